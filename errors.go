@@ -1,0 +1,131 @@
+package hermes
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Errors that callers decide by.
+var (
+	// ErrNotFound means that the named thing does not exist.
+	ErrNotFound = errors.New("not found")
+	// ErrStaleLease means that another process has taken the session over:
+	// whoever gets it must stop writing to the session at once.
+	ErrStaleLease = errors.New("the session was taken over by another process")
+	// ErrLeased means that another process is running the session.
+	ErrLeased = errors.New("the session is open in another process")
+	// ErrTitleTaken means that another session has the title.
+	ErrTitleTaken = errors.New("another session has this title")
+	// ErrAmbiguous means that a reference fits more than one thing.
+	ErrAmbiguous = errors.New("the reference fits more than one")
+	// ErrNoModel means that no model is configured and none was found; its
+	// wrapping error says in plain words what to set.
+	ErrNoModel = errors.New("no model is configured")
+	// ErrInterrupted is the cause of a turn's context when the person stopped it.
+	ErrInterrupted = errors.New("interrupted")
+)
+
+// Class is the kind of failure of a model call: what went wrong, not what to
+// do about it. A transport's classifier sets it; layers read the flags of
+// [ModelError] and this name, never the text.
+type Class string
+
+// The classes, after the public reasons of the product's specification.
+const (
+	ClassAuth              Class = "auth"
+	ClassAuthPermanent     Class = "auth_permanent"
+	ClassBilling           Class = "billing"
+	ClassRateLimit         Class = "rate_limit"
+	ClassUpstreamRateLimit Class = "upstream_rate_limit"
+	ClassOverloaded        Class = "overloaded"
+	ClassServerError       Class = "server_error"
+	ClassTimeout           Class = "timeout"
+	ClassCertificate       Class = "ssl_cert_verification"
+	ClassOverflow          Class = "context_overflow"
+	ClassPayloadTooLarge   Class = "payload_too_large"
+	ClassImageTooLarge     Class = "image_too_large"
+	ClassModelNotFound     Class = "model_not_found"
+	ClassProviderPolicy    Class = "provider_policy_blocked"
+	ClassContentPolicy     Class = "content_policy_blocked"
+	ClassFormat            Class = "format_error"
+	ClassEncryptedContent  Class = "invalid_encrypted_content"
+	ClassThinkingSignature Class = "thinking_signature"
+	ClassLongContextTier   Class = "long_context_tier"
+	ClassOAuthLongContext  Class = "oauth_long_context_beta_forbidden"
+	ClassGrammar           Class = "llama_cpp_grammar_pattern"
+	ClassMultimodalTool    Class = "multimodal_tool_content_unsupported"
+	ClassReasoningRequired Class = "reasoning_mandatory"
+	ClassBudget            Class = "budget" // our own cap, not the provider's
+	ClassUnknown           Class = "unknown"
+)
+
+// ModelError is a failed model call. The flags say what helps; several may be
+// set.
+type ModelError struct {
+	Class    Class
+	Status   int    // HTTP status, 0 where no answer came
+	Message  string // the service's own words, without secrets
+	Provider string
+	Model    string
+	// RetryAfter is how long the service asks to wait; 0 is not said.
+	RetryAfter time.Duration
+
+	Retry    bool // the same call may succeed later
+	Compress bool // a smaller transcript may succeed
+	Rotate   bool // another credential may succeed
+	Fallback bool // another model may succeed
+
+	Err error // the cause, for the log
+}
+
+// Error tells what happened to whom in plain words.
+func (e *ModelError) Error() string {
+	if e.Class == ClassBudget && e.Message != "" {
+		return e.Message // no service speaks: it was not asked
+	}
+	who := e.Provider
+	if e.Model != "" && who != "" {
+		who += " (" + e.Model + ")"
+	}
+	if who == "" {
+		who = "the model service"
+	}
+	what := e.Message
+	if what == "" && e.Err != nil {
+		what = e.Err.Error()
+	}
+	if e.Status > 0 {
+		return fmt.Sprintf("%s answered with status %d: %s%s", who, e.Status, what, e.advice())
+	}
+	return fmt.Sprintf("%s: %s%s", who, what, e.advice())
+}
+
+// advice is the next step for the person, where there is one to name.
+func (e *ModelError) advice() string {
+	switch e.Class {
+	case ClassAuth, ClassAuthPermanent:
+		return "; look at the key with `hermes auth`, or choose another model with `hermes model`"
+	case ClassBilling:
+		return "; top up the account, or choose another model with `hermes model`"
+	case ClassModelNotFound:
+		return "; `hermes model list` shows the models that there are"
+	case ClassRateLimit, ClassUpstreamRateLimit:
+		if e.RetryAfter > 0 {
+			return fmt.Sprintf("; it asks to wait %s", e.RetryAfter.Round(time.Second))
+		}
+	}
+	return ""
+}
+
+// Unwrap returns the cause.
+func (e *ModelError) Unwrap() error { return e.Err }
+
+// ClassOf returns the class of a model error anywhere in the chain, or
+// ClassUnknown.
+func ClassOf(err error) Class {
+	if e, ok := errors.AsType[*ModelError](err); ok {
+		return e.Class
+	}
+	return ClassUnknown
+}

@@ -1,0 +1,62 @@
+package hermes
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MaxTitle is the greatest length of a session's title, in runes.
+const MaxTitle = 100
+
+// CleanTitle takes control characters and invisible ones (zero width, marks
+// of direction) out of a title and folds blanks. The result may be empty,
+// which means no title. A longer one than MaxTitle is an error for the person.
+func CleanTitle(title string) (string, error) {
+	title = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.Is(unicode.C, r) || r == unicode.ReplacementChar:
+			return -1
+		}
+		return r
+	}, title)
+	title = strings.Join(strings.Fields(title), " ")
+	if n := utf8.RuneCountInString(title); n > MaxTitle {
+		return "", fmt.Errorf("the title has %d characters and may have %d: choose a shorter one", n, MaxTitle)
+	}
+	return title, nil
+}
+
+// SplitTitle parts a title of a lineage, "name #3", into its name and its
+// number. A title without a number is the first of its lineage.
+func SplitTitle(title string) (name string, n int) {
+	i := strings.LastIndex(title, " #")
+	if i <= 0 {
+		return title, 1
+	}
+	digits := title[i+2:]
+	n, err := strconv.Atoi(digits)
+	if err != nil || n < 2 || digits != strconv.Itoa(n) {
+		return title, 1
+	}
+	return title[:i], n
+}
+
+// NextTitle is the title that follows in the lineage of a title: "name #2"
+// after "name". A name too long for its number is cut.
+func NextTitle(title string) string {
+	if title == "" {
+		return ""
+	}
+	name, n := SplitTitle(title)
+	suffix := " #" + strconv.Itoa(n+1)
+	runes := []rune(name)
+	if most := MaxTitle - len(suffix); len(runes) > most {
+		name = strings.TrimSpace(string(runes[:most]))
+	}
+	return name + suffix
+}
