@@ -1,0 +1,213 @@
+package hermestest
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"hermes"
+)
+
+// Handoff is a conversation that was begun on one wire and goes on on another.
+type Handoff struct {
+	Name     string
+	Wire     string // whose reasoning blocks it holds
+	Messages []hermes.Message
+	// Says are words that must be sent; Foreign are opaque fields that only
+	// the wire of their origin may get back.
+	Says, Foreign []string
+}
+
+// Handoffs returns conversations as each wire leaves them, and what
+// interruptions leave behind. Every transport must be able to go on from each.
+func Handoffs() []Handoff {
+	list := []Handoff{
+		fromAnthropic(), fromResponses(), fromChat(), fromGemini(), fromOllama(), fromBedrock(), brokenOff(),
+	}
+	all := Handoff{Name: "one after the other", Wire: "many"}
+	for _, h := range list {
+		all.Messages = append(all.Messages, h.Messages...)
+		all.Says = append(all.Says, h.Says...)
+	}
+	return append(list, all)
+}
+
+// RunHandoff lets a model go on from every conversation of [Handoffs]. The name
+// is the wire's own, as it stands in its reasoning blocks; check looks at the
+// body of each request and says what the service would refuse.
+func RunHandoff(t *testing.T, w ModelWire, name string, check func(body []byte) error) {
+	for _, h := range Handoffs() {
+		t.Run(h.Name, func(t *testing.T) {
+			var body string
+			m := w.serve(t, func(rw http.ResponseWriter, r *http.Request) {
+				raw, _ := io.ReadAll(r.Body)
+				body = string(raw)
+				w.eventStream(w.Answer([]string{"ok"}, nil))(rw, r)
+			})
+			r := contractRequest()
+			r.Messages = h.Messages
+			was := deepCopy(t, r)
+			got, err := drain(t, m, t.Context(), r)
+			if err != nil || got.Text() != "ok" {
+				t.Fatalf("%+v, %v", got, err)
+			}
+			if text := deepCopy(t, r); len(text) != len(was) {
+				t.Error("the request was changed")
+			}
+			if err := check([]byte(body)); err != nil {
+				t.Errorf("%v\n%s", err, body)
+			}
+			for _, words := range h.Says {
+				if !strings.Contains(body, words) {
+					t.Errorf("%q was not sent:\n%s", words, body)
+				}
+			}
+			for _, opaque := range h.Foreign {
+				if h.Wire != name && strings.Contains(body, opaque) {
+					t.Errorf("%q of the wire %s was sent:\n%s", opaque, h.Wire, body)
+				}
+			}
+		})
+	}
+}
+
+func handoffCalls(text string, reasoning []hermes.Reasoning, calls ...hermes.ToolCall) hermes.Message {
+	m := hermes.Message{Role: hermes.RoleAssistant, Reasoning: reasoning, Calls: calls, Finish: hermes.FinishCalls}
+	if text != "" {
+		m.Parts = []hermes.Part{{Text: text}}
+	}
+	return m
+}
+
+func handoffWords(text string) hermes.Message {
+	return hermes.Message{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: text}}, Finish: hermes.FinishStop}
+}
+
+func handoffResult(id, text string) hermes.Message {
+	return hermes.Message{Role: hermes.RoleTool, CallID: id, ToolName: "read_file", Parts: []hermes.Part{{Text: text}}}
+}
+
+// pixel is a picture of 1x1, as PNG.
+var pixel = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89")
+
+func fromAnthropic() Handoff {
+	shot := handoffResult("toolu_01A-x", "the screen")
+	shot.Parts = append(shot.Parts, hermes.Part{Image: &hermes.Image{MediaType: "image/png", Data: pixel}})
+	failed := handoffResult("toolu_01B", "no such file: b.go")
+	failed.Failed = true
+	return Handoff{
+		Name: "anthropic", Wire: "anthropic",
+		Messages: []hermes.Message{
+			hermes.UserText("look at both"),
+			handoffCalls("I look.", []hermes.Reasoning{{Wire: "anthropic", Text: "two files", Signature: "anthropic-signature"}, {Wire: "anthropic", Opaque: "anthropic-redacted"}},
+				hermes.ToolCall{ID: "toolu_01A-x", Name: "read_file", Arguments: `{"path":"a.go"}`}, hermes.ToolCall{ID: "toolu_01B", Name: "read_file", Arguments: `{"path":"b.go"}`}),
+			shot, failed,
+			handoffWords("One is missing."),
+			hermes.UserText("and now?"),
+		},
+		Says:    []string{"look at both", "I look.", "the screen", "no such file: b.go", "One is missing.", "and now?"},
+		Foreign: []string{"anthropic-signature", "anthropic-redacted"},
+	}
+}
+
+func fromResponses() Handoff {
+	return Handoff{
+		Name: "responses", Wire: "responses",
+		Messages: []hermes.Message{
+			{Role: hermes.RoleUser, Parts: []hermes.Part{{Text: "what is this?"}, {Image: &hermes.Image{MediaType: "image/jpeg", Data: pixel}}, {Text: "a recalled note", Hidden: true}}},
+			handoffCalls("", []hermes.Reasoning{{Wire: "responses", Text: "a summary", Opaque: "responses-encrypted"}, {Wire: "responses", Text: "I will look it up.", Signature: "commentary"}},
+				hermes.ToolCall{ID: "call_abc|fc_123", Name: "read_file", Arguments: `{"path":"x"}`}, hermes.ToolCall{ID: "call_abc|fc_456", Name: "terminal", Arguments: `{"command":"ls"}`}),
+			handoffResult("call_abc|fc_123", "first result"), handoffResult("call_abc|fc_456", "second result"),
+			handoffWords("A dot."),
+			hermes.UserText("thanks"),
+		},
+		Says:    []string{"what is this?", "a recalled note", "first result", "second result", "A dot.", "thanks"},
+		Foreign: []string{"responses-encrypted"},
+	}
+}
+
+func fromChat() Handoff {
+	return Handoff{
+		Name: "chat", Wire: "chat",
+		Messages: []hermes.Message{
+			hermes.UserText("read it"),
+			handoffCalls("", []hermes.Reasoning{{Wire: "chat", Text: "hm", Opaque: `{"type":"reasoning.encrypted","data":"chat-details"}`}},
+				hermes.ToolCall{ID: "functions.read_file:0", Name: "read_file"}, hermes.ToolCall{ID: "chatcmpl-tool-" + strings.Repeat("0f", 40), Name: "terminal", Arguments: `{"command":"a < b && c"}`}),
+			handoffResult("functions.read_file:0", ""), handoffResult("chatcmpl-tool-"+strings.Repeat("0f", 40), "listed"),
+			handoffCalls("Once more.", []hermes.Reasoning{{Text: "unsigned thinking"}}, hermes.ToolCall{ID: "9", Name: "read_file", Arguments: `{}`}),
+			handoffResult("9", "the end"),
+		},
+		Says:    []string{"read it", "listed", "Once more.", "the end"},
+		Foreign: []string{"chat-details"},
+	}
+}
+
+func fromGemini() Handoff {
+	return Handoff{
+		Name: "gemini", Wire: "gemini",
+		Messages: []hermes.Message{
+			hermes.UserText("weather?"),
+			handoffCalls("", []hermes.Reasoning{{Wire: "gemini", Text: "where?", Signature: "gemini-text-signature"}},
+				hermes.ToolCall{ID: "call_GENERATED1", Name: "read_file", Arguments: `{"path":"sky"}`, Signature: "gemini-call-signature"}, hermes.ToolCall{ID: "call_GENERATED2", Name: "read_file", Arguments: `{"path":"sea"}`}),
+			handoffResult("call_GENERATED1", `{"sky":"blue"}`), handoffResult("call_GENERATED2", "[1,2]"),
+			handoffWords("Blue."),
+			hermes.UserText("sure?"),
+		},
+		Says:    []string{"weather?", "blue", "Blue.", "sure?"},
+		Foreign: []string{"gemini-text-signature", "gemini-call-signature"},
+	}
+}
+
+func fromOllama() Handoff {
+	return Handoff{
+		Name: "ollama", Wire: "ollama",
+		Messages: []hermes.Message{
+			hermes.UserText("go"),
+			handoffCalls("", []hermes.Reasoning{{Wire: "ollama", Text: "I should read."}}, hermes.ToolCall{ID: "call_0", Name: "read_file", Arguments: `{"path":"1"}`}),
+			handoffResult("call_0", "one"),
+			handoffCalls("", nil, hermes.ToolCall{ID: "call_0", Name: "read_file", Arguments: `{"path":"2"}`}), // some servers begin anew
+			handoffResult("call_0", "two"),
+			{Role: hermes.RoleUser, Parts: []hermes.Part{{Text: "a notice"}}, Synthetic: true},
+		},
+		Says: []string{"go", "one", "two", "a notice"},
+	}
+}
+
+func fromBedrock() Handoff {
+	return Handoff{
+		Name: "bedrock", Wire: "bedrock",
+		Messages: []hermes.Message{
+			hermes.UserText("list"),
+			handoffCalls("Sure.", []hermes.Reasoning{{Wire: "bedrock", Text: "plan", Signature: "bedrock-signature"}, {Wire: "bedrock", Opaque: "YmVkcm9jay1yZWRhY3RlZA=="}}, hermes.ToolCall{ID: "tooluse_AbC-1_2", Name: "terminal", Arguments: `{"command":"ls"}`}),
+			handoffResult("tooluse_AbC-1_2", "a\nb"),
+			handoffWords("Two."),
+			hermes.UserText("more"),
+		},
+		Says:    []string{"list", "Sure.", "Two.", "more"},
+		Foreign: []string{"bedrock-signature", "YmVkcm9jay1yZWRhY3RlZA=="},
+	}
+}
+
+// brokenOff is what interruptions, crashes and odd faces leave behind.
+func brokenOff() Handoff {
+	return Handoff{
+		Name: "broken off", Wire: "none",
+		Messages: []hermes.Message{
+			handoffWords("Hello, I begin."),
+			hermes.UserText("first"),
+			hermes.UserText("second"),
+			handoffCalls("", nil, hermes.ToolCall{ID: "", Name: "read_file", Arguments: `{"path":`}),
+			handoffResult("", "result of a call without id"),
+			handoffResult("never_asked", "a stray result"),
+			handoffCalls("", nil, hermes.ToolCall{ID: "open|1", Name: "read_file", Arguments: `{}`}),
+			hermes.UserText("stop that"),
+			{Role: hermes.RoleAssistant},
+			{Role: hermes.RoleUser, Parts: []hermes.Part{{Image: &hermes.Image{URL: "https://example.org/a.jpg"}}}},
+			{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: " \n"}}, Reasoning: []hermes.Reasoning{{Text: "only thought"}}},
+			{Role: hermes.RoleUser},
+			hermes.UserText("last"),
+		},
+		Says: []string{"Hello, I begin.", "first", "second", "stop that", "example.org/a.jpg", "last"},
+	}
+}

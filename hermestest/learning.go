@@ -1,0 +1,148 @@
+package hermestest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"hermes"
+)
+
+var _ hermes.Learnings = (*Learnings)(nil)
+
+// Learnings is a [hermes.Learnings] in memory. The zero value is ready.
+type Learnings struct {
+	mu   sync.Mutex
+	rows []hermes.Learning
+	last int64
+}
+
+// row is the learning of a failure, made if it is missing. Hold mu.
+func (s *Learnings) row(l hermes.Learning) *hermes.Learning {
+	for i := range s.rows {
+		if r := &s.rows[i]; r.Tool == l.Tool && r.Class == l.Class && r.Pattern == l.Pattern {
+			return r
+		}
+	}
+	s.last++
+	s.rows = append(s.rows, hermes.Learning{ID: s.last, Tool: l.Tool, Class: l.Class, Pattern: l.Pattern, Session: l.Session, Created: l.Touched, Touched: l.Touched})
+	return &s.rows[len(s.rows)-1]
+}
+
+func touch(l *hermes.Learning, at time.Time) {
+	if at.After(l.Touched) {
+		l.Touched = at
+	}
+}
+
+// SaveLearning stores what helps against a failure.
+func (s *Learnings) SaveLearning(_ context.Context, l hermes.Learning) (hermes.Learning, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.row(l)
+	r.Fix, r.Context, r.Tags, r.Session = l.Fix, l.Context, slices.Clone(l.Tags), l.Session
+	touch(r, l.Touched)
+	return *r, nil
+}
+
+// NoteFailure counts a failure.
+func (s *Learnings) NoteFailure(_ context.Context, l hermes.Learning) (hermes.Learning, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.row(l)
+	r.Seen++
+	touch(r, l.Touched)
+	return *r, nil
+}
+
+// NoteFix counts what came of a fix.
+func (s *Learnings) NoteFix(_ context.Context, id int64, what hermes.FixOutcome, at time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.rows, func(l hermes.Learning) bool { return l.ID == id })
+	if i < 0 {
+		return fmt.Errorf("learning %d: %w", id, hermes.ErrNotFound)
+	}
+	switch what {
+	case hermes.FixShown:
+		s.rows[i].Shown++
+	case hermes.FixHelped:
+		s.rows[i].Helped++
+	case hermes.FixFailed:
+		s.rows[i].Failed++
+	default:
+		return fmt.Errorf("there is no outcome %q of a fix", what)
+	}
+	touch(&s.rows[i], at)
+	return nil
+}
+
+// FindLearnings returns learnings, the last touched first.
+func (s *Learnings) FindLearnings(_ context.Context, q hermes.LearningQuery) ([]hermes.Learning, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var list []hermes.Learning
+	for _, l := range s.rows {
+		if fitsLearning(l, q) {
+			list = append(list, l)
+		}
+	}
+	newestFirst(list)
+	limit := q.Limit
+	if limit == 0 {
+		limit = 20
+	}
+	if limit > 0 && len(list) > limit {
+		list = list[:limit]
+	}
+	return list, nil
+}
+
+func newestFirst(list []hermes.Learning) {
+	slices.SortFunc(list, func(a, b hermes.Learning) int {
+		if c := b.Touched.Compare(a.Touched); c != 0 {
+			return c
+		}
+		return int(b.ID - a.ID)
+	})
+}
+
+func fitsLearning(l hermes.Learning, q hermes.LearningQuery) bool {
+	if q.Tool != "" && q.Tool != l.Tool || q.Class != "" && q.Class != l.Class || q.Pattern != "" && q.Pattern != l.Pattern ||
+		q.Known && l.Fix == "" || q.Tag != "" && !slices.Contains(l.Tags, q.Tag) {
+		return false
+	}
+	text := strings.ToLower(strings.Join(append([]string{l.Tool, l.Class, l.Pattern, l.Fix, l.Context}, l.Tags...), "\n"))
+	for _, w := range strings.Fields(strings.ToLower(q.Text)) {
+		if !strings.Contains(text, w) {
+			return false
+		}
+	}
+	return true
+}
+
+// ForgetLearnings removes what is named and what nobody needs any more.
+func (s *Learnings) ForgetLearnings(_ context.Context, f hermes.Forgetting) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := len(s.rows)
+	s.rows = slices.DeleteFunc(s.rows, func(l hermes.Learning) bool {
+		return slices.Contains(f.IDs, l.ID) || !f.Unknown.IsZero() && l.Fix == "" && l.Touched.Before(f.Unknown) || !f.Known.IsZero() && l.Touched.Before(f.Known)
+	})
+	if f.Most > 0 && len(s.rows) > f.Most {
+		newestFirst(s.rows)
+		slices.SortStableFunc(s.rows, func(a, b hermes.Learning) int { return known(b) - known(a) })
+		s.rows = s.rows[:f.Most]
+	}
+	return before - len(s.rows), nil
+}
+
+func known(l hermes.Learning) int {
+	if l.Fix == "" {
+		return 0
+	}
+	return 1
+}

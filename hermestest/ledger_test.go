@@ -1,0 +1,13 @@
+package hermestest_test
+
+import (
+	"testing"
+
+	"hermes"
+	"hermes/hermestest"
+)
+
+func TestTheLedgerInMemoryKeepsThePromises(t *testing.T) {
+	t.Parallel()
+	hermestest.RunLedger(t, func(*testing.T) hermes.Ledger { return hermestest.NewLedger() })
+}

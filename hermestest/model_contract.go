@@ -1,0 +1,360 @@
+package hermestest
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hermes"
+)
+
+// ModelWire tells [RunModel] how a protocol is spoken.
+type ModelWire struct {
+	// New returns the model behind a server's address. It must not retry.
+	New func(baseURL string) hermes.Model
+	// Answer writes a whole streamed answer: text in these pieces, then calls
+	// with their arguments in pieces, and a usage.
+	Answer func(text []string, calls []hermes.ToolCall) string
+	// Failure writes an error that comes inside a stream, overloaded by kind.
+	Failure func() string
+	// Refusal writes the body of an answer with an error status.
+	Refusal func(message string) string
+	// ContentType is that of streamed answers; empty is text/event-stream.
+	ContentType string
+	// Messages names the field of a request that holds the conversation;
+	// empty is "messages".
+	Messages string
+}
+
+// RunModel is the contract suite of [hermes.Model] for models behind HTTP. It
+// plays a server and holds the model to what the interface promises.
+func RunModel(t *testing.T, w ModelWire) {
+	t.Run("answers are complete", w.testAnswer)
+	t.Run("nothing is sent before the iteration", w.testLazy)
+	t.Run("a cut answer is never finished", w.testCut)
+	t.Run("failures are model errors, once and last", w.testFailures)
+	t.Run("stopping ends the call", w.testStop)
+	t.Run("cancelling ends the call", w.testCancel)
+	t.Run("requests are not changed and only grow", w.testRequests)
+	t.Run("calls run side by side", w.testConcurrent)
+	t.Run("connections are used again", w.testReuse)
+}
+
+var (
+	contractText  = []string{"Grüße", ", ", "wörld\n", "\"quoted\" 日本語 <tag>"}
+	contractCalls = []hermes.ToolCall{
+		{ID: "call_one", Name: "read_file", Arguments: `{"path":"a \"b\".go"}`},
+		{ID: "call_two", Name: "terminal", Arguments: `{"command":"ls"}`},
+	}
+)
+
+func contractRequest() *hermes.Request {
+	return &hermes.Request{
+		System:   "You are a test.",
+		Messages: []hermes.Message{hermes.UserText("hello")},
+		Tools:    []hermes.Spec{{Name: "read_file", Description: "Reads."}, {Name: "terminal", Description: "Runs."}},
+	}
+}
+
+// serve answers every request with the handler until the test ends.
+func (w ModelWire) serve(t *testing.T, h http.HandlerFunc) hermes.Model {
+	t.Helper()
+	srv := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body) // only then a server notices that its client has gone
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		h(rw, r)
+	}))
+	t.Cleanup(srv.Close)
+	return w.New(srv.URL)
+}
+
+func (w ModelWire) eventStream(body string) http.HandlerFunc {
+	return func(rw http.ResponseWriter, r *http.Request) {
+		rw.Header().Set("Content-Type", cmp.Or(w.ContentType, "text/event-stream"))
+		_, _ = io.WriteString(rw, body)
+	}
+}
+
+// drain iterates to the end and checks what every answer must keep to.
+func drain(t *testing.T, m hermes.Model, ctx context.Context, r *hermes.Request) (hermes.Message, error) {
+	t.Helper()
+	var (
+		a      hermes.Assembly
+		failed error
+	)
+	for d, err := range m.Stream(ctx, r) {
+		if failed != nil {
+			t.Fatalf("after the error %v came %+v, %v", failed, d, err)
+		}
+		if err != nil {
+			failed = err
+			continue
+		}
+		if n := fieldsSet(d); n != 1 {
+			t.Errorf("a delta has %d fields set: %+v", n, d)
+		}
+		a.Add(d)
+	}
+	return a.Message(), failed
+}
+
+func fieldsSet(d hermes.Delta) int {
+	n, v := 0, reflect.ValueOf(d)
+	for i := range v.NumField() {
+		if !v.Field(i).IsZero() {
+			n++
+		}
+	}
+	return n
+}
+
+func (w ModelWire) testAnswer(t *testing.T) {
+	whole := w.Answer(contractText, contractCalls)
+	drip := func(rw http.ResponseWriter, r *http.Request) {
+		rw.Header().Set("Content-Type", cmp.Or(w.ContentType, "text/event-stream"))
+		for i := range len(whole) {
+			_, _ = io.WriteString(rw, whole[i:i+1])
+			rw.(http.Flusher).Flush()
+		}
+	}
+	for name, h := range map[string]http.HandlerFunc{"at once": w.eventStream(whole), "byte by byte": drip} {
+		m, err := drain(t, w.serve(t, h), t.Context(), contractRequest())
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got, want := m.Text(), strings.Join(contractText, ""); got != want {
+			t.Errorf("%s: text %q, want %q", name, got, want)
+		}
+		if !reflect.DeepEqual(m.Calls, contractCalls) {
+			t.Errorf("%s: calls %+v, want %+v", name, m.Calls, contractCalls)
+		}
+		if m.Finish != hermes.FinishCalls || m.Usage == nil || m.Usage.Calls != 1 || m.Usage.Total() == 0 {
+			t.Errorf("%s: finish %q, usage %+v", name, m.Finish, m.Usage)
+		}
+	}
+	m, err := drain(t, w.serve(t, w.eventStream(w.Answer([]string{"ok"}, nil))), t.Context(), contractRequest())
+	if err != nil || m.Text() != "ok" || m.Finish != hermes.FinishStop {
+		t.Errorf("text alone: %+v, %v", m, err)
+	}
+}
+
+func (w ModelWire) testLazy(t *testing.T) {
+	asked := 0
+	m := w.serve(t, func(rw http.ResponseWriter, r *http.Request) { asked++ })
+	if m.ID() == "" || asked != 0 {
+		t.Errorf("id %q, %d requests", m.ID(), asked)
+	}
+	_ = m.Stream(t.Context(), contractRequest())
+	if asked != 0 {
+		t.Error("Stream sent the request before the iteration began")
+	}
+}
+
+// testCut ends the stream at many places, cleanly and by a broken connection.
+// Whatever is left must come out as an error or as the whole answer.
+func (w ModelWire) testCut(t *testing.T) {
+	whole := w.Answer(contractText, contractCalls)
+	step := max(1, len(whole)/40)
+	for n := 0; n < len(whole); n += step {
+		for _, broken := range []bool{false, true} {
+			m := w.serve(t, func(rw http.ResponseWriter, r *http.Request) {
+				w.eventStream(whole[:n])(rw, r)
+				if broken {
+					rw.(http.Flusher).Flush()
+					panic(http.ErrAbortHandler)
+				}
+			})
+			got, err := drain(t, m, t.Context(), contractRequest())
+			if err == nil {
+				if got.Text() != strings.Join(contractText, "") || !reflect.DeepEqual(got.Calls, contractCalls) {
+					t.Errorf("cut at %d of %d (broken %v): finished with %q and %+v", n, len(whole), broken, got.Text(), got.Calls)
+				}
+				continue
+			}
+			if got.Finish != "" {
+				t.Errorf("cut at %d: a finish came before the error %v", n, err)
+			}
+			if e, ok := errors.AsType[*hermes.ModelError](err); !ok || !e.Retry {
+				t.Errorf("cut at %d: error %v cannot be asked again", n, err)
+			}
+		}
+	}
+}
+
+func (w ModelWire) testFailures(t *testing.T) {
+	status := func(code int, after string) http.HandlerFunc {
+		return func(rw http.ResponseWriter, r *http.Request) {
+			rw.Header().Set("Content-Type", "application/json")
+			if after != "" {
+				rw.Header().Set("Retry-After", after)
+			}
+			rw.WriteHeader(code)
+			_, _ = io.WriteString(rw, w.Refusal("told you so"))
+		}
+	}
+	tests := []struct {
+		name  string
+		h     http.HandlerFunc
+		class hermes.Class
+		retry bool
+	}{
+		{"401", status(401, ""), hermes.ClassAuth, false},
+		{"429", status(429, "17"), hermes.ClassRateLimit, true},
+		{"500", status(500, ""), hermes.ClassServerError, true},
+		{"529", status(529, ""), hermes.ClassOverloaded, true},
+		{"in the stream", w.eventStream(w.Failure()), hermes.ClassOverloaded, true},
+		{"nothing", w.eventStream(""), hermes.ClassServerError, true},
+		{"no JSON", w.eventStream("data: {\"a\":\n\ndata: oops\n\n"), hermes.ClassServerError, true},
+		{"a page", func(rw http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(rw, "<html></html>") }, hermes.ClassFormat, false},
+	}
+	for _, tt := range tests {
+		_, err := drain(t, w.serve(t, tt.h), t.Context(), contractRequest())
+		e, ok := errors.AsType[*hermes.ModelError](err)
+		if !ok || e.Class != tt.class || e.Retry != tt.retry {
+			t.Errorf("%s: error %#v, want class %s, retry %v", tt.name, err, tt.class, tt.retry)
+			continue
+		}
+		if tt.name == "429" && (e.RetryAfter != 17*time.Second || e.Status != 429 || e.Message != "told you so") {
+			t.Errorf("429: %+v", e)
+		}
+	}
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	if _, err := drain(t, w.New(gone.URL), t.Context(), contractRequest()); hermes.ClassOf(err) != hermes.ClassTimeout {
+		t.Errorf("nobody there: %v", err)
+	}
+}
+
+// endless sends the beginning of an answer and then waits for the client to
+// go, which it reports.
+func (w ModelWire) endless(t *testing.T) (hermes.Model, <-chan struct{}) {
+	gone := make(chan struct{})
+	whole := w.Answer(contractText, nil)
+	half := whole[:len(whole)*2/3]
+	m := w.serve(t, func(rw http.ResponseWriter, r *http.Request) {
+		w.eventStream(half)(rw, r)
+		rw.(http.Flusher).Flush()
+		<-r.Context().Done()
+		close(gone)
+	})
+	return m, gone
+}
+
+func (w ModelWire) testStop(t *testing.T) {
+	m, gone := w.endless(t)
+	for d, err := range m.Stream(t.Context(), contractRequest()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Text != "" {
+			break
+		}
+	}
+	<-gone
+}
+
+func (w ModelWire) testCancel(t *testing.T) {
+	m, gone := w.endless(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	var failed error
+	for d, err := range m.Stream(ctx, contractRequest()) {
+		failed = err
+		if d.Text != "" {
+			cancel(hermes.ErrInterrupted)
+		}
+	}
+	if !errors.Is(failed, hermes.ErrInterrupted) {
+		t.Errorf("error %v, want the cause of the context", failed)
+	}
+	<-gone
+}
+
+// testRequests grows a session and compares what is sent, byte by byte.
+func (w ModelWire) testRequests(t *testing.T) {
+	var bodies [][]byte
+	m := w.serve(t, func(rw http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		bodies = append(bodies, body)
+		w.eventStream(w.Answer([]string{"ok"}, nil))(rw, r)
+	})
+	r := contractRequest()
+	for step := range 4 {
+		was := deepCopy(t, r)
+		if _, err := drain(t, m, t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(r.Messages, was) {
+			t.Errorf("step %d: the request was changed", step)
+		}
+		r.Messages = append(r.Messages,
+			hermes.Message{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "I look."}}, Calls: contractCalls},
+			hermes.Message{Role: hermes.RoleTool, CallID: "call_one", Parts: []hermes.Part{{Text: "found"}}},
+			hermes.Message{Role: hermes.RoleTool, CallID: "call_two", Parts: []hermes.Part{{Text: "listed"}}})
+	}
+	var before []byte
+	for i, body := range bodies {
+		var b map[string]json.RawMessage
+		if err := json.Unmarshal(body, &b); err != nil {
+			t.Fatalf("request %d is no JSON: %v", i, err)
+		}
+		messages := b[cmp.Or(w.Messages, "messages")]
+		if !bytes.HasPrefix(messages, before) {
+			t.Errorf("request %d does not begin with the messages of the one before:\n%s\n%s", i, messages, before)
+		}
+		before = bytes.TrimSuffix(messages, []byte("]"))
+	}
+}
+
+func deepCopy(t *testing.T, r *hermes.Request) (out []hermes.Message) {
+	t.Helper()
+	raw, err := json.Marshal(r.Messages)
+	if err == nil {
+		err = json.Unmarshal(raw, &out)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func (w ModelWire) testConcurrent(t *testing.T) {
+	m := w.serve(t, w.eventStream(w.Answer(contractText, contractCalls)))
+	r := contractRequest()
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			got, err := hermes.Collect(m.Stream(t.Context(), r))
+			if err != nil || got.Text() != strings.Join(contractText, "") || len(got.Calls) != 2 {
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func (w ModelWire) testReuse(t *testing.T) {
+	from := map[string]bool{}
+	m := w.serve(t, func(rw http.ResponseWriter, r *http.Request) {
+		from[r.RemoteAddr] = true
+		w.eventStream(w.Answer(contractText, nil))(rw, r)
+	})
+	for range 4 {
+		if _, err := drain(t, m, t.Context(), contractRequest()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(from) != 1 {
+		t.Errorf("%d connections for 4 calls, want 1", len(from))
+	}
+}

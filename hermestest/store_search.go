@@ -1,0 +1,131 @@
+package hermestest
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"unicode"
+
+	"hermes"
+)
+
+// Search looks at every message, newest first.
+func (s *Store) Search(ctx context.Context, q hermes.SearchQuery) (hits []hermes.Hit, err error) {
+	terms := searchTerms(q.Text)
+	if len(terms) == 0 {
+		return nil, s.view(ctx, func() error { return nil })
+	}
+	err = s.view(ctx, func() error {
+		if q.Session != "" {
+			if _, err := s.byID(q.Session); err != nil {
+				return err
+			}
+		}
+		for _, r := range s.sessions {
+			if !sessionWanted(r.row, q) {
+				continue
+			}
+			hits = append(hits, r.search(q, terms)...)
+		}
+		slices.SortStableFunc(hits, func(a, b hermes.Hit) int {
+			if q.Oldest {
+				a, b = b, a
+			}
+			return cmp.Compare(b.Message.ID, a.Message.ID)
+		})
+		hits = hits[:min(len(hits), cmp.Or(max(q.Limit, 0), 20))]
+		return nil
+	})
+	return hits, err
+}
+
+func sessionWanted(r hermes.Session, q hermes.SearchQuery) bool {
+	return (q.Session == "" || r.ID == q.Session) &&
+		(len(q.Sources) == 0 || slices.Contains(q.Sources, r.Source)) && !slices.Contains(q.Exclude, r.Source)
+}
+
+func (r *storedSession) search(q hermes.SearchQuery, terms []searchTerm) []hermes.Hit {
+	shown := make([]hermes.Message, 0, len(r.messages))
+	for _, m := range r.messages {
+		if (!m.hidden || m.compacted) && m.place == 0 {
+			shown = append(shown, m.Message)
+		}
+	}
+	row := r.row
+	row.System, row.Tools = "", nil
+	var hits []hermes.Hit
+	for i, m := range shown {
+		if len(q.Roles) > 0 && !slices.Contains(q.Roles, m.Role) ||
+			!q.After.IsZero() && m.Time.Before(q.After) || !q.Before.IsZero() && !m.Time.Before(q.Before) {
+			continue
+		}
+		snippet, ok := fits(m, terms)
+		if !ok {
+			continue
+		}
+		hits = append(hits, hermes.Hit{Session: row, Message: m, Snippet: snippet,
+			Before: slices.Clone(shown[max(0, i-q.Context):i]),
+			After:  slices.Clone(shown[i+1 : min(len(shown), i+1+q.Context)])})
+	}
+	return hits
+}
+
+// searchTerm is a word or phrase: letters and digits with single blanks.
+type searchTerm struct {
+	text   string
+	prefix bool
+	run    bool // a script without word breaks: any place will do
+}
+
+// searchTerms understands words, phrases and stars; operators count as words.
+func searchTerms(text string) []searchTerm {
+	var list []searchTerm
+	add := func(text string) {
+		t := searchTerm{text: normal(text), prefix: strings.HasSuffix(text, "*")}
+		t.run = strings.ContainsFunc(t.text, func(r rune) bool { return r >= 0x0e00 })
+		if t.text != "" {
+			list = append(list, t)
+		}
+	}
+	for i, piece := range strings.Split(text, `"`) {
+		if i%2 == 1 && strings.Count(text, `"`) > i {
+			add(piece)
+			continue
+		}
+		for _, word := range strings.Fields(piece) {
+			add(word)
+		}
+	}
+	return list
+}
+
+// normal is a text as lower-case words with single blanks between.
+func normal(text string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsNumber(r)
+	}), " ")
+}
+
+func fits(m hermes.Message, terms []searchTerm) (snippet string, ok bool) {
+	text := m.Visible() + " " + m.ToolName
+	for _, c := range m.Calls {
+		text += " " + c.Name + " " + c.Arguments
+	}
+	flat := " " + normal(text) + " "
+	for _, t := range terms {
+		needle := " " + t.text
+		if !t.prefix {
+			needle += " "
+		}
+		if t.run {
+			needle = t.text
+		}
+		if !strings.Contains(flat, needle) {
+			return "", false
+		}
+	}
+	first := terms[0].text
+	before, after, _ := strings.Cut(strings.TrimSpace(flat), first)
+	return before + ">>>" + first + "<<<" + after, true
+}

@@ -1,0 +1,41 @@
+package hermestest_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"hermes"
+	"hermes/hermestest"
+)
+
+func TestStoreInMemoryKeepsThePromises(t *testing.T) {
+	t.Parallel()
+	hermestest.RunStore(t, func(*testing.T) hermes.Store { return hermestest.NewStore() })
+}
+
+func TestStoreFailsWhenAsked(t *testing.T) {
+	t.Parallel()
+	full := errors.New("full")
+	s := hermestest.NewStore()
+	if err := s.CreateSession(t.Context(), hermes.Session{ID: "a", Started: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	s.Fail = func(method string) error {
+		if method == "Append" {
+			return full
+		}
+		return nil
+	}
+	if _, err := s.Append(t.Context(), hermes.Lease{Session: "a"}, hermes.UserText("x")); !errors.Is(err, full) {
+		t.Errorf("got %v", err)
+	}
+	if list, err := s.Messages(t.Context(), "a", hermes.Range{}); err != nil || len(list) != 0 {
+		t.Errorf("a failed write left %v, %v", list, err)
+	}
+}
+
+func TestStoreKeepsSummaries(t *testing.T) {
+	t.Parallel()
+	hermestest.RunSummaries(t, func(*testing.T) hermestest.SummarizedStore { return hermestest.NewStore() })
+}

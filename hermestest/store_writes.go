@@ -1,0 +1,243 @@
+package hermestest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"hermes"
+)
+
+// held checks that a lease is the newest that was given.
+func (s *Store) held(l hermes.Lease) (*storedSession, error) {
+	r, err := s.byID(l.Session)
+	if err != nil {
+		return nil, err
+	}
+	if l.Fence != r.lease.Fence {
+		return nil, fmt.Errorf("session %s: %w", l.Session, hermes.ErrStaleLease)
+	}
+	return r, nil
+}
+
+// Append stores messages in their order.
+func (s *Store) Append(ctx context.Context, l hermes.Lease, messages ...hermes.Message) (ids []int64, err error) {
+	err = s.change(ctx, "Append", func() error {
+		r, err := s.held(l)
+		if err != nil {
+			return err
+		}
+		for _, m := range messages {
+			if m.Time.IsZero() {
+				m.Time = s.Now()
+			}
+			s.lastID++
+			m.ID = s.lastID
+			ids = append(ids, m.ID)
+			r.append(m)
+		}
+		return nil
+	})
+	return ids, err
+}
+
+func (r *storedSession) append(m hermes.Message) {
+	m.Parts, m.Calls, m.Reasoning = slices.Clone(m.Parts), slices.Clone(m.Calls), slices.Clone(m.Reasoning)
+	r.messages = append(r.messages, storedMessage{Message: m})
+	r.row.Messages++
+	r.row.Calls += len(m.Calls)
+	r.row.Turns = max(r.row.Turns, m.Turn)
+	if m.Time.After(r.row.Active) {
+		r.row.Active = m.Time
+	}
+	if m.Role == hermes.RoleTool {
+		r.steps = slices.DeleteFunc(r.steps, func(s storedStep) bool { return s.Call.ID == m.CallID })
+	}
+}
+
+// Messages returns the transcript in order, whole or in part.
+func (s *Store) Messages(ctx context.Context, session string, f hermes.Range) (list []hermes.Message, err error) {
+	err = s.view(ctx, func() error {
+		r, err := s.byID(session)
+		if err != nil {
+			return err
+		}
+		ordered := slices.Clone(r.messages)
+		slices.SortStableFunc(ordered, func(a, b storedMessage) int { return cmp.Compare(a.at(), b.at()) })
+		for _, m := range ordered {
+			if m.ID > f.After && (f.Before == 0 || m.ID < f.Before) && m.shown(f) {
+				list = append(list, m.Message)
+			}
+		}
+		if f.First > 0 {
+			list = list[:min(len(list), f.First)]
+		}
+		if f.Last > 0 {
+			list = list[max(0, len(list)-f.Last):]
+		}
+		return nil
+	})
+	return list, err
+}
+
+// Compact hides messages and puts others in their place.
+func (s *Store) Compact(ctx context.Context, l hermes.Lease, c hermes.Compaction) (ids []int64, err error) {
+	err = s.change(ctx, "Compact", func() error {
+		r, err := s.held(l)
+		if err != nil {
+			return err
+		}
+		places := make([]int64, len(c.Put))
+		for i, p := range c.Put {
+			k := slices.IndexFunc(r.messages, func(m storedMessage) bool { return m.ID == p.At })
+			if k < 0 {
+				return fmt.Errorf("the place of a message: %d: %w", p.At, hermes.ErrNotFound)
+			}
+			places[i] = r.messages[k].at()
+		}
+		for i, m := range r.messages {
+			if slices.Contains(c.Hide, m.ID) && !m.hidden {
+				r.messages[i].hidden, r.messages[i].compacted = true, true
+				r.row.Messages--
+				r.row.Calls -= len(m.Calls)
+			}
+		}
+		for i, p := range c.Put {
+			m := p.Message
+			if m.Time.IsZero() {
+				m.Time = s.Now()
+			}
+			s.lastID++
+			m.ID = s.lastID
+			ids = append(ids, m.ID)
+			r.append(m)
+			r.messages[len(r.messages)-1].place = places[i]
+		}
+		return nil
+	})
+	return ids, err
+}
+
+// Rewind takes back every message from this id on.
+func (s *Store) Rewind(ctx context.Context, l hermes.Lease, from int64) error {
+	return s.change(ctx, "Rewind", func() error {
+		r, err := s.held(l)
+		if err != nil {
+			return err
+		}
+		taken, since := false, from
+		if i := slices.IndexFunc(r.messages, func(m storedMessage) bool { return m.ID == from }); i >= 0 {
+			since = r.messages[i].at()
+		}
+		for i, m := range r.messages {
+			if m.at() < since || m.hidden {
+				continue
+			}
+			taken = true
+			r.messages[i].hidden = true
+			r.row.Messages--
+			r.row.Calls -= len(m.Calls)
+		}
+		if taken {
+			r.steps = slices.DeleteFunc(r.steps, func(s storedStep) bool { return s.after >= from })
+		}
+		return nil
+	})
+}
+
+// BeginCall remembers that a call is about to run.
+func (s *Store) BeginCall(ctx context.Context, l hermes.Lease, c hermes.ToolCall) error {
+	return s.change(ctx, "BeginCall", func() error {
+		r, err := s.held(l)
+		if err != nil {
+			return err
+		}
+		r.steps = slices.DeleteFunc(r.steps, func(s storedStep) bool { return s.Call.ID == c.ID })
+		step := storedStep{Step: hermes.Step{Call: c, Begun: s.Now()}}
+		if n := len(r.messages); n > 0 {
+			step.after = r.messages[n-1].ID
+		}
+		r.steps = append(r.steps, step)
+		return nil
+	})
+}
+
+// EndCall remembers the result of a call.
+func (s *Store) EndCall(ctx context.Context, l hermes.Lease, callID string, result hermes.Message) error {
+	return s.change(ctx, "EndCall", func() error {
+		r, err := s.held(l)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(r.steps, func(s storedStep) bool { return s.Call.ID == callID })
+		if i < 0 {
+			return fmt.Errorf("call %s: %w", callID, hermes.ErrNotFound)
+		}
+		r.steps[i].Result = &result
+		return nil
+	})
+}
+
+// OpenSteps returns the steps of calls that no stored message answers.
+func (s *Store) OpenSteps(ctx context.Context, session string) (list []hermes.Step, err error) {
+	err = s.view(ctx, func() error {
+		r, err := s.byID(session)
+		if err != nil {
+			return err
+		}
+		for _, step := range r.steps {
+			list = append(list, step.Step)
+		}
+		return nil
+	})
+	return list, err
+}
+
+// Acquire gives the session to the owner.
+func (s *Store) Acquire(ctx context.Context, session, owner string, ttl time.Duration) (l hermes.Lease, err error) {
+	err = s.change(ctx, "Acquire", func() error {
+		r, err := s.byID(session)
+		if err != nil {
+			return err
+		}
+		now := s.Now()
+		if r.lease.Fence > 0 && r.lease.Owner != owner && r.lease.Expires.After(now) {
+			return fmt.Errorf("session %s: %w (%s)", session, hermes.ErrLeased, r.lease.Owner)
+		}
+		r.lease = hermes.Lease{Session: session, Owner: owner, Fence: r.lease.Fence + 1, Expires: now.Add(ttl)}
+		l = r.lease
+		return nil
+	})
+	return l, err
+}
+
+// Renew extends a lease that is still valid.
+func (s *Store) Renew(ctx context.Context, l hermes.Lease, ttl time.Duration) (renewed hermes.Lease, err error) {
+	err = s.change(ctx, "Renew", func() error {
+		r, err := s.held(l)
+		if err != nil {
+			return err
+		}
+		now := s.Now()
+		if !r.lease.Expires.After(now) {
+			return fmt.Errorf("session %s: the lease ran out: %w", l.Session, hermes.ErrStaleLease)
+		}
+		r.lease.Expires = now.Add(ttl)
+		renewed = r.lease
+		return nil
+	})
+	return renewed, err
+}
+
+// Release ends a lease.
+func (s *Store) Release(ctx context.Context, l hermes.Lease) error {
+	return s.change(ctx, "Release", func() error {
+		r, err := s.byID(l.Session)
+		if err == nil && r.lease.Fence == l.Fence {
+			r.lease.Expires = time.Time{}
+		}
+		return err
+	})
+}

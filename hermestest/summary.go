@@ -1,0 +1,121 @@
+package hermestest
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hermes"
+)
+
+var _ hermes.Summaries = (*Store)(nil)
+
+// SaveSummary stores the summary of a session.
+func (s *Store) SaveSummary(ctx context.Context, m hermes.Summary) error {
+	return s.change(ctx, "SaveSummary", func() error {
+		r, err := s.byID(m.Session)
+		if err != nil {
+			return err
+		}
+		r.summary = m
+		return nil
+	})
+}
+
+// Summaries returns the summaries of sessions.
+func (s *Store) Summaries(ctx context.Context, sessions ...string) (map[string]hermes.Summary, error) {
+	out := map[string]hermes.Summary{}
+	return out, s.view(ctx, func() error {
+		for _, r := range s.sessions {
+			if r.summary.Text != "" && slices.Contains(sessions, r.row.ID) {
+				out[r.row.ID] = r.summary
+			}
+		}
+		return nil
+	})
+}
+
+// FindSummaries returns summaries by their words.
+func (s *Store) FindSummaries(ctx context.Context, text string, limit int) (list []hermes.Summary, err error) {
+	if limit <= 0 {
+		limit = 20
+	}
+	words := strings.Fields(strings.ToLower(text))
+	err = s.view(ctx, func() error {
+		for _, r := range slices.Backward(s.sessions) {
+			lower := strings.ToLower(r.summary.Text)
+			if len(words) > 0 && lower != "" && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(lower, w) }) {
+				list = append(list, r.summary)
+			}
+		}
+		slices.SortStableFunc(list, func(a, b hermes.Summary) int { return b.At.Compare(a.At) })
+		list = list[:min(limit, len(list))]
+		return nil
+	})
+	return list, err
+}
+
+// SummarizedStore is a store that keeps summaries, too.
+type SummarizedStore interface {
+	hermes.Store
+	hermes.Summaries
+}
+
+// RunSummaries checks every promise of [hermes.Summaries]. open returns an
+// empty store and takes care of its end.
+func RunSummaries(t *testing.T, open func(t *testing.T) SummarizedStore) {
+	t.Helper()
+	s := open(t)
+	for _, id := range []string{"a", "b", "c"} {
+		begin(t, s, hermes.Session{ID: id}, 0)
+	}
+	for i, m := range []hermes.Summary{
+		{Session: "a", Text: "an older text"}, {Session: "a", Text: "Built the Parser; the tests of 字符串 pass."},
+		{Session: "b", Text: "The parser was released at 100%."},
+	} {
+		m.At = day.Add(time.Duration(i) * time.Hour)
+		if err := s.SaveSummary(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantErr(t, s.SaveSummary(t.Context(), hermes.Summary{Session: "nobody", Text: "x"}), hermes.ErrNotFound)
+	of := func(ids ...string) map[string]hermes.Summary {
+		t.Helper()
+		got, err := s.Summaries(t.Context(), ids...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	find := func(text string, limit int) (ids []string) {
+		t.Helper()
+		list, err := s.FindSummaries(t.Context(), text, limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range list {
+			ids = append(ids, m.Session)
+		}
+		return ids
+	}
+	got := of("a", "c", "nobody")
+	same(t, len(got), 1)
+	same(t, []string{got["a"].Session, got["a"].Text}, []string{"a", "Built the Parser; the tests of 字符串 pass."})
+	same(t, got["a"].At.Equal(day.Add(time.Hour)), true)
+	same(t, len(of()), 0)
+	same(t, find("PARSER", 0), []string{"b", "a"})
+	same(t, find("parser", 1), []string{"b"})
+	same(t, find("tests parser", 0), []string{"a"})
+	same(t, find("字符", 0), []string{"a"})
+	same(t, find("0%", 0), []string{"b"})
+	same(t, find("older", 0), []string(nil))
+	same(t, find("  ", 0), []string(nil))
+	if err := s.DeleteSession(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	begin(t, s, hermes.Session{ID: "a"}, 5)
+	same(t, len(of("a")), 0)
+	same(t, find("built", 0), []string(nil))
+}
