@@ -1,0 +1,28 @@
+//go:build !unix
+
+package atomicfile
+
+import (
+	"io/fs"
+	"os"
+	"time"
+)
+
+// rename tries again for a while: a virus scanner or an indexer may hold the
+// target for a moment.
+func rename(from, to string) error {
+	var err error
+	for wait := 5 * time.Millisecond; wait < 500*time.Millisecond; wait *= 2 {
+		if err = os.Rename(from, to); err == nil {
+			return nil
+		}
+		time.Sleep(wait)
+	}
+	return err
+}
+
+// syncFolder does nothing: folders cannot be synced here.
+func syncFolder(string) error { return nil }
+
+// keepOwner has nothing to keep: a new file inherits the rights of its folder.
+func keepOwner(*os.File, fs.FileInfo) bool { return true }

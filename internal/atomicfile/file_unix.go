@@ -1,0 +1,44 @@
+//go:build unix
+
+package atomicfile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+func rename(from, to string) error { return os.Rename(from, to) }
+
+// syncFolder makes the rename itself durable. File systems that cannot sync a
+// folder say so with EINVAL or ENOTSUP; there is nothing more to do there.
+func syncFolder(folder string) error {
+	f, err := os.Open(folder)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	err = f.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
+		return nil
+	}
+	return err
+}
+
+// keepOwner reports whether the new file has the owner and group of the old one.
+func keepOwner(tmp *os.File, old fs.FileInfo) bool {
+	was, ok := old.Sys().(*syscall.Stat_t)
+	if !ok {
+		return false
+	}
+	info, err := tmp.Stat()
+	if err != nil {
+		return false
+	}
+	is, ok := info.Sys().(*syscall.Stat_t)
+	if ok && is.Uid == was.Uid && is.Gid == was.Gid {
+		return true
+	}
+	return tmp.Chown(int(was.Uid), int(was.Gid)) == nil
+}

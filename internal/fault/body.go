@@ -1,0 +1,206 @@
+package fault
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// reading is what was found in a body.
+type reading struct {
+	message   string        // the innermost, which is nearest to the cause
+	words     []byte        // everything said, for the rules
+	codes     []string      // codes and types, lower case
+	param     string        // the parameter that the body names
+	status    int           // named inside the body
+	upstream  bool          // the error of another service, passed on
+	resetSaid bool          // a field tells when a limit ends
+	delay     time.Duration // told by a field, as a time to wait
+	resetAt   time.Time     // told by a field, as a moment
+}
+
+const (
+	maxMessage = 600
+	maxText    = 16 << 10
+	maxJSON    = 256 << 10
+	maxDepth   = 8 // gateways that wrap gateways
+	maxCodes   = 32
+)
+
+// read looks for message and code in an object (nested under "error" or flat),
+// a list, a plain string, or text. A gateway may have wrapped the real error
+// as JSON in the message itself, in the metadata's field "raw", or under names
+// of its own.
+func (f *Failure) read() reading {
+	var r reading
+	body := bytes.TrimSpace(f.Body)
+	if len(body) > 0 && body[0] == '<' {
+		r.say(title(body))
+		return r
+	}
+	if !r.parse(body, 0) && len(body) > 0 {
+		r.say(string(body[:min(len(body), maxText)]))
+	}
+	return r
+}
+
+// parse takes JSON in; it returns false where the text is none.
+func (r *reading) parse(raw []byte, depth int) bool {
+	var v any
+	if len(raw) > maxJSON || depth > maxDepth || json.Unmarshal(raw, &v) != nil {
+		return false
+	}
+	r.note(string(raw))
+	r.value(v, depth)
+	return true
+}
+
+func (r *reading) value(v any, depth int) {
+	if depth > maxDepth {
+		return
+	}
+	switch v := v.(type) {
+	case string:
+		r.open(v, depth)
+	case []any:
+		for _, item := range v[:min(len(v), 16)] {
+			r.value(item, depth+1)
+		}
+	case map[string]any:
+		r.object(v, depth)
+	case float64, bool:
+		r.say(jsonText(v))
+	}
+}
+
+// object reads the outer fields first and lets inner ones, which are nearer to
+// the cause, replace them.
+func (r *reading) object(o map[string]any, depth int) {
+	for _, k := range []string{"detail", "errorMessage", "error_message", "error_msg", "msg", "Message", "message"} {
+		if v := o[k]; v != nil && v != "" {
+			r.value(v, depth+1)
+		}
+	}
+	for _, k := range []string{"type", "__type", "status", "reason", "errorCode", "error_code", "error_type", "code"} {
+		r.code(o[k])
+	}
+	if p, ok := o["param"].(string); ok {
+		r.param = p
+	}
+	r.delays(o)
+	for _, k := range []string{"errors", "details", "response", "error"} {
+		if v := o[k]; v != nil && v != "" {
+			r.value(v, depth+1)
+		}
+	}
+	if meta, ok := o["metadata"].(map[string]any); ok {
+		r.metadata(meta, depth)
+	}
+}
+
+// metadata is where aggregators put what the service behind them said.
+func (r *reading) metadata(meta map[string]any, depth int) {
+	r.upstream = r.upstream || meta["provider_name"] != nil || meta["raw"] != nil
+	r.delays(meta)
+	if headers, ok := meta["headers"].(map[string]any); ok {
+		r.delays(headers)
+	}
+	if raw := meta["raw"]; raw != nil && raw != "" {
+		r.value(raw, depth+1)
+	}
+}
+
+// code takes a code, a type, or a status in.
+func (r *reading) code(v any) {
+	switch v := v.(type) {
+	case float64:
+		r.number(int(v))
+	case string:
+		if n, err := strconv.Atoi(v); err == nil {
+			r.number(n)
+			return
+		}
+		if i := strings.LastIndexByte(v, '#'); i >= 0 {
+			v = v[i+1:] // a name space stands before it
+		}
+		if c := strings.ToLower(v); c != "" && len(r.codes) < maxCodes && !slices.Contains(r.codes, c) {
+			r.codes = append(r.codes, c)
+		}
+	}
+}
+
+func (r *reading) number(n int) {
+	if n >= 400 && n < 600 {
+		r.status = n
+	}
+}
+
+// open takes a message, which may be, or end in, JSON itself.
+func (r *reading) open(s string, depth int) {
+	s = strings.TrimSpace(s)
+	if i := strings.IndexAny(s, "{["); i >= 0 && depth < maxDepth {
+		before := r.message
+		r.message = ""
+		if r.parse([]byte(s[i:]), depth+1) && r.message != "" {
+			r.note(s[:i])
+			return
+		}
+		r.message = before
+	}
+	r.say(s)
+}
+
+// say notes a message.
+func (r *reading) say(s string) {
+	if s = strings.TrimSpace(s); s != "" {
+		r.message = shorten(s)
+		r.note(s)
+	}
+}
+
+func (r *reading) note(s string) {
+	if left := maxText - len(r.words); left > 0 {
+		r.words = append(r.words, '\n')
+		r.words = append(r.words, s[:min(len(s), left)]...)
+	}
+}
+
+// title is what a page says: the rest of it is markup.
+func title(page []byte) string {
+	lower := bytes.ToLower(page[:min(len(page), maxText)])
+	_, rest, ok := bytes.Cut(lower, []byte("<title>"))
+	text, _, closed := bytes.Cut(rest, []byte("</title>"))
+	if !ok || !closed || len(lower) != len(page[:min(len(page), maxText)]) {
+		return ""
+	}
+	from := len(lower) - len(rest)
+	return string(page[from : from+len(text)])
+}
+
+func jsonText(v any) string {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return string(raw)
+}
+
+// shorten makes a message fit for a line of text.
+func shorten(s string) string {
+	s = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s[:min(len(s), maxText)], "\uFFFD"), func(c rune) bool {
+		return unicode.IsSpace(c) || unicode.IsControl(c)
+	}), " ")
+	if len(s) <= maxMessage {
+		return s
+	}
+	cut := maxMessage
+	for !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
+}

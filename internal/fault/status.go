@@ -1,0 +1,225 @@
+package fault
+
+import "strings"
+
+// byStatus judges by the status, with a look at the text.
+func (f *facts) byStatus() *Verdict {
+	switch s := f.status; {
+	case s == 400:
+		return f.badRequest()
+	case s == 401:
+		return f.unauthorized(&auth)
+	case s == 402:
+		return f.payment()
+	case s == 403:
+		return f.forbidden()
+	case s == 404:
+		return f.missing()
+	case s == 408:
+		return &timeout
+	case s == 413:
+		return &tooLarge
+	case s == 422:
+		return &format
+	case s == 429:
+		return f.tooMany()
+	case s >= 500:
+		return f.server(s)
+	case s > 400:
+		return &format
+	}
+	return nil
+}
+
+// unauthorized tells a key that is gone for good from one that is merely
+// refused now.
+func (f *facts) unauthorized(otherwise *Verdict) *Verdict {
+	if f.has(authGoneWords) {
+		return &authPermanent
+	}
+	return otherwise
+}
+
+// payment applies the rule of two signs: a word of use and a sign that the
+// limit passes. Texts in languages that we do not read are about money.
+func (f *facts) payment() *Verdict {
+	if f.has(limitWords) && f.has(passingWords) {
+		return &rateLimit
+	}
+	return &billing
+}
+
+func (f *facts) forbidden() *Verdict {
+	switch {
+	case f.has(keyLimitWords):
+		return &billing
+	case f.has(flaggedWords):
+		return &contentPolicy
+	}
+	return f.unauthorized(&forbiddenKey)
+}
+
+func (f *facts) missing() *Verdict {
+	switch {
+	case f.has(freeTierWords):
+		return &billing
+	case f.has(providerPolicyWords), f.has("guardrail"):
+		return &providerPolicy
+	case f.noModel():
+		return &modelNotFound
+	}
+	return &unknown
+}
+
+func (f *facts) noModel() bool {
+	return f.coded("model_not_found|model_not_available|invalid_model") || f.has(modelMissingWords) ||
+		f.has("model") && f.has("not found|does not exist|not exist|not available|is not supported|not a valid|try pulling|decommissioned|deprecated")
+}
+
+func (f *facts) tooMany() *Verdict {
+	switch {
+	case f.has(overloadWords):
+		return &overloaded
+	case f.upstream || f.has("rate-limited upstream|upstream rate limit"):
+		return &upstreamRateLimit
+	case !f.has(explicitRateWords) && f.wall() && !f.passes():
+		return &billing
+	}
+	return &rateLimit
+}
+
+// wall reports a limit of use or money, rather than of speed.
+func (f *facts) wall() bool {
+	return f.has(wallWords) || f.has(billingWords) || f.coded("insufficient_quota|billing_not_active")
+}
+
+// passes reports a sign anywhere that the limit passes.
+func (f *facts) passes() bool {
+	return f.resetSaid || f.has(passingWords) || f.failure != nil && saysReset(f.failure.Header)
+}
+
+func (f *facts) server(status int) *Verdict {
+	switch {
+	case f.coded("invalid_request_error|unknown_parameter|unsupported_parameter"), f.has(parameterWords), f.has("invalid_request_error"):
+		return &format
+	case status == 500 && f.overflows():
+		return &overflow // llama.cpp and its kin answer so
+	case status == 503 || status == 529 || f.has(overloadWords):
+		return &overloaded
+	}
+	return &serverError
+}
+
+// badRequest reads what a 400 means by its text. One that says nothing on a
+// large session is taken for an overflow.
+func (f *facts) badRequest() *Verdict {
+	if v := f.spoken(); v != nil {
+		return v
+	}
+	if f.saysNothing() && f.large(40, 80_000, 80) {
+		return &likelyOverflow
+	}
+	return &format
+}
+
+// spoken judges words that may stand under a 400 or without a status.
+func (f *facts) spoken() *Verdict {
+	switch {
+	case f.coded("unsupported_parameter|unknown_parameter|unsupported_value"), f.has(parameterWords):
+		return &format // whatever the parameter's name looks like
+	case f.coded("context_length_exceeded|exceed_context_size_error|model_context_window_exceeded"), f.overflows():
+		return &overflow
+	case f.has(providerPolicyWords):
+		return &providerPolicy
+	case f.coded("content_filter|content_policy_violation|data_inspection_failed"), f.has(contentPolicyWords):
+		return &contentPolicy
+	case f.has(rateWords) && !f.coded("insufficient_quota"):
+		return &rateLimit
+	case f.has(billingWords), f.coded("insufficient_quota|billing_not_active"):
+		return f.payment()
+	case f.has(overloadWords):
+		return &overloaded
+	case f.coded("model_not_found|invalid_model"), f.has(modelMissingWords):
+		return &modelNotFound
+	case f.coded("invalid_api_key|authentication_error"), f.has(badKeyWords):
+		return f.unauthorized(&auth)
+	}
+	return nil
+}
+
+// overflows reports words about the length of the context, and not about how
+// many tokens may pass in a minute.
+func (f *facts) overflows() bool {
+	return f.has(overflowWords) && !f.has(throttleWords)
+}
+
+func (f *facts) saysNothing() bool {
+	switch strings.ToLower(strings.Trim(f.message, ".!: {}[]")) {
+	case "", "error", "bad request":
+		return true
+	}
+	return false
+}
+
+// large weighs the size of the request: more than a share of the window in
+// percent, or, for windows up to about 256K or unknown ones, fixed numbers.
+func (q Question) large(percent, tokens, messages int) bool {
+	const small = 262_144
+	if q.Window > 0 && q.Tokens*100 > q.Window*percent {
+		return true
+	}
+	return q.Window <= small && (q.Tokens > tokens || q.Messages > messages)
+}
+
+// byCode reads the code in the body of an error without a telling status.
+func (f *facts) byCode() *Verdict {
+	switch {
+	case f.coded("resource_exhausted|throttled|throttlingexception|rate_limit_exceeded|rate_limit_error|too_many_requests"):
+		return f.tooMany()
+	case f.coded("insufficient_quota|billing_not_active|billing_error|payment_required|insufficient_credits"):
+		return f.payment()
+	case f.coded("model_not_found|model_not_available|invalid_model"):
+		return &modelNotFound
+	case f.coded("context_length_exceeded|exceed_context_size_error|model_context_window_exceeded|max_tokens_exceeded"):
+		return &overflow
+	case f.coded("overloaded_error|engine_overloaded|service_unavailable|serviceunavailableexception|unavailable"):
+		return &overloaded
+	case f.coded("authentication_error|invalid_api_key|unauthenticated|permission_error|permission_denied|accessdeniedexception|unrecognizedclientexception"):
+		return f.unauthorized(&auth)
+	case f.coded("content_policy_violation|content_filter"):
+		return &contentPolicy
+	case f.coded("request_too_large|payload_too_large"):
+		return &tooLarge
+	case f.coded("timeout_error|timeout|deadline_exceeded|modeltimeoutexception"):
+		return &timeout
+	case f.coded("api_error|server_error|internal|internal_error|internal_server_error|internalserverexception|modelstreamerrorexception"):
+		return f.server(500)
+	}
+	return nil
+}
+
+// byText reads the text of an error without status and code.
+func (f *facts) byText() *Verdict {
+	if f.failure == nil && (f.untrusted() || f.handshake() || f.never() || f.timedOut()) {
+		return nil // told better by those who come
+	}
+	if f.has(payloadWords) {
+		return &tooLarge
+	}
+	if v := f.spoken(); v != nil {
+		return v
+	}
+	switch {
+	case f.coded("invalid_request_error|invalid_argument|validationexception"), f.has("invalid_request_error"):
+		return f.badRequest()
+	case f.failure == nil:
+		return nil
+	case f.has("unauthorized|unauthenticated|authentication|invalid token|token expired|token has expired|permission denied"):
+		return f.unauthorized(&auth)
+	case f.has("internal server error|internal error|bad gateway|service unavailable|upstream"):
+		return &serverError
+	case f.has("timed out|timeout"):
+		return &timeout
+	}
+	return nil
+}

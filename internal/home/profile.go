@@ -1,0 +1,108 @@
+package home
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Default is the name of the root home among the profiles.
+const Default = "default"
+
+const (
+	profilesFolder = "profiles"
+	maxNameLength  = 64
+	maxStickySize  = 256 // bytes; a name and a line break
+)
+
+// ProfileError tells which profile was asked for, by whom, and what is wrong
+// with it.
+type ProfileError struct {
+	Name    string
+	Source  string // "-p", "HERMES_PROFILE" or the path of the sticky file; may be empty
+	Missing bool   // a proper name, but there is no such profile
+}
+
+func (e *ProfileError) Error() string {
+	if !e.Missing {
+		return fmt.Sprintf("%q cannot be the name of a profile; use small letters, digits, - and _, at most %d of them", e.Name, maxNameLength)
+	}
+	text := fmt.Sprintf("there is no profile %q", e.Name)
+	if e.Source != "" && e.Source != "-p" {
+		text += " (chosen by " + e.Source + ")"
+	}
+	return text + fmt.Sprintf("; see `hermes profile list`, make it with `hermes profile create %s`, or go back with `-p default`", e.Name)
+}
+
+// Sub returns a profile of the same root; "" and "default" are the root home.
+// The folder need not exist. A bad name is a *ProfileError.
+func (d Dir) Sub(name string) (Dir, error) {
+	name = strings.ToLower(strings.TrimSpace(name))
+	if name == "" || name == Default {
+		return Dir{root: d.root}, nil
+	}
+	if !validName(name) {
+		return Dir{}, &ProfileError{Name: name}
+	}
+	return Dir{root: d.root, profile: name}, nil
+}
+
+// Profiles lists the profiles of the root by name, the default first. A home
+// that does not exist yet has the default alone.
+func (d Dir) Profiles() ([]string, error) {
+	names := []string{Default}
+	entries, err := os.ReadDir(filepath.Join(d.root, profilesFolder))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return names, fmt.Errorf("list profiles: %w", plain(err))
+	}
+	for _, e := range entries {
+		if e.IsDir() && validName(e.Name()) && e.Name() != Default {
+			names = append(names, e.Name())
+		}
+	}
+	slices.Sort(names[1:])
+	return names, nil
+}
+
+// StickyFile holds the name of the profile that is used when none is asked for.
+func (d Dir) StickyFile() string { return filepath.Join(d.root, "active_profile") }
+
+// Sticky reads StickyFile; no file, an unreadable one or an empty one is "".
+func (d Dir) Sticky() string {
+	f, err := os.Open(d.StickyFile())
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	name := make([]byte, maxStickySize)
+	n, _ := f.Read(name)
+	return strings.TrimSpace(string(name[:n]))
+}
+
+// validName keeps names usable as a folder on every system and as a command.
+func validName(name string) bool {
+	if name == "" || len(name) > maxNameLength {
+		return false
+	}
+	for i, r := range name {
+		letter := 'a' <= r && r <= 'z' || '0' <= r && r <= '9'
+		if !letter && (i == 0 || r != '-' && r != '_') {
+			return false
+		}
+	}
+	return true
+}
+
+func hasContent(folder string) bool {
+	f, err := os.Open(folder)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	names, _ := f.Readdirnames(1)
+	return len(names) > 0
+}

@@ -1,0 +1,73 @@
+package markup
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Visible replaces everything that could deceive the eye by a picture of it:
+// control characters (line breaks and tabs stay), characters that turn the
+// direction of writing, invisible ones and broken encoding. It is for text
+// that a person must judge, such as a command before it runs.
+func Visible(text string) string {
+	if plainASCII(text) {
+		return text
+	}
+	var b strings.Builder
+	for i, r := range text {
+		b.WriteString(picture(r, text[i:], true))
+	}
+	return b.String()
+}
+
+// clean is the mild form for prose: sequences and forced direction become
+// visible, the marks that scripts need stay.
+func clean(text string) string {
+	for _, r := range text {
+		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r >= 0x80 && (r < 0xa0 || override(r) || r == utf8.RuneError) {
+			return cleaned(text)
+		}
+	}
+	return text
+}
+
+func cleaned(text string) string {
+	var b strings.Builder
+	for i, r := range text {
+		b.WriteString(picture(r, text[i:], false))
+	}
+	return b.String()
+}
+
+func picture(r rune, at string, strict bool) string {
+	switch {
+	case r == '\n' || r == '\t':
+		return string(r)
+	case r < ' ':
+		return string('␀' + r)
+	case r == 0x7f:
+		return "␡"
+	case r < 0x7f:
+		return string(r)
+	case r == utf8.RuneError && !strings.HasPrefix(at, "\uFFFD"):
+		return fmt.Sprintf("<%02x>", at[0])
+	case r < 0xa0, override(r):
+		return fmt.Sprintf("<U+%04X>", r)
+	case strict && hidden(r):
+		return fmt.Sprintf("<U+%04X>", r)
+	}
+	return string(r)
+}
+
+// override reports a character that forces text against its own direction.
+func override(r rune) bool { return r == 0x202d || r == 0x202e }
+
+// hidden reports a character that shows nothing or turns what follows.
+func hidden(r rune) bool {
+	if r == 0x200d || r >= 0xfe00 && r <= 0xfe0f {
+		return false // emoji are joined and chosen with these
+	}
+	return unicode.Is(unicode.Cf, r) || r == 0x2028 || r == 0x2029 || r == 0xa0 || r == 0x3164 || r == 0x115f || r == 0x1160
+}

@@ -1,0 +1,145 @@
+package markup
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Width is the number of terminal cells that text may take, escape sequences
+// not counted. Terminals disagree about joined emoji; the larger of the two
+// common answers is given, so that a line that fits here fits anywhere.
+func Width(text string) int {
+	if plainASCII(text) {
+		return len(text)
+	}
+	width := 0
+	for text != "" {
+		if text[0] == 0x1b {
+			text = text[sequence(text):]
+			continue
+		}
+		n, w := Cluster(text)
+		width += w
+		text = text[n:]
+	}
+	return width
+}
+
+// Cluster measures the first user-perceived character of a text that is not
+// empty: its bytes, at least one, and its cells.
+func Cluster(text string) (size, width int) {
+	c := text[0]
+	if c < utf8.RuneSelf && (len(text) == 1 || text[1] < utf8.RuneSelf) {
+		if c < ' ' || c == 0x7f {
+			return 1, 0
+		}
+		return 1, 1
+	}
+	r, size := utf8.DecodeRuneInString(text)
+	width = cells(r)
+	pair := flag(r)
+	for size < len(text) {
+		next, n := utf8.DecodeRuneInString(text[size:])
+		switch {
+		case next == joiner:
+			if joined, m := utf8.DecodeRuneInString(text[size+n:]); joined >= 0xa9 && joined != utf8.RuneError {
+				width += cells(joined)
+				n += m
+			}
+		case pair && flag(next):
+			pair = false // the two letters together take two cells, or four
+			width += 2
+		case skin(next):
+			width += 2
+		case next == 0xfe0f:
+			width = max(width, 2)
+		case !extends(next):
+			return size, width
+		}
+		size += n
+	}
+	return size, width
+}
+
+// Clip cuts text to a width and marks the cut with an ellipsis. Styled text
+// keeps its sequences.
+func Clip(text string, width int) string {
+	if width <= 0 {
+		return ""
+	}
+	if len(text) <= width || Width(text) <= width {
+		return text
+	}
+	used, end, styled := 0, 0, false
+	for end < len(text) {
+		if text[end] == 0x1b {
+			styled = true
+			end += sequence(text[end:])
+			continue
+		}
+		n, w := Cluster(text[end:])
+		if used+w > width-1 {
+			break
+		}
+		used += w
+		end += n
+	}
+	if styled {
+		return text[:end] + "…\x1b[0m"
+	}
+	return text[:end] + "…"
+}
+
+// Fold breaks a styled line hard at a width, keeping its style over the
+// break. It is for a region whose rows must be counted.
+func Fold(line string, width int) []string {
+	if width <= 0 || len(line) <= width || Width(line) <= width {
+		return []string{line}
+	}
+	var rows []string
+	var row strings.Builder
+	style, used := "", 0
+	for line != "" {
+		if line[0] == 0x1b {
+			n := sequence(line)
+			style = line[:n]
+			if style == "\x1b[0m" {
+				style = ""
+			}
+			row.WriteString(line[:n])
+			line = line[n:]
+			continue
+		}
+		n, w := Cluster(line)
+		if used+w > width && used > 0 {
+			if style != "" {
+				row.WriteString("\x1b[0m")
+			}
+			rows = append(rows, row.String())
+			row.Reset()
+			row.WriteString(style)
+			used = 0
+		}
+		row.WriteString(line[:n])
+		used += w
+		line = line[n:]
+	}
+	return append(rows, row.String())
+}
+
+// sequence is the length of the SGR sequence that text begins with.
+func sequence(text string) int {
+	if end := strings.IndexByte(text, 'm'); end >= 0 {
+		return end + 1
+	}
+	return len(text)
+}
+
+func plainASCII(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c >= 0x7f {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,77 @@
+package modelinfo
+
+import "strings"
+
+// The limits that a service may plausibly have, in tokens.
+const (
+	leastLimit = 1_000
+	mostLimit  = 20_000_000
+)
+
+// StepDown is the next smaller window to try for a model whose limit is not
+// known, after one of so many tokens was too large: 256K, 128K, 64K, 32K, 16K,
+// 8K; 0 when there is none left.
+func StepDown(window int) int {
+	for w := 256 << 10; w >= 8<<10; w /= 2 {
+		if w < window || window <= 0 {
+			return w
+		}
+	}
+	return 0
+}
+
+// LimitIn reads the context limit, in tokens, out of the words with which a
+// service refused a request. It takes the number that is called a limit, not
+// the size of the request; 0 if there is none, or if it makes no sense.
+func LimitIn(text string) int {
+	text = strings.ToLower(text)
+	for _, mark := range []string{
+		"maximum context length is", "maximum context length of", "context length is", "context length of",
+		"context window is", "context window of", "context window (", "context size (", "available context size (",
+		"model's context length (", "maximum context of", "max_model_len", "max model len", "n_ctx", "context limit of", "context limit is",
+		"maximum number of tokens allowed (", "maximum allowed number of input tokens (", "token limit of", "token limit:", "token limit is",
+		"maximum number of tokens", "tokens in request more than max tokens allowed", "maximum of", "limit of", "maximum is",
+	} {
+		if _, after, ok := strings.Cut(text, mark); ok {
+			if n := firstNumber(after); plausible(n) {
+				return n
+			}
+		}
+	}
+	// "200123 tokens > 200000 maximum"
+	if _, after, ok := strings.Cut(text, "tokens >"); ok {
+		if n := firstNumber(after); plausible(n) {
+			return n
+		}
+	}
+	return 0
+}
+
+func plausible(n int) bool { return n >= leastLimit && n <= mostLimit }
+
+// firstNumber reads the number at the beginning of a text, after a few words
+// and signs at most.
+func firstNumber(s string) int {
+	start := strings.IndexAny(s, "0123456789")
+	if start < 0 || start > 24 {
+		return 0
+	}
+	n, seen := 0, 0
+	for _, r := range s[start:] {
+		switch {
+		case r >= '0' && r <= '9':
+			if seen++; seen > 9 {
+				return 0
+			}
+			n = n*10 + int(r-'0')
+		case r == ',' || r == '_':
+		case r == 'k':
+			return n * 1000
+		case r == 'm':
+			return n * 1_000_000
+		default:
+			return n
+		}
+	}
+	return n
+}

@@ -1,0 +1,106 @@
+package modelinfo
+
+import "strings"
+
+// split brings a model's name into its canonical form: lower case, without
+// vendor, hyphens for dots. The tag behind a colon comes back apart, unless it
+// is a size, which belongs to the name.
+func split(name string) (base, tag string) {
+	name = strings.ToLower(strings.TrimSpace(name))
+	name, _, _ = strings.Cut(name, "@") // claude-x@20250929
+	if i := strings.LastIndexByte(name, '/'); i >= 0 {
+		name = name[i+1:]
+	}
+	name, tag, _ = strings.Cut(name, ":")
+	name = withoutRegion(name)
+	if tag != "" && tag[0] >= '0' && tag[0] <= '9' {
+		if strings.HasSuffix(tag, "b") { // qwen3:32b
+			name += "-" + tag
+		}
+		tag = "" // or a revision: …-v1:0
+	}
+	return strings.Map(func(r rune) rune {
+		if r == '.' || r == '_' || r == ' ' {
+			return '-'
+		}
+		return r
+	}, name), tag
+}
+
+// withoutRegion takes "us.anthropic." from the front of a name.
+func withoutRegion(name string) string {
+	for _, vendor := range []string{"anthropic.", "amazon.", "meta.", "mistral.", "deepseek.", "openai.", "qwen."} {
+		if i := strings.Index(name, vendor); i >= 0 && i <= len("global.") {
+			return name[i+len(vendor):]
+		}
+	}
+	return name
+}
+
+// trim takes one part from the end of a canonical name that does not tell
+// models apart: a date, a revision, a stage. It returns the name as it is if
+// there is none.
+func trim(name string) string {
+	i := strings.LastIndexByte(name, '-')
+	if i <= 0 {
+		return name
+	}
+	switch last := name[i+1:]; last {
+	case "latest", "preview", "exp", "experimental", "beta", "it", "instruct", "v1", "v2", "001", "002":
+		return name[:i]
+	default:
+		if !digits(last) {
+			return name
+		}
+		if len(last) == 8 || len(last) == 6 || len(last) == 4 && last[0] <= '2' {
+			return dashed(name[:i], last)
+		}
+		if len(last) == 2 {
+			return datedByHyphens(name)
+		}
+		return name
+	}
+}
+
+// dashed takes the month from before a year: gemini-x-preview-09-2025.
+func dashed(name, last string) string {
+	i := strings.LastIndexByte(name, '-')
+	if len(last) == 4 && strings.HasPrefix(last, "20") && i > 0 && len(name)-i == 3 && digits(name[i+1:]) {
+		return name[:i]
+	}
+	return name
+}
+
+// datedByHyphens takes a date such as 2025-08-07 or 05-20 from the end.
+func datedByHyphens(name string) string {
+	n := len(name)
+	if n > 11 && name[n-11] == '-' && name[n-6] == '-' && name[n-3] == '-' && digits(name[n-10:n-6]) && digits(name[n-5:n-3]) {
+		return name[:n-11]
+	}
+	if n > 6 && name[n-6] == '-' && name[n-3] == '-' && digits(name[n-5:n-3]) && digits(name[n-2:]) {
+		return name[:n-6]
+	}
+	return name
+}
+
+func digits(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
+
+// Same reports whether two names mean the same model, whatever the vendor
+// before it, the dots in it and the date behind it.
+func Same(a, b string) bool {
+	x, _ := split(a)
+	y, _ := split(b)
+	return shortest(x) == shortest(y)
+}
+
+func shortest(name string) string {
+	for {
+		shorter := trim(name)
+		if shorter == name {
+			return name
+		}
+		name = shorter
+	}
+}

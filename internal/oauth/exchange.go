@@ -1,0 +1,235 @@
+package oauth
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Refresh asks for a new access token. A service may rotate the refresh token:
+// then Token.Refresh is the new one and the old one is spent, so the token must
+// be stored before it is used. An error that is ErrDead means that only a new
+// login helps; any other may pass.
+func (c Config) Refresh(ctx context.Context, refresh string) (Token, error) {
+	if refresh == "" {
+		return Token{}, ErrDead
+	}
+	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {refresh}}
+	return c.token(ctx, form)
+}
+
+const (
+	// exchangeTime bounds one request to a token endpoint.
+	exchangeTime = 30 * time.Second
+	// maxAnswer bounds the answer of a token endpoint, in bytes.
+	maxAnswer = 1 << 20
+	// maxLifetime keeps an absurd expiry from overflowing.
+	maxLifetime = 10 * 365 * 24 * time.Hour
+)
+
+// token sends a grant to the token endpoint.
+func (c Config) token(ctx context.Context, form url.Values) (Token, error) {
+	form.Set("client_id", c.ClientID)
+	if c.ClientSecret != "" {
+		form.Set("client_secret", c.ClientSecret)
+	}
+	a, err := c.post(ctx, "token address", c.TokenURL, "application/x-www-form-urlencoded", []byte(form.Encode()), values(form))
+	if err != nil {
+		return Token{}, err
+	}
+	return a.token(c.now())
+}
+
+// keyFor exchanges a code for a lasting API key.
+func (c Config) keyFor(ctx context.Context, code, verifier string) (Token, error) {
+	body, err := json.Marshal(map[string]string{"code": code, "code_verifier": verifier, "code_challenge_method": "S256"})
+	if err != nil {
+		return Token{}, err
+	}
+	a, err := c.post(ctx, "token address", c.TokenURL, "application/json", body, []string{code, verifier})
+	if err != nil {
+		return Token{}, err
+	}
+	if a.Key == "" {
+		return Token{}, errors.New("the login service sent no key")
+	}
+	return Token{Access: a.Key, Account: a.UserID, Lasting: true}, nil
+}
+
+// answer is everything that the endpoints answer with.
+type answer struct {
+	Access    string          `json:"access_token"`
+	Refresh   string          `json:"refresh_token"`
+	ID        string          `json:"id_token"`
+	Scope     string          `json:"scope"`
+	ExpiresIn number          `json:"expires_in"`
+	Resource  string          `json:"resource_url"`
+	Key       string          `json:"key"`
+	UserID    string          `json:"user_id"`
+	Failure   json.RawMessage `json:"error"`
+	Words     string          `json:"error_description"`
+
+	DeviceCode string `json:"device_code"`
+	UserCode   string `json:"user_code"`
+	VerifyURI  string `json:"verification_uri"`
+	VerifyURL  string `json:"verification_url"` // an older name
+	VerifyFull string `json:"verification_uri_complete"`
+	Interval   number `json:"interval"`
+}
+
+// number is a JSON number that some services write as a text.
+type number float64
+
+func (n *number) UnmarshalJSON(raw []byte) error {
+	f, err := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64)
+	if err != nil || math.IsNaN(f) {
+		f = 0 // as if it had not been sent
+	}
+	*n = number(f)
+	return nil
+}
+
+func (n number) seconds() time.Duration {
+	if n <= 0 {
+		return 0
+	}
+	return time.Duration(min(float64(n), maxLifetime.Seconds()) * float64(time.Second))
+}
+
+func (a answer) token(now time.Time) (Token, error) {
+	if a.Access == "" {
+		return Token{}, errors.New("the login service sent no access token")
+	}
+	t := Token{Access: a.Access, Refresh: a.Refresh, ID: a.ID, Scope: a.Scope, Resource: a.Resource, Account: account(a.ID, a.Access)}
+	if d := a.ExpiresIn.seconds(); d > 0 {
+		t.Expires = now.Add(d)
+	}
+	return t, nil
+}
+
+// account reads the person's id from the first token that is a JWT. The
+// signature is not checked: the token came over TLS from its issuer, and the id
+// decides nothing but which quotas are the same.
+func account(tokens ...string) string {
+	for _, t := range tokens {
+		parts := strings.Split(t, ".")
+		if len(parts) != 3 {
+			continue
+		}
+		raw, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[1], "="))
+		if err != nil {
+			continue
+		}
+		var claims struct {
+			Subject string `json:"sub"`
+			OpenAI  struct {
+				Account string `json:"chatgpt_account_id"`
+			} `json:"https://api.openai.com/auth"`
+		}
+		_ = json.Unmarshal(raw, &claims) // what was read is enough
+		if claims.OpenAI.Account != "" {
+			return claims.OpenAI.Account
+		}
+		if claims.Subject != "" {
+			return claims.Subject
+		}
+	}
+	return ""
+}
+
+// post sends a request and reads the answer. secrets are taken out of whatever
+// an error tells.
+func (c Config) post(ctx context.Context, what, address, kind string, body []byte, secrets []string) (answer, error) {
+	if err := secure(what, address); err != nil {
+		return answer{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, exchangeTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
+	if err != nil {
+		return answer{}, err
+	}
+	req.Header.Set("Content-Type", kind)
+	req.Header.Set("Accept", "application/json")
+	resp, err := c.client().Do(req)
+	if err != nil {
+		return answer{}, fmt.Errorf("ask the login service: %w", err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return answer{}, fmt.Errorf("read the answer of the login service: %w", err)
+	}
+	var a answer
+	parseErr := json.Unmarshal(raw, &a)
+	if code, words := a.failure(); code != "" || resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return answer{}, &Error{Code: clean(code, secrets), Description: clean(words, secrets), Status: resp.StatusCode}
+	}
+	if _, odd := errors.AsType[*json.UnmarshalTypeError](parseErr); parseErr != nil && !odd {
+		return answer{}, errors.New("the login service sent something that is no JSON; check its address")
+	}
+	return a, nil
+}
+
+// failure reads {"error": "code"} and {"error": {"code": …, "message": …}}.
+func (a answer) failure() (code, words string) {
+	if len(a.Failure) == 0 || string(a.Failure) == "null" {
+		return "", a.Words
+	}
+	if json.Unmarshal(a.Failure, &code) == nil {
+		return code, a.Words
+	}
+	var nested struct {
+		Code    string `json:"code"`
+		Type    string `json:"type"`
+		Message string `json:"message"`
+	}
+	_ = json.Unmarshal(a.Failure, &nested) // what was read is enough
+	if nested.Code == "" {
+		nested.Code = nested.Type
+	}
+	if nested.Code == "" {
+		nested.Code = "error"
+	}
+	return nested.Code, nested.Message
+}
+
+func values(form url.Values) []string {
+	var out []string
+	for _, name := range []string{"refresh_token", "code", "code_verifier", "device_code", "client_secret"} {
+		if v := form.Get(name); v != "" {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// maxWords bounds what a service may say in an error, in bytes.
+const maxWords = 300
+
+// clean makes one line of a service's words, without the secrets.
+func clean(text string, secrets []string) string {
+	for _, s := range secrets {
+		if len(s) > 3 {
+			text = strings.ReplaceAll(text, s, "***")
+		}
+	}
+	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, ""), func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
+	}), " ")
+	if len(text) > maxWords {
+		text = strings.ToValidUTF8(text[:maxWords], "") + "…"
+	}
+	return text
+}

@@ -1,0 +1,277 @@
+package patch
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// A Change is the net effect of a patch on one path.
+type Change struct {
+	Path            string
+	Action          Action
+	From            string // where the content was moved from, when Action is Move
+	Before, After   string // content; "" where the file does not exist
+	Existed, Exists bool
+}
+
+// Apply works out what the patch does, without doing it. read gives a file's
+// content, or exists false; it is asked at most once per path. All sections are
+// checked: if any does not fit, the error lists every one that failed and no
+// change is returned. Changes come in the order in which paths are first named;
+// a path that ends as it began is left out.
+func (p Patch) Apply(read func(path string) (content string, exists bool, err error)) ([]Change, error) {
+	v := &virtual{read: read, files: map[string]*Change{}}
+	var failed []error
+	for _, s := range p.sections {
+		if err := v.apply(s); err != nil {
+			failed = append(failed, fmt.Errorf("%s %s: %w", s.action, s.path, err))
+		}
+	}
+	if len(failed) > 0 {
+		return nil, fmt.Errorf("the patch does not fit, no file was changed:\n%w", errors.Join(failed...))
+	}
+	var changes []Change
+	for _, path := range v.order {
+		c := *v.files[path]
+		if c.Existed == c.Exists && c.Before == c.After {
+			continue
+		}
+		changes = append(changes, c)
+	}
+	return changes, nil
+}
+
+// virtual is the set of files as the sections before have left it.
+type virtual struct {
+	read  func(string) (string, bool, error)
+	files map[string]*Change
+	order []string
+}
+
+func (v *virtual) file(path string) (*Change, error) {
+	if c := v.files[path]; c != nil {
+		return c, nil
+	}
+	content, exists, err := v.read(path)
+	if err != nil {
+		return nil, err
+	}
+	c := &Change{Path: path, Action: Update, Before: content, After: content, Existed: exists, Exists: exists}
+	if !exists {
+		c.Action, c.Before, c.After = Add, "", ""
+	}
+	v.files[path] = c
+	v.order = append(v.order, path)
+	return c, nil
+}
+
+func (v *virtual) apply(s section) error {
+	c, err := v.file(s.path)
+	if err != nil {
+		return err
+	}
+	if s.action == Add {
+		if c.Exists {
+			return errors.New("the file exists already: use *** Update File, or delete it in an earlier section")
+		}
+		c.After, c.Exists = s.text, true
+		if c.Existed {
+			c.Action = Update
+		}
+		return nil
+	}
+	if !c.Exists {
+		return errors.New("file not found")
+	}
+	switch s.action {
+	case Delete:
+		c.After, c.Exists, c.Action = "", false, Delete
+		return nil
+	case Update:
+		if c.After, err = update(c.After, s.hunks); err != nil {
+			return err
+		}
+	}
+	if s.to == "" {
+		return nil
+	}
+	return v.move(c, s.to)
+}
+
+func (v *virtual) move(c *Change, to string) error {
+	target, err := v.file(to)
+	if err != nil {
+		return err
+	}
+	if target.Exists {
+		return fmt.Errorf("cannot move to %s, which exists already", to)
+	}
+	target.After, target.Exists, target.Action, target.From = c.After, true, Move, c.Path
+	c.After, c.Exists, c.Action = "", false, Delete
+	return nil
+}
+
+// update applies the hunks of a section to a file one after another. Hunks are
+// expected in the order of the file: of several fitting places the one after
+// the hunk before is meant, if it is the only one there.
+func update(content string, hunks []hunkText) (string, error) {
+	cursor := 0 // bytes of content behind which the next hunk is expected
+	var failed []error
+	for i, h := range hunks {
+		next, end, err := h.apply(content, cursor)
+		if err != nil {
+			failed = append(failed, fmt.Errorf("hunk %d (patch line %d): %w", i+1, h.line, err))
+			continue
+		}
+		content, cursor = next, end
+	}
+	return content, errors.Join(failed...)
+}
+
+// apply returns the content with the hunk applied and the offset after it.
+func (h hunkText) apply(content string, cursor int) (string, int, error) {
+	doc := newDocument(content)
+	from := doc.fromOriginal(cursor)
+	hinted, err := h.hinted(doc, from)
+	if err != nil {
+		return "", 0, err
+	}
+	if len(h.old) == 0 {
+		return h.insert(doc, hinted)
+	}
+	old, new := strings.Join(h.old, "\n"), strings.Join(h.new, "\n")
+	if strings.TrimSpace(old) == "" {
+		return "", 0, errors.New("its context is only blank lines: add a line of text around the change")
+	}
+	found := find(doc, old, new, false, onWholeLines)
+	if found.applied {
+		return content, cursor, nil
+	}
+	s, err := h.choose(doc, found, from, hinted, old)
+	if err != nil {
+		return "", 0, err
+	}
+	text, err := found.renderer(doc, old, new).render(s)
+	if err != nil {
+		return "", 0, err
+	}
+	if len(h.new) == 0 {
+		s = withLineBreak(doc, s)
+	}
+	next := doc.apply([]edit{{s, text}})
+	return next, len(next) - (len(content) - doc.original(s.end)), nil
+}
+
+// onWholeLines keeps the spans that begin and end with a line (blanks at
+// either side do not count).
+func onWholeLines(doc *document, spans []span) []span {
+	var kept []span
+	for _, s := range spans {
+		before := doc.text[doc.lines[doc.lineAt(s.start)].start:s.start]
+		after := doc.text[s.end:doc.lines[doc.lineAt(s.end)].end]
+		if strings.TrimSpace(before) == "" && strings.TrimSpace(after) == "" {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
+
+// withLineBreak widens the span of lines that vanish by their line break.
+func withLineBreak(doc *document, s span) span {
+	switch {
+	case s.end < len(doc.text) && doc.text[s.end] == '\n':
+		s.end++
+	case s.end == len(doc.text) && s.start > 0 && doc.text[s.start-1] == '\n':
+		s.start--
+	}
+	return s
+}
+
+// choose picks the place that a hunk means.
+func (h hunkText) choose(doc *document, f finding, from, hinted int, old string) (span, error) {
+	switch len(f.spans) {
+	case 0:
+		return span{}, notFound(doc, old)
+	case 1:
+		return f.spans[0], nil
+	}
+	if h.atEnd {
+		return f.spans[len(f.spans)-1], nil
+	}
+	var after []span
+	for _, s := range f.spans {
+		if s.start >= max(from, hinted) {
+			after = append(after, s)
+		}
+	}
+	if hinted >= 0 && len(after) > 0 || len(after) == 1 {
+		return after[0], nil
+	}
+	return span{}, fmt.Errorf("its lines fit %d places, nothing was changed: add context lines, or write @@ with a line that stands above the right one", len(f.spans))
+}
+
+// hinted finds the place the hints lead to: the offset where the last hint's
+// line begins, or -1 without hints. Each hint is looked for below the one
+// before, the first one from the cursor on and then from the top.
+func (h hunkText) hinted(doc *document, from int) (int, error) {
+	at := -1
+	for i, hint := range h.hints {
+		start := max(at, 0)
+		if i == 0 {
+			start = from
+		}
+		next := doc.lineWith(hint, start)
+		if next < 0 && i == 0 {
+			next = doc.lineWith(hint, 0)
+		}
+		if next < 0 {
+			return 0, fmt.Errorf("its hint @@ %s @@ was not found in the file", clip(hint, 120))
+		}
+		at = next
+	}
+	return at, nil
+}
+
+// lineWith gives the start of the first line from an offset on that is the
+// hint, else of the first that holds it, else -1.
+func (d *document) lineWith(hint string, from int) int {
+	holds := -1
+	for i := max(d.lineAt(from), 0); i < len(d.lines); i++ {
+		line := plainTrimmed(d.line(i))
+		if line == plainTrimmed(hint) {
+			return d.lines[i].start
+		}
+		if holds < 0 && strings.Contains(line, plainTrimmed(hint)) {
+			holds = d.lines[i].start
+		}
+	}
+	return holds
+}
+
+// insert puts a hunk of additions below the line of its hint, or at the end.
+func (h hunkText) insert(doc *document, hinted int) (string, int, error) {
+	text := strings.Join(h.new, "\n") + "\n"
+	at := len(doc.text)
+	if hinted >= 0 {
+		at = min(doc.lines[doc.lineAt(hinted)].end+1, len(doc.text))
+	}
+	if at > 0 && doc.text[at-1] != '\n' {
+		text = "\n" + strings.TrimSuffix(text, "\n")
+	}
+	next := doc.apply([]edit{{span{at, at}, text}})
+	return next, len(next) - (len(doc.raw) - doc.original(at)), nil
+}
+
+// fromOriginal gives the offset in text for one in raw.
+func (d *document) fromOriginal(raw int) int {
+	offset := max(raw-d.skip, 0)
+	passed := 0
+	for _, at := range d.crlf {
+		if d.original(at) >= raw {
+			break
+		}
+		passed++
+	}
+	return max(offset-passed, 0)
+}

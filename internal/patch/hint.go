@@ -1,0 +1,92 @@
+package patch
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+const (
+	// likeHint is the likeness from which a line is worth showing.
+	likeHint = 0.6
+	// shownHints bounds the places a hint shows.
+	shownHints = 3
+	// hintedLines bounds the lines a hint looks through.
+	hintedLines = 50_000
+)
+
+// notFound makes the error for a passage that no strategy could place, with a
+// look at the most similar lines if there are any.
+func notFound(doc *document, old string) error {
+	hint := didYouMean(doc, old)
+	if hint == "" {
+		return fmt.Errorf("old_string was not found, nothing was changed: read the file again and quote the passage exactly as it stands there")
+	}
+	return fmt.Errorf("old_string was not found, nothing was changed. Did you mean:\n%s\nQuote the passage as it stands in the file", hint)
+}
+
+// didYouMean shows where lines like the first telling line of old stand, each
+// with its neighbours and numbered from 1, or gives "".
+func didYouMean(doc *document, old string) string {
+	wanted, offset := tellingLine(old)
+	like := newLikeness(plainTrimmed(wanted))
+	type place struct {
+		line  int
+		score float64
+	}
+	var places []place
+	for i := range min(len(doc.lines), hintedLines) {
+		if r := like.atLeast(plainTrimmed(doc.line(i)), likeHint); r > 0 {
+			places = append(places, place{i, r})
+		}
+	}
+	slices.SortStableFunc(places, func(a, b place) int {
+		switch {
+		case a.score > b.score:
+			return -1
+		case a.score < b.score:
+			return 1
+		}
+		return 0
+	})
+	size := min(strings.Count(strings.TrimSuffix(old, "\n"), "\n")+1, 8)
+	var blocks []string
+	var shown []int
+	for _, p := range places {
+		if len(shown) == shownHints {
+			break
+		}
+		if slices.ContainsFunc(shown, func(l int) bool { return abs(l-p.line) <= size }) {
+			continue
+		}
+		shown = append(shown, p.line)
+		blocks = append(blocks, excerpt(doc, p.line-min(offset, 2)-1, p.line+size+1))
+	}
+	return strings.Join(blocks, "\n---\n")
+}
+
+// tellingLine picks the first line of old with something to recognise it by,
+// and says how many lines stand before it.
+func tellingLine(old string) (string, int) {
+	lines := strings.Split(old, "\n")
+	for i, l := range lines {
+		if len(strings.TrimSpace(l)) >= 4 {
+			return l, i
+		}
+	}
+	for i, l := range lines {
+		if strings.TrimSpace(l) != "" {
+			return l, i
+		}
+	}
+	return old, 0
+}
+
+// excerpt shows lines from..to (counted from 0, end excluded), numbered from 1.
+func excerpt(doc *document, from, to int) string {
+	var out []string
+	for i := max(from, 0); i < min(to, len(doc.lines)); i++ {
+		out = append(out, fmt.Sprintf("%5d| %s", i+1, clip(doc.line(i), 200)))
+	}
+	return strings.Join(out, "\n")
+}

@@ -1,0 +1,185 @@
+package patch
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// maxRuneEdits bounds the changed characters of a line for which the
+// typography around them is carried over.
+const maxRuneEdits = 200
+
+// A merger puts new in the place of passages found for old by something less
+// than an exact match. It serves all passages of one replacement.
+type merger struct {
+	olds, news []string
+	changes    []change          // between olds and news
+	lines      map[string]*delta // by old and new line, parted by a line feed
+}
+
+func newMerger(old, new string) *merger {
+	m := &merger{olds: strings.Split(old, "\n"), news: strings.Split(new, "\n"), lines: map[string]*delta{}}
+	m.changes = changes(m.olds, m.news, maxEdits)
+	return m
+}
+
+// merge makes the text for the passage s. Lines that old and new share keep
+// the form they have in the file; the others are brought to the file's
+// indentation and keep its typography where the change does not touch it.
+// fresh tells line by line which did not come from the file as they are.
+func (m *merger) merge(doc *document, s span) (text string, fresh []bool) {
+	files := strings.Split(doc.text[s.start:s.end], "\n")
+	if len(files) != len(m.olds) {
+		return strings.Join(m.news, "\n"), freshLines(len(m.news)) // no line of old to go by
+	}
+	in := newIndenter(doc, s, m.olds, files)
+	out := make([]string, 0, len(m.news))
+	fresh = make([]bool, 0, len(m.news))
+	at := 0
+	keep := func(to int) {
+		out = append(out, files[at:to]...)
+		fresh = append(fresh, make([]bool, to-at)...)
+	}
+	for _, c := range m.changes {
+		keep(c.a1)
+		for j := c.b1; j < c.b2; j++ {
+			line := in.indent(m.news[j], c.a1, len(out) == 0)
+			if i := c.a1 + j - c.b1; c.a2-c.a1 == c.b2-c.b1 {
+				line = m.keepForm(m.olds[i], files[i], m.news[j], line)
+			}
+			out, fresh = append(out, line), append(fresh, true)
+		}
+		at = c.a2
+	}
+	keep(len(files))
+	return strings.Join(out, "\n"), fresh
+}
+
+func freshLines(n int) []bool {
+	fresh := make([]bool, n)
+	for i := range fresh {
+		fresh[i] = true
+	}
+	return fresh
+}
+
+// keepForm carries the typography of the file's line over into line, the new
+// text at its final indentation. Only where old and file are the same text in
+// two forms can that be done; otherwise line comes back as it is.
+func (m *merger) keepForm(old, file, new, line string) string {
+	o, f, n := strings.TrimSpace(old), strings.TrimSpace(file), strings.TrimSpace(new)
+	if o == f || n == "" || plain(o).text != plain(f).text {
+		return line
+	}
+	d := m.lines[o+"\n"+n]
+	if d == nil {
+		d = newDelta(o, n)
+		m.lines[o+"\n"+n] = d
+	}
+	return indentOf(line) + d.on(f) + line[len(strings.TrimRight(line, " \t")):]
+}
+
+// A delta is the change from one line to another, character by character.
+type delta struct {
+	o        string
+	plain    normal
+	kept     []bool // bytes of o that stay
+	inserted []insertion
+}
+
+// An insertion goes in before byte at of the old line.
+type insertion struct {
+	at   int
+	text string
+}
+
+func newDelta(o, n string) *delta {
+	d := &delta{o: o, plain: plain(o), kept: make([]bool, len(o))}
+	or, nr := runes(o), runes(n)
+	oa, na := offsets(or), offsets(nr)
+	keep := func(from, to int) {
+		for i := from; i < to; i++ {
+			d.kept[i] = true
+		}
+	}
+	at := 0
+	for _, c := range changes(or, nr, maxRuneEdits) {
+		keep(oa[at], oa[c.a1])
+		d.inserted = append(d.inserted, insertion{oa[c.a1], n[na[c.b1]:na[c.b2]]})
+		at = c.a2
+	}
+	keep(oa[at], len(o))
+	return d
+}
+
+// on makes the change on f, which is the old line in other typography.
+func (d *delta) on(f string) string {
+	var out strings.Builder
+	inserted := d.inserted
+	emit := func(before int) {
+		for len(inserted) > 0 && inserted[0].at <= before {
+			out.WriteString(inserted[0].text)
+			inserted = inserted[1:]
+		}
+	}
+	for _, p := range pieces(d.plain, plain(f)) {
+		emit(p.o.start)
+		if whole(d.kept[p.o.start:p.o.end]) && (len(inserted) == 0 || inserted[0].at >= p.o.end) {
+			out.WriteString(f[p.f.start:p.f.end])
+			continue
+		}
+		for i := p.o.start; i < p.o.end; i++ {
+			emit(i)
+			if d.kept[i] {
+				out.WriteByte(d.o[i])
+			}
+		}
+	}
+	emit(len(d.o))
+	return out.String()
+}
+
+func whole(kept []bool) bool {
+	for _, k := range kept {
+		if !k {
+			return false
+		}
+	}
+	return true
+}
+
+// A piece pairs the smallest stretches of two texts that have one plain form.
+type piece struct{ o, f span }
+
+func pieces(po, pf normal) []piece {
+	var list []piece
+	start := 0
+	for i := 1; i <= len(po.text); i++ {
+		if i < len(po.text) && (po.from[i] == po.from[i-1] || pf.from[i] == pf.from[i-1]) {
+			continue
+		}
+		list = append(list, piece{span{po.from[start], po.from[i]}, span{pf.from[start], pf.from[i]}})
+		start = i
+	}
+	return list
+}
+
+// runes splits a text into characters as strings, so that bytes which are no
+// UTF-8 stay apart.
+func runes(s string) []string {
+	var list []string
+	for i := 0; i < len(s); {
+		_, size := utf8.DecodeRuneInString(s[i:])
+		list = append(list, s[i:i+size])
+		i += size
+	}
+	return list
+}
+
+func offsets(list []string) []int {
+	at := make([]int, len(list)+1)
+	for i, s := range list {
+		at[i+1] = at[i] + len(s)
+	}
+	return at
+}

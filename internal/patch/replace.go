@@ -1,0 +1,179 @@
+package patch
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// AlreadyApplied is the Strategy of a Replacement that had nothing left to do.
+const AlreadyApplied = "already-applied"
+
+// minApplied is how long a new text must be before its mere presence in the
+// file is taken as proof that the edit was made earlier.
+const minApplied = 8
+
+// A Replacement is the outcome of Replace.
+type Replacement struct {
+	Text     string // the whole new content
+	Strategy string // how the passage was found: "exact", … or AlreadyApplied
+	Count    int    // passages replaced; 0 when already applied
+	Line     int    // where the first one stands in content, from 1
+}
+
+// Replace finds old in content and puts new in its place. Unless all is set,
+// the passage must be the only one of its kind. An edit that was plainly made
+// before succeeds and changes nothing. The error says, in words for a model,
+// why content was left alone and what to try instead.
+func Replace(content, old, new string, all bool) (Replacement, error) {
+	if err := checkRequest(old, new); err != nil {
+		return Replacement{}, err
+	}
+	doc := newDocument(content)
+	old, new = normalRequest(old), normalRequest(new)
+	found := find(doc, old, new, all, anywhere)
+	switch {
+	case found.applied:
+		return Replacement{Text: content, Strategy: AlreadyApplied, Line: doc.lineAt(strings.Index(doc.text, new)) + 1}, nil
+	case len(found.spans) == 0:
+		return Replacement{}, notFound(doc, old)
+	case len(found.spans) > 1 && !all:
+		return Replacement{}, ambiguous(doc, found)
+	}
+	edits := make([]edit, len(found.spans))
+	r := found.renderer(doc, old, new)
+	for i, s := range found.spans {
+		text, err := r.render(s)
+		if err != nil {
+			return Replacement{}, err
+		}
+		edits[i] = edit{s, text}
+	}
+	out := Replacement{Text: doc.apply(edits), Strategy: found.strategy, Count: len(edits), Line: doc.lineAt(edits[0].start) + 1}
+	if out.Text == content {
+		out.Strategy, out.Count = AlreadyApplied, 0
+	}
+	return out, nil
+}
+
+func checkRequest(old, new string) error {
+	switch {
+	case old == "":
+		return errors.New("old_string is empty: quote the text to replace, or use write_file to make a whole file")
+	case strings.TrimSpace(old) == "":
+		return errors.New("old_string is only blanks: quote some text around the place to change")
+	case old == new:
+		return errors.New("old_string and new_string are identical: nothing to change")
+	}
+	return nil
+}
+
+// normalRequest brings a text of the model to the form documents have.
+func normalRequest(s string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(s, bom), "\r\n", "\n")
+}
+
+// A finding is where a passage stands and which strategy saw it.
+type finding struct {
+	strategy string
+	spans    []span
+	applied  bool // the passage is gone and its replacement is there already
+}
+
+// anywhere accepts every passage.
+func anywhere(_ *document, spans []span) []span { return spans }
+
+// find tries the strategies in order; the first that sees something acceptable
+// decides. Similarity comes last, after the question whether the edit was made
+// before, and never serves a replacement of all passages.
+func find(doc *document, old, new string, all bool, accept func(*document, []span) []span) finding {
+	for _, s := range exactStrategies {
+		if spans := accept(doc, s.find(doc, old)); len(spans) > 0 {
+			return finding{strategy: s.name, spans: spans}
+		}
+	}
+	if len(strings.TrimSpace(new)) >= minApplied && strings.Contains(doc.text, new) {
+		return finding{applied: true}
+	}
+	if all {
+		return finding{}
+	}
+	for _, s := range similarStrategies {
+		if spans := accept(doc, s.find(doc, old)); len(spans) > 0 {
+			return finding{strategy: s.name, spans: spans}
+		}
+	}
+	return finding{}
+}
+
+// A renderer makes the texts that go in the places found.
+type renderer struct {
+	doc      *document
+	strategy string
+	old, new string
+	mergers  map[string]*merger // by the new text as it is to be written
+}
+
+func (f finding) renderer(doc *document, old, new string) *renderer {
+	return &renderer{doc, f.strategy, old, new, map[string]*merger{}}
+}
+
+// render makes the text for the place of s, or says why it must not be.
+func (r *renderer) render(s span) (string, error) {
+	region := r.doc.rawSpan(s)
+	if r.strategy == strategyExact {
+		return realControls(region, r.new), nil
+	}
+	if err := checkEscapeDrift(region, r.old, r.new); err != nil {
+		return "", err
+	}
+	old, new := r.old, r.new
+	if r.strategy == strategyEscape {
+		if !strings.Contains(new, "\n") && strings.Contains(new, `\n`) {
+			return "", errors.New(`new_string spells its line breaks as \n, which would be written as the two characters backslash and n: send real line breaks in old_string and new_string`)
+		}
+		old = unescape(old)
+	}
+	if r.strategy == strategyBoundary {
+		old, new = trimTogether(old, new)
+	}
+	new = realControls(region, new)
+	m := r.mergers[new]
+	if m == nil {
+		m = newMerger(old, new)
+		r.mergers[new] = m
+	}
+	text, fresh := m.merge(r.doc, s)
+	if err := checkRogueIndent(r.doc, s, text, fresh); err != nil {
+		return "", err
+	}
+	return text, nil
+}
+
+// shownMatches bounds the passages listed when a search is ambiguous.
+const shownMatches = 5
+
+func ambiguous(doc *document, f finding) error {
+	var list strings.Builder
+	for i, s := range f.spans {
+		if i == shownMatches {
+			fmt.Fprintf(&list, "\n  … and %d more", len(f.spans)-i)
+			break
+		}
+		n := doc.lineAt(s.start)
+		fmt.Fprintf(&list, "\n  L%d: %s", n+1, clip(strings.TrimSpace(doc.line(n)), 120))
+	}
+	return fmt.Errorf("old_string matches %d places (%s), nothing was changed: add surrounding lines to make it unique, or set replace_all to change them all%s",
+		len(f.spans), f.strategy, list.String())
+}
+
+// clip shortens s to at most n bytes, at a character border, marking the cut.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n] + "…"
+}

@@ -1,0 +1,320 @@
+package patch
+
+import (
+	"fmt"
+	"strings"
+)
+
+// An Action is what one section of a patch does to its file.
+type Action string
+
+// The actions of the V4A format. Move may come alone or with an Update.
+const (
+	Add    Action = "add"
+	Update Action = "update"
+	Delete Action = "delete"
+	Move   Action = "move"
+)
+
+// A Patch is a parsed V4A patch: sections in the order written.
+type Patch struct{ sections []section }
+
+type section struct {
+	action Action
+	path   string
+	to     string // new path, when the file moves
+	text   string // content of an added file
+	hunks  []hunkText
+}
+
+// A hunkText is one @@ group of an Update section.
+type hunkText struct {
+	line     int      // where it begins in the patch, from 1
+	hints    []string // texts after @@, outermost first
+	old, new []string // lines before and after
+	changed  bool     // has at least one added or removed line
+	atEnd    bool     // marked as standing at the end of the file
+}
+
+const (
+	markBegin  = "*** Begin Patch"
+	markEnd    = "*** End Patch"
+	markEOF    = "*** End of File"
+	markMoveTo = "*** Move to:"
+)
+
+var sectionMarks = [...]struct {
+	mark   string
+	action Action
+}{
+	{"*** Update File:", Update},
+	{"*** Add File:", Add},
+	{"*** Delete File:", Delete},
+	{"*** Move File:", Move},
+}
+
+// Parse reads a patch in the V4A format:
+//
+//	*** Begin Patch
+//	*** Update File: path
+//	@@ a line above the change @@
+//	 context
+//	-removed
+//	+added
+//	*** Add File: path
+//	+content
+//	*** Delete File: path
+//	*** Move File: path -> new path
+//	*** End Patch
+//
+// The end mark is required, since a patch without it was probably cut short.
+// Paths with .. are refused. Only lines that begin in the first column are
+// marks; what follows a blank, + or - is content, whatever it looks like.
+func Parse(text string) (Patch, error) {
+	p := &parser{lines: strings.Split(normalRequest(text), "\n")}
+	if err := p.run(); err != nil {
+		return Patch{}, err
+	}
+	if len(p.patch.sections) == 0 {
+		return Patch{}, fmt.Errorf("the patch has no sections: between %q and %q write *** Update File: path, *** Add File: path, *** Delete File: path or *** Move File: path -> new path", markBegin, markEnd)
+	}
+	return p.patch, nil
+}
+
+// Paths lists every path the patch touches, in order, each once: for locks and
+// permission checks.
+func (p Patch) Paths() []string {
+	var list []string
+	seen := map[string]bool{"": true}
+	for _, s := range p.sections {
+		for _, path := range [...]string{s.path, s.to} {
+			if !seen[path] {
+				seen[path] = true
+				list = append(list, path)
+			}
+		}
+	}
+	return list
+}
+
+type parser struct {
+	lines []string
+	at    int
+	patch Patch
+}
+
+func (p *parser) run() error {
+	for ; p.at < len(p.lines); p.at++ {
+		line := strings.TrimRight(p.lines[p.at], " \t")
+		if line == markBegin || p.isSection(line) {
+			break
+		}
+		if line != "" && !strings.HasPrefix(line, "```") {
+			return p.errorf("expected %q", markBegin)
+		}
+	}
+	if p.at < len(p.lines) && strings.TrimRight(p.lines[p.at], " \t") == markBegin {
+		p.at++
+	}
+	for p.at < len(p.lines) {
+		line := strings.TrimRight(p.lines[p.at], " \t")
+		if line == markEnd {
+			return nil
+		}
+		if line == "" {
+			p.at++
+			continue
+		}
+		if err := p.section(line); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("the patch does not end in %q, so it may have been cut short: nothing was changed, send it whole", markEnd)
+}
+
+func (p *parser) isSection(line string) bool {
+	_, _, ok := sectionMark(line)
+	return ok
+}
+
+func sectionMark(line string) (Action, string, bool) {
+	for _, s := range sectionMarks {
+		if path, ok := strings.CutPrefix(line, s.mark); ok {
+			return s.action, strings.TrimSpace(path), true
+		}
+	}
+	return "", "", false
+}
+
+// mark reports whether a line ends the section before it.
+func (p *parser) mark(line string) bool {
+	line = strings.TrimRight(line, " \t")
+	return line == markEnd || p.isSection(line)
+}
+
+func (p *parser) section(line string) error {
+	action, path, ok := sectionMark(line)
+	if !ok {
+		return p.errorf("expected *** Update File:, *** Add File:, *** Delete File:, *** Move File: or %q, found %q", markEnd, clip(line, 80))
+	}
+	s := section{action: action, path: path}
+	if action == Move {
+		from, to, ok := strings.Cut(path, " -> ")
+		if !ok {
+			return p.errorf("a move is written *** Move File: path -> new path")
+		}
+		s.path, s.to = strings.TrimSpace(from), strings.TrimSpace(to)
+	}
+	if err := p.checkPath(s.path); err != nil {
+		return err
+	}
+	p.at++
+	var err error
+	switch action {
+	case Add:
+		s.text, err = p.content()
+	case Update:
+		err = p.update(&s)
+	}
+	if err == nil && s.to != "" {
+		err = p.checkPath(s.to)
+	}
+	p.patch.sections = append(p.patch.sections, s)
+	return err
+}
+
+func (p *parser) checkPath(path string) error {
+	if path == "" {
+		return p.errorf("the path is missing")
+	}
+	for _, part := range strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' }) {
+		if part == ".." {
+			return p.errorf("path %q leads through .., which a patch may not: write it from the working folder or as an absolute path", path)
+		}
+	}
+	return nil
+}
+
+// content reads the lines of an added file.
+func (p *parser) content() (string, error) {
+	var out strings.Builder
+	for ; p.at < len(p.lines) && !p.mark(p.lines[p.at]); p.at++ {
+		line := p.lines[p.at]
+		if strings.TrimSpace(line) == "" {
+			if p.restIsBlank() {
+				continue
+			}
+			out.WriteString("\n")
+			continue
+		}
+		if line[0] != '+' {
+			return "", p.errorf("every line of an added file begins with +, found %q", clip(line, 80))
+		}
+		out.WriteString(line[1:] + "\n")
+	}
+	return out.String(), nil
+}
+
+// restIsBlank reports whether only blank lines come before the next mark.
+func (p *parser) restIsBlank() bool {
+	for _, line := range p.lines[p.at:] {
+		if p.mark(line) {
+			return true
+		}
+		if strings.TrimSpace(line) != "" {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *parser) update(s *section) error {
+	var h *hunkText
+	begin := func() {
+		s.hunks = append(s.hunks, hunkText{line: p.at + 1})
+		h = &s.hunks[len(s.hunks)-1]
+	}
+	for ; p.at < len(p.lines) && !p.mark(p.lines[p.at]); p.at++ {
+		line := p.lines[p.at]
+		switch {
+		case strings.HasPrefix(line, markMoveTo) && h == nil:
+			s.to = strings.TrimSpace(line[len(markMoveTo):])
+			continue
+		case strings.TrimRight(line, " \t") == markEOF:
+			if h != nil {
+				h.atEnd = true
+			}
+			continue
+		case strings.HasPrefix(line, "@@"):
+			if h == nil || len(h.old)+len(h.new) > 0 {
+				begin()
+			}
+			if hint := hintText(line); hint != "" {
+				h.hints = append(h.hints, hint)
+			}
+			continue
+		case strings.TrimSpace(line) == "" && p.restIsBlank():
+			continue
+		}
+		if h == nil {
+			begin()
+		}
+		if err := h.add(line); err != nil {
+			return p.errorf("%w", err)
+		}
+	}
+	return checkHunks(*s)
+}
+
+// add takes one line of a hunk. A line that lost its leading blank counts as
+// context when it is empty or begins in a letter, as models write it.
+func (h *hunkText) add(line string) error {
+	sign, text := byte(' '), line
+	if line != "" {
+		switch line[0] {
+		case ' ', '+', '-':
+			sign, text = line[0], line[1:]
+		case '*', '\\':
+			if strings.HasPrefix(line, `\ No newline`) {
+				return nil
+			}
+			return fmt.Errorf("%q is no mark of this format; lines of a hunk begin with a blank, + or -", clip(line, 80))
+		}
+	}
+	if sign != '+' {
+		h.old = append(h.old, text)
+	}
+	if sign != '-' {
+		h.new = append(h.new, text)
+	}
+	h.changed = h.changed || sign != ' '
+	return nil
+}
+
+// hintText takes the hint out of "@@ hint @@", "@@ hint" or a header with line
+// numbers, which are not believed.
+func hintText(line string) string {
+	hint := strings.TrimSpace(strings.TrimPrefix(line, "@@"))
+	if strings.HasPrefix(hint, "-") && strings.Contains(hint, "@@") {
+		if numbers, rest, _ := strings.Cut(hint, "@@"); strings.Trim(numbers, "-+, 0123456789") == "" {
+			return strings.TrimSpace(rest)
+		}
+	}
+	return strings.TrimSpace(strings.TrimSuffix(hint, "@@"))
+}
+
+func checkHunks(s section) error {
+	if len(s.hunks) == 0 && s.to == "" {
+		return fmt.Errorf("update of %s has no hunks: write lines that begin with a blank, + or -", s.path)
+	}
+	for _, h := range s.hunks {
+		if !h.changed {
+			return fmt.Errorf("patch line %d: this hunk of %s adds and removes nothing", h.line, s.path)
+		}
+	}
+	return nil
+}
+
+func (p *parser) errorf(format string, args ...any) error {
+	return fmt.Errorf("patch line %d: %w", p.at+1, fmt.Errorf(format, args...))
+}

@@ -1,0 +1,150 @@
+package pick
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// state is the list as it stands between two keys.
+type state struct {
+	items   []string
+	current int
+	query   string
+	fit     []int
+	at, top int // the chosen one and the first shown, as places in fit
+	rows    int
+	width   int
+}
+
+func newState(o Options, rows, width int) *state {
+	s := &state{items: o.Items, current: o.Current, rows: max(rows, 1), width: max(width, 20)}
+	s.narrow("")
+	for i, place := range s.fit {
+		if place == o.Current {
+			s.move(i)
+		}
+	}
+	return s
+}
+
+// outcome says what a key led to.
+type outcome int
+
+const (
+	going outcome = iota
+	chosen
+	left
+)
+
+// press takes what came from the keyboard: one key, or several at once.
+func (s *state) press(keys string) outcome {
+	for keys != "" {
+		key, rest := split(keys)
+		keys = rest
+		if o := s.key(key); o != going {
+			return o
+		}
+	}
+	return going
+}
+
+// split parts the first key from the rest.
+func split(keys string) (key, rest string) {
+	if strings.HasPrefix(keys, "\x1b[") || strings.HasPrefix(keys, "\x1bO") {
+		for i := 2; i < len(keys); i++ {
+			if c := keys[i]; c >= 0x40 && c <= 0x7e {
+				return keys[:i+1], keys[i+1:]
+			}
+		}
+		return keys, ""
+	}
+	_, n := utf8.DecodeRuneInString(keys)
+	return keys[:n], keys[n:]
+}
+
+func (s *state) key(key string) outcome {
+	switch key {
+	case "\r", "\n":
+		if len(s.fit) == 0 {
+			return going
+		}
+		return chosen
+	case "\x1b", "\x03", "\x04":
+		return left
+	case "\x1b[A", "\x1bOA", "\x10", "\x0b":
+		s.move(s.at - 1)
+	case "\x1b[B", "\x1bOB", "\x0e", "\t":
+		s.move(s.at + 1)
+	case "\x1b[5~":
+		s.move(s.at - s.rows)
+	case "\x1b[6~":
+		s.move(s.at + s.rows)
+	case "\x1b[H", "\x1bOH", "\x1b[1~":
+		s.move(0)
+	case "\x1b[F", "\x1bOF", "\x1b[4~":
+		s.move(len(s.fit) - 1)
+	case "\x7f", "\b":
+		_, n := utf8.DecodeLastRuneInString(s.query)
+		s.narrow(s.query[:len(s.query)-n])
+	case "\x15", "\x17":
+		s.narrow("")
+	default:
+		if r, _ := utf8.DecodeRuneInString(key); unicode.IsPrint(r) && r != utf8.RuneError {
+			s.narrow(s.query + key)
+		}
+	}
+	return going
+}
+
+func (s *state) narrow(query string) {
+	s.query, s.fit = query, Match(s.items, query)
+	s.at, s.top = 0, 0
+}
+
+func (s *state) move(to int) {
+	s.at = max(0, min(to, len(s.fit)-1))
+	s.top = min(s.top, s.at)
+	s.top = max(s.top, s.at-s.rows+1)
+}
+
+// choice is the place of the chosen item.
+func (s *state) choice() int { return s.fit[s.at] }
+
+// lines is what is shown: what was typed, the part of the list, and a hint.
+func (s *state) lines(title string) []string {
+	out := []string{clip(title+" › "+s.query, s.width-1)}
+	for i := s.top; i < min(len(s.fit), s.top+s.rows); i++ {
+		mark, note := "  ", ""
+		if s.fit[i] == s.current {
+			note = "  (in use)"
+		}
+		line := clip(s.items[s.fit[i]]+note, s.width-3)
+		if i == s.at {
+			mark, line = "\x1b[7m› ", line+" \x1b[0m"
+		}
+		out = append(out, mark+line)
+	}
+	hint := fmt.Sprintf("%d of %d · type to narrow, ↑ ↓ to move, Enter to choose, Esc to leave", len(s.fit), len(s.items))
+	if len(s.fit) == 0 {
+		hint = "nothing fits; Backspace takes a letter back, Esc leaves"
+	}
+	return append(out, "\x1b[2m"+clip(hint, s.width-1)+"\x1b[0m")
+}
+
+// clip cuts a text to so many columns, control characters left out.
+func clip(text string, columns int) string {
+	var b strings.Builder
+	n := 0
+	for _, r := range text {
+		if !unicode.IsPrint(r) {
+			continue
+		}
+		if n++; n > columns {
+			break
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

@@ -1,0 +1,110 @@
+// Package picture makes images small enough for services that bound them.
+//
+// It reads PNG, JPEG and GIF and writes JPEG, scaling by averaging areas so
+// that small print stays legible. The same picture always gives the same
+// bytes. It does not know who sends images where. Start reading at Shrink.
+package picture
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	_ "image/gif" // formats that image.Decode is to know
+	"image/jpeg"
+	_ "image/png"
+)
+
+// MediaType is that of every picture that Shrink returns.
+const MediaType = "image/jpeg"
+
+// maxPixels bounds what is unpacked: a small file may hold a huge picture.
+const maxPixels = 100_000_000
+
+// ErrTooLarge is returned (wrapped) where a picture cannot be made to fit.
+var ErrTooLarge = errors.New("the picture is too large")
+
+// Size returns the width and height of a picture without unpacking it. It
+// fails for formats that are not read.
+func Size(data []byte) (width, height int, err error) {
+	cfg, _, err := image.DecodeConfig(bytes.NewReader(data))
+	if err != nil {
+		return 0, 0, fmt.Errorf("read picture: %w", err)
+	}
+	return cfg.Width, cfg.Height, nil
+}
+
+// Shrink returns the picture as a JPEG whose longer side has at most side
+// pixels and which takes at most size bytes. Transparent parts become white,
+// and of an animation the first picture is taken. It fails where data is no
+// picture that it reads, or holds more than 100 million pixels.
+func Shrink(data []byte, side, size int) ([]byte, error) {
+	width, height, err := Size(data)
+	if err != nil {
+		return nil, err
+	}
+	if width <= 0 || height <= 0 || width > maxPixels/height {
+		return nil, fmt.Errorf("%w: %d by %d pixels", ErrTooLarge, width, height)
+	}
+	src, _, err := image.Decode(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("read picture: %w", err)
+	}
+	for range 12 {
+		scaled := scale(src, side)
+		for _, quality := range []int{85, 70, 55} {
+			var b bytes.Buffer
+			if err := jpeg.Encode(&b, scaled, &jpeg.Options{Quality: quality}); err != nil {
+				return nil, fmt.Errorf("write picture: %w", err)
+			}
+			if b.Len() <= size {
+				return b.Bytes(), nil
+			}
+		}
+		side = max(1, side*3/4)
+	}
+	return nil, fmt.Errorf("%w: it does not fit into %d bytes", ErrTooLarge, size)
+}
+
+// scale draws the picture on white, its longer side cut down to side.
+func scale(src image.Image, side int) *image.RGBA {
+	from := src.Bounds()
+	w, h := fit(from.Dx(), from.Dy(), side)
+	dst := image.NewRGBA(image.Rect(0, 0, w, h))
+	for y := range h {
+		y0, y1 := span(y, h, from.Dy())
+		for x := range w {
+			x0, x1 := span(x, w, from.Dx())
+			dst.SetRGBA(x, y, average(src, image.Rect(x0, y0, x1, y1).Add(from.Min)))
+		}
+	}
+	return dst
+}
+
+func fit(w, h, side int) (int, int) {
+	longer := max(w, h)
+	if longer <= side {
+		return w, h
+	}
+	return max(1, w*side/longer), max(1, h*side/longer)
+}
+
+// span is the part of a row of n pixels that becomes pixel i of m.
+func span(i, m, n int) (from, to int) {
+	from = i * n / m
+	return from, max(from+1, (i+1)*n/m)
+}
+
+// average is the mean colour of an area, over white.
+func average(src image.Image, area image.Rectangle) color.RGBA {
+	var r, g, b, n uint64
+	for y := area.Min.Y; y < area.Max.Y; y++ {
+		for x := area.Min.X; x < area.Max.X; x++ {
+			cr, cg, cb, ca := src.At(x, y).RGBA() // multiplied with alpha, up to 0xffff
+			white := uint64(0xffff - ca)
+			r, g, b, n = r+uint64(cr)+white, g+uint64(cg)+white, b+uint64(cb)+white, n+1
+		}
+	}
+	return color.RGBA{uint8(r / n >> 8), uint8(g / n >> 8), uint8(b / n >> 8), 0xff}
+}

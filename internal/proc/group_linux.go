@@ -1,0 +1,122 @@
+package proc
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// configure puts the child into a session of its own. It dies with this
+// process, even when that is killed: the signal comes when the thread that
+// started the child ends, and the runtime's threads end with the process.
+func configure(cmd *exec.Cmd, tty bool) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: tty, Pdeathsig: syscall.SIGKILL}
+}
+
+// process is a line of the process table.
+type process struct {
+	pid, parent, pgrp, session int
+	zombie                     bool
+}
+
+// processes reads the process table.
+func processes() []process {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	var all []process
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		if p, ok := readStat(pid); ok {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+func readStat(pid int) (process, bool) {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return process{}, false
+	}
+	// The name in brackets may hold anything, brackets included.
+	fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
+	if len(fields) < 4 {
+		return process{}, false
+	}
+	p := process{pid: pid, zombie: string(fields[0]) == "Z"}
+	for i, to := range []*int{&p.parent, &p.pgrp, &p.session} {
+		if *to, err = strconv.Atoi(string(fields[i+1])); err != nil {
+			return process{}, false
+		}
+	}
+	return p, true
+}
+
+// strays lists what descends from the child or is in its session, but has left
+// its process group, as setsid and job control do.
+func strays(leader int) []int {
+	all := processes()
+	parents := make(map[int]int, len(all))
+	for _, p := range all {
+		parents[p.pid] = p.parent
+	}
+	var found []int
+	for _, p := range all {
+		if p.pgrp != leader && !p.zombie && (p.session == leader || descends(p.pid, leader, parents)) {
+			found = append(found, p.pid)
+		}
+	}
+	return found
+}
+
+func descends(pid, from int, parents map[int]int) bool {
+	for range 64 { // deeper than any tree of processes that a person makes
+		pid = parents[pid]
+		if pid == from {
+			return true
+		}
+		if pid <= 1 {
+			return false
+		}
+	}
+	return false
+}
+
+// anyLiving reports whether the group has a member that is no zombie.
+func anyLiving(pgrp int) bool {
+	return slices.ContainsFunc(processes(), func(p process) bool { return p.pgrp == pgrp && !p.zombie })
+}
+
+// oomScore makes a child that eats the memory go before its parent does.
+const oomScore = "300"
+
+// confine sets the limits of a started child. What it does in the microseconds
+// before is not limited.
+func confine(pid int, l Limits) error {
+	// Where this is refused, the child keeps our own score.
+	_ = os.WriteFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", []byte(oomScore), 0)
+	for resource, value := range map[int]uint64{
+		unix.RLIMIT_NOFILE: l.OpenFiles,
+		unix.RLIMIT_FSIZE:  l.FileBytes,
+		unix.RLIMIT_AS:     l.AddressBytes,
+		unix.RLIMIT_CPU:    l.CPUSeconds,
+	} {
+		if value == 0 {
+			continue
+		}
+		if err := unix.Prlimit(pid, resource, &unix.Rlimit{Cur: value, Max: value}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,155 @@
+package redact
+
+// kind says how surely a name announces a secret.
+type kind int
+
+const (
+	plain   kind = iota // no secret
+	keyLike             // an environment variable that ends in KEY, AUTH, PASS: only a value that looks like one
+	token               // a token, API key, credential
+	phrase              // a password or secret: any value is one
+	header              // Authorization: a scheme and a credential
+)
+
+// SecretName says whether a name (of a variable, a field, a header) announces
+// a secret, as API_KEY, clientSecret or db.password do.
+func SecretName(name string) bool { return nameKind(name) >= token }
+
+// nameKind reads the words of a name, in snake, kebab, dotted or camel case.
+func nameKind(name string) kind {
+	if !mayAnnounce(name) {
+		return plain
+	}
+	var buf [24]byte
+	found, last := plain, plain
+	before := "" // the word before, for "api key" and its like
+	secretive := false
+	for at := 0; at < len(name); {
+		from, to := nextWord(name, at)
+		at = to
+		if from == to {
+			break
+		}
+		if to-from > len(buf) {
+			before, last = "", plain
+			continue
+		}
+		word := lower(&buf, name[from:to])
+		last = wordKind(word, before)
+		if last == plain && unmakes(word) {
+			found, secretive = plain, false
+			before = ""
+			continue
+		}
+		secretive = secretive || last > plain
+		found = max(found, last)
+		before = role(word)
+	}
+	if !secretive {
+		return plain
+	}
+	return found
+}
+
+// mayAnnounce rejects most names cheaply, by the stems that every secret word has.
+func mayAnnounce(name string) bool {
+	for i := 0; i+3 <= len(name); i++ {
+		switch name[i] | 0x20 {
+		case 'k', 's', 'p', 't', 'c', 'a':
+		default:
+			continue
+		}
+		stem := [3]byte{name[i] | 0x20, name[i+1] | 0x20, name[i+2] | 0x20}
+		switch string(stem[:]) {
+		case "key", "tok", "sec", "pas", "pwd", "cre", "aut":
+			return true
+		}
+	}
+	return false
+}
+
+func wordKind(word, before string) kind {
+	switch word {
+	case "password", "passwd", "pwd", "passphrase", "secret", "passcode":
+		return phrase
+	case "token", "apikey", "credential", "credentials", "authtoken", "accesskey", "secretkey", "privatekey":
+		return token
+	case "authorization":
+		return header
+	case "key":
+		switch before {
+		case "":
+			return keyLike
+		case "public":
+			return plain
+		}
+		return token
+	case "auth", "pass":
+		return keyLike
+	}
+	return plain
+}
+
+// role names the words that make a key secret; others give "".
+func role(word string) string {
+	switch word {
+	case "api", "access", "private", "secret", "auth", "encryption", "signing", "master", "account", "subscription", "license", "service", "session", "public":
+		return word
+	}
+	return ""
+}
+
+// unmakes says that a word turns the name into one of something else: where
+// the secret lies, how long it is, when it ends.
+func unmakes(word string) bool {
+	switch word {
+	case "file", "path", "dir", "sock", "socket", "url", "uri", "endpoint", "host", "name", "names", "id", "ids", "type", "types",
+		"limit", "limits", "count", "counts", "ttl", "expiry", "expires", "expiration", "expire", "len", "length", "size", "prefix",
+		"suffix", "timeout", "version", "algorithm", "alg", "format", "policy", "mode", "status", "enabled", "required", "pattern",
+		"regex", "index", "usage", "budget", "env", "var", "source", "provider", "strategy", "class", "field", "label", "hint", "method",
+		"rotation", "manager", "store", "ref", "kind", "map", "list", "set", "per", "cost", "price", "rate", "window":
+		return true
+	}
+	return false
+}
+
+// nextWord finds the next run of letters and digits, ended also by a capital
+// after a small letter.
+func nextWord(name string, at int) (from, to int) {
+	for at < len(name) && !letterOrDigit(name[at]) {
+		at++
+	}
+	from = at
+	for at < len(name) && letterOrDigit(name[at]) {
+		if at > from && isUpper(name[at]) && isLower(name[at-1]) {
+			break
+		}
+		// HTTPToken: the last capital of a run begins the next word.
+		if at > from && isUpper(name[at]) && isUpper(name[at-1]) && at+1 < len(name) && isLower(name[at+1]) {
+			break
+		}
+		at++
+	}
+	return from, at
+}
+
+func lower(buf *[24]byte, word string) string {
+	n := copy(buf[:], word)
+	for i, c := range buf[:n] {
+		if isUpper(c) {
+			buf[i] = c + 'a' - 'A'
+		}
+	}
+	// Trailing digits number a name; they do not change it.
+	for n > 0 && buf[n-1] >= '0' && buf[n-1] <= '9' {
+		n--
+	}
+	return string(buf[:n])
+}
+
+func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
+func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
+
+func letterOrDigit(c byte) bool {
+	return isUpper(c) || isLower(c) || c >= '0' && c <= '9'
+}

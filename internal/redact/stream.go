@@ -1,0 +1,100 @@
+package redact
+
+import (
+	"io"
+	"strings"
+)
+
+const (
+	// streamHold bounds what a stream keeps back, in bytes. It is above what
+	// any one rule reads.
+	streamHold = 16 << 10
+	// streamContext is how much of what was passed on is remembered, so that
+	// the name before a value is known when the value comes.
+	streamContext = 4 << 10
+)
+
+// Stream masks secrets in text that arrives in pieces, wherever it is cut. It
+// keeps back the shortest tail that may still become a secret, at most 16 KiB.
+// A Stream belongs to one goroutine.
+type Stream struct {
+	r     *Redactor
+	text  string // context that was passed on, then what is kept back
+	begun int    // where the kept back part begins
+	read  int    // where to read on, at most begun
+}
+
+// Stream returns a new stream that masks as r does.
+func (r *Redactor) Stream() *Stream { return &Stream{r: r} }
+
+// Write takes the next piece and returns the text that is safe to show now,
+// which may be empty.
+func (s *Stream) Write(piece string) string {
+	s.text += piece
+	out := s.take(false)
+	if len(s.text)-s.begun > streamHold { // longer than any secret
+		out += s.take(true)
+	}
+	return out
+}
+
+// Flush returns what was kept back, masked, and begins anew.
+func (s *Stream) Flush() string {
+	out := s.take(true)
+	*s = Stream{r: s.r}
+	return out
+}
+
+func (s *Stream) take(final bool) string {
+	f := s.r.find(s.text, s.read, final)
+	if final {
+		f.settled, f.resume = len(s.text), len(s.text)
+	}
+	settled := max(f.settled, s.begun)
+	var b strings.Builder
+	at := s.begun
+	for _, sp := range f.spans {
+		if sp.to > settled {
+			break
+		}
+		if sp.from < at {
+			continue
+		}
+		b.WriteString(s.text[at:sp.from])
+		b.WriteString(sp.mask)
+		at = sp.to
+	}
+	b.WriteString(s.text[at:settled])
+	s.begun, s.read = settled, min(f.resume, settled)
+	if drop := s.read - streamContext; drop > 0 {
+		s.text = strings.Clone(s.text[drop:])
+		s.begun -= drop
+		s.read -= drop
+	}
+	return b.String()
+}
+
+// Writer masks what is written through it. Close passes on what was kept back;
+// it does not close the writer below. A Writer belongs to one goroutine.
+type Writer struct {
+	to io.Writer
+	s  *Stream
+}
+
+// NewWriter returns a Writer to w that masks as r does.
+func NewWriter(w io.Writer, r *Redactor) *Writer { return &Writer{to: w, s: r.Stream()} }
+
+// Write masks p and passes on what is safe. It reports all of p as written
+// unless the writer below fails.
+func (w *Writer) Write(p []byte) (int, error) {
+	if _, err := io.WriteString(w.to, w.s.Write(string(p))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// Close passes on the rest.
+func (w *Writer) Close() error {
+	_, err := io.WriteString(w.to, w.s.Flush())
+	return err
+}

@@ -1,0 +1,260 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Gemini returns the schema of a tool's arguments in the part of OpenAPI that
+// Gemini's functions take: references are put in place, combinators become
+// anyOf or are merged, and what the service does not know is left out. A tool
+// without arguments has no schema there: nil. The input is not changed; it may
+// be called concurrently.
+func Gemini(raw json.RawMessage) json.RawMessage {
+	root, ok := parse(Clean(raw)).(*object)
+	if !ok {
+		return nil
+	}
+	n := narrower{root: root, left: maxNarrowed}
+	out := n.narrow(root, 0)
+	if !out.has("properties") {
+		return nil
+	}
+	return encode(out)
+}
+
+const (
+	maxNesting  = 12    // references may go in circles
+	maxNarrowed = 2_000 // or grow without end
+)
+
+// narrower rewrites one schema.
+type narrower struct {
+	root *object
+	left int
+}
+
+// narrow returns the schema in the service's subset. It never changes s.
+func (n *narrower) narrow(v any, depth int) *object {
+	s, ok := v.(*object)
+	n.left--
+	if !ok || depth > maxNesting || n.left < 0 {
+		return anything(s)
+	}
+	s = n.flatten(s, depth)
+	choices, _ := s.get("anyOf").([]any)
+	if oneOf, ok := s.get("oneOf").([]any); ok && len(choices) == 0 {
+		choices = oneOf
+	}
+	if len(choices) > 0 && s.get("type") != "object" {
+		return n.union(s, choices, depth)
+	}
+	out := &object{{"type", typeOf(s)}}
+	for _, k := range []string{"description", "nullable", "minimum", "maximum", "minLength", "maxLength", "pattern", "minItems", "maxItems"} {
+		if s.has(k) {
+			out.set(k, s.get(k))
+		}
+	}
+	narrowBounds(s, out)
+	narrowFormat(s, out)
+	narrowEnum(s, out)
+	switch out.get("type") {
+	case "object":
+		n.properties(s, out, depth)
+	case "array":
+		items := s.get("items")
+		if list, ok := s.get("prefixItems").([]any); ok && items == nil && len(list) > 0 {
+			items = list[0]
+		}
+		out.set("items", n.narrow(items, depth+1))
+	}
+	return out
+}
+
+// anything is the schema of a value about which nothing can be said: a text,
+// which the tools read as what they need.
+func anything(s *object) *object {
+	out := &object{{"type", "string"}}
+	if s != nil && s.has("description") {
+		out.set("description", s.get("description"))
+	}
+	return out
+}
+
+// flatten puts what a reference names, and the parts of allOf, in their place.
+// What stands outside wins.
+func (n *narrower) flatten(s *object, depth int) *object {
+	out := slices.Clone(*s)
+	for range maxNesting {
+		ref, _ := out.get("$ref").(string)
+		all, _ := out.get("allOf").([]any)
+		if ref == "" && len(all) == 0 {
+			break
+		}
+		out.drop("$ref")
+		out.drop("allOf")
+		if target := n.find(ref); target != nil {
+			merge(&out, target)
+		}
+		for _, part := range all {
+			if p, ok := part.(*object); ok {
+				merge(&out, p)
+			}
+		}
+	}
+	return &out
+}
+
+// find returns what "#/$defs/name" means.
+func (n *narrower) find(ref string) *object {
+	path, ok := strings.CutPrefix(ref, "#/")
+	if !ok {
+		return nil
+	}
+	here := n.root
+	for name := range strings.SplitSeq(path, "/") {
+		next, ok := here.get(strings.NewReplacer("~1", "/", "~0", "~").Replace(name)).(*object)
+		if !ok {
+			return nil
+		}
+		here = next
+	}
+	return here
+}
+
+// merge adds to o what it has not; properties and required names are joined.
+func merge(o, from *object) {
+	for _, m := range *from {
+		switch {
+		case !o.has(m.key):
+			o.set(m.key, m.value)
+		case m.key == "properties":
+			mine, _ := o.get(m.key).(*object)
+			other, _ := m.value.(*object)
+			if mine == nil || other == nil {
+				continue
+			}
+			joined := slices.Clone(*mine)
+			fill(&joined, other)
+			o.set(m.key, &joined)
+		case m.key == "required":
+			mine, _ := o.get(m.key).([]any)
+			other, _ := m.value.([]any)
+			o.set(m.key, append(slices.Clone(mine), other...))
+		}
+	}
+}
+
+func fill(o, from *object) {
+	for _, m := range *from {
+		if !o.has(m.key) {
+			o.set(m.key, m.value)
+		}
+	}
+}
+
+// union keeps the choices alone: the service takes nothing beside them.
+func (n *narrower) union(s *object, choices []any, depth int) *object {
+	var list []any
+	for _, c := range choices {
+		if isNull(c) {
+			continue
+		}
+		choice := n.narrow(c, depth+1)
+		for _, k := range []string{"description", "nullable"} {
+			if s.has(k) && !choice.has(k) && !choice.has("anyOf") {
+				choice.set(k, s.get(k))
+			}
+		}
+		list = append(list, choice)
+	}
+	if only, single := one(list); single {
+		return only
+	}
+	if len(list) == 0 {
+		return anything(s)
+	}
+	return &object{{"anyOf", list}}
+}
+
+func typeOf(s *object) string {
+	name, _ := s.get("type").(string)
+	name = strings.ToLower(name)
+	switch {
+	case slices.Contains([]string{"string", "number", "integer", "boolean", "array", "object"}, name):
+		return name
+	case s.has("properties"):
+		return "object"
+	case s.has("items"), s.has("prefixItems"):
+		return "array"
+	}
+	return "string"
+}
+
+func narrowBounds(s, out *object) {
+	for _, bound := range [][2]string{{"exclusiveMinimum", "minimum"}, {"exclusiveMaximum", "maximum"}} {
+		if n, ok := s.get(bound[0]).(json.Number); ok && !out.has(bound[1]) {
+			out.set(bound[1], n)
+		}
+	}
+}
+
+func narrowFormat(s, out *object) {
+	format, _ := s.get("format").(string)
+	known := map[string][]string{"string": {"date-time"}, "number": {"float", "double"}, "integer": {"int32", "int64"}}
+	if kind, _ := out.get("type").(string); slices.Contains(known[kind], format) {
+		out.set("format", format)
+	}
+}
+
+// narrowEnum keeps the choices of texts; for other types they are told in the
+// description, since the service takes texts only.
+func narrowEnum(s, out *object) {
+	values, _ := s.get("enum").([]any)
+	if fixed := s.get("const"); fixed != nil && len(values) == 0 {
+		values = []any{fixed}
+	}
+	if len(values) == 0 {
+		return
+	}
+	var texts []any
+	for _, v := range values {
+		if text, ok := v.(string); ok && text != "" && !slices.Contains(texts, v) {
+			texts = append(texts, v)
+		}
+	}
+	if out.get("type") == "string" && len(texts) > 0 && len(texts) >= len(values)-1 {
+		out.set("enum", texts)
+		return
+	}
+	var words []string
+	for _, v := range values {
+		words = append(words, string(encode(v)))
+	}
+	description, _ := out.get("description").(string)
+	out.set("description", strings.TrimSpace(fmt.Sprintf("%s One of: %s.", description, strings.Join(words, ", "))))
+}
+
+func (n *narrower) properties(s, out *object, depth int) {
+	from, _ := s.get("properties").(*object)
+	if from == nil || len(*from) == 0 {
+		return // an object without named properties takes any
+	}
+	list := &object{}
+	for _, m := range *from {
+		*list = append(*list, member{m.key, n.narrow(m.value, depth+1)})
+	}
+	out.set("properties", list)
+	names, _ := s.get("required").([]any)
+	var known []any
+	for _, name := range names {
+		if key, ok := name.(string); ok && list.has(key) && !slices.Contains(known, name) {
+			known = append(known, name)
+		}
+	}
+	if len(known) > 0 {
+		out.set("required", known)
+	}
+}

@@ -1,0 +1,207 @@
+// Package schema turns JSON Schemas of tools into the dialects that model
+// services accept.
+//
+// Tools come from many hands (our own, MCP servers, plugins), and services
+// reject what a lenient validator lets pass. Clean mends the form: every object
+// has properties, bare type names become schemas, required names only what
+// exists, unions with null become nullable, and so on. Strip takes out keywords
+// that a service refused. Both keep the order of keys, change nothing in the
+// input and give the same bytes for the same input.
+//
+// The package knows schemas only; it does not know tools or services. Start
+// reading at Clean.
+package schema
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// Empty is the schema of a tool without arguments.
+const Empty = `{"type":"object","properties":{}}`
+
+// Clean returns the schema of a tool's arguments in the form that all services
+// take: an object with properties and without combinators at its top. What is
+// no JSON object gives Empty. It may be called concurrently.
+func Clean(raw json.RawMessage) json.RawMessage {
+	root, ok := parse(raw).(*object)
+	if !ok {
+		return json.RawMessage(Empty)
+	}
+	for _, k := range []string{"anyOf", "oneOf", "allOf", "not", "enum", "if", "then", "else", "nullable"} {
+		root.drop(k)
+	}
+	root.set("type", "object")
+	mend(root)
+	root.drop("nullable")
+	return encode(root)
+}
+
+// Strip returns the schema without the named keywords, for a service that
+// refused them ("pattern", "format"). Properties that bear such a name stay.
+// Use it only to recover: the keywords help the model. What is no JSON comes
+// back as it is.
+func Strip(raw json.RawMessage, keywords ...string) json.RawMessage {
+	root := parse(raw)
+	if root == nil {
+		return raw
+	}
+	each(root, func(o *object) {
+		for _, k := range keywords {
+			o.drop(k)
+		}
+	})
+	return encode(root)
+}
+
+// mend puts one schema right, and what is below it. It returns the schema that
+// is to stand in its place.
+func mend(v any) any {
+	switch s := v.(type) {
+	case string:
+		return mend(bare(s))
+	case *object:
+		mendUnions(s)
+		mendChildren(s)
+		mendObject(s)
+		return s
+	case bool:
+		return v // true and false are schemas
+	}
+	return &object{}
+}
+
+// bare is the schema that a type's name alone stands for.
+func bare(name string) *object {
+	switch name {
+	case "string", "number", "integer", "boolean", "array", "object", "null":
+		return &object{{"type", name}}
+	}
+	return &object{{"type", "string"}, {"description", name}}
+}
+
+// mendObject gives an object its properties and prunes what is required.
+func mendObject(s *object) {
+	properties, has := s.get("properties").(*object)
+	if s.get("type") == nil && has {
+		s.set("type", "object")
+	}
+	if s.get("type") == "array" && s.get("items") == nil && s.get("prefixItems") == nil {
+		s.set("items", &object{})
+	}
+	if s.get("type") != "object" {
+		return
+	}
+	if !has {
+		properties = &object{}
+		s.set("properties", properties)
+	}
+	names, _ := s.get("required").([]any)
+	var known []any
+	for _, n := range names {
+		if name, ok := n.(string); ok && properties.has(name) && !slices.Contains(known, n) {
+			known = append(known, n)
+		}
+	}
+	if len(known) == 0 {
+		s.drop("required")
+		return
+	}
+	s.set("required", known)
+}
+
+// mendUnions turns "type": ["string", "null"] and anyOf with null into
+// nullable, and any other list of types into anyOf.
+func mendUnions(s *object) {
+	if types, ok := s.get("type").([]any); ok {
+		mendTypes(s, types)
+	}
+	for _, k := range []string{"anyOf", "oneOf"} {
+		choices, ok := s.get(k).([]any)
+		if !ok {
+			continue
+		}
+		rest := slices.DeleteFunc(slices.Clone(choices), isNull)
+		if len(rest) == len(choices) {
+			continue
+		}
+		only, single := one(rest)
+		switch {
+		case single:
+			s.drop(k)
+			for _, m := range *only {
+				if !s.has(m.key) { // what stands outside (description, default) wins
+					s.set(m.key, m.value)
+				}
+			}
+			mendUnions(s)
+		case len(rest) == 0:
+			s.drop(k)
+			s.set("type", "null")
+			return
+		default:
+			s.set(k, rest)
+		}
+		s.set("nullable", true)
+	}
+}
+
+func mendTypes(s *object, types []any) {
+	rest := slices.DeleteFunc(slices.Clone(types), func(t any) bool { return t == "null" })
+	switch len(rest) {
+	case 0:
+		s.set("type", "null")
+		if len(types) == 0 {
+			s.drop("type")
+		}
+		return
+	case 1:
+		s.set("type", rest[0])
+	default:
+		s.drop("type")
+		if !s.has("anyOf") {
+			s.set("anyOf", split(s, rest))
+		}
+	}
+	if len(rest) < len(types) {
+		s.set("nullable", true)
+	}
+}
+
+// split makes one choice of each type, and moves the keywords that speak of
+// one type into its choice.
+func split(s *object, types []any) []any {
+	var choices []any
+	for _, t := range types {
+		choice := &object{{"type", t}}
+		switch t {
+		case "array":
+			s.move("items", choice)
+		case "object":
+			s.move("properties", choice)
+			s.move("required", choice)
+			s.move("additionalProperties", choice)
+		}
+		choices = append(choices, choice)
+	}
+	return choices
+}
+
+func isNull(v any) bool {
+	if v == "null" {
+		return true
+	}
+	o, ok := v.(*object)
+	return ok && o.get("type") == "null"
+}
+
+func one(list []any) (*object, bool) {
+	if len(list) != 1 {
+		return nil, false
+	}
+	if name, ok := list[0].(string); ok {
+		return bare(name), true
+	}
+	o, ok := list[0].(*object)
+	return o, ok
+}

@@ -1,0 +1,135 @@
+package schema_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"hermes/internal/schema"
+)
+
+func TestClean(t *testing.T) {
+	t.Parallel()
+	const empty = schema.Empty
+	tests := []struct{ name, in, want string }{
+		{"missing", ``, empty},
+		{"null", `null`, empty},
+		{"broken", `{"type":`, empty},
+		{"a list", `[]`, empty},
+		{"empty", `{}`, empty},
+		{"no properties", `{"type":"object"}`, empty},
+		{"properties are no object", `{"type":"object","properties":[]}`, empty},
+		{"good stays, order kept",
+			`{"type":"object","properties":{"b":{"type":"string","description":"a < b"},"a":{"type":"integer","minimum":1.50}},"required":["b"]}`,
+			`{"type":"object","properties":{"b":{"type":"string","description":"a < b"},"a":{"type":"integer","minimum":1.50}},"required":["b"]}`},
+		{"inner object gets properties",
+			`{"type":"object","properties":{"a":{"type":"object"}}}`,
+			`{"type":"object","properties":{"a":{"type":"object","properties":{}}}}`},
+		{"items and additionalProperties too",
+			`{"type":"object","properties":{"a":{"type":"array","items":{"type":"object"}},"b":{"type":"object","properties":{},"additionalProperties":{"type":"object"}}}}`,
+			`{"type":"object","properties":{"a":{"type":"array","items":{"type":"object","properties":{}}},"b":{"type":"object","properties":{},"additionalProperties":{"type":"object","properties":{}}}}}`},
+		{"bare strings",
+			`{"type":"object","properties":{"a":"string","b":"object","c":{"type":"array","items":"integer"},"d":"the name"}}`,
+			`{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"object","properties":{}},"c":{"type":"array","items":{"type":"integer"}},"d":{"type":"string","description":"the name"}}}`},
+		{"booleans are schemas",
+			`{"type":"object","properties":{"a":true},"additionalProperties":false}`,
+			`{"type":"object","properties":{"a":true},"additionalProperties":false}`},
+		{"other values are none",
+			`{"type":"object","properties":{"a":null,"b":3}}`,
+			`{"type":"object","properties":{"a":{},"b":{}}}`},
+		{"array without items",
+			`{"type":"object","properties":{"a":{"type":"array"}}}`,
+			`{"type":"object","properties":{"a":{"type":"array","items":{}}}}`},
+		{"required is pruned",
+			`{"type":"object","properties":{"a":{"type":"string"}},"required":["a","b",3,"a"]}`,
+			`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`},
+		{"required of nothing goes",
+			`{"type":"object","properties":{},"required":["b"]}`, empty},
+		{"required that is no list goes",
+			`{"type":"object","properties":{"a":{"type":"object","properties":{},"required":true}}}`,
+			`{"type":"object","properties":{"a":{"type":"object","properties":{}}}}`},
+		{"type with null",
+			`{"type":"object","properties":{"a":{"type":["string","null"]}}}`,
+			`{"type":"object","properties":{"a":{"type":"string","nullable":true}}}`},
+		{"anyOf with null",
+			`{"type":"object","properties":{"a":{"anyOf":[{"type":"integer","description":"in"},{"type":"null"}],"description":"out","default":null}}}`,
+			`{"type":"object","properties":{"a":{"description":"out","default":null,"type":"integer","nullable":true}}}`},
+		{"oneOf with null and two more",
+			`{"type":"object","properties":{"a":{"oneOf":[{"type":"integer"},{"type":"object"},{"type":"null"}]}}}`,
+			`{"type":"object","properties":{"a":{"oneOf":[{"type":"integer"},{"type":"object","properties":{}}],"nullable":true}}}`},
+		{"nested null unions",
+			`{"type":"object","properties":{"a":{"anyOf":[{"type":["object","null"]},{"type":"null"}]}}}`,
+			`{"type":"object","properties":{"a":{"type":"object","nullable":true,"properties":{}}}}`},
+		{"several types",
+			`{"type":"object","properties":{"a":{"type":["string","array","null"],"items":{"type":"object"},"description":"d"}}}`,
+			`{"type":"object","properties":{"a":{"description":"d","anyOf":[{"type":"string"},{"type":"array","items":{"type":"object","properties":{}}}],"nullable":true}}}`},
+		{"combinators at the top go",
+			`{"type":"object","properties":{"a":{"type":"string"}},"anyOf":[{"required":["a"]}],"allOf":[],"oneOf":[],"not":{}}`,
+			`{"type":"object","properties":{"a":{"type":"string"}}}`},
+		{"the top is never null",
+			`{"type":["object","null"],"properties":{"a":{"type":"string"}}}`,
+			`{"type":"object","properties":{"a":{"type":"string"}}}`},
+		{"definitions are schemas",
+			`{"type":"object","properties":{"a":{"$ref":"#/$defs/x"}},"$defs":{"x":{"type":"object"}}}`,
+			`{"type":"object","properties":{"a":{"$ref":"#/$defs/x"}},"$defs":{"x":{"type":"object","properties":{}}}}`},
+		{"data is left alone",
+			`{"type":"object","properties":{"a":{"type":"object","properties":{},"default":{"type":["x","null"]},"enum":[{"type":"object"}]}}}`,
+			`{"type":"object","properties":{"a":{"type":"object","properties":{},"default":{"type":["x","null"]},"enum":[{"type":"object"}]}}}`},
+		{"properties named like keywords",
+			`{"type":"object","properties":{"type":{"type":"string"},"required":{"type":"boolean"},"properties":{"type":"object"}}}`,
+			`{"type":"object","properties":{"type":{"type":"string"},"required":{"type":"boolean"},"properties":{"type":"object","properties":{}}}}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			in := []byte(tt.in)
+			got := schema.Clean(in)
+			if string(got) != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+			if string(in) != tt.in {
+				t.Errorf("the input became %s", in)
+			}
+			if again := schema.Clean(got); string(again) != string(got) {
+				t.Errorf("a second time gives %s", again)
+			}
+		})
+	}
+}
+
+func TestStrip(t *testing.T) {
+	t.Parallel()
+	const in = `{"type":"object","properties":{"pattern":{"type":"string","pattern":"^a$"},"format":{"type":"string","format":"uri","enum":["pattern"],"default":{"format":1}},"a":{"anyOf":[{"format":"x","type":"string"}]},"b":{"type":"array","items":{"pattern":"p"}}},"required":["pattern"]}`
+	const want = `{"type":"object","properties":{"pattern":{"type":"string"},"format":{"type":"string","enum":["pattern"],"default":{"format":1}},"a":{"anyOf":[{"type":"string"}]},"b":{"type":"array","items":{}}},"required":["pattern"]}`
+	if got := schema.Strip([]byte(in), "pattern", "format"); string(got) != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if got := schema.Strip([]byte(`{`), "pattern"); string(got) != `{` {
+		t.Errorf("broken JSON became %s", got)
+	}
+}
+
+func FuzzClean(f *testing.F) {
+	f.Add([]byte(`{"type":["object","null"],"properties":{"a":"string","b":{"anyOf":["null",{"type":["a","b"]}]}}}`))
+	f.Add([]byte(`{"properties":{"":{"items":[true,"x",{"oneOf":[null]}]}},"required":[1]}`))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		was := bytes.Clone(in)
+		got := schema.Clean(in)
+		var top map[string]any
+		if err := json.Unmarshal(got, &top); err != nil {
+			t.Fatalf("Clean(%q) = %s: %v", in, got, err)
+		}
+		if _, ok := top["properties"].(map[string]any); !ok || top["type"] != "object" {
+			t.Fatalf("Clean(%q) = %s", in, got)
+		}
+		if !bytes.Equal(in, was) {
+			t.Fatalf("the input %q became %q", was, in)
+		}
+		if again := schema.Clean(got); !bytes.Equal(again, got) {
+			t.Fatalf("Clean(%q) = %s, then %s", in, got, again)
+		}
+		if s := schema.Strip(in, "pattern", "format"); json.Valid(in) && !json.Valid(s) {
+			t.Fatalf("Strip(%q) = %s", in, s)
+		}
+	})
+}

@@ -1,0 +1,179 @@
+package search
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// An ignoreLevel holds the rules of one folder's ignore files; levels are
+// chained to the folders above. A level never changes after it was made.
+type ignoreLevel struct {
+	above *ignoreLevel
+	dir   string // slash path that rules are relative to
+	rules []ignoreRule
+}
+
+type ignoreRule struct {
+	pattern  string
+	negate   bool
+	dirOnly  bool
+	anchored bool   // has a slash: matches from the level's folder only
+	plain    bool   // no wildcards
+	suffix   string // for *.ext: what a name must end in
+}
+
+// maxIgnoreFile bounds the ignore files that are read, in bytes.
+const maxIgnoreFile = 1 << 20
+
+// newIgnoreLevel makes a level below above from the text of an ignore file, or
+// returns above when it has no rules.
+func newIgnoreLevel(above *ignoreLevel, dir, text string) *ignoreLevel {
+	rules := parseIgnore(text)
+	if len(rules) == 0 {
+		return above
+	}
+	return &ignoreLevel{above, dir, rules}
+}
+
+func parseIgnore(text string) []ignoreRule {
+	var rules []ignoreRule
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		for strings.HasSuffix(line, " ") && !strings.HasSuffix(line, `\ `) {
+			line = line[:len(line)-1]
+		}
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		var r ignoreRule
+		line, r.negate = strings.CutPrefix(line, "!")
+		line, r.dirOnly = strings.CutSuffix(line, "/")
+		r.anchored = strings.Contains(line, "/")
+		line = strings.TrimPrefix(line, "/")
+		if rest, ok := strings.CutPrefix(line, "**/"); ok && !strings.Contains(rest, "/") {
+			line, r.anchored = rest, false
+		}
+		if line == "" {
+			continue
+		}
+		r.pattern = line
+		r.plain = !strings.ContainsAny(line, `*?[\`)
+		if rest, ok := strings.CutPrefix(line, "*"); ok && !r.anchored && !strings.ContainsAny(rest, `*?[\`) {
+			r.suffix = rest
+		}
+		rules = append(rules, r)
+	}
+	return rules
+}
+
+// ignored decides about a path (slashes, absolute) whose last segment is name.
+// The last matching rule of the deepest level counts. A folder above being
+// ignored is not looked at: walks do not enter such folders.
+func (l *ignoreLevel) ignored(path, name string, isDir bool) bool {
+	for ; l != nil; l = l.above {
+		rel := strings.TrimPrefix(strings.TrimPrefix(path, l.dir), "/")
+		for i := len(l.rules) - 1; i >= 0; i-- {
+			if l.rules[i].matches(rel, name, isDir) {
+				return !l.rules[i].negate
+			}
+		}
+	}
+	return false
+}
+
+func (r *ignoreRule) matches(rel, name string, isDir bool) bool {
+	switch {
+	case r.dirOnly && !isDir:
+		return false
+	case r.anchored && r.plain:
+		return rel == r.pattern
+	case r.anchored:
+		return segments(r.pattern, rel)
+	case r.plain:
+		return name == r.pattern
+	case r.suffix != "":
+		return strings.HasSuffix(name, r.suffix)
+	}
+	return wild(r.pattern, name)
+}
+
+// levelFor reads the ignore files of one folder.
+func levelFor(above *ignoreLevel, dir string) *ignoreLevel {
+	for _, name := range [...]string{".gitignore", ".ignore"} {
+		above = newIgnoreLevel(above, filepath.ToSlash(dir), readSmall(filepath.Join(dir, name)))
+	}
+	return above
+}
+
+func readSmall(path string) string {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxIgnoreFile {
+		return ""
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// levelsAbove gives the rules that hold for root from outside: those of its
+// repository's exclude file and of the folders between. When they ignore root
+// itself they are dropped, since somebody asked for it by name.
+func levelsAbove(root string) *ignoreLevel {
+	top := repositoryOf(root)
+	if top == "" {
+		return nil
+	}
+	level := newIgnoreLevel(nil, filepath.ToSlash(top), readSmall(filepath.Join(gitFolder(top), "info", "exclude")))
+	rel, err := filepath.Rel(top, root)
+	if err != nil || rel == "." {
+		return level
+	}
+	dir := top
+	for _, part := range strings.Split(filepath.ToSlash(rel), "/") {
+		level = levelFor(level, dir)
+		dir = filepath.Join(dir, part)
+		if level.ignored(filepath.ToSlash(dir), part, true) {
+			return nil
+		}
+	}
+	return level
+}
+
+// repositoryOf gives the nearest folder from dir upwards that holds .git, or "".
+func repositoryOf(dir string) string {
+	for {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return dir
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return ""
+		}
+		dir = parent
+	}
+}
+
+// gitFolder gives the folder that holds a repository's info folder, which for
+// linked worktrees lies elsewhere.
+func gitFolder(top string) string {
+	dir := filepath.Join(top, ".git")
+	target, ok := strings.CutPrefix(readSmall(dir), "gitdir:")
+	if !ok {
+		return dir
+	}
+	dir = strings.TrimSpace(target)
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(top, dir)
+	}
+	common := strings.TrimSpace(readSmall(filepath.Join(dir, "commondir")))
+	if common == "" {
+		return dir
+	}
+	if filepath.IsAbs(common) {
+		return common
+	}
+	return filepath.Join(dir, common)
+}

@@ -1,0 +1,143 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A Query says what to look for and where.
+type Query struct {
+	Root string // absolute path of a folder or file
+	// Lines finds lines in files; nil finds files by Name alone.
+	Lines *Matcher
+	// Name limits the files, by a path relative to Root.
+	Name Glob
+	// Hidden takes in what begins with a dot. Name asking for dots does too.
+	// The .git folder is never entered, unless Root lies in it.
+	Hidden bool
+	// Context is how many lines around a match are kept.
+	Context int
+	// CountOnly keeps no lines, only how many match in each file.
+	CountOnly bool
+	// Omit, if set, names files that are passed over and counted.
+	Omit func(path string) bool
+	// MaxLines bounds the matches kept, MaxFiles the files; 0 is 10,000.
+	MaxLines, MaxFiles int
+}
+
+// A File is one file that was found.
+type File struct {
+	Path    string
+	ModTime time.Time
+	Lines   []Line // the matches, in order
+	Matches int    // how many lines match
+}
+
+// A Line is one matching line. Long lines are cut to a window about the match.
+type Line struct {
+	Number        int // from 1
+	Text          string
+	Before, After []string
+}
+
+// Found is the outcome of a search.
+type Found struct {
+	Files   []File // newest first, then by path
+	Matches int    // matching lines in all files seen
+	Omitted int    // files passed over on Omit's word
+	// Partial tells that a bound was reached or ctx ended, so that there may
+	// be more.
+	Partial bool
+	Denied  int // folders and files that could not be read
+}
+
+const maxKept = 10_000
+
+// Search runs a query with as many workers as the machine has processors. It
+// returns what was found so far when ctx ends, marked as partial. The error is
+// about Root alone.
+func Search(ctx context.Context, q Query) (Found, error) {
+	info, err := os.Stat(q.Root)
+	if err != nil {
+		return Found{}, err
+	}
+	q.MaxLines = cmp.Or(q.MaxLines, maxKept)
+	q.MaxFiles = cmp.Or(q.MaxFiles, maxKept)
+	q.Hidden = q.Hidden || q.Name.Hidden()
+	c := &collector{query: &q}
+	if info.IsDir() {
+		walk(ctx, &q, c)
+	} else if info.Mode().IsRegular() {
+		newWorker(&q, c).file(ctx, q.Root, filepath.Base(q.Root))
+	} else {
+		return Found{}, fmt.Errorf("%s is neither a folder nor a plain file", q.Root)
+	}
+	c.found.Partial = c.found.Partial || ctx.Err() != nil
+	stamp(c.found.Files)
+	slices.SortFunc(c.found.Files, func(a, b File) int {
+		if !a.ModTime.Equal(b.ModTime) {
+			return b.ModTime.Compare(a.ModTime)
+		}
+		return strings.Compare(a.Path, b.Path)
+	})
+	return c.found, nil
+}
+
+// stamp adds the files' times.
+func stamp(files []File) {
+	for i := range files {
+		if info, err := os.Stat(files[i].Path); err == nil {
+			files[i].ModTime = info.ModTime()
+		}
+	}
+}
+
+// A collector gathers what the workers find, within the query's bounds.
+type collector struct {
+	query *Query
+	mu    sync.Mutex
+	found Found
+	kept  int // lines
+}
+
+// full reports whether nothing more is taken.
+func (c *collector) full() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.found.Partial
+}
+
+func (c *collector) add(f File) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.found.Files) >= c.query.MaxFiles || c.kept >= c.query.MaxLines {
+		c.found.Partial = true
+		return
+	}
+	if room := c.query.MaxLines - c.kept; len(f.Lines) > room {
+		f.Lines = f.Lines[:room]
+		c.found.Partial = true
+	}
+	c.kept += len(f.Lines)
+	c.found.Matches += f.Matches
+	c.found.Files = append(c.found.Files, f)
+}
+
+func (c *collector) omit() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.found.Omitted++
+}
+
+func (c *collector) denied() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.found.Denied++
+}

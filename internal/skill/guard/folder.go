@@ -1,0 +1,89 @@
+package guard
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"strings"
+)
+
+// Bounds of a skill. What is larger is no skill but a program.
+const (
+	MaxFiles = 100
+	MaxFile  = 1 << 20 // bytes of one file
+	MaxTotal = 8 << 20 // bytes of all
+)
+
+// folder judges the files as such: links, number, sizes, binaries.
+func (r *Report) folder(files []File) {
+	add := func(pattern string, s Severity, file, reason string) {
+		r.Findings = append(r.Findings, Finding{Pattern: pattern, Severity: s, File: file, Reason: reason})
+	}
+	total := 0
+	for _, f := range files {
+		total += len(f.Data)
+		switch {
+		case f.Target != "" && leaves(f.Path, f.Target):
+			add("link_leaves", Critical, f.Path, "a link leads out of the skill")
+		case len(f.Data) > MaxFile:
+			add("large_file", High, f.Path, fmt.Sprintf("the file has more than %d KB", MaxFile>>10))
+		}
+		if !local(f.Path) {
+			add("path_leaves", Critical, f.Path, "the file's path leads out of the skill")
+		}
+		switch {
+		case program(f.Data):
+			add("program", Critical, f.Path, "a compiled program")
+		case binary(f.Data) && !media(f.Path):
+			add("binary", High, f.Path, "a binary file of no known kind")
+		}
+	}
+	if len(files) > MaxFiles {
+		add("many_files", High, ".", fmt.Sprintf("more than %d files", MaxFiles))
+	}
+	if total > MaxTotal {
+		add("large_skill", High, ".", fmt.Sprintf("more than %d MB in all", MaxTotal>>20))
+	}
+}
+
+// leaves reports that a link does not end inside the skill.
+func leaves(from, target string) bool {
+	if path.IsAbs(target) || strings.ContainsAny(target, `\:`) {
+		return true
+	}
+	return !local(path.Join(path.Dir(from), target))
+}
+
+// local reports that a path stays below the folder it is relative to.
+func local(p string) bool {
+	if p == "" || path.IsAbs(p) || strings.ContainsAny(p, "\\:\x00") {
+		return false
+	}
+	p = path.Clean(p)
+	return p != ".." && !strings.HasPrefix(p, "../")
+}
+
+// binary reports that data is no text.
+func binary(data []byte) bool { return bytes.IndexByte(data[:min(len(data), 8000)], 0) >= 0 }
+
+// program reports that data is something a machine runs as it is.
+func program(data []byte) bool {
+	for _, magic := range []string{
+		"\x7fELF", "MZ\x90", "\xfe\xed\xfa\xce", "\xfe\xed\xfa\xcf", "\xce\xfa\xed\xfe", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe", "\x00asm",
+	} {
+		if bytes.HasPrefix(data, []byte(magic)) {
+			return true
+		}
+	}
+	return false
+}
+
+// media reports that a file may be binary, by its name.
+func media(name string) bool {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".png", ".jpg", ".jpeg", ".gif", ".webp", ".ico", ".pdf", ".ttf", ".otf", ".woff", ".woff2", ".mp3", ".wav", ".ogg", ".mp4",
+		".docx", ".xlsx", ".pptx", ".sqlite", ".parquet":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,57 @@
+package guard
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Read reads the files of a skill's folder, links as links. It stops where
+// there is more than a skill holds, and reads no more of a file than tells that
+// it is too large. Hidden files are left out.
+func Read(folder string) ([]File, error) {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	var out []File
+	err = fs.WalkDir(root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case p != "." && strings.HasPrefix(d.Name(), "."):
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case d.IsDir():
+			return nil
+		case len(out) > 2*MaxFiles:
+			return fs.SkipAll
+		}
+		f, err := readOne(root, p, d)
+		if err == nil {
+			out = append(out, f)
+		}
+		return err
+	})
+	return out, err
+}
+
+func readOne(root *os.Root, p string, d fs.DirEntry) (File, error) {
+	if d.Type()&fs.ModeSymlink != 0 {
+		target, err := root.Readlink(filepath.FromSlash(p))
+		return File{Path: p, Target: filepath.ToSlash(target)}, err
+	}
+	st, err := d.Info()
+	if err != nil {
+		return File{}, err
+	}
+	if !st.Mode().IsRegular() || st.Size() > MaxFile {
+		return File{Path: p, Data: make([]byte, MaxFile+1)}, nil // which the scan calls too large
+	}
+	data, err := root.ReadFile(filepath.FromSlash(p))
+	return File{Path: p, Data: data}, err
+}
