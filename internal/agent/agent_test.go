@@ -1,0 +1,708 @@
+package agent_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hermes"
+	"hermes/internal/agent"
+)
+
+// script is a model that answers with one list of deltas after another and
+// remembers what it was asked.
+type script struct {
+	mu      sync.Mutex
+	answers [][]hermes.Delta
+	asked   []hermes.Request
+	fail    map[int]error // by call, from 0; yielded after its deltas
+	block   int           // the call that waits for ctx; -1 for none
+}
+
+func says(answers ...[]hermes.Delta) *script { return &script{answers: answers, block: -1} }
+
+func (s *script) ID() string { return "test:script" }
+
+func (s *script) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
+	return func(yield func(hermes.Delta, error) bool) {
+		s.mu.Lock()
+		n := len(s.asked)
+		copied := *r
+		copied.Messages = append([]hermes.Message(nil), r.Messages...)
+		s.asked = append(s.asked, copied)
+		s.mu.Unlock()
+		if n < len(s.answers) {
+			for _, d := range s.answers[n] {
+				if !yield(d, nil) {
+					return
+				}
+			}
+		}
+		if n == s.block {
+			<-ctx.Done()
+			yield(hermes.Delta{}, ctx.Err())
+			return
+		}
+		if err := s.fail[n]; err != nil {
+			yield(hermes.Delta{}, err)
+		}
+	}
+}
+
+func words(text string) []hermes.Delta {
+	return []hermes.Delta{{Text: text}, {Usage: &hermes.Usage{Input: 10, Output: 2, Calls: 1}}, {Finish: hermes.FinishStop}}
+}
+
+func calls(list ...hermes.ToolCall) []hermes.Delta {
+	var out []hermes.Delta
+	for i, c := range list {
+		out = append(out, hermes.Delta{Call: &hermes.CallDelta{Index: i, ID: c.ID, Name: c.Name, Arguments: c.Arguments}})
+	}
+	return append(out, hermes.Delta{Finish: hermes.FinishCalls})
+}
+
+// box is a set of tools whose runs are funcs.
+type box map[string]struct {
+	spec hermes.Spec
+	run  func(ctx context.Context, c hermes.ToolCall) hermes.Result
+}
+
+func (b box) Spec(name string) (hermes.Spec, bool) { t, ok := b[name]; return t.spec, ok }
+func (b box) Preview(c hermes.ToolCall) string     { return c.Arguments }
+func (b box) Run(ctx context.Context, c hermes.ToolCall, _ func(string)) hermes.Result {
+	t, ok := b[c.Name]
+	if !ok {
+		return hermes.Result{Text: `{"error":"unknown tool"}`, Failed: true}
+	}
+	return t.run(ctx, c)
+}
+
+func echo(ctx context.Context, c hermes.ToolCall) hermes.Result {
+	return hermes.Result{Text: "did " + c.Arguments}
+}
+
+func turn(m hermes.Model, b box) agent.Turn {
+	return agent.Turn{Model: m, Tools: b, Number: 1, Transcript: []hermes.Message{hermes.UserText("go")}}
+}
+
+// play runs a turn and returns its events, its transcript and its end.
+func play(t *testing.T, ctx context.Context, tr agent.Turn) ([]hermes.Event, []hermes.Message, hermes.TurnDone) {
+	t.Helper()
+	var events []hermes.Event
+	transcript := append([]hermes.Message(nil), tr.Transcript...)
+	var done hermes.TurnDone
+	for e, err := range agent.Run(ctx, tr) {
+		events = append(events, e)
+		switch e := e.(type) {
+		case hermes.Appended:
+			transcript = append(transcript, e.Message)
+		case hermes.TurnDone:
+			done = e
+			if !errors.Is(err, e.Err) {
+				t.Errorf("the last event's error is %v, TurnDone says %v", err, e.Err)
+			}
+		}
+	}
+	if open := hermes.OpenCalls(transcript); len(open) > 0 {
+		t.Errorf("open calls at the end: %v", open)
+	}
+	return events, transcript, done
+}
+
+func texts(transcript []hermes.Message) []string {
+	var out []string
+	for _, m := range transcript {
+		out = append(out, string(m.Role)+": "+m.Text())
+	}
+	return out
+}
+
+func TestTurnRunsCallsUntilWords(t *testing.T) {
+	t.Parallel()
+	m := says(calls(hermes.ToolCall{ID: "1", Name: "echo", Arguments: `{"a":1}`}), words("done"))
+	b := box{"echo": {hermes.Spec{Name: "echo"}, echo}}
+	_, transcript, done := play(t, t.Context(), turn(m, b))
+	want := []string{"user: go", "assistant: ", `tool: did {"a":1}`, "assistant: done"}
+	if diff := cmp.Diff(want, texts(transcript)); diff != "" {
+		t.Error(diff)
+	}
+	if done.Outcome != hermes.OutcomeDone || done.Text != "done" || done.Steps != 2 {
+		t.Errorf("done = %+v", done)
+	}
+	if got := texts(m.asked[1].Messages); !cmp.Equal(got, want[:3]) {
+		t.Errorf("the second request has %v", got)
+	}
+}
+
+func TestUnknownToolIsReportedToTheModel(t *testing.T) {
+	t.Parallel()
+	m := says(calls(hermes.ToolCall{ID: "1", Name: "nope", Arguments: `{}`}), words("sorry"))
+	_, transcript, done := play(t, t.Context(), turn(m, box{}))
+	if !strings.Contains(transcript[2].Text(), "unknown tool") || done.Outcome != hermes.OutcomeDone {
+		t.Errorf("transcript %v, done %+v", texts(transcript), done)
+	}
+}
+
+func TestBrokenArgumentsAreNotRun(t *testing.T) {
+	t.Parallel()
+	ran := false
+	b := box{"write": {hermes.Spec{Name: "write"}, func(context.Context, hermes.ToolCall) hermes.Result {
+		ran = true
+		return hermes.Result{}
+	}}}
+	for name, arguments := range map[string]string{
+		"cut in a string": `{"path":"a","content":"half of`,
+		"not an object":   `[1,2]`,
+		"prose":           `I will write the file`,
+	} {
+		m := says(calls(hermes.ToolCall{ID: "1", Name: "write", Arguments: arguments}), words("ok"))
+		_, transcript, _ := play(t, t.Context(), turn(m, b))
+		if ran {
+			t.Fatalf("%s: the call ran", name)
+		}
+		if got := transcript[1].Calls[0].Arguments; got != "{}" {
+			t.Errorf("%s: stored arguments %q", name, got)
+		}
+		if !transcript[2].Failed || !strings.Contains(transcript[2].Text(), "again") {
+			t.Errorf("%s: result %q", name, transcript[2].Text())
+		}
+	}
+}
+
+func TestCallsWithoutOrWithEqualIDsGetTheirOwn(t *testing.T) {
+	t.Parallel()
+	m := says(calls(
+		hermes.ToolCall{Name: "echo", Arguments: `{"n":1}`},
+		hermes.ToolCall{ID: "x", Name: "echo", Arguments: `{"n":2}`},
+		hermes.ToolCall{ID: "x", Name: "echo", Arguments: `{"n":3}`},
+	), words("ok"))
+	_, transcript, _ := play(t, t.Context(), turn(m, box{"echo": {hermes.Spec{Name: "echo"}, echo}}))
+	seen := map[string]bool{}
+	for i, c := range transcript[1].Calls {
+		if c.ID == "" || seen[c.ID] {
+			t.Errorf("call %d has id %q", i, c.ID)
+		}
+		seen[c.ID] = true
+		if transcript[2+i].CallID != c.ID {
+			t.Errorf("result %d is for %q, want %q", i, transcript[2+i].CallID, c.ID)
+		}
+	}
+}
+
+func TestBatchRunsSafeCallsTogetherAndKeepsTheOrder(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, batchTogether)
+}
+
+func batchTogether(t *testing.T) {
+	var mu sync.Mutex
+	running, most := 0, 0
+	run := func(ctx context.Context, c hermes.ToolCall) hermes.Result {
+		mu.Lock()
+		running++
+		most = max(most, running)
+		mu.Unlock()
+		time.Sleep(time.Second) // of the bubble: over when all others wait too
+		mu.Lock()
+		running--
+		mu.Unlock()
+		return hermes.Result{Text: c.Arguments}
+	}
+	b := box{"look": {hermes.Spec{Name: "look", Mode: hermes.ModeParallel}, run}}
+	m := says(calls(
+		hermes.ToolCall{ID: "1", Name: "look", Arguments: `{"n":1}`},
+		hermes.ToolCall{ID: "2", Name: "look", Arguments: `{"n":2}`},
+		hermes.ToolCall{ID: "3", Name: "look", Arguments: `{"n":3}`},
+	), words("ok"))
+	_, transcript, _ := play(t, t.Context(), turn(m, b))
+	if most != 3 {
+		t.Errorf("at most %d calls ran together, want 3", most)
+	}
+	want := []string{`tool: {"n":1}`, `tool: {"n":2}`, `tool: {"n":3}`}
+	if diff := cmp.Diff(want, texts(transcript[2:5])); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWhatMayRunTogether(t *testing.T) {
+	t.Parallel()
+	paths := func(raw json.RawMessage) []string {
+		var in struct{ Path string }
+		_ = json.Unmarshal(raw, &in)
+		return []string{in.Path}
+	}
+	specs := map[string]hermes.Spec{
+		"read":    {Mode: hermes.ModeParallel, Effect: hermes.EffectNone, Paths: paths},
+		"write":   {Mode: hermes.ModePaths, Paths: paths},
+		"shell":   {ReadsOnly: func(raw json.RawMessage) bool { return strings.Contains(string(raw), "look") }},
+		"clarify": {Mode: hermes.ModeExclusive},
+	}
+	for name, tt := range map[string]struct {
+		calls []string // tool and path
+		most  int
+	}{
+		"reads of one file":            {[]string{"read a", "read a"}, 2},
+		"read and write apart":         {[]string{"read a", "write b"}, 2},
+		"read and write of one file":   {[]string{"read a", "write a"}, 1},
+		"a folder and what is in it":   {[]string{"read d", "write d/f"}, 1},
+		"names that only begin alike":  {[]string{"write d", "write dd"}, 2},
+		"spelled in another way":       {[]string{"write d/../a", "write ./a"}, 1},
+		"relative beside absolute":     {[]string{"write a.go", "write /src/a.go"}, 1},
+		"a shell command stands alone": {[]string{"read a", "shell x", "read b"}, 1},
+		"never beside a question":      {[]string{"read a", "read b", "clarify x"}, 1},
+		"commands that only look":      {[]string{"shell look", "shell look", "read a"}, 3},
+		"looking beside a write":       {[]string{"shell look", "write a"}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var mu sync.Mutex
+				running, most := 0, 0
+				run := func(ctx context.Context, c hermes.ToolCall) hermes.Result {
+					mu.Lock()
+					running++
+					most = max(most, running)
+					mu.Unlock()
+					time.Sleep(time.Second) // of the bubble: over when all others wait too
+					mu.Lock()
+					running--
+					mu.Unlock()
+					return hermes.Result{Text: "ok"}
+				}
+				b := box{}
+				var list []hermes.ToolCall
+				for i, c := range tt.calls {
+					tool, path, _ := strings.Cut(c, " ")
+					sp := specs[tool]
+					sp.Name = tool
+					b[tool] = struct {
+						spec hermes.Spec
+						run  func(context.Context, hermes.ToolCall) hermes.Result
+					}{sp, run}
+					arguments, _ := json.Marshal(map[string]string{"path": path})
+					list = append(list, hermes.ToolCall{ID: string(rune('a' + i)), Name: tool, Arguments: string(arguments)})
+				}
+				play(t, t.Context(), turn(says(calls(list...), words("ok")), b))
+				if most != tt.most {
+					t.Errorf("%d ran together, want %d", most, tt.most)
+				}
+			})
+		})
+	}
+}
+
+func TestAtMostEightRunTogether(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	running, most, total := 0, 0, 0
+	gate := make(chan struct{})
+	run := func(context.Context, hermes.ToolCall) hermes.Result {
+		mu.Lock()
+		running++
+		total++
+		most = max(most, running)
+		if total == 8 {
+			close(gate)
+		}
+		mu.Unlock()
+		<-gate
+		mu.Lock()
+		running--
+		mu.Unlock()
+		return hermes.Result{Text: "ok"}
+	}
+	var list []hermes.ToolCall
+	for i := range 20 {
+		list = append(list, hermes.ToolCall{ID: string(rune('a' + i)), Name: "look", Arguments: `{}`})
+	}
+	b := box{"look": {hermes.Spec{Name: "look", Mode: hermes.ModeParallel}, run}}
+	play(t, t.Context(), turn(says(calls(list...), words("ok")), b))
+	if most > 8 || total != 20 {
+		t.Errorf("%d together of %d", most, total)
+	}
+}
+
+func TestInterruptLeavesNoOpenCall(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	run := func(ctx context.Context, c hermes.ToolCall) hermes.Result {
+		cancel(hermes.ErrInterrupted)
+		<-ctx.Done()
+		return hermes.Result{Text: "interrupted", Failed: true}
+	}
+	b := box{"wait": {hermes.Spec{Name: "wait"}, run}}
+	m := says(calls(hermes.ToolCall{ID: "1", Name: "wait"}, hermes.ToolCall{ID: "2", Name: "wait"}), words("never"))
+	_, transcript, done := play(t, ctx, turn(m, b))
+	if done.Outcome != hermes.OutcomeInterrupted || done.Err != nil {
+		t.Errorf("done = %+v", done)
+	}
+	if len(m.asked) != 1 {
+		t.Errorf("the model was asked %d times", len(m.asked))
+	}
+	if got := transcript[3].Text(); !strings.Contains(got, "interrupted") {
+		t.Errorf("the call that had not begun says %q", got)
+	}
+}
+
+func TestInterruptKeepsWhatWasSaid(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	m := says([]hermes.Delta{{Text: "half an ans"}})
+	m.block = 0
+	var last hermes.Message
+	for e := range agent.Run(ctx, turn(m, box{})) {
+		switch e := e.(type) {
+		case hermes.TextDelta:
+			cancel(hermes.ErrInterrupted)
+		case hermes.Appended:
+			last = e.Message
+		}
+	}
+	if !strings.HasPrefix(last.Text(), "half an ans") || !strings.Contains(last.Text(), "interrupted") {
+		t.Errorf("kept %q", last.Text())
+	}
+}
+
+func TestSteerGoesUnderTheLastResult(t *testing.T) {
+	t.Parallel()
+	notes := []string{"use tabs", ""}
+	m := says(
+		calls(hermes.ToolCall{ID: "1", Name: "echo"}, hermes.ToolCall{ID: "2", Name: "echo"}),
+		calls(hermes.ToolCall{ID: "3", Name: "echo"}),
+		words("ok"))
+	tr := turn(m, box{"echo": {hermes.Spec{Name: "echo"}, echo}})
+	tr.Steer = func() string { n := notes[0]; notes = notes[1:]; return n }
+	_, transcript, _ := play(t, t.Context(), tr)
+	for i, m := range transcript {
+		has := strings.Contains(m.Text(), "use tabs")
+		if has != (i == 3) {
+			t.Errorf("message %d %q", i, m.Text())
+		}
+	}
+}
+
+func TestBudgetEndsInWords(t *testing.T) {
+	t.Parallel()
+	call := calls(hermes.ToolCall{Name: "echo"})
+	b := box{"echo": {hermes.Spec{Name: "echo"}, echo}}
+	t.Run("the grace call answers", func(t *testing.T) {
+		m := says(call, call, words("so far"))
+		tr := turn(m, b)
+		tr.Budget = agent.NewBudget(2)
+		_, _, done := play(t, t.Context(), tr)
+		if done.Outcome != hermes.OutcomeBudget || done.Text != "so far" {
+			t.Errorf("done = %+v", done)
+		}
+		for i, r := range m.asked {
+			if r.WordsOnly != (i == 2) {
+				t.Errorf("request %d: words only is %v", i, r.WordsOnly)
+			}
+			if warned := strings.Contains(strings.Join(texts(r.Messages), "\n"), "limit"); warned != (i == 2) {
+				t.Errorf("request %d speaks of the limit: %v", i, warned)
+			}
+		}
+	})
+	t.Run("a model that goes on calling is made to sum up", func(t *testing.T) {
+		m := says(call, call, call, words("summary"))
+		tr := turn(m, b)
+		tr.Budget = agent.NewBudget(2)
+		_, _, done := play(t, t.Context(), tr)
+		if done.Text != "summary" || len(m.asked) != 4 {
+			t.Errorf("done = %+v after %d requests", done, len(m.asked))
+		}
+	})
+	t.Run("a failed summary is the answer", func(t *testing.T) {
+		m := says(call, nil)
+		m.fail = map[int]error{1: errors.New("gone")}
+		tr := turn(m, b)
+		tr.Budget = agent.NewBudget(1)
+		_, _, done := play(t, t.Context(), tr)
+		if done.Outcome != hermes.OutcomeFailed || done.Err == nil {
+			t.Errorf("done = %+v", done)
+		}
+	})
+}
+
+func TestRefundGivesTheStepBack(t *testing.T) {
+	t.Parallel()
+	free := func(context.Context, hermes.ToolCall) hermes.Result { return hermes.Result{Text: "ok", Refund: true} }
+	b := box{"code": {hermes.Spec{Name: "code"}, free}, "echo": {hermes.Spec{Name: "echo"}, echo}}
+	code := calls(hermes.ToolCall{Name: "code"})
+	m := says(code, code, code, words("ok"))
+	tr := turn(m, b)
+	tr.Budget = agent.NewBudget(1)
+	if _, _, done := play(t, t.Context(), tr); done.Outcome != hermes.OutcomeDone {
+		t.Errorf("done = %+v", done)
+	}
+	m = says(calls(hermes.ToolCall{ID: "a", Name: "code"}, hermes.ToolCall{ID: "b", Name: "echo"}), words("ok"))
+	tr = turn(m, b)
+	tr.Budget = agent.NewBudget(1)
+	if _, _, done := play(t, t.Context(), tr); done.Outcome != hermes.OutcomeBudget {
+		t.Errorf("a mixed batch was refunded: %+v", done)
+	}
+}
+
+func TestEmptyAnswersEndTheTurn(t *testing.T) {
+	t.Parallel()
+	m := says([]hermes.Delta{{Reasoning: "hm"}, {Finish: hermes.FinishStop}}, words("never asked for"))
+	_, transcript, done := play(t, t.Context(), turn(m, box{}))
+	if done.Outcome != hermes.OutcomeFailed || len(m.asked) != 1 || len(transcript) != 1 {
+		t.Errorf("done %+v after %d requests, transcript %v", done, len(m.asked), texts(transcript))
+	}
+}
+
+// TestWhatFailedCallsCostIsCounted holds the sum equal to the service's own.
+func TestWhatFailedCallsCostIsCounted(t *testing.T) {
+	t.Parallel()
+	m := says([]hermes.Delta{{Text: "half"}, {Usage: &hermes.Usage{Input: 7, Output: 1, Calls: 1}}})
+	m.fail = map[int]error{0: &hermes.ModelError{Class: hermes.ClassTimeout}}
+	events, _, done := play(t, t.Context(), turn(m, box{}))
+	if done.Usage != (hermes.Usage{Input: 7, Output: 1, Calls: 1}) {
+		t.Errorf("usage %+v", done.Usage)
+	}
+	if !slices.Contains(events, hermes.Event(hermes.Used{Step: done.Usage, Turn: done.Usage, Model: "test:script"})) {
+		t.Error("it was not told")
+	}
+}
+
+func TestAnswerCutByTheLimitIsContinued(t *testing.T) {
+	t.Parallel()
+	cut := []hermes.Delta{{Text: "one, "}, {Finish: hermes.FinishLength}}
+	_, transcript, done := play(t, t.Context(), turn(says(cut, words("two")), box{}))
+	if done.Text != "one, two" {
+		t.Errorf("text %q", done.Text)
+	}
+	if !transcript[2].Synthetic || transcript[2].Role != hermes.RoleUser {
+		t.Errorf("transcript %v", texts(transcript))
+	}
+}
+
+func TestFailedCallNeverBecomesAnAnswer(t *testing.T) {
+	t.Parallel()
+	m := says([]hermes.Delta{{Text: "half"}})
+	m.fail = map[int]error{0: &hermes.ModelError{Class: hermes.ClassServerError, Provider: "p", Message: "cut"}}
+	_, transcript, done := play(t, t.Context(), turn(m, box{}))
+	if done.Outcome != hermes.OutcomeFailed || len(transcript) != 1 {
+		t.Errorf("done %+v, transcript %v", done, texts(transcript))
+	}
+}
+
+// shorter is a context engine that keeps the last message when it must.
+type shorter struct{ overflows int }
+
+func (*shorter) Name() string { return "shorter" }
+func (s *shorter) Fit(_ context.Context, tr []hermes.Message, p hermes.Pressure) (hermes.Fitted, error) {
+	if !p.Overflow {
+		return hermes.Fitted{Messages: tr}, nil
+	}
+	s.overflows++
+	last := len(tr) - 1
+	return hermes.Fitted{Messages: tr[last:], From: []hermes.Origin{{Index: last, Same: true}}, Note: "shorter"}, nil
+}
+
+func TestOverflowIsFittedAgainOnce(t *testing.T) {
+	t.Parallel()
+	over := &hermes.ModelError{Class: hermes.ClassOverflow, Compress: true}
+	m := says(nil, words("ok"))
+	m.fail = map[int]error{0: over}
+	e := &shorter{}
+	tr := turn(m, box{})
+	tr.Context = e
+	if _, _, done := play(t, t.Context(), tr); done.Text != "ok" || e.overflows != 1 {
+		t.Errorf("done %+v, %d overflows", done, e.overflows)
+	}
+	m = says(nil, nil)
+	m.fail = map[int]error{0: over, 1: over}
+	tr = turn(m, box{})
+	tr.Context = &shorter{}
+	if _, _, done := play(t, t.Context(), tr); done.Outcome != hermes.OutcomeFailed || len(m.asked) != 2 {
+		t.Errorf("done %+v after %d requests", done, len(m.asked))
+	}
+}
+
+// stuck is a context engine with nothing left to shorten.
+type stuck struct{}
+
+func (stuck) Name() string { return "stuck" }
+func (stuck) Fit(_ context.Context, tr []hermes.Message, p hermes.Pressure) (hermes.Fitted, error) {
+	if p.Overflow {
+		return hermes.Fitted{}, errors.New("nothing left to shorten")
+	}
+	return hermes.Fitted{Messages: tr}, nil
+}
+
+func TestALengthThatWasGuessedIsNotTheEnd(t *testing.T) {
+	t.Parallel()
+	for retry, want := range map[bool]hermes.Outcome{true: hermes.OutcomeDone, false: hermes.OutcomeFailed} {
+		m := says(nil, words("ok"))
+		m.fail = map[int]error{0: &hermes.ModelError{Class: hermes.ClassOverflow, Compress: true, Retry: retry}}
+		tr := turn(m, box{})
+		tr.Context = stuck{}
+		if _, _, done := play(t, t.Context(), tr); done.Outcome != want {
+			t.Errorf("guessed %v: %+v", retry, done)
+		}
+	}
+}
+
+func TestConsumerThatCannotStoreEndsTheTurn(t *testing.T) {
+	t.Parallel()
+	ran := false
+	b := box{"echo": {hermes.Spec{Name: "echo"}, func(context.Context, hermes.ToolCall) hermes.Result {
+		ran = true
+		return hermes.Result{}
+	}}}
+	m := says(calls(hermes.ToolCall{ID: "1", Name: "echo"}), words("never"))
+	for e := range agent.Run(t.Context(), turn(m, b)) {
+		if _, ok := e.(hermes.Appended); ok {
+			break
+		}
+	}
+	if ran || len(m.asked) != 1 {
+		t.Errorf("went on after the consumer left: ran %v, asked %d", ran, len(m.asked))
+	}
+}
+
+func TestThinkingInTheTextIsNotShown(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ in, visible, thinking string }{
+		"a block":              {"<think>plan</think>\nHello", "Hello", "plan"},
+		"any case":             {"<THINK>plan</Think>Hello", "Hello", "plan"},
+		"never closed":         {"Hi\n<thinking>plan", "Hi\n", "plan"},
+		"a mention in prose":   {"Use the <think> tag", "Use the <think> tag", ""},
+		"something else":       {"a <table> b", "a <table> b", ""},
+		"a block after a line": {"One\n<think>x</think>Two", "One\nTwo", "x"},
+		"a tag left open":      {"<thi", "<thi", ""},
+	} {
+		for size := 1; size <= len(tt.in); size++ {
+			var answer []hermes.Delta
+			for rest := tt.in; rest != ""; {
+				n := min(size, len(rest))
+				answer = append(answer, hermes.Delta{Text: rest[:n]})
+				rest = rest[n:]
+			}
+			var visible, thinking string
+			for e := range agent.Run(t.Context(), turn(says(answer), box{})) {
+				switch e := e.(type) {
+				case hermes.TextDelta:
+					visible += e.Text
+				case hermes.ReasoningDelta:
+					thinking += e.Text
+				}
+			}
+			if visible != tt.visible || thinking != tt.thinking {
+				t.Errorf("%s in pieces of %d: visible %q, thinking %q", name, size, visible, thinking)
+			}
+		}
+	}
+}
+
+func TestResetTakesTheTextBack(t *testing.T) {
+	t.Parallel()
+	answer := []hermes.Delta{{Text: "wrong "}, {Reset: "the connection broke"}, {Text: "right"}, {Finish: hermes.FinishStop}}
+	events, transcript, _ := play(t, t.Context(), turn(says(answer), box{}))
+	if transcript[1].Text() != "right" {
+		t.Errorf("transcript %v", texts(transcript))
+	}
+	reset := false
+	for _, e := range events {
+		if r, ok := e.(hermes.Reset); ok {
+			reset = r.Reason == "the connection broke"
+		}
+	}
+	if !reset {
+		t.Error("no Reset was told")
+	}
+}
+
+// settling is a box that looks at whole batches.
+type settling struct {
+	box
+	seen [][]string
+}
+
+func (s *settling) Settle(_ context.Context, calls []hermes.ToolCall, results []*hermes.Result) {
+	var texts []string
+	for i, r := range results {
+		texts = append(texts, calls[i].ID+" "+r.Text)
+		r.Text = "settled " + calls[i].ID
+	}
+	s.seen = append(s.seen, texts)
+}
+
+func TestBatchIsSettledBeforeItIsAppended(t *testing.T) {
+	t.Parallel()
+	tools := &settling{box: box{"a": {run: echo}}}
+	m := says(calls(hermes.ToolCall{ID: "1", Name: "a", Arguments: "{}"}, hermes.ToolCall{ID: "2", Name: "nope", Arguments: "{}"}), words("done"))
+	tr := turn(m, nil)
+	tr.Tools = tools
+	_, transcript, _ := play(t, t.Context(), tr)
+	if diff := cmp.Diff([][]string{{"1 did {}", `2 {"error":"unknown tool"}`}}, tools.seen); diff != "" {
+		t.Error(diff)
+	}
+	if got := texts(transcript)[2:4]; got[0] != "tool: settled 1" || got[1] != "tool: settled 2" {
+		t.Errorf("appended %q", got)
+	}
+}
+
+func TestHaltEndsTheTurnInWords(t *testing.T) {
+	t.Parallel()
+	halts := func(context.Context, hermes.ToolCall) hermes.Result {
+		return hermes.Result{Text: "no", Failed: true, Halt: "it keeps failing"}
+	}
+	call := hermes.ToolCall{ID: "1", Name: "a", Arguments: "{}"}
+	for name, tt := range map[string]struct {
+		answers [][]hermes.Delta
+		text    string
+		fails   bool
+	}{
+		"it answers":             {[][]hermes.Delta{calls(call), words("I could not")}, "I could not", false},
+		"it calls all the same":  {[][]hermes.Delta{calls(call), calls(call), words("well then")}, "well then", false},
+		"it says nothing at all": {[][]hermes.Delta{calls(call), calls(call), {{Finish: hermes.FinishStop}}}, "", true},
+	} {
+		m := says(tt.answers...)
+		_, transcript, done := play(t, t.Context(), turn(m, box{"a": {run: halts}}))
+		want := hermes.OutcomeHalted
+		if tt.fails {
+			want = hermes.OutcomeFailed
+		}
+		if done.Outcome != want || done.Text != tt.text {
+			t.Errorf("%s: %s %q", name, done.Outcome, done.Text)
+		}
+		if open := hermes.OpenCalls(transcript); len(open) > 0 {
+			t.Errorf("%s: open calls %v", name, open)
+		}
+		for i, r := range m.asked[1:] {
+			if !r.WordsOnly {
+				t.Errorf("%s: request %d offers tools", name, i+1)
+			}
+		}
+		if all := strings.Join(texts(transcript), "\n"); !strings.Contains(all, "it keeps failing") {
+			t.Errorf("%s: the model is not told why: %s", name, all)
+		}
+	}
+}
+
+func TestCapEndsTheTurnInWords(t *testing.T) {
+	t.Parallel()
+	b := box{"echo": {hermes.Spec{Name: "echo"}, echo}}
+	m := says(calls(hermes.ToolCall{ID: "1", Name: "echo"}), nil)
+	m.fail = map[int]error{1: &hermes.ModelError{Class: hermes.ClassBudget, Message: "the cap of the day is reached; raise it with /budget"}}
+	_, transcript, done := play(t, t.Context(), turn(m, b))
+	if done.Outcome != hermes.OutcomeBudget || done.Err != nil || !strings.Contains(done.Text, "/budget") {
+		t.Errorf("done = %+v", done)
+	}
+	last := transcript[len(transcript)-1]
+	if last.Role != hermes.RoleAssistant || !strings.Contains(last.Text(), "cap of the day") {
+		t.Errorf("the transcript ends with %+v", last)
+	}
+}

@@ -1,0 +1,238 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"hermes"
+)
+
+// maxParallel is how many calls of a batch run at once.
+const maxParallel = 8
+
+// plan looks at the calls of a batch before any of them runs.
+func (l *loop) plan(calls []hermes.ToolCall, refused map[string]string) []*call {
+	batch := make([]*call, len(calls))
+	for i, tc := range calls {
+		c := &call{ToolCall: tc, refuse: refused[tc.ID]}
+		c.spec, c.known = l.Tools.Spec(tc.Name)
+		c.look()
+		batch[i] = c
+	}
+	return batch
+}
+
+// look finds out what a call touches and whether it only reads.
+func (c *call) look() {
+	if !c.known || c.refuse != "" {
+		return
+	}
+	arguments := json.RawMessage(c.Arguments)
+	c.reads = c.spec.EffectOf(arguments) == hermes.EffectNone
+	switch {
+	case c.spec.Paths != nil:
+		c.paths = c.spec.Paths(arguments)
+	case c.reads && c.spec.Mode == hermes.ModeSequential:
+		c.paths = []string{"."} // it may read anything
+	}
+}
+
+// runBatch runs all calls; every call has a result afterwards.
+func (l *loop) runBatch(ctx context.Context, batch []*call) {
+	for _, group := range groups(batch) {
+		l.runGroup(ctx, group)
+	}
+}
+
+// groups cuts a batch into runs of calls that may run at the same time. The
+// order asked is kept between groups.
+func groups(batch []*call) [][]*call {
+	var out [][]*call
+	alone := hasExclusive(batch)
+	for _, c := range batch {
+		if n := len(out); n > 0 && !alone && joins(out[n-1], c) {
+			out[n-1] = append(out[n-1], c)
+			continue
+		}
+		out = append(out, []*call{c})
+	}
+	return out
+}
+
+func hasExclusive(batch []*call) bool {
+	for _, c := range batch {
+		if c.spec.Mode == hermes.ModeExclusive {
+			return true
+		}
+	}
+	return false
+}
+
+// joins reports whether c may run beside every call of the group.
+func joins(group []*call, c *call) bool {
+	if !parallel(c) {
+		return false
+	}
+	for _, g := range group {
+		if !parallel(g) || clash(g, c) {
+			return false
+		}
+	}
+	return true
+}
+
+func parallel(c *call) bool {
+	if !c.known || c.refuse != "" {
+		return false
+	}
+	switch c.spec.Mode {
+	case hermes.ModeParallel:
+		return true
+	case hermes.ModePaths:
+		return len(c.paths) > 0
+	case hermes.ModeSequential:
+		return c.reads
+	}
+	return false
+}
+
+// clash reports whether two calls touch the same files and one may change them.
+func clash(a, b *call) bool {
+	if a.reads && b.reads {
+		return false
+	}
+	for _, p := range a.paths {
+		for _, q := range b.paths {
+			if overlap(p, q) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// overlap reports whether two paths are equal or one lies inside the other.
+func overlap(p, q string) bool {
+	p, q = filepath.ToSlash(filepath.Clean(p)), filepath.ToSlash(filepath.Clean(q))
+	if p == q || p == "." || q == "." {
+		return true
+	}
+	// A relative path may be anywhere beside an absolute one: be careful.
+	if filepath.IsAbs(p) != filepath.IsAbs(q) {
+		return strings.HasSuffix(p, "/"+q) || strings.HasSuffix(q, "/"+p)
+	}
+	return strings.HasPrefix(p, q+"/") || strings.HasPrefix(q, p+"/")
+}
+
+// runGroup runs calls at the same time and yields what they tell, from the
+// loop's goroutine alone.
+func (l *loop) runGroup(ctx context.Context, group []*call) {
+	events := make(chan hermes.Event, 16)
+	slots := make(chan struct{}, maxParallel)
+	var wg sync.WaitGroup
+	for _, c := range group {
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			l.runCall(ctx, c, events)
+		})
+	}
+	go func() { // ends when the calls have; the loop below waits for that
+		wg.Wait()
+		close(events)
+	}()
+	for e := range events {
+		l.emit(e)
+	}
+}
+
+func (l *loop) runCall(ctx context.Context, c *call, events chan<- hermes.Event) {
+	began := l.Now()
+	preview := l.Tools.Preview(c.ToolCall)
+	events <- hermes.CallStarted{Call: c.ToolCall, Preview: preview}
+	switch {
+	case c.refuse != "":
+		c.result = refusal(c.refuse)
+	case ctx.Err() != nil:
+		c.result = refusal(notRun)
+	default:
+		c.result = l.Tools.Run(ctx, c.ToolCall, func(text string) {
+			select {
+			case events <- hermes.CallProgress{CallID: c.ID, Text: text}:
+			default: // progress never waits
+			}
+		})
+	}
+	events <- hermes.CallDone{
+		Call: c.ToolCall, Preview: preview, Result: c.message(), Shown: c.result.Shown,
+		Duration: l.Now().Sub(began).Round(time.Microsecond), Failed: c.result.Failed,
+	}
+}
+
+// message is the tool message of a call that has its result.
+func (c *call) message() hermes.Message {
+	m := hermes.Message{
+		Role: hermes.RoleTool, CallID: c.ID, ToolName: c.Name, Failed: c.result.Failed,
+		Parts: []hermes.Part{{Text: c.result.Text}},
+	}
+	for i := range c.result.Images {
+		m.Parts = append(m.Parts, hermes.Part{Image: &c.result.Images[i]})
+	}
+	return m
+}
+
+// appendResults appends the results in the order asked, the note of the
+// person under the last. A consumer that left gets none: what it has stored
+// of the calls is in its journal.
+func (l *loop) appendResults(batch []*call) {
+	note := ""
+	if l.Steer != nil {
+		note = l.Steer()
+	}
+	for i, c := range batch {
+		m := c.message()
+		if i == len(batch)-1 && note != "" {
+			m.Parts = append(m.Parts, hermes.Part{Text: steerText(note)})
+			l.emit(hermes.Steered{Text: note})
+		}
+		if !l.append(m) {
+			return
+		}
+	}
+}
+
+// settle shows the tools all results of a batch.
+func (l *loop) settle(ctx context.Context, batch []*call) {
+	s, ok := l.Tools.(Settler)
+	if !ok || l.stopped {
+		return
+	}
+	calls, results := make([]hermes.ToolCall, len(batch)), make([]*hermes.Result, len(batch))
+	for i, c := range batch {
+		calls[i], results[i] = c.ToolCall, &c.result
+	}
+	s.Settle(ctx, calls, results)
+}
+
+func allRefund(batch []*call) bool {
+	for _, c := range batch {
+		if !c.result.Refund {
+			return false
+		}
+	}
+	return true
+}
+
+// refusal is the result of a call that did not run.
+func refusal(why string) hermes.Result {
+	r, err := hermes.JSONResult(map[string]string{"error": why})
+	if err != nil { // a map of strings always has a JSON form
+		return hermes.Result{Text: why, Failed: true}
+	}
+	r.Failed = true
+	return r
+}

@@ -1,0 +1,161 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"hermes"
+)
+
+// ask sends the transcript and folds the answer into a message, telling
+// deltas as they come. With an error it returns what had come.
+func (l *loop) ask(ctx context.Context, wordsOnly bool) (hermes.Message, error) {
+	m, err := l.askOnce(ctx, wordsOnly, false)
+	e, ok := errors.AsType[*hermes.ModelError](err)
+	if !ok || !e.Compress || l.Context == nil || ctx.Err() != nil {
+		return m, err
+	}
+	l.notice(hermes.NoticeInfo, "The conversation is longer than the model takes; shortening it and asking again.")
+	steps := l.steps
+	m, err = l.askOnce(ctx, wordsOnly, true)
+	if err != nil && l.steps == steps && e.Retry && ctx.Err() == nil {
+		// Nothing could be shortened, and its length was a guess: it is not that.
+		return l.askOnce(ctx, wordsOnly, false)
+	}
+	return m, err
+}
+
+func (l *loop) askOnce(ctx context.Context, wordsOnly, overflow bool) (hermes.Message, error) {
+	fitted, err := l.fit(ctx, overflow)
+	if err != nil {
+		return hermes.Message{}, err
+	}
+	r := l.Request
+	r.Messages = fitted
+	r.WordsOnly = wordsOnly
+	l.steps++
+	l.emit(hermes.StepStarted{Step: l.steps, Model: l.Model.ID()})
+	s := &stream{loop: l}
+	for d, err := range l.Model.Stream(ctx, &r) {
+		if err != nil {
+			m := s.message()
+			l.spend(m) // what it cost is spent all the same
+			return m, err
+		}
+		s.take(d)
+		if l.stopped {
+			return s.message(), context.Canceled
+		}
+	}
+	m := s.message()
+	l.count(m)
+	return m, nil
+}
+
+// fit lets the context engine shorten the transcript. What it changed is the
+// transcript from then on, once the consumer has stored it.
+func (l *loop) fit(ctx context.Context, overflow bool) ([]hermes.Message, error) {
+	if l.Context == nil {
+		return l.Transcript, nil
+	}
+	p := hermes.Pressure{
+		Used: l.full(), Counted: l.counted, Window: l.Window, Overflow: overflow,
+	}
+	f, err := l.Context.Fit(ctx, l.Transcript, p)
+	if err != nil || f.From == nil {
+		return l.Transcript, err
+	}
+	if !l.emit(hermes.Compacted{Fitted: f, Note: f.Note}) {
+		return nil, context.Canceled
+	}
+	l.Transcript = slices.Clip(f.Messages)
+	l.last, l.counted = hermes.Usage{}, 0
+	return l.Transcript, nil
+}
+
+func (l *loop) count(m hermes.Message) {
+	if m.Usage != nil {
+		l.last, l.counted = *m.Usage, len(l.Transcript)+1 // the answer is appended next
+	}
+	l.spend(m)
+}
+
+// spend adds up what a call cost, and tells it.
+func (l *loop) spend(m hermes.Message) {
+	if m.Usage == nil {
+		l.emit(hermes.Used{Step: l.last, Turn: l.usage, Model: m.Model})
+		return
+	}
+	l.usage = l.usage.Add(*m.Usage)
+	l.emit(hermes.Used{Step: *m.Usage, Turn: l.usage, Model: m.Model})
+}
+
+// full is how much of the window the last answer took. Attempts that failed
+// are counted in its usage, each with about the same prompt.
+func (l *loop) full() int {
+	return int((l.last.Prompt() + l.last.Output) / max(l.last.Calls, 1))
+}
+
+// stream folds the deltas of one answer and tells them as events.
+type stream struct {
+	*loop
+	answer hermes.Assembly
+	split  splitter
+	name   string // of the call being written
+	bytes  int
+}
+
+func (s *stream) take(d hermes.Delta) {
+	switch {
+	case d.Text != "":
+		s.show(s.split.feed(d.Text))
+	case d.Reasoning != "":
+		s.answer.Add(d)
+		s.emit(hermes.ReasoningDelta{Text: d.Reasoning})
+	case d.Reset != "":
+		s.split = splitter{}
+		s.bytes = 0
+		s.answer.Add(d)
+		s.emit(hermes.Reset{Reason: d.Reset})
+	case d.Notice != "":
+		s.notice(hermes.NoticeWaiting, d.Notice)
+	case d.Call != nil:
+		s.answer.Add(d)
+		s.tellCall(d.Call)
+	default:
+		s.answer.Add(d)
+	}
+}
+
+func (s *stream) show(visible, thinking string) {
+	if visible != "" {
+		s.answer.Add(hermes.Delta{Text: visible})
+		s.emit(hermes.TextDelta{Text: visible})
+	}
+	if thinking != "" {
+		s.answer.Add(hermes.Delta{Reasoning: thinking})
+		s.emit(hermes.ReasoningDelta{Text: thinking})
+	}
+}
+
+// tellCall tells now and then how far the call being written has come.
+func (s *stream) tellCall(d *hermes.CallDelta) {
+	if d.Name != "" {
+		s.name, s.bytes = d.Name, 0
+	}
+	before := s.bytes / 1024
+	s.bytes += len(d.Arguments)
+	if d.Name != "" || s.bytes/1024 > before {
+		s.emit(hermes.CallDeltaSeen{Name: s.name, Bytes: s.bytes})
+	}
+}
+
+func (s *stream) message() hermes.Message {
+	s.show(s.split.flush())
+	m := s.answer.Message()
+	if m.Model == "" {
+		m.Model = s.Model.ID()
+	}
+	return m
+}

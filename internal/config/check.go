@@ -1,0 +1,209 @@
+package config
+
+import (
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"hermes/internal/yamledit"
+)
+
+// Severity says how much a problem matters.
+type Severity int
+
+// The severities.
+const (
+	Note    Severity = iota // nothing is lost: an unknown key, an old name
+	Warning                 // a value is not used
+	Severe                  // a file is not used
+)
+
+// Problem is one thing that is wrong with the configuration: what and where,
+// what is done instead, and what the person can do.
+type Problem struct {
+	Severity Severity
+	File     string // "" if it is in no file
+	Line     int    // from 1; 0 if unknown
+	Key      string // dotted; "" if it is about the file
+	Text     string
+	Served   string
+	Do       string
+}
+
+// String tells the problem in one or two sentences for the person.
+func (p Problem) String() string {
+	var b strings.Builder
+	if p.File != "" {
+		b.WriteString(filepath.Base(p.File))
+		if p.Line > 0 {
+			fmt.Fprintf(&b, ", line %d", p.Line)
+		}
+		b.WriteString(": ")
+	}
+	if p.Key != "" {
+		b.WriteString(p.Key + " ")
+	}
+	b.WriteString(p.Text)
+	if p.Served != "" {
+		b.WriteString("; " + p.Served)
+	}
+	if p.Do != "" {
+		b.WriteString(". " + p.Do)
+	}
+	return b.String() + "."
+}
+
+// Warnings lists what the person should hear of at every start: files and values
+// that are not used. It reads everything and is meant to be asked once.
+func (c *Config) Warnings() []Problem {
+	return slices.DeleteFunc(c.Check(), func(p Problem) bool { return p.Severity < Warning })
+}
+
+// Check looks at every setting of every file: broken files, values that cannot
+// be used, unknown variables, keys that Hermes does not know, repeated keys, old
+// names. Problems of files come first, the rest in the order of the file.
+func (c *Config) Check() []Problem {
+	problems := append(slices.Clone(c.problems), c.env().problems...)
+	files := len(problems)
+	add := func(p Problem) {
+		if !slices.Contains(problems, p) {
+			problems = append(problems, p)
+		}
+	}
+	d := decoder{c: c, fault: add, left: maxUnfold}
+	d.unknown = func(in layer, key *yaml.Node, path, known []string) {
+		if p, ok := stranger(in, key, path, known); ok {
+			add(p)
+		}
+	}
+	var all Settings
+	d.value(d.at(nil), reflect.ValueOf(&all).Elem(), field{}, nil)
+	for _, l := range c.layers {
+		repeated(l.root, nil, l, add)
+		oldNames(l, add)
+	}
+	slices.SortStableFunc(problems[files:], func(a, b Problem) int {
+		if a.File != b.File {
+			return strings.Compare(b.File, a.File)
+		}
+		return a.Line - b.Line
+	})
+	return problems
+}
+
+func stranger(in layer, key *yaml.Node, path, known []string) (Problem, bool) {
+	dotted := yamledit.Join(path)
+	if in.source == FromFlag || isFormer(path) || len(path) == 1 && (path[0] == versionKey || strings.HasPrefix(path[0], "x-")) {
+		return Problem{}, false
+	}
+	p := Problem{Severity: Note, File: in.file, Line: key.Line, Key: dotted,
+		Text: "is not a setting that Hermes knows", Served: "it is kept and has no effect"}
+	if name := nearest(key.Value, known); name != "" {
+		p.Do = "Did you mean " + yamledit.Join(append(slices.Clone(path[:len(path)-1]), name)) + "?"
+	} else if name := elsewhere(key.Value); name != "" {
+		p.Do = "Did you mean " + name + "?"
+	}
+	return p, true
+}
+
+// repeated reports keys that stand in one section more than once.
+func repeated(n *yaml.Node, path []string, l layer, add func(Problem)) {
+	if n == nil || n.Kind == yaml.AliasNode {
+		return
+	}
+	first := map[string]int{}
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		below := append(slices.Clip(path), key.Value)
+		if line, again := first[key.Value]; again && key.Kind == yaml.ScalarNode && key.Value != "<<" {
+			add(Problem{Severity: Warning, File: l.file, Line: key.Line, Key: yamledit.Join(below),
+				Text: fmt.Sprintf("stands in line %d already", line), Served: "the last one counts",
+				Do: "Take one of them out"})
+		}
+		first[key.Value] = key.Line
+		repeated(n.Content[i+1], below, l, add)
+	}
+	for i := 0; n.Kind == yaml.SequenceNode && i < len(n.Content); i++ {
+		repeated(n.Content[i], append(slices.Clip(path), itoa(i)), l, add)
+	}
+}
+
+// Keys lists every setting with a fixed name, dotted, in the order of Settings.
+func Keys() []string {
+	var keys []string
+	var walk func(t reflect.Type, path []string)
+	walk = func(t reflect.Type, path []string) {
+		for i := range t.NumField() {
+			sf := t.Field(i)
+			key := sf.Tag.Get("key")
+			switch {
+			case sf.Anonymous:
+				walk(sf.Type, path)
+			case key == restKey:
+			case sf.Type.Kind() == reflect.Struct:
+				walk(sf.Type, append(slices.Clip(path), key))
+			default:
+				keys = append(keys, yamledit.Join(append(slices.Clip(path), key)))
+			}
+		}
+	}
+	walk(reflect.TypeFor[Settings](), nil)
+	return keys
+}
+
+// elsewhere finds the one place where a key of that very name belongs.
+func elsewhere(name string) string {
+	found := ""
+	for _, key := range Keys() {
+		if strings.HasSuffix(key, "."+name) {
+			if found != "" {
+				return ""
+			}
+			found = key
+		}
+	}
+	return found
+}
+
+// nearest is the name that is most like the one written, "" if none is close.
+func nearest(name string, names []string) string {
+	best, least := "", max(1, len(name)/3)+1
+	for _, n := range names {
+		if d := distance(strings.ToLower(name), n); d < least {
+			best, least = n, d
+		}
+	}
+	return best
+}
+
+// distance counts the letters to insert, remove, replace or swap.
+func distance(a, b string) int {
+	if len(a) > 100 || len(b) > 100 {
+		return len(a) + len(b)
+	}
+	var before []int
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		next := make([]int, len(b)+1)
+		next[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			next[j] = min(row[j]+1, next[j-1]+1, row[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				next[j] = min(next[j], before[j-2]+1)
+			}
+		}
+		before, row = row, next
+	}
+	return row[len(b)]
+}

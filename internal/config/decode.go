@@ -1,0 +1,299 @@
+package config
+
+import (
+	"reflect"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"hermes/internal/yamledit"
+)
+
+// decoder fills structs from the layers. Its two funcs, where set, are told what
+// it meets on the way.
+type decoder struct {
+	c     *Config
+	fault func(Problem)
+	visit func(leaf)
+	// unknown is asked for keys of a file that no field has.
+	unknown func(in layer, key *yaml.Node, path []string, known []string)
+	left    int // values that free sections may still unfold to
+}
+
+// leaf is one setting as it was found.
+type leaf struct {
+	path   []string
+	field  field
+	value  reflect.Value
+	source Source
+	file   string
+	line   int
+	env    string // the variable, if the source is one
+}
+
+// place is a node together with the layer that it stands in.
+type place struct {
+	node  *yaml.Node
+	layer *layer
+}
+
+// maxUnfold bounds what anchors may unfold to in sections without fixed keys.
+const maxUnfold = 50_000
+
+// section decodes the part of the settings at a path into a T.
+func section[T any](c *Config, path ...string) T {
+	var out T
+	d := decoder{c: c, left: maxUnfold}
+	_, f, _ := lookup(path)
+	d.value(d.nodes(path), reflect.ValueOf(&out).Elem(), f, path)
+	return out
+}
+
+// Settings returns everything at once.
+func (c *Config) Settings() Settings { return section[Settings](c) }
+
+// at finds the nodes at a path, the strongest layer first.
+func (d *decoder) at(path []string) []place {
+	var places []place
+	for i := range d.c.layers {
+		l := &d.c.layers[i]
+		if n := yamledit.Find(l.root, path...); n != nil {
+			places = append(places, place{n, l})
+		}
+	}
+	return places
+}
+
+// nodes is at, except that an old name of the last part counts too.
+func (d *decoder) nodes(path []string) []place {
+	if len(path) == 0 {
+		return d.at(nil)
+	}
+	return d.children(d.at(path[:len(path)-1]), lastOf(path), path)
+}
+
+// value decodes any kind of setting.
+func (d *decoder) value(at []place, v reflect.Value, f field, path []string) {
+	switch kind := v.Kind(); {
+	case kind == reflect.Struct:
+		d.structure(at, v, f, path)
+	case kind == reflect.Map && v.Type().Elem().Kind() == reflect.Interface:
+		d.free(at, v, path)
+	case kind == reflect.Map:
+		d.mapping(at, v, path, nil)
+	case kind == reflect.Slice && v.Type().Elem().Kind() == reflect.Struct:
+		d.list(at, v, path)
+	case kind == reflect.Interface:
+		for _, p := range at {
+			if x := d.any(p, path); x != nil {
+				v.Set(reflect.ValueOf(x))
+				return
+			}
+		}
+	default:
+		d.leaf(at, v, f, path)
+	}
+}
+
+func (d *decoder) structure(at []place, v reflect.Value, f field, path []string) {
+	at = d.sections(at, f.scalar, path)
+	var known []string
+	rest := -1
+	for i := range v.NumField() {
+		sf := v.Type().Field(i)
+		if sf.Anonymous {
+			inner := v.Field(i)
+			for j := range inner.NumField() {
+				known = append(known, d.child(at, inner.Type().Field(j), j, inner, field{}, path))
+			}
+			continue
+		}
+		if sf.Tag.Get("key") == restKey {
+			rest = i
+			continue
+		}
+		known = append(known, d.child(at, sf, i, v, f, path))
+	}
+	if rest >= 0 {
+		d.remains(at, v.Field(rest), path, known)
+		return
+	}
+	d.strangers(at, path, known)
+}
+
+// child decodes one field and returns its key.
+func (d *decoder) child(at []place, sf reflect.StructField, i int, v reflect.Value, section field, path []string) string {
+	f := tags(sf, i)
+	if section.prefix != "" {
+		f.prefix = section.prefix
+	}
+	below := append(slices.Clip(path), f.key)
+	d.value(d.children(at, f.key, below), v.Field(i), f, below)
+	return f.key
+}
+
+// children are the nodes of one key; where a file has only its old name, that
+// is taken.
+func (d *decoder) children(at []place, key string, path []string) []place {
+	var places []place
+	for i := range d.c.layers {
+		l := &d.c.layers[i]
+		var n *yaml.Node
+		for _, p := range at {
+			if p.layer == l {
+				n = yamledit.Find(p.node, key)
+			}
+		}
+		if n == nil {
+			n = formerly(l, path)
+		}
+		if n != nil {
+			places = append(places, place{n, l})
+		}
+	}
+	return places
+}
+
+// sections keeps the nodes that are mappings. A single value in a section's
+// place stands for one of its keys, if the section says which.
+func (d *decoder) sections(at []place, scalar string, path []string) []place {
+	var kept []place
+	for _, p := range at {
+		switch {
+		case p.node.Kind == yaml.MappingNode:
+			kept = append(kept, p)
+		case isNull(p.node):
+		case p.node.Kind == yaml.ScalarNode && scalar != "":
+			wrapped := &yaml.Node{Kind: yaml.MappingNode, Line: p.node.Line, Content: []*yaml.Node{
+				{Kind: yaml.ScalarNode, Value: scalar, Line: p.node.Line}, p.node}}
+			kept = append(kept, place{wrapped, p.layer})
+		default:
+			d.report(p, path, "needs keys below it, written as `name: value`", "it is as if it were not there")
+		}
+	}
+	return kept
+}
+
+func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && yamledit.Scalar(n) == nil }
+
+// mapping decodes a map of one kind of value; the keys of all layers count.
+func (d *decoder) mapping(at []place, v reflect.Value, path, except []string) {
+	at = d.sections(at, "", path)
+	for _, key := range append(keysOf(at, except), d.formerKeys(at, path)...) {
+		below := append(slices.Clip(path), key)
+		item := reflect.New(v.Type().Elem()).Elem()
+		d.value(d.children(at, key, below), item, field{}, below)
+		if v.IsNil() {
+			v.Set(reflect.MakeMap(v.Type()))
+		}
+		v.SetMapIndex(reflect.ValueOf(key), item)
+	}
+}
+
+// remains decodes the keys of a section that no field has.
+func (d *decoder) remains(at []place, v reflect.Value, path, known []string) {
+	if v.Type().Elem().Kind() != reflect.Interface {
+		d.mapping(at, v, path, known)
+		return
+	}
+	d.freeKeys(at, v, path, known)
+}
+
+// keysOf lists the keys of several mappings in the order written.
+func keysOf(at []place, except []string) []string {
+	var keys []string
+	for _, p := range at {
+		for _, key := range yamledit.Keys(p.node) {
+			if !slices.Contains(except, key) && !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys
+}
+
+// list decodes a list of sections; lists of several layers are not joined.
+func (d *decoder) list(at []place, v reflect.Value, path []string) {
+	for _, p := range at {
+		if isNull(p.node) {
+			continue
+		}
+		items := []*yaml.Node{p.node} // a single section counts as a list of one
+		if p.node.Kind == yaml.SequenceNode {
+			items = p.node.Content
+		}
+		v.Set(reflect.MakeSlice(v.Type(), len(items), len(items)))
+		for i, n := range items {
+			below := append(slices.Clip(path), itoa(i))
+			d.value([]place{{yamledit.Find(n), p.layer}}, v.Index(i), field{}, below)
+		}
+		return
+	}
+}
+
+// leaf decodes a setting that has no parts: from the layers, else from its
+// variables, else from its default.
+func (d *decoder) leaf(at []place, v reflect.Value, f field, path []string) {
+	l := leaf{path: path, field: f, value: v, source: FromDefault}
+	defer func() {
+		if d.visit != nil {
+			d.visit(l)
+		}
+	}()
+	for _, p := range at {
+		if isNull(p.node) {
+			continue
+		}
+		fault := d.put(p, v, f, path)
+		if fault == "" {
+			l.source, l.file, l.line = p.layer.source, p.layer.file, p.node.Line
+			return
+		}
+		d.report(p, path, fault, "it is as if it were not there")
+	}
+	for _, name := range f.variables() {
+		text, ok := d.c.LookupEnv(name)
+		if !ok || text == "" {
+			continue
+		}
+		fault := put(scalarOf(text), text, v, f)
+		if fault == "" {
+			l.source, l.env = FromEnv, name
+			return
+		}
+		d.tell(Problem{Severity: Warning, Key: yamledit.Join(path), Text: "the variable " + name + " " + fault,
+			Served: "it is as if it were not set", Do: "Correct or unset it"})
+	}
+	v.SetZero()
+	if f.def != "" {
+		put(scalarOf(f.def), f.def, v, f)
+	}
+}
+
+func scalarOf(text string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Value: text} }
+
+func (d *decoder) report(p place, path []string, text, served string) {
+	d.tell(Problem{Severity: Warning, File: p.layer.file, Line: p.node.Line, Key: yamledit.Join(path),
+		Text: text, Served: served, Do: "Correct it with `hermes config set " + yamledit.Join(path) + " VALUE`"})
+}
+
+func (d *decoder) tell(p Problem) {
+	if d.fault != nil {
+		d.fault(p)
+	}
+}
+
+// strangers reports keys of a section that no field has.
+func (d *decoder) strangers(at []place, path, known []string) {
+	if d.unknown == nil {
+		return
+	}
+	for _, p := range at {
+		for i := 0; i+1 < len(p.node.Content); i += 2 {
+			key := p.node.Content[i]
+			if key.Kind == yaml.ScalarNode && key.Value != "<<" && !slices.Contains(known, key.Value) {
+				d.unknown(*p.layer, key, append(slices.Clip(path), key.Value), known)
+			}
+		}
+	}
+}

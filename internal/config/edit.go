@@ -1,0 +1,141 @@
+package config
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"hermes/internal/atomicfile"
+	"hermes/internal/yamledit"
+)
+
+// Change says what was written.
+type Change struct {
+	Key   string // dotted, or the name of a variable
+	File  string
+	Notes []string // what else the person should know
+}
+
+// lockWait is how long a command waits for another one that changes the file.
+const lockWait = 5 * time.Second
+
+// Set writes one setting as the person typed it. A name such as
+// OPENROUTER_API_KEY goes to .env; so does the value of a secret key, and
+// config.yaml then names the variable. Everything else goes to config.yaml,
+// where only that key changes. The text is checked first: a value that would not
+// be used, a file that is broken, a key that somebody else decides are refused
+// and nothing is written. c itself stays as it was loaded.
+func (c *Config) Set(ctx context.Context, key, text string) (Change, error) {
+	if envName(key) {
+		return c.SetEnv(ctx, key, text)
+	}
+	t, err := c.target(key)
+	if err != nil {
+		return Change{}, err
+	}
+	value, err := t.parse(text)
+	if err != nil {
+		return Change{}, err
+	}
+	change := Change{Notes: t.notes}
+	if t.secret() && text != "" && !strings.Contains(text, "${") {
+		name := variableFor(t.path)
+		moved, err := c.SetEnv(ctx, name, text)
+		if err != nil {
+			return Change{}, err
+		}
+		value = "${" + name + "}"
+		change.Notes = append(change.Notes, "the secret went to "+moved.File+" as "+name+"; config.yaml names the variable")
+		change.Notes = append(change.Notes, moved.Notes...)
+	}
+	change.Key, change.File = yamledit.Join(t.path), c.home.Config()
+	return change, c.edit(ctx, "hermes config set", func(src []byte) ([]byte, error) { return t.write(src, value) })
+}
+
+// Put writes one setting whose value the program has; the types are those that
+// yamledit.Set takes. The same is refused as by Set, except that the value is
+// not checked.
+func (c *Config) Put(ctx context.Context, key string, value any) (Change, error) {
+	t, err := c.target(key)
+	if err != nil {
+		return Change{}, err
+	}
+	change := Change{Key: yamledit.Join(t.path), File: c.home.Config(), Notes: t.notes}
+	return change, c.edit(ctx, "hermes", func(src []byte) ([]byte, error) { return t.write(src, value) })
+}
+
+// ErrNotSet means that there is nothing to unset.
+var ErrNotSet = errors.New("is not set")
+
+// Unset takes one setting out of config.yaml, or a variable out of .env.
+func (c *Config) Unset(ctx context.Context, key string) (Change, error) {
+	if envName(key) {
+		return c.unsetEnv(ctx, key)
+	}
+	t, err := c.target(key)
+	if err != nil {
+		return Change{}, err
+	}
+	change := Change{Key: yamledit.Join(t.path), File: c.home.Config()}
+	return change, c.edit(ctx, "hermes config unset", func(src []byte) ([]byte, error) {
+		out, err := yamledit.Unset(src, t.path)
+		if err == nil && string(out) == string(src) {
+			return nil, fmt.Errorf("%s %w in %s", change.Key, ErrNotSet, change.File)
+		}
+		return out, err
+	})
+}
+
+// Migrate writes the new names of old keys into config.yaml and returns what it
+// did; nothing if nothing was to be done. A copy is kept first.
+func (c *Config) Migrate(ctx context.Context) (done []string, err error) {
+	err = c.edit(ctx, "hermes config migrate", func(src []byte) (out []byte, err error) {
+		out, done, err = migrate(src)
+		return out, err
+	})
+	return done, err
+}
+
+// edit changes config.yaml under its lock. The file is read again, so that a
+// change made since Load is kept.
+func (c *Config) edit(ctx context.Context, who string, change func([]byte) ([]byte, error)) error {
+	path := c.home.Config()
+	if err := c.home.Make(c.home.Path()); err != nil {
+		return err
+	}
+	lock, err := atomicfile.Acquire(ctx, path, who, lockWait)
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	src, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return errors.New(fileProblem(path, err, "nothing was written", "").String())
+	}
+	if _, err := usable(src, nil); err != nil {
+		return errors.New(fileProblem(path, err, "nothing was written",
+			"Mend it first with `hermes config edit`").String())
+	}
+	out, err := change(src)
+	if err != nil || string(out) == string(src) {
+		return err
+	}
+	if len(src) > 0 {
+		reason := reasonEdit
+		if strings.HasSuffix(who, reasonMigrate) {
+			reason = reasonMigrate
+		}
+		if _, err := keepCopy(c.home, reason, src, c.options.Now()); err != nil {
+			return fmt.Errorf("keep a copy before the change: %w", err)
+		}
+	}
+	write := func() error { return atomicfile.Write(path, out, atomicfile.Options{Follow: true}) }
+	if c.options.Journal == nil {
+		return write()
+	}
+	return c.options.Journal(ctx, who, path, write)
+}

@@ -1,0 +1,111 @@
+package config
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"hermes/internal/yamledit"
+)
+
+// expand replaces ${NAME} and ${env:NAME} in a text by the variable's value at
+// this moment. An unknown variable stays as written and is reported; other
+// prefixes (file:, vault:) and a bare $NAME are left alone.
+func (d *decoder) expand(p place, n *yaml.Node, path []string) string {
+	if !strings.Contains(n.Value, "${") || p.layer.source == FromFlag {
+		return n.Value
+	}
+	var b strings.Builder
+	for s := n.Value; ; {
+		before, rest, found := strings.Cut(s, "${")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		inside, after, closed := strings.Cut(rest, "}")
+		name := strings.TrimPrefix(inside, "env:")
+		if !closed || !variableName(name) {
+			b.WriteString("${")
+			s = rest
+			continue
+		}
+		s = after
+		value, ok := d.c.LookupEnv(name)
+		if !ok {
+			value = "${" + inside + "}"
+			d.tell(Problem{Severity: Warning, File: p.layer.file, Line: n.Line, Key: yamledit.Join(path),
+				Text: "names the variable " + name + ", which is not set", Served: "it stays as written",
+				Do: "Set it with `hermes config set " + name + " VALUE`"})
+		}
+		b.WriteString(value)
+	}
+}
+
+// variableName keeps ${userHome} and the like, which belong to others, apart.
+func variableName(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		letter := c == '_' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return name != "" && !slices.Contains(othersNames, name)
+}
+
+// othersNames are filled in by the part that starts MCP servers.
+var othersNames = []string{"userHome", "workspaceFolder", "workspaceFolderBasename", "pathSeparator"}
+
+// free decodes a section whose keys are not known here.
+func (d *decoder) free(at []place, v reflect.Value, path []string) {
+	d.freeKeys(d.sections(at, "", path), v, path, nil)
+}
+
+func (d *decoder) freeKeys(at []place, v reflect.Value, path, except []string) {
+	for _, key := range keysOf(at, except) {
+		below := append(slices.Clip(path), key)
+		for _, p := range d.children(at, key, below) {
+			x := d.any(p, below)
+			if x == nil {
+				continue
+			}
+			if v.IsNil() {
+				v.Set(reflect.MakeMap(v.Type()))
+			}
+			v.SetMapIndex(reflect.ValueOf(key), reflect.ValueOf(x))
+			if d.visit != nil {
+				d.visit(leaf{path: below, value: reflect.ValueOf(x), source: p.layer.source, file: p.layer.file, line: p.node.Line})
+			}
+			break
+		}
+	}
+}
+
+// any turns a node into plain Go values, texts expanded.
+func (d *decoder) any(p place, path []string) any {
+	if d.left--; d.left < 0 {
+		return nil
+	}
+	n := yamledit.Find(p.node)
+	switch n.Kind {
+	case yaml.SequenceNode:
+		list := make([]any, 0, len(n.Content))
+		for i, c := range n.Content {
+			list = append(list, d.any(place{c, p.layer}, append(slices.Clip(path), itoa(i))))
+		}
+		return list
+	case yaml.MappingNode:
+		m := map[string]any{}
+		for _, key := range keysOf([]place{{n, p.layer}}, nil) {
+			m[key] = d.any(place{yamledit.Find(n, key), p.layer}, append(slices.Clip(path), key))
+		}
+		return m
+	}
+	read := yamledit.Scalar(n)
+	if _, isText := read.(string); isText {
+		return d.expand(place{n, p.layer}, n, path)
+	}
+	return read
+}

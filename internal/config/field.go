@@ -1,0 +1,96 @@
+package config
+
+import (
+	"reflect"
+	"strings"
+)
+
+// field is a key with its tags.
+type field struct {
+	index                                     int
+	key, def, oneof, min, env, prefix, scalar string
+}
+
+const restKey = "*"
+
+// variables are the names that may give the setting's value.
+func (f field) variables() []string {
+	var names []string
+	if f.env != "" {
+		names = append(names, f.env)
+	}
+	if f.prefix != "" && f.key != "" {
+		names = append(names, f.prefix+strings.ToUpper(f.key))
+	}
+	return names
+}
+
+// lookup follows a path through the struct types and returns the type and the
+// tags there. A part that the settings do not know ends it.
+func lookup(path []string) (reflect.Type, field, bool) {
+	t, f := reflect.TypeFor[Settings](), field{}
+	for _, name := range path {
+		switch t.Kind() {
+		case reflect.Struct:
+			next, found := fieldOf(t, name)
+			if !found {
+				return nil, field{}, false
+			}
+			next.inherit(f)
+			t, f = next.owner.Field(next.index).Type, next.field
+			if next.rest {
+				t, f = t.Elem(), field{}
+			}
+		case reflect.Map, reflect.Slice:
+			t, f = t.Elem(), field{}
+		case reflect.Interface:
+			f = field{}
+		default:
+			return nil, field{}, false
+		}
+	}
+	return t, f, true
+}
+
+// found is a field together with the struct it stands in.
+type found struct {
+	field
+	owner reflect.Type
+	rest  bool
+}
+
+// inherit takes the variable's prefix from the section.
+func (f *found) inherit(section field) {
+	if section.prefix != "" {
+		f.prefix = section.prefix
+	}
+}
+
+func fieldOf(t reflect.Type, name string) (found, bool) {
+	var rest *found
+	for i := range t.NumField() {
+		sf := t.Field(i)
+		if sf.Anonymous {
+			if inner, ok := fieldOf(sf.Type, name); ok {
+				return inner, true
+			}
+			continue
+		}
+		f := tags(sf, i)
+		switch f.key {
+		case name:
+			return found{field: f, owner: t}, true
+		case restKey:
+			rest = &found{field: f, owner: t, rest: true}
+		}
+	}
+	if rest != nil {
+		return *rest, true
+	}
+	return found{}, false
+}
+
+func tags(sf reflect.StructField, i int) field {
+	get := sf.Tag.Get
+	return field{i, get("key"), get("default"), get("oneof"), get("min"), get("env"), get("prefix"), get("scalar")}
+}

@@ -1,0 +1,235 @@
+package config
+
+import (
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"hermes/internal/yamledit"
+)
+
+// Limit is a number of which zero means no limit. It is also written none,
+// unlimited or 0.
+type Limit int
+
+// put expands and stores a node's value; it returns "" or what is wrong with it.
+func (d *decoder) put(p place, v reflect.Value, f field, path []string) string {
+	n := p.node
+	if n.Kind == yaml.ScalarNode {
+		text := d.expand(p, n, path)
+		if text != n.Value {
+			n = scalarOf(text)
+		}
+		return put(n, text, v, f)
+	}
+	if n.Kind == yaml.SequenceNode && v.Kind() == reflect.Slice {
+		items := make([]string, 0, len(n.Content))
+		for _, c := range n.Content {
+			c = yamledit.Find(c)
+			if c.Kind != yaml.ScalarNode {
+				return "needs a list of texts, and one of them has parts"
+			}
+			if !isNull(c) {
+				items = append(items, d.expand(place{c, p.layer}, c, path))
+			}
+		}
+		v.Set(reflect.ValueOf(items))
+		return ""
+	}
+	return "needs " + wanted(v.Type(), f) + ", not a list or a section"
+}
+
+// put stores one scalar; text is what is written, n tells how it reads.
+func put(n *yaml.Node, text string, v reflect.Value, f field) string {
+	read := yamledit.Scalar(n)
+	if quoted, ok := read.(string); ok && v.Kind() != reflect.String {
+		read = yamledit.Plain(strings.TrimSpace(quoted)) // "90" in quotes is still a number
+	}
+	wrong := "needs " + wanted(v.Type(), f) + ", and " + strconv.Quote(short(text)) + " is none"
+	switch v.Type() {
+	case reflect.TypeFor[time.Duration]():
+		length, ok := duration(read, text)
+		if !ok || below(length.Seconds(), f) {
+			return wrong
+		}
+		v.SetInt(int64(length))
+		return ""
+	case reflect.TypeFor[Limit]():
+		i, ok := limit(read, text)
+		if !ok {
+			return wrong
+		}
+		v.SetInt(i)
+		return ""
+	}
+	switch v.Kind() {
+	case reflect.String:
+		chosen, ok := choice(text, f.oneof)
+		if !ok {
+			return wrong
+		}
+		v.SetString(chosen)
+	case reflect.Bool:
+		b, ok := truth(read)
+		if !ok {
+			return wrong
+		}
+		v.SetBool(b)
+	case reflect.Int:
+		i, ok := whole(read)
+		if !ok || below(float64(i), f) {
+			return wrong
+		}
+		v.SetInt(i)
+	case reflect.Float64:
+		x, ok := number(read)
+		if !ok || below(x, f) {
+			return wrong
+		}
+		v.SetFloat(x)
+	case reflect.Slice:
+		v.Set(reflect.ValueOf(commaList(text)))
+	default:
+		return wrong
+	}
+	return ""
+}
+
+// wanted says in words what a setting takes.
+func wanted(t reflect.Type, f field) string {
+	least := ""
+	if f.min != "" && f.min != "0" {
+		least = " of at least " + f.min
+	}
+	switch {
+	case f.oneof != "":
+		return "one of " + strings.Join(strings.Fields(f.oneof), ", ")
+	case t == reflect.TypeFor[time.Duration]():
+		return "a number of seconds" + least + " (or 90s, 5m, 2h)"
+	case t == reflect.TypeFor[Limit]():
+		return "a number, or none for no limit"
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int:
+		return "a whole number" + least
+	case reflect.Float64:
+		return "a number" + least
+	case reflect.Slice:
+		return "a list"
+	}
+	return "a text"
+}
+
+func short(text string) string {
+	if len(text) > 40 {
+		return strings.ToValidUTF8(text[:40], "") + "…"
+	}
+	return text
+}
+
+func below(x float64, f field) bool {
+	least, err := strconv.ParseFloat(f.min, 64)
+	if err != nil {
+		least = 0 // sizes, counts and times are never negative
+	}
+	return x < least
+}
+
+func duration(read any, text string) (time.Duration, bool) {
+	if read == false || read == nil || strings.EqualFold(text, "none") {
+		return 0, true
+	}
+	if x, ok := number(read); ok {
+		if math.Abs(x) > 1e9 || math.IsNaN(x) {
+			return 0, false
+		}
+		return time.Duration(x * float64(time.Second)), true
+	}
+	text = strings.TrimSpace(text)
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		x, err := strconv.ParseFloat(days, 64)
+		return time.Duration(x * 24 * float64(time.Hour)), err == nil && x < 1e5
+	}
+	length, err := time.ParseDuration(text)
+	return length, err == nil
+}
+
+func limit(read any, text string) (int64, bool) {
+	switch strings.ToLower(strings.TrimSpace(text)) {
+	case "none", "null", "unlimited", "off", "false", "~":
+		return 0, true
+	}
+	i, ok := whole(read)
+	return max(i, 0), ok
+}
+
+// choice finds a text among those allowed. YAML reads a bare off as false, so a
+// bool stands for off and on, where these are allowed.
+func choice(text, oneof string) (string, bool) {
+	allowed := strings.Fields(oneof)
+	if len(allowed) == 0 || text == "" {
+		return text, true
+	}
+	low := strings.ToLower(strings.TrimSpace(text))
+	if !slices.Contains(allowed, low) {
+		switch yamledit.Plain(low) {
+		case true:
+			low = "on"
+		case false:
+			low = "off"
+		}
+	}
+	return low, slices.Contains(allowed, low)
+}
+
+func truth(read any) (value, ok bool) {
+	switch read := read.(type) {
+	case bool:
+		return read, true
+	case int64:
+		return read == 1, read == 0 || read == 1
+	}
+	return false, false
+}
+
+func whole(read any) (int64, bool) {
+	switch read := read.(type) {
+	case int64:
+		return read, true
+	case float64:
+		return int64(read), read == math.Trunc(read) && math.Abs(read) < 1<<53
+	case bool:
+		return 0, !read // false switches off what 0 switches off
+	}
+	return 0, false
+}
+
+func number(read any) (float64, bool) {
+	switch read := read.(type) {
+	case int64:
+		return float64(read), true
+	case float64:
+		return read, !math.IsNaN(read)
+	}
+	return 0, false
+}
+
+func commaList(text string) []string {
+	text = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(text), "["), "]")
+	items := []string{}
+	for item := range strings.SplitSeq(text, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			items = append(items, item)
+		}
+	}
+	return items
+}
+
+func itoa(i int) string { return strconv.Itoa(i) }

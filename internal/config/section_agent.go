@@ -1,0 +1,123 @@
+package config
+
+import (
+	"time"
+
+	"hermes"
+)
+
+// Agent is the section agent: the loop and how the agent works.
+type Agent struct {
+	MaxTurns           Limit             `key:"max_turns" default:"90" env:"HERMES_MAX_ITERATIONS"` // steps of a turn; 0: no limit
+	BudgetWarningRatio float64           `key:"budget_warning_ratio"`                               // 0: no warning
+	APIMaxRetries      int               `key:"api_max_retries" default:"3" min:"0"`
+	RunBudget          time.Duration     `key:"run_budget_seconds"` // 0: none
+	ReasoningEffort    string            `key:"reasoning_effort"`   // "": medium
+	ReasoningOverrides map[string]string `key:"reasoning_overrides"`
+	ServiceTier        string            `key:"service_tier"`
+	FastAuto           time.Duration     `key:"fast_auto_seconds" default:"60"`
+	ToolUseEnforcement string            `key:"tool_use_enforcement" default:"auto" oneof:"auto on off"`
+	ExecutionGuidance  string            `key:"execution_guidance" default:"auto" oneof:"auto on off"`
+	StallGuards        bool              `key:"stall_guards" default:"true"`
+	TurnLiveness       TurnLiveness      `key:"turn_liveness"`
+	VerifyOnStop       bool              `key:"verify_on_stop"`
+	VerifyGuidance     bool              `key:"verify_guidance" default:"true"`
+	MaxVerifyNudges    int               `key:"max_verify_nudges" default:"3" min:"0"`
+	CodingInstructions string            `key:"coding_instructions"`
+	DisabledToolsets   []string          `key:"disabled_toolsets"`
+	ClarifyTimeout     time.Duration     `key:"clarify_timeout" default:"3600"`
+	GatewayTimeout     time.Duration     `key:"gateway_timeout"` // without activity; 0: never
+	TurnLeaseTimeout   time.Duration     `key:"gateway_turn_lease_timeout" default:"5"`
+	StallTimeout       time.Duration     `key:"session_stall_timeout" default:"300"`
+	ReconnectAttention time.Duration     `key:"reconnect_attention_after" default:"7200"`
+	LocalStreamStale   time.Duration     `key:"local_stream_stale_timeout" default:"900"`
+	Cache              AgentCache        `key:"agent_cache"`
+	Personalities      map[string]string `key:"personalities"`
+	SystemPrompt       string            `key:"system_prompt"`
+}
+
+// TurnLiveness says when a turn that shows no life is looked at.
+type TurnLiveness struct {
+	Timeout time.Duration `key:"timeout_s" default:"600"`
+	Poll    time.Duration `key:"poll_s" default:"15"`
+}
+
+// AgentCache bounds the sessions that a gateway keeps alive.
+type AgentCache struct {
+	MaxSize       int           `key:"max_size" default:"128" min:"1"`
+	IdleTTL       time.Duration `key:"idle_ttl_secs" default:"3600"`
+	MemoryHigh    string        `key:"memory_high_mb" default:"auto"`
+	MaxEvictions  int           `key:"max_evictions_per_pass" default:"16" min:"1"`
+	ProtectRecent int           `key:"protect_recent" default:"8" min:"0"`
+}
+
+// Guardrails is the section tool_loop_guardrails.
+type Guardrails struct {
+	Warnings               bool       `key:"warnings_enabled" default:"true"`
+	HardStop               bool       `key:"hard_stop_enabled"`
+	NonInteractiveHardStop bool       `key:"non_interactive_hard_stop_enabled" default:"true"`
+	WarnAfter              WarnCounts `key:"warn_after"`
+	StopAfter              StopCounts `key:"hard_stop_after"`
+	LoopCaps               LoopCaps   `key:"loop_caps"`
+}
+
+// WarnCounts are the repetitions after which the model is warned.
+type WarnCounts struct {
+	Exact      int `key:"exact_failure" default:"2" min:"1"`
+	SameTool   int `key:"same_tool_failure" default:"3" min:"1"`
+	NoProgress int `key:"idempotent_no_progress" default:"2" min:"1"`
+}
+
+// StopCounts are the repetitions after which the turn is stopped.
+type StopCounts struct {
+	Exact      int `key:"exact_failure" default:"5" min:"1"`
+	SameTool   int `key:"same_tool_failure" default:"8" min:"1"`
+	NoProgress int `key:"idempotent_no_progress" default:"5" min:"1"`
+}
+
+// LoopCaps bound costly calls in one turn.
+type LoopCaps struct {
+	WebSearches int `key:"max_web_searches" default:"50" min:"0"`
+	Subagents   int `key:"max_subagents" default:"50" min:"0"`
+}
+
+// Goals is the section goals.
+type Goals struct {
+	MaxTurns         int  `key:"max_turns" default:"20" min:"1"`
+	ModelToolEnabled bool `key:"model_tool_enabled"`
+}
+
+// Delegation is the section delegation: subagents.
+type Delegation struct {
+	Model                  string         `key:"model"`
+	Provider               string         `key:"provider"`
+	BaseURL                string         `key:"base_url"`
+	APIKey                 hermes.Secret  `key:"api_key"`
+	APIMode                string         `key:"api_mode"`
+	RequestOverrides       map[string]any `key:"request_overrides"`
+	Fallback               []Fallback     `key:"fallback_providers"`
+	MaxConcurrent          int            `key:"max_concurrent_children" default:"3" min:"1"`
+	MaxDepth               int            `key:"max_spawn_depth" default:"1" min:"1"`
+	Orchestrator           bool           `key:"orchestrator_enabled" default:"true"`
+	WorktreeIsolation      bool           `key:"worktree_isolation"`
+	CompressionTokens      int            `key:"compression_threshold_tokens"` // 0: as the parent
+	SurfaceProcesses       bool           `key:"surface_child_process_notifications"`
+	MaxIterations          Limit          `key:"max_iterations" default:"50"`
+	ChildTimeout           time.Duration  `key:"child_timeout_seconds"` // 0: none
+	DefaultToolsets        []string       `key:"default_toolsets"`
+	IndependentCompletions bool           `key:"independent_completions"`
+	AutoApprove            bool           `key:"subagent_auto_approve"`
+	Routes                 map[string]any `key:"routes"`
+}
+
+// Agent returns the section agent.
+func (c *Config) Agent() Agent { return section[Agent](c, "agent") }
+
+// Guardrails returns the section tool_loop_guardrails.
+func (c *Config) Guardrails() Guardrails { return section[Guardrails](c, "tool_loop_guardrails") }
+
+// Goals returns the section goals.
+func (c *Config) Goals() Goals { return section[Goals](c, "goals") }
+
+// Delegation returns the section delegation.
+func (c *Config) Delegation() Delegation { return section[Delegation](c, "delegation") }

@@ -1,0 +1,83 @@
+package config
+
+import "time"
+
+// Web is the section web: searching and reading pages.
+type Web struct {
+	Backend        string       `key:"backend"`
+	SearchBackend  string       `key:"search_backend"`
+	ExtractBackend string       `key:"extract_backend"`
+	Keyless        bool         `key:"keyless_fallback" default:"true"`
+	KeylessRescue  bool         `key:"keyless_rescue" default:"true"`
+	ProviderTier   ProviderTier `key:"provider_tier"`
+}
+
+// ProviderTier says which plan an account has.
+type ProviderTier struct {
+	Parallel string `key:"parallel" default:"free" oneof:"free paid"`
+	Exa      string `key:"exa" default:"free" oneof:"free paid"`
+}
+
+// Browser is the section browser.
+type Browser struct {
+	InactivityTimeout time.Duration  `key:"inactivity_timeout" default:"120"`
+	CommandTimeout    time.Duration  `key:"command_timeout" default:"30"`
+	RecordSessions    bool           `key:"record_sessions"`
+	CDPURL            string         `key:"cdp_url"`
+	DialogPolicy      string         `key:"dialog_policy" default:"must_respond" oneof:"must_respond auto_dismiss auto_accept"`
+	DialogTimeout     time.Duration  `key:"dialog_timeout_s" default:"300"`
+	Backend           string         `key:"backend"`
+	Camofox           map[string]any `key:"camofox"`
+}
+
+// STT is the section stt: speech to text.
+type STT struct {
+	Enabled          bool           `key:"enabled" default:"true"`
+	EchoTranscripts  bool           `key:"echo_transcripts" default:"true"`
+	Provider         string         `key:"provider" default:"local" oneof:"local groq openai mistral xai elevenlabs deepinfra"`
+	Language         string         `key:"language" default:"en"`
+	Prompt           string         `key:"prompt"`
+	Local            STTLocal       `key:"local"`
+	CloudTrimSilence bool           `key:"cloud_trim_silence" default:"true"`
+	Rest             map[string]any `key:"*"` // settings of single providers
+}
+
+// STTLocal is speech to text on this machine.
+type STTLocal struct {
+	Model    string `key:"model" default:"base"`
+	Language string `key:"language"`
+	VAD      bool   `key:"vad" default:"true"`
+}
+
+// TTS is the section tts: text to speech.
+type TTS struct {
+	Provider string         `key:"provider" default:"edge"`
+	Speed    float64        `key:"speed" default:"1.0" min:"0"`
+	Rest     map[string]any `key:"*"` // settings of single providers
+}
+
+// Voice is the section voice.
+type Voice struct {
+	RecordKey        string        `key:"record_key" default:"ctrl+b"`
+	MaxRecording     time.Duration `key:"max_recording_seconds" default:"120" min:"1"`
+	AutoTTS          bool          `key:"auto_tts"`
+	BeepEnabled      bool          `key:"beep_enabled" default:"true"`
+	BeepVolume       float64       `key:"beep_volume" default:"0.3" min:"0"`
+	SilenceThreshold int           `key:"silence_threshold" default:"200" min:"0"`
+	SilenceDuration  time.Duration `key:"silence_duration" default:"3.0"`
+}
+
+// Web returns the section web.
+func (c *Config) Web() Web { return section[Web](c, "web") }
+
+// Browser returns the section browser.
+func (c *Config) Browser() Browser { return section[Browser](c, "browser") }
+
+// STT returns the section stt.
+func (c *Config) STT() STT { return section[STT](c, "stt") }
+
+// TTS returns the section tts.
+func (c *Config) TTS() TTS { return section[TTS](c, "tts") }
+
+// Voice returns the section voice.
+func (c *Config) Voice() Voice { return section[Voice](c, "voice") }

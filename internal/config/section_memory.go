@@ -1,0 +1,95 @@
+package config
+
+import "time"
+
+// Compression is the section compression: when and how a transcript is made
+// shorter. Changes take effect on a running gateway.
+type Compression struct {
+	Enabled                bool               `key:"enabled" default:"true"`
+	Threshold              float64            `key:"threshold" default:"0.50" min:"0"` // part of the window
+	ThresholdTokens        int                `key:"threshold_tokens"`                 // 0: no cap
+	ModelThresholds        map[string]float64 `key:"model_thresholds"`
+	SmallWindowFloor       float64            `key:"small_window_floor"` // part of a window below 512K tokens; 0: none
+	TargetRatio            float64            `key:"target_ratio" default:"0.20" min:"0"`
+	TailMode               string             `key:"tail_mode" default:"lean" oneof:"lean legacy"`
+	ProtectLast            int                `key:"protect_last_n" default:"20" min:"0"`
+	ProtectFirst           int                `key:"protect_first_n" default:"3" min:"0"`
+	InPlace                bool               `key:"in_place" default:"true"`
+	IdleAfter              time.Duration      `key:"idle_compact_after_seconds"` // 0: off
+	ProgressNotices        bool               `key:"progress_notices"`
+	CheckpointRequired     bool               `key:"checkpoint_required"`
+	HygieneMessageLimit    int                `key:"hygiene_hard_message_limit" default:"5000" min:"4"`
+	HygieneTimeout         time.Duration      `key:"hygiene_timeout_seconds" default:"30"`
+	HygieneTotalCeiling    time.Duration      `key:"hygiene_total_ceiling_seconds" default:"600"`
+	HygieneMaxTurnHold     time.Duration      `key:"hygiene_max_turn_hold_seconds" default:"10"`
+	HygieneFailureCooldown time.Duration      `key:"hygiene_failure_cooldown_seconds" default:"300"`
+	ContextTimeout         time.Duration      `key:"context_timeout_seconds" default:"120"`
+	ContextTotalCeiling    time.Duration      `key:"context_total_ceiling_seconds" default:"600"`
+	PruneTokens            int                `key:"proactive_prune_tokens"` // 0: off
+	PruneMinResultChars    int                `key:"proactive_prune_min_result_chars" default:"8000" min:"0"`
+	PruneMinReclaimTokens  int                `key:"proactive_prune_min_reclaim_tokens" default:"4096" min:"0"`
+}
+
+// Context is the section context.
+type Context struct {
+	Engine string `key:"engine" default:"compressor"`
+}
+
+// Memory is the section memory.
+type Memory struct {
+	Enabled       bool   `key:"memory_enabled" default:"true"`
+	UserProfile   bool   `key:"user_profile_enabled" default:"true"`
+	CharLimit     int    `key:"memory_char_limit" default:"2200" min:"100"`
+	UserCharLimit int    `key:"user_char_limit" default:"1375" min:"100"`
+	WriteApproval bool   `key:"write_approval"`
+	Provider      string `key:"provider"`                            // "": the built-in one alone
+	NudgeInterval int    `key:"nudge_interval" default:"10" min:"0"` // turns of the person; 0: off
+	FlushMinTurns int    `key:"flush_min_turns" default:"6" min:"0"` // 0: always
+	WhenFull      string `key:"when_full" default:"error" oneof:"error archive"`
+}
+
+// Skills is the section skills.
+type Skills struct {
+	Config                map[string]any      `key:"config"`
+	GuardAgentCreated     bool                `key:"guard_agent_created"`
+	WriteApproval         bool                `key:"write_approval"`
+	Disabled              []string            `key:"disabled"`
+	PlatformDisabled      map[string][]string `key:"platform_disabled"`
+	ExternalDirs          []string            `key:"external_dirs"`
+	CreateDir             string              `key:"create_dir"`
+	CreationNudgeInterval int                 `key:"creation_nudge_interval" default:"10" min:"0"` // steps; 0: off
+}
+
+// Curator is the section curator: what becomes of skills that nobody uses.
+type Curator struct {
+	Enabled          bool          `key:"enabled" default:"true"`
+	IntervalHours    int           `key:"interval_hours" default:"168" min:"1"`
+	MinIdleHours     float64       `key:"min_idle_hours" default:"2" min:"0"`
+	StaleAfterDays   int           `key:"stale_after_days" default:"30" min:"1"`
+	ArchiveAfterDays int           `key:"archive_after_days" default:"90" min:"1"`
+	Consolidate      bool          `key:"consolidate"`
+	PruneBuiltins    bool          `key:"prune_builtins" default:"true"`
+	ArchiveTTLDays   int           `key:"archive_ttl_days"` // 0: for ever
+	Backup           CuratorBackup `key:"backup"`
+}
+
+// CuratorBackup says how many snapshots the curator keeps.
+type CuratorBackup struct {
+	Enabled bool `key:"enabled" default:"true"`
+	Keep    int  `key:"keep" default:"5" min:"1"`
+}
+
+// Compression returns the section compression.
+func (c *Config) Compression() Compression { return section[Compression](c, "compression") }
+
+// Context returns the section context.
+func (c *Config) Context() Context { return section[Context](c, "context") }
+
+// Memory returns the section memory.
+func (c *Config) Memory() Memory { return section[Memory](c, "memory") }
+
+// Skills returns the section skills.
+func (c *Config) Skills() Skills { return section[Skills](c, "skills") }
+
+// Curator returns the section curator.
+func (c *Config) Curator() Curator { return section[Curator](c, "curator") }

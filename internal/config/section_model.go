@@ -1,0 +1,198 @@
+package config
+
+import (
+	"time"
+
+	"hermes"
+)
+
+// Model is the section model: which model answers, and how it is reached.
+type Model struct {
+	Default       string            `key:"default"`
+	Provider      string            `key:"provider" default:"auto"`
+	BaseURL       string            `key:"base_url"`
+	APIKey        hermes.Secret     `key:"api_key"`
+	APIMode       string            `key:"api_mode" oneof:"chat_completions anthropic_messages codex_responses bedrock_converse gemini_generate_content ollama_chat codex_app_server"`
+	ContextLength int               `key:"context_length"` // tokens; 0: what the catalogue says
+	MaxTokens     int               `key:"max_tokens"`     // 0: what the service allows
+	Streaming     bool              `key:"streaming" default:"true"`
+	PersistSwitch bool              `key:"persist_switch_by_default"`
+	Aliases       map[string]string `key:"aliases"`
+	OpenAIRuntime string            `key:"openai_runtime"`
+	AuthMode      string            `key:"auth_mode"`
+}
+
+// Provider is one entry of the section providers: settings for a provider of the
+// catalogue, or a provider of one's own if it has a base URL.
+type Provider struct {
+	Name           string                   `key:"name"`
+	BaseURL        string                   `key:"base_url"`
+	APIKey         hermes.Secret            `key:"api_key"`
+	KeyEnv         string                   `key:"key_env"`
+	APIMode        string                   `key:"api_mode" oneof:"chat_completions anthropic_messages codex_responses bedrock_converse gemini_generate_content ollama_chat codex_app_server"`
+	DefaultModel   string                   `key:"default_model"`
+	Headers        map[string]string        `key:"headers"`
+	ExtraBody      map[string]any           `key:"extra_body"`
+	RequestTimeout time.Duration            `key:"request_timeout_seconds"` // 0: the general one
+	StaleTimeout   time.Duration            `key:"stale_timeout_seconds"`   // 0: the general one
+	ContextLength  int                      `key:"context_length"`
+	CACert         string                   `key:"ssl_ca_cert"`
+	VerifyTLS      bool                     `key:"ssl_verify" default:"true"`
+	Models         map[string]ProviderModel `key:"models"`
+	OAuth          OAuth                    `key:"oauth"`
+}
+
+// OAuth is how one logs in at a provider; what is set replaces what is known of it.
+type OAuth struct {
+	ClientID     string            `key:"client_id"`
+	ClientSecret hermes.Secret     `key:"client_secret"`
+	AuthURL      string            `key:"auth_url"`
+	TokenURL     string            `key:"token_url"`
+	DeviceURL    string            `key:"device_url"`
+	Scopes       []string          `key:"scopes"`
+	Redirect     string            `key:"redirect_uri"` // loopback; port 0 is any free one
+	Params       map[string]string `key:"params"`       // into the address that the browser opens
+}
+
+// ProviderModel is what is known of one model of a provider.
+type ProviderModel struct {
+	Timeout        time.Duration `key:"timeout_seconds"`
+	StaleTimeout   time.Duration `key:"stale_timeout_seconds"`
+	ContextLength  int           `key:"context_length"`
+	SupportsVision bool          `key:"supports_vision"`
+}
+
+// Fallback is one entry of fallback_providers, tried in the order written.
+type Fallback struct {
+	Provider      string        `key:"provider"`
+	Model         string        `key:"model"`
+	BaseURL       string        `key:"base_url"`
+	KeyEnv        string        `key:"key_env"`
+	APIKey        hermes.Secret `key:"api_key"`
+	APIMode       string        `key:"api_mode"`
+	ContextLength int           `key:"context_length"`
+}
+
+// ModelAlias is one entry of model_aliases: a name for a model of a provider,
+// or of an address of its own.
+type ModelAlias struct {
+	Model    string        `key:"model"`
+	Provider string        `key:"provider"`
+	BaseURL  string        `key:"base_url"`
+	APIKey   hermes.Secret `key:"api_key"`
+	KeyEnv   string        `key:"key_env"`
+	APIMode  string        `key:"api_mode"`
+}
+
+// OpenRouter is the section openrouter.
+type OpenRouter struct {
+	ResponseCache    bool          `key:"response_cache"`
+	ResponseCacheTTL time.Duration `key:"response_cache_ttl" default:"300" min:"1"`
+	MinCodingScore   float64       `key:"min_coding_score"`
+}
+
+// PromptCaching is the section prompt_caching.
+type PromptCaching struct {
+	CacheTTL string `key:"cache_ttl" default:"5m" oneof:"5m 1h auto"`
+}
+
+// Auxiliary is one task of the section auxiliary: the model of a side task such
+// as vision, compression or title_generation. Config.Auxiliary fills in what a
+// task has as its own default.
+type Auxiliary struct {
+	Enabled         bool           `key:"enabled" default:"true"`
+	Provider        string         `key:"provider" default:"auto"` // auto: the main model
+	Model           string         `key:"model"`
+	BaseURL         string         `key:"base_url"`
+	APIKey          hermes.Secret  `key:"api_key"`
+	Timeout         time.Duration  `key:"timeout"` // 0: the task's own
+	DownloadTimeout time.Duration  `key:"download_timeout" default:"30"`
+	ReasoningEffort string         `key:"reasoning_effort"`
+	Language        string         `key:"language"`
+	ExtraBody       map[string]any `key:"extra_body"`
+	FallbackChain   []Fallback     `key:"fallback_chain"`
+	MaxConcurrency  int            `key:"max_concurrency"`  // 0: no limit
+	MaxInputTokens  int            `key:"max_input_tokens"` // 0: from the model's window
+	ExtraTools      []string       `key:"extra_tools"`
+	Defer           string         `key:"defer" default:"auto" oneof:"auto never"`
+	DeferMaxAge     time.Duration  `key:"defer_max_age_s" default:"1800"`
+}
+
+// AuxiliaryTasks is the section auxiliary.
+type AuxiliaryTasks struct {
+	StreamOnlyURLs []string             `key:"stream_only_base_urls"`
+	Tasks          map[string]Auxiliary `key:"*"`
+}
+
+// Timeouts are the clocks of a model call. They are set by variables; zero
+// leaves the choice to the provider, who knows local servers from remote ones.
+type Timeouts struct {
+	StreamRead  time.Duration `key:"stream_read" env:"HERMES_STREAM_READ_TIMEOUT"`
+	StreamStale time.Duration `key:"stream_stale" env:"HERMES_STREAM_STALE_TIMEOUT"`
+	CallStale   time.Duration `key:"call_stale" env:"HERMES_API_CALL_STALE_TIMEOUT"`
+	Call        time.Duration `key:"call" default:"1800" env:"HERMES_API_TIMEOUT"`
+}
+
+// auxiliaryTimeouts are the times that side tasks get if nothing else is set.
+var auxiliaryTimeouts = map[string]time.Duration{
+	"vision":            120 * time.Second,
+	"compression":       120 * time.Second,
+	"title_generation":  30 * time.Second,
+	"approval":          30 * time.Second,
+	"session_summary":   20 * time.Second,
+	"tts_audio_tags":    30 * time.Second,
+	"skills_hub":        30 * time.Second,
+	"mcp":               30 * time.Second,
+	"triage_specifier":  120 * time.Second,
+	"kanban_decomposer": 120 * time.Second,
+}
+
+const auxiliaryTimeout = 60 * time.Second
+
+// Model returns the section model.
+func (c *Config) Model() Model { return section[Model](c, "model") }
+
+// Providers returns the section providers.
+func (c *Config) Providers() map[string]Provider { return section[map[string]Provider](c, "providers") }
+
+// Fallback returns fallback_providers.
+func (c *Config) Fallback() []Fallback { return section[[]Fallback](c, "fallback_providers") }
+
+// ModelAliases returns model_aliases.
+func (c *Config) ModelAliases() map[string]ModelAlias {
+	return section[map[string]ModelAlias](c, "model_aliases")
+}
+
+// PoolStrategies returns credential_pool_strategies: provider to strategy.
+func (c *Config) PoolStrategies() map[string]string {
+	return section[map[string]string](c, "credential_pool_strategies")
+}
+
+// Routing returns provider_routing, as it is sent to OpenRouter.
+func (c *Config) Routing() map[string]any { return section[map[string]any](c, "provider_routing") }
+
+// OpenRouter returns the section openrouter.
+func (c *Config) OpenRouter() OpenRouter { return section[OpenRouter](c, "openrouter") }
+
+// PromptCaching returns the section prompt_caching.
+func (c *Config) PromptCaching() PromptCaching { return section[PromptCaching](c, "prompt_caching") }
+
+// Timeouts returns the clocks of a model call.
+func (c *Config) Timeouts() Timeouts { return section[Timeouts](c, "timeouts") }
+
+// StreamOnlyURLs returns the base URLs whose side tasks must stream.
+func (c *Config) StreamOnlyURLs() []string {
+	return section[AuxiliaryTasks](c, "auxiliary").StreamOnlyURLs
+}
+
+// Auxiliary returns the settings of one side task, its defaults filled in.
+func (c *Config) Auxiliary(task string) Auxiliary {
+	aux := section[Auxiliary](c, "auxiliary", task)
+	if aux.Timeout == 0 {
+		aux.Timeout = auxiliaryTimeout
+		if own, ok := auxiliaryTimeouts[task]; ok {
+			aux.Timeout = own
+		}
+	}
+	return aux
+}

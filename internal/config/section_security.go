@@ -1,0 +1,56 @@
+package config
+
+import "time"
+
+// Approvals is the section approvals: which commands ask the person first.
+type Approvals struct {
+	Mode                    string        `key:"mode" default:"smart" oneof:"smart manual off"`
+	DenialBreakerThreshold  int           `key:"denial_breaker_threshold" default:"3" min:"0"` // 0: off
+	Deny                    []string      `key:"deny"`
+	SmartPolicy             string        `key:"smart_policy"`
+	Timeout                 time.Duration `key:"timeout" default:"300" min:"1"`
+	CronMode                string        `key:"cron_mode" default:"deny" oneof:"deny approve"`
+	SingleQueryMode         string        `key:"single_query_mode" default:"deny" oneof:"deny approve"`
+	UnattendedMode          string        `key:"unattended_mode" default:"deny" oneof:"deny approve"`
+	DestructiveSlashConfirm bool          `key:"destructive_slash_confirm" default:"true"`
+}
+
+// Security is the section security.
+type Security struct {
+	RedactSecrets    bool             `key:"redact_secrets" default:"true"`
+	TirithEnabled    bool             `key:"tirith_enabled" default:"true"`
+	TirithPath       string           `key:"tirith_path" default:"tirith"`
+	TirithTimeout    time.Duration    `key:"tirith_timeout" default:"5"`
+	TirithFailOpen   bool             `key:"tirith_fail_open" default:"true"`
+	AllowPrivateURLs bool             `key:"allow_private_urls"`
+	WebsiteBlocklist WebsiteBlocklist `key:"website_blocklist"`
+}
+
+// WebsiteBlocklist names hosts that are not visited.
+type WebsiteBlocklist struct {
+	Enabled     bool     `key:"enabled"`
+	Domains     []string `key:"domains"`
+	SharedFiles []string `key:"shared_files"`
+}
+
+// Privacy is the section privacy.
+type Privacy struct {
+	RedactPII bool `key:"redact_pii"`
+}
+
+// Network is the section network.
+type Network struct {
+	ForceIPv4 bool `key:"force_ipv4"`
+}
+
+// Approvals returns the section approvals.
+func (c *Config) Approvals() Approvals { return section[Approvals](c, "approvals") }
+
+// Security returns the section security.
+func (c *Config) Security() Security { return section[Security](c, "security") }
+
+// Privacy returns the section privacy.
+func (c *Config) Privacy() Privacy { return section[Privacy](c, "privacy") }
+
+// Network returns the section network.
+func (c *Config) Network() Network { return section[Network](c, "network") }

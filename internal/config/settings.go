@@ -1,0 +1,98 @@
+package config
+
+import "time"
+
+// Settings is every setting that Hermes knows. The struct is the table: a field
+// is one key, and its tags say all there is to know about it.
+//
+//	key      its name in config.yaml; a struct without it stands on its parent's level
+//	default  the value if nobody sets it, written as in config.yaml
+//	oneof    the texts allowed
+//	min      the smallest number allowed; seconds for a time
+//	env      a variable that gives the value if config.yaml does not
+//	prefix   (sections) the variable of every key is the prefix and its name in capitals
+//	scalar   (sections) the key that a single value in the section's place means
+//
+// Durations are written as seconds, or as 90s, 5m, 2h, 7d. Zero stands for "no
+// limit" or "off" where a comment says so, and null, none and off read as zero there.
+type Settings struct {
+	General
+
+	Model            Model                 `key:"model" scalar:"default"`
+	Providers        map[string]Provider   `key:"providers"`
+	Fallback         []Fallback            `key:"fallback_providers"`
+	ModelAliases     map[string]ModelAlias `key:"model_aliases"`
+	PoolStrategies   map[string]string     `key:"credential_pool_strategies"`
+	Routing          map[string]any        `key:"provider_routing"`
+	OpenRouter       OpenRouter            `key:"openrouter"`
+	PromptCaching    PromptCaching         `key:"prompt_caching"`
+	Auxiliary        AuxiliaryTasks        `key:"auxiliary"`
+	MoA              map[string]any        `key:"moa"`
+	Agent            Agent                 `key:"agent"`
+	Guardrails       Guardrails            `key:"tool_loop_guardrails"`
+	Goals            Goals                 `key:"goals"`
+	Terminal         Terminal              `key:"terminal" prefix:"TERMINAL_"`
+	CodeExecution    CodeExecution         `key:"code_execution"`
+	ToolOutput       ToolOutput            `key:"tool_output"`
+	ToolBudget       ToolBudget            `key:"tool_budget"`
+	Compression      Compression           `key:"compression"`
+	Context          Context               `key:"context"`
+	Memory           Memory                `key:"memory"`
+	Skills           Skills                `key:"skills"`
+	Curator          Curator               `key:"curator"`
+	Delegation       Delegation            `key:"delegation"`
+	Checkpoints      Checkpoints           `key:"checkpoints"`
+	Display          Display               `key:"display"`
+	Approvals        Approvals             `key:"approvals"`
+	Security         Security              `key:"security"`
+	Privacy          Privacy               `key:"privacy"`
+	Secrets          map[string]any        `key:"secrets"`
+	Proxy            map[string]any        `key:"proxy"`
+	Network          Network               `key:"network"`
+	Database         Database              `key:"database"`
+	Sessions         Sessions              `key:"sessions"`
+	Session          Session               `key:"session"`
+	Logging          Logging               `key:"logging"`
+	Runtime          Runtime               `key:"runtime"`
+	Updates          Updates               `key:"updates"`
+	Onboarding       Onboarding            `key:"onboarding"`
+	LSP              LSP                   `key:"lsp"`
+	Streaming        Streaming             `key:"streaming"`
+	Platforms        map[string]Platform   `key:"platforms"`
+	Discord          Discord               `key:"discord"`
+	HumanDelay       HumanDelay            `key:"human_delay"`
+	QuickCommands    map[string]any        `key:"quick_commands"`
+	PlatformToolsets map[string][]string   `key:"platform_toolsets"`
+	CustomToolsets   map[string]any        `key:"custom_toolsets"`
+	MCPServers       map[string]any        `key:"mcp_servers"`
+	Plugins          map[string]any        `key:"plugins"`
+	Hooks            map[string]any        `key:"hooks"`
+	Spend            Spend                 `key:"spend"`
+	Cron             Cron                  `key:"cron"`
+	Kanban           map[string]any        `key:"kanban"`
+	BotPeers         map[string]any        `key:"bot_peers"`
+	Dashboard        map[string]any        `key:"dashboard"`
+	Web              Web                   `key:"web"`
+	Browser          Browser               `key:"browser"`
+	STT              STT                   `key:"stt"`
+	TTS              TTS                   `key:"tts"`
+	Voice            Voice                 `key:"voice"`
+	Timeouts         Timeouts              `key:"timeouts"`
+}
+
+// General is what stands at the top level of the file.
+type General struct {
+	ContextFileMaxChars    int           `key:"context_file_max_chars"` // 0: from the model's window, 20,000 to 500,000
+	ContextFileReadTimeout time.Duration `key:"context_file_read_timeout" default:"5"`
+	FileReadMaxChars       int           `key:"file_read_max_chars" default:"100000" min:"1000"`
+	MaxConcurrentSessions  int           `key:"max_concurrent_sessions"` // 0: no limit
+	GroupSessionsPerUser   bool          `key:"group_sessions_per_user" default:"true"`
+	ThreadSessionsPerUser  bool          `key:"thread_sessions_per_user"`
+	UnauthorizedDM         string        `key:"unauthorized_dm_behavior" default:"pair" oneof:"pair ignore"`
+	Timezone               string        `key:"timezone"` // "": that of the system
+	CommandAllowlist       []string      `key:"command_allowlist"`
+	Toolsets               []string      `key:"toolsets"` // none: the preset of the face
+	HooksAutoAccept        bool          `key:"hooks_auto_accept" env:"HERMES_ACCEPT_HOOKS"`
+	Worktree               bool          `key:"worktree"`
+	WorktreeSync           bool          `key:"worktree_sync" default:"true"`
+}

@@ -1,0 +1,217 @@
+package contextengine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"hermes"
+)
+
+// Summarize asks a model to sum up; it returns text of at most about
+// maxTokens tokens.
+type Summarize func(ctx context.Context, prompt string, maxTokens int) (string, error)
+
+// Engine shortens the transcript of one session. It is used by one goroutine
+// at a time.
+type Engine struct {
+	cfg       Config
+	summarize Summarize
+	redact    func(string) string
+	now       func() time.Time
+	log       *slog.Logger
+
+	failures int       // summaries that failed in a row
+	quiet    time.Time // until then no model is asked for a summary
+	poor     int       // passes in a row that saved little
+}
+
+// Options are what an engine works with. Only Config may be left out whole:
+// without Summarize every summary is the one that needs no model.
+type Options struct {
+	Config    Config
+	Summarize Summarize
+	Redact    func(string) string // takes secrets out of what is summed up
+	Now       func() time.Time
+	Log       *slog.Logger
+}
+
+// New makes the engine of one session.
+func New(o Options) *Engine {
+	e := &Engine{cfg: o.Config.withDefaults(), summarize: o.Summarize, redact: o.Redact, now: o.Now, log: o.Log}
+	if e.redact == nil {
+		e.redact = func(s string) string { return s }
+	}
+	if e.now == nil {
+		e.now = time.Now
+	}
+	if e.log == nil {
+		e.log = slog.New(slog.DiscardHandler)
+	}
+	return e
+}
+
+// Name is the name under which the configuration knows the engine.
+func (e *Engine) Name() string { return "compressor" }
+
+// cooldowns is how long no model is asked for a summary after the first, the
+// second and every further failure in a row.
+var cooldowns = [...]time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute}
+
+// keepOnDemand is how many exchanges stay when the person asks to compress and
+// names no number.
+const keepOnDemand = 2
+
+// maxPoor is how many passes in a row may save little before compression
+// stops by itself.
+const maxPoor = 2
+
+// Fit returns the transcript as it is while there is room.
+func (e *Engine) Fit(ctx context.Context, transcript []hermes.Message, p hermes.Pressure) (hermes.Fitted, error) {
+	same := hermes.Fitted{Messages: transcript}
+	b := e.cfg.budget(p.Window)
+	forced := p.Overflow || p.Demand
+	if !forced && (used(transcript, p) < b.threshold || e.poor >= maxPoor) {
+		return same, nil
+	}
+	if p.Demand { // keep what was asked for, and no more
+		b.tail, p.Keep = 0, cmp.Or(p.Keep, keepOnDemand)
+	}
+	w := begin(transcript)
+	w.prune(w.tailFrom(b, e.cfg, p.Keep))
+	before := size(transcript)
+	if !forced && roomMade(w, before, used(transcript, p), b) {
+		e.poor = 0
+		return w.fitted(fmt.Sprintf("Older tool results were shortened: about %d tokens became %d.", before, size(w.messages()))), nil
+	}
+	c, ok := w.cut(b, e.cfg, p.Keep)
+	if !ok {
+		return e.tooShort(w, same, p)
+	}
+	summary, err := e.summary(ctx, w, c, b, p)
+	if err != nil {
+		return same, err
+	}
+	if summary == "" {
+		return same, nil // kept, after a failure
+	}
+	w.assemble(c, summary)
+	w.sanitize()
+	after := size(w.messages())
+	e.judge(before, after)
+	return w.fitted(fmt.Sprintf("The conversation was compacted: about %d tokens became %d. Everything stays searchable.", before, after)), nil
+}
+
+// roomMade reports whether pruning alone brought the transcript well below
+// the threshold.
+func roomMade(w *work, before, used int, b budget) bool {
+	saved := before - size(w.messages())
+	return saved > before/10 && used-saved < b.threshold*7/10
+}
+
+// tooShort keeps what pruning did when a request was refused; otherwise a
+// short transcript is returned untouched.
+func (e *Engine) tooShort(w *work, same hermes.Fitted, p hermes.Pressure) (hermes.Fitted, error) {
+	if p.Overflow && w.changed() {
+		return w.fitted("Older tool results were shortened."), nil
+	}
+	if p.Overflow {
+		return same, errTooShort
+	}
+	return same, nil
+}
+
+var errTooShort = errors.New("the provider says that the conversation is too long, but there is nothing left to shorten; begin a new session with /new, or choose a model with a larger window")
+
+// judge counts passes that saved less than a tenth.
+func (e *Engine) judge(before, after int) {
+	if before-after < before/10 {
+		e.poor++
+		return
+	}
+	e.poor = 0
+}
+
+// summary sums up what is cut. It returns no text when the transcript is to
+// be kept as it is for now.
+func (e *Engine) summary(ctx context.Context, w *work, c cut, b budget, p hermes.Pressure) (string, error) {
+	middle := w.between(c)
+	a := gather(w, c)
+	forced := p.Overflow || p.Demand
+	if e.summarize == nil || !p.Demand && e.now().Before(e.quiet) {
+		if !forced {
+			return "", nil
+		}
+		return e.redact(render(a, staticSummary(a))), nil
+	}
+	text, err := e.summarize(ctx, e.redact(prompt(middle, a, p.Focus)), b.summaryTokens(size(middle)))
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	if err == nil && clean(text) == "" {
+		err = errors.New("the summary was empty")
+	}
+	if err == nil {
+		e.failures = 0
+		return e.redact(render(a, clean(text))), nil
+	}
+	e.failures++
+	e.quiet = e.now().Add(cooldowns[min(e.failures, len(cooldowns))-1])
+	e.log.Warn("sum up the conversation", "err", err, "failures", e.failures)
+	if p.Overflow || e.failures > 1 {
+		return e.redact(render(a, staticSummary(a))), nil
+	}
+	if p.Demand {
+		return "", fmt.Errorf("the summary failed and the conversation was kept as it is: %w", err)
+	}
+	return "", nil
+}
+
+// work is a transcript being shortened: entries with where they come from.
+type work struct {
+	old     []hermes.Message
+	entries []entry
+}
+
+type entry struct {
+	m      hermes.Message
+	origin hermes.Origin
+}
+
+func begin(transcript []hermes.Message) *work {
+	w := &work{old: transcript, entries: make([]entry, len(transcript))}
+	for i, m := range transcript {
+		w.entries[i] = entry{m, hermes.Origin{Index: i, Same: true}}
+	}
+	return w
+}
+
+// replace puts another form of a message in its place.
+func (w *work) replace(i int, m hermes.Message) {
+	w.entries[i].m = m
+	w.entries[i].origin.Same = false
+}
+
+func (w *work) changed() bool {
+	return len(w.entries) != len(w.old) || slices.ContainsFunc(w.entries, func(e entry) bool { return !e.origin.Same })
+}
+
+func (w *work) messages() []hermes.Message {
+	out := make([]hermes.Message, len(w.entries))
+	for i := range w.entries {
+		out[i] = w.entries[i].m
+	}
+	return out
+}
+
+func (w *work) fitted(note string) hermes.Fitted {
+	f := hermes.Fitted{Messages: w.messages(), From: make([]hermes.Origin, len(w.entries)), Note: note}
+	for i := range w.entries {
+		f.From[i] = w.entries[i].origin
+	}
+	return f
+}

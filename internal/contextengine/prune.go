@@ -1,0 +1,175 @@
+package contextengine
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"hermes"
+)
+
+const (
+	prunedFrom = 400 // results shorter than this many bytes stay
+	argsFrom   = 600 // so do arguments
+	keepValue  = 160 // bytes of a long text that stay in shortened arguments
+)
+
+// prune shortens, without a model, what stands before the tail: results
+// become one line, a result that stands again later is only named, long texts
+// in arguments are cut inside their JSON, and pictures go.
+func (w *work) prune(tail int) {
+	calls := w.callsByID()
+	later := map[string]bool{}
+	for i := len(w.entries) - 1; i >= 0; i-- {
+		m := w.entries[i].m
+		if m.Role == hermes.RoleTool {
+			text := m.Text()
+			if i < tail {
+				w.pruneResult(i, m, text, calls[m.CallID], later[text])
+			}
+			later[text] = len(text) >= prunedFrom
+			continue
+		}
+		if i < tail && len(m.Calls) > 0 {
+			w.pruneArguments(i, m)
+		}
+	}
+}
+
+func (w *work) callsByID() map[string]hermes.ToolCall {
+	out := map[string]hermes.ToolCall{}
+	for i := range w.entries {
+		for _, c := range w.entries[i].m.Calls {
+			out[c.ID] = c
+		}
+	}
+	return out
+}
+
+func (w *work) pruneResult(i int, m hermes.Message, text string, c hermes.ToolCall, again bool) {
+	image := false
+	for _, p := range m.Parts {
+		image = image || p.Image != nil
+	}
+	if len(text) < prunedFrom && !image || strings.HasPrefix(text, "[") && len(text) < 2*prunedFrom {
+		return
+	}
+	line := oneLine(c, m, text)
+	if again {
+		line = fmt.Sprintf("[%s: the same result stands again below]", c.Name)
+	}
+	m.Parts = []hermes.Part{{Text: line}}
+	w.replace(i, m)
+}
+
+// oneLine tells what a call did, after the manner of its tool.
+func oneLine(c hermes.ToolCall, m hermes.Message, text string) string {
+	var args map[string]any
+	_ = json.Unmarshal([]byte(c.Arguments), &args) // without arguments the line is shorter
+	arg := func(keys ...string) string {
+		for _, k := range keys {
+			if s, ok := args[k].(string); ok && s != "" {
+				return clip(strings.Join(strings.Fields(s), " "), 120)
+			}
+		}
+		return ""
+	}
+	lines := strings.Count(text, "\n") + strings.Count(text, `\n`) + 1
+	state := ""
+	if m.Failed {
+		state = ", failed: " + clip(strings.Join(strings.Fields(text), " "), 160)
+	}
+	name := c.Name
+	if name == "" {
+		name = m.ToolName
+	}
+	switch name {
+	case "terminal":
+		return fmt.Sprintf("[terminal ran `%s`: %d lines of output%s]", arg("command"), lines, exitState(text, state))
+	case "read_file":
+		return fmt.Sprintf("[read_file %s: %d lines, read it again if needed%s]", arg("path"), lines, state)
+	case "write_file", "patch":
+		return fmt.Sprintf("[%s %s: done%s]", name, arg("path"), state)
+	case "search_files":
+		return fmt.Sprintf("[search_files for %q in %s: %d lines of results%s]", arg("pattern"), arg("path"), lines, state)
+	case "web_search":
+		return fmt.Sprintf("[web_search for %q: %d bytes of results%s]", arg("query"), len(text), state)
+	}
+	main := arg("path", "url", "query", "name", "command", "goal", "action")
+	return fmt.Sprintf("[%s %s: %d bytes of result, shortened%s]", name, main, len(text), state)
+}
+
+// exitState names a non-zero exit status that the result tells.
+func exitState(text, state string) string {
+	var r struct {
+		Exit *int `json:"exit_code"`
+	}
+	if json.Unmarshal([]byte(text), &r) == nil && r.Exit != nil && *r.Exit != 0 {
+		return fmt.Sprintf(", exit code %d", *r.Exit)
+	}
+	return state
+}
+
+func (w *work) pruneArguments(i int, m hermes.Message) {
+	calls := append([]hermes.ToolCall(nil), m.Calls...)
+	changed := false
+	for k := range calls {
+		if len(calls[k].Arguments) < argsFrom {
+			continue
+		}
+		if short, ok := shrink(calls[k].Arguments); ok {
+			calls[k].Arguments, changed = short, true
+		}
+	}
+	if changed {
+		m.Calls = calls
+		w.replace(i, m)
+	}
+}
+
+// shrink cuts the long texts inside JSON; its structure stays, and it stays
+// valid.
+func shrink(arguments string) (string, bool) {
+	var v any
+	if json.Unmarshal([]byte(arguments), &v) != nil {
+		return "", false
+	}
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(shrinkValue(v, 0)) != nil {
+		return "", false
+	}
+	out := strings.TrimSpace(b.String())
+	return out, len(out) < len(arguments)
+}
+
+func shrinkValue(v any, depth int) any {
+	switch v := v.(type) {
+	case string:
+		if len(v) > 2*keepValue {
+			return clip(v, keepValue) + fmt.Sprintf(" [%d bytes shortened]", len(v)-keepValue)
+		}
+	case []any:
+		if len(v) > 20 {
+			v = v[:20]
+		}
+		for i := range v {
+			v[i] = shrinkValue(v[i], depth+1)
+		}
+		return v
+	case map[string]any:
+		for k := range v {
+			v[k] = shrinkValue(v[k], depth+1)
+		}
+	}
+	return v
+}
+
+// clip cuts s to at most n bytes on a character's border.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}

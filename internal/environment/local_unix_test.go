@@ -1,0 +1,256 @@
+//go:build unix
+
+package environment_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hermes"
+	"hermes/hermestest"
+	"hermes/internal/environment"
+)
+
+func mustLocal(t testing.TB, c environment.LocalConfig) *environment.Local {
+	t.Helper()
+	if c.Dir == "" {
+		dir, err := filepath.EvalSymlinks(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Dir = dir
+	}
+	if c.Home == "" {
+		c.Home = t.TempDir()
+	}
+	if c.Env == nil {
+		c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + c.Home, "LANG=C.UTF-8"}
+	}
+	c.Temp = t.TempDir()
+	l, err := environment.NewLocal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+func TestLocalKeepsTheContract(t *testing.T) {
+	t.Parallel()
+	for _, shell := range []string{"bash", "sh"} {
+		t.Run(shell, func(t *testing.T) {
+			t.Parallel()
+			hermestest.RunEnvironment(t, func(t *testing.T) hermes.Environment {
+				return mustLocal(t, environment.LocalConfig{Shell: shell})
+			})
+		})
+	}
+}
+
+// output runs a line as the terminal tool does.
+func output(t *testing.T, l *environment.Local, line string) string {
+	t.Helper()
+	var out bytes.Buffer
+	if _, err := l.Exec(t.Context(), hermes.Command{Line: line, Stdout: &out, Stderr: &out, Keep: true}); err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+func TestSecretsOfThisProcessDoNotReachCommands(t *testing.T) {
+	t.Parallel()
+	env := []string{
+		"PATH=" + os.Getenv("PATH"), "OPENAI_API_KEY=s1", "TELEGRAM_BOT_TOKEN=s2", "MY_SECRET=s3", "DB_PASSWORD=s4",
+		"LDAP_PASSWD=s5", "GOOGLE_APPLICATION_CREDENTIALS=s6", "PROXY_AUTH=s7", "LET_THROUGH_TOKEN=s8", "aws_secret_access_key=s9",
+		"SLACK_WEBHOOK=s10", "BASH_ENV=/s11", "BASH_FUNC_ls%%=() { echo s12; }",
+		"GIT_AUTHOR_NAME=me", "SSH_AUTH_SOCK=/sock", "KEYBOARD=us", "MONKEY=1", "XAUTHORITY=/x", "TOKENIZERS_PARALLELISM=false",
+	}
+	l := mustLocal(t, environment.LocalConfig{Env: env, Passthrough: []string{"LET_THROUGH_TOKEN"}})
+	for range 2 { // what is remembered must not bring them back either
+		got := output(t, l, "env | sort | grep -v -e ^PATH -e ^PWD -e ^OLDPWD -e ^SHLVL -e ^_=")
+		want := "GIT_AUTHOR_NAME=me\nKEYBOARD=us\nLET_THROUGH_TOKEN=s8\nMONKEY=1\nSSH_AUTH_SOCK=/sock\nTOKENIZERS_PARALLELISM=false\nXAUTHORITY=/x"
+		if got != want {
+			t.Errorf("commands see\n%s\nwant\n%s", got, want)
+		}
+	}
+}
+
+func TestShellsLeaveNothingBehindInTheOutput(t *testing.T) {
+	t.Parallel()
+	l := mustLocal(t, environment.LocalConfig{})
+	for line, want := range map[string]string{
+		"set -x; echo a":                      "++ echo a\na",
+		"set -eux; true":                      "++ true",
+		"set -o noclobber; echo b":            "b",
+		"trap 'echo bye' EXIT; exit 0":        "bye",
+		"echo $# $0":                          "0 bash",
+		"set -a; X=1; echo c":                 "c",
+		"export -p | grep -c hermes; true":    "0",
+		"exec echo replaced":                  "replaced",
+		"cat <<EOF\nheredoc without an end\n": "heredoc without an end",
+	} {
+		got := output(t, l, line)
+		if got != want && !strings.Contains(got, "here-document") {
+			t.Errorf("%q printed %q, want %q", line, got, want)
+		}
+	}
+}
+
+func TestSyntaxErrorsAreTold(t *testing.T) {
+	t.Parallel()
+	l := mustLocal(t, environment.LocalConfig{})
+	var out bytes.Buffer
+	exit, err := l.Exec(t.Context(), hermes.Command{Line: `echo "open`, Stdout: &out, Stderr: &out, Keep: true})
+	if err != nil || exit.Code == 0 || out.Len() == 0 {
+		t.Errorf("exit %+v, error %v, output %q", exit, err, out.String())
+	}
+}
+
+func TestVeryLongLinesRun(t *testing.T) {
+	t.Parallel()
+	l := mustLocal(t, environment.LocalConfig{})
+	long := strings.Repeat("x", 300_000)
+	got := output(t, l, "cat >file <<'EOF'\n"+long+"\nEOF\ncd /; export LONG=1; wc -c <\"$OLDPWD/file\"")
+	if strings.TrimSpace(got) != "300001" {
+		t.Errorf("printed %.100q", got)
+	}
+	if got := output(t, l, `echo "$PWD $LONG"`); got != "/ 1" {
+		t.Errorf("the long line left %q behind", got)
+	}
+}
+
+func TestDeletedFolderGivesWayToTheOneAbove(t *testing.T) {
+	t.Parallel()
+	l := mustLocal(t, environment.LocalConfig{})
+	top := output(t, l, "pwd")
+	output(t, l, "mkdir -p a/b && cd a/b && rm -rf ../../a")
+	got := output(t, l, "pwd")
+	if want := "[the working folder " + top + "/a/b is gone; running in " + top + "]\n" + top; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := output(t, l, "pwd"); got != top {
+		t.Errorf("then %q", got)
+	}
+}
+
+func TestServerStartedByACommandGoesOnUntilClose(t *testing.T) {
+	t.Parallel()
+	l := mustLocal(t, environment.LocalConfig{})
+	pid := output(t, l, "sleep 300 >/dev/null 2>&1 & echo $!")
+	// The number goes through a file: the loop may print before it is told.
+	output(t, l, "(while :; do echo noise; sleep 0.01; done) & echo $! >noisy.pid")
+	if output(t, l, "kill -0 "+pid+" $(cat noisy.pid) && echo lives") != "lives" {
+		t.Error("it did not outlive its command")
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	other := mustLocal(t, environment.LocalConfig{})
+	got := output(t, other, "ps -o stat= -p "+pid+" 2>/dev/null || true")
+	if got != "" && !strings.HasPrefix(got, "Z") {
+		t.Errorf("it outlived the environment: %q", got)
+	}
+}
+
+func TestManyCommandsAtOnce(t *testing.T) {
+	t.Parallel()
+	l := mustLocal(t, environment.LocalConfig{})
+	var w sync.WaitGroup
+	for range 20 {
+		w.Go(func() {
+			var out bytes.Buffer
+			exit, err := l.Exec(t.Context(), hermes.Command{Line: "export N=1; echo x", Stdout: &out, Keep: true})
+			if err != nil || exit.Code != 0 || out.String() != "x\n" {
+				t.Errorf("exit %+v, error %v, output %q", exit, err, out.String())
+			}
+		})
+	}
+	w.Wait()
+}
+
+func TestTerminalOfABackgroundCommand(t *testing.T) {
+	t.Parallel()
+	l := mustLocal(t, environment.LocalConfig{})
+	var mu sync.Mutex
+	var out bytes.Buffer
+	w := writerFunc(func(p []byte) (int, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		return out.Write(p)
+	})
+	p, err := l.Start(t.Context(), hermes.Command{
+		Line: `test -t 0 && test -t 1 && echo "tty $TERM $(stty size)"; read x; echo "got $x"; cd /; export T=1`, Stdout: w, Keep: true,
+	}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Input([]byte("hello\n")); err != nil {
+		t.Fatal(err)
+	}
+	if exit, err := p.Wait(t.Context()); err != nil || exit.Code != 0 {
+		t.Errorf("exit %+v, error %v", exit, err)
+	}
+	mu.Lock()
+	got := out.String()
+	mu.Unlock()
+	if !strings.Contains(got, "tty xterm-256color 40 120") || !strings.Contains(got, "got hello") {
+		t.Errorf("printed %q", got)
+	}
+	if got := output(t, l, `echo "$PWD $T"`); got != "/ 1" {
+		t.Errorf("it left %q behind", got)
+	}
+}
+
+func TestClosingEndsATerminalThatIgnoresItsHangup(t *testing.T) {
+	t.Parallel()
+	l := mustLocal(t, environment.LocalConfig{})
+	if _, err := l.Start(t.Context(), hermes.Command{Line: "trap '' HUP TERM; (trap '' HUP TERM; sleep 300) & sleep 300"}, true); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+func TestDeadlineIsToldAsTheCause(t *testing.T) {
+	t.Parallel()
+	l := mustLocal(t, environment.LocalConfig{})
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	var out bytes.Buffer
+	_, err := l.Exec(ctx, hermes.Command{Line: "echo before; cd /; sleep 300", Stdout: &out, Keep: true})
+	if !errors.Is(err, context.DeadlineExceeded) || out.String() != "before\n" {
+		t.Errorf("error %v, output %q", err, out.String())
+	}
+}
+
+func TestConfiguredShellMustExist(t *testing.T) {
+	t.Parallel()
+	l := mustLocal(t, environment.LocalConfig{Shell: "/no/such/shell"})
+	if _, err := l.Exec(t.Context(), hermes.Command{Line: "true"}); err == nil || !strings.Contains(err.Error(), "/no/such/shell") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func BenchmarkExec(b *testing.B) {
+	l := mustLocal(b, environment.LocalConfig{Env: os.Environ()})
+	var out bytes.Buffer
+	for b.Loop() {
+		out.Reset()
+		c := hermes.Command{Line: "echo hello", Stdout: &out, Stderr: &out, Keep: true}
+		if _, err := l.Exec(b.Context(), c); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

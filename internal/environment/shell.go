@@ -1,0 +1,121 @@
+package environment
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// maxArgument is the longest command line given as an argument; Linux refuses
+// 128 KiB and more in one. Longer ones go through a file.
+const maxArgument = 100 << 10
+
+// keepScript runs the line $1 and writes the exported variables to $2, also
+// when the line ends the shell by exit or set -e.
+//
+//go:embed keep.sh
+var keepScript string
+
+//go:embed keep.ps1
+var keepPowerShell string
+
+// shell is the program that runs command lines.
+type shell struct {
+	path  string
+	power bool // a PowerShell instead of a POSIX shell
+}
+
+// findShell takes the given program, or bash, or what the system surely has.
+func findShell(given string) (shell, error) {
+	if given != "" {
+		path, err := exec.LookPath(given)
+		if err != nil {
+			return shell{}, fmt.Errorf("the configured shell %s cannot be run: %w", given, err)
+		}
+		return shell{path: path, power: isPowerShell(path)}, nil
+	}
+	if runtime.GOOS == "windows" {
+		return findWindowsShell()
+	}
+	for _, path := range []string{"/bin/bash", "/usr/bin/bash"} {
+		if isProgram(path) {
+			return shell{path: path}, nil
+		}
+	}
+	if path, err := exec.LookPath("bash"); err == nil {
+		return shell{path: path}, nil
+	}
+	if isProgram("/bin/sh") {
+		return shell{path: "/bin/sh"}, nil
+	}
+	return shell{}, errors.New("no shell was found: neither bash nor /bin/sh exists on this machine")
+}
+
+// findWindowsShell passes over the bash of the Windows folder: that is the
+// door to the Linux subsystem, which has other files and may not be set up.
+func findWindowsShell() (shell, error) {
+	if path, err := exec.LookPath("bash.exe"); err == nil && !inWindowsFolder(path) {
+		return shell{path: path}, nil
+	}
+	for _, name := range []string{"pwsh.exe", "powershell.exe"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return shell{path: path, power: true}, nil
+		}
+	}
+	return shell{}, errors.New("no shell was found: install Git for Windows or PowerShell")
+}
+
+func inWindowsFolder(path string) bool {
+	path = strings.ToLower(path)
+	return strings.Contains(path, `\system32\`) || strings.Contains(path, `\sysnative\`) || strings.Contains(path, `\windowsapps\`)
+}
+
+func isPowerShell(path string) bool {
+	name := strings.TrimSuffix(strings.ToLower(filepath.Base(path)), ".exe")
+	return name == "pwsh" || name == "powershell"
+}
+
+func isProgram(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// args returns the shell's arguments for a line, which writes its state to
+// the file if one is named. Of the long lines, the text goes into a file that
+// the shell reads.
+func (l *Local) args(sh shell, line, state string) ([]string, error) {
+	if len(line) > maxArgument {
+		file, err := l.stateFile()
+		if err != nil {
+			return nil, err
+		}
+		if sh.power {
+			file += ".ps1"
+		}
+		if err := os.WriteFile(file, []byte(line), 0o600); err != nil {
+			return nil, fmt.Errorf("store the command: %w", err)
+		}
+		line = ". " + quote(file)
+	}
+	switch {
+	case sh.power && state == "":
+		return []string{"-NoProfile", "-NonInteractive", "-Command", line}, nil
+	case sh.power:
+		script := "$__hermesFile = " + quote(state) + "\n" + strings.Replace(keepPowerShell, "LINE", line, 1)
+		return []string{"-NoProfile", "-NonInteractive", "-Command", script}, nil
+	case state == "":
+		return []string{"-c", line}, nil
+	}
+	return []string{"-c", keepScript, filepath.Base(sh.path), line, state}, nil
+}
+
+// quote makes one word of s for a POSIX shell. A file name of ours never holds
+// a quote, so PowerShell reads it alike.
+func quote(s string) string {
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

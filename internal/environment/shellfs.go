@@ -1,0 +1,296 @@
+package environment
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"hermes"
+)
+
+// ShellFiles gives the files of a place out of its commands alone, so that a
+// backend needs to implement nothing else. The place must have a POSIX shell
+// with the usual small tools (stat, mktemp, xargs, readlink). All fields are
+// required; the methods may be called concurrently if Run may.
+type ShellFiles struct {
+	// Run runs a command and keeps nothing that it leaves behind.
+	Run func(ctx context.Context, c hermes.Command) (hermes.Exit, error)
+	// Dir tells the current folder of the place.
+	Dir func() string
+	// Home is its home folder.
+	Home string
+}
+
+var _ hermes.Files = ShellFiles{}
+
+// The exit codes by which the scripts say what is wrong.
+const (
+	exitMissing = 44
+	exitDenied  = 45
+	exitFolder  = 46
+)
+
+// Resolve returns the absolute path; see [hermes.Files].
+func (f ShellFiles) Resolve(p string) (string, error) {
+	switch {
+	case p == "":
+		return "", errors.New("the path is empty; name a file or folder")
+	case p == "~" || strings.HasPrefix(p, "~/"):
+		p = f.Home + p[1:]
+	case !path.IsAbs(p):
+		p = f.Dir() + "/" + p
+	}
+	return path.Clean(p), nil
+}
+
+// Stat follows links.
+func (f ShellFiles) Stat(ctx context.Context, p string) (fs.FileInfo, error) {
+	text, err := f.run(ctx, "stat", p, `[ -e "$p" ] || exit 44
+stat -L -c '%f %s %Y' -- "$p" 2>/dev/null || stat -L -f '%Xp %z %m' -- "$p"`)
+	if err != nil {
+		return nil, err
+	}
+	info, err := parseStat(strings.TrimSpace(text))
+	if err != nil {
+		return nil, err
+	}
+	resolved, err := f.Resolve(p)
+	info.name = path.Base(resolved)
+	return info, err
+}
+
+// RealPath follows all links of the path.
+func (f ShellFiles) RealPath(ctx context.Context, p string) (string, error) {
+	text, err := f.run(ctx, "follow", p, `readlink -f -- "$p" || exit 44`)
+	return strings.TrimSuffix(text, "\n"), err
+}
+
+// Open streams the file. That it cannot be read may show only at the first
+// Read.
+func (f ShellFiles) Open(ctx context.Context, p string) (io.ReadCloser, error) {
+	line, err := f.line(p, `[ -e "$p" ] || exit 44
+[ -d "$p" ] && exit 46
+[ -r "$p" ] || exit 45
+exec cat -- "$p"`)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	r, w := io.Pipe()
+	s := &stream{PipeReader: r, cancel: cancel, done: make(chan struct{})}
+	go func() { // ends with the command; Close waits
+		defer close(s.done)
+		exit, err := f.Run(ctx, hermes.Command{Line: line, Stdout: w})
+		w.CloseWithError(cmp.Or(err, failure("open", p, exit.Code, ""), io.EOF))
+	}()
+	return s, nil
+}
+
+// stream is a file that a command prints.
+type stream struct {
+	*io.PipeReader
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+func (s *stream) Close() error {
+	err := s.PipeReader.Close()
+	s.cancel()
+	<-s.done
+	return err
+}
+
+// Write replaces the file in one step.
+func (f ShellFiles) Write(ctx context.Context, p string, data []byte, mode fs.FileMode) error {
+	line, err := f.line(p, `m=`+strconv.FormatUint(uint64(mode.Perm()), 8)+`
+if [ -L "$p" ]; then p=$(readlink -f -- "$p") || exit 44; fi
+[ -d "$p" ] && exit 46
+if [ -e "$p" ]; then
+	[ -w "$p" ] || exit 45
+	m=$(stat -c %a -- "$p" 2>/dev/null || stat -f %Lp -- "$p") || exit
+else
+	mkdir -p -- "$(dirname -- "$p")" || exit
+fi
+t=$(mktemp "$(dirname -- "$p")/.hermes-XXXXXX") || exit
+trap 'rm -f -- "$t"' EXIT
+cat >"$t" && chmod "$m" "$t" && mv -f -- "$t" "$p"`)
+	if err != nil {
+		return err
+	}
+	_, err = f.output(ctx, "write", p, hermes.Command{Line: line, Stdin: bytes.NewReader(data)})
+	return err
+}
+
+// List returns the entries of a folder, sorted by name.
+func (f ShellFiles) List(ctx context.Context, dir string) ([]fs.DirEntry, error) {
+	text, err := f.run(ctx, "list", dir, `[ -e "$p" ] || exit 44
+cd -- "$p" && [ -r . ] || exit 45
+stat -c x . >/dev/null 2>&1 && set -- -c '%f %s %Y %n' || set -- -f '%Xp %z %m %N'
+printf '%s\0' ./* ./.[!.]* ./..?* | xargs -0 stat "$@" -- 2>/dev/null
+true`)
+	if err != nil {
+		return nil, err
+	}
+	return parseList(text)
+}
+
+// Remove deletes a file or an empty folder.
+func (f ShellFiles) Remove(ctx context.Context, p string) error {
+	_, err := f.run(ctx, "remove", p, `[ -e "$p" ] || [ -L "$p" ] || exit 44
+if [ -d "$p" ] && [ ! -L "$p" ]; then rmdir -- "$p"; else rm -f -- "$p"; fi`)
+	return err
+}
+
+// Rename moves and replaces.
+func (f ShellFiles) Rename(ctx context.Context, from, to string) error {
+	target, err := f.Resolve(to)
+	if err != nil {
+		return err
+	}
+	_, err = f.run(ctx, "rename", from, `to=`+quote(target)+`
+[ -e "$p" ] || [ -L "$p" ] || exit 44
+mkdir -p -- "$(dirname -- "$to")" || exit
+if [ -d "$to" ] && [ ! -L "$to" ]; then
+	[ -d "$p" ] && [ ! -L "$p" ] || exit 46
+	rmdir -- "$to" || exit
+fi
+mv -f -- "$p" "$to"`)
+	return err
+}
+
+// line puts the resolved path before a script, as $p.
+func (f ShellFiles) line(p, script string) (string, error) {
+	resolved, err := f.Resolve(p)
+	if err != nil {
+		return "", err
+	}
+	return "p=" + quote(resolved) + "\n" + script, nil
+}
+
+func (f ShellFiles) run(ctx context.Context, verb, p, script string) (string, error) {
+	line, err := f.line(p, script)
+	if err != nil {
+		return "", err
+	}
+	return f.output(ctx, verb, p, hermes.Command{Line: line})
+}
+
+func (f ShellFiles) output(ctx context.Context, verb, p string, c hermes.Command) (string, error) {
+	var out, problem bytes.Buffer
+	c.Stdout, c.Stderr = &out, &problem
+	exit, err := f.Run(ctx, c)
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w", verb, p, err)
+	}
+	return out.String(), failure(verb, p, exit.Code, problem.String())
+}
+
+// failure turns the exit code of a script into an error.
+func failure(verb, p string, code int, problem string) error {
+	var cause error
+	switch code {
+	case 0:
+		return nil
+	case exitMissing:
+		cause = fs.ErrNotExist
+	case exitDenied:
+		cause = fs.ErrPermission
+	case exitFolder:
+		cause = errors.New("it is a folder")
+	default:
+		cause = errors.New(cmp.Or(strings.TrimSpace(problem), "exit status "+strconv.Itoa(code)))
+	}
+	return &fs.PathError{Op: verb, Path: p, Err: cause}
+}
+
+// entry is a file as stat tells it.
+type entry struct {
+	name     string
+	mode     fs.FileMode
+	size     int64
+	modified time.Time
+}
+
+func (e *entry) Name() string               { return e.name }
+func (e *entry) Size() int64                { return e.size }
+func (e *entry) Mode() fs.FileMode          { return e.mode }
+func (e *entry) ModTime() time.Time         { return e.modified }
+func (e *entry) IsDir() bool                { return e.mode.IsDir() }
+func (e *entry) Sys() any                   { return nil }
+func (e *entry) Type() fs.FileMode          { return e.mode.Type() }
+func (e *entry) Info() (fs.FileInfo, error) { return e, nil }
+
+// parseStat reads "mode size time", the mode in hexadecimal as the system has
+// it.
+func parseStat(text string) (*entry, error) {
+	fields := strings.SplitN(text, " ", 4)
+	if len(fields) < 3 {
+		return nil, fmt.Errorf("stat answered %q", text)
+	}
+	mode, errMode := strconv.ParseUint(fields[0], 16, 32)
+	size, errSize := strconv.ParseInt(fields[1], 10, 64)
+	modified, errTime := strconv.ParseInt(fields[2], 10, 64)
+	if err := errors.Join(errMode, errSize, errTime); err != nil {
+		return nil, fmt.Errorf("stat answered %q: %w", text, err)
+	}
+	e := &entry{mode: fileMode(mode), size: size, modified: time.Unix(modified, 0)}
+	if len(fields) == 4 {
+		e.name = strings.TrimPrefix(fields[3], "./")
+	}
+	return e, nil
+}
+
+// fileMode turns the mode of a POSIX system into Go's.
+func fileMode(m uint64) fs.FileMode {
+	mode := fs.FileMode(m & 0o777)
+	switch m & 0o170000 {
+	case 0o040000:
+		mode |= fs.ModeDir
+	case 0o120000:
+		mode |= fs.ModeSymlink
+	case 0o010000:
+		mode |= fs.ModeNamedPipe
+	case 0o140000:
+		mode |= fs.ModeSocket
+	case 0o060000:
+		mode |= fs.ModeDevice
+	case 0o020000:
+		mode |= fs.ModeDevice | fs.ModeCharDevice
+	}
+	for bit, flag := range map[uint64]fs.FileMode{0o4000: fs.ModeSetuid, 0o2000: fs.ModeSetgid, 0o1000: fs.ModeSticky} {
+		if m&bit != 0 {
+			mode |= flag
+		}
+	}
+	return mode
+}
+
+// parseList reads a line for each entry. A name may hold line ends: what is no
+// beginning of an entry goes on with the name before.
+func parseList(text string) ([]fs.DirEntry, error) {
+	var all []fs.DirEntry
+	var last *entry
+	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+		e, err := parseStat(line)
+		switch {
+		case line == "" && last == nil:
+		case err == nil && strings.Count(line, " ") >= 3 && strings.HasPrefix(strings.SplitN(line, " ", 4)[3], "./"):
+			all, last = append(all, e), e
+		case last == nil:
+			return nil, err
+		default:
+			last.name += "\n" + line
+		}
+	}
+	slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return all, nil
+}

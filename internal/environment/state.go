@@ -1,0 +1,147 @@
+package environment
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+// maxState is the largest record of exported variables that is read.
+const maxState = 4 << 20
+
+// endOfState is the last line of a record; keep.sh and keep.ps1 write it.
+const endOfState = "#end"
+
+// stateFile names a new file in a folder that only this user can enter. The
+// file does not exist yet.
+func (l *Local) stateFile() (string, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.state == "" {
+		if l.config.Temp != "" {
+			if err := os.MkdirAll(l.config.Temp, 0o700); err != nil {
+				return "", fmt.Errorf("make the folder for temporary files: %w", err)
+			}
+		}
+		dir, err := os.MkdirTemp(l.config.Temp, "hermes-shell-")
+		if err != nil {
+			return "", fmt.Errorf("make a folder for the shell's state: %w", err)
+		}
+		l.state = dir
+	}
+	l.files++
+	return filepath.Join(l.state, strconv.Itoa(l.files)), nil
+}
+
+// keep remembers what a command left behind. A command that left nothing, as
+// one that was killed or became another program, changes nothing.
+func (l *Local) keep(r *run) {
+	if r.state == "" {
+		return
+	}
+	text, err := readState(r.state)
+	if err != nil {
+		return
+	}
+	vars := parseState(text)
+	dir := vars["PWD"]
+	delete(vars, "PWD")
+	for _, extra := range r.extra { // of one command, not of the session
+		name, value, _ := strings.Cut(extra, "=")
+		if vars[name] == value {
+			delete(vars, name)
+		}
+	}
+	l.remember(hostPath(dir), vars, r.extra)
+}
+
+func readState(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer os.Remove(path)
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxState))
+	if err != nil {
+		return "", err
+	}
+	text, whole := strings.CutSuffix(strings.TrimRight(string(b), "\r\n"), endOfState)
+	if !whole { // the shell was ended while it wrote, or the disk is full
+		return "", errors.New("the record is not whole")
+	}
+	return text, nil
+}
+
+// remember replaces the folder and the variables of the session. The order of
+// variables that were there before stays.
+func (l *Local) remember(dir string, vars map[string]string, extra []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if filepath.IsAbs(dir) {
+		l.dir = filepath.Clean(dir)
+	}
+	env := make([]string, 0, len(vars))
+	for _, old := range l.env {
+		name, _, _ := strings.Cut(old, "=")
+		value, ok := vars[name]
+		switch {
+		case ok:
+			env = append(env, name+"="+value)
+			delete(vars, name)
+		case name == "SHLVL" || name == "_" || named(extra, name):
+			env = append(env, old)
+		}
+	}
+	for _, name := range sortedNames(vars) {
+		env = append(env, name+"="+vars[name])
+	}
+	l.env = env
+}
+
+func named(vars []string, name string) bool {
+	for _, v := range vars {
+		if n, _, _ := strings.Cut(v, "="); n == name {
+			return true
+		}
+	}
+	return false
+}
+
+// hostPath turns the /c/… of a POSIX shell on Windows into C:\….
+func hostPath(dir string) string {
+	if runtime.GOOS != "windows" || len(dir) < 2 || dir[0] != '/' {
+		return dir
+	}
+	if len(dir) == 2 || dir[2] == '/' {
+		return strings.ToUpper(dir[1:2]) + `:\` + filepath.FromSlash(strings.TrimPrefix(dir[2:], "/"))
+	}
+	return dir
+}
+
+// parseState reads what a shell wrote: the commands of export -p from a POSIX
+// shell, or NAME=value lines with escaped values from PowerShell. Variables
+// that belong to one shell alone are left out.
+func parseState(text string) map[string]string {
+	vars := make(map[string]string, 64)
+	r := wordReader{text: strings.TrimPrefix(text, "\ufeff")}
+	for !r.end() {
+		for i, word := range r.statement() {
+			name, value, ok := strings.Cut(word, "=")
+			if !ok || !isName(name) || name == "SHLVL" || name == "_" || strings.HasPrefix(name, "__hermes") {
+				continue
+			}
+			if i == 0 {
+				value, _ = url.PathUnescape(value)
+			}
+			vars[name] = value
+		}
+	}
+	return vars
+}

@@ -1,0 +1,178 @@
+// Package prefixwatch sees whether each request of a session begins with the
+// one before it. Providers keep what was sent for a fraction of its price, but
+// only as far as the next request begins with the very same bytes: whatever
+// breaks that is told, with the section and the bytes that broke it.
+//
+// A [Watch] wraps models. It compares the parts that requests are made of and
+// keeps those of the last request of a few sessions; since a transcript only
+// grows and its texts are shared, that costs little memory and no hashing:
+// texts at the same address are equal without a look. It changes nothing on
+// the way.
+//
+// Start at Watch.Models, then compare.go.
+package prefixwatch
+
+import (
+	"context"
+	"iter"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"hermes"
+)
+
+// maxSessions is how many sessions are remembered; the one that was not heard
+// of for the longest time is forgotten first.
+const maxSessions = 32
+
+// Watch remembers the last request of each session. It may be used
+// concurrently.
+type Watch struct {
+	log *slog.Logger
+	now func() time.Time
+
+	mu   sync.Mutex
+	seen map[string]*session
+	age  int
+}
+
+// session is what is kept of one.
+type session struct {
+	age      int
+	requests int
+	breaks   int
+	expected string // why the next break happens
+	model    string
+	last     hermes.Request // its slices and texts are the session's own
+	broken   *hermes.PrefixBreak
+}
+
+// New returns a watch. A nil log discards, a nil clock is the real one.
+func New(log *slog.Logger, now func() time.Time) *Watch {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	if now == nil {
+		now = time.Now
+	}
+	return &Watch{log: log, now: now, seen: map[string]*session{}}
+}
+
+// Models returns models that are watched.
+func (w *Watch) Models(next hermes.Models) hermes.Models { return watched{w, next} }
+
+type watched struct {
+	watch *Watch
+	next  hermes.Models
+}
+
+func (m watched) Model(ctx context.Context, ref string) (hermes.Model, error) {
+	model, err := m.next.Model(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	return watchedModel{model, m.watch}, nil
+}
+
+type watchedModel struct {
+	hermes.Model
+	watch *Watch
+}
+
+// Stream looks at a request of the conversation itself and sends it.
+func (m watchedModel) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
+	if r.Purpose == "" && r.Session != "" {
+		m.watch.See(m.ID(), r)
+	}
+	return m.Model.Stream(ctx, r)
+}
+
+// See takes the next request of a session into account.
+func (w *Watch) See(model string, r *hermes.Request) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.session(r.Session)
+	s.requests++
+	if s.requests > 1 {
+		w.compare(s, model, r)
+	}
+	s.expected, s.model = "", model
+	s.last = hermes.Request{System: r.System, Tools: r.Tools, Messages: r.Messages, Session: r.Session}
+}
+
+func (w *Watch) compare(s *session, model string, r *hermes.Request) {
+	b, broken := compare(&s.last, r)
+	if !broken && model != s.model {
+		size := length(&s.last)
+		b, broken = hermes.PrefixBreak{Section: "model", Lost: size, Cause: "another model"}, true
+	}
+	if !broken {
+		return
+	}
+	b.At, b.Request = w.now(), s.requests
+	if s.expected != "" {
+		b.Cause = s.expected
+	}
+	s.breaks++
+	s.broken = &b
+	level := slog.LevelWarn
+	if b.Cause != "" {
+		level = slog.LevelInfo
+	}
+	w.log.Log(context.Background(), level, "a request does not begin with the one before", "session", r.Session, "request", b.Request,
+		"section", b.Section, "from", b.From, "to", b.To, "kept", b.Kept, "lost", b.Lost, "cause", b.Cause)
+}
+
+// Expect says why the next request of a session will break its prefix, such as
+// "compression".
+func (w *Watch) Expect(id, cause string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if s := w.seen[id]; s != nil {
+		s.expected = cause
+	}
+}
+
+// Broken returns the last break of a session, and how many there were.
+func (w *Watch) Broken(id string) (last *hermes.PrefixBreak, count int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.seen[id]
+	if s == nil || s.broken == nil {
+		return nil, 0
+	}
+	b := *s.broken
+	return &b, s.breaks
+}
+
+// Forget drops what is kept of a session that has ended.
+func (w *Watch) Forget(id string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.seen, id)
+}
+
+// session finds what is kept of a session, with the lock held.
+func (w *Watch) session(id string) *session {
+	w.age++
+	s := w.seen[id]
+	if s == nil {
+		if len(w.seen) >= maxSessions {
+			w.dropOldest()
+		}
+		s = &session{}
+		w.seen[id] = s
+	}
+	s.age = w.age
+	return s
+}
+
+func (w *Watch) dropOldest() {
+	var ids []string
+	for id := range w.seen {
+		ids = append(ids, id)
+	}
+	delete(w.seen, slices.MinFunc(ids, func(a, b string) int { return w.seen[a].age - w.seen[b].age }))
+}

@@ -1,0 +1,53 @@
+package prompt
+
+import (
+	"fmt"
+	"strings"
+)
+
+// environment tells where commands run.
+func environment(p Place) string {
+	var lines []string
+	if p.Backend != "" && p.Backend != "local" {
+		lines = append(lines, strings.ReplaceAll(text("remote"), "{backend}", p.Backend))
+	}
+	for _, f := range [...]struct{ name, value string }{
+		{"System", p.OS}, {"User", p.User}, {"Home folder", p.Home}, {"Working folder", p.Dir}, {"Shell", p.Shell},
+	} {
+		if f.value != "" {
+			lines = append(lines, fmt.Sprintf("%s: %s", f.name, oneLine(f.value)))
+		}
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return "# Environment\n\n" + strings.Join(lines, "\n")
+}
+
+// session is the last line: the day, never the time, so that the prompt of a
+// day is the same at every start.
+func session(in Input) string {
+	var parts []string
+	if !in.Started.IsZero() {
+		parts = append(parts, "This session began on "+in.Started.Format("Monday, 2 January 2006")+".")
+	}
+	if in.SessionID != "" {
+		parts = append(parts, "Its id is "+oneLine(in.SessionID)+".")
+	}
+	return strings.Join(parts, " ")
+}
+
+// oneLine keeps a name (of a folder, say) from forging lines of the prompt.
+func oneLine(s string) string {
+	const longest = 500
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\ufffd"))
+	if len(s) > longest {
+		s = strings.ToValidUTF8(s[:longest], "") + "…"
+	}
+	return s
+}

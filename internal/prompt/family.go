@@ -1,0 +1,57 @@
+package prompt
+
+import (
+	"slices"
+	"strings"
+)
+
+// talkers are the families that like to announce work instead of doing it.
+var talkers = []string{"gpt", "codex", "gemini", "gemma", "grok", "glm", "qwen", "deepseek", "muse"}
+
+// enforcement is the text that makes a model act, if it needs that.
+func enforcement(model, mode string) string {
+	name := modelName(model)
+	switch mode = strings.ToLower(strings.TrimSpace(mode)); mode {
+	case "never", "false", "off":
+		return ""
+	case "always", "true", "on":
+		return text("enforcement")
+	case "", "auto":
+		if !ofFamily(name, talkers) {
+			return ""
+		}
+		return text("enforcement")
+	}
+	if !ofFamily(name, strings.Split(mode, ",")) {
+		return ""
+	}
+	return text("enforcement")
+}
+
+// guidance is what single families need besides.
+func guidance(model string) string {
+	name := modelName(model)
+	switch {
+	case ofFamily(name, []string{"gpt", "codex"}):
+		return text("openai")
+	case ofFamily(name, []string{"gemini", "gemma"}):
+		return text("google")
+	}
+	return ""
+}
+
+// modelName is the model's own name, without provider and vendor.
+func modelName(ref string) string {
+	ref = strings.ToLower(ref)
+	if at := strings.LastIndexByte(ref, '/'); at >= 0 {
+		ref = ref[at+1:]
+	}
+	return ref
+}
+
+func ofFamily(name string, families []string) bool {
+	return slices.ContainsFunc(families, func(f string) bool {
+		f = strings.TrimSpace(f)
+		return f != "" && strings.Contains(name, f)
+	})
+}

@@ -1,0 +1,99 @@
+package prompt
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// Files is what Build sees of a file system. Paths are absolute; errors wrap
+// fs.ErrNotExist where they apply. Both methods may be left behind when they
+// take too long: what they return then is dropped.
+type Files interface {
+	Read(ctx context.Context, path string) ([]byte, error)
+	// List names what is in a folder, in any order.
+	List(ctx context.Context, dir string) ([]string, error)
+}
+
+// Disk is the file system of this machine.
+type Disk struct{}
+
+// largest is how much of a file is read; more is never shown.
+const largest = 4 << 20
+
+// Read returns a regular file's first 4 MiB.
+func (Disk) Read(_ context.Context, path string) ([]byte, error) {
+	if s, err := os.Stat(path); err != nil {
+		return nil, err
+	} else if !s.Mode().IsRegular() {
+		return nil, errors.New("it is not a regular file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, largest))
+}
+
+// List names what is in a folder.
+func (Disk) List(_ context.Context, dir string) ([]string, error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.Readdirnames(-1)
+}
+
+// bounded gives up on a file system that does not answer, such as a network
+// share that is gone.
+type bounded struct {
+	files Files
+	limit time.Duration
+}
+
+const readTimeout = 5 * time.Second
+
+var errSlow = errors.New("it took too long")
+
+func (b bounded) Read(ctx context.Context, path string) ([]byte, error) {
+	return within(ctx, b, func(ctx context.Context) ([]byte, error) { return b.files.Read(ctx, path) })
+}
+
+func (b bounded) List(ctx context.Context, dir string) ([]string, error) {
+	return within(ctx, b, func(ctx context.Context) ([]string, error) { return b.files.List(ctx, dir) })
+}
+
+func within[T any](ctx context.Context, b bounded, look func(context.Context) (T, error)) (T, error) {
+	var none T
+	if b.files == nil {
+		return none, fs.ErrNotExist
+	}
+	limit := b.limit
+	if limit <= 0 {
+		limit = readTimeout
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errSlow)
+	defer cancel()
+	type outcome struct {
+		found T
+		err   error
+	}
+	done := make(chan outcome, 1)
+	go func() { // a look that hangs is left behind; the channel holds its outcome
+		found, err := look(ctx)
+		done <- outcome{found, err}
+	}()
+	select {
+	case o := <-done:
+		return o.found, o.err
+	case <-ctx.Done():
+		return none, context.Cause(ctx)
+	}
+}
+
+func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

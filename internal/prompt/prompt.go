@@ -1,0 +1,162 @@
+package prompt
+
+import (
+	"context"
+	"embed"
+	"strings"
+	"time"
+)
+
+//go:embed text
+var texts embed.FS
+
+// Tier says how long a section stays the same.
+type Tier string
+
+// The tiers, from the most lasting to the least.
+const (
+	Stable   Tier = "stable"   // the same for every session of this program
+	Context  Tier = "context"  // depends on the folder and the person's files
+	Volatile Tier = "volatile" // depends on the day or the session
+)
+
+// Section is a piece of the prompt.
+type Section struct {
+	Name string
+	Tier Tier
+	Text string
+}
+
+// Prompt is a finished system prompt.
+type Prompt struct {
+	Sections []Section
+	// Warnings tell the person what was left out, in plain words.
+	Warnings []string
+}
+
+// Text is the prompt as it is sent.
+func (p Prompt) Text() string {
+	parts := make([]string, len(p.Sections))
+	for i, s := range p.Sections {
+		parts[i] = s.Text
+	}
+	return strings.Join(parts, separator)
+}
+
+const separator = "\n\n"
+
+// Input is what a prompt depends on.
+type Input struct {
+	// Model is the reference of the model; its family decides which guidance
+	// it needs.
+	Model string
+	// Platform is the face: cli, oneshot, cron, telegram, ….
+	Platform string
+	Place    Place
+	// Started is when the session began; only its day shows.
+	Started time.Time
+	// SessionID is told to the model where it is not empty.
+	SessionID string
+	// Enforce says whether tool use is enforced: "auto" or "" by the model's
+	// family, "always", "never", or a comma list of parts of model names.
+	Enforce string
+
+	// Soul is the path of the person's SOUL.md, empty for none.
+	Soul string
+	// IgnoreRules leaves out SOUL.md and the project's files.
+	IgnoreRules bool
+	// MaxChars bounds each file in characters; 0 is 20,000.
+	MaxChars int
+	// ReadTimeout bounds each look at a folder or file; 0 is 5 s.
+	ReadTimeout time.Duration
+
+	// Guides stand before the project's files: what a toolset wants said, the
+	// index of skills. Memories stand after them.
+	Guides, Memories []Section
+}
+
+// Place describes where commands run and files live. Empty fields are left out.
+type Place struct {
+	// Backend is "local" or empty for this machine, else its kind: docker, ….
+	Backend string
+	OS      string // such as "Linux 6.1 (amd64)"
+	Home    string
+	Dir     string
+	Shell   string
+	User    string
+}
+
+// Build gathers the prompt. It reads files only through files, which may be
+// nil; what cannot be read in time is left out with a warning.
+func Build(ctx context.Context, in Input, files Files) Prompt {
+	b := builder{Input: in, files: bounded{files, in.ReadTimeout}}
+	b.identity(ctx)
+	b.add("working", Stable, text("working"))
+	b.add("platform", Stable, text("platform/"+platformName(in.Platform)))
+	b.add("environment", Context, environment(in.Place))
+	b.add("enforcement", Stable, enforcement(in.Model, in.Enforce))
+	b.add("model", Stable, guidance(in.Model))
+	b.out.Sections = append(b.out.Sections, in.Guides...)
+	b.project(ctx)
+	b.out.Sections = append(b.out.Sections, in.Memories...)
+	b.add("session", Volatile, session(in))
+	return b.out
+}
+
+type builder struct {
+	Input
+	files bounded
+	out   Prompt
+}
+
+// add appends a section unless there is nothing to say.
+func (b *builder) add(name string, tier Tier, text string) {
+	if text = strings.TrimSpace(text); text != "" {
+		b.out.Sections = append(b.out.Sections, Section{name, tier, text})
+	}
+}
+
+func (b *builder) warn(text string) { b.out.Warnings = append(b.out.Warnings, text) }
+
+// identity is the person's SOUL.md, or the built-in text.
+func (b *builder) identity(ctx context.Context) {
+	own := text("identity")
+	if b.Soul == "" || b.IgnoreRules {
+		b.add("identity", Stable, own)
+		return
+	}
+	raw, err := b.files.Read(ctx, b.Soul)
+	if err != nil {
+		if !isMissing(err) {
+			b.warn("SOUL.md was not read: " + err.Error())
+		}
+		b.add("identity", Stable, own)
+		return
+	}
+	soul, blocked := b.admit("SOUL.md", raw)
+	switch {
+	case blocked:
+		b.add("identity", Context, own+separator+soul)
+	case soul == "":
+		b.add("identity", Stable, own)
+	default:
+		b.add("identity", Context, soul)
+	}
+}
+
+// text is an embedded text by its name, "" if there is none.
+func text(name string) string {
+	t, err := texts.ReadFile("text/" + name + ".md")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(t))
+}
+
+func platformName(p string) string {
+	p = strings.ToLower(p)
+	if p == "" || p == "tui" || strings.ContainsAny(p, "/.\\") {
+		return "cli"
+	}
+	return strings.ReplaceAll(p, "-", "_")
+}

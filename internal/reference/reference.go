@@ -1,0 +1,129 @@
+// Package reference expands what a person points at in a message: @file,
+// @folder, @diff, @staged, @git:N, @url and @session. What it finds is put
+// below the message, under a heading of its own; the message itself stays.
+//
+// A reference that is missing, binary, sensitive or outside the working
+// folder gives a warning instead of content. More than a quarter of the
+// model's window is warned of, more than half refuses them all. It reads
+// through what it is lent (Sources) and knows no store, shell or network.
+//
+// Start at Expand; parse.go says what is a reference and what is not.
+package reference
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"hermes/internal/tokens"
+)
+
+// Sources are what references are read from. A source that is nil refuses its
+// kind with a warning.
+type Sources struct {
+	// File returns lines from to to of a text file (0 is no bound), or why it
+	// may not be attached.
+	File func(ctx context.Context, path string, from, to int) (string, error)
+	// Folder lists what is in a folder, at most 200 entries.
+	Folder func(ctx context.Context, path string) (string, error)
+	// Git runs a git command that only reads, in the working folder.
+	Git func(ctx context.Context, args ...string) (string, error)
+	// URL fetches a page as text.
+	URL func(ctx context.Context, url string) (string, error)
+	// Session tells an earlier session as text.
+	Session func(ctx context.Context, ref string) (string, error)
+}
+
+// Expanded is a message with what it points at.
+type Expanded struct {
+	// Attached is what goes below the message; empty if there is nothing.
+	Attached string
+	// Warnings tell the person what was left out, in plain words.
+	Warnings []string
+	Tokens   int // estimated, of what is attached
+}
+
+// defaultWindow stands in for an unknown context length, in tokens.
+const defaultWindow = 128_000
+
+// ErrTooMuch means that the references would fill more than half of the
+// window; none of them is attached.
+var ErrTooMuch = errors.New("what the message points at is too much for the model's window")
+
+// Expand reads everything that text points at. window is the model's context
+// length in tokens, 0 if unknown.
+func Expand(ctx context.Context, text string, s Sources, window int) (Expanded, error) {
+	if window <= 0 {
+		window = defaultWindow
+	}
+	var out Expanded
+	var b strings.Builder
+	for _, r := range Find(text) {
+		content, err := s.read(ctx, r)
+		if ctx.Err() != nil {
+			return Expanded{}, context.Cause(ctx)
+		}
+		if err != nil {
+			out.Warnings = append(out.Warnings, fmt.Sprintf("%s: %v", r.Text, err))
+			continue
+		}
+		fmt.Fprintf(&b, "\n\n--- %s ---\n%s", r.Text, strings.TrimRight(content, "\n"))
+	}
+	if b.Len() == 0 {
+		return out, nil
+	}
+	out.Attached = "Attached context:" + b.String()
+	out.Tokens = tokens.Text(out.Attached)
+	switch {
+	case out.Tokens > window/2:
+		return Expanded{}, fmt.Errorf("%w: about %d of %d tokens; point at less, such as a part of a file with @file:path:10-50", ErrTooMuch, out.Tokens, window)
+	case out.Tokens > window/4:
+		out.Warnings = append(out.Warnings, fmt.Sprintf("what is attached takes about %d of the model's %d tokens", out.Tokens, window))
+	}
+	return out, nil
+}
+
+var errNotHere = errors.New("this kind of reference cannot be used here")
+
+func (s Sources) read(ctx context.Context, r Reference) (string, error) {
+	switch r.Kind {
+	case File:
+		if s.File != nil {
+			return s.File(ctx, r.Target, r.From, r.To)
+		}
+	case Folder:
+		if s.Folder != nil {
+			return s.Folder(ctx, r.Target)
+		}
+	case URL:
+		if s.URL != nil {
+			return s.URL(ctx, r.Target)
+		}
+	case Session:
+		if s.Session != nil {
+			return s.Session(ctx, r.Target)
+		}
+	default:
+		return s.git(ctx, r)
+	}
+	return "", errNotHere
+}
+
+func (s Sources) git(ctx context.Context, r Reference) (string, error) {
+	if s.Git == nil {
+		return "", errNotHere
+	}
+	args := []string{"diff"}
+	switch r.Kind {
+	case Staged:
+		args = []string{"diff", "--cached"}
+	case Commits:
+		args = []string{"log", "-p", fmt.Sprintf("-%d", r.From)}
+	}
+	out, err := s.Git(ctx, args...)
+	if err == nil && strings.TrimSpace(out) == "" {
+		return "(no changes)", nil
+	}
+	return out, err
+}

@@ -1,0 +1,274 @@
+package toolbox
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"hermes"
+)
+
+// Mode says how dangerous calls are approved.
+type Mode string
+
+// The modes. Smart lets a model judge first; without one it asks the person,
+// as manual does.
+const (
+	ModeManual Mode = "manual"
+	ModeSmart  Mode = "smart"
+	ModeOff    Mode = "off"
+)
+
+// ParseMode reads approvals.mode as YAML has it: false (which is what an
+// unquoted off means there) and "off" are off; true, empty and unknown values
+// are manual.
+func ParseMode(v any) Mode {
+	switch v := v.(type) {
+	case bool:
+		if !v {
+			return ModeOff
+		}
+	case string:
+		switch m := Mode(strings.ToLower(strings.TrimSpace(v))); m {
+		case ModeSmart, ModeOff:
+			return m
+		case "false":
+			return ModeOff
+		}
+	}
+	return ModeManual
+}
+
+// Approvals are the rules of a session.
+type Approvals struct {
+	Mode Mode // empty is manual
+	// Deny are globs of commands that are never run, whatever the mode.
+	Deny []string
+	// Allowed are the keys of patterns that need no question any more.
+	Allowed []string
+	// Remember keeps keys that the person allowed for always; nil keeps them
+	// for the session.
+	Remember func(keys []string) error
+	// Judge lets a model say of one call, in the smart mode, whether it may run
+	// without a question: ConsentOnce lets it, ConsentDenied refuses it, and
+	// anything else, or an error, asks the person. What the floor or a rule
+	// forbids does not come before it.
+	Judge func(ctx context.Context, session hermes.SessionRef, a hermes.Approval) (hermes.Consent, error)
+	// Breaker is after how many refusals in a row the model is told to stop;
+	// 0 is 3.
+	Breaker int
+}
+
+// approvals is what a session has been allowed so far.
+type approvals struct {
+	rules Approvals
+
+	mu      sync.Mutex
+	mode    Mode
+	allowed map[string]bool
+	refused int // in a row
+}
+
+func newApprovals(rules Approvals) *approvals {
+	rules.Breaker = cmp.Or(rules.Breaker, 3)
+	a := &approvals{rules: rules, mode: cmp.Or(rules.Mode, ModeManual), allowed: map[string]bool{}}
+	for _, key := range rules.Allowed {
+		a.allowed[key] = true
+	}
+	return a
+}
+
+// SetMode changes how dangerous calls are approved from now on.
+func (b *Box) SetMode(m Mode) {
+	b.approvals.mu.Lock()
+	defer b.approvals.mu.Unlock()
+	b.approvals.mode = m
+}
+
+// approval is the one place where a call that may do harm is let through or
+// refused, whatever asked for it: the model, a script, a child.
+func (b *Box) approval(m member, next runner) runner {
+	reviewer, reviews := m.tool.(hermes.Reviewer)
+	return func(ctx context.Context, c *hermes.Call) hermes.Result {
+		subject := wholeSubject(c)
+		if glob := denied(subject, b.approvals.rules.Deny); glob != "" {
+			return forbidden("it matches the rule " + glob + " in approvals.deny")
+		}
+		if !reviews {
+			return next(ctx, c)
+		}
+		if r := b.review(ctx, c, subject, reviewer.Review(ctx, c)); r != nil {
+			return *r
+		}
+		return next(ctx, c)
+	}
+}
+
+// review returns nil when the call may run, else the refusal.
+func (b *Box) review(ctx context.Context, c *hermes.Call, subject string, found []hermes.Review) *hermes.Result {
+	for _, f := range found {
+		if f.Floor {
+			r := forbidden(f.Reason)
+			return &r
+		}
+	}
+	open := b.approvals.open(found)
+	if len(open) == 0 {
+		return nil
+	}
+	consent := hermes.ConsentDenied
+	if c.Host != nil {
+		shown := hermes.Approval{CallID: c.ID, Tool: c.Name, Subject: visible(subject), Dir: visible(workdir(c)), Reviews: open}
+		judged, r := b.judge(ctx, c, shown)
+		if judged {
+			return r
+		}
+		answer, err := c.Host.Approve(ctx, shown)
+		switch {
+		case err != nil && stopped(ctx, err):
+			r := failure("interrupted: the turn was stopped before this was approved; it did not run")
+			return &r
+		case err != nil:
+			b.log.Warn("ask for approval", "tool", c.Name, "call", c.ID, "err", err)
+		default:
+			consent = answer
+		}
+	}
+	if !consent.Granted() {
+		r := b.approvals.refuse(consent, open)
+		return &r
+	}
+	if err := b.approvals.grant(consent, open); err != nil {
+		b.log.Warn("remember an approval", "err", err)
+	}
+	return nil
+}
+
+// open are the reviews that nobody has consented to yet. Each pattern has its
+// own key, and consent to one says nothing about another.
+func (a *approvals) open(found []hermes.Review) []hermes.Review {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.mode == ModeOff {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(found), func(f hermes.Review) bool { return a.allowed[f.Key] })
+}
+
+func (a *approvals) grant(consent hermes.Consent, open []hermes.Review) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.refused = 0
+	if consent == hermes.ConsentOnce {
+		return nil
+	}
+	var keys []string
+	for _, f := range open {
+		a.allowed[f.Key] = true
+		keys = append(keys, f.Key)
+	}
+	if consent == hermes.ConsentAlways && a.rules.Remember != nil {
+		return a.rules.Remember(keys)
+	}
+	return nil
+}
+
+func (a *approvals) refuse(consent hermes.Consent, open []hermes.Review) hermes.Result {
+	if consent == hermes.ConsentTimeout {
+		return a.refusal("timeout", "no answer came in time, and silence is not consent.", open)
+	}
+	return a.refusal("denied", "the person refused, or nobody could be asked.", open)
+}
+
+func (a *approvals) refusal(outcome, why string, open []hermes.Review) hermes.Result {
+	a.mu.Lock()
+	a.refused++
+	breaks := a.refused >= a.rules.Breaker
+	a.mu.Unlock()
+	text := "BLOCKED: this was not run. The user did NOT consent: " + why +
+		" Do not retry it, do not rephrase it, and do not try to reach the same goal by a different command."
+	if breaks {
+		text += " Several requests in a row were refused: stop calling tools now and tell the user what you wanted to do and why."
+	} else {
+		text += " Say what you wanted to do, or go on with what needs no approval."
+	}
+	return blocked(outcome, text, reasons(open))
+}
+
+func (a *approvals) newTurn() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.refused = 0
+}
+
+// forbidden refuses what no mode and no consent allows.
+func forbidden(why string) hermes.Result {
+	return blocked("forbidden", "BLOCKED: this is never run, whatever the mode, and no approval can allow it. "+
+		"Do not retry it, do not rephrase it, and do not try to reach the same goal by a different command. "+
+		"If it is really wanted, the user must do it by hand.", why)
+}
+
+// blocked is the shape of every refusal.
+func blocked(outcome, message, reason string) hermes.Result {
+	return refusal(map[string]any{
+		"approved": false, "user_consent": false, "outcome": outcome, "message": message, "reason": reason,
+	})
+}
+
+func reasons(found []hermes.Review) string {
+	list := make([]string, len(found))
+	for i, f := range found {
+		list[i] = f.Reason
+	}
+	return strings.Join(list, "; ")
+}
+
+// wholeSubject is what a person is asked to allow, never shortened: the
+// command, the path, or the arguments as they are.
+func wholeSubject(c *hermes.Call) string {
+	var given map[string]any
+	if json.Unmarshal(c.Arguments, &given) == nil {
+		for _, name := range [...]string{"command", "code", "data", "path", "url"} {
+			if s, ok := given[name].(string); ok && s != "" {
+				return s
+			}
+		}
+	}
+	return string(c.Arguments)
+}
+
+// visible spells out the characters that would make a text look like another
+// one on a screen: control characters, and those that are invisible or turn
+// the direction of writing. Line breaks and tabs stay.
+func visible(text string) string {
+	var b strings.Builder
+	for _, r := range strings.ToValidUTF8(text, "\ufffd") {
+		if r == '\n' || r == '\t' || !unicode.IsControl(r) && !unicode.Is(unicode.Cf, r) && r != 0x2028 && r != 0x2029 {
+			b.WriteRune(r)
+			continue
+		}
+		fmt.Fprintf(&b, "<U+%04X>", r)
+	}
+	return b.String()
+}
+
+// workdir is where the call would run.
+func workdir(c *hermes.Call) string {
+	var given struct {
+		Workdir string `json:"workdir"`
+	}
+	if json.Unmarshal(c.Arguments, &given) == nil && given.Workdir != "" {
+		return given.Workdir
+	}
+	if e := c.Host.Environment(); e != nil {
+		if dir, err := e.Files().Resolve("."); err == nil {
+			return dir
+		}
+	}
+	return c.Host.Session().Dir
+}

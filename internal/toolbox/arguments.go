@@ -1,0 +1,167 @@
+package toolbox
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"hermes"
+)
+
+// prepare finds the tool of a call and fits the arguments to its schema. The
+// text says, for the model, why the call cannot run.
+func (b *Box) prepare(c *hermes.Call) (m member, ready *hermes.Call, problem string) {
+	m, ok := b.set.member(c.Name)
+	if !ok {
+		return member{}, nil, b.unknown(c.Name)
+	}
+	arguments, problem := object(m.spec.Name, c.Arguments)
+	if problem != "" {
+		return member{}, nil, problem
+	}
+	arguments = coerce(arguments, m.shape)
+	if problem = missing(m, arguments); problem != "" {
+		return member{}, nil, problem
+	}
+	ready = &hermes.Call{ID: c.ID, Name: m.spec.Name, Arguments: arguments, Host: c.Host}
+	return m, ready, ""
+}
+
+// object checks that arguments are one JSON object; nothing at all is an
+// empty one, and an object sent as a JSON string is unpacked.
+func object(tool string, arguments json.RawMessage) (json.RawMessage, string) {
+	text := bytes.TrimSpace(arguments)
+	if len(text) == 0 || string(text) == "null" || string(text) == `""` {
+		return json.RawMessage("{}"), ""
+	}
+	var inner string
+	if text[0] == '"' && json.Unmarshal(text, &inner) == nil {
+		text = []byte(strings.TrimSpace(inner))
+	}
+	if !json.Valid(text) {
+		return nil, fmt.Sprintf("the arguments of %s are not valid JSON and the call was not run; send the call again with one JSON object", tool)
+	}
+	if text[0] != '{' {
+		return nil, fmt.Sprintf("the arguments of %s must be one JSON object, such as {\"name\": value}; the call was not run", tool)
+	}
+	return text, ""
+}
+
+// missing says which required arguments a call lacks.
+func missing(m member, arguments json.RawMessage) string {
+	required, _ := m.shape["required"].([]any)
+	if len(required) == 0 {
+		return ""
+	}
+	var given map[string]json.RawMessage
+	if json.Unmarshal(arguments, &given) != nil {
+		return ""
+	}
+	var lacking, strange []string
+	for _, r := range required {
+		name, _ := r.(string)
+		if _, ok := given[name]; !ok && name != "" {
+			lacking = append(lacking, name)
+		}
+	}
+	if len(lacking) == 0 {
+		return ""
+	}
+	properties, _ := m.shape["properties"].(map[string]any)
+	for name := range given {
+		if _, ok := properties[name]; !ok {
+			strange = append(strange, name)
+		}
+	}
+	slices.Sort(strange)
+	text := fmt.Sprintf("%s needs %s, which the call does not have", m.spec.Name, quoted(lacking))
+	if len(strange) > 0 {
+		text += fmt.Sprintf(" (it has %s, which %s does not know)", quoted(strange), m.spec.Name)
+	}
+	return text + "; it was not run, send it again complete"
+}
+
+// unknown tells the model that there is no such tool and what there is.
+func (b *Box) unknown(name string) string {
+	names := b.set.Names()
+	if len(names) == 0 {
+		return fmt.Sprintf("there is no tool named %q: no tools are available in this session, answer in words", name)
+	}
+	text := fmt.Sprintf("there is no tool named %q", name)
+	if near := nearest(name, names); len(near) > 0 {
+		text += "; did you mean " + quoted(near) + "?"
+	}
+	const many = 40
+	if len(names) <= many {
+		text += " The tools are: " + strings.Join(names, ", ")
+	}
+	return text
+}
+
+// nearest lists up to three names that a misspelled one may mean.
+func nearest(name string, names []string) []string {
+	type guess struct {
+		name string
+		far  int
+	}
+	plain := func(s string) string {
+		s = strings.ToLower(s)
+		if _, after, ok := strings.Cut(s, "."); ok {
+			s = after
+		}
+		return strings.NewReplacer("-", "", "_", "", " ", "").Replace(s)
+	}
+	word := plain(name)
+	if word == "" {
+		return nil
+	}
+	var guesses []guess
+	for _, n := range names {
+		p := plain(n)
+		far := distance(word, p)
+		if strings.Contains(p, word) || strings.Contains(word, p) {
+			far = min(far, 1)
+		}
+		if far <= max(1, len(p)/3) {
+			guesses = append(guesses, guess{n, far})
+		}
+	}
+	slices.SortStableFunc(guesses, func(a, b guess) int { return a.far - b.far })
+	var near []string
+	for _, g := range guesses[:min(3, len(guesses))] {
+		near = append(near, g.name)
+	}
+	return near
+}
+
+// distance is the number of edits between two words, at most 64 bytes of each.
+func distance(a, b string) int {
+	a, b = a[:min(64, len(a))], b[:min(64, len(b))]
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		before := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := before
+			if a[i] != b[j] {
+				cost++
+			}
+			before = row[j+1]
+			row[j+1] = min(cost, row[j+1]+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+func quoted(names []string) string {
+	list := make([]string, len(names))
+	for i, n := range names {
+		list[i] = fmt.Sprintf("%q", n)
+	}
+	return strings.Join(list, ", ")
+}

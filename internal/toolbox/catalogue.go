@@ -1,0 +1,224 @@
+package toolbox
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"hermes"
+)
+
+// availableFor is how long the answer of a toolset's check is believed.
+const availableFor = 30 * time.Second
+
+// Custom is a toolset that the person defined: tools and other toolsets.
+type Custom struct {
+	Tools    []string
+	Includes []string
+}
+
+// Catalogue joins the table of toolset names with the toolsets that this
+// program has. It serves all sessions and may be used concurrently.
+type Catalogue struct {
+	sets   []hermes.Toolset
+	custom map[string]Custom
+	now    func() time.Time
+
+	mu     sync.Mutex
+	checks map[int]check // by place in sets
+}
+
+type check struct {
+	why string
+	at  time.Time
+}
+
+// NewCatalogue returns a catalogue of sets, in order: where two have a tool of
+// the same name, the first one's is used. now is the clock; nil is time.Now.
+func NewCatalogue(sets []hermes.Toolset, custom map[string]Custom, now func() time.Time) *Catalogue {
+	if now == nil {
+		now = time.Now
+	}
+	return &Catalogue{sets: sets, custom: custom, now: now, checks: map[int]check{}}
+}
+
+// available asks the toolset at a place in sets whether it can be used, or
+// remembers the answer. A check that panics counts as one that failed.
+func (c *Catalogue) available(ctx context.Context, place int) string {
+	now := c.now()
+	c.mu.Lock()
+	last, known := c.checks[place]
+	c.mu.Unlock()
+	if known && now.Sub(last.at) < availableFor {
+		return last.why
+	}
+	why := ask(ctx, c.sets[place])
+	c.mu.Lock()
+	c.checks[place] = check{why: why, at: now}
+	c.mu.Unlock()
+	return why
+}
+
+func ask(ctx context.Context, s hermes.Toolset) (why string) {
+	defer func() {
+		if p := recover(); p != nil {
+			why = fmt.Sprintf("its check failed: %v", p)
+		}
+	}()
+	return s.Available(ctx)
+}
+
+// Names lists every toolset that can be asked for, sorted: those of the table,
+// the person's own, and what this program has besides.
+func (c *Catalogue) Names() []string {
+	var names []string
+	for _, r := range table {
+		names = append(names, r.name)
+	}
+	for _, platform := range likeCLI {
+		names = append(names, "hermes-"+platform)
+	}
+	for name := range c.custom {
+		names = append(names, name)
+	}
+	for _, s := range c.sets {
+		names = append(names, s.Name())
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Expand lists the tools that the named toolsets stand for, sorted, whether
+// this program has them or not, and the names that nothing is known by.
+// Includes are followed, also in circles. all and * are everything but what
+// must be asked for by name.
+func (c *Catalogue) Expand(ctx context.Context, names ...string) (tools, unknown []string) {
+	e := expansion{ctx: ctx, catalogue: c, seen: map[string]bool{}, tools: map[string]bool{}}
+	for _, name := range names {
+		if name = strings.TrimSpace(name); name != "" && !e.add(name) {
+			unknown = append(unknown, name)
+		}
+	}
+	for tool := range e.tools {
+		tools = append(tools, tool)
+	}
+	slices.Sort(tools)
+	return tools, unknown
+}
+
+type expansion struct {
+	ctx       context.Context // of the one Expand it lives in
+	catalogue *Catalogue
+	seen      map[string]bool // toolsets under way or done
+	tools     map[string]bool
+}
+
+// add adds what a name stands for, and says whether it stands for anything.
+func (e *expansion) add(name string) bool {
+	if name == "all" || name == "*" {
+		e.everything()
+		return true
+	}
+	name = renamed(name)
+	if e.seen[name] {
+		return true
+	}
+	e.seen[name] = true
+	known := e.table(name)
+	if own, ok := e.catalogue.custom[name]; ok {
+		known = true
+		e.row(own.Tools, own.Includes)
+	}
+	if e.running(name) {
+		known = true
+	}
+	return known || e.tool(name)
+}
+
+func (e *expansion) table(name string) bool {
+	r, ok := find(name)
+	if !ok {
+		return false
+	}
+	e.row(r.tools, r.includes)
+	return true
+}
+
+func (e *expansion) row(tools, includes []string) {
+	for _, t := range tools {
+		e.tools[aliased(t)] = true
+	}
+	for _, name := range includes {
+		e.add(name)
+	}
+}
+
+// running adds the tools of this program's toolsets of that name; a server's
+// bare name stands for its mcp- toolset.
+func (e *expansion) running(name string) bool {
+	known := false
+	for _, s := range e.catalogue.sets {
+		if s.Name() == name || s.Name() == "mcp-"+name {
+			known = true
+			for _, t := range e.toolsOf(s) {
+				e.tools[aliased(t.Spec().Name)] = true
+			}
+		}
+	}
+	return known
+}
+
+// tool lets a single tool stand where a toolset is asked for.
+func (e *expansion) tool(name string) bool {
+	name = aliased(name)
+	for _, r := range table {
+		if slices.Contains(r.tools, name) {
+			e.tools[name] = true
+			return true
+		}
+	}
+	for _, s := range e.catalogue.sets {
+		for _, t := range e.toolsOf(s) {
+			if aliased(t.Spec().Name) == name {
+				e.tools[name] = true
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (e *expansion) everything() {
+	for _, r := range table {
+		if !r.optIn {
+			e.row(r.tools, nil)
+		}
+	}
+	for name := range e.catalogue.custom {
+		e.add(name)
+	}
+	for _, s := range e.catalogue.sets {
+		if r, ok := find(s.Name()); !ok || !r.optIn {
+			e.running(s.Name())
+		}
+	}
+}
+
+// toolsOf lists a toolset's tools; one that cannot say has none here, and
+// Select reports why.
+func (e *expansion) toolsOf(s hermes.Toolset) []hermes.Tool {
+	tools, _ := list(e.ctx, s)
+	return tools
+}
+
+func list(ctx context.Context, s hermes.Toolset) (tools []hermes.Tool, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			tools, err = nil, fmt.Errorf("listing its tools failed: %v", p)
+		}
+	}()
+	return s.Tools(ctx)
+}

@@ -1,0 +1,311 @@
+package toolbox
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// coerce fits arguments to a tool's schema where a model wrote the right thing
+// in the wrong type: "5" for 5, "[1]" for [1], "null" for null, a bare value
+// for a list of one. What does not fit, has no schema or is declared a string
+// stays as it is. The very same bytes come back when nothing changed.
+func coerce(arguments json.RawMessage, schema map[string]any) json.RawMessage {
+	if schema == nil {
+		return arguments
+	}
+	value, ok := decodeJSON(arguments).(map[string]any)
+	if !ok {
+		return arguments
+	}
+	c := coercer{root: schema}
+	fitted := c.fit(value, schema, 0)
+	if !c.changed {
+		return arguments
+	}
+	text, err := plainJSON(fitted)
+	if err != nil {
+		return arguments
+	}
+	return text
+}
+
+func decodeJSON(text []byte) any {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return nil
+	}
+	return v
+}
+
+type coercer struct {
+	root    map[string]any // where local references point into
+	changed bool
+	looked  int // schemas looked at
+}
+
+// deepest and widest bound the walk, since references may run in circles.
+const (
+	deepest = 32
+	widest  = 20_000
+)
+
+// fit returns the value as the schema wants it, or unchanged.
+func (c *coercer) fit(value any, schema map[string]any, depth int) any {
+	if depth > deepest {
+		return value
+	}
+	schema = c.resolve(schema)
+	kinds := c.kinds(schema, 0)
+	switch v := value.(type) {
+	case string:
+		return c.text(v, kinds, schema, depth)
+	case json.Number:
+		return c.number(v, kinds, schema, depth)
+	case map[string]any:
+		if !kinds.has("object") && kinds.has("array") {
+			return c.wrap(v, schema, depth)
+		}
+		c.fields(v, schema, depth)
+		return v
+	case []any:
+		items, ok := schema["items"].(map[string]any)
+		if !ok {
+			return v
+		}
+		for i := range v {
+			v[i] = c.fit(v[i], items, depth+1)
+		}
+		return v
+	case bool:
+		if kinds.only("array") {
+			return c.wrap(v, schema, depth)
+		}
+	}
+	return value
+}
+
+// fields fits the members of an object in place.
+func (c *coercer) fields(v map[string]any, schema map[string]any, depth int) {
+	properties, _ := schema["properties"].(map[string]any)
+	rest, _ := schema["additionalProperties"].(map[string]any)
+	for name, member := range v {
+		s, ok := properties[name].(map[string]any)
+		if !ok {
+			s = rest
+		}
+		if s != nil {
+			v[name] = c.fit(member, s, depth+1)
+		}
+	}
+}
+
+// text fits a string that may stand for something else.
+func (c *coercer) text(v string, kinds kinds, schema map[string]any, depth int) any {
+	if kinds.has("string") || len(kinds) == 0 {
+		return v
+	}
+	word := strings.TrimSpace(v)
+	if kinds.has("null") && word == "null" {
+		c.changed = true
+		return nil
+	}
+	if kinds.has("boolean") {
+		switch strings.ToLower(word) {
+		case "true", "false":
+			c.changed = true
+			return strings.EqualFold(word, "true")
+		}
+	}
+	if kinds.has("integer") || kinds.has("number") {
+		if n, ok := asNumber(word, kinds.has("number")); ok {
+			c.changed = true
+			return n
+		}
+	}
+	if kinds.has("array") || kinds.has("object") {
+		switch inner := decodeWhole(word).(type) {
+		case []any:
+			if kinds.has("array") {
+				c.changed = true
+				return c.fit(inner, schema, depth+1)
+			}
+		case map[string]any:
+			c.changed = c.changed || kinds.has("object")
+			if kinds.has("object") {
+				return c.fit(inner, schema, depth+1)
+			}
+		}
+	}
+	if kinds.only("array") {
+		return c.wrap(v, schema, depth)
+	}
+	return v
+}
+
+// number turns whole floats into integers and wraps what should be a list.
+func (c *coercer) number(v json.Number, kinds kinds, schema map[string]any, depth int) any {
+	if kinds.only("array") {
+		return c.wrap(v, schema, depth)
+	}
+	if kinds.has("integer") && !kinds.has("number") && strings.ContainsAny(v.String(), ".eE") {
+		if n, ok := asNumber(v.String(), false); ok {
+			c.changed = true
+			return n
+		}
+	}
+	return v
+}
+
+// wrap makes a list of one.
+func (c *coercer) wrap(v any, schema map[string]any, depth int) any {
+	c.changed = true
+	return c.fit([]any{v}, schema, depth+1)
+}
+
+// asNumber reads a number. Whole floats become integers; a fraction passes
+// only where fractions may be.
+func asNumber(word string, fractions bool) (json.Number, bool) {
+	if word == "" || word[0] != '-' && (word[0] < '0' || word[0] > '9') || !json.Valid([]byte(word)) {
+		return "", false
+	}
+	if !strings.ContainsAny(word, ".eE") {
+		return json.Number(word), true
+	}
+	f, err := strconv.ParseFloat(word, 64)
+	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
+		return "", false
+	}
+	const exact = 1 << 53
+	if f == math.Trunc(f) && math.Abs(f) <= exact {
+		return json.Number(strconv.FormatInt(int64(f), 10)), true
+	}
+	return json.Number(word), fractions
+}
+
+// decodeWhole decodes a text that is one JSON value and nothing else.
+func decodeWhole(text string) any {
+	if text == "" || text[0] != '[' && text[0] != '{' || !json.Valid([]byte(text)) {
+		return nil
+	}
+	return decodeJSON([]byte(text))
+}
+
+// kinds are the JSON types that a schema admits; none means that it does not say.
+type kinds []string
+
+func (k kinds) has(kind string) bool {
+	for _, s := range k {
+		if s == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// only says that the kind is admitted and nothing else but null.
+func (k kinds) only(kind string) bool {
+	for _, s := range k {
+		if s != kind && s != "null" {
+			return false
+		}
+	}
+	return k.has(kind)
+}
+
+// kinds collects the types of a schema and of its alternatives.
+func (c *coercer) kinds(schema map[string]any, depth int) kinds {
+	if c.looked++; depth > deepest || c.looked > widest {
+		return nil
+	}
+	var out kinds
+	switch t := schema["type"].(type) {
+	case string:
+		out = append(out, t)
+	case []any:
+		for _, one := range t {
+			if s, ok := one.(string); ok {
+				out = append(out, s)
+			}
+		}
+	}
+	if schema["nullable"] == true {
+		out = append(out, "null")
+	}
+	for _, key := range [...]string{"anyOf", "oneOf"} {
+		list, _ := schema[key].([]any)
+		for _, one := range list {
+			if s, ok := one.(map[string]any); ok {
+				out = append(out, c.kinds(c.resolve(s), depth+1)...)
+			}
+		}
+	}
+	return out
+}
+
+// resolve follows local references, and steps into the one alternative that is
+// an array or object, so that its items and properties are found.
+func (c *coercer) resolve(schema map[string]any) map[string]any {
+	for range deepest {
+		ref, ok := schema["$ref"].(string)
+		if !ok {
+			break
+		}
+		target, ok := c.pointer(ref)
+		if !ok {
+			return schema
+		}
+		schema = target
+	}
+	return c.spread(schema)
+}
+
+// spread lifts items and properties of a single structured alternative.
+func (c *coercer) spread(schema map[string]any) map[string]any {
+	if schema["items"] != nil || schema["properties"] != nil {
+		return schema
+	}
+	for _, key := range [...]string{"anyOf", "oneOf"} {
+		list, _ := schema[key].([]any)
+		for _, one := range list {
+			s, _ := one.(map[string]any)
+			if ref, ok := s["$ref"].(string); ok {
+				s, _ = c.pointer(ref)
+			}
+			if s["items"] == nil && s["properties"] == nil {
+				continue
+			}
+			joined := map[string]any{"items": s["items"], "properties": s["properties"], "additionalProperties": s["additionalProperties"]}
+			for k, v := range schema {
+				joined[k] = v
+			}
+			return joined
+		}
+	}
+	return schema
+}
+
+// pointer finds what a local reference such as "#/$defs/item" names.
+func (c *coercer) pointer(ref string) (map[string]any, bool) {
+	path, local := strings.CutPrefix(ref, "#")
+	if !local {
+		return nil, false
+	}
+	at := c.root
+	for step := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
+		if step == "" {
+			continue
+		}
+		step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
+		next, ok := at[step].(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		at = next
+	}
+	return at, true
+}

@@ -1,0 +1,202 @@
+package toolbox_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"hermes"
+	"hermes/internal/policy"
+	"hermes/internal/toolbox"
+)
+
+// Codes of the guardrail, as scripts look for them.
+const (
+	exactWarn  = "repeated_exact_failure_warning"
+	exactBlock = "repeated_exact_failure_block"
+	toolWarn   = "same_tool_failure_warning"
+	toolHalt   = "same_tool_failure_halt"
+	idleWarn   = "idempotent_no_progress_warning"
+	idleBlock  = "idempotent_no_progress_block"
+)
+
+// worldly are tools that answer what their argument says: fail, or a text.
+func worldly() []hermes.Tool {
+	run := func(_ context.Context, c *hermes.Call) (hermes.Result, error) {
+		var in struct {
+			Says string
+			Fail bool
+		}
+		if err := json.Unmarshal(c.Arguments, &in); err != nil {
+			return hermes.Result{}, err
+		}
+		if in.Says == "" {
+			in.Says = "same"
+		}
+		return hermes.Result{Text: in.Says, Failed: in.Fail}, nil
+	}
+	reads := func(raw json.RawMessage) bool {
+		var in struct{ Command string }
+		return json.Unmarshal(raw, &in) == nil && policy.ReadsOnly(in.Command)
+	}
+	return []hermes.Tool{
+		tool{spec: hermes.Spec{Name: "terminal", ReadsOnly: reads}, run: run},
+		tool{spec: hermes.Spec{Name: "write_file", Effect: hermes.EffectIdempotent}, run: run},
+		tool{spec: hermes.Spec{Name: "mcp_stranger"}, run: run},
+		tool{spec: hermes.Spec{Name: "todo", Effect: hermes.EffectIdempotent}, run: run},
+		tool{spec: hermes.Spec{Name: "read_file", Effect: hermes.EffectNone}, run: run},
+		tool{spec: hermes.Spec{Name: "web_search", Effect: hermes.EffectNone}, run: run},
+		tool{spec: hermes.Spec{Name: "delegate_task"}, run: run},
+	}
+}
+
+// told is a call and what its result must hold; "" is no word of the guardrail.
+type told struct{ name, arguments, want string }
+
+func repeated(n int, c told) []told {
+	all := make([]told, n)
+	for i := range all {
+		all[i] = c
+	}
+	return all
+}
+
+func steps(parts ...[]told) (all []told) {
+	for _, p := range parts {
+		all = append(all, p...)
+	}
+	return all
+}
+
+func one(name, arguments, want string) []told { return []told{{name, arguments, want}} }
+
+func TestGuardrailLineByLine(t *testing.T) {
+	t.Parallel()
+	stops, quiet := toolbox.Guardrail{HardStop: true}, toolbox.Guardrail{HardStop: true, Quiet: true}
+	const fails = `{"fail":true}`
+	for name, tt := range map[string]struct {
+		guard toolbox.Guardrail
+		steps []told
+	}{
+		"calls are known by tool and canonical arguments": {stops, steps(
+			one("mcp_stranger", `{"fail":true,"n":1}`, ""), one("mcp_stranger", `{ "n":1, "fail":true }`, exactWarn), one("write_file", `{"fail":true,"n":1}`, ""))},
+		"exact failure: warn at 2, block at 5": {stops, steps(
+			one("mcp_stranger", fails, ""), repeated(4, told{"mcp_stranger", fails, exactWarn}), one("mcp_stranger", fails, exactBlock))},
+		"same tool: warn at 3": {stops, steps(
+			one("mcp_stranger", `{"fail":true,"n":1}`, ""), one("mcp_stranger", `{"fail":true,"n":2}`, ""), one("mcp_stranger", `{"fail":true,"n":3}`, toolWarn))},
+		"no progress: warn at 2, block at 5": {stops, steps(
+			one("read_file", `{}`, ""), repeated(4, told{"read_file", `{}`, idleWarn}), one("read_file", `{}`, idleBlock))},
+		"another result is progress": {stops, steps(
+			one("read_file", `{}`, ""), one("read_file", `{"says":"other"}`, ""), one("read_file", `{"n":1}`, ""))},
+		"hard stops are off by default": {toolbox.Guardrail{}, steps(
+			one("mcp_stranger", fails, ""), repeated(9, told{"mcp_stranger", fails, exactWarn}), one("read_file", `{}`, ""), repeated(9, told{"read_file", `{}`, idleWarn}))},
+		"warnings can be off": {quiet, steps(repeated(5, told{"mcp_stranger", fails, ""}), one("mcp_stranger", fails, exactBlock))},
+		"numbers can be set": {toolbox.Guardrail{HardStop: true, WarnExact: 1, BlockExact: 1, WarnSame: 3, BlockProgress: 3}, steps(
+			one("mcp_stranger", fails, exactWarn), one("mcp_stranger", fails, exactBlock), repeated(2, told{"read_file", `{}`, ""}), one("read_file", `{}`, idleWarn), one("read_file", `{}`, idleBlock))},
+		"a success clears the exact streak": {quiet, steps(
+			repeated(4, told{"mcp_stranger", fails, ""}), one("mcp_stranger", `{}`, ""), repeated(5, told{"mcp_stranger", fails, ""}), one("mcp_stranger", fails, exactBlock))},
+		"what changes things is not judged by equal success": {stops, repeated(12, told{"write_file", `{}`, ""})},
+		"nor what is unknown":                                {stops, repeated(12, told{"mcp_stranger", `{}`, ""})},
+		"nor a command, though it reads":                     {stops, repeated(12, told{"terminal", `{"command":"ls"}`, ""})},
+		"lint trouble is no failure":                         {stops, repeated(12, told{"write_file", `{"says":"{\"lint\":{\"a.go\":{\"status\":\"error\",\"errors\":[\"1: oops\"]}}}"}`, ""})},
+		"an edit between equal failures restarts the streak": {quiet, steps(
+			repeated(4, told{"terminal", `{"fail":true,"command":"go test"}`, ""}), one("write_file", `{}`, ""), repeated(5, told{"terminal", `{"fail":true,"command":"go test"}`, ""}),
+			one("terminal", `{"fail":true,"command":"go test"}`, exactBlock))},
+		"a command may be an edit": {quiet, steps(
+			repeated(4, told{"mcp_stranger", fails, ""}), one("terminal", `{"command":"sed -i s/a/b/ x"}`, ""), repeated(3, told{"mcp_stranger", fails, ""}))},
+		"a command that only looks is none": {quiet, steps(
+			repeated(4, told{"mcp_stranger", fails, ""}), one("terminal", `{"command":"ls -l"}`, ""), one("mcp_stranger", fails, ""), one("mcp_stranger", fails, exactBlock))},
+		"nor is a list of tasks": {quiet, steps(
+			repeated(4, told{"mcp_stranger", fails, ""}), one("todo", `{}`, ""), one("mcp_stranger", fails, ""), one("mcp_stranger", fails, exactBlock))},
+		"an edit lets a file be read again": {stops, steps(one("read_file", `{}`, ""), one("write_file", `{}`, ""), one("read_file", `{}`, ""))},
+		"at most so many searches": {toolbox.Guardrail{Searches: 2}, steps(
+			one("web_search", `{"q":1}`, ""), one("web_search", `{"q":2}`, ""), one("web_search", `{"q":3}`, "web_searches_cap"), one("read_file", `{}`, ""))},
+		"at most so many sub-agents, each of a batch counts": {toolbox.Guardrail{Subagents: 3}, steps(
+			one("delegate_task", `{"goal":"a"}`, ""), one("delegate_task", `{"tasks":[{},{},{}]}`, "subagents_cap"), one("delegate_task", `{"tasks":[{},{}]}`, ""), one("delegate_task", `{"goal":"b"}`, "subagents_cap"))},
+		"no cap": {toolbox.Guardrail{}, repeated(60, told{"delegate_task", `{}`, ""})},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			box := mustBox(t, toolbox.Options{Guardrail: tt.guard}, worldly()...)
+			for turn := range 2 { // a new turn clears all
+				for i, s := range tt.steps {
+					r := box.Run(t.Context(), call(s.name, s.arguments))
+					silent := !strings.Contains(r.Text, "_warning") && !strings.Contains(r.Text, "blocked") && !strings.Contains(r.Text, "_halt")
+					if s.want == "" && !silent || !strings.Contains(r.Text, s.want) || r.Halt != "" {
+						t.Fatalf("turn %d, step %d: got %q (halt %q), want %q", turn, i, r.Text, r.Halt, s.want)
+					}
+				}
+				box.TurnStarted()
+			}
+		})
+	}
+}
+
+func TestHaltIsDecidedAfterACallAndEndsTheTurnsTools(t *testing.T) {
+	t.Parallel()
+	failing := func(i int) *hermes.Call {
+		return call("mcp_stranger", `{"fail":true,"n":`+strings.Repeat("1", i+1)+`}`)
+	}
+	box := mustBox(t, toolbox.Options{Guardrail: toolbox.Guardrail{HardStop: true}}, worldly()...)
+	for i := range 7 {
+		if r := box.Run(t.Context(), failing(i)); r.Halt != "" {
+			t.Fatalf("halted after %d failures", i+1)
+		}
+	}
+	if r := box.Run(t.Context(), failing(7)); !strings.Contains(r.Halt, toolHalt) || !strings.HasPrefix(r.Text, "same") {
+		t.Errorf("the eighth failure ran and halts: got %q, halt %q", r.Text, r.Halt)
+	}
+	if r := box.Run(t.Context(), call("read_file", `{}`)); r.Halt == "" || !r.Failed || strings.HasPrefix(r.Text, "same") {
+		t.Errorf("no tool runs after a halt: got %q, halt %q", r.Text, r.Halt)
+	}
+	box.TurnStarted()
+	if r := box.Run(t.Context(), call("read_file", `{}`)); r.Halt != "" || r.Failed {
+		t.Errorf("a new turn clears all: got %q, halt %q", r.Text, r.Halt)
+	}
+}
+
+func TestWhoSendsABlockedCallOnAndOnIsHalted(t *testing.T) {
+	t.Parallel()
+	for _, arguments := range []string{`{"fail":true}`, `{}`} {
+		box := mustBox(t, toolbox.Options{Guardrail: toolbox.Guardrail{HardStop: true}}, worldly()...)
+		calls := 0
+		for ; calls < 50; calls++ {
+			if r := box.Run(t.Context(), call("read_file", arguments)); r.Halt != "" {
+				break
+			}
+		}
+		if calls > 13 {
+			t.Errorf("%s: not halted after %d calls", arguments, calls)
+		}
+	}
+}
+
+func TestFailingCommandsThatDifferNeverHalt(t *testing.T) {
+	t.Parallel()
+	box := mustBox(t, toolbox.Options{Guardrail: toolbox.Guardrail{HardStop: true}}, worldly()...)
+	for i := range 30 {
+		r := box.Run(t.Context(), call("terminal", `{"fail":true,"command":"try `+strings.Repeat("x", i)+`"}`))
+		if r.Halt != "" || strings.Contains(r.Text, "blocked") || i >= 2 && !strings.Contains(r.Text, toolWarn) {
+			t.Fatalf("command %d: got %q, halt %q", i, r.Text, r.Halt)
+		}
+	}
+	equal := toolbox.Guardrail{HardStop: true, BlockExact: 20}
+	box = mustBox(t, toolbox.Options{Guardrail: equal}, worldly()...)
+	var r hermes.Result
+	for range 8 {
+		r = box.Run(t.Context(), call("terminal", `{"fail":true,"command":"same"}`))
+	}
+	if r.Halt == "" {
+		t.Error("equal ones do")
+	}
+}
+
+func TestUnknownToolTwiceIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	box := mustBox(t, toolbox.Options{}, worldly()...)
+	box.Run(t.Context(), call("nope", `{}`))
+	if r := box.Run(t.Context(), call("nope", `{}`)); !strings.Contains(r.Text, exactWarn) {
+		t.Errorf("got %q", r.Text)
+	}
+}

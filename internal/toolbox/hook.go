@@ -1,0 +1,148 @@
+package toolbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"hermes"
+)
+
+// hookTimeout bounds a hook's function that sets no bound of its own.
+const hookTimeout = 30 * time.Second
+
+var errHookTime = errors.New("it took too long")
+
+// hook lets hooks see a call before it runs and its result after. A function
+// that panics or takes too long is logged and skipped; a guard's then refuses.
+func (b *Box) hook(m member, next runner) runner {
+	if !slices.ContainsFunc(b.hooks, func(h hermes.Hook) bool { return h.BeforeTool != nil || h.AfterTool != nil }) {
+		return next
+	}
+	return func(ctx context.Context, c *hermes.Call) hermes.Result {
+		c, answer := b.before(ctx, m, c)
+		if answer != nil {
+			return *answer
+		}
+		return b.after(ctx, c, next(ctx, c))
+	}
+}
+
+// before asks the hooks in order. A result ends the call.
+func (b *Box) before(ctx context.Context, m member, c *hermes.Call) (*hermes.Call, *hermes.Result) {
+	for _, h := range b.hooks {
+		if h.BeforeTool == nil {
+			continue
+		}
+		// The hook gets a call of its own: one that runs on after its time must
+		// not change what is about to run.
+		theirs := *c
+		theirs.Arguments = slices.Clone(c.Arguments)
+		var answer *hermes.Result
+		var refused error
+		broken := b.within(ctx, h, func(ctx context.Context) func() {
+			r, err := h.BeforeTool(ctx, &theirs)
+			return func() { answer, refused = r, err }
+		})
+		if broken != nil {
+			b.log.Warn("hook failed before a call", "hook", h.Name, "tool", c.Name, "err", broken)
+			if !h.Guard {
+				continue
+			}
+			r := failure(fmt.Sprintf("not run: the guard %s could not judge this call (%v); tell the person, and do not try to reach the same goal another way", h.Name, broken))
+			return c, &r
+		}
+		if refused != nil {
+			r := failure(refused.Error())
+			return c, &r
+		}
+		if answer != nil {
+			r := *answer
+			r.Text, r.Shown = b.clean(r.Text), b.clean(r.Shown)
+			return c, &r
+		}
+		var problem string
+		if c, problem = rewritten(m, c, &theirs); problem != "" {
+			r := failure(fmt.Sprintf("not run: the hook %s made the call unusable: %s", h.Name, problem))
+			return c, &r
+		}
+	}
+	return c, nil
+}
+
+// rewritten takes over the arguments that a hook changed.
+func rewritten(m member, c, theirs *hermes.Call) (*hermes.Call, string) {
+	if string(theirs.Arguments) == string(c.Arguments) {
+		return c, ""
+	}
+	arguments, problem := object(m.spec.Name, theirs.Arguments)
+	if problem != "" {
+		return c, problem
+	}
+	changed := *c
+	changed.Arguments = coerce(arguments, m.shape)
+	return &changed, ""
+}
+
+// after lets the hooks change a result.
+func (b *Box) after(ctx context.Context, c *hermes.Call, r hermes.Result) hermes.Result {
+	for _, h := range b.hooks {
+		if h.AfterTool == nil {
+			continue
+		}
+		theirs := r
+		var changed *hermes.Result
+		broken := b.within(context.WithoutCancel(ctx), h, func(ctx context.Context) func() {
+			h.AfterTool(ctx, c, &theirs)
+			return func() { changed = &theirs }
+		})
+		if broken != nil {
+			b.log.Warn("hook failed after a call", "hook", h.Name, "tool", c.Name, "err", broken)
+			continue
+		}
+		if changed.Text != r.Text || changed.Shown != r.Shown {
+			changed.Text, changed.Shown = b.clean(changed.Text), b.clean(changed.Shown)
+		}
+		r = *changed
+	}
+	return r
+}
+
+// within runs a hook's function and takes over what it found (the func it
+// returns), unless it panics or its time runs out. A function that ignores its
+// context runs on alone: nothing waits for it, and what it finds is dropped.
+func (b *Box) within(ctx context.Context, h hermes.Hook, f func(context.Context) func()) error {
+	limit := h.Timeout
+	if limit <= 0 {
+		limit = hookTimeout
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errHookTime)
+	defer cancel()
+	type outcome struct {
+		take func()
+		err  error
+	}
+	done := make(chan outcome, 1)
+	go func() { // ends with the function; the channel holds its outcome
+		defer func() {
+			if p := recover(); p != nil {
+				b.log.Error("hook panicked", "hook", h.Name, "panic", p, "stack", string(debug.Stack()))
+				done <- outcome{err: fmt.Errorf("it broke down: %v", p)}
+			}
+		}()
+		done <- outcome{take: f(ctx)}
+	}()
+	select {
+	case o := <-done:
+		if o.err != nil {
+			return o.err
+		}
+		o.take()
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

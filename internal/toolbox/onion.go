@@ -1,0 +1,137 @@
+package toolbox
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"time"
+
+	"hermes"
+)
+
+// Options is what a Box is made of.
+type Options struct {
+	Set       *Set
+	Hooks     []hermes.Hook
+	Approvals Approvals
+	Guardrail Guardrail
+	Limits    Limits
+	// Spill keeps large results outside the context; nil cuts them.
+	Spill Spill
+	// Redact masks secrets in text; nil leaves text alone.
+	Redact func(string) string
+	Log    *slog.Logger     // nil discards
+	Now    func() time.Time // nil is time.Now
+}
+
+// Box is the tools of one session behind the tool onion. Its methods may be
+// called concurrently.
+type Box struct {
+	set    *Set
+	hooks  []hermes.Hook
+	limits Limits
+	spill  Spill
+	clean  func(string) string
+	log    *slog.Logger
+	now    func() time.Time
+
+	approvals *approvals
+	streaks   *streaks
+	spent     spent
+	run       func(m member) runner // the whole onion round one tool
+}
+
+// runner runs a call to its result; whatever goes wrong is a result, too.
+type runner func(ctx context.Context, c *hermes.Call) hermes.Result
+
+// layer wraps a runner.
+type layer func(m member, next runner) runner
+
+// New returns the box of a session.
+func New(o Options) *Box {
+	b := &Box{
+		set: o.Set, hooks: o.Hooks, limits: o.Limits.orDefaults(), spill: o.Spill, clean: o.Redact, log: o.Log, now: o.Now,
+		approvals: newApprovals(o.Approvals), streaks: newStreaks(o.Guardrail),
+	}
+	if b.set == nil {
+		b.set = &Set{}
+	}
+	if b.clean == nil {
+		b.clean = func(s string) string { return s }
+	}
+	if b.log == nil {
+		b.log = slog.New(slog.DiscardHandler)
+	}
+	if b.now == nil {
+		b.now = time.Now
+	}
+	b.run = b.onion()
+	return b
+}
+
+// onion puts the layers round a tool. A call goes through them from the top
+// down, its result from the bottom up.
+func (b *Box) onion() func(m member) runner {
+	layers := []layer{
+		b.guardrail,
+		b.hook,
+		b.approval,
+		b.contain,
+		b.truncate,
+		b.redact,
+	}
+	return func(m member) runner {
+		next := b.core(m)
+		for i := len(layers) - 1; i >= 0; i-- {
+			next = layers[i](m, next)
+		}
+		return next
+	}
+}
+
+// Specs are the tools to offer, sorted by name.
+func (b *Box) Specs() []hermes.Spec { return b.set.Specs() }
+
+// Spec describes a tool by its name or an alias of it.
+func (b *Box) Spec(name string) (hermes.Spec, bool) {
+	m, ok := b.set.member(name)
+	return m.spec, ok
+}
+
+// Preview is the main argument of a call, shortened for the person, without
+// secrets; "" if there is nothing to show.
+func (b *Box) Preview(c hermes.ToolCall) string {
+	return b.clean(preview(aliased(c.Name), json.RawMessage(c.Arguments), b.limits.Preview))
+}
+
+// TurnStarted forgets what was counted in the turn before.
+func (b *Box) TurnStarted() {
+	b.streaks.reset()
+	b.approvals.newTurn()
+	b.spent.reset()
+}
+
+// Run takes a call through the onion. It never fails: an error is a result
+// that says so, and what to try.
+func (b *Box) Run(ctx context.Context, c *hermes.Call) hermes.Result {
+	m, ready, problem := b.prepare(c)
+	if problem != "" {
+		unfit := func(context.Context, *hermes.Call) hermes.Result { return failure(problem) }
+		return b.guardrail(m, unfit)(ctx, c) // the same mistake again is warned of
+	}
+	return b.run(m)(ctx, ready)
+}
+
+// failure is the result of a call that did not reach its aim.
+func failure(text string) hermes.Result {
+	return refusal(map[string]any{"error": text})
+}
+
+// refusal is a failed result with more to say than an error.
+func refusal(fields map[string]any) hermes.Result {
+	text, err := plainJSON(fields)
+	if err != nil { // texts and flags always have a JSON form
+		return hermes.Result{Text: `{"error":"the call failed"}`, Failed: true}
+	}
+	return hermes.Result{Text: string(text), Failed: true}
+}

@@ -1,0 +1,50 @@
+package toolbox
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// canonical gives a schema the same bytes whenever it says the same: without
+// blanks, and with sorted names where they came from outside (foreign), since
+// a server may list them in any order. Our own keep their order, which puts
+// the argument that matters first. A schema that is missing or no object
+// becomes the schema of no arguments.
+func canonical(schema json.RawMessage, foreign bool) json.RawMessage {
+	none := json.RawMessage(`{"type":"object","properties":{}}`)
+	var shape map[string]any
+	d := json.NewDecoder(bytes.NewReader(schema))
+	d.UseNumber()
+	if len(schema) == 0 || d.Decode(&shape) != nil || shape == nil {
+		return none
+	}
+	if !foreign {
+		var b bytes.Buffer
+		if json.Compact(&b, schema) != nil {
+			return none
+		}
+		return b.Bytes()
+	}
+	if shape["type"] == nil {
+		shape["type"] = "object"
+	}
+	if shape["properties"] == nil {
+		shape["properties"] = map[string]any{}
+	}
+	text, err := plainJSON(shape)
+	if err != nil {
+		return none
+	}
+	return text
+}
+
+// plainJSON encodes v with sorted names and without escaping <, > and &.
+func plainJSON(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}

@@ -1,0 +1,148 @@
+package toolbox_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hermes"
+	"hermes/internal/toolbox"
+)
+
+func program() []hermes.Toolset {
+	return []hermes.Toolset{
+		&group{name: "terminal", tools: named("terminal", "process")},
+		&group{name: "file", tools: named("write_file", "read_file", "patch", "search_files")},
+		&group{name: "todo", tools: named("todo")},
+		&group{name: "kanban", tools: named("kanban_list")},
+		&group{name: "browser", tools: named("browser_navigate"), why: "no browser is installed"},
+		&group{name: "mcp-github", tools: named("mcp__github__issues")},
+	}
+}
+
+func TestSelect(t *testing.T) {
+	t.Parallel()
+	files := []string{"patch", "read_file", "search_files", "write_file"}
+	with := func(more ...string) []string {
+		return slices.Sorted(slices.Values(append(slices.Clone(files), more...)))
+	}
+	custom := map[string]toolbox.Custom{
+		"mine": {Tools: []string{"todo_list"}, Includes: []string{"ours", "file"}},
+		"ours": {Includes: []string{"mine"}},
+	}
+	for _, tt := range []struct {
+		name    string
+		sel     toolbox.Selection
+		want    []string
+		unknown []string
+	}{
+		{name: "preset with servers", sel: toolbox.Selection{Platform: "cli"}, want: with("kanban_list", "mcp__github__issues", "process", "terminal", "todo")},
+		{name: "unknown platform", sel: toolbox.Selection{Platform: "pigeon"}, want: with("kanban_list", "mcp__github__issues", "process", "terminal", "todo")},
+		{name: "like the command line", sel: toolbox.Selection{Enabled: []string{"hermes-telegram"}}, want: with("kanban_list", "process", "terminal", "todo")},
+		{name: "webhook", sel: toolbox.Selection{Platform: "webhook", Disabled: []string{"mcp-github"}}, want: nil},
+		{name: "one", sel: toolbox.Selection{Enabled: []string{"file"}}, want: files},
+		{name: "blanks", sel: toolbox.Selection{Enabled: []string{" file ", ""}}, want: files},
+		{name: "composite", sel: toolbox.Selection{Enabled: []string{"debugging"}}, want: with("process", "terminal")},
+		{name: "old name", sel: toolbox.Selection{Enabled: []string{"terminal_tools"}}, want: []string{"process", "terminal"}},
+		{name: "circle and alias", sel: toolbox.Selection{Enabled: []string{"mine"}}, want: with("todo")},
+		{name: "single tool", sel: toolbox.Selection{Enabled: []string{"read_file", "todo_list"}}, want: []string{"read_file", "todo"}},
+		{name: "server by bare name", sel: toolbox.Selection{Enabled: []string{"github"}}, want: []string{"mcp__github__issues"}},
+		{name: "all leaves opt-ins", sel: toolbox.Selection{Enabled: []string{"all"}}, want: with("mcp__github__issues", "process", "terminal", "todo")},
+		{name: "star and an opt-in", sel: toolbox.Selection{Enabled: []string{"*", "kanban"}}, want: with("kanban_list", "mcp__github__issues", "process", "terminal", "todo")},
+		{name: "disabled wins", sel: toolbox.Selection{Enabled: []string{"file", "terminal"}, Disabled: []string{"terminal", "patch"}}, want: []string{"read_file", "search_files", "write_file"}},
+		{name: "all disabled", sel: toolbox.Selection{Enabled: []string{"file"}, Disabled: []string{"all"}}, want: nil},
+		{name: "unknown gives none", sel: toolbox.Selection{Enabled: []string{"flies"}}, want: nil, unknown: []string{"flies"}},
+		{name: "a child has no more", sel: toolbox.Selection{Platform: "cli", Only: []string{"read_file", "todo"}}, want: []string{"read_file", "todo"}},
+	} {
+		set, err := toolbox.NewCatalogue(program(), custom, nil).Select(t.Context(), tt.sel)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(set.Names(), append([]string{}, tt.want...)); diff != "" {
+			t.Errorf("%s: tools (-got +want):\n%s", tt.name, diff)
+		}
+		if diff := cmp.Diff(set.Unknown, tt.unknown); diff != "" {
+			t.Errorf("%s: unknown (-got +want):\n%s", tt.name, diff)
+		}
+	}
+}
+
+func TestUnavailableToolsetsSayWhy(t *testing.T) {
+	t.Parallel()
+	sets := []hermes.Toolset{
+		&group{name: "browser", tools: named("browser_navigate"), why: "no browser is installed"},
+		&group{name: "tts", tools: named("text_to_speech"), check: func() string { panic("no sound") }},
+		&group{name: "mcp-x", err: errors.New("the server does not answer")},
+	}
+	set, err := toolbox.NewCatalogue(sets, nil, nil).Select(t.Context(), toolbox.Selection{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []toolbox.Off{{"browser", "no browser is installed"}, {"tts", "its check failed: no sound"}, {"mcp-x", "the server does not answer"}}
+	if diff := cmp.Diff(set.Off, want); diff != "" || len(set.Names()) != 0 {
+		t.Errorf("off (-got +want):\n%s\ntools %v", diff, set.Names())
+	}
+}
+
+func TestAvailabilityIsAskedOnceInAWhile(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(0, 0)
+	g := &group{name: "file", tools: named("read_file")}
+	c := toolbox.NewCatalogue([]hermes.Toolset{g}, nil, func() time.Time { return now })
+	for _, tt := range []struct {
+		after time.Duration
+		asked int
+	}{{0, 1}, {29 * time.Second, 1}, {time.Second, 2}, {time.Second, 2}} {
+		now = now.Add(tt.after)
+		c.States(t.Context())
+		if g.asked != tt.asked {
+			t.Errorf("after %v: asked %d times, want %d", tt.after, g.asked, tt.asked)
+		}
+	}
+}
+
+func TestOfferedToolsAreSortedCanonicalAndFirstComeFirstServed(t *testing.T) {
+	t.Parallel()
+	foreign := func(schema string) []hermes.Toolset {
+		return []hermes.Toolset{
+			&group{name: "file", tools: []hermes.Tool{tool{spec: hermes.Spec{Name: "read_file", Schema: json.RawMessage("{\"type\": \"object\",\n \"properties\": {\"path\": {}, \"a\": {}}}")}}}},
+			&group{name: "mcp-x", tools: []hermes.Tool{
+				tool{spec: hermes.Spec{Name: "zeta", Schema: json.RawMessage(schema)}},
+				tool{spec: hermes.Spec{Name: "read_file"}},
+				tool{spec: hermes.Spec{Name: "bare"}},
+			}},
+		}
+	}
+	var first []hermes.Spec
+	for _, schema := range []string{`{"b":1,"a":{"y":1,"x":"<"}}`, `{ "a": {"x":"<","y":1}, "b": 1 }`} {
+		set, err := toolbox.NewCatalogue(foreign(schema), nil, nil).Select(context.Background(), toolbox.Selection{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		specs := set.Specs()
+		if first == nil {
+			first = specs
+		}
+		if diff := cmp.Diff(specs, first); diff != "" {
+			t.Errorf("the same tools gave other bytes:\n%s", diff)
+		}
+		if got := strings.Join(set.Names(), " "); got != "bare read_file zeta" {
+			t.Errorf("names: %s", got)
+		}
+		if len(set.Shadowed) != 1 || set.Toolset("read_file") != "file" {
+			t.Errorf("shadowed %v, read_file from %s", set.Shadowed, set.Toolset("read_file"))
+		}
+	}
+	want := []string{`{"type":"object","properties":{}}`, `{"type":"object","properties":{"path":{},"a":{}}}`, `{"a":{"x":"<","y":1},"b":1,"properties":{},"type":"object"}`}
+	for i, s := range first {
+		if string(s.Schema) != want[i] {
+			t.Errorf("%s: got %s, want %s", s.Name, s.Schema, want[i])
+		}
+	}
+}

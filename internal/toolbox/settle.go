@@ -1,0 +1,59 @@
+package toolbox
+
+import (
+	"context"
+	"sync"
+
+	"hermes"
+)
+
+// spent counts the bytes of the results that a turn has put into the context.
+type spent struct {
+	mu    sync.Mutex
+	bytes int
+}
+
+func (s *spent) reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bytes = 0
+}
+
+// Settle holds the results of a turn to their total: while those of a batch do
+// not fit into what is left of it, the largest one is stored outside the
+// context. One so small that storing it would save nothing stays.
+func (b *Box) Settle(ctx context.Context, calls []*hermes.Call, results []*hermes.Result) {
+	b.spent.mu.Lock()
+	defer b.spent.mu.Unlock()
+	sum := 0
+	for _, r := range results {
+		sum += len(r.Text)
+	}
+	tried := make([]bool, len(results))
+	for b.spent.bytes+sum > b.limits.Turn {
+		i := b.largest(calls, results, tried)
+		if i < 0 {
+			break
+		}
+		tried[i] = true
+		before := len(results[i].Text)
+		results[i].Text = b.store(ctx, calls[i], results[i].Text, b.limits.Head)
+		sum += len(results[i].Text) - before
+	}
+	b.spent.bytes += sum
+}
+
+// largest is the place of the largest result that may be stored, or -1.
+func (b *Box) largest(calls []*hermes.Call, results []*hermes.Result, tried []bool) int {
+	at := -1
+	for i, r := range results {
+		m, _ := b.set.member(calls[i].Name)
+		if tried[i] || len(r.Text) <= 2*b.limits.Head || !storable(m.spec) {
+			continue
+		}
+		if at < 0 || len(r.Text) > len(results[at].Text) {
+			at = i
+		}
+	}
+	return at
+}

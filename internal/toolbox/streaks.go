@@ -1,0 +1,195 @@
+package toolbox
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+
+	"hermes"
+)
+
+// streaks counts what repeats within a turn.
+type streaks struct {
+	limits Guardrail
+
+	mu        sync.Mutex
+	exact     map[signature]int
+	tool      map[string]*failing
+	same      map[signature]repeat
+	searches  int
+	subagents int
+	halted    string // why no tool is run any more
+}
+
+// failing is the row of failures that a tool is in.
+type failing struct {
+	count int
+	last  signature
+	equal int // of them, the last ones that were the same call
+}
+
+type repeat struct {
+	result [sha256.Size]byte
+	count  int
+}
+
+func newStreaks(g Guardrail) *streaks {
+	s := &streaks{limits: g.orDefaults()}
+	s.reset()
+	return s
+}
+
+func (s *streaks) reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.exact, s.tool, s.same = map[signature]int{}, map[string]*failing{}, map[signature]repeat{}
+	s.searches, s.subagents, s.halted = 0, 0, ""
+}
+
+func (s *streaks) halt() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.halted
+}
+
+// blocked returns the refusal of a call that must not run any more. Sending a
+// blocked call again counts as a failure of its tool, so that it ends in a
+// halt and not in an endless exchange.
+func (s *streaks) blocked(sig signature) (hermes.Result, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.limits.HardStop {
+		return hermes.Result{}, false
+	}
+	why := ""
+	switch {
+	case s.halted != "":
+		why = "not run (" + s.halted + "): no more tools can be used in this turn"
+	case s.exact[sig] >= s.limits.BlockExact:
+		why = exactBlock(sig.tool, s.exact[sig])
+		s.fell(sig)
+	case s.same[sig].count >= s.limits.BlockProgress:
+		why = progressBlock(sig.tool, s.same[sig].count)
+		s.fell(sig)
+	default:
+		return hermes.Result{}, false
+	}
+	r := failure(why)
+	r.Halt = s.halted
+	return r, true
+}
+
+// take books a call against the caps of the turn and says why it is over one.
+func (s *streaks) take(c *hermes.Call) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch c.Name {
+	case "web_search":
+		return book(&s.searches, 1, s.limits.Searches, "web_searches_cap", "web searches")
+	case "delegate_task":
+		return book(&s.subagents, children(c), s.limits.Subagents, "subagents_cap", "sub-agents")
+	}
+	return ""
+}
+
+func book(used *int, n, most int, code, what string) string {
+	if most > 0 && *used+n > most {
+		return fmt.Sprintf("blocked (%s): a turn may have %d %s and this one has had %d; go on with what is known, and tell the person what is still open", code, most, what, *used)
+	}
+	*used += n
+	return ""
+}
+
+// children is how many sub-agents a delegation asks for.
+func children(c *hermes.Call) int {
+	var given struct {
+		Tasks []json.RawMessage `json:"tasks"`
+	}
+	if json.Unmarshal(c.Arguments, &given) != nil {
+		return 1
+	}
+	return max(1, len(given.Tasks))
+}
+
+// count takes a result into account and returns a warning for the model.
+func (s *streaks) count(sig signature, changed bool, r hermes.Result) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	warning := ""
+	if r.Failed {
+		warning = s.failed(sig)
+	} else {
+		warning = s.succeeded(sig, changed, r)
+	}
+	if s.limits.Quiet {
+		return ""
+	}
+	return warning
+}
+
+func (s *streaks) failed(sig signature) string {
+	s.exact[sig]++
+	n := s.fell(sig)
+	if e := s.exact[sig]; e >= s.limits.WarnExact {
+		return exactWarning(e)
+	}
+	if n >= s.limits.WarnTool {
+		return toolWarning(sig.tool, n)
+	}
+	return ""
+}
+
+// fell counts a failure of a tool, and halts the turn at the last one that is
+// borne. Of commands only equal ones count for that.
+func (s *streaks) fell(sig signature) int {
+	f := s.tool[sig.tool]
+	if f == nil {
+		f = &failing{}
+		s.tool[sig.tool] = f
+	}
+	if f.last != sig {
+		f.last, f.equal = sig, 0
+	}
+	f.count++
+	f.equal++
+	n := f.count
+	if slices.Contains(shells, sig.tool) {
+		n = f.equal
+	}
+	if s.limits.HardStop && s.halted == "" && n >= s.limits.HaltTool {
+		s.halted = toolHalt(sig.tool, n)
+	}
+	return f.count
+}
+
+func (s *streaks) succeeded(sig signature, changed bool, r hermes.Result) string {
+	delete(s.exact, sig)
+	delete(s.tool, sig.tool)
+	if slices.Contains(readers, sig.tool) {
+		return s.read(sig, r)
+	}
+	if changed { // what failed before may work now, and what was read may read otherwise
+		clear(s.exact)
+		clear(s.same)
+		for _, f := range s.tool {
+			f.equal = 0
+		}
+	}
+	return ""
+}
+
+func (s *streaks) read(sig signature, r hermes.Result) string {
+	sum := sha256.Sum256([]byte(r.Text))
+	last := s.same[sig]
+	if last.result != sum {
+		last = repeat{result: sum}
+	}
+	last.count++
+	s.same[sig] = last
+	if last.count >= s.limits.WarnSame {
+		return progressWarning(last.count)
+	}
+	return ""
+}

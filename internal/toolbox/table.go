@@ -1,0 +1,166 @@
+package toolbox
+
+import "slices"
+
+// row is a toolset of the table: tools, and other toolsets it includes. Names
+// of tools that this program does not have may stand here; they are simply not
+// available.
+type row struct {
+	name     string
+	tools    []string
+	includes []string
+	// optIn rows must be asked for by name; "all" leaves them out.
+	optIn bool
+}
+
+// table holds every toolset known by name. Core toolsets first, then
+// composites, then the presets of platforms.
+var table = []row{
+	{name: "browser", tools: []string{
+		"browser_back", "browser_cdp", "browser_click", "browser_console", "browser_dialog", "browser_exec", "browser_get_images",
+		"browser_navigate", "browser_press", "browser_scroll", "browser_snapshot", "browser_type", "browser_vault_enter_code",
+		"browser_vault_fill", "browser_vault_list", "browser_vault_save_login", "browser_vault_unlock", "browser_vision",
+	}},
+	{name: "browser-cdp", tools: []string{"browser_cdp", "browser_dialog"}},
+	{name: "clarify", tools: []string{"clarify"}},
+	{name: "code_execution", tools: []string{"execute_code"}},
+	{name: "computer_use", tools: []string{"computer_use"}},
+	{name: "connections", tools: []string{"manage_connections"}},
+	{name: "context_engine"},
+	{name: "cronjob", tools: []string{"cronjob"}},
+	{name: "delegation", tools: []string{"delegate_task"}},
+	{name: "desktop_ui", optIn: true, tools: []string{
+		"annotate_preview", "apply_layout", "close_terminal", "desktop_preview", "drive_preview", "focus_pane", "gui_tour",
+		"react_to_message", "read_terminal", "read_window_below", "show_tip",
+	}},
+	{name: "discord", tools: []string{"discord"}},
+	{name: "discord_admin", tools: []string{"discord_admin"}},
+	{name: "feishu_doc", tools: []string{"feishu_doc_read"}},
+	{name: "feishu_drive", tools: []string{
+		"feishu_drive_add_comment", "feishu_drive_list_comment_replies", "feishu_drive_list_comments", "feishu_drive_reply_comment",
+	}},
+	{name: "file", tools: []string{"patch", "read_file", "search_files", "write_file"}},
+	{name: "homeassistant", tools: []string{"ha_call_service", "ha_get_state", "ha_list_entities", "ha_list_services"}},
+	{name: "image_gen", tools: []string{"image_generate"}},
+	{name: "kanban", optIn: true, tools: []string{
+		"kanban_archive", "kanban_assign", "kanban_block", "kanban_comment", "kanban_complete", "kanban_create", "kanban_heartbeat",
+		"kanban_link", "kanban_list", "kanban_move", "kanban_show", "kanban_unblock", "kanban_unlink", "kanban_update",
+	}},
+	{name: "matrix_read", tools: []string{"matrix_read"}},
+	{name: "matrix_admin", optIn: true, tools: []string{"matrix_pin", "matrix_room_admin"}},
+	{name: "learning", tools: []string{"learning"}},
+	{name: "memory", tools: []string{"memory", "memory_search"}},
+	{name: "messaging", tools: []string{"send_message"}},
+	{name: "moa", tools: []string{"mixture_of_agents"}},
+	{name: "project", optIn: true, tools: []string{"desktop_project"}},
+	{name: "rl", optIn: true, tools: []string{
+		"rl_check_status", "rl_edit_config", "rl_get_current_config", "rl_get_results", "rl_list_environments", "rl_list_runs",
+		"rl_select_environment", "rl_start_training", "rl_stop_training", "rl_test_inference",
+	}},
+	{name: "search", tools: []string{"web_search"}},
+	{name: "session_search", tools: []string{"session_search"}},
+	{name: "setup", tools: []string{"manage_catalog"}},
+	{name: "skills", tools: []string{"skill_manage", "skill_view", "skills_list"}},
+	{name: "spotify", tools: []string{
+		"spotify_albums", "spotify_devices", "spotify_library", "spotify_playback", "spotify_playlists", "spotify_queue", "spotify_search",
+	}},
+	{name: "terminal", tools: []string{"process", "terminal"}},
+	{name: "todo", tools: []string{"todo"}},
+	{name: "tts", tools: []string{"text_to_speech"}},
+	{name: "video", optIn: true, tools: []string{"video_analyze"}},
+	{name: "video_gen", tools: []string{"video_generate", "xai_video_edit", "xai_video_extend"}},
+	{name: "vision", tools: []string{"vision_analyze"}},
+	{name: "web", tools: []string{"web_extract", "web_search"}},
+	{name: "x_search", optIn: true, tools: []string{"x_search"}},
+	{name: "yuanbao", tools: []string{"yb_get_group_info", "yb_get_group_members", "yb_search_stickers", "yb_send_dm", "yb_send_sticker"}},
+
+	{name: "coding", includes: []string{
+		"file", "terminal", "search", "web", "skills", "browser", "todo", "memory", "learning", "session_search", "clarify",
+		"code_execution", "delegation", "vision",
+	}},
+	{name: "debugging", includes: []string{"file", "terminal", "web"}},
+	{name: "safe", tools: []string{"image_generate", "vision_analyze", "web_extract", "web_search"}},
+
+	{name: "hermes-cli", includes: []string{
+		"browser", "clarify", "code_execution", "computer_use", "cronjob", "delegation", "file", "homeassistant", "image_gen", "kanban",
+		"learning", "memory", "messaging", "moa", "session_search", "skills", "spotify", "terminal", "todo", "tts", "video_gen", "vision", "web",
+	}},
+	{name: "hermes-acp", includes: []string{
+		"browser", "code_execution", "delegation", "file", "learning", "memory", "messaging", "moa", "session_search", "skills", "spotify", "terminal",
+		"todo", "video_gen", "vision", "web",
+	}},
+	{name: "hermes-api-server", includes: []string{
+		"browser", "code_execution", "cronjob", "delegation", "file", "homeassistant", "image_gen", "learning", "memory", "messaging", "moa",
+		"session_search", "skills", "spotify", "terminal", "todo", "video_gen", "vision", "web",
+	}},
+	{name: "hermes-webhook", tools: []string{"clarify", "vision_analyze", "web_extract", "web_search"}},
+	{name: "hermes-discord", includes: []string{"hermes-cli", "discord", "discord_admin"}},
+	{name: "hermes-matrix", includes: []string{"hermes-cli", "matrix_read"}},
+	{name: "hermes-feishu", includes: []string{"hermes-cli", "feishu_doc", "feishu_drive"}},
+	{name: "hermes-yuanbao", includes: []string{"hermes-cli", "yuanbao"}},
+	{name: "hermes-gateway", includes: []string{"hermes-cli", "hermes-discord", "hermes-feishu", "hermes-matrix", "hermes-yuanbao"}},
+}
+
+// likeCLI are the platforms whose preset is that of the command line.
+var likeCLI = []string{
+	"bluebubbles", "cron", "dingtalk", "email", "homeassistant", "mattermost", "qqbot", "signal", "slack", "sms", "telegram", "wecom",
+	"wecom-callback", "weixin", "whatsapp",
+}
+
+// renamed maps names of toolsets that people still have in their files.
+func renamed(name string) string {
+	switch name {
+	case "image_tools", "image_gen_tools":
+		return "image_gen"
+	case "process":
+		return "terminal"
+	case "web_tools", "terminal_tools", "vision_tools", "moa_tools", "skills_tools", "browser_tools", "cronjob_tools", "rl_tools",
+		"file_tools", "tts_tools", "todo_tools", "memory_tools", "session_search_tools", "clarify_tools", "delegation_tools",
+		"code_execution_tools", "homeassistant_tools", "messaging_tools":
+		return name[:len(name)-len("_tools")]
+	}
+	return name
+}
+
+// aliased maps the newer names of tools to the ones used here.
+func aliased(tool string) string {
+	switch tool {
+	case "todo_list":
+		return "todo"
+	case "process_manage":
+		return "process"
+	case "cronjob_manage":
+		return "cronjob"
+	}
+	return tool
+}
+
+// find returns the row of a toolset, also under an old name.
+func find(name string) (row, bool) {
+	name = renamed(name)
+	if platform, ok := cutPreset(name); ok && slices.Contains(likeCLI, platform) {
+		return row{name: name, includes: []string{"hermes-cli"}}, true
+	}
+	for _, r := range table {
+		if r.name == name {
+			return r, true
+		}
+	}
+	return row{}, false
+}
+
+// preset is the toolset of a platform that has no list of its own.
+func preset(platform string) string {
+	if _, ok := find("hermes-" + platform); ok {
+		return "hermes-" + platform
+	}
+	return "hermes-cli"
+}
+
+func cutPreset(name string) (string, bool) {
+	const mark = "hermes-"
+	if len(name) <= len(mark) || name[:len(mark)] != mark {
+		return "", false
+	}
+	return name[len(mark):], true
+}

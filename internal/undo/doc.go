@@ -1,0 +1,12 @@
+// Package undo is the journal that lets a person take back what was changed
+// in memory, skills and settings.
+//
+// A change is done inside Journal.Around, which keeps the content of the
+// files it touches before and after, by content, and writes one record of who
+// changed what. Undo puts the content of before back, if nobody has changed
+// the files since, and is itself a change that can be taken back. The journal
+// is a folder: records.jsonl, and blobs named by their SHA-256.
+//
+// It knows files only, not what they mean. Start at journal.go, then
+// restore.go and prune.go.
+package undo

@@ -1,0 +1,270 @@
+package undo
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"hermes/internal/atomicfile"
+)
+
+// Bounds of one change.
+const (
+	maxFiles = 2000
+	maxBytes = 20 << 20 // of one file
+	lockWait = 5 * time.Second
+)
+
+// Journal is a folder of changes. It may be used concurrently, also by
+// several processes.
+type Journal struct {
+	dir string
+	now func() time.Time
+}
+
+// New makes a journal in a folder, which is made with the first change. now is
+// the clock; nil is time.Now.
+func New(dir string, now func() time.Time) *Journal {
+	if now == nil {
+		now = time.Now
+	}
+	return &Journal{dir: dir, now: now}
+}
+
+// Note says who changes what, for the person.
+type Note struct {
+	Kind  string `json:"kind"`            // memory, skill, config
+	Actor string `json:"actor,omitempty"` // a session's id, or "person"
+	What  string `json:"what"`            // one line
+}
+
+// Change is a record of the journal.
+type Change struct {
+	ID   string    `json:"id"`
+	Time time.Time `json:"time"`
+	Note
+	Files []File `json:"files"`
+	// Of is the change that this one took back; Undone is set on that one.
+	Of     string `json:"of,omitempty"`
+	Undone bool   `json:"-"`
+	// Open marks the first record of a change whose end was never written.
+	Open bool `json:"open,omitempty"`
+}
+
+// File is what became of one file. An empty hash means that there was none.
+type File struct {
+	Path   string      `json:"path"`
+	Before string      `json:"before,omitempty"`
+	After  string      `json:"after,omitempty"`
+	Mode   fs.FileMode `json:"mode,omitempty"`
+}
+
+// Around does a change of files and records it. paths are the files it may
+// change; a folder stands for all files in it. When fn fails, what it changed
+// all the same is recorded. A change that changes nothing leaves no record.
+func (j *Journal) Around(ctx context.Context, n Note, paths []string, fn func() error) error {
+	before, err := j.keep(paths)
+	if err != nil {
+		return fmt.Errorf("keep a copy for undo: %w", err)
+	}
+	c := Change{ID: j.newID(), Time: j.now(), Note: n, Open: true}
+	for path, f := range before {
+		c.Files = append(c.Files, File{Path: path, Before: f.hash, Mode: f.mode})
+	}
+	sortFiles(c.Files)
+	if err := j.add(ctx, c); err != nil {
+		return fmt.Errorf("keep a record for undo: %w", err)
+	}
+	done := fn()
+	after, err := j.keep(paths)
+	if err == nil {
+		c.Open, c.Files = false, changed(before, after)
+		err = j.add(ctx, c)
+	}
+	return errors.Join(done, err)
+}
+
+// state is a file as it stands: its content and mode.
+type state struct {
+	hash string
+	mode fs.FileMode
+}
+
+// keep reads files and folders and stores what they hold.
+func (j *Journal) keep(paths []string) (map[string]state, error) {
+	out := map[string]state{}
+	for _, p := range paths {
+		err := filepath.WalkDir(p, func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				return nil
+			case err != nil:
+				return err
+			case d.IsDir() || !d.Type().IsRegular():
+				return nil
+			case len(out) >= maxFiles:
+				return fmt.Errorf("%s holds more than %d files", p, maxFiles)
+			}
+			out[path], err = j.keepFile(path)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (j *Journal) keepFile(path string) (state, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return state{}, err
+	}
+	if info.Size() > maxBytes {
+		return state{}, fmt.Errorf("%s has more than %d MB", path, maxBytes>>20)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return state{}, err
+	}
+	hash := hashOf(data)
+	return state{hash, info.Mode().Perm()}, j.putBlob(hash, data)
+}
+
+func hashOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+func (j *Journal) blob(hash string) string { return filepath.Join(j.dir, "blobs", hash[:2], hash) }
+
+func (j *Journal) putBlob(hash string, data []byte) error {
+	path := j.blob(hash)
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return atomicfile.Write(path, data, atomicfile.Options{})
+}
+
+// changed lists the files that differ between two looks.
+func changed(before, after map[string]state) []File {
+	var out []File
+	for path, b := range before {
+		if a := after[path]; a.hash != b.hash {
+			out = append(out, File{Path: path, Before: b.hash, After: a.hash, Mode: b.mode})
+		}
+	}
+	for path, a := range after {
+		if _, ok := before[path]; !ok {
+			out = append(out, File{Path: path, After: a.hash, Mode: a.mode})
+		}
+	}
+	sortFiles(out)
+	return out
+}
+
+func sortFiles(list []File) {
+	slices.SortFunc(list, func(a, b File) int { return bytes.Compare([]byte(a.Path), []byte(b.Path)) })
+}
+
+func (j *Journal) records() string { return filepath.Join(j.dir, "records.jsonl") }
+
+// add appends a record and makes sure that it is on the disk.
+func (j *Journal) add(ctx context.Context, c Change) error {
+	if err := os.MkdirAll(j.dir, 0o700); err != nil {
+		return err
+	}
+	lock, err := atomicfile.Acquire(ctx, j.records(), "undo journal", lockWait)
+	if err != nil {
+		return err
+	}
+	line, err := json.Marshal(c)
+	if err != nil {
+		return errors.Join(err, lock.Release())
+	}
+	f, err := os.OpenFile(j.records(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return errors.Join(err, lock.Release())
+	}
+	_, err = f.Write(append(line, '\n'))
+	return errors.Join(err, f.Sync(), f.Close(), lock.Release())
+}
+
+// List returns the changes since a time, the newest first. A change whose end
+// was never written, as after a crash, is taken to have ended as the files
+// stand now. A line that cannot be read is left out.
+func (j *Journal) List(since time.Time) ([]Change, error) {
+	raw, err := os.ReadFile(j.records())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("read the undo journal: %w", err)
+	}
+	byID := map[string]*Change{}
+	var order []string
+	lines := bufio.NewScanner(bytes.NewReader(raw))
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		var c Change
+		if json.Unmarshal(lines.Bytes(), &c) != nil || c.ID == "" {
+			continue
+		}
+		if byID[c.ID] == nil {
+			order = append(order, c.ID)
+		}
+		byID[c.ID] = &c
+	}
+	var out []Change
+	for _, id := range slices.Backward(order) {
+		c := byID[id]
+		if c.Open {
+			j.settle(c)
+		}
+		if o := byID[c.Of]; o != nil {
+			o.Undone = true
+		}
+		if len(c.Files) > 0 && !c.Time.Before(since) {
+			out = append(out, *c)
+		}
+	}
+	return out, lines.Err()
+}
+
+// settle finds out how a change ended whose end was never written.
+func (j *Journal) settle(c *Change) {
+	var kept []File
+	for _, f := range c.Files {
+		f.After = hashNow(f.Path)
+		if f.After != f.Before {
+			kept = append(kept, f)
+		}
+	}
+	c.Files = kept
+}
+
+// hashNow is the content of a file as it stands, "" if there is none.
+func hashNow(path string) string {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	return hashOf(data)
+}
+
+func (j *Journal) newID() string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %d %p", j.now().UnixNano(), os.Getpid(), &struct{ byte }{}))
+	return j.now().UTC().Format("20060102T150405") + "-" + hex.EncodeToString(sum[:3])
+}

@@ -1,0 +1,220 @@
+package undo_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hermes/internal/undo"
+)
+
+// clock steps a second at every look.
+func clock() func() time.Time {
+	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+	return func() time.Time { now = now.Add(time.Second); return now }
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tree is every file below a folder and what it holds.
+func tree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // emptied
+		}
+		if err != nil || d.IsDir() {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		rel, _ := filepath.Rel(dir, path)
+		out[rel] = string(raw)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func around(t *testing.T, j *undo.Journal, what string, paths []string, fn func()) {
+	t.Helper()
+	if err := j.Around(t.Context(), undo.Note{Kind: "memory", Actor: "s1", What: what}, paths, func() error { fn(); return nil }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func list(t *testing.T, j *undo.Journal) []undo.Change {
+	t.Helper()
+	all, err := j.List(time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestUndoPutsBackWhatWasThere(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	j := undo.New(filepath.Join(t.TempDir(), "undo"), clock())
+	file, skill := filepath.Join(dir, "MEMORY.md"), filepath.Join(dir, "skills", "a")
+	write(t, file, "one")
+	around(t, j, "add a line", []string{file}, func() { write(t, file, "one\ntwo") })
+	around(t, j, "make a skill", []string{skill}, func() { write(t, filepath.Join(skill, "SKILL.md"), "steps") })
+	around(t, j, "nothing", []string{file}, func() {})
+	all := list(t, j)
+	if len(all) != 2 || all[0].What != "make a skill" || all[1].Actor != "s1" {
+		t.Fatalf("changes %+v", all)
+	}
+	preview, err := j.Preview(all[1])
+	if err != nil || !strings.Contains(preview, "-two") {
+		t.Errorf("preview %q, %v", preview, err)
+	}
+	if n, err := j.Undo(t.Context(), all, "person", false); err != nil || n != 2 {
+		t.Fatalf("undone %d, %v", n, err)
+	}
+	if diff := cmp.Diff(map[string]string{"MEMORY.md": "one"}, tree(t, dir)); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "skills")); err == nil {
+		t.Error("an empty folder is left")
+	}
+	if n, err := j.Undo(t.Context(), list(t, j)[2:], "person", false); err != nil || n != 0 {
+		t.Errorf("taken back twice: %d, %v", n, err)
+	}
+	if n, err := j.Undo(t.Context(), list(t, j)[:2], "person", false); err != nil || n != 2 {
+		t.Fatalf("the undo was not taken back: %d, %v", n, err)
+	}
+	if got := tree(t, dir); got["MEMORY.md"] != "one\ntwo" || got[filepath.Join("skills", "a", "SKILL.md")] != "steps" {
+		t.Errorf("after undoing the undo: %v", got)
+	}
+}
+
+func TestWhatOthersChangedSinceIsNotLost(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "f")
+	j := undo.New(filepath.Join(t.TempDir(), "undo"), clock())
+	write(t, file, "one")
+	around(t, j, "x", []string{file}, func() { write(t, file, "two") })
+	write(t, file, "mine")
+	_, err := j.Undo(t.Context(), list(t, j), "person", false)
+	if !errors.Is(err, undo.ErrChanged) || hold(t, file) != "mine" {
+		t.Errorf("err %v, file %q", err, hold(t, file))
+	}
+	if _, err := j.Undo(t.Context(), list(t, j), "person", true); err != nil || hold(t, file) != "one" {
+		t.Errorf("forced: %v, file %q", err, hold(t, file))
+	}
+	if _, err := j.Undo(t.Context(), list(t, j)[:1], "person", false); err != nil || hold(t, file) != "mine" {
+		t.Errorf("what force overwrote is gone: %v, file %q", err, hold(t, file))
+	}
+}
+
+func hold(t *testing.T, path string) string {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+func TestChangeThatACrashCutOffCanBeTakenBack(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file, folder := filepath.Join(dir, "f"), filepath.Join(t.TempDir(), "undo")
+	j := undo.New(folder, clock())
+	write(t, file, "one")
+	around(t, j, "x", []string{file}, func() { write(t, file, "two") })
+	records := filepath.Join(folder, "records.jsonl")
+	first, _, _ := strings.Cut(hold(t, records), "\n")
+	write(t, records, first+"\n{\"id\": half a li") // the end was never written
+	if n, err := j.Undo(t.Context(), list(t, j), "person", false); err != nil || n != 1 || hold(t, file) != "one" {
+		t.Errorf("undone %d, %v, file %q", n, err, hold(t, file))
+	}
+}
+
+// TestRandomChangesUndoneGiveTheFirstState is the proof: whatever is changed,
+// taking it all back gives the first state byte for byte.
+func TestRandomChangesUndoneGiveTheFirstState(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(5) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		dir := t.TempDir()
+		j := undo.New(filepath.Join(t.TempDir(), "undo"), clock())
+		names := []string{"a", "b/c", "b/d", "e/f/g", "e/h"}
+		for _, n := range names[:r.IntN(len(names)+1)] {
+			write(t, filepath.Join(dir, n), fmt.Sprint("first ", n))
+		}
+		first := tree(t, dir)
+		for i := range 20 {
+			var paths []string
+			for _, n := range names {
+				if r.IntN(2) == 0 {
+					paths = append(paths, filepath.Join(dir, n))
+				}
+			}
+			if r.IntN(4) == 0 {
+				paths = []string{dir}
+			}
+			around(t, j, fmt.Sprint(i), paths, func() {
+				for _, p := range paths {
+					if p == dir {
+						p = filepath.Join(dir, names[r.IntN(len(names))])
+					}
+					if r.IntN(3) == 0 {
+						_ = os.Remove(p) // may not be there
+						continue
+					}
+					write(t, p, fmt.Sprint(i, strings.Repeat("x", r.IntN(5))))
+				}
+			})
+		}
+		if _, err := j.Undo(t.Context(), list(t, j), "person", false); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if diff := cmp.Diff(first, tree(t, dir)); diff != "" {
+			t.Fatalf("seed %d: %s", seed, diff)
+		}
+	}
+}
+
+func TestPruneForgetsWhatIsOldAndNothingElse(t *testing.T) {
+	t.Parallel()
+	file, folder := filepath.Join(t.TempDir(), "f"), filepath.Join(t.TempDir(), "undo")
+	now := clock()
+	j := undo.New(folder, now)
+	write(t, file, "one")
+	around(t, j, "old", []string{file}, func() { write(t, file, "two") })
+	edge := now()
+	around(t, j, "new", []string{file}, func() { write(t, file, "three") })
+	if err := j.Prune(t.Context(), edge); err != nil {
+		t.Fatal(err)
+	}
+	all := list(t, j)
+	if len(all) != 1 || all[0].What != "new" {
+		t.Fatalf("changes %+v", all)
+	}
+	if n := len(tree(t, filepath.Join(folder, "blobs"))); n != 2 {
+		t.Errorf("%d kept contents, want 2", n)
+	}
+	if _, err := j.Undo(t.Context(), all, "person", false); err != nil || hold(t, file) != "two" {
+		t.Errorf("%v, file %q", err, hold(t, file))
+	}
+}
