@@ -1,0 +1,143 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+
+	"hermes"
+)
+
+// key finds the number of a session's row.
+func (t *tx) key(id string) (int64, error) {
+	var key int64
+	err := t.row(`SELECT key FROM sessions WHERE id = ?`, []any{id}, &key)
+	return key, notFound(err, id)
+}
+
+// UpdateSession changes what is set in the change, all or nothing.
+func (s *Store) UpdateSession(ctx context.Context, id string, c hermes.SessionChange) error {
+	title := ""
+	if c.Title != nil {
+		var err error
+		if title, err = hermes.CleanTitle(*c.Title); err != nil {
+			return err
+		}
+	}
+	return s.update(ctx, func(t *tx) error {
+		key, err := t.key(id)
+		if err != nil {
+			return err
+		}
+		if c.Title != nil {
+			err := t.exec(`UPDATE sessions SET title = ?, folded = ? WHERE key = ?`, nullable(title), strings.ToLower(title), key)
+			if err != nil {
+				return sessionConflict(err, id, title)
+			}
+		}
+		if err := t.changeTexts(key, c); err != nil {
+			return err
+		}
+		return t.changeState(key, c, nanos(s.cfg.Now()))
+	})
+}
+
+func (t *tx) changeTexts(key int64, c hermes.SessionChange) error {
+	if c.Model != nil {
+		if err := t.exec(`UPDATE sessions SET model = ? WHERE key = ?`, *c.Model, key); err != nil {
+			return err
+		}
+	}
+	if c.Dir != nil {
+		if err := t.exec(`UPDATE sessions SET dir = ? WHERE key = ?`, *c.Dir, key); err != nil {
+			return err
+		}
+	}
+	if c.System != nil {
+		if err := t.setPrompt(`UPDATE sessions SET system = ? WHERE key = ?`, key, *c.System); err != nil {
+			return err
+		}
+	}
+	if c.Tools != nil {
+		return t.setPrompt(`UPDATE sessions SET tools = ? WHERE key = ?`, key, string(*c.Tools))
+	}
+	return nil
+}
+
+func (t *tx) setPrompt(query string, key int64, text string) error {
+	id, err := t.prompt(text)
+	if err != nil {
+		return err
+	}
+	return t.exec(query, id, key)
+}
+
+func (t *tx) changeState(key int64, c hermes.SessionChange, now int64) error {
+	if c.Archived != nil {
+		if err := t.exec(`UPDATE sessions SET archived = ? WHERE key = ?`, *c.Archived, key); err != nil {
+			return err
+		}
+	}
+	if c.Pinned != nil {
+		if err := t.exec(`UPDATE sessions SET pinned = ? WHERE key = ?`, *c.Pinned, key); err != nil {
+			return err
+		}
+	}
+	if u := c.AddUsage; u != nil {
+		err := t.exec(`UPDATE sessions SET input = input + ?, output = output + ?, cache_read = cache_read + ?,
+			cache_write = cache_write + ?, reasoning = reasoning + ?, requests = requests + ? WHERE key = ?`,
+			u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Reasoning, u.Calls, key)
+		if err != nil {
+			return err
+		}
+	}
+	if c.Reopen {
+		if err := t.exec(`UPDATE sessions SET ended = NULL, end_reason = '' WHERE key = ?`, key); err != nil {
+			return err
+		}
+	}
+	if c.End == "" {
+		return nil
+	}
+	return t.exec(`UPDATE sessions SET ended = ?, end_reason = ? WHERE key = ? AND ended IS NULL`, now, c.End, key)
+}
+
+// DeleteSession removes a session, its messages and their index entries.
+func (s *Store) DeleteSession(ctx context.Context, id string) error {
+	return s.update(ctx, func(t *tx) error {
+		key, err := t.key(id)
+		if err != nil {
+			return err
+		}
+		return t.remove(key)
+	})
+}
+
+// remove deletes a session by its row.
+func (t *tx) remove(key int64) error {
+	for _, query := range []string{
+		`DELETE FROM words WHERE rowid IN (SELECT id FROM messages WHERE session = ?)`,
+		`DELETE FROM grams WHERE rowid IN (SELECT id FROM messages WHERE session = ?)`,
+		`DELETE FROM messages WHERE session = ?`,
+		`DELETE FROM steps WHERE session = ?`,
+		`DELETE FROM leases WHERE session = ?`,
+		`UPDATE sessions SET parent = NULL WHERE parent = ?`,
+	} {
+		if err := t.exec(query, key); err != nil {
+			return err
+		}
+	}
+	var system, tools sql.NullInt64
+	err := t.row(`DELETE FROM sessions WHERE key = ? RETURNING system, tools`, []any{key}, &system, &tools)
+	if err != nil {
+		return err
+	}
+	for _, id := range []sql.NullInt64{system, tools} {
+		err := t.exec(`DELETE FROM prompts WHERE id = ?1 AND NOT EXISTS
+			(SELECT 1 FROM sessions WHERE system = ?1 OR tools = ?1)`, id)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package sqlite
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+)
+
+// Config says which file to open and how. Only Path is needed.
+type Config struct {
+	// Path of the database file. Its folder is made if it is missing.
+	Path string
+	// Journal is "wal" (the default) or "delete", for file systems on which
+	// shared memory does not work.
+	Journal string
+	// Synchronous is "normal" (the default: what is committed survives the
+	// death of the process; a power cut may take the last commits, never
+	// more), "full" (survives a power cut) or "off".
+	Synchronous string
+	// Busy is how long a write waits for another process; 0 is 5 s.
+	Busy time.Duration
+	// AutoCheckpoint is the size of the write-ahead log, in pages, from which
+	// it is folded into the file; 0 is 1000.
+	AutoCheckpoint int
+	// JournalLimit is the size in bytes to which the log is cut back after
+	// that; 0 is 64 MiB.
+	JournalLimit int64
+	// MaxPages bounds the file, in pages of 4 KiB; 0 is no bound.
+	MaxPages int64
+	// Readers is the number of connections for reading; 0 is 4.
+	Readers int
+	// Dead reports that the owner of a lease has certainly ended, so that its
+	// sessions need not wait for the lease to run out; nil knows of nobody.
+	Dead func(owner string) bool
+	// Now is the clock for leases and times that the caller left open;
+	// nil is time.Now.
+	Now func() time.Time
+
+	migrations []string // instead of the embedded ones, for tests
+}
+
+func (c Config) withDefaults() (Config, error) {
+	if c.Path == "" {
+		return c, fmt.Errorf("open the database: no path is given")
+	}
+	c.Journal = strings.ToLower(cmp.Or(c.Journal, "wal"))
+	if c.Journal != "wal" && c.Journal != "delete" {
+		return c, fmt.Errorf("the journal mode %q is unknown: use wal or delete", c.Journal)
+	}
+	c.Synchronous = strings.ToLower(cmp.Or(c.Synchronous, "normal"))
+	switch c.Synchronous {
+	case "off", "normal", "full":
+	default:
+		return c, fmt.Errorf("the synchronous setting %q is unknown: use normal, full or off", c.Synchronous)
+	}
+	c.Busy = cmp.Or(c.Busy, 5*time.Second)
+	c.AutoCheckpoint = cmp.Or(c.AutoCheckpoint, 1000)
+	c.JournalLimit = cmp.Or(c.JournalLimit, 64<<20)
+	c.Readers = cmp.Or(c.Readers, 4)
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return c, nil
+}
+
+// dsn is the address of the file for the driver with settings that every
+// connection needs.
+func (c Config) dsn(pragmas ...string) string {
+	var b strings.Builder
+	b.WriteString("file:")
+	b.WriteString(escapePath(c.Path))
+	fmt.Fprintf(&b, "?_pragma=busy_timeout(%d)", c.Busy.Milliseconds())
+	for _, p := range pragmas {
+		b.WriteString("&_pragma=")
+		b.WriteString(p)
+	}
+	return b.String()
+}
+
+// escapePath keeps the characters of a path that mean something in a URI.
+func escapePath(path string) string {
+	if os.PathSeparator == '\\' {
+		path = strings.ReplaceAll(path, `\`, "/")
+		if len(path) > 1 && path[1] == ':' {
+			path = "/" + path
+		}
+	}
+	return strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
+}

@@ -1,0 +1,169 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"iter"
+)
+
+// ids are numbers of messages in one direction, as an index yields them. An
+// error is the last item.
+type ids = iter.Seq2[int64, error]
+
+// matcher reads the indexes over one connection.
+type matcher struct {
+	ctx    context.Context
+	conn   *sql.Conn
+	oldest bool  // upwards instead of downwards
+	lo, hi int64 // the numbers to look at; hi 0 is no bound
+}
+
+// match yields the messages that an index has for an expression.
+func (m matcher) match(table, expression string) ids {
+	query := "SELECT rowid FROM " + table + " WHERE " + table + " MATCH ?"
+	args := []any{expression}
+	if m.hi > 0 {
+		query += " AND rowid BETWEEN ? AND ?"
+		args = append(args, m.lo, m.hi)
+	}
+	query += " ORDER BY rowid"
+	if !m.oldest {
+		query += " DESC"
+	}
+	return func(yield func(int64, error) bool) {
+		rows, err := m.conn.QueryContext(m.ctx, query, args...)
+		if err != nil {
+			yield(0, err)
+			return
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var id int64
+			if err := rows.Scan(&id); err != nil {
+				yield(0, err)
+				return
+			}
+			if !yield(id, nil) {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield(0, err)
+		}
+	}
+}
+
+// query yields the messages that fit one of the groups.
+func (m matcher) query(q query) ids {
+	if expression, ok := wordsOnly(q); ok {
+		return m.match("words", expression)
+	}
+	var all ids
+	for _, g := range q.groups {
+		next := m.group(g)
+		if all == nil {
+			all = next
+		} else {
+			all = m.merge(all, next, func(a, b bool) bool { return a || b })
+		}
+	}
+	return all
+}
+
+// wordsOnly writes a query that needs no grams as one expression.
+func wordsOnly(q query) (string, bool) {
+	expression := ""
+	for _, g := range q.groups {
+		_, must := byIndex(g.must)
+		_, not := byIndex(g.not)
+		if len(must)+len(not) > 0 {
+			return "", false
+		}
+		part := "(" + join(g.must, "AND") + ")"
+		if len(g.not) > 0 {
+			part = "(" + part + " NOT (" + join(g.not, "OR") + "))"
+		}
+		if expression != "" {
+			expression += " OR "
+		}
+		expression += part
+	}
+	return expression, true
+}
+
+// group walks both indexes side by side.
+func (m matcher) group(g group) ids {
+	words, grams := byIndex(g.must)
+	var all ids
+	if len(words) > 0 {
+		all = m.match("words", join(words, "AND"))
+	}
+	if len(grams) > 0 {
+		found := m.match("grams", join(grams, "AND"))
+		if all == nil {
+			all = found
+		} else {
+			all = m.merge(all, found, func(a, b bool) bool { return a && b })
+		}
+	}
+	words, grams = byIndex(g.not)
+	without := func(a, b bool) bool { return a && !b }
+	if len(words) > 0 {
+		all = m.merge(all, m.match("words", join(words, "OR")), without)
+	}
+	if len(grams) > 0 {
+		all = m.merge(all, m.match("grams", join(grams, "OR")), without)
+	}
+	return all
+}
+
+// merge walks two lists of one direction and yields what keep wants, told in
+// which of them a number stands.
+func (m matcher) merge(a, b ids, keep func(inA, inB bool) bool) ids {
+	return func(yield func(int64, error) bool) {
+		nextA, stopA := iter.Pull2(a)
+		defer stopA()
+		nextB, stopB := iter.Pull2(b)
+		defer stopB()
+		x, errA, okA := nextA()
+		y, errB, okB := nextB()
+		for okA || okB {
+			if errA != nil || errB != nil {
+				yield(0, cmpErr(errA, errB))
+				return
+			}
+			first := okA && (!okB || x == y || m.before(x, y))
+			second := okB && (!okA || x == y || m.before(y, x))
+			id := y
+			if first {
+				id = x
+			}
+			if keep(first, second) && !yield(id, nil) {
+				return
+			}
+			if !keep(true, false) && !okB || !keep(false, true) && !okA {
+				return
+			}
+			if first {
+				x, errA, okA = nextA()
+			}
+			if second {
+				y, errB, okB = nextB()
+			}
+		}
+	}
+}
+
+func (m matcher) before(a, b int64) bool {
+	if m.oldest {
+		return a < b
+	}
+	return a > b
+}
+
+func cmpErr(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}

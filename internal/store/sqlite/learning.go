@@ -1,0 +1,188 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"hermes"
+)
+
+var _ hermes.Learnings = (*Store)(nil)
+
+const learningColumns = `id, tool, class, pattern, fix, context, tags, session, created, touched, seen, shown, helped, failed`
+
+// learningWords is what a search by words looks at.
+func learningWords(l hermes.Learning) string {
+	return strings.ToLower(strings.Join(append([]string{l.Tool, l.Class, l.Pattern, l.Fix, l.Context}, l.Tags...), "\n"))
+}
+
+// scanLearning reads a row of learningColumns.
+func scanLearning(scan func(...any) error) (hermes.Learning, error) {
+	var l hermes.Learning
+	var tags string
+	var created, touched int64
+	err := scan(&l.ID, &l.Tool, &l.Class, &l.Pattern, &l.Fix, &l.Context, &tags, &l.Session, &created, &touched, &l.Seen, &l.Shown, &l.Helped, &l.Failed)
+	if err != nil {
+		return l, err
+	}
+	l.Created, l.Touched = timeOf(created), timeOf(touched)
+	if err := json.Unmarshal([]byte(tags), &l.Tags); err != nil {
+		return l, fmt.Errorf("tags of learning %d: %w", l.ID, err)
+	}
+	if len(l.Tags) == 0 {
+		l.Tags = nil
+	}
+	return l, nil
+}
+
+// learning reads the row of a failure inside a write.
+func (t *tx) learning(l hermes.Learning) (hermes.Learning, error) {
+	return scanLearning(func(into ...any) error {
+		return t.row(`SELECT `+learningColumns+` FROM learnings WHERE tool = ? AND class = ? AND pattern = ?`, []any{l.Tool, l.Class, l.Pattern}, into...)
+	})
+}
+
+// SaveLearning stores what helps against a failure.
+func (s *Store) SaveLearning(ctx context.Context, l hermes.Learning) (hermes.Learning, error) {
+	tags, err := marshal(append([]string{}, l.Tags...))
+	if err != nil {
+		return l, err
+	}
+	var stored hermes.Learning
+	err = s.update(ctx, func(t *tx) error {
+		at := nanos(l.Touched)
+		err := t.exec(`INSERT INTO learnings (tool, class, pattern, fix, context, tags, words, session, created, touched) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (tool, class, pattern) DO UPDATE SET fix = excluded.fix, context = excluded.context, tags = excluded.tags, words = excluded.words,
+			session = excluded.session, touched = max(touched, excluded.touched)`,
+			l.Tool, l.Class, l.Pattern, l.Fix, l.Context, tags, learningWords(l), l.Session, at, at)
+		if err != nil {
+			return err
+		}
+		stored, err = t.learning(l)
+		return err
+	})
+	return stored, err
+}
+
+// NoteFailure counts a failure.
+func (s *Store) NoteFailure(ctx context.Context, l hermes.Learning) (hermes.Learning, error) {
+	var stored hermes.Learning
+	err := s.update(ctx, func(t *tx) error {
+		at := nanos(l.Touched)
+		err := t.exec(`INSERT INTO learnings (tool, class, pattern, words, session, created, touched, seen) VALUES (?, ?, ?, ?, ?, ?, ?, 1)
+			ON CONFLICT (tool, class, pattern) DO UPDATE SET seen = seen + 1, touched = max(touched, excluded.touched)`,
+			l.Tool, l.Class, l.Pattern, learningWords(l), l.Session, at, at)
+		if err != nil {
+			return err
+		}
+		stored, err = t.learning(l)
+		return err
+	})
+	return stored, err
+}
+
+// NoteFix counts what came of a fix.
+func (s *Store) NoteFix(ctx context.Context, id int64, what hermes.FixOutcome, at time.Time) error {
+	column := ""
+	switch what {
+	case hermes.FixShown, hermes.FixHelped, hermes.FixFailed:
+		column = string(what)
+	default:
+		return fmt.Errorf("there is no outcome %q of a fix", what)
+	}
+	return s.update(ctx, func(t *tx) error {
+		done, err := t.result(`UPDATE learnings SET `+column+` = `+column+` + 1, touched = max(touched, ?) WHERE id = ?`, nanos(at), id)
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); err != nil || n > 0 {
+			return err
+		}
+		return fmt.Errorf("learning %d: %w", id, hermes.ErrNotFound)
+	})
+}
+
+// FindLearnings returns learnings, the last touched first.
+func (s *Store) FindLearnings(ctx context.Context, q hermes.LearningQuery) ([]hermes.Learning, error) {
+	where, args := []string{"1"}, []any{}
+	and := func(condition string, arg any) { where, args = append(where, condition), append(args, arg) }
+	if q.Tool != "" {
+		and("tool = ?", q.Tool)
+	}
+	if q.Class != "" {
+		and("class = ?", q.Class)
+	}
+	if q.Pattern != "" {
+		and("pattern = ?", q.Pattern)
+	}
+	if q.Known {
+		where = append(where, "fix <> ''")
+	}
+	if q.Tag != "" {
+		and("EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ?)", q.Tag)
+	}
+	for i, w := range strings.Fields(strings.ToLower(q.Text)) {
+		if i == maxTerms {
+			break
+		}
+		and("instr(words, ?) > 0", w)
+	}
+	limit := q.Limit
+	if limit == 0 {
+		limit = 20
+	}
+	rows, err := s.read.QueryContext(ctx, `SELECT `+learningColumns+` FROM learnings WHERE `+strings.Join(where, " AND ")+` ORDER BY touched DESC, id DESC LIMIT ?`, append(args, limit)...)
+	if err != nil {
+		return nil, s.cfg.explain(err)
+	}
+	defer rows.Close()
+	var list []hermes.Learning
+	for rows.Next() {
+		l, err := scanLearning(rows.Scan)
+		if err != nil {
+			return nil, s.cfg.explain(err)
+		}
+		list = append(list, l)
+	}
+	return list, s.cfg.explain(rows.Err())
+}
+
+// ForgetLearnings removes what is named and what nobody needs any more.
+func (s *Store) ForgetLearnings(ctx context.Context, f hermes.Forgetting) (int, error) {
+	removed := 0
+	err := s.update(ctx, func(t *tx) error {
+		removed = 0 // a transaction may be tried twice
+		drop := func(query string, args ...any) error {
+			done, err := t.result(query, args...)
+			if err != nil {
+				return err
+			}
+			n, err := done.RowsAffected()
+			removed += int(n)
+			return err
+		}
+		for _, id := range f.IDs {
+			if err := drop(`DELETE FROM learnings WHERE id = ?`, id); err != nil {
+				return err
+			}
+		}
+		if !f.Unknown.IsZero() {
+			if err := drop(`DELETE FROM learnings WHERE fix = '' AND touched < ?`, nanos(f.Unknown)); err != nil {
+				return err
+			}
+		}
+		if !f.Known.IsZero() {
+			if err := drop(`DELETE FROM learnings WHERE touched < ?`, nanos(f.Known)); err != nil {
+				return err
+			}
+		}
+		if f.Most > 0 {
+			return drop(`DELETE FROM learnings WHERE id IN (SELECT id FROM learnings ORDER BY fix <> '' DESC, touched DESC, id DESC LIMIT -1 OFFSET ?)`, f.Most)
+		}
+		return nil
+	})
+	return removed, err
+}

@@ -1,0 +1,80 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"hermes"
+)
+
+// Acquire gives the session to the owner, with a fence greater than all before.
+func (s *Store) Acquire(ctx context.Context, session, owner string, ttl time.Duration) (hermes.Lease, error) {
+	lease := hermes.Lease{Session: session, Owner: owner}
+	err := s.update(ctx, func(t *tx) error {
+		now := s.cfg.Now()
+		var key, fence, expires int64
+		var holder string
+		err := t.row(`SELECT s.key, coalesce(l.fence, 0), coalesce(l.owner, ''), coalesce(l.expires, 0)
+			FROM sessions s LEFT JOIN leases l ON l.session = s.key WHERE s.id = ?`,
+			[]any{session}, &key, &fence, &holder, &expires)
+		if err != nil {
+			return notFound(err, session)
+		}
+		if fence > 0 && holder != owner && expires > nanos(now) && !s.cfg.dead(holder) {
+			return fmt.Errorf("session %s: %w (%s, until %s)", session, hermes.ErrLeased, holder,
+				timeOf(expires).Local().Format(time.TimeOnly))
+		}
+		lease.Fence, lease.Expires = fence+1, now.Add(ttl)
+		return t.exec(`INSERT OR REPLACE INTO leases (session, owner, fence, expires) VALUES (?, ?, ?, ?)`,
+			key, owner, lease.Fence, nanos(lease.Expires))
+	})
+	if err != nil {
+		return hermes.Lease{}, err
+	}
+	return lease, nil
+}
+
+func (c Config) dead(owner string) bool { return c.Dead != nil && c.Dead(owner) }
+
+// Renew extends a lease that has neither run out nor been overtaken.
+func (s *Store) Renew(ctx context.Context, l hermes.Lease, ttl time.Duration) (hermes.Lease, error) {
+	err := s.update(ctx, func(t *tx) error {
+		now := s.cfg.Now()
+		key, err := t.held(l)
+		if err != nil {
+			return err
+		}
+		l.Expires = now.Add(ttl)
+		done, err := t.result(`UPDATE leases SET expires = ? WHERE session = ? AND expires > ?`, nanos(l.Expires), key, nanos(now))
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); err != nil || n == 0 {
+			return staleOr(err, l.Session)
+		}
+		return nil
+	})
+	if err != nil {
+		return hermes.Lease{}, err
+	}
+	return l, nil
+}
+
+func staleOr(err error, session string) error {
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("session %s: the lease ran out: %w", session, hermes.ErrStaleLease)
+}
+
+// Release ends a lease. Its fence stays, so that the next holder's is greater.
+func (s *Store) Release(ctx context.Context, l hermes.Lease) error {
+	return s.update(ctx, func(t *tx) error {
+		key, err := t.key(l.Session)
+		if err != nil {
+			return err
+		}
+		return t.exec(`UPDATE leases SET expires = 0 WHERE session = ? AND fence = ?`, key, l.Fence)
+	})
+}

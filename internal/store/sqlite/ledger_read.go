@@ -1,0 +1,150 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"hermes"
+)
+
+const balanceColumns = `SELECT coalesce(sum(money), 0), coalesce(sum(tokens), 0), coalesce(sum(held_money), 0), coalesce(sum(held_tokens), 0),
+	coalesce(sum(raised_money), 0), coalesce(sum(raised_tokens), 0), coalesce(sum(calls), 0), coalesce(sum(unpriced), 0), coalesce(max(warned), 0)
+	FROM spend_accounts WHERE kind = ? AND name `
+
+// balanceQuery reads how an account stands. Days and months count those that
+// come after them, so that a clock that is put back frees nothing.
+func balanceQuery(k hermes.AccountKind) string {
+	if k == hermes.AccountDay || k == hermes.AccountMonth {
+		return balanceColumns + ">= ?"
+	}
+	return balanceColumns + "= ?"
+}
+
+func balanceFields(b *hermes.Balance, warned *int) []any {
+	return []any{&b.Spent.Money, &b.Spent.Tokens, &b.Held.Money, &b.Held.Tokens, &b.Raised.Money, &b.Raised.Tokens, &b.Calls, &b.Unpriced, warned}
+}
+
+// balance reads an account inside a write.
+func (t *tx) balance(a hermes.Account) (hermes.Balance, int, error) {
+	b, warned := hermes.Balance{Account: a}, 0
+	err := t.row(balanceQuery(a.Kind), []any{string(a.Kind), a.Name}, balanceFields(&b, &warned)...)
+	return b, warned, err
+}
+
+// Balances tells how accounts stand.
+func (s *Store) Balances(ctx context.Context, accounts ...hermes.Account) ([]hermes.Balance, error) {
+	list := make([]hermes.Balance, len(accounts))
+	for i, a := range accounts {
+		list[i].Account = a
+		var warned int
+		err := s.read.QueryRowContext(ctx, balanceQuery(a.Kind), string(a.Kind), a.Name).Scan(balanceFields(&list[i], &warned)...)
+		if err != nil {
+			return nil, s.cfg.explain(err)
+		}
+	}
+	return list, nil
+}
+
+// Spent sums the calls of a time.
+func (s *Store) Spent(ctx context.Context, q hermes.SpendQuery) ([]hermes.Spending, error) {
+	group := "''"
+	switch q.By {
+	case "":
+	case hermes.SpendByModel, hermes.SpendBySession, hermes.SpendByPurpose, hermes.SpendByDay:
+		group = "c." + string(q.By)
+	default:
+		return nil, fmt.Errorf("calls cannot be summed by %q", q.By)
+	}
+	where, args := []string{"c.at >= ?"}, []any{nanos(q.After)}
+	if !q.Before.IsZero() {
+		where, args = append(where, "c.at < ?"), append(args, nanos(q.Before))
+	}
+	if q.Session != "" {
+		where, args = append(where, "c.session = ?"), append(args, q.Session)
+	}
+	if q.Source != "" {
+		where, args = append(where, "c.session IN (SELECT id FROM sessions WHERE source = ?)"), append(args, q.Source)
+	}
+	limit := q.Limit
+	if limit == 0 {
+		limit = 100
+	}
+	rows, err := s.read.QueryContext(ctx, `SELECT `+group+`, sum(c.input), sum(c.output), sum(c.cache_read), sum(c.cache_write), sum(c.reasoning), sum(c.requests),
+		sum(iif(c.state = 1, c.money, 0)), sum(iif(c.state = 0, c.money, 0)), sum(iif(c.state = 0, c.tokens, 0)), count(*), sum(c.unpriced), sum(c.estimated)
+		FROM spend c WHERE `+strings.Join(where, " AND ")+` GROUP BY 1 ORDER BY 8 DESC, sum(c.tokens) DESC, 1 LIMIT ?`, append(args, limit)...)
+	if err != nil {
+		return nil, s.cfg.explain(err)
+	}
+	defer rows.Close()
+	var list []hermes.Spending
+	for rows.Next() {
+		var g hermes.Spending
+		u := &g.Usage
+		if err := rows.Scan(&g.Name, &u.Input, &u.Output, &u.CacheRead, &u.CacheWrite, &u.Reasoning, &u.Calls,
+			&g.Money, &g.Held.Money, &g.Held.Tokens, &g.Calls, &g.Unpriced, &g.Estimated); err != nil {
+			return nil, s.cfg.explain(err)
+		}
+		list = append(list, g)
+	}
+	return list, s.cfg.explain(rows.Err())
+}
+
+// Activity sums up the sessions that were active since a time.
+func (s *Store) Activity(ctx context.Context, since time.Time, source string) (hermes.Active, error) {
+	a := hermes.Active{BySource: map[string]int{}, ByModel: map[string]hermes.ModelActivity{}}
+	if err := s.activeSessions(ctx, since, source, &a); err != nil {
+		return hermes.Active{}, s.cfg.explain(err)
+	}
+	err := s.activeTools(ctx, since, source, &a)
+	return a, s.cfg.explain(err)
+}
+
+// inWindow picks sessions by an index; a source of "" is every source.
+const inWindow = `coalesce(active, started) >= ? AND (? = '' OR source = ?)`
+
+func (s *Store) activeSessions(ctx context.Context, since time.Time, source string, a *hermes.Active) error {
+	rows, err := s.read.QueryContext(ctx, `SELECT source, model, count(*), sum(messages), sum(calls), sum(turns), sum(input), sum(output), sum(cache_read), sum(cache_write), sum(reasoning), sum(requests)
+		FROM sessions WHERE `+inWindow+` GROUP BY source, model`, nanos(since), source, source)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var from, model string
+		var n, messages, calls int
+		var turns int64
+		var u hermes.Usage
+		if err := rows.Scan(&from, &model, &n, &messages, &calls, &turns, &u.Input, &u.Output, &u.CacheRead, &u.CacheWrite, &u.Reasoning, &u.Calls); err != nil {
+			return err
+		}
+		a.Sessions += n
+		a.Messages += messages
+		a.Calls += calls
+		a.Turns += turns
+		a.Usage = a.Usage.Add(u)
+		a.BySource[from] += n
+		m := a.ByModel[model]
+		a.ByModel[model] = hermes.ModelActivity{Sessions: m.Sessions + n, Usage: m.Usage.Add(u)}
+	}
+	return rows.Err()
+}
+
+func (s *Store) activeTools(ctx context.Context, since time.Time, source string, a *hermes.Active) error {
+	rows, err := s.read.QueryContext(ctx, `SELECT m.tool_name, count(*), sum(m.failed) FROM sessions s JOIN messages m ON m.session = s.key
+		WHERE coalesce(s.active, s.started) >= ? AND (? = '' OR s.source = ?) AND m.role = 'tool' AND m.at >= ? AND m.tool_name IS NOT NULL
+		GROUP BY m.tool_name ORDER BY 2 DESC, 1`, nanos(since), source, source, nanos(since))
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var t hermes.ToolActivity
+		if err := rows.Scan(&t.Name, &t.Calls, &t.Failed); err != nil {
+			return err
+		}
+		a.Tools = append(a.Tools, t)
+	}
+	return rows.Err()
+}

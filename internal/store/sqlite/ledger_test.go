@@ -1,0 +1,150 @@
+package sqlite_test
+
+import (
+	"database/sql"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hermes"
+	"hermes/hermestest"
+	"hermes/internal/store/sqlite"
+)
+
+func TestLedgerKeepsThePromises(t *testing.T) {
+	t.Parallel()
+	hermestest.RunLedger(t, func(t *testing.T) hermes.Ledger { return mustOpen(t, sqlite.Config{Path: tempPath(t)}) })
+}
+
+func TestActivityOfATime(t *testing.T) {
+	t.Parallel()
+	s := mustOpen(t, sqlite.Config{Path: tempPath(t)})
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	for i, row := range []hermes.Session{
+		{ID: "old", Source: "cli", Model: "p:a", Usage: hermes.Usage{Input: 1000, Calls: 9}},
+		{ID: "new", Source: "cli", Model: "p:a", Usage: hermes.Usage{Input: 10, Output: 5, Calls: 2}},
+		{ID: "chat", Source: "telegram", Model: "p:b", Usage: hermes.Usage{Input: 7, Calls: 1}},
+	} {
+		row.Started = now.AddDate(0, 0, -40+20*i)
+		if err := s.CreateSession(t.Context(), row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	used := func(session, tool string, failed bool, at time.Time) {
+		mustAppend(t, s, session, hermes.Message{Role: hermes.RoleTool, Turn: 1, CallID: "c", ToolName: tool, Failed: failed, Time: at, Parts: []hermes.Part{{Text: "x"}}})
+	}
+	used("old", "terminal", false, now.AddDate(0, 0, -39))
+	used("new", "terminal", true, now.AddDate(0, 0, -39)) // before the window, in a session that went on
+	used("new", "terminal", false, now)
+	used("new", "read_file", true, now)
+	used("new", "terminal", false, now)
+	used("chat", "web_search", false, now)
+	got, err := s.Activity(t.Context(), now.AddDate(0, 0, -30), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := hermes.Active{
+		Sessions: 2, Messages: 5, Turns: 2, Usage: hermes.Usage{Input: 17, Output: 5, Calls: 3},
+		BySource: map[string]int{"cli": 1, "telegram": 1},
+		ByModel: map[string]hermes.ModelActivity{
+			"p:a": {Sessions: 1, Usage: hermes.Usage{Input: 10, Output: 5, Calls: 2}}, "p:b": {Sessions: 1, Usage: hermes.Usage{Input: 7, Calls: 1}},
+		},
+		Tools: []hermes.ToolActivity{{Name: "terminal", Calls: 2}, {Name: "read_file", Calls: 1, Failed: 1}, {Name: "web_search", Calls: 1}},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+	got, err = s.Activity(t.Context(), now.AddDate(0, 0, -30), "telegram")
+	if err != nil || got.Sessions != 1 || len(got.Tools) != 1 || got.Tools[0].Name != "web_search" {
+		t.Errorf("of one source: %+v, %v", got, err)
+	}
+	if got, err = s.Activity(t.Context(), now.AddDate(0, 0, 1), ""); err != nil || got.Sessions != 0 || len(got.Tools) != 0 {
+		t.Errorf("of no time: %+v, %v", got, err)
+	}
+}
+
+// book reserves and settles one call at a time.
+func book(t testing.TB, s *sqlite.Store, at time.Time, turn int, limits ...hermes.Account) {
+	t.Helper()
+	b := hermes.Booking{At: at, Until: at.Add(time.Hour), Owner: "me", Session: "s", Model: "p:m", Estimate: hermes.Amount{Money: 100, Tokens: 100}, WarnAt: []int{50, 75, 90}}
+	b.Limits = []hermes.Limit{{Account: hermes.Account{Kind: hermes.AccountTurn, Name: fmt.Sprintf("s/%d", turn)}}}
+	for _, a := range limits {
+		b.Limits = append(b.Limits, hermes.Limit{Account: a, Cap: hermes.Amount{Money: 1 << 40}})
+	}
+	r, err := s.Reserve(t.Context(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Settle(t.Context(), r.ID, hermes.Charge{Usage: hermes.Usage{Input: 90, Output: 10, Calls: 1}, Money: 90, Priced: true}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func day(t time.Time) hermes.Account {
+	return hermes.Account{Kind: hermes.AccountDay, Name: t.Format(time.DateOnly)}
+}
+
+// TestTheLedgerStaysBounded: of a session only the newest turn has an account,
+// and what is older than a year goes.
+func TestTheLedgerStaysBounded(t *testing.T) {
+	t.Parallel()
+	path := tempPath(t)
+	s := mustOpen(t, sqlite.Config{Path: path})
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	old := now.AddDate(-2, 0, 0)
+	session := hermes.Account{Kind: hermes.AccountSession, Name: "s"}
+	book(t, s, old, 1, session, day(old))
+	for turn := range 30 {
+		book(t, s, now, turn+2, session, day(now))
+	}
+	db, err := sql.Open("sqlite", "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	count := func(query string) (n int) {
+		t.Helper()
+		if err := db.QueryRow(query).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if n := count(`SELECT count(*) FROM spend_accounts`); n != 3 {
+		t.Errorf("there are %d accounts", n)
+	}
+	if n := count(`SELECT count(*) FROM spend`); n != 30 {
+		t.Errorf("there are %d calls", n)
+	}
+}
+
+func TestRepairKeepsTheLedger(t *testing.T) {
+	t.Parallel()
+	path := tempPath(t)
+	s := mustOpen(t, sqlite.Config{Path: path})
+	session := hermes.Account{Kind: hermes.AccountSession, Name: "s"}
+	book(t, s, time.Now(), 1, session)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := sqlite.Repair(t.Context(), sqlite.Config{Path: path})
+	if err != nil || r.Lost != 0 {
+		t.Fatalf("got %+v, %v", r, err)
+	}
+	s = mustOpen(t, sqlite.Config{Path: path})
+	list, err := s.Balances(t.Context(), session)
+	if err != nil || list[0].Spent.Money != 90 {
+		t.Errorf("got %+v, %v", list, err)
+	}
+}
+
+// BenchmarkBooking is the two writes of a metered call.
+func BenchmarkBooking(b *testing.B) {
+	s := mustOpen(b, sqlite.Config{Path: tempPath(b)})
+	now := time.Now()
+	for b.Loop() {
+		book(b, s, now, 1, hermes.Account{Kind: hermes.AccountSession, Name: "s"}, hermes.Account{Kind: hermes.AccountTree, Name: "s"}, day(now),
+			hermes.Account{Kind: hermes.AccountMonth, Name: "2026-11"})
+	}
+}

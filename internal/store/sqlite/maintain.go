@@ -1,0 +1,182 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+)
+
+// Retention says which sessions may go: those that have ended, are not pinned
+// and were last active before a time. Zero fields do not narrow.
+type Retention struct {
+	Before time.Time
+	Source string
+}
+
+// pruneBatch bounds the sessions that one transaction removes, so that writes
+// of others come in between.
+const pruneBatch = 20
+
+// Prune removes the sessions that the retention lets go, with their messages,
+// and returns how many there were. Children are kept and lose their parent.
+func (s *Store) Prune(ctx context.Context, r Retention) (int, error) {
+	removed := 0
+	for {
+		n := 0
+		err := s.update(ctx, func(t *tx) error {
+			keys, err := t.prunable(r)
+			n = len(keys)
+			for _, key := range keys {
+				if err == nil {
+					err = t.remove(key)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			return removed, err
+		}
+		removed += n
+		if n < pruneBatch {
+			return removed, s.shrink(ctx)
+		}
+	}
+}
+
+func (t *tx) prunable(r Retention) ([]int64, error) {
+	before := int64(1<<63 - 1)
+	if !r.Before.IsZero() {
+		before = nanos(r.Before)
+	}
+	stmt, err := t.stmt(`SELECT key FROM sessions WHERE ended IS NOT NULL AND NOT pinned
+		AND coalesce(active, started) < ?1 AND (?2 = '' OR source = ?2)
+		ORDER BY coalesce(active, started) LIMIT ?3`)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := stmt.QueryContext(context.Background(), before, r.Source, pruneBatch)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var keys []int64
+	for rows.Next() {
+		var key int64
+		if err := rows.Scan(&key); err != nil {
+			return nil, err
+		}
+		keys = append(keys, key)
+	}
+	return keys, rows.Err()
+}
+
+// AutoPrune prunes unless that was done less than so long ago, by this or
+// another process. It reports whether it did.
+func (s *Store) AutoPrune(ctx context.Context, r Retention, every time.Duration) (bool, error) {
+	due := false
+	err := s.update(ctx, func(t *tx) error {
+		due = false
+		now := s.cfg.Now()
+		var last int64
+		err := t.row(`SELECT value FROM meta WHERE name = 'pruned'`, nil, &last)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		if now.Sub(timeOf(last)) < every {
+			return nil
+		}
+		due = true
+		return t.exec(`INSERT OR REPLACE INTO meta (name, value) VALUES ('pruned', ?)`, nanos(now))
+	})
+	if err != nil || !due {
+		return false, err
+	}
+	_, err = s.Prune(ctx, r)
+	return true, err
+}
+
+// Optimize merges the index and gives free pages back to the disk, in steps
+// between which others may write.
+func (s *Store) Optimize(ctx context.Context) error {
+	for _, table := range []string{"words", "grams"} {
+		if err := s.merge(ctx, table); err != nil {
+			return err
+		}
+	}
+	if err := s.shrink(ctx); err != nil {
+		return err
+	}
+	_, err := s.read.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
+	return s.cfg.explain(err)
+}
+
+// merge merges an index until nothing is left to merge.
+func (s *Store) merge(ctx context.Context, table string) error {
+	pages := -500 // negative: begin a merge of everything; positive: go on with it
+	for {
+		var before, after int64
+		err := s.update(ctx, func(t *tx) error {
+			if err := t.row(`SELECT total_changes()`, nil, &before); err != nil {
+				return err
+			}
+			if err := t.exec(`INSERT INTO `+table+` (`+table+`, rank) VALUES ('merge', ?)`, pages); err != nil {
+				return err
+			}
+			return t.row(`SELECT total_changes()`, nil, &after)
+		})
+		if err != nil || after-before < 2 {
+			return err
+		}
+		pages = 500
+	}
+}
+
+// shrink gives free pages back, some at a time.
+func (s *Store) shrink(ctx context.Context) error {
+	for {
+		var free int64
+		err := s.update(ctx, func(t *tx) error {
+			if err := t.exec(`PRAGMA incremental_vacuum(2000)`); err != nil {
+				return err
+			}
+			return t.row(`PRAGMA freelist_count`, nil, &free)
+		})
+		if err != nil || free == 0 {
+			return err
+		}
+	}
+}
+
+// Check reads the whole file and reports damage as ErrCorrupt.
+func (s *Store) Check(ctx context.Context) error {
+	var verdict string
+	if err := s.read.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil {
+		return s.cfg.explain(err)
+	}
+	if verdict != "ok" {
+		return s.cfg.damaged(verdict)
+	}
+	return nil
+}
+
+// Backup writes a copy of the database, compact and whole, to a file that does
+// not exist yet. Others may go on writing.
+func (s *Store) Backup(ctx context.Context, to string) error {
+	if _, err := os.Stat(to); err == nil {
+		return fmt.Errorf("back up the database: %s exists already; choose another name", to)
+	}
+	conn, err := s.read.Conn(ctx)
+	if err != nil {
+		return s.cfg.explain(err)
+	}
+	defer conn.Close()
+	if _, err := conn.ExecContext(ctx, "PRAGMA query_only = 0"); err != nil {
+		return s.cfg.explain(err)
+	}
+	_, err = conn.ExecContext(ctx, "VACUUM INTO ?", to)
+	_, off := conn.ExecContext(context.WithoutCancel(ctx), "PRAGMA query_only = 1")
+	return s.cfg.explain(errors.Join(err, off))
+}

@@ -1,0 +1,160 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver
+
+	"hermes"
+)
+
+var _ hermes.Store = (*Store)(nil)
+
+// Store is an open database. Its methods may be called concurrently.
+type Store struct {
+	cfg   Config
+	write *sql.DB // one connection, the writer's
+	read  *sql.DB
+	w     *writer
+}
+
+// Open opens the file, makes it if it is missing and brings its schema up to
+// date; a file that exists is copied beside itself before its schema changes.
+// The caller closes the store. A file that is damaged, newer than this program
+// or another program's is refused and left as it is: see the errors of this
+// package.
+func Open(ctx context.Context, cfg Config) (*Store, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if err := makeFile(cfg.Path); err != nil {
+		return nil, fmt.Errorf("the database %s cannot be made: %w; look at the folder's owner, mode and disk, or set HERMES_HOME to a folder of yours", cfg.Path, err)
+	}
+	s := &Store{cfg: cfg}
+	if err := s.open(ctx); err != nil {
+		s.free()
+		return nil, cfg.explain(err)
+	}
+	return s, nil
+}
+
+// makeFile makes an empty file that nobody else may read. An existing one is
+// not opened: closing it would drop the locks that SQLite holds on it.
+func makeFile(path string) error {
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func (s *Store) open(ctx context.Context) error {
+	var err error
+	if s.write, err = sql.Open("sqlite", s.cfg.dsn()); err != nil {
+		return err
+	}
+	s.write.SetMaxOpenConns(1)
+	conn, err := s.write.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	version, err := s.cfg.check(ctx, conn)
+	if err == nil {
+		err = s.cfg.settle(ctx, conn, version == 0)
+	}
+	if err == nil {
+		err = s.cfg.migrate(ctx, conn, version)
+	}
+	if err != nil {
+		conn.Close()
+		return err
+	}
+	if s.read, err = sql.Open("sqlite", s.cfg.dsn("query_only(1)")); err != nil {
+		conn.Close()
+		return err
+	}
+	s.read.SetMaxOpenConns(s.cfg.Readers)
+	s.read.SetMaxIdleConns(s.cfg.Readers)
+	s.w = newWriter(conn)
+	return nil
+}
+
+// settle puts the settings of the connection in force.
+func (c Config) settle(ctx context.Context, conn *sql.Conn, fresh bool) error {
+	if fresh {
+		if _, err := conn.ExecContext(ctx, "PRAGMA auto_vacuum = incremental"); err != nil {
+			return err
+		}
+	}
+	if err := c.setJournal(ctx, conn); err != nil {
+		return err
+	}
+	pragmas := fmt.Sprintf("PRAGMA synchronous = %s; PRAGMA wal_autocheckpoint = %d; PRAGMA journal_size_limit = %d;",
+		c.Synchronous, c.AutoCheckpoint, c.JournalLimit)
+	if c.MaxPages > 0 {
+		pragmas += fmt.Sprintf(" PRAGMA max_page_count = %d;", c.MaxPages)
+	}
+	_, err := conn.ExecContext(ctx, pragmas)
+	return err
+}
+
+// setJournal sets the journal mode if it is another. SQLite does not wait for
+// other processes here, so this does.
+func (c Config) setJournal(ctx context.Context, conn *sql.Conn) error {
+	var mode string
+	if err := conn.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode); err != nil || mode == c.Journal {
+		return err
+	}
+	for waited := time.Duration(0); ; waited += journalPause {
+		err := conn.QueryRowContext(ctx, "PRAGMA journal_mode = "+c.Journal).Scan(&mode)
+		if err == nil && mode == c.Journal || waited >= c.Busy {
+			return err
+		}
+		select {
+		case <-time.After(journalPause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+const journalPause = 20 * time.Millisecond
+
+// Close waits for the writes under way and frees the file.
+func (s *Store) Close() error { return s.free() }
+
+func (s *Store) free() error {
+	var errs []error
+	if s.read != nil {
+		errs = append(errs, s.read.Close())
+	}
+	if s.w != nil {
+		errs = append(errs, s.w.close())
+	}
+	if s.write != nil {
+		errs = append(errs, s.write.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// update runs a write in a transaction of its own or shared with others.
+func (s *Store) update(ctx context.Context, run func(*tx) error) error {
+	return s.cfg.explain(s.w.do(ctx, run))
+}

@@ -1,0 +1,98 @@
+package sqlite
+
+import "slices"
+
+// count is the number of messages that hold a term, at most rankedMost+1.
+func (f *finder) count(t term) (int, error) {
+	var n int
+	err := f.conn.QueryRowContext(f.ctx,
+		`SELECT count(*) FROM (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)`, t.fts(), rankedMost+1).Scan(&n)
+	return n, err
+}
+
+// shortPrefix is the length in bytes from which a prefix is taken to be rare
+// enough to count.
+const shortPrefix = 4
+
+// rare chooses terms to rank by: the rarest first, as long as they do not
+// stand in more messages together than can be ranked.
+func (f *finder) rare(list []term) ([]term, error) {
+	type counted struct {
+		term
+		n int
+	}
+	var counts []counted
+	words, _ := byIndex(list)
+	for _, t := range words {
+		if t.prefix && len(t.words[len(t.words)-1]) < shortPrefix {
+			continue // the index gathers all its words before the first hit: once is enough
+		}
+		n, err := f.count(t)
+		if err != nil {
+			return nil, err
+		}
+		counts = append(counts, counted{t, n})
+	}
+	slices.SortStableFunc(counts, func(a, b counted) int { return a.n - b.n })
+	var rare []term
+	sum := 0
+	for _, c := range counts {
+		if sum += c.n; sum > rankedMost {
+			break
+		}
+		if c.n > 0 {
+			rare = append(rare, c.term)
+		}
+	}
+	return rare, nil
+}
+
+// rarer keeps the groups of single terms that tell something; all of them if
+// none does.
+func (f *finder) rarer(q query) query {
+	rare, err := f.rare(q.wanted())
+	if err != nil || len(rare) == 0 {
+		return q
+	}
+	var kept query
+	for _, g := range q.groups {
+		t := g.must[0]
+		if t.run != "" || slices.ContainsFunc(rare, func(r term) bool { return r.fts() == t.fts() }) {
+			kept.groups = append(kept.groups, g)
+		}
+	}
+	return kept
+}
+
+// rank orders candidates, given newest first, by how well they fit the terms
+// and by age. Those that hold none of the terms come last.
+func (f *finder) rank(candidates []int64, by []term) ([]int64, error) {
+	if len(candidates) == 0 {
+		return nil, nil
+	}
+	rows, err := f.conn.QueryContext(f.ctx, `SELECT rowid, bm25(words) FROM words WHERE words MATCH ?`, join(by, "OR"))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	scores := make(map[int64]float64, len(candidates))
+	newest := float64(candidates[0])
+	for rows.Next() {
+		var id int64
+		var score float64
+		if err := rows.Scan(&id, &score); err != nil {
+			return nil, err
+		}
+		scores[id] = score * (1 + float64(id)/newest/4) // less is better
+	}
+	slices.SortStableFunc(candidates, func(a, b int64) int {
+		switch d := scores[a] - scores[b]; {
+		case d < 0:
+			return -1
+		case d > 0:
+			return 1
+		}
+		return 0
+	})
+	return candidates, rows.Err()
+}

@@ -1,0 +1,240 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"hermes"
+)
+
+// CreateSession stores a new row. A parent that does not exist is left out.
+func (s *Store) CreateSession(ctx context.Context, row hermes.Session) error {
+	if row.ID == "" || row.Started.IsZero() {
+		return errors.New("create a session: it needs an id and the time it started")
+	}
+	title, err := hermes.CleanTitle(row.Title)
+	if err != nil {
+		return err
+	}
+	return s.update(ctx, func(t *tx) error {
+		system, err := t.prompt(row.System)
+		if err != nil {
+			return err
+		}
+		tools, err := t.prompt(string(row.Tools))
+		if err != nil {
+			return err
+		}
+		u := row.Usage
+		err = t.exec(`INSERT INTO sessions (id, source, title, folded, parent, model, dir, branch, system, tools,
+			started, active, ended, end_reason, turns, archived, pinned,
+			input, output, cache_read, cache_write, reasoning, requests)
+			VALUES (?, ?, ?, ?, (SELECT key FROM sessions WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			row.ID, row.Source, nullable(title), strings.ToLower(title), row.Parent, row.Model, row.Dir, row.Branch, system, tools,
+			nanos(row.Started), nullTime(row.Active), nullTime(row.Ended), row.EndReason, row.Turns, row.Archived, row.Pinned,
+			u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Reasoning, u.Calls)
+		return sessionConflict(err, row.ID, title)
+	})
+}
+
+// sessionConflict says which of the two unique columns a row offends.
+func sessionConflict(err error, id, title string) error {
+	if !uniqueViolation(err) {
+		return err
+	}
+	if strings.Contains(err.Error(), "sessions.title") { // the driver has no other way to tell
+		return fmt.Errorf("%w: %q", hermes.ErrTitleTaken, title)
+	}
+	return fmt.Errorf("a session with the id %s exists already", id)
+}
+
+// prompt stores a text once and returns its number; NULL for no text.
+func (t *tx) prompt(text string) (sql.NullInt64, error) {
+	var id sql.NullInt64
+	if text == "" {
+		return id, nil
+	}
+	hash := sha256.Sum256([]byte(text))
+	if err := t.exec(`INSERT INTO prompts (hash, text) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING`, hash[:], text); err != nil {
+		return id, err
+	}
+	return id, t.row(`SELECT id FROM prompts WHERE hash = ?`, []any{hash[:]}, &id)
+}
+
+const sessionColumns = `s.id, s.source, coalesce(s.title, ''),
+	coalesce((SELECT p.id FROM sessions p WHERE p.key = s.parent), ''),
+	s.model, s.dir, s.branch, s.started, coalesce(s.active, 0), coalesce(s.ended, 0), s.end_reason,
+	s.messages, s.calls, s.turns, s.input, s.output, s.cache_read, s.cache_write, s.reasoning, s.requests,
+	s.archived, s.pinned`
+
+// scanSession reads sessionColumns, and what follows them into more.
+func scanSession(scan func(...any) error, more ...any) (hermes.Session, error) {
+	var r hermes.Session
+	var started, active, ended int64
+	into := []any{&r.ID, &r.Source, &r.Title, &r.Parent, &r.Model, &r.Dir, &r.Branch, &started, &active, &ended, &r.EndReason,
+		&r.Messages, &r.Calls, &r.Turns, &r.Usage.Input, &r.Usage.Output, &r.Usage.CacheRead, &r.Usage.CacheWrite,
+		&r.Usage.Reasoning, &r.Usage.Calls, &r.Archived, &r.Pinned}
+	err := scan(append(into, more...)...)
+	r.Started, r.Active, r.Ended = timeOf(started), timeOf(active), timeOf(ended)
+	return r, err
+}
+
+// FindSession looks for the id, then for the newest of a lineage of titles,
+// then for a title, then for the only id that begins so.
+func (s *Store) FindSession(ctx context.Context, ref string) (hermes.Session, error) {
+	id, err := s.resolve(ctx, ref)
+	if err != nil {
+		return hermes.Session{}, s.cfg.explain(err)
+	}
+	var system, tools string
+	row, err := scanSession(s.read.QueryRowContext(ctx, `SELECT `+sessionColumns+`,
+		coalesce((SELECT text FROM prompts WHERE id = s.system), ''),
+		coalesce((SELECT text FROM prompts WHERE id = s.tools), '')
+		FROM sessions s WHERE s.id = ?`, id).Scan, &system, &tools)
+	if err != nil {
+		return hermes.Session{}, s.cfg.explain(notFound(err, ref))
+	}
+	row.System = system
+	if tools != "" {
+		row.Tools = json.RawMessage(tools)
+	}
+	return row, nil
+}
+
+func notFound(err error, ref string) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("session %q: %w", ref, hermes.ErrNotFound)
+	}
+	return err
+}
+
+// resolve returns the id that a reference means.
+func (s *Store) resolve(ctx context.Context, ref string) (string, error) {
+	if ref == "" {
+		return "", fmt.Errorf("no session is named: %w", hermes.ErrNotFound)
+	}
+	for _, query := range []string{
+		`SELECT id FROM sessions WHERE id = ?1`,
+		// "x" and those of "x #2", "x #3", …; GLOB only narrows by the index,
+		// what follows is compared as text.
+		`SELECT id FROM sessions WHERE title = ?1
+			OR title >= ?1 || ' #' AND title < ?1 || ' $'
+			AND substr(title, length(?1) + 3) NOT GLOB '*[^0-9]*'
+			AND substr(title, length(?1) + 3) GLOB '[1-9]*' AND substr(title, length(?1) + 3) <> '1'
+			ORDER BY cast(substr(title, length(?1) + 3) AS INTEGER) DESC LIMIT 1`,
+	} {
+		var id string
+		err := s.read.QueryRowContext(ctx, query, ref).Scan(&id)
+		if err == nil || !errors.Is(err, sql.ErrNoRows) {
+			return id, err
+		}
+	}
+	return s.byPrefix(ctx, ref)
+}
+
+func (s *Store) byPrefix(ctx context.Context, prefix string) (string, error) {
+	rows, err := s.read.QueryContext(ctx,
+		`SELECT id FROM sessions WHERE id >= ?1 AND id < ?1 || char(0x10ffff) ORDER BY id LIMIT 4`, prefix)
+	if err != nil {
+		return "", err
+	}
+	defer rows.Close()
+	var ids []string
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return "", err
+		}
+		ids = append(ids, id)
+	}
+	switch {
+	case rows.Err() != nil:
+		return "", rows.Err()
+	case len(ids) == 0:
+		return "", notFound(sql.ErrNoRows, prefix)
+	case len(ids) > 1:
+		return "", fmt.Errorf("session %q: %w: %s", prefix, hermes.ErrAmbiguous, strings.Join(ids, ", "))
+	}
+	return ids[0], nil
+}
+
+// ListSessions returns rows, last active first.
+func (s *Store) ListSessions(ctx context.Context, f hermes.SessionFilter) ([]hermes.Session, error) {
+	where, args := sessionFilter(f)
+	limit := f.Limit
+	if limit == 0 {
+		limit = 20
+	}
+	args = append(args, limit, max(f.Offset, 0))
+	rows, err := s.read.QueryContext(ctx, `SELECT `+sessionColumns+` FROM sessions s WHERE `+where+`
+		ORDER BY coalesce(s.active, s.started) DESC, s.key DESC LIMIT ? OFFSET ?`, args...)
+	if err != nil {
+		return nil, s.cfg.explain(err)
+	}
+	defer rows.Close()
+	var list []hermes.Session
+	for rows.Next() {
+		row, err := scanSession(rows.Scan)
+		if err != nil {
+			return nil, s.cfg.explain(err)
+		}
+		list = append(list, row)
+	}
+	return list, s.cfg.explain(rows.Err())
+}
+
+// sessionFilter is the condition on the table s that a filter means.
+func sessionFilter(f hermes.SessionFilter) (string, []any) {
+	where, args := []string{"1"}, []any{}
+	add := func(condition string, values ...any) {
+		where = append(where, condition)
+		args = append(args, values...)
+	}
+	if f.Source != "" {
+		add("s.source = ?", f.Source)
+	}
+	if len(f.Exclude) > 0 {
+		add("s.source NOT IN (SELECT value FROM json_each(?))", jsonList(f.Exclude))
+	}
+	if f.Dir != "" {
+		add("s.dir = ?", f.Dir)
+	}
+	if f.Title != "" {
+		add("instr(s.folded, ?) > 0", strings.ToLower(f.Title))
+	}
+	if f.Parent != "" {
+		add("s.parent = (SELECT key FROM sessions WHERE id = ?)", f.Parent)
+	}
+	addTimes(add, "coalesce(s.active, s.started)", f.After, f.Before)
+	if f.Ended != nil {
+		add("(s.ended IS NOT NULL) = ?", *f.Ended)
+	}
+	if !f.Archived {
+		add("NOT s.archived")
+	}
+	if f.NonEmpty {
+		add("s.messages > 0")
+	}
+	return strings.Join(where, " AND "), args
+}
+
+func addTimes(add func(string, ...any), column string, after, before time.Time) {
+	if !after.IsZero() {
+		add(column+" >= ?", nanos(after))
+	}
+	if !before.IsZero() {
+		add(column+" < ?", nanos(before))
+	}
+}
+
+// jsonList hands a list of texts to json_each.
+func jsonList[T ~string](list []T) string {
+	b, _ := json.Marshal(list) // texts always marshal
+	return string(b)
+}

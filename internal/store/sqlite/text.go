@@ -1,0 +1,162 @@
+package sqlite
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"hermes"
+)
+
+const (
+	maxIndexed = 64 << 10 // bytes of a message that are indexed
+	maxWord    = 128      // bytes of the longest word that is indexed
+)
+
+// indexed is what the two indexes hold of a message.
+func indexed(m hermes.Message) (words, grams string) {
+	return split(searchable(m, maxIndexed))
+}
+
+// searchable is the text of a message that can be found: what the person may
+// see, the name of its tool, the names and arguments of its calls. It is cut
+// at so many bytes.
+func searchable(m hermes.Message, most int) string {
+	text := m.Visible()
+	if m.ToolName == "" && len(m.Calls) == 0 {
+		return cut(text, most)
+	}
+	parts := []string{text}
+	if m.ToolName != "" {
+		parts = append(parts, m.ToolName)
+	}
+	for _, c := range m.Calls {
+		parts = append(parts, c.Name)
+		parts = appendStrings(parts, c.Arguments)
+	}
+	return cut(strings.Join(parts, "\n"), most)
+}
+
+// cut shortens a text to so many bytes at the border of a character.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
+}
+
+// appendStrings adds the texts among the values of a JSON document.
+func appendStrings(list []string, document string) []string {
+	var v any
+	if json.Unmarshal([]byte(document), &v) != nil {
+		return append(list, document)
+	}
+	return appendValues(list, v)
+}
+
+func appendValues(list []string, v any) []string {
+	switch v := v.(type) {
+	case string:
+		return append(list, v)
+	case []any:
+		for _, e := range v {
+			list = appendValues(list, e)
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			list = appendValues(list, v[key])
+		}
+	}
+	return list
+}
+
+// split parts a text into what goes to the index of words, as it is, and what
+// goes to the index of grams, as grams.
+func split(text string) (words, grams string) {
+	if plain(text) {
+		return text, ""
+	}
+	var w, g strings.Builder
+	for rest := text; rest != ""; {
+		n, kind := run(rest)
+		switch {
+		case kind == runUnbroken:
+			writeGrams(&g, rest[:n])
+			w.WriteByte(' ')
+		case kind == runWord && n > maxWord:
+			w.WriteByte(' ')
+		default:
+			w.WriteString(rest[:n])
+		}
+		rest = rest[n:]
+	}
+	if strings.TrimSpace(w.String()) == "" {
+		return "", g.String()
+	}
+	return w.String(), g.String()
+}
+
+// plain reports whether a text can be indexed as it is.
+func plain(text string) bool {
+	long := 0
+	for _, r := range text {
+		switch {
+		case r >= 0x0e00 && unbroken(r):
+			return false
+		case inWord(r):
+			if long += utf8.RuneLen(r); long > maxWord {
+				return false
+			}
+		default:
+			long = 0
+		}
+	}
+	return true
+}
+
+type runKind int
+
+const (
+	runOther runKind = iota
+	runWord
+	runUnbroken
+)
+
+func kindOf(r rune) runKind {
+	switch {
+	case unbroken(r):
+		return runUnbroken
+	case inWord(r):
+		return runWord
+	}
+	return runOther
+}
+
+// run is the length and kind of the run of like characters a text begins with.
+func run(text string) (int, runKind) {
+	first, n := utf8.DecodeRuneInString(text)
+	kind := kindOf(first)
+	for i, r := range text[n:] {
+		if kindOf(r) != kind {
+			return n + i, kind
+		}
+	}
+	return len(text), kind
+}
+
+// writeGrams writes each pair of neighbours, and the last character alone so
+// that every character begins a gram.
+func writeGrams(b *strings.Builder, run string) {
+	for i := 0; i < len(run); {
+		_, one := utf8.DecodeRuneInString(run[i:])
+		_, two := utf8.DecodeRuneInString(run[i+one:])
+		b.WriteString(run[i : i+one+two])
+		b.WriteByte(' ')
+		i += one
+	}
+}

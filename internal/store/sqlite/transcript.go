@@ -1,0 +1,238 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+
+	"hermes"
+)
+
+// held finds the session's row and checks that the lease is the newest one
+// that was given. A session that was never leased takes the zero fence.
+func (t *tx) held(l hermes.Lease) (int64, error) {
+	var key, fence int64
+	err := t.row(`SELECT s.key, coalesce(l.fence, 0) FROM sessions s LEFT JOIN leases l ON l.session = s.key
+		WHERE s.id = ?`, []any{l.Session}, &key, &fence)
+	if err != nil {
+		return 0, notFound(err, l.Session)
+	}
+	if l.Fence != fence {
+		return 0, fmt.Errorf("session %s: %w", l.Session, hermes.ErrStaleLease)
+	}
+	return key, nil
+}
+
+// Append stores messages with their index entries. A message without a time
+// gets the present one. A tool message closes the journal step of its call.
+func (s *Store) Append(ctx context.Context, l hermes.Lease, messages ...hermes.Message) ([]int64, error) {
+	entries := make([]entry, len(messages))
+	for i, m := range messages {
+		if m.Time.IsZero() {
+			m.Time = s.cfg.Now()
+		}
+		var err error
+		if entries[i], err = newEntry(m); err != nil {
+			return nil, err
+		}
+	}
+	var ids []int64
+	err := s.update(ctx, func(t *tx) error {
+		key, err := t.held(l)
+		if err != nil {
+			return err
+		}
+		ids, err = t.append(key, entries)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return ids, nil
+}
+
+// entry is a message ready to be written.
+type entry struct {
+	record
+	calls        int
+	words, grams string
+}
+
+func newEntry(m hermes.Message) (entry, error) {
+	r, err := encode(m)
+	words, grams := indexed(m)
+	return entry{record: r, calls: len(m.Calls), words: words, grams: grams}, err
+}
+
+// size is what an entry counts for in the sum of text.
+func (e entry) size() int { return len(e.text.String) + len(e.body.String) }
+
+func (t *tx) append(key int64, entries []entry) ([]int64, error) {
+	ids := make([]int64, 0, len(entries))
+	var calls, size int
+	var turn, active int64
+	for _, e := range entries {
+		id, err := t.insert(key, e)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+		calls += e.calls
+		size += e.size()
+		turn, active = max(turn, e.turn), max(active, e.at)
+	}
+	return ids, t.exec(`UPDATE sessions SET messages = messages + ?, calls = calls + ?, bytes = bytes + ?,
+		turns = max(turns, ?), active = max(coalesce(active, 0), ?) WHERE key = ?`,
+		len(entries), calls, size, turn, active, key)
+}
+
+func (t *tx) insert(key int64, e entry) (int64, error) {
+	result, err := t.result(`INSERT INTO messages (session, role, turn, at, calls, failed, call_id, tool_name, text, body)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		key, e.role, e.turn, e.at, e.calls, e.failed, e.callID, e.tool, e.text, e.body)
+	if err != nil {
+		return 0, err
+	}
+	id, err := result.LastInsertId()
+	if err != nil {
+		return 0, err
+	}
+	if e.role == string(hermes.RoleTool) && e.callID.Valid {
+		if err := t.exec(`DELETE FROM steps WHERE session = ? AND call_id = ?`, key, e.callID); err != nil {
+			return 0, err
+		}
+	}
+	return id, t.index(id, e.words, e.grams)
+}
+
+// index writes the index entries of a message.
+func (t *tx) index(id int64, words, grams string) error {
+	if words != "" {
+		if err := t.exec(`INSERT INTO words (rowid, text) VALUES (?, ?)`, id, words); err != nil {
+			return err
+		}
+	}
+	if grams != "" {
+		return t.exec(`INSERT INTO grams (rowid, text) VALUES (?, ?)`, id, grams)
+	}
+	return nil
+}
+
+// Messages returns the transcript in order, whole or in part.
+func (s *Store) Messages(ctx context.Context, session string, r hermes.Range) ([]hermes.Message, error) {
+	var key int64
+	err := s.read.QueryRowContext(ctx, `SELECT key FROM sessions WHERE id = ?`, session).Scan(&key)
+	if err != nil {
+		return nil, s.cfg.explain(notFound(err, session))
+	}
+	list, err := s.messages(ctx, key, r)
+	return list, s.cfg.explain(err)
+}
+
+func (s *Store) messages(ctx context.Context, key int64, r hermes.Range) ([]hermes.Message, error) {
+	query := `SELECT ` + messageColumns + ` FROM messages WHERE session = ? AND id > ?`
+	args := []any{key, r.After}
+	if r.Before != 0 {
+		query += ` AND id < ?`
+		args = append(args, r.Before)
+	}
+	switch {
+	case r.Raw:
+		query += ` AND hidden <> 1 AND place IS NULL`
+	case !r.Hidden:
+		query += ` AND NOT hidden`
+	}
+	moved, err := s.moved(ctx, key)
+	switch {
+	case err != nil:
+		return nil, err
+	case moved && !r.Raw:
+		rows, err := s.read.QueryContext(ctx, query+` ORDER BY coalesce(place, id), id`, args...)
+		list, err := scanMessages(rows, err)
+		return some(list, r), err
+	case r.Last <= 0:
+		query += ` ORDER BY id`
+		if r.First > 0 {
+			query += ` LIMIT ?`
+			args = append(args, r.First)
+		}
+		rows, err := s.read.QueryContext(ctx, query, args...)
+		return scanMessages(rows, err)
+	}
+	rows, err := s.read.QueryContext(ctx, query+` ORDER BY id DESC LIMIT ?`, append(args, r.Last)...)
+	list, err := scanMessages(rows, err)
+	slices.Reverse(list)
+	return some(list, hermes.Range{First: r.First}), err
+}
+
+// some keeps the first or the last of a list, as many as are wanted.
+func some(list []hermes.Message, r hermes.Range) []hermes.Message {
+	if r.First > 0 {
+		list = list[:min(len(list), r.First)]
+	}
+	if r.Last > 0 {
+		list = list[max(0, len(list)-r.Last):]
+	}
+	return list
+}
+
+// moved reports whether a session was compacted, so that its order is not
+// that of the ids alone.
+func (s *Store) moved(ctx context.Context, key int64) (bool, error) {
+	var yes bool
+	err := s.read.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM messages INDEXED BY messages_placed WHERE session = ? AND place IS NOT NULL)`, key).Scan(&yes)
+	return yes, err
+}
+
+// scanMessages reads rows of messageColumns and closes them.
+func scanMessages(rows *sql.Rows, err error) ([]hermes.Message, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var r record
+	fields := r.fields()
+	var list []hermes.Message
+	for rows.Next() {
+		if err := rows.Scan(fields...); err != nil {
+			return nil, err
+		}
+		m, err := r.message()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, m)
+	}
+	return list, errors.Join(rows.Err(), rows.Close())
+}
+
+// Rewind hides every message from this id on and takes it out of the counts.
+// Calls that were begun since then are forgotten.
+func (s *Store) Rewind(ctx context.Context, l hermes.Lease, from int64) error {
+	return s.update(ctx, func(t *tx) error {
+		key, err := t.held(l)
+		if err != nil {
+			return err
+		}
+		// From its place in the order on, which after a compaction is not its id.
+		const since = `session = ? AND NOT hidden AND coalesce(place, id) >= (SELECT coalesce(place, id) FROM messages WHERE session = ? AND id = ?)`
+		var messages, calls, size int64
+		err = t.row(`SELECT count(*), coalesce(sum(calls), 0),
+			coalesce(sum(coalesce(octet_length(text), 0) + coalesce(octet_length(body), 0)), 0)
+			FROM messages WHERE `+since, []any{key, key, from}, &messages, &calls, &size)
+		if err != nil || messages == 0 {
+			return err
+		}
+		err = t.exec(`UPDATE messages SET hidden = 1 WHERE `+since, key, key, from)
+		if err != nil {
+			return err
+		}
+		if err := t.exec(`DELETE FROM steps WHERE session = ? AND after >= ?`, key, from); err != nil {
+			return err
+		}
+		return t.exec(`UPDATE sessions SET messages = messages - ?, calls = calls - ?, bytes = bytes - ? WHERE key = ?`,
+			messages, calls, size, key)
+	})
+}
