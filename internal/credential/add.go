@@ -1,0 +1,149 @@
+package credential
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"hermes"
+	"hermes/internal/oauth"
+)
+
+// New is a credential to add: a key or the token of a login.
+type New struct {
+	Label    string // empty makes one
+	Secret   hermes.Secret
+	Token    *oauth.Token
+	Keychain bool // keep the key in the keychain
+	Priority *int // nil is after all others
+}
+
+// Errors that callers decide by.
+var (
+	// ErrKept means that a credential is kept elsewhere, where it must be changed.
+	ErrKept = errors.New("it is kept elsewhere")
+	// ErrThere means that the same key is in the pool already.
+	ErrThere = errors.New("this key is in the pool already")
+)
+
+// Add puts a credential into the pool. A login of an account that is there
+// already takes the place of the older one.
+func (p *Pool) Add(ctx context.Context, n New) (Entry, error) {
+	r, err := p.record(n)
+	if err != nil {
+		return Entry{}, err
+	}
+	if n.Keychain {
+		if err := p.deposit(ctx, &r); err != nil {
+			return Entry{}, err
+		}
+	}
+	now := p.s.cfg.Now()
+	err = p.s.update(ctx, func(doc *document) error {
+		all := p.records()
+		if i := slices.IndexFunc(doc.pools[p.name], func(o record) bool { return replaces(r, o) }); i >= 0 {
+			old := &doc.pools[p.name][i]
+			r.id, r.priority = old.id, old.priority
+			if n.Label != "" {
+				old.label = n.Label
+			}
+			r.label = old.label
+			old.secret, old.refresh, old.fingerprint, old.expires = r.secret, r.refresh, r.fingerprint, r.expires
+			old.baseURL, old.state, old.refreshed = r.baseURL, state{at: now}, now
+			return nil
+		}
+		if i := slices.IndexFunc(all, func(o record) bool { return o.fingerprint != "" && o.fingerprint == r.fingerprint }); i >= 0 {
+			return fmt.Errorf("%w as %q", ErrThere, all[i].label)
+		}
+		r.priority = following(all)
+		if n.Priority != nil {
+			r.priority = *n.Priority
+		}
+		if r.label == "" {
+			r.label = label(r, all)
+		}
+		doc.pools[p.name] = append(doc.pools[p.name], r)
+		return nil
+	})
+	if err != nil {
+		return Entry{}, err
+	}
+	return p.entry(r), nil
+}
+
+func (p *Pool) record(n New) (record, error) {
+	if p.name == "" {
+		return record{}, errors.New("an address without a name has no pool; give the provider a name under providers: in config.yaml")
+	}
+	id := make([]byte, 3)
+	if _, err := rand.Read(id); err != nil {
+		return record{}, err
+	}
+	r := record{id: hex.EncodeToString(id), label: n.Label, kind: KindKey, source: "manual", secret: n.Secret}
+	if n.Token != nil {
+		r.source = "login"
+		if !n.Token.Lasting {
+			r.kind, r.refresh = KindOAuth, hermes.Secret(n.Token.Refresh)
+		}
+		r.take(*n.Token, p.s.cfg.Now())
+		return r, nil
+	}
+	text := strings.TrimSpace(n.Secret.Reveal())
+	if text == "" {
+		return record{}, errors.New("the key is empty")
+	}
+	if strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c == 0x7f || c > 0x7e }) {
+		return record{}, errors.New("the key holds a blank or a character that no key has; copy it again")
+	}
+	r.secret = hermes.Secret(text)
+	r.fingerprint = fingerprint(r.secret)
+	return r, nil
+}
+
+// deposit puts the key into the keychain; the record keeps its name only.
+func (p *Pool) deposit(ctx context.Context, r *record) error {
+	if p.s.cfg.Keychain == nil {
+		return errors.New("there is no keychain here; add the key without --keychain")
+	}
+	if r.kind != KindKey {
+		return errors.New("a login cannot be kept in the keychain, since all processes renew it together; only keys can")
+	}
+	name := p.name + "/" + r.id
+	if err := p.s.cfg.Keychain.Set(ctx, name, r.secret.Reveal()); err != nil {
+		return fmt.Errorf("%w; without --keychain the key goes into auth.json, readable by you alone", err)
+	}
+	r.kind, r.source, r.secret = KindKeychain, "keychain:"+name, ""
+	return nil
+}
+
+// replaces reports whether a new login is one of the same account.
+func replaces(r, old record) bool {
+	return r.kind == KindOAuth && old.kind == KindOAuth && r.account != "" && r.account == old.account
+}
+
+func following(all []record) int {
+	next := 0
+	for _, r := range all {
+		next = max(next, r.priority+1)
+	}
+	return next
+}
+
+// label makes a name that is not taken.
+func label(r record, all []record) string {
+	word := "key"
+	if r.kind == KindOAuth {
+		word = "login"
+	}
+	for n := 1; ; n++ {
+		name := word + " " + strconv.Itoa(n)
+		if !slices.ContainsFunc(all, func(o record) bool { return o.label == name }) {
+			return name
+		}
+	}
+}

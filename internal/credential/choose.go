@@ -1,0 +1,193 @@
+package credential
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"hermes"
+)
+
+// The strategies, as the settings name them.
+const (
+	FillFirst  = "fill_first" // the first one that is usable
+	RoundRobin = "round_robin"
+	Random     = "random"
+	LeastUsed  = "least_used"
+)
+
+// Strategies lists them.
+func Strategies() []string { return []string{FillFirst, RoundRobin, Random, LeastUsed} }
+
+// lease keeps a session with its credential.
+type lease struct {
+	id    string
+	until time.Time
+}
+
+const (
+	// leaseTime is how long a session keeps its credential after a call: as long
+	// as the service's cache of it may be warm.
+	leaseTime = 5 * time.Minute
+	// mostLeases bounds the sessions that are remembered.
+	mostLeases = 1024
+)
+
+// choose picks a credential for a session, none of the failed ones.
+func (p *Pool) choose(session string, failed []string) (record, error) {
+	all := p.records()
+	now := p.s.cfg.Now()
+	usable := slices.DeleteFunc(slices.Clone(all), func(r record) bool {
+		return !r.usable(now) || slices.Contains(failed, r.id)
+	})
+	if len(usable) == 0 {
+		return p.resort(all, failed, now)
+	}
+	strategy := p.s.cfg.Strategies[p.name]
+	if len(usable) == 1 || strategy == "" || strategy == FillFirst {
+		return usable[0], nil
+	}
+	p.sh.mu.Lock()
+	defer p.sh.mu.Unlock()
+	r, held := p.sh.leased(session, usable, now)
+	if !held {
+		switch strategy {
+		case RoundRobin:
+			r = p.sh.after(all, usable)
+		case Random:
+			r = usable[min(int(p.s.cfg.Rand()*float64(len(usable))), len(usable)-1)]
+		case LeastUsed:
+			r = p.sh.least(usable, now)
+		default:
+			r = usable[0]
+			p.strange(strategy)
+		}
+	}
+	p.sh.last = r.id
+	p.sh.lend(session, r.id, now)
+	return r, nil
+}
+
+// strange says once that a word is no strategy. The lock is held.
+func (p *Pool) strange(strategy string) {
+	if !p.sh.told {
+		p.sh.told = true
+		p.s.cfg.Warn("credentials are used in their order", fmt.Errorf("credential_pool_strategies.%s is %q, which is none of %s",
+			p.name, strategy, strings.Join(Strategies(), ", ")))
+	}
+}
+
+// leased returns the credential that a session has. The lock is held.
+func (sh *shared) leased(session string, usable []record, now time.Time) (record, bool) {
+	l, ok := sh.leases[session]
+	if !ok || session == "" || now.After(l.until) {
+		return record{}, false
+	}
+	i := slices.IndexFunc(usable, func(r record) bool { return r.id == l.id })
+	if i < 0 {
+		return record{}, false
+	}
+	return usable[i], true
+}
+
+// lend notes who has what. The lock is held.
+func (sh *shared) lend(session, id string, now time.Time) {
+	if session == "" {
+		return
+	}
+	if len(sh.leases) >= mostLeases {
+		for s, l := range sh.leases {
+			if now.After(l.until) {
+				delete(sh.leases, s)
+			}
+		}
+	}
+	if len(sh.leases) >= mostLeases {
+		clear(sh.leases) // so many sessions at once are better spread anew than counted
+	}
+	sh.leases[session] = lease{id: id, until: now.Add(leaseTime)}
+}
+
+// after returns the usable one that follows the last one lent, in the order of
+// all. The lock is held.
+func (sh *shared) after(all, usable []record) record {
+	at := slices.IndexFunc(all, func(r record) bool { return r.id == sh.last })
+	for i := range all {
+		next := all[(at+1+i)%len(all)].id
+		if j := slices.IndexFunc(usable, func(r record) bool { return r.id == next }); j >= 0 {
+			return usable[j]
+		}
+	}
+	return usable[0]
+}
+
+// least returns the one with the fewest sessions, then the fewest requests. The
+// lock is held.
+func (sh *shared) least(usable []record, now time.Time) record {
+	sessions := map[string]int{}
+	for _, l := range sh.leases {
+		if !now.After(l.until) {
+			sessions[l.id]++
+		}
+	}
+	return slices.MinFunc(usable, func(a, b record) int {
+		return cmp.Or(cmp.Compare(sessions[a.id], sessions[b.id]), cmp.Compare(a.requests+sh.counts[a.id], b.requests+sh.counts[b.id]))
+	})
+}
+
+// shortRest is what a service may ask for without being refused its say: the
+// retry layer waits that long by itself.
+const shortRest = time.Minute
+
+// resort is for a pool of which nothing is usable. A rest that is only our guess,
+// or is over soon, does not lock anyone out: the one that is back first is asked
+// all the same.
+func (p *Pool) resort(all []record, failed []string, now time.Time) (record, error) {
+	var first *record
+	for i := range all {
+		r := &all[i]
+		if r.dead() || slices.Contains(failed, r.id) {
+			continue
+		}
+		if first == nil || r.state.until.Before(first.state.until) {
+			first = r
+		}
+	}
+	if first == nil {
+		return record{}, p.exhausted(all)
+	}
+	wait := first.state.until.Sub(now)
+	if !first.state.stated || wait <= shortRest {
+		return *first, nil
+	}
+	return record{}, &hermes.ModelError{
+		Class: hermes.ClassRateLimit, Provider: p.name, RetryAfter: wait, Retry: true, Fallback: true,
+		Message: fmt.Sprintf("%s until %s", p.allRest(len(all)), first.state.until.Local().Format("15:04:05 on 2 January")),
+	}
+}
+
+func (p *Pool) allRest(n int) string {
+	if n == 1 {
+		return "its only credential rests"
+	}
+	return fmt.Sprintf("all %d credentials rest", n)
+}
+
+// exhausted is the error of a pool in which nothing can be used without the
+// person.
+func (p *Pool) exhausted(all []record) error {
+	e := &hermes.ModelError{Class: hermes.ClassAuthPermanent, Provider: p.name, Fallback: true}
+	if len(all) == 0 {
+		e.Message = fmt.Sprintf("there is no credential; add one with `hermes auth add %s`", p.name)
+		return e
+	}
+	var names []string
+	for _, r := range all {
+		names = append(names, fmt.Sprintf("%q", r.label))
+	}
+	e.Message = fmt.Sprintf("no credential can be used (%s); `hermes auth status %s` says why, and `hermes auth add %s` adds one",
+		strings.Join(names, ", "), p.name, p.name)
+	return e
+}

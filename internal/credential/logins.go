@@ -1,0 +1,47 @@
+package credential
+
+import "hermes/internal/oauth"
+
+// Login is how one logs in at a service: a row for each of which the client and
+// the addresses are publicly documented. Others can be defined in the settings.
+type Login struct {
+	Provider string
+	oauth.Config
+	// Note is said before the login begins; it may be empty.
+	Note string
+}
+
+// Logins lists the rows.
+func Logins() []Login {
+	return []Login{
+		{
+			Provider: "openrouter",
+			Config: oauth.Config{
+				AuthURL: "https://openrouter.ai/auth", TokenURL: "https://openrouter.ai/api/v1/auth/keys",
+				Redirect: "http://localhost:0/callback", Form: oauth.FormKey,
+			},
+			Note: "OpenRouter makes an API key for Hermes; you can revoke it at openrouter.ai/keys.",
+		},
+		{
+			// The client of the open-source Codex command line.
+			Provider: "openai-codex",
+			Config: oauth.Config{
+				ClientID: "app_EMoamEEZ73f0CkXaXp7hrann",
+				AuthURL:  "https://auth.openai.com/oauth/authorize", TokenURL: "https://auth.openai.com/oauth/token",
+				Redirect: "http://localhost:1455/auth/callback",
+				Scopes:   []string{"openid", "profile", "email", "offline_access"},
+				Params:   map[string]string{"id_token_add_organizations": "true", "codex_cli_simplified_flow": "true"},
+			},
+			Note: "This logs in with your ChatGPT account.",
+		},
+		{
+			// The client of the open-source Qwen Code command line.
+			Provider: "qwen-oauth",
+			Config: oauth.Config{
+				ClientID:  "f0304373b74a44d2b584a3fb70ca9e56",
+				DeviceURL: "https://chat.qwen.ai/api/v1/oauth2/device/code", TokenURL: "https://chat.qwen.ai/api/v1/oauth2/token",
+				Scopes: []string{"openid", "profile", "email", "model.completion"}, Form: oauth.FormDevicePKCE,
+			},
+		},
+	}
+}

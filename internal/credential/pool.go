@@ -1,0 +1,194 @@
+package credential
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"hermes"
+)
+
+// Pool lends the credentials of one service. It is a hermes.Keys.
+type Pool struct {
+	s     *Store
+	name  string
+	given []record // of the environment and the settings
+	sh    *shared
+}
+
+// shared is what all views of one pool know in this process.
+type shared struct {
+	mu     sync.Mutex
+	last   string           // id that was lent last, for round_robin
+	leases map[string]lease // by session
+	counts map[string]int   // by id, since they were last written
+	used   map[string]time.Time
+	states map[string]state  // by fate; what the file does not hold, or not yet
+	stale  map[string]string // by id: the fingerprint of a token that was refused
+	told   bool              // that the strategy is none
+}
+
+// Pool returns the pool of a name, joined with credentials that are given from
+// elsewhere: their Source and Secret count. The empty name has none but those.
+func (s *Store) Pool(name string, given []hermes.Key) *Pool {
+	s.mu.Lock()
+	sh := s.shared[name]
+	if sh == nil {
+		sh = &shared{
+			leases: map[string]lease{}, counts: map[string]int{}, used: map[string]time.Time{},
+			states: map[string]state{}, stale: map[string]string{},
+		}
+		s.shared[name] = sh
+	}
+	s.mu.Unlock()
+	p := &Pool{s: s, name: name, sh: sh}
+	for _, k := range given {
+		if k.Secret == "" {
+			continue
+		}
+		label := strings.TrimPrefix(k.Source, "env:")
+		if k.Source == "config" {
+			label = "config.yaml"
+		}
+		p.given = append(p.given, record{
+			id: idOf(k.Source), label: label, kind: KindKey, source: k.Source, secret: k.Secret, fingerprint: fingerprint(k.Secret),
+		})
+	}
+	return p
+}
+
+// Any reports whether there is a credential, be it at rest.
+func (p *Pool) Any() bool { return len(p.records()) > 0 }
+
+// Next lends a credential; see hermes.Keys. It does I/O where a login must be
+// renewed or a keychain asked; otherwise it looks whether the file has changed.
+func (p *Pool) Next(ctx context.Context, session string) (hermes.Key, error) {
+	var failed []string // ids whose secret cannot be had now
+	for {
+		r, err := p.choose(session, failed)
+		if err != nil {
+			return hermes.Key{}, err
+		}
+		ready, err := p.ready(ctx, r)
+		if err == nil {
+			p.s.tell(ready.secret)
+			p.sh.count(r.id, p.s.cfg.Now())
+			return p.key(ready), nil
+		}
+		if ctx.Err() != nil {
+			return hermes.Key{}, context.Cause(ctx)
+		}
+		p.s.cfg.Warn(fmt.Sprintf("the credential %q of %s cannot be used", r.label, p.name), err)
+		failed = append(failed, r.id)
+	}
+}
+
+func (p *Pool) key(r record) hermes.Key {
+	k := hermes.Key{ID: r.id, Secret: r.secret, Source: r.source, Label: r.label, Account: r.account, BaseURL: r.baseURL}
+	if r.kind == KindOAuth {
+		k.Source = "oauth" // its secret is a token, which some protocols send otherwise
+	}
+	return k
+}
+
+// Spare reports whether another credential could be lent now.
+func (p *Pool) Spare(k hermes.Key) bool {
+	all := p.records()
+	i := slices.IndexFunc(all, func(r record) bool { return r.id == k.ID })
+	now := p.s.cfg.Now()
+	return slices.ContainsFunc(all, func(r record) bool {
+		return r.usable(now) && (i < 0 || !same(all[i], r, true))
+	})
+}
+
+// same reports whether two credentials share a fate: the same key, or, where it
+// is about quotas, the same account.
+func same(a, b record, quota bool) bool {
+	return a.id == b.id || a.fate() != "" && a.fate() == b.fate() || quota && a.account != "" && a.account == b.account
+}
+
+// records lists all credentials with their state, the first choice first.
+func (p *Pool) records() []record {
+	var stored []record
+	if p.name != "" {
+		doc, err := p.s.load()
+		if err != nil {
+			p.s.complain(err)
+		} else {
+			stored = doc.pools[p.name]
+		}
+	}
+	all := make([]record, 0, len(stored)+len(p.given))
+	for _, r := range stored {
+		if !borrowed(r.source) {
+			all = append(all, r)
+			continue
+		}
+		if i := slices.IndexFunc(p.given, func(g record) bool { return g.source == r.source }); i >= 0 {
+			all = append(all, p.given[i].with(r))
+		} // one that has vanished is dropped
+	}
+	for _, g := range p.given {
+		if !slices.ContainsFunc(stored, func(r record) bool { return r.source == g.source }) {
+			all = append(all, g)
+		}
+	}
+	p.sh.overlay(all)
+	slices.SortStableFunc(all, func(a, b record) int { return cmp.Compare(a.priority, b.priority) })
+	return all
+}
+
+// with joins a given secret with what the file says of its reference. Another
+// secret than the file knew begins anew.
+func (r record) with(stored record) record {
+	if stored.fingerprint != r.fingerprint {
+		stored.state = state{}
+	}
+	stored.secret, stored.fingerprint, stored.kind = r.secret, r.fingerprint, r.kind
+	return stored
+}
+
+// overlay puts the states that the file does not hold over those that it does,
+// where they are newer.
+func (sh *shared) overlay(all []record) {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	for i := range all {
+		if st, ok := sh.states[all[i].fate()]; ok && !st.at.Before(all[i].state.at) {
+			all[i].state = st
+		}
+	}
+}
+
+func (sh *shared) count(id string, now time.Time) {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	sh.counts[id]++
+	sh.used[id] = now
+}
+
+// counted reports whether there is something to write.
+func (sh *shared) counted() bool {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	return len(sh.counts) > 0
+}
+
+// settle moves the counts into records that are about to be written.
+func (sh *shared) settle(records []record) {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	for i := range records {
+		id := records[i].id
+		records[i].requests += sh.counts[id]
+		if at := sh.used[id]; at.After(records[i].used) {
+			records[i].used = at
+		}
+		delete(sh.counts, id)
+		delete(sh.used, id)
+	}
+}

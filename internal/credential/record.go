@@ -1,0 +1,109 @@
+package credential
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"hermes"
+)
+
+// The kinds of credentials, as the file names them.
+const (
+	KindKey      = "api_key"
+	KindOAuth    = "oauth"
+	KindKeychain = "keychain"
+)
+
+// record is one credential.
+type record struct {
+	id, label    string
+	kind, source string
+	priority     int // the smallest is the first choice
+	secret       hermes.Secret
+	refresh      hermes.Secret
+	expires      time.Time // zero: not known
+	fingerprint  string
+	account      string
+	baseURL      string
+	state        state
+	requests     int
+	used         time.Time
+	refreshed    time.Time
+	rest         map[string]json.RawMessage // fields of others, kept as they are
+}
+
+// state is how a credential is.
+type state struct {
+	status string // "", exhausted or dead
+	reason hermes.Class
+	until  time.Time // of exhausted
+	stated bool      // until is what the service said, not our guess
+	at     time.Time
+}
+
+// The states, as the file names them.
+const (
+	statusOK        = "ok"
+	statusExhausted = "exhausted"
+	statusDead      = "dead"
+)
+
+// farthest bounds how long a rest is believed, so that a clock that jumped does
+// not lock a credential away.
+const farthest = 8 * 24 * time.Hour
+
+// usable reports whether a credential may be lent.
+func (r record) usable(now time.Time) bool { return !r.dead() && !r.resting(now) }
+
+func (r record) dead() bool { return r.state.status == statusDead }
+
+func (r record) resting(now time.Time) bool {
+	return r.state.status == statusExhausted && now.Before(r.state.until) && r.state.until.Before(now.Add(farthest))
+}
+
+// fate tells which credentials are one and the same: a login is itself whatever
+// its tokens are, a key is its value.
+func (r record) fate() string {
+	if r.kind == KindOAuth {
+		return "id:" + r.id
+	}
+	return r.fingerprint
+}
+
+// borrowed reports whether the secret is kept elsewhere and only its reference
+// is ours.
+func borrowed(source string) bool {
+	return source == "config" || strings.HasPrefix(source, "env:")
+}
+
+// fingerprint names a secret without telling it: enough to tell that it is another one.
+func fingerprint(s hermes.Secret) string {
+	if s == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(s.Reveal()))
+	return "sha256:" + hex.EncodeToString(sum[:8])
+}
+
+// idOf makes a lasting id for a credential that is not ours.
+func idOf(source string) string {
+	sum := sha256.Sum256([]byte(source))
+	return hex.EncodeToString(sum[:3])
+}
+
+// Mask shows head and tail of a secret that is long enough to keep the rest.
+func Mask(s hermes.Secret) string {
+	text := s.Reveal()
+	if text == "" {
+		return ""
+	}
+	const tail = 4
+	if len(text) < 20 {
+		return "…"
+	}
+	head := min(len(text)/5, 8)
+	return text[:head] + "…" + text[len(text)-tail:]
+}

@@ -1,0 +1,144 @@
+package credential
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"hermes"
+)
+
+// How long a credential rests after a failure, where the service does not say.
+const (
+	restAuth    = 5 * time.Minute
+	restLimit   = time.Hour
+	restBilling = 24 * time.Hour
+	// freshToken is how old a token must be for its refusal to mean that it has
+	// run out, so that renewing may help.
+	freshToken = time.Minute
+)
+
+// judge says how a failure leaves a credential, and whether it is about a quota
+// of its account.
+func judge(e *hermes.ModelError, now time.Time) (st state, quota bool) {
+	st = state{status: statusExhausted, reason: e.Class, at: now}
+	rest := restLimit
+	switch e.Class {
+	case hermes.ClassAuthPermanent:
+		st.status = statusDead
+		return st, false
+	case hermes.ClassAuth:
+		rest = restAuth
+	case hermes.ClassBilling:
+		rest, quota = restBilling, true
+	default:
+		quota = true
+	}
+	if e.RetryAfter > 0 {
+		rest, st.stated = e.RetryAfter, true
+	}
+	st.until = now.Add(rest)
+	return st, quota
+}
+
+// Report takes in how a call ended; see hermes.Keys. Only the flags and the
+// class of the error count.
+func (p *Pool) Report(ctx context.Context, k hermes.Key, e *hermes.ModelError) bool {
+	all := p.records()
+	now := p.s.cfg.Now()
+	i := slices.IndexFunc(all, func(r record) bool { return r.id == k.ID })
+	switch {
+	case e == nil:
+		if i >= 0 && all[i].state.status != "" && p.sh.lentSince(all[i]) {
+			p.keep(ctx, all, []record{all[i]}, state{at: now})
+		}
+		return false
+	case !e.Rotate:
+		return false
+	case i < 0: // it was removed while it was in use
+		return slices.ContainsFunc(all, func(r record) bool { return r.usable(now) })
+	}
+	failed := all[i]
+	if failed.kind != KindKeychain && fingerprint(k.Secret) != failed.fingerprint {
+		return true // another process has renewed or replaced it
+	}
+	if failed.kind == KindOAuth && e.Class == hermes.ClassAuth && failed.refresh != "" && now.Sub(failed.refreshed) > freshToken {
+		p.sh.mark(failed.id, failed.fingerprint)
+		return true
+	}
+	st, quota := judge(e, now)
+	hit := slices.DeleteFunc(slices.Clone(all), func(r record) bool { return !same(failed, r, quota) || r.dead() })
+	p.keep(ctx, all, hit, st)
+	return slices.ContainsFunc(p.records(), func(r record) bool { return r.usable(now) })
+}
+
+// lentSince reports whether a credential was lent after it got its state: only
+// then does a success say that the state is over.
+func (sh *shared) lentSince(r record) bool {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	return !sh.used[r.id].Before(r.state.at) || !r.used.Before(r.state.at)
+}
+
+// mark notes that a token was refused, so that it is renewed before it is lent.
+func (sh *shared) mark(id, print string) {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	sh.stale[id] = print
+}
+
+// keep gives credentials a state: at once in this process, and in the file for
+// the others, unless it is the only credential and not ours anyway.
+func (p *Pool) keep(ctx context.Context, all, hit []record, st state) {
+	p.sh.mu.Lock()
+	for _, r := range hit {
+		p.sh.states[r.fate()] = st
+	}
+	p.sh.mu.Unlock()
+	ownsNone := !slices.ContainsFunc(hit, func(r record) bool { return !borrowed(r.source) })
+	if p.name == "" || len(all) == 1 && ownsNone {
+		return
+	}
+	// What was learned counts, also if the turn that learned it is over.
+	err := p.s.update(context.WithoutCancel(ctx), func(doc *document) error {
+		for _, r := range hit {
+			p.put(doc, r.id, all, func(r *record) { r.state = st })
+		}
+		return nil
+	})
+	if err != nil {
+		p.s.cfg.Warn("the state of a credential could not be stored", err)
+		return
+	}
+	p.sh.mu.Lock()
+	defer p.sh.mu.Unlock()
+	for _, r := range hit {
+		if p.sh.states[r.fate()] == st {
+			delete(p.sh.states, r.fate())
+		}
+	}
+}
+
+// put changes a credential in the file. A reference that is not there yet is
+// made; those whose secret has vanished are dropped with this chance.
+func (p *Pool) put(doc *document, id string, all []record, change func(*record)) {
+	records := slices.DeleteFunc(doc.pools[p.name], func(r record) bool {
+		return borrowed(r.source) && !slices.ContainsFunc(p.given, func(g record) bool { return g.source == r.source })
+	})
+	at := slices.IndexFunc(records, func(r record) bool { return r.id == id })
+	if at < 0 {
+		known := slices.IndexFunc(all, func(r record) bool { return r.id == id && borrowed(r.source) })
+		if known < 0 {
+			doc.pools[p.name] = records
+			return // it was removed meanwhile
+		}
+		records = append(records, all[known])
+		at = len(records) - 1
+	}
+	if i := slices.IndexFunc(p.given, func(g record) bool { return g.source == records[at].source }); i >= 0 {
+		records[at].fingerprint = p.given[i].fingerprint
+	}
+	change(&records[at])
+	p.sh.settle(records)
+	doc.pools[p.name] = records
+}

@@ -1,0 +1,243 @@
+// Package credential keeps the keys and logins of model services and lends them:
+// several for one service, each resting for its own faults, so that work goes on
+// while one of them has one.
+//
+// They live in one file (auth.json), readable by its owner only, shared by all
+// processes of a profile: a change is made under a lock between processes, on
+// what the file holds at that moment; a login is renewed by one process alone,
+// and its new tokens are written before anyone uses them. What the environment,
+// the settings or a keychain hold is kept as a reference and a fingerprint,
+// never as the secret itself.
+//
+// The package knows no wire protocol and never reads a service's words: the
+// class and the flags of a hermes.ModelError decide. Start reading at Store,
+// then pool.go (lending), refresh.go, add.go and change.go (what the person
+// does); how long a failure keeps a credential away stands in rest.go.
+package credential
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"hermes"
+	"hermes/internal/atomicfile"
+	"hermes/internal/oauth"
+)
+
+// Keychain keeps secrets outside of our files.
+type Keychain interface {
+	Get(ctx context.Context, name string) (string, error)
+	Set(ctx context.Context, name, secret string) error
+	Delete(ctx context.Context, name string) error
+}
+
+// Config says where credentials are kept and how they are chosen.
+type Config struct {
+	Path string // of auth.json; its folder is made when something is stored
+	// Strategies says for a pool how a credential is chosen: fill_first (also
+	// if there is no entry), round_robin, random or least_used.
+	Strategies map[string]string
+	// Login returns how the logins of a pool are renewed; nil knows none.
+	Login func(pool string) (oauth.Config, bool)
+	// Keychain may be nil: then there is none.
+	Keychain Keychain
+	Now      func() time.Time // nil is time.Now
+	Rand     func() float64   // from 0 to 1; nil is the real thing
+	// Lent is told each secret before it is lent for the first time, so that it
+	// can be kept from being shown; nil is nobody.
+	Lent func(hermes.Secret)
+	// Warn is told of what goes on without stopping anything; nil is nobody.
+	Warn func(text string, err error)
+}
+
+// Store is the file with its pools. It may be used concurrently.
+type Store struct {
+	cfg Config
+
+	// refreshing is held by the one goroutine that renews a login.
+	refreshing chan struct{}
+	writing    sync.Mutex // held while the file is changed
+
+	mu      sync.Mutex
+	seen    fs.FileInfo // of what doc was read from; nil if there was no file
+	doc     *document   // never changed once it is here
+	broken  error       // why the file cannot be read
+	shared  map[string]*shared
+	fetched map[string]hermes.Secret // from the keychain, by name
+	unsaved map[string]oauth.Token   // renewed, but not yet written, by id
+	lent    map[string]bool          // fingerprints that Lent was told
+	told    bool                     // that the file is damaged
+}
+
+// Open returns the store. It does no I/O.
+func Open(cfg Config) *Store {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Rand == nil {
+		cfg.Rand = rand.Float64
+	}
+	if cfg.Login == nil {
+		cfg.Login = func(string) (oauth.Config, bool) { return oauth.Config{}, false }
+	}
+	if cfg.Lent == nil {
+		cfg.Lent = func(hermes.Secret) {}
+	}
+	if cfg.Warn == nil {
+		cfg.Warn = func(string, error) {}
+	}
+	return &Store{
+		cfg: cfg, refreshing: make(chan struct{}, 1), shared: map[string]*shared{},
+		fetched: map[string]hermes.Secret{}, unsaved: map[string]oauth.Token{}, lent: map[string]bool{},
+	}
+}
+
+// Pools lists the names of the pools in the file, sorted.
+func (s *Store) Pools() ([]string, error) {
+	doc, err := s.load()
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for name, records := range doc.pools {
+		if len(records) > 0 {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// Secrets lists what the file holds that must not be shown. A file that cannot
+// be read has none.
+func (s *Store) Secrets() []hermes.Secret {
+	doc, err := s.load()
+	if err != nil {
+		return nil
+	}
+	var out []hermes.Secret
+	for _, records := range doc.pools {
+		for _, r := range records {
+			out = append(out, r.secret, r.refresh)
+		}
+	}
+	return slices.DeleteFunc(out, func(s hermes.Secret) bool { return s == "" })
+}
+
+// tell makes a secret known that is about to be lent.
+func (s *Store) tell(secret hermes.Secret) {
+	print := fingerprint(secret)
+	s.mu.Lock()
+	known := s.lent[print]
+	s.lent[print] = true
+	s.mu.Unlock()
+	if !known {
+		s.cfg.Lent(secret)
+	}
+}
+
+// complain says once that the file is damaged.
+func (s *Store) complain(err error) {
+	s.mu.Lock()
+	told := s.told
+	s.told = true
+	s.mu.Unlock()
+	if !told {
+		s.cfg.Warn("credentials", err)
+	}
+}
+
+// load returns what the file holds now. It is read only if it has changed. A
+// damaged file is an error each time, and stays as it is.
+func (s *Store) load() (*document, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	info, err := os.Stat(s.cfg.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		s.seen, s.doc, s.broken = nil, newDocument(), nil
+		return s.doc, nil
+	case err != nil:
+		return nil, err
+	case s.doc != nil && s.seen != nil && os.SameFile(s.seen, info) && s.seen.ModTime().Equal(info.ModTime()) && s.seen.Size() == info.Size():
+		return s.doc, s.broken
+	}
+	raw, err := os.ReadFile(s.cfg.Path)
+	if err != nil {
+		return nil, fmt.Errorf("read the credentials: %w", err)
+	}
+	doc, err := decode(raw)
+	if err != nil {
+		doc = newDocument()
+		err = fmt.Errorf("the credentials in %s cannot be read (%w); nothing is written there until the file is mended or moved away", s.cfg.Path, err)
+	}
+	s.seen, s.doc, s.broken = info, doc, err
+	return doc, err
+}
+
+// lockTime is how long another process may hold the file.
+const lockTime = 10 * time.Second
+
+// update changes the file under its lock, starting from what it holds then. If
+// change returns an error, nothing is written.
+func (s *Store) update(ctx context.Context, change func(*document) error) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if err := os.MkdirAll(filepath.Dir(s.cfg.Path), 0o700); err != nil {
+		return fmt.Errorf("make the folder of the credentials: %w", err)
+	}
+	lock, err := atomicfile.Acquire(ctx, s.cfg.Path, "hermes credentials", lockTime)
+	if err != nil {
+		return err
+	}
+	defer lock.Release() // an error would tell nothing that anybody could act on
+	doc, err := s.load()
+	if err != nil {
+		return err
+	}
+	doc = doc.clone()
+	if err := change(doc); err != nil {
+		return err
+	}
+	raw, err := doc.encode()
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(s.cfg.Path, raw, atomicfile.Options{Mode: 0o600, Force: true, Follow: true})
+}
+
+// Close writes the counts that choosing by use depends on, and what could not
+// be written before.
+func (s *Store) Close(ctx context.Context) error {
+	var errs []error
+	for id, pool := range s.owed() {
+		errs = append(errs, s.save(ctx, pool, id))
+	}
+	for name, sh := range s.pools() {
+		if s.cfg.Strategies[name] == LeastUsed && name != "" && sh.counted() {
+			errs = append(errs, s.update(ctx, func(doc *document) error {
+				sh.settle(doc.pools[name])
+				return nil
+			}))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Store) pools() map[string]*shared {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make(map[string]*shared, len(s.shared))
+	for name, sh := range s.shared {
+		out[name] = sh
+	}
+	return out
+}

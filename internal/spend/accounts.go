@@ -1,0 +1,117 @@
+package spend
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"hermes"
+)
+
+// memory is what a governor remembers of a session.
+type memory struct {
+	scope hermes.Scope
+	turn  int64 // the newest seen
+}
+
+// remember returns what is remembered of a session, asking once what it
+// belongs to. The caller holds no lock.
+func (g *Governor) remember(ctx context.Context, session string) *memory {
+	g.mu.Lock()
+	m := g.sessions[session]
+	g.mu.Unlock()
+	if m != nil {
+		return m
+	}
+	m = &memory{}
+	if g.cfg.Scope != nil {
+		scope, err := g.cfg.Scope(ctx, session)
+		if err != nil {
+			g.cfg.Log.Warn("tell what a session belongs to", "session", session, "err", err)
+		}
+		m.scope = scope
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if known := g.sessions[session]; known != nil {
+		return known
+	}
+	if len(g.sessions) >= maxSessions {
+		clear(g.sessions)
+	}
+	g.sessions[session] = m
+	return m
+}
+
+// limits are the accounts that a request is booked on, narrowest first, each
+// with its cap.
+func (g *Governor) limits(ctx context.Context, r *hermes.Request) []hermes.Limit {
+	list := make([]hermes.Limit, 0, 6)
+	add := func(kind hermes.AccountKind, name string) {
+		list = append(list, hermes.Limit{Account: hermes.Account{Kind: kind, Name: name}, Cap: g.cfg.Caps[kind]})
+	}
+	scope := r.Scope
+	if r.Session != "" {
+		known := g.remember(ctx, r.Session)
+		if scope.Tree == "" {
+			scope.Tree = known.scope.Tree
+		}
+		if scope.Job == "" {
+			scope.Job = known.scope.Job
+		}
+		if turn := g.turn(r, known); turn > 0 {
+			add(hermes.AccountTurn, turnName(r.Session, turn))
+		}
+		add(hermes.AccountSession, r.Session)
+		if scope.Tree == "" {
+			scope.Tree = r.Session
+		}
+		add(hermes.AccountTree, scope.Tree)
+	}
+	if scope.Job != "" {
+		add(hermes.AccountJob, scope.Job)
+	}
+	day, month := g.windows(g.cfg.Now())
+	add(hermes.AccountDay, day)
+	add(hermes.AccountMonth, month)
+	return list
+}
+
+// turn is the turn that a request belongs to: what its scope says, else that
+// of its newest message, else the newest that the session was seen in. 0 is
+// not known.
+func (g *Governor) turn(r *hermes.Request, m *memory) int64 {
+	turn := r.Scope.Turn
+	if n := len(r.Messages); turn == 0 && n > 0 {
+		turn = r.Messages[n-1].Turn
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if turn == 0 {
+		return m.turn
+	}
+	m.turn = turn
+	return turn
+}
+
+func turnName(session string, turn int64) string {
+	return session + "/" + strconv.FormatInt(turn, 10)
+}
+
+// windows are the names of the day and the month of a time.
+func (g *Governor) windows(t time.Time) (day, month string) {
+	day = t.In(g.cfg.Location).Format(time.DateOnly)
+	return day, day[:len("2006-01")]
+}
+
+// ends is when a window is over; the zero time for accounts that are none.
+func (g *Governor) ends(kind hermes.AccountKind, t time.Time) time.Time {
+	t = t.In(g.cfg.Location)
+	switch kind {
+	case hermes.AccountDay:
+		return time.Date(t.Year(), t.Month(), t.Day()+1, 0, 0, 0, 0, g.cfg.Location)
+	case hermes.AccountMonth:
+		return time.Date(t.Year(), t.Month()+1, 1, 0, 0, 0, 0, g.cfg.Location)
+	}
+	return time.Time{}
+}

@@ -1,0 +1,191 @@
+package spend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"hermes"
+)
+
+// Line is how one cap stands.
+type Line struct {
+	Balance hermes.Balance
+	// Cap is with what it was raised by; a zero part is none.
+	Cap  hermes.Amount
+	Name string    // the account in plain words: "today"
+	Ends time.Time // when the window is over; zero if it is none
+}
+
+// Percent is how much of the cap is used: the greater of money and tokens, or
+// -1 without a cap.
+func (l Line) Percent() int64 {
+	used, percent := l.Balance.Used(), int64(-1)
+	if l.Cap.Money > 0 {
+		percent = int64(used.Money) * 100 / int64(l.Cap.Money)
+	}
+	if l.Cap.Tokens > 0 {
+		percent = max(percent, used.Tokens*100/l.Cap.Tokens)
+	}
+	return percent
+}
+
+// Kinds are the kinds of accounts, narrowest first.
+func Kinds() []hermes.AccountKind {
+	return []hermes.AccountKind{hermes.AccountTurn, hermes.AccountSession, hermes.AccountTree, hermes.AccountJob, hermes.AccountDay, hermes.AccountMonth}
+}
+
+// Status tells how the accounts of a session stand, or of the day and the
+// month alone if it is empty. turn 0 leaves the turn out.
+func (g *Governor) Status(ctx context.Context, session string, turn int64) ([]Line, error) {
+	books, err := g.books(ctx)
+	if err != nil {
+		return nil, err
+	}
+	limits := g.limits(ctx, &hermes.Request{Session: session, Scope: hermes.Scope{Turn: turn}})
+	accounts := make([]hermes.Account, len(limits))
+	for i, l := range limits {
+		accounts[i] = l.Account
+	}
+	balances, err := books.Balances(ctx, accounts...)
+	if err != nil {
+		return nil, err
+	}
+	now := g.cfg.Now()
+	lines := make([]Line, len(limits))
+	for i, l := range limits {
+		lines[i] = Line{Balance: balances[i], Cap: raised(l.Cap, balances[i].Raised), Name: nameOf(l.Account.Kind), Ends: g.ends(l.Account.Kind, now)}
+	}
+	return lines, nil
+}
+
+// raised adds to the parts of a cap that are set.
+func raised(cap, by hermes.Amount) hermes.Amount {
+	if cap.Money > 0 {
+		cap.Money += by.Money
+	}
+	if cap.Tokens > 0 {
+		cap.Tokens += by.Tokens
+	}
+	return cap
+}
+
+// Raise adds to the caps of an account that the session is booked on; day and
+// month need no session. name is for jobs. It fails, in words for the person,
+// where there is no such cap.
+func (g *Governor) Raise(ctx context.Context, session, name string, kind hermes.AccountKind, by hermes.Amount) error {
+	cap := g.cfg.Caps[kind]
+	switch {
+	case !slices.Contains(Kinds(), kind):
+		return fmt.Errorf("there is no cap on %q; choose one of turn, session, tree, job, day, month", kind)
+	case by.Money != 0 && cap.Money == 0:
+		return fmt.Errorf("no cap in money is set on %s; set one with `hermes config set spend.%s.usd AMOUNT`", nameOf(kind), kind)
+	case by.Tokens != 0 && cap.Tokens == 0:
+		return fmt.Errorf("no cap in tokens is set on %s; set one with `hermes config set spend.%s.tokens NUMBER`", nameOf(kind), kind)
+	}
+	books, err := g.books(ctx)
+	if err != nil {
+		return err
+	}
+	if name != "" {
+		return books.Raise(ctx, hermes.Account{Kind: kind, Name: name}, by)
+	}
+	for _, l := range g.limits(ctx, &hermes.Request{Session: session}) {
+		if l.Account.Kind == kind {
+			return books.Raise(ctx, l.Account, by)
+		}
+	}
+	return fmt.Errorf("nothing is booked on %s yet", nameOf(kind))
+}
+
+// Cost sums what a session has cost.
+func (g *Governor) Cost(ctx context.Context, session string) (hermes.Spending, error) {
+	list, err := g.Spent(ctx, hermes.SpendQuery{Session: session})
+	if err != nil || len(list) == 0 {
+		return hermes.Spending{}, err
+	}
+	return list[0], nil
+}
+
+// TurnCost is what one turn has cost; it is not known if nothing was booked, or
+// a call whose price is not known.
+func (g *Governor) TurnCost(ctx context.Context, session string, turn int64) (cost hermes.Money, known bool) {
+	books, err := g.books(ctx)
+	if err != nil {
+		return 0, false
+	}
+	list, err := books.Balances(ctx, hermes.Account{Kind: hermes.AccountTurn, Name: turnName(session, turn)})
+	if err != nil || list[0].Calls == 0 {
+		return 0, false
+	}
+	return list[0].Spent.Money, list[0].Unpriced == 0
+}
+
+// Spent sums the calls of a time.
+func (g *Governor) Spent(ctx context.Context, q hermes.SpendQuery) ([]hermes.Spending, error) {
+	books, err := g.books(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return books.Spent(ctx, q)
+}
+
+// Midnight is when the day of so many days ago began; 0 is today.
+func (g *Governor) Midnight(daysAgo int) time.Time {
+	t := g.cfg.Now().In(g.cfg.Location)
+	return time.Date(t.Year(), t.Month(), t.Day()-daysAgo, 0, 0, 0, 0, g.cfg.Location)
+}
+
+// ParseAmount reads what people write for an amount: "5", "$2.50", "0.5 usd",
+// "200k tokens", "1.5M". A number alone is dollars; k and M are tokens.
+func ParseAmount(text string) (hermes.Amount, error) {
+	s := strings.ToLower(strings.TrimSpace(text))
+	s, isTokens := strings.CutSuffix(strings.TrimSuffix(s, "s"), "token")
+	s = strings.TrimSpace(s)
+	number, unit := s, 1.0
+	for suffix, times := range map[string]float64{"k": 1e3, "m": 1e6} {
+		if n, ok := strings.CutSuffix(s, suffix); ok {
+			number, unit, isTokens = n, times, true
+		}
+	}
+	number = strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(number, "$"), "dollar"), "usd"))
+	x, err := strconv.ParseFloat(number, 64)
+	if err != nil || x != x || x > 1e9 || x < -1e9 || x == 0 {
+		return hermes.Amount{}, errNoAmount(text)
+	}
+	if isTokens {
+		return hermes.Amount{Tokens: int64(x * unit)}, nil
+	}
+	return hermes.Amount{Money: hermes.USD(x)}, nil
+}
+
+func errNoAmount(text string) error {
+	if strings.TrimSpace(text) == "" {
+		return errors.New("say by how much: 5 (dollars), or 200k tokens")
+	}
+	return fmt.Errorf("%q is no amount; write 5 (dollars), 0.50, or 200k tokens", text)
+}
+
+// Active tells what was done in the last days, and what it cost by model.
+// Where the books know money alone, the first is empty.
+func (g *Governor) Active(ctx context.Context, days int) (hermes.Active, []hermes.Spending, error) {
+	books, err := g.books(ctx)
+	if err != nil {
+		return hermes.Active{}, nil, err
+	}
+	since := g.cfg.Now().Add(-time.Duration(days) * 24 * time.Hour)
+	costs, err := books.Spent(ctx, hermes.SpendQuery{After: since, By: hermes.SpendByModel, Limit: -1})
+	if err != nil {
+		return hermes.Active{}, nil, err
+	}
+	store, ok := books.(hermes.Activity)
+	if !ok {
+		return hermes.Active{}, costs, nil
+	}
+	active, err := store.Activity(ctx, since, "")
+	return active, costs, err
+}

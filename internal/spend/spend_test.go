@@ -1,0 +1,507 @@
+package spend_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hermes"
+	"hermes/hermestest"
+	"hermes/internal/spend"
+)
+
+// clock is steered by hand.
+type clock struct {
+	mu sync.Mutex
+	t  time.Time
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.t
+}
+
+func (c *clock) set(t time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.t = t
+}
+
+func noon() *clock { return &clock{t: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)} }
+
+// price is a dollar for a token of input or output, a tenth from the
+// cache.
+func price(ref string) (hermes.Price, bool) {
+	p := hermes.Price{Input: hermes.USD(1e6), Output: hermes.USD(1e6), CacheRead: hermes.USD(1e5), CacheWrite: hermes.USD(1e6)}
+	return p, ref != "p:unknown"
+}
+
+func config(l hermes.Ledger, c *clock, caps spend.Caps) spend.Config {
+	return spend.Config{
+		Ledger: func(context.Context) (hermes.Ledger, error) { return l, nil },
+		Caps:   caps, WarnAt: []int{50, 75, 90}, Price: price, Owner: "me", Location: time.UTC, Now: c.now,
+	}
+}
+
+func dollars(n float64) hermes.Amount { return hermes.Amount{Money: hermes.USD(n)} }
+
+// request asks in a turn of a session.
+func request(session string, turn int64) *hermes.Request {
+	m := hermes.UserText("hello")
+	m.Turn = turn
+	return &hermes.Request{Session: session, Messages: []hermes.Message{m}, MaxTokens: 10}
+}
+
+// said is an answer that costs so many tokens.
+func said(in, out int64) hermestest.Step {
+	return hermestest.Step{Text: "ok", Usage: &hermes.Usage{Input: in, Output: out, Calls: 1}}
+}
+
+// ask returns the notices of a call and its error.
+func ask(t *testing.T, m hermes.Model, r *hermes.Request) (notices []string, err error) {
+	t.Helper()
+	for d, err := range m.Stream(t.Context(), r) {
+		if err != nil {
+			return notices, err
+		}
+		if d.Notice != "" {
+			notices = append(notices, d.Notice)
+		}
+	}
+	return notices, nil
+}
+
+func mustAsk(t *testing.T, m hermes.Model, r *hermes.Request) []string {
+	t.Helper()
+	notices, err := ask(t, m, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return notices
+}
+
+func mustRefuse(t *testing.T, m hermes.Model, r *hermes.Request) string {
+	t.Helper()
+	_, err := ask(t, m, r)
+	if hermes.ClassOf(err) != hermes.ClassBudget {
+		t.Fatalf("got %v, want a refusal", err)
+	}
+	e, _ := errors.AsType[*hermes.ModelError](err)
+	if e.Retry || e.Fallback || e.Rotate || e.Compress {
+		t.Errorf("a cap must not be worked round: %+v", e)
+	}
+	return e.Message
+}
+
+func spent(t *testing.T, l hermes.Ledger, kind hermes.AccountKind, name string) hermes.Balance {
+	t.Helper()
+	list, err := l.Balances(t.Context(), hermes.Account{Kind: kind, Name: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list[0]
+}
+
+func TestACallIsBookedOnAllItsAccounts(t *testing.T) {
+	t.Parallel()
+	l := hermestest.NewLedger()
+	cfg := config(l, noon(), nil)
+	cfg.Scope = func(_ context.Context, session string) (hermes.Scope, error) {
+		return hermes.Scope{Tree: "root", Job: "nightly"}, nil
+	}
+	m := spend.New(cfg).Layer(hermestest.NewScript(said(30, 10)))
+	mustAsk(t, m, request("child", 3))
+	for kind, name := range map[hermes.AccountKind]string{
+		hermes.AccountTurn: "child/3", hermes.AccountSession: "child", hermes.AccountTree: "root", hermes.AccountJob: "nightly",
+		hermes.AccountDay: "2026-11-20", hermes.AccountMonth: "2026-11",
+	} {
+		want := hermes.Balance{Account: hermes.Account{Kind: kind, Name: name}, Spent: hermes.Amount{Money: hermes.USD(40), Tokens: 40}, Calls: 1}
+		if d := cmp.Diff(want, spent(t, l, kind, name)); d != "" {
+			t.Errorf("%s: -want +got:\n%s", kind, d)
+		}
+	}
+}
+
+func TestEachCapRefusesInWords(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		kind  hermes.AccountKind
+		words []string
+	}{
+		{hermes.AccountTurn, []string{"this turn", "go on", "hermes config set spend.turn.usd 200"}},
+		{hermes.AccountSession, []string{"this session", "/budget raise session 100", "hermes config set spend.session.usd 200"}},
+		{hermes.AccountTree, []string{"sub-agents", "/budget raise tree 100"}},
+		{hermes.AccountJob, []string{"scheduled job", "hermes spend raise job 100 --name nightly"}},
+		{hermes.AccountDay, []string{"today", "until 2026-11-21 00:00 UTC", "/budget raise day 100"}},
+		{hermes.AccountMonth, []string{"this month", "until 2026-12-01 00:00 UTC"}},
+	} {
+		l := hermestest.NewLedger()
+		script := hermestest.NewScript(said(40, 10), said(40, 10), said(40, 10)).Named("p:m")
+		m := spend.New(config(l, noon(), spend.Caps{c.kind: dollars(100)})).Layer(script)
+		r := request("s", 1)
+		r.Scope.Job = "nightly"
+		mustAsk(t, m, r)
+		mustAsk(t, m, r)
+		text := mustRefuse(t, m, r)
+		for _, w := range append(c.words, "$100.00 of $100.00") {
+			if !strings.Contains(text, w) {
+				t.Errorf("%s: %q does not say %q", c.kind, text, w)
+			}
+		}
+		if script.Left() != 1 {
+			t.Errorf("%s: the model was asked all the same", c.kind)
+		}
+	}
+}
+
+func TestTheNextWindowHasItsOwnCap(t *testing.T) {
+	t.Parallel()
+	l, c := hermestest.NewLedger(), noon()
+	m := spend.New(config(l, c, spend.Caps{hermes.AccountTurn: dollars(50), hermes.AccountDay: dollars(100)})).
+		Layer(hermestest.NewScript(said(40, 10)).Named("p:m").Forever())
+	mustAsk(t, m, request("s", 1))
+	mustRefuse(t, m, request("s", 1))
+	mustAsk(t, m, request("s", 2))
+	mustRefuse(t, m, request("s", 3)) // the day
+	c.set(c.now().Add(12 * time.Hour))
+	mustAsk(t, m, request("s", 3))
+}
+
+// TestAClockThatJumpsFreesNothing: yesterday's cap is no way round today's, and
+// what is settled in another day than it was reserved counts once.
+func TestAClockThatJumpsFreesNothing(t *testing.T) {
+	t.Parallel()
+	l, c := hermestest.NewLedger(), noon()
+	day := c.now()
+	g := spend.New(config(l, c, spend.Caps{hermes.AccountDay: dollars(100), hermes.AccountMonth: dollars(100)}))
+	jump := hermestest.NewScript(said(80, 10)).Named("p:m").Forever()
+	m := g.Layer(model{jump, func() { c.set(day.Add(-72 * time.Hour)) }})
+	mustAsk(t, m, request("s", 1))
+	mustRefuse(t, m, request("s", 2))
+	c.set(day.Add(-40 * 24 * time.Hour))
+	mustRefuse(t, m, request("s", 2))
+	c.set(day)
+	mustRefuse(t, m, request("s", 2))
+	if b := spent(t, l, hermes.AccountMonth, "2026-11"); b.Spent.Money != hermes.USD(90) || b.Held.Money != 0 {
+		t.Errorf("the month stands at %+v", b)
+	}
+}
+
+// model does something before each answer.
+type model struct {
+	hermes.Model
+	before func()
+}
+
+func (m model) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
+	m.before()
+	return m.Model.Stream(ctx, r)
+}
+
+func TestTheNewWindowBeginsWhereThePersonLives(t *testing.T) {
+	t.Parallel()
+	l, c := hermestest.NewLedger(), noon() // already the 21st in Auckland
+	cfg := config(l, c, nil)
+	cfg.Location = time.FixedZone("NZDT", 13*3600)
+	mustAsk(t, spend.New(cfg).Layer(hermestest.NewScript(said(1, 1))), request("s", 1))
+	if b := spent(t, l, hermes.AccountDay, "2026-11-21"); b.Calls != 1 {
+		t.Errorf("the day stands at %+v", b)
+	}
+}
+
+func TestWarningsComeOnceEachAndReachThePerson(t *testing.T) {
+	t.Parallel()
+	l := hermestest.NewLedger()
+	g := spend.New(config(l, noon(), spend.Caps{hermes.AccountSession: dollars(200), hermes.AccountTree: dollars(200)}))
+	m := g.Layer(hermestest.NewScript(said(5, 5)).Named("p:m").Forever())
+	var notices []string
+	for i := range 19 {
+		r := request("s", int64(i))
+		if i%2 == 1 {
+			r.Purpose = "title" // nobody sees its notices
+		}
+		notices = append(notices, mustAsk(t, m, r)...)
+	}
+	var percents []string
+	for _, n := range notices {
+		percents = append(percents, n[:4])
+	}
+	if d := cmp.Diff([]string{"50 %", "75 %", "90 %"}, percents); d != "" {
+		t.Errorf("-want +got:\n%s\n%q", d, notices)
+	}
+}
+
+func TestChildrenDoNotUseWarningsUp(t *testing.T) {
+	t.Parallel()
+	cfg := config(hermestest.NewLedger(), noon(), spend.Caps{hermes.AccountTree: dollars(100)})
+	cfg.Scope = func(_ context.Context, session string) (hermes.Scope, error) { return hermes.Scope{Tree: "root"}, nil }
+	m := spend.New(cfg).Layer(hermestest.NewScript(said(30, 25)).Named("p:m").Forever())
+	if n := mustAsk(t, m, request("child", 1)); len(n) > 0 {
+		t.Errorf("a child is warned: %q", n)
+	}
+	if n := mustAsk(t, m, request("root", 1)); len(n) != 1 {
+		t.Errorf("the person is told %q", n)
+	}
+}
+
+func TestAuxiliaryCallsPassTheSameMeter(t *testing.T) {
+	t.Parallel()
+	l := hermestest.NewLedger()
+	m := spend.New(config(l, noon(), spend.Caps{hermes.AccountTurn: dollars(100)})).Layer(hermestest.NewScript(said(40, 10)).Named("p:m").Forever())
+	mustAsk(t, m, request("s", 7))
+	aux := request("s", 0)
+	aux.Purpose = "compression"
+	mustAsk(t, m, aux)
+	mustRefuse(t, m, aux)
+	list, err := l.Spent(t.Context(), hermes.SpendQuery{By: hermes.SpendByPurpose})
+	if err != nil || len(list) != 2 || spent(t, l, hermes.AccountTurn, "s/7").Calls != 2 {
+		t.Errorf("got %+v, %v", list, err)
+	}
+}
+
+func TestRaisingLetsTheSessionGoOn(t *testing.T) {
+	t.Parallel()
+	g := spend.New(config(hermestest.NewLedger(), noon(), spend.Caps{hermes.AccountSession: dollars(50), hermes.AccountDay: {Tokens: 1000}}))
+	m := g.Layer(hermestest.NewScript(said(40, 10)).Named("p:m").Forever())
+	mustAsk(t, m, request("s", 1))
+	mustRefuse(t, m, request("s", 2))
+	if err := g.Raise(t.Context(), "s", "", hermes.AccountSession, dollars(60)); err != nil {
+		t.Fatal(err)
+	}
+	mustAsk(t, m, request("s", 2))
+	mustAsk(t, m, request("other", 1))
+	lines, err := g.Status(t.Context(), "s", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(lines, func(l spend.Line) bool { return l.Balance.Account.Kind == hermes.AccountSession })
+	if lines[i].Cap.Money != hermes.USD(110) || lines[i].Percent() != 90 {
+		t.Errorf("the session stands at %+v, %d %%", lines[i], lines[i].Percent())
+	}
+	for _, c := range []struct {
+		kind hermes.AccountKind
+		by   hermes.Amount
+	}{{"week", dollars(1)}, {hermes.AccountMonth, dollars(1)}, {hermes.AccountDay, dollars(1)}, {hermes.AccountSession, hermes.Amount{Tokens: 5}}} {
+		if err := g.Raise(t.Context(), "s", "", c.kind, c.by); err == nil {
+			t.Errorf("a cap on %s that is not there was raised", c.kind)
+		}
+	}
+}
+
+func TestFailuresAndInterruptionsAreSettled(t *testing.T) {
+	t.Parallel()
+	usage := func(in, out int64) hermes.Delta {
+		return hermes.Delta{Usage: &hermes.Usage{Input: in, Output: out, Calls: 1}}
+	}
+	for _, c := range []struct {
+		name      string
+		step      hermestest.Step
+		leave     int // after so many deltas; 0 stays
+		tokens    int64
+		estimated int64
+	}{
+		{name: "refused before anything came", step: hermestest.Fail(errors.New("no")), tokens: 0},
+		{name: "broken after the usage", step: hermestest.Step{Deltas: []hermes.Delta{usage(100, 1), {Text: "four"}}, Err: errors.New("cut")}, tokens: 101},
+		{name: "broken with more text than was counted", step: hermestest.Step{Deltas: []hermes.Delta{usage(100, 1), {Text: strings.Repeat("word", 50)}}, Err: errors.New("cut")}, tokens: 150, estimated: 1},
+		{name: "left by the reader", step: hermestest.Step{Deltas: []hermes.Delta{usage(100, 1), {Text: strings.Repeat("word", 20)}, {Text: "more"}}}, leave: 2, tokens: 120, estimated: 1},
+	} {
+		l := hermestest.NewLedger()
+		m := spend.New(config(l, noon(), nil)).Layer(hermestest.NewScript(c.step).Named("p:m"))
+		n := 0
+		for range m.Stream(t.Context(), request("s", 1)) {
+			if n++; n == c.leave {
+				break
+			}
+		}
+		b := spent(t, l, hermes.AccountSession, "s")
+		list, err := l.Spent(t.Context(), hermes.SpendQuery{})
+		if err != nil || b.Spent.Tokens != c.tokens || b.Held != (hermes.Amount{}) || list[0].Estimated != c.estimated {
+			t.Errorf("%s: got %+v, %+v, %v", c.name, b, list, err)
+		}
+	}
+}
+
+func TestAnswersWithoutUsageAreEstimated(t *testing.T) {
+	t.Parallel()
+	l := hermestest.NewLedger()
+	r := request("s", 1)
+	r.System = strings.Repeat("four", 1000)
+	silent := hermestest.Step{Deltas: []hermes.Delta{{Text: strings.Repeat("word", 10)}, {Finish: hermes.FinishStop}}, Err: errors.New("no usage is made up")}
+	_, _ = ask(t, spend.New(config(l, noon(), nil)).Layer(hermestest.NewScript(silent).Named("p:m")), r)
+	b := spent(t, l, hermes.AccountSession, "s")
+	if b.Spent.Tokens < 1010 || b.Spent.Tokens > 1030 || b.Spent.Money == 0 {
+		t.Errorf("got %+v", b)
+	}
+}
+
+func TestTheModelThatAnsweredIsPaid(t *testing.T) {
+	t.Parallel()
+	l := hermestest.NewLedger()
+	step := said(10, 10)
+	step.Deltas = []hermes.Delta{{Model: "p:unknown"}}
+	mustAsk(t, spend.New(config(l, noon(), nil)).Layer(hermestest.NewScript(step).Named("p:m")), request("s", 1))
+	list, err := l.Spent(t.Context(), hermes.SpendQuery{By: hermes.SpendByModel})
+	if err != nil || len(list) != 1 || list[0].Name != "p:unknown" || list[0].Unpriced != 1 || list[0].Money != 0 {
+		t.Errorf("got %+v, %v", list, err)
+	}
+}
+
+// TestEachModelIsPaidAtItsPrice: what the first model used before another took
+// over is not billed at the other's price.
+func TestEachModelIsPaidAtItsPrice(t *testing.T) {
+	t.Parallel()
+	l := hermestest.NewLedger()
+	cfg := config(l, noon(), nil)
+	cfg.Price = func(ref string) (hermes.Price, bool) {
+		return hermes.Price{Input: map[string]hermes.Money{"p:m": hermes.USD(1e6), "p:cheap": hermes.USD(1e5)}[ref]}, true
+	}
+	step := hermestest.Step{Text: "ok", Usage: &hermes.Usage{Input: 30, Calls: 2}, Deltas: []hermes.Delta{
+		{Usage: &hermes.Usage{Input: 10, Calls: 1}}, {Text: "half"}, {Reset: "another model is asked"}, {Model: "p:cheap"},
+	}}
+	mustAsk(t, spend.New(cfg).Layer(hermestest.NewScript(step).Named("p:m")), request("s", 1))
+	if b := spent(t, l, hermes.AccountSession, "s"); b.Spent.Money != hermes.USD(12) || b.Spent.Tokens != 30 {
+		t.Errorf("got %+v", b)
+	}
+}
+
+func TestModelsWithoutPrice(t *testing.T) {
+	t.Parallel()
+	g := spend.New(config(hermestest.NewLedger(), noon(), spend.Caps{hermes.AccountSession: dollars(50)}))
+	known := g.Layer(hermestest.NewScript(said(40, 10)).Named("p:m").Forever())
+	unknown := g.Layer(hermestest.NewScript(said(40, 10)).Named("p:unknown").Forever())
+	if n := mustAsk(t, unknown, request("s", 1)); len(n) != 1 || !strings.Contains(n[0], "spend.prices") {
+		t.Errorf("the person is told %q", n)
+	}
+	if n := mustAsk(t, unknown, request("s", 1)); len(n) != 0 {
+		t.Errorf("the person is told again: %q", n)
+	}
+	mustAsk(t, known, request("s", 1))
+	mustRefuse(t, unknown, request("s", 1)) // what is used up is used up for all
+}
+
+func TestWithoutBooksOnlyUncappedCallsAreMade(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("disk full")
+	for _, capped := range []bool{false, true} {
+		l := hermestest.NewLedger()
+		l.Fail = func(string) error { return broken }
+		var caps spend.Caps
+		if capped {
+			caps = spend.Caps{hermes.AccountDay: dollars(1)}
+		}
+		m := spend.New(config(l, noon(), caps)).Layer(hermestest.NewScript(said(1, 1)).Named("p:m"))
+		_, err := ask(t, m, request("s", 1))
+		if capped != errors.Is(err, broken) || capped != (hermes.ClassOf(err) == hermes.ClassBudget) {
+			t.Errorf("capped %v: got %v", capped, err)
+		}
+	}
+}
+
+func TestALongAnswerKeepsItsReservation(t *testing.T) {
+	t.Parallel()
+	l, c := hermestest.NewLedger(), noon()
+	caps := spend.Caps{hermes.AccountSession: dollars(20)}
+	other := config(l, c, caps)
+	other.Owner = "you"
+	second := spend.New(other).Layer(hermestest.NewScript(said(5, 5)).Named("p:m"))
+	step := hermestest.Step{Deltas: []hermes.Delta{{Text: "a"}, {Text: "b"}, {Text: "c"}, {Text: "d"}}}
+	first := spend.New(config(l, c, caps)).Layer(hermestest.NewScript(step).Named("p:m"))
+	asked := 0
+	for d := range first.Stream(t.Context(), request("s", 1)) {
+		if d.Text == "" {
+			continue
+		}
+		c.set(c.now().Add(35 * time.Minute))
+		if asked++; asked > 1 {
+			mustRefuse(t, second, request("s", 1))
+		}
+	}
+}
+
+// TestEstimatesLearn: the second estimate knows how long answers are and that
+// most of the prompt comes from the cache; so does that of the next process.
+func TestEstimatesLearn(t *testing.T) {
+	t.Parallel()
+	l := hermestest.NewLedger()
+	r := &hermes.Request{Session: "s", System: strings.Repeat("four", 1000), Messages: []hermes.Message{hermes.UserText("x")}}
+	usage := hermes.Usage{CacheRead: 990, CacheWrite: 10, Output: 50, Calls: 1}
+	cached := hermestest.NewScript(hermestest.Step{Text: "ok", Usage: &usage}).Named("p:m").Forever()
+	var held []hermes.Amount
+	watch := func() { held = append(held, spent(t, l, hermes.AccountSession, "s").Held) }
+	m := spend.New(config(l, noon(), nil)).Layer(model{cached, watch})
+	mustAsk(t, m, r)
+	r.Messages = append(r.Messages, hermes.Message{Role: hermes.RoleAssistant, Usage: &usage, Model: "p:m"}, hermes.UserText("y"))
+	mustAsk(t, m, r)
+	mustAsk(t, spend.New(config(l, noon(), nil)).Layer(model{cached, watch}), r)
+	if held[0].Tokens < 3000 || held[1] != held[2] || held[1].Tokens > 1120 || held[1].Money > hermes.USD(230) {
+		t.Errorf("the estimates are %+v", held)
+	}
+	r.Messages = r.Messages[:2]
+	r.System, r.Messages[1].Usage = "short", &hermes.Usage{Input: 90_000, Output: 1, Calls: 1}
+	mustAsk(t, m, r)
+	if held[3].Tokens > 2000 {
+		t.Errorf("after the transcript was shortened the estimate is %+v", held[3])
+	}
+}
+
+func TestAmountsAreRead(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]hermes.Amount{
+		"5": dollars(5), "$2.50": dollars(2.5), "0.5 usd": dollars(0.5), " 12 dollars ": dollars(12), "-1": dollars(-1),
+		"200k tokens": {Tokens: 200_000}, "1.5M": {Tokens: 1_500_000}, "300 tokens": {Tokens: 300}, "1 token": {Tokens: 1}, "20k": {Tokens: 20_000},
+	} {
+		got, err := spend.ParseAmount(text)
+		if err != nil || got != want {
+			t.Errorf("%q: got %+v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "five", "NaN", "0", "1e300", "tokens", "$", "5 apples"} {
+		if got, err := spend.ParseAmount(text); err == nil {
+			t.Errorf("%q is read as %+v", text, got)
+		}
+	}
+}
+
+// nothing answers at once.
+type nothing struct{}
+
+func (nothing) ID() string { return "p:m" }
+func (nothing) Stream(context.Context, *hermes.Request) iter.Seq2[hermes.Delta, error] {
+	return func(yield func(hermes.Delta, error) bool) {
+		_ = yield(hermes.Delta{Text: "ok"}, nil) && yield(hermes.Delta{Usage: &hermes.Usage{Input: 10, Output: 1, Calls: 1}}, nil) &&
+			yield(hermes.Delta{Finish: hermes.FinishStop}, nil)
+	}
+}
+
+// free is a ledger that books nothing, to measure the meter alone.
+type free struct{ hermes.Ledger }
+
+func (free) Reserve(context.Context, hermes.Booking) (hermes.Reserved, error) {
+	return hermes.Reserved{ID: 1}, nil
+}
+func (free) Spent(context.Context, hermes.SpendQuery) ([]hermes.Spending, error) { return nil, nil }
+func (free) Settle(context.Context, int64, hermes.Charge) error                  { return nil }
+
+// BenchmarkMeter is the overhead of the meter without its two writes, in a
+// session of 2,000 messages.
+func BenchmarkMeter(b *testing.B) {
+	r := request("s", 1)
+	for range 2000 {
+		r.Messages = append(r.Messages, hermes.Message{Turn: 1, Parts: []hermes.Part{{Text: "some words"}}})
+	}
+	cfg := config(free{}, noon(), spend.Caps{hermes.AccountDay: dollars(1e6)})
+	cfg.Now = time.Now
+	m := spend.New(cfg).Layer(nothing{})
+	for b.Loop() {
+		for range m.Stream(b.Context(), r) {
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package spend
+
+import (
+	"fmt"
+	"time"
+
+	"hermes"
+)
+
+// refusal turns a cap that is in the way into the error of a model call.
+func (g *Governor) refusal(over *hermes.OverCap, now time.Time) error {
+	return &hermes.ModelError{Class: hermes.ClassBudget, Message: g.refusalText(over, now), Err: over}
+}
+
+// refusalText says which cap is reached, how much, until when, and what helps.
+func (g *Governor) refusalText(over *hermes.OverCap, now time.Time) string {
+	kind, key := over.Balance.Account.Kind, "usd"
+	used, cap, held, next := over.Balance.Used().Money.String(), over.Cap.Money.String(), over.Balance.Held.Money.String(), over.Estimate.Money.String()
+	some := over.Balance.Held.Money > 0
+	double := trimZeros(2 * g.cfg.Caps[kind].Money.Dollars())
+	raise := trimZeros(g.cfg.Caps[kind].Money.Dollars())
+	if over.Tokens {
+		key = "tokens"
+		used, cap, held, next = count(over.Balance.Used().Tokens), count(over.Cap.Tokens), count(over.Balance.Held.Tokens), count(over.Estimate.Tokens)
+		some = over.Balance.Held.Tokens > 0
+		double = fmt.Sprint(2 * g.cfg.Caps[kind].Tokens)
+		raise = fmt.Sprintf("%d tokens", g.cfg.Caps[kind].Tokens)
+	}
+	text := fmt.Sprintf("the spend cap of %s is reached: %s of %s used", nameOf(kind), used, cap)
+	if some {
+		text += fmt.Sprintf(" (%s of it set aside for calls under way)", held)
+	}
+	text += fmt.Sprintf(", and the next call would take about %s. ", next)
+	if end := g.ends(kind, now); !end.IsZero() {
+		text += fmt.Sprintf("It holds until %s. ", end.Format("2006-01-02 15:04 MST"))
+	}
+	forGood := fmt.Sprintf("`hermes config set spend.%s.%s %s`", kind, key, double)
+	switch kind {
+	case hermes.AccountTurn:
+		return text + "The next turn has a budget of its own: say “go on” to continue, or raise the cap for good with " + forGood + "."
+	case hermes.AccountJob:
+		return text + fmt.Sprintf("Raise it with `hermes spend raise job %s --name %s`, or for good with %s.", raise, over.Balance.Account.Name, forGood)
+	}
+	if kind == hermes.AccountDay || kind == hermes.AccountMonth {
+		return text + fmt.Sprintf("Raise it with `/budget raise %s %s` (in a shell: `hermes spend raise %s %s`), or for good with %s.", kind, raise, kind, raise, forGood)
+	}
+	return text + fmt.Sprintf("Raise it with `/budget raise %s %s`, or for good with %s.", kind, raise, forGood)
+}
+
+// nameOf is an account in plain words.
+func nameOf(kind hermes.AccountKind) string {
+	switch kind {
+	case hermes.AccountTurn:
+		return "this turn"
+	case hermes.AccountSession:
+		return "this session"
+	case hermes.AccountJob:
+		return "this scheduled job"
+	case hermes.AccountTree:
+		return "this session with its sub-agents"
+	case hermes.AccountDay:
+		return "today"
+	case hermes.AccountMonth:
+		return "this month"
+	}
+	return string(kind)
+}
+
+func warningText(w hermes.Warning) string {
+	used := ""
+	if w.Cap.Money > 0 && int64(w.Balance.Used().Money)*100 >= int64(w.Cap.Money)*int64(w.Percent) {
+		used = fmt.Sprintf("%v of %v", w.Balance.Used().Money, w.Cap.Money)
+	} else {
+		used = fmt.Sprintf("%s of %s", count(w.Balance.Used().Tokens), count(w.Cap.Tokens))
+	}
+	return fmt.Sprintf("%d %% of the spend cap of %s is used: %s.", w.Percent, nameOf(w.Balance.Account.Kind), used)
+}
+
+// unpriced tells once that caps in money cannot count a model.
+func (g *Governor) unpriced(model string) []string {
+	inMoney := false
+	for _, c := range g.cfg.Caps {
+		inMoney = inMoney || c.Money > 0
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, told := g.told[model]; told || !inMoney {
+		return nil
+	}
+	if len(g.told) >= maxModels {
+		clear(g.told)
+	}
+	g.told[model] = struct{}{}
+	return []string{fmt.Sprintf("The price of %s is not known, so the caps in money do not count it. Set it under spend.prices in config.yaml, or cap its tokens.", model)}
+}
+
+// count writes a number of tokens short: 950, 12.3k, 1.2M.
+func count(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d tokens", n)
+	case n < 1_000_000:
+		return fmt.Sprintf("%.4gk tokens", float64(n)/1000)
+	}
+	return fmt.Sprintf("%.4gM tokens", float64(n)/1e6)
+}
+
+// trimZeros writes dollars as a person would: 5, 0.5, 12.25.
+func trimZeros(dollars float64) string { return fmt.Sprintf("%.6g", dollars) }

@@ -1,0 +1,96 @@
+package anthropic
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+
+	"hermes"
+	"hermes/internal/fault"
+)
+
+// openBlock is a content block that has begun.
+type openBlock struct {
+	kind      string
+	call      int // the index of a tool call
+	input     json.RawMessage
+	pieces    bool // input has come in pieces
+	thinking  []byte
+	signature string
+	data      string
+}
+
+// begin takes in the start of a block.
+func (a *answer) begin(index int, c *content) error {
+	b := &openBlock{kind: c.Type, data: c.Data, signature: c.Signature, input: c.Input}
+	a.open[index] = b
+	switch c.Type {
+	case "text":
+		if c.Text != "" {
+			return a.say(hermes.Delta{Text: c.Text})
+		}
+	case "thinking":
+		return a.piece(index, &delta{Thinking: c.Thinking})
+	case "tool_use":
+		if c.Name == "" {
+			return fmt.Errorf("%w: a tool call has no name", fault.ErrGarbage)
+		}
+		id := c.ID
+		if id == "" {
+			id = "toolu_" + rand.Text()[:16]
+		}
+		b.call = a.calls
+		a.calls++
+		return a.say(hermes.Delta{Call: &hermes.CallDelta{Index: b.call, ID: id, Name: c.Name}})
+	}
+	return nil
+}
+
+// piece takes in what is added to a block.
+func (a *answer) piece(index int, d *delta) error {
+	b := a.open[index]
+	if b == nil {
+		b = &openBlock{kind: "text"} // a look-alike that begins no block
+		a.open[index] = b
+	}
+	b.signature += d.Signature
+	if d.Thinking != "" {
+		b.thinking = append(b.thinking, d.Thinking...)
+		return a.say(hermes.Delta{Reasoning: d.Thinking})
+	}
+	if d.PartialJSON != "" && b.kind == "tool_use" {
+		b.pieces = true
+		return a.say(hermes.Delta{Call: &hermes.CallDelta{Index: b.call, Arguments: d.PartialJSON}})
+	}
+	if d.Text != "" {
+		return a.say(hermes.Delta{Text: d.Text})
+	}
+	return nil
+}
+
+// end completes a block: what must be sent back is yielded whole.
+func (a *answer) end(index int) error {
+	b := a.open[index]
+	delete(a.open, index)
+	if b == nil {
+		return nil
+	}
+	switch b.kind {
+	case "thinking":
+		if b.signature != "" {
+			return a.say(hermes.Delta{Block: &hermes.Reasoning{Wire: wireName, Text: string(b.thinking), Signature: b.signature}})
+		}
+	case "redacted_thinking":
+		return a.say(hermes.Delta{Block: &hermes.Reasoning{Wire: wireName, Opaque: b.data}})
+	case "tool_use":
+		if b.pieces {
+			return nil
+		}
+		arguments := "{}" // a call without input has no pieces
+		if len(b.input) > 0 && string(b.input) != "null" {
+			arguments = string(b.input)
+		}
+		return a.say(hermes.Delta{Call: &hermes.CallDelta{Index: b.call, Arguments: arguments}})
+	}
+	return nil
+}

@@ -1,0 +1,60 @@
+package anthropic_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"hermes"
+	"hermes/hermestest"
+	"hermes/internal/transport/anthropic"
+)
+
+var contract = hermestest.ModelWire{
+	New: func(base string) hermes.Model {
+		return anthropic.New(anthropic.Config{ID: "test:m", Provider: "test", Model: "claude-sonnet-4-6", BaseURL: base})
+	},
+	Answer: answer,
+	Failure: func() string {
+		return "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n"
+	},
+	Refusal: func(message string) string {
+		return fmt.Sprintf(`{"type":"error","error":{"type":"some_error","message":%q}}`, message)
+	},
+}
+
+func TestContract(t *testing.T) {
+	t.Parallel()
+	hermestest.RunModel(t, contract)
+}
+
+func answer(text []string, calls []hermes.ToolCall) string {
+	var b strings.Builder
+	event := func(kind, format string, args ...any) {
+		fmt.Fprintf(&b, "event: %s\ndata: {\"type\":%q%s}\n\n", kind, kind, fmt.Sprintf(format, args...))
+	}
+	event("message_start", `,"message":{"type":"message","role":"assistant","content":[],"usage":{"input_tokens":10,"output_tokens":1}}`)
+	event("content_block_start", `,"index":0,"content_block":{"type":"text","text":""}`)
+	for _, piece := range text {
+		quoted, _ := json.Marshal(piece)
+		event("content_block_delta", `,"index":0,"delta":{"type":"text_delta","text":%s}`, quoted)
+	}
+	event("content_block_stop", `,"index":0`)
+	for i, c := range calls {
+		event("content_block_start", `,"index":%d,"content_block":{"type":"tool_use","id":%q,"name":%q,"input":{}}`, i+1, c.ID, c.Name)
+		n := len(c.Arguments) / 2
+		for _, piece := range []string{c.Arguments[:n], c.Arguments[n:]} {
+			quoted, _ := json.Marshal(piece)
+			event("content_block_delta", `,"index":%d,"delta":{"type":"input_json_delta","partial_json":%s}`, i+1, quoted)
+		}
+		event("content_block_stop", `,"index":%d`, i+1)
+	}
+	stop := "end_turn"
+	if len(calls) > 0 {
+		stop = "tool_use"
+	}
+	event("message_delta", `,"delta":{"stop_reason":%q},"usage":{"output_tokens":5}`, stop)
+	event("message_stop", "")
+	return b.String()
+}

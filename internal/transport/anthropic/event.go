@@ -1,0 +1,103 @@
+package anthropic
+
+import (
+	"bytes"
+	"encoding/json"
+	"unicode/utf8"
+
+	"hermes"
+)
+
+// The wire form of answers.
+type (
+	event struct {
+		Type         string          `json:"type"`
+		Index        int             `json:"index"`
+		Message      *message        `json:"message"`
+		ContentBlock *content        `json:"content_block"`
+		Delta        *delta          `json:"delta"`
+		Usage        *usage          `json:"usage"`
+		Error        json.RawMessage `json:"error"`
+	}
+	message struct {
+		Type       string          `json:"type"`
+		Content    []content       `json:"content"`
+		StopReason string          `json:"stop_reason"`
+		Usage      *usage          `json:"usage"`
+		Error      json.RawMessage `json:"error"`
+	}
+	content struct {
+		Type      string          `json:"type"`
+		Text      string          `json:"text"`
+		Thinking  string          `json:"thinking"`
+		Signature string          `json:"signature"`
+		Data      string          `json:"data"`
+		ID        string          `json:"id"`
+		Name      string          `json:"name"`
+		Input     json.RawMessage `json:"input"`
+	}
+	delta struct {
+		Text        string `json:"text"`
+		Thinking    string `json:"thinking"`
+		Signature   string `json:"signature"`
+		PartialJSON string `json:"partial_json"`
+		StopReason  string `json:"stop_reason"`
+	}
+	usage struct {
+		Input      int64 `json:"input_tokens"`
+		Output     int64 `json:"output_tokens"`
+		CacheRead  int64 `json:"cache_read_input_tokens"`
+		CacheWrite int64 `json:"cache_creation_input_tokens"`
+	}
+)
+
+// count takes in a usage: the last one holds, but the counts of the prompt
+// stand in the first and may be missing or zero later.
+func (a *answer) count(u *usage) {
+	if u == nil {
+		return
+	}
+	a.counted = true
+	a.usage = usage{
+		Input:      max(a.usage.Input, u.Input),
+		Output:     max(a.usage.Output, u.Output),
+		CacheRead:  max(a.usage.CacheRead, u.CacheRead),
+		CacheWrite: max(a.usage.CacheWrite, u.CacheWrite),
+	}
+}
+
+// tokens maps the usage; input excludes the cache on this wire already.
+func (u usage) tokens() *hermes.Usage {
+	return &hermes.Usage{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Calls: 1}
+}
+
+var (
+	textHead = []byte(`{"type":"content_block_delta","index":`)
+	textMid  = []byte(`,"delta":{"type":"text_delta","text":"`)
+)
+
+// plainText reads the commonest event, a piece of text without escapes in the
+// form that Anthropic sends, without a parser. Anything else is not ok.
+func plainText(data []byte) (string, bool) {
+	rest, ok := bytes.CutPrefix(data, textHead)
+	for ok && len(rest) > 0 && rest[0] >= '0' && rest[0] <= '9' {
+		rest = rest[1:]
+	}
+	if rest, ok = bytes.CutPrefix(rest, textMid); !ok {
+		return "", false
+	}
+	n := bytes.IndexByte(rest, '"')
+	if n <= 0 {
+		return "", false
+	}
+	text, tail := rest[:n], rest[n:]
+	for _, c := range text {
+		if c == '\\' || c < ' ' {
+			return "", false
+		}
+	}
+	if string(bytes.TrimRight(tail, " \t")) != `"}}` || !utf8.Valid(text) {
+		return "", false
+	}
+	return string(text), true
+}

@@ -1,0 +1,40 @@
+package anthropic
+
+import "hermes"
+
+// setMarks marks the system prompt and the last three turns (four without a
+// system prompt): the whole prefix up to there is read from the cache next
+// time. Thinking cannot carry a mark, so a turn is marked at its last block
+// that can.
+func setMarks(system []block, turns []turn, ttl string) {
+	mk := &mark{Type: "ephemeral"}
+	if ttl == "1h" {
+		mk.TTL = ttl
+	}
+	left := 4
+	if n := len(system); n > 0 {
+		system[n-1].CacheControl = mk
+		left--
+	}
+	for i := len(turns) - 1; i >= 0 && left > 0; i-- {
+		if markLast(turns[i].Content, mk) {
+			left--
+		}
+	}
+}
+
+// askedOnce reports a side task that is one question: what is written to the
+// cache for it, at a price, would never be read again.
+func askedOnce(r *hermes.Request) bool { return r.Purpose != "" && len(r.Messages) < 2 }
+
+func markLast(blocks []block, mk *mark) bool {
+	for i := len(blocks) - 1; i >= 0; i-- {
+		switch blocks[i].Type {
+		case "thinking", "redacted_thinking":
+			continue
+		}
+		blocks[i].CacheControl = mk
+		return true
+	}
+	return false
+}

@@ -1,0 +1,186 @@
+package anthropic
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"hermes"
+	"hermes/internal/schema"
+	"hermes/internal/tokens"
+	"hermes/internal/wire"
+)
+
+// encode writes the whole body.
+func (m *Model) encode(r *hermes.Request) ([]byte, error) {
+	conversation := turns(r.Messages)
+	system := systemBlocks(r.System)
+	if m.cfg.Quirks.CacheTTL != "" && !askedOnce(r) {
+		setMarks(system, conversation, m.cfg.Quirks.CacheTTL)
+	}
+	var b bytes.Buffer
+	b.Grow(2*len(r.System) + 512*len(r.Messages) + 1024)
+	b.WriteString(`{"model":`)
+	if err := writeJSON(&b, m.cfg.Model); err != nil {
+		return nil, err
+	}
+	if !m.cfg.Quirks.NoStream {
+		b.WriteString(`,"stream":true`)
+	}
+	list, err := m.encodeTools(r.Tools)
+	if err != nil {
+		return nil, err
+	}
+	b.Write(list)
+	if len(system) > 0 {
+		b.WriteString(`,"system":`)
+		if err := writeJSON(&b, system); err != nil {
+			return nil, err
+		}
+	}
+	b.WriteString(`,"messages":[`)
+	for i, t := range conversation {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if err := writeJSON(&b, t); err != nil {
+			return nil, fmt.Errorf("encode turn %d: %w", i, err)
+		}
+	}
+	b.WriteByte(']')
+	m.writeTail(&b, r, thinkingMayBegin(conversation))
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// writeTail writes what may differ from call to call.
+func (m *Model) writeTail(b *bytes.Buffer, r *hermes.Request, mayBegin bool) {
+	if r.WordsOnly && len(r.Tools) > 0 {
+		b.WriteString(`,"tool_choice":{"type":"none"}`)
+	}
+	limit := r.MaxTokens
+	if limit <= 0 {
+		limit = m.outputLimit()
+	}
+	temperature := r.Temperature
+	if m.thinks(r) && (m.caps.Adaptive || mayBegin) {
+		limit, temperature = m.writeThinking(b, r.Effort, limit, temperature)
+	}
+	fmt.Fprintf(b, `,"max_tokens":%d`, limit)
+	if temperature != nil && !m.caps.NoSample {
+		fmt.Fprintf(b, `,"temperature":%v`, *temperature)
+	}
+}
+
+// outputLimit is the model's own, kept below a smaller context window.
+func (m *Model) outputLimit() int {
+	limit := m.caps.Output
+	if m.cfg.Quirks.MaxTokens > 0 {
+		limit = m.cfg.Quirks.MaxTokens
+	}
+	if m.cfg.Window > 0 && limit >= m.cfg.Window {
+		limit = m.cfg.Window / 2
+	}
+	return limit
+}
+
+// thinks reports whether the request asks for thinking.
+func (m *Model) thinks(r *hermes.Request) bool {
+	if r.Effort == "" || r.Effort == hermes.EffortNone {
+		return false
+	}
+	return !m.caps.Claude || m.caps.Thinks
+}
+
+// thinkingMayBegin reports whether a budget for thinking is allowed: in the
+// middle of a round of tools the service wants the round to have begun with
+// thinking, which a round begun by another model has not.
+func thinkingMayBegin(turns []turn) bool {
+	n := len(turns)
+	if n < 2 || turns[n-1].Content[0].Type != "tool_result" {
+		return true
+	}
+	first := turns[n-2].Content[0].Type
+	return first == "thinking" || first == "redacted_thinking"
+}
+
+// writeThinking asks for thinking, by effort or by a budget. A budget needs
+// room in max_tokens and goes with temperature 1 only.
+func (m *Model) writeThinking(b *bytes.Buffer, e hermes.Effort, limit int, temperature *float64) (int, *float64) {
+	if m.caps.Adaptive {
+		fmt.Fprintf(b, `,"thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":%q}`, m.caps.EffortWord(e))
+		return limit, nil
+	}
+	const answerRoom = 4_096
+	n := wire.ThinkingBudget(e)
+	limit = min(max(limit, n+answerRoom), m.outputLimit())
+	n = min(n, limit-limit/4)
+	fmt.Fprintf(b, `,"thinking":{"type":"enabled","budget_tokens":%d}`, n)
+	one := 1.0
+	return limit, &one
+}
+
+// encodeTools writes the list of tools, or nothing where there is none. A
+// session asks with the same list again and again, so the last one is kept.
+func (m *Model) encodeTools(tools []hermes.Spec) ([]byte, error) {
+	if len(tools) == 0 {
+		return nil, nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if slices.EqualFunc(m.tools, tools, sameTool) {
+		return m.wire, nil
+	}
+	type tool struct {
+		Name        string          `json:"name"`
+		Description string          `json:"description,omitempty"`
+		InputSchema json.RawMessage `json:"input_schema"`
+	}
+	var list []tool
+	for _, t := range tools {
+		list = append(list, tool{t.Name, t.Description, schema.Clean(t.Schema)})
+	}
+	var b bytes.Buffer
+	b.WriteString(`,"tools":`)
+	if err := writeJSON(&b, list); err != nil {
+		return nil, fmt.Errorf("encode tools: %w", err)
+	}
+	m.tools, m.wire = slices.Clone(tools), b.Bytes()
+	return m.wire, nil
+}
+
+func sameTool(a, b hermes.Spec) bool {
+	return a.Name == b.Name && a.Description == b.Description && bytes.Equal(a.Schema, b.Schema)
+}
+
+// writeJSON writes v with <, > and & as they are.
+func writeJSON(b *bytes.Buffer, v any) error {
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	b.Truncate(b.Len() - 1) // Encode ends with a line break
+	return nil
+}
+
+// estimate is the rough size of a request in tokens.
+func estimate(r *hermes.Request) int {
+	n := tokens.Text(r.System)
+	for _, t := range r.Tools {
+		n += (len(t.Description) + len(t.Schema)) / 4
+	}
+	for _, msg := range r.Messages {
+		for _, p := range msg.Parts {
+			n += tokens.Text(p.Text)
+			if p.Image != nil {
+				n += tokens.Image
+			}
+		}
+		for _, c := range msg.Calls {
+			n += len(c.Arguments) / 4
+		}
+	}
+	return n
+}

@@ -1,0 +1,241 @@
+package anthropic
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"hermes"
+)
+
+// The wire form of a conversation.
+type (
+	turn struct {
+		Role    string  `json:"role"`
+		Content []block `json:"content"`
+	}
+	block struct {
+		Type         string          `json:"type"`
+		Text         string          `json:"text,omitempty"`
+		Source       *source         `json:"source,omitempty"`
+		Thinking     *string         `json:"thinking,omitempty"`
+		Signature    string          `json:"signature,omitempty"`
+		Data         string          `json:"data,omitempty"`
+		ID           string          `json:"id,omitempty"`
+		Name         string          `json:"name,omitempty"`
+		Input        json.RawMessage `json:"input,omitempty"`
+		ToolUseID    string          `json:"tool_use_id,omitempty"`
+		Content      []block         `json:"content,omitempty"`
+		IsError      bool            `json:"is_error,omitempty"`
+		CacheControl *mark           `json:"cache_control,omitempty"`
+	}
+	source struct {
+		Type      string `json:"type"`
+		MediaType string `json:"media_type,omitempty"`
+		Data      string `json:"data,omitempty"`
+		URL       string `json:"url,omitempty"`
+	}
+	mark struct {
+		Type string `json:"type"`
+		TTL  string `json:"ttl,omitempty"`
+	}
+)
+
+// The service refuses empty text; these words stand in its place.
+const (
+	noText   = "(no text)"
+	noOutput = "(no output)"
+	begun    = "(the conversation begins here)"
+)
+
+func systemBlocks(system string) []block {
+	if strings.TrimSpace(system) == "" {
+		return nil
+	}
+	return []block{{Type: "text", Text: system}}
+}
+
+// turns brings a transcript into the order the protocol wants: a user's turn
+// first, roles alternating, each result in the turn after its call. Calls
+// without result and results without call are left out.
+func turns(msgs []hermes.Message) []turn {
+	kept := pairs(msgs)
+	var out []turn
+	for i, msg := range msgs {
+		switch msg.Role {
+		case hermes.RoleUser:
+			out = join(out, "user", userBlocks(msg))
+		case hermes.RoleTool:
+			if kept.results[i] {
+				out = join(out, "user", []block{result(msg)})
+			}
+		case hermes.RoleAssistant:
+			out = join(out, "assistant", assistantBlocks(msg, kept.calls[i]))
+		}
+	}
+	if len(out) == 0 || out[0].Role == "assistant" {
+		out = append([]turn{{"user", []block{{Type: "text", Text: begun}}}}, out...)
+	}
+	return out
+}
+
+// paired says which messages hold results that are sent, and which of a
+// message's calls are sent, by id.
+type paired struct {
+	results map[int]bool
+	calls   map[int]map[string]bool
+}
+
+// pairs finds the first result of each call before the next message of the
+// assistant; what has no counterpart there is not kept.
+func pairs(msgs []hermes.Message) paired {
+	kept := paired{map[int]bool{}, map[int]map[string]bool{}}
+	asked := -1
+	open := map[string]bool{}
+	for i, msg := range msgs {
+		switch msg.Role {
+		case hermes.RoleAssistant:
+			asked, open = i, map[string]bool{}
+			for _, c := range msg.Calls {
+				open[c.ID] = true
+			}
+			kept.calls[i] = map[string]bool{}
+		case hermes.RoleTool:
+			if open[msg.CallID] {
+				delete(open, msg.CallID)
+				kept.results[i], kept.calls[asked][msg.CallID] = true, true
+			}
+		}
+	}
+	return kept
+}
+
+// join adds blocks to the last turn if it has the same role. Results come
+// first in a turn, as the service demands.
+func join(turns []turn, role string, blocks []block) []turn {
+	n := len(turns)
+	if n == 0 || turns[n-1].Role != role {
+		return append(turns, turn{role, blocks})
+	}
+	last := &turns[n-1]
+	if blocks[0].Type != "tool_result" {
+		last.Content = append(last.Content, blocks...)
+		return turns
+	}
+	at := slices.IndexFunc(last.Content, func(b block) bool { return b.Type != "tool_result" })
+	if at < 0 {
+		at = len(last.Content)
+	}
+	last.Content = slices.Insert(last.Content, at, blocks...)
+	return turns
+}
+
+func userBlocks(msg hermes.Message) []block {
+	blocks := parts(msg)
+	if len(blocks) == 0 {
+		return []block{{Type: "text", Text: noText}}
+	}
+	return blocks
+}
+
+// parts are the texts and images of a message; blank texts are left out.
+func parts(msg hermes.Message) []block {
+	var blocks []block
+	for _, p := range msg.Parts {
+		switch {
+		case p.Image != nil:
+			blocks = append(blocks, block{Type: "image", Source: imageSource(p.Image)})
+		case strings.TrimSpace(p.Text) != "":
+			blocks = append(blocks, block{Type: "text", Text: p.Text})
+		}
+	}
+	return blocks
+}
+
+func imageSource(img *hermes.Image) *source {
+	if len(img.Data) == 0 {
+		return &source{Type: "url", URL: img.URL}
+	}
+	kind := img.MediaType
+	if kind == "" {
+		kind = "image/png"
+	}
+	return &source{Type: "base64", MediaType: kind, Data: base64.StdEncoding.EncodeToString(img.Data)}
+}
+
+func result(msg hermes.Message) block {
+	content := parts(msg)
+	if len(content) == 0 {
+		content = []block{{Type: "text", Text: noOutput}}
+	}
+	return block{Type: "tool_result", ToolUseID: wireID(msg.CallID), Content: content, IsError: msg.Failed}
+}
+
+// assistantBlocks puts thinking first, then the text, then the calls that have
+// a result.
+func assistantBlocks(msg hermes.Message, answered map[string]bool) []block {
+	var blocks []block
+	for _, r := range msg.Reasoning {
+		if b, ok := thinkingBlock(r); ok {
+			blocks = append(blocks, b)
+		}
+	}
+	said := parts(msg)
+	blocks = append(blocks, said...)
+	used := 0
+	for _, c := range msg.Calls {
+		if answered[c.ID] {
+			used++
+			blocks = append(blocks, block{Type: "tool_use", ID: wireID(c.ID), Name: c.Name, Input: input(c.Arguments)})
+		}
+	}
+	if len(said)+used == 0 {
+		blocks = append(blocks, block{Type: "text", Text: noText})
+	}
+	return blocks
+}
+
+// wireName marks the reasoning blocks of this protocol.
+const wireName = "anthropic"
+
+// thinkingBlock gives back what the service wrote, unchanged. Thinking without
+// its signature, or from another protocol, would be refused.
+func thinkingBlock(r hermes.Reasoning) (block, bool) {
+	switch {
+	case r.Wire != wireName:
+		return block{}, false
+	case r.Opaque != "":
+		return block{Type: "redacted_thinking", Data: r.Opaque}, true
+	case r.Signature != "":
+		return block{Type: "thinking", Thinking: &r.Text, Signature: r.Signature}, true
+	}
+	return block{}, false
+}
+
+// input is the arguments as the object that the protocol wants.
+func input(arguments string) json.RawMessage {
+	raw := json.RawMessage(arguments)
+	if t := strings.TrimSpace(arguments); !strings.HasPrefix(t, "{") || !json.Valid(raw) {
+		return json.RawMessage("{}")
+	}
+	return raw
+}
+
+// wireID keeps what the service takes in an id: letters, digits, underscore
+// and hyphen, so that a session begun elsewhere goes on.
+func wireID(id string) string {
+	ok := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-'
+	}
+	clean := strings.Map(func(r rune) rune {
+		if ok(r) {
+			return r
+		}
+		return '_'
+	}, id)
+	if clean == "" {
+		return "call"
+	}
+	return clean
+}

@@ -1,0 +1,131 @@
+// Package bedrock speaks Amazon Bedrock's Converse protocol, streaming or not.
+//
+// It owns the wire form of requests and answers: content blocks, results in
+// user turns, cache points, reasoning with its signature, events in AWS's
+// binary frames. Requests are signed with the credentials that the AWS tools
+// would use, looked for at the first call, or carry a Bedrock API key. Every
+// failure becomes a *hermes.ModelError.
+//
+// A request is written so that within a session each one begins with the bytes
+// of the one before: tools, system prompt, turns, and then what may change from
+// call to call. The cache points move, and the last turn may grow by blocks.
+//
+// Start reading at Model.Stream, then request.go, turns.go and answer.go.
+package bedrock
+
+import (
+	"bytes"
+	"context"
+	"iter"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"hermes"
+	"hermes/internal/wire"
+)
+
+// Config says which model is asked, and how. Where BaseURL is empty it is that
+// of the region. A Key is a Bedrock API key; without one requests are signed.
+type Config struct {
+	wire.Config
+	Access Access
+	Quirks Quirks
+}
+
+// Quirks is what a model or account does differently. The zero value is the
+// usual.
+type Quirks struct {
+	// NoStream asks for whole answers.
+	NoStream bool
+	// CacheTTL is "5m" or "1h"; empty sets no cache points.
+	CacheTTL string
+}
+
+// Model is a hermes.Model of Bedrock's. It may be used concurrently.
+type Model struct {
+	cfg    Config
+	claude wire.Claude
+	tools  wire.Tools
+	signer signer
+}
+
+// New returns a model. It does no I/O.
+func New(cfg Config) *Model {
+	cfg.Config = cfg.Config.Ready()
+	return &Model{cfg: cfg, claude: wire.ClaudeOf(cfg.Model), signer: signer{access: cfg.Access}}
+}
+
+// ID returns the reference of the model.
+func (m *Model) ID() string { return m.cfg.ID }
+
+// Stream sends the request when the iteration begins; see hermes.Model.
+func (m *Model) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
+	return m.cfg.Stream(ctx, r, func(yield wire.Yield) error { return m.ask(ctx, r, yield) })
+}
+
+func (m *Model) ask(ctx context.Context, r *hermes.Request, yield wire.Yield) error {
+	body, err := m.encode(r)
+	if err != nil {
+		return err
+	}
+	req, err := m.request(ctx, body)
+	if err != nil {
+		return err
+	}
+	x, err := m.cfg.Send(req)
+	if err != nil {
+		return translate(err)
+	}
+	defer x.Close()
+	if err := newAnswer(r, yield).read(x); err != nil {
+		return translate(err)
+	}
+	x.Drain(wire.DrainTime)
+	return nil
+}
+
+// request makes the signed request.
+func (m *Model) request(ctx context.Context, body []byte) (*http.Request, error) {
+	base := m.cfg.BaseURL
+	region := regionOf(base)
+	if base == "" {
+		var err error
+		if region, err = m.signer.region(ctx); err != nil {
+			return nil, err
+		}
+		base = "https://bedrock-runtime." + region + ".amazonaws.com"
+	}
+	verb := "/converse-stream"
+	if m.cfg.Quirks.NoStream {
+		verb = "/converse"
+	}
+	// The colon is escaped as AWS's own clients do it: the signature covers it.
+	name := strings.ReplaceAll(url.PathEscape(m.cfg.Model), ":", "%3A")
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/model/"+name+verb, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if m.cfg.Key != "" {
+		req.Header.Set("Authorization", "Bearer "+m.cfg.Key.Reveal())
+		return req, nil
+	}
+	return req, m.signer.sign(ctx, req, body, region, m.cfg.Now())
+}
+
+// regionOf reads the region from an address such as
+// https://bedrock-runtime.eu-central-1.amazonaws.com; empty if it names none.
+func regionOf(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return ""
+	}
+	parts := strings.Split(u.Hostname(), ".")
+	for i, p := range parts[:len(parts)-1] {
+		if strings.HasPrefix(p, "bedrock-runtime") || strings.HasPrefix(p, "bedrock-fips") {
+			return parts[i+1]
+		}
+	}
+	return ""
+}

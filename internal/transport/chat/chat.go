@@ -1,0 +1,222 @@
+// Package chat speaks the Chat Completions protocol, streaming or not, with
+// the many services that offer it.
+//
+// It owns the wire form of requests and answers, and what is peculiar to model
+// families (families.go) and services (Quirks). It turns every failure into a
+// *hermes.ModelError and decides nothing about it: retries, other keys and
+// other models are layers above.
+//
+// A request is written so that within a session each one begins with the bytes
+// of the one before: what never changes stands first, then the messages, each
+// encoded on its own, then what may change from call to call. Cache marks are
+// the one thing that moves; with marks on, content is always a list of parts,
+// so that a message differs by its cache_control field alone.
+//
+// Start reading at Model.Stream, then request.go and answer.go.
+package chat
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"hermes"
+	"hermes/internal/fault"
+	"hermes/internal/httpc"
+	"hermes/internal/wire"
+)
+
+// Config says which model is asked, and how. It is not changed afterwards.
+type Config struct {
+	ID       string // the reference of the model, for hermes.Model.ID
+	Provider string // for errors
+	Model    string // the name that is sent
+	BaseURL  string // up to the part before /chat/completions
+	Key      hermes.Secret
+	Header   http.Header // sent beside our own
+	// Each adds what a service wants to know of a single request; nil adds
+	// nothing.
+	Each   func(http.Header, *hermes.Request)
+	Client *http.Client
+	Clocks httpc.Clocks
+	Window int              // the model's context length, 0 if unknown; helps to read errors
+	Now    func() time.Time // nil is time.Now
+	Quirks Quirks
+}
+
+// Quirks is what a service does differently. The zero value is the plain
+// protocol.
+type Quirks struct {
+	// NoStream asks for whole answers.
+	NoStream bool
+	// NoUsageOption leaves out stream_options, for services that refuse it.
+	NoUsageOption bool
+	// MaxTokens names the field that bounds the answer; empty chooses by the
+	// model's family.
+	MaxTokens string
+	// NoTemperature never sends a temperature.
+	NoTemperature bool
+	// Replay names the reasoning field that must be sent back:
+	// "reasoning_content" or "reasoning_details".
+	Replay string
+	// CallSignature sends the signatures of tool calls back, as Gemini's
+	// thinking models demand.
+	CallSignature bool
+	// Effort is the form in which the effort is sent: "effort" for
+	// reasoning_effort, "object" for reasoning.effort, "thinking" for a
+	// thinking object, "enable_thinking" for a switch; empty sends none.
+	Effort string
+	// CacheTTL, "5m" or "1h", puts cache marks on requests to Claude models.
+	CacheTTL string
+	// SessionField and SessionHeader carry the id of the session.
+	SessionField, SessionHeader string
+	// KeyHeader carries the key as it is, in place of Authorization.
+	KeyHeader string
+	// TextCalls looks for tool calls that the model spells out as text, as
+	// small models on servers of one's own do.
+	TextCalls bool
+	// Extra holds body fields that are sent as they are.
+	Extra map[string]json.RawMessage
+}
+
+// Model is a hermes.Model behind a Chat Completions service.
+type Model struct {
+	cfg  Config
+	url  string
+	head []byte // the body up to the tools
+
+	mu    sync.Mutex
+	tools []hermes.Spec // the last list of tools that was encoded
+	wire  []byte        // and its encoding
+}
+
+// New returns a model. It does no I/O.
+func New(cfg Config) *Model {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Client == nil {
+		cfg.Client = http.DefaultClient
+	}
+	m := &Model{cfg: cfg, url: endpoint(cfg.BaseURL)}
+	m.head = m.encodeHead()
+	return m
+}
+
+func endpoint(base string) string {
+	base = strings.TrimRight(base, "/")
+	if strings.HasSuffix(base, "/chat/completions") {
+		return base
+	}
+	return base + "/chat/completions"
+}
+
+// ID returns the reference of the model.
+func (m *Model) ID() string { return m.cfg.ID }
+
+// errStopped ends an answer whose reader wants no more.
+var errStopped = errors.New("stopped")
+
+// Stream sends the request when the iteration begins; see hermes.Model.
+func (m *Model) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
+	return func(yield func(hermes.Delta, error) bool) {
+		err := m.ask(ctx, r, func(d hermes.Delta) bool { return yield(d, nil) })
+		if err == nil || errors.Is(err, errStopped) {
+			return
+		}
+		yield(hermes.Delta{}, m.judge(ctx, r, err))
+	}
+}
+
+// ask sends the request and yields the answer.
+func (m *Model) ask(ctx context.Context, r *hermes.Request, yield func(hermes.Delta) bool) error {
+	body, err := m.encode(r)
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.url, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	m.setHeader(req.Header, r)
+	x, err := httpc.Do(m.cfg.Client, req, m.cfg.Clocks)
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	if x.Response.StatusCode != http.StatusOK {
+		return refused(x.Response)
+	}
+	a := newAnswer(r, yield, m.cfg.Quirks.Replay)
+	if m.cfg.Quirks.TextCalls {
+		a.scan = wire.TextCalls(r)
+	}
+	if err := a.read(x); err != nil {
+		return err
+	}
+	x.Drain(drainTime)
+	return nil
+}
+
+func (m *Model) setHeader(h http.Header, r *hermes.Request) {
+	h.Set("Content-Type", "application/json")
+	if !m.cfg.Quirks.NoStream {
+		h.Set("Accept", "text/event-stream")
+	}
+	switch {
+	case m.cfg.Key == "":
+	case m.cfg.Quirks.KeyHeader != "":
+		h.Set(m.cfg.Quirks.KeyHeader, m.cfg.Key.Reveal())
+	default:
+		h.Set("Authorization", "Bearer "+m.cfg.Key.Reveal())
+	}
+	if name := m.cfg.Quirks.SessionHeader; name != "" && r.Session != "" {
+		h.Set(name, r.Session)
+	}
+	if m.cfg.Each != nil {
+		m.cfg.Each(h, r)
+	}
+	for k, v := range m.cfg.Header {
+		h[k] = v
+	}
+}
+
+// drainTime is how long the end of a stream may take after its last words.
+const drainTime = 200 * time.Millisecond
+
+// maxErrorBody bounds what is read of a refusal, in bytes.
+const maxErrorBody = 64 << 10
+
+func refused(resp *http.Response) error {
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // what came is enough
+	return &fault.Failure{Status: resp.StatusCode, Header: resp.Header, Body: body}
+}
+
+// judge turns a failure into the error that is yielded.
+func (m *Model) judge(ctx context.Context, r *hermes.Request, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("ask %s: %w", m.cfg.ID, context.Cause(ctx))
+	}
+	v := fault.Classify(fault.Question{Err: err, Now: m.cfg.Now(), Tokens: estimate(r), Messages: len(r.Messages), Window: m.cfg.Window})
+	return &hermes.ModelError{
+		Class: hermes.Class(v.Class), Status: v.Status, Message: m.withoutKey(v.Message),
+		Provider: m.cfg.Provider, Model: m.cfg.Model, RetryAfter: v.RetryAfter,
+		Retry: v.Retry, Compress: v.Compress, Rotate: v.Rotate, Fallback: v.Fallback, Err: err,
+	}
+}
+
+// withoutKey hides the key where a service repeats it in its message.
+func (m *Model) withoutKey(text string) string {
+	if key := m.cfg.Key.Reveal(); len(key) > 3 {
+		return strings.ReplaceAll(text, key, m.cfg.Key.String())
+	}
+	return text
+}

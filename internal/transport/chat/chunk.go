@@ -1,0 +1,171 @@
+package chat
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"hermes"
+)
+
+// The wire form of answers: of a chunk and of a whole answer alike.
+type (
+	chunk struct {
+		Choices []choice        `json:"choices"`
+		Usage   *usage          `json:"usage"`
+		Error   json.RawMessage `json:"error"`
+		Object  string          `json:"object"`
+		Detail  json.RawMessage `json:"detail"`
+		Message json.RawMessage `json:"message"`
+	}
+	choice struct {
+		Index        int             `json:"index"`
+		Delta        *said           `json:"delta"`
+		Message      *said           `json:"message"`
+		FinishReason string          `json:"finish_reason"`
+		Error        json.RawMessage `json:"error"`
+	}
+	said struct {
+		Content          content           `json:"content"`
+		Reasoning        string            `json:"reasoning"`
+		ReasoningContent string            `json:"reasoning_content"`
+		ReasoningDetails []json.RawMessage `json:"reasoning_details"`
+		Refusal          string            `json:"refusal"`
+		ToolCalls        []callPiece       `json:"tool_calls"`
+		FunctionCall     *functionPiece    `json:"function_call"`
+	}
+	callPiece struct {
+		Index    *int          `json:"index"`
+		ID       string        `json:"id"`
+		Function functionPiece `json:"function"`
+		Extra    *extra        `json:"extra_content"`
+	}
+	functionPiece struct {
+		Name      string    `json:"name"`
+		Arguments arguments `json:"arguments"`
+	}
+	usage struct {
+		PromptTokens     int64 `json:"prompt_tokens"`
+		CompletionTokens int64 `json:"completion_tokens"`
+		InputTokens      int64 `json:"input_tokens"`
+		OutputTokens     int64 `json:"output_tokens"`
+		CachedTokens     int64 `json:"cached_tokens"`
+		CacheHit         int64 `json:"prompt_cache_hit_tokens"`
+		CacheRead        int64 `json:"cache_read_input_tokens"`
+		CacheCreation    int64 `json:"cache_creation_input_tokens"`
+		Prompt           *struct {
+			Cached   *int64 `json:"cached_tokens"`
+			Written  *int64 `json:"cache_write_tokens"`
+			Creation *int64 `json:"cache_creation_tokens"`
+		} `json:"prompt_tokens_details"`
+		Completion *struct {
+			Reasoning int64 `json:"reasoning_tokens"`
+		} `json:"completion_tokens_details"`
+	}
+)
+
+// failed reports whether the chunk is an error in place of an answer.
+func (c *chunk) failed() bool {
+	if len(c.Error) > 0 && !isNothing(c.Error) {
+		return true
+	}
+	if len(c.Choices) > 0 || c.Usage != nil {
+		return false
+	}
+	return c.Object == "error" || len(c.Detail) > 0 || len(c.Message) > 0
+}
+
+func isNothing(raw json.RawMessage) bool {
+	switch string(raw) {
+	case "null", "false", `""`, "{}", "[]":
+		return true
+	}
+	return false
+}
+
+// thought is the reasoning of a delta. Services that fill several fields say
+// the same in each.
+func (s *said) thought() string {
+	if s.Reasoning != "" {
+		return s.Reasoning
+	}
+	if s.ReasoningContent != "" {
+		return s.ReasoningContent
+	}
+	var b strings.Builder
+	for _, raw := range s.ReasoningDetails {
+		var d detail
+		if json.Unmarshal(raw, &d) == nil {
+			b.WriteString(d.Text + d.Summary)
+		}
+	}
+	return b.String()
+}
+
+// content is a text, null, or a list of parts of which some are thinking.
+type content struct{ text, thought string }
+
+func (c *content) UnmarshalJSON(raw []byte) error {
+	if len(raw) == 0 || raw[0] == '"' {
+		return json.Unmarshal(raw, &c.text)
+	}
+	if raw[0] != '[' {
+		return nil
+	}
+	var parts []struct {
+		Type     string  `json:"type"`
+		Text     string  `json:"text"`
+		Thinking content `json:"thinking"`
+	}
+	if err := json.Unmarshal(raw, &parts); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		c.text += p.Text
+		c.thought += p.Thinking.text + p.Thinking.thought
+	}
+	return nil
+}
+
+// arguments is a piece of text, or, from some services, the object itself.
+type arguments string
+
+func (a *arguments) UnmarshalJSON(raw []byte) error {
+	switch {
+	case len(raw) > 0 && raw[0] == '"':
+		var s string
+		err := json.Unmarshal(raw, &s)
+		*a = arguments(s)
+		return err
+	case string(raw) == "null":
+		return nil
+	}
+	var b bytes.Buffer
+	err := json.Compact(&b, raw)
+	*a = arguments(b.String())
+	return err
+}
+
+// tokens maps the usage: nested fields win over top-level ones, and the input
+// excludes what went through the cache.
+func (u *usage) tokens() *hermes.Usage {
+	out := &hermes.Usage{Output: max(u.CompletionTokens, u.OutputTokens), Calls: 1}
+	prompt := max(u.PromptTokens, u.InputTokens)
+	out.CacheRead = max(u.CachedTokens, u.CacheHit, u.CacheRead)
+	out.CacheWrite = u.CacheCreation
+	if u.Prompt != nil {
+		if u.Prompt.Cached != nil {
+			out.CacheRead = *u.Prompt.Cached
+		}
+		if u.Prompt.Written != nil {
+			out.CacheWrite = *u.Prompt.Written
+		} else if u.Prompt.Creation != nil {
+			out.CacheWrite = *u.Prompt.Creation
+		}
+	}
+	if u.Completion != nil {
+		out.Reasoning = u.Completion.Reasoning
+	}
+	out.Input = max(0, prompt-out.CacheRead-out.CacheWrite)
+	return out
+}

@@ -1,0 +1,55 @@
+package chat
+
+import (
+	"hermes"
+	"hermes/internal/textcall"
+)
+
+// words passes on visible text. Small models of one's own spell their calls out
+// in it; those are taken out where the service is asked to be watched for them.
+func (a *answer) words(text string) error {
+	if text == "" {
+		return nil
+	}
+	a.text = true
+	if a.scan == nil {
+		return a.say(text)
+	}
+	return a.found(a.scan.Feed(text))
+}
+
+// lastWords passes on what was held back because it might have become a call.
+func (a *answer) lastWords() error {
+	if a.scan == nil {
+		return nil
+	}
+	return a.found(a.scan.End())
+}
+
+func (a *answer) say(text string) error {
+	if text != "" && !a.yield(hermes.Delta{Text: text}) {
+		return errStopped
+	}
+	return nil
+}
+
+func (a *answer) found(prose string, calls []textcall.Call) error {
+	if err := a.say(prose); err != nil {
+		return err
+	}
+	for _, c := range calls {
+		if !a.yield(hermes.Delta{Call: a.calls.spelled(c)}) {
+			return errStopped
+		}
+	}
+	return nil
+}
+
+// spelled adds a call that was found in the text.
+func (c *calls) spelled(found textcall.Call) *hermes.CallDelta {
+	s := &slot{index: -1, sentID: c.fresh(""), name: found.Name}
+	s.id = s.sentID
+	s.arguments.WriteString(found.Arguments)
+	c.slots = append(c.slots, s)
+	return &hermes.CallDelta{Index: len(c.slots) - 1, ID: s.sentID, Name: found.Name, Arguments: found.Arguments}
+}

@@ -1,0 +1,190 @@
+package gemini
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"strings"
+
+	"hermes"
+	"hermes/internal/fault"
+	"hermes/internal/httpc"
+	"hermes/internal/sse"
+	"hermes/internal/wire"
+)
+
+// answer turns what a service sends into deltas. It is complete once the
+// candidate has a finish reason.
+type answer struct {
+	yield     wire.Yield
+	ids       wire.Fresh
+	calls     int
+	thought   strings.Builder
+	signature string // of the words
+	usage     *usage
+	finish    hermes.Finish
+	events    int
+}
+
+func newAnswer(r *hermes.Request, yield wire.Yield) *answer {
+	return &answer{yield: yield, ids: wire.FreshAfter(r.Messages)}
+}
+
+// read reads the answer to its end and yields it.
+func (a *answer) read(x *httpc.Exchange) error {
+	body := bufio.NewReader(x.Response.Body)
+	kind, _, _ := mime.ParseMediaType(x.Response.Header.Get("Content-Type"))
+	var err error
+	switch first := wire.First(body); {
+	case kind == "text/event-stream":
+		err = a.stream(sse.NewReader(body, sse.Limits{}), x)
+	case first == '{', first == '[':
+		err = a.whole(body)
+	case first == '<':
+		err = fault.ErrNotAPI
+	default:
+		err = a.stream(sse.NewReader(body, sse.Limits{}), x)
+	}
+	if errors.Is(err, wire.ErrStopped) {
+		return err
+	}
+	return a.close(err)
+}
+
+func (a *answer) stream(r *sse.Reader, x *httpc.Exchange) error {
+	for {
+		ev, err := r.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		x.Alive()
+		data := bytes.TrimSpace(ev.Data)
+		if len(data) == 0 || string(data) == "[DONE]" {
+			continue
+		}
+		var g generated
+		if err := wire.Decode(data, ev.Cut, &g); err != nil {
+			return err
+		}
+		if err := a.chunk(&g, data); err != nil {
+			return err
+		}
+		if a.finish != "" {
+			x.Hurry(wire.DrainTime * 25) // what follows is at most one more chunk, with the usage
+		}
+	}
+}
+
+// whole takes in an answer that does not stream, or one whose stream is a list.
+func (a *answer) whole(body io.Reader) error {
+	var chunks []json.RawMessage
+	raw, err := wire.ReadWhole(body, &chunks)
+	if err != nil {
+		return err
+	}
+	if len(chunks) == 0 {
+		chunks = []json.RawMessage{raw}
+	}
+	for _, data := range chunks {
+		var g generated
+		if err := wire.Decode(data, true, &g); err != nil {
+			return err
+		}
+		if err := a.chunk(&g, data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *answer) chunk(g *generated, data []byte) error {
+	a.events++
+	if isError(g.Error) {
+		return &fault.Failure{Status: 200, Body: bytes.Clone(data)}
+	}
+	if g.Usage != nil {
+		a.usage = g.Usage
+	}
+	if g.Feedback != nil && g.Feedback.Reason != "" {
+		return blocked(g.Feedback.Reason, g.Feedback.Message)
+	}
+	for i := range g.Candidates {
+		c := &g.Candidates[i]
+		if c.Index != 0 {
+			continue // we never ask for more than one
+		}
+		for j := range c.Content.Parts {
+			if err := a.part(&c.Content.Parts[j]); err != nil {
+				return err
+			}
+		}
+		if err := a.end(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *answer) part(p *piece) error {
+	if p.Call != nil {
+		return a.call(p)
+	}
+	if p.Thought {
+		if p.Text == "" {
+			return nil
+		}
+		a.thought.WriteString(p.Text)
+		return a.yield(hermes.Delta{Reasoning: p.Text})
+	}
+	if p.Signature != "" {
+		a.signature = p.Signature
+	}
+	if p.Text == "" {
+		return nil
+	}
+	return a.yield(hermes.Delta{Text: p.Text})
+}
+
+func (a *answer) call(p *piece) error {
+	if p.Call.Name == "" {
+		return fmt.Errorf("%w: a tool call has no name", fault.ErrGarbage)
+	}
+	arguments := "{}"
+	var args bytes.Buffer
+	if json.Compact(&args, p.Call.Args) == nil && args.Bytes()[0] == '{' {
+		arguments = args.String()
+	}
+	d := hermes.CallDelta{Index: a.calls, ID: a.ids.ID(p.Call.ID), Name: p.Call.Name, Arguments: arguments, Signature: p.Signature}
+	a.calls++
+	return a.yield(hermes.Delta{Call: &d})
+}
+
+// close yields what comes last, and decides whether the answer is whole.
+func (a *answer) close(err error) error {
+	err = wire.Close(err, a.finish != "", a.events > 0)
+	if err == nil && a.signature != "" {
+		block := &hermes.Reasoning{Wire: wireName, Text: a.thought.String(), Signature: a.signature}
+		if stop := a.yield(hermes.Delta{Block: block}); stop != nil {
+			return stop
+		}
+	}
+	if a.usage != nil {
+		if stop := a.yield(hermes.Delta{Usage: a.usage.tokens()}); stop != nil {
+			return stop
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if a.finish == hermes.FinishStop && a.calls > 0 {
+		a.finish = hermes.FinishCalls
+	}
+	return a.yield(hermes.Delta{Finish: a.finish})
+}

@@ -1,0 +1,110 @@
+package gemini
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+
+	"hermes"
+	"hermes/internal/fault"
+)
+
+// The wire form of answers: of a chunk and of a whole answer alike.
+type (
+	generated struct {
+		Candidates []candidate     `json:"candidates"`
+		Usage      *usage          `json:"usageMetadata"`
+		Error      json.RawMessage `json:"error"`
+		Feedback   *struct {
+			Reason  string `json:"blockReason"`
+			Message string `json:"blockReasonMessage"`
+		} `json:"promptFeedback"`
+	}
+	candidate struct {
+		Index   int    `json:"index"`
+		Finish  string `json:"finishReason"`
+		Message string `json:"finishMessage"`
+		Content struct {
+			Parts []piece `json:"parts"`
+		} `json:"content"`
+	}
+	piece struct {
+		Text      string     `json:"text"`
+		Thought   bool       `json:"thought"`
+		Signature string     `json:"thoughtSignature"`
+		Call      *pieceCall `json:"functionCall"`
+	}
+	pieceCall struct {
+		ID   string          `json:"id"`
+		Name string          `json:"name"`
+		Args json.RawMessage `json:"args"`
+	}
+	usage struct {
+		Prompt     int64 `json:"promptTokenCount"`
+		Tools      int64 `json:"toolUsePromptTokenCount"`
+		Cached     int64 `json:"cachedContentTokenCount"`
+		Candidates int64 `json:"candidatesTokenCount"`
+		Thoughts   int64 `json:"thoughtsTokenCount"`
+	}
+)
+
+// tokens maps the usage: the input excludes what was read from the cache, the
+// output includes the thinking.
+func (u *usage) tokens() *hermes.Usage {
+	return &hermes.Usage{
+		Input: max(0, u.Prompt+u.Tools-u.Cached), CacheRead: u.Cached,
+		Output: u.Candidates + u.Thoughts, Reasoning: u.Thoughts, Calls: 1,
+	}
+}
+
+func isError(raw json.RawMessage) bool {
+	switch string(raw) {
+	case "", "null", "{}":
+		return false
+	}
+	return true
+}
+
+// end reads a finish reason. Some of them are failures that may pass.
+func (a *answer) end(c *candidate) error {
+	switch strings.ToUpper(c.Finish) {
+	case "", "FINISH_REASON_UNSPECIFIED":
+		return nil
+	case "MAX_TOKENS":
+		a.finish = hermes.FinishLength
+	case "SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII",
+		"IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", "MODEL_ARMOR":
+		a.finish = hermes.FinishFilter
+	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MALFORMED_RESPONSE", "OTHER", "NO_IMAGE", "IMAGE_OTHER":
+		return failure("server_error", "the model stopped with "+c.Finish+". "+c.Message)
+	case "MISSING_THOUGHT_SIGNATURE":
+		return failure("invalid_request", "a thinking signature is missing. "+c.Message)
+	default:
+		a.finish = hermes.FinishStop
+	}
+	return nil
+}
+
+// blocked is a prompt that the service will not answer.
+func blocked(reason, message string) error {
+	return failure("content_policy", "the prompt was blocked by the content policy ("+reason+"). "+message)
+}
+
+func failure(kind, message string) error {
+	body, err := json.Marshal(map[string]any{"error": map[string]string{"type": kind, "message": strings.TrimSpace(message)}})
+	if err != nil {
+		return err
+	}
+	return &fault.Failure{Status: 200, Body: body}
+}
+
+// translate gives a bad key the status that tells it: Google answers 400 and
+// names it among the details.
+func translate(err error) error {
+	if f, ok := errors.AsType[*fault.Failure](err); ok && f.Status == http.StatusBadRequest && bytes.Contains(f.Body, []byte(`"API_KEY_INVALID"`)) {
+		f.Status = http.StatusUnauthorized
+	}
+	return err
+}

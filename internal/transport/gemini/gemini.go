@@ -1,0 +1,98 @@
+// Package gemini speaks Google's generateContent protocol, streaming or not.
+//
+// It owns the wire form of requests and answers: turns of user and model that
+// alternate, results as parts that follow their calls, the thought signatures
+// that must come back on the part that bore them. What differs between model
+// generations stands in models.go; the dialect of tool schemas is
+// schema.Gemini. Every failure becomes a *hermes.ModelError.
+//
+// A request is written so that within a session each one begins with the bytes
+// of the one before: tools, system instruction, turns, and then what may change
+// from call to call. The last turn may grow by parts.
+//
+// Start reading at Model.Stream, then request.go, turns.go and answer.go.
+package gemini
+
+import (
+	"bytes"
+	"context"
+	"iter"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"hermes"
+	"hermes/internal/wire"
+)
+
+// Config says which model is asked, and how. BaseURL is the part before
+// /models/…:generateContent.
+type Config struct {
+	wire.Config
+	Quirks Quirks
+}
+
+// Quirks is what a service does differently. The zero value is Google's own
+// with an API key.
+type Quirks struct {
+	// NoStream asks for whole answers.
+	NoStream bool
+	// Bearer sends the key as an Authorization header.
+	Bearer bool
+}
+
+// Model is a hermes.Model behind a generateContent service.
+type Model struct {
+	cfg   Config
+	url   string
+	caps  capabilities
+	tools wire.Tools
+}
+
+// New returns a model. It does no I/O.
+func New(cfg Config) *Model {
+	cfg.Config = cfg.Config.Ready()
+	name := strings.TrimPrefix(cfg.Model, "models/")
+	verb := ":streamGenerateContent?alt=sse"
+	if cfg.Quirks.NoStream {
+		verb = ":generateContent"
+	}
+	return &Model{cfg: cfg, url: cfg.BaseURL + "/models/" + url.PathEscape(name) + verb, caps: capabilitiesOf(name)}
+}
+
+// ID returns the reference of the model.
+func (m *Model) ID() string { return m.cfg.ID }
+
+// Stream sends the request when the iteration begins; see hermes.Model.
+func (m *Model) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
+	return m.cfg.Stream(ctx, r, func(yield wire.Yield) error { return m.ask(ctx, r, yield) })
+}
+
+func (m *Model) ask(ctx context.Context, r *hermes.Request, yield wire.Yield) error {
+	body, err := m.encode(r)
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.url, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	switch key := m.cfg.Key.Reveal(); {
+	case key == "":
+	case m.cfg.Quirks.Bearer:
+		req.Header.Set("Authorization", "Bearer "+key)
+	default:
+		req.Header.Set("X-Goog-Api-Key", key)
+	}
+	x, err := m.cfg.Send(req)
+	if err != nil {
+		return translate(err)
+	}
+	defer x.Close()
+	if err := newAnswer(r, yield).read(x); err != nil {
+		return translate(err)
+	}
+	x.Drain(wire.DrainTime)
+	return nil
+}

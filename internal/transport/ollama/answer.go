@@ -1,0 +1,200 @@
+package ollama
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"hermes"
+	"hermes/internal/fault"
+	"hermes/internal/httpc"
+	"hermes/internal/sse"
+	"hermes/internal/textcall"
+	"hermes/internal/wire"
+)
+
+// chunk is a line of the answer, or the whole of one that does not stream.
+type chunk struct {
+	Message struct {
+		Content  string `json:"content"`
+		Thinking string `json:"thinking"`
+		Calls    []struct {
+			ID       string `json:"id"`
+			Function struct {
+				Name      string          `json:"name"`
+				Arguments json.RawMessage `json:"arguments"`
+			} `json:"function"`
+		} `json:"tool_calls"`
+	} `json:"message"`
+	Done   bool            `json:"done"`
+	Reason string          `json:"done_reason"`
+	Prompt int64           `json:"prompt_eval_count"`
+	Output int64           `json:"eval_count"`
+	Error  json.RawMessage `json:"error"`
+}
+
+// answer turns what a server sends into deltas. It is complete once the server
+// says done.
+type answer struct {
+	yield  wire.Yield
+	ids    wire.Fresh
+	scan   *textcall.Scanner // nil where no call may stand in the text
+	calls  int
+	said   bool
+	think  strings.Builder
+	last   *chunk
+	events int
+}
+
+func newAnswer(r *hermes.Request, yield wire.Yield) *answer {
+	return &answer{yield: yield, ids: wire.FreshAfter(r.Messages), scan: wire.TextCalls(r)}
+}
+
+// read reads the answer to its end and yields it.
+func (a *answer) read(x *httpc.Exchange) error {
+	body := bufio.NewReader(x.Response.Body)
+	err := fault.ErrNotAPI
+	if wire.First(body) != '<' {
+		err = a.stream(sse.NewLineReader(body, sse.Limits{}), x)
+	}
+	if errors.Is(err, wire.ErrStopped) {
+		return err
+	}
+	return a.close(err)
+}
+
+func (a *answer) stream(r *sse.Reader, x *httpc.Exchange) error {
+	for a.last == nil {
+		ev, err := r.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		x.Alive()
+		var c chunk
+		if err := wire.Decode(ev.Data, ev.Cut, &c); err != nil {
+			return err
+		}
+		a.events++
+		if len(c.Error) > 0 && string(c.Error) != "null" {
+			return &fault.Failure{Status: 200, Body: bytes.Clone(ev.Data)}
+		}
+		if err := a.chunk(&c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *answer) chunk(c *chunk) error {
+	if t := c.Message.Thinking; t != "" {
+		a.think.WriteString(t)
+		if err := a.yield(hermes.Delta{Reasoning: t}); err != nil {
+			return err
+		}
+	}
+	if err := a.words(c.Message.Content); err != nil {
+		return err
+	}
+	for _, call := range c.Message.Calls {
+		arguments := "{}"
+		var b bytes.Buffer
+		if json.Compact(&b, call.Function.Arguments) == nil && b.Bytes()[0] == '{' {
+			arguments = b.String()
+		}
+		if call.Function.Name == "" {
+			return fmt.Errorf("%w: a tool call has no name", fault.ErrGarbage)
+		}
+		if err := a.call(call.ID, call.Function.Name, arguments); err != nil {
+			return err
+		}
+	}
+	if c.Done {
+		a.last = c
+	}
+	return nil
+}
+
+// words passes on text, and the calls that are spelled out in it.
+func (a *answer) words(text string) error {
+	if text == "" {
+		return nil
+	}
+	if a.scan == nil {
+		return a.say(text)
+	}
+	return a.found(a.scan.Feed(text))
+}
+
+func (a *answer) found(prose string, calls []textcall.Call) error {
+	if err := a.say(prose); err != nil {
+		return err
+	}
+	for _, c := range calls {
+		if err := a.call("", c.Name, c.Arguments); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *answer) say(text string) error {
+	if text == "" {
+		return nil
+	}
+	a.said = true
+	return a.yield(hermes.Delta{Text: text})
+}
+
+func (a *answer) call(id, name, arguments string) error {
+	d := hermes.CallDelta{Index: a.calls, ID: a.ids.ID(id), Name: name, Arguments: arguments}
+	a.calls++
+	return a.yield(hermes.Delta{Call: &d})
+}
+
+// close yields what comes last, and decides whether the answer is whole.
+func (a *answer) close(err error) error {
+	err = wire.Close(err, a.last != nil, a.events > 0)
+	if err == nil && a.scan != nil {
+		if stop := a.found(a.scan.End()); stop != nil {
+			return stop
+		}
+	}
+	if err == nil && a.nothing() {
+		err = fault.ErrEmpty
+	}
+	if err != nil {
+		return err
+	}
+	if a.think.Len() > 0 {
+		if stop := a.yield(hermes.Delta{Block: &hermes.Reasoning{Wire: wireName, Text: a.think.String()}}); stop != nil {
+			return stop
+		}
+	}
+	usage := &hermes.Usage{Input: a.last.Prompt, Output: a.last.Output, Calls: 1}
+	if stop := a.yield(hermes.Delta{Usage: usage}); stop != nil {
+		return stop
+	}
+	return a.yield(hermes.Delta{Finish: a.why()})
+}
+
+// nothing reports whether the server has only loaded or unloaded the model.
+func (a *answer) nothing() bool {
+	return (a.last.Reason == "load" || a.last.Reason == "unload") && !a.said && a.calls == 0 && a.think.Len() == 0
+}
+
+func (a *answer) why() hermes.Finish {
+	switch {
+	case a.last.Reason == "length":
+		return hermes.FinishLength
+	case a.calls > 0:
+		return hermes.FinishCalls
+	}
+	return hermes.FinishStop
+}

@@ -1,0 +1,104 @@
+// Package ollama speaks the native protocol of Ollama, which streams lines of
+// JSON.
+//
+// It exists because the server's other protocol does not take num_ctx: a model
+// loaded without it gets 4,096 tokens and forgets the beginning of what is
+// sent. So the model's real limit is asked for once (show.go) and sent with
+// every request, and what is longer is refused instead of cut. The package also
+// finds the calls that small models spell out as text.
+//
+// A request is written so that within a session each one begins with the bytes
+// of the one before: the server keeps what it has read of a prompt.
+//
+// Start reading at Model.Stream, then request.go and answer.go.
+package ollama
+
+import (
+	"bytes"
+	"context"
+	"iter"
+	"net/http"
+	"strings"
+	"sync"
+
+	"hermes"
+	"hermes/internal/wire"
+)
+
+// Config says which model is asked, and how. BaseURL is the server's address; a
+// trailing /v1 or /api may stand. Window, where it is set, is the context
+// length that is asked for, as far as the model can.
+type Config struct {
+	wire.Config
+	Quirks Quirks
+	// Learn is told the context length that is asked for, once it is known; it
+	// may be nil.
+	Learn func(context int)
+}
+
+// Quirks is what a server does differently. The zero value is the usual.
+type Quirks struct {
+	// NoStream asks for whole answers.
+	NoStream bool
+	// KeepAlive is how long the model stays loaded, as the server writes
+	// durations; empty leaves it to the server.
+	KeepAlive string
+}
+
+// Model is a hermes.Model behind an Ollama server.
+type Model struct {
+	cfg   Config
+	base  string
+	tools wire.Tools
+
+	mu    sync.Mutex
+	shown *shown // what the server says of the model, once it has
+}
+
+// New returns a model. It does no I/O.
+func New(cfg Config) *Model {
+	cfg.Config = cfg.Config.Ready()
+	base := strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(cfg.BaseURL, "/v1"), "/api"), "/")
+	return &Model{cfg: cfg, base: base}
+}
+
+// ID returns the reference of the model.
+func (m *Model) ID() string { return m.cfg.ID }
+
+// Stream sends the request when the iteration begins; see hermes.Model.
+func (m *Model) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
+	return m.cfg.Stream(ctx, r, func(yield wire.Yield) error { return m.ask(ctx, r, yield) })
+}
+
+func (m *Model) ask(ctx context.Context, r *hermes.Request, yield wire.Yield) error {
+	body, err := m.encode(r, m.show(ctx))
+	if err != nil {
+		return err
+	}
+	req, err := m.post(ctx, "/api/chat", body)
+	if err != nil {
+		return err
+	}
+	x, err := m.cfg.Send(req)
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	if err := newAnswer(r, yield).read(x); err != nil {
+		return err
+	}
+	x.Drain(wire.DrainTime)
+	return nil
+}
+
+func (m *Model) post(ctx context.Context, path string, body []byte) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.base+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if m.cfg.Key != "" {
+		req.Header.Set("Authorization", "Bearer "+m.cfg.Key.Reveal())
+	}
+	return req, nil
+}

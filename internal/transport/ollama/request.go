@@ -1,0 +1,199 @@
+package ollama
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"hermes"
+	"hermes/internal/schema"
+	"hermes/internal/wire"
+)
+
+// The wire form of a conversation.
+type (
+	message struct {
+		Role     string   `json:"role"`
+		Content  string   `json:"content"`
+		Thinking string   `json:"thinking,omitempty"`
+		Images   []string `json:"images,omitempty"`
+		Calls    []call   `json:"tool_calls,omitempty"`
+		ToolName string   `json:"tool_name,omitempty"`
+		CallID   string   `json:"tool_call_id,omitempty"`
+	}
+	call struct {
+		ID       string   `json:"id,omitempty"`
+		Function function `json:"function"`
+	}
+	function struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+	}
+	options struct {
+		Context     int      `json:"num_ctx,omitempty"`
+		MaxTokens   int      `json:"num_predict,omitempty"`
+		Temperature *float64 `json:"temperature,omitempty"`
+	}
+)
+
+const (
+	wireName = "ollama"
+	// inWords is the last message where no calls are wanted: the protocol has
+	// no other way to say it, and the tools must stay for what the server
+	// keeps of the prompt.
+	inWords = "Answer in words now. Do not call a tool."
+)
+
+// encode writes the whole body.
+func (m *Model) encode(r *hermes.Request, s *shown) ([]byte, error) {
+	var b bytes.Buffer
+	b.Grow(wire.Size(r))
+	b.WriteString(`{"model":`)
+	if err := wire.JSON(&b, m.cfg.Model); err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(&b, `,"stream":%t`, !m.cfg.Quirks.NoStream)
+	if m.cfg.Quirks.KeepAlive != "" {
+		fmt.Fprintf(&b, `,"keep_alive":%q`, m.cfg.Quirks.KeepAlive)
+	}
+	list, err := m.tools.Encode(r.Tools, encodeTools)
+	if err != nil {
+		return nil, err
+	}
+	b.Write(list)
+	b.WriteString(`,"messages":`)
+	if err := wire.List(&b, messages(r)); err != nil {
+		return nil, fmt.Errorf("encode the conversation: %w", err)
+	}
+	if err := m.writeTail(&b, r, s); err != nil {
+		return nil, err
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// writeTail writes what may differ from call to call. A prompt that is too long
+// is to be refused, not cut at its beginning without a word.
+func (m *Model) writeTail(b *bytes.Buffer, r *hermes.Request, s *shown) error {
+	b.WriteString(`,"truncate":false,"shift":false`)
+	if think := m.think(r.Effort, s); think != "" {
+		b.WriteString(`,"think":` + think)
+	}
+	b.WriteString(`,"options":`)
+	return wire.JSON(b, options{Context: s.context(m.cfg.Window), MaxTokens: r.MaxTokens, Temperature: r.Temperature})
+}
+
+// think is the switch for thinking, as JSON; empty leaves it to the server. A
+// model that cannot think refuses it.
+func (m *Model) think(e hermes.Effort, s *shown) string {
+	if e == "" || !s.can("thinking") {
+		return ""
+	}
+	if !strings.Contains(strings.ToLower(m.cfg.Model), "gpt-oss") {
+		return map[bool]string{true: "true", false: "false"}[e != hermes.EffortNone]
+	}
+	switch e { // it thinks always, at three levels
+	case hermes.EffortNone, hermes.EffortMinimal, hermes.EffortLow:
+		return `"low"`
+	case hermes.EffortMedium:
+		return `"medium"`
+	}
+	return `"high"`
+}
+
+func messages(r *hermes.Request) []message {
+	kept := wire.PairsOf(r.Messages)
+	out := make([]message, 0, len(r.Messages)+2)
+	if r.System != "" {
+		out = append(out, message{Role: "system", Content: r.System})
+	}
+	names := map[string]string{}
+	var shown []*hermes.Image // of results, which models look for in a user's message
+	for i, msg := range r.Messages {
+		switch msg.Role {
+		case hermes.RoleUser:
+			out = append(out, withImages(message{Role: "user", Content: msg.Text()}, wire.Images(msg)))
+		case hermes.RoleAssistant:
+			out = append(out, said(msg, kept.Calls[i], names))
+		case hermes.RoleTool:
+			if !kept.Results[i] {
+				continue
+			}
+			out = append(out, message{Role: "tool", Content: cmp.Or(msg.Text(), wire.NoOutput), ToolName: cmp.Or(names[msg.CallID], msg.ToolName), CallID: msg.CallID})
+			shown = append(shown, wire.Images(msg)...)
+			if last := i+1 == len(r.Messages) || r.Messages[i+1].Role != hermes.RoleTool; last && len(shown) > 0 {
+				out = append(out, withImages(message{Role: "user", Content: "The images that the tools returned:"}, shown))
+				shown = nil
+			}
+		}
+	}
+	if r.WordsOnly && len(r.Tools) > 0 {
+		out = append(out, message{Role: "user", Content: inWords})
+	}
+	return out
+}
+
+// withImages puts the data of images into a message; the server does not fetch
+// addresses, so the model is told them.
+func withImages(m message, images []*hermes.Image) message {
+	for _, img := range images {
+		if len(img.Data) > 0 {
+			_, data := wire.Base64(img)
+			m.Images = append(m.Images, data)
+			continue
+		}
+		m.Content = strings.TrimPrefix(m.Content+"\n", "\n") + "(an image that could not be loaded: " + img.URL + ")"
+	}
+	if m.Content == "" && len(m.Images) == 0 {
+		m.Content = wire.NoText
+	}
+	return m
+}
+
+// said is an assistant's message. Thinking goes back with calls only: it is
+// what the round of tools goes on from.
+func said(msg hermes.Message, answered []bool, names map[string]string) message {
+	m := message{Role: "assistant", Content: msg.Text()}
+	for i, c := range msg.Calls {
+		if answered[i] {
+			names[c.ID] = c.Name
+			m.Calls = append(m.Calls, call{c.ID, function{c.Name, wire.Object(c.Arguments)}})
+		}
+	}
+	if len(m.Calls) > 0 {
+		for _, b := range msg.Reasoning {
+			if b.Wire == wireName {
+				m.Thinking += b.Text
+			}
+		}
+		return m
+	}
+	if strings.TrimSpace(m.Content) == "" {
+		m.Content = wire.NoText
+	}
+	return m
+}
+
+func encodeTools(tools []hermes.Spec) ([]byte, error) {
+	type described struct {
+		Name        string          `json:"name"`
+		Description string          `json:"description"`
+		Parameters  json.RawMessage `json:"parameters"`
+	}
+	type tool struct {
+		Type     string    `json:"type"`
+		Function described `json:"function"`
+	}
+	var list []tool
+	for _, t := range tools {
+		list = append(list, tool{"function", described{t.Name, t.Description, schema.Clean(t.Schema)}})
+	}
+	var b bytes.Buffer
+	b.WriteString(`,"tools":`)
+	if err := wire.JSON(&b, list); err != nil {
+		return nil, fmt.Errorf("encode tools: %w", err)
+	}
+	return b.Bytes(), nil
+}

@@ -1,0 +1,202 @@
+package responses
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"mime"
+
+	"hermes"
+	"hermes/internal/fault"
+	"hermes/internal/httpc"
+	"hermes/internal/sse"
+	"hermes/internal/wire"
+)
+
+// answer turns what a service sends into deltas. It is complete only after the
+// event that closes the response.
+type answer struct {
+	yield   wire.Yield
+	ids     wire.Fresh
+	items   map[int]*open
+	calls   int
+	usage   *usage
+	finish  hermes.Finish
+	refusal bool
+	cut     bool // a message was not finished
+	events  int
+	closed  bool
+}
+
+func newAnswer(r *hermes.Request, yield wire.Yield) *answer {
+	return &answer{yield: yield, ids: wire.FreshAfter(r.Messages), items: map[int]*open{}}
+}
+
+// read reads the answer to its end and yields it.
+func (a *answer) read(x *httpc.Exchange) error {
+	body := bufio.NewReader(x.Response.Body)
+	kind, _, _ := mime.ParseMediaType(x.Response.Header.Get("Content-Type"))
+	var err error
+	switch first := wire.First(body); {
+	case kind == "text/event-stream":
+		err = a.stream(sse.NewReader(body, sse.Limits{}), x)
+	case first == '{':
+		err = a.whole(body)
+	case first == '<':
+		err = fault.ErrNotAPI
+	default:
+		err = a.stream(sse.NewReader(body, sse.Limits{}), x)
+	}
+	if errors.Is(err, wire.ErrStopped) {
+		return err
+	}
+	return a.close(err)
+}
+
+func (a *answer) stream(r *sse.Reader, x *httpc.Exchange) error {
+	for !a.closed {
+		ev, err := r.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		x.Alive()
+		if err := a.raw(ev.Name, bytes.TrimSpace(ev.Data), ev.Cut); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// raw takes in one event.
+func (a *answer) raw(name string, data []byte, cut bool) error {
+	if len(data) == 0 {
+		return nil
+	}
+	if string(data) == "[DONE]" { // some look-alikes end so, and say no more
+		a.events++
+		a.closed = a.allDone()
+		return nil
+	}
+	var e event
+	if err := wire.Decode(data, cut, &e); err != nil {
+		return err
+	}
+	a.events++
+	if e.Type == "" {
+		e.Type = name
+	}
+	if e.Type == "error" || e.Type == "" && isError(e.Error) {
+		return &fault.Failure{Status: 200, Body: bytes.Clone(data)}
+	}
+	return a.event(&e)
+}
+
+func (a *answer) event(e *event) error {
+	switch e.Type {
+	case "response.output_item.added":
+		if e.Item != nil {
+			return a.begin(e.Index, e.Item)
+		}
+	case "response.output_text.delta", "response.refusal.delta":
+		a.refusal = a.refusal || e.Type == "response.refusal.delta"
+		return a.words(a.at(e.Index, "message"), e.Delta)
+	case "response.reasoning_summary_part.added":
+		if e.Part > 0 {
+			return a.thought(a.at(e.Index, "reasoning"), "\n\n")
+		}
+	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
+		return a.thought(a.at(e.Index, "reasoning"), e.Delta)
+	case "response.function_call_arguments.delta":
+		return a.arguments(a.items[e.Index], e.Delta)
+	case "response.output_item.done":
+		if e.Item != nil {
+			return a.end(e.Index, e.Item)
+		}
+	case "response.completed", "response.incomplete", "response.failed", "response.cancelled", "response.done":
+		if e.Response != nil {
+			return a.response(e.Response)
+		}
+	}
+	return nil // progress, and what is not known yet
+}
+
+// whole takes in an answer that does not stream.
+func (a *answer) whole(body io.Reader) error {
+	var r response
+	raw, err := wire.ReadWhole(body, &r)
+	if err != nil {
+		return err
+	}
+	if isError(r.Error) || r.Object != "response" && len(r.Output) == 0 {
+		return &fault.Failure{Status: 200, Body: raw}
+	}
+	a.events++
+	return a.response(&r)
+}
+
+// response takes in the closing state of the whole.
+func (a *answer) response(r *response) error {
+	if r.Usage != nil {
+		a.usage = r.Usage
+	}
+	if isError(r.Error) {
+		return &fault.Failure{Status: 200, Body: bytes.Join([][]byte{[]byte(`{"error":`), r.Error, {'}'}}, nil)}
+	}
+	switch r.Status {
+	case "failed", "cancelled":
+		return &fault.Failure{Status: 200, Body: []byte(`{"error":{"type":"server_error","message":"the service stopped the answer: ` + r.Status + `"}}`)}
+	case "in_progress", "queued":
+		return nil // not its end: whatever follows, this is no answer yet
+	}
+	for i := range r.Output {
+		if err := a.end(i, &r.Output[i]); err != nil {
+			return err
+		}
+	}
+	if r.Status == "incomplete" {
+		a.finish = hermes.FinishLength
+		if r.Incomplete != nil && r.Incomplete.Reason == "content_filter" {
+			a.finish = hermes.FinishFilter
+		}
+	}
+	a.closed = true
+	return nil
+}
+
+// close yields what comes last, and decides whether the answer is whole.
+func (a *answer) close(err error) error {
+	err = wire.Close(err, a.closed, a.events > 0)
+	if err == nil {
+		err = a.check()
+	}
+	if errors.Is(err, wire.ErrStopped) {
+		return err
+	}
+	if a.usage != nil {
+		if stop := a.yield(hermes.Delta{Usage: a.usage.tokens()}); stop != nil {
+			return stop
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return a.yield(hermes.Delta{Finish: a.why()})
+}
+
+func (a *answer) why() hermes.Finish {
+	switch {
+	case a.finish != "":
+		return a.finish
+	case a.calls > 0:
+		return hermes.FinishCalls
+	case a.refusal:
+		return hermes.FinishFilter
+	case a.cut:
+		return hermes.FinishLength
+	}
+	return hermes.FinishStop
+}

@@ -1,0 +1,165 @@
+// Package responses speaks OpenAI's Responses protocol, streaming or not, with
+// OpenAI, the services that offer the same, and the Codex back end of ChatGPT
+// accounts.
+//
+// It owns the wire form of requests and answers: items in place of messages,
+// encrypted reasoning that is sent back because nothing is stored at the
+// service, call ids that pair calls with results. Item ids are never sent back.
+// What differs between model families stands in families.go. Every failure
+// becomes a *hermes.ModelError; nothing is decided about it here.
+//
+// A request is written so that within a session each one begins with the bytes
+// of the one before: what never changes, tools, instructions, items, and then
+// what may change from call to call.
+//
+// Start reading at Model.Stream, then request.go, items.go and answer.go.
+package responses
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"iter"
+	"net/http"
+	"strings"
+
+	"hermes"
+	"hermes/internal/wire"
+)
+
+// Config says which model is asked, and how. BaseURL is the part before
+// /responses.
+type Config struct {
+	wire.Config
+	Quirks Quirks
+}
+
+// Quirks is what a service does differently. The zero value is OpenAI's own.
+type Quirks struct {
+	// Codex is the back end of ChatGPT accounts: the system prompt goes as
+	// instructions, limits and temperature are refused, and the account is
+	// named in a header beside its token.
+	Codex bool
+	// NoStream asks for whole answers. The Codex back end always streams.
+	NoStream bool
+	// NoReasoning leaves out what asks for reasoning and its encrypted form.
+	NoReasoning bool
+	// KeyHeader carries the key as it is, in place of Authorization.
+	KeyHeader string
+	// SessionHeader carries the id of the session.
+	SessionHeader string
+	// Extra holds body fields that are sent as they are.
+	Extra map[string]json.RawMessage
+}
+
+// Model is a hermes.Model behind a Responses service.
+type Model struct {
+	cfg   Config
+	url   string
+	head  []byte // the body up to the session
+	tools wire.Tools
+}
+
+// New returns a model. It does no I/O.
+func New(cfg Config) *Model {
+	cfg.Config = cfg.Config.Ready()
+	if cfg.Quirks.Codex {
+		cfg.Quirks.NoStream = false
+	}
+	m := &Model{cfg: cfg, url: endpoint(cfg.BaseURL)}
+	m.head = m.encodeHead()
+	return m
+}
+
+// endpoint puts the path and keeps the query, which Azure's addresses have.
+func endpoint(base string) string {
+	path, query, has := strings.Cut(base, "?")
+	path = strings.TrimRight(path, "/")
+	if !strings.HasSuffix(path, "/responses") {
+		path += "/responses"
+	}
+	if has {
+		path += "?" + query
+	}
+	return path
+}
+
+// ID returns the reference of the model.
+func (m *Model) ID() string { return m.cfg.ID }
+
+// Stream sends the request when the iteration begins; see hermes.Model.
+func (m *Model) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
+	return m.cfg.Stream(ctx, r, func(yield wire.Yield) error { return m.ask(ctx, r, yield) })
+}
+
+func (m *Model) ask(ctx context.Context, r *hermes.Request, yield wire.Yield) error {
+	body, err := m.encode(r)
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.url, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	m.setHeader(req.Header, r)
+	x, err := m.cfg.Send(req)
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	if err := newAnswer(r, yield).read(x); err != nil {
+		return err
+	}
+	x.Drain(wire.DrainTime)
+	return nil
+}
+
+func (m *Model) setHeader(h http.Header, r *hermes.Request) {
+	h.Set("Content-Type", "application/json")
+	if !m.cfg.Quirks.NoStream {
+		h.Set("Accept", "text/event-stream")
+	}
+	switch {
+	case m.cfg.Key == "":
+	case m.cfg.Quirks.KeyHeader != "":
+		h.Set(m.cfg.Quirks.KeyHeader, m.cfg.Key.Reveal())
+	default:
+		h.Set("Authorization", "Bearer "+m.cfg.Key.Reveal())
+	}
+	if name := m.cfg.Quirks.SessionHeader; name != "" && r.Session != "" {
+		h.Set(name, r.Session)
+	}
+	if m.cfg.Each != nil {
+		m.cfg.Each(h, r)
+	}
+	if !m.cfg.Quirks.Codex {
+		return
+	}
+	h.Set("OpenAI-Beta", "responses=experimental")
+	if account := accountOf(m.cfg.Key.Reveal()); account != "" {
+		h.Set("ChatGPT-Account-Id", account)
+	}
+}
+
+// accountOf reads the account from the token of a ChatGPT login, whose second
+// part is JSON. Nothing is verified: the service does that.
+func accountOf(token string) string {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return ""
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[1], "="))
+	if err != nil {
+		return ""
+	}
+	var claims struct {
+		Auth struct {
+			Account string `json:"chatgpt_account_id"`
+		} `json:"https://api.openai.com/auth"`
+	}
+	if json.Unmarshal(raw, &claims) != nil {
+		return ""
+	}
+	return claims.Auth.Account
+}

@@ -1,0 +1,76 @@
+package wire
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"hermes/internal/fault"
+)
+
+// First returns the first byte that is not blank without consuming it; 0 where
+// none of the first 64 is one.
+func First(body *bufio.Reader) byte {
+	for n := 1; n <= 64; n++ {
+		head, err := body.Peek(n)
+		if err != nil {
+			return 0
+		}
+		switch b := head[n-1]; b {
+		case ' ', '\t', '\r', '\n':
+		default:
+			return b
+		}
+	}
+	return 0
+}
+
+// maxWhole bounds an answer that does not stream, in bytes.
+const maxWhole = 64 << 20
+
+// ReadWhole reads an answer that does not stream into v.
+func ReadWhole(body io.Reader, v any) (raw []byte, err error) {
+	raw, err = io.ReadAll(io.LimitReader(body, maxWhole))
+	if err != nil {
+		return nil, err
+	}
+	return raw, Decode(raw, true, v)
+}
+
+// Decode reads one event or answer into v. A field of an unexpected type does
+// no harm: the rest is read all the same. Cut says that the stream ended inside
+// the event, which makes broken JSON a broken answer.
+func Decode(data []byte, cut bool, v any) error {
+	err := json.Unmarshal(data, v)
+	if err == nil {
+		return nil
+	}
+	if _, odd := errors.AsType[*json.UnmarshalTypeError](err); odd {
+		return nil
+	}
+	if cut {
+		return fault.ErrCut
+	}
+	const shown = 200
+	return fmt.Errorf("%w: an event is no JSON: %.*q", fault.ErrGarbage, shown, data[:min(len(data), shown)])
+}
+
+// Close decides what becomes of an answer: complete says that all has been
+// said, so that it does not matter how the connection ended, begun that at
+// least something came.
+func Close(err error, complete, begun bool) error {
+	if _, failed := errors.AsType[*fault.Failure](err); failed {
+		return err
+	}
+	switch {
+	case complete:
+		return nil
+	case err != nil:
+		return err
+	case !begun:
+		return fault.ErrEmpty
+	}
+	return fault.ErrCut
+}
