@@ -1,0 +1,146 @@
+package clarify_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hermes"
+	"hermes/internal/tool/clarify"
+)
+
+// person answers questions in order.
+type person struct {
+	hermes.Host
+	answers []hermes.Answer
+	err     error
+	depth   int
+	asked   []hermes.Question
+}
+
+func (p *person) Session() hermes.SessionRef { return hermes.SessionRef{Depth: p.depth} }
+
+func (p *person) Ask(_ context.Context, q hermes.Question) (hermes.Answer, error) {
+	p.asked = append(p.asked, q)
+	if p.err != nil {
+		return hermes.Answer{}, p.err
+	}
+	a := p.answers[0]
+	p.answers = p.answers[1:]
+	return a, nil
+}
+
+func tool(t *testing.T) hermes.Tool {
+	t.Helper()
+	tools, err := clarify.New().Tools(t.Context())
+	if err != nil || len(tools) != 1 {
+		t.Fatal(tools, err)
+	}
+	return tools[0]
+}
+
+func ask(t *testing.T, p *person, arguments string) (string, error) {
+	t.Helper()
+	r, err := tool(t).Run(t.Context(), &hermes.Call{ID: "c1", Name: "clarify", Arguments: json.RawMessage(arguments), Host: p})
+	return r.Text, err
+}
+
+func says(texts ...string) []hermes.Answer { return []hermes.Answer{{Texts: texts}} }
+
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, in string
+		answers  []hermes.Answer
+		want     string
+	}{
+		{"free text is trimmed", `{"question":" Which port? "}`, says("  8080 \n"), `{"question":"Which port?","user_response":"8080"}`},
+		{"a choice", `{"question":"Which?","choices":["a","b"]}`, says("b"), `{"question":"Which?","choices_offered":["a","b"],"user_response":"b"}`},
+		{"the mark of a recommendation is stripped", `{"question":"Which?","choices":["uv (Recommended)","pip"]}`, says("uv (Recommended)"),
+			`{"question":"Which?","choices_offered":["uv","pip"],"user_response":"uv"}`},
+		{"a number", `{"question":"Which?","choices":["uv (recommended)","pip"]}`, says("1"), `{"question":"Which?","choices_offered":["uv","pip"],"user_response":"uv"}`},
+		{"a number that is a choice itself", `{"question":"How many?","choices":["2","1"]}`, says("1"), `{"question":"How many?","choices_offered":["2","1"],"user_response":"1"}`},
+		{"a number beyond the choices", `{"question":"How many?","choices":["one","two"]}`, says("7"), `{"question":"How many?","choices_offered":["one","two"],"user_response":"7"}`},
+		{"something else", `{"question":"Which?","choices":["a","b"]}`, says("neither of them"), `{"question":"Which?","choices_offered":["a","b"],"user_response":"neither of them"}`},
+		{"several", `{"question":"Which?","choices":["a","b","c"],"multi_select":true}`, says("a", "c"), `{"question":"Which?","choices_offered":["a","b","c"],"user_response":["a","c"]}`},
+		{"several by number", `{"question":"Which?","choices":["a","b","c"],"multi_select":true}`, says("1, 3"), `{"question":"Which?","choices_offered":["a","b","c"],"user_response":["a","c"]}`},
+		{"six choices", `{"question":"Which?","choices":["1","2","3","4","5","6"]}`, says("6"), `{"question":"Which?","choices_offered":["1","2","3","4","5","6"],"user_response":"6"}`},
+		{"blank and equal choices go", `{"question":"Which?","choices":["a"," ","a "]}`, says("a"), `{"question":"Which?","choices_offered":["a"],"user_response":"a"}`},
+		{"a batch", `{"questions":[{"id":"port","question":"Port?"},{"question":"Kind?","choices":["x","y"]}]}`, append(says("80"), says("2")...),
+			`{"responses":[{"id":"port","question":"Port?","user_response":"80"},{"id":"q2","question":"Kind?","choices_offered":["x","y"],"user_response":"y"}]}`},
+		{"no answer in time", `{"question":"Which?"}`, []hermes.Answer{{TimedOut: true}},
+			`{"question":"Which?","user_response":"","timed_out":true,"note":"The person did not answer in time. Go on with your best judgement, and say what you assumed."}`},
+		{"a batch ends where nobody answers", `{"questions":[{"question":"A?"},{"question":"B?"},{"question":"C?"}]}`, append(says("a"), hermes.Answer{TimedOut: true}),
+			`{"responses":[{"id":"q1","question":"A?","user_response":"a"},{"id":"q2","question":"B?","user_response":""}],"timed_out":true,"note":"The person did not answer in time. Go on with your best judgement, and say what you assumed."}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			p := &person{answers: tt.answers}
+			got, err := ask(t, p, tt.in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+			if len(p.answers) > 0 {
+				t.Error("not everything was asked")
+			}
+		})
+	}
+}
+
+func TestWhatIsNoQuestionIsRefused(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		`{}`:                "a question is needed",
+		`{"question":"  "}`: "a question is needed",
+		`{"questions":[{"choices":["a"],"question":""}]}`:           "a question is needed",
+		`{"question":"Q?","choices":["1","2","3","4","5","6","7"]}`: "too many",
+		`{"question":"Q?","choices":[1,2]}`:                         "do not fit",
+		`{"question":"Q?","questions":[{"question":"1"},{"question":"2"},{"question":"3"},{"question":"4"},{"question":"5"}]}`: "6 questions are too many",
+		`{"question":"` + strings.Repeat("x", 5000) + `"}`:                                                                     "in a few sentences",
+	} {
+		p := &person{}
+		if _, err := ask(t, p, in); err == nil || !strings.Contains(err.Error(), want) || len(p.asked) > 0 {
+			t.Errorf("%.60s: got %v, asked %d", in, err, len(p.asked))
+		}
+	}
+}
+
+func TestWithoutAUserItIsAnError(t *testing.T) {
+	t.Parallel()
+	if _, err := ask(t, &person{err: errors.New("nobody is there who could answer")}, `{"question":"Q?"}`); err == nil || !strings.Contains(err.Error(), "best judgement") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := ask(t, &person{err: hermes.ErrInterrupted}, `{"question":"Q?"}`); !errors.Is(err, hermes.ErrInterrupted) {
+		t.Errorf("an interrupt became %v", err)
+	}
+	if _, err := ask(t, &person{depth: 1}, `{"question":"Q?"}`); err == nil || !strings.Contains(err.Error(), "subagent") {
+		t.Errorf("a subagent asked: %v", err)
+	}
+}
+
+func TestNothingRunsBesideAQuestion(t *testing.T) {
+	t.Parallel()
+	if m := tool(t).Spec().Mode; m != hermes.ModeExclusive {
+		t.Errorf("mode %v", m)
+	}
+}
+
+func TestTheFaceSeesWhatIsAsked(t *testing.T) {
+	t.Parallel()
+	p := &person{answers: says("a")}
+	if _, err := ask(t, p, `{"question":"Q?","choices":["a (recommended)","b"],"multi_select":true}`); err != nil {
+		t.Fatal(err)
+	}
+	want := []hermes.Question{{CallID: "c1", Text: "Q?", Choices: []string{"a (recommended)", "b"}, Multiple: true}}
+	if diff := cmp.Diff(want, p.asked); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,117 @@
+package clarify
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxChoices is how many choices are taken; the model is told of four.
+const maxChoices = 6
+
+// Bounds of what is shown, in bytes.
+const (
+	maxText   = 4000
+	maxChoice = 400
+)
+
+type question struct {
+	ID          string   `json:"id,omitempty"`
+	Question    string   `json:"question"`
+	Choices     []string `json:"choices,omitempty"`
+	MultiSelect bool     `json:"multi_select,omitempty"`
+}
+
+// check brings a question into shape, or says what is wrong with it.
+func (q *question) check() error {
+	q.Question = strings.TrimSpace(q.Question)
+	if q.Question == "" {
+		return errors.New("a question is needed: say in one or two sentences what you want to know")
+	}
+	if len(q.Question) > maxText {
+		return fmt.Errorf("the question has %d characters; ask in a few sentences, and show long text before you ask", len(q.Question))
+	}
+	var choices []string
+	for _, c := range q.Choices {
+		c = strings.TrimSpace(c)
+		if len(c) > maxChoice {
+			return fmt.Errorf("a choice of %d characters is too long; name it in a few words and explain it in the question", len(c))
+		}
+		if c != "" && !slices.ContainsFunc(choices, func(have string) bool { return plain(have) == plain(c) }) {
+			choices = append(choices, c)
+		}
+	}
+	if len(choices) > maxChoices {
+		return fmt.Errorf("%d choices are too many; offer the 4 likeliest, since the person can always write something else", len(choices))
+	}
+	q.Choices = choices
+	q.MultiSelect = q.MultiSelect && len(choices) > 0
+	return nil
+}
+
+// offered are the choices without marks.
+func (q *question) offered() []string {
+	var out []string
+	for _, c := range q.Choices {
+		out = append(out, plain(c))
+	}
+	return out
+}
+
+// plain is a choice without the mark of a recommendation.
+func plain(choice string) string {
+	choice = strings.TrimSpace(choice)
+	for _, mark := range []string{"(recommended)", "[recommended]", "- recommended", "— recommended"} {
+		if at := len(choice) - len(mark); at > 0 && strings.EqualFold(choice[at:], mark) {
+			return strings.TrimSpace(choice[:at])
+		}
+	}
+	return choice
+}
+
+// read makes sense of an answer: choices as they were shown, their numbers, or
+// words of the person's own. Blank texts are no answer.
+func (q *question) read(texts []string) []string {
+	var out []string
+	for _, t := range texts {
+		t = strings.TrimSpace(t)
+		switch picked := q.numbered(t); {
+		case t == "":
+		case slices.Contains(q.Choices, t):
+			out = append(out, plain(t))
+		case len(picked) > 0:
+			out = append(out, picked...)
+		default:
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// numbered are the choices that a text names by number, nil if it is no list
+// of numbers: one of them, or several where several are allowed.
+func (q *question) numbered(text string) []string {
+	fields := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == ';' || r == '.' })
+	if len(fields) > 1 && !q.MultiSelect {
+		return nil
+	}
+	var out []string
+	for _, f := range fields {
+		n, err := strconv.Atoi(f)
+		if err != nil || n < 1 || n > len(q.Choices) {
+			return nil
+		}
+		out = append(out, plain(q.Choices[n-1]))
+	}
+	return out
+}
+
+// answer is the form of the answer that the model gets.
+func (q *question) answer(texts []string) any {
+	if q.MultiSelect {
+		return append([]string{}, texts...)
+	}
+	return strings.Join(texts, "\n")
+}

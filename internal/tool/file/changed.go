@@ -1,0 +1,74 @@
+package file
+
+import (
+	"os"
+	"slices"
+	"strings"
+)
+
+// maxNamed bounds the files that are named at once.
+const maxNamed = 10
+
+// noise are the ends of names of files that programs write beside others;
+// nobody wants to hear of them.
+var noise = []string{".swp", ".swo", ".tmp", "~", ".pyc", ".lock", ".log", "4913"}
+
+// Changed names the files that a session has read or written and that
+// somebody else has changed or removed since, each state once. It looks at
+// files of this machine; of others it names none. At most ten are named.
+func (t *Toolset) Changed(session string) []string {
+	seen := t.ledger.seen(session)
+	var out []string
+	for path, s := range seen {
+		if noisy(path) {
+			continue
+		}
+		info, err := os.Stat(path)
+		now := stamp{}
+		if err == nil {
+			now = stampOf(info)
+		}
+		if now != s && t.ledger.news(session, path, now) {
+			if err != nil {
+				path += " (removed)"
+			}
+			out = append(out, path)
+		}
+	}
+	slices.Sort(out)
+	return out[:min(len(out), maxNamed)]
+}
+
+func noisy(path string) bool {
+	return slices.ContainsFunc(noise, func(n string) bool { return strings.HasSuffix(path, n) }) ||
+		strings.Contains(path, "/.git/") || strings.Contains(path, "/node_modules/") || strings.Contains(path, "/__pycache__/")
+}
+
+// seen is what a session knows of files, as a copy.
+func (l *ledger) seen(session string) map[string]stamp {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := map[string]stamp{}
+	if r := l.sessions[session]; r != nil {
+		for path, s := range r.files {
+			out[path] = s
+		}
+	}
+	return out
+}
+
+// news reports whether a session has not been told of this state yet, and
+// remembers that it is now.
+func (l *ledger) news(session, path string, now stamp) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.of(session)
+	if r.named == nil {
+		r.named = map[string]stamp{}
+	}
+	if was, ok := r.named[path]; ok && was == now {
+		return false
+	}
+	r.named[path] = now
+	return true
+}

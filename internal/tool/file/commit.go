@@ -1,0 +1,151 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"hermes"
+	"hermes/internal/patch"
+)
+
+// maxShownDiff bounds the diffs in results, in bytes.
+const maxShownDiff = 20_000
+
+// A write is one file about to get new content.
+type write struct {
+	place
+	old, new string
+	existed  bool
+}
+
+// changed tells in a result what became of the files.
+type changed struct {
+	Modified []string         `json:"files_modified,omitempty"`
+	Created  []string         `json:"files_created,omitempty"`
+	Deleted  []string         `json:"files_deleted,omitempty"`
+	Lint     map[string]*lint `json:"lint,omitempty"`
+	Warning  string           `json:"_warning,omitempty"`
+}
+
+// write puts the content in the file and notes what the model needs to know.
+// Hold the path's lock.
+func (t *Toolset) write(ctx context.Context, session string, w write, done *changed) error {
+	if !t.config.TrustWrites {
+		done.warn(t.ledger.stale(session, w.place))
+	}
+	if w.existed && w.new == w.old {
+		done.Modified = append(done.Modified, w.path)
+		return nil
+	}
+	if err := w.files.Write(ctx, w.real, []byte(w.new), 0o644); err != nil {
+		return w.failure("write", err)
+	}
+	info, err := w.files.Stat(ctx, w.real)
+	if err != nil {
+		return w.failure("look at", err)
+	}
+	t.ledger.wrote(session, w.real, info)
+	if w.existed {
+		done.Modified = append(done.Modified, w.path)
+	} else {
+		done.Created = append(done.Created, w.path)
+	}
+	done.lint(w.path, checkSyntax(w.path, w.old, w.new))
+	return nil
+}
+
+// remove deletes a file. Hold the path's lock.
+func (t *Toolset) remove(ctx context.Context, session string, p place, done *changed) error {
+	if !t.config.TrustWrites {
+		done.warn(t.ledger.stale(session, p))
+	}
+	if err := p.files.Remove(ctx, p.path); err != nil {
+		return p.failure("delete", err)
+	}
+	t.ledger.wrote(session, p.real, nil)
+	done.Deleted = append(done.Deleted, p.path)
+	return nil
+}
+
+func (c *changed) warn(text string) {
+	if text == "" {
+		return
+	}
+	c.Warning = strings.TrimPrefix(c.Warning+"; "+text, "; ")
+}
+
+func (c *changed) lint(path string, l *lint) {
+	if l == nil {
+		return
+	}
+	if c.Lint == nil {
+		c.Lint = map[string]*lint{}
+	}
+	c.Lint[path] = l
+}
+
+// diffOf shows a change for the person and the model.
+func diffOf(p place, old, new string, existed, exists bool) string {
+	path := p.short()
+	before, after := "a/"+strings.TrimPrefix(path, "/"), "b/"+strings.TrimPrefix(path, "/")
+	if !existed {
+		before = "/dev/null"
+	}
+	if !exists {
+		after = "/dev/null"
+	}
+	return strings.ToValidUTF8(patch.Unified(before, after, old, new), "\ufffd")
+}
+
+func clipDiff(diff string) string {
+	if len(diff) <= maxShownDiff {
+		return diff
+	}
+	cut := strings.LastIndexByte(diff[:maxShownDiff], '\n') + 1
+	return diff[:cut] + fmt.Sprintf("… [%d more bytes of diff not shown]\n", len(diff)-cut)
+}
+
+// checkContent refuses content that was copied from results of read_file and
+// is not what a file should hold.
+func checkContent(content string) error {
+	if strings.Contains(content, noticeUnchanged) && len(content) < 4*len(noticeUnchanged) {
+		return errors.New("content is the notice that a file was unchanged, not the file's text: send the real content")
+	}
+	if numbered(content) {
+		return errors.New("content looks like output of read_file, with line numbers and bars (1|…): send the text without them. If a file really has to look like this, write it with the terminal")
+	}
+	return nil
+}
+
+// numbered reports whether every line that is not blank begins with a number
+// one higher than the line before, and a bar. One line alone proves nothing.
+func numbered(content string) bool {
+	seen, last := 0, 0
+	for line := range strings.Lines(content) {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		digits := strings.IndexByte(line, '|')
+		if digits < 1 || digits > 9 {
+			return false
+		}
+		n := 0
+		for _, c := range line[:digits] {
+			if c < '0' || c > '9' {
+				return false
+			}
+			n = n*10 + int(c-'0')
+		}
+		if seen > 0 && n != last+1 {
+			return false
+		}
+		seen, last = seen+1, n
+	}
+	return seen >= 2
+}
+
+// sessionOf names the session of a call.
+func sessionOf(c *hermes.Call) string { return c.Host.Session().ID }

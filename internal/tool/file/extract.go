@@ -1,0 +1,150 @@
+package file
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+const (
+	// maxDocument bounds documents that are extracted, in bytes.
+	maxDocument = 64 << 20
+	// maxUnpacked bounds what one part of a document unpacks to.
+	maxUnpacked = 64 << 20
+	// maxParts bounds the parts of a document that are looked at.
+	maxParts = 10_000
+)
+
+// extractorFor gives what turns a document into text, or nil for plain files.
+func extractorFor(path string) func(r io.Reader, size int64) (string, error) {
+	i := strings.LastIndexByte(path, '.')
+	if i < 0 {
+		return nil
+	}
+	switch strings.ToLower(path[i:]) {
+	case ".ipynb":
+		return notebook
+	case ".docx":
+		return zipped(wordText)
+	case ".xlsx":
+		return zipped(sheetText)
+	case ".pptx":
+		return zipped(slideText)
+	}
+	return nil
+}
+
+// lines is a text of a notebook: one string, or one for each line.
+type lines string
+
+func (l *lines) UnmarshalJSON(data []byte) error {
+	var one string
+	if json.Unmarshal(data, &one) == nil {
+		*l = lines(one)
+		return nil
+	}
+	var many []string
+	if json.Unmarshal(data, &many) == nil {
+		*l = lines(strings.Join(many, ""))
+	}
+	return nil // anything else is no text
+}
+
+// notebook shows the cells of a Jupyter notebook with their text outputs.
+func notebook(r io.Reader, size int64) (string, error) {
+	data, err := readDocument(r, size)
+	if err != nil {
+		return "", err
+	}
+	var book struct {
+		Cells []struct {
+			Type    string `json:"cell_type"`
+			Source  lines  `json:"source"`
+			Outputs []struct {
+				Text  lines            `json:"text"`
+				Data  map[string]lines `json:"data"`
+				Name  string           `json:"ename"`
+				Value string           `json:"evalue"`
+			} `json:"outputs"`
+		} `json:"cells"`
+	}
+	if err := json.Unmarshal(data, &book); err != nil {
+		return "", fmt.Errorf("is no valid notebook (%w): read it with the terminal", err)
+	}
+	var out strings.Builder
+	for i, c := range book.Cells {
+		fmt.Fprintf(&out, "--- cell %d (%s)\n%s\n", i+1, c.Type, c.Source)
+		for _, o := range c.Outputs {
+			text := o.Text + o.Data["text/plain"]
+			if o.Name != "" {
+				text = lines(o.Name + ": " + o.Value)
+			}
+			if text != "" {
+				fmt.Fprintf(&out, "--- output\n%s\n", text)
+			}
+		}
+	}
+	return out.String(), nil
+}
+
+func readDocument(r io.Reader, size int64) ([]byte, error) {
+	if size > maxDocument {
+		return nil, fmt.Errorf("has %d bytes, documents past %d are not extracted: use the terminal", size, maxDocument)
+	}
+	data, err := io.ReadAll(io.LimitReader(r, maxDocument+1))
+	if err == nil && len(data) > maxDocument {
+		err = errors.New("is too large to be extracted")
+	}
+	return data, err
+}
+
+// An archive gives the parts of an office document by name.
+type archive map[string]*zip.File
+
+// zipped opens an office document and hands its parts to a text extractor.
+func zipped(text func(archive) (string, error)) func(io.Reader, int64) (string, error) {
+	return func(r io.Reader, size int64) (string, error) {
+		data, err := readDocument(r, size)
+		if err != nil {
+			return "", err
+		}
+		z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			return "", fmt.Errorf("is no valid document (%w)", err)
+		}
+		if len(z.File) > maxParts {
+			return "", fmt.Errorf("has %d parts, which is no ordinary document", len(z.File))
+		}
+		a := archive{}
+		for _, f := range z.File {
+			a[f.Name] = f
+		}
+		return text(a)
+	}
+}
+
+// part gives the content of one part, or an error when it is missing or would
+// unpack beyond all measure.
+func (a archive) part(name string) ([]byte, error) {
+	f := a[name]
+	if f == nil {
+		return nil, fmt.Errorf("is no valid document: it has no part %s", name)
+	}
+	r, err := f.Open()
+	if err != nil {
+		return nil, fmt.Errorf("read its part %s: %w", name, err)
+	}
+	defer r.Close()
+	data, err := io.ReadAll(io.LimitReader(r, maxUnpacked+1))
+	if err == nil && len(data) > maxUnpacked {
+		err = errors.New("it unpacks to more than is read")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read its part %s: %w", name, err)
+	}
+	return data, nil
+}

@@ -1,0 +1,80 @@
+package file
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+	"unicode/utf8"
+)
+
+// refuseByName refuses what its extension tells to be no text.
+func refuseByName(path string) error {
+	_, name := splitPath(path)
+	ext := ""
+	if i := strings.LastIndexByte(name, '.'); i >= 0 {
+		ext = strings.ToLower(name[i+1:])
+	}
+	switch ext {
+	case "png", "jpg", "jpeg", "gif", "webp", "bmp", "tif", "tiff", "ico", "heic", "heif", "avif", "psd":
+		return fmt.Errorf("%s is an image, which cannot be read as text: look at it with an image tool such as vision_analyze if there is one", path)
+	case "pdf":
+		return fmt.Errorf("%s is a PDF: extract its text in the terminal, for instance with pdftotext", path)
+	case "zip", "gz", "tgz", "bz2", "xz", "zst", "7z", "rar", "tar", "jar", "war", "whl":
+		return fmt.Errorf("%s is an archive: list or unpack it in the terminal", path)
+	case "exe", "dll", "so", "dylib", "a", "o", "class", "pyc", "pyo", "wasm", "bin", "iso", "dmg",
+		"mp3", "mp4", "m4a", "wav", "ogg", "flac", "avi", "mov", "mkv", "webm", "ttf", "otf", "woff", "woff2", "eot",
+		"db", "sqlite", "sqlite3", "doc", "xls", "ppt", "odt", "ods", "parquet", "npy", "npz", "pkl", "pt", "onnx":
+		return errBinary(path)
+	}
+	return nil
+}
+
+func errBinary(path string) error {
+	return fmt.Errorf("%s is a binary file, which cannot be shown as text: use the terminal for what you need of it (file, xxd, strings)", path)
+}
+
+// refuseBinary looks at the beginning of a file and gives it back whole, or
+// refuses it.
+func refuseBinary(path string, r io.Reader) (io.Reader, error) {
+	in := bufio.NewReaderSize(r, 8<<10)
+	head, err := in.Peek(8 << 10)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
+		return nil, fmt.Errorf("%s is UTF-16 text: convert it in the terminal, for instance with iconv -f UTF-16 -t UTF-8", path)
+	}
+	if binary(head) {
+		return nil, errBinary(path)
+	}
+	return in, nil
+}
+
+// binary reports whether text has a NUL, or three bytes in ten that no text
+// would have.
+func binary(head []byte) bool {
+	if bytes.IndexByte(head, 0) >= 0 {
+		return true
+	}
+	odd := 0
+	for i := 0; i < len(head); {
+		r, size := utf8.DecodeRune(head[i:])
+		switch {
+		case r == utf8.RuneError && size == 1 && len(head)-i >= utf8.UTFMax:
+			odd++
+		case r < ' ' && !strings.ContainsRune("\t\n\r\f\b\x1b", r), r == 0x7f:
+			odd++
+		}
+		i += size
+	}
+	return odd*10 > len(head)*3
+}
+
+// diskFull reports that a write failed for want of space or quota.
+func diskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || quotaReached(err)
+}

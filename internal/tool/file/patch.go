@@ -1,0 +1,236 @@
+package file
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"hermes"
+	"hermes/internal/patch"
+)
+
+const namePatch = "patch"
+
+//go:embed patch.md
+var patchDoc string
+
+type patchArgs struct {
+	Mode       string  `json:"mode,omitempty" enum:"replace,patch" default:"replace"`
+	Path       string  `json:"path,omitempty" doc:"File, for replace"`
+	OldString  *string `json:"old_string,omitempty" doc:"Text to find, with enough context to be unique"`
+	NewString  *string `json:"new_string,omitempty" doc:"Text to put there; empty deletes"`
+	ReplaceAll bool    `json:"replace_all,omitempty"`
+	Patch      string  `json:"patch,omitempty" doc:"The patch, for mode patch"`
+}
+
+type patchResult struct {
+	Success  bool   `json:"success"`
+	Diff     string `json:"diff,omitempty"`
+	Strategy string `json:"strategy,omitempty"` // told unless it was exact
+	Replaced int    `json:"replacements,omitempty"`
+	Note     string `json:"note,omitempty"`
+	changed
+}
+
+func (t *Toolset) patch() hermes.Tool {
+	tool := hermes.NewTool(hermes.Spec{
+		Name:        namePatch,
+		Description: strings.TrimSpace(patchDoc),
+		Mode:        hermes.ModePaths,
+		Paths:       patchPaths,
+		Effect:      hermes.EffectUnknown,
+	}, t.runPatch)
+	return reviewed{tool, t, patchPaths}
+}
+
+// patchPaths lists the files a call of patch names.
+func patchPaths(arguments json.RawMessage) []string {
+	var in patchArgs
+	if json.Unmarshal(arguments, &in) != nil {
+		return nil
+	}
+	if !in.whole() {
+		return onePath(arguments)
+	}
+	p, err := patch.Parse(in.Patch)
+	if err != nil {
+		return nil // Run reports it and touches nothing
+	}
+	return p.Paths()
+}
+
+// whole reports that a V4A patch is meant, also when the mode was left out.
+func (in patchArgs) whole() bool {
+	return in.Mode == "patch" || in.Mode == "" && in.Patch != "" && in.OldString == nil
+}
+
+func (t *Toolset) runPatch(ctx context.Context, c *hermes.Call, in patchArgs) (hermes.Result, error) {
+	if in.whole() {
+		return t.applyPatch(ctx, c, in.Patch)
+	}
+	if in.Mode != "" && in.Mode != "replace" {
+		return hermes.Result{}, fmt.Errorf("mode %q is unknown: use replace or patch", in.Mode)
+	}
+	switch {
+	case in.Path == "":
+		return hermes.Result{}, errors.New("path is missing: name the file to change")
+	case in.OldString == nil:
+		return hermes.Result{}, errors.New("old_string is missing: quote the text to replace")
+	case in.NewString == nil:
+		return hermes.Result{}, errors.New("new_string is missing: send the new text, or an empty one to delete")
+	}
+	return t.replace(ctx, c, in)
+}
+
+func (t *Toolset) replace(ctx context.Context, c *hermes.Call, in patchArgs) (hermes.Result, error) {
+	if err := checkContent(*in.NewString); err != nil {
+		return hermes.Result{}, err
+	}
+	p, err := t.place(ctx, c.Host, in.Path)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	defer t.locks.lock(p.real)()
+	w, err := t.changeable(ctx, c, in.Path)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	if !w.existed {
+		return hermes.Result{}, w.notFound(ctx)
+	}
+	r, err := patch.Replace(w.old, *in.OldString, *in.NewString, in.ReplaceAll)
+	if err != nil {
+		return hermes.Result{}, fmt.Errorf("%s: %w", w.path, err)
+	}
+	out := patchResult{Success: true, Replaced: r.Count}
+	switch r.Strategy {
+	case patch.AlreadyApplied:
+		out.Note = fmt.Sprintf("nothing to do: old_string is not there any more and new_string is already, in line %d", r.Line)
+		return hermes.JSONResult(out)
+	case "exact":
+	default:
+		out.Strategy = r.Strategy
+	}
+	w.new = r.Text
+	if err := t.write(ctx, sessionOf(c), w, &out.changed); err != nil {
+		return hermes.Result{}, err
+	}
+	return out.result(diffOf(w.place, w.old, w.new, true, true))
+}
+
+// changeable reads a file that is about to be changed, or finds that there is
+// none yet. Hold its lock.
+func (t *Toolset) changeable(ctx context.Context, c *hermes.Call, path string) (write, error) {
+	p, err := t.place(ctx, c.Host, path)
+	if err != nil {
+		return write{}, err
+	}
+	if err := p.checkWritable(); err != nil {
+		return write{}, err
+	}
+	w := write{place: p}
+	w.old, w.existed, err = p.text(ctx)
+	if err == nil && w.existed && strings.ContainsRune(w.old[:min(len(w.old), 8<<10)], 0) {
+		err = errBinary(p.path)
+	}
+	return w, err
+}
+
+// applyPatch works the whole patch out first and writes only if all of it fits.
+func (t *Toolset) applyPatch(ctx context.Context, c *hermes.Call, text string) (hermes.Result, error) {
+	if strings.TrimSpace(text) == "" {
+		return hermes.Result{}, errors.New("patch is empty: send it from *** Begin Patch to *** End Patch")
+	}
+	p, err := patch.Parse(text)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	var real []string
+	for _, path := range p.Paths() {
+		place, err := t.place(ctx, c.Host, path)
+		if err != nil {
+			return hermes.Result{}, err
+		}
+		real = append(real, place.real)
+	}
+	defer t.locks.lock(real...)()
+	files := map[string]write{}
+	changes, err := p.Apply(func(path string) (string, bool, error) {
+		w, err := t.changeable(ctx, c, path)
+		files[path] = w
+		return w.old, w.existed, err
+	})
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	if len(changes) == 0 {
+		return hermes.JSONResult(patchResult{Success: true, Note: "nothing to do: the files have these changes already"})
+	}
+	return t.carryOut(ctx, c, changes, files)
+}
+
+// carryOut writes first and deletes last, so that a failure loses nothing; what
+// was written before a failure is put back.
+func (t *Toolset) carryOut(ctx context.Context, c *hermes.Call, changes []patch.Change, files map[string]write) (hermes.Result, error) {
+	out := patchResult{Success: true}
+	var diff strings.Builder
+	var undo []write
+	for _, ch := range changes {
+		w := files[ch.Path]
+		if ch.Exists {
+			w.new = ch.After
+			if err := t.write(ctx, sessionOf(c), w, &out.changed); err != nil {
+				return hermes.Result{}, t.putBack(ctx, c, undo, err)
+			}
+			undo = append(undo, w)
+		}
+		diff.WriteString(diffOf(w.place, ch.Before, ch.After, ch.Existed, ch.Exists))
+	}
+	for _, ch := range changes {
+		if ch.Exists {
+			continue
+		}
+		if err := t.remove(ctx, sessionOf(c), files[ch.Path].place, &out.changed); err != nil {
+			return hermes.Result{}, t.putBack(ctx, c, undo, err)
+		}
+		undo = append(undo, write{place: files[ch.Path].place, old: ch.Before, existed: true})
+	}
+	return out.result(diff.String())
+}
+
+// putBack restores the files a broken-off patch changed and words the error.
+func (t *Toolset) putBack(ctx context.Context, c *hermes.Call, undo []write, cause error) error {
+	ctx = context.WithoutCancel(ctx)
+	var lost []string
+	for _, w := range undo {
+		var err error
+		if w.existed {
+			err = w.files.Write(ctx, w.real, []byte(w.old), 0o644)
+		} else {
+			err = w.files.Remove(ctx, w.real)
+		}
+		if err != nil {
+			lost = append(lost, w.path)
+			continue
+		}
+		if info, err := w.files.Stat(ctx, w.real); err == nil {
+			t.ledger.wrote(sessionOf(c), w.real, info)
+		} else {
+			t.ledger.wrote(sessionOf(c), w.real, nil)
+		}
+	}
+	if len(lost) > 0 {
+		return fmt.Errorf("%w. The patch was broken off and these files could not be put back, check them: %s", cause, strings.Join(lost, ", "))
+	}
+	return fmt.Errorf("%w. The patch was broken off and every file is as it was before", cause)
+}
+
+func (r patchResult) result(diff string) (hermes.Result, error) {
+	r.Diff = clipDiff(diff)
+	out, err := hermes.JSONResult(r)
+	out.Shown = r.Diff
+	return out, err
+}

@@ -1,0 +1,222 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"hermes"
+	"hermes/internal/policy"
+)
+
+// A place is a path that a tool was given: where it leads and what is there.
+type place struct {
+	files hermes.Files
+	rules policy.PathRules
+	path  string      // absolute, as asked for
+	real  string      // with links followed
+	info  fs.FileInfo // nil when nothing is there
+}
+
+// place finds where a path leads. Nothing is opened; a path that is refused
+// for reading as it stands, such as a device, is not even looked at.
+func (t *Toolset) place(ctx context.Context, h hermes.Host, asked string) (place, error) {
+	if strings.TrimSpace(asked) == "" {
+		return place{}, errors.New("path is empty: name a file")
+	}
+	if strings.ContainsRune(asked, 0) {
+		return place{}, errors.New("path has a NUL character in it, which no file name can have")
+	}
+	p := place{files: h.Environment().Files()}
+	home, err := p.files.Resolve("~")
+	if err != nil {
+		home = ""
+	}
+	p.rules = policy.PathRules{Home: home, State: t.config.State, SafeRoots: t.config.SafeRoots}
+	if p.path, err = p.files.Resolve(asked); err != nil {
+		return place{}, err
+	}
+	if v := p.rules.Read(p.path); v.Deny && v.Key == "device" {
+		return place{}, fmt.Errorf("%s: %s", p.path, v.Reason)
+	}
+	if p.real, err = realPath(ctx, p.files, p.path); err != nil {
+		return place{}, fmt.Errorf("%s: %w", p.path, err)
+	}
+	if p.info, err = p.files.Stat(ctx, p.real); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return place{}, fmt.Errorf("%s: %w", p.path, err)
+	}
+	return p, nil
+}
+
+// realPath follows links also where the last folders do not exist yet.
+func realPath(ctx context.Context, files hermes.Files, p string) (string, error) {
+	real, err := files.RealPath(ctx, p)
+	if err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return real, err
+	}
+	dir, name := splitPath(p)
+	if dir == p || dir == "" {
+		return p, nil
+	}
+	above, err := realPath(ctx, files, dir)
+	if err != nil {
+		return "", err
+	}
+	return joinPath(above, name), nil
+}
+
+// splitPath and joinPath serve paths of this machine and of remote ones: a
+// path that begins with a slash has slashes throughout.
+func splitPath(p string) (dir, name string) {
+	if strings.HasPrefix(p, "/") {
+		return path.Dir(p), path.Base(p)
+	}
+	return filepath.Dir(p), filepath.Base(p)
+}
+
+func joinPath(dir, name string) string {
+	if strings.HasPrefix(dir, "/") {
+		return path.Join(dir, name)
+	}
+	return filepath.Join(dir, name)
+}
+
+// short gives the path from the current folder if it lies below, else whole,
+// with slashes.
+func (p place) short() string { return shorten(p.files, p.path) }
+
+func shorten(files hermes.Files, path string) string {
+	if here, err := files.Resolve("."); err == nil {
+		if rest, ok := strings.CutPrefix(path, here); ok && strings.TrimLeft(rest, `/\`) != rest {
+			path = strings.TrimLeft(rest, `/\`)
+		}
+	}
+	return filepath.ToSlash(path)
+}
+
+func (p place) readVerdict() policy.PathVerdict { return p.rules.Read(p.path, p.real) }
+
+func (p place) writeVerdict() policy.PathVerdict { return p.rules.Write(p.path, p.real) }
+
+// checkReadable refuses what must not or cannot be read as text.
+func (p place) checkReadable(ctx context.Context) error {
+	if v := p.readVerdict(); v.Deny {
+		return fmt.Errorf("%s: %s", p.path, v.Reason)
+	}
+	if p.info == nil {
+		return p.notFound(ctx)
+	}
+	switch mode := p.info.Mode(); {
+	case mode.IsDir():
+		return fmt.Errorf("%s is a folder: list it with search_files, target files", p.path)
+	case mode&fs.ModeNamedPipe != 0:
+		return fmt.Errorf("%s is a pipe, reading it would wait for a writer: use the terminal tool if that is what you want", p.path)
+	case mode&fs.ModeSocket != 0:
+		return fmt.Errorf("%s is a socket, which cannot be read as a file", p.path)
+	}
+	return refuseByName(p.path)
+}
+
+// checkWritable refuses what is never written, and what is no file.
+func (p place) checkWritable() error {
+	if v := p.writeVerdict(); v.Deny {
+		return fmt.Errorf("%s: %s", p.path, v.Reason)
+	}
+	if p.info != nil && !p.info.Mode().IsRegular() {
+		return fmt.Errorf("%s is no plain file (%s): choose another path", p.path, p.info.Mode().Type())
+	}
+	return nil
+}
+
+// open gives the text of a readable place, extracted where the format needs
+// it. Binary content is refused. The caller closes it.
+func (p place) open(ctx context.Context) (io.ReadCloser, error) {
+	f, err := p.files.Open(ctx, p.real)
+	if err != nil {
+		return nil, p.failure("read", err)
+	}
+	if extract := extractorFor(p.path); extract != nil {
+		defer f.Close()
+		text, err := extract(f, p.info.Size())
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.path, err)
+		}
+		return io.NopCloser(strings.NewReader(text)), nil
+	}
+	body, err := refuseBinary(p.path, f)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	if !p.info.Mode().IsRegular() {
+		body = io.LimitReader(body, maxSpecial)
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{body, f}, nil
+}
+
+// maxSpecial bounds what is read of a file whose size nobody knows.
+const maxSpecial = 1 << 20
+
+// text reads a whole file for changing it. exists is false when nothing is
+// there.
+func (p place) text(ctx context.Context) (text string, exists bool, err error) {
+	if p.info == nil {
+		return "", false, nil
+	}
+	if p.info.Size() > maxChanged {
+		return "", true, fmt.Errorf("%s has %d bytes, files past %d are not changed by this tool: use the terminal tool", p.path, p.info.Size(), maxChanged)
+	}
+	f, err := p.files.Open(ctx, p.real)
+	if err != nil {
+		return "", true, p.failure("read", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxChanged))
+	if err != nil {
+		return "", true, p.failure("read", err)
+	}
+	return string(data), true, nil
+}
+
+// maxChanged bounds the files that are changed, in bytes.
+const maxChanged = 64 << 20
+
+// failure words an error of the file system for the model.
+func (p place) failure(doing string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && doing == "write":
+		return fmt.Errorf("cannot write %s: its folder vanished, or it is a link to a folder that does not exist; choose another path", p.path)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s not found: it vanished meanwhile, look for it with search_files", p.path)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("no permission to %s %s: choose another path, or ask the person to change its rights", doing, p.path)
+	case diskFull(err):
+		return fmt.Errorf("the disk is full: %s was not written and is as it was before. Free some space, then try again", p.path)
+	}
+	return fmt.Errorf("%s %s: %w", doing, p.path, err)
+}
+
+// notFound says so and names similar files.
+func (p place) notFound(ctx context.Context) error {
+	dir, name := splitPath(p.path)
+	entries, err := p.files.List(ctx, dir)
+	if err != nil {
+		return fmt.Errorf("%s not found, nor its folder: look for it with search_files, target files", p.path)
+	}
+	similar := similarNames(name, entries)
+	if len(similar) == 0 {
+		return fmt.Errorf("%s not found: look for it with search_files, target files", p.path)
+	}
+	for i, n := range similar {
+		similar[i] = joinPath(dir, n)
+	}
+	return fmt.Errorf("%s not found. Similar files: %s", p.path, strings.Join(similar, ", "))
+}

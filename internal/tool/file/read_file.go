@@ -1,0 +1,102 @@
+package file
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"hermes"
+)
+
+const (
+	nameRead = "read_file"
+	// defaultPage is how many lines are shown when no limit is asked for.
+	defaultPage = 500
+)
+
+//go:embed read_file.md
+var readDoc string
+
+// readArgs is the schema of read_file: json names the argument, doc tells the
+// model about it, a pointer or omitempty makes it optional.
+type readArgs struct {
+	Path   string  `json:"path" doc:"Absolute, relative or ~ path"`
+	Offset *number `json:"offset,omitempty" doc:"First line, from 1" default:"1" min:"1"`
+	Limit  *number `json:"limit,omitempty" doc:"Lines to show" default:"500" min:"1" max:"2000"`
+}
+
+// readResult is what the model reads; empty fields are left out.
+type readResult struct {
+	Path       string `json:"path"`
+	Content    string `json:"content"`
+	TotalLines int    `json:"total_lines,omitempty"`
+	Truncated  bool   `json:"truncated"`
+	NextOffset int    `json:"next_offset,omitempty"`
+	Note       string `json:"note,omitempty"`
+	Warning    string `json:"_warning,omitempty"`
+}
+
+// readFile makes the tool: a spec, and a function from typed arguments to a
+// result. An error is text for the model and says what to try instead.
+func (t *Toolset) readFile() hermes.Tool {
+	return hermes.NewTool(hermes.Spec{
+		Name:        nameRead,
+		Description: strings.TrimSpace(readDoc),
+		Mode:        hermes.ModePaths, // beside others, but not beside a write of the same file
+		Paths:       onePath,
+		Effect:      hermes.EffectNone,
+		ResultLimit: -1, // a page is bounded already, and the way out of a stored result
+	}, t.runRead)
+}
+
+func (t *Toolset) runRead(ctx context.Context, c *hermes.Call, in readArgs) (hermes.Result, error) {
+	p, err := t.place(ctx, c.Host, in.Path)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	if err := p.checkReadable(ctx); err != nil {
+		return hermes.Result{}, err
+	}
+	w := window{
+		offset:   in.Offset.within(1, 1, maxOffset),
+		limit:    in.Limit.within(min(defaultPage, t.config.MaxLines), 1, t.config.MaxLines),
+		maxChars: t.config.ReadMaxChars,
+		maxLine:  t.config.MaxLineLength,
+	}
+	seen := t.ledger.read(c.Host.Session().ID, p, w)
+	if seen.err != nil {
+		return hermes.Result{}, seen.err
+	}
+	if seen.unchanged {
+		return hermes.JSONResult(unchangedResult{Path: p.path, Unchanged: true, Note: noticeUnchanged})
+	}
+
+	text, err := p.open(ctx)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	defer text.Close()
+	page, err := readPage(text, w)
+	if err != nil {
+		return hermes.Result{}, fmt.Errorf("read %s: %w", p.path, err)
+	}
+	t.ledger.shown(c.Host.Session().ID, p, w)
+	return hermes.JSONResult(readResult{
+		Path: p.path, Content: page.text, TotalLines: page.total,
+		Truncated: page.more, NextOffset: page.next,
+		Note: page.note(w), Warning: seen.warning,
+	})
+}
+
+// onePath takes the path out of a call's arguments, for tools with one path.
+func onePath(arguments json.RawMessage) []string {
+	var in struct {
+		Path string `json:"path"`
+	}
+	if json.Unmarshal(arguments, &in) != nil || in.Path == "" {
+		return nil
+	}
+	return []string{in.Path}
+}

@@ -1,0 +1,279 @@
+package file
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"hermes"
+	"hermes/internal/search"
+)
+
+const (
+	nameSearch = "search_files"
+	// maxSearch bounds how long a search takes.
+	maxSearch = 60 * time.Second
+	// maxFound and maxContext bound one page of results.
+	maxFound, maxContext = 500, 20
+	// maxResult bounds the text of a page, in bytes.
+	maxResult = 40_000
+)
+
+//go:embed search_files.md
+var searchDoc string
+
+type searchArgs struct {
+	Pattern    string  `json:"pattern"`
+	Target     string  `json:"target,omitempty" enum:"content,files" default:"content"`
+	Path       string  `json:"path,omitempty" doc:"Folder or file" default:"."`
+	FileGlob   string  `json:"file_glob,omitempty" doc:"Only these files, such as *.{ts,tsx}"`
+	OutputMode string  `json:"output_mode,omitempty" enum:"content,files_only,count" default:"content"`
+	Context    *number `json:"context,omitempty" doc:"Lines around each match" default:"0"`
+	Limit      *number `json:"limit,omitempty" default:"50"`
+	Offset     *number `json:"offset,omitempty" default:"0"`
+}
+
+// searchResult is what the model reads. Of Matches, Files and Counts one is set.
+type searchResult struct {
+	Matches    []match   `json:"matches,omitempty"`
+	Files      []string  `json:"files,omitempty"`
+	Counts     []counted `json:"counts,omitempty"`
+	TotalCount int       `json:"total_count"`
+	Truncated  bool      `json:"truncated"`
+	NextOffset int       `json:"next_offset,omitempty"`
+	Note       string    `json:"note,omitempty"`
+	Omitted    string    `json:"_omitted,omitempty"`
+	Warning    string    `json:"_warning,omitempty"`
+}
+
+type match struct {
+	Path    string `json:"path"`
+	Line    int    `json:"line"`
+	Content string `json:"content"`
+}
+
+type counted struct {
+	Path  string `json:"path"`
+	Count int    `json:"count"`
+}
+
+func (t *Toolset) searchFiles() hermes.Tool {
+	return hermes.NewTool(hermes.Spec{
+		Name:        nameSearch,
+		Description: strings.TrimSpace(searchDoc),
+		Mode:        hermes.ModeParallel,
+		Effect:      hermes.EffectNone,
+	}, t.runSearch)
+}
+
+func (t *Toolset) runSearch(ctx context.Context, c *hermes.Call, in searchArgs) (hermes.Result, error) {
+	if in.Path == "" {
+		in.Path = "."
+	}
+	p, err := t.place(ctx, c.Host, in.Path)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	if err := checkSearchable(ctx, p); err != nil {
+		return hermes.Result{}, err
+	}
+	q, note, err := in.query(p)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	warning, err := t.ledger.search(sessionOf(c), p.real+string(c.Arguments))
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	searching, stop := context.WithTimeout(ctx, maxSearch)
+	defer stop()
+	var found search.Found
+	if here, ok := p.files.(hermes.HostFiles); ok && here.OnHost() {
+		found, err = search.Search(searching, q)
+	} else {
+		if q.Context > 0 {
+			note = "context lines are not available in this environment: read the lines with read_file"
+		}
+		found, err = remoteSearch(searching, c.Host.Environment(), q, in)
+	}
+	if err == nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return hermes.Result{}, fmt.Errorf("search %s: %w", p.path, err)
+	}
+	out := in.page(p, found)
+	out.Warning = warning
+	out.note(note)
+	return hermes.JSONResult(out)
+}
+
+func checkSearchable(ctx context.Context, p place) error {
+	if v := p.readVerdict(); v.Deny {
+		return fmt.Errorf("%s: %s", p.path, v.Reason)
+	}
+	if p.info == nil {
+		return p.notFound(ctx)
+	}
+	if p.info.IsDir() && search.Pseudo(p.real) {
+		return fmt.Errorf("%s is not searched, since its files are made by the kernel and some never end: read one of them by name", p.path)
+	}
+	if mode := p.info.Mode(); !mode.IsDir() && mode&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice) != 0 {
+		return fmt.Errorf("%s is neither a folder nor a plain file", p.path)
+	}
+	return nil
+}
+
+// byName reports that files are looked for by their names.
+func (in searchArgs) byName() bool { return in.Target == "files" || in.Target == "find" }
+
+// query makes the search that is asked for, with a note about what was taken
+// otherwise than it was written.
+func (in searchArgs) query(p place) (q search.Query, note string, err error) {
+	q = search.Query{
+		Root:      p.real,
+		Name:      search.NewGlob(in.FileGlob),
+		Context:   in.Context.within(0, 0, maxContext),
+		CountOnly: in.OutputMode == "count" || in.OutputMode == "files_only",
+		Omit:      func(path string) bool { return p.rules.Read(path).Deny },
+	}
+	if in.byName() {
+		if in.Pattern != "" && in.Pattern != "*" {
+			q.Name = nameGlob(in.Pattern)
+		}
+		return q, "", nil
+	}
+	if in.Pattern == "" {
+		return q, "", errors.New("pattern is empty: send the text or regular expression to look for, or target files to list files")
+	}
+	q.Lines, err = search.NewMatcher(in.Pattern)
+	if err == nil {
+		return q, "", nil
+	}
+	if strings.Contains(in.Pattern, "(?") || strings.Contains(in.Pattern, `\1`) {
+		return q, "", fmt.Errorf("pattern is %w. Look-around and back references are not supported: search for a simpler pattern and read the lines found", err)
+	}
+	q.Lines = search.NewTextMatcher(in.Pattern)
+	return q, "the pattern is no regular expression and was taken as plain text", nil
+}
+
+// nameGlob makes a glob of what models write to find files: a bare word means
+// names that contain it.
+func nameGlob(pattern string) search.Glob {
+	if strings.ContainsAny(pattern, "*?[{") {
+		return search.NewGlob(pattern)
+	}
+	pattern = strings.TrimSuffix(pattern, "/")
+	dir, name := "", pattern
+	if i := strings.LastIndexByte(pattern, '/'); i >= 0 {
+		dir, name = pattern[:i+1], pattern[i+1:]
+	}
+	if strings.HasPrefix(name, ".") {
+		return search.NewGlob(dir + name + "*").Fold()
+	}
+	return search.NewGlob(dir + "*" + name + "*").Fold()
+}
+
+// page cuts the asked-for page out of what was found.
+func (in searchArgs) page(p place, found search.Found) searchResult {
+	limit, offset := in.Limit.within(50, 1, maxFound), in.Offset.within(0, 0, maxOffset)
+	shown := shownPaths(p)
+	var out searchResult
+	add := func(text int, put func()) { // one item of the whole list, if it is on the page
+		if i := out.TotalCount; i >= offset && i < offset+limit && !out.Truncated {
+			if out.size(text) {
+				put()
+			} else {
+				out.Truncated, out.NextOffset = true, i
+			}
+		}
+		out.TotalCount++
+	}
+	for _, f := range found.Files {
+		path := shown(f.Path)
+		switch {
+		case in.byName() || in.OutputMode == "files_only":
+			add(len(path), func() { out.Files = append(out.Files, path) })
+		case in.OutputMode == "count":
+			add(len(path), func() { out.Counts = append(out.Counts, counted{path, f.Matches}) })
+		default:
+			for _, l := range f.Lines {
+				text := withContext(l)
+				add(len(path)+len(text), func() { out.Matches = append(out.Matches, match{path, l.Number, text}) })
+			}
+		}
+	}
+	if end := offset + limit; !out.Truncated && out.TotalCount > end {
+		out.Truncated, out.NextOffset = true, end
+	}
+	if found.Partial {
+		out.Truncated = true
+		out.note("the search was stopped at its bounds, there may be more: narrow path or file_glob")
+	}
+	if found.Denied > 0 {
+		out.note(fmt.Sprintf("%d files or folders could not be read", found.Denied))
+	}
+	if found.Omitted > 0 {
+		out.Omitted = fmt.Sprintf("%d files that hold credentials were not searched", found.Omitted)
+	}
+	if out.TotalCount == 0 {
+		out.note("nothing found" + in.hint())
+	}
+	return out
+}
+
+// size takes n more bytes into the page and reports whether they fit. The
+// first item always does.
+func (r *searchResult) size(n int) bool {
+	used := 0
+	for _, m := range r.Matches {
+		used += len(m.Path) + len(m.Content) + 40
+	}
+	return used == 0 || used+n <= maxResult
+}
+
+func (r *searchResult) note(text string) {
+	if text != "" {
+		r.Note = strings.TrimPrefix(r.Note+"; "+text, "; ")
+	}
+}
+
+// hint says what to try when nothing was found.
+func (in searchArgs) hint() string {
+	if in.byName() {
+		return ": try a shorter pattern such as *word*; ignored and hidden files are left out unless path names them"
+	}
+	return ": try a simpler pattern, (?i) for any case, or another path; ignored and hidden files are left out unless path names them"
+}
+
+// withContext gives a match's line, with its neighbours as grep shows them.
+func withContext(l search.Line) string {
+	if len(l.Before)+len(l.After) == 0 {
+		return l.Text
+	}
+	var out strings.Builder
+	for i, text := range l.Before {
+		fmt.Fprintf(&out, "%d-%s\n", l.Number-len(l.Before)+i, text)
+	}
+	fmt.Fprintf(&out, "%d:%s", l.Number, l.Text)
+	for i, text := range l.After {
+		fmt.Fprintf(&out, "\n%d-%s", l.Number+1+i, text)
+	}
+	return out.String()
+}
+
+// shownPaths gives how paths are shown: from the current folder where they lie
+// below it, else whole. Found paths have links followed; they are shown under
+// the path that was asked for.
+func shownPaths(p place) func(string) string {
+	return func(path string) string {
+		if rest, ok := strings.CutPrefix(path, p.real); ok {
+			path = p.path + rest
+		}
+		return shorten(p.files, path)
+	}
+}

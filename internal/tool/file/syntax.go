@@ -1,0 +1,131 @@
+package file
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"io"
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+const (
+	// maxChecked bounds the texts whose syntax is checked, in bytes.
+	maxChecked = 4 << 20
+	// shownErrors bounds the syntax errors of one file that are told.
+	shownErrors = 5
+)
+
+// lint is what a syntax check found, as the model reads it.
+type lint struct {
+	Status string   `json:"status"` // ok or error
+	Errors []string `json:"errors,omitempty"`
+}
+
+// checkSyntax checks the new text of a file if its kind is known, and tells
+// only what was not wrong with the old text already. It returns nil when there
+// is nothing to check.
+func checkSyntax(path, old, new string) *lint {
+	check := checkerFor(path)
+	if check == nil || len(new) > maxChecked || len(old) > maxChecked {
+		return nil
+	}
+	found := check(strings.TrimPrefix(new, "\ufeff"))
+	if len(found) > 0 && old != "" {
+		found = withoutKnown(found, check(strings.TrimPrefix(old, "\ufeff")))
+	}
+	if len(found) == 0 {
+		return &lint{Status: "ok"}
+	}
+	return &lint{Status: "error", Errors: found[:min(len(found), shownErrors)]}
+}
+
+// withoutKnown drops errors that were there before, wherever they stand now.
+func withoutKnown(found, known []string) []string {
+	place := regexp.MustCompile(`\d+`)
+	before := map[string]int{}
+	for _, e := range known {
+		before[place.ReplaceAllString(e, "")]++
+	}
+	var fresh []string
+	for _, e := range found {
+		if k := place.ReplaceAllString(e, ""); before[k] > 0 {
+			before[k]--
+			continue
+		}
+		fresh = append(fresh, e)
+	}
+	return fresh
+}
+
+func checkerFor(path string) func(string) []string {
+	_, name := splitPath(path)
+	switch {
+	case strings.HasPrefix(name, "tsconfig"), strings.HasPrefix(name, "jsconfig"), strings.Contains(path, ".vscode"):
+		return nil // JSON with comments
+	case strings.HasSuffix(name, ".json"), strings.HasSuffix(name, ".ipynb"):
+		return checkJSON
+	case strings.HasSuffix(name, ".yaml"), strings.HasSuffix(name, ".yml"):
+		return checkYAML
+	case strings.HasSuffix(name, ".toml"):
+		return checkTOML
+	case strings.HasSuffix(name, ".go"):
+		return checkGo
+	}
+	return nil
+}
+
+func checkJSON(text string) []string {
+	var any json.RawMessage
+	d := json.NewDecoder(strings.NewReader(text))
+	err := d.Decode(&any)
+	if err == nil {
+		if _, err = d.Token(); errors.Is(err, io.EOF) {
+			return nil
+		}
+		return []string{fmt.Sprintf("line %d: text after the end of the JSON value", lineOf(text, d.InputOffset()))}
+	}
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return []string{fmt.Sprintf("line %d: %s", lineOf(text, syntax.Offset), syntax.Error())}
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return []string{fmt.Sprintf("line %d: the text ends before the JSON value does", lineOf(text, int64(len(text))))}
+	}
+	return []string{err.Error()}
+}
+
+func lineOf(text string, offset int64) int {
+	return 1 + strings.Count(text[:min(max(offset, 0), int64(len(text)))], "\n")
+}
+
+func checkYAML(text string) []string {
+	d := yaml.NewDecoder(bytes.NewReader([]byte(text)))
+	for {
+		var node yaml.Node
+		if err := d.Decode(&node); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return []string{strings.TrimPrefix(err.Error(), "yaml: ")}
+		}
+	}
+}
+
+func checkGo(text string) []string {
+	_, err := parser.ParseFile(token.NewFileSet(), "", text, parser.SkipObjectResolution|parser.AllErrors)
+	var list scanner.ErrorList
+	if !errors.As(err, &list) {
+		return nil
+	}
+	var found []string
+	for _, e := range list {
+		found = append(found, fmt.Sprintf("line %d: %s", e.Pos.Line, e.Msg))
+	}
+	return found
+}

@@ -1,0 +1,68 @@
+package file
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"hermes"
+)
+
+const nameWrite = "write_file"
+
+//go:embed write_file.md
+var writeDoc string
+
+type writeArgs struct {
+	Path    string `json:"path" doc:"Absolute, relative or ~ path"`
+	Content string `json:"content" doc:"The whole new text"`
+}
+
+type writeResult struct {
+	BytesWritten int    `json:"bytes_written"`
+	ResolvedPath string `json:"resolved_path"`
+	changed
+}
+
+func (t *Toolset) writeFile() hermes.Tool {
+	tool := hermes.NewTool(hermes.Spec{
+		Name:        nameWrite,
+		Description: strings.TrimSpace(writeDoc),
+		Mode:        hermes.ModePaths,
+		Paths:       onePath,
+		Effect:      hermes.EffectIdempotent,
+	}, t.runWrite)
+	return reviewed{tool, t, onePath}
+}
+
+func (t *Toolset) runWrite(ctx context.Context, c *hermes.Call, in writeArgs) (hermes.Result, error) {
+	if err := checkContent(in.Content); err != nil {
+		return hermes.Result{}, err
+	}
+	p, err := t.place(ctx, c.Host, in.Path)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	defer t.locks.lock(p.real)()
+	if p, err = t.place(ctx, c.Host, in.Path); err != nil { // as it is now, under the lock
+		return hermes.Result{}, err
+	}
+	if err := p.checkWritable(); err != nil {
+		return hermes.Result{}, err
+	}
+	w := write{place: p, new: in.Content, existed: p.info != nil}
+	if w.old, _, err = p.text(ctx); err != nil {
+		w.old = "" // it is replaced all the same: there is only no diff
+	}
+	var done changed
+	if err := t.write(ctx, sessionOf(c), w, &done); err != nil {
+		return hermes.Result{}, err
+	}
+	result, err := hermes.JSONResult(writeResult{BytesWritten: len(in.Content), ResolvedPath: p.real, changed: done})
+	if err != nil {
+		return hermes.Result{}, fmt.Errorf("write %s: %w", p.path, err)
+	}
+	result.Shown = clipDiff(diffOf(p, w.old, w.new, w.existed, true))
+	return result, nil
+}

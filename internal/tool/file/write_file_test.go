@@ -1,0 +1,262 @@
+package file_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hermes"
+	"hermes/internal/tool/file"
+)
+
+func TestWriteMakesAndReplaces(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	got := w.ok("write_file", args{"path": "a/b/c.txt", "content": "hé\n"})
+	want := args{"bytes_written": 4.0, "resolved_path": w.path("a/b/c.txt"), "files_created": []any{w.path("a/b/c.txt")}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	must(t, os.Chmod(w.path("a/b/c.txt"), 0o755))
+	got = w.ok("write_file", args{"path": "a/b/c.txt", "content": "x"})
+	if got["files_modified"] == nil || w.has("a/b/c.txt") != "x" {
+		t.Errorf("got %v", got)
+	}
+	if info, err := os.Stat(w.path("a/b/c.txt")); err != nil || info.Mode().Perm() != 0o755 {
+		t.Errorf("the mode is kept: %v %v", info.Mode(), err)
+	}
+}
+
+func TestWriteRefuses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	must(t, os.MkdirAll(filepath.Join(w.home, ".ssh"), 0o700))
+	must(t, os.Symlink(filepath.Join(w.home, ".ssh"), w.path("keys")))
+	must(t, os.MkdirAll(filepath.Join(w.home, ".hermes"), 0o700))
+	must(t, os.Symlink(filepath.Join(w.home, ".hermes", "config.yaml"), w.path("settings.yaml")))
+	must(t, os.MkdirAll(w.path(".git/hooks"), 0o755))
+	must(t, os.Symlink(w.path(".git/hooks"), w.path("hooks")))
+	for path, want := range map[string]string{
+		"":                               "path is empty",
+		"~/.ssh/authorized_keys":         "credentials",
+		"../.ssh/authorized_keys":        "credentials",
+		"keys/authorized_keys":           "credentials",
+		"settings.yaml":                  "Hermes' own",
+		"~/.hermes/new/deep/config.yaml": "Hermes' own",
+		"~/.hermes/skills/x/SKILL.md":    "skill_manage",
+		".env":                           "environment files",
+		"sub/.env.local":                 "environment files",
+		".git/hooks/pre-commit":          "hooks",
+		"hooks/pre-commit":               "hooks",
+		".git/config":                    "git's configuration",
+		"/etc/passwd":                    "never written",
+		"/etc/../etc/sudoers.d/x":        "never written",
+		".git":                           "no plain file",
+		"/dev/full":                      "device",
+	} {
+		w.refused("write_file", args{"path": path, "content": "x"}, want)
+	}
+	if entries, err := os.ReadDir(filepath.Join(w.home, ".ssh")); err != nil || len(entries) > 0 {
+		t.Errorf("something was written: %v %v", entries, err)
+	}
+	w.ok("write_file", args{"path": ".env.example", "content": "x"})
+	w.ok("write_file", args{"path": filepath.Join(t.TempDir(), "x"), "content": "x"})
+
+	w.put("f", "real text\n")
+	w.ok("read_file", args{"path": "f"})
+	notice := w.ok("read_file", args{"path": "f"})["note"]
+	w.refused("write_file", args{"path": "f", "content": notice}, "notice")
+	w.refused("write_file", args{"path": "f", "content": "1|package main\n2|\n3|func main() {}\n"}, "line numbers")
+	w.refused("patch", args{"path": "f", "old_string": "real", "new_string": "7|a\n8|b\n"}, "line numbers")
+	if got := w.has("f"); got != "real text\n" {
+		t.Errorf("the file changed: %q", got)
+	}
+	w.ok("write_file", args{"path": "table", "content": "1|a\n5|b\n"})
+	w.ok("write_file", args{"path": "one", "content": "1|a\n"})
+}
+
+func TestWriteWithinSafeRoots(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	real, err := filepath.EvalSymlinks(root)
+	must(t, err)
+	w := newWorldWith(t, file.Config{SafeRoots: []string{real}})
+	w.refused("write_file", args{"path": "x", "content": "x"}, "limited to")
+	w.ok("write_file", args{"path": filepath.Join(real, "x"), "content": "x"})
+}
+
+func TestWriteAsksForSomePaths(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	tool, ok := w.tool("write_file").(hermes.Reviewer)
+	if !ok {
+		t.Fatal("write_file reviews its calls")
+	}
+	for path, want := range map[string]int{"~/.ssh/config": 1, "~/.bashrc": 1, "main.go": 0, "~/.ssh/id_rsa": 0} {
+		if got := tool.Review(t.Context(), w.call("write_file", args{"path": path, "content": "x"})); len(got) != want {
+			t.Errorf("%s: %v, want %d", path, got, want)
+		}
+	}
+	patches := w.tool("patch").(hermes.Reviewer)
+	text := "*** Begin Patch\n*** Add File: a\n+x\n*** Move File: b -> " + filepath.Join(w.home, ".profile") + "\n*** End Patch"
+	if got := patches.Review(t.Context(), w.call("patch", args{"mode": "patch", "patch": text})); len(got) != 1 || got[0].Key != "path:shell-start-file" {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestWriteTellsNewSyntaxErrorsOnly(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, old, new, want string // want is part of the errors, "" for ok, "-" for no check
+	}{
+		{"a.json", "", `{"a": 1}`, ""},
+		{"a.json", "", "{\n\"a\": 1,\n}", "line 3"},
+		{"a.json", "", `{"a": [1`, "ends before"},
+		{"a.json", "", `{} {}`, "after the end"},
+		{"a.yaml", "", "a: 1\nb:\n  - x\n", ""},
+		{"a.yml", "", "a: [1\nb: 2\n", "line"},
+		{"a.yaml", "", "a: 1\n---\nb: {\n", "line"},
+		{"a.go", "", "package a\n\nfunc f() {\n", "line"},
+		{"a.go", "", "package a\n", ""},
+		{"a.go", "package a\nfunc f( {\n", "package a\n\nfunc f( {\n", ""},
+		{"a.json", `{"a": }`, `{"b": }`, ""},
+		{"a.toml", "", "a = 1\n[t]\nb.'c d' = [1, 2, # x\n 3]\nd = {x = \"y\", z = 1979-05-27 07:32:00}\ne = \"\"\"\nq\"\"\"\n[[l]]\nf = +1.5e3 # c\n", ""},
+		{"a.toml", "", "a = 1\nb = hello\n", "line 2"},
+		{"a.toml", "", "[t\n", "line 1"},
+		{"a.toml", "", "a = \"x\n", "not closed"},
+		{"a.toml", "", "a = [1, 2\n", "expected a comma"},
+		{"tsconfig.json", "", "// c\n{}", "-"},
+		{"a.txt", "", "{", "-"},
+	}
+	for i, tt := range tests {
+		t.Run(fmt.Sprintf("%d %s", i, tt.name), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			if tt.old != "" {
+				w.put(tt.name, tt.old)
+			}
+			got := w.ok("write_file", args{"path": tt.name, "content": tt.new})
+			all, _ := got["lint"].(args)
+			lint, _ := all[w.path(tt.name)].(args)
+			switch tt.want {
+			case "-":
+				if lint != nil {
+					t.Errorf("not checked, got %v", lint)
+				}
+			case "":
+				if lint["status"] != "ok" {
+					t.Errorf("got %v, want ok", lint)
+				}
+			default:
+				if lint["status"] != "error" || !strings.Contains(fmt.Sprint(lint["errors"]), tt.want) {
+					t.Errorf("got %v, want an error with %q", lint, tt.want)
+				}
+			}
+			if w.has(tt.name) != tt.new {
+				t.Error("it is written all the same")
+			}
+		})
+	}
+}
+
+func TestWriteTellsOfChangesInBetween(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	path := w.put("f", "one\n")
+	if got := w.ok("write_file", args{"path": "f", "content": "two\n"}); got["_warning"] != nil {
+		t.Errorf("never read, nothing to tell: %v", got)
+	}
+	w.ok("read_file", args{"path": "f"})
+	if got := w.ok("write_file", args{"path": "f", "content": "three\n"}); got["_warning"] != nil {
+		t.Errorf("as read: %v", got)
+	}
+	must(t, os.WriteFile(path, []byte("somebody else\n"), 0o644))
+	must(t, os.Chtimes(path, time.Now(), time.Now().Add(time.Minute)))
+	if got := w.ok("write_file", args{"path": "f", "content": "four\n"}); !strings.Contains(fmt.Sprint(got["_warning"]), "changed on disk") {
+		t.Errorf("got %v", got)
+	}
+	w.env.session = "sibling"
+	w.ok("write_file", args{"path": "f", "content": "five and more\n"})
+	w.env.session = ""
+	if got := w.ok("patch", args{"path": "f", "old_string": "five", "new_string": "six"}); !strings.Contains(fmt.Sprint(got["_warning"]), "another session") {
+		t.Errorf("got %v", got)
+	}
+	trusting := newWorldWith(t, file.Config{TrustWrites: true})
+	path = trusting.put("f", "one\n")
+	trusting.ok("read_file", args{"path": "f"})
+	must(t, os.WriteFile(path, []byte("somebody else\n"), 0o644))
+	if got := trusting.ok("write_file", args{"path": "f", "content": "x"}); got["_warning"] != nil {
+		t.Errorf("the guard is off: %v", got)
+	}
+}
+
+func TestFullDiskKeepsTheOldFile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put("f", "old\n")
+	w.env.fail = func(path string) error {
+		return &os.PathError{Op: "write", Path: path, Err: syscall.ENOSPC}
+	}
+	w.refused("write_file", args{"path": "f", "content": "new\n"}, "the disk is full")
+	w.refused("patch", args{"path": "f", "old_string": "old", "new_string": "new"}, "as it was before")
+	if got := w.has("f"); got != "old\n" {
+		t.Errorf("got %q", got)
+	}
+	w.env.fail = func(path string) error { return &os.PathError{Op: "write", Path: path, Err: syscall.EACCES} }
+	w.refused("write_file", args{"path": "f", "content": "new\n"}, "no permission")
+}
+
+func TestConcurrentPatchesLoseNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var text strings.Builder
+	for i := range 30 {
+		fmt.Fprintf(&text, "item %02d: open\n", i)
+	}
+	w.put("list", text.String())
+	must(t, os.Symlink("list", w.path("alias")))
+	tool := w.tool("patch")
+	var wg sync.WaitGroup
+	for i := range 30 {
+		name := "list"
+		if i%2 == 1 {
+			name = "alias"
+		}
+		call := w.call("patch", args{"path": name, "old_string": fmt.Sprintf("item %02d: open", i), "new_string": fmt.Sprintf("item %02d: done", i)})
+		wg.Go(func() {
+			if _, err := tool.Run(context.Background(), call); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if got := w.has("list"); strings.Contains(got, "open") {
+		t.Errorf("changes were lost:\n%s", got)
+	}
+}
+
+func TestSpecsAreSmall(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	tools, err := w.set.Tools(t.Context())
+	must(t, err)
+	for _, tool := range tools {
+		s := tool.Spec()
+		if n := len(s.Description) + len(s.Schema); n > 1400 {
+			t.Errorf("%s takes %d bytes of every request", s.Name, n)
+		} else {
+			t.Logf("%s: %d + %d bytes", s.Name, len(s.Description), len(s.Schema))
+		}
+	}
+}
+
+var errBroken = errors.New("broken")

@@ -1,0 +1,229 @@
+// Package learning is the toolset with which the model keeps what helped
+// against an error: save, search, list.
+//
+// Failures are recognised and answered by the hook of the same name; this
+// package lets the model add the fix. A fix is saved on the failure that was
+// counted, if there is one that looks like it, so that the same error is one
+// learning. Start at New.
+package learning
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"hermes"
+	"hermes/internal/policy"
+	"hermes/internal/redact"
+	"hermes/internal/symptom"
+)
+
+const name = "learning"
+
+// Bounds of what is saved, in characters.
+const (
+	maxFix     = 1000
+	maxContext = 400
+	maxTags    = 8
+)
+
+// leastAlike is how alike a counted failure must be to get the fix.
+const leastAlike = 0.5
+
+//go:embed learning.md
+var doc string
+
+// Toolset is the tool learning.
+type Toolset struct {
+	open func(ctx context.Context) (hermes.Learnings, error)
+	now  func() time.Time
+}
+
+var _ hermes.Toolset = (*Toolset)(nil)
+
+// New makes the toolset over a store that is opened when it is needed.
+func New(open func(ctx context.Context) (hermes.Learnings, error), now func() time.Time) *Toolset {
+	if now == nil {
+		now = time.Now
+	}
+	return &Toolset{open, now}
+}
+
+// Name is "learning".
+func (t *Toolset) Name() string { return name }
+
+// Available is always the empty text.
+func (t *Toolset) Available(context.Context) string { return "" }
+
+// Tools returns the one tool.
+func (t *Toolset) Tools(context.Context) ([]hermes.Tool, error) {
+	return []hermes.Tool{hermes.NewTool(hermes.Spec{
+		Name: name, Description: strings.TrimSpace(doc), Effect: hermes.EffectIdempotent,
+	}, t.run)}, nil
+}
+
+type args struct {
+	Action  string   `json:"action" enum:"save,search,list"`
+	Pattern string   `json:"pattern,omitempty"`
+	Fix     string   `json:"fix,omitempty"`
+	Tool    string   `json:"tool,omitempty"`
+	Context string   `json:"context,omitempty"`
+	Tags    []string `json:"tags,omitempty"`
+	Query   string   `json:"query,omitempty"`
+	Limit   int      `json:"limit,omitempty"`
+}
+
+// shown is a learning as the model reads it.
+type shown struct {
+	ID      int64    `json:"id"`
+	Tool    string   `json:"tool,omitempty"`
+	Type    string   `json:"error_type,omitempty"`
+	Pattern string   `json:"pattern"`
+	Fix     string   `json:"fix"`
+	Context string   `json:"context,omitempty"`
+	Tags    []string `json:"tags,omitempty"`
+	Seen    int      `json:"seen,omitempty"`
+	Used    int      `json:"times_used,omitempty"`
+	Helped  int      `json:"helped,omitempty"`
+}
+
+type report struct {
+	Saved     *shown  `json:"saved,omitempty"`
+	Learnings []shown `json:"learnings,omitempty"`
+	Note      string  `json:"note,omitempty"`
+}
+
+func (t *Toolset) run(ctx context.Context, c *hermes.Call, in args) (hermes.Result, error) {
+	store, err := t.open(ctx)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	in.Limit = min(max(in.Limit, 0), 50)
+	switch in.Action {
+	case "save":
+		return t.save(ctx, c, store, in)
+	case "search":
+		return search(ctx, store, in)
+	case "list":
+		list, err := store.FindLearnings(ctx, hermes.LearningQuery{Tool: in.Tool, Known: true, Limit: in.Limit})
+		return told(list, err)
+	}
+	return hermes.Result{}, fmt.Errorf("there is no action %q; use save, search or list", in.Action)
+}
+
+func (t *Toolset) save(ctx context.Context, c *hermes.Call, store hermes.Learnings, in args) (hermes.Result, error) {
+	l, err := in.learning()
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	l.Session, l.Touched = c.Host.Session().ID, t.now()
+	like, err := counted(ctx, store, l)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	if like.ID != 0 {
+		l.Tool, l.Class, l.Pattern = like.Tool, like.Class, like.Pattern
+		l.Tags = union(like.Tags, l.Tags)
+	}
+	if l, err = store.SaveLearning(ctx, l); err != nil {
+		return hermes.Result{}, err
+	}
+	r := report{Saved: show(l)}
+	if l.Seen >= 3 {
+		r.Note = fmt.Sprintf("This error has come up %d times: consider a skill that has it among its pitfalls.", l.Seen)
+	}
+	return hermes.JSONResult(r)
+}
+
+// learning checks what is to be saved and brings it into its general form.
+func (in args) learning() (hermes.Learning, error) {
+	pattern, fix := strings.TrimSpace(in.Pattern), strings.TrimSpace(in.Fix)
+	if pattern == "" || fix == "" {
+		return hermes.Learning{}, errors.New("save needs pattern (the error message) and fix (what to do instead)")
+	}
+	if len(fix) > maxFix || len(in.Context) > maxContext {
+		return hermes.Learning{}, fmt.Errorf("a fix has at most %d characters and a context %d; what is longer belongs into a skill", maxFix, maxContext)
+	}
+	if found := policy.Injection(pattern + "\n" + fix + "\n" + in.Context); found != "" {
+		return hermes.Learning{}, fmt.Errorf("refused: this looks like an order to the model (%s); a learning is shown in later sessions, so say plainly what to do about the error", found)
+	}
+	s := symptom.Of("", redact.Text(pattern))
+	if s.Pattern == "" {
+		s = symptom.Symptom{Class: "error", Pattern: symptom.Normal(redact.Text(pattern))}
+	}
+	return hermes.Learning{
+		Tool: strings.TrimSpace(in.Tool), Class: s.Class, Pattern: s.Pattern, Fix: redact.Text(fix), Context: redact.Text(strings.TrimSpace(in.Context)), Tags: union(nil, in.Tags),
+	}, nil
+}
+
+// counted finds the failure that a fix is for: the one that looks most like
+// it, the latest of equals.
+func counted(ctx context.Context, store hermes.Learnings, l hermes.Learning) (hermes.Learning, error) {
+	list, err := store.FindLearnings(ctx, hermes.LearningQuery{Tool: l.Tool, Limit: 300})
+	if err != nil {
+		return hermes.Learning{}, err
+	}
+	return mostAlike(list, l.Pattern), nil
+}
+
+func mostAlike(list []hermes.Learning, pattern string) hermes.Learning {
+	var best hermes.Learning
+	highest := 0.0
+	for _, other := range list {
+		_, message, _ := strings.Cut(other.Pattern, ": ") // without the program
+		like := max(symptom.Alike(pattern, other.Pattern), symptom.Alike(pattern, message))
+		if like >= leastAlike && like > highest {
+			best, highest = other, like
+		}
+	}
+	return best
+}
+
+func search(ctx context.Context, store hermes.Learnings, in args) (hermes.Result, error) {
+	text := strings.TrimSpace(in.Query + " " + in.Pattern)
+	if text == "" {
+		return hermes.Result{}, errors.New("search needs a query: words of the error")
+	}
+	list, err := store.FindLearnings(ctx, hermes.LearningQuery{Tool: in.Tool, Text: text, Known: true, Limit: in.Limit})
+	if err != nil || len(list) > 0 {
+		return told(list, err)
+	}
+	all, err := store.FindLearnings(ctx, hermes.LearningQuery{Tool: in.Tool, Known: true, Limit: 300})
+	if best := mostAlike(all, symptom.Normal(text)); best.ID != 0 {
+		list = append(list, best)
+	}
+	return told(list, err)
+}
+
+func told(list []hermes.Learning, err error) (hermes.Result, error) {
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	r := report{}
+	for _, l := range list {
+		r.Learnings = append(r.Learnings, *show(l))
+	}
+	if len(list) == 0 {
+		r.Note = "nothing is known about that"
+	}
+	return hermes.JSONResult(r)
+}
+
+func show(l hermes.Learning) *shown {
+	return &shown{l.ID, l.Tool, l.Class, l.Pattern, l.Fix, l.Context, l.Tags, l.Seen, l.Shown, l.Helped}
+}
+
+// union joins tags, each once.
+func union(have, more []string) []string {
+	out := slices.Clone(have)
+	for _, tag := range more {
+		if tag = strings.ToLower(strings.TrimSpace(tag)); tag != "" && !slices.Contains(out, tag) && len(out) < maxTags {
+			out = append(out, tag)
+		}
+	}
+	return out
+}

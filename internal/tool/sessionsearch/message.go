@@ -1,0 +1,56 @@
+package sessionsearch
+
+import (
+	"strings"
+	"time"
+
+	"hermes"
+)
+
+// How many bytes of a message's text are shown.
+const (
+	shortText = 500
+	longText  = 3000
+)
+
+// message is a stored message as the model sees it.
+type message struct {
+	ID    int64    `json:"id"`
+	Role  string   `json:"role"`
+	Text  string   `json:"text,omitempty"`
+	Tool  string   `json:"tool,omitempty"`
+	Calls []string `json:"calls,omitempty"`
+}
+
+// tell shows messages that say anything, each cut at size bytes.
+func tell(list []hermes.Message, size int) []message {
+	var out []message
+	for _, m := range list {
+		x := message{ID: m.ID, Role: string(m.Role), Text: clip(m.Visible(), size), Tool: m.ToolName}
+		if m.Role == hermes.RoleTool {
+			x.Text = clip(x.Text, shortText)
+		}
+		for _, c := range m.Calls {
+			x.Calls = append(x.Calls, c.Name+" "+clip(c.Arguments, 200))
+		}
+		if x.Text != "" || len(x.Calls) > 0 {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// when tells a time as the model can use it: the day and the hour.
+func (t *Toolset) when(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.In(t.now().Location()).Format("2006-01-02 15:04")
+}
+
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}

@@ -1,0 +1,273 @@
+package sessionsearch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"hermes"
+)
+
+// arguments tell the shape of a call.
+type arguments struct {
+	Query   string `json:"query,omitempty" doc:"words to find"`
+	Session string `json:"session_id,omitempty"`
+	Around  int64  `json:"around_message_id,omitempty" doc:"with session_id: the message to read around"`
+	Window  int    `json:"window,omitempty" doc:"messages on each side" default:"10" min:"1" max:"50"`
+	Limit   int    `json:"limit,omitempty" doc:"sessions to return" default:"3" min:"1" max:"20"`
+	Sort    string `json:"sort,omitempty" enum:"relevance,newest,oldest"`
+	Roles   string `json:"role_filter,omitempty" doc:"comma separated" default:"user,assistant"`
+	Detail  string `json:"detail,omitempty" enum:"adaptive,full"`
+}
+
+// Bounds of what a call shows.
+const (
+	defaultLimit  = 3
+	defaultWindow = 10
+	around        = 5  // messages on each side of a hit
+	bookend       = 3  // first and last messages of a session
+	pageSize      = 40 // messages of a session that is read
+	maxBrowse     = 15
+)
+
+func (t *Toolset) run(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
+	store, err := t.store(ctx)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	s := search{Toolset: t, store: store, in: in, here: c.Host.Session().ID}
+	switch {
+	case in.Session != "" && in.Around > 0:
+		return s.scroll(ctx)
+	case in.Session != "":
+		return s.read(ctx)
+	case strings.TrimSpace(in.Query) != "":
+		return s.discover(ctx)
+	}
+	return s.browse(ctx)
+}
+
+// search is one call.
+type search struct {
+	*Toolset
+	store Store
+	in    arguments
+	here  string // the session that asks
+}
+
+// found is a session with the place that fits the query.
+type found struct {
+	Session  string    `json:"session_id"`
+	Title    string    `json:"title,omitempty"`
+	When     string    `json:"when"`
+	Source   string    `json:"source,omitempty"`
+	Here     bool      `json:"this_session,omitempty"`
+	Summary  string    `json:"summary,omitempty"`
+	Snippet  string    `json:"snippet,omitempty"`
+	Match    int64     `json:"match_message_id,omitempty"`
+	Begins   []message `json:"bookend_start,omitempty"`
+	Messages []message `json:"messages,omitempty"`
+	Ends     []message `json:"bookend_end,omitempty"`
+}
+
+func (s *search) discover(ctx context.Context) (hermes.Result, error) {
+	limit := bounded(s.in.Limit, defaultLimit, 20)
+	q := hermes.SearchQuery{Text: s.in.Query, Roles: roles(s.in.Roles), Limit: 8 * limit, Oldest: s.in.Sort == "oldest", Context: around, Exclude: []string{"tool"}}
+	hits, err := s.store.Search(ctx, q)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	if s.in.Sort == "newest" {
+		slices.SortStableFunc(hits, func(a, b hermes.Hit) int { return b.Message.Time.Compare(a.Message.Time) })
+	}
+	var list []found
+	seen := map[string]bool{}
+	for _, h := range hits {
+		root := s.root(ctx, h.Session)
+		if seen[root] {
+			continue
+		}
+		seen[root] = true
+		f, err := s.show(ctx, h, len(list) == 0 || s.in.Detail == "full")
+		if err != nil {
+			return hermes.Result{}, err
+		}
+		if list = append(list, f); len(list) == limit {
+			break
+		}
+	}
+	if list, err = s.summarized(ctx, list, seen, limit); err != nil {
+		return hermes.Result{}, err
+	}
+	if len(list) == 0 {
+		return hermes.JSONResult(map[string]any{"results": []found{}, "hint": "nothing fits; try fewer or other words, or the beginning of a word with *"})
+	}
+	return hermes.JSONResult(map[string]any{"results": list, "hint": "read on with session_id and around_message_id"})
+}
+
+// show tells a hit: the best ones with what was said round them.
+func (s *search) show(ctx context.Context, h hermes.Hit, whole bool) (found, error) {
+	f := found{
+		Session: h.Session.ID, Title: h.Session.Title, When: s.when(h.Message.Time), Source: h.Session.Source,
+		Here: h.Session.ID == s.here, Snippet: h.Snippet, Match: h.Message.ID,
+	}
+	if !whole {
+		return f, nil
+	}
+	size := shortText
+	if s.in.Detail == "full" {
+		size = longText
+	}
+	f.Messages = tell(slices.Concat(h.Before, []hermes.Message{h.Message}, h.After), size)
+	first, err := s.store.Messages(ctx, h.Session.ID, hermes.Range{First: bookend, Raw: true})
+	if err != nil {
+		return f, err
+	}
+	last, err := s.store.Messages(ctx, h.Session.ID, hermes.Range{Last: bookend, Raw: true})
+	if err != nil {
+		return f, err
+	}
+	f.Begins, f.Ends = tell(beside(first, f.Messages), shortText), tell(beside(last, f.Messages), shortText)
+	return f, nil
+}
+
+// beside leaves out what is shown already.
+func beside(list []hermes.Message, shown []message) []hermes.Message {
+	return slices.DeleteFunc(list, func(m hermes.Message) bool {
+		return slices.ContainsFunc(shown, func(x message) bool { return x.ID == m.ID })
+	})
+}
+
+// maxLineage bounds the walk from a session to the one it came from.
+const maxLineage = 16
+
+// root is the session that a lineage of branches and continuations began with.
+func (s *search) root(ctx context.Context, row hermes.Session) string {
+	for range maxLineage {
+		if row.Parent == "" {
+			break
+		}
+		parent, err := s.store.FindSession(ctx, row.Parent)
+		if err != nil {
+			break
+		}
+		row = parent
+	}
+	return row.ID
+}
+
+// scroll shows what stands round a message.
+func (s *search) scroll(ctx context.Context) (hermes.Result, error) {
+	row, err := s.find(ctx)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	n := bounded(s.in.Window, defaultWindow, 50)
+	before, err := s.store.Messages(ctx, row.ID, hermes.Range{Before: s.in.Around, Last: n, Raw: true})
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	after, err := s.store.Messages(ctx, row.ID, hermes.Range{After: s.in.Around - 1, First: n + 1, Raw: true})
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	list := slices.Concat(before, after)
+	if len(list) == 0 {
+		return hermes.Result{}, fmt.Errorf("session %s has no message %d; read it without around_message_id", row.ID, s.in.Around)
+	}
+	return s.page(row, list, longText)
+}
+
+// read shows a session from its beginning.
+func (s *search) read(ctx context.Context) (hermes.Result, error) {
+	row, err := s.find(ctx)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	list, err := s.store.Messages(ctx, row.ID, hermes.Range{First: pageSize, Raw: true})
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	return s.page(row, list, shortText)
+}
+
+func (s *search) find(ctx context.Context) (hermes.Session, error) {
+	row, err := s.store.FindSession(ctx, s.in.Session)
+	if errors.Is(err, hermes.ErrNotFound) {
+		return row, fmt.Errorf("there is no session %q; call without arguments to see the latest ones", s.in.Session)
+	}
+	return row, err
+}
+
+// page tells messages of one session, and where to read on.
+func (s *search) page(row hermes.Session, list []hermes.Message, size int) (hermes.Result, error) {
+	out := map[string]any{
+		"session_id": row.ID, "title": row.Title, "when": s.when(row.Started), "source": row.Source,
+		"total_messages": row.Messages, "messages": tell(list, size),
+	}
+	if n := len(list); n > 0 {
+		out["next_around_message_id"] = list[n-1].ID
+	}
+	return hermes.JSONResult(out)
+}
+
+// listed is a session of the list.
+type listed struct {
+	Session  string `json:"session_id"`
+	Title    string `json:"title,omitempty"`
+	When     string `json:"when"`
+	Source   string `json:"source,omitempty"`
+	Messages int    `json:"messages"`
+	Summary  string `json:"summary,omitempty"`
+	Begins   string `json:"begins,omitempty"`
+}
+
+func (s *search) browse(ctx context.Context) (hermes.Result, error) {
+	rows, err := s.store.ListSessions(ctx, hermes.SessionFilter{NonEmpty: true, Exclude: []string{"tool", "subagent"}, Limit: maxBrowse})
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	out := []listed{}
+	about, err := s.about(ctx, ids(rows)...)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	for _, r := range rows {
+		if r.ID == s.here {
+			continue
+		}
+		l := listed{Session: r.ID, Title: r.Title, When: s.when(r.Active), Source: r.Source, Messages: r.Messages}
+		if l.Summary = about[r.ID].Text; l.Summary != "" {
+			out = append(out, l)
+			continue
+		}
+		if first, err := s.store.Messages(ctx, r.ID, hermes.Range{First: 1, Raw: true}); err == nil && len(first) > 0 {
+			l.Begins = clip(strings.Join(strings.Fields(first[0].Visible()), " "), 120)
+		}
+		out = append(out, l)
+	}
+	return hermes.JSONResult(map[string]any{"sessions": out})
+}
+
+func roles(list string) []hermes.Role {
+	if strings.TrimSpace(list) == "" {
+		list = "user,assistant"
+	}
+	var out []hermes.Role
+	for r := range strings.SplitSeq(list, ",") {
+		switch r := hermes.Role(strings.ToLower(strings.TrimSpace(r))); r {
+		case hermes.RoleUser, hermes.RoleAssistant, hermes.RoleTool:
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func bounded(n, otherwise, most int) int {
+	if n <= 0 {
+		return otherwise
+	}
+	return min(n, most)
+}

@@ -1,0 +1,189 @@
+package skills
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"hermes"
+	"hermes/internal/patch"
+)
+
+// manageSchema is written by hand to stay small: every request carries it.
+const manageSchema = `{"type":"object","properties":{` +
+	`"action":{"type":"string","enum":["create","edit","patch","delete","write_file","remove_file"]},` +
+	`"name":{"type":"string"},"content":{"type":"string"},"category":{"type":"string"},` +
+	`"old_string":{"type":"string"},"new_string":{"type":"string"},"replace_all":{"type":"boolean"},` +
+	`"file_path":{"type":"string"},"file_content":{"type":"string"},` +
+	`"operations":{"type":"array","items":{"type":"object"},"description":"several of these"}}}`
+
+// operation is one change that the model asks for.
+type operation struct {
+	Action      string `json:"action"`
+	Name        string `json:"name"`
+	Content     string `json:"content"`
+	Category    string `json:"category"`
+	Old         string `json:"old_string"`
+	New         string `json:"new_string"`
+	All         bool   `json:"replace_all"`
+	File        string `json:"file_path"`
+	FileContent string `json:"file_content"`
+}
+
+type manageArgs struct {
+	operation
+	Operations operations `json:"operations"`
+}
+
+// operations also takes a JSON text that holds the list, as some models send it.
+type operations []operation
+
+// UnmarshalJSON reads a list, or a text with one.
+func (o *operations) UnmarshalJSON(data []byte) error {
+	var text string
+	if json.Unmarshal(data, &text) == nil {
+		data = []byte(cmp.Or(text, "null"))
+	}
+	return json.Unmarshal(data, (*[]operation)(o))
+}
+
+// maxOperations bounds a batch.
+const maxOperations = 20
+
+// done is the outcome of one operation.
+type done struct {
+	Action string   `json:"action"`
+	Name   string   `json:"name"`
+	Path   string   `json:"path,omitempty"`
+	Staged string   `json:"staged,omitempty"`
+	Note   string   `json:"note,omitempty"`
+	Hints  []string `json:"hints,omitempty"`
+}
+
+func (t *Toolset) manage(ctx context.Context, c *hermes.Call, in manageArgs) (hermes.Result, error) {
+	todo := []operation(in.Operations)
+	if in.Action != "" {
+		todo = append([]operation{in.operation}, todo...)
+	}
+	switch {
+	case len(todo) == 0:
+		return hermes.Result{}, errors.New("say what to do: action (create, edit, patch, delete, write_file, remove_file) and name")
+	case len(todo) > maxOperations:
+		return hermes.Result{}, fmt.Errorf("at most %d operations fit into one call", maxOperations)
+	}
+	var out []done
+	for i, o := range todo {
+		d, err := t.one(ctx, c, o)
+		if err != nil {
+			if i > 0 {
+				err = fmt.Errorf("operation %d of %d: %w; those before it are done", i+1, len(todo), err)
+			}
+			return hermes.Result{}, err
+		}
+		out = append(out, d)
+	}
+	if len(out) == 1 {
+		return hermes.JSONResult(out[0])
+	}
+	return hermes.JSONResult(map[string]any{"done": out})
+}
+
+func (t *Toolset) one(ctx context.Context, c *hermes.Call, o operation) (done, error) {
+	lib := t.library(c)
+	if strings.TrimSpace(o.Name) == "" {
+		return done{}, errors.New("name is missing: which skill?")
+	}
+	var out hermes.SkillOutcome
+	var err error
+	switch o.Action {
+	case "create":
+		out, err = save(ctx, c, lib, hermes.SkillEdit{Name: o.Name, New: true, Category: o.Category, Content: o.text()})
+	case "edit":
+		out, err = save(ctx, c, lib, hermes.SkillEdit{Name: o.Name, Content: o.text()})
+	case "write_file":
+		if o.File == "" {
+			return done{}, errors.New("file_path is missing, for example references/api.md")
+		}
+		out, err = save(ctx, c, lib, hermes.SkillEdit{Name: o.Name, File: o.File, Content: cmp.Or(o.FileContent, o.Content)})
+	case "patch":
+		out, err = patched(ctx, c, lib, o)
+	case "delete":
+		out, err = lib.Remove(ctx, hermes.SkillRemoval{Name: o.Name, Agent: true, Session: c.Host.Session().ID})
+	case "remove_file":
+		if o.File == "" {
+			return done{}, errors.New("file_path is missing: which file of the skill?")
+		}
+		out, err = lib.Remove(ctx, hermes.SkillRemoval{Name: o.Name, File: o.File, Agent: true, Session: c.Host.Session().ID})
+	default:
+		return done{}, fmt.Errorf("%q is no action; use create, edit, patch, delete, write_file or remove_file", o.Action)
+	}
+	if err != nil {
+		return done{}, err
+	}
+	return o.tell(out), nil
+}
+
+func (o operation) text() string { return cmp.Or(o.Content, o.FileContent) }
+
+// tell puts an outcome into words for the model.
+func (o operation) tell(out hermes.SkillOutcome) done {
+	d := done{Action: o.Action, Name: o.Name, Path: out.Path, Staged: out.Staged, Hints: out.Notes}
+	switch {
+	case out.Staged != "":
+		d.Note = "nothing is changed yet: the person must allow it with /skills approve " + out.Staged + "; tell them, and do not repeat it"
+	case o.Action == "create":
+		d.Note = "it stands in the list of skills from the next session on; skill_view finds it now"
+	case o.Action == "delete":
+		d.Note = "it can be restored with: hermes curator restore " + o.Name
+	}
+	return d
+}
+
+// patched changes a passage of a file, found like the patch tool finds it.
+func patched(ctx context.Context, c *hermes.Call, lib hermes.SkillLibrary, o operation) (hermes.SkillOutcome, error) {
+	if o.Old == "" {
+		return hermes.SkillOutcome{}, errors.New("old_string is missing: the passage to replace, as skill_view shows it")
+	}
+	now, err := lib.View(ctx, o.Name, o.File)
+	if err != nil {
+		return hermes.SkillOutcome{}, err
+	}
+	r, err := patch.Replace(now.Content, o.Old, o.New, o.All)
+	if err != nil {
+		return hermes.SkillOutcome{}, err
+	}
+	if r.Text == now.Content {
+		return hermes.SkillOutcome{Path: now.File, Notes: []string{"nothing had to be changed"}}, nil
+	}
+	file := now.File
+	if file == "SKILL.md" {
+		file = ""
+	}
+	return save(ctx, c, lib, hermes.SkillEdit{Name: now.Skill.Name, File: file, Content: r.Text, Base: now.Hash})
+}
+
+// save makes the change, and asks the person where it looks dangerous.
+func save(ctx context.Context, c *hermes.Call, lib hermes.SkillLibrary, e hermes.SkillEdit) (hermes.SkillOutcome, error) {
+	e.Agent, e.Session = true, c.Host.Session().ID
+	out, err := lib.Save(ctx, e)
+	doubt, ok := errors.AsType[*hermes.SkillDoubt](err)
+	if !ok {
+		return out, err
+	}
+	a := hermes.Approval{CallID: c.ID, Tool: c.Name, Subject: "write the skill " + e.Name + ":\n" + e.Content}
+	for _, f := range doubt.Findings {
+		a.Reviews = append(a.Reviews, hermes.Review{Key: "dangerous-skill", Reason: f})
+	}
+	consent, askErr := c.Host.Approve(ctx, a)
+	if askErr != nil {
+		return out, askErr
+	}
+	if !consent.Granted() {
+		return out, fmt.Errorf("%w; the person did not allow it: leave that part out", err)
+	}
+	e.Granted = true
+	return lib.Save(ctx, e)
+}

@@ -1,0 +1,79 @@
+package terminal
+
+import (
+	"strings"
+	"sync"
+)
+
+// buffer keeps the end of a background process's output, in order of writing,
+// and shows its lines to a watcher.
+type buffer struct {
+	watch *watcher // nil: nobody; set before the first write
+
+	mu    sync.Mutex
+	strip stripper
+	most  int
+	text  []byte
+	seen  int64 // bytes of text written so far
+}
+
+func newBuffer(most int) *buffer { return &buffer{most: most} }
+
+// Write takes a piece of output. It never fails.
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	text := b.strip.text(p)
+	b.seen += int64(len(text))
+	b.text = append(b.text, text...)
+	if over := len(b.text) - b.most; over > b.most {
+		b.text = b.text[:copy(b.text, b.text[over:])]
+	}
+	var lines []byte
+	if b.watch != nil {
+		lines = append(lines, text...)
+	}
+	b.mu.Unlock()
+	if b.watch != nil {
+		b.watch.see(lines)
+	}
+	return len(p), nil
+}
+
+// finish shows the watcher a last line without an end.
+func (b *buffer) finish() {
+	if b.watch != nil {
+		b.watch.see([]byte("\n"))
+	}
+}
+
+// kept needs the lock.
+func (b *buffer) kept() []byte { return b.text[max(0, len(b.text)-b.most):] }
+
+// end returns at most so many bytes of the end.
+func (b *buffer) end(most int) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	kept := b.kept()
+	return readable(cutBegin(string(kept[max(0, len(kept)-most):])))
+}
+
+// since returns what was written after a position, at most so many bytes of
+// its end, and the new position. Lost tells how many bytes are missing.
+func (b *buffer) since(at int64, most int) (text string, now, lost int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	kept := b.kept()
+	fresh := min(b.seen-at, int64(len(kept)), int64(most))
+	return readable(cutBegin(string(kept[int64(len(kept))-fresh:]))), b.seen, b.seen - at - fresh
+}
+
+// lines returns the lines that are kept, and whether earlier ones are gone.
+func (b *buffer) lines() (lines []string, cut bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	text := strings.TrimSuffix(readable(cutBegin(string(b.kept()))), "\n")
+	if text == "" {
+		return nil, false
+	}
+	return strings.Split(text, "\n"), b.seen > int64(b.most)
+}

@@ -1,0 +1,74 @@
+package terminal
+
+import (
+	"slices"
+
+	"hermes/internal/policy"
+)
+
+// meaning explains an exit code that is no failure, or not the command's. The
+// command that decides is the last of a chain or pipe. Benign tells that the
+// call reached its aim.
+func meaning(line string, code int) (note string, benign bool) {
+	if code == 0 {
+		return "", false
+	}
+	args := policy.LastCommand(line)
+	if len(args) == 0 {
+		return "", false
+	}
+	switch name := args[0]; {
+	case name == "curl":
+		return curlMeaning(code), false
+	case code != 1:
+		return "", false
+	case isSearch(name) || name == "git" && subcommand(args) == "grep":
+		return "no matches (not an error)", true
+	case name == "diff" || name == "cmp" || name == "colordiff" || name == "sdiff" || name == "git" && subcommand(args) == "diff":
+		return "differences were found (not an error)", true
+	case name == "test" || name == "[" || name == "[[":
+		return "the condition is false (not an error)", true
+	case name == "find":
+		return "some folders could not be read; what was found is valid", true
+	}
+	return "", false
+}
+
+func isSearch(name string) bool {
+	return slices.Contains([]string{"grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "pgrep"}, name)
+}
+
+// subcommand is the first word of git's arguments that is no option.
+func subcommand(args []string) string {
+	for i := 1; i < len(args); i++ {
+		switch {
+		case args[i] == "-C" || args[i] == "-c":
+			i++
+		case args[i] == "" || args[i][0] != '-':
+			return args[i]
+		}
+	}
+	return ""
+}
+
+func curlMeaning(code int) string {
+	switch code {
+	case 6:
+		return "the host name could not be resolved"
+	case 7:
+		return "no connection to the host"
+	case 22:
+		return "the server answered with an HTTP error"
+	case 28:
+		return "the transfer timed out"
+	case 35:
+		return "the TLS handshake failed"
+	case 52:
+		return "the server answered nothing"
+	case 56:
+		return "the connection broke while receiving"
+	case 60:
+		return "the server's certificate could not be verified"
+	}
+	return ""
+}

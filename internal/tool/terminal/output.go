@@ -1,0 +1,118 @@
+package terminal
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// headShare is how much of the room the beginning of an output gets; the end,
+// where results and errors stand, gets the rest.
+const headShare = 0.4
+
+// window keeps the beginning and the end of an output, and never more than
+// twice its size, however much is written.
+type window struct {
+	mu    sync.Mutex
+	strip stripper
+	most  int
+	head  []byte
+	tail  []byte
+	seen  int64 // bytes of text, whether kept or not
+	last  int   // room for the end
+}
+
+func newWindow(most int) *window {
+	head := int(float64(most) * headShare)
+	return &window{most: most, head: make([]byte, 0, min(head, 4<<10)), last: most - head}
+}
+
+// Write takes a piece of output. It never fails.
+func (w *window) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for rest := p; len(rest) > 0; {
+		piece := rest[:min(len(rest), 16<<10)]
+		rest = rest[len(piece):]
+		w.add(w.strip.text(piece))
+	}
+	return len(p), nil
+}
+
+func (w *window) add(text []byte) {
+	w.seen += int64(len(text))
+	if room := w.most - w.last - len(w.head); room > 0 {
+		n := min(room, len(text))
+		w.head = append(w.head, text[:n]...)
+		text = text[n:]
+	}
+	w.tail = append(w.tail, text...)
+	if over := len(w.tail) - w.last; over > w.last {
+		w.tail = w.tail[:copy(w.tail, w.tail[over:])]
+	}
+}
+
+// Text is what the model reads: all of it, or both ends and how much is
+// missing between them.
+func (w *window) Text() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.seen <= int64(w.most) {
+		return readable(string(w.head) + string(w.tail))
+	}
+	head := cutEnd(string(w.head))
+	tail := cutBegin(string(w.tail[max(0, len(w.tail)-w.last):]))
+	missing := w.seen - int64(len(head)) - int64(len(tail))
+	return readable(head) + fmt.Sprintf("\n\n[… %d of %d bytes left out here; to see more, narrow the command or write its output to a file and read that …]\n\n",
+		missing, w.seen) + readable(tail)
+}
+
+// cutEnd and cutBegin shorten a text to whole characters.
+func cutEnd(s string) string {
+	for i := 1; i <= min(utf8.UTFMax, len(s)); i++ {
+		if c := s[len(s)-i]; utf8.RuneStart(c) {
+			if !utf8.FullRuneInString(s[len(s)-i:]) {
+				return s[:len(s)-i]
+			}
+			break
+		}
+	}
+	return s
+}
+
+func cutBegin(s string) string {
+	for i := 0; i < min(utf8.UTFMax, len(s)); i++ {
+		if utf8.RuneStart(s[i]) {
+			return s[i:]
+		}
+	}
+	return s
+}
+
+// readable makes text of what a command printed: valid UTF-8, and of a line
+// that was written over again and again only the last state.
+func readable(s string) string {
+	s = strings.ToValidUTF8(s, "\ufffd")
+	if !strings.Contains(s, "\r") {
+		return s
+	}
+	s = strings.ReplaceAll(s, "\r\n", "\n")
+	var b strings.Builder
+	b.Grow(len(s))
+	for line := range strings.Lines(s) {
+		body, end := strings.CutSuffix(line, "\n")
+		body = strings.TrimRight(body, "\r")
+		b.WriteString(body[strings.LastIndexByte(body, '\r')+1:])
+		if end {
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+// plain is a piece of output on its own, without sequences.
+func plain(b []byte) string {
+	var s stripper
+	return readable(string(s.text(b)))
+}

@@ -1,0 +1,230 @@
+package terminal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"hermes"
+)
+
+// Bounds of what the tool process shows.
+const (
+	pollBytes = 4000
+	logLines  = 200
+)
+
+type processArguments struct {
+	Action  string `json:"action" enum:"list,poll,log,wait,kill,write,submit,close"`
+	ID      string `json:"session_id,omitempty" doc:"As terminal gave it"`
+	Data    string `json:"data,omitempty"`
+	Timeout int    `json:"timeout,omitempty" min:"1" doc:"Seconds to wait"`
+	Offset  int    `json:"offset,omitempty" min:"0" doc:"First line of log"`
+	Limit   int    `json:"limit,omitempty" min:"1" doc:"Lines of log" default:"200"`
+}
+
+// report is what the model reads of a background process.
+type report struct {
+	ID       string  `json:"session_id,omitempty"`
+	Command  string  `json:"command,omitempty"`
+	Status   string  `json:"status"`
+	PID      int     `json:"pid,omitempty"`
+	Uptime   int     `json:"uptime_seconds,omitempty"`
+	ExitCode *int    `json:"exit_code,omitempty"`
+	Output   *string `json:"output,omitempty"`
+	Lines    string  `json:"lines,omitempty"`
+	Note     string  `json:"note,omitempty"`
+	Error    string  `json:"error,omitempty"`
+}
+
+// process is the tool process.
+func (t *Toolset) process(ctx context.Context, _ *hermes.Call, in processArguments) (hermes.Result, error) {
+	if in.Action == "list" {
+		return t.list()
+	}
+	if in.ID == "" {
+		return hermes.Result{}, errors.New("session_id is missing; action list shows the processes")
+	}
+	j := t.find(in.ID)
+	if j == nil {
+		return failed(report{ID: in.ID, Status: "not_found", Error: "no such process; it may have ended long ago or with an earlier run of Hermes. Action list shows those there are"})
+	}
+	switch in.Action {
+	case "poll":
+		return t.poll(j)
+	case "log":
+		return t.log(j, in)
+	case "wait":
+		return t.wait(ctx, j, in)
+	case "kill":
+		return t.kill(j)
+	case "write":
+		return t.input(j, in.Data)
+	case "submit":
+		return t.input(j, in.Data+"\n")
+	case "close":
+		return t.closeInput(j)
+	}
+	return hermes.Result{}, fmt.Errorf("action %q is unknown; use list, poll, log, wait, kill, write, submit or close", in.Action)
+}
+
+func (t *Toolset) list() (hermes.Result, error) {
+	jobs := t.all()
+	all := make([]report, 0, len(jobs))
+	for _, j := range jobs {
+		r := t.report(j)
+		r.Command = shorten(r.Command, 200)
+		all = append(all, r)
+	}
+	return hermes.JSONResult(map[string]any{"processes": all})
+}
+
+// report tells the state of a process. Told of its end, the model needs no
+// notice any more.
+func (t *Toolset) report(j *job) report {
+	r := report{ID: j.id, Command: j.command, PID: j.process.PID(), Status: "running"}
+	end := t.config.Now()
+	if j.over() {
+		j.tell()
+		r.Status, r.ExitCode, end = "exited", &j.exit.Code, j.ended
+		if j.err != nil {
+			r.Status, r.Error = "lost", j.err.Error()
+		}
+	}
+	r.Uptime = int(end.Sub(j.started).Seconds())
+	return r
+}
+
+func (t *Toolset) poll(j *job) (hermes.Result, error) {
+	r := t.report(j)
+	r.Command = ""
+	j.fresh(&r)
+	return hermes.JSONResult(r)
+}
+
+// fresh adds the output that poll and wait have not shown yet.
+func (j *job) fresh(r *report) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	text, now, lost := j.out.since(j.read, pollBytes)
+	j.read, r.Output = now, &text
+	if lost > 0 {
+		r.Note = fmt.Sprintf("%d bytes before this are not shown; action log has them", lost)
+	}
+}
+
+func (t *Toolset) log(j *job, in processArguments) (hermes.Result, error) {
+	lines, cut := j.out.lines()
+	limit := in.Limit
+	if limit <= 0 {
+		limit = logLines
+	}
+	from := in.Offset
+	if from <= 0 {
+		from = max(1, len(lines)-limit+1)
+	}
+	from = min(from, len(lines)+1)
+	to := min(from+limit-1, len(lines))
+	r := t.report(j)
+	r.Command = ""
+	text := cutMiddle(strings.Join(lines[from-1:to], "\n"), t.config.MaxOutput)
+	r.Output = &text
+	r.Lines = fmt.Sprintf("%d-%d of %d", from, to, len(lines))
+	if cut {
+		r.Note = "the beginning of the output is gone; line 1 is the first that was kept"
+	}
+	return hermes.JSONResult(r)
+}
+
+func cutMiddle(text string, most int) string {
+	w := newWindow(most)
+	_, _ = w.Write([]byte(text))
+	return w.Text()
+}
+
+// wait returns when the process ends or the time is up.
+func (t *Toolset) wait(ctx context.Context, j *job, in processArguments) (hermes.Result, error) {
+	timeout := t.config.Timeout
+	var note string
+	if in.Timeout > 0 {
+		timeout = time.Duration(in.Timeout) * time.Second
+	}
+	if timeout > longestWait {
+		timeout = longestWait
+		note = fmt.Sprintf("waited at most %d seconds", int(longestWait.Seconds()))
+	}
+	status := ""
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
+	j.tell() // whoever waits needs no notice
+	select {
+	case <-j.done:
+	case <-timer.C:
+		status = "timeout"
+		j.untell()
+	case <-ctx.Done():
+		status = "interrupted"
+		j.untell()
+	}
+	r := t.report(j)
+	r.Command = ""
+	if status != "" && !j.over() {
+		r.Status, r.Note = status, note
+	}
+	j.fresh(&r)
+	result, err := hermes.JSONResult(r)
+	result.Failed = r.ExitCode != nil && *r.ExitCode != 0
+	return result, err
+}
+
+// untell takes back a tell: the process still runs.
+func (j *job) untell() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.told = false
+}
+
+func (t *Toolset) kill(j *job) (hermes.Result, error) {
+	if j.over() {
+		r := t.report(j)
+		r.Status = "already_exited"
+		return hermes.JSONResult(r)
+	}
+	if err := j.kill(); err != nil {
+		return hermes.Result{}, fmt.Errorf("the process could not be ended: %w", err)
+	}
+	r := t.report(j)
+	r.Status = "killed"
+	return hermes.JSONResult(r)
+}
+
+func (t *Toolset) input(j *job, data string) (hermes.Result, error) {
+	if data == "" {
+		return hermes.Result{}, errors.New("data is empty; give the text to type")
+	}
+	if j.over() {
+		return failed(report{ID: j.id, Status: "already_exited", ExitCode: &j.exit.Code, Error: "the process has ended and reads nothing any more"})
+	}
+	if err := j.process.Input([]byte(data)); err != nil {
+		return hermes.Result{}, fmt.Errorf("nothing was typed: %w", err)
+	}
+	return hermes.JSONResult(map[string]any{"session_id": j.id, "status": "ok", "bytes_written": len(data)})
+}
+
+func (t *Toolset) closeInput(j *job) (hermes.Result, error) {
+	if j.over() {
+		return failed(report{ID: j.id, Status: "already_exited", ExitCode: &j.exit.Code})
+	}
+	if err := j.process.CloseInput(); err != nil {
+		return hermes.Result{}, fmt.Errorf("its input could not be closed: %w", err)
+	}
+	return hermes.JSONResult(report{ID: j.id, Status: "ok"})
+}
+
+func failed(r report) (hermes.Result, error) {
+	result, err := hermes.JSONResult(r)
+	result.Failed = true
+	return result, err
+}

@@ -1,0 +1,96 @@
+package terminal
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"hermes"
+	"hermes/internal/policy"
+)
+
+// reviewed is a tool whose calls are judged before they run.
+type reviewed struct {
+	hermes.Tool
+	review func(*hermes.Call) []hermes.Review
+}
+
+// Review judges a call; see [hermes.Reviewer].
+func (r reviewed) Review(_ context.Context, c *hermes.Call) []hermes.Review { return r.review(c) }
+
+func (t *Toolset) reviewCommand(c *hermes.Call) []hermes.Review {
+	var in arguments
+	if json.Unmarshal(c.Arguments, &in) != nil {
+		return nil // the tool itself refuses it
+	}
+	dir := in.Workdir
+	if e := environmentOf(c); e != nil {
+		if resolved, err := e.Files().Resolve(orDot(in.Workdir)); err == nil {
+			dir = resolved
+		}
+	}
+	on := t.ground(dir)
+	found := reviews(policy.Command(in.Command, on))
+	if in.Behind && strings.Contains(in.Command, "hermes") {
+		// The tool's own background is one as well.
+		for _, f := range reviews(policy.Command("nohup "+in.Command, on)) {
+			if f.Key == "gateway-background" && !slices.Contains(found, f) {
+				found = append(found, f)
+			}
+		}
+	}
+	return found
+}
+
+// reviewInput judges what is typed into a process. Only a shell reads it as
+// commands, so elsewhere text that no shell could read means nothing.
+func (t *Toolset) reviewInput(c *hermes.Call) []hermes.Review {
+	var in processArguments
+	if json.Unmarshal(c.Arguments, &in) != nil || in.Action != "write" && in.Action != "submit" {
+		return nil
+	}
+	j := t.find(in.ID)
+	if j == nil {
+		return nil
+	}
+	found := reviews(policy.Command(in.Data, t.ground(j.dir)))
+	if runsShell(j.command) {
+		return found
+	}
+	return slices.DeleteFunc(found, func(r hermes.Review) bool {
+		return r.Key == "unreadable" || r.Key == "dynamic-command" || r.Key == "too-deep"
+	})
+}
+
+func runsShell(command string) bool {
+	args := policy.LastCommand(command)
+	return len(args) > 0 && slices.Contains([]string{"sh", "bash", "zsh", "dash", "ksh", "fish", "ssh", "docker", "podman", "kubectl", "su", "screen", "tmux"}, filepath.Base(args[0]))
+}
+
+func (t *Toolset) ground(dir string) policy.Ground {
+	return policy.Ground{Home: t.config.Home, Hermes: t.config.Hermes, Dir: dir, PID: t.config.PID, Gateway: t.config.Gateway}
+}
+
+func reviews(v policy.Verdict) []hermes.Review {
+	var all []hermes.Review
+	for _, f := range v.Findings {
+		all = append(all, hermes.Review{Key: f.Key, Reason: f.Reason, Floor: f.Level == policy.Refuse})
+	}
+	return all
+}
+
+func environmentOf(c *hermes.Call) hermes.Environment {
+	if c.Host == nil {
+		return nil
+	}
+	return c.Host.Environment()
+}
+
+func orDot(dir string) string {
+	if dir == "" {
+		return "."
+	}
+	return dir
+}

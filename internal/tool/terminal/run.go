@@ -1,0 +1,217 @@
+package terminal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+
+	"hermes"
+)
+
+// The exit codes of commands that were cut short.
+const (
+	codeTimeout     = 124
+	codeInterrupted = 130
+)
+
+var errTimeout = errors.New("the command ran out of time")
+
+type arguments struct {
+	Command  string   `json:"command" doc:"Shell command"`
+	Workdir  string   `json:"workdir,omitempty" doc:"Folder for this call only"`
+	Timeout  int      `json:"timeout,omitempty" min:"1" doc:"Seconds; default 180, at most 600"`
+	PTY      bool     `json:"pty,omitempty" doc:"Run on a pseudo-terminal"`
+	Behind   bool     `json:"background,omitempty" doc:"Return at once; see the tool process"`
+	Notify   bool     `json:"notify_on_complete,omitempty" doc:"Background: tell me when it ends"`
+	Patterns []string `json:"watch_patterns,omitempty" doc:"Background: tell me when a line contains one of these (not with notify_on_complete)"`
+}
+
+// outcome is what the model reads of a foreground command.
+type outcome struct {
+	Output     string `json:"output"`
+	ExitCode   int    `json:"exit_code"`
+	Meaning    string `json:"exit_code_meaning,omitempty"`
+	Error      string `json:"error,omitempty"`
+	Dir        string `json:"cwd,omitempty"`
+	SudoFailed bool   `json:"sudo_auth_failed,omitempty"`
+}
+
+// run is the tool terminal.
+func (t *Toolset) run(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {
+	if err := in.check(); err != nil {
+		return hermes.Result{}, err
+	}
+	e := c.Host.Environment()
+	if e == nil {
+		return hermes.Result{}, errors.New("this session has no place to run commands in")
+	}
+	line, fed, err := t.sudo.prepare(ctx, t.config, c, in)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	if in.Behind {
+		return t.start(ctx, e, in, line, fed)
+	}
+	return t.foreground(ctx, c, e, in, line, fed)
+}
+
+func (in arguments) check() error {
+	switch {
+	case strings.TrimSpace(in.Command) == "":
+		return errors.New("command is empty; give the shell command to run")
+	case in.Timeout < 0:
+		return errors.New("timeout must be at least 1 second")
+	case !in.Behind && in.Timeout > int(longestWait.Seconds()):
+		return fmt.Errorf("timeout %d is over the maximum of %d seconds for a foreground command; use background=true with notify_on_complete=true for longer work",
+			in.Timeout, int(longestWait.Seconds()))
+	case in.Notify && len(in.Patterns) > 0:
+		return errors.New("notify_on_complete and watch_patterns exclude each other; choose one")
+	case !in.Behind && (in.Notify || len(in.Patterns) > 0):
+		return errors.New("notify_on_complete and watch_patterns need background=true")
+	}
+	if i := strings.IndexFunc(in.Workdir, isMeta); i >= 0 {
+		return fmt.Errorf("workdir contains %q, which a folder's name may not have here; give a plain path and put cd into the command for anything else", in.Workdir[i:i+1])
+	}
+	return nil
+}
+
+// isMeta reports characters that mean something to a shell.
+func isMeta(r rune) bool {
+	return unicode.IsControl(r) || strings.ContainsRune(";&|$`<>*?!'\"{}[]()#", r)
+}
+
+func (t *Toolset) foreground(ctx context.Context, c *hermes.Call, e hermes.Environment, in arguments, line string, fed *feeding) (hermes.Result, error) {
+	timeout := t.config.Timeout
+	if in.Timeout > 0 {
+		timeout = time.Duration(in.Timeout) * time.Second
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
+	defer cancel()
+	out := newWindow(t.config.MaxOutput)
+	w := &progress{to: out, host: c.Host, now: t.config.Now}
+	before := currentDir(e)
+	cmd := hermes.Command{Line: line, Dir: in.Workdir, Stdout: w, Stderr: w, Keep: in.Workdir == ""}
+	if fed != nil {
+		cmd.Stdin = fed.input()
+	}
+	exit, err := execute(limited, e, cmd, in.PTY)
+	r := outcome{Output: fed.mask(out.Text()), ExitCode: exit.Code}
+	switch {
+	case err == nil:
+	case errors.Is(err, errTimeout):
+		r.ExitCode = codeTimeout
+		r.Error = fmt.Sprintf("The command ran out of its %d seconds and was ended, with all it had started. Give a longer timeout (at most %d), or run it with background=true.",
+			int(timeout.Seconds()), int(longestWait.Seconds()))
+	case ctx.Err() != nil:
+		r.ExitCode = codeInterrupted
+		r.Output = strings.TrimLeft(r.Output+"\n[Command interrupted]", "\n")
+	default:
+		return hermes.Result{}, fmt.Errorf("the command did not run: %w", err)
+	}
+	benign := false
+	if err == nil {
+		r.Meaning, benign = meaning(in.Command, r.ExitCode)
+		r.SudoFailed = t.sudo.failed(fed, r.Output, r.ExitCode)
+	}
+	if after := currentDir(e); after != before {
+		r.Dir = after
+	}
+	result, err := hermes.JSONResult(r)
+	result.Failed = r.ExitCode != 0 && !benign
+	return result, err
+}
+
+// execute runs a command to its end, on a terminal if wished.
+func execute(ctx context.Context, e hermes.Environment, c hermes.Command, pty bool) (hermes.Exit, error) {
+	if !pty {
+		return e.Exec(ctx, c)
+	}
+	s, ok := e.(hermes.Starter)
+	if !ok {
+		return hermes.Exit{}, errors.New("this environment has no terminals; run it without pty")
+	}
+	p, err := s.Start(ctx, c, true)
+	if err != nil {
+		return hermes.Exit{}, err
+	}
+	exit, err := p.Wait(ctx)
+	if err == nil {
+		return exit, nil
+	}
+	cause := err
+	if err := p.Kill(); err != nil {
+		return hermes.Exit{}, err
+	}
+	exit, err = p.Wait(context.WithoutCancel(ctx))
+	if err != nil {
+		return exit, err
+	}
+	return exit, cause
+}
+
+func currentDir(e hermes.Environment) string {
+	dir, err := e.Files().Resolve(".")
+	if err != nil {
+		return ""
+	}
+	return dir
+}
+
+// progressEvery is the least time between two lines for the person.
+const progressEvery = 500 * time.Millisecond
+
+// progress shows the person the last line of a command that takes long.
+type progress struct {
+	to   io.Writer
+	host hermes.Host
+	now  func() time.Time
+	last time.Time
+}
+
+func (p *progress) Write(b []byte) (int, error) {
+	now := p.now()
+	if p.last.IsZero() {
+		p.last = now
+	}
+	if now.Sub(p.last) >= progressEvery {
+		if line := lastLine(b); line != "" {
+			p.last = now
+			p.host.Progress(line)
+		}
+	}
+	return p.to.Write(b)
+}
+
+// lastLine is the last line of a chunk that says something, shortened.
+func lastLine(b []byte) string {
+	const most = 200
+	if len(b) > 4*most {
+		b = b[len(b)-4*most:]
+	}
+	text := plain(b)
+	for text != "" {
+		line := text
+		i := strings.LastIndexByte(strings.TrimRight(text, "\n"), '\n')
+		if i >= 0 {
+			line, text = text[i+1:], text[:i]
+		} else {
+			text = ""
+		}
+		if line = strings.TrimSpace(line); line != "" {
+			return shorten(line, most)
+		}
+	}
+	return ""
+}
+
+func shorten(s string, most int) string {
+	r := []rune(s)
+	if len(r) <= most {
+		return s
+	}
+	return string(r[:most-1]) + "…"
+}
