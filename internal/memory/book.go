@@ -1,0 +1,235 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"hermes/internal/atomicfile"
+)
+
+// The limits of the files where none are configured, in characters.
+const (
+	defaultNotes  = 2200
+	defaultPerson = 1375
+	// maxFile bounds what is read, in bytes; a larger file is some mistake.
+	maxFile = 1 << 20
+	// lockWait is how long a change waits for another process.
+	lockWait = 5 * time.Second
+)
+
+// Config says where the files are and what may be written.
+type Config struct {
+	Dir     string // folder of the files
+	Pending string // folder of changes that wait for the person
+	// NotesLimit and PersonLimit are in characters; 0 is the default.
+	NotesLimit, PersonLimit int
+	NoNotes, NoPerson       bool // leave a file out
+	// Approval makes every change of the model wait for the person.
+	Approval bool
+	// Archive moves the oldest entries of a full file to ARCHIVE.jsonl instead
+	// of refusing new ones.
+	Archive bool
+	// Around, where set, encloses the writing of files, so that a change can
+	// be taken back; what says in one line what is changed.
+	Around func(ctx context.Context, by Origin, what string, paths []string, write func() error) error
+	Now    func() time.Time // nil is time.Now
+}
+
+// Book is the two files. Its methods may be called concurrently, also by
+// several processes on the same files.
+type Book struct {
+	cfg      Config
+	mu       sync.Mutex // spares goroutines of this process the wait for the file lock
+	approval atomic.Bool
+}
+
+// NewBook makes a book. It touches nothing on the disk.
+func NewBook(c Config) *Book {
+	if c.NotesLimit <= 0 {
+		c.NotesLimit = defaultNotes
+	}
+	if c.PersonLimit <= 0 {
+		c.PersonLimit = defaultPerson
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	b := &Book{cfg: c}
+	b.approval.Store(c.Approval)
+	return b
+}
+
+// Has reports whether a target is switched on.
+func (b *Book) Has(t Target) bool {
+	if t == Person {
+		return !b.cfg.NoPerson
+	}
+	return !b.cfg.NoNotes
+}
+
+// Approval reports whether changes of the model wait for the person.
+func (b *Book) Approval() bool { return b.approval.Load() }
+
+// SetApproval makes changes of the model wait for the person, or not, from now
+// on.
+func (b *Book) SetApproval(on bool) { b.approval.Store(on) }
+
+// State is a target as it stands.
+type State struct {
+	Target  Target  `json:"target"`
+	Entries []Entry `json:"entries"`
+	Size    int     `json:"chars"` // with what parts the entries
+	Limit   int     `json:"limit"`
+	// Notes tell what a change did, one for each operation.
+	Notes []string `json:"-"`
+	// Evicted went to the archive to make room.
+	Evicted []string `json:"-"`
+}
+
+// Entry is one memory and where it comes from.
+type Entry struct {
+	Text   string `json:"text"`
+	Origin Origin `json:"origin,omitzero"` // zero for what was written by hand
+}
+
+// Usage says how full the target is.
+func (s State) Usage() string { return usage(s.Size, s.Limit) }
+
+// Texts are the entries without their origins.
+func (s State) Texts() []string {
+	out := make([]string, len(s.Entries))
+	for i, e := range s.Entries {
+		out[i] = e.Text
+	}
+	return out
+}
+
+func (b *Book) limit(t Target) int {
+	if t == Person {
+		return b.cfg.PersonLimit
+	}
+	return b.cfg.NotesLimit
+}
+
+func (b *Book) path(t Target) string { return filepath.Join(b.cfg.Dir, t.file()) }
+
+// Read is a target as it stands on the disk. A missing file is empty.
+func (b *Book) Read(t Target) (State, error) {
+	content, err := b.load(t)
+	if err != nil {
+		return State{}, err
+	}
+	return b.state(t, parse(content)), nil
+}
+
+func (b *Book) state(t Target, entries []string) State {
+	s := State{Target: t, Size: size(entries), Limit: b.limit(t)}
+	known := b.origins().of(t)
+	for _, text := range entries {
+		s.Entries = append(s.Entries, Entry{Text: text, Origin: known[hash(text)]})
+	}
+	return s
+}
+
+func (b *Book) load(t Target) (string, error) {
+	path := b.path(t)
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", path, err)
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxFile {
+		return "", fmt.Errorf("%s is no plain file of at most %d KB; move it away and add its entries again", path, maxFile>>10)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("read %s: %w", path, err)
+	}
+	return string(data), nil
+}
+
+// Change carries out operations at once, all or none, and returns the new
+// state. What it does not do is a *Refused; other errors are of the disk.
+func (b *Book) Change(ctx context.Context, t Target, operations []Operation, by Origin) (State, error) {
+	if !b.Has(t) {
+		return State{}, &Refused{Reason: fmt.Sprintf("the memory %q is switched off in the configuration", t)}
+	}
+	var after State
+	err := b.locked(ctx, func() (err error) {
+		after, err = b.change(ctx, t, operations, by)
+		return err
+	})
+	return after, err
+}
+
+// locked runs a change of the files while no other process makes one.
+func (b *Book) locked(ctx context.Context, change func() error) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := os.MkdirAll(b.cfg.Dir, 0o700); err != nil {
+		return fmt.Errorf("make the folder of memories: %w", err)
+	}
+	lock, err := atomicfile.Acquire(ctx, filepath.Join(b.cfg.Dir, ".memory"), "hermes memory", lockWait)
+	if err != nil {
+		return err
+	}
+	return errors.Join(change(), lock.Release())
+}
+
+// change is called with the lock held. An editor takes no lock: what it writes
+// between our look and our write is seen, and the change is tried on that.
+func (b *Book) change(ctx context.Context, t Target, operations []Operation, by Origin) (State, error) {
+	for range 5 {
+		before, err := b.load(t)
+		if err != nil {
+			return State{}, err
+		}
+		d, evicted, err := b.plan(t, parse(before), operations)
+		if err != nil {
+			return State{}, err
+		}
+		now, err := b.load(t)
+		if err != nil {
+			return State{}, err
+		}
+		if now == before {
+			return b.write(ctx, t, d, evicted, by)
+		}
+	}
+	return State{}, fmt.Errorf("%s is being changed by somebody else at this moment; try again", b.path(t))
+}
+
+// plan tries operations on entries and holds the outcome to the limit. One
+// that makes a file smaller is always welcome.
+func (b *Book) plan(t Target, entries []string, operations []Operation) (draft, []string, error) {
+	d, err := apply(entries, operations)
+	if err != nil {
+		var refused *Refused
+		if errors.As(err, &refused) {
+			refused.State = b.state(t, entries)
+		}
+		return d, nil, err
+	}
+	limit, had, n := b.limit(t), size(entries), size(d.entries)
+	if n <= limit || n < had {
+		return d, nil, nil
+	}
+	if b.cfg.Archive {
+		if evicted := d.evict(limit); size(d.entries) <= limit {
+			return d, evicted, nil
+		}
+	}
+	return d, nil, &Refused{
+		Full: true, State: b.state(t, entries),
+		Reason: fmt.Sprintf("not stored: the memory %q holds %s, and this would make it %s. Replace or remove entries that are stale or can be merged, all in one call with operations, then add this", t, usage(had, limit), usage(n, limit)),
+	}
+}

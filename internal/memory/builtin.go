@@ -1,0 +1,74 @@
+package memory
+
+import (
+	"context"
+	"strings"
+
+	"hermes"
+)
+
+var (
+	_ hermes.MemoryProvider = (*Builtin)(nil)
+	_ hermes.Toolset        = (*Toolset)(nil)
+)
+
+// Builtin is the two files as a provider. What they hold stands in the prompt,
+// so it recalls and observes nothing.
+type Builtin struct{ *Book }
+
+// Name is "builtin".
+func (Builtin) Name() string { return "builtin" }
+
+// SystemBlock is the blocks of both targets.
+func (p Builtin) SystemBlock(ctx context.Context) (string, error) {
+	var blocks []string
+	for _, t := range Targets() {
+		block, err := p.Block(ctx, t)
+		if err != nil {
+			return "", err
+		}
+		if block != "" {
+			blocks = append(blocks, block)
+		}
+	}
+	return strings.Join(blocks, "\n\n"), nil
+}
+
+// Recall finds nothing that the prompt does not say.
+func (Builtin) Recall(context.Context, hermes.RecallQuery) (string, error) { return "", nil }
+
+// Observe does nothing: the model decides what is worth a note.
+func (Builtin) Observe(context.Context, hermes.MemoryTurn) error { return nil }
+
+// Tools is the tool memory.
+func (p Builtin) Tools() []hermes.Tool { return []hermes.Tool{p.tool()} }
+
+// Toolset offers the tools of the built-in memory and of the outside service,
+// if there is one.
+type Toolset struct{ providers []hermes.MemoryProvider }
+
+// New makes the toolset of these providers; nil ones are left out.
+func New(providers ...hermes.MemoryProvider) *Toolset {
+	t := &Toolset{}
+	for _, p := range providers {
+		if p != nil {
+			t.providers = append(t.providers, p)
+		}
+	}
+	return t
+}
+
+// Name is "memory".
+func (t *Toolset) Name() string { return "memory" }
+
+// Available is always the empty text.
+func (t *Toolset) Available(context.Context) string { return "" }
+
+// Tools are the tools of all providers.
+func (t *Toolset) Tools(context.Context) ([]hermes.Tool, error) {
+	var tools []hermes.Tool
+	for _, p := range t.providers {
+		tools = append(tools, p.Tools()...)
+	}
+	return tools, nil
+}

@@ -1,0 +1,154 @@
+package memory
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Operation is one change of a target.
+type Operation struct {
+	Action  string `json:"action" enum:"add,replace,remove"`
+	Content string `json:"content,omitempty"`
+	OldText string `json:"old_text,omitempty"`
+}
+
+// Refused says why a change was not made; nothing was changed. Its text is for
+// the model.
+type Refused struct {
+	Reason string
+	Full   bool  // the limit was the reason
+	State  State // as it is
+}
+
+// Error is the reason.
+func (r *Refused) Error() string { return r.Reason }
+
+// draft is the entries of a target while operations are tried on them.
+type draft struct {
+	entries []string
+	written []string // what operations put in
+	notes   []string
+}
+
+// apply carries out operations on a copy of the entries, all or none.
+func apply(entries []string, operations []Operation) (draft, error) {
+	d := draft{entries: slices.Clone(entries)}
+	if len(operations) == 0 {
+		return d, &Refused{Reason: "nothing to do: give an action with its content, or operations"}
+	}
+	for i, o := range operations {
+		if err := d.do(o); err != nil {
+			if len(operations) > 1 {
+				return d, &Refused{Reason: fmt.Sprintf("operation %d (%s): %v; none of the operations was carried out", i+1, o.Action, err)}
+			}
+			return d, &Refused{Reason: err.Error()}
+		}
+	}
+	return d, nil
+}
+
+func (d *draft) do(o Operation) error {
+	switch o.Action {
+	case "add":
+		return d.add(o.Content)
+	case "replace":
+		return d.replace(o.OldText, o.Content)
+	case "remove":
+		at, err := locate(d.entries, o.OldText)
+		if err != nil {
+			return err
+		}
+		d.note("removed: " + shorten(d.entries[at], 80))
+		d.entries = slices.Delete(d.entries, at, at+1)
+		return nil
+	}
+	return fmt.Errorf("there is no action %q; use add, replace or remove", o.Action)
+}
+
+func (d *draft) note(text string) { d.notes = append(d.notes, text) }
+
+func (d *draft) add(content string) error {
+	content, err := admit(content)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(d.entries, content) {
+		d.note("this entry is there already; nothing was added")
+		return nil
+	}
+	d.entries = append(d.entries, content)
+	d.written = append(d.written, content)
+	d.note("added")
+	return nil
+}
+
+// replace puts the content in the place of the whole entry that is found.
+func (d *draft) replace(old, content string) error {
+	if strings.TrimSpace(content) == "" {
+		return fmt.Errorf("replace needs the new content; to delete an entry use remove")
+	}
+	content, err := admit(content)
+	if err != nil {
+		return err
+	}
+	at, err := locate(d.entries, old)
+	if err != nil {
+		return err
+	}
+	if same := slices.Index(d.entries, content); same >= 0 && same != at {
+		d.entries = slices.Delete(d.entries, at, at+1)
+		d.note("another entry says the same; the old one was removed")
+		return nil
+	}
+	d.entries[at] = content
+	d.written = append(d.written, content)
+	d.note("replaced")
+	return nil
+}
+
+// locate finds the one entry that a text names: the one that equals it, or
+// else the only one that contains it.
+func locate(entries []string, text string) (int, error) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return 0, fmt.Errorf("old_text is blank; give a few words that only the entry in question has")
+	}
+	if at := slices.Index(entries, text); at >= 0 {
+		return at, nil
+	}
+	var found []int
+	for i, e := range entries {
+		if strings.Contains(e, text) {
+			found = append(found, i)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return 0, fmt.Errorf("no entry contains %q; read shows what is there", shorten(text, 80))
+	case 1:
+		return found[0], nil
+	}
+	var list strings.Builder
+	for _, i := range found[:min(len(found), 5)] {
+		fmt.Fprintf(&list, "\n- %s", shorten(entries[i], 80))
+	}
+	return 0, fmt.Errorf("multiple entries (%d) contain %q; give more of the one that is meant:%s", len(found), shorten(text, 80), list.String())
+}
+
+// admit makes content fit to be an entry, or says why it is not.
+func admit(content string) (string, error) {
+	content = strings.TrimSpace(strings.ReplaceAll(content, "\r\n", "\n"))
+	if content == "" {
+		return "", fmt.Errorf("content is blank; say what is to be remembered")
+	}
+	for line := range strings.SplitSeq(content, "\n") {
+		if strings.TrimSpace(line) == section {
+			return "", fmt.Errorf("a line with %s alone parts entries; add several entries with operations instead", section)
+		}
+	}
+	if threat := Scan(content); threat != "" {
+		return "", fmt.Errorf("refused: this looks like %s (%s). Memory stands in every later prompt, so it takes plain facts about the person and the environment only: say it as such a fact, or leave it out", threat.kind(), threat)
+	}
+	return content, nil
+}

@@ -1,0 +1,104 @@
+package memory
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Target names one of the two files.
+type Target string
+
+// The targets.
+const (
+	Notes  Target = "memory" // MEMORY.md
+	Person Target = "user"   // USER.md
+)
+
+// Targets are both files, in the order of the prompt.
+func Targets() []Target { return []Target{Notes, Person} }
+
+// ParseTarget reads the name of a target; blank is Notes.
+func ParseTarget(name string) (Target, error) {
+	switch t := Target(strings.ToLower(strings.TrimSpace(name))); t {
+	case Notes, Person:
+		return t, nil
+	case "":
+		return Notes, nil
+	}
+	return "", fmt.Errorf("there is no memory %q; use memory (notes) or user (who the person is)", name)
+}
+
+func (t Target) file() string {
+	if t == Person {
+		return "USER.md"
+	}
+	return "MEMORY.md"
+}
+
+func (t Target) title() string {
+	if t == Person {
+		return "USER PROFILE (who the user is)"
+	}
+	return "MEMORY (your personal notes)"
+}
+
+const (
+	section   = "§"
+	separator = "\n" + section + "\n"
+)
+
+// parse reads a file as entries: trimmed, none empty, none twice. It takes
+// what people make of a file by hand.
+func parse(content string) []string {
+	content = strings.TrimPrefix(strings.ToValidUTF8(content, "\ufffd"), "\ufeff")
+	content = strings.ReplaceAll(strings.ReplaceAll(content, "\r\n", "\n"), "\r", "\n")
+	var entries []string
+	var entry []string
+	flush := func() {
+		text := strings.TrimSpace(strings.Join(entry, "\n"))
+		if text != "" && !slices.Contains(entries, text) {
+			entries = append(entries, text)
+		}
+		entry = entry[:0]
+	}
+	for line := range strings.SplitSeq(content, "\n") {
+		if strings.TrimSpace(line) == section {
+			flush()
+			continue
+		}
+		entry = append(entry, line)
+	}
+	flush()
+	return entries
+}
+
+func join(entries []string) string { return strings.Join(entries, separator) }
+
+// size is what a limit counts: the characters of the entries and what parts
+// them.
+func size(entries []string) int { return utf8.RuneCountInString(join(entries)) }
+
+// usage says how full a target is: "67% — 1,474/2,200 chars".
+func usage(n, limit int) string {
+	return fmt.Sprintf("%d%% — %s/%s chars", n*100/max(limit, 1), grouped(n), grouped(limit))
+}
+
+// grouped writes a number with commas.
+func grouped(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// shorten cuts a text to n characters on one line.
+func shorten(text string, n int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > n {
+		return string(runes[:n-1]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,109 @@
+package memory
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+
+	"hermes"
+)
+
+var _ hermes.MemoryProvider = (*Honcho)(nil)
+
+// Honcho remembers through the Honcho service (v3): it is told what both sides
+// said and forms a picture of the person.
+type Honcho struct {
+	*client
+	workspace string
+
+	mu   sync.Mutex
+	made map[string]bool // paths of things that exist
+}
+
+// NewHoncho makes the provider in a workspace; an empty one is "hermes". It
+// asks nothing yet.
+func NewHoncho(s Service, workspace string) *Honcho {
+	if workspace == "" {
+		workspace = "hermes"
+	}
+	return &Honcho{client: newClient(s, "honcho", "HONCHO_API_KEY", "https://api.honcho.dev", bearer), workspace: plainID(workspace), made: map[string]bool{}}
+}
+
+// Name is "honcho".
+func (*Honcho) Name() string { return "honcho" }
+
+// SystemBlock is empty: what is known comes with each message.
+func (*Honcho) SystemBlock(context.Context) (string, error) { return "", nil }
+
+// Tools is memory_search.
+func (h *Honcho) Tools() []hermes.Tool { return []hermes.Tool{searchTool(h.find)} }
+
+func (h *Honcho) root() string { return "/v3/workspaces/" + h.workspace }
+
+// Recall asks for the picture of the person that bears on a message.
+func (h *Honcho) Recall(ctx context.Context, q hermes.RecallQuery) (string, error) {
+	found, err := h.find(ctx, q.Text, 10)
+	if err != nil {
+		return "", err
+	}
+	return bullets(found), nil
+}
+
+func (h *Honcho) find(ctx context.Context, query string, limit int) ([]string, error) {
+	var answer struct {
+		Representation string   `json:"representation"`
+		Card           []string `json:"peer_card"`
+	}
+	params := url.Values{"search_query": {cut(query, 2000)}, "search_top_k": {strconv.Itoa(limit)}, "max_conclusions": {strconv.Itoa(limit)}}
+	err := h.do(ctx, http.MethodGet, h.root()+"/peers/"+url.PathEscape(plainID(h.User))+"/context", params, nil, &answer)
+	if f, ok := err.(*failure); ok && f.status == http.StatusNotFound {
+		return nil, nil // nobody has said anything yet
+	}
+	if err != nil {
+		return nil, err
+	}
+	return append(answer.Card, paragraphs(answer.Representation)...), nil
+}
+
+// Observe tells what both sides said.
+func (h *Honcho) Observe(ctx context.Context, t hermes.MemoryTurn) error {
+	session := plainID(t.Session.ID)
+	for _, thing := range []struct{ path, id string }{
+		{"/v3/workspaces", h.workspace}, {h.root() + "/peers", plainID(h.User)}, {h.root() + "/peers", plainID(h.Agent)}, {h.root() + "/sessions", session},
+	} {
+		if err := h.make(ctx, thing.path, thing.id); err != nil {
+			return err
+		}
+	}
+	type message struct {
+		Content string `json:"content"`
+		Peer    string `json:"peer_id"`
+		At      string `json:"created_at,omitempty"`
+	}
+	at := t.At.UTC().Format("2006-01-02T15:04:05Z")
+	return h.tell(ctx, h.root()+"/sessions/"+url.PathEscape(session)+"/messages", map[string]any{"messages": []message{
+		{outgoing(t.Said), plainID(h.User), at}, {outgoing(t.Answer), plainID(h.Agent), at},
+	}})
+}
+
+// make makes a thing unless this process knows that it exists.
+func (h *Honcho) make(ctx context.Context, path, id string) error {
+	h.mu.Lock()
+	known := h.made[path+" "+id]
+	h.mu.Unlock()
+	if known {
+		return nil
+	}
+	if err := h.tell(ctx, path, map[string]any{"id": id}); err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.made) > 1000 {
+		clear(h.made)
+	}
+	h.made[path+" "+id] = true
+	return nil
+}

@@ -1,0 +1,125 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"hermes"
+)
+
+var _ hermes.MemoryProvider = (*Local)(nil)
+
+const (
+	// maxKept bounds the turns that are kept; the oldest go.
+	maxKept = 5000
+	// Bounds of what of a turn is kept, in characters. Less than minSaid says
+	// nothing worth keeping.
+	minSaid, maxSaid, maxAnswer = 16, 700, 500
+	// minAbout is how much a message must say to be looked up, in characters.
+	minAbout = 8
+	// leastLike is how well a turn must fit to be recalled.
+	leastLike = 0.3
+)
+
+// Local remembers without any service: it keeps turns in the database and
+// finds them again by their words and by their likeness.
+type Local struct {
+	open func(ctx context.Context) (hermes.Recollections, error)
+}
+
+// NewLocal makes the provider over a store that is opened when it is needed.
+func NewLocal(open func(ctx context.Context) (hermes.Recollections, error)) *Local {
+	return &Local{open}
+}
+
+// Name is "local".
+func (*Local) Name() string { return "local" }
+
+// SystemBlock is empty: what is known comes with each message.
+func (*Local) SystemBlock(context.Context) (string, error) { return "", nil }
+
+// Tools is memory_search.
+func (l *Local) Tools() []hermes.Tool {
+	return []hermes.Tool{searchTool(func(ctx context.Context, query string, limit int) ([]string, error) {
+		return l.find(ctx, hermes.RecollectionQuery{Text: query, Vector: vector(query), Limit: limit, Least: 0.1})
+	})}
+}
+
+// Recall finds turns of other sessions that fit a message.
+func (l *Local) Recall(ctx context.Context, q hermes.RecallQuery) (string, error) {
+	about := telling(q.Text)
+	if len([]rune(about)) < minAbout {
+		return "", nil // "yes", "go on" and their like are about nothing
+	}
+	found, err := l.find(ctx, hermes.RecollectionQuery{
+		Text: about, Vector: vector(q.Text), Exclude: q.Session.ID, Least: leastLike, Limit: 5,
+	})
+	if err != nil {
+		return "", err
+	}
+	return bullets(found), nil
+}
+
+func (l *Local) find(ctx context.Context, q hermes.RecollectionQuery) ([]string, error) {
+	store, err := l.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if q.Text == "" && len(q.Vector) == 0 {
+		return nil, nil
+	}
+	list, err := store.Recollect(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]string, len(list))
+	for i, r := range list {
+		out[i] = fmt.Sprintf("[%s] %s", r.At.Local().Format("2006-01-02"), r.Text)
+	}
+	return out, nil
+}
+
+// Observe keeps what was said, without secrets. Orders to the model are not
+// kept: they would come back in other conversations.
+func (l *Local) Observe(ctx context.Context, t hermes.MemoryTurn) error {
+	said, answer := strings.TrimSpace(t.Said), strings.TrimSpace(t.Answer)
+	if len([]rune(said)) < minSaid || strings.HasPrefix(said, "/") {
+		return nil
+	}
+	text := "The user said: " + outgoing(cut(said, maxSaid))
+	if answer != "" {
+		text += "\nThe answer was: " + outgoing(cut(answer, maxAnswer))
+	}
+	if scanOrders(text) != "" {
+		return nil
+	}
+	store, err := l.open(ctx)
+	if err != nil {
+		return err
+	}
+	return store.Remember(ctx, maxKept, hermes.Recollection{Session: t.Session.ID, At: t.At, Text: text, Vector: vector(text)})
+}
+
+// telling leaves out the words of a message that stand in every other one.
+func telling(text string) string {
+	var out []string
+	for _, w := range strings.Fields(text) {
+		if bare := strings.ToLower(strings.Trim(w, `.,;:!?"'()`)); bare != "" && !common(bare) {
+			out = append(out, w)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func common(word string) bool {
+	switch word {
+	case "the", "a", "an", "and", "or", "but", "of", "to", "in", "on", "at", "for", "with", "from", "by", "is", "are", "was", "were", "be", "been",
+		"do", "does", "did", "have", "has", "had", "i", "you", "he", "she", "it", "we", "they", "me", "my", "your", "our", "this", "that", "these",
+		"those", "what", "which", "who", "how", "when", "where", "why", "can", "could", "would", "should", "will", "please", "there", "here", "not",
+		"der", "die", "das", "und", "oder", "ein", "eine", "ist", "sind", "war", "ich", "du", "wir", "mein", "dein", "wie", "wo", "wer",
+		"el", "la", "los", "las", "un", "una", "y", "o", "de", "que", "es", "le", "les", "et", "est", "je", "tu", "mon", "ma":
+		return true
+	}
+	return false
+}

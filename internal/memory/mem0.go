@@ -1,0 +1,79 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"hermes"
+)
+
+var _ hermes.MemoryProvider = (*Mem0)(nil)
+
+// Mem0 remembers through the Mem0 platform, which takes facts out of what is
+// said.
+type Mem0 struct{ *client }
+
+// NewMem0 makes the provider. It asks nothing yet.
+func NewMem0(s Service) *Mem0 {
+	return &Mem0{newClient(s, "mem0", "MEM0_API_KEY", "https://api.mem0.ai", func(h http.Header, key string) { h.Set("Authorization", "Token "+key) })}
+}
+
+// Name is "mem0".
+func (*Mem0) Name() string { return "mem0" }
+
+// SystemBlock is empty: what is known comes with each message.
+func (*Mem0) SystemBlock(context.Context) (string, error) { return "", nil }
+
+// Tools is memory_search.
+func (m *Mem0) Tools() []hermes.Tool { return []hermes.Tool{searchTool(m.find)} }
+
+// Recall finds facts that bear on a message.
+func (m *Mem0) Recall(ctx context.Context, q hermes.RecallQuery) (string, error) {
+	found, err := m.find(ctx, q.Text, 10)
+	if err != nil {
+		return "", err
+	}
+	return bullets(found), nil
+}
+
+func (m *Mem0) find(ctx context.Context, query string, limit int) ([]string, error) {
+	var answer json.RawMessage
+	err := m.do(ctx, http.MethodPost, "/v2/memories/search/", nil, map[string]any{
+		"query": cut(query, 2000), "filters": map[string]any{"user_id": m.User}, "top_k": limit, "threshold": 0.3,
+	}, &answer)
+	if err != nil {
+		return nil, err
+	}
+	type fact struct {
+		Memory string `json:"memory"`
+	}
+	var facts []fact
+	if json.Unmarshal(answer, &facts) != nil { // the newer form has an envelope
+		var envelope struct {
+			Results []fact `json:"results"`
+		}
+		if err := json.Unmarshal(answer, &envelope); err != nil {
+			return nil, err
+		}
+		facts = envelope.Results
+	}
+	out := make([]string, len(facts))
+	for i, f := range facts {
+		out[i] = f.Memory
+	}
+	return out, nil
+}
+
+// Observe tells what both sides said.
+func (m *Mem0) Observe(ctx context.Context, t hermes.MemoryTurn) error {
+	type message struct {
+		Role    string `json:"role"`
+		Content string `json:"content"`
+	}
+	return m.tell(ctx, "/v1/memories/", map[string]any{
+		"messages": []message{{"user", outgoing(t.Said)}, {"assistant", outgoing(t.Answer)}},
+		"user_id":  m.User, "agent_id": m.Agent, "run_id": t.Session.ID, "version": "v2",
+		"metadata": map[string]any{"platform": t.Session.Platform}, "timestamp": t.At.Unix(),
+	})
+}

@@ -1,0 +1,105 @@
+package memory
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"hermes/internal/atomicfile"
+)
+
+// Origin says where an entry comes from.
+type Origin struct {
+	By       string    `json:"by,omitempty"` // agent, person, import
+	At       time.Time `json:"at,omitzero"`
+	Session  string    `json:"session,omitempty"`
+	Turn     int64     `json:"turn,omitempty"`
+	Platform string    `json:"platform,omitempty"`
+}
+
+// String is the origin on one line.
+func (o Origin) String() string {
+	if o.By == "" {
+		return "written by hand"
+	}
+	parts := []string{"by " + o.By}
+	if !o.At.IsZero() {
+		parts = append(parts, o.At.Local().Format("2006-01-02 15:04"))
+	}
+	if o.Session != "" {
+		parts = append(parts, "session "+o.Session)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// origins are kept in a file of their own, so that the memories stay plain:
+// target, then hash of the entry.
+type origins map[Target]map[string]Origin
+
+func (o origins) of(t Target) map[string]Origin { return o[t] }
+
+// hash names an entry by its text.
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}
+
+func (b *Book) originsPath() string { return filepath.Join(b.cfg.Dir, ".origins.json") }
+
+// origins reads the file. One that is missing or damaged costs the knowledge
+// of where entries come from and nothing else.
+func (b *Book) origins() origins {
+	o := origins{}
+	data, err := os.ReadFile(b.originsPath())
+	if err != nil || json.Unmarshal(data, &o) != nil || o == nil {
+		return origins{}
+	}
+	return o
+}
+
+// maxOrigins bounds what is kept of each target, entries that are gone
+// included: an undo may bring them back.
+const maxOrigins = 500
+
+// sign notes who wrote what a draft put in.
+func (b *Book) sign(t Target, d draft, by Origin) error {
+	if len(d.written) == 0 {
+		return nil
+	}
+	all := b.origins()
+	if all[t] == nil {
+		all[t] = map[string]Origin{}
+	}
+	for _, text := range d.written {
+		all[t][hash(text)] = by
+	}
+	dropOldest(all[t], d.entries)
+	data, err := json.MarshalIndent(all, "", " ")
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(b.originsPath(), append(data, '\n'), atomicfile.Options{})
+}
+
+// dropOldest brings origins within their bound; those of the entries stay.
+func dropOldest(known map[string]Origin, entries []string) {
+	if len(known) <= maxOrigins {
+		return
+	}
+	keep := map[string]bool{}
+	for _, text := range entries {
+		keep[hash(text)] = true
+	}
+	hashes := slices.SortedFunc(maps.Keys(known), func(x, y string) int { return known[x].At.Compare(known[y].At) })
+	for _, h := range hashes {
+		if len(known) > maxOrigins && !keep[h] {
+			delete(known, h)
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package memory
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+
+	"hermes/internal/policy"
+	"hermes/internal/redact"
+)
+
+// Threat is the name of a pattern that does not belong into a memory; "" is
+// none.
+type Threat string
+
+// The patterns of this package; those of policy.Injection keep their names.
+const (
+	exfiltration    Threat = "exfiltration"
+	secretFiles     Threat = "read_secrets"
+	sshBackdoor     Threat = "ssh_backdoor"
+	rolePlay        Threat = "role_play"
+	configTampering Threat = "config_tampering"
+	controls        Threat = "control_characters"
+	secret          Threat = "embedded_secret"
+)
+
+func (t Threat) kind() string {
+	switch t {
+	case secret:
+		return "a secret; say where it is kept instead of what it is"
+	case controls, "invisible_unicode":
+		return "hidden text"
+	case exfiltration, secretFiles, "exfil_curl":
+		return "an order to take secrets out"
+	case sshBackdoor:
+		return "an order to open a door for somebody else"
+	case configTampering:
+		return "an order to change how Hermes is set up"
+	}
+	return "an order to the model"
+}
+
+// Scan looks for what a memory must not carry into later prompts: orders,
+// ways to take secrets out, hidden text, secrets themselves. Talk about such
+// things is harmless and passes.
+func Scan(text string) Threat {
+	if t := scanOrders(text); t != "" {
+		return t
+	}
+	if redact.Text(text) != text {
+		return secret
+	}
+	return ""
+}
+
+// scanOrders is Scan without the look for secrets.
+func scanOrders(text string) Threat {
+	if name := policy.Injection(text); name != "" {
+		return Threat(name)
+	}
+	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 }) {
+		return controls
+	}
+	low := strings.ToLower(text)
+	for i := range patterns {
+		if patterns[i].found(low) {
+			return patterns[i].threat
+		}
+	}
+	return ""
+}
+
+// pattern is tried on lower-case text that holds one of its stems; most text
+// holds none.
+type pattern struct {
+	threat Threat
+	stems  []string
+	expr   func() *regexp.Regexp
+	unless func() *regexp.Regexp // a match in which this is found is harmless
+}
+
+func (p pattern) found(low string) bool {
+	stem := false
+	for _, s := range p.stems {
+		stem = stem || strings.Contains(low, s)
+	}
+	if !stem {
+		return false
+	}
+	if p.unless == nil {
+		return p.expr().MatchString(low)
+	}
+	for _, m := range p.expr().FindAllString(low, 20) {
+		if !p.unless().MatchString(m) {
+			return true
+		}
+	}
+	return false
+}
+
+func lazy(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
+// secretPlace is a file or folder of secrets; a public key is none.
+const secretPlace = `(?:\.ssh/|id_rsa|id_ed25519|id_ecdsa|\.env\b|\.aws/|\.gnupg|\.netrc|\.pgpass|\.kube/config|/etc/shadow|/etc/passwd|auth\.json|credentials)`
+
+var patterns = []pattern{
+	{
+		threat: secretFiles, stems: []string{"cat ", "less ", "more ", "head ", "tail ", "base64 ", "xxd ", "strings ", "type "},
+		expr:   lazy(`\b(?:cat|less|more|head|tail|base64|xxd|strings|type)\s+(?:-\S+\s+)*["']?[~$./\w{}-]*` + secretPlace + `\S*`),
+		unless: lazy(`\.pub\b|\.ssh/config|\.env[\w.-]*\.(?:example|sample|template|dist)|/etc/passwd`),
+	},
+	{
+		threat: exfiltration, stems: []string{"curl", "wget", "nc ", "ncat", "netcat", "scp", "rsync", "sftp", "ftp"},
+		expr:   lazy(`\b(?:curl|wget|nc|ncat|netcat|scp|rsync|sftp|ftp)\s[^\n]*` + secretPlace + `|` + secretPlace + `[^\n]*\|\s*(?:curl|wget|nc|ncat|netcat)\b`),
+		unless: lazy(`\.pub\b|--netrc|ssh/config`),
+	},
+	{
+		threat: exfiltration, stems: []string{"send", "upload", "post", "forward", "exfiltrat", "transmit", "leak", "mail", "push", "copy"},
+		expr: lazy(`\b(?:send|upload|post|forward|exfiltrate|transmit|leak|e?mail|push|copy)(?:ing)?\b[^\n.]{0,60}` +
+			`(?:password|passphrase|secret|token|api[ _-]?key|credential|private key|\.env\b|\.ssh|conversation|chat history|transcript|memor(?:y|ies))s?\b[^\n]{0,60}(?:https?://|\bto\s+\S+@\S+|\bto\s+\d+\.\d+\.\d+\.\d+)`),
+		unless: lazy(`header|bearer|authorization|placeholder`),
+	},
+	{
+		threat: exfiltration, stems: []string{"!["},
+		expr: lazy(`!\[[^\]]*\]\(https?://[^)\s]*[?&/=][^)\s]*(?:\{|\$|%7b|<)`),
+	},
+	{
+		threat: sshBackdoor, stems: []string{"authorized_keys", "sshd_config"},
+		expr: lazy(`(?:>>?|\btee\b|\b(?:add|append|write|put|insert|install|echo|copy|place)\b)[^\n]{0,200}(?:authorized_keys|sshd_config)` +
+			`|(?:ssh-(?:rsa|ed25519|dss)|ecdsa-sha2-\S+)\s+aaaa[^\n]*authorized_keys|authorized_keys[^\n]*(?:ssh-(?:rsa|ed25519|dss)|ecdsa-sha2-\S+)\s+aaaa`),
+	},
+	{
+		threat: rolePlay, stems: []string{"you are now", "you're now", "from now on", "pretend", "act as", "behave as", "respond as", "your new identity", "your new persona"},
+		expr: lazy(`\byou(?:'re|\s+are)\s+now\s+(?:an?|the|my|dan|free|unrestricted|uncensored|jailbroken)\b` +
+			`|\bpretend\s+(?:to\s+be|that\s+you|you(?:'re|\s+are))` +
+			`|\b(?:act|behave|respond)\s+as\s+(?:if\s+you|though\s+you|dan\b|root\b|an?\s+(?:unrestricted|uncensored|unfiltered|evil|jailbroken|different)|the\s+(?:system|developer|administrator))` +
+			`|\bfrom\s+now\s+on,?\s+you(?:'re|\s+are|\s+will|\s+must|\s+have|\s+shall)\b|\byour\s+new\s+(?:identity|persona)\b`),
+	},
+	{
+		threat: configTampering, stems: []string{"soul.md", ".hermes", "hermes config", "command_allowlist", "approvals", "hermes_yolo"},
+		expr: lazy(`(?:^|\b(?:always|must|silently|secretly|automatically|first|then|please|and)\s+)(?:edit|modify|overwrite|rewrite|append|write|insert|change|patch|update|add|set|replace|delete)\b[^\n]{0,80}(?:soul\.md|\.hermes\b|hermes\s+config|command_allowlist|approvals\.)` +
+			`|\bapprovals\.mode\s*(?:[:=]|to)\s*["']?(?:off|never|auto)|\bhermes_yolo_mode\s*=`),
+	},
+	{
+		threat: configTampering, stems: []string{"approval", "guardrail", "safety", "security", "sandbox", "redaction", "permission"},
+		expr: lazy(`\b(?:disable|turn\s+off|switch\s+off|bypass|circumvent|evade)\s+(?:\w+\s+){0,3}(?:approvals?|guardrails?|(?:safety|security|permission)\s+(?:check|prompt|rule|filter)s?|sandbox(?:ing)?|redaction)\b`),
+	},
+}

@@ -1,0 +1,54 @@
+package memory
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"strings"
+
+	"hermes"
+)
+
+//go:embed memory_search.md
+var searchDoc string
+
+type searchArgs struct {
+	Query string `json:"query"`
+	Limit int    `json:"limit,omitempty" min:"1" max:"30"`
+}
+
+type searchReport struct {
+	Memories []string `json:"memories"`
+	Note     string   `json:"note,omitempty"`
+}
+
+// searchTool lets the model look into what an outside service remembers.
+func searchTool(find func(ctx context.Context, query string, limit int) ([]string, error)) hermes.Tool {
+	return hermes.NewTool(hermes.Spec{
+		Name: "memory_search", Description: strings.TrimSpace(searchDoc), Mode: hermes.ModeParallel, Effect: hermes.EffectNone,
+	}, func(ctx context.Context, c *hermes.Call, in searchArgs) (hermes.Result, error) {
+		if c.Host.Session().Depth > 0 {
+			return hermes.Result{}, errors.New("a subagent has no memory of its own")
+		}
+		if strings.TrimSpace(in.Query) == "" {
+			return hermes.Result{}, errors.New("query is empty; say what you want to remember")
+		}
+		if in.Limit == 0 {
+			in.Limit = 10
+		}
+		found, err := find(ctx, in.Query, in.Limit)
+		if err != nil {
+			return hermes.Result{}, err
+		}
+		r := searchReport{Memories: []string{}}
+		for _, m := range found {
+			if m = strings.TrimSpace(m); m != "" && scanOrders(m) == "" && len(r.Memories) < in.Limit {
+				r.Memories = append(r.Memories, cut(m, 2000))
+			}
+		}
+		if len(r.Memories) == 0 {
+			r.Note = "nothing is remembered about that"
+		}
+		return hermes.JSONResult(r)
+	})
+}

@@ -1,0 +1,193 @@
+package memory
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"hermes"
+	"hermes/internal/redact"
+)
+
+// Service is how an outside service is reached.
+type Service struct {
+	BaseURL string // empty is the service's public address
+	Key     hermes.Secret
+	// User is whose memories these are; Agent is the name of the agent.
+	User, Agent string
+	// Client makes the requests; nil is http.DefaultClient.
+	Client *http.Client
+	// Pause is the wait before a request that failed for the moment is sent
+	// once more; 0 is one second. Questions are not repeated: they have no time.
+	Pause time.Duration
+}
+
+const (
+	maxReply = 1 << 20 // bytes
+	// maxSent bounds what of one side of a turn is sent, in characters.
+	maxSent = 8000
+)
+
+// client speaks JSON with one service.
+type client struct {
+	Service
+	name string
+	env  string // the variable that holds the key, for messages
+	auth func(h http.Header, key string)
+}
+
+func newClient(s Service, name, env, base string, auth func(http.Header, string)) *client {
+	if s.BaseURL == "" {
+		s.BaseURL = base
+	}
+	s.BaseURL = strings.TrimRight(s.BaseURL, "/")
+	if s.Client == nil {
+		s.Client = http.DefaultClient
+	}
+	if s.Pause == 0 {
+		s.Pause = time.Second
+	}
+	if s.User == "" {
+		s.User = "hermes-user"
+	}
+	if s.Agent == "" {
+		s.Agent = "hermes"
+	}
+	return &client{s, name, env, auth}
+}
+
+func bearer(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) }
+
+// failure is what a service answered instead of what was asked.
+type failure struct {
+	service string
+	status  int
+	text    string
+}
+
+func (f *failure) Error() string { return fmt.Sprintf("%s: %s", f.service, f.text) }
+
+// passing reports whether the same request may succeed a moment later.
+func (f *failure) passing() bool {
+	return f.status == http.StatusTooManyRequests || f.status >= 500
+}
+
+// tell sends something that is to be kept; what fails for the moment is sent
+// once more.
+func (c *client) tell(ctx context.Context, path string, body any) error {
+	err := c.do(ctx, http.MethodPost, path, nil, body, nil)
+	if f, ok := err.(*failure); !ok || !f.passing() {
+		return err
+	}
+	timer := time.NewTimer(c.Pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+		return err
+	}
+	return c.do(ctx, http.MethodPost, path, nil, body, nil)
+}
+
+// do makes one request and reads its answer into a value, which may be nil.
+func (c *client) do(ctx context.Context, method, path string, query url.Values, body, into any) error {
+	address := c.BaseURL + path
+	if len(query) > 0 {
+		address += "?" + query.Encode()
+	}
+	var sent io.Reader
+	if body != nil {
+		data, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		sent = bytes.NewReader(data)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, address, sent)
+	if err != nil {
+		return fmt.Errorf("%s: the address %q cannot be used: %w", c.name, c.BaseURL, err)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	req.Header.Set("Accept", "application/json")
+	if key := c.Key.Reveal(); key != "" {
+		c.auth(req.Header, key)
+	}
+	resp, err := c.Client.Do(req)
+	if err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return &failure{c.name, http.StatusServiceUnavailable, "could not be reached: " + err.Error()}
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxReply))
+	if err != nil {
+		return &failure{c.name, http.StatusServiceUnavailable, "its answer broke off: " + err.Error()}
+	}
+	if resp.StatusCode >= 300 {
+		return c.refusal(resp.StatusCode, data)
+	}
+	if into == nil {
+		return nil
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return fmt.Errorf("%s: its answer cannot be read: %w", c.name, err)
+	}
+	return nil
+}
+
+func (c *client) refusal(status int, body []byte) error {
+	said := redact.Text(shorten(string(body), 200))
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return &failure{c.name, status, fmt.Sprintf("it refused the key (%d); check %s", status, c.env)}
+	case http.StatusPaymentRequired, http.StatusTooManyRequests:
+		return &failure{c.name, status, fmt.Sprintf("its limit is reached (%d): %s", status, said)}
+	}
+	return &failure{c.name, status, fmt.Sprintf("it answered %d: %s", status, said)}
+}
+
+// bullets writes what was found as a list, the best first, within the bound of
+// a recall. Lines that look like orders are left out: a service holds what
+// anybody once said.
+func bullets(lines []string) string {
+	var b strings.Builder
+	seen := map[string]bool{}
+	room := hermes.MaxRecall
+	for _, line := range lines {
+		line = strings.TrimSpace(line)
+		if line == "" || seen[line] || scanOrders(line) != "" {
+			continue
+		}
+		seen[line] = true
+		item := "- " + strings.ReplaceAll(line, "\n", "\n  ") + "\n"
+		if room -= len([]rune(item)); room < 0 {
+			break
+		}
+		b.WriteString(item)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// outgoing is a side of a turn as it leaves the house: without secrets, and
+// not endless.
+func outgoing(text string) string { return redact.Text(cut(text, maxSent)) }
+
+// plainID makes a text fit for the ids of services: letters, digits, dash and
+// underscore.
+func plainID(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '-'
+	}, text)
+}

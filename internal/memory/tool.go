@@ -1,0 +1,113 @@
+package memory
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"hermes"
+)
+
+//go:embed memory.md
+var toolDoc string
+
+//go:embed guide.md
+var guideDoc string
+
+// Guide is what the prompt says about using memory, beside the tool's own
+// description.
+func Guide() string { return strings.TrimSpace(guideDoc) }
+
+type toolArgs struct {
+	Target     Target      `json:"target" enum:"memory,user"`
+	Action     string      `json:"action,omitempty" enum:"add,replace,remove,read"`
+	Content    string      `json:"content,omitempty"`
+	OldText    string      `json:"old_text,omitempty"`
+	Operations []Operation `json:"operations,omitempty"`
+}
+
+// report is a result of the tool.
+type report struct {
+	Success bool     `json:"success"`
+	Error   string   `json:"error,omitempty"`
+	Full    bool     `json:"full,omitempty"`
+	Staged  string   `json:"staged,omitempty"`
+	Note    string   `json:"note,omitempty"`
+	Target  Target   `json:"target,omitempty"`
+	Usage   string   `json:"usage,omitempty"`
+	Entries []string `json:"entries,omitempty"`
+	Current []string `json:"current_entries,omitempty"`
+	Evicted []string `json:"evicted_entries,omitempty"`
+	Archive string   `json:"archive,omitempty"`
+}
+
+func (b *Book) tool() hermes.Tool {
+	return hermes.NewTool(hermes.Spec{
+		Name: "memory", Description: strings.TrimSpace(toolDoc), Effect: hermes.EffectUnknown,
+		ReadsOnly: func(arguments json.RawMessage) bool {
+			var a toolArgs
+			return json.Unmarshal(arguments, &a) == nil && a.Action == "read" && len(a.Operations) == 0
+		},
+	}, b.run)
+}
+
+func (b *Book) run(ctx context.Context, c *hermes.Call, in toolArgs) (hermes.Result, error) {
+	who := c.Host.Session()
+	if who.Depth > 0 {
+		return hermes.Result{}, errors.New("a subagent has no memory of its own; put what is worth keeping into your report")
+	}
+	target, err := ParseTarget(string(in.Target))
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	if in.Action == "read" && len(in.Operations) == 0 {
+		s, err := b.Read(target)
+		if err != nil {
+			return hermes.Result{}, err
+		}
+		return hermes.JSONResult(report{Success: true, Target: target, Usage: s.Usage(), Entries: s.Texts()})
+	}
+	operations := in.Operations
+	if in.Action != "" && in.Action != "read" {
+		operations = append([]Operation{{in.Action, in.Content, in.OldText}}, slices.Clone(operations)...)
+	}
+	by := Origin{By: "agent", Session: who.ID, Turn: who.Turn, Platform: who.Platform}
+	if b.Approval() {
+		p, err := b.Propose(ctx, target, operations, by)
+		if err != nil {
+			return b.refusal(err)
+		}
+		return hermes.JSONResult(report{
+			Success: true, Staged: p.ID, Target: target,
+			Note: "Not stored yet: the person approves changes of memory. It waits as " + p.ID + " (/memory approve " + p.ID + ").",
+		})
+	}
+	s, err := b.Change(ctx, target, operations, by)
+	if err != nil {
+		return b.refusal(err)
+	}
+	r := report{Success: true, Note: strings.Join(s.Notes, "; "), Target: target, Usage: s.Usage(), Entries: s.Texts(), Evicted: s.Evicted}
+	if len(s.Evicted) > 0 {
+		r.Archive = "ARCHIVE.jsonl"
+	}
+	return hermes.JSONResult(r)
+}
+
+// refusal is a failed result that shows the state, so that the model can act
+// on it in its next call.
+func (b *Book) refusal(err error) (hermes.Result, error) {
+	var refused *Refused
+	if !errors.As(err, &refused) {
+		return hermes.Result{}, err
+	}
+	out := report{Error: refused.Reason, Full: refused.Full}
+	if refused.State.Target != "" {
+		out.Target, out.Usage, out.Current = refused.State.Target, refused.State.Usage(), refused.State.Texts()
+	}
+	r, err := hermes.JSONResult(out)
+	r.Failed = true
+	return r, err
+}

@@ -1,0 +1,212 @@
+package skill
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"hermes"
+	"hermes/internal/home"
+)
+
+// stamp tells two states of a file apart without reading it: the time of its
+// last change in nanoseconds and its size.
+type stamp struct{ time, size int64 }
+
+// entry is a SKILL.md as it was read.
+type entry struct {
+	at    stamp
+	meta  Meta
+	fault string // what is wrong with it, in words for a person
+}
+
+// memory is what is known of skills: in this process, and in a file for the
+// next one, so that a start parses nothing that has not changed.
+type memory struct {
+	mu      sync.Mutex
+	entries map[string]entry // by path
+	loaded  bool
+	dirty   bool
+	lock    Lock
+	lockAt  stamp
+}
+
+// entry returns what is known of a file, or reads it. Hold mu.
+func (m *memory) entry(path string, at stamp, read func() ([]byte, error)) entry {
+	if e, ok := m.entries[path]; ok && e.at == at {
+		return e
+	}
+	e := entry{at: at}
+	raw, err := read()
+	if err == nil {
+		e.meta, _, err = Parse(raw)
+	}
+	if err != nil {
+		e.fault = err.Error()
+	}
+	m.entries[path] = e
+	m.dirty = true
+	return e
+}
+
+// indexFile is where the memory lies between processes.
+func (l *Library) indexFile() string { return filepath.Join(l.cfg.Home.Cache("skills"), "index") }
+
+// indexMark begins the file; another layout gets another mark.
+const indexMark = "hermes-skills-1\n"
+
+// load takes up what an earlier process knew. A file that is broken or of
+// another layout is as good as none. Hold mu.
+func (m *memory) load(file string) {
+	if m.loaded {
+		return
+	}
+	m.loaded = true
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return
+	}
+	if entries, err := decodeIndex(raw); err == nil {
+		m.entries = entries
+	}
+}
+
+// save leaves what is known to the next process. It is a cache: what cannot be
+// written is found out again. Hold mu.
+func (m *memory) save(file string, h home.Dir) {
+	if !m.dirty || !h.Exists() || h.Make(filepath.Dir(file)) != nil {
+		return
+	}
+	m.dirty = false
+	tmp, err := os.CreateTemp(filepath.Dir(file), "index-*")
+	if err != nil {
+		return
+	}
+	_, err = tmp.Write(encodeIndex(m.entries))
+	if errors.Join(err, tmp.Close()) != nil || os.Rename(tmp.Name(), file) != nil {
+		_ = os.Remove(tmp.Name())
+	}
+}
+
+func encodeIndex(entries map[string]entry) []byte {
+	w := &writer{}
+	w.number(int64(len(entries)))
+	for path, e := range entries {
+		w.text(path)
+		w.number(e.at.time)
+		w.number(e.at.size)
+		w.text(e.fault)
+		for _, s := range e.meta.texts() {
+			w.text(*s)
+		}
+		for _, list := range e.meta.lists() {
+			w.number(int64(len(*list)))
+			for _, s := range *list {
+				w.text(s)
+			}
+		}
+		w.number(int64(len(e.meta.Env)))
+		for _, v := range e.meta.Env {
+			w.text(v.Name)
+			w.text(v.Prompt)
+			w.text(v.Help)
+			w.text(v.For)
+		}
+	}
+	sum := binary.LittleEndian.AppendUint32(nil, crc32.ChecksumIEEE(w.Bytes()))
+	return append(append([]byte(indexMark), sum...), w.Bytes()...)
+}
+
+func decodeIndex(raw []byte) (map[string]entry, error) {
+	rest, ok := bytes.CutPrefix(raw, []byte(indexMark))
+	if !ok || len(rest) < 4 || crc32.ChecksumIEEE(rest[4:]) != binary.LittleEndian.Uint32(rest) {
+		return nil, errBroken
+	}
+	r := &reader{rest: string(rest[4:])}
+	n := r.count()
+	entries := make(map[string]entry, n)
+	for range n {
+		path := r.text()
+		e := entry{at: stamp{r.number(), r.number()}, fault: r.text()}
+		for _, s := range e.meta.texts() {
+			*s = r.text()
+		}
+		for _, list := range e.meta.lists() {
+			for range r.count() {
+				*list = append(*list, r.text())
+			}
+		}
+		for range r.count() {
+			e.meta.Env = append(e.meta.Env, hermes.SkillVariable{Name: r.text(), Prompt: r.text(), Help: r.text(), For: r.text()})
+		}
+		entries[path] = e
+	}
+	return entries, r.err
+}
+
+// texts and lists are the fields that are stored, in their order.
+func (m *Meta) texts() []*string {
+	return []*string{&m.Name, &m.Description, &m.Version, &m.Author, &m.License, &m.Category}
+}
+
+func (m *Meta) lists() []*[]string {
+	return []*[]string{
+		&m.Tags, &m.Related, &m.Platforms, &m.RequiresTools, &m.RequiresToolsets, &m.FallbackTools, &m.FallbackToolsets,
+		&m.Credentials, &m.AllowedTools,
+	}
+}
+
+var errBroken = errors.New("the index is broken")
+
+// writer and reader speak the file's language: numbers as varints, texts with
+// their length before them.
+type writer struct{ bytes.Buffer }
+
+func (w *writer) number(n int64) { w.Write(binary.AppendVarint(w.AvailableBuffer(), n)) }
+
+func (w *writer) text(s string) {
+	w.number(int64(len(s)))
+	w.WriteString(s)
+}
+
+type reader struct {
+	rest string
+	err  error
+}
+
+func (r *reader) number() int64 {
+	var n uint64
+	for i := 0; i < len(r.rest) && i < binary.MaxVarintLen64; i++ {
+		b := r.rest[i]
+		n |= uint64(b&0x7f) << (7 * i)
+		if b < 0x80 {
+			r.rest = r.rest[i+1:]
+			return int64(n>>1) ^ -int64(n&1)
+		}
+	}
+	r.fail()
+	return 0
+}
+
+// count reads how many things follow, each at least a byte long.
+func (r *reader) count() int {
+	n := r.number()
+	if n < 0 || n > int64(len(r.rest)) {
+		r.fail()
+		return 0
+	}
+	return int(n)
+}
+
+func (r *reader) text() string {
+	n := r.count()
+	s := r.rest[:n]
+	r.rest = r.rest[n:]
+	return s
+}
+
+func (r *reader) fail() { r.err, r.rest = errBroken, "" }

@@ -1,0 +1,183 @@
+package skill
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"hermes"
+	"hermes/internal/atomicfile"
+	"hermes/internal/patch"
+)
+
+// Pending is a change that waits for the person's leave.
+type Pending struct {
+	ID      string               `json:"id"`
+	At      time.Time            `json:"at"`
+	Edit    *hermes.SkillEdit    `json:"edit,omitempty"`
+	Removal *hermes.SkillRemoval `json:"removal,omitempty"`
+}
+
+// What says in one line what the change does.
+func (p Pending) What() string {
+	switch {
+	case p.Removal != nil && p.Removal.File == "":
+		return "remove the skill " + p.Removal.Name
+	case p.Removal != nil:
+		return "remove " + p.Removal.File + " of " + p.Removal.Name
+	case p.Edit != nil && p.Edit.New:
+		return "create the skill " + p.Edit.Name
+	case p.Edit != nil:
+		return "change " + cmp.Or(p.Edit.File, mainFile) + " of " + p.Edit.Name
+	}
+	return "nothing"
+}
+
+// stage stores a change for later. An edit is bound to the content that it was
+// made for, so that what is approved is what happens.
+func (l *Library) stage(p Pending) (string, error) {
+	p.ID, p.At = strings.ToLower(rand.Text()[:6]), l.cfg.Now().UTC()
+	if p.Edit != nil && !p.Edit.New && p.Edit.Base == "" {
+		e := *p.Edit
+		e.Base = hash(l.current(e.Name, e.File))
+		p.Edit = &e
+	}
+	folder := l.cfg.Home.Pending("skills")
+	if err := l.cfg.Home.Make(folder); err != nil {
+		return "", err
+	}
+	raw, err := json.MarshalIndent(p, "", "  ")
+	if err != nil {
+		return "", err
+	}
+	return p.ID, atomicfile.Write(filepath.Join(folder, p.ID+".json"), raw, atomicfile.Options{})
+}
+
+// current is the content of a file as it stands, nil if there is none.
+func (l *Library) current(name, file string) []byte {
+	it, err := l.find(context.Background(), name)
+	if err != nil {
+		return nil
+	}
+	folder, done, err := it.open()
+	if err != nil {
+		return nil
+	}
+	defer done()
+	raw, err := readBounded(folder, cmp.Or(file, mainFile))
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// Waiting lists the changes that wait, oldest first.
+func (l *Library) Waiting() ([]Pending, error) {
+	folder := l.cfg.Home.Pending("skills")
+	entries, err := os.ReadDir(folder)
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []Pending
+	for _, e := range entries {
+		id, ok := strings.CutSuffix(e.Name(), ".json")
+		if !ok {
+			continue
+		}
+		raw, err := os.ReadFile(filepath.Join(folder, e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		p := Pending{}
+		if err := json.Unmarshal(raw, &p); err != nil {
+			return nil, fmt.Errorf("the waiting change %s is broken (%w); remove the file to go on", filepath.Join(folder, e.Name()), err)
+		}
+		p.ID = id
+		out = append(out, p)
+	}
+	slices.SortStableFunc(out, func(a, b Pending) int { return a.At.Compare(b.At) })
+	return out, nil
+}
+
+func (l *Library) waiting(id string) (Pending, error) {
+	all, err := l.Waiting()
+	if err != nil {
+		return Pending{}, err
+	}
+	for _, p := range all {
+		if p.ID == id {
+			return p, nil
+		}
+	}
+	return Pending{}, fmt.Errorf("no change %q waits; list them to see what does: %w", id, hermes.ErrNotFound)
+}
+
+// Diff shows a waiting change as a unified diff.
+func (l *Library) Diff(id string) (string, error) {
+	p, err := l.waiting(id)
+	if err != nil {
+		return "", err
+	}
+	name, file, after := "", mainFile, ""
+	switch {
+	case p.Edit != nil:
+		name, file, after = p.Edit.Name, cmp.Or(p.Edit.File, mainFile), p.Edit.Content
+	case p.Removal != nil:
+		name, file = p.Removal.Name, cmp.Or(p.Removal.File, mainFile)
+	}
+	at := name + "/" + file
+	return patch.Unified(at, at, string(l.current(name, file)), after), nil
+}
+
+// Approve makes a waiting change as it was shown.
+func (l *Library) Approve(ctx context.Context, id string) (hermes.SkillOutcome, error) {
+	p, err := l.waiting(id)
+	if err != nil {
+		return hermes.SkillOutcome{}, err
+	}
+	out, err := l.settlePending(ctx, p)
+	if err != nil {
+		return out, err
+	}
+	return out, l.Reject(id)
+}
+
+func (l *Library) settlePending(ctx context.Context, p Pending) (hermes.SkillOutcome, error) {
+	switch {
+	case p.Edit != nil:
+		it, err := l.admit(ctx, *p.Edit)
+		if err != nil {
+			return hermes.SkillOutcome{}, err
+		}
+		return l.write(ctx, *p.Edit, it)
+	case p.Removal != nil:
+		it, err := l.find(ctx, p.Removal.Name)
+		if err != nil {
+			return hermes.SkillOutcome{}, err
+		}
+		if err := l.removable(it, *p.Removal); err != nil {
+			return hermes.SkillOutcome{}, err
+		}
+		return l.takeAway(ctx, *p.Removal, it)
+	}
+	return hermes.SkillOutcome{}, errors.New("the waiting change says nothing")
+}
+
+// Reject forgets a waiting change.
+func (l *Library) Reject(id string) error {
+	if _, err := l.waiting(id); err != nil {
+		return err
+	}
+	return os.Remove(filepath.Join(l.cfg.Home.Pending("skills"), id+".json"))
+}

@@ -1,0 +1,297 @@
+// Package skill keeps skills: folders with a SKILL.md (as agentskills.io
+// describes it) and files beside it. It owns where they come from and which of
+// two with one name counts, what a valid one is, the index that stands in the
+// prompt, changes and their approval, what is known of their use, and what was
+// installed from elsewhere, by content hash.
+//
+// Sources, the first of a name wins: a project's folders (only as trusted, by
+// content), the home's own folder (the person's, the agent's, installed ones),
+// folders that are configured, and the set that is built into the program.
+//
+// The package asks no service and no model: fetching is the matter of
+// skill/hub, judging of skill/guard. Start at New, then source.go (what is
+// where) and save.go (what may change).
+package skill
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"hermes"
+	"hermes/internal/home"
+)
+
+// Config is what a library is made of.
+type Config struct {
+	Home home.Dir
+	// Bundled is the set that is built in; nil is the program's own.
+	Bundled fs.FS
+	// External are further folders, read only. CreateDir, where set, is where
+	// new skills go instead of the home's folder.
+	External  []string
+	CreateDir string
+	// Disabled are names that are never offered.
+	Disabled []string
+	// OS is the system in the manner of runtime.GOOS.
+	OS string
+	// Approve stages every change of the agent until the person allows it.
+	// Guard has what the agent writes scanned.
+	Approve, Guard bool
+	// Getenv answers whether a skill's variables are set; nil means none is.
+	Getenv func(string) string
+	Now    func() time.Time // nil is time.Now
+	// Around does a change, so that it can be recorded and taken back: by is a
+	// session's id or "person", paths are what write may change. Nil just
+	// writes.
+	Around func(ctx context.Context, by, what string, paths []string, write func() error) error
+}
+
+// Library is the skills as one project sees them. It may be used concurrently.
+type Library struct {
+	cfg     Config
+	project string // folder, empty for none
+	memory  *memory
+	approve *atomic.Bool
+}
+
+var _ hermes.SkillLibrary = (*Library)(nil)
+
+// New makes a library; it looks at nothing yet.
+func New(c Config) *Library {
+	if c.Bundled == nil {
+		c.Bundled = bundledSet()
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Getenv == nil {
+		c.Getenv = func(string) string { return "" }
+	}
+	if c.Around == nil {
+		c.Around = func(_ context.Context, _, _ string, _ []string, write func() error) error { return write() }
+	}
+	l := &Library{cfg: c, memory: &memory{entries: map[string]entry{}}, approve: &atomic.Bool{}}
+	l.approve.Store(c.Approve)
+	return l
+}
+
+// In is the library as seen from a folder: with the project's skills, if they
+// are trusted. It shares what it knows with the one it is made from.
+func (l *Library) In(folder string) *Library {
+	return &Library{cfg: l.cfg, project: folder, memory: l.memory, approve: l.approve}
+}
+
+// List returns the skills that can be used on this machine.
+func (l *Library) List(ctx context.Context) ([]hermes.Skill, error) {
+	items, err := l.items(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []hermes.Skill
+	for _, it := range items {
+		if l.hidden(it) == "" {
+			out = append(out, it.skill())
+		}
+	}
+	return out, nil
+}
+
+// hidden says why a skill is not offered, "" if it is.
+func (l *Library) hidden(it item) string {
+	switch here := platform(l.cfg.OS); {
+	case it.fault != "":
+		return it.fault
+	case slices.Contains(l.cfg.Disabled, it.meta.Name):
+		return "it is switched off (skills.disabled)"
+	case here != "" && len(it.meta.Platforms) > 0 && !slices.Contains(it.meta.Platforms, here):
+		return "it is for " + strings.Join(it.meta.Platforms, ", ")
+	}
+	return ""
+}
+
+// View returns a file of a skill, also of one that is not offered.
+func (l *Library) View(ctx context.Context, name, file string) (hermes.SkillText, error) {
+	it, err := l.find(ctx, name)
+	if err != nil {
+		return hermes.SkillText{}, err
+	}
+	if slices.Contains(l.cfg.Disabled, it.meta.Name) {
+		return hermes.SkillText{}, fmt.Errorf("the skill %q is switched off by the person (skills.disabled)", name)
+	}
+	folder, done, err := it.open()
+	if err != nil {
+		return hermes.SkillText{}, err
+	}
+	defer done()
+	file = cmp.Or(strings.TrimPrefix(filepath.ToSlash(file), "./"), mainFile)
+	files := contents(folder)
+	if !safePath(file) {
+		return hermes.SkillText{}, fmt.Errorf("%q is no file of the skill; it has: %s", file, offered(files))
+	}
+	raw, err := readBounded(folder, file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return hermes.SkillText{}, fmt.Errorf("the skill %q has no file %q; it has: %s: %w", name, file, offered(files), hermes.ErrNotFound)
+	case err != nil:
+		return hermes.SkillText{}, fmt.Errorf("read %s of the skill %q: %w", file, name, err)
+	case strings.ContainsRune(string(raw[:min(len(raw), 8000)]), 0):
+		return hermes.SkillText{}, fmt.Errorf("%s of the skill %q is no text; use it by its path: %s", file, name, filepath.Join(it.folder, filepath.FromSlash(file)))
+	}
+	return hermes.SkillText{
+		Skill: it.skill(), File: file, Content: string(raw), Hash: hash(raw),
+		Files:  slices.DeleteFunc(files, func(f string) bool { return f == file }),
+		Folder: it.folder, Missing: l.missing(it.meta),
+	}, nil
+}
+
+func (l *Library) missing(m Meta) []hermes.SkillVariable {
+	var out []hermes.SkillVariable
+	for _, v := range m.Env {
+		if l.cfg.Getenv(v.Name) == "" {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// find returns the skill of a name; "category/name" is understood too.
+func (l *Library) find(ctx context.Context, name string) (item, error) {
+	items, err := l.items(ctx)
+	if err != nil {
+		return item{}, err
+	}
+	name = strings.TrimPrefix(strings.TrimSpace(name), "/")
+	for _, it := range items {
+		if it.meta.Name == name || it.category != "" && it.category+"/"+it.meta.Name == name {
+			return it, nil
+		}
+	}
+	return item{}, fmt.Errorf("there is no skill %q%s: %w", name, nearest(name, items), hermes.ErrNotFound)
+}
+
+// nearest names skills whose name resembles one.
+func nearest(name string, items []item) string {
+	var like []string
+	for _, it := range items {
+		for _, word := range strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("-_. /", r) }) {
+			if len(word) > 2 && strings.Contains(it.meta.Name, word) && len(like) < 5 && !slices.Contains(like, it.meta.Name) {
+				like = append(like, it.meta.Name)
+			}
+		}
+	}
+	if len(like) == 0 {
+		return "; list the skills to see their names"
+	}
+	return "; did you mean " + strings.Join(like, ", ") + "?"
+}
+
+func offered(files []string) string {
+	if len(files) == 0 {
+		return "none"
+	}
+	return strings.Join(files[:min(len(files), 40)], ", ")
+}
+
+// contents lists the files of a skill's folder, sorted.
+func contents(folder fs.FS) []string {
+	var out []string
+	_ = fs.WalkDir(folder, ".", func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return nil // what cannot be read is not offered
+		case p != "." && strings.HasPrefix(d.Name(), "."):
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+		case !d.IsDir():
+			out = append(out, p)
+		}
+		if len(out) >= 500 {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return out
+}
+
+func readBounded(folder fs.FS, file string) ([]byte, error) {
+	st, err := fs.Stat(folder, file)
+	if err != nil {
+		return nil, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, errors.New("it is no regular file")
+	}
+	if st.Size() > maxFile {
+		return nil, fmt.Errorf("it has %d bytes, at most %d are read", st.Size(), maxFile)
+	}
+	return fs.ReadFile(folder, file)
+}
+
+// hash tells contents apart.
+func hash(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// openFolder opens a folder so that nothing outside can be reached through it.
+func openFolder(path string) (fs.FS, func(), error) {
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	return root.FS(), func() { _ = root.Close() }, nil // read only: nothing to lose
+}
+
+// Variables are the environment variables that the skills on offer need.
+func (l *Library) Variables(ctx context.Context) ([]string, error) {
+	items, err := l.items(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, it := range items {
+		if l.hidden(it) != "" {
+			continue
+		}
+		for _, v := range it.meta.Env {
+			out = append(out, v.Name)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+// SetApproval says whether changes of the agent wait for the person.
+func (l *Library) SetApproval(on bool) { l.approve.Store(on) }
+
+// Status is a skill with the reason why it is not offered, if it is not.
+type Status struct {
+	hermes.Skill
+	Hidden string
+	Folder string // empty for a bundled one
+}
+
+// States lists all skills, also those that are not offered.
+func (l *Library) States(ctx context.Context) ([]Status, error) {
+	items, err := l.items(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Status, len(items))
+	for i, it := range items {
+		out[i] = Status{it.skill(), l.hidden(it), it.folder}
+	}
+	return out, nil
+}

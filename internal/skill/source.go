@@ -1,0 +1,190 @@
+package skill
+
+import (
+	"cmp"
+	"context"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"hermes"
+)
+
+// item is a skill that was found.
+type item struct {
+	entry
+	source   hermes.SkillSource
+	category string
+	folder   string // on this machine; empty for a bundled one
+	bundled  fs.FS  // its folder, for a bundled one
+}
+
+func (it item) skill() hermes.Skill {
+	return hermes.Skill{Name: it.meta.Name, Description: it.meta.Description, Category: it.category, Source: it.source, Tags: it.meta.Tags}
+}
+
+// open gives the skill's folder; done frees it.
+func (it item) open() (folder fs.FS, done func(), err error) {
+	if it.bundled != nil {
+		return it.bundled, func() {}, nil
+	}
+	return openFolder(it.folder)
+}
+
+// items are all skills by name, the first source of a name winning, sorted by
+// category and name. Broken ones are there too, with their fault.
+func (l *Library) items(ctx context.Context) ([]item, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	l.memory.mu.Lock()
+	defer l.memory.mu.Unlock()
+	l.memory.load(l.indexFile())
+	var all []item
+	for _, folder := range l.projectFolders() {
+		all = append(all, l.walk(folder, hermes.SkillProject)...)
+	}
+	own := l.walk(l.cfg.Home.Skills(), hermes.SkillUser)
+	lock := l.readLock()
+	for i := range own {
+		if _, ok := lock.Skills[own[i].meta.Name]; ok {
+			own[i].source = hermes.SkillHub
+		}
+	}
+	all = append(all, own...)
+	if l.cfg.CreateDir != "" {
+		all = append(all, l.walk(l.cfg.CreateDir, hermes.SkillUser)...)
+	}
+	for _, folder := range l.cfg.External {
+		all = append(all, l.walk(folder, hermes.SkillExternal)...)
+	}
+	if !l.optedOut() {
+		all = append(all, l.builtin()...)
+	}
+	l.memory.save(l.indexFile(), l.cfg.Home)
+	return settle(all), nil
+}
+
+// settle keeps the first of each name and sorts.
+func settle(all []item) []item {
+	seen := make(map[string]bool, len(all))
+	out := all[:0]
+	for _, it := range all {
+		if !seen[it.meta.Name] {
+			seen[it.meta.Name] = true
+			out = append(out, it)
+		}
+	}
+	slices.SortFunc(out, func(a, b item) int {
+		return cmp.Or(strings.Compare(a.category, b.category), strings.Compare(a.meta.Name, b.meta.Name))
+	})
+	return out
+}
+
+// walk finds the skills below a folder: in it, in its folders, and in theirs.
+func (l *Library) walk(folder string, source hermes.SkillSource) []item {
+	return l.descend(folder, "", 0, source)
+}
+
+// depth is how many folders may stand between a source and a skill.
+const depth = 3
+
+func (l *Library) descend(folder, category string, level int, source hermes.SkillSource) []item {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil // there is no such source
+	}
+	var out []item
+	for _, e := range entries {
+		name := e.Name()
+		if strings.HasPrefix(name, ".") || !e.IsDir() && e.Type()&fs.ModeSymlink == 0 {
+			continue
+		}
+		sub := filepath.Join(folder, name)
+		main := filepath.Join(sub, mainFile)
+		st, err := os.Lstat(main)
+		switch {
+		case err == nil && st.Mode().IsRegular():
+			at := stamp{st.ModTime().UnixNano(), st.Size()}
+			en := l.memory.entry(main, at, func() ([]byte, error) { return os.ReadFile(main) })
+			out = append(out, located(en, source, category, name, sub))
+		case err == nil:
+			out = append(out, located(entry{fault: "its SKILL.md is a link or no file"}, source, category, name, sub))
+		case level+1 < depth && e.IsDir():
+			out = append(out, l.descend(sub, cmp.Or(category, name), level+1, source)...)
+		}
+	}
+	return out
+}
+
+// located places what was read.
+func located(en entry, source hermes.SkillSource, category, name, folder string) item {
+	if CheckName(en.meta.Name) != nil { // a broken one is called like its folder
+		en.meta.Name = name
+	}
+	return item{entry: en, source: source, category: cmp.Or(category, en.meta.Category), folder: folder}
+}
+
+// builtin are the skills of the program.
+func (l *Library) builtin() []item {
+	var out []item
+	_ = fs.WalkDir(l.cfg.Bundled, ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || d.Name() != mainFile {
+			return nil // an embedded set has no unreadable files
+		}
+		folder := path.Dir(p)
+		raw, err := fs.ReadFile(l.cfg.Bundled, p)
+		if err != nil {
+			return nil
+		}
+		at := stamp{int64(crc32.ChecksumIEEE(raw)), int64(len(raw))}
+		en := l.memory.entry("bundled:"+p, at, func() ([]byte, error) { return raw, nil })
+		sub, err := fs.Sub(l.cfg.Bundled, folder)
+		if err != nil {
+			return nil
+		}
+		it := located(en, hermes.SkillBundled, "", path.Base(folder), "")
+		if c := path.Dir(folder); c != "." {
+			it.category = path.Base(c)
+		}
+		it.bundled = sub
+		out = append(out, it)
+		return nil
+	})
+	return out
+}
+
+// optedOut reports that the person wants no bundled skills.
+func (l *Library) optedOut() bool {
+	_, err := os.Lstat(l.optOutFile())
+	return err == nil
+}
+
+func (l *Library) optOutFile() string {
+	return filepath.Join(l.cfg.Home.Skills(), ".no-bundled-skills")
+}
+
+// OptOut hides the bundled skills, or shows them again.
+func (l *Library) OptOut(out bool) error {
+	if !out {
+		if err := os.Remove(l.optOutFile()); err != nil && !os.IsNotExist(err) {
+			return err
+		}
+		return nil
+	}
+	if err := l.cfg.Home.Make(l.cfg.Home.Skills()); err != nil {
+		return err
+	}
+	return os.WriteFile(l.optOutFile(), nil, 0o600)
+}
+
+// Bundled reports that a skill of this name is built in.
+func (l *Library) Bundled(name string) bool {
+	l.memory.mu.Lock()
+	defer l.memory.mu.Unlock()
+	return slices.ContainsFunc(l.builtin(), func(it item) bool { return it.meta.Name == name })
+}
