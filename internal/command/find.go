@@ -1,0 +1,130 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Split reads a line as a command: its name without the slash, in lower case,
+// and its arguments. A path such as /etc/hosts is none, nor is a lone slash.
+func Split(line string) (name, args string, ok bool) {
+	rest, ok := strings.CutPrefix(strings.TrimSpace(line), "/")
+	if !ok {
+		return "", "", false
+	}
+	end := strings.IndexFunc(rest, func(r rune) bool { return r == ' ' || r == '\t' || r == '\n' })
+	name = rest
+	if end >= 0 {
+		name, args = rest[:end], strings.TrimSpace(rest[end:])
+	}
+	if name == "" || strings.ContainsAny(name, "/.") {
+		return "", "", false
+	}
+	return strings.ToLower(name), args, true
+}
+
+// Find returns the command of a name: an exact name or alias first, else the
+// first of the table that begins with it.
+func Find(name string, where Where) (Command, bool) {
+	name = strings.ToLower(name)
+	for _, c := range Table() {
+		if c.Where&where != 0 && (c.Name == name || slices.Contains(c.Aliases, name)) {
+			return c, true
+		}
+	}
+	for _, c := range Complete(name, where) {
+		return c, true
+	}
+	return Command{}, false
+}
+
+// called reports whether a name is the command's own, or an alias.
+func (c Command) called(name string) bool { return c.Name == name || slices.Contains(c.Aliases, name) }
+
+// Complete returns the commands whose names begin with a prefix, in the order
+// of the table.
+func Complete(prefix string, where Where) []Command {
+	prefix = strings.ToLower(prefix)
+	var fit []Command
+	for _, c := range Table() {
+		if c.Where&where != 0 && strings.HasPrefix(c.Name, prefix) {
+			fit = append(fit, c)
+		}
+	}
+	return fit
+}
+
+// Run runs the command in a line; call.Args is set from it. An error is text
+// for the person.
+func Run(ctx context.Context, line string, call Call) (Result, error) {
+	name, args, ok := Split(line)
+	if !ok {
+		return Result{}, fmt.Errorf("%q is no command", line)
+	}
+	c, ok := Find(name, call.Where)
+	if !ok || !c.called(name) { // a skill beats the beginning of a command
+		if r, is, err := called(ctx, line, &call); is || err != nil {
+			return r, err
+		}
+	}
+	if !ok {
+		return Result{}, unknown(name, call.Where)
+	}
+	call.Args = args
+	return c.run(ctx, &call)
+}
+
+func unknown(name string, where Where) error {
+	best, distance := "", 3
+	for _, c := range Table() {
+		if c.Where&where == 0 {
+			continue
+		}
+		for _, n := range append([]string{c.Name}, c.Aliases...) {
+			if d := edits(name, n); d < distance {
+				best, distance = n, d
+			}
+		}
+	}
+	if best != "" {
+		return fmt.Errorf("there is no command /%s; did you mean /%s?", name, best)
+	}
+	return fmt.Errorf("there is no command /%s; /help lists them", name)
+}
+
+// edits counts the letters to change, add, drop or swap to get from a to b.
+func edits(a, b string) int {
+	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
+	var older []int
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		older, before, row = before, row, make([]int, len(b)+1)
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(before[j]+1, row[j-1]+1, before[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], older[j-2]+1)
+			}
+		}
+	}
+	return row[len(b)]
+}
+
+// agreed takes the words that stand for "do not ask" out of the arguments.
+func (c *Call) agreed() bool {
+	fields := strings.Fields(c.Args)
+	kept := slices.DeleteFunc(slices.Clone(fields), func(f string) bool { return f == "now" || f == "--yes" || f == "-y" })
+	if len(kept) < len(fields) {
+		c.Args = strings.Join(kept, " ")
+		return true
+	}
+	return c.Confirmed
+}

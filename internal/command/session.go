@@ -1,0 +1,201 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"hermes"
+	"hermes/internal/session"
+)
+
+func newSession(ctx context.Context, c *Call) (Result, error) {
+	return begin(ctx, c, New, "Begin a new session? This one stays stored and can be resumed.")
+}
+
+func clearSession(ctx context.Context, c *Call) (Result, error) {
+	return begin(ctx, c, Clear, "Clear the screen and begin a new session? This one stays stored and can be resumed.")
+}
+
+func begin(ctx context.Context, c *Call, action Action, question string) (Result, error) {
+	agreed := c.agreed()
+	st, err := c.Session.State(ctx)
+	if err != nil && !errors.Is(err, session.ErrClosed) {
+		return Result{}, err
+	}
+	if !agreed && len(st.Transcript) > 0 {
+		return Result{Confirm: question}, nil
+	}
+	return Result{Action: action, Arg: c.Args}, nil
+}
+
+func title(ctx context.Context, c *Call) (Result, error) {
+	if c.Args == "" {
+		st, err := c.Session.State(ctx)
+		if err != nil {
+			return Result{}, err
+		}
+		if st.Row.Title == "" {
+			return Result{Text: "The session has no title yet. Set one with `/title NAME`."}, nil
+		}
+		return Result{Text: "Title: " + plain(st.Row.Title)}, nil
+	}
+	err := c.Session.Submit(ctx, session.SetTitle{Title: c.Args})
+	if errors.Is(err, hermes.ErrTitleTaken) {
+		return Result{}, fmt.Errorf("another session is called %q; choose another title", c.Args)
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	st, err := c.Session.State(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	return Result{Text: "Title: " + plain(st.Row.Title)}, nil
+}
+
+func history(ctx context.Context, c *Call) (Result, error) {
+	n, err := count(c.Args, 0)
+	if err != nil {
+		return Result{}, err
+	}
+	st, err := c.Session.State(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	var b strings.Builder
+	shown := spoken(st.Transcript)
+	if n > 0 && len(shown) > n {
+		shown = shown[len(shown)-n:]
+	}
+	for _, m := range shown {
+		who := "You"
+		if m.Role == hermes.RoleAssistant {
+			who = "Hermes"
+		}
+		fmt.Fprintf(&b, "**%s**\n\n%s\n\n", who, m.Visible())
+	}
+	if b.Len() == 0 {
+		return Result{Text: "Nothing has been said yet."}, nil
+	}
+	return Result{Text: b.String()}, nil
+}
+
+// spoken leaves the messages with words of the person or the model.
+func spoken(transcript []hermes.Message) []hermes.Message {
+	var out []hermes.Message
+	for _, m := range transcript {
+		if m.Role != hermes.RoleTool && !m.Synthetic && m.Visible() != "" {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+func copyAnswer(ctx context.Context, c *Call) (Result, error) {
+	n, err := count(c.Args, 1)
+	if err != nil {
+		return Result{}, err
+	}
+	st, err := c.Session.State(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	shown := spoken(st.Transcript)
+	for i := len(shown) - 1; i >= 0; i-- {
+		if shown[i].Role != hermes.RoleAssistant {
+			continue
+		}
+		if n--; n == 0 {
+			return Result{Text: "Copied.", Action: Copy, Arg: shown[i].Visible()}, nil
+		}
+	}
+	return Result{}, errors.New("there is no such answer to copy")
+}
+
+func retry(ctx context.Context, c *Call) (Result, error) {
+	return Result{}, c.Session.Submit(ctx, session.Retry{})
+}
+
+func undo(ctx context.Context, c *Call) (Result, error) {
+	st, err := c.Session.State(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	var last string
+	for _, m := range st.Transcript {
+		if m.Role == hermes.RoleUser && !m.Synthetic {
+			last = m.Visible()
+		}
+	}
+	if !c.agreed() && c.Where == Terminal && last != "" && !st.Running {
+		return Result{Confirm: "Take back the last exchange, from “" + short(last, 60) + "” on? Files stay as they are."}, nil
+	}
+	if err := c.Session.Submit(ctx, session.Undo{}); err != nil {
+		return Result{}, err
+	}
+	return Result{Text: "Took back the last exchange."}, nil
+}
+
+func goOn(ctx context.Context, c *Call) (Result, error) {
+	return Result{}, c.Session.Submit(ctx, session.Continue{})
+}
+
+func queue(ctx context.Context, c *Call) (Result, error) {
+	if c.Args == "" {
+		return Result{}, errors.New("say what is to be answered next: /queue PROMPT")
+	}
+	return Result{}, c.Session.Submit(ctx, session.Say{Parts: text(c.Args), Busy: session.BusyQueue})
+}
+
+func steer(ctx context.Context, c *Call) (Result, error) {
+	if c.Args == "" {
+		return Result{}, errors.New("say what the running turn should know: /steer PROMPT")
+	}
+	return Result{}, c.Session.Submit(ctx, session.Steer{Text: c.Args})
+}
+
+func stop(ctx context.Context, c *Call) (Result, error) {
+	st, err := c.Session.State(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := c.Session.Submit(ctx, session.Stop{Processes: true}); err != nil {
+		return Result{}, err
+	}
+	if st.Running {
+		return Result{}, nil // the turn's own end says so
+	}
+	return Result{Text: "Background processes are stopped."}, nil
+}
+
+func redraw(context.Context, *Call) (Result, error) { return Result{Action: Redraw}, nil }
+
+func quit(context.Context, *Call) (Result, error) { return Result{Action: Quit}, nil }
+
+func count(arg string, otherwise int) (int, error) {
+	if arg == "" {
+		return otherwise, nil
+	}
+	n, err := strconv.Atoi(arg)
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("%q is no number; write 1, 2, 3 and so on", arg)
+	}
+	return n, nil
+}
+
+// short cuts a text to one line of n characters.
+func short(s string, n int) string {
+	runes := []rune(strings.Join(strings.Fields(s), " "))
+	if len(runes) <= n {
+		return string(runes)
+	}
+	return string(runes[:n-1]) + "…"
+}
+
+// plain keeps a text from being read as Markdown.
+func plain(s string) string { return escaper.Replace(s) }
+
+var escaper = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "<", `\<`, "#", `\#`, "&", `\&`, "|", `\|`, "~", `\~`)

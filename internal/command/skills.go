@@ -1,0 +1,219 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"hermes"
+	"hermes/internal/session"
+	"hermes/internal/skill"
+)
+
+// Skills is what /skills needs, and the calling of skills by their names.
+type Skills interface {
+	List(ctx context.Context) ([]hermes.Skill, error)
+	View(ctx context.Context, name, file string) (hermes.SkillText, error)
+	// Call gives the message of a line that begins with names of skills; ok is
+	// false for any other line. dir is the session's folder.
+	Call(ctx context.Context, dir, line string) (parts []hermes.Part, ok bool, err error)
+	Waiting() ([]skill.Pending, error)
+	Diff(id string) (string, error)
+	Approve(ctx context.Context, id string) (hermes.SkillOutcome, error)
+	Reject(id string) error
+	Approval() bool
+	SetApproval(ctx context.Context, on bool) error
+}
+
+const skillsUse = "use /skills, /skills view NAME, /skills pending, /skills diff ID, /skills approve ID|all, /skills reject ID|all, or /skills approval on|off; searching and installing is `hermes skills` in a shell"
+
+func skills(ctx context.Context, c *Call) (Result, error) {
+	if c.Skills == nil {
+		return Result{}, errors.New("skills are not available here")
+	}
+	verb, rest, _ := strings.Cut(c.Args, " ")
+	rest = strings.TrimSpace(rest)
+	switch strings.ToLower(verb) {
+	case "", "list":
+		return listSkills(ctx, c.Skills, rest)
+	case "view", "show", "inspect":
+		return viewSkill(ctx, c.Skills, rest)
+	case "pending":
+		return pendingSkills(c.Skills)
+	case "diff":
+		diff, err := c.Skills.Diff(rest)
+		return Result{Text: "```diff\n" + diff + "```"}, err
+	case "approve":
+		return decideSkills(c.Skills, rest, func(id string) (string, error) {
+			out, err := c.Skills.Approve(ctx, id)
+			return fmt.Sprintf("%s is done: %s", code(id), code(out.Path)), err
+		})
+	case "reject":
+		return decideSkills(c.Skills, rest, func(id string) (string, error) {
+			return code(id) + " is dropped.", c.Skills.Reject(id)
+		})
+	case "approval":
+		return skillApproval(ctx, c.Skills, strings.ToLower(rest))
+	}
+	return Result{}, errors.New(skillsUse)
+}
+
+func listSkills(ctx context.Context, s Skills, category string) (Result, error) {
+	all, err := s.List(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	var b strings.Builder
+	last := "-"
+	for _, k := range all {
+		if category != "" && !strings.EqualFold(category, k.Category) {
+			continue
+		}
+		if k.Category != last {
+			last = k.Category
+			heading := last
+			if heading == "" {
+				heading = "other"
+			}
+			fmt.Fprintf(&b, "\n**%s**\n\n", heading)
+		}
+		fmt.Fprintf(&b, "- `/%s` %s", k.Name, plain(skill.Short(k.Description)))
+		if k.Source != hermes.SkillBundled {
+			fmt.Fprintf(&b, " (%s)", k.Source)
+		}
+		b.WriteByte('\n')
+	}
+	if waiting, err := s.Waiting(); err == nil && len(waiting) > 0 {
+		fmt.Fprintf(&b, "\n%d waiting for you: `/skills pending`\n", len(waiting))
+	}
+	if b.Len() == 0 {
+		return Result{Text: "There are no such skills."}, nil
+	}
+	return Result{Text: strings.TrimLeft(b.String(), "\n")}, nil
+}
+
+func viewSkill(ctx context.Context, s Skills, name string) (Result, error) {
+	if name == "" {
+		return Result{}, errors.New(skillsUse)
+	}
+	t, err := s.View(ctx, strings.ToLower(name), "")
+	if err != nil {
+		return Result{}, err
+	}
+	return Result{Text: fmt.Sprintf("**%s** (%s)\n\n```markdown\n%s\n```\n%s", plain(t.Skill.Name), t.Skill.Source, strings.TrimSpace(t.Content), plain(t.Notes()))}, nil
+}
+
+func pendingSkills(s Skills) (Result, error) {
+	list, err := s.Waiting()
+	if err != nil {
+		return Result{}, err
+	}
+	if len(list) == 0 {
+		return Result{Text: "No changes of skills are waiting."}, nil
+	}
+	var b strings.Builder
+	for _, p := range list {
+		fmt.Fprintf(&b, "- %s %s\n", code(p.ID), plain(p.What()))
+	}
+	b.WriteString("\n`/skills diff ID` shows one, `/skills approve ID` makes it, `/skills reject ID` drops it; `all` takes all.")
+	return Result{Text: b.String()}, nil
+}
+
+// decideSkills does the same with one waiting change or all of them.
+func decideSkills(s Skills, which string, do func(id string) (string, error)) (Result, error) {
+	ids := strings.Fields(which)
+	if len(ids) == 0 {
+		return Result{}, errors.New(skillsUse)
+	}
+	if which == "all" {
+		list, err := s.Waiting()
+		if err != nil {
+			return Result{}, err
+		}
+		ids = nil
+		for _, p := range list {
+			ids = append(ids, p.ID)
+		}
+	}
+	var lines []string
+	for _, id := range ids {
+		line, err := do(id)
+		if err != nil {
+			return Result{Text: strings.Join(lines, "\n")}, err
+		}
+		lines = append(lines, line)
+	}
+	if len(lines) == 0 {
+		return Result{Text: "No changes of skills are waiting."}, nil
+	}
+	return Result{Text: strings.Join(lines, "\n\n")}, nil
+}
+
+func skillApproval(ctx context.Context, s Skills, to string) (Result, error) {
+	switch to {
+	case "on", "off":
+		if err := s.SetApproval(ctx, to == "on"); err != nil {
+			return Result{}, err
+		}
+	case "":
+	default:
+		return Result{}, errors.New(skillsUse)
+	}
+	if s.Approval() {
+		return Result{Text: "Changes of skills by the agent wait for your approval."}, nil
+	}
+	return Result{Text: "The agent's changes of its own skills are made without asking; those of others' skills wait for you."}, nil
+}
+
+// learnText is what /learn asks of the model.
+const learnText = "[The person asks you to make a skill.] Find out how the task below is done: from the folder, file, page or book that is named, or from this conversation if nothing is named. " +
+	"Read before you write, and try the commands where that is safe. Then look with skills_list whether a skill covers it: patch that one, else create one with skill_manage. " +
+	"It must say when it applies, the steps with exact commands, the pitfalls that were met, and how to verify the outcome; details go to references/. Tell in three lines what it holds.\n\nWhat to learn: "
+
+func learn(_ context.Context, c *Call) (Result, error) {
+	what := c.Args
+	if what == "" {
+		what = "what was done in this conversation"
+	}
+	return Result{Action: Send, Message: []hermes.Part{{Text: learnText + what, Hidden: true}, {Text: strings.TrimSpace("/learn " + c.Args)}}}, nil
+}
+
+// refineText is what /refine asks of the model.
+const refineText = "[The person asks for a review of this conversation, for what to keep.] Look at what was corrected, what failed before it worked, and what the person prefers. " +
+	"Durable facts go to memory; procedures go to skills: patch the skill that was used where it was wrong, create one only for what will recur. Keep nothing that is stale in a week. If nothing is worth keeping, say so. Tell in a few lines what you kept."
+
+// refine looks back beside the session; where nobody does that, the session's
+// own model is asked to.
+func refine(ctx context.Context, c *Call) (Result, error) {
+	err := c.Session.Submit(ctx, session.Review{Focus: c.Args})
+	if err == nil {
+		return Result{Text: "Looking back at this conversation; you are told what came of it."}, nil
+	}
+	if !errors.Is(err, session.ErrNoReview) {
+		return Result{}, err
+	}
+	text := refineText
+	if c.Args != "" {
+		text += " Look at this above all: " + c.Args
+	}
+	return Result{Action: Send, Message: []hermes.Part{{Text: text, Hidden: true}, {Text: strings.TrimSpace("/refine " + c.Args)}}}, nil
+}
+
+// called gives the message of a line that begins with names of skills.
+func called(ctx context.Context, line string, c *Call) (Result, bool, error) {
+	if c.Skills == nil {
+		return Result{}, false, nil
+	}
+	var dir string
+	if c.Session != nil {
+		if st, err := c.Session.State(ctx); err == nil {
+			dir = st.Row.Dir
+		}
+	}
+	parts, ok, err := c.Skills.Call(ctx, dir, line)
+	if !ok || err != nil {
+		return Result{}, false, err
+	}
+	return Result{Action: Send, Message: parts}, true, nil
+}

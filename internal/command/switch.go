@@ -1,0 +1,200 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"hermes"
+	"hermes/internal/session"
+)
+
+// Sessions are the stored conversations; *session.Manager has them.
+type Sessions interface {
+	Find(ctx context.Context, ref string) (hermes.Session, error)
+	List(ctx context.Context, f hermes.SessionFilter) ([]hermes.Session, error)
+	Search(ctx context.Context, q hermes.SearchQuery) ([]hermes.Hit, error)
+	Branch(ctx context.Context, ref, title string) (hermes.Session, error)
+}
+
+var _ Sessions = (*session.Manager)(nil)
+
+// How many sessions are listed; a number in /resume counts in that list.
+const (
+	someSessions = 15
+	manySessions = 100
+)
+
+// aside are the sources whose sessions no person goes back to.
+func aside() []string {
+	return []string{"oneshot", "kanban", "tool", "subagent", "demo", "batch", "eval"}
+}
+
+func (c *Call) sessions(ctx context.Context) (Sessions, error) {
+	if c.Sessions == nil {
+		return nil, errors.New("stored sessions cannot be reached from here; `hermes sessions list` shows them")
+	}
+	return c.Sessions(ctx)
+}
+
+// idle makes sure that no turn runs in the session that is about to be left.
+func (c *Call) idle(ctx context.Context) (session.State, error) {
+	st, err := c.Session.State(ctx)
+	if err == nil && st.Running {
+		err = errors.New("a turn is running; wait for its end, or stop it first with /stop")
+	}
+	return st, err
+}
+
+// branch goes on in a copy of the session.
+func branch(ctx context.Context, c *Call) (Result, error) {
+	all, err := c.sessions(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	st, err := c.idle(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	if len(st.Transcript) == 0 {
+		return Result{}, errors.New("nothing was said yet, so there is nothing to branch from")
+	}
+	row, err := all.Branch(ctx, c.Session.ID(), c.Args)
+	if errors.Is(err, hermes.ErrTitleTaken) {
+		return Result{}, fmt.Errorf("another session is called %q; choose another title", c.Args)
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	return Result{Action: Switch, Arg: row.ID, Text: "Branched to " + named(row) + ". The way back: " + code("/resume "+c.Session.ID())}, nil
+}
+
+// resume goes on in another session.
+func resume(ctx context.Context, c *Call) (Result, error) {
+	if c.Args == "" {
+		return listSessions(ctx, c)
+	}
+	all, err := c.sessions(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	if _, err := c.idle(ctx); err != nil && !errors.Is(err, session.ErrClosed) {
+		return Result{}, err
+	}
+	row, err := c.meant(ctx, all)
+	if err != nil {
+		return Result{}, err
+	}
+	if row.ID == c.Session.ID() {
+		return Result{Text: "This is that session."}, nil
+	}
+	return Result{Action: Switch, Arg: row.ID}, nil
+}
+
+// meant finds the session that the arguments name, or count in the list.
+func (c *Call) meant(ctx context.Context, all Sessions) (hermes.Session, error) {
+	if n, err := strconv.Atoi(c.Args); err == nil && n >= 1 && n <= manySessions {
+		rows, err := recent(ctx, c, all, manySessions)
+		if err != nil {
+			return hermes.Session{}, err
+		}
+		if n > len(rows) {
+			return hermes.Session{}, fmt.Errorf("there are only %d other sessions; /sessions lists them", len(rows))
+		}
+		return rows[n-1], nil
+	}
+	row, err := all.Find(ctx, c.Args)
+	switch {
+	case errors.Is(err, hermes.ErrNotFound):
+		return row, fmt.Errorf("there is no session %q; /sessions lists them, /sessions search WORDS finds them", c.Args)
+	case errors.Is(err, hermes.ErrAmbiguous):
+		return row, fmt.Errorf("%q fits several sessions; write more of the id or the title", c.Args)
+	}
+	return row, err
+}
+
+// listSessions shows the other sessions, or those in which something was said.
+func listSessions(ctx context.Context, c *Call) (Result, error) {
+	all, err := c.sessions(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	word, rest, _ := strings.Cut(c.Args, " ")
+	most := someSessions
+	switch strings.ToLower(word) {
+	case "":
+	case "all":
+		most = manySessions
+	case "search":
+		return searchSessions(ctx, all, strings.TrimSpace(rest))
+	default:
+		return Result{}, fmt.Errorf("/sessions does not know %q; write /sessions, /sessions all or /sessions search WORDS", word)
+	}
+	rows, err := recent(ctx, c, all, most)
+	if err != nil {
+		return Result{}, err
+	}
+	if len(rows) == 0 {
+		return Result{Text: "There are no other sessions yet."}, nil
+	}
+	var b strings.Builder
+	for i, r := range rows {
+		fmt.Fprintf(&b, "%d. %s, %s, %d messages\n", i+1, named(r), stamp(r.Active), r.Messages)
+	}
+	b.WriteString("\nGo on in one with `/resume`: its number, its id or its title.")
+	return Result{Text: b.String()}, nil
+}
+
+// recent are the other sessions with messages, last active first.
+func recent(ctx context.Context, c *Call, all Sessions, most int) ([]hermes.Session, error) {
+	rows, err := all.List(ctx, hermes.SessionFilter{NonEmpty: true, Exclude: aside(), Limit: most + 1})
+	if err != nil {
+		return nil, err
+	}
+	var out []hermes.Session
+	for _, r := range rows {
+		if r.ID != c.Session.ID() && len(out) < most {
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+func searchSessions(ctx context.Context, all Sessions, text string) (Result, error) {
+	if text == "" {
+		return Result{}, errors.New("say what to look for: /sessions search WORDS")
+	}
+	hits, err := all.Search(ctx, hermes.SearchQuery{
+		Text: text, Roles: []hermes.Role{hermes.RoleUser, hermes.RoleAssistant}, Exclude: aside(), Limit: 4 * someSessions,
+	})
+	if err != nil {
+		return Result{}, err
+	}
+	var b strings.Builder
+	seen := map[string]bool{}
+	for _, h := range hits {
+		if seen[h.Session.ID] || len(seen) == someSessions {
+			continue
+		}
+		seen[h.Session.ID] = true
+		fmt.Fprintf(&b, "- %s, %s: %s\n", named(h.Session), stamp(h.Message.Time), plain(short(h.Snippet, 140)))
+	}
+	if len(seen) == 0 {
+		return Result{Text: "Nothing fits; try fewer or other words, or the beginning of a word with `*`."}, nil
+	}
+	b.WriteString("\nGo on in one with `/resume ID`.")
+	return Result{Text: b.String()}, nil
+}
+
+// named is how a session is named to a person.
+func named(r hermes.Session) string {
+	if r.Title == "" {
+		return code(r.ID)
+	}
+	return "**" + plain(r.Title) + "** " + code(r.ID)
+}
+
+func stamp(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }

@@ -1,0 +1,114 @@
+package provider
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// amended is the client that leaves out what an endpoint refuses: fields of the
+// body and the header of the long context. Until something was refused it
+// sends requests as they are.
+func amended(client *http.Client, known *lesson) *http.Client {
+	own := *client
+	own.Transport = &amending{base: client.Transport, known: known}
+	return &own
+}
+
+type amending struct {
+	base  http.RoundTripper // nil is http.DefaultTransport
+	known *lesson
+}
+
+func (a *amending) RoundTrip(req *http.Request) (*http.Response, error) {
+	base := a.base
+	if base == nil {
+		base = http.DefaultTransport
+	}
+	fields, noLongContext := a.known.unsent()
+	if len(fields) == 0 && !noLongContext || req.Method != http.MethodPost || signed(req) {
+		return base.RoundTrip(req)
+	}
+	req = req.Clone(req.Context()) // a RoundTripper must not change its request
+	if noLongContext {
+		dropBeta(req.Header, "context-1m")
+	}
+	if len(fields) > 0 && req.Body != nil {
+		body, err := io.ReadAll(req.Body)
+		_ = req.Body.Close()
+		if err != nil {
+			return nil, err
+		}
+		body = without(body, fields)
+		req.Body = io.NopCloser(bytes.NewReader(body))
+		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+		req.ContentLength = int64(len(body))
+	}
+	return base.RoundTrip(req)
+}
+
+// CloseIdleConnections lets http.Client close what is kept for reuse.
+func (a *amending) CloseIdleConnections() {
+	if c, ok := a.base.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
+// signed reports whether the body is covered by a signature.
+func signed(req *http.Request) bool {
+	return strings.HasPrefix(req.Header.Get("Authorization"), "AWS4-")
+}
+
+// dropBeta takes the features with this prefix out of a list of them.
+func dropBeta(h http.Header, prefix string) {
+	const name = "Anthropic-Beta"
+	var kept []string
+	for _, line := range h.Values(name) {
+		for beta := range strings.SplitSeq(line, ",") {
+			if beta = strings.TrimSpace(beta); beta != "" && !strings.HasPrefix(beta, prefix) {
+				kept = append(kept, beta)
+			}
+		}
+	}
+	h.Del(name)
+	if len(kept) > 0 {
+		h.Set(name, strings.Join(kept, ","))
+	}
+}
+
+// without returns a JSON object without the named fields. All other bytes stay
+// as they are, so that a cache still knows the beginning; what is no object
+// comes back unchanged.
+func without(body []byte, fields []string) []byte {
+	dec := json.NewDecoder(bytes.NewReader(body))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return body
+	}
+	out := append(make([]byte, 0, len(body)), body[:dec.InputOffset()]...)
+	first := true
+	for dec.More() {
+		from := dec.InputOffset()
+		key, err := dec.Token()
+		if err != nil {
+			return body
+		}
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return body
+		}
+		name, _ := key.(string)
+		if slices.ContainsFunc(fields, func(f string) bool { return strings.EqualFold(f, name) }) {
+			continue
+		}
+		piece := bytes.TrimLeft(body[from:dec.InputOffset()], ", \t\r\n")
+		if !first {
+			out = append(out, ',')
+		}
+		first = false
+		out = append(out, piece...)
+	}
+	return append(out, body[dec.InputOffset():]...)
+}

@@ -1,0 +1,223 @@
+package provider
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"hermes"
+)
+
+// endpoint is a service with the address and key that hold for it now.
+type endpoint struct {
+	Row
+	id     string      // how references name it
+	key    hermes.Key  // the first that is set
+	keys   hermes.Keys // all of them; nil where only that one is known
+	signs  bool        // what signs requests in place of a key is set
+	custom Custom
+}
+
+// endpoint returns the named service of the catalogue or of the section
+// providers. "custom:name" and "custom/name" mean the latter only.
+func (c *Catalogue) endpoint(name string) (endpoint, error) {
+	own, isOwn := strings.CutPrefix(name, "custom:")
+	row, known := c.row(name)
+	set, configured := c.cfg.Custom[own]
+	if !configured && known {
+		set, configured = c.cfg.Custom[row.Name]
+	}
+	switch {
+	case isOwn && !configured:
+		return endpoint{}, fmt.Errorf("no provider %q stands under providers: in config.yaml; add it with its base_url", own)
+	case !known && !configured:
+		return endpoint{}, fmt.Errorf("provider %q is unknown; `hermes model` lists the known ones, and one of your own goes under providers: in config.yaml", name)
+	}
+	e := endpoint{Row: row, id: row.Name, custom: set}
+	if isOwn || !known {
+		e.Row = Row{Name: own, Title: own, NoKey: true}
+		e.id = "custom:" + own
+		if like, ok := c.rowByHost(set.BaseURL); ok { // an address we know, with its habits
+			like.Name, like.Title, like.Model, like.NoKey = own, own, "", true
+			e.Row = like
+		}
+	}
+	return c.settle(e)
+}
+
+// settle fills in address, protocol and key.
+func (c *Catalogue) settle(e endpoint) (endpoint, error) {
+	e.BaseURL = cmp.Or(e.custom.BaseURL, c.firstVar(e.URLVars), e.BaseURL)
+	e.Model = cmp.Or(e.custom.Model, e.Model)
+	if e.custom.BaseURL != "" || c.firstVar(e.URLVars) != "" {
+		e.Unavailable = ""
+	}
+	e.BaseURL = wholeAddress(e.BaseURL)
+	if e.Unavailable != "" {
+		why := e.Unavailable
+		if strings.Contains(why, "%s") {
+			why = fmt.Sprintf(why, e.Name)
+		}
+		return e, fmt.Errorf("provider %q cannot be used: %s", e.Name, why)
+	}
+	if e.BaseURL == "" {
+		return e, fmt.Errorf("provider %q has no address; set providers.%s.base_url in config.yaml", e.Name, e.Name)
+	}
+	if u, err := url.Parse(e.BaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return e, fmt.Errorf("the base URL %q of provider %q is no address; write it as https://host/v1", e.BaseURL, e.Name)
+	}
+	wire, err := apiMode(cmp.Or(e.custom.APIMode, ""), e.Wire, e.BaseURL)
+	if err != nil {
+		return e, err
+	}
+	e.Wire = wire
+	e.signs = c.firstVar(e.SignVars) != ""
+	given := c.given(e)
+	if len(given) > 0 {
+		e.key = given[0]
+	}
+	if c.cfg.Keys != nil {
+		e.keys = c.cfg.Keys(e.pool(), given)
+	}
+	return e, nil
+}
+
+// pool names the credentials that belong to the service. An address that was
+// set without a name has none of its own: whatever it is, it must not be sent
+// the key of another.
+func (e endpoint) pool() string {
+	if strings.HasPrefix(e.id, "custom:") {
+		return e.id
+	}
+	if e.Name == "custom" {
+		return ""
+	}
+	return e.Name
+}
+
+// hasKey reports whether there is a key, be it at rest.
+func (e endpoint) hasKey() bool {
+	return e.key.Secret != "" || e.keys != nil && e.keys.Any()
+}
+
+// lend returns a key for a call outside any session.
+func (e endpoint) lend(ctx context.Context) (hermes.Key, error) {
+	if e.keys == nil || !e.keys.Any() {
+		return e.key, nil
+	}
+	return e.keys.Next(ctx, "")
+}
+
+// given lists the keys of the settings and the environment, the first choice
+// first. A key in the settings is the only one.
+func (c *Catalogue) given(e endpoint) []hermes.Key {
+	if e.custom.Key != "" {
+		return []hermes.Key{{Secret: e.custom.Key, Source: "config"}}
+	}
+	vars := e.KeyVars
+	if e.custom.KeyEnv != "" {
+		vars = append([]string{e.custom.KeyEnv}, vars...)
+	}
+	var keys []hermes.Key
+	for _, name := range vars {
+		if v := strings.TrimSpace(c.cfg.Getenv(name)); v != "" {
+			keys = append(keys, hermes.Key{Secret: hermes.Secret(v), Source: "env:" + name})
+		}
+	}
+	return keys
+}
+
+func (c *Catalogue) firstVar(names []string) string {
+	for _, name := range names {
+		if v := strings.TrimSpace(c.cfg.Getenv(name)); v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// missing says what keeps the service from being asked, or nothing.
+func (e endpoint) missing() string {
+	if e.Name == "copilot" && strings.HasPrefix(e.key.Secret.Reveal(), "ghp_") {
+		return "GitHub Copilot takes no classic personal access token; make a fine-grained one with the permission \"Copilot Requests\" and set it as COPILOT_GITHUB_TOKEN"
+	}
+	if e.hasKey() || e.signs || e.NoKey || isLocal(e.BaseURL) {
+		return ""
+	}
+	switch {
+	case len(e.SignVars) > 0:
+		return fmt.Sprintf("provider %q needs an AWS account; set %s, or AWS_PROFILE after `aws configure` or `aws sso login`, and AWS_REGION", e.Name, e.KeyVars[0])
+	case e.Login:
+		return fmt.Sprintf("provider %q needs a login; run `hermes auth add %s`", e.Name, e.id)
+	case len(e.KeyVars) == 0:
+		return fmt.Sprintf("provider %q needs a key; run `hermes auth add %s`, or set providers.%s.api_key in config.yaml", e.Name, e.id, e.Name)
+	}
+	return fmt.Sprintf("provider %q needs a key; set %s in your environment or in the .env file of the Hermes home, or run `hermes auth add %s`", e.Name, e.KeyVars[0], e.id)
+}
+
+// rowByHost finds the service that an address belongs to.
+func (c *Catalogue) rowByHost(base string) (Row, bool) {
+	host := hostOf(base)
+	if host == "" || isLocal(base) {
+		return Row{}, false
+	}
+	for _, r := range c.rows {
+		if r.BaseURL != "" && hostOf(r.BaseURL) == host {
+			return r, true
+		}
+	}
+	return Row{}, false
+}
+
+func hostOf(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(u.Hostname())
+}
+
+// isLocal reports whether an address is of this machine or its own network:
+// such servers are slow to answer and need no key.
+func isLocal(base string) bool {
+	host := hostOf(base)
+	if host == "localhost" || strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".localhost") || host == "host.docker.internal" {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && (addr.IsLoopback() || addr.IsPrivate() || addr.IsLinkLocalUnicast() || addr.IsUnspecified())
+}
+
+// apiMode chooses the protocol: what was set, then the provider's, then what
+// the address tells, then Chat Completions.
+func apiMode(set, provider, base string) (string, error) {
+	switch set {
+	case "":
+	case WireChat, WireAnthropic, WireResponses, WireBedrock, WireGemini, WireOllama:
+		return set, nil
+	default:
+		return "", fmt.Errorf("the API mode %q is not built; use one of %s", set, strings.Join([]string{WireChat, WireAnthropic, WireResponses, WireBedrock, WireGemini, WireOllama}, ", "))
+	}
+	whole := strings.TrimRight(base, "/")
+	if provider == WireGemini && strings.HasSuffix(whole, "/openai") {
+		return WireChat, nil // Google's other form of the same service
+	}
+	if provider != "" {
+		return provider, nil
+	}
+	host, path := hostOf(base), strings.TrimSuffix(whole, "/v1")
+	switch {
+	case strings.HasSuffix(path, "/anthropic"), host == "api.anthropic.com":
+		return WireAnthropic, nil
+	case strings.HasPrefix(host, "bedrock-runtime"):
+		return WireBedrock, nil
+	case strings.HasSuffix(whole, "/backend-api/codex"), strings.HasSuffix(whole, "/responses"):
+		return WireResponses, nil
+	case strings.HasSuffix(path, ":11434"), strings.HasSuffix(path, ":11434/api"):
+		return WireOllama, nil // its usual port: its own protocol knows the context
+	}
+	return WireChat, nil
+}

@@ -1,0 +1,160 @@
+package provider
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+	"unicode"
+
+	"hermes"
+	"hermes/internal/fault"
+)
+
+// maxAnswer bounds the text, thoughts and arguments of one answer, in bytes.
+// No model means to say more: the longest outputs are a tenth of it.
+const maxAnswer = 8 << 20
+
+// examine is the layer that makes failures of answers which are complete by
+// the protocol and yet are none: nothing at all, thoughts without words, marks
+// of a template, more than anyone can mean.
+func examine(next hermes.Model) hermes.Model { return &examining{next} }
+
+type examining struct{ hermes.Model }
+
+func (m *examining) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
+	return func(yield func(hermes.Delta, error) bool) {
+		var s substance
+		for d, err := range m.Model.Stream(ctx, r) {
+			if err == nil {
+				err = s.take(d)
+			}
+			if err != nil {
+				yield(hermes.Delta{}, m.blame(err))
+				return
+			}
+			if !yield(d, nil) {
+				return
+			}
+		}
+	}
+}
+
+// blame completes a failure that was found here.
+func (m *examining) blame(err error) error {
+	if e, ok := err.(*hermes.ModelError); ok && e.Provider == "" {
+		e.Provider, e.Model, _ = strings.Cut(m.ID(), ":")
+	}
+	return err
+}
+
+// substance is what of an answer is more than form.
+type substance struct {
+	size    int
+	said    bool            // something to show, or a call
+	thought bool            // reasoning came
+	doubt   strings.Builder // text that may still be nothing but marks and inline thoughts
+}
+
+// take looks at the next delta. It fails where the answer is no answer.
+func (s *substance) take(d hermes.Delta) error {
+	switch {
+	case d.Reset != "":
+		*s = substance{}
+	case d.Text != "":
+		s.size += len(d.Text)
+		if !s.said {
+			s.text(d.Text)
+		}
+	case d.Reasoning != "":
+		s.size += len(d.Reasoning)
+		s.thought = true
+	case d.Call != nil:
+		s.size += len(d.Call.Arguments)
+		s.said = true
+	case d.Finish != "" && !s.said && !worded(s.doubt.String()):
+		return s.nothing(d.Finish)
+	}
+	if s.size > maxAnswer {
+		return &hermes.ModelError{
+			Class: hermes.ClassServerError, Message: fmt.Sprintf("the answer was longer than %d MB and was not read to its end", maxAnswer>>20),
+			Retry: true, Fallback: true, Err: fault.ErrGarbage,
+		}
+	}
+	return nil
+}
+
+// text looks whether words have come. What begins like a mark or a tag is put
+// aside until the end tells.
+func (s *substance) text(piece string) {
+	s.doubt.WriteString(piece)
+	head := strings.TrimLeftFunc(s.doubt.String(), blank)
+	if head != "" && head[0] != '<' && head[0] != '[' {
+		s.said = true
+		s.doubt = strings.Builder{}
+	}
+}
+
+func (s *substance) nothing(f hermes.Finish) error {
+	e := &hermes.ModelError{Class: hermes.ClassServerError, Message: "the model answered with nothing", Retry: true, Fallback: true, Err: fault.ErrEmpty}
+	switch {
+	case f == hermes.FinishFilter:
+		e.Class, e.Retry, e.Message = hermes.ClassContentPolicy, false, "the service's content filter held the answer back"
+	case f == hermes.FinishLength:
+		e.Message = "the model came to its output limit before it said anything"
+	case s.thought:
+		e.Message = "the model thought and then said nothing"
+	case strings.TrimSpace(s.doubt.String()) != "":
+		e.Message = "the model answered with marks and no words"
+	}
+	return e
+}
+
+// worded reports whether anything is left of a text without its inline
+// thoughts and the marks of templates.
+func worded(text string) bool {
+	for text = strings.TrimLeftFunc(text, blank); text != ""; text = strings.TrimLeftFunc(text, blank) {
+		rest, ok := pastThought(text)
+		if !ok {
+			rest, ok = pastMark(text)
+		}
+		if !ok {
+			return true
+		}
+		text = rest
+	}
+	return false
+}
+
+// pastThought passes a block of thinking; one that was never closed is all.
+func pastThought(text string) (string, bool) {
+	for _, tag := range []string{"think", "thinking", "reasoning", "reasoning_scratchpad"} {
+		open := "<" + tag + ">"
+		if len(text) < len(open) || !strings.EqualFold(text[:len(open)], open) {
+			continue
+		}
+		i := strings.LastIndex(strings.ToLower(text), "</"+tag+">")
+		if i < 0 {
+			return "", true
+		}
+		return text[min(len(text), i+len(tag)+3):], true
+	}
+	return text, false
+}
+
+// pastMark passes a word of a chat template, such as <|im_end|> or [/INST].
+func pastMark(text string) (string, bool) {
+	for _, m := range []struct{ open, close string }{{"<|", "|>"}, {"[/INST", "]"}, {"[INST", "]"}, {"</s", ">"}, {"<s", ">"}, {"<unk", ">"}, {"<pad", ">"}, {"<eos", ">"}, {"<end_of_turn", ">"}} {
+		if !strings.HasPrefix(text, m.open) {
+			continue
+		}
+		if i := strings.Index(text, m.close); i >= 0 && i < 64 {
+			return text[i+len(m.close):], true
+		}
+	}
+	return text, false
+}
+
+func blank(r rune) bool {
+	return unicode.IsSpace(r) || unicode.IsControl(r) || r == '\uFFFD' || r == '\uFEFF' || r == '\u200B'
+}

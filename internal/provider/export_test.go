@@ -1,0 +1,17 @@
+package provider
+
+// NameFor writes a model's name as the service of that row wants it.
+func NameFor(row, name string) string {
+	for _, r := range catalogue() {
+		if r.Name == row {
+			return nameFor(r, name)
+		}
+	}
+	return ""
+}
+
+// Backoff is the wait before a retry.
+var Backoff = backoff
+
+// Without takes fields out of a body.
+var Without = without

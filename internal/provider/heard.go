@@ -1,0 +1,177 @@
+package provider
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"hermes"
+	"hermes/internal/atomicfile"
+)
+
+// The bounds of what is kept of the answers of servers.
+const (
+	maxHeard       = 2000      // models of one address
+	maxHeardBytes  = 512 << 10 // of one file
+	maxHeardPlaces = 64        // addresses
+)
+
+// heard is what servers said of their models: a small file for each address, a
+// line for each model. A missing or damaged file says nothing and does no
+// harm. It may be used concurrently.
+type heard struct {
+	dir string // "" keeps nothing on disk
+
+	mu    sync.Mutex
+	texts map[string]string // by address; "" was looked for and is not there
+}
+
+func (h *heard) file(address string) string {
+	sum := sha256.Sum256([]byte(address))
+	return filepath.Join(h.dir, hex.EncodeToString(sum[:8])+".tsv")
+}
+
+// of tells what was said of a model.
+func (h *heard) of(address, model string) (hermes.ModelInfo, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	text := h.text(address)
+	_, rest, ok := strings.Cut(text, "\n"+model+"\t")
+	if !ok || model == "" {
+		return hermes.ModelInfo{}, false
+	}
+	line, _, _ := strings.Cut(rest, "\n")
+	return heardLine(model, line), true
+}
+
+// text is the file of an address, which begins with a line break. The caller
+// holds the lock.
+func (h *heard) text(address string) string {
+	text, known := h.texts[address]
+	if known || h.dir == "" {
+		return text
+	}
+	raw, err := os.ReadFile(h.file(address))
+	if err == nil && len(raw) <= maxHeardBytes {
+		text = "\n" + string(raw)
+	}
+	h.put(address, text)
+	return text
+}
+
+func (h *heard) put(address, text string) {
+	if len(h.texts) >= maxHeardPlaces {
+		clear(h.texts)
+	}
+	if h.texts == nil {
+		h.texts = map[string]string{}
+	}
+	h.texts[address] = text
+}
+
+// keep puts the newest answer of a server in the place of the one before.
+func (h *heard) keep(address string, list []hermes.ModelInfo) {
+	var b strings.Builder
+	for i, m := range list {
+		if line := heardText(m); line != "" && i < maxHeard && b.Len()+len(line) < maxHeardBytes {
+			b.WriteString(line)
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if text := "\n" + b.String(); text != h.text(address) {
+		h.put(address, text)
+		h.write(address, b.String())
+	}
+}
+
+// learn sets the limit of one model.
+func (h *heard) learn(address, model string, limit int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	text := h.text(address)
+	m := hermes.ModelInfo{ID: model}
+	if before, rest, ok := strings.Cut(text, "\n"+model+"\t"); ok {
+		line, after, _ := strings.Cut(rest, "\n")
+		if m = heardLine(model, line); m.ContextLength > 0 && m.ContextLength <= limit {
+			return
+		}
+		text = before + "\n" + after
+	}
+	m.ContextLength = limit
+	line := heardText(m)
+	if line == "" || len(text)+len(line) > maxHeardBytes {
+		return
+	}
+	text = "\n" + line + strings.TrimPrefix(text, "\n")
+	h.put(address, text)
+	h.write(address, text[1:])
+}
+
+// write stores a file. It is a cache: what cannot be written is asked again.
+func (h *heard) write(address, text string) {
+	if h.dir == "" {
+		return
+	}
+	if err := os.MkdirAll(h.dir, 0o700); err != nil {
+		return
+	}
+	if files, err := os.ReadDir(h.dir); err == nil && len(files) >= maxHeardPlaces {
+		for _, f := range files {
+			_ = os.Remove(filepath.Join(h.dir, f.Name()))
+		}
+	}
+	_ = atomicfile.Write(h.file(address), []byte(text), atomicfile.Options{})
+}
+
+// heardText is the line of a model; empty if its name cannot stand in one.
+func heardText(m hermes.ModelInfo) string {
+	if m.ID == "" || strings.ContainsAny(m.ID, "\t\n\r") {
+		return ""
+	}
+	can := ""
+	for _, a := range []struct {
+		yes  bool
+		mark string
+	}{{m.Vision, "v"}, {m.Reasoning, "r"}, {m.Tools, "t"}} {
+		if a.yes {
+			can += a.mark
+		}
+	}
+	line := fmt.Sprintf("%s\t%d\t%d\t%s", m.ID, m.ContextLength, m.OutputLimit, can)
+	if p := m.Price; p != nil {
+		line += fmt.Sprintf("\t%d\t%d\t%d\t%d", p.Input, p.Output, p.CacheRead, p.CacheWrite)
+	}
+	return line + "\n"
+}
+
+// heardLine reads what stands behind the name of a model.
+func heardLine(model, line string) hermes.ModelInfo {
+	m, f := hermes.ModelInfo{ID: model}, strings.Split(line, "\t")
+	number := func(i int) int64 {
+		if i >= len(f) {
+			return 0
+		}
+		n, err := strconv.ParseInt(f[i], 10, 64)
+		if err != nil {
+			return 0
+		}
+		return n
+	}
+	m.ContextLength, m.OutputLimit = int(max(0, number(0))), int(max(0, number(1)))
+	if len(f) > 2 {
+		m.Vision, m.Reasoning, m.Tools = strings.Contains(f[2], "v"), strings.Contains(f[2], "r"), strings.Contains(f[2], "t")
+	}
+	if len(f) >= 7 {
+		m.Price = &hermes.Price{
+			Input: hermes.Money(number(3)), Output: hermes.Money(number(4)), CacheRead: hermes.Money(number(5)),
+			CacheWrite: hermes.Money(number(6)), CacheWriteLong: hermes.Money(number(6)),
+		}
+	}
+	return m
+}

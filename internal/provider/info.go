@@ -1,0 +1,133 @@
+package provider
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"strings"
+
+	"hermes"
+	"hermes/internal/modelinfo"
+)
+
+// Info tells what is known of a model: what the person set, else what its
+// server said when it was last asked for its models, else the snapshot that is
+// part of the program. What is not known is zero, a price nil. Of a model that
+// runs on a server of one's own the snapshot says no limits, since the server
+// sets them. It asks nobody.
+func (c *Catalogue) Info(ref string) hermes.ModelInfo {
+	ch, ok := c.quietly(ref)
+	if !ok {
+		return fromSnapshot("", ref, hermes.ModelInfo{ID: ref})
+	}
+	info, _ := c.heard.of(ch.BaseURL, ch.model)
+	info.ID = ch.ref()
+	service, local := ch.Name, isLocal(ch.BaseURL)
+	if like, known := c.rowByHost(ch.BaseURL); known {
+		service = like.Name
+	} else if ch.id != ch.Name {
+		service = ch.id // a service of one's own: its prices are its own
+	}
+	known := fromSnapshot(service, ch.model, info)
+	if local {
+		known.ContextLength, known.OutputLimit = info.ContextLength, info.OutputLimit
+		known.Price = c.localPrice(ch, known.Price)
+	}
+	known.ContextLength = cmp.Or(c.window(ch), known.ContextLength)
+	return known
+}
+
+// localPrice is nothing for a model on a server of one's own. A paid service
+// behind an address of one's own keeps its price, and a model that its maker
+// alone serves comes from a proxy, whose price is not known.
+func (c *Catalogue) localPrice(ch choice, known *hermes.Price) *hermes.Price {
+	if row, ok := c.row(ch.id); ok && !row.NoKey {
+		return known
+	}
+	if modelinfo.Closed(ch.model) {
+		return nil
+	}
+	return &hermes.Price{}
+}
+
+// Window is the context length of a model in tokens, 0 if it is not known.
+func (c *Catalogue) Window(ref string) int { return c.Info(ref).ContextLength }
+
+// quietly resolves a reference without asking any server.
+func (c *Catalogue) quietly(ref string) (choice, bool) {
+	ref = cmp.Or(strings.TrimSpace(ref), strings.TrimSpace(c.cfg.Model))
+	if real, ok := c.cfg.Aliases[ref]; ok {
+		ref = strings.TrimSpace(real)
+	}
+	var ch choice
+	var err error
+	if name, model, ok := c.split(ref); ok {
+		ch, err = c.named(name, model)
+	} else if p := strings.ToLower(c.cfg.Provider); p != "" && p != "auto" {
+		ch, err = c.named(p, ref)
+	} else if c.baseURL() != "" {
+		ch, err = c.explicit(ref)
+	} else {
+		return choice{}, false
+	}
+	return ch, err == nil
+}
+
+// fromSnapshot fills in what is still unknown.
+func fromSnapshot(service, model string, info hermes.ModelInfo) hermes.ModelInfo {
+	m, known := modelinfo.Find(service, model)
+	if !known {
+		return info
+	}
+	info.ContextLength = cmp.Or(info.ContextLength, m.Context)
+	info.OutputLimit = cmp.Or(info.OutputLimit, m.Output)
+	info.Vision = info.Vision || m.Vision
+	info.Reasoning = info.Reasoning || m.Reasoning
+	info.Tools = info.Tools || m.Tools
+	if m.Price == nil {
+		return info
+	}
+	p := rates(*m.Price)
+	for _, t := range m.Price.Above {
+		p.Above = append(p.Above, hermes.PriceTier{Prompt: t.Prompt, Price: rates(t.Price)})
+	}
+	// Lists of services leave out what long prompts and long caches cost.
+	if said := info.Price; said == nil || said.Input == p.Input && said.Output == p.Output && said.CacheWrite == p.CacheWrite {
+		info.Price = &p
+	}
+	return info
+}
+
+func rates(p modelinfo.Price) hermes.Price {
+	return hermes.Price{
+		Input: hermes.Money(p.Input), Output: hermes.Money(p.Output), CacheRead: hermes.Money(p.CacheRead),
+		CacheWrite: hermes.Money(p.CacheWrite), CacheWriteLong: hermes.Money(p.CacheWriteLong),
+	}
+}
+
+// heed remembers the limit that a service names when it refuses a request as
+// too long, where no limit was known. It stands right above the transport.
+func (c *Catalogue) heed(ch choice) Layer {
+	return func(next hermes.Model) hermes.Model { return &heeding{Model: next, c: c, ch: ch} }
+}
+
+type heeding struct {
+	hermes.Model
+	c  *Catalogue
+	ch choice
+}
+
+func (m *heeding) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
+	return func(yield func(hermes.Delta, error) bool) {
+		for d, err := range m.Model.Stream(ctx, r) {
+			if hermes.ClassOf(err) == hermes.ClassOverflow {
+				if limit := modelinfo.LimitIn(err.Error()); limit > 0 {
+					m.c.heard.learn(m.ch.BaseURL, m.ch.model, limit)
+				}
+			}
+			if !yield(d, err) {
+				return
+			}
+		}
+	}
+}

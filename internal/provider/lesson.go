@@ -1,0 +1,153 @@
+package provider
+
+import (
+	"hash/maphash"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"hermes"
+	"hermes/internal/schema"
+)
+
+// lessons holds what was learned of endpoints while the program runs.
+type lessons struct {
+	mu  sync.Mutex
+	all map[string]*lesson
+}
+
+func (l *lessons) of(ch choice) *lesson {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	id := ch.ref() + " " + ch.BaseURL
+	if l.all[id] == nil {
+		if l.all == nil {
+			l.all = map[string]*lesson{}
+		}
+		l.all[id] = &lesson{seed: maphash.MakeSeed()}
+	}
+	return l.all[id]
+}
+
+// lesson is what one endpoint refuses, and what is therefore changed before
+// each call. It may be used concurrently.
+type lesson struct {
+	seed   maphash.Seed // of the fingerprints below
+	any    atomic.Bool  // something was learned
+	stalls atomic.Int32 // answers in a row that stood still
+
+	mu            sync.Mutex
+	smallImages   bool
+	textResults   bool
+	plainSchemas  bool
+	mustThink     bool
+	noLongContext bool
+	fields        []string // of the body, left out
+	forgotten     map[uint64]bool
+	shrunk        map[uint64]*hermes.Image // nil: it cannot be made smaller
+	tools         []hermes.Spec            // the last list
+	plain         []hermes.Spec            // and its plain form
+}
+
+// The bounds of what is remembered of an endpoint.
+const (
+	maxForgotten = 4096
+	maxShrunk    = 64
+	maxFields    = 16
+)
+
+// learn notes a habit. It returns false where it was known, so that knowing it
+// did not help.
+func (k *lesson) learn(habit *bool) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if *habit {
+		return false
+	}
+	*habit = true
+	k.any.Store(true)
+	return true
+}
+
+// drop notes a field that is left out.
+func (k *lesson) drop(field string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.fields) >= maxFields || slices.Contains(k.fields, field) {
+		return false
+	}
+	k.fields = append(slices.Clone(k.fields), field) // readers keep the old list
+	k.any.Store(true)
+	return true
+}
+
+// forget notes the reasoning of these messages as refused. Newer reasoning is
+// sent as ever.
+func (k *lesson) forget(messages []hermes.Message) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	news := false
+	for _, msg := range messages {
+		for _, b := range msg.Reasoning {
+			if id := k.blockID(b); !k.forgotten[id] {
+				if k.forgotten == nil || len(k.forgotten) >= maxForgotten {
+					k.forgotten = map[uint64]bool{}
+				}
+				k.forgotten[id], news = true, true
+			}
+		}
+	}
+	if news {
+		k.any.Store(true)
+	}
+	return news
+}
+
+func (k *lesson) blockID(b hermes.Reasoning) uint64 { return maphash.Comparable(k.seed, b) }
+
+// unsent is what is left out below the request: body fields, and the header
+// of the long context.
+func (k *lesson) unsent() (fields []string, noLongContext bool) {
+	if !k.any.Load() {
+		return nil, false
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.fields, k.noLongContext
+}
+
+// apply returns the request as this endpoint takes it; r itself where nothing
+// is known against it.
+func (k *lesson) apply(r *hermes.Request, withoutImages bool) *hermes.Request {
+	if !withoutImages && !k.any.Load() {
+		return r
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	out := *r
+	if k.mustThink && (r.Effort == "" || r.Effort == hermes.EffortNone) {
+		out.Effort = hermes.EffortMinimal
+	}
+	if k.plainSchemas {
+		out.Tools = k.plainTools(r.Tools)
+	}
+	if k.smallImages || withoutImages || k.textResults || len(k.forgotten) > 0 {
+		out.Messages = k.messages(r.Messages, withoutImages)
+	}
+	return &out
+}
+
+// plainTools takes what llama.cpp makes no grammar of out of the schemas. The
+// last list is kept: a session asks with the same one again and again.
+func (k *lesson) plainTools(tools []hermes.Spec) []hermes.Spec {
+	same := func(a, b hermes.Spec) bool { return a.Name == b.Name && string(a.Schema) == string(b.Schema) }
+	if len(tools) == len(k.tools) && slices.EqualFunc(tools, k.tools, same) {
+		return k.plain
+	}
+	plain := slices.Clone(tools)
+	for i := range plain {
+		plain[i].Schema = schema.Strip(plain[i].Schema, "pattern", "format")
+	}
+	k.tools, k.plain = slices.Clone(tools), plain
+	return plain
+}

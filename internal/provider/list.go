@@ -1,0 +1,230 @@
+package provider
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"hermes"
+	"hermes/internal/fault"
+)
+
+// Provider returns a service by name, alias or "custom:name".
+func (c *Catalogue) Provider(name string) (hermes.Provider, error) {
+	e, err := c.endpoint(strings.ToLower(name))
+	if err != nil {
+		return nil, err
+	}
+	return &service{c, e}, nil
+}
+
+// service is a hermes.Provider.
+type service struct {
+	c *Catalogue
+	e endpoint
+}
+
+// Name returns the id that references begin with.
+func (s *service) Name() string { return s.e.id }
+
+// Model returns the named model in its onion.
+func (s *service) Model(name string) (hermes.Model, error) {
+	if why := s.e.missing(); why != "" {
+		return nil, fmt.Errorf("%w: %s", hermes.ErrNoModel, why)
+	}
+	return s.c.build(choice{s.e, nameFor(s.e.Row, name)})
+}
+
+// List asks the service for its models.
+func (s *service) List(ctx context.Context) ([]hermes.ModelInfo, error) {
+	return s.c.list(ctx, s.e)
+}
+
+// maxList bounds the answer to a listing, in bytes.
+const maxList = 16 << 20
+
+// list tries /models and then /v1/models below the service's address.
+func (c *Catalogue) list(ctx context.Context, e endpoint) ([]hermes.ModelInfo, error) {
+	base := strings.TrimRight(e.BaseURL, "/")
+	paths := []string{base + "/models", base + "/v1/models"}
+	switch e.Wire {
+	case WireAnthropic:
+		slices.Reverse(paths)
+	case WireGemini:
+		paths = []string{base + "/models?pageSize=1000"}
+	case WireOllama:
+		paths = []string{strings.TrimSuffix(strings.TrimSuffix(base, "/v1"), "/api") + "/v1/models"}
+	case WireBedrock:
+		return nil, fmt.Errorf("%s does not list its models at this address; name one by its id, such as %s:us.anthropic.claude-sonnet-4-5-20250929-v1:0", e.id, e.id)
+	}
+	var firstErr error
+	for _, url := range paths {
+		list, err := c.listAt(ctx, e, url)
+		if err == nil {
+			c.heard.keep(e.BaseURL, list)
+			return list, nil
+		}
+		if firstErr == nil {
+			firstErr = fmt.Errorf("list the models of %s: %w", e.id, err)
+		}
+	}
+	return nil, firstErr
+}
+
+func (c *Catalogue) listAt(ctx context.Context, e endpoint, url string) ([]hermes.ModelInfo, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	lent, err := e.lend(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if key := lent.Secret.Reveal(); key != "" {
+		e.setKey(req.Header, key)
+	}
+	client, err := c.client(e)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxList))
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, &fault.Failure{Status: resp.StatusCode, Header: resp.Header, Body: body}
+	}
+	return parseList(body)
+}
+
+// setKey puts a key where the service looks for it.
+func (e endpoint) setKey(h http.Header, key string) {
+	switch {
+	case e.Wire == WireAnthropic && !e.Bearer:
+		h.Set("X-Api-Key", key)
+		h.Set("Anthropic-Version", "2023-06-01")
+	case e.Wire == WireGemini && !e.Bearer:
+		h.Set("X-Goog-Api-Key", key)
+	case e.Chat.KeyHeader != "":
+		h.Set(e.Chat.KeyHeader, key)
+	default:
+		h.Set("Authorization", "Bearer "+key)
+	}
+}
+
+// listed is a model as services describe it, each in some of the fields.
+type listed struct {
+	ID            string `json:"id"`
+	Name          string `json:"name"`
+	DisplayName   string `json:"display_name"`
+	ContextLength int    `json:"context_length"`
+	MaxModelLen   int    `json:"max_model_len"`
+	MaxInput      int    `json:"max_input_tokens"`
+	MaxOutput     int    `json:"max_tokens"`
+	TopProvider   struct {
+		MaxOutput int `json:"max_completion_tokens"`
+	} `json:"top_provider"`
+	Architecture struct {
+		Input []string `json:"input_modalities"`
+	} `json:"architecture"`
+	Meta struct {
+		Window int `json:"n_ctx_train"`
+	} `json:"meta"`
+	Parameters []string        `json:"supported_parameters"`
+	Pricing    json.RawMessage `json:"pricing"` // of many forms
+
+	// Google's own names.
+	Display   string   `json:"displayName"`
+	MaxPrompt int      `json:"inputTokenLimit"`
+	MaxAnswer int      `json:"outputTokenLimit"`
+	Methods   []string `json:"supportedGenerationMethods"`
+	Thinking  bool     `json:"thinking"`
+}
+
+// id is the name that is asked for; empty for what cannot chat. Google puts it
+// behind "models/" in another field.
+func (m listed) id() string {
+	if name, ok := strings.CutPrefix(m.Name, "models/"); ok && m.ID == "" && slices.Contains(m.Methods, "generateContent") {
+		return name
+	}
+	return m.ID
+}
+
+// listedPrice is in dollars for one token, as aggregators write it: a text.
+type listedPrice struct {
+	Prompt     any `json:"prompt"`
+	Completion any `json:"completion"`
+	CacheRead  any `json:"input_cache_read"`
+	CacheWrite any `json:"input_cache_write"`
+}
+
+// priceOf is nil unless both directions have a price that can be read. Prices a
+// token become prices a million.
+func priceOf(raw json.RawMessage) *hermes.Price {
+	var p listedPrice
+	if len(raw) == 0 || json.Unmarshal(raw, &p) != nil {
+		return nil
+	}
+	rate := func(v any) hermes.Money {
+		text, ok := v.(string)
+		usd, err := strconv.ParseFloat(text, 64)
+		if !ok || err != nil || usd < 0 || usd > 1 {
+			return -1
+		}
+		return hermes.USD(usd * 1e6)
+	}
+	in, out := rate(p.Prompt), rate(p.Completion)
+	if in < 0 || out < 0 {
+		return nil
+	}
+	write := rate(p.CacheWrite)
+	return &hermes.Price{Input: in, Output: out, CacheRead: rate(p.CacheRead), CacheWrite: write, CacheWriteLong: write}
+}
+
+// parseList reads {"data": […]}, {"models": […]} or a bare list.
+func parseList(body []byte) ([]hermes.ModelInfo, error) {
+	var wrapped struct {
+		Data   []listed `json:"data"`
+		Models []listed `json:"models"`
+	}
+	if err := json.Unmarshal(body, &wrapped); err != nil {
+		if json.Unmarshal(body, &wrapped.Data) != nil {
+			return nil, fmt.Errorf("%w: no list of models", fault.ErrGarbage)
+		}
+	}
+	all := wrapped.Data
+	if len(all) == 0 {
+		all = wrapped.Models
+	}
+	var out []hermes.ModelInfo
+	for _, m := range all {
+		id := m.id()
+		if id == "" {
+			continue
+		}
+		out = append(out, hermes.ModelInfo{
+			ID: id, Name: cmp.Or(m.DisplayName, m.Display, m.Name),
+			ContextLength: max(m.ContextLength, m.MaxModelLen, m.MaxInput, m.Meta.Window, m.MaxPrompt),
+			OutputLimit:   max(m.TopProvider.MaxOutput, m.MaxOutput, m.MaxAnswer),
+			Vision:        slices.Contains(m.Architecture.Input, "image"),
+			Reasoning:     m.Thinking || slices.Contains(m.Parameters, "reasoning"),
+			Tools:         slices.Contains(m.Parameters, "tools"),
+			Price:         priceOf(m.Pricing),
+		})
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%w: the list of models is empty", fault.ErrGarbage)
+	}
+	return out, nil
+}

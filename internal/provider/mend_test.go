@@ -1,0 +1,295 @@
+package provider_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/png"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hermes"
+	"hermes/internal/provider"
+)
+
+// picky is a server that refuses a request until its body pleases it.
+type picky struct {
+	status  int
+	message string
+	refuse  func(body string, h http.Header) bool
+	bodies  []string
+}
+
+func (p *picky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	raw, _ := io.ReadAll(r.Body)
+	p.bodies = append(p.bodies, string(raw))
+	if p.refuse(string(raw), r.Header) {
+		w.WriteHeader(p.status)
+		fmt.Fprintf(w, `{"error":{"type":"invalid_request_error","message":%q}}`, p.message)
+		return
+	}
+	if strings.HasSuffix(r.URL.Path, "/messages") {
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, `data: {"type":"message_start","message":{"usage":{"input_tokens":1}}}
+
+data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"ok"}}
+
+data: {"type":"content_block_stop","index":0}
+
+data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1}}
+
+data: {"type":"message_stop"}
+
+`)
+		return
+	}
+	says("ok")(w, r)
+}
+
+func contains(part string) func(string, http.Header) bool {
+	return func(body string, _ http.Header) bool { return strings.Contains(body, part) }
+}
+
+// widePicture is a PNG with more pixels in a row than services look at.
+func widePicture(t *testing.T) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1600, 8))); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// everything is a request with all that can be refused.
+func everything(t *testing.T) *hermes.Request {
+	t.Helper()
+	warm := 0.5
+	seen := hermes.Message{Role: hermes.RoleTool, CallID: "1", ToolName: "look", Parts: []hermes.Part{{Text: "seen"}, {Image: &hermes.Image{MediaType: "image/png", Data: widePicture(t)}}}}
+	return &hermes.Request{
+		System: "s", Temperature: &warm, Effort: hermes.EffortNone,
+		Tools: []hermes.Spec{{Name: "look", Description: "d", Schema: json.RawMessage(`{"type":"object","properties":{"x":{"type":"string","pattern":"^a$"}}}`)}},
+		Messages: []hermes.Message{
+			hermes.UserText("look"),
+			{Role: hermes.RoleAssistant, Reasoning: []hermes.Reasoning{{Wire: "anthropic", Text: "hm", Signature: "bad-signature"}}, Calls: []hermes.ToolCall{{ID: "1", Name: "look", Arguments: `{}`}}},
+			seen,
+		},
+	}
+}
+
+func TestWhatIsRefusedIsChanged(t *testing.T) {
+	t.Parallel()
+	const claude, other = "/anthropic", "/v1"
+	tests := []struct {
+		name, path string
+		server     picky
+		notice     string
+	}{
+		{"images", other, picky{status: 400, message: "image exceeds 5 MB maximum", refuse: contains("image/png")}, "they are made smaller"},
+		{"signature", claude, picky{status: 400, message: "Invalid `signature` in `thinking` block", refuse: contains("bad-signature")}, "thoughts"},
+		{"grammar", other, picky{status: 400, message: "failed to parse grammar", refuse: contains(`"pattern"`)}, "patterns"},
+		{"images in results", claude, picky{status: 400, message: "images are not supported in tool results", refuse: func(body string, _ http.Header) bool {
+			_, rest, _ := strings.Cut(body, `"tool_result"`)
+			result, _, _ := strings.Cut(rest, "]")
+			return strings.Contains(result, "base64")
+		}}, "follow behind them"},
+		{"effort", other, picky{status: 400, message: "Reasoning is mandatory for this endpoint and cannot be disabled.", refuse: contains(`"reasoning_effort":"none"`)}, "think a little"},
+		{"a field", other, picky{status: 400, message: "Unsupported parameter: 'temperature' is not supported with this model.", refuse: contains(`"temperature"`)}, `does not take "temperature"`},
+		{"a field of the head", other, picky{status: 400, message: "Unrecognized request argument supplied: stream_options", refuse: contains(`"stream_options"`)}, `does not take "stream_options"`},
+		{"long context", claude, picky{status: 400, message: "The long context beta is not yet available for this subscription.", refuse: func(_ string, h http.Header) bool {
+			return strings.Contains(h.Get("Anthropic-Beta"), "context-1m")
+		}}, "without"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			srv := httptest.NewServer(&tt.server)
+			t.Cleanup(srv.Close)
+			c, waits := patient(t, "", func(cfg *provider.Config) {
+				cfg.Model = "box:claude-sonnet-4-6"
+				if tt.name == "effort" { // which is not sent to who may not know it
+					cfg.Model, cfg.BaseURL = "m", srv.URL
+				}
+				cfg.Custom = map[string]provider.Custom{"box": {BaseURL: srv.URL + tt.path, Key: "k", Header: map[string]string{"Anthropic-Beta": "other-1, context-1m-2025-08-07"}}}
+			})
+			m, err := c.Model(t.Context(), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := everything(t)
+			var notices []string
+			for d, err := range m.Stream(t.Context(), r) {
+				if err != nil {
+					t.Fatalf("%v\n%.300s", err, tt.server.bodies[len(tt.server.bodies)-1])
+				}
+				if d.Notice != "" {
+					notices = append(notices, d.Notice)
+				}
+			}
+			if len(tt.server.bodies) != 2 || len(notices) != 1 || !strings.Contains(notices[0], tt.notice) || len(*waits) > 0 {
+				t.Errorf("asked %d times, told %q, waited %v", len(tt.server.bodies), notices, *waits)
+			}
+			if _, err := hermes.Collect(m.Stream(t.Context(), r)); err != nil || len(tt.server.bodies) != 3 {
+				t.Errorf("the lesson was not remembered: %d requests, %v", len(tt.server.bodies), err)
+			}
+			if diff := cmp.Diff(r, everything(t)); diff != "" {
+				t.Errorf("the request was changed: %s", diff)
+			}
+			if a, b := tt.server.bodies[1], tt.server.bodies[2]; a != b {
+				t.Error("the same request became other bytes")
+			}
+		})
+	}
+}
+
+// TestRemediesComeToAnEnd asks servers that refuse whatever is changed.
+func TestRemediesComeToAnEnd(t *testing.T) {
+	t.Parallel()
+	always := func(string, http.Header) bool { return true }
+	tests := []struct {
+		message string
+		class   hermes.Class
+		asked   int
+	}{
+		{"image exceeds 5 MB maximum", hermes.ClassImageTooLarge, 3}, // smaller, then left out
+		{"failed to parse grammar", hermes.ClassGrammar, 2},
+		{"Unsupported parameter: 'temperature'", hermes.ClassFormat, 2},
+		{"Unsupported parameter: 'messages'", hermes.ClassFormat, 1},
+		{"Reasoning is mandatory", hermes.ClassReasoningRequired, 2},
+	}
+	for _, tt := range tests {
+		server := picky{status: 400, message: tt.message, refuse: always}
+		srv := httptest.NewServer(&server)
+		t.Cleanup(srv.Close)
+		c, _ := patient(t, srv.URL, nil)
+		m, err := c.Model(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := hermes.Collect(m.Stream(t.Context(), everything(t))); hermes.ClassOf(err) != tt.class || len(server.bodies) != tt.asked {
+			t.Errorf("%s: %d requests, %v", tt.message, len(server.bodies), err)
+		}
+	}
+}
+
+func TestWithout(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ body, want string }{
+		{`{"a":1,"b":{"x":[1,2]},"c":"<&>"}`, `{"a":1,"c":"<&>"}`},
+		{`{"b":1,"a":2}`, `{"a":2}`},
+		{`{"a":2,"B":1}`, `{"a":2}`},
+		{`{"b":1}`, `{}`},
+		{`{"a":{"b":1}}`, `{"a":{"b":1}}`},     // top level only
+		{`{ "a" : 1 , "b" : 2 }`, `{"a" : 1}`}, // blanks may go
+		{`[1]`, `[1]`},
+		{`{"a":`, `{"a":`},
+		{``, ``},
+	}
+	for _, tt := range tests {
+		if got := string(provider.Without([]byte(tt.body), []string{"b"})); got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.body, got, tt.want)
+		}
+	}
+}
+
+func FuzzWithout(f *testing.F) {
+	f.Add([]byte(`{"a":1,"b":{"x":[1,2]},"c":"<&>"}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		got := provider.Without(body, []string{"b"})
+		if json.Valid(body) && !json.Valid(got) {
+			t.Errorf("%q became %q", body, got)
+		}
+	})
+}
+
+func TestAnswersThatAreNoneAreAskedAgain(t *testing.T) {
+	t.Parallel()
+	raw := func(chunk string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprintf(w, "data: {\"choices\":[%s]}\n\ndata: {\"choices\":[],\"usage\":{\"prompt_tokens\":10,\"completion_tokens\":2}}\n\ndata: [DONE]\n\n", chunk)
+		}
+	}
+	content := func(text string) http.HandlerFunc {
+		return raw(fmt.Sprintf(`{"delta":{"content":%q},"finish_reason":"stop"}`, text))
+	}
+	tests := []struct {
+		name string
+		bad  http.HandlerFunc
+		says string
+	}{
+		{"nothing", raw(`{"delta":{},"finish_reason":"stop"}`), "answered with nothing"},
+		{"blanks", content(" \n\t"), "answered with nothing"},
+		{"thoughts", raw(`{"delta":{"reasoning_content":"hm"},"finish_reason":"stop"}`), "thought and then said nothing"},
+		{"thoughts in tags", content("<think>hm</think>\n"), "no words"},
+		{"thoughts that never end", content("<think>hm"), "no words"},
+		{"marks", content("<|im_end|><|im_end|></s>"), "no words"},
+		{"the limit", raw(`{"delta":{"reasoning_content":"hm"},"finish_reason":"length"}`), "output limit"},
+		{"too much", func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			piece := fmt.Sprintf("data: {\"choices\":[{\"delta\":{\"content\":%q}}]}\n\n", strings.Repeat("x", 1<<20))
+			for range 50 {
+				if _, err := io.WriteString(w, piece); err != nil {
+					return
+				}
+			}
+		}, "longer than 8 MB"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			srv, _ := scripted(t, tt.bad, says("ok"))
+			c, waits := patient(t, srv.URL, nil)
+			_, m, err := told(t, c)
+			if err != nil || m.Text() != "ok" || len(*waits) != 1 {
+				t.Errorf("got %q, %v, waited %v", m.Text(), err, *waits)
+			}
+			srv, asked := scripted(t, tt.bad, tt.bad, tt.bad, tt.bad)
+			c, _ = patient(t, srv.URL, nil)
+			if _, _, err := told(t, c); err == nil || !strings.Contains(err.Error(), tt.says) || !strings.Contains(err.Error(), "asked 4 times") || len(*asked) != 4 {
+				t.Errorf("error %v after %d requests", err, len(*asked))
+			}
+		})
+	}
+	for _, good := range []string{"<b>bold</b>", "[1]", "<think>hm</think>words", "<|x|> words", "0", "。", "…"} {
+		srv, _ := scripted(t, content(good))
+		c, _ := patient(t, srv.URL, nil)
+		if _, m, err := told(t, c); err != nil || m.Finish != hermes.FinishStop {
+			t.Errorf("%q: %v", good, err)
+		}
+	}
+	srv, _ := scripted(t, raw(`{"delta":{},"finish_reason":"content_filter"}`))
+	c, _ := patient(t, srv.URL, nil)
+	if _, _, err := told(t, c); hermes.ClassOf(err) != hermes.ClassContentPolicy {
+		t.Errorf("held back by a filter: %v", err)
+	}
+}
+
+// TestEndpointsThatStandStillAreNotAskedForEver counts answers that stall.
+func TestEndpointsThatStandStillAreNotAskedForEver(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		if asked.Add(1) == 7 {
+			says("ok")(w, r)
+			return
+		}
+		<-r.Context().Done()
+	}))
+	t.Cleanup(srv.Close)
+	c, _ := patient(t, srv.URL, func(cfg *provider.Config) { cfg.Timeouts.Stale = 400 * time.Millisecond })
+	for _, want := range []int64{4, 5, 6, 7} { // four tries, then one, one, and one that answers
+		_, _, err := told(t, c)
+		if n := asked.Load(); n != want || (err == nil) != (want == 7) {
+			t.Errorf("asked %d times, want %d; %v", n, want, err)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package provider
+
+import (
+	"slices"
+
+	"hermes"
+)
+
+// Layer wraps a model with one policy. A layer passes deltas on as they come,
+// may start over after a Reset, and reads the flags of a *hermes.ModelError,
+// never its text.
+type Layer func(next hermes.Model) hermes.Model
+
+// wrap puts a model's transport into the onion. Policy is read top to bottom:
+// the first layer is the outermost. A nil layer is not there. Everything below
+// the rotation stands once for each key.
+func (c *Catalogue) wrap(ch choice, transport func(hermes.Key) hermes.Model) hermes.Model {
+	outer := []Layer{
+		c.cfg.Meter,    // counts and caps what everything below spends
+		c.fallBack(ch), // asks the next model
+	}
+	return stack(outer, c.single(ch, transport))
+}
+
+// single is the onion of one model, without those that stand by for it.
+func (c *Catalogue) single(ch choice, transport func(hermes.Key) hermes.Model) hermes.Model {
+	return c.rotate(ch, func(key hermes.Key) hermes.Model { // asks with the next key
+		inner := []Layer{
+			c.retry(ch, key), // asks again, with patience
+			examine,          // makes failures of answers that are none
+			c.heed(ch),       // remembers limits that a refusal names
+			c.mend(ch),       // changes what the service refuses, and asks again
+		}
+		return stack(inner, transport(key))
+	})
+}
+
+// rotate lends a key to each call; where only one is known, it is that one.
+func (c *Catalogue) rotate(ch choice, with func(hermes.Key) hermes.Model) hermes.Model {
+	if ch.keys == nil || !ch.keys.Any() {
+		return with(ch.key)
+	}
+	return newRotating(ch.ref(), ch.keys, with)
+}
+
+// stack wraps a model in layers, the outermost first.
+func stack(layers []Layer, m hermes.Model) hermes.Model {
+	for _, layer := range slices.Backward(layers) {
+		if layer != nil {
+			m = layer(m)
+		}
+	}
+	return m
+}

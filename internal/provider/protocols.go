@@ -1,0 +1,155 @@
+package provider
+
+import (
+	"cmp"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"hermes"
+	"hermes/internal/transport/bedrock"
+	"hermes/internal/transport/gemini"
+	"hermes/internal/transport/ollama"
+	"hermes/internal/transport/responses"
+	"hermes/internal/wire"
+)
+
+// protocol is the wire of a model: services may speak more than one, and take
+// some models on one of them only.
+func (c *Catalogue) protocol(ch choice) string {
+	if ch.custom.APIMode != "" || ch.Wire != WireChat {
+		return ch.Wire
+	}
+	host := hostOf(ch.BaseURL)
+	switch {
+	case ch.Row.Name == "copilot" || host == "api.githubcopilot.com":
+		if gpt5(ch.model) && !strings.HasPrefix(bareName(ch.model), "gpt-5-mini") {
+			return WireResponses
+		}
+	case host == "api.openai.com", isAzure(host):
+		if gpt5(ch.model) {
+			return WireResponses
+		}
+	}
+	return WireChat
+}
+
+func bareName(model string) string {
+	name := strings.ToLower(model)
+	return name[strings.LastIndexByte(name, '/')+1:]
+}
+
+// gpt5 covers gpt-5 and its successors, and what is named codex.
+func gpt5(model string) bool {
+	name := bareName(model)
+	if strings.Contains(name, "codex") {
+		return true
+	}
+	rest, ok := strings.CutPrefix(name, "gpt-")
+	major := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
+	return ok && (major > 1 || major == 1 && rest[0] >= '5')
+}
+
+// common is what every protocol is told.
+func (c *Catalogue) common(ch choice, key hermes.Key, client *http.Client, header http.Header) wire.Config {
+	return wire.Config{
+		ID: ch.ref(), Provider: ch.Name, Model: ch.model, BaseURL: ch.BaseURL, Key: key.Secret,
+		Header: header, Each: eachOf(ch), Client: client, Clocks: c.clocks(ch), Window: c.window(ch), Now: c.cfg.Now,
+	}
+}
+
+func (c *Catalogue) responses(ch choice, w wire.Config, key hermes.Key) hermes.Model {
+	q := ch.Responses
+	q.NoStream = c.cfg.NoStream && !q.Codex
+	q.KeyHeader = cmp.Or(q.KeyHeader, ch.Chat.KeyHeader)
+	q.SessionHeader = cmp.Or(q.SessionHeader, ch.Chat.SessionHeader)
+	if len(ch.custom.Extra) > 0 {
+		q.Extra = maps.Clone(ch.custom.Extra)
+	}
+	if q.Codex && key.Account != "" {
+		w.Header = w.Header.Clone()
+		w.Header.Set("ChatGPT-Account-Id", key.Account)
+	}
+	return responses.New(responses.Config{Config: w, Quirks: q})
+}
+
+func (c *Catalogue) gemini(ch choice, w wire.Config) hermes.Model {
+	return gemini.New(gemini.Config{Config: w, Quirks: gemini.Quirks{NoStream: c.cfg.NoStream, Bearer: ch.Bearer}})
+}
+
+func (c *Catalogue) ollama(ch choice, w wire.Config) hermes.Model {
+	return ollama.New(ollama.Config{
+		Config: w, Quirks: ollama.Quirks{NoStream: c.cfg.NoStream},
+		Learn: func(context int) { c.heard.learn(ch.BaseURL, ch.model, context) },
+	})
+}
+
+// bedrock is asked with a key, or with what the AWS variables name; the rest of
+// the chain is searched by the transport.
+func (c *Catalogue) bedrock(ch choice, w wire.Config) hermes.Model {
+	get := c.cfg.Getenv
+	if client, err := c.client(ch.endpoint); err == nil {
+		w.Client = client // nothing may change a request once it is signed
+	}
+	if region := c.firstVar([]string{"AWS_REGION", "AWS_DEFAULT_REGION"}); ch.BaseURL == bedrockURL && region != usualRegion {
+		w.BaseURL = "" // that of the region
+	}
+	return bedrock.New(bedrock.Config{
+		Config: w, Quirks: bedrock.Quirks{NoStream: c.cfg.NoStream, CacheTTL: c.cacheTTL(ch)},
+		Access: bedrock.Access{
+			Region: c.firstVar([]string{"AWS_REGION", "AWS_DEFAULT_REGION"}), Profile: get("AWS_PROFILE"),
+			KeyID: get("AWS_ACCESS_KEY_ID"), Secret: hermes.Secret(get("AWS_SECRET_ACCESS_KEY")), Token: hermes.Secret(get("AWS_SESSION_TOKEN")),
+		},
+	})
+}
+
+const (
+	usualRegion = "us-east-1"
+	bedrockURL  = "https://bedrock-runtime." + usualRegion + ".amazonaws.com"
+)
+
+// eachOf tells a service what it wants to know of single requests: Copilot
+// counts those that a person begins, and looks for images.
+func eachOf(ch choice) func(http.Header, *hermes.Request) {
+	if ch.Row.Name != "copilot" && hostOf(ch.BaseURL) != "api.githubcopilot.com" {
+		return nil
+	}
+	return func(h http.Header, r *hermes.Request) {
+		initiator := "agent"
+		if n := len(r.Messages); n > 0 && r.Messages[n-1].Role == hermes.RoleUser && !r.Messages[n-1].Synthetic && r.Purpose == "" {
+			initiator = "user"
+		}
+		h.Set("X-Initiator", initiator)
+		for _, msg := range r.Messages {
+			if len(wire.Images(msg)) > 0 {
+				h.Set("Copilot-Vision-Request", "true")
+				return
+			}
+		}
+	}
+}
+
+func isAzure(host string) bool {
+	return strings.HasSuffix(host, ".openai.azure.com") || strings.HasSuffix(host, ".services.ai.azure.com") || strings.HasSuffix(host, ".cognitiveservices.azure.com")
+}
+
+// wholeAddress completes the address of an Azure resource, which people copy
+// without the path of the API.
+func wholeAddress(base string) string {
+	u, err := url.Parse(base)
+	if err == nil && isAzure(strings.ToLower(u.Hostname())) && strings.Trim(u.Path, "/") == "" {
+		return strings.TrimRight(base, "/") + "/openai/v1"
+	}
+	return base
+}
+
+// ownModel reports whether a server is one's own, or one about which nothing is
+// known: its models may spell their calls out as text.
+func (c *Catalogue) ownModel(ch choice) bool {
+	if isLocal(ch.BaseURL) {
+		return true
+	}
+	_, known := c.rowByHost(ch.BaseURL)
+	return !known
+}

@@ -1,0 +1,233 @@
+// Package provider knows who serves models: a catalogue of services as rows,
+// the resolution of references such as "openrouter:vendor/name", local model
+// servers, and the onion of layers that every model is wrapped in.
+//
+// Settings and the environment come in as values (Config); the package reads
+// neither. It is the one place that names the wire protocols (wires.go). It
+// does not know sessions, prompts or tools.
+//
+// Start reading at Catalogue.Model, then resolve.go; the services stand in
+// catalogue.go, the order of the layers in onion.go.
+package provider
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"hermes"
+	"hermes/internal/httpc"
+)
+
+// Config is what the person set. The zero value of each field means "not set".
+type Config struct {
+	// Model, Provider, BaseURL, Key and APIMode are the settings of the
+	// section model, or what the command line put in their place.
+	Model         string
+	Provider      string // "auto" is not set
+	BaseURL       string
+	Key           hermes.Secret
+	APIMode       string
+	ContextLength int
+	Aliases       map[string]string // names for references
+	// Custom holds the section providers by id: settings for a service of the
+	// catalogue, or a service of one's own where it has a base URL.
+	Custom map[string]Custom
+
+	CacheTTL string // "5m" (also if empty), "1h" or "off"
+	NoStream bool
+	// Retries is how often a failed call is asked again; 0 is 3, negative none.
+	Retries  int
+	Timeouts Timeouts
+
+	// LongestWait is what a service may ask to wait before its failure goes up
+	// to another key or model, or to the person; 0 is ten minutes.
+	LongestWait time.Duration
+	// Fallback lists the models that stand by, in their order.
+	Fallback []Fallback
+
+	// Meter is the outermost layer of the onion; nil where there is none.
+	Meter Layer
+	// Keys returns the credentials of a pool, joined with those that the
+	// settings and the environment give, in their order. The empty pool has no
+	// others. Nil lends what is given, and never another.
+	Keys func(pool string, given []hermes.Key) hermes.Keys
+
+	// Answers is the folder in which the answers of servers about their models
+	// are kept; empty keeps them for this run only.
+	Answers string
+
+	// Getenv looks a variable up; nil knows none.
+	Getenv func(string) string
+	// Client reaches the services; nil makes one from the proxy variables.
+	Client    *http.Client
+	UserAgent string
+	// Now, Sleep and Rand steer the layers that wait; nil is the real thing.
+	Now   func() time.Time
+	Sleep func(context.Context, time.Duration) error
+	Rand  func() float64
+	// Local lists the servers that are looked for when nothing is configured;
+	// nil is the usual ports of this machine.
+	Local []LocalServer
+}
+
+// Custom is one entry of the section providers.
+type Custom struct {
+	BaseURL       string
+	Key           hermes.Secret
+	KeyEnv        string
+	APIMode       string
+	Model         string // the default one
+	ContextLength int
+	Header        map[string]string
+	Extra         map[string]json.RawMessage // body fields, sent as they are
+	Timeout       time.Duration              // of a whole call
+	Stale         time.Duration
+	CACert        []byte // PEM
+	Insecure      bool
+	Models        map[string]ModelSettings
+}
+
+// ModelSettings is what the person set for one model of a provider.
+type ModelSettings struct {
+	Timeout, Stale time.Duration
+	ContextLength  int
+}
+
+// Catalogue resolves references to models. It may be used concurrently.
+type Catalogue struct {
+	cfg   Config
+	rows  []Row
+	index map[string]int // of rows, by name and alias
+
+	heard    heard     // what servers said of their models
+	lessons  lessons   // what endpoints refuse
+	standing *standing // who answers in which turn, and who rests
+
+	mu    sync.Mutex
+	found []found // local servers that answered
+}
+
+// New returns a catalogue. It does no I/O; it fails where a proxy setting
+// cannot be read.
+func New(cfg Config) (*Catalogue, error) {
+	if cfg.Getenv == nil {
+		cfg.Getenv = func(string) string { return "" }
+	}
+	if cfg.Client == nil {
+		client, err := Client(cfg.Getenv, cfg.UserAgent)
+		if err != nil {
+			return nil, err
+		}
+		cfg.Client = client
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Sleep == nil {
+		cfg.Sleep = sleep
+	}
+	if cfg.Rand == nil {
+		cfg.Rand = rand.Float64
+	}
+	if cfg.LongestWait == 0 {
+		cfg.LongestWait = longestWait
+	}
+	if cfg.Local == nil {
+		cfg.Local = usualPorts()
+	}
+	c := &Catalogue{cfg: cfg, rows: catalogue(), index: map[string]int{}, heard: heard{dir: cfg.Answers}, standing: newStanding()}
+	for i, r := range c.rows {
+		c.index[r.Name] = i
+		for _, a := range r.Aliases {
+			c.index[a] = i
+		}
+	}
+	for _, s := range cfg.Local {
+		if i, ok := c.index[s.Provider]; ok && s.BaseURL != "" {
+			c.rows[i].BaseURL = s.BaseURL
+		}
+	}
+	return c, nil
+}
+
+// Client returns an HTTP client with the proxies that the environment names,
+// in both spellings. It fails, naming the variable, where one cannot be read.
+func Client(getenv func(string) string, userAgent string) (*http.Client, error) {
+	return proxied(getenv, httpc.Options{UserAgent: userAgent})
+}
+
+func proxied(getenv func(string) string, o httpc.Options) (*http.Client, error) {
+	either := func(lower, upper string) string {
+		if v := getenv(lower); v != "" {
+			return v
+		}
+		return getenv(upper)
+	}
+	choose, err := httpc.Proxies{
+		HTTP:  either("http_proxy", "HTTP_PROXY"),
+		HTTPS: either("https_proxy", "HTTPS_PROXY"),
+		All:   either("all_proxy", "ALL_PROXY"),
+		None:  either("no_proxy", "NO_PROXY"),
+	}.Func()
+	if err != nil {
+		return nil, err
+	}
+	o.Proxy = choose
+	return httpc.New(o)
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Rows returns the services of the catalogue, in its order.
+func (c *Catalogue) Rows() []Row { return append([]Row(nil), c.rows...) }
+
+// Configured returns the ids of the services that can be asked now, one's own
+// first, as Provider takes them.
+func (c *Catalogue) Configured() []string {
+	var ids []string
+	for _, id := range slices.Sorted(maps.Keys(c.cfg.Custom)) {
+		if _, known := c.row(id); !known && c.Ready("custom:"+id) == "" {
+			ids = append(ids, "custom:"+id)
+		}
+	}
+	for _, r := range c.rows {
+		if c.Ready(r.Name) == "" {
+			ids = append(ids, r.Name)
+		}
+	}
+	return ids
+}
+
+// Ready reports whether a service can be asked with what is configured now,
+// or says in plain words what is missing.
+func (c *Catalogue) Ready(name string) (missing string) {
+	e, err := c.endpoint(name)
+	if err != nil {
+		return err.Error()
+	}
+	return e.missing()
+}
+
+// row returns the service of this name or alias.
+func (c *Catalogue) row(name string) (Row, bool) {
+	i, ok := c.index[name]
+	if !ok {
+		return Row{}, false
+	}
+	return c.rows[i], true
+}

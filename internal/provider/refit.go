@@ -1,0 +1,97 @@
+package provider
+
+import (
+	"hash/maphash"
+	"slices"
+
+	"hermes"
+	"hermes/internal/picture"
+)
+
+// messages returns the transcript as this endpoint takes it. It is called with
+// the lock held.
+func (k *lesson) messages(in []hermes.Message, withoutImages bool) []hermes.Message {
+	out := make([]hermes.Message, 0, len(in)+1)
+	var moved []hermes.Part // images of results
+	for i, msg := range in {
+		if len(k.forgotten) > 0 && len(msg.Reasoning) > 0 {
+			msg.Reasoning = slices.DeleteFunc(slices.Clone(msg.Reasoning), func(b hermes.Reasoning) bool { return k.forgotten[k.blockID(b)] })
+		}
+		msg.Parts = k.parts(msg.Parts, withoutImages)
+		if k.textResults && msg.Role == hermes.RoleTool {
+			msg.Parts, moved = apart(msg.Parts, moved)
+		}
+		out = append(out, msg)
+		last := i+1 == len(in) || in[i+1].Role != hermes.RoleTool
+		if last && len(moved) > 0 {
+			parts := append([]hermes.Part{{Text: "The images that the tools returned:"}}, moved...)
+			out = append(out, hermes.Message{Role: hermes.RoleUser, Parts: parts, Synthetic: true, Turn: msg.Turn})
+			moved = nil
+		}
+	}
+	return out
+}
+
+// apart takes the images out of a result.
+func apart(parts, moved []hermes.Part) (rest, images []hermes.Part) {
+	for _, p := range parts {
+		if p.Image != nil {
+			moved = append(moved, p)
+			continue
+		}
+		rest = append(rest, p)
+	}
+	return rest, moved
+}
+
+// parts shrinks images, or puts words in their place.
+func (k *lesson) parts(in []hermes.Part, without bool) []hermes.Part {
+	if !k.smallImages && !without || !slices.ContainsFunc(in, func(p hermes.Part) bool { return p.Image != nil }) {
+		return in
+	}
+	out := slices.Clone(in)
+	for i, p := range out {
+		if p.Image == nil {
+			continue
+		}
+		img := p.Image
+		if k.smallImages && len(img.Data) > 0 {
+			img = k.small(img)
+		}
+		if img == nil || without {
+			out[i] = hermes.Part{Text: "[An image stood here; it was too large for the model service and was left out.]", Hidden: p.Hidden}
+			continue
+		}
+		out[i].Image = img
+	}
+	return out
+}
+
+// What a small image is: the side that vision models look at, and well below
+// the 5 MB that services take once it is written in base64.
+const (
+	smallSide  = 1568
+	smallBytes = 1 << 20
+)
+
+// small returns the image made smaller, itself if it is small, or nil if it
+// cannot be read.
+func (k *lesson) small(img *hermes.Image) *hermes.Image {
+	w, h, err := picture.Size(img.Data)
+	if len(img.Data) <= smallBytes && (err != nil || max(w, h) <= smallSide) {
+		return img
+	}
+	id := maphash.Bytes(k.seed, img.Data)
+	if known, ok := k.shrunk[id]; ok {
+		return known
+	}
+	var made *hermes.Image
+	if data, err := picture.Shrink(img.Data, smallSide, smallBytes); err == nil {
+		made = &hermes.Image{MediaType: picture.MediaType, Data: data}
+	}
+	if k.shrunk == nil || len(k.shrunk) >= maxShrunk {
+		k.shrunk = map[uint64]*hermes.Image{}
+	}
+	k.shrunk[id] = made
+	return made
+}

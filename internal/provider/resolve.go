@@ -1,0 +1,237 @@
+package provider
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"hermes"
+)
+
+// choice is a service and the name of one of its models.
+type choice struct {
+	endpoint
+	model string
+}
+
+// ref is the reference of the model.
+func (ch choice) ref() string { return ch.id + ":" + ch.model }
+
+// Model returns the model that a reference means, in its onion. References
+// are "provider:model", "provider/model", "custom:name:model", a bare model
+// name, or an alias of the configuration; the empty one is the configured
+// model, or else what is found: the first service with a key, then a server on
+// this machine. Where nothing is found the error wraps hermes.ErrNoModel and
+// says what to set. Only the search for local servers does I/O.
+func (c *Catalogue) Model(ctx context.Context, ref string) (hermes.Model, error) {
+	ch, err := c.resolve(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	if why := ch.missing(); why != "" {
+		return nil, fmt.Errorf("%w: %s", hermes.ErrNoModel, why)
+	}
+	if ch.model == "" {
+		return nil, fmt.Errorf("%w: provider %q is set but no model; name one, such as -m %s:MODEL, or set model.default in config.yaml", hermes.ErrNoModel, ch.id, ch.id)
+	}
+	return c.build(ch)
+}
+
+func (c *Catalogue) resolve(ctx context.Context, ref string) (choice, error) {
+	ref = cmp.Or(strings.TrimSpace(ref), strings.TrimSpace(c.cfg.Model))
+	if real, ok := c.cfg.Aliases[ref]; ok {
+		ref = strings.TrimSpace(real)
+	}
+	if name, model, ok := c.split(ref); ok {
+		return c.named(name, model)
+	}
+	if p := strings.ToLower(c.cfg.Provider); p != "" && p != "auto" {
+		return c.named(p, ref)
+	}
+	if c.baseURL() != "" {
+		return c.explicit(ref)
+	}
+	if ref == "" {
+		return c.anything(ctx)
+	}
+	return c.byName(ctx, ref)
+}
+
+// split parts "provider:model" and "custom:name:model". What stands before the
+// colon must be a provider; a URL or a tag behind it means it is none.
+func (c *Catalogue) split(ref string) (provider, model string, ok bool) {
+	head, rest, colon := strings.Cut(ref, ":")
+	head = strings.ToLower(strings.TrimSpace(head))
+	if !colon || strings.HasPrefix(rest, "//") {
+		return "", "", false
+	}
+	if head == "custom" {
+		name, model, _ := strings.Cut(rest, ":")
+		if _, own := c.cfg.Custom[name]; own {
+			return "custom:" + name, model, true
+		}
+		return "custom", rest, true
+	}
+	if _, own := c.cfg.Custom[head]; own {
+		return head, rest, true
+	}
+	if _, known := c.row(head); known && !isTag(rest) {
+		return head, rest, true
+	}
+	return "", "", false
+}
+
+// isTag reports whether s is what local servers and aggregators put behind a
+// model's name: a size, "latest", a price class.
+func isTag(s string) bool {
+	switch s {
+	case "latest", "free", "nitro", "floor", "online", "thinking", "extended", "exacto", "beta":
+		return true
+	}
+	digits := strings.TrimLeft(s, "0123456789.")
+	return digits != s && digits != "" && strings.ContainsRune("bBmMxX", rune(digits[0]))
+}
+
+// named is a model of a named service. The settings of the section model hold
+// for the service they name.
+func (c *Catalogue) named(name, model string) (choice, error) {
+	if name == "custom" {
+		return c.explicit(model)
+	}
+	e, err := c.endpoint(name)
+	if set, mine := c.row(strings.ToLower(c.cfg.Provider)); mine && set.Name == e.Row.Name && e.custom.BaseURL == "" {
+		if e, err = c.override(e, err); err != nil {
+			return choice{}, err
+		}
+	}
+	if err != nil {
+		return choice{}, err
+	}
+	return choice{e, nameFor(e.Row, cmp.Or(strings.TrimSpace(model), e.Model))}, nil
+}
+
+// override puts the settings of the section model over a service's own.
+func (c *Catalogue) override(e endpoint, err error) (endpoint, error) {
+	if c.cfg.BaseURL != "" {
+		e.custom.BaseURL = c.cfg.BaseURL
+	}
+	if c.cfg.Key != "" {
+		e.custom.Key = c.cfg.Key
+	}
+	if c.cfg.APIMode != "" {
+		e.custom.APIMode = c.cfg.APIMode
+	}
+	if err != nil && c.cfg.BaseURL == "" {
+		return e, err
+	}
+	return c.settle(e)
+}
+
+// baseURL is the address that was set without naming a provider.
+func (c *Catalogue) baseURL() string {
+	return cmp.Or(c.cfg.BaseURL, c.firstVar([]string{"OPENAI_BASE_URL", "OPENAI_API_BASE"}))
+}
+
+// explicit is a model behind the address that was set. It never gets the key
+// of another service.
+func (c *Catalogue) explicit(model string) (choice, error) {
+	base := c.baseURL()
+	if base == "" {
+		return choice{}, fmt.Errorf("%w: the provider is custom but has no address; set model.base_url in config.yaml or OPENAI_BASE_URL", hermes.ErrNoModel)
+	}
+	row := Row{Name: "custom", Title: hostOf(base), NoKey: true, Chat: plainQuirks()}
+	if like, ok := c.rowByHost(base); ok {
+		like.NoKey = false
+		row = like
+		row.URLVars = nil
+	}
+	row.KeyVars = append([]string{"OPENAI_API_KEY"}, row.KeyVars...)
+	e, err := c.settle(endpoint{Row: row, id: "custom", custom: Custom{BaseURL: base, Key: c.cfg.Key, APIMode: c.cfg.APIMode}})
+	if err != nil {
+		return choice{}, err
+	}
+	return choice{e, nameFor(e.Row, cmp.Or(model, e.Model))}, nil
+}
+
+// byName finds who serves a model of which only the name is known.
+func (c *Catalogue) byName(ctx context.Context, ref string) (choice, error) {
+	vendor, rest, slash := strings.Cut(ref, "/")
+	home := strings.ToLower(vendor)
+	if !slash {
+		home, rest = familyOf(ref).home, ref
+	} else if l := familyOf(rest); l.prefix != "" && l.home == "" {
+		home = "" // open weights: their maker does not serve them
+	}
+	direct, err := c.named(home, rest)
+	if home != "" && err == nil && direct.missing() == "" {
+		return direct, nil
+	}
+	for _, r := range c.rows {
+		if !r.Aggregator {
+			continue
+		}
+		if e, err := c.endpoint(r.Name); err == nil && e.missing() == "" {
+			return choice{e, nameFor(e.Row, ref)}, nil
+		}
+	}
+	for _, s := range c.local(ctx) {
+		if slices.Contains(s.models, ref) {
+			return c.named(s.Provider, ref)
+		}
+	}
+	if home != "" && err == nil {
+		return direct, nil // its error says which key is missing
+	}
+	return choice{}, fmt.Errorf("%w: no provider is known for the model %q; write it as provider:model, such as openrouter:%s", hermes.ErrNoModel, ref, ref)
+}
+
+// anything is what can be asked when nothing was chosen.
+func (c *Catalogue) anything(ctx context.Context) (choice, error) {
+	for _, id := range slices.Sorted(maps.Keys(c.cfg.Custom)) {
+		if set := c.cfg.Custom[id]; set.BaseURL != "" && set.Model != "" {
+			return c.named(id, set.Model)
+		}
+	}
+	var keyed *endpoint
+	for _, r := range c.rows {
+		e, err := c.endpoint(r.Name)
+		if err != nil || r.Named || !e.hasKey() || isLocal(e.BaseURL) {
+			continue
+		}
+		if e.Model != "" {
+			return choice{e, nameFor(e.Row, e.Model)}, nil
+		}
+		if keyed == nil {
+			keyed = &e
+		}
+	}
+	if keyed != nil {
+		return choice{endpoint: *keyed}, nil
+	}
+	for _, s := range c.local(ctx) {
+		if len(s.models) > 0 {
+			return c.named(s.Provider, s.models[0])
+		}
+	}
+	return choice{}, noModel{}
+}
+
+// noModel is the error of a program that was just installed.
+type noModel struct{}
+
+func (noModel) Error() string {
+	return `no model is configured, and no model server was found on this machine.
+
+Set one of these, then start again:
+  a key            export OPENROUTER_API_KEY=…   (or ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, …)
+                   or hermes auth add openrouter, which keeps it; with --type oauth it logs you in
+  an address       export OPENAI_BASE_URL=http://host:port/v1   and name the model with -m
+  a local server   start Ollama, LM Studio, llama.cpp or vLLM on its usual port
+
+` + "`hermes model` helps to choose; `hermes demo` shows the agent at work without a model."
+}
+
+func (noModel) Unwrap() error { return hermes.ErrNoModel }

@@ -1,0 +1,255 @@
+package provider_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hermes"
+	"hermes/internal/provider"
+)
+
+// vars is an environment.
+type vars map[string]string
+
+func (v vars) get(name string) string { return v[name] }
+
+// nobody stands for a machine without model servers.
+var nobody = []provider.LocalServer{}
+
+func mustNew(t *testing.T, cfg provider.Config) *provider.Catalogue {
+	t.Helper()
+	if cfg.Local == nil {
+		cfg.Local = nobody
+	}
+	c, err := provider.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestReferences(t *testing.T) {
+	t.Parallel()
+	all := vars{"OPENROUTER_API_KEY": "r", "ANTHROPIC_API_KEY": "a", "OPENAI_API_KEY": "o", "DEEPSEEK_API_KEY": "d", "GLM_API_KEY": "g"}
+	router := vars{"OPENROUTER_API_KEY": "r"}
+	own := map[string]provider.Custom{"box": {BaseURL: "http://10.0.0.2:9000/v1", Model: "big"}, "mine": {BaseURL: "https://llm.example.org/anthropic", Key: "k"}}
+	tests := []struct {
+		name, ref, want string
+		cfg             provider.Config
+		env             vars
+	}{
+		{"provider:model", "openrouter:google/gemini-3-pro", "openrouter:google/gemini-3-pro", provider.Config{}, all},
+		{"an alias of a provider", "openai:gpt-5", "openai-api:gpt-5", provider.Config{}, all},
+		{"any case", "OpenRouter:x/y", "openrouter:x/y", provider.Config{}, all},
+		{"a tag behind the model", "openrouter:x/y:free", "openrouter:x/y:free", provider.Config{}, all},
+		{"a size is no model", "mistral:7b", "openrouter:mistralai/mistral:7b", provider.Config{}, all},
+		{"default model of a provider", "anthropic:", "anthropic:claude-sonnet-4-6", provider.Config{}, all},
+		{"provider/model", "deepseek/deepseek-chat", "deepseek:deepseek-chat", provider.Config{}, all},
+		{"provider/model without its key", "deepseek/deepseek-chat", "openrouter:deepseek/deepseek-chat", provider.Config{}, router},
+		{"open weights go to an aggregator", "openai/gpt-oss-120b", "openrouter:openai/gpt-oss-120b", provider.Config{}, all},
+		{"unknown vendor", "meta-llama/llama-4", "openrouter:meta-llama/llama-4", provider.Config{}, all},
+		{"bare name, its maker", "claude-opus-4.6", "anthropic:claude-opus-4-6", provider.Config{}, all},
+		{"bare name, aggregator", "claude-opus-4.6", "openrouter:anthropic/claude-opus-4.6", provider.Config{}, router},
+		{"nothing named", "", "openrouter:anthropic/claude-sonnet-4.6", provider.Config{}, all},
+		{"nothing named, one key", "", "zai:glm-4.6", provider.Config{}, vars{"Z_AI_API_KEY": "z"}},
+		{"alias of the configuration", "fast", "deepseek:deepseek-chat", provider.Config{Aliases: map[string]string{"fast": "deepseek:deepseek-chat"}}, all},
+		{"configured default", "", "deepseek:deepseek-reasoner", provider.Config{Model: "deepseek:deepseek-reasoner"}, all},
+		{"configured provider", "", "anthropic:claude-sonnet-4-6", provider.Config{Provider: "anthropic"}, all},
+		{"configured provider keeps vendors", "openai/gpt-5", "openrouter:openai/gpt-5", provider.Config{Provider: "openrouter"}, all},
+		{"a reference beats the configured provider", "anthropic:claude-haiku-4.5", "anthropic:claude-haiku-4-5", provider.Config{Provider: "openrouter"}, all},
+		{"provider auto is none", "gpt-5", "openai-api:gpt-5", provider.Config{Provider: "auto"}, all},
+		{"custom:name:model", "custom:box:small:7b", "custom:box:small:7b", provider.Config{Custom: own}, all},
+		{"custom:name", "custom:box", "custom:box:big", provider.Config{Custom: own}, all},
+		{"its name alone", "box:small", "custom:box:small", provider.Config{Custom: own}, all},
+		{"custom is taken before keys", "", "custom:box:big", provider.Config{Custom: own}, all},
+		{"an address of one's own", "llama3:8b", "custom:llama3:8b", provider.Config{}, vars{"OPENAI_BASE_URL": "http://127.0.0.1:9/v1", "OPENROUTER_API_KEY": "r"}},
+		{"its id comes back", "custom:llama3:8b", "custom:llama3:8b", provider.Config{}, vars{"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}},
+		{"configured address", "", "custom:m", provider.Config{BaseURL: "http://127.0.0.1:9/v1", Model: "m"}, all},
+		{"provider custom", "", "custom:m", provider.Config{Provider: "custom", BaseURL: "http://127.0.0.1:9/v1", Model: "m"}, all},
+		{"address for a known provider", "", "anthropic:claude-x", provider.Config{Provider: "anthropic", BaseURL: "http://127.0.0.1:9", Model: "claude-x"}, all},
+		{"local server named", "ollama:qwen3:8b", "ollama:qwen3:8b", provider.Config{}, vars{}},
+		{"own name before the model", "openrouter:openrouter/auto", "openrouter:openrouter/auto", provider.Config{}, all},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			tt.cfg.Getenv = tt.env.get
+			m, err := mustNew(t, tt.cfg).Model(t.Context(), tt.ref)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m.ID() != tt.want {
+				t.Errorf("%q is %s, want %s", tt.ref, m.ID(), tt.want)
+			}
+		})
+	}
+}
+
+func TestWhatIsMissingIsSaid(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, ref string
+		cfg       provider.Config
+		env       vars
+		is        error
+		says      []string
+	}{
+		{"nothing at all", "", provider.Config{}, nil, hermes.ErrNoModel, []string{"OPENROUTER_API_KEY", "OPENAI_BASE_URL", "Ollama", "hermes demo"}},
+		{"no key", "deepseek:deepseek-chat", provider.Config{}, nil, hermes.ErrNoModel, []string{"DEEPSEEK_API_KEY"}},
+		{"no key for the maker", "claude-opus-4-6", provider.Config{}, nil, hermes.ErrNoModel, []string{"ANTHROPIC_API_KEY"}},
+		{"no model", "", provider.Config{}, vars{"NVIDIA_API_KEY": "n"}, hermes.ErrNoModel, []string{"nvidia", "-m nvidia:MODEL"}},
+		{"address without a model", "", provider.Config{}, vars{"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}, hermes.ErrNoModel, []string{"-m custom:MODEL"}},
+		{"unknown name", "frobnicator-9", provider.Config{}, nil, hermes.ErrNoModel, []string{"provider:model"}},
+		{"unknown provider", "x", provider.Config{Provider: "nonsense"}, nil, nil, []string{"nonsense", "hermes model"}},
+		{"unknown custom", "x", provider.Config{Provider: "custom:nonsense"}, nil, nil, []string{"nonsense", "config.yaml"}},
+		{"login not known", "nous:hermes-4", provider.Config{}, nil, nil, []string{"nous", "providers.nous.oauth"}},
+		{"login missing", "qwen-oauth:coder", provider.Config{}, nil, nil, []string{"needs a login", "hermes auth add qwen-oauth"}},
+		{"address not known", "actual:x", provider.Config{}, nil, nil, []string{"providers.actual.base_url"}},
+		{"mode not built", "", provider.Config{BaseURL: "http://127.0.0.1:9", Model: "m", APIMode: "codex_app_server"}, nil, nil, []string{"codex_app_server", "chat_completions"}},
+		{"no address", "", provider.Config{BaseURL: "localhost:8000", Model: "m"}, nil, nil, []string{"https://host/v1"}},
+		{"custom without address", "", provider.Config{Provider: "custom", Model: "m"}, nil, hermes.ErrNoModel, []string{"OPENAI_BASE_URL"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			tt.cfg.Getenv = tt.env.get
+			_, err := mustNew(t, tt.cfg).Model(t.Context(), tt.ref)
+			if err == nil || tt.is != nil && !errors.Is(err, tt.is) {
+				t.Fatalf("error %v, want %v", err, tt.is)
+			}
+			for _, word := range tt.says {
+				if !strings.Contains(err.Error(), word) {
+					t.Errorf("%q does not say %q", err, word)
+				}
+			}
+		})
+	}
+}
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ row, in, want string }{
+		{"anthropic", "anthropic/claude-sonnet-4.6", "claude-sonnet-4-6"},
+		{"anthropic", "claude-opus-4-1-20250805", "claude-opus-4-1-20250805"},
+		{"copilot", "anthropic/claude-sonnet-4-6", "claude-sonnet-4.6"},
+		{"copilot", "gpt-5-mini", "gpt-5-mini"},
+		{"copilot", "gpt-4o-2024-11-20", "gpt-4o-2024-11-20"},
+		{"openrouter", "claude-sonnet-4.6", "anthropic/claude-sonnet-4.6"},
+		{"openrouter", "openrouter/anthropic/claude-x", "anthropic/claude-x"},
+		{"openrouter", "something-new", "something-new"},
+		{"deepseek", "deepseek/deepseek-chat", "deepseek-chat"},
+		{"zai", "z-ai/glm-4.6", "glm-4.6"},
+		{"groq", "openai/gpt-oss-120b", "openai/gpt-oss-120b"},
+		{"huggingface", "zai-org/GLM-4.6", "zai-org/GLM-4.6"},
+	}
+	for _, tt := range tests {
+		if got := provider.NameFor(tt.row, tt.in); got != tt.want {
+			t.Errorf("%s: %s is %s, want %s", tt.row, tt.in, got, tt.want)
+		}
+	}
+}
+
+// models is a server that lists models below one path.
+func models(t *testing.T, path string, ids ...string) *httptest.Server {
+	t.Helper()
+	var rows []string
+	for _, id := range ids {
+		rows = append(rows, fmt.Sprintf(`{"id":%q,"context_length":4096}`, id))
+	}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != path {
+			http.NotFound(w, r)
+			return
+		}
+		fmt.Fprintf(w, `{"object":"list","data":[%s]}`, strings.Join(rows, ","))
+	}))
+	t.Cleanup(srv.Close)
+	return srv
+}
+
+func TestLocalServersAreFound(t *testing.T) {
+	t.Parallel()
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "<html>") }))
+	defer page.Close()
+	studio := models(t, "/v1/models", "text-embedding-nomic", "qwen3-8b")
+	cfg := provider.Config{Local: []provider.LocalServer{
+		{Provider: "ollama", BaseURL: "http://127.0.0.1:1/v1"},
+		{Provider: "llamacpp", BaseURL: page.URL + "/v1"},
+		{Provider: "lmstudio", BaseURL: studio.URL + "/v1"},
+		{Provider: "vllm", BaseURL: models(t, "/v1/models", "other").URL + "/v1"},
+	}}
+	c := mustNew(t, cfg)
+	for ref, want := range map[string]string{"": "lmstudio:qwen3-8b", "other": "vllm:other", "lmstudio:qwen3-8b": "lmstudio:qwen3-8b"} {
+		m, err := c.Model(t.Context(), ref)
+		if err != nil || m.ID() != want {
+			t.Errorf("%q: %v, %v; want %s", ref, m, err, want)
+		}
+	}
+}
+
+func TestList(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/models", "/v1/models"} {
+		srv := models(t, path, "a", "b")
+		c := mustNew(t, provider.Config{Custom: map[string]provider.Custom{"box": {BaseURL: srv.URL}}})
+		p, err := c.Provider("box")
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := p.List(t.Context())
+		if err != nil || len(list) != 2 || list[0].ID != "a" || list[0].ContextLength != 4096 {
+			t.Errorf("%s: %+v, %v", path, list, err)
+		}
+	}
+	c := mustNew(t, provider.Config{Custom: map[string]provider.Custom{"box": {BaseURL: "http://127.0.0.1:1"}}})
+	p, _ := c.Provider("box")
+	if list, err := p.List(t.Context()); err == nil || list != nil {
+		t.Errorf("nobody there: %v, %v", list, err)
+	}
+}
+
+func TestEveryRowIsUsableOrSaysWhy(t *testing.T) {
+	t.Parallel()
+	c := mustNew(t, provider.Config{})
+	seen := map[string]bool{}
+	for _, r := range c.Rows() {
+		for _, name := range append([]string{r.Name}, r.Aliases...) {
+			if seen[name] {
+				t.Errorf("%s stands twice", name)
+			}
+			seen[name] = true
+		}
+		if (r.BaseURL == "") != (r.Unavailable != "") || r.Title == "" {
+			t.Errorf("%s has neither address nor reason, or both", r.Name)
+		}
+		if r.Unavailable == "" && !r.NoKey && !r.Login && len(r.KeyVars) == 0 {
+			t.Errorf("%s has no variable for its key", r.Name)
+		}
+		if missing := c.Ready(r.Name); (missing == "") != r.NoKey {
+			t.Errorf("%s: ready says %q", r.Name, missing)
+		}
+	}
+}
+
+func TestConfigured(t *testing.T) {
+	t.Parallel()
+	c := mustNew(t, provider.Config{
+		Getenv: vars{"GEMINI_API_KEY": "g", "XAI_API_KEY": "x"}.get,
+		Custom: map[string]provider.Custom{"box": {BaseURL: "http://10.0.0.2/v1"}, "deepseek": {Key: "d"}, "empty": {}},
+	})
+	want := []string{"custom:box", "gemini", "xai", "deepseek", "ollama", "lmstudio", "llamacpp", "vllm"}
+	if diff := cmp.Diff(c.Configured(), want); diff != "" {
+		t.Error(diff)
+	}
+	for _, id := range want {
+		if p, err := c.Provider(id); err != nil || p.Name() != id {
+			t.Errorf("%s: %v, %v", id, p, err)
+		}
+	}
+}

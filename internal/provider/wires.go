@@ -1,0 +1,182 @@
+package provider
+
+import (
+	"maps"
+	"net/http"
+	"strings"
+	"time"
+
+	"hermes"
+	"hermes/internal/httpc"
+	"hermes/internal/transport/anthropic"
+	"hermes/internal/transport/chat"
+)
+
+// Timeouts are the clocks of model calls; zero leaves the choice to the
+// catalogue, which gives servers of one's own network more time.
+type Timeouts struct {
+	Read  time.Duration // no byte of a stream
+	Stale time.Duration // no event of a stream
+	// LocalStale is Stale for servers of one's own network, where that is not
+	// set.
+	LocalStale time.Duration
+	CallStale  time.Duration // no answer, where it does not stream
+	Call       time.Duration // the whole call
+}
+
+// plainQuirks are those of an address about which nothing is known.
+func plainQuirks() chat.Quirks { return chat.Quirks{Effort: "effort"} }
+
+// build makes the transport of a choice and wraps it in its onion.
+func (c *Catalogue) build(ch choice) (hermes.Model, error) {
+	transport, err := c.transports(ch)
+	if err != nil {
+		return nil, err
+	}
+	return c.wrap(ch, transport), nil
+}
+
+// buildAlone is build without the layers round more than one model.
+func (c *Catalogue) buildAlone(ch choice) (hermes.Model, error) {
+	transport, err := c.transports(ch)
+	if err != nil {
+		return nil, err
+	}
+	return c.single(ch, transport), nil
+}
+
+// transports makes the transport of a choice for each key.
+func (c *Catalogue) transports(ch choice) (func(hermes.Key) hermes.Model, error) {
+	client, err := c.client(ch.endpoint)
+	if err != nil {
+		return nil, err
+	}
+	client = amended(client, c.lessons.of(ch))
+	header := http.Header{}
+	for k, v := range ch.Header {
+		header.Set(k, v)
+	}
+	for k, v := range ch.custom.Header {
+		header.Set(k, v)
+	}
+	return func(key hermes.Key) hermes.Model { return c.transport(ch, key, client, header) }, nil
+}
+
+// transport speaks to a service with one key.
+func (c *Catalogue) transport(ch choice, key hermes.Key, client *http.Client, header http.Header) hermes.Model {
+	id := ch.ref()
+	if key.BaseURL != "" {
+		ch.BaseURL = key.BaseURL
+	}
+	ch.Wire = c.protocol(ch)
+	switch ch.Wire {
+	case WireResponses:
+		return c.responses(ch, c.common(ch, key, client, header), key)
+	case WireGemini:
+		return c.gemini(ch, c.common(ch, key, client, header))
+	case WireOllama:
+		return c.ollama(ch, c.common(ch, key, client, header))
+	case WireBedrock:
+		return c.bedrock(ch, c.common(ch, key, client, header))
+	case WireAnthropic:
+		return anthropic.New(anthropic.Config{
+			ID: id, Provider: ch.Name, Model: ch.model, BaseURL: ch.BaseURL, Key: key.Secret,
+			Header: header, Client: client, Clocks: c.clocks(ch), Window: c.window(ch), Now: c.cfg.Now,
+			Quirks: anthropic.Quirks{
+				Bearer:   ch.Bearer || key.Source == "env:ANTHROPIC_AUTH_TOKEN" || key.Source == "oauth",
+				OAuth:    strings.HasPrefix(key.Secret.Reveal(), "sk-ant-oat"),
+				NoStream: c.cfg.NoStream, CacheTTL: c.cacheTTL(ch),
+			},
+		})
+	default:
+		q := ch.Chat
+		q.NoStream = q.NoStream || c.cfg.NoStream
+		q.CacheTTL = c.cacheTTL(ch)
+		q.TextCalls = c.ownModel(ch)
+		if len(ch.custom.Extra) > 0 {
+			all := maps.Clone(ch.custom.Extra)
+			maps.Copy(all, q.Extra)
+			maps.Copy(all, ch.custom.Extra) // what the person set wins
+			q.Extra = all
+		}
+		return chat.New(chat.Config{
+			ID: id, Provider: ch.Name, Model: ch.model, BaseURL: ch.BaseURL, Key: key.Secret,
+			Header: header, Each: eachOf(ch), Client: client, Clocks: c.clocks(ch), Window: c.window(ch), Now: c.cfg.Now,
+			Quirks: q,
+		})
+	}
+}
+
+// client is the common one unless the service needs other certificates.
+func (c *Catalogue) client(e endpoint) (*http.Client, error) {
+	if len(e.custom.CACert) == 0 && !e.custom.Insecure {
+		return c.cfg.Client, nil
+	}
+	return proxied(c.cfg.Getenv, httpc.Options{UserAgent: c.cfg.UserAgent, RootCAs: e.custom.CACert, Insecure: e.custom.Insecure})
+}
+
+// cacheTTL is the lifetime of cache marks, for services and models that take
+// them.
+func (c *Catalogue) cacheTTL(ch choice) string {
+	if !ch.CacheMarks && (ch.Wire != WireAnthropic || !strings.Contains(strings.ToLower(ch.model), "claude")) {
+		return ""
+	}
+	switch c.cfg.CacheTTL {
+	case "off":
+		return ""
+	case "1h":
+		return "1h"
+	}
+	return "5m"
+}
+
+func (c *Catalogue) window(ch choice) int {
+	if n := ch.custom.Models[ch.model].ContextLength; n > 0 {
+		return n
+	}
+	if ch.custom.ContextLength > 0 {
+		return ch.custom.ContextLength
+	}
+	if c.cfg.Model == "" || strings.HasSuffix(c.cfg.Model, ch.model) {
+		return c.cfg.ContextLength
+	}
+	return 0
+}
+
+// clocks are those of the settings, the person's for one model first.
+func (c *Catalogue) clocks(ch choice) httpc.Clocks {
+	local := isLocal(ch.BaseURL)
+	either := func(here, remote time.Duration) time.Duration {
+		if local {
+			return here
+		}
+		return remote
+	}
+	model, t := ch.custom.Models[ch.model], c.cfg.Timeouts
+	stale := first(model.Stale, ch.custom.Stale, t.Stale, either(first(t.LocalStale, 900*time.Second), 180*time.Second))
+	clocks := httpc.Clocks{
+		FirstByte: stale,
+		Idle:      first(t.Read, either(1800*time.Second, 120*time.Second)),
+		Stale:     stale,
+		Whole:     first(model.Timeout, ch.custom.Timeout, t.Call, 1800*time.Second),
+	}
+	if c.cfg.NoStream || ch.Chat.NoStream {
+		remote := 90 * time.Second
+		if ch.Wire != WireChat {
+			remote = 900 * time.Second
+		}
+		clocks.Stale = 0
+		clocks.FirstByte = first(model.Stale, ch.custom.Stale, t.CallStale, either(0, remote))
+	}
+	return clocks
+}
+
+// first returns the first duration that is set.
+func first(ds ...time.Duration) time.Duration {
+	for _, d := range ds {
+		if d > 0 {
+			return d
+		}
+	}
+	return 0
+}

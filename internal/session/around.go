@@ -1,0 +1,24 @@
+package session
+
+import (
+	"context"
+	"time"
+
+	"hermes"
+)
+
+// aroundTime is how long a look around may take.
+const aroundTime = 500 * time.Millisecond
+
+// lookAround puts below a message of the person what changed around the
+// session since the message before.
+func (s *Session) lookAround(m *hermes.Message) {
+	if s.gear.Around == nil || m.Synthetic {
+		return
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, aroundTime)
+	defer cancel()
+	if text := s.gear.Around(ctx); text != "" {
+		m.Parts = append(m.Parts[:len(m.Parts):len(m.Parts)], hermes.Part{Text: text, Hidden: true})
+	}
+}

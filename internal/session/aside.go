@@ -1,0 +1,71 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"time"
+
+	"hermes"
+	"hermes/internal/agent"
+)
+
+// Aside is a piece of work beside a session: a prompt of its own, tools of its
+// own, nothing stored, and nobody who answers questions.
+type Aside struct {
+	Model   hermes.Model
+	Tools   Toolbox
+	Session hermes.SessionRef // the one that it is for; calls carry its name
+	System  string
+	Prompt  string
+	Steps   int              // model calls; 0 is no limit
+	Now     func() time.Time // nil is time.Now
+}
+
+// Run works to the end and yields what happens. The last event is TurnDone; if
+// the work failed, it comes with the error.
+func (a Aside) Run(ctx context.Context) iter.Seq2[hermes.Event, error] {
+	return agent.Run(ctx, agent.Turn{
+		Model: a.Model, Tools: alone{a.Tools, a.Session},
+		Request:    hermes.Request{System: a.System, Tools: a.Tools.Specs(), Session: a.Session.ID},
+		Transcript: []hermes.Message{hermes.UserText(a.Prompt)},
+		Number:     a.Session.Turn, Budget: agent.NewBudget(a.Steps),
+		Steer: func() string { return "" }, Now: a.Now,
+	})
+}
+
+// alone runs calls that have nobody behind them.
+type alone struct {
+	Toolbox
+	session hermes.SessionRef
+}
+
+func (a alone) Run(ctx context.Context, c hermes.ToolCall, _ func(string)) hermes.Result {
+	return a.Toolbox.Run(ctx, &hermes.Call{ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments), Host: nobody{a.session}})
+}
+
+// nobody is the host of such calls: it says no.
+type nobody struct{ session hermes.SessionRef }
+
+var errAlone = errors.New("nobody is there for that; leave it out")
+
+func (n nobody) Session() hermes.SessionRef    { return n.session }
+func (nobody) Environment() hermes.Environment { return nil }
+func (nobody) Progress(string)                 {}
+
+func (nobody) Approve(context.Context, hermes.Approval) (hermes.Consent, error) {
+	return hermes.ConsentDenied, nil
+}
+
+func (nobody) Ask(context.Context, hermes.Question) (hermes.Answer, error) {
+	return hermes.Answer{}, errAlone
+}
+
+func (nobody) Spawn(context.Context, hermes.Task) (hermes.Report, error) {
+	return hermes.Report{}, errAlone
+}
+
+func (nobody) Invoke(context.Context, string, json.RawMessage) (hermes.Result, error) {
+	return hermes.Result{}, errAlone
+}

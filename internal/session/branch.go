@@ -1,0 +1,112 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"hermes"
+)
+
+// errNothingToBranch is for a session in which nothing was said yet.
+var errNothingToBranch = errors.New("nothing was said yet, so there is nothing to branch from")
+
+// Branch stores a copy of a session, found by its id, a unique prefix or its
+// title: a new one with the same prompt, tools and visible messages, so that a
+// model's cache still fits, and with the old one as its parent. Without a
+// title it gets the next of the old one's lineage. A step that is under way in
+// the old session is left out.
+func Branch(ctx context.Context, store hermes.Store, now time.Time, ref, title string) (hermes.Session, error) {
+	from, err := store.FindSession(ctx, ref)
+	if err != nil {
+		return from, err
+	}
+	list, err := store.Messages(ctx, from.ID, hermes.Range{})
+	if err != nil {
+		return from, err
+	}
+	if list = settled(list); len(list) == 0 {
+		return from, errNothingToBranch
+	}
+	if title, err = hermes.CleanTitle(title); err != nil {
+		return from, err
+	}
+	row := hermes.Session{
+		ID: NewID(now), Source: from.Source, Title: title, Parent: from.ID, Model: from.Model,
+		Dir: from.Dir, Branch: from.Branch, System: from.System, Tools: from.Tools, Started: now,
+	}
+	if err := createTitled(ctx, store, &row, from.Title); err != nil {
+		return row, err
+	}
+	if err := fill(ctx, store, row.ID, list); err != nil {
+		_ = store.DeleteSession(context.WithoutCancel(ctx), row.ID) // the first error is the one that tells
+		return row, fmt.Errorf("copy the conversation: %w", err)
+	}
+	return store.FindSession(ctx, row.ID)
+}
+
+// Branch is [Branch] with the manager's store.
+func (m *Manager) Branch(ctx context.Context, ref, title string) (hermes.Session, error) {
+	return Branch(ctx, m.cfg.Store, m.cfg.Now(), ref, title)
+}
+
+// settled leaves out the calls at the end that are not answered yet.
+func settled(list []hermes.Message) []hermes.Message {
+	for i := len(list) - 1; len(hermes.OpenCalls(list)) > 0 && i >= 0; i-- {
+		list = list[:i]
+	}
+	return list
+}
+
+// createTitled stores the row. A title that the person chose must be free; one
+// that follows from another's takes the next free number.
+func createTitled(ctx context.Context, store hermes.Store, row *hermes.Session, lineage string) error {
+	if row.Title != "" {
+		return store.CreateSession(ctx, *row)
+	}
+	row.Title = hermes.NextTitle(lineage)
+	for range maxTitleTries {
+		err := store.CreateSession(ctx, *row)
+		if !errors.Is(err, hermes.ErrTitleTaken) {
+			return err
+		}
+		row.Title = hermes.NextTitle(row.Title)
+	}
+	row.Title = "" // a lineage so long gets its title anew
+	return store.CreateSession(ctx, *row)
+}
+
+// fill appends the messages. The session stays open, so that retention leaves
+// it alone until somebody was in it.
+func fill(ctx context.Context, store hermes.Store, id string, list []hermes.Message) error {
+	l, err := store.Acquire(ctx, id, "branch "+id, leaseTime)
+	if err != nil {
+		return err
+	}
+	copied := make([]hermes.Message, len(list))
+	for i, m := range list {
+		m.ID = 0
+		copied[i] = m
+	}
+	if _, err := store.Append(ctx, l, copied...); err != nil {
+		return err
+	}
+	return store.Release(ctx, l)
+}
+
+// Find is the session that a reference means: an id, a unique prefix of one,
+// or a title.
+func (m *Manager) Find(ctx context.Context, ref string) (hermes.Session, error) {
+	return m.cfg.Store.FindSession(ctx, ref)
+}
+
+// List returns stored sessions, last active first.
+func (m *Manager) List(ctx context.Context, f hermes.SessionFilter) ([]hermes.Session, error) {
+	return m.cfg.Store.ListSessions(ctx, f)
+}
+
+// Search finds messages of all sessions.
+func (m *Manager) Search(ctx context.Context, q hermes.SearchQuery) ([]hermes.Hit, error) {
+	return m.cfg.Store.Search(ctx, q)
+}

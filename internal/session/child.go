@@ -1,0 +1,58 @@
+package session
+
+import (
+	"context"
+	"fmt"
+
+	"hermes"
+)
+
+// spawn runs a task in a child session of its own, to its end. The child's
+// context is the call's, so it ends with its parent; nobody attends it.
+func (m *Manager) spawn(ctx context.Context, parent hermes.SessionRef, t hermes.Task) (hermes.Report, error) {
+	s, err := m.Open(ctx, Open{
+		Source: "subagent", Dir: parent.Dir, Parent: parent.ID, Model: t.Model,
+		MaxSteps: t.MaxSteps, depth: parent.Depth + 1,
+	})
+	if err != nil {
+		return hermes.Report{}, fmt.Errorf("open the child session: %w", err)
+	}
+	defer s.Close()
+	events, cancel := s.Subscribe(16)
+	defer cancel()
+	if err := s.Submit(ctx, Say{Parts: []hermes.Part{{Text: taskText(t)}}}); err != nil {
+		return hermes.Report{}, err
+	}
+	for {
+		select {
+		case e, ok := <-events:
+			if !ok {
+				return hermes.Report{Session: s.id, Status: "interrupted"}, ErrClosed
+			}
+			if done, ok := e.(hermes.TurnDone); ok {
+				return report(s.id, done), nil
+			}
+		case <-ctx.Done():
+			return hermes.Report{Session: s.id, Status: "interrupted"}, context.Cause(ctx)
+		}
+	}
+}
+
+func taskText(t hermes.Task) string {
+	if t.Context == "" {
+		return t.Goal
+	}
+	return t.Goal + "\n\nWhat you need to know:\n" + t.Context
+}
+
+func report(id string, done hermes.TurnDone) hermes.Report {
+	r := hermes.Report{Session: id, Summary: done.Text, Status: "completed", Steps: done.Steps, Usage: done.Usage}
+	switch done.Outcome {
+	case hermes.OutcomeInterrupted:
+		r.Status = "interrupted"
+	case hermes.OutcomeFailed:
+		r.Status = "failed"
+		r.Summary = done.Err.Error()
+	}
+	return r
+}

@@ -1,0 +1,57 @@
+package session_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"hermes"
+	"hermes/hermestest"
+	"hermes/internal/session"
+)
+
+// Whoever opens a session waits for the calls that are run again: Ctrl+C must
+// end them.
+func TestRunningAgainEndsWithWhoeverWaits(t *testing.T) {
+	t.Parallel()
+	st := hermestest.NewStore()
+	now := time.Now()
+	if err := st.CreateSession(t.Context(), hermes.Session{ID: "s1", Source: "test", Started: now, System: "x", Tools: json.RawMessage(`[]`)}); err != nil {
+		t.Fatal(err)
+	}
+	l, err := st.Acquire(t.Context(), "s1", "dead", time.Nanosecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := st.Append(t.Context(), l, hermes.Message{Role: hermes.RoleUser, Turn: 1, Parts: []hermes.Part{{Text: "go"}}, Time: now},
+		hermes.Message{Role: hermes.RoleAssistant, Turn: 1, Calls: []hermes.ToolCall{{ID: "1", Name: "wait", Arguments: "{}"}}, Time: now}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	wait := echo("wait")
+	wait.spec.Effect = hermes.EffectNone
+	wait.run = func(ctx context.Context, _ *hermes.Call) hermes.Result {
+		interrupt()
+		<-ctx.Done()
+		return hermes.Result{Text: "ended early"}
+	}
+	h := newHouse(t, hermestest.NewScript(), newBox(wait), func(c *session.Config) { c.Store = st })
+	began := time.Now()
+	_, _ = h.Open(ctx, session.Open{Resume: "s1"}) // whether it opens is not the question
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("the interrupt was noticed after %v", took)
+	}
+	if open := hermes.OpenCalls(transcript(t, st, "s1")); len(open) != 0 {
+		t.Errorf("calls are left open: %v", open)
+	}
+}
+
+func transcript(t *testing.T, st hermes.Store, id string) []hermes.Message {
+	t.Helper()
+	list, err := st.Messages(t.Context(), id, hermes.Range{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}

@@ -1,0 +1,101 @@
+package session
+
+import (
+	"context"
+	"errors"
+
+	"hermes"
+)
+
+// compact stores what a context engine made of the transcript and only then
+// takes it over.
+func (s *Session) compact(f hermes.Fitted) error {
+	kept := map[int]bool{}
+	var c hermes.Compaction
+	for i, o := range f.From {
+		if o.Same {
+			kept[o.Index] = true
+			continue
+		}
+		m := f.Messages[i]
+		m.ID = 0
+		if m.Time.IsZero() {
+			m.Time = s.cfg.Now()
+		}
+		c.Put = append(c.Put, hermes.Placed{At: s.transcript[o.Index].ID, Message: m})
+	}
+	for i, m := range s.transcript {
+		if !kept[i] {
+			c.Hide = append(c.Hide, m.ID)
+		}
+	}
+	ids, err := s.cfg.Store.Compact(context.WithoutCancel(s.ctx), s.lease, c)
+	if err != nil {
+		return s.writeFailed(err)
+	}
+	s.takeOver(f, ids)
+	return nil
+}
+
+// takeOver makes the shortened transcript the session's own.
+func (s *Session) takeOver(f hermes.Fitted, ids []int64) {
+	transcript := make([]hermes.Message, len(f.Messages))
+	for i, m := range f.Messages {
+		if o := f.From[i]; o.Same {
+			m = s.transcript[o.Index]
+		} else {
+			m.ID, ids = ids[0], ids[1:]
+		}
+		transcript[i] = m
+	}
+	s.transcript = transcript
+	s.last, s.counted = hermes.Usage{}, 0
+	if s.gear.Compacted != nil {
+		s.gear.Compacted()
+	}
+}
+
+// compress shortens the transcript because the person asked for it. It takes
+// the place of a turn, so that it can be stopped.
+func (s *Session) compress(op Compress) error {
+	switch {
+	case s.turn != nil:
+		return errors.New("a turn is running; stop it first with /stop, or wait for its end")
+	case s.gear == nil || s.gear.Context == nil || len(s.transcript) == 0:
+		return errors.New("there is nothing to compress yet")
+	}
+	p := hermes.Pressure{Demand: true, Focus: op.Topic, Keep: op.Keep, Used: int(s.last.Prompt() + s.last.Output), Counted: s.counted}
+	if s.gear.Window != nil {
+		p.Window = s.gear.Window(s.row.Model)
+	}
+	ctx, cancel := context.WithCancelCause(s.ctx)
+	t := &turn{number: s.lastTurn(), cancel: cancel, events: make(chan turnEvent, 8)}
+	s.turn = t
+	go t.compress(ctx, s.gear.Context, s.transcript, p)
+	return nil
+}
+
+// compress asks the engine and hands the actor what it made, as the events of
+// a turn.
+func (t *turn) compress(ctx context.Context, engine hermes.ContextEngine, transcript []hermes.Message, p hermes.Pressure) {
+	defer t.cancel(nil)
+	done := hermes.TurnDone{Turn: t.number, Outcome: hermes.OutcomeDone}
+	f, err := engine.Fit(ctx, transcript, p)
+	switch {
+	case ctx.Err() != nil:
+		done.Outcome = hermes.OutcomeInterrupted
+	case err != nil:
+		done.Outcome, done.Err = hermes.OutcomeFailed, err
+	case f.From == nil:
+		done.Text = "The conversation is too short to be compressed."
+	default:
+		te := turnEvent{event: hermes.Compacted{Fitted: f, Note: f.Note}, ack: make(chan error, 1)}
+		t.events <- te
+		if err := <-te.ack; err != nil {
+			done.Outcome, done.Err = hermes.OutcomeFailed, err
+		}
+		done.Text = f.Note
+	}
+	t.events <- turnEvent{event: done}
+	t.events <- turnEvent{ended: true}
+}

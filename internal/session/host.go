@@ -1,0 +1,205 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"hermes"
+)
+
+// tools is the session's toolbox as the loop sees it: each call is given a
+// host, and what cannot be repeated is written to the journal round its run.
+// It is used by the goroutines of a turn and touches nothing of the actor's.
+type tools struct {
+	session *Session
+	box     Toolbox
+	ref     hermes.SessionRef
+}
+
+func (t *tools) lease() hermes.Lease { return *t.session.held.Load() }
+
+func (t *tools) Spec(name string) (hermes.Spec, bool) { return t.box.Spec(name) }
+func (t *tools) Preview(c hermes.ToolCall) string     { return t.box.Preview(c) }
+func (t *tools) journal() hermes.Journal              { return t.session.cfg.Store }
+
+// Run runs a call through the tool onion. A call with an effect stands in the
+// journal before it runs, and its result as soon as it is known.
+func (t *tools) Run(ctx context.Context, c hermes.ToolCall, progress func(string)) hermes.Result {
+	h := &host{tools: t, progress: progress}
+	call := &hermes.Call{ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments), Host: h}
+	spec, known := t.box.Spec(c.Name)
+	if !known || spec.EffectOf(call.Arguments) == hermes.EffectNone {
+		return t.box.Run(ctx, call)
+	}
+	stored := context.WithoutCancel(ctx)
+	if err := t.journal().BeginCall(stored, t.lease(), c); err != nil {
+		return failure(fmt.Sprintf("not run: the call could not be recorded (%v)", err))
+	}
+	r := t.box.Run(ctx, call)
+	m := hermes.Message{Role: hermes.RoleTool, CallID: c.ID, ToolName: c.Name, Failed: r.Failed, Parts: []hermes.Part{{Text: r.Text}}}
+	if err := t.journal().EndCall(stored, t.lease(), c.ID, m); err != nil {
+		t.session.cfg.Log.Warn("record the end of a call", "session", t.ref.ID, "call", c.ID, "err", err)
+	}
+	return r
+}
+
+// Settle shows the toolbox all results of a batch.
+func (t *tools) Settle(ctx context.Context, calls []hermes.ToolCall, results []*hermes.Result) {
+	s, ok := t.box.(Settler)
+	if !ok {
+		return
+	}
+	with := make([]*hermes.Call, len(calls))
+	for i, c := range calls {
+		with[i] = &hermes.Call{ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments), Host: &host{tools: t}}
+	}
+	s.Settle(ctx, with, results)
+}
+
+func failure(text string) hermes.Result {
+	r, err := hermes.JSONResult(map[string]string{"error": text})
+	if err != nil { // a map of strings always has a JSON form
+		r.Text = text
+	}
+	r.Failed = true
+	return r
+}
+
+// host is what the session lends to one call.
+type host struct {
+	*tools
+	progress func(string)
+}
+
+func (h *host) Session() hermes.SessionRef      { return h.ref }
+func (h *host) Environment() hermes.Environment { return h.session.environment }
+
+func (h *host) Progress(text string) {
+	if h.progress != nil {
+		h.progress(text)
+	}
+}
+
+func (h *host) Invoke(ctx context.Context, name string, arguments json.RawMessage) (hermes.Result, error) {
+	if _, ok := h.box.Spec(name); !ok {
+		return hermes.Result{}, fmt.Errorf("tool %q: %w", name, hermes.ErrNotFound)
+	}
+	return h.box.Run(ctx, &hermes.Call{ID: "invoke_" + name, Name: name, Arguments: arguments, Host: h}), nil
+}
+
+func (h *host) Spawn(ctx context.Context, t hermes.Task) (hermes.Report, error) {
+	return h.session.manager.spawn(ctx, h.ref, t)
+}
+
+func (h *host) Approve(ctx context.Context, a hermes.Approval) (hermes.Consent, error) {
+	r, err := h.session.put(ctx, hermes.Asked{Approval: &a})
+	switch {
+	case errors.Is(err, errUnattended):
+		return hermes.ConsentDenied, nil
+	case errors.Is(err, errNoAnswer):
+		return hermes.ConsentTimeout, nil
+	case err != nil:
+		return hermes.ConsentDenied, err
+	}
+	return r.Consent, nil
+}
+
+func (h *host) Ask(ctx context.Context, q hermes.Question) (hermes.Answer, error) {
+	r, err := h.session.put(ctx, hermes.Asked{Question: &q})
+	if errors.Is(err, errNoAnswer) {
+		return hermes.Answer{TimedOut: true}, nil
+	}
+	return r.Answer, err
+}
+
+var (
+	errUnattended = errors.New("nobody is there who could answer")
+	errNoAnswer   = errors.New("nobody answered in time")
+)
+
+// question is what waits for the person.
+type question struct {
+	asked  hermes.Asked
+	answer chan Reply
+}
+
+// askOp opens a question; dropOp lets go of one.
+type (
+	askOp struct {
+		q  *question
+		id chan string
+	}
+	dropOp struct{ id string }
+)
+
+func (askOp) op()  {}
+func (dropOp) op() {}
+
+// put asks the person and waits for the answer, from the goroutine of a tool.
+func (s *Session) put(ctx context.Context, asked hermes.Asked) (Reply, error) {
+	q := &question{asked: asked, answer: make(chan Reply, 1)}
+	op := askOp{q: q, id: make(chan string, 1)}
+	if err := s.Submit(ctx, op); err != nil {
+		return Reply{}, err
+	}
+	id := <-op.id
+	var timeout <-chan time.Time
+	if s.cfg.AskTimeout > 0 {
+		timer := time.NewTimer(s.cfg.AskTimeout)
+		defer timer.Stop()
+		timeout = timer.C
+	}
+	select {
+	case r := <-q.answer:
+		return r, nil
+	case <-timeout:
+		_ = s.Submit(context.WithoutCancel(ctx), dropOp{id}) // a closed session has no question left
+		return Reply{}, errNoAnswer
+	case <-ctx.Done():
+		_ = s.Submit(context.WithoutCancel(ctx), dropOp{id})
+		return Reply{}, context.Cause(ctx)
+	}
+}
+
+// ask, reply and drop are the actor's side of a question.
+func (s *Session) ask(op askOp) error {
+	if !s.attended {
+		return errUnattended
+	}
+	s.asked++
+	id := strconv.Itoa(s.asked)
+	op.q.asked.ID = id
+	s.questions[id] = op.q
+	op.id <- id
+	s.publish(op.q.asked)
+	return nil
+}
+
+func (s *Session) reply(r Reply) error {
+	q, ok := s.questions[r.ID]
+	if !ok {
+		return errors.New("that question is no longer open")
+	}
+	q.answer <- r
+	s.drop(r.ID)
+	return nil
+}
+
+func (s *Session) drop(id string) {
+	if _, ok := s.questions[id]; !ok {
+		return
+	}
+	delete(s.questions, id)
+	s.publish(hermes.AnswerTaken{ID: id})
+}
+
+// dropAll lets go of every question, when their turn has ended.
+func (s *Session) dropAll() {
+	for id := range s.questions {
+		s.drop(id)
+	}
+}

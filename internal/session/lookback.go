@@ -1,0 +1,87 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"hermes"
+)
+
+// ErrNoReview means that nobody looks back at the work of this session.
+var ErrNoReview = errors.New("nobody looks back at the work of this session")
+
+// lookback is a review that runs beside the session. Its goroutine speaks to
+// the actor through the inbox, and ends with the session.
+type lookback struct {
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+// reviewedOp brings what a review has to tell.
+type reviewedOp struct{ notice hermes.Notice }
+
+func (reviewedOp) op() {}
+
+// lookBack has a turn that ended well looked at.
+func (s *Session) lookBack(done hermes.TurnDone) {
+	if !s.attended || done.Outcome != hermes.OutcomeDone || done.Steps == 0 || s.gear.Review == nil || s.looking != nil {
+		return
+	}
+	s.beginReview(Review{})
+}
+
+// review looks back because the person asks for it.
+func (s *Session) review(op Review) error {
+	switch {
+	case len(s.transcript) == 0:
+		return errors.New("nothing was said yet")
+	case s.gear == nil || s.gear.Review == nil:
+		return ErrNoReview
+	case s.turn != nil:
+		return errors.New("a turn is running; ask again when it is done")
+	case s.looking != nil:
+		return errors.New("a review is running already; its outcome is told when it is done")
+	}
+	op.Asked = true
+	s.beginReview(op)
+	return nil
+}
+
+func (s *Session) beginReview(op Review) {
+	ctx, cancel := context.WithCancel(s.ctx)
+	l := &lookback{cancel: cancel, done: make(chan struct{})}
+	s.looking = l
+	look, ref, model, transcript := s.gear.Review, s.ref(s.lastTurn()), s.row.Model, slices.Clip(s.transcript)
+	go func() { // ends when the actor was told, or with stopReview
+		defer close(l.done)
+		defer cancel()
+		said, err := look(ctx, ref, model, transcript, op)
+		n := hermes.Notice{Level: hermes.NoticeInfo, Text: said}
+		if err != nil {
+			s.cfg.Log.Info("look back", "session", s.id, "err", err)
+			if n.Text = ""; op.Asked {
+				n = hermes.Notice{Level: hermes.NoticeWarning, Text: err.Error()}
+			}
+		}
+		_ = s.Submit(ctx, reviewedOp{n}) // a session that ends is told nothing
+	}()
+}
+
+func (s *Session) reviewed(op reviewedOp) error {
+	s.looking = nil
+	if op.notice.Text != "" {
+		s.publish(op.notice)
+	}
+	return nil
+}
+
+// stopReview gives the review up and waits for its end. The actor calls it
+// when it takes nothing more from the inbox.
+func (s *Session) stopReview() {
+	if s.looking == nil {
+		return
+	}
+	s.looking.cancel()
+	<-s.looking.done
+}

@@ -1,0 +1,106 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"hermes"
+	"hermes/hermestest"
+	"hermes/internal/session"
+)
+
+type look func(ctx context.Context, ref hermes.SessionRef, model string, transcript []hermes.Message, op session.Review) (string, error)
+
+// reviewed gives the sessions of a house someone who looks back.
+func reviewed(l look) func(*session.Config) {
+	return func(c *session.Config) {
+		equip := c.Equip
+		c.Equip = func(ctx context.Context, row hermes.Session, wake func(string)) (*session.Equipment, error) {
+			gear, err := equip(ctx, row, wake)
+			if gear != nil {
+				gear.Review = l
+			}
+			return gear, err
+		}
+	}
+}
+
+func TestReviewLooksAtEachTurnAndTellsOfIt(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two")), newBox(),
+		reviewed(func(_ context.Context, ref hermes.SessionRef, _ string, list []hermes.Message, op session.Review) (string, error) {
+			if op.Asked {
+				return "looked for " + op.Focus, nil
+			}
+			return list[len(list)-1].Text() + " was looked at", nil
+		}))
+	s := h.open(t, session.Open{Attended: true})
+	e := listen(t, s)
+	if err := s.Submit(t.Context(), session.Review{}); err == nil {
+		t.Error("an empty session was looked at")
+	}
+	submit(t, s, say("first"))
+	if n := until[hermes.Notice](e); n.Text != "one was looked at" {
+		t.Errorf("told %q", n.Text)
+	}
+	submit(t, s, session.Review{Focus: "tests"})
+	if n := until[hermes.Notice](e); n.Text != "looked for tests" {
+		t.Errorf("told %q", n.Text)
+	}
+	if got := stored(t, h.store, s.ID()); len(got) != 2 {
+		t.Errorf("the transcript is %q", got)
+	}
+}
+
+func TestReviewEndsWithTheSessionAndRunsAlone(t *testing.T) {
+	t.Parallel()
+	begun := make(chan struct{}, 8)
+	h := newHouse(t, hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two")), newBox(),
+		reviewed(func(ctx context.Context, _ hermes.SessionRef, _ string, _ []hermes.Message, _ session.Review) (string, error) {
+			begun <- struct{}{}
+			<-ctx.Done()
+			return "", ctx.Err()
+		}))
+	s := h.open(t, session.Open{Attended: true})
+	e := listen(t, s)
+	submit(t, s, say("first"))
+	until[hermes.TurnDone](e)
+	<-begun
+	submit(t, s, say("second")) // the session goes on meanwhile
+	until[hermes.TurnDone](e)
+	if err := s.Submit(t.Context(), session.Review{}); err == nil || !strings.Contains(err.Error(), "running already") {
+		t.Errorf("a second review: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if len(begun) != 0 {
+		t.Error("two reviews ran")
+	}
+}
+
+func TestNobodyLooksWhereNobodyListens(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, hermestest.NewScript(hermestest.Say("one")), newBox(),
+		reviewed(func(context.Context, hermes.SessionRef, string, []hermes.Message, session.Review) (string, error) {
+			t.Error("looked at")
+			return "", nil
+		}))
+	s := h.open(t, session.Open{})
+	e := listen(t, s)
+	submit(t, s, say("first"))
+	until[hermes.TurnDone](e)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	plain := newHouse(t, hermestest.NewScript(hermestest.Say("one")), newBox())
+	s = plain.open(t, session.Open{Attended: true})
+	e = listen(t, s)
+	submit(t, s, say("first"))
+	until[hermes.TurnDone](e)
+	if err := s.Submit(t.Context(), session.Review{}); !errors.Is(err, session.ErrNoReview) {
+		t.Errorf("got %v", err)
+	}
+}

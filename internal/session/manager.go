@@ -1,0 +1,236 @@
+package session
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"hermes"
+)
+
+// Manager keeps the live sessions of a process. Its methods may be called
+// concurrently.
+type Manager struct {
+	cfg    Config
+	mu     sync.Mutex
+	live   map[string]*place
+	closed bool
+	after  afterwards
+}
+
+// NewManager makes a manager. It opens nothing.
+func NewManager(cfg Config) *Manager {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Manager{cfg: cfg, live: map[string]*place{}}
+}
+
+// Open says which session is wanted. With Resume it is an old one; otherwise
+// a new one that is stored with its first message.
+type Open struct {
+	// Resume is an id, a unique prefix of one, or a title.
+	Resume string
+	Source string
+	Dir    string // the working folder
+	Branch string
+	Title  string
+	Parent string
+	// Model is a reference; empty is the stored one, or the default.
+	Model string
+	// Attended says that someone listens who can answer questions; without,
+	// the answer to every approval is no.
+	Attended bool
+	MaxSteps int // 0 is the manager's
+	depth    int
+}
+
+// Open returns the live session or brings it to life. A session that another
+// process runs is refused with ErrLeased.
+func (m *Manager) Open(ctx context.Context, o Open) (*Session, error) {
+	row, transcript, err := m.load(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	p, ours, err := m.place(row.ID)
+	if err != nil {
+		return nil, err
+	}
+	if !ours {
+		select {
+		case <-p.ready:
+			return p.session, p.err
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+	p.session, p.err = m.wake(ctx, o, row, transcript)
+	if p.err != nil {
+		m.forget(row.ID, p)
+	} else {
+		go func() { // ends with the session, which Close waits for
+			p.session.run()
+			m.forget(row.ID, p)
+		}()
+	}
+	close(p.ready)
+	return p.session, p.err
+}
+
+// place is where a live session stands, or one that is coming to life.
+type place struct {
+	ready   chan struct{} // closed when session or err is set
+	session *Session
+	err     error
+}
+
+// place returns the place of a session, and whether the caller is the one to
+// fill it.
+func (m *Manager) place(id string) (*place, bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return nil, false, ErrClosed
+	}
+	if p, ok := m.live[id]; ok {
+		return p, false, nil
+	}
+	p := &place{ready: make(chan struct{})}
+	m.live[id] = p
+	return p, true, nil
+}
+
+// load reads the row and the transcript of an old session, or makes the row
+// of a new one.
+func (m *Manager) load(ctx context.Context, o Open) (hermes.Session, []hermes.Message, error) {
+	if o.Resume == "" {
+		return hermes.Session{
+			ID: NewID(m.cfg.Now()), Source: o.Source, Title: o.Title, Parent: o.Parent,
+			Dir: o.Dir, Branch: o.Branch, Model: o.Model, Started: m.cfg.Now(),
+		}, nil, nil
+	}
+	row, err := m.cfg.Store.FindSession(ctx, o.Resume)
+	if err != nil {
+		return row, nil, err
+	}
+	transcript, err := m.cfg.Store.Messages(ctx, row.ID, hermes.Range{})
+	return row, transcript, err
+}
+
+// wake makes the actor of a session; the caller starts it.
+func (m *Manager) wake(ctx context.Context, o Open, row hermes.Session, transcript []hermes.Message) (*Session, error) {
+	s := &Session{
+		cfg: &m.cfg, id: row.ID, manager: m,
+		inbox: make(chan envelope), closing: make(chan struct{}), done: make(chan struct{}),
+		row: row, stored: o.Resume != "", transcript: transcript,
+		questions: map[string]*question{}, maxSteps: o.MaxSteps, depth: o.depth, attended: o.Attended,
+	}
+	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	if !s.stored {
+		return s, nil
+	}
+	if err := s.comeBack(ctx, o); err != nil {
+		_ = s.free() // the first error is the one that tells
+		s.cancel()
+		return nil, err
+	}
+	return s, nil
+}
+
+// comeBack makes a stored session ready to go on where it stopped.
+func (s *Session) comeBack(ctx context.Context, o Open) error {
+	if err := s.persist(); err != nil {
+		return err
+	}
+	if o.Model != "" {
+		s.row.Model = o.Model
+	}
+	var err error
+	if s.specs, err = decodeSpecs(s.row.Tools); err != nil {
+		return err
+	}
+	if err := s.equip(); err != nil {
+		return err
+	}
+	if s.gear.Restore != nil {
+		s.gear.Restore(s.transcript)
+	}
+	if !s.row.Ended.IsZero() {
+		if err := s.cfg.Store.UpdateSession(s.ctx, s.id, hermes.SessionChange{Reopen: true}); err != nil {
+			return err
+		}
+	}
+	for i := len(s.transcript) - 1; i >= 0 && s.last == (hermes.Usage{}); i-- {
+		if u := s.transcript[i].Usage; u != nil {
+			s.last, s.counted = *u, i+1
+		}
+	}
+	return s.recover(ctx)
+}
+
+// equip takes up what the session works with.
+func (s *Session) equip() error {
+	if s.gear != nil {
+		return nil
+	}
+	gear, err := s.cfg.Equip(s.ctx, s.row, s.wakeUp)
+	if err != nil {
+		return err
+	}
+	s.gear = gear
+	s.environment = gear.Environment
+	return nil
+}
+
+// wakeUp speaks to the session in the program's name, from any goroutine and
+// without waiting for it.
+func (s *Session) wakeUp(text string) {
+	go func() { // ends when the session has taken it or is closed
+		say := Say{Parts: []hermes.Part{{Text: text}}, Busy: BusyQueue, Synthetic: true}
+		if err := s.Submit(context.Background(), say); err != nil && !errors.Is(err, ErrClosed) {
+			s.cfg.Log.Warn("tell the session", "session", s.id, "err", err)
+		}
+	}()
+}
+
+func (m *Manager) forget(id string, p *place) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.live[id] == p {
+		delete(m.live, id)
+	}
+}
+
+// Close ends every session and waits for them.
+func (m *Manager) Close() error {
+	m.mu.Lock()
+	m.closed = true
+	all := slices.Collect(maps.Values(m.live))
+	m.mu.Unlock()
+	var errs []error
+	for _, p := range all {
+		<-p.ready
+		if p.session != nil {
+			errs = append(errs, p.session.Close())
+		}
+	}
+	m.after.settle()
+	return errors.Join(errs...)
+}
+
+// NewID makes the id of a session: the second it began and a random tail.
+func NewID(now time.Time) string {
+	var tail [3]byte
+	_, _ = rand.Read(tail[:]) // never fails, by its contract
+	return fmt.Sprintf("%s_%s", now.Format("20060102_150405"), hex.EncodeToString(tail[:]))
+}

@@ -1,0 +1,185 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"hermes"
+)
+
+// unanswered stands where a turn ended without an answer, so that speakers
+// keep taking turns in what a model reads.
+const unanswered = "[No answer came to this message: the turn was cut off.]"
+
+// persist makes sure that the session has a row and that this process holds
+// its lease. A new session gets its row with its first message, so that
+// looking around leaves nothing behind.
+func (s *Session) persist() error {
+	if !s.stored {
+		s.row.Started = s.cfg.Now()
+		if err := s.cfg.Store.CreateSession(s.ctx, s.row); err != nil {
+			return err
+		}
+		s.stored = true
+	}
+	if s.lease.Fence > 0 {
+		return nil
+	}
+	l, err := s.cfg.Store.Acquire(s.ctx, s.id, s.cfg.Owner, leaseTime)
+	if err != nil {
+		return s.leaseFailed(err)
+	}
+	s.holds(l)
+	return nil
+}
+
+// holds takes a lease, for the actor and for the calls of a turn.
+func (s *Session) holds(l hermes.Lease) {
+	s.lease = l
+	s.held.Store(&l)
+}
+
+func (s *Session) leaseFailed(err error) error {
+	if errors.Is(err, hermes.ErrLeased) {
+		return leased{s.id, err}
+	}
+	return err
+}
+
+// leased says in the person's words that another process has the session; who
+// it is and until when stays in the chain.
+type leased struct {
+	id    string
+	cause error
+}
+
+func (e leased) Error() string {
+	return fmt.Sprintf("session %s is open in another Hermes; close it there, or begin a new session", e.id)
+}
+
+func (e leased) Unwrap() error { return e.cause }
+
+// renew keeps the lease. When it is lost, another process runs the session:
+// this one stops at once and writes nothing more.
+func (s *Session) renew() {
+	if s.lease.Fence == 0 {
+		return
+	}
+	l, err := s.cfg.Store.Renew(s.ctx, s.lease, leaseTime)
+	switch {
+	case err == nil:
+		s.holds(l)
+	case errors.Is(err, hermes.ErrStaleLease):
+		s.regain()
+	default:
+		s.cfg.Log.Warn("renew the lease", "session", s.id, "err", err)
+	}
+}
+
+// regain takes up a lease that ran out, as after a machine has slept, if
+// nobody had it in between.
+func (s *Session) regain() {
+	l, err := s.cfg.Store.Acquire(s.ctx, s.id, s.cfg.Owner, leaseTime)
+	if err == nil && l.Fence == s.lease.Fence+1 {
+		s.holds(l)
+		return
+	}
+	if err == nil { // somebody came and went: what we know is out of date
+		_ = s.cfg.Store.Release(s.ctx, l) // it runs out by itself otherwise
+	}
+	s.lost()
+}
+
+func (s *Session) lost() {
+	s.holds(hermes.Lease{})
+	s.publish(hermes.Notice{Level: hermes.NoticeWarning, Text: "Another Hermes has taken this session over; this one stops here."})
+	if s.turn != nil {
+		s.turn.cancel(hermes.ErrStaleLease)
+	}
+	s.close.Do(func() { close(s.closing) })
+}
+
+// store writes a message and only then makes it part of the transcript. The
+// message gets its id and time.
+func (s *Session) store(m *hermes.Message) error {
+	if m.Time.IsZero() {
+		m.Time = s.cfg.Now()
+	}
+	ids, err := s.cfg.Store.Append(context.WithoutCancel(s.ctx), s.lease, *m)
+	if err != nil {
+		return s.writeFailed(err)
+	}
+	m.ID = ids[0]
+	s.transcript = append(s.transcript, *m)
+	return nil
+}
+
+// writeFailed says what a person can do about a store that refuses.
+func (s *Session) writeFailed(err error) error {
+	if errors.Is(err, hermes.ErrStaleLease) {
+		s.lost()
+		return err
+	}
+	return fmt.Errorf("the conversation could not be stored, so the turn was stopped: %w", err)
+}
+
+// closeUnanswered puts an answer under a message of the person that has none.
+func (s *Session) closeUnanswered() error {
+	n := len(s.transcript)
+	if n == 0 || s.transcript[n-1].Role != hermes.RoleUser {
+		return nil
+	}
+	m := hermes.Message{Role: hermes.RoleAssistant, Turn: s.transcript[n-1].Turn, Parts: []hermes.Part{{Text: unanswered}}, Synthetic: true}
+	return s.store(&m)
+}
+
+func (s *Session) addUsage(u hermes.Usage) {
+	if u == (hermes.Usage{}) {
+		return
+	}
+	s.row.Usage = s.row.Usage.Add(u)
+	if err := s.cfg.Store.UpdateSession(context.WithoutCancel(s.ctx), s.id, hermes.SessionChange{AddUsage: &u}); err != nil {
+		s.cfg.Log.Warn("store the usage", "session", s.id, "err", err)
+	}
+}
+
+// storedSpec is how a tool stands on the session's row.
+type storedSpec struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Schema      json.RawMessage `json:"schema"`
+}
+
+func encodeSpecs(specs []hermes.Spec) (json.RawMessage, error) {
+	list := make([]storedSpec, len(specs))
+	for i, sp := range specs {
+		list[i] = storedSpec{sp.Name, sp.Description, sp.Schema}
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(list); err != nil {
+		return nil, fmt.Errorf("store the list of tools: %w", err)
+	}
+	return bytes.TrimSpace(b.Bytes()), nil
+}
+
+// decodeSpecs gives back the tools that every request of the session names,
+// whatever this process would offer today.
+func decodeSpecs(tools json.RawMessage) ([]hermes.Spec, error) {
+	if len(tools) == 0 {
+		return nil, nil
+	}
+	var list []storedSpec
+	if err := json.Unmarshal(tools, &list); err != nil {
+		return nil, fmt.Errorf("read the stored list of tools: %w", err)
+	}
+	specs := make([]hermes.Spec, len(list))
+	for i, st := range list {
+		specs[i] = hermes.Spec{Name: st.Name, Description: st.Description, Schema: st.Schema}
+	}
+	return specs, nil
+}

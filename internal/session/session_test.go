@@ -1,0 +1,786 @@
+package session_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hermes"
+	"hermes/hermestest"
+	"hermes/internal/session"
+)
+
+// box is a toolbox whose runs are funcs.
+type box struct {
+	mu    sync.Mutex
+	tools map[string]tool
+	turns int
+}
+
+type tool struct {
+	spec hermes.Spec
+	run  func(ctx context.Context, c *hermes.Call) hermes.Result
+}
+
+func newBox(tools ...tool) *box {
+	b := &box{tools: map[string]tool{}}
+	for _, t := range tools {
+		b.tools[t.spec.Name] = t
+	}
+	return b
+}
+
+func (b *box) Specs() []hermes.Spec {
+	var out []hermes.Spec
+	for _, t := range b.tools {
+		out = append(out, t.spec)
+	}
+	return out
+}
+func (b *box) Spec(name string) (hermes.Spec, bool) { t, ok := b.tools[name]; return t.spec, ok }
+func (b *box) Preview(c hermes.ToolCall) string     { return c.Arguments }
+func (b *box) TurnStarted()                         { b.mu.Lock(); b.turns++; b.mu.Unlock() }
+func (b *box) Run(ctx context.Context, c *hermes.Call) hermes.Result {
+	t, ok := b.tools[c.Name]
+	if !ok {
+		return hermes.Result{Text: "unknown tool", Failed: true}
+	}
+	return t.run(ctx, c)
+}
+
+func echo(name string) tool {
+	return tool{hermes.Spec{Name: name, Description: "says it again", Schema: json.RawMessage(`{"type":"object"}`)},
+		func(_ context.Context, c *hermes.Call) hermes.Result { return hermes.Result{Text: "did " + name} }}
+}
+
+// models hands out one model under any name.
+type models struct{ m hermes.Model }
+
+func (m models) Model(context.Context, string) (hermes.Model, error) {
+	if m.m == nil {
+		return nil, hermes.ErrNoModel
+	}
+	return m.m, nil
+}
+
+// house is a manager with what it stands on.
+type house struct {
+	*session.Manager
+	store  hermes.Store
+	system string // what the next prompt says
+	built  int
+}
+
+func newHouse(t *testing.T, m hermes.Model, b *box, change ...func(*session.Config)) *house {
+	t.Helper()
+	h := &house{store: hermestest.NewStore(), system: "You are a test."}
+	cfg := session.Config{
+		Store: h.store, Models: models{m}, Owner: "here",
+		Equip: func(context.Context, hermes.Session, func(string)) (*session.Equipment, error) {
+			return &session.Equipment{Tools: b, System: func(context.Context, string, []hermes.Spec) (string, error) {
+				h.built++
+				return h.system, nil
+			}}, nil
+		},
+	}
+	for _, c := range change {
+		c(&cfg)
+	}
+	h.store = cfg.Store
+	h.Manager = session.NewManager(cfg)
+	t.Cleanup(func() {
+		if err := h.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return h
+}
+
+func (h *house) open(t *testing.T, o session.Open) *session.Session {
+	t.Helper()
+	if o.Source == "" {
+		o.Source = "test"
+	}
+	s, err := h.Open(t.Context(), o)
+	if err != nil {
+		t.Fatalf("open: %v", err)
+	}
+	return s
+}
+
+// ear listens to a session and remembers what it heard.
+type ear struct {
+	t      *testing.T
+	events <-chan hermes.Event
+	heard  []hermes.Event
+}
+
+func listen(t *testing.T, s *session.Session) *ear {
+	events, cancel := s.Subscribe(0)
+	t.Cleanup(cancel)
+	return &ear{t: t, events: events}
+}
+
+// until returns the next event of type E.
+func until[E hermes.Event](e *ear) E {
+	e.t.Helper()
+	for {
+		select {
+		case got, ok := <-e.events:
+			if !ok {
+				var zero E
+				e.t.Fatalf("the session ended before a %T; heard %T", zero, e.heard)
+			}
+			e.heard = append(e.heard, got)
+			if want, ok := got.(E); ok {
+				return want
+			}
+		case <-time.After(10 * time.Second):
+			var zero E
+			e.t.Fatalf("no %T came; heard %v", zero, e.heard)
+		}
+	}
+}
+
+func submit(t *testing.T, s *session.Session, op session.Op) {
+	t.Helper()
+	if err := s.Submit(t.Context(), op); err != nil {
+		t.Fatalf("submit %T: %v", op, err)
+	}
+}
+
+func say(text string) session.Say { return session.Say{Parts: []hermes.Part{{Text: text}}} }
+
+func stored(t *testing.T, st hermes.Store, id string) []string {
+	t.Helper()
+	list, err := st.Messages(t.Context(), id, hermes.Range{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, m := range list {
+		out = append(out, string(m.Role)+": "+m.Text())
+	}
+	return out
+}
+
+func TestTurnIsStoredWhole(t *testing.T) {
+	t.Parallel()
+	m := hermestest.NewScript(hermestest.CallTool("echo", `{}`), hermestest.Say("done"))
+	h := newHouse(t, m, newBox(echo("echo")))
+	s := h.open(t, session.Open{Dir: "/work"})
+	e := listen(t, s)
+	submit(t, s, say("go"))
+	done := until[hermes.TurnDone](e)
+	if done.Outcome != hermes.OutcomeDone || done.Text != "done" {
+		t.Fatalf("done = %+v", done)
+	}
+	want := []string{"user: go", "assistant: ", "tool: did echo", "assistant: done"}
+	if diff := cmp.Diff(want, stored(t, h.store, s.ID())); diff != "" {
+		t.Error(diff)
+	}
+	row, err := h.store.FindSession(t.Context(), s.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if row.System != "You are a test." || row.Dir != "/work" || row.Usage.Calls == 0 || !strings.Contains(string(row.Tools), "echo") {
+		t.Errorf("row = %+v", row)
+	}
+}
+
+func TestLookingAroundLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, hermestest.NewScript(), newBox())
+	s := h.open(t, session.Open{})
+	if _, err := s.State(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Submit(t.Context(), say("")); err == nil {
+		t.Error("an empty message was taken")
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	list, err := h.store.ListSessions(t.Context(), hermes.SessionFilter{Limit: -1})
+	if err != nil || len(list) != 0 {
+		t.Errorf("stored %v, %v", list, err)
+	}
+}
+
+func TestNoModelIsSaidBeforeAnythingIsStored(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, nil, newBox())
+	s := h.open(t, session.Open{})
+	if err := s.Submit(t.Context(), say("hi")); !errors.Is(err, hermes.ErrNoModel) {
+		t.Errorf("err = %v", err)
+	}
+	if list, _ := h.store.ListSessions(t.Context(), hermes.SessionFilter{Limit: -1}); len(list) != 0 {
+		t.Errorf("stored %v", list)
+	}
+}
+
+// gate is a tool that says when it runs and waits to be let go.
+func gate(name string) (tool, chan struct{}, chan struct{}) {
+	entered, leave := make(chan struct{}, 8), make(chan struct{})
+	return tool{hermes.Spec{Name: name, Schema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, c *hermes.Call) hermes.Result {
+		entered <- struct{}{}
+		select {
+		case <-leave:
+			return hermes.Result{Text: "let go"}
+		case <-ctx.Done():
+			return hermes.Result{Text: "interrupted", Failed: true}
+		}
+	}}, entered, leave
+}
+
+func TestBusyModes(t *testing.T) {
+	t.Parallel()
+	t.Run("queue", func(t *testing.T) {
+		t.Parallel()
+		wait, entered, leave := gate("wait")
+		m := hermestest.NewScript(hermestest.CallTool("wait", `{}`), hermestest.Say("first"), hermestest.Say("second"))
+		h := newHouse(t, m, newBox(wait))
+		s := h.open(t, session.Open{})
+		e := listen(t, s)
+		submit(t, s, say("one"))
+		<-entered
+		submit(t, s, session.Say{Parts: []hermes.Part{{Text: "two"}}, Busy: session.BusyQueue})
+		if q := until[hermes.Queued](e); q.Waiting != 1 {
+			t.Errorf("waiting %d", q.Waiting)
+		}
+		close(leave)
+		if d := until[hermes.TurnDone](e); d.Text != "first" {
+			t.Errorf("first turn %+v", d)
+		}
+		if d := until[hermes.TurnDone](e); d.Text != "second" || d.Turn != 2 {
+			t.Errorf("second turn %+v", d)
+		}
+	})
+	t.Run("steer", func(t *testing.T) {
+		t.Parallel()
+		wait, entered, leave := gate("wait")
+		m := hermestest.NewScript(hermestest.CallTool("wait", `{}`), hermestest.Say("ok"))
+		h := newHouse(t, m, newBox(wait))
+		s := h.open(t, session.Open{})
+		e := listen(t, s)
+		submit(t, s, say("one"))
+		<-entered
+		submit(t, s, session.Steer{Text: "use tabs"})
+		close(leave)
+		until[hermes.TurnDone](e)
+		got := stored(t, h.store, s.ID())
+		if len(got) != 4 || !strings.Contains(got[2], "let go") || !strings.Contains(got[2], "use tabs") {
+			t.Errorf("stored %q", got)
+		}
+	})
+	t.Run("interrupt", func(t *testing.T) {
+		t.Parallel()
+		wait, entered, _ := gate("wait")
+		m := hermestest.NewScript(hermestest.CallTool("wait", `{}`), hermestest.Say("answer to two"))
+		h := newHouse(t, m, newBox(wait))
+		s := h.open(t, session.Open{})
+		e := listen(t, s)
+		submit(t, s, say("one"))
+		<-entered
+		submit(t, s, say("two"))
+		if d := until[hermes.TurnDone](e); d.Outcome != hermes.OutcomeInterrupted {
+			t.Errorf("first turn %+v", d)
+		}
+		if d := until[hermes.TurnDone](e); d.Text != "answer to two" {
+			t.Errorf("second turn %+v", d)
+		}
+	})
+}
+
+func TestNoteAfterTheLastBatchIsAnsweredNext(t *testing.T) {
+	t.Parallel()
+	hold := make(chan struct{})
+	m := hermestest.NewScript(hermestest.Step{Wait: hold, Text: "first"}, hermestest.Say("second"))
+	h := newHouse(t, m, newBox())
+	s := h.open(t, session.Open{})
+	e := listen(t, s)
+	submit(t, s, say("one"))
+	until[hermes.StepStarted](e)
+	submit(t, s, session.Steer{Text: "and this"})
+	close(hold)
+	until[hermes.TurnDone](e)
+	if d := until[hermes.TurnDone](e); d.Text != "second" {
+		t.Errorf("done %+v", d)
+	}
+	if got := stored(t, h.store, s.ID()); got[2] != "user: and this" {
+		t.Errorf("stored %q", got)
+	}
+}
+
+func TestStopLeavesNoOpenCallAndNoQueue(t *testing.T) {
+	t.Parallel()
+	wait, entered, _ := gate("wait")
+	two := hermestest.Step{Calls: []hermes.ToolCall{{ID: "a", Name: "wait", Arguments: "{}"}, {ID: "b", Name: "wait", Arguments: "{}"}}}
+	h := newHouse(t, hermestest.NewScript(two), newBox(wait))
+	s := h.open(t, session.Open{})
+	e := listen(t, s)
+	submit(t, s, say("one"))
+	<-entered
+	submit(t, s, session.Say{Parts: []hermes.Part{{Text: "later"}}, Busy: session.BusyQueue})
+	submit(t, s, session.Stop{})
+	if d := until[hermes.TurnDone](e); d.Outcome != hermes.OutcomeInterrupted {
+		t.Errorf("done %+v", d)
+	}
+	st, err := s.State(t.Context())
+	if err != nil || st.Running || st.Queued != 0 {
+		t.Errorf("state %+v, %v", st, err)
+	}
+	if open := hermes.OpenCalls(st.Transcript); len(open) > 0 {
+		t.Errorf("open calls %v", open)
+	}
+}
+
+func TestApproval(t *testing.T) {
+	t.Parallel()
+	ask := tool{hermes.Spec{Name: "rm", Schema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, c *hermes.Call) hermes.Result {
+		consent, err := c.Host.Approve(ctx, hermes.Approval{CallID: c.ID, Subject: "rm -rf x"})
+		return hermes.Result{Text: fmt.Sprintf("%v %v", consent, err)}
+	}}
+	t.Run("the person answers", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, hermestest.NewScript(hermestest.CallTool("rm", `{}`), hermestest.Say("ok")), newBox(ask))
+		s := h.open(t, session.Open{Attended: true})
+		e := listen(t, s)
+		submit(t, s, say("go"))
+		q := until[hermes.Asked](e)
+		if q.Approval == nil || q.Approval.Subject != "rm -rf x" {
+			t.Fatalf("asked %+v", q)
+		}
+		submit(t, s, session.Reply{ID: q.ID, Consent: hermes.ConsentOnce})
+		until[hermes.TurnDone](e)
+		if got := stored(t, h.store, s.ID())[2]; got != "tool: once <nil>" {
+			t.Error(got)
+		}
+		if err := s.Submit(t.Context(), session.Reply{ID: q.ID, Consent: hermes.ConsentOnce}); err == nil {
+			t.Error("a closed question took another answer")
+		}
+	})
+	t.Run("nobody is there", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, hermestest.NewScript(hermestest.CallTool("rm", `{}`), hermestest.Say("ok")), newBox(ask))
+		s := h.open(t, session.Open{})
+		e := listen(t, s)
+		submit(t, s, say("go"))
+		until[hermes.TurnDone](e)
+		if got := stored(t, h.store, s.ID())[2]; got != "tool: denied <nil>" {
+			t.Error(got)
+		}
+	})
+	t.Run("stopping lets go of the question", func(t *testing.T) {
+		t.Parallel()
+		h := newHouse(t, hermestest.NewScript(hermestest.CallTool("rm", `{}`)), newBox(ask))
+		s := h.open(t, session.Open{Attended: true})
+		e := listen(t, s)
+		submit(t, s, say("go"))
+		q := until[hermes.Asked](e)
+		submit(t, s, session.Stop{})
+		if a := until[hermes.AnswerTaken](e); a.ID != q.ID {
+			t.Errorf("closed %q, asked %q", a.ID, q.ID)
+		}
+		if d := until[hermes.TurnDone](e); d.Outcome != hermes.OutcomeInterrupted {
+			t.Errorf("done %+v", d)
+		}
+	})
+}
+
+func TestSilenceIsNoConsent(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ask := tool{hermes.Spec{Name: "rm", Schema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, c *hermes.Call) hermes.Result {
+			consent, err := c.Host.Approve(ctx, hermes.Approval{})
+			return hermes.Result{Text: fmt.Sprintf("%v %v", consent, err)}
+		}}
+		h := newHouse(t, hermestest.NewScript(hermestest.CallTool("rm", `{}`), hermestest.Say("ok")), newBox(ask),
+			func(c *session.Config) { c.AskTimeout = time.Second })
+		s := h.open(t, session.Open{Attended: true})
+		e := listen(t, s)
+		submit(t, s, say("go"))
+		until[hermes.TurnDone](e)
+		if got := stored(t, h.store, s.ID())[2]; got != "tool: timeout <nil>" {
+			t.Error(got)
+		}
+		s.Close()
+	})
+}
+
+func TestResumeKeepsThePrefix(t *testing.T) {
+	t.Parallel()
+	m := hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two"))
+	h := newHouse(t, m, newBox(echo("old")))
+	s := h.open(t, session.Open{})
+	e := listen(t, s)
+	submit(t, s, say("first"))
+	until[hermes.TurnDone](e)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	later := newHouse(t, m, newBox(echo("new")), func(c *session.Config) { c.Store = h.store; c.Owner = "later" })
+	later.system = "Something else."
+	s = later.open(t, session.Open{Resume: s.ID()})
+	e = listen(t, s)
+	submit(t, s, say("second"))
+	until[hermes.TurnDone](e)
+	asked := m.Requests()
+	if asked[1].System != asked[0].System {
+		t.Errorf("the prompt changed to %q", asked[1].System)
+	}
+	if len(asked[1].Tools) != 1 || asked[1].Tools[0].Name != "old" || string(asked[1].Tools[0].Schema) != string(asked[0].Tools[0].Schema) {
+		t.Errorf("the tools changed to %v", asked[1].Tools)
+	}
+	if len(asked[1].Messages) != 3 || asked[1].Messages[0].Text() != "first" {
+		t.Errorf("messages %v", asked[1].Messages)
+	}
+}
+
+func TestCallsThatACrashLeftOpenAreSettled(t *testing.T) {
+	t.Parallel()
+	st := hermestest.NewStore()
+	ctx := t.Context()
+	now := time.Now()
+	if err := st.CreateSession(ctx, hermes.Session{ID: "s1", Source: "test", Started: now, System: "x", Tools: json.RawMessage(`[]`)}); err != nil {
+		t.Fatal(err)
+	}
+	l, err := st.Acquire(ctx, "s1", "dead", time.Nanosecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := func(id, name string) hermes.ToolCall { return hermes.ToolCall{ID: id, Name: name, Arguments: "{}"} }
+	list := []hermes.ToolCall{call("1", "done"), call("2", "half"), call("3", "read"), call("4", "later"), call("5", "again")}
+	if _, err := st.Append(ctx, l, hermes.Message{Role: hermes.RoleUser, Turn: 1, Parts: []hermes.Part{{Text: "go"}}, Time: now},
+		hermes.Message{Role: hermes.RoleAssistant, Turn: 1, Calls: list, Time: now}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []hermes.ToolCall{list[0], list[1], list[4]} {
+		if err := st.BeginCall(ctx, l, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept := hermes.Message{Role: hermes.RoleTool, CallID: "1", ToolName: "done", Parts: []hermes.Part{{Text: "the kept result"}}}
+	if err := st.EndCall(ctx, l, "1", kept); err != nil {
+		t.Fatal(err)
+	}
+
+	read, again := echo("read"), echo("again")
+	read.spec.Effect = hermes.EffectNone
+	again.spec.Effect = hermes.EffectIdempotent
+	m := hermestest.NewScript(hermestest.Say("went on"))
+	h := newHouse(t, m, newBox(echo("done"), echo("half"), read, echo("later"), again), func(c *session.Config) { c.Store = st })
+	s := h.open(t, session.Open{Resume: "s1"})
+	got := stored(t, st, "s1")
+	for i, want := range []string{"the kept result", "outcome is unknown", "did read", "before this ran", "did again"} {
+		if !strings.Contains(got[2+i], want) {
+			t.Errorf("result %d is %q, want %q", i+1, got[2+i], want)
+		}
+	}
+	state, err := s.State(ctx)
+	if err != nil || !state.Cut {
+		t.Errorf("state %+v, %v", state, err)
+	}
+	e := listen(t, s)
+	submit(t, s, session.Continue{})
+	if d := until[hermes.TurnDone](e); d.Text != "went on" || d.Turn != 1 {
+		t.Errorf("done %+v", d)
+	}
+	if err := s.Submit(ctx, session.Continue{}); err == nil {
+		t.Error("a finished turn was continued")
+	}
+}
+
+func TestOneProcessRunsASession(t *testing.T) {
+	t.Parallel()
+	m := hermestest.NewScript(hermestest.Say("one"))
+	h := newHouse(t, m, newBox())
+	s := h.open(t, session.Open{})
+	e := listen(t, s)
+	submit(t, s, say("first"))
+	until[hermes.TurnDone](e)
+	other := newHouse(t, m, newBox(), func(c *session.Config) { c.Store = h.store; c.Owner = "other" })
+	_, err := other.Open(t.Context(), session.Open{Resume: s.ID()})
+	if !errors.Is(err, hermes.ErrLeased) || !strings.Contains(err.Error(), "open in another Hermes") || strings.Contains(err.Error(), "until") {
+		t.Errorf("err = %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Open(t.Context(), session.Open{Resume: s.ID()}); err != nil {
+		t.Errorf("after closing: %v", err)
+	}
+}
+
+// broken is a store whose appends fail from some point on.
+type broken struct {
+	hermes.Store
+	mu   sync.Mutex
+	left int
+	err  error
+}
+
+func (b *broken) Append(ctx context.Context, l hermes.Lease, m ...hermes.Message) ([]int64, error) {
+	b.mu.Lock()
+	b.left--
+	fail := b.left < 0
+	b.mu.Unlock()
+	if fail {
+		return nil, b.err
+	}
+	return b.Store.Append(ctx, l, m...)
+}
+
+func TestWhatCannotBeStoredIsNotActedOn(t *testing.T) {
+	t.Parallel()
+	ran := make(chan struct{}, 1)
+	act := tool{hermes.Spec{Name: "act", Schema: json.RawMessage(`{"type":"object"}`)}, func(context.Context, *hermes.Call) hermes.Result {
+		ran <- struct{}{}
+		return hermes.Result{}
+	}}
+	st := &broken{Store: hermestest.NewStore(), left: 1, err: errors.New("the disk is full")}
+	h := newHouse(t, hermestest.NewScript(hermestest.CallTool("act", `{}`), hermestest.Say("never")), newBox(act), func(c *session.Config) { c.Store = st })
+	s := h.open(t, session.Open{})
+	e := listen(t, s)
+	submit(t, s, say("go"))
+	d := until[hermes.TurnDone](e)
+	if d.Outcome != hermes.OutcomeFailed || d.Err == nil || !strings.Contains(d.Err.Error(), "disk is full") {
+		t.Errorf("done %+v", d)
+	}
+	if len(ran) > 0 {
+		t.Error("the call ran although it was not stored")
+	}
+	if err := s.Submit(t.Context(), say("again")); err == nil || !strings.Contains(err.Error(), "disk is full") {
+		t.Errorf("the next message: %v", err)
+	}
+}
+
+func TestOvertakenSessionStops(t *testing.T) {
+	t.Parallel()
+	st := &broken{Store: hermestest.NewStore(), left: 1, err: hermes.ErrStaleLease}
+	h := newHouse(t, hermestest.NewScript(hermestest.Say("never stored")), newBox(), func(c *session.Config) { c.Store = st })
+	s := h.open(t, session.Open{})
+	e := listen(t, s)
+	submit(t, s, say("go"))
+	if n := until[hermes.Notice](e); !strings.Contains(n.Text, "taken this session over") {
+		t.Errorf("notice %+v", n)
+	}
+	until[hermes.Closed](e)
+	if err := s.Submit(t.Context(), say("more")); !errors.Is(err, session.ErrClosed) {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func TestUndoAndRetry(t *testing.T) {
+	t.Parallel()
+	m := hermestest.NewScript(hermestest.Say("one"), hermestest.Say("bad"), hermestest.Say("good"))
+	h := newHouse(t, m, newBox())
+	s := h.open(t, session.Open{})
+	e := listen(t, s)
+	submit(t, s, say("first"))
+	until[hermes.TurnDone](e)
+	submit(t, s, say("second"))
+	until[hermes.TurnDone](e)
+	submit(t, s, session.Retry{})
+	until[hermes.TurnDone](e)
+	want := []string{"user: first", "assistant: one", "user: second", "assistant: good"}
+	if diff := cmp.Diff(want, stored(t, h.store, s.ID())); diff != "" {
+		t.Error(diff)
+	}
+	submit(t, s, session.Undo{})
+	if diff := cmp.Diff(want[:2], stored(t, h.store, s.ID())); diff != "" {
+		t.Error(diff)
+	}
+	submit(t, s, session.Undo{})
+	if err := s.Submit(t.Context(), session.Undo{}); err == nil {
+		t.Error("nothing was taken back")
+	}
+}
+
+func TestFailedTurnKeepsSpeakersTakingTurns(t *testing.T) {
+	t.Parallel()
+	m := hermestest.NewScript(hermestest.Fail(&hermes.ModelError{Class: hermes.ClassServerError, Provider: "p", Message: "down"}), hermestest.Say("here again"))
+	h := newHouse(t, m, newBox())
+	s := h.open(t, session.Open{})
+	e := listen(t, s)
+	submit(t, s, say("first"))
+	if d := until[hermes.TurnDone](e); d.Outcome != hermes.OutcomeFailed {
+		t.Errorf("done %+v", d)
+	}
+	submit(t, s, say("second"))
+	until[hermes.TurnDone](e)
+	var roles []hermes.Role
+	for _, msg := range m.Requests()[1].Messages {
+		roles = append(roles, msg.Role)
+	}
+	want := []hermes.Role{hermes.RoleUser, hermes.RoleAssistant, hermes.RoleUser}
+	if diff := cmp.Diff(want, roles); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSlowListenerLosesNoMessage(t *testing.T) {
+	t.Parallel()
+	long := hermestest.Step{Text: strings.Repeat("word ", 40_000)}
+	m := hermestest.NewScript(hermestest.CallTool("echo", `{}`), long)
+	h := newHouse(t, m, newBox(echo("echo")))
+	s := h.open(t, session.Open{})
+	slow := listen(t, s)
+	quick := listen(t, s)
+	submit(t, s, say("go"))
+	until[hermes.TurnDone](quick) // the slow one has read nothing yet
+	appended, text := 0, ""
+	for done := false; !done; {
+		switch ev := (<-slow.events).(type) {
+		case hermes.Appended:
+			appended++
+		case hermes.TextDelta:
+			text += ev.Text
+		case hermes.TurnDone:
+			done = true
+		}
+	}
+	if appended != 3 || text != long.Text {
+		t.Errorf("%d messages, %d of %d bytes of text", appended, len(text), len(long.Text))
+	}
+}
+
+func TestCloseInterruptsAndWaits(t *testing.T) {
+	t.Parallel()
+	wait, entered, _ := gate("wait")
+	h := newHouse(t, hermestest.NewScript(hermestest.CallTool("wait", `{}`)), newBox(wait))
+	s := h.open(t, session.Open{})
+	submit(t, s, say("go"))
+	<-entered
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got := stored(t, h.store, s.ID())
+	if len(got) != 3 || !strings.Contains(got[2], "interrupted") {
+		t.Errorf("stored %q", got)
+	}
+	if err := s.Submit(t.Context(), say("more")); !errors.Is(err, session.ErrClosed) {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func TestIdleSessionsCloseAndComeBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two"))
+		h := newHouse(t, m, newBox(), func(c *session.Config) { c.IdleAfter = time.Minute })
+		s := h.open(t, session.Open{})
+		events, cancel := s.Subscribe(64)
+		submit(t, s, say("first"))
+		for e := range events {
+			if _, ok := e.(hermes.TurnDone); ok {
+				break
+			}
+		}
+		cancel()
+		time.Sleep(2 * time.Minute) // of the bubble's clock
+		select {
+		case <-s.Done():
+		default:
+			t.Fatal("the idle session is still open")
+		}
+		again := h.open(t, session.Open{Resume: s.ID()})
+		if again == s {
+			t.Error("the closed session was handed out")
+		}
+		st, err := again.State(t.Context())
+		if err != nil || len(st.Transcript) != 2 {
+			t.Errorf("state %+v, %v", st, err)
+		}
+		again.Close()
+	})
+}
+
+func TestSpawnRunsAChildToItsEnd(t *testing.T) {
+	t.Parallel()
+	spawn := tool{hermes.Spec{Name: "delegate", Schema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, c *hermes.Call) hermes.Result {
+		r, err := c.Host.Spawn(ctx, hermes.Task{Goal: "count", Context: "one two"})
+		return hermes.Result{Text: fmt.Sprintf("%v %v %v", r.Status, r.Summary, err)}
+	}}
+	m := hermestest.NewScript(hermestest.CallTool("delegate", `{}`), hermestest.Say("two words"), hermestest.Say("done"))
+	h := newHouse(t, m, newBox(spawn))
+	s := h.open(t, session.Open{})
+	e := listen(t, s)
+	submit(t, s, say("go"))
+	until[hermes.TurnDone](e)
+	if got := stored(t, h.store, s.ID())[2]; got != "tool: completed two words <nil>" {
+		t.Error(got)
+	}
+	list, err := h.store.ListSessions(t.Context(), hermes.SessionFilter{Parent: s.ID(), Limit: -1})
+	if err != nil || len(list) != 1 || list[0].Source != "subagent" {
+		t.Errorf("children %+v, %v", list, err)
+	}
+}
+
+// napping is a store whose first renewal finds the lease run out.
+type napping struct {
+	hermes.Store
+	mu       sync.Mutex
+	renewed  int
+	overtake bool
+}
+
+func (n *napping) Renew(ctx context.Context, l hermes.Lease, ttl time.Duration) (hermes.Lease, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.renewed++
+	if n.renewed > 1 {
+		return n.Store.Renew(ctx, l, ttl)
+	}
+	if n.overtake { // somebody else had it, and left
+		if err := n.Store.Release(ctx, l); err != nil {
+			return l, err
+		}
+		other, err := n.Store.Acquire(ctx, l.Session, "other", time.Minute)
+		if err != nil {
+			return l, err
+		}
+		if err := n.Store.Release(ctx, other); err != nil {
+			return l, err
+		}
+	}
+	return l, hermes.ErrStaleLease
+}
+
+func TestLeaseThatRanOutIsTakenUpAgain(t *testing.T) {
+	t.Parallel()
+	for name, overtake := range map[string]bool{"nobody came": false, "somebody came and left": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				st := &napping{Store: hermestest.NewStore(), overtake: overtake}
+				m := hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two"))
+				h := newHouse(t, m, newBox(), func(c *session.Config) { c.Store = st })
+				s := h.open(t, session.Open{})
+				e := listen(t, s)
+				submit(t, s, say("first"))
+				until[hermes.TurnDone](e)
+				time.Sleep(30 * time.Second) // of the bubble's clock: a renewal is due
+				err := s.Submit(t.Context(), say("second"))
+				if overtake {
+					if !errors.Is(err, session.ErrClosed) {
+						t.Errorf("the session went on although another had it: %v", err)
+					}
+				} else if err != nil {
+					t.Errorf("the session did not go on: %v", err)
+				} else {
+					until[hermes.TurnDone](e)
+				}
+				s.Close()
+			})
+		})
+	}
+}

@@ -1,0 +1,169 @@
+package session
+
+import (
+	"sync"
+
+	"hermes"
+)
+
+// maxPending is how many events a subscriber may be behind before deltas are
+// no longer kept for it. Text that follows text is joined, so this is rarely
+// reached.
+const maxPending = 4096
+
+// subscribers hands every event to everyone who listens, without waiting for
+// any of them.
+type subscribers struct {
+	mu     sync.Mutex
+	list   []*subscription
+	closed bool
+}
+
+// subscription is one listener: a queue and the goroutine that empties it.
+type subscription struct {
+	mu      sync.Mutex
+	pending []hermes.Event
+	wake    chan struct{}
+	ended   bool // no more events will come
+	out     chan hermes.Event
+	left    chan struct{}
+	leave   sync.Once
+}
+
+// add begins a subscription. The channel is closed after the last event, or
+// after cancel.
+func (s *subscribers) add(buffer int) (<-chan hermes.Event, func()) {
+	sub := &subscription{
+		wake: make(chan struct{}, 1),
+		out:  make(chan hermes.Event, max(buffer, 0)),
+		left: make(chan struct{}),
+	}
+	s.mu.Lock()
+	sub.ended = s.closed
+	s.list = append(s.list, sub)
+	s.mu.Unlock()
+	go sub.pump() // ends with cancel or with the session
+	return sub.out, func() { s.remove(sub) }
+}
+
+func (s *subscribers) remove(sub *subscription) {
+	sub.leave.Do(func() { close(sub.left) })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, x := range s.list {
+		if x == sub {
+			s.list = append(s.list[:i:i], s.list[i+1:]...)
+			return
+		}
+	}
+}
+
+func (s *subscribers) empty() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.list) == 0
+}
+
+func (s *subscribers) publish(e hermes.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, sub := range s.list {
+		sub.put(e)
+	}
+}
+
+// close lets every listener read what is pending and then ends it.
+func (s *subscribers) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	for _, sub := range s.list {
+		sub.end()
+	}
+}
+
+func (s *subscription) put(e hermes.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.join(e) || len(s.pending) >= maxPending && isDelta(e) {
+		return
+	}
+	s.pending = append(s.pending, e)
+	s.signal()
+}
+
+// join adds text to text that still waits.
+func (s *subscription) join(e hermes.Event) bool {
+	if len(s.pending) == 0 {
+		return false
+	}
+	last := &s.pending[len(s.pending)-1]
+	switch e := e.(type) {
+	case hermes.TextDelta:
+		if before, ok := (*last).(hermes.TextDelta); ok && len(before.Text) < 4096 {
+			*last = hermes.TextDelta{Text: before.Text + e.Text}
+			return true
+		}
+	case hermes.ReasoningDelta:
+		if before, ok := (*last).(hermes.ReasoningDelta); ok && len(before.Text) < 4096 {
+			*last = hermes.ReasoningDelta{Text: before.Text + e.Text}
+			return true
+		}
+	}
+	return false
+}
+
+func isDelta(e hermes.Event) bool {
+	switch e.(type) {
+	case hermes.TextDelta, hermes.ReasoningDelta, hermes.CallDeltaSeen, hermes.CallProgress:
+		return true
+	}
+	return false
+}
+
+func (s *subscription) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
+	s.signal()
+}
+
+func (s *subscription) signal() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (s *subscription) pump() {
+	defer close(s.out)
+	for {
+		batch, ended := s.take()
+		for _, e := range batch {
+			select {
+			case s.out <- e:
+			case <-s.left:
+				return
+			}
+		}
+		if len(batch) > 0 {
+			continue
+		}
+		if ended {
+			return
+		}
+		select {
+		case <-s.wake:
+		case <-s.left:
+			return
+		}
+	}
+}
+
+func (s *subscription) take() ([]hermes.Event, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	batch := s.pending
+	s.pending = nil
+	return batch, s.ended
+}

@@ -1,0 +1,72 @@
+package session
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"hermes"
+)
+
+const (
+	// sumUpTime bounds the summary of one session.
+	sumUpTime = 20 * time.Second
+	// sumUpGrace is how long the end of the program waits for summaries that
+	// are under way.
+	sumUpGrace = 4 * time.Second
+	// A session is worth a summary from so many messages and exchanges on.
+	sumUpMessages  = 6
+	sumUpExchanges = 3
+)
+
+// afterwards is what goes on after sessions have ended. The manager's Close
+// waits for it.
+type afterwards struct {
+	wg     sync.WaitGroup
+	once   sync.Once
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
+// do runs a func beside everything else. Its context ends with the program.
+func (a *afterwards) do(run func(context.Context)) {
+	a.once.Do(func() { a.ctx, a.cancel = context.WithCancel(context.Background()) })
+	a.wg.Go(func() { run(a.ctx) })
+}
+
+// settle waits, and cuts off what takes too long.
+func (a *afterwards) settle() {
+	a.once.Do(func() { a.ctx, a.cancel = context.WithCancel(context.Background()) })
+	late := time.AfterFunc(sumUpGrace, a.cancel)
+	a.wg.Wait()
+	late.Stop()
+	a.cancel()
+}
+
+// sumUp has a session that ends summarised, beside its end: nobody waits for
+// it but the end of the program. A talk that is short, or that no person had,
+// is left as it is, and so is one whose last turn failed or met a cap: no
+// model can be asked.
+func (s *Session) sumUp() {
+	if !s.fresh || !s.attended || s.gear == nil || s.gear.SumUp == nil || len(s.transcript) < sumUpMessages {
+		return
+	}
+	exchanges := 0
+	for _, m := range s.transcript {
+		if m.Role == hermes.RoleUser && !m.Synthetic {
+			exchanges++
+		}
+	}
+	if exchanges < sumUpExchanges {
+		return
+	}
+	do, id, model, transcript, log := s.gear.SumUp, s.id, s.row.Model, slices.Clip(s.transcript), s.cfg.Log
+	s.manager.after.do(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, sumUpTime)
+		defer cancel()
+		if err := do(ctx, model, transcript); err != nil {
+			log.Info("sum up a session", "session", id, "err", err)
+		}
+	})
+}

@@ -1,0 +1,112 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"hermes"
+	"hermes/hermestest"
+	"hermes/internal/session"
+)
+
+// summed gives the sessions of a house someone who sums them up.
+func summed(do func(ctx context.Context, model string, transcript []hermes.Message) error) func(*session.Config) {
+	return func(c *session.Config) {
+		equip := c.Equip
+		c.Equip = func(ctx context.Context, row hermes.Session, wake func(string)) (*session.Equipment, error) {
+			gear, err := equip(ctx, row, wake)
+			if gear != nil {
+				gear.SumUp = do
+			}
+			return gear, err
+		}
+	}
+}
+
+// exchange says something so many times and waits for the ends.
+func exchange(t *testing.T, s *session.Session, times int) {
+	t.Helper()
+	e := listen(t, s)
+	for range times {
+		submit(t, s, say("and now"))
+		until[hermes.TurnDone](e)
+	}
+}
+
+func TestLongTalksAreSummedUp(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		open  session.Open
+		turns int
+		again int // in the same session, resumed
+		fails bool
+		want  int
+	}{
+		"a longer talk":                     {session.Open{Attended: true}, 3, 0, false, 1},
+		"a short talk":                      {session.Open{Attended: true}, 2, 0, false, 0},
+		"nobody was there":                  {session.Open{}, 4, 0, false, 0},
+		"a talk that goes on":               {session.Open{Attended: true}, 3, 1, false, 2},
+		"a look into an old talk":           {session.Open{Attended: true}, 3, 0, false, 1},
+		"a model that cannot be asked":      {session.Open{Attended: true}, 3, 0, true, 0},
+		"a short talk that became a longer": {session.Open{Attended: true}, 2, 1, false, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var told [][]hermes.Message
+			script := hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two"), hermestest.Say("three"), hermestest.Say("four"))
+			h := newHouse(t, script, newBox(), summed(func(_ context.Context, _ string, list []hermes.Message) error {
+				told = append(told, list)
+				return errors.New("told in the log alone")
+			}))
+			s := h.open(t, c.open)
+			exchange(t, s, c.turns)
+			if c.fails {
+				script.Add(hermestest.Step{Err: &hermes.ModelError{Class: hermes.ClassAuth, Message: "no such key"}})
+				exchange(t, s, 2) // the fourth is answered, the fifth fails
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			c.open.Resume = s.ID()
+			s = h.open(t, c.open)
+			exchange(t, s, c.again)
+			if err := h.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if len(told) != c.want {
+				t.Errorf("told %d times, want %d", len(told), c.want)
+			}
+			for _, list := range told {
+				if len(list) < 6 {
+					t.Errorf("told of %d messages", len(list))
+				}
+			}
+		})
+	}
+}
+
+func TestSummaryHoldsBackNobody(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		cut := make(chan struct{})
+		h := newHouse(t, hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two"), hermestest.Say("three")), newBox(),
+			summed(func(ctx context.Context, _ string, _ []hermes.Message) error {
+				<-ctx.Done() // a service that does not answer
+				close(cut)
+				return ctx.Err()
+			}))
+		s := h.open(t, session.Open{Attended: true})
+		exchange(t, s, 3)
+		start := time.Now()
+		if err := s.Close(); err != nil || time.Since(start) > 0 {
+			t.Errorf("closing the session took %v, %v", time.Since(start), err)
+		}
+		if err := h.Close(); err != nil || time.Since(start) > 5*time.Second {
+			t.Errorf("the end took %v, %v", time.Since(start), err)
+		}
+		<-cut
+	})
+}

@@ -1,0 +1,74 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"hermes"
+)
+
+// titling is the search for a title that runs beside the session. Its
+// goroutine speaks to the actor through the inbox, and ends with the session.
+type titling struct {
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+// titledOp brings the title that was found.
+type titledOp struct{ title string }
+
+func (titledOp) op() {}
+
+// findTitle asks for a title once the first exchange is done, and once only
+// in the life of a session that has none.
+func (s *Session) findTitle(done hermes.TurnDone) {
+	answered := done.Text != "" && done.Outcome == hermes.OutcomeDone // what met a limit must not ask for more
+	if s.gear.Title == nil || s.titling != nil || s.row.Title != "" || !answered {
+		return
+	}
+	ctx, cancel := context.WithCancel(s.ctx)
+	t := &titling{cancel: cancel, done: make(chan struct{})}
+	s.titling = t
+	find, model, transcript := s.gear.Title, s.row.Model, slices.Clip(s.transcript)
+	go func() { // ends when the actor has the title, or with stopTitle
+		defer close(t.done)
+		defer cancel()
+		title, err := find(ctx, model, transcript)
+		if err != nil {
+			s.cfg.Log.Info("find a title", "session", s.id, "err", err)
+		}
+		if title != "" {
+			_ = s.Submit(ctx, titledOp{title}) // a session that ends stays without
+		}
+	}()
+}
+
+// stopTitle gives the search up and waits for its end. The actor calls it
+// when it takes nothing more from the inbox.
+func (s *Session) stopTitle() {
+	if s.titling == nil {
+		return
+	}
+	s.titling.cancel()
+	<-s.titling.done
+}
+
+// maxTitleTries is how many numbers are tried behind a title that is taken.
+const maxTitleTries = 20
+
+// takeTitle gives the session the title that was found, unless the person gave
+// it one meanwhile. A title that another session has gets a number.
+func (s *Session) takeTitle(title string) error {
+	for range maxTitleTries {
+		if s.row.Title != "" {
+			return nil
+		}
+		err := s.setTitle(title)
+		if !errors.Is(err, hermes.ErrTitleTaken) {
+			return err
+		}
+		title = hermes.NextTitle(title)
+	}
+	return hermes.ErrTitleTaken
+}

@@ -1,0 +1,118 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"hermes"
+	"hermes/hermestest"
+	"hermes/internal/session"
+)
+
+// titled gives the sessions of a house a search for titles.
+func titled(find func(ctx context.Context, model string, transcript []hermes.Message) (string, error)) func(*session.Config) {
+	return func(c *session.Config) {
+		equip := c.Equip
+		c.Equip = func(ctx context.Context, row hermes.Session, wake func(string)) (*session.Equipment, error) {
+			gear, err := equip(ctx, row, wake)
+			if err == nil {
+				gear.Title = find
+			}
+			return gear, err
+		}
+	}
+}
+
+func TestFirstExchangeGetsATitleInTheBackground(t *testing.T) {
+	t.Parallel()
+	asked := make(chan []hermes.Message, 9)
+	go1 := make(chan struct{})
+	m := hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two"))
+	h := newHouse(t, m, newBox(), titled(func(_ context.Context, _ string, transcript []hermes.Message) (string, error) {
+		asked <- transcript
+		<-go1
+		return "Fix login", nil
+	}))
+	s := h.open(t, session.Open{})
+	e := listen(t, s)
+	submit(t, s, say("a"))
+	until[hermes.TurnDone](e)
+	submit(t, s, say("b")) // the session goes on meanwhile
+	until[hermes.TurnDone](e)
+	close(go1)
+	if got := until[hermes.Titled](e); got.Title != "Fix login" {
+		t.Errorf("told %q", got.Title)
+	}
+	if row, err := h.store.FindSession(t.Context(), s.ID()); err != nil || row.Title != "Fix login" {
+		t.Errorf("stored %q, %v", row.Title, err)
+	}
+	if n := len(asked); n != 1 {
+		t.Errorf("asked %d times", n)
+	}
+	if first := <-asked; len(first) != 2 {
+		t.Errorf("asked with %d messages", len(first))
+	}
+}
+
+func TestTitleOfThePersonStays(t *testing.T) {
+	t.Parallel()
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	ended := make(chan struct{})
+	h := newHouse(t, hermestest.NewScript(hermestest.Say("one")), newBox(), titled(func(context.Context, string, []hermes.Message) (string, error) {
+		close(begun)
+		<-goOn
+		defer close(ended)
+		return "Found", nil
+	}))
+	s := h.open(t, session.Open{})
+	submit(t, s, say("a"))
+	<-begun
+	submit(t, s, session.SetTitle{Title: "Mine"})
+	close(goOn)
+	<-ended
+	if err := s.Close(); err != nil { // waits for the search
+		t.Fatal(err)
+	}
+	if row, err := h.store.FindSession(t.Context(), s.ID()); err != nil || row.Title != "Mine" {
+		t.Errorf("stored %q, %v", row.Title, err)
+	}
+}
+
+func TestTakenTitleGetsANumber(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two")), newBox(),
+		titled(func(context.Context, string, []hermes.Message) (string, error) { return "Same", nil }))
+	for _, want := range []string{"Same", "Same #2"} {
+		s := h.open(t, session.Open{})
+		e := listen(t, s)
+		submit(t, s, say("a"))
+		if got := until[hermes.Titled](e); got.Title != want {
+			t.Errorf("got %q, want %q", got.Title, want)
+		}
+	}
+}
+
+func TestNoTitleIsFound(t *testing.T) {
+	t.Parallel()
+	for name, find := range map[string]func(context.Context, string, []hermes.Message) (string, error){
+		"an error": func(context.Context, string, []hermes.Message) (string, error) { return "", errors.New("no") },
+		"nothing":  func(context.Context, string, []hermes.Message) (string, error) { return "", nil },
+		"until the end": func(ctx context.Context, _ string, _ []hermes.Message) (string, error) {
+			<-ctx.Done()
+			return "late", nil
+		},
+	} {
+		h := newHouse(t, hermestest.NewScript(hermestest.Say("one")), newBox(), titled(find))
+		s := h.open(t, session.Open{})
+		e := listen(t, s)
+		submit(t, s, say("a"))
+		until[hermes.TurnDone](e)
+		if err := s.Close(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if row, err := h.store.FindSession(t.Context(), s.ID()); err != nil || row.Title != "" {
+			t.Errorf("%s: stored %q, %v", name, row.Title, err)
+		}
+	}
+}
