@@ -1,0 +1,250 @@
+package demo_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hermes/internal/demo"
+)
+
+// message is one message as a client of the protocol keeps it.
+type message struct {
+	Role       string `json:"role"`
+	Content    string `json:"content"`
+	Calls      []call `json:"tool_calls,omitempty"`
+	ToolCallID string `json:"tool_call_id,omitempty"`
+}
+
+type call struct {
+	ID       string `json:"id"`
+	Type     string `json:"type"`
+	Function struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	} `json:"function"`
+}
+
+// client is the least agent that can play the scenario: it asks over HTTP and does the work with
+// tools of a few lines each.
+type client struct {
+	dir, url string
+	tools    []string
+	messages []message
+	ran      []string                                    // tools in the order of their calls
+	answer   func(tool, arguments string) (string, bool) // replaces a tool's result; may be nil
+}
+
+func allTools() []string { return append(demo.Needed(), "todo") }
+
+// ask makes one request and appends the answer.
+func (c *client) ask(ctx context.Context) (message, error) {
+	type tool struct {
+		Type     string            `json:"type"`
+		Function map[string]string `json:"function"`
+	}
+	var tools []tool
+	for _, name := range c.tools {
+		tools = append(tools, tool{"function", map[string]string{"name": name}})
+	}
+	body, err := json.Marshal(map[string]any{"model": demo.ModelName, "messages": c.messages, "tools": tools})
+	if err != nil {
+		return message{}, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url+"/chat/completions", bytes.NewReader(body))
+	if err != nil {
+		return message{}, err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return message{}, err
+	}
+	defer res.Body.Close()
+	var answer struct {
+		Choices []struct{ Message message }
+		Error   struct{ Message string }
+	}
+	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil {
+		return message{}, err
+	}
+	if len(answer.Choices) == 0 {
+		return message{}, errors.New(answer.Error.Message)
+	}
+	c.messages = append(c.messages, answer.Choices[0].Message)
+	return answer.Choices[0].Message, nil
+}
+
+// turn says something and works until the model asks for nothing more.
+func (c *client) turn(ctx context.Context, text string) (string, error) {
+	c.messages = append(c.messages, message{Role: "user", Content: text})
+	for range 40 {
+		m, err := c.ask(ctx)
+		if err != nil {
+			return "", err
+		}
+		if len(m.Calls) == 0 {
+			return m.Content, nil
+		}
+		c.work(m)
+	}
+	return "", errors.New("the model does not come to an end")
+}
+
+func (c *client) work(m message) {
+	for _, call := range m.Calls {
+		c.ran = append(c.ran, call.Function.Name)
+		c.messages = append(c.messages, message{Role: "tool", ToolCallID: call.ID, Content: c.run(call)})
+	}
+}
+
+func (c *client) run(call call) string {
+	if c.answer != nil {
+		if text, ok := c.answer(call.Function.Name, call.Function.Arguments); ok {
+			return text
+		}
+	}
+	var in struct {
+		Command, Pattern, Path string
+		OldString              string `json:"old_string"`
+		NewString              string `json:"new_string"`
+	}
+	if err := json.Unmarshal([]byte(call.Function.Arguments), &in); err != nil {
+		return "error: " + err.Error()
+	}
+	switch call.Function.Name {
+	case "terminal":
+		return c.shell(in.Command)
+	case "search_files":
+		return c.shell("grep -rn " + in.Pattern + " .")
+	case "read_file":
+		text, err := os.ReadFile(filepath.Join(c.dir, in.Path))
+		return fmt.Sprint(string(text), err)
+	case "patch":
+		name := filepath.Join(c.dir, in.Path)
+		text, err := os.ReadFile(name)
+		if err != nil || strings.Count(string(text), in.OldString) != 1 {
+			return "error: the old string was not found once"
+		}
+		err = os.WriteFile(name, []byte(strings.Replace(string(text), in.OldString, in.NewString, 1)), 0o644)
+		return fmt.Sprint("patched ", err)
+	}
+	return "ok"
+}
+
+func (c *client) shell(command string) string {
+	cmd := exec.Command("sh", "-c", command)
+	cmd.Dir = c.dir
+	text, err := cmd.CombinedOutput()
+	return fmt.Sprint(string(text), err)
+}
+
+// Run makes the client a Runner.
+func (c *client) Run(ctx context.Context, task demo.Task) (string, error) {
+	c.dir, c.url = task.Dir, task.BaseURL
+	_, err := c.turn(ctx, task.Prompt)
+	return "20261120-demo", err
+}
+
+func needShell(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("sh"); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("no sh on the PATH: the demo's project needs one")
+		}
+		t.Skip("no sh on the PATH")
+	}
+}
+
+func TestDemoMendsTheProject(t *testing.T) {
+	needShell(t)
+	t.Setenv("TMPDIR", t.TempDir())
+	agent := &client{tools: allTools()}
+	var out bytes.Buffer
+	if err := demo.Run(t.Context(), agent, &out, demo.Options{Fast: true}); err != nil {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	want := "todo terminal todo search_files read_file patch todo terminal patch terminal todo terminal"
+	if got := strings.Join(agent.ran, " "); got != want {
+		t.Errorf("tools:\n got %s\nwant %s", got, want)
+	}
+	last := agent.messages[len(agent.messages)-1].Content
+	if !strings.Contains(last, "All 6 tests pass") {
+		t.Errorf("last words: %q", last)
+	}
+	if got := agent.shell("sh tests/run.sh"); !strings.Contains(got, "all 6 tests passed") {
+		t.Errorf("after the demo the project's tests say:\n%s", got)
+	}
+	for _, want := range []string{
+		"The model is scripted", demo.Prompt, agent.dir,
+		"-\t\tif [ \"$status\" -gt 400 ]; then", "+\t\tif [ \"$status\" -ge 400 ]; then", "+\tif [ \"$total\" -eq 0 ]; then",
+		"hermes sessions show 20261120-demo", "hermes sessions search", "hermes --resume 20261120-demo",
+		"OPENAI_BASE_URL", "OPENROUTER_API_KEY", "hermes model",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the demo does not show %q:\n%s", want, out.String())
+		}
+	}
+}
+
+func TestDemoThatChangesNothingSaysSo(t *testing.T) {
+	needShell(t)
+	t.Setenv("TMPDIR", t.TempDir())
+	err := demo.Run(t.Context(), &client{}, io.Discard, demo.Options{Fast: true})
+	if err == nil || !strings.Contains(err.Error(), "nothing in the sample project was changed") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestProjectStaysAsItIs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := demo.Project(dir); err != nil {
+		t.Fatal(err)
+	}
+	if diff, err := demo.Diff(dir); diff != "" || err != nil {
+		t.Errorf("diff of an untouched project: %q, %v", diff, err)
+	}
+	if err := demo.Project(dir); !errors.Is(err, os.ErrExist) {
+		t.Errorf("laying it out twice: got %v, want a refusal", err)
+	}
+}
+
+// TestProjectRunsInEveryShell keeps the sample within POSIX: the shells differ in what they forgive.
+func TestProjectRunsInEveryShell(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := demo.Project(dir); err != nil {
+		t.Fatal(err)
+	}
+	tried := 0
+	for _, shell := range []string{"sh", "dash", "bash --posix", "bash", "busybox sh", "ksh", "zsh --emulate sh"} {
+		words := strings.Fields(shell)
+		if _, err := exec.LookPath(words[0]); err != nil {
+			continue
+		}
+		tried++
+		cmd := exec.Command(words[0], append(words[1:], "tests/run.sh")...)
+		cmd.Dir = dir
+		text, err := cmd.CombinedOutput()
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != 1 {
+			t.Errorf("%s: got %v, want exit status 1", shell, err)
+		}
+		want := "not ok 3 - counts a status of 400 as an error: got [2], want [3]\n"
+		if !strings.HasSuffix(string(text), want) {
+			t.Errorf("%s: got\n%s\nwant it to end with %q", shell, text, want)
+		}
+	}
+	if tried == 0 {
+		needShell(t)
+	}
+}

@@ -1,0 +1,164 @@
+package demo_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"hermes/internal/demo"
+)
+
+// scratch holds the built program; TestMain takes it away.
+var scratch string
+
+func TestMain(m *testing.M) {
+	var err error
+	if scratch, err = os.MkdirTemp("", "hermes-test-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	status := m.Run()
+	_ = os.RemoveAll(scratch)
+	os.Exit(status)
+}
+
+// program builds the real program, once.
+var program = sync.OnceValues(func() (string, error) {
+	target := filepath.Join(scratch, "hermes")
+	cmd := exec.Command("go", "build", "-o", target, "hermes/cmd/hermes")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build hermes: %w\n%s", err, text)
+	}
+	return target, nil
+})
+
+// person is somebody with an empty home and the program.
+type person struct {
+	path string
+	dir  string
+	env  []string
+}
+
+func newPerson(t *testing.T, more ...string) person {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds the program")
+	}
+	needShell(t)
+	path, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	return person{path: path, dir: t.TempDir(), env: append([]string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "HERMES_HOME=" + home + "/.hermes",
+		"TMPDIR=" + t.TempDir(), "TERM=dumb", "NO_PROXY=127.0.0.1",
+	}, more...)}
+}
+
+func (p person) command(t *testing.T, args ...string) (cmd *exec.Cmd, out, complaints *bytes.Buffer) {
+	t.Helper()
+	cmd = exec.CommandContext(t.Context(), p.path, args...)
+	out, complaints = &bytes.Buffer{}, &bytes.Buffer{}
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = p.env, p.dir, out, complaints
+	return cmd, out, complaints
+}
+
+func (p person) mustRun(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd, out, complaints := p.command(t, args...)
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("hermes %s: %v\n%s%s", strings.Join(args, " "), err, out, complaints)
+	}
+	return out.String()
+}
+
+var sessionID = regexp.MustCompile(`\b\d{8}_\d{6}_[0-9a-f]{6}\b`)
+
+func TestRealAgentPlaysTheDemo(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	out := p.mustRun(t, "demo", "--fast")
+	for _, want := range []string{"The model is scripted", "All 6 tests pass", "+\t\tif [ \"$status\" -ge 400 ]; then", "+\tif [ \"$total\" -eq 0 ]; then"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the demo does not show %q", want)
+		}
+	}
+	id := sessionID.FindString(out)
+	if id == "" {
+		t.Fatalf("the demo shows no session:\n%s", out)
+	}
+	if show := p.mustRun(t, "sessions", "show", id); !strings.Contains(show, demo.Prompt) || !strings.Contains(show, "38 percent") {
+		t.Errorf("the stored session lacks the task or a tool's result:\n%s", show)
+	}
+	if hits := p.mustRun(t, "sessions", "search", "stats.sh"); !strings.Contains(hits, id) {
+		t.Errorf("the search that the demo names does not find its session %s:\n%s", id, hits)
+	}
+}
+
+// TestKilledTurnGoesOn kills the program with SIGKILL while it waits for the model, at several steps,
+// and goes on with --resume: nothing that was done is lost, and the work comes to its end.
+func TestKilledTurnGoesOn(t *testing.T) {
+	t.Parallel()
+	for _, at := range []int64{2, 4, 7} {
+		t.Run(fmt.Sprint("at request ", at), func(t *testing.T) {
+			t.Parallel()
+			var requests atomic.Int64
+			reached := make(chan struct{})
+			script := demo.Server(0)
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodPost && requests.Add(1) == at {
+					_, _ = io.Copy(io.Discard, r.Body) // only then does the server notice that the client is gone
+					close(reached)
+					<-r.Context().Done()
+					return
+				}
+				script.ServeHTTP(w, r)
+			}))
+			defer server.Close()
+			p := newPerson(t, "OPENAI_BASE_URL="+server.URL+"/v1", "OPENAI_API_KEY=none")
+			if err := demo.Project(p.dir); err != nil {
+				t.Fatal(err)
+			}
+
+			cmd, out, complaints := p.command(t, "-m", demo.ModelName, "-z", demo.Prompt)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan error, 1)
+			go func() { ended <- cmd.Wait() }()
+			select {
+			case <-reached:
+			case err := <-ended:
+				t.Fatalf("ended before request %d: %v\n%s%s", at, err, out, complaints)
+			}
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			<-ended
+
+			if got := p.mustRun(t, "-m", demo.ModelName, "--resume", "latest", "-z", "go on"); !strings.Contains(got, "All 6 tests pass") {
+				t.Errorf("after the resume: got %q", got)
+			}
+			list := p.mustRun(t, "sessions", "list", "--all")
+			ids := sessionID.FindAllString(list, -1)
+			if len(ids) != 1 {
+				t.Fatalf("want one session, got\n%s", list)
+			}
+			if show := p.mustRun(t, "sessions", "show", ids[0]); !strings.Contains(show, demo.Prompt) || !strings.Contains(show, "go on") {
+				t.Errorf("the session lacks what was said before or after the kill:\n%s", show)
+			}
+		})
+	}
+}

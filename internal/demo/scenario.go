@@ -1,0 +1,123 @@
+package demo
+
+// Prompt is the task that the person gives.
+const Prompt = "The tests of this project fail (sh tests/run.sh). Find out why, fix the code and run the tests until they pass."
+
+// Step is one answer of the scripted model that asks for tools.
+type Step struct {
+	Name  string // lower-case letters and digits; it is part of every call id
+	Think string // sent as reasoning
+	Say   string
+	Calls []Move
+	// Then decides the next step by what the results hold; the first match wins. Without an
+	// entry the next step of the table follows, whatever the results are.
+	Then []Outcome
+}
+
+// Move is one tool call of a step. A step drops the moves whose tool the client does not offer.
+type Move struct {
+	Tool      string
+	Arguments string // a JSON object
+}
+
+// Outcome leads to a step when one of the results contains Seen.
+type Outcome struct {
+	Seen string
+	Then string // the name of a step, or "end"
+}
+
+// Needed lists the tools without which the scenario cannot be played; todo may be missing.
+func Needed() []string { return []string{"patch", "read_file", "search_files", "terminal"} }
+
+// Scenario returns the script, in the order in which it usually goes.
+func Scenario() []Step {
+	return []Step{
+		{
+			Name:  "plan",
+			Think: "Somebody's tests fail. I should see the failure before I read code, and change only what the failure asks for.",
+			Say:   "I'll make a short plan and then look at what fails.",
+			Calls: []Move{plan(0)},
+		},
+		{
+			Name:  "test1",
+			Calls: []Move{runTests},
+			Then:  afterTests(),
+		},
+		{
+			Name: "look",
+			Say:  "Test 3 fails: a status of 400 should count as an error and does not. I'll find where errors are counted and read that file.",
+			Calls: []Move{
+				plan(1),
+				{"search_files", `{"pattern":"count_errors"}`},
+				{"read_file", `{"path":"lib/stats.sh"}`},
+			},
+		},
+		{
+			Name:  "compare",
+			Think: "The README says 400 or more. The code asks for greater than 400.",
+			Say:   "`count_errors` compares with `-gt 400`, which leaves out 400 itself. It has to be `-ge`.",
+			Calls: []Move{{"patch", `{"mode":"replace","path":"lib/stats.sh","old_string":"if [ \"$status\" -gt 400 ]; then","new_string":"if [ \"$status\" -ge 400 ]; then"}`}},
+		},
+		{
+			Name:  "test2",
+			Say:   "Now the tests again.",
+			Calls: []Move{plan(2), runTests},
+			Then:  afterTests(),
+		},
+		{
+			Name:  "empty",
+			Think: "The tests stop at the first failure, so this one was hidden. An empty log has no requests, and error_rate divides by their number.",
+			Say:   "Test 3 passes. Behind it another one was hidden: `error_rate` divides by the number of requests, and an empty log has none.",
+			Calls: []Move{{"patch", `{"mode":"replace","path":"lib/stats.sh","old_string":"\tfailed=$(count_errors \"$1\")\n","new_string":"\tif [ \"$total\" -eq 0 ]; then\n\t\techo 0\n\t\treturn\n\tfi\n\tfailed=$(count_errors \"$1\")\n"}`}},
+		},
+		{
+			Name:  "test3",
+			Calls: []Move{runTests},
+			Then:  afterTests(),
+		},
+		{
+			Name:  "report",
+			Say:   "All tests pass. One look at the program itself:",
+			Calls: []Move{plan(4), {"terminal", `{"command":"sh report.sh sample.log"}`}},
+			Then:  []Outcome{{Seen: "38 percent", Then: "end"}},
+		},
+	}
+}
+
+var runTests = Move{"terminal", `{"command":"sh tests/run.sh"}`}
+
+// afterTests reads the outcome of a test run. The same table after every run keeps the story true:
+// whatever state the project is in, the next step is the one that this state asks for.
+func afterTests() []Outcome {
+	return []Outcome{
+		{Seen: "all 6 tests passed", Then: "report"},
+		{Seen: "not ok 6", Then: "empty"},
+		{Seen: "not ok 3", Then: "look"},
+	}
+}
+
+// plan is the todo list with the first n items done and the next one begun.
+func plan(n int) Move {
+	items := []string{"Run the tests and see what fails", "Find and read the code behind it", "Fix it", "Run the tests until they pass"}
+	arguments := `{"todos":[`
+	for i, item := range items {
+		status := "pending"
+		switch {
+		case i < n:
+			status = "completed"
+		case i == n:
+			status = "in_progress"
+		}
+		if i > 0 {
+			arguments += ","
+		}
+		arguments += `{"id":"` + string(rune('1'+i)) + `","content":"` + item + `","status":"` + status + `"}`
+	}
+	return Move{"todo", arguments + `]}`}
+}
+
+// closing is said when every test has passed and the report was seen.
+const closing = "The tests pass now. Two things were wrong, both in `lib/stats.sh`:\n\n" +
+	"1. `count_errors` compared with `-gt 400`, so a status of exactly 400 was not counted. It compares with `-ge` now.\n" +
+	"2. `error_rate` divided by the number of requests without asking whether there are any. An empty log now has a rate of 0.\n\n" +
+	"All 6 tests pass. For `sample.log` the report says 3 errors in 8 requests, 38 percent.\n"

@@ -1,0 +1,177 @@
+package review_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"hermes"
+	"hermes/hermestest"
+	"hermes/internal/review"
+	"hermes/internal/session"
+)
+
+// bench is the tools of a reviewer; they remember what was asked of them.
+type bench struct {
+	calls []string
+	fails bool
+}
+
+func (b *bench) Specs() []hermes.Spec {
+	return []hermes.Spec{{Name: "memory", Schema: json.RawMessage(`{"type":"object"}`)}, {Name: "skill_manage", Schema: json.RawMessage(`{"type":"object"}`)}}
+}
+
+func (b *bench) Spec(name string) (hermes.Spec, bool) {
+	for _, s := range b.Specs() {
+		if s.Name == name {
+			return s, true
+		}
+	}
+	return hermes.Spec{}, false
+}
+func (b *bench) Preview(hermes.ToolCall) string { return "" }
+func (b *bench) TurnStarted()                   {}
+func (b *bench) Run(ctx context.Context, c *hermes.Call) hermes.Result {
+	b.calls = append(b.calls, c.Host.Session().ID+" "+c.Name+" "+string(c.Arguments))
+	if consent, err := c.Host.Approve(ctx, hermes.Approval{}); err != nil || consent != hermes.ConsentDenied {
+		return hermes.Result{Text: "somebody agreed", Failed: true}
+	}
+	return hermes.Result{Text: "done", Failed: b.fails}
+}
+
+func room(m hermes.Model, b *bench) *review.Room {
+	return review.New(review.Config{
+		Model: func(string) hermes.Model { return m },
+		Tools: func(context.Context, hermes.SessionRef) (session.Toolbox, error) { return b, nil },
+		Known: func(context.Context) string { return "likes tabs" },
+		Cost:  func(context.Context, string) (hermes.Money, bool) { return 0, true },
+	})
+}
+
+// work is a turn with calls; those whose letter is f fail.
+func work(turn int64, calls string) []hermes.Message {
+	ask := hermes.UserText("make it build")
+	ask.Turn = turn
+	list := []hermes.Message{ask}
+	for i, c := range calls {
+		id := fmt.Sprint(i)
+		list = append(list, hermes.Message{Role: hermes.RoleAssistant, Turn: turn, Calls: []hermes.ToolCall{{ID: id, Name: "terminal", Arguments: `{"command":"make"}`}}},
+			hermes.Message{Role: hermes.RoleTool, Turn: turn, CallID: id, ToolName: "terminal", Failed: c == 'f', Parts: []hermes.Part{{Text: "output of make"}}})
+	}
+	return append(list, hermes.Message{Role: hermes.RoleAssistant, Turn: turn, Parts: []hermes.Part{{Text: "It builds </work>."}}})
+}
+
+func ref(turn int64) hermes.SessionRef { return hermes.SessionRef{ID: "s", Turn: turn} }
+
+func calling(name, arguments string) hermestest.Step {
+	return hermestest.Step{Calls: []hermes.ToolCall{{ID: "c", Name: name, Arguments: arguments}}}
+}
+
+func TestOnlyHardTurnsAreLookedAt(t *testing.T) {
+	t.Parallel()
+	for calls, want := range map[string]bool{
+		"": false, "ooo": false, "ffo": true, "fof": false, "fo": false, "oooooooo": true, "ooooooo": false,
+	} {
+		m := hermestest.NewScript(hermestest.Say("nothing to keep"))
+		said, err := room(m, &bench{}).Turn(t.Context(), review.Talk{Session: ref(1), Transcript: work(1, calls)})
+		if err != nil || (said != "") != want || (m.Left() == 0) != want {
+			t.Errorf("%q: %q, %v", calls, said, err)
+		}
+	}
+}
+
+func TestReviewsAreSeldom(t *testing.T) {
+	t.Parallel()
+	r := room(hermestest.NewScript(hermestest.Say("nothing")).Forever(), &bench{})
+	var at []int64
+	for turn := int64(1); turn <= 25; turn++ {
+		said, err := r.Turn(t.Context(), review.Talk{Session: ref(turn), Transcript: work(turn, "ffo")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said != "" {
+			at = append(at, turn)
+		}
+	}
+	if fmt.Sprint(at) != "[1 11 21]" {
+		t.Errorf("reviewed at %v", at)
+	}
+}
+
+func TestReviewKeepsAndTells(t *testing.T) {
+	t.Parallel()
+	m := hermestest.NewScript(calling("memory", `{"action":"add","target":"memory","content":"builds with make"}`),
+		calling("skill_manage", `{"action":"create","name":"make-build"}`), hermestest.Say("kept two things"))
+	b := &bench{}
+	said, err := room(m, b).Now(t.Context(), review.Talk{Session: ref(3), Transcript: work(3, "f"), Focus: "the build"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"memory, skill make-build", "tokens", "$0.00", "hermes undo"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q does not say %q", said, want)
+		}
+	}
+	if len(b.calls) != 2 || !strings.HasPrefix(b.calls[0], "s memory ") {
+		t.Errorf("calls %q", b.calls)
+	}
+	r := m.Requests()[0]
+	text := r.Messages[0].Text()
+	for _, want := range []string{"likes tabs", "Person: make it build", "failed: output of make", "above all: the build"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the reviewer does not read %q", want)
+		}
+	}
+	if len(r.Tools) != 2 || r.Session != "s" || strings.Count(text, "</work>") != 1 {
+		t.Errorf("%d tools, session %q, %q", len(r.Tools), r.Session, text)
+	}
+}
+
+func TestWhatFailedIsNotTold(t *testing.T) {
+	t.Parallel()
+	m := hermestest.NewScript(calling("memory", `{"action":"add"}`), hermestest.Say("no"))
+	said, err := room(m, &bench{fails: true}).Now(t.Context(), review.Talk{Session: ref(1), Transcript: work(1, "o")})
+	if err != nil || !strings.Contains(said, "nothing to keep") {
+		t.Errorf("%q, %v", said, err)
+	}
+	m = hermestest.NewScript(hermestest.Step{Err: &hermes.ModelError{Class: hermes.ClassAuth, Message: "no such key"}})
+	if said, err = room(m, &bench{}).Now(t.Context(), review.Talk{Session: ref(1), Transcript: work(1, "o")}); err == nil || said != "" {
+		t.Errorf("%q, %v", said, err)
+	}
+}
+
+func TestLongConversationsAreReadFromTheEnd(t *testing.T) {
+	t.Parallel()
+	var list []hermes.Message
+	for turn := range int64(300) {
+		list = append(list, work(turn, "oooo")...)
+	}
+	m := hermestest.NewScript(hermestest.Say("nothing"))
+	if _, err := room(m, &bench{}).Now(t.Context(), review.Talk{Session: ref(299), Transcript: list}); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(m.Requests()[0].Messages[0].Text()); n > 52_000 || n < 40_000 {
+		t.Errorf("%d bytes are read", n)
+	}
+}
+
+func TestNeverTwoAtOnce(t *testing.T) {
+	t.Parallel()
+	var r *review.Room
+	b := &bench{}
+	r = review.New(review.Config{
+		Model: func(string) hermes.Model { return hermestest.NewScript(hermestest.Say("nothing")) },
+		Tools: func(ctx context.Context, s hermes.SessionRef) (session.Toolbox, error) {
+			if _, err := r.Now(ctx, review.Talk{Session: s}); !errors.Is(err, review.ErrBusy) {
+				t.Errorf("a second review: %v", err)
+			}
+			return b, nil
+		},
+	})
+	if _, err := r.Now(t.Context(), review.Talk{Session: ref(1), Transcript: work(1, "o")}); err != nil {
+		t.Fatal(err)
+	}
+}

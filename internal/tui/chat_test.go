@@ -1,0 +1,514 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"hermes"
+	"hermes/internal/command"
+	"hermes/internal/markup"
+	"hermes/internal/session"
+)
+
+func widthOf(row string) int { return markup.Width(row) }
+
+// work plays a turn with thinking, calls, a diff and an answer.
+func work(r *rig) {
+	r.keys("find the bug<enter>")
+	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("find the bug")}, hermes.StepStarted{Step: 1, Model: "maker/model-1"})
+	r.send(hermes.ReasoningDelta{Text: "The test fails, so I look "}, hermes.ReasoningDelta{Text: "at the code first."})
+	r.send(hermes.TextDelta{Text: "I will **look** at the files"}, hermes.TextDelta{Text: " first.\n"})
+	r.send(answer("I will **look** at the files first.\n"))
+	r.send(hermes.CallStarted{Call: call("1", "read_file"), Preview: "src/main.go"}, hermes.CallStarted{Call: call("2", "terminal"), Preview: "go test ./... -run TestOfAVeryLongNameThatIsCut -count=1"})
+	r.send(hermes.CallDone{Call: call("1", "read_file"), Preview: "src/main.go", Duration: 12 * time.Millisecond})
+	r.send(hermes.CallDone{Call: call("2", "terminal"), Preview: "go test ./... -run TestOfAVeryLongNameThatIsCut -count=1", Duration: 3200 * time.Millisecond, Failed: true,
+		Result: hermes.Message{Parts: []hermes.Part{{Text: `{"output":"FAIL","exit_code":1}`}}}})
+	r.send(hermes.CallDone{Call: call("3", "patch"), Preview: "src/main.go", Duration: 8 * time.Millisecond, Shown: "--- a/src/main.go\n+++ b/src/main.go\n@@ -1,2 +1,2 @@\n func add(a, b int) int {\n-\treturn a - b\n+\treturn a + b\n"})
+	r.send(hermes.Used{Step: hermes.Usage{Input: 11000, Output: 1000}, Turn: hermes.Usage{Input: 11000, Output: 1000}, Model: "maker/model-1"})
+	r.send(hermes.StepStarted{Step: 2, Model: "maker/model-1"}, hermes.TextDelta{Text: "The sign was wrong:\n\n```go\nreturn a + b\n```\n\n| 汉字 | value |\n|---|--:|\n| a | 1 |\n"})
+}
+
+func TestChatLooksAsAgreed(t *testing.T) {
+	t.Parallel()
+	for _, width := range []int{40, 80, 120} {
+		r := openRig(t, width, 40)
+		work(r)
+		r.keys("and then").wait(4 * time.Second).send(tickMsg{})
+		golden(t, fmt.Sprintf("working.%d.golden", width), r.v.screenText())
+		r.send(answer("The sign was wrong:\n\n```go\nreturn a + b\n```\n\n| 汉字 | value |\n|---|--:|\n| a | 1 |\n"))
+		r.send(hermes.TurnDone{Turn: 1, Outcome: hermes.OutcomeDone, Text: "", Steps: 2, Usage: hermes.Usage{Input: 11000, Output: 1000}, Duration: 65 * time.Second})
+		r.send(stateMsg{session.State{Row: hermes.Session{Model: "maker/model-1", Title: "The bug"}, Window: 100_000}})
+		golden(t, fmt.Sprintf("done.%d.golden", width), r.v.text())
+	}
+}
+
+func TestTypedMessageWaitsUntilTheSessionIsThere(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 80, 24, Display{})
+	r.keys("hello<enter>")
+	r.wantDo()
+	r.shows("hello", "opening the session")
+	r.send(openedMsg{id: "x"})
+	r.wantDo(say("hello"))
+}
+
+func TestSessionThatCannotBeOpenedSaysWhyAndLeaves(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 80, 24, Display{})
+	r.send(openedMsg{err: errors.New("the database is locked by another program")})
+	r.wantDo(quitDo{})
+	r.shows("the database is locked by another program")
+}
+
+func TestCtrlCInterruptsAndTwiceLeaves(t *testing.T) {
+	t.Parallel()
+	r := openRig(t, 80, 24)
+	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")})
+	r.keys("later<enter>")
+	r.wantDo(say("later"))
+	r.keys("<ctrl+c>")
+	r.wantDo(submitDo{session.Stop{}})
+	r.shows("stopping", "Ctrl+C again leaves", "› later") // the words come back
+	r.wait(time.Second).keys("<ctrl+c>")
+	r.wantDo(quitDo{})
+}
+
+func TestSecondCtrlCMuchLaterOnlyStops(t *testing.T) {
+	t.Parallel()
+	r := openRig(t, 80, 24)
+	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")})
+	r.keys("<ctrl+c>").wait(3 * time.Second).keys("<ctrl+c>")
+	r.wantDo(submitDo{session.Stop{}}, submitDo{session.Stop{}})
+}
+
+func TestCtrlCAndCtrlDWhenIdle(t *testing.T) {
+	t.Parallel()
+	r := openRig(t, 80, 24)
+	r.keys("draft<ctrl+c>")
+	r.wantDo()
+	r.hides("draft")
+	r.keys("<ctrl+c>").shows("Ctrl+C again leaves")
+	r.wait(3 * time.Second).send(tickMsg{})
+	r.hides("again leaves")
+	r.keys("ab<home><ctrl+d>").wantDo()
+	r.shows("› b")
+	r.keys("<ctrl+d><ctrl+d>").wantDo(quitDo{})
+}
+
+func TestNewlines(t *testing.T) {
+	t.Parallel()
+	r := openRig(t, 80, 24)
+	r.keys(`one<alt+enter>two<ctrl+j>three\<enter>four<shift+enter>five<enter>`)
+	r.wantDo(say("one\ntwo\nthree\nfour\nfive"))
+}
+
+func TestPasteIsTextAndBigOnesAreFolded(t *testing.T) {
+	t.Parallel()
+	r := openRig(t, 80, 24)
+	r.send(pasteMsg("run /quit\r\nnot run\x1b[31m"))
+	r.wantDo()
+	r.shows("› run /quit", "not run[31m")
+	big := strings.Repeat("line\n", 20)
+	r.send(pasteMsg(big))
+	r.shows("[paste 1: 20 lines]")
+	r.keys("<left><right><backspace>").hides("paste 1")
+	r.send(pasteMsg(big)).keys("!<enter>")
+	r.wantDo(submitDo{session.Say{Parts: []hermes.Part{{Text: "run /quit\nnot run[31m" + big + "!"}}}})
+}
+
+func TestResetWipesTheLiveText(t *testing.T) {
+	t.Parallel()
+	r := openRig(t, 80, 24)
+	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, hermes.StepStarted{Step: 1})
+	r.send(hermes.TextDelta{Text: "wrong beginning"}).shows("wrong beginning")
+	r.send(hermes.Reset{Reason: "connection lost"}).hides("wrong beginning", "begins anew")
+	r.send(hermes.TextDelta{Text: "printed paragraph\n\nopen end"}).shows("printed paragraph", "open end")
+	r.send(hermes.Reset{Reason: "connection lost"}).hides("open end")
+	r.shows("the answer begins anew: connection lost")
+	r.send(hermes.TextDelta{Text: "right"}, answer("right"), hermes.TurnDone{Outcome: hermes.OutcomeDone, Text: "right"})
+	if n := strings.Count(r.v.text(), "right"); n != 1 {
+		t.Errorf("the answer stands there %d times:\n%s", n, r.v.text())
+	}
+}
+
+func TestLostDeltasAreMadeGoodFromTheStoredMessage(t *testing.T) {
+	t.Parallel()
+	r := openRig(t, 80, 24)
+	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, hermes.TextDelta{Text: "first half"}, answer("first half and second half"))
+	r.send(hermes.TurnDone{Outcome: hermes.OutcomeDone, Text: "first half and second half"})
+	if n := strings.Count(r.v.text(), "first half and second half"); n != 1 {
+		t.Errorf("the answer stands there %d times:\n%s", n, r.v.text())
+	}
+}
+
+func TestInterruptedTextStandsThereOnce(t *testing.T) {
+	t.Parallel()
+	events := []hermes.Event{
+		hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, hermes.TextDelta{Text: "half of it"},
+		answer("half of it\n\n[mark for the model]"), hermes.TurnDone{Outcome: hermes.OutcomeInterrupted, Text: "half of it"},
+	}
+	r := openRig(t, 80, 24)
+	for _, e := range events {
+		r.send(e)
+	}
+	r.hides("mark for the model").shows("interrupted")
+	var out, notes strings.Builder
+	play(NewPrinter(&out, &notes, Display{Plain: true}, 80, nil), events)
+	for _, got := range []string{r.v.text(), out.String()} {
+		if strings.Count(got, "half of it") != 1 {
+			t.Errorf("got\n%s", got)
+		}
+	}
+	if out.String() != "half of it\n" {
+		t.Errorf("printed %q", out.String())
+	}
+}
+
+func TestEndsOfTurns(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		done hermes.TurnDone
+		want string
+	}{
+		{hermes.TurnDone{Outcome: hermes.OutcomeFailed, Err: errors.New("openrouter answered with status 401: no such key")}, "status 401: no such key"},
+		{hermes.TurnDone{Outcome: hermes.OutcomeInterrupted, Duration: 2 * time.Second}, "interrupted after 2.0 s"},
+		{hermes.TurnDone{Outcome: hermes.OutcomeBudget, Text: "What was **done** so far.", Steps: 90, Duration: time.Hour}, "What was done so far."},
+		{hermes.TurnDone{Outcome: hermes.OutcomeDone, Text: "not streamed", Steps: 1, Duration: time.Second, Usage: hermes.Usage{Input: 5}}, "not streamed\n\n1.0 s · 5 tokens"},
+	} {
+		r := openRig(t, 80, 24)
+		r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, c.done)
+		r.shows(c.want)
+		r.hides("working")
+	}
+}
+
+func approval() hermes.Asked {
+	return hermes.Asked{ID: "q1", Approval: &hermes.Approval{
+		Tool: "terminal", Dir: "/work", Subject: "rm -rf build \u202e && " + strings.Repeat("echo word; ", 30) + "\x1b[2Jend",
+		Reviews: []hermes.Review{{Key: "rm", Reason: "recursive delete"}},
+	}}
+}
+
+func TestApprovalShowsTheWholeCommandAndHiddenCharacters(t *testing.T) {
+	t.Parallel()
+	r := openRig(t, 60, 20)
+	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval())
+	r.shows("<U+202E>", "␛[2Jend", "recursive delete", "in /work", "d deny")
+	if got := strings.Count(strings.NewReplacer("\n", "", "▌   ", "").Replace(r.v.text()), "echo word;"); got != 30 {
+		t.Errorf("%d of 30 words are shown:\n%s", got, r.v.text())
+	}
+}
+
+func TestApprovalAnswers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		keys string
+		want hermes.Consent
+	}{
+		{"<enter>", hermes.ConsentDenied}, {"<esc>", hermes.ConsentDenied},
+		{"o<enter>", hermes.ConsentOnce}, {"y<enter>", hermes.ConsentOnce},
+		{"s<enter>", hermes.ConsentSession}, {"a<enter>", hermes.ConsentAlways},
+		{"o<right><enter>", hermes.ConsentSession}, {"<right><enter>", hermes.ConsentOnce},
+		{"<left><enter>", hermes.ConsentAlways}, {"od<enter>", hermes.ConsentDenied}, {"n<enter>", hermes.ConsentDenied},
+	} {
+		r := openRig(t, 80, 24)
+		r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval())
+		r.wait(time.Second).keys(c.keys)
+		r.wantDo(submitDo{session.Reply{ID: "q1", Consent: c.want}})
+	}
+}
+
+func TestKeysOfSomebodyWhoIsWritingAnswerNothing(t *testing.T) {
+	t.Parallel()
+	r := openRig(t, 80, 24)
+	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")})
+	r.wait(time.Second).keys("th").send(approval())
+	for _, k := range []string{"a", "t", " ", "o"} {
+		r.wait(100 * time.Millisecond).keys(k)
+	}
+	r.wantDo()
+	if got := r.m.input.value(); got != "that o" {
+		t.Errorf("the input holds %q", got)
+	}
+	if got := r.m.ask().options[r.m.ask().at].consent; got != hermes.ConsentDenied {
+		t.Errorf("the answer pointed at is %q", got)
+	}
+}
+
+func TestCtrlCDeniesAndStops(t *testing.T) {
+	t.Parallel()
+	r := openRig(t, 80, 24)
+	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval())
+	r.keys("<ctrl+c>")
+	r.wantDo(submitDo{session.Reply{ID: "q1", Consent: hermes.ConsentDenied}}, submitDo{session.Stop{}})
+	r.hides("d deny")
+}
+
+func TestClarify(t *testing.T) {
+	t.Parallel()
+	question := func(multiple bool, choices ...string) hermes.Asked {
+		return hermes.Asked{ID: "q", Question: &hermes.Question{Text: "Which *one*?", Choices: choices, Multiple: multiple}}
+	}
+	for _, c := range []struct {
+		asked hermes.Asked
+		keys  string
+		want  []string
+	}{
+		{question(false, "red", "green"), "<enter>", []string{"red"}},
+		{question(false, "red", "green"), "<down><enter>", []string{"green"}},
+		{question(false, "red", "green"), "2", []string{"green"}},
+		{question(false, "red", "green"), "3blue<enter>", []string{"blue"}},
+		{question(false, "red", "green"), "none of it<enter>", []string{"none of it"}},
+		{question(false, "red", "green"), "x<esc>1", []string{"red"}},
+		{question(true, "red", "green", "blue"), "1<down><down><space><enter>", []string{"red", "blue"}},
+		{question(false), "free words<enter>", []string{"free words"}},
+	} {
+		r := openRig(t, 80, 24)
+		r.keys("draft")
+		r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, c.asked)
+		r.wait(time.Second).shows("Which one?")
+		r.keys(c.keys)
+		r.wantDo(submitDo{session.Reply{ID: "q", Answer: hermes.Answer{Texts: c.want}}})
+		if got := r.m.input.value(); got != "draft" {
+			t.Errorf("%q: the draft became %q", c.keys, got)
+		}
+	}
+}
+
+func TestSecretAnswerIsNeverShown(t *testing.T) {
+	t.Parallel()
+	r := openRig(t, 80, 24)
+	r.send(hermes.Asked{ID: "q", Question: &hermes.Question{Text: "Password?", Secret: true}})
+	r.wait(time.Second).keys("hunter2").hides("hunter2")
+	r.keys("<enter>").hides("hunter2")
+	r.wantDo(submitDo{session.Reply{ID: "q", Answer: hermes.Answer{Texts: []string{"hunter2"}}}})
+	if len(r.m.past.entries) > 0 {
+		t.Errorf("the history holds %q", r.m.past.entries)
+	}
+}
+
+func TestQuestionThatNobodyAnsweredCloses(t *testing.T) {
+	t.Parallel()
+	r := openRig(t, 80, 24)
+	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval(), hermes.AnswerTaken{ID: "q1"})
+	r.hides("d deny")
+	r.keys("hi<enter>").wantDo(say("hi"))
+}
+
+func TestSlashCommands(t *testing.T) {
+	t.Parallel()
+	r := openRig(t, 80, 24)
+	r.keys("/help<enter>").wantDo(commandDo{line: "/help"})
+	r.send(ranMsg{line: "/help", result: command.Result{Text: "**Session**\n\n- `/new` begin"}}).shows("› /help", "• /new begin")
+	r.wants()
+	r.send(ranMsg{line: "/new", result: command.Result{Confirm: "Begin a new session?"}}).shows("Begin a new session?", "y yes")
+	r.keys("<enter>").wantDo()
+	r.send(ranMsg{line: "/new", result: command.Result{Confirm: "Begin a new session?"}}).keys("y")
+	r.wantDo(commandDo{line: "/new", confirmed: true})
+	r.send(ranMsg{result: command.Result{Action: command.New, Arg: "plan"}}).wantDo(openDo{Want{Title: "plan"}})
+	r.send(openedMsg{id: "y"}, ranMsg{result: command.Result{Action: command.Switch, Arg: "z"}}).wantDo(openDo{Want{Resume: "z"}})
+	r.send(ranMsg{result: command.Result{Action: command.Quit}}).wantDo(quitDo{})
+	r.send(ranMsg{err: errors.New("there is no command /x")}).shows("there is no command /x")
+	r.keys("/etc/hosts is wrong<enter>").wantDo(say("/etc/hosts is wrong"))
+}
+
+func TestCommandMenu(t *testing.T) {
+	t.Parallel()
+	r := openRig(t, 80, 30)
+	r.keys("/st").shows("/status", "/steer PROMPT", "/stop")
+	r.keys("<esc>").hides("/steer PROMPT")
+	r.keys("o").shows("/stop").keys("<tab>")
+	if got := r.m.input.value(); got != "/stop " {
+		t.Errorf("Tab made %q", got)
+	}
+	r.keys("<ctrl+u>/st<down><down><enter>").wantDo(commandDo{line: "/stop"})
+	r.keys("/st<down><enter>").wantDo()
+	if got := r.m.input.value(); got != "/steer " {
+		t.Errorf("Enter on a command that needs words made %q", got)
+	}
+}
+
+func TestPathCompletion(t *testing.T) {
+	t.Parallel()
+	r := openRig(t, 80, 30)
+	for _, name := range []string{"source/main.go", "source/main_test.go", "readme.md", ".hidden"} {
+		path := filepath.Join(r.m.dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.keys("see re<tab>")
+	if got := r.m.input.value(); got != "see readme.md " {
+		t.Errorf("a single fit made %q", got)
+	}
+	r.keys("@so<tab>").shows("main.go", "main_test.go").keys("<esc>m<tab>")
+	if got, want := r.m.input.value(), "see readme.md @source"+string(filepath.Separator)+"main"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	r.keys("<down><tab>")
+	if got := r.m.input.value(); !strings.HasSuffix(got, "main_test.go ") {
+		t.Errorf("the menu gave %q", got)
+	}
+	r.keys("zzz<tab>").shows("nothing fits").hides(".hidden")
+}
+
+func TestHistoryGoesBackForthAndSearches(t *testing.T) {
+	t.Parallel()
+	r := openRig(t, 80, 24)
+	r.keys("first thing<enter>second thing<enter>two<alt+enter>rows<enter>dra")
+	r.wants()
+	for _, step := range []struct{ keys, want string }{
+		{"<up>", "two\nrows"}, {"<up>", "two\nrows"}, {"<up>", "second thing"}, {"<up>", "first thing"}, {"<up>", "first thing"},
+		{"<down>", "second thing"}, {"<down>", "two\nrows"}, {"<down>", "dra"}, {"<down>", "dra"},
+		{"<ctrl+r>first<enter>", "first thing"}, {"<ctrl+u><ctrl+r>thing<ctrl+r><enter>", "first thing"},
+		{"<ctrl+r>nothing like it<enter>", "first thing"}, {"<ctrl+r>x<esc>", "first thing"},
+	} {
+		r.keys(step.keys)
+		if got := r.m.input.value(); got != step.want {
+			t.Errorf("%s: %q, want %q", step.keys, got, step.want)
+		}
+	}
+	again := history{path: r.m.past.path}
+	again.load()
+	if got := strings.Join(again.entries, "|"); got != "first thing|second thing|two\nrows" {
+		t.Errorf("the file holds %q", got)
+	}
+}
+
+func TestQueuedMessagesAreShownUntilTheyBegin(t *testing.T) {
+	t.Parallel()
+	r := openRig(t, 80, 24)
+	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("one")})
+	r.keys("two<enter>").shows("next: two")
+	r.send(hermes.TurnDone{Outcome: hermes.OutcomeDone}, hermes.TurnStarted{Turn: 2, Message: hermes.UserText("two")}).hides("next: two")
+	r.shows("› two")
+	r.keys("three<enter>").send(hermes.Steered{Text: "three"}).hides("next: three")
+	r.shows("↳ three")
+	r.keys("/queue five<enter>").shows("next: five").send(hermes.Queued{Waiting: 3}).shows("2 waiting")
+	r.send(hermes.Queued{}).hides("next: five", "waiting")
+	r.keys("four<enter>").send(submittedMsg{op: say("four").op, err: errors.New("100 messages are waiting already")})
+	r.shows("100 messages are waiting already", "› four") // the words come back
+}
+
+func TestResumedSessionShowsWhereItStopped(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 80, 24, Display{})
+	r.send(openedMsg{id: "x", resumed: true, state: session.State{Row: hermes.Session{ID: "x", Title: "The bug"}, Cut: true, Transcript: []hermes.Message{
+		hermes.UserText("old"), {Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "older answer"}}},
+		hermes.UserText("question"), {Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "**answer**"}}},
+	}}})
+	r.shows("resumed: The bug, 4 messages", "› question", "answer", "/continue")
+	r.hides("older answer")
+}
+
+func TestCallsShown(t *testing.T) {
+	t.Parallel()
+	for shown, want := range map[CallsShown]int{CallsOff: 0, CallsNew: 2, CallsAll: 3, "": 3, CallsVerbose: 3} {
+		r := newRig(t, 80, 24, Display{Calls: shown})
+		for i, name := range []string{"read_file", "read_file", "terminal"} {
+			r.send(hermes.CallDone{Call: call(fmt.Sprint(i), name), Preview: "x"})
+		}
+		if got := strings.Count(r.v.text(), "┊"); got != want {
+			t.Errorf("%q shows %d calls, want %d", shown, got, want)
+		}
+	}
+}
+
+func TestFailuresSayWhatFailed(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{"error":"no such file: x\nTry search_files."}`: "no such file: x",
+		`{"output":"","exit_code":2}`:                    "exit 2",
+		`{"output":"","exit_code":0}`:                    "failed",
+		"no JSON":                                        "failed",
+		`{"error":null}`:                                 "failed",
+	} {
+		if got := whatFailed(text); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestNoColorHasNoColours(t *testing.T) {
+	t.Parallel()
+	for name, d := range map[string]Display{"no color": {NoColor: true, Reasoning: true, Summary: true}, "plain": {Plain: true, Reasoning: true}} {
+		tl := newTeller(d, 80, time.Now)
+		for _, e := range []hermes.Event{
+			hermes.TurnStarted{Message: hermes.UserText("x")}, hermes.ReasoningDelta{Text: "hm"}, hermes.TextDelta{Text: "`code` **bold**\n\n```go\nfunc x()\n```\n"},
+			hermes.CallDone{Call: call("1", "t"), Failed: true, Shown: "--- a\n+++ b\n-x\n+y"}, hermes.Notice{Level: hermes.NoticeWarning, Text: "careful"},
+			hermes.TurnDone{Outcome: hermes.OutcomeFailed, Err: errors.New("bad")},
+		} {
+			tl.event(e)
+		}
+		out := strings.Join(tl.take(), "\n")
+		if strings.Contains(out, "[3") && !d.Plain && hasColour(out) || d.Plain && strings.Contains(out, "\x1b") {
+			t.Errorf("%s: %q", name, out)
+		}
+	}
+}
+
+func hasColour(out string) bool {
+	for part := range strings.SplitSeq(out, "\x1b[") {
+		codes, _, _ := strings.Cut(part, "m")
+		for code := range strings.SplitSeq(codes, ";") {
+			if len(code) == 2 && (code[0] == '3' || code[0] == '9') {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func TestNarrowAndLowTerminals(t *testing.T) {
+	t.Parallel()
+	for _, size := range [][2]int{{20, 6}, {30, 10}, {12, 5}, {200, 60}} {
+		r := openRig(t, size[0], size[1])
+		work(r)
+		r.send(approval())
+		r.wait(time.Second).keys("<enter>")
+		r.keys("/st").keys("<ctrl+u>").send(pasteMsg("汉字汉字汉字汉字汉字汉字\n\n\nlast"))
+		r.keys("<up><up><left><down>")
+		r.v.resize(size[0]*2, size[1])
+		if err := r.s.resize(size[0] * 2); err != nil {
+			t.Fatal(err)
+		}
+		r.send(sizeMsg{size[0] * 2, size[1]})
+	}
+}
+
+// BenchmarkStream20000 is an answer in 20,000 pieces, drawn thirty times a
+// second as if it took ten seconds.
+func BenchmarkStream20000(b *testing.B) {
+	src, err := os.ReadFile(filepath.Join("..", "markup", "testdata", "tour.md"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	text := strings.Repeat(string(src), 80)
+	piece := len(text)/20000 + 1
+	for b.Loop() {
+		m := newModel(Options{Now: time.Now}, 80, 40)
+		s := &screen{w: io.Discard, width: 80}
+		m.update(openedMsg{id: "x"})
+		m.update(eventMsg{hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}})
+		i := 0
+		for rest := text; rest != ""; i++ {
+			n := min(piece, len(rest))
+			m.update(eventMsg{hermes.TextDelta{Text: rest[:n]}})
+			rest = rest[n:]
+			if i%66 == 0 {
+				if err := s.draw(m.teller.take(), m.view()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	}
+}

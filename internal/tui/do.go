@@ -1,0 +1,187 @@
+package tui
+
+import (
+	"context"
+	"encoding/base64"
+
+	"hermes/internal/command"
+	"hermes/internal/session"
+)
+
+func (c *chat) doAll(list []any) {
+	for _, do := range list {
+		c.do(do)
+	}
+}
+
+// do does what the model asks for. What may take time goes to the worker.
+func (c *chat) do(do any) {
+	s := c.session
+	if s == nil && needsSession(do) {
+		return // it was for a session that has been left
+	}
+	switch do := do.(type) {
+	case submitDo:
+		c.submit(s, do.op)
+	case commandDo:
+		call := command.Call{Session: s, Sessions: c.o.Sessions, Where: command.Terminal, Confirmed: do.confirmed, Models: c.o.Models, Settings: c.o.Settings, Memory: c.o.Memory, Skills: c.o.Skills, Spend: c.o.Spend}
+		c.later(func(ctx context.Context) any {
+			r, err := command.Run(ctx, do.line, call)
+			return ranMsg{do.line, r, err}
+		})
+	case stateDo:
+		c.later(func(ctx context.Context) any {
+			st, err := s.State(ctx)
+			if err != nil {
+				return nil
+			}
+			return stateMsg{st}
+		})
+	case openDo:
+		if do.want.Resume == "" { // else the present one stays until the other is there
+			c.drop()
+		}
+		c.later(func(ctx context.Context) any { return openSession(ctx, c.o.Open, do.want) })
+	case copyDo:
+		_ = c.screen.write("\x1b]52;c;" + base64.StdEncoding.EncodeToString([]byte(do.text)) + "\x07")
+	case bellDo:
+		_ = c.screen.write("\a")
+	case clearDo:
+		_ = c.screen.clear()
+		c.model.take()
+	case redrawDo:
+		_ = c.screen.write("\r\n")
+		c.screen.forget()
+		_ = c.screen.write("\x1b[H\x1b[2J")
+	case suspendDo:
+		c.suspend()
+	case quitDo:
+		c.leaving = true
+	}
+}
+
+// submit hands the session an op. What may be urgent does not stand in line.
+func (c *chat) submit(s Session, op session.Op) {
+	work := func(ctx context.Context) any { return submittedMsg{op, s.Submit(ctx, op)} }
+	switch op.(type) {
+	case session.Stop, session.Reply:
+		c.urgent.Go(func() { c.report(work(c.ctx)) })
+	default:
+		c.later(work)
+	}
+}
+
+func needsSession(do any) bool {
+	switch do.(type) {
+	case submitDo, commandDo, stateDo:
+		return true
+	}
+	return false
+}
+
+// report brings a message to the loop, as long as there is one.
+func (c *chat) report(msg any) {
+	if msg == nil {
+		return
+	}
+	select {
+	case c.msgs <- msg:
+	case <-c.done:
+		if got, ok := msg.(gotSession); ok && got.session != nil {
+			_ = got.session.Close() // it came too late; it has logged what went wrong
+		}
+	}
+}
+
+// later queues work that reports with a message.
+func (c *chat) later(work func(context.Context) any) {
+	job := func(ctx context.Context) { c.report(work(ctx)) }
+	select {
+	case c.ops <- job:
+	default: // the session has not answered for 256 requests
+		c.model.say(c.model.errorLines("the session does not answer; Ctrl+C twice leaves")...)
+	}
+}
+
+// work does the queued work in order, until the chat ends.
+func (c *chat) work(ctx context.Context, ended chan<- struct{}) {
+	defer close(ended)
+	for {
+		select {
+		case job := <-c.ops:
+			job(ctx)
+		case <-c.done:
+			return
+		}
+	}
+}
+
+// gotSession is a session that has been opened.
+type gotSession struct {
+	session Session
+	opened  openedMsg
+}
+
+func openSession(ctx context.Context, open func(context.Context, Want) (Session, bool, error), w Want) any {
+	s, resumed, err := open(ctx, w)
+	if err != nil {
+		return gotSession{opened: openedMsg{err: err}}
+	}
+	st, err := s.State(ctx)
+	return gotSession{s, openedMsg{id: s.ID(), state: st, resumed: resumed, err: err}}
+}
+
+// adopt makes a session the one of the chat.
+func (c *chat) adopt(got gotSession) {
+	if got.opened.err != nil && c.session != nil { // the present one goes on
+		c.model.say(c.model.errorLines(got.opened.err.Error())...)
+		return
+	}
+	if c.session != nil {
+		c.drop()
+		c.model.reset()
+	}
+	if got.session != nil {
+		c.session = got.session
+		c.events, c.leave = got.session.Subscribe(256)
+	}
+	c.doAll(c.model.update(got.opened))
+	if got.opened.err != nil {
+		c.leaving = true
+	}
+}
+
+// drop lets go of the session and closes it beside the loop.
+func (c *chat) drop() {
+	if c.session == nil {
+		return
+	}
+	s, closed := c.session, make(chan struct{})
+	c.leave()
+	c.session, c.events = nil, nil
+	c.closing = append(c.closing, closed)
+	go func() { // awaited before Run returns
+		defer close(closed)
+		_ = s.Close() // the session has logged what went wrong
+	}()
+}
+
+// suspend gives the terminal back to the shell until the chat is continued.
+func (c *chat) suspend() {
+	if !canSuspend {
+		c.model.hint = "this system cannot suspend a program"
+		return
+	}
+	_ = c.screen.stop()
+	c.tty.restore()
+	suspendProcess()
+	if err := c.tty.raw(); err != nil {
+		c.leaving = true
+		return
+	}
+	width, height := c.tty.size()
+	c.screen.width = width
+	_ = c.screen.start()
+	c.doAll(c.model.update(sizeMsg{width, height}))
+	c.draw()
+}

@@ -1,0 +1,203 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"hermes/internal/markup"
+)
+
+// A pasted text at least this long is folded: the input shows a label for it.
+const (
+	foldLines = 8
+	foldBytes = 1000
+	maxInput  = 1 << 20 // bytes; more is refused
+)
+
+// foldBase is the first of the private characters that stand for folded
+// pastes. As one character a paste is moved over and deleted as a whole.
+const foldBase = '\U000F0000'
+
+// editor is a text of several lines with a cursor.
+type editor struct {
+	text  []rune
+	cur   int
+	folds []string
+	yank  []rune // what was cut last
+	goal  int    // the column that up and down keep to; -1 is none
+}
+
+func newEditor() editor { return editor{goal: -1} }
+
+// value is the text with folded pastes put in.
+func (e *editor) value() string {
+	var b strings.Builder
+	for _, r := range e.text {
+		if i, ok := e.foldOf(r); ok {
+			b.WriteString(e.folds[i])
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+func (e *editor) foldOf(r rune) (int, bool) {
+	i := int(r - foldBase)
+	return i, r >= foldBase && i < len(e.folds)
+}
+
+func (e *editor) empty() bool { return len(e.text) == 0 }
+
+// set replaces the text and puts the cursor at its end.
+func (e *editor) set(text string) {
+	e.text = []rune(cleanInput(text))
+	e.cur, e.goal, e.folds = len(e.text), -1, nil
+}
+
+func (e *editor) insert(text string) {
+	e.insertRunes([]rune(cleanInput(text)))
+}
+
+func (e *editor) insertRunes(r []rune) {
+	e.text = slices.Insert(e.text, e.cur, r...)
+	e.cur += len(r)
+	e.goal = -1
+}
+
+// paste inserts a text, folded if it is long. It reports whether it fitted.
+func (e *editor) paste(text string) bool {
+	text = cleanInput(text)
+	if len(text)+len(e.value()) > maxInput {
+		return false
+	}
+	if len(text) < foldBytes && strings.Count(text, "\n") < foldLines || len(e.folds) >= 0x1000 {
+		e.insert(text)
+		return true
+	}
+	e.folds = append(e.folds, text)
+	e.insertRunes([]rune{foldBase + rune(len(e.folds)-1)})
+	return true
+}
+
+// cleanInput makes line ends one kind and drops control characters and the
+// private ones that stand for folds.
+func cleanInput(text string) string {
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' {
+			return r
+		}
+		if unicode.IsControl(r) || r >= foldBase && r < foldBase+0x1000 || r == utf8.RuneError {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// left and right are the ends of the character beside the cursor.
+func (e *editor) left() int {
+	if e.cur == 0 {
+		return 0
+	}
+	start := e.cur
+	for start > 0 && e.cur-start < 32 && e.text[start-1] != '\n' {
+		start--
+	}
+	if start == e.cur {
+		return e.cur - 1
+	}
+	last := start
+	for at := start; at < e.cur; {
+		last = at
+		at += clusterRunes(e.text[at:e.cur])
+	}
+	return last
+}
+
+func (e *editor) right() int {
+	if e.cur >= len(e.text) {
+		return len(e.text)
+	}
+	return e.cur + clusterRunes(e.text[e.cur:])
+}
+
+func clusterRunes(text []rune) int {
+	if len(text) == 1 || text[0] < utf8.RuneSelf && text[1] < utf8.RuneSelf {
+		return 1
+	}
+	s := string(text[:min(len(text), 32)])
+	n, _ := markup.Cluster(s)
+	return utf8.RuneCountInString(s[:n])
+}
+
+func (e *editor) move(to int) {
+	e.cur = min(max(to, 0), len(e.text))
+	e.goal = -1
+}
+
+// cut removes from..to and keeps it for yank where keep is set.
+func (e *editor) cut(from, to int, keep bool) {
+	if from >= to {
+		return
+	}
+	if keep {
+		e.yank = slices.Clone(e.text[from:to])
+	}
+	e.text = slices.Delete(e.text, from, to)
+	e.move(from)
+}
+
+func (e *editor) wordLeft() int {
+	i := e.cur
+	for i > 0 && !wordRune(e.text[i-1]) {
+		i--
+	}
+	for i > 0 && wordRune(e.text[i-1]) {
+		i--
+	}
+	return i
+}
+
+func (e *editor) wordRight() int {
+	i := e.cur
+	for i < len(e.text) && !wordRune(e.text[i]) {
+		i++
+	}
+	for i < len(e.text) && wordRune(e.text[i]) {
+		i++
+	}
+	return i
+}
+
+// blankLeft is where the blank-separated word before the cursor begins.
+func (e *editor) blankLeft() int {
+	i := e.cur
+	for i > 0 && unicode.IsSpace(e.text[i-1]) {
+		i--
+	}
+	for i > 0 && !unicode.IsSpace(e.text[i-1]) {
+		i--
+	}
+	return i
+}
+
+func wordRune(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+func (e *editor) lineStart() int {
+	i := e.cur
+	for i > 0 && e.text[i-1] != '\n' {
+		i--
+	}
+	return i
+}
+
+func (e *editor) lineEnd() int {
+	i := e.cur
+	for i < len(e.text) && e.text[i] != '\n' {
+		i++
+	}
+	return i
+}

@@ -1,0 +1,284 @@
+package tui
+
+import (
+	"strings"
+
+	"hermes"
+	"hermes/internal/session"
+)
+
+// key takes a key press. Whatever is open gets it first: a question, the
+// search, the menu; then the input.
+func (m *model) key(k keyMsg) []any {
+	last := m.lastKey
+	m.lastKey = m.now()
+	m.hint = ""
+	if k.name != "ctrl+c" {
+		m.leaving = false
+	}
+	switch k.name {
+	case "ctrl+c":
+		return m.interrupt()
+	case "ctrl+z":
+		return []any{suspendDo{}}
+	case "ctrl+l":
+		return []any{redrawDo{}}
+	}
+	if a := m.ask(); a != nil {
+		a.armed = a.armed || m.now().Sub(maxTime(last, a.shown)) >= settle
+		if do, taken := m.askKey(a, k); taken {
+			return do
+		}
+	}
+	if m.find != nil && m.searchKey(k) {
+		return nil
+	}
+	if m.menu.open() {
+		if do, taken := m.menuKey(k); taken {
+			return do
+		}
+	}
+	return m.inputKey(k)
+}
+
+// interrupt is Ctrl+C: it stops the turn; twice, or with nothing to stop, it
+// leaves.
+func (m *model) interrupt() []any {
+	now := m.now()
+	if m.leaving && now.Before(m.leaveBy) {
+		return []any{quitDo{}}
+	}
+	m.menu.close()
+	m.find = nil
+	if a := m.ask(); a != nil && a.confirm != "" {
+		m.asks = m.asks[1:]
+		m.present()
+		return nil
+	}
+	if !m.busy && (!m.input.empty() || m.draft != nil) {
+		m.input = newEditor()
+		return nil
+	}
+	m.leaving, m.leaveBy = true, now.Add(leaveTime)
+	if !m.busy {
+		return nil
+	}
+	m.stopping = true
+	if len(m.waiting) > 0 && m.input.empty() {
+		m.input.set(strings.Join(m.waiting, "\n\n"))
+	}
+	m.waiting = nil
+	var do []any
+	for _, a := range m.asks {
+		if a.approval != nil {
+			do = append(do, submitDo{a.consent(hermes.ConsentDenied)})
+		}
+	}
+	m.asks = nil
+	m.unstash()
+	return append(do, submitDo{session.Stop{}})
+}
+
+// askKey takes a key for a question. Not taken, it goes to the input.
+func (m *model) askKey(a *ask, k keyMsg) ([]any, bool) {
+	switch {
+	case a.confirm != "":
+		return m.confirmKey(a, k), true
+	case a.approval != nil && a.armed:
+		return m.approvalKey(a, k)
+	case a.approval != nil:
+		return nil, false // somebody is writing: the keys are not meant for it
+	case a.typing:
+		return m.answerKey(a, k)
+	case a.armed:
+		return m.choiceKey(a, k)
+	}
+	return nil, true
+}
+
+func (m *model) confirmKey(a *ask, k keyMsg) []any {
+	yes := k.text == "y" || k.text == "Y" || k.name == "enter" && a.at == 0
+	no := k.text == "n" || k.text == "N" || k.name == "esc" || k.name == "enter" && a.at == 1
+	switch {
+	case yes:
+		m.asks = m.asks[1:]
+		m.present()
+		return m.later(commandDo{line: a.confirm, confirmed: true})
+	case no:
+		m.asks = m.asks[1:]
+		m.present()
+	case k.name == "left" || k.name == "right" || k.name == "tab" || k.name == "up" || k.name == "down":
+		a.at = 1 - a.at
+	}
+	return nil
+}
+
+// approvalKey: a letter or an arrow points at an answer, Enter gives it. So
+// no single stray key can allow anything, and Enter alone denies.
+func (m *model) approvalKey(a *ask, k keyMsg) ([]any, bool) {
+	switch k.name {
+	case "enter":
+		o := a.options[a.at]
+		words := "allowed " + o.label
+		if o.consent == hermes.ConsentDenied {
+			words = "denied"
+		}
+		return m.resolve(a.consent(o.consent), words), true
+	case "esc":
+		return m.resolve(a.consent(hermes.ConsentDenied), "denied"), true
+	case "left", "up", "shift+tab":
+		a.at = (a.at + len(a.options) - 1) % len(a.options)
+		return nil, true
+	case "right", "down", "tab":
+		a.at = (a.at + 1) % len(a.options)
+		return nil, true
+	}
+	if !m.input.empty() {
+		return nil, false
+	}
+	for i, o := range a.options {
+		if strings.EqualFold(k.text, o.key) || k.text == "y" && i == 0 || k.text == "n" && o.key == "d" {
+			a.at = i
+			return nil, true
+		}
+	}
+	return nil, false
+}
+
+func (m *model) choiceKey(a *ask, k keyMsg) ([]any, bool) {
+	switch k.name {
+	case "up", "shift+tab":
+		a.at = (a.at + len(a.options) - 1) % len(a.options)
+	case "down", "tab":
+		a.at = (a.at + 1) % len(a.options)
+	case "space":
+		if a.question.Multiple && a.at < a.other() {
+			a.marked[a.at] = !a.marked[a.at]
+		}
+	case "enter":
+		if a.at == a.other() {
+			a.typing = true
+			m.stash()
+			return nil, true
+		}
+		texts := a.chosen()
+		return m.resolve(a.answer(texts...), strings.Join(texts, ", ")), true
+	default:
+		return m.choiceText(a, k)
+	}
+	return nil, true
+}
+
+// choiceText: a number picks a choice, other text begins an answer of one's
+// own.
+func (m *model) choiceText(a *ask, k keyMsg) ([]any, bool) {
+	for i, o := range a.options {
+		if k.text != o.key {
+			continue
+		}
+		a.at = i
+		if a.question.Multiple && i < a.other() {
+			a.marked[i] = !a.marked[i]
+			return nil, true
+		}
+		return m.choiceKey(a, keyMsg{name: "enter"})
+	}
+	if k.text == "" {
+		return nil, true
+	}
+	a.typing = true
+	m.stash()
+	return nil, false
+}
+
+func (m *model) answerKey(a *ask, k keyMsg) ([]any, bool) {
+	switch k.name {
+	case "enter":
+		text := strings.TrimSpace(m.input.value())
+		if text == "" {
+			return nil, true
+		}
+		words := oneLine(text)
+		if a.question.Secret {
+			words = "••••••"
+		}
+		return m.resolve(a.answer(text), words), true
+	case "esc":
+		if len(a.options) > 0 {
+			a.typing = false
+			m.unstash()
+		}
+		return nil, true
+	case "up", "down", "tab", "ctrl+r":
+		return nil, true
+	}
+	return nil, false
+}
+
+func (m *model) searchKey(k keyMsg) bool {
+	f := m.find
+	switch k.name {
+	case "ctrl+r":
+		f.again(&m.past, f.at)
+	case "backspace":
+		if r := []rune(f.text); len(r) > 0 {
+			f.text = string(r[:len(r)-1])
+		}
+		f.again(&m.past, len(m.past.entries))
+	case "esc", "ctrl+g":
+		m.find = nil
+	case "enter", "tab", "right", "left", "up", "down", "home", "end":
+		if f.found != "" {
+			m.input.set(f.found)
+		}
+		m.find = nil
+	default:
+		if k.text == "" {
+			m.find = nil
+			return false
+		}
+		f.text += k.text
+		f.again(&m.past, len(m.past.entries))
+	}
+	return true
+}
+
+func (f *search) again(h *history, from int) {
+	found, at, ok := h.search(f.text, from)
+	if ok {
+		f.found, f.at = found, at
+		return
+	}
+	if from == len(h.entries) {
+		f.found = ""
+	}
+}
+
+// menuKey moves in the completion menu and takes from it.
+func (m *model) menuKey(k keyMsg) ([]any, bool) {
+	switch k.name {
+	case "up":
+		m.menu.step(-1)
+	case "down":
+		m.menu.step(1)
+	case "tab":
+		m.accept(m.menu.choices[m.menu.at])
+	case "shift+tab":
+		m.menu.step(-1)
+	case "esc":
+		m.menu.close()
+	case "enter":
+		if !m.menu.chosen {
+			return nil, false
+		}
+		c := m.menu.choices[m.menu.at]
+		m.accept(c)
+		if c.more || !strings.HasPrefix(c.insert, "/") || m.menu.from > 0 {
+			return nil, true
+		}
+		return m.send(), true
+	default:
+		return nil, false
+	}
+	return nil, true
+}

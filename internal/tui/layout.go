@@ -1,0 +1,105 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"hermes/internal/markup"
+)
+
+// place is a character of the input as it is drawn.
+type place struct {
+	at    int // index into the text
+	shown string
+	width int
+}
+
+// inputRow is a row of the input as it is drawn.
+type inputRow struct {
+	start  int // index of its first character
+	places []place
+}
+
+// layout breaks the text into rows of a width. There is always a row, and the
+// cursor always has one.
+func (e *editor) layout(width int) (rows []inputRow, row, col int) {
+	rows = []inputRow{{}}
+	used := 0
+	for at := 0; at < len(e.text); {
+		if e.text[at] == '\n' {
+			if at == e.cur {
+				row, col = len(rows)-1, used
+			}
+			at++
+			rows, used = append(rows, inputRow{start: at}), 0
+			continue
+		}
+		n, shown, w := e.draw(at)
+		w = min(w, width)
+		if used+w > width {
+			rows, used = append(rows, inputRow{start: at}), 0
+		}
+		if at <= e.cur && e.cur < at+n {
+			row, col = len(rows)-1, used
+		}
+		last := &rows[len(rows)-1]
+		last.places = append(last.places, place{at, markup.Clip(shown, width), w})
+		used += w
+		at += n
+	}
+	if e.cur == len(e.text) {
+		if used >= width {
+			rows, used = append(rows, inputRow{start: len(e.text)}), 0
+		}
+		row, col = len(rows)-1, used
+	}
+	return rows, row, col
+}
+
+// draw shows the character at an index: how many runes it takes, its picture
+// and its width.
+func (e *editor) draw(at int) (n int, shown string, width int) {
+	r := e.text[at]
+	switch i, folded := e.foldOf(r); {
+	case folded:
+		label := fmt.Sprintf("[paste %d: %s]", i+1, plural(strings.Count(strings.TrimSuffix(e.folds[i], "\n"), "\n")+1, "line"))
+		return 1, label, len(label)
+	case r == '\t':
+		return 1, "    ", 4
+	case r < utf8.RuneSelf && (at+1 == len(e.text) || e.text[at+1] < utf8.RuneSelf):
+		return 1, string(r), 1
+	}
+	n = clusterRunes(e.text[at:])
+	shown = string(e.text[at : at+n])
+	width = markup.Width(shown)
+	if width == 0 || markup.Visible(shown) != shown {
+		shown = markup.Visible(shown)
+		width = markup.Width(shown)
+	}
+	return n, shown, width
+}
+
+// vertical moves the cursor a row up or down. It reports false at the edge.
+func (e *editor) vertical(step, width int) bool {
+	rows, row, col := e.layout(width)
+	to := row + step
+	if to < 0 || to >= len(rows) {
+		return false
+	}
+	goal := e.goal
+	if goal < 0 {
+		goal = col
+	}
+	at, used := rows[to].start, 0
+	for _, p := range rows[to].places {
+		n, _, _ := e.draw(p.at)
+		if used+p.width > goal || to+1 < len(rows) && p.at+n == rows[to+1].start {
+			break // past the goal, or where the next row begins
+		}
+		used += p.width
+		at = p.at + n
+	}
+	e.cur, e.goal = at, goal
+	return true
+}

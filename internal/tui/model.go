@@ -1,0 +1,137 @@
+package tui
+
+import (
+	"sync"
+	"time"
+
+	"hermes"
+	"hermes/internal/command"
+	"hermes/internal/session"
+)
+
+// What happens to the chat.
+type (
+	// keyMsg is a key: its name such as "enter" or "ctrl+c", and the text it
+	// writes, if any.
+	keyMsg struct{ name, text string }
+	// pasteMsg is text that was pasted.
+	pasteMsg string
+	// sizeMsg is the size of the terminal, in cells.
+	sizeMsg struct{ width, height int }
+	// tickMsg comes about ten times a second while something moves.
+	tickMsg struct{}
+	// eventMsg is an event of the session.
+	eventMsg struct{ event hermes.Event }
+	// openedMsg tells that a session is there, or why not.
+	openedMsg struct {
+		id      string
+		state   session.State
+		resumed bool
+		err     error
+	}
+	// stateMsg tells how the session stands after something changed.
+	stateMsg struct{ state session.State }
+	// submittedMsg tells that the session has taken an op, or why not.
+	submittedMsg struct {
+		op  session.Op
+		err error
+	}
+	// ranMsg tells what a slash command gave.
+	ranMsg struct {
+		line   string
+		result command.Result
+		err    error
+	}
+)
+
+// What the chat wants done.
+type (
+	submitDo  struct{ op session.Op }
+	commandDo struct {
+		line      string
+		confirmed bool
+	}
+	openDo    struct{ want Want }
+	stateDo   struct{}
+	copyDo    struct{ text string }
+	bellDo    struct{}
+	clearDo   struct{}
+	redrawDo  struct{}
+	suspendDo struct{}
+	quitDo    struct{}
+)
+
+// model is the whole state of the chat.
+type model struct {
+	*teller
+	dir     string // for the completion of paths
+	trusted bool   // destructive commands are not confirmed
+	height  int
+
+	input editor
+	draft *editor // what was being written when a question came
+	past  history
+	menu  menu
+	find  *search
+	asks  []*ask // open questions; the first is shown
+
+	opened  bool
+	id      string
+	spoken  bool // the session has a message
+	title   string
+	window  int
+	early   []any           // what waits for the session to be there
+	skill   func() []choice // what may be called by name
+	waiting []string        // messages that were sent and have not begun
+	queued  int             // how many the session says are waiting
+
+	busy     bool
+	began    time.Time
+	stopping bool
+	leaving  bool // Ctrl+C was pressed once
+	leaveBy  time.Time
+	spin     int
+	hint     string
+	lastKey  time.Time
+	closed   bool // the session has ended
+}
+
+// search is the search in what was sent before.
+type search struct {
+	text  string
+	at    int
+	found string
+}
+
+func newModel(o Options, width, height int) *model {
+	return &model{
+		teller: newTeller(o.Display, width-1, o.Now),
+		dir:    o.Dir, trusted: o.Trusted, height: height,
+		input: newEditor(),
+		past:  history{path: o.History},
+		skill: sync.OnceValue(func() []choice { return skillChoices(o.Skills) }),
+	}
+}
+
+// cols is the width that the live region may use: a column stays free, since
+// terminals differ in what they do at the last one.
+func (m *model) cols() int { return max(m.width, 10) }
+
+// moving reports whether something on the screen changes with time.
+func (m *model) moving() bool { return m.busy || m.leaving || !m.opened && len(m.waiting) > 0 }
+
+// ask is the question that is shown, or nil.
+func (m *model) ask() *ask {
+	if len(m.asks) == 0 {
+		return nil
+	}
+	return m.asks[0]
+}
+
+// stored is the id of the session, if there is something to resume.
+func (m *model) stored() string {
+	if !m.spoken {
+		return ""
+	}
+	return m.id
+}

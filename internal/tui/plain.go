@@ -1,0 +1,267 @@
+package tui
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+
+	"hermes"
+	"hermes/internal/command"
+	"hermes/internal/markup"
+	"hermes/internal/session"
+)
+
+// plainChat is the chat without a live region: a line in, an answer out. It
+// is for terminals that understand no sequences and for input from a pipe.
+type plainChat struct {
+	o       Options
+	out     writer
+	printer *rawPrinter
+	lines   chan string // closed at the end of the input
+	session Session
+	spoken  bool // the session has a message
+}
+
+func runPlain(ctx context.Context, o Options) (id string, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	c := &plainChat{o: o, out: writer{w: o.Out}, lines: make(chan string)}
+	for _, line := range o.Greeting {
+		c.out.write(line + "\n")
+	}
+	if err := c.open(ctx, Want{First: true}); err != nil {
+		return "", err
+	}
+	defer func() {
+		if c.spoken {
+			id = c.session.ID()
+		}
+		err = errors.Join(err, c.session.Close())
+	}()
+	go c.read(ctx) // ends with the context or with the input; a read that hangs ends with the process
+	if o.First != "" {
+		if err := c.turn(ctx, session.Say{Parts: []hermes.Part{{Text: o.First}}}); err != nil {
+			return "", err
+		}
+	}
+	for {
+		c.out.write("> ")
+		line, ok := c.line(ctx)
+		if !ok {
+			c.out.endLine()
+			return "", nil
+		}
+		for strings.HasSuffix(line, "\\") {
+			c.out.write("  ")
+			next, more := c.line(ctx)
+			line = strings.TrimSuffix(line, "\\") + "\n" + next
+			if !more {
+				break
+			}
+		}
+		leave, err := c.take(ctx, strings.TrimSpace(line))
+		if err != nil || leave {
+			return "", err
+		}
+	}
+}
+
+func (c *plainChat) open(ctx context.Context, w Want) error {
+	s, resumed, err := c.o.Open(ctx, w)
+	if err != nil {
+		return err
+	}
+	c.session, c.spoken = s, resumed
+	c.printer = &rawPrinter{out: writer{w: c.o.Out}, notes: writer{w: c.o.Out}, teller: newTeller(c.o.Display, 80, c.o.Now)}
+	if resumed {
+		st, err := s.State(ctx)
+		if err != nil {
+			return err
+		}
+		c.out.write(fmt.Sprintf("resumed: %s\n", oneLine(markup.Visible(firstOf(st.Row.Title, st.Row.ID)))))
+	}
+	return nil
+}
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+func (c *plainChat) read(ctx context.Context) {
+	defer close(c.lines)
+	in := bufio.NewReader(c.o.In)
+	for {
+		line, err := in.ReadString('\n')
+		if line = strings.TrimRight(line, "\r\n"); err == nil || line != "" {
+			select {
+			case c.lines <- line:
+			case <-ctx.Done():
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (c *plainChat) line(ctx context.Context) (string, bool) {
+	select {
+	case line, ok := <-c.lines:
+		return line, ok
+	case <-ctx.Done():
+		return "", false
+	}
+}
+
+// take does what a line says and reports whether the person leaves.
+func (c *plainChat) take(ctx context.Context, line string) (leave bool, err error) {
+	if line == "" {
+		return false, nil
+	}
+	if _, _, ok := command.Split(line); ok {
+		return c.command(ctx, line, c.o.Trusted)
+	}
+	return false, c.turn(ctx, session.Say{Parts: []hermes.Part{{Text: line}}})
+}
+
+func (c *plainChat) command(ctx context.Context, line string, confirmed bool) (bool, error) {
+	s := &holding{Session: c.session}
+	r, err := command.Run(ctx, line, command.Call{Session: s, Sessions: c.o.Sessions, Where: command.Terminal, Confirmed: confirmed, Models: c.o.Models, Settings: c.o.Settings, Memory: c.o.Memory, Skills: c.o.Skills, Spend: c.o.Spend})
+	if err != nil {
+		c.out.write(markup.Visible(err.Error()) + "\n")
+		return false, nil
+	}
+	if r.Confirm != "" {
+		c.out.write(r.Confirm + " [y/N] ")
+		if answer, _ := c.line(ctx); !strings.EqualFold(strings.TrimSpace(answer), "y") {
+			return false, nil
+		}
+		return c.command(ctx, line, true)
+	}
+	if r.Text != "" {
+		c.out.write(markup.Plain(r.Text, 80) + "\n")
+	}
+	if s.op != nil {
+		return false, c.turn(ctx, s.op)
+	}
+	switch r.Action {
+	case command.Send:
+		return false, c.turn(ctx, session.Say{Parts: r.Message})
+	case command.Quit:
+		return true, nil
+	case command.Switch:
+		before := c.session
+		if err := c.open(ctx, Want{Resume: r.Arg}); err != nil {
+			c.out.write(markup.Visible(err.Error()) + "\n")
+			return false, nil
+		}
+		if err := before.Close(); err != nil {
+			c.out.write(markup.Visible(err.Error()) + "\n")
+		}
+	case command.Thinking:
+		c.printer.teller.d.Reasoning = r.Arg == "show"
+	case command.New, command.Clear:
+		if err := c.session.Close(); err != nil {
+			c.out.write(markup.Visible(err.Error()) + "\n")
+		}
+		return false, c.open(ctx, Want{Title: r.Arg})
+	}
+	return false, nil
+}
+
+// holding keeps back an op of a command that begins a turn, so that the turn
+// can be followed from its start.
+type holding struct {
+	Session
+	op session.Op
+}
+
+// Submit hands on what begins no turn.
+func (h *holding) Submit(ctx context.Context, op session.Op) error {
+	switch op.(type) {
+	case session.Say, session.Steer, session.Retry, session.Continue, session.Compress:
+		h.op = op
+		return nil
+	}
+	return h.Session.Submit(ctx, op)
+}
+
+// turn runs one turn. Ctrl+C interrupts it and not the chat.
+func (c *plainChat) turn(ctx context.Context, op session.Op) error {
+	stop, release := signal.NotifyContext(ctx, os.Interrupt)
+	defer release()
+	done, err := follow(stop, c.session, op, asking{c, stop})
+	switch {
+	case err == nil && done.Err != nil:
+		c.out.write(markup.Visible(done.Err.Error()) + "\n")
+	case errors.Is(err, session.ErrClosed), c.printer.Err() != nil:
+		return err
+	case err != nil:
+		c.out.write(markup.Visible(err.Error()) + "\n")
+	}
+	return nil
+}
+
+// asking prints a turn and puts its questions to the person.
+type asking struct {
+	*plainChat
+	ctx context.Context
+}
+
+func (a asking) Err() error { return a.printer.Err() }
+
+func (a asking) Event(e hermes.Event) {
+	if _, ok := e.(hermes.TurnStarted); ok {
+		a.spoken = true
+	}
+	asked, ok := e.(hermes.Asked)
+	if !ok {
+		a.printer.Event(e)
+		return
+	}
+	a.printer.out.endLine()
+	q := newAsk(asked, a.o.Now())
+	for _, line := range q.lines(a.printer.teller.theme, 80) {
+		a.out.write(line + "\n")
+	}
+	reply := a.reply(a.ctx, q)
+	if err := a.session.Submit(context.WithoutCancel(a.ctx), reply); err != nil {
+		a.out.write(markup.Visible(err.Error()) + "\n")
+	}
+}
+
+// reply reads an answer. No input, or none that fits, denies.
+func (c *plainChat) reply(ctx context.Context, q *ask) session.Reply {
+	if q.approval != nil {
+		c.out.write("allow? [o]nce, for this [s]ession, [a]lways, [D]eny: ")
+		line, _ := c.line(ctx)
+		line = strings.ToLower(strings.TrimSpace(line))
+		for _, o := range q.options {
+			if line == o.key || line == string(o.consent) {
+				return q.consent(o.consent)
+			}
+		}
+		return q.consent(hermes.ConsentDenied)
+	}
+	for _, o := range q.options {
+		c.out.write("  " + o.key + ". " + oneLine(o.label) + "\n")
+	}
+	c.out.write("answer: ")
+	line, _ := c.line(ctx)
+	line = strings.TrimSpace(line)
+	texts, own := q.picked(line)
+	if own {
+		c.out.write("your answer: ")
+		line, _ = c.line(ctx)
+		texts = append(texts, strings.TrimSpace(line))
+	}
+	return q.answer(texts...)
+}

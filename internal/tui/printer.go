@@ -1,0 +1,228 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"hermes"
+	"hermes/internal/session"
+)
+
+// Printer writes what happens in one turn, without a live region. It is for a
+// single question and for terminals that can do no more.
+type Printer interface {
+	// Event takes the events of a turn in order.
+	Event(e hermes.Event)
+	// Err is the first error of writing, such as a closed pipe.
+	Err() error
+}
+
+// NewPrinter shows a turn as it goes. On a terminal the answer is rendered,
+// block by block, with a line for each tool call. Otherwise (d.Plain) the
+// answer goes to out exactly as the model wrote it and the rest to notes. A
+// now of nil is time.Now.
+func NewPrinter(out, notes io.Writer, d Display, width int, now func() time.Time) Printer {
+	if d.Plain {
+		return &rawPrinter{out: writer{w: out}, notes: writer{w: notes}, teller: newTeller(d, 100, now)}
+	}
+	return &richPrinter{out: writer{w: out}, teller: newTeller(d, width-1, now)}
+}
+
+// NewFinalPrinter writes the final text of the turn and nothing else.
+func NewFinalPrinter(out io.Writer) Printer { return &finalPrinter{out: writer{w: out}} }
+
+// writer remembers the first error.
+type writer struct {
+	w   io.Writer
+	err error
+	mid bool // the last line has not ended
+}
+
+func (w *writer) write(text string) {
+	if text == "" || w.err != nil {
+		return
+	}
+	_, w.err = io.WriteString(w.w, text)
+	w.mid = !strings.HasSuffix(text, "\n")
+}
+
+func (w *writer) endLine() {
+	if w.mid {
+		w.write("\n")
+	}
+}
+
+// richPrinter renders for a terminal.
+type richPrinter struct {
+	out    writer
+	teller *teller
+}
+
+func (p *richPrinter) Event(e hermes.Event) {
+	switch e := e.(type) {
+	case hermes.TurnStarted:
+		return // the question stands on the command line
+	case hermes.TurnDone:
+		if e.Outcome == hermes.OutcomeFailed {
+			p.teller.flush()
+			break
+		}
+		p.teller.event(e)
+	default:
+		p.teller.event(e)
+	}
+	for _, line := range p.teller.take() {
+		p.out.write(line + "\n")
+	}
+}
+
+func (p *richPrinter) Err() error { return p.out.err }
+
+// rawPrinter writes the text of the model unchanged and tells the rest apart
+// from it.
+type rawPrinter struct {
+	out, notes writer
+	teller     *teller
+	step       strings.Builder
+	held       string // the end of a step's text that was not streamed
+	wrote      bool
+}
+
+func (p *rawPrinter) Event(e hermes.Event) {
+	if held := p.held; held != "" {
+		p.held = ""
+		if !interrupts(e) {
+			p.text(held)
+		}
+		p.endStep()
+	}
+	switch e := e.(type) {
+	case hermes.TextDelta:
+		p.text(e.Text)
+	case hermes.Reset:
+		p.endStep()
+		p.note(e)
+	case hermes.Appended:
+		if m := e.Message; m.Role == hermes.RoleAssistant {
+			if rest, ok := strings.CutPrefix(m.Visible(), p.step.String()); ok && rest != "" {
+				p.held = rest
+				return
+			}
+			p.endStep()
+		}
+	case hermes.CallDone:
+		p.teller.callDone(e)
+		p.flushNotes()
+	case hermes.Notice:
+		p.note(e)
+	case hermes.TurnDone:
+		p.done(e)
+	}
+}
+
+func (p *rawPrinter) endStep() {
+	p.out.endLine()
+	p.step.Reset()
+}
+
+func (p *rawPrinter) text(s string) {
+	if p.step.Len() == 0 && p.wrote && strings.TrimSpace(s) != "" {
+		p.out.write("\n")
+	}
+	p.step.WriteString(s)
+	if strings.TrimSpace(s) != "" {
+		p.wrote = true
+		p.teller.lastText = ""
+	}
+	p.out.write(s)
+	p.teller.received.WriteString(s)
+}
+
+func (p *rawPrinter) done(e hermes.TurnDone) {
+	p.out.endLine()
+	said := strings.TrimSpace(p.teller.received.String())
+	if text := strings.TrimSpace(e.Text); text != "" && !strings.Contains(said, text) && e.Outcome != hermes.OutcomeFailed {
+		p.out.write(e.Text)
+		p.out.endLine()
+	}
+	if e.Outcome == hermes.OutcomeInterrupted {
+		p.notes.write("interrupted\n")
+	}
+	p.teller.received.Reset()
+}
+
+func (p *rawPrinter) note(e hermes.Event) {
+	switch e := e.(type) {
+	case hermes.Notice:
+		p.teller.notice(e)
+	case hermes.Reset:
+		p.teller.say("the answer begins anew: " + oneLine(e.Reason))
+	}
+	p.flushNotes()
+}
+
+func (p *rawPrinter) flushNotes() {
+	for _, line := range p.teller.take() {
+		if line != "" {
+			p.out.endLine()
+			p.notes.write(line + "\n")
+		}
+	}
+}
+
+func (p *rawPrinter) Err() error { return p.out.err }
+
+// finalPrinter waits for the end.
+type finalPrinter struct{ out writer }
+
+func (p *finalPrinter) Event(e hermes.Event) {
+	if done, ok := e.(hermes.TurnDone); ok && done.Outcome != hermes.OutcomeFailed {
+		p.out.write(done.Text)
+		p.out.endLine()
+	}
+}
+
+func (p *finalPrinter) Err() error { return p.out.err }
+
+// Ask says something to a session and prints the turn to its end, which it
+// returns. When ctx ends the turn is interrupted and its end awaited. Nobody
+// answers questions here: the session must not have been opened as attended.
+func Ask(ctx context.Context, s Session, parts []hermes.Part, p Printer) (hermes.TurnDone, error) {
+	return follow(ctx, s, session.Say{Parts: parts}, p)
+}
+
+// follow submits an op that begins a turn and prints that turn.
+func follow(ctx context.Context, s Session, op session.Op, p Printer) (hermes.TurnDone, error) {
+	events, cancel := s.Subscribe(256)
+	defer cancel()
+	if err := s.Submit(ctx, op); err != nil {
+		return hermes.TurnDone{}, err
+	}
+	stop := ctx.Done()
+	for {
+		select {
+		case e, ok := <-events:
+			if !ok {
+				return hermes.TurnDone{}, fmt.Errorf("the session ended before the answer: %w", session.ErrClosed)
+			}
+			p.Event(e)
+			if done, ok := e.(hermes.TurnDone); ok {
+				return done, p.Err()
+			}
+			if p.Err() != nil && stop != nil {
+				stop = nil
+				if err := s.Submit(context.WithoutCancel(ctx), session.Stop{}); err != nil {
+					return hermes.TurnDone{}, p.Err()
+				}
+			}
+		case <-stop:
+			stop = nil
+			if err := s.Submit(context.WithoutCancel(ctx), session.Stop{}); err != nil {
+				return hermes.TurnDone{}, err
+			}
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package tui
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hermes"
+	"hermes/internal/session"
+)
+
+// oneTurn is a turn with a call between two texts.
+func oneTurn() []hermes.Event {
+	return []hermes.Event{
+		hermes.TurnStarted{Turn: 1, Message: hermes.UserText("question")},
+		hermes.ReasoningDelta{Text: "thinking"},
+		hermes.TextDelta{Text: "I **look"}, hermes.TextDelta{Text: "**.\n"}, answer("I **look**.\n"),
+		hermes.CallStarted{Call: call("1", "read_file"), Preview: "a.go"},
+		hermes.CallDone{Call: call("1", "read_file"), Preview: "a.go", Duration: time.Millisecond},
+		hermes.TextDelta{Text: "It is `x`."}, answer("It is `x`."),
+		hermes.TurnDone{Turn: 1, Outcome: hermes.OutcomeDone, Text: "It is `x`.", Steps: 2, Duration: time.Second},
+	}
+}
+
+func play(p Printer, events []hermes.Event) {
+	for _, e := range events {
+		p.Event(e)
+	}
+}
+
+func TestPrinters(t *testing.T) {
+	t.Parallel()
+	var out, notes bytes.Buffer
+	play(NewPrinter(&out, &notes, Display{Plain: true}, 80, time.Now), oneTurn())
+	if got, want := out.String(), "I **look**.\n\nIt is `x`.\n"; got != want {
+		t.Errorf("not on a terminal: %q, want %q", got, want)
+	}
+	if got, want := notes.String(), "┊ read_file  a.go  1 ms\n"; got != want {
+		t.Errorf("beside it: %q, want %q", got, want)
+	}
+
+	out.Reset()
+	play(NewPrinter(&out, &notes, Display{NoColor: true}, 80, time.Now), oneTurn())
+	want := "I \x1b[1mlook\x1b[0m.\n\n\x1b[2m┊\x1b[0m read_file  \x1b[2ma.go\x1b[0m  \x1b[2m1 ms\x1b[0m\n\nIt is x.\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("on a terminal (-want +got):\n%s", diff)
+	}
+
+	out.Reset()
+	play(NewFinalPrinter(&out), oneTurn())
+	if got, want := out.String(), "It is `x`.\n"; got != want {
+		t.Errorf("final: %q, want %q", got, want)
+	}
+}
+
+func TestPrintersOfOtherEnds(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		events     []hermes.Event
+		out, notes string
+		final      string
+	}{
+		"failure":      {[]hermes.Event{hermes.TextDelta{Text: "half"}, hermes.TurnDone{Outcome: hermes.OutcomeFailed, Err: errors.New("no such key")}}, "half\n", "", ""},
+		"not streamed": {[]hermes.Event{answer("whole"), hermes.TurnDone{Outcome: hermes.OutcomeDone, Text: "whole"}}, "whole\n", "", "whole\n"},
+		"budget":       {[]hermes.Event{answer("step"), hermes.TurnDone{Outcome: hermes.OutcomeBudget, Text: "summary"}}, "step\nsummary\n", "", "summary\n"},
+		"reset": {[]hermes.Event{hermes.TextDelta{Text: "wrong"}, hermes.Reset{Reason: "lost"}, hermes.TextDelta{Text: "right"}, answer("right"), hermes.TurnDone{Outcome: hermes.OutcomeDone, Text: "right"}},
+			"wrong\n\nright\n", "the answer begins anew: lost\n", "right\n"},
+		"notice": {[]hermes.Event{hermes.Notice{Level: hermes.NoticeWarning, Text: "careful"}, answer("x"), hermes.TurnDone{Outcome: hermes.OutcomeDone, Text: "x"}}, "x\n", "careful\n", "x\n"},
+	} {
+		var out, notes, final bytes.Buffer
+		play(NewPrinter(&out, &notes, Display{Plain: true}, 80, time.Now), c.events)
+		play(NewFinalPrinter(&final), c.events)
+		if out.String() != c.out || notes.String() != c.notes || final.String() != c.final {
+			t.Errorf("%s: %q, %q, %q; want %q, %q, %q", name, out.String(), notes.String(), final.String(), c.out, c.notes, c.final)
+		}
+	}
+}
+
+func TestAskReturnsTheEndOfTheTurn(t *testing.T) {
+	t.Parallel()
+	f := newFake(func(f *fakeSession, text string) { f.reply(text, "hello") })
+	var out bytes.Buffer
+	done, err := Ask(t.Context(), f, []hermes.Part{{Text: "hi"}}, NewFinalPrinter(&out))
+	if err != nil || done.Text != "hello" || out.String() != "hello\n" {
+		t.Errorf("%+v, %v, %q", done, err, out.String())
+	}
+}
+
+func TestAskInterruptsWhenItsContextEnds(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	f := newFake(func(f *fakeSession, text string) {
+		f.emit(hermes.TurnStarted{Turn: 1})
+		cancel()
+		<-f.stopped
+		f.emit(hermes.TurnDone{Outcome: hermes.OutcomeInterrupted})
+	})
+	done, err := Ask(ctx, f, []hermes.Part{{Text: "hi"}}, NewFinalPrinter(&bytes.Buffer{}))
+	if err != nil || done.Outcome != hermes.OutcomeInterrupted {
+		t.Errorf("%+v, %v", done, err)
+	}
+}
+
+// brokenPipe fails every write.
+type brokenPipe struct{}
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, os.ErrClosed }
+
+func TestAskStopsWhenNobodyReads(t *testing.T) {
+	t.Parallel()
+	f := newFake(func(f *fakeSession, text string) {
+		f.emit(hermes.TextDelta{Text: "hello\n"})
+		<-f.stopped
+		f.emit(hermes.TurnDone{Outcome: hermes.OutcomeInterrupted})
+	})
+	_, err := Ask(t.Context(), f, []hermes.Part{{Text: "hi"}}, NewPrinter(brokenPipe{}, &bytes.Buffer{}, Display{Plain: true}, 80, time.Now))
+	if !errors.Is(err, os.ErrClosed) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// lineChat runs the chat line by line with an input.
+func lineChat(t *testing.T, f *fakeSession, input, wantID string) string {
+	t.Helper()
+	in, err := os.CreateTemp(t.TempDir(), "in")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := os.CreateTemp(t.TempDir(), "out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := in.WriteString(input); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := in.Seek(0, 0); err != nil {
+		t.Fatal(err)
+	}
+	open := func(context.Context, Want) (Session, bool, error) { return f, false, nil }
+	id, err := Run(t.Context(), Options{In: in, Out: out, Open: open, Greeting: []string{"Hermes"}})
+	if err != nil || id != wantID || !f.closed {
+		t.Errorf("id %q, error %v, closed %v", id, err, f.closed)
+	}
+	got, err := os.ReadFile(out.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(got)
+}
+
+func TestChatLineByLine(t *testing.T) {
+	t.Parallel()
+	f := newFake(func(f *fakeSession, text string) {
+		if text == "may I" {
+			f.emit(hermes.Asked{ID: "q", Approval: &hermes.Approval{Tool: "terminal", Subject: "rm \x1b[2Jx"}})
+			r := <-f.replies
+			text += " " + string(r.Consent)
+		}
+		f.reply(text, "You said: "+text)
+	})
+	got := lineChat(t, f, "hello\n\ntwo\\\nrows\n/hlep\nmay I\no\nmay I\n\n/title\nlast", f.ID())
+	for _, want := range []string{
+		"Hermes\n> ", "You said: hello\n", "You said: two\nrows\n", "did you mean /help?", "rm ␛[2Jx", "You said: may I once", "You said: may I denied", "no title yet", "You said: last\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "\x1b") {
+		t.Errorf("a sequence was written:\n%q", got)
+	}
+}
+
+func TestChatLineByLineLeavesWithQuit(t *testing.T) {
+	t.Parallel()
+	f := newFake(func(f *fakeSession, text string) { f.reply(text, text) })
+	if got := lineChat(t, f, "/quit\nnever said\n", ""); strings.Contains(got, "never said") {
+		t.Errorf("went on after /quit:\n%s", got)
+	}
+	for _, op := range f.did() {
+		if _, ok := op.(session.Say); ok {
+			t.Errorf("said %v", op)
+		}
+	}
+}

@@ -1,0 +1,208 @@
+//go:build unix
+
+package tui
+
+import (
+	"context"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/charmbracelet/x/xpty"
+
+	"hermes"
+)
+
+// console is the chat on a real pseudo terminal, seen through the small one.
+type console struct {
+	t    *testing.T
+	pty  *xpty.UnixPty
+	v    *vt
+	read chan []byte
+	end  chan error
+	id   string
+}
+
+func newConsole(t *testing.T) *console {
+	t.Helper()
+	pty, err := xpty.NewUnixPty(80, 24)
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("no pseudo terminal: %v", err)
+		}
+		t.Skipf("no pseudo terminal: %v", err)
+	}
+	t.Cleanup(func() { _ = pty.Close() })
+	c := &console{t: t, pty: pty, v: newVT(80, 24), read: make(chan []byte, 64), end: make(chan error, 1)}
+	go func() { // ends when the pty is closed
+		for {
+			buf := make([]byte, 4096)
+			n, err := pty.Master().Read(buf)
+			if err != nil {
+				return
+			}
+			c.read <- buf[:n]
+		}
+	}()
+	return c
+}
+
+// chat begins the chat; left waits for its end.
+func (c *console) chat(f *fakeSession) {
+	c.chatAfter(f, func() {})
+}
+
+// chatAfter begins the chat with a session that takes its time to open.
+func (c *console) chatAfter(f *fakeSession, wait func()) {
+	open := func(context.Context, Want) (Session, bool, error) {
+		wait()
+		return f, false, nil
+	}
+	o := Options{
+		In: c.pty.Slave(), Out: c.pty.Slave(), Open: open, Greeting: []string{"Hermes"}, Term: "xterm-256color",
+		Display: Display{Summary: true}, Dir: c.t.TempDir(),
+	}
+	go func() {
+		id, err := Run(c.t.Context(), o)
+		c.id = id
+		c.end <- err
+	}()
+}
+
+func (c *console) press(keys string) {
+	c.t.Helper()
+	if _, err := c.pty.Master().WriteString(keys); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// until reads what the chat writes until the screen holds a text.
+func (c *console) until(what string, holds func(text string) bool) {
+	c.t.Helper()
+	limit := time.After(20 * time.Second)
+	for !holds(c.v.text()) {
+		select {
+		case b := <-c.read:
+			if _, err := c.v.Write(b); err != nil {
+				c.t.Fatal(err)
+			}
+		case <-limit:
+			c.t.Fatalf("no %s on the screen:\n%s", what, c.v.text())
+		}
+	}
+}
+
+func (c *console) shows(want string) {
+	c.t.Helper()
+	c.until(want, func(text string) bool { return strings.Contains(text, want) })
+}
+
+// left waits for the end of the chat.
+func (c *console) left() {
+	c.t.Helper()
+	limit := time.After(20 * time.Second)
+	for {
+		select {
+		case b := <-c.read:
+			if _, err := c.v.Write(b); err != nil {
+				c.t.Fatal(err)
+			}
+		case err := <-c.end:
+			if err != nil {
+				c.t.Fatal(err)
+			}
+			c.until("end", func(string) bool { return c.v.modes["2004l"] })
+			return
+		case <-limit:
+			c.t.Fatal("the chat did not end")
+		}
+	}
+}
+
+func TestChatOnARealTerminal(t *testing.T) {
+	t.Parallel()
+	f := newFake(func(f *fakeSession, text string) {
+		f.reply(text, "You said **"+text+"**.\n\n```go\nfunc main() {}\n```\n")
+	})
+	c := newConsole(t)
+	before, err := term.GetState(c.pty.Slave().Fd())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.chat(f)
+	c.shows("Hermes")
+	c.shows("maker/model-1")
+	c.press("hello 汉字\x1b\rsecond") // Alt+Enter
+	c.shows("  second")
+	c.press("\x1b[200~ pasted\rtext\x1b[201~\r")
+	c.shows("You said hello 汉字")
+	c.shows("func main() {}")
+	c.shows("1.0 s")
+	if err := c.pty.Resize(50, 24); err != nil {
+		t.Fatal(err)
+	}
+	c.v.resize(50, 24)
+	c.press("x")
+	c.shows("› x")
+	c.press("\x7f\x04") // Backspace, Ctrl+D
+	c.left()
+	if c.id != f.ID() || !f.closed {
+		t.Errorf("id %q, closed %v", c.id, f.closed)
+	}
+	if n := strings.Count(c.v.text(), "/help"); n != 0 {
+		t.Errorf("%d status lines are left behind:\n%s", n, c.v.text())
+	}
+	if c.v.hidden || !c.v.modes["2004l"] {
+		t.Errorf("modes were not reset: %v", c.v.modes)
+	}
+	after, err := term.GetState(c.pty.Slave().Fd())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(before, after) {
+		t.Errorf("the terminal was %+v and is %+v", before, after)
+	}
+}
+
+func TestInterruptOnARealTerminal(t *testing.T) {
+	t.Parallel()
+	f := newFake(func(f *fakeSession, text string) {
+		f.emit(hermes.TurnStarted{Turn: 1, Message: hermes.UserText(text)})
+		for range 20_000 {
+			f.emit(hermes.TextDelta{Text: "word "})
+		}
+		<-f.stopped
+		f.emit(hermes.TurnDone{Turn: 1, Outcome: hermes.OutcomeInterrupted, Duration: time.Second})
+	})
+	c := newConsole(t)
+	c.chat(f)
+	c.shows("maker/model-1")
+	c.press("go\r")
+	c.shows("working")
+	c.press("\x03")
+	c.shows("interrupted after 1.0 s")
+	if n := strings.Count(strings.ReplaceAll(c.v.text(), "\n", " "), "word "); n != 20_000 {
+		t.Errorf("%d of 20000 words are on the terminal", n)
+	}
+	c.press("\x03")
+	c.left()
+}
+
+func TestLeavingBeforeTheSessionIsThere(t *testing.T) {
+	t.Parallel()
+	f := newFake(func(f *fakeSession, text string) { f.reply(text, text) })
+	opened := make(chan struct{})
+	c := newConsole(t)
+	c.chatAfter(f, func() { <-opened })
+	c.shows("opening the session")
+	c.press("typed ahead\x15\x04")
+	c.until("end", func(string) bool { return c.v.modes["2004l"] })
+	close(opened)
+	c.left()
+	if !f.closed || c.id != "" {
+		t.Errorf("id %q, closed %v", c.id, f.closed)
+	}
+}

@@ -1,0 +1,170 @@
+package tui
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hermes"
+	"hermes/internal/session"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// rig is a chat without a session: what it wants done is collected, and what
+// it draws goes to a small terminal.
+type rig struct {
+	t     *testing.T
+	m     *model
+	s     *screen
+	v     *vt
+	clock time.Time
+	do    []any
+}
+
+func newRig(t *testing.T, width, height int, d Display) *rig {
+	t.Helper()
+	r := &rig{t: t, v: newVT(width, height), clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	r.s = &screen{w: r.v, width: width}
+	o := Options{Display: d, Dir: t.TempDir(), Now: func() time.Time { return r.clock }, History: filepath.Join(t.TempDir(), "history")}
+	r.m = newModel(o, width, height)
+	return r
+}
+
+func openRig(t *testing.T, width, height int) *rig {
+	t.Helper()
+	r := newRig(t, width, height, Display{Reasoning: true, Summary: true})
+	r.send(openedMsg{id: "20260102_030405_abc", state: session.State{Row: hermes.Session{Model: "maker/model-1"}, Window: 100_000}})
+	return r
+}
+
+func (r *rig) send(msgs ...any) *rig {
+	r.t.Helper()
+	for _, msg := range msgs {
+		if e, ok := msg.(hermes.Event); ok {
+			msg = eventMsg{e}
+		}
+		r.do = append(r.do, r.m.update(msg)...)
+	}
+	r.draw()
+	return r
+}
+
+func (r *rig) draw() {
+	r.t.Helper()
+	f := r.m.view()
+	if err := r.s.draw(r.m.teller.take(), f); err != nil {
+		r.t.Fatal(err)
+	}
+	if len(f.rows) >= r.v.height {
+		r.t.Fatalf("the live region has %d rows on a terminal of %d", len(f.rows), r.v.height)
+	}
+	for _, row := range f.rows {
+		if w := widthOf(row); w > r.v.width-1 {
+			r.t.Fatalf("a row of the live region takes %d cells of %d: %q", w, r.v.width, row)
+		}
+	}
+	if len(r.v.odd) > 0 {
+		r.t.Fatalf("sequences that are not agreed: %q", r.v.odd)
+	}
+}
+
+// wait lets time pass, so that keys count as meant.
+func (r *rig) wait(d time.Duration) *rig {
+	r.clock = r.clock.Add(d)
+	return r
+}
+
+// keys presses keys: names in angle brackets, the rest as text.
+func (r *rig) keys(text string) *rig {
+	r.t.Helper()
+	for text != "" {
+		if text[0] == '<' {
+			end := strings.IndexByte(text, '>')
+			r.send(keyMsg{name: text[1:end]})
+			text = text[end+1:]
+			continue
+		}
+		for _, c := range text {
+			name := string(c)
+			if c == ' ' {
+				name = "space"
+			}
+			r.send(keyMsg{name: name, text: string(c)})
+			text = text[len(string(c)):]
+			break
+		}
+	}
+	return r
+}
+
+// wants returns what the chat wanted done since the last time.
+func (r *rig) wants() []any {
+	do := r.do
+	r.do = nil
+	return do
+}
+
+func (r *rig) wantDo(want ...any) *rig {
+	r.t.Helper()
+	if diff := cmp.Diff(want, r.wants(), cmp.AllowUnexported(submitDo{}, commandDo{}, openDo{}, copyDo{})); diff != "" {
+		r.t.Errorf("to be done (-want +got):\n%s", diff)
+	}
+	return r
+}
+
+func (r *rig) shows(want ...string) *rig {
+	r.t.Helper()
+	got := r.v.text()
+	for _, w := range want {
+		if !strings.Contains(got, w) {
+			r.t.Errorf("%q is not on the screen:\n%s", w, got)
+		}
+	}
+	return r
+}
+
+func (r *rig) hides(unwanted ...string) *rig {
+	r.t.Helper()
+	got := r.v.text()
+	for _, w := range unwanted {
+		if strings.Contains(got, w) {
+			r.t.Errorf("%q is on the screen:\n%s", w, got)
+		}
+	}
+	return r
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}
+
+func say(text string) submitDo {
+	return submitDo{session.Say{Parts: []hermes.Part{{Text: text}}}}
+}
+
+func call(id, name string) hermes.ToolCall {
+	return hermes.ToolCall{ID: id, Name: name, Arguments: "{}"}
+}
+
+func answer(text string) hermes.Appended {
+	return hermes.Appended{Message: hermes.Message{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: text}}}}
+}

@@ -1,0 +1,252 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+
+	"hermes"
+	"hermes/internal/command"
+	"hermes/internal/session"
+)
+
+// Session is what the chat needs of a session; *session.Session has it.
+type Session interface {
+	command.Session
+	Subscribe(buffer int) (events <-chan hermes.Event, cancel func())
+	Close() error
+}
+
+var _ Session = (*session.Session)(nil)
+
+// Options say what the chat works with.
+type Options struct {
+	In  *os.File
+	Out *os.File
+	// Open brings a session to life. It runs beside the input, so that the
+	// prompt is there at once. resumed says that the session has a past to show.
+	Open func(ctx context.Context, w Want) (s Session, resumed bool, err error)
+	// Greeting is printed first, line by line.
+	Greeting []string
+	// First is sent as the first message, literally, never as a command.
+	First   string
+	Display Display
+	// History is the file of what was sent; empty keeps none.
+	History string
+	// Dir is the folder that paths are completed from.
+	Dir string
+	// Trusted leaves out the confirmation of commands such as /new.
+	Trusted bool
+	// Models lists references for /model; nil lists none.
+	Models func(ctx context.Context) ([]string, error)
+	// Settings is what commands may keep for later sessions.
+	Settings command.Settings
+	// Memory is what /memory looks at; nil has none.
+	Memory command.Memory
+	// Skills are what /skills looks at and what is called by name; nil has none.
+	Skills command.Skills
+	// Sessions are the stored conversations; nil has none.
+	Sessions func(ctx context.Context) (command.Sessions, error)
+	// Spend is what /budget and /usage ask for money; nil tells none.
+	Spend command.Spend
+	Now   func() time.Time // nil is time.Now
+	// Term is the value of TERM; with "dumb" the chat goes line by line.
+	Term string
+}
+
+// Want says which session to open.
+type Want struct {
+	First  bool   // the one that the command line asks for
+	Title  string // of a new one; may be empty
+	Resume string // the id of an old one
+}
+
+// Pace of drawing: at most thirty frames a second, the spinner ten.
+const (
+	frameTime = 33 * time.Millisecond
+	slowTime  = 500 * time.Millisecond // between frames of a terminal that is slow
+	tickTime  = 100 * time.Millisecond
+	calmTime  = 60 * time.Millisecond // since the last change of the size
+)
+
+// Run chats until the person leaves. It returns the id of the last session if
+// anything was said in it, so that it can be resumed. In and Out must be a terminal, or the chat goes line by
+// line. The last session is closed before Run returns.
+func Run(ctx context.Context, o Options) (id string, err error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Display.Plain || o.Term == "dumb" || !term.IsTerminal(o.In.Fd()) || !term.IsTerminal(o.Out.Fd()) {
+		o.Display.Plain = true
+		return runPlain(ctx, o)
+	}
+	tty, err := openTerminal(o.In, o.Out, o.Term)
+	if err != nil {
+		return "", fmt.Errorf("prepare the terminal: %w", err)
+	}
+	width, height := tty.size()
+	c := &chat{
+		o: o, tty: tty, screen: &screen{w: o.Out, width: width}, model: newModel(o, width, height),
+		msgs: make(chan any), ops: make(chan func(context.Context), 256), done: make(chan struct{}),
+	}
+	return c.run(ctx)
+}
+
+// chat is the loop round the model: it reads keys and events, draws, and does
+// what the model asks for.
+type chat struct {
+	o      Options
+	tty    *terminal
+	screen *screen
+	model  *model
+
+	msgs    chan any                   // from the goroutines of the chat
+	ops     chan func(context.Context) // what is done one after another, beside the loop
+	done    chan struct{}              // closed when the loop has ended
+	session Session
+	leave   func() // ends the subscription
+	events  <-chan hermes.Event
+	closing []chan struct{} // sessions that are being closed
+	urgent  sync.WaitGroup  // ops that did not stand in line
+	ctx     context.Context // of the chat, for them
+
+	dirty   bool
+	drawn   time.Time
+	cost    time.Duration // of the last frame: a slow terminal gets fewer
+	sized   time.Time
+	leaving bool
+}
+
+func (c *chat) run(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	c.ctx = ctx
+	defer func() { // whatever happens, the shell gets its terminal back
+		_ = c.screen.stop()
+		c.tty.restore()
+	}()
+	if err := c.screen.start(); err != nil {
+		return "", err
+	}
+	if len(c.o.Greeting) > 0 {
+		c.model.say(c.o.Greeting...)
+	}
+	c.draw()
+	keys, err := c.tty.read(ctx)
+	if err != nil {
+		return "", err
+	}
+	worked := make(chan struct{})
+	go c.work(ctx, worked)
+	c.do(openDo{Want{First: true}})
+	if c.o.First != "" {
+		c.doAll(c.model.speak(c.o.First))
+	}
+	err = c.loop(ctx, keys)
+	c.draw()
+	stopped := c.screen.stop()
+	c.tty.restore()
+	close(c.done)
+	c.drop()
+	cancel()
+	<-worked
+	c.urgent.Wait()
+	c.tty.stop()
+	for _, closed := range c.closing {
+		<-closed
+	}
+	return c.model.stored(), errors.Join(err, stopped)
+}
+
+func (c *chat) loop(ctx context.Context, keys <-chan any) error {
+	ticker := time.NewTicker(tickTime)
+	defer ticker.Stop()
+	ticking := true
+	frame := time.NewTimer(0)
+	defer frame.Stop()
+	for !c.leaving {
+		if moving := c.model.moving(); moving != ticking {
+			ticking = moving // an idle chat sleeps
+			if ticker.Stop(); moving {
+				ticker.Reset(tickTime)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case msg, ok := <-keys:
+			if !ok {
+				return nil // the terminal is gone
+			}
+			if _, ok := msg.(sizeMsg); !ok { // the size is looked at below
+				c.doAll(c.model.update(msg))
+			}
+			c.dirty = true
+		case e, ok := <-c.events:
+			if !ok {
+				c.events = nil
+				e = hermes.Closed{}
+			}
+			c.doAll(c.model.update(eventMsg{e}))
+			c.dirty = true
+		case msg := <-c.msgs:
+			c.take(msg)
+			c.dirty = true
+		case <-ticker.C:
+			c.model.update(tickMsg{})
+			c.dirty = true
+		case <-frame.C:
+		}
+		if !c.dirty {
+			continue
+		}
+		if wait := max(frameTime, min(4*c.cost, slowTime)) - time.Since(c.drawn); wait > 0 {
+			frame.Reset(wait)
+			continue
+		}
+		c.fit()
+		if wait := calmTime - time.Since(c.sized); wait > 0 {
+			frame.Reset(wait)
+			continue
+		}
+		c.draw()
+	}
+	return nil
+}
+
+// fit takes up the size of the terminal. While it changes nothing is drawn:
+// the terminal breaks rows anew on its own time, and a frame that crosses it
+// on the way would stay as a ghost.
+func (c *chat) fit() {
+	w, h := c.tty.size()
+	if w == c.screen.width && h == c.model.height {
+		return
+	}
+	_ = c.screen.resize(w) // the next draw tells of a lost terminal
+	c.model.update(sizeMsg{w, h})
+	c.sized = time.Now()
+}
+
+// take hands the model what a goroutine of the chat found.
+func (c *chat) take(msg any) {
+	if got, ok := msg.(gotSession); ok {
+		c.adopt(got)
+		return
+	}
+	c.doAll(c.model.update(msg))
+}
+
+func (c *chat) draw() {
+	c.dirty = false
+	start := time.Now()
+	if c.screen.draw(c.model.take(), c.model.view()) != nil {
+		c.leaving = true // the terminal is gone
+	}
+	c.drawn = time.Now()
+	c.cost = c.drawn.Sub(start)
+}

@@ -1,0 +1,105 @@
+//go:build unix
+
+package tui
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"hermes"
+	"hermes/internal/command"
+)
+
+// shelf knows sessions by the words that a person writes.
+type shelf struct{ command.Sessions }
+
+func (shelf) Find(_ context.Context, ref string) (hermes.Session, error) {
+	return hermes.Session{ID: ref}, nil
+}
+
+// twoSessions opens the first fake, then the second as "other"; "taken" is
+// open elsewhere.
+func twoSessions(first, second *fakeSession) Options {
+	return Options{
+		Sessions: func(context.Context) (command.Sessions, error) { return shelf{}, nil },
+		Open: func(_ context.Context, w Want) (Session, bool, error) {
+			switch w {
+			case Want{First: true}:
+				return first, false, nil
+			case Want{Resume: "other"}:
+				return second, true, nil
+			}
+			return nil, false, errors.New("it is open in another Hermes")
+		},
+	}
+}
+
+func speaking(words string) *fakeSession {
+	return newFake(func(f *fakeSession, text string) { f.reply(text, words+" heard "+text) })
+}
+
+func TestSwitchKeepsTheSessionUntilTheOtherIsThere(t *testing.T) {
+	t.Parallel()
+	first, second := speaking("first"), speaking("second")
+	c := newConsole(t)
+	o := twoSessions(first, second)
+	o.In, o.Out, o.Term, o.Dir = c.pty.Slave(), c.pty.Slave(), "xterm-256color", t.TempDir()
+	go func() {
+		id, err := Run(t.Context(), o)
+		c.id = id
+		c.end <- err
+	}()
+	c.shows("maker/model-1")
+	c.press("/resume taken\r")
+	c.shows("open in another Hermes")
+	c.press("one\r")
+	c.shows("first heard one")
+	c.press("/resume other\r")
+	c.shows("resumed: ")
+	c.press("two\r")
+	c.shows("second heard two")
+	c.press("\x04")
+	c.left()
+	if !first.closed || !second.closed {
+		t.Errorf("closed: %v, %v", first.closed, second.closed)
+	}
+}
+
+func TestSwitchLineByLine(t *testing.T) {
+	t.Parallel()
+	first, second := speaking("first"), speaking("second")
+	in, err := os.CreateTemp(t.TempDir(), "in")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := os.CreateTemp(t.TempDir(), "out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := in.WriteString("/resume taken\none\n/resume other\ntwo\n"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := in.Seek(0, 0); err != nil {
+		t.Fatal(err)
+	}
+	o := twoSessions(first, second)
+	o.In, o.Out = in, out
+	if _, err := Run(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(out.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"open in another Hermes", "first heard one", "second heard two"} {
+		if !strings.Contains(string(got), want) {
+			t.Errorf("%q does not say %q", got, want)
+		}
+	}
+	if !first.closed || !second.closed {
+		t.Errorf("closed: %v, %v", first.closed, second.closed)
+	}
+}

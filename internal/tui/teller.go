@@ -1,0 +1,283 @@
+package tui
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"hermes"
+	"hermes/internal/markup"
+)
+
+// teller turns the events of a session into lines that are printed once, and
+// keeps what is still open: the end of the answer and the calls that run.
+type teller struct {
+	theme
+	width int
+	now   func() time.Time
+
+	answer    *markup.Stream
+	thinking  *markup.Stream
+	received  strings.Builder // the text of the present step, as it came
+	held      string          // the end of it that was not streamed
+	printed   bool            // some of it is on the screen for good
+	lastText  string          // the last answer of the turn that was shown
+	calls     []running
+	lastCall  string // the tool of the last call line
+	writing   hermes.CallDeltaSeen
+	model     string
+	streamed  int // bytes of this step, for an estimate
+	usage     hermes.Usage
+	last      hermes.Usage // of the last step: how full the window is
+	thought   bool         // the model is thinking
+	needBlank bool         // the next paragraph wants a blank line before it
+
+	out []string
+}
+
+func newTeller(d Display, width int, now func() time.Time) *teller {
+	if now == nil {
+		now = time.Now
+	}
+	return &teller{theme: theme{d}, width: width, now: now}
+}
+
+// take returns the lines to be printed and forgets them.
+func (t *teller) take() []string {
+	out := t.out
+	t.out = nil
+	return out
+}
+
+func (t *teller) resize(width int) {
+	t.width = width
+	for _, s := range []*markup.Stream{t.answer, t.thinking} {
+		if s != nil {
+			s.Resize(min(width, maxProse))
+		}
+	}
+}
+
+// say prints lines as a paragraph of their own.
+func (t *teller) say(lines ...string) {
+	if len(lines) == 0 {
+		return
+	}
+	if t.needBlank {
+		t.out = append(t.out, "")
+	}
+	t.out = append(t.out, lines...)
+	t.needBlank = true
+	t.lastCall = ""
+}
+
+// line prints a line that may stand directly under one of its kind.
+func (t *teller) line(kind string, lines ...string) {
+	if t.needBlank && (t.lastCall == "" || kind == "") {
+		t.out = append(t.out, "")
+	}
+	t.out = append(t.out, lines...)
+	t.needBlank = true
+	t.lastCall = kind
+}
+
+// event tells one event.
+func (t *teller) event(e hermes.Event) {
+	t.release(e)
+	switch e := e.(type) {
+	case hermes.TurnStarted:
+		t.turnStarted(e)
+	case hermes.StepStarted:
+		t.flush()
+		t.model = e.Model
+		t.streamed, t.thought = 0, false
+		t.writing = hermes.CallDeltaSeen{}
+	case hermes.TextDelta:
+		t.text(e.Text)
+	case hermes.ReasoningDelta:
+		t.reasoning(e.Text)
+	case hermes.CallDeltaSeen:
+		t.writing = e
+	case hermes.Reset:
+		t.reset(e.Reason)
+	case hermes.Notice:
+		t.notice(e)
+	case hermes.Appended:
+		t.appended(e.Message)
+	case hermes.CallStarted:
+		t.flush()
+		t.writing = hermes.CallDeltaSeen{}
+		t.calls = append(t.calls, running{call: e.Call, preview: e.Preview, since: t.now()})
+	case hermes.CallProgress:
+		for i := range t.calls {
+			if t.calls[i].call.ID == e.CallID {
+				t.calls[i].progress = e.Text
+			}
+		}
+	case hermes.CallDone:
+		t.callDone(e)
+	case hermes.Used:
+		t.usage, t.last, t.model = e.Turn, e.Step, e.Model
+		t.streamed = 0
+	case hermes.Steered:
+		t.flush()
+		t.say(t.prefixed("↳ ", "  ", e.Text)...)
+	case hermes.TurnDone:
+		t.turnDone(e)
+	}
+}
+
+// text takes visible text of the answer.
+func (t *teller) text(piece string) {
+	t.endThinking()
+	t.streamed += len(piece)
+	if t.answer == nil {
+		if strings.TrimSpace(piece) == "" && t.received.Len() == 0 {
+			return
+		}
+		t.answer = markup.NewStream(t.prose(t.width))
+	}
+	t.received.WriteString(piece)
+	t.printProse(t.answer.Write(piece))
+}
+
+func (t *teller) printProse(lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	if !t.printed {
+		t.printed = true
+		t.say(lines...)
+		return
+	}
+	t.out = append(t.out, lines...)
+}
+
+func (t *teller) reasoning(piece string) {
+	t.thought = true
+	t.streamed += len(piece)
+	if !t.d.Reasoning {
+		return
+	}
+	if t.thinking == nil {
+		if strings.TrimSpace(piece) == "" {
+			return
+		}
+		o := t.prose(t.width)
+		o.Style = markup.Style{Attr: markup.Dim | markup.Italic}
+		t.thinking = markup.NewStream(o)
+		if t.needBlank {
+			t.out = append(t.out, "")
+			t.needBlank = false
+		}
+	}
+	t.out = append(t.out, t.thinking.Write(piece)...)
+}
+
+func (t *teller) endThinking() {
+	if t.thinking != nil {
+		t.out = append(t.out, t.thinking.Close()...)
+		t.thinking = nil
+		t.needBlank = true
+		t.lastCall = ""
+	}
+	t.thought = false
+}
+
+// flush prints what is left of the present step's text.
+func (t *teller) flush() {
+	t.endThinking()
+	if t.answer != nil {
+		t.printProse(t.answer.Close())
+		t.answer = nil
+		t.lastText = t.received.String()
+	}
+	t.received.Reset()
+	t.printed = false
+}
+
+// reset takes back the text of the step. What was printed stays in the
+// scrollback, so it is said that it begins anew.
+func (t *teller) reset(reason string) {
+	printed := t.printed
+	t.answer, t.thinking = nil, nil
+	t.received.Reset()
+	t.printed, t.thought = false, false
+	t.writing = hermes.CallDeltaSeen{}
+	t.streamed = 0
+	if printed {
+		t.say(t.faint(markup.Clip("the answer begins anew: "+cmp.Or(oneLine(reason), "the connection was lost"), t.width)))
+	}
+}
+
+// appended makes good what a slow screen may have lost: the stored message
+// tells the whole text.
+func (t *teller) appended(m hermes.Message) {
+	if m.Role != hermes.RoleAssistant {
+		return
+	}
+	full, got := m.Visible(), t.received.String()
+	switch {
+	case strings.TrimSpace(full) == strings.TrimSpace(got):
+	case strings.HasPrefix(full, got):
+		t.held = full[len(got):]
+		return
+	case strings.TrimSpace(full) != "":
+		t.reset("some of it was lost on the way to the screen")
+		t.text(full)
+	}
+	t.flush()
+}
+
+// release prints what the stored message had more than was streamed. What an
+// interruption added is for the model and not for the person.
+func (t *teller) release(next hermes.Event) {
+	if t.held == "" {
+		return
+	}
+	held := t.held
+	t.held = ""
+	if !interrupts(next) {
+		t.text(held)
+	}
+	t.flush()
+}
+
+func interrupts(e hermes.Event) bool {
+	done, ok := e.(hermes.TurnDone)
+	return ok && done.Outcome == hermes.OutcomeInterrupted
+}
+
+func (t *teller) callDone(e hermes.CallDone) {
+	t.flush()
+	t.calls = slices.DeleteFunc(t.calls, func(r running) bool { return r.call.ID == e.Call.ID })
+	switch t.d.Calls {
+	case CallsOff:
+		return
+	case CallsNew:
+		if t.lastCall == e.Call.Name && !e.Failed {
+			return
+		}
+	}
+	lines := t.doneLines(e, t.width)
+	t.line(e.Call.Name, lines...)
+	if len(lines) > 1 {
+		t.lastCall = "" // a blank line ends what is shown of the result
+	}
+}
+
+// tail is the open end of what the model is writing.
+func (t *teller) tail() []string {
+	var lines []string
+	switch {
+	case t.answer != nil:
+		lines = t.answer.Tail()
+		if !t.printed && t.needBlank && len(lines) > 0 {
+			lines = append([]string{""}, lines...)
+		}
+	case t.thinking != nil:
+		lines = t.thinking.Tail()
+	}
+	return lines
+}

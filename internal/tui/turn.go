@@ -1,0 +1,170 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"hermes"
+	"hermes/internal/markup"
+)
+
+func (t *teller) turnStarted(e hermes.TurnStarted) {
+	t.flush()
+	t.usage, t.calls, t.lastCall, t.lastText = hermes.Usage{}, nil, "", ""
+	if e.Message.Synthetic {
+		text := e.Message.Visible()
+		lines := t.block(text, t.width)
+		t.say(lines...)
+		return
+	}
+	if lines := t.personLines(e.Message); len(lines) > 0 {
+		t.say(lines...)
+	}
+}
+
+// personLines shows what the person said.
+func (t *teller) personLines(m hermes.Message) []string {
+	text := m.Visible()
+	for _, p := range m.Parts {
+		if p.Image != nil {
+			text += "\n[image]"
+		}
+	}
+	return t.prefixed("› ", "  ", strings.TrimSpace(text))
+}
+
+// prefixed folds a text of the person at the width, under a mark. Very long
+// texts are cut: they stand in the session.
+func (t *teller) prefixed(first, rest, text string) []string {
+	const most = 30
+	var lines []string
+	for raw := range strings.SplitSeq(strings.ReplaceAll(markup.Visible(text), "\t", "    "), "\n") {
+		for _, row := range wrapKeeping(raw, max(min(t.width, maxProse)-2, 8)) {
+			prefix := rest
+			if len(lines) == 0 {
+				prefix = t.accent(first)
+			}
+			lines = append(lines, prefix+t.strong(row))
+		}
+	}
+	if more := len(lines) - most; more > 2 {
+		lines = append(lines[:most], rest+t.faint(fmt.Sprintf("… %d more lines", more)))
+	}
+	return lines
+}
+
+func (t *teller) notice(e hermes.Notice) {
+	if e.Level == hermes.NoticeWaiting {
+		t.say(t.faint(markup.Clip(oneLine(e.Text), t.width*2)))
+		return
+	}
+	var lines []string
+	for _, l := range markup.Render(e.Text, markup.Options{Width: min(t.width, maxProse), Plain: true}) {
+		if e.Level == hermes.NoticeWarning {
+			l = t.warn(l)
+		} else {
+			l = t.faint(l)
+		}
+		lines = append(lines, l)
+	}
+	t.say(lines...)
+}
+
+func (t *teller) turnDone(e hermes.TurnDone) {
+	t.flush()
+	t.calls = nil
+	t.writing = hermes.CallDeltaSeen{}
+	t.lastCall = ""
+	if text := strings.TrimSpace(e.Text); text != "" && e.Outcome != hermes.OutcomeFailed && !strings.Contains(t.lastText, text) {
+		t.say(markup.Render(text, t.prose(t.width))...)
+	}
+	switch e.Outcome {
+	case hermes.OutcomeFailed:
+		text := e.Text
+		if e.Err != nil {
+			text = e.Err.Error()
+		}
+		t.say(t.errorLines(text)...)
+	case hermes.OutcomeInterrupted:
+		t.say(t.warn("interrupted") + t.faint(" after "+took(e.Duration)))
+	default:
+		if t.d.Summary {
+			t.say(t.faint(summary(e)))
+		}
+	}
+}
+
+// errorLines shows a failure in red, wrapped.
+func (t *teller) errorLines(text string) []string {
+	var lines []string
+	for _, raw := range strings.Split(markup.Visible(strings.TrimSpace(text)), "\n") {
+		for _, l := range wrapPlain(raw, min(t.width, maxProse)) {
+			lines = append(lines, t.bad(l))
+		}
+	}
+	return lines
+}
+
+func summary(e hermes.TurnDone) string {
+	parts := []string{took(e.Duration)}
+	if e.Steps > 1 {
+		parts = append(parts, plural(e.Steps, "step"))
+	}
+	if n := e.Usage.Total(); n > 0 {
+		parts = append(parts, tokens(n)+" tokens")
+	}
+	return strings.Join(parts, " · ")
+}
+
+// wrapPlain wraps words without reading them as Markdown.
+func wrapPlain(text string, width int) []string {
+	var lines []string
+	line, used := "", 0
+	for word := range strings.FieldsSeq(text) {
+		w := markup.Width(word)
+		if used > 0 && used+1+w > width {
+			lines = append(lines, line)
+			line, used = "", 0
+		}
+		if used > 0 {
+			line += " "
+			used++
+		}
+		line += word
+		used += w
+	}
+	var rows []string
+	for _, l := range append(lines, line) {
+		rows = append(rows, markup.Fold(l, width)...)
+	}
+	return rows
+}
+
+// wrapKeeping breaks a line at blanks and keeps them otherwise, since what a
+// person pastes may be code.
+func wrapKeeping(line string, width int) []string {
+	var rows []string
+	for markup.Width(line) > width {
+		used, end, cut := 0, 0, 0
+		for end < len(line) {
+			n, w := markup.Cluster(line[end:])
+			if used+w > width {
+				break
+			}
+			used += w
+			end += n
+			if line[end-1] == ' ' && used > width/3 {
+				cut = end
+			}
+		}
+		if end == 0 || end < len(line) && line[end] == ' ' {
+			cut = max(end, 1)
+		}
+		if cut == 0 {
+			cut = end
+		}
+		rows = append(rows, strings.TrimRight(line[:cut], " "))
+		line = strings.TrimLeft(line[cut:], " ")
+	}
+	return append(rows, line)
+}

@@ -1,0 +1,261 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"hermes/internal/markup"
+)
+
+// Bounds of the live region. The open end of the answer takes less than
+// half of the terminal: when that becomes narrower, rows break in two, and what
+// then does not fit any more would scroll away and stay.
+const (
+	maxInputRows   = 12
+	maxWaitingRows = 3
+	maxCallRows    = 8
+	inputMark      = "› "
+)
+
+// spinner turns once a second.
+var spinner = [...]string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
+
+// view is how the live region looks.
+func (m *model) view() frame {
+	width := m.cols()
+	input, row, col := m.inputRows(width)
+	below := m.belowRows(width)
+	above := m.aboveRows(width)
+	room := min(m.height-1-len(input)-len(below)-len(above), (m.height-6)/2+1)
+	tail := m.tailRows(width, room)
+	var rows []string
+	rows = append(rows, tail...)
+	inList := len(tail) == 0 && m.lastCall != "" && len(m.calls) > 0
+	if (len(tail) > 0 || m.needBlank) && !inList {
+		above = append([]string{""}, above...)
+	}
+	if over := len(rows) + len(above) + len(input) + len(below) - (m.height - 1); over > 0 {
+		rows = rows[min(over, len(rows)):]
+	}
+	rows = append(rows, above...)
+	at := len(rows) + row
+	rows = append(append(rows, input...), below...)
+	for i := range rows {
+		rows[i] = markup.Clip(rows[i], width)
+	}
+	if over := len(rows) - max(m.height-1, 1); over > 0 {
+		rows, at = rows[over:], at-over
+	}
+	return frame{rows: rows, row: at, col: col}
+}
+
+// tailRows is the open end of the answer, its last rows if it is long.
+func (m *model) tailRows(width, room int) []string {
+	var rows []string
+	for _, line := range m.tail() {
+		rows = append(rows, markup.Fold(line, width)...)
+	}
+	return rows[max(len(rows)-max(room-1, 0), 0):]
+}
+
+// aboveRows stand between the answer and the input: calls that run, what the
+// agent is doing, what waits, an open question.
+func (m *model) aboveRows(width int) []string {
+	var rows []string
+	for i, c := range m.calls {
+		if i == maxCallRows {
+			rows = append(rows, m.faint(fmt.Sprintf("  and %d more", len(m.calls)-i)))
+			break
+		}
+		rows = append(rows, m.callLine(c.call.Name, c.preview, took(m.now().Sub(c.since).Truncate(time.Second)), "", width))
+		if c.progress != "" {
+			rows = append(rows, m.faint(markup.Clip("  "+oneLine(lastLine(c.progress)), width)))
+		}
+	}
+	if m.busy && m.ask() == nil {
+		rows = append(rows, markup.Clip(m.activity(), width))
+	}
+	rows = append(rows, m.waitingRows(width)...)
+	if a := m.ask(); a != nil {
+		if a.question != nil && len(m.asks) > 1 {
+			rows = append(rows, m.faint(fmt.Sprintf("  %d more to answer after this", len(m.asks)-1)))
+		}
+		rows = append(rows, a.rows(m.theme, width)...)
+	}
+	return rows
+}
+
+func (m *model) waitingRows(width int) []string {
+	var rows []string
+	for i, text := range m.waiting {
+		if i == maxWaitingRows {
+			rows = append(rows, m.faint(fmt.Sprintf("  and %d more", len(m.waiting)-i)))
+			break
+		}
+		mark := "  next: "
+		if !m.busy {
+			mark = "  "
+		}
+		rows = append(rows, m.faint(markup.Clip(mark+oneLine(text), width)))
+	}
+	if more := m.queued - len(m.waiting); m.busy && more > 0 {
+		rows = append(rows, m.faint(fmt.Sprintf("  %d waiting", more)))
+	}
+	return rows
+}
+
+// activity is the line with the spinner: what is being done, for how long,
+// and how many tokens it has taken.
+func (m *model) activity() string {
+	what := "working"
+	switch {
+	case m.stopping:
+		what = "stopping"
+	case m.writing.Name != "":
+		what = "writing " + m.writing.Name
+		if m.writing.Bytes >= 1024 {
+			what += fmt.Sprintf(" (%d KB)", m.writing.Bytes/1024)
+		}
+	case len(m.calls) > 0:
+		what = "running " + plural(len(m.calls), "tool")
+	case m.thought:
+		what = "thinking"
+	}
+	parts := []string{what, took(m.now().Sub(m.began).Truncate(time.Second))}
+	if strings.HasSuffix(parts[1], " ms") {
+		parts[1] = "0 s"
+	}
+	parts[1] = strings.Replace(parts[1], ".0 s", " s", 1)
+	if n := m.usage.Total() + int64(m.streamed/4); n > 0 {
+		parts = append(parts, tokens(n)+" tokens")
+	}
+	mark := spinner[m.spin%len(spinner)]
+	return m.accent(mark) + " " + m.faint(strings.Join(parts, " · "))
+}
+
+// inputWidth is what the text of the input may take.
+func (m *model) inputWidth() int { return max(m.cols()-markup.Width(inputMark), 4) }
+
+// inputRows draw the input, or the search that stands in its place, and tell
+// where the cursor is.
+func (m *model) inputRows(width int) (rows []string, row, col int) {
+	if f := m.find; f != nil {
+		head := "search: " + f.text
+		rows = []string{m.accent(markup.Clip(head, width))}
+		if f.found != "" {
+			rows = append(rows, m.faint(markup.Clip("  "+oneLine(f.found), width)))
+		}
+		return rows, 0, min(markup.Width(head), width-1)
+	}
+	if a := m.ask(); a != nil && !a.typing && (a.approval == nil || m.input.empty()) {
+		return []string{""}, -1, 0
+	}
+	laid, row, col := m.input.layout(m.inputWidth())
+	secret := m.ask() != nil && m.ask().typing && m.ask().question.Secret
+	first := max(row-maxInputRows+1, 0)
+	last := min(first+maxInputRows, len(laid))
+	for i := first; i < last; i++ {
+		var b strings.Builder
+		mark := strings.Repeat(" ", markup.Width(inputMark))
+		if i == 0 {
+			mark = m.accent(inputMark)
+		}
+		b.WriteString(mark)
+		for _, p := range laid[i].places {
+			if secret {
+				b.WriteString(strings.Repeat("•", p.width))
+				continue
+			}
+			if len(p.shown) > 7 && strings.HasPrefix(p.shown, "[paste ") {
+				b.WriteString(m.faint(p.shown))
+				continue
+			}
+			b.WriteString(p.shown)
+		}
+		rows = append(rows, b.String())
+	}
+	return rows, row - first, min(col+markup.Width(inputMark), width-1)
+}
+
+// belowRows are the menu, or the status line.
+func (m *model) belowRows(width int) []string {
+	if m.menu.open() && m.find == nil {
+		return m.menuLines(width)
+	}
+	text := m.status()
+	switch {
+	case m.leaving && m.stopping:
+		text = "stopping; Ctrl+C again leaves"
+	case m.leaving:
+		text = "Ctrl+C again leaves"
+	case m.hint != "":
+		text = m.hint
+	case m.find != nil:
+		text = "Enter takes it, Ctrl+R looks further back, Esc closes"
+	case m.ask() != nil && m.ask().approval != nil:
+		text = "a letter or an arrow picks, Enter answers"
+	}
+	return []string{m.faint(markup.Clip("  "+oneLine(text), width))}
+}
+
+func (m *model) menuLines(width int) []string {
+	list := m.menu.choices
+	first := min(max(m.menu.at-menuRows/2, 0), max(len(list)-menuRows, 0))
+	last := min(first+menuRows, len(list))
+	wide := 0
+	for _, c := range list[first:last] {
+		wide = max(wide, markup.Width(c.label))
+	}
+	wide = min(wide, width*2/3)
+	var rows []string
+	for i := first; i < last; i++ {
+		c := list[i]
+		label := markup.Clip(oneLine(c.label), wide)
+		fill := strings.Repeat(" ", max(wide-markup.Width(label), 0))
+		help := markup.Clip(c.help, max(width-wide-6, 0))
+		mark := "  "
+		if i == m.menu.at {
+			mark = m.accent("› ")
+			label = m.strong(label)
+		}
+		line := mark + label
+		if help != "" {
+			line += fill + "  " + m.faint(help)
+		}
+		rows = append(rows, line)
+	}
+	if more := len(list) - last; more > 0 {
+		rows = append(rows, m.faint(fmt.Sprintf("  %d more below", more)))
+	}
+	return rows
+}
+
+// status is the line below the input.
+func (m *model) status() string {
+	if !m.opened {
+		return "opening the session"
+	}
+	if m.closed {
+		return "the session has ended; /new begins another"
+	}
+	var parts []string
+	if m.model != "" {
+		parts = append(parts, m.model)
+	}
+	if used := m.last.Prompt() + m.last.Output; used > 0 && m.window > 0 {
+		parts = append(parts, fmt.Sprintf("%d %% of context", used*100/int64(m.window)))
+	}
+	if m.title != "" {
+		parts = append(parts, m.title)
+	}
+	if m.busy {
+		return strings.Join(append(parts, "Ctrl+C stops"), " · ")
+	}
+	return strings.Join(append(parts, "/help"), " · ")
+}
+
+func lastLine(s string) string {
+	s = strings.TrimRight(s, "\n")
+	return s[strings.LastIndexByte(s, '\n')+1:]
+}
