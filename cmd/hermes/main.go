@@ -1,0 +1,10 @@
+// Command hermes is the agent.
+package main
+
+import (
+	"os"
+
+	"hermes/hermescmd"
+)
+
+func main() { os.Exit(hermescmd.Main()) }

@@ -1,0 +1,38 @@
+package app_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"hermes/internal/app"
+)
+
+func TestAliasesNameModels(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	writeFile(t, filepath.Join(home, "config.yaml"), `model:
+  default: fast
+  aliases: {smart: anthropic/claude-opus-4.6, mine: wrong}
+model_aliases:
+  sonnet: {provider: openrouter, model: x/y}
+  fast: {provider: openrouter, model: google/gemini-3-flash}
+  mine: {model: deepseek-chat}
+  box: {base_url: "http://127.0.0.1:9/v1", model: qwen3}
+`)
+	env := map[string]string{"OPENROUTER_API_KEY": "k", "ANTHROPIC_API_KEY": "a", "DEEPSEEK_API_KEY": "d"}
+	a := app.New(app.Options{Home: home, Getenv: func(name string) string { return env[name] }})
+	defer a.Close()
+	models, err := a.Models()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ref, want := range map[string]string{
+		"": "openrouter:google/gemini-3-flash", "fast": "openrouter:google/gemini-3-flash", "smart": "anthropic:claude-opus-4-6",
+		"mine": "deepseek:deepseek-chat", "box": "custom:box:qwen3", "sonnet": "openrouter:x/y", "opus": "anthropic:claude-opus-4-6", "flash": "openrouter:google/gemini-3-flash-preview",
+	} {
+		m, err := models.Model(t.Context(), ref)
+		if err != nil || m.ID() != want {
+			t.Errorf("%q: got %v, %v, want %s", ref, m, err, want)
+		}
+	}
+}

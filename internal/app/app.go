@@ -1,0 +1,255 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"hermes"
+	"hermes/internal/auxiliary"
+	"hermes/internal/config"
+	"hermes/internal/credential"
+	"hermes/internal/home"
+	"hermes/internal/memory"
+	"hermes/internal/prefixwatch"
+	"hermes/internal/provider"
+	"hermes/internal/redact"
+	"hermes/internal/review"
+	"hermes/internal/session"
+	"hermes/internal/skill"
+	"hermes/internal/spend"
+	"hermes/internal/store/sqlite"
+	"hermes/internal/tool/file"
+	"hermes/internal/undo"
+)
+
+// Version is the program's own version.
+const Version = "0.1.0"
+
+// Options are what the command line says; the zero value is a plain start.
+type Options struct {
+	Profile          string
+	Model, Provider  string
+	Toolsets         []string
+	MaxTurns         *int
+	Yolo             bool
+	IgnoreRules      bool
+	IgnoreUserConfig bool
+	Skills           []string // loaded from the beginning
+	PassSessionID    bool
+	Dir              string // working folder; empty is the process's
+	// Platform is the face: cli, oneshot, …; empty is cli.
+	Platform string
+	// Attended says that a person can be asked; it decides how strict the
+	// guardrails are.
+	Attended bool
+
+	// Extra are toolsets of a build of one's own, offered beside the others.
+	Extra []hermes.Toolset
+
+	// Home, where set, is used instead of the one that the environment names.
+	Home string
+	// BaseURL, where set, is the model service to use, whatever is configured.
+	BaseURL string
+	// Getenv answers for the environment; nil is the process's.
+	Getenv func(string) string
+	Now    func() time.Time
+}
+
+// App is one run of the program: everything that a command may need, made
+// when it is first asked for. Its methods may be called concurrently.
+type App struct {
+	opts    Options
+	home    func() (home.Dir, error)
+	config  func() (*config.Config, error)
+	log     func() *slog.Logger
+	mask    func() *redact.Redactor
+	files   func() *file.Toolset
+	aux     func() *auxiliary.Room
+	watch   func() *prefixwatch.Watch
+	review  func() *review.Room
+	meter   func() (*spend.Governor, error)
+	book    func() (*memory.Book, error)
+	outside func() hermes.MemoryProvider // nil if there is none
+	skills  func() (*skill.Library, error)
+	// credentials are the keys and logins; nil where there is no home.
+	credentials func() *credential.Store
+
+	mu       sync.Mutex
+	store    *sqlite.Store
+	opened   atomic.Pointer[sqlite.Store] // store, for those who must not wait for mu
+	models   *provider.Catalogue
+	sessions *session.Manager
+	closers  []func() error // undone in reverse
+}
+
+// New makes an app. It looks at nothing yet.
+func New(o Options) *App {
+	if o.Getenv == nil {
+		o.Getenv = os.Getenv
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Platform == "" {
+		o.Platform = "cli"
+	}
+	a := &App{opts: o}
+	a.home = sync.OnceValues(a.findHome)
+	a.config = sync.OnceValues(a.loadConfig)
+	a.mask = sync.OnceValue(a.makeMask)
+	a.log = sync.OnceValue(a.makeLog)
+	a.files = sync.OnceValue(a.makeFiles)
+	a.book = sync.OnceValues(a.makeBook)
+	a.outside = sync.OnceValue(a.makeOutside)
+	a.skills = sync.OnceValues(a.makeSkills)
+	a.meter = sync.OnceValues(a.makeSpend)
+	a.aux = sync.OnceValue(a.makeAuxiliary)
+	a.review = sync.OnceValue(a.makeReview)
+	a.watch = sync.OnceValue(func() *prefixwatch.Watch { return prefixwatch.New(a.log(), a.opts.Now) })
+	a.credentials = sync.OnceValue(a.makeCredentials)
+	return a
+}
+
+func (a *App) findHome() (home.Dir, error) {
+	if a.opts.Home != "" {
+		return home.At(a.opts.Home), nil
+	}
+	return home.Find(home.Source{Getenv: a.opts.Getenv, Profile: a.opts.Profile})
+}
+
+func (a *App) loadConfig() (*config.Config, error) {
+	h, err := a.home()
+	if err != nil {
+		return nil, err
+	}
+	return config.Load(h, config.Options{
+		IgnoreUser: a.opts.IgnoreUserConfig, LookupEnv: a.lookup, Now: a.opts.Now,
+		Journal: func(ctx context.Context, what, path string, write func() error) error {
+			return a.changes(h).Around(ctx, undo.Note{Kind: "config", Actor: "person", What: what}, []string{path}, write)
+		},
+	}), nil
+}
+
+// changes is the journal of what can be taken back.
+func (a *App) changes(h home.Dir) *undo.Journal { return undo.New(h.Join("undo"), a.opts.Now) }
+
+// Changes is the journal of what can be taken back.
+func (a *App) Changes() (*undo.Journal, error) {
+	h, err := a.home()
+	return a.changes(h), err
+}
+
+// lookup answers for the environment in the manner of os.LookupEnv.
+func (a *App) lookup(name string) (string, bool) {
+	v := a.opts.Getenv(name)
+	return v, v != ""
+}
+
+// Home is the profile's folder.
+func (a *App) Home() (home.Dir, error) { return a.home() }
+
+// Config is the configuration as it was read on first use.
+func (a *App) Config() (*config.Config, error) { return a.config() }
+
+// Dir is the working folder.
+func (a *App) Dir() (string, error) {
+	if a.opts.Dir != "" {
+		return filepath.Abs(a.opts.Dir)
+	}
+	return os.Getwd()
+}
+
+// Store opens the database on first use. The app closes it.
+func (a *App) Store(ctx context.Context) (hermes.Store, error) {
+	return a.Database(ctx)
+}
+
+// Database is the store as what it is, for its upkeep.
+func (a *App) Database(ctx context.Context) (*sqlite.Store, error) {
+	if s := a.opened.Load(); s != nil { // also while Close waits for who asks
+		return s, nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.openStore(ctx)
+}
+
+// openStore is called with the lock held.
+func (a *App) openStore(ctx context.Context) (*sqlite.Store, error) {
+	if a.store != nil {
+		return a.store, nil
+	}
+	cfg, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	s, err := sqlite.Open(ctx, StoreConfig(cfg))
+	if err != nil {
+		return nil, err
+	}
+	a.store = s
+	a.opened.Store(s)
+	a.closers = append(a.closers, s.Close)
+	return s, nil
+}
+
+// StoreConfig is the database's configuration.
+func StoreConfig(cfg *config.Config) sqlite.Config {
+	db := cfg.Database()
+	return sqlite.Config{
+		Path: cfg.Home().Database(), Journal: db.JournalMode, Synchronous: db.Synchronous,
+		AutoCheckpoint: db.WALAutocheckpoint, JournalLimit: int64(db.JournalSizeLimit), Dead: dead,
+	}
+}
+
+// Close frees everything that was opened, in reverse order.
+func (a *App) Close() error {
+	a.mu.Lock()
+	closers := a.closers
+	a.closers = nil
+	a.mu.Unlock() // what ends may still ask for its parts
+	var errs []error
+	for _, c := range slices.Backward(closers) {
+		errs = append(errs, c())
+	}
+	return errors.Join(errs...)
+}
+
+// makeMask knows the secrets that are set, so that none of them is shown.
+func (a *App) makeMask() *redact.Redactor {
+	return redact.New(redact.Options{Known: a.secrets()})
+}
+
+// Mask takes secrets out of text.
+func (a *App) Mask(text string) string { return a.mask().Text(text) }
+
+// secrets are the values of variables whose names announce one.
+func (a *App) secrets() []string {
+	cfg, err := a.config()
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, name := range cfg.EnvNames() {
+		if config.SecretName(name) {
+			out = append(out, cfg.Getenv(name))
+		}
+	}
+	if k := cfg.Model().APIKey.Reveal(); k != "" {
+		out = append(out, k)
+	}
+	for _, p := range cfg.Providers() {
+		out = append(out, p.APIKey.Reveal(), p.OAuth.ClientSecret.Reveal())
+	}
+	for _, s := range a.credentials().Secrets() {
+		out = append(out, s.Reveal())
+	}
+	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
+}

@@ -1,0 +1,275 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"hermes"
+	"hermes/internal/auxiliary"
+	"hermes/internal/config"
+	"hermes/internal/provider"
+	"hermes/internal/toolbox"
+)
+
+// makeAuxiliary makes the room that asks models for side tasks.
+func (a *App) makeAuxiliary() *auxiliary.Room {
+	r := &reacher{app: a, made: map[[sha256.Size]byte]*provider.Catalogue{}}
+	r.plain = sync.OnceValues(func() (*provider.Catalogue, error) {
+		pc, err := r.config()
+		if err != nil {
+			return nil, err
+		}
+		return provider.New(pc)
+	})
+	c := auxiliary.Config{
+		Task: a.auxiliaryTask, Reach: r.reach, Sees: a.sees, Log: a.log(),
+		Text: func() []auxiliary.Choice { return a.lastResort("openrouter", "nous", "custom", "openai-codex", "*") },
+		Vision: func() []auxiliary.Choice {
+			return a.lastResort("openrouter", "nous", "openai-codex", "anthropic", "custom")
+		},
+	}
+	if cfg, err := a.config(); err == nil && a.opts.BaseURL == "" {
+		c.Fallback = choices(cfg.Fallback())
+	}
+	return auxiliary.New(c)
+}
+
+// auxiliaryTask is what is configured for a side task. A run with a service of
+// its own, such as the demo's, asks no other.
+func (a *App) auxiliaryTask(name string) auxiliary.Task {
+	cfg, err := a.config()
+	if err != nil {
+		return auxiliary.Task{}
+	}
+	t := cfg.Auxiliary(name)
+	if a.opts.BaseURL != "" {
+		return auxiliary.Task{Timeout: t.Timeout}
+	}
+	return auxiliary.Task{
+		Choice:  auxiliary.Choice{Provider: t.Provider, Model: t.Model, BaseURL: t.BaseURL, Key: t.APIKey, Extra: t.ExtraBody},
+		Timeout: t.Timeout, Effort: hermes.Effort(t.ReasoningEffort), Fallback: choices(t.FallbackChain), Concurrency: t.MaxConcurrency,
+	}
+}
+
+func choices(list []config.Fallback) []auxiliary.Choice {
+	out := make([]auxiliary.Choice, len(list))
+	for i, f := range list {
+		out[i] = auxiliary.Choice{Provider: f.Provider, Model: f.Model, BaseURL: f.BaseURL, Key: f.APIKey, KeyEnv: f.KeyEnv, APIMode: f.APIMode}
+	}
+	return out
+}
+
+// lastResort are the named services that have a key and a model to begin with;
+// "custom" is the address that is configured, "*" all that were not named.
+func (a *App) lastResort(names ...string) []auxiliary.Choice {
+	models, err := a.Models()
+	if err != nil || a.opts.BaseURL != "" {
+		return nil
+	}
+	cfg, err := a.config()
+	if err != nil {
+		return nil
+	}
+	ready := map[string]bool{}
+	var rest []string
+	for _, row := range models.Rows() {
+		if row.NoKey || row.Model == "" || models.Ready(row.Name) != "" {
+			continue
+		}
+		ready[row.Name] = true
+		if !slices.Contains(names, row.Name) {
+			rest = append(rest, row.Name)
+		}
+	}
+	if i := slices.Index(names, "*"); i >= 0 {
+		names = slices.Replace(slices.Clone(names), i, i+1, rest...)
+	}
+	var out []auxiliary.Choice
+	for _, n := range names {
+		switch m := cfg.Model(); {
+		case n == "custom" && m.BaseURL != "":
+			out = append(out, auxiliary.Choice{Provider: "custom", Model: m.Default})
+		case ready[n]:
+			out = append(out, auxiliary.Choice{Provider: n})
+		}
+	}
+	return out
+}
+
+// reacher makes the models of side tasks. None of them falls back by itself:
+// the order of a task's models is the room's. Those with an address, a key or
+// fields of their own stand in catalogues of their own.
+type reacher struct {
+	app   *App
+	plain func() (*provider.Catalogue, error)
+
+	mu   sync.Mutex
+	made map[[sha256.Size]byte]*provider.Catalogue // by all that tells them apart
+}
+
+// config is that of the conversation's models, without those that stand by.
+func (r *reacher) config() (provider.Config, error) {
+	cfg, err := r.app.config()
+	if err != nil {
+		return provider.Config{}, err
+	}
+	pc, err := r.app.providerConfig(cfg)
+	pc.Fallback = nil
+	return pc, err
+}
+
+func (r *reacher) reach(ctx context.Context, c auxiliary.Choice) (hermes.Model, error) {
+	models, err := r.plain()
+	if err != nil {
+		return nil, err
+	}
+	if c.BaseURL == "" && c.Key == "" && c.KeyEnv == "" && len(c.Extra) == 0 {
+		return models.Model(ctx, c.Ref())
+	}
+	if c.BaseURL == "" && c.Provider == "" { // extra fields for the main model
+		m, err := models.Model(ctx, c.Model)
+		if err != nil {
+			return nil, err
+		}
+		c.Provider, c.Model, _ = strings.Cut(m.ID(), ":")
+		if name, rest, own := strings.Cut(c.Model, ":"); c.Provider == "custom" && own {
+			c.Provider, c.Model = "custom:"+name, rest
+		}
+	}
+	own, ref, err := r.own(c)
+	if err != nil {
+		return nil, err
+	}
+	return own.Model(ctx, ref)
+}
+
+// own is the catalogue of a choice that is reached in its own way, and the
+// reference of the model in it.
+func (r *reacher) own(c auxiliary.Choice) (*provider.Catalogue, string, error) {
+	cfg, err := r.app.config()
+	if err != nil {
+		return nil, "", err
+	}
+	pc, err := r.config()
+	if err != nil {
+		return nil, "", err
+	}
+	name := strings.TrimPrefix(c.Provider, "custom:")
+	custom, ref := pc.Custom[name], c.Provider+":"+c.Model
+	if c.BaseURL == "" && c.Provider == "custom" {
+		c.BaseURL, c.APIMode, c.Key = pc.BaseURL, pc.APIMode, cmp.Or(c.Key, pc.Key)
+	}
+	key := cmp.Or(c.Key, hermes.Secret(cfg.Getenv(c.KeyEnv)))
+	if c.BaseURL != "" { // it gets its own key or the common one, never that of another service
+		name = "auxiliary"
+		key = cmp.Or(key, hermes.Secret(cfg.Getenv("OPENAI_API_KEY")), "none")
+		custom = provider.Custom{BaseURL: c.BaseURL, APIMode: c.APIMode}
+		ref = "custom:" + name + ":" + cmp.Or(c.Model, pc.Model[strings.LastIndexByte(pc.Model, ':')+1:])
+	}
+	custom.Key = cmp.Or(key, custom.Key)
+	if custom.Extra, err = withExtra(custom.Extra, c.Extra); err != nil {
+		return nil, "", err
+	}
+	pc.Custom = maps.Clone(pc.Custom)
+	if pc.Custom == nil {
+		pc.Custom = map[string]provider.Custom{}
+	}
+	pc.Custom[name] = custom
+	made, err := r.keep(name, custom, pc)
+	return made, ref, err
+}
+
+// keep makes a catalogue, or returns the one that was made of the same.
+func (r *reacher) keep(name string, custom provider.Custom, pc provider.Config) (*provider.Catalogue, error) {
+	extra, err := json.Marshal(custom.Extra) // sorted by name
+	if err != nil {
+		return nil, err
+	}
+	id := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %s", name, custom.BaseURL, custom.APIMode, custom.Key.Reveal(), extra))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if made := r.made[id]; made != nil {
+		return made, nil
+	}
+	made, err := provider.New(pc)
+	if err == nil {
+		r.made[id] = made
+	}
+	return made, err
+}
+
+func withExtra(base map[string]json.RawMessage, over map[string]any) (map[string]json.RawMessage, error) {
+	all := maps.Clone(base)
+	if all == nil {
+		all = map[string]json.RawMessage{}
+	}
+	for k, v := range over {
+		raw, err := json.Marshal(v)
+		if err != nil {
+			return nil, fmt.Errorf("extra_body.%s of an auxiliary task in config.yaml cannot be sent as JSON: %w", k, err)
+		}
+		all[k] = raw
+	}
+	return all, nil
+}
+
+// cacheTTL is how long the provider shall keep what was sent: as it is set, or
+// an hour where a person sets the pace and five minutes where the program does.
+func (a *App) cacheTTL(set string) string {
+	if set != "auto" {
+		return set
+	}
+	if a.opts.Attended {
+		return "1h"
+	}
+	return "5m"
+}
+
+// sees tells whether a model takes pictures: what the person said of it, else
+// what is known of it.
+func (a *App) sees(ref string) bool {
+	cfg, err := a.config()
+	if err != nil {
+		return false
+	}
+	models, err := a.Models()
+	if err != nil {
+		return false
+	}
+	info := models.Info(ref)
+	service, name, _ := strings.Cut(strings.TrimPrefix(info.ID, "custom:"), ":")
+	return info.Vision || cfg.Providers()[service].Models[name].SupportsVision
+}
+
+// untitled are the sources whose sessions nobody looks for by name.
+var untitled = []string{"oneshot", "subagent", "demo", "batch", "kanban", "tool", "cron", "eval"}
+
+// titles finds the title of a session, or is nil where none is wanted.
+func (a *App) titles(cfg *config.Config, row hermes.Session) func(context.Context, string, []hermes.Message) (string, error) {
+	t := cfg.Auxiliary(auxiliary.TitleTask)
+	if !t.Enabled || row.Title != "" || a.opts.BaseURL != "" || slices.Contains(untitled, row.Source) {
+		return nil
+	}
+	return func(ctx context.Context, model string, transcript []hermes.Message) (string, error) {
+		return a.aux().Title(ctx, model, row.ID, t.Language, transcript)
+	}
+}
+
+// judge lets the model of the smart mode look at calls, where a person stands
+// behind it who is asked when it is not sure.
+func (a *App) judge(rules toolbox.Approvals, policy string, row hermes.Session) toolbox.Approvals {
+	if !a.opts.Attended || a.opts.BaseURL != "" {
+		return rules
+	}
+	rules.Judge = func(ctx context.Context, s hermes.SessionRef, shown hermes.Approval) (hermes.Consent, error) {
+		return a.aux().Judge(ctx, row.Model, s.ID, policy, shown)
+	}
+	return rules
+}

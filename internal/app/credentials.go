@@ -1,0 +1,143 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"hermes"
+	"hermes/internal/config"
+	"hermes/internal/credential"
+	"hermes/internal/keychain"
+	"hermes/internal/oauth"
+	"hermes/internal/provider"
+)
+
+// makeCredentials opens the profile's keys and logins. It is nil where there is
+// no home.
+func (a *App) makeCredentials() *credential.Store {
+	cfg, err := a.config()
+	if err != nil {
+		return nil // told where the configuration is needed
+	}
+	return credential.Open(credential.Config{
+		Path: cfg.Home().Auth(), Strategies: cfg.PoolStrategies(), Now: a.opts.Now,
+		Login: func(pool string) (oauth.Config, bool) {
+			l, ok := a.login(cfg, pool)
+			return l.Config, ok
+		},
+		Keychain: keychain.New("hermes", a.opts.Getenv),
+		Lent:     func(s hermes.Secret) { a.mask().Add(s.Reveal()) },
+		Warn:     func(text string, err error) { a.log().Warn(text, "err", err) },
+	})
+}
+
+// keys lends the credentials of a pool; nil where there is no home.
+func (a *App) keys(pool string, given []hermes.Key) hermes.Keys {
+	store := a.credentials()
+	if store == nil {
+		return nil
+	}
+	return store.Pool(pool, given)
+}
+
+// closeCredentials writes what the pools still owe the file.
+func (a *App) closeCredentials() error {
+	store := a.credentials()
+	if store == nil {
+		return nil
+	}
+	return store.Close(context.Background())
+}
+
+// Pool returns a service's credentials by its name or alias, and the name that
+// they have.
+func (a *App) Pool(name string) (string, *credential.Pool, error) {
+	models, err := a.Models()
+	if err != nil {
+		return "", nil, err
+	}
+	pool, given, err := models.Pool(name)
+	if err != nil {
+		return "", nil, err
+	}
+	return pool, a.credentials().Pool(pool, given), nil
+}
+
+// PoolNames lists the services that have credentials, from wherever, sorted.
+func (a *App) PoolNames() ([]string, error) {
+	models, err := a.Models()
+	if err != nil {
+		return nil, err
+	}
+	names, err := a.credentials().Pools()
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range models.Rows() {
+		if name, p, err := a.Pool(row.Name); err == nil && p.Any() {
+			names = append(names, name)
+		}
+	}
+	cfg, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	for id := range cfg.Providers() {
+		if name, p, err := a.Pool(id); err == nil && p.Any() {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// Login returns how one logs in at a pool's service.
+func (a *App) Login(pool string) (credential.Login, bool) {
+	cfg, err := a.config()
+	if err != nil {
+		return credential.Login{}, false
+	}
+	return a.login(cfg, pool)
+}
+
+// login is a row with what the settings put in its place.
+func (a *App) login(cfg *config.Config, pool string) (credential.Login, bool) {
+	l := credential.Login{Provider: pool}
+	rows := credential.Logins()
+	if i := slices.IndexFunc(rows, func(r credential.Login) bool { return r.Provider == pool }); i >= 0 {
+		l = rows[i]
+	}
+	set := cfg.Providers()[strings.TrimPrefix(pool, "custom:")].OAuth
+	l.ClientID = cmp.Or(set.ClientID, l.ClientID)
+	l.ClientSecret = cmp.Or(set.ClientSecret.Reveal(), l.ClientSecret)
+	l.AuthURL = cmp.Or(set.AuthURL, l.AuthURL)
+	l.TokenURL = cmp.Or(set.TokenURL, l.TokenURL)
+	l.DeviceURL = cmp.Or(set.DeviceURL, l.DeviceURL)
+	l.Redirect = cmp.Or(set.Redirect, l.Redirect)
+	if len(set.Scopes) > 0 {
+		l.Scopes = set.Scopes
+	}
+	if len(set.Params) > 0 {
+		l.Params = maps.Clone(l.Params)
+		if l.Params == nil {
+			l.Params = map[string]string{}
+		}
+		maps.Copy(l.Params, set.Params)
+	}
+	l.Client, l.Now = loginClient(cfg), a.opts.Now
+	return l, l.TokenURL != "" && (l.AuthURL != "" || l.DeviceURL != "")
+}
+
+// loginClient is the client that model services are reached with; a proxy
+// setting that cannot be read is told where models are made.
+func loginClient(cfg *config.Config) *http.Client {
+	c, err := provider.Client(cfg.Getenv, "hermes/"+Version)
+	if err != nil {
+		return nil
+	}
+	return c
+}

@@ -1,0 +1,114 @@
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"hermes"
+	"hermes/internal/memory"
+	"hermes/internal/prompt"
+	"hermes/internal/undo"
+)
+
+// makeBook makes the two files of memory, which all sessions share.
+func (a *App) makeBook() (*memory.Book, error) {
+	cfg, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	c, h := cfg.Memory(), cfg.Home()
+	return memory.NewBook(memory.Config{
+		Dir: h.Memories(), Pending: h.Pending("memory"),
+		NotesLimit: c.CharLimit, PersonLimit: c.UserCharLimit, NoNotes: !c.Enabled, NoPerson: !c.UserProfile,
+		Approval: c.WriteApproval, Archive: c.WhenFull == "archive", Now: a.opts.Now,
+		Around: func(ctx context.Context, by memory.Origin, what string, paths []string, write func() error) error {
+			actor := by.Session
+			if by.By != "agent" {
+				actor = "person"
+			}
+			return a.changes(h).Around(ctx, undo.Note{Kind: "memory", Actor: actor, What: what}, paths, write)
+		},
+	}), nil
+}
+
+// Memory is the two files of memory, with the switch that is configured.
+func (a *App) Memory() (*Memory, error) {
+	b, err := a.book()
+	if err != nil {
+		return nil, err
+	}
+	return &Memory{Book: b, app: a}, nil
+}
+
+// Memory is what commands do with memory.
+type Memory struct {
+	*memory.Book
+	app *App
+}
+
+// SetApproval sets memory.write_approval, for the running sessions too.
+func (m *Memory) SetApproval(ctx context.Context, on bool) error {
+	cfg, err := m.app.loadConfig()
+	if err != nil {
+		return err
+	}
+	if _, err := cfg.Set(ctx, "memory.write_approval", fmt.Sprint(on)); err != nil {
+		return err
+	}
+	m.Book.SetApproval(on)
+	return nil
+}
+
+// remembers reports whether a session has memory: a child has none, and none
+// has it where rules are to be ignored.
+func (a *App) remembers(row hermes.Session) bool {
+	return !a.opts.IgnoreRules && row.Source != "subagent"
+}
+
+// memoryTools is the toolset memory: of the files, and of the outside service
+// if there is one.
+func (a *App) memoryTools() hermes.Toolset {
+	if a.opts.IgnoreRules {
+		return memory.New()
+	}
+	var providers []hermes.MemoryProvider
+	if b, err := a.book(); err == nil && (b.Has(memory.Notes) || b.Has(memory.Person)) {
+		providers = append(providers, memory.Builtin{Book: b})
+	}
+	if p := a.outside(); p != nil {
+		providers = append(providers, p)
+	}
+	return memory.New(providers...)
+}
+
+// rememberIn gives a prompt what memory says: how to use it, where its tool is
+// among the tools, and what it holds.
+func (a *App) rememberIn(ctx context.Context, in *prompt.Input, row hermes.Session, specs []hermes.Spec) {
+	b, err := a.book()
+	if err != nil || !a.remembers(row) {
+		return
+	}
+	for _, s := range specs {
+		if s.Name == "memory" {
+			in.Guides = append(in.Guides, prompt.Section{Name: "memory-guide", Tier: prompt.Stable, Text: memory.Guide()})
+		}
+	}
+	for _, t := range memory.Targets() {
+		block, err := b.Block(ctx, t)
+		if err != nil {
+			a.log().Warn("system prompt", "session", row.ID, "warning", err)
+		}
+		if block != "" {
+			in.Memories = append(in.Memories, prompt.Section{Name: string(t), Tier: prompt.Context, Text: block})
+		}
+	}
+	if p := a.outside(); p != nil {
+		block, err := p.SystemBlock(ctx)
+		if err != nil {
+			a.log().Warn("system prompt", "session", row.ID, "warning", err)
+		}
+		if block != "" {
+			in.Memories = append(in.Memories, prompt.Section{Name: p.Name(), Tier: prompt.Context, Text: block})
+		}
+	}
+}

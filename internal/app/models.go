@@ -1,0 +1,166 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"hermes/internal/config"
+	"hermes/internal/provider"
+)
+
+// Models is the catalogue of model services with the person's settings.
+func (a *App) Models() (*provider.Catalogue, error) {
+	cfg, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.models != nil {
+		return a.models, nil
+	}
+	c, err := a.providerConfig(cfg)
+	if err != nil {
+		return nil, err
+	}
+	a.closers = append(a.closers, a.closeCredentials)
+	a.models, err = provider.New(c)
+	return a.models, err
+}
+
+func (a *App) providerConfig(cfg *config.Config) (provider.Config, error) {
+	m := cfg.Model()
+	c := provider.Config{
+		Model: m.Default, Provider: m.Provider, BaseURL: m.BaseURL, Key: m.APIKey, APIMode: m.APIMode,
+		ContextLength: m.ContextLength, Aliases: m.Aliases, NoStream: !m.Streaming,
+		CacheTTL: a.cacheTTL(cfg.PromptCaching().CacheTTL), Retries: retries(cfg.Agent().APIMaxRetries),
+		Getenv: cfg.Getenv, UserAgent: "hermes/" + Version, Now: a.opts.Now,
+	}
+	t := cfg.Timeouts()
+	c.Timeouts = provider.Timeouts{Read: t.StreamRead, Stale: t.StreamStale, CallStale: t.CallStale, Call: t.Call, LocalStale: cfg.Agent().LocalStreamStale}
+	if a.opts.Model != "" {
+		c.Model = a.opts.Model
+	}
+	if a.opts.Provider != "" {
+		c.Provider, c.BaseURL, c.Key, c.APIMode = a.opts.Provider, "", "", ""
+	}
+	if a.opts.BaseURL != "" { // a service of this run's own, such as the demo's
+		return provider.Config{
+			Model: a.opts.Model, BaseURL: a.opts.BaseURL, Key: "none", Retries: c.Retries, Timeouts: c.Timeouts,
+			UserAgent: c.UserAgent, Now: c.Now, Getenv: func(string) string { return "" },
+		}, nil
+	}
+	meter, err := a.meter()
+	if err != nil {
+		return c, err
+	}
+	c.Keys = a.keys
+	c.Fallback, c.LongestWait = standby(cfg.Fallback()), a.longestWait()
+	c.Meter, c.Answers = meter.Layer, cfg.Home().Cache("models")
+	if c.Custom, err = customProviders(cfg.Providers()); err != nil {
+		return c, err
+	}
+	withAliases(&c, cfg.ModelAliases())
+	return c, nil
+}
+
+// retries is the setting as the catalogue takes it, where 0 is not set.
+func retries(set int) int {
+	if set == 0 {
+		return -1
+	}
+	return set
+}
+
+// unattendedWait is how long a model may ask to wait where no person waits: a
+// job that comes back late is worth more than one that was given up.
+const unattendedWait = 6 * time.Hour
+
+func (a *App) longestWait() time.Duration {
+	if a.opts.Attended {
+		return 0
+	}
+	return unattendedWait
+}
+
+// standby are the models that answer where the chosen one cannot.
+func standby(entries []config.Fallback) []provider.Fallback {
+	var out []provider.Fallback
+	for _, f := range entries {
+		out = append(out, provider.Fallback{
+			Provider: f.Provider, Model: f.Model, BaseURL: f.BaseURL, KeyEnv: f.KeyEnv, Key: f.APIKey,
+			APIMode: f.APIMode, ContextLength: f.ContextLength,
+		})
+	}
+	return out
+}
+
+func customProviders(all map[string]config.Provider) (map[string]provider.Custom, error) {
+	out := make(map[string]provider.Custom, len(all))
+	for name, p := range all {
+		c := provider.Custom{
+			BaseURL: p.BaseURL, Key: p.APIKey, KeyEnv: p.KeyEnv, APIMode: p.APIMode, Model: p.DefaultModel,
+			ContextLength: p.ContextLength, Header: p.Headers, Timeout: p.RequestTimeout, Stale: p.StaleTimeout,
+			Insecure: !p.VerifyTLS, Models: map[string]provider.ModelSettings{}, Extra: map[string]json.RawMessage{},
+		}
+		for k, v := range p.ExtraBody {
+			raw, err := json.Marshal(v)
+			if err != nil {
+				return nil, fmt.Errorf("providers.%s.extra_body.%s in config.yaml cannot be sent as JSON: %w", name, k, err)
+			}
+			c.Extra[k] = raw
+		}
+		for id, m := range p.Models {
+			c.Models[id] = provider.ModelSettings{Timeout: m.Timeout, Stale: m.StaleTimeout, ContextLength: m.ContextLength}
+		}
+		if p.CACert != "" {
+			pem, err := os.ReadFile(p.CACert)
+			if err != nil {
+				return nil, fmt.Errorf("providers.%s.ssl_ca_cert in config.yaml: %w", name, err)
+			}
+			c.CACert = pem
+		}
+		out[name] = c
+	}
+	return out, nil
+}
+
+// ModelReferences lists what the services that are configured offer, for a
+// picker. A service that does not answer is left out.
+func (a *App) ModelReferences(ctx context.Context) ([]string, error) {
+	models, err := a.Models()
+	if err != nil {
+		return nil, err
+	}
+	var refs []string
+	for _, row := range models.Rows() {
+		if models.Ready(row.Name) != "" {
+			continue
+		}
+		p, err := models.Provider(row.Name)
+		if err != nil {
+			continue
+		}
+		list, err := p.List(ctx)
+		if err != nil {
+			a.log().Warn("list models", "provider", row.Name, "err", err)
+			continue
+		}
+		for _, m := range list {
+			refs = append(refs, row.Name+":"+m.ID)
+		}
+	}
+	return refs, nil
+}
+
+// window is the context length of a model in tokens, 0 if unknown.
+func (a *App) window(ref string) int {
+	models, err := a.Models()
+	if err != nil {
+		return 0
+	}
+	return models.Window(ref)
+}

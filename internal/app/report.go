@@ -1,0 +1,97 @@
+package app
+
+import (
+	"context"
+
+	"hermes"
+	"hermes/internal/prompt"
+	"hermes/internal/session"
+	"hermes/internal/store/sqlite"
+	"hermes/internal/toolbox"
+)
+
+// Measure builds what a new session would begin with, without asking a model
+// or storing anything.
+func (a *App) Measure(ctx context.Context) (prompt.Prompt, []hermes.Spec, error) {
+	cfg, err := a.config()
+	if err != nil {
+		return prompt.Prompt{}, nil, err
+	}
+	dir, err := a.Dir()
+	if err != nil {
+		return prompt.Prompt{}, nil, err
+	}
+	kit := a.newKit(cfg, func(string) {})
+	set, err := a.catalogue(cfg, kit).Select(ctx, a.selection(cfg))
+	if err != nil {
+		return prompt.Prompt{}, nil, err
+	}
+	now := a.opts.Now()
+	row := hermes.Session{ID: session.NewID(now), Source: a.opts.Platform, Dir: dir, Started: now}
+	return a.prompt(ctx, cfg, row, cfg.Model().Default, set.Specs()), set.Specs(), nil
+}
+
+// Toolsets is what this program has, and what a session would select of it.
+func (a *App) Toolsets() (*toolbox.Catalogue, toolbox.Selection, error) {
+	cfg, err := a.config()
+	if err != nil {
+		return nil, toolbox.Selection{}, err
+	}
+	return a.catalogue(cfg, a.newKit(cfg, func(string) {})), a.selection(cfg), nil
+}
+
+// CurrentModel is the model that a new session would use, and where that is
+// said.
+func (a *App) CurrentModel(ctx context.Context) (ref, source string, err error) {
+	models, err := a.Models()
+	if err != nil {
+		return "", "", err
+	}
+	m, err := models.Model(ctx, "")
+	if err != nil {
+		return "", "", err
+	}
+	cfg, err := a.config()
+	if err != nil {
+		return "", "", err
+	}
+	switch {
+	case a.opts.Model != "":
+		source = "command line"
+	case cfg.Model().Default != "":
+		source = "config.yaml"
+	default:
+		source = "found"
+	}
+	return m.ID(), source, nil
+}
+
+// ServiceModels asks one service for its models.
+func (a *App) ServiceModels(ctx context.Context, service string) ([]string, error) {
+	models, err := a.Models()
+	if err != nil {
+		return nil, err
+	}
+	p, err := models.Provider(service)
+	if err != nil {
+		return nil, err
+	}
+	list, err := p.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(list))
+	for i, m := range list {
+		names[i] = m.ID
+	}
+	return names, nil
+}
+
+// Repair saves what can be read of a damaged database into a fresh one.
+func (a *App) Repair(ctx context.Context) (sqlite.Repaired, error) {
+	cfg, err := a.config()
+	if err != nil {
+		return sqlite.Repaired{}, err
+	}
+	return sqlite.Repair(ctx, StoreConfig(cfg))
+}

@@ -1,0 +1,168 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"os"
+	"runtime"
+	"slices"
+
+	"hermes"
+	"hermes/internal/config"
+	"hermes/internal/prompt"
+	"hermes/internal/session"
+	"hermes/internal/toolbox"
+)
+
+// Sessions is the manager of the live sessions, made on first use.
+func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
+	models, err := a.Models()
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.sessions != nil {
+		return a.sessions, nil
+	}
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	agent := cfg.Agent()
+	a.sessions = session.NewManager(session.Config{
+		Store: store, Models: a.watch().Models(models), Equip: a.equip, Owner: owner(),
+		Steps: a.steps(agent), Busy: session.Busy(cfg.Display().BusyInputMode),
+		Effort: efforts(agent), MaxTokens: cfg.Model().MaxTokens,
+		AskTimeout: cfg.Approvals().Timeout, Now: a.opts.Now, Log: a.log(),
+	})
+	a.closers = append(a.closers, a.tidy(store, cfg), a.sessions.Close)
+	return a.sessions, nil
+}
+
+func (a *App) steps(agent config.Agent) int {
+	if a.opts.MaxTurns != nil {
+		return *a.opts.MaxTurns
+	}
+	return int(agent.MaxTurns)
+}
+
+// equip gives a session what it works with.
+func (a *App) equip(ctx context.Context, row hermes.Session, wake func(string)) (*session.Equipment, error) {
+	cfg, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	env, err := a.environment(row)
+	if err != nil {
+		return nil, err
+	}
+	kit := a.newKit(cfg, wake)
+	box, err := a.box(ctx, cfg, kit, row)
+	if err != nil {
+		return nil, errors.Join(err, env.Close())
+	}
+	return &session.Equipment{
+		Environment: env, Tools: box,
+		System: func(ctx context.Context, model string, specs []hermes.Spec) (string, error) {
+			return a.prompt(ctx, cfg, row, model, specs).Text(), nil
+		},
+		Restore: func(transcript []hermes.Message) { kit.restore(row.ID, transcript) },
+		Context: a.contextEngine(cfg, row), Compacted: func() {
+			kit.files.Compressed(row.ID)
+			a.watch().Expect(row.ID, "compression")
+		},
+		Prefix: func() (*hermes.PrefixBreak, int) { return a.watch().Broken(row.ID) },
+		Window: a.window, Title: a.titles(cfg, row),
+		Recall: a.recall(row), Observe: a.observe(row),
+		Around: a.around(row, kit),
+		SumUp:  a.sumsUp(cfg, row), Review: a.looksBack(cfg, row),
+		Halt: kit.halt,
+		Close: func() error {
+			a.watch().Forget(row.ID)
+			return errors.Join(kit.close(row.ID), env.Close())
+		},
+	}, nil
+}
+
+// box puts the selected tools behind the tool onion.
+func (a *App) box(ctx context.Context, cfg *config.Config, kit *kit, row hermes.Session) (*toolbox.Box, error) {
+	set, err := a.catalogue(cfg, kit).Select(ctx, a.selection(cfg))
+	if err != nil {
+		return nil, err
+	}
+	o := toolbox.Options{
+		Set: set, Hooks: kit.hooks, Approvals: a.judge(a.approvals(cfg), cfg.Approvals().SmartPolicy, row), Guardrail: a.guardrail(cfg.Guardrails()),
+		Limits: toolbox.Limits{Result: cfg.ToolBudget().SpillChars, Preview: cfg.Display().ToolPreviewLength},
+		Spill:  toolbox.Spillover{Dir: cfg.Home().Cache("spillover")},
+		Log:    a.log(), Now: a.opts.Now,
+	}
+	if cfg.Security().RedactSecrets {
+		o.Redact = a.Mask
+	}
+	return toolbox.New(o), nil
+}
+
+func (a *App) approvals(cfg *config.Config) toolbox.Approvals {
+	ap := cfg.Approvals()
+	mode := toolbox.ParseMode(ap.Mode)
+	if a.opts.Yolo || a.opts.Getenv("HERMES_YOLO_MODE") == "1" {
+		mode = toolbox.ModeOff
+	}
+	return toolbox.Approvals{
+		Mode: mode, Deny: ap.Deny, Allowed: cfg.General().CommandAllowlist, Breaker: ap.DenialBreakerThreshold,
+		Remember: a.remember,
+	}
+}
+
+// remember adds patterns to what needs no question any more. The list is read
+// anew, since it may have grown since the start.
+func (a *App) remember(keys []string) error {
+	now, err := a.loadConfig()
+	if err != nil {
+		return err
+	}
+	list := now.General().CommandAllowlist
+	for _, k := range keys {
+		if !slices.Contains(list, k) {
+			list = append(list, k)
+		}
+	}
+	_, err = now.Put(context.Background(), "command_allowlist", list)
+	return err
+}
+
+func (a *App) guardrail(g config.Guardrails) toolbox.Guardrail {
+	return toolbox.Guardrail{
+		Quiet: !g.Warnings, HardStop: g.HardStop || g.NonInteractiveHardStop && !a.opts.Attended,
+		WarnExact: g.WarnAfter.Exact, BlockExact: g.StopAfter.Exact,
+		WarnTool: g.WarnAfter.SameTool, HaltTool: g.StopAfter.SameTool,
+		WarnSame: g.WarnAfter.NoProgress, BlockProgress: g.StopAfter.NoProgress,
+		Searches: g.LoopCaps.WebSearches, Subagents: g.LoopCaps.Subagents,
+	}
+}
+
+// prompt builds the system prompt of a session.
+func (a *App) prompt(ctx context.Context, cfg *config.Config, row hermes.Session, model string, specs []hermes.Spec) prompt.Prompt {
+	person, _ := os.UserHomeDir() // a missing home is left out of the text
+	in := prompt.Input{
+		Model: model, Platform: row.Source, Started: row.Started, Enforce: cfg.Agent().ToolUseEnforcement,
+		Soul: cfg.Home().Soul(), IgnoreRules: a.opts.IgnoreRules,
+		MaxChars: cfg.General().ContextFileMaxChars, ReadTimeout: cfg.General().ContextFileReadTimeout,
+		Place: prompt.Place{OS: runtime.GOOS + " (" + runtime.GOARCH + ")", Home: person, Dir: row.Dir, Shell: shellName(a.opts.Getenv("SHELL"))},
+	}
+	if a.opts.PassSessionID {
+		in.SessionID = row.ID
+	}
+	a.rememberIn(ctx, &in, row, specs)
+	a.skillsIn(ctx, &in, row, specs)
+	p := prompt.Build(ctx, in, prompt.Disk{})
+	for _, w := range p.Warnings {
+		a.log().Warn("system prompt", "session", row.ID, "warning", w)
+	}
+	return p
+}

@@ -1,0 +1,35 @@
+package app_test
+
+import (
+	"testing"
+
+	"hermes/internal/app"
+)
+
+// TestFirstRequestStaysSmall holds the bytes that every request begins with.
+func TestFirstRequestStaysSmall(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		toolsets []string
+		most     int
+	}{
+		"files, shell and plan": {[]string{"file", "terminal", "todo"}, 12 << 10},
+		"all default tools":     {nil, 16 << 10},
+	} {
+		a := app.New(app.Options{Home: t.TempDir(), Dir: t.TempDir(), Toolsets: tt.toolsets, Getenv: func(string) string { return "" }})
+		p, specs, err := a.Measure(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := len(p.Text())
+		for _, s := range specs {
+			n += len(s.Name) + len(s.Description) + len(s.Schema) + 60 // the frame on the wire
+		}
+		if n > tt.most {
+			t.Errorf("%s: %d bytes, at most %d", name, n, tt.most)
+		}
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

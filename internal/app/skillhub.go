@@ -1,0 +1,45 @@
+package app
+
+import (
+	"cmp"
+	"slices"
+
+	"hermes"
+	"hermes/internal/httpc"
+	"hermes/internal/skill/hub"
+)
+
+// SkillHub is the public places that skills come from.
+func (a *App) SkillHub() (*hub.Hub, error) {
+	cfg, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	lib, err := a.skills()
+	if err != nil {
+		return nil, err
+	}
+	lock, err := lib.Installed()
+	if err != nil {
+		return nil, err
+	}
+	env := func(upper, lower string) string { return cmp.Or(cfg.Getenv(lower), cfg.Getenv(upper)) }
+	proxy, err := httpc.Proxies{
+		HTTP: env("HTTP_PROXY", "http_proxy"), HTTPS: env("HTTPS_PROXY", "https_proxy"),
+		All: env("ALL_PROXY", "all_proxy"), None: env("NO_PROXY", "no_proxy"),
+	}.Func()
+	if err != nil {
+		return nil, err
+	}
+	client, err := httpc.New(httpc.Options{Proxy: proxy, UserAgent: "hermes/" + Version, ForceIPv4: cfg.Network().ForceIPv4})
+	if err != nil {
+		return nil, err
+	}
+	return hub.New(hub.Config{
+		Client: client, Token: hermes.Secret(cmp.Or(cfg.Getenv("GITHUB_TOKEN"), cfg.Getenv("GH_TOKEN"))),
+		Taps: slices.Concat(hub.DefaultTaps(), lock.Taps), Marketplaces: []string{"anthropics/skills"},
+		Bases: hub.Bases{
+			GitHub: cfg.Getenv("GITHUB_API_URL"), ClawHub: cfg.Getenv("CLAWHUB_URL"), SkillsSh: cfg.Getenv("SKILLS_API_URL"),
+		},
+	}), nil
+}

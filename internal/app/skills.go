@@ -1,0 +1,227 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"hermes"
+	"hermes/internal/config"
+	"hermes/internal/prompt"
+	"hermes/internal/skill"
+	"hermes/internal/tool/skills"
+	"hermes/internal/toolbox"
+	"hermes/internal/undo"
+)
+
+// makeSkills makes the library of skills, which all sessions share.
+func (a *App) makeSkills() (*skill.Library, error) {
+	cfg, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	c, h := cfg.Skills(), cfg.Home()
+	person, _ := os.UserHomeDir() // without one ~ stays as it is
+	lib := skill.Config{
+		Home: h, CreateDir: expandHome(c.CreateDir, person), OS: runtime.GOOS, Getenv: cfg.Getenv, Now: a.opts.Now,
+		Disabled: slices.Concat(c.Disabled, c.PlatformDisabled[a.opts.Platform]), Approve: c.WriteApproval, Guard: c.GuardAgentCreated,
+		Around: func(ctx context.Context, by, what string, paths []string, write func() error) error {
+			return a.changes(h).Around(ctx, undo.Note{Kind: "skill", Actor: by, What: what}, paths, write)
+		},
+	}
+	for _, dir := range c.ExternalDirs {
+		lib.External = append(lib.External, expandHome(dir, person))
+	}
+	return skill.New(lib), nil
+}
+
+func expandHome(path, person string) string {
+	rest, ok := strings.CutPrefix(path, "~")
+	if !ok || person == "" || rest != "" && !os.IsPathSeparator(rest[0]) {
+		return path
+	}
+	return filepath.Join(person, rest)
+}
+
+// Skills is the library of skills, with what commands change of the settings.
+func (a *App) Skills() (*Skills, error) {
+	lib, err := a.skills()
+	if err != nil {
+		return nil, err
+	}
+	return &Skills{lib, a}, nil
+}
+
+// Skills is what commands do with skills.
+type Skills struct {
+	*skill.Library
+	app *App
+}
+
+// Call reads the skills that a line begins with and gives the message that
+// puts them before the model; ok is false where there are none.
+func (s *Skills) Call(ctx context.Context, dir, line string) (parts []hermes.Part, ok bool, err error) {
+	e, ok, err := s.In(dir).Expand(ctx, line)
+	if !ok || err != nil {
+		return nil, false, err
+	}
+	return []hermes.Part{{Text: e.Text, Hidden: true}, {Text: line}}, true, nil
+}
+
+// Approval reports whether changes of the agent wait for the person.
+func (s *Skills) Approval() bool {
+	cfg, err := s.app.loadConfig()
+	return err == nil && cfg.Skills().WriteApproval
+}
+
+// SetApproval sets skills.write_approval, for the running sessions too.
+func (s *Skills) SetApproval(ctx context.Context, on bool) error {
+	cfg, err := s.app.loadConfig()
+	if err != nil {
+		return err
+	}
+	if _, err := cfg.Set(ctx, "skills.write_approval", fmt.Sprint(on)); err != nil {
+		return err
+	}
+	s.Library.SetApproval(on)
+	return nil
+}
+
+// skillTools is the toolset skills.
+func (a *App) skillTools() hermes.Toolset {
+	return skills.New(skills.Config{
+		Library: func(dir string) hermes.SkillLibrary {
+			lib, err := a.skills()
+			if err != nil { // told where the configuration is needed
+				return skill.New(skill.Config{})
+			}
+			return lib.In(dir)
+		},
+		Used: func(ctx context.Context, name string) {
+			lib, err := a.skills()
+			if err == nil {
+				err = lib.Count(ctx, name, skill.Used)
+			}
+			if err != nil {
+				a.log().Warn("count the use of a skill", "skill", name, "err", err)
+			}
+		},
+	})
+}
+
+// skillsIn gives a prompt the index of skills, where the tool that loads them
+// is among the tools, and the skills that the command line asks for.
+func (a *App) skillsIn(ctx context.Context, in *prompt.Input, row hermes.Session, specs []hermes.Spec) {
+	lib, err := a.skills()
+	if err != nil || a.opts.IgnoreRules {
+		return
+	}
+	lib = lib.In(row.Dir)
+	if len(a.opts.Skills) > 0 && row.Source != "subagent" {
+		e, err := lib.Load(ctx, a.opts.Skills)
+		if err != nil {
+			a.log().Warn("load skills", "session", row.ID, "err", err)
+		}
+		in.Guides = append(in.Guides, prompt.Section{Name: "preloaded-skills", Tier: prompt.Context, Text: e.Text})
+	}
+	if !slices.ContainsFunc(specs, func(s hermes.Spec) bool { return s.Name == "skill_view" }) {
+		return
+	}
+	text, err := lib.Index(ctx, a.offer(ctx, specs))
+	if err != nil {
+		a.log().Warn("list skills", "session", row.ID, "err", err)
+	}
+	if text != "" {
+		in.Guides = append(in.Guides, prompt.Section{Name: "skills", Tier: prompt.Context, Text: text})
+	}
+}
+
+// offer tells the library what a session has.
+func (a *App) offer(ctx context.Context, specs []hermes.Spec) skill.Offer {
+	var o skill.Offer
+	for _, s := range specs {
+		o.Tools = append(o.Tools, s.Name)
+	}
+	table := toolbox.NewCatalogue(nil, nil, a.opts.Now)
+	o.Has = func(toolset string) bool {
+		tools, _ := table.Expand(ctx, toolset)
+		return slices.ContainsFunc(tools, func(t string) bool { return slices.Contains(o.Tools, t) })
+	}
+	return o
+}
+
+// CheckSkills says which of the skills that the command line asks for cannot
+// be loaded.
+func (a *App) CheckSkills(ctx context.Context) error {
+	if len(a.opts.Skills) == 0 {
+		return nil
+	}
+	lib, err := a.skills()
+	if err != nil {
+		return err
+	}
+	dir, err := a.Dir()
+	if err != nil {
+		return err
+	}
+	for _, name := range a.opts.Skills {
+		if _, err := lib.In(dir).View(ctx, name, ""); err != nil {
+			return &ExitError{Status: 2, Err: fmt.Errorf("--skills: %w", err)}
+		}
+	}
+	return nil
+}
+
+// skillVariables are the variables that skills want passed to commands, but
+// for the keys of model services, which never leave this process.
+func (a *App) skillVariables(ctx context.Context, cfg *config.Config) []string {
+	lib, err := a.skills()
+	if err != nil {
+		return nil
+	}
+	wanted, err := lib.Variables(ctx)
+	if err != nil || len(wanted) == 0 {
+		return nil
+	}
+	models, err := a.Models()
+	if err != nil {
+		return nil
+	}
+	for _, row := range models.Rows() {
+		wanted = slices.DeleteFunc(wanted, func(name string) bool { return slices.Contains(row.KeyVars, name) })
+	}
+	for _, p := range cfg.Providers() {
+		wanted = slices.DeleteFunc(wanted, func(name string) bool { return name == p.KeyEnv })
+	}
+	return wanted
+}
+
+// curate lets the curator archive what is long unused, where it is due.
+func (a *App) curate(ctx context.Context, cfg *config.Config) {
+	c := cfg.Curator()
+	lib, err := a.skills()
+	if err != nil || !c.Enabled || !cfg.Home().Exists() {
+		return
+	}
+	due, err := lib.CuratorDue(ctx, time.Duration(c.IntervalHours)*time.Hour)
+	if err == nil && due {
+		const day = 24 * time.Hour
+		rules := skill.Curation{StaleAfter: time.Duration(c.StaleAfterDays) * day, ArchiveAfter: time.Duration(c.ArchiveAfterDays) * day}
+		if c.Backup.Enabled {
+			rules.Backups = c.Backup.Keep
+		}
+		var gone []skill.Curated
+		gone, err = lib.Curate(ctx, rules, false)
+		for _, k := range gone {
+			a.log().Info("archived a skill", "skill", k.Name, "why", k.Fate)
+		}
+	}
+	if err != nil {
+		a.log().Warn("look after the skills", "err", err)
+	}
+}

@@ -1,0 +1,122 @@
+package app
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"hermes"
+	"hermes/internal/config"
+	"hermes/internal/modelinfo"
+	"hermes/internal/spend"
+)
+
+// Spend is the governor that meters every model call of this run.
+func (a *App) Spend() (*spend.Governor, error) { return a.meter() }
+
+// makeSpend reads the caps. The books are opened when a model is first asked.
+func (a *App) makeSpend() (*spend.Governor, error) {
+	cfg, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	s := cfg.Spend()
+	return spend.New(spend.Config{
+		Ledger: func(ctx context.Context) (hermes.Ledger, error) { return a.Database(ctx) },
+		Caps: spend.Caps{
+			hermes.AccountTurn: spendCap(s.Turn), hermes.AccountSession: spendCap(s.Session), hermes.AccountJob: spendCap(s.Job),
+			hermes.AccountTree: spendCap(s.Tree), hermes.AccountDay: spendCap(s.Day), hermes.AccountMonth: spendCap(s.Month),
+		},
+		WarnAt: s.Percentages(), Price: a.prices(s), LongCache: a.cacheTTL(cfg.PromptCaching().CacheTTL) == "1h",
+		Scope: a.spendScope, Owner: owner(), Location: location(cfg.General().Timezone), Now: a.opts.Now, Log: a.log(),
+	}), nil
+}
+
+func spendCap(c config.SpendCap) hermes.Amount {
+	return hermes.Amount{Money: hermes.USD(c.USD), Tokens: int64(c.Tokens)}
+}
+
+// location is a time zone by name, the machine's own if there is none.
+func location(name string) *time.Location {
+	if name == "" {
+		return time.Local
+	}
+	l, err := time.LoadLocation(name)
+	if err != nil {
+		return time.Local
+	}
+	return l
+}
+
+// prices tells what a model takes: what the person set, nothing on a plan,
+// else what the catalogue knows.
+func (a *App) prices(s config.Spend) func(ref string) (hermes.Price, bool) {
+	set := map[string]hermes.Price{}
+	for name, p := range s.Prices {
+		if p.Input >= 0 && p.Output >= 0 {
+			write := rate(p.CacheWrite)
+			set[name] = hermes.Price{Input: rate(p.Input), Output: rate(p.Output), CacheRead: rate(p.CacheRead), CacheWrite: write, CacheWriteLong: write}
+		}
+	}
+	flat := map[string]bool{}
+	for _, service := range s.FlatRate {
+		flat[strings.ToLower(service)] = true
+	}
+	return func(ref string) (hermes.Price, bool) {
+		service, name := splitRef(ref)
+		for key, p := range set {
+			if key == ref || !strings.Contains(key, ":") && modelinfo.Same(key, name) {
+				return p, true
+			}
+		}
+		if flat[service] || flat["custom:"+service] {
+			return hermes.Price{}, true
+		}
+		models, err := a.Models()
+		if err != nil {
+			return hermes.Price{}, false
+		}
+		if p := models.Info(ref).Price; p != nil {
+			return *p, true
+		}
+		return hermes.Price{}, false
+	}
+}
+
+// rate is a price for a million tokens; less than zero is not known.
+func rate(usd float64) hermes.Money {
+	if usd < 0 {
+		return -1
+	}
+	return hermes.USD(usd)
+}
+
+// splitRef parts "provider:model" and "custom:name:model".
+func splitRef(ref string) (service, model string) {
+	rest, own := strings.CutPrefix(ref, "custom:")
+	service, model, ok := strings.Cut(rest, ":")
+	if own && !ok {
+		return "custom", rest
+	}
+	return strings.ToLower(service), model
+}
+
+// maxDepth bounds the way from a sub-agent up to its conversation.
+const maxDepth = 16
+
+// spendScope finds the conversation that a sub-agent works for.
+func (a *App) spendScope(ctx context.Context, session string) (hermes.Scope, error) {
+	store, err := a.Store(ctx)
+	if err != nil {
+		return hermes.Scope{}, err
+	}
+	scope := hermes.Scope{Tree: session}
+	for range maxDepth {
+		row, err := store.FindSession(ctx, scope.Tree)
+		if err != nil || row.Source != "subagent" || row.Parent == "" {
+			return scope, err
+		}
+		scope.Tree = row.Parent
+	}
+	return scope, nil
+}

@@ -1,0 +1,310 @@
+package app_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"hermes"
+	"hermes/internal/app"
+	"hermes/internal/chatserver"
+	"hermes/internal/session"
+)
+
+// endless is a model server whose model never ends: it calls a tool in every
+// answer. It counts what it would charge, on its own.
+type endless struct {
+	mu       sync.Mutex
+	requests int
+	tokens   int64
+	largest  int64         // tokens of one call
+	going    chan struct{} // closed after some calls
+}
+
+func (e *endless) decide(r *chatserver.Request) (chatserver.Answer, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	name, args := "again", fmt.Sprintf(`{"n":%d}`, e.requests)
+	if last := r.Messages[len(r.Messages)-1]; last.Role == "user" && strings.Contains(last.Text(), "fan out") {
+		name, args = "fan", `{}`
+	}
+	quarter := func(n int) int64 { return int64(n+3) / 4 }
+	cost := quarter(len(r.Body)) + quarter(len(name)+len(args))
+	e.requests++
+	if e.requests == 10 && e.going != nil {
+		close(e.going)
+	}
+	e.tokens += cost
+	e.largest = max(e.largest, cost)
+	return chatserver.Answer{Calls: []chatserver.Call{{ID: fmt.Sprintf("c%d", e.requests), Type: "function", Function: chatserver.Function{Name: name, Arguments: args}}}}, nil
+}
+
+func (e *endless) count() (requests int, tokens, largest int64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.requests, e.tokens, e.largest
+}
+
+// looping are the tools of the endless model: again does nothing, fan runs
+// children side by side.
+type looping struct{}
+
+func (looping) Name() string                     { return "looping" }
+func (looping) Available(context.Context) string { return "" }
+func (looping) Tools(context.Context) ([]hermes.Tool, error) {
+	type number struct {
+		N int `json:"n"`
+	}
+	return []hermes.Tool{
+		hermes.NewTool(hermes.Spec{Name: "again", Description: "Go on.", Mode: hermes.ModeParallel, Effect: hermes.EffectNone},
+			func(_ context.Context, _ *hermes.Call, n number) (hermes.Result, error) {
+				return hermes.Result{Text: fmt.Sprintf("step %d is done", n.N)}, nil
+			}),
+		hermes.NewTool(hermes.Spec{Name: "fan", Description: "Run children.", Effect: hermes.EffectNone},
+			func(ctx context.Context, c *hermes.Call, _ struct{}) (hermes.Result, error) {
+				var wg sync.WaitGroup
+				for i := range 8 {
+					wg.Go(func() {
+						_, _ = c.Host.Spawn(ctx, hermes.Task{Goal: fmt.Sprintf("child %d, go on for ever", i)}) // each ends at the cap
+					})
+				}
+				wg.Wait()
+				return hermes.Result{Text: "the children have ended"}, nil
+			}),
+	}, nil
+}
+
+// capped makes a home whose model is the endless one, with these caps.
+func capped(t *testing.T, url, caps string) string {
+	t.Helper()
+	home := t.TempDir()
+	writeFile(t, filepath.Join(home, "config.yaml"), `
+model: {default: played, provider: custom, base_url: "`+url+`/v1"}
+agent: {max_turns: none}
+tool_loop_guardrails: {warnings_enabled: false, hard_stop_enabled: false, non_interactive_hard_stop_enabled: false}
+compression: {enabled: false}
+spend:
+  prices: {played: {input: 1, output: 1, cache_read: 1, cache_write: 1}}
+`+caps)
+	return home
+}
+
+func openHome(t *testing.T, home string) *app.App {
+	t.Helper()
+	return app.New(app.Options{Home: home, Dir: t.TempDir(), Attended: true, Extra: []hermes.Toolset{looping{}}, Getenv: func(string) string { return "" }})
+}
+
+// say runs one turn and returns how it ended.
+func say(t *testing.T, a *app.App, resume, text string) (id string, done hermes.TurnDone) {
+	t.Helper()
+	m, err := a.Sessions(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := m.Open(t.Context(), session.Open{Resume: resume, Source: "cli", Dir: t.TempDir(), Attended: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, cancel := s.Subscribe(0)
+	defer cancel()
+	if err := s.Submit(t.Context(), session.Say{Parts: []hermes.Part{{Text: text}}}); err != nil {
+		t.Fatal(err)
+	}
+	for e := range events {
+		if done, ok := e.(hermes.TurnDone); ok {
+			return s.ID(), done
+		}
+	}
+	t.Fatal("the session ended")
+	return "", hermes.TurnDone{}
+}
+
+// mustStop checks that a turn was ended by a cap, in words that say so.
+func mustStop(t *testing.T, done hermes.TurnDone, words string) {
+	t.Helper()
+	text := done.Text
+	if done.Err != nil {
+		text += done.Err.Error()
+		if hermes.ClassOf(done.Err) != hermes.ClassBudget {
+			t.Fatalf("the turn ended with %v", done.Err)
+		}
+	}
+	if done.Outcome == hermes.OutcomeDone || !strings.Contains(text, words) {
+		t.Fatalf("the turn ended as %s: %q", done.Outcome, text)
+	}
+}
+
+// near checks that what was spent is the cap, give or take one call.
+func near(t *testing.T, server *endless, limit int64) {
+	t.Helper()
+	_, spent, one := server.count()
+	if spent > limit+one || spent < limit-one-one/10 {
+		t.Errorf("%d tokens were spent of %d; one call takes up to %d", spent, limit, one)
+	}
+}
+
+// TestAnEndlessModelIsStopped is the proof of the governor: a model that loops
+// for ever is stopped at its cap, plus or minus one call, with eight children
+// side by side and across restarts, and the ledger is the server's own count.
+func TestAnEndlessModelIsStopped(t *testing.T) {
+	t.Parallel()
+	const limit = 400_000
+	model := &endless{}
+	server := httptest.NewServer(&chatserver.Handler{Model: "played", Decide: model.decide})
+	defer server.Close()
+	home := capped(t, server.URL, fmt.Sprintf("  tree: {tokens: %d}\n", limit))
+
+	a := openHome(t, home)
+	id, done := say(t, a, "", "fan out")
+	mustStop(t, done, "sub-agents")
+	near(t, model, limit)
+	requests, tokens, _ := model.count()
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	for range 3 { // a new process each time
+		a = openHome(t, home)
+		_, done = say(t, a, id, "go on")
+		mustStop(t, done, "/budget raise tree")
+		if err := a.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if again, _, _ := model.count(); again != requests {
+		t.Errorf("%d calls were made behind the cap", again-requests)
+	}
+
+	a = openHome(t, home)
+	defer a.Close()
+	g, err := a.Spend()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := g.Spent(t.Context(), hermes.SpendQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all[0].Usage.Total() != tokens || all[0].Usage.Calls != int64(requests) || all[0].Calls != int64(requests) || all[0].Money != hermes.Money(tokens) || all[0].Held.Tokens != 0 {
+		t.Errorf("the ledger says %+v, the server %d calls of %d tokens", all[0], requests, tokens)
+	}
+	if err := g.Raise(t.Context(), id, "", hermes.AccountTree, hermes.Amount{Tokens: 50_000}); err != nil {
+		t.Fatal(err)
+	}
+	_, done = say(t, a, id, "go on")
+	mustStop(t, done, "sub-agents")
+	near(t, model, limit+50_000)
+}
+
+// TestACapInMoneyStopsAnEndlessTurn: the next turn has a cap of its own, until
+// the day's is reached.
+func TestACapInMoneyStopsAnEndlessTurn(t *testing.T) {
+	t.Parallel()
+	model := &endless{}
+	server := httptest.NewServer(&chatserver.Handler{Model: "played", Decide: model.decide})
+	defer server.Close()
+	a := openHome(t, capped(t, server.URL, "  turn: {usd: 0.03}\n  day: {usd: 0.05}\n"))
+	defer a.Close()
+	id, done := say(t, a, "", "go on for ever")
+	mustStop(t, done, "this turn")
+	near(t, model, 30_000)
+	_, done = say(t, a, id, "go on")
+	mustStop(t, done, "today")
+	near(t, model, 50_000)
+	_, done = say(t, a, "", "another session")
+	mustStop(t, done, "today")
+}
+
+// spendChild asks the test binary to be another process: its value is a home.
+const spendChild = "HERMES_TEST_SPEND_CHILD"
+
+// TestMain runs the tests, or one endless turn in another process's place.
+func TestMain(m *testing.M) {
+	home := os.Getenv(spendChild)
+	if home == "" {
+		os.Exit(m.Run())
+	}
+	a := app.New(app.Options{Home: home, Attended: true, Extra: []hermes.Toolset{looping{}}, Getenv: func(string) string { return "" }})
+	manager, err := a.Sessions(context.Background())
+	if err == nil {
+		var s *session.Session
+		if s, err = manager.Open(context.Background(), session.Open{Source: "cli", Dir: os.TempDir()}); err == nil {
+			fmt.Println("begun")
+			events, _ := s.Subscribe(0)
+			err = s.Submit(context.Background(), session.Say{Parts: []hermes.Part{{Text: "go on for ever"}}})
+			for e := range events {
+				if _, done := e.(hermes.TurnDone); done || err != nil {
+					break
+				}
+			}
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	if err := a.Close(); err != nil {
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// TestProcessesShareACap: three processes that loop for ever beside this one
+// stop at one cap together; one of them is killed on its way, and what it had
+// reserved counts until it is released.
+func TestProcessesShareACap(t *testing.T) {
+	t.Parallel()
+	const limit = 250_000
+	model := &endless{going: make(chan struct{})}
+	server := httptest.NewServer(&chatserver.Handler{Model: "played", Decide: model.decide})
+	defer server.Close()
+	home := capped(t, server.URL, fmt.Sprintf("  day: {tokens: %d}\n", limit))
+	a := openHome(t, home)
+	defer a.Close()
+	if _, err := a.Store(t.Context()); err != nil { // the schema, once
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var children []*exec.Cmd
+	for range 3 {
+		c := exec.Command(self)
+		c.Env = append(os.Environ(), spendChild+"="+home)
+		c.Stderr = os.Stderr
+		out, err := c.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+			t.Fatalf("%q, %v", line, err)
+		}
+		go io.Copy(io.Discard, out) // ends with the child
+		children = append(children, c)
+	}
+	<-model.going
+	_ = children[0].Process.Kill()
+	_, done := say(t, a, "", "go on for ever")
+	mustStop(t, done, "today")
+	for i, c := range children {
+		if err := c.Wait(); err != nil && i > 0 {
+			t.Errorf("child %d: %v", i, err)
+		}
+	}
+	_, spent, one := model.count()
+	if spent > limit+one || spent < limit-3*one { // the killed one may hold a call that the server did or did not count
+		t.Errorf("%d tokens were spent of %d; one call takes up to %d", spent, limit, one)
+	}
+}

@@ -1,0 +1,134 @@
+package app
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"hermes"
+	"hermes/internal/config"
+	"hermes/internal/tool/clarify"
+	"hermes/internal/tool/file"
+	"hermes/internal/tool/sessionsearch"
+	"hermes/internal/tool/terminal"
+	"hermes/internal/tool/todo"
+	"hermes/internal/toolbox"
+)
+
+// kit is the tools of one session, before selection.
+type kit struct {
+	sets  []hermes.Toolset
+	hooks []hermes.Hook
+
+	files *file.Toolset
+	shell *terminal.Toolset
+	todo  *todo.Toolset
+}
+
+// newKit makes the toolsets: the one list of what this program can do.
+func (a *App) newKit(cfg *config.Config, wake func(string)) *kit {
+	person, _ := os.UserHomeDir() // without one, commands are judged by their text alone
+	k := &kit{
+		files: a.files(),
+		shell: terminal.New(terminal.Config{
+			Home: person, Hermes: cfg.Home().Root(), PID: os.Getpid(), Timeout: cfg.Terminal().Timeout,
+			MaxOutput: cfg.ToolOutput().MaxBytes, SudoPassword: sudoPassword(cfg), Wake: wake, Now: a.opts.Now,
+		}),
+		todo: todo.New(),
+	}
+	k.sets = append([]hermes.Toolset{k.files, k.shell, k.todo, sessionsearch.New(a.searched, a.opts.Now), a.memoryTools(), clarify.New(), a.skillTools(), a.learningTools()}, a.opts.Extra...)
+	k.hooks = []hermes.Hook{k.files.Hook(), a.learningHook()}
+	return k
+}
+
+// makeFiles makes the file tools of the process: all sessions share them, so
+// that they see one another's writes.
+func (a *App) makeFiles() *file.Toolset {
+	cfg, err := a.config()
+	if err != nil { // told where the configuration is needed
+		return file.New(file.Config{})
+	}
+	out := cfg.ToolOutput()
+	c := file.Config{
+		ReadMaxChars: cfg.General().FileReadMaxChars, MaxLines: out.MaxLines, MaxLineLength: out.MaxLineLength,
+		State: cfg.Home().Root(), TrustWrites: cfg.Getenv("HERMES_DISABLE_FILE_STATE_GUARD") == "1",
+	}
+	if roots := cfg.Getenv("HERMES_WRITE_SAFE_ROOT"); roots != "" {
+		c.SafeRoots = filepath.SplitList(roots)
+	}
+	return file.New(c)
+}
+
+// restore tells the tools what an earlier process left in the transcript.
+func (k *kit) restore(session string, transcript []hermes.Message) {
+	k.todo.Restore(session, transcript)
+}
+
+// halt ends the background processes of a session.
+func (k *kit) halt() { k.shell.Halt() }
+
+// close ends what the tools keep for a session.
+func (k *kit) close(session string) error {
+	for _, h := range k.hooks {
+		if h.SessionEnd != nil {
+			h.SessionEnd(context.Background(), hermes.SessionRef{ID: session})
+		}
+	}
+	return k.shell.Close()
+}
+
+// searched opens the store for session_search.
+func (a *App) searched(ctx context.Context) (sessionsearch.Store, error) { return a.Store(ctx) }
+
+// sudoPassword tells the password that is configured, which may be empty.
+func sudoPassword(cfg *config.Config) func() (hermes.Secret, bool) {
+	return func() (hermes.Secret, bool) {
+		v, ok := cfg.LookupEnv("SUDO_PASSWORD")
+		return hermes.Secret(v), ok
+	}
+}
+
+// catalogue joins the toolsets with the table of names.
+func (a *App) catalogue(cfg *config.Config, k *kit) *toolbox.Catalogue {
+	return toolbox.NewCatalogue(k.sets, customToolsets(cfg.CustomToolsets()), a.opts.Now)
+}
+
+// selection says which tools a session shall have: the command line's, else
+// the face's, else the configured ones.
+func (a *App) selection(cfg *config.Config) toolbox.Selection {
+	s := toolbox.Selection{Enabled: a.opts.Toolsets, Disabled: cfg.Agent().DisabledToolsets, Platform: a.opts.Platform}
+	if len(s.Enabled) == 0 {
+		s.Enabled = cfg.PlatformToolsets()[a.opts.Platform]
+	}
+	if len(s.Enabled) == 0 {
+		s.Enabled = cfg.General().Toolsets
+	}
+	return s
+}
+
+// customToolsets reads custom_toolsets: a list of tools, or a mapping with
+// tools and includes.
+func customToolsets(raw map[string]any) map[string]toolbox.Custom {
+	out := make(map[string]toolbox.Custom, len(raw))
+	for name, v := range raw {
+		switch v := v.(type) {
+		case []any:
+			out[name] = toolbox.Custom{Tools: texts(v)}
+		case map[string]any:
+			tools, _ := v["tools"].([]any)
+			includes, _ := v["includes"].([]any)
+			out[name] = toolbox.Custom{Tools: texts(tools), Includes: texts(includes)}
+		}
+	}
+	return out
+}
+
+func texts(list []any) []string {
+	var out []string
+	for _, v := range list {
+		if s, ok := v.(string); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}

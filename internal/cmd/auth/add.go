@@ -1,0 +1,143 @@
+package auth
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"hermes"
+	"hermes/internal/credential"
+)
+
+// addOptions are the wishes of `auth add`.
+type addOptions struct {
+	Deps
+	IO
+	Provider  string
+	Key       string // "-" reads it
+	KeyGiven  bool
+	Type      string
+	Label     string
+	Priority  *int
+	Keychain  bool
+	NoBrowser bool
+}
+
+func newAddCmd(d Deps) *cobra.Command {
+	o := &addOptions{Deps: d}
+	var priority int
+	c := &cobra.Command{
+		Use:   "add PROVIDER",
+		Short: "Add a key, or log in",
+		Long: "Without --api-key the key is asked for and not shown; from a pipe it is the first line. With\n" +
+			"--type oauth you log in at the service instead, in a browser on this machine or on another.",
+		Example: "  hermes auth add openrouter\n  pass show openrouter | hermes auth add openrouter --label work\n  hermes auth add openrouter --type oauth",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			o.IO, o.Provider, o.KeyGiven = of(c), args[0], c.Flags().Changed("api-key")
+			if c.Flags().Changed("priority") {
+				o.Priority = &priority
+			}
+			return add(c.Context(), o)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.Key, "api-key", "", "the key; - reads it from the standard input (others can see the arguments of a command)")
+	f.StringVar(&o.Type, "type", "", "what to add: api-key or oauth (default: what the service takes)")
+	f.StringVar(&o.Label, "label", "", "your own name for it")
+	f.IntVar(&priority, "priority", 0, "its place: the smallest number is used first (default: after the others)")
+	f.BoolVar(&o.Keychain, "keychain", false, "keep the key in the keychain of this system instead of in auth.json")
+	f.BoolVar(&o.NoBrowser, "no-browser", false, "only print the address to open")
+	return c
+}
+
+func add(ctx context.Context, o *addOptions) error {
+	name, pool, err := o.Pool(o.Provider)
+	if err != nil {
+		return err
+	}
+	if name == "" {
+		return errors.New("an address without a name keeps no keys; give it a name under providers: in config.yaml, and add them as custom:NAME")
+	}
+	login, known := o.Login(name)
+	byLogin, err := o.byLogin(name, known)
+	if err != nil {
+		return err
+	}
+	n := credential.New{Label: o.Label, Priority: o.Priority, Keychain: o.Keychain}
+	if byLogin {
+		token, err := enter(ctx, o, login)
+		if err != nil {
+			return fmt.Errorf("log in at %s: %w", name, err)
+		}
+		n.Token = &token
+	} else if n.Secret, err = o.readKey(name); err != nil {
+		return err
+	}
+	e, err := pool.Add(ctx, n)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(o.Out, "Added %q to %s%s. ", plain(e.Label), name, inKeychain(o.Keychain))
+	if why := o.Missing(name); why != "" {
+		fmt.Fprintf(o.Out, "But %s\n", why)
+		return nil
+	}
+	fmt.Fprintf(o.Out, "`hermes model list %s` shows its models.\n", name)
+	return nil
+}
+
+func inKeychain(yes bool) string {
+	if yes {
+		return ", in the keychain"
+	}
+	return ""
+}
+
+// byLogin decides between a key and a login.
+func (o *addOptions) byLogin(name string, known bool) (bool, error) {
+	switch strings.ReplaceAll(strings.ToLower(o.Type), "_", "-") {
+	case "oauth", "login":
+		if o.KeyGiven {
+			return false, errors.New("--api-key and --type oauth exclude each other")
+		}
+		if !known {
+			return false, fmt.Errorf("no login at %s is known; define client_id, auth_url or device_url, and token_url under providers.%s.oauth in config.yaml, or add a key", name, strings.TrimPrefix(name, "custom:"))
+		}
+		return true, nil
+	case "api-key", "apikey", "key":
+		return false, nil
+	case "":
+		return known && !o.KeyGiven && !o.Takes(name), nil
+	}
+	return false, fmt.Errorf("the type %q is neither api-key nor oauth", o.Type)
+}
+
+// maxKey bounds a key that is read, in bytes.
+const maxKey = 64 << 10
+
+// readKey takes the key of the flag, asks for it, or reads it from a pipe.
+func (o *addOptions) readKey(name string) (hermes.Secret, error) {
+	if o.KeyGiven && o.Key != "-" {
+		return hermes.Secret(o.Key), nil
+	}
+	if o.Terminal() {
+		fmt.Fprintf(o.Err, "The key of %s (it is not shown): ", name)
+		text, err := o.Hidden()
+		fmt.Fprintln(o.Err)
+		return hermes.Secret(strings.TrimSpace(text)), err
+	}
+	line, err := bufio.NewReader(io.LimitReader(o.In, maxKey)).ReadString('\n')
+	if err != nil && err != io.EOF {
+		return "", err
+	}
+	if strings.TrimSpace(line) == "" {
+		return "", errors.New("no key came from the standard input; pipe it in, or give it with --api-key")
+	}
+	return hermes.Secret(strings.TrimSpace(line)), nil
+}

@@ -1,0 +1,322 @@
+package auth_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hermes"
+	"hermes/internal/cmd/auth"
+	"hermes/internal/credential"
+	"hermes/internal/oauth"
+	"hermes/internal/oauthserver"
+)
+
+// world is a home with one service for keys, one for both, and two for logins.
+type world struct {
+	t      *testing.T
+	srv    *oauthserver.Server
+	store  *credential.Store
+	path   string
+	env    []hermes.Key
+	now    time.Time
+	browse func(address string)
+	hidden string // what is typed; empty: there is no terminal
+	all    bytes.Buffer
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, srv: oauthserver.New(), path: filepath.Join(t.TempDir(), "auth.json"), now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.Local)}
+	t.Cleanup(w.srv.Close)
+	w.store = credential.Open(credential.Config{
+		Path: w.path, Now: func() time.Time { return w.now },
+		Login: func(pool string) (oauth.Config, bool) {
+			l, ok := w.login(pool)
+			return l.Config, ok
+		},
+	})
+	return w
+}
+
+func (w *world) login(pool string) (credential.Login, bool) {
+	c := oauth.Config{ClientID: "c", TokenURL: w.srv.URL + "/token", Now: func() time.Time { return w.now },
+		Sleep: func(ctx context.Context, _ time.Duration) error { return context.Cause(ctx) }}
+	switch pool {
+	case "device":
+		c.DeviceURL = w.srv.URL + "/device"
+	case "both", "browser":
+		c.AuthURL = w.srv.URL + "/authorize"
+	case "far": // its way back leads to a page of its own
+		c.AuthURL, c.Redirect = w.srv.URL+"/authorize", "https://far.example/code"
+	default:
+		return credential.Login{}, false
+	}
+	return credential.Login{Provider: pool, Config: c, Note: "A note about " + pool + "."}, true
+}
+
+func (w *world) pool(name string) (string, *credential.Pool, error) {
+	switch name {
+	case "keys", "both", "device", "browser", "far":
+		var given []hermes.Key
+		if name == "keys" {
+			given = w.env
+		}
+		return name, w.store.Pool(name, given), nil
+	}
+	return "", nil, fmt.Errorf("provider %q is unknown", name)
+}
+
+// run is one call of the command; what it prints is told without ids and ports.
+func (w *world) run(stdin io.Reader, args ...string) (string, error) {
+	w.t.Helper()
+	c := auth.NewCmd(auth.Deps{
+		Pool: w.pool,
+		Pools: func() ([]string, error) {
+			names, err := w.store.Pools()
+			if len(w.env) > 0 && len(names) == 0 {
+				names = []string{"keys"}
+			}
+			return names, err
+		},
+		Login: w.login, Takes: func(pool string) bool { return pool == "keys" || pool == "both" },
+		Missing: func(string) string { return "" },
+		Browse: func(_ context.Context, address string) error {
+			if w.browse == nil {
+				return io.EOF
+			}
+			w.browse(address)
+			return nil
+		},
+		Terminal: func() bool { return w.hidden != "" },
+		Hidden:   func() (string, error) { return w.hidden + "\n", nil },
+		Now:      func() time.Time { return w.now },
+	})
+	var out bytes.Buffer
+	c.SetIn(stdin)
+	c.SetOut(&out)
+	c.SetErr(&out)
+	c.SetArgs(args)
+	c.SilenceErrors, c.SilenceUsage = true, true
+	err := c.ExecuteContext(w.t.Context())
+	w.all.WriteString(out.String())
+	if err != nil {
+		w.all.WriteString(err.Error())
+	}
+	text := strings.ReplaceAll(out.String(), w.srv.URL, "$SERVER")
+	text = regexp.MustCompile(`\b[0-9a-f]{6}\b`).ReplaceAllLiteralString(text, "$ID")
+	return text, err
+}
+
+func (w *world) must(stdin string, args ...string) string {
+	w.t.Helper()
+	out, err := w.run(strings.NewReader(stdin), args...)
+	if err != nil {
+		w.t.Fatalf("%v: %v", args, err)
+	}
+	return out
+}
+
+// clean fails if a secret was printed.
+func (w *world) clean() {
+	w.t.Helper()
+	for _, canary := range []string{"canary-access", "canary-refresh", "canary-device", "canary-code", "canary-key-0", "middle-of-the-secret"} {
+		if strings.Contains(w.all.String(), canary) {
+			w.t.Errorf("%s was shown:\n%s", canary, w.all.String())
+		}
+	}
+}
+
+func TestALifeOfKeys(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	steps := []struct{ stdin, args, want string }{
+		{"", "", "No keys and no logins. `hermes auth add PROVIDER` adds one; `hermes model list --all` shows the providers.\n"},
+		{"", "add keys --api-key sk-aaaa-middle-of-the-secret-0001 --label one", "Added \"one\" to keys. `hermes model list keys` shows its models.\n"},
+		{"sk-bbbb-middle-of-the-secret-0002\nmore\n", "add keys", "Added \"key 1\" to keys. `hermes model list keys` shows its models.\n"},
+		{"", "list", "keys\n  1  $ID  one    key  sk-aaa…0001  usable\n  2  $ID  key 1  key  sk-bbb…0002  usable\n"},
+		{"", "priority keys 2 -- -1", "\"key 1\" of keys has priority -1 now.\n"},
+		{"", "list keys", "keys\n  1  $ID  key 1  key  sk-bbb…0002  usable\n  2  $ID  one    key  sk-aaa…0001  usable\n"},
+		{"", "reset keys", "Nothing of keys was at rest.\n"},
+		{"", "logout keys", "There is no login at keys.\n"},
+		{"", "remove keys one", "Removed \"one\" from keys. The service still knows it: revoke it there if others may have seen it.\n"},
+		{"", "status", "keys: 1 credential usable\n"},
+		{"", "remove keys 1", "Removed \"key 1\" from keys. The service still knows it: revoke it there if others may have seen it.\n"},
+		{"", "status keys", "keys: no key and no login; `hermes auth add keys` adds one\n"},
+	}
+	for _, s := range steps {
+		if diff := cmp.Diff(w.must(s.stdin, strings.Fields(s.args)...), s.want); diff != "" {
+			t.Errorf("%s: %s", s.args, diff)
+		}
+	}
+	w.clean()
+}
+
+func TestTheKeyIsAskedForWithoutEcho(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.hidden = " sk-typed-middle-of-the-secret-0003 "
+	want := "The key of both (it is not shown): \nAdded \"key 1\" to both. `hermes model list both` shows its models.\n"
+	if diff := cmp.Diff(w.must("", "add", "both"), want); diff != "" {
+		t.Error(diff)
+	}
+	if raw, err := os.ReadFile(w.path); err != nil || !strings.Contains(string(raw), `"sk-typed-middle-of-the-secret-0003"`) {
+		t.Errorf("%v: %s", err, raw)
+	}
+	w.clean()
+}
+
+func TestWhatRestsIsExplained(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.env = []hermes.Key{{Source: "env:MY_KEY", Secret: "sk-env0-middle-of-the-secret-0004"}}
+	w.must("", "add", "keys", "--api-key", "sk-aaaa-middle-of-the-secret-0001", "--label", "one\x1b[31m")
+	_, p, err := w.pool("keys")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, class := range []hermes.Class{hermes.ClassBilling, hermes.ClassAuthPermanent} {
+		k, err := p.Next(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Report(t.Context(), k, &hermes.ModelError{Class: class, Rotate: true})
+	}
+	want := "keys: 0 of 2 credentials usable\n" +
+		"  key from MY_KEY: rests until 12:00 on 2 May (no credit); `hermes auth reset keys $ID` ends the rest\n" +
+		"  key \"one[31m\": no longer valid (refused); put another in its place, or `hermes auth reset keys $ID` if it is right\n"
+	if diff := cmp.Diff(w.must("", "status"), want); diff != "" {
+		t.Error(diff)
+	}
+	if js := w.must("", "list", "--json"); !strings.Contains(js, `"state": "dead"`) || !strings.Contains(js, `"reason": "billing"`) {
+		t.Errorf("got %s", js)
+	}
+	if diff := cmp.Diff(w.must("", "reset", "keys"), "2 credentials usable of keys again.\n"); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := w.run(nil, "remove", "keys", "MY_KEY"); err == nil || !strings.Contains(err.Error(), "take MY_KEY out of the environment") {
+		t.Errorf("got %v", err)
+	}
+	w.clean()
+}
+
+func TestLoginByCode(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.srv.Device("authorization_pending", "slow_down")
+	want := "A note about device.\nOpen $SERVER/activate and enter the code WDJB-MJHT\nor open $SERVER/activate?user_code=WDJB-MJHT\n" +
+		"Waiting until you have confirmed it, at most 10m0s …\nAdded \"login 1\" to device. `hermes model list device` shows its models.\n"
+	if diff := cmp.Diff(w.must("", "add", "device", "--no-browser"), want); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(w.must("", "status"), "device: 1 credential usable\n  login \"login 1\": renewed by itself, next at 13:00\n"); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(w.must("", "refresh", "device", "1"), "Renewed \"login 1\" of device: renewed by itself, next at 13:00.\n"); diff != "" {
+		t.Error(diff)
+	}
+	w.srv.Revoke()
+	if _, err := w.run(nil, "refresh", "device", "1"); err == nil || !strings.Contains(err.Error(), "invalid_grant") {
+		t.Errorf("got %v", err)
+	}
+	out := w.must("", "status")
+	if !strings.Contains(out, "no longer valid") || !strings.Contains(out, "log in again with `hermes auth add device --type oauth`") {
+		t.Errorf("got %s", out)
+	}
+	if diff := cmp.Diff(w.must("", "logout", "device"), "Removed the login \"login 1\" at device.\n"); diff != "" {
+		t.Error(diff)
+	}
+	w.clean()
+}
+
+func TestLoginByCodeDenied(t *testing.T) {
+	t.Parallel()
+	for code, says := range map[string]string{"access_denied": "access_denied", "expired_token": "expired_token"} {
+		w := newWorld(t)
+		w.srv.Device(code)
+		if _, err := w.run(nil, "add", "device"); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("got %v", err)
+		}
+		w.clean()
+	}
+}
+
+func TestLoginByBrowser(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var wg sync.WaitGroup
+	w.browse = func(address string) {
+		wg.Go(func() {
+			if resp, err := http.Get(address); err == nil {
+				resp.Body.Close()
+			}
+		})
+	}
+	never, end := io.Pipe() // a person who types nothing
+	defer end.Close()
+	out, err := w.run(never, "add", "both", "--type", "oauth", "--label", "me")
+	wg.Wait()
+	if err != nil || !strings.Contains(out, "Waiting for the browser") || !strings.HasSuffix(out, "Added \"me\" to both. `hermes model list both` shows its models.\n") {
+		t.Errorf("%v: %s", err, out)
+	}
+	w.clean()
+}
+
+// TestLoginByPasting is the browser on another machine.
+func TestLoginByPasting(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	in, lines := io.Pipe()
+	w.browse = func(address string) {
+		stay := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		resp, err := stay.Get(address)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		resp.Body.Close()
+		go fmt.Fprintf(lines, "\nhttps://far.example/code?code=x&state=wrong\n%s\n", resp.Header.Get("Location"))
+	}
+	out, err := w.run(in, "add", "far")
+	if err != nil || !strings.Contains(out, "belongs to another login") || !strings.Contains(out, "Added \"login 1\" to far.") {
+		t.Errorf("%v: %s", err, out)
+	}
+	if _, err := w.run(strings.NewReader("\n"), "add", "far", "--no-browser"); err == nil || !strings.Contains(err.Error(), "no address was pasted") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestWhatCannotBeAdded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.must("", "add", "keys", "--api-key", "sk-aaaa-middle-of-the-secret-0001")
+	for args, want := range map[string]string{
+		"add nobody": "unknown",
+		"add keys":   "no key came from the standard input",
+		"add keys --api-key sk-aaaa-middle-of-the-secret-0001": `already as "key 1"`,
+		"add keys --api-key sk…":                               "a character that no key has",
+		"add keys --type oauth":                                "no login at keys is known",
+		"add keys --type magic":                                "neither api-key nor oauth",
+		"add both --type oauth --api-key x":                    "exclude each other",
+		"add both --type oauth --keychain":                     "cannot be kept in the keychain",
+		"add keys --keychain --api-key k":                      "there is no keychain",
+		"refresh keys 1":                                       "keys are not renewed",
+		"priority keys 1 first":                                "no whole number",
+	} {
+		if _, err := w.run(strings.NewReader(""), strings.Fields(args)...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", args, err, want)
+		}
+	}
+	w.clean()
+}

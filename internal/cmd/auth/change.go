@@ -1,0 +1,121 @@
+package auth
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+)
+
+func newRemoveCmd(d Deps) *cobra.Command {
+	return &cobra.Command{
+		Use: "remove PROVIDER WHICH", Aliases: []string{"rm"}, Short: "Remove a key or a login, by its place, id or label",
+		Args: cobra.ExactArgs(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			name, p, err := d.Pool(args[0])
+			if err != nil {
+				return err
+			}
+			e, err := p.Remove(c.Context(), args[1])
+			if err != nil {
+				return fmt.Errorf("remove %q of %s: %w", args[1], name, err)
+			}
+			fmt.Fprintf(c.OutOrStdout(), "Removed %q from %s. The service still knows it: revoke it there if others may have seen it.\n", plain(e.Label), name)
+			return nil
+		},
+	}
+}
+
+func newResetCmd(d Deps) *cobra.Command {
+	return &cobra.Command{
+		Use: "reset PROVIDER [WHICH]", Short: "Make what rests usable again: one of them, or all",
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(c *cobra.Command, args []string) error {
+			name, p, err := d.Pool(args[0])
+			if err != nil {
+				return err
+			}
+			which := ""
+			if len(args) > 1 {
+				which = args[1]
+			}
+			n, err := p.Reset(c.Context(), which)
+			if err != nil {
+				return err
+			}
+			if n == 0 {
+				fmt.Fprintf(c.OutOrStdout(), "Nothing of %s was at rest.\n", name)
+				return nil
+			}
+			fmt.Fprintf(c.OutOrStdout(), "%s of %s again.\n", count(n, "usable"), name)
+			return nil
+		},
+	}
+}
+
+func newPriorityCmd(d Deps) *cobra.Command {
+	return &cobra.Command{
+		Use: "priority PROVIDER WHICH NUMBER", Short: "Say what is used first: the smallest number",
+		Args: cobra.ExactArgs(3),
+		RunE: func(c *cobra.Command, args []string) error {
+			n, err := strconv.Atoi(args[2])
+			if err != nil {
+				return fmt.Errorf("the priority %q is no whole number", args[2])
+			}
+			name, p, err := d.Pool(args[0])
+			if err != nil {
+				return err
+			}
+			e, err := p.Prefer(c.Context(), args[1], n)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(c.OutOrStdout(), "%q of %s has priority %d now.\n", plain(e.Label), name, n)
+			return nil
+		},
+	}
+}
+
+func newRefreshCmd(d Deps) *cobra.Command {
+	return &cobra.Command{
+		Use: "refresh PROVIDER WHICH", Short: "Renew a login now",
+		Args: cobra.ExactArgs(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			name, p, err := d.Pool(args[0])
+			if err != nil {
+				return err
+			}
+			e, err := p.Renew(c.Context(), args[1])
+			if err != nil {
+				return fmt.Errorf("renew %q of %s: %w", args[1], name, err)
+			}
+			fmt.Fprintf(c.OutOrStdout(), "Renewed %q of %s: %s.\n", plain(e.Label), name, validity(e.Expires, d.Now()))
+			return nil
+		},
+	}
+}
+
+func newLogoutCmd(d Deps) *cobra.Command {
+	return &cobra.Command{
+		Use: "logout PROVIDER", Short: "Remove the logins at a service; keys stay",
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			name, p, err := d.Pool(args[0])
+			if err != nil {
+				return err
+			}
+			gone, err := p.Logout(c.Context())
+			if err != nil {
+				return err
+			}
+			if len(gone) == 0 {
+				fmt.Fprintf(c.OutOrStdout(), "There is no login at %s.\n", name)
+				return nil
+			}
+			for _, e := range gone {
+				fmt.Fprintf(c.OutOrStdout(), "Removed the login %q at %s.\n", plain(e.Label), name)
+			}
+			return nil
+		},
+	}
+}

@@ -1,0 +1,189 @@
+package auth
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hermes"
+	"hermes/internal/credential"
+)
+
+// named is the pool of a service with what is in it.
+type named struct {
+	name    string
+	entries []credential.Entry
+}
+
+// look gathers the pools of one service, or of all that have something.
+func look(d Deps, args []string) ([]named, error) {
+	if len(args) > 0 {
+		name, p, err := d.Pool(args[0])
+		if err != nil {
+			return nil, err
+		}
+		entries, err := p.Entries()
+		return []named{{name, entries}}, err
+	}
+	names, err := d.Pools()
+	if err != nil {
+		return nil, err
+	}
+	var out []named
+	for _, name := range names {
+		more, err := look(d, []string{name})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, more...)
+	}
+	return out, nil
+}
+
+func newListCmd(d Deps) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "list [PROVIDER]", Aliases: []string{"ls"}, Short: "List the keys and logins, the first choice first",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			pools, err := look(d, args)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return writeJSON(of(c), pools, d.Now())
+			}
+			return writeTable(of(c), pools, d.Now())
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	return c
+}
+
+func writeTable(io IO, pools []named, now time.Time) error {
+	if len(pools) == 0 {
+		fmt.Fprintln(io.Out, "No keys and no logins. `hermes auth add PROVIDER` adds one; `hermes model list --all` shows the providers.")
+		return nil
+	}
+	for i, p := range pools {
+		if i > 0 {
+			fmt.Fprintln(io.Out)
+		}
+		fmt.Fprintln(io.Out, p.name)
+		if len(p.entries) == 0 {
+			fmt.Fprintf(io.Out, "  nothing; `hermes auth add %s` adds one\n", p.name)
+			continue
+		}
+		w := tabwriter.NewWriter(io.Out, 0, 0, 2, ' ', 0)
+		for n, e := range p.entries {
+			fmt.Fprintf(w, "  %d\t%s\t%s\t%s\t%s\t%s\n", n+1, e.ID, plain(e.Label), kind(e), e.Hint, condition(e, now))
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// kind says in words what a credential is and where it is kept.
+func kind(e credential.Entry) string {
+	switch {
+	case e.Kind == credential.KindOAuth:
+		return "login"
+	case e.Kind == credential.KindKeychain:
+		return "key in the keychain"
+	case strings.HasPrefix(e.Source, "env:"):
+		return "key from " + strings.TrimPrefix(e.Source, "env:")
+	case e.Source == "config":
+		return "key from config.yaml"
+	}
+	return "key"
+}
+
+// condition says whether a credential can be used.
+func condition(e credential.Entry, now time.Time) string {
+	switch {
+	case e.Dead:
+		return "no longer valid" + because(e.Reason)
+	case e.Resting:
+		return "rests until " + clock(e.Until, now) + because(e.Reason)
+	}
+	return "usable"
+}
+
+func because(c hermes.Class) string {
+	switch c {
+	case hermes.ClassRateLimit:
+		return " (limit reached)"
+	case hermes.ClassBilling:
+		return " (no credit)"
+	case hermes.ClassAuth, hermes.ClassAuthPermanent:
+		return " (refused)"
+	case "":
+		return ""
+	}
+	return " (" + strings.ReplaceAll(string(c), "_", " ") + ")"
+}
+
+// clock writes a time of today without its day.
+func clock(t, now time.Time) string {
+	t, now = t.Local(), now.Local()
+	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
+		return t.Format("15:04")
+	}
+	return t.Format("15:04 on 2 January")
+}
+
+// plain keeps a label from steering the terminal.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// entryJSON is a credential for programs. It has no field that could hold a secret.
+type entryJSON struct {
+	Provider  string    `json:"provider"`
+	Place     int       `json:"place"`
+	ID        string    `json:"id"`
+	Label     string    `json:"label"`
+	Kind      string    `json:"kind"`
+	Source    string    `json:"source"`
+	Priority  int       `json:"priority"`
+	Hint      string    `json:"hint,omitempty"`
+	Account   string    `json:"account,omitempty"`
+	State     string    `json:"state"`
+	Reason    string    `json:"reason,omitempty"`
+	RestsTill time.Time `json:"rests_until,omitzero"`
+	Expires   time.Time `json:"expires,omitzero"`
+	Requests  int       `json:"requests"`
+	LastUsed  time.Time `json:"last_used,omitzero"`
+}
+
+func writeJSON(io IO, pools []named, _ time.Time) error {
+	rows := []entryJSON{}
+	for _, p := range pools {
+		for n, e := range p.entries {
+			state := "usable"
+			if e.Dead {
+				state = "dead"
+			} else if e.Resting {
+				state = "resting"
+			}
+			rows = append(rows, entryJSON{
+				Provider: p.name, Place: n + 1, ID: e.ID, Label: e.Label, Kind: e.Kind, Source: e.Source, Priority: e.Priority, Hint: e.Hint,
+				Account: e.Account, State: state, Reason: string(e.Reason), RestsTill: e.Until, Expires: e.Expires, Requests: e.Requests, LastUsed: e.Used,
+			})
+		}
+	}
+	enc := json.NewEncoder(io.Out)
+	enc.SetIndent("", "  ")
+	return enc.Encode(rows)
+}

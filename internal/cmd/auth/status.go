@@ -1,0 +1,98 @@
+package auth
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hermes/internal/credential"
+)
+
+func newStatusCmd(d Deps) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "status [PROVIDER]", Short: "Say what can be used now, and what is wrong with the rest",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			pools, err := look(d, args)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return writeJSON(of(c), pools, d.Now())
+			}
+			if len(pools) == 0 {
+				return writeTable(of(c), pools, d.Now())
+			}
+			for _, p := range pools {
+				report(of(c), d, p)
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	return c
+}
+
+func report(io IO, d Deps, p named) {
+	now := d.Now()
+	usable := 0
+	for _, e := range p.entries {
+		if !e.Dead && !e.Resting {
+			usable++
+		}
+	}
+	switch {
+	case len(p.entries) == 0:
+		fmt.Fprintf(io.Out, "%s: no key and no login; `hermes auth add %s` adds one\n", p.name, p.name)
+	case usable == len(p.entries):
+		fmt.Fprintf(io.Out, "%s: %s\n", p.name, count(usable, "usable"))
+	default:
+		fmt.Fprintf(io.Out, "%s: %d of %s\n", p.name, usable, count(len(p.entries), "usable"))
+	}
+	for _, e := range p.entries {
+		if e.Dead || e.Resting {
+			fmt.Fprintf(io.Out, "  %s: %s%s\n", who(e), condition(e, now), remedy(p.name, e))
+		} else if e.Kind == credential.KindOAuth {
+			fmt.Fprintf(io.Out, "  login %q: %s\n", plain(e.Label), validity(e.Expires, now))
+		}
+	}
+}
+
+// who names a credential in a sentence.
+func who(e credential.Entry) string {
+	if e.Source == "config" || e.Source == "env:"+e.Label {
+		return kind(e)
+	}
+	return fmt.Sprintf("%s %q", kind(e), plain(e.Label))
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 credential " + what
+	}
+	return fmt.Sprintf("%d credentials %s", n, what)
+}
+
+// validity says how long a login's token holds; it is renewed by itself.
+func validity(expires, now time.Time) string {
+	switch {
+	case expires.IsZero():
+		return "in use"
+	case expires.Before(now):
+		return "will be renewed when it is used next"
+	}
+	return "renewed by itself, next at " + clock(expires, now)
+}
+
+// remedy says what the person can do.
+func remedy(name string, e credential.Entry) string {
+	switch {
+	case e.Dead && e.Kind == credential.KindOAuth:
+		return fmt.Sprintf("; log in again with `hermes auth add %s --type oauth`", name)
+	case e.Dead:
+		return fmt.Sprintf("; put another in its place, or `hermes auth reset %s %s` if it is right", name, e.ID)
+	}
+	return fmt.Sprintf("; `hermes auth reset %s %s` ends the rest", name, e.ID)
+}

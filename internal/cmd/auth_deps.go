@@ -1,0 +1,79 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"os"
+	"runtime"
+	"sync"
+
+	"golang.org/x/term"
+
+	"hermes/internal/app"
+	"hermes/internal/cmd/auth"
+	"hermes/internal/cmd/chat"
+	"hermes/internal/credential"
+	"hermes/internal/proc"
+)
+
+func authDeps(p Process, g *chat.Options) auth.Deps {
+	made := sync.OnceValue(func() *app.App { return app.New(g.App) }) // once the flags are read
+	return auth.Deps{
+		Pool:  func(provider string) (string, *credential.Pool, error) { return made().Pool(provider) },
+		Pools: func() ([]string, error) { return made().PoolNames() },
+		Login: func(pool string) (credential.Login, bool) { return made().Login(pool) },
+		Takes: func(pool string) bool {
+			models, err := made().Models()
+			if err != nil {
+				return true
+			}
+			for _, r := range models.Rows() {
+				if r.Name == pool {
+					return len(r.KeyVars) > 0
+				}
+			}
+			return false
+		},
+		Missing: func(pool string) string {
+			models, err := made().Models()
+			if err != nil {
+				return err.Error()
+			}
+			return models.Ready(pool)
+		},
+		Browse:   func(ctx context.Context, address string) error { return browse(ctx, p.Getenv, address) },
+		Terminal: func() bool { return terminal(p.Stdin) },
+		Hidden:   func() (string, error) { return hidden(p.Stdin) },
+	}
+}
+
+// hidden reads a line from the terminal without showing it.
+func hidden(stdin any) (string, error) {
+	f, ok := stdin.(*os.File)
+	if !ok {
+		return "", errors.New("there is no terminal to ask on")
+	}
+	raw, err := term.ReadPassword(int(f.Fd()))
+	return string(raw), err
+}
+
+// browse opens an address in the person's browser. It does not wait: a browser
+// that is started by this lives on after us, as one that was running before.
+func browse(ctx context.Context, getenv func(string) string, address string) error {
+	argv := []string{"xdg-open", address}
+	switch runtime.GOOS {
+	case "darwin":
+		argv = []string{"open", address}
+	case "windows":
+		argv = []string{"rundll32", "url.dll,FileProtocolHandler", address}
+	default:
+		if getenv("DISPLAY") == "" && getenv("WAYLAND_DISPLAY") == "" {
+			return nil // nothing to show it on; the address was printed
+		}
+	}
+	go func() {
+		// That it failed is seen: nothing opens, and the address stands there.
+		_ = proc.Foreground(context.WithoutCancel(ctx), argv, nil, nil, nil)
+	}()
+	return nil
+}

@@ -1,0 +1,185 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+
+	"golang.org/x/term"
+
+	"hermes"
+	"hermes/internal/app"
+	"hermes/internal/tui"
+)
+
+// statusInterrupted is the exit status of a run that the person stopped.
+const statusInterrupted = 130
+
+// bare answers one prompt and prints the final text and nothing else.
+func (o *Options) bare(ctx context.Context, text string) error {
+	if strings.TrimSpace(text) == "" && len(o.Images) == 0 {
+		err := usage("there is nothing to answer: give a prompt after -z, or text on the standard input")
+		return errors.Join(err, o.report(hermes.TurnDone{}, "", "", err))
+	}
+	done, id, model, err := o.answer(ctx, text, o.final())
+	if reportErr := o.report(done, id, model, err); reportErr != nil {
+		fmt.Fprintln(o.IO.Err, "hermes: the usage report could not be written:", reportErr)
+	}
+	return err
+}
+
+// ask answers one question and shows the work.
+func (o *Options) ask(ctx context.Context, text string) error {
+	a := app.New(o.App)
+	d, err := o.display(a)
+	if err != nil {
+		return err
+	}
+	p := tui.NewPrinter(o.IO.Out, o.IO.Err, d, o.Width(), nil)
+	if o.Quiet {
+		p = o.final()
+	}
+	_, id, _, err := o.answer(ctx, text, p)
+	if id != "" && !o.Quiet {
+		fmt.Fprintf(o.IO.Err, "\nsession %s   resume it with: hermes --resume %s\n", id, id)
+	}
+	return err
+}
+
+// answer runs one turn to its end in a session of its own, or in the one to
+// be resumed. Ctrl+C interrupts the turn.
+func (o *Options) answer(ctx context.Context, text string, p tui.Printer) (done hermes.TurnDone, id, model string, err error) {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+	defer stop()
+	a := app.New(o.App)
+	defer func() { err = errors.Join(err, a.Close()) }()
+	o.warn(a)
+	parts, err := o.parts(text)
+	if err != nil {
+		return done, "", "", err
+	}
+	s, err := o.open(ctx, a, "", false)
+	if err != nil {
+		return done, "", "", err
+	}
+	dir, err := a.Dir()
+	if err != nil {
+		return done, "", "", err
+	}
+	done, err = tui.Ask(ctx, attaching{s, a, dir}, parts, p)
+	if st, stErr := s.State(context.WithoutCancel(ctx)); stErr == nil {
+		model = st.Row.Model
+	}
+	if len(done.Text) > 0 || done.Turn > 0 {
+		id = s.ID()
+		o.cost = costOf(context.WithoutCancel(ctx), a, id, done.Turn)
+	}
+	return done, id, model, outcome(done, err, p)
+}
+
+// outcome turns the end of a turn into the error of the command.
+func outcome(done hermes.TurnDone, err error, p tui.Printer) error {
+	switch {
+	case err != nil:
+		return err
+	case done.Err != nil:
+		return done.Err
+	case done.Outcome == hermes.OutcomeInterrupted:
+		return &app.ExitError{Status: statusInterrupted}
+	}
+	return p.Err()
+}
+
+// parts is the message as the model gets it: the text, and the pictures.
+func (o *Options) parts(text string) ([]hermes.Part, error) {
+	var parts []hermes.Part
+	if text != "" {
+		parts = append(parts, hermes.Part{Text: text})
+	}
+	for _, path := range o.Images {
+		img, err := picture(path)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, hermes.Part{Image: img})
+	}
+	return parts, nil
+}
+
+// maxImage bounds a picture, in bytes.
+const maxImage = 20 << 20
+
+func picture(path string) (*hermes.Image, error) {
+	if strings.HasPrefix(path, "https://") || strings.HasPrefix(path, "http://") {
+		return &hermes.Image{URL: path}, nil
+	}
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, usage("--image: %v", err)
+	}
+	if st.Size() > maxImage {
+		return nil, usage("--image: %s has %d MB; pictures of up to %d MB can be sent", path, st.Size()>>20, maxImage>>20)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, usage("--image: %v", err)
+	}
+	kind := http.DetectContentType(data)
+	if !strings.HasPrefix(kind, "image/") {
+		return nil, usage("--image: %s is not a picture that is understood (PNG, JPEG, GIF, WebP)", path)
+	}
+	return &hermes.Image{MediaType: kind, Data: data}, nil
+}
+
+// display is how things are shown, by the configuration, the flags and what
+// the terminal can do.
+func (o *Options) display(a *app.App) (tui.Display, error) {
+	cfg, err := a.Config()
+	if err != nil {
+		return tui.Display{}, err
+	}
+	c := cfg.Display()
+	d := tui.Display{
+		Reasoning: c.ShowReasoning, Calls: tui.CallsShown(c.ToolProgress), PreviewLength: c.ToolPreviewLength,
+		Summary: c.TurnSummary, BellDone: c.BellOnComplete, BellAsk: c.BellOnPrompt,
+		NoColor: cfg.Getenv("NO_COLOR") != "", Plain: !terminal(o.IO.Out),
+	}
+	if o.Verbose {
+		d.Calls = tui.CallsVerbose
+	}
+	return d, nil
+}
+
+// Appearance is how a command beside the chat shows the work of the agent.
+func (o *Options) Appearance() (tui.Display, int) {
+	d, err := o.display(app.New(o.App))
+	if err != nil { // told where the configuration is needed
+		d = tui.Display{Plain: !terminal(o.IO.Out)}
+	}
+	return d, o.Width()
+}
+
+// Width is the width of the terminal, 80 without one.
+func (o *Options) Width() int {
+	if f, ok := o.IO.Out.(*os.File); ok {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+			return w
+		}
+	}
+	return 80
+}
+
+// warn tells what is wrong with the configuration, at every start.
+func (o *Options) warn(a *app.App) {
+	cfg, err := a.Config()
+	if err != nil {
+		return // told where it is needed
+	}
+	for _, p := range cfg.Warnings() {
+		fmt.Fprintln(o.IO.Err, "hermes:", p)
+	}
+}

@@ -1,0 +1,69 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"hermes/internal/app"
+	"hermes/internal/command"
+	"hermes/internal/tui"
+)
+
+// talk runs the chat in the terminal.
+func (o *Options) talk(ctx context.Context, first string) (err error) {
+	in, inOK := o.IO.In.(*os.File)
+	out, outOK := o.IO.Out.(*os.File)
+	if !inOK || !outOK {
+		return errors.New("the chat needs a terminal")
+	}
+	o.App.Attended = true
+	a := app.New(o.App)
+	defer func() { err = errors.Join(err, a.Close()) }()
+	o.warn(a)
+	d, err := o.display(a)
+	if err != nil {
+		return err
+	}
+	cfg, err := a.Config()
+	if err != nil {
+		return err
+	}
+	dir, err := a.Dir()
+	if err != nil {
+		return err
+	}
+	remembered, err := a.Memory()
+	if err != nil {
+		return err
+	}
+	skills, err := a.Skills()
+	if err != nil {
+		return err
+	}
+	spent, err := a.Spend()
+	if err != nil {
+		return err
+	}
+	id, err := tui.Run(ctx, tui.Options{
+		In: in, Out: out, First: first, Display: d, Dir: dir, History: cfg.Home().History(),
+		Greeting: []string{"Hermes " + app.Version + "   /help shows the commands, Ctrl+C stops a turn, Ctrl+D leaves"},
+		Trusted:  !cfg.Approvals().DestructiveSlashConfirm, Models: a.ModelReferences, Settings: a.Settings(), Memory: remembered, Skills: skills, Spend: spent, Term: cfg.Getenv("TERM"),
+		Sessions: func(ctx context.Context) (command.Sessions, error) { return a.Sessions(ctx) },
+		Open: func(ctx context.Context, w tui.Want) (tui.Session, bool, error) {
+			if !w.First {
+				o.Resume, o.asked.carryOn = w.Resume, false
+			}
+			s, err := o.open(ctx, a, w.Title, true)
+			if err != nil {
+				return nil, false, err
+			}
+			return attaching{s, a, dir}, o.Resume != "" || o.asked.carryOn, nil
+		},
+	})
+	if id != "" {
+		fmt.Fprintf(o.IO.Out, "Resume this session with: hermes --resume %s\n", id)
+	}
+	return err
+}

@@ -1,0 +1,66 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+
+	"hermes"
+	"hermes/internal/app"
+)
+
+// usageReport is what --usage-file holds. The cost is null where the price of
+// a call is not known.
+type usageReport struct {
+	EstimatedCost *float64 `json:"estimated_cost_usd"`
+	Input         int64    `json:"input_tokens"`
+	Output        int64    `json:"output_tokens"`
+	CacheRead     int64    `json:"cache_read_tokens"`
+	CacheWrite    int64    `json:"cache_write_tokens"`
+	Reasoning     int64    `json:"reasoning_tokens"`
+	Total         int64    `json:"total_tokens"`
+	Calls         int64    `json:"api_calls"`
+	Model         string   `json:"model"`
+	Provider      string   `json:"provider"`
+	Session       string   `json:"session_id"`
+	ServiceTier   *string  `json:"service_tier"`
+	Completed     bool     `json:"completed"`
+	Failed        bool     `json:"failed"`
+	Error         string   `json:"error,omitempty"`
+}
+
+// costOf is what a turn has cost, in US dollars; nil if it is not known.
+func costOf(ctx context.Context, a *app.App, session string, turn int64) *float64 {
+	g, err := a.Spend()
+	if err != nil {
+		return nil
+	}
+	cost, known := g.TurnCost(ctx, session, turn)
+	if !known {
+		return nil
+	}
+	return new(cost.Dollars())
+}
+
+// report writes the usage file, if one is wanted, also of a run that failed.
+func (o *Options) report(done hermes.TurnDone, id, model string, err error) error {
+	if o.UsageFile == "" {
+		return nil
+	}
+	u := done.Usage
+	r := usageReport{
+		EstimatedCost: o.cost,
+		Input:         u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Reasoning: u.Reasoning,
+		Total: u.Total(), Calls: u.Calls, Session: id, Completed: err == nil && done.Outcome == hermes.OutcomeDone, Failed: err != nil,
+	}
+	r.Provider, r.Model, _ = strings.Cut(model, ":")
+	if err != nil {
+		r.Error = err.Error()
+	}
+	raw, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(o.UsageFile, append(raw, '\n'), 0o600)
+}

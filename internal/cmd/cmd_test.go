@@ -1,0 +1,457 @@
+package cmd_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hermes"
+	"hermes/internal/chatserver"
+	"hermes/internal/cmd"
+	"hermes/internal/store/sqlite"
+)
+
+// asProgram makes the test binary be the program itself.
+const asProgram = "HERMES_TEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		os.Exit(cmd.Main(cmd.Process{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}))
+	}
+	os.Exit(m.Run())
+}
+
+// person is somebody with a home, a working folder and an environment of
+// their own.
+type person struct {
+	t         *testing.T
+	home, dir string
+	env       []string
+}
+
+func newPerson(t *testing.T, env ...string) *person {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("the scenarios run shell commands of a Unix system")
+	}
+	p := &person{t: t, home: t.TempDir(), dir: t.TempDir()}
+	p.env = append([]string{asProgram + "=1", "HERMES_HOME=" + p.home, "HOME=" + p.dir, "PATH=" + os.Getenv("PATH"), "TERM=dumb"}, env...)
+	return p
+}
+
+func (p *person) command(args ...string) *exec.Cmd {
+	c := exec.CommandContext(p.t.Context(), os.Args[0], args...)
+	c.Env, c.Dir = p.env, p.dir
+	return c
+}
+
+// run runs the program to its end.
+func (p *person) run(args ...string) (out, errs string, status int) {
+	p.t.Helper()
+	return p.runWith("", args...)
+}
+
+func (p *person) runWith(stdin string, args ...string) (out, errs string, status int) {
+	p.t.Helper()
+	c := p.command(args...)
+	var stdout, stderr bytes.Buffer
+	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(stdin), &stdout, &stderr
+	err := c.Run()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		status = exit.ExitCode()
+	} else if err != nil {
+		p.t.Fatal(err)
+	}
+	return stdout.String(), stderr.String(), status
+}
+
+func (p *person) store() hermes.Store {
+	p.t.Helper()
+	s, err := sqlite.Open(p.t.Context(), sqlite.Config{Path: filepath.Join(p.home, "hermes.db")})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// serve starts a model server and returns the variables that point at it.
+func serve(t *testing.T, decide func(*chatserver.Request) (chatserver.Answer, error)) []string {
+	t.Helper()
+	s := httptest.NewServer(&chatserver.Handler{Model: "played", Decide: decide})
+	t.Cleanup(s.Close)
+	return []string{"OPENAI_BASE_URL=" + s.URL + "/v1", "OPENAI_API_KEY=k"}
+}
+
+func call(name string, args any) chatserver.Answer {
+	raw, _ := json.Marshal(args)
+	return chatserver.Answer{Calls: []chatserver.Call{{ID: "call_" + name, Type: "function", Function: chatserver.Function{Name: name, Arguments: string(raw)}}}}
+}
+
+// lastIs tells who spoke last.
+func lastIs(r *chatserver.Request, role string) bool {
+	return r.Messages[len(r.Messages)-1].Role == role
+}
+
+func results(r *chatserver.Request) (n int) {
+	for _, m := range r.Messages {
+		if m.Role == "tool" {
+			n++
+		}
+	}
+	return n
+}
+
+func TestStatuses(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	for name, tt := range map[string]struct {
+		args   []string
+		status int
+		says   string
+	}{
+		"version":             {[]string{"--version"}, 0, "hermes "},
+		"no model":            {[]string{"-z", "hi"}, 2, "no model is configured"},
+		"an unknown flag":     {[]string{"--nope"}, 2, "--nope"},
+		"not a command":       {[]string{"frobnicate"}, 2, "not a command"},
+		"nothing to answer":   {[]string{"-z", ""}, 2, "nothing to answer"},
+		"an unknown session":  {[]string{"--resume", "nope", "-z", "hi", "-m", "x:y"}, 1, ""},
+		"a missing image":     {[]string{"-z", "hi", "--image", "nope.png", "-m", "openai:x"}, 2, "nope.png"},
+		"a folder that is no": {[]string{"--in", "/nope/nope", "-z", "hi"}, 2, "/nope/nope"},
+		"an unknown profile":  {[]string{"-p", "nope", "sessions", "list"}, 1, "nope"},
+		"an unknown toolset":  {[]string{"-z", "hi", "-m", "openai:x", "-t", "file,nope"}, 2, `no toolset or tool "nope"`},
+		"an argument missing": {[]string{"sessions", "show"}, 2, "hermes sessions show"},
+		"a number that is no": {[]string{"sessions", "list", "--limit", "x"}, 2, "for \"--limit\" flag\n"},
+	} {
+		out, errs, status := p.run(tt.args...)
+		if status != tt.status || !strings.Contains(out+errs, tt.says) {
+			t.Errorf("%s: status %d, want %d\n%s%s", name, status, tt.status, out, errs)
+		}
+		if strings.Contains(errs, "goroutine") || strings.Contains(errs, "panic") || strings.Contains(errs, "strconv") {
+			t.Errorf("%s: a panic reached the person:\n%s", name, errs)
+		}
+	}
+}
+
+func TestOneShotDoesRealWork(t *testing.T) {
+	t.Parallel()
+	env := serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
+		switch results(r) {
+		case 0:
+			return call("write_file", map[string]string{"path": "hello.sh", "content": "echo hello $((40+2))\n"}), nil
+		case 1:
+			return call("terminal", map[string]string{"command": "sh hello.sh"}), nil
+		}
+		if !strings.Contains(r.Messages[len(r.Messages)-1].Text(), "hello 42") {
+			return chatserver.Answer{}, fmt.Errorf("the command's output is missing: %s", r.Messages[len(r.Messages)-1].Text())
+		}
+		return chatserver.Answer{Text: "It prints hello 42."}, nil
+	})
+	p := newPerson(t, env...)
+	report := filepath.Join(p.dir, "usage.json")
+	out, errs, status := p.run("-z", "write and run hello.sh", "-m", "played", "--usage-file", report)
+	if status != 0 || out != "It prints hello 42.\n" {
+		t.Fatalf("status %d, out %q, errs %q", status, out, errs)
+	}
+	var u struct {
+		Calls     int    `json:"api_calls"`
+		Session   string `json:"session_id"`
+		Completed bool
+	}
+	raw, err := os.ReadFile(report)
+	if err != nil || json.Unmarshal(raw, &u) != nil || u.Calls != 3 || !u.Completed || u.Session == "" {
+		t.Errorf("usage report %s, %v", raw, err)
+	}
+	if out, _, _ := p.run("sessions", "search", "42"); !strings.Contains(out, u.Session) {
+		t.Errorf("the session is not found: %s", out)
+	}
+}
+
+func TestPipedTextIsPartOfTheMessage(t *testing.T) {
+	t.Parallel()
+	env := serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
+		return chatserver.Answer{Text: "got: " + r.Messages[len(r.Messages)-1].Text()}, nil
+	})
+	p := newPerson(t, env...)
+	out, errs, _ := p.runWith("line one\nline two\n", "-z", "sum up", "-m", "played")
+	if out != "got: sum up\n\nline one\nline two\n" {
+		t.Errorf("out %q, errs %q", out, errs)
+	}
+	if out, errs, status := p.runWith("just this", "chat", "-Q", "-m", "played"); status != 0 || strings.TrimSpace(out) != "got: just this" {
+		t.Errorf("out %q, errs %q", out, errs)
+	}
+}
+
+func TestDangerousCommandsNeedAPerson(t *testing.T) {
+	t.Parallel()
+	decide := func(r *chatserver.Request) (chatserver.Answer, error) {
+		if results(r) == 0 {
+			return call("terminal", map[string]string{"command": "rm -rf victim"}), nil
+		}
+		return chatserver.Answer{Text: r.Messages[len(r.Messages)-1].Text()}, nil
+	}
+	p := newPerson(t, serve(t, decide)...)
+	victim := filepath.Join(p.dir, "victim")
+	if err := os.Mkdir(victim, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	out, _, _ := p.run("-z", "go", "-m", "played")
+	if _, err := os.Stat(victim); err != nil || !strings.Contains(out, "BLOCKED") {
+		t.Errorf("the command ran although nobody was asked: %s", out)
+	}
+	p.env = append(p.env, "HERMES_YOLO_MODE=1")
+	out, _, _ = p.run("-z", "go", "-m", "played")
+	if _, err := os.Stat(victim); err == nil {
+		t.Errorf("HERMES_YOLO_MODE=1 did not let it run: %s", out)
+	}
+}
+
+func TestFloorHoldsInYoloMode(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
+		if results(r) == 0 {
+			return call("terminal", map[string]string{"command": "echo x; rm -rf /"}), nil
+		}
+		return chatserver.Answer{Text: r.Messages[len(r.Messages)-1].Text()}, nil
+	})...)
+	out, _, _ := p.run("--yolo", "-z", "go", "-m", "played")
+	if !strings.Contains(out, "BLOCKED") {
+		t.Errorf("answer %s", out)
+	}
+}
+
+// TestKilledTurnGoesOn kills the program while a command runs: everything
+// that was stored is there, the model is told that the outcome is unknown,
+// and the turn goes on.
+func TestKilledTurnGoesOn(t *testing.T) {
+	t.Parallel()
+	env := serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
+		if lastIs(r, "user") && results(r) == 0 {
+			return call("terminal", map[string]string{"command": "touch began; sleep 60"}), nil
+		}
+		return chatserver.Answer{Text: "last: " + r.Messages[len(r.Messages)-1].Text()}, nil
+	})
+	p := newPerson(t, env...)
+	c := p.command("-z", "begin the work", "-m", "played")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	began := filepath.Join(p.dir, "began")
+	for deadline := time.Now().Add(20 * time.Second); ; {
+		if _, err := os.Stat(began); err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the command never began")
+		}
+		runtime.Gosched()
+	}
+	if err := c.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Wait() // killed, as was meant
+	s := p.store()
+	list, err := s.ListSessions(t.Context(), hermes.SessionFilter{Limit: -1})
+	if err != nil || len(list) != 1 || list[0].Messages != 2 {
+		t.Fatalf("stored %+v, %v", list, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// The lease has not run out, but its owner is dead.
+	out, errs, status := p.run("--resume", list[0].ID, "-z", "what happened?", "-m", "played")
+	if status != 0 {
+		t.Fatalf("status %d: %s%s", status, out, errs)
+	}
+	if !strings.Contains(out, "what happened?") {
+		t.Errorf("answer %q", out)
+	}
+	s = p.store()
+	messages, err := s.Messages(t.Context(), list[0].ID, hermes.Range{})
+	if err != nil || len(hermes.OpenCalls(messages)) > 0 {
+		t.Fatalf("%v, %v", messages, err)
+	}
+	if got := messages[2].Text(); !strings.Contains(got, "outcome is unknown") {
+		t.Errorf("the open call is answered with %q", got)
+	}
+}
+
+func TestInterruptedOneShotIsStored(t *testing.T) {
+	t.Parallel()
+	asked := make(chan struct{}, 1)
+	hold := make(chan struct{})
+	env := serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
+		asked <- struct{}{}
+		<-hold
+		return chatserver.Answer{Text: "too late"}, nil
+	})
+	t.Cleanup(func() { close(hold) }) // before the server is closed
+	p := newPerson(t, env...)
+	c := p.command("-z", "think long", "-m", "played")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-asked
+	if err := c.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	err := c.Wait()
+	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 130 {
+		t.Errorf("ended with %v, want status 130", err)
+	}
+	list, err := p.store().ListSessions(t.Context(), hermes.SessionFilter{Limit: -1})
+	if err != nil || len(list) != 1 || list[0].Messages == 0 {
+		t.Errorf("stored %+v, %v", list, err)
+	}
+}
+
+func TestTwoProgramsShareAHome(t *testing.T) {
+	t.Parallel()
+	env := serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
+		if results(r) < 5 {
+			return call("terminal", map[string]string{"command": "echo hi"}), nil
+		}
+		return chatserver.Answer{Text: "done"}, nil
+	})
+	p := newPerson(t, env...)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			if out, errs, status := p.run("-z", "go", "-m", "played"); status != 0 || out != "done\n" {
+				t.Errorf("status %d: %s%s", status, out, errs)
+			}
+		})
+	}
+	wg.Wait()
+	list, err := p.store().ListSessions(context.Background(), hermes.SessionFilter{Limit: -1})
+	if err != nil || len(list) != 4 {
+		t.Fatalf("%d sessions, %v", len(list), err)
+	}
+	for _, s := range list {
+		if s.Messages != 12 {
+			t.Errorf("session %s has %d messages", s.ID, s.Messages)
+		}
+	}
+}
+
+func TestDamagedDatabaseIsLeftAsItIs(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, serve(t, func(*chatserver.Request) (chatserver.Answer, error) { return chatserver.Answer{Text: "hi"}, nil })...)
+	path := filepath.Join(p.home, "hermes.db")
+	rubbish := bytes.Repeat([]byte("this is no database "), 1000)
+	if err := os.WriteFile(path, rubbish, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, errs, status := p.run("-z", "hi", "-m", "played")
+	if status != 1 || !strings.Contains(errs, path) {
+		t.Errorf("status %d: %s", status, errs)
+	}
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, rubbish) {
+		t.Errorf("the file was changed: %v", err)
+	}
+}
+
+func TestBrokenConfigIsSaidAndNeverWrittenTo(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, serve(t, func(*chatserver.Request) (chatserver.Answer, error) { return chatserver.Answer{Text: "hi"}, nil })...)
+	path := filepath.Join(p.home, "config.yaml")
+	broken := "model:\n  default: played\n   provider: [\n"
+	if err := os.WriteFile(path, []byte(broken), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, errs, status := p.run("-z", "hi", "-m", "played")
+	if status != 0 || out != "hi\n" || !strings.Contains(errs, "config.yaml") {
+		t.Errorf("status %d: %q %q", status, out, errs)
+	}
+	if _, errs, status := p.run("config", "set", "agent.max_turns", "5"); status == 0 {
+		t.Errorf("a broken file was written to: %s", errs)
+	}
+	if after, err := os.ReadFile(path); err != nil || string(after) != broken {
+		t.Errorf("the file was changed to %q", after)
+	}
+}
+
+func TestReferencesBringWhatTheyPointAt(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
+		return chatserver.Answer{Text: "got: " + r.Messages[len(r.Messages)-1].Text()}, nil
+	})...)
+	for name, text := range map[string]string{"notes.txt": "one\ntwo\nthree\n", ".env": "API_KEY=abcdefghij0123456789\n"} {
+		if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, _, status := p.run("-z", "see @file:notes.txt:2-3 and @file:.env and @file:/etc/passwd", "-m", "played")
+	if status != 0 || !strings.Contains(out, "two\nthree") || strings.Contains(out, "one\n") {
+		t.Errorf("status %d: %s", status, out)
+	}
+	for _, not := range []string{"abcdefghij", "root:"} {
+		if strings.Contains(out, not) {
+			t.Errorf("%q was attached: %s", not, out)
+		}
+	}
+	if !strings.Contains(out, "Not attached") {
+		t.Errorf("nothing is said of what was left out: %s", out)
+	}
+	shown, _, _ := p.run("sessions", "search", "three")
+	if !strings.Contains(shown, "see @file") && shown == "" {
+		t.Errorf("search: %s", shown)
+	}
+}
+
+func TestHomeThatCannotBeMadeSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	file := filepath.Join(p.dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.env = append(p.env, "HERMES_HOME="+filepath.Join(file, "home"))
+	if _, errs, status := p.run("sessions", "list"); status != 1 || !strings.Contains(errs, "set HERMES_HOME") {
+		t.Errorf("status %d, %s", status, errs)
+	}
+}
+
+func TestEditorThatFailsIsNamed(t *testing.T) {
+	t.Parallel()
+	for editor, says := range map[string]string{"/nope/editor": "set EDITOR", "false": "ended with status 1"} {
+		p := newPerson(t, "EDITOR="+editor)
+		_, errs, status := p.run("config", "edit")
+		if status != 1 || !strings.Contains(errs, says) || !strings.Contains(errs, editor) {
+			t.Errorf("%s: status %d, %s", editor, status, errs)
+		}
+	}
+}
+
+func TestSettingsCanBeTakenBack(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	path := filepath.Join(p.home, "config.yaml")
+	first := "# mine\nagent:\n  max_turns: 7 # few\n"
+	if err := os.WriteFile(path, []byte(first), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, errs, status := p.run("config", "set", "agent.max_turns", "9"); status != 0 {
+		t.Fatal(out, errs)
+	}
+	if out, errs, status := p.run("undo"); status != 1 || !strings.Contains(out, "max_turns: 7") || !strings.Contains(errs, "--yes") {
+		t.Errorf("without a terminal: status %d, %s%s", status, out, errs)
+	}
+	if out, errs, status := p.run("undo", "--yes"); status != 0 {
+		t.Errorf("status %d, %s%s", status, out, errs)
+	}
+	if after, err := os.ReadFile(path); err != nil || string(after) != first {
+		t.Errorf("the file is %q, %v", after, err)
+	}
+}

@@ -1,0 +1,83 @@
+package config
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	settings "hermes/internal/config"
+)
+
+// CheckOptions are the wishes of `config check`.
+type CheckOptions struct {
+	Deps
+	Out  io.Writer
+	JSON bool
+}
+
+// NewCheckCmd makes the verb; runF replaces its work in tests.
+func NewCheckCmd(d Deps, runF func(*CheckOptions) error) *cobra.Command {
+	o := &CheckOptions{Deps: d}
+	if runF == nil {
+		runF = runCheck
+	}
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Look for faults in the settings; exit status 1 if one has an effect",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.Out = cmd.OutOrStdout()
+			return runF(o)
+		},
+	}
+	cmd.Flags().BoolVar(&o.JSON, "json", false, "print as JSON")
+	return cmd
+}
+
+func runCheck(o *CheckOptions) error {
+	c, err := o.Load()
+	if err != nil {
+		return err
+	}
+	problems := c.Check()
+	effective := 0
+	for _, p := range problems {
+		if p.Severity >= settings.Warning {
+			effective++
+		}
+	}
+	switch {
+	case o.JSON:
+		if err := printJSON(o.Out, asJSON(problems)); err != nil {
+			return err
+		}
+	case len(problems) == 0:
+		fmt.Fprintln(o.Out, "The settings are fine.")
+	default:
+		tell(o.Out, problems)
+	}
+	if effective > 0 {
+		return fmt.Errorf("the settings have faults: %d", effective)
+	}
+	return nil
+}
+
+type problemJSON struct {
+	Severity string `json:"severity"`
+	File     string `json:"file,omitempty"`
+	Line     int    `json:"line,omitempty"`
+	Key      string `json:"key,omitempty"`
+	Text     string `json:"text"`
+	Served   string `json:"served,omitempty"`
+	Do       string `json:"do,omitempty"`
+}
+
+func asJSON(problems []settings.Problem) []problemJSON {
+	out := make([]problemJSON, 0, len(problems))
+	for _, p := range problems {
+		severity := [...]string{"note", "warning", "error"}[p.Severity]
+		out = append(out, problemJSON{severity, p.File, p.Line, p.Key, p.Text, p.Served, p.Do})
+	}
+	return out
+}

@@ -1,0 +1,47 @@
+package config
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+// UnsetOptions are the wishes of `config unset`.
+type UnsetOptions struct {
+	Deps
+	Out io.Writer
+	Key string
+}
+
+// NewUnsetCmd makes the verb; runF replaces its work in tests.
+func NewUnsetCmd(d Deps, runF func(context.Context, *UnsetOptions) error) *cobra.Command {
+	o := &UnsetOptions{Deps: d}
+	if runF == nil {
+		runF = runUnset
+	}
+	return &cobra.Command{
+		Use:               "unset KEY",
+		Short:             "Take one setting out, so that its default holds again",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeKeys,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Out, o.Key = cmd.OutOrStdout(), args[0]
+			return runF(cmd.Context(), o)
+		},
+	}
+}
+
+func runUnset(ctx context.Context, o *UnsetOptions) error {
+	c, err := o.Load()
+	if err != nil {
+		return err
+	}
+	change, err := c.Unset(ctx, o.Key)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(o.Out, "%s is out of %s.\n", change.Key, change.File)
+	return nil
+}

@@ -1,0 +1,85 @@
+// Package demo is the command that shows Hermes at work without a key and
+// without a network.
+package demo
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+
+	"github.com/spf13/cobra"
+
+	"hermes/internal/app"
+	"hermes/internal/demo"
+	"hermes/internal/tui"
+
+	"hermes"
+	"hermes/internal/session"
+)
+
+// Options are the wishes of the person.
+type Options struct {
+	App   app.Options
+	Serve bool
+	Demo  demo.Options
+	Out   io.Writer
+	Err   io.Writer
+	// Display is how the work is shown, and Width how wide.
+	Display tui.Display
+	Width   int
+}
+
+// NewCmd makes the command. show finds out how to show things when it runs.
+func NewCmd(o *Options, show func(*Options)) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "demo",
+		Short: "See the agent mend a small project; needs no key and no network",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			o.Out, o.Err = c.OutOrStdout(), c.ErrOrStderr()
+			show(o)
+			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt)
+			defer stop()
+			if o.Serve {
+				return demo.Serve(ctx, o.Out, o.Demo)
+			}
+			return demo.Run(ctx, runner{o}, o.Out, o.Demo)
+		},
+	}
+	c.Flags().BoolVar(&o.Serve, "serve", false, "leave the scripted model running for other clients")
+	c.Flags().BoolVar(&o.Demo.Fast, "fast", false, "without the pauses of a real model")
+	c.Flags().StringVar(&o.Demo.Addr, "addr", "", "where to listen (a free port of 127.0.0.1)")
+	return c
+}
+
+// runner is the real agent, told to use the scripted model.
+type runner struct{ o *Options }
+
+// Run does the task in a session of the person's own store.
+func (r runner) Run(ctx context.Context, task demo.Task) (id string, err error) {
+	opts := r.o.App
+	opts.BaseURL, opts.Model, opts.Dir, opts.Attended = task.BaseURL, task.Model, task.Dir, false
+	opts.IgnoreRules = true // the scenario knows its own project only
+	opts.Toolsets = []string{"file", "terminal", "todo"}
+	a := app.New(opts)
+	defer func() { err = errors.Join(err, a.Close()) }()
+	m, err := a.Sessions(ctx)
+	if err != nil {
+		return "", err
+	}
+	s, err := m.Open(ctx, session.Open{Source: "demo", Dir: task.Dir, Model: task.Model})
+	if err != nil {
+		return "", err
+	}
+	p := tui.NewPrinter(r.o.Out, r.o.Out, r.o.Display, r.o.Width, nil)
+	done, err := tui.Ask(ctx, s, []hermes.Part{{Text: task.Prompt}}, p)
+	if err == nil {
+		err = done.Err
+	}
+	if err == nil && done.Outcome == hermes.OutcomeInterrupted {
+		err = hermes.ErrInterrupted
+	}
+	return s.ID(), err
+}

@@ -1,0 +1,210 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"hermes"
+	"hermes/internal/app"
+	"hermes/internal/cmd/chat"
+	"hermes/internal/cmd/config"
+	"hermes/internal/cmd/logs"
+	"hermes/internal/cmd/model"
+	"hermes/internal/cmd/promptsize"
+	"hermes/internal/cmd/sessions"
+	"hermes/internal/cmd/tools"
+	"hermes/internal/cmd/undo"
+	settings "hermes/internal/config"
+	"hermes/internal/pick"
+	"hermes/internal/proc"
+	"hermes/internal/prompt"
+	"hermes/internal/setup"
+)
+
+// What each command works with, made from an app of its own when it runs.
+
+func measure(g *chat.Options) promptsize.Measure {
+	return func(ctx context.Context, platform string) (prompt.Prompt, []hermes.Spec, error) {
+		o := g.App
+		o.Platform = platform
+		a := app.New(o)
+		defer a.Close()
+		return a.Measure(ctx)
+	}
+}
+
+func toolsDeps(g *chat.Options) tools.Deps {
+	return tools.Deps{
+		Open: func(_ context.Context, platform string) (tools.Opened, func() error, error) {
+			o := g.App
+			o.Platform = platform
+			a := app.New(o)
+			c, sel, err := a.Toolsets()
+			return tools.Opened{Catalogue: c, Selection: sel}, a.Close, err
+		},
+		Load: func() (*settings.Config, error) { return app.New(g.App).Config() },
+	}
+}
+
+func logsDeps(g *chat.Options) logs.Deps {
+	return logs.Deps{
+		Folder: func() (string, error) {
+			h, err := app.New(g.App).Home()
+			return h.Logs(), err
+		},
+		Mask: app.New(g.App).Mask, Now: time.Now,
+	}
+}
+
+func undoDeps(p Process, g *chat.Options) undo.Deps {
+	return undo.Deps{
+		Open: app.New(g.App).Changes, Terminal: func() bool { return terminal(p.Stdin) }, Now: time.Now,
+	}
+}
+
+func doctorDeps(p Process, g *chat.Options) (setup.Deps, error) {
+	h, err := app.New(g.App).Home()
+	if err != nil {
+		return setup.Deps{}, err
+	}
+	return setup.Deps{
+		Home: h,
+		Load: func() *settings.Config { return settings.Load(h, settings.Options{IgnoreUser: g.App.IgnoreUserConfig}) },
+		Database: func(ctx context.Context) error {
+			a := app.New(g.App)
+			db, err := a.Database(ctx)
+			if err != nil {
+				return err
+			}
+			return errors.Join(db.Check(ctx), a.Close())
+		},
+		Model: func(ctx context.Context) (string, error) {
+			ref, source, err := app.New(g.App).CurrentModel(ctx)
+			return ref + " (" + source + ")", err
+		},
+		LookPath: exec.LookPath, Getenv: p.Getenv, Free: setup.Free,
+		Terminal: setup.Terminal{Input: terminal(p.Stdin), Output: terminal(p.Stdout), Columns: g.Width()},
+		OS:       runtime.GOOS, Now: time.Now,
+	}, nil
+}
+
+func configDeps(p Process, g *chat.Options) config.Deps {
+	return config.Deps{
+		Load: func() (*settings.Config, error) { return app.New(g.App).Config() },
+		Edit: func(ctx context.Context, path string) error { return edit(ctx, p, path) },
+	}
+}
+
+// edit opens a file in the person's editor.
+func edit(ctx context.Context, p Process, path string) error {
+	editor := cmp.Or(p.Getenv("VISUAL"), p.Getenv("EDITOR"), "vi")
+	words := strings.Fields(editor)
+	err := proc.Foreground(ctx, append(words, path), p.Stdin, p.Stdout, p.Stderr)
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return fmt.Errorf("the editor %s ended with status %d, so the file was not looked at; check it with `hermes config check`", editor, exit.ExitCode())
+	}
+	if err != nil {
+		return fmt.Errorf("the editor %s cannot be started; set EDITOR to one that is here, or open %s yourself", editor, path)
+	}
+	return nil
+}
+
+func sessionDeps(p Process, g *chat.Options) sessions.Deps {
+	return sessions.Deps{
+		Open: func(ctx context.Context) (hermes.Store, error) {
+			return app.New(g.App).Store(ctx) // the verb closes it
+		},
+		Repair: func(ctx context.Context) (sessions.Repaired, error) {
+			r, err := app.New(g.App).Repair(ctx)
+			return sessions.Repaired{Sessions: r.Sessions, Messages: r.Messages, Lost: r.Lost, Kept: r.Kept}, err
+		},
+		Terminal: func() bool { return terminal(p.Stdin) },
+	}
+}
+
+func modelDeps(p Process, g *chat.Options) model.Deps {
+	return model.Deps{
+		Current: func(ctx context.Context) (string, string, error) {
+			a := app.New(g.App)
+			defer a.Close()
+			return a.CurrentModel(ctx)
+		},
+		Services: func() ([]model.Service, error) {
+			a := app.New(g.App)
+			defer a.Close()
+			models, err := a.Models()
+			if err != nil {
+				return nil, err
+			}
+			cfg, err := a.Config()
+			if err != nil {
+				return nil, err
+			}
+			var out []model.Service
+			for _, id := range models.Configured() {
+				if strings.HasPrefix(id, "custom:") {
+					out = append(out, model.Service{Name: id, Title: strings.TrimPrefix(id, "custom:")})
+				}
+			}
+			set := cfg.Providers()
+			for _, r := range models.Rows() {
+				out = append(out, model.Service{Name: r.Name, Title: r.Title, Missing: models.Ready(r.Name), Guessed: r.NoKey && set[r.Name].BaseURL == ""})
+			}
+			return out, nil
+		},
+		Models: func(ctx context.Context, service string) ([]string, error) {
+			a := app.New(g.App)
+			defer a.Close()
+			return a.ServiceModels(ctx, service)
+		},
+		Resolve: func(ctx context.Context, ref string) (string, error) {
+			a := app.New(g.App)
+			defer a.Close()
+			models, err := a.Models()
+			if err != nil {
+				return "", err
+			}
+			m, err := models.Model(ctx, ref)
+			if err != nil {
+				return "", err
+			}
+			return m.ID(), nil
+		},
+		Save: func(ctx context.Context, ref string) (string, error) {
+			cfg, err := app.New(g.App).Config()
+			if err != nil {
+				return "", err
+			}
+			c, err := cfg.Set(ctx, "model.default", ref)
+			return c.File, err
+		},
+		Terminal: func() bool { return terminal(p.Stdin) },
+		Pick:     picker(p),
+	}
+}
+
+// picker shows lists on the terminal, or is nil on one that cannot.
+func picker(p Process) func(title string, items []string, current int) (int, error) {
+	in, fromFile := p.Stdin.(*os.File)
+	out, toFile := p.Stdout.(*os.File)
+	if !fromFile || !toFile || !terminal(in) || !terminal(out) || p.Getenv("TERM") == "dumb" {
+		return nil
+	}
+	return func(title string, items []string, current int) (int, error) {
+		return pick.Choose(pick.Options{Title: title, Items: items, Current: current, In: in, Out: out})
+	}
+}
+
+func terminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}

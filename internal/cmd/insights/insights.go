@@ -1,0 +1,200 @@
+// Package insights is the command hermes insights: what was done in the last
+// days. Sessions by source, tokens and money by model, tools by use, each with
+// its share. It reads the store and changes nothing.
+//
+// [Deps] opens the store when the command runs, and not before. Start at
+// NewCmd; print.go is how it looks.
+package insights
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hermes"
+)
+
+// Store is what the command reads.
+type Store interface {
+	hermes.Activity
+	hermes.Ledger
+	Close() error
+}
+
+// Deps is what the command works with.
+type Deps struct {
+	// Open opens the store; the command closes it.
+	Open func(ctx context.Context) (Store, error)
+	Now  func() time.Time // nil is time.Now
+}
+
+// Options are the wishes of `hermes insights`.
+type Options struct {
+	Deps
+	Out    io.Writer
+	Days   int
+	Source string
+	JSON   bool
+}
+
+// NewCmd makes the command.
+func NewCmd(d Deps) *cobra.Command {
+	o := &Options{Deps: d}
+	cmd := &cobra.Command{
+		Use:   "insights",
+		Short: "Show what was done and used in the last days",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.Out = cmd.OutOrStdout()
+			return o.run(cmd.Context())
+		},
+	}
+	f := cmd.Flags()
+	f.IntVar(&o.Days, "days", 30, "how many days to look back")
+	f.StringVar(&o.Source, "source", "", "only sessions of this source: cli, telegram, cron, subagent, …")
+	f.BoolVar(&o.JSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (o *Options) run(ctx context.Context) (err error) {
+	if o.Days < 1 {
+		return fmt.Errorf("--days %d: look back at least one day", o.Days)
+	}
+	now := time.Now
+	if o.Now != nil {
+		now = o.Now
+	}
+	since := now().Add(-time.Duration(o.Days) * 24 * time.Hour)
+	s, err := o.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closing := s.Close(); err == nil {
+			err = closing
+		}
+	}()
+	active, err := s.Activity(ctx, since, o.Source)
+	if err != nil {
+		return err
+	}
+	costs, err := s.Spent(ctx, hermes.SpendQuery{After: since, Source: o.Source, By: hermes.SpendByModel, Limit: -1})
+	if err != nil {
+		return err
+	}
+	r := sum(active, costs)
+	r.Since, r.Days, r.Source = since, o.Days, o.Source
+	if o.JSON {
+		return r.writeJSON(o.Out)
+	}
+	return r.write(o.Out)
+}
+
+// report is the outcome, as --json prints it. Shares are parts of one; money
+// is in US dollars and counts the calls whose price is known.
+type report struct {
+	Since    time.Time    `json:"since"`
+	Days     int          `json:"days"`
+	Source   string       `json:"source,omitempty"`
+	Sessions int          `json:"sessions"`
+	Turns    int64        `json:"turns"`
+	Messages int          `json:"messages"`
+	Calls    int          `json:"tool_calls"`
+	Usage    hermes.Usage `json:"usage"`
+	Tokens   int64        `json:"tokens"`
+	Cost     float64      `json:"cost_usd"`
+	Unpriced int64        `json:"unpriced_calls"`
+	Sources  []source     `json:"by_source"`
+	Models   []model      `json:"by_model"`
+	Tools    []tool       `json:"tools"`
+}
+
+type source struct {
+	Name     string  `json:"name"`
+	Sessions int     `json:"sessions"`
+	Share    float64 `json:"share"`
+}
+
+type model struct {
+	Name     string  `json:"name"`
+	Sessions int     `json:"sessions"`
+	Tokens   int64   `json:"tokens"`
+	Share    float64 `json:"share"`
+	Cost     float64 `json:"cost_usd"`
+	Unpriced int64   `json:"unpriced_calls,omitempty"`
+}
+
+type tool struct {
+	Name   string  `json:"name"`
+	Calls  int     `json:"calls"`
+	Failed int     `json:"failed"`
+	Share  float64 `json:"share"`
+}
+
+func sum(a hermes.Active, costs []hermes.Spending) report {
+	r := report{Sessions: a.Sessions, Turns: a.Turns, Messages: a.Messages, Calls: a.Calls, Usage: a.Usage, Tokens: a.Usage.Total(),
+		Sources: []source{}, Models: []model{}, Tools: []tool{}}
+	for _, name := range slices.Sorted(maps.Keys(a.BySource)) {
+		n := a.BySource[name]
+		r.Sources = append(r.Sources, source{cmp.Or(name, "(none)"), n, share(int64(n), int64(a.Sessions))})
+	}
+	slices.SortStableFunc(r.Sources, func(a, b source) int { return cmp.Compare(b.Sessions, a.Sessions) })
+	r.models(a, costs)
+	used := 0
+	for _, t := range a.Tools {
+		used += t.Calls
+	}
+	for _, t := range a.Tools {
+		r.Tools = append(r.Tools, tool{t.Name, t.Calls, t.Failed, share(int64(t.Calls), int64(used))})
+	}
+	return r
+}
+
+// models joins what sessions used of their models with what the ledger says of
+// the models that answered, which fallbacks and side tasks may have chosen.
+func (r *report) models(a hermes.Active, costs []hermes.Spending) {
+	byName := map[string]*model{}
+	at := func(name string) *model {
+		name = cmp.Or(name, "(none)")
+		if byName[name] == nil {
+			byName[name] = &model{Name: name}
+		}
+		return byName[name]
+	}
+	for name, m := range a.ByModel {
+		at(name).Sessions = m.Sessions
+		at(name).Tokens = m.Usage.Total()
+	}
+	for _, g := range costs {
+		m := at(g.Name)
+		m.Cost, m.Unpriced = g.Money.Dollars(), g.Unpriced
+		m.Tokens = max(m.Tokens, g.Usage.Total()) // side tasks are in the ledger alone
+		r.Cost += m.Cost
+		r.Unpriced += g.Unpriced
+	}
+	all := int64(0)
+	for _, m := range byName {
+		all += m.Tokens
+	}
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		m := byName[name]
+		m.Share = share(m.Tokens, all)
+		if m.Tokens > 0 || m.Sessions > 0 {
+			r.Models = append(r.Models, *m)
+		}
+	}
+	slices.SortStableFunc(r.Models, func(a, b model) int { return cmp.Compare(b.Tokens, a.Tokens) })
+}
+
+func share(part, all int64) float64 {
+	if all == 0 {
+		return 0
+	}
+	return float64(part*10_000/all) / 10_000
+}

@@ -1,0 +1,130 @@
+package insights_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"hermes"
+	"hermes/internal/cmd/insights"
+)
+
+// store answers with what it was given.
+type store struct {
+	hermes.Ledger
+	active hermes.Active
+	spent  []hermes.Spending
+	since  time.Time
+	source string
+	closed bool
+}
+
+func (s *store) Activity(_ context.Context, since time.Time, source string) (hermes.Active, error) {
+	s.since, s.source = since, source
+	return s.active, nil
+}
+
+func (s *store) Spent(_ context.Context, q hermes.SpendQuery) ([]hermes.Spending, error) {
+	if !q.After.Equal(s.since) || q.Source != s.source {
+		return nil, errors.New("the ledger is asked about another time or source")
+	}
+	return s.spent, nil
+}
+
+func (s *store) Close() error {
+	s.closed = true
+	return nil
+}
+
+func busy() *store {
+	return &store{
+		active: hermes.Active{
+			Sessions: 4, Turns: 9, Messages: 30, Calls: 8, Usage: hermes.Usage{Input: 3000, Output: 1000, Calls: 9},
+			BySource: map[string]int{"cli": 3, "telegram": 1},
+			ByModel:  map[string]hermes.ModelActivity{"p:a": {Sessions: 4, Usage: hermes.Usage{Input: 3000, Output: 1000}}},
+			Tools:    []hermes.ToolActivity{{Name: "terminal", Calls: 6, Failed: 2}, {Name: "read_file", Calls: 2}},
+		},
+		spent: []hermes.Spending{
+			{Name: "p:a", Money: hermes.USD(1.5), Calls: 9, Usage: hermes.Usage{Input: 2000}},
+			{Name: "p:side", Usage: hermes.Usage{Input: 1000}, Calls: 3, Unpriced: 3},
+		},
+	}
+}
+
+func run(t *testing.T, s *store, args ...string) (string, error) {
+	t.Helper()
+	cmd := insights.NewCmd(insights.Deps{
+		Open: func(context.Context) (insights.Store, error) { return s, nil },
+		Now:  func() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) },
+	})
+	var out bytes.Buffer
+	cmd.SetOut(&out)
+	cmd.SetErr(&out)
+	cmd.SetArgs(args)
+	err := cmd.ExecuteContext(t.Context())
+	return out.String(), err
+}
+
+func TestInsightsTellSharesAndCost(t *testing.T) {
+	t.Parallel()
+	s := busy()
+	out, err := run(t, s, "--days", "7", "--source", "cli")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Since 2026-11-13 (cli)", "sessions      4", "4.0k", "telegram  1", "25 %", "p:a", "80 %", "$1.50", "p:side", "not known", "terminal   6      75 %   2"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not in:\n%s", want, out)
+		}
+	}
+	if !s.closed || s.source != "cli" || !s.since.Equal(time.Date(2026, 11, 13, 12, 0, 0, 0, time.UTC)) {
+		t.Errorf("the store was asked for %q since %v, closed %v", s.source, s.since, s.closed)
+	}
+}
+
+func TestInsightsAsJSON(t *testing.T) {
+	t.Parallel()
+	out, err := run(t, busy(), "--json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Days     int     `json:"days"`
+		Sessions int     `json:"sessions"`
+		Tokens   int64   `json:"tokens"`
+		Cost     float64 `json:"cost_usd"`
+		Unpriced int64   `json:"unpriced_calls"`
+		Models   []struct {
+			Name  string  `json:"name"`
+			Share float64 `json:"share"`
+		} `json:"by_model"`
+		Tools []struct {
+			Share float64 `json:"share"`
+		} `json:"tools"`
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Days != 30 || got.Sessions != 4 || got.Tokens != 4000 || got.Cost != 1.5 || got.Unpriced != 3 ||
+		got.Models[0].Name != "p:a" || got.Models[0].Share != 0.8 || got.Tools[0].Share != 0.75 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestInsightsOfAnEmptyTime(t *testing.T) {
+	t.Parallel()
+	out, err := run(t, &store{})
+	if err != nil || !strings.Contains(out, "Nothing was done") {
+		t.Errorf("got %q, %v", out, err)
+	}
+	if out, err = run(t, &store{}, "--json"); err != nil || !strings.Contains(out, `"by_model": []`) {
+		t.Errorf("got %q, %v", out, err)
+	}
+	if _, err := run(t, &store{}, "--days", "0"); err == nil {
+		t.Error("no day at all is looked at")
+	}
+}

@@ -1,0 +1,81 @@
+package insights
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"hermes"
+)
+
+// mostTools bounds the tools that a person is shown; JSON has all.
+const mostTools = 20
+
+// write prints the report for a person.
+func (r report) write(out io.Writer) error {
+	from := ""
+	if r.Source != "" {
+		from = " (" + r.Source + ")"
+	}
+	fmt.Fprintf(out, "Since %s%s\n", r.Since.Local().Format(time.DateOnly), from)
+	if r.Sessions == 0 && len(r.Models) == 0 {
+		_, err := fmt.Fprintln(out, "\nNothing was done in this time.")
+		return err
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "\n  sessions\t%d\n  turns\t%d\n  messages\t%d\n  tool calls\t%d\n  tokens\t%s\n", r.Sessions, r.Turns, r.Messages, r.Calls, tokens(r.Tokens))
+	fmt.Fprintf(w, "    input\t%s\n    from cache\t%s\n    to cache\t%s\n    output\t%s\n",
+		tokens(r.Usage.Input), tokens(r.Usage.CacheRead), tokens(r.Usage.CacheWrite), tokens(r.Usage.Output))
+	fmt.Fprintf(w, "  cost\t%s\n", cost(r.Cost, r.Unpriced))
+	fmt.Fprint(w, "\nBy source\tsessions\tshare\n")
+	for _, s := range r.Sources {
+		fmt.Fprintf(w, "  %s\t%d\t%s\n", s.Name, s.Sessions, percent(s.Share))
+	}
+	fmt.Fprint(w, "\nBy model\ttokens\tshare\tcost\n")
+	for _, m := range r.Models {
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", m.Name, tokens(m.Tokens), percent(m.Share), cost(m.Cost, m.Unpriced))
+	}
+	fmt.Fprint(w, "\nTools\tcalls\tshare\tfailed\n")
+	for i, t := range r.Tools {
+		if i == mostTools {
+			fmt.Fprintf(w, "  and %d more\n", len(r.Tools)-mostTools)
+			break
+		}
+		fmt.Fprintf(w, "  %s\t%d\t%s\t%d\n", t.Name, t.Calls, percent(t.Share), t.Failed)
+	}
+	return w.Flush()
+}
+
+func (r report) writeJSON(out io.Writer) error {
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.0f %%", share*100) }
+
+// cost says what is known of the cost of calls.
+func cost(dollars float64, unpriced int64) string {
+	money := hermes.USD(dollars).String()
+	switch {
+	case unpriced == 0:
+		return money
+	case dollars == 0:
+		return "not known"
+	}
+	return fmt.Sprintf("more than %s (the price of %d calls is not known)", money, unpriced)
+}
+
+// tokens writes a number of tokens short.
+func tokens(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 1_000_000:
+		return fmt.Sprintf("%.1fk", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%.1fM", float64(n)/1e6)
+}

@@ -1,0 +1,239 @@
+// Package logs is the command `hermes logs`: it shows the newest records of a
+// log, filtered, and follows it. Files and records are the matter of
+// internal/logfile. Start at NewCmd.
+package logs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hermes/internal/logfile"
+)
+
+// Deps are what the command needs.
+type Deps struct {
+	// Folder is where the logs are.
+	Folder func() (string, error)
+	// Mask takes secrets out of what is shown, in case an older file has some;
+	// nil shows the records as they are.
+	Mask func(string) string
+	Now  func() time.Time
+	// Tick starts a clock for --follow; nil ticks four times a second.
+	Tick func() (tick <-chan time.Time, stop func())
+}
+
+// Options are the wishes of `hermes logs`.
+type Options struct {
+	Deps
+	Out, Err  io.Writer
+	Log       string
+	Lines     int
+	Follow    bool
+	JSON      bool
+	Level     string
+	Session   string
+	Component string
+	Since     string
+}
+
+// NewCmd makes the command; runF replaces its work in tests.
+func NewCmd(d Deps, runF func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Deps: d}
+	if runF == nil {
+		runF = run
+	}
+	cmd := &cobra.Command{
+		Use:       "logs [agent|errors|list]",
+		Short:     "Show the newest records of a log",
+		Long:      "Show the newest records of a log. Several filters must all hold.",
+		Args:      cobra.MaximumNArgs(1),
+		ValidArgs: []string{logfile.Agent, logfile.Errors, "list"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Out, o.Err, o.Log = cmd.OutOrStdout(), cmd.ErrOrStderr(), logfile.Agent
+			if len(args) > 0 {
+				o.Log = args[0]
+			}
+			return runF(cmd.Context(), o)
+		},
+	}
+	f := cmd.Flags()
+	f.IntVarP(&o.Lines, "lines", "n", 50, "how many records")
+	f.BoolVarP(&o.Follow, "follow", "f", false, "go on showing new records until interrupted")
+	f.BoolVar(&o.JSON, "json", false, "print the records as they are stored")
+	f.StringVar(&o.Level, "level", "", "at least this: debug, info, warn, error")
+	f.StringVar(&o.Session, "session", "", "of this session (the beginning of its id is enough)")
+	f.StringVar(&o.Component, "component", "", "of this part: gateway, agent, tools, cli, cron")
+	f.StringVar(&o.Since, "since", "", "not older than this: 30m, 1h, 2d, or a time such as 2026-11-20 15:04")
+	return cmd
+}
+
+func run(ctx context.Context, o *Options) error {
+	filter, err := o.filter()
+	if err != nil {
+		return err
+	}
+	folder, err := o.Folder()
+	if err != nil {
+		return err
+	}
+	if o.Log == "list" {
+		return o.list(folder)
+	}
+	if err := o.known(folder); err != nil {
+		return err
+	}
+	entries, size, err := logfile.Last(folder, o.Log, max(o.Lines, 0), filter)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		o.show(e)
+	}
+	if !o.Follow {
+		if len(entries) == 0 {
+			fmt.Fprintln(o.Err, "No records; the log is in "+folder+".")
+		}
+		return nil
+	}
+	tick, stop := o.ticks()
+	defer stop()
+	return logfile.Follow(ctx, folder, o.Log, size, tick, func(e logfile.Entry) {
+		if filter.Match(e) {
+			o.show(e)
+		}
+	})
+}
+
+func (o *Options) ticks() (<-chan time.Time, func()) {
+	if o.Tick != nil {
+		return o.Tick()
+	}
+	t := time.NewTicker(time.Second / 4)
+	return t.C, t.Stop
+}
+
+// known refuses a name that is no log, so that a slip is not taken for silence.
+func (o *Options) known(folder string) error {
+	logs, err := logfile.List(folder)
+	if err != nil {
+		return err
+	}
+	names := []string{logfile.Agent, logfile.Errors}
+	for _, l := range logs {
+		names = append(names, l.Name)
+	}
+	for _, name := range names {
+		if name == o.Log {
+			return nil
+		}
+	}
+	return fmt.Errorf("there is no log %q; `hermes logs list` names them", o.Log)
+}
+
+func (o *Options) filter() (logfile.Filter, error) {
+	f := logfile.Filter{Session: o.Session, Component: o.Component}
+	if o.Level != "" {
+		var level slog.Level
+		name := strings.ToUpper(o.Level)
+		if name == "WARNING" {
+			name = "WARN"
+		}
+		if err := level.UnmarshalText([]byte(name)); err != nil {
+			return f, fmt.Errorf("%q is no level; use debug, info, warn or error", o.Level)
+		}
+		f.Level = level
+	}
+	if o.Since == "" {
+		return f, nil
+	}
+	since, err := moment(o.Since, o.Now())
+	f.Since = since
+	return f, err
+}
+
+// moment reads an age or a time.
+func moment(text string, now time.Time) (time.Time, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if hours, err := time.ParseDuration(days + "h"); err == nil && hours >= 0 && hours < 1e5*time.Hour {
+			return now.Add(-24 * hours), nil
+		}
+	}
+	if age, err := time.ParseDuration(text); err == nil && age >= 0 {
+		return now.Add(-age), nil
+	}
+	for _, form := range []string{time.RFC3339, "2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly} {
+		if t, err := time.ParseInLocation(form, text, now.Location()); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("%q is no time; write 30m, 1h, 2d, or 2026-11-20 15:04", text)
+}
+
+func (o *Options) list(folder string) error {
+	logs, err := logfile.List(folder)
+	if err != nil {
+		return err
+	}
+	if len(logs) == 0 {
+		fmt.Fprintln(o.Out, "There are no logs yet; they will be in "+folder+".")
+		return nil
+	}
+	for _, l := range logs {
+		fmt.Fprintf(o.Out, "%-10s %7.1f KB in %d files, last %s\n", l.Name, float64(l.Bytes)/1024, l.Files, l.Changed.Format("2006-01-02 15:04"))
+	}
+	fmt.Fprintln(o.Out, folder)
+	return nil
+}
+
+// show prints a record on one line.
+func (o *Options) show(e logfile.Entry) {
+	mask := o.Mask
+	if mask == nil {
+		mask = func(s string) string { return s }
+	}
+	if o.JSON || e.Time.IsZero() {
+		fmt.Fprintln(o.Out, mask(e.Raw))
+		return
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %-5s", e.Time.In(o.Now().Location()).Format("2006-01-02 15:04:05.000"), e.Level)
+	if e.Session != "" {
+		b.WriteString(" [" + e.Session + "]")
+	}
+	if e.Component != "" {
+		b.WriteString(" " + e.Component + ":")
+	}
+	b.WriteString(" " + oneLine(e.Message))
+	for _, f := range e.Fields {
+		b.WriteString(" " + f.Name + "=" + quoted(f.Value))
+	}
+	fmt.Fprintln(o.Out, mask(b.String()))
+}
+
+// oneLine keeps control characters of a record away from the terminal.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || 0x80 <= r && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+func quoted(value string) string {
+	if value != "" && !strings.ContainsAny(value, " \"=\n\t\x1b") && oneLine(value) == value {
+		return value
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return oneLine(value)
+	}
+	return string(text)
+}

@@ -1,0 +1,120 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"hermes/internal/memory"
+)
+
+func newListCmd(d Deps) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "list [memory|user]", Short: "List the entries and where they come from", Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return list(d, cmd.OutOrStdout(), args, asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func list(d Deps, out io.Writer, args []string, asJSON bool) error {
+	targets := memory.Targets()
+	if len(args) > 0 {
+		t, err := memory.ParseTarget(args[0])
+		if err != nil {
+			return err
+		}
+		targets = []memory.Target{t}
+	}
+	b, err := d.Book()
+	if err != nil {
+		return err
+	}
+	var states []memory.State
+	for _, t := range targets {
+		s, err := b.Read(t)
+		if err != nil {
+			return err
+		}
+		states = append(states, s)
+	}
+	if asJSON {
+		enc := json.NewEncoder(out)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(states)
+	}
+	for _, s := range states {
+		fmt.Fprintf(out, "%s [%s]\n", s.Target, s.Usage())
+		for _, e := range s.Entries {
+			fmt.Fprintf(out, "  %s\n", strings.ReplaceAll(e.Text, "\n", "\n  "))
+			note := e.Origin.String()
+			if threat := memory.Scan(e.Text); threat != "" {
+				note += "; looks like " + string(threat) + ", so prompts leave it out or mask it"
+			}
+			fmt.Fprintf(out, "    (%s)\n", note)
+		}
+	}
+	return nil
+}
+
+// byPerson changes a target as the person, without a wait for approval.
+func byPerson(ctx context.Context, d Deps, out io.Writer, target string, o memory.Operation) error {
+	t, err := memory.ParseTarget(target)
+	if err != nil {
+		return err
+	}
+	b, err := d.Book()
+	if err != nil {
+		return err
+	}
+	s, err := b.Change(ctx, t, []memory.Operation{o}, memory.Origin{By: "person"})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%s [%s]\n", strings.Join(s.Notes, "; "), s.Usage())
+	return nil
+}
+
+const targetHelp = "which memory: memory (notes) or user (who you are)"
+
+func newAddCmd(d Deps) *cobra.Command {
+	var target string
+	cmd := &cobra.Command{
+		Use: "add TEXT", Short: "Remember something", Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return byPerson(cmd.Context(), d, cmd.OutOrStdout(), target, memory.Operation{Action: "add", Content: strings.Join(args, " ")})
+		},
+	}
+	cmd.Flags().StringVar(&target, "target", "memory", targetHelp)
+	return cmd
+}
+
+func newReplaceCmd(d Deps) *cobra.Command {
+	var target string
+	cmd := &cobra.Command{
+		Use: "replace OLD NEW", Short: "Put a new text in the place of the entry that contains OLD", Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return byPerson(cmd.Context(), d, cmd.OutOrStdout(), target, memory.Operation{Action: "replace", OldText: args[0], Content: args[1]})
+		},
+	}
+	cmd.Flags().StringVar(&target, "target", "memory", targetHelp)
+	return cmd
+}
+
+func newRemoveCmd(d Deps) *cobra.Command {
+	var target string
+	cmd := &cobra.Command{
+		Use: "remove TEXT", Short: "Forget the entry that contains TEXT", Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return byPerson(cmd.Context(), d, cmd.OutOrStdout(), target, memory.Operation{Action: "remove", OldText: strings.Join(args, " ")})
+		},
+	}
+	cmd.Flags().StringVar(&target, "target", "memory", targetHelp)
+	return cmd
+}

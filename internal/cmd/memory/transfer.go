@@ -1,0 +1,68 @@
+package memory
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"hermes/internal/atomicfile"
+	"hermes/internal/memory"
+)
+
+func newExportCmd(d Deps) *cobra.Command {
+	return &cobra.Command{
+		Use: "export [FILE]", Short: "Write all entries as JSON, to a file or the standard output", Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			b, err := d.Book()
+			if err != nil {
+				return err
+			}
+			var out bytes.Buffer
+			if err := b.Export(&out); err != nil {
+				return err
+			}
+			if len(args) == 0 || args[0] == "-" {
+				_, err = cmd.OutOrStdout().Write(out.Bytes())
+				return err
+			}
+			return atomicfile.Write(args[0], out.Bytes(), atomicfile.Options{})
+		},
+	}
+}
+
+func newImportCmd(d Deps) *cobra.Command {
+	var target string
+	cmd := &cobra.Command{
+		Use: "import FILE|-", Short: "Add the entries of an export, or of a text for one memory", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			t, err := memory.ParseTarget(target)
+			if err != nil {
+				return err
+			}
+			b, err := d.Book()
+			if err != nil {
+				return err
+			}
+			var in io.Reader = cmd.InOrStdin()
+			if args[0] != "-" {
+				f, err := os.Open(args[0])
+				if err != nil {
+					return err
+				}
+				defer f.Close()
+				in = f
+			}
+			n, err := b.Import(cmd.Context(), in, t)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%d new %s imported.\n", n, plural(n, "entry", "entries"))
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&target, "target", "memory", "for a plain text: memory or user")
+	return cmd
+}

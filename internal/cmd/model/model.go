@@ -1,0 +1,289 @@
+// Package model is the command that shows and chooses the model.
+//
+// It knows what it needs as a small interface (Deps); the root gives it the
+// real catalogue and configuration.
+package model
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Deps is what the command works with.
+type Deps struct {
+	// Current is the configured model, and in words where it comes from.
+	Current func(ctx context.Context) (ref, source string, err error)
+	// Services lists the services of the catalogue.
+	Services func() ([]Service, error)
+	// Models asks one service for its models.
+	Models func(ctx context.Context, service string) ([]string, error)
+	// Resolve checks a reference and returns it in full.
+	Resolve func(ctx context.Context, ref string) (string, error)
+	// Save makes a reference the default and returns what was written where.
+	Save func(ctx context.Context, ref string) (string, error)
+	// Terminal tells whether the person can be asked.
+	Terminal func() bool
+	// Pick shows a list to choose from and returns the place of the choice, or
+	// -1; current is the place of the model in use, or -1. Nil asks line by
+	// line.
+	Pick func(title string, items []string, current int) (int, error)
+}
+
+// Service is a row of the catalogue: Missing says in plain words what it
+// lacks to be used, and is empty if it can be. Guessed says that nobody set it
+// up: it may be a server that does not run.
+type Service struct {
+	Name, Title, Missing string
+	Guessed              bool
+}
+
+// Options are the wishes of the person.
+type Options struct {
+	Deps
+	In       io.Reader
+	Out      io.Writer
+	Ref      string
+	Provider string
+	All      bool
+}
+
+// NewCmd makes the command.
+func NewCmd(d Deps, runF func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Deps: d}
+	c := &cobra.Command{
+		Use:   "model [REFERENCE]",
+		Short: "Show or choose the model that answers",
+		Long: "Without an argument the command shows the model in use and the services that are ready,\n" +
+			"and on a terminal lets you choose. With a reference, such as openrouter:vendor/name, it\n" +
+			"makes that model the default.",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			o.In, o.Out = c.InOrStdin(), c.OutOrStdout()
+			if len(args) > 0 {
+				o.Ref = args[0]
+			}
+			if runF != nil {
+				return runF(c.Context(), o)
+			}
+			return run(c.Context(), o)
+		},
+	}
+	list := &cobra.Command{
+		Use:   "list [PROVIDER]",
+		Short: "List the models of the services that are ready, or of one of them",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			o.Out = c.OutOrStdout()
+			if len(args) > 0 {
+				o.Provider = args[0]
+			}
+			return listModels(c.Context(), o)
+		},
+	}
+	list.Flags().BoolVar(&o.All, "all", false, "list the services that are not ready, too")
+	c.AddCommand(list)
+	return c
+}
+
+func run(ctx context.Context, o *Options) error {
+	if o.Ref != "" {
+		return choose(ctx, o, o.Ref)
+	}
+	if err := show(ctx, o); err != nil {
+		return err
+	}
+	if !o.Terminal() {
+		return nil
+	}
+	refs, err := ready(ctx, o)
+	if err != nil || len(refs) == 0 {
+		return err
+	}
+	ref, err := ask(ctx, o, refs)
+	if err != nil || ref == "" {
+		return err
+	}
+	return choose(ctx, o, ref)
+}
+
+// ask lets the person choose from a list; an empty answer is no choice.
+func ask(ctx context.Context, o *Options, refs []string) (string, error) {
+	if o.Pick == nil {
+		return pick(o.In, o.Out, refs)
+	}
+	current, _, err := o.Current(ctx)
+	if err != nil { // it was told before
+		current = ""
+	}
+	place, err := o.Pick("Model", refs, slices.Index(refs, current))
+	if err != nil || place < 0 {
+		return "", err
+	}
+	return refs[place], nil
+}
+
+func choose(ctx context.Context, o *Options, ref string) error {
+	full, err := o.Resolve(ctx, ref)
+	if err != nil {
+		return err
+	}
+	where, err := o.Save(ctx, full)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(o.Out, "New sessions use %s (%s).\n", full, where)
+	return nil
+}
+
+func show(ctx context.Context, o *Options) error {
+	ref, source, err := o.Current(ctx)
+	if err != nil {
+		fmt.Fprintln(o.Out, err)
+	} else {
+		fmt.Fprintf(o.Out, "Model: %s (%s)\n", ref, source)
+	}
+	services, err := o.Services()
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, s := range services {
+		if s.Missing == "" {
+			names = append(names, s.Name)
+		}
+	}
+	if len(names) == 0 {
+		fmt.Fprintln(o.Out, "No service is set up. `hermes model list --all` shows all and what each of them needs.")
+		return nil
+	}
+	fmt.Fprintln(o.Out, "Ready services:", strings.Join(names, ", "))
+	return nil
+}
+
+// ready lists references of all models of all services that are ready.
+func ready(ctx context.Context, o *Options) ([]string, error) {
+	services, err := o.Services()
+	if err != nil {
+		return nil, err
+	}
+	var refs []string
+	for _, s := range services {
+		if s.Missing != "" || o.Provider != "" && s.Name != o.Provider {
+			continue
+		}
+		list, err := o.Models(ctx, s.Name)
+		if err != nil {
+			if !s.Guessed {
+				fmt.Fprintf(o.Out, "%s does not list its models: %v\n", s.Name, err)
+			}
+			continue
+		}
+		for _, m := range list {
+			refs = append(refs, s.Name+":"+m)
+		}
+	}
+	return refs, nil
+}
+
+func listModels(ctx context.Context, o *Options) error {
+	if o.Provider != "" {
+		list, err := o.Models(ctx, o.Provider)
+		if err != nil {
+			return err
+		}
+		for _, m := range list {
+			fmt.Fprintln(o.Out, o.Provider+":"+m)
+		}
+		return nil
+	}
+	refs, err := ready(ctx, o)
+	if err != nil {
+		return err
+	}
+	for _, r := range refs {
+		fmt.Fprintln(o.Out, r)
+	}
+	services, err := o.Services()
+	if err != nil || !o.All {
+		return err
+	}
+	for _, s := range services {
+		if s.Missing != "" {
+			fmt.Fprintf(o.Out, "%-20s %s\n", s.Name, s.Missing)
+		}
+	}
+	return nil
+}
+
+// shown is how many candidates are listed at once.
+const shown = 15
+
+// pick lets the person narrow a list by parts of names until one is chosen by
+// its number. An empty line leaves without a choice.
+func pick(in io.Reader, out io.Writer, refs []string) (string, error) {
+	lines := bufio.NewScanner(in)
+	left := refs
+	for {
+		for i, r := range left[:min(len(left), shown)] {
+			fmt.Fprintf(out, "%3d  %s\n", i+1, r)
+		}
+		if len(left) > shown {
+			fmt.Fprintf(out, "     and %d more\n", len(left)-shown)
+		}
+		fmt.Fprint(out, "A number, part of a name, or Enter to leave it: ")
+		if !lines.Scan() {
+			fmt.Fprintln(out)
+			return "", lines.Err()
+		}
+		word := strings.TrimSpace(lines.Text())
+		if word == "" {
+			return "", nil
+		}
+		if n, err := strconv.Atoi(word); err == nil && n >= 1 && n <= min(len(left), shown) {
+			return left[n-1], nil
+		}
+		found := match(refs, word)
+		if len(found) == 0 {
+			fmt.Fprintf(out, "Nothing fits %q.\n", word)
+			continue
+		}
+		if len(found) == 1 {
+			return found[0], nil
+		}
+		left = found
+	}
+}
+
+// match finds the references that hold the letters of word in their order,
+// those that hold the word as such first.
+func match(refs []string, word string) []string {
+	word = strings.ToLower(word)
+	var whole, spread []string
+	for _, r := range refs {
+		switch lower := strings.ToLower(r); {
+		case strings.Contains(lower, word):
+			whole = append(whole, r)
+		case inOrder(lower, word):
+			spread = append(spread, r)
+		}
+	}
+	return slices.Concat(whole, spread)
+}
+
+func inOrder(text, letters string) bool {
+	for _, l := range letters {
+		i := strings.IndexRune(text, l)
+		if i < 0 {
+			return false
+		}
+		text = text[i+len(string(l)):]
+	}
+	return true
+}

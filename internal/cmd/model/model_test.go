@@ -1,0 +1,86 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+)
+
+func deps(saved *string, terminal bool) Deps {
+	return Deps{
+		Current: func(context.Context) (string, string, error) { return "local:a", "config.yaml", nil },
+		Services: func() ([]Service, error) {
+			return []Service{{Name: "local", Title: "Local"}, {Name: "far", Title: "Far", Missing: "set FAR_API_KEY"}}, nil
+		},
+		Models: func(context.Context, string) ([]string, error) {
+			return []string{"llama-3", "qwen-coder", "qwen-chat"}, nil
+		},
+		Resolve: func(_ context.Context, ref string) (string, error) {
+			if ref == "bad" {
+				return "", errors.New("unknown model")
+			}
+			return ref, nil
+		},
+		Save:     func(_ context.Context, ref string) (string, error) { *saved = ref; return "config.yaml", nil },
+		Terminal: func() bool { return terminal },
+	}
+}
+
+func TestListIsShownWhereItCanBe(t *testing.T) {
+	t.Parallel()
+	for want, place := range map[string]int{"local:qwen-coder": 1, "": -1} {
+		var saved string
+		d := deps(&saved, true)
+		d.Current = func(context.Context) (string, string, error) { return "local:qwen-chat", "config.yaml", nil }
+		d.Pick = func(_ string, items []string, current int) (int, error) {
+			if len(items) != 3 || current != 2 {
+				t.Errorf("shown %q, in use %d", items, current)
+			}
+			return place, nil
+		}
+		c := NewCmd(d, nil)
+		c.SetArgs(nil)
+		c.SetOut(&strings.Builder{})
+		if err := c.ExecuteContext(t.Context()); err != nil || saved != want {
+			t.Errorf("saved %q, %v, want %q", saved, err, want)
+		}
+	}
+}
+
+func TestModel(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		args        []string
+		in          string
+		terminal    bool
+		saved, says string
+	}{
+		"a reference is saved":             {args: []string{"local:llama-3"}, saved: "local:llama-3", says: "New sessions use local:llama-3"},
+		"an unknown one is not":            {args: []string{"bad"}},
+		"without a terminal it shows":      {says: "Ready services: local"},
+		"a number chooses":                 {terminal: true, in: "2\n", saved: "local:qwen-coder"},
+		"letters in order narrow":          {terminal: true, in: "qch\n", saved: "local:qwen-chat"},
+		"a part of two names asks on":      {terminal: true, in: "qwen\n1\n", saved: "local:qwen-coder"},
+		"nothing fits":                     {terminal: true, in: "zzz\n\n", says: `Nothing fits "zzz"`},
+		"Enter leaves it":                  {terminal: true, in: "\n"},
+		"the end of the input leaves":      {terminal: true, in: ""},
+		"list":                             {args: []string{"list"}, says: "local:llama-3"},
+		"list --all tells what is missing": {args: []string{"list", "--all"}, says: "set FAR_API_KEY"},
+	} {
+		var saved string
+		var out strings.Builder
+		c := NewCmd(deps(&saved, tt.terminal), nil)
+		c.SetArgs(tt.args)
+		c.SetIn(strings.NewReader(tt.in))
+		c.SetOut(&out)
+		c.SetErr(&out)
+		err := c.ExecuteContext(t.Context())
+		if bad := name == "an unknown one is not"; bad != (err != nil) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if saved != tt.saved || !strings.Contains(out.String(), tt.says) {
+			t.Errorf("%s: saved %q, said %s", name, saved, out.String())
+		}
+	}
+}

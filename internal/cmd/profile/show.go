@@ -1,0 +1,66 @@
+package profile
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"hermes/internal/home"
+)
+
+// ShowOptions are the wishes of `profile show`.
+type ShowOptions struct {
+	Deps
+	Out  io.Writer
+	Name string // "" is the one in use
+}
+
+// NewShowCmd makes the verb; runF replaces its work in tests.
+func NewShowCmd(d Deps, runF func(*ShowOptions) error) *cobra.Command {
+	o := &ShowOptions{Deps: d}
+	if runF == nil {
+		runF = runShow
+	}
+	return &cobra.Command{
+		Use: "show [NAME]", Short: "Show what a profile has", Args: cobra.MaximumNArgs(1), ValidArgsFunction: completeNames(d),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Out = cmd.OutOrStdout()
+			if len(args) > 0 {
+				o.Name = args[0]
+			}
+			return runF(o)
+		},
+	}
+}
+
+func runShow(o *ShowOptions) error {
+	h, err := o.home()
+	if err != nil {
+		return err
+	}
+	p := h
+	if o.Name != "" {
+		if p, err = existing(h, o.Name); err != nil {
+			return err
+		}
+	}
+	rows := [][2]string{
+		{"profile", p.Profile()},
+		{"home", p.Path()},
+		{"settings", there(p.Config())},
+		{"secrets", there(p.Env())},
+		{"identity", there(p.Soul())},
+		{"sessions", there(p.Database())},
+	}
+	if p.Profile() == home.Default {
+		names, _ := p.Profiles()
+		rows = append(rows, [2]string{"profiles", fmt.Sprint(len(names))})
+	}
+	files, bytes := weigh(p.Path())
+	rows = append(rows, [2]string{"size", fmt.Sprintf("%s in %d files", mib(bytes), files)})
+	for _, r := range rows {
+		fmt.Fprintf(o.Out, "%-9s %s\n", r[0], r[1])
+	}
+	return nil
+}

@@ -1,0 +1,67 @@
+package profile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"hermes/internal/atomicfile"
+	"hermes/internal/home"
+)
+
+// UseOptions are the wishes of `profile use`.
+type UseOptions struct {
+	Deps
+	Out  io.Writer
+	Name string
+}
+
+// NewUseCmd makes the verb; runF replaces its work in tests.
+func NewUseCmd(d Deps, runF func(*UseOptions) error) *cobra.Command {
+	o := &UseOptions{Deps: d}
+	if runF == nil {
+		runF = runUse
+	}
+	return &cobra.Command{
+		Use: "use NAME", Short: "Use a profile from now on; `use default` goes back", Args: cobra.ExactArgs(1),
+		ValidArgsFunction: completeNames(d),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Out, o.Name = cmd.OutOrStdout(), args[0]
+			return runF(o)
+		},
+	}
+}
+
+func runUse(o *UseOptions) error {
+	h, err := o.home()
+	if err != nil {
+		return err
+	}
+	p, err := existing(h, o.Name)
+	if err != nil {
+		return err
+	}
+	if err := stick(p); err != nil {
+		return err
+	}
+	fmt.Fprintf(o.Out, "From now on the profile %s is used (%s).\n", p.Profile(), p.Path())
+	return nil
+}
+
+// stick makes a profile the one that is used when none is asked for.
+func stick(p home.Dir) error {
+	if p.Profile() == home.Default {
+		if err := os.Remove(p.StickyFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	if err := p.Make(p.Root()); err != nil {
+		return err
+	}
+	return atomicfile.Write(p.StickyFile(), []byte(p.Profile()+"\n"), atomicfile.Options{})
+}

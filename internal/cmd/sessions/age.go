@@ -1,0 +1,30 @@
+package sessions
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// age reads a length of time: a number of days, or a number with s, min, h, d,
+// w behind it.
+func age(text string) (time.Duration, error) {
+	units := []struct {
+		suffix string
+		length time.Duration
+	}{{"min", time.Minute}, {"m", time.Minute}, {"s", time.Second}, {"h", time.Hour}, {"d", 24 * time.Hour},
+		{"w", 7 * 24 * time.Hour}, {"", 24 * time.Hour}}
+	for _, u := range units {
+		digits, ok := strings.CutSuffix(text, u.suffix)
+		if !ok {
+			continue
+		}
+		n, err := strconv.Atoi(strings.TrimSpace(digits))
+		if err == nil && n >= 0 && n < 100_000 {
+			return time.Duration(n) * u.length, nil
+		}
+		break
+	}
+	return 0, fmt.Errorf("%q is no time: write a date such as 2026-11-20, or an age such as 90d, 12h or 2w", text)
+}

@@ -1,0 +1,61 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"hermes"
+	"hermes/internal/session"
+)
+
+// BranchOptions are the wishes of `sessions branch`.
+type BranchOptions struct {
+	Deps
+	Out        io.Writer
+	Ref, Title string
+}
+
+// NewBranchCmd makes the verb; runF replaces its work in tests.
+func NewBranchCmd(d Deps, runF func(context.Context, *BranchOptions) error) *cobra.Command {
+	o := &BranchOptions{Deps: d}
+	if runF == nil {
+		runF = runBranch
+	}
+	return &cobra.Command{
+		Use:     "branch ID|TITLE|latest [NEW TITLE…]",
+		Aliases: []string{"fork"},
+		Short:   "Copy a session, so that it can go on in two ways",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Out, o.Ref, o.Title = cmd.OutOrStdout(), args[0], strings.Join(args[1:], " ")
+			return runF(cmd.Context(), o)
+		},
+	}
+}
+
+func runBranch(ctx context.Context, o *BranchOptions) error {
+	return o.with(ctx, func(s hermes.Store) error {
+		from, err := resolve(ctx, s, o.Ref)
+		if err != nil {
+			return err
+		}
+		row, err := session.Branch(ctx, s, o.now(), from.ID, o.Title)
+		if errors.Is(err, hermes.ErrTitleTaken) {
+			return fmt.Errorf("another session has the title %q already; choose another, such as %q: %w", o.Title, hermes.NextTitle(o.Title), err)
+		}
+		if err != nil {
+			return err
+		}
+		called := row.ID
+		if row.Title != "" {
+			called += fmt.Sprintf(" %q", row.Title)
+		}
+		fmt.Fprintf(o.Out, "Branched %s with %s. Go on with: hermes --resume %s\n", called, plural(row.Messages, "message"), row.ID)
+		return nil
+	})
+}

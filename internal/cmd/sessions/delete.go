@@ -1,0 +1,75 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"hermes"
+)
+
+// DeleteOptions are the wishes of `sessions delete`.
+type DeleteOptions struct {
+	Deps
+	In   io.Reader
+	Out  io.Writer
+	Refs []string
+	Yes  bool
+}
+
+// NewDeleteCmd makes the verb; runF replaces its work in tests.
+func NewDeleteCmd(d Deps, runF func(context.Context, *DeleteOptions) error) *cobra.Command {
+	o := &DeleteOptions{Deps: d}
+	if runF == nil {
+		runF = runDelete
+	}
+	cmd := &cobra.Command{
+		Use:     "delete ID|TITLE|latest…",
+		Aliases: []string{"rm"},
+		Short:   "Remove sessions with their messages, for good",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.In, o.Out, o.Refs = cmd.InOrStdin(), cmd.OutOrStdout(), args
+			return runF(cmd.Context(), o)
+		},
+	}
+	cmd.Flags().BoolVarP(&o.Yes, "yes", "y", false, "do not ask")
+	return cmd
+}
+
+// runDelete finds all sessions before it removes the first.
+func runDelete(ctx context.Context, o *DeleteOptions) error {
+	return o.with(ctx, func(s hermes.Store) error {
+		var rows []hermes.Session
+		messages := 0
+		for _, ref := range o.Refs {
+			row, err := resolve(ctx, s, ref)
+			if err != nil {
+				return err
+			}
+			rows = append(rows, row)
+			messages += row.Messages
+		}
+		if !o.Yes {
+			what := "Delete " + plural(len(rows), "session")
+			if len(rows) == 1 {
+				what = "Delete " + rows[0].ID
+				if rows[0].Title != "" {
+					what += fmt.Sprintf(" %q", rows[0].Title)
+				}
+			}
+			if err := o.confirm(o.In, o.Out, fmt.Sprintf("%s with %s?", what, plural(messages, "message"))); err != nil {
+				return err
+			}
+		}
+		for _, row := range rows {
+			if err := s.DeleteSession(ctx, row.ID); err != nil {
+				return err
+			}
+			fmt.Fprintf(o.Out, "Deleted %s.\n", row.ID)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,123 @@
+package sessions
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"hermes"
+	"hermes/internal/transcript"
+)
+
+// ImportOptions are the wishes of `sessions import`.
+type ImportOptions struct {
+	Deps
+	Out   io.Writer
+	From  string
+	Files []string
+}
+
+// NewImportCmd makes the verb; runF replaces its work in tests.
+func NewImportCmd(d Deps, runF func(context.Context, *ImportOptions) error) *cobra.Command {
+	o := &ImportOptions{Deps: d}
+	if runF == nil {
+		runF = runImport
+	}
+	c := &cobra.Command{
+		Use:   "import FILE…",
+		Short: "Take over conversations of Claude Code or Codex",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Out, o.Files = cmd.OutOrStdout(), args
+			return runF(cmd.Context(), o)
+		},
+	}
+	c.Flags().StringVar(&o.From, "from", "", "whose files they are: claude or codex (found out if left out)")
+	return c
+}
+
+func runImport(ctx context.Context, o *ImportOptions) error {
+	switch f := transcript.Format(o.From); f {
+	case "", transcript.Claude, transcript.Codex:
+	default:
+		return fmt.Errorf("--from %s: files of claude and codex can be taken over", o.From)
+	}
+	return o.with(ctx, func(s hermes.Store) error {
+		var errs []error
+		for _, path := range o.Files {
+			if err := importFile(ctx, s, o, path); err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", path, err))
+			}
+		}
+		return errors.Join(errs...)
+	})
+}
+
+// importFile stores one file as a session. Its id comes from what the file
+// says of itself, so that a file is not taken over twice.
+func importFile(ctx context.Context, s hermes.Store, o *ImportOptions, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r, err := transcript.File(f, transcript.Format(o.From))
+	if err != nil {
+		return err
+	}
+	origin := r.Origin
+	if origin == "" {
+		origin = filepath.Base(path)
+	}
+	row := r.Session
+	if row.Started.IsZero() {
+		row.Started = o.now()
+	}
+	sum := sha256.Sum256([]byte(origin))
+	row.ID = row.Started.UTC().Format("20060102_150405") + "_" + hex.EncodeToString(sum[:4])
+	row.Source = "import"
+	if old, err := s.FindSession(ctx, row.ID); err == nil && old.ID == row.ID {
+		return fmt.Errorf("it was taken over before, as session %s", row.ID)
+	}
+	if row.Title, err = freeTitle(ctx, s, row.Title); err != nil {
+		return err
+	}
+	if err := s.CreateSession(ctx, row); err != nil {
+		return err
+	}
+	if _, err := s.Append(ctx, hermes.Lease{Session: row.ID}, r.Messages...); err != nil {
+		return errors.Join(err, s.DeleteSession(ctx, row.ID))
+	}
+	fmt.Fprintf(o.Out, "%s: %d messages as session %s", path, len(r.Messages), row.ID)
+	if r.Skipped > 0 {
+		fmt.Fprintf(o.Out, " (%d lines could not be read and were left out)", r.Skipped)
+	}
+	fmt.Fprintln(o.Out)
+	return nil
+}
+
+// freeTitle cleans a title and numbers it where another session has it.
+func freeTitle(ctx context.Context, s hermes.Store, title string) (string, error) {
+	title, err := hermes.CleanTitle(title)
+	if err != nil || title == "" {
+		return "", nil // no title is better than a bad one
+	}
+	for range 100 {
+		row, err := s.FindSession(ctx, title)
+		if errors.Is(err, hermes.ErrNotFound) || err == nil && row.Title != title {
+			return title, nil
+		}
+		if err != nil {
+			return "", err
+		}
+		title = hermes.NextTitle(title)
+	}
+	return "", nil
+}

@@ -1,0 +1,144 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"hermes"
+)
+
+// ListOptions are the wishes of `sessions list`.
+type ListOptions struct {
+	Deps
+	Out, Err  io.Writer
+	Source    string
+	Workspace string
+	Title     string
+	Limit     int
+	All       bool
+	Archived  bool
+	JSON      bool
+}
+
+// NewListCmd makes the verb; runF replaces its work in tests.
+func NewListCmd(d Deps, runF func(context.Context, *ListOptions) error) *cobra.Command {
+	o := &ListOptions{Deps: d}
+	if runF == nil {
+		runF = runList
+	}
+	cmd := &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "List sessions, last active first",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.Limit < 1 {
+				return errors.New("--limit must be at least 1")
+			}
+			o.Out, o.Err = cmd.OutOrStdout(), cmd.ErrOrStderr()
+			return runF(cmd.Context(), o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.Source, "source", "", "only sessions of this source (cli, telegram, …)")
+	f.StringVar(&o.Workspace, "workspace", "", "only sessions that began in this `folder`")
+	f.StringVar(&o.Title, "title", "", "only sessions whose title holds this text")
+	f.IntVar(&o.Limit, "limit", 20, "how many to show")
+	f.BoolVar(&o.All, "all", false, "show one-shot, tool and subagent sessions too")
+	f.BoolVar(&o.Archived, "include-archived", false, "show archived ones too")
+	f.BoolVar(&o.JSON, "json", false, "print JSON")
+	return cmd
+}
+
+func runList(ctx context.Context, o *ListOptions) error {
+	filter := hermes.SessionFilter{Source: o.Source, Title: o.Title, Limit: o.Limit, Archived: o.Archived}
+	if !o.All && o.Source == "" {
+		filter.Exclude = hiddenSources()
+	}
+	if o.Workspace != "" {
+		var err error
+		if filter.Dir, err = o.abs(o.Workspace); err != nil {
+			return err
+		}
+	}
+	return o.with(ctx, func(s hermes.Store) error {
+		rows, err := s.ListSessions(ctx, filter)
+		if err != nil {
+			return err
+		}
+		if o.JSON {
+			list := make([]rowJSON, 0, len(rows))
+			for _, r := range rows {
+				list = append(list, toJSON(r))
+			}
+			return printJSON(o.Out, list)
+		}
+		if len(rows) == 0 {
+			return o.explainNone(ctx, s)
+		}
+		return o.print(ctx, s, rows)
+	})
+}
+
+// abs is a folder as sessions store it.
+func (d Deps) abs(dir string) (string, error) {
+	if d.Dir != "" && !filepath.IsAbs(dir) {
+		return filepath.Join(d.Dir, dir), nil
+	}
+	return filepath.Abs(dir)
+}
+
+func (o *ListOptions) explainNone(ctx context.Context, s hermes.Store) error {
+	stats, err := s.Stats(ctx)
+	if err != nil {
+		return err
+	}
+	if stats.Sessions == 0 {
+		fmt.Fprintln(o.Err, "There is no session yet. `hermes` begins one.")
+		return nil
+	}
+	fmt.Fprintf(o.Err, "None of the %d sessions fits. `--all --include-archived` shows every kind.\n", stats.Sessions)
+	return nil
+}
+
+func (o *ListOptions) print(ctx context.Context, s hermes.Store, rows []hermes.Session) error {
+	lines := [][]string{{"ID", "ACTIVE", "SOURCE", "STATE", "MSGS", "TITLE"}}
+	for _, r := range rows {
+		title, err := titleOf(ctx, s, r)
+		if err != nil {
+			return err
+		}
+		if r.Pinned {
+			title = "* " + title
+		}
+		lines = append(lines, []string{r.ID, ago(active(r), o.now()), r.Source, state(r), strconv.Itoa(r.Messages), title})
+	}
+	table(o.Out, lines)
+	return nil
+}
+
+// peekMost is the longest session whose first words stand for a title.
+const peekMost = 400
+
+// titleOf is a session's title, or the beginning of what the person said.
+func titleOf(ctx context.Context, s hermes.Transcript, r hermes.Session) (string, error) {
+	if r.Title != "" || r.Messages == 0 || r.Messages > peekMost {
+		return oneLine(r.Title, 60), nil
+	}
+	list, err := s.Messages(ctx, r.ID, hermes.Range{})
+	if err != nil {
+		return "", err
+	}
+	for _, m := range list {
+		if m.Role == hermes.RoleUser && m.Visible() != "" {
+			return "“" + oneLine(m.Visible(), 58) + "”", nil
+		}
+	}
+	return "", nil
+}

@@ -1,0 +1,101 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"hermes"
+)
+
+// hiddenSources are what lists leave out unless they are asked for: sessions
+// that no person would go back to.
+func hiddenSources() []string { return []string{"oneshot", "kanban", "tool", "subagent"} }
+
+// resolve finds the session that a word on the command line means: an id, the
+// unique beginning of one, a title, or "latest".
+func resolve(ctx context.Context, s hermes.Sessions, ref string) (hermes.Session, error) {
+	if ref == "latest" {
+		return latest(ctx, s)
+	}
+	row, err := s.FindSession(ctx, ref)
+	switch {
+	case errors.Is(err, hermes.ErrNotFound):
+		return row, unknown(ctx, s, ref)
+	case errors.Is(err, hermes.ErrAmbiguous):
+		return row, fmt.Errorf("%q fits several sessions (%w); write more of the id", ref, err)
+	}
+	return row, err
+}
+
+func latest(ctx context.Context, s hermes.Sessions) (hermes.Session, error) {
+	rows, err := s.ListSessions(ctx, hermes.SessionFilter{NonEmpty: true, Exclude: hiddenSources(), Limit: 1})
+	if err != nil {
+		return hermes.Session{}, err
+	}
+	if len(rows) == 0 {
+		return hermes.Session{}, fmt.Errorf("there is no session yet: %w", hermes.ErrNotFound)
+	}
+	return s.FindSession(ctx, rows[0].ID)
+}
+
+// unknown says that there is no such session and which may have been meant.
+func unknown(ctx context.Context, s hermes.Sessions, ref string) error {
+	rows, err := s.ListSessions(ctx, hermes.SessionFilter{Archived: true, Limit: 500})
+	if err != nil {
+		return err
+	}
+	var near []string
+	for _, r := range rows {
+		if len(near) < 3 && similar(ref, r) {
+			near = append(near, strings.TrimSpace(r.ID+" "+r.Title))
+		}
+	}
+	if len(near) == 0 {
+		return notFound(fmt.Sprintf("there is no session %q: `hermes sessions list` shows those there are", ref))
+	}
+	return notFound(fmt.Sprintf("there is no session %q. Did you mean:\n  %s", ref, strings.Join(near, "\n  ")))
+}
+
+// notFound is a text for the person that is still hermes.ErrNotFound.
+type notFound string
+
+func (e notFound) Error() string { return string(e) }
+func (e notFound) Unwrap() error { return hermes.ErrNotFound }
+
+// similar reports whether a row may have been meant by a reference.
+func similar(ref string, r hermes.Session) bool {
+	const day = len("20261120")
+	ref, title := strings.ToLower(ref), strings.ToLower(r.Title)
+	if len(ref) > day && strings.HasPrefix(r.ID, ref[:min(len(ref)-1, len(ref)*3/4)]) {
+		return true
+	}
+	if distance(ref, strings.ToLower(r.ID)) <= 2 {
+		return true
+	}
+	return title != "" && (strings.Contains(title, ref) || distance(ref, title) <= max(2, len(title)/5))
+}
+
+// distance is the number of characters to add, take away or change between
+// two texts.
+func distance(a, b string) int {
+	x, y := []rune(a), []rune(b)
+	row := make([]int, len(y)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range x {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range y {
+			cost := diagonal
+			if x[i] != y[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(y)]
+}

@@ -1,0 +1,151 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hermes"
+)
+
+// SearchOptions are the wishes of `sessions search`.
+type SearchOptions struct {
+	Deps
+	Out, Err io.Writer
+	Query    string
+	Session  string
+	Sources  []string
+	Roles    []string
+	After    string
+	Before   string
+	Limit    int
+	Context  int
+	Oldest   bool
+	JSON     bool
+}
+
+// NewSearchCmd makes the verb; runF replaces its work in tests.
+func NewSearchCmd(d Deps, runF func(context.Context, *SearchOptions) error) *cobra.Command {
+	o := &SearchOptions{Deps: d}
+	if runF == nil {
+		runF = runSearch
+	}
+	cmd := &cobra.Command{
+		Use:   "search WORDS…",
+		Short: "Find messages by words, \"phrases\", begin*, NOT and OR",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.Limit < 1 {
+				return errors.New("--limit must be at least 1")
+			}
+			o.Out, o.Err, o.Query = cmd.OutOrStdout(), cmd.ErrOrStderr(), strings.Join(args, " ")
+			return runF(cmd.Context(), o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.Session, "session", "", "only in this session (id, title or latest)")
+	f.StringSliceVar(&o.Sources, "source", nil, "only sessions of these sources")
+	f.StringSliceVar(&o.Roles, "role", nil, "only messages of these roles (user, assistant, tool)")
+	f.StringVar(&o.After, "after", "", "only messages since this `date` or age (2026-11-20, 7d)")
+	f.StringVar(&o.Before, "before", "", "only messages before this `date` or age")
+	f.IntVar(&o.Limit, "limit", 20, "how many to show")
+	f.IntVarP(&o.Context, "context", "C", 0, "messages to show before and after each")
+	f.BoolVar(&o.Oldest, "oldest", false, "oldest first, instead of the best and newest")
+	f.BoolVar(&o.JSON, "json", false, "print JSON")
+	return cmd
+}
+
+func runSearch(ctx context.Context, o *SearchOptions) error {
+	q := hermes.SearchQuery{Text: o.Query, Sources: o.Sources, Oldest: o.Oldest, Limit: o.Limit, Context: o.Context}
+	for _, r := range o.Roles {
+		q.Roles = append(q.Roles, hermes.Role(r))
+	}
+	var err error
+	if q.After, err = moment(o.After, o.now()); err != nil {
+		return err
+	}
+	if q.Before, err = moment(o.Before, o.now()); err != nil {
+		return err
+	}
+	return o.with(ctx, func(s hermes.Store) error {
+		if o.Session != "" {
+			row, err := resolve(ctx, s, o.Session)
+			if err != nil {
+				return err
+			}
+			q.Session = row.ID
+		}
+		hits, err := s.Search(ctx, q)
+		if err != nil {
+			return err
+		}
+		if o.JSON {
+			return printJSON(o.Out, hitsJSON(hits))
+		}
+		if len(hits) == 0 {
+			fmt.Fprintf(o.Err, "Nothing found for %q. Try fewer words, or the beginning of one with a star.\n", o.Query)
+		}
+		for i, h := range hits {
+			if i > 0 {
+				fmt.Fprintln(o.Out)
+			}
+			o.hit(h)
+		}
+		return nil
+	})
+}
+
+func (o *SearchOptions) hit(h hermes.Hit) {
+	fmt.Fprintln(o.Out, strings.TrimRight(fmt.Sprintf("%s  #%d  %s  %s  %s", h.Session.ID, h.Message.ID, h.Message.Role,
+		ago(h.Message.Time, o.now()), oneLine(h.Session.Title, 60)), " "))
+	for _, m := range h.Before {
+		fmt.Fprintf(o.Out, "    %s: %s\n", m.Role, oneLine(m.Visible(), 200))
+	}
+	fmt.Fprintln(o.Out, "    "+safe(h.Snippet))
+	for _, m := range h.After {
+		fmt.Fprintf(o.Out, "    %s: %s\n", m.Role, oneLine(m.Visible(), 200))
+	}
+}
+
+// hitJSON is a hit as --json shows it.
+type hitJSON struct {
+	Session string           `json:"session"`
+	Title   string           `json:"title,omitempty"`
+	Source  string           `json:"source,omitempty"`
+	Snippet string           `json:"snippet"`
+	Message hermes.Message   `json:"message"`
+	Before  []hermes.Message `json:"before,omitempty"`
+	After   []hermes.Message `json:"after,omitempty"`
+}
+
+func hitsJSON(hits []hermes.Hit) []hitJSON {
+	list := make([]hitJSON, 0, len(hits))
+	for _, h := range hits {
+		list = append(list, hitJSON{Session: h.Session.ID, Title: h.Session.Title, Source: h.Session.Source,
+			Snippet: h.Snippet, Message: h.Message, Before: h.Before, After: h.After})
+	}
+	return list
+}
+
+// moment reads a date, a date with time, or an age such as 90d, 12h or plain
+// days. An empty text is the zero time.
+func moment(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range []string{time.DateOnly, time.DateTime, "2006-01-02 15:04", time.RFC3339} {
+		if t, err := time.ParseInLocation(layout, text, time.Local); err == nil {
+			return t, nil
+		}
+	}
+	age, err := age(text)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return now.Add(-age), nil
+}

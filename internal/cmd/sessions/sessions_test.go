@@ -1,0 +1,436 @@
+package sessions_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hermes"
+	"hermes/hermestest"
+	"hermes/internal/cmd/sessions"
+)
+
+var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// kept is a store that a command cannot close.
+type kept struct{ *hermestest.Store }
+
+func (kept) Close() error { return nil }
+
+// optimized also counts its tidyings.
+type optimized struct {
+	kept
+	times *int
+}
+
+func (o optimized) Optimize(context.Context) error { *o.times++; return nil }
+
+// filled is a store with a few sessions.
+func filled(t *testing.T) *hermestest.Store {
+	t.Helper()
+	s := hermestest.NewStore()
+	s.Now = func() time.Time { return now }
+	for i, r := range []hermes.Session{
+		{ID: "20261120_090000_aaaaaa", Source: "cli", Title: "Fix the build", Model: "openrouter:m", Dir: "/work/x", System: "You are Hermes."},
+		{ID: "20261119_090000_bbbbbb", Source: "telegram"},
+		{ID: "20260101_090000_cccccc", Source: "cli", Title: "Old things", Ended: now.AddDate(0, -9, 0), EndReason: "exit"},
+		{ID: "20261118_090000_dddddd", Source: "subagent", Title: "child"},
+		{ID: "20260102_090000_eeeeee", Source: "cli", Title: "Pinned things", Pinned: true, Ended: now.AddDate(0, -9, 0)},
+	} {
+		r.Started = []time.Time{now.Add(-3 * time.Hour), now.AddDate(0, 0, -1), now.AddDate(0, -10, 0), now.AddDate(0, 0, -2), now.AddDate(0, -10, 0)}[i]
+		if err := s.CreateSession(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add := func(id string, at time.Time, list ...hermes.Message) {
+		t.Helper()
+		for i := range list {
+			list[i].Time = at.Add(time.Duration(i) * time.Second)
+		}
+		if _, err := s.Append(t.Context(), hermes.Lease{Session: id}, list...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	user := hermes.UserText("please fix <the> build, key sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD")
+	user.Parts = append(user.Parts, hermes.Part{Text: "recalled memory", Hidden: true})
+	add("20261120_090000_aaaaaa", now.Add(-2*time.Hour), user,
+		hermes.Message{Role: hermes.RoleAssistant, Calls: []hermes.ToolCall{{ID: "c", Name: "terminal", Arguments: `{"command":"make"}`}}},
+		hermes.Message{Role: hermes.RoleTool, CallID: "c", ToolName: "terminal", Failed: true, Parts: []hermes.Part{{Text: strings.Repeat("line\n", 30) + "\x1b[31mred"}}},
+		hermes.Message{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "Done: the build is ```green```."}}})
+	add("20261119_090000_bbbbbb", now.AddDate(0, 0, -1), hermes.UserText("what is the\nweather"))
+	add("20260101_090000_cccccc", now.AddDate(0, -9, 0), hermes.UserText("old"))
+	return s
+}
+
+// run plays a command line against the store.
+func run(t *testing.T, s hermes.Store, args ...string) (stdout, stderr string, err error) {
+	t.Helper()
+	return runWith(t, sessions.Deps{Open: func(context.Context) (hermes.Store, error) { return s, nil },
+		Now: func() time.Time { return now }, Dir: "/work"}, "", args...)
+}
+
+func runWith(t *testing.T, d sessions.Deps, in string, args ...string) (stdout, stderr string, err error) {
+	t.Helper()
+	cmd := sessions.NewCmd(d)
+	var out, errs bytes.Buffer
+	cmd.SetOut(&out)
+	cmd.SetErr(&errs)
+	cmd.SetIn(strings.NewReader(in))
+	cmd.SetArgs(args)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	err = cmd.ExecuteContext(t.Context())
+	return out.String(), errs.String(), err
+}
+
+func mustRun(t *testing.T, s hermes.Store, args ...string) string {
+	t.Helper()
+	out, _, err := run(t, s, args...)
+	if err != nil {
+		t.Fatalf("%v: %v", args, err)
+	}
+	return out
+}
+
+func TestList(t *testing.T) {
+	t.Parallel()
+	s := filled(t)
+	got := mustRun(t, kept{s}, "list")
+	want := `ID                      ACTIVE      SOURCE    STATE  MSGS  TITLE
+20261120_090000_aaaaaa  1 h ago     cli       open   4     Fix the build
+20261119_090000_bbbbbb  1 d ago     telegram  open   1     “what is the weather”
+20260101_090000_cccccc  2026-02-20  cli       exit   1     Old things
+20260102_090000_eeeeee  2026-01-20  cli       empty  0     * Pinned things
+`
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	for _, c := range []struct {
+		args []string
+		want []string
+	}{
+		{[]string{"list", "--all"}, []string{"aaaaaa", "bbbbbb", "dddddd", "cccccc", "eeeeee"}},
+		{[]string{"list", "--source", "subagent"}, []string{"dddddd"}},
+		{[]string{"list", "--workspace", "x"}, []string{"aaaaaa"}},
+		{[]string{"list", "--limit", "1"}, []string{"aaaaaa"}},
+		{[]string{"list", "--title", "OLD"}, []string{"cccccc"}},
+	} {
+		out := mustRun(t, kept{s}, append(c.args, "--json")...)
+		var rows []struct{ ID string }
+		if err := json.Unmarshal([]byte(out), &rows); err != nil {
+			t.Fatal(err)
+		}
+		var ids []string
+		for _, r := range rows {
+			ids = append(ids, r.ID[16:])
+		}
+		if d := cmp.Diff(c.want, ids); d != "" {
+			t.Errorf("%v: %s", c.args, d)
+		}
+	}
+	if _, _, err := run(t, kept{s}, "list", "--limit", "0"); err == nil {
+		t.Error("a limit of 0 was taken")
+	}
+	_, stderr, err := run(t, kept{hermestest.NewStore()}, "list")
+	if err != nil || !strings.Contains(stderr, "There is no session yet") {
+		t.Errorf("an empty store is listed as %q, %v", stderr, err)
+	}
+	_, stderr, _ = run(t, kept{s}, "list", "--source", "none")
+	if !strings.Contains(stderr, "None of the 5 sessions fits") {
+		t.Errorf("a list without rows says %q", stderr)
+	}
+}
+
+func TestShow(t *testing.T) {
+	t.Parallel()
+	s := filled(t)
+	got := mustRun(t, kept{s}, "show", "latest")
+	for _, want := range []string{"Fix the build", "openrouter:m", "── you", "please fix <the> build", "→ terminal {\"command\":\"make\"}",
+		"── result of terminal (failed)", "more lines (--full shows them)", "Done: the build"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not shown in:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "recalled memory") {
+		t.Error("a hidden part is shown")
+	}
+	full := mustRun(t, kept{s}, "show", "Fix the build", "--full")
+	if strings.Contains(full, "more lines") || strings.Contains(full, "\x1b") || !strings.Contains(full, "[31mred") {
+		t.Error("the full text is cut or steers the terminal")
+	}
+	var d struct {
+		Session  struct{ ID, System string }
+		Messages []hermes.Message
+	}
+	out := mustRun(t, kept{s}, "show", "20261120", "--json", "--last", "2")
+	if err := json.Unmarshal([]byte(out), &d); err != nil {
+		t.Fatal(err)
+	}
+	if d.Session.ID != "20261120_090000_aaaaaa" || d.Session.System != "You are Hermes." || len(d.Messages) != 2 {
+		t.Errorf("shown as JSON: %+v", d)
+	}
+}
+
+func TestUnknownSessions(t *testing.T) {
+	t.Parallel()
+	s := filled(t)
+	for _, c := range []struct{ ref, want string }{
+		{"Fix the biuld", "Fix the build"},
+		{"things", "Old things"},
+		{"20261120_090000_aaaabb", "20261120_090000_aaaaaa"},
+		{"20261120_090000_aaaaab", "20261120_090000_aaaaaa"},
+		{"zzz", "hermes sessions list"},
+		{"2026", "write more of the id"},
+	} {
+		_, _, err := run(t, kept{s}, "show", c.ref)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v", c.ref, err)
+		}
+	}
+	_, _, err := run(t, kept{s}, "rename", "zzz", "new")
+	if !errors.Is(err, hermes.ErrNotFound) {
+		t.Errorf("got %v", err)
+	}
+	if _, _, err := run(t, kept{hermestest.NewStore()}, "show", "latest"); err == nil || !strings.Contains(err.Error(), "no session yet") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestSearch(t *testing.T) {
+	t.Parallel()
+	s := filled(t)
+	got := mustRun(t, kept{s}, "search", "weather")
+	for _, want := range []string{"20261119_090000_bbbbbb", "user", ">>>weather<<<"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in %q", want, got)
+		}
+	}
+	for _, c := range []struct {
+		args []string
+		hits int
+	}{
+		{[]string{"build"}, 2},
+		{[]string{"build", "--role", "assistant"}, 1},
+		{[]string{"build", "--source", "telegram"}, 0},
+		{[]string{"build", "--session", "bbbbbb"}, -1},
+		{[]string{"build", "--session", "latest"}, 2},
+		{[]string{"old", "--after", "7d"}, 0},
+		{[]string{"old", "--before", "2026-06-01"}, 1},
+		{[]string{"old", "--before", "soon"}, -1},
+		{[]string{"build", "--limit", "1"}, 1},
+		{[]string{"build", "--limit", "0"}, -1},
+	} {
+		out, _, err := run(t, kept{s}, append([]string{"search", "--json"}, c.args...)...)
+		if c.hits < 0 {
+			if err == nil {
+				t.Errorf("%v gave no error", c.args)
+			}
+			continue
+		}
+		var hits []struct{ Session string }
+		if err := json.Unmarshal([]byte(out), &hits); err != nil || len(hits) != c.hits {
+			t.Errorf("%v: %d hits, want %d, %v", c.args, len(hits), c.hits, err)
+		}
+	}
+	_, stderr, err := run(t, kept{s}, "search", "nowhere")
+	if err != nil || !strings.Contains(stderr, "Nothing found") {
+		t.Errorf("an empty search says %q, %v", stderr, err)
+	}
+	if out := mustRun(t, kept{s}, "search", "Done", "-C", "1"); !strings.Contains(out, "tool: line") {
+		t.Errorf("the neighbours are not in %q", out)
+	}
+}
+
+func TestRenameAndMarks(t *testing.T) {
+	t.Parallel()
+	s := filled(t)
+	mustRun(t, kept{s}, "rename", "latest", "a", "new", " title")
+	mustRun(t, kept{s}, "pin", "a new title", "20261119")
+	mustRun(t, kept{s}, "archive", "latest")
+	row, err := s.FindSession(t.Context(), "a new title")
+	if err != nil || !row.Pinned || !row.Archived {
+		t.Errorf("%+v, %v", row, err)
+	}
+	mustRun(t, kept{s}, "unpin", "a new title")
+	mustRun(t, kept{s}, "unarchive", "a new title")
+	if row, _ = s.FindSession(t.Context(), "a new title"); row.Pinned || row.Archived {
+		t.Errorf("%+v", row)
+	}
+	if _, _, err := run(t, kept{s}, "rename", "20261119", "a new title"); err == nil || !strings.Contains(err.Error(), `"a new title #2"`) {
+		t.Errorf("a taken title: %v", err)
+	}
+	if _, _, err := run(t, kept{s}, "rename", "20261119", strings.Repeat("x", 101)); err == nil {
+		t.Error("a long title was taken")
+	}
+}
+
+func TestDeleteAsks(t *testing.T) {
+	t.Parallel()
+	s := filled(t)
+	d := sessions.Deps{Open: func(context.Context) (hermes.Store, error) { return kept{s}, nil }, Now: func() time.Time { return now }}
+	if _, _, err := runWith(t, d, "y\n", "delete", "latest"); err == nil || !strings.Contains(err.Error(), "--yes") {
+		t.Errorf("without a terminal: %v", err)
+	}
+	d.Terminal = func() bool { return true }
+	if _, _, err := runWith(t, d, "\n", "delete", "latest"); err == nil {
+		t.Error("no answer deleted a session")
+	}
+	if _, _, err := runWith(t, d, "y\n", "delete", "latest", "nothing there"); err == nil {
+		t.Error("an unknown session gave no error")
+	}
+	if _, err := s.FindSession(t.Context(), "Fix the build"); err != nil {
+		t.Error("a session was deleted all the same")
+	}
+	out, _, err := runWith(t, d, "y\n", "delete", "latest")
+	if err != nil || !strings.Contains(out, `"Fix the build" with 4 messages? [y/N]`) {
+		t.Errorf("%q, %v", out, err)
+	}
+	if _, err := s.FindSession(t.Context(), "Fix the build"); !errors.Is(err, hermes.ErrNotFound) {
+		t.Errorf("after a yes: %v", err)
+	}
+	mustRun(t, kept{s}, "delete", "-y", "20261119", "20261118")
+}
+
+func TestPrune(t *testing.T) {
+	t.Parallel()
+	s := filled(t)
+	if out := mustRun(t, kept{s}, "prune", "--dry-run"); !strings.Contains(out, "cccccc") || strings.Contains(out, "eeeeee") || !strings.Contains(out, "1 session would be deleted") {
+		t.Errorf("a dry run says %q", out)
+	}
+	for _, none := range [][]string{{"--source", "telegram"}, {"--model", "x"}, {"--min-messages", "2"}, {"--end-reason", "new"}, {"--older-than", "400d"}, {"--cwd", "/no"}, {"--max-messages", "0"}} {
+		if out := mustRun(t, kept{s}, append([]string{"prune", "-y"}, none...)...); !strings.Contains(out, "nothing to prune") {
+			t.Errorf("%v: %q", none, out)
+		}
+	}
+	if _, _, err := run(t, kept{s}, "prune", "--older-than", "1d", "--before", "2026-01-01"); err == nil {
+		t.Error("two ages were taken")
+	}
+	if _, _, err := run(t, kept{s}, "prune"); err == nil {
+		t.Error("it did not ask")
+	}
+	mustRun(t, kept{s}, "prune", "-y", "--end-reason", "exit")
+	if _, err := s.FindSession(t.Context(), "Old things"); !errors.Is(err, hermes.ErrNotFound) {
+		t.Errorf("got %v", err)
+	}
+	stats, _ := s.Stats(t.Context())
+	if stats.Sessions != 4 {
+		t.Errorf("%d sessions are left", stats.Sessions)
+	}
+}
+
+func TestStatsOptimizeRepair(t *testing.T) {
+	t.Parallel()
+	s := filled(t)
+	out := mustRun(t, kept{s}, "stats")
+	for _, want := range []string{"sessions    5\n", "messages    6\n", "tool calls  1\n", "  cli       3\n"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not in:\n%s", want, out)
+		}
+	}
+	var stats struct{ Sessions int }
+	if err := json.Unmarshal([]byte(mustRun(t, kept{s}, "stats", "--json")), &stats); err != nil || stats.Sessions != 5 {
+		t.Errorf("%+v, %v", stats, err)
+	}
+	times := 0
+	mustRun(t, optimized{kept{s}, &times}, "optimize")
+	if times != 1 {
+		t.Errorf("the store was tidied %d times", times)
+	}
+	d := sessions.Deps{Repair: func(context.Context) (sessions.Repaired, error) {
+		return sessions.Repaired{Sessions: 2, Messages: 3, Lost: 1, Kept: "old.db"}, nil
+	}}
+	out, _, err := runWith(t, d, "", "repair")
+	if err != nil || !strings.Contains(out, "2 sessions with 3 messages") || !strings.Contains(out, "old.db") {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
+func TestExport(t *testing.T) {
+	t.Parallel()
+	s := filled(t)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "out.jsonl")
+	mustRun(t, kept{s}, "export", file)
+	if _, _, err := run(t, kept{s}, "export", file); err == nil || !strings.Contains(err.Error(), "--force") {
+		t.Errorf("an existing file: %v", err)
+	}
+	mustRun(t, kept{s}, "export", file, "--force")
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := strings.Split(strings.TrimSpace(string(b)), "\n")
+	if len(rows) != 3 {
+		t.Fatalf("%d sessions with messages were written, want 3", len(rows))
+	}
+	var first struct{ Messages []hermes.Message }
+	if err := json.Unmarshal([]byte(rows[0]), &first); err != nil || len(first.Messages) != 4 {
+		t.Errorf("the first has %d messages, %v", len(first.Messages), err)
+	}
+	left, _ := filepath.Glob(filepath.Join(dir, ".hermes-export-*"))
+	if len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+
+	markdown := mustRun(t, kept{s}, "export", "-", "--session", "latest", "--format", "md")
+	for _, want := range []string{"# Fix the build\n", "## You\n", "## terminal (failed)\n", "```json\n{\"command\":\"make\"}\n```"} {
+		if !strings.Contains(markdown, want) {
+			t.Errorf("%q is not in:\n%s", want, markdown)
+		}
+	}
+	page := mustRun(t, kept{s}, "export", "-", "--session", "latest", "--format", "html")
+	if !strings.Contains(page, "please fix &lt;the&gt; build") || strings.Contains(page, "<the>") || strings.Contains(page, "recalled memory") {
+		t.Errorf("the page is:\n%s", page)
+	}
+	safe := mustRun(t, kept{s}, "export", "-", "--session", "latest", "--redact")
+	if strings.Contains(safe, "abcdefghijklmnopqrstuvwxyz") {
+		t.Errorf("a secret is in %s", safe)
+	}
+	asked := mustRun(t, kept{s}, "export", "-", "--session", "latest", "--only", "user-prompts")
+	if strings.Contains(asked, "make") || strings.Contains(asked, "You are Hermes") || !strings.Contains(asked, "please fix") {
+		t.Errorf("user prompts are %s", asked)
+	}
+	if out := mustRun(t, kept{s}, "export", filepath.Join(dir, "never.md"), "--dry-run", "--newer-than", "2d"); !strings.Contains(out, "2 sessions with 5 messages") {
+		t.Errorf("a dry run says %q", out)
+	}
+	for _, bad := range [][]string{{"--format", "pdf"}, {"--only", "x"}, {"--source", "none"}, {"--newer-than", "x"}, {"--session", "zzz"}} {
+		if _, _, err := run(t, kept{s}, append([]string{"export", "-"}, bad...)...); err == nil {
+			t.Errorf("%v gave no error", bad)
+		}
+	}
+}
+
+func TestTheStoreIsClosedAndItsFailureTold(t *testing.T) {
+	t.Parallel()
+	s := filled(t)
+	mustRun(t, s, "list")
+	if _, err := s.Stats(t.Context()); err == nil {
+		t.Error("the store was not closed")
+	}
+	broken := fmt.Errorf("broken")
+	d := sessions.Deps{Open: func(context.Context) (hermes.Store, error) { return nil, broken }}
+	if _, _, err := runWith(t, d, "", "list"); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestFlagsReachTheWork(t *testing.T) {
+	t.Parallel()
+	var got *sessions.ListOptions
+	cmd := sessions.NewListCmd(sessions.Deps{}, func(_ context.Context, o *sessions.ListOptions) error { got = o; return nil })
+	cmd.SetArgs([]string{"--source", "cli", "--limit", "7", "--workspace", ".", "--all", "--include-archived", "--json"})
+	if err := cmd.ExecuteContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got.Source != "cli" || got.Limit != 7 || got.Workspace != "." || !got.All || !got.Archived || !got.JSON {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,153 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hermes"
+)
+
+// ShowOptions are the wishes of `sessions show`.
+type ShowOptions struct {
+	Deps
+	Out   io.Writer
+	Ref   string
+	Last  int
+	Full  bool
+	JSON  bool
+	Undid bool
+}
+
+// NewShowCmd makes the verb; runF replaces its work in tests.
+func NewShowCmd(d Deps, runF func(context.Context, *ShowOptions) error) *cobra.Command {
+	o := &ShowOptions{Deps: d}
+	if runF == nil {
+		runF = runShow
+	}
+	cmd := &cobra.Command{
+		Use:   "show ID|TITLE|latest",
+		Short: "Show a session and what was said in it",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Out, o.Ref = cmd.OutOrStdout(), args[0]
+			return runF(cmd.Context(), o)
+		},
+	}
+	f := cmd.Flags()
+	f.IntVar(&o.Last, "last", 0, "only the last `N` messages")
+	f.BoolVar(&o.Full, "full", false, "do not shorten tool results")
+	f.BoolVar(&o.Undid, "undone", false, "show messages that were taken back too")
+	f.BoolVar(&o.JSON, "json", false, "print JSON")
+	return cmd
+}
+
+func runShow(ctx context.Context, o *ShowOptions) error {
+	return o.with(ctx, func(s hermes.Store) error {
+		row, err := resolve(ctx, s, o.Ref)
+		if err != nil {
+			return err
+		}
+		list, err := s.Messages(ctx, row.ID, hermes.Range{Last: o.Last, Hidden: o.Undid})
+		if err != nil {
+			return err
+		}
+		if o.JSON {
+			return printJSON(o.Out, documentJSON{Session: toJSON(row), Messages: list})
+		}
+		o.head(row)
+		for _, m := range list {
+			o.message(m)
+		}
+		return nil
+	})
+}
+
+// documentJSON is a session with its messages, as show and export write it.
+type documentJSON struct {
+	Session  rowJSON          `json:"session"`
+	Messages []hermes.Message `json:"messages"`
+}
+
+func (o *ShowOptions) head(r hermes.Session) {
+	rows := [][]string{{"id", r.ID}}
+	add := func(name, value string) {
+		if value != "" {
+			rows = append(rows, []string{name, value})
+		}
+	}
+	add("title", r.Title)
+	add("source", r.Source)
+	add("model", r.Model)
+	add("folder", r.Dir)
+	add("branch", r.Branch)
+	add("parent", r.Parent)
+	add("began", r.Started.Local().Format(time.DateTime))
+	add("active", active(r).Local().Format(time.DateTime)+" ("+ago(active(r), o.now())+")")
+	if !r.Ended.IsZero() {
+		add("ended", strings.TrimSpace(r.Ended.Local().Format(time.DateTime)+" "+r.EndReason))
+	}
+	add("messages", fmt.Sprintf("%d, tool calls %d", r.Messages, r.Calls))
+	add("tokens", tokens(r.Usage))
+	table(o.Out, rows)
+}
+
+func tokens(u hermes.Usage) string {
+	return fmt.Sprintf("%d in, %d out, %d from cache", u.Input+u.CacheWrite, u.Output, u.CacheRead)
+}
+
+// resultLines bounds a tool result that is shown shortened.
+const resultLines = 12
+
+func (o *ShowOptions) message(m hermes.Message) {
+	who := map[hermes.Role]string{hermes.RoleUser: "you", hermes.RoleAssistant: "hermes", hermes.RoleTool: "result"}[m.Role]
+	if m.Synthetic {
+		who = "notice"
+	}
+	if m.Role == hermes.RoleTool {
+		who += " of " + m.ToolName
+		if m.Failed {
+			who += " (failed)"
+		}
+	}
+	fmt.Fprintf(o.Out, "\n── %s · %s · #%d\n", who, m.Time.Local().Format("15:04:05"), m.ID)
+	text := safe(m.Visible())
+	if m.Role == hermes.RoleTool && !o.Full {
+		text = shorten(text, resultLines)
+	}
+	if text != "" {
+		fmt.Fprintln(o.Out, strings.TrimRight(text, "\n"))
+	}
+	for _, p := range m.Parts {
+		if p.Image != nil {
+			fmt.Fprintln(o.Out, "[image "+p.Image.MediaType+p.Image.URL+"]")
+		}
+	}
+	for _, c := range m.Calls {
+		arguments := c.Arguments
+		if !o.Full {
+			arguments = oneLine(arguments, 200)
+		}
+		fmt.Fprintln(o.Out, "→ "+safe(c.Name+" "+arguments))
+	}
+}
+
+// shorten keeps the first lines of a text, each cut.
+func shorten(text string, most int) string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	more := len(lines) - most
+	lines = lines[:min(len(lines), most)]
+	for i, l := range lines {
+		if runes := []rune(l); len(runes) > 200 {
+			lines[i] = string(runes[:200]) + "…"
+		}
+	}
+	if more > 0 {
+		lines = append(lines, fmt.Sprintf("… %d more lines (--full shows them)", more))
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,96 @@
+package sessions
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hermes"
+)
+
+// StatsOptions are the wishes of `sessions stats`.
+type StatsOptions struct {
+	Deps
+	Out  io.Writer
+	JSON bool
+}
+
+// NewStatsCmd makes the verb; runF replaces its work in tests.
+func NewStatsCmd(d Deps, runF func(context.Context, *StatsOptions) error) *cobra.Command {
+	o := &StatsOptions{Deps: d}
+	if runF == nil {
+		runF = runStats
+	}
+	cmd := &cobra.Command{
+		Use:   "stats",
+		Short: "Count what is stored",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.Out = cmd.OutOrStdout()
+			return runF(cmd.Context(), o)
+		},
+	}
+	cmd.Flags().BoolVar(&o.JSON, "json", false, "print JSON")
+	return cmd
+}
+
+// statsJSON is what --json shows; sizes are in bytes.
+type statsJSON struct {
+	Sessions  int            `json:"sessions"`
+	Messages  int            `json:"messages"`
+	Calls     int            `json:"calls"`
+	Usage     hermes.Usage   `json:"usage"`
+	TextBytes int64          `json:"text_bytes"`
+	FileBytes int64          `json:"file_bytes"`
+	BySource  map[string]int `json:"by_source"`
+	Oldest    time.Time      `json:"oldest,omitzero"`
+	Newest    time.Time      `json:"newest,omitzero"`
+}
+
+func runStats(ctx context.Context, o *StatsOptions) error {
+	return o.with(ctx, func(s hermes.Store) error {
+		stats, err := s.Stats(ctx)
+		if err != nil {
+			return err
+		}
+		if o.JSON {
+			return printJSON(o.Out, statsJSON(stats))
+		}
+		rows := [][]string{
+			{"sessions", strconv.Itoa(stats.Sessions)},
+			{"messages", strconv.Itoa(stats.Messages)},
+			{"tool calls", strconv.Itoa(stats.Calls)},
+			{"tokens", tokens(stats.Usage)},
+			{"text", size(stats.TextBytes)},
+			{"on disk", size(stats.FileBytes)},
+		}
+		if !stats.Oldest.IsZero() {
+			rows = append(rows, []string{"oldest", ago(stats.Oldest, o.now())}, []string{"newest", ago(stats.Newest, o.now())})
+		}
+		table(o.Out, rows)
+		o.sources(stats.BySource)
+		return nil
+	})
+}
+
+// sources prints the counts by source, the greatest first.
+func (o *StatsOptions) sources(counts map[string]int) {
+	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b))
+	})
+	rows := [][]string{}
+	for _, name := range names {
+		rows = append(rows, []string{"  " + cmp.Or(name, "(none)"), strconv.Itoa(counts[name])})
+	}
+	if len(rows) > 0 {
+		fmt.Fprintln(o.Out, "\nby source")
+		table(o.Out, rows)
+	}
+}

@@ -1,0 +1,168 @@
+package sessions
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"hermes"
+)
+
+// table prints rows in columns that are as wide as their widest cell; the
+// last column is not filled up.
+func table(w io.Writer, rows [][]string) {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], width(cell))
+		}
+	}
+	for _, row := range rows {
+		var b strings.Builder
+		for i, cell := range row {
+			b.WriteString(cell)
+			if i < len(row)-1 {
+				b.WriteString(strings.Repeat(" ", widths[i]-width(cell)+2))
+			}
+		}
+		fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
+	}
+}
+
+// width is the number of terminal cells of a text: two for East Asian
+// characters, none for marks.
+func width(s string) int {
+	n := 0
+	for _, r := range s {
+		switch {
+		case unicode.Is(unicode.Mn, r):
+		case r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul),
+			r >= 0xff01 && r <= 0xff60, r >= 0x1f300 && r <= 0x1faff:
+			n += 2
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+// oneLine folds blanks and control characters and cuts at so many characters.
+func oneLine(s string, most int) string {
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	return strings.TrimSpace(string([]rune(s)[:most-1])) + "…"
+}
+
+// safe takes out what would steer the terminal.
+func safe(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// ago is how long ago a time was, short.
+func ago(t, now time.Time) string {
+	switch d := now.Sub(t); {
+	case t.IsZero():
+		return "never"
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return fmt.Sprintf("%d min ago", int(d.Minutes()))
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%d h ago", int(d.Hours()))
+	case d < 14*24*time.Hour:
+		return fmt.Sprintf("%d d ago", int(d.Hours()/24))
+	}
+	return t.Local().Format(time.DateOnly)
+}
+
+// size is a number of bytes for the eye.
+func size(n int64) string {
+	const unit = 1024
+	if n < unit {
+		return fmt.Sprintf("%d B", n)
+	}
+	value, names := float64(n)/unit, []string{"KiB", "MiB", "GiB", "TiB"}
+	for value >= unit && len(names) > 1 {
+		value, names = value/unit, names[1:]
+	}
+	return fmt.Sprintf("%.1f %s", value, names[0])
+}
+
+// plural is a number with its noun.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// active is when something last happened in a session.
+func active(r hermes.Session) time.Time {
+	if r.Active.IsZero() {
+		return r.Started
+	}
+	return r.Active
+}
+
+// state is what became of a session, in a word.
+func state(r hermes.Session) string {
+	switch {
+	case r.Messages == 0:
+		return "empty"
+	case r.Ended.IsZero():
+		return "open"
+	case r.EndReason == "":
+		return "ended"
+	}
+	return r.EndReason
+}
+
+// printJSON prints a value as indented JSON.
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// rowJSON is a session as --json shows it.
+type rowJSON struct {
+	ID        string       `json:"id"`
+	Title     string       `json:"title,omitempty"`
+	Source    string       `json:"source,omitempty"`
+	Model     string       `json:"model,omitempty"`
+	Parent    string       `json:"parent,omitempty"`
+	Dir       string       `json:"dir,omitempty"`
+	Branch    string       `json:"branch,omitempty"`
+	Started   time.Time    `json:"started"`
+	Active    time.Time    `json:"active"`
+	Ended     time.Time    `json:"ended,omitzero"`
+	EndReason string       `json:"end_reason,omitempty"`
+	Messages  int          `json:"messages"`
+	Calls     int          `json:"calls"`
+	Turns     int64        `json:"turns"`
+	Usage     hermes.Usage `json:"usage"`
+	Archived  bool         `json:"archived,omitempty"`
+	Pinned    bool         `json:"pinned,omitempty"`
+	System    string       `json:"system,omitempty"`
+}
+
+func toJSON(r hermes.Session) rowJSON {
+	return rowJSON{ID: r.ID, Title: r.Title, Source: r.Source, Model: r.Model, Parent: r.Parent, Dir: r.Dir, Branch: r.Branch,
+		Started: r.Started, Active: active(r), Ended: r.Ended, EndReason: r.EndReason, Messages: r.Messages, Calls: r.Calls,
+		Turns: r.Turns, Usage: r.Usage, Archived: r.Archived, Pinned: r.Pinned, System: r.System}
+}

@@ -1,0 +1,187 @@
+package skills
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hermes/internal/skill"
+)
+
+// NewCuratorCmd makes `hermes curator`; alone it tells the status.
+func NewCuratorCmd(d Deps) *cobra.Command {
+	status := d.curatorStatus()
+	cmd := &cobra.Command{Use: "curator", Short: "What becomes of skills that the agent made and nobody uses", Args: cobra.NoArgs, RunE: status.RunE}
+	cmd.AddCommand(
+		status, d.curate(), d.backup(), d.rollback(),
+		d.named("pin NAME", "Keep the curator away from a skill", func(ctx context.Context, c *call, name string) (string, error) {
+			return name + " is pinned.", c.lib.Pin(ctx, name, true)
+		}),
+		d.named("unpin NAME", "Let the curator judge a skill again", func(ctx context.Context, c *call, name string) (string, error) {
+			return name + " is not pinned any more.", c.lib.Pin(ctx, name, false)
+		}),
+		d.named("archive NAME", "Take a skill out of sight", func(ctx context.Context, c *call, name string) (string, error) {
+			return name + " is archived.", c.lib.Archive(ctx, name, "archived by hand")
+		}),
+		d.named("restore NAME", "Bring an archived skill back", func(ctx context.Context, c *call, name string) (string, error) {
+			return name + " is back.", c.lib.Restore(ctx, name)
+		}),
+		d.archived(),
+		d.paused("pause", "Do not work by itself", true), d.paused("resume", "Work by itself again", false),
+	)
+	return cmd
+}
+
+func (d Deps) named(use, short string, do func(ctx context.Context, c *call, name string) (string, error)) *cobra.Command {
+	return d.verb(use, short, cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
+		said, err := do(ctx, c, c.args[0])
+		if err == nil {
+			c.say("%s", said)
+		}
+		return err
+	})
+}
+
+// curation is what is configured.
+func (d Deps) curation() (skill.Curation, error) {
+	cfg, err := d.Load()
+	if err != nil {
+		return skill.Curation{}, err
+	}
+	c := cfg.Curator()
+	const day = 24 * time.Hour
+	out := skill.Curation{StaleAfter: time.Duration(c.StaleAfterDays) * day, ArchiveAfter: time.Duration(c.ArchiveAfterDays) * day}
+	if c.Backup.Enabled {
+		out.Backups = c.Backup.Keep
+	}
+	return out, nil
+}
+
+func (d Deps) curatorStatus() *cobra.Command {
+	return d.verb("status", "Tell what the curator thinks of each skill", cobra.NoArgs, func(ctx context.Context, c *call) error {
+		cur, err := d.curation()
+		if err != nil {
+			return err
+		}
+		all, err := c.lib.Survey(ctx, cur)
+		if err != nil {
+			return err
+		}
+		s, err := c.lib.Curator()
+		if err != nil {
+			return err
+		}
+		switch {
+		case s.Paused:
+			c.say("The curator is paused.")
+		case s.LastRun.IsZero():
+			c.say("The curator has not worked yet.")
+		default:
+			c.say("The curator worked last on %s.", s.LastRun.Local().Format("2006-01-02 15:04"))
+		}
+		for _, k := range all {
+			c.say("%-24s %-9s idle %3d days, used %d, helped %d, harmed %d", k.Name, k.Fate, int(k.Idle.Hours()/24), k.Usage.Uses, k.Usage.Wins, k.Usage.Harms)
+		}
+		if len(all) == 0 {
+			c.say("The agent has made no skills yet; the curator touches no others.")
+		}
+		return nil
+	})
+}
+
+func (d Deps) curate() *cobra.Command {
+	var dry bool
+	cmd := d.verb("run", "Archive what is long unused, now", cobra.NoArgs, func(ctx context.Context, c *call) error {
+		cur, err := d.curation()
+		if err != nil {
+			return err
+		}
+		gone, err := c.lib.Curate(ctx, cur, dry)
+		if err != nil {
+			return err
+		}
+		var names []string
+		for _, k := range gone {
+			names = append(names, k.Name)
+		}
+		switch {
+		case len(gone) == 0:
+			c.say("Nothing is to be archived.")
+		case dry:
+			c.say("Would be archived: %s", strings.Join(names, ", "))
+		default:
+			c.say("Archived: %s. `hermes curator restore NAME` brings one back.", strings.Join(names, ", "))
+		}
+		return nil
+	})
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "only tell what would be done")
+	return cmd
+}
+
+func (d Deps) archived() *cobra.Command {
+	return d.verb("list-archived", "List what can be restored", cobra.NoArgs, func(_ context.Context, c *call) error {
+		all, err := c.lib.ListArchived()
+		if err != nil {
+			return err
+		}
+		for _, a := range all {
+			c.say("%-24s %s  %s", a.Name, a.At.Local().Format("2006-01-02"), a.Why)
+		}
+		if len(all) == 0 {
+			c.say("Nothing is archived.")
+		}
+		return nil
+	})
+}
+
+func (d Deps) backup() *cobra.Command {
+	return d.verb("backup", "Copy all skills into an archive", cobra.NoArgs, func(_ context.Context, c *call) error {
+		cur, err := d.curation()
+		if err != nil {
+			return err
+		}
+		at, err := c.lib.Backup(max(cur.Backups, 1))
+		if err == nil {
+			c.say("Written: %s", at)
+		}
+		return err
+	})
+}
+
+func (d Deps) rollback() *cobra.Command {
+	var list, yes bool
+	var id string
+	cmd := d.verb("rollback", "Bring the files of a backup back; what was made since stays", cobra.NoArgs, func(ctx context.Context, c *call) error {
+		if list {
+			all, err := c.lib.Backups()
+			for _, name := range all {
+				c.say("%s", name)
+			}
+			return err
+		}
+		if err := d.agreed(c, yes, "Write the files of the backup over those of today?"); err != nil {
+			return err
+		}
+		got, err := c.lib.Rollback(ctx, id)
+		if err == nil {
+			c.say("The files of %s are back.", got)
+		}
+		return err
+	})
+	cmd.Flags().BoolVar(&list, "list", false, "list the backups")
+	cmd.Flags().StringVar(&id, "id", "", "this backup instead of the newest")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	return cmd
+}
+
+func (d Deps) paused(use, short string, on bool) *cobra.Command {
+	return d.verb(use, short, cobra.NoArgs, func(ctx context.Context, c *call) error {
+		if err := c.lib.PauseCurator(ctx, on); err != nil {
+			return err
+		}
+		c.say("The curator is %s.", map[bool]string{true: "paused", false: "at work"}[on])
+		return nil
+	})
+}

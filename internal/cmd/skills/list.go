@@ -1,0 +1,151 @@
+package skills
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"hermes"
+	"hermes/internal/skill"
+)
+
+func (d Deps) list() *cobra.Command {
+	var source, category string
+	var all bool
+	cmd := d.verb("list", "List the skills, with their source", cobra.NoArgs, func(ctx context.Context, c *call) error {
+		states, err := c.lib.States(ctx)
+		if err != nil {
+			return err
+		}
+		last, shown := "-", 0
+		for _, s := range states {
+			if s.Hidden != "" && !all || source != "" && string(s.Source) != source || category != "" && s.Category != category {
+				continue
+			}
+			if s.Category != last {
+				last = s.Category
+				c.say("%s", orElse(last, "other"))
+			}
+			mark := "[" + string(s.Source) + "]"
+			if s.Hidden != "" {
+				c.say("  – %-22s %-10s %s", s.Name, mark, s.Hidden)
+				continue
+			}
+			shown++
+			c.say("  %-24s %-10s %s", s.Name, mark, skill.Short(s.Description))
+		}
+		c.say("%s", counted(shown))
+		if waiting, err := c.lib.Waiting(); err == nil && len(waiting) > 0 {
+			c.say("%d changes wait for you: hermes skills pending", len(waiting))
+		}
+		return d.hintProject(c)
+	})
+	cmd.Aliases = []string{"ls"}
+	cmd.Flags().StringVar(&source, "source", "", "only these: user, hub, bundled, project, external")
+	cmd.Flags().StringVar(&category, "category", "", "only this category")
+	cmd.Flags().BoolVarP(&all, "all", "a", false, "also those that are not offered, with the reason")
+	return cmd
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+// hintProject tells of skills in the working folder that are not trusted.
+func (d Deps) hintProject(c *call) error {
+	dir, err := d.Dir()
+	if err != nil {
+		return err
+	}
+	if root, folders, trusted := c.lib.Project(dir); len(folders) > 0 && !trusted {
+		c.say("The project %s has skills of its own, which are not trusted as they are now: hermes skills trust", root)
+	}
+	return nil
+}
+
+func (d Deps) inspect() *cobra.Command {
+	cmd := d.verb("inspect NAME|IDENTIFIER", "Show a skill, here or in a public place, with what it asks for", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
+		if strings.ContainsAny(c.args[0], "/:") {
+			return d.inspectRemote(ctx, c)
+		}
+		t, err := c.lib.View(ctx, c.args[0], "")
+		if err != nil {
+			return err
+		}
+		c.say("%s [%s] %s\n", t.Skill.Name, t.Skill.Source, t.Folder)
+		c.say("%s", strings.TrimSpace(t.Content))
+		if notes := t.Notes(); notes != "" {
+			c.say("\n%s", notes)
+		}
+		return c.tellInstalled(t.Skill)
+	})
+	cmd.Aliases = []string{"view", "show"}
+	return cmd
+}
+
+// tellInstalled tells where an installed skill came from.
+func (c *call) tellInstalled(s hermes.Skill) error {
+	if s.Source != hermes.SkillHub {
+		return nil
+	}
+	lock, err := c.lib.Installed()
+	if err != nil {
+		return err
+	}
+	rec := lock.Skills[s.Name]
+	state, err := c.lib.StateOf(s.Name, rec)
+	if err != nil {
+		return err
+	}
+	c.say("\nFrom %s (%s source), scanned as %s, installed %s, now %s.", rec.Identifier, rec.Trust, rec.Verdict, rec.At.Local().Format("2006-01-02"), state)
+	return nil
+}
+
+func (d Deps) config() *cobra.Command {
+	cmd := &cobra.Command{Use: "config", Short: "Switch skills off and on"}
+	cmd.AddCommand(d.switched("disable NAME…", "Never offer these skills", true), d.switched("enable NAME…", "Offer these skills again", false))
+	return cmd
+}
+
+func (d Deps) switched(use, short string, off bool) *cobra.Command {
+	return d.verb(use, short, cobra.MinimumNArgs(1), func(ctx context.Context, c *call) error {
+		cfg, err := d.Load()
+		if err != nil {
+			return err
+		}
+		list := slices.Clone(cfg.Skills().Disabled)
+		for _, name := range c.args {
+			if off && !slices.Contains(list, name) {
+				states, err := c.lib.States(ctx)
+				if err != nil {
+					return err
+				}
+				if !slices.ContainsFunc(states, func(s skill.Status) bool { return s.Name == name }) {
+					return fmt.Errorf("there is no skill %q; `hermes skills list` shows them", name)
+				}
+				list = append(list, name)
+			}
+			if !off {
+				list = slices.DeleteFunc(list, func(have string) bool { return have == name })
+			}
+		}
+		if _, err := cfg.Put(ctx, "skills.disabled", list); err != nil {
+			return err
+		}
+		c.say("From the next session on. Switched off: %s", orElse(strings.Join(list, ", "), "none"))
+		return nil
+	})
+}
+
+func counted(n int) string {
+	if n == 1 {
+		return "1 skill."
+	}
+	return fmt.Sprintf("%d skills.", n)
+}

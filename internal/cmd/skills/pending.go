@@ -1,0 +1,79 @@
+package skills
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func (d Deps) pending() *cobra.Command {
+	return d.verb("pending", "List the changes of the agent that wait for you", cobra.NoArgs, func(_ context.Context, c *call) error {
+		list, err := c.lib.Waiting()
+		if err != nil {
+			return err
+		}
+		for _, p := range list {
+			c.say("%s  %s  %s", p.ID, p.At.Local().Format("2006-01-02 15:04"), p.What())
+		}
+		if len(list) == 0 {
+			c.say("Nothing waits.")
+		}
+		return nil
+	})
+}
+
+func (d Deps) diff() *cobra.Command {
+	return d.verb("diff ID", "Show what a waiting change does", cobra.ExactArgs(1), func(_ context.Context, c *call) error {
+		diff, err := c.lib.Diff(c.args[0])
+		if err == nil {
+			fmt.Fprint(c.out, diff)
+		}
+		return err
+	})
+}
+
+func (d Deps) approve() *cobra.Command {
+	return d.verb("approve ID…|all", "Make waiting changes", cobra.MinimumNArgs(1), func(ctx context.Context, c *call) error {
+		return c.each(func(id string) error {
+			out, err := c.lib.Approve(ctx, id)
+			if err == nil {
+				c.say("%s is done: %s", id, out.Path)
+			}
+			return err
+		})
+	})
+}
+
+func (d Deps) reject() *cobra.Command {
+	return d.verb("reject ID…|all", "Drop waiting changes", cobra.MinimumNArgs(1), func(_ context.Context, c *call) error {
+		return c.each(func(id string) error {
+			err := c.lib.Reject(id)
+			if err == nil {
+				c.say("%s is dropped.", id)
+			}
+			return err
+		})
+	})
+}
+
+// each does the same with the changes that are named, or all.
+func (c *call) each(do func(id string) error) error {
+	ids := c.args
+	if len(ids) == 1 && ids[0] == "all" {
+		list, err := c.lib.Waiting()
+		if err != nil {
+			return err
+		}
+		ids = nil
+		for _, p := range list {
+			ids = append(ids, p.ID)
+		}
+	}
+	var faults []error
+	for _, id := range ids {
+		faults = append(faults, do(id))
+	}
+	return errors.Join(faults...)
+}

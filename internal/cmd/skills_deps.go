@@ -1,0 +1,34 @@
+package cmd
+
+import (
+	"context"
+
+	"hermes/internal/app"
+	"hermes/internal/cmd/chat"
+	"hermes/internal/cmd/skills"
+	settings "hermes/internal/config"
+	"hermes/internal/skill"
+	"hermes/internal/skill/hub"
+)
+
+func skillDeps(p Process, g *chat.Options) skills.Deps {
+	return skills.Deps{
+		Open: func() (*skill.Library, error) {
+			a := app.New(g.App)
+			lib, err := a.Skills()
+			if err != nil {
+				return nil, err
+			}
+			dir, err := a.Dir()
+			if err != nil {
+				return nil, err
+			}
+			return lib.In(dir), nil
+		},
+		Hub:      func() (*hub.Hub, error) { return app.New(g.App).SkillHub() },
+		Load:     func() (*settings.Config, error) { return app.New(g.App).Config() },
+		Dir:      func() (string, error) { return app.New(g.App).Dir() },
+		Edit:     func(ctx context.Context, path string) error { return edit(ctx, p, path) },
+		Terminal: func() bool { return terminal(p.Stdin) },
+	}
+}

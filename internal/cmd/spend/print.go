@@ -1,0 +1,175 @@
+package spend
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"hermes"
+	"hermes/internal/spend"
+)
+
+// write prints the report for a person.
+func (r report) write(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "Caps\tused\tcap\t\t")
+	capped := false
+	for _, l := range r.lines {
+		capped = capped || l.Percent() >= 0
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", l.Name, used(l), limit(l), percent(l), until(l))
+	}
+	if !capped {
+		fmt.Fprintln(w, "\nNo cap is set. Set one with `hermes config set spend.day.usd 10`.")
+	}
+	fmt.Fprintf(w, "\nSince %s\tcalls\ttokens\tcost\n", r.Since.Format(time.DateOnly))
+	if r.By == string(hermes.SpendByDay) {
+		slices.SortFunc(r.groups, func(a, b hermes.Spending) int { return cmp.Compare(b.Name, a.Name) })
+	}
+	for _, g := range r.groups {
+		fmt.Fprintf(w, "  %s\t%d\t%s\t%s\n", name(r.By, g.Name), g.Calls, tokens(g.Usage.Total()), cost(g))
+	}
+	fmt.Fprintf(w, "  in all\t%d\t%s\t%s\n", r.total.Calls, tokens(r.total.Usage.Total()), cost(r.total))
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if n := r.total.Unpriced; n > 0 {
+		fmt.Fprintf(out, "\n%d of the calls have no known price and are not in the cost. Set prices under spend.prices in config.yaml.\n", n)
+	}
+	if n := r.total.Estimated; n > 0 {
+		fmt.Fprintf(out, "\nOf %d calls the service did not tell the usage to the end; it is estimated.\n", n)
+	}
+	return nil
+}
+
+func name(by, group string) string {
+	switch {
+	case group != "":
+		return group
+	case by == string(hermes.SpendByPurpose):
+		return "conversation"
+	}
+	return "(none)"
+}
+
+func used(l spend.Line) string {
+	u := l.Balance.Used()
+	if l.Cap.Tokens > 0 && l.Cap.Money == 0 {
+		return tokens(u.Tokens)
+	}
+	return u.Money.String()
+}
+
+func limit(l spend.Line) string {
+	switch {
+	case l.Cap.Money > 0 && l.Cap.Tokens > 0:
+		return fmt.Sprintf("%v, %s tokens", l.Cap.Money, tokens(l.Cap.Tokens))
+	case l.Cap.Money > 0:
+		return l.Cap.Money.String()
+	case l.Cap.Tokens > 0:
+		return tokens(l.Cap.Tokens) + " tokens"
+	}
+	return "none"
+}
+
+func percent(l spend.Line) string {
+	if p := l.Percent(); p >= 0 {
+		return fmt.Sprintf("%d %%", p)
+	}
+	return ""
+}
+
+func until(l spend.Line) string {
+	if l.Ends.IsZero() {
+		return ""
+	}
+	return "until " + l.Ends.Format("2006-01-02 15:04")
+}
+
+// cost says what is known of the cost of calls.
+func cost(g hermes.Spending) string {
+	switch {
+	case g.Unpriced == 0:
+		return g.Money.String()
+	case g.Money == 0:
+		return "not known"
+	}
+	return "more than " + g.Money.String()
+}
+
+// tokens writes a number of tokens short.
+func tokens(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 1_000_000:
+		return fmt.Sprintf("%.1fk", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%.1fM", float64(n)/1e6)
+}
+
+// What --json shows: money in US dollars.
+type (
+	reportJSON struct {
+		Since  time.Time   `json:"since"`
+		Days   int         `json:"days"`
+		Caps   []capJSON   `json:"caps"`
+		Total  groupJSON   `json:"total"`
+		By     string      `json:"by"`
+		Groups []groupJSON `json:"groups"`
+	}
+	capJSON struct {
+		Kind         hermes.AccountKind `json:"kind"`
+		Name         string             `json:"name"`
+		UsedUSD      float64            `json:"used_usd"`
+		UsedTokens   int64              `json:"used_tokens"`
+		HeldUSD      float64            `json:"held_usd"`
+		HeldTokens   int64              `json:"held_tokens"`
+		CapUSD       *float64           `json:"cap_usd"`
+		CapTokens    *int64             `json:"cap_tokens"`
+		RaisedUSD    float64            `json:"raised_usd,omitempty"`
+		RaisedTokens int64              `json:"raised_tokens,omitempty"`
+		Ends         time.Time          `json:"ends,omitzero"`
+	}
+	groupJSON struct {
+		Name      string       `json:"name,omitempty"`
+		Calls     int64        `json:"calls"`
+		Usage     hermes.Usage `json:"usage"`
+		Tokens    int64        `json:"tokens"`
+		CostUSD   float64      `json:"cost_usd"`
+		HeldUSD   float64      `json:"held_usd,omitempty"`
+		Unpriced  int64        `json:"unpriced_calls,omitempty"`
+		Estimated int64        `json:"estimated_calls,omitempty"`
+	}
+)
+
+func (r report) writeJSON(out io.Writer) error {
+	j := reportJSON{Since: r.Since, Days: r.Days, By: r.By, Caps: []capJSON{}, Groups: []groupJSON{}, Total: toGroup(r.total)}
+	for _, l := range r.lines {
+		b := l.Balance
+		c := capJSON{Kind: b.Account.Kind, Name: b.Account.Name, UsedUSD: b.Used().Money.Dollars(), UsedTokens: b.Used().Tokens,
+			HeldUSD: b.Held.Money.Dollars(), HeldTokens: b.Held.Tokens, RaisedUSD: b.Raised.Money.Dollars(), RaisedTokens: b.Raised.Tokens, Ends: l.Ends}
+		if l.Cap.Money > 0 {
+			c.CapUSD = new(l.Cap.Money.Dollars())
+		}
+		if l.Cap.Tokens > 0 {
+			c.CapTokens = new(l.Cap.Tokens)
+		}
+		j.Caps = append(j.Caps, c)
+	}
+	for _, g := range r.groups {
+		j.Groups = append(j.Groups, toGroup(g))
+	}
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(j)
+}
+
+func toGroup(g hermes.Spending) groupJSON {
+	return groupJSON{Name: g.Name, Calls: g.Calls, Usage: g.Usage, Tokens: g.Usage.Total(), CostUSD: g.Money.Dollars(),
+		HeldUSD: g.Held.Money.Dollars(), Unpriced: g.Unpriced, Estimated: g.Estimated}
+}

@@ -1,0 +1,129 @@
+// Package tools is the command `hermes tools`: which toolsets there are, which
+// of them a session gets, and switching them on and off for good.
+//
+// What a selection means is the matter of internal/toolbox; this package reads
+// it and writes the settings agent.disabled_toolsets, toolsets and
+// platform_toolsets. A change holds from the next session on, since the tools of
+// a running one are fixed. Start at NewCmd.
+package tools
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"hermes/internal/config"
+	"hermes/internal/toolbox"
+)
+
+// Deps are what the verbs need.
+type Deps struct {
+	// Open gives the toolsets of this program and what a session on a platform
+	// would select. done frees what was opened.
+	Open func(ctx context.Context, platform string) (o Opened, done func() error, err error)
+	// Load reads the configuration anew.
+	Load func() (*config.Config, error)
+}
+
+// Opened is what Deps.Open gives.
+type Opened struct {
+	Catalogue *toolbox.Catalogue
+	Selection toolbox.Selection
+}
+
+const cli = "cli"
+
+// NewCmd makes `hermes tools`; alone it lists.
+func NewCmd(d Deps) *cobra.Command {
+	list := NewListCmd(d, nil)
+	cmd := &cobra.Command{
+		Use:   "tools",
+		Short: "List the toolsets, and switch them on and off",
+		Args:  cobra.NoArgs,
+		RunE:  list.RunE,
+	}
+	cmd.Flags().AddFlagSet(list.Flags())
+	cmd.AddCommand(list, NewEnableCmd(d, nil), NewDisableCmd(d, nil))
+	return cmd
+}
+
+// ListOptions are the wishes of `tools list`.
+type ListOptions struct {
+	Deps
+	Out      io.Writer
+	Platform string
+	Summary  bool
+}
+
+// NewListCmd makes the verb; runF replaces its work in tests.
+func NewListCmd(d Deps, runF func(context.Context, *ListOptions) error) *cobra.Command {
+	o := &ListOptions{Deps: d}
+	if runF == nil {
+		runF = runList
+	}
+	cmd := &cobra.Command{
+		Use: "list", Aliases: []string{"ls"}, Short: "List the toolsets: ✓ on, – off, ✗ not available", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.Out = cmd.OutOrStdout()
+			return runF(cmd.Context(), o)
+		},
+	}
+	cmd.Flags().StringVar(&o.Platform, "platform", cli, "as a session there would have them")
+	cmd.Flags().BoolVar(&o.Summary, "summary", false, "one line")
+	return cmd
+}
+
+func runList(ctx context.Context, o *ListOptions) error {
+	opened, done, err := o.Open(ctx, o.Platform)
+	if err != nil {
+		return err
+	}
+	defer done()
+	set, err := opened.Catalogue.Select(ctx, opened.Selection)
+	if err != nil {
+		return err
+	}
+	states := opened.Catalogue.States(ctx)
+	if o.Summary {
+		return o.summary(states, set)
+	}
+	for _, s := range states {
+		on := selected(set, s.Name)
+		switch {
+		case s.Off != "":
+			fmt.Fprintf(o.Out, "✗ %-16s %s\n", s.Name, s.Off)
+		case len(on) == 0:
+			fmt.Fprintf(o.Out, "– %-16s %s\n", s.Name, strings.Join(s.Tools, ", "))
+		default:
+			fmt.Fprintf(o.Out, "✓ %-16s %s\n", s.Name, strings.Join(on, ", "))
+		}
+	}
+	for _, name := range set.Unknown {
+		fmt.Fprintf(o.Out, "? %-16s is asked for in the settings; there is no such toolset or tool\n", name)
+	}
+	return nil
+}
+
+func (o *ListOptions) summary(states []toolbox.State, set *toolbox.Set) error {
+	on, off := 0, 0
+	for _, s := range states {
+		switch {
+		case s.Off != "":
+			off++
+		case len(selected(set, s.Name)) > 0:
+			on++
+		}
+	}
+	fmt.Fprintf(o.Out, "%s: %d of %d toolsets are on, with %d tools; %d are not available.\n",
+		o.Platform, on, len(states), len(set.Names()), off)
+	return nil
+}
+
+// selected lists the tools of a toolset that are in the set.
+func selected(set *toolbox.Set, toolset string) []string {
+	return slices.DeleteFunc(set.Names(), func(tool string) bool { return set.Toolset(tool) != toolset })
+}

@@ -1,0 +1,179 @@
+// Package undo is the command that takes back what was changed in memory,
+// skills and settings.
+package undo
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hermes/internal/undo"
+)
+
+// Deps is what the command works with.
+type Deps struct {
+	Open     func() (*undo.Journal, error)
+	Terminal func() bool // whether the person can be asked
+	Now      func() time.Time
+}
+
+// Options are the wishes of the person.
+type Options struct {
+	Deps
+	In    io.Reader
+	Out   io.Writer
+	ID    string
+	Since string
+	List  bool
+	Yes   bool
+	Force bool
+	Show  bool
+}
+
+// NewCmd makes the command.
+func NewCmd(d Deps, runF func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Deps: d}
+	c := &cobra.Command{
+		Use:   "undo [ID]",
+		Short: "Take back the last change of memory, skills or settings",
+		Long: "Without an argument the last change is taken back, with an ID that one, with --since all\n" +
+			"that came after a time. What would happen is shown first. An undo can be undone.",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			o.In, o.Out = c.InOrStdin(), c.OutOrStdout()
+			if len(args) > 0 {
+				o.ID = args[0]
+			}
+			if runF != nil {
+				return runF(c.Context(), o)
+			}
+			return run(c.Context(), o)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.Since, "since", "", "take back everything since a time (10:00), a day (2026-11-20) or for so long (2h)")
+	f.BoolVar(&o.List, "list", false, "list the changes that can be taken back")
+	f.BoolVar(&o.Show, "preview", false, "show what would happen and do nothing")
+	f.BoolVarP(&o.Yes, "yes", "y", false, "do not ask")
+	f.BoolVar(&o.Force, "force", false, "also where a file was changed since")
+	return c
+}
+
+func run(ctx context.Context, o *Options) error {
+	j, err := o.Open()
+	if err != nil {
+		return err
+	}
+	all, err := j.List(time.Time{})
+	if err != nil {
+		return err
+	}
+	if o.List {
+		return list(o.Out, all)
+	}
+	chosen, err := choose(o, all)
+	if err != nil {
+		return err
+	}
+	if len(chosen) == 0 {
+		fmt.Fprintln(o.Out, "There is nothing to take back.")
+		return nil
+	}
+	for _, c := range chosen {
+		preview, err := j.Preview(c)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(o.Out, "%s  %s  %s\n%s", c.Time.Local().Format("2006-01-02 15:04"), c.Kind, c.What, preview)
+	}
+	if o.Show {
+		return nil
+	}
+	if yes, err := sure(o, len(chosen)); !yes {
+		return err
+	}
+	n, err := j.Undo(ctx, chosen, "person", o.Force)
+	if n > 0 {
+		fmt.Fprintf(o.Out, "Taken back: %d.\n", n)
+	}
+	return err
+}
+
+func list(out io.Writer, all []undo.Change) error {
+	for _, c := range all {
+		state := ""
+		if c.Undone {
+			state = "  (taken back)"
+		}
+		fmt.Fprintf(out, "%s  %s  %-7s %s%s\n", c.ID, c.Time.Local().Format("2006-01-02 15:04"), c.Kind, c.What, state)
+	}
+	if len(all) == 0 {
+		fmt.Fprintln(out, "There is nothing to take back.")
+	}
+	return nil
+}
+
+// choose picks the changes to take back, the newest first.
+func choose(o *Options, all []undo.Change) ([]undo.Change, error) {
+	var since time.Time
+	if o.Since != "" {
+		var err error
+		if since, err = parseSince(o.Since, o.Now()); err != nil {
+			return nil, err
+		}
+	}
+	var out []undo.Change
+	for _, c := range all {
+		switch {
+		case o.ID != "":
+			if c.ID == o.ID {
+				return []undo.Change{c}, nil
+			}
+		case c.Undone || c.Of != "": // an undo is taken back by its id
+		case o.Since == "":
+			return []undo.Change{c}, nil
+		case !c.Time.Before(since):
+			out = append(out, c)
+		}
+	}
+	if o.ID != "" {
+		return nil, fmt.Errorf("there is no change %q; `hermes undo --list` shows them", o.ID)
+	}
+	return out, nil
+}
+
+func parseSince(text string, now time.Time) (time.Time, error) {
+	if d, err := time.ParseDuration(text); err == nil {
+		return now.Add(-d), nil
+	}
+	if t, err := time.ParseInLocation("15:04", text, now.Location()); err == nil {
+		return time.Date(now.Year(), now.Month(), now.Day(), t.Hour(), t.Minute(), 0, 0, now.Location()), nil
+	}
+	for _, layout := range []string{"2006-01-02", "2006-01-02 15:04", time.RFC3339} {
+		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("--since %q is no time; write 10:00, 2026-11-20 or 2h", text)
+}
+
+// sure asks the person. Without a terminal the answer is no.
+func sure(o *Options, n int) (bool, error) {
+	if o.Yes {
+		return true, nil
+	}
+	if !o.Terminal() {
+		return false, fmt.Errorf("nobody can be asked; add --yes to take back what is shown")
+	}
+	fmt.Fprintf(o.Out, "Take this back (%d)? [y/N] ", n)
+	line, err := bufio.NewReader(o.In).ReadString('\n')
+	if err != nil && line == "" {
+		return false, nil
+	}
+	return strings.EqualFold(strings.TrimSpace(line), "y"), nil
+}

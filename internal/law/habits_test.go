@@ -1,0 +1,65 @@
+package law_test
+
+import (
+	"go/ast"
+	"go/token"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestEveryPackageSaysWhatItIs(t *testing.T) {
+	t.Parallel()
+	for _, p := range mustTree(t).pkgs {
+		documented := slices.ContainsFunc(p.files, func(f *ast.File) bool { return f.Doc != nil })
+		if !documented {
+			t.Errorf("%s has no package comment: say what it owns, what it must not know, and where to start reading", p.path)
+		}
+	}
+}
+
+// TestChildrenAreStartedByProc keeps processes in groups that end whole. The benchmarks measure
+// processes and stand outside.
+func TestChildrenAreStartedByProc(t *testing.T) {
+	t.Parallel()
+	h := mustTree(t)
+	for _, p := range h.pkgs {
+		if p.path == "internal/proc" || strings.HasPrefix(p.path, "bench/") {
+			continue
+		}
+		for _, fault := range startsChildren(h.fset, p) {
+			t.Error(fault)
+		}
+	}
+}
+
+func startsChildren(fset *token.FileSet, p *pkg) []string {
+	var faults []string
+	for _, f := range p.files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			sel, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			x, ok := sel.X.(*ast.Ident)
+			if ok && (x.Name == "exec" && strings.HasPrefix(sel.Sel.Name, "Command") || x.Name == "os" && sel.Sel.Name == "StartProcess") {
+				faults = append(faults, fset.Position(sel.Pos()).String()+
+					": internal/proc alone starts processes, so that none is left behind")
+			}
+			return true
+		})
+	}
+	return faults
+}
+
+// TestNoTemplates names the imports that undo the linker's work before the gate in CI counts bytes.
+func TestNoTemplates(t *testing.T) {
+	t.Parallel()
+	for _, p := range mustTree(t).pkgs {
+		for _, name := range p.imports() {
+			if name == "text/template" || name == "html/template" {
+				t.Errorf("%s imports %s: it looks up methods by name, so that the linker keeps every method of everything (8 MB)", p.path, name)
+			}
+		}
+	}
+}

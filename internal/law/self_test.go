@@ -1,0 +1,143 @@
+package law_test
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// mustParse makes a small house from file names and texts.
+func mustParse(t *testing.T, files map[string]string) *house {
+	t.Helper()
+	root := fstest.MapFS{}
+	for name, text := range files {
+		root[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	h, err := parseTree(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// TestForbiddenImports shows the law at work on pairs of packages.
+func TestForbiddenImports(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		from, to string
+		want     string // part of the reason; "" for allowed
+	}{
+		{"internal/agent", ".", ""},
+		{"internal/agent", "internal/jsonrepair", ""},
+		{"internal/agent", "internal/toolbox", "one floor"},
+		{"internal/agent", "internal/session", "lower floor"},
+		{"internal/session", "internal/agent", ""},
+		{"internal/session", "internal/provider", "one floor"},
+		{"internal/session", "internal/store/sqlite", "names implementations"},
+		{"internal/provider", "internal/transport/chat", ""},
+		{"internal/provider", "internal/tool/file", "names implementations"},
+		{"internal/session", "internal/config", "configuration"},
+		{"internal/app", "internal/config", ""},
+		{"internal/app", "internal/tool/file", ""},
+		{"internal/tui", "internal/session", ""},
+		{"internal/tui", "internal/command", ""},
+		{"internal/tui", "internal/markup", ""},
+		{"internal/tui", "internal/agent", "through internal/session"},
+		{"internal/tui", "internal/provider", "through internal/session"},
+		{"internal/redact", ".", "does not know what Hermes is"},
+		{"hermestest", ".", ""},
+		{"internal/cmd/chat", "internal/app", ""},
+		{"internal/cmd/chat", "internal/cmd/model", "one floor"},
+		{"internal/cmd", "internal/cmd/chat", ""},
+		{"cmd/hermes", "hermescmd", ""},
+	} {
+		from, _ := floorOf(tt.from)
+		to, _ := floorOf(tt.to)
+		got := forbidden(tt.from, from, tt.to, to)
+		if (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
+			t.Errorf("%s imports %s: got %q, want %q", tt.from, tt.to, got, tt.want)
+		}
+	}
+}
+
+func TestWrittenVariablesAreFound(t *testing.T) {
+	t.Parallel()
+	h := mustParse(t, map[string]string{
+		"x/a.go": `package x
+import "example.org/other"
+var count int
+var table = map[string]int{}
+var box struct{ n int }
+var list []int
+var fine = other.Thing()
+func f() {
+	count++
+	table["a"] = 1
+	box.n = 2
+	delete(table, "a")
+	for _, count = range list {
+	}
+	count := 1 // a local one
+	count = 2
+	_ = count + len(fine)
+}`,
+		"x/b.go": `package x
+func g(list []int) { list = nil; count = 3; _ = list }`,
+	})
+	got := writtenVariables(h.fset, h.find("x"))
+	want := []string{"x/a.go:9", "x/a.go:10", "x/a.go:11", "x/a.go:12", "x/a.go:13", "x/b.go:2"}
+	if len(got) != len(want) {
+		t.Fatalf("got %d faults, want %d:\n%s", len(got), len(want), strings.Join(got, "\n"))
+	}
+	for i, at := range want {
+		if !strings.HasPrefix(got[i], at+":") {
+			t.Errorf("fault %d: got %q, want it at %s", i, got[i], at)
+		}
+	}
+}
+
+func TestInitAndEnvironmentAreFound(t *testing.T) {
+	t.Parallel()
+	h := mustParse(t, map[string]string{
+		"x/a.go":      "package x\nimport (\"flag\"; \"os\")\nfunc init() { flag.Parse(); _ = os.Getenv(\"A\") }",
+		"x/a_test.go": "package x\nfunc init() {}",
+		"y/a.go":      "package y\nimport \"os\"\ntype T struct{}\nfunc (T) init() { _, _ = os.UserHomeDir() }",
+	})
+	if got := initFuncs(h.fset, h.find("x")); len(got) != 1 {
+		t.Errorf("init in x: got %q, want one", got)
+	}
+	if got := environmentUses(h.fset, h.find("x")); len(got) != 2 {
+		t.Errorf("environment in x: got %q, want the flag import and os.Getenv", got)
+	}
+	y := h.find("y")
+	if got := append(initFuncs(h.fset, y), environmentUses(h.fset, y)...); len(got) != 0 {
+		t.Errorf("y: got %q, want nothing", got)
+	}
+}
+
+func TestStrayChildrenAreFound(t *testing.T) {
+	t.Parallel()
+	h := mustParse(t, map[string]string{
+		"x/a.go": "package x\nimport \"os/exec\"\nvar _, _ = exec.LookPath(\"sh\")\nfunc f() { exec.Command(\"sh\").Run() }",
+	})
+	if got := startsChildren(h.fset, h.find("x")); len(got) != 1 || !strings.HasPrefix(got[0], "x/a.go:4:") {
+		t.Errorf("got %q, want line 4 alone", got)
+	}
+}
+
+func TestForgottenLineIsFound(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{
+		"internal/tool/web/web.go":   "package web\nfunc New() int { return 0 }",
+		"internal/tool/todo/todo.go": "package todo\nfunc New() int { return 0 }",
+		"internal/app/tools.go":      "package app\nimport t \"hermes/internal/tool/todo\"\nvar _ = t.New()",
+	}
+	got := unlisted(mustParse(t, files), "internal/tool", "internal/app")
+	if len(got) != 1 || !strings.HasPrefix(got[0], "internal/tool/web ") {
+		t.Errorf("got %q, want internal/tool/web alone", got)
+	}
+	delete(files, "internal/app/tools.go")
+	if got := unlisted(mustParse(t, files), "internal/tool", "internal/app"); len(got) != 1 {
+		t.Errorf("without app: got %q, want one sentence that says so", got)
+	}
+}

@@ -1,0 +1,179 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"hermes/internal/config"
+)
+
+// homeCheck looks whether the home can be written and is ours.
+func homeCheck(d Deps) Check {
+	return Check{Name: "home", Run: func(context.Context) Finding {
+		folder := d.Home.Path()
+		info, err := os.Stat(folder)
+		if errors.Is(err, fs.ErrNotExist) {
+			return Finding{OK, folder + " does not exist yet; it is made when something is stored", ""}
+		}
+		if err != nil {
+			return Finding{Fail, folder + " cannot be looked at: " + reason(err), "Check who owns it: ls -ld " + folder}
+		}
+		if !info.IsDir() {
+			return Finding{Fail, folder + " is not a folder", "Move it away, or set HERMES_HOME to another place"}
+		}
+		if foreign := foreignFiles(d); len(foreign) > 0 {
+			return Finding{Warn, "belong to somebody else: " + strings.Join(foreign, ", "),
+				"Give them to yourself: sudo chown -R $(id -un) " + folder}
+		}
+		if err := probe(folder); err != nil {
+			return Finding{Fail, folder + " cannot be written: " + reason(err), "Check its owner and mode: ls -ld " + folder}
+		}
+		return Finding{OK, folder + " (profile " + d.Home.Profile() + ")", ""}
+	}}
+}
+
+// probe writes and removes a small file.
+func probe(folder string) error {
+	f, err := os.CreateTemp(folder, ".doctor-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("x")
+	return errors.Join(err, f.Close(), os.Remove(f.Name()))
+}
+
+// foreignFiles lists files that a run as another user (in a container, with
+// sudo) left behind, where they would be in our way.
+func foreignFiles(d Deps) []string {
+	var names []string
+	for _, path := range []string{d.Home.Path(), d.Home.Config(), d.Home.Env(), d.Home.Database(), d.Home.Logs()} {
+		if info, err := os.Stat(path); err == nil && foreign(info) {
+			names = append(names, filepath.Base(path))
+		}
+	}
+	return names
+}
+
+// privacyCheck looks whether others can read the home.
+func privacyCheck(d Deps) Check {
+	folder := d.Home.Path()
+	return Check{
+		Name: "privacy",
+		Run: func(context.Context) Finding {
+			info, err := os.Stat(folder)
+			if err != nil || d.OS == "windows" || info.Mode().Perm()&0o077 == 0 {
+				return Finding{OK, "only you can read the home", ""}
+			}
+			return Finding{Warn, fmt.Sprintf("others on this machine can look into %s (mode %o)", folder, info.Mode().Perm()), "chmod 700 " + folder}
+		},
+		Fix: func(context.Context) (string, error) {
+			return "the mode of " + folder + " is 700 now", os.Chmod(folder, 0o700)
+		},
+	}
+}
+
+// configCheck reads the settings.
+func configCheck(d Deps) Check {
+	return Check{
+		Name: "settings",
+		Run: func(context.Context) Finding {
+			c := d.Load()
+			worst, notes, first := OK, 0, ""
+			for _, p := range c.Check() {
+				verdict := map[config.Severity]Verdict{config.Note: OK, config.Warning: Warn, config.Severe: Fail}[p.Severity]
+				if verdict > worst {
+					worst, first = verdict, p.String()
+				}
+				notes++
+			}
+			switch {
+			case worst > OK && notes > 1:
+				return Finding{worst, fmt.Sprintf("%s (and %d more)", first, notes-1), "See all of it with `hermes config check`"}
+			case worst > OK:
+				return Finding{worst, first, ""}
+			case notes > 0:
+				return Finding{OK, fmt.Sprintf("nothing is wrong; %d remarks in `hermes config check`", notes), ""}
+			}
+			return Finding{OK, "nothing is wrong with them", ""}
+		},
+		Fix: func(ctx context.Context) (string, error) {
+			done, err := d.Load().Migrate(ctx)
+			if err != nil || len(done) == 0 {
+				return "", err
+			}
+			return "moved to their new names: " + strings.Join(done, ", "), nil
+		},
+	}
+}
+
+// envCheck looks whether others can read the secrets.
+func envCheck(d Deps) Check {
+	return Check{
+		Name: "secrets",
+		Run: func(context.Context) Finding {
+			var open []string
+			for _, path := range secretFiles(d) {
+				info, err := os.Stat(path)
+				if err == nil && d.OS != "windows" && info.Mode().Perm()&0o077 != 0 {
+					open = append(open, path)
+				}
+			}
+			if len(open) > 0 {
+				return Finding{Warn, "others on this machine can read " + strings.Join(open, ", "), "chmod 600 " + strings.Join(open, " ")}
+			}
+			return Finding{OK, "only you can read .env and the logins", ""}
+		},
+		Fix: func(context.Context) (string, error) {
+			var faults []error
+			for _, path := range secretFiles(d) {
+				if err := os.Chmod(path, 0o600); !errors.Is(err, fs.ErrNotExist) {
+					faults = append(faults, err)
+				}
+			}
+			return "the mode of .env and the logins is 600 now", errors.Join(faults...)
+		},
+	}
+}
+
+func secretFiles(d Deps) []string { return []string{d.Home.Env(), d.Home.Auth()} }
+
+// databaseCheck opens the database.
+func databaseCheck(d Deps) Check {
+	return Check{Name: "database", Run: func(ctx context.Context) Finding {
+		info, err := os.Stat(d.Home.Database())
+		if errors.Is(err, fs.ErrNotExist) {
+			return Finding{OK, "there is none yet; it is made with the first session", ""}
+		}
+		if err != nil {
+			return Finding{Fail, reason(err), "Check who owns " + d.Home.Database()}
+		}
+		if err := d.Database(ctx); err != nil {
+			return Finding{Fail, err.Error(), "Make a copy of " + d.Home.Database() + " before anything else"}
+		}
+		return Finding{OK, "whole, " + size(uint64(info.Size())), ""}
+	}}
+}
+
+// modelCheck asks whether anybody would answer.
+func modelCheck(d Deps) Check {
+	return Check{Name: "model", Run: func(ctx context.Context) Finding {
+		text, err := d.Model(ctx)
+		if err != nil {
+			return Finding{Fail, err.Error(), "Choose one with `hermes model`"}
+		}
+		return Finding{OK, text, ""}
+	}}
+}
+
+func reason(err error) string {
+	var onPath *fs.PathError
+	if errors.As(err, &onPath) {
+		return onPath.Err.Error()
+	}
+	return err.Error()
+}

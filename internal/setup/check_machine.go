@@ -1,0 +1,193 @@
+package setup
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"hermes/internal/home"
+	"hermes/internal/logfile"
+)
+
+// shellCheck looks for what the terminal tool runs commands with.
+func shellCheck(d Deps) Check {
+	return Check{Name: "shell", Run: func(context.Context) Finding {
+		names := []string{"bash", "sh"}
+		if d.OS == "windows" {
+			names = []string{"bash", "pwsh", "powershell", "cmd"}
+		}
+		for _, name := range names {
+			if path, err := d.LookPath(name); err == nil {
+				return Finding{OK, path, ""}
+			}
+		}
+		return Finding{Fail, "found none of " + strings.Join(names, ", "), "Install one; commands cannot run without"}
+	}}
+}
+
+// programCheck looks for a program that something needs.
+func programCheck(d Deps, name, why string) Check {
+	return Check{Name: name, Run: func(context.Context) Finding {
+		names := []string{name}
+		if name == "python" {
+			names = []string{"python3", "python"}
+		}
+		for _, n := range names {
+			if path, err := d.LookPath(n); err == nil {
+				return Finding{OK, path, ""}
+			}
+		}
+		return Finding{Warn, "not found; " + why, "Install it if you want that"}
+	}}
+}
+
+// searchCheck looks for ripgrep, which is never needed.
+func searchCheck(d Deps) Check {
+	return Check{Name: "ripgrep", Run: func(context.Context) Finding {
+		if path, err := d.LookPath("rg"); err == nil {
+			return Finding{OK, path, ""}
+		}
+		return Finding{OK, "not found; the built-in search does its work", ""}
+	}}
+}
+
+// terminalCheck says what the chat can show here.
+func terminalCheck(d Deps) Check {
+	return Check{Name: "terminal", Run: func(context.Context) Finding {
+		if !d.Terminal.Output {
+			return Finding{OK, "the output is no terminal; only one-shot commands make sense", ""}
+		}
+		kind := d.Getenv("TERM")
+		colors := "colours"
+		if strings.Contains(d.Getenv("COLORTERM"), "truecolor") || strings.Contains(d.Getenv("COLORTERM"), "24bit") {
+			colors = "true colour"
+		}
+		switch {
+		case d.OS != "windows" && (kind == "" || kind == "dumb"):
+			return Finding{Warn, "TERM does not say what it can do; the output is plain", "Set TERM, for example to xterm-256color"}
+		case d.Getenv("NO_COLOR") != "":
+			colors = "no colours (NO_COLOR)"
+		}
+		if d.OS != "windows" && !utf8Locale(d.Getenv) {
+			return Finding{Warn, "the locale is not UTF-8; letters and lines may look wrong", "Set LANG, for example to C.UTF-8"}
+		}
+		if c := d.Terminal.Columns; c > 0 && c < 40 {
+			return Finding{Warn, fmt.Sprintf("only %d columns wide", c), "Make the window wider"}
+		}
+		return Finding{OK, fmt.Sprintf("%s, %d columns, %s", kind, d.Terminal.Columns, colors), ""}
+	}}
+}
+
+func utf8Locale(getenv func(string) string) bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if value := strings.ToLower(getenv(name)); value != "" {
+			return strings.Contains(value, "utf-8") || strings.Contains(value, "utf8")
+		}
+	}
+	return false
+}
+
+// The amounts of free space below which work is at risk.
+const (
+	criticalSpace = 256 << 20
+	elevatedSpace = 512 << 20
+)
+
+// diskCheck looks at the space left where the home is, or will be.
+func diskCheck(d Deps) Check {
+	return Check{Name: "disk", Run: func(context.Context) Finding {
+		folder := d.Home.Path()
+		if !d.Home.Exists() {
+			folder = os.TempDir()
+		}
+		free, err := d.Free(folder)
+		switch {
+		case err != nil:
+			return Finding{OK, "the space left is unknown: " + err.Error(), ""}
+		case free < criticalSpace:
+			return Finding{Fail, "only " + size(free) + " are left; nothing can be stored soon", "Make room on the disk of " + folder}
+		case free < elevatedSpace:
+			return Finding{Warn, "only " + size(free) + " are left", "Make room on the disk of " + folder}
+		}
+		return Finding{OK, size(free) + " are free", ""}
+	}}
+}
+
+// sizeCheck looks at the logs and at what else accumulates.
+func sizeCheck(d Deps) Check {
+	return Check{
+		Name: "logs and caches",
+		Run: func(context.Context) Finding {
+			logs, err := logfile.List(d.Home.Logs())
+			if err != nil {
+				return Finding{Warn, err.Error(), "Check who owns " + d.Home.Logs()}
+			}
+			var total int64
+			for _, l := range logs {
+				total += l.Bytes
+			}
+			over := overQuota(d)
+			if len(over) > 0 {
+				return Finding{Warn, "above their quota: " + strings.Join(over, ", "), "`hermes doctor --fix` removes the oldest files"}
+			}
+			return Finding{OK, fmt.Sprintf("logs %s, caches within their quotas", size(uint64(total))), ""}
+		},
+		Fix: func(context.Context) (string, error) {
+			var freed home.Amount
+			for _, c := range home.Classes() {
+				one, err := d.Home.Prune(c, d.Now())
+				if err != nil {
+					return "", err
+				}
+				freed.Files += one.Files
+				freed.Bytes += one.Bytes
+			}
+			return fmt.Sprintf("removed %d old files, %s", freed.Files, size(uint64(freed.Bytes))), nil
+		},
+	}
+}
+
+func overQuota(d Deps) []string {
+	var over []string
+	for _, c := range home.Classes() {
+		use, err := d.Home.Usage(c)
+		if err == nil && (c.Bytes > 0 && use.Bytes > c.Bytes || c.Files > 0 && use.Files > c.Files) {
+			over = append(over, fmt.Sprintf("%s (%s)", c.Name, size(uint64(use.Bytes))))
+		}
+	}
+	return over
+}
+
+// clockCheck catches a clock that is far off, with which no TLS works.
+func clockCheck(d Deps) Check {
+	return Check{Name: "clock", Run: func(context.Context) Finding {
+		now := d.Now()
+		if now.Before(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)) {
+			return Finding{Fail, "it says " + now.Format(time.DateOnly) + ", which is in the past; secure connections will fail", "Set the clock"}
+		}
+		if info, err := os.Stat(d.Home.Database()); err == nil && info.ModTime().Sub(now) > 24*time.Hour {
+			return Finding{Warn, "the database was changed in the future (" + info.ModTime().Format(time.DateOnly) + ")", "Look whether the clock is right"}
+		}
+		if zone := d.Load().General().Timezone; zone != "" {
+			if _, err := time.LoadLocation(zone); err != nil {
+				return Finding{Warn, fmt.Sprintf("the time zone %q is unknown; that of the system is used", zone),
+					"`hermes config set timezone Europe/Berlin`, for example"}
+			}
+		}
+		return Finding{OK, now.Format("2006-01-02 15:04 MST"), ""}
+	}}
+}
+
+func size(bytes uint64) string {
+	switch {
+	case bytes >= 1<<30:
+		return fmt.Sprintf("%.1f GB", float64(bytes)/(1<<30))
+	case bytes >= 1<<20:
+		return fmt.Sprintf("%.1f MB", float64(bytes)/(1<<20))
+	case bytes >= 1<<10:
+		return fmt.Sprintf("%.1f KB", float64(bytes)/(1<<10))
+	}
+	return fmt.Sprintf("%d bytes", bytes)
+}

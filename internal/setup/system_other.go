@@ -1,0 +1,13 @@
+//go:build !linux && !darwin && !windows
+
+package setup
+
+import (
+	"errors"
+	"io/fs"
+)
+
+// Free is not known on this system.
+func Free(string) (uint64, error) { return 0, errors.New("not known on this system") }
+
+func foreign(fs.FileInfo) bool { return false }

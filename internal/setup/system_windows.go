@@ -1,0 +1,21 @@
+package setup
+
+import (
+	"io/fs"
+
+	"golang.org/x/sys/windows"
+)
+
+// Free is the space left for us on the disk of a folder, in bytes.
+func Free(folder string) (uint64, error) {
+	path, err := windows.UTF16PtrFromString(folder)
+	if err != nil {
+		return 0, err
+	}
+	var free uint64
+	err = windows.GetDiskFreeSpaceEx(path, &free, nil, nil)
+	return free, err
+}
+
+// foreign is not known here: rights are inherited from folders.
+func foreign(fs.FileInfo) bool { return false }
