@@ -1,0 +1,72 @@
+// Command hermes-bench measures whole runs of hermes against a model server that
+// answers at once, and beside each the floor program, which makes the same requests
+// and starts the same processes with nothing round them. Both run in turns in the same
+// minutes, so that the ratio holds where the machine is busy.
+//
+// Run it in the checkout: go run ./bench/hermes-bench. Start reading at measure.go; what
+// the packages do inside is measured by their own benchmarks (go test -bench).
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "hermes-bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	hermes := flag.String("hermes", "", "the hermes program to measure; without it one is built from the checkout")
+	scale := flag.Int("scale", 1, "how many times the usual number of runs")
+	markdown := flag.Bool("md", false, "print the table as Markdown")
+	check := flag.Bool("check", false, "end with status 1 when a target is missed")
+	flag.Parse()
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	scratch, err := os.MkdirTemp("", "hermes-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+
+	b, err := newBench(ctx, scratch, *hermes, *scale)
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	rows, err := b.measure(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Print(table(rows, *markdown))
+	if missed := missed(rows); *check && missed > 0 {
+		return fmt.Errorf("%d targets missed", missed)
+	}
+	return nil
+}
+
+// build compiles one program of the checkout, as it is released.
+func build(ctx context.Context, scratch, pkg string) (string, error) {
+	target := filepath.Join(scratch, filepath.Base(pkg))
+	if runtime.GOOS == "windows" {
+		target += ".exe"
+	}
+	cmd := exec.CommandContext(ctx, "go", "build", "-ldflags", "-s -w", "-o", target, pkg)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	cmd.Stderr = os.Stderr
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("build %s (run this in the checkout): %w", pkg, err)
+	}
+	return target, nil
+}
