@@ -28,7 +28,7 @@ type entry struct {
 // next one, so that a start parses nothing that has not changed.
 type memory struct {
 	mu      sync.Mutex
-	entries map[string]entry // by path
+	entries map[string]*entry // by path; what stands in it is not changed any more
 	loaded  bool
 	dirty   bool
 	lock    Lock
@@ -36,11 +36,11 @@ type memory struct {
 }
 
 // entry returns what is known of a file, or reads it. Hold mu.
-func (m *memory) entry(path string, at stamp, read func() ([]byte, error)) entry {
+func (m *memory) entry(path string, at stamp, read func() ([]byte, error)) *entry {
 	if e, ok := m.entries[path]; ok && e.at == at {
 		return e
 	}
-	e := entry{at: at}
+	e := &entry{at: at}
 	raw, err := read()
 	if err == nil {
 		e.meta, _, err = Parse(raw)
@@ -92,7 +92,7 @@ func (m *memory) save(file string, h home.Dir) {
 	}
 }
 
-func encodeIndex(entries map[string]entry) []byte {
+func encodeIndex(entries map[string]*entry) []byte {
 	w := &writer{}
 	w.number(int64(len(entries)))
 	for path, e := range entries {
@@ -121,23 +121,32 @@ func encodeIndex(entries map[string]entry) []byte {
 	return append(append([]byte(indexMark), sum...), w.Bytes()...)
 }
 
-func decodeIndex(raw []byte) (map[string]entry, error) {
+// leastEntry is how many bytes an entry has at least: one for each of its
+// fields.
+const leastEntry = 20
+
+func decodeIndex(raw []byte) (map[string]*entry, error) {
 	rest, ok := bytes.CutPrefix(raw, []byte(indexMark))
 	if !ok || len(rest) < 4 || crc32.ChecksumIEEE(rest[4:]) != binary.LittleEndian.Uint32(rest) {
 		return nil, errBroken
 	}
 	r := &reader{rest: string(rest[4:])}
-	n := r.count()
-	entries := make(map[string]entry, n)
-	for range n {
-		path := r.text()
-		e := entry{at: stamp{r.number(), r.number()}, fault: r.text()}
+	n := min(r.count(), len(r.rest)/leastEntry)
+	entries := make(map[string]*entry, n)
+	all := make([]entry, n) // at once
+	for i := range all {
+		path, e := r.text(), &all[i]
+		e.at = stamp{r.number(), r.number()}
+		e.fault = r.text()
 		for _, s := range e.meta.texts() {
 			*s = r.text()
 		}
 		for _, list := range e.meta.lists() {
-			for range r.count() {
-				*list = append(*list, r.text())
+			if n := r.count(); n > 0 {
+				*list = make([]string, n)
+			}
+			for k := range *list {
+				(*list)[k] = r.text()
 			}
 		}
 		for range r.count() {
@@ -149,12 +158,12 @@ func decodeIndex(raw []byte) (map[string]entry, error) {
 }
 
 // texts and lists are the fields that are stored, in their order.
-func (m *Meta) texts() []*string {
-	return []*string{&m.Name, &m.Description, &m.Version, &m.Author, &m.License, &m.Category}
+func (m *Meta) texts() [6]*string {
+	return [...]*string{&m.Name, &m.Description, &m.Version, &m.Author, &m.License, &m.Category}
 }
 
-func (m *Meta) lists() []*[]string {
-	return []*[]string{
+func (m *Meta) lists() [9]*[]string {
+	return [...]*[]string{
 		&m.Tags, &m.Related, &m.Platforms, &m.RequiresTools, &m.RequiresToolsets, &m.FallbackTools, &m.FallbackToolsets,
 		&m.Credentials, &m.AllowedTools,
 	}
@@ -179,6 +188,15 @@ type reader struct {
 }
 
 func (r *reader) number() int64 {
+	if len(r.rest) > 0 && r.rest[0] < 0x80 { // nearly all are one byte
+		n := uint64(r.rest[0])
+		r.rest = r.rest[1:]
+		return int64(n>>1) ^ -int64(n&1)
+	}
+	return r.long()
+}
+
+func (r *reader) long() int64 {
 	var n uint64
 	for i := 0; i < len(r.rest) && i < binary.MaxVarintLen64; i++ {
 		b := r.rest[i]

@@ -3,9 +3,10 @@ package skill
 import (
 	"context"
 	_ "embed"
-	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 //go:embed index.md
@@ -30,8 +31,9 @@ func (l *Library) Index(ctx context.Context, o Offer) (string, error) {
 	}
 	var b strings.Builder
 	last := "-"
-	for _, it := range items {
-		if l.hidden(it) != "" || !o.suits(it.meta) {
+	for i := range items {
+		it := &items[i]
+		if l.hidden(*it) != "" || !o.suits(&it.meta) {
 			continue
 		}
 		if it.category != last {
@@ -40,9 +42,13 @@ func (l *Library) Index(ctx context.Context, o Offer) (string, error) {
 			if name == "" {
 				name = "other"
 			}
-			fmt.Fprintf(&b, "%s:\n", name)
+			b.WriteString(name + ":\n")
 		}
-		fmt.Fprintf(&b, "- %s: %s\n", it.meta.Name, Short(it.meta.Description))
+		b.WriteString("- ")
+		b.WriteString(it.meta.Name)
+		b.WriteString(": ")
+		b.WriteString(Short(it.meta.Description))
+		b.WriteByte('\n')
 	}
 	if b.Len() == 0 {
 		return "", nil
@@ -52,7 +58,7 @@ func (l *Library) Index(ctx context.Context, o Offer) (string, error) {
 
 // suits reports that a session has what a skill requires, and lacks something
 // of what it stands in for.
-func (o Offer) suits(m Meta) bool {
+func (o Offer) suits(m *Meta) bool {
 	tool := func(name string) bool { return slices.Contains(o.Tools, name) }
 	toolset := func(name string) bool { return o.Has != nil && o.Has(name) }
 	return !slices.ContainsFunc(m.RequiresTools, not(tool)) && !slices.ContainsFunc(m.RequiresToolsets, not(toolset)) &&
@@ -64,9 +70,17 @@ func not(f func(string) bool) func(string) bool { return func(s string) bool { r
 // Short cuts a description for a list: one line, at most 60 characters, with
 // dots where something is missing.
 func Short(description string) string {
-	runes := []rune(strings.Join(strings.Fields(description), " "))
-	if len(runes) <= shown {
-		return string(runes)
+	line := strings.TrimSpace(description)
+	if strings.ContainsFunc(line, func(r rune) bool { return r != ' ' && unicode.IsSpace(r) }) || strings.Contains(line, "  ") {
+		line = strings.Join(strings.Fields(line), " ")
 	}
-	return strings.TrimSpace(string(runes[:shown-3])) + "..."
+	if len(line) <= shown || utf8.RuneCountInString(line) <= shown {
+		return line
+	}
+	at := 0
+	for range shown - 3 {
+		_, size := utf8.DecodeRuneInString(line[at:])
+		at += size
+	}
+	return strings.TrimSpace(line[:at]) + "..."
 }

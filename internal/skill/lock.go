@@ -59,6 +59,12 @@ func (l *Library) readLock() Lock {
 	return lock
 }
 
+// has reports whether a skill of this name was installed.
+func (l Lock) has(name string) bool {
+	_, ok := l.Skills[name]
+	return ok
+}
+
 func loadLock(file string) (Lock, error) {
 	lock := Lock{Version: 1, Skills: map[string]Installed{}}
 	raw, err := os.ReadFile(file)

@@ -222,11 +222,13 @@ func platform(name string) string {
 
 // CheckName says what is wrong with the name of a skill.
 func CheckName(name string) error {
-	if plainSegment(name) && len(name) <= maxName {
+	if validName(name) {
 		return nil
 	}
 	return fmt.Errorf("%q cannot be the name of a skill: use lower-case letters, digits, dot, underscore and hyphen, begin with a letter or digit, at most %d characters", name, maxName)
 }
+
+func validName(name string) bool { return plainSegment(name) && len(name) <= maxName }
 
 // CheckCategory says what is wrong with a category; none is fine.
 func CheckCategory(name string) error {

@@ -81,7 +81,7 @@ func New(c Config) *Library {
 	if c.Around == nil {
 		c.Around = func(_ context.Context, _, _ string, _ []string, write func() error) error { return write() }
 	}
-	l := &Library{cfg: c, memory: &memory{entries: map[string]entry{}}, approve: &atomic.Bool{}}
+	l := &Library{cfg: c, memory: &memory{entries: map[string]*entry{}}, approve: &atomic.Bool{}}
 	l.approve.Store(c.Approve)
 	return l
 }

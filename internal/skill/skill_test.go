@@ -776,27 +776,6 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func BenchmarkIndexCold(b *testing.B) {
-	dir := home.At(filepath.Join(b.TempDir(), "h"))
-	for i := range 500 {
-		name := fmt.Sprintf("skill-%03d", i)
-		at := filepath.Join(dir.Skills(), fmt.Sprintf("cat-%02d", i%20), name)
-		if err := os.MkdirAll(at, 0o700); err != nil {
-			b.Fatal(err)
-		}
-		text := "---\nname: " + name + "\ndescription: Does the thing number " + name + " when somebody asks for it\nmetadata:\n  hermes:\n    tags: [one, two]\n---\n" + strings.Repeat("A line of the body.\n", 60)
-		if err := os.WriteFile(filepath.Join(at, "SKILL.md"), []byte(text), 0o600); err != nil {
-			b.Fatal(err)
-		}
-	}
-	for b.Loop() {
-		l := skill.New(skill.Config{Home: dir, OS: "linux"}) // what a new process does
-		if text, err := l.Index(b.Context(), skill.Offer{}); err != nil || len(text) < 20_000 {
-			b.Fatal(err, len(text))
-		}
-	}
-}
-
 func TestContract(t *testing.T) {
 	t.Parallel()
 	hermestest.RunSkillLibrary(t, func(t *testing.T) hermes.SkillLibrary { return newRig(t, nil) })

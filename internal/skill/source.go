@@ -14,9 +14,9 @@ import (
 	"hermes"
 )
 
-// item is a skill that was found.
+// item is a skill that was found. What it holds is shared: it is read only.
 type item struct {
-	entry
+	*entry
 	source   hermes.SkillSource
 	category string
 	folder   string // on this machine; empty for a bundled one
@@ -44,26 +44,26 @@ func (l *Library) items(ctx context.Context) ([]item, error) {
 	l.memory.mu.Lock()
 	defer l.memory.mu.Unlock()
 	l.memory.load(l.indexFile())
-	var all []item
+	all := make([]item, 0, len(l.memory.entries)+8)
 	for _, folder := range l.projectFolders() {
-		all = append(all, l.walk(folder, hermes.SkillProject)...)
+		all = l.walk(all, folder, hermes.SkillProject)
 	}
-	own := l.walk(l.cfg.Home.Skills(), hermes.SkillUser)
+	before := len(all)
+	all = l.walk(all, l.cfg.Home.Skills(), hermes.SkillUser)
 	lock := l.readLock()
-	for i := range own {
-		if _, ok := lock.Skills[own[i].meta.Name]; ok {
-			own[i].source = hermes.SkillHub
+	for i := range all[before:] {
+		if own := &all[before+i]; lock.has(own.meta.Name) {
+			own.source = hermes.SkillHub
 		}
 	}
-	all = append(all, own...)
 	if l.cfg.CreateDir != "" {
-		all = append(all, l.walk(l.cfg.CreateDir, hermes.SkillUser)...)
+		all = l.walk(all, l.cfg.CreateDir, hermes.SkillUser)
 	}
 	for _, folder := range l.cfg.External {
-		all = append(all, l.walk(folder, hermes.SkillExternal)...)
+		all = l.walk(all, folder, hermes.SkillExternal)
 	}
 	if !l.optedOut() {
-		all = append(all, l.builtin()...)
+		all = l.builtin(all)
 	}
 	l.memory.save(l.indexFile(), l.cfg.Home)
 	return settle(all), nil
@@ -85,53 +85,52 @@ func settle(all []item) []item {
 	return out
 }
 
-// walk finds the skills below a folder: in it, in its folders, and in theirs.
-func (l *Library) walk(folder string, source hermes.SkillSource) []item {
-	return l.descend(folder, "", 0, source)
+// walk adds the skills below a folder: in it, in its folders, and in theirs.
+func (l *Library) walk(to []item, folder string, source hermes.SkillSource) []item {
+	return l.descend(to, folder, "", 0, source)
 }
 
 // depth is how many folders may stand between a source and a skill.
 const depth = 3
 
-func (l *Library) descend(folder, category string, level int, source hermes.SkillSource) []item {
+func (l *Library) descend(to []item, folder, category string, level int, source hermes.SkillSource) []item {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
-		return nil // there is no such source
+		return to // there is no such source
 	}
-	var out []item
 	for _, e := range entries {
 		name := e.Name()
 		if strings.HasPrefix(name, ".") || !e.IsDir() && e.Type()&fs.ModeSymlink == 0 {
 			continue
 		}
 		sub := filepath.Join(folder, name)
-		main := filepath.Join(sub, mainFile)
+		main := sub + string(filepath.Separator) + mainFile
 		st, err := os.Lstat(main)
 		switch {
 		case err == nil && st.Mode().IsRegular():
 			at := stamp{st.ModTime().UnixNano(), st.Size()}
 			en := l.memory.entry(main, at, func() ([]byte, error) { return os.ReadFile(main) })
-			out = append(out, located(en, source, category, name, sub))
+			to = append(to, located(en, source, category, name, sub))
 		case err == nil:
-			out = append(out, located(entry{fault: "its SKILL.md is a link or no file"}, source, category, name, sub))
+			to = append(to, located(&entry{fault: "its SKILL.md is a link or no file"}, source, category, name, sub))
 		case level+1 < depth && e.IsDir():
-			out = append(out, l.descend(sub, cmp.Or(category, name), level+1, source)...)
+			to = l.descend(to, sub, cmp.Or(category, name), level+1, source)
 		}
 	}
-	return out
+	return to
 }
 
 // located places what was read.
-func located(en entry, source hermes.SkillSource, category, name, folder string) item {
-	if CheckName(en.meta.Name) != nil { // a broken one is called like its folder
-		en.meta.Name = name
+func located(en *entry, source hermes.SkillSource, category, name, folder string) item {
+	if !validName(en.meta.Name) { // a broken one is called like its folder
+		broken := *en
+		broken.meta.Name, en = name, &broken
 	}
 	return item{entry: en, source: source, category: cmp.Or(category, en.meta.Category), folder: folder}
 }
 
-// builtin are the skills of the program.
-func (l *Library) builtin() []item {
-	var out []item
+// builtin adds the skills of the program.
+func (l *Library) builtin(to []item) []item {
 	_ = fs.WalkDir(l.cfg.Bundled, ".", func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || d.Name() != mainFile {
 			return nil // an embedded set has no unreadable files
@@ -152,10 +151,10 @@ func (l *Library) builtin() []item {
 			it.category = path.Base(c)
 		}
 		it.bundled = sub
-		out = append(out, it)
+		to = append(to, it)
 		return nil
 	})
-	return out
+	return to
 }
 
 // optedOut reports that the person wants no bundled skills.
@@ -186,5 +185,5 @@ func (l *Library) OptOut(out bool) error {
 func (l *Library) Bundled(name string) bool {
 	l.memory.mu.Lock()
 	defer l.memory.mu.Unlock()
-	return slices.ContainsFunc(l.builtin(), func(it item) bool { return it.meta.Name == name })
+	return slices.ContainsFunc(l.builtin(nil), func(it item) bool { return it.meta.Name == name })
 }

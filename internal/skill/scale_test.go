@@ -1,0 +1,89 @@
+package skill_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"hermes/internal/home"
+	"hermes/internal/skill"
+)
+
+// fill puts so many skills into a home, in twenty categories.
+func fill(tb testing.TB, dir home.Dir, n int) {
+	tb.Helper()
+	for i := range n {
+		name := fmt.Sprintf("skill-%03d", i)
+		at := filepath.Join(dir.Skills(), fmt.Sprintf("cat-%02d", i%20), name)
+		if err := os.MkdirAll(at, 0o700); err != nil {
+			tb.Fatal(err)
+		}
+		text := "---\nname: " + name + "\ndescription: Does the thing number " + name + " when somebody asks for it\nmetadata:\n  hermes:\n    tags: [one, two]\n---\n" + strings.Repeat("A line of the body.\n", 60)
+		if err := os.WriteFile(filepath.Join(at, "SKILL.md"), []byte(text), 0o600); err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
+
+// cold makes the index as a new process does.
+func cold(tb testing.TB, dir home.Dir) {
+	l := skill.New(skill.Config{Home: dir, Bundled: fstest.MapFS{}, OS: "linux"})
+	if text, err := l.Index(tb.Context(), skill.Offer{}); err != nil || text == "" {
+		tb.Fatal(err, text)
+	}
+}
+
+// least is the shortest of some runs.
+func least(runs int, f func()) time.Duration {
+	var best time.Duration
+	for i := range runs {
+		began := time.Now()
+		f()
+		if took := time.Since(began); i == 0 || took < best {
+			best = took
+		}
+	}
+	return best
+}
+
+// TestAStartWithManySkillsIsCheap holds what makes a cold start fast: nothing
+// is parsed again, few things are made for each skill, and ten times the
+// skills take about ten times as long. Times are compared with each other
+// only.
+func TestAStartWithManySkillsIsCheap(t *testing.T) {
+	few, many := home.At(filepath.Join(t.TempDir(), "h")), home.At(filepath.Join(t.TempDir(), "h"))
+	fill(t, few, 100)
+	fill(t, many, 1000)
+	began := time.Now()
+	cold(t, many) // reads and parses all, and leaves the index
+	parsing := time.Since(began)
+	cold(t, few)
+
+	small, large := least(7, func() { cold(t, few) }), least(7, func() { cold(t, many) })
+	if large > parsing/2 {
+		t.Errorf("%v with the index of an earlier process, %v without: it does not help", large, parsing)
+	}
+	if large > 40*small {
+		t.Errorf("1,000 skills take %v, 100 take %v: more than 40 times as long", large, small)
+	}
+	if made := testing.AllocsPerRun(5, func() { cold(t, many) }) / 1000; made > 10 {
+		t.Errorf("%.1f things are made for each skill, at most 10", made)
+	}
+}
+
+// BenchmarkIndexCold is the index of 500 skills and the bundled ones in a new
+// process.
+func BenchmarkIndexCold(b *testing.B) {
+	dir := home.At(filepath.Join(b.TempDir(), "h"))
+	fill(b, dir, 500)
+	for b.Loop() {
+		l := skill.New(skill.Config{Home: dir, OS: "linux"})
+		if text, err := l.Index(b.Context(), skill.Offer{}); err != nil || len(text) < 20_000 {
+			b.Fatal(err, len(text))
+		}
+	}
+}
