@@ -2,6 +2,7 @@ package environment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -76,6 +77,14 @@ func (t *terminal) Start(cmd *exec.Cmd) error {
 		return u.Slave().Close()
 	}
 	return nil
+}
+
+// Control lets the process look at our side of the terminal.
+func (t *terminal) Control(look func(fd uintptr)) error {
+	if c, ok := t.Pty.(interface{ Control(func(uintptr)) error }); ok {
+		return c.Control(look)
+	}
+	return errors.ErrUnsupported
 }
 
 func (t *terminal) Read(p []byte) (int, error) {

@@ -8,10 +8,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
-	"time"
 
 	"hermes"
 	"hermes/hermestest"
@@ -152,11 +153,20 @@ func TestServerStartedByACommandGoesOnUntilClose(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	other := mustLocal(t, environment.LocalConfig{})
-	got := output(t, other, "ps -o stat= -p "+pid+" 2>/dev/null || true")
-	if got != "" && !strings.HasPrefix(got, "Z") {
-		t.Errorf("it outlived the environment: %q", got)
+	number, err := strconv.Atoi(pid)
+	if err != nil {
+		t.Fatal(err)
 	}
+	if lives(number) {
+		t.Error("it outlived the environment")
+	}
+}
+
+// lives reports whether a process has the pid and is no zombie that only
+// waits for init.
+func lives(pid int) bool {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	return syscall.Kill(pid, 0) == nil && (err != nil || !strings.Contains(string(stat), ") Z "))
 }
 
 func TestManyCommandsAtOnce(t *testing.T) {
@@ -223,13 +233,34 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
+// deadline is a context whose time is over when a test says so.
+type deadline struct {
+	context.Context
+	over chan struct{}
+	once sync.Once
+}
+
+func (d *deadline) Done() <-chan struct{} { return d.over }
+
+func (d *deadline) Err() error {
+	select {
+	case <-d.over:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
+}
+
 func TestDeadlineIsToldAsTheCause(t *testing.T) {
 	t.Parallel()
 	l := mustLocal(t, environment.LocalConfig{})
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
 	var out bytes.Buffer
-	_, err := l.Exec(ctx, hermes.Command{Line: "echo before; cd /; sleep 300", Stdout: &out, Keep: true})
+	ctx := &deadline{Context: t.Context(), over: make(chan struct{})}
+	w := writerFunc(func(p []byte) (int, error) {
+		defer ctx.once.Do(func() { close(ctx.over) })
+		return out.Write(p)
+	})
+	_, err := l.Exec(ctx, hermes.Command{Line: "echo before; cd /; sleep 300", Stdout: w, Keep: true})
 	if !errors.Is(err, context.DeadlineExceeded) || out.String() != "before\n" {
 		t.Errorf("error %v, output %q", err, out.String())
 	}

@@ -31,6 +31,9 @@ const (
 // inputWait is how long Input waits for a child that does not read.
 const inputWait = 5 * time.Second
 
+// forceWait is how long Kill waits for a group after its forced end.
+const forceWait = 10 * time.Second
+
 // ErrInputClosed means that the child has no open standard input to write to.
 var ErrInputClosed = errors.New("the standard input of the process is closed")
 
@@ -284,7 +287,7 @@ func (p *Process) Kill() error {
 		deadline := time.Now().Add(p.grace)
 		for !p.reaped() || p.group.leftover() {
 			if time.Now().After(deadline) {
-				p.group.signal(true)
+				p.force()
 				break
 			}
 			p.pause()
@@ -293,6 +296,16 @@ func (p *Process) Kill() error {
 	})
 	<-p.ended
 	return nil
+}
+
+// force ends the group by force and waits until it is gone. What the kernel
+// itself holds back, such as a read from a dead disk, is left behind.
+func (p *Process) force() {
+	p.group.signal(true)
+	<-p.exited
+	for deadline := time.Now().Add(forceWait); p.group.leftover() && time.Now().Before(deadline); {
+		p.pause()
+	}
 }
 
 func (p *Process) reaped() bool {

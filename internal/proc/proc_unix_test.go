@@ -51,11 +51,15 @@ func mustStart(t *testing.T, ctx context.Context, c proc.Command) *proc.Process 
 	return p
 }
 
+// patience is how many hundredths of a second a test waits for what must
+// happen: on a loaded machine a shell may need many seconds to say a word.
+const patience = 6000
+
 // gone waits until no process has the pid, or only a zombie that init will
 // collect.
 func gone(t *testing.T, pid int) {
 	t.Helper()
-	for range 500 {
+	for range patience {
 		if syscall.Kill(pid, 0) != nil {
 			return
 		}
@@ -71,7 +75,7 @@ func gone(t *testing.T, pid int) {
 // firstLine waits for a line of output, such as a pid that was echoed.
 func firstLine(t *testing.T, b *buffer) string {
 	t.Helper()
-	for range 500 {
+	for range patience {
 		if line, _, ok := strings.Cut(b.String(), "\n"); ok {
 			return line
 		}
@@ -122,25 +126,21 @@ func TestSeparateStreamsAndInput(t *testing.T) {
 func TestGrandchildThatHoldsTheOutputDoesNotHangTheWait(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{
-		"sleep 60 & echo started",
-		"(sleep 60 &) ; echo started",
-		"nohup sleep 60 & echo started",
+		"sleep 3000 & echo started",
+		"(sleep 3000 &) ; echo started",
+		"nohup sleep 3000 & echo started",
 	} {
 		var out buffer
 		c := sh(line)
 		c.Stdout, c.Stderr = &out, &out
 		p := mustStart(t, t.Context(), c)
-		begin := time.Now()
 		if _, err := p.Wait(t.Context()); err != nil {
 			t.Fatal(err)
-		}
-		if took := time.Since(begin); took > 5*time.Second {
-			t.Errorf("%s: waited %v", line, took)
 		}
 		if !strings.Contains(out.String(), "started") {
 			t.Errorf("%s: output %q", line, out.String())
 		}
-		if !p.Left() {
+		if !p.Left() { // nor was its end waited for
 			t.Errorf("%s: the grandchild was not seen", line)
 		}
 		p.Close()
@@ -152,16 +152,20 @@ func TestGrandchildThatHoldsTheOutputDoesNotHangTheWait(t *testing.T) {
 
 func TestDetachedGrandchildIsNotStoppedByABrokenPipe(t *testing.T) {
 	t.Parallel()
-	mark := t.TempDir() + "/mark"
+	dir := t.TempDir()
+	mark := dir + "/mark"
 	var out buffer
-	c := sh(`(sleep 0.5; echo late; echo later; touch "$MARK") & echo pid`)
-	c.Env = append(c.Env, "MARK="+mark)
+	c := sh(`(while [ ! -e "$DIR/go" ]; do sleep 0.05; done; echo late; echo later; touch "$DIR/mark") & echo pid`)
+	c.Env = append(c.Env, "DIR="+dir)
 	c.Stdout = &out
 	p := mustStart(t, t.Context(), c)
 	if _, err := p.Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for range 500 {
+	if err := os.WriteFile(dir+"/go", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range patience {
 		if _, err := os.Stat(mark); err == nil {
 			break
 		}
@@ -178,12 +182,12 @@ func TestDetachedGrandchildIsNotStoppedByABrokenPipe(t *testing.T) {
 func TestContextEndsTheWholeGroup(t *testing.T) {
 	t.Parallel()
 	for name, line := range map[string]string{
-		"plain":          "sleep 60 & echo $!; wait",
+		"plain":          "sleep 3000 & echo $!; wait",
 		"ignores TERM":   "trap '' TERM; sh -c 'trap \"\" TERM; while :; do sleep 1; done' & echo $!; wait; wait",
-		"stopped":        "sleep 60 & echo $!; kill -STOP $!; wait",
-		"nested in sh":   "sh -c 'sleep 60 & echo $!; wait'",
-		"child forgot":   "(sleep 60 & echo $!; wait) & wait",
-		"piped together": "sleep 60 | sleep 60 & echo $!; wait",
+		"stopped":        "sleep 3000 & echo $!; kill -STOP $!; wait",
+		"nested in sh":   "sh -c 'sleep 3000 & echo $!; wait'",
+		"child forgot":   "(sleep 3000 & echo $!; wait) & wait",
+		"piped together": "sleep 3000 | sleep 3000 & echo $!; wait",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -219,7 +223,7 @@ func TestKillReachesThoseWhoLeftTheGroup(t *testing.T) {
 		t.Skip("needs setsid")
 	}
 	var out buffer
-	c := sh("setsid sh -c 'echo $$; exec sleep 60' & wait")
+	c := sh("setsid sh -c 'echo $$; exec sleep 3000' & wait")
 	c.Stdout = &out
 	p := mustStart(t, t.Context(), c)
 	pid, err := strconv.Atoi(firstLine(t, &out))
@@ -232,12 +236,40 @@ func TestKillReachesThoseWhoLeftTheGroup(t *testing.T) {
 	gone(t, pid)
 }
 
+// held is a writer that takes its time.
+type held struct {
+	buffer
+	wait chan struct{}
+}
+
+func (h *held) Write(p []byte) (int, error) {
+	<-h.wait
+	return h.buffer.Write(p)
+}
+
+// A machine under load may let the reader of an output sleep for longer than
+// the quiet time: what a child has written is delivered all the same.
+func TestOutputIsWholeHoweverLateItIsRead(t *testing.T) {
+	t.Parallel()
+	out := &held{wait: make(chan struct{})}
+	c := sh("echo one; exec seq 100000")
+	c.Stdout, c.Drain = out, time.Nanosecond
+	p := mustStart(t, t.Context(), c)
+	time.AfterFunc(50*time.Millisecond, func() { close(out.wait) })
+	if _, err := p.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := out.String(); !strings.HasSuffix(got, "\n100000\n") {
+		t.Errorf("%d bytes, ending in %q", len(got), got[max(0, len(got)-20):])
+	}
+}
+
 func TestRunReturnsTheCause(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("enough")
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, cause)
 	defer cancel()
-	if _, err := proc.Run(ctx, sh("sleep 60")); !errors.Is(err, cause) {
+	if _, err := proc.Run(ctx, sh("sleep 3000")); !errors.Is(err, cause) {
 		t.Errorf("error %v", err)
 	}
 }
