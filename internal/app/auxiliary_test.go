@@ -74,7 +74,7 @@ func titleOf(t *testing.T, home, source string, env map[string]string) string {
 					return ""
 				}
 			}
-		case <-time.After(10 * time.Second):
+		case <-time.After(2 * time.Minute):
 			t.Fatal("no title")
 		}
 	}

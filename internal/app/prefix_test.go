@@ -104,7 +104,7 @@ func turn(t *testing.T, s *session.Session, text string, pause *pausing) hermes.
 				}
 				return done
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(2 * time.Minute):
 			t.Fatal("the turn does not end")
 		}
 	}

@@ -128,7 +128,7 @@ func FuzzRepair(f *testing.F) {
 		if how == jsonrepair.Mended && utf8.Valid(in) {
 			sameStrings(t, in, got)
 		}
-		if took := time.Since(start); took > time.Second {
+		if took := time.Since(start); took > time.Minute {
 			t.Fatalf("took %v for %d bytes", took, len(in))
 		}
 	})

@@ -19,7 +19,7 @@ func FuzzReplace(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content, old, new string, all bool) {
 		begin := time.Now()
 		got, err := patch.Replace(content, old, new, all)
-		if took := time.Since(begin); took > 5*time.Second {
+		if took := time.Since(begin); took > time.Minute {
 			t.Fatalf("took %v for %d bytes", took, len(content)+len(old)+len(new))
 		}
 		if err != nil {

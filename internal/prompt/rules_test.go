@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"hermes/internal/prompt"
 )
@@ -107,16 +107,16 @@ func TestLongFilesAreCutInTheMiddle(t *testing.T) {
 
 func TestASlowFileSystemDoesNotHoldTheSession(t *testing.T) {
 	t.Parallel()
-	in := ordinary()
-	in.ReadTimeout = time.Millisecond
-	files := tree{
-		files: map[string]string{"/home/ada/project/AGENTS.md": "agents"},
-		hang:  map[string]bool{"/home/ada/project/AGENTS.md": true},
-	}
-	p := prompt.Build(t.Context(), in, files)
-	if got := section(p, "project"); got != "" || len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "AGENTS.md was not read") {
-		t.Errorf("got %q, warnings %q", got, p.Warnings)
-	}
+	synctest.Test(t, func(t *testing.T) { // whose clock goes on only when all wait
+		files := tree{
+			files: map[string]string{"/home/ada/project/AGENTS.md": "agents"},
+			hang:  map[string]bool{"/home/ada/project/AGENTS.md": true},
+		}
+		p := prompt.Build(t.Context(), ordinary(), files)
+		if got := section(p, "project"); got != "" || len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "AGENTS.md was not read") {
+			t.Errorf("got %q, warnings %q", got, p.Warnings)
+		}
+	})
 }
 
 func TestDiskReads(t *testing.T) {

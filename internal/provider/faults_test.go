@@ -153,7 +153,7 @@ func TestEachFaultIsWithstood(t *testing.T) {
 					}
 					stale := time.Minute
 					if f.Slow {
-						stale = 500 * time.Millisecond
+						stale = 2 * time.Second
 					}
 					server.Plan(f)
 					m := onion(t, server, path, stale, s.keys, s.more)

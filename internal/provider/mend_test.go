@@ -2,6 +2,7 @@ package provider_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"image"
@@ -10,9 +11,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync/atomic"
+
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -272,24 +273,34 @@ func TestAnswersThatAreNoneAreAskedAgain(t *testing.T) {
 	}
 }
 
-// TestEndpointsThatStandStillAreNotAskedForEver counts answers that stall.
+// TestEndpointsThatStandStillAreNotAskedForEver counts answers that stall. The
+// service answers without a network, in a bubble whose clock goes on only when
+// all wait.
 func TestEndpointsThatStandStillAreNotAskedForEver(t *testing.T) {
 	t.Parallel()
-	var asked atomic.Int64
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		if asked.Add(1) == 7 {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		service := serviceFunc(func(r *http.Request) (*http.Response, error) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			if asked++; asked < 7 {
+				<-r.Context().Done()
+				return nil, context.Cause(r.Context())
+			}
+			w := httptest.NewRecorder()
 			says("ok")(w, r)
-			return
+			return w.Result(), nil
+		})
+		c, _ := patient(t, "http://box.test", func(cfg *provider.Config) { cfg.Client = &http.Client{Transport: service} })
+		for _, want := range []int{4, 5, 6, 7} { // four tries, then one, one, and one that answers
+			_, _, err := told(t, c)
+			if asked != want || (err == nil) != (want == 7) {
+				t.Errorf("asked %d times, want %d; %v", asked, want, err)
+			}
 		}
-		<-r.Context().Done()
-	}))
-	t.Cleanup(srv.Close)
-	c, _ := patient(t, srv.URL, func(cfg *provider.Config) { cfg.Timeouts.Stale = 400 * time.Millisecond })
-	for _, want := range []int64{4, 5, 6, 7} { // four tries, then one, one, and one that answers
-		_, _, err := told(t, c)
-		if n := asked.Load(); n != want || (err == nil) != (want == 7) {
-			t.Errorf("asked %d times, want %d; %v", n, want, err)
-		}
-	}
+	})
 }
+
+// serviceFunc is a service without a network.
+type serviceFunc func(*http.Request) (*http.Response, error)
+
+func (f serviceFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -143,7 +143,7 @@ func until[E hermes.Event](e *ear) E {
 			if want, ok := got.(E); ok {
 				return want
 			}
-		case <-time.After(10 * time.Second):
+		case <-time.After(2 * time.Minute):
 			var zero E
 			e.t.Fatalf("no %T came; heard %v", zero, e.heard)
 		}

@@ -42,6 +42,9 @@ func TestBackgroundProcessFromStartToEnd(t *testing.T) {
 	if a.ID == "" || a.PID == 0 || a.Status != "running" {
 		t.Fatalf("started as %+v", a)
 	}
+	for !strings.Contains(b.process("log", a.ID, nil).Output, "hello") { // which takes nothing from the next look
+		<-time.After(5 * time.Millisecond)
+	}
 	if r := b.process("wait", a.ID, map[string]any{"timeout": 1}); r.Status != "timeout" || r.Output != "hello\n" {
 		t.Errorf("wait: %+v", r)
 	}
@@ -101,7 +104,8 @@ func TestKillEndsTheProcessWithItsChildren(t *testing.T) {
 	t.Parallel()
 	b := mustBench(t, terminal.Config{})
 	id := b.start("sleep 300 & sleep 300", map[string]any{"notify_on_complete": true}).ID
-	if r := b.process("kill", id, nil); r.Status != "killed" || code(r) != 143 {
+	// A shell that a loaded machine does not let act on the gentle signal is ended by force.
+	if r := b.process("kill", id, nil); r.Status != "killed" || code(r) != 143 && code(r) != 137 {
 		t.Errorf("kill: %+v", r)
 	}
 	if n := b.notices(); len(n) != 0 {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -231,7 +232,7 @@ func TestWrongArgumentsAreToldWithAWayOut(t *testing.T) {
 		"a folder's name may":   {"command": "ls", "workdir": "/tmp\nls"},
 		"does not exist":        {"command": "ls", "workdir": "/no/such/folder"},
 		"session_id is missing": {"action": "poll"},
-		"unknown":               {"action": "dance", "session_id": b.start("sleep 60", nil).ID},
+		"unknown":               {"action": "dance", "session_id": b.start("sleep 3000", nil).ID},
 	} {
 		tool := "terminal"
 		if arguments["action"] != nil {
@@ -246,8 +247,12 @@ func TestWrongArgumentsAreToldWithAWayOut(t *testing.T) {
 func TestTimeoutKeepsWhatWasPrinted(t *testing.T) {
 	t.Parallel()
 	b := mustBench(t, terminal.Config{})
-	a := b.must("terminal", map[string]any{"command": "echo before; sleep 300 & sleep 300", "timeout": 1})
-	if a.Output != "before\n" || code(a) != 124 || !a.failed || !strings.Contains(a.Error, "1 seconds") || !strings.Contains(a.Error, "background=true") {
+	var a answer
+	for timeout := 1; timeout < 100 && a.Output == ""; timeout *= 3 { // until the shell had the time to say something
+		a = b.must("terminal", map[string]any{"command": "echo before; sleep 300 & sleep 300", "timeout": timeout})
+		a.Error = strings.Replace(a.Error, fmt.Sprint(timeout, " seconds"), "the seconds given", 1)
+	}
+	if a.Output != "before\n" || code(a) != 124 || !a.failed || !strings.Contains(a.Error, "the seconds given") || !strings.Contains(a.Error, "background=true") {
 		t.Errorf("got %+v", a)
 	}
 }
@@ -314,7 +319,7 @@ func TestGigabyteOfOutputStaysFlat(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	a := b.run("yes 0123456789012345678901234567890123456789 | head -c 1000000000")
+	a := b.must("terminal", map[string]any{"command": "yes 0123456789012345678901234567890123456789 | head -c 1000000000", "timeout": 600})
 	runtime.ReadMemStats(&after)
 	if code(a) != 0 || len(a.Output) > 60_000 {
 		t.Errorf("code %d, %d bytes", code(a), len(a.Output))
@@ -373,7 +378,7 @@ func TestReviewsNameThePatterns(t *testing.T) {
 	t.Parallel()
 	b := mustBench(t, terminal.Config{Home: "/home/ada", Hermes: "/home/ada/.hermes"})
 	shell := b.start("bash", nil).ID
-	python := b.start("sleep 60; python3 -i", nil).ID
+	python := b.start("sleep 3000; python3 -i", nil).ID
 	for _, c := range []struct {
 		tool      string
 		arguments map[string]any
