@@ -42,9 +42,12 @@ type client struct {
 	messages []message
 	ran      []string                                    // tools in the order of their calls
 	answer   func(tool, arguments string) (string, bool) // replaces a tool's result; may be nil
+	kept     kept                                        // what outlives a session
 }
 
-func allTools() []string { return append(demo.Needed(), "todo") }
+func allTools() []string {
+	return append(demo.Needed(), "todo", "memory", "skill_manage", "skill_view", "session_search")
+}
 
 // ask makes one request and appends the answer.
 func (c *client) ask(ctx context.Context) (message, error) {
@@ -120,6 +123,9 @@ func (c *client) run(call call) string {
 	if err := json.Unmarshal([]byte(call.Function.Arguments), &in); err != nil {
 		return "error: " + err.Error()
 	}
+	if text, ok := c.kept.run(call); ok {
+		return text
+	}
 	switch call.Function.Name {
 	case "terminal":
 		return c.shell(in.Command)
@@ -147,11 +153,15 @@ func (c *client) shell(command string) string {
 	return fmt.Sprint(string(text), err)
 }
 
-// Run makes the client a Runner.
-func (c *client) Run(ctx context.Context, task demo.Task) (string, error) {
-	c.dir, c.url = task.Dir, task.BaseURL
-	_, err := c.turn(ctx, task.Prompt)
-	return "20261120-demo", err
+// Run makes the client a Runner that begins a new session.
+func (c *client) Run(ctx context.Context, task demo.Task) (demo.Answer, error) {
+	c.dir, c.url, c.messages = task.Dir, task.BaseURL, nil
+	if prompt := c.kept.prompt(); prompt != "" {
+		c.messages = append(c.messages, message{Role: "system", Content: prompt})
+	}
+	text, err := c.turn(ctx, task.Prompt)
+	c.kept.sessions = append(c.kept.sessions, text)
+	return demo.Answer{Session: fmt.Sprint("20261120-demo-", len(c.kept.sessions)), Text: text}, err
 }
 
 func needShell(t *testing.T) {
@@ -164,7 +174,7 @@ func needShell(t *testing.T) {
 	}
 }
 
-func TestDemoMendsTheProject(t *testing.T) {
+func TestDemoMendsTheProjectAndRemembers(t *testing.T) {
 	needShell(t)
 	t.Setenv("TMPDIR", t.TempDir())
 	agent := &client{tools: allTools()}
@@ -172,25 +182,92 @@ func TestDemoMendsTheProject(t *testing.T) {
 	if err := demo.Run(t.Context(), agent, &out, demo.Options{Fast: true}); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
-	want := "todo terminal todo search_files read_file patch todo terminal patch terminal todo terminal"
+	want := "todo terminal todo search_files read_file patch todo terminal patch terminal todo terminal memory skill_manage " +
+		"skill_view session_search session_search terminal terminal"
 	if got := strings.Join(agent.ran, " "); got != want {
 		t.Errorf("tools:\n got %s\nwant %s", got, want)
 	}
-	last := agent.messages[len(agent.messages)-1].Content
-	if !strings.Contains(last, "All 6 tests pass") {
-		t.Errorf("last words: %q", last)
+	if got := agent.kept.sessions[0]; !strings.Contains(got, "All 6 tests pass") {
+		t.Errorf("last words of the first session: %q", got)
+	}
+	last := agent.kept.sessions[1]
+	for _, want := range []string{"20261120-demo-1", "> 1. `count_errors` compared", "> 2. `error_rate` divided", "all 6 tests passed", "rate of 0 percent"} {
+		if !strings.Contains(last, want) {
+			t.Errorf("the last words of the second session lack %q: %q", want, last)
+		}
 	}
 	if got := agent.shell("sh tests/run.sh"); !strings.Contains(got, "all 6 tests passed") {
 		t.Errorf("after the demo the project's tests say:\n%s", got)
 	}
+	diff, err := demo.Diff(agent.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"-\t\tif [ \"$status\" -gt 400 ]; then", "+\t\tif [ \"$status\" -ge 400 ]; then", "+\tif [ \"$total\" -eq 0 ]; then"} {
+		if !strings.Contains(diff, want) {
+			t.Errorf("the project lacks the change %q:\n%s", want, diff)
+		}
+	}
+	shown := strings.Join(strings.Fields(out.String()), " ") // whatever the width is
 	for _, want := range []string{
-		"The model is scripted", demo.Prompt, agent.dir,
-		"-\t\tif [ \"$status\" -gt 400 ]; then", "+\t\tif [ \"$status\" -ge 400 ]; then", "+\tif [ \"$total\" -eq 0 ]; then",
-		"hermes sessions show 20261120-demo", "hermes sessions search", "hermes --resume 20261120-demo",
+		"The model is scripted", demo.Prompt, demo.Again, filepath.Dir(agent.dir), "lib/stats.sh, 5 lines added, 1 removed",
+		"HERMES_HOME=" + filepath.Join(filepath.Dir(agent.dir), "home"),
+		"hermes sessions show 20261120-demo-1", "hermes sessions search", "hermes memory list", "hermes skills show mend-failing-tests",
 		"OPENAI_BASE_URL", "OPENROUTER_API_KEY", "hermes model",
 	} {
-		if !strings.Contains(out.String(), want) {
+		if !strings.Contains(shown, want) {
 			t.Errorf("the demo does not show %q:\n%s", want, out.String())
+		}
+	}
+}
+
+// TestDemoFailsWhereNothingIsRemembered takes away, one after another, what the second session lives
+// on: the script must not know it by heart.
+func TestDemoFailsWhereNothingIsRemembered(t *testing.T) {
+	needShell(t)
+	t.Setenv("TMPDIR", t.TempDir())
+	refuse := func(tool string) func(*client) {
+		return func(c *client) {
+			c.answer = func(name, _ string) (string, bool) { return `{"error":"no"}`, name == tool }
+		}
+	}
+	for _, tt := range []struct {
+		name string
+		lose func(c *client)
+		says string
+	}{
+		{"the prompt has no memory", func(c *client) { c.kept.noMemory = true }, "a note on this project"},
+		{"the prompt lists no skill", func(c *client) { c.kept.noSkills = true }, "a skill for failing tests"},
+		{"the skill cannot be loaded", refuse("skill_view"), "the steps of the skill"},
+		{"the search finds nothing", refuse("session_search"), "did not go as my script expects"},
+		{"memory does not keep", func(c *client) { c.kept.deaf = "memory" }, "a note on this project"},
+		{"the skill is not kept", func(c *client) { c.kept.deaf = "skill_manage" }, "a skill for failing tests"},
+	} {
+		agent := &client{tools: allTools()}
+		tt.lose(agent)
+		err := demo.Run(t.Context(), agent, io.Discard, demo.Options{Fast: true})
+		if err == nil || !strings.Contains(err.Error(), "did not find what the first has kept") {
+			t.Errorf("%s: got %v", tt.name, err)
+			continue
+		}
+		if got := agent.kept.sessions[1]; !strings.Contains(got, tt.says) {
+			t.Errorf("%s: the model says %q, want %q in it", tt.name, got, tt.says)
+		}
+	}
+}
+
+func TestNarrowTerminalIsNotOverrun(t *testing.T) {
+	needShell(t)
+	t.Setenv("TMPDIR", "/tmp") // a short path, so that it is the text that is measured
+	var out bytes.Buffer
+	agent := &client{tools: allTools()}
+	if err := demo.Run(t.Context(), agent, &out, demo.Options{Fast: true, Width: 52}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(filepath.Dir(agent.dir)) })
+	for line := range strings.Lines(out.String()) {
+		if n := len([]rune(line)); n > 52 && !strings.HasPrefix(line, "  ") {
+			t.Errorf("%d cells: %q", n, line)
 		}
 	}
 }

@@ -2,13 +2,14 @@ package demo
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"hermes/internal/chatserver"
 )
 
 // mostSteps bounds the steps between two messages of the person: a client whose tools do something
-// else must not go round for ever. The script needs eight.
+// else must not go round for ever. The script needs nine.
 const mostSteps = 16
 
 // scene is what the messages of a request say about how far the script has come.
@@ -25,13 +26,14 @@ type scene struct {
 // decide is the scripted model: a function of the request alone.
 func decide(r *chatserver.Request) (chatserver.Answer, error) {
 	s := read(r)
+	a, known := s.act()
 	switch {
-	case !playable(r):
-		return chatserver.Answer{Text: aside(r, s)}, nil
-	case s.step == "" && !strings.Contains(strings.ToLower(s.prompt), "test"):
+	case len(r.Tools) > 0 && !known:
 		return chatserver.Answer{Text: invitation}, nil
+	case !known || !playable(r, a):
+		return chatserver.Answer{Text: aside(r, s, a)}, nil
 	case s.step == "":
-		return ask(r, s, Scenario()[0]), nil
+		return ask(r, s, a.script[0]), nil
 	case s.spoken && next(s) == "end":
 		return chatserver.Answer{Text: epilogue}, nil
 	case s.waiting || s.spoken:
@@ -41,11 +43,22 @@ func decide(r *chatserver.Request) (chatserver.Answer, error) {
 	name := next(s)
 	switch {
 	case name == "end":
-		return chatserver.Answer{Text: closing}, nil
+		return say(r, s, step(s.step).Close), nil
 	case name == "" || s.since >= mostSteps:
 		return chatserver.Answer{Text: lost(s)}, nil
 	}
 	return ask(r, s, step(name)), nil
+}
+
+// act finds the act that is played: the one of the last step, or the one that the person begins.
+func (s scene) act() (act, bool) {
+	prompt := strings.ToLower(s.prompt)
+	for _, a := range acts() {
+		if s.step == "" && strings.Contains(prompt, a.cue) || slices.ContainsFunc(a.script, func(st Step) bool { return st.Name == s.step }) {
+			return a, true
+		}
+	}
+	return act{}, false
 }
 
 // read finds the last step of the script in the messages, and what happened since.
@@ -95,20 +108,13 @@ func step(name string) Step {
 // next names the step that the results lead to, "end" after the last one, and "" when they are
 // none that the script knows.
 func next(s scene) string {
-	steps := Scenario()
-	for i, st := range steps {
-		if st.Name != s.step {
-			continue
-		}
-		if len(st.Then) == 0 {
-			return steps[i+1].Name
-		}
-		for _, o := range st.Then {
-			for _, text := range s.results {
-				if strings.Contains(text, o.Seen) {
-					return o.Then
-				}
-			}
+	st := step(s.step)
+	if len(st.Then) == 0 {
+		return following(st.Name).Name
+	}
+	for _, o := range st.Then {
+		if slices.ContainsFunc(s.results, func(text string) bool { return strings.Contains(text, o.Seen) }) {
+			return o.Then
 		}
 	}
 	return ""
@@ -116,29 +122,57 @@ func next(s scene) string {
 
 // ask turns a step into an answer, without the calls that the client cannot do.
 func ask(r *chatserver.Request, s scene, st Step) chatserver.Answer {
-	a := chatserver.Answer{Reasoning: st.Think, Text: st.Say}
+	known := gather(r)
+	text, missing := known.fill(st.Say)
+	if missing != "" {
+		return chatserver.Answer{Text: unknown(missing)}
+	}
+	a := chatserver.Answer{Reasoning: st.Think, Text: text}
 	for _, m := range st.Calls {
 		if !r.Offers(m.Tool) {
 			continue
 		}
+		arguments, missing := known.fillJSON(m.Arguments)
+		if missing != "" {
+			return chatserver.Answer{Text: unknown(missing)}
+		}
 		a.Calls = append(a.Calls, chatserver.Call{
 			ID:       fmt.Sprintf("call_%s_%d_%d", st.Name, s.asked+1, len(a.Calls)+1),
 			Type:     "function",
-			Function: chatserver.Function{Name: m.Tool, Arguments: m.Arguments},
+			Function: chatserver.Function{Name: m.Tool, Arguments: arguments},
 		})
 	}
-	if len(a.Calls) == 0 { // the plan alone, for a client without todo
-		return ask(r, s, step("test1"))
+	switch {
+	case len(a.Calls) > 0:
+		return a
+	case st.Close != "": // what to keep, for a client that keeps nothing
+		return say(r, s, st.Close)
 	}
-	return a
+	return ask(r, s, following(st.Name)) // the plan, for a client without todo
 }
 
-// playable reports whether the client offers what the script needs.
-func playable(r *chatserver.Request) bool {
-	for _, tool := range Needed() {
-		if !r.Offers(tool) {
-			return false
+// say ends an act with these words.
+func say(r *chatserver.Request, s scene, words string) chatserver.Answer {
+	text, missing := gather(r).fill(words)
+	if missing != "" {
+		text = unknown(missing)
+	}
+	return chatserver.Answer{Text: text}
+}
+
+// following is the step after the one with this name; the zero Step after the last of an act.
+func following(name string) Step {
+	for _, a := range acts() {
+		for i, st := range a.script[:len(a.script)-1] {
+			if st.Name == name {
+				return a.script[i+1]
+			}
 		}
 	}
-	return true
+	return Step{}
+}
+
+// playable reports whether the client offers what an act needs.
+func playable(r *chatserver.Request, a act) bool {
+	return !slices.ContainsFunc(a.needs, func(tool string) bool { return !r.Offers(tool) })
 }

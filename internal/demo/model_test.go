@@ -51,7 +51,7 @@ func TestClientWithoutTodoPlaysToo(t *testing.T) {
 // calls as an agent does after an interruption, and lets the person say "go on".
 func TestEveryInterruptionSurvives(t *testing.T) {
 	t.Parallel()
-	for after := 1; after <= 8; after++ {
+	for after := 1; after <= 9; after++ {
 		c := serve(t)
 		c.messages = []message{{Role: "user", Content: demo.Prompt}}
 		for n := 1; n <= after; n++ {

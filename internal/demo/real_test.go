@@ -15,7 +15,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"hermes"
 	"hermes/internal/demo"
+	"hermes/internal/store/sqlite"
 )
 
 // scratch holds the built program; TestMain takes it away.
@@ -46,6 +48,7 @@ var program = sync.OnceValues(func() (string, error) {
 // person is somebody with an empty home and the program.
 type person struct {
 	path string
+	home string // of Hermes
 	dir  string
 	env  []string
 }
@@ -61,7 +64,7 @@ func newPerson(t *testing.T, more ...string) person {
 		t.Fatal(err)
 	}
 	home := t.TempDir()
-	return person{path: path, dir: t.TempDir(), env: append([]string{
+	return person{path: path, home: home + "/.hermes", dir: t.TempDir(), env: append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "HERMES_HOME=" + home + "/.hermes",
 		"TMPDIR=" + t.TempDir(), "TERM=dumb", "NO_PROXY=127.0.0.1",
 	}, more...)}
@@ -86,24 +89,68 @@ func (p person) mustRun(t *testing.T, args ...string) string {
 
 var sessionID = regexp.MustCompile(`\b\d{8}_\d{6}_[0-9a-f]{6}\b`)
 
+// TestRealAgentPlaysTheDemo looks at what the two sessions have left in the home of the demo, and at
+// what the second was really sent.
 func TestRealAgentPlaysTheDemo(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t)
 	out := p.mustRun(t, "demo", "--fast")
-	for _, want := range []string{"The model is scripted", "All 6 tests pass", "+\t\tif [ \"$status\" -ge 400 ]; then", "+\tif [ \"$total\" -eq 0 ]; then"} {
+	for _, want := range []string{"The model is scripted", "All 6 tests pass", `+       if [ "$status" -ge 400 ]; then`, `+   if [ "$total" -eq 0 ]; then`, "Both fixes hold"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the demo does not show %q", want)
 		}
 	}
-	id := sessionID.FindString(out)
-	if id == "" {
-		t.Fatalf("the demo shows no session:\n%s", out)
+	_, home, _ := strings.Cut(out, "export HERMES_HOME=")
+	home, _, _ = strings.Cut(home, "\n")
+	if _, err := os.Stat(filepath.Join(p.home, "hermes.db")); err == nil {
+		t.Error("the demo wrote into the home of the person")
 	}
-	if show := p.mustRun(t, "sessions", "show", id); !strings.Contains(show, demo.Prompt) || !strings.Contains(show, "38 percent") {
-		t.Errorf("the stored session lacks the task or a tool's result:\n%s", show)
+
+	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(home, "hermes.db")})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if hits := p.mustRun(t, "sessions", "search", "stats.sh"); !strings.Contains(hits, id) {
-		t.Errorf("the search that the demo names does not find its session %s:\n%s", id, hits)
+	defer s.Close()
+	list, err := s.ListSessions(t.Context(), hermes.SessionFilter{Limit: -1})
+	if err != nil || len(list) != 2 {
+		t.Fatalf("want two sessions, got %d, %v", len(list), err)
+	}
+	second, err := s.FindSession(t.Context(), list[0].ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	note := "logreport: `sh tests/run.sh` runs the tests"
+	for _, want := range []string{note, "- mend-failing-tests: Mend failing shell tests"} {
+		if !strings.Contains(second.System, want) {
+			t.Errorf("the prompt of the second session lacks %q:\n%s", want, second.System)
+		}
+	}
+	for name, want := range map[string]string{"memories/MEMORY.md": note, "skills/software-development/mend-failing-tests/SKILL.md": "one failure may hide another"} {
+		if text, err := os.ReadFile(filepath.Join(home, name)); err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s: got %q, %v, want %q in it", name, text, err, want)
+		}
+	}
+	for id, want := range map[string][]string{
+		list[1].ID: {demo.Prompt, "38 percent", `"success":true`},
+		list[0].ID: {demo.Again, "# Mend failing tests", `"session_id":"` + list[1].ID, "Two things were wrong", "all 6 tests passed"},
+	} {
+		messages, err := s.Messages(t.Context(), id, hermes.Range{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all string
+		for _, m := range messages {
+			all += m.Text() + "\n"
+		}
+		for _, text := range want {
+			if !strings.Contains(all, text) {
+				t.Errorf("the stored session %s lacks %q:\n%s", id, text, all)
+			}
+		}
+	}
+	p.env = append(p.env, "HERMES_HOME="+home)
+	if hits := p.mustRun(t, "sessions", "search", "stats.sh"); !strings.Contains(hits, list[1].ID) {
+		t.Errorf("the search that the demo names does not find its session %s:\n%s", list[1].ID, hits)
 	}
 }
 

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -16,27 +18,40 @@ import (
 
 // Runner is the real agent: it does one task in one folder, with the model that it is told to use.
 type Runner interface {
-	// Run works on the task until the agent has finished, shows the work to the person as it goes,
-	// and returns the id of the session in which it is kept.
-	Run(ctx context.Context, task Task) (session string, err error)
+	// Run works on the task in a new session until the agent has finished, and shows the work to the
+	// person as it goes.
+	Run(ctx context.Context, task Task) (Answer, error)
 }
 
 // Task is what a Runner is given.
 type Task struct {
+	Home    string // where the agent keeps everything; the same for both sessions
 	Dir     string // where the sample project stands
+	Title   string // of the session
 	Prompt  string
 	BaseURL string // of the model server, with /v1
 	Model   string
 }
 
+// Answer is what came of a task.
+type Answer struct {
+	Session string // its id
+	Text    string // the last words of the agent
+}
+
 // Options are the choices of the person. The zero value is the demo as it is meant to be seen.
 type Options struct {
-	Fast bool   // no pauses between the streamed words
-	Addr string // where to listen; empty is a free port of 127.0.0.1
+	Fast  bool   // no pauses between the streamed words
+	Addr  string // where to listen; empty is a free port of 127.0.0.1
+	Width int    // of the terminal in cells; 0 is 80
+}
+
+func (o Options) fold(format string, a ...any) string {
+	return fold(fmt.Sprintf(format, a...), min(cmp.Or(o.Width, 80), 80)-1)
 }
 
 // wordPause makes the scripted model about as quick as a good real one.
-const wordPause = 18 * time.Millisecond
+const wordPause = 10 * time.Millisecond
 
 func (o Options) pace() time.Duration {
 	if o.Fast {
@@ -46,8 +61,9 @@ func (o Options) pace() time.Duration {
 }
 
 // Run plays the demo: it starts the scripted model, lays the sample project out in a temporary
-// folder, lets the agent work on it, and shows what changed and how to go on. The folder stays, so
-// that the person can look at it. Text for the person goes to out.
+// folder beside an empty home, lets the agent work on it in one session, and asks in a second one
+// what the first has kept. The folder stays, so that the person can look at it. Text for the person
+// goes to out.
 func Run(ctx context.Context, agent Runner, out io.Writer, opts Options) error {
 	if err := needShell(); err != nil {
 		return err
@@ -58,22 +74,58 @@ func Run(ctx context.Context, agent Runner, out io.Writer, opts Options) error {
 	}
 	defer stage.stop()
 
-	fmt.Fprintf(out, opening, stage.url, stage.dir, Prompt)
-	session, err := agent.Run(ctx, Task{Dir: stage.dir, Prompt: Prompt, BaseURL: stage.url, Model: ModelName})
+	fmt.Fprint(out, opts.fold(opening, stage.url, stage.dir))
+	first, err := stage.play(ctx, agent, out, "First", Task{Prompt: Prompt, Title: title})
 	if err != nil {
-		return fmt.Errorf("the demo stopped before its end: %w", err)
+		return err
 	}
-	diff, err := Diff(stage.dir)
+	diff, err := Diff(stage.project())
 	if err != nil {
 		return err
 	}
 	if diff == "" {
 		return errors.New("the demo ended, but nothing in the sample project was changed; the answer above says why")
 	}
-	fmt.Fprintf(out, "\nWhat changed in %s:\n\n%s", stage.dir, diff)
-	fmt.Fprintf(out, ending, session)
-	fmt.Fprint(out, connect)
+	fmt.Fprint(out, opts.fold(changed, count(diff)), opts.fold(between))
+	second, err := stage.play(ctx, agent, out, "Second", Task{Prompt: Again, Title: titleAgain})
+	if err != nil {
+		return err
+	}
+	if second.Session == first.Session || !strings.Contains(second.Text, first.Session) {
+		return errors.New("the demo ended, but the second session did not find what the first has kept; the answer above says why")
+	}
+	fmt.Fprint(out, opts.fold(ending, stage.home(), first.Session), opts.fold(connect))
 	return nil
+}
+
+// play has the agent do one task.
+func (s *stage) play(ctx context.Context, agent Runner, out io.Writer, name string, t Task) (Answer, error) {
+	fmt.Fprint(out, s.opts.fold(said, name, t.Prompt), "\n")
+	t.Home, t.Dir, t.BaseURL, t.Model = s.home(), s.project(), s.url, ModelName
+	done, err := agent.Run(ctx, t)
+	if err != nil {
+		return done, fmt.Errorf("the demo stopped before its end: %w", err)
+	}
+	return done, nil
+}
+
+// count tells the size of a diff: the files, and the lines that came and went.
+func count(diff string) string {
+	var files []string
+	added, removed := 0, 0
+	for line := range strings.Lines(diff) {
+		name, isName := strings.CutPrefix(strings.TrimSpace(line), "+++ b/")
+		switch {
+		case isName:
+			files = append(files, name)
+		case strings.HasPrefix(line, "--- "):
+		case line[0] == '+':
+			added++
+		case line[0] == '-':
+			removed++
+		}
+	}
+	return fmt.Sprintf("%s, %d lines added, %d removed", strings.Join(files, ", "), added, removed)
 }
 
 // Serve runs the scripted model until ctx ends, so that any client can be pointed at it.
@@ -83,7 +135,7 @@ func Serve(ctx context.Context, out io.Writer, opts Options) error {
 		return err
 	}
 	defer stage.stop()
-	fmt.Fprintf(out, serving, stage.url, stage.dir, shellQuote(Prompt))
+	fmt.Fprintf(out, serving, stage.url, stage.project(), shellQuote(Prompt), stage.home(), shellQuote(Again))
 	select {
 	case <-ctx.Done():
 		return nil
@@ -92,13 +144,17 @@ func Serve(ctx context.Context, out io.Writer, opts Options) error {
 	}
 }
 
-// stage is the running model server and the project beside it.
+// stage is the running model server, with the project and the home beside it.
 type stage struct {
+	opts   Options
 	url    string
-	dir    string
+	dir    string // holds both
 	server *http.Server
 	failed chan error // what Serve returned, then closed
 }
+
+func (s *stage) project() string { return filepath.Join(s.dir, "project") }
+func (s *stage) home() string    { return filepath.Join(s.dir, "home") }
 
 func setUp(opts Options) (*stage, error) {
 	addr := opts.Addr
@@ -110,17 +166,20 @@ func setUp(opts Options) (*stage, error) {
 		return nil, fmt.Errorf("start the demo server: %w", err)
 	}
 	dir, err := os.MkdirTemp("", "hermes-demo-")
+	s := &stage{
+		opts: opts, dir: dir,
+		url:    "http://" + listener.Addr().String() + "/v1",
+		server: &http.Server{Handler: Server(opts.pace()), ReadHeaderTimeout: 10 * time.Second},
+		failed: make(chan error, 1),
+	}
 	if err == nil {
-		err = Project(dir)
+		err = os.Mkdir(s.project(), 0o755)
+	}
+	if err == nil {
+		err = Project(s.project())
 	}
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
-	}
-	s := &stage{
-		url:    "http://" + listener.Addr().String() + "/v1",
-		dir:    dir,
-		server: &http.Server{Handler: Server(opts.pace()), ReadHeaderTimeout: 10 * time.Second},
-		failed: make(chan error, 1),
 	}
 	go func() {
 		s.failed <- s.server.Serve(listener)

@@ -1,36 +1,11 @@
 package demo
 
-// Prompt is the task that the person gives.
-const Prompt = "The tests of this project fail (sh tests/run.sh). Find out why, fix the code and run the tests until they pass."
+// Prompt is the task that the person gives in the first session.
+const Prompt = "The tests of this project fail (sh tests/run.sh). Find out why, fix the code and run the tests until they pass. " +
+	"Keep what will help next time."
 
-// Step is one answer of the scripted model that asks for tools.
-type Step struct {
-	Name  string // lower-case letters and digits; it is part of every call id
-	Think string // sent as reasoning
-	Say   string
-	Calls []Move
-	// Then decides the next step by what the results hold; the first match wins. Without an
-	// entry the next step of the table follows, whatever the results are.
-	Then []Outcome
-}
-
-// Move is one tool call of a step. A step drops the moves whose tool the client does not offer.
-type Move struct {
-	Tool      string
-	Arguments string // a JSON object
-}
-
-// Outcome leads to a step when one of the results contains Seen.
-type Outcome struct {
-	Seen string
-	Then string // the name of a step, or "end"
-}
-
-// Needed lists the tools without which the scenario cannot be played; todo may be missing.
-func Needed() []string { return []string{"patch", "read_file", "search_files", "terminal"} }
-
-// Scenario returns the script, in the order in which it usually goes.
-func Scenario() []Step {
+// mending is the act of the first session.
+func mending() []Step {
 	return []Step{
 		{
 			Name:  "plan",
@@ -79,7 +54,21 @@ func Scenario() []Step {
 			Name:  "report",
 			Say:   "All tests pass. One look at the program itself:",
 			Calls: []Move{plan(4), {"terminal", `{"command":"sh report.sh sample.log"}`}},
-			Then:  []Outcome{{Seen: "38 percent", Then: "end"}},
+			Then:  []Outcome{{Seen: "38 percent", Then: "keep"}},
+		},
+		{
+			Name: "keep",
+			Say:  "For next time: how the tests run goes into memory, the way that worked becomes a skill.",
+			Calls: []Move{
+				{"memory", `{"action":"add","target":"memory","content":` + quote(note) + `}`},
+				{"skill_manage", `{"action":"create","name":"mend-failing-tests","category":"software-development","content":` + quote(skill) + `}`},
+			},
+			Then: []Outcome{
+				{Seen: `"success":true`, Then: "end"},
+				{Seen: `"action":"create"`, Then: "end"},
+				{Seen: "already", Then: "end"}, // the scenario was played in this home before
+			},
+			Close: closing,
 		},
 	}
 }
@@ -121,3 +110,32 @@ const closing = "The tests pass now. Two things were wrong, both in `lib/stats.s
 	"1. `count_errors` compared with `-gt 400`, so a status of exactly 400 was not counted. It compares with `-ge` now.\n" +
 	"2. `error_rate` divided by the number of requests without asking whether there are any. An empty log now has a rate of 0.\n\n" +
 	"All 6 tests pass. For `sample.log` the report says 3 errors in 8 requests, 38 percent.\n"
+
+// note is what the first session keeps in memory.
+const note = noteBegins + " `sh tests/run.sh` runs the tests; they stop at the first failure, so run them again after each fix."
+
+// noteBegins tells the note from those of other projects.
+const noteBegins = "logreport:"
+
+// skillFor is by what the model knows the skill in its list.
+const skillFor = "Mend failing shell tests, one failure at a time"
+
+// skill is the SKILL.md that the first session writes.
+const skill = `---
+name: mend-failing-tests
+description: ` + skillFor + `
+---
+# Mend failing tests
+
+Use it when the tests of a shell project fail and the code is to be mended.
+
+1. Run the tests and read the first failure only.
+2. Find the code behind it, and the sentence in the README that says what is right.
+3. Change what this failure asks for and nothing else.
+4. Run the tests again: one failure may hide another.
+5. At the end run the program itself on its hardest input.
+
+Pitfall: a test that is changed until it passes proves nothing.
+
+Verify: all tests pass, and the program says what its README promises.
+`

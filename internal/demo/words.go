@@ -12,11 +12,12 @@ const (
 		"In the sample project of `hermes demo`, say: \"The tests fail. Find out why and fix it.\"\n"
 	epilogue = "My script ends here. I am a scripted model and cannot answer anything else; " +
 		"for real work connect a real one with `hermes model`.\n"
-	title = "Fix the failing log report tests"
+	title      = "Fix the failing log report tests"
+	titleAgain = "Look up what was wrong with the log report"
 )
 
-// aside answers a request that offers no tools, or others than the script's.
-func aside(r *chatserver.Request, s scene) string {
+// aside answers a request that offers no tools, or others than the act needs.
+func aside(r *chatserver.Request, s scene, a act) string {
 	switch {
 	case wantsTitle(r):
 		return title
@@ -26,8 +27,8 @@ func aside(r *chatserver.Request, s scene) string {
 	case len(r.Tools) == 0:
 		return invitation
 	}
-	return "I am a scripted model and play one scenario, for which I need the tools " + strings.Join(Needed(), ", ") +
-		" (and todo, if there is one). This request does not offer them all.\n"
+	return "I am a scripted model and play one scenario, for which I need the tools " + strings.Join(a.needs, ", ") +
+		" (and todo, memory and skill_manage, if they are there). This request does not offer them all.\n"
 }
 
 // wantsTitle recognizes the side request in which a client asks for a title of the conversation.
@@ -57,4 +58,18 @@ func lost(s scene) string {
 		"The last result was:\n\n```\n" + last + "\n```\n\n" +
 		"The script needs the sample project (`hermes demo` lays it out) and a POSIX shell. " +
 		"When that is mended, say \"go on\".\n"
+}
+
+// unknown says that a fact is missing which the script wants to speak of.
+func unknown(fact string) string {
+	where := map[string]string{
+		"note": "a note on this project in my memory", "command": "a command in the note on this project",
+		"skill": "a skill for failing tests in the list of skills", "advice": "the steps of the skill",
+		"session": "an earlier session about this", "told": "what was said in the earlier session",
+	}[fact]
+	if where == "" {
+		where = "the " + fact
+	}
+	return "This did not go as my script expects: I look for " + where + " and was not given it. " +
+		"I am a scripted model and make nothing up.\n"
 }

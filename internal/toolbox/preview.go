@@ -26,7 +26,7 @@ var mainArguments = map[string][]string{
 	"read_file":        {"path"},
 	"search_files":     {"pattern"},
 	"send_message":     {"target", "message"},
-	"session_search":   {"query"},
+	"session_search":   {"query", "session_id"},
 	"skill_manage":     {"name"},
 	"skill_view":       {"name"},
 	"terminal":         {"command"},

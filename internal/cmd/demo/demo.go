@@ -35,11 +35,12 @@ type Options struct {
 func NewCmd(o *Options, show func(*Options)) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo",
-		Short: "See the agent mend a small project; needs no key and no network",
+		Short: "See the agent mend a small project and remember it; needs no key and no network",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			o.Out, o.Err = c.OutOrStdout(), c.ErrOrStderr()
 			show(o)
+			o.Demo.Width = o.Width
 			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt)
 			defer stop()
 			if o.Serve {
@@ -57,21 +58,20 @@ func NewCmd(o *Options, show func(*Options)) *cobra.Command {
 // runner is the real agent, told to use the scripted model.
 type runner struct{ o *Options }
 
-// Run does the task in a session of the person's own store.
-func (r runner) Run(ctx context.Context, task demo.Task) (id string, err error) {
-	opts := r.o.App
-	opts.BaseURL, opts.Model, opts.Dir, opts.Attended = task.BaseURL, task.Model, task.Dir, false
-	opts.IgnoreRules = true // the scenario knows its own project only
-	opts.Toolsets = []string{"file", "terminal", "todo"}
+// Run does the task in a new session of the home that the demo made, as another start of the
+// program would: nothing is shared but what was stored.
+func (r runner) Run(ctx context.Context, task demo.Task) (out demo.Answer, err error) {
+	opts := app.Options{Home: task.Home, BaseURL: task.BaseURL, Model: task.Model, Dir: task.Dir, Getenv: r.o.App.Getenv}
+	opts.Toolsets = []string{"file", "terminal", "todo", "memory", "skills", "session_search"}
 	a := app.New(opts)
 	defer func() { err = errors.Join(err, a.Close()) }()
 	m, err := a.Sessions(ctx)
 	if err != nil {
-		return "", err
+		return out, err
 	}
-	s, err := m.Open(ctx, session.Open{Source: "demo", Dir: task.Dir, Model: task.Model})
+	s, err := m.Open(ctx, session.Open{Source: "demo", Dir: task.Dir, Model: task.Model, Title: task.Title})
 	if err != nil {
-		return "", err
+		return out, err
 	}
 	p := tui.NewPrinter(r.o.Out, r.o.Out, r.o.Display, r.o.Width, nil)
 	done, err := tui.Ask(ctx, s, []hermes.Part{{Text: task.Prompt}}, p)
@@ -81,5 +81,5 @@ func (r runner) Run(ctx context.Context, task demo.Task) (id string, err error) 
 	if err == nil && done.Outcome == hermes.OutcomeInterrupted {
 		err = hermes.ErrInterrupted
 	}
-	return s.ID(), err
+	return demo.Answer{Session: s.ID(), Text: done.Text}, err
 }

@@ -115,5 +115,5 @@ func (t *Toolset) view(ctx context.Context, c *hermes.Call, in viewArgs) (hermes
 	if notes := got.Notes(); notes != "" && got.File == "SKILL.md" {
 		text = strings.TrimRight(text, "\n") + "\n\n---\n" + notes
 	}
-	return hermes.Result{Text: text, Shown: "skill " + got.Skill.Name}, nil
+	return hermes.Result{Text: text}, nil
 }
