@@ -97,6 +97,9 @@ type SkillEdit struct {
 	Session string
 	// Granted says that the person has allowed it in spite of a [SkillDoubt].
 	Granted bool
+	// Trial is the replay that the content was put to, nil for none. It is
+	// booked with the change; a change that lost waits for the person.
+	Trial *SkillTrial
 }
 
 // SkillRemoval takes a skill away, or one of its files.
@@ -117,6 +120,8 @@ type SkillOutcome struct {
 	Path string
 	// Notes are hints on how the skill could be better.
 	Notes []string
+	// Trial is the replay of the change, nil for none.
+	Trial *SkillTrial
 }
 
 // SkillDoubt is the error of a change that looks dangerous: the person may

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"hermes"
 )
@@ -18,6 +19,9 @@ const (
 	haltText        = "[Tools are off for the rest of this turn: %s. Answer the person now: what you tried, what stands in the way, what they could do.]"
 	limitNotRun     = "not run: tools are off for the rest of this turn"
 )
+
+// Interrupted reports that a message ends a turn which the person stopped.
+func Interrupted(m hermes.Message) bool { return strings.HasSuffix(m.Text(), interruptedMark) }
 
 func steerText(note string) string {
 	return "[A note from the person, given while you worked; take it into account from here on:]\n" + note

@@ -114,7 +114,11 @@ func pendingSkills(s Skills) (Result, error) {
 	}
 	var b strings.Builder
 	for _, p := range list {
-		fmt.Fprintf(&b, "- %s %s\n", code(p.ID), plain(p.What()))
+		fmt.Fprintf(&b, "- %s %s", code(p.ID), plain(p.What()))
+		if why := p.Why(); why != "" {
+			fmt.Fprintf(&b, " (%s)", plain(why))
+		}
+		b.WriteByte('\n')
 	}
 	b.WriteString("\n`/skills diff ID` shows one, `/skills approve ID` makes it, `/skills reject ID` drops it; `all` takes all.")
 	return Result{Text: b.String()}, nil

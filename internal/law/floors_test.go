@@ -84,6 +84,7 @@ var floors = []row{
 	{floor: 2, path: "internal/transcript"},
 
 	{floor: 3, path: "internal/provider"},
+	{floor: 3, path: "internal/replay"},
 	{floor: 3, path: "internal/session"},
 
 	{floor: 4, path: "internal/command"},

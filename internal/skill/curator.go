@@ -87,7 +87,11 @@ func (l *Library) Curate(ctx context.Context, c Curation, dry bool) (archived []
 		}
 	}
 	for _, cu := range archived {
-		if err := l.Archive(ctx, cu.Name, "unused for "+days(cu.Idle)); err != nil {
+		why := "unused for " + days(cu.Idle)
+		if cu.Fate == "harmful" {
+			why = fmt.Sprintf("it misled %d times and helped %d times", cu.Usage.Harms, cu.Usage.Wins)
+		}
+		if err := l.Archive(ctx, cu.Name, why); err != nil {
 			return nil, err
 		}
 	}

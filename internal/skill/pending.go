@@ -41,6 +41,15 @@ func (p Pending) What() string {
 	return "nothing"
 }
 
+// Why says in one line why the change waits, where more is known than that
+// changes wait: how its replay went. Else it is "".
+func (p Pending) Why() string {
+	if p.Edit == nil || p.Edit.Trial == nil {
+		return ""
+	}
+	return p.Edit.Trial.Line()
+}
+
 // stage stores a change for later. An edit is bound to the content that it was
 // made for, so that what is approved is what happens.
 func (l *Library) stage(p Pending) (string, error) {

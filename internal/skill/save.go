@@ -29,7 +29,7 @@ func (l *Library) Save(ctx context.Context, e hermes.SkillEdit) (hermes.SkillOut
 	if err := l.doubt(e); err != nil {
 		return hermes.SkillOutcome{}, err
 	}
-	if e.Agent && (l.approve.Load() || foreign(it)) {
+	if e.Agent && (l.approve.Load() || foreign(it) || lost(e)) {
 		id, err := l.stage(Pending{Edit: &e})
 		return hermes.SkillOutcome{Staged: id, Notes: lint(e)}, err
 	}
@@ -47,6 +47,19 @@ func normalFile(file string) string {
 // foreign reports that a skill was made neither here nor by the person.
 func foreign(it item) bool {
 	return it.source == hermes.SkillBundled || it.source == hermes.SkillHub
+}
+
+// lost reports that a draft did not prove itself.
+func lost(e hermes.SkillEdit) bool { return e.Trial != nil && e.Trial.Verdict == hermes.SkillLost }
+
+// Check says what is wrong with a change, and changes nothing: what it lets
+// pass may still have to wait for the person.
+func (l *Library) Check(ctx context.Context, e hermes.SkillEdit) error {
+	e.File = normalFile(e.File)
+	if _, err := l.admit(ctx, e); err != nil {
+		return err
+	}
+	return l.doubt(e)
 }
 
 // admit checks a change and finds the skill that it is about; for a new one
@@ -135,6 +148,7 @@ func (l *Library) write(ctx context.Context, e hermes.SkillEdit, it item) (out h
 		if e.New {
 			u.Created, u.Agent = now, e.Agent
 		}
+		u.book(e.Trial)
 	})
 }
 

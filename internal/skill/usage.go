@@ -5,8 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
+	"strings"
 	"time"
+
+	"hermes"
 )
 
 // Usage is what is known of the use of a skill.
@@ -20,6 +24,15 @@ type Usage struct {
 	Created time.Time `json:"created_at,omitzero"`
 	Changed time.Time `json:"changed_at,omitzero"`
 	Used    time.Time `json:"used_at,omitzero"`
+	// Replays are the trials it was put to; see [Library.Book].
+	Replays Replays `json:"replays,omitzero"`
+}
+
+// Replays counts the trials of a skill and keeps the last one.
+type Replays struct {
+	Won  int                `json:"won,omitempty"`
+	Lost int                `json:"lost,omitempty"`
+	Last *hermes.SkillTrial `json:"last,omitempty"`
 }
 
 // Last is when the skill was last of interest to anybody.
@@ -78,6 +91,41 @@ func (l *Library) Count(ctx context.Context, name string, o Outcome) error {
 			u.Used = l.cfg.Now().UTC()
 		}
 	})
+}
+
+// book takes a trial into the record. One that was won counts as a win.
+func (u *Usage) book(t *hermes.SkillTrial) {
+	if t == nil {
+		return
+	}
+	u.Replays.Last = t
+	switch t.Verdict {
+	case hermes.SkillWon:
+		u.Replays.Won++
+		u.Wins++
+	case hermes.SkillLost:
+		u.Replays.Lost++
+	}
+}
+
+// Book records a trial of a skill as it stands. One that it won counts as a
+// win, one that it harmed as a harm.
+func (l *Library) Book(ctx context.Context, name string, t hermes.SkillTrial) error {
+	if _, err := l.find(ctx, name); err != nil {
+		return err
+	}
+	return l.changeUsage(ctx, name, func(u *Usage) {
+		u.book(&t)
+		if t.Harmful() {
+			u.Harms++
+		}
+	})
+}
+
+// Own reports whether the model made a skill, so that the curator may judge it.
+func (l *Library) Own(name string) bool {
+	all, err := l.Usages()
+	return err == nil && all[path.Base(strings.TrimPrefix(name, "/"))].Agent
 }
 
 // Pin keeps the curator away from a skill, or lets it come again.

@@ -59,6 +59,7 @@ type done struct {
 	Name   string   `json:"name"`
 	Path   string   `json:"path,omitempty"`
 	Staged string   `json:"staged,omitempty"`
+	Replay string   `json:"replay,omitempty"` // how the draft proved itself
 	Note   string   `json:"note,omitempty"`
 	Hints  []string `json:"hints,omitempty"`
 }
@@ -131,6 +132,9 @@ func (o operation) text() string { return cmp.Or(o.Content, o.FileContent) }
 // tell puts an outcome into words for the model.
 func (o operation) tell(out hermes.SkillOutcome) done {
 	d := done{Action: o.Action, Name: o.Name, Path: out.Path, Staged: out.Staged, Hints: out.Notes}
+	if out.Trial != nil {
+		d.Replay = out.Trial.Line()
+	}
 	switch {
 	case out.Staged != "":
 		d.Note = "nothing is changed yet: the person must allow it with /skills approve " + out.Staged + "; tell them, and do not repeat it"

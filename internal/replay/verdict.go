@@ -1,0 +1,60 @@
+package replay
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"strings"
+
+	"hermes"
+)
+
+//go:embed judge.md
+var judge string
+
+// agrees asks whether an end is the recorded one.
+func agrees(ctx context.Context, m hermes.Model, r Recording, t *tape, end string) (bool, error) {
+	answer, err := hermes.Collect(m.Stream(ctx, &hermes.Request{
+		System: judge, Session: r.Session, MaxTokens: 2000,
+		Messages: []hermes.Message{hermes.UserText(fmt.Sprintf("The task: %q\n\nHow it ended then: %q\n\nThe calls of the replay:\n%s\n\nHow the replay ended: %q",
+			r.Task, r.End, strings.Join(t.made, "\n"), cut(end, maxText)))},
+	}))
+	if err != nil {
+		return false, fmt.Errorf("the ends could not be compared: %w", err)
+	}
+	said := answer.Text()
+	said = said[strings.LastIndex(said, "</think>")+1:] // some models think aloud
+	said = strings.TrimPrefix(said, "/think>")
+	line, _, _ := strings.Cut(strings.TrimSpace(said), "\n")
+	switch word := strings.ToUpper(strings.Trim(line, " \t\r*_`.\"'")); word {
+	case "YES", "NO":
+		return word == "YES", nil
+	}
+	return false, errors.New("the ends could not be compared: the answer was neither yes nor no")
+}
+
+// decide compares the figures, the weightiest first: the end, failed calls,
+// unknown calls, steps, tokens. A draft that makes nothing better has lost.
+func decide(t hermes.SkillTrial) (hermes.SkillVerdict, string) {
+	w, o := t.With, t.Without
+	switch {
+	case w.Reached && !o.Reached:
+		return hermes.SkillWon, "only with it the recorded end was reached (" + t.Compared() + ")"
+	case !w.Reached && o.Reached:
+		return hermes.SkillLost, "only without it the recorded end was reached (" + t.Compared() + ")"
+	case !w.Reached && w.Failed > o.Failed:
+		return hermes.SkillLost, "the recorded end was not reached either way, and more went wrong with it (" + t.Compared() + ")"
+	case !w.Reached:
+		return hermes.SkillUndecided, "the recorded end was reached neither with it nor without it"
+	}
+	better := cmp.Or(cmp.Compare(w.Failed, o.Failed), cmp.Compare(w.Missed, o.Missed), cmp.Compare(w.Steps, o.Steps), cmp.Compare(w.Tokens, o.Tokens))
+	switch {
+	case better < 0:
+		return hermes.SkillWon, t.Compared()
+	case better > 0:
+		return hermes.SkillLost, t.Compared()
+	}
+	return hermes.SkillLost, "it makes no difference: " + t.Compared()
+}

@@ -1,0 +1,79 @@
+package hermes
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// SkillVerdict is how the replay of a recorded task with a skill ended.
+type SkillVerdict string
+
+// The verdicts.
+const (
+	SkillWon       SkillVerdict = "won"       // it went better with the skill
+	SkillLost      SkillVerdict = "lost"      // it did not
+	SkillUndecided SkillVerdict = "undecided" // it could not be found out
+)
+
+// SkillTrial is a recorded task that was done again twice, with a skill and
+// without it, where recorded results answered the calls and nothing was run.
+type SkillTrial struct {
+	Verdict SkillVerdict `json:"verdict"`
+	// Why is the reason in words for a person, with the figures that differ.
+	Why string `json:"why"`
+	// Session and Turn name the recorded task.
+	Session string    `json:"session,omitempty"`
+	Turn    int64     `json:"turn,omitempty"`
+	At      time.Time `json:"at,omitzero"`
+	With    SkillRun  `json:"with,omitzero"`
+	Without SkillRun  `json:"without,omitzero"`
+	// Tokens is what the whole trial took, with the questions on its ends.
+	Tokens int64 `json:"tokens,omitempty"`
+}
+
+// SkillRun is the figures of one of the two runs.
+type SkillRun struct {
+	// Reached says that it came to the end that is recorded.
+	Reached bool  `json:"reached"`
+	Steps   int   `json:"steps"`  // model calls
+	Failed  int   `json:"failed"` // calls whose recorded result is a failure
+	Missed  int   `json:"missed"` // calls that were not recorded
+	Tokens  int64 `json:"tokens"`
+}
+
+// Harmful reports that the task went worse with the skill: its end was missed,
+// or more calls failed.
+func (t SkillTrial) Harmful() bool {
+	return t.Verdict == SkillLost && (t.Without.Reached && !t.With.Reached || t.With.Failed > t.Without.Failed)
+}
+
+// Line is the outcome in one line for a person.
+func (t SkillTrial) Line() string {
+	switch t.Verdict {
+	case SkillWon:
+		return "won its replay: " + t.Why
+	case SkillLost:
+		return "lost its replay: " + t.Why
+	}
+	return "not proven: " + t.Why
+}
+
+// Compared names the figures that differ, such as "4 steps instead of 9".
+func (t SkillTrial) Compared() string {
+	var parts []string
+	add := func(with, without int64, what string) {
+		if with != without {
+			parts = append(parts, fmt.Sprintf("%d %s instead of %d", with, what, without))
+		}
+	}
+	w, o := t.With, t.Without
+	add(int64(w.Steps), int64(o.Steps), "steps")
+	add(int64(w.Failed), int64(o.Failed), "failed calls")
+	add(int64(w.Missed), int64(o.Missed), "unknown calls")
+	add(w.Tokens, o.Tokens, "tokens")
+	if len(parts) == 0 {
+		return "the same in all figures"
+	}
+	return strings.Join(parts, ", ")
+}
