@@ -18,6 +18,7 @@ import (
 	"hermes/internal/home"
 	"hermes/internal/memory"
 	"hermes/internal/prefixwatch"
+	"hermes/internal/proc"
 	"hermes/internal/provider"
 	"hermes/internal/redact"
 	"hermes/internal/review"
@@ -80,6 +81,8 @@ type App struct {
 	skills  func() (*skill.Library, error)
 	// credentials are the keys and logins; nil where there is no home.
 	credentials func() *credential.Store
+
+	guard proc.Guard // of the commands of all sessions
 
 	mu       sync.Mutex
 	store    *sqlite.Store

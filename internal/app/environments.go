@@ -33,6 +33,7 @@ func (a *App) environment(row hermes.Session) (hermes.Environment, error) {
 	person, _ := os.UserHomeDir() // without one ~ stays as it is
 	return environment.NewLocal(environment.LocalConfig{
 		Dir: dir, Home: person, Env: os.Environ(), Passthrough: slices.Concat(t.EnvPassthrough, a.skillVariables(context.Background(), cfg)), Temp: t.TempDir,
+		Guard: &a.guard,
 	})
 }
 

@@ -44,6 +44,8 @@ type LocalConfig struct {
 	Shell string
 	// Temp is the folder for short-lived files; empty is the system's.
 	Temp string
+	// Guard ends the commands should this process be killed; nil is none.
+	Guard *proc.Guard
 }
 
 // Local is this machine as an environment. Its methods may be called

@@ -81,6 +81,7 @@ func (l *Local) launch(ctx context.Context, sh shell, c hermes.Command, tty proc
 		Stdout:    c.Stdout,
 		Stderr:    c.Stderr,
 		Terminal:  tty,
+		Guard:     l.config.Guard,
 	})
 	if err != nil {
 		return nil, err

@@ -18,6 +18,17 @@ func configure(cmd *exec.Cmd, tty bool) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: tty, Pdeathsig: syscall.SIGKILL}
 }
 
+// exited waits for the end of a child and leaves it to be waited for, so that
+// its number stays its own.
+func exited(pid int) bool {
+	for {
+		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if err != unix.EINTR {
+			return err == nil
+		}
+	}
+}
+
 // process is a line of the process table.
 type process struct {
 	pid, parent, pgrp, session int

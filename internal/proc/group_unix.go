@@ -43,6 +43,10 @@ func (g *group) leftover() bool {
 	return exists(-g.leader) && !exists(g.leader) && anyLiving(g.leader)
 }
 
+// outlives reports whether the group still has members, zombies included,
+// after its leader was waited for. Until it has none, nobody gets its number.
+func (g *group) outlives() bool { return exists(-g.leader) && !exists(g.leader) }
+
 func exists(pid int) bool {
 	err := syscall.Kill(pid, 0)
 	return err == nil || errors.Is(err, syscall.EPERM)

@@ -68,6 +68,8 @@ type Command struct {
 	Drain time.Duration
 	// Limits bound what the child may use, where the system can do that.
 	Limits Limits
+	// Guard ends the command should this process be killed. Nil is no guard.
+	Guard *Guard
 }
 
 // Terminal is a pseudo-terminal that a child can be started on.
@@ -101,6 +103,9 @@ type Status struct {
 type Process struct {
 	cmd     *exec.Cmd
 	group   *group
+	guard   *Guard
+	closing sync.Once
+	closed  chan struct{} // closed with the first Close
 	grace   time.Duration
 	drain   time.Duration
 	pumps   []*pump
@@ -143,6 +148,8 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 	configure(cmd, c.Terminal != nil)
 	p := &Process{
 		cmd:    cmd,
+		guard:  c.Guard,
+		closed: make(chan struct{}),
 		grace:  orDefault(c.Grace, DefaultGrace),
 		drain:  orDefault(c.Drain, DefaultDrain),
 		exited: make(chan struct{}),
@@ -206,12 +213,14 @@ func (p *Process) launchOnTerminal(c Command) error {
 // adopt takes the fresh child into its group and under its limits.
 func (p *Process) adopt(l Limits) error {
 	p.group = newGroup(p.cmd.Process)
+	p.guard.add(p.PID())
 	err := confine(p.cmd.Process.Pid, l)
 	if err == nil {
 		return nil
 	}
 	p.group.signal(true)
 	_, _ = p.cmd.Process.Wait()
+	p.guard.drop(p.PID())
 	for _, pm := range p.pumps {
 		pm.from.Close()
 	}
@@ -222,9 +231,31 @@ func (p *Process) adopt(l Limits) error {
 
 // reap waits for the child itself, whoever else is left.
 func (p *Process) reap() {
+	if exited(p.PID()) {
+		p.guard.drop(p.PID()) // before its number can be another's
+	}
 	state, _ := p.cmd.Process.Wait()
+	p.guard.drop(p.PID())
+	if p.group.outlives() {
+		p.guard.add(p.PID())
+		go p.watch() // ends with the group or Close
+	}
 	p.status = Status{Code: exitCode(state), Duration: time.Since(p.begin)}
 	close(p.exited)
+}
+
+// watch takes the group out of the guard's care when its last member is gone.
+func (p *Process) watch() {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for p.group.outlives() {
+		select {
+		case <-tick.C:
+		case <-p.closed:
+			return
+		}
+	}
+	p.guard.drop(p.PID())
 }
 
 // supervise ends the child with ctx, and delivers its output.
@@ -336,6 +367,8 @@ func (p *Process) Close() {
 	if !p.reaped() || p.Left() {
 		_ = p.Kill()
 	}
+	p.closing.Do(func() { close(p.closed) })
+	p.guard.drop(p.PID())
 	<-p.done
 	_ = p.CloseInput()
 	for _, pm := range p.pumps {

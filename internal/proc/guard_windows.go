@@ -1,0 +1,8 @@
+package proc
+
+// Guard has nothing to do here: the system ends a job with its last handle.
+type Guard struct{}
+
+func (*Guard) add(int) {}
+
+func (*Guard) drop(int) {}
