@@ -99,7 +99,10 @@ func (a *App) rememberIn(ctx context.Context, in *prompt.Input, row hermes.Sessi
 			a.log().Warn("system prompt", "session", row.ID, "warning", err)
 		}
 		if block != "" {
-			in.Memories = append(in.Memories, prompt.Section{Name: string(t), Tier: prompt.Context, Text: block})
+			in.Memories = append(in.Memories, prompt.Section{
+				Name: string(t), Tier: prompt.Context, Text: block,
+				Shorten: func(most int) string { return memory.Shorter(block, most) },
+			})
 		}
 	}
 	if p := a.outside(); p != nil {
@@ -108,7 +111,7 @@ func (a *App) rememberIn(ctx context.Context, in *prompt.Input, row hermes.Sessi
 			a.log().Warn("system prompt", "session", row.ID, "warning", err)
 		}
 		if block != "" {
-			in.Memories = append(in.Memories, prompt.Section{Name: p.Name(), Tier: prompt.Context, Text: block})
+			in.Memories = append(in.Memories, prompt.Section{Name: "outside-memory", Tier: prompt.Context, Text: block})
 		}
 	}
 }

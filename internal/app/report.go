@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 
 	"hermes"
@@ -28,7 +29,7 @@ func (a *App) Measure(ctx context.Context) (prompt.Prompt, []hermes.Spec, error)
 	}
 	now := a.opts.Now()
 	row := hermes.Session{ID: session.NewID(now), Source: a.opts.Platform, Dir: dir, Started: now}
-	return a.prompt(ctx, cfg, row, cfg.Model().Default, set.Specs()), set.Specs(), nil
+	return a.prompt(ctx, cfg, row, cmp.Or(a.opts.Model, cfg.Model().Default), set.Specs()), set.Specs(), nil
 }
 
 // Toolsets is what this program has, and what a session would select of it.

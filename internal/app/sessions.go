@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"runtime"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"hermes/internal/config"
 	"hermes/internal/prompt"
 	"hermes/internal/session"
+	"hermes/internal/tokens"
 	"hermes/internal/toolbox"
 )
 
@@ -152,6 +154,7 @@ func (a *App) prompt(ctx context.Context, cfg *config.Config, row hermes.Session
 	in := prompt.Input{
 		Model: model, Platform: row.Source, Started: row.Started, Enforce: cfg.Agent().ToolUseEnforcement,
 		Soul: cfg.Home().Soul(), IgnoreRules: a.opts.IgnoreRules,
+		Window: a.window(model), Share: cfg.Context().PromptShare, Limits: cfg.Context().Layers,
 		MaxChars: cfg.General().ContextFileMaxChars, ReadTimeout: cfg.General().ContextFileReadTimeout,
 		Place: prompt.Place{OS: runtime.GOOS + " (" + runtime.GOARCH + ")", Home: person, Dir: row.Dir, Shell: shellName(a.opts.Getenv("SHELL"))},
 	}
@@ -161,8 +164,25 @@ func (a *App) prompt(ctx context.Context, cfg *config.Config, row hermes.Session
 	a.rememberIn(ctx, &in, row, specs)
 	a.skillsIn(ctx, &in, row, specs)
 	p := prompt.Build(ctx, in, prompt.Disk{})
+	if w := crowded(p, specs, in.Window); w != "" {
+		p.Warnings = append(p.Warnings, w)
+	}
 	for _, w := range p.Warnings {
 		a.log().Warn("system prompt", "session", row.ID, "warning", w)
 	}
 	return p
+}
+
+// crowded says that a prompt and its tools leave a small window no room for
+// the conversation, "" if they do.
+func crowded(p prompt.Prompt, specs []hermes.Spec, window int) string {
+	system, tools := tokens.Text(p.Text()), 0
+	for _, s := range specs {
+		tools += tokens.Texts(s.Name, s.Description, string(s.Schema)) + 15 // the frame on the wire
+	}
+	if window <= 0 || system+tools <= window/2 {
+		return ""
+	}
+	return fmt.Sprintf("the prompt (about %d tokens) and the %d tools (about %d) fill more than half of the model's window of %d; offer fewer tools with --toolsets or agent.disabled_toolsets",
+		system, len(specs), tools, window)
 }

@@ -132,12 +132,12 @@ func (a *App) skillsIn(ctx context.Context, in *prompt.Input, row hermes.Session
 	if !slices.ContainsFunc(specs, func(s hermes.Spec) bool { return s.Name == "skill_view" }) {
 		return
 	}
-	text, err := lib.Index(ctx, a.offer(ctx, specs))
+	list, err := lib.Listing(ctx, a.offer(ctx, specs))
 	if err != nil {
 		a.log().Warn("list skills", "session", row.ID, "err", err)
 	}
-	if text != "" {
-		in.Guides = append(in.Guides, prompt.Section{Name: "skills", Tier: prompt.Context, Text: text})
+	if text := list.Text(); text != "" {
+		in.Guides = append(in.Guides, prompt.Section{Name: "skills", Tier: prompt.Context, Text: text, Shorten: list.Within})
 	}
 }
 

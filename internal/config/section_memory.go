@@ -30,9 +30,11 @@ type Compression struct {
 	PruneMinReclaimTokens  int                `key:"proactive_prune_min_reclaim_tokens" default:"4096" min:"0"`
 }
 
-// Context is the section context.
+// Context is the section context: what fills the window.
 type Context struct {
-	Engine string `key:"engine" default:"compressor"`
+	Engine      string         `key:"engine" default:"compressor"`
+	PromptShare float64        `key:"prompt_share" default:"0.25" min:"0"` // part of the window that the system prompt may take
+	Layers      map[string]int `key:"layers"`                              // most characters of single layers of the prompt; 0: no such bound
 }
 
 // Memory is the section memory.

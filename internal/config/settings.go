@@ -82,7 +82,7 @@ type Settings struct {
 
 // General is what stands at the top level of the file.
 type General struct {
-	ContextFileMaxChars    int           `key:"context_file_max_chars"` // 0: from the model's window, 20,000 to 500,000
+	ContextFileMaxChars    int           `key:"context_file_max_chars"` // of a project file or SOUL.md; 0: 20,000
 	ContextFileReadTimeout time.Duration `key:"context_file_read_timeout" default:"5"`
 	FileReadMaxChars       int           `key:"file_read_max_chars" default:"100000" min:"1000"`
 	MaxConcurrentSessions  int           `key:"max_concurrent_sessions"` // 0: no limit

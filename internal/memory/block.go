@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"hermes/internal/redact"
 )
@@ -27,9 +28,32 @@ func (b *Book) Block(_ context.Context, t Target) (string, error) {
 	if len(entries) == 0 {
 		return "", nil
 	}
-	rule := strings.Repeat("═", 46)
 	head := fmt.Sprintf("%s\n%s [%s]\n%s\n", rule, t.title(), usage(size(entries), b.limit(t)), rule)
 	return head + join(b.fit(t, entries)), nil
+}
+
+var rule = strings.Repeat("═", 46)
+
+// Shorter is a block with at most so many characters: the oldest entries go,
+// whole, and a line says how many. The header stays in any case.
+func Shorter(block string, most int) string {
+	if utf8.RuneCountInString(block) <= most {
+		return block
+	}
+	head := "\n" + rule + "\n" // below the title
+	at := strings.Index(block, head)
+	if at < 0 {
+		return block
+	}
+	at += len(head)
+	entries := strings.Split(block[at:], separator)
+	for gone := 1; ; gone++ {
+		note := fmt.Sprintf("[%d older entries are left out for want of room; the memory tool shows them.]", gone)
+		short := block[:at] + join(append([]string{note}, entries[gone:]...))
+		if gone == len(entries) || utf8.RuneCountInString(short) <= most {
+			return short
+		}
+	}
 }
 
 // fit makes entries fit for a prompt.

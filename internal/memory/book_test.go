@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -236,5 +237,40 @@ func TestBlocks(t *testing.T) {
 	off.put(t, "MEMORY.md", strings.Repeat(strings.Repeat("y", 99)+"\n§\n", 1)+strings.Repeat("z", 90_000))
 	if got, _ := off.Block(t.Context(), memory.Notes); len(got) > 5000 {
 		t.Errorf("a file grown by hand gave %d bytes", len(got))
+	}
+}
+
+// TestAShorterBlockLosesItsOldestEntries: whole, and with a line that says so.
+func TestAShorterBlockLosesItsOldestEntries(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for i := range 10 {
+		if _, err := h.Change(t.Context(), memory.Notes, add(fmt.Sprintf("fact %d, ünd more.", i)), memory.Origin{By: "agent"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	block, err := h.Block(t.Context(), memory.Notes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := memory.Shorter(block, len(block)); got != block {
+		t.Errorf("got %q", got)
+	}
+	head, _, _ := strings.Cut(block, "fact 0")
+	for most := utf8.RuneCountInString(block) - 1; most >= 0; most -= 20 {
+		got := memory.Shorter(block, most)
+		left := strings.Count(got, "ünd more.")
+		if !strings.HasPrefix(got, head) || !strings.Contains(got, fmt.Sprintf("[%d older entries are left out", 10-left)) {
+			t.Errorf("at %d: %q", most, got)
+		}
+		if left > 0 && (utf8.RuneCountInString(got) > most || !strings.HasSuffix(got, "fact 9, ünd more.")) {
+			t.Errorf("at %d: %d characters, %q", most, utf8.RuneCountInString(got), got)
+		}
+		if most == 0 && left > 0 {
+			t.Errorf("%d entries are left", left)
+		}
+	}
+	if got := memory.Shorter("no block\nat all", 3); got != "no block\nat all" {
+		t.Errorf("got %q", got)
 	}
 }

@@ -5,7 +5,8 @@
 // (the tier says) stands behind what does not.
 //
 // The texts are the .md files under text/. Build gathers the sections; rules.go
-// finds the notes that people leave for agents in their projects. The package
-// reads files only through the Files it is given, and knows neither tools nor
-// stores.
+// finds the notes that people leave for agents in their projects; fit.go
+// shortens what is too long for the model's window, from the lowest layer of
+// layer.go up. The package reads files only through the Files it is given, and
+// knows neither tools nor stores.
 package prompt

@@ -20,11 +20,20 @@ const (
 	Volatile Tier = "volatile" // depends on the day or the session
 )
 
-// Section is a piece of the prompt.
+// Section is a piece of the prompt. Its name says which layer it is.
 type Section struct {
 	Name string
 	Tier Tier
 	Text string
+	// Shorten gives the section with at most so many characters, or the least
+	// it can do with where that is more. It says in the text what is missing,
+	// and the same call gives the same text. Nil keeps the first lines. It is
+	// asked only where there is too little room.
+	Shorten func(most int) string
+	// Was is the size in bytes before it was shortened, 0 if it is whole, and
+	// Why the reason.
+	Was int
+	Why string
 }
 
 // Prompt is a finished system prompt.
@@ -65,6 +74,12 @@ type Input struct {
 	Soul string
 	// IgnoreRules leaves out SOUL.md and the project's files.
 	IgnoreRules bool
+	// Window is the model's context length in tokens, 0 if it is not known.
+	Window int
+	// Share is the part of the window that the prompt may take; 0 is a quarter.
+	Share float64
+	// Limits are the most characters of single layers, by name.
+	Limits map[string]int
 	// MaxChars bounds each file in characters; 0 is 20,000.
 	MaxChars int
 	// ReadTimeout bounds each look at a folder or file; 0 is 5 s.
@@ -96,10 +111,11 @@ func Build(ctx context.Context, in Input, files Files) Prompt {
 	b.add("environment", Context, environment(in.Place))
 	b.add("enforcement", Stable, enforcement(in.Model, in.Enforce))
 	b.add("model", Stable, guidance(in.Model))
-	b.out.Sections = append(b.out.Sections, in.Guides...)
+	b.put(in.Guides)
 	b.project(ctx)
-	b.out.Sections = append(b.out.Sections, in.Memories...)
+	b.put(in.Memories)
 	b.add("session", Volatile, session(in))
+	b.fit()
 	return b.out
 }
 
@@ -112,9 +128,12 @@ type builder struct {
 // add appends a section unless there is nothing to say.
 func (b *builder) add(name string, tier Tier, text string) {
 	if text = strings.TrimSpace(text); text != "" {
-		b.out.Sections = append(b.out.Sections, Section{name, tier, text})
+		b.out.Sections = append(b.out.Sections, Section{Name: name, Tier: tier, Text: text})
 	}
 }
+
+// put appends what others have to say.
+func (b *builder) put(sections []Section) { b.out.Sections = append(b.out.Sections, sections...) }
 
 func (b *builder) warn(text string) { b.out.Warnings = append(b.out.Warnings, text) }
 
@@ -133,14 +152,14 @@ func (b *builder) identity(ctx context.Context) {
 		b.add("identity", Stable, own)
 		return
 	}
-	soul, blocked := b.admit("SOUL.md", raw)
+	soul := b.admit("SOUL.md", raw)
 	switch {
-	case blocked:
-		b.add("identity", Context, own+separator+soul)
-	case soul == "":
+	case soul.blocked:
+		b.add("identity", Context, own+separator+soul.content)
+	case soul.content == "":
 		b.add("identity", Stable, own)
 	default:
-		b.add("identity", Context, soul)
+		b.put([]Section{{Name: "identity", Tier: Context, Text: soul.within(b.maxChars()), Shorten: soul.framed}})
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"hermes/internal/policy"
 )
@@ -22,14 +21,14 @@ func (b *builder) project(ctx context.Context) {
 		return
 	}
 	here := b.names(ctx, dir)
-	for _, look := range [...]func() []string{
-		func() []string { return b.own(ctx, dir, here) },
-		func() []string { return b.firstOf(ctx, dir, here, "AGENTS.md", "agents.md") },
-		func() []string { return b.firstOf(ctx, dir, here, "CLAUDE.md", "claude.md") },
-		func() []string { return b.cursor(ctx, dir, here) },
+	for _, look := range [...]func() notes{
+		func() notes { return b.own(ctx, dir, here) },
+		func() notes { return b.firstOf(ctx, dir, here, "AGENTS.md", "agents.md") },
+		func() notes { return b.firstOf(ctx, dir, here, "CLAUDE.md", "claude.md") },
+		func() notes { return b.cursor(ctx, dir, here) },
 	} {
 		if found := look(); len(found) > 0 {
-			b.add("project", Context, text("project")+separator+strings.Join(found, separator))
+			b.put([]Section{{Name: "project", Tier: Context, Text: found.each(b.maxChars()), Shorten: found.within}})
 			return
 		}
 	}
@@ -47,7 +46,7 @@ func (b *builder) names(ctx context.Context, dir string) []string {
 // own finds .hermes.md or HERMES.md in the folder or above it, up to the root
 // of the git repository and not past it. Outside a repository only the folder
 // itself counts.
-func (b *builder) own(ctx context.Context, dir string, here []string) []string {
+func (b *builder) own(ctx context.Context, dir string, here []string) notes {
 	const deepest = 64 // folders up to a repository's root
 	type level struct {
 		dir   string
@@ -76,20 +75,20 @@ func (b *builder) own(ctx context.Context, dir string, here []string) []string {
 }
 
 // firstOf shows the first of the files that is there and not blank.
-func (b *builder) firstOf(ctx context.Context, dir string, names []string, wanted ...string) []string {
+func (b *builder) firstOf(ctx context.Context, dir string, names []string, wanted ...string) notes {
 	for _, name := range wanted {
 		if !slices.Contains(names, name) {
 			continue
 		}
-		if shown := b.show(ctx, dir, name); shown != "" {
-			return []string{shown}
+		if n := b.read(ctx, dir, name); n.content != "" {
+			return notes{n}
 		}
 	}
 	return nil
 }
 
 // cursor shows .cursorrules and the rules under .cursor.
-func (b *builder) cursor(ctx context.Context, dir string, here []string) []string {
+func (b *builder) cursor(ctx context.Context, dir string, here []string) notes {
 	found := b.firstOf(ctx, dir, here, ".cursorrules")
 	if !slices.Contains(here, ".cursor") {
 		return found
@@ -103,45 +102,45 @@ func (b *builder) cursor(ctx context.Context, dir string, here []string) []strin
 		if filepath.Ext(name) != ".mdc" {
 			continue
 		}
-		if shown := b.show(ctx, dir, filepath.Join(".cursor", "rules", name)); shown != "" {
-			found = append(found, shown)
+		if n := b.read(ctx, dir, filepath.Join(".cursor", "rules", name)); n.content != "" {
+			found = append(found, n)
 		}
 	}
 	return found
 }
 
-// show is a file under a heading with its name, "" if it says nothing.
-func (b *builder) show(ctx context.Context, dir, name string) string {
+// read reads a file; one that cannot be read says nothing.
+func (b *builder) read(ctx context.Context, dir, name string) note {
 	raw, err := b.files.Read(ctx, filepath.Join(dir, name))
 	if err != nil {
 		b.warn(fmt.Sprintf("%s was not read: %v", name, err))
-		return ""
+		return note{}
 	}
-	shown, _ := b.admit(name, raw)
-	if shown == "" {
-		return ""
-	}
-	return "## " + oneLine(filepath.ToSlash(name)) + separator + shown
+	return b.admit(name, raw)
 }
 
-// admit makes a file's text fit for the prompt: without frontmatter, cut,
-// scanned. What tries to give orders is replaced by a note that says so.
-func (b *builder) admit(name string, raw []byte) (shown string, blocked bool) {
+// admit makes a file's text fit for the prompt: without frontmatter, scanned
+// as far as it is shown. What tries to give orders is replaced by a note that
+// says so.
+func (b *builder) admit(name string, raw []byte) note {
 	content := strings.TrimSpace(withoutFrontmatter(strings.ToValidUTF8(strings.TrimPrefix(string(raw), "\ufeff"), "\ufffd")))
+	n := note{name: oneLine(filepath.ToSlash(name)), content: content}
 	if content == "" {
-		return "", false
+		return n
 	}
-	name = oneLine(filepath.ToSlash(name))
-	limit := b.MaxChars
-	if limit <= 0 {
-		limit = maxChars
+	if pattern := policy.Injection(n.within(b.maxChars())); pattern != "" {
+		b.warn(fmt.Sprintf("%s was left out of the prompt: it looks like a prompt injection (%s)", n.name, pattern))
+		n.content = fmt.Sprintf("[BLOCKED: %s contained a possible prompt injection (%s); its content was not loaded.]", n.name, pattern)
+		n.blocked = true
 	}
-	content = cutMiddle(name, content, limit)
-	if pattern := policy.Injection(content); pattern != "" {
-		b.warn(fmt.Sprintf("%s was left out of the prompt: it looks like a prompt injection (%s)", name, pattern))
-		return fmt.Sprintf("[BLOCKED: %s contained a possible prompt injection (%s); its content was not loaded.]", name, pattern), true
+	return n
+}
+
+func (b *builder) maxChars() int {
+	if b.MaxChars > 0 {
+		return b.MaxChars
 	}
-	return content, false
+	return maxChars
 }
 
 // withoutFrontmatter drops a YAML block at the start. One that never ends, or
@@ -162,17 +161,4 @@ func withoutFrontmatter(content string) string {
 		return content
 	}
 	return body
-}
-
-// cutMiddle keeps 70 % of the limit from the head and 20 % from the tail.
-func cutMiddle(name, content string, limit int) string {
-	count := utf8.RuneCountInString(content)
-	if count <= limit {
-		return content
-	}
-	runes := []rune(content)
-	head, tail := limit*7/10, limit*2/10
-	return string(runes[:head]) +
-		fmt.Sprintf("\n\n[… %s was cut: the first %d and the last %d of its %d characters are shown; read_file shows the rest …]\n\n", name, head, tail, count) +
-		string(runes[count-tail:])
 }

@@ -25,35 +25,23 @@ type Offer struct {
 // Index is the list of skills for the system prompt, with the rule that they
 // must be used; "" if there is no skill.
 func (l *Library) Index(ctx context.Context, o Offer) (string, error) {
+	list, err := l.Listing(ctx, o)
+	return list.Text(), err
+}
+
+// Listing is what Index writes, for those who have little room.
+func (l *Library) Listing(ctx context.Context, o Offer) (Listing, error) {
 	items, err := l.items(ctx)
 	if err != nil {
-		return "", err
+		return Listing{}, err
 	}
-	var b strings.Builder
-	last := "-"
+	list := Listing{skills: make([]listed, 0, len(items)), usage: l.Usages}
 	for i := range items {
-		it := &items[i]
-		if l.hidden(*it) != "" || !o.suits(&it.meta) {
-			continue
+		if it := &items[i]; l.hidden(*it) == "" && o.suits(&it.meta) {
+			list.skills = append(list.skills, listed{it.category, it.meta.Name, Short(it.meta.Description)})
 		}
-		if it.category != last {
-			last = it.category
-			name := last
-			if name == "" {
-				name = "other"
-			}
-			b.WriteString(name + ":\n")
-		}
-		b.WriteString("- ")
-		b.WriteString(it.meta.Name)
-		b.WriteString(": ")
-		b.WriteString(Short(it.meta.Description))
-		b.WriteByte('\n')
 	}
-	if b.Len() == 0 {
-		return "", nil
-	}
-	return strings.Replace(strings.TrimSpace(indexText), "{skills}", strings.TrimSpace(b.String()), 1), nil
+	return list, nil
 }
 
 // suits reports that a session has what a skill requires, and lacks something

@@ -1,0 +1,86 @@
+package prompt
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Layer is a kind of section that gives way where the prompt is too long.
+type Layer struct {
+	Name  string // of its sections, and its key in the configuration
+	Title string // what a person knows it as
+	// Floor is how many characters it keeps in any case; with 0 it may shrink
+	// to a line that says what is missing.
+	Floor int
+}
+
+// Layers are the kinds of sections that give way, the lowest first. Others,
+// such as the rules and the place, are never shortened.
+func Layers() []Layer {
+	return []Layer{
+		{Name: "outside-memory", Title: "outside memory"},
+		{Name: "memory", Title: "notes (MEMORY.md)"},
+		{Name: "user", Title: "profile (USER.md)"},
+		{Name: "skills", Title: "skills index"},
+		{Name: "project", Title: "project files", Floor: 1000},
+		{Name: "preloaded-skills", Title: "preloaded skills", Floor: 2000},
+		{Name: "identity", Title: "SOUL.md", Floor: 500},
+	}
+}
+
+// within is a section with at most so many characters, or with what its layer
+// keeps in any case.
+func (l Layer) within(s Section, most int) string {
+	most = max(most, l.Floor)
+	if utf8.RuneCountInString(s.Text) <= most {
+		return s.Text
+	}
+	shorten := s.Shorten
+	if shorten == nil {
+		shorten = func(most int) string { return firstLines(l.Title, s.Text, most) }
+	}
+	if text := strings.TrimSpace(shorten(most)); len(text) < len(s.Text) {
+		return text
+	}
+	return s.Text
+}
+
+// firstLines keeps the first lines of a text.
+func firstLines(title, text string, most int) string {
+	count := utf8.RuneCountInString(text)
+	end := fmt.Sprintf("[… %s cut here for want of room: %d characters in all …]", title, count)
+	room := most - utf8.RuneCountInString(end) - 1
+	kept := 0 // bytes
+	for line := range strings.Lines(text) {
+		if room -= utf8.RuneCountInString(line); room < 0 {
+			break
+		}
+		kept += len(line)
+	}
+	return strings.TrimRight(text[:kept], "\n") + "\n" + end
+}
+
+// limits checks the names of the limits that are set.
+func (b *builder) limits() map[string]int {
+	var names []string
+	for _, l := range Layers() {
+		names = append(names, l.Name)
+	}
+	for _, name := range sorted(b.Limits) {
+		if !slices.Contains(names, name) {
+			b.warn(fmt.Sprintf("context.layers.%s names no layer; there are %s", name, strings.Join(names, ", ")))
+		}
+	}
+	return b.Limits
+}
+
+func sorted(m map[string]int) []string {
+	var keys []string
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

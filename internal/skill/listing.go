@@ -1,0 +1,123 @@
+package skill
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"unicode/utf8"
+)
+
+// Listing is the skills that a session is offered, in the order of its prompt.
+type Listing struct {
+	skills []listed
+	usage  func() (map[string]Usage, error)
+}
+
+type listed struct{ category, name, about string }
+
+// form is how much of a skill is listed.
+type form uint8
+
+const (
+	whole form = iota // name and description
+	named             // the name alone
+	gone
+)
+
+// Text is the list with the rule that skills must be used; "" if there is no
+// skill.
+func (l Listing) Text() string {
+	if len(l.skills) == 0 {
+		return ""
+	}
+	return l.render(make([]form, len(l.skills)))
+}
+
+// Within is the list with at most so many characters, as far as that can be.
+// The skills that were used least lose their descriptions first; only then
+// their names go too, and a line says how many.
+func (l Listing) Within(most int) string {
+	text := l.Text()
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	order := l.leastUsed()
+	try := func(n int) string {
+		forms := make([]form, len(l.skills))
+		for i, at := range order {
+			switch {
+			case i < n-len(order):
+				forms[at] = gone
+			case i < n:
+				forms[at] = named
+			}
+		}
+		return l.render(forms)
+	}
+	last := 2 * len(order)
+	return try(sort.Search(last, func(n int) bool { return utf8.RuneCountInString(try(n)) <= most }))
+}
+
+// leastUsed are the places of the skills, those that were used least and
+// longest ago first. Of skills alike the last listed come first.
+func (l Listing) leastUsed() []int {
+	usage := map[string]Usage{}
+	if l.usage != nil {
+		if known, err := l.usage(); err == nil { // else all are alike
+			usage = known
+		}
+	}
+	order := make([]int, len(l.skills))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		x, y := usage[l.skills[a].name], usage[l.skills[b].name]
+		return cmp.Or(cmp.Compare(x.Uses, y.Uses), x.Used.Compare(y.Used), cmp.Compare(b, a))
+	})
+	return order
+}
+
+// render writes the list. The names of a category that stand alone come
+// behind the others.
+func (l Listing) render(forms []form) string {
+	var b strings.Builder
+	b.Grow(len(indexText) + 80*len(l.skills))
+	var names []string
+	alone, missing := 0, 0
+	category, open := "", false
+	end := func() {
+		if len(names) > 0 {
+			b.WriteString("- also " + strings.Join(names, ", ") + "\n")
+			names = names[:0]
+		}
+	}
+	for i, s := range l.skills {
+		if forms[i] == gone {
+			missing++
+			continue
+		}
+		if !open || s.category != category {
+			end()
+			category, open = s.category, true
+			b.WriteString(cmp.Or(category, "other") + ":\n")
+		}
+		if forms[i] == named {
+			alone++
+			names = append(names, s.name)
+			continue
+		}
+		b.WriteString("- ")
+		b.WriteString(s.name)
+		b.WriteString(": ")
+		b.WriteString(s.about)
+		b.WriteByte('\n')
+	}
+	end()
+	if alone+missing > 0 {
+		fmt.Fprintf(&b, "(for want of room %d are listed by name only and %d not at all; skills_list shows all)\n", alone, missing)
+	}
+	return strings.Replace(strings.TrimSpace(indexText), "{skills}", strings.TrimSpace(b.String()), 1)
+}
