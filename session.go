@@ -5,6 +5,24 @@ import (
 	"time"
 )
 
+// SystemPrompt is a finished system prompt and the pieces that it is made of.
+type SystemPrompt struct {
+	Text   string
+	Layers []PromptLayer
+}
+
+// PromptLayer is one piece of a system prompt, as it is kept for reports.
+type PromptLayer struct {
+	Name  string `json:"name"`
+	Bytes int    `json:"bytes"` // with what parts it from the next one
+	// Tokens is an estimate.
+	Tokens int `json:"tokens"`
+	// Was is its size before it was shortened, 0 if it is whole, and Why the
+	// reason in words for a person.
+	Was int    `json:"was,omitempty"`
+	Why string `json:"why,omitempty"`
+}
+
 // Session is the row of a conversation.
 type Session struct {
 	ID     string
@@ -19,6 +37,9 @@ type Session struct {
 	// session begins with them.
 	System string
 	Tools  json.RawMessage
+	// Layers are the pieces of System in their order, empty where they are not
+	// known. Nothing that is sent depends on them.
+	Layers []PromptLayer
 
 	Started   time.Time
 	Active    time.Time // when its last message was stored

@@ -63,6 +63,7 @@ type SessionChange struct {
 	Model    *string
 	System   *string
 	Tools    *json.RawMessage
+	Layers   *[]PromptLayer
 	Dir      *string
 	Archived *bool
 	Pinned   *bool

@@ -185,7 +185,7 @@ func (s *Store) ListSessions(ctx context.Context, f hermes.SessionFilter) (list 
 		for _, r := range slices.Backward(s.sessions) {
 			if listed(r.row, f) {
 				row := r.row
-				row.System, row.Tools = "", nil
+				row.System, row.Tools, row.Layers = "", nil, nil
 				list = append(list, row)
 			}
 		}
@@ -240,7 +240,7 @@ func (s *Store) UpdateSession(ctx context.Context, id string, c hermes.SessionCh
 			}
 		}
 		row.Model, row.System, row.Dir = or(c.Model, row.Model), or(c.System, row.System), or(c.Dir, row.Dir)
-		row.Tools = or(c.Tools, row.Tools)
+		row.Tools, row.Layers = or(c.Tools, row.Tools), or(c.Layers, row.Layers)
 		row.Archived, row.Pinned = or(c.Archived, row.Archived), or(c.Pinned, row.Pinned)
 		row.Usage = row.Usage.Add(or(c.AddUsage, hermes.Usage{}))
 		if c.Reopen {

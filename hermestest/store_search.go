@@ -53,7 +53,7 @@ func (r *storedSession) search(q hermes.SearchQuery, terms []searchTerm) []herme
 		}
 	}
 	row := r.row
-	row.System, row.Tools = "", nil
+	row.System, row.Tools, row.Layers = "", nil, nil
 	var hits []hermes.Hit
 	for i, m := range shown {
 		if len(q.Roles) > 0 && !slices.Contains(q.Roles, m.Role) ||

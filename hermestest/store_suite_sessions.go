@@ -173,7 +173,7 @@ func lists(t *testing.T, s hermes.Store) {
 		t.Run(c.name, func(t *testing.T) { same(t, listIDs(t, s, c.f), c.want) })
 	}
 	rows, err := s.ListSessions(t.Context(), hermes.SessionFilter{Source: "telegram"})
-	if err != nil || len(rows) != 1 || rows[0].System != "" || rows[0].Tools != nil {
+	if err != nil || len(rows) != 1 || rows[0].System != "" || rows[0].Tools != nil || rows[0].Layers != nil {
 		t.Errorf("a list holds prompts: %v, %v", rows, err)
 	}
 	for i := range 25 {
@@ -185,16 +185,17 @@ func lists(t *testing.T, s hermes.Store) {
 }
 
 func changes(t *testing.T, s hermes.Store) {
+	layers := []hermes.PromptLayer{{Name: "identity", Bytes: 3, Tokens: 1}, {Name: "skills", Bytes: 9, Tokens: 3, Was: 40, Why: "it is small"}}
 	begin(t, s, hermes.Session{ID: "a", Model: "old", Usage: hermes.Usage{Input: 10}}, 0)
 	err := s.UpdateSession(t.Context(), "a", hermes.SessionChange{
-		Title: ptr("t"), Model: ptr("new"), System: ptr("sys"), Tools: ptr(json.RawMessage(`[1]`)), Dir: ptr("/d"),
+		Title: ptr("t"), Model: ptr("new"), System: ptr("sys"), Tools: ptr(json.RawMessage(`[1]`)), Layers: ptr(layers), Dir: ptr("/d"),
 		Archived: ptr(true), Pinned: ptr(true),
 		AddUsage: &hermes.Usage{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4, Reasoning: 5, Calls: 1},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := hermes.Session{ID: "a", Started: day, Title: "t", Model: "new", System: "sys", Tools: json.RawMessage(`[1]`), Dir: "/d",
+	want := hermes.Session{ID: "a", Started: day, Title: "t", Model: "new", System: "sys", Tools: json.RawMessage(`[1]`), Layers: layers, Dir: "/d",
 		Archived: true, Pinned: true,
 		Usage: hermes.Usage{Input: 11, Output: 2, CacheRead: 3, CacheWrite: 4, Reasoning: 5, Calls: 1}}
 	same(t, find(t, s, "a"), want)
@@ -232,8 +233,9 @@ func firstEnd(t *testing.T, s hermes.Store) {
 }
 
 func deletion(t *testing.T, s hermes.Store) {
-	begin(t, s, hermes.Session{ID: "a", Title: "t", System: "shared"}, 0)
-	begin(t, s, hermes.Session{ID: "b", Parent: "a", System: "shared"}, 1)
+	layers := []hermes.PromptLayer{{Name: "identity", Bytes: 6}}
+	begin(t, s, hermes.Session{ID: "a", Title: "t", System: "shared", Layers: layers}, 0)
+	begin(t, s, hermes.Session{ID: "b", Parent: "a", System: "shared", Layers: layers}, 1)
 	l := lease(t, s, "a", "me")
 	add(t, s, l, hermes.UserText("findable"))
 	add(t, s, lease(t, s, "b", "me"), hermes.UserText("kept"))
@@ -243,6 +245,7 @@ func deletion(t *testing.T, s hermes.Store) {
 	same(t, listIDs(t, s, hermes.SessionFilter{}), []string{"b"})
 	child := find(t, s, "b")
 	same(t, []string{child.Parent, child.System}, []string{"", "shared"})
+	same(t, child.Layers, layers)
 	same(t, texts(transcript(t, s, "b", hermes.Range{})), []string{"kept"})
 	same(t, len(search(t, s, hermes.SearchQuery{Text: "findable"})), 0)
 	_, err := s.Append(t.Context(), l, hermes.UserText("late"))

@@ -70,8 +70,9 @@ func (a *App) equip(ctx context.Context, row hermes.Session, wake func(string)) 
 	}
 	return &session.Equipment{
 		Environment: env, Tools: box,
-		System: func(ctx context.Context, model string, specs []hermes.Spec) (string, error) {
-			return a.prompt(ctx, cfg, row, model, specs).Text(), nil
+		System: func(ctx context.Context, model string, specs []hermes.Spec) (hermes.SystemPrompt, error) {
+			p := a.prompt(ctx, cfg, row, model, specs)
+			return hermes.SystemPrompt{Text: p.Text(), Layers: p.Layers()}, nil
 		},
 		Restore: func(transcript []hermes.Message) { kit.restore(row.ID, transcript) },
 		Context: a.contextEngine(cfg, row), Compacted: func() {

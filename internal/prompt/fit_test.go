@@ -195,3 +195,20 @@ func FuzzFit(f *testing.F) {
 		}
 	})
 }
+
+func TestLayersAddUpToTheText(t *testing.T) {
+	t.Parallel()
+	in, files := full()
+	in.Window = 8192
+	p := prompt.Build(t.Context(), in, files)
+	sum := 0
+	for i, l := range p.Layers() {
+		if l.Name != p.Sections[i].Name || l.Was != p.Sections[i].Was || l.Was > 0 && (l.Was <= l.Bytes || l.Why == "") {
+			t.Errorf("got %+v", l)
+		}
+		sum += l.Bytes
+	}
+	if sum != len(p.Text()) {
+		t.Errorf("the layers have %d bytes, the text %d", sum, len(p.Text()))
+	}
+}

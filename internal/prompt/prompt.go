@@ -5,6 +5,9 @@ import (
 	"embed"
 	"strings"
 	"time"
+
+	"hermes"
+	"hermes/internal/tokens"
 )
 
 //go:embed text
@@ -50,6 +53,19 @@ func (p Prompt) Text() string {
 		parts[i] = s.Text
 	}
 	return strings.Join(parts, separator)
+}
+
+// Layers are the sections as they are kept for reports.
+func (p Prompt) Layers() []hermes.PromptLayer {
+	out := make([]hermes.PromptLayer, len(p.Sections))
+	for i, s := range p.Sections {
+		n := len(s.Text)
+		if i < len(p.Sections)-1 {
+			n += len(separator)
+		}
+		out[i] = hermes.PromptLayer{Name: s.Name, Bytes: n, Tokens: tokens.Text(s.Text), Was: s.Was, Why: s.Why}
+	}
+	return out
 }
 
 const separator = "\n\n"

@@ -79,7 +79,7 @@ func quarry(t *testing.T, row hermes.Session, list ...hermes.Message) hermes.Sto
 func TestBranchLeavesOutWhatIsUnderWay(t *testing.T) {
 	t.Parallel()
 	calls := []hermes.ToolCall{{ID: "1", Name: "look", Arguments: "{}"}, {ID: "2", Name: "look", Arguments: "{}"}}
-	s := quarry(t, hermes.Session{ID: "a", System: "you are", Tools: json.RawMessage(`[]`)},
+	s := quarry(t, hermes.Session{ID: "a", System: "you are", Layers: []hermes.PromptLayer{{Name: "identity", Bytes: 7}}, Tools: json.RawMessage(`[]`)},
 		hermes.UserText("go"), hermes.Message{Role: hermes.RoleAssistant, Calls: calls},
 		hermes.Message{Role: hermes.RoleTool, CallID: "1", ToolName: "look", Parts: []hermes.Part{{Text: "seen"}}})
 	row, err := session.Branch(t.Context(), s, time.Now(), "a", "aside")
@@ -90,7 +90,7 @@ func TestBranchLeavesOutWhatIsUnderWay(t *testing.T) {
 	if err != nil || len(list) != 1 || list[0].Text() != "go" {
 		t.Errorf("%v, %v", list, err)
 	}
-	if row.System != "you are" || !row.Ended.IsZero() || row.Title != "aside" {
+	if row.System != "you are" || len(row.Layers) != 1 || !row.Ended.IsZero() || row.Title != "aside" {
 		t.Errorf("branch %+v", row)
 	}
 }

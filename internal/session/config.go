@@ -43,7 +43,7 @@ type Equipment struct {
 	Tools       Toolbox
 	// System builds the system prompt. It is asked once in the life of a
 	// session, before its first turn.
-	System func(ctx context.Context, model string, specs []hermes.Spec) (string, error)
+	System func(ctx context.Context, model string, specs []hermes.Spec) (hermes.SystemPrompt, error)
 	// Restore tells parts that keep state what an earlier process left in the
 	// transcript; nil does nothing.
 	Restore func(transcript []hermes.Message)

@@ -85,9 +85,9 @@ func newHouse(t *testing.T, m hermes.Model, b *box, change ...func(*session.Conf
 	cfg := session.Config{
 		Store: h.store, Models: models{m}, Owner: "here",
 		Equip: func(context.Context, hermes.Session, func(string)) (*session.Equipment, error) {
-			return &session.Equipment{Tools: b, System: func(context.Context, string, []hermes.Spec) (string, error) {
+			return &session.Equipment{Tools: b, System: func(context.Context, string, []hermes.Spec) (hermes.SystemPrompt, error) {
 				h.built++
-				return h.system, nil
+				return hermes.SystemPrompt{Text: h.system, Layers: []hermes.PromptLayer{{Name: "identity", Bytes: len(h.system)}}}, nil
 			}}, nil
 		},
 	}
@@ -191,7 +191,7 @@ func TestTurnIsStoredWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if row.System != "You are a test." || row.Dir != "/work" || row.Usage.Calls == 0 || !strings.Contains(string(row.Tools), "echo") {
+	if row.System != "You are a test." || len(row.Layers) != 1 || row.Layers[0].Bytes != len(row.System) || row.Dir != "/work" || row.Usage.Calls == 0 || !strings.Contains(string(row.Tools), "echo") {
 		t.Errorf("row = %+v", row)
 	}
 }

@@ -112,11 +112,11 @@ func (s *Session) fixPrefix() error {
 	if err != nil {
 		return fmt.Errorf("build the system prompt: %w", err)
 	}
-	s.specs, s.row.Tools, s.row.System = specs, tools, system
+	s.specs, s.row.Tools, s.row.System, s.row.Layers = specs, tools, system.Text, system.Layers
 	if !s.stored {
 		return nil
 	}
-	return s.cfg.Store.UpdateSession(s.ctx, s.row.ID, hermes.SessionChange{System: &system, Tools: &tools})
+	return s.cfg.Store.UpdateSession(s.ctx, s.row.ID, hermes.SessionChange{System: &system.Text, Tools: &tools, Layers: &system.Layers})
 }
 
 // start runs the loop on the transcript in a goroutine of its own; the actor

@@ -59,7 +59,12 @@ func (t *tx) changeTexts(key int64, c hermes.SessionChange) error {
 		}
 	}
 	if c.Tools != nil {
-		return t.setPrompt(`UPDATE sessions SET tools = ? WHERE key = ?`, key, string(*c.Tools))
+		if err := t.setPrompt(`UPDATE sessions SET tools = ? WHERE key = ?`, key, string(*c.Tools)); err != nil {
+			return err
+		}
+	}
+	if c.Layers != nil {
+		return t.setPrompt(`UPDATE sessions SET layers = ? WHERE key = ?`, key, encodeLayers(*c.Layers))
 	}
 	return nil
 }
@@ -127,14 +132,14 @@ func (t *tx) remove(key int64) error {
 			return err
 		}
 	}
-	var system, tools sql.NullInt64
-	err := t.row(`DELETE FROM sessions WHERE key = ? RETURNING system, tools`, []any{key}, &system, &tools)
+	var system, tools, layers sql.NullInt64
+	err := t.row(`DELETE FROM sessions WHERE key = ? RETURNING system, tools, layers`, []any{key}, &system, &tools, &layers)
 	if err != nil {
 		return err
 	}
-	for _, id := range []sql.NullInt64{system, tools} {
+	for _, id := range []sql.NullInt64{system, tools, layers} {
 		err := t.exec(`DELETE FROM prompts WHERE id = ?1 AND NOT EXISTS
-			(SELECT 1 FROM sessions WHERE system = ?1 OR tools = ?1)`, id)
+			(SELECT 1 FROM sessions WHERE system = ?1 OR tools = ?1 OR layers = ?1)`, id)
 		if err != nil {
 			return err
 		}

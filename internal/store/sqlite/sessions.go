@@ -31,12 +31,16 @@ func (s *Store) CreateSession(ctx context.Context, row hermes.Session) error {
 		if err != nil {
 			return err
 		}
+		layers, err := t.prompt(encodeLayers(row.Layers))
+		if err != nil {
+			return err
+		}
 		u := row.Usage
-		err = t.exec(`INSERT INTO sessions (id, source, title, folded, parent, model, dir, branch, system, tools,
+		err = t.exec(`INSERT INTO sessions (id, source, title, folded, parent, model, dir, branch, system, tools, layers,
 			started, active, ended, end_reason, turns, archived, pinned,
 			input, output, cache_read, cache_write, reasoning, requests)
-			VALUES (?, ?, ?, ?, (SELECT key FROM sessions WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			row.ID, row.Source, nullable(title), strings.ToLower(title), row.Parent, row.Model, row.Dir, row.Branch, system, tools,
+			VALUES (?, ?, ?, ?, (SELECT key FROM sessions WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			row.ID, row.Source, nullable(title), strings.ToLower(title), row.Parent, row.Model, row.Dir, row.Branch, system, tools, layers,
 			nanos(row.Started), nullTime(row.Active), nullTime(row.Ended), row.EndReason, row.Turns, row.Archived, row.Pinned,
 			u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Reasoning, u.Calls)
 		return sessionConflict(err, row.ID, title)
@@ -92,11 +96,12 @@ func (s *Store) FindSession(ctx context.Context, ref string) (hermes.Session, er
 	if err != nil {
 		return hermes.Session{}, s.cfg.explain(err)
 	}
-	var system, tools string
+	var system, tools, layers string
 	row, err := scanSession(s.read.QueryRowContext(ctx, `SELECT `+sessionColumns+`,
 		coalesce((SELECT text FROM prompts WHERE id = s.system), ''),
-		coalesce((SELECT text FROM prompts WHERE id = s.tools), '')
-		FROM sessions s WHERE s.id = ?`, id).Scan, &system, &tools)
+		coalesce((SELECT text FROM prompts WHERE id = s.tools), ''),
+		coalesce((SELECT text FROM prompts WHERE id = s.layers), '')
+		FROM sessions s WHERE s.id = ?`, id).Scan, &system, &tools, &layers)
 	if err != nil {
 		return hermes.Session{}, s.cfg.explain(notFound(err, ref))
 	}
@@ -104,7 +109,21 @@ func (s *Store) FindSession(ctx context.Context, ref string) (hermes.Session, er
 	if tools != "" {
 		row.Tools = json.RawMessage(tools)
 	}
+	if layers != "" {
+		_ = json.Unmarshal([]byte(layers), &row.Layers) // of a report only: without it the prompt is told as a whole
+	}
 	return row, nil
+}
+
+func encodeLayers(layers []hermes.PromptLayer) string {
+	if len(layers) == 0 {
+		return ""
+	}
+	raw, err := json.Marshal(layers)
+	if err != nil {
+		return "" // it holds nothing that cannot be written
+	}
+	return string(raw)
 }
 
 func notFound(err error, ref string) error {
