@@ -52,7 +52,11 @@ type Open struct {
 	// the answer to every approval is no.
 	Attended bool
 	MaxSteps int // 0 is the manager's
-	depth    int
+	// Waiting, if set, is told in a sentence what Open waits for, as it does.
+	// It is called by Open, and by the Open that brings the session to life
+	// where several ask for one.
+	Waiting func(string)
+	depth   int
 }
 
 // Open returns the live session or brings it to life. A session that another
@@ -133,7 +137,7 @@ func (m *Manager) wake(ctx context.Context, o Open, row hermes.Session, transcri
 		cfg: &m.cfg, id: row.ID, manager: m,
 		inbox: make(chan envelope), closing: make(chan struct{}), done: make(chan struct{}),
 		row: row, stored: o.Resume != "", transcript: transcript,
-		questions: map[string]*question{}, maxSteps: o.MaxSteps, depth: o.depth, attended: o.Attended,
+		told: o.Waiting, questions: map[string]*question{}, maxSteps: o.MaxSteps, depth: o.depth, attended: o.Attended,
 	}
 	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	if !s.stored {

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"hermes"
@@ -73,6 +74,9 @@ func (s *Session) rerun(waits context.Context, c hermes.ToolCall) hermes.Message
 	ctx, cancel := context.WithTimeout(s.ctx, rerunTime)
 	defer cancel()
 	defer context.AfterFunc(waits, cancel)() // Ctrl+C need not wait for it
+	if s.told != nil {
+		s.told(fmt.Sprintf("%s was cut off and is run again; this may take up to %v", c.Name, rerunTime))
+	}
 	t := &tools{session: s, box: s.gear.Tools, ref: s.ref(s.lastTurn())}
 	call := &hermes.Call{ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments), Host: &host{tools: t}}
 	return toolMessage(c, s.gear.Tools.Run(ctx, call))

@@ -56,6 +56,7 @@ type Session struct {
 	looking    *lookback
 	beside     beside // what the memory does
 	queue      []hermes.Message
+	told       func(string) // of what Open waits for; may be nil
 	questions  map[string]*question
 	asked      int
 	last       hermes.Usage

@@ -41,6 +41,7 @@ func (c *chat) do(do any) {
 		if do.want.Resume == "" { // else the present one stays until the other is there
 			c.drop()
 		}
+		do.want.Waiting = func(text string) { c.report(waitingMsg(text)) }
 		c.later(func(ctx context.Context) any { return openSession(ctx, c.o.Open, do.want) })
 	case copyDo:
 		_ = c.screen.write("\x1b]52;c;" + base64.StdEncoding.EncodeToString([]byte(do.text)) + "\x07")

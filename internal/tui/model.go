@@ -22,6 +22,8 @@ type (
 	tickMsg struct{}
 	// eventMsg is an event of the session.
 	eventMsg struct{ event hermes.Event }
+	// waitingMsg tells what the session that is being opened waits for.
+	waitingMsg string
 	// openedMsg tells that a session is there, or why not.
 	openedMsg struct {
 		id      string

@@ -71,6 +71,7 @@ func runPlain(ctx context.Context, o Options) (id string, err error) {
 }
 
 func (c *plainChat) open(ctx context.Context, w Want) error {
+	w.Waiting = func(text string) { c.out.write(oneLine(markup.Visible(text)) + "\n") }
 	s, resumed, err := c.o.Open(ctx, w)
 	if err != nil {
 		return err

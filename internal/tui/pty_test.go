@@ -52,13 +52,13 @@ func newConsole(t *testing.T) *console {
 
 // chat begins the chat; left waits for its end.
 func (c *console) chat(f *fakeSession) {
-	c.chatAfter(f, func() {})
+	c.chatAfter(f, func(Want) {})
 }
 
 // chatAfter begins the chat with a session that takes its time to open.
-func (c *console) chatAfter(f *fakeSession, wait func()) {
-	open := func(context.Context, Want) (Session, bool, error) {
-		wait()
+func (c *console) chatAfter(f *fakeSession, wait func(Want)) {
+	open := func(_ context.Context, w Want) (Session, bool, error) {
+		wait(w)
 		return f, false, nil
 	}
 	o := Options{
@@ -196,8 +196,12 @@ func TestLeavingBeforeTheSessionIsThere(t *testing.T) {
 	f := newFake(func(f *fakeSession, text string) { f.reply(text, text) })
 	opened := make(chan struct{})
 	c := newConsole(t)
-	c.chatAfter(f, func() { <-opened })
+	c.chatAfter(f, func(w Want) {
+		w.Waiting("read_file was cut off\nand is run again")
+		<-opened
+	})
 	c.shows("opening the session")
+	c.shows("read_file was cut off and is run again")
 	c.press("typed ahead\x15\x04")
 	c.until("end", func(string) bool { return c.v.modes["2004l"] })
 	close(opened)

@@ -64,6 +64,8 @@ type Want struct {
 	First  bool   // the one that the command line asks for
 	Title  string // of a new one; may be empty
 	Resume string // the id of an old one
+	// Waiting shows the person a sentence, while the session is not there yet.
+	Waiting func(string)
 }
 
 // Pace of drawing: at most thirty frames a second, the spinner ten.

@@ -26,10 +26,10 @@ func twoSessions(first, second *fakeSession) Options {
 	return Options{
 		Sessions: func(context.Context) (command.Sessions, error) { return shelf{}, nil },
 		Open: func(_ context.Context, w Want) (Session, bool, error) {
-			switch w {
-			case Want{First: true}:
+			switch {
+			case w.First:
 				return first, false, nil
-			case Want{Resume: "other"}:
+			case w.Resume == "other":
 				return second, true, nil
 			}
 			return nil, false, errors.New("it is open in another Hermes")

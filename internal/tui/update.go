@@ -31,6 +31,8 @@ func (m *model) update(msg any) []any {
 		}
 	case eventMsg:
 		return m.happened(msg.event)
+	case waitingMsg:
+		m.say(m.faint(markup.Clip(oneLine(markup.Visible(string(msg))), m.width)))
 	case openedMsg:
 		return m.isOpen(msg)
 	case stateMsg:

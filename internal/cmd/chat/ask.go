@@ -62,7 +62,11 @@ func (o *Options) answer(ctx context.Context, text string, p tui.Printer) (done 
 	if err != nil {
 		return done, "", "", err
 	}
-	s, err := o.open(ctx, a, "", false)
+	waiting := func(text string) { fmt.Fprintln(o.IO.Err, text) }
+	if o.Quiet {
+		waiting = nil
+	}
+	s, err := o.open(ctx, a, "", false, waiting)
 	if err != nil {
 		return done, "", "", err
 	}

@@ -202,8 +202,9 @@ func under(text, piped string) string {
 	return text + "\n\n" + piped
 }
 
-// open brings the wanted session to life.
-func (o *Options) open(ctx context.Context, a *app.App, title string, attended bool) (*session.Session, error) {
+// open brings the wanted session to life. waiting, if any, is told what that
+// waits for.
+func (o *Options) open(ctx context.Context, a *app.App, title string, attended bool, waiting func(string)) (*session.Session, error) {
 	m, err := a.Sessions(ctx)
 	if err != nil {
 		return nil, err
@@ -215,7 +216,7 @@ func (o *Options) open(ctx context.Context, a *app.App, title string, attended b
 	if err != nil {
 		return nil, err
 	}
-	want := session.Open{Source: o.source(attended), Dir: dir, Model: o.modelRef(), Title: title, Attended: attended}
+	want := session.Open{Source: o.source(attended), Dir: dir, Model: o.modelRef(), Title: title, Attended: attended, Waiting: waiting}
 	if want.Resume, err = o.resume(ctx, a, dir); err != nil {
 		return nil, err
 	}

@@ -55,7 +55,7 @@ func (o *Options) talk(ctx context.Context, first string) (err error) {
 			if !w.First {
 				o.Resume, o.asked.carryOn = w.Resume, false
 			}
-			s, err := o.open(ctx, a, w.Title, true)
+			s, err := o.open(ctx, a, w.Title, true, w.Waiting)
 			if err != nil {
 				return nil, false, err
 			}
