@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -395,8 +396,45 @@ func TestQueuedMessagesAreShownUntilTheyBegin(t *testing.T) {
 	r.shows("↳ three")
 	r.keys("/queue five<enter>").shows("next: five").send(hermes.Queued{Waiting: 3}).shows("2 waiting")
 	r.send(hermes.Queued{}).hides("next: five", "waiting")
-	r.keys("four<enter>").send(submittedMsg{op: say("four").op, err: errors.New("100 messages are waiting already")})
+	r.wait(time.Second).keys("four<enter>").send(submittedMsg{op: say("four").op, err: errors.New("100 messages are waiting already")})
 	r.shows("100 messages are waiting already", "› four") // the words come back
+}
+
+// A terminal without bracketed paste sends each line as if it were typed.
+func TestRefusedLinesOfAPasteAreNotListedAsWaiting(t *testing.T) {
+	t.Parallel()
+	r := openRig(t, 80, 24)
+	refused := errors.New("100 messages are waiting already")
+	for i := range 300 {
+		line := fmt.Sprintf("line %d", i)
+		r.keys(line + "<enter>")
+		if i >= 100 {
+			r.send(submittedMsg{op: say(line).op, err: refused})
+		}
+	}
+	if n := len(r.m.waiting); n != 100 {
+		t.Errorf("%d texts are listed as waiting, want 100", n)
+	}
+	if n := strings.Count(r.v.text(), refused.Error()); n != 1 {
+		t.Errorf("the refusal is said %d times", n)
+	}
+	if !r.m.input.empty() {
+		t.Errorf("%q stands in the prompt, between what is pasted", r.m.input.value())
+	}
+	r.send(ranMsg{line: "/stop"}).hides("line 0", "more")
+}
+
+func TestTextsThatFindNoRoomAreGivenBack(t *testing.T) {
+	t.Parallel()
+	r := openRig(t, 80, 24)
+	c := &chat{model: r.m, session: newFake(nil), ops: make(chan func(context.Context))} // a queue without room
+	r.keys("hello<enter>")
+	c.doAll(r.wants())
+	r.draw()
+	r.shows("the session does not answer", "› hello")
+	if len(r.m.waiting) != 0 {
+		t.Errorf("still listed: %q", r.m.waiting)
+	}
 }
 
 func TestResumedSessionShowsWhereItStopped(t *testing.T) {

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 
 	"hermes/internal/command"
 	"hermes/internal/session"
@@ -28,7 +29,7 @@ func (c *chat) do(do any) {
 		c.later(func(ctx context.Context) any {
 			r, err := command.Run(ctx, do.line, call)
 			return ranMsg{do.line, r, err}
-		})
+		}, func(err error) any { return ranMsg{do.line, command.Result{}, err} })
 	case stateDo:
 		c.later(func(ctx context.Context) any {
 			st, err := s.State(ctx)
@@ -36,13 +37,13 @@ func (c *chat) do(do any) {
 				return nil
 			}
 			return stateMsg{st}
-		})
+		}, nil)
 	case openDo:
 		if do.want.Resume == "" { // else the present one stays until the other is there
 			c.drop()
 		}
 		do.want.Waiting = func(text string) { c.report(waitingMsg(text)) }
-		c.later(func(ctx context.Context) any { return openSession(ctx, c.o.Open, do.want) })
+		c.later(func(ctx context.Context) any { return openSession(ctx, c.o.Open, do.want) }, nil)
 	case copyDo:
 		_ = c.screen.write("\x1b]52;c;" + base64.StdEncoding.EncodeToString([]byte(do.text)) + "\x07")
 	case bellDo:
@@ -68,7 +69,7 @@ func (c *chat) submit(s Session, op session.Op) {
 	case session.Stop, session.Reply:
 		c.urgent.Go(func() { c.report(work(c.ctx)) })
 	default:
-		c.later(work)
+		c.later(work, func(err error) any { return submittedMsg{op, err} })
 	}
 }
 
@@ -94,13 +95,21 @@ func (c *chat) report(msg any) {
 	}
 }
 
-// later queues work that reports with a message.
-func (c *chat) later(work func(context.Context) any) {
+// errNoAnswer refuses what would wait behind 256 requests.
+var errNoAnswer = errors.New("the session does not answer; Ctrl+C twice leaves")
+
+// later queues work that reports with a message. refused makes the message
+// for work that could not be queued; nil says the error alone.
+func (c *chat) later(work func(context.Context) any, refused func(error) any) {
 	job := func(ctx context.Context) { c.report(work(ctx)) }
 	select {
 	case c.ops <- job:
-	default: // the session has not answered for 256 requests
-		c.model.say(c.model.errorLines("the session does not answer; Ctrl+C twice leaves")...)
+	default:
+		if refused == nil {
+			c.model.complain(errNoAnswer)
+			return
+		}
+		c.doAll(c.model.update(refused(errNoAnswer)))
 	}
 }
 

@@ -95,7 +95,14 @@ type model struct {
 	spin     int
 	hint     string
 	lastKey  time.Time
-	closed   bool // the session has ended
+
+	sent  time.Time // when something was sent last
+	burst bool      // it came faster after another than a person writes
+
+	complaint  string // the error that was said last
+	complained time.Time
+
+	closed bool // the session has ended
 }
 
 // search is the search in what was sent before.

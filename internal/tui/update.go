@@ -14,6 +14,9 @@ import (
 // leaveTime is how long a second Ctrl+C leaves.
 const leaveTime = 2 * time.Second
 
+// complaintTime is how long the same error must be away to be said again.
+const complaintTime = 2 * time.Second
+
 // update changes the model by a message and returns what is to be done.
 func (m *model) update(msg any) []any {
 	switch msg := msg.(type) {
@@ -201,18 +204,31 @@ func (m *model) resolve(reply session.Reply, words string) []any {
 }
 
 // submitted tells the person what the session could not take, and gives back
-// the words.
+// the words: not among lines that a terminal pastes as if they were typed.
+// Those are in the history.
 func (m *model) submitted(msg submittedMsg) {
 	if msg.err == nil {
 		return
 	}
 	if say, ok := msg.op.(session.Say); ok && len(say.Parts) > 0 {
-		m.begun(say.Parts[0].Text)
-		if m.input.empty() {
-			m.input.set(say.Parts[0].Text)
+		text := hermes.Message{Parts: say.Parts}.Visible()
+		m.begun(text)
+		if m.input.empty() && !m.burst {
+			m.input.set(text)
 		}
 	}
-	m.say(m.errorLines(msg.err.Error())...)
+	m.complain(msg.err)
+}
+
+// complain says an error, once for many things that end with it in a row.
+func (m *model) complain(err error) {
+	text, last := err.Error(), m.complained
+	m.complained = m.now()
+	if text == m.complaint && m.complained.Sub(last) < complaintTime {
+		return
+	}
+	m.complaint = text
+	m.say(m.errorLines(text)...)
 }
 
 // ran shows what a slash command gave and does what only the chat can do.
@@ -220,8 +236,11 @@ func (m *model) ran(msg ranMsg) []any {
 	if msg.err != nil {
 		_, args, _ := command.Split(msg.line)
 		m.begun(args)
-		m.say(m.errorLines(msg.err.Error())...)
+		m.complain(msg.err)
 		return nil
+	}
+	if name, _, _ := command.Split(msg.line); !m.busy && isStop(name) {
+		m.waiting, m.queued = nil, 0 // whatever was listed there, nothing waits now
 	}
 	if q := msg.result.Confirm; q != "" {
 		var lines []string
@@ -257,6 +276,11 @@ func (m *model) ran(msg ranMsg) []any {
 	return []any{stateDo{}}
 }
 
+func isStop(name string) bool {
+	c, _ := command.Find(name, command.Terminal)
+	return c.Name == "stop"
+}
+
 func (m *model) anew(title string) []any {
 	m.reset()
 	m.say(m.faint("new session"))
@@ -282,6 +306,8 @@ func (m *model) send() []any {
 	}
 	m.input = newEditor()
 	m.menu.close()
+	m.burst = m.now().Sub(m.sent) < settle
+	m.sent = m.now()
 	if err := m.past.add(text); err != nil {
 		m.hint = "the history could not be written: " + err.Error()
 	}
