@@ -21,6 +21,16 @@ type Learnings interface {
 	NoteFix(ctx context.Context, id int64, what FixOutcome, at time.Time) error
 	// FindLearnings returns learnings, the last touched first.
 	FindLearnings(ctx context.Context, q LearningQuery) ([]Learning, error)
+	// PutLearning stores a learning as it is, with its counts and times, in
+	// the place of what was stored for the same tool, class and pattern. It
+	// keeps its ID where that is free; the learning is returned as it stands.
+	PutLearning(ctx context.Context, l Learning) (Learning, error)
+	// MergeLearnings makes one learning of several, all at once: the one with
+	// the ID of l gets the fix, context, tags and session of l, the counts of
+	// the others are added to its own, it has the earliest beginning and the
+	// latest touch, and the others are removed. ErrNotFound if one is gone;
+	// then nothing is changed.
+	MergeLearnings(ctx context.Context, l Learning, others ...int64) (Learning, error)
 	// ForgetLearnings removes those with an id, and what nobody needs any
 	// more: failures without a fix untouched since unknown, learnings untouched
 	// since known, and the longest untouched beyond most, if not 0.
@@ -44,6 +54,13 @@ type Learning struct {
 	Shown   int       // how often the fix was shown
 	Helped  int       // how often the next try went well
 	Failed  int       // how often it did not
+}
+
+// Trust is how far a fix has proved itself, from 0 to 1. One of which nothing
+// is known is trusted.
+func (l Learning) Trust() float64 {
+	good := 1 + float64(l.Helped)
+	return good / (good + 2*float64(l.Failed))
 }
 
 // FixOutcome is what came of a fix.

@@ -58,6 +58,50 @@ func (s *Learnings) NoteFailure(_ context.Context, l hermes.Learning) (hermes.Le
 	return *r, nil
 }
 
+// PutLearning stores a learning as it is.
+func (s *Learnings) PutLearning(_ context.Context, l hermes.Learning) (hermes.Learning, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	taken := slices.ContainsFunc(s.rows, func(o hermes.Learning) bool { return o.ID == l.ID })
+	r := s.row(l)
+	if taken || l.ID == 0 {
+		l.ID = r.ID
+	}
+	s.last = max(s.last, l.ID)
+	*r = l
+	r.Tags = slices.Clone(l.Tags)
+	return *r, nil
+}
+
+// MergeLearnings makes one learning of several.
+func (s *Learnings) MergeLearnings(_ context.Context, l hermes.Learning, others ...int64) (hermes.Learning, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := func(id int64) int {
+		return slices.IndexFunc(s.rows, func(o hermes.Learning) bool { return o.ID == id })
+	}
+	for _, id := range append([]int64{l.ID}, others...) {
+		if at(id) < 0 {
+			return l, fmt.Errorf("learning %d: %w", id, hermes.ErrNotFound)
+		}
+	}
+	for _, id := range others {
+		if id == l.ID || at(id) < 0 {
+			continue
+		}
+		o, r := s.rows[at(id)], &s.rows[at(l.ID)]
+		r.Seen, r.Shown, r.Helped, r.Failed = r.Seen+o.Seen, r.Shown+o.Shown, r.Helped+o.Helped, r.Failed+o.Failed
+		if o.Created.Before(r.Created) {
+			r.Created = o.Created
+		}
+		touch(r, o.Touched)
+		s.rows = slices.Delete(s.rows, at(id), at(id)+1)
+	}
+	r := &s.rows[at(l.ID)]
+	r.Fix, r.Context, r.Tags, r.Session = l.Fix, l.Context, slices.Clone(l.Tags), l.Session
+	return *r, nil
+}
+
 // NoteFix counts what came of a fix.
 func (s *Learnings) NoteFix(_ context.Context, id int64, what hermes.FixOutcome, at time.Time) error {
 	s.mu.Lock()

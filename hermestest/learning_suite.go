@@ -24,6 +24,8 @@ func RunLearnings(t *testing.T, open func(t *testing.T) hermes.Learnings) {
 		{"what came of a fix is counted", learningOutcomes},
 		{"learnings are found by what they are and by words", learningFinds},
 		{"what nobody needs is forgotten", learningForgets},
+		{"a learning is put back as it was", learningPuts},
+		{"of several one is made, and no count is lost", learningMerges},
 		{"callers at the same time lose no count", learningParallel},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -176,6 +178,74 @@ func learningForgets(t *testing.T, s hermes.Learnings) {
 	}
 	if n, err = s.ForgetLearnings(t.Context(), hermes.Forgetting{}); n != 0 || err != nil {
 		t.Errorf("nothing was asked for: %d, %v", n, err)
+	}
+}
+
+func learningPuts(t *testing.T, s hermes.Learnings) {
+	l := save(t, s, lesson("a", "fix", 1))
+	l.Context, l.Tags, l.Seen, l.Shown, l.Helped, l.Failed, l.Touched = "here", []string{"x"}, 4, 3, 2, 1, day.AddDate(0, 0, 3)
+	if _, err := s.ForgetLearnings(t.Context(), hermes.Forgetting{IDs: []int64{l.ID}}); err != nil {
+		t.Fatal(err)
+	}
+	put := func(l hermes.Learning) hermes.Learning {
+		t.Helper()
+		got, err := s.PutLearning(t.Context(), l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	if diff := cmp.Diff(l, put(l)); diff != "" {
+		t.Errorf("put back: %s", diff)
+	}
+	// Over what stands there, also with older times and smaller counts.
+	l.Fix, l.Seen, l.Touched = "before", 1, day
+	if diff := cmp.Diff(l, put(l)); diff != "" {
+		t.Errorf("put over: %s", diff)
+	}
+	other := lesson("b", "", 0)
+	other.Created, other.ID = day, l.ID
+	if got := put(other); got.ID == l.ID || got.Pattern != "b" {
+		t.Errorf("its number is taken: %+v", got)
+	}
+	if diff := cmp.Diff([]string{"b", "a"}, learned(t, s, hermes.LearningQuery{})); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"a"}, learned(t, s, hermes.LearningQuery{Text: "before here x"})); diff != "" {
+		t.Errorf("found by its words: %s", diff)
+	}
+}
+
+func learningMerges(t *testing.T, s hermes.Learnings) {
+	note(t, s, lesson("a", "", 3))
+	first := save(t, s, lesson("a", "fix", 3))
+	note(t, s, lesson("b", "", 1))
+	note(t, s, lesson("b", "", 5))
+	second := save(t, s, lesson("b", "other", 2))
+	for _, what := range []hermes.FixOutcome{hermes.FixShown, hermes.FixHelped, hermes.FixFailed} {
+		if err := s.NoteFix(t.Context(), second.ID, what, day); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := first
+	want.Fix, want.Context, want.Tags, want.Session = "fix; or other", "there", []string{"t"}, "s2"
+	if _, err := s.MergeLearnings(t.Context(), want, second.ID, 999); !errors.Is(err, hermes.ErrNotFound) {
+		t.Fatalf("with one that is not there: %v", err)
+	}
+	if got := learned(t, s, hermes.LearningQuery{Text: "fix"}); len(got) != 1 || len(learned(t, s, hermes.LearningQuery{})) != 2 {
+		t.Fatalf("changed all the same: %v", got)
+	}
+	got, err := s.MergeLearnings(t.Context(), want, second.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want.Seen, want.Shown, want.Helped, want.Failed = 3, 1, 1, 1
+	want.Created, want.Touched = day.AddDate(0, 0, 1), day.AddDate(0, 0, 5)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"a"}, learned(t, s, hermes.LearningQuery{Text: "there or"})); diff != "" {
+		t.Errorf("found by its words: %s", diff)
 	}
 }
 

@@ -18,19 +18,13 @@ const (
 	maxFix     = 600 // characters
 )
 
-// trust is how far a fix has proved itself, from 0 to 1.
-func trust(l hermes.Learning) float64 {
-	good := 1 + float64(l.Helped)
-	return good / (good + 2*float64(l.Failed))
-}
-
 // worthShowing leaves out fixes that mostly did not help.
-func worthShowing(l hermes.Learning) bool { return l.Fix != "" && trust(l) >= 0.2 }
+func worthShowing(l hermes.Learning) bool { return l.Fix != "" && l.Trust() >= 0.2 }
 
 // weight is the trust in a fix as it fades with time.
 func weight(l hermes.Learning, now time.Time) float64 {
 	age := max(now.Sub(l.Touched), 0)
-	return math.Sqrt(trust(l)) * math.Pow(0.5, float64(age)/float64(halfLife))
+	return math.Sqrt(l.Trust()) * math.Pow(0.5, float64(age)/float64(halfLife))
 }
 
 // known is what is appended when a fix is known.

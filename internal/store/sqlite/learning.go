@@ -45,6 +45,18 @@ func (t *tx) learning(l hermes.Learning) (hermes.Learning, error) {
 	})
 }
 
+// one runs a statement that must change the learning with an id.
+func (t *tx) one(id int64, query string, args ...any) error {
+	done, err := t.result(query, args...)
+	if err != nil {
+		return err
+	}
+	if n, err := done.RowsAffected(); err != nil || n > 0 {
+		return err
+	}
+	return fmt.Errorf("learning %d: %w", id, hermes.ErrNotFound)
+}
+
 // SaveLearning stores what helps against a failure.
 func (s *Store) SaveLearning(ctx context.Context, l hermes.Learning) (hermes.Learning, error) {
 	tags, err := marshal(append([]string{}, l.Tags...))
@@ -94,14 +106,7 @@ func (s *Store) NoteFix(ctx context.Context, id int64, what hermes.FixOutcome, a
 		return fmt.Errorf("there is no outcome %q of a fix", what)
 	}
 	return s.update(ctx, func(t *tx) error {
-		done, err := t.result(`UPDATE learnings SET `+column+` = `+column+` + 1, touched = max(touched, ?) WHERE id = ?`, nanos(at), id)
-		if err != nil {
-			return err
-		}
-		if n, err := done.RowsAffected(); err != nil || n > 0 {
-			return err
-		}
-		return fmt.Errorf("learning %d: %w", id, hermes.ErrNotFound)
+		return t.one(id, `UPDATE learnings SET `+column+` = `+column+` + 1, touched = max(touched, ?) WHERE id = ?`, nanos(at), id)
 	})
 }
 
