@@ -7,6 +7,9 @@
 // the files since, and is itself a change that can be taken back. The journal
 // is a folder: records.jsonl, and blobs named by their SHA-256.
 //
-// It knows files only, not what they mean. Start at journal.go, then
-// restore.go and prune.go.
+// What is kept elsewhere than in files, such as rows of the database, is a
+// Source whose records are read and written like files.
+//
+// It knows contents only, not what they mean. Start at journal.go, then
+// source.go, restore.go and prune.go.
 package undo

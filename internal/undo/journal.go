@@ -28,8 +28,9 @@ const (
 // Journal is a folder of changes. It may be used concurrently, also by
 // several processes.
 type Journal struct {
-	dir string
-	now func() time.Time
+	dir     string
+	now     func() time.Time
+	sources map[string]Source // by the beginning of a path, up to the colon
 }
 
 // New makes a journal in a folder, which is made with the first change. now is
@@ -104,6 +105,12 @@ type state struct {
 func (j *Journal) keep(paths []string) (map[string]state, error) {
 	out := map[string]state{}
 	for _, p := range paths {
+		if s, ok := j.source(p); ok {
+			if err := j.keepRecord(s, p, out); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		err := filepath.WalkDir(p, func(path string, d fs.DirEntry, err error) error {
 			switch {
 			case errors.Is(err, fs.ErrNotExist):
@@ -247,7 +254,7 @@ func (j *Journal) List(since time.Time) ([]Change, error) {
 func (j *Journal) settle(c *Change) {
 	var kept []File
 	for _, f := range c.Files {
-		f.After = hashNow(f.Path)
+		f.After = j.hashNow(f.Path)
 		if f.After != f.Before {
 			kept = append(kept, f)
 		}
@@ -256,9 +263,9 @@ func (j *Journal) settle(c *Change) {
 }
 
 // hashNow is the content of a file as it stands, "" if there is none.
-func hashNow(path string) string {
-	data, err := os.ReadFile(path)
-	if err != nil {
+func (j *Journal) hashNow(path string) string {
+	data, err := j.read(path)
+	if err != nil || data == nil {
 		return ""
 	}
 	return hashOf(data)

@@ -79,7 +79,10 @@ func (j *Journal) Undo(ctx context.Context, changes []Change, actor string, forc
 func (j *Journal) undo(ctx context.Context, c Change, actor string, force bool) error {
 	contents := make([][]byte, len(c.Files))
 	for i, f := range c.Files {
-		if now := hashNow(f.Path); now != f.After && now != f.Before && !force {
+		if _, ok := j.source(f.Path); !ok && !filepath.IsAbs(f.Path) {
+			return fmt.Errorf("%s is no file, and what keeps it is not at hand", f.Path)
+		}
+		if now := j.hashNow(f.Path); now != f.After && now != f.Before && !force {
 			return fmt.Errorf("%s: %w; look at it first, or add --force", f.Path, ErrChanged)
 		}
 		var err error
@@ -89,7 +92,7 @@ func (j *Journal) undo(ctx context.Context, c Change, actor string, force bool) 
 	}
 	back := Change{ID: j.newID(), Time: j.now(), Note: Note{Kind: c.Kind, Actor: actor, What: "undo: " + c.What}, Of: c.ID}
 	for _, f := range c.Files {
-		back.Files = append(back.Files, File{Path: f.Path, Before: hashNow(f.Path), After: f.Before, Mode: f.Mode})
+		back.Files = append(back.Files, File{Path: f.Path, Before: j.hashNow(f.Path), After: f.Before, Mode: f.Mode})
 	}
 	if force { // what force overwrites can be had back
 		if _, err := j.keep(paths(c.Files)); err != nil {
@@ -97,7 +100,7 @@ func (j *Journal) undo(ctx context.Context, c Change, actor string, force bool) 
 		}
 	}
 	for i, f := range c.Files {
-		if err := put(f, contents[i]); err != nil {
+		if err := j.put(f, contents[i]); err != nil {
 			return err
 		}
 	}
@@ -118,7 +121,10 @@ const maxEmptied = 3
 
 // put gives a file the content it had, or removes it and the folders that are
 // empty without it.
-func put(f File, content []byte) error {
+func (j *Journal) put(f File, content []byte) error {
+	if s, ok := j.source(f.Path); ok {
+		return s.Write(f.Path, content)
+	}
 	if f.Before == "" {
 		if err := os.Remove(f.Path); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err

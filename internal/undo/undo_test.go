@@ -218,3 +218,52 @@ func TestPruneForgetsWhatIsOldAndNothingElse(t *testing.T) {
 		t.Errorf("%v, file %q", err, hold(t, file))
 	}
 }
+
+func TestRecordsThatAreNoFilesAreTakenBack(t *testing.T) {
+	t.Parallel()
+	rows := map[string]string{"row:a": "one"}
+	bare := undo.New(filepath.Join(t.TempDir(), "undo"), clock())
+	j := bare.With("row", undo.Source{
+		Read: func(path string) ([]byte, error) {
+			if text, ok := rows[path]; ok {
+				return []byte(text), nil
+			}
+			return nil, nil
+		},
+		Write: func(path string, content []byte) error {
+			rows[path] = string(content)
+			if content == nil {
+				delete(rows, path)
+			}
+			return nil
+		},
+	})
+	around(t, j, "join", []string{"row:a", "row:b", "row:c"}, func() { delete(rows, "row:a"); rows["row:b"] = "two" })
+	list, err := j.List(time.Time{})
+	if err != nil || len(list) != 1 || len(list[0].Files) != 2 {
+		t.Fatalf("got %+v, %v", list, err)
+	}
+	if _, err := bare.Undo(t.Context(), list, "person", true); err == nil {
+		t.Error("taken back without knowing how")
+	}
+	rows["row:b"] = "since"
+	if _, err := j.Undo(t.Context(), list, "person", false); !errors.Is(err, undo.ErrChanged) {
+		t.Errorf("over a change since: %v", err)
+	}
+	rows["row:b"] = "two"
+	if _, err := j.Undo(t.Context(), list, "person", false); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"row:a": "one"}, rows); diff != "" {
+		t.Error(diff)
+	}
+	if list, err = j.List(time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := j.Undo(t.Context(), list[:1], "person", false); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"row:b": "two"}, rows); diff != "" {
+		t.Errorf("taken back twice: %s", diff)
+	}
+}
