@@ -57,6 +57,7 @@ var floors = []row{
 	{floor: 2, path: "internal/credential"},
 	{floor: 2, path: "internal/environment"},
 	{floor: 2, path: "internal/hook/learning"},
+	{floor: 2, path: "internal/learning"},
 	{floor: 2, path: "internal/memory"},
 	{floor: 2, path: "internal/prefixwatch"},
 	{floor: 2, path: "internal/prompt"},

@@ -51,9 +51,9 @@ func unknown(l hermes.Learning) string {
 }
 
 func short(text string) string {
-	if len(text) <= maxFix {
+	runes := []rune(text)
+	if len(runes) <= maxFix {
 		return text
 	}
-	runes := []rune(text)
-	return string(runes[:min(len(runes), maxFix)]) + "…"
+	return string(runes[:maxFix]) + "…"
 }

@@ -26,10 +26,11 @@ const (
 	maxPerSession = 200
 )
 
-// How long what nobody touches is kept, and how much of it.
+// How long a failure without a fix is kept that nobody meets, and how many
+// rows there may be. Fixes are retired by internal/learning, so that they can
+// be had back.
 const (
 	keepUnknown = 30 * 24 * time.Hour
-	keepKnown   = 365 * 24 * time.Hour
 	keepMost    = 1000
 )
 
@@ -134,7 +135,7 @@ func (h *hook) outcome(ctx context.Context, store hermes.Learnings, fix shownFix
 func (h *hook) failed(ctx context.Context, store hermes.Learnings, c *hermes.Call, r *hermes.Result, s symptom.Symptom) {
 	h.tidied.Do(func() {
 		now := h.Now()
-		if _, err := store.ForgetLearnings(ctx, hermes.Forgetting{Unknown: now.Add(-keepUnknown), Known: now.Add(-keepKnown), Most: keepMost}); err != nil {
+		if _, err := store.ForgetLearnings(ctx, hermes.Forgetting{Unknown: now.Add(-keepUnknown), Most: keepMost}); err != nil {
 			h.Log.Warn("tidy the learnings", "err", err)
 		}
 	})
@@ -157,7 +158,11 @@ func (h *hook) failed(ctx context.Context, store hermes.Learnings, c *hermes.Cal
 	if !h.first(ref.ID, best.Pattern) {
 		return // it stands in the transcript already
 	}
-	r.Text += known(best, exact, l.Seen)
+	times := l.Seen
+	if !exact {
+		times += best.Seen
+	}
+	r.Text += known(best, exact, times)
 	h.putShown(ref.ID, c.Name, shownFix{best.ID, s.Pattern})
 	if err := store.NoteFix(ctx, best.ID, hermes.FixShown, h.Now()); err != nil {
 		h.Log.Warn("note that a fix was shown", "err", err)

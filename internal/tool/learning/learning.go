@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"hermes"
 	"hermes/internal/policy"
@@ -26,8 +27,8 @@ const name = "learning"
 
 // Bounds of what is saved, in characters.
 const (
-	maxFix     = 1000
-	maxContext = 400
+	MaxFix     = 1000
+	MaxContext = 400
 	maxTags    = 8
 )
 
@@ -116,20 +117,12 @@ func (t *Toolset) run(ctx context.Context, c *hermes.Call, in args) (hermes.Resu
 }
 
 func (t *Toolset) save(ctx context.Context, c *hermes.Call, store hermes.Learnings, in args) (hermes.Result, error) {
-	l, err := in.learning()
+	l, err := Admit(hermes.Learning{Tool: in.Tool, Pattern: in.Pattern, Fix: in.Fix, Context: in.Context, Tags: in.Tags})
 	if err != nil {
 		return hermes.Result{}, err
 	}
 	l.Session, l.Touched = c.Host.Session().ID, t.now()
-	like, err := counted(ctx, store, l)
-	if err != nil {
-		return hermes.Result{}, err
-	}
-	if like.ID != 0 {
-		l.Tool, l.Class, l.Pattern = like.Tool, like.Class, like.Pattern
-		l.Tags = union(like.Tags, l.Tags)
-	}
-	if l, err = store.SaveLearning(ctx, l); err != nil {
+	if l, err = Keep(ctx, store, l); err != nil {
 		return hermes.Result{}, err
 	}
 	r := report{Saved: show(l)}
@@ -139,35 +132,40 @@ func (t *Toolset) save(ctx context.Context, c *hermes.Call, store hermes.Learnin
 	return hermes.JSONResult(r)
 }
 
-// learning checks what is to be saved and brings it into its general form.
-func (in args) learning() (hermes.Learning, error) {
-	pattern, fix := strings.TrimSpace(in.Pattern), strings.TrimSpace(in.Fix)
-	if pattern == "" || fix == "" {
+// Admit checks what is to be saved and brings it into its general form: the
+// pattern without what differs each time, all texts without secrets.
+func Admit(l hermes.Learning) (hermes.Learning, error) {
+	l.Pattern, l.Fix, l.Context = strings.TrimSpace(l.Pattern), strings.TrimSpace(l.Fix), strings.TrimSpace(l.Context)
+	if l.Pattern == "" || l.Fix == "" {
 		return hermes.Learning{}, errors.New("save needs pattern (the error message) and fix (what to do instead)")
 	}
-	if len(fix) > maxFix || len(in.Context) > maxContext {
-		return hermes.Learning{}, fmt.Errorf("a fix has at most %d characters and a context %d; what is longer belongs into a skill", maxFix, maxContext)
+	if utf8.RuneCountInString(l.Fix) > MaxFix || utf8.RuneCountInString(l.Context) > MaxContext {
+		return hermes.Learning{}, fmt.Errorf("a fix has at most %d characters and a context %d; what is longer belongs into a skill", MaxFix, MaxContext)
 	}
-	if found := policy.Injection(pattern + "\n" + fix + "\n" + in.Context); found != "" {
+	if found := policy.Injection(strings.Join(append([]string{l.Pattern, l.Fix, l.Context}, l.Tags...), "\n")); found != "" {
 		return hermes.Learning{}, fmt.Errorf("refused: this looks like an order to the model (%s); a learning is shown in later sessions, so say plainly what to do about the error", found)
 	}
-	s := symptom.Of("", redact.Text(pattern))
+	s := symptom.Of("", redact.Text(l.Pattern))
 	if s.Pattern == "" {
-		s = symptom.Symptom{Class: "error", Pattern: symptom.Normal(redact.Text(pattern))}
+		s = symptom.Symptom{Class: "error", Pattern: symptom.Normal(redact.Text(l.Pattern))}
 	}
-	return hermes.Learning{
-		Tool: strings.TrimSpace(in.Tool), Class: s.Class, Pattern: s.Pattern, Fix: redact.Text(fix), Context: redact.Text(strings.TrimSpace(in.Context)), Tags: union(nil, in.Tags),
-	}, nil
+	l.Tool, l.Class, l.Pattern = strings.TrimSpace(l.Tool), s.Class, s.Pattern
+	l.Fix, l.Context, l.Tags = redact.Text(l.Fix), redact.Text(l.Context), union(nil, l.Tags)
+	return l, nil
 }
 
-// counted finds the failure that a fix is for: the one that looks most like
-// it, the latest of equals.
-func counted(ctx context.Context, store hermes.Learnings, l hermes.Learning) (hermes.Learning, error) {
+// Keep saves what was admitted: on the failure that was counted and looks most
+// like it, the latest of equals, or else as it is.
+func Keep(ctx context.Context, store hermes.Learnings, l hermes.Learning) (hermes.Learning, error) {
 	list, err := store.FindLearnings(ctx, hermes.LearningQuery{Tool: l.Tool, Limit: 300})
 	if err != nil {
 		return hermes.Learning{}, err
 	}
-	return mostAlike(list, l.Pattern), nil
+	if like := mostAlike(list, l.Pattern); like.ID != 0 {
+		l.Tool, l.Class, l.Pattern = like.Tool, like.Class, like.Pattern
+		l.Tags = union(like.Tags, l.Tags)
+	}
+	return store.SaveLearning(ctx, l)
 }
 
 func mostAlike(list []hermes.Learning, pattern string) hermes.Learning {

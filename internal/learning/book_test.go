@@ -1,0 +1,254 @@
+package learning_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hermes"
+	"hermes/hermestest"
+	"hermes/internal/learning"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// house is a book over a store in memory. It notes what changes enclosed it.
+type house struct {
+	t     *testing.T
+	store *hermestest.Learnings
+	book  *learning.Book
+	whats []string
+	// before is what the records of the last change held.
+	before map[string][]byte
+}
+
+func newHouse(t *testing.T) *house {
+	h := &house{t: t, store: &hermestest.Learnings{}}
+	h.book = learning.New(learning.Config{
+		Open: func(context.Context) (hermes.Learnings, error) { return h.store, nil },
+		Now:  func() time.Time { return noon },
+		Around: func(ctx context.Context, by, what string, records []string, write func() error) error {
+			h.whats = append(h.whats, by+": "+what)
+			h.before = map[string][]byte{}
+			for _, name := range records {
+				data, err := h.book.ReadRecord(ctx, name)
+				if err != nil {
+					return err
+				}
+				h.before[name] = data
+			}
+			return write()
+		},
+	})
+	return h
+}
+
+// undo puts back what the last change found.
+func (h *house) undo() {
+	h.t.Helper()
+	for _, name := range slices.Sorted(maps.Keys(h.before)) {
+		if err := h.book.WriteRecord(h.t.Context(), name, h.before[name]); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+}
+
+func (h *house) put(l hermes.Learning) hermes.Learning {
+	h.t.Helper()
+	if l.Touched.IsZero() {
+		l.Touched = noon
+	}
+	if l.Created.IsZero() {
+		l.Created = l.Touched
+	}
+	l.Tool, l.Class = "terminal", "error"
+	got, err := h.store.PutLearning(h.t.Context(), l)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return got
+}
+
+// all is every learning by its pattern.
+func (h *house) all() map[string]hermes.Learning {
+	h.t.Helper()
+	list, err := h.book.Find(h.t.Context(), hermes.LearningQuery{Limit: -1})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	out := map[string]hermes.Learning{}
+	for _, l := range list {
+		out[l.Pattern] = l
+	}
+	return out
+}
+
+func (h *house) tidy(dry bool) learning.Report {
+	h.t.Helper()
+	r, err := h.book.Tidy(h.t.Context(), dry)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return r
+}
+
+const (
+	moduleA = "go: error: module example.org/a requires a newer version of go than 1.20"
+	moduleB = "go: error: module example.org/b requires a newer version of go than 1.20"
+)
+
+func TestLearningsThatSayTheSameBecomeOne(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.put(hermes.Learning{Pattern: moduleA, Fix: "set GOTOOLCHAIN=auto", Context: "in the container", Tags: []string{"go"}, Seen: 2, Shown: 1, Failed: 1, Created: noon.AddDate(0, -1, 0)})
+	best := h.put(hermes.Learning{Pattern: moduleB, Fix: "Set `GOTOOLCHAIN=auto`.", Tags: []string{"build"}, Seen: 3, Shown: 2, Helped: 2})
+	h.put(hermes.Learning{Pattern: "make: error: no rule to make the target all", Fix: "cd into src first", Seen: 1})
+	before := h.all()
+	if r := h.tidy(true); len(r.Merged) != 1 || len(h.all()) != 3 || len(h.whats) != 0 {
+		t.Fatalf("a dry run: %+v, %v", r, h.whats)
+	}
+	h.tidy(false)
+	want := best
+	want.Seen, want.Shown, want.Failed, want.Created = 5, 3, 1, noon.AddDate(0, -1, 0)
+	want.Context, want.Tags = "in the container", []string{"build", "go"}
+	if diff := cmp.Diff(want, h.all()[moduleB]); diff != "" || len(h.all()) != 2 {
+		t.Errorf("%d left: %s", len(h.all()), diff)
+	}
+	if len(h.whats) != 1 || !strings.HasPrefix(h.whats[0], "upkeep: merge 2 learnings") {
+		t.Errorf("said %q", h.whats)
+	}
+	h.undo()
+	if diff := cmp.Diff(before, h.all()); diff != "" {
+		t.Errorf("taken back: %s", diff)
+	}
+}
+
+func TestFixesThatDifferAreForAPersonToJoin(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	a := h.put(hermes.Learning{Pattern: moduleA, Fix: "set GOTOOLCHAIN=auto", Seen: 2})
+	b := h.put(hermes.Learning{Pattern: moduleB, Fix: "install go from the vendor's page", Seen: 1})
+	if r := h.tidy(false); len(r.Merged) != 0 || len(h.all()) != 2 {
+		t.Fatalf("joined by itself: %+v", r)
+	}
+	got, err := h.book.Merge(t.Context(), "person", a.ID, b.ID, a.ID)
+	if err != nil || got.Fix != "set GOTOOLCHAIN=auto\nOr: install go from the vendor's page" || got.Seen != 3 || len(h.all()) != 1 {
+		t.Fatalf("got %+v, %v", got, err)
+	}
+	if _, err := h.book.Merge(t.Context(), "person", a.ID, 99); !errors.Is(err, hermes.ErrNotFound) {
+		t.Errorf("with one that is not there: %v", err)
+	}
+	if _, err := h.book.Merge(t.Context(), "person", a.ID, a.ID); err == nil {
+		t.Error("one was merged with itself")
+	}
+	c := h.put(hermes.Learning{Pattern: moduleB, Fix: strings.Repeat("long ", 190)})
+	if _, err := h.book.Merge(t.Context(), "person", a.ID, c.ID); err == nil || len(h.all()) != 2 {
+		t.Error("what does not fit was cut")
+	}
+}
+
+func TestWhatNeverHelpedIsRetired(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for _, l := range []hermes.Learning{
+		{Pattern: "wrong", Fix: "x", Seen: 9, Shown: 4, Failed: 3},
+		{Pattern: "useless", Fix: "x", Seen: 6, Shown: 5},
+		{Pattern: "failed, but mostly helped", Fix: "x", Shown: 9, Helped: 6, Failed: 3},
+		{Pattern: "new", Fix: "x", Shown: 2},
+		{Pattern: "faded", Fix: "x", Touched: noon.AddDate(0, 0, -181)},
+		{Pattern: "old and proved", Fix: "x", Shown: 1, Helped: 1, Touched: noon.AddDate(0, 0, -400)},
+		{Pattern: "very old", Fix: "x", Shown: 1, Helped: 1, Touched: noon.AddDate(0, 0, -740)},
+		{Pattern: "nobody knows", Seen: 3},
+	} {
+		h.put(l)
+	}
+	before := h.all()
+	r := h.tidy(false)
+	why := map[string]string{}
+	for _, l := range r.Retired {
+		why[l.Learning.Pattern] = l.Why
+	}
+	if diff := cmp.Diff(map[string]string{"wrong": learning.Wrong, "useless": learning.Useless, "faded": learning.Faded, "very old": learning.Faded}, why); diff != "" {
+		t.Error(diff)
+	}
+	after := h.all()
+	if got := after["wrong"]; got.Fix != "" || got.Seen != 9 || got.Failed != 0 || got.ID != before["wrong"].ID {
+		t.Errorf("the failure is not asked for anew: %+v", got)
+	}
+	if _, ok := after["faded"]; ok || len(after) != 6 {
+		t.Errorf("left: %v", slices.Sorted(maps.Keys(after)))
+	}
+	if len(h.whats) != 3 { // two fixes and what faded, each of which can be taken back
+		t.Errorf("said %q", h.whats)
+	}
+	if again := h.tidy(false); len(again.Retired) != 0 {
+		t.Errorf("retired again: %+v", again)
+	}
+}
+
+func TestWhatWasDeletedComesBackWhole(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	l := h.put(hermes.Learning{Pattern: "a/b#c%d\nsecond line", Fix: "x", Context: "y", Tags: []string{"t"}, Session: "s", Seen: 5, Shown: 4, Helped: 3, Failed: 2})
+	if _, err := h.book.Delete(t.Context(), "person", l.ID, 77); !errors.Is(err, hermes.ErrNotFound) || len(h.all()) != 1 {
+		t.Fatalf("with one that is not there: %v", err)
+	}
+	if _, err := h.book.Delete(t.Context(), "person", l.ID); err != nil || len(h.all()) != 0 {
+		t.Fatal(err)
+	}
+	h.undo()
+	if diff := cmp.Diff(l, h.all()[l.Pattern]); diff != "" {
+		t.Error(diff)
+	}
+	// A new fix is taken back without the counts that came since.
+	l.Fix = "another"
+	if _, err := h.book.Save(t.Context(), "s9", l); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.store.NoteFix(t.Context(), l.ID, hermes.FixShown, noon); err != nil {
+		t.Fatal(err)
+	}
+	h.undo()
+	if got := h.all()[l.Pattern]; got.Fix != "x" || got.Shown != 5 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestLearningsTravel(t *testing.T) {
+	t.Parallel()
+	from, to := newHouse(t), newHouse(t)
+	from.put(hermes.Learning{Pattern: "pip: error: externally-managed-environment", Fix: "use uv", Tags: []string{"python"}, Seen: 7})
+	from.put(hermes.Learning{Pattern: "without a fix", Seen: 7})
+	var file strings.Builder
+	if n, err := from.book.Export(t.Context(), &file); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	admit := func(l hermes.Learning) (hermes.Learning, error) {
+		l.Class = "error"
+		if l.Fix == "" {
+			return l, errors.New("no fix")
+		}
+		return l, nil
+	}
+	// What is known here already keeps its fix.
+	for want := range 2 {
+		n, err := to.book.Import(t.Context(), strings.NewReader(file.String()), admit)
+		if err != nil || n != 1-want {
+			t.Fatal(n, err)
+		}
+	}
+	if got := to.all()["pip: error: externally-managed-environment"]; got.Fix != "use uv" || got.Seen != 0 || !slices.Equal(got.Tags, []string{"python"}) {
+		t.Errorf("got %+v", got)
+	}
+	for _, bad := range []string{"", "{", "[]", `{"pattern":"a","fix":"b"}` + "\n" + `{"pattern":"c"}`} {
+		if n, err := to.book.Import(t.Context(), strings.NewReader(bad), admit); err == nil || n != 0 || len(to.all()) != 1 {
+			t.Errorf("%q: %d, %v", bad, n, err)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package learning
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"hermes"
+)
+
+const day = 24 * time.Hour
+
+// When a fix is retired. A failure without a fix is kept 30 days by the hook.
+const (
+	// wrongAfter is how often a fix may fail before it counts as wrong.
+	wrongAfter = 3
+	// idleAfter is how often a fix may be shown without helping once.
+	idleAfter = 5
+	// keepUnproved and keepProved are how long nobody may touch a fix that has
+	// never helped, or has.
+	keepUnproved = 180 * day
+	keepProved   = 730 * day
+)
+
+// Why a learning is retired.
+const (
+	Wrong   = "wrong"   // its fix mostly did not help
+	Useless = "useless" // its fix was shown often and never helped
+	Faded   = "faded"   // nobody has met the failure for long
+)
+
+// Fate says why a learning is to be retired, "" if it stays.
+func Fate(l hermes.Learning, now time.Time) string {
+	idle := now.Sub(l.Touched)
+	switch {
+	case l.Fix == "":
+		return ""
+	case l.Failed >= wrongAfter && l.Trust() < 0.2:
+		return Wrong
+	case l.Shown >= idleAfter && l.Helped == 0:
+		return Useless
+	case idle > keepProved, idle > keepUnproved && l.Helped == 0:
+		return Faded
+	}
+	return ""
+}
+
+// Report is what the upkeep did or would do.
+type Report struct {
+	Merged  [][]hermes.Learning // each became one
+	Retired []Retired
+}
+
+// Retired is a learning that is let go, and why.
+type Retired struct {
+	Learning hermes.Learning
+	Why      string
+}
+
+// Tidy joins learnings that say the same and retires those that are of no use.
+// A wrong or useless fix is taken off its failure, which stays counted, so
+// that a better one is asked for; a faded learning goes whole. dry only tells.
+// What fails leaves the rest to be done.
+func (b *Book) Tidy(ctx context.Context, dry bool) (Report, error) {
+	var r Report
+	all, err := b.Find(ctx, hermes.LearningQuery{Limit: -1})
+	if err != nil {
+		return r, err
+	}
+	var kept, faded []hermes.Learning
+	var faults []error
+	for _, l := range all {
+		why := Fate(l, b.cfg.Now())
+		switch why {
+		case "":
+			kept = append(kept, l)
+			continue
+		case Faded:
+			faded = append(faded, l)
+		default:
+			if !dry {
+				faults = append(faults, b.unlearn(ctx, l, why))
+			}
+		}
+		r.Retired = append(r.Retired, Retired{l, why})
+	}
+	if !dry {
+		faults = append(faults, b.drop(ctx, "upkeep", "forget "+Faded, faded))
+	}
+	for _, g := range Groups(kept) {
+		if _, err := Join(g); err != nil {
+			continue // too long for one; nothing is lost
+		}
+		if !dry {
+			if _, err := b.merge(ctx, "upkeep", g); err != nil {
+				faults = append(faults, err)
+				continue
+			}
+		}
+		r.Merged = append(r.Merged, g)
+	}
+	return r, errors.Join(faults...)
+}
+
+// unlearn takes a fix off its failure: only how often it was seen stays.
+func (b *Book) unlearn(ctx context.Context, l hermes.Learning, why string) error {
+	store, err := b.cfg.Open(ctx)
+	if err != nil {
+		return err
+	}
+	bare := l
+	bare.Fix, bare.Context, bare.Shown, bare.Helped, bare.Failed = "", "", 0, 0, 0
+	bare.Touched = b.cfg.Now() // the failure gets its time anew
+	return b.cfg.Around(ctx, "upkeep", fmt.Sprintf("retire the %s fix of %s", why, Line(l)), Records(l), func() error {
+		_, err := store.PutLearning(ctx, bare)
+		return err
+	})
+}

@@ -1,0 +1,127 @@
+package learning
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"hermes"
+)
+
+// Source is the name that records of learnings begin with.
+const Source = "learning"
+
+const counts = "#counts"
+
+// Records are the names under which learnings can be kept and put back: two
+// each, since what a learning says changes rarely and its counts often.
+func Records(list ...hermes.Learning) []string {
+	var out []string
+	for _, l := range list {
+		out = append(out, text(l), text(l)+counts)
+	}
+	return out
+}
+
+// text is the name of what a learning says.
+func text(l hermes.Learning) string {
+	escape := strings.NewReplacer("%", "%25", "/", "%2F", "#", "%23", "\n", "%0A")
+	return Source + ":" + escape.Replace(l.Tool) + "/" + escape.Replace(l.Class) + "/" + escape.Replace(l.Pattern)
+}
+
+// said is what a learning says.
+type said struct {
+	ID      int64     `json:"id"`
+	Tool    string    `json:"tool"`
+	Class   string    `json:"class"`
+	Pattern string    `json:"pattern"`
+	Fix     string    `json:"fix"`
+	Context string    `json:"context,omitempty"`
+	Tags    []string  `json:"tags,omitempty"`
+	Session string    `json:"session,omitempty"`
+	Created time.Time `json:"created"`
+}
+
+// counted is how often it came and what came of it.
+type counted struct {
+	Touched time.Time `json:"touched"`
+	Seen    int       `json:"seen"`
+	Shown   int       `json:"shown"`
+	Helped  int       `json:"helped"`
+	Failed  int       `json:"failed"`
+}
+
+// record finds the learning that a record is of. known is false where there is
+// none; then it has tool, class and pattern only.
+func (b *Book) record(ctx context.Context, name string) (l hermes.Learning, known, isCounts bool, err error) {
+	name, isCounts = strings.CutSuffix(name, counts)
+	parts := strings.Split(strings.TrimPrefix(name, Source+":"), "/")
+	if len(parts) != 3 {
+		return l, false, false, fmt.Errorf("%q is no record of a learning", name)
+	}
+	plain := strings.NewReplacer("%0A", "\n", "%23", "#", "%2F", "/", "%25", "%")
+	l = hermes.Learning{Tool: plain.Replace(parts[0]), Class: plain.Replace(parts[1]), Pattern: plain.Replace(parts[2])}
+	list, err := b.Find(ctx, hermes.LearningQuery{Class: l.Class, Pattern: l.Pattern, Limit: -1})
+	for _, o := range list {
+		if o.Tool == l.Tool {
+			return o, true, isCounts, err
+		}
+	}
+	return l, false, isCounts, err
+}
+
+// ReadRecord is the content of a record, nil if there is none.
+func (b *Book) ReadRecord(ctx context.Context, name string) ([]byte, error) {
+	l, known, isCounts, err := b.record(ctx, name)
+	if err != nil || !known {
+		return nil, err
+	}
+	var v any = said{l.ID, l.Tool, l.Class, l.Pattern, l.Fix, l.Context, l.Tags, l.Session, l.Created.UTC()}
+	if isCounts {
+		v = counted{l.Touched.UTC(), l.Seen, l.Shown, l.Helped, l.Failed}
+	}
+	data, err := json.MarshalIndent(v, "", " ")
+	return append(data, '\n'), err
+}
+
+// WriteRecord puts a content back that ReadRecord gave; nil removes the
+// learning.
+func (b *Book) WriteRecord(ctx context.Context, name string, content []byte) error {
+	l, known, isCounts, err := b.record(ctx, name)
+	if err != nil {
+		return err
+	}
+	store, err := b.cfg.Open(ctx)
+	if err != nil {
+		return err
+	}
+	if content == nil {
+		if known && !isCounts {
+			_, err = store.ForgetLearnings(ctx, hermes.Forgetting{IDs: []int64{l.ID}})
+		}
+		return err
+	}
+	if isCounts {
+		var c counted
+		if err := json.Unmarshal(content, &c); err != nil {
+			return fmt.Errorf("the counts of a learning: %w", err)
+		}
+		if !known {
+			return fmt.Errorf("the learning %s: %w", Line(l), hermes.ErrNotFound)
+		}
+		l.Touched, l.Seen, l.Shown, l.Helped, l.Failed = c.Touched, c.Seen, c.Shown, c.Helped, c.Failed
+	} else {
+		var s said
+		if err := json.Unmarshal(content, &s); err != nil {
+			return fmt.Errorf("what a learning said: %w", err)
+		}
+		if !known {
+			l.ID, l.Touched = s.ID, s.Created
+		}
+		l.Fix, l.Context, l.Tags, l.Session, l.Created = s.Fix, s.Context, s.Tags, s.Session, s.Created
+	}
+	_, err = store.PutLearning(ctx, l)
+	return err
+}
