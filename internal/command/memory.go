@@ -29,27 +29,33 @@ func remembered(ctx context.Context, c *Call) (Result, error) {
 	}
 	verb, rest, _ := strings.Cut(c.Args, " ")
 	rest = strings.TrimSpace(rest)
+	w := memoryRoom(c.Memory)
 	switch strings.ToLower(verb) {
 	case "", "status", "list":
-		return entries(c.Memory)
+		return entries(c.Memory, w)
 	case "pending":
-		return waiting(c.Memory)
+		return waiting(c.Memory, w)
 	case "approve":
-		return decide(c.Memory, rest, func(id string) (string, error) {
+		return w.decide(rest, func(id string) (string, error) {
 			s, err := c.Memory.Approve(ctx, id)
 			return fmt.Sprintf("%s is stored in %s [%s]; prompts show it from the next session on.", code(id), s.Target, s.Usage()), err
 		})
 	case "reject":
-		return decide(c.Memory, rest, func(id string) (string, error) {
-			return code(id) + " is dropped.", c.Memory.Reject(id)
-		})
+		return w.decide(rest, drop(c.Memory.Reject))
 	case "approval":
-		return approval(ctx, c.Memory, strings.ToLower(rest))
+		return w.switched(ctx, rest)
 	}
 	return Result{}, errors.New(memoryUse)
 }
 
-func entries(m Memory) (Result, error) {
+func memoryRoom(m Memory) waitingRoom {
+	return waitingRoom{
+		noun: "memory", use: memoryUse, ids: m.Waiting, approval: m.Approval, set: m.SetApproval,
+		on: "Changes of memory wait for your approval.", off: "Changes of memory are stored without asking.",
+	}
+}
+
+func entries(m Memory, w waitingRoom) (Result, error) {
 	var b strings.Builder
 	for _, t := range memory.Targets() {
 		if !m.Has(t) {
@@ -69,22 +75,20 @@ func entries(m Memory) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if len(ids) > 0 {
-		fmt.Fprintf(&b, "%d waiting for you: `/memory pending`\n", len(ids))
-	}
+	b.WriteString(w.hint(len(ids)))
 	if b.Len() == 0 {
 		return Result{Text: "Memory is switched off."}, nil
 	}
 	return Result{Text: b.String()}, nil
 }
 
-func waiting(m Memory) (Result, error) {
+func waiting(m Memory, w waitingRoom) (Result, error) {
 	list, err := m.Proposals()
 	if err != nil {
 		return Result{}, err
 	}
 	if len(list) == 0 {
-		return Result{Text: "No changes of memory are waiting."}, nil
+		return w.empty(), nil
 	}
 	var b strings.Builder
 	for _, p := range list {
@@ -92,46 +96,4 @@ func waiting(m Memory) (Result, error) {
 	}
 	b.WriteString("\n`/memory approve ID` stores one, `/memory reject ID` drops it; `all` takes all.")
 	return Result{Text: b.String()}, nil
-}
-
-// decide does the same with one proposal or all of them.
-func decide(m Memory, which string, do func(id string) (string, error)) (Result, error) {
-	ids := strings.Fields(which)
-	if len(ids) == 0 {
-		return Result{}, errors.New(memoryUse)
-	}
-	if which == "all" {
-		var err error
-		if ids, err = m.Waiting(); err != nil {
-			return Result{}, err
-		}
-	}
-	var lines []string
-	for _, id := range ids {
-		line, err := do(id)
-		if err != nil {
-			return Result{Text: strings.Join(lines, "\n")}, err
-		}
-		lines = append(lines, line)
-	}
-	if len(lines) == 0 {
-		return Result{Text: "No changes of memory are waiting."}, nil
-	}
-	return Result{Text: strings.Join(lines, "\n\n")}, nil
-}
-
-func approval(ctx context.Context, m Memory, to string) (Result, error) {
-	switch to {
-	case "on", "off":
-		if err := m.SetApproval(ctx, to == "on"); err != nil {
-			return Result{}, err
-		}
-	case "":
-	default:
-		return Result{}, errors.New(memoryUse)
-	}
-	if m.Approval() {
-		return Result{Text: "Changes of memory wait for your approval."}, nil
-	}
-	return Result{Text: "Changes of memory are stored without asking."}, nil
 }

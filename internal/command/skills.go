@@ -34,32 +34,46 @@ func skills(ctx context.Context, c *Call) (Result, error) {
 	}
 	verb, rest, _ := strings.Cut(c.Args, " ")
 	rest = strings.TrimSpace(rest)
+	w := skillRoom(c.Skills)
 	switch strings.ToLower(verb) {
 	case "", "list":
-		return listSkills(ctx, c.Skills, rest)
+		return listSkills(ctx, c.Skills, rest, w)
 	case "view", "show", "inspect":
 		return viewSkill(ctx, c.Skills, rest)
 	case "pending":
-		return pendingSkills(c.Skills)
+		return pendingSkills(c.Skills, w)
 	case "diff":
 		diff, err := c.Skills.Diff(rest)
 		return Result{Text: "```diff\n" + diff + "```"}, err
 	case "approve":
-		return decideSkills(c.Skills, rest, func(id string) (string, error) {
+		return w.decide(rest, func(id string) (string, error) {
 			out, err := c.Skills.Approve(ctx, id)
 			return fmt.Sprintf("%s is done: %s", code(id), code(out.Path)), err
 		})
 	case "reject":
-		return decideSkills(c.Skills, rest, func(id string) (string, error) {
-			return code(id) + " is dropped.", c.Skills.Reject(id)
-		})
+		return w.decide(rest, drop(c.Skills.Reject))
 	case "approval":
-		return skillApproval(ctx, c.Skills, strings.ToLower(rest))
+		return w.switched(ctx, rest)
 	}
 	return Result{}, errors.New(skillsUse)
 }
 
-func listSkills(ctx context.Context, s Skills, category string) (Result, error) {
+func skillRoom(s Skills) waitingRoom {
+	return waitingRoom{
+		noun: "skills", use: skillsUse, approval: s.Approval, set: s.SetApproval,
+		on:  "Changes of skills by the agent wait for your approval.",
+		off: "The agent's changes of its own skills are made without asking; those of others' skills wait for you.",
+		ids: func() (ids []string, err error) {
+			list, err := s.Waiting()
+			for _, p := range list {
+				ids = append(ids, p.ID)
+			}
+			return ids, err
+		},
+	}
+}
+
+func listSkills(ctx context.Context, s Skills, category string, w waitingRoom) (Result, error) {
 	all, err := s.List(ctx)
 	if err != nil {
 		return Result{}, err
@@ -84,8 +98,8 @@ func listSkills(ctx context.Context, s Skills, category string) (Result, error) 
 		}
 		b.WriteByte('\n')
 	}
-	if waiting, err := s.Waiting(); err == nil && len(waiting) > 0 {
-		fmt.Fprintf(&b, "\n%d waiting for you: `/skills pending`\n", len(waiting))
+	if ids, err := w.ids(); err == nil {
+		b.WriteString(w.hint(len(ids)))
 	}
 	if b.Len() == 0 {
 		return Result{Text: "There are no such skills."}, nil
@@ -104,13 +118,13 @@ func viewSkill(ctx context.Context, s Skills, name string) (Result, error) {
 	return Result{Text: fmt.Sprintf("**%s** (%s)\n\n```markdown\n%s\n```\n%s", plain(t.Skill.Name), t.Skill.Source, strings.TrimSpace(t.Content), plain(t.Notes()))}, nil
 }
 
-func pendingSkills(s Skills) (Result, error) {
+func pendingSkills(s Skills, w waitingRoom) (Result, error) {
 	list, err := s.Waiting()
 	if err != nil {
 		return Result{}, err
 	}
 	if len(list) == 0 {
-		return Result{Text: "No changes of skills are waiting."}, nil
+		return w.empty(), nil
 	}
 	var b strings.Builder
 	for _, p := range list {
@@ -122,52 +136,6 @@ func pendingSkills(s Skills) (Result, error) {
 	}
 	b.WriteString("\n`/skills diff ID` shows one, `/skills approve ID` makes it, `/skills reject ID` drops it; `all` takes all.")
 	return Result{Text: b.String()}, nil
-}
-
-// decideSkills does the same with one waiting change or all of them.
-func decideSkills(s Skills, which string, do func(id string) (string, error)) (Result, error) {
-	ids := strings.Fields(which)
-	if len(ids) == 0 {
-		return Result{}, errors.New(skillsUse)
-	}
-	if which == "all" {
-		list, err := s.Waiting()
-		if err != nil {
-			return Result{}, err
-		}
-		ids = nil
-		for _, p := range list {
-			ids = append(ids, p.ID)
-		}
-	}
-	var lines []string
-	for _, id := range ids {
-		line, err := do(id)
-		if err != nil {
-			return Result{Text: strings.Join(lines, "\n")}, err
-		}
-		lines = append(lines, line)
-	}
-	if len(lines) == 0 {
-		return Result{Text: "No changes of skills are waiting."}, nil
-	}
-	return Result{Text: strings.Join(lines, "\n\n")}, nil
-}
-
-func skillApproval(ctx context.Context, s Skills, to string) (Result, error) {
-	switch to {
-	case "on", "off":
-		if err := s.SetApproval(ctx, to == "on"); err != nil {
-			return Result{}, err
-		}
-	case "":
-	default:
-		return Result{}, errors.New(skillsUse)
-	}
-	if s.Approval() {
-		return Result{Text: "Changes of skills by the agent wait for your approval."}, nil
-	}
-	return Result{Text: "The agent's changes of its own skills are made without asking; those of others' skills wait for you."}, nil
 }
 
 // learnText is what /learn asks of the model.

@@ -49,6 +49,8 @@ type Call struct {
 	Settings Settings
 	// Memory is what /memory looks at; nil has none.
 	Memory Memory
+	// Learnings is what /learning looks at; nil has none.
+	Learnings Learnings
 	// Skills are what /skills looks at and what is called by name; nil has none.
 	Skills Skills
 	// Sessions are the stored conversations; nil has none.
@@ -117,6 +119,7 @@ func Table() []Command {
 		{Name: "compress", Args: "[topic | here N]", Group: "Model and tools", Help: "make the conversation shorter, keeping a topic or the last N exchanges", Where: Everywhere, run: compress},
 
 		{Name: "memory", Args: "[pending|approve|reject|approval]", Group: "Memory", Help: "show what is remembered and what waits for approval", Where: Everywhere, run: remembered},
+		{Name: "learning", Aliases: []string{"learnings"}, Args: "[search|show|delete|merge]", Group: "Memory", Help: "show what helped against errors, delete and join it", Where: Everywhere, run: learned},
 		{Name: "skills", Args: "[view|pending|diff|approve|reject|approval]", Group: "Memory", Help: "list the skills, show one, decide on changes that wait", Where: Everywhere, run: skills},
 		{Name: "learn", Args: "[what]", Group: "Memory", Help: "make a skill of a folder, a page, or this conversation", Where: Everywhere, run: learn},
 		{Name: "refine", Args: "[focus]", Group: "Memory", Help: "look at this conversation for what to keep", Where: Everywhere, run: refine},

@@ -47,7 +47,8 @@ type Options struct {
 	// Settings is what commands may keep for later sessions.
 	Settings command.Settings
 	// Memory is what /memory looks at; nil has none.
-	Memory command.Memory
+	Memory    command.Memory
+	Learnings command.Learnings // nil has none
 	// Skills are what /skills looks at and what is called by name; nil has none.
 	Skills command.Skills
 	// Sessions are the stored conversations; nil has none.

@@ -1,0 +1,147 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"hermes"
+	"hermes/internal/learning"
+)
+
+// Learnings is what /learning needs.
+type Learnings interface {
+	Find(ctx context.Context, q hermes.LearningQuery) ([]hermes.Learning, error)
+	Get(ctx context.Context, ids ...int64) ([]hermes.Learning, error)
+	Delete(ctx context.Context, by string, ids ...int64) ([]hermes.Learning, error)
+	Merge(ctx context.Context, by string, ids ...int64) (hermes.Learning, error)
+	Tidy(ctx context.Context, dry bool) (learning.Report, error)
+}
+
+const (
+	learningUse = "use /learning, /learning search WORDS, /learning show ID, /learning delete ID…, /learning merge ID ID…, or /learning merge; adding and carrying elsewhere is `hermes learning` in a shell"
+	// listed is how many learnings a list shows.
+	listed = 20
+)
+
+func learned(ctx context.Context, c *Call) (Result, error) {
+	if c.Learnings == nil {
+		return Result{}, errors.New("learnings are not available here")
+	}
+	verb, rest, _ := strings.Cut(c.Args, " ")
+	verb = strings.ToLower(verb)
+	switch verb {
+	case "", "list":
+		return listLearnings(ctx, c.Learnings, "")
+	case "search":
+		if strings.TrimSpace(rest) != "" {
+			return listLearnings(ctx, c.Learnings, rest)
+		}
+		return Result{}, errors.New(learningUse)
+	}
+	ids, err := numbers(rest)
+	if err != nil {
+		return Result{}, err
+	}
+	switch {
+	case verb == "show" && len(ids) > 0:
+		return showLearnings(ctx, c.Learnings, ids)
+	case verb == "delete" && len(ids) > 0:
+		gone, err := c.Learnings.Delete(ctx, "person", ids...)
+		if err != nil {
+			return Result{}, err
+		}
+		return Result{Text: lines("Deleted", gone) + "\n`hermes undo` in a shell brings it back."}, nil
+	case verb == "merge" && len(ids) > 0:
+		one, err := c.Learnings.Merge(ctx, "person", ids...)
+		if err != nil {
+			return Result{}, err
+		}
+		return Result{Text: lines("Now one", []hermes.Learning{one})}, nil
+	case verb == "merge":
+		return tidyLearnings(ctx, c.Learnings)
+	}
+	return Result{}, errors.New(learningUse)
+}
+
+func numbers(text string) ([]int64, error) {
+	var ids []int64
+	for _, w := range strings.Fields(text) {
+		id, err := strconv.ParseInt(strings.TrimPrefix(w, "#"), 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("%q is no number of a learning; /learning shows them", w)
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+func listLearnings(ctx context.Context, b Learnings, words string) (Result, error) {
+	list, err := b.Find(ctx, hermes.LearningQuery{Text: words, Known: words == "", Limit: listed + 1})
+	if err != nil {
+		return Result{}, err
+	}
+	if len(list) == 0 && words != "" {
+		return Result{Text: "There are no such learnings."}, nil
+	}
+	if len(list) == 0 {
+		return Result{Text: "Nothing was learned from errors yet. What helps against one is kept with the tool learning."}, nil
+	}
+	text := lines("", list[:min(len(list), listed)])
+	if len(list) > listed {
+		text += "\nThere are more: `/learning search WORDS`"
+	}
+	return Result{Text: text}, nil
+}
+
+// lines lists learnings, one each.
+func lines(head string, list []hermes.Learning) string {
+	var b strings.Builder
+	for _, l := range list {
+		b.WriteString("- ")
+		if head != "" {
+			b.WriteString(head + " ")
+		}
+		fmt.Fprintf(&b, "%d: %s", l.ID, plain(learning.Line(l)))
+		if l.Shown > 0 {
+			fmt.Fprintf(&b, " (seen %d, helped %d, failed %d)", l.Seen, l.Helped, l.Failed)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func showLearnings(ctx context.Context, b Learnings, ids []int64) (Result, error) {
+	list, err := b.Get(ctx, ids...)
+	if err != nil {
+		return Result{}, err
+	}
+	var out strings.Builder
+	for _, l := range list {
+		fmt.Fprintf(&out, "**%d** %s, %s\n\n- error: %s\n", l.ID, plain(l.Tool), plain(l.Class), plain(l.Pattern))
+		for _, part := range [][2]string{{"fix", l.Fix}, {"context", l.Context}, {"tags", strings.Join(l.Tags, ", ")}, {"session", l.Session}} {
+			if part[1] != "" {
+				fmt.Fprintf(&out, "- %s: %s\n", part[0], strings.ReplaceAll(plain(part[1]), "\n", "\n  "))
+			}
+		}
+		fmt.Fprintf(&out, "- seen %d times, last %s; shown %d, helped %d, failed %d\n\n", l.Seen, l.Touched.Local().Format("2006-01-02 15:04"), l.Shown, l.Helped, l.Failed)
+	}
+	return Result{Text: out.String()}, nil
+}
+
+func tidyLearnings(ctx context.Context, b Learnings) (Result, error) {
+	r, err := b.Tidy(ctx, false)
+	var out strings.Builder
+	for _, g := range r.Merged {
+		fmt.Fprintf(&out, "- %d are one now: %s\n", len(g), plain(learning.Line(g[0])))
+	}
+	for _, gone := range r.Retired {
+		fmt.Fprintf(&out, "- retired, %s: %s\n", gone.Why, plain(learning.Line(gone.Learning)))
+	}
+	if out.Len() == 0 && err == nil {
+		return Result{Text: "Nothing says the same, and nothing is to be retired."}, nil
+	}
+	return Result{Text: out.String()}, err
+}

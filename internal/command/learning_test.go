@@ -1,0 +1,51 @@
+package command_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"hermes"
+	"hermes/hermestest"
+	"hermes/internal/command"
+	"hermes/internal/learning"
+)
+
+func TestLearningsAreShownAndChanged(t *testing.T) {
+	t.Parallel()
+	store := &hermestest.Learnings{}
+	book := learning.New(learning.Config{Open: func(context.Context) (hermes.Learnings, error) { return store, nil }})
+	has := func(line, want string) {
+		t.Helper()
+		r, err := command.Run(t.Context(), line, command.Call{Where: command.Messenger, Learnings: book})
+		if err != nil || !strings.Contains(r.Text, want) {
+			t.Errorf("%s: got %q, %v, want %q", line, r.Text, err, want)
+		}
+	}
+	has("/learning", "Nothing was learned")
+	for _, l := range []hermes.Learning{
+		{Tool: "terminal", Class: "error", Pattern: "pip: error: <path> is managed", Fix: "use uv", Context: "Debian", Touched: time.Now()},
+		{Tool: "terminal", Class: "error", Pattern: "make: no rule", Fix: "cd src", Touched: time.Now()},
+	} {
+		if _, err := store.SaveLearning(t.Context(), l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	has("/learning", `- 1: pip: error: \<path> is managed → use uv`)
+	has("/learning search RULE", "- 2: make")
+	has("/learning search snake", "no such")
+	has("/learning show 1", "- context: Debian")
+	has("/learning merge", "Nothing says the same")
+	has("/learning merge 1 #2", "Now one 1")
+	has("/learning delete 1", "hermes undo")
+	has("/learning", "Nothing was learned")
+	for _, bad := range []string{"/learning show", "/learning show x", "/learning show 9", "/learning delete", "/learning merge 1", "/learning search", "/learning forget"} {
+		if r, err := command.Run(t.Context(), bad, command.Call{Where: command.Terminal, Learnings: book}); err == nil {
+			t.Errorf("%s was taken: %s", bad, r.Text)
+		}
+	}
+	if _, err := command.Run(t.Context(), "/learning", command.Call{Where: command.Terminal}); err == nil {
+		t.Error("a face without learnings showed some")
+	}
+}
