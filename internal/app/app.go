@@ -140,9 +140,6 @@ func (a *App) loadConfig() (*config.Config, error) {
 	}), nil
 }
 
-// changes is the journal of what can be taken back.
-func (a *App) changes(h home.Dir) *undo.Journal { return undo.New(h.Join("undo"), a.opts.Now) }
-
 // Changes is the journal of what can be taken back.
 func (a *App) Changes() (*undo.Journal, error) {
 	h, err := a.home()

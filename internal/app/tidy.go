@@ -12,8 +12,9 @@ import (
 const tidyTime = 2 * time.Second
 
 // tidy returns what is done when the program ends: once in a while sessions
-// past their retention go, caches shrink to their quotas, and the journal of
-// undo forgets what is old. A single question does not wait for that.
+// past their retention go, caches shrink to their quotas, learnings that say
+// the same are joined, and the journal of undo forgets what is old. A single
+// question does not wait for that.
 func (a *App) tidy(store *sqlite.Store, cfg *config.Config) func() error {
 	return func() error {
 		if !a.opts.Attended {
@@ -37,6 +38,7 @@ func (a *App) tidy(store *sqlite.Store, cfg *config.Config) func() error {
 		if _, err := cfg.Home().PruneDue(now, every); err != nil {
 			a.log().Warn("shrink the caches", "err", err)
 		}
+		a.tidyLearnings(ctx)
 		if err := a.changes(cfg.Home()).Prune(ctx, before); err != nil {
 			a.log().Warn("forget old changes", "err", err)
 		}

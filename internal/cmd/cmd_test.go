@@ -455,3 +455,23 @@ func TestSettingsCanBeTakenBack(t *testing.T) {
 		t.Errorf("the file is %q, %v", after, err)
 	}
 }
+
+func TestLearningsCanBeTakenBack(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t)
+	run := func(want string, args ...string) {
+		t.Helper()
+		if out, errs, status := p.run(args...); status != 0 || !strings.Contains(out, want) {
+			t.Errorf("%v: status %d, %s%s, want %q", args, status, out, errs, want)
+		}
+	}
+	run("Kept as 1", "learning", "add", "error: externally-managed-environment", "use uv")
+	run("Kept as 2", "learning", "add", "fatal: this is no repository", "git init")
+	run("Now one, 1", "learning", "merge", "1", "2")
+	run("Taken back: 1", "undo", "--yes")
+	run("use uv\n", "learning", "show", "1")
+	run("git init\n", "learning", "show", "2")
+	run("Deleted 2", "learning", "delete", "2")
+	run("Taken back: 3", "undo", "--yes", "--since", "1h")
+	run("no such learnings", "learning", "list", "--all")
+}

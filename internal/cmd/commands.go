@@ -10,6 +10,7 @@ import (
 	"hermes/internal/cmd/demo"
 	"hermes/internal/cmd/doctor"
 	"hermes/internal/cmd/insights"
+	"hermes/internal/cmd/learning"
 	"hermes/internal/cmd/logs"
 	"hermes/internal/cmd/memory"
 	"hermes/internal/cmd/model"
@@ -37,6 +38,7 @@ func commands(p Process, g *chat.Options) []*cobra.Command {
 		config.NewCmd(configDeps(p, g)),
 		sessions.NewCmd(sessionDeps(p, g)),
 		memory.NewCmd(memoryDeps(g)),
+		learning.NewCmd(learningDeps(g)),
 		skills.NewCmd(skillDeps(p, g)),
 		skills.NewCuratorCmd(skillDeps(p, g)),
 		skills.NewBundlesCmd(skillDeps(p, g)),

@@ -28,6 +28,7 @@ import (
 	"hermes/internal/proc"
 	"hermes/internal/prompt"
 	"hermes/internal/setup"
+	journal "hermes/internal/undo"
 )
 
 // What each command works with, made from an app of its own when it runs.
@@ -67,7 +68,12 @@ func logsDeps(g *chat.Options) logs.Deps {
 
 func undoDeps(p Process, g *chat.Options) undo.Deps {
 	return undo.Deps{
-		Open: app.New(g.App).Changes, Terminal: func() bool { return terminal(p.Stdin) }, Now: time.Now,
+		Open: func() (*journal.Journal, func() error, error) {
+			a := app.New(g.App)
+			j, err := a.Changes()
+			return j, a.Close, err
+		},
+		Terminal: func() bool { return terminal(p.Stdin) }, Now: time.Now,
 	}
 }
 

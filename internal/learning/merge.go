@@ -59,8 +59,12 @@ func compareBool(a, b bool) int {
 }
 
 func same(a, b hermes.Learning) bool {
-	return a.Tool == b.Tool && a.Class == b.Class && symptom.Alike(a.Pattern, b.Pattern) >= leastAlike && sameFix(a.Fix, b.Fix)
+	return a.Tool == b.Tool && a.Class == b.Class && near(a.Pattern, b.Pattern) &&
+		symptom.Alike(a.Pattern, b.Pattern) >= leastAlike && sameFix(a.Fix, b.Fix)
 }
+
+// near spares the comparison of texts that differ much in length.
+func near(a, b string) bool { return 2*len(a) >= len(b) && 2*len(b) >= len(a) }
 
 func sameFix(a, b string) bool {
 	return a == "" || b == "" || symptom.Alike(plain(a), plain(b)) >= alikeFix

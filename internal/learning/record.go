@@ -1,6 +1,7 @@
 package learning
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -82,8 +83,12 @@ func (b *Book) ReadRecord(ctx context.Context, name string) ([]byte, error) {
 	if isCounts {
 		v = counted{l.Touched.UTC(), l.Seen, l.Shown, l.Helped, l.Failed}
 	}
-	data, err := json.MarshalIndent(v, "", " ")
-	return append(data, '\n'), err
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false) // people read it as a diff
+	enc.SetIndent("", " ")
+	err = enc.Encode(v)
+	return out.Bytes(), err
 }
 
 // WriteRecord puts a content back that ReadRecord gave; nil removes the

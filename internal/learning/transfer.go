@@ -115,7 +115,7 @@ func (b *Book) incoming(r io.Reader, admit func(hermes.Learning) (hermes.Learnin
 			return out, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("learning %d of the file: it is no JSON object with pattern and fix (%w)", n, err)
+			return nil, fmt.Errorf("learning %d of the file: it is no JSON object with the texts pattern and fix", n)
 		}
 		if n > maxRows {
 			return nil, fmt.Errorf("the file holds more than %d learnings", maxRows)

@@ -117,6 +117,5 @@ func NewJourneyCmd(d Deps) *cobra.Command {
 		}
 		return nil
 	})
-	cmd.Aliases = []string{"learning"}
 	return cmd
 }

@@ -1,10 +1,11 @@
 // Package undo is the command that takes back what was changed in memory,
-// skills and settings.
+// skills, learnings and settings.
 package undo
 
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -17,7 +18,8 @@ import (
 
 // Deps is what the command works with.
 type Deps struct {
-	Open     func() (*undo.Journal, error)
+	// Open opens the journal; done frees what it opened.
+	Open     func() (j *undo.Journal, done func() error, err error)
 	Terminal func() bool // whether the person can be asked
 	Now      func() time.Time
 }
@@ -40,7 +42,7 @@ func NewCmd(d Deps, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Deps: d}
 	c := &cobra.Command{
 		Use:   "undo [ID]",
-		Short: "Take back the last change of memory, skills or settings",
+		Short: "Take back the last change of memory, skills, learnings or settings",
 		Long: "Without an argument the last change is taken back, with an ID that one, with --since all\n" +
 			"that came after a time. What would happen is shown first. An undo can be undone.",
 		Args: cobra.MaximumNArgs(1),
@@ -64,11 +66,12 @@ func NewCmd(d Deps, runF func(context.Context, *Options) error) *cobra.Command {
 	return c
 }
 
-func run(ctx context.Context, o *Options) error {
-	j, err := o.Open()
+func run(ctx context.Context, o *Options) (err error) {
+	j, done, err := o.Open()
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, done()) }()
 	all, err := j.List(time.Time{})
 	if err != nil {
 		return err

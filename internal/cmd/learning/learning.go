@@ -1,0 +1,114 @@
+// Package learning is the command `hermes learning`: what went wrong with tools
+// and what helped, to look at, to add to, to join, to delete and to carry
+// elsewhere.
+//
+// What a learning may say and which are the same is decided by the rooms
+// below; this package asks and prints. Start at NewCmd.
+package learning
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hermes"
+	room "hermes/internal/learning"
+)
+
+// Book is what the verbs work with.
+type Book interface {
+	Find(ctx context.Context, q hermes.LearningQuery) ([]hermes.Learning, error)
+	Get(ctx context.Context, ids ...int64) ([]hermes.Learning, error)
+	Admit(l hermes.Learning) (hermes.Learning, error)
+	Keep(ctx context.Context, l hermes.Learning) (hermes.Learning, error)
+	Delete(ctx context.Context, by string, ids ...int64) ([]hermes.Learning, error)
+	Merge(ctx context.Context, by string, ids ...int64) (hermes.Learning, error)
+	Tidy(ctx context.Context, dry bool) (room.Report, error)
+	Export(ctx context.Context, w io.Writer) (int, error)
+	Import(ctx context.Context, r io.Reader, admit func(hermes.Learning) (hermes.Learning, error)) (int, error)
+}
+
+// Deps are what the verbs need.
+type Deps struct {
+	// Open makes the book; done frees what it opened.
+	Open func() (b Book, done func() error, err error)
+}
+
+// NewCmd makes `hermes learning`; alone it lists.
+func NewCmd(d Deps) *cobra.Command {
+	list := d.list()
+	cmd := &cobra.Command{
+		Use: "learning", Short: "Show and change what was learned from errors", Args: cobra.NoArgs, RunE: list.RunE,
+		Long: "A failure of a tool is counted, and what helped against it is shown to the model when it comes again.\n" +
+			"Changes can be taken back with hermes undo.",
+	}
+	cmd.Flags().AddFlagSet(list.Flags())
+	cmd.AddCommand(list, d.show(), d.search(), d.add(), d.remove(), d.merge(), d.export(), d.take())
+	return cmd
+}
+
+// call is one use of a verb.
+type call struct {
+	Book
+	out  io.Writer
+	in   io.Reader
+	args []string
+}
+
+func (c *call) say(format string, args ...any) { fmt.Fprintf(c.out, format+"\n", args...) }
+
+// verb makes a command that works with the book.
+func (d Deps) verb(use, short string, args cobra.PositionalArgs, work func(ctx context.Context, c *call) error) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Args: args, RunE: func(cmd *cobra.Command, args []string) (err error) {
+		b, done, err := d.Open()
+		if err != nil {
+			return err
+		}
+		defer func() {
+			if e := done(); err == nil {
+				err = e
+			}
+		}()
+		return work(cmd.Context(), &call{b, cmd.OutOrStdout(), cmd.InOrStdin(), args})
+	}}
+}
+
+// ids reads the numbers of learnings.
+func (c *call) ids() ([]int64, error) {
+	var out []int64
+	for _, a := range c.args {
+		id, err := strconv.ParseInt(strings.TrimPrefix(a, "#"), 10, 64)
+		if err != nil || id < 1 {
+			return nil, fmt.Errorf("%q is no number of a learning; `hermes learning list` shows them", a)
+		}
+		out = append(out, id)
+	}
+	return out, nil
+}
+
+// view is a learning as JSON.
+type view struct {
+	ID      int64     `json:"id"`
+	Tool    string    `json:"tool"`
+	Class   string    `json:"error_type"`
+	Pattern string    `json:"pattern"`
+	Fix     string    `json:"fix"`
+	Context string    `json:"context,omitempty"`
+	Tags    []string  `json:"tags,omitempty"`
+	Session string    `json:"session,omitempty"`
+	Created time.Time `json:"created_at"`
+	Touched time.Time `json:"touched_at"`
+	Seen    int       `json:"seen"`
+	Shown   int       `json:"times_used"`
+	Helped  int       `json:"helped"`
+	Failed  int       `json:"failed"`
+}
+
+func viewOf(l hermes.Learning) view {
+	return view{l.ID, l.Tool, l.Class, l.Pattern, l.Fix, l.Context, l.Tags, l.Session, l.Created, l.Touched, l.Seen, l.Shown, l.Helped, l.Failed}
+}

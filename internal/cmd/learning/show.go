@@ -1,0 +1,108 @@
+package learning
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"hermes"
+)
+
+func (d Deps) list() *cobra.Command {
+	var q hermes.LearningQuery
+	var all, asJSON bool
+	cmd := d.verb("list", "List what helped against errors, the last met first", cobra.NoArgs, func(ctx context.Context, c *call) error {
+		q.Known = !all
+		return c.found(ctx, q, asJSON)
+	})
+	f := cmd.Flags()
+	f.StringVar(&q.Tool, "tool", "", "only errors of this tool")
+	f.StringVar(&q.Tag, "tag", "", "only those with this tag")
+	f.IntVarP(&q.Limit, "limit", "n", 50, "how many; -1 is all")
+	f.BoolVarP(&all, "all", "a", false, "also errors against which nothing is known")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (d Deps) search() *cobra.Command {
+	q := hermes.LearningQuery{}
+	var asJSON bool
+	cmd := d.verb("search WORDS…", "Find learnings that hold all of the words", cobra.MinimumNArgs(1), func(ctx context.Context, c *call) error {
+		q.Text = strings.Join(c.args, " ")
+		return c.found(ctx, q, asJSON)
+	})
+	cmd.Flags().StringVar(&q.Tool, "tool", "", "only errors of this tool")
+	cmd.Flags().IntVarP(&q.Limit, "limit", "n", 50, "how many; -1 is all")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (c *call) found(ctx context.Context, q hermes.LearningQuery, asJSON bool) error {
+	list, err := c.Find(ctx, q)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return c.json(list)
+	}
+	for _, l := range list {
+		fix := l.Fix
+		if fix == "" {
+			fix = "(nothing is known)"
+		}
+		c.say("%4d  %s\n      %s: %s\n      %s", l.ID, clean(l.Pattern), orElse(l.Tool, "any tool"), strings.ReplaceAll(clean(fix), "\n", "\n      "), tally(l))
+	}
+	if len(list) == 0 {
+		c.say("There are no such learnings.")
+	}
+	return nil
+}
+
+func (c *call) json(list []hermes.Learning) error {
+	views := []view{}
+	for _, l := range list {
+		views = append(views, viewOf(l))
+	}
+	enc := json.NewEncoder(c.out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(views)
+}
+
+func (d Deps) show() *cobra.Command {
+	var asJSON bool
+	cmd := d.verb("show ID…", "Show all of a learning", cobra.MinimumNArgs(1), func(ctx context.Context, c *call) error {
+		ids, err := c.ids()
+		if err != nil {
+			return err
+		}
+		list, err := c.Get(ctx, ids...)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return c.json(list)
+		}
+		for _, l := range list {
+			c.details(l)
+		}
+		return nil
+	})
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (c *call) details(l hermes.Learning) {
+	const when = "2006-01-02 15:04"
+	for _, line := range [][2]string{
+		{"learning", itoa(int(l.ID))}, {"tool", l.Tool}, {"kind", l.Class}, {"error", l.Pattern}, {"fix", orElse(l.Fix, "(nothing is known)")},
+		{"context", l.Context}, {"tags", strings.Join(l.Tags, ", ")}, {"session", l.Session},
+		{"first", l.Created.Local().Format(when)}, {"last", l.Touched.Local().Format(when)}, {"counts", tally(l)},
+	} {
+		if line[1] != "" {
+			c.say("%-9s %s", line[0], strings.ReplaceAll(clean(line[1]), "\n", "\n          "))
+		}
+	}
+}

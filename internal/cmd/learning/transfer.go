@@ -1,0 +1,50 @@
+package learning
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"hermes/internal/atomicfile"
+)
+
+func (d Deps) export() *cobra.Command {
+	return d.verb("export [FILE]", "Write what helped as JSON lines; without a file to the standard output", cobra.MaximumNArgs(1), func(ctx context.Context, c *call) error {
+		var b bytes.Buffer
+		n, err := c.Export(ctx, &b)
+		if err != nil {
+			return err
+		}
+		if len(c.args) == 0 || c.args[0] == "-" {
+			_, err := b.WriteTo(c.out)
+			return err
+		}
+		if err := atomicfile.Write(c.args[0], b.Bytes(), atomicfile.Options{}); err != nil {
+			return err
+		}
+		c.say("%s written to %s.", plural(n, "learning", "learnings"), c.args[0])
+		return nil
+	})
+}
+
+func (d Deps) take() *cobra.Command {
+	return d.verb("import FILE", "Take over learnings from JSON lines; - is the standard input", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
+		var in io.Reader = c.in
+		if c.args[0] != "-" {
+			f, err := os.Open(c.args[0])
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			in = f
+		}
+		n, err := c.Import(ctx, in, c.Admit)
+		if err == nil {
+			c.say("%s imported.", plural(n, "new learning", "new learnings"))
+		}
+		return err
+	})
+}

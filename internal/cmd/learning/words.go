@@ -1,0 +1,52 @@
+package learning
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"hermes"
+)
+
+// tally tells the counts of a learning.
+func tally(l hermes.Learning) string {
+	text := fmt.Sprintf("seen %s", times(l.Seen))
+	if l.Shown+l.Helped+l.Failed > 0 {
+		text += fmt.Sprintf(", shown %s, helped %d, failed %d", times(l.Shown), l.Helped, l.Failed)
+	}
+	return text
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return itoa(n) + " times"
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return itoa(n) + " " + many
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+func orElse(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}
+
+// clean keeps what tools printed from steering the terminal.
+func clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
+			return '�'
+		}
+		return r
+	}, text)
+}
