@@ -9,12 +9,16 @@ import (
 	"hermes"
 )
 
-// Bounds of what is carried along without a model.
+// Bounds of what is carried along without a model. The sum is bound by the
+// window, too.
 const (
-	maxRequests  = 12
-	maxRules     = 12
+	maxRequests  = 60
+	maxRules     = 16
+	newest       = 3 // requests that stay whatever they say
 	requestBytes = 600
-	maxFiles     = 40
+	maxFiles     = 200
+	itemBytes    = 300
+	maxOpen      = 60
 )
 
 // anchors are what a summary must not lose. They are gathered from the
@@ -23,91 +27,74 @@ const (
 type anchors struct {
 	requests []string // what the person said, oldest first
 	files    []string // files written, newest last
-	open     []string // open items of the last plan
+	open     []string // open items of the last plan, with the items they belong to
 	before   string   // the model's part of the summary before
+	within   bool     // the last words of the person stand below the summary, with work on them in it
 }
 
-// gather reads the anchors of what is cut.
-func gather(w *work, c cut) anchors {
+// gather reads the anchors of what is cut, as it was before it was pruned,
+// within so many tokens. A plan counts wherever it was made, since what stays
+// may hold an older one; a plan in the tail needs no copy.
+func gather(w *work, c cut, most int) anchors {
 	var a anchors
-	for _, e := range w.entries[c.head:c.tail] {
-		a.add(e.m)
-	}
-	// A plan may have been made in the part that stays; then it is there.
-	for _, e := range w.entries[c.tail:] {
-		for _, tc := range e.m.Calls {
-			if isTodo(tc.Name) && strings.Contains(tc.Arguments, "todos") {
-				a.open = nil
-			}
+	for i := range w.old[:c.tail] {
+		switch m := w.old[i]; {
+		case i >= c.head && i != c.last:
+			a.add(m)
+		case m.Role == hermes.RoleTool:
+			a.plan(m)
 		}
 	}
-	a.requests = mostTelling(a.requests)
-	if n := len(a.files); n > maxFiles {
-		a.files = a.files[n-maxFiles:]
+	for i := range w.old[c.tail:] {
+		if _, ok := planOf(w.old[c.tail+i]); ok {
+			a.open = nil
+		}
+	}
+	a.within = c.last >= 0 || w.lastUser(1) < c.head
+	a.requests = mostTelling(a.requests, most/2)
+	a.files = lastOf(a.files, maxFiles, most/4)
+	if n := fits(a.open, maxOpen, most/4); n < len(a.open) {
+		a.open = append(a.open[:n:n], moreItems)
 	}
 	return a
 }
 
-// mostTelling keeps the first request, which often names the whole task, the
-// newest ones, and those that lay down rules.
-func mostTelling(requests []string) []string {
-	n := len(requests)
-	if n <= maxRequests {
-		return requests
-	}
-	newest := n - maxRequests/2
-	rules := 0
-	var out []string
-	for i := n - 1; i >= 0; i-- {
-		switch {
-		case i == 0, i >= newest:
-		case laysDown(requests[i]) && rules < maxRules:
-			rules++
-		default:
-			continue
-		}
-		out = append(out, requests[i])
-	}
-	slices.Reverse(out)
-	return out
-}
-
-// ruleWords begin what holds for the rest of the work, in the languages that
-// we meet most.
-var ruleWords = []string{
-	"always", "never", "must", "don't", "do not", "only ", "prefer", "make sure", "from now on", "remember", "without ",
-	"immer", "niemals", "nie ", "nicht ", "siempre", "nunca", "toujours", "jamais", "必须", "不要", "总是", "永远", "しないで", "必ず",
-}
-
-func laysDown(request string) bool {
-	lower := strings.ToLower(request)
-	return slices.ContainsFunc(ruleWords, func(w string) bool { return strings.Contains(lower, w) })
-}
-
 func (a *anchors) add(m hermes.Message) {
+	text := m.Visible()
 	if earlier, rest, ok := splitSummary(m); ok {
 		a.takeOver(earlier)
-		if rest != "" && m.Role == hermes.RoleUser {
-			a.request(rest)
-		}
-		return
+		text = rest
 	}
-	switch {
-	case m.Role == hermes.RoleUser && !m.Synthetic:
-		a.request(m.Visible())
-	case m.Role == hermes.RoleAssistant:
+	switch m.Role {
+	case hermes.RoleUser:
+		if !m.Synthetic {
+			a.request(text)
+		}
+	case hermes.RoleAssistant:
 		for _, c := range m.Calls {
 			a.call(c)
 		}
-	case m.Role == hermes.RoleTool && isTodo(m.ToolName):
-		a.plan(m.Text())
+	case hermes.RoleTool:
+		a.plan(m)
 	}
 }
 
 func (a *anchors) request(text string) {
 	if text = strings.TrimSpace(text); text != "" {
-		a.requests = append(a.requests, clip(strings.Join(strings.Fields(text), " "), requestBytes))
+		a.requests = append(a.requests, clipEnds(oneSpaced(text), requestBytes))
 	}
+}
+
+func oneSpaced(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// clipEnds cuts the middle of a long text out: what is asked often stands at
+// the end of what was pasted.
+func clipEnds(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	tail := s[len(s)-n/3:]
+	return clip(s[:n-n/3], n-n/3-1) + " " + strings.ToValidUTF8(tail, "")
 }
 
 func (a *anchors) call(c hermes.ToolCall) {
@@ -119,63 +106,104 @@ func (a *anchors) call(c hermes.ToolCall) {
 		return
 	}
 	a.file(in.Path)
-	for line := range strings.Lines(in.Patch) {
-		for _, head := range []string{"*** Update File: ", "*** Add File: ", "*** Delete File: "} {
-			if path, ok := strings.CutPrefix(strings.TrimSpace(line), head); ok {
-				a.file(path)
-			}
-		}
+	for _, head := range patchHeads(in.Patch) {
+		_, path, _ := strings.Cut(head, " File: ")
+		a.file(path)
 	}
 }
 
+// patchHeads are the lines of a V4A patch that name files.
+func patchHeads(patch string) []string {
+	var out []string
+	for line := range strings.Lines(patch) {
+		line = strings.TrimSpace(line)
+		if rest, ok := strings.CutPrefix(line, "*** "); ok && strings.Contains(rest, " File: ") {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
 func (a *anchors) file(path string) {
-	if path == "" {
+	if path = oneSpaced(path); path == "" {
 		return
 	}
 	a.files = slices.DeleteFunc(a.files, func(f string) bool { return f == path })
 	a.files = append(a.files, path)
 }
 
-func isTodo(name string) bool { return name == "todo" || name == "todo_list" }
+// planItem is one task of a plan, as the todo tool tells it.
+type planItem struct{ ID, Content, Status, Parent string }
 
-// plan reads the open items of a todo result.
-func (a *anchors) plan(text string) {
-	var r struct {
-		Todos []struct{ Content, Status string } `json:"todos"`
+// planOf reads the plan in a todo result. A note to the model may follow it.
+func planOf(m hermes.Message) ([]planItem, bool) {
+	if m.Role != hermes.RoleTool || m.ToolName != "todo" && m.ToolName != "todo_list" || m.Failed {
+		return nil, false
 	}
-	if json.Unmarshal([]byte(text), &r) != nil || r.Todos == nil {
+	var r struct{ Todos []planItem }
+	if json.NewDecoder(strings.NewReader(m.Text())).Decode(&r) != nil || r.Todos == nil {
+		return nil, false
+	}
+	return r.Todos, true
+}
+
+// moreItems ends a list of open items that was too long.
+const moreItems = "[ ] … and more: the todo tool tells the whole list"
+
+var marks = map[string]string{"pending": "[ ] ", "in_progress": "[>] ", "completed": "[x] ", "cancelled": "[~] "}
+
+// plan takes the open items of a todo result, with the items they belong to,
+// in the form that the todo tool reads back.
+func (a *anchors) plan(m hermes.Message) {
+	items, ok := planOf(m)
+	if !ok {
 		return
 	}
-	a.open = nil
-	for _, t := range r.Todos {
-		switch t.Status {
-		case "in_progress":
-			a.open = append(a.open, "[>] "+clip(t.Content, 300))
-		case "pending":
-			a.open = append(a.open, "[ ] "+clip(t.Content, 300))
+	parent := map[string]string{}
+	for _, t := range items {
+		parent[t.ID] = t.Parent
+	}
+	wanted := map[string]bool{}
+	for _, t := range items {
+		open := t.Status == "pending" || t.Status == "in_progress"
+		for id := t.ID; open && id != "" && !wanted[id]; id = parent[id] {
+			wanted[id] = true
 		}
+	}
+	a.open = nil
+	for _, t := range items {
+		if !wanted[t.ID] {
+			continue
+		}
+		line := marks[t.Status] + t.ID + ". " + clip(oneSpaced(t.Content), itemBytes)
+		if wanted[t.Parent] {
+			line += " (part of " + t.Parent + ")"
+		}
+		a.open = append(a.open, line)
 	}
 }
 
-// takeOver reads the anchors of an earlier summary back.
+// takeOver reads the anchors of an earlier summary back. It comes before
+// everything else but a plan in the head, which is older.
 func (a *anchors) takeOver(s parsed) {
 	a.before = s.words
 	a.requests = append(s.requests, a.requests...)
 	for _, f := range s.files {
 		a.file(f)
 	}
-	if a.open == nil {
-		a.open = s.open
-	}
+	a.open = s.open
 }
+
+// dropped stands for turns that no model has summed up.
+const dropped = "(Turns were dropped here without a summary; search the session for their text.)"
 
 // staticSummary is the summary that needs no model.
 func staticSummary(a anchors) string {
-	if a.before != "" {
-		return a.before + "\n\n(Turns after this were dropped without a summary; search the session for their text.)"
+	switch {
+	case a.before != "":
+		return strings.TrimSpace(strings.ReplaceAll(a.before, dropped, "")) + "\n\n" + dropped
+	case len(a.requests) == 0 || a.within:
+		return dropped
 	}
-	if len(a.requests) == 0 {
-		return "(Earlier turns were dropped without a summary; search the session for their text.)"
-	}
-	return fmt.Sprintf("Active task: %s\n\n(Earlier turns were dropped without a summary; search the session for their text.)", a.requests[len(a.requests)-1])
+	return fmt.Sprintf("Active task: %s\n\n%s", a.requests[len(a.requests)-1], dropped)
 }

@@ -8,30 +8,33 @@ import (
 
 // assemble puts the summary in the place of what was cut, under the role that
 // keeps speakers taking turns; where neither role does, it goes to the top of
-// the tail's first message.
+// the message after it. The last words of the person stay between the summary
+// and the tail.
 func (w *work) assemble(c cut, summary string) {
+	head, rest := w.entries[:c.head:c.head], w.entries[c.tail:]
+	if c.last >= 0 {
+		rest = slices.Concat(w.entries[c.last:c.last+1], rest)
+	}
 	before, after := hermes.Role(""), hermes.Role("")
 	if c.head > 0 {
-		before = w.entries[c.head-1].m.Role
+		before = head[c.head-1].m.Role
 	}
-	if c.tail < len(w.entries) {
-		after = w.entries[c.tail].m.Role
+	if len(rest) > 0 {
+		after = rest[0].m.Role
 	}
 	role, ok := fitting(before, after)
-	head, tail := w.entries[:c.head:c.head], w.entries[c.tail:]
 	if !ok {
-		first := tail[0]
-		first.m.Parts = slices.Insert(slices.Clone(first.m.Parts), 0, hermes.Part{Text: summary + "\n"})
+		first := rest[0]
+		first.m.Parts = slices.Insert(slices.Clone(first.m.Parts), 0, hermes.Part{Text: summary + "\n", Hidden: true})
 		first.origin.Same = false
-		w.entries = slices.Concat(head, []entry{first}, tail[1:])
+		w.entries = slices.Concat(head, []entry{first}, rest[1:])
 		return
 	}
-	at := w.entries[c.head].origin.Index
 	s := entry{
 		m:      hermes.Message{Role: role, Parts: []hermes.Part{{Text: summary}}, Synthetic: true, Turn: w.entries[c.tail-1].m.Turn},
-		origin: hermes.Origin{Index: at},
+		origin: hermes.Origin{Index: w.entries[c.head].origin.Index},
 	}
-	w.entries = slices.Concat(head, []entry{s}, tail)
+	w.entries = slices.Concat(head, []entry{s}, rest)
 }
 
 // fitting finds the role of a summary between two speakers. A conversation

@@ -24,6 +24,8 @@ const (
 	softCeiling   = 1.5 // the tail may be so much larger than its budget
 	minSummary    = 2_000
 	maxSummary    = 12_000
+	minAnchors    = 1_000
+	maxAnchors    = 8_000
 )
 
 func (c Config) withDefaults() Config {
@@ -50,7 +52,10 @@ func (c Config) withDefaults() Config {
 type budget struct {
 	threshold int // tokens that set compression off
 	tail      int // tokens of the tail
+	reach     int // tokens back to the last words of the person that still are the tail
+	head      int // most tokens of the head
 	summary   int // most tokens of a summary
+	anchors   int // most tokens of what is carried along without a model
 }
 
 func (c Config) budget(window int) budget {
@@ -65,7 +70,10 @@ func (c Config) budget(window int) budget {
 	return budget{
 		threshold: t,
 		tail:      int(c.TargetRatio * float64(t)),
+		reach:     t * 2 / 5,
+		head:      t / 3,
 		summary:   max(min(window/20, c.MaxSummary), 256),
+		anchors:   min(max(window/12, minAnchors), maxAnchors),
 	}
 }
 
@@ -102,9 +110,14 @@ func sizeOf(m *hermes.Message) int {
 }
 
 // used is the best guess of what a request with this transcript costs: the
-// provider's count, plus an estimate of what came after it.
+// provider's count, plus an estimate of what came after it. Without a count it
+// waits for one, unless the estimate alone nearly fills the window: some
+// services never count, and cut what is too long without a word.
 func used(transcript []hermes.Message, p hermes.Pressure) int {
 	if p.Used <= 0 {
+		if n := size(transcript); p.Window > 0 && float64(n) >= nearlyFull*float64(p.Window) {
+			return n
+		}
 		return 0
 	}
 	n := min(max(p.Counted, 0), len(transcript))

@@ -8,11 +8,13 @@
 // taking turns; and calls without results, or results without calls, go. What
 // the person asked for, the files that were touched and the open items are
 // also kept without any model's help, so that a bad summary cannot lose them.
+// A turn that is itself too long is cut within: its message stays, and its
+// first steps are summed up.
 //
 // A summary that fails leaves the transcript as it is; only when the provider
 // refuses its length does a note without a model take the summary's place.
 // The package stores nothing: the session keeps what is hidden.
 //
-// Start at engine.go; then budget.go, prune.go, cut.go, summary.go, anchor.go
-// and assemble.go.
+// Start at engine.go; then budget.go, prune.go, cut.go, summary.go, anchor.go,
+// request.go, assemble.go and squeeze.go.
 package contextengine

@@ -28,6 +28,7 @@ type Engine struct {
 	failures int       // summaries that failed in a row
 	quiet    time.Time // until then no model is asked for a summary
 	poor     int       // passes in a row that saved little
+	window   int       // that they were made for
 }
 
 // Options are what an engine works with. Only Config may be left out whole:
@@ -74,23 +75,37 @@ const maxPoor = 2
 func (e *Engine) Fit(ctx context.Context, transcript []hermes.Message, p hermes.Pressure) (hermes.Fitted, error) {
 	same := hermes.Fitted{Messages: transcript}
 	b := e.cfg.budget(p.Window)
+	if p.Window != e.window { // another model: what did not help may help now
+		e.window, e.poor = p.Window, 0
+	}
 	forced := p.Overflow || p.Demand
 	if !forced && (used(transcript, p) < b.threshold || e.poor >= maxPoor) {
 		return same, nil
 	}
+	k := keep{exchanges: p.Keep, firm: p.Keep > 0}
 	if p.Demand { // keep what was asked for, and no more
-		b.tail, p.Keep = 0, cmp.Or(p.Keep, keepOnDemand)
+		b.tail, k.exchanges = 0, cmp.Or(p.Keep, keepOnDemand)
 	}
 	w := begin(transcript)
-	w.prune(w.tailFrom(b, e.cfg, p.Keep))
+	w.prune(w.tailFrom(b, e.cfg, k))
 	before := size(transcript)
 	if !forced && roomMade(w, before, used(transcript, p), b) {
 		e.poor = 0
 		return w.fitted(fmt.Sprintf("Older tool results were shortened: about %d tokens became %d.", before, size(w.messages()))), nil
 	}
-	c, ok := w.cut(b, e.cfg, p.Keep)
-	if !ok {
-		return e.tooShort(w, same, p)
+	c, ok := w.cut(b, e.cfg, k)
+	switch {
+	case ok:
+	case !p.Overflow:
+		return same, nil
+	case w.changed():
+		return w.fitted("Older tool results were shortened."), nil
+	case w.squeeze(p.Window):
+		return w.fitted("Tool results that are too long for the model's window were cut."), nil
+	default:
+		if c, ok = w.cutHard(b); !ok {
+			return same, errTooShort
+		}
 	}
 	summary, err := e.summary(ctx, w, c, b, p)
 	if err != nil {
@@ -101,7 +116,10 @@ func (e *Engine) Fit(ctx context.Context, transcript []hermes.Message, p hermes.
 	}
 	w.assemble(c, summary)
 	w.sanitize()
-	after := size(w.messages())
+	after := w.size(0, len(w.entries))
+	if fixed := max(used(transcript, p)-before, 0); float64(after+fixed) >= nearlyFull*float64(p.Window) && w.squeeze(p.Window) {
+		after = w.size(0, len(w.entries))
+	}
 	e.judge(before, after)
 	return w.fitted(fmt.Sprintf("The conversation was compacted: about %d tokens became %d. Everything stays searchable.", before, after)), nil
 }
@@ -111,18 +129,6 @@ func (e *Engine) Fit(ctx context.Context, transcript []hermes.Message, p hermes.
 func roomMade(w *work, before, used int, b budget) bool {
 	saved := before - size(w.messages())
 	return saved > before/10 && used-saved < b.threshold*7/10
-}
-
-// tooShort keeps what pruning did when a request was refused; otherwise a
-// short transcript is returned untouched.
-func (e *Engine) tooShort(w *work, same hermes.Fitted, p hermes.Pressure) (hermes.Fitted, error) {
-	if p.Overflow && w.changed() {
-		return w.fitted("Older tool results were shortened."), nil
-	}
-	if p.Overflow {
-		return same, errTooShort
-	}
-	return same, nil
 }
 
 var errTooShort = errors.New("the provider says that the conversation is too long, but there is nothing left to shorten; begin a new session with /new, or choose a model with a larger window")
@@ -140,7 +146,7 @@ func (e *Engine) judge(before, after int) {
 // be kept as it is for now.
 func (e *Engine) summary(ctx context.Context, w *work, c cut, b budget, p hermes.Pressure) (string, error) {
 	middle := w.between(c)
-	a := gather(w, c)
+	a := gather(w, c, b.anchors)
 	forced := p.Overflow || p.Demand
 	if e.summarize == nil || !p.Demand && e.now().Before(e.quiet) {
 		if !forced {
@@ -148,16 +154,18 @@ func (e *Engine) summary(ctx context.Context, w *work, c cut, b budget, p hermes
 		}
 		return e.redact(render(a, staticSummary(a))), nil
 	}
-	text, err := e.summarize(ctx, e.redact(prompt(middle, a, p.Focus)), b.summaryTokens(size(middle)))
+	most := b.summaryTokens(size(middle))
+	text, err := e.summarize(ctx, e.redact(prompt(middle, a, p.Focus, promptText(p.Window))), most)
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
-	if err == nil && clean(text) == "" {
+	text = clip(clean(text), 6*most) // some models do not keep to what they are told
+	if err == nil && text == "" {
 		err = errors.New("the summary was empty")
 	}
 	if err == nil {
 		e.failures = 0
-		return e.redact(render(a, clean(text))), nil
+		return e.redact(render(a, text)), nil
 	}
 	e.failures++
 	e.quiet = e.now().Add(cooldowns[min(e.failures, len(cooldowns))-1])

@@ -291,7 +291,7 @@ func TestCompressionThatDoesNotHelpStops(t *testing.T) {
 		asked++
 		return long(100_000), nil // as long as what it replaces
 	}})
-	tr := talk(30, 2000)
+	tr := append(talk(3, 500), user(long(80_000))) // little of it can be summed up
 	for range 5 {
 		if _, err := e.Fit(t.Context(), tr, full(tr, 200_000)); err != nil {
 			t.Fatal(err)
@@ -349,89 +349,6 @@ func TestStoppingIsNoFailure(t *testing.T) {
 	f, err := e.Fit(ctx, tr, full(tr, 200_000))
 	if !errors.Is(err, context.Canceled) || f.From != nil {
 		t.Errorf("%v", err)
-	}
-}
-
-// stories are long pieces of work, as a list of messages for each step.
-var stories = map[string]struct {
-	task, rule string
-	step       func(i int) []hermes.Message
-}{
-	"coding": {"Port the billing module to Go, keeping the public API.", "Never touch the vendor folder.", func(i int) []hermes.Message {
-		out := act("read_file", fmt.Sprintf(`{"path":"billing/file%d.py"}`, i), long(2500))
-		out = append(out, act("write_file", fmt.Sprintf(`{"path":"billing/file%d.go","content":"%s"}`, i, long(800)), `{"bytes_written":9}`)...)
-		return append(out, act("terminal", `{"command":"go test ./billing"}`, `{"output":"`+long(900)+`","exit_code":0}`)...)
-	}},
-	"research": {"Find which of the twelve vendors supports SSO and their price.", "Only use primary sources.", func(i int) []hermes.Message {
-		out := act("web_search", fmt.Sprintf(`{"query":"vendor %d sso price"}`, i), long(1500))
-		return append(out, act("web_extract", fmt.Sprintf(`{"urls":["vendor%d"]}`, i), long(3000))...)
-	}},
-	"chinese": {"把账单模块移植到 Go，保持公共接口。", "不要修改 vendor 目录。", func(i int) []hermes.Message {
-		return act("read_file", fmt.Sprintf(`{"path":"文件%d.py"}`, i), strings.Repeat("代码", 1500))
-	}},
-	"tool storm": {"Delete every log older than 30 days on all forty hosts.", "Do not restart any service.", func(i int) []hermes.Message {
-		var out []hermes.Message
-		for k := range 12 {
-			out = append(out, act("terminal", fmt.Sprintf(`{"command":"ssh host%d ls /var/log/%d"}`, i, k), long(400))...)
-		}
-		return out
-	}},
-}
-
-// The summary's model is as bad as one can be: it says nothing of use. What
-// the work must not lose survives all the same.
-func TestTaskSurvivesTenCompactions(t *testing.T) {
-	t.Parallel()
-	for name, story := range stories {
-		t.Run(name, func(t *testing.T) {
-			e := contextengine.New(contextengine.Options{Summarize: sums("Some things were done.")})
-			tr := []hermes.Message{user(story.task), assistant("Understood."), user(story.rule), assistant("Noted.")}
-			plan := `{"todos":[{"id":"1","content":"first half","status":"completed"},{"id":"2","content":"second half","status":"in_progress"},{"id":"3","content":"write the report","status":"pending"}]}`
-			tr = append(tr, user("Begin."))
-			tr = append(tr, act("todo", plan, plan)...)
-			compactions := 0
-			for i := 0; compactions < 10; i++ {
-				if i > 5000 {
-					t.Fatalf("only %d compactions", compactions)
-				}
-				tr = append(tr, story.step(i)...)
-				if i%7 == 6 {
-					tr = append(tr, assistant(fmt.Sprintf("step %d is done", i)), user(fmt.Sprintf("good, go on with step %d", i+1)))
-				}
-				used := 0
-				for _, m := range tr {
-					used += len(m.Text()) / 4
-					for _, c := range m.Calls {
-						used += len(c.Arguments) / 4
-					}
-				}
-				f, err := e.Fit(t.Context(), tr, hermes.Pressure{Used: used, Counted: len(tr), Window: 128_000})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if f.From == nil {
-					continue
-				}
-				check(t, tr, f)
-				tr = f.Messages
-				if !strings.Contains(text(tr), "Some things were done.") {
-					continue // pruning was enough
-				}
-				compactions++
-				all := text(tr)
-				for _, want := range []string{story.task, story.rule, "[>] second half", "[ ] write the report"} {
-					if !strings.Contains(all, want) {
-						t.Errorf("compaction %d lost %q", compactions, want)
-					}
-				}
-				if strings.Contains(all, "[x]") || strings.Count(all, "[SUMMARY OF EARLIER TURNS") != 1 {
-					t.Errorf("compaction %d: finished items or an older summary came back", compactions)
-				}
-				if name == "coding" && i > 1 && !strings.Contains(all, "billing/file0.go") && i < 30 {
-					t.Errorf("compaction %d lost the first file", compactions)
-				}
-			}
-		})
 	}
 }
 

@@ -16,15 +16,20 @@ const (
 
 // prune shortens, without a model, what stands before the tail: results
 // become one line, a result that stands again later is only named, long texts
-// in arguments are cut inside their JSON, and pictures go.
+// in arguments are cut inside their JSON, and pictures go. The newest plan
+// stays: it is nowhere else.
 func (w *work) prune(tail int) {
 	calls := w.callsByID()
 	later := map[string]bool{}
+	planned := false
 	for i := len(w.entries) - 1; i >= 0; i-- {
 		m := w.entries[i].m
 		if m.Role == hermes.RoleTool {
 			text := m.Text()
-			if i < tail {
+			_, plan := planOf(m)
+			newest := plan && !planned
+			planned = planned || plan
+			if i < tail && !newest {
 				w.pruneResult(i, m, text, calls[m.CallID], later[text])
 			}
 			later[text] = len(text) >= prunedFrom
@@ -117,7 +122,7 @@ func (w *work) pruneArguments(i int, m hermes.Message) {
 		if len(calls[k].Arguments) < argsFrom {
 			continue
 		}
-		if short, ok := shrink(calls[k].Arguments); ok {
+		if short, ok := shrink(calls[k].Name, calls[k].Arguments); ok {
 			calls[k].Arguments, changed = short, true
 		}
 	}
@@ -128,20 +133,33 @@ func (w *work) pruneArguments(i int, m hermes.Message) {
 }
 
 // shrink cuts the long texts inside JSON; its structure stays, and it stays
-// valid.
-func shrink(arguments string) (string, bool) {
+// valid. A patch still names its files.
+func shrink(name, arguments string) (string, bool) {
 	var v any
 	if json.Unmarshal([]byte(arguments), &v) != nil {
 		return "", false
 	}
+	v = shrinkPatch(name, v)
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if e.Encode(shrinkValue(v, 0)) != nil {
+	if e.Encode(v) != nil {
 		return "", false
 	}
 	out := strings.TrimSpace(b.String())
 	return out, len(out) < len(arguments)
+}
+
+// shrinkPatch is shrinkValue for the arguments of a call: a patch still names
+// its files.
+func shrinkPatch(name string, v any) any {
+	args, _ := v.(map[string]any)
+	text, _ := args["patch"].(string)
+	v = shrinkValue(v, 0)
+	if heads := patchHeads(text); name == "patch" && len(heads) > 0 && len(text) > 2*keepValue {
+		args["patch"] = strings.Join(heads, "\n") + fmt.Sprintf("\n[%d bytes shortened]", len(text))
+	}
+	return v
 }
 
 func shrinkValue(v any, depth int) any {

@@ -3,6 +3,7 @@ package contextengine
 import (
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 
 	"hermes"
@@ -14,7 +15,8 @@ const (
 	summaryEnd    = "[END OF SUMMARY]"
 	requestsHead  = "## What the person asked for, word for word, oldest first"
 	filesHead     = "## Files changed so far"
-	openHead      = "## Open items of the plan"
+	openHead      = "[Your task list, kept because the conversation before this point was compressed]" // the todo tool looks for it
+	withinNote    = "(Part of what stands above was done for the newest message of the person, which has its place outside of this summary.)"
 	maxPromptText = 400_000 // bytes of transcript that a summary is made from
 )
 
@@ -27,6 +29,9 @@ var instructions string
 func render(a anchors, words string) string {
 	var b strings.Builder
 	b.WriteString(summaryHead + "\n\n" + strings.TrimSpace(words) + "\n")
+	if a.within {
+		b.WriteString("\n" + withinNote + "\n")
+	}
 	section(&b, requestsHead, a.requests)
 	section(&b, filesHead, a.files)
 	section(&b, openHead, a.open)
@@ -50,15 +55,24 @@ type parsed struct {
 	requests, files, open []string
 }
 
-// splitSummary finds a summary at the beginning of a message, and the text
-// that follows it.
+// hasSummary reports whether a message is a summary, or has one before its own
+// text. What a tool or a person says is none, whatever it looks like.
+func hasSummary(m hermes.Message) bool {
+	return m.Role != hermes.RoleTool && len(m.Parts) > 0 && (m.Synthetic || m.Parts[0].Hidden) && strings.HasPrefix(m.Parts[0].Text, summaryHead)
+}
+
+// splitSummary finds a summary at the beginning of a message, and the visible
+// text that follows it.
 func splitSummary(m hermes.Message) (s parsed, rest string, ok bool) {
-	text := m.Text()
-	if !strings.HasPrefix(text, summaryHead) {
+	if !hasSummary(m) {
 		return parsed{}, "", false
 	}
-	body, rest, _ := strings.Cut(text[len(summaryHead):], summaryEnd)
-	s.words = body
+	text := m.Parts[0].Text
+	body, _, _ := strings.Cut(text[len(summaryHead):], summaryEnd)
+	if m.Parts = m.Parts[1:]; len(m.Parts) > 0 {
+		rest = m.Visible()
+	}
+	s.words = strings.Replace(body, "\n"+withinNote+"\n", "", 1)
 	for _, part := range []struct {
 		head string
 		into *[]string
@@ -69,6 +83,7 @@ func splitSummary(m hermes.Message) (s parsed, rest string, ok bool) {
 		}
 	}
 	s.words = strings.TrimSpace(s.words)
+	s.open = slices.DeleteFunc(s.open, func(it string) bool { return it == moreItems })
 	return s, strings.TrimSpace(rest), true
 }
 
@@ -82,8 +97,17 @@ func items(list string) []string {
 	return out
 }
 
-// prompt is what the model reads to sum up.
-func prompt(middle []hermes.Message, a anchors, focus string) string {
+// promptText is how many bytes of transcript a summary is made from: the model
+// that makes it has perhaps the window that is full.
+func promptText(window int) int {
+	if window <= 0 {
+		window = defaultWindow
+	}
+	return min(2*window, maxPromptText)
+}
+
+// prompt is what the model reads to sum up, with so many bytes of the turns.
+func prompt(middle []hermes.Message, a anchors, focus string, most int) string {
 	var b strings.Builder
 	b.WriteString(strings.TrimSpace(instructions))
 	if focus != "" {
@@ -93,32 +117,35 @@ func prompt(middle []hermes.Message, a anchors, focus string) string {
 		b.WriteString("\n\n=== The summary so far: bring it up to date, keep what still holds ===\n" + a.before)
 	}
 	b.WriteString("\n\n=== The turns to sum up ===\n")
-	b.WriteString(tellAll(middle))
+	b.WriteString(tellAll(middle, most))
 	b.WriteString("\n=== End of the turns. Write the summary now. ===")
 	return b.String()
 }
 
-// tellAll writes messages as text, within its bound: the newest are whole,
-// the oldest are cut first.
-func tellAll(list []hermes.Message) string {
-	told := make([]string, len(list))
-	left := maxPromptText
-	for i := len(list) - 1; i >= 0; i-- {
-		told[i] = tell(list[i], min(6_000, left))
-		left = max(left-len(told[i]), 200)
+// tellAll writes messages as text of at most about so many bytes: the newest
+// are told first, and what does not fit any more is counted.
+func tellAll(list []hermes.Message, most int) string {
+	var told []string
+	for i, m := range slices.Backward(list) {
+		if most < 200 {
+			told = append(told, fmt.Sprintf("(%d earlier messages are left out.)\n", i+1))
+			break
+		}
+		text := tell(m, min(6_000, most))
+		told = append(told, text)
+		most -= len(text)
 	}
+	slices.Reverse(told)
 	return strings.Join(told, "")
 }
 
 func tell(m hermes.Message, limit int) string {
+	text := m.Text()
 	if _, rest, ok := splitSummary(m); ok {
-		if rest == "" {
-			return ""
-		}
-		return fmt.Sprintf("%s: %s\n", m.Role, clip(rest, limit))
+		text = rest
 	}
 	var b strings.Builder
-	if text := m.Text(); text != "" {
+	if text != "" {
 		name := string(m.Role)
 		if m.Role == hermes.RoleTool {
 			name = "result of " + m.ToolName
@@ -142,6 +169,8 @@ func clean(text string) string {
 			text = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(body), "```"))
 		}
 	}
-	text = strings.ReplaceAll(text, summaryEnd, "")
-	return strings.TrimSpace(strings.TrimPrefix(text, summaryHead))
+	for _, frame := range []string{summaryHead, summaryEnd, requestsHead, filesHead, openHead, withinNote} {
+		text = strings.ReplaceAll(text, frame, "") // the frame is ours alone
+	}
+	return strings.TrimSpace(text)
 }
