@@ -95,14 +95,20 @@ type PriceTier struct {
 	Price  Price // its Above is not used
 }
 
-// Cost is the price of a usage. It is not known if tokens were counted for
-// which there is no rate.
-func (p Price) Cost(u Usage, longCache bool) (cost Money, known bool) {
+// For is the price of a prompt of so many tokens.
+func (p Price) For(prompt int64) Price {
 	for _, t := range p.Above {
-		if u.Prompt() > t.Prompt*max(u.Calls, 1) {
+		if prompt > t.Prompt {
 			p = t.Price
 		}
 	}
+	return p
+}
+
+// Cost is the price of a usage. It is not known if tokens were counted for
+// which there is no rate.
+func (p Price) Cost(u Usage, longCache bool) (cost Money, known bool) {
+	p = p.For(u.Prompt() / max(u.Calls, 1))
 	write := p.CacheWrite
 	if longCache {
 		write = p.CacheWriteLong

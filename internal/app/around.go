@@ -38,7 +38,7 @@ func (s *surroundings) tell(ctx context.Context) string {
 	if len(notes) == 0 {
 		return ""
 	}
-	return "[Around you now: " + strings.Join(notes, "; ") + "]"
+	return strings.Join(notes, "; ")
 }
 
 // repository tells branch and changed files of the working folder's

@@ -16,6 +16,7 @@ type Spend interface {
 	Status(ctx context.Context, session string, turn int64) ([]spend.Line, error)
 	Raise(ctx context.Context, session, name string, kind hermes.AccountKind, by hermes.Amount) error
 	Cost(ctx context.Context, session string) (hermes.Spending, error)
+	Price(model string) (p hermes.Price, ok bool)
 	Active(ctx context.Context, days int) (hermes.Active, []hermes.Spending, error)
 }
 

@@ -207,7 +207,7 @@ func TestAnswersTellWhatTheyKnow(t *testing.T) {
 	for line, want := range map[string][]string{
 		"/status":    {"20260102_030405_abc", `a\_b`, "x/y", "/home/p", "20.0k of 100k tokens (20 %)"},
 		"/usage":     {"| fresh input | 12.3k |", "| read from cache | 2.5M |", "| output | 900 |", "| model calls | 3 |"},
-		"/context":   {"(20 %)", "| system prompt | 5 |", "| tools (1) |", "| tool results (1) | 6 |", "20.0k fresh (0 % cached)"},
+		"/context":   {"(20 %)", "| system prompt | 8 |", "| tools (1) |", "| tool results (1) | 8 |", "20.0k fresh (0 % cached)"},
 		"/tools":     {"- `read_file` Reads a file\n"},
 		"/model":     {"`x/y`", "/model PROVIDER:MODEL", "- `m/one`"},
 		"/title":     {`a\_b`},

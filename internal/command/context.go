@@ -7,133 +7,110 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/prompt"
 	"hermes/internal/session"
 )
 
-// portion is a part of what is sent, in bytes, and how much of it the provider
-// read from its cache the last time, as far as that can be told.
-type portion struct {
-	name          string
-	count         int
-	bytes, cached int
-}
-
-// contextUse shows what fills the window, what of it was cached, and what
-// broke the cache.
+// contextUse shows what fills the window, what of it was cached, what it costs
+// with each request, and what broke the cache.
 func contextUse(ctx context.Context, c *Call) (Result, error) {
 	st, err := c.Session.State(ctx)
 	if err != nil {
 		return Result{}, err
 	}
+	all := strings.TrimSpace(c.Args) == "all"
+	list := measure(st)
 	var b strings.Builder
-	fmt.Fprintf(&b, "Context: %s", window(st))
+	fmt.Fprintf(&b, "Context: %s", filled(st, list))
 	if st.Threshold > 0 {
 		fmt.Fprintf(&b, "; compressed at %s", Tokens(int64(st.Threshold)))
 	}
 	b.WriteString("\n\n")
+	t := tariffOf(c, st)
+	writePortions(&b, st, list, t)
+	b.WriteString("\n")
 	if line := cacheLine("the last request", st.Last); line != "" {
-		b.WriteString(line + "\n\n")
+		b.WriteString(line + "\n")
 	}
-	portions := measure(st)
-	total := 0
-	for _, p := range portions {
-		total += p.bytes
-	}
-	b.WriteString("| part | bytes | share | cached |\n|---|---:|---:|---:|\n")
-	for _, p := range portions {
-		name := p.name
-		if p.count > 0 {
-			name = fmt.Sprintf("%s (%d)", name, p.count)
-		}
-		fmt.Fprintf(&b, "| %s | %d | %s | %s |\n", name, p.bytes, percent(p.bytes, total), percent(p.cached, p.bytes))
-	}
+	b.WriteString(t.line(st.Last))
+	b.WriteString(shortened(st.Row))
 	b.WriteString(broken(st))
-	if strings.TrimSpace(c.Args) == "all" {
+	if all {
 		b.WriteString(largest(st))
 	}
 	return Result{Text: b.String()}, nil
 }
 
-// measure adds up what a request is made of. What was cached is the beginning
-// of the last request, whose tokens are spread over its bytes.
-func measure(st session.State) []portion {
-	tools := portion{name: "tools", count: len(st.Tools)}
-	for _, t := range st.Tools {
-		tools.bytes += toolSize(t)
+// filled says how full the window is: as counted, or else as estimated.
+func filled(st session.State, list []portion) string {
+	if st.Last.Prompt() > 0 || len(list) == 0 {
+		return window(st)
 	}
-	system := portion{name: "system prompt", bytes: len(st.Row.System)}
-	kinds := []portion{{name: "your messages"}, {name: "notes of the program"}, {name: "answers"}, {name: "calls"}, {name: "tool results"}}
-	sent := len(st.Transcript) // of the last request
-	for i, m := range slices.Backward(st.Transcript) {
-		if m.Usage != nil {
-			sent = i
-			break
-		}
+	sum := 0.0
+	for _, p := range list {
+		sum += p.tokens
 	}
-	requested := tools.bytes + system.bytes
-	for _, m := range st.Transcript[:sent] {
-		said, called := sizes(m)
-		requested += said + called
+	text := "about " + Tokens(int64(sum))
+	if st.Window > 0 {
+		return fmt.Sprintf("%s of %s tokens (%s)", text, Tokens(int64(st.Window)), percent(sum, float64(st.Window)))
 	}
-	left := 0
-	if p := st.Last.Prompt(); p > 0 {
-		left = int(int64(requested) * st.Last.CacheRead / p)
-	}
-	take := func(p *portion, bytes int, wasSent bool) {
-		p.bytes += bytes
-		if wasSent {
-			n := min(left, bytes)
-			p.cached, left = p.cached+n, left-n
-		}
-	}
-	toolBytes, systemBytes := tools.bytes, system.bytes
-	tools.bytes, system.bytes = 0, 0
-	take(&tools, toolBytes, true)
-	take(&system, systemBytes, true)
-	for i, m := range st.Transcript {
-		said, called := sizes(m)
-		k := &kinds[kindOf(m)]
-		k.count++
-		take(k, said, i < sent)
-		if called > 0 {
-			kinds[3].count += len(m.Calls)
-			take(&kinds[3], called, i < sent)
-		}
-	}
-	return append([]portion{tools, system}, slices.DeleteFunc(kinds, func(p portion) bool { return p.count == 0 })...)
+	return text + " tokens (the size of the window is not known)"
 }
 
-// kindOf is the place of a message among the kinds.
-func kindOf(m hermes.Message) int {
+// writePortions is the table. Money is left out where it says nothing.
+func writePortions(b *strings.Builder, st session.State, list []portion, t tariff) {
+	var sum portion
+	for _, p := range list {
+		sum.tokens, sum.sent, sum.cached, sum.fresh = sum.tokens+p.tokens, sum.sent+p.sent, sum.cached+p.cached, sum.fresh+p.fresh
+	}
+	whole := float64(st.Window)
+	if whole <= 0 {
+		whole = sum.tokens
+	}
+	row := func(name, tokens, share, cached, cost string) {
+		fmt.Fprintf(b, "| %s | %s | %s | %s |", name, tokens, share, cached)
+		if t.shown() {
+			fmt.Fprintf(b, " %s |", cost)
+		}
+		b.WriteString("\n")
+	}
+	row("part", "tokens", "share", "cached", "cost")
+	row("---", "---:", "---:", "---:", "---:")
+	for _, p := range append(list, sum) {
+		name := p.name
+		if p.count > 0 {
+			name = fmt.Sprintf("%s (%d)", name, p.count)
+		}
+		if p.name == "" {
+			name = "**in all**"
+		}
+		row(name, Tokens(int64(p.tokens+0.5)), percent(p.tokens, whole), cachedOf(p, st), t.cost(p))
+	}
+}
+
+// cachedOf says how much of a portion was read from the cache.
+func cachedOf(p portion, st session.State) string {
 	switch {
-	case m.Role == hermes.RoleTool:
-		return 4
-	case m.Role == hermes.RoleAssistant:
-		return 2
-	case m.Synthetic:
-		return 1
+	case st.Last.Prompt() == 0:
+		return "–"
+	case p.sent == 0:
+		return "new"
+	case p.cached == 0:
+		return "no"
 	}
-	return 0
+	return percent(p.cached, p.sent)
 }
 
-// sizes are the bytes of what a message says and of the calls it makes.
-func sizes(m hermes.Message) (said, called int) {
-	said = len(m.Text())
-	for _, p := range m.Parts {
-		if p.Image != nil {
-			said += len(p.Image.Data) + len(p.Image.URL)
+// shortened tells which layers of the prompt are not whole, and why.
+func shortened(row hermes.Session) string {
+	var b strings.Builder
+	for _, l := range row.Layers {
+		if l.Was > 0 {
+			fmt.Fprintf(&b, "\nShortened: %s from %s to %s, since %s.\n", prompt.Title(l.Name), prompt.Kilobytes(l.Was), prompt.Kilobytes(l.Bytes), plain(l.Why))
 		}
 	}
-	for _, r := range m.Reasoning {
-		said += len(r.Text) + len(r.Opaque)
-	}
-	for _, c := range m.Calls {
-		called += len(c.Name) + len(c.Arguments)
-	}
-	return said, called
+	return b.String()
 }
-
-func toolSize(t hermes.Spec) int { return len(t.Name) + len(t.Description) + len(t.Schema) }
 
 // cacheLine tells what of a usage was read from the cache, written to it, and
 // neither.
@@ -170,38 +147,48 @@ func broken(st session.State) string {
 		p.At.Local().Format("15:04:05"), p.Request, cause, plain(p.Section), where, p.Kept, p.Lost, times)
 }
 
-// largest lists the tools and the messages that take the most room.
+// largest lists what takes the most room: tools, layers of the prompt and
+// messages.
 func largest(st session.State) string {
 	type item struct {
-		name  string
-		bytes int
+		name   string
+		tokens int
 	}
 	var items []item
+	for _, l := range st.Row.Layers {
+		items = append(items, item{"prompt " + code(l.Name), l.Tokens})
+	}
 	for _, t := range st.Tools {
-		items = append(items, item{"tool " + code(t.Name), toolSize(t)})
+		items = append(items, item{"tool " + code(t.Name), toolTokens(t)})
 	}
 	for i, m := range st.Transcript {
-		said, called := sizes(m)
+		n := 0
+		for _, c := range message(m, false) {
+			n += c.tokens
+		}
 		name := fmt.Sprintf("message %d, turn %d", i+1, m.Turn)
 		if m.ToolName != "" {
 			name += ", " + code(m.ToolName)
 		}
-		items = append(items, item{name, said + called})
+		items = append(items, item{name, n})
 	}
-	slices.SortStableFunc(items, func(a, b item) int { return b.bytes - a.bytes })
+	slices.SortStableFunc(items, func(a, b item) int { return b.tokens - a.tokens })
 	var b strings.Builder
-	b.WriteString("\n| largest | bytes |\n|---|---:|\n")
+	b.WriteString("\n| largest | tokens, about |\n|---|---:|\n")
 	for _, it := range items[:min(len(items), 20)] {
-		fmt.Fprintf(&b, "| %s | %d |\n", it.name, it.bytes)
+		fmt.Fprintf(&b, "| %s | %d |\n", it.name, it.tokens)
 	}
 	return b.String()
 }
 
-func percent(part, whole int) string {
-	if whole == 0 || part == 0 {
+func percent(part, whole float64) string {
+	switch {
+	case whole <= 0 || part <= 0:
 		return "–"
+	case part*100 < whole:
+		return "<1 %"
 	}
-	return fmt.Sprintf("%d %%", max(1, part*100/whole))
+	return fmt.Sprintf("%d %%", int(part*100/whole+1e-9))
 }
 
 // usage shows the tokens of the session, and what of the last turn was cached.

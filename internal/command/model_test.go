@@ -139,25 +139,6 @@ func cachedState() session.State {
 	}
 }
 
-func TestContextTellsWhatIsCachedAndWhatBrokeIt(t *testing.T) {
-	t.Parallel()
-	r, err := command.Run(t.Context(), "/context", command.Call{Session: &fake{state: cachedState()}, Where: command.Terminal})
-	if err != nil {
-		t.Fatal(err)
-	}
-	// The last request had 1,000 bytes, half of them read from the cache: tools,
-	// system prompt, the message, the answer and its call.
-	wantIn(t, r.Text, "1.0k of 10.0k tokens (10 %); compressed at 7.5k", "500 read, 500 fresh (50 % cached)",
-		"| tools (1) | 100 | 9 % | 100 % |", "| system prompt | 200 |", "| your messages (1) | 100 | 9 % | 100 % |",
-		"| notes of the program (1) | 20 | 1 % | – |", "| answers (2) | 60 | 5 % | 83 % |", "| calls (1) | 50 | 4 % | 100 % |", "| tool results (1) | 500 | 48 % | – |",
-		"by request 3, because of compression: message 2 (answer), bytes 4 to 9 changed. 404 bytes before it are still cached, 96 had to be read anew (2 times in all)")
-	r, err = command.Run(t.Context(), "/context all", command.Call{Session: &fake{state: cachedState()}, Where: command.Terminal})
-	if err != nil {
-		t.Fatal(err)
-	}
-	wantIn(t, r.Text, "| message 3, turn 1, `t` | 500 |", "| tool `t` | 100 |")
-}
-
 func TestUsageTellsWhatTheLastTurnReadFromTheCache(t *testing.T) {
 	t.Parallel()
 	st := cachedState()

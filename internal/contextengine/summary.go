@@ -55,10 +55,16 @@ type parsed struct {
 	requests, files, open []string
 }
 
+// Summary reports that a part of a message is, or begins with, the summary of
+// earlier turns.
+func Summary(m hermes.Message, p hermes.Part) bool {
+	return m.Role != hermes.RoleTool && (m.Synthetic || p.Hidden) && strings.HasPrefix(p.Text, summaryHead)
+}
+
 // hasSummary reports whether a message is a summary, or has one before its own
 // text. What a tool or a person says is none, whatever it looks like.
 func hasSummary(m hermes.Message) bool {
-	return m.Role != hermes.RoleTool && len(m.Parts) > 0 && (m.Synthetic || m.Parts[0].Hidden) && strings.HasPrefix(m.Parts[0].Text, summaryHead)
+	return len(m.Parts) > 0 && Summary(m, m.Parts[0])
 }
 
 // splitSummary finds a summary at the beginning of a message, and the visible

@@ -84,3 +84,13 @@ func sorted(m map[string]int) []string {
 	slices.Sort(keys)
 	return keys
 }
+
+// Title is what a person knows a layer as, its name where there is none.
+func Title(name string) string {
+	for _, l := range Layers() {
+		if l.Name == name {
+			return l.Title
+		}
+	}
+	return name
+}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"hermes"
@@ -19,6 +20,12 @@ func (s *Session) lookAround(m *hermes.Message) {
 	ctx, cancel := context.WithTimeout(s.ctx, aroundTime)
 	defer cancel()
 	if text := s.gear.Around(ctx); text != "" {
-		m.Parts = append(m.Parts[:len(m.Parts):len(m.Parts)], hermes.Part{Text: text, Hidden: true})
+		m.Parts = append(m.Parts[:len(m.Parts):len(m.Parts)], hermes.Part{Text: aroundHead + text + "]", Hidden: true})
 	}
 }
+
+// aroundHead begins what is told of the surroundings.
+const aroundHead = "[Around you now: "
+
+// Around reports that a part of a message tells what changed around it.
+func Around(p hermes.Part) bool { return p.Hidden && strings.HasPrefix(p.Text, aroundHead) }

@@ -65,9 +65,9 @@ type Equipment struct {
 	// not shown. It has two seconds; its context ends then.
 	Recall func(ctx context.Context, q hermes.RecallQuery) (string, error)
 	// Around tells what changed around the session since it last told: files,
-	// the state of the repository. It is sent below a message of the person,
-	// at the tail and never in the prefix, and not shown; nil or an empty text
-	// tells nothing. It must be quick: its context ends after half a second.
+	// the state of the repository. It is sent in brackets below a message of
+	// the person, at the tail and never in the prefix, and not shown; nil or
+	// an empty text tells nothing. It must be quick: its context ends after half a second.
 	Around func(ctx context.Context) string
 	// Observe is told of each turn that ended well, one after another, beside
 	// the session, which waits for it when it ends; nil is not.

@@ -59,7 +59,7 @@ func (b *beside) settle() {
 // request begins with the bytes of this one. What an earlier message of the
 // transcript carries already is not said again.
 func (s *Session) recall(m *hermes.Message) {
-	m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), recalled) // of a message that is asked again
+	m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), Recalled) // of a message that is asked again
 	said := strings.TrimSpace(m.Visible())
 	if s.gear.Recall == nil || m.Synthetic || said == "" {
 		return
@@ -71,7 +71,8 @@ func (s *Session) recall(m *hermes.Message) {
 	m.Parts = slices.Insert(m.Parts, 0, hermes.Part{Text: part, Hidden: true})
 }
 
-func recalled(p hermes.Part) bool {
+// Recalled reports that a part of a message is what a memory knew of it.
+func Recalled(p hermes.Part) bool {
 	return p.Hidden && p.Text != "" && strings.TrimSpace(fence.Strip(p.Text)) == ""
 }
 

@@ -118,6 +118,15 @@ func (g *Governor) capped() bool {
 	return false
 }
 
+// Price is what a model takes, with the rate of writing to caches of the life
+// that is set; ok is false where no price is known.
+func (g *Governor) Price(ref string) (p hermes.Price, ok bool) {
+	if p, ok = g.cfg.Price(ref); ok && g.cfg.LongCache {
+		p.CacheWrite = p.CacheWriteLong
+	}
+	return p, ok
+}
+
 // cost is what a usage takes at a model's price.
 func (g *Governor) cost(ref string, u hermes.Usage) (hermes.Money, bool) {
 	p, ok := g.cfg.Price(ref)

@@ -1,0 +1,177 @@
+package command
+
+import (
+	"slices"
+	"strings"
+
+	"hermes"
+	"hermes/internal/contextengine"
+	"hermes/internal/session"
+	"hermes/internal/tokens"
+)
+
+// portion is a part of what is sent. Tokens are scaled to what the service
+// counted of the last request, as far as that is known.
+type portion struct {
+	name          string
+	count         int     // of messages, calls, tools; 0 is not shown
+	tokens, sent  float64 // all, and what was part of the last request
+	cached, fresh float64 // of sent: read from the cache, and not
+}
+
+// chunk is a piece of a request, in the order in which it is sent.
+type chunk struct {
+	portion string
+	count   int
+	tokens  int // estimated
+	sent    bool
+}
+
+// order is how portions are listed.
+var order = []string{
+	"tools", "identity", "rules", "loaded skills", "skills index", "project files", "notes", "profile", "outside memory", "system prompt",
+	"summaries", "recalled", "your messages", "attached", "surroundings", "program notes", "thinking", "answers", "calls", "tool results",
+}
+
+// layerNames are what layers are called in the list; those that are missing
+// are rules.
+var layerNames = map[string]string{
+	"identity": "identity", "preloaded-skills": "loaded skills", "skills": "skills index", "project": "project files",
+	"memory": "notes", "user": "profile", "outside-memory": "outside memory",
+}
+
+// measure tells what a request of a session is made of. What was cached is
+// the beginning of the last request.
+func measure(st session.State) []portion {
+	chunks := takeApart(st)
+	sum := 0
+	for _, c := range chunks {
+		if c.sent {
+			sum += c.tokens
+		}
+	}
+	scale, left := 1.0, float64(st.Last.CacheRead)
+	if p := st.Last.Prompt(); p > 0 && sum > 0 {
+		scale = min(max(float64(p)/float64(sum), 0.25), 4) // an estimate is not further off than that
+	}
+	found := map[string]*portion{}
+	for _, c := range chunks {
+		p := found[c.portion]
+		if p == nil {
+			p = &portion{name: c.portion}
+			found[c.portion] = p
+		}
+		n := float64(c.tokens) * scale
+		p.count += c.count
+		p.tokens += n
+		if c.sent {
+			read := min(left, n)
+			left -= read
+			p.sent, p.cached, p.fresh = p.sent+n, p.cached+read, p.fresh+n-read
+		}
+	}
+	var list []portion
+	for _, name := range order {
+		if p := found[name]; p != nil && p.tokens > 0 {
+			list = append(list, *p)
+		}
+	}
+	return list
+}
+
+// takeApart is what the next request is made of, and what of it the last one
+// held already.
+func takeApart(st session.State) []chunk {
+	asked := slices.ContainsFunc(st.Transcript, func(m hermes.Message) bool { return m.Usage != nil })
+	known := asked || st.Last.Prompt() > 0
+	var list []chunk
+	for _, t := range st.Tools {
+		list = append(list, chunk{"tools", 1, toolTokens(t), known})
+	}
+	list = append(list, layers(st.Row, known)...)
+	last := len(st.Transcript)
+	for i, m := range slices.Backward(st.Transcript) {
+		if m.Usage != nil {
+			last = i
+			break
+		}
+	}
+	for i, m := range st.Transcript {
+		list = append(list, message(m, known && i < last)...)
+	}
+	return list
+}
+
+// layers are the pieces of the system prompt, or all of it as one where they
+// are not known.
+func layers(row hermes.Session, sent bool) []chunk {
+	bytes := 0
+	for _, l := range row.Layers {
+		bytes += l.Bytes
+	}
+	if bytes != len(row.System) {
+		return []chunk{{"system prompt", 0, tokens.Text(row.System), sent}}
+	}
+	var list []chunk
+	for _, l := range row.Layers {
+		name := layerNames[l.Name]
+		if name == "" {
+			name = "rules"
+		}
+		list = append(list, chunk{name, 0, l.Tokens, sent})
+	}
+	return list
+}
+
+// message takes one apart by what its parts are.
+func message(m hermes.Message, sent bool) []chunk {
+	var list []chunk
+	add := func(name string, count, n int) {
+		for i := range list {
+			if list[i].portion == name {
+				list[i].tokens += n
+				return
+			}
+		}
+		list = append(list, chunk{name, count, n, sent})
+	}
+	for _, r := range m.Reasoning {
+		add("thinking", 1, tokens.Texts(r.Text, r.Opaque))
+	}
+	for _, p := range m.Parts {
+		n := tokens.Text(p.Text)
+		if p.Image != nil {
+			n = tokens.Image
+		}
+		add(kindOf(m, p), 1, n)
+	}
+	for _, c := range m.Calls {
+		list = append(list, chunk{"calls", 1, tokens.Texts(c.Name, c.Arguments) + 8, sent})
+	}
+	return list
+}
+
+// kindOf is the portion that a part of a message belongs to.
+func kindOf(m hermes.Message, p hermes.Part) string {
+	switch {
+	case contextengine.Summary(m, p):
+		return "summaries"
+	case m.Role == hermes.RoleTool:
+		return "tool results"
+	case m.Role == hermes.RoleAssistant:
+		return "answers"
+	case session.Recalled(p):
+		return "recalled"
+	case session.Around(p):
+		return "surroundings"
+	case m.Synthetic:
+		return "program notes"
+	case p.Hidden && strings.TrimSpace(p.Text) != "":
+		return "attached"
+	}
+	return "your messages"
+}
+
+func toolTokens(t hermes.Spec) int {
+	return tokens.Texts(t.Name, t.Description, string(t.Schema)) + 15 // the frame on the wire
+}
