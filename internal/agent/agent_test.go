@@ -706,3 +706,22 @@ func TestCapEndsTheTurnInWords(t *testing.T) {
 		t.Errorf("the transcript ends with %+v", last)
 	}
 }
+
+func TestCallWithoutANameIsAnsweredAndTheOthersRun(t *testing.T) {
+	t.Parallel()
+	b := box{"look": {hermes.Spec{Name: "look", Mode: hermes.ModeParallel}, echo}}
+	m := says(calls(hermes.ToolCall{ID: "a", Name: "look", Arguments: `{"x":1}`}, hermes.ToolCall{ID: "b", Arguments: `{"x":2}`}), words("done"))
+	_, transcript, done := play(t, t.Context(), turn(m, b))
+	if done.Outcome != hermes.OutcomeDone || len(transcript) != 5 {
+		t.Fatalf("%s: %q", done.Outcome, texts(transcript))
+	}
+	if got := transcript[1].Calls[1].Name; got == "" {
+		t.Error("a call without a name is stored: no service takes that back")
+	}
+	if got := transcript[2].Text(); got != `did {"x":1}` {
+		t.Errorf("the named call: %q", got)
+	}
+	if m := transcript[3]; !m.Failed || m.CallID != "b" || !strings.Contains(m.Text(), "named no tool") {
+		t.Errorf("the other: %+v", m)
+	}
+}

@@ -34,14 +34,24 @@ func normalize(m *hermes.Message, step int) map[string]string {
 			c.ID = fmt.Sprintf("call_%d_%d_%d", m.Turn, step, i)
 		}
 		seen[c.ID] = true
+		if c.Name == "" {
+			c.Name = nameless // services refuse a transcript with a call that has none
+			refused[c.ID] = noName
+		}
 		arguments, ok := object(c.Arguments)
 		c.Arguments = arguments
-		if !ok {
+		if !ok && refused[c.ID] == "" {
 			refused[c.ID] = brokenArguments(m.Finish)
 		}
 	}
 	return refused
 }
+
+// nameless stands in the transcript for the name of a call that had none.
+const nameless = "nameless"
+
+// noName is what a model reads of a call that named no tool.
+const noName = "the call named no tool and was not run; if it is still wanted, send it again with the name of a tool"
 
 // object returns the arguments as a JSON object; false means that what the
 // model wrote could not be understood and the object is empty instead.

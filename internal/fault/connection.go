@@ -67,12 +67,19 @@ func (f *facts) is(targets ...error) bool {
 func (f *facts) own() *Verdict {
 	switch {
 	case f.failure != nil:
-	case f.is(ErrNotAPI):
+	case f.is(ErrNotAPI), f.tooLarge():
 		return &format
 	case f.is(ErrEmpty, ErrGarbage):
 		return &serverError
 	}
 	return nil
+}
+
+// tooLarge reports an answer that broke a bound of whoever read it: the same
+// request would bring it again.
+func (f *facts) tooLarge() bool {
+	e, ok := find[interface{ TooLarge() bool }](f.chain)
+	return ok && e.TooLarge()
 }
 
 // byTLS keeps trouble of certificates and handshakes apart from everything

@@ -74,7 +74,7 @@ var helped = map[string]struct {
 	"no words":                   {hermes.ClassServerError, "wait"},
 	"marks for words":            {hermes.ClassServerError, "wait"},
 	"50 MB":                      {hermes.ClassServerError, "wait"},
-	"50 MB in one event":         {hermes.ClassUnknown, "wait"},
+	"50 MB in one event":         {hermes.ClassFormat, "model"},
 	"a page":                     {hermes.ClassFormat, "model"},
 	"silence":                    {hermes.ClassTimeout, "wait"},
 	"silence in a text":          {hermes.ClassTimeout, "wait"},

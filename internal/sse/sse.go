@@ -14,7 +14,6 @@ package sse
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 )
@@ -27,7 +26,15 @@ const (
 
 // ErrTooLarge is returned (wrapped, with the bound that was passed) when an
 // event or the whole stream is larger than Limits allows.
-var ErrTooLarge = errors.New("event stream is too large")
+var ErrTooLarge error = tooLarge{}
+
+// tooLarge says of itself what it means, to those who do not know this package.
+type tooLarge struct{}
+
+func (tooLarge) Error() string { return "the answer is too large to be read" }
+
+// TooLarge reports that to ask the same again would bring as much again.
+func (tooLarge) TooLarge() bool { return true }
 
 // Limits bounds what a Reader takes in, in bytes. A zero field means the
 // default.

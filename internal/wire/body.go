@@ -57,6 +57,16 @@ func Decode(data []byte, cut bool, v any) error {
 	return fmt.Errorf("%w: an event is no JSON: %.*q", fault.ErrGarbage, shown, data[:min(len(data), shown)])
 }
 
+// Named refuses an answer that calls tools and names none of them, which is
+// worth asking again. A call without a name among others goes on without one:
+// whoever runs the calls answers it.
+func Named(calls, named int) error {
+	if calls > 0 && named == 0 {
+		return fmt.Errorf("%w: a tool call has no name", fault.ErrGarbage)
+	}
+	return nil
+}
+
 // Close decides what becomes of an answer: complete says that all has been
 // said, so that it does not matter how the connection ended, begun that at
 // least something came.

@@ -13,6 +13,7 @@ import (
 	"hermes/internal/fault"
 	"hermes/internal/httpc"
 	"hermes/internal/sse"
+	"hermes/internal/wire"
 )
 
 // answer turns what a service sends into deltas. It is complete only after
@@ -21,6 +22,7 @@ type answer struct {
 	yield   func(hermes.Delta) bool
 	open    map[int]*openBlock
 	calls   int
+	named   int // of the calls: those that say which tool
 	usage   usage
 	counted bool
 	finish  hermes.Finish
@@ -197,6 +199,9 @@ func (a *answer) close(err error) error {
 		if a.events == 0 {
 			err = fault.ErrEmpty
 		}
+	}
+	if err == nil {
+		err = wire.Named(a.calls, a.named)
 	}
 	if a.counted {
 		if err := a.say(hermes.Delta{Usage: a.usage.tokens()}); err != nil {

@@ -3,10 +3,8 @@ package anthropic
 import (
 	"crypto/rand"
 	"encoding/json"
-	"fmt"
 
 	"hermes"
-	"hermes/internal/fault"
 )
 
 // openBlock is a content block that has begun.
@@ -32,8 +30,8 @@ func (a *answer) begin(index int, c *content) error {
 	case "thinking":
 		return a.piece(index, &delta{Thinking: c.Thinking})
 	case "tool_use":
-		if c.Name == "" {
-			return fmt.Errorf("%w: a tool call has no name", fault.ErrGarbage)
+		if c.Name != "" {
+			a.named++
 		}
 		id := c.ID
 		if id == "" {

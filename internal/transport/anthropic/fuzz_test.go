@@ -35,10 +35,15 @@ func FuzzAnswer(f *testing.F) {
 		if _, ok := errors.AsType[*hermes.ModelError](failed); ok == (m.Finish != "") {
 			t.Fatalf("finish %q and error %v", m.Finish, failed)
 		}
+		named := len(m.Calls) == 0
 		for _, c := range m.Calls {
-			if failed == nil && (c.ID == "" || c.Name == "") {
-				t.Fatalf("a call without id or name: %+v", c)
+			named = named || c.Name != ""
+			if failed == nil && c.ID == "" {
+				t.Fatalf("a call without id: %+v", c)
 			}
+		}
+		if failed == nil && !named {
+			t.Fatalf("no call has a name: %+v", m.Calls)
 		}
 	})
 }

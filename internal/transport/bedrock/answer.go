@@ -23,6 +23,7 @@ type answer struct {
 	ids    wire.Fresh
 	open   map[int]*openBlock
 	calls  int
+	named  int // of the calls: those that say which tool
 	usage  *usage
 	finish hermes.Finish
 	events int
@@ -148,8 +149,8 @@ func (a *answer) event(kind string, e *event) error {
 }
 
 func (a *answer) begin(index int, u *useStart) error {
-	if u.Name == "" {
-		return fmt.Errorf("%w: a tool call has no name", fault.ErrGarbage)
+	if u.Name != "" {
+		a.named++
 	}
 	a.open[index] = &openBlock{isCall: true, call: a.calls}
 	a.calls++
@@ -243,6 +244,9 @@ func (a *answer) block(index int, b *block) error {
 // close yields what comes last, and decides whether the answer is whole.
 func (a *answer) close(err error) error {
 	err = wire.Close(err, a.finish != "" && len(a.open) == 0, a.events > 0)
+	if err == nil {
+		err = wire.Named(a.calls, a.named)
+	}
 	if a.usage != nil {
 		if stop := a.yield(hermes.Delta{Usage: a.usage.tokens()}); stop != nil {
 			return stop

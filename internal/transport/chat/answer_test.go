@@ -69,6 +69,9 @@ func TestAnswers(t *testing.T) {
 		{file: "calls-in-pieces", want: hermes.Message{Finish: "tool_calls", Calls: []hermes.ToolCall{
 			{ID: "call_a", Name: "read_file", Arguments: `{"path":"a.go"}`},
 			{ID: "call_b", Name: "terminal", Arguments: `{"command":"ls"}`}}}},
+		{file: "calls-nameless", want: hermes.Message{Finish: "tool_calls", Calls: []hermes.ToolCall{
+			{ID: "call_a", Name: "read_file", Arguments: `{"path":"a.go"}`},
+			{ID: "call_b", Arguments: `{"path":"b.go"}`}}}},
 		{file: "calls-odd", want: hermes.Message{Finish: "tool_calls", Calls: []hermes.ToolCall{
 			{Name: "todo", Arguments: `{"items":[{"id":1}],"merge":true}`},
 			{Name: "todo", Arguments: `{}`}}}},
@@ -138,6 +141,7 @@ func TestFailures(t *testing.T) {
 		{"cut-event", hermes.ClassTimeout, fault.ErrCut, "Half of"},
 		{"cut-call", hermes.ClassTimeout, fault.ErrCut, ""},
 		{"empty", hermes.ClassServerError, fault.ErrEmpty, ""},
+		{"calls-all-nameless", hermes.ClassServerError, fault.ErrGarbage, ""},
 		{"garbage", hermes.ClassServerError, fault.ErrGarbage, "A"},
 		{"error-in-stream", hermes.ClassRateLimit, nil, "Begin"},
 		{"error-event", hermes.ClassOverloaded, nil, ""},

@@ -3,11 +3,10 @@ package chat
 import (
 	"crypto/rand"
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"hermes"
-	"hermes/internal/fault"
+	"hermes/internal/wire"
 )
 
 // calls sorts the pieces of tool calls, which services number, name and repeat
@@ -131,14 +130,15 @@ func (c *calls) fresh(id string) string {
 	return id
 }
 
-// check refuses calls that name no tool: no result could answer them.
+// check refuses calls none of which names a tool.
 func (c *calls) check() error {
+	named := 0
 	for i := range c.slots {
-		if c.slots[i].name == "" {
-			return fmt.Errorf("%w: a tool call has no name", fault.ErrGarbage)
+		if c.slots[i].name != "" {
+			named++
 		}
 	}
-	return nil
+	return wire.Named(len(c.slots), named)
 }
 
 // endings gives an id to each call that got none.

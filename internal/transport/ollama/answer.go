@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
@@ -44,6 +43,7 @@ type answer struct {
 	ids    wire.Fresh
 	scan   *textcall.Scanner // nil where no call may stand in the text
 	calls  int
+	named  int // of the calls: those that say which tool
 	said   bool
 	think  strings.Builder
 	last   *chunk
@@ -108,9 +108,6 @@ func (a *answer) chunk(c *chunk) error {
 		if json.Compact(&b, call.Function.Arguments) == nil && b.Bytes()[0] == '{' {
 			arguments = b.String()
 		}
-		if call.Function.Name == "" {
-			return fmt.Errorf("%w: a tool call has no name", fault.ErrGarbage)
-		}
 		if err := a.call(call.ID, call.Function.Name, arguments); err != nil {
 			return err
 		}
@@ -155,6 +152,9 @@ func (a *answer) say(text string) error {
 func (a *answer) call(id, name, arguments string) error {
 	d := hermes.CallDelta{Index: a.calls, ID: a.ids.ID(id), Name: name, Arguments: arguments}
 	a.calls++
+	if name != "" {
+		a.named++
+	}
 	return a.yield(hermes.Delta{Call: &d})
 }
 
@@ -168,6 +168,9 @@ func (a *answer) close(err error) error {
 	}
 	if err == nil && a.nothing() {
 		err = fault.ErrEmpty
+	}
+	if err == nil {
+		err = wire.Named(a.calls, a.named)
 	}
 	if err != nil {
 		return err

@@ -2,11 +2,10 @@ package responses
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 
 	"hermes"
-	"hermes/internal/fault"
+	"hermes/internal/wire"
 )
 
 // open is an item of the output that has begun.
@@ -161,12 +160,13 @@ func (a *answer) allDone() bool {
 
 // check refuses calls that name no tool, and gives an id to those without.
 func (a *answer) check() error {
+	named := 0
 	for _, o := range a.items {
 		if o.kind != "function_call" {
 			continue
 		}
-		if o.name == "" {
-			return fmt.Errorf("%w: a tool call has no name", fault.ErrGarbage)
+		if o.name != "" {
+			named++
 		}
 		if o.id == "" {
 			o.id = a.ids.ID("")
@@ -175,5 +175,5 @@ func (a *answer) check() error {
 			}
 		}
 	}
-	return nil
+	return wire.Named(a.calls, named)
 }
