@@ -26,7 +26,7 @@ type Learnings interface {
 	// keeps its ID where that is free; the learning is returned as it stands.
 	PutLearning(ctx context.Context, l Learning) (Learning, error)
 	// MergeLearnings makes one learning of several, all at once: the one with
-	// the ID of l gets the fix, context, tags and session of l, the counts of
+	// the ID of l gets the fix, context, tags, session and outside of l, the counts of
 	// the others are added to its own, it has the earliest beginning and the
 	// latest touch, and the others are removed. ErrNotFound if one is gone;
 	// then nothing is changed.
@@ -47,6 +47,7 @@ type Learning struct {
 	Context string // where it holds
 	Tags    []string
 	Session string // in which it was saved
+	Outside string // what text from outside that session had seen, as in Message
 
 	Created time.Time
 	Touched time.Time // when it was last saved, seen or shown

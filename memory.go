@@ -16,9 +16,9 @@ type MemoryProvider interface {
 	// "" for nothing. It is asked once in the life of a session.
 	SystemBlock(ctx context.Context) (string, error)
 	// Recall returns what is known that may help with a message of the
-	// person, "" for nothing, without a fence round it. It returns soon after
+	// person, the zero value for nothing, without a fence round it. It returns soon after
 	// ctx ends; what it found until then is lost.
-	Recall(ctx context.Context, q RecallQuery) (string, error)
+	Recall(ctx context.Context, q RecallQuery) (Recalled, error)
 	// Observe is told of a turn that has ended well. It returns when the turn
 	// is kept or handed on, or ctx ends.
 	Observe(ctx context.Context, t MemoryTurn) error
@@ -35,11 +35,20 @@ type RecallQuery struct {
 	Text    string // what the person said
 }
 
+// Recalled is what is known that may help with a message; the zero value is
+// nothing.
+type Recalled struct {
+	Text string
+	// Outside says what of it neither the person nor the model wrote, as in
+	// [Message]. What a service elsewhere keeps is always from outside.
+	Outside string
+}
+
 // MemoryTurn is one exchange, without what only the model sees.
 type MemoryTurn struct {
-	Session SessionRef
-	Said    string // by the person
-	Answer  string // by the agent
+	Session SessionRef // with what text from outside it had seen
+	Said    string     // by the person
+	Answer  string     // by the agent
 	At      time.Time
 }
 
@@ -63,6 +72,8 @@ type Recollection struct {
 	Session string // where it was said
 	At      time.Time
 	Text    string
+	// Outside says what text from outside may stand in it, as in Message.
+	Outside string
 	// Vector says what the text is about; vectors of one length compare.
 	Vector []int8
 	// Score is how well it fits a query, from 0 to 1; it is not stored.

@@ -230,6 +230,18 @@ type Spec struct {
 	// calls that touch no files or only read. Nil says it of none. It gets a
 	// JSON object that may not fit the schema, and must not do I/O.
 	ReadsOnly func(arguments json.RawMessage) bool
+	// Inside says that results hold only what the person, the model or this
+	// program wrote, unless a result says otherwise in its Outside. The careful
+	// zero value takes every result for text from outside.
+	Inside bool
+	// Lasts names what a call changes that outlives the conversation: "memory",
+	// "skill", …; "" is nothing. Nil says it of all calls. In a session that has
+	// seen text from outside such a call needs the person's leave, and consent
+	// to one name says nothing about another. It gets a JSON object that may
+	// not fit the schema.
+	Lasts func(arguments json.RawMessage) string
+	// Stages says that the tool heeds [Call.Stage].
+	Stages bool
 	// ResultLimit is the size in bytes above which a result is stored outside
 	// the context; 0 is the default limit, negative means never.
 	ResultLimit int

@@ -33,6 +33,16 @@ type Skill struct {
 	Tags     []string
 }
 
+// Outside says that others wrote the skill, as in [Message]: it is "" for what
+// the person and the agent made and for what is part of the program.
+func (s Skill) Outside() string {
+	switch s.Source {
+	case SkillUser, SkillBundled:
+		return ""
+	}
+	return OutsideSource(string(s.Source), "skill", s.Name)
+}
+
 // SkillText is one file of a skill.
 type SkillText struct {
 	Skill Skill
@@ -95,6 +105,10 @@ type SkillEdit struct {
 	// names the session that it does so in.
 	Agent   bool
 	Session string
+	// Outside says what text from outside that session had seen, as in Message.
+	Outside string
+	// Stage lays the change aside for the person instead of making it.
+	Stage bool
 	// Granted says that the person has allowed it in spite of a [SkillDoubt].
 	Granted bool
 	// Trial is the replay that the content was put to, nil for none. It is
@@ -106,9 +120,11 @@ type SkillEdit struct {
 type SkillRemoval struct {
 	Name string
 	File string // empty for the whole skill
-	// Agent and Session are as in SkillEdit.
+	// Agent, Session, Outside and Stage are as in SkillEdit.
 	Agent   bool
 	Session string
+	Outside string
+	Stage   bool
 }
 
 // SkillOutcome tells what became of a change.

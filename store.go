@@ -65,6 +65,7 @@ type SessionChange struct {
 	Tools    *json.RawMessage
 	Layers   *[]PromptLayer
 	Dir      *string
+	Outside  *string
 	Archived *bool
 	Pinned   *bool
 	// AddUsage is added to the row's usage.

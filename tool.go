@@ -24,6 +24,9 @@ type Call struct {
 	// Arguments is a JSON object, already repaired and coerced to the schema.
 	Arguments json.RawMessage
 	Host      Host
+	// Stage asks a tool whose Spec Stages to lay its change aside for the
+	// person instead of making it: nobody is there who could be asked.
+	Stage bool
 }
 
 // Result is what a call gives back to the model.
@@ -43,6 +46,9 @@ type Result struct {
 	Halt string
 	// Shown is a short text for the person instead of Text, such as a diff.
 	Shown string
+	// Outside says where the text comes from that others wrote, as in
+	// [Message]. The tool onion sets it for tools that are not Inside.
+	Outside string
 }
 
 // Reviewer is implemented by tools whose calls may need the person's leave.
@@ -61,6 +67,9 @@ type Review struct {
 	Reason string
 	// Floor marks what no mode and no consent allows.
 	Floor bool
+	// Fresh marks what the person alone may allow, and for a session at most:
+	// no model judges it, and no consent is kept beyond the session.
+	Fresh bool
 }
 
 // Host is what a running session lends to a tool for one call. It is valid
@@ -90,6 +99,9 @@ type SessionRef struct {
 	Platform string // the face: "cli", "telegram", …
 	Dir      string // the working folder in which the session began
 	Depth    int    // 0 for a conversation, 1 for its children, and so on
+	// Outside says what text from outside the session has seen until now, as
+	// in [Message]; empty is none.
+	Outside string
 }
 
 // Approval is what a person is asked to allow, whole.
@@ -111,6 +123,7 @@ const (
 	ConsentAlways  Consent = "always"
 	ConsentDenied  Consent = "denied"
 	ConsentTimeout Consent = "timeout"
+	ConsentAbsent  Consent = "absent" // nobody is there to be asked
 )
 
 // Granted reports whether the call may run.
@@ -151,6 +164,7 @@ type Report struct {
 	Status  string // completed, failed, interrupted, timeout
 	Steps   int
 	Usage   Usage
+	Outside string // what text from outside the child has seen, as in SessionRef
 }
 
 // Toolset is a group of tools that is on or off as one.

@@ -50,7 +50,7 @@ func recall(t *testing.T, p hermes.MemoryProvider, session, text string) string 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return got
+	return got.Text
 }
 
 func memoryShows(t *testing.T, p hermes.MemoryProvider) {

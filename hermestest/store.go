@@ -145,11 +145,20 @@ func (s *Store) FindSession(ctx context.Context, ref string) (row hermes.Session
 	err = s.view(ctx, func() error {
 		r, err := s.find(ref)
 		if err == nil {
-			row = r.row
+			row = r.told()
 		}
 		return err
 	})
 	return row, err
+}
+
+// told is the row with what is told of its messages.
+func (r *storedSession) told() hermes.Session {
+	row := r.row
+	row.Tainted = row.Outside != "" || slices.ContainsFunc(r.messages, func(m storedMessage) bool {
+		return m.Outside != "" && (!m.hidden || m.compacted)
+	})
+	return row
 }
 
 func (s *Store) find(ref string) (*storedSession, error) {
@@ -184,7 +193,7 @@ func (s *Store) ListSessions(ctx context.Context, f hermes.SessionFilter) (list 
 	err = s.view(ctx, func() error {
 		for _, r := range slices.Backward(s.sessions) {
 			if listed(r.row, f) {
-				row := r.row
+				row := r.told()
 				row.System, row.Tools, row.Layers = "", nil, nil
 				list = append(list, row)
 			}
@@ -240,7 +249,7 @@ func (s *Store) UpdateSession(ctx context.Context, id string, c hermes.SessionCh
 			}
 		}
 		row.Model, row.System, row.Dir = or(c.Model, row.Model), or(c.System, row.System), or(c.Dir, row.Dir)
-		row.Tools, row.Layers = or(c.Tools, row.Tools), or(c.Layers, row.Layers)
+		row.Tools, row.Layers, row.Outside = or(c.Tools, row.Tools), or(c.Layers, row.Layers), or(c.Outside, row.Outside)
 		row.Archived, row.Pinned = or(c.Archived, row.Archived), or(c.Pinned, row.Pinned)
 		row.Usage = row.Usage.Add(or(c.AddUsage, hermes.Usage{}))
 		if c.Reopen {

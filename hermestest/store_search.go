@@ -52,7 +52,7 @@ func (r *storedSession) search(q hermes.SearchQuery, terms []searchTerm) []herme
 			shown = append(shown, m.Message)
 		}
 	}
-	row := r.row
+	row := r.told()
 	row.System, row.Tools, row.Layers = "", nil, nil
 	var hits []hermes.Hit
 	for i, m := range shown {

@@ -11,6 +11,7 @@ import (
 func transcriptCases() []storeCase {
 	return []storeCase{
 		{"messages come back whole", messagesComeBack},
+		{"text from outside stays known", outsideStays},
 		{"any bytes are kept", anyBytes},
 		{"ranges", ranges},
 		{"appending counts", counts},
@@ -55,6 +56,50 @@ func messagesComeBack(t *testing.T, s hermes.Store) {
 	got := transcript(t, s, "a", hermes.Range{After: untimed[0] - 1})
 	if len(got) != 1 || got[0].Time.IsZero() {
 		t.Errorf("a message without a time came back as %+v", got)
+	}
+}
+
+func outsideStays(t *testing.T, s hermes.Store) {
+	tainted := func(want bool) {
+		t.Helper()
+		row, err := s.FindSession(t.Context(), "a")
+		list, listErr := s.ListSessions(t.Context(), hermes.SessionFilter{})
+		if err != nil || listErr != nil || len(list) != 1 || row.Tainted != want || list[0].Tainted != want {
+			t.Fatalf("tainted is %v and %+v, want %v; %v, %v", row.Tainted, list, want, err, listErr)
+		}
+	}
+	begin(t, s, hermes.Session{ID: "a"}, 0)
+	l := lease(t, s, "a", "me")
+	add(t, s, l, hermes.UserText("hi"))
+	tainted(false)
+	said := hermes.UserText("look")
+	ids := add(t, s, l, said, hermes.Message{Role: hermes.RoleTool, CallID: "c", ToolName: "read_file", Parts: said.Parts, Outside: "read_file a.md"})
+	tainted(true)
+	same(t, hermes.OutsideOf(transcript(t, s, "a", hermes.Range{})), "read_file a.md")
+	put, err := s.Compact(t.Context(), l, hermes.Compaction{Hide: ids, Put: []hermes.Placed{{At: ids[0], Message: hermes.Message{
+		Role: hermes.RoleUser, Parts: said.Parts, Synthetic: true, Outside: "read_file a.md",
+	}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, hermes.OutsideOf(transcript(t, s, "a", hermes.Range{})), "read_file a.md")
+	hits, err := s.Search(t.Context(), hermes.SearchQuery{Text: "look"})
+	if err != nil || len(hits) == 0 || !hits[0].Session.Tainted {
+		t.Errorf("found %+v, %v", hits, err)
+	}
+	if err := s.Rewind(t.Context(), l, put[0]); err != nil {
+		t.Fatal(err)
+	}
+	if got := transcript(t, s, "a", hermes.Range{}); hermes.OutsideOf(got) != "" {
+		t.Errorf("what was taken back is still there: %+v", got)
+	}
+	from := "project files"
+	if err := s.UpdateSession(t.Context(), "a", hermes.SessionChange{Outside: &from}); err != nil {
+		t.Fatal(err)
+	}
+	row, err := s.FindSession(t.Context(), "a")
+	if err != nil || row.Outside != from || !row.Tainted {
+		t.Errorf("the session came back as %+v, %v", row, err)
 	}
 }
 

@@ -105,7 +105,7 @@ func (a *App) makeOutside() hermes.MemoryProvider {
 }
 
 // recall is how a session asks the service; nil without one.
-func (a *App) recall(row hermes.Session) func(context.Context, hermes.RecallQuery) (string, error) {
+func (a *App) recall(row hermes.Session) func(context.Context, hermes.RecallQuery) (hermes.Recalled, error) {
 	if p := a.outside(); p != nil && a.remembers(row) {
 		return p.Recall
 	}

@@ -111,7 +111,9 @@ func (a *App) rememberIn(ctx context.Context, in *prompt.Input, row hermes.Sessi
 			a.log().Warn("system prompt", "session", row.ID, "warning", err)
 		}
 		if block != "" {
-			in.Memories = append(in.Memories, prompt.Section{Name: "outside-memory", Tier: prompt.Context, Text: block})
+			in.Memories = append(in.Memories, prompt.Section{
+				Name: "outside-memory", Tier: prompt.Context, Text: block, Outside: hermes.OutsideSource("memory service", p.Name()),
+			})
 		}
 	}
 }

@@ -70,7 +70,7 @@ func (s *Skills) Call(ctx context.Context, dir, line string) (parts []hermes.Par
 	if !ok || err != nil {
 		return nil, false, err
 	}
-	return []hermes.Part{{Text: e.Text, Hidden: true}, {Text: line}}, true, nil
+	return []hermes.Part{{Text: e.Text, Hidden: true, Outside: e.Outside}, {Text: line}}, true, nil
 }
 
 // Approval reports whether changes of the agent wait for the person.
@@ -102,6 +102,10 @@ func (a *App) skillTools() hermes.Toolset {
 			}
 			return lib.In(dir)
 		},
+		Waits: func(name string) bool {
+			lib, err := a.skills()
+			return err == nil && lib.Waits(context.Background(), name)
+		},
 		Used: func(ctx context.Context, name string) {
 			lib, err := a.skills()
 			if err == nil {
@@ -127,7 +131,7 @@ func (a *App) skillsIn(ctx context.Context, in *prompt.Input, row hermes.Session
 		if err != nil {
 			a.log().Warn("load skills", "session", row.ID, "err", err)
 		}
-		in.Guides = append(in.Guides, prompt.Section{Name: "preloaded-skills", Tier: prompt.Context, Text: e.Text})
+		in.Guides = append(in.Guides, prompt.Section{Name: "preloaded-skills", Tier: prompt.Context, Text: e.Text, Outside: e.Outside})
 	}
 	if !slices.ContainsFunc(specs, func(s hermes.Spec) bool { return s.Name == "skill_view" }) {
 		return

@@ -93,6 +93,9 @@ func waiting(m Memory, w waitingRoom) (Result, error) {
 	var b strings.Builder
 	for _, p := range list {
 		fmt.Fprintf(&b, "- %s %s\n", code(p.ID), strings.ReplaceAll(plain(p.Describe()), "\n", "\n  "))
+		if o := p.By.Outside; o != "" {
+			fmt.Fprintf(&b, "  proposed after reading %s\n", plain(o))
+		}
 	}
 	b.WriteString("\n`/memory approve ID` stores one, `/memory reject ID` drops it; `all` takes all.")
 	return Result{Text: b.String()}, nil

@@ -132,6 +132,9 @@ func pendingSkills(s Skills, w waitingRoom) (Result, error) {
 		if why := p.Why(); why != "" {
 			fmt.Fprintf(&b, " (%s)", plain(why))
 		}
+		if o := p.Outside(); o != "" {
+			fmt.Fprintf(&b, " (proposed after reading %s)", plain(o))
+		}
 		b.WriteByte('\n')
 	}
 	b.WriteString("\n`/skills diff ID` shows one, `/skills approve ID` makes it, `/skills reject ID` drops it; `all` takes all.")

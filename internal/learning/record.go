@@ -43,6 +43,7 @@ type said struct {
 	Tags    []string  `json:"tags,omitempty"`
 	Session string    `json:"session,omitempty"`
 	Created time.Time `json:"created"`
+	Outside string    `json:"outside,omitempty"`
 }
 
 // counted is how often it came and what came of it.
@@ -79,7 +80,7 @@ func (b *Book) ReadRecord(ctx context.Context, name string) ([]byte, error) {
 	if err != nil || !known {
 		return nil, err
 	}
-	var v any = said{l.ID, l.Tool, l.Class, l.Pattern, l.Fix, l.Context, l.Tags, l.Session, l.Created.UTC()}
+	var v any = said{l.ID, l.Tool, l.Class, l.Pattern, l.Fix, l.Context, l.Tags, l.Session, l.Created.UTC(), l.Outside}
 	if isCounts {
 		v = counted{l.Touched.UTC(), l.Seen, l.Shown, l.Helped, l.Failed}
 	}
@@ -125,7 +126,7 @@ func (b *Book) WriteRecord(ctx context.Context, name string, content []byte) err
 		if !known {
 			l.ID, l.Touched = s.ID, s.Created
 		}
-		l.Fix, l.Context, l.Tags, l.Session, l.Created = s.Fix, s.Context, s.Tags, s.Session, s.Created
+		l.Fix, l.Context, l.Tags, l.Session, l.Created, l.Outside = s.Fix, s.Context, s.Tags, s.Session, s.Created, s.Outside
 	}
 	_, err = store.PutLearning(ctx, l)
 	return err

@@ -35,7 +35,9 @@ func (p Builtin) SystemBlock(ctx context.Context) (string, error) {
 }
 
 // Recall finds nothing that the prompt does not say.
-func (Builtin) Recall(context.Context, hermes.RecallQuery) (string, error) { return "", nil }
+func (Builtin) Recall(context.Context, hermes.RecallQuery) (hermes.Recalled, error) {
+	return hermes.Recalled{}, nil
+}
 
 // Observe does nothing: the model decides what is worth a note.
 func (Builtin) Observe(context.Context, hermes.MemoryTurn) error { return nil }

@@ -43,12 +43,12 @@ func (h *Honcho) Tools() []hermes.Tool { return []hermes.Tool{searchTool(h.find)
 func (h *Honcho) root() string { return "/v3/workspaces/" + h.workspace }
 
 // Recall asks for the picture of the person that bears on a message.
-func (h *Honcho) Recall(ctx context.Context, q hermes.RecallQuery) (string, error) {
+func (h *Honcho) Recall(ctx context.Context, q hermes.RecallQuery) (hermes.Recalled, error) {
 	found, err := h.find(ctx, q.Text, 10)
 	if err != nil {
-		return "", err
+		return hermes.Recalled{}, err
 	}
-	return bullets(found), nil
+	return h.recalled(found), nil
 }
 
 func (h *Honcho) find(ctx context.Context, query string, limit int) ([]string, error) {

@@ -42,42 +42,45 @@ func (*Local) SystemBlock(context.Context) (string, error) { return "", nil }
 // Tools is memory_search.
 func (l *Local) Tools() []hermes.Tool {
 	return []hermes.Tool{searchTool(func(ctx context.Context, query string, limit int) ([]string, error) {
-		return l.find(ctx, hermes.RecollectionQuery{Text: query, Vector: vector(query), Limit: limit, Least: 0.1})
+		found, _, err := l.find(ctx, hermes.RecollectionQuery{Text: query, Vector: vector(query), Limit: limit, Least: 0.1})
+		return found, err
 	})}
 }
 
 // Recall finds turns of other sessions that fit a message.
-func (l *Local) Recall(ctx context.Context, q hermes.RecallQuery) (string, error) {
+func (l *Local) Recall(ctx context.Context, q hermes.RecallQuery) (hermes.Recalled, error) {
 	about := telling(q.Text)
 	if len([]rune(about)) < minAbout {
-		return "", nil // "yes", "go on" and their like are about nothing
+		return hermes.Recalled{}, nil // "yes", "go on" and their like are about nothing
 	}
-	found, err := l.find(ctx, hermes.RecollectionQuery{
+	found, outside, err := l.find(ctx, hermes.RecollectionQuery{
 		Text: about, Vector: vector(q.Text), Exclude: q.Session.ID, Least: leastLike, Limit: 5,
 	})
 	if err != nil {
-		return "", err
+		return hermes.Recalled{}, err
 	}
-	return bullets(found), nil
+	return hermes.Recalled{Text: bullets(found), Outside: outside}, nil
 }
 
-func (l *Local) find(ctx context.Context, q hermes.RecollectionQuery) ([]string, error) {
+// find returns texts, and what of them comes from outside: what was answered
+// in a session that had seen such text may repeat it.
+func (l *Local) find(ctx context.Context, q hermes.RecollectionQuery) (found []string, outside string, err error) {
 	store, err := l.open(ctx)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if q.Text == "" && len(q.Vector) == 0 {
-		return nil, nil
+		return nil, "", nil
 	}
 	list, err := store.Recollect(ctx, q)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	out := make([]string, len(list))
-	for i, r := range list {
-		out[i] = fmt.Sprintf("[%s] %s", r.At.Local().Format("2006-01-02"), r.Text)
+	for _, r := range list {
+		found = append(found, fmt.Sprintf("[%s] %s", r.At.Local().Format("2006-01-02"), r.Text))
+		outside = hermes.AddOutside(outside, r.Outside)
 	}
-	return out, nil
+	return found, outside, nil
 }
 
 // Observe keeps what was said, without secrets. Orders to the model are not
@@ -87,8 +90,9 @@ func (l *Local) Observe(ctx context.Context, t hermes.MemoryTurn) error {
 	if len([]rune(said)) < minSaid || strings.HasPrefix(said, "/") {
 		return nil
 	}
-	text := "The user said: " + outgoing(cut(said, maxSaid))
+	text, outside := "The user said: "+outgoing(cut(said, maxSaid)), ""
 	if answer != "" {
+		outside = t.Session.Outside
 		text += "\nThe answer was: " + outgoing(cut(answer, maxAnswer))
 	}
 	if scanOrders(text) != "" {
@@ -98,7 +102,7 @@ func (l *Local) Observe(ctx context.Context, t hermes.MemoryTurn) error {
 	if err != nil {
 		return err
 	}
-	return store.Remember(ctx, maxKept, hermes.Recollection{Session: t.Session.ID, At: t.At, Text: text, Vector: vector(text)})
+	return store.Remember(ctx, maxKept, hermes.Recollection{Session: t.Session.ID, At: t.At, Text: text, Vector: vector(text), Outside: outside})
 }
 
 // telling leaves out the words of a message that stand in every other one.

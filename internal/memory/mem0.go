@@ -29,12 +29,12 @@ func (*Mem0) SystemBlock(context.Context) (string, error) { return "", nil }
 func (m *Mem0) Tools() []hermes.Tool { return []hermes.Tool{searchTool(m.find)} }
 
 // Recall finds facts that bear on a message.
-func (m *Mem0) Recall(ctx context.Context, q hermes.RecallQuery) (string, error) {
+func (m *Mem0) Recall(ctx context.Context, q hermes.RecallQuery) (hermes.Recalled, error) {
 	found, err := m.find(ctx, q.Text, 10)
 	if err != nil {
-		return "", err
+		return hermes.Recalled{}, err
 	}
-	return bullets(found), nil
+	return m.recalled(found), nil
 }
 
 func (m *Mem0) find(ctx context.Context, query string, limit int) ([]string, error) {

@@ -177,6 +177,12 @@ func bullets(lines []string) string {
 	return strings.TrimSpace(b.String())
 }
 
+// recalled is what a service knows, as text from outside: what it keeps it has
+// made itself, of what anybody told it.
+func (c *client) recalled(lines []string) hermes.Recalled {
+	return hermes.Recalled{Text: bullets(lines), Outside: hermes.OutsideSource("memory service", c.name)}
+}
+
 // outgoing is a side of a turn as it leaves the house: without secrets, and
 // not endless.
 func outgoing(text string) string { return redact.Text(cut(text, maxSent)) }

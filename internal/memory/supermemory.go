@@ -48,7 +48,7 @@ func (r results) texts() []string {
 
 // Recall asks for the profile and for memories that bear on a message, in one
 // request.
-func (s *Supermemory) Recall(ctx context.Context, q hermes.RecallQuery) (string, error) {
+func (s *Supermemory) Recall(ctx context.Context, q hermes.RecallQuery) (hermes.Recalled, error) {
 	var answer struct {
 		Profile struct {
 			Static  []string `json:"static"`
@@ -58,10 +58,10 @@ func (s *Supermemory) Recall(ctx context.Context, q hermes.RecallQuery) (string,
 	}
 	err := s.do(ctx, http.MethodPost, "/v4/profile", nil, map[string]any{"containerTag": s.tag(), "q": cut(q.Text, 2000), "threshold": 0.5}, &answer)
 	if err != nil {
-		return "", err
+		return hermes.Recalled{}, err
 	}
 	lines := append(answer.Found.texts(), answer.Profile.Static...)
-	return bullets(append(lines, answer.Profile.Dynamic...)), nil
+	return s.recalled(append(lines, answer.Profile.Dynamic...)), nil
 }
 
 func (s *Supermemory) find(ctx context.Context, query string, limit int) ([]string, error) {

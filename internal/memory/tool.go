@@ -47,11 +47,20 @@ type report struct {
 func (b *Book) tool() hermes.Tool {
 	return hermes.NewTool(hermes.Spec{
 		Name: "memory", Description: strings.TrimSpace(toolDoc), Effect: hermes.EffectUnknown,
-		ReadsOnly: func(arguments json.RawMessage) bool {
-			var a toolArgs
-			return json.Unmarshal(arguments, &a) == nil && a.Action == "read" && len(a.Operations) == 0
+		ReadsOnly: reads, Inside: true, Stages: true,
+		Lasts: func(arguments json.RawMessage) string {
+			if reads(arguments) || b.Approval() { // what waits for the person needs no question
+				return ""
+			}
+			return "memory"
 		},
 	}, b.run)
+}
+
+// reads reports that a call of the tool only shows what is there.
+func reads(arguments json.RawMessage) bool {
+	var a toolArgs
+	return json.Unmarshal(arguments, &a) == nil && a.Action == "read" && len(a.Operations) == 0
 }
 
 func (b *Book) run(ctx context.Context, c *hermes.Call, in toolArgs) (hermes.Result, error) {
@@ -74,15 +83,19 @@ func (b *Book) run(ctx context.Context, c *hermes.Call, in toolArgs) (hermes.Res
 	if in.Action != "" && in.Action != "read" {
 		operations = append([]Operation{{in.Action, in.Content, in.OldText}}, slices.Clone(operations)...)
 	}
-	by := Origin{By: "agent", Session: who.ID, Turn: who.Turn, Platform: who.Platform}
-	if b.Approval() {
+	by := Origin{By: "agent", Session: who.ID, Turn: who.Turn, Platform: who.Platform, Outside: who.Outside}
+	if b.Approval() || c.Stage {
+		what := "changes of memory"
+		if c.Stage {
+			what = "changes of memory after text from outside was read, and nobody was there to be asked"
+		}
 		p, err := b.Propose(ctx, target, operations, by)
 		if err != nil {
 			return b.refusal(err)
 		}
 		return hermes.JSONResult(report{
 			Success: true, Staged: p.ID, Target: target,
-			Note: "Not stored yet: the person approves changes of memory. It waits as " + p.ID + " (/memory approve " + p.ID + ").",
+			Note: "Not stored yet: the person approves " + what + ". It waits as " + p.ID + " (/memory approve " + p.ID + ").",
 		})
 	}
 	s, err := b.Change(ctx, target, operations, by)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"hermes"
 )
 
 // note is a file that people left for agents, as far as it may be shown.
@@ -36,6 +38,15 @@ func (n note) framed(most int) string { return n.within(max(most-n.frame(), 0)) 
 
 // notes are the files of a project.
 type notes []note
+
+// outside names the files as what comes from outside.
+func (n notes) outside() string {
+	var all string
+	for _, f := range n {
+		all = hermes.AddOutside(all, hermes.OutsideSource("project file", f.name))
+	}
+	return all
+}
 
 // each shows every file with at most so many characters.
 func (n notes) each(limit int) string {

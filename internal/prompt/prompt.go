@@ -37,6 +37,9 @@ type Section struct {
 	// Why the reason.
 	Was int
 	Why string
+	// Outside says what of the text neither the person nor this program wrote,
+	// as in [hermes.Message].
+	Outside string
 }
 
 // Prompt is a finished system prompt.
@@ -66,6 +69,15 @@ func (p Prompt) Layers() []hermes.PromptLayer {
 		out[i] = hermes.PromptLayer{Name: s.Name, Bytes: n, Tokens: tokens.Text(s.Text), Was: s.Was, Why: s.Why}
 	}
 	return out
+}
+
+// Outside says what of the prompt comes from outside.
+func (p Prompt) Outside() string {
+	var all string
+	for _, s := range p.Sections {
+		all = hermes.AddOutside(all, s.Outside)
+	}
+	return all
 }
 
 const separator = "\n\n"

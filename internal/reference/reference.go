@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"strings"
 
+	"hermes"
 	"hermes/internal/tokens"
 )
 
@@ -42,6 +43,9 @@ type Expanded struct {
 	// Warnings tell the person what was left out, in plain words.
 	Warnings []string
 	Tokens   int // estimated, of what is attached
+	// Outside names what is attached, as in [hermes.Message]: files, pages and
+	// talks hold what others wrote.
+	Outside string
 }
 
 // defaultWindow stands in for an unknown context length, in tokens.
@@ -68,6 +72,7 @@ func Expand(ctx context.Context, text string, s Sources, window int) (Expanded, 
 			out.Warnings = append(out.Warnings, fmt.Sprintf("%s: %v", r.Text, err))
 			continue
 		}
+		out.Outside = hermes.AddOutside(out.Outside, hermes.OutsideSource(r.Text))
 		fmt.Fprintf(&b, "\n\n--- %s ---\n%s", r.Text, strings.TrimRight(content, "\n"))
 	}
 	if b.Len() == 0 {

@@ -56,10 +56,13 @@ func kept(e hermes.CallDone) string {
 		what = strings.TrimSpace("skill " + in.Name)
 	}
 	if what != "" && strings.Contains(e.Result.Text(), `"staged"`) {
-		what += " (waits for your leave)"
+		what += waits
 	}
 	return what
 }
+
+// waits marks a change that is only proposed.
+const waits = " (waits for your leave)"
 
 // tell is the notice for the person.
 func (o outcome) tell() string {
@@ -69,6 +72,9 @@ func (o outcome) tell() string {
 	}
 	if len(o.kept) == 0 {
 		return fmt.Sprintf("Looked back: nothing to keep (%s).", cost)
+	}
+	if !slices.ContainsFunc(o.kept, func(what string) bool { return !strings.HasSuffix(what, waits) }) {
+		return fmt.Sprintf("Looked back and proposed: %s (%s). `/memory pending` and `/skills pending` show it.", strings.Join(o.kept, ", "), cost)
 	}
 	return fmt.Sprintf("Looked back and changed: %s (%s). `hermes undo` takes it back.", strings.Join(o.kept, ", "), cost)
 }

@@ -36,7 +36,7 @@ func (b *bench) Preview(hermes.ToolCall) string { return "" }
 func (b *bench) TurnStarted()                   {}
 func (b *bench) Run(ctx context.Context, c *hermes.Call) hermes.Result {
 	b.calls = append(b.calls, c.Host.Session().ID+" "+c.Name+" "+string(c.Arguments))
-	if consent, err := c.Host.Approve(ctx, hermes.Approval{}); err != nil || consent != hermes.ConsentDenied {
+	if consent, err := c.Host.Approve(ctx, hermes.Approval{}); err != nil || consent != hermes.ConsentAbsent {
 		return hermes.Result{Text: "somebody agreed", Failed: true}
 	}
 	return hermes.Result{Text: "done", Failed: b.fails}

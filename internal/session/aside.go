@@ -16,7 +16,7 @@ import (
 type Aside struct {
 	Model   hermes.Model
 	Tools   Toolbox
-	Session hermes.SessionRef // the one that it is for; calls carry its name
+	Session hermes.SessionRef // the one that it is for; calls carry its name and what it has seen
 	System  string
 	Prompt  string
 	Steps   int              // model calls; 0 is no limit
@@ -27,7 +27,7 @@ type Aside struct {
 // the work failed, it comes with the error.
 func (a Aside) Run(ctx context.Context) iter.Seq2[hermes.Event, error] {
 	return agent.Run(ctx, agent.Turn{
-		Model: a.Model, Tools: alone{a.Tools, a.Session},
+		Model: a.Model, Tools: alone{a.Tools, a.Session, &mark{from: a.Session.Outside}},
 		Request:    hermes.Request{System: a.System, Tools: a.Tools.Specs(), Session: a.Session.ID},
 		Transcript: []hermes.Message{hermes.UserText(a.Prompt)},
 		Number:     a.Session.Turn, Budget: agent.NewBudget(a.Steps),
@@ -39,13 +39,18 @@ func (a Aside) Run(ctx context.Context) iter.Seq2[hermes.Event, error] {
 type alone struct {
 	Toolbox
 	session hermes.SessionRef
+	mark    *mark
 }
 
 func (a alone) Run(ctx context.Context, c hermes.ToolCall, _ func(string)) hermes.Result {
-	return a.Toolbox.Run(ctx, &hermes.Call{ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments), Host: nobody{a.session}})
+	ref := a.session
+	ref.Outside = a.mark.text()
+	r := a.Toolbox.Run(ctx, &hermes.Call{ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments), Host: nobody{ref}})
+	a.mark.add(r.Outside)
+	return r
 }
 
-// nobody is the host of such calls: it says no.
+// nobody is the host of such calls: nobody is there who could say yes.
 type nobody struct{ session hermes.SessionRef }
 
 var errAlone = errors.New("nobody is there for that; leave it out")
@@ -55,7 +60,7 @@ func (nobody) Environment() hermes.Environment { return nil }
 func (nobody) Progress(string)                 {}
 
 func (nobody) Approve(context.Context, hermes.Approval) (hermes.Consent, error) {
-	return hermes.ConsentDenied, nil
+	return hermes.ConsentAbsent, nil
 }
 
 func (nobody) Ask(context.Context, hermes.Question) (hermes.Answer, error) {

@@ -8,11 +8,12 @@ import (
 )
 
 // spawn runs a task in a child session of its own, to its end. The child's
-// context is the call's, so it ends with its parent; nobody attends it.
+// context is the call's, so it ends with its parent; nobody attends it. What
+// its parent has seen of outside may stand in the task, so it begins with that.
 func (m *Manager) spawn(ctx context.Context, parent hermes.SessionRef, t hermes.Task) (hermes.Report, error) {
 	s, err := m.Open(ctx, Open{
 		Source: "subagent", Dir: parent.Dir, Parent: parent.ID, Model: t.Model,
-		MaxSteps: t.MaxSteps, depth: parent.Depth + 1,
+		MaxSteps: t.MaxSteps, depth: parent.Depth + 1, outside: parent.Outside,
 	})
 	if err != nil {
 		return hermes.Report{}, fmt.Errorf("open the child session: %w", err)
@@ -30,12 +31,24 @@ func (m *Manager) spawn(ctx context.Context, parent hermes.SessionRef, t hermes.
 				return hermes.Report{Session: s.id, Status: "interrupted"}, ErrClosed
 			}
 			if done, ok := e.(hermes.TurnDone); ok {
-				return report(s.id, done), nil
+				r := report(s.id, done)
+				r.Outside = seen(ctx, s)
+				return r, nil
 			}
 		case <-ctx.Done():
 			return hermes.Report{Session: s.id, Status: "interrupted"}, context.Cause(ctx)
 		}
 	}
+}
+
+// seen is what text from outside a child has seen. One that ended before it
+// could be asked is not believed to be clean.
+func seen(ctx context.Context, s *Session) string {
+	st, err := s.State(ctx)
+	if err != nil {
+		return hermes.OutsideSource("a child session")
+	}
+	return hermes.AddOutside(st.Row.Outside, hermes.OutsideOf(st.Transcript))
 }
 
 func taskText(t hermes.Task) string {

@@ -24,29 +24,32 @@ func (s *Session) compact(f hermes.Fitted) error {
 		}
 		c.Put = append(c.Put, hermes.Placed{At: s.transcript[o.Index].ID, Message: m})
 	}
+	var hidden []hermes.Message
 	for i, m := range s.transcript {
 		if !kept[i] {
-			c.Hide = append(c.Hide, m.ID)
+			c.Hide, hidden = append(c.Hide, m.ID), append(hidden, m)
 		}
 	}
+	inherit(c.Put, hidden)
 	ids, err := s.cfg.Store.Compact(context.WithoutCancel(s.ctx), s.lease, c)
 	if err != nil {
 		return s.writeFailed(err)
 	}
-	s.takeOver(f, ids)
+	s.takeOver(f, c.Put, ids)
 	return nil
 }
 
 // takeOver makes the shortened transcript the session's own.
-func (s *Session) takeOver(f hermes.Fitted, ids []int64) {
+func (s *Session) takeOver(f hermes.Fitted, put []hermes.Placed, ids []int64) {
 	transcript := make([]hermes.Message, len(f.Messages))
-	for i, m := range f.Messages {
-		if o := f.From[i]; o.Same {
-			m = s.transcript[o.Index]
-		} else {
-			m.ID, ids = ids[0], ids[1:]
+	for i, o := range f.From {
+		if o.Same {
+			transcript[i] = s.transcript[o.Index]
+			continue
 		}
-		transcript[i] = m
+		transcript[i] = put[0].Message
+		transcript[i].ID = ids[0]
+		put, ids = put[1:], ids[1:]
 	}
 	s.transcript = transcript
 	s.last, s.counted = hermes.Usage{}, 0

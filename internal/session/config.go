@@ -63,7 +63,7 @@ type Equipment struct {
 	// Recall finds what is known that bears on a message of the person; nil
 	// knows nothing. What it returns is fenced and sent with the message, but
 	// not shown. It has two seconds; its context ends then.
-	Recall func(ctx context.Context, q hermes.RecallQuery) (string, error)
+	Recall func(ctx context.Context, q hermes.RecallQuery) (hermes.Recalled, error)
 	// Around tells what changed around the session since it last told: files,
 	// the state of the repository. It is sent in brackets below a message of
 	// the person, at the tail and never in the prefix, and not shown; nil or

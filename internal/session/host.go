@@ -18,6 +18,7 @@ type tools struct {
 	session *Session
 	box     Toolbox
 	ref     hermes.SessionRef
+	mark    *mark // what the session has seen, growing with each result
 }
 
 func (t *tools) lease() hermes.Lease { return *t.session.held.Load() }
@@ -33,15 +34,14 @@ func (t *tools) Run(ctx context.Context, c hermes.ToolCall, progress func(string
 	call := &hermes.Call{ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments), Host: h}
 	spec, known := t.box.Spec(c.Name)
 	if !known || spec.EffectOf(call.Arguments) == hermes.EffectNone {
-		return t.box.Run(ctx, call)
+		return t.run(ctx, call, h)
 	}
 	stored := context.WithoutCancel(ctx)
 	if err := t.journal().BeginCall(stored, t.lease(), c); err != nil {
 		return failure(fmt.Sprintf("not run: the call could not be recorded (%v)", err))
 	}
-	r := t.box.Run(ctx, call)
-	m := hermes.Message{Role: hermes.RoleTool, CallID: c.ID, ToolName: c.Name, Failed: r.Failed, Parts: []hermes.Part{{Text: r.Text}}}
-	if err := t.journal().EndCall(stored, t.lease(), c.ID, m); err != nil {
+	r := t.run(ctx, call, h)
+	if err := t.journal().EndCall(stored, t.lease(), c.ID, toolMessage(c, r)); err != nil {
 		t.session.cfg.Log.Warn("record the end of a call", "session", t.ref.ID, "call", c.ID, "err", err)
 	}
 	return r
@@ -73,9 +73,17 @@ func failure(text string) hermes.Result {
 type host struct {
 	*tools
 	progress func(string)
+	brought  mark // by other tools and children that the call set to work
 }
 
-func (h *host) Session() hermes.SessionRef      { return h.ref }
+// Session tells what has been seen until now, which may be more than when the
+// call began.
+func (h *host) Session() hermes.SessionRef {
+	ref := h.ref
+	ref.Outside = h.mark.text()
+	return ref
+}
+
 func (h *host) Environment() hermes.Environment { return h.session.environment }
 
 func (h *host) Progress(text string) {
@@ -88,18 +96,22 @@ func (h *host) Invoke(ctx context.Context, name string, arguments json.RawMessag
 	if _, ok := h.box.Spec(name); !ok {
 		return hermes.Result{}, fmt.Errorf("tool %q: %w", name, hermes.ErrNotFound)
 	}
-	return h.box.Run(ctx, &hermes.Call{ID: "invoke_" + name, Name: name, Arguments: arguments, Host: h}), nil
+	r := h.box.Run(ctx, &hermes.Call{ID: "invoke_" + name, Name: name, Arguments: arguments, Host: h})
+	h.brings(r.Outside)
+	return r, nil
 }
 
 func (h *host) Spawn(ctx context.Context, t hermes.Task) (hermes.Report, error) {
-	return h.session.manager.spawn(ctx, h.ref, t)
+	r, err := h.session.manager.spawn(ctx, h.Session(), t)
+	h.brings(r.Outside)
+	return r, err
 }
 
 func (h *host) Approve(ctx context.Context, a hermes.Approval) (hermes.Consent, error) {
 	r, err := h.session.put(ctx, hermes.Asked{Approval: &a})
 	switch {
 	case errors.Is(err, errUnattended):
-		return hermes.ConsentDenied, nil
+		return hermes.ConsentAbsent, nil
 	case errors.Is(err, errNoAnswer):
 		return hermes.ConsentTimeout, nil
 	case err != nil:

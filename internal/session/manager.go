@@ -57,6 +57,7 @@ type Open struct {
 	// where several ask for one.
 	Waiting func(string)
 	depth   int
+	outside string // what the parent has seen
 }
 
 // Open returns the live session or brings it to life. A session that another
@@ -120,7 +121,7 @@ func (m *Manager) load(ctx context.Context, o Open) (hermes.Session, []hermes.Me
 	if o.Resume == "" {
 		return hermes.Session{
 			ID: NewID(m.cfg.Now()), Source: o.Source, Title: o.Title, Parent: o.Parent,
-			Dir: o.Dir, Branch: o.Branch, Model: o.Model, Started: m.cfg.Now(),
+			Dir: o.Dir, Branch: o.Branch, Model: o.Model, Started: m.cfg.Now(), Outside: o.outside,
 		}, nil, nil
 	}
 	row, err := m.cfg.Store.FindSession(ctx, o.Resume)
@@ -200,7 +201,7 @@ func (s *Session) equip() error {
 // without waiting for it.
 func (s *Session) wakeUp(text string) {
 	go func() { // ends when the session has taken it or is closed
-		say := Say{Parts: []hermes.Part{{Text: text}}, Busy: BusyQueue, Synthetic: true}
+		say := Say{Parts: []hermes.Part{{Text: text, Outside: "a background process"}}, Busy: BusyQueue, Synthetic: true}
 		if err := s.Submit(context.Background(), say); err != nil && !errors.Is(err, ErrClosed) {
 			s.cfg.Log.Warn("tell the session", "session", s.id, "err", err)
 		}

@@ -8,7 +8,8 @@ type Op interface{ op() }
 
 type (
 	// Say is a message of the person. A busy session does with it what its
-	// busy mode says, or what Busy says if that is set.
+	// busy mode says, or what Busy says if that is set; one that brings text
+	// from outside does not steer but waits.
 	Say struct {
 		Parts     []hermes.Part
 		Busy      Busy

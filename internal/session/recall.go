@@ -64,11 +64,13 @@ func (s *Session) recall(m *hermes.Message) {
 	if s.gear.Recall == nil || m.Synthetic || said == "" {
 		return
 	}
-	part := fence.Wrap(firstChars(s.lookUp(s.ref(m.Turn), said), hermes.MaxRecall))
+	known := s.lookUp(s.ref(m.Turn), said)
+	part := fence.Wrap(firstChars(known.Text, hermes.MaxRecall))
 	if part == "" || s.carries(part) {
 		return
 	}
 	m.Parts = slices.Insert(m.Parts, 0, hermes.Part{Text: part, Hidden: true})
+	m.Outside = hermes.AddOutside(m.Outside, known.Outside)
 }
 
 // Recalled reports that a part of a message is what a memory knew of it.
@@ -77,25 +79,25 @@ func Recalled(p hermes.Part) bool {
 }
 
 // lookUp asks the memory, within its time.
-func (s *Session) lookUp(ref hermes.SessionRef, said string) string {
+func (s *Session) lookUp(ref hermes.SessionRef, said string) hermes.Recalled {
 	s.beside.start()
 	ctx, cancel := context.WithTimeout(s.beside.ctx, recallTime)
 	defer cancel()
-	found := make(chan string, 1)
+	found := make(chan hermes.Recalled, 1)
 	s.beside.wg.Go(func() {
-		text, err := s.gear.Recall(ctx, hermes.RecallQuery{Session: ref, Text: said})
+		known, err := s.gear.Recall(ctx, hermes.RecallQuery{Session: ref, Text: said})
 		if err != nil {
 			s.cfg.Log.Warn("recall memory", "session", s.id, "err", err)
 		}
-		found <- text
+		found <- known
 	})
 	select {
-	case text := <-found:
-		return text
+	case known := <-found:
+		return known
 	case <-ctx.Done():
 	case <-s.closing:
 	}
-	return ""
+	return hermes.Recalled{}
 }
 
 // carries reports whether the transcript holds a recalled part already.

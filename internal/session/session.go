@@ -213,7 +213,8 @@ func (s *Session) do(op Op) error {
 
 // say begins a turn with the message, or does what the busy mode says.
 func (s *Session) say(op Say) error {
-	m := hermes.Message{Role: hermes.RoleUser, Parts: op.Parts, Synthetic: op.Synthetic}
+	m := hermes.Message{Role: hermes.RoleUser, Synthetic: op.Synthetic}
+	m.Parts, m.Outside = lift(op.Parts)
 	if m.Text() == "" && !hasImage(m) {
 		return errors.New("the message is empty")
 	}
@@ -222,7 +223,9 @@ func (s *Session) say(op Say) error {
 	}
 	switch cmp.Or(op.Busy, s.cfg.Busy, BusyInterrupt) {
 	case BusySteer:
-		return s.steer(m.Text())
+		if m.Outside == "" {
+			return s.steer(m.Text())
+		}
 	case BusyInterrupt:
 		if !op.Synthetic {
 			s.queue = slices.Insert(s.queue, 0, m)
@@ -294,7 +297,7 @@ func (s *Session) retry() error {
 	if err != nil {
 		return err
 	}
-	return s.begin(hermes.Message{Role: hermes.RoleUser, Parts: m.Parts})
+	return s.begin(hermes.Message{Role: hermes.RoleUser, Parts: m.Parts, Outside: m.Outside})
 }
 
 func (s *Session) setModel(op SetModel) error {

@@ -112,11 +112,12 @@ func (s *Session) fixPrefix() error {
 	if err != nil {
 		return fmt.Errorf("build the system prompt: %w", err)
 	}
-	s.specs, s.row.Tools, s.row.System, s.row.Layers = specs, tools, system.Text, system.Layers
+	outside := hermes.AddOutside(s.row.Outside, system.Outside)
+	s.specs, s.row.Tools, s.row.System, s.row.Layers, s.row.Outside = specs, tools, system.Text, system.Layers, outside
 	if !s.stored {
 		return nil
 	}
-	return s.cfg.Store.UpdateSession(s.ctx, s.row.ID, hermes.SessionChange{System: &system.Text, Tools: &tools, Layers: &system.Layers})
+	return s.cfg.Store.UpdateSession(s.ctx, s.row.ID, hermes.SessionChange{System: &system.Text, Tools: &tools, Layers: &system.Layers, Outside: &outside})
 }
 
 // start runs the loop on the transcript in a goroutine of its own; the actor
@@ -129,10 +130,10 @@ func (s *Session) start(number int64) error {
 	t := &turn{number: number, cancel: cancel, events: make(chan turnEvent, 64)}
 	s.turn, s.cut = t, false
 	s.gear.Tools.TurnStarted()
-	model := s.nextModel()
+	model, ref := s.nextModel(), s.ref(number)
 	work := agent.Turn{
 		Model: model,
-		Tools: &tools{session: s, box: s.gear.Tools, ref: s.ref(number)},
+		Tools: &tools{session: s, box: s.gear.Tools, ref: ref, mark: &mark{from: ref.Outside}},
 		Request: hermes.Request{
 			System: s.row.System, Tools: s.specs, Session: s.row.ID,
 			Effort: s.effortOf(model.ID()), MaxTokens: s.cfg.MaxTokens,
@@ -251,5 +252,7 @@ func (s *Session) lastTurn() int64 {
 }
 
 func (s *Session) ref(turn int64) hermes.SessionRef {
-	return hermes.SessionRef{ID: s.row.ID, Turn: turn, Platform: s.row.Source, Dir: s.row.Dir, Depth: s.depth}
+	return hermes.SessionRef{
+		ID: s.row.ID, Turn: turn, Platform: s.row.Source, Dir: s.row.Dir, Depth: s.depth, Outside: s.outside(),
+	}
 }

@@ -50,6 +50,18 @@ func (p Pending) Why() string {
 	return p.Edit.Trial.Line()
 }
 
+// Outside says what text from outside the agent had seen when it proposed the
+// change, as in [hermes.Message].
+func (p Pending) Outside() string {
+	switch {
+	case p.Edit != nil:
+		return p.Edit.Outside
+	case p.Removal != nil:
+		return p.Removal.Outside
+	}
+	return ""
+}
+
 // stage stores a change for later. An edit is bound to the content that it was
 // made for, so that what is approved is what happens.
 func (l *Library) stage(p Pending) (string, error) {

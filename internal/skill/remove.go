@@ -26,7 +26,8 @@ func (l *Library) Remove(ctx context.Context, r hermes.SkillRemoval) (hermes.Ski
 	if err := l.removable(it, r); err != nil {
 		return hermes.SkillOutcome{}, err
 	}
-	if r.Agent && (l.approve.Load() || foreign(it)) {
+	if r.Stage || r.Agent && l.waits(it) {
+		r.Stage = false
 		id, err := l.stage(Pending{Removal: &r})
 		return hermes.SkillOutcome{Staged: id}, err
 	}

@@ -29,7 +29,8 @@ func (l *Library) Save(ctx context.Context, e hermes.SkillEdit) (hermes.SkillOut
 	if err := l.doubt(e); err != nil {
 		return hermes.SkillOutcome{}, err
 	}
-	if e.Agent && (l.approve.Load() || foreign(it) || lost(e)) {
+	if e.Stage || e.Agent && (l.waits(it) || lost(e)) {
+		e.Stage = false
 		id, err := l.stage(Pending{Edit: &e})
 		return hermes.SkillOutcome{Staged: id, Notes: lint(e)}, err
 	}
@@ -60,6 +61,16 @@ func (l *Library) Check(ctx context.Context, e hermes.SkillEdit) error {
 		return err
 	}
 	return l.doubt(e)
+}
+
+// waits reports whether a change of the agent waits for the person.
+func (l *Library) waits(it item) bool { return l.approve.Load() || foreign(it) }
+
+// Waits reports whether a change of the agent to a skill would wait for the
+// person in any case.
+func (l *Library) Waits(ctx context.Context, name string) bool {
+	it, err := l.find(ctx, name)
+	return l.approve.Load() || err == nil && foreign(it)
 }
 
 // admit checks a change and finds the skill that it is about; for a new one
@@ -144,7 +155,7 @@ func (l *Library) write(ctx context.Context, e hermes.SkillEdit, it item) (out h
 	}
 	now := l.cfg.Now().UTC()
 	return out, l.changeUsage(ctx, e.Name, func(u *Usage) {
-		u.Changed = now
+		u.Changed, u.Outside = now, hermes.AddOutside(u.Outside, e.Outside)
 		if e.New {
 			u.Created, u.Agent = now, e.Agent
 		}

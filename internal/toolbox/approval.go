@@ -99,54 +99,67 @@ func (b *Box) approval(m member, next runner) runner {
 		if glob := denied(subject, b.approvals.rules.Deny); glob != "" {
 			return forbidden("it matches the rule " + glob + " in approvals.deny")
 		}
-		if !reviews {
+		var found []hermes.Review
+		if reviews {
+			found = reviewer.Review(ctx, c)
+		}
+		if concern, ok := taint(m, c); ok {
+			found, subject = append(slices.Clip(found), concern), spelled(c.Arguments)
+		}
+		if len(found) == 0 {
 			return next(ctx, c)
 		}
-		if r := b.review(ctx, c, subject, reviewer.Review(ctx, c)); r != nil {
+		c, r := b.review(ctx, m, c, subject, found)
+		if r != nil {
 			return *r
 		}
 		return next(ctx, c)
 	}
 }
 
-// review returns nil when the call may run, else the refusal.
-func (b *Box) review(ctx context.Context, c *hermes.Call, subject string, found []hermes.Review) *hermes.Result {
+// review returns the call as it may run, or the refusal.
+func (b *Box) review(ctx context.Context, m member, c *hermes.Call, subject string, found []hermes.Review) (*hermes.Call, *hermes.Result) {
 	for _, f := range found {
 		if f.Floor {
 			r := forbidden(f.Reason)
-			return &r
+			return c, &r
 		}
 	}
 	open := b.approvals.open(found)
 	if len(open) == 0 {
-		return nil
+		return c, nil
 	}
 	consent := hermes.ConsentDenied
 	if c.Host != nil {
 		shown := hermes.Approval{CallID: c.ID, Tool: c.Name, Subject: visible(subject), Dir: visible(workdir(c)), Reviews: open}
 		judged, r := b.judge(ctx, c, shown)
 		if judged {
-			return r
+			return c, r
 		}
 		answer, err := c.Host.Approve(ctx, shown)
 		switch {
 		case err != nil && stopped(ctx, err):
 			r := failure("interrupted: the turn was stopped before this was approved; it did not run")
-			return &r
+			return c, &r
 		case err != nil:
 			b.log.Warn("ask for approval", "tool", c.Name, "call", c.ID, "err", err)
 		default:
 			consent = answer
 		}
 	}
+	if stageable(m, consent, open) {
+		staged := *c
+		staged.Stage = true
+		return &staged, nil
+	}
 	if !consent.Granted() {
 		r := b.approvals.refuse(consent, open)
-		return &r
+		return c, &r
 	}
 	if err := b.approvals.grant(consent, open); err != nil {
 		b.log.Warn("remember an approval", "err", err)
 	}
-	return nil
+	return c, nil
 }
 
 // open are the reviews that nobody has consented to yet. Each pattern has its
@@ -170,9 +183,11 @@ func (a *approvals) grant(consent hermes.Consent, open []hermes.Review) error {
 	var keys []string
 	for _, f := range open {
 		a.allowed[f.Key] = true
-		keys = append(keys, f.Key)
+		if !f.Fresh {
+			keys = append(keys, f.Key)
+		}
 	}
-	if consent == hermes.ConsentAlways && a.rules.Remember != nil {
+	if consent == hermes.ConsentAlways && len(keys) > 0 && a.rules.Remember != nil {
 		return a.rules.Remember(keys)
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 // judge lets the model of the smart mode decide about one call. It reports
 // whether it did: without a refusal the call then runs, this once.
 func (b *Box) judge(ctx context.Context, c *hermes.Call, shown hermes.Approval) (decided bool, refused *hermes.Result) {
-	if b.approvals.rules.Judge == nil || !b.approvals.smart() {
+	if b.approvals.rules.Judge == nil || !b.approvals.smart() || anyFresh(shown.Reviews) {
 		return false, nil
 	}
 	c.Host.Progress("asking a model whether this may run: " + reasons(shown.Reviews))

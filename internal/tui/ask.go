@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -47,6 +48,9 @@ func newAsk(e hermes.Asked, now time.Time) *ask {
 			{"s", "for this session", hermes.ConsentSession},
 			{"a", "always", hermes.ConsentAlways},
 			{"d", "deny", hermes.ConsentDenied},
+		}
+		if slices.ContainsFunc(e.Approval.Reviews, func(r hermes.Review) bool { return r.Fresh }) {
+			a.options = slices.Delete(a.options, 2, 3) // such consent ends with the session
 		}
 		a.at = len(a.options) - 1
 		return a
@@ -168,6 +172,19 @@ func (a *ask) rows(t theme, width int) []string {
 		hint = "Space marks, Enter takes them"
 	}
 	return append(rows, t.faint(markup.Clip("  "+hint, width)))
+}
+
+// letters are the answers to an approval as a line offers them; the last one
+// is what an empty line means.
+func (a *ask) letters() string {
+	words := map[hermes.Consent]string{
+		hermes.ConsentOnce: "[o]nce", hermes.ConsentSession: "for this [s]ession", hermes.ConsentAlways: "[a]lways", hermes.ConsentDenied: "[D]eny",
+	}
+	var offered []string
+	for _, o := range a.options {
+		offered = append(offered, words[o.consent])
+	}
+	return strings.Join(offered, ", ")
 }
 
 // strip draws the options in one row, or one below another where that is too

@@ -242,7 +242,7 @@ func (a asking) Event(e hermes.Event) {
 // reply reads an answer. No input, or none that fits, denies.
 func (c *plainChat) reply(ctx context.Context, q *ask) session.Reply {
 	if q.approval != nil {
-		c.out.write("allow? [o]nce, for this [s]ession, [a]lways, [D]eny: ")
+		c.out.write("allow? " + q.letters() + ": ")
 		line, _ := c.line(ctx)
 		line = strings.ToLower(strings.TrimSpace(line))
 		for _, o := range q.options {

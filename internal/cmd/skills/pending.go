@@ -19,6 +19,9 @@ func (d Deps) pending() *cobra.Command {
 			if why := p.Why(); why != "" {
 				c.say("        %s", why)
 			}
+			if o := p.Outside(); o != "" {
+				c.say("    proposed after reading %s", o)
+			}
 		}
 		if len(list) == 0 {
 			c.say("Nothing waits.")

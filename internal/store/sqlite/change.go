@@ -53,6 +53,11 @@ func (t *tx) changeTexts(key int64, c hermes.SessionChange) error {
 			return err
 		}
 	}
+	if c.Outside != nil {
+		if err := t.exec(`UPDATE sessions SET outside = ? WHERE key = ?`, *c.Outside, key); err != nil {
+			return err
+		}
+	}
 	if c.System != nil {
 		if err := t.setPrompt(`UPDATE sessions SET system = ? WHERE key = ?`, key, *c.System); err != nil {
 			return err

@@ -12,7 +12,7 @@ import (
 
 var _ hermes.Learnings = (*Store)(nil)
 
-const learningColumns = `id, tool, class, pattern, fix, context, tags, session, created, touched, seen, shown, helped, failed`
+const learningColumns = `id, tool, class, pattern, fix, context, tags, session, created, touched, seen, shown, helped, failed, outside`
 
 // learningWords is what a search by words looks at.
 func learningWords(l hermes.Learning) string {
@@ -24,7 +24,7 @@ func scanLearning(scan func(...any) error) (hermes.Learning, error) {
 	var l hermes.Learning
 	var tags string
 	var created, touched int64
-	err := scan(&l.ID, &l.Tool, &l.Class, &l.Pattern, &l.Fix, &l.Context, &tags, &l.Session, &created, &touched, &l.Seen, &l.Shown, &l.Helped, &l.Failed)
+	err := scan(&l.ID, &l.Tool, &l.Class, &l.Pattern, &l.Fix, &l.Context, &tags, &l.Session, &created, &touched, &l.Seen, &l.Shown, &l.Helped, &l.Failed, &l.Outside)
 	if err != nil {
 		return l, err
 	}
@@ -66,10 +66,10 @@ func (s *Store) SaveLearning(ctx context.Context, l hermes.Learning) (hermes.Lea
 	var stored hermes.Learning
 	err = s.update(ctx, func(t *tx) error {
 		at := nanos(l.Touched)
-		err := t.exec(`INSERT INTO learnings (tool, class, pattern, fix, context, tags, words, session, created, touched) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		err := t.exec(`INSERT INTO learnings (tool, class, pattern, fix, context, tags, words, session, outside, created, touched) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (tool, class, pattern) DO UPDATE SET fix = excluded.fix, context = excluded.context, tags = excluded.tags, words = excluded.words,
-			session = excluded.session, touched = max(touched, excluded.touched)`,
-			l.Tool, l.Class, l.Pattern, l.Fix, l.Context, tags, learningWords(l), l.Session, at, at)
+			session = excluded.session, outside = excluded.outside, touched = max(touched, excluded.touched)`,
+			l.Tool, l.Class, l.Pattern, l.Fix, l.Context, tags, learningWords(l), l.Session, l.Outside, at, at)
 		if err != nil {
 			return err
 		}

@@ -18,11 +18,11 @@ func (s *Store) PutLearning(ctx context.Context, l hermes.Learning) (hermes.Lear
 	var stored hermes.Learning
 	err = s.update(ctx, func(t *tx) error {
 		err := t.exec(`INSERT INTO learnings (`+learningColumns+`, words)
-			VALUES ((SELECT ?1 WHERE ?1 > 0 AND NOT EXISTS (SELECT 1 FROM learnings WHERE id = ?1)), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+			VALUES ((SELECT ?1 WHERE ?1 > 0 AND NOT EXISTS (SELECT 1 FROM learnings WHERE id = ?1)), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (tool, class, pattern) DO UPDATE SET fix = excluded.fix, context = excluded.context, tags = excluded.tags, session = excluded.session,
 			created = excluded.created, touched = excluded.touched, seen = excluded.seen, shown = excluded.shown, helped = excluded.helped,
-			failed = excluded.failed, words = excluded.words`,
-			l.ID, l.Tool, l.Class, l.Pattern, l.Fix, l.Context, tags, l.Session, nanos(l.Created), nanos(l.Touched), l.Seen, l.Shown, l.Helped, l.Failed, learningWords(l))
+			failed = excluded.failed, outside = excluded.outside, words = excluded.words`,
+			l.ID, l.Tool, l.Class, l.Pattern, l.Fix, l.Context, tags, l.Session, nanos(l.Created), nanos(l.Touched), l.Seen, l.Shown, l.Helped, l.Failed, l.Outside, learningWords(l))
 		if err != nil {
 			return err
 		}
@@ -58,9 +58,9 @@ func (s *Store) MergeLearnings(ctx context.Context, l hermes.Learning, others ..
 		if stored, err = t.learningOf(l.ID); err != nil {
 			return err
 		}
-		stored.Fix, stored.Context, stored.Tags, stored.Session = l.Fix, l.Context, l.Tags, l.Session
-		return t.exec(`UPDATE learnings SET fix = ?, context = ?, tags = ?, session = ?, words = ? WHERE id = ?`,
-			l.Fix, l.Context, tags, l.Session, learningWords(stored), l.ID)
+		stored.Fix, stored.Context, stored.Tags, stored.Session, stored.Outside = l.Fix, l.Context, l.Tags, l.Session, l.Outside
+		return t.exec(`UPDATE learnings SET fix = ?, context = ?, tags = ?, session = ?, outside = ?, words = ? WHERE id = ?`,
+			l.Fix, l.Context, tags, l.Session, l.Outside, learningWords(stored), l.ID)
 	})
 	return stored, err
 }

@@ -37,11 +37,11 @@ func (s *Store) CreateSession(ctx context.Context, row hermes.Session) error {
 		}
 		u := row.Usage
 		err = t.exec(`INSERT INTO sessions (id, source, title, folded, parent, model, dir, branch, system, tools, layers,
-			started, active, ended, end_reason, turns, archived, pinned,
+			started, active, ended, end_reason, turns, archived, pinned, outside,
 			input, output, cache_read, cache_write, reasoning, requests)
-			VALUES (?, ?, ?, ?, (SELECT key FROM sessions WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			VALUES (?, ?, ?, ?, (SELECT key FROM sessions WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			row.ID, row.Source, nullable(title), strings.ToLower(title), row.Parent, row.Model, row.Dir, row.Branch, system, tools, layers,
-			nanos(row.Started), nullTime(row.Active), nullTime(row.Ended), row.EndReason, row.Turns, row.Archived, row.Pinned,
+			nanos(row.Started), nullTime(row.Active), nullTime(row.Ended), row.EndReason, row.Turns, row.Archived, row.Pinned, row.Outside,
 			u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Reasoning, u.Calls)
 		return sessionConflict(err, row.ID, title)
 	})
@@ -75,7 +75,8 @@ const sessionColumns = `s.id, s.source, coalesce(s.title, ''),
 	coalesce((SELECT p.id FROM sessions p WHERE p.key = s.parent), ''),
 	s.model, s.dir, s.branch, s.started, coalesce(s.active, 0), coalesce(s.ended, 0), s.end_reason,
 	s.messages, s.calls, s.turns, s.input, s.output, s.cache_read, s.cache_write, s.reasoning, s.requests,
-	s.archived, s.pinned`
+	s.archived, s.pinned, s.outside,
+	s.outside <> '' OR EXISTS (SELECT 1 FROM messages o WHERE o.session = s.key AND o.outside IS NOT NULL AND o.hidden <> 1)`
 
 // scanSession reads sessionColumns, and what follows them into more.
 func scanSession(scan func(...any) error, more ...any) (hermes.Session, error) {
@@ -83,7 +84,7 @@ func scanSession(scan func(...any) error, more ...any) (hermes.Session, error) {
 	var started, active, ended int64
 	into := []any{&r.ID, &r.Source, &r.Title, &r.Parent, &r.Model, &r.Dir, &r.Branch, &started, &active, &ended, &r.EndReason,
 		&r.Messages, &r.Calls, &r.Turns, &r.Usage.Input, &r.Usage.Output, &r.Usage.CacheRead, &r.Usage.CacheWrite,
-		&r.Usage.Reasoning, &r.Usage.Calls, &r.Archived, &r.Pinned}
+		&r.Usage.Reasoning, &r.Usage.Calls, &r.Archived, &r.Pinned, &r.Outside, &r.Tainted}
 	err := scan(append(into, more...)...)
 	r.Started, r.Active, r.Ended = timeOf(started), timeOf(active), timeOf(ended)
 	return r, err

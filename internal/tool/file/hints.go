@@ -48,7 +48,8 @@ func (t *Toolset) addHints(ctx context.Context, c *hermes.Call, r *hermes.Result
 			if !t.ledger.first(sessionOf(c), "folder "+folder) {
 				continue
 			}
-			r.Text += t.hint(ctx, c, folder)
+			text, from := t.hint(ctx, c, folder)
+			r.Text, r.Outside = r.Text+text, hermes.AddOutside(r.Outside, from)
 		}
 	}
 }
@@ -71,8 +72,9 @@ func foldersBelow(root, dir string) []string {
 	return list
 }
 
-// hint gives what to append for one folder, "" if there is nothing new.
-func (t *Toolset) hint(ctx context.Context, c *hermes.Call, folder string) string {
+// hint gives what to append for one folder, "" if there is nothing new, and
+// the file that it is from.
+func (t *Toolset) hint(ctx context.Context, c *hermes.Call, folder string) (text, from string) {
 	for _, name := range [...]string{"AGENTS.md", "CLAUDE.md", ".cursorrules"} {
 		p, err := t.place(ctx, c.Host, joinPath(folder, name))
 		if err != nil || p.info == nil || !p.info.Mode().IsRegular() || !p.readVerdict().Allowed() {
@@ -86,18 +88,19 @@ func (t *Toolset) hint(ctx context.Context, c *hermes.Call, folder string) strin
 		f.Close()
 		text := strings.TrimSpace(strings.ToValidUTF8(string(data), "\ufffd"))
 		if err != nil || text == "" || !t.ledger.first(sessionOf(c), fmt.Sprintf("text %x", sha256.Sum256(data))) {
-			return ""
+			return "", ""
 		}
 		if found := policy.Injection(text); found != "" {
-			return fmt.Sprintf("\n\n[BLOCKED: %s looks like an attempt to steer the agent (%s) and is not shown]", p.path, found)
+			return fmt.Sprintf("\n\n[BLOCKED: %s looks like an attempt to steer the agent (%s) and is not shown]", p.path, found), ""
 		}
 		note := ""
 		if short, cut := firstRunes(text, maxHint); cut || p.info.Size() > int64(len(data)) {
 			text, note = short, fmt.Sprintf("\n[cut at %d characters: read the rest with read_file]", maxHint)
 		}
-		return fmt.Sprintf("\n\n[Instructions for work below %s, from %s]\n%s%s", folder, p.path, text, note)
+		return fmt.Sprintf("\n\n[Instructions for work below %s, from %s]\n%s%s", folder, p.path, text, note),
+			hermes.OutsideSource("project file", p.short())
 	}
-	return ""
+	return "", ""
 }
 
 // touched lists the paths a call names: its path, its working folder, the

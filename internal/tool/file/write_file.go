@@ -32,6 +32,7 @@ func (t *Toolset) writeFile() hermes.Tool {
 		Mode:        hermes.ModePaths,
 		Paths:       onePath,
 		Effect:      hermes.EffectIdempotent,
+		Inside:      true,
 	}, t.runWrite)
 	return reviewed{tool, t, onePath}
 }

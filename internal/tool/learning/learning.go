@@ -10,6 +10,7 @@ package learning
 import (
 	"context"
 	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -64,6 +65,7 @@ func (t *Toolset) Available(context.Context) string { return "" }
 func (t *Toolset) Tools(context.Context) ([]hermes.Tool, error) {
 	return []hermes.Tool{hermes.NewTool(hermes.Spec{
 		Name: name, Description: strings.TrimSpace(doc), Effect: hermes.EffectIdempotent,
+		Inside: true, Lasts: lasts,
 	}, t.run)}, nil
 }
 
@@ -77,6 +79,19 @@ type args struct {
 	Query   string   `json:"query,omitempty"`
 	Limit   int      `json:"limit,omitempty"`
 }
+
+// lasts says that a call saves something.
+func lasts(arguments json.RawMessage) string {
+	var in struct{ Action string }
+	if json.Unmarshal(arguments, &in) == nil && (in.Action == "search" || in.Action == "list") {
+		return ""
+	}
+	return "learning"
+}
+
+// brought is the source of results that show failures: those are in the words
+// of what failed.
+const brought = "learning"
 
 // shown is a learning as the model reads it.
 type shown struct {
@@ -121,7 +136,7 @@ func (t *Toolset) save(ctx context.Context, c *hermes.Call, store hermes.Learnin
 	if err != nil {
 		return hermes.Result{}, err
 	}
-	l.Session, l.Touched = c.Host.Session().ID, t.now()
+	l.Session, l.Outside, l.Touched = c.Host.Session().ID, c.Host.Session().Outside, t.now()
 	if l, err = Keep(ctx, store, l); err != nil {
 		return hermes.Result{}, err
 	}
@@ -129,7 +144,11 @@ func (t *Toolset) save(ctx context.Context, c *hermes.Call, store hermes.Learnin
 	if l.Seen >= 3 {
 		r.Note = fmt.Sprintf("This error has come up %d times: consider a skill that has it among its pitfalls.", l.Seen)
 	}
-	return hermes.JSONResult(r)
+	result, err := hermes.JSONResult(r)
+	if l.Seen > 0 { // in the words of the failure that was counted
+		result.Outside = brought
+	}
+	return result, err
 }
 
 // Admit checks what is to be saved and brings it into its general form: the
@@ -207,8 +226,11 @@ func told(list []hermes.Learning, err error) (hermes.Result, error) {
 	}
 	if len(list) == 0 {
 		r.Note = "nothing is known about that"
+		return hermes.JSONResult(r)
 	}
-	return hermes.JSONResult(r)
+	result, err := hermes.JSONResult(r)
+	result.Outside = brought
+	return result, err
 }
 
 func show(l hermes.Learning) *shown {

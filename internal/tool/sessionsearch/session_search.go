@@ -38,12 +38,18 @@ func (t *Toolset) run(ctx context.Context, c *hermes.Call, in arguments) (hermes
 		return hermes.Result{}, err
 	}
 	s := search{Toolset: t, store: store, in: in, here: c.Host.Session().ID}
+	r, err := s.run(ctx)
+	r.Outside = s.outside
+	return r, err
+}
+
+func (s *search) run(ctx context.Context) (hermes.Result, error) {
 	switch {
-	case in.Session != "" && in.Around > 0:
+	case s.in.Session != "" && s.in.Around > 0:
 		return s.scroll(ctx)
-	case in.Session != "":
+	case s.in.Session != "":
 		return s.read(ctx)
-	case strings.TrimSpace(in.Query) != "":
+	case strings.TrimSpace(s.in.Query) != "":
 		return s.discover(ctx)
 	}
 	return s.browse(ctx)
@@ -55,6 +61,16 @@ type search struct {
 	store Store
 	in    arguments
 	here  string // the session that asks
+	// outside names the sessions shown that hold text from outside: what was
+	// said in them may repeat it.
+	outside string
+}
+
+// shows notes that a session is shown.
+func (s *search) shows(row hermes.Session) {
+	if row.Tainted {
+		s.outside = hermes.AddOutside(s.outside, hermes.OutsideSource("session", row.ID))
+	}
 }
 
 // found is a session with the place that fits the query.
@@ -109,6 +125,7 @@ func (s *search) discover(ctx context.Context) (hermes.Result, error) {
 
 // show tells a hit: the best ones with what was said round them.
 func (s *search) show(ctx context.Context, h hermes.Hit, whole bool) (found, error) {
+	s.shows(h.Session)
 	f := found{
 		Session: h.Session.ID, Title: h.Session.Title, When: s.when(h.Message.Time), Source: h.Session.Source,
 		Here: h.Session.ID == s.here, Snippet: h.Snippet, Match: h.Message.ID,
@@ -203,6 +220,7 @@ func (s *search) find(ctx context.Context) (hermes.Session, error) {
 
 // page tells messages of one session, and where to read on.
 func (s *search) page(row hermes.Session, list []hermes.Message, size int) (hermes.Result, error) {
+	s.shows(row)
 	out := map[string]any{
 		"session_id": row.ID, "title": row.Title, "when": s.when(row.Started), "source": row.Source,
 		"total_messages": row.Messages, "messages": tell(list, size),
@@ -238,6 +256,7 @@ func (s *search) browse(ctx context.Context) (hermes.Result, error) {
 		if r.ID == s.here {
 			continue
 		}
+		s.shows(r)
 		l := listed{Session: r.ID, Title: r.Title, When: s.when(r.Active), Source: r.Source, Messages: r.Messages}
 		if l.Summary = about[r.ID].Text; l.Summary != "" {
 			out = append(out, l)

@@ -64,11 +64,31 @@ type done struct {
 	Hints  []string `json:"hints,omitempty"`
 }
 
-func (t *Toolset) manage(ctx context.Context, c *hermes.Call, in manageArgs) (hermes.Result, error) {
-	todo := []operation(in.Operations)
-	if in.Action != "" {
-		todo = append([]operation{in.operation}, todo...)
+// all are the operations of a call, in order.
+func (in manageArgs) all() []operation {
+	if in.Action == "" {
+		return in.Operations
 	}
+	return append([]operation{in.operation}, in.Operations...)
+}
+
+// lasts says that a call changes skills, and not only such as wait for the
+// person in any case.
+func (t *Toolset) lasts(arguments json.RawMessage) string {
+	var in manageArgs
+	if json.Unmarshal(arguments, &in) != nil || t.cfg.Waits == nil {
+		return "skill"
+	}
+	for _, o := range in.all() {
+		if !t.cfg.Waits(o.Name) {
+			return "skill"
+		}
+	}
+	return ""
+}
+
+func (t *Toolset) manage(ctx context.Context, c *hermes.Call, in manageArgs) (hermes.Result, error) {
+	todo := in.all()
 	switch {
 	case len(todo) == 0:
 		return hermes.Result{}, errors.New("say what to do: action (create, edit, patch, delete, write_file, remove_file) and name")
@@ -112,12 +132,12 @@ func (t *Toolset) one(ctx context.Context, c *hermes.Call, o operation) (done, e
 	case "patch":
 		out, err = patched(ctx, c, lib, o)
 	case "delete":
-		out, err = lib.Remove(ctx, hermes.SkillRemoval{Name: o.Name, Agent: true, Session: c.Host.Session().ID})
+		out, err = remove(ctx, c, lib, hermes.SkillRemoval{Name: o.Name})
 	case "remove_file":
 		if o.File == "" {
 			return done{}, errors.New("file_path is missing: which file of the skill?")
 		}
-		out, err = lib.Remove(ctx, hermes.SkillRemoval{Name: o.Name, File: o.File, Agent: true, Session: c.Host.Session().ID})
+		out, err = remove(ctx, c, lib, hermes.SkillRemoval{Name: o.Name, File: o.File})
 	default:
 		return done{}, fmt.Errorf("%q is no action; use create, edit, patch, delete, write_file or remove_file", o.Action)
 	}
@@ -169,9 +189,16 @@ func patched(ctx context.Context, c *hermes.Call, lib hermes.SkillLibrary, o ope
 	return save(ctx, c, lib, hermes.SkillEdit{Name: now.Skill.Name, File: file, Content: r.Text, Base: now.Hash})
 }
 
+func remove(ctx context.Context, c *hermes.Call, lib hermes.SkillLibrary, r hermes.SkillRemoval) (hermes.SkillOutcome, error) {
+	who := c.Host.Session()
+	r.Agent, r.Session, r.Outside, r.Stage = true, who.ID, who.Outside, c.Stage
+	return lib.Remove(ctx, r)
+}
+
 // save makes the change, and asks the person where it looks dangerous.
 func save(ctx context.Context, c *hermes.Call, lib hermes.SkillLibrary, e hermes.SkillEdit) (hermes.SkillOutcome, error) {
-	e.Agent, e.Session = true, c.Host.Session().ID
+	who := c.Host.Session()
+	e.Agent, e.Session, e.Outside, e.Stage = true, who.ID, who.Outside, c.Stage
 	out, err := lib.Save(ctx, e)
 	doubt, ok := errors.AsType[*hermes.SkillDoubt](err)
 	if !ok {

@@ -29,6 +29,9 @@ var manageDoc string
 type Config struct {
 	// Library is the library as seen from a session's folder.
 	Library func(dir string) hermes.SkillLibrary
+	// Waits reports whether a change of a skill by the agent waits for the
+	// person in any case; nil means that none does.
+	Waits func(name string) bool
 	// Used is told of every skill that is loaded; nil for nobody.
 	Used func(ctx context.Context, name string)
 }
@@ -52,12 +55,15 @@ func (t *Toolset) Tools(context.Context) ([]hermes.Tool, error) {
 	return []hermes.Tool{
 		hermes.NewTool(hermes.Spec{
 			Name: "skills_list", Description: strings.TrimSpace(listDoc), Mode: hermes.ModeParallel, Effect: hermes.EffectNone,
+			Inside: true, // a skill says for itself whether it is
 		}, t.list),
 		hermes.NewTool(hermes.Spec{
 			Name: "skill_view", Description: strings.TrimSpace(viewDoc), Mode: hermes.ModeParallel, Effect: hermes.EffectNone, ResultLimit: -1,
+			Inside: true,
 		}, t.view),
 		hermes.NewTool(hermes.Spec{
 			Name: "skill_manage", Description: strings.TrimSpace(manageDoc), Schema: json.RawMessage(manageSchema),
+			Inside: true, Lasts: t.lasts, Stages: true,
 		}, t.manage),
 	}, nil
 }
@@ -83,6 +89,7 @@ func (t *Toolset) list(ctx context.Context, c *hermes.Call, in listArgs) (hermes
 		return hermes.Result{}, err
 	}
 	out := []listed{}
+	var outside string
 	var categories []string
 	for _, s := range all {
 		if len(categories) == 0 || categories[len(categories)-1] != s.Category {
@@ -90,12 +97,15 @@ func (t *Toolset) list(ctx context.Context, c *hermes.Call, in listArgs) (hermes
 		}
 		if in.Category == "" || strings.EqualFold(in.Category, s.Category) {
 			out = append(out, listed{s.Name, s.Description, s.Category, s.Source})
+			outside = hermes.AddOutside(outside, s.Outside())
 		}
 	}
 	if len(out) == 0 && in.Category != "" {
 		return hermes.Result{}, fmt.Errorf("no skill is in the category %q; there are: %s", in.Category, strings.Join(categories, ", "))
 	}
-	return hermes.JSONResult(map[string]any{"skills": out, "count": len(out)})
+	r, err := hermes.JSONResult(map[string]any{"skills": out, "count": len(out)})
+	r.Outside = outside
+	return r, err
 }
 
 type viewArgs struct {
@@ -115,5 +125,5 @@ func (t *Toolset) view(ctx context.Context, c *hermes.Call, in viewArgs) (hermes
 	if notes := got.Notes(); notes != "" && got.File == "SKILL.md" {
 		text = strings.TrimRight(text, "\n") + "\n\n---\n" + notes
 	}
-	return hermes.Result{Text: text}, nil
+	return hermes.Result{Text: text, Outside: got.Skill.Outside()}, nil
 }

@@ -1,0 +1,110 @@
+package toolbox
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"hermes"
+)
+
+// maxSource bounds what of a call stands in the source of its result, before
+// it is shortened further.
+const maxSource = 200
+
+// source notes of a result that its text comes from outside, unless the tool
+// is known to bring none. What did not run brings nothing.
+func (b *Box) source(m member, next runner) runner {
+	if m.spec.Inside {
+		return next
+	}
+	return func(ctx context.Context, c *hermes.Call) hermes.Result {
+		r := next(ctx, c)
+		if r.Outside == "" {
+			r.Outside = hermes.OutsideSource(m.spec.Name, b.clean(preview(m.spec.Name, c.Arguments, maxSource)))
+		}
+		return r
+	}
+}
+
+// taint is the concern about a call that changes what outlives the
+// conversation, where text from outside may have asked for it. Each kind of
+// change has its own key.
+func taint(m member, c *hermes.Call) (hermes.Review, bool) {
+	if m.spec.Lasts == nil || c.Host == nil {
+		return hermes.Review{}, false
+	}
+	kind := m.spec.Lasts(c.Arguments)
+	if kind == "" {
+		return hermes.Review{}, false
+	}
+	from := c.Host.Session().Outside
+	return hermes.Review{
+		Key: "taint:" + kind, Fresh: true,
+		Reason: "this stays after the conversation, which has read text from outside: " + from,
+	}, from != ""
+}
+
+// stageable reports whether a change that nobody could be asked about may be
+// laid aside: nothing else speaks against it.
+func stageable(m member, consent hermes.Consent, open []hermes.Review) bool {
+	silent := consent == hermes.ConsentAbsent || consent == hermes.ConsentTimeout
+	return silent && m.spec.Stages && !slices.ContainsFunc(open, func(r hermes.Review) bool { return !r.Fresh })
+}
+
+func anyFresh(open []hermes.Review) bool {
+	return slices.ContainsFunc(open, func(r hermes.Review) bool { return r.Fresh })
+}
+
+// spelled is all arguments of a call as a person reads them: one to a line,
+// longer texts below their name and further in, so that no text passes for an
+// argument.
+func spelled(arguments json.RawMessage) string {
+	var b strings.Builder
+	given, ok := decodeJSON(arguments).(map[string]any)
+	if !ok {
+		return string(arguments)
+	}
+	spell(&b, given, "")
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func spell(b *strings.Builder, v any, indent string) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			b.WriteString(indent + name + ":")
+			spellValue(b, v[name], indent+"    ")
+		}
+	case []any:
+		for _, item := range v {
+			b.WriteString(indent + "-")
+			spellValue(b, item, indent+"    ")
+		}
+	}
+}
+
+func spellValue(b *strings.Builder, v any, indent string) {
+	switch v := v.(type) {
+	case map[string]any, []any:
+		b.WriteString("\n")
+		spell(b, v, indent)
+	case string:
+		if !strings.ContainsAny(v, "\r\n") {
+			b.WriteString(" " + v + "\n")
+			return
+		}
+		b.WriteString("\n")
+		for line := range strings.Lines(v) {
+			b.WriteString(indent + strings.TrimRight(line, "\n") + "\n")
+		}
+	default:
+		text, err := plainJSON(v)
+		if err != nil { // what was decoded has a JSON form
+			text = json.RawMessage("?")
+		}
+		b.WriteString(" " + string(text) + "\n")
+	}
+}
