@@ -1,18 +1,12 @@
 package skill
 
 import (
-	"archive/tar"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"hermes"
@@ -144,149 +138,4 @@ func (l *Library) writeCuratorState(ctx context.Context, change func(*CuratorSta
 		change(&s)
 		return s, nil
 	})
-}
-
-func (l *Library) backupFolder() string {
-	return filepath.Join(l.cfg.Home.Skills(), ".curator_backups")
-}
-
-// Backup writes all skills of the home into an archive and keeps so many.
-func (l *Library) Backup(keep int) (path string, err error) {
-	if err := l.cfg.Home.Make(l.backupFolder()); err != nil {
-		return "", err
-	}
-	path = filepath.Join(l.backupFolder(), l.cfg.Now().UTC().Format("20060102-150405")+".tar.gz")
-	tmp := path + ".part"
-	f, err := os.OpenFile(tmp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return "", err
-	}
-	err = errors.Join(l.pack(f), f.Close())
-	if err == nil {
-		err = os.Rename(tmp, path)
-	}
-	if err != nil {
-		_ = os.Remove(tmp)
-		return "", fmt.Errorf("back up the skills: %w", err)
-	}
-	return path, l.dropBackups(keep)
-}
-
-func (l *Library) dropBackups(keep int) error {
-	all, err := l.Backups()
-	if err != nil || keep <= 0 || len(all) <= keep {
-		return err
-	}
-	for _, name := range all[keep:] {
-		if err := os.Remove(filepath.Join(l.backupFolder(), name+".tar.gz")); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Backups lists the archives by their time, newest first.
-func (l *Library) Backups() ([]string, error) {
-	entries, err := os.ReadDir(l.backupFolder())
-	if os.IsNotExist(err) {
-		return nil, nil
-	}
-	var out []string
-	for _, e := range entries {
-		if name, ok := strings.CutSuffix(e.Name(), ".tar.gz"); ok {
-			out = append(out, name)
-		}
-	}
-	slices.Sort(out)
-	slices.Reverse(out)
-	return out, err
-}
-
-func (l *Library) pack(w io.Writer) error {
-	z := gzip.NewWriter(w)
-	t := tar.NewWriter(z)
-	root, err := os.OpenRoot(l.cfg.Home.Skills())
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	err = fs.WalkDir(root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
-		if err != nil || p == "." {
-			return err
-		}
-		if d.IsDir() && (p == ".curator_backups" || p == ".hub/quarantine" || p == ".archive") {
-			return fs.SkipDir
-		}
-		if !d.Type().IsRegular() || strings.HasSuffix(p, ".lock") {
-			return nil
-		}
-		raw, err := fs.ReadFile(root.FS(), p)
-		if err != nil {
-			return err
-		}
-		if err := t.WriteHeader(&tar.Header{Name: p, Mode: 0o600, Size: int64(len(raw)), Typeflag: tar.TypeReg}); err != nil {
-			return err
-		}
-		_, err = t.Write(raw)
-		return err
-	})
-	return errors.Join(err, t.Close(), z.Close())
-}
-
-// Rollback brings the files of a backup back, the newest if id is empty. What
-// was made since stays; what stands now is backed up first.
-func (l *Library) Rollback(ctx context.Context, id string) (string, error) {
-	all, err := l.Backups()
-	if err != nil {
-		return "", err
-	}
-	if id == "" && len(all) > 0 {
-		id = all[0]
-	}
-	if !slices.Contains(all, id) {
-		return "", fmt.Errorf("there is no backup %q; `hermes curator rollback --list` shows them", id)
-	}
-	done, err := l.exclusive(ctx)
-	if err != nil {
-		return "", err
-	}
-	defer done()
-	f, err := os.Open(filepath.Join(l.backupFolder(), id+".tar.gz"))
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	return id, l.unpack(f)
-}
-
-func (l *Library) unpack(r io.Reader) error {
-	z, err := gzip.NewReader(r)
-	if err != nil {
-		return fmt.Errorf("the backup is broken: %w", err)
-	}
-	root, err := os.OpenRoot(l.cfg.Home.Skills())
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	t := tar.NewReader(z)
-	for {
-		h, err := t.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("the backup is broken: %w", err)
-		}
-		if h.Typeflag != tar.TypeReg || h.Size > maxFile*4 {
-			continue
-		}
-		raw, err := io.ReadAll(io.LimitReader(t, h.Size))
-		if err != nil {
-			return fmt.Errorf("the backup is broken: %w", err)
-		}
-		if err := rootWrite(root, h.Name, raw); err != nil {
-			return err
-		}
-	}
 }
