@@ -90,6 +90,7 @@ type App struct {
 	models   *provider.Catalogue
 	sessions *session.Manager
 	closers  []func() error // undone in reverse
+	idle     time.Duration  // for which nobody had used the home before the first session
 }
 
 // New makes an app. It looks at nothing yet.

@@ -42,6 +42,9 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 		Effort: efforts(agent), MaxTokens: cfg.Model().MaxTokens,
 		AskTimeout: cfg.Approvals().Timeout, Now: a.opts.Now, Log: a.log(),
 	})
+	if a.opts.Attended {
+		a.idle = idleBefore(ctx, store, a.opts.Now())
+	}
 	a.closers = append(a.closers, a.tidy(store, cfg), a.sessions.Close)
 	return a.sessions, nil
 }

@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"hermes"
 	"hermes/internal/config"
@@ -203,29 +202,4 @@ func (a *App) skillVariables(ctx context.Context, cfg *config.Config) []string {
 		wanted = slices.DeleteFunc(wanted, func(name string) bool { return name == p.KeyEnv })
 	}
 	return wanted
-}
-
-// curate lets the curator archive what is long unused, where it is due.
-func (a *App) curate(ctx context.Context, cfg *config.Config) {
-	c := cfg.Curator()
-	lib, err := a.skills()
-	if err != nil || !c.Enabled || !cfg.Home().Exists() {
-		return
-	}
-	due, err := lib.CuratorDue(ctx, time.Duration(c.IntervalHours)*time.Hour)
-	if err == nil && due {
-		const day = 24 * time.Hour
-		rules := skill.Curation{StaleAfter: time.Duration(c.StaleAfterDays) * day, ArchiveAfter: time.Duration(c.ArchiveAfterDays) * day}
-		if c.Backup.Enabled {
-			rules.Backups = c.Backup.Keep
-		}
-		var gone []skill.Curated
-		gone, err = lib.Curate(ctx, rules, false)
-		for _, k := range gone {
-			a.log().Info("archived a skill", "skill", k.Name, "why", k.Fate)
-		}
-	}
-	if err != nil {
-		a.log().Warn("look after the skills", "err", err)
-	}
 }

@@ -27,6 +27,8 @@ func skillDeps(p Process, g *chat.Options) skills.Deps {
 		},
 		Hub:      func() (*hub.Hub, error) { return app.New(g.App).SkillHub() },
 		Load:     func() (*settings.Config, error) { return app.New(g.App).Config() },
+		Curation: func() (skill.Curation, error) { return app.New(g.App).Curation() },
+		Journal:  undoDeps(p, g).Open,
 		Dir:      func() (string, error) { return app.New(g.App).Dir() },
 		Edit:     func(ctx context.Context, path string) error { return edit(ctx, p, path) },
 		Terminal: func() bool { return terminal(p.Stdin) },

@@ -23,7 +23,7 @@ func (l *Library) Backup(keep int) (path string, err error) {
 	if err := l.cfg.Home.Make(l.backupFolder()); err != nil {
 		return "", err
 	}
-	path = filepath.Join(l.backupFolder(), l.cfg.Now().UTC().Format("20060102-150405")+".tar.gz")
+	path = l.freeBackup()
 	tmp := path + ".part"
 	f, err := os.OpenFile(tmp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -38,6 +38,19 @@ func (l *Library) Backup(keep int) (path string, err error) {
 		return "", fmt.Errorf("back up the skills: %w", err)
 	}
 	return path, l.dropBackups(keep)
+}
+
+// freeBackup is the path of a backup that is made now. Of several in one second
+// each gets its own.
+func (l *Library) freeBackup() string {
+	stamp := filepath.Join(l.backupFolder(), l.cfg.Now().UTC().Format("20060102-150405"))
+	path := stamp + ".tar.gz"
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(path); err != nil {
+			return path
+		}
+		path = fmt.Sprintf("%s.%d.tar.gz", stamp, n)
+	}
 }
 
 func (l *Library) dropBackups(keep int) error {
@@ -124,6 +137,9 @@ func (l *Library) Rollback(ctx context.Context, id string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
+	if _, err := l.Backup(0); err != nil { // all are kept: the one wanted may be the oldest
+		return "", err
+	}
 	return id, l.unpack(f)
 }
 

@@ -24,6 +24,10 @@ type Pending struct {
 	At      time.Time            `json:"at"`
 	Edit    *hermes.SkillEdit    `json:"edit,omitempty"`
 	Removal *hermes.SkillRemoval `json:"removal,omitempty"`
+	// Because is the reason of a change that nobody asked for. Base, where set,
+	// is the hash of the SKILL.md that a removal was proposed for.
+	Because string `json:"because,omitempty"`
+	Base    string `json:"base,omitempty"`
 }
 
 // What says in one line what the change does.
@@ -42,8 +46,11 @@ func (p Pending) What() string {
 }
 
 // Why says in one line why the change waits, where more is known than that
-// changes wait: how its replay went. Else it is "".
+// changes wait: how its replay went, or what the curator found. Else it is "".
 func (p Pending) Why() string {
+	if p.Because != "" {
+		return p.Because
+	}
 	if p.Edit == nil || p.Edit.Trial == nil {
 		return ""
 	}
@@ -189,6 +196,9 @@ func (l *Library) settlePending(ctx context.Context, p Pending) (hermes.SkillOut
 		}
 		if err := l.removable(it, *p.Removal); err != nil {
 			return hermes.SkillOutcome{}, err
+		}
+		if p.Base != "" && p.Base != hash(l.current(p.Removal.Name, "")) {
+			return hermes.SkillOutcome{}, fmt.Errorf("the skill %q has changed since this was proposed; look at it, then reject %s or remove the skill yourself", p.Removal.Name, p.ID)
 		}
 		return l.takeAway(ctx, *p.Removal, it)
 	}

@@ -540,7 +540,7 @@ func TestCurator(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"old": "archive", "pinned": "pinned", "harm": "harmful", "fresh": "active"}, got); diff != "" {
 		t.Error(diff)
 	}
-	if gone, err := r.Curate(t.Context(), c, true); err != nil || len(gone) != 2 || len(r.names()) != 5 {
+	if gone, err := r.Curate(t.Context(), c, true); err != nil || len(gone.Archived) != 2 || len(r.names()) != 5 {
 		t.Errorf("a dry run: %v, %v, %v", gone, err, r.names())
 	}
 	_, err = r.Curate(t.Context(), c, false)

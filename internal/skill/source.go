@@ -183,7 +183,17 @@ func (l *Library) OptOut(out bool) error {
 
 // Bundled reports that a skill of this name is built in.
 func (l *Library) Bundled(name string) bool {
+	_, ok := l.bundledItem(name)
+	return ok
+}
+
+func (l *Library) bundledItem(name string) (item, bool) {
 	l.memory.mu.Lock()
 	defer l.memory.mu.Unlock()
-	return slices.ContainsFunc(l.builtin(nil), func(it item) bool { return it.meta.Name == name })
+	all := l.builtin(nil)
+	at := slices.IndexFunc(all, func(it item) bool { return it.meta.Name == name })
+	if at < 0 {
+		return item{}, false
+	}
+	return all[at], true
 }

@@ -2,6 +2,7 @@ package skills
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -15,7 +16,10 @@ func NewCuratorCmd(d Deps) *cobra.Command {
 	status := d.curatorStatus()
 	cmd := &cobra.Command{Use: "curator", Short: "What becomes of skills that the agent made and nobody uses", Args: cobra.NoArgs, RunE: status.RunE}
 	cmd.AddCommand(
-		status, d.curate(), d.backup(), d.rollback(),
+		status, d.curate(), d.backup(), d.rollback(), d.ledger(), d.purge(), d.unmanaged(),
+		d.named("adopt NAME", "Let the curator judge a skill that you wrote", func(ctx context.Context, c *call, name string) (string, error) {
+			return name + " is judged from now on; `hermes curator pin " + name + "` keeps it.", c.lib.Adopt(ctx, name)
+		}),
 		d.named("pin NAME", "Keep the curator away from a skill", func(ctx context.Context, c *call, name string) (string, error) {
 			return name + " is pinned.", c.lib.Pin(ctx, name, true)
 		}),
@@ -44,24 +48,9 @@ func (d Deps) named(use, short string, do func(ctx context.Context, c *call, nam
 	})
 }
 
-// curation is what is configured.
-func (d Deps) curation() (skill.Curation, error) {
-	cfg, err := d.Load()
-	if err != nil {
-		return skill.Curation{}, err
-	}
-	c := cfg.Curator()
-	const day = 24 * time.Hour
-	out := skill.Curation{StaleAfter: time.Duration(c.StaleAfterDays) * day, ArchiveAfter: time.Duration(c.ArchiveAfterDays) * day}
-	if c.Backup.Enabled {
-		out.Backups = c.Backup.Keep
-	}
-	return out, nil
-}
-
 func (d Deps) curatorStatus() *cobra.Command {
 	return d.verb("status", "Tell what the curator thinks of each skill", cobra.NoArgs, func(ctx context.Context, c *call) error {
-		cur, err := d.curation()
+		cur, err := d.Curation()
 		if err != nil {
 			return err
 		}
@@ -81,6 +70,7 @@ func (d Deps) curatorStatus() *cobra.Command {
 		default:
 			c.say("The curator worked last on %s.", s.LastRun.Local().Format("2006-01-02 15:04"))
 		}
+		c.say("%s", rules(cur))
 		for _, k := range all {
 			c.say("%-24s %-9s idle %3d days, used %d, helped %d, harmed %d", k.Name, k.Fate, int(k.Idle.Hours()/24), k.Usage.Uses, k.Usage.Wins, k.Usage.Harms)
 			if t := k.Usage.Replays.Last; t != nil {
@@ -94,29 +84,50 @@ func (d Deps) curatorStatus() *cobra.Command {
 	})
 }
 
+// rules tells what is configured.
+func rules(c skill.Curation) string {
+	text := fmt.Sprintf("Stale after %s, archived after %s", days(c.StaleAfter), days(c.ArchiveAfter))
+	if c.ArchiveTTL > 0 {
+		text += ", deleted from the archive after " + days(c.ArchiveTTL)
+	}
+	if c.Consolidate {
+		text += "; what is nearly the same is proposed for removal"
+	}
+	return text + "."
+}
+
+func days(d time.Duration) string { return fmt.Sprintf("%d days", int(d.Hours()/24)) }
+
 func (d Deps) curate() *cobra.Command {
 	var dry bool
 	cmd := d.verb("run", "Archive what is long unused, now", cobra.NoArgs, func(ctx context.Context, c *call) error {
-		cur, err := d.curation()
+		cur, err := d.Curation()
 		if err != nil {
 			return err
 		}
-		gone, err := c.lib.Curate(ctx, cur, dry)
+		r, err := c.lib.Curate(ctx, cur, dry)
 		if err != nil {
 			return err
 		}
 		var names []string
-		for _, k := range gone {
+		for _, k := range r.Archived {
 			names = append(names, k.Name)
 		}
 		switch {
-		case len(gone) == 0:
+		case len(names) == 0:
 			c.say("Nothing is to be archived.")
 		case dry:
 			c.say("Would be archived: %s", strings.Join(names, ", "))
 		default:
 			c.say("Archived: %s. `hermes curator restore NAME` brings one back.", strings.Join(names, ", "))
 		}
+		for _, t := range r.Twins {
+			c.say("%s: %s", t.Name, t.Why())
+		}
+		if len(r.Twins) > 0 && !dry {
+			c.say("Decide on it with: hermes skills pending")
+		}
+		c.tellPurged(r.Purged, dry)
 		return nil
 	})
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "only tell what would be done")
@@ -141,7 +152,7 @@ func (d Deps) archived() *cobra.Command {
 
 func (d Deps) backup() *cobra.Command {
 	return d.verb("backup", "Copy all skills into an archive", cobra.NoArgs, func(_ context.Context, c *call) error {
-		cur, err := d.curation()
+		cur, err := d.Curation()
 		if err != nil {
 			return err
 		}
@@ -155,14 +166,20 @@ func (d Deps) backup() *cobra.Command {
 
 func (d Deps) rollback() *cobra.Command {
 	var list, yes bool
-	var id string
+	var id, entry string
 	cmd := d.verb("rollback", "Bring the files of a backup back; what was made since stays", cobra.NoArgs, func(ctx context.Context, c *call) error {
 		if list {
 			all, err := c.lib.Backups()
 			for _, name := range all {
 				c.say("%s", name)
 			}
+			if err == nil && len(all) == 0 {
+				c.say("There are no backups.")
+			}
 			return err
+		}
+		if entry != "" {
+			return d.takeBack(ctx, c, entry, yes)
 		}
 		if err := d.agreed(c, yes, "Write the files of the backup over those of today?"); err != nil {
 			return err
@@ -175,6 +192,8 @@ func (d Deps) rollback() *cobra.Command {
 	})
 	cmd.Flags().BoolVar(&list, "list", false, "list the backups")
 	cmd.Flags().StringVar(&id, "id", "", "this backup instead of the newest")
+	cmd.Flags().StringVar(&entry, "entry", "", "take this one change of the ledger back instead")
+	cmd.MarkFlagsMutuallyExclusive("list", "id", "entry")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return cmd
 }

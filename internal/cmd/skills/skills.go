@@ -20,6 +20,7 @@ import (
 	"hermes/internal/config"
 	"hermes/internal/skill"
 	"hermes/internal/skill/hub"
+	"hermes/internal/undo"
 )
 
 // Deps are what the verbs need.
@@ -30,6 +31,11 @@ type Deps struct {
 	Hub func() (*hub.Hub, error)
 	// Load reads the configuration anew.
 	Load func() (*config.Config, error)
+	// Curation is the rules of the curator as they are configured.
+	Curation func() (skill.Curation, error)
+	// Journal opens the record of what can be taken back; done frees what it
+	// opened.
+	Journal func() (j *undo.Journal, done func() error, err error)
 	// Dir is the working folder.
 	Dir func() (string, error)
 	// Edit opens a file in the person's editor.

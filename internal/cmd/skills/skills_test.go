@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,16 +20,18 @@ import (
 	"hermes/internal/home"
 	"hermes/internal/skill"
 	"hermes/internal/skill/hub"
+	"hermes/internal/undo"
 )
 
 // rig is the commands over a home of their own and a server with skills.
 type rig struct {
-	t     *testing.T
-	deps  skills.Deps
-	lib   *skill.Library
-	dir   string
-	site  string
-	pages map[string]string
+	t       *testing.T
+	deps    skills.Deps
+	lib     *skill.Library
+	journal *undo.Journal
+	dir     string
+	site    string
+	pages   map[string]string
 }
 
 func newRig(t *testing.T) *rig {
@@ -45,13 +48,20 @@ func newRig(t *testing.T) *rig {
 	t.Cleanup(s.Close)
 	r.site = s.URL
 	h := home.At(filepath.Join(t.TempDir(), "h"))
-	r.lib = skill.New(skill.Config{Home: h, OS: "linux"})
+	r.journal = undo.New(h.Join("undo"), nil)
+	r.lib = skill.New(skill.Config{Home: h, OS: "linux", Around: func(ctx context.Context, by, what string, paths []string, write func() error) error {
+		return r.journal.Around(ctx, undo.Note{Kind: "skill", Actor: by, What: what}, paths, write)
+	}})
 	r.deps = skills.Deps{
 		Open: func() (*skill.Library, error) { return r.lib.In(r.dir), nil },
 		Hub: func() (*hub.Hub, error) {
 			return hub.New(hub.Config{Client: s.Client(), Sites: []string{s.URL}, Bases: hub.Bases{GitHub: s.URL, Raw: s.URL, ClawHub: s.URL, SkillsSh: s.URL, LobeHub: s.URL}}), nil
 		},
-		Load:     func() (*config.Config, error) { return config.Load(h, config.Options{}), nil },
+		Load: func() (*config.Config, error) { return config.Load(h, config.Options{}), nil },
+		Curation: func() (skill.Curation, error) {
+			return skill.Curation{StaleAfter: 30 * 24 * time.Hour, ArchiveAfter: 90 * 24 * time.Hour, Consolidate: true, Copies: true}, nil
+		},
+		Journal:  func() (*undo.Journal, func() error, error) { return r.journal, func() error { return nil }, nil },
 		Dir:      func() (string, error) { return r.dir, nil },
 		Edit:     func(context.Context, string) error { return errors.New("no editor") },
 		Terminal: func() bool { return false },
@@ -242,4 +252,60 @@ func TestStrangersCannotSteerTheTerminal(t *testing.T) {
 	if strings.ContainsAny(got, "\x1b\u202e") || !strings.Contains(got, "a·[2Jb·c") {
 		t.Errorf("got %q", got)
 	}
+}
+
+func TestTheCuratorProposesAndTells(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	learn := func(name string) {
+		t.Helper()
+		text := "---\nname: " + name + "\ndescription: Release\n---\nRun all tests, tag the commit, push the tag, wait for the build, then write the notes.\n"
+		if _, err := r.lib.Save(t.Context(), hermes.SkillEdit{Name: name, New: true, Agent: true, Content: text}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	learn("release")
+	learn("publish")
+	r.want("Nothing was changed yet", "curator", "ledger")
+	r.want("Stale after 30 days, archived after 90 days", "curator", "status")
+	r.want("says nearly what", "curator", "run", "--dry-run")
+	r.want("Nothing waits", "skills", "pending")
+	r.want("hermes skills pending", "curator", "run")
+	r.want("remove the skill", "skills", "pending")
+	r.want("says nearly what", "skills", "pending")
+	r.want("is done", "skills", "approve", "all")
+	r.want("There are none", "curator", "list-unmanaged")
+}
+
+func TestTheLedgerTakesOneChangeBack(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	file := filepath.Join(t.TempDir(), "x.md")
+	if err := os.WriteFile(file, []byte("---\nname: mine\ndescription: mine\n---\nMine.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.want("Saved", "skills", "create", "mine", "--from-file", file)
+	r.want("mine ", "curator", "list-unmanaged")
+	r.want("is judged", "curator", "adopt", "mine")
+	r.want("mine ", "curator", "status")
+	r.want("no skill", "curator", "adopt", "other")
+	r.want("is archived", "curator", "archive", "mine")
+	r.want("person     archive the skill mine", "curator", "ledger", "--all")
+	r.want(`"actor": "person"`, "curator", "ledger", "--all", "--json")
+	list, err := r.journal.List(time.Time{})
+	if err != nil || len(list) == 0 {
+		t.Fatal(list, err)
+	}
+	r.want("say yes with -y", "curator", "rollback", "--entry", list[0].ID)
+	r.want("Taken back: archive the skill mine", "curator", "rollback", "--entry", list[0].ID, "-y")
+	r.want("taken back already", "curator", "rollback", "--entry", list[0].ID, "-y")
+	r.want("there is no change", "curator", "rollback", "--entry", "nope", "-y")
+	r.want("Mine.", "skills", "inspect", "mine")
+	r.want("nothing to delete", "curator", "purge", "--older-than", "1")
+	r.want("Would be deleted from the archive: mine", "curator", "purge", "--dry-run")
+	r.want("say yes with -y", "curator", "purge")
+	r.want("no skill \"other\"", "curator", "purge", "other")
+	r.want("number of days", "curator", "purge", "--older-than", "-3")
+	r.want("Deleted from the archive: mine", "curator", "purge", "mine", "-y")
+	r.want("Nothing is archived", "curator", "list-archived")
 }

@@ -1,0 +1,66 @@
+package app_test
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"hermes"
+	"hermes/internal/app"
+)
+
+// TestTheCuratorWaitsUntilNobodyIsThere opens and closes a chat again and
+// again: the curator works an interval after the first time, and only where
+// nobody had been there shortly before.
+func TestTheCuratorWaitsUntilNobodyIsThere(t *testing.T) {
+	t.Parallel()
+	dir, now := t.TempDir(), time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	o := app.Options{
+		Home: filepath.Join(dir, "h"), Dir: dir, BaseURL: "http://127.0.0.1:1", Model: "m", Attended: true,
+		Getenv: func(string) string { return "" }, Now: func() time.Time { return now },
+	}
+	left := func() bool { // whether the old skill is still there after a chat
+		t.Helper()
+		a := app.New(o)
+		if _, err := a.Sessions(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		store, err := a.Store(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := store.CreateSession(t.Context(), hermes.Session{ID: now.Format("0102-1504"), Source: "tui", Started: now}); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Close(); err != nil {
+			t.Fatal(err)
+		}
+		lib, err := app.New(o).Skills()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = lib.View(t.Context(), "old", "")
+		return err == nil
+	}
+	lib, err := app.New(o).Skills()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lib.Save(t.Context(), hermes.SkillEdit{Name: "old", New: true, Agent: true, Content: "---\nname: old\ndescription: d\n---\nSteps.\n"}); err != nil {
+		t.Fatal(err)
+	}
+	now = now.AddDate(0, 0, 100)
+	if !left() {
+		t.Fatal("archived at the first chat, without an interval")
+	}
+	now = now.Add(168*time.Hour - time.Hour)
+	left()
+	now = now.Add(90 * time.Minute)
+	if !left() {
+		t.Error("archived although somebody was there an hour and a half before")
+	}
+	now = now.Add(3 * time.Hour)
+	if left() {
+		t.Error("not archived although it was due and nobody was there")
+	}
+}

@@ -1,0 +1,198 @@
+package skill
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"hermes"
+)
+
+// Archived is a skill that was taken away and can come back.
+type Archived struct {
+	Name     string    `json:"name"`
+	Category string    `json:"category,omitempty"`
+	Why      string    `json:"why"`
+	At       time.Time `json:"at"`
+	Folder   string    `json:"-"`
+}
+
+const (
+	archiveNote  = ".archived.json"
+	archiveStamp = "20060102-150405.000"
+)
+
+func (l *Library) archiveFolder() string { return filepath.Join(l.cfg.Home.Skills(), ".archive") }
+
+// archive moves a skill's folder away. Hold the exclusive lock.
+func (l *Library) archive(it item, why string) (string, error) {
+	now := l.cfg.Now().UTC()
+	if err := l.cfg.Home.Make(l.archiveFolder()); err != nil {
+		return "", err
+	}
+	to := filepath.Join(l.archiveFolder(), it.meta.Name+"@"+now.Format(archiveStamp))
+	if st, err := os.Lstat(it.folder); err == nil && st.Mode()&fs.ModeSymlink != 0 {
+		return it.folder, os.Remove(it.folder) // the link goes, what it points at stays
+	}
+	note, err := json.Marshal(Archived{Name: it.meta.Name, Category: it.category, Why: why, At: now})
+	if err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(filepath.Join(it.folder, archiveNote), note, 0o600); err != nil {
+		return "", fmt.Errorf("archive the skill %q: %w", it.meta.Name, err)
+	}
+	if err := os.Rename(it.folder, to); err != nil {
+		_ = os.Remove(filepath.Join(it.folder, archiveNote))
+		return "", fmt.Errorf("archive the skill %q: %w", it.meta.Name, err)
+	}
+	_ = os.Remove(filepath.Dir(it.folder)) // a category that is empty now; else it stays
+	return to, nil
+}
+
+// Archive takes a skill of the person's own out of sight.
+func (l *Library) Archive(ctx context.Context, name, why string) error {
+	return l.archiveBy(ctx, "person", name, why)
+}
+
+func (l *Library) archiveBy(ctx context.Context, by, name, why string) error {
+	it, err := l.find(ctx, name)
+	if err != nil {
+		return err
+	}
+	if it.source != hermes.SkillUser {
+		return fmt.Errorf("%q is a %s skill; only skills made here can be archived", name, it.source)
+	}
+	done, err := l.exclusive(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return l.cfg.Around(ctx, by, "archive the skill "+name, []string{it.folder}, func() error {
+		_, err := l.archive(it, why)
+		return err
+	})
+}
+
+// ListArchived lists what can be restored, newest first.
+func (l *Library) ListArchived() ([]Archived, error) {
+	entries, err := os.ReadDir(l.archiveFolder())
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []Archived
+	for _, e := range entries {
+		name, at, ok := strings.Cut(e.Name(), "@")
+		if !ok || !e.IsDir() {
+			continue
+		}
+		a := Archived{Name: name}
+		a.At, _ = time.Parse(archiveStamp, at) // the note knows better
+		folder := filepath.Join(l.archiveFolder(), e.Name())
+		if raw, err := os.ReadFile(filepath.Join(folder, archiveNote)); err == nil {
+			_ = json.Unmarshal(raw, &a) // a note that is broken leaves the name
+		}
+		a.Name, a.Folder = name, folder
+		out = append(out, a)
+	}
+	slices.SortStableFunc(out, func(a, b Archived) int { return b.At.Compare(a.At) })
+	return out, nil
+}
+
+// Restore brings the newest archived skill of a name back.
+func (l *Library) Restore(ctx context.Context, name string) error {
+	all, err := l.ListArchived()
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(all, func(a Archived) bool { return a.Name == name })
+	if at < 0 {
+		return fmt.Errorf("no skill %q is archived; `hermes curator list-archived` shows them: %w", name, hermes.ErrNotFound)
+	}
+	a := all[at]
+	if err := errors.Join(CheckName(a.Name), CheckCategory(a.Category)); err != nil {
+		return err
+	}
+	if it, err := l.find(ctx, name); err == nil && it.bundled == nil {
+		return fmt.Errorf("there is a %s skill %q again; remove or rename it first", it.source, name)
+	}
+	done, err := l.exclusive(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	to := filepath.Join(l.cfg.Home.Skills(), a.Category, a.Name)
+	if _, err := os.Lstat(to); err == nil {
+		return fmt.Errorf("the folder %s is in the way; move it first", to)
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	if err := os.Rename(a.Folder, to); err != nil {
+		return err
+	}
+	_ = os.Remove(filepath.Join(to, archiveNote)) // hidden: no part of the skill
+	return l.changeUsage(ctx, name, func(u *Usage) { u.Changed = l.cfg.Now().UTC() })
+}
+
+// overdue lists what has been in the archive for longer than a time; 0 is for
+// ever.
+func (l *Library) overdue(ttl time.Duration) ([]Archived, error) {
+	if ttl <= 0 {
+		return nil, nil
+	}
+	all, err := l.ListArchived()
+	now := l.cfg.Now()
+	return slices.DeleteFunc(all, func(a Archived) bool { return a.At.IsZero() || now.Sub(a.At) < ttl }), err
+}
+
+// Purge deletes from the archive what is older than a time, 0 for all, of the
+// names that are given, or of every name. dry only tells.
+func (l *Library) Purge(ctx context.Context, older time.Duration, names []string, dry bool) ([]Archived, error) {
+	all, err := l.ListArchived()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(all, func(a Archived) bool { return a.Name == name }) {
+			return nil, fmt.Errorf("no skill %q is archived; `hermes curator list-archived` shows them: %w", name, hermes.ErrNotFound)
+		}
+	}
+	now := l.cfg.Now()
+	all = slices.DeleteFunc(all, func(a Archived) bool {
+		return len(names) > 0 && !slices.Contains(names, a.Name) || older > 0 && (a.At.IsZero() || now.Sub(a.At) < older)
+	})
+	if dry {
+		return all, nil
+	}
+	return all, l.purge(ctx, "person", all)
+}
+
+// purge deletes archived skills; each can be had back as long as the journal
+// of changes reaches.
+func (l *Library) purge(ctx context.Context, by string, list []Archived) error {
+	if len(list) == 0 {
+		return nil
+	}
+	done, err := l.exclusive(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	for _, a := range list {
+		err := l.cfg.Around(ctx, by, "delete the archived skill "+a.Name, []string{a.Folder}, func() error { return os.RemoveAll(a.Folder) })
+		if err != nil {
+			return fmt.Errorf("delete the archived skill %q: %w", a.Name, err)
+		}
+	}
+	return nil
+}
