@@ -77,7 +77,7 @@ func NewCmd(o *Options, root bool) *cobra.Command {
 	f.StringVar(&o.App.Provider, "provider", "", "use this provider")
 	f.StringSliceVarP(&o.App.Toolsets, "toolsets", "t", nil, "offer these toolsets only, comma separated")
 	f.StringSliceVarP(&o.App.Skills, "skills", "s", nil, "load these skills from the beginning, comma separated")
-	f.StringVarP(&o.Resume, "resume", "r", "", "go on with a session: its id, its title, or latest")
+	f.StringVarP(&o.Resume, "resume", "r", "", "go on with a session: its id, its title, or latest (the last active one of this folder, else of all)")
 	f.StringVarP(&o.Continue, "continue", "c", "", "go on with the newest session, or the newest with this title")
 	f.Lookup("continue").NoOptDefVal = anySession
 	f.StringVar(&o.App.Dir, "in", "", "work in this folder")
@@ -260,16 +260,8 @@ func (o *Options) resume(ctx context.Context, a *app.App, dir string) (string, e
 	if err != nil {
 		return "", err
 	}
-	for _, where := range []string{dir, ""} { // this folder's first
-		list, err := store.ListSessions(ctx, hermes.SessionFilter{Dir: where, NonEmpty: true, Exclude: []string{"subagent", "tool", "cron"}, Limit: 1})
-		if err != nil {
-			return "", err
-		}
-		if len(list) > 0 {
-			return list[0].ID, nil
-		}
-	}
-	return "", errors.New("there is no session to go on with yet")
+	row, err := session.Latest(ctx, store, dir)
+	return row.ID, err
 }
 
 func terminal(stream any) bool {

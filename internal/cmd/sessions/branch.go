@@ -40,7 +40,7 @@ func NewBranchCmd(d Deps, runF func(context.Context, *BranchOptions) error) *cob
 
 func runBranch(ctx context.Context, o *BranchOptions) error {
 	return o.with(ctx, func(s hermes.Store) error {
-		from, err := resolve(ctx, s, o.Ref)
+		from, err := o.resolve(ctx, s, o.Ref)
 		if err != nil {
 			return err
 		}

@@ -45,7 +45,7 @@ func runDelete(ctx context.Context, o *DeleteOptions) error {
 		var rows []hermes.Session
 		messages := 0
 		for _, ref := range o.Refs {
-			row, err := resolve(ctx, s, ref)
+			row, err := o.resolve(ctx, s, ref)
 			if err != nil {
 				return err
 			}

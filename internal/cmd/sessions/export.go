@@ -124,7 +124,7 @@ func (o *ExportOptions) rows(ctx context.Context, s hermes.Store) ([]hermes.Sess
 	if len(o.Sessions) > 0 {
 		var rows []hermes.Session
 		for _, ref := range o.Sessions {
-			row, err := resolve(ctx, s, ref)
+			row, err := o.resolve(ctx, s, ref)
 			if err != nil {
 				return nil, err
 			}

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -80,7 +83,7 @@ func runList(ctx context.Context, o *ListOptions) error {
 			return printJSON(o.Out, list)
 		}
 		if len(rows) == 0 {
-			return o.explainNone(ctx, s)
+			return o.explainNone(ctx, s, filter)
 		}
 		return o.print(ctx, s, rows)
 	})
@@ -94,7 +97,8 @@ func (d Deps) abs(dir string) (string, error) {
 	return filepath.Abs(dir)
 }
 
-func (o *ListOptions) explainNone(ctx context.Context, s hermes.Store) error {
+// explainNone says why a list is empty, and what shows more.
+func (o *ListOptions) explainNone(ctx context.Context, s hermes.Store, filter hermes.SessionFilter) error {
 	stats, err := s.Stats(ctx)
 	if err != nil {
 		return err
@@ -103,8 +107,39 @@ func (o *ListOptions) explainNone(ctx context.Context, s hermes.Store) error {
 		fmt.Fprintln(o.Err, "There is no session yet. `hermes` begins one.")
 		return nil
 	}
-	fmt.Fprintf(o.Err, "None of the %d sessions fits. `--all --include-archived` shows every kind.\n", stats.Sessions)
+	filter.Exclude, filter.Limit = nil, -1
+	hidden, err := s.ListSessions(ctx, filter)
+	if err != nil {
+		return err
+	}
+	if len(hidden) > 0 {
+		fmt.Fprintf(o.Err, "Nothing to list here: %s. `hermes sessions list --all` shows %s too.\n", kinds(hidden), word(len(hidden), "it", "them"))
+		return nil
+	}
+	fmt.Fprintf(o.Err, "%s. `--include-archived` looks at archived ones too.\n",
+		word(stats.Sessions, "The one session there is does not fit", fmt.Sprintf("None of the %d sessions fits", stats.Sessions)))
 	return nil
+}
+
+// kinds tells sessions by where they come from: "2 come from oneshot".
+func kinds(rows []hermes.Session) string {
+	count := map[string]int{}
+	for _, r := range rows {
+		count[r.Source]++
+	}
+	var parts []string
+	for _, source := range slices.Sorted(maps.Keys(count)) {
+		n := count[source]
+		parts = append(parts, fmt.Sprintf("%d %s from %s", n, word(n, "session is", "sessions are"), source))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func word(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
 }
 
 func (o *ListOptions) print(ctx context.Context, s hermes.Store, rows []hermes.Session) error {

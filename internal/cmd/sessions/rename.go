@@ -42,7 +42,7 @@ func runRename(ctx context.Context, o *RenameOptions) error {
 		return err
 	}
 	return o.with(ctx, func(s hermes.Store) error {
-		row, err := resolve(ctx, s, o.Ref)
+		row, err := o.resolve(ctx, s, o.Ref)
 		if err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func newMarkCmd(d Deps, verb, short string, change hermes.SessionChange) *cobra.
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return d.with(cmd.Context(), func(s hermes.Store) error {
 				for _, ref := range args {
-					row, err := resolve(cmd.Context(), s, ref)
+					row, err := d.resolve(cmd.Context(), s, ref)
 					if err != nil {
 						return err
 					}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/session"
 )
 
 // hiddenSources are what lists leave out unless they are asked for: sessions
@@ -14,10 +15,17 @@ import (
 func hiddenSources() []string { return []string{"oneshot", "kanban", "tool", "subagent"} }
 
 // resolve finds the session that a word on the command line means: an id, the
-// unique beginning of one, a title, or "latest".
-func resolve(ctx context.Context, s hermes.Sessions, ref string) (hermes.Session, error) {
+// unique beginning of one, a title, or "latest" (see session.Latest).
+func (d Deps) resolve(ctx context.Context, s hermes.Sessions, ref string) (hermes.Session, error) {
 	if ref == "latest" {
-		return latest(ctx, s)
+		here, err := d.abs(".")
+		if err != nil {
+			return hermes.Session{}, err
+		}
+		return session.Latest(ctx, s, here)
+	}
+	if strings.TrimSpace(ref) == "" {
+		return hermes.Session{}, errors.New("say which session: its id, its title, or latest")
 	}
 	row, err := s.FindSession(ctx, ref)
 	switch {
@@ -27,17 +35,6 @@ func resolve(ctx context.Context, s hermes.Sessions, ref string) (hermes.Session
 		return row, fmt.Errorf("%q fits several sessions (%w); write more of the id", ref, err)
 	}
 	return row, err
-}
-
-func latest(ctx context.Context, s hermes.Sessions) (hermes.Session, error) {
-	rows, err := s.ListSessions(ctx, hermes.SessionFilter{NonEmpty: true, Exclude: hiddenSources(), Limit: 1})
-	if err != nil {
-		return hermes.Session{}, err
-	}
-	if len(rows) == 0 {
-		return hermes.Session{}, fmt.Errorf("there is no session yet: %w", hermes.ErrNotFound)
-	}
-	return s.FindSession(ctx, rows[0].ID)
 }
 
 // unknown says that there is no such session and which may have been meant.

@@ -74,7 +74,7 @@ func runSearch(ctx context.Context, o *SearchOptions) error {
 	}
 	return o.with(ctx, func(s hermes.Store) error {
 		if o.Session != "" {
-			row, err := resolve(ctx, s, o.Session)
+			row, err := o.resolve(ctx, s, o.Session)
 			if err != nil {
 				return err
 			}

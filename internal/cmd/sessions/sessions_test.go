@@ -149,6 +149,52 @@ func TestList(t *testing.T) {
 	}
 }
 
+// TestListAfterOneShotsOnlySaysHowToSeeThem also holds for what other work began.
+func TestListAfterOneShotsOnlySaysHowToSeeThem(t *testing.T) {
+	t.Parallel()
+	s := hermestest.NewStore()
+	for i, source := range []string{"oneshot", "oneshot", "subagent"} {
+		if err := s.CreateSession(t.Context(), hermes.Session{ID: fmt.Sprint("2026112", i, "_090000_aaaaaa"), Source: source, Started: now}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, stderr, err := run(t, kept{s}, "list")
+	want := "Nothing to list here: 2 sessions are from oneshot, 1 session is from subagent. `hermes sessions list --all` shows them too.\n"
+	if err != nil || stderr != want {
+		t.Errorf("got %q, %v, want %q", stderr, err, want)
+	}
+	if got := mustRun(t, kept{s}, "list", "--all"); strings.Count(got, "oneshot") != 2 {
+		t.Errorf("what the text names shows:\n%s", got)
+	}
+}
+
+func TestLatestIsTheLastActiveOneOfTheFolderAndOneShotsCount(t *testing.T) {
+	t.Parallel()
+	s := hermestest.NewStore()
+	dir := t.TempDir()
+	for i, r := range []hermes.Session{
+		{ID: "20261120_090000_aaaaaa", Source: "cli", Dir: dir},
+		{ID: "20261120_100000_bbbbbb", Source: "oneshot", Dir: dir},
+		{ID: "20261120_110000_cccccc", Source: "subagent", Dir: dir},
+		{ID: "20261120_120000_dddddd", Source: "cli", Dir: "/elsewhere"},
+	} {
+		r.Started = now.Add(time.Duration(i) * time.Hour)
+		if err := s.CreateSession(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Append(t.Context(), hermes.Lease{Session: r.ID}, hermes.Message{Role: hermes.RoleUser, Parts: []hermes.Part{{Text: "hi"}}, Time: r.Started}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for where, want := range map[string]string{dir: "bbbbbb", t.TempDir(): "dddddd"} {
+		d := sessions.Deps{Open: func(context.Context) (hermes.Store, error) { return kept{s}, nil }, Dir: where}
+		out, _, err := runWith(t, d, "", "show", "latest")
+		if err != nil || !strings.Contains(out, want) {
+			t.Errorf("in %s: got %s, %v, want %s", where, out, err, want)
+		}
+	}
+}
+
 func TestShow(t *testing.T) {
 	t.Parallel()
 	s := filled(t)
@@ -189,6 +235,7 @@ func TestUnknownSessions(t *testing.T) {
 		{"20261120_090000_aaaaab", "20261120_090000_aaaaaa"},
 		{"zzz", "hermes sessions list"},
 		{"2026", "write more of the id"},
+		{"", "say which session"},
 	} {
 		_, _, err := run(t, kept{s}, "show", c.ref)
 		if err == nil || !strings.Contains(err.Error(), c.want) {

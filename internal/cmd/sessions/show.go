@@ -48,7 +48,7 @@ func NewShowCmd(d Deps, runF func(context.Context, *ShowOptions) error) *cobra.C
 
 func runShow(ctx context.Context, o *ShowOptions) error {
 	return o.with(ctx, func(s hermes.Store) error {
-		row, err := resolve(ctx, s, o.Ref)
+		row, err := o.resolve(ctx, s, o.Ref)
 		if err != nil {
 			return err
 		}
