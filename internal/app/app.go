@@ -54,6 +54,10 @@ type Options struct {
 	// Extra are toolsets of a build of one's own, offered beside the others.
 	Extra []hermes.Toolset
 
+	// Note is told which model was taken where the person named none; nil for
+	// nobody.
+	Note func(text string)
+
 	// Home, where set, is used instead of the one that the environment names.
 	Home string
 	// BaseURL, where set, is the model service to use, whatever is configured.

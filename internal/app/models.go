@@ -37,7 +37,7 @@ func (a *App) providerConfig(cfg *config.Config) (provider.Config, error) {
 		Model: m.Default, Provider: m.Provider, BaseURL: m.BaseURL, Key: m.APIKey, APIMode: m.APIMode,
 		ContextLength: m.ContextLength, Aliases: m.Aliases, NoStream: !m.Streaming,
 		CacheTTL: a.cacheTTL(cfg.PromptCaching().CacheTTL), Retries: retries(cfg.Agent().APIMaxRetries),
-		Getenv: cfg.Getenv, UserAgent: "hermes/" + Version, Now: a.opts.Now,
+		Getenv: cfg.Getenv, UserAgent: "hermes/" + Version, Now: a.opts.Now, Note: a.opts.Note,
 	}
 	t := cfg.Timeouts()
 	c.Timeouts = provider.Timeouts{Read: t.StreamRead, Stale: t.StreamStale, CallStale: t.CallStale, Call: t.Call, LocalStale: cfg.Agent().LocalStreamStale}
@@ -136,21 +136,18 @@ func (a *App) ModelReferences(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	var refs []string
-	for _, row := range models.Rows() {
-		if models.Ready(row.Name) != "" {
-			continue
-		}
-		p, err := models.Provider(row.Name)
+	for _, id := range models.Configured() {
+		p, err := models.Provider(id)
 		if err != nil {
 			continue
 		}
 		list, err := p.List(ctx)
 		if err != nil {
-			a.log().Warn("list models", "provider", row.Name, "err", err)
+			a.log().Warn("list models", "provider", id, "err", err)
 			continue
 		}
 		for _, m := range list {
-			refs = append(refs, row.Name+":"+m.ID)
+			refs = append(refs, p.Name()+":"+m.ID)
 		}
 	}
 	return refs, nil

@@ -157,7 +157,7 @@ func modelDeps(p Process, g *chat.Options) model.Deps {
 			}
 			var out []model.Service
 			for _, id := range models.Configured() {
-				if strings.HasPrefix(id, "custom:") {
+				if id == "custom" || strings.HasPrefix(id, "custom:") {
 					out = append(out, model.Service{Name: id, Title: strings.TrimPrefix(id, "custom:")})
 				}
 			}

@@ -100,6 +100,13 @@ func (c *Config) Getenv(name string) string {
 	return value
 }
 
+// Overridden reports whether the environment has another say than .env about a
+// variable: the environment wins.
+func (c *Config) Overridden(name string) bool {
+	value, ok := c.options.LookupEnv(name)
+	return ok && value != "" && value != c.env().values[name]
+}
+
 // EnvNames lists the variables that .env sets, sorted, for those who must keep
 // them from children or find their values in output.
 func (c *Config) EnvNames() []string { return slices.Sorted(maps.Keys(c.env().values)) }

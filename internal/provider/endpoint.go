@@ -24,6 +24,10 @@ type endpoint struct {
 // endpoint returns the named service of the catalogue or of the section
 // providers. "custom:name" and "custom/name" mean the latter only.
 func (c *Catalogue) endpoint(name string) (endpoint, error) {
+	if _, set := c.cfg.Custom[name]; name == "custom" && !set { // the address that was set
+		ch, err := c.explicit("")
+		return ch.endpoint, err
+	}
 	own, isOwn := strings.CutPrefix(name, "custom:")
 	row, known := c.row(name)
 	set, configured := c.cfg.Custom[own]

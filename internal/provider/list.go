@@ -71,11 +71,23 @@ func (c *Catalogue) list(ctx context.Context, e endpoint) ([]hermes.ModelInfo, e
 			return list, nil
 		}
 		if firstErr == nil {
-			firstErr = fmt.Errorf("list the models of %s: %w", e.id, err)
+			firstErr = &unlisted{e.id, err}
 		}
 	}
 	return nil, firstErr
 }
+
+// unlisted is the error of a service that does not list its models.
+type unlisted struct {
+	service string
+	err     error
+}
+
+// Error tells the person; the cause is for the log.
+func (e *unlisted) Error() string { return e.service + " does not list its models: " + e.why() }
+func (e *unlisted) Unwrap() error { return e.err }
+
+func (e *unlisted) why() string { return fault.Classify(fault.Question{Err: e.err}).Message }
 
 func (c *Catalogue) listAt(ctx context.Context, e endpoint, url string) ([]hermes.ModelInfo, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)

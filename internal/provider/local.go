@@ -65,13 +65,7 @@ func (c *Catalogue) ask(ctx context.Context, s LocalServer) []string {
 	if err != nil {
 		return nil // nobody there, or something else than a model server
 	}
-	var names []string
-	for _, m := range list {
-		if !onlyEmbeds(m) {
-			names = append(names, m.ID)
-		}
-	}
-	return names
+	return talking(list)
 }
 
 // onlyEmbeds tells models that cannot chat.

@@ -62,6 +62,10 @@ type Config struct {
 	// are kept; empty keeps them for this run only.
 	Answers string
 
+	// Note is told, at most once, which model was taken where none was named;
+	// nil for nobody.
+	Note func(text string)
+
 	// Getenv looks a variable up; nil knows none.
 	Getenv func(string) string
 	// Client reaches the services; nil makes one from the proxy variables.
@@ -110,7 +114,9 @@ type Catalogue struct {
 	standing *standing // who answers in which turn, and who rests
 
 	mu    sync.Mutex
-	found []found // local servers that answered
+	found []found             // local servers that answered
+	asked map[string][]string // models of servers of one's own, by address
+	told  bool                // Note was called
 }
 
 // New returns a catalogue. It does no I/O; it fails where a proxy setting
@@ -200,6 +206,9 @@ func (c *Catalogue) Rows() []Row { return append([]Row(nil), c.rows...) }
 // first, as Provider takes them.
 func (c *Catalogue) Configured() []string {
 	var ids []string
+	if c.baseURL() != "" && c.Ready("custom") == "" {
+		ids = append(ids, "custom")
+	}
 	for _, id := range slices.Sorted(maps.Keys(c.cfg.Custom)) {
 		if _, known := c.row(id); !known && c.Ready("custom:"+id) == "" {
 			ids = append(ids, "custom:"+id)

@@ -25,7 +25,8 @@ func (ch choice) ref() string { return ch.id + ":" + ch.model }
 // name, or an alias of the configuration; the empty one is the configured
 // model, or else what is found: the first service with a key, then a server on
 // this machine. Where nothing is found the error wraps hermes.ErrNoModel and
-// says what to set. Only the search for local servers does I/O.
+// says what to set. A server of one's own that has a single model need not be
+// told which. Only that question and the search for local servers do I/O.
 func (c *Catalogue) Model(ctx context.Context, ref string) (hermes.Model, error) {
 	ch, err := c.resolve(ctx, ref)
 	if err != nil {
@@ -35,7 +36,9 @@ func (c *Catalogue) Model(ctx context.Context, ref string) (hermes.Model, error)
 		return nil, fmt.Errorf("%w: %s", hermes.ErrNoModel, why)
 	}
 	if ch.model == "" {
-		return nil, fmt.Errorf("%w: provider %q is set but no model; name one, such as -m %s:MODEL, or set model.default in config.yaml", hermes.ErrNoModel, ch.id, ch.id)
+		if ch, err = c.only(ctx, ch); err != nil {
+			return nil, err
+		}
 	}
 	return c.build(ch)
 }
@@ -228,7 +231,7 @@ func (noModel) Error() string {
 Set one of these, then start again:
   a key            export OPENROUTER_API_KEY=…   (or ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, …)
                    or hermes auth add openrouter, which keeps it; with --type oauth it logs you in
-  an address       export OPENAI_BASE_URL=http://host:port/v1   and name the model with -m
+  an address       export OPENAI_BASE_URL=http://host:port/v1   and name the model with -m if it has several
   a local server   start Ollama, LM Studio, llama.cpp or vLLM on its usual port
 
 ` + "`hermes model` helps to choose; `hermes demo` shows the agent at work without a model."

@@ -132,6 +132,63 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 	}
 }
 
+// TestServerWithOneModelNeedNotBeToldWhich is about addresses of one's own; what has a key and many
+// models is not asked.
+func TestServerWithOneModelNeedNotBeToldWhich(t *testing.T) {
+	t.Parallel()
+	one := listing(t, `{"data":[{"id":"nomic-embed-text"},{"id":"small:7b"}]}`, "")
+	several := listing(t, `{"data":[{"id":"a"},{"id":"b"}]}`, "")
+	none := listing(t, `{"data":[{"id":"nomic-embed-text"}]}`, "")
+	broken := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(broken.Close)
+	for _, tt := range []struct {
+		name string
+		env  vars
+		cfg  provider.Config
+		id   string
+		says []string
+	}{
+		{"in the environment", vars{"OPENAI_BASE_URL": one.URL}, provider.Config{}, "custom:small:7b", []string{"custom:small:7b", one.URL}},
+		{"in the configuration", nil, provider.Config{BaseURL: one.URL, Provider: "custom"}, "custom:small:7b", []string{"small:7b"}},
+		{"a provider of one's own", nil, provider.Config{Provider: "box", Custom: map[string]provider.Custom{"box": {BaseURL: one.URL}}}, "custom:box:small:7b", []string{"small:7b"}},
+		{"a server on this machine", vars{"VLLM_BASE_URL": one.URL}, provider.Config{Provider: "vllm"}, "vllm:small:7b", []string{"small:7b"}},
+		{"several", vars{"OPENAI_BASE_URL": several.URL}, provider.Config{}, "", []string{"a, b", "-m a", "hermes model custom:a"}},
+		{"none", vars{"OPENAI_BASE_URL": none.URL}, provider.Config{}, "", []string{"has no model that talks"}},
+		{"no list", vars{"OPENAI_BASE_URL": broken.URL}, provider.Config{}, "", []string{"does not say which models", "-m custom:MODEL"}},
+		{"no server", vars{"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}, provider.Config{}, "", []string{"check that the server runs"}},
+	} {
+		var told []string
+		tt.cfg.Getenv = tt.env.get
+		tt.cfg.Note = func(text string) { told = append(told, text) }
+		c := mustNew(t, tt.cfg)
+		m, err := c.Model(t.Context(), "")
+		if (err == nil) != (tt.id != "") || err == nil && m.ID() != tt.id || err != nil && !errors.Is(err, hermes.ErrNoModel) {
+			t.Errorf("%s: got %v, %v, want %q", tt.name, m, err, tt.id)
+			continue
+		}
+		if p, err := c.Provider("custom"); strings.Contains(tt.id, "custom:small") && (err != nil || c.Configured()[0] != p.Name()) {
+			t.Errorf("%s: the address cannot be asked for its models: %v, %v", tt.name, c.Configured(), err)
+		}
+		if _, again := c.Model(t.Context(), ""); (again == nil) != (err == nil) {
+			t.Errorf("%s: asked again: %v", tt.name, again)
+		}
+		text := strings.Join(told, "\n")
+		if err != nil {
+			text = err.Error()
+		} else if len(told) != 1 {
+			t.Errorf("%s: told %d times", tt.name, len(told))
+		}
+		for _, want := range tt.says {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: %q does not say %q", tt.name, text, want)
+			}
+		}
+		if strings.Contains(text, "Get \"") || strings.Contains(text, "dial tcp") {
+			t.Errorf("%s: %q speaks to Go programmers", tt.name, text)
+		}
+	}
+}
+
 func TestNames(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ row, in, want string }{

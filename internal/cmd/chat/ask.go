@@ -55,6 +55,7 @@ func (o *Options) ask(ctx context.Context, text string) error {
 func (o *Options) answer(ctx context.Context, text string, p tui.Printer) (done hermes.TurnDone, id, model string, err error) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
+	o.App.Note = func(text string) { fmt.Fprintln(o.IO.Err, "hermes:", text) }
 	a := app.New(o.App)
 	defer func() { err = errors.Join(err, a.Close()) }()
 	o.warn(a)

@@ -177,3 +177,25 @@ func TestEditMakesTheFileAndChecksIt(t *testing.T) {
 		t.Error("a failing editor was not told")
 	}
 }
+
+// TestValueOfTheEnvironmentIsCalledSo is about a variable that stands in .env and, with another
+// value, in the environment, which wins.
+func TestValueOfTheEnvironmentIsCalledSo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "", "A=file\nB=file\nC=same\n")
+	cmd := config.NewCmd(config.Deps{Load: func() (*settings.Config, error) {
+		set := map[string]string{"A": "mine", "C": "same", "D": "not in .env"}
+		return settings.Load(w.home, settings.Options{Managed: "-", LookupEnv: func(name string) (string, bool) {
+			v, ok := set[name]
+			return v, ok
+		}}), nil
+	}})
+	var out bytes.Buffer
+	cmd.SetOut(&out)
+	cmd.SetArgs([]string{"show"})
+	must(t, cmd.ExecuteContext(t.Context()))
+	want := "A=mine  # the environment, instead of .env\nB=file  # .env\nC=same  # .env\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Error(diff)
+	}
+}

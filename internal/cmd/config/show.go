@@ -81,7 +81,7 @@ func runShow(o *ShowOptions) error {
 	return nil
 }
 
-// variables prints what .env sets and returns how many these are.
+// variables prints what .env sets, as it is in force, and returns how many these are.
 func (o *ShowOptions) variables(c *settings.Config) int {
 	names := c.EnvNames()
 	for _, name := range names {
@@ -89,7 +89,11 @@ func (o *ShowOptions) variables(c *settings.Config) int {
 		if redact.SecretName(name) {
 			value = redact.Mask(value)
 		}
-		fmt.Fprintf(o.Out, "%s=%s  # .env\n", name, value)
+		from := ".env"
+		if c.Overridden(name) {
+			from = "the environment, instead of .env"
+		}
+		fmt.Fprintf(o.Out, "%s=%s  # %s\n", name, value, from)
 	}
 	return len(names)
 }

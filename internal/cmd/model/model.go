@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -154,7 +156,7 @@ func show(ctx context.Context, o *Options) error {
 		return err
 	}
 	var names []string
-	for _, s := range services {
+	for _, s := range running(ctx, o, services) {
 		if s.Missing == "" {
 			names = append(names, s.Name)
 		}
@@ -165,6 +167,34 @@ func show(ctx context.Context, o *Options) error {
 	}
 	fmt.Fprintln(o.Out, "Ready services:", strings.Join(names, ", "))
 	return nil
+}
+
+// probeTime is what a server on this machine may take to answer.
+const probeTime = time.Second
+
+// running leaves out the servers that nobody set up and that do not answer. All
+// are asked at once.
+func running(ctx context.Context, o *Options, services []Service) []Service {
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	silent := make([]bool, len(services))
+	var wg sync.WaitGroup
+	for i, s := range services {
+		if s.Guessed && s.Missing == "" {
+			wg.Go(func() {
+				_, err := o.Models(ctx, s.Name)
+				silent[i] = err != nil
+			})
+		}
+	}
+	wg.Wait()
+	var out []Service
+	for i, s := range services {
+		if !silent[i] {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // ready lists references of all models of all services that are ready.
@@ -181,7 +211,7 @@ func ready(ctx context.Context, o *Options) ([]string, error) {
 		list, err := o.Models(ctx, s.Name)
 		if err != nil {
 			if !s.Guessed {
-				fmt.Fprintf(o.Out, "%s does not list its models: %v\n", s.Name, err)
+				fmt.Fprintln(o.Out, err)
 			}
 			continue
 		}
@@ -214,9 +244,13 @@ func listModels(ctx context.Context, o *Options) error {
 	if err != nil || !o.All {
 		return err
 	}
+	there := running(ctx, o, services)
 	for _, s := range services {
-		if s.Missing != "" {
+		switch {
+		case s.Missing != "":
 			fmt.Fprintf(o.Out, "%-20s %s\n", s.Name, s.Missing)
+		case !slices.Contains(there, s):
+			fmt.Fprintf(o.Out, "%-20s no such server answers on this machine\n", s.Name)
 		}
 	}
 	return nil

@@ -48,6 +48,32 @@ func TestListIsShownWhereItCanBe(t *testing.T) {
 	}
 }
 
+// TestServerThatDoesNotRunIsNotReady is about servers that are looked for on their usual ports.
+func TestServerThatDoesNotRunIsNotReady(t *testing.T) {
+	t.Parallel()
+	var saved string
+	d := deps(&saved, false)
+	d.Services = func() ([]Service, error) {
+		return []Service{{Name: "local"}, {Name: "ollama", Guessed: true}, {Name: "vllm", Guessed: true}}, nil
+	}
+	models := d.Models
+	d.Models = func(ctx context.Context, name string) ([]string, error) {
+		if name == "ollama" {
+			return nil, errors.New("nobody there")
+		}
+		return models(ctx, name)
+	}
+	for args, want := range map[string]string{"": "Ready services: local, vllm\n", "list --all": "ollama               no such server answers on this machine\n"} {
+		var out strings.Builder
+		c := NewCmd(d, nil)
+		c.SetArgs(strings.Fields(args))
+		c.SetOut(&out)
+		if err := c.ExecuteContext(t.Context()); err != nil || !strings.HasSuffix(out.String(), want) {
+			t.Errorf("%q: got %q, %v, want %q at the end", args, out.String(), err, want)
+		}
+	}
+}
+
 func TestModel(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -1,0 +1,90 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"hermes"
+)
+
+const (
+	askTime   = 5 * time.Second // what a server of one's own may take to list its models
+	mostNamed = 10              // models that an error names
+)
+
+// only completes a choice without a model by asking the server: the one model
+// that it has is meant. A service that has a key and many models is not asked.
+func (c *Catalogue) only(ctx context.Context, ch choice) (choice, error) {
+	if ch.id != "custom" && ch.custom.BaseURL == "" && !ch.NoKey {
+		return ch, fmt.Errorf("%w: provider %q is set but no model; name one, such as -m %s:MODEL, or set model.default in config.yaml", hermes.ErrNoModel, ch.id, ch.id)
+	}
+	names, err := c.served(ctx, ch.endpoint)
+	switch {
+	case err != nil:
+		return ch, fmt.Errorf("%w: the server at %s does not say which models it has (%w); name one, such as -m %s:MODEL, or set model.default in config.yaml",
+			hermes.ErrNoModel, ch.BaseURL, err, ch.id)
+	case len(names) == 0:
+		return ch, fmt.Errorf("%w: the server at %s has no model that talks; load one there, then start again", hermes.ErrNoModel, ch.BaseURL)
+	case len(names) > 1:
+		return ch, fmt.Errorf("%w: the server at %s has several, %s. Name one with -m %s, or make it the default with `hermes model %s`",
+			hermes.ErrNoModel, ch.BaseURL, shortened(names), names[0], ch.id+":"+names[0])
+	}
+	ch.model = names[0]
+	c.note(fmt.Sprintf("using %s, the only model of %s", ch.ref(), ch.BaseURL))
+	return ch, nil
+}
+
+// served asks a server for the models that can talk, once in a run.
+func (c *Catalogue) served(ctx context.Context, e endpoint) ([]string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if names, ok := c.asked[e.BaseURL]; ok {
+		return names, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	list, err := c.list(ctx, e)
+	if err != nil {
+		if u, ok := errors.AsType[*unlisted](err); ok {
+			err = errors.New(u.why())
+		}
+		return nil, err
+	}
+	names := talking(list)
+	if c.asked == nil {
+		c.asked = map[string][]string{}
+	}
+	c.asked[e.BaseURL] = names
+	return names, nil
+}
+
+// talking leaves out the models that cannot chat.
+func talking(list []hermes.ModelInfo) []string {
+	var names []string
+	for _, m := range list {
+		if !onlyEmbeds(m) {
+			names = append(names, m.ID)
+		}
+	}
+	return names
+}
+
+func (c *Catalogue) note(text string) {
+	c.mu.Lock()
+	told := c.told
+	c.told = true
+	c.mu.Unlock()
+	if c.cfg.Note != nil && !told {
+		c.cfg.Note(text)
+	}
+}
+
+func shortened(names []string) string {
+	if more := len(names) - mostNamed; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:mostNamed], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}
