@@ -9,6 +9,7 @@ import (
 
 	"hermes"
 	"hermes/internal/app"
+	"hermes/internal/ioerr"
 )
 
 // The exit statuses: 0 is success.
@@ -46,5 +47,12 @@ func status(err error, stderr io.Writer) int {
 	return statusFailed
 }
 
-// plain makes one paragraph of an error's chain.
-func plain(err error) string { return strings.TrimSpace(err.Error()) }
+// plain makes one paragraph of an error's chain, with what the person can do
+// where the error itself does not say so.
+func plain(err error) string {
+	text := strings.TrimSpace(ioerr.Text(err))
+	if advice := ioerr.Advice(err); advice != "" && !strings.Contains(text, "HERMES_HOME") {
+		text += ". " + advice
+	}
+	return text
+}

@@ -25,6 +25,7 @@ var floors = []row{
 	{floor: 1, path: "internal/fence"},
 	{floor: 1, path: "internal/home"},
 	{floor: 1, path: "internal/httpc"},
+	{floor: 1, path: "internal/ioerr"},
 	{floor: 1, path: "internal/jsonrepair"},
 	{floor: 1, path: "internal/keychain", deps: []string{"github.com/zalando/go-keyring"}},
 	{floor: 1, path: "internal/law"},

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"hermes/internal/config"
+	"hermes/internal/ioerr"
 )
 
 // homeCheck looks whether the home can be written and is ours.
@@ -18,10 +19,10 @@ func homeCheck(d Deps) Check {
 		folder := d.Home.Path()
 		info, err := os.Stat(folder)
 		if errors.Is(err, fs.ErrNotExist) {
-			return Finding{OK, folder + " does not exist yet; it is made when something is stored", ""}
+			return future(folder)
 		}
 		if err != nil {
-			return Finding{Fail, folder + " cannot be looked at: " + reason(err), "Check who owns it: ls -ld " + folder}
+			return unwritable(folder+" cannot be looked at", folder, err)
 		}
 		if !info.IsDir() {
 			return Finding{Fail, folder + " is not a folder", "Move it away, or set HERMES_HOME to another place"}
@@ -31,10 +32,41 @@ func homeCheck(d Deps) Check {
 				"Give them to yourself: sudo chown -R $(id -un) " + folder}
 		}
 		if err := probe(folder); err != nil {
-			return Finding{Fail, folder + " cannot be written: " + reason(err), "Check its owner and mode: ls -ld " + folder}
+			return unwritable(folder+" cannot be written", folder, err)
 		}
 		return Finding{OK, folder + " (profile " + d.Home.Profile() + ")", ""}
 	}}
+}
+
+// future looks whether a home that is not there can be made.
+func future(folder string) Finding {
+	above := existing(folder)
+	if err := probe(above); err != nil {
+		return unwritable(folder+" does not exist and cannot be made", above, err)
+	}
+	return Finding{OK, folder + " does not exist yet; it is made when something is stored", ""}
+}
+
+// existing is the folder itself, or the nearest one above it that is there.
+func existing(folder string) string {
+	for {
+		above := filepath.Dir(folder)
+		if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) || above == folder {
+			return folder
+		}
+		folder = above
+	}
+}
+
+// unwritable says why nothing can be stored, and what helps.
+func unwritable(what, folder string, err error) Finding {
+	switch {
+	case ioerr.Full(err):
+		return Finding{Fail, what + ": the disk is full", "Make room on the disk of " + folder + ", or set HERMES_HOME to another place"}
+	case ioerr.ReadOnly(err):
+		return Finding{Fail, what + ": the disk is read-only", "Make the disk of " + folder + " writable, or set HERMES_HOME to another place"}
+	}
+	return Finding{Fail, what + ": " + reason(err), "Check its owner and mode: ls -ld " + folder}
 }
 
 // probe writes and removes a small file.
@@ -153,7 +185,7 @@ func databaseCheck(d Deps) Check {
 			return Finding{Fail, reason(err), "Check who owns " + d.Home.Database()}
 		}
 		if err := d.Database(ctx); err != nil {
-			return Finding{Fail, err.Error(), "Make a copy of " + d.Home.Database() + " before anything else"}
+			return Finding{Fail, ioerr.Text(err), "Make a copy of " + d.Home.Database() + " before anything else"}
 		}
 		return Finding{OK, "whole, " + size(uint64(info.Size())), ""}
 	}}
@@ -164,7 +196,8 @@ func modelCheck(d Deps) Check {
 	return Check{Name: "model", Run: func(ctx context.Context) Finding {
 		text, err := d.Model(ctx)
 		if err != nil {
-			return Finding{Fail, err.Error(), "Choose one with `hermes model`"}
+			first, _, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n\n") // more is told where it is needed
+			return Finding{Fail, first, "Choose one with `hermes model`"}
 		}
 		return Finding{OK, text, ""}
 	}}
@@ -175,5 +208,5 @@ func reason(err error) string {
 	if errors.As(err, &onPath) {
 		return onPath.Err.Error()
 	}
-	return err.Error()
+	return ioerr.Text(err)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hermes/internal/home"
+	"hermes/internal/ioerr"
 	"hermes/internal/logfile"
 )
 
@@ -98,20 +99,19 @@ const (
 // diskCheck looks at the space left where the home is, or will be.
 func diskCheck(d Deps) Check {
 	return Check{Name: "disk", Run: func(context.Context) Finding {
-		folder := d.Home.Path()
-		if !d.Home.Exists() {
-			folder = os.TempDir()
-		}
+		folder := existing(d.Home.Path())
 		free, err := d.Free(folder)
 		switch {
 		case err != nil:
-			return Finding{OK, "the space left is unknown: " + err.Error(), ""}
+			return Finding{OK, "the space left is unknown: " + ioerr.Text(err), ""}
+		case free == 0:
+			return Finding{Fail, "the disk is full; nothing can be stored", "Make room on the disk of " + folder}
 		case free < criticalSpace:
-			return Finding{Fail, "only " + size(free) + " are left; nothing can be stored soon", "Make room on the disk of " + folder}
+			return Finding{Fail, "only " + size(free) + " left; soon nothing can be stored", "Make room on the disk of " + folder}
 		case free < elevatedSpace:
-			return Finding{Warn, "only " + size(free) + " are left", "Make room on the disk of " + folder}
+			return Finding{Warn, "only " + size(free) + " left", "Make room on the disk of " + folder}
 		}
-		return Finding{OK, size(free) + " are free", ""}
+		return Finding{OK, size(free) + " free", ""}
 	}}
 }
 
@@ -122,7 +122,7 @@ func sizeCheck(d Deps) Check {
 		Run: func(context.Context) Finding {
 			logs, err := logfile.List(d.Home.Logs())
 			if err != nil {
-				return Finding{Warn, err.Error(), "Check who owns " + d.Home.Logs()}
+				return Finding{Warn, ioerr.Text(err), "Check who owns " + d.Home.Logs()}
 			}
 			var total int64
 			for _, l := range logs {
@@ -188,6 +188,9 @@ func size(bytes uint64) string {
 		return fmt.Sprintf("%.1f MB", float64(bytes)/(1<<20))
 	case bytes >= 1<<10:
 		return fmt.Sprintf("%.1f KB", float64(bytes)/(1<<10))
+	}
+	if bytes == 1 {
+		return "1 byte"
 	}
 	return fmt.Sprintf("%d bytes", bytes)
 }

@@ -114,6 +114,16 @@ func TestEachFaultIsFound(t *testing.T) {
 			d.Getenv = func(n string) string { return map[string]string{"TERM": "xterm", "LANG": "C"}[n] }
 		}, "terminal", setup.Warn, "UTF-8"},
 		{"full disk", func(d *setup.Deps) { d.Free = func(string) (uint64, error) { return 1 << 20, nil } }, "disk", setup.Fail, "1.0 MB"},
+		{"no room at all", func(d *setup.Deps) { d.Free = func(string) (uint64, error) { return 0, nil } }, "disk", setup.Fail, "the disk is full"},
+		{"home that cannot be made", func(d *setup.Deps) {
+			write(d, d.Home.Join("f"), "", 0o600)
+			d.Home = home.At(d.Home.Join("f", "h"))
+		}, "home", setup.Fail, "cannot be"},
+		{"no model, in many words", func(d *setup.Deps) {
+			d.Model = func(context.Context) (string, error) {
+				return "", errors.New("no model is set\n\nSet one of these:\n  a key")
+			}
+		}, "model", setup.Fail, "no model is set"},
 		{"nearly full disk", func(d *setup.Deps) { d.Free = func(string) (uint64, error) { return 300 << 20, nil } }, "disk", setup.Warn, "300.0 MB"},
 		{"clock", func(d *setup.Deps) { d.Now = func() time.Time { return time.Unix(0, 0) } }, "clock", setup.Fail, "1970"},
 		{"time zone", func(d *setup.Deps) { write(d, d.Home.Config(), "timezone: Mars/Base\n", 0o600) }, "clock", setup.Warn, "Mars/Base"},

@@ -124,14 +124,14 @@ func picture(path string) (*hermes.Image, error) {
 	}
 	st, err := os.Stat(path)
 	if err != nil {
-		return nil, usage("--image: %v", err)
+		return nil, usage("--image: %w; name a picture that can be read", err)
 	}
 	if st.Size() > maxImage {
 		return nil, usage("--image: %s has %d MB; pictures of up to %d MB can be sent", path, st.Size()>>20, maxImage>>20)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, usage("--image: %v", err)
+		return nil, usage("--image: %w; name a picture that can be read", err)
 	}
 	kind := http.DetectContentType(data)
 	if !strings.HasPrefix(kind, "image/") {

@@ -98,7 +98,7 @@ func run(ctx context.Context, o *Options, args []string) error {
 	}
 	if o.App.Dir != "" {
 		if err := os.Chdir(o.App.Dir); err != nil {
-			return usage("--in: %v", err)
+			return usage("--in: %w; name a folder that is there", err)
 		}
 		o.App.Dir = ""
 	}
@@ -172,7 +172,7 @@ func (o *Options) message() (text string, given bool, err error) {
 	if o.QueryFile != "" && !fromStdin {
 		raw, err := os.ReadFile(o.QueryFile)
 		if err != nil {
-			return "", false, usage("--query-file: %v", err)
+			return "", false, usage("--query-file: %w; name a text file that can be read, or - for the standard input", err)
 		}
 		text = string(raw)
 	}

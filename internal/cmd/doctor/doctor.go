@@ -8,9 +8,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"hermes/internal/ioerr"
+	"hermes/internal/markup"
 	"hermes/internal/setup"
 )
 
@@ -21,6 +24,8 @@ type Options struct {
 	Out  io.Writer
 	Fix  bool
 	JSON bool
+
+	width int // of the terminal; 0 is none
 }
 
 // NewCmd makes the command; runF replaces its work in tests.
@@ -48,6 +53,9 @@ func run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
+	if deps.Terminal.Output {
+		o.width = deps.Terminal.Columns
+	}
 	show := o.text
 	if o.JSON {
 		show = o.json
@@ -69,23 +77,67 @@ func run(ctx context.Context, o *Options) error {
 		fmt.Fprintf(o.Out, "\n`hermes doctor --fix` may mend %d of these.\n", fixable)
 	}
 	if failed > 0 {
-		return fmt.Errorf("not everything is in order: %d checks failed", failed)
+		return fmt.Errorf("not everything is in order: %s failed", count(failed))
 	}
 	return nil
 }
 
+// indent is where the texts begin.
+const indent = "                   "
+
+// mostLines bounds a text of a server or a model.
+const mostLines = 6
+
 func (o *Options) text(r setup.Result) {
-	fmt.Fprintf(o.Out, "%s %-16s %s\n", r.Verdict, r.Name, r.Text)
-	indent := "                   "
+	fmt.Fprintf(o.Out, "%s %-16s %s\n", r.Verdict, r.Name, o.column(r.Text))
 	if r.Fixed != "" {
-		fmt.Fprintln(o.Out, indent+"mended: "+r.Fixed)
+		fmt.Fprintln(o.Out, indent+o.column("mended: "+r.Fixed))
 	}
 	if r.FixErr != nil {
-		fmt.Fprintln(o.Out, indent+"could not be mended: "+r.FixErr.Error())
+		fmt.Fprintln(o.Out, indent+o.column("could not be mended: "+ioerr.Text(r.FixErr)))
 	}
 	if r.Do != "" {
-		fmt.Fprintln(o.Out, indent+"→ "+r.Do)
+		fmt.Fprintln(o.Out, indent+o.column("→ "+r.Do))
 	}
+}
+
+// column keeps a text within its column: what others wrote may have many lines
+// and steer the terminal.
+func (o *Options) column(text string) string {
+	room := o.width - len(indent)
+	var rows []string
+	for line := range strings.Lines(markup.Visible(strings.TrimSpace(text))) {
+		row := ""
+		for word := range strings.FieldsSeq(line) {
+			switch {
+			case row == "":
+				row = word
+			case room >= leastRoom && markup.Width(row)+1+markup.Width(word) > room:
+				rows = append(rows, row)
+				row = word
+			default:
+				row += " " + word
+			}
+		}
+		if row != "" {
+			rows = append(rows, row)
+		}
+	}
+	if len(rows) > mostLines {
+		rows = append(rows[:mostLines], "…")
+	}
+	return strings.Join(rows, "\n"+indent)
+}
+
+// leastRoom is how narrow the column may become before the terminal may break
+// lines as it likes.
+const leastRoom = 20
+
+func count(failed int) string {
+	if failed == 1 {
+		return "1 check"
+	}
+	return fmt.Sprintf("%d checks", failed)
 }
 
 type resultJSON struct {
@@ -100,7 +152,7 @@ type resultJSON struct {
 func (o *Options) json(r setup.Result) {
 	line := resultJSON{r.Name, [...]string{"ok", "warn", "fail"}[r.Verdict], r.Text, r.Do, r.Fixed, ""}
 	if r.FixErr != nil {
-		line.Error = r.FixErr.Error()
+		line.Error = ioerr.Text(r.FixErr)
 	}
 	e := json.NewEncoder(o.Out)
 	e.SetEscapeHTML(false)

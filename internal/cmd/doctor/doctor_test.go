@@ -2,11 +2,14 @@ package doctor_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"hermes/internal/cmd/doctor"
 	"hermes/internal/config"
@@ -40,7 +43,7 @@ func run(t *testing.T, free uint64, args ...string) (string, error) {
 func TestAllInOrder(t *testing.T) {
 	t.Parallel()
 	out, err := run(t, 9<<30)
-	if err != nil || !strings.Contains(out, "✓ disk             9.0 GB are free\n") || strings.Contains(out, "✗") {
+	if err != nil || !strings.Contains(out, "✓ disk             9.0 GB free\n") || strings.Contains(out, "✗") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
@@ -52,8 +55,51 @@ func TestAFailureIsTheExitStatus(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 	out, err = run(t, 1, "--json")
-	if err == nil || !strings.Contains(out, `{"name":"disk","verdict":"fail","text":"only 1 bytes are left`) {
+	if err == nil || !strings.Contains(out, `{"name":"disk","verdict":"fail","text":"only 1 byte left`) {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestCountsAreInTheirGrammar(t *testing.T) {
+	t.Parallel()
+	_, err := run(t, 1)
+	if want := "not everything is in order: 1 check failed"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %q", err, want)
+	}
+}
+
+// TestWordsOfOthersStayInTheirColumn is about texts of many lines and with codes for the terminal, on
+// a terminal of 52 columns.
+func TestWordsOfOthersStayInTheirColumn(t *testing.T) {
+	t.Parallel()
+	h := home.At(filepath.Join(t.TempDir(), "h"))
+	none := func(string) (string, bool) { return "", false }
+	cmd := doctor.NewCmd(func() (setup.Deps, error) {
+		return setup.Deps{
+			Home: h, LookPath: func(name string) (string, error) { return "/bin/" + name, nil }, Getenv: func(string) string { return "" },
+			Load: func() *config.Config { return config.Load(h, config.Options{Managed: "-", LookupEnv: none}) },
+			Free: func(string) (uint64, error) { return 9 << 30, nil },
+			Model: func(context.Context) (string, error) {
+				return "", errors.New("the server says \x1b[31m502\x1b[0m:\n<html>\n  <b>Bad gateway, and this is what it has to say about it</b>\n</html>\n\nand more")
+			},
+			Terminal: setup.Terminal{Output: true, Columns: 52}, Now: time.Now,
+		}, nil
+	}, nil)
+	var out bytes.Buffer
+	cmd.SetOut(&out)
+	cmd.SetArgs(nil)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	_ = cmd.ExecuteContext(t.Context()) // the model fails, as is meant
+	_, text, _ := strings.Cut(out.String(), "✗ model")
+	text, _, _ = strings.Cut(text, "✓ shell")
+	want := `            the server says ␛[31m502␛[0m:
+                   <html>
+                   <b>Bad gateway, and this is what
+                   it has to say about it</b>
+                   </html>
+                   → Choose one with ` + "`hermes model`\n"
+	if diff := cmp.Diff(want, text); diff != "" {
+		t.Errorf("%s\n%s", diff, out.String())
 	}
 }
 
