@@ -132,7 +132,7 @@ func TestStatuses(t *testing.T) {
 		"an unknown profile":  {[]string{"-p", "nope", "sessions", "list"}, 1, "nope"},
 		"an unknown toolset":  {[]string{"-z", "hi", "-m", "openai:x", "-t", "file,nope"}, 2, `no toolset or tool "nope"`},
 		"an argument missing": {[]string{"sessions", "show"}, 2, "hermes sessions show"},
-		"a number that is no": {[]string{"sessions", "list", "--limit", "x"}, 2, "for \"--limit\" flag\n"},
+		"a number that is no": {[]string{"sessions", "list", "--limit", "x"}, 2, "--limit takes a number, not \"x\"\nRun"},
 	} {
 		out, errs, status := p.run(tt.args...)
 		if status != tt.status || !strings.Contains(out+errs, tt.says) {

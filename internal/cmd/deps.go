@@ -112,7 +112,11 @@ func configDeps(p Process, g *chat.Options) config.Deps {
 
 // edit opens a file in the person's editor.
 func edit(ctx context.Context, p Process, path string) error {
-	editor := cmp.Or(p.Getenv("VISUAL"), p.Getenv("EDITOR"), "vi")
+	editor := cmp.Or(p.Getenv("VISUAL"), p.Getenv("EDITOR"))
+	if editor == "" && !terminal(p.Stdin) {
+		return fmt.Errorf("there is no terminal for an editor; use `hermes config set KEY VALUE`, or open %s yourself", path)
+	}
+	editor = cmp.Or(editor, "vi")
 	words := strings.Fields(editor)
 	err := proc.Foreground(ctx, append(words, path), p.Stdin, p.Stdout, p.Stderr)
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {

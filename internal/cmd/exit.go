@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"hermes"
 	"hermes/internal/app"
 	"hermes/internal/ioerr"
+	"hermes/internal/usage"
 )
 
 // The exit statuses: 0 is success.
@@ -18,9 +20,6 @@ const (
 	statusUsage       = 2 // also: nothing is configured
 	statusInterrupted = 130
 )
-
-// usageError marks what is wrong with the way a command was called.
-type usageError struct{ error }
 
 // status prints an error for the person and returns the exit status for it.
 func status(err error, stderr io.Writer) int {
@@ -37,7 +36,7 @@ func status(err error, stderr io.Writer) int {
 		return statusInterrupted
 	}
 	fmt.Fprintln(stderr, "hermes: "+plain(err))
-	if _, ok := errors.AsType[usageError](err); ok {
+	if usage.Wrong(err) {
 		fmt.Fprintln(stderr, "Run the command with --help to see how it is used.")
 		return statusUsage
 	}
@@ -47,10 +46,17 @@ func status(err error, stderr io.Writer) int {
 	return statusFailed
 }
 
+// endless is a word that nobody reads to its end.
+var endless = regexp.MustCompile(`[!-~]{300,}`)
+
 // plain makes one paragraph of an error's chain, with what the person can do
 // where the error itself does not say so.
 func plain(err error) string {
 	text := strings.TrimSpace(ioerr.Text(err))
+	if errors.Is(err, hermes.ErrNotFound) { // what is said before says so
+		text = strings.TrimSuffix(text, ": "+hermes.ErrNotFound.Error())
+	}
+	text = endless.ReplaceAllStringFunc(text, func(word string) string { return word[:60] + "…" + word[len(word)-20:] })
 	if advice := ioerr.Advice(err); advice != "" && !strings.Contains(text, "HERMES_HOME") {
 		text += ". " + advice
 	}

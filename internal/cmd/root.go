@@ -2,13 +2,11 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"runtime"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -58,8 +56,7 @@ func newRoot(p Process) *cobra.Command {
 	root.SetOut(p.Stdout)
 	root.SetErr(p.Stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		text, _, _ := strings.Cut(err.Error(), ": strconv.") // the rest speaks to Go programmers
-		return usageError{errors.New(text)}
+		return flagError(err)
 	})
 	f := root.PersistentFlags()
 	f.BoolP("version", "V", false, "print the version")
@@ -69,21 +66,6 @@ func newRoot(p Process) *cobra.Command {
 	f.BoolVar(&g.App.Yolo, "yolo", false, "run dangerous commands without asking")
 	root.AddCommand(commands(p, g)...)
 	tellUsage(root)
+	g.Suggest = root.SuggestionsFor
 	return root
-}
-
-// tellUsage makes wrong arguments of any command an error of usage that shows
-// how the command is called.
-func tellUsage(c *cobra.Command) {
-	if check := c.Args; check != nil && c.HasParent() {
-		c.Args = func(c *cobra.Command, args []string) error {
-			if err := check(c, args); err != nil {
-				return usageError{fmt.Errorf("%w; it is called as: %s", err, c.UseLine())}
-			}
-			return nil
-		}
-	}
-	for _, sub := range c.Commands() {
-		tellUsage(sub)
-	}
 }

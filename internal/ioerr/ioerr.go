@@ -48,6 +48,9 @@ func Advice(err error) string {
 				return "Look at its owner and mode: ls -ld " + p.Path
 			}
 		}
+		if errors.Is(err, syscall.EACCES) {
+			return "Look at the owner and mode of the file and its folder with ls -ld; `hermes doctor` looks at the home."
+		}
 	}
 	return ""
 }

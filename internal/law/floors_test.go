@@ -47,6 +47,7 @@ var floors = []row{
 	{floor: 1, path: "internal/symptom"},
 	{floor: 1, path: "internal/textcall"},
 	{floor: 1, path: "internal/tokens"},
+	{floor: 1, path: "internal/usage"},
 	{floor: 1, path: "internal/yamledit", deps: []string{"go.yaml.in/yaml/v3"}},
 
 	// Rooms: the vocabulary and instruments only.

@@ -12,6 +12,7 @@ import (
 
 	"hermes"
 	"hermes/internal/credential"
+	"hermes/internal/usage"
 )
 
 // addOptions are the wishes of `auth add`.
@@ -104,7 +105,7 @@ func (o *addOptions) byLogin(name string, known bool) (bool, error) {
 	switch strings.ReplaceAll(strings.ToLower(o.Type), "_", "-") {
 	case "oauth", "login":
 		if o.KeyGiven {
-			return false, errors.New("--api-key and --type oauth exclude each other")
+			return false, usage.Errorf("--api-key and --type oauth exclude each other")
 		}
 		if !known {
 			return false, fmt.Errorf("no login at %s is known; define client_id, auth_url or device_url, and token_url under providers.%s.oauth in config.yaml, or add a key", name, strings.TrimPrefix(name, "custom:"))

@@ -13,6 +13,7 @@ import (
 
 	"hermes"
 	"hermes/internal/app"
+	"hermes/internal/ioerr"
 	"hermes/internal/tui"
 )
 
@@ -27,7 +28,7 @@ func (o *Options) bare(ctx context.Context, text string) error {
 	}
 	done, id, model, err := o.answer(ctx, text, o.final())
 	if reportErr := o.report(done, id, model, err); reportErr != nil {
-		fmt.Fprintln(o.IO.Err, "hermes: the usage report could not be written:", reportErr)
+		fmt.Fprintln(o.IO.Err, "hermes: the usage report could not be written:", ioerr.Text(reportErr))
 	}
 	return err
 }

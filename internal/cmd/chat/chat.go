@@ -43,6 +43,9 @@ type Options struct {
 	MaxTurns         int
 	Source           string
 
+	// Suggest names the commands that a word is like; nil for none.
+	Suggest func(word string) []string
+
 	asked struct{ query, prompt, carryOn, maxTurns bool } // flags that were given
 	cost  *float64                                        // of a one-shot turn in US dollars; nil is not known
 }
@@ -142,7 +145,16 @@ func (o *Options) settle(args []string) error {
 		o.Continue, args = strings.Join(args, " "), nil
 	}
 	if len(args) > 0 {
-		return usage("%q is not a command; to ask something use: hermes -z %q", args[0], strings.Join(args, " "))
+		near := ""
+		if o.Suggest != nil {
+			if names := o.Suggest(args[0]); len(names) > 0 {
+				near = fmt.Sprintf("; did you mean `hermes %s`", names[0])
+			}
+		}
+		return usage("%q is not a command%s; to ask something use: hermes -z %q", args[0], near, strings.Join(args, " "))
+	}
+	if o.MaxTurns < 0 {
+		return usage("--max-turns %d: give a number, or 0 for no limit", o.MaxTurns)
 	}
 	if o.Query != "" && o.QueryFile != "" {
 		return usage("give -q or --query-file, not both")

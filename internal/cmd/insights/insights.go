@@ -9,7 +9,6 @@ package insights
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -18,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/usage"
 )
 
 // Store is what the command reads.
@@ -64,7 +64,7 @@ func NewCmd(d Deps) *cobra.Command {
 
 func (o *Options) run(ctx context.Context) (err error) {
 	if o.Days < 1 {
-		return fmt.Errorf("--days %d: look back at least one day", o.Days)
+		return usage.Errorf("--days %d: look back at least one day", o.Days)
 	}
 	now := time.Now
 	if o.Now != nil {

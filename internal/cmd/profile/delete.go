@@ -66,6 +66,9 @@ func runDelete(o *DeleteOptions) error {
 		fmt.Fprintf(o.Out, "Delete the profile %s with %d files (%s) in %s? Type its name: ", p.Profile(), files, mib(bytes), p.Path())
 		answer, _ := bufio.NewReader(o.In).ReadString('\n')
 		if strings.TrimSpace(answer) != p.Profile() {
+			if !strings.HasSuffix(answer, "\n") { // nobody is there to press Enter
+				fmt.Fprintln(o.Out)
+			}
 			return errors.New("nothing was deleted; without a terminal use --yes")
 		}
 	}

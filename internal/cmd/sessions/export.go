@@ -13,6 +13,7 @@ import (
 
 	"hermes"
 	"hermes/internal/redact"
+	"hermes/internal/usage"
 )
 
 // ExportOptions are the wishes of `sessions export`.
@@ -101,7 +102,7 @@ func runExport(ctx context.Context, o *ExportOptions) error {
 // writer chooses the format.
 func (o *ExportOptions) writer() (func(w io.Writer, d document) error, error) {
 	if o.Only != "" && o.Only != "user-prompts" {
-		return nil, fmt.Errorf("--only knows user-prompts, not %q", o.Only)
+		return nil, usage.Errorf("--only knows user-prompts, not %q", o.Only)
 	}
 	format := o.Format
 	if format == "" {
@@ -117,7 +118,7 @@ func (o *ExportOptions) writer() (func(w io.Writer, d document) error, error) {
 	case "trajectory", "trace":
 		return writeTrajectory, nil
 	}
-	return nil, fmt.Errorf("--format knows jsonl, md, html and trajectory, not %q", format)
+	return nil, usage.Errorf("--format knows jsonl, md, html and trajectory, not %q", format)
 }
 
 func (o *ExportOptions) rows(ctx context.Context, s hermes.Store) ([]hermes.Session, error) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -14,6 +15,7 @@ import (
 
 	"hermes"
 	"hermes/internal/transcript"
+	"hermes/internal/usage"
 )
 
 // ImportOptions are the wishes of `sessions import`.
@@ -47,13 +49,16 @@ func runImport(ctx context.Context, o *ImportOptions) error {
 	switch f := transcript.Format(o.From); f {
 	case "", transcript.Claude, transcript.Codex:
 	default:
-		return fmt.Errorf("--from %s: files of claude and codex can be taken over", o.From)
+		return usage.Errorf("--from %s: files of claude and codex can be taken over", o.From)
 	}
 	return o.with(ctx, func(s hermes.Store) error {
 		var errs []error
 		for _, path := range o.Files {
 			if err := importFile(ctx, s, o, path); err != nil {
-				errs = append(errs, fmt.Errorf("%s: %w", path, err))
+				if _, missing := errors.AsType[*fs.PathError](err); !missing { // it names the file itself
+					err = fmt.Errorf("%s: %w", path, err)
+				}
+				errs = append(errs, err)
 			}
 		}
 		return errors.Join(errs...)

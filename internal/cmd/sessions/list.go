@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -14,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/usage"
 )
 
 // ListOptions are the wishes of `sessions list`.
@@ -42,7 +42,7 @@ func NewListCmd(d Deps, runF func(context.Context, *ListOptions) error) *cobra.C
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.Limit < 1 {
-				return errors.New("--limit must be at least 1")
+				return usage.Errorf("--limit must be at least 1")
 			}
 			o.Out, o.Err = cmd.OutOrStdout(), cmd.ErrOrStderr()
 			return runF(cmd.Context(), o)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/usage"
 )
 
 // PruneOptions are the wishes of `sessions prune`.
@@ -107,7 +108,7 @@ func runPrune(ctx context.Context, o *PruneOptions) error {
 func (o *PruneOptions) filter() (hermes.SessionFilter, error) {
 	f := hermes.SessionFilter{Source: o.Source, Title: o.Title, Ended: new(true), Archived: o.Archived, Limit: -1}
 	if o.OlderThan != "" && o.Before != "" {
-		return f, fmt.Errorf("--older-than and --before say the same: give one")
+		return f, usage.Errorf("--older-than and --before say the same: give one")
 	}
 	old := o.OlderThan + o.Before
 	if !o.Narrowed {

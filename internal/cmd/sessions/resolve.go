@@ -8,6 +8,7 @@ import (
 
 	"hermes"
 	"hermes/internal/session"
+	"hermes/internal/usage"
 )
 
 // hiddenSources are what lists leave out unless they are asked for: sessions
@@ -25,7 +26,7 @@ func (d Deps) resolve(ctx context.Context, s hermes.Sessions, ref string) (herme
 		return session.Latest(ctx, s, here)
 	}
 	if strings.TrimSpace(ref) == "" {
-		return hermes.Session{}, errors.New("say which session: its id, its title, or latest")
+		return hermes.Session{}, usage.Errorf("say which session: its id, its title, or latest")
 	}
 	row, err := s.FindSession(ctx, ref)
 	switch {

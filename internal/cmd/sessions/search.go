@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/usage"
 )
 
 // SearchOptions are the wishes of `sessions search`.
@@ -41,7 +41,7 @@ func NewSearchCmd(d Deps, runF func(context.Context, *SearchOptions) error) *cob
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.Limit < 1 {
-				return errors.New("--limit must be at least 1")
+				return usage.Errorf("--limit must be at least 1")
 			}
 			o.Out, o.Err, o.Query = cmd.OutOrStdout(), cmd.ErrOrStderr(), strings.Join(args, " ")
 			return runF(cmd.Context(), o)

@@ -6,7 +6,6 @@ package spend
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 
 	"hermes"
 	"hermes/internal/spend"
+	"hermes/internal/usage"
 )
 
 // Deps is what the command works with.
@@ -57,13 +57,13 @@ func NewCmd(d Deps) *cobra.Command {
 
 func (o *Options) run(ctx context.Context) (err error) {
 	if o.Days < 1 {
-		return fmt.Errorf("--days %d: look back at least one day", o.Days)
+		return usage.Errorf("--days %d: look back at least one day", o.Days)
 	}
 	by := hermes.SpendGroup(o.By)
 	switch by {
 	case hermes.SpendByModel, hermes.SpendBySession, hermes.SpendByDay, hermes.SpendByPurpose:
 	default:
-		return fmt.Errorf("--by %s: choose model, session, day or purpose", o.By)
+		return usage.Errorf("--by %s: choose model, session, day or purpose", o.By)
 	}
 	g, done, err := o.Open(ctx)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes/internal/undo"
+	"hermes/internal/usage"
 )
 
 // Deps is what the command works with.
@@ -162,7 +163,7 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("--since %q is no time; write 10:00, 2026-11-20 or 2h", text)
+	return time.Time{}, usage.Errorf("--since %q is no time; write 10:00, 2026-11-20 or 2h", text)
 }
 
 // sure asks the person. Without a terminal the answer is no.
