@@ -20,6 +20,9 @@ func contextUse(ctx context.Context, c *Call) (Result, error) {
 	}
 	all := strings.TrimSpace(c.Args) == "all"
 	list := measure(st)
+	if len(list) == 0 {
+		return Result{Text: "Context: nothing sent yet. The prompt is made with the first message; `hermes prompt-size` shows what it would be."}, nil
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Context: %s", filled(st, list))
 	if st.Threshold > 0 {
@@ -67,14 +70,14 @@ func writePortions(b *strings.Builder, st session.State, list []portion, t tarif
 	if whole <= 0 {
 		whole = sum.tokens
 	}
-	row := func(name, tokens, share, cached, cost string) {
-		fmt.Fprintf(b, "| %s | %s | %s | %s |", name, tokens, share, cached)
+	row := func(name, tokens, part, cached, cost string) {
+		fmt.Fprintf(b, "| %s | %s | %s | %s |", name, tokens, part, cached)
 		if t.shown() {
 			fmt.Fprintf(b, " %s |", cost)
 		}
 		b.WriteString("\n")
 	}
-	row("part", "tokens", "share", "cached", "cost")
+	row("part", "tokens", "%", "cached", "cost") // narrow, so that 52 columns do
 	row("---", "---:", "---:", "---:", "---:")
 	for _, p := range append(list, sum) {
 		name := p.name
@@ -84,7 +87,7 @@ func writePortions(b *strings.Builder, st session.State, list []portion, t tarif
 		if p.name == "" {
 			name = "**in all**"
 		}
-		row(name, Tokens(int64(p.tokens+0.5)), percent(p.tokens, whole), cachedOf(p, st), t.cost(p))
+		row(name, Tokens(int64(p.tokens+0.5)), share(p.tokens, whole), cachedOf(p, st), t.cost(p))
 	}
 }
 
@@ -180,6 +183,9 @@ func largest(st session.State) string {
 	}
 	return b.String()
 }
+
+// share is a percentage without its sign.
+func share(part, whole float64) string { return strings.TrimSuffix(percent(part, whole), " %") }
 
 func percent(part, whole float64) string {
 	switch {

@@ -80,17 +80,17 @@ func TestContextTellsEachSection(t *testing.T) {
 	got := contextOf(t, layeredState(), "/context")
 	wantIn(t, got,
 		"1.1k of 10.0k tokens (11 %)",
-		"| part | tokens | share | cached | cost |\n| --- | ---: | ---: | ---: | ---: |\n",
-		"| tools (1) | 200 | 2 % | 100 % | $0.0002 |",
-		"| identity | 50 | <1 % | 100 % | $0.00005 |",
-		"| rules | 50 | <1 % | 100 % | $0.00005 |",
-		"| skills index | 100 | 1 % | 100 % | $0.0001 |",
-		"| project files | 60 | <1 % | 100 % |", "| notes | 40 | <1 % | 100 % |",
+		"| part | tokens | % | cached | cost |\n| --- | ---: | ---: | ---: | ---: |\n",
+		"| tools (1) | 200 | 2 | 100 % | $0.0002 |",
+		"| identity | 50 | <1 | 100 % | $0.00005 |",
+		"| rules | 50 | <1 | 100 % | $0.00005 |",
+		"| skills index | 100 | 1 | 100 % | $0.0001 |",
+		"| project files | 60 | <1 | 100 % |", "| notes | 40 | <1 | 100 % |",
 		"| summaries (1) | 50 |", "| recalled (1) | 100 |",
-		"| your messages (2) | 155 | 1 % | no | $0.0016 |", // 80 sent and 75 new, at the fresh rate
-		"| attached (1) | 50 | <1 % | no | $0.0005 |", "| surroundings (1) | 20 |", "| program notes (1) | 50 |",
+		"| your messages (2) | 155 | 1 | no | $0.0016 |", // 80 sent and 75 new, at the fresh rate
+		"| attached (1) | 50 | <1 | no | $0.0005 |", "| surroundings (1) | 20 |", "| program notes (1) | 50 |",
 		"| thinking (1) | 30 |", "| answers (2) | 75 |", "| calls (1) | 20 |", "| tool results (1) | 50 |",
-		"| **in all** | 1.1k | 11 % | 60 % |",
+		"| **in all** | 1.1k | 11 | 60 % |",
 		"600 read, 400 fresh (60 % cached)",
 		"The last request cost $0.0066: the prompt $0.0046, the answer $0.002 (`p:m`).",
 		"Shortened: skills index from 9.1 KB to 400 bytes, since the window of p:m is 8K.",
@@ -105,12 +105,12 @@ func TestCachedIsTheBeginning(t *testing.T) {
 	st := layeredState()
 	st.Last = hermes.Usage{Input: 100, CacheWrite: 650, CacheRead: 250, Output: 1}
 	wantIn(t, contextOf(t, st, "/context"),
-		"| tools (1) | 200 | 2 % | 100 % |", "| identity | 50 | <1 % | 100 % |", "| skills index | 100 | 1 % | no | $0.0012 |",
+		"| tools (1) | 200 | 2 | 100 % |", "| identity | 50 | <1 | 100 % |", "| skills index | 100 | 1 | no | $0.0012 |",
 		"250 read, 650 written, 100 fresh (25 % cached)")
 	st.Last.CacheRead, st.Last.Input = 300, 50
-	wantIn(t, contextOf(t, st, "/context"), "| rules | 50 | <1 % | 100 % |", "| skills index | 100 | 1 % | no |")
+	wantIn(t, contextOf(t, st, "/context"), "| rules | 50 | <1 | 100 % |", "| skills index | 100 | 1 | no |")
 	st.Last.CacheRead, st.Last.CacheWrite = 350, 600
-	wantIn(t, contextOf(t, st, "/context"), "| skills index | 100 | 1 % | 50 % |")
+	wantIn(t, contextOf(t, st, "/context"), "| skills index | 100 | 1 | 50 % |")
 }
 
 func TestUnknownPricesAreSaidToBe(t *testing.T) {
@@ -137,7 +137,7 @@ func TestBeforeTheFirstAnswerAllIsEstimated(t *testing.T) {
 	st := layeredState()
 	st.Transcript, st.Last = nil, hermes.Usage{}
 	got := contextOf(t, st, "/context")
-	wantIn(t, got, "about 500 of 10.0k tokens (5 %)", "| tools (1) | 200 | 2 % | – | $0.002 |", "Nothing was sent yet")
+	wantIn(t, got, "about 500 of 10.0k tokens (5 %)", "| tools (1) | 200 | 2 | – | $0.002 |", "Nothing was sent yet")
 	if strings.Contains(got, "Cache,") {
 		t.Errorf("a cache is told of: %s", got)
 	}

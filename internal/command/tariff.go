@@ -59,8 +59,11 @@ func (t tariff) cost(p portion) string {
 		return "?"
 	}
 	m := hermes.USD(p.cached*t.cached + fresh*t.fresh)
-	if m == 0 && p.tokens > 0 {
-		return "<$0.000001"
+	if m < 1000 { // eight columns at most
+		m = (m + 5) / 10 * 10
+	}
+	if m == 0 {
+		return "≈$0"
 	}
 	return m.String()
 }
