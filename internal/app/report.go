@@ -32,6 +32,24 @@ func (a *App) Measure(ctx context.Context) (prompt.Prompt, []hermes.Spec, error)
 	return a.prompt(ctx, cfg, row, cmp.Or(a.opts.Model, cfg.Model().Default), set.Specs()), set.Specs(), nil
 }
 
+// ModelFacts is what is known, without asking anybody, of the model that a new
+// session would use: its reference, its window in tokens and its price; empty,
+// 0 and nil where they are not.
+func (a *App) ModelFacts() (ref string, window int, price *hermes.Price) {
+	cfg, err := a.config()
+	if err != nil {
+		return "", 0, nil
+	}
+	ref = cmp.Or(a.opts.Model, cfg.Model().Default)
+	if ref == "" {
+		return "", 0, nil
+	}
+	if p, ok := a.prices(cfg.Spend())(ref); ok {
+		price = &p
+	}
+	return ref, a.window(ref), price
+}
+
 // Toolsets is what this program has, and what a session would select of it.
 func (a *App) Toolsets() (*toolbox.Catalogue, toolbox.Selection, error) {
 	cfg, err := a.config()

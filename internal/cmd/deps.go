@@ -26,7 +26,6 @@ import (
 	settings "hermes/internal/config"
 	"hermes/internal/pick"
 	"hermes/internal/proc"
-	"hermes/internal/prompt"
 	"hermes/internal/setup"
 	journal "hermes/internal/undo"
 )
@@ -34,12 +33,15 @@ import (
 // What each command works with, made from an app of its own when it runs.
 
 func measure(g *chat.Options) promptsize.Measure {
-	return func(ctx context.Context, platform string) (prompt.Prompt, []hermes.Spec, error) {
+	return func(ctx context.Context, platform string) (promptsize.Measured, error) {
 		o := g.App
 		o.Platform = platform
 		a := app.New(o)
 		defer a.Close()
-		return a.Measure(ctx)
+		p, specs, err := a.Measure(ctx)
+		m := promptsize.Measured{Prompt: p, Tools: specs}
+		m.Model, m.Window, m.Price = a.ModelFacts()
+		return m, err
 	}
 }
 

@@ -1,29 +1,37 @@
-// Package promptsize is the command hermes prompt-size: how many bytes every
-// request of a new session begins with, section by section of the system
-// prompt and tool by tool. It works offline and asks no model.
+// Package promptsize is the command hermes prompt-size: how many bytes and
+// tokens every request of a new session begins with, section by section of the
+// system prompt and tool by tool, what share of the model's window that is and
+// what it costs. It works offline and asks no model.
 //
 // What is measured is handed in as a func, so that the command knows neither
-// configuration nor composition. Start at New.
+// configuration nor composition. Start at New; print.go writes for a person.
 package promptsize
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"hermes"
 	"hermes/internal/prompt"
+	"hermes/internal/tokens"
 )
 
 // Measure builds what a new session on a platform would begin with.
-type Measure func(ctx context.Context, platform string) (prompt.Prompt, []hermes.Spec, error)
+type Measure func(ctx context.Context, platform string) (Measured, error)
+
+// Measured is what a session begins with, and what is known of its model.
+type Measured struct {
+	Prompt prompt.Prompt
+	Tools  []hermes.Spec
+	Model  string        // empty where none is set
+	Window int           // tokens, 0 if not known
+	Price  *hermes.Price // nil if not known
+}
 
 // New makes the command.
 func New(measure Measure) *cobra.Command {
@@ -31,16 +39,17 @@ func New(measure Measure) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "prompt-size",
-		Short: "Show how many bytes each part of the prompt takes",
-		Long: "Show, offline, what every request of a new session begins with: the bytes of each section of the\n" +
-			"system prompt and of each tool. Tokens are an estimate of four bytes each.",
+		Short: "Show how many bytes and tokens each part of the prompt takes",
+		Long: "Show, offline, what every request of a new session begins with: the bytes and tokens of each section\n" +
+			"of the system prompt and of each tool, their share of the model's window, and what they cost. Tokens\n" +
+			"are an estimate.",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			p, specs, err := measure(c.Context(), platform)
+			m, err := measure(c.Context(), platform)
 			if err != nil {
 				return fmt.Errorf("measure the prompt: %w", err)
 			}
-			r, err := weigh(platform, p, specs)
+			r, err := weigh(platform, m)
 			if err != nil {
 				return err
 			}
@@ -63,52 +72,83 @@ type report struct {
 	Tiers    map[string]int `json:"tiers"`
 	Total    int            `json:"total_bytes"`
 	Tokens   int            `json:"estimated_tokens"`
-	Warnings []string       `json:"warnings,omitempty"`
+	Model    string         `json:"model,omitempty"`
+	Window   int            `json:"window_tokens,omitempty"`
+	// Fresh and Cached are dollars of a request with nothing and with all of
+	// this in the service's cache; absent where the price is not known.
+	Fresh    *float64 `json:"usd_fresh,omitempty"`
+	Cached   *float64 `json:"usd_cached,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 type system struct {
 	Bytes    int       `json:"bytes"`
+	Tokens   int       `json:"estimated_tokens"`
 	Sections []section `json:"sections"`
 }
 
 type section struct {
-	Name  string `json:"name"`
-	Tier  string `json:"tier"`
-	Bytes int    `json:"bytes"`
+	Name   string `json:"name"`
+	Tier   string `json:"tier"`
+	Bytes  int    `json:"bytes"`
+	Tokens int    `json:"estimated_tokens"`
+	// Was is its size before it was shortened, and Why the reason.
+	Was int    `json:"bytes_before,omitempty"`
+	Why string `json:"why,omitempty"`
 }
 
 type tools struct {
-	Bytes int    `json:"bytes"`
-	Count int    `json:"count"`
-	Tools []tool `json:"tools"`
+	Bytes  int    `json:"bytes"`
+	Tokens int    `json:"estimated_tokens"`
+	Count  int    `json:"count"`
+	Tools  []tool `json:"tools"`
 }
 
 type tool struct {
 	Name        string `json:"name"`
 	Bytes       int    `json:"bytes"`
+	Tokens      int    `json:"estimated_tokens"`
 	Description int    `json:"description_bytes"`
 	Schema      int    `json:"schema_bytes"`
 }
 
-func weigh(platform string, p prompt.Prompt, specs []hermes.Spec) (report, error) {
-	r := report{Platform: platform, Tiers: map[string]int{}, Warnings: p.Warnings}
-	r.System.Bytes = len(p.Text())
-	for _, s := range p.Sections {
-		r.System.Sections = append(r.System.Sections, section{s.Name, string(s.Tier), len(s.Text)})
+func weigh(platform string, m Measured) (report, error) {
+	r := report{Platform: platform, Tiers: map[string]int{}, Warnings: m.Prompt.Warnings, Model: m.Model, Window: m.Window}
+	r.System.Bytes, r.System.Tokens = len(m.Prompt.Text()), tokens.Text(m.Prompt.Text())
+	for _, s := range m.Prompt.Sections {
+		r.System.Sections = append(r.System.Sections, section{s.Name, string(s.Tier), len(s.Text), tokens.Text(s.Text), s.Was, s.Why})
 		r.Tiers[string(s.Tier)] += len(s.Text)
 	}
-	r.Tools.Count = len(specs)
-	for _, s := range specs {
+	r.Tools.Count = len(m.Tools)
+	for _, s := range m.Tools {
 		n, err := wireSize(s)
 		if err != nil {
 			return report{}, fmt.Errorf("measure the tool %s: %w", s.Name, err)
 		}
-		r.Tools.Tools = append(r.Tools.Tools, tool{s.Name, n, len(s.Description), len(s.Schema)})
+		r.Tools.Tools = append(r.Tools.Tools, tool{s.Name, n, (n + 3) / 4, len(s.Description), len(s.Schema)})
 		r.Tools.Bytes += n
 	}
+	r.Tools.Tokens = (r.Tools.Bytes + 3) / 4
 	r.Total = r.System.Bytes + r.Tools.Bytes
-	r.Tokens = (r.Total + 3) / 4
+	r.Tokens = r.System.Tokens + r.Tools.Tokens
+	r.cost(m.Price)
 	return r, nil
+}
+
+// cost fills in what the beginning of a request costs, where that is known.
+func (r *report) cost(p *hermes.Price) {
+	if p == nil {
+		return
+	}
+	n := int64(r.Tokens)
+	if m, ok := p.Cost(hermes.Usage{Input: n}, false); ok {
+		usd := m.Dollars()
+		r.Fresh = &usd
+	}
+	if m, ok := p.Cost(hermes.Usage{CacheRead: n}, false); ok {
+		usd := m.Dollars()
+		r.Cached = &usd
+	}
 }
 
 // wireSize is a tool's size as Chat Completions carries it.
@@ -133,28 +173,4 @@ func (r report) writeJSON(w io.Writer) error {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(r)
-}
-
-// write prints the report for a person, the largest tools first.
-func (r report) write(out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "System prompt (%s)\t\tbytes\n", r.Platform)
-	for _, s := range r.System.Sections {
-		fmt.Fprintf(w, "  %s\t%s\t%7d\n", s.Name, s.Tier, s.Bytes)
-	}
-	fmt.Fprintf(w, "  in all\t\t%7d\n\nTools (%d)\t\t\n", r.System.Bytes, r.Tools.Count)
-	list := slices.Clone(r.Tools.Tools)
-	slices.SortStableFunc(list, func(a, b tool) int { return cmp.Compare(b.Bytes, a.Bytes) })
-	for _, t := range list {
-		fmt.Fprintf(w, "  %s\t\t%7d\n", t.Name, t.Bytes)
-	}
-	fmt.Fprintf(w, "  in all\t\t%7d\n", r.Tools.Bytes)
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(out, "\nEvery request begins with %d bytes, about %d tokens.\n", r.Total, r.Tokens)
-	for _, warning := range r.Warnings {
-		fmt.Fprintf(out, "Note: %s.\n", warning)
-	}
-	return err
 }

@@ -13,17 +13,24 @@ import (
 	"hermes/internal/prompt"
 )
 
-func measure(_ context.Context, platform string) (prompt.Prompt, []hermes.Spec, error) {
+func measure(_ context.Context, platform string) (promptsize.Measured, error) {
 	if platform == "broken" {
-		return prompt.Prompt{}, nil, errors.New("no such platform")
+		return promptsize.Measured{}, errors.New("no such platform")
 	}
-	return prompt.Prompt{
-			Sections: []prompt.Section{{Name: "identity", Tier: prompt.Stable, Text: "You are."}, {Name: "session", Tier: prompt.Volatile, Text: platform}},
+	return promptsize.Measured{
+		Prompt: prompt.Prompt{
+			Sections: []prompt.Section{
+				{Name: "identity", Tier: prompt.Stable, Text: "You are."},
+				{Name: "session", Tier: prompt.Volatile, Text: platform, Was: 900, Why: "it was long"},
+			},
 			Warnings: []string{"AGENTS.md was left out"},
-		}, []hermes.Spec{
+		},
+		Tools: []hermes.Spec{
 			{Name: "a", Description: "Does <a>.", Schema: json.RawMessage(`{"type":"object"}`)},
 			{Name: "bigger", Description: strings.Repeat("x", 100), Schema: json.RawMessage(`{"type":"object"}`)},
-		}, nil
+		},
+		Model: "p:m", Window: 1000, Price: &hermes.Price{Input: hermes.USD(10), CacheRead: hermes.USD(1)},
+	}, nil
 }
 
 func run(t *testing.T, arguments ...string) (string, error) {
@@ -50,6 +57,8 @@ func TestJSONShowsWhereEveryByteGoes(t *testing.T) {
 			Sections []struct {
 				Name, Tier string
 				Bytes      int
+				Was        int `json:"bytes_before"`
+				Why        string
 			}
 		}
 		Tools struct {
@@ -59,8 +68,11 @@ func TestJSONShowsWhereEveryByteGoes(t *testing.T) {
 				Bytes int
 			}
 		}
-		Total  int `json:"total_bytes"`
-		Tokens int `json:"estimated_tokens"`
+		Total  int     `json:"total_bytes"`
+		Tokens int     `json:"estimated_tokens"`
+		Window int     `json:"window_tokens"`
+		Fresh  float64 `json:"usd_fresh"`
+		Cached float64 `json:"usd_cached"`
 	}
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatal(err)
@@ -69,8 +81,14 @@ func TestJSONShowsWhereEveryByteGoes(t *testing.T) {
 	if got.Platform != "cron" || got.System.Bytes != len("You are.\n\ncron") || len(got.System.Sections) != 2 || got.Tools.Count != 2 || got.Tools.Tools[0].Bytes != len(wire) {
 		t.Errorf("got %+v", got)
 	}
-	if sum := got.System.Bytes + got.Tools.Tools[0].Bytes + got.Tools.Tools[1].Bytes; got.Total != sum || got.Tokens != (sum+3)/4 {
+	if sum := got.System.Bytes + got.Tools.Tools[0].Bytes + got.Tools.Tools[1].Bytes; got.Total != sum || got.Tokens < sum/4 || got.Tokens > sum/4+3 {
 		t.Errorf("total %d and %d tokens, want %d", got.Total, got.Tokens, sum)
+	}
+	if s := got.System.Sections[1]; s.Was != 900 || s.Why != "it was long" {
+		t.Errorf("what was shortened: %+v", s)
+	}
+	if got.Window != 1000 || got.Fresh != float64(got.Tokens)*10/1e6 || got.Cached >= got.Fresh || got.Cached == 0 {
+		t.Errorf("window %d, %v fresh, %v cached", got.Window, got.Fresh, got.Cached)
 	}
 }
 
@@ -80,7 +98,8 @@ func TestTextPutsTheLargestToolFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Index(out, "bigger") > strings.Index(out, "  a ") || !strings.Contains(out, "identity") || !strings.Contains(out, "Every request begins with") || !strings.Contains(out, "AGENTS.md was left out") {
+	if strings.Index(out, "bigger") > strings.Index(out, "  a ") || !strings.Contains(out, "identity") || !strings.Contains(out, "Every request begins with") || !strings.Contains(out, "AGENTS.md was left out") ||
+		!strings.Contains(out, "% of the window of p:m (1000)") || !strings.Contains(out, "with p:m, and $") {
 		t.Errorf("got:\n%s", out)
 	}
 }
