@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"hermes"
 )
@@ -18,7 +19,7 @@ func (s *Session) compact(f hermes.Fitted) error {
 			continue
 		}
 		m := f.Messages[i]
-		m.ID = 0
+		m.ID, m.Usage = 0, nil // what was counted was another text
 		if m.Time.IsZero() {
 			m.Time = s.cfg.Now()
 		}
@@ -56,6 +57,53 @@ func (s *Session) takeOver(f hermes.Fitted, put []hermes.Placed, ids []int64) {
 	if s.gear.Compacted != nil {
 		s.gear.Compacted()
 	}
+}
+
+// restoreFrom is how many messages a shortened session is restored from.
+const restoreFrom = 2000
+
+// restore tells parts that keep state what an earlier process left. What was
+// taken out of the transcript counts, too: it is no less true.
+func (s *Session) restore() error {
+	if s.gear.Restore == nil {
+		return nil
+	}
+	if shortened(s.transcript) {
+		all, err := s.cfg.Store.Messages(s.ctx, s.id, hermes.Range{Raw: true, Last: restoreFrom})
+		if err != nil {
+			return err
+		}
+		s.gear.Restore(all)
+	}
+	s.gear.Restore(s.transcript)
+	return nil
+}
+
+// shortened reports whether a message stands before an older one, as a summary
+// does.
+func shortened(transcript []hermes.Message) bool {
+	for i := range len(transcript) - 1 {
+		if transcript[i].ID > transcript[i+1].ID {
+			return true
+		}
+	}
+	return false
+}
+
+// lastCount is the newest usage that a provider counted for the transcript as
+// it is, and how many messages it covers. What was counted before the
+// transcript was shortened says nothing any more.
+func lastCount(transcript []hermes.Message) (hermes.Usage, int) {
+	for i, m := range slices.Backward(transcript) {
+		if m.Usage == nil {
+			continue
+		}
+		if slices.ContainsFunc(transcript[:i], func(e hermes.Message) bool { return e.ID > m.ID }) {
+			break
+		}
+		return *m.Usage, i + 1
+	}
+	return hermes.Usage{}, 0
 }
 
 // compress shortens the transcript because the person asked for it. It takes

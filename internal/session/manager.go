@@ -167,19 +167,15 @@ func (s *Session) comeBack(ctx context.Context, o Open) error {
 	if err := s.equip(); err != nil {
 		return err
 	}
-	if s.gear.Restore != nil {
-		s.gear.Restore(s.transcript)
+	if err := s.restore(); err != nil {
+		return err
 	}
 	if !s.row.Ended.IsZero() {
 		if err := s.cfg.Store.UpdateSession(s.ctx, s.id, hermes.SessionChange{Reopen: true}); err != nil {
 			return err
 		}
 	}
-	for i := len(s.transcript) - 1; i >= 0 && s.last == (hermes.Usage{}); i-- {
-		if u := s.transcript[i].Usage; u != nil {
-			s.last, s.counted = *u, i+1
-		}
-	}
+	s.last, s.counted = lastCount(s.transcript)
 	return s.recover(ctx)
 }
 

@@ -1,0 +1,138 @@
+package session_test
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hermes"
+	"hermes/hermestest"
+	"hermes/internal/contextengine"
+	"hermes/internal/session"
+	"hermes/internal/store/sqlite"
+)
+
+// compressing gives the sessions of a house a context engine, a store on disk,
+// and someone who is told what is restored.
+func compressing(t *testing.T, path string, restored *[]hermes.Message) func(*session.Config) {
+	t.Helper()
+	st, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	return func(c *session.Config) {
+		c.Store = st
+		equip := c.Equip
+		c.Equip = func(ctx context.Context, row hermes.Session, wake func(string)) (*session.Equipment, error) {
+			gear, err := equip(ctx, row, wake)
+			if err == nil {
+				gear.Context = contextengine.New(contextengine.Options{Summarize: func(context.Context, string, int) (string, error) { return "THE SUMMARY", nil }})
+				gear.Window = func(string) int { return 100_000 }
+				gear.Restore = func(list []hermes.Message) { *restored = append(*restored, list...) }
+			}
+			return gear, err
+		}
+	}
+}
+
+// answer is a step that counts so many tokens.
+func answer(text string, used int64) hermestest.Step {
+	return hermestest.Step{Text: text, Usage: &hermes.Usage{Input: used, Output: 10, Calls: 1}}
+}
+
+// What was counted before a compression must not set off another one, in this
+// process or the next.
+func TestResumeAfterCompressionDoesNotCompressAgain(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "state.db")
+	m := hermestest.NewScript()
+	for range 8 {
+		m.Add(answer("an answer "+strings.Repeat("word ", 300), 63_000))
+	}
+	m.Add(answer("after", 5_000))
+	var restored []hermes.Message
+	h := newHouse(t, m, newBox(), compressing(t, path, &restored))
+	s := h.open(t, session.Open{})
+	e := listen(t, s)
+	for range 8 {
+		submit(t, s, say("go on"))
+		until[hermes.TurnDone](e)
+	}
+	submit(t, s, session.Compress{})
+	until[hermes.Compacted](e)
+	until[hermes.TurnDone](e)
+	st, err := s.State(t.Context())
+	if err != nil || st.Last != (hermes.Usage{}) {
+		t.Errorf("the session still counts %+v, %v", st.Last, err)
+	}
+	want := stored(t, h.store, s.ID())
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	h = newHouse(t, m, newBox(), compressing(t, path, &restored))
+	s = h.open(t, session.Open{Resume: s.ID()})
+	if st, err = s.State(t.Context()); err != nil || st.Last != (hermes.Usage{}) {
+		t.Errorf("the next process counts %+v, %v", st.Last, err)
+	}
+	e = listen(t, s)
+	submit(t, s, say("and now?"))
+	until[hermes.TurnDone](e)
+	for _, ev := range e.heard {
+		if c, ok := ev.(hermes.Compacted); ok {
+			t.Errorf("compressed again: %s", c.Note)
+		}
+	}
+	got := stored(t, h.store, s.ID())
+	if diff := cmp.Diff(want, got[:len(got)-2]); diff != "" {
+		t.Error(diff)
+	}
+	if st, err = s.State(t.Context()); err != nil || st.Last.Input != 5_000 {
+		t.Errorf("after an answer the session counts %+v, %v", st.Last, err)
+	}
+}
+
+// What tools keep is restored from what was said, also where a summary stands
+// for it.
+func TestRestoreSeesWhatWasCompressed(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "state.db")
+	m := hermestest.NewScript(answer("hello", 10), answer("hm", 10), hermestest.CallTool("echo", `{"n":"compressed away"}`))
+	for range 8 {
+		m.Add(answer("an answer "+strings.Repeat("word ", 300), 10))
+	}
+	var restored []hermes.Message
+	h := newHouse(t, m, newBox(echo("echo")), compressing(t, path, &restored))
+	s := h.open(t, session.Open{})
+	e := listen(t, s)
+	for range 9 {
+		submit(t, s, say("go on"))
+		until[hermes.TurnDone](e)
+	}
+	submit(t, s, session.Compress{})
+	until[hermes.TurnDone](e)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(stored(t, h.store, s.ID()), "\n"); strings.Contains(got, "did echo") || !strings.Contains(got, "THE SUMMARY") {
+		t.Fatalf("not compressed: %s", got)
+	}
+	h = newHouse(t, m, newBox(echo("echo")), compressing(t, path, &restored))
+	h.open(t, session.Open{Resume: s.ID()})
+	var results, summaries int
+	for _, m := range restored {
+		if m.Role == hermes.RoleTool {
+			results++
+		}
+		if strings.Contains(m.Text(), "THE SUMMARY") {
+			summaries++
+		}
+	}
+	if results != 1 || summaries != 1 {
+		t.Errorf("restored from %d messages with %d results and %d summaries", len(restored), results, summaries)
+	}
+}
