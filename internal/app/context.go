@@ -22,9 +22,22 @@ func (a *App) contextEngine(cfg *config.Config, row hermes.Session) hermes.Conte
 		},
 		Summarize: func(ctx context.Context, prompt string, maxTokens int) (string, error) {
 			return a.aux().Ask(ctx, auxiliary.Call{
-				Task: auxiliary.Compression, Main: row.Model, Session: row.ID, Prompt: prompt, MaxTokens: maxTokens,
+				Task: auxiliary.Compression, Main: a.modelOf(ctx, row), Session: row.ID, Prompt: prompt, MaxTokens: maxTokens,
 			})
 		},
 		Redact: a.Mask, Now: a.opts.Now, Log: a.log(),
 	})
+}
+
+// modelOf is the model that a session works with at the moment, which need not
+// be the one it was brought to life with.
+func (a *App) modelOf(ctx context.Context, row hermes.Session) string {
+	store, err := a.Store(ctx)
+	if err != nil {
+		return row.Model
+	}
+	if now, err := store.FindSession(ctx, row.ID); err == nil && now.Model != "" {
+		return now.Model
+	}
+	return row.Model
 }

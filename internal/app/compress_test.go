@@ -1,0 +1,51 @@
+package app_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hermes"
+	"hermes/internal/session"
+)
+
+// The model that a session was begun with may be gone: the one it works with
+// now sums up.
+func TestTheModelOfTheMomentSumsUp(t *testing.T) {
+	t.Parallel()
+	s := serve(t, "an answer "+strings.Repeat("word ", 300))
+	home := t.TempDir()
+	writeFile(t, filepath.Join(home, "config.yaml"), "model:\n  default: m\n  provider: custom\n  base_url: "+s.URL+"/v1\nauxiliary:\n  title_generation:\n    enabled: false\n")
+	a := openHome(t, home)
+	defer a.Close()
+	var id string
+	for range 8 {
+		id, _ = say(t, a, id, "go on")
+	}
+	m, err := a.Sessions(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	live, err := m.Open(t.Context(), session.Open{Resume: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, cancel := live.Subscribe(0)
+	defer cancel()
+	for _, op := range []session.Op{session.SetModel{Ref: "custom:second"}, session.Compress{}} {
+		if err := live.Submit(t.Context(), op); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for e := range events {
+		if _, ok := e.(hermes.TurnDone); ok {
+			break
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last := s.seen[len(s.seen)-1]
+	if last.Model != "second" || !strings.Contains(string(last.Body), "The turns to sum up") {
+		t.Errorf("%s was asked: %.300s", last.Model, last.Body)
+	}
+}
