@@ -78,12 +78,31 @@ type Equipment struct {
 	SumUp func(ctx context.Context, model string, transcript []hermes.Message) error
 	// Review looks back at the work for what is worth keeping, and returns what
 	// the person is told, "" for nothing; nil does not. It is called beside the
-	// session after each turn that ended well and itself decides whether that
-	// is worth it, and when the person asks. Its context ends with the session.
+	// session when Due says so, and when the person asks. Its context ends with
+	// the session.
 	Review func(ctx context.Context, ref hermes.SessionRef, model string, transcript []hermes.Message, op Review) (string, error)
+	// Due decides after each turn that ended well whether Review is called; nil
+	// says so each time. It must be quick: the session waits for it.
+	Due func(ctx context.Context, ref hermes.SessionRef, transcript []hermes.Message) bool
+	// Defer says when a review that is due begins.
+	Defer Defer
+	// Save looks back at a session that has ended, for what was not looked at
+	// yet; nil does not. cut says that a review was due or under way. Nobody
+	// waits for it but the end of the program, and that for a few seconds.
+	Save func(ctx context.Context, ref hermes.SessionRef, model string, transcript []hermes.Message, cut bool) error
 	// Halt ends all background processes; nil has none.
 	Halt  func()
 	Close func() error
+}
+
+// Defer puts a review off until the person pauses, so that it takes nothing
+// from the conversation. Its zero value begins it at once.
+type Defer struct {
+	// Quiet is how long no turn must have run.
+	Quiet time.Duration
+	// MaxAge is how long a review that is due waits at most: then it begins
+	// after the next turn; 0 is without end.
+	MaxAge time.Duration
 }
 
 // Toolbox is the tools of a session behind the tool onion. Its methods are

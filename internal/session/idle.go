@@ -35,3 +35,29 @@ func (t *idleTimer) stop() {
 		t.timer.Stop()
 	}
 }
+
+// alarm fires once, so long after it was started. Its zero value is at rest.
+// It belongs to one goroutine.
+type alarm struct{ timer *time.Timer }
+
+func (a *alarm) C() <-chan time.Time {
+	if a.timer == nil {
+		return nil
+	}
+	return a.timer.C
+}
+
+// start sets it, also anew.
+func (a *alarm) start(after time.Duration) {
+	if a.timer == nil {
+		a.timer = time.NewTimer(after)
+		return
+	}
+	a.timer.Reset(after)
+}
+
+func (a *alarm) stop() {
+	if a.timer != nil {
+		a.timer.Stop()
+	}
+}

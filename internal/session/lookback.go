@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"hermes"
 )
@@ -14,8 +15,9 @@ var ErrNoReview = errors.New("nobody looks back at the work of this session")
 // lookback is a review that runs beside the session. Its goroutine speaks to
 // the actor through the inbox, and ends with the session.
 type lookback struct {
-	cancel context.CancelFunc
-	done   chan struct{}
+	cancel   context.CancelFunc
+	done     chan struct{}
+	finished bool // it came to its end by itself; read after done
 }
 
 // reviewedOp brings what a review has to tell.
@@ -23,12 +25,30 @@ type reviewedOp struct{ notice hermes.Notice }
 
 func (reviewedOp) op() {}
 
-// lookBack has a turn that ended well looked at.
+// lookBack has a turn that ended well looked at, now or when the person pauses.
 func (s *Session) lookBack(done hermes.TurnDone) {
 	if !s.attended || done.Outcome != hermes.OutcomeDone || done.Steps == 0 || s.gear.Review == nil || s.looking != nil {
 		return
 	}
-	s.beginReview(Review{})
+	if s.due.IsZero() && s.gear.Due != nil && !s.gear.Due(s.ctx, s.ref(s.lastTurn()), slices.Clip(s.transcript)) {
+		return
+	}
+	now, wait := s.cfg.Now(), s.gear.Defer
+	if s.due.IsZero() {
+		s.due = now
+	}
+	if wait.Quiet <= 0 || wait.MaxAge > 0 && now.Sub(s.due) >= wait.MaxAge {
+		s.beginReview(Review{})
+		return
+	}
+	s.quiet.start(wait.Quiet)
+}
+
+// paused begins the review that waits, when the person has paused.
+func (s *Session) paused() {
+	if s.turn == nil && s.looking == nil && !s.due.IsZero() {
+		s.beginReview(Review{})
+	}
 }
 
 // review looks back because the person asks for it.
@@ -51,12 +71,14 @@ func (s *Session) review(op Review) error {
 func (s *Session) beginReview(op Review) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	l := &lookback{cancel: cancel, done: make(chan struct{})}
-	s.looking = l
+	s.looking, s.due = l, time.Time{}
+	s.quiet.stop()
 	look, ref, model, transcript := s.gear.Review, s.ref(s.lastTurn()), s.row.Model, slices.Clip(s.transcript)
 	go func() { // ends when the actor was told, or with stopReview
 		defer close(l.done)
 		defer cancel()
 		said, err := look(ctx, ref, model, transcript, op)
+		l.finished = ctx.Err() == nil
 		n := hermes.Notice{Level: hermes.NoticeInfo, Text: said}
 		if err != nil {
 			s.cfg.Log.Info("look back", "session", s.id, "err", err)
@@ -76,12 +98,15 @@ func (s *Session) reviewed(op reviewedOp) error {
 	return nil
 }
 
-// stopReview gives the review up and waits for its end. The actor calls it
-// when it takes nothing more from the inbox.
-func (s *Session) stopReview() {
+// stopReview gives the review up and waits for its end; cut tells whether one
+// was under way or due. The actor calls it when it takes nothing more from the
+// inbox.
+func (s *Session) stopReview() (cut bool) {
+	s.quiet.stop()
 	if s.looking == nil {
-		return
+		return !s.due.IsZero()
 	}
 	s.looking.cancel()
 	<-s.looking.done
+	return !s.looking.finished
 }

@@ -54,7 +54,9 @@ type Session struct {
 	turn       *turn
 	titling    *titling
 	looking    *lookback
-	beside     beside // what the memory does
+	due        time.Time // since when a review waits for its time; zero if none does
+	quiet      alarm     // rings when the person has paused
+	beside     beside    // what the memory does
 	queue      []hermes.Message
 	told       func(string) // of what Open waits for; may be nil
 	questions  map[string]*question
@@ -153,6 +155,8 @@ func (s *Session) run() {
 				return
 			}
 			idle.touch()
+		case <-s.quiet.C():
+			s.paused()
 		case <-s.closing:
 			s.shutdown()
 			return
@@ -392,9 +396,10 @@ func (s *Session) shutdown() {
 		}
 	}
 	s.stopTitle()
-	s.stopReview()
+	cut := s.stopReview()
 	s.beside.settle()
 	s.sumUp()
+	s.save(cut)
 	s.err = s.free()
 	s.publish(hermes.Closed{})
 	s.subs.close()

@@ -12,7 +12,9 @@ import (
 const (
 	// sumUpTime bounds the summary of one session.
 	sumUpTime = 20 * time.Second
-	// sumUpGrace is how long the end of the program waits for summaries that
+	// saveTime bounds the last look back at one session.
+	saveTime = 5 * time.Minute
+	// sumUpGrace is how long the end of the program waits for both, where they
 	// are under way.
 	sumUpGrace = 4 * time.Second
 	// A session is worth a summary from so many messages and exchanges on.
@@ -67,6 +69,22 @@ func (s *Session) sumUp() {
 		defer cancel()
 		if err := do(ctx, model, transcript); err != nil {
 			log.Info("sum up a session", "session", id, "err", err)
+		}
+	})
+}
+
+// save has a session that ends looked back at, beside its end, so that what it
+// taught is not lost with it. cut says that a review was due or under way.
+func (s *Session) save(cut bool) {
+	if !s.fresh || !s.attended || s.gear == nil || s.gear.Save == nil {
+		return
+	}
+	do, ref, model, transcript, log := s.gear.Save, s.ref(s.lastTurn()), s.row.Model, slices.Clip(s.transcript), s.cfg.Log
+	s.manager.after.do(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, saveTime)
+		defer cancel()
+		if err := do(ctx, ref, model, transcript, cut); err != nil {
+			log.Info("look back at a session that has ended", "session", ref.ID, "err", err)
 		}
 	})
 }

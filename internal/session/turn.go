@@ -129,6 +129,7 @@ func (s *Session) start(number int64) error {
 	ctx, cancel := context.WithCancelCause(s.ctx)
 	t := &turn{number: number, cancel: cancel, events: make(chan turnEvent, 64)}
 	s.turn, s.cut = t, false
+	s.quiet.stop()
 	s.gear.Tools.TurnStarted()
 	model, ref := s.nextModel(), s.ref(number)
 	work := agent.Turn{

@@ -1,0 +1,171 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"hermes"
+	"hermes/hermestest"
+	"hermes/internal/session"
+)
+
+// equipped changes what the sessions of a house work with.
+func equipped(change func(*session.Equipment)) func(*session.Config) {
+	return func(c *session.Config) {
+		equip := c.Equip
+		c.Equip = func(ctx context.Context, row hermes.Session, wake func(string)) (*session.Equipment, error) {
+			gear, err := equip(ctx, row, wake)
+			if gear != nil {
+				change(gear)
+			}
+			return gear, err
+		}
+	}
+}
+
+func says(n int) (out []hermestest.Step) {
+	for range n {
+		out = append(out, hermestest.Say("answer"))
+	}
+	return out
+}
+
+func TestAReviewWaitsUntilThePersonPauses(t *testing.T) {
+	t.Parallel()
+	const quiet = 10 * time.Second
+	for name, c := range map[string]struct {
+		pauses []time.Duration // after each turn
+		maxAge time.Duration
+		due    bool
+		want   []int // turns that are over at each review
+	}{
+		"after a pause":              {[]time.Duration{quiet}, 0, true, []int{1}},
+		"once, at the end of a rush": {[]time.Duration{time.Second, time.Second, quiet}, 0, true, []int{3}},
+		"not for ever":               {[]time.Duration{9 * time.Second, 9 * time.Second, 9 * time.Second, 0}, 20 * time.Second, true, []int{4}},
+		"again when due again":       {[]time.Duration{quiet, quiet}, 0, true, []int{1, 2}},
+		"not when it is not due":     {[]time.Duration{quiet, quiet}, 0, false, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				over := 0
+				var got []int
+				h := newHouse(t, hermestest.NewScript(says(len(c.pauses))...), newBox(), equipped(func(g *session.Equipment) {
+					g.Defer = session.Defer{Quiet: quiet, MaxAge: c.maxAge}
+					g.Due = func(context.Context, hermes.SessionRef, []hermes.Message) bool { return c.due }
+					g.Review = func(context.Context, hermes.SessionRef, string, []hermes.Message, session.Review) (string, error) {
+						got = append(got, over)
+						return "", nil
+					}
+				}))
+				s := h.open(t, session.Open{Attended: true})
+				e := listen(t, s)
+				for _, p := range c.pauses {
+					over++
+					submit(t, s, say("and now"))
+					until[hermes.TurnDone](e)
+					time.Sleep(p)
+					synctest.Wait()
+				}
+				if len(got) != len(c.want) {
+					t.Fatalf("reviewed after turns %v, want %v", got, c.want)
+				}
+				for i := range got {
+					if got[i] != c.want[i] {
+						t.Errorf("reviewed after turns %v, want %v", got, c.want)
+					}
+				}
+				if err := h.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+func TestWhatEndsIsLookedBackAt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		open    session.Open
+		turns   int
+		waits   bool // a review is due and put off
+		blocks  bool // a review is under way
+		fails   bool
+		saved   int
+		withCut bool
+	}{
+		"a talk":                       {open: session.Open{Attended: true}, turns: 2, saved: 1},
+		"one with a review that waits": {open: session.Open{Attended: true}, turns: 1, waits: true, saved: 1, withCut: true},
+		"one with a review cut off":    {open: session.Open{Attended: true}, turns: 1, blocks: true, saved: 1, withCut: true},
+		"nobody was there":             {open: session.Open{}, turns: 2},
+		"nothing was said":             {open: session.Open{Attended: true}},
+		"no model could be asked":      {open: session.Open{Attended: true}, turns: 1, fails: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			saved, cut := 0, false
+			begun := make(chan struct{}, 4)
+			script := hermestest.NewScript(says(c.turns)...)
+			h := newHouse(t, script, newBox(), equipped(func(g *session.Equipment) {
+				if c.waits {
+					g.Defer.Quiet = time.Hour
+				}
+				g.Due = func(context.Context, hermes.SessionRef, []hermes.Message) bool { return c.waits || c.blocks }
+				g.Review = func(ctx context.Context, _ hermes.SessionRef, _ string, _ []hermes.Message, _ session.Review) (string, error) {
+					begun <- struct{}{}
+					<-ctx.Done()
+					return "", ctx.Err()
+				}
+				g.Save = func(_ context.Context, ref hermes.SessionRef, _ string, list []hermes.Message, wasCut bool) error {
+					saved, cut = saved+1, wasCut
+					if ref.ID == "" || len(list) != 2*c.turns {
+						t.Errorf("saved %q with %d messages", ref.ID, len(list))
+					}
+					return errors.New("told in the log alone")
+				}
+			}))
+			s := h.open(t, c.open)
+			exchange(t, s, c.turns)
+			if c.fails {
+				script.Add(hermestest.Step{Err: &hermes.ModelError{Class: hermes.ClassAuth, Message: "no such key"}})
+				exchange(t, s, 1)
+			}
+			if c.blocks {
+				<-begun
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if err := h.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if saved != c.saved || cut != c.withCut {
+				t.Errorf("saved %d times, cut %v", saved, cut)
+			}
+		})
+	}
+}
+
+func TestSavingHoldsBackNobody(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, hermestest.NewScript(says(1)...), newBox(), equipped(func(g *session.Equipment) {
+			g.Save = func(ctx context.Context, _ hermes.SessionRef, _ string, _ []hermes.Message, _ bool) error {
+				<-ctx.Done() // a service that does not answer
+				return ctx.Err()
+			}
+		}))
+		s := h.open(t, session.Open{Attended: true})
+		exchange(t, s, 1)
+		start := time.Now()
+		if err := s.Close(); err != nil || time.Since(start) > 0 {
+			t.Errorf("closing the session took %v, %v", time.Since(start), err)
+		}
+		if err := h.Close(); err != nil || time.Since(start) > 5*time.Second {
+			t.Errorf("the end took %v, %v", time.Since(start), err)
+		}
+	})
+}
