@@ -21,6 +21,7 @@ import (
 	"hermes/internal/proc"
 	"hermes/internal/provider"
 	"hermes/internal/redact"
+	"hermes/internal/replay"
 	"hermes/internal/review"
 	"hermes/internal/session"
 	"hermes/internal/skill"
@@ -83,6 +84,7 @@ type App struct {
 	book    func() (*memory.Book, error)
 	outside func() hermes.MemoryProvider // nil if there is none
 	skills  func() (*skill.Library, error)
+	drafts  replay.Drafts // skills that models wrote, until they are tried
 	// credentials are the keys and logins; nil where there is no home.
 	credentials func() *credential.Store
 

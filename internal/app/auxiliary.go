@@ -49,6 +49,9 @@ func (a *App) auxiliaryTask(name string) auxiliary.Task {
 		return auxiliary.Task{}
 	}
 	t := cfg.Auxiliary(name)
+	if name == replayTask && t.Model == "" && t.BaseURL == "" && (t.Provider == "" || t.Provider == "auto") {
+		t = cfg.Auxiliary(reviewTask) // the model that drafts is the one that tries
+	}
 	if a.opts.BaseURL != "" {
 		return auxiliary.Task{Timeout: t.Timeout}
 	}

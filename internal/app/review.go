@@ -2,8 +2,10 @@ package app
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"hermes"
 	"hermes/internal/config"
@@ -13,38 +15,107 @@ import (
 	"hermes/internal/toolbox"
 )
 
-// reviewTask is the side task that looks back at hard work.
-const reviewTask = "background_review"
+const (
+	// reviewTask is the side task that looks back at work.
+	reviewTask = "background_review"
+	// reviewQuiet is the pause of the person that a review waits for.
+	reviewQuiet = 5 * time.Second
+	// What a review reads: so many tokens unless it is set, and never more than
+	// three quarters of the window or the most there is.
+	reviewInput, reviewNoWindow, reviewMost = 12_000, 120_000, 600_000
+)
 
-// makeReview makes the room that looks back at hard work, for all sessions.
+// makeReview makes the room that looks back at work, for all sessions.
 func (a *App) makeReview() *review.Room {
 	c := review.Config{
 		Model: func(main string) hermes.Model { return a.aux().Model(reviewTask, main) },
-		Tools: a.reviewTools, Known: a.remembered, Cost: a.reviewCost, Now: a.opts.Now,
+		Bench: a.reviewBench, Known: a.remembered, Cost: a.reviewCost, Now: a.opts.Now,
+		Book: func(ctx context.Context) (review.Book, error) { return a.Database(ctx) }, Load: a.earlierTalk,
+		Notices: review.On,
 	}
 	if cfg, err := a.config(); err == nil {
-		c.MaxInput = cfg.Auxiliary(reviewTask).MaxInputTokens
+		m := cfg.Memory()
+		c.Pace = review.Pace{Turns: m.NudgeInterval, Steps: cfg.Skills().CreationNudgeInterval, Flush: m.FlushMinTurns}
+		c.Notices = review.ParseNotices(cfg.Display().MemoryNotifications)
+		set := cfg.Auxiliary(reviewTask).MaxInputTokens
+		c.Input = func(model string) int { return reviewRoom(set, a.window(model)) }
 	}
 	return review.New(c)
 }
 
-// reviewTools are the tools of memory and skills behind the tool onion, and no
-// others.
-func (a *App) reviewTools(ctx context.Context, s hermes.SessionRef) (session.Toolbox, error) {
+// reviewRoom is how many tokens of a conversation a reviewer reads.
+func reviewRoom(set, window int) int {
+	most := reviewNoWindow
+	if window > 0 {
+		most = min(window/4*3, reviewMost)
+	}
+	if set <= 0 {
+		set = reviewInput
+	}
+	return min(set, most)
+}
+
+// reviewBench is what one review works with: the tools of memory and skills
+// behind the tool onion, the skills behind the gate of replays, and what was
+// set beside them, as far as it only reads.
+func (a *App) reviewBench(ctx context.Context, t review.Talk) (review.Bench, error) {
 	cfg, err := a.config()
 	if err != nil {
-		return nil, err
+		return review.Bench{}, err
 	}
-	sets := []hermes.Toolset{a.memoryTools(), a.skillTools()}
-	set, err := toolbox.NewCatalogue(sets, nil, a.opts.Now).Select(ctx, toolbox.Selection{Enabled: []string{"memory", "skills"}, Platform: s.Platform})
+	kit := a.newKit(cfg, func(string) {})
+	gate, skills, err := a.gatedSkills(ctx, cfg, kit, t)
 	if err != nil {
-		return nil, err
+		return review.Bench{}, errors.Join(err, kit.shell.Close())
+	}
+	b := review.Bench{Close: kit.shell.Close}
+	if gate != nil {
+		b.Trials = gate.Trials
+	}
+	names := []string{"memory", "skills"}
+	extra := a.reading(ctx, cfg, kit, cfg.Auxiliary(reviewTask).ExtraTools)
+	if len(extra) > 0 {
+		env, err := a.environment(hermes.Session{Dir: t.Session.Dir})
+		if err != nil {
+			return review.Bench{}, errors.Join(err, b.Close())
+		}
+		b.Environment, b.Close = env, func() error { return errors.Join(kit.shell.Close(), env.Close()) }
+	}
+	sets := append([]hermes.Toolset{a.memoryTools(), skills}, kit.sets...) // of two with one name the first counts
+	set, err := toolbox.NewCatalogue(sets, nil, a.opts.Now).Select(ctx, toolbox.Selection{Enabled: append(names, extra...), Platform: t.Session.Platform})
+	if err != nil {
+		return review.Bench{}, errors.Join(err, b.Close())
 	}
 	o := toolbox.Options{Set: set, Approvals: a.approvals(cfg), Log: a.log(), Now: a.opts.Now}
 	if cfg.Security().RedactSecrets {
 		o.Redact = a.Mask
 	}
-	return toolbox.New(o), nil
+	b.Tools = toolbox.New(o)
+	return b, nil
+}
+
+// reading keeps of the tools that are named those that certainly change
+// nothing: nobody watches a reviewer.
+func (a *App) reading(ctx context.Context, cfg *config.Config, kit *kit, names []string) []string {
+	specs := a.specs(ctx, cfg, kit)
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		at := slices.IndexFunc(specs, func(s hermes.Spec) bool { return s.Name == name })
+		if at >= 0 && specs[at].Effect == hermes.EffectNone {
+			return false
+		}
+		a.log().Warn("a tool of auxiliary."+reviewTask+".extra_tools is left out: it is not known, or does not only read", "tool", name)
+		return true
+	})
+}
+
+// specs are all tools of a kit.
+func (a *App) specs(ctx context.Context, cfg *config.Config, kit *kit) []hermes.Spec {
+	table := a.catalogue(cfg, kit)
+	set, err := table.Select(ctx, toolbox.Selection{Enabled: table.Names()})
+	if err != nil { // ctx has ended; who goes on is told
+		return nil
+	}
+	return set.Specs()
 }
 
 // remembered is what the two files of memory hold.
@@ -62,8 +133,8 @@ func (a *App) remembered(ctx context.Context) string {
 	return strings.Join(blocks, "\n\n")
 }
 
-// reviewCost is what the reviews of a session have cost, if every price is
-// known.
+// reviewCost is what the reviews of a session have cost with the replays that
+// they asked for, if every price is known.
 func (a *App) reviewCost(ctx context.Context, session string) (hermes.Money, bool) {
 	g, err := a.meter()
 	if err != nil {
@@ -73,25 +144,64 @@ func (a *App) reviewCost(ctx context.Context, session string) (hermes.Money, boo
 	if err != nil {
 		return 0, false
 	}
+	var sum hermes.Money
+	known := true
 	for _, s := range list {
-		if s.Name == reviewTask {
-			return s.Money, s.Unpriced == 0
+		if s.Name == reviewTask || s.Name == replayTask {
+			sum += s.Money
+			known = known && s.Unpriced == 0
 		}
 	}
-	return 0, true
+	return sum, known
 }
 
-// looksBack looks back at the work of a session, or is nil where that is
-// switched off or nobody would want it.
-func (a *App) looksBack(cfg *config.Config, row hermes.Session) func(context.Context, hermes.SessionRef, string, []hermes.Message, session.Review) (string, error) {
-	if !cfg.Auxiliary(reviewTask).Enabled || a.opts.IgnoreRules || a.opts.BaseURL != "" || slices.Contains(untitled, row.Source) {
-		return nil
+// earlierTalk reads a session to look back at.
+func (a *App) earlierTalk(ctx context.Context, id string) (review.Talk, error) {
+	db, err := a.Database(ctx)
+	if err != nil {
+		return review.Talk{}, err
 	}
-	return func(ctx context.Context, ref hermes.SessionRef, model string, transcript []hermes.Message, op session.Review) (string, error) {
-		t := review.Talk{Session: ref, Model: model, Transcript: transcript, Focus: op.Focus}
+	row, err := db.FindSession(ctx, id)
+	if err != nil {
+		return review.Talk{}, err
+	}
+	list, err := db.Messages(ctx, row.ID, hermes.Range{})
+	return review.Talk{
+		Session: hermes.SessionRef{ID: row.ID, Turn: row.Turns, Platform: row.Source, Dir: row.Dir},
+		Model:   row.Model, Transcript: list,
+	}, err
+}
+
+// looksBack has the work of a session looked at, where that is not switched
+// off and somebody would want it.
+func (a *App) looksBack(cfg *config.Config, row hermes.Session, gear *session.Equipment) {
+	task := cfg.Auxiliary(reviewTask)
+	if !task.Enabled || a.opts.IgnoreRules || a.opts.BaseURL != "" || slices.Contains(untitled, row.Source) {
+		return
+	}
+	if task.Defer != "never" {
+		gear.Defer = session.Defer{Quiet: reviewQuiet, MaxAge: task.DeferMaxAge}
+	}
+	talk := func(ref hermes.SessionRef, model string, transcript []hermes.Message) review.Talk {
+		return review.Talk{Session: ref, Model: model, Transcript: transcript}
+	}
+	gear.Due = func(ctx context.Context, ref hermes.SessionRef, transcript []hermes.Message) bool {
+		return a.drafts.Has(ref.ID) || a.review().Due(ctx, talk(ref, "", transcript))
+	}
+	gear.Save = func(ctx context.Context, ref hermes.SessionRef, model string, transcript []hermes.Message, cut bool) error {
+		return a.review().Save(ctx, talk(ref, model, transcript), cut)
+	}
+	gear.Review = func(ctx context.Context, ref hermes.SessionRef, model string, transcript []hermes.Message, op session.Review) (string, error) {
+		t := talk(ref, model, transcript)
 		if op.Asked {
+			t.Focus = op.Focus
 			return a.review().Now(ctx, t)
 		}
-		return a.review().Turn(ctx, t)
+		tried, err := a.tryDrafts(ctx, cfg, t)
+		if err != nil {
+			return tried, err
+		}
+		said, err := a.review().Turn(ctx, t)
+		return strings.TrimSpace(tried + "\n" + said), err
 	}
 }

@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"cmp"
 	"fmt"
 	"net/http/httptest"
 	"os"
@@ -64,7 +65,7 @@ model: {default: m, provider: custom, base_url: "`+server.URL+`/v1"}
 spend: {prices: {m: {input: 1, output: 1, cache_read: 1, cache_write: 1}}}
 auxiliary:
   title_generation: {enabled: false}
-`+settings)
+`+cmp.Or(settings, "  background_review: {defer: never}\n"))
 	a := app.New(app.Options{Home: home, Dir: t.TempDir(), Attended: true, Extra: []hermes.Toolset{looping{}}, Getenv: func(string) string { return "" }})
 	defer a.Close()
 	m, err := a.Sessions(t.Context())

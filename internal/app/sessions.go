@@ -71,7 +71,7 @@ func (a *App) equip(ctx context.Context, row hermes.Session, wake func(string)) 
 	if err != nil {
 		return nil, errors.Join(err, env.Close())
 	}
-	return &session.Equipment{
+	gear := &session.Equipment{
 		Environment: env, Tools: box,
 		System: func(ctx context.Context, model string, specs []hermes.Spec) (hermes.SystemPrompt, error) {
 			p := a.prompt(ctx, cfg, row, model, specs)
@@ -86,13 +86,15 @@ func (a *App) equip(ctx context.Context, row hermes.Session, wake func(string)) 
 		Window: a.window, Title: a.titles(cfg, row),
 		Recall: a.recall(row), Observe: a.observe(row),
 		Around: a.around(row, kit),
-		SumUp:  a.sumsUp(cfg, row), Review: a.looksBack(cfg, row),
-		Halt: kit.halt,
+		SumUp:  a.sumsUp(cfg, row),
+		Halt:   kit.halt,
 		Close: func() error {
 			a.watch().Forget(row.ID)
 			return errors.Join(kit.close(row.ID), env.Close())
 		},
-	}, nil
+	}
+	a.looksBack(cfg, row, gear)
+	return gear, nil
 }
 
 // box puts the selected tools behind the tool onion.

@@ -99,7 +99,7 @@ func (a *App) skillTools() hermes.Toolset {
 			if err != nil { // told where the configuration is needed
 				return skill.New(skill.Config{})
 			}
-			return lib.In(dir)
+			return a.drafts.Watch(lib.In(dir))
 		},
 		Waits: func(name string) bool {
 			lib, err := a.skills()

@@ -2,7 +2,9 @@ package cmd
 
 import (
 	"context"
+	"errors"
 
+	"hermes"
 	"hermes/internal/app"
 	"hermes/internal/cmd/chat"
 	"hermes/internal/cmd/skills"
@@ -32,5 +34,14 @@ func skillDeps(p Process, g *chat.Options) skills.Deps {
 		Dir:      func() (string, error) { return app.New(g.App).Dir() },
 		Edit:     func(ctx context.Context, path string) error { return edit(ctx, p, path) },
 		Terminal: func() bool { return terminal(p.Stdin) },
+		Replay: func(ctx context.Context, name, session string, turn int64) (t hermes.SkillTrial, err error) {
+			a := app.New(g.App)
+			defer func() { err = errors.Join(err, a.Close()) }()
+			lib, err := a.Skills()
+			if err != nil {
+				return t, err
+			}
+			return lib.Replay(ctx, name, session, turn)
+		},
 	}
 }

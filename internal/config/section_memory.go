@@ -60,6 +60,9 @@ type Skills struct {
 	ExternalDirs          []string            `key:"external_dirs"`
 	CreateDir             string              `key:"create_dir"`
 	CreationNudgeInterval int                 `key:"creation_nudge_interval" default:"10" min:"0"` // steps; 0: off
+	Replay                string              `key:"replay" default:"auto" oneof:"auto off"`
+	ReplayLosers          string              `key:"replay_losers" default:"pending" oneof:"pending drop"`
+	ReplayMaxTokens       int                 `key:"replay_max_tokens" default:"60000" min:"1000"` // of one trial
 }
 
 // Curator is the section curator: what becomes of skills that nobody uses.

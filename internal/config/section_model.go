@@ -112,7 +112,7 @@ type Auxiliary struct {
 	ExtraBody       map[string]any `key:"extra_body"`
 	FallbackChain   []Fallback     `key:"fallback_chain"`
 	MaxConcurrency  int            `key:"max_concurrency"`  // 0: no limit
-	MaxInputTokens  int            `key:"max_input_tokens"` // 0: from the model's window
+	MaxInputTokens  int            `key:"max_input_tokens"` // 0: the task's own bound
 	ExtraTools      []string       `key:"extra_tools"`
 	Defer           string         `key:"defer" default:"auto" oneof:"auto never"`
 	DeferMaxAge     time.Duration  `key:"defer_max_age_s" default:"1800"`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"hermes"
@@ -37,9 +38,16 @@ type Gate struct {
 	hermes.SkillLibrary
 	rules Rules
 
-	mu    sync.Mutex
-	tried int
-	lost  map[string]bool
+	mu     sync.Mutex
+	count  int
+	lost   map[string]bool
+	trials []Tried
+}
+
+// Tried is a draft with what came of it.
+type Tried struct {
+	Name  string
+	Trial hermes.SkillTrial
 }
 
 var _ hermes.SkillLibrary = (*Gate)(nil)
@@ -60,7 +68,7 @@ func (g *Gate) Save(ctx context.Context, e hermes.SkillEdit) (hermes.SkillOutcom
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.lost[e.Name] || len(g.lost) > 0 && g.tried >= g.rules.Most { // another name is no way round
+	if g.lost[e.Name] || len(g.lost) > 0 && g.count >= g.rules.Most { // another name is no way round
 		return hermes.SkillOutcome{}, errors.New("a draft has lost its replay already; leave it, no more are tried now")
 	}
 	if g.rules.Check != nil {
@@ -73,6 +81,7 @@ func (g *Gate) Save(ctx context.Context, e hermes.SkillEdit) (hermes.SkillOutcom
 		return hermes.SkillOutcome{}, fmt.Errorf("try the skill %q: %w", e.Name, err)
 	}
 	e.Trial = &t
+	g.trials = append(g.trials, Tried{e.Name, t})
 	if t.Verdict == hermes.SkillLost {
 		g.lost[e.Name] = true
 		if g.rules.Drop {
@@ -82,6 +91,14 @@ func (g *Gate) Save(ctx context.Context, e hermes.SkillEdit) (hermes.SkillOutcom
 	out, err := g.SkillLibrary.Save(ctx, e)
 	out.Trial = &t
 	return out, err
+}
+
+// Trials are the drafts that came so far, in order, also those whose trial
+// decided nothing.
+func (g *Gate) Trials() []Tried {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.trials)
 }
 
 // try replays the task, where there is one and the number of replays allows.
@@ -105,9 +122,9 @@ func (g *Gate) try(ctx context.Context, e *hermes.SkillEdit) (hermes.SkillTrial,
 	switch {
 	case !g.rules.Task:
 		return undecided("the conversation holds no task that could be replayed")
-	case g.tried >= g.rules.Most:
+	case g.count >= g.rules.Most:
 		return undecided(fmt.Sprintf("no more than %d drafts are tried at a time", g.rules.Most))
 	}
-	g.tried++
+	g.count++
 	return g.rules.Replay(ctx, d)
 }

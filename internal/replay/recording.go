@@ -52,6 +52,8 @@ type Source struct {
 	// Turn is preferred if it holds a task; else the turn with most calls is
 	// taken.
 	Turn int64
+	// Not is a turn that is no task, such as the one that wrote the draft.
+	Not int64
 	// Specs are the tools that the session offers; those without are offered
 	// with any arguments.
 	Specs []hermes.Spec
@@ -158,7 +160,7 @@ func (s Source) tasks() map[int64]int64 {
 	}
 	out := map[int64]int64{}
 	for n, t := range turns {
-		if t.asked && t.ended && t.calls >= minCalls {
+		if t.asked && t.ended && t.calls >= minCalls && n != s.Not {
 			out[n] = t.calls
 		}
 	}

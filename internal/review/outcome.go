@@ -8,22 +8,56 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/replay"
 )
+
+// Notices says how much is told of a review.
+type Notices int
+
+// The levels.
+const (
+	Off     Notices = iota // nothing
+	On                     // one line
+	Verbose                // and what was kept, word for word
+)
+
+// ParseNotices reads off, on or verbose; anything else is on.
+func ParseNotices(text string) Notices {
+	switch text {
+	case "off":
+		return Off
+	case "verbose":
+		return Verbose
+	}
+	return On
+}
 
 // outcome is what came of a review.
 type outcome struct {
-	kept   []string
-	tokens int64
-	money  hermes.Money
-	priced bool
-	err    error
+	looked  bool // there was one
+	earlier bool // of another session than the one that is told
+	kept    []change
+	tokens  int64
+	money   hermes.Money
+	priced  bool
+	err     error
+}
+
+// change is one that the reviewer made, or tried to.
+type change struct {
+	what   string
+	skill  string // its name, where it is about one
+	waits  bool   // for the person's leave
+	trial  string // how its replay went; "" for none
+	lost   bool   // it was not kept
+	detail string // word for word
 }
 
 func (o *outcome) take(e hermes.Event) {
 	switch e := e.(type) {
 	case hermes.CallDone:
-		if what := kept(e); what != "" && !slices.Contains(o.kept, what) {
-			o.kept = append(o.kept, what)
+		if c, ok := changed(e); ok {
+			o.add(c)
 		}
 	case hermes.TurnDone:
 		o.tokens = e.Usage.Total()
@@ -38,43 +72,105 @@ func (o *outcome) take(e hermes.Event) {
 	}
 }
 
-// kept names the change that a call made.
-func kept(e hermes.CallDone) string {
-	if e.Failed {
-		return ""
+// add takes a change up; several of one thing are told as one.
+func (o *outcome) add(c change) {
+	for i := range o.kept {
+		if k := &o.kept[i]; k.what == c.what && k.waits == c.waits {
+			k.detail = strings.TrimSpace(k.detail + "\n" + c.detail)
+			return
+		}
 	}
-	var in struct{ Action, Name, Target string }
-	_ = json.Unmarshal([]byte(e.Call.Arguments), &in) // what cannot be read is named by its tool
-	what := ""
-	switch {
-	case e.Call.Name == "memory" && in.Action == "read":
-	case e.Call.Name == "memory" && in.Target == "user":
-		what = "what is known of you"
-	case e.Call.Name == "memory":
-		what = "memory"
-	case e.Call.Name == "skill_manage":
-		what = strings.TrimSpace("skill " + in.Name)
-	}
-	if what != "" && strings.Contains(e.Result.Text(), `"staged"`) {
-		what += waits
-	}
-	return what
+	o.kept = append(o.kept, c)
 }
 
-// waits marks a change that is only proposed.
-const waits = " (waits for your leave)"
+// changed names the change that a call made.
+func changed(e hermes.CallDone) (change, bool) {
+	if e.Failed {
+		return change{}, false
+	}
+	var in struct{ Action, Name, Target, Content, Text string }
+	_ = json.Unmarshal([]byte(e.Call.Arguments), &in) // what cannot be read is named by its tool
+	c := change{waits: strings.Contains(e.Result.Text(), `"staged"`)}
+	switch {
+	case e.Call.Name == "memory" && in.Action == "read":
+		return change{}, false
+	case e.Call.Name == "memory":
+		c.what, c.detail = "memory", cut(e.Call.Arguments, maxCall)
+		if in.Target == "user" {
+			c.what = "what is known of you"
+		}
+		if in.Action == "add" && in.Content != "" {
+			c.detail = "+ " + cut(in.Content, maxCall)
+		}
+	case e.Call.Name == "skill_manage":
+		c.what, c.skill, c.detail = strings.TrimSpace("skill "+in.Name), in.Name, strings.TrimSpace(in.Action+" "+in.Name)
+	default:
+		return change{}, false
+	}
+	return c, true
+}
+
+// tried says of drafts how they proved themselves, also of those that were not
+// kept. The tokens of the replays are those of the review.
+func (o *outcome) tried(list []replay.Tried) {
+	for _, t := range list {
+		o.tokens += t.Trial.Tokens
+		at := slices.IndexFunc(o.kept, func(c change) bool { return c.skill == t.Name && c.trial == "" })
+		if at < 0 {
+			o.kept = append(o.kept, change{what: "skill " + t.Name, skill: t.Name, lost: true})
+			at = len(o.kept) - 1
+		}
+		o.kept[at].trial = t.Trial.Line()
+	}
+}
 
 // tell is the notice for the person.
-func (o outcome) tell() string {
+func (o outcome) tell(n Notices) string {
+	if n == Off || !o.looked {
+		return ""
+	}
 	cost := fmt.Sprintf("%d tokens", o.tokens)
 	if o.priced {
 		cost += ", " + o.money.String()
 	}
-	if len(o.kept) == 0 {
-		return fmt.Sprintf("Looked back: nothing to keep (%s).", cost)
+	head := "Looked back"
+	if o.earlier {
+		head += " at an earlier session"
 	}
-	if !slices.ContainsFunc(o.kept, func(what string) bool { return !strings.HasSuffix(what, waits) }) {
-		return fmt.Sprintf("Looked back and proposed: %s (%s). `/memory pending` and `/skills pending` show it.", strings.Join(o.kept, ", "), cost)
+	var kept, lost, details []string
+	made := false // something, and not only proposed
+	for _, c := range o.kept {
+		if c.lost {
+			lost = append(lost, c.String())
+			continue
+		}
+		kept, made = append(kept, c.String()), made || !c.waits
+		if n == Verbose && c.detail != "" {
+			details = append(details, "  "+c.what+": "+strings.ReplaceAll(c.detail, "\n", "\n  "+c.what+": "))
+		}
 	}
-	return fmt.Sprintf("Looked back and changed: %s (%s). `hermes undo` takes it back.", strings.Join(o.kept, ", "), cost)
+	text, end := head+": nothing to keep", ""
+	switch {
+	case made:
+		text, end = head+" and changed: "+strings.Join(kept, ", "), " `hermes undo` takes it back."
+	case len(kept) > 0:
+		text, end = head+" and proposed: "+strings.Join(kept, ", "), " `/memory pending` and `/skills pending` show it."
+	}
+	if len(lost) > 0 {
+		text += "; not kept: " + strings.Join(lost, ", ")
+	}
+	text += " (" + cost + ")." + end
+	return strings.Join(append([]string{text}, details...), "\n")
+}
+
+// String names a change with what is to be known of it.
+func (c change) String() string {
+	text := c.what
+	if c.trial != "" {
+		text += " [" + c.trial + "]"
+	}
+	if c.waits {
+		text += " (waits for your leave)"
+	}
+	return text
 }

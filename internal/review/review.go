@@ -1,13 +1,14 @@
-// Package review looks back at hard turns for what is worth keeping: facts for
+// Package review looks back at work for what is worth keeping: facts for
 // memory, procedures for skills.
 //
-// It owns when that is due (hard work that went well, seldom, never two at
-// once), what a reviewer reads (a digest, so that nothing of the
-// conversation's cached prefix is sent again or disturbed), and what is told
-// of it. Which model is asked, and the tools with their approvals, are handed
-// in; the reviewer has no other tools, and nobody answers its questions.
+// It owns when that is due (after so many turns or steps, after hard work that
+// went well, at the end of a talk; seldom, and never two at once), what a
+// reviewer reads (a digest, so that nothing of the conversation's cached
+// prefix is sent again or disturbed), and what is told of it. Which model is
+// asked, the tools with their approvals, and the book of what was looked at
+// are handed in; nobody answers a reviewer's questions.
 //
-// Start at review.go, then due.go and digest.go.
+// Start at review.go, then due.go, owed.go and digest.go.
 package review
 
 import (
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/replay"
 	"hermes/internal/session"
 )
 
@@ -27,7 +29,8 @@ var system string
 
 const (
 	maxSteps = 8 // model calls of one review
-	maxTime  = 3 * time.Minute
+	// maxTime bounds a review with the replays of what it drafts.
+	maxTime = 10 * time.Minute
 )
 
 // ErrBusy means that another review is running.
@@ -37,16 +40,34 @@ var ErrBusy = errors.New("a review is running already; its outcome is told when 
 type Config struct {
 	// Model is the model that reviews; main is the conversation's own.
 	Model func(main string) hermes.Model
-	// Tools makes the tools for one review, behind the tool onion.
-	Tools func(ctx context.Context, s hermes.SessionRef) (session.Toolbox, error)
+	// Bench makes the tools for one review, behind the tool onion.
+	Bench func(ctx context.Context, t Talk) (Bench, error)
 	// Known is what is remembered already; nil for nothing.
 	Known func(ctx context.Context) string
 	// Cost tells what the reviews of a session have cost so far, and whether
 	// that is known; nil tells tokens alone.
 	Cost func(ctx context.Context, session string) (hermes.Money, bool)
-	// MaxInput bounds what is read, in tokens; 0 is 12,000.
-	MaxInput int
-	Now      func() time.Time // nil is time.Now
+	// Book keeps what was looked at; nil forgets it with the process. Load
+	// reads a session that is named in it.
+	Book func(ctx context.Context) (Book, error)
+	Load func(ctx context.Context, session string) (Talk, error)
+	Pace Pace
+	// Input bounds what is read, in tokens, for a model; nil is 12,000.
+	Input func(model string) int
+	// Notices says what is told of reviews that nobody asked for.
+	Notices Notices
+	Now     func() time.Time // nil is time.Now
+}
+
+// Bench is what one review works with.
+type Bench struct {
+	Tools session.Toolbox
+	// Environment is where tools read files; nil where none does.
+	Environment hermes.Environment
+	// Trials are the drafts of skills that were tried; nil for none.
+	Trials func() []replay.Tried
+	// Close frees it all; nil has nothing to free.
+	Close func() error
 }
 
 // Room reviews for all sessions of a process, one at a time. Its methods may
@@ -54,9 +75,10 @@ type Config struct {
 type Room struct {
 	cfg Config
 
-	mu   sync.Mutex // held while a review runs
-	rate sync.Mutex
-	last map[string]int64 // the turn of the last review, by session
+	mu    sync.Mutex // held while a review runs
+	rate  sync.Mutex
+	last  map[string]int64 // the turn of the last review, by session
+	owing int              // reviews of other sessions that were made up for
 }
 
 // New makes a room. It asks nobody yet.
@@ -75,40 +97,56 @@ type Talk struct {
 	Focus      string // what to look for above all; empty for anything
 }
 
-// Turn looks at a turn that ended well, if that is due. It returns what the
-// person is told, "" if nothing was done.
+// Turn looks at a turn that ended well, if that is due; else it makes up for a
+// review of another session that is owed. It returns what the person is told,
+// "" for nothing.
 func (r *Room) Turn(ctx context.Context, t Talk) (string, error) {
-	if !hard(t.Transcript, t.Session.Turn) || !r.mayAgain(t.Session) {
-		return "", nil
+	var done outcome
+	var err error
+	if r.due(ctx, t) {
+		done, err = r.look(ctx, t)
+	} else {
+		done, err = r.makeUp(ctx, t)
 	}
-	said, err := r.Now(ctx, t)
 	if errors.Is(err, ErrBusy) {
 		return "", nil
 	}
-	return said, err
+	return done.tell(r.cfg.Notices), err
 }
 
 // Now looks at a conversation at once and returns what the person is told.
 func (r *Room) Now(ctx context.Context, t Talk) (string, error) {
-	if !r.mu.TryLock() {
-		return "", ErrBusy
-	}
-	defer r.mu.Unlock()
-	r.note(t.Session)
-	ctx, cancel := context.WithTimeout(ctx, maxTime)
-	defer cancel()
-	tools, err := r.cfg.Tools(ctx, t.Session)
+	done, err := r.look(ctx, t)
 	if err != nil {
 		return "", err
 	}
-	before, _ := r.cost(ctx, t.Session.ID)
-	done := r.run(ctx, t, tools)
-	after, priced := r.cost(context.WithoutCancel(ctx), t.Session.ID)
-	if done.err != nil {
-		return "", fmt.Errorf("look back at the work: %w", done.err)
+	return done.tell(max(r.cfg.Notices, On)), nil // it was asked for
+}
+
+// look is one review.
+func (r *Room) look(ctx context.Context, t Talk) (outcome, error) {
+	if !r.mu.TryLock() {
+		return outcome{}, ErrBusy
 	}
-	done.money, done.priced = after-before, priced
-	return done.tell(), nil
+	defer r.mu.Unlock()
+	r.note(t.Session)
+	limit, cancel := context.WithTimeout(ctx, maxTime)
+	defer cancel()
+	bench, err := r.cfg.Bench(limit, t)
+	if err != nil {
+		return outcome{}, err
+	}
+	before, _ := r.cost(limit, t.Session.ID)
+	done := r.run(limit, t, bench)
+	if bench.Close != nil {
+		done.err = errors.Join(done.err, bench.Close())
+	}
+	if done.err != nil {
+		return outcome{}, fmt.Errorf("look back at the work: %w", done.err)
+	}
+	after, priced := r.cost(context.WithoutCancel(ctx), t.Session.ID)
+	done.looked, done.money, done.priced = true, after-before, priced
+	return done, r.mark(context.WithoutCancel(ctx), t.Session)
 }
 
 func (r *Room) cost(ctx context.Context, session string) (hermes.Money, bool) {
@@ -119,18 +157,25 @@ func (r *Room) cost(ctx context.Context, session string) (hermes.Money, bool) {
 }
 
 // run is the review: a loop of its own on a digest.
-func (r *Room) run(ctx context.Context, t Talk, tools session.Toolbox) outcome {
+func (r *Room) run(ctx context.Context, t Talk, b Bench) outcome {
 	var known string
 	if r.cfg.Known != nil {
 		known = r.cfg.Known(ctx)
 	}
+	m, input := r.cfg.Model(t.Model), 0
+	if r.cfg.Input != nil {
+		input = r.cfg.Input(m.ID())
+	}
 	var out outcome
 	work := session.Aside{
-		Model: r.cfg.Model(t.Model), Tools: tools, Session: t.Session, System: system,
-		Prompt: digest(t, known, r.cfg.MaxInput), Steps: maxSteps, Now: r.cfg.Now,
+		Model: m, Tools: b.Tools, Environment: b.Environment, Session: t.Session, System: system,
+		Prompt: digest(t, known, input), Steps: maxSteps, Now: r.cfg.Now,
 	}
 	for e := range work.Run(ctx) { // a failure stands in its last event, too
 		out.take(e)
+	}
+	if b.Trials != nil {
+		out.tried(b.Trials())
 	}
 	return out
 }

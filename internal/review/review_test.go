@@ -11,7 +11,6 @@ import (
 	"hermes"
 	"hermes/hermestest"
 	"hermes/internal/review"
-	"hermes/internal/session"
 )
 
 // bench is the tools of a reviewer; they remember what was asked of them.
@@ -45,7 +44,8 @@ func (b *bench) Run(ctx context.Context, c *hermes.Call) hermes.Result {
 func room(m hermes.Model, b *bench) *review.Room {
 	return review.New(review.Config{
 		Model: func(string) hermes.Model { return m },
-		Tools: func(context.Context, hermes.SessionRef) (session.Toolbox, error) { return b, nil },
+		Bench: func(context.Context, review.Talk) (review.Bench, error) { return review.Bench{Tools: b}, nil },
+		Pace:  review.Pace{Turns: 10, Steps: 10}, Notices: review.On,
 		Known: func(context.Context) string { return "likes tabs" },
 		Cost:  func(context.Context, string) (hermes.Money, bool) { return 0, true },
 	})
@@ -164,11 +164,11 @@ func TestNeverTwoAtOnce(t *testing.T) {
 	b := &bench{}
 	r = review.New(review.Config{
 		Model: func(string) hermes.Model { return hermestest.NewScript(hermestest.Say("nothing")) },
-		Tools: func(ctx context.Context, s hermes.SessionRef) (session.Toolbox, error) {
-			if _, err := r.Now(ctx, review.Talk{Session: s}); !errors.Is(err, review.ErrBusy) {
+		Bench: func(ctx context.Context, talk review.Talk) (review.Bench, error) {
+			if _, err := r.Now(ctx, review.Talk{Session: talk.Session}); !errors.Is(err, review.ErrBusy) {
 				t.Errorf("a second review: %v", err)
 			}
-			return b, nil
+			return review.Bench{Tools: b}, nil
 		},
 	})
 	if _, err := r.Now(t.Context(), review.Talk{Session: ref(1), Transcript: work(1, "o")}); err != nil {

@@ -14,8 +14,11 @@ import (
 // Aside is a piece of work beside a session: a prompt of its own, tools of its
 // own, nothing stored, and nobody who answers questions.
 type Aside struct {
-	Model   hermes.Model
-	Tools   Toolbox
+	Model hermes.Model
+	Tools Toolbox
+	// Environment is where the tools read files; nil where none does.
+	Environment hermes.Environment
+
 	Session hermes.SessionRef // the one that it is for; calls carry its name and what it has seen
 	System  string
 	Prompt  string
@@ -27,7 +30,7 @@ type Aside struct {
 // the work failed, it comes with the error.
 func (a Aside) Run(ctx context.Context) iter.Seq2[hermes.Event, error] {
 	return agent.Run(ctx, agent.Turn{
-		Model: a.Model, Tools: alone{a.Tools, a.Session, &mark{from: a.Session.Outside}},
+		Model: a.Model, Tools: alone{a.Tools, a.Session, a.Environment, &mark{from: a.Session.Outside}},
 		Request:    hermes.Request{System: a.System, Tools: a.Tools.Specs(), Session: a.Session.ID},
 		Transcript: []hermes.Message{hermes.UserText(a.Prompt)},
 		Number:     a.Session.Turn, Budget: agent.NewBudget(a.Steps),
@@ -39,25 +42,29 @@ func (a Aside) Run(ctx context.Context) iter.Seq2[hermes.Event, error] {
 type alone struct {
 	Toolbox
 	session hermes.SessionRef
+	place   hermes.Environment
 	mark    *mark
 }
 
 func (a alone) Run(ctx context.Context, c hermes.ToolCall, _ func(string)) hermes.Result {
 	ref := a.session
 	ref.Outside = a.mark.text()
-	r := a.Toolbox.Run(ctx, &hermes.Call{ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments), Host: nobody{ref}})
+	r := a.Toolbox.Run(ctx, &hermes.Call{ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments), Host: nobody{ref, a.place}})
 	a.mark.add(r.Outside)
 	return r
 }
 
 // nobody is the host of such calls: nobody is there who could say yes.
-type nobody struct{ session hermes.SessionRef }
+type nobody struct {
+	session hermes.SessionRef
+	place   hermes.Environment
+}
 
 var errAlone = errors.New("nobody is there for that; leave it out")
 
-func (n nobody) Session() hermes.SessionRef    { return n.session }
-func (nobody) Environment() hermes.Environment { return nil }
-func (nobody) Progress(string)                 {}
+func (n nobody) Session() hermes.SessionRef      { return n.session }
+func (n nobody) Environment() hermes.Environment { return n.place }
+func (nobody) Progress(string)                   {}
 
 func (nobody) Approve(context.Context, hermes.Approval) (hermes.Consent, error) {
 	return hermes.ConsentAbsent, nil

@@ -13,7 +13,7 @@ const (
 	// sumUpTime bounds the summary of one session.
 	sumUpTime = 20 * time.Second
 	// saveTime bounds the last look back at one session.
-	saveTime = 5 * time.Minute
+	saveTime = 10 * time.Minute
 	// sumUpGrace is how long the end of the program waits for both, where they
 	// are under way.
 	sumUpGrace = 4 * time.Second

@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hermes"
 	"hermes/internal/config"
 	"hermes/internal/skill"
 	"hermes/internal/skill/hub"
@@ -42,6 +43,9 @@ type Deps struct {
 	Edit func(ctx context.Context, path string) error
 	// Terminal reports that a person can be asked.
 	Terminal func() bool
+	// Replay tries a skill on a recorded session, and books the outcome; turn 0
+	// is the one with most calls.
+	Replay func(ctx context.Context, name, session string, turn int64) (hermes.SkillTrial, error)
 }
 
 // NewCmd makes `hermes skills`; alone it lists.
@@ -52,7 +56,7 @@ func NewCmd(d Deps) *cobra.Command {
 	cmd.AddCommand(
 		list, d.inspect(), d.browse(), d.search(), d.install(), d.check(), d.update(), d.audit(), d.uninstall(),
 		d.create(), d.edit(), d.remove(), d.reset(), d.optOut(), d.optIn(), d.config(),
-		d.pending(), d.diff(), d.approve(), d.reject(), d.trust(), d.untrust(), d.tap(), d.snapshot(), d.publish(),
+		d.pending(), d.diff(), d.approve(), d.reject(), d.replay(), d.trust(), d.untrust(), d.tap(), d.snapshot(), d.publish(),
 	)
 	return cmd
 }

@@ -1,0 +1,236 @@
+package review_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"hermes"
+	"hermes/hermestest"
+	"hermes/internal/replay"
+	"hermes/internal/review"
+)
+
+// book is a review.Book in memory.
+type book struct {
+	reviewed map[string]int64
+	owed     map[string]int64
+	taken    map[string]bool
+}
+
+func newBook() *book {
+	return &book{reviewed: map[string]int64{}, owed: map[string]int64{}, taken: map[string]bool{}}
+}
+
+func (b *book) Reviewed(_ context.Context, s string) (int64, error) { return b.reviewed[s], nil }
+func (b *book) MarkReviewed(_ context.Context, s string, turn int64) error {
+	if b.reviewed[s] = turn; b.owed[s] <= turn {
+		delete(b.owed, s)
+	}
+	return nil
+}
+func (b *book) OweReview(_ context.Context, s string, turn int64, _ time.Time) error {
+	b.owed[s], b.taken[s] = turn, true
+	return nil
+}
+func (b *book) LeaveReview(_ context.Context, s string) error { b.taken[s] = false; return nil }
+func (b *book) OwesReview(ctx context.Context, except string, now time.Time) (bool, error) {
+	for s := range b.owed {
+		if s != except && !b.taken[s] {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+func (b *book) TakeReview(_ context.Context, except string, _ time.Time) (string, int64, error) {
+	for s, turn := range b.owed {
+		if s != except && !b.taken[s] {
+			b.taken[s] = true
+			return s, turn, nil
+		}
+	}
+	return "", 0, nil
+}
+
+// configured is a room with a pace, a book and a model.
+func configured(m hermes.Model, b *book, p review.Pace, change ...func(*review.Config)) *review.Room {
+	c := review.Config{
+		Model: func(string) hermes.Model { return m }, Pace: p, Notices: review.On,
+		Bench: func(context.Context, review.Talk) (review.Bench, error) { return review.Bench{Tools: &bench{}}, nil },
+		Book:  func(context.Context) (review.Book, error) { return b, nil },
+		Load: func(_ context.Context, id string) (review.Talk, error) {
+			return review.Talk{Session: hermes.SessionRef{ID: id, Turn: 3}, Transcript: work(3, "o")}, nil
+		},
+	}
+	for _, f := range change {
+		f(&c)
+	}
+	return review.New(c)
+}
+
+// chat is a talk of so many turns, each with calls as in work.
+func chat(turns int64, calls string) review.Talk {
+	t := review.Talk{Session: ref(turns)}
+	for n := int64(1); n <= turns; n++ {
+		t.Transcript = append(t.Transcript, work(n, calls)...)
+	}
+	return t
+}
+
+func TestWhenAReviewIsDue(t *testing.T) {
+	t.Parallel()
+	both := review.Pace{Turns: 10, Steps: 10}
+	noticed := chat(10, "")
+	noticed.Transcript[0].Synthetic = true // the program began that turn
+	compacted := chat(12, "")
+	compacted.Transcript = compacted.Transcript[16:]
+	for name, c := range map[string]struct {
+		pace review.Pace
+		talk review.Talk
+		last int64 // the turn of the last review
+		want bool
+	}{
+		"a new talk":                        {both, chat(3, ""), 0, false},
+		"ten turns":                         {both, chat(10, ""), 0, true},
+		"nine turns":                        {both, chat(9, ""), 0, false},
+		"a turn of the program":             {both, noticed, 0, false},
+		"turns that compaction hid":         {both, compacted, 0, true},
+		"ten turns since":                   {both, chat(30, ""), 20, true},
+		"nine turns since":                  {both, chat(29, ""), 20, false},
+		"ten steps":                         {both, chat(5, "oo"), 0, true},
+		"nine steps":                        {both, chat(3, "ooo"), 0, false},
+		"ten steps soon after":              {review.Pace{Turns: 50, Steps: 10}, chat(9, "oo"), 2, false},
+		"ten steps later":                   {review.Pace{Turns: 50, Steps: 10}, chat(12, "oo"), 2, true},
+		"steps before the last one":         {review.Pace{Turns: 50, Steps: 10}, chat(20, "o"), 11, false},
+		"a hard turn":                       {both, chat(1, "ffo"), 0, true},
+		"a hard turn soon after":            {review.Pace{Turns: 50, Steps: 10}, chat(5, "ffo"), 1, false},
+		"turns switched off":                {review.Pace{Steps: 10}, chat(40, ""), 0, false},
+		"steps switched off":                {review.Pace{Turns: 10}, chat(9, "oooooooo"), 0, false},
+		"steps switched off, but ten turns": {review.Pace{Turns: 10}, chat(10, "o"), 0, true},
+		"all switched off":                  {review.Pace{}, chat(40, "ffo"), 0, false},
+		"after turns were taken back":       {both, chat(3, ""), 20, false},
+	} {
+		b := newBook()
+		b.reviewed["s"] = c.last
+		if got := configured(nil, b, c.pace).Due(t.Context(), c.talk); got != c.want {
+			t.Errorf("%s: due %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+func TestWhatEndsIsLookedAt(t *testing.T) {
+	t.Parallel()
+	pace := review.Pace{Turns: 10, Steps: 10, Flush: 6}
+	for name, c := range map[string]struct {
+		pace  review.Pace
+		turns int64
+		last  int64
+		cut   bool
+		want  bool
+	}{
+		"a longer talk":         {pace, 6, 0, false, true},
+		"a short talk":          {pace, 5, 0, false, false},
+		"little since the last": {pace, 20, 15, false, false},
+		"enough since the last": {pace, 20, 14, false, true},
+		"a review was cut off":  {pace, 1, 0, true, true},
+		"always":                {review.Pace{Turns: 10}, 1, 0, false, true},
+		"always, but not twice": {review.Pace{Turns: 10}, 4, 4, false, false},
+		"reviews are all off":   {review.Pace{Flush: 6}, 50, 0, true, false},
+	} {
+		b := newBook()
+		b.reviewed["s"] = c.last
+		m := hermestest.NewScript(hermestest.Say("nothing to keep"))
+		if err := configured(m, b, c.pace).Save(t.Context(), chat(c.turns, ""), c.cut); err != nil {
+			t.Fatal(err)
+		}
+		if got := m.Left() == 0; got != c.want || len(b.owed) != 0 || c.want && b.reviewed["s"] != c.turns {
+			t.Errorf("%s: looked %v, want %v; reviewed up to %d, owed %v", name, got, c.want, b.reviewed["s"], b.owed)
+		}
+	}
+}
+
+func TestWhatCannotBeFinishedIsMadeUpFor(t *testing.T) {
+	t.Parallel()
+	b := newBook()
+	pace := review.Pace{Turns: 10, Steps: 10, Flush: 6}
+	ctx, leave := context.WithCancel(t.Context())
+	m := hermestest.NewScript(hermestest.Step{Check: func(*hermes.Request) error { leave(); return ctx.Err() }})
+	if err := configured(m, b, pace).Save(ctx, chat(8, ""), false); err == nil {
+		t.Errorf("got %v", err)
+	}
+	if b.owed["s"] != 8 || b.taken["s"] || b.reviewed["s"] != 0 {
+		t.Fatalf("owed %v, taken %v", b.owed, b.taken)
+	}
+	m = hermestest.NewScript(calling("memory", `{"action":"add","target":"memory","content":"x"}`), hermestest.Say("kept"))
+	next := configured(m, b, pace) // the next start
+	now := review.Talk{Session: hermes.SessionRef{ID: "new", Turn: 1}, Transcript: work(1, "")}
+	if !next.Due(t.Context(), now) {
+		t.Fatal("nothing is made up for")
+	}
+	said, err := next.Turn(t.Context(), now)
+	if err != nil || !strings.Contains(said, "at an earlier session and changed: memory") {
+		t.Errorf("%q, %v", said, err)
+	}
+	if len(b.owed) != 0 || b.reviewed["s"] != 8 || next.Due(t.Context(), now) {
+		t.Errorf("owed %v, reviewed %v", b.owed, b.reviewed)
+	}
+}
+
+func TestAProcessMakesUpForAFewOnly(t *testing.T) {
+	t.Parallel()
+	b := newBook()
+	for n := range 9 {
+		b.owed[fmt.Sprint(n)] = 3
+	}
+	r := configured(hermestest.NewScript(hermestest.Say("nothing")).Forever(), b, review.Pace{Turns: 10})
+	now := review.Talk{Session: hermes.SessionRef{ID: "new", Turn: 1}, Transcript: work(1, "")}
+	for range 9 {
+		if _, err := r.Turn(t.Context(), now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(b.owed) != 6 {
+		t.Errorf("%d are still owed, want 6", len(b.owed))
+	}
+}
+
+func TestNotices(t *testing.T) {
+	t.Parallel()
+	trials := func() []replay.Tried {
+		return []replay.Tried{
+			{Name: "make-build", Trial: hermes.SkillTrial{Verdict: hermes.SkillWon, Why: "3 steps instead of 6", Tokens: 1000}},
+			{Name: "other", Trial: hermes.SkillTrial{Verdict: hermes.SkillLost, Why: "9 steps instead of 4", Tokens: 1000}},
+		}
+	}
+	for level, want := range map[string][]string{
+		"off":     nil,
+		"on":      {"changed: memory, skill make-build [won its replay: 3 steps instead of 6]; not kept: skill other [lost its replay: 9 steps instead of 4]", "tokens"},
+		"verbose": {"changed: memory, skill make-build", "\n  memory: + builds with make\n  skill make-build: create make-build"},
+	} {
+		m := hermestest.NewScript(calling("memory", `{"action":"add","target":"memory","content":"builds with make"}`),
+			calling("skill_manage", `{"action":"create","name":"make-build"}`), hermestest.Say("kept")).Forever()
+		r := configured(m, newBook(), review.Pace{Turns: 1}, func(c *review.Config) {
+			c.Notices = review.ParseNotices(level)
+			c.Bench = func(context.Context, review.Talk) (review.Bench, error) {
+				return review.Bench{Tools: &bench{}, Trials: trials}, nil
+			}
+		})
+		said, err := r.Turn(t.Context(), chat(1, ""))
+		if err != nil || (said == "") != (want == nil) {
+			t.Errorf("%s: %q, %v", level, said, err)
+		}
+		for _, w := range want {
+			if !strings.Contains(said, w) {
+				t.Errorf("%s: %q does not say %q", level, said, w)
+			}
+		}
+		if level == "on" && strings.Contains(said, "\n") {
+			t.Errorf("%q is more than a line", said)
+		}
+		if said, err = r.Now(t.Context(), chat(1, "")); err != nil || said == "" {
+			t.Errorf("%s: what was asked for is told: %q, %v", level, said, err)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package review
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"hermes"
+)
+
+// Book keeps which sessions were looked at, and where that is owed: it was
+// begun and could not be ended, mostly because the program was left. Its
+// methods may be called by several processes.
+type Book interface {
+	// Reviewed is the turn up to which a session was looked at, 0 for never.
+	Reviewed(ctx context.Context, session string) (turn int64, err error)
+	// MarkReviewed notes that; what was owed up to there is owed no more.
+	MarkReviewed(ctx context.Context, session string, turn int64) error
+	// OweReview notes that a session is to be looked at, and is just now.
+	OweReview(ctx context.Context, session string, turn int64, now time.Time) error
+	// LeaveReview lets others do so at once.
+	LeaveReview(ctx context.Context, session string) error
+	// OwesReview reports whether there is one to take.
+	OwesReview(ctx context.Context, except string, now time.Time) (bool, error)
+	// TakeReview begins one that is owed, "" if there is none, and a few times
+	// at most: it is owed until it is marked.
+	TakeReview(ctx context.Context, except string, now time.Time) (session string, turn int64, err error)
+}
+
+// maxOwing bounds the reviews that one process makes up for.
+const maxOwing = 3
+
+func (r *Room) book(ctx context.Context) (Book, error) {
+	if r.cfg.Book == nil {
+		return nil, nil
+	}
+	return r.cfg.Book(ctx)
+}
+
+func (r *Room) mark(ctx context.Context, s hermes.SessionRef) error {
+	b, err := r.book(ctx)
+	if err != nil || b == nil {
+		return err
+	}
+	return b.MarkReviewed(ctx, s.ID, s.Turn)
+}
+
+// Save looks back at a session that has ended, if enough was said that nobody
+// looked at, or cut says that a review was due or under way. What cannot be
+// finished is owed: a later process makes up for it. Nobody is told.
+func (r *Room) Save(ctx context.Context, t Talk, cut bool) error {
+	if r.cfg.Pace.off() || !cut && !r.cfg.Pace.ends(t, r.lastOf(ctx, t.Session)) {
+		return nil
+	}
+	b, err := r.book(ctx)
+	if err != nil {
+		return err
+	}
+	lasting := context.WithoutCancel(ctx) // the note must outlive what it is about
+	if b != nil {
+		if err := b.OweReview(lasting, t.Session.ID, t.Session.Turn, r.cfg.Now()); err != nil {
+			return err
+		}
+	}
+	_, err = r.look(ctx, t)
+	if err != nil && b != nil {
+		if e := b.LeaveReview(lasting, t.Session.ID); e != nil {
+			return e
+		}
+	}
+	return err
+}
+
+// owes reports whether a review of another session is owed.
+func (r *Room) owes(ctx context.Context, t Talk) bool {
+	b, err := r.book(ctx)
+	if err != nil || b == nil || r.cfg.Load == nil || r.cfg.Pace.off() || !r.mayOwe() {
+		return false
+	}
+	owes, err := b.OwesReview(ctx, t.Session.ID, r.cfg.Now())
+	return err == nil && owes
+}
+
+func (r *Room) mayOwe() bool {
+	r.rate.Lock()
+	defer r.rate.Unlock()
+	return r.owing < maxOwing
+}
+
+// makeUp looks at a session whose review is owed, if there is one.
+func (r *Room) makeUp(ctx context.Context, now Talk) (outcome, error) {
+	if !r.owes(ctx, now) {
+		return outcome{}, nil
+	}
+	b, err := r.book(ctx)
+	if err != nil {
+		return outcome{}, err
+	}
+	id, turn, err := b.TakeReview(ctx, now.Session.ID, r.cfg.Now())
+	if err != nil || id == "" {
+		return outcome{}, err
+	}
+	r.rate.Lock()
+	r.owing++
+	r.rate.Unlock()
+	t, err := r.cfg.Load(ctx, id)
+	if err != nil {
+		return outcome{}, fmt.Errorf("read the session %s: %w", id, err)
+	}
+	t.Session.Turn = max(t.Session.Turn, turn) // what is marked covers what was owed
+	done, err := r.look(ctx, t)
+	if err != nil {
+		if e := b.LeaveReview(context.WithoutCancel(ctx), id); e != nil {
+			return outcome{}, e
+		}
+	}
+	done.earlier = true
+	return done, err
+}
