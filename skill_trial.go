@@ -19,6 +19,7 @@ const (
 // SkillTrial is a recorded task that was done again twice, with a skill and
 // without it, where recorded results answered the calls and nothing was run.
 type SkillTrial struct {
+	Name    string       `json:"name,omitempty"` // the skill's
 	Verdict SkillVerdict `json:"verdict"`
 	// Why is the reason in words for a person, with the figures that differ.
 	Why string `json:"why"`

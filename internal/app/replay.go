@@ -129,6 +129,9 @@ func (a *App) settleDraft(ctx context.Context, lib *skill.Library, session strin
 		return "", err
 	}
 	line := "The skill " + d.Name + " " + t.Line() + "."
+	if t.Verdict == hermes.SkillUndecided {
+		line = "The skill " + d.Name + " is kept and " + t.Line() + "."
+	}
 	usage, err := lib.Usages()
 	if err != nil || !t.Harmful() || now.Content != d.Text || usage[d.Name].Pinned || !usage[d.Name].Agent {
 		return line, err

@@ -41,13 +41,7 @@ type Gate struct {
 	mu     sync.Mutex
 	count  int
 	lost   map[string]bool
-	trials []Tried
-}
-
-// Tried is a draft with what came of it.
-type Tried struct {
-	Name  string
-	Trial hermes.SkillTrial
+	trials []hermes.SkillTrial
 }
 
 var _ hermes.SkillLibrary = (*Gate)(nil)
@@ -80,8 +74,9 @@ func (g *Gate) Save(ctx context.Context, e hermes.SkillEdit) (hermes.SkillOutcom
 	if err != nil {
 		return hermes.SkillOutcome{}, fmt.Errorf("try the skill %q: %w", e.Name, err)
 	}
+	t.Name = e.Name
 	e.Trial = &t
-	g.trials = append(g.trials, Tried{e.Name, t})
+	g.trials = append(g.trials, t)
 	if t.Verdict == hermes.SkillLost {
 		g.lost[e.Name] = true
 		if g.rules.Drop {
@@ -93,9 +88,9 @@ func (g *Gate) Save(ctx context.Context, e hermes.SkillEdit) (hermes.SkillOutcom
 	return out, err
 }
 
-// Trials are the drafts that came so far, in order, also those whose trial
+// Trials are those of the drafts that came so far, in order, also those that
 // decided nothing.
-func (g *Gate) Trials() []Tried {
+func (g *Gate) Trials() []hermes.SkillTrial {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Clone(g.trials)

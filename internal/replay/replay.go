@@ -60,7 +60,7 @@ func Try(ctx context.Context, c Config, r Recording, d Draft) (hermes.SkillTrial
 	if c.Tokens <= 0 {
 		c.Tokens = defaultTokens
 	}
-	t := hermes.SkillTrial{Session: r.Session, Turn: r.Turn, At: c.Now().UTC()}
+	t := hermes.SkillTrial{Name: d.Name, Session: r.Session, Turn: r.Turn, At: c.Now().UTC()}
 	limit, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
 	m := &counted{Model: c.Model(r.Model), most: c.Tokens}

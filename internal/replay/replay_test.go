@@ -147,7 +147,7 @@ func TestVerdicts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(c.want, got, cmpopts.IgnoreFields(hermes.SkillTrial{}, "Why", "At", "Tokens", "Session", "Turn"), cmpopts.IgnoreFields(hermes.SkillRun{}, "Tokens")); diff != "" {
+			if diff := cmp.Diff(c.want, got, cmpopts.IgnoreFields(hermes.SkillTrial{}, "Name", "Why", "At", "Tokens", "Session", "Turn"), cmpopts.IgnoreFields(hermes.SkillRun{}, "Tokens")); diff != "" {
 				t.Errorf("%s (%s)", diff, got.Why)
 			}
 			if !strings.Contains(got.Why, c.why) || got.Harmful() != c.harm || m.Left() != 0 {

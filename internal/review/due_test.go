@@ -9,7 +9,6 @@ import (
 
 	"hermes"
 	"hermes/hermestest"
-	"hermes/internal/replay"
 	"hermes/internal/review"
 )
 
@@ -198,10 +197,10 @@ func TestAProcessMakesUpForAFewOnly(t *testing.T) {
 
 func TestNotices(t *testing.T) {
 	t.Parallel()
-	trials := func() []replay.Tried {
-		return []replay.Tried{
-			{Name: "make-build", Trial: hermes.SkillTrial{Verdict: hermes.SkillWon, Why: "3 steps instead of 6", Tokens: 1000}},
-			{Name: "other", Trial: hermes.SkillTrial{Verdict: hermes.SkillLost, Why: "9 steps instead of 4", Tokens: 1000}},
+	trials := func() []hermes.SkillTrial {
+		return []hermes.SkillTrial{
+			{Name: "make-build", Verdict: hermes.SkillWon, Why: "3 steps instead of 6", Tokens: 1000},
+			{Name: "other", Verdict: hermes.SkillLost, Why: "9 steps instead of 4", Tokens: 1000},
 		}
 	}
 	for level, want := range map[string][]string{

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"hermes"
-	"hermes/internal/replay"
 )
 
 // Notices says how much is told of a review.
@@ -112,15 +111,15 @@ func changed(e hermes.CallDone) (change, bool) {
 
 // tried says of drafts how they proved themselves, also of those that were not
 // kept. The tokens of the replays are those of the review.
-func (o *outcome) tried(list []replay.Tried) {
+func (o *outcome) tried(list []hermes.SkillTrial) {
 	for _, t := range list {
-		o.tokens += t.Trial.Tokens
+		o.tokens += t.Tokens
 		at := slices.IndexFunc(o.kept, func(c change) bool { return c.skill == t.Name && c.trial == "" })
 		if at < 0 {
 			o.kept = append(o.kept, change{what: "skill " + t.Name, skill: t.Name, lost: true})
 			at = len(o.kept) - 1
 		}
-		o.kept[at].trial = t.Trial.Line()
+		o.kept[at].trial = t.Line()
 	}
 }
 

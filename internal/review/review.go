@@ -20,7 +20,6 @@ import (
 	"time"
 
 	"hermes"
-	"hermes/internal/replay"
 	"hermes/internal/session"
 )
 
@@ -65,7 +64,7 @@ type Bench struct {
 	// Environment is where tools read files; nil where none does.
 	Environment hermes.Environment
 	// Trials are the drafts of skills that were tried; nil for none.
-	Trials func() []replay.Tried
+	Trials func() []hermes.SkillTrial
 	// Close frees it all; nil has nothing to free.
 	Close func() error
 }
