@@ -44,7 +44,10 @@ func (a *App) gatedSkills(ctx context.Context, cfg *config.Config, kit *kit, t r
 			return replay.Try(ctx, a.replayConfig(cfg), r, d)
 		},
 	})
-	return gate, skills.New(skills.Config{Library: func(string) hermes.SkillLibrary { return gate }}), nil
+	return gate, skills.New(skills.Config{
+		Library: func(string) hermes.SkillLibrary { return gate },
+		Waits:   func(name string) bool { return here.Waits(ctx, name) },
+	}), nil
 }
 
 func (a *App) replayConfig(cfg *config.Config) replay.Config {

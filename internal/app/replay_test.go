@@ -18,7 +18,11 @@ import (
 )
 
 // building is a toolset with one tool: a build that works in one way only.
-type building struct{ runs *int }
+// It brings text from outside where it is foreign.
+type building struct {
+	runs    *int
+	foreign bool
+}
 
 func (building) Name() string                     { return "building" }
 func (building) Available(context.Context) string { return "" }
@@ -26,7 +30,7 @@ func (b building) Tools(context.Context) ([]hermes.Tool, error) {
 	type how struct {
 		How string `json:"how"`
 	}
-	return []hermes.Tool{hermes.NewTool(hermes.Spec{Name: "build", Description: "Build it."},
+	return []hermes.Tool{hermes.NewTool(hermes.Spec{Name: "build", Description: "Build it.", Inside: !b.foreign},
 		func(_ context.Context, _ *hermes.Call, h how) (hermes.Result, error) {
 			*b.runs++
 			return hermes.Result{Text: "tried " + h.How, Failed: h.How != "tags"}, nil
@@ -41,6 +45,7 @@ type workshop struct {
 
 	mu      sync.Mutex
 	replays int
+	foreign bool   // the build's output is text from outside
 	refused string // what the reviewer read of its draft
 	broken  bool   // replays are answered with an error
 	// hang, where set, holds replays back until the caller has left; stuck is
@@ -130,14 +135,15 @@ func use(r *chatserver.Request, tool string, arguments map[string]any) (chatserv
 
 // built is what came of a conversation in the workshop.
 type built struct {
-	notice string
-	usage  skill.Usage
-	kept   bool // the skill is there
-	wait   []skill.Pending
-	gone   []skill.Archived
-	runs   *int // of the real tool
-	app    *app.App
-	id     string
+	notice  string
+	usage   skill.Usage
+	kept    bool // the skill is there
+	wait    []skill.Pending
+	gone    []skill.Archived
+	runs    *int // of the real tool
+	foreign bool // its output is text from outside
+	app     *app.App
+	id      string
 }
 
 // workshopHome is a home whose model is the workshop.
@@ -159,7 +165,7 @@ auxiliary:
 // visit says lines one after another; meanwhile is called with each event.
 func (b *built) visit(t *testing.T, home string, meanwhile func(line int, e hermes.Event) (stop bool), lines ...string) {
 	t.Helper()
-	a := app.New(app.Options{Home: home, Dir: t.TempDir(), Attended: true, Extra: []hermes.Toolset{building{b.runs}}, Getenv: func(string) string { return "" }})
+	a := app.New(app.Options{Home: home, Dir: t.TempDir(), Attended: true, Extra: []hermes.Toolset{building{b.runs, b.foreign}}, Getenv: func(string) string { return "" }})
 	t.Cleanup(func() { _ = a.Close() })
 	b.app = a
 	m, err := a.Sessions(t.Context())
@@ -189,7 +195,7 @@ func (b *built) visit(t *testing.T, home string, meanwhile func(line int, e herm
 // last.
 func inWorkshop(t *testing.T, w *workshop, settings string, lines ...string) built {
 	t.Helper()
-	b := built{runs: new(int)}
+	b := built{runs: new(int), foreign: w.foreign}
 	done := false
 	b.visit(t, workshopHome(t, w, settings), func(line int, e hermes.Event) bool {
 		if n, ok := e.(hermes.Notice); ok && done {
@@ -294,6 +300,26 @@ func TestWhatCannotBeDecidedIsKeptAndSaidSo(t *testing.T) {
 				t.Errorf("%+v", b)
 			}
 		})
+	}
+}
+
+func TestAWinnerAfterTextFromOutsideStillNeedsLeave(t *testing.T) {
+	t.Parallel()
+	w := &workshop{draft: "tags", foreign: true}
+	b := inWorkshop(t, w, "", "build it")
+	b.says(t, "proposed: skill build-it [won its replay: 2 steps instead of 4", "(waits for your leave)", "/skills pending")
+	if b.kept || len(b.wait) != 1 || !strings.Contains(b.wait[0].Why(), "won its replay") {
+		t.Fatalf("%+v", b)
+	}
+	lib, err := b.app.Skills()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lib.Approve(t.Context(), b.wait[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	if b.look(t); !b.kept || b.usage.Wins != 1 || b.usage.Replays.Won != 1 || b.usage.Outside == "" {
+		t.Errorf("%+v", b)
 	}
 }
 

@@ -167,8 +167,10 @@ func (a *App) earlierTalk(ctx context.Context, id string) (review.Talk, error) {
 	}
 	list, err := db.Messages(ctx, row.ID, hermes.Range{})
 	return review.Talk{
-		Session: hermes.SessionRef{ID: row.ID, Turn: row.Turns, Platform: row.Source, Dir: row.Dir},
-		Model:   row.Model, Transcript: list,
+		Session: hermes.SessionRef{
+			ID: row.ID, Turn: row.Turns, Platform: row.Source, Dir: row.Dir, Outside: hermes.AddOutside(row.Outside, hermes.OutsideOf(list)),
+		},
+		Model: row.Model, Transcript: list,
 	}, err
 }
 
