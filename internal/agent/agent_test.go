@@ -143,6 +143,24 @@ func TestTurnRunsCallsUntilWords(t *testing.T) {
 	}
 }
 
+func TestTurnGoesOnWithCallsThatAreOpen(t *testing.T) {
+	t.Parallel()
+	m := says(words("done"))
+	b := box{"echo": {hermes.Spec{Name: "echo"}, echo}}
+	tr := turn(m, b)
+	list := []hermes.ToolCall{{ID: "1", Name: "echo", Arguments: `1`}, {ID: "2", Name: "echo", Arguments: `2`}, {ID: "3", Name: "echo", Arguments: `3`}}
+	tr.Transcript = append(tr.Transcript, hermes.Message{Role: hermes.RoleAssistant, Calls: list},
+		hermes.Message{Role: hermes.RoleTool, CallID: "1", Parts: []hermes.Part{{Text: "from before"}}})
+	_, transcript, done := play(t, t.Context(), tr)
+	want := []string{"user: go", "assistant: ", "tool: from before", "tool: did 2", "tool: did 3", "assistant: done"}
+	if diff := cmp.Diff(want, texts(transcript)); diff != "" {
+		t.Error(diff)
+	}
+	if len(m.asked) != 1 || done.Steps != 1 {
+		t.Errorf("the model was asked %d times, in %d steps", len(m.asked), done.Steps)
+	}
+}
+
 func TestUnknownToolIsReportedToTheModel(t *testing.T) {
 	t.Parallel()
 	m := says(calls(hermes.ToolCall{ID: "1", Name: "nope", Arguments: `{}`}), words("sorry"))

@@ -17,7 +17,8 @@ type Turn struct {
 	// Request is what every request of the turn has in common; its Messages
 	// are filled in by the loop.
 	Request hermes.Request
-	// Transcript is not changed; what the turn adds is yielded as Appended.
+	// Transcript is not changed; what the turn adds is yielded as Appended. If
+	// it ends with calls that have no result, the turn begins by running them.
 	Transcript []hermes.Message
 	Number     int64
 	// Context decides what of the transcript is sent; nil sends all of it.
@@ -90,6 +91,11 @@ type loop struct {
 // run repeats: ask, run the batch. It returns when the turn has its answer,
 // was interrupted, or cannot go on.
 func (l *loop) run(ctx context.Context) error {
+	if open := hermes.OpenCalls(l.Transcript); len(open) > 0 {
+		if halt := l.runCalls(ctx, open, nil); halt != "" && ctx.Err() == nil && !l.stopped {
+			return l.wrapUp(ctx, halted(halt))
+		}
+	}
 	continued := 0
 	for !l.stopped {
 		if ctx.Err() != nil {
@@ -136,7 +142,12 @@ func (l *loop) act(ctx context.Context, m hermes.Message) (halt string) {
 	if !l.append(m) {
 		return ""
 	}
-	batch := l.plan(m.Calls, refused)
+	return l.runCalls(ctx, m.Calls, refused)
+}
+
+// runCalls runs calls that stand in the transcript and appends their results.
+func (l *loop) runCalls(ctx context.Context, calls []hermes.ToolCall, refused map[string]string) (halt string) {
+	batch := l.plan(calls, refused)
 	l.runBatch(ctx, batch)
 	l.settle(ctx, batch)
 	l.appendResults(batch)
