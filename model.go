@@ -282,4 +282,9 @@ const (
 	EffectNone
 	// EffectIdempotent calls lead to the same state when repeated.
 	EffectIdempotent
+	// EffectAsk calls put questions to the person and do nothing else, always
+	// the same ones in the same order for the same arguments. A question that
+	// is open when a process ends stays open: the call is run again when the
+	// session comes back, and asks only what was not answered.
+	EffectAsk
 )

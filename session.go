@@ -62,4 +62,7 @@ type Session struct {
 	// Tainted reports whether its prompt or a message that was not taken back
 	// holds text from outside. Stores tell it; it is not stored.
 	Tainted bool
+	// Asking says that a question of the session waits for the person, in this
+	// process or since an earlier one. Stores tell it; it is not stored.
+	Asking bool
 }

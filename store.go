@@ -141,6 +141,10 @@ type Journal interface {
 	// EndCall stores the call's result as soon as it is known, which may be
 	// before it becomes part of the transcript.
 	EndCall(ctx context.Context, l Lease, callID string, result Message) error
+	// HoldCall stores how a call that was begun stands with the person, in
+	// place of what was stored of that before. It is stored before the person
+	// is asked, and again with the answer.
+	HoldCall(ctx context.Context, l Lease, callID string, h Hold) error
 	// OpenSteps returns the steps of calls that no stored message answers.
 	OpenSteps(ctx context.Context, session string) ([]Step, error)
 }
@@ -149,8 +153,33 @@ type Journal interface {
 type Step struct {
 	Call  ToolCall
 	Begun time.Time
+	// Hold is how the call stands with the person.
+	Hold Hold
 	// Result is set if the call ended.
 	Result *Message
+}
+
+// Hold is how a call that has begun stands with the person.
+type Hold struct {
+	// Leave says that the call waits for the person's leave: nothing of it has
+	// run.
+	Leave bool `json:"leave,omitempty"`
+	// Asked are the questions of an EffectAsk call in their order.
+	Asked []Exchange `json:"asked,omitempty"`
+}
+
+// Exchange is a question and, once it is there, its answer.
+type Exchange struct {
+	Question Question `json:"question"`
+	Answer   *Answer  `json:"answer,omitempty"`
+}
+
+// Open is the question that waits for its answer, nil without one.
+func (h Hold) Open() *Question {
+	if n := len(h.Asked); n > 0 && h.Asked[n-1].Answer == nil {
+		return &h.Asked[n-1].Question
+	}
+	return nil
 }
 
 // Leases let one process at a time run a session.

@@ -133,19 +133,25 @@ func (c Consent) Granted() bool {
 
 // Question is put to the person. Without choices the answer is free text.
 type Question struct {
-	CallID  string
-	Text    string
-	Choices []string
+	CallID  string   `json:"call_id,omitempty"`
+	Text    string   `json:"text"`
+	Choices []string `json:"choices,omitempty"`
 	// Multiple allows more than one choice.
-	Multiple bool
+	Multiple bool `json:"multiple,omitempty"`
 	// Secret hides what is typed, as for a password.
-	Secret bool
+	Secret bool `json:"secret,omitempty"`
+	// Number and Of say which of several questions in a row this is, counted
+	// from 1; both are 0 for one that stands alone.
+	Number int `json:"number,omitempty"`
+	Of     int `json:"of,omitempty"`
 }
 
-// Answer is what the person said. TimedOut means nobody answered.
+// Answer is what the person said. TimedOut means nobody answered, Dismissed
+// that the person does not want to.
 type Answer struct {
-	Texts    []string
-	TimedOut bool
+	Texts     []string `json:"texts,omitempty"`
+	TimedOut  bool     `json:"timed_out,omitempty"`
+	Dismissed bool     `json:"dismissed,omitempty"`
 }
 
 // Task is work for a child session.

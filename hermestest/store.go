@@ -134,7 +134,7 @@ func (s *Store) CreateSession(ctx context.Context, row hermes.Session) error {
 		if _, err := s.byID(row.Parent); err != nil {
 			row.Parent = ""
 		}
-		row.Title, row.Messages, row.Calls = title, 0, 0
+		row.Title, row.Messages, row.Calls, row.Asking = title, 0, 0, false
 		s.sessions = append(s.sessions, &storedSession{row: row})
 		return nil
 	})
@@ -158,6 +158,7 @@ func (r *storedSession) told() hermes.Session {
 	row.Tainted = row.Outside != "" || slices.ContainsFunc(r.messages, func(m storedMessage) bool {
 		return m.Outside != "" && (!m.hidden || m.compacted)
 	})
+	row.Asking = r.asking()
 	return row
 }
 

@@ -17,6 +17,7 @@ func transcriptCases() []storeCase {
 		{"appending counts", counts},
 		{"a rewind hides and is not counted", rewind},
 		{"the journal knows open calls", journal},
+		{"the journal knows what waits for the person", holds},
 		{"a rewind forgets the calls begun since", rewindForgets},
 		{"an ended context writes nothing", endedContext},
 	}
@@ -235,6 +236,60 @@ func journal(t *testing.T, s hermes.Store) {
 	other, err := s.OpenSteps(t.Context(), "b")
 	must(err)
 	same(t, len(other), 1)
+}
+
+func holds(t *testing.T, s hermes.Store) {
+	begin(t, s, hermes.Session{ID: "a"}, 0)
+	begin(t, s, hermes.Session{ID: "b"}, 1)
+	l := lease(t, s, "a", "me")
+	asking := func(want bool) {
+		t.Helper()
+		list, err := s.ListSessions(t.Context(), hermes.SessionFilter{})
+		if err != nil || len(list) != 2 {
+			t.Fatal(list, err)
+		}
+		for _, row := range append(list, find(t, s, "a"), find(t, s, "b")) {
+			if row.Asking != (want && row.ID == "a") {
+				t.Errorf("session %s: asking is %v", row.ID, row.Asking)
+			}
+		}
+	}
+	hold := func(h hermes.Hold) {
+		t.Helper()
+		if err := s.HoldCall(t.Context(), l, "c1", h); err != nil {
+			t.Fatal(err)
+		}
+		list, err := s.OpenSteps(t.Context(), "a")
+		if err != nil || len(list) != 1 {
+			t.Fatal(list, err)
+		}
+		same(t, list[0].Hold, h)
+	}
+	wantErr(t, s.HoldCall(t.Context(), l, "c1", hermes.Hold{Leave: true}), hermes.ErrNotFound)
+	if err := s.BeginCall(t.Context(), l, hermes.ToolCall{ID: "c1", Name: "clarify", Arguments: "{}"}); err != nil {
+		t.Fatal(err)
+	}
+	asking(false)
+	hold(hermes.Hold{Leave: true})
+	asking(false)
+	first := hermes.Question{CallID: "c1", Text: "Which?", Choices: []string{"a", "b"}, Multiple: true, Number: 1, Of: 2}
+	hold(hermes.Hold{Asked: []hermes.Exchange{{Question: first}}})
+	asking(true)
+	heard := []hermes.Exchange{{Question: first, Answer: &hermes.Answer{Texts: []string{"a"}}}}
+	hold(hermes.Hold{Asked: heard})
+	asking(false)
+	hold(hermes.Hold{Asked: append(heard, hermes.Exchange{Question: hermes.Question{Text: "And?"}})})
+	asking(true)
+	result := answerTo("c1", "done")
+	if err := s.EndCall(t.Context(), l, "c1", result); err != nil {
+		t.Fatal(err)
+	}
+	asking(false)
+	add(t, s, l, result)
+	wantErr(t, s.HoldCall(t.Context(), l, "c1", hermes.Hold{}), hermes.ErrNotFound)
+	stale := l
+	stale.Fence--
+	wantErr(t, s.HoldCall(t.Context(), stale, "c1", hermes.Hold{}), hermes.ErrStaleLease)
 }
 
 func rewindForgets(t *testing.T, s hermes.Store) {

@@ -180,6 +180,28 @@ func (s *Store) EndCall(ctx context.Context, l hermes.Lease, callID string, resu
 	})
 }
 
+// HoldCall remembers how a call stands with the person.
+func (s *Store) HoldCall(ctx context.Context, l hermes.Lease, callID string, h hermes.Hold) error {
+	return s.change(ctx, "HoldCall", func() error {
+		r, err := s.held(l)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(r.steps, func(s storedStep) bool { return s.Call.ID == callID })
+		if i < 0 {
+			return fmt.Errorf("call %s: %w", callID, hermes.ErrNotFound)
+		}
+		h.Asked = slices.Clone(h.Asked)
+		r.steps[i].Hold = h
+		return nil
+	})
+}
+
+// asking reports whether a question of the session waits for the person.
+func (r *storedSession) asking() bool {
+	return slices.ContainsFunc(r.steps, func(s storedStep) bool { return s.Result == nil && s.Hold.Open() != nil })
+}
+
 // OpenSteps returns the steps of calls that no stored message answers.
 func (s *Store) OpenSteps(ctx context.Context, session string) (list []hermes.Step, err error) {
 	err = s.view(ctx, func() error {

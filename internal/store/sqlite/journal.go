@@ -49,6 +49,28 @@ func (s *Store) EndCall(ctx context.Context, l hermes.Lease, callID string, resu
 	})
 }
 
+// HoldCall stores how a call that was begun stands with the person.
+func (s *Store) HoldCall(ctx context.Context, l hermes.Lease, callID string, h hermes.Hold) error {
+	text, err := marshal(h)
+	if err != nil {
+		return fmt.Errorf("encode what the call %s asks: %w", callID, err)
+	}
+	return s.update(ctx, func(t *tx) error {
+		key, err := t.held(l)
+		if err != nil {
+			return err
+		}
+		done, err := t.result(`UPDATE steps SET hold = ?, asking = ? WHERE session = ? AND call_id = ?`, text, h.Open() != nil, key, callID)
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); err != nil || n == 0 {
+			return orNotFound(err, "call "+callID)
+		}
+		return nil
+	})
+}
+
 func orNotFound(err error, what string) error {
 	if err != nil {
 		return err
@@ -64,7 +86,7 @@ func (s *Store) OpenSteps(ctx context.Context, session string) ([]hermes.Step, e
 	if err != nil {
 		return nil, s.cfg.explain(notFound(err, session))
 	}
-	rows, err := s.read.QueryContext(ctx, `SELECT begun, call, result FROM steps WHERE session = ? ORDER BY id`, key)
+	rows, err := s.read.QueryContext(ctx, `SELECT begun, call, hold, result FROM steps WHERE session = ? ORDER BY id`, key)
 	if err != nil {
 		return nil, s.cfg.explain(err)
 	}
@@ -83,13 +105,18 @@ func (s *Store) OpenSteps(ctx context.Context, session string) ([]hermes.Step, e
 func scanStep(rows *sql.Rows) (hermes.Step, error) {
 	var begun int64
 	var call string
-	var result sql.NullString
-	if err := rows.Scan(&begun, &call, &result); err != nil {
+	var hold, result sql.NullString
+	if err := rows.Scan(&begun, &call, &hold, &result); err != nil {
 		return hermes.Step{}, err
 	}
 	step := hermes.Step{Begun: timeOf(begun)}
 	if err := json.Unmarshal([]byte(call), &step.Call); err != nil {
 		return step, fmt.Errorf("read a journal step: %w", err)
+	}
+	if hold.Valid {
+		if err := json.Unmarshal([]byte(hold.String), &step.Hold); err != nil {
+			return step, fmt.Errorf("read what a journal step asks: %w", err)
+		}
 	}
 	if !result.Valid {
 		return step, nil

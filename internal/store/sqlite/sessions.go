@@ -76,7 +76,8 @@ const sessionColumns = `s.id, s.source, coalesce(s.title, ''),
 	s.model, s.dir, s.branch, s.started, coalesce(s.active, 0), coalesce(s.ended, 0), s.end_reason,
 	s.messages, s.calls, s.turns, s.input, s.output, s.cache_read, s.cache_write, s.reasoning, s.requests,
 	s.archived, s.pinned, s.outside,
-	s.outside <> '' OR EXISTS (SELECT 1 FROM messages o WHERE o.session = s.key AND o.outside IS NOT NULL AND o.hidden <> 1)`
+	s.outside <> '' OR EXISTS (SELECT 1 FROM messages o WHERE o.session = s.key AND o.outside IS NOT NULL AND o.hidden <> 1),
+	EXISTS (SELECT 1 FROM steps WHERE steps.session = s.key AND asking AND result IS NULL)`
 
 // scanSession reads sessionColumns, and what follows them into more.
 func scanSession(scan func(...any) error, more ...any) (hermes.Session, error) {
@@ -84,7 +85,7 @@ func scanSession(scan func(...any) error, more ...any) (hermes.Session, error) {
 	var started, active, ended int64
 	into := []any{&r.ID, &r.Source, &r.Title, &r.Parent, &r.Model, &r.Dir, &r.Branch, &started, &active, &ended, &r.EndReason,
 		&r.Messages, &r.Calls, &r.Turns, &r.Usage.Input, &r.Usage.Output, &r.Usage.CacheRead, &r.Usage.CacheWrite,
-		&r.Usage.Reasoning, &r.Usage.Calls, &r.Archived, &r.Pinned, &r.Outside, &r.Tainted}
+		&r.Usage.Reasoning, &r.Usage.Calls, &r.Archived, &r.Pinned, &r.Outside, &r.Tainted, &r.Asking}
 	err := scan(append(into, more...)...)
 	r.Started, r.Active, r.Ended = timeOf(started), timeOf(active), timeOf(ended)
 	return r, err
