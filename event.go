@@ -42,7 +42,8 @@ type (
 		Level NoticeLevel
 		Text  string
 	}
-	// CallStarted and CallDone enclose a tool call.
+	// CallStarted and CallDone enclose a tool call. One that is left open when
+	// its turn ends, since it asks the person, has no CallDone.
 	CallStarted struct {
 		Call ToolCall
 		// Preview is the main argument, shortened.

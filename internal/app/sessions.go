@@ -40,7 +40,7 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 		Store: store, Models: a.watch().Models(models), Equip: a.equip, Owner: owner(),
 		Steps: a.steps(agent), Busy: session.Busy(cfg.Display().BusyInputMode),
 		Effort: efforts(agent), MaxTokens: cfg.Model().MaxTokens,
-		AskTimeout: cfg.Approvals().Timeout, Now: a.opts.Now, Log: a.log(),
+		AskTimeout: cfg.Approvals().Timeout, QuestionTimeout: agent.ClarifyTimeout, Now: a.opts.Now, Log: a.log(),
 	})
 	if a.opts.Attended {
 		a.idle = idleBefore(ctx, store, a.opts.Now())

@@ -112,6 +112,8 @@ func (s *Session) compress(op Compress) error {
 	switch {
 	case s.turn != nil:
 		return errors.New("a turn is running; stop it first with /stop, or wait for its end")
+	case s.waiting():
+		return errors.New("a question waits for your answer; /continue asks it again")
 	case s.gear == nil || s.gear.Context == nil || len(s.transcript) == 0:
 		return errors.New("there is nothing to compress yet")
 	}

@@ -24,8 +24,9 @@ type Config struct {
 	// Effort is how hard a model is asked to think; nil leaves it to the model.
 	Effort    func(model string) hermes.Effort
 	MaxTokens int
-	// AskTimeout ends the wait for an answer of the person; 0 waits on.
-	AskTimeout time.Duration
+	// AskTimeout ends the wait for leave, QuestionTimeout the one for the
+	// answer to a question; 0 waits on.
+	AskTimeout, QuestionTimeout time.Duration
 	// IdleAfter closes a session that nobody listens to; 0 keeps it.
 	IdleAfter time.Duration
 	Now       func() time.Time // nil is time.Now

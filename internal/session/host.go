@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"hermes"
 )
@@ -16,7 +17,9 @@ type tools struct {
 	session *Session
 	box     Toolbox
 	ref     hermes.SessionRef
-	mark    *mark // what the session has seen, growing with each result
+	mark    *mark           // what the session has seen, growing with each result
+	begun   map[string]bool // calls that stand in the journal since an earlier turn
+	asking  asking
 }
 
 func (t *tools) lease() hermes.Lease { return *t.session.held.Load() }
@@ -26,19 +29,29 @@ func (t *tools) Preview(c hermes.ToolCall) string     { return t.box.Preview(c) 
 func (t *tools) journal() hermes.Journal              { return t.session.cfg.Store }
 
 // Run runs a call through the tool onion. A call with an effect stands in the
-// journal before it runs, and its result as soon as it is known.
+// journal before it runs, and its result as soon as it is known. A call whose
+// question is open when the turn ends has none: it is parked.
 func (t *tools) Run(ctx context.Context, c hermes.ToolCall, progress func(string)) hermes.Result {
-	h := &host{tools: t, progress: progress}
+	h := &host{tools: t, progress: progress, id: c.ID}
 	call := &hermes.Call{ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments), Host: h}
 	spec, known := t.box.Spec(c.Name)
-	if !known || spec.EffectOf(call.Arguments) == hermes.EffectNone {
+	effect := spec.EffectOf(call.Arguments)
+	if !known || effect == hermes.EffectNone {
 		return t.run(ctx, call, h)
 	}
 	stored := context.WithoutCancel(ctx)
-	if err := t.journal().BeginCall(stored, t.lease(), c); err != nil {
-		return failure(fmt.Sprintf("not run: the call could not be recorded (%v)", err))
+	if !t.begun[c.ID] {
+		if err := t.journal().BeginCall(stored, t.lease(), c); err != nil {
+			return failure(fmt.Sprintf("not run: the call could not be recorded (%v)", err))
+		}
 	}
+	h.journaled, h.asks = true, effect == hermes.EffectAsk
+	t.asking.set(c.ID, h.asks)
 	r := t.run(ctx, call, h)
+	if h.asks && r.Failed && ctx.Err() != nil {
+		return r // the question stays open
+	}
+	t.asking.set(c.ID, false)
 	if err := t.journal().EndCall(stored, t.lease(), c.ID, toolMessage(c, r)); err != nil {
 		t.session.cfg.Log.Warn("record the end of a call", "session", t.ref.ID, "call", c.ID, "err", err)
 	}
@@ -70,8 +83,12 @@ func failure(text string) hermes.Result {
 // host is what the session lends to one call.
 type host struct {
 	*tools
-	progress func(string)
-	brought  mark // by other tools and children that the call set to work
+	progress  func(string)
+	brought   mark        // by other tools and children that the call set to work
+	id        string      // of the call
+	journaled bool        // it stands in the journal
+	asks      bool        // it only asks: its questions outlive the turn
+	led       atomic.Bool // leave was asked for
 }
 
 // Session tells what has been seen until now, which may be more than when the
@@ -106,7 +123,11 @@ func (h *host) Spawn(ctx context.Context, t hermes.Task) (hermes.Report, error) 
 }
 
 func (h *host) Approve(ctx context.Context, a hermes.Approval) (hermes.Consent, error) {
-	r, err := h.session.put(ctx, hermes.Asked{Approval: &a})
+	q := newQuestion(hermes.Asked{Approval: &a})
+	if h.journaled && a.CallID == h.id && !h.led.Swap(true) {
+		q.call = h.id // the first thing that the call does: so far nothing has run
+	}
+	r, err := h.session.put(ctx, q, h.session.cfg.AskTimeout)
 	switch {
 	case errors.Is(err, errUnattended):
 		return hermes.ConsentAbsent, nil
@@ -119,7 +140,11 @@ func (h *host) Approve(ctx context.Context, a hermes.Approval) (hermes.Consent, 
 }
 
 func (h *host) Ask(ctx context.Context, q hermes.Question) (hermes.Answer, error) {
-	r, err := h.session.put(ctx, hermes.Asked{Question: &q})
+	asked := newQuestion(hermes.Asked{Question: &q})
+	if h.asks && !q.Secret {
+		asked.call = h.id
+	}
+	r, err := h.session.put(ctx, asked, h.session.cfg.QuestionTimeout)
 	if errors.Is(err, errNoAnswer) {
 		return hermes.Answer{TimedOut: true}, nil
 	}

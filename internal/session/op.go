@@ -27,8 +27,9 @@ type (
 		Answer  hermes.Answer
 		Consent hermes.Consent
 	}
-	// Continue goes on with a turn that was cut off; it is refused when the
-	// transcript already ends with an answer.
+	// Continue goes on with a turn that was cut off, and asks again what was
+	// being asked; it is refused when the transcript already ends with an
+	// answer. A Say in its place drops the question.
 	Continue struct{}
 	// Undo takes back the last exchange. It is refused while a turn runs.
 	Undo struct{}
@@ -91,6 +92,9 @@ type State struct {
 	Queued     int
 	// Cut is set when the last turn was cut off and can be continued.
 	Cut bool
+	// Asking is set when what it waits for is the answer to a question that
+	// was open when it was cut off: Continue asks it again.
+	Asking bool
 	// Last is the usage of the last answered request: how full the window is.
 	Last   hermes.Usage
 	Window int

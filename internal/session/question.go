@@ -17,7 +17,12 @@ var (
 // question is what waits for the person.
 type question struct {
 	asked  hermes.Asked
+	call   string // set where the journal keeps it: the call that asks
 	answer chan Reply
+}
+
+func newQuestion(asked hermes.Asked) *question {
+	return &question{asked: asked, answer: make(chan Reply, 1)}
 }
 
 // askOp opens a question; dropOp lets go of one.
@@ -33,42 +38,54 @@ func (askOp) op()  {}
 func (dropOp) op() {}
 
 // put asks the person and waits for the answer, from the goroutine of a tool.
-func (s *Session) put(ctx context.Context, asked hermes.Asked) (Reply, error) {
-	q := &question{asked: asked, answer: make(chan Reply, 1)}
+// A wait of 0 has no end.
+func (s *Session) put(ctx context.Context, q *question, wait time.Duration) (Reply, error) {
 	op := askOp{q: q, id: make(chan string, 1)}
 	if err := s.Submit(ctx, op); err != nil {
 		return Reply{}, err
 	}
 	id := <-op.id
 	var timeout <-chan time.Time
-	if s.cfg.AskTimeout > 0 {
-		timer := time.NewTimer(s.cfg.AskTimeout)
+	if wait > 0 {
+		timer := time.NewTimer(wait)
 		defer timer.Stop()
 		timeout = timer.C
 	}
+	late := errNoAnswer
 	select {
 	case r := <-q.answer:
 		return r, nil
 	case <-timeout:
-		_ = s.Submit(context.WithoutCancel(ctx), dropOp{id}) // a closed session has no question left
-		return Reply{}, errNoAnswer
 	case <-ctx.Done():
-		_ = s.Submit(context.WithoutCancel(ctx), dropOp{id})
-		return Reply{}, context.Cause(ctx)
+		late = context.Cause(ctx)
+	}
+	_ = s.Submit(context.WithoutCancel(ctx), dropOp{id}) // a closed session has no question left
+	select {
+	case r := <-q.answer: // it came just before
+		return r, nil
+	default:
+		return Reply{}, late
 	}
 }
 
 // ask, reply and drop are the actor's side of a question.
 func (s *Session) ask(op askOp) error {
+	q := op.q
+	if a := s.heard(q); a != nil {
+		q.answer <- Reply{Answer: *a}
+		op.id <- ""
+		return nil
+	}
 	if !s.attended {
 		return errUnattended
 	}
+	s.hold(q)
 	s.asked++
 	id := strconv.Itoa(s.asked)
-	op.q.asked.ID = id
-	s.questions[id] = op.q
+	q.asked.ID = id
+	s.questions[id] = q
 	op.id <- id
-	s.publish(op.q.asked)
+	s.publish(q.asked)
 	return nil
 }
 
@@ -76,6 +93,9 @@ func (s *Session) reply(r Reply) error {
 	q, ok := s.questions[r.ID]
 	if !ok {
 		return errors.New("that question is no longer open")
+	}
+	if err := s.release(q, r); err != nil {
+		return err
 	}
 	q.answer <- r
 	s.drop(r.ID)

@@ -20,27 +20,50 @@ const rerunTime = 10 * time.Second
 
 // recover answers the calls that an earlier process left open: with the
 // result that it still recorded, by running again what only reads, or by
-// saying what is not known. It then tells whether the last turn was cut off.
-// What is run again ends with ctx, which is the one of whoever waits for it.
+// saying what is not known. A question to the person stays open, with the
+// calls behind it, until the person goes on with it or says something else.
+// It then tells whether the last turn was cut off. What is run again ends
+// with ctx, which is the one of whoever waits for it.
 func (s *Session) recover(ctx context.Context) error {
+	err := s.settleOpen(true, func(c hermes.ToolCall) hermes.Message { return s.rerun(ctx, c) })
+	s.cut = s.unanswered() || s.waiting()
+	return err
+}
+
+// settleOpen answers the calls that have no result. With asking, questions
+// and what was to come after them stay open. again runs a call that may be
+// repeated; nil repeats nothing.
+func (s *Session) settleOpen(asking bool, again func(hermes.ToolCall) hermes.Message) error {
 	open := hermes.OpenCalls(s.transcript)
-	if len(open) > 0 {
-		if err := s.persist(); err != nil {
-			return err
+	if len(open) == 0 {
+		return nil
+	}
+	if err := s.persist(); err != nil {
+		return err
+	}
+	steps, err := s.cfg.Store.OpenSteps(s.ctx, s.id)
+	if err != nil {
+		return err
+	}
+	turn, waits := s.lastTurn(), false
+	for _, c := range open {
+		st := stepOf(steps, c)
+		ask := s.asksOnly(c) && (st == nil || st.Result == nil)
+		waits = waits || asking && ask
+		var m hermes.Message
+		switch {
+		case waits && (ask || st == nil):
+			continue
+		case ask && st == nil:
+			m = toolMessage(c, notAnswered(hermes.Hold{}))
+		default:
+			m = s.settle(c, st, again)
 		}
-		steps, err := s.cfg.Store.OpenSteps(s.ctx, s.id)
-		if err != nil {
+		m.Turn = turn
+		if err := s.store(&m); err != nil {
 			return err
-		}
-		for _, c := range open {
-			m := s.settle(ctx, c, steps)
-			m.Turn = s.lastTurn()
-			if err := s.store(&m); err != nil {
-				return err
-			}
 		}
 	}
-	s.cut = s.unanswered()
 	return nil
 }
 
@@ -50,22 +73,32 @@ func (s *Session) unanswered() bool {
 	return n > 0 && s.transcript[n-1].Role != hermes.RoleAssistant
 }
 
-// settle finds the result of a call that has none in the transcript.
-func (s *Session) settle(ctx context.Context, c hermes.ToolCall, steps []hermes.Step) hermes.Message {
-	for _, st := range steps {
-		if st.Call.ID != c.ID {
-			continue
+// stepOf is the step of a call in the journal, nil if it was not begun.
+func stepOf(steps []hermes.Step, c hermes.ToolCall) *hermes.Step {
+	for i := range steps {
+		if steps[i].Call.ID == c.ID {
+			return &steps[i]
 		}
-		if st.Result != nil {
-			return *st.Result
-		}
-		if spec, ok := s.gear.Tools.Spec(c.Name); ok && spec.Effect == hermes.EffectIdempotent {
-			return s.rerun(ctx, c)
-		}
-		return toolMessage(c, failure(outcomeUnknown))
 	}
-	if spec, ok := s.gear.Tools.Spec(c.Name); ok && spec.EffectOf(json.RawMessage(c.Arguments)) == hermes.EffectNone {
-		return s.rerun(ctx, c)
+	return nil
+}
+
+// settle finds the result of a call that has none in the transcript.
+func (s *Session) settle(c hermes.ToolCall, st *hermes.Step, again func(hermes.ToolCall) hermes.Message) hermes.Message {
+	spec, known := s.gear.Tools.Spec(c.Name)
+	switch {
+	case st != nil && st.Result != nil:
+		return *st.Result
+	case st != nil && st.Hold.Leave:
+		return toolMessage(c, failure(neverBegun))
+	case st != nil && (len(st.Hold.Asked) > 0 || known && spec.Effect == hermes.EffectAsk):
+		return toolMessage(c, notAnswered(st.Hold))
+	case st != nil && again != nil && known && spec.Effect == hermes.EffectIdempotent:
+		return again(c)
+	case st != nil:
+		return toolMessage(c, failure(outcomeUnknown))
+	case again != nil && known && spec.EffectOf(json.RawMessage(c.Arguments)) == hermes.EffectNone:
+		return again(c)
 	}
 	return toolMessage(c, failure(neverBegun))
 }

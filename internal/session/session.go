@@ -60,6 +60,7 @@ type Session struct {
 	queue      []hermes.Message
 	told       func(string) // of what Open waits for; may be nil
 	questions  map[string]*question
+	kept       map[string]*held
 	asked      int
 	last       hermes.Usage
 	counted    int // messages that last covers
@@ -222,7 +223,11 @@ func (s *Session) say(op Say) error {
 	if m.Text() == "" && !hasImage(m) {
 		return errors.New("the message is empty")
 	}
-	if s.turn == nil {
+	switch {
+	case s.turn == nil && op.Synthetic && s.waiting(): // the program does not drop a question to the person
+		s.queue = append(s.queue, m)
+		return nil
+	case s.turn == nil:
 		return s.begin(m)
 	}
 	switch cmp.Or(op.Busy, s.cfg.Busy, BusyInterrupt) {
@@ -358,7 +363,7 @@ func (s *Session) setTitle(title string) error {
 func (s *Session) state() State {
 	st := State{
 		Row: s.row, Transcript: slices.Clip(s.transcript), Running: s.turn != nil, Queued: len(s.queue),
-		Cut: s.cut, Last: s.last, Tools: s.specs, Effort: s.effortOf(s.row.Model),
+		Cut: s.cut, Asking: s.waiting(), Last: s.last, Tools: s.specs, Effort: s.effortOf(s.row.Model),
 	}
 	if s.once != nil {
 		st.Next = s.once.ID()

@@ -2,8 +2,10 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"hermes"
 	"hermes/internal/agent"
@@ -14,7 +16,10 @@ type turn struct {
 	number int64
 	cancel context.CancelCauseFunc
 	events chan turnEvent
+	tools  *tools
 	note   note
+	began  time.Time
+	used   hermes.Usage
 	final  *hermes.TurnDone
 }
 
@@ -61,6 +66,9 @@ func (s *Session) turnEvents() <-chan turnEvent {
 // begin stores the message and starts a turn with it.
 func (s *Session) begin(m hermes.Message) error {
 	if err := s.prepare(); err != nil {
+		return err
+	}
+	if err := s.settleOpen(false, nil); err != nil {
 		return err
 	}
 	if err := s.closeUnanswered(); err != nil {
@@ -126,15 +134,26 @@ func (s *Session) start(number int64) error {
 	if err := s.prepare(); err != nil {
 		return err
 	}
+	begun, err := s.takeUp()
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancelCause(s.ctx)
-	t := &turn{number: number, cancel: cancel, events: make(chan turnEvent, 64)}
+	ref := s.ref(number)
+	t := &turn{
+		number: number, cancel: cancel, events: make(chan turnEvent, 64), began: s.cfg.Now(),
+		tools: &tools{session: s, box: s.gear.Tools, ref: ref, mark: &mark{from: ref.Outside}, begun: begun},
+	}
+	for call := range begun {
+		t.tools.asking.set(call, true)
+	}
 	s.turn, s.cut = t, false
 	s.quiet.stop()
 	s.gear.Tools.TurnStarted()
-	model, ref := s.nextModel(), s.ref(number)
+	model := s.nextModel()
 	work := agent.Turn{
 		Model: model,
-		Tools: &tools{session: s, box: s.gear.Tools, ref: ref, mark: &mark{from: ref.Outside}},
+		Tools: t.tools,
 		Request: hermes.Request{
 			System: s.row.System, Tools: s.specs, Session: s.row.ID,
 			Effort: s.effortOf(model.ID()), MaxTokens: s.cfg.MaxTokens,
@@ -189,7 +208,7 @@ func (s *Session) turnEvent(te turnEvent) {
 	}
 	switch e := te.event.(type) {
 	case hermes.Appended:
-		err := s.store(&e.Message)
+		err := s.appended(&e.Message)
 		te.ack <- err
 		if err == nil {
 			s.publish(e)
@@ -200,15 +219,48 @@ func (s *Session) turnEvent(te turnEvent) {
 		if err == nil {
 			s.publish(e)
 		}
+	case hermes.CallDone:
+		if !s.turn.left(e.Call.ID) {
+			s.publish(e)
+		}
 	case hermes.TurnDone:
 		s.turn.final = &e
 	case hermes.Used:
 		s.last, s.counted = e.Step, len(s.transcript)+1 // the answer is appended next
+		s.turn.used = e.Turn
 		s.publish(e)
 	default:
 		s.publish(e)
 	}
 }
+
+// appended stores a message of the loop. The result of a call whose question
+// stays open is refused, which ends the loop.
+func (s *Session) appended(m *hermes.Message) error {
+	if m.Role == hermes.RoleTool && s.turn.left(m.CallID) {
+		return errParked
+	}
+	return s.store(m)
+}
+
+// left reports whether the turn leaves a call open.
+func (t *turn) left(call string) bool {
+	return t.tools != nil && t.tools.asking.is(call)
+}
+
+// broken is the end of a turn whose loop was left before its own end.
+func (s *Session) broken(t *turn, why error) *hermes.TurnDone {
+	done := &hermes.TurnDone{Turn: t.number, Outcome: hermes.OutcomeInterrupted, Usage: t.used, Duration: s.cfg.Now().Sub(t.began)}
+	if !errors.Is(why, errParked) {
+		done.Outcome, done.Err = hermes.OutcomeFailed, s.writeFailed(why)
+	} else if len(s.queue) == 0 {
+		s.publish(hermes.Notice{Level: hermes.NoticeInfo, Text: stillOpen})
+	}
+	return done
+}
+
+// stillOpen tells the person what becomes of a question that was left.
+const stillOpen = "The question stays open: /continue asks it again; if you say something else, it is dropped."
 
 // endTurn closes the books of a turn and begins the next one that waits.
 func (s *Session) endTurn(failed error) {
@@ -217,9 +269,9 @@ func (s *Session) endTurn(failed error) {
 	s.dropAll()
 	done := t.final
 	if done == nil {
-		done = &hermes.TurnDone{Turn: t.number, Outcome: hermes.OutcomeFailed, Err: s.writeFailed(failed)}
+		done = s.broken(t, failed)
 	}
-	s.cut = done.Outcome == hermes.OutcomeFailed && s.unanswered()
+	s.cut = done.Outcome == hermes.OutcomeFailed && s.unanswered() || s.waiting()
 	s.fresh = done.Outcome == hermes.OutcomeDone || s.fresh && done.Outcome == hermes.OutcomeInterrupted
 	s.addUsage(done.Usage)
 	if rest := t.note.take(); rest != "" { // came after the last batch

@@ -1,0 +1,167 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"hermes"
+)
+
+// held is what the journal keeps of a call that asks the person. It belongs
+// to the actor, for as long as a turn lasts.
+type held struct {
+	hermes.Hold
+	at int // how many questions the call has asked in this turn
+}
+
+// asking are the calls of a turn that only ask the person and have no result
+// yet. It may be used concurrently.
+type asking struct {
+	mu   sync.Mutex
+	open map[string]bool
+}
+
+func (a *asking) set(call string, open bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.open == nil {
+		a.open = map[string]bool{}
+	}
+	a.open[call] = open
+}
+
+func (a *asking) is(call string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.open[call]
+}
+
+// errParked ends a turn whose open question stays open.
+var errParked = errors.New("a question waits for the person")
+
+// heldBy is what is kept of a question's call; nil where nothing is.
+func (s *Session) heldBy(q *question) *held {
+	if q.call == "" {
+		return nil
+	}
+	h := s.kept[q.call]
+	if h == nil {
+		h = &held{}
+		s.kept[q.call] = h
+	}
+	return h
+}
+
+// heard is the answer that the person gave to this question in an earlier
+// turn; nil if there is none.
+func (s *Session) heard(q *question) *hermes.Answer {
+	h := s.heldBy(q)
+	if h == nil || q.asked.Question == nil || h.at >= len(h.Asked) || h.Asked[h.at].Answer == nil {
+		return nil
+	}
+	h.at++
+	return h.Asked[h.at-1].Answer
+}
+
+// hold keeps that the person is being asked. What cannot be kept is asked all
+// the same: it is lost only if the process dies before the answer.
+func (s *Session) hold(q *question) {
+	h := s.heldBy(q)
+	switch {
+	case h == nil:
+		return
+	case q.asked.Approval != nil:
+		h.Leave = true
+	default:
+		h.Asked = append(h.Asked[:h.at:h.at], hermes.Exchange{Question: *q.asked.Question})
+	}
+	if err := s.keep(q.call, h.Hold); err != nil {
+		s.cfg.Log.Warn("keep a question", "session", s.id, "call", q.call, "err", err)
+	}
+}
+
+// release keeps the answer before anyone acts on it. Leave that cannot be
+// kept is not given: after a crash the call would count as never begun.
+func (s *Session) release(q *question, r Reply) error {
+	h := s.heldBy(q)
+	switch {
+	case h == nil:
+		return nil
+	case q.asked.Approval != nil:
+		h.Leave = false
+		if err := s.keep(q.call, h.Hold); err != nil && r.Consent.Granted() {
+			return fmt.Errorf("the answer could not be stored, so it does not count: %w", err)
+		}
+		return nil
+	}
+	h.Asked[h.at].Answer = &r.Answer
+	h.at++
+	if err := s.keep(q.call, h.Hold); err != nil {
+		s.cfg.Log.Warn("keep an answer", "session", s.id, "call", q.call, "err", err)
+	}
+	return nil
+}
+
+func (s *Session) keep(call string, h hermes.Hold) error {
+	return s.cfg.Store.HoldCall(context.WithoutCancel(s.ctx), s.lease, call, h)
+}
+
+// takeUp reads what is kept of the calls that are open as a turn begins, and
+// tells which of them were begun.
+func (s *Session) takeUp() (map[string]bool, error) {
+	s.kept = map[string]*held{}
+	open := hermes.OpenCalls(s.transcript)
+	if len(open) == 0 {
+		return nil, nil
+	}
+	steps, err := s.cfg.Store.OpenSteps(s.ctx, s.id)
+	if err != nil {
+		return nil, err
+	}
+	begun := map[string]bool{}
+	for _, c := range open {
+		if st := stepOf(steps, c); st != nil {
+			begun[c.ID] = true
+			s.kept[c.ID] = &held{Hold: st.Hold}
+		}
+	}
+	return begun, nil
+}
+
+// waiting reports whether a question of a turn that has ended is still open.
+func (s *Session) waiting() bool { return s.turn == nil && len(hermes.OpenCalls(s.transcript)) > 0 }
+
+// asksOnly reports whether a call only asks the person.
+func (s *Session) asksOnly(c hermes.ToolCall) bool {
+	spec, ok := s.gear.Tools.Spec(c.Name)
+	return ok && spec.Effect == hermes.EffectAsk
+}
+
+// notAnswered is what the model reads of questions that the person left, with
+// the answers that there are.
+func notAnswered(h hermes.Hold) hermes.Result {
+	type answer struct {
+		Question string   `json:"question"`
+		Answer   []string `json:"answer"`
+	}
+	var out struct {
+		Answers []answer `json:"answers,omitempty"`
+		Note    string   `json:"note"`
+	}
+	for _, x := range h.Asked {
+		if x.Answer != nil {
+			out.Answers = append(out.Answers, answer{x.Question.Text, append([]string{}, x.Answer.Texts...)})
+		}
+	}
+	out.Note = "The person did not answer this; what they said instead comes next. Take it as the answer if it is one."
+	if len(out.Answers) > 0 {
+		out.Note = "The person answered this much and left the rest; what they said instead comes next."
+	}
+	r, err := hermes.JSONResult(out)
+	if err != nil { // texts always have a JSON form
+		r.Text = out.Note
+	}
+	return r
+}
