@@ -3,7 +3,9 @@
 //
 // How a question looks is the matter of the face behind Host.Ask; this package
 // checks what is asked and makes sense of what comes back. Nothing runs beside
-// a question. Start at New; question.go has the rules.
+// a question. The same arguments always ask the same questions in the same
+// order, so that a call can be taken up again where its process ended. Start at
+// New; question.go has the rules.
 package clarify
 
 import (
@@ -27,8 +29,9 @@ var doc string
 
 // What the model reads when no answer came.
 const (
-	noAnswer = "The person did not answer in time. Go on with your best judgement, and say what you assumed."
-	nobody   = "nobody can be asked here (%v); go on with your best judgement, and say what you assumed"
+	noAnswer  = "The person did not answer in time. Go on with your best judgement, and say what you assumed."
+	dismissed = "The person would rather not answer. Do not ask it again; go on with your best judgement, and say what you assumed."
+	nobody    = "nobody can be asked here (%v); go on with your best judgement, and say what you assumed"
 )
 
 // Toolset is the tool clarify.
@@ -48,7 +51,7 @@ func (Toolset) Available(context.Context) string { return "" }
 // Tools returns the one tool.
 func (Toolset) Tools(context.Context) ([]hermes.Tool, error) {
 	return []hermes.Tool{hermes.NewTool(hermes.Spec{
-		Name: name, Description: strings.TrimSpace(doc), Mode: hermes.ModeExclusive, Effect: hermes.EffectUnknown,
+		Name: name, Description: strings.TrimSpace(doc), Mode: hermes.ModeExclusive, Effect: hermes.EffectAsk,
 		Inside: true,
 	}, run)}, nil
 }
@@ -66,7 +69,8 @@ type response struct {
 	Question string   `json:"question"`
 	Choices  []string `json:"choices_offered,omitempty"`
 	// Response is a text, or a list of texts where several were allowed.
-	Response any `json:"user_response"`
+	Response  any  `json:"user_response"`
+	Dismissed bool `json:"dismissed,omitempty"`
 }
 
 // report is the result of a single question or of several.
@@ -96,7 +100,7 @@ func run(ctx context.Context, c *hermes.Call, in args) (hermes.Result, error) {
 	}
 	var out report
 	for i, q := range questions {
-		a, err := c.Host.Ask(ctx, hermes.Question{CallID: c.ID, Text: q.Question, Choices: q.Choices, Multiple: q.MultiSelect})
+		a, err := c.Host.Ask(ctx, q.put(c.ID, i+1, len(questions)))
 		if err != nil {
 			if ctx.Err() != nil || errors.Is(err, hermes.ErrInterrupted) {
 				return hermes.Result{}, err
@@ -104,13 +108,18 @@ func run(ctx context.Context, c *hermes.Call, in args) (hermes.Result, error) {
 			return hermes.Result{}, fmt.Errorf(nobody, err)
 		}
 		texts := q.read(a.Texts)
-		r := response{ID: q.ID, Question: q.Question, Choices: q.offered(), Response: q.answer(texts)}
+		r := response{ID: q.ID, Question: q.Question, Choices: q.offered(), Response: q.answer(texts), Dismissed: a.Dismissed}
 		if batch && r.ID == "" {
 			r.ID = "q" + strconv.Itoa(i+1)
 		}
 		out.Responses = append(out.Responses, r)
-		if a.TimedOut || len(texts) == 0 {
+		switch {
+		case a.Dismissed:
+			out.Note = dismissed
+		case a.TimedOut || len(texts) == 0:
 			out.TimedOut, out.Note = true, noAnswer
+		}
+		if out.TimedOut {
 			break // who did not answer this will not answer the next
 		}
 	}

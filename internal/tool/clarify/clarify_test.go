@@ -74,6 +74,10 @@ func TestAnswers(t *testing.T) {
 			`{"responses":[{"id":"port","question":"Port?","user_response":"80"},{"id":"q2","question":"Kind?","choices_offered":["x","y"],"user_response":"y"}]}`},
 		{"no answer in time", `{"question":"Which?"}`, []hermes.Answer{{TimedOut: true}},
 			`{"question":"Which?","user_response":"","timed_out":true,"note":"The person did not answer in time. Go on with your best judgement, and say what you assumed."}`},
+		{"dismissed", `{"question":"Which?","choices":["a","b"]}`, []hermes.Answer{{Dismissed: true}},
+			`{"question":"Which?","choices_offered":["a","b"],"user_response":"","dismissed":true,"note":"The person would rather not answer. Do not ask it again; go on with your best judgement, and say what you assumed."}`},
+		{"one of a batch dismissed", `{"questions":[{"question":"A?"},{"question":"B?"}]}`, append([]hermes.Answer{{Dismissed: true}}, says("b")...),
+			`{"responses":[{"id":"q1","question":"A?","user_response":"","dismissed":true},{"id":"q2","question":"B?","user_response":"b"}],"note":"The person would rather not answer. Do not ask it again; go on with your best judgement, and say what you assumed."}`},
 		{"a batch ends where nobody answers", `{"questions":[{"question":"A?"},{"question":"B?"},{"question":"C?"}]}`, append(says("a"), hermes.Answer{TimedOut: true}),
 			`{"responses":[{"id":"q1","question":"A?","user_response":"a"},{"id":"q2","question":"B?","user_response":""}],"timed_out":true,"note":"The person did not answer in time. Go on with your best judgement, and say what you assumed."}`},
 	}
@@ -142,5 +146,24 @@ func TestTheFaceSeesWhatIsAsked(t *testing.T) {
 	want := []hermes.Question{{CallID: "c1", Text: "Q?", Choices: []string{"a (recommended)", "b"}, Multiple: true}}
 	if diff := cmp.Diff(want, p.asked); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestTheFaceSeesThePlaceInABatch(t *testing.T) {
+	t.Parallel()
+	p := &person{answers: append(says("a"), says("b")...)}
+	if _, err := ask(t, p, `{"questions":[{"question":"A?"},{"question":"B?"}]}`); err != nil {
+		t.Fatal(err)
+	}
+	want := []hermes.Question{{CallID: "c1", Text: "A?", Number: 1, Of: 2}, {CallID: "c1", Text: "B?", Number: 2, Of: 2}}
+	if diff := cmp.Diff(want, p.asked); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAQuestionIsTakenUpAgainAfterACrash(t *testing.T) {
+	t.Parallel()
+	if e := tool(t).Spec().Effect; e != hermes.EffectAsk {
+		t.Errorf("effect %v", e)
 	}
 }

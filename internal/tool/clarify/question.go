@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"hermes"
 )
 
 // maxChoices is how many choices are taken; the model is told of four.
@@ -49,6 +51,15 @@ func (q *question) check() error {
 	q.Choices = choices
 	q.MultiSelect = q.MultiSelect && len(choices) > 0
 	return nil
+}
+
+// put is the question as the person gets it, the number-th of so many.
+func (q *question) put(call string, number, of int) hermes.Question {
+	out := hermes.Question{CallID: call, Text: q.Question, Choices: q.Choices, Multiple: q.MultiSelect}
+	if of > 1 {
+		out.Number, out.Of = number, of
+	}
+	return out
 }
 
 // offered are the choices without marks.
