@@ -142,7 +142,11 @@ func listSessions(ctx context.Context, c *Call) (Result, error) {
 	}
 	var b strings.Builder
 	for i, r := range rows {
-		fmt.Fprintf(&b, "%d. %s, %s, %d messages\n", i+1, named(r), stamp(r.Active), r.Messages)
+		waits := ""
+		if r.Asking {
+			waits = ", waits for your answer"
+		}
+		fmt.Fprintf(&b, "%d. %s, %s, %d messages%s\n", i+1, named(r), stamp(r.Active), r.Messages, waits)
 	}
 	b.WriteString("\nGo on in one with `/resume`: its number, its id or its title.")
 	return Result{Text: b.String()}, nil

@@ -93,6 +93,11 @@ func (a *ask) answer(texts ...string) session.Reply {
 	return session.Reply{ID: a.id, Answer: hermes.Answer{Texts: texts}}
 }
 
+// dismissal leaves the question without an answer.
+func (a *ask) dismissal() session.Reply {
+	return session.Reply{ID: a.id, Answer: hermes.Answer{Dismissed: true}}
+}
+
 // picked are the choices that a typed line names by number, or the line
 // itself. own says that words of one's own are to follow.
 func (a *ask) picked(line string) (texts []string, own bool) {
@@ -121,8 +126,12 @@ func (a *ask) consent(c hermes.Consent) session.Reply {
 // lines print what is asked into the scrollback, whole, so that it can be read
 // however long it is.
 func (a *ask) lines(t theme, width int) []string {
-	if a.approval == nil {
-		return markup.Render(a.question.Text, t.prose(width))
+	if q := a.question; q != nil {
+		lines := markup.Render(q.Text, t.prose(width))
+		if q.Of > 1 {
+			lines = append([]string{t.faint(fmt.Sprintf("question %d of %d", q.Number, q.Of))}, lines...)
+		}
+		return lines
 	}
 	head := "May " + a.approval.Tool + " do this?"
 	if a.approval.Dir != "" {
@@ -167,9 +176,9 @@ func (a *ask) rows(t theme, width int) []string {
 	if a.typing || len(rows) == 0 {
 		return rows
 	}
-	hint := "arrows or a number, Enter takes it"
+	hint := "arrows or a number, Enter takes it, Esc skips the question"
 	if a.question.Multiple {
-		hint = "Space marks, Enter takes them"
+		hint = "Space marks, Enter takes them, Esc skips the question"
 	}
 	return append(rows, t.faint(markup.Clip("  "+hint, width)))
 }

@@ -282,6 +282,42 @@ func TestClarify(t *testing.T) {
 	}
 }
 
+func TestQuestionIsSkipped(t *testing.T) {
+	t.Parallel()
+	for _, choices := range [][]string{{"red", "green"}, nil} {
+		r := openRig(t, 80, 24)
+		r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, hermes.Asked{ID: "q", Question: &hermes.Question{Text: "Which?", Choices: choices, Number: 2, Of: 3}})
+		r.shows("question 2 of 3", "Which?", "Esc skips")
+		r.keys("<esc>").wantDo() // nobody skips what has only just come up
+		r.wait(time.Second).keys("<esc>").wantDo(submitDo{session.Reply{ID: "q", Answer: hermes.Answer{Dismissed: true}}})
+		r.shows("skipped").hides("Esc skips")
+	}
+}
+
+func TestQuestionCanBeLeft(t *testing.T) {
+	t.Parallel()
+	for _, choices := range [][]string{{"red", "green"}, nil} {
+		r := openRig(t, 80, 24)
+		r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, hermes.Asked{ID: "q", Question: &hermes.Question{Text: "Which?", Choices: choices}})
+		r.wait(time.Second).keys("<ctrl+d>").wantDo(quitDo{})
+		r.keys("<ctrl+c>").wantDo(submitDo{session.Stop{}})
+		r.keys("<ctrl+c>").wantDo(quitDo{})
+	}
+}
+
+func TestSessionThatWaitsForAnAnswerAsksAgain(t *testing.T) {
+	t.Parallel()
+	waits := openedMsg{id: "x", resumed: true, state: session.State{Cut: true, Asking: true, Transcript: []hermes.Message{hermes.UserText("go")}}}
+	r := newRig(t, 80, 24, Display{})
+	r.send(waits).shows("waits for your answer").hides("/continue").wantDo(submitDo{session.Continue{}})
+	r.send(hermes.CallStarted{Call: hermes.ToolCall{ID: "1", Name: "clarify"}}).shows("Ctrl+C stops")
+	r.keys("<ctrl+c>").wantDo(submitDo{session.Stop{}})
+
+	r = newRig(t, 80, 24, Display{})
+	r.keys("something else<enter>").wantDo()
+	r.send(waits).wantDo(say("something else"))
+}
+
 func TestSecretAnswerIsNeverShown(t *testing.T) {
 	t.Parallel()
 	r := openRig(t, 80, 24)

@@ -163,6 +163,10 @@ func (m *model) choiceKey(a *ask, k keyMsg) ([]any, bool) {
 		}
 		texts := a.chosen()
 		return m.resolve(a.answer(texts...), strings.Join(texts, ", ")), true
+	case "esc":
+		return m.resolve(a.dismissal(), "skipped"), true
+	case "ctrl+d":
+		return []any{quitDo{}}, true
 	default:
 		return m.choiceText(a, k)
 	}
@@ -204,11 +208,18 @@ func (m *model) answerKey(a *ask, k keyMsg) ([]any, bool) {
 		}
 		return m.resolve(a.answer(text), words), true
 	case "esc":
-		if len(a.options) > 0 {
+		switch {
+		case len(a.options) > 0:
 			a.typing = false
 			m.unstash()
+		case a.armed && m.input.empty():
+			return m.resolve(a.dismissal(), "skipped"), true
 		}
 		return nil, true
+	case "ctrl+d":
+		if m.input.empty() {
+			return []any{quitDo{}}, true
+		}
 	case "up", "down", "tab", "ctrl+r":
 		return nil, true
 	}

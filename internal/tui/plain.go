@@ -33,7 +33,8 @@ func runPlain(ctx context.Context, o Options) (id string, err error) {
 	for _, line := range o.Greeting {
 		c.out.write(line + "\n")
 	}
-	if err := c.open(ctx, Want{First: true}); err != nil {
+	waits, err := c.open(ctx, Want{First: true})
+	if err != nil {
 		return "", err
 	}
 	defer func() {
@@ -45,6 +46,12 @@ func runPlain(ctx context.Context, o Options) (id string, err error) {
 	go c.read(ctx) // ends with the context or with the input; a read that hangs ends with the process
 	if o.First != "" {
 		if err := c.turn(ctx, session.Say{Parts: []hermes.Part{{Text: o.First}}}); err != nil {
+			return "", err
+		}
+		waits = false
+	}
+	if waits {
+		if err := c.turn(ctx, session.Continue{}); err != nil {
 			return "", err
 		}
 	}
@@ -70,22 +77,24 @@ func runPlain(ctx context.Context, o Options) (id string, err error) {
 	}
 }
 
-func (c *plainChat) open(ctx context.Context, w Want) error {
+// open brings a session to life and reports whether it waits for an answer.
+func (c *plainChat) open(ctx context.Context, w Want) (waits bool, err error) {
 	w.Waiting = func(text string) { c.out.write(oneLine(markup.Visible(text)) + "\n") }
 	s, resumed, err := c.o.Open(ctx, w)
 	if err != nil {
-		return err
+		return false, err
 	}
 	c.session, c.spoken = s, resumed
 	c.printer = &rawPrinter{out: writer{w: c.o.Out}, notes: writer{w: c.o.Out}, teller: newTeller(c.o.Display, 80, c.o.Now)}
 	if resumed {
 		st, err := s.State(ctx)
 		if err != nil {
-			return err
+			return false, err
 		}
 		c.out.write(fmt.Sprintf("resumed: %s\n", oneLine(markup.Visible(firstOf(st.Row.Title, st.Row.ID)))))
+		waits = st.Asking
 	}
-	return nil
+	return waits, nil
 }
 
 func firstOf(a, b string) string {
@@ -160,12 +169,16 @@ func (c *plainChat) command(ctx context.Context, line string, confirmed bool) (b
 		return true, nil
 	case command.Switch:
 		before := c.session
-		if err := c.open(ctx, Want{Resume: r.Arg}); err != nil {
+		waits, err := c.open(ctx, Want{Resume: r.Arg})
+		if err != nil {
 			c.out.write(markup.Visible(err.Error()) + "\n")
 			return false, nil
 		}
 		if err := before.Close(); err != nil {
 			c.out.write(markup.Visible(err.Error()) + "\n")
+		}
+		if waits {
+			return false, c.turn(ctx, session.Continue{})
 		}
 	case command.Thinking:
 		c.printer.teller.d.Reasoning = r.Arg == "show"
@@ -173,7 +186,8 @@ func (c *plainChat) command(ctx context.Context, line string, confirmed bool) (b
 		if err := c.session.Close(); err != nil {
 			c.out.write(markup.Visible(err.Error()) + "\n")
 		}
-		return false, c.open(ctx, Want{Title: r.Arg})
+		_, err := c.open(ctx, Want{Title: r.Arg})
+		return false, err
 	}
 	return false, nil
 }
@@ -233,36 +247,43 @@ func (a asking) Event(e hermes.Event) {
 	for _, line := range q.lines(a.printer.teller.theme, 80) {
 		a.out.write(line + "\n")
 	}
-	reply := a.reply(a.ctx, q)
-	if err := a.session.Submit(context.WithoutCancel(a.ctx), reply); err != nil {
+	var op session.Op = session.Stop{} // the input has ended: a question stays open
+	if reply, ok := a.reply(a.ctx, q); ok {
+		op = reply
+	}
+	if err := a.session.Submit(context.WithoutCancel(a.ctx), op); err != nil {
 		a.out.write(markup.Visible(err.Error()) + "\n")
 	}
 }
 
-// reply reads an answer. No input, or none that fits, denies.
-func (c *plainChat) reply(ctx context.Context, q *ask) session.Reply {
+// reply reads an answer. No input, or none that fits, denies leave; a question
+// that gets an empty line is dismissed, and one that gets no line at all is not
+// answered.
+func (c *plainChat) reply(ctx context.Context, q *ask) (session.Reply, bool) {
 	if q.approval != nil {
 		c.out.write("allow? " + q.letters() + ": ")
 		line, _ := c.line(ctx)
 		line = strings.ToLower(strings.TrimSpace(line))
 		for _, o := range q.options {
 			if line == o.key || line == string(o.consent) {
-				return q.consent(o.consent)
+				return q.consent(o.consent), true
 			}
 		}
-		return q.consent(hermes.ConsentDenied)
+		return q.consent(hermes.ConsentDenied), true
 	}
 	for _, o := range q.options {
 		c.out.write("  " + o.key + ". " + oneLine(o.label) + "\n")
 	}
 	c.out.write("answer: ")
-	line, _ := c.line(ctx)
-	line = strings.TrimSpace(line)
-	texts, own := q.picked(line)
+	line, ok := c.line(ctx)
+	texts, own := q.picked(strings.TrimSpace(line))
 	if own {
 		c.out.write("your answer: ")
-		line, _ = c.line(ctx)
+		line, ok = c.line(ctx)
 		texts = append(texts, strings.TrimSpace(line))
 	}
-	return q.answer(texts...)
+	if strings.Join(texts, "") == "" {
+		return q.dismissal(), ok
+	}
+	return q.answer(texts...), ok
 }

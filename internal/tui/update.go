@@ -64,6 +64,9 @@ func (m *model) isOpen(msg openedMsg) []any {
 	}
 	early := m.early
 	m.early = nil
+	if msg.state.Asking && len(early) == 0 { // who sends words at once says something else
+		return []any{submitDo{session.Continue{}}}
+	}
 	return early
 }
 
@@ -94,7 +97,10 @@ func (m *model) resumed(st session.State) {
 		}
 		m.say(markup.Render(msg.Visible(), m.prose(m.width))...)
 	}
-	if st.Cut {
+	switch {
+	case st.Asking:
+		m.say(m.warn("It waits for your answer."))
+	case st.Cut:
 		m.say(m.warn("The last turn was cut off. /continue goes on with it."))
 	}
 }
@@ -106,6 +112,10 @@ func (m *model) happened(e hermes.Event) []any {
 	case hermes.TurnStarted:
 		m.busy, m.stopping, m.began, m.spoken = true, false, m.now(), true
 		m.begun(e.Message.Visible())
+	case hermes.StepStarted, hermes.CallStarted: // a turn that goes on has no start
+		if !m.busy {
+			m.busy, m.stopping, m.began, m.spoken = true, false, m.now(), true
+		}
 	case hermes.Steered:
 		m.begun(e.Text)
 	case hermes.Queued:

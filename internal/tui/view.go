@@ -195,6 +195,8 @@ func (m *model) belowRows(width int) []string {
 		text = "Enter takes it, Ctrl+R looks further back, Esc closes"
 	case m.ask() != nil && m.ask().approval != nil:
 		text = "a letter or an arrow picks, Enter answers"
+	case m.ask() != nil && m.ask().question != nil && len(m.ask().options) == 0:
+		text = "Enter answers, Esc skips the question"
 	}
 	return []string{m.faint(markup.Clip("  "+oneLine(text), width))}
 }

@@ -225,6 +225,36 @@ func TestShow(t *testing.T) {
 	}
 }
 
+func TestSessionThatWaitsForAnAnswer(t *testing.T) {
+	t.Parallel()
+	s := filled(t)
+	id := "20261120_090000_aaaaaa"
+	l, err := s.Acquire(t.Context(), id, "test", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.BeginCall(t.Context(), l, hermes.ToolCall{ID: "ask", Name: "clarify"}); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(mustRun(t, kept{s}, "list"), "asks you") {
+		t.Error("a call without a question counts as one")
+	}
+	q := hermes.Question{Text: "Which \x1b[31mport?", Choices: []string{"80", "8080"}}
+	if err := s.HoldCall(t.Context(), l, "ask", hermes.Hold{Asked: []hermes.Exchange{{Question: q}}}); err != nil {
+		t.Fatal(err)
+	}
+	if out := mustRun(t, kept{s}, "list"); strings.Count(out, "asks you") != 1 {
+		t.Errorf("listed as %s", out)
+	}
+	out := mustRun(t, kept{s}, "show", id, "--last", "1")
+	if !strings.HasSuffix(out, "── asks you\nWhich [31mport?\n  1. 80\n  2. 8080\nAnswer with: hermes --resume "+id+"\n") {
+		t.Errorf("shown as %s", out)
+	}
+	if out := mustRun(t, kept{s}, "show", id, "--json"); !strings.Contains(out, `"asking": true`) {
+		t.Errorf("shown as %s", out)
+	}
+}
+
 func TestUnknownSessions(t *testing.T) {
 	t.Parallel()
 	s := filled(t)

@@ -63,7 +63,7 @@ func runShow(ctx context.Context, o *ShowOptions) error {
 		for _, m := range list {
 			o.message(m)
 		}
-		return nil
+		return o.open(ctx, s, row)
 	})
 }
 
@@ -94,6 +94,27 @@ func (o *ShowOptions) head(r hermes.Session) {
 	add("messages", fmt.Sprintf("%d, tool calls %d", r.Messages, r.Calls))
 	add("tokens", tokens(r.Usage))
 	table(o.Out, rows)
+}
+
+// open shows the question that waits for the person.
+func (o *ShowOptions) open(ctx context.Context, s hermes.Journal, r hermes.Session) error {
+	if !r.Asking {
+		return nil
+	}
+	steps, err := s.OpenSteps(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	for _, st := range steps {
+		if q := st.Hold.Open(); q != nil && st.Result == nil {
+			fmt.Fprintf(o.Out, "\n── asks you\n%s\n", safe(q.Text))
+			for i, c := range q.Choices {
+				fmt.Fprintf(o.Out, "  %d. %s\n", i+1, safe(c))
+			}
+			fmt.Fprintf(o.Out, "Answer with: hermes --resume %s\n", r.ID)
+		}
+	}
+	return nil
 }
 
 func tokens(u hermes.Usage) string {

@@ -123,6 +123,8 @@ func state(r hermes.Session) string {
 	switch {
 	case r.Messages == 0:
 		return "empty"
+	case r.Asking:
+		return "asks you"
 	case r.Ended.IsZero():
 		return "open"
 	case r.EndReason == "":
@@ -158,11 +160,12 @@ type rowJSON struct {
 	Usage     hermes.Usage `json:"usage"`
 	Archived  bool         `json:"archived,omitempty"`
 	Pinned    bool         `json:"pinned,omitempty"`
+	Asking    bool         `json:"asking,omitempty"` // a question waits for the person
 	System    string       `json:"system,omitempty"`
 }
 
 func toJSON(r hermes.Session) rowJSON {
 	return rowJSON{ID: r.ID, Title: r.Title, Source: r.Source, Model: r.Model, Parent: r.Parent, Dir: r.Dir, Branch: r.Branch,
 		Started: r.Started, Active: active(r), Ended: r.Ended, EndReason: r.EndReason, Messages: r.Messages, Calls: r.Calls,
-		Turns: r.Turns, Usage: r.Usage, Archived: r.Archived, Pinned: r.Pinned, System: r.System}
+		Turns: r.Turns, Usage: r.Usage, Archived: r.Archived, Pinned: r.Pinned, Asking: r.Asking, System: r.System}
 }
