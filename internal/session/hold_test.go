@@ -36,7 +36,7 @@ func asker(questions int) tool {
 	}}
 }
 
-func says(id string, texts ...string) session.Reply {
+func replies(id string, texts ...string) session.Reply {
 	return session.Reply{ID: id, Answer: hermes.Answer{Texts: texts}}
 }
 
@@ -70,7 +70,7 @@ func TestQuestionOutlivesItsProcess(t *testing.T) {
 	s := h.open(t, session.Open{Attended: true})
 	e := listen(t, s)
 	submit(t, s, say("go"))
-	submit(t, s, says(until[hermes.Asked](e).ID, "one"))
+	submit(t, s, replies(until[hermes.Asked](e).ID, "one"))
 	if q := until[hermes.Asked](e); q.Question.Text != "question 2" {
 		t.Errorf("asked %+v", q.Question)
 	}
@@ -95,7 +95,7 @@ func TestQuestionOutlivesItsProcess(t *testing.T) {
 		if q.Question.Text != want {
 			t.Errorf("asked %q, want %q", q.Question.Text, want)
 		}
-		submit(t, s, says(q.ID, "to "+want))
+		submit(t, s, replies(q.ID, "to "+want))
 	}
 	if d := until[hermes.TurnDone](e); d.Text != "thank you" || d.Turn != 1 {
 		t.Errorf("done %+v", d)
@@ -162,7 +162,7 @@ func TestBatchGoesOnAfterAQuestionThatACrashLeft(t *testing.T) {
 			s := h.open(t, session.Open{Resume: "s1", Attended: true})
 			e := listen(t, s)
 			submit(t, s, session.Continue{})
-			submit(t, s, says(until[hermes.Asked](e).ID, "yes"))
+			submit(t, s, replies(until[hermes.Asked](e).ID, "yes"))
 			until[hermes.TurnDone](e)
 			got := stored(t, st, "s1")
 			if len(got) != 6 || !strings.Contains(got[2], "outcome is unknown") {
@@ -224,7 +224,7 @@ func TestWhoSaysSomethingElseDropsTheQuestion(t *testing.T) {
 			s := h.open(t, session.Open{Attended: true})
 			e := listen(t, s)
 			submit(t, s, say("go"))
-			submit(t, s, says(until[hermes.Asked](e).ID, "first answer"))
+			submit(t, s, replies(until[hermes.Asked](e).ID, "first answer"))
 			until[hermes.Asked](e)
 			leave(t, s, e)
 			submit(t, s, say("forget it"))
@@ -275,7 +275,7 @@ func TestTheLeaseDecidesWhoAsks(t *testing.T) {
 	if _, err := other.Open(t.Context(), session.Open{Resume: s.ID(), Attended: true}); !errors.Is(err, hermes.ErrLeased) {
 		t.Fatalf("err = %v", err)
 	}
-	submit(t, s, says(q.ID, "mine"))
+	submit(t, s, replies(q.ID, "mine"))
 	until[hermes.TurnDone](e)
 	if got := stored(t, h.store, s.ID())[2]; got != "tool: mine" {
 		t.Error(got)
@@ -355,7 +355,7 @@ func TestStopRightAfterTheAnswerKeepsIt(t *testing.T) {
 		s := h.open(t, session.Open{Attended: true})
 		e := listen(t, s)
 		submit(t, s, say("go"))
-		submit(t, s, says(until[hermes.Asked](e).ID, "first"))
+		submit(t, s, replies(until[hermes.Asked](e).ID, "first"))
 		submit(t, s, session.Stop{})
 		until[hermes.TurnDone](e)
 		submit(t, s, session.Continue{})
@@ -375,7 +375,7 @@ func TestAQuestionWaitsItsTime(t *testing.T) {
 		submit(t, s, say("go"))
 		q := until[hermes.Asked](e)
 		time.Sleep(59 * time.Minute) // of the bubble's clock
-		submit(t, s, says(q.ID, "just in time"))
+		submit(t, s, replies(q.ID, "just in time"))
 		until[hermes.Asked](e)
 		time.Sleep(61 * time.Minute)
 		until[hermes.TurnDone](e)
