@@ -10,6 +10,7 @@ import (
 	"hermes/internal/cmd/demo"
 	"hermes/internal/cmd/doctor"
 	"hermes/internal/cmd/insights"
+	"hermes/internal/cmd/journey"
 	"hermes/internal/cmd/learning"
 	"hermes/internal/cmd/logs"
 	"hermes/internal/cmd/memory"
@@ -42,7 +43,7 @@ func commands(p Process, g *chat.Options) []*cobra.Command {
 		skills.NewCmd(skillDeps(p, g)),
 		skills.NewCuratorCmd(skillDeps(p, g)),
 		skills.NewBundlesCmd(skillDeps(p, g)),
-		skills.NewJourneyCmd(skillDeps(p, g)),
+		journey.NewCmd(journeyDeps(p, g)),
 		profile.NewCmd(profile.Deps{Home: func() (home.Dir, error) { return app.New(g.App).Home() }}),
 		tools.NewCmd(toolsDeps(g)),
 		doctor.NewCmd(func() (setup.Deps, error) { return doctorDeps(p, g) }, nil),

@@ -157,7 +157,7 @@ func (l *Library) write(ctx context.Context, e hermes.SkillEdit, it item) (out h
 	return out, l.changeUsage(ctx, e.Name, func(u *Usage) {
 		u.Changed, u.Outside = now, hermes.AddOutside(u.Outside, e.Outside)
 		if e.New {
-			u.Created, u.Agent = now, e.Agent
+			u.Created, u.Agent, u.Session = now, e.Agent, e.Session
 		}
 		u.book(e.Trial)
 	})

@@ -20,6 +20,7 @@ type Usage struct {
 	Harms int `json:"harms,omitempty"` // times it misled
 	// Agent says that the model made it: the curator looks at such skills only.
 	Agent   bool      `json:"agent_created,omitempty"`
+	Session string    `json:"session,omitempty"` // in which it was made
 	Pinned  bool      `json:"pinned,omitempty"`
 	Created time.Time `json:"created_at,omitzero"`
 	Changed time.Time `json:"changed_at,omitzero"`

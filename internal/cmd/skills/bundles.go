@@ -1,16 +1,12 @@
 package skills
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"hermes"
 	"hermes/internal/skill"
 )
 
@@ -71,51 +67,5 @@ func (d Deps) createBundle() *cobra.Command {
 	cmd.Flags().StringVarP(&b.Description, "description", "d", "", "what it is for")
 	cmd.Flags().StringVar(&b.Instruction, "instruction", "", "what to say beside the skills")
 	cmd.Flags().BoolVar(&force, "force", false, "replace a bundle of this name")
-	return cmd
-}
-
-// NewJourneyCmd makes `hermes journey`: what was learned, by time.
-func NewJourneyCmd(d Deps) *cobra.Command {
-	cmd := d.verb("journey", "Tell what the agent has learned, day by day", cobra.NoArgs, func(ctx context.Context, c *call) error {
-		states, err := c.lib.States(ctx)
-		if err != nil {
-			return err
-		}
-		usage, err := c.lib.Usages()
-		if err != nil {
-			return err
-		}
-		type step struct {
-			at   time.Time
-			text string
-		}
-		var steps []step
-		for _, s := range states {
-			u := usage[s.Name]
-			if s.Source != hermes.SkillUser || u.Created.IsZero() {
-				continue
-			}
-			who := "you wrote"
-			if u.Agent {
-				who = "learned"
-			}
-			steps = append(steps, step{u.Created, fmt.Sprintf("%s %s: %s (used %d times, helped %d, harmed %d)", who, s.Name, skill.Short(s.Description), u.Uses, u.Wins, u.Harms)})
-		}
-		lock, err := c.lib.Installed()
-		if err != nil {
-			return err
-		}
-		for name, rec := range lock.Skills {
-			steps = append(steps, step{rec.At, fmt.Sprintf("installed %s from %s", name, rec.Identifier)})
-		}
-		slices.SortFunc(steps, func(a, b step) int { return cmp.Or(a.at.Compare(b.at), strings.Compare(a.text, b.text)) })
-		for _, s := range steps {
-			c.say("%s  %s", s.at.Local().Format("2006-01-02"), s.text)
-		}
-		if len(steps) == 0 {
-			c.say("Nothing was learned yet. Skills come from hard tasks that ended well: say yes when the agent offers to keep the way.")
-		}
-		return nil
-	})
 	return cmd
 }

@@ -1,6 +1,6 @@
 // Package skills is the commands about skills: `hermes skills` (look, search,
 // install, write, decide), `hermes curator` (what becomes of unused ones),
-// `hermes bundles` (names for several), `hermes journey` (what was learned).
+// `hermes bundles` (names for several).
 //
 // What a skill is and what may change it is the matter of internal/skill, where
 // they come from that of internal/skill/hub; this package puts both into words

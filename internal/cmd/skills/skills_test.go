@@ -73,7 +73,7 @@ func newRig(t *testing.T) *rig {
 func (r *rig) run(line ...string) string {
 	r.t.Helper()
 	root := &cobra.Command{Use: "hermes", SilenceErrors: true, SilenceUsage: true}
-	root.AddCommand(skills.NewCmd(r.deps), skills.NewCuratorCmd(r.deps), skills.NewBundlesCmd(r.deps), skills.NewJourneyCmd(r.deps))
+	root.AddCommand(skills.NewCmd(r.deps), skills.NewCuratorCmd(r.deps), skills.NewBundlesCmd(r.deps))
 	var out bytes.Buffer
 	root.SetOut(&out)
 	root.SetErr(&out)
@@ -128,7 +128,6 @@ func TestFromSearchToUninstall(t *testing.T) {
 	r.want("taken away", "skills", "uninstall", "tool")
 	r.want("was not installed from anywhere", "skills", "uninstall", "tool")
 	r.want("tool is installed", "skills", "snapshot", "import", snap)
-	r.want("installed tool from", "journey")
 	r.want("other is installed", "skills", "install", r.site+"/.well-known/skills/tool/SKILL.md", "-y", "--name", "other")
 	r.want("other                    intact       up to date", "skills", "check", "other")
 	r.want("other is up to date", "skills", "update", "other")
@@ -170,7 +169,6 @@ func TestOwnSkills(t *testing.T) {
 	r.want("could be better: name the pitfalls", "skills", "create", "mine", "--from-file", file, "--category", "ops")
 	r.want("already", "skills", "create", "mine", "--from-file", file)
 	r.want("mine", "skills", "list", "--category", "ops")
-	r.want("you wrote mine", "journey")
 	r.want("Switched off: mine", "skills", "config", "disable", "mine")
 	r.want("no skill", "skills", "config", "disable", "nope")
 	r.want("Switched off: none", "skills", "config", "enable", "mine")

@@ -1,0 +1,221 @@
+package journey
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"hermes"
+	"hermes/internal/memory"
+)
+
+// maxText bounds what an edit may bring, in bytes.
+const maxText = 2 << 20
+
+// thing is something that was learned and can be changed.
+type thing struct {
+	text   string // as it stands
+	save   func(ctx context.Context, text string) error
+	remove func(ctx context.Context) error
+}
+
+// find resolves a reference of the list.
+func (c *call) find(ctx context.Context, ref string) (thing, error) {
+	kind, rest, ok := strings.Cut(ref, ":")
+	if !ok || rest == "" {
+		return thing{}, fmt.Errorf("%q is no reference; `hermes journey` shows them, such as skill:NAME or learning:3", ref)
+	}
+	switch kind {
+	case "memory", "user":
+		return c.entry(memory.Target(kind), ref)
+	case "skill":
+		return c.skill(ctx, rest)
+	case "learning":
+		return c.fix(ctx, rest)
+	}
+	return thing{}, fmt.Errorf("%q: there are memory, user, skill and learning, no %q", ref, kind)
+}
+
+func (c *call) entry(t memory.Target, ref string) (thing, error) {
+	s, err := c.Book.Read(t)
+	if err != nil {
+		return thing{}, err
+	}
+	for _, e := range s.Entries {
+		if refOf(t, e.Text) != ref {
+			continue
+		}
+		do := func(ctx context.Context, o memory.Operation) error {
+			_, err := c.Book.Change(ctx, t, []memory.Operation{o}, memory.Origin{By: "person"})
+			return err
+		}
+		return thing{
+			text: e.Text,
+			save: func(ctx context.Context, text string) error {
+				return do(ctx, memory.Operation{Action: "replace", OldText: e.Text, Content: text})
+			},
+			remove: func(ctx context.Context) error { return do(ctx, memory.Operation{Action: "remove", OldText: e.Text}) },
+		}, nil
+	}
+	return thing{}, fmt.Errorf("there is no %s; it may have changed, `hermes journey` shows what is there: %w", ref, hermes.ErrNotFound)
+}
+
+func (c *call) skill(ctx context.Context, name string) (thing, error) {
+	now, err := c.Library.View(ctx, name, "")
+	if err != nil {
+		return thing{}, err
+	}
+	return thing{
+		text: now.Content,
+		save: func(ctx context.Context, text string) error {
+			_, err := c.Library.Save(ctx, hermes.SkillEdit{Name: name, Content: text, Base: now.Hash})
+			return err
+		},
+		remove: func(ctx context.Context) error {
+			_, err := c.Library.Remove(ctx, hermes.SkillRemoval{Name: name})
+			return err
+		},
+	}, nil
+}
+
+func (c *call) fix(ctx context.Context, number string) (thing, error) {
+	id, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		return thing{}, fmt.Errorf("%q is no number of a learning", number)
+	}
+	list, err := c.Learnings.Get(ctx, id)
+	if err != nil {
+		return thing{}, err
+	}
+	l := list[0]
+	return thing{
+		text: l.Fix,
+		save: func(ctx context.Context, text string) error {
+			checked, err := c.Learnings.Admit(hermes.Learning{Tool: l.Tool, Pattern: l.Pattern, Fix: text, Context: l.Context, Tags: l.Tags})
+			if err != nil {
+				return err
+			}
+			l.Fix = checked.Fix
+			_, err = c.Learnings.Save(ctx, "person", l)
+			return err
+		},
+		remove: func(ctx context.Context) error {
+			_, err := c.Learnings.Delete(ctx, "person", id)
+			return err
+		},
+	}, nil
+}
+
+func (d Deps) remove() *cobra.Command {
+	var yes bool
+	cmd := d.verb("delete REF…", "Forget what was learned", cobra.MinimumNArgs(1), func(ctx context.Context, c *call) error {
+		var things []thing
+		for _, ref := range c.args { // all are looked up before the first goes
+			t, err := c.find(ctx, ref)
+			if err != nil {
+				return err
+			}
+			things = append(things, t)
+		}
+		if err := d.agreed(c, yes); err != nil {
+			return err
+		}
+		for i, t := range things {
+			if err := t.remove(ctx); err != nil {
+				return err
+			}
+			c.say("Deleted %s: %s", c.args[i], line(t.text))
+		}
+		c.say("`hermes undo` takes the last change back.")
+		return nil
+	})
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	return cmd
+}
+
+// agreed asks the person, unless yes was given; without a terminal the answer
+// is no.
+func (d Deps) agreed(c *call, yes bool) error {
+	if yes {
+		return nil
+	}
+	if !d.Terminal() {
+		return errors.New("nobody can be asked here; say yes with -y")
+	}
+	fmt.Fprintf(c.out, "Delete %s? [y/N] ", strings.Join(c.args, ", "))
+	answer, err := bufio.NewReader(c.in).ReadString('\n')
+	if err != nil && answer == "" {
+		return errors.New("nothing was answered, so nothing was done")
+	}
+	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+		return errors.New("nothing was done")
+	}
+	return nil
+}
+
+func (d Deps) edit() *cobra.Command {
+	var from string
+	cmd := d.verb("edit REF [TEXT]", "Change an entry of memory, a skill, or a fix, in the editor or to a text", cobra.RangeArgs(1, 2), func(ctx context.Context, c *call) error {
+		t, err := c.find(ctx, c.args[0])
+		if err != nil {
+			return err
+		}
+		text, err := d.written(ctx, c, from, t.text)
+		if err != nil {
+			return err
+		}
+		if strings.TrimSpace(text) == strings.TrimSpace(t.text) {
+			c.say("Nothing has changed.")
+			return nil
+		}
+		if err := t.save(ctx, text); err != nil {
+			return err
+		}
+		c.say("Changed: %s", c.args[0])
+		return nil
+	})
+	cmd.Flags().StringVar(&from, "from-file", "", "take the text from here; - is the standard input")
+	return cmd
+}
+
+// written is the new text: the one that is given, or as the editor leaves it.
+func (d Deps) written(ctx context.Context, c *call, from, before string) (string, error) {
+	switch {
+	case len(c.args) > 1 && from != "":
+		return "", errors.New("give the text or --from-file, not both")
+	case len(c.args) > 1:
+		return c.args[1], nil
+	case from == "-":
+		raw, err := io.ReadAll(io.LimitReader(c.in, maxText))
+		return string(raw), err
+	case from != "":
+		raw, err := os.ReadFile(from)
+		return string(raw), err
+	case !d.Terminal():
+		return "", errors.New("there is no terminal for the editor; give the text, or a file with --from-file")
+	}
+	dir, err := os.MkdirTemp("", "hermes-journey-")
+	if err != nil {
+		return "", err
+	}
+	at := filepath.Join(dir, "text.md")
+	if err := os.WriteFile(at, []byte(before), 0o600); err != nil {
+		return "", err
+	}
+	if err := d.Edit(ctx, at); err != nil {
+		return "", fmt.Errorf("%w (the text lies in %s)", err, at)
+	}
+	raw, err := os.ReadFile(at)
+	if err != nil {
+		return "", err
+	}
+	return string(raw), os.RemoveAll(dir)
+}
