@@ -117,6 +117,11 @@ func Images(msg hermes.Message) []*hermes.Image {
 	return out
 }
 
+// HasImages reports whether a message has pictures.
+func HasImages(msg hermes.Message) bool {
+	return slices.ContainsFunc(msg.Parts, func(p hermes.Part) bool { return p.Image != nil })
+}
+
 // Size is about how many bytes a request becomes, for the buffer it is written
 // to. A long session would otherwise be copied again and again.
 func Size(r *hermes.Request) int {

@@ -21,14 +21,12 @@ func (m *Model) encode(r *hermes.Request) ([]byte, error) {
 	}
 	b.Write(list)
 	if r.System != "" {
-		b.WriteString(`"systemInstruction":`)
-		if err := wire.JSON(&b, turn{Parts: []part{{Text: r.System}}}); err != nil {
-			return nil, err
-		}
-		b.WriteByte(',')
+		b.WriteString(`"systemInstruction":{"parts":[{"text":`)
+		wire.Text(&b, r.System)
+		b.WriteString(`}]},`)
 	}
 	b.WriteString(`"contents":`)
-	if err := wire.List(&b, m.turns(r.Messages)); err != nil {
+	if err := m.writeTurns(&b, r.Messages); err != nil {
 		return nil, fmt.Errorf("encode the conversation: %w", err)
 	}
 	if err := m.writeTail(&b, r); err != nil {

@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"slices"
@@ -10,42 +11,22 @@ import (
 	"hermes/internal/wire"
 )
 
-// The wire form of a conversation.
+// What a turn is made of.
 type (
-	turn struct {
-		Role  string `json:"role,omitempty"`
-		Parts []part `json:"parts"`
-	}
 	part struct {
-		Text      string    `json:"text,omitempty"`
-		Thought   bool      `json:"thought,omitempty"`
-		Inline    *blob     `json:"inlineData,omitempty"`
-		File      *file     `json:"fileData,omitempty"`
-		Call      *call     `json:"functionCall,omitempty"`
-		Response  *response `json:"functionResponse,omitempty"`
-		Signature string    `json:"thoughtSignature,omitempty"`
+		Text      string // or one of the four below
+		Inline    *blob
+		File      *file
+		Call      *call
+		Response  *response
+		Signature string
 	}
-	blob struct {
-		MediaType string `json:"mimeType"`
-		Data      string `json:"data"`
-	}
-	file struct {
-		MediaType string `json:"mimeType,omitempty"`
-		URI       string `json:"fileUri"`
-	}
-	call struct {
-		ID   string          `json:"id,omitempty"`
-		Name string          `json:"name"`
-		Args json.RawMessage `json:"args,omitempty"`
-	}
+	blob     struct{ MediaType, Data string }
+	file     struct{ MediaType, URI string } // MediaType may be empty
+	call     struct{ ID, Name, Args string } // Args is a JSON object
 	response struct {
-		ID       string `json:"id,omitempty"`
-		Name     string `json:"name"`
-		Response result `json:"response"`
-	}
-	result struct {
-		Output string `json:"output,omitempty"`
-		Error  string `json:"error,omitempty"`
+		ID, Name string
+		Response struct{ Output, Error string } // one of them
 	}
 )
 
@@ -57,49 +38,113 @@ const (
 	unsigned = "skip_thought_signature_validator"
 )
 
-// writer brings a transcript into the order the protocol wants.
+// writer brings a transcript into the order the protocol wants. A turn is
+// written when the next one begins, since messages join it until then; what is
+// frequent is written by hand, in the order that encoding/json gives the
+// fields of a part.
 type writer struct {
+	b      *bytes.Buffer
 	signed bool
 	ids    wire.IDs
 	names  map[string]string // of the open calls, by id
-	turns  []turn
+
+	role    string // of the turn that is open; empty before the first
+	parts   []part // of it, the results of calls first
+	results int    // how many of them are results
+	written int    // turns
 }
 
-// turns are the user's first, roles alternating, each result in the turn after
-// its call. Calls without result and results without call are left out.
-func (m *Model) turns(msgs []hermes.Message) []turn {
+// writeTurns writes the user's turn first, roles alternating, each result in
+// the turn after its call. Calls without result and results without call are
+// left out.
+func (m *Model) writeTurns(b *bytes.Buffer, msgs []hermes.Message) error {
 	kept := wire.PairsOf(msgs)
-	w := writer{signed: m.caps.signed, names: map[string]string{}}
+	w := writer{b: b, signed: m.caps.signed, names: map[string]string{}}
+	b.WriteByte('[')
 	for i, msg := range msgs {
+		var err error
 		switch msg.Role {
 		case hermes.RoleUser:
-			w.add("user", orElse(content(msg), wire.NoText))
+			if err = w.turn("user"); err == nil {
+				w.add(content(msg))
+			}
 		case hermes.RoleTool:
 			if kept.Results[i] {
-				w.addResult(msg)
+				err = w.addResult(msg)
 			}
 		case hermes.RoleAssistant:
-			w.add("model", w.said(msg, kept.Calls[i]))
+			if err = w.turn("model"); err == nil {
+				w.said(msg, kept.Calls[i])
+			}
+		}
+		if err != nil {
+			return err
 		}
 	}
-	if len(w.turns) == 0 || w.turns[0].Role == "model" {
-		return slices.Insert(w.turns, 0, turn{"user", []part{{Text: begun}}})
+	if w.role == "" {
+		w.role, w.parts = "user", []part{{Text: begun}}
 	}
-	return w.turns
+	if err := w.flush(); err != nil {
+		return err
+	}
+	b.WriteByte(']')
+	return nil
 }
 
-// add joins parts to the last turn if it has the same role.
-func (w *writer) add(role string, parts []part) {
-	if n := len(w.turns); n > 0 && w.turns[n-1].Role == role {
-		w.turns[n-1].Parts = append(w.turns[n-1].Parts, parts...)
-		return
+// turn sees to it that the open turn has this role. The first is the user's.
+func (w *writer) turn(role string) error {
+	if w.role == role {
+		return nil
 	}
-	w.turns = append(w.turns, turn{role, parts})
+	if w.role == "" && role == "model" {
+		w.role, w.parts = "user", append(w.parts, part{Text: begun})
+	}
+	if err := w.flush(); err != nil {
+		return err
+	}
+	w.role = role
+	return nil
+}
+
+// flush writes the open turn and empties it.
+func (w *writer) flush() error {
+	if w.role == "" {
+		return nil
+	}
+	if w.written > 0 {
+		w.b.WriteByte(',')
+	}
+	w.written++
+	w.b.WriteString(`{"role":"`)
+	w.b.WriteString(w.role)
+	w.b.WriteString(`","parts":[`)
+	for i := range w.parts {
+		if i > 0 {
+			w.b.WriteByte(',')
+		}
+		if err := w.parts[i].write(w.b); err != nil {
+			return err
+		}
+	}
+	w.b.WriteString(`]}`)
+	w.parts, w.results = w.parts[:0], 0
+	return nil
+}
+
+// add puts parts at the end of the open turn; none become a word that says so.
+func (w *writer) add(parts []part) {
+	if len(parts) == 0 {
+		parts = []part{{Text: wire.NoText}}
+	}
+	w.parts = append(w.parts, parts...)
 }
 
 // addResult puts a result before whatever else stands in its turn: the service
 // wants the results right after their calls.
-func (w *writer) addResult(msg hermes.Message) {
+func (w *writer) addResult(msg hermes.Message) error {
+	if err := w.turn("user"); err != nil {
+		return err
+	}
 	r := &response{Name: cmp.Or(w.names[msg.CallID], msg.ToolName)}
 	if w.signed {
 		r.ID = w.ids.Of(msg.CallID)
@@ -109,33 +154,25 @@ func (w *writer) addResult(msg hermes.Message) {
 	} else {
 		r.Response.Output = text
 	}
-	n := len(w.turns)
-	if n == 0 || w.turns[n-1].Role != "user" {
-		w.turns = append(w.turns, turn{Role: "user"})
-		n++
-	}
-	last := &w.turns[n-1]
-	at := slices.IndexFunc(last.Parts, func(p part) bool { return p.Response == nil })
-	if at < 0 {
-		at = len(last.Parts)
-	}
-	last.Parts = slices.Insert(last.Parts, at, part{Response: r})
-	last.Parts = append(last.Parts, images(msg)...)
+	w.parts = slices.Insert(w.parts, w.results, part{Response: r})
+	w.results++
+	w.parts = append(w.parts, images(msg)...)
+	return nil
 }
 
-// said is the words, then the calls that have a result. The first call of a
+// said adds the words, then the calls that have a result. The first call of a
 // message bears the signature of the thinking that led to them all.
-func (w *writer) said(msg hermes.Message, answered []bool) []part {
-	var parts []part
+func (w *writer) said(msg hermes.Message, answered []bool) {
+	before := len(w.parts)
 	if text := msg.Text(); strings.TrimSpace(text) != "" {
-		parts = append(parts, part{Text: text, Signature: textSignature(msg)})
+		w.parts = append(w.parts, part{Text: text, Signature: textSignature(msg)})
 	}
 	first := true
 	for i, c := range msg.Calls {
 		if !answered[i] {
 			continue
 		}
-		p := part{Call: &call{Name: c.Name, Args: wire.Object(c.Arguments)}, Signature: c.Signature}
+		p := part{Call: &call{Name: c.Name, Args: wire.ObjectText(c.Arguments)}, Signature: c.Signature}
 		if w.signed {
 			p.Call.ID = w.ids.Of(c.ID)
 			if first && p.Signature == "" {
@@ -144,9 +181,70 @@ func (w *writer) said(msg hermes.Message, answered []bool) []part {
 		}
 		w.names[c.ID] = c.Name
 		first = false
-		parts = append(parts, p)
+		w.parts = append(w.parts, p)
 	}
-	return orElse(parts, wire.NoText)
+	if len(w.parts) == before {
+		w.parts = append(w.parts, part{Text: wire.NoText})
+	}
+}
+
+// write writes a part. A text, a call and a result never stand together.
+func (p *part) write(b *bytes.Buffer) error {
+	b.WriteByte('{')
+	switch {
+	case p.Inline != nil:
+		b.WriteString(`"inlineData":{"mimeType":`)
+		wire.Text(b, p.Inline.MediaType)
+		b.WriteString(`,"data":`)
+		wire.Text(b, p.Inline.Data)
+		b.WriteByte('}')
+	case p.File != nil:
+		b.WriteString(`"fileData":{`)
+		field(b, "mimeType", p.File.MediaType, ",")
+		b.WriteString(`"fileUri":`)
+		wire.Text(b, p.File.URI)
+		b.WriteByte('}')
+	case p.Call != nil:
+		b.WriteString(`"functionCall":{`)
+		field(b, "id", p.Call.ID, ",")
+		b.WriteString(`"name":`)
+		wire.Text(b, p.Call.Name)
+		b.WriteString(`,"args":`)
+		if err := json.Compact(b, []byte(p.Call.Args)); err != nil {
+			return err
+		}
+		b.WriteByte('}')
+	case p.Response != nil:
+		b.WriteString(`"functionResponse":{`)
+		field(b, "id", p.Response.ID, ",")
+		b.WriteString(`"name":`)
+		wire.Text(b, p.Response.Name)
+		b.WriteString(`,"response":{`)
+		field(b, "output", p.Response.Response.Output, "")
+		field(b, "error", p.Response.Response.Error, "")
+		b.WriteString(`}}`)
+	default:
+		b.WriteString(`"text":`)
+		wire.Text(b, p.Text)
+	}
+	if p.Signature != "" {
+		b.WriteString(`,"thoughtSignature":`)
+		wire.Text(b, p.Signature)
+	}
+	b.WriteByte('}')
+	return nil
+}
+
+// field writes a field and what follows it, unless it is empty.
+func field(b *bytes.Buffer, name, value, after string) {
+	if value == "" {
+		return
+	}
+	b.WriteByte('"')
+	b.WriteString(name)
+	b.WriteString(`":`)
+	wire.Text(b, value)
+	b.WriteString(after)
 }
 
 // textSignature is the signature that came with the words of a message.
@@ -157,13 +255,6 @@ func textSignature(msg hermes.Message) string {
 		}
 	}
 	return ""
-}
-
-func orElse(parts []part, text string) []part {
-	if len(parts) == 0 {
-		return []part{{Text: text}}
-	}
-	return parts
 }
 
 func content(msg hermes.Message) []part {

@@ -1,7 +1,9 @@
 package responses
 
 import (
+	"bytes"
 	"cmp"
+	"slices"
 	"strings"
 
 	"hermes"
@@ -15,13 +17,10 @@ type (
 		Type      string  `json:"type"`
 		Role      string  `json:"role,omitempty"`
 		Content   []part  `json:"content,omitempty"`
-		Phase     string  `json:"phase,omitempty"`
 		Summary   *[]part `json:"summary,omitempty"`
 		Encrypted string  `json:"encrypted_content,omitempty"`
 		CallID    string  `json:"call_id,omitempty"`
-		Name      string  `json:"name,omitempty"`
-		Arguments string  `json:"arguments,omitempty"`
-		Output    any     `json:"output,omitempty"` // string or []part
+		Output    []part  `json:"output,omitempty"`
 	}
 	part struct {
 		Type     string `json:"type"`
@@ -37,69 +36,156 @@ const (
 	commentary = "commentary"
 )
 
-// items returns the wire form of system prompt and transcript.
-func (m *Model) items(r *hermes.Request) []item {
-	kept := wire.PairsOf(r.Messages)
-	out := make([]item, 0, 2*len(r.Messages)+1)
-	if r.System != "" && !m.cfg.Quirks.Codex {
-		out = append(out, item{Type: "message", Role: systemRole(m.cfg.Model), Content: []part{{Type: "input_text", Text: r.System}}})
-	}
-	var ids wire.IDs
-	for i, msg := range r.Messages {
-		switch msg.Role {
-		case hermes.RoleUser:
-			out = append(out, item{Type: "message", Role: "user", Content: orElse(inputs(msg), wire.NoText)})
-		case hermes.RoleAssistant:
-			out = append(out, m.said(msg, kept.Calls[i], &ids)...)
-		case hermes.RoleTool:
-			if kept.Results[i] {
-				out = append(out, item{Type: "function_call_output", CallID: ids.Of(msg.CallID), Output: output(msg)})
-			}
-		}
-	}
-	return out
+// writer writes the items of a conversation, each as soon as it is known: a
+// long session is sent with every step. What is frequent is written by hand,
+// in the order that encoding/json gives the fields of an item.
+type writer struct {
+	b       *bytes.Buffer
+	reasons bool // reasoning is sent back
+	ids     wire.IDs
+	written int
 }
 
-// said puts reasoning first, then the words, then the calls that have a result.
-func (m *Model) said(msg hermes.Message, answered []bool, ids *wire.IDs) []item {
-	var rest []item
-	if text := msg.Text(); strings.TrimSpace(text) != "" {
-		rest = append(rest, message(text, ""))
+// writeItems writes system prompt and transcript as a list.
+func (m *Model) writeItems(b *bytes.Buffer, r *hermes.Request) error {
+	kept := wire.PairsOf(r.Messages)
+	w := writer{b: b, reasons: m.reasons()}
+	b.WriteByte('[')
+	if r.System != "" && !m.cfg.Quirks.Codex {
+		w.message(systemRole(m.cfg.Model), "input_text", r.System, "")
+	}
+	for i, msg := range r.Messages {
+		var err error
+		switch msg.Role {
+		case hermes.RoleUser:
+			err = w.asked(msg)
+		case hermes.RoleAssistant:
+			err = w.said(msg, kept.Calls[i])
+		case hermes.RoleTool:
+			if kept.Results[i] {
+				err = w.result(msg)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	b.WriteByte(']')
+	return nil
+}
+
+// next begins an item.
+func (w *writer) next() {
+	if w.written > 0 {
+		w.b.WriteByte(',')
+	}
+	w.written++
+}
+
+// item writes what is not frequent.
+func (w *writer) item(it item) error {
+	w.next()
+	return wire.JSON(w.b, it)
+}
+
+// message writes a message that is one text.
+func (w *writer) message(role, kind, text, phase string) {
+	w.next()
+	w.b.WriteString(`{"type":"message","role":"`)
+	w.b.WriteString(role)
+	w.b.WriteString(`","content":[{"type":"`)
+	w.b.WriteString(kind)
+	w.b.WriteByte('"')
+	if text != "" {
+		w.b.WriteString(`,"text":`)
+		wire.Text(w.b, text)
+	}
+	w.b.WriteString(`}]`)
+	if phase != "" {
+		w.b.WriteString(`,"phase":`)
+		wire.Text(w.b, phase)
+	}
+	w.b.WriteByte('}')
+}
+
+func (w *writer) asked(msg hermes.Message) error {
+	if wire.HasImages(msg) {
+		return w.item(item{Type: "message", Role: "user", Content: inputs(msg)})
+	}
+	w.message("user", "input_text", cmp.Or(msg.Text(), wire.NoText), "")
+	return nil
+}
+
+// said writes reasoning first, then the words, then the calls that have a
+// result. Reasoning must be followed by what came of it: without that, it is
+// left out as well.
+func (w *writer) said(msg hermes.Message, answered []bool) error {
+	text := msg.Text()
+	words := strings.TrimSpace(text) != ""
+	if !words && !slices.Contains(answered, true) {
+		w.message("assistant", "output_text", wire.NoText, "")
+		return nil
+	}
+	if err := w.thought(msg); err != nil {
+		return err
+	}
+	if words {
+		w.message("assistant", "output_text", text, "")
 	}
 	for i, c := range msg.Calls {
 		if answered[i] {
-			rest = append(rest, item{Type: "function_call", CallID: ids.Of(c.ID), Name: c.Name, Arguments: string(wire.Object(c.Arguments))})
+			w.call(c)
 		}
 	}
-	if len(rest) == 0 {
-		// Reasoning must be followed by what came of it, so it goes as well.
-		return []item{message(wire.NoText, "")}
-	}
-	return append(m.thought(msg), rest...)
+	return nil
 }
 
-func message(text, phase string) item {
-	return item{Type: "message", Role: "assistant", Phase: phase, Content: []part{{Type: "output_text", Text: text}}}
+func (w *writer) call(c hermes.ToolCall) {
+	w.next()
+	w.b.WriteString(`{"type":"function_call","call_id":`)
+	wire.Text(w.b, w.ids.Of(c.ID))
+	if c.Name != "" {
+		w.b.WriteString(`,"name":`)
+		wire.Text(w.b, c.Name)
+	}
+	w.b.WriteString(`,"arguments":`)
+	wire.Text(w.b, wire.ObjectText(c.Arguments))
+	w.b.WriteByte('}')
+}
+
+// result writes what a call gave: a text, or parts where there are pictures.
+func (w *writer) result(msg hermes.Message) error {
+	if wire.HasImages(msg) {
+		return w.item(item{Type: "function_call_output", CallID: w.ids.Of(msg.CallID), Output: inputs(msg)})
+	}
+	w.next()
+	w.b.WriteString(`{"type":"function_call_output","call_id":`)
+	wire.Text(w.b, w.ids.Of(msg.CallID))
+	w.b.WriteString(`,"output":`)
+	wire.Text(w.b, cmp.Or(msg.Text(), wire.NoOutput))
+	w.b.WriteByte('}')
+	return nil
 }
 
 // thought gives back what the service wrote, in its order. Reasoning without
 // its encrypted form, or from another protocol, would be refused.
-func (m *Model) thought(msg hermes.Message) []item {
-	var out []item
-	for _, b := range msg.Reasoning {
+func (w *writer) thought(msg hermes.Message) error {
+	for _, t := range msg.Reasoning {
 		switch {
-		case b.Wire != wireName:
-		case b.Signature == commentary:
-			out = append(out, message(b.Text, commentary))
-		case b.Opaque != "" && m.reasons():
+		case t.Wire != wireName:
+		case t.Signature == commentary:
+			w.message("assistant", "output_text", t.Text, commentary)
+		case t.Opaque != "" && w.reasons:
 			summary := []part{}
-			if b.Text != "" {
-				summary = append(summary, part{Type: "summary_text", Text: b.Text})
+			if t.Text != "" {
+				summary = append(summary, part{Type: "summary_text", Text: t.Text})
 			}
-			out = append(out, item{Type: "reasoning", Summary: &summary, Encrypted: b.Opaque})
+			if err := w.item(item{Type: "reasoning", Summary: &summary, Encrypted: t.Opaque}); err != nil {
+				return err
+			}
 		}
 	}
-	return out
+	return nil
 }
 
 func inputs(msg hermes.Message) []part {
@@ -111,19 +197,4 @@ func inputs(msg hermes.Message) []part {
 		parts = append(parts, part{Type: "input_image", ImageURL: wire.ImageURL(img)})
 	}
 	return parts
-}
-
-func orElse(parts []part, text string) []part {
-	if len(parts) == 0 {
-		return []part{{Type: "input_text", Text: text}}
-	}
-	return parts
-}
-
-// output is a result: a text, or parts where there are pictures.
-func output(msg hermes.Message) any {
-	if len(wire.Images(msg)) > 0 {
-		return inputs(msg)
-	}
-	return cmp.Or(msg.Text(), wire.NoOutput)
 }

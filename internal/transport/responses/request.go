@@ -55,7 +55,7 @@ func (m *Model) encode(r *hermes.Request) ([]byte, error) {
 		fmt.Fprintf(&b, `,"instructions":%s`, quote(cmp.Or(r.System, unasked)))
 	}
 	b.WriteString(`,"input":`)
-	if err := wire.List(&b, m.items(r)); err != nil {
+	if err := m.writeItems(&b, r); err != nil {
 		return nil, fmt.Errorf("encode the conversation: %w", err)
 	}
 	m.writeTail(&b, r)
