@@ -82,36 +82,3 @@ func (j *judge) killByName(name string, rest []string) {
 	}
 	j.ask("kill-by-name", "ends all processes of a name, not just the one that is meant")
 }
-
-// hermes judges commands that change or stop the agent from inside.
-func (j *judge) hermes(rest []string, background bool) {
-	words := plainWords(rest)
-	if len(words) == 0 {
-		return
-	}
-	verb := ""
-	if len(words) > 1 {
-		verb = words[1]
-	}
-	switch words[0] {
-	case "gateway":
-		switch {
-		case verb == "stop" || verb == "restart" || verb == "uninstall":
-			if j.ground.Gateway {
-				j.refuse("self-terminate", "stops the gateway that runs this very session")
-				return
-			}
-			j.ask("self-terminate", "stops or restarts Hermes itself")
-		case background && (verb == "" || verb == "run" || verb == "start"):
-			j.ask("gateway-background", "starts the gateway in the background, where nobody watches it")
-		}
-	case "update", "uninstall", "panic":
-		j.ask("self-terminate", "replaces or stops Hermes itself")
-	case "config", "skills", "cron", "mcp", "plugins", "auth", "pairing", "tools", "model", "setup", "hooks", "approvals", "profile":
-		switch verb {
-		case "show", "get", "list", "path", "check", "status", "view", "search", "help":
-		default:
-			j.ask("self-config", "changes Hermes' own settings")
-		}
-	}
-}
