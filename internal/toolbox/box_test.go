@@ -74,9 +74,12 @@ type host struct {
 	asked   []hermes.Approval
 	fail    error
 	files   *files
+	outside string
 }
 
-func (h *host) Session() hermes.SessionRef { return hermes.SessionRef{ID: "s1", Dir: "/work"} }
+func (h *host) Session() hermes.SessionRef {
+	return hermes.SessionRef{ID: "s1", Dir: "/work", Outside: h.outside}
+}
 func (h *host) Environment() hermes.Environment {
 	if h.files == nil {
 		return nil

@@ -1,0 +1,302 @@
+package session_test
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"testing"
+	"time"
+
+	"hermes"
+	"hermes/hermestest"
+	"hermes/internal/session"
+)
+
+// fetch is a tool that brings text from outside.
+func fetch() tool {
+	f := echo("fetch")
+	f.run = func(context.Context, *hermes.Call) hermes.Result { return hermes.Result{Text: "a page", Outside: "fetch page"} }
+	return f
+}
+
+// spy is a tool that notes what its session has seen.
+func spy(seen *[]string) tool {
+	s := echo("spy")
+	s.run = func(_ context.Context, c *hermes.Call) hermes.Result {
+		*seen = append(*seen, c.Host.Session().Outside)
+		return hermes.Result{Text: "noted"}
+	}
+	return s
+}
+
+// calls is a script of turns: each calls the tools named and ends in words.
+func calls(turns ...[]string) *hermestest.Script {
+	var steps []hermestest.Step
+	for _, turn := range turns {
+		for _, name := range turn {
+			steps = append(steps, hermestest.CallTool(name, `{}`))
+		}
+		steps = append(steps, hermestest.Say("done"))
+	}
+	return hermestest.NewScript(steps...)
+}
+
+func spying() []string { return []string{"spy"} }
+
+func turnOf(t *testing.T, s *session.Session, op session.Op) {
+	t.Helper()
+	e := listen(t, s)
+	submit(t, s, op)
+	if done := until[hermes.TurnDone](e); done.Outcome != hermes.OutcomeDone {
+		t.Fatalf("done %+v", done)
+	}
+}
+
+func wantSeen(t *testing.T, got *[]string, want ...string) {
+	t.Helper()
+	if !slices.Equal(*got, want) {
+		t.Errorf("seen %q, want %q", *got, want)
+	}
+	*got = nil
+}
+
+func TestWhatWasSeenStaysKnown(t *testing.T) {
+	t.Parallel()
+	var seen []string
+	st := hermestest.NewStore()
+	on := func(c *session.Config) { c.Store = st }
+	h := newHouse(t, calls([]string{"spy", "fetch", "spy"}, spying()), newBox(fetch(), spy(&seen)), on)
+	s := h.open(t, session.Open{})
+	turnOf(t, s, say("go"))
+	wantSeen(t, &seen, "", "fetch page")
+	turnOf(t, s, say("again"))
+	wantSeen(t, &seen, "fetch page")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if list := transcript(t, st, s.ID()); hermes.OutsideOf(list) != "fetch page" || list[4].Outside != "fetch page" {
+		t.Errorf("stored %+v", list)
+	}
+
+	later := newHouse(t, calls(spying(), spying(), spying()), newBox(fetch(), spy(&seen)), on)
+	s = later.open(t, session.Open{Resume: s.ID()})
+	turnOf(t, s, say("after a restart"))
+	wantSeen(t, &seen, "fetch page")
+	row, err := later.Branch(t.Context(), s.ID(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	branch := later.open(t, session.Open{Resume: row.ID})
+	turnOf(t, branch, say("in a branch"))
+	wantSeen(t, &seen, "fetch page")
+	for range 3 {
+		submit(t, s, session.Undo{})
+	}
+	turnOf(t, s, say("all is taken back"))
+	wantSeen(t, &seen, "")
+}
+
+func TestThePromptMayBringOutsideText(t *testing.T) {
+	t.Parallel()
+	var seen []string
+	st := hermestest.NewStore()
+	h := newHouse(t, calls(spying(), spying()), newBox(spy(&seen)), func(c *session.Config) { c.Store = st })
+	h.outside = "project file AGENTS.md"
+	s := h.open(t, session.Open{})
+	turnOf(t, s, say("go"))
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	h.outside = "" // the stored prompt counts, whatever would be built today
+	turnOf(t, h.open(t, session.Open{Resume: s.ID()}), say("again"))
+	wantSeen(t, &seen, "project file AGENTS.md", "project file AGENTS.md")
+}
+
+func TestWhatIsSaidMayBringOutsideText(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		part hermes.Part
+		want string
+	}{
+		"words":         {hermes.Part{Text: "more"}, ""},
+		"an attachment": {hermes.Part{Text: "of a file", Hidden: true, Outside: "@file:a"}, "@file:a"},
+		"a picture":     {hermes.Part{Image: &hermes.Image{URL: "https://x/y.png"}}, "a picture"},
+	} {
+		var seen []string
+		h := newHouse(t, calls(spying(), spying()), newBox(spy(&seen)))
+		s := h.open(t, session.Open{})
+		turnOf(t, s, session.Say{Parts: []hermes.Part{{Text: "look"}, tt.part}})
+		turnOf(t, s, session.Retry{})
+		if !slices.Equal(seen, []string{tt.want, tt.want}) {
+			t.Errorf("%s: seen %q, want %q at first and when said again", name, seen, tt.want)
+		}
+	}
+}
+
+func TestRecalledTextSaysWhoseItIs(t *testing.T) {
+	t.Parallel()
+	var seen []string
+	recall := func(context.Context, hermes.RecallQuery) (hermes.Recalled, error) {
+		return hermes.Recalled{Text: "likes tea", Outside: "memory service x"}, nil
+	}
+	h := newHouse(t, calls(spying()), newBox(spy(&seen)), remembering(recall, nil))
+	turnOf(t, h.open(t, session.Open{}), say("what do I like?"))
+	wantSeen(t, &seen, "memory service x")
+}
+
+// forgetful is an engine that puts one sentence in the place of everything but
+// the last message, and says nothing of where it is from.
+type forgetful struct{}
+
+func (forgetful) Name() string { return "forgetful" }
+func (forgetful) Fit(_ context.Context, list []hermes.Message, p hermes.Pressure) (hermes.Fitted, error) {
+	if !p.Demand || len(list) < 3 {
+		return hermes.Fitted{Messages: list}, nil
+	}
+	last := len(list) - 1
+	return hermes.Fitted{
+		Messages: []hermes.Message{hermes.UserText("summary"), list[last]},
+		From:     []hermes.Origin{{Index: 0}, {Index: last, Same: true}},
+	}, nil
+}
+
+func TestASummaryInheritsWhatItIsMadeOf(t *testing.T) {
+	t.Parallel()
+	var seen []string
+	st := hermestest.NewStore()
+	compacting := func(c *session.Config) {
+		c.Store = st
+		equip := c.Equip
+		c.Equip = func(ctx context.Context, row hermes.Session, wake func(string)) (*session.Equipment, error) {
+			gear, err := equip(ctx, row, wake)
+			gear.Context = forgetful{}
+			return gear, err
+		}
+	}
+	h := newHouse(t, calls([]string{"fetch"}, spying(), spying()), newBox(fetch(), spy(&seen)), compacting)
+	s := h.open(t, session.Open{})
+	turnOf(t, s, say("go"))
+	turnOf(t, s, session.Compress{})
+	if list := transcript(t, st, s.ID()); len(list) != 2 || list[0].Outside != "fetch page" || list[1].Outside != "" {
+		t.Fatalf("stored %+v", list)
+	}
+	turnOf(t, s, say("again"))
+	wantSeen(t, &seen, "fetch page")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	turnOf(t, h.open(t, session.Open{Resume: s.ID()}), say("and after a restart"))
+	wantSeen(t, &seen, "fetch page")
+}
+
+// delegate has a child do something.
+func delegate(t *testing.T) tool {
+	d := echo("delegate")
+	d.run = func(ctx context.Context, c *hermes.Call) hermes.Result {
+		r, err := c.Host.Spawn(ctx, hermes.Task{Goal: "help"})
+		if err != nil {
+			t.Error(err)
+		}
+		return hermes.Result{Text: r.Summary}
+	}
+	return d
+}
+
+func TestChildrenInheritAndReport(t *testing.T) {
+	t.Parallel()
+	t.Run("a child knows what its parent has seen", func(t *testing.T) {
+		t.Parallel()
+		var seen []string
+		m := hermestest.NewScript(hermestest.CallTool("fetch", `{}`), hermestest.CallTool("delegate", `{}`),
+			hermestest.CallTool("spy", `{}`), hermestest.Say("the child's report"), hermestest.Say("done"))
+		h := newHouse(t, m, newBox(fetch(), delegate(t), spy(&seen)))
+		turnOf(t, h.open(t, session.Open{}), say("go"))
+		wantSeen(t, &seen, "fetch page")
+	})
+	t.Run("a parent knows what its child has seen", func(t *testing.T) {
+		t.Parallel()
+		var seen []string
+		m := hermestest.NewScript(hermestest.CallTool("delegate", `{}`),
+			hermestest.CallTool("fetch", `{}`), hermestest.Say("the child's report"),
+			hermestest.CallTool("spy", `{}`), hermestest.Say("done"))
+		h := newHouse(t, m, newBox(fetch(), delegate(t), spy(&seen)))
+		s := h.open(t, session.Open{})
+		turnOf(t, s, say("go"))
+		wantSeen(t, &seen, "fetch page")
+		if list := transcript(t, h.store, s.ID()); list[2].Outside != "fetch page" {
+			t.Errorf("the report is stored as %+v", list[2])
+		}
+	})
+	t.Run("a clean child leaves its parent clean", func(t *testing.T) {
+		t.Parallel()
+		var seen []string
+		m := hermestest.NewScript(hermestest.CallTool("delegate", `{}`), hermestest.Say("nothing found"),
+			hermestest.CallTool("spy", `{}`), hermestest.Say("done"))
+		h := newHouse(t, m, newBox(delegate(t), spy(&seen)))
+		turnOf(t, h.open(t, session.Open{}), say("go"))
+		wantSeen(t, &seen, "")
+	})
+}
+
+// TestAToolThatCallsToolsBringsWhatTheyBring has one call read and write.
+func TestAToolThatCallsToolsBringsWhatTheyBring(t *testing.T) {
+	t.Parallel()
+	var seen []string
+	script := echo("script")
+	script.run = func(ctx context.Context, c *hermes.Call) hermes.Result {
+		for _, name := range []string{"spy", "fetch", "spy"} {
+			if _, err := c.Host.Invoke(ctx, name, json.RawMessage(`{}`)); err != nil {
+				t.Error(err)
+			}
+		}
+		return hermes.Result{Text: "ran"}
+	}
+	h := newHouse(t, calls([]string{"script"}), newBox(fetch(), script, spy(&seen)))
+	s := h.open(t, session.Open{})
+	turnOf(t, s, say("go"))
+	wantSeen(t, &seen, "", "fetch page")
+	if list := transcript(t, h.store, s.ID()); list[2].Outside != "fetch page" {
+		t.Errorf("the result is stored as %+v", list[2])
+	}
+}
+
+// TestAResultThatACrashLeftIsStillFromOutside has its result in the journal.
+func TestAResultThatACrashLeftIsStillFromOutside(t *testing.T) {
+	t.Parallel()
+	st := hermestest.NewStore()
+	now := time.Now()
+	if err := st.CreateSession(t.Context(), hermes.Session{ID: "s1", Source: "test", Started: now, System: "x", Tools: json.RawMessage(`[]`)}); err != nil {
+		t.Fatal(err)
+	}
+	l, err := st.Acquire(t.Context(), "s1", "dead", time.Nanosecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := hermes.ToolCall{ID: "1", Name: "fetch", Arguments: "{}"}
+	if _, err := st.Append(t.Context(), l, hermes.Message{Role: hermes.RoleUser, Turn: 1, Parts: []hermes.Part{{Text: "go"}}, Time: now},
+		hermes.Message{Role: hermes.RoleAssistant, Turn: 1, Calls: []hermes.ToolCall{asked}, Time: now}); err != nil {
+		t.Fatal(err)
+	}
+	if err := st.BeginCall(t.Context(), l, asked); err != nil {
+		t.Fatal(err)
+	}
+	result := hermes.Message{Role: hermes.RoleTool, CallID: "1", ToolName: "fetch", Outside: "fetch page", Parts: []hermes.Part{{Text: "a page"}}}
+	if err := st.EndCall(t.Context(), l, "1", result); err != nil {
+		t.Fatal(err)
+	}
+	var seen []string
+	h := newHouse(t, calls(spying()), newBox(fetch(), spy(&seen)), func(c *session.Config) { c.Store = st })
+	turnOf(t, h.open(t, session.Open{Resume: "s1"}), session.Continue{})
+	wantSeen(t, &seen, "fetch page")
+}
+
+func TestWorkBesideASessionKnowsWhatItHasSeen(t *testing.T) {
+	t.Parallel()
+	var seen []string
+	for range (session.Aside{
+		Model: calls([]string{"spy", "fetch", "spy"}), Tools: newBox(fetch(), spy(&seen)), Prompt: "look back",
+		Session: hermes.SessionRef{ID: "s", Outside: "terminal make"},
+	}).Run(t.Context()) {
+	}
+	wantSeen(t, &seen, "terminal make", "terminal make; fetch page")
+}

@@ -1,0 +1,171 @@
+package toolbox_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"hermes"
+	"hermes/internal/toolbox"
+)
+
+// diary writes what lasts, but for calls that read. It tells what it did.
+func diary(did *[]string, stages bool) hermes.Tool {
+	return tool{
+		spec: hermes.Spec{Name: "diary", Inside: true, Stages: stages, Lasts: func(arguments json.RawMessage) string {
+			if strings.Contains(string(arguments), "read") {
+				return ""
+			}
+			return "memory"
+		}},
+		run: func(_ context.Context, c *hermes.Call) (hermes.Result, error) {
+			what := "wrote"
+			if c.Stage {
+				what = "staged"
+			}
+			*did = append(*did, what)
+			return hermes.Result{Text: what}, nil
+		},
+	}
+}
+
+func TestWhatLastsNeedsLeaveAfterOutsideText(t *testing.T) {
+	t.Parallel()
+	const add = `{"action":"add","text":"x"}`
+	for _, tt := range []struct {
+		name    string
+		mode    toolbox.Mode
+		allowed []string
+		outside string
+		call    string
+		keeps   bool // the tool cannot stage
+		answers []hermes.Consent
+		asks    int
+		did     string
+		text    string
+	}{
+		{name: "a clean session", call: add, did: "wrote"},
+		{name: "reading is never asked about", outside: "a", call: `{"action":"read"}`, did: "wrote"},
+		{name: "the person allows it", outside: "a", call: add, answers: []hermes.Consent{hermes.ConsentOnce}, asks: 1, did: "wrote"},
+		{name: "the person refuses", outside: "a", call: add, answers: []hermes.Consent{hermes.ConsentDenied}, asks: 1, text: "did NOT consent"},
+		{name: "nobody is there", outside: "a", call: add, answers: []hermes.Consent{hermes.ConsentAbsent}, asks: 1, did: "staged"},
+		{name: "nobody answers", outside: "a", call: add, answers: []hermes.Consent{hermes.ConsentTimeout}, asks: 1, did: "staged"},
+		{name: "nobody is there and it cannot wait", outside: "a", call: add, keeps: true, answers: []hermes.Consent{hermes.ConsentAbsent}, asks: 1, text: "BLOCKED"},
+		{name: "mode off", mode: toolbox.ModeOff, outside: "a", call: add, did: "wrote"},
+		{name: "the person's configuration allows it", allowed: []string{"taint:memory"}, outside: "a", call: add, did: "wrote"},
+		{name: "another kind is allowed", allowed: []string{"taint:skill"}, outside: "a", call: add, asks: 1, text: "BLOCKED"},
+	} {
+		var did []string
+		h := &host{answers: tt.answers, outside: tt.outside}
+		box := mustBox(t, toolbox.Options{Approvals: toolbox.Approvals{Mode: tt.mode, Allowed: tt.allowed}}, diary(&did, !tt.keeps))
+		r := box.Run(t.Context(), &hermes.Call{ID: "c", Name: "diary", Arguments: json.RawMessage(tt.call), Host: h})
+		if got := strings.Join(did, " "); got != tt.did || len(h.asked) != tt.asks || !strings.Contains(r.Text, tt.text) {
+			t.Errorf("%s: did %q, asked %d times: %s", tt.name, got, len(h.asked), r.Text)
+		}
+	}
+}
+
+func TestTheQuestionShowsTheWholeChange(t *testing.T) {
+	t.Parallel()
+	var did []string
+	h := &host{outside: "read_file notes.md; terminal curl x"}
+	box := mustBox(t, toolbox.Options{}, diary(&did, true))
+	box.Run(t.Context(), &hermes.Call{ID: "c", Name: "diary", Host: h, Arguments: json.RawMessage(
+		`{"action":"add","text":"first\nyes: really\u202e","operations":[{"action":"remove","n":2},"plain"],"command":"short"}`)})
+	want := hermes.Approval{
+		CallID: "c", Tool: "diary", Dir: "/work",
+		Subject: "action: add\ncommand: short\noperations:\n    -\n        action: remove\n        n: 2\n    - plain\ntext:\n    first\n    yes: really<U+202E>",
+		Reviews: []hermes.Review{{
+			Key: "taint:memory", Fresh: true,
+			Reason: "this stays after the conversation, which has read text from outside: read_file notes.md; terminal curl x",
+		}},
+	}
+	if len(h.asked) != 1 || h.asked[0].Subject != want.Subject || len(h.asked[0].Reviews) != 1 || h.asked[0].Reviews[0] != want.Reviews[0] {
+		t.Errorf("asked %+v", h.asked)
+	}
+}
+
+func TestConsentToALastingChangeEndsWithTheSession(t *testing.T) {
+	t.Parallel()
+	for answer, asks := range map[hermes.Consent]int{hermes.ConsentOnce: 2, hermes.ConsentSession: 1, hermes.ConsentAlways: 1} {
+		var did, kept []string
+		h := &host{answers: []hermes.Consent{answer, answer}, outside: "a"}
+		judged := false
+		box := mustBox(t, toolbox.Options{Approvals: toolbox.Approvals{
+			Mode:     toolbox.ModeSmart,
+			Remember: func(keys []string) error { kept = append(kept, keys...); return nil },
+			Judge: func(context.Context, hermes.SessionRef, hermes.Approval) (hermes.Consent, error) {
+				judged = true
+				return hermes.ConsentOnce, nil
+			},
+		}}, diary(&did, true))
+		for range 2 {
+			box.Run(t.Context(), &hermes.Call{ID: "c", Name: "diary", Arguments: json.RawMessage(`{}`), Host: h})
+		}
+		if len(h.asked) != asks || len(did) != 2 || len(kept) != 0 || judged {
+			t.Errorf("%s: asked %d times, did %q, kept %q, judged by a model %v", answer, len(h.asked), did, kept, judged)
+		}
+	}
+}
+
+// TestADangerousChangeIsNotStaged has a tool with a concern of its own.
+func TestADangerousChangeIsNotStaged(t *testing.T) {
+	t.Parallel()
+	var did []string
+	d := diary(&did, true).(tool)
+	both := risky{tool: d, review: func(*hermes.Call) []hermes.Review { return []hermes.Review{{Key: "k", Reason: "harms"}} }}
+	h := &host{answers: []hermes.Consent{hermes.ConsentAbsent}, outside: "a"}
+	mustBox(t, toolbox.Options{}, both).Run(t.Context(), &hermes.Call{Name: "diary", Arguments: json.RawMessage(`{}`), Host: h})
+	if len(did) != 0 || len(h.asked) != 1 || len(h.asked[0].Reviews) != 2 {
+		t.Errorf("did %q, asked %+v", did, h.asked)
+	}
+}
+
+func TestResultsSayWhereTheyComeFrom(t *testing.T) {
+	t.Parallel()
+	gives := func(r hermes.Result, err error) func(context.Context, *hermes.Call) (hermes.Result, error) {
+		return func(context.Context, *hermes.Call) (hermes.Result, error) { return r, err }
+	}
+	for _, tt := range []struct {
+		name    string
+		spec    hermes.Spec
+		result  hermes.Result
+		err     error
+		denied  bool
+		outside string
+	}{
+		{name: "an unknown tool", spec: hermes.Spec{Name: "mine"}, outside: "mine look"},
+		{name: "its errors too", spec: hermes.Spec{Name: "mine"}, err: errors.New("it says: obey"), outside: "mine look"},
+		{name: "its own word", spec: hermes.Spec{Name: "mine"}, result: hermes.Result{Outside: "https://x"}, outside: "https://x"},
+		{name: "an inner tool", spec: hermes.Spec{Name: "todo", Inside: true}},
+		{name: "an inner tool that shows others' text", spec: hermes.Spec{Name: "session_search", Inside: true}, result: hermes.Result{Outside: "session s"}, outside: "session s"},
+		{name: "what did not run brings nothing", spec: hermes.Spec{Name: "mine"}, denied: true},
+	} {
+		o := toolbox.Options{Redact: func(s string) string { return strings.ReplaceAll(s, "secret", "***") }}
+		if tt.denied {
+			o.Approvals.Deny = []string{"*look*"}
+		}
+		box := mustBox(t, o, tool{spec: tt.spec, run: gives(tt.result, tt.err)})
+		r := box.Run(t.Context(), &hermes.Call{Name: tt.spec.Name, Arguments: json.RawMessage(`{"query":"look"}`), Host: &host{}})
+		if r.Outside != tt.outside {
+			t.Errorf("%s: outside %q, want %q", tt.name, r.Outside, tt.outside)
+		}
+	}
+	box := mustBox(t, toolbox.Options{Redact: func(s string) string { return strings.ReplaceAll(s, "secret", "***") }}, named("mine")...)
+	if r := box.Run(t.Context(), &hermes.Call{Name: "mine", Arguments: json.RawMessage(`{"query":"my secret"}`), Host: &host{}}); r.Outside != "mine my ***" {
+		t.Errorf("a source tells a secret: %q", r.Outside)
+	}
+}
+
+func TestAHookAddsSourcesAndTakesNoneAway(t *testing.T) {
+	t.Parallel()
+	for set, want := range map[string]string{"": "mine", "AGENTS.md": "mine; AGENTS.md"} {
+		hook := hermes.Hook{Name: "h", AfterTool: func(_ context.Context, _ *hermes.Call, r *hermes.Result) { r.Outside = set }}
+		box := mustBox(t, toolbox.Options{Hooks: []hermes.Hook{hook}}, named("mine")...)
+		if r := box.Run(t.Context(), &hermes.Call{Name: "mine", Arguments: json.RawMessage(`{}`), Host: &host{}}); r.Outside != want {
+			t.Errorf("outside %q, want %q", r.Outside, want)
+		}
+	}
+}
