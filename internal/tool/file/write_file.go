@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/patch"
 )
 
 const nameWrite = "write_file"
@@ -22,6 +23,7 @@ type writeArgs struct {
 type writeResult struct {
 	BytesWritten int    `json:"bytes_written"`
 	ResolvedPath string `json:"resolved_path"`
+	Note         string `json:"note,omitempty"`
 	changed
 }
 
@@ -52,15 +54,19 @@ func (t *Toolset) runWrite(ctx context.Context, c *hermes.Call, in writeArgs) (h
 	if err := p.checkWritable(); err != nil {
 		return hermes.Result{}, err
 	}
-	w := write{place: p, new: in.Content, existed: p.info != nil}
+	w := write{place: p, existed: p.info != nil}
 	if w.old, _, err = p.text(ctx); err != nil {
 		w.old = "" // it is replaced all the same: there is only no diff
+	}
+	var kept string
+	if w.new, kept = patch.Like(w.old, in.Content); kept != "" {
+		kept = "the file keeps " + kept
 	}
 	var done changed
 	if err := t.write(ctx, sessionOf(c), w, &done); err != nil {
 		return hermes.Result{}, err
 	}
-	result, err := hermes.JSONResult(writeResult{BytesWritten: len(in.Content), ResolvedPath: p.real, changed: done})
+	result, err := hermes.JSONResult(writeResult{BytesWritten: len(w.new), ResolvedPath: p.real, Note: kept, changed: done})
 	if err != nil {
 		return hermes.Result{}, fmt.Errorf("write %s: %w", p.path, err)
 	}

@@ -36,6 +36,34 @@ func TestWriteMakesAndReplaces(t *testing.T) {
 	}
 }
 
+// TestLineEndsAndMarkOutliveEveryChange is about what read_file does not show: a file of Windows must
+// not change in every line because one was changed.
+func TestLineEndsAndMarkOutliveEveryChange(t *testing.T) {
+	t.Parallel()
+	const before = "\ufeffone\r\ntwo\r\nthree\r\n"
+	for name, c := range map[string]struct {
+		tool string
+		args args
+		want string
+	}{
+		"write_file":        {"write_file", args{"path": "f.txt", "content": "one\n2\nthree\nfour\n"}, "\ufeffone\r\n2\r\nthree\r\nfour\r\n"},
+		"patch, replace":    {"patch", args{"path": "f.txt", "old_string": "two\nthree\n", "new_string": "2\nthree\nfour\n"}, "\ufeffone\r\n2\r\nthree\r\nfour\r\n"},
+		"patch, first line": {"patch", args{"path": "f.txt", "old_string": "one", "new_string": "zero\none"}, "\ufeffzero\r\none\r\ntwo\r\nthree\r\n"},
+		"patch, V4A":        {"patch", args{"mode": "patch", "patch": "*** Begin Patch\n*** Update File: f.txt\n@@\n one\n-two\n+2\n three\n+four\n*** End Patch"}, "\ufeffone\r\n2\r\nthree\r\nfour\r\n"},
+	} {
+		w := newWorld(t)
+		must(t, os.WriteFile(w.path("f.txt"), []byte(before), 0o600))
+		w.ok("read_file", args{"path": "f.txt"})
+		got := w.ok(c.tool, c.args)
+		if now := w.has("f.txt"); now != c.want {
+			t.Errorf("%s: got %q, want %q", name, now, c.want)
+		}
+		if c.tool == "write_file" && (got["note"] != "the file keeps CRLF line ends and its byte order mark" || got["bytes_written"] != float64(len(c.want))) {
+			t.Errorf("what is kept is not said: %v", got)
+		}
+	}
+}
+
 func TestWriteRefuses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
