@@ -140,7 +140,7 @@ func (a *App) loadConfig() (*config.Config, error) {
 		return nil, err
 	}
 	return config.Load(h, config.Options{
-		IgnoreUser: a.opts.IgnoreUserConfig, LookupEnv: a.lookup, Now: a.opts.Now,
+		IgnoreUser: a.opts.IgnoreUserConfig, LookupEnv: a.lookup, Now: a.opts.Now, Toolset: a.toolset,
 		Journal: func(ctx context.Context, what, path string, write func() error) error {
 			return a.changes(h).Around(ctx, undo.Note{Kind: "config", Actor: "person", What: what}, []string{path}, write)
 		},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"hermes"
 	"hermes/internal/config"
@@ -104,6 +105,17 @@ func (a *App) selection(cfg *config.Config) toolbox.Selection {
 		s.Enabled = cfg.General().Toolsets
 	}
 	return s
+}
+
+// toolset reports whether a name stands for tools, and lists those that do.
+func (a *App) toolset(cfg *config.Config, name string) (known bool, names []string) {
+	c := a.catalogue(cfg, a.newKit(cfg, func(string) {}))
+	if names = c.Names(); slices.Contains(names, name) { // without asking anybody for tools
+		return true, names
+	}
+	_, unknown := c.Expand(context.Background(), name)
+	tools, _ := c.Expand(context.Background(), "all")
+	return len(unknown) == 0, append(names, tools...)
 }
 
 // customToolsets reads custom_toolsets: a list of tools, or a mapping with

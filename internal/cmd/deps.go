@@ -86,7 +86,13 @@ func doctorDeps(p Process, g *chat.Options) (setup.Deps, error) {
 	}
 	return setup.Deps{
 		Home: h,
-		Load: func() *settings.Config { return settings.Load(h, settings.Options{IgnoreUser: g.App.IgnoreUserConfig}) },
+		Load: func() *settings.Config {
+			c, err := app.New(g.App).Config()
+			if err != nil { // told by the check of the home
+				return settings.Load(h, settings.Options{IgnoreUser: g.App.IgnoreUserConfig})
+			}
+			return c
+		},
 		Database: func(ctx context.Context) error {
 			a := app.New(g.App)
 			db, err := a.Database(ctx)

@@ -126,3 +126,19 @@ func TestHomeWithoutRightsSaysWhatToDo(t *testing.T) {
 		}
 	}
 }
+
+// TestToolsetThatIsNoneIsSaid is about lists of the configuration, where a wrong name had no effect
+// and nobody heard of it.
+func TestToolsetThatIsNoneIsSaid(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	if err := os.WriteFile(filepath.Join(home, "config.yaml"), []byte("agent: {disabled_toolsets: [termnal, skill_view, browser]}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"config", "check"}, {"doctor"}} {
+		out, errs, _ := mainWith(home, args...)
+		if said := strings.Join(strings.Fields(out+errs), " "); !strings.Contains(said, "Did you mean terminal?") || strings.Contains(said, "skill_view") || strings.Contains(said, "browser") {
+			t.Errorf("%v: %s%s", args, out, errs)
+		}
+	}
+}

@@ -54,6 +54,9 @@ func (p Problem) String() string {
 	if p.Do != "" {
 		b.WriteString(". " + p.Do)
 	}
+	if strings.HasSuffix(p.Do, "?") {
+		return b.String()
+	}
 	return b.String() + "."
 }
 
@@ -82,6 +85,7 @@ func (c *Config) Check() []Problem {
 	}
 	var all Settings
 	d.value(d.at(nil), reflect.ValueOf(&all).Elem(), field{}, nil)
+	c.checkToolsets(add)
 	for _, l := range c.layers {
 		repeated(l.root, nil, l, add)
 		oldNames(l, add)
@@ -93,6 +97,35 @@ func (c *Config) Check() []Problem {
 		return a.Line - b.Line
 	})
 	return problems
+}
+
+// checkToolsets looks for names that nothing has: a name in a list of toolsets
+// that is written wrongly would otherwise be left out in silence.
+func (c *Config) checkToolsets(add func(Problem)) {
+	if c.options.Toolset == nil {
+		return
+	}
+	for _, path := range [][]string{{"toolsets"}, {"agent", "disabled_toolsets"}, {"platform_toolsets"}} {
+		for _, e := range c.EntriesBelow(path...) {
+			list, _ := e.Value.([]any)
+			for _, v := range list {
+				c.checkToolset(e, strings.TrimSpace(fmt.Sprint(v)), add)
+			}
+		}
+	}
+}
+
+func (c *Config) checkToolset(e Entry, name string, add func(Problem)) {
+	known, names := c.options.Toolset(c, name)
+	if name == "" || known {
+		return
+	}
+	do := "`hermes tools` lists them"
+	if near := nearest(name, names); near != "" {
+		do = "Did you mean " + near + "?"
+	}
+	add(Problem{Severity: Warning, File: e.File, Line: e.Line, Key: e.Key,
+		Text: fmt.Sprintf("names %q, which is no toolset and no tool", name), Served: "it is left out", Do: do})
 }
 
 func stranger(in layer, key *yaml.Node, path, known []string) (Problem, bool) {

@@ -38,6 +38,9 @@ type Options struct {
 	// Journal does a change of config.yaml so that it can be taken back; nil
 	// just does it. The .env file never passes it: it holds secrets.
 	Journal func(ctx context.Context, what, path string, write func() error) error
+	// Toolset reports whether a name is that of a toolset or a tool, and lists
+	// the names there are; nil knows nothing and leaves them unchecked.
+	Toolset func(c *Config, name string) (known bool, names []string)
 	// Now is the clock for the names of copies; nil is time.Now.
 	Now func() time.Time
 }

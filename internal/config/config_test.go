@@ -246,11 +246,11 @@ _config_version: 12
 	got := texts(c.Check())
 	want := []string{
 		".env, line 2: there is no NAME=value on it; the other lines count. Write NAME=value, or put a # before it.",
-		"config.yaml, line 2: model.defualt is not a setting that Hermes knows; it is kept and has no effect. Did you mean model.default?.",
+		"config.yaml, line 2: model.defualt is not a setting that Hermes knows; it is kept and has no effect. Did you mean model.default?",
 		"config.yaml, line 4: terminal.timeout needs a number of seconds of at least 1 (or 90s, 5m, 2h), and \"soon\" is none; it is as if it were not there. Correct it with `hermes config set terminal.timeout VALUE`.",
 		"config.yaml, line 5: terminal.backend needs one of local, docker, ssh, modal, daytona, vercel_sandbox, singularity, and \"moon\" is none; it is as if it were not there. Correct it with `hermes config set terminal.backend VALUE`.",
 		"config.yaml, line 6: max_iteration is not a setting that Hermes knows; it is kept and has no effect.",
-		"config.yaml, line 7: clarify_timeout is not a setting that Hermes knows; it is kept and has no effect. Did you mean agent.clarify_timeout?.",
+		"config.yaml, line 7: clarify_timeout is not a setting that Hermes knows; it is kept and has no effect. Did you mean agent.clarify_timeout?",
 		"config.yaml, line 8: display needs keys below it, written as `name: value`; it is as if it were not there. Correct it with `hermes config set display VALUE`.",
 		"config.yaml, line 10: compression.summary_model is the old name of auxiliary.compression.model; it still counts. `hermes config migrate` writes the new name.",
 		"config.yaml, line 11: memory.memory_enabled needs true or false, and \"2\" is none; it is as if it were not there. Correct it with `hermes config set memory.memory_enabled VALUE`.",

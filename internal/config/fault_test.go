@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -211,5 +212,34 @@ func BenchmarkWarnings(b *testing.B) {
 	c := clocked(h, 1)
 	for b.Loop() {
 		_ = c.Warnings()
+	}
+}
+
+func TestNameOfNoToolsetIsSaid(t *testing.T) {
+	t.Parallel()
+	h := home.At(t.TempDir())
+	text := "toolsets: [flie, web]\nagent:\n  disabled_toolsets:\n    - terminal\n    - frobnicate\nplatform_toolsets:\n  cli: [file, wbe]\n"
+	if err := os.WriteFile(h.Config(), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := config.Load(h, config.Options{
+		Managed: "-", LookupEnv: func(string) (string, bool) { return "", false },
+		Toolset: func(_ *config.Config, name string) (bool, []string) {
+			names := []string{"file", "terminal", "web"}
+			return slices.Contains(names, name), names
+		},
+	})
+	var got []string
+	for _, p := range c.Warnings() {
+		got = append(got, p.String())
+	}
+	slices.Sort(got)
+	want := []string{
+		"config.yaml, line 1: toolsets names \"flie\", which is no toolset and no tool; it is left out. Did you mean file?",
+		"config.yaml, line 4: agent.disabled_toolsets names \"frobnicate\", which is no toolset and no tool; it is left out. `hermes tools` lists them.",
+		"config.yaml, line 7: platform_toolsets.cli names \"wbe\", which is no toolset and no tool; it is left out. Did you mean web?",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
