@@ -86,6 +86,16 @@ func (a *App) longestWait() time.Duration {
 	return unattendedWait
 }
 
+// Standby tells which model an entry of fallback_providers means; see
+// provider.Catalogue.Standby.
+func (a *App) Standby(ctx context.Context, f config.Fallback) (service, model string, err error) {
+	models, err := a.Models()
+	if err != nil {
+		return "", "", err
+	}
+	return models.Standby(ctx, standby([]config.Fallback{f})[0])
+}
+
 // standby are the models that answer where the chosen one cannot.
 func standby(entries []config.Fallback) []provider.Fallback {
 	var out []provider.Fallback

@@ -9,6 +9,7 @@ import (
 	"hermes/internal/cmd/config"
 	"hermes/internal/cmd/demo"
 	"hermes/internal/cmd/doctor"
+	"hermes/internal/cmd/fallback"
 	"hermes/internal/cmd/insights"
 	"hermes/internal/cmd/journey"
 	"hermes/internal/cmd/learning"
@@ -35,6 +36,7 @@ func commands(p Process, g *chat.Options) []*cobra.Command {
 			o.Display, o.Width = g.Appearance()
 		}),
 		model.NewCmd(modelDeps(p, g), nil),
+		fallback.NewCmd(fallbackDeps(g)),
 		auth.NewCmd(authDeps(p, g)),
 		config.NewCmd(configDeps(p, g)),
 		sessions.NewCmd(sessionDeps(p, g)),

@@ -67,6 +67,20 @@ func (c *Config) userDocument() *yamledit.Document {
 	return d
 }
 
+// Written is the value at a path as it stands in config.yaml now, nil where
+// there is none: nothing is decoded, replaced or taken from elsewhere.
+func (c *Config) Written(path ...string) any {
+	node := c.userDocument().Find(path...)
+	if node == nil {
+		return nil
+	}
+	v, err := yamledit.Value(node)
+	if err != nil {
+		return nil // the file is refused when it is written
+	}
+	return v
+}
+
 // guess is the note about a key that Hermes does not know.
 func (t *destination) guess() string {
 	key := yamledit.Join(t.path)

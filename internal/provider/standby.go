@@ -21,6 +21,13 @@ type Fallback struct {
 	ContextLength   int
 }
 
+// Standby tells which model an entry means. Where it means one that cannot be
+// asked now, the error says what is missing beside it.
+func (c *Catalogue) Standby(ctx context.Context, f Fallback) (provider, model string, err error) {
+	ch, err := c.standby(ctx, f)
+	return ch.id, ch.model, err
+}
+
 // standby resolves an entry. It does no I/O.
 func (c *Catalogue) standby(ctx context.Context, f Fallback) (choice, error) {
 	var (

@@ -1,0 +1,34 @@
+package cmd
+
+import (
+	"context"
+
+	"hermes/internal/app"
+	"hermes/internal/cmd/chat"
+	"hermes/internal/cmd/fallback"
+	settings "hermes/internal/config"
+)
+
+func fallbackDeps(g *chat.Options) fallback.Deps {
+	return fallback.Deps{
+		Load: func() (*settings.Config, error) { return app.New(g.App).Config() },
+		Look: func(ctx context.Context, f settings.Fallback) (provider, model, missing string, err error) {
+			a := app.New(g.App)
+			defer a.Close()
+			provider, model, err = a.Standby(ctx, f)
+			if err != nil && model != "" {
+				return provider, model, err.Error(), nil
+			}
+			return provider, model, "", err
+		},
+		Main: func(ctx context.Context) string {
+			a := app.New(g.App)
+			defer a.Close()
+			ref, _, err := a.CurrentModel(ctx)
+			if err != nil {
+				return "" // told where it is needed
+			}
+			return ref
+		},
+	}
+}

@@ -1,0 +1,170 @@
+package fallback_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hermes/internal/cmd/fallback"
+	"hermes/internal/config"
+	"hermes/internal/home"
+)
+
+const before = `# mine
+model: {default: openrouter:big}
+
+# who stands by
+fallback_providers:
+  # first the careful one
+  - provider: anthropic # paid by work
+    model: claude-x
+  # then the cheap one
+  - {provider: deepseek, model: chat, context_length: 9000}
+# end
+agent: {max_turns: 9}
+`
+
+// person is somebody with a config.yaml.
+type person struct {
+	t    *testing.T
+	home home.Dir
+}
+
+func newPerson(t *testing.T, yaml string) person {
+	t.Helper()
+	p := person{t, home.At(t.TempDir())}
+	if err := os.WriteFile(p.home.Config(), []byte(yaml), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (p person) run(args ...string) (out, errs string, err error) {
+	p.t.Helper()
+	cmd := fallback.NewCmd(fallback.Deps{
+		Load: func() (*config.Config, error) {
+			return config.Load(p.home, config.Options{Managed: "-", LookupEnv: func(string) (string, bool) { return "", false }}), nil
+		},
+		Look: func(_ context.Context, f config.Fallback) (provider, model, missing string, err error) {
+			ref := strings.TrimPrefix(f.Provider+":"+f.Model, ":")
+			provider, model, found := strings.Cut(ref, ":")
+			if !found {
+				return "", "", "", errors.New("no provider is known for the model " + ref)
+			}
+			if provider == "deepseek" {
+				missing = "it needs a key"
+			}
+			return provider, model, missing, nil
+		},
+		Main: func(context.Context) string { return "openrouter:big" },
+	})
+	var stdout, stderr bytes.Buffer
+	cmd.SetOut(&stdout)
+	cmd.SetErr(&stderr)
+	cmd.SetArgs(args)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	err = cmd.ExecuteContext(p.t.Context())
+	return stdout.String(), stderr.String(), err
+}
+
+func (p person) file() string {
+	p.t.Helper()
+	text, err := os.ReadFile(p.home.Config())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestListShowsTheOrderAndWhoIsLeftOut(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{nil, {"list"}, {"ls"}} {
+		out, _, err := newPerson(t, before).run(args...)
+		if want := "1  anthropic:claude-x\n2  deepseek:chat\n   left out: it needs a key\n"; out != want || err != nil {
+			t.Errorf("%v: got %q, %v", args, out, err)
+		}
+	}
+	if _, errs, err := newPerson(t, "{}").run(); err != nil || !strings.Contains(errs, "hermes fallback add") {
+		t.Errorf("with none: %q, %v", errs, err)
+	}
+}
+
+func TestChangesKeepWhatElseStandsInTheFile(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, before)
+	out, _, err := p.run("add", "box:small:7b", "--base-url", "http://box:8000/v1", "--key-env", "BOX_KEY")
+	if err != nil || !strings.Contains(out, "box:small:7b stands by as number 3") {
+		t.Fatalf("%q, %v", out, err)
+	}
+	added := `  - base_url: http://box:8000/v1
+    key_env: BOX_KEY
+    model: small:7b
+    provider: box
+`
+	want := strings.Replace(before, "context_length: 9000}\n", "context_length: 9000}\n"+added, 1)
+	if diff := cmp.Diff(want, p.file()); diff != "" {
+		t.Errorf("added:\n%s", diff)
+	}
+	for _, word := range []string{"box:small:7b", "2"} {
+		if out, _, err := p.run("remove", word); err != nil || !strings.Contains(out, "hermes undo") {
+			t.Fatalf("%q, %v", out, err)
+		}
+	}
+	got := p.file()
+	for _, want := range []string{"# mine", "# who stands by", "# first the careful one", "# paid by work", "model: claude-x", "# end", "agent: {max_turns: 9}"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("removed: %q is gone from\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "deepseek") || strings.Contains(got, "box") {
+		t.Errorf("removed: still there in\n%s", got)
+	}
+	if out, _, err := p.run("rm", "anthropic"); err != nil || strings.Contains(p.file(), "claude-x") || !strings.Contains(out, "anthropic:claude-x") {
+		t.Errorf("the last one: %q, %v\n%s", out, err, p.file())
+	}
+}
+
+func TestClearTakesAllOut(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, before)
+	if out, _, err := p.run("clear"); err != nil || !strings.Contains(out, "2 taken out") || strings.Contains(p.file(), "fallback_providers") || !strings.Contains(p.file(), "max_turns: 9") {
+		t.Errorf("%q, %v\n%s", out, err, p.file())
+	}
+	if _, errs, err := p.run("clear"); err != nil || !strings.Contains(errs, "nothing to clear") {
+		t.Errorf("again: %q, %v", errs, err)
+	}
+}
+
+func TestWhatIsRefusedChangesNothing(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		args string
+		says string
+	}{
+		{"add anthropic:claude-x", "stands by already"},
+		{"add openrouter:big", "asked first anyway"},
+		{"add nobody", "no provider is known"},
+		{"remove 3", "shows 1 to 2"},
+		{"remove 0", "shows 1 to 2"},
+		{"remove nobody", "does not stand by"},
+	} {
+		p := newPerson(t, before)
+		if _, _, err := p.run(strings.Fields(tt.args)...); err == nil || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s: got %v, want %q", tt.args, err, tt.says)
+		}
+		if diff := cmp.Diff(before, p.file()); diff != "" {
+			t.Errorf("%s changed the file:\n%s", tt.args, diff)
+		}
+	}
+	old := newPerson(t, "fallback_model: {provider: x, model: m}\n")
+	for _, args := range [][]string{{"add", "y:z"}, {"remove", "1"}, {"clear"}} {
+		if _, _, err := old.run(args...); err == nil || !strings.Contains(err.Error(), "hermes config migrate") {
+			t.Errorf("%v with the old name: %v", args, err)
+		}
+	}
+}
