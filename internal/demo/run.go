@@ -50,6 +50,13 @@ func (o Options) fold(format string, a ...any) string {
 	return fold(fmt.Sprintf(format, a...), min(cmp.Or(o.Width, 80), 80)-1)
 }
 
+// Expected reports whether the scenario asks the person for leave to use a tool: it keeps a note and a
+// skill, and nothing else that would need leave.
+func Expected(tool string) bool { return tool == "memory" || tool == "skill_manage" }
+
+// Leave tells that the agent has asked the person, and what was answered in their place.
+func (o Options) Leave(tool, answer string) string { return o.fold(asking, tool, answer) }
+
 // wordPause makes the scripted model about as quick as a good real one.
 const wordPause = 10 * time.Millisecond
 

@@ -19,6 +19,9 @@ const said = `
   › %s
 `
 
+// asking takes the tool and the answer.
+const asking = "\n▌ May %s keep something? The session has read files and commands, so what stays after it needs your leave. The demo answers for you: %s.\n"
+
 const between = "\n" + `Now a new session, which has seen nothing of this one. All it can know is what was kept.` + "\n"
 
 // changed takes the file and the number of lines.
@@ -62,6 +65,7 @@ Let Hermes play the scenario, in a home of its own:
   cd %[2]s
   export HERMES_HOME=%[4]s OPENAI_BASE_URL=%[1]s OPENAI_API_KEY=none
   hermes -m hermes-demo -z %[3]s
+  hermes memory approve all; hermes skills approve all
   hermes -m hermes-demo -z %[5]s
 
 Point any other client of the OpenAI protocol at it:

@@ -69,11 +69,11 @@ func (r runner) Run(ctx context.Context, task demo.Task) (out demo.Answer, err e
 	if err != nil {
 		return out, err
 	}
-	s, err := m.Open(ctx, session.Open{Source: "demo", Dir: task.Dir, Model: task.Model, Title: task.Title})
+	s, err := m.Open(ctx, session.Open{Source: "demo", Dir: task.Dir, Model: task.Model, Title: task.Title, Attended: true})
 	if err != nil {
 		return out, err
 	}
-	p := tui.NewPrinter(r.o.Out, r.o.Out, r.o.Display, r.o.Width, nil)
+	p := &leave{Printer: tui.NewPrinter(r.o.Out, r.o.Out, r.o.Display, r.o.Width, nil), runner: r, session: s, ctx: ctx}
 	done, err := tui.Ask(ctx, s, []hermes.Part{{Text: task.Prompt}}, p)
 	if err == nil {
 		err = done.Err
