@@ -2,28 +2,39 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"hermes"
 	"hermes/internal/tool/file"
+	"hermes/internal/tool/terminal"
 )
 
 // surroundings tells a session what changed around it, each thing once.
 type surroundings struct {
 	app   *App
 	row   hermes.Session
+	env   hermes.Environment
 	files *file.Toolset
+	shell *terminal.Toolset
 
 	mu   sync.Mutex
 	said string // the state of the repository as it was told last
+	dir  string // the folder of commands as the model knows it
 }
 
-// tell names changed files and a changed state of the repository. The first
-// message of a session gets the state as it is.
+// maxAround is how many characters are told at once at most.
+const maxAround = 2000
+
+// tell names changed files, background processes, another folder and a
+// changed state of the repository. The first message of a session gets the
+// state of the repository as it is.
 func (s *surroundings) tell(ctx context.Context) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -31,14 +42,59 @@ func (s *surroundings) tell(ctx context.Context) string {
 	if changed := s.files.Changed(s.row.ID); len(changed) > 0 {
 		notes = append(notes, "changed by others since you read them: "+strings.Join(changed, ", "))
 	}
+	if news := s.shell.News(); news != "" {
+		notes = append(notes, news)
+	}
+	if dir := folderOf(s.env); dir != "" && dir != s.dir {
+		s.dir = dir
+		notes = append(notes, "commands run in "+dir)
+	}
 	if state := s.repository(ctx); state != "" && state != s.said {
 		s.said = state
 		notes = append(notes, state)
 	}
-	if len(notes) == 0 {
+	return s.app.Mask(oneLine(strings.Join(notes, "; "), maxAround))
+}
+
+// restore learns from a transcript in which folder commands ran last, as far
+// as the model was told.
+func (s *surroundings) restore(transcript []hermes.Message) {
+	for _, m := range slices.Backward(transcript) {
+		var r struct {
+			Dir string `json:"cwd"`
+		}
+		if m.ToolName == "terminal" && json.NewDecoder(strings.NewReader(m.Text())).Decode(&r) == nil && r.Dir != "" {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.dir = r.Dir
+			return
+		}
+	}
+}
+
+// folderOf is the folder in which the next command runs, "" if that cannot be
+// told.
+func folderOf(env hermes.Environment) string {
+	dir, err := env.Files().Resolve(".")
+	if err != nil {
 		return ""
 	}
-	return strings.Join(notes, "; ")
+	return dir
+}
+
+// oneLine keeps names of files and commands from forging lines, and bounds
+// them.
+func oneLine(text string, most int) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
 }
 
 // repository tells branch and changed files of the working folder's
@@ -72,12 +128,16 @@ func inRepository(dir string) bool {
 	return false
 }
 
-// around is what a session asks for what changed around it. A single question
-// has nothing to be told of.
-func (a *App) around(row hermes.Session, k *kit) func(ctx context.Context) string {
-	if row.Source == "oneshot" || row.Source == "demo" {
+// around watches what changes around a session.
+func (a *App) around(row hermes.Session, k *kit, env hermes.Environment) *surroundings {
+	return &surroundings{app: a, row: row, env: env, files: k.files, shell: k.shell, dir: folderOf(env)}
+}
+
+// teller is what a session asks for what changed. A single question has
+// nothing to be told of, nor has the demo.
+func (s *surroundings) teller() func(ctx context.Context) string {
+	if s.row.Source == "oneshot" || s.row.Source == "demo" {
 		return nil
 	}
-	s := &surroundings{app: a, row: row, files: k.files}
 	return s.tell
 }

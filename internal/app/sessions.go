@@ -71,13 +71,17 @@ func (a *App) equip(ctx context.Context, row hermes.Session, wake func(string)) 
 	if err != nil {
 		return nil, errors.Join(err, env.Close())
 	}
+	around := a.around(row, kit, env)
 	gear := &session.Equipment{
 		Environment: env, Tools: box,
 		System: func(ctx context.Context, model string, specs []hermes.Spec) (hermes.SystemPrompt, error) {
 			p := a.prompt(ctx, cfg, row, model, specs)
 			return hermes.SystemPrompt{Text: p.Text(), Layers: p.Layers(), Outside: p.Outside()}, nil
 		},
-		Restore: func(transcript []hermes.Message) { kit.restore(row.ID, transcript) },
+		Restore: func(transcript []hermes.Message) {
+			kit.restore(row.ID, transcript)
+			around.restore(transcript)
+		},
 		Context: a.contextEngine(cfg, row), Compacted: func() {
 			kit.files.Compressed(row.ID)
 			a.watch().Expect(row.ID, "compression")
@@ -85,7 +89,7 @@ func (a *App) equip(ctx context.Context, row hermes.Session, wake func(string)) 
 		Prefix: func() (*hermes.PrefixBreak, int) { return a.watch().Broken(row.ID) },
 		Window: a.window, Title: a.titles(cfg, row),
 		Recall: a.recall(row), Observe: a.observe(row),
-		Around: a.around(row, kit),
+		Around: around.teller(),
 		SumUp:  a.sumsUp(cfg, row),
 		Halt:   kit.halt,
 		Close: func() error {

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -15,7 +16,8 @@ var noise = []string{".swp", ".swo", ".tmp", "~", ".pyc", ".lock", ".log", "4913
 
 // Changed names the files that a session has read or written and that
 // somebody else has changed or removed since, each state once. It looks at
-// files of this machine; of others it names none. At most ten are named.
+// files of this machine; of others it names none. Where there are more than
+// ten, the last item says how many more.
 func (t *Toolset) Changed(session string) []string {
 	seen := t.ledger.seen(session)
 	var out []string
@@ -36,7 +38,10 @@ func (t *Toolset) Changed(session string) []string {
 		}
 	}
 	slices.Sort(out)
-	return out[:min(len(out), maxNamed)]
+	if more := len(out) - maxNamed; more > 0 {
+		out = append(out[:maxNamed], fmt.Sprintf("and %d more", more))
+	}
+	return out
 }
 
 func noisy(path string) bool {

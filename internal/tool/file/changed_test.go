@@ -1,6 +1,7 @@
 package file_test
 
 import (
+	"fmt"
 	"os"
 	"testing"
 
@@ -41,5 +42,23 @@ func TestChangedNamesWhatOthersChangedOnce(t *testing.T) {
 	w.ok("write_file", args{"path": "a.txt", "content": "mine\n"})
 	if got := w.set.Changed(w.env.session); got != nil {
 		t.Errorf("its own write: %v", got)
+	}
+}
+
+func TestManyChangesAreCounted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for i := range 14 {
+		w.put(fmt.Sprintf("%02d.txt", i), "one\n")
+		w.ok("read_file", args{"path": fmt.Sprintf("%02d.txt", i)})
+	}
+	for i := range 14 {
+		w.put(fmt.Sprintf("%02d.txt", i), "one\ntwo\n")
+	}
+	if got := w.set.Changed(w.env.session); len(got) != 11 || got[10] != "and 4 more" {
+		t.Errorf("got %q", got)
+	}
+	if got := w.set.Changed(w.env.session); got != nil {
+		t.Errorf("named twice: %q", got)
 	}
 }

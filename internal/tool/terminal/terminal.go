@@ -66,7 +66,8 @@ type Toolset struct {
 	sudo   sudo
 
 	mu     sync.Mutex
-	jobs   []*job // the least recently used first
+	jobs   []*job   // the least recently used first
+	said   []string // ids that News told as running, sorted
 	closed bool
 	active sync.WaitGroup
 	notify limiter

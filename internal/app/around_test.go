@@ -1,0 +1,117 @@
+//go:build unix
+
+package app_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"hermes/internal/app"
+	"hermes/internal/chatserver"
+	"hermes/internal/session"
+)
+
+// obeying is a model server that runs what the person says in a terminal,
+// where that begins with a dollar sign, and otherwise answers with the whole
+// message.
+func obeying(p *playing) func(r *chatserver.Request) (chatserver.Answer, error) {
+	return func(r *chatserver.Request) (chatserver.Answer, error) {
+		p.mu.Lock()
+		p.bodies = append(p.bodies, bytes.Clone(r.Body))
+		p.mu.Unlock()
+		last := r.Messages[len(r.Messages)-1]
+		command, order := strings.CutPrefix(last.Text(), "$ ")
+		if last.Role != "user" || !order {
+			return chatserver.Answer{Text: last.Text()}, nil
+		}
+		command, _, _ = strings.Cut(command, "\n")
+		args := map[string]any{}
+		if args["command"], args["background"] = strings.TrimSuffix(command, " &"), strings.HasSuffix(command, " &"); args["background"] == false {
+			delete(args, "background")
+		}
+		raw, err := json.Marshal(args)
+		return chatserver.Answer{Calls: []chatserver.Call{{ID: "c", Type: "function", Function: chatserver.Function{Name: "terminal", Arguments: string(raw)}}}}, err
+	}
+}
+
+// TestSurroundingsAreToldAtTheTailOnly: background processes, another folder
+// and the state of the repository, each once and when it changes, and no byte
+// of the prefix changes by it, also not after a resume.
+func TestSurroundingsAreToldAtTheTailOnly(t *testing.T) {
+	t.Parallel()
+	p := &playing{dir: t.TempDir()}
+	dir, err := filepath.EvalSymlinks(p.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.dir = dir
+	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	git := exec.Command("git", "init", "-q", "-b", "trunk", dir)
+	if out, err := git.CombinedOutput(); err != nil {
+		t.Skipf("git: %v, %s", err, out)
+	}
+	server := httptest.NewServer(&chatserver.Handler{Model: "played", Decide: obeying(p)})
+	defer server.Close()
+	home := t.TempDir()
+	writeFile(t, filepath.Join(home, "config.yaml"), "approvals: {mode: off}\n")
+	pause := &pausing{}
+	var s *session.Session
+	var a *app.App
+	open := func(id string) {
+		t.Helper()
+		if a != nil {
+			if err := a.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a = p.house(t, home, server.URL+"/v1", pause)
+		m, err := a.Sessions(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, err = m.Open(t.Context(), session.Open{Resume: id, Source: "cli", Dir: dir, Attended: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say := func(text, tells string) {
+		t.Helper()
+		got := turn(t, s, text, pause).Text
+		_, around, _ := strings.Cut(got, "\n")
+		want := "^$"
+		if tells != "" {
+			want = `^\[Around you now: ` + tells + `\]$`
+		}
+		if !regexp.MustCompile(want).MatchString(around) {
+			t.Errorf("after %q the model is told %q, want %q", text, around, tells)
+		}
+	}
+
+	open("")
+	say("hello", "git branch trunk, 0 changed files")
+	say("again", "")
+	turn(t, s, "$ sleep 300 &", pause)
+	say("what runs", `running in the background: proc_\w+ \(sleep 300\)`)
+	say("and now", "")
+	turn(t, s, "$ cd sub", pause)
+	say("where", "commands run in "+regexp.QuoteMeta(filepath.Join(dir, "sub")))
+	say("there", "")
+	open(s.ID()) // ends the process; commands run where the session began
+	defer func() { _ = a.Close() }()
+	say("back", "commands run in "+regexp.QuoteMeta(dir)+"; git branch trunk, 0 changed files")
+	say("still", "")
+
+	for i := 1; i < len(p.bodies); i++ {
+		if before := bytes.TrimRight(p.bodies[i-1], "]}"); !bytes.HasPrefix(p.bodies[i], before) {
+			t.Fatalf("request %d does not begin with the one before", i)
+		}
+	}
+}
