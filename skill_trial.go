@@ -64,6 +64,9 @@ func (t SkillTrial) Line() string {
 func (t SkillTrial) Compared() string {
 	var parts []string
 	add := func(with, without int64, what string) {
+		if with == 1 {
+			what = strings.TrimSuffix(what, "s")
+		}
 		if with != without {
 			parts = append(parts, fmt.Sprintf("%d %s instead of %d", with, what, without))
 		}

@@ -155,7 +155,10 @@ func (s *Skills) Replay(ctx context.Context, name, session string, turn int64) (
 		return hermes.SkillTrial{}, err
 	}
 	t, err := a.earlierTalk(ctx, session)
-	if err != nil {
+	switch {
+	case errors.Is(err, hermes.ErrNotFound):
+		return hermes.SkillTrial{}, fmt.Errorf("there is no session %q; `hermes sessions list` shows those there are", session)
+	case err != nil:
 		return hermes.SkillTrial{}, err
 	}
 	db, err := a.Database(ctx)

@@ -45,9 +45,10 @@ type workshop struct {
 
 	mu      sync.Mutex
 	replays int
-	foreign bool   // the build's output is text from outside
-	refused string // what the reviewer read of its draft
-	broken  bool   // replays are answered with an error
+	foreign bool     // the build's output is text from outside
+	refused string   // what the reviewer read of its draft
+	tools   []string // of the reviewer
+	broken  bool     // replays are answered with an error
 	// hang, where set, holds replays back until the caller has left; stuck is
 	// told of the first.
 	hang  <-chan struct{}
@@ -69,6 +70,9 @@ func (w *workshop) decide(r *chatserver.Request) (chatserver.Answer, error) {
 	case strings.HasPrefix(system, "You look back at work"):
 		if results == 0 {
 			return use(r, "skill_manage", map[string]any{"action": "create", "name": "build-it", "content": w.skill()})
+		}
+		for _, t := range r.Tools {
+			w.tools = append(w.tools, t.Function.Name)
 		}
 		w.refused = r.Messages[len(r.Messages)-1].Text()
 		return chatserver.Answer{Text: "Kept one skill."}, nil
@@ -157,7 +161,7 @@ model: {default: m, provider: custom, base_url: "`+server.URL+`/v1"}
 spend: {prices: {m: {input: 1, output: 1, cache_read: 1, cache_write: 1}}}
 auxiliary:
   title_generation: {enabled: false}
-  background_review: {defer: never}
+  background_review: {defer: never, extra_tools: [read_file, terminal, nothing]}
 `+settings)
 	return home
 }
@@ -264,11 +268,20 @@ func TestADraftThatWinsIsKept(t *testing.T) {
 	}
 }
 
+func TestAReviewerHasNoToolsThatDo(t *testing.T) {
+	t.Parallel()
+	w := &workshop{draft: "tags"}
+	inWorkshop(t, w, "", "build it")
+	if got := strings.Join(w.tools, " "); got != "memory read_file skill_manage skill_view skills_list" {
+		t.Errorf("the reviewer has %q", got)
+	}
+}
+
 func TestADraftThatLosesWaitsWithItsFigures(t *testing.T) {
 	t.Parallel()
 	w := &workshop{draft: "plain guess debug tags"}
 	b := inWorkshop(t, w, "", "build it")
-	b.says(t, "skill build-it [lost its replay: ", "5 steps instead of 4", "1 unknown calls instead of 0", "waits for your leave")
+	b.says(t, "skill build-it [lost its replay: ", "5 steps instead of 4", "1 unknown call instead of 0", "waits for your leave")
 	if b.kept || len(b.wait) != 1 || !strings.Contains(b.wait[0].Why(), "5 steps instead of 4") || !strings.Contains(w.refused, "staged") {
 		t.Errorf("%+v, the reviewer read %q", b, w.refused)
 	}

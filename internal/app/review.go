@@ -20,9 +20,6 @@ const (
 	reviewTask = "background_review"
 	// reviewQuiet is the pause of the person that a review waits for.
 	reviewQuiet = 5 * time.Second
-	// What a review reads: so many tokens unless it is set, and never more than
-	// three quarters of the window or the most there is.
-	reviewInput, reviewNoWindow, reviewMost = 12_000, 120_000, 600_000
 )
 
 // makeReview makes the room that looks back at work, for all sessions.
@@ -38,21 +35,9 @@ func (a *App) makeReview() *review.Room {
 		c.Pace = review.Pace{Turns: m.NudgeInterval, Steps: cfg.Skills().CreationNudgeInterval, Flush: m.FlushMinTurns}
 		c.Notices = review.ParseNotices(cfg.Display().MemoryNotifications)
 		set := cfg.Auxiliary(reviewTask).MaxInputTokens
-		c.Input = func(model string) int { return reviewRoom(set, a.window(model)) }
+		c.Input = func(model string) int { return review.Input(set, a.window(model)) }
 	}
 	return review.New(c)
-}
-
-// reviewRoom is how many tokens of a conversation a reviewer reads.
-func reviewRoom(set, window int) int {
-	most := reviewNoWindow
-	if window > 0 {
-		most = min(window/4*3, reviewMost)
-	}
-	if set <= 0 {
-		set = reviewInput
-	}
-	return min(set, most)
 }
 
 // reviewBench is what one review works with: the tools of memory and skills

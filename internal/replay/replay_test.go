@@ -120,7 +120,7 @@ func TestVerdicts(t *testing.T) {
 		"unknown calls count": {
 			steps: join(plays("built", -1, 3, 4), yes, plays("built", direct...), yes),
 			want:  hermes.SkillTrial{Verdict: hermes.SkillLost, With: hermes.SkillRun{Reached: true, Steps: 4, Missed: 1}, Without: hermes.SkillRun{Reached: true, Steps: 3}},
-			why:   "1 unknown calls instead of 0",
+			why:   "1 unknown call instead of 0",
 		},
 		"neither reaches the end": {
 			steps: join(plays("no"), plays("no")),

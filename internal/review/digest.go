@@ -8,12 +8,28 @@ import (
 )
 
 const (
-	defaultInput = 12_000 // tokens
-	maxSaid      = 1_200  // characters of a message
-	maxCall      = 300    // of a call
-	maxFailure   = 400    // of a result that failed
-	maxResult    = 120    // of one that did not
+	defaultInput = 12_000  // tokens
+	mostInput    = 600_000 // however large the window is
+	unknownInput = 120_000 // where the window is not known
+	maxSaid      = 1_200   // characters of a message
+	maxCall      = 300     // of a call
+	maxFailure   = 400     // of a result that failed
+	maxResult    = 120     // of one that did not
 )
+
+// Input is how many tokens of a conversation a model with this window reads,
+// where so many are set: 0 is 12,000, which keeps reviews cheap. Three quarters
+// of the window are the most.
+func Input(set, window int) int {
+	most := unknownInput
+	if window > 0 {
+		most = min(window/4*3, mostInput)
+	}
+	if set <= 0 {
+		set = defaultInput
+	}
+	return min(set, most)
+}
 
 // digest is what the reviewer reads: the end of the conversation, whole turns
 // first, each message cut short, and what is remembered already.

@@ -233,3 +233,15 @@ func TestNotices(t *testing.T) {
 		}
 	}
 }
+
+func TestInputFitsTheWindow(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ set, window, want int }{
+		{0, 200_000, 12_000}, {0, 8_000, 6_000}, {0, 0, 12_000}, {50_000, 200_000, 50_000},
+		{500_000, 200_000, 150_000}, {5_000_000, 2_000_000, 600_000}, {500_000, 0, 120_000},
+	} {
+		if got := review.Input(c.set, c.window); got != c.want {
+			t.Errorf("%d of a window of %d: %d, want %d", c.set, c.window, got, c.want)
+		}
+	}
+}

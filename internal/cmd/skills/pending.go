@@ -17,7 +17,7 @@ func (d Deps) pending() *cobra.Command {
 		for _, p := range list {
 			c.say("%s  %s  %s", p.ID, p.At.Local().Format("2006-01-02 15:04"), p.What())
 			if why := p.Why(); why != "" {
-				c.say("        %s", why)
+				c.say("    %s", why)
 			}
 			if o := p.Outside(); o != "" {
 				c.say("    proposed after reading %s", o)

@@ -46,5 +46,5 @@ func TestPendingSaysHowTheReplayWent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.want("create the skill build\n        lost its replay: 9 steps instead of 4", "skills", "pending")
+	r.want("create the skill build\n    lost its replay: 9 steps instead of 4", "skills", "pending")
 }
