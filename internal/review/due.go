@@ -113,15 +113,21 @@ func (r *Room) lastOf(ctx context.Context, s hermes.SessionRef) int64 {
 	if ok {
 		return last
 	}
+	if last = r.booked(ctx, s); last > 0 {
+		r.note(hermes.SessionRef{ID: s.ID, Turn: last})
+	}
+	return last
+}
+
+// booked is the turn of the last review that was finished, as the book has it.
+func (r *Room) booked(ctx context.Context, s hermes.SessionRef) int64 {
 	b, err := r.book(ctx)
 	if err != nil || b == nil {
 		return 0
 	}
-	if last, err = b.Reviewed(ctx, s.ID); err != nil || last > s.Turn { // taken back since
+	last, err := b.Reviewed(ctx, s.ID)
+	if err != nil || last > s.Turn { // taken back since
 		return 0
-	}
-	if last > 0 {
-		r.note(hermes.SessionRef{ID: s.ID, Turn: last})
 	}
 	return last
 }

@@ -128,20 +128,22 @@ func TestWhatEndsIsLookedAt(t *testing.T) {
 		last  int64
 		cut   bool
 		want  bool
+		calls string // of each turn
 	}{
-		"a longer talk":         {pace, 6, 0, false, true},
-		"a short talk":          {pace, 5, 0, false, false},
-		"little since the last": {pace, 20, 15, false, false},
-		"enough since the last": {pace, 20, 14, false, true},
-		"a review was cut off":  {pace, 1, 0, true, true},
-		"always":                {review.Pace{Turns: 10}, 1, 0, false, true},
-		"always, but not twice": {review.Pace{Turns: 10}, 4, 4, false, false},
-		"reviews are all off":   {review.Pace{Flush: 6}, 50, 0, true, false},
+		"a longer talk":         {pace: pace, turns: 6, want: true},
+		"a short talk":          {pace: pace, turns: 5},
+		"little since the last": {pace: pace, turns: 20, last: 15},
+		"enough since the last": {pace: pace, turns: 20, last: 14, want: true},
+		"a review that was due": {pace: pace, turns: 1, cut: true, calls: "ffo", want: true},
+		"another's was cut off": {pace: pace, turns: 1, cut: true},
+		"always":                {pace: review.Pace{Turns: 10}, turns: 1, want: true},
+		"always, but not twice": {pace: review.Pace{Turns: 10}, turns: 4, last: 4},
+		"reviews are all off":   {pace: review.Pace{Flush: 6}, turns: 50, cut: true},
 	} {
 		b := newBook()
 		b.reviewed["s"] = c.last
 		m := hermestest.NewScript(hermestest.Say("nothing to keep"))
-		if err := configured(m, b, c.pace).Save(t.Context(), chat(c.turns, ""), c.cut); err != nil {
+		if err := configured(m, b, c.pace).Save(t.Context(), chat(c.turns, c.calls), c.cut); err != nil {
 			t.Fatal(err)
 		}
 		if got := m.Left() == 0; got != c.want || len(b.owed) != 0 || c.want && b.reviewed["s"] != c.turns {
@@ -174,6 +176,20 @@ func TestWhatCannotBeFinishedIsMadeUpFor(t *testing.T) {
 	}
 	if len(b.owed) != 0 || b.reviewed["s"] != 8 || next.Due(t.Context(), now) {
 		t.Errorf("owed %v, reviewed %v", b.owed, b.reviewed)
+	}
+}
+
+func TestAReviewThatWasBegunIsSaved(t *testing.T) {
+	t.Parallel()
+	b := newBook()
+	ctx, leave := context.WithCancel(t.Context())
+	m := hermestest.NewScript(hermestest.Step{Check: func(*hermes.Request) error { leave(); return ctx.Err() }}, hermestest.Say("nothing to keep"))
+	r := configured(m, b, review.Pace{Turns: 10, Flush: 6})
+	if _, err := r.Now(ctx, chat(2, "")); err == nil { // it was asked for, and cut off
+		t.Error("an interrupted review ended well")
+	}
+	if err := r.Save(t.Context(), chat(2, ""), true); err != nil || m.Left() != 0 || b.reviewed["s"] != 2 {
+		t.Errorf("%v, %d steps left, reviewed %v", err, m.Left(), b.reviewed)
 	}
 }
 

@@ -46,10 +46,11 @@ func (r *Room) mark(ctx context.Context, s hermes.SessionRef) error {
 }
 
 // Save looks back at a session that has ended, if enough was said that nobody
-// looked at, or cut says that a review was due or under way. What cannot be
-// finished is owed: a later process makes up for it. Nobody is told.
+// looked at, or one of its reviews was due or under way: cut says that
+// something was. What cannot be finished is owed: a later process makes up for
+// it. Nobody is told.
 func (r *Room) Save(ctx context.Context, t Talk, cut bool) error {
-	if r.cfg.Pace.off() || !cut && !r.cfg.Pace.ends(t, r.lastOf(ctx, t.Session)) {
+	if r.cfg.Pace.off() || !r.cfg.Pace.ends(t, r.lastOf(ctx, t.Session)) && !(cut && r.open(ctx, t)) {
 		return nil
 	}
 	b, err := r.book(ctx)
@@ -69,6 +70,13 @@ func (r *Room) Save(ctx context.Context, t Talk, cut bool) error {
 		}
 	}
 	return err
+}
+
+// open reports whether a review of this session is due, or was begun and not
+// finished: what was cut off may have been of another one.
+func (r *Room) open(ctx context.Context, t Talk) bool {
+	booked := r.booked(ctx, t.Session)
+	return r.lastOf(ctx, t.Session) > booked || r.cfg.Pace.due(t, booked)
 }
 
 // owes reports whether a review of another session is owed.
