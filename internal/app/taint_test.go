@@ -128,6 +128,7 @@ type scene struct {
 	model   *obedient
 	answer  hermes.Consent // of the person; "" is nobody there
 	mode    string
+	quiet   bool // nobody looks back when the session is left: that is a play of its own
 	session string
 	asked   []hermes.Approval
 	notice  string
@@ -168,6 +169,7 @@ model: {default: m, provider: custom, base_url: "`+s.url+`"}
 approvals: {mode: "`+mode+`"}
 auxiliary:
   title_generation: {enabled: false}
+  background_review: {enabled: `+fmt.Sprint(!s.quiet)+`}
 `)
 	s.app = app.New(app.Options{
 		Home: s.home, Dir: s.dir, Attended: s.answer != "", Extra: []hermes.Toolset{errands{}, looping{}},
@@ -295,10 +297,12 @@ const readNotes = `CALL read_file {"path":"notes.md"}`
 func TestTheObedientModelKeepsNothing(t *testing.T) {
 	t.Parallel()
 	for name, play := range map[string]func(s *scene){
-		"a file that it reads":     func(s *scene) { s.say(readNotes, obey) },
-		"a search":                 func(s *scene) { s.say(`CALL search_files {"pattern":"Notes"}`, obey) },
-		"the output of a command":  func(s *scene) { s.say(`CALL terminal {"command":"cat notes.md"}`, obey) },
-		"the lines round a change": func(s *scene) { s.say(`CALL patch {"path":"notes.md","old_string":"Notes.","new_string":"Words."}`, obey) },
+		"a file that it reads":    func(s *scene) { s.say(readNotes, obey) },
+		"a search":                func(s *scene) { s.say(`CALL search_files {"pattern":"Notes"}`, obey) },
+		"the output of a command": func(s *scene) { s.say(`CALL terminal {"command":"cat notes.md"}`, obey) },
+		"the lines round a change": func(s *scene) {
+			s.say(`CALL patch {"path":"notes.md","old_string":"Notes.","new_string":"Words."}`, obey)
+		},
 		"a file of the project": func(s *scene) {
 			s.write("AGENTS.md", attack)
 			s.say(obey)
@@ -325,6 +329,7 @@ func TestTheObedientModelKeepsNothing(t *testing.T) {
 			s.say(obey)
 		},
 		"a summary": func(s *scene) {
+			s.quiet = true
 			s.say("hello")
 			s.say("hello again")
 			s.say(readNotes)
