@@ -20,9 +20,9 @@ func (a *App) contextEngine(cfg *config.Config, row hermes.Session) hermes.Conte
 		Config: contextengine.Config{
 			Threshold: c.Threshold, ThresholdTokens: c.ThresholdTokens, TargetRatio: c.TargetRatio, ProtectFirst: c.ProtectFirst,
 		},
-		Summarize: func(ctx context.Context, prompt string, maxTokens int) (string, error) {
+		Summarize: func(ctx context.Context, turn int64, prompt string, maxTokens int) (string, error) {
 			return a.aux().Ask(ctx, auxiliary.Call{
-				Task: auxiliary.Compression, Main: a.modelOf(ctx, row), Session: row.ID, Prompt: prompt, MaxTokens: maxTokens,
+				Task: auxiliary.Compression, Main: a.modelOf(ctx, row), Session: row.ID, Scope: hermes.Scope{Turn: turn}, Prompt: prompt, MaxTokens: maxTokens,
 			})
 		},
 		Redact: a.Mask, Now: a.opts.Now, Log: a.log(),

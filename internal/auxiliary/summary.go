@@ -31,7 +31,7 @@ func (r *Room) Summary(ctx context.Context, main, session string, transcript []h
 	if talk == "" {
 		return "", nil
 	}
-	answer, err := r.Ask(ctx, Call{Task: SummaryTask, Main: main, Session: session, Prompt: fmt.Sprintf(summaryAsk, talk), MaxTokens: 700})
+	answer, err := r.Ask(ctx, Call{Task: SummaryTask, Main: main, Session: session, Scope: scopeOf(transcript), Prompt: fmt.Sprintf(summaryAsk, talk), MaxTokens: 700})
 	if err != nil {
 		return "", err
 	}

@@ -35,12 +35,20 @@ func (r *Room) Title(ctx context.Context, main, session, language string, transc
 		in = "Write it in this language: " + language + "."
 	}
 	answer, err := r.Ask(ctx, Call{
-		Task: TitleTask, Main: main, Session: session, Prompt: fmt.Sprintf(titleAsk, in, talk), MaxTokens: 2000, // room for models that think first
+		Task: TitleTask, Main: main, Session: session, Scope: scopeOf(transcript), Prompt: fmt.Sprintf(titleAsk, in, talk), MaxTokens: 2000, // room for models that think first
 	})
 	if err != nil {
 		return "", err
 	}
 	return CleanTitle(answer), nil
+}
+
+// scopeOf books a side call on the turn that it was made for.
+func scopeOf(transcript []hermes.Message) hermes.Scope {
+	if len(transcript) == 0 {
+		return hermes.Scope{}
+	}
+	return hermes.Scope{Turn: transcript[len(transcript)-1].Turn}
 }
 
 // exchange is the first message of the person and the first answer, cut short.

@@ -13,8 +13,9 @@ import (
 )
 
 // Summarize asks a model to sum up; it returns text of at most about
-// maxTokens tokens.
-type Summarize func(ctx context.Context, prompt string, maxTokens int) (string, error)
+// maxTokens tokens. The turn is the one that needs the room, which the summary
+// is paid by.
+type Summarize func(ctx context.Context, turn int64, prompt string, maxTokens int) (string, error)
 
 // Engine shortens the transcript of one session. It is used by one goroutine
 // at a time.
@@ -155,7 +156,7 @@ func (e *Engine) summary(ctx context.Context, w *work, c cut, b budget, p hermes
 		return e.redact(render(a, staticSummary(a))), nil
 	}
 	most := b.summaryTokens(size(middle))
-	text, err := e.summarize(ctx, e.redact(prompt(middle, a, p.Focus, promptText(p.Window))), most)
+	text, err := e.summarize(ctx, w.turn(), e.redact(prompt(middle, a, p.Focus, promptText(p.Window))), most)
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
@@ -188,6 +189,14 @@ type work struct {
 type entry struct {
 	m      hermes.Message
 	origin hermes.Origin
+}
+
+// turn is the newest of the transcript.
+func (w *work) turn() int64 {
+	if len(w.old) == 0 {
+		return 0
+	}
+	return w.old[len(w.old)-1].Turn
 }
 
 func begin(transcript []hermes.Message) *work {

@@ -42,7 +42,7 @@ func full(tr []hermes.Message, window int) hermes.Pressure {
 }
 
 func sums(text string) contextengine.Summarize {
-	return func(context.Context, string, int) (string, error) { return text, nil }
+	return func(context.Context, int64, string, int) (string, error) { return text, nil }
 }
 
 // check holds a fitted transcript against what must always be true of one.
@@ -204,7 +204,7 @@ func TestOldResultsArePrunedFirst(t *testing.T) {
 	tr = append(tr, act("search_files", `{"pattern":"foo","path":"src"}`, long(60_000))...)
 	tr = append(tr, assistant("found"), user("go on"), assistant(long(16_000)), user("next"))
 	asked := false
-	e := contextengine.New(contextengine.Options{Summarize: func(context.Context, string, int) (string, error) {
+	e := contextengine.New(contextengine.Options{Summarize: func(context.Context, int64, string, int) (string, error) {
 		asked = true
 		return "sum", nil
 	}})
@@ -238,7 +238,7 @@ func TestFailedSummaryKeepsTheTranscript(t *testing.T) {
 	now := time.Unix(1000, 0)
 	asked := 0
 	fails := errors.New("down")
-	e := contextengine.New(contextengine.Options{Now: func() time.Time { return now }, Summarize: func(context.Context, string, int) (string, error) {
+	e := contextengine.New(contextengine.Options{Now: func() time.Time { return now }, Summarize: func(context.Context, int64, string, int) (string, error) {
 		asked++
 		return "sum", fails
 	}})
@@ -264,7 +264,7 @@ func TestFailedSummaryKeepsTheTranscript(t *testing.T) {
 func TestFailuresInARowOrARefusalEndInANote(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1000, 0)
-	e := contextengine.New(contextengine.Options{Now: func() time.Time { return now }, Summarize: func(context.Context, string, int) (string, error) {
+	e := contextengine.New(contextengine.Options{Now: func() time.Time { return now }, Summarize: func(context.Context, int64, string, int) (string, error) {
 		return "", errors.New("down")
 	}})
 	tr := talk(60, 2000)
@@ -287,7 +287,7 @@ func TestFailuresInARowOrARefusalEndInANote(t *testing.T) {
 func TestCompressionThatDoesNotHelpStops(t *testing.T) {
 	t.Parallel()
 	asked := 0
-	e := contextengine.New(contextengine.Options{Summarize: func(context.Context, string, int) (string, error) {
+	e := contextengine.New(contextengine.Options{Summarize: func(context.Context, int64, string, int) (string, error) {
 		asked++
 		return long(100_000), nil // as long as what it replaces
 	}})
@@ -312,7 +312,7 @@ func TestDemandKeepsExchangesAndFocus(t *testing.T) {
 	var prompt string
 	e := contextengine.New(contextengine.Options{
 		Redact: func(s string) string { return strings.ReplaceAll(s, "hunter2", "[secret]") },
-		Summarize: func(_ context.Context, p string, _ int) (string, error) {
+		Summarize: func(_ context.Context, _ int64, p string, _ int) (string, error) {
 			prompt = p
 			return "<think>hm</think>```\nThe password is hunter2\n```", nil
 		},
@@ -341,7 +341,7 @@ func TestDemandKeepsExchangesAndFocus(t *testing.T) {
 func TestStoppingIsNoFailure(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	e := contextengine.New(contextengine.Options{Summarize: func(context.Context, string, int) (string, error) {
+	e := contextengine.New(contextengine.Options{Summarize: func(context.Context, int64, string, int) (string, error) {
 		cancel()
 		return "", ctx.Err()
 	}})

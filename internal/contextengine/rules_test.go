@@ -136,7 +136,7 @@ func TestSummaryIsBound(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ window, want int }{{16_000, 800}, {64_000, 3200}, {200_000, 10_000}, {1_000_000, 12_000}} {
 		var most, asked int
-		e := contextengine.New(contextengine.Options{Summarize: func(_ context.Context, prompt string, n int) (string, error) {
+		e := contextengine.New(contextengine.Options{Summarize: func(_ context.Context, _ int64, prompt string, n int) (string, error) {
 			most, asked = n, len(prompt)
 			return long(100_000), nil
 		}})
@@ -171,7 +171,7 @@ func TestTailRatioIsClamped(t *testing.T) {
 func TestChangeOfModelRecomputesEverything(t *testing.T) {
 	t.Parallel()
 	asked := 0
-	e := contextengine.New(contextengine.Options{Summarize: func(context.Context, string, int) (string, error) {
+	e := contextengine.New(contextengine.Options{Summarize: func(context.Context, int64, string, int) (string, error) {
 		asked++
 		return "sum", nil
 	}})

@@ -361,11 +361,11 @@ var scribes = map[string]func() contextengine.Summarize{
 	"far too long": func() contextengine.Summarize { return sums(long(50_000)) },
 	"empty":        func() contextengine.Summarize { return sums(" \n") },
 	"always down": func() contextengine.Summarize {
-		return func(context.Context, string, int) (string, error) { return "", errors.New("down") }
+		return func(context.Context, int64, string, int) (string, error) { return "", errors.New("down") }
 	},
 	"down at times": func() contextengine.Summarize {
 		n := 0
-		return func(context.Context, string, int) (string, error) {
+		return func(context.Context, int64, string, int) (string, error) {
 			if n++; n%3 != 0 {
 				return "", errors.New("down")
 			}

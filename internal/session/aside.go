@@ -31,7 +31,7 @@ type Aside struct {
 func (a Aside) Run(ctx context.Context) iter.Seq2[hermes.Event, error] {
 	return agent.Run(ctx, agent.Turn{
 		Model: a.Model, Tools: alone{a.Tools, a.Session, a.Environment, &mark{from: a.Session.Outside}},
-		Request:    hermes.Request{System: a.System, Tools: a.Tools.Specs(), Session: a.Session.ID},
+		Request:    hermes.Request{System: a.System, Tools: a.Tools.Specs(), Session: a.Session.ID, Scope: hermes.Scope{Turn: a.Session.Turn}},
 		Transcript: []hermes.Message{hermes.UserText(a.Prompt)},
 		Number:     a.Session.Turn, Budget: agent.NewBudget(a.Steps),
 		Steer: func() string { return "" }, Now: a.Now,

@@ -30,7 +30,7 @@ func compressing(t *testing.T, path string, restored *[]hermes.Message) func(*se
 		c.Equip = func(ctx context.Context, row hermes.Session, wake func(string)) (*session.Equipment, error) {
 			gear, err := equip(ctx, row, wake)
 			if err == nil {
-				gear.Context = contextengine.New(contextengine.Options{Summarize: func(context.Context, string, int) (string, error) { return "THE SUMMARY", nil }})
+				gear.Context = contextengine.New(contextengine.Options{Summarize: func(context.Context, int64, string, int) (string, error) { return "THE SUMMARY", nil }})
 				gear.Window = func(string) int { return 100_000 }
 				gear.Restore = func(list []hermes.Message) { *restored = append(*restored, list...) }
 			}

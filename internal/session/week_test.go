@@ -240,8 +240,8 @@ func TestTaskSurvivesCompactionsCrashesAndSwitches(t *testing.T) {
 	t.Parallel()
 	w := &worker{t: t, window: map[string]int{"small": 16_000, "large": 40_000}, open: map[string]string{}}
 	scribes := []contextengine.Summarize{
-		func(context.Context, string, int) (string, error) { return "asdf [", nil },
-		func(context.Context, string, int) (string, error) { return "", errors.New("down") },
+		func(context.Context, int64, string, int) (string, error) { return "asdf [", nil },
+		func(context.Context, int64, string, int) (string, error) { return "", errors.New("down") },
 		nil,
 	}
 	path := filepath.Join(t.TempDir(), "state.db")

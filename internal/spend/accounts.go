@@ -81,17 +81,16 @@ func (g *Governor) limits(ctx context.Context, r *hermes.Request) []hermes.Limit
 // of its newest message, else the newest that the session was seen in. 0 is
 // not known.
 func (g *Governor) turn(r *hermes.Request, m *memory) int64 {
-	turn := r.Scope.Turn
-	if n := len(r.Messages); turn == 0 && n > 0 {
-		turn = r.Messages[n-1].Turn
-	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if turn == 0 {
-		return m.turn
+	if turn := r.Scope.Turn; turn > 0 {
+		m.turn = max(m.turn, turn) // side calls may come when the next turn runs already
+		return turn
 	}
-	m.turn = turn
-	return turn
+	if n := len(r.Messages); n > 0 && r.Messages[n-1].Turn > 0 {
+		m.turn = r.Messages[n-1].Turn
+	}
+	return m.turn
 }
 
 func turnName(session string, turn int64) string {

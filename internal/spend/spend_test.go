@@ -130,6 +130,26 @@ func TestACallIsBookedOnAllItsAccounts(t *testing.T) {
 	}
 }
 
+// A title may be looked for while the next turn runs already.
+func TestSideCallsAreBookedOnTheirTurn(t *testing.T) {
+	t.Parallel()
+	l := hermestest.NewLedger()
+	m := spend.New(config(l, noon(), nil)).Layer(hermestest.NewScript(said(30, 10)).Named("p:m").Forever())
+	side := func(turn int64) *hermes.Request {
+		return &hermes.Request{Session: "s", Scope: hermes.Scope{Turn: turn}, Messages: []hermes.Message{hermes.UserText("give it a title")}}
+	}
+	mustAsk(t, m, request("s", 1))
+	mustAsk(t, m, request("s", 2))
+	mustAsk(t, m, side(1))
+	mustAsk(t, m, side(0)) // whose turn nobody tells
+	mustAsk(t, m, side(3)) // a summary, before the turn's first call
+	for name, want := range map[string]int64{"s/1": 2, "s/2": 2, "s/3": 1} {
+		if got := spent(t, l, hermes.AccountTurn, name).Calls; int64(got) != want {
+			t.Errorf("%s: %d calls, want %d", name, got, want)
+		}
+	}
+}
+
 func TestEachCapRefusesInWords(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
