@@ -52,7 +52,7 @@ func (a *App) makeFiles() *file.Toolset {
 	out := cfg.ToolOutput()
 	c := file.Config{
 		ReadMaxChars: cfg.General().FileReadMaxChars, MaxLines: out.MaxLines, MaxLineLength: out.MaxLineLength,
-		State: cfg.Home().Root(), TrustWrites: cfg.Getenv("HERMES_DISABLE_FILE_STATE_GUARD") == "1",
+		State: cfg.Home().Root(), TrustWrites: cfg.Getenv("HERMES_DISABLE_FILE_STATE_GUARD") == "1", NoHints: a.opts.IgnoreRules,
 	}
 	if roots := cfg.Getenv("HERMES_WRITE_SAFE_ROOT"); roots != "" {
 		c.SafeRoots = filepath.SplitList(roots)

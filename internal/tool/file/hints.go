@@ -1,11 +1,14 @@
 package file
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"hermes"
@@ -24,7 +27,7 @@ const (
 // whose own instructions are in the prompt. Each folder, and each text, is shown
 // once in a session.
 func (t *Toolset) addHints(ctx context.Context, c *hermes.Call, r *hermes.Result) {
-	if r.Failed || c.Host == nil {
+	if r.Failed || c.Host == nil || t.config.NoHints {
 		return
 	}
 	files := c.Host.Environment().Files()
@@ -35,7 +38,8 @@ func (t *Toolset) addHints(ctx context.Context, c *hermes.Call, r *hermes.Result
 	if err != nil {
 		return
 	}
-	for _, path := range touched(c) {
+	t.knowRoot(ctx, c, root)
+	for _, path := range touched(c, root) {
 		p, err := t.place(ctx, c.Host, path)
 		if err != nil || p.info == nil {
 			continue
@@ -72,9 +76,28 @@ func foldersBelow(root, dir string) []string {
 	return list
 }
 
-// hint gives what to append for one folder, "" if there is nothing new, and
-// the file that it is from.
-func (t *Toolset) hint(ctx context.Context, c *hermes.Call, folder string) (text, from string) {
+// knowRoot takes the notes of the working folder as shown: they are in the
+// prompt, unless a note of our own name stands there in their place.
+func (t *Toolset) knowRoot(ctx context.Context, c *hermes.Call, root string) {
+	if !t.ledger.first(sessionOf(c), "root") {
+		return
+	}
+	for _, name := range [...]string{".hermes.md", "HERMES.md"} {
+		if p, err := t.place(ctx, c.Host, joinPath(root, name)); err == nil && p.info != nil {
+			return
+		}
+	}
+	if _, data, ok := t.notes(ctx, c, root); ok {
+		t.ledger.first(sessionOf(c), textKey(data))
+	}
+}
+
+// textKey is under which the ledger knows a text.
+func textKey(data []byte) string { return fmt.Sprintf("text %x", sha256.Sum256(data)) }
+
+// notes reads the first file with instructions in a folder that says
+// something, as far as hints show of it.
+func (t *Toolset) notes(ctx context.Context, c *hermes.Call, folder string) (p place, data []byte, ok bool) {
 	for _, name := range [...]string{"AGENTS.md", "CLAUDE.md", ".cursorrules"} {
 		p, err := t.place(ctx, c.Host, joinPath(folder, name))
 		if err != nil || p.info == nil || !p.info.Mode().IsRegular() || !p.readVerdict().Allowed() {
@@ -86,26 +109,36 @@ func (t *Toolset) hint(ctx context.Context, c *hermes.Call, folder string) (text
 		}
 		data, err := io.ReadAll(io.LimitReader(f, 4*maxHint))
 		f.Close()
-		text := strings.TrimSpace(strings.ToValidUTF8(string(data), "\ufffd"))
-		if err != nil || text == "" || !t.ledger.first(sessionOf(c), fmt.Sprintf("text %x", sha256.Sum256(data))) {
-			return "", ""
+		if err == nil && len(bytes.TrimSpace(data)) > 0 {
+			return p, data, true
 		}
-		if found := policy.Injection(text); found != "" {
-			return fmt.Sprintf("\n\n[BLOCKED: %s looks like an attempt to steer the agent (%s) and is not shown]", p.path, found), ""
-		}
-		note := ""
-		if short, cut := firstRunes(text, maxHint); cut || p.info.Size() > int64(len(data)) {
-			text, note = short, fmt.Sprintf("\n[cut at %d characters: read the rest with read_file]", maxHint)
-		}
-		return fmt.Sprintf("\n\n[Instructions for work below %s, from %s]\n%s%s", folder, p.path, text, note),
-			hermes.OutsideSource("project file", p.short())
 	}
-	return "", ""
+	return place{}, nil, false
+}
+
+// hint gives what to append for one folder, "" if there is nothing new, and
+// the file that it is from.
+func (t *Toolset) hint(ctx context.Context, c *hermes.Call, folder string) (text, from string) {
+	p, data, ok := t.notes(ctx, c, folder)
+	if !ok || !t.ledger.first(sessionOf(c), textKey(data)) {
+		return "", ""
+	}
+	text = strings.TrimSpace(strings.ToValidUTF8(string(data), "\ufffd"))
+	if found := policy.Injection(text); found != "" {
+		return fmt.Sprintf("\n\n[BLOCKED: %s looks like an attempt to steer the agent (%s) and is not shown]", p.path, found), ""
+	}
+	note := ""
+	if short, cut := firstRunes(text, maxHint); cut || p.info.Size() > int64(len(data)) {
+		text, note = short, fmt.Sprintf("\n[cut at %d characters: read the rest with read_file]", maxHint)
+	}
+	return fmt.Sprintf("\n\n[Instructions for work below %s, from %s]\n%s%s", folder, p.path, text, note),
+		hermes.OutsideSource("project file", p.short())
 }
 
 // touched lists the paths a call names: its path, its working folder, the
-// files of a patch, and where a command goes with cd or pushd.
-func touched(c *hermes.Call) []string {
+// files of a patch, and where a command goes with cd or pushd. The command has
+// run: where it went is also told by the folder that the next one runs in.
+func touched(c *hermes.Call, root string) []string {
 	if c.Name == namePatch {
 		return patchPaths(c.Arguments)
 	}
@@ -117,28 +150,27 @@ func touched(c *hermes.Call) []string {
 	if json.Unmarshal(c.Arguments, &in) != nil {
 		return nil
 	}
-	var list []string
-	for _, path := range append([]string{in.Path, in.Workdir}, changedFolders(in.Command)...) {
-		if path != "" && !strings.Contains(path, "://") {
-			list = append(list, path)
+	list := []string{in.Path, in.Workdir}
+	from := []string{in.Workdir}
+	if in.Command != "" && in.Workdir == "" {
+		from = []string{"", root}
+		list = append(list, ".")
+	}
+	for _, folder := range policy.Folders(in.Command[:min(len(in.Command), maxScanned)]) {
+		for _, base := range from {
+			list = append(list, under(base, folder))
 		}
 	}
-	return list
+	return slices.DeleteFunc(list, func(path string) bool { return path == "" || strings.Contains(path, "://") })
 }
 
-// changedFolders finds the plain targets of cd and pushd in a command line.
-func changedFolders(command string) []string {
-	const maxScanned = 4096
-	var list []string
-	words := strings.Fields(command[:min(len(command), maxScanned)])
-	for i, w := range words[:max(len(words)-1, 0)] {
-		atStart := i == 0 || strings.HasSuffix(words[i-1], ";") || words[i-1] == "&&" || words[i-1] == "||"
-		if (w == "cd" || w == "pushd") && atStart {
-			target := strings.Trim(strings.TrimRight(words[i+1], ";&|"), `"'`)
-			if !strings.ContainsAny(target, "$`*?") && !strings.HasPrefix(target, "-") {
-				list = append(list, target)
-			}
-		}
+// under joins a folder with the one that it is relative to, if it is.
+func under(base, folder string) string {
+	if base == "" || filepath.IsAbs(folder) || strings.HasPrefix(folder, "/") || strings.HasPrefix(folder, "~") {
+		return folder
 	}
-	return list
+	return joinPath(base, folder)
 }
+
+// maxScanned is how much of a command is searched for folders, in bytes.
+const maxScanned = 4096

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"hermes"
+	"hermes/internal/tool/file"
 )
 
 func TestHintsOfTouchedFolders(t *testing.T) {
@@ -57,5 +58,103 @@ func TestHintsOfTouchedFolders(t *testing.T) {
 	w.env.session = "other"
 	if got := hints("read_file", args{"path": "copy/x.go"}); !strings.Contains(got, "use tabs") {
 		t.Errorf("another session gets its own: %q", got)
+	}
+}
+
+// TestHintsOfCommands: where a command went is found however it is written,
+// also when the folder is left or kept after it.
+func TestHintsOfCommands(t *testing.T) {
+	t.Parallel()
+	for command, folders := range map[string]string{
+		"cd svc":                          "svc",
+		"cd svc&&make":                    "svc",
+		"make;cd svc":                     "svc",
+		"true\npushd 'my dir' >/dev/null": "my dir",
+		"(cd svc; make) && cd lib":        "svc lib",
+		"cd svc && cd api":                "svc api",
+		"cd svc/api":                      "svc api",
+		"cd $SVC":                         "",
+		"echo 'cd svc'":                   "",
+		"cat svc/x.go":                    "",
+	} {
+		w := newWorld(t)
+		for dir, note := range map[string]string{"svc": "note svc.", "svc/api": "note api.", "lib": "note lib.", "my dir": "note my dir."} {
+			w.put(dir+"/AGENTS.md", note)
+		}
+		r := hermes.Result{Text: "{}"}
+		w.set.Hook().AfterTool(t.Context(), w.call("terminal", args{"command": command}), &r)
+		got := ""
+		for _, name := range []string{"svc", "api", "lib", "my dir"} {
+			if strings.Contains(r.Text, "note "+name+".") {
+				got = strings.TrimSpace(got + " " + name)
+			}
+		}
+		if got != folders {
+			t.Errorf("%q: notes of %q, want %q", command, got, folders)
+		}
+	}
+}
+
+// TestHintsOfAKeptFolder: a bare cd is remembered by the shell, and names
+// nothing any more from there.
+func TestHintsOfAKeptFolder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put("svc/AGENTS.md", "use tabs")
+	w.put("svc/api/AGENTS.md", "be brief")
+	w.env.began = w.dir
+	hints := func(command, after string) string {
+		w.env.dir = w.path(after) // where the shell is now
+		r := hermes.Result{}
+		w.set.Hook().AfterTool(t.Context(), w.call("terminal", args{"command": command}), &r)
+		return r.Text
+	}
+	if got := hints("cd svc", "svc"); !strings.Contains(got, "use tabs") {
+		t.Errorf("got %q", got)
+	}
+	if got := hints("cd $(echo api) && cd .", "svc/api"); !strings.Contains(got, "be brief") {
+		t.Errorf("got %q", got)
+	}
+	if got := hints("cd .. && cd ../svc", "svc"); got != "" {
+		t.Errorf("told again: %q", got)
+	}
+}
+
+func TestHintsThatSayNothingNew(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put("AGENTS.md", "the whole project uses tabs")
+	w.put("svc/AGENTS.md", "the whole project uses tabs")
+	w.put("lib/AGENTS.md", " \n")
+	w.put("lib/CLAUDE.md", "lib is old")
+	hints := func(path string) string {
+		r := hermes.Result{}
+		w.set.Hook().AfterTool(t.Context(), w.call("search_files", args{"path": path}), &r)
+		return r.Text
+	}
+	if got := hints("svc"); got != "" {
+		t.Errorf("it is in the prompt already: %q", got)
+	}
+	if got := hints("lib"); !strings.Contains(got, "lib is old") {
+		t.Errorf("a blank file hides the next: %q", got)
+	}
+	w.put(".hermes.md", "our own")
+	w.env.session = "other"
+	if got := hints("svc"); !strings.Contains(got, "uses tabs") {
+		t.Errorf("what our own note keeps out of the prompt is new: %q", got)
+	}
+	if got := hints("https://x.org/svc"); got != "" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestNoHintsWhereRulesAreIgnored(t *testing.T) {
+	t.Parallel()
+	w := newWorldWith(t, file.Config{NoHints: true})
+	w.put("svc/AGENTS.md", "use tabs")
+	r := hermes.Result{}
+	w.set.Hook().AfterTool(t.Context(), w.call("search_files", args{"path": "svc"}), &r)
+	if r.Text != "" {
+		t.Errorf("got %q", r.Text)
 	}
 }

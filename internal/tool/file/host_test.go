@@ -140,13 +140,14 @@ type host struct {
 	id  string
 }
 
-func (h host) Session() hermes.SessionRef      { return hermes.SessionRef{ID: h.id} }
+func (h host) Session() hermes.SessionRef      { return hermes.SessionRef{ID: h.id, Dir: h.env.began} }
 func (h host) Environment() hermes.Environment { return h.env }
 
 // environment runs commands and shows files of this machine. here tells tools
 // that they may walk the files themselves; fail, if set, breaks writes.
 type environment struct {
 	hermes.Environment
+	began              string // the session's folder, empty for dir
 	home, dir, session string
 	here               bool
 	plain              bool // commands see no ripgrep

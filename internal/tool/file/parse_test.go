@@ -40,7 +40,6 @@ func FuzzParsers(f *testing.F) {
 		checkTOML(text)
 		checkJSON(text)
 		numbered(text)
-		changedFolders(text)
 		_, _ = paragraphs([]byte(text))
 		var out strings.Builder
 		_ = sheet(&out, []byte(text), []string{"a"})

@@ -35,6 +35,8 @@ type Config struct {
 	// TrustWrites turns off the warning about files that changed since they
 	// were read.
 	TrustWrites bool
+	// NoHints leaves out the notes that lie in the folders of a project.
+	NoHints bool
 }
 
 // Toolset holds the four file tools and what they remember of sessions. It
