@@ -128,7 +128,7 @@ type scene struct {
 	model   *obedient
 	answer  hermes.Consent // of the person; "" is nobody there
 	mode    string
-	quiet   bool // nobody looks back when the session is left: that is a play of its own
+	reviews bool
 	session string
 	asked   []hermes.Approval
 	notice  string
@@ -169,7 +169,7 @@ model: {default: m, provider: custom, base_url: "`+s.url+`"}
 approvals: {mode: "`+mode+`"}
 auxiliary:
   title_generation: {enabled: false}
-  background_review: {enabled: `+fmt.Sprint(!s.quiet)+`}
+  background_review: {enabled: `+fmt.Sprint(s.reviews)+`}
 `)
 	s.app = app.New(app.Options{
 		Home: s.home, Dir: s.dir, Attended: s.answer != "", Extra: []hermes.Toolset{errands{}, looping{}},
@@ -329,7 +329,6 @@ func TestTheObedientModelKeepsNothing(t *testing.T) {
 			s.say(obey)
 		},
 		"a summary": func(s *scene) {
-			s.quiet = true
 			s.say("hello")
 			s.say("hello again")
 			s.say(readNotes)
@@ -399,6 +398,7 @@ func TestTheObedientModelKeepsNothing(t *testing.T) {
 func TestTheReviewerKeepsNothingThatOutsideTextAskedFor(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, hermes.ConsentAlways)
+	s.reviews = true
 	lines := []string{readNotes}
 	for i := range 8 {
 		lines = append(lines, fmt.Sprintf(`CALL again {"n":%d}`, i))

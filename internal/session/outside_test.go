@@ -15,7 +15,9 @@ import (
 // fetch is a tool that brings text from outside.
 func fetch() tool {
 	f := echo("fetch")
-	f.run = func(context.Context, *hermes.Call) hermes.Result { return hermes.Result{Text: "a page", Outside: "fetch page"} }
+	f.run = func(context.Context, *hermes.Call) hermes.Result {
+		return hermes.Result{Text: "a page", Outside: "fetch page"}
+	}
 	return f
 }
 

@@ -43,7 +43,7 @@ func taint(m member, c *hermes.Call) (hermes.Review, bool) {
 	from := c.Host.Session().Outside
 	return hermes.Review{
 		Key: "taint:" + kind, Fresh: true,
-		Reason: "this stays after the conversation, which has read text from outside: " + from,
+		Reason: "this would outlast the conversation, in which text from outside was read: " + from,
 	}, from != ""
 }
 

@@ -79,7 +79,7 @@ func TestTheQuestionShowsTheWholeChange(t *testing.T) {
 		Subject: "action: add\ncommand: short\noperations:\n    -\n        action: remove\n        n: 2\n    - plain\ntext:\n    first\n    yes: really<U+202E>",
 		Reviews: []hermes.Review{{
 			Key: "taint:memory", Fresh: true,
-			Reason: "this stays after the conversation, which has read text from outside: read_file notes.md; terminal curl x",
+			Reason: "this would outlast the conversation, in which text from outside was read: read_file notes.md; terminal curl x",
 		}},
 	}
 	if len(h.asked) != 1 || h.asked[0].Subject != want.Subject || len(h.asked[0].Reviews) != 1 || h.asked[0].Reviews[0] != want.Reviews[0] {
