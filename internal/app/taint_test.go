@@ -129,6 +129,7 @@ type scene struct {
 	answer  hermes.Consent // of the person; "" is nobody there
 	mode    string
 	reviews bool
+	config  string
 	session string
 	asked   []hermes.Approval
 	notice  string
@@ -170,7 +171,7 @@ approvals: {mode: "`+mode+`"}
 auxiliary:
   title_generation: {enabled: false}
   background_review: {enabled: `+fmt.Sprint(s.reviews)+`}
-`)
+`+s.config)
 	s.app = app.New(app.Options{
 		Home: s.home, Dir: s.dir, Attended: s.answer != "", Extra: []hermes.Toolset{errands{}, looping{}},
 		Getenv: func(name string) string { return map[string]string{"PATH": os.Getenv("PATH")}[name] },
@@ -480,5 +481,48 @@ func TestModeOffAsksNothing(t *testing.T) {
 	s.say(readNotes, obey)
 	if kept := s.kept(); !slices.Equal(kept, []string{"learning", "memory", "skill"}) || len(s.waiting()) > 0 {
 		t.Errorf("kept %q, waiting %q", kept, s.waiting())
+	}
+}
+
+// TestWhatWaitsInAnyCaseIsNotAskedAbout: with write approval every change
+// waits, also after outside text, and one leave is enough.
+func TestWhatWaitsInAnyCaseIsNotAskedAbout(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hermes.ConsentDenied)
+	s.config = "memory: {write_approval: true}\nskills: {write_approval: true}\n"
+	s.say(readNotes, obey)
+	if kept := s.kept(); len(kept) > 0 || !slices.Equal(s.waiting(), []string{"memory", "skills"}) {
+		t.Errorf("kept %q, waiting %q", kept, s.waiting())
+	}
+	for _, a := range s.asked {
+		if a.Tool == "memory" || a.Tool == "skill_manage" {
+			t.Errorf("asked %+v", a)
+		}
+	}
+}
+
+// TestEveryToolSaysWhatItBringsAndWhatLasts is the list to change when a tool
+// comes: what is not in it brings text from outside and keeps nothing.
+func TestEveryToolSaysWhatItBringsAndWhatLasts(t *testing.T) {
+	t.Parallel()
+	inside := []string{"clarify", "learning", "memory", "session_search", "skill_manage", "skill_view", "skills_list", "todo", "write_file"}
+	lasting := map[string]string{"learning": "learning", "memory": "memory", "skill_manage": "skill"}
+	a := app.New(app.Options{Home: t.TempDir(), Dir: t.TempDir(), Getenv: func(string) string { return "" }})
+	defer a.Close()
+	_, specs, err := a.Measure(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, spec := range specs {
+		if spec.Inside != slices.Contains(inside, spec.Name) {
+			t.Errorf("%s: inside is %v", spec.Name, spec.Inside)
+		}
+		kind := ""
+		if spec.Lasts != nil {
+			kind = spec.Lasts(json.RawMessage(`{"action":"save"}`))
+		}
+		if kind != lasting[spec.Name] {
+			t.Errorf("%s lasts as %q", spec.Name, kind)
+		}
 	}
 }

@@ -86,3 +86,40 @@ func TestWhatIsNoLearningIsRefused(t *testing.T) {
 		t.Errorf("a secret was kept: %+v", list)
 	}
 }
+
+func TestOnlySavingLasts(t *testing.T) {
+	t.Parallel()
+	tools, err := learning.New(nil, nil).Tools(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for arguments, want := range map[string]string{
+		`{"action":"save"}`: "learning", `{"action":"search"}`: "", `{"action":"list"}`: "", `{}`: "learning", `[]`: "learning",
+	} {
+		if got := tools[0].Spec().Lasts(json.RawMessage(arguments)); got != want {
+			t.Errorf("%s lasts as %q, want %q", arguments, got, want)
+		}
+	}
+}
+
+// TestFailuresAreToldInOthersWords: what failed words its own message, so what
+// shows one is text from outside.
+func TestFailuresAreToldInOthersWords(t *testing.T) {
+	t.Parallel()
+	store := &hermestest.Learnings{}
+	tools, err := learning.New(func(context.Context) (hermes.Learnings, error) { return store, nil }, nil).Tools(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range [][2]string{
+		{`{"action":"list"}`, ""},
+		{`{"action":"save","pattern":"no such widget: alpha","fix":"make it first"}`, ""},
+		{`{"action":"list"}`, "learning"},
+		{`{"action":"search","query":"widget"}`, "learning"},
+	} {
+		r, err := tools[0].Run(t.Context(), &hermes.Call{Name: "learning", Arguments: json.RawMessage(step[0]), Host: host{}})
+		if err != nil || r.Outside != step[1] {
+			t.Errorf("%s: outside %q, want %q; %v", step[0], r.Outside, step[1], err)
+		}
+	}
+}

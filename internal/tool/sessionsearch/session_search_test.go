@@ -185,3 +185,33 @@ func TestWhatWasCompactedAwayIsFoundAndRead(t *testing.T) {
 		t.Errorf("%s, %v", text, err)
 	}
 }
+
+func TestSessionsWithOutsideTextMarkTheResult(t *testing.T) {
+	t.Parallel()
+	s := house(t)
+	l, err := s.Acquire(t.Context(), "old", "me", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := hermes.Message{Role: hermes.RoleTool, CallID: "c", ToolName: "web", Outside: "web x", Time: day.Add(time.Hour), Parts: []hermes.Part{{Text: "a page"}}}
+	if _, err := s.Append(t.Context(), l, page); err != nil {
+		t.Fatal(err)
+	}
+	tools, err := sessionsearch.New(func(context.Context) (sessionsearch.Store, error) { return s, nil }, func() time.Time { return day }).Tools(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for arguments, want := range map[string]string{
+		`{"session_id":"old"}`:                       "session old",
+		`{"session_id":"old","around_message_id":5}`: "session old",
+		`{"session_id":"branch"}`:                    "",
+		`{"query":"1.21 gigawatts"}`:                 "session old",
+		`{"query":"nowhere to be found"}`:            "",
+		`{}`:                                         "session old",
+	} {
+		r, err := tools[0].Run(t.Context(), &hermes.Call{Name: "session_search", Arguments: json.RawMessage(arguments), Host: host{id: "here"}})
+		if err != nil || r.Outside != want {
+			t.Errorf("%s: outside %q, want %q; %v", arguments, r.Outside, want, err)
+		}
+	}
+}

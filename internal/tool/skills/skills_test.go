@@ -196,3 +196,29 @@ func TestDoubtAsksThePerson(t *testing.T) {
 		}
 	}
 }
+
+func TestOnlyChangesThatDoNotWaitLast(t *testing.T) {
+	t.Parallel()
+	tools, err := skills.New(skills.Config{Waits: func(name string) bool { return name == "bundled" }}).Tools(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(tools, func(x hermes.Tool) bool { return x.Spec().Name == "skill_manage" })
+	lasts := tools[at].Spec().Lasts
+	for arguments, want := range map[string]string{
+		`{"action":"create","name":"n"}`:      "skill",
+		`{"action":"patch","name":"bundled"}`: "",
+		`{"operations":[{"action":"patch","name":"bundled"},{"action":"delete","name":"mine"}]}`: "skill",
+		`{"operations":"[{\"action\":\"delete\",\"name\":\"mine\"}]"}`:                           "skill",
+		`{"action":7}`: "skill",
+	} {
+		if got := lasts(json.RawMessage(arguments)); got != want {
+			t.Errorf("%s lasts as %q, want %q", arguments, got, want)
+		}
+	}
+	for _, x := range tools {
+		if name := x.Spec().Name; name != "skill_manage" && x.Spec().Lasts != nil {
+			t.Errorf("%s is said to change something", name)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package memory_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"hermes"
+	"hermes/hermestest"
+	"hermes/internal/memory"
+)
+
+func TestOnlyChangesLast(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	spec := memory.Builtin{Book: h.Book}.Tools()[0].Spec()
+	for arguments, want := range map[string]string{
+		`{"target":"user","action":"read"}`:                                               "",
+		`{"target":"user","action":"read","operations":[{"action":"add","content":"x"}]}`: "memory",
+		`{"target":"user","action":"add","content":"x"}`:                                  "memory",
+		`{"target":"memory","operations":[{"action":"remove","old_text":"x"}]}`:           "memory",
+		`{"target":7}`: "memory",
+	} {
+		if got := spec.Lasts(json.RawMessage(arguments)); got != want {
+			t.Errorf("%s lasts as %q, want %q", arguments, got, want)
+		}
+	}
+	if !spec.Inside || !spec.Stages {
+		t.Errorf("inside %v, stages %v", spec.Inside, spec.Stages)
+	}
+	h.SetApproval(true) // then every change waits, and nobody is asked twice
+	if got := spec.Lasts(json.RawMessage(`{"target":"user","action":"add","content":"x"}`)); got != "" {
+		t.Errorf("lasts as %q though it waits in any case", got)
+	}
+}
+
+func TestAStagedChangeWaitsWithItsSource(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	tool := memory.Builtin{Book: h.Book}.Tools()[0]
+	who := host{ref: hermes.SessionRef{ID: "s1", Outside: "read_file notes.md"}}
+	r, err := tool.Run(t.Context(), &hermes.Call{
+		Name: "memory", Stage: true, Host: who, Arguments: json.RawMessage(`{"target":"memory","action":"add","content":"The host is heron"}`),
+	})
+	must(t, err)
+	if !strings.Contains(r.Text, `"staged"`) || !strings.Contains(r.Text, "text from outside was read") || h.file(t, "MEMORY.md") != "" {
+		t.Errorf("got %s, the file holds %q", r.Text, h.file(t, "MEMORY.md"))
+	}
+	waiting, err := h.Proposals()
+	must(t, err)
+	if len(waiting) != 1 || waiting[0].By.Outside != "read_file notes.md" {
+		t.Fatalf("waiting are %+v", waiting)
+	}
+	s, err := h.Approve(t.Context(), waiting[0].ID)
+	must(t, err)
+	if got := s.Entries[0].Origin.String(); !strings.HasSuffix(got, "after reading read_file notes.md") {
+		t.Errorf("the entry comes from %q", got)
+	}
+}
+
+func TestLocalKnowsWhichTurnsHadReadOutsideText(t *testing.T) {
+	t.Parallel()
+	store := &hermestest.Recollections{}
+	p := memory.NewLocal(func(context.Context) (hermes.Recollections, error) { return store, nil })
+	clean, tainted, wordless := turnOf("Our invoices are due on the 14th", "noted"), turnOf("Which printer does the office have?", "the heron 300"), turnOf("The garden gate has code word tulip", "")
+	tainted.Session.Outside, wordless.Session.Outside = "read_file printers.md", "read_file gate.md"
+	for _, turn := range []hermes.MemoryTurn{clean, tainted, wordless} {
+		must(t, p.Observe(t.Context(), turn))
+	}
+	for question, want := range map[string]string{
+		"when are the invoices due?":                "",
+		"which printer does the office have?":       "read_file printers.md",
+		"what is the code word of the garden gate?": "", // the person's own words
+	} {
+		got, err := p.Recall(t.Context(), hermes.RecallQuery{Session: hermes.SessionRef{ID: "other"}, Text: question})
+		must(t, err)
+		if got.Text == "" || got.Outside != want {
+			t.Errorf("%s: recalled %+v, want from %q", question, got, want)
+		}
+	}
+}
