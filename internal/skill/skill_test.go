@@ -776,6 +776,29 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
+// FuzzNames: a name, category or path that is let pass stays below the folder
+// of skills, wherever it is joined.
+func FuzzNames(f *testing.F) {
+	for _, s := range []string{"a", "a..b", "../x", "references/../../x", "scripts/run.sh", "a/b", "references\\x", "assets/\x00"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		below := func(path string) bool {
+			rel, err := filepath.Rel("/skills", filepath.Join("/skills", filepath.FromSlash(path)))
+			return err == nil && rel != "." && filepath.IsLocal(rel) && !strings.ContainsAny(text, "\x00\n")
+		}
+		if skill.CheckName(text) == nil && (!below(text) || strings.ContainsAny(text, `/\`)) {
+			t.Errorf("the name %q leads elsewhere", text)
+		}
+		if text != "" && skill.CheckCategory(text) == nil && (!below(text) || strings.ContainsAny(text, `/\`)) {
+			t.Errorf("the category %q leads elsewhere", text)
+		}
+		if skill.CheckFile(text) == nil && !below(text) {
+			t.Errorf("the file %q leads elsewhere", text)
+		}
+	})
+}
+
 func TestContract(t *testing.T) {
 	t.Parallel()
 	hermestest.RunSkillLibrary(t, func(t *testing.T) hermes.SkillLibrary { return newRig(t, nil) })
