@@ -30,6 +30,7 @@ type PromptLayer struct {
 type Session struct {
 	ID     string
 	Source string // cli, oneshot, tui, a platform, subagent, …
+	User   string // who speaks on a platform, by its id; "" is the owner of this home
 	Title  string // empty until it has one; unique otherwise
 	Parent string // the session it was branched or compacted from
 	Model  string // reference of the model

@@ -97,6 +97,7 @@ type SessionRef struct {
 	ID       string
 	Turn     int64
 	Platform string // the face: "cli", "telegram", …
+	User     string // who speaks on it, by the platform's id; "" is the owner of this home
 	Dir      string // the working folder in which the session began
 	Depth    int    // 0 for a conversation, 1 for its children, and so on
 	// Outside says what text from outside the session has seen until now, as

@@ -32,7 +32,7 @@ func rowComesBack(t *testing.T, s hermes.Store) {
 	parent := hermes.Session{ID: "20261120_093000_aaaaaa", Source: "cli"}
 	begin(t, s, parent, 0)
 	want := hermes.Session{
-		ID: "20261120_093100_bbbbbb", Source: "telegram", Title: "fix the build", Parent: parent.ID,
+		ID: "20261120_093100_bbbbbb", User: "u7", Source: "telegram", Title: "fix the build", Parent: parent.ID,
 		Model: "openrouter:some/model", Dir: "/home/me/project", Branch: "main",
 		System: "You are Hermes.\n\n<&>", Tools: json.RawMessage(`[{"name":"terminal"}]`),
 		Usage: hermes.Usage{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4, Reasoning: 5, Calls: 6}, Turns: 3,

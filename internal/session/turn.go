@@ -306,6 +306,6 @@ func (s *Session) lastTurn() int64 {
 
 func (s *Session) ref(turn int64) hermes.SessionRef {
 	return hermes.SessionRef{
-		ID: s.row.ID, Turn: turn, Platform: s.row.Source, Dir: s.row.Dir, Depth: s.depth, Outside: s.outside(),
+		ID: s.row.ID, Turn: turn, Platform: s.row.Source, User: s.row.User, Dir: s.row.Dir, Depth: s.depth, Outside: s.outside(),
 	}
 }

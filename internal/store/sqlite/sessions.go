@@ -36,11 +36,11 @@ func (s *Store) CreateSession(ctx context.Context, row hermes.Session) error {
 			return err
 		}
 		u := row.Usage
-		err = t.exec(`INSERT INTO sessions (id, source, title, folded, parent, model, dir, branch, system, tools, layers,
+		err = t.exec(`INSERT INTO sessions (id, source, user, title, folded, parent, model, dir, branch, system, tools, layers,
 			started, active, ended, end_reason, turns, archived, pinned, outside,
 			input, output, cache_read, cache_write, reasoning, requests)
-			VALUES (?, ?, ?, ?, (SELECT key FROM sessions WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			row.ID, row.Source, nullable(title), strings.ToLower(title), row.Parent, row.Model, row.Dir, row.Branch, system, tools, layers,
+			VALUES (?, ?, ?, ?, ?, (SELECT key FROM sessions WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			row.ID, row.Source, row.User, nullable(title), strings.ToLower(title), row.Parent, row.Model, row.Dir, row.Branch, system, tools, layers,
 			nanos(row.Started), nullTime(row.Active), nullTime(row.Ended), row.EndReason, row.Turns, row.Archived, row.Pinned, row.Outside,
 			u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Reasoning, u.Calls)
 		return sessionConflict(err, row.ID, title)
@@ -71,7 +71,7 @@ func (t *tx) prompt(text string) (sql.NullInt64, error) {
 	return id, t.row(`SELECT id FROM prompts WHERE hash = ?`, []any{hash[:]}, &id)
 }
 
-const sessionColumns = `s.id, s.source, coalesce(s.title, ''),
+const sessionColumns = `s.id, s.source, s.user, coalesce(s.title, ''),
 	coalesce((SELECT p.id FROM sessions p WHERE p.key = s.parent), ''),
 	s.model, s.dir, s.branch, s.started, coalesce(s.active, 0), coalesce(s.ended, 0), s.end_reason,
 	s.messages, s.calls, s.turns, s.input, s.output, s.cache_read, s.cache_write, s.reasoning, s.requests,
@@ -83,7 +83,7 @@ const sessionColumns = `s.id, s.source, coalesce(s.title, ''),
 func scanSession(scan func(...any) error, more ...any) (hermes.Session, error) {
 	var r hermes.Session
 	var started, active, ended int64
-	into := []any{&r.ID, &r.Source, &r.Title, &r.Parent, &r.Model, &r.Dir, &r.Branch, &started, &active, &ended, &r.EndReason,
+	into := []any{&r.ID, &r.Source, &r.User, &r.Title, &r.Parent, &r.Model, &r.Dir, &r.Branch, &started, &active, &ended, &r.EndReason,
 		&r.Messages, &r.Calls, &r.Turns, &r.Usage.Input, &r.Usage.Output, &r.Usage.CacheRead, &r.Usage.CacheWrite,
 		&r.Usage.Reasoning, &r.Usage.Calls, &r.Archived, &r.Pinned, &r.Outside, &r.Tainted, &r.Asking}
 	err := scan(append(into, more...)...)
