@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 
 	"hermes"
 	"hermes/internal/config"
@@ -104,9 +105,46 @@ func (a *App) makeOutside() hermes.MemoryProvider {
 	return nil
 }
 
+// perUser reports that what is known of one person is not for another.
+func (a *App) perUser() bool {
+	cfg, err := a.config()
+	return err == nil && cfg.Memory().Scope == "user"
+}
+
+// outsideFor is the service for who speaks. It knows one person, the owner:
+// where memory is kept for each person alone, nobody else has it.
+func (a *App) outsideFor(user string) hermes.MemoryProvider {
+	if user != "" && a.perUser() {
+		return nil
+	}
+	return a.outside()
+}
+
+// ownersOnly keeps the tools of a service from all but the owner.
+type ownersOnly struct{ hermes.MemoryProvider }
+
+// Tools are those of the service.
+func (o ownersOnly) Tools() []hermes.Tool {
+	var out []hermes.Tool
+	for _, t := range o.MemoryProvider.Tools() {
+		out = append(out, ownersTool{t})
+	}
+	return out
+}
+
+type ownersTool struct{ hermes.Tool }
+
+// Run refuses sessions of others.
+func (t ownersTool) Run(ctx context.Context, c *hermes.Call) (hermes.Result, error) {
+	if c.Host.Session().User != "" {
+		return hermes.Result{}, errors.New("this memory is of the owner alone; say what you need to know, or use the tool memory")
+	}
+	return t.Tool.Run(ctx, c)
+}
+
 // recall is how a session asks the service; nil without one.
 func (a *App) recall(row hermes.Session) func(context.Context, hermes.RecallQuery) (hermes.Recalled, error) {
-	if p := a.outside(); p != nil && a.remembers(row) {
+	if p := a.outsideFor(row.User); p != nil && a.remembers(row) {
 		return p.Recall
 	}
 	return nil
@@ -114,7 +152,7 @@ func (a *App) recall(row hermes.Session) func(context.Context, hermes.RecallQuer
 
 // observe is how a session tells the service of its turns; nil without one.
 func (a *App) observe(row hermes.Session) func(context.Context, hermes.MemoryTurn) error {
-	if p := a.outside(); p != nil && a.remembers(row) {
+	if p := a.outsideFor(row.User); p != nil && a.remembers(row) {
 		return p.Observe
 	}
 	return nil

@@ -20,7 +20,7 @@ func (a *App) makeBook() (*memory.Book, error) {
 	return memory.NewBook(memory.Config{
 		Dir: h.Memories(), Pending: h.Pending("memory"),
 		NotesLimit: c.CharLimit, PersonLimit: c.UserCharLimit, NoNotes: !c.Enabled, NoPerson: !c.UserProfile,
-		Approval: c.WriteApproval, Archive: c.WhenFull == "archive", Now: a.opts.Now,
+		Approval: c.WriteApproval, Archive: c.WhenFull == "archive", PerUser: c.Scope == "user", Now: a.opts.Now,
 		Around: func(ctx context.Context, by memory.Origin, what string, paths []string, write func() error) error {
 			actor := by.Session
 			if by.By != "agent" {
@@ -75,7 +75,11 @@ func (a *App) memoryTools() hermes.Toolset {
 	if b, err := a.book(); err == nil && (b.Has(memory.Notes) || b.Has(memory.Person)) {
 		providers = append(providers, memory.Builtin{Book: b})
 	}
-	if p := a.outside(); p != nil {
+	switch p := a.outside(); {
+	case p == nil:
+	case a.perUser():
+		providers = append(providers, ownersOnly{p})
+	default:
 		providers = append(providers, p)
 	}
 	return memory.New(providers...)
@@ -88,6 +92,7 @@ func (a *App) rememberIn(ctx context.Context, in *prompt.Input, row hermes.Sessi
 	if err != nil || !a.remembers(row) {
 		return
 	}
+	b = b.For(row.Source, row.User)
 	for _, s := range specs {
 		if s.Name == "memory" {
 			in.Guides = append(in.Guides, prompt.Section{Name: "memory-guide", Tier: prompt.Stable, Text: memory.Guide()})
@@ -105,7 +110,7 @@ func (a *App) rememberIn(ctx context.Context, in *prompt.Input, row hermes.Sessi
 			})
 		}
 	}
-	if p := a.outside(); p != nil {
+	if p := a.outsideFor(row.User); p != nil {
 		block, err := p.SystemBlock(ctx)
 		if err != nil {
 			a.log().Warn("system prompt", "session", row.ID, "warning", err)

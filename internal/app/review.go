@@ -103,12 +103,13 @@ func (a *App) specs(ctx context.Context, cfg *config.Config, kit *kit) []hermes.
 	return set.Specs()
 }
 
-// remembered is what the two files of memory hold.
-func (a *App) remembered(ctx context.Context) string {
+// remembered is what the two files of memory hold for who speaks in a session.
+func (a *App) remembered(ctx context.Context, of hermes.SessionRef) string {
 	b, err := a.book()
 	if err != nil {
 		return ""
 	}
+	b = b.For(of.Platform, of.User)
 	var blocks []string
 	for _, t := range memory.Targets() {
 		if block, err := b.Block(ctx, t); err == nil && block != "" {
@@ -153,7 +154,7 @@ func (a *App) earlierTalk(ctx context.Context, id string) (review.Talk, error) {
 	list, err := db.Messages(ctx, row.ID, hermes.Range{})
 	return review.Talk{
 		Session: hermes.SessionRef{
-			ID: row.ID, Turn: row.Turns, Platform: row.Source, Dir: row.Dir, Outside: hermes.AddOutside(row.Outside, hermes.OutsideOf(list)),
+			ID: row.ID, Turn: row.Turns, Platform: row.Source, User: row.User, Dir: row.Dir, Outside: hermes.AddOutside(row.Outside, hermes.OutsideOf(list)),
 		},
 		Model: row.Model, Transcript: list,
 	}, err

@@ -47,7 +47,9 @@ type Memory struct {
 	Provider      string `key:"provider"`                            // "": the built-in one alone
 	NudgeInterval int    `key:"nudge_interval" default:"10" min:"0"` // turns of the person; 0: off
 	FlushMinTurns int    `key:"flush_min_turns" default:"6" min:"0"` // 0: always
-	WhenFull      string `key:"when_full" default:"error" oneof:"error archive"`
+	// Scope user gives each person of a messenger a USER.md of their own.
+	Scope    string `key:"scope" default:"shared" oneof:"shared user"`
+	WhenFull string `key:"when_full" default:"error" oneof:"error archive"`
 }
 
 // Skills is the section skills.

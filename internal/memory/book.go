@@ -36,6 +36,9 @@ type Config struct {
 	// Archive moves the oldest entries of a full file to ARCHIVE.jsonl instead
 	// of refusing new ones.
 	Archive bool
+	// PerUser gives each person of a messenger a USER.md of their own; see
+	// [Book.For].
+	PerUser bool
 	// Around, where set, encloses the writing of files, so that a change can
 	// be taken back; what says in one line what is changed.
 	Around func(ctx context.Context, by Origin, what string, paths []string, write func() error) error
@@ -45,7 +48,13 @@ type Config struct {
 // Book is the two files. Its methods may be called concurrently, also by
 // several processes on the same files.
 type Book struct {
-	cfg      Config
+	cfg Config
+	who string // whose USER.md it is; empty for the owner's
+	*shared
+}
+
+// shared is what the books of all people have together.
+type shared struct {
 	mu       sync.Mutex // spares goroutines of this process the wait for the file lock
 	approval atomic.Bool
 }
@@ -61,7 +70,7 @@ func NewBook(c Config) *Book {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	b := &Book{cfg: c}
+	b := &Book{cfg: c, shared: &shared{}}
 	b.approval.Store(c.Approval)
 	return b
 }
@@ -118,7 +127,7 @@ func (b *Book) limit(t Target) int {
 	return b.cfg.NotesLimit
 }
 
-func (b *Book) path(t Target) string { return filepath.Join(b.cfg.Dir, t.file()) }
+func (b *Book) path(t Target) string { return filepath.Join(b.folder(t), t.file()) }
 
 // Read is a target as it stands on the disk. A missing file is empty.
 func (b *Book) Read(t Target) (State, error) {
@@ -131,7 +140,7 @@ func (b *Book) Read(t Target) (State, error) {
 
 func (b *Book) state(t Target, entries []string) State {
 	s := State{Target: t, Size: size(entries), Limit: b.limit(t)}
-	known := b.origins().of(t)
+	known := b.origins(t).of(t)
 	for _, text := range entries {
 		s.Entries = append(s.Entries, Entry{Text: text, Origin: known[hash(text)]})
 	}

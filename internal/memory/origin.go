@@ -56,13 +56,13 @@ func hash(text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-func (b *Book) originsPath() string { return filepath.Join(b.cfg.Dir, ".origins.json") }
+func (b *Book) originsPath(t Target) string { return filepath.Join(b.folder(t), ".origins.json") }
 
 // origins reads the file. One that is missing or damaged costs the knowledge
 // of where entries come from and nothing else.
-func (b *Book) origins() origins {
+func (b *Book) origins(t Target) origins {
 	o := origins{}
-	data, err := os.ReadFile(b.originsPath())
+	data, err := os.ReadFile(b.originsPath(t))
 	if err != nil || json.Unmarshal(data, &o) != nil || o == nil {
 		return origins{}
 	}
@@ -78,7 +78,7 @@ func (b *Book) sign(t Target, d draft, by Origin) error {
 	if len(d.written) == 0 {
 		return nil
 	}
-	all := b.origins()
+	all := b.origins(t)
 	if all[t] == nil {
 		all[t] = map[string]Origin{}
 	}
@@ -90,7 +90,7 @@ func (b *Book) sign(t Target, d draft, by Origin) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(b.originsPath(), append(data, '\n'), atomicfile.Options{})
+	return atomicfile.Write(b.originsPath(t), append(data, '\n'), atomicfile.Options{})
 }
 
 // dropOldest brings origins within their bound; those of the entries stay.

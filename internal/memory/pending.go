@@ -24,10 +24,12 @@ const maxPending = 100
 // Proposal is a change that waits for the person. Its id is made from its
 // content, so that what is approved is exactly what was proposed.
 type Proposal struct {
-	ID     string    `json:"-"`
-	Target Target    `json:"target"`
-	At     time.Time `json:"at"`
-	By     Origin    `json:"by"`
+	ID     string `json:"-"`
+	Target Target `json:"target"`
+	// Who is whose USER.md it is about, as in [Book.Who]; empty for the owner's.
+	Who string    `json:"who,omitempty"`
+	At  time.Time `json:"at"`
+	By  Origin    `json:"by"`
 	// Operations name whole entries, however short the locators were.
 	Operations []Operation `json:"operations"`
 }
@@ -35,17 +37,21 @@ type Proposal struct {
 // Describe is the proposal in a few lines, whole, for the person.
 func (p Proposal) Describe() string {
 	var b strings.Builder
+	target := string(p.Target)
+	if p.Who != "" {
+		target += " of " + p.Who
+	}
 	for i, o := range p.Operations {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
 		switch o.Action {
 		case "add":
-			fmt.Fprintf(&b, "add to %s: %s", p.Target, o.Content)
+			fmt.Fprintf(&b, "add to %s: %s", target, o.Content)
 		case "replace":
-			fmt.Fprintf(&b, "replace in %s: %s\n  by: %s", p.Target, o.OldText, o.Content)
+			fmt.Fprintf(&b, "replace in %s: %s\n  by: %s", target, o.OldText, o.Content)
 		case "remove":
-			fmt.Fprintf(&b, "remove from %s: %s", p.Target, o.OldText)
+			fmt.Fprintf(&b, "remove from %s: %s", target, o.OldText)
 		}
 	}
 	return b.String()
@@ -66,7 +72,7 @@ func (b *Book) Propose(ctx context.Context, t Target, operations []Operation, by
 	if !b.Has(t) {
 		return Proposal{}, &Refused{Reason: fmt.Sprintf("the memory %q is switched off in the configuration", t)}
 	}
-	p := Proposal{Target: t, At: b.cfg.Now().UTC().Truncate(time.Second), By: by}
+	p := Proposal{Target: t, Who: b.whoseIs(t), At: b.cfg.Now().UTC().Truncate(time.Second), By: by}
 	err := b.locked(ctx, func() error {
 		content, err := b.load(t)
 		if err != nil {
@@ -173,10 +179,11 @@ func (b *Book) Approve(ctx context.Context, id string) (State, error) {
 		if err != nil {
 			return err
 		}
-		if err := b.stillThere(p); err != nil {
+		of := b.of(p.Who)
+		if err := of.stillThere(p); err != nil {
 			return err
 		}
-		if after, err = b.change(ctx, p.Target, p.Operations, p.By); err != nil {
+		if after, err = of.change(ctx, p.Target, p.Operations, p.By); err != nil {
 			return err
 		}
 		return b.Reject(id)

@@ -72,6 +72,7 @@ func (b *Book) run(ctx context.Context, c *hermes.Call, in toolArgs) (hermes.Res
 	if err != nil {
 		return hermes.Result{}, err
 	}
+	b = b.For(who.Platform, who.User)
 	if in.Action == "read" && len(in.Operations) == 0 {
 		s, err := b.Read(target)
 		if err != nil {

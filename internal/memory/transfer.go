@@ -47,8 +47,8 @@ func (b *Book) Export(w io.Writer) error {
 }
 
 // Import adds what a file holds and is not there yet: an export, or for the
-// given target a text with entries parted by section signs or written as a
-// list. All of it is checked first: either everything is added or nothing. It
+// given target what other agents keep: a text with entries parted by section
+// signs or written as a list under headings, or a JSON list of texts. All of it is checked first: either everything is added or nothing. It
 // returns how many entries are new.
 func (b *Book) Import(ctx context.Context, r io.Reader, t Target) (added int, err error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxImport+1))
@@ -110,6 +110,10 @@ func incoming(data []byte, t Target) (map[Target][]string, error) {
 	if text == "" {
 		return nil, fmt.Errorf("the file is empty; nothing was imported")
 	}
+	if strings.HasPrefix(text, "[") {
+		texts, err := texts(text)
+		return map[Target][]string{t: texts}, err
+	}
 	if !strings.HasPrefix(text, "{") {
 		return map[Target][]string{t: listed(text)}, nil
 	}
@@ -126,30 +130,4 @@ func incoming(data []byte, t Target) (map[Target][]string, error) {
 		out[Person] = append(out[Person], e.Text)
 	}
 	return out, nil
-}
-
-// listed parts a text by section signs, or by its bullets if it is a list.
-func listed(text string) []string {
-	entries := parse(text)
-	if len(entries) != 1 {
-		return entries
-	}
-	var items []string
-	for line := range strings.SplitSeq(entries[0], "\n") {
-		line = strings.TrimSpace(line)
-		if line == "" || strings.HasPrefix(line, "#") {
-			continue
-		}
-		item, ok := strings.CutPrefix(line, "- ")
-		if !ok {
-			if item, ok = strings.CutPrefix(line, "* "); !ok {
-				return entries
-			}
-		}
-		items = append(items, strings.TrimSpace(item))
-	}
-	if len(items) == 0 {
-		return entries
-	}
-	return items
 }

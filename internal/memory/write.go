@@ -43,6 +43,9 @@ func (b *Book) write(ctx context.Context, t Target, d draft, evicted []string, b
 		by.At = b.cfg.Now().UTC().Truncate(time.Second)
 	}
 	write := func() error {
+		if err := b.makeFolder(t); err != nil {
+			return err
+		}
 		if err := b.archive(t, evicted); err != nil {
 			return err
 		}
@@ -59,7 +62,7 @@ func (b *Book) write(ctx context.Context, t Target, d draft, evicted []string, b
 	if around == nil {
 		around = func(_ context.Context, _ Origin, _ string, _ []string, write func() error) error { return write() }
 	}
-	what := fmt.Sprintf("%s: %s", t.file(), shorten(strings.Join(d.notes, "; "), 100))
+	what := fmt.Sprintf("%s: %s", b.nameOf(t), shorten(strings.Join(d.notes, "; "), 100))
 	if err := around(ctx, by, what, []string{b.path(t)}, write); err != nil {
 		return State{}, err
 	}
@@ -68,13 +71,13 @@ func (b *Book) write(ctx context.Context, t Target, d draft, evicted []string, b
 	return s, nil
 }
 
-func (b *Book) archivePath() string { return filepath.Join(b.cfg.Dir, "ARCHIVE.jsonl") }
+func (b *Book) archivePath(t Target) string { return filepath.Join(b.folder(t), "ARCHIVE.jsonl") }
 
 func (b *Book) archive(t Target, evicted []string) error {
 	if len(evicted) == 0 {
 		return nil
 	}
-	known := b.origins().of(t)
+	known := b.origins(t).of(t)
 	var lines []byte
 	for _, text := range evicted {
 		line, err := json.Marshal(archived{t, text, b.cfg.Now().UTC().Truncate(time.Second), known[hash(text)]})
@@ -83,7 +86,7 @@ func (b *Book) archive(t Target, evicted []string) error {
 		}
 		lines = append(append(lines, line...), '\n')
 	}
-	f, err := os.OpenFile(b.archivePath(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(b.archivePath(t), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("archive old memories: %w", err)
 	}

@@ -41,8 +41,9 @@ type Config struct {
 	Model func(main string) hermes.Model
 	// Bench makes the tools for one review, behind the tool onion.
 	Bench func(ctx context.Context, t Talk) (Bench, error)
-	// Known is what is remembered already; nil for nothing.
-	Known func(ctx context.Context) string
+	// Known is what is remembered already for who speaks in a session; nil for
+	// nothing.
+	Known func(ctx context.Context, of hermes.SessionRef) string
 	// Cost tells what the reviews of a session have cost so far, and whether
 	// that is known; nil tells tokens alone.
 	Cost func(ctx context.Context, session string) (hermes.Money, bool)
@@ -159,7 +160,7 @@ func (r *Room) cost(ctx context.Context, session string) (hermes.Money, bool) {
 func (r *Room) run(ctx context.Context, t Talk, b Bench) outcome {
 	var known string
 	if r.cfg.Known != nil {
-		known = r.cfg.Known(ctx)
+		known = r.cfg.Known(ctx, t.Session)
 	}
 	m, input := r.cfg.Model(t.Model), 0
 	if r.cfg.Input != nil {

@@ -46,7 +46,7 @@ func room(m hermes.Model, b *bench) *review.Room {
 		Model: func(string) hermes.Model { return m },
 		Bench: func(context.Context, review.Talk) (review.Bench, error) { return review.Bench{Tools: b}, nil },
 		Pace:  review.Pace{Turns: 10, Steps: 10}, Notices: review.On,
-		Known: func(context.Context) string { return "likes tabs" },
+		Known: func(context.Context, hermes.SessionRef) string { return "likes tabs" },
 		Cost:  func(context.Context, string) (hermes.Money, bool) { return 0, true },
 	})
 }

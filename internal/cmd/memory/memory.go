@@ -7,8 +7,10 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -35,14 +37,37 @@ type Service struct {
 
 // NewCmd makes `hermes memory`; alone it shows the status.
 func NewCmd(d Deps) *cobra.Command {
+	var whose string
+	book := d.Book
+	d.Book = func() (*memory.Book, error) {
+		b, err := book()
+		if err != nil || whose == "" {
+			return b, err
+		}
+		return person(b, whose)
+	}
 	status := newStatusCmd(d)
 	cmd := &cobra.Command{
 		Use: "memory", Short: "Show and change what Hermes remembers", Args: cobra.NoArgs,
 		RunE: status.RunE,
 	}
+	cmd.PersistentFlags().StringVar(&whose, "for", "", "whose USER.md, as platform:user; without it the owner's (see memory.scope)")
 	cmd.AddCommand(status, newListCmd(d), newAddCmd(d), newReplaceCmd(d), newRemoveCmd(d),
 		newPendingCmd(d), newApproveCmd(d), newRejectCmd(d), newExportCmd(d), newImportCmd(d), newSetupCmd(d), newOffCmd(d))
 	return cmd
+}
+
+// person is the book of somebody who speaks on a platform.
+func person(b *memory.Book, whose string) (*memory.Book, error) {
+	platform, user, ok := strings.Cut(whose, ":")
+	if !ok || platform == "" || user == "" {
+		return nil, fmt.Errorf("--for %q: write platform:user, such as telegram:12345", whose)
+	}
+	of := b.For(platform, user)
+	if of == b {
+		return nil, errors.New("all people share one USER.md; `hermes config set memory.scope user` gives each their own")
+	}
+	return of, nil
 }
 
 func newStatusCmd(d Deps) *cobra.Command {
@@ -68,6 +93,9 @@ func status(d Deps, out io.Writer) error {
 		}
 		fmt.Fprintf(out, "%-8s %d %s   %s\n", t, len(s.Entries), plural(len(s.Entries), "entry", "entries"), s.Usage())
 	}
+	if err := people(b, out); err != nil {
+		return err
+	}
 	waiting, err := b.Proposals()
 	if err != nil {
 		return err
@@ -83,6 +111,15 @@ func status(d Deps, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "service  %s\n", service(d, cfg.Memory().Provider))
 	return nil
+}
+
+// people tells who has a USER.md of their own.
+func people(b *memory.Book, out io.Writer) error {
+	list, err := b.People()
+	if err == nil && len(list) > 0 {
+		fmt.Fprintf(out, "people   %s (--for NAME)\n", strings.Join(list, ", "))
+	}
+	return err
 }
 
 // service says which outside service is used and whether it can be.

@@ -125,3 +125,23 @@ func TestServiceIsChosenAndLeft(t *testing.T) {
 		t.Error("an unknown service was chosen")
 	}
 }
+
+func TestMemoryOfOnePerson(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	refuses := func(want string, args ...string) {
+		t.Helper()
+		if out, err := h.run("", args...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: got %q, %v, want %q", args, out, err, want)
+		}
+	}
+	refuses("memory.scope user", "list", "--for", "telegram:7")
+	h.book = memory.NewBook(memory.Config{Dir: h.home.Memories(), Pending: h.home.Pending("memory"), PerUser: true})
+	refuses("write platform:user", "list", "--for", "seven")
+	h.has("added", "add", "Name: Bob", "--target", "user", "--for", "telegram:7")
+	h.has("Name: Bob", "list", "user", "--for", "telegram:7")
+	h.has("people   telegram:7 (--for NAME)", "status")
+	if out, err := h.run("", "list", "user"); err != nil || strings.Contains(out, "Bob") {
+		t.Errorf("the owner's: %q, %v", out, err)
+	}
+}

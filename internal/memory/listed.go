@@ -1,0 +1,81 @@
+package memory
+
+import (
+	"encoding/json"
+	"errors"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// errNoTexts says what a JSON list must be to be imported.
+var errNoTexts = errors.New("this is no JSON list of texts, or of objects with text, content or memory; nothing was imported")
+
+// texts reads a JSON list of texts, or of objects that hold one.
+func texts(data string) ([]string, error) {
+	var items []json.RawMessage
+	if err := json.Unmarshal([]byte(data), &items); err != nil || len(items) == 0 {
+		return nil, errNoTexts
+	}
+	var out []string
+	for _, raw := range items {
+		var text string
+		if json.Unmarshal(raw, &text) != nil {
+			var o struct{ Text, Content, Memory string }
+			if json.Unmarshal(raw, &o) != nil || o.Text+o.Content+o.Memory == "" {
+				return nil, errNoTexts
+			}
+			text = o.Text + o.Content + o.Memory // one of them
+		}
+		out = append(out, strings.TrimSpace(text))
+	}
+	return out, nil
+}
+
+// bullet is the beginning of an item of a list.
+var bullet = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?`) })
+
+// listed parts a text by section signs, or, if it is written as a list, by its
+// items and the paragraphs between them. Headings are left out.
+func listed(text string) []string {
+	entries := parse(text)
+	if len(entries) != 1 || !isList(entries[0]) {
+		return entries
+	}
+	var out, item []string
+	flush := func() {
+		if text := strings.TrimSpace(strings.Join(item, "\n")); text != "" {
+			out = append(out, text)
+		}
+		item = nil
+	}
+	code := false
+	for line := range strings.SplitSeq(entries[0], "\n") {
+		plain := strings.TrimSpace(line)
+		fence := strings.HasPrefix(plain, "```")
+		switch at := bullet().FindString(line); {
+		case code || fence:
+			item = append(item, strings.TrimRight(line, " "))
+			code = code != fence
+		case plain == "" || strings.HasPrefix(plain, "#"):
+			flush()
+		case at != "":
+			flush()
+			item = append(item, strings.TrimSpace(line[len(at):]))
+		default:
+			item = append(item, plain)
+		}
+	}
+	flush()
+	return out
+}
+
+// isList reports that a text has items of a list.
+func isList(text string) bool {
+	for line := range strings.SplitSeq(text, "\n") {
+		if bullet().MatchString(line) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,130 @@
+package memory_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hermes"
+	"hermes/internal/memory"
+)
+
+func perUser(c *memory.Config) { c.PerUser = true }
+
+// says calls the tool on behalf of somebody.
+func (h house) says(t *testing.T, platform, user string, args map[string]any) string {
+	t.Helper()
+	raw, err := json.Marshal(args)
+	must(t, err)
+	r, err := memory.Builtin{Book: h.Book}.Tools()[0].Run(t.Context(), &hermes.Call{Name: "memory", Arguments: raw,
+		Host: host{ref: hermes.SessionRef{ID: "s", Platform: platform, User: user}}})
+	must(t, err)
+	return r.Text
+}
+
+func (h house) texts(t *testing.T, b *memory.Book, target memory.Target) string {
+	t.Helper()
+	s, err := b.Read(target)
+	must(t, err)
+	return strings.Join(s.Texts(), "|")
+}
+
+func TestEachPersonHasAProfileOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, perUser)
+	add := func(platform, user, target, text string) {
+		h.says(t, platform, user, map[string]any{"target": target, "action": "add", "content": text})
+	}
+	add("cli", "", "user", "Name: Ada")
+	add("telegram", "7", "user", "Name: Bob")
+	add("signal", "7", "user", "Name: Cem")
+	add("telegram", "../../7", "user", "Name: Dan")
+	add("telegram", "7", "memory", "the printer is in room 4")
+	for _, c := range []struct{ platform, user, want string }{
+		{"cli", "", "Name: Ada"}, {"telegram", "", "Name: Ada"}, {"telegram", "7", "Name: Bob"}, {"signal", "7", "Name: Cem"},
+		{"telegram", "../../7", "Name: Dan"}, {"telegram", "8", ""},
+	} {
+		b := h.For(c.platform, c.user)
+		if got := h.texts(t, b, memory.Person); got != c.want {
+			t.Errorf("%s %s: got %q, want %q", c.platform, c.user, got, c.want)
+		}
+		if got := h.texts(t, b, memory.Notes); got != "the printer is in room 4" {
+			t.Errorf("%s %s: the notes are %q", c.platform, c.user, got)
+		}
+		block, err := b.Block(t.Context(), memory.Person)
+		must(t, err)
+		if strings.Contains(block, "Name:") != (c.want != "") || !strings.Contains(block, c.want) {
+			t.Errorf("%s %s: the prompt says %q", c.platform, c.user, block)
+		}
+		if got := h.says(t, c.platform, c.user, map[string]any{"target": "user", "action": "read"}); c.want != "" && !strings.Contains(got, c.want) {
+			t.Errorf("%s %s: the tool says %s", c.platform, c.user, got)
+		}
+	}
+	if got := h.file(t, "USER.md"); got != "Name: Ada\n" {
+		t.Errorf("the owner's file: %q", got)
+	}
+	who, err := h.People()
+	must(t, err)
+	if diff := cmp.Diff([]string{"signal:7", "telegram:../../7", "telegram:7"}, who); diff != "" {
+		t.Error(diff)
+	}
+	entries, err := os.ReadDir(h.path("users"))
+	if err != nil || len(entries) != 3 {
+		t.Errorf("folders: %v, %v", entries, err)
+	}
+}
+
+func TestOneProfileIsSharedUnlessWished(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.says(t, "telegram", "7", map[string]any{"target": "user", "action": "add", "content": "Name: Bob"})
+	if got := h.file(t, "USER.md"); got != "Name: Bob\n" || h.For("signal", "9") != h.Book {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestApprovalKeepsToThePersonItIsAbout(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, perUser, func(c *memory.Config) { c.Approval = true })
+	h.says(t, "telegram", "7", map[string]any{"target": "user", "action": "add", "content": "Name: Bob"})
+	list, err := h.Proposals()
+	must(t, err)
+	if len(list) != 1 || list[0].Describe() != "add to user of telegram:7: Name: Bob" {
+		t.Fatalf("waiting: %+v", list)
+	}
+	_, err = h.Approve(t.Context(), list[0].ID) // by the owner
+	must(t, err)
+	if got := h.texts(t, h.For("telegram", "7"), memory.Person); got != "Name: Bob" || h.file(t, "USER.md") != "" {
+		t.Errorf("got %q, the owner's file is %q", got, h.file(t, "USER.md"))
+	}
+}
+
+func TestListsOfOtherAgentsAreTakenOver(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, in, want string }{
+		{"a list under headings", "# Memory\n\n## Tools\n- uses uv\n- tabs, not spaces\n", "uses uv|tabs, not spaces"},
+		{"words between and entries of several lines", "# Project\n\nThis is the shop.\nIt is old.\n\n- build with make\n  (not ninja)\n1. deploy on Monday\n\nAsk Ada.\n",
+			"This is the shop.\nIt is old.|build with make\n(not ninja)|deploy on Monday|Ask Ada."},
+		{"code stays whole", "- run this:\n```\nmake x\n\n- y\n```\n- z\n", "run this:\n```\nmake x\n\n- y\n```|z"},
+		{"JSON texts", `["one", " two "]`, "one|two"},
+		{"JSON objects", `[{"content":"one","id":3},{"text":"two"},{"memory":"three"}]`, "one|two|three"},
+		{"words alone", "likes tea\nand cake", "likes tea\nand cake"},
+	} {
+		h := newHouse(t)
+		if _, err := h.Import(t.Context(), strings.NewReader(c.in), memory.Notes); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if diff := cmp.Diff(c.want, h.texts(t, h.Book, memory.Notes)); diff != "" {
+			t.Errorf("%s: %s", c.name, diff)
+		}
+	}
+	for _, bad := range []string{`[1]`, `[{"x":1}]`, `["one"`, `[]`} {
+		h := newHouse(t)
+		if n, err := h.Import(t.Context(), strings.NewReader(bad), memory.Notes); err == nil || h.file(t, "MEMORY.md") != "" {
+			t.Errorf("%s was taken: %d", bad, n)
+		}
+	}
+}
