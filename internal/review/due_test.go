@@ -179,6 +179,20 @@ func TestWhatCannotBeFinishedIsMadeUpFor(t *testing.T) {
 	}
 }
 
+func TestWhereThereIsNoTimeNothingIsBegun(t *testing.T) {
+	t.Parallel()
+	b := newBook()
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	m := hermestest.NewScript()
+	if err := configured(m, b, review.Pace{Turns: 10, Flush: 6}).Save(ctx, chat(8, ""), false); err == nil {
+		t.Error("nothing was told")
+	}
+	if b.owed["s"] != 8 || b.taken["s"] || len(m.Requests()) != 0 {
+		t.Errorf("owed %v, taken %v, %d requests", b.owed, b.taken, len(m.Requests()))
+	}
+}
+
 func TestAReviewThatWasBegunIsSaved(t *testing.T) {
 	t.Parallel()
 	b := newBook()

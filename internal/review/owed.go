@@ -48,22 +48,25 @@ func (r *Room) mark(ctx context.Context, s hermes.SessionRef) error {
 // Save looks back at a session that has ended, if enough was said that nobody
 // looked at, or one of its reviews was due or under way: cut says that
 // something was. What cannot be finished is owed: a later process makes up for
-// it. Nobody is told.
+// it, and one for which there is no time, since ctx has ended, is not begun.
+// Nobody is told.
 func (r *Room) Save(ctx context.Context, t Talk, cut bool) error {
-	if r.cfg.Pace.off() || !r.cfg.Pace.ends(t, r.lastOf(ctx, t.Session)) && !(cut && r.open(ctx, t)) {
+	lasting := context.WithoutCancel(ctx) // the note must outlive what it is about
+	if r.cfg.Pace.off() || !r.cfg.Pace.ends(t, r.lastOf(lasting, t.Session)) && !(cut && r.open(lasting, t)) {
 		return nil
 	}
-	b, err := r.book(ctx)
+	b, err := r.book(lasting)
 	if err != nil {
 		return err
 	}
-	lasting := context.WithoutCancel(ctx) // the note must outlive what it is about
 	if b != nil {
 		if err := b.OweReview(lasting, t.Session.ID, t.Session.Turn, r.cfg.Now()); err != nil {
 			return err
 		}
 	}
-	_, err = r.look(ctx, t)
+	if err = context.Cause(ctx); err == nil {
+		_, err = r.look(ctx, t)
+	}
 	if err != nil && b != nil {
 		if e := b.LeaveReview(lasting, t.Session.ID); e != nil {
 			return e

@@ -89,7 +89,9 @@ type Equipment struct {
 	Defer Defer
 	// Save looks back at a session that has ended, for what was not looked at
 	// yet; nil does not. cut says that a review was due or under way. Nobody
-	// waits for it but the end of the program, and that for a few seconds.
+	// waits for it but the end of the program, and that for a second; where
+	// the program ends with the session, the context has ended already, and
+	// Save can only note what there is to do.
 	Save func(ctx context.Context, ref hermes.SessionRef, model string, transcript []hermes.Message, cut bool) error
 	// Halt ends all background processes; nil has none.
 	Halt  func()

@@ -151,21 +151,40 @@ func TestWhatEndsIsLookedBackAt(t *testing.T) {
 
 func TestSavingHoldsBackNobody(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, hermestest.NewScript(says(1)...), newBox(), equipped(func(g *session.Equipment) {
-			g.Save = func(ctx context.Context, _ hermes.SessionRef, _ string, _ []hermes.Message, _ bool) error {
-				<-ctx.Done() // a service that does not answer
-				return ctx.Err()
-			}
-		}))
-		s := h.open(t, session.Open{Attended: true})
-		exchange(t, s, 1)
-		start := time.Now()
-		if err := s.Close(); err != nil || time.Since(start) > 0 {
-			t.Errorf("closing the session took %v, %v", time.Since(start), err)
-		}
-		if err := h.Close(); err != nil || time.Since(start) > 5*time.Second {
-			t.Errorf("the end took %v, %v", time.Since(start), err)
-		}
-	})
+	for name, c := range map[string]struct {
+		stays time.Duration // of the program, after the session
+		begun bool          // in time
+		end   time.Duration // of the program, at most
+	}{
+		"left at once":          {0, false, 0},
+		"another session after": {time.Minute, true, time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				saved, begun := 0, false
+				h := newHouse(t, hermestest.NewScript(says(1)...), newBox(), equipped(func(g *session.Equipment) {
+					g.Save = func(ctx context.Context, _ hermes.SessionRef, _ string, _ []hermes.Message, _ bool) error {
+						saved, begun = saved+1, ctx.Err() == nil
+						<-ctx.Done() // a service that does not answer
+						return ctx.Err()
+					}
+				}))
+				s := h.open(t, session.Open{Attended: true})
+				exchange(t, s, 1)
+				start := time.Now()
+				if err := s.Close(); err != nil || time.Since(start) > 0 {
+					t.Errorf("closing the session took %v, %v", time.Since(start), err)
+				}
+				time.Sleep(c.stays)
+				start = time.Now()
+				if err := h.Close(); err != nil || time.Since(start) > c.end {
+					t.Errorf("the end took %v, %v", time.Since(start), err)
+				}
+				if saved != 1 || begun != c.begun {
+					t.Errorf("saved %d times, in time %v", saved, begun)
+				}
+			})
+		})
+	}
 }

@@ -14,8 +14,12 @@ const (
 	sumUpTime = 20 * time.Second
 	// saveTime bounds the last look back at one session.
 	saveTime = 10 * time.Minute
-	// sumUpGrace is how long the end of the program waits for both, where they
-	// are under way.
+	// savePause is how long a look back waits: if the program ends with the
+	// session, there is no time for one, and none is begun.
+	savePause = 2 * time.Second
+	// saveGrace is how long the end of the program waits for one that is under
+	// way, sumUpGrace how long it waits for summaries.
+	saveGrace  = time.Second
 	sumUpGrace = 4 * time.Second
 	// A session is worth a summary from so many messages and exchanges on.
 	sumUpMessages  = 6
@@ -29,17 +33,46 @@ type afterwards struct {
 	once   sync.Once
 	ctx    context.Context
 	cancel context.CancelFunc
+	left   context.Context // ends when the end is waited for
+	leave  context.CancelFunc
+}
+
+func (a *afterwards) start() {
+	a.once.Do(func() {
+		a.ctx, a.cancel = context.WithCancel(context.Background())
+		a.left, a.leave = context.WithCancel(a.ctx)
+	})
 }
 
 // do runs a func beside everything else. Its context ends with the program.
 func (a *afterwards) do(run func(context.Context)) {
-	a.once.Do(func() { a.ctx, a.cancel = context.WithCancel(context.Background()) })
+	a.start()
 	a.wg.Go(func() { run(a.ctx) })
+}
+
+// later is do for what can wait until another time: where the program is being
+// left, run is called with a context that has ended or ends soon.
+func (a *afterwards) later(pause time.Duration, run func(context.Context)) {
+	a.do(func(ctx context.Context) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		wait := time.NewTimer(pause)
+		defer wait.Stop()
+		select {
+		case <-a.left.Done():
+			cancel()
+		case <-wait.C:
+			stop := context.AfterFunc(a.left, func() { time.AfterFunc(saveGrace, cancel) })
+			defer stop()
+		}
+		run(ctx)
+	})
 }
 
 // settle waits, and cuts off what takes too long.
 func (a *afterwards) settle() {
-	a.once.Do(func() { a.ctx, a.cancel = context.WithCancel(context.Background()) })
+	a.start()
+	a.leave()
 	late := time.AfterFunc(sumUpGrace, a.cancel)
 	a.wg.Wait()
 	late.Stop()
@@ -74,13 +107,14 @@ func (s *Session) sumUp() {
 }
 
 // save has a session that ends looked back at, beside its end, so that what it
-// taught is not lost with it. cut says that a review was due or under way.
+// taught is not lost with it; where the program ends with the session, that is
+// only noted. cut says that a review was due or under way.
 func (s *Session) save(cut bool) {
 	if !s.fresh || !s.attended || s.gear == nil || s.gear.Save == nil {
 		return
 	}
 	do, ref, model, transcript, log := s.gear.Save, s.ref(s.lastTurn()), s.row.Model, slices.Clip(s.transcript), s.cfg.Log
-	s.manager.after.do(func(ctx context.Context) {
+	s.manager.after.later(savePause, func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, saveTime)
 		defer cancel()
 		if err := do(ctx, ref, model, transcript, cut); err != nil {
