@@ -49,7 +49,7 @@ func (a *answer) read(x *httpc.Exchange) error {
 	default:
 		err = a.stream(sse.NewReader(body, sse.Limits{}), x)
 	}
-	if errors.Is(err, errStopped) {
+	if errors.Is(err, wire.ErrStopped) {
 		return err
 	}
 	return a.close(err)
@@ -151,7 +151,7 @@ func (a *answer) event(e *event) error {
 
 func (a *answer) say(d hermes.Delta) error {
 	if !a.yield(d) {
-		return errStopped
+		return wire.ErrStopped
 	}
 	return nil
 }

@@ -24,7 +24,6 @@ import (
 	"iter"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"hermes"
@@ -67,13 +66,10 @@ type Quirks struct {
 
 // Model is a hermes.Model behind a Messages service.
 type Model struct {
-	cfg  Config
-	url  string
-	caps wire.Claude
-
-	mu    sync.Mutex
-	tools []hermes.Spec // the last list of tools that was encoded
-	wire  []byte        // and its encoding
+	cfg   Config
+	url   string
+	caps  wire.Claude
+	tools wire.Tools
 }
 
 // New returns a model. It does no I/O.
@@ -98,14 +94,11 @@ func endpoint(base string) string {
 // ID returns the reference of the model.
 func (m *Model) ID() string { return m.cfg.ID }
 
-// errStopped ends an answer whose reader wants no more.
-var errStopped = errors.New("stopped")
-
 // Stream sends the request when the iteration begins; see hermes.Model.
 func (m *Model) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
 	return func(yield func(hermes.Delta, error) bool) {
 		err := m.ask(ctx, r, func(d hermes.Delta) bool { return yield(d, nil) })
-		if err == nil || errors.Is(err, errStopped) {
+		if err == nil || errors.Is(err, wire.ErrStopped) {
 			return
 		}
 		yield(hermes.Delta{}, m.judge(ctx, r, err))
@@ -175,7 +168,7 @@ func (m *Model) judge(ctx context.Context, r *hermes.Request, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("ask %s: %w", m.cfg.ID, context.Cause(ctx))
 	}
-	v := fault.Classify(fault.Question{Err: err, Now: m.cfg.Now(), Tokens: estimate(r), Messages: len(r.Messages), Window: m.cfg.Window})
+	v := fault.Classify(fault.Question{Err: err, Now: m.cfg.Now(), Tokens: wire.Estimate(r), Messages: len(r.Messages), Window: m.cfg.Window})
 	message := v.Message
 	if key := m.cfg.Key.Reveal(); len(key) > 3 {
 		message = strings.ReplaceAll(message, key, m.cfg.Key.String()) // some services repeat it

@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"hermes"
 	"hermes/internal/schema"
-	"hermes/internal/tokens"
 	"hermes/internal/wire"
 )
 
@@ -22,20 +20,20 @@ func (m *Model) encode(r *hermes.Request) ([]byte, error) {
 	var b bytes.Buffer
 	b.Grow(2*len(r.System) + 512*len(r.Messages) + 1024)
 	b.WriteString(`{"model":`)
-	if err := writeJSON(&b, m.cfg.Model); err != nil {
+	if err := wire.JSON(&b, m.cfg.Model); err != nil {
 		return nil, err
 	}
 	if !m.cfg.Quirks.NoStream {
 		b.WriteString(`,"stream":true`)
 	}
-	list, err := m.encodeTools(r.Tools)
+	list, err := m.tools.Encode(r.Tools, encodeTools)
 	if err != nil {
 		return nil, err
 	}
 	b.Write(list)
 	if len(system) > 0 {
 		b.WriteString(`,"system":`)
-		if err := writeJSON(&b, system); err != nil {
+		if err := wire.JSON(&b, system); err != nil {
 			return nil, err
 		}
 	}
@@ -44,7 +42,7 @@ func (m *Model) encode(r *hermes.Request) ([]byte, error) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		if err := writeJSON(&b, t); err != nil {
+		if err := wire.JSON(&b, t); err != nil {
 			return nil, fmt.Errorf("encode turn %d: %w", i, err)
 		}
 	}
@@ -121,17 +119,8 @@ func (m *Model) writeThinking(b *bytes.Buffer, e hermes.Effort, limit int, tempe
 	return limit, &one
 }
 
-// encodeTools writes the list of tools, or nothing where there is none. A
-// session asks with the same list again and again, so the last one is kept.
-func (m *Model) encodeTools(tools []hermes.Spec) ([]byte, error) {
-	if len(tools) == 0 {
-		return nil, nil
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if slices.EqualFunc(m.tools, tools, sameTool) {
-		return m.wire, nil
-	}
+// encodeTools writes the list of tools.
+func encodeTools(tools []hermes.Spec) ([]byte, error) {
 	type tool struct {
 		Name        string          `json:"name"`
 		Description string          `json:"description,omitempty"`
@@ -143,44 +132,8 @@ func (m *Model) encodeTools(tools []hermes.Spec) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	b.WriteString(`,"tools":`)
-	if err := writeJSON(&b, list); err != nil {
+	if err := wire.JSON(&b, list); err != nil {
 		return nil, fmt.Errorf("encode tools: %w", err)
 	}
-	m.tools, m.wire = slices.Clone(tools), b.Bytes()
-	return m.wire, nil
-}
-
-func sameTool(a, b hermes.Spec) bool {
-	return a.Name == b.Name && a.Description == b.Description && bytes.Equal(a.Schema, b.Schema)
-}
-
-// writeJSON writes v with <, > and & as they are.
-func writeJSON(b *bytes.Buffer, v any) error {
-	enc := json.NewEncoder(b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return err
-	}
-	b.Truncate(b.Len() - 1) // Encode ends with a line break
-	return nil
-}
-
-// estimate is the rough size of a request in tokens.
-func estimate(r *hermes.Request) int {
-	n := tokens.Text(r.System)
-	for _, t := range r.Tools {
-		n += (len(t.Description) + len(t.Schema)) / 4
-	}
-	for _, msg := range r.Messages {
-		for _, p := range msg.Parts {
-			n += tokens.Text(p.Text)
-			if p.Image != nil {
-				n += tokens.Image
-			}
-		}
-		for _, c := range msg.Calls {
-			n += len(c.Arguments) / 4
-		}
-	}
-	return n
+	return b.Bytes(), nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/wire"
 )
 
 // The wire form of a conversation.
@@ -42,12 +43,8 @@ type (
 	}
 )
 
-// The service refuses empty text; these words stand in its place.
-const (
-	noText   = "(no text)"
-	noOutput = "(no output)"
-	begun    = "(the conversation begins here)"
-)
+// begun is the first turn where the model's would be.
+const begun = "(the conversation begins here)"
 
 func systemBlocks(system string) []block {
 	if strings.TrimSpace(system) == "" {
@@ -134,7 +131,7 @@ func join(turns []turn, role string, blocks []block) []turn {
 func userBlocks(msg hermes.Message) []block {
 	blocks := parts(msg)
 	if len(blocks) == 0 {
-		return []block{{Type: "text", Text: noText}}
+		return []block{{Type: "text", Text: wire.NoText}}
 	}
 	return blocks
 }
@@ -167,7 +164,7 @@ func imageSource(img *hermes.Image) *source {
 func result(msg hermes.Message) block {
 	content := parts(msg)
 	if len(content) == 0 {
-		content = []block{{Type: "text", Text: noOutput}}
+		content = []block{{Type: "text", Text: wire.NoOutput}}
 	}
 	return block{Type: "tool_result", ToolUseID: wireID(msg.CallID), Content: content, IsError: msg.Failed}
 }
@@ -191,7 +188,7 @@ func assistantBlocks(msg hermes.Message, answered map[string]bool) []block {
 		}
 	}
 	if len(said)+used == 0 {
-		blocks = append(blocks, block{Type: "text", Text: noText})
+		blocks = append(blocks, block{Type: "text", Text: wire.NoText})
 	}
 	return blocks
 }

@@ -15,6 +15,7 @@ import (
 	"hermes/internal/httpc"
 	"hermes/internal/sse"
 	"hermes/internal/textcall"
+	"hermes/internal/wire"
 )
 
 // answer turns what a service sends into deltas. It is clean (complete) once
@@ -56,7 +57,7 @@ func (a *answer) read(x *httpc.Exchange) error {
 	default:
 		err = a.stream(sse.NewReader(body, sse.Limits{}), x)
 	}
-	if errors.Is(err, errStopped) {
+	if errors.Is(err, wire.ErrStopped) {
 		return err
 	}
 	return a.close(err)
@@ -169,12 +170,12 @@ func (a *answer) choice(c *choice) error {
 func (a *answer) said(s *said) error {
 	thought := s.thought()
 	if thought != "" && !a.yield(hermes.Delta{Reasoning: thought}) {
-		return errStopped
+		return wire.ErrStopped
 	}
 	a.think.add(a.replay, thought, s.ReasoningDetails)
 	text, inner := s.Content.text, s.Content.thought
 	if inner != "" && !a.yield(hermes.Delta{Reasoning: inner}) {
-		return errStopped
+		return wire.ErrStopped
 	}
 	if s.Refusal != "" {
 		a.refusal = true
@@ -188,7 +189,7 @@ func (a *answer) said(s *said) error {
 	}
 	for i := range s.ToolCalls {
 		if d := a.calls.add(&s.ToolCalls[i], i); d != nil && !a.yield(hermes.Delta{Call: d}) {
-			return errStopped
+			return wire.ErrStopped
 		}
 	}
 	return nil

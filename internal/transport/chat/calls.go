@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"crypto/rand"
 	"encoding/json"
 	"strings"
 
@@ -13,7 +12,7 @@ import (
 // each in their own way, into calls with an index, an id and a name set once.
 type calls struct {
 	slots []*slot
-	used  map[string]bool // ids that earlier messages bear
+	ids   wire.Fresh
 }
 
 type slot struct {
@@ -24,15 +23,7 @@ type slot struct {
 	arguments strings.Builder
 }
 
-func newCalls(history []hermes.Message) calls {
-	c := calls{used: map[string]bool{}}
-	for _, m := range history {
-		for _, call := range m.Calls {
-			c.used[call.ID] = true
-		}
-	}
-	return c
-}
+func newCalls(history []hermes.Message) calls { return calls{ids: wire.FreshAfter(history)} }
 
 func (c *calls) any() bool { return len(c.slots) > 0 }
 
@@ -52,7 +43,7 @@ func (c *calls) add(p *callPiece, place int) *hermes.CallDelta {
 	if s.id == "" && p.ID != "" {
 		s.id = p.ID
 		if s.sentID == "" {
-			s.sentID = c.fresh(p.ID)
+			s.sentID = c.ids.ID(p.ID)
 			d.ID = s.sentID
 		}
 	}
@@ -120,16 +111,6 @@ func (s *slot) complete() bool {
 	return strings.HasSuffix(text, "}") && json.Valid([]byte(text))
 }
 
-// fresh returns the id, or one of our own where the service used it before:
-// results are told apart by it.
-func (c *calls) fresh(id string) string {
-	if id == "" || c.used[id] {
-		id = "call_" + rand.Text()[:16]
-	}
-	c.used[id] = true
-	return id
-}
-
 // check refuses calls none of which names a tool.
 func (c *calls) check() error {
 	named := 0
@@ -146,7 +127,7 @@ func (c *calls) endings() []hermes.Delta {
 	var ds []hermes.Delta
 	for i := range c.slots {
 		if c.slots[i].sentID == "" {
-			c.slots[i].sentID = c.fresh("")
+			c.slots[i].sentID = c.ids.ID("")
 			ds = append(ds, hermes.Delta{Call: &hermes.CallDelta{Index: i, ID: c.slots[i].sentID}})
 		}
 	}

@@ -25,7 +25,6 @@ import (
 	"iter"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"hermes"
@@ -89,13 +88,10 @@ type Quirks struct {
 
 // Model is a hermes.Model behind a Chat Completions service.
 type Model struct {
-	cfg  Config
-	url  string
-	head []byte // the body up to the tools
-
-	mu    sync.Mutex
-	tools []hermes.Spec // the last list of tools that was encoded
-	wire  []byte        // and its encoding
+	cfg   Config
+	url   string
+	head  []byte // the body up to the tools
+	tools wire.Tools
 }
 
 // New returns a model. It does no I/O.
@@ -122,14 +118,11 @@ func endpoint(base string) string {
 // ID returns the reference of the model.
 func (m *Model) ID() string { return m.cfg.ID }
 
-// errStopped ends an answer whose reader wants no more.
-var errStopped = errors.New("stopped")
-
 // Stream sends the request when the iteration begins; see hermes.Model.
 func (m *Model) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
 	return func(yield func(hermes.Delta, error) bool) {
 		err := m.ask(ctx, r, func(d hermes.Delta) bool { return yield(d, nil) })
-		if err == nil || errors.Is(err, errStopped) {
+		if err == nil || errors.Is(err, wire.ErrStopped) {
 			return
 		}
 		yield(hermes.Delta{}, m.judge(ctx, r, err))
@@ -205,7 +198,7 @@ func (m *Model) judge(ctx context.Context, r *hermes.Request, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("ask %s: %w", m.cfg.ID, context.Cause(ctx))
 	}
-	v := fault.Classify(fault.Question{Err: err, Now: m.cfg.Now(), Tokens: estimate(r), Messages: len(r.Messages), Window: m.cfg.Window})
+	v := fault.Classify(fault.Question{Err: err, Now: m.cfg.Now(), Tokens: wire.Estimate(r), Messages: len(r.Messages), Window: m.cfg.Window})
 	return &hermes.ModelError{
 		Class: hermes.Class(v.Class), Status: v.Status, Message: m.withoutKey(v.Message),
 		Provider: m.cfg.Provider, Model: m.cfg.Model, RetryAfter: v.RetryAfter,

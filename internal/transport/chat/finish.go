@@ -7,6 +7,7 @@ import (
 
 	"hermes"
 	"hermes/internal/fault"
+	"hermes/internal/wire"
 )
 
 // close yields what comes last, and decides whether the answer is whole.
@@ -27,16 +28,16 @@ func (a *answer) close(err error) error {
 		err = a.calls.check()
 	}
 	if err == nil && !a.yieldAll(a.endings()) {
-		return errStopped
+		return wire.ErrStopped
 	}
 	if a.usage != nil && !a.yield(hermes.Delta{Usage: a.usage.tokens()}) {
-		return errStopped
+		return wire.ErrStopped
 	}
 	if err != nil {
 		return err
 	}
 	if !a.yield(hermes.Delta{Finish: a.why()}) {
-		return errStopped
+		return wire.ErrStopped
 	}
 	return nil
 }

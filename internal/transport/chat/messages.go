@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -51,12 +50,6 @@ type (
 	}
 )
 
-// Services refuse messages without content; these words stand in its place.
-const (
-	noText   = "(no text)"
-	noOutput = "(no output)"
-)
-
 // messages returns the wire form of system prompt and transcript.
 func (m *Model) messages(r *hermes.Request) []message {
 	kept := wire.PairsOf(r.Messages)
@@ -73,7 +66,7 @@ func (m *Model) messages(r *hermes.Request) []message {
 			out = append(out, m.assistant(msg, kept.Calls[i]))
 		case hermes.RoleTool:
 			if kept.Results[i] {
-				out = append(out, message{Role: "tool", ToolCallID: callID(msg.CallID), Content: orElse(msg.Text(), noOutput)})
+				out = append(out, message{Role: "tool", ToolCallID: callID(msg.CallID), Content: orElse(msg.Text(), wire.NoOutput)})
 				shown = append(shown, images(msg)...)
 			}
 			if last := i+1 == len(r.Messages) || r.Messages[i+1].Role != hermes.RoleTool; last && len(shown) > 0 {
@@ -115,7 +108,7 @@ func (m *Model) assistant(msg hermes.Message, answered []bool) message {
 		w.ToolCalls = append(w.ToolCalls, call)
 	}
 	if w.Content == nil && len(w.ToolCalls) == 0 {
-		w.Content = noText
+		w.Content = wire.NoText
 	}
 	switch m.cfg.Quirks.Replay {
 	case "reasoning_content":
@@ -150,7 +143,7 @@ func reasoningText(msg hermes.Message) string {
 func userContent(msg hermes.Message) any {
 	pictures := images(msg)
 	if len(pictures) == 0 {
-		return orElse(msg.Text(), noText)
+		return orElse(msg.Text(), wire.NoText)
 	}
 	var parts []part
 	if text := msg.Text(); text != "" {
@@ -165,16 +158,9 @@ func images(msg hermes.Message) []part {
 		if p.Image == nil {
 			continue
 		}
-		parts = append(parts, part{Type: "image_url", ImageURL: &imageURL{dataURL(p.Image)}})
+		parts = append(parts, part{Type: "image_url", ImageURL: &imageURL{wire.ImageURL(p.Image)}})
 	}
 	return parts
-}
-
-func dataURL(img *hermes.Image) string {
-	if len(img.Data) == 0 {
-		return img.URL
-	}
-	return "data:" + orElse(img.MediaType, "image/png") + ";base64," + base64.StdEncoding.EncodeToString(img.Data)
 }
 
 func orElse(s, other string) string {

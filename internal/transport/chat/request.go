@@ -9,17 +9,17 @@ import (
 
 	"hermes"
 	"hermes/internal/schema"
-	"hermes/internal/tokens"
+	"hermes/internal/wire"
 )
 
 // encodeHead is the body up to the tools: what a session never changes.
 func (m *Model) encodeHead() []byte {
 	var b bytes.Buffer
 	b.WriteString(`{"model":`)
-	writeJSON(&b, m.cfg.Model)
+	_ = wire.JSON(&b, m.cfg.Model)
 	for _, k := range slices.Sorted(maps.Keys(m.cfg.Quirks.Extra)) {
 		b.WriteByte(',')
-		writeJSON(&b, k)
+		_ = wire.JSON(&b, k)
 		b.WriteByte(':')
 		b.Write(m.cfg.Quirks.Extra[k])
 	}
@@ -41,11 +41,15 @@ func (m *Model) encode(r *hermes.Request) ([]byte, error) {
 	b.Write(m.head)
 	if f := m.cfg.Quirks.SessionField; f != "" && r.Session != "" {
 		b.WriteByte(',')
-		writeJSON(&b, f)
+		_ = wire.JSON(&b, f)
 		b.WriteByte(':')
-		writeJSON(&b, r.Session)
+		_ = wire.JSON(&b, r.Session)
 	}
-	b.Write(m.encodeTools(r.Tools))
+	list, err := m.tools.Encode(r.Tools, encodeTools)
+	if err != nil {
+		return nil, err
+	}
+	b.Write(list)
 	b.WriteString(`,"messages":[`)
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -81,7 +85,7 @@ func (m *Model) writeTail(b *bytes.Buffer, r *hermes.Request) {
 	}
 	if r.Temperature != nil && !m.cfg.Quirks.NoTemperature && !thinksFirst(m.cfg.Model) {
 		b.WriteString(`,"temperature":`)
-		writeJSON(b, *r.Temperature)
+		_ = wire.JSON(b, *r.Temperature)
 	}
 	m.writeEffort(b, r.Effort)
 }
@@ -115,17 +119,8 @@ func (m *Model) writeEffort(b *bytes.Buffer, e hermes.Effort) {
 	}
 }
 
-// encodeTools writes the list of tools, or nothing where there is none. A
-// session asks with the same list again and again, so the last one is kept.
-func (m *Model) encodeTools(tools []hermes.Spec) []byte {
-	if len(tools) == 0 {
-		return nil
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if slices.EqualFunc(m.tools, tools, sameTool) {
-		return m.wire
-	}
+// encodeTools writes the list of tools.
+func encodeTools(tools []hermes.Spec) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(`,"tools":[`)
 	for i, t := range tools {
@@ -133,47 +128,13 @@ func (m *Model) encodeTools(tools []hermes.Spec) []byte {
 			b.WriteByte(',')
 		}
 		b.WriteString(`{"type":"function","function":{"name":`)
-		writeJSON(&b, t.Name)
+		_ = wire.JSON(&b, t.Name)
 		b.WriteString(`,"description":`)
-		writeJSON(&b, t.Description)
+		_ = wire.JSON(&b, t.Description)
 		b.WriteString(`,"parameters":`)
 		b.Write(schema.Clean(t.Schema))
 		b.WriteString(`}}`)
 	}
 	b.WriteByte(']')
-	m.tools, m.wire = slices.Clone(tools), b.Bytes()
-	return m.wire
-}
-
-func sameTool(a, b hermes.Spec) bool {
-	return a.Name == b.Name && a.Description == b.Description && bytes.Equal(a.Schema, b.Schema)
-}
-
-// writeJSON writes a value that always can be encoded, <, > and & as they are.
-func writeJSON(b *bytes.Buffer, v any) {
-	enc := json.NewEncoder(b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err == nil {
-		b.Truncate(b.Len() - 1)
-	}
-}
-
-// estimate is the rough size of a request in tokens.
-func estimate(r *hermes.Request) int {
-	n := tokens.Text(r.System)
-	for _, t := range r.Tools {
-		n += (len(t.Description) + len(t.Schema)) / 4
-	}
-	for _, msg := range r.Messages {
-		for _, p := range msg.Parts {
-			n += tokens.Text(p.Text)
-			if p.Image != nil {
-				n += tokens.Image
-			}
-		}
-		for _, c := range msg.Calls {
-			n += len(c.Arguments) / 4
-		}
-	}
-	return n
+	return b.Bytes(), nil
 }

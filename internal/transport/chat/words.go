@@ -3,6 +3,7 @@ package chat
 import (
 	"hermes"
 	"hermes/internal/textcall"
+	"hermes/internal/wire"
 )
 
 // words passes on visible text. Small models of one's own spell their calls out
@@ -28,7 +29,7 @@ func (a *answer) lastWords() error {
 
 func (a *answer) say(text string) error {
 	if text != "" && !a.yield(hermes.Delta{Text: text}) {
-		return errStopped
+		return wire.ErrStopped
 	}
 	return nil
 }
@@ -39,7 +40,7 @@ func (a *answer) found(prose string, calls []textcall.Call) error {
 	}
 	for _, c := range calls {
 		if !a.yield(hermes.Delta{Call: a.calls.spelled(c)}) {
-			return errStopped
+			return wire.ErrStopped
 		}
 	}
 	return nil
@@ -47,7 +48,7 @@ func (a *answer) found(prose string, calls []textcall.Call) error {
 
 // spelled adds a call that was found in the text.
 func (c *calls) spelled(found textcall.Call) *hermes.CallDelta {
-	s := &slot{index: -1, sentID: c.fresh(""), name: found.Name}
+	s := &slot{index: -1, sentID: c.ids.ID(""), name: found.Name}
 	s.id = s.sentID
 	s.arguments.WriteString(found.Arguments)
 	c.slots = append(c.slots, s)
