@@ -23,9 +23,7 @@ func (d Deps) install() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if lines := skill.RightsOf(p.Files).Lines(); p.Trust == guard.Community && len(lines) > 0 {
-			c.say("It names: %s", strings.Join(lines, ", "))
-		}
+		c.tellRights(skill.RightsOf(p.Files))
 		if p.Trust == guard.Community {
 			if err := d.agreed(c, yes, fmt.Sprintf("Install %s? Anybody can publish there; it is scanned first.", p.Identifier)); err != nil {
 				return err
@@ -122,6 +120,7 @@ func (d Deps) check() *cobra.Command {
 
 func (d Deps) update() *cobra.Command {
 	var o skill.InstallOptions
+	var diff bool
 	cmd := d.verb("update [NAME…]", "Bring installed skills to their newest version", cobra.ArbitraryArgs, func(ctx context.Context, c *call) error {
 		lock, names, err := c.installed()
 		if err != nil {
@@ -136,6 +135,13 @@ func (d Deps) update() *cobra.Command {
 			}
 			o.Name = name
 			p.Trust = lock.Skills[name].Trust
+			if err := c.tellNews(ctx, name, p, lock.Skills[name], diff); err != nil {
+				faults = append(faults, err)
+				continue
+			}
+			if diff {
+				continue
+			}
 			r, err := c.lib.Install(ctx, p, o)
 			if err != nil {
 				faults = append(faults, err)
@@ -150,6 +156,7 @@ func (d Deps) update() *cobra.Command {
 	})
 	cmd.Flags().BoolVar(&o.Force, "force", false, "also over changes made here, which go to the archive")
 	cmd.Flags().BoolVar(&o.Accept, "accept-rights", false, "agree to what new versions ask for beyond the old ones")
+	cmd.Flags().BoolVar(&diff, "diff", false, "only show what would change")
 	return cmd
 }
 

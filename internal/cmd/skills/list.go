@@ -104,6 +104,7 @@ func (c *call) tellInstalled(s hermes.Skill) error {
 		return err
 	}
 	c.say("\nFrom %s (%s source), scanned as %s, installed %s, now %s.", rec.Identifier, rec.Trust, rec.Verdict, rec.At.Local().Format("2006-01-02"), state)
+	c.tellRights(rec.Rights)
 	return nil
 }
 

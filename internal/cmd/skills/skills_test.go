@@ -307,3 +307,25 @@ func TestTheLedgerTakesOneChangeBack(t *testing.T) {
 	r.want("Deleted from the archive: mine", "curator", "purge", "mine", "-y")
 	r.want("Nothing is archived", "curator", "list-archived")
 }
+
+func TestWhatASkillNamesIsShownWhereAPersonDecides(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.publish("tool", "See https://one.example.com/x")
+	id := "well-known:" + r.site + "/.well-known/skills/tool"
+	const one = "It names: the host one.example.com"
+	r.want("one.example.com", "skills", "inspect", id)
+	r.want(one, "skills", "install", id)
+	r.want(one, "skills", "install", id, "-y")
+	r.want(one, "skills", "inspect", "tool")
+	r.want("tool is up to date", "skills", "update", "tool", "--diff")
+	r.publish("tool", "See https://two.example.com/y")
+	for _, want := range []string{"names more: the host two.example.com", "-See https://one", "+See https://two"} {
+		r.want(want, "skills", "update", "--diff")
+	}
+	r.want("See https://one", "skills", "inspect", "tool")
+	r.want("names more: the host two.example.com\n  SKILL.md: changed", "skills", "update")
+	r.want("--accept-rights", "skills", "update")
+	r.want("tool is updated", "skills", "update", "--accept-rights")
+	r.want("It names: the host two.example.com", "skills", "inspect", "tool")
+}
