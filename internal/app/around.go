@@ -32,6 +32,9 @@ type surroundings struct {
 // maxAround is how many characters are told at once at most.
 const maxAround = 2000
 
+// maxBranch is how much of the name of a branch is told, in characters.
+const maxBranch = 40
+
 // tell names changed files, background processes, another folder and a
 // changed state of the repository. The first message of a session gets the
 // state of the repository as it is.
@@ -110,6 +113,7 @@ func (s *surroundings) repository(ctx context.Context) string {
 	head, rest, _ := strings.Cut(out, "\n")
 	head = strings.TrimPrefix(strings.TrimPrefix(head, "## "), "No commits yet on ")
 	branch, _, _ := strings.Cut(head, "...")
+	branch = oneLine(branch, maxBranch) // others may have named it: no room for orders
 	return fmt.Sprintf("git branch %s, %d changed files", branch, strings.Count(rest, "\n"))
 }
 

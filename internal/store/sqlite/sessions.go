@@ -76,7 +76,7 @@ const sessionColumns = `s.id, s.source, s.user, coalesce(s.title, ''),
 	s.model, s.dir, s.branch, s.started, coalesce(s.active, 0), coalesce(s.ended, 0), s.end_reason,
 	s.messages, s.calls, s.turns, s.input, s.output, s.cache_read, s.cache_write, s.reasoning, s.requests,
 	s.archived, s.pinned, s.outside,
-	s.outside <> '' OR EXISTS (SELECT 1 FROM messages o WHERE o.session = s.key AND o.outside IS NOT NULL AND o.hidden <> 1),
+	s.outside <> '' OR EXISTS (SELECT 1 FROM messages o INDEXED BY messages_outside WHERE o.session = s.key AND o.outside IS NOT NULL AND o.hidden <> 1),
 	EXISTS (SELECT 1 FROM steps WHERE steps.session = s.key AND asking AND result IS NULL)`
 
 // scanSession reads sessionColumns, and what follows them into more.
