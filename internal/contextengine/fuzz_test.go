@@ -59,7 +59,7 @@ func FuzzFit(f *testing.F) {
 		}
 		tr := spell(moves, strings.ToValidUTF8(words, "?"))
 		said := lastUser(tr)
-		e := contextengine.New(contextengine.Options{Summarize: func(context.Context, string, int) (string, error) {
+		e := contextengine.New(contextengine.Options{Summarize: func(context.Context, int64, string, int) (string, error) {
 			if how&1 != 0 {
 				return "", errors.New("down")
 			}
