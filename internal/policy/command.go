@@ -142,13 +142,17 @@ func parse(text string) ([]*syntax.Stmt, error) {
 		return nil, errNested
 	}
 	var list []*syntax.Stmt
+	var first error
 	for s, err := range syntax.NewParser(syntax.Variant(syntax.LangBash)).StmtsSeq(strings.NewReader(text)) {
-		if err != nil {
-			return list, err
+		// No break: the parser goes on behind some errors, and would panic.
+		if first == nil && err != nil {
+			first = err
 		}
-		list = append(list, s)
+		if first == nil {
+			list = append(list, s)
+		}
 	}
-	return list, nil
+	return list, first
 }
 
 // openers counts what may open something that nests.

@@ -39,6 +39,7 @@ func TestFolders(t *testing.T) {
 
 func FuzzFolders(f *testing.F) {
 	f.Add("cd a && (cd b; cd $c)")
+	f.Add("cd&0\xff") // which the parser tells two errors of
 	f.Fuzz(func(t *testing.T, line string) {
 		if n := len(policy.Folders(line)); n > 16 {
 			t.Errorf("%d folders", n)

@@ -53,3 +53,14 @@ func TestSudoIsFedAtCommandPositionsOnly(t *testing.T) {
 		}
 	}
 }
+
+// TestTextThatIsReadTwiceAsWrongIsAskedAbout: the parser goes on after some
+// errors.
+func TestTextThatIsReadTwiceAsWrongIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"cd&0\xff", "cd&0\xff\nrm -rf /"} {
+		if v := policy.Command(line, policy.Ground{Home: "/home/u"}); v.Level() == policy.Allow {
+			t.Errorf("%q is allowed", line)
+		}
+	}
+}
