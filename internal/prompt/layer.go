@@ -21,8 +21,8 @@ type Layer struct {
 func Layers() []Layer {
 	return []Layer{
 		{Name: "outside-memory", Title: "outside memory"},
-		{Name: "memory", Title: "notes (MEMORY.md)"},
-		{Name: "user", Title: "profile (USER.md)"},
+		{Name: "memory", Title: "notes (MEMORY.md)", Floor: 400},
+		{Name: "user", Title: "profile (USER.md)", Floor: 300},
 		{Name: "skills", Title: "skills index"},
 		{Name: "project", Title: "project files", Floor: 1000},
 		{Name: "preloaded-skills", Title: "preloaded skills", Floor: 2000},
