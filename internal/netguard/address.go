@@ -1,0 +1,124 @@
+package netguard
+
+import (
+	"net/netip"
+	"strings"
+)
+
+// kind is what an address or a name is to whoever wants to fetch from it.
+type kind int
+
+const (
+	public   kind = iota
+	private       // admitted by Guard.Private
+	unusable      // never a place to fetch from
+	metadata      // hands out credentials: never admitted
+)
+
+// block is a range of addresses with its name.
+type block struct {
+	netip.Prefix
+	kind kind
+	name string
+}
+
+func blocks(k kind, name string, list ...string) []block {
+	out := make([]block, len(list))
+	for i, p := range list {
+		out[i] = block{netip.MustParsePrefix(p), k, name}
+	}
+	return out
+}
+
+// reserved are the ranges that are no public place; the first that holds an
+// address counts.
+var reserved = func() []block {
+	var all []block
+	for _, list := range [][]block{
+		blocks(metadata, "the metadata service of a cloud",
+			"169.254.169.0/24", "169.254.170.0/24", "169.254.0.23/32", "100.100.100.200/32", "168.63.129.16/32", "192.0.0.192/32",
+			"fd00:ec2::/32", "fd20:ce::/64", "fe80::a9fe:a9fe/128"),
+		blocks(private, "this machine", "127.0.0.0/8", "::1/128"),
+		blocks(private, "a private network", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"),
+		blocks(private, "a link-local address", "169.254.0.0/16", "fe80::/10", "fec0::/10"),
+		blocks(private, "a carrier's shared network", "100.64.0.0/10"),
+		blocks(private, "a network for benchmarks", "198.18.0.0/15", "2001:2::/48"),
+		blocks(private, "a unique local address", "fc00::/7"),
+		blocks(private, "a local translation of addresses", "64:ff9b:1::/48"),
+		blocks(unusable, "an unspecified address", "0.0.0.0/8", "::/128"),
+		blocks(unusable, "a multicast address", "224.0.0.0/4", "ff00::/8"),
+		blocks(unusable, "a reserved address", "240.0.0.0/4", "192.0.0.0/24", "192.88.99.0/24",
+			"192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24",
+			"2001::/32", "2001:10::/28", "2001:20::/28", "2001:db8::/32", "3fff::/20", "5f00::/16"),
+	} {
+		all = append(all, list...)
+	}
+	return all
+}()
+
+var (
+	unicast6  = netip.MustParsePrefix("2000::/3") // what is given out of IPv6
+	nat64     = netip.MustParsePrefix("64:ff9b::/96")
+	sixToFour = netip.MustParsePrefix("2002::/16")
+)
+
+// judge says what an address is, in words for a person.
+func judge(a netip.Addr) (kind, string) {
+	if !a.IsValid() || a.Zone() != "" {
+		return unusable, "an address that only means something on one machine"
+	}
+	if a.Is4In6() {
+		if k, name := judge(a.Unmap()); k != public {
+			return k, name
+		}
+		return unusable, "an IPv4 address in disguise"
+	}
+	for _, b := range reserved {
+		if b.Contains(a) {
+			return b.kind, b.name
+		}
+	}
+	if a.Is4() {
+		return public, ""
+	}
+	if inner, ok := embedded(a); ok {
+		return judge(inner)
+	}
+	if !unicast6.Contains(a) {
+		return unusable, "a reserved address"
+	}
+	return public, ""
+}
+
+// embedded is the IPv4 address that traffic to an IPv6 address ends at.
+func embedded(a netip.Addr) (netip.Addr, bool) {
+	b := a.As16()
+	switch {
+	case nat64.Contains(a):
+		return netip.AddrFrom4([4]byte(b[12:16])), true
+	case sixToFour.Contains(a):
+		return netip.AddrFrom4([4]byte(b[2:6])), true
+	case b[8]&^0x02 == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe: // ISATAP
+		return netip.AddrFrom4([4]byte(b[12:16])), true
+	}
+	return netip.Addr{}, false
+}
+
+// metadataHosts hand out credentials to whoever asks; what is below them too.
+var metadataHosts = [...]string{
+	"metadata.google.internal", "metadata.goog", "metadata", "instance-data", "instance-data.ec2.internal",
+	"metadata.azure.internal", "metadata.tencentyun.com", "metadata.packet.net", "metadata.platformequinix.com",
+}
+
+// judgeName says what a name is whatever it resolves to.
+func judgeName(host string) (kind, string) {
+	for _, m := range metadataHosts {
+		if host == m || strings.HasSuffix(host, "."+m) && strings.Contains(m, ".") {
+			return metadata, "the metadata service of a cloud"
+		}
+	}
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return private, "this machine"
+	}
+	return public, ""
+}

@@ -1,0 +1,212 @@
+package netguard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Limits of one fetch.
+type Limits struct {
+	// Time bounds the whole of it, redirects and body included; 0 is 30 s.
+	Time time.Duration
+	// Bytes bounds the body after decompression; 0 is 5 MB. Reading on past it
+	// fails with ErrTooLarge.
+	Bytes int64
+	// Redirects is how many are followed; 0 is 5, negative is none.
+	Redirects int
+	// UserAgent is sent where a request names none.
+	UserAgent string
+}
+
+// ErrTooLarge is what the body of a response ends with that is longer than
+// Limits.Bytes.
+var ErrTooLarge = errors.New("the page is too large")
+
+// Client returns a client that fetches only what the guard admits. It keeps
+// idle connections; CloseIdleConnections frees them. Errors of it hold a
+// *Refused where the guard said no.
+func (g *Guard) Client(l Limits) *http.Client {
+	if l.Time <= 0 {
+		l.Time = 30 * time.Second
+	}
+	if l.Bytes <= 0 {
+		l.Bytes = 5 << 20
+	}
+	if l.Redirects == 0 {
+		l.Redirects = 5
+	}
+	direct := network()
+	direct.DialContext = g.dial
+	through := network()
+	through.Proxy, through.DialContext = g.Proxy, g.connect
+	return &http.Client{
+		Timeout:       l.Time,
+		Transport:     &gate{guard: g, limits: l, direct: direct, through: through},
+		CheckRedirect: follow(max(l.Redirects, 0)),
+	}
+}
+
+func network() *http.Transport {
+	return &http.Transport{
+		ForceAttemptHTTP2: true, MaxIdleConns: 8, MaxIdleConnsPerHost: 2, IdleConnTimeout: 30 * time.Second,
+		TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: 20 * time.Second, MaxResponseHeaderBytes: 256 << 10,
+	}
+}
+
+// gate is what every request passes, each redirect too.
+type gate struct {
+	guard           *Guard
+	limits          Limits
+	direct, through *http.Transport
+}
+
+// RoundTrip judges a request and sends it.
+func (t *gate) RoundTrip(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
+	if err := clean(req.URL); err != nil {
+		return nil, &Refused{Why: err.Error()}
+	}
+	if req.Header.Get("User-Agent") == "" && t.limits.UserAgent != "" {
+		req.Header.Set("User-Agent", t.limits.UserAgent)
+	}
+	proxied, err := t.guard.proxied(req)
+	if err != nil {
+		return nil, err
+	}
+	var resp *http.Response
+	if proxied {
+		if err := t.guard.byName(req.Context(), req.URL.Hostname()); err != nil {
+			return nil, err
+		}
+		resp, err = t.through.RoundTrip(req)
+	} else {
+		resp, err = t.direct.RoundTrip(req)
+	}
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = &bounded{ReadCloser: resp.Body, left: t.limits.Bytes}
+	return resp, nil
+}
+
+// CloseIdleConnections lets http.Client free what is kept for reuse.
+func (t *gate) CloseIdleConnections() {
+	t.direct.CloseIdleConnections()
+	t.through.CloseIdleConnections()
+}
+
+// dial resolves a name once, judges what it has, and connects to that. So
+// nobody can answer with another address in between.
+func (g *Guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	list, err := g.addresses(ctx, host)
+	if err != nil {
+		return nil, err
+	}
+	var failed error
+	for _, a := range inTurn(list) {
+		conn, err := g.connect(ctx, network, net.JoinHostPort(a.String(), port))
+		if err == nil {
+			return conn, nil
+		}
+		failed = errors.Join(failed, err)
+	}
+	return nil, failed
+}
+
+// maxTried is how many addresses of a name are tried.
+const maxTried = 4
+
+// inTurn begins with an address of each family, since one may have no way out.
+func inTurn(list []netip.Addr) []netip.Addr {
+	var four, six, out []netip.Addr
+	for _, a := range list {
+		if a.Is4() {
+			four = append(four, a)
+		} else {
+			six = append(six, a)
+		}
+	}
+	for i := range max(len(four), len(six)) {
+		if i < len(four) {
+			out = append(out, four[i])
+		}
+		if i < len(six) {
+			out = append(out, six[i])
+		}
+	}
+	return out[:min(len(out), maxTried)]
+}
+
+func (g *Guard) connect(ctx context.Context, network, address string) (net.Conn, error) {
+	if g.Connect != nil {
+		return g.Connect(ctx, network, address)
+	}
+	d := net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
+	return d.DialContext(ctx, network, address)
+}
+
+// follow lets a client go on to where it is redirected. To another host it
+// takes nothing along but what every reader says; where it came from is told
+// to nobody. The place itself is judged when it is asked.
+func follow(most int) func(*http.Request, []*http.Request) error {
+	return func(req *http.Request, via []*http.Request) error {
+		if len(via) > most {
+			return fmt.Errorf("it redirects more than %d times", most)
+		}
+		req.Header.Del("Referer")
+		for _, v := range via {
+			if origin(v.URL) == origin(req.URL) && origin(v.URL) == origin(via[0].URL) {
+				continue
+			}
+			for name := range req.Header {
+				switch name {
+				case "Accept", "Accept-Language", "User-Agent":
+				default:
+					delete(req.Header, name)
+				}
+			}
+		}
+		return nil
+	}
+}
+
+// origin is what credentials belong to.
+func origin(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return u.Scheme + "://" + strings.ToLower(u.Hostname()) + ":" + port
+}
+
+// bounded ends a body that is too long with an error, where io.LimitReader
+// would pretend a clean end.
+type bounded struct {
+	io.ReadCloser
+	left int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if int64(len(p)) > b.left+1 {
+		p = p[:b.left+1]
+	}
+	n, err := b.ReadCloser.Read(p)
+	if int64(n) > b.left {
+		n, b.left = int(b.left), 0
+		return n, ErrTooLarge
+	}
+	b.left -= int64(n)
+	return n, err
+}
