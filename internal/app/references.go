@@ -23,16 +23,18 @@ const (
 	maxListed     = 200     // entries of a folder
 )
 
-// References expands what a message points at, in a working folder.
-func (a *App) References(ctx context.Context, text, dir, model string) (reference.Expanded, error) {
-	r := references{app: a, dir: dir}
-	return reference.Expand(ctx, text, reference.Sources{File: r.file, Folder: r.folder, Git: r.git, Session: r.session}, a.window(model))
+// References expands what a message points at, in a working folder. tell, if
+// set, is told in a sentence what takes time, as it does.
+func (a *App) References(ctx context.Context, text, dir, model string, tell func(string)) (reference.Expanded, error) {
+	r := references{app: a, dir: dir, tell: tell}
+	return reference.Expand(ctx, text, reference.Sources{File: r.file, Folder: r.folder, Git: r.git, URL: r.page, Session: r.session}, a.window(model))
 }
 
 // references reads what lies in one working folder.
 type references struct {
-	app *App
-	dir string
+	app  *App
+	dir  string
+	tell func(string) // nil tells nobody
 }
 
 var errOutside = errors.New("it lies outside the working folder and is not attached")

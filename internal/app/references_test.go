@@ -54,7 +54,7 @@ func TestReferencesThatAreNotAttached(t *testing.T) {
 		if runtime.GOOS == "windows" && strings.Contains(tt.ref, "out") {
 			continue
 		}
-		got, err := a.References(t.Context(), "see "+tt.ref+" please", dir, "m")
+		got, err := a.References(t.Context(), "see "+tt.ref+" please", dir, "m", nil)
 		if err != nil {
 			t.Errorf("%s: %v", tt.ref, err)
 			continue

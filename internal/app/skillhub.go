@@ -23,15 +23,11 @@ func (a *App) SkillHub() (*hub.Hub, error) {
 	if err != nil {
 		return nil, err
 	}
-	env := func(upper, lower string) string { return cmp.Or(cfg.Getenv(lower), cfg.Getenv(upper)) }
-	proxy, err := httpc.Proxies{
-		HTTP: env("HTTP_PROXY", "http_proxy"), HTTPS: env("HTTPS_PROXY", "https_proxy"),
-		All: env("ALL_PROXY", "all_proxy"), None: env("NO_PROXY", "no_proxy"),
-	}.Func()
+	choose, err := proxy(cfg)
 	if err != nil {
 		return nil, err
 	}
-	client, err := httpc.New(httpc.Options{Proxy: proxy, UserAgent: "hermes/" + Version, ForceIPv4: cfg.Network().ForceIPv4})
+	client, err := httpc.New(httpc.Options{Proxy: choose, UserAgent: "hermes/" + Version, ForceIPv4: cfg.Network().ForceIPv4})
 	if err != nil {
 		return nil, err
 	}

@@ -314,7 +314,7 @@ func TestTheObedientModelKeepsNothing(t *testing.T) {
 		},
 		"an attached file": func(s *scene) {
 			s.enter()
-			e, err := s.app.References(s.t.Context(), "@file:notes.md", s.dir, "")
+			e, err := s.app.References(s.t.Context(), "@file:notes.md", s.dir, "", nil)
 			if err != nil {
 				s.t.Fatal(err)
 			}

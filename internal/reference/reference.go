@@ -30,10 +30,16 @@ type Sources struct {
 	Folder func(ctx context.Context, path string) (string, error)
 	// Git runs a git command that only reads, in the working folder.
 	Git func(ctx context.Context, args ...string) (string, error)
-	// URL fetches a page as text.
-	URL func(ctx context.Context, url string) (string, error)
+	// URL fetches a page as text, or says why it may not be attached.
+	URL func(ctx context.Context, url string) (Page, error)
 	// Session tells an earlier session as text.
 	Session func(ctx context.Context, ref string) (string, error)
+}
+
+// Page is what came of an address.
+type Page struct {
+	Text string
+	Note string // what the person should know of it; may be empty
 }
 
 // Expanded is a message with what it points at.
@@ -42,7 +48,9 @@ type Expanded struct {
 	Attached string
 	// Warnings tell the person what was left out, in plain words.
 	Warnings []string
-	Tokens   int // estimated, of what is attached
+	// Notes tell the person what to mind of what is attached.
+	Notes  []string
+	Tokens int // estimated, of what is attached
 	// Outside names what is attached, as in [hermes.Message]: files, pages and
 	// talks hold what others wrote.
 	Outside string
@@ -64,13 +72,16 @@ func Expand(ctx context.Context, text string, s Sources, window int) (Expanded, 
 	var out Expanded
 	var b strings.Builder
 	for _, r := range Find(text) {
-		content, err := s.read(ctx, r)
+		content, note, err := s.read(ctx, r)
 		if ctx.Err() != nil {
 			return Expanded{}, context.Cause(ctx)
 		}
 		if err != nil {
 			out.Warnings = append(out.Warnings, fmt.Sprintf("%s: %v", r.Text, err))
 			continue
+		}
+		if note != "" {
+			out.Notes = append(out.Notes, fmt.Sprintf("%s: %s", r.Text, note))
 		}
 		out.Outside = hermes.AddOutside(out.Outside, hermes.OutsideSource(r.Text))
 		fmt.Fprintf(&b, "\n\n--- %s ---\n%s", r.Text, strings.TrimRight(content, "\n"))
@@ -84,35 +95,37 @@ func Expand(ctx context.Context, text string, s Sources, window int) (Expanded, 
 	case out.Tokens > window/2:
 		return Expanded{}, fmt.Errorf("%w: about %d of %d tokens; point at less, such as a part of a file with @file:path:10-50", ErrTooMuch, out.Tokens, window)
 	case out.Tokens > window/4:
-		out.Warnings = append(out.Warnings, fmt.Sprintf("what is attached takes about %d of the model's %d tokens", out.Tokens, window))
+		out.Notes = append(out.Notes, fmt.Sprintf("what is attached takes about %d of the model's %d tokens", out.Tokens, window))
 	}
 	return out, nil
 }
 
 var errNotHere = errors.New("this kind of reference cannot be used here")
 
-func (s Sources) read(ctx context.Context, r Reference) (string, error) {
+func (s Sources) read(ctx context.Context, r Reference) (text, note string, err error) {
+	err = errNotHere
 	switch r.Kind {
 	case File:
 		if s.File != nil {
-			return s.File(ctx, r.Target, r.From, r.To)
+			text, err = s.File(ctx, r.Target, r.From, r.To)
 		}
 	case Folder:
 		if s.Folder != nil {
-			return s.Folder(ctx, r.Target)
+			text, err = s.Folder(ctx, r.Target)
 		}
 	case URL:
 		if s.URL != nil {
-			return s.URL(ctx, r.Target)
+			page, err := s.URL(ctx, r.Target)
+			return page.Text, page.Note, err
 		}
 	case Session:
 		if s.Session != nil {
-			return s.Session(ctx, r.Target)
+			text, err = s.Session(ctx, r.Target)
 		}
 	default:
-		return s.git(ctx, r)
+		text, err = s.git(ctx, r)
 	}
-	return "", errNotHere
+	return text, "", err
 }
 
 func (s Sources) git(ctx context.Context, r Reference) (string, error) {

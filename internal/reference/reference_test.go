@@ -73,12 +73,36 @@ func TestExpandPutsContentBelow(t *testing.T) {
 	}
 }
 
+func TestPages(t *testing.T) {
+	t.Parallel()
+	s := reference.Sources{URL: func(_ context.Context, address string) (reference.Page, error) {
+		if strings.HasSuffix(address, "/bad") {
+			return reference.Page{}, errors.New("the server answered Not Found (404)")
+		}
+		return reference.Page{Text: "page at " + address, Note: "it was cut"}, nil
+	}}
+	e, err := reference.Expand(t.Context(), `@url:https://x.org/a(b), @url:"https://x.org/c d" @url:https://x.org/bad.`, s, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "Attached context:\n\n--- @url:https://x.org/a(b) ---\npage at https://x.org/a(b)\n\n--- @url:\"https://x.org/c d\" ---\npage at https://x.org/c d"
+	if e.Attached != want {
+		t.Errorf("attached %q", e.Attached)
+	}
+	if len(e.Notes) != 2 || e.Notes[0] != "@url:https://x.org/a(b): it was cut" || len(e.Warnings) != 1 || !strings.Contains(e.Warnings[0], "/bad: the server answered") {
+		t.Errorf("notes %q, warnings %q", e.Notes, e.Warnings)
+	}
+	if !strings.Contains(e.Outside, "@url:https://x.org/a(b)") {
+		t.Errorf("outside %q", e.Outside)
+	}
+}
+
 func TestTooMuchIsWarnedOfOrRefused(t *testing.T) {
 	t.Parallel()
 	const text = "@file:a"
 	e, err := reference.Expand(t.Context(), text, sources(2400), 10_000)
-	if err != nil || len(e.Warnings) != 1 || e.Attached == "" {
-		t.Errorf("a quarter: %v, %v", e.Warnings, err)
+	if err != nil || len(e.Notes) != 1 || len(e.Warnings) > 0 || e.Attached == "" {
+		t.Errorf("a quarter: %v, %v", e.Notes, err)
 	}
 	e, err = reference.Expand(t.Context(), text, sources(6000), 10_000)
 	if !errors.Is(err, reference.ErrTooMuch) || e.Attached != "" {

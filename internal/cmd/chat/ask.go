@@ -76,7 +76,7 @@ func (o *Options) answer(ctx context.Context, text string, p tui.Printer) (done 
 	if err != nil {
 		return done, "", "", err
 	}
-	done, err = tui.Ask(ctx, attaching{s, a, dir}, parts, p)
+	done, err = tui.Ask(ctx, attaching{s, a, dir, waiting}, parts, p)
 	if st, stErr := s.State(context.WithoutCancel(ctx)); stErr == nil {
 		model = st.Row.Model
 	}

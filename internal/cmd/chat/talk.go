@@ -59,7 +59,7 @@ func (o *Options) talk(ctx context.Context, first string) (err error) {
 			if err != nil {
 				return nil, false, err
 			}
-			return attaching{s, a, dir}, o.Resume != "" || o.asked.carryOn, nil
+			return attaching{s, a, dir, w.Waiting}, o.Resume != "" || o.asked.carryOn, nil
 		},
 	})
 	if id != "" {
