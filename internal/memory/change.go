@@ -138,6 +138,7 @@ func locate(entries []string, text string) (int, error) {
 
 // admit makes content fit to be an entry, or says why it is not.
 func admit(content string) (string, error) {
+	content = strings.ToValidUTF8(content, "\ufffd") // as it would be read back
 	content = strings.TrimSpace(strings.ReplaceAll(content, "\r\n", "\n"))
 	if content == "" {
 		return "", fmt.Errorf("content is blank; say what is to be remembered")

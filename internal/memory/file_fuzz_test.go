@@ -34,7 +34,7 @@ func FuzzFile(f *testing.F) {
 				t.Errorf("the entry %q is lost", e)
 			}
 		}
-		if !slices.Contains(after.Texts(), strings.TrimSpace(strings.ReplaceAll(entry, "\r\n", "\n"))) {
+		if !slices.Contains(after.Texts(), strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(entry, "\ufffd"), "\r\n", "\n"))) {
 			t.Errorf("%q was not added to %q", entry, after.Texts())
 		}
 		again, err := h.Read(memory.Notes)
