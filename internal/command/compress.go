@@ -12,17 +12,14 @@ import (
 // keptHere is how many exchanges /compress here leaves as they are.
 const keptHere = 2
 
-// compress makes the conversation shorter now. Its outcome comes as the end of
-// a turn.
+// compress makes the conversation shorter now. That it began, and its outcome,
+// are told by the session, in this order.
 func compress(ctx context.Context, c *Call) (Result, error) {
 	op, err := readCompress(c.Args)
 	if err != nil {
 		return Result{}, err
 	}
-	if err := c.Session.Submit(ctx, op); err != nil {
-		return Result{}, err
-	}
-	return Result{Text: "Compressing the conversation; /stop leaves it as it is."}, nil
+	return Result{}, c.Session.Submit(ctx, op)
 }
 
 // readCompress reads "", "here", "here 3" or a topic.

@@ -132,6 +132,8 @@ func (s *Session) compress(op Compress) error {
 // a turn.
 func (t *turn) compress(ctx context.Context, engine hermes.ContextEngine, transcript []hermes.Message, p hermes.Pressure) {
 	defer t.cancel(nil)
+	// Told here and not by who asked, so that it stands before the outcome.
+	t.events <- turnEvent{event: hermes.Notice{Level: hermes.NoticeInfo, Text: "Compressing the conversation; /stop leaves it as it is."}}
 	done := hermes.TurnDone{Turn: t.number, Outcome: hermes.OutcomeDone}
 	f, err := engine.Fit(ctx, transcript, p)
 	switch {

@@ -63,6 +63,10 @@ func TestResumeAfterCompressionDoesNotCompressAgain(t *testing.T) {
 		until[hermes.TurnDone](e)
 	}
 	submit(t, s, session.Compress{})
+	// That it began is told before what came of it, by the one who does it.
+	if n := until[hermes.Notice](e); !strings.HasPrefix(n.Text, "Compressing") {
+		t.Errorf("the beginning is told as %q", n.Text)
+	}
 	until[hermes.Compacted](e)
 	until[hermes.TurnDone](e)
 	st, err := s.State(t.Context())
