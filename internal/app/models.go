@@ -46,6 +46,7 @@ func (a *App) providerConfig(cfg *config.Config) (provider.Config, error) {
 	}
 	if a.opts.Provider != "" {
 		c.Provider, c.BaseURL, c.Key, c.APIMode = a.opts.Provider, "", "", ""
+		c.Forced = a.opts.Model == ""
 	}
 	if a.opts.BaseURL != "" { // a service of this run's own, such as the demo's
 		return provider.Config{

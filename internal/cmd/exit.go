@@ -62,3 +62,18 @@ func plain(err error) string {
 	}
 	return text
 }
+
+// watched remembers the first error of writing, which most commands have no
+// use for: a listing that is cut off must not end as a success.
+type watched struct {
+	w   io.Writer
+	err error
+}
+
+func (o *watched) Write(p []byte) (int, error) {
+	n, err := o.w.Write(p)
+	if err != nil && o.err == nil {
+		o.err = err
+	}
+	return n, err
+}

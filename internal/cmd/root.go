@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"hermes"
 	"hermes/internal/app"
 	"hermes/internal/cmd/chat"
+	settings "hermes/internal/config"
 )
 
 // Process is what the command line runs on.
@@ -35,8 +37,14 @@ func Main(p Process) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	root := newRoot(p)
+	out := &watched{w: p.Stdout}
+	root.SetOut(out)
 	root.SetArgs(p.Args)
-	return status(root.ExecuteContext(ctx), p.Stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil && out.err != nil {
+		err = fmt.Errorf("not all of it could be written: %w", out.err)
+	}
+	return status(err, p.Stderr)
 }
 
 // newRoot makes the root command, which without a subcommand is the chat.
@@ -53,7 +61,6 @@ func newRoot(p Process) *cobra.Command {
 	root.Version = fmt.Sprintf("%s (%s, %s/%s)", app.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetIn(p.Stdin)
-	root.SetOut(p.Stdout)
 	root.SetErr(p.Stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		return flagError(err)
@@ -65,7 +72,29 @@ func newRoot(p Process) *cobra.Command {
 	f.BoolVar(&g.App.IgnoreRules, "ignore-rules", false, "leave out SOUL.md, memory and project files such as AGENTS.md")
 	f.BoolVar(&g.App.Yolo, "yolo", false, "run dangerous commands without asking")
 	root.AddCommand(commands(p, g)...)
+	root.PersistentPostRun = func(c *cobra.Command, _ []string) { tellBroken(c, g, p.Stderr) }
 	tellUsage(root)
 	g.Suggest = root.SuggestionsFor
 	return root
+}
+
+// tellBroken says after a command that did its work that it did it without a
+// configuration that cannot be used. Those that speak of it themselves, or
+// that changed what they were asked to, are left alone.
+func tellBroken(c *cobra.Command, g *chat.Options, to io.Writer) {
+	for c.HasParent() && c.Parent().HasParent() {
+		c = c.Parent()
+	}
+	if !c.HasParent() || slices.Contains([]string{"chat", "config", "doctor", "demo", "help", "completion"}, c.Name()) {
+		return
+	}
+	cfg, err := app.New(g.App).Config()
+	if err != nil {
+		return // the command did without
+	}
+	for _, p := range cfg.FileProblems() {
+		if p.Severity >= settings.Severe {
+			fmt.Fprintln(to, "hermes:", p)
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"hermes/internal/chatserver"
@@ -140,5 +141,39 @@ func TestToolsetThatIsNoneIsSaid(t *testing.T) {
 		if said := strings.Join(strings.Fields(out+errs), " "); !strings.Contains(said, "Did you mean terminal?") || strings.Contains(said, "skill_view") || strings.Contains(said, "browser") {
 			t.Errorf("%v: %s%s", args, out, errs)
 		}
+	}
+}
+
+// TestBrokenConfigIsSaidByEveryCommand is about commands that do their work with the defaults.
+func TestBrokenConfigIsSaidByEveryCommand(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	if err := os.WriteFile(filepath.Join(home, "config.yaml"), []byte("a: [\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"tools"}, {"sessions", "list"}, {"fallback"}, {"skills", "list"}} {
+		if _, errs, status := mainWith(home, args...); status != 0 || strings.Count(errs, "config.yaml, line") != 1 {
+			t.Errorf("%v: status %d, %q", args, status, errs)
+		}
+	}
+}
+
+// full is a disk without room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) {
+	return 0, &os.PathError{Op: "write", Path: "/out", Err: syscall.ENOSPC}
+}
+
+func TestListingThatIsCutOffIsNoSuccess(t *testing.T) {
+	t.Parallel()
+	var errs bytes.Buffer
+	home := t.TempDir()
+	status := cmd.Main(cmd.Process{
+		Args: []string{"tools"}, Stdin: strings.NewReader(""), Stdout: full{}, Stderr: &errs,
+		Getenv: func(name string) string { return map[string]string{"HERMES_HOME": home, "HOME": home}[name] },
+	})
+	if status != 1 || !strings.Contains(errs.String(), "the disk of /out is full") {
+		t.Errorf("status %d, %q", status, errs.String())
 	}
 }

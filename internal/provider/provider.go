@@ -28,8 +28,11 @@ import (
 type Config struct {
 	// Model, Provider, BaseURL, Key and APIMode are the settings of the
 	// section model, or what the command line put in their place.
-	Model         string
-	Provider      string // "auto" is not set
+	Model    string
+	Provider string // "auto" is not set
+	// Forced says that the provider was given for this run: it also counts
+	// where Model names another one, whose model it does not take.
+	Forced        bool
 	BaseURL       string
 	Key           hermes.Secret
 	APIMode       string

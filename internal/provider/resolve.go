@@ -44,11 +44,15 @@ func (c *Catalogue) Model(ctx context.Context, ref string) (hermes.Model, error)
 }
 
 func (c *Catalogue) resolve(ctx context.Context, ref string) (choice, error) {
+	asked := strings.TrimSpace(ref) != ""
 	ref = cmp.Or(strings.TrimSpace(ref), strings.TrimSpace(c.cfg.Model))
 	if real, ok := c.cfg.Aliases[ref]; ok {
 		ref = strings.TrimSpace(real)
 	}
 	if name, model, ok := c.split(ref); ok {
+		if forced := strings.ToLower(c.cfg.Provider); c.cfg.Forced && !asked && !c.same(name, forced) {
+			return c.named(forced, "")
+		}
 		return c.named(name, model)
 	}
 	if p := strings.ToLower(c.cfg.Provider); p != "" && p != "auto" {
@@ -61,6 +65,13 @@ func (c *Catalogue) resolve(ctx context.Context, ref string) (choice, error) {
 		return c.anything(ctx)
 	}
 	return c.byName(ctx, ref)
+}
+
+// same reports whether two names are those of one service.
+func (c *Catalogue) same(a, b string) bool {
+	x, _ := c.row(a)
+	y, _ := c.row(b)
+	return a == b || x.Name != "" && x.Name == y.Name
 }
 
 // split parts "provider:model" and "custom:name:model". What stands before the

@@ -63,6 +63,8 @@ func TestReferences(t *testing.T) {
 		{"configured provider", "", "anthropic:claude-sonnet-4-6", provider.Config{Provider: "anthropic"}, all},
 		{"configured provider keeps vendors", "openai/gpt-5", "openrouter:openai/gpt-5", provider.Config{Provider: "openrouter"}, all},
 		{"a reference beats the configured provider", "anthropic:claude-haiku-4.5", "anthropic:claude-haiku-4-5", provider.Config{Provider: "openrouter"}, all},
+		{"a provider for this run beats the configured model", "", "anthropic:claude-sonnet-4-6", provider.Config{Provider: "anthropic", Forced: true, Model: "deepseek:deepseek-chat"}, all},
+		{"and keeps one of its own", "", "anthropic:claude-haiku-4-5", provider.Config{Provider: "anthropic", Forced: true, Model: "claude:claude-haiku-4.5"}, all},
 		{"provider auto is none", "gpt-5", "openai-api:gpt-5", provider.Config{Provider: "auto"}, all},
 		{"custom:name:model", "custom:box:small:7b", "custom:box:small:7b", provider.Config{Custom: own}, all},
 		{"custom:name", "custom:box", "custom:box:big", provider.Config{Custom: own}, all},
