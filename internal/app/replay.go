@@ -100,19 +100,19 @@ func (a *App) tryDrafts(ctx context.Context, cfg *config.Config, t review.Talk) 
 			trial.Why = fmt.Sprintf("no more than %d drafts are tried at a time", maxDraftsTried)
 		case ok:
 			if trial, err = replay.Try(ctx, a.replayConfig(cfg), r, d); err != nil {
-				return strings.Join(lines, "\n"), err
+				return strings.Join(lines, "\n\n"), err
 			}
 		}
 		line, err := a.settleDraft(ctx, lib.In(t.Session.Dir), t.Session.ID, d, trial)
 		if err != nil {
-			return strings.Join(lines, "\n"), err
+			return strings.Join(lines, "\n\n"), err
 		}
 		lines = append(lines, line)
 	}
 	if review.ParseNotices(cfg.Display().MemoryNotifications) == review.Off {
 		return "", nil
 	}
-	return strings.Join(lines, "\n"), nil
+	return strings.Join(lines, "\n\n"), nil
 }
 
 // maxDraftsTried bounds the replays after one turn.

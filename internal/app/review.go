@@ -190,6 +190,6 @@ func (a *App) looksBack(cfg *config.Config, row hermes.Session, gear *session.Eq
 			return tried, err
 		}
 		said, err := a.review().Turn(ctx, t)
-		return strings.TrimSpace(tried + "\n" + said), err
+		return strings.TrimSpace(tried + "\n\n" + said), err
 	}
 }

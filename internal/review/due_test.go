@@ -236,7 +236,7 @@ func TestNotices(t *testing.T) {
 	for level, want := range map[string][]string{
 		"off":     nil,
 		"on":      {"changed: memory, skill make-build [won its replay: 3 steps instead of 6]; not kept: skill other [lost its replay: 9 steps instead of 4]", "tokens"},
-		"verbose": {"changed: memory, skill make-build", "\n  memory: + builds with make\n  skill make-build: create make-build"},
+		"verbose": {"changed: memory, skill make-build", "\n\n- memory: + builds with make\n- skill make-build: create make-build"},
 	} {
 		m := hermestest.NewScript(calling("memory", `{"action":"add","target":"memory","content":"builds with make"}`),
 			calling("skill_manage", `{"action":"create","name":"make-build"}`), hermestest.Say("kept")).Forever()

@@ -145,7 +145,7 @@ func (o outcome) tell(n Notices) string {
 		}
 		kept, made = append(kept, c.String()), made || !c.waits
 		if n == Verbose && c.detail != "" {
-			details = append(details, "  "+c.what+": "+strings.ReplaceAll(c.detail, "\n", "\n  "+c.what+": "))
+			details = append(details, "- "+c.what+": "+strings.ReplaceAll(c.detail, "\n", "\n- "+c.what+": "))
 		}
 	}
 	text, end := head+": nothing to keep", ""
@@ -159,7 +159,10 @@ func (o outcome) tell(n Notices) string {
 		text += "; not kept: " + strings.Join(lost, ", ")
 	}
 	text += " (" + cost + ")." + end
-	return strings.Join(append([]string{text}, details...), "\n")
+	if len(details) > 0 { // a list, as faces show it
+		text += "\n\n" + strings.Join(details, "\n")
+	}
+	return text
 }
 
 // String names a change with what is to be known of it.
