@@ -80,7 +80,7 @@ func title(doc *html.Node) string {
 	if t == nil {
 		return ""
 	}
-	text, _ := clip(strings.Join(strings.Fields(content(t, 1000)), " "), 300)
+	text, _ := clip(strings.Join(strings.Fields(visible(content(t, 1000))), " "), 300)
 	return text
 }
 

@@ -148,6 +148,7 @@ func FuzzConvert(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(string(raw), 1000)
+	f.Add("<title>\a", 946)
 	f.Add("<ul><li><blockquote><pre>x<table><tr><td>", 10)
 	f.Fuzz(func(t *testing.T, source string, max int) {
 		max = 1 + max&0xffff

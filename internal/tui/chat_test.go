@@ -282,6 +282,15 @@ func TestClarify(t *testing.T) {
 	}
 }
 
+func TestMessageThatBringsSomethingAlongNoLongerWaits(t *testing.T) {
+	t.Parallel()
+	r := openRig(t, 80, 24)
+	r.keys("see @file:gone<enter>")
+	brought := hermes.UserText("see @file:gone")
+	brought.Parts = append(brought.Parts, hermes.Part{Text: "[Not attached: @file:gone]"})
+	r.send(hermes.TurnStarted{Turn: 1, Message: brought}).hides("next: see")
+}
+
 func TestQuestionIsSkipped(t *testing.T) {
 	t.Parallel()
 	for _, choices := range [][]string{{"red", "green"}, nil} {

@@ -141,9 +141,10 @@ func (m *model) happened(e hermes.Event) []any {
 	return nil
 }
 
-// begun takes a message off those that wait.
+// begun takes a message off those that wait. What was attached to it may stand
+// below what was written.
 func (m *model) begun(text string) {
-	if i := slices.Index(m.waiting, text); i >= 0 {
+	if i := slices.IndexFunc(m.waiting, func(w string) bool { return w == text || strings.HasPrefix(text, w+"\n") }); i >= 0 {
 		m.waiting = slices.Delete(m.waiting, i, i+1)
 	}
 }
