@@ -10,7 +10,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"hermes"
 	"hermes/internal/contextengine"
@@ -190,13 +192,38 @@ func (w *worker) asked(turn, steps int) string {
 	return "ok, go on"
 }
 
-// lives opens the session in a process of its own on the same database.
-func lives(t *testing.T, path string, w *worker, sum contextengine.Summarize, life int) *session.Manager {
+// mortal is the store of a process: after its death nothing asks for the lease
+// any more, however long the test takes.
+type mortal struct {
+	hermes.Store
+	dead atomic.Bool
+}
+
+var errDead = errors.New("the process is dead")
+
+func (m *mortal) Acquire(ctx context.Context, id, owner string, ttl time.Duration) (hermes.Lease, error) {
+	if m.dead.Load() {
+		return hermes.Lease{}, errDead
+	}
+	return m.Store.Acquire(ctx, id, owner, ttl)
+}
+
+func (m *mortal) Renew(ctx context.Context, l hermes.Lease, ttl time.Duration) (hermes.Lease, error) {
+	if m.dead.Load() {
+		return hermes.Lease{}, errDead
+	}
+	return m.Store.Renew(ctx, l, ttl)
+}
+
+// lives opens the session in a process of its own on the same database, and
+// returns how the process dies.
+func lives(t *testing.T, path string, w *worker, sum contextengine.Summarize, life int) (m *session.Manager, die func()) {
 	t.Helper()
-	st, err := sqlite.Open(t.Context(), sqlite.Config{Path: path, Dead: func(string) bool { return true }})
+	opened, err := sqlite.Open(t.Context(), sqlite.Config{Path: path, Dead: func(string) bool { return true }})
 	if err != nil {
 		t.Fatal(err)
 	}
+	st := &mortal{Store: opened}
 	lists := todo.New() // nothing is left of the list that the process before held
 	offered, err := lists.Tools(t.Context())
 	if err != nil {
@@ -213,7 +240,7 @@ func lives(t *testing.T, path string, w *worker, sum contextengine.Summarize, li
 		}
 		return r
 	}})
-	m := session.NewManager(session.Config{
+	m = session.NewManager(session.Config{
 		Store: st, Models: w, Owner: fmt.Sprint("life ", life),
 		Equip: func(_ context.Context, row hermes.Session, _ func(string)) (*session.Equipment, error) {
 			return &session.Equipment{
@@ -231,7 +258,7 @@ func lives(t *testing.T, path string, w *worker, sum contextengine.Summarize, li
 		_ = m.Close() // a process that was overtaken may say so
 		_ = st.Close()
 	})
-	return m
+	return m, func() { st.dead.Store(true) }
 }
 
 // A session lives through ten compactions, crashes in the middle of turns,
@@ -250,7 +277,7 @@ func TestTaskSurvivesCompactionsCrashesAndSwitches(t *testing.T) {
 		if life > 60 {
 			t.Fatalf("only %d compactions", compactions)
 		}
-		m := lives(t, path, w, scribes[life%len(scribes)], life)
+		m, die := lives(t, path, w, scribes[life%len(scribes)], life)
 		s, err := m.Open(t.Context(), session.Open{Resume: id, Source: "test"})
 		if err != nil {
 			t.Fatal(err)
@@ -286,6 +313,7 @@ func TestTaskSurvivesCompactionsCrashesAndSwitches(t *testing.T) {
 			w.mu.Unlock()
 			submit(t, s, last)
 			<-hang
+			die()
 			w.mu.Lock()
 			w.hang = nil
 			w.mu.Unlock()
