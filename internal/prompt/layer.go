@@ -23,7 +23,7 @@ func Layers() []Layer {
 		{Name: "outside-memory", Title: "outside memory"},
 		{Name: "memory", Title: "notes (MEMORY.md)", Floor: 400},
 		{Name: "user", Title: "profile (USER.md)", Floor: 300},
-		{Name: "skills", Title: "skills index"},
+		{Name: "skills", Title: "skills index", Floor: 800},
 		{Name: "project", Title: "project files", Floor: 1000},
 		{Name: "preloaded-skills", Title: "preloaded skills", Floor: 2000},
 		{Name: "identity", Title: "SOUL.md", Floor: 500},
