@@ -116,7 +116,6 @@ func (w *week) touches(path string) {
 // plans writes a whole list whose first items are done.
 func (w *week) plans(note string, done int, items ...string) {
 	w.acts()
-	type item struct{ ID, Content, Status string }
 	var list []map[string]string
 	w.open, w.done = nil, nil
 	for i, content := range items {

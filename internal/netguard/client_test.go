@@ -162,8 +162,7 @@ func TestRedirectsAreJudgedAgain(t *testing.T) {
 
 func TestCredentialsStayWithTheirHost(t *testing.T) {
 	t.Parallel()
-	var w *web
-	w = newWeb(t, map[string]http.HandlerFunc{
+	w := newWeb(t, map[string]http.HandlerFunc{
 		"a.example/same": to("/end"), "a.example/end": says(""),
 		"a.example/away": to("http://sub.a.example/back"), "sub.a.example/back": to("http://a.example/end"),
 	})
