@@ -310,11 +310,12 @@ func manyAtOnce(t *testing.T, s hermes.Store) {
 		l := lease(t, s, id, "me")
 		wait.Go(func() {
 			for j := range messages {
-				if _, err := s.Append(t.Context(), l, hermes.UserText(fmt.Sprintf("%s says %d", id, j))); err != nil {
+				word := fmt.Sprintf("word%dx%d", i, j)
+				if _, err := s.Append(t.Context(), l, hermes.UserText(id+" says "+word)); err != nil {
 					t.Error(err)
 				}
-				if _, err := s.Search(t.Context(), hermes.SearchQuery{Text: "says"}); err != nil {
-					t.Error(err)
+				if hits, err := s.Search(t.Context(), hermes.SearchQuery{Text: word}); err != nil || len(hits) != 1 || hits[0].Session.ID != id {
+					t.Errorf("%d hits of %s right after it was stored, %v", len(hits), word, err)
 				}
 			}
 		})
@@ -327,7 +328,7 @@ func manyAtOnce(t *testing.T, s hermes.Store) {
 			t.Errorf("%s has %d messages, want %d", id, len(got), messages)
 		}
 		for j, m := range got {
-			if want := fmt.Sprintf("%s says %d", id, j); m.Text() != want {
+			if want := fmt.Sprintf("%s says word%dx%d", id, i, j); m.Text() != want {
 				t.Errorf("message %d of %s is %q, want %q", j, id, m.Text(), want)
 			}
 		}

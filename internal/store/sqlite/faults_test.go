@@ -132,9 +132,11 @@ func TestADamagedFileIsRepairedAndKept(t *testing.T) {
 	for i := range sessions {
 		id := fmt.Sprintf("s%02d", i)
 		mustCreate(t, s, id)
-		for j := range each {
-			mustAppend(t, s, id, hermes.UserText(fmt.Sprintf("token%dx%d %s", i, j, strings.Repeat("filler ", 60))))
+		list := make([]hermes.Message, each)
+		for j := range list {
+			list[j] = hermes.UserText(fmt.Sprintf("token%dx%d %s", i, j, strings.Repeat("filler ", 60)))
 		}
+		mustAppend(t, s, id, list...)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
