@@ -72,10 +72,22 @@ func newRoot(p Process) *cobra.Command {
 	f.BoolVar(&g.App.IgnoreRules, "ignore-rules", false, "leave out SOUL.md, memory and project files such as AGENTS.md")
 	f.BoolVar(&g.App.Yolo, "yolo", false, "run dangerous commands without asking")
 	root.AddCommand(commands(p, g)...)
+	completion(root)
 	root.PersistentPostRun = func(c *cobra.Command, _ []string) { tellBroken(c, g, p.Stderr) }
 	tellUsage(root)
 	g.Suggest = root.SuggestionsFor
 	return root
+}
+
+// completion adds the command that writes completions. Alone it shows its help; a
+// shell that it does not know is an error, as a wrong word is elsewhere.
+func completion(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" {
+			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+		}
+	}
 }
 
 // tellBroken says after a command that did its work that it did it without a

@@ -59,6 +59,11 @@ func TestWrongCallsSayWhatToDo(t *testing.T) {
 		{[]string{"-z", "hi", "--image", home}, 2, "--image: " + home + " is a folder"},
 		{[]string{"skills", "inspect", "nope"}, 1, "list the skills to see their names"},
 		{[]string{"insights", "--days", "0"}, 2, "at least one day"},
+		{[]string{"logs", "--since", "x"}, 2, "--since"},
+		{[]string{"logs", "--level", "x"}, 2, "--level"},
+		{[]string{"sessions", "prune", "--older-than", "x"}, 2, `"x" is no time`},
+		{[]string{"journey", "--kind", "x"}, 2, "--kind"},
+		{[]string{"completion", "nope"}, 2, "there is no `hermes completion nope`"},
 	} {
 		_, errs, status := mainWith(home, tt.args...)
 		name := strings.Join(tt.args, " ")[:min(60, len(strings.Join(tt.args, " ")))]

@@ -23,6 +23,7 @@ import (
 	"hermes"
 	"hermes/internal/memory"
 	"hermes/internal/skill"
+	"hermes/internal/usage"
 )
 
 // Learnings is what the command needs of what was learned from errors.
@@ -103,7 +104,7 @@ func (d Deps) list() *cobra.Command {
 		}
 		if kind != "" {
 			if !slices.Contains(kinds(), kind) {
-				return fmt.Errorf("--kind %q: use one of %s", kind, strings.Join(kinds(), ", "))
+				return usage.Errorf("--kind %q: use one of %s", kind, strings.Join(kinds(), ", "))
 			}
 			steps = slices.DeleteFunc(steps, func(s step) bool { return s.Kind != kind })
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes/internal/logfile"
+	"hermes/internal/usage"
 )
 
 // Deps are what the command needs.
@@ -146,7 +147,7 @@ func (o *Options) filter() (logfile.Filter, error) {
 			name = "WARN"
 		}
 		if err := level.UnmarshalText([]byte(name)); err != nil {
-			return f, fmt.Errorf("%q is no level; use debug, info, warn or error", o.Level)
+			return f, usage.Errorf("--level %q is no level; use debug, info, warn or error", o.Level)
 		}
 		f.Level = level
 	}
@@ -173,7 +174,7 @@ func moment(text string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("%q is no time; write 30m, 1h, 2d, or 2026-11-20 15:04", text)
+	return time.Time{}, usage.Errorf("--since %q is no time; write 30m, 1h, 2d, or 2026-11-20 15:04", text)
 }
 
 func (o *Options) list(folder string) error {

@@ -1,10 +1,11 @@
 package sessions
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
+
+	"hermes/internal/usage"
 )
 
 // age reads a length of time: a number of days, or a number with s, min, h, d,
@@ -26,5 +27,5 @@ func age(text string) (time.Duration, error) {
 		}
 		break
 	}
-	return 0, fmt.Errorf("%q is no time: write a date such as 2026-11-20, or an age such as 90d, 12h or 2w", text)
+	return 0, usage.Errorf("%q is no time: write a date such as 2026-11-20, or an age such as 90d, 12h or 2w", text)
 }
