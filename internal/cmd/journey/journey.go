@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -122,7 +123,15 @@ func (d Deps) list() *cobra.Command {
 	return cmd
 }
 
+// widest is how much room references get before what stands beside them: a name
+// that is longer pushes its own line only.
+const widest = 36
+
 func (c *call) tell(steps []step) {
+	wide := 0
+	for _, s := range steps {
+		wide = max(wide, min(utf8.RuneCountInString(s.Ref), widest))
+	}
 	last := "-"
 	for _, s := range steps {
 		on := "by hand, at some time"
@@ -133,9 +142,9 @@ func (c *call) tell(steps []step) {
 			c.say("%s", on)
 			last = on
 		}
-		c.say("  %-22s %s%s", s.Ref, s.what, s.counts())
+		c.say("  %-*s  %s%s", wide, s.Ref, s.what, s.counts())
 		if s.Session != "" {
-			c.say("  %-22s in session %s", "", s.Session)
+			c.say("  %-*s  in session %s", wide, "", s.Session)
 		}
 	}
 	if len(steps) == 0 {
@@ -148,7 +157,22 @@ func (s step) counts() string {
 	if s.Uses == nil {
 		return ""
 	}
-	return fmt.Sprintf(" (used %d times, helped %d, harmed %d)", *s.Uses, *s.Wins, *s.Harms)
+	var parts []string
+	for _, n := range []struct {
+		word  string
+		count int
+	}{{"used", *s.Uses}, {"helped", *s.Wins}, {"harmed", *s.Harms}} {
+		switch {
+		case n.count == 1:
+			parts = append(parts, n.word+" once")
+		case n.count > 1:
+			parts = append(parts, fmt.Sprintf("%s %d times", n.word, n.count))
+		}
+	}
+	if len(parts) == 0 {
+		return " (not used yet)"
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
 }
 
 // when orders steps: what has no date comes first.

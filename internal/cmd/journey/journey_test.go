@@ -128,14 +128,21 @@ func TestWhatWasLearnedIsToldByTime(t *testing.T) {
 	rest := out
 	for _, want := range []string{
 		"by hand, at some time", "remembered: Name: Ada�[31m", "2026-11-20", "remembered: uses uv", "in session s1",
-		"skill:release", "learned release: Release it (used 0 times, helped 1, harmed 0)", "in session s2",
-		"learning:1", "what helps against pip: error: managed → use uv (used 0 times, helped 0, harmed 0)", "in session s3",
+		"skill:release", "learned release: Release it (helped once)", "in session s2",
+		"learning:1", "what helps against pip: error: managed → use uv (not used yet)", "in session s3",
 	} {
 		_, after, ok := strings.Cut(rest, want)
 		if !ok {
 			t.Fatalf("%q is missing or not in its place:\n%s", want, out)
 		}
 		rest = after
+	}
+	at := strings.Index(out, "remembered: uses") - strings.LastIndex(out[:strings.Index(out, "remembered: uses")], "\n")
+	for _, what := range []string{"learned release", "what helps", "in session"} {
+		i := strings.Index(out, what)
+		if col := i - strings.LastIndex(out[:i], "\n"); col != at {
+			t.Errorf("%q begins at column %d, not at %d:\n%s", what, col, at, out)
+		}
 	}
 	var steps []struct {
 		Ref, Kind, By, Session, Text string

@@ -5,41 +5,68 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"text/tabwriter"
+	"strconv"
+	"strings"
 
 	"hermes"
 )
 
 // write prints the report for a person, the largest tools first.
 func (r report) write(out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	share := "\t"
+	w := &table{}
+	share := ""
 	if r.Window > 0 {
-		share = " window\t"
+		share = "window"
 	}
 	line := func(name, tier string, bytes, tokens int) {
-		fmt.Fprintf(w, "  %s\t%s\t%7d\t%7d\t%s\n", name, tier, bytes, tokens, r.share(tokens))
+		w.row("  "+name, tier, strconv.Itoa(bytes), strconv.Itoa(tokens), r.share(tokens))
 	}
-	fmt.Fprintf(w, "System prompt (%s)\t\t  bytes\t tokens\t%s\n", r.Platform, share)
+	w.row("System prompt ("+r.Platform+")", "", "bytes", "tokens", share)
 	for _, s := range r.System.Sections {
 		line(s.Name, s.Tier, s.Bytes, s.Tokens)
 	}
 	line("in all", "", r.System.Bytes, r.System.Tokens)
-	fmt.Fprintf(w, "\nTools (%d)\t\t\t\t\n", r.Tools.Count)
+	w.row()
+	w.row(fmt.Sprintf("Tools (%d)", r.Tools.Count))
 	list := slices.Clone(r.Tools.Tools)
 	slices.SortStableFunc(list, func(a, b tool) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	for _, t := range list {
 		line(t.Name, "", t.Bytes, t.Tokens)
 	}
 	line("in all", "", r.Tools.Bytes, r.Tools.Tokens)
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(out, "\nEvery request begins with %d bytes, about %d tokens%s.\n%s", r.Total, r.Tokens, r.ofWindow(), r.money())
+	_, err := fmt.Fprintf(out, "%s\nEvery request begins with %d bytes, about %d tokens%s.\n%s", w, r.Total, r.Tokens, r.ofWindow(), r.money())
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(out, "Note: %s.\n", warning)
 	}
 	return err
+}
+
+// table is rows of cells: two of words, then numbers, which end under each
+// other. Both parts of the report share its columns.
+type table struct{ rows [][]string }
+
+func (t *table) row(cells ...string) { t.rows = append(t.rows, cells) }
+
+func (t *table) String() string {
+	var wide [5]int
+	for _, r := range t.rows {
+		for i, c := range r {
+			wide[i] = max(wide[i], len(c))
+		}
+	}
+	var out strings.Builder
+	for _, r := range t.rows {
+		var line strings.Builder
+		for i, c := range r {
+			if i < 2 {
+				fmt.Fprintf(&line, "%-*s  ", wide[i], c)
+			} else {
+				fmt.Fprintf(&line, "%*s  ", wide[i], c)
+			}
+		}
+		out.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+	return out.String()
 }
 
 // share is a part of the window in percent, "" if that is not known.
@@ -48,9 +75,9 @@ func (r report) share(tokens int) string {
 	case r.Window <= 0:
 		return ""
 	case tokens*100 < r.Window:
-		return "   <1 %"
+		return "<1 %"
 	}
-	return fmt.Sprintf("%5d %%", tokens*100/r.Window)
+	return fmt.Sprintf("%d %%", tokens*100/r.Window)
 }
 
 func (r report) ofWindow() string {

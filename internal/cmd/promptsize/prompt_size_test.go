@@ -102,6 +102,19 @@ func TestTextPutsTheLargestToolFirst(t *testing.T) {
 		!strings.Contains(out, "% of the window of p:m (1000)") || !strings.Contains(out, "with p:m, and $") {
 		t.Errorf("got:\n%s", out)
 	}
+	rows := strings.Split(out, "\n")
+	if !strings.HasSuffix(rows[0], " bytes  tokens  window") {
+		t.Errorf("the heading is %q", rows[0])
+	}
+	end := len(rows[0]) - len("  tokens  window")
+	for _, row := range rows[1 : len(rows)-1] {
+		if strings.HasSuffix(row, " ") {
+			t.Errorf("%q has blanks at its end", row)
+		}
+		if strings.HasPrefix(row, "  ") && (row[end-1] == ' ' || row[end] != ' ') {
+			t.Errorf("the bytes of %q are not below their heading:\n%s", row, out)
+		}
+	}
 }
 
 func TestFailuresAreReturned(t *testing.T) {
