@@ -7,6 +7,8 @@ package ioerr
 import (
 	"errors"
 	"io/fs"
+	"net"
+	"net/url"
 	"os"
 	"strings"
 	"syscall"
@@ -26,6 +28,8 @@ func Text(err error) string {
 			text = strings.ReplaceAll(text, e.Error(), about(e.Path, e.Op, e.Err))
 		case *os.LinkError:
 			text = strings.ReplaceAll(text, e.Error(), about(e.New, e.Op, e.Err))
+		case *url.Error:
+			text = strings.ReplaceAll(text, e.Error(), unreached(e))
 		case *os.SyscallError:
 			text = strings.ReplaceAll(text, e.Error(), e.Err.Error())
 		}
@@ -84,6 +88,32 @@ func about(path, op string, err error) string {
 		return "you may not change " + path
 	}
 	return path + ": " + err.Error()
+}
+
+// unreached says why a service could not be asked. What is no fault of the
+// network says itself what is wrong.
+func unreached(e *url.Error) string {
+	host := e.URL
+	if u, err := url.Parse(e.URL); err == nil && u.Host != "" {
+		host = u.Host
+	}
+	var lookup *net.DNSError
+	var op *net.OpError
+	switch {
+	case errors.As(e, &lookup) && lookup.IsNotFound:
+		return "the address of " + host + " was not found; is the network there?"
+	case errors.As(e, &lookup):
+		return "the address of " + host + " could not be looked up; is the network there?"
+	case errors.Is(e, syscall.ECONNREFUSED):
+		return "nothing answers at " + host
+	case errors.Is(e, syscall.ENETUNREACH), errors.Is(e, syscall.EHOSTUNREACH):
+		return host + " cannot be reached; is the network there?"
+	case e.Timeout():
+		return host + " did not answer in time"
+	case errors.As(e, &op):
+		return "the connection to " + host + " failed: " + op.Err.Error()
+	}
+	return host + ": " + e.Err.Error()
 }
 
 // reads reports whether an operation is one that only looks. An open may have

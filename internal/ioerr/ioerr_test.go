@@ -1,9 +1,12 @@
 package ioerr_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,6 +38,11 @@ func TestText(t *testing.T) {
 		{path("poke", syscall.EIO), "/x/y: " + syscall.EIO.Error()},
 		{&os.LinkError{Op: "rename", Old: "/a", New: "/b", Err: syscall.ENOSPC}, "the disk of /b is full"},
 		{os.NewSyscallError("fsync", syscall.EIO), syscall.EIO.Error()},
+		{fmt.Errorf("hub: %w", &url.Error{Op: "Get", URL: "https://a.example/x?y", Err: &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "a.example", Server: "10.0.0.1:53", IsNotFound: true}}}),
+			"hub: the address of a.example was not found; is the network there?"},
+		{&url.Error{Op: "Get", URL: "http://127.0.0.1:1/x", Err: &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}}, "nothing answers at 127.0.0.1:1"},
+		{&url.Error{Op: "Get", URL: "http://h/x", Err: context.DeadlineExceeded}, "h did not answer in time"},
+		{&url.Error{Op: "Get", URL: "http://h/x", Err: errors.New("too many redirects")}, "h: too many redirects"},
 		{errors.Join(path("open", syscall.ENOENT), errors.New("and more")), "there is no /x/y\nand more"},
 	} {
 		if got := ioerr.Text(tt.err); got != tt.want {
