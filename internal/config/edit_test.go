@@ -235,12 +235,12 @@ auxiliary:
   compression:
     model: flash
 fallback_providers:
-  - model: m
-    provider: p
+  - provider: p
+    model: m
 providers:
   box:
-    base_url: http://box/v1
     name: box
+    base_url: http://box/v1
 _config_version: 30
 `
 	if diff := cmp.Diff(want, read(t, h.Config())); diff != "" {

@@ -1,6 +1,7 @@
 package yamledit
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -22,7 +23,7 @@ func flow(v any, style yaml.Style, inside bool) string {
 	switch v := v.(type) {
 	case map[string]any:
 		parts := make([]string, 0, len(v))
-		for _, k := range slices.Sorted(maps.Keys(v)) {
+		for _, k := range keys(v) {
 			parts = append(parts, text(k, 0, true)+": "+flow(v[k], 0, true))
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
@@ -146,7 +147,7 @@ func block(v any, indent, step int, newline string) string {
 	var lines []string
 	switch v := v.(type) {
 	case map[string]any:
-		for _, k := range slices.Sorted(maps.Keys(v)) {
+		for _, k := range keys(v) {
 			lines = append(lines, blockEntry(k, v[k], indent, step, newline))
 		}
 	case []any:
@@ -183,4 +184,20 @@ func collection(v any) bool {
 		return true
 	}
 	return false
+}
+
+// naming are the keys that say what an entry is; they are written before the
+// others, as a person does. The rest goes by the alphabet.
+var naming = []string{"name", "provider", "model"}
+
+func keys(m map[string]any) []string {
+	place := func(key string) int {
+		if i := slices.Index(naming, key); i >= 0 {
+			return i
+		}
+		return len(naming)
+	}
+	return slices.SortedFunc(maps.Keys(m), func(a, b string) int {
+		return cmp.Or(cmp.Compare(place(a), place(b)), strings.Compare(a, b))
+	})
 }

@@ -101,10 +101,10 @@ func TestChangesKeepWhatElseStandsInTheFile(t *testing.T) {
 	if err != nil || !strings.Contains(out, "box:small:7b stands by as number 3") {
 		t.Fatalf("%q, %v", out, err)
 	}
-	added := `  - base_url: http://box:8000/v1
-    key_env: BOX_KEY
+	added := `  - provider: box
     model: small:7b
-    provider: box
+    base_url: http://box:8000/v1
+    key_env: BOX_KEY
 `
 	want := strings.Replace(before, "context_length: 9000}\n", "context_length: 9000}\n"+added, 1)
 	if diff := cmp.Diff(want, p.file()); diff != "" {
