@@ -170,12 +170,12 @@ func modelDeps(p Process, g *chat.Options) model.Deps {
 			var out []model.Service
 			for _, id := range models.Configured() {
 				if id == "custom" || strings.HasPrefix(id, "custom:") {
-					out = append(out, model.Service{Name: id, Title: strings.TrimPrefix(id, "custom:")})
+					out = append(out, model.Service{Name: id, Title: strings.TrimPrefix(id, "custom:"), Own: true})
 				}
 			}
 			set := cfg.Providers()
 			for _, r := range models.Rows() {
-				out = append(out, model.Service{Name: r.Name, Title: r.Title, Missing: models.Ready(r.Name), Guessed: r.NoKey && set[r.Name].BaseURL == ""})
+				out = append(out, model.Service{Name: r.Name, Title: r.Title, Missing: models.Ready(r.Name), Guessed: r.NoKey && set[r.Name].BaseURL == "", Own: r.NoKey})
 			}
 			return out, nil
 		},

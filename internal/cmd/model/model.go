@@ -40,10 +40,11 @@ type Deps struct {
 
 // Service is a row of the catalogue: Missing says in plain words what it
 // lacks to be used, and is empty if it can be. Guessed says that nobody set it
-// up: it may be a server that does not run.
+// up: it may be a server that does not run. Own is a server of the person's,
+// which costs nothing to ask for its models.
 type Service struct {
 	Name, Title, Missing string
-	Guessed              bool
+	Guessed, Own         bool
 }
 
 // Options are the wishes of the person.
@@ -141,7 +142,38 @@ func choose(ctx context.Context, o *Options, ref string) error {
 		return err
 	}
 	fmt.Fprintf(o.Out, "New sessions use %s (%s).\n", full, where)
+	if note := unlisted(ctx, o, full); note != "" {
+		fmt.Fprintln(o.Out, note)
+	}
 	return nil
+}
+
+// unlisted is a warning where a server of one's own does not list the model: a
+// slip, most likely, though some servers take any name. It is "" where the
+// server does not answer, and for the public services, which are not asked.
+func unlisted(ctx context.Context, o *Options, full string) string {
+	services, err := o.Services()
+	if err != nil {
+		return ""
+	}
+	for _, s := range services {
+		name, ok := strings.CutPrefix(full, s.Name+":")
+		if !ok || !s.Own {
+			continue
+		}
+		ctx, cancel := context.WithTimeout(ctx, probeTime)
+		defer cancel()
+		list, err := o.Models(ctx, s.Name)
+		if err != nil || len(list) == 0 || slices.Contains(list, name) {
+			return ""
+		}
+		more := ""
+		if len(list) > 5 {
+			more = fmt.Sprintf(" and %d more", len(list)-5)
+		}
+		return fmt.Sprintf("Note: the server does not list %q. It has: %s%s.", name, strings.Join(list[:min(5, len(list))], ", "), more)
+	}
+	return ""
 }
 
 func show(ctx context.Context, o *Options) error {

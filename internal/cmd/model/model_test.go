@@ -110,3 +110,33 @@ func TestModel(t *testing.T) {
 		}
 	}
 }
+
+// TestASlipInTheNameIsTold is about a server of one's own; what others sell is
+// not asked for.
+func TestASlipInTheNameIsTold(t *testing.T) {
+	t.Parallel()
+	for ref, want := range map[string]string{
+		"local:qwen-codre": `does not list "qwen-codre". It has: llama-3, qwen-coder, qwen-chat.`,
+		"local:llama-3":    "", "paid:qwen-codre": "", "down:qwen-codre": "",
+	} {
+		var saved string
+		d := deps(&saved, false)
+		d.Services = func() ([]Service, error) {
+			return []Service{{Name: "local", Own: true}, {Name: "down", Own: true}, {Name: "paid"}}, nil
+		}
+		models := d.Models
+		d.Models = func(ctx context.Context, name string) ([]string, error) {
+			if name != "local" {
+				return nil, errors.New("no answer")
+			}
+			return models(ctx, name)
+		}
+		var out strings.Builder
+		c := NewCmd(d, nil)
+		c.SetArgs([]string{ref})
+		c.SetOut(&out)
+		if err := c.ExecuteContext(t.Context()); err != nil || saved != ref || !strings.Contains(out.String(), want) || want == "" && strings.Contains(out.String(), "Note") {
+			t.Errorf("%s: saved %q, %v, told %q", ref, saved, err, out.String())
+		}
+	}
+}
