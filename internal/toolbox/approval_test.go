@@ -11,8 +11,8 @@ import (
 	"hermes/internal/toolbox"
 )
 
-// shell is a tool whose commands are reviewed by the words in them.
-func shell(ran *int) hermes.Tool {
+// terminal is a tool whose commands are reviewed by the words in them.
+func terminal(ran *int) hermes.Tool {
 	return risky{
 		tool: tool{spec: hermes.Spec{Name: "terminal"}, run: func(context.Context, *hermes.Call) (hermes.Result, error) {
 			*ran++
@@ -64,7 +64,7 @@ func TestRefusalsHaveOneShape(t *testing.T) {
 			says: []string{"BLOCKED"}},
 	} {
 		ran := 0
-		box := mustBox(t, toolbox.Options{Approvals: toolbox.Approvals{Mode: tt.mode, Deny: tt.deny}}, shell(&ran))
+		box := mustBox(t, toolbox.Options{Approvals: toolbox.Approvals{Mode: tt.mode, Deny: tt.deny}}, terminal(&ran))
 		r := box.Run(t.Context(), command(tt.line, tt.host))
 		got := fields(t, r)
 		if ran != 0 || !r.Failed {
@@ -100,7 +100,7 @@ func TestConsentLastsAsLongAsItSays(t *testing.T) {
 		box := mustBox(t, toolbox.Options{Approvals: toolbox.Approvals{Allowed: tt.allowed, Remember: func(keys []string) error {
 			kept = append(kept, keys...)
 			return nil
-		}}}, shell(&ran))
+		}}}, terminal(&ran))
 		for _, line := range []string{"rm -r a", "rm -r b", "chmod 777 c", "ls"} {
 			box.Run(t.Context(), command(line, h))
 		}
@@ -115,7 +115,7 @@ func TestApprovalShowsTheWholeCommand(t *testing.T) {
 	ran := 0
 	h := &host{files: &files{}}
 	long := "rm -r " + strings.Repeat("x", 5000)
-	mustBox(t, toolbox.Options{}, shell(&ran)).Run(t.Context(), command(long, h))
+	mustBox(t, toolbox.Options{}, terminal(&ran)).Run(t.Context(), command(long, h))
 	if len(h.asked) != 1 || h.asked[0].Subject != long || h.asked[0].Dir != "/here/" || h.asked[0].Tool != "terminal" {
 		t.Errorf("asked %+v", h.asked)
 	}
@@ -125,7 +125,7 @@ func TestApprovalShowsWhatAScreenWouldHide(t *testing.T) {
 	t.Parallel()
 	ran := 0
 	h := &host{}
-	mustBox(t, toolbox.Options{}, shell(&ran)).Run(t.Context(), command("rm -r a\u202e\x1b[2K\r\u200b\n\tls é", h))
+	mustBox(t, toolbox.Options{}, terminal(&ran)).Run(t.Context(), command("rm -r a\u202e\x1b[2K\r\u200b\n\tls é", h))
 	if got, want := h.asked[0].Subject, "rm -r a<U+202E><U+001B>[2K<U+000D><U+200B>\n\tls é"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -134,7 +134,7 @@ func TestApprovalShowsWhatAScreenWouldHide(t *testing.T) {
 func TestRefusalsInARowEndInAStop(t *testing.T) {
 	t.Parallel()
 	ran := 0
-	box := mustBox(t, toolbox.Options{Guardrail: toolbox.Guardrail{Quiet: true}}, shell(&ran))
+	box := mustBox(t, toolbox.Options{Guardrail: toolbox.Guardrail{Quiet: true}}, terminal(&ran))
 	last := ""
 	for range 3 {
 		last = box.Run(t.Context(), command("rm -r a", &host{})).Text
@@ -151,7 +151,7 @@ func TestRefusalsInARowEndInAStop(t *testing.T) {
 func TestModeOffRunsWhatIsNotForbidden(t *testing.T) {
 	t.Parallel()
 	ran := 0
-	box := mustBox(t, toolbox.Options{}, shell(&ran))
+	box := mustBox(t, toolbox.Options{}, terminal(&ran))
 	box.SetMode(toolbox.ModeOff)
 	if r := box.Run(t.Context(), command("rm -r a", nil)); r.Failed || ran != 1 {
 		t.Errorf("got %s", r.Text)
@@ -199,7 +199,7 @@ func TestDenyRules(t *testing.T) {
 		{"", "ls", false},
 	} {
 		ran := 0
-		box := mustBox(t, toolbox.Options{Approvals: toolbox.Approvals{Mode: toolbox.ModeOff, Deny: []string{tt.glob}}}, shell(&ran))
+		box := mustBox(t, toolbox.Options{Approvals: toolbox.Approvals{Mode: toolbox.ModeOff, Deny: []string{tt.glob}}}, terminal(&ran))
 		box.Run(t.Context(), command(tt.line, nil))
 		if got := ran == 0; got != tt.denied {
 			t.Errorf("%q against %q: denied %v, want %v", tt.line, tt.glob, got, tt.denied)

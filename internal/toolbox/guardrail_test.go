@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"hermes"
-	"hermes/internal/policy"
+	"hermes/internal/policy/shell"
 	"hermes/internal/toolbox"
 )
 
@@ -38,7 +38,7 @@ func worldly() []hermes.Tool {
 	}
 	reads := func(raw json.RawMessage) bool {
 		var in struct{ Command string }
-		return json.Unmarshal(raw, &in) == nil && policy.ReadsOnly(in.Command)
+		return json.Unmarshal(raw, &in) == nil && shell.ReadsOnly(in.Command)
 	}
 	return []hermes.Tool{
 		tool{spec: hermes.Spec{Name: "terminal", ReadsOnly: reads}, run: run},

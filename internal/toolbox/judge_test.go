@@ -54,7 +54,7 @@ func TestSmartModeLetsAModelJudge(t *testing.T) {
 				}
 				return tt.verdict, tt.err
 			},
-		}}, shell(&ran))
+		}}, terminal(&ran))
 		for range 2 {
 			box.Run(t.Context(), command(tt.line, h))
 		}

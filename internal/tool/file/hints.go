@@ -13,6 +13,7 @@ import (
 
 	"hermes"
 	"hermes/internal/policy"
+	"hermes/internal/policy/shell"
 )
 
 const (
@@ -156,7 +157,7 @@ func touched(c *hermes.Call, root string) []string {
 		from = []string{"", root}
 		list = append(list, ".")
 	}
-	for _, folder := range policy.Folders(in.Command[:min(len(in.Command), maxScanned)]) {
+	for _, folder := range shell.Folders(in.Command[:min(len(in.Command), maxScanned)]) {
 		for _, base := range from {
 			list = append(list, under(base, folder))
 		}

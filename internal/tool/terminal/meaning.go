@@ -3,7 +3,7 @@ package terminal
 import (
 	"slices"
 
-	"hermes/internal/policy"
+	"hermes/internal/policy/shell"
 )
 
 // meaning explains an exit code that is no failure, or not the command's. The
@@ -13,7 +13,7 @@ func meaning(line string, code int) (note string, benign bool) {
 	if code == 0 {
 		return "", false
 	}
-	args := policy.LastCommand(line)
+	args := shell.LastCommand(line)
 	if len(args) == 0 {
 		return "", false
 	}

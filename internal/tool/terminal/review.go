@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"hermes"
-	"hermes/internal/policy"
+	"hermes/internal/policy/shell"
 )
 
 // reviewed is a tool whose calls are judged before they run.
@@ -32,10 +32,10 @@ func (t *Toolset) reviewCommand(c *hermes.Call) []hermes.Review {
 		}
 	}
 	on := t.ground(dir)
-	found := reviews(policy.Command(in.Command, on))
+	found := reviews(shell.Command(in.Command, on))
 	if in.Behind && strings.Contains(in.Command, "hermes") {
 		// The tool's own background is one as well.
-		for _, f := range reviews(policy.Command("nohup "+in.Command, on)) {
+		for _, f := range reviews(shell.Command("nohup "+in.Command, on)) {
 			if f.Key == "gateway-background" && !slices.Contains(found, f) {
 				found = append(found, f)
 			}
@@ -55,7 +55,7 @@ func (t *Toolset) reviewInput(c *hermes.Call) []hermes.Review {
 	if j == nil {
 		return nil
 	}
-	found := reviews(policy.Command(in.Data, t.ground(j.dir)))
+	found := reviews(shell.Command(in.Data, t.ground(j.dir)))
 	if runsShell(j.command) {
 		return found
 	}
@@ -65,18 +65,18 @@ func (t *Toolset) reviewInput(c *hermes.Call) []hermes.Review {
 }
 
 func runsShell(command string) bool {
-	args := policy.LastCommand(command)
+	args := shell.LastCommand(command)
 	return len(args) > 0 && slices.Contains([]string{"sh", "bash", "zsh", "dash", "ksh", "fish", "ssh", "docker", "podman", "kubectl", "su", "screen", "tmux"}, filepath.Base(args[0]))
 }
 
-func (t *Toolset) ground(dir string) policy.Ground {
-	return policy.Ground{Home: t.config.Home, Hermes: t.config.Hermes, Dir: dir, PID: t.config.PID, Gateway: t.config.Gateway}
+func (t *Toolset) ground(dir string) shell.Ground {
+	return shell.Ground{Home: t.config.Home, Hermes: t.config.Hermes, Dir: dir, PID: t.config.PID, Gateway: t.config.Gateway}
 }
 
-func reviews(v policy.Verdict) []hermes.Review {
+func reviews(v shell.Verdict) []hermes.Review {
 	var all []hermes.Review
 	for _, f := range v.Findings {
-		all = append(all, hermes.Review{Key: f.Key, Reason: f.Reason, Floor: f.Level == policy.Refuse})
+		all = append(all, hermes.Review{Key: f.Key, Reason: f.Reason, Floor: f.Level == shell.Refuse})
 	}
 	return all
 }

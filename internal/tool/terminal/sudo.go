@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"hermes"
-	"hermes/internal/policy"
+	"hermes/internal/policy/shell"
 )
 
 // askFor is how long the person has to type a password.
@@ -31,7 +31,7 @@ type feeding struct {
 // configured, remembered or prompted password; where sudo needs none, or
 // nobody knows it, the line stays as it is. On a terminal sudo asks itself.
 func (s *sudo) prepare(ctx context.Context, config Config, c *hermes.Call, in arguments) (string, *feeding, error) {
-	prepared, ok := policy.FeedSudo(in.Command)
+	prepared, ok := shell.FeedSudo(in.Command)
 	if !ok || in.PTY || !needsPassword(ctx, c.Host.Environment()) {
 		return in.Command, nil, nil
 	}

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"hermes"
-	"hermes/internal/policy"
+	"hermes/internal/policy/shell"
 )
 
 // Figures that hold where a Config says nothing.
@@ -118,7 +118,7 @@ func readsOnly(arguments json.RawMessage) bool {
 		Background bool
 		PTY        bool
 	}
-	return json.Unmarshal(arguments, &in) == nil && !in.Background && !in.PTY && policy.ReadsOnly(in.Command)
+	return json.Unmarshal(arguments, &in) == nil && !in.Background && !in.PTY && shell.ReadsOnly(in.Command)
 }
 
 // Halt ends all background processes. It returns when they are gone.

@@ -1,0 +1,196 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// situation is how a command is run.
+type situation struct {
+	in         input
+	background bool
+	xargs      bool // more arguments come from the input
+}
+
+// argv judges the words of one command: wrappers first, then the rules.
+func (j *judge) argv(args []string, s situation) {
+	if len(args) == 0 || args[0] == "" {
+		return
+	}
+	if j.depth >= maxDepth {
+		j.ask("too-deep", "commands are nested too deeply to be judged")
+		return
+	}
+	j.depth++
+	defer func() { j.depth-- }()
+	name := program(args[0])
+	if dynamic(name) || strings.ContainsAny(name, "*?") || name != "[" && name != "[[" && strings.Contains(name, "[") {
+		j.ask("dynamic-command", "what it runs is only known when it runs")
+	}
+	for _, a := range args {
+		j.metadata(name, a)
+	}
+	if w, ok := wrapperOf(name); ok {
+		j.wrapped(name, w, args[1:], s)
+		return
+	}
+	switch name {
+	case "su":
+		j.optionScript(args, "-c", "--command")
+		j.shellInput(s)
+	case "watch", "entr", "hyperfine":
+		j.script(strings.Join(plainWords(args[1:]), " "))
+	case "trap":
+		if words := plainWords(args[1:]); len(words) > 1 {
+			j.script(words[0])
+		}
+	case "alias":
+		for _, a := range args[1:] {
+			if _, value, ok := strings.Cut(a, "="); ok {
+				j.script(value)
+			}
+		}
+	case "ssh":
+		if words := (wrapper{values: "BbcDEeFIiJLlmOopQRSWw", words: 1}).inner(args[1:]); len(words) > 0 {
+			j.apart(func() { j.dir = ""; j.script(strings.Join(words, " ")) })
+			return
+		}
+		j.shellInput(s)
+	case "cd", "pushd":
+		j.chdir(args[1:])
+	case "read", "mapfile", "readarray", "getopts":
+		for _, a := range args[1:] {
+			j.vars[a] = unknown
+		}
+	default:
+		j.rules(name, args, s)
+	}
+}
+
+// wrapped judges what a wrapper runs, and the wrapper's own dangers.
+func (j *judge) wrapped(name string, w wrapper, args []string, s situation) {
+	inner := w.inner(args)
+	own := args[:len(args)-len(inner)]
+	switch name {
+	case "sudo":
+		j.sudo(own)
+	case "env":
+		for i, a := range own {
+			if (a == "-S" || a == "--split-string") && i+1 < len(own) {
+				j.script(strings.Join(append([]string{own[i+1]}, inner...), " "))
+				return
+			}
+			if text, ok := strings.CutPrefix(a, "--split-string="); ok {
+				j.script(text + " " + strings.Join(inner, " "))
+			}
+			if text, ok := strings.CutPrefix(a, "-S"); ok && text != "" {
+				j.script(text + " " + strings.Join(inner, " "))
+			}
+		}
+		if i := slices.Index(args, "-S"); i >= 0 && i+1 < len(args) {
+			j.script(strings.Join(args[i+1:], " "))
+			return
+		}
+	case "flock", "runuser":
+		j.optionScript(append([]string{name}, args...), "-c", "--command")
+	case "nohup", "setsid", "systemd-run":
+		s.background = true
+	case "xargs", "gxargs", "parallel":
+		inner = xargs(inner, s.in)
+		s.xargs = true
+		s.in = input{}
+	}
+	for _, a := range own {
+		if name, value, ok := strings.Cut(a, "="); ok && isAssignment(a) {
+			j.assigned(name)
+			_ = value
+		}
+	}
+	if len(inner) == 0 && opensShell(name, own) {
+		j.shellInput(s)
+	}
+	if s.xargs && len(inner) > 0 {
+		j.fromInput(program(innermost(inner)), s)
+	}
+	j.argv(inner, s)
+}
+
+// opensShell reports whether a wrapper that is given no command runs a shell.
+func opensShell(name string, own []string) bool {
+	switch name {
+	case "sudo":
+		return hasShort(own, "si") || hasLong(own, "--shell") || hasLong(own, "--login")
+	case "chroot", "unshare", "nsenter", "runuser":
+		return true
+	}
+	return false
+}
+
+// xargs adds the arguments that come from the input.
+func xargs(inner []string, in input) []string {
+	more := []string{unknown}
+	switch {
+	case in.pids:
+		more = []string{fromSearch}
+	case in.download:
+		more = []string{fromDownload}
+	}
+	if in.known {
+		more = strings.Fields(in.text)
+	}
+	if slices.ContainsFunc(inner, func(a string) bool { return strings.Contains(a, "{}") }) {
+		return replaced(inner, "{}", strings.Join(more, " "))
+	}
+	return slices.Concat(inner, more)
+}
+
+// innermost is the program behind all wrappers.
+func innermost(args []string) string {
+	for range maxDepth {
+		if len(args) == 0 {
+			return ""
+		}
+		w, ok := wrapperOf(program(args[0]))
+		if !ok {
+			return args[0]
+		}
+		args = w.inner(args[1:])
+	}
+	return ""
+}
+
+// fromInput judges what is dangerous since nobody sees its arguments.
+func (j *judge) fromInput(name string, s situation) {
+	switch name {
+	case "rm", "shred", "unlink", "srm":
+		j.ask("xargs-delete", "deletes whatever names come from its input")
+	}
+}
+
+// optionScript judges the value of an option that is shell text.
+func (j *judge) optionScript(args []string, options ...string) {
+	for i, a := range args[1:] {
+		for _, o := range options {
+			if a == o && i+2 < len(args) {
+				j.ask("shell-text", "runs shell text that is given as an argument")
+				j.script(args[i+2])
+			}
+			if text, ok := strings.CutPrefix(a, o+"="); ok && strings.HasPrefix(o, "--") {
+				j.ask("shell-text", "runs shell text that is given as an argument")
+				j.script(text)
+			}
+		}
+	}
+}
+
+func (j *judge) chdir(args []string) {
+	words := plainWords(args)
+	switch {
+	case len(words) == 0:
+		j.dir = j.ground.Home
+	case words[0] == "-":
+		j.dir = ""
+	default:
+		j.dir, _ = j.absolute(words[0])
+	}
+}

@@ -1,0 +1,153 @@
+package shell
+
+import (
+	"maps"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// call judges a simple command with the assignments before it.
+func (j *judge) call(c *syntax.CallExpr, in input, background bool) {
+	for _, w := range c.Args {
+		j.substitutions(w)
+	}
+	if len(c.Args) == 0 {
+		j.assign(c.Assigns)
+		return
+	}
+	before := j.vars
+	if len(c.Assigns) > 0 {
+		j.vars = maps.Clone(before)
+		j.assign(c.Assigns)
+	}
+	args := j.words(c.Args)
+	if len(c.Assigns) > 0 {
+		j.vars = before
+	}
+	if len(args) == 0 {
+		return
+	}
+	if body := j.funcs[args[0]]; body != nil && j.depth < maxDepth {
+		j.callFunction(body, args, in)
+		return
+	}
+	j.argv(args, situation{in: in, background: background})
+}
+
+func (j *judge) callFunction(body *syntax.Stmt, args []string, in input) {
+	funcs := j.funcs
+	j.depth++
+	j.funcs = maps.Clone(funcs)
+	delete(j.funcs, args[0]) // a function that calls itself is followed once
+	j.apart(func() {
+		for i, a := range args[1:] {
+			j.vars[string(rune('1'+i))] = a
+			if i == 8 {
+				break
+			}
+		}
+		j.vars["@"], j.vars["*"] = strings.Join(args[1:], " "), strings.Join(args[1:], " ")
+		j.stmt(body, in)
+	})
+	j.funcs = funcs
+	j.depth--
+}
+
+// assign follows assignments.
+func (j *judge) assign(list []*syntax.Assign) {
+	for _, a := range list {
+		if a.Value != nil {
+			j.substitutions(a.Value)
+		}
+		if a.Array != nil {
+			j.substitutions(a.Array)
+		}
+		if a.Name == nil {
+			continue
+		}
+		name := a.Name.Value
+		switch {
+		case a.Naked:
+		case a.Value == nil && a.Array == nil:
+			j.vars[name] = ""
+		case a.Value == nil || a.Index != nil:
+			j.vars[name] = unknown
+		case a.Append:
+			j.vars[name] += j.word(a.Value)
+		default:
+			j.vars[name] = j.word(a.Value)
+		}
+		j.assigned(name)
+	}
+}
+
+// assigned judges variables that change what later commands do.
+func (j *judge) assigned(name string) {
+	switch name {
+	case "DOCKER_HOST", "DOCKER_CONTEXT", "CONTAINER_HOST":
+		j.ask("docker-daemon", "points container commands at another daemon")
+	case "SUDO_ASKPASS":
+		j.ask("sudo-password", "feeds a password to sudo")
+	}
+}
+
+// substitutions judges the commands inside a word or another node.
+func (j *judge) substitutions(n syntax.Node) {
+	if n == nil {
+		return
+	}
+	if w, ok := n.(*syntax.Word); ok && (w == nil || w.Lit() != "") {
+		return
+	}
+	syntax.Walk(n, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CmdSubst:
+			j.within(n.Stmts)
+			return false
+		case *syntax.ProcSubst:
+			j.within(n.Stmts)
+			return false
+		}
+		return true
+	})
+}
+
+func (j *judge) within(list []*syntax.Stmt) {
+	if j.depth >= maxDepth {
+		j.ask("too-deep", "commands are nested too deeply to be judged")
+		return
+	}
+	j.depth++
+	j.apart(func() { j.stmts(list, input{}) })
+	j.depth--
+}
+
+// redirects judges what is written to and tells what is read.
+func (j *judge) redirects(list []*syntax.Redirect, in input) input {
+	for _, r := range list {
+		if r.Word == nil {
+			continue
+		}
+		j.substitutions(r.Word)
+		switch r.Op {
+		case syntax.Hdoc, syntax.DashHdoc:
+			in = input{fed: true}
+			if r.Hdoc != nil {
+				j.substitutions(r.Hdoc)
+				in.text, in.known = j.word(r.Hdoc), true
+			}
+		case syntax.WordHdoc:
+			text := j.word(r.Word)
+			in = input{fed: true, text: text, known: true, download: strings.Contains(text, fromDownload)}
+		case syntax.RdrIn:
+			text := j.word(r.Word)
+			in = input{fed: strings.Contains(text, unknown), download: strings.Contains(text, fromDownload)}
+		case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.AppClob, syntax.RdrAll, syntax.AppAll, syntax.RdrInOut, syntax.DplOut:
+			for _, target := range j.words([]*syntax.Word{r.Word}) {
+				j.write(target)
+			}
+		}
+	}
+	return in
+}

@@ -1,0 +1,85 @@
+package shell
+
+import (
+	"strconv"
+	"strings"
+)
+
+// unescape takes the backslashes away as the shell does.
+func unescape(s string, quoted bool) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' || i+1 == len(s) {
+			b.WriteByte(s[i])
+			continue
+		}
+		i++
+		switch {
+		case s[i] == '\n':
+		case quoted && strings.IndexByte("\"\\$`", s[i]) < 0:
+			b.WriteByte('\\')
+			b.WriteByte(s[i])
+		default:
+			b.WriteByte(s[i])
+		}
+	}
+	return b.String()
+}
+
+// ansiC reads the escapes of $'…'.
+func ansiC(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' || i+1 == len(s) {
+			b.WriteByte(s[i])
+			continue
+		}
+		i++
+		digits, base := 0, 16
+		switch c := s[i]; {
+		case c == 'x':
+			digits = 2
+		case c == 'u':
+			digits = 4
+		case c == 'U':
+			digits = 8
+		case c >= '0' && c <= '7':
+			digits, base = 3, 8
+			i--
+		case c == 'n' || c == 't' || c == 'r':
+			b.WriteByte(' ')
+		default:
+			b.WriteByte(c)
+		}
+		if digits == 0 {
+			continue
+		}
+		end := i + 1
+		for end < len(s) && end-i-1 < digits && isDigit(s[end], base) {
+			end++
+		}
+		if n, err := strconv.ParseUint(s[i+1:end], base, 32); err == nil && n > 3 {
+			b.WriteRune(rune(n))
+		}
+		i = end - 1
+	}
+	return b.String()
+}
+
+func isDigit(c byte, base int) bool {
+	if base == 8 {
+		return c >= '0' && c <= '7'
+	}
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+}
+
+// program is the name of a program, without folder and case.
+func program(name string) string {
+	if i := strings.LastIndexByte(name, '/'); i >= 0 {
+		name = name[i+1:]
+	}
+	return strings.TrimSuffix(strings.ToLower(name), ".exe")
+}

@@ -1,0 +1,52 @@
+package shell
+
+import "strings"
+
+// git judges what throws work away, here or for others.
+func (j *judge) git(rest []string) {
+	words := wrapper{values: "Cc", long: " --git-dir --work-tree --namespace --exec-path --config-env "}.inner(rest)
+	own := rest[:len(rest)-len(words)]
+	for i, a := range own {
+		if a != "-c" || i+1 >= len(own) {
+			continue
+		}
+		if _, value, ok := strings.Cut(own[i+1], "=!"); ok {
+			j.script(value)
+		}
+	}
+	if len(words) == 0 {
+		return
+	}
+	args := words[1:]
+	switch words[0] {
+	case "reset":
+		if hasLong(args, "--hard") {
+			j.ask("git-reset-hard", "throws away changes that were not committed")
+		}
+	case "push":
+		j.push(args)
+	case "clean":
+		if (hasShort(args, "f") || hasLong(args, "--force")) && !hasShort(args, "n") && !hasLong(args, "--dry-run") {
+			j.ask("git-clean", "deletes files that git does not know")
+		}
+	case "branch":
+		if hasShort(args, "dD") || hasLong(args, "--delete") {
+			j.ask("git-branch-delete", "deletes a branch")
+		}
+	}
+}
+
+func (j *judge) push(args []string) {
+	forced := hasShort(args, "f") || hasLong(args, "--force") || hasLong(args, "--force-with-lease") || hasLong(args, "--mirror")
+	deleted := hasShort(args, "d") || hasLong(args, "--delete") || hasLong(args, "--prune")
+	for _, ref := range plainWords(args) {
+		forced = forced || strings.HasPrefix(ref, "+")
+		deleted = deleted || len(ref) > 1 && ref[0] == ':'
+	}
+	if forced {
+		j.ask("git-push-force", "overwrites the history on the server")
+	}
+	if deleted {
+		j.ask("git-branch-delete", "deletes a branch on the server")
+	}
+}

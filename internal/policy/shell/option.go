@@ -1,0 +1,52 @@
+package shell
+
+import "strings"
+
+func isAssignment(s string) bool {
+	name, _, ok := strings.Cut(s, "=")
+	return ok && name != "" && strings.Trim(strings.ToUpper(name), "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == ""
+}
+
+// plainWords are the arguments that are no options.
+func plainWords(args []string) []string {
+	var words []string
+	for i, a := range args {
+		if a == "--" {
+			return append(words, args[i+1:]...)
+		}
+		if len(a) > 1 && a[0] == '-' {
+			continue
+		}
+		words = append(words, a)
+	}
+	return words
+}
+
+// hasShort reports whether one of the short options stands in any cluster
+// before --. Letters are taken as they are.
+func hasShort(args []string, letters string) bool {
+	for _, a := range args {
+		if a == "--" {
+			return false
+		}
+		if len(a) > 1 && a[0] == '-' && a[1] != '-' && strings.ContainsAny(a[1:], letters) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasLong reports whether a long option is given, also shortened (down to
+// three letters) or with a value.
+func hasLong(args []string, option string) bool {
+	for _, a := range args {
+		if a == "--" {
+			return false
+		}
+		a, _, _ = strings.Cut(a, "=")
+		if len(a) >= 5 && strings.HasPrefix(option, strings.ToLower(a)) && strings.HasPrefix(a, "--") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,177 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// LastCommand returns the words of the command that decides the exit status of
+// a line: the last of a chain or pipe, behind wrappers and assignments, its
+// name without folder. It returns nil where that cannot be told.
+func LastCommand(line string) []string {
+	list, err := parse(line)
+	if err != nil || len(list) == 0 {
+		return nil
+	}
+	last := list[len(list)-1]
+	for {
+		b, ok := last.Cmd.(*syntax.BinaryCmd)
+		if !ok {
+			break
+		}
+		last = b.Y
+	}
+	if last.Negated || last.Background {
+		return nil
+	}
+	if _, ok := last.Cmd.(*syntax.TestClause); ok {
+		return []string{"[["}
+	}
+	c, ok := last.Cmd.(*syntax.CallExpr)
+	if !ok {
+		return nil
+	}
+	args := (&judge{vars: map[string]string{}}).words(c.Args)
+	for range maxDepth {
+		if len(args) == 0 {
+			return nil
+		}
+		args[0] = program(args[0])
+		w, ok := wrapperOf(args[0])
+		if !ok {
+			return args
+		}
+		args = w.inner(args[1:])
+	}
+	return nil
+}
+
+// Sudo is a line that was prepared for giving sudo its password through the
+// standard input.
+type Sudo struct {
+	// Line is what to run.
+	Line string
+	// Lines is how often the password stands in the input, a line each.
+	Lines int
+}
+
+// FeedSudo prepares a line whose sudo commands shall read a password from the
+// standard input and show no prompt. It reports false for a line without sudo
+// at a command position, or whose sudo already says how it gets one.
+//
+// Where each sudo reads the input of the line itself, each is given the
+// password. Where one stands behind a pipe or a redirection, a first sudo only
+// takes the password, and the others find it remembered.
+func FeedSudo(line string) (Sudo, bool) {
+	list, err := parse(line)
+	if err != nil {
+		return Sudo{}, false
+	}
+	found := findAll(nil, list, false)
+	if len(found) == 0 {
+		return Sudo{}, false
+	}
+	for _, f := range found {
+		if f.settled {
+			return Sudo{}, false
+		}
+	}
+	for _, f := range found {
+		if f.fed {
+			return Sudo{Line: "sudo -S -p '' -v && {\n" + line + "\n}", Lines: 1}, true
+		}
+	}
+	var b strings.Builder
+	at := 0
+	for _, f := range found {
+		b.WriteString(line[at:f.end])
+		b.WriteString(" -k -S -p ''")
+		at = f.end
+	}
+	b.WriteString(line[at:])
+	return Sudo{Line: b.String(), Lines: len(found)}, true
+}
+
+// sudoCall is sudo at a command position.
+type sudoCall struct {
+	end     int  // where the word ends
+	fed     bool // its input is not that of the line
+	settled bool // it says itself how it gets a password, or that it needs none
+}
+
+// findSudo collects the sudo calls below a statement, in order. Of a pipe, all
+// but the first stage are fed by something else; so is what a loop repeats,
+// since nobody knows how often.
+func findSudo(to []sudoCall, s *syntax.Stmt, fed bool) []sudoCall {
+	if s == nil {
+		return to
+	}
+	for _, r := range s.Redirs {
+		fed = fed || r.Op == syntax.RdrIn || r.Op == syntax.Hdoc || r.Op == syntax.DashHdoc || r.Op == syntax.WordHdoc
+	}
+	switch c := s.Cmd.(type) {
+	case *syntax.BinaryCmd:
+		piped := c.Op == syntax.Pipe || c.Op == syntax.PipeAll
+		return findSudo(findSudo(to, c.X, fed), c.Y, fed || piped)
+	case *syntax.CallExpr:
+		return sudoIn(to, c, fed || s.Background)
+	case *syntax.Block:
+		return findAll(to, c.Stmts, fed)
+	case *syntax.Subshell:
+		return findAll(to, c.Stmts, fed)
+	case *syntax.IfClause:
+		for ; c != nil; c = c.Else {
+			to = findAll(findAll(to, c.Cond, true), c.Then, true)
+		}
+	case *syntax.WhileClause:
+		return findAll(findAll(to, c.Cond, true), c.Do, true)
+	case *syntax.ForClause:
+		return findAll(to, c.Do, true)
+	case *syntax.TimeClause:
+		return findSudo(to, c.Stmt, fed)
+	}
+	return to
+}
+
+func findAll(to []sudoCall, list []*syntax.Stmt, fed bool) []sudoCall {
+	for _, s := range list {
+		to = findSudo(to, s, fed)
+	}
+	return to
+}
+
+func sudoIn(to []sudoCall, c *syntax.CallExpr, fed bool) []sudoCall {
+	words := make([]string, len(c.Args))
+	for i, w := range c.Args {
+		words[i] = w.Lit()
+	}
+	for at := 0; at < len(words); {
+		name := program(words[at])
+		wrap, ok := wrapperOf(name)
+		if !ok {
+			return to
+		}
+		inner := wrap.inner(words[at+1:])
+		if name == "sudo" {
+			own := words[at+1 : len(words)-len(inner)]
+			return append(to, sudoCall{end: int(c.Args[at].End().Offset()), fed: fed, settled: settles(own)})
+		}
+		at = len(words) - len(inner)
+	}
+	return to
+}
+
+// settles reports whether sudo's own options say how it gets its password, or
+// that it needs none.
+func settles(own []string) bool {
+	if hasShort(own, "SAnkKVhl") {
+		return true
+	}
+	for _, option := range []string{"--stdin", "--askpass", "--non-interactive", "--help", "--version", "--list"} {
+		if hasLong(own, option) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,135 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// ReadsOnly reports that a command line certainly changes nothing, so that it
+// may run beside others and be run again. It knows a list of programs and
+// plain words only: whatever it does not understand may change something.
+func ReadsOnly(line string) bool {
+	if len(line) > 4096 {
+		return false
+	}
+	list, err := parse(line)
+	if err != nil || len(list) == 0 {
+		return false
+	}
+	for _, s := range list {
+		if !readsStmt(s) {
+			return false
+		}
+	}
+	return true
+}
+
+func readsStmt(s *syntax.Stmt) bool {
+	if s.Background || s.Coprocess || s.Disown {
+		return false
+	}
+	for _, r := range s.Redirs {
+		if !readsRedirect(r) {
+			return false
+		}
+	}
+	switch c := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		return readsCall(c)
+	case *syntax.BinaryCmd:
+		return readsStmt(c.X) && readsStmt(c.Y)
+	}
+	return false
+}
+
+// readsRedirect admits input, and output to nowhere or to another stream.
+func readsRedirect(r *syntax.Redirect) bool {
+	switch r.Op {
+	case syntax.RdrIn, syntax.WordHdoc, syntax.DplOut, syntax.DplIn:
+		return true
+	case syntax.RdrOut, syntax.AppOut, syntax.RdrAll:
+		return r.Word != nil && r.Word.Lit() == "/dev/null"
+	}
+	return false
+}
+
+func readsCall(c *syntax.CallExpr) bool {
+	if len(c.Assigns) > 0 || len(c.Args) == 0 {
+		return false
+	}
+	args := make([]string, len(c.Args))
+	for i, w := range c.Args {
+		text, ok := literalWord(w)
+		if !ok {
+			return false
+		}
+		args[i] = text
+	}
+	refused, known := readers[args[0]]
+	if !known {
+		return false
+	}
+	if args[0] == "git" {
+		return readsGit(args[1:])
+	}
+	return !slices.ContainsFunc(args[1:], func(a string) bool {
+		return slices.ContainsFunc(refused, func(r string) bool { return a == r || strings.HasPrefix(a, r+"=") })
+	})
+}
+
+// literalWord is the text of a word without expansions; quotes are taken off.
+func literalWord(w *syntax.Word) (string, bool) {
+	var b strings.Builder
+	for _, p := range w.Parts {
+		switch p := p.(type) {
+		case *syntax.Lit:
+			b.WriteString(p.Value)
+		case *syntax.SglQuoted:
+			b.WriteString(p.Value)
+		case *syntax.DblQuoted:
+			for _, inner := range p.Parts {
+				lit, ok := inner.(*syntax.Lit)
+				if !ok {
+					return "", false
+				}
+				b.WriteString(lit.Value)
+			}
+		default:
+			return "", false
+		}
+	}
+	return b.String(), true
+}
+
+// readers are programs that only read, with the options that make them write
+// or run something.
+var readers = map[string][]string{
+	"sleep": nil, "echo": nil, "true": nil, "false": nil, "pwd": nil, "ls": nil, "cat": nil, "head": nil,
+	"tail": {"-f", "-F", "--follow"}, "wc": nil, "grep": nil, "egrep": nil, "fgrep": nil,
+	"rg": {"--pre"}, "stat": nil, "file": {"-C", "--compile"}, "du": nil, "df": nil, "date": {"-s", "--set"},
+	"whoami": nil, "id": nil, "uname": nil, "printenv": nil, "which": nil, "basename": nil, "dirname": nil,
+	"realpath": nil, "readlink": nil, "uniq": nil, "cut": nil, "tr": nil, "diff": nil, "cmp": nil, "comm": nil,
+	"md5sum": nil, "sha1sum": nil, "sha256sum": nil, "cksum": nil, "jq": nil, "nl": nil, "tac": nil, "rev": nil,
+	"sort": {"-o", "--output", "--compress-program", "-T"}, "seq": nil, "test": nil, "printf": nil, "nproc": nil,
+	"find": {"-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls"},
+	"git":  nil,
+}
+
+// readsGit admits the subcommands of git that look and no more.
+func readsGit(args []string) bool {
+	if len(args) == 0 {
+		return false
+	}
+	for _, a := range args[1:] {
+		if strings.HasPrefix(a, "--output") || a == "--ext-diff" || a == "--textconv" || strings.HasPrefix(a, "--open-files-in-pager") || a == "-O" {
+			return false
+		}
+	}
+	switch args[0] {
+	case "status", "log", "diff", "show", "rev-parse", "ls-files", "blame", "describe", "shortlog", "grep", "ls-tree", "cat-file":
+		return true
+	}
+	return false
+}

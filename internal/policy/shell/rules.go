@@ -1,0 +1,87 @@
+package shell
+
+import "strings"
+
+// rules judges one command behind its wrappers. args[0] is the command.
+func (j *judge) rules(name string, args []string, s situation) {
+	rest := args[1:]
+	j.sql(name, rest, s.in)
+	j.ranAfterChmod(args)
+	switch name {
+	case "rm", "grm", "srm", "rimraf", "trash-rm":
+		j.remove(rest)
+	case "unlink", "shred":
+		j.shred(name, rest)
+	case "del", "erase", "rd", "rmdir", "remove-item", "ri":
+		j.removeWindows(name, rest)
+	case "chmod":
+		j.chmod(rest)
+	case "chown", "chgrp":
+		if hasShort(rest, "R") || hasLong(rest, "--recursive") {
+			j.ask("recursive-chown", "changes the owner of everything in a folder")
+		}
+	case "dd":
+		j.dd(rest)
+	case "tee", "sponge":
+		j.writeAll(plainWords(rest))
+	case "cp", "mv", "install", "ln", "rsync", "scp", "gcp", "gmv", "copy", "move":
+		j.copy(name, rest)
+	case "sed", "gsed":
+		if hasShort(rest, "i") || hasLong(rest, "--in-place") {
+			j.writeAll(plainWords(rest))
+		}
+	case "truncate":
+		j.writeAll(plainWords(rest))
+	case "curl", "wget":
+		j.download(rest)
+	case "find", "gfind":
+		j.search(rest, s)
+	case "fd", "fdfind":
+		j.searchWithFd(rest, s)
+	case "git":
+		j.git(rest)
+	case "kill":
+		j.kill(rest, s)
+	case "pkill", "killall", "killall5", "taskkill", "stop-process":
+		j.killByName(name, rest)
+	case "hermes":
+		j.hermes(rest, s.background)
+	case "eval":
+		j.eval(rest)
+	case "source", ".":
+		if len(rest) > 0 && strings.Contains(rest[0], fromDownload) {
+			j.ask("download-to-shell", "runs what a download gives as shell commands")
+		}
+		j.substitutedScript(rest, s)
+	default:
+		j.moreRules(name, rest, s)
+	}
+}
+
+// moreRules are those that recognise families of names.
+func (j *judge) moreRules(name string, rest []string, s situation) {
+	switch {
+	case isShell(name):
+		j.shell(name, rest, s)
+	case isInterpreter(name):
+		j.interpreter(name, rest, s)
+	case j.formats(name, rest), j.stops(name, rest), j.services(name, rest), j.packages(name, rest), j.containers(name, rest, s):
+	}
+}
+
+func (j *judge) sudo(own []string) {
+	if hasShort(own, "SA") || hasLong(own, "--stdin") || hasLong(own, "--askpass") {
+		j.ask("sudo-password", "feeds a password to sudo")
+	}
+}
+
+func (j *judge) eval(rest []string) {
+	text := strings.Join(rest, " ")
+	if strings.Contains(text, fromDownload) {
+		j.ask("download-to-shell", "runs what a download gives as shell commands")
+	}
+	j.ask("eval", "runs text that is put together when it runs")
+	if !dynamic(text) {
+		j.script(text)
+	}
+}

@@ -1,0 +1,97 @@
+package shell
+
+import "strings"
+
+// wrapper says how a program that runs another one reads its arguments before
+// that: which options take a value, and how many plain words come first.
+type wrapper struct {
+	values string // short options with a value
+	long   string // long options with a value, between spaces
+	words  int    // plain words before the command
+	assign bool   // NAME=value before the command
+}
+
+// wrapperOf knows the programs that run the rest of their arguments.
+func wrapperOf(name string) (wrapper, bool) {
+	switch name {
+	case "sudo":
+		return wrapper{values: "ughpCrtTUDRa", long: " --user --group --host --prompt --close-from --role --type --command-timeout --other-user --chdir --chroot ", assign: true}, true
+	case "doas":
+		return wrapper{values: "uCa"}, true
+	case "pkexec":
+		return wrapper{long: " --user "}, true
+	case "env":
+		return wrapper{values: "uCP", long: " --unset --chdir ", assign: true}, true
+	case "nohup", "setsid", "command", "builtin", "unbuffer", "fakeroot", "caffeinate", "dbus-run-session", "proxychains", "proxychains4", "torsocks", "catchsegv", "noglob", "nocorrect", "rlwrap":
+		return wrapper{}, true
+	case "exec":
+		return wrapper{values: "a"}, true
+	case "nice":
+		return wrapper{values: "n", long: " --adjustment "}, true
+	case "ionice":
+		return wrapper{values: "cnpPu", long: " --class --classdata "}, true
+	case "chrt", "taskset", "prlimit", "cpulimit":
+		return wrapper{values: "p", words: 1}, true
+	case "timeout", "gtimeout":
+		return wrapper{values: "ks", long: " --kill-after --signal ", words: 1}, true
+	case "stdbuf":
+		return wrapper{values: "ioe", long: " --input --output --error "}, true
+	case "time":
+		return wrapper{values: "fo", long: " --format --output "}, true
+	case "strace", "ltrace":
+		return wrapper{values: "abeEIoOpPsSuX"}, true
+	case "flock":
+		return wrapper{values: "wEc", long: " --wait --conflict-exit-code ", words: 1}, true
+	case "chroot":
+		return wrapper{long: " --userspec --groups ", words: 1}, true
+	case "unshare", "nsenter":
+		return wrapper{values: "tSGRw", long: " --target --setuid --setgid --root --wd "}, true
+	case "systemd-run", "systemd-inhibit":
+		return wrapper{values: "pEutH", long: " --unit --property --setenv --uid --gid --slice --description --who --why --what --mode --working-directory "}, true
+	case "cgexec":
+		return wrapper{values: "g"}, true
+	case "busybox", "toybox", "winpty", "then", "do":
+		return wrapper{}, true
+	case "xargs", "gxargs":
+		return wrapper{values: "IiLlnPsdEa", long: " --replace --max-lines --max-args --max-procs --max-chars --delimiter --eof --arg-file "}, true
+	case "parallel":
+		return wrapper{values: "jINa", long: " --jobs --max-args --arg-file --colsep "}, true
+	case "runuser":
+		return wrapper{values: "ugGs", long: " --user --group "}, true
+	case "direnv", "mise", "uv", "poetry", "pipenv", "pdm", "hatch":
+		return wrapper{words: 1}, true // the word is "exec" or "run"
+	}
+	return wrapper{}, false
+}
+
+func isWrapper(name string) bool {
+	_, ok := wrapperOf(name)
+	return ok
+}
+
+// inner cuts the wrapper itself off and returns what it runs.
+func (w wrapper) inner(args []string) []string {
+	words := w.words
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		switch {
+		case a == "--":
+			return args[min(i+1+words, len(args)):]
+		case strings.HasPrefix(a, "--"):
+			if strings.Contains(w.long, " "+a+" ") {
+				i++
+			}
+		case len(a) > 1 && a[0] == '-':
+			// Of a cluster, the last option may take the next word.
+			if at := strings.IndexAny(a[1:], w.values); w.values != "" && at >= 0 && at == len(a)-2 {
+				i++
+			}
+		case w.assign && isAssignment(a):
+		case words > 0:
+			words--
+		default:
+			return args[i:]
+		}
+	}
+	return nil
+}
