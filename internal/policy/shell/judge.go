@@ -63,12 +63,12 @@ type Ground struct {
 // unreadable; the parser's stack grows with them.
 const maxNesting = 2000
 
-// Command judges a shell command line. It reads the line as a shell would and
+// Judge judges a shell command line. It reads the line as a shell would and
 // looks at the command at every command position, through wrappers such as
 // sudo and xargs, in substitutions and in text given to another shell. What
 // cannot be read, or is only known when it runs, is asked about. It is pure,
 // quick (microseconds for a usual line) and may be called concurrently.
-func Command(line string, on Ground) Verdict {
+func Judge(line string, on Ground) Verdict {
 	on.Hermes = cmp.Or(on.Hermes, on.Home+"/.hermes")
 	j := &judge{ground: on, dir: on.Dir, vars: map[string]string{}}
 	j.script(line)

@@ -58,7 +58,7 @@ func TestFloorRefuses(t *testing.T) {
 		},
 	} {
 		for _, line := range lines {
-			v := shell.Command(line, ground())
+			v := shell.Judge(line, ground())
 			if v.Level() != shell.Refuse || !slices.Contains(keys(v), key) {
 				t.Errorf("%q: level %d, keys %v; want the floor for %s", line, v.Level(), keys(v), key)
 			}
@@ -77,7 +77,7 @@ func TestFloorLetsPass(t *testing.T) {
 		"shutdown -c", "systemctl status reboot.target", "init_project", "init 1.0", "python init.py 0", "f() { g | f; }", "f() { echo hi; }; f & f &", ":() { echo; }", "halting", "npm run format", "format code.go", "cargo fmt", "systemctl list-units", "echo \"$(date) shutdown\"",
 		"cat <<'EOF' >notes\nrm -rf /\nEOF", "cat <<EOF >notes\nreboot\nEOF", "# rm -rf /", "echo hi # rm -rf /", "x='rm -rf /'", "ssh host ls /", "find / -name core -delete", "fdisk -l", "sed 's/rm -rf \\///' file", "case reboot in reboot) echo x;; esac", "alias ll='ls -l'", "(cd / && ls); rm -rf build",
 	} {
-		if v := shell.Command(line, ground()); v.Level() == shell.Refuse {
+		if v := shell.Judge(line, ground()); v.Level() == shell.Refuse {
 			t.Errorf("%q is refused: %v", line, keys(v))
 		}
 	}
@@ -160,12 +160,12 @@ func TestDangerousCommandsAsk(t *testing.T) {
 		t.Run(c.key, func(t *testing.T) {
 			t.Parallel()
 			for _, line := range c.hits {
-				if v := shell.Command(line, ground()); !slices.Contains(keys(v), c.key) || v.Level() == shell.Allow {
+				if v := shell.Judge(line, ground()); !slices.Contains(keys(v), c.key) || v.Level() == shell.Allow {
 					t.Errorf("%q: keys %v", line, keys(v))
 				}
 			}
 			for _, line := range c.innocent {
-				if v := shell.Command(line, ground()); slices.Contains(keys(v), c.key) {
+				if v := shell.Judge(line, ground()); slices.Contains(keys(v), c.key) {
 					t.Errorf("%q hits", line)
 				}
 			}
@@ -182,7 +182,7 @@ func TestOrdinaryWorkIsNotAskedAbout(t *testing.T) {
 		"tar czf x.tgz dir && rm x.tmp", "cp -r src dst", "while read -r l; do echo \"$l\"; done < in", "sudo apt-get install -y jq", "kill %1", "python3 script.py --config x.json", "cat > main.go <<'EOF'\npackage main\n\nfunc main() { os.RemoveAll(\"/\") }\nEOF",
 		"diff <(sort a) <(sort b)", "test -d /etc && echo yes", "ps aux | grep node", "(cd web && npm run build)", "sleep 5 &", "nohup ./server > log 2>&1 &", "time ./bench", "timeout 60 go test ./...", "env | sort", "printf '%s\\n' \"$x\"",
 	} {
-		if v := shell.Command(line, ground()); v.Level() != shell.Allow {
+		if v := shell.Judge(line, ground()); v.Level() != shell.Allow {
 			t.Errorf("%q: %v", line, v.Findings)
 		}
 	}
@@ -193,7 +193,7 @@ func TestGatewayDoesNotStopItself(t *testing.T) {
 	on := ground()
 	on.Gateway = true
 	for _, line := range []string{"hermes gateway restart", "hermes gateway stop", "systemctl --user restart hermes-gateway"} {
-		if v := shell.Command(line, on); v.Level() != shell.Refuse {
+		if v := shell.Judge(line, on); v.Level() != shell.Refuse {
 			t.Errorf("%q: level %d", line, v.Level())
 		}
 	}
@@ -201,7 +201,7 @@ func TestGatewayDoesNotStopItself(t *testing.T) {
 
 func TestWorstFindingComesFirstAndKeysAreUnique(t *testing.T) {
 	t.Parallel()
-	v := shell.Command("rm -rf a; rm -rf b; chmod 777 c; rm -rf /", ground())
+	v := shell.Judge("rm -rf a; rm -rf b; chmod 777 c; rm -rf /", ground())
 	if v.Findings[0].Level != shell.Refuse {
 		t.Errorf("first is %+v", v.Findings[0])
 	}
@@ -232,42 +232,53 @@ func TestHostileLinesEndQuickly(t *testing.T) {
 		"calling many": "a() { b; b; b; }; b() { c; c; c; }; c() { d; d; d; }; d() { e; e; e; }; e() { ls; ls; }; a; a; a; a",
 	} {
 		begin := time.Now()
-		shell.Command(line, ground())
+		shell.Judge(line, ground())
 		if took := time.Since(begin); took > time.Minute {
 			t.Errorf("%s: took %v", name, took)
 		}
 	}
 }
 
-func FuzzCommand(f *testing.F) {
+func FuzzJudge(f *testing.F) {
 	for _, line := range []string{"rm -rf /", "a | b && c; (d) & { e; }", "x=$(y) z <<EOF\n$w\nEOF", "sh -c 'a \"b\"'", "find . -exec rm {} +", "git -c a=!b c", "\x1b[1mls", "kill -9", "env -S", "chmod", "${a:-b}", "{a,{b,c}}"} {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		v := shell.Command(line, ground())
+		v := shell.Judge(line, ground())
 		for _, f := range v.Findings {
 			if f.Key == "" || f.Reason == "" || f.Level == shell.Allow {
 				t.Errorf("finding %+v", f)
 			}
 		}
-		if again := shell.Command(line, ground()); again.Level() != v.Level() {
+		if again := shell.Judge(line, ground()); again.Level() != v.Level() {
 			t.Errorf("level %d, then %d", v.Level(), again.Level())
 		}
-		if after := shell.Command("rm -rf /\n"+line, ground()); after.Level() != shell.Refuse && !strings.HasPrefix(line, "\\") {
+		if after := shell.Judge("rm -rf /\n"+line, ground()); after.Level() != shell.Refuse && !strings.HasPrefix(line, "\\") {
 			t.Errorf("%q hides what stands before it", line)
 		}
 	})
 }
 
-func BenchmarkCommand(b *testing.B) {
+func BenchmarkJudge(b *testing.B) {
 	for name, line := range map[string]string{
 		"short": "ls -la", "usual": "cd sub && go test ./... 2>&1 | grep -v ok | tail -20", "wrapped": "sudo env A=1 timeout 5 bash -c 'rm -rf \"$HOME/x\" && find . -exec rm {} +'",
 		"heredoc": "cat > main.go <<'EOF'\n" + strings.Repeat("	fmt.Println(\"hello\") // text\n", 200) + "EOF",
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				shell.Command(line, ground())
+				shell.Judge(line, ground())
 			}
 		})
+	}
+}
+
+// TestTextThatIsReadTwiceAsWrongIsAskedAbout: the parser goes on after some
+// errors.
+func TestTextThatIsReadTwiceAsWrongIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"cd&0\xff", "cd&0\xff\nrm -rf /"} {
+		if v := shell.Judge(line, shell.Ground{Home: "/home/u"}); v.Level() == shell.Allow {
+			t.Errorf("%q is allowed", line)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package shell
 import (
 	"errors"
 	"maps"
+	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -139,4 +140,65 @@ func calls(n syntax.Node, name string) bool {
 		return !found
 	})
 	return found
+}
+
+// substitutions judges the commands inside a word or another node.
+func (j *judge) substitutions(n syntax.Node) {
+	if n == nil {
+		return
+	}
+	if w, ok := n.(*syntax.Word); ok && (w == nil || w.Lit() != "") {
+		return
+	}
+	syntax.Walk(n, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CmdSubst:
+			j.within(n.Stmts)
+			return false
+		case *syntax.ProcSubst:
+			j.within(n.Stmts)
+			return false
+		}
+		return true
+	})
+}
+
+// within judges a list that runs in a shell of its own, as $(…) and <(…) do.
+func (j *judge) within(list []*syntax.Stmt) {
+	if j.depth >= maxDepth {
+		j.ask("too-deep", "commands are nested too deeply to be judged")
+		return
+	}
+	j.depth++
+	j.apart(func() { j.stmts(list, input{}) })
+	j.depth--
+}
+
+// redirects judges what is written to and tells what is read.
+func (j *judge) redirects(list []*syntax.Redirect, in input) input {
+	for _, r := range list {
+		if r.Word == nil {
+			continue
+		}
+		j.substitutions(r.Word)
+		switch r.Op {
+		case syntax.Hdoc, syntax.DashHdoc:
+			in = input{fed: true}
+			if r.Hdoc != nil {
+				j.substitutions(r.Hdoc)
+				in.text, in.known = j.word(r.Hdoc), true
+			}
+		case syntax.WordHdoc:
+			text := j.word(r.Word)
+			in = input{fed: true, text: text, known: true, download: strings.Contains(text, fromDownload)}
+		case syntax.RdrIn:
+			text := j.word(r.Word)
+			in = input{fed: strings.Contains(text, unknown), download: strings.Contains(text, fromDownload)}
+		case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.AppClob, syntax.RdrAll, syntax.AppAll, syntax.RdrInOut, syntax.DplOut:
+			for _, target := range j.words([]*syntax.Word{r.Word}) {
+				j.write(target)
+			}
+		}
+	}
+	return in
 }

@@ -32,10 +32,10 @@ func (t *Toolset) reviewCommand(c *hermes.Call) []hermes.Review {
 		}
 	}
 	on := t.ground(dir)
-	found := reviews(shell.Command(in.Command, on))
+	found := reviews(shell.Judge(in.Command, on))
 	if in.Behind && strings.Contains(in.Command, "hermes") {
 		// The tool's own background is one as well.
-		for _, f := range reviews(shell.Command("nohup "+in.Command, on)) {
+		for _, f := range reviews(shell.Judge("nohup "+in.Command, on)) {
 			if f.Key == "gateway-background" && !slices.Contains(found, f) {
 				found = append(found, f)
 			}
@@ -55,7 +55,7 @@ func (t *Toolset) reviewInput(c *hermes.Call) []hermes.Review {
 	if j == nil {
 		return nil
 	}
-	found := reviews(shell.Command(in.Data, t.ground(j.dir)))
+	found := reviews(shell.Judge(in.Data, t.ground(j.dir)))
 	if runsShell(j.command) {
 		return found
 	}

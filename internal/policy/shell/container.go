@@ -1,0 +1,71 @@
+package shell
+
+import "slices"
+
+// containers judges docker and its kin: another daemon, stopping and removing,
+// and commands inside.
+func (j *judge) containers(name string, rest []string, s situation) bool {
+	switch name {
+	case "docker-compose", "podman-compose":
+		rest = append([]string{"compose"}, rest...)
+	case "kubectl", "oc":
+		if i := slices.Index(rest, "--"); slices.Contains(rest, "exec") && i >= 0 {
+			j.inside(rest[i+1:], s)
+		}
+		return true
+	case "docker", "podman", "nerdctl":
+	default:
+		return false
+	}
+	words := wrapper{values: "Hclfp", long: " --host --context --config --log-level --url --connection --identity --root --tlscacert --tlscert --tlskey --file --project-name --project-directory --profile --env-file "}.inner(rest)
+	own := rest[:len(rest)-len(words)]
+	if hasShort(own, "H") || hasLong(own, "--host") || hasLong(own, "--context") || hasLong(own, "--url") || hasLong(own, "--connection") || hasShort(own, "c") && name == "docker" {
+		j.ask("docker-daemon", "speaks to another container daemon")
+	}
+	if len(words) == 0 {
+		return true
+	}
+	switch words[0] {
+	case "context":
+		if len(words) > 1 && (words[1] == "use" || words[1] == "rm" || words[1] == "update") {
+			j.ask("docker-daemon", "switches to another container daemon")
+		}
+	case "exec":
+		in := wrapper{values: "euw", long: " --env --env-file --user --workdir --detach-keys ", words: 1}.inner(words[1:])
+		j.inside(in, s)
+	case "compose":
+		inner := wrapper{values: "fp", long: " --file --project-name --project-directory --profile --env-file "}.inner(words[1:])
+		if len(inner) > 0 && stopsContainer(inner[0]) {
+			j.ask("docker-lifecycle", "stops, restarts or removes containers")
+		}
+	default:
+		if stopsContainer(words[0]) || len(words) > 1 && stopsContainer(words[1]) && isContainerNoun(words[0]) {
+			j.ask("docker-lifecycle", "stops, restarts or removes containers")
+		}
+	}
+	return true
+}
+
+// inside judges a command that runs in a container: its folders are others.
+func (j *judge) inside(args []string, s situation) {
+	j.apart(func() {
+		j.dir = ""
+		j.argv(args, s)
+	})
+}
+
+func stopsContainer(verb string) bool {
+	switch verb {
+	case "stop", "kill", "rm", "rmi", "restart", "prune", "down", "remove":
+		return true
+	}
+	return false
+}
+
+func isContainerNoun(word string) bool {
+	switch word {
+	case "container", "image", "volume", "network", "system", "builder", "pod", "machine", "stack", "service", "buildx":
+		return true
+	}
+	return false
+}
