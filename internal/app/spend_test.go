@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"hermes"
 	"hermes/internal/app"
@@ -99,8 +100,11 @@ spend:
 
 func openHome(t *testing.T, home string) *app.App {
 	t.Helper()
-	return app.New(app.Options{Home: home, Dir: t.TempDir(), Attended: true, Extra: []hermes.Toolset{looping{}}, Getenv: func(string) string { return "" }})
+	return app.New(app.Options{Home: home, Dir: t.TempDir(), Attended: true, Extra: []hermes.Toolset{looping{}}, Getenv: func(string) string { return "" }, Now: noon})
 }
+
+// noon is the time for all, so that no midnight begins another day's cap.
+func noon() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.Local) }
 
 // say runs one turn and returns how it ended.
 func say(t *testing.T, a *app.App, resume, text string) (id string, done hermes.TurnDone) {
@@ -232,7 +236,7 @@ func TestMain(m *testing.M) {
 	if home == "" {
 		os.Exit(m.Run())
 	}
-	a := app.New(app.Options{Home: home, Attended: true, Extra: []hermes.Toolset{looping{}}, Getenv: func(string) string { return "" }})
+	a := app.New(app.Options{Home: home, Attended: true, Extra: []hermes.Toolset{looping{}}, Getenv: func(string) string { return "" }, Now: noon})
 	manager, err := a.Sessions(context.Background())
 	if err == nil {
 		var s *session.Session
