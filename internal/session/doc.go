@@ -10,6 +10,6 @@
 // It reaches models, tools and prompts through what its [Config] lends it and
 // knows no face: whoever wants to see what happens subscribes to its events.
 //
-// Start at session.go (the actor), then op.go, turn.go, host.go, recover.go
-// and manager.go.
+// Start at session.go (the actor), then op.go (what it can be asked), exchange.go
+// (what it does with messages), turn.go, host.go, recover.go and manager.go.
 package session

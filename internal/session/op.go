@@ -83,30 +83,3 @@ const (
 	BusyQueue     Busy = "queue"     // answer it after the turn
 	BusySteer     Busy = "steer"     // hand it to the turn as a note
 )
-
-// State is what a face may want to show of a session at one moment.
-type State struct {
-	Row        hermes.Session
-	Transcript []hermes.Message // must not be changed
-	Running    bool
-	Queued     int
-	// Cut is set when the last turn was cut off and can be continued.
-	Cut bool
-	// Asking is set when what it waits for is the answer to a question that
-	// was open when it was cut off: Continue asks it again.
-	Asking bool
-	// Last is the usage of the last answered request: how full the window is.
-	Last   hermes.Usage
-	Window int
-	// Effort is how hard the model is asked to think; empty leaves it to the
-	// model. Next is the model of the next turn, where that is another one.
-	Effort hermes.Effort
-	Next   string
-	// Threshold is how many tokens set compression off, 0 if nothing does.
-	Threshold int
-	// Broken is the last request that did not begin with the one before it,
-	// and Breaks how many there were in this process.
-	Broken *hermes.PrefixBreak
-	Breaks int
-	Tools  []hermes.Spec
-}

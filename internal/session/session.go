@@ -1,11 +1,9 @@
 package session
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -216,173 +214,6 @@ func (s *Session) do(op Op) error {
 	return fmt.Errorf("the session does not know what to do with %T", op)
 }
 
-// say begins a turn with the message, or does what the busy mode says.
-func (s *Session) say(op Say) error {
-	m := hermes.Message{Role: hermes.RoleUser, Synthetic: op.Synthetic}
-	m.Parts, m.Outside = lift(op.Parts)
-	if m.Text() == "" && !hasImage(m) {
-		return errors.New("the message is empty")
-	}
-	switch {
-	case s.turn == nil && op.Synthetic && s.waiting(): // the program does not drop a question to the person
-		s.queue = append(s.queue, m)
-		return nil
-	case s.turn == nil:
-		return s.begin(m)
-	}
-	switch cmp.Or(op.Busy, s.cfg.Busy, BusyInterrupt) {
-	case BusySteer:
-		if m.Outside == "" {
-			return s.steer(m.Text())
-		}
-	case BusyInterrupt:
-		if !op.Synthetic {
-			s.queue = slices.Insert(s.queue, 0, m)
-			s.turn.cancel(hermes.ErrInterrupted)
-			return nil
-		}
-	}
-	if len(s.queue) >= maxQueue {
-		return fmt.Errorf("%d messages are waiting already; wait for an answer or stop the turn with /stop", maxQueue)
-	}
-	s.queue = append(s.queue, m)
-	s.publish(hermes.Queued{Waiting: len(s.queue)})
-	return nil
-}
-
-func (s *Session) steer(text string) error {
-	if s.turn == nil {
-		return s.say(Say{Parts: []hermes.Part{{Text: text}}})
-	}
-	s.turn.note.add(text)
-	return nil
-}
-
-func (s *Session) stop(op Stop) error {
-	s.queue = nil
-	s.publish(hermes.Queued{})
-	if op.Processes && s.gear != nil && s.gear.Halt != nil {
-		s.gear.Halt()
-	}
-	if s.turn != nil {
-		s.turn.cancel(hermes.ErrInterrupted)
-	}
-	return nil
-}
-
-// goOn runs a turn on the transcript as it is.
-func (s *Session) goOn() error {
-	if s.turn != nil {
-		return errors.New("a turn is running")
-	}
-	if !s.cut {
-		return errors.New("the last turn is finished; there is nothing to continue")
-	}
-	return s.start(s.lastTurn())
-}
-
-// undo takes back the last message of the person and what followed it.
-func (s *Session) undo() (hermes.Message, error) {
-	if s.turn != nil {
-		return hermes.Message{}, errors.New("a turn is running; stop it first with /stop")
-	}
-	for i := len(s.transcript) - 1; i >= 0; i-- {
-		m := s.transcript[i]
-		if m.Role != hermes.RoleUser || m.Synthetic {
-			continue
-		}
-		if err := s.cfg.Store.Rewind(s.ctx, s.lease, m.ID); err != nil {
-			return hermes.Message{}, s.writeFailed(err)
-		}
-		s.transcript = slices.Clip(s.transcript[:i])
-		s.cut = false
-		return m, nil
-	}
-	return hermes.Message{}, errors.New("there is no exchange to take back")
-}
-
-func (s *Session) retry() error {
-	m, err := s.undo()
-	if err != nil {
-		return err
-	}
-	return s.begin(hermes.Message{Role: hermes.RoleUser, Parts: m.Parts, Outside: m.Outside})
-}
-
-func (s *Session) setModel(op SetModel) error {
-	m, err := s.cfg.Models.Model(s.ctx, op.Ref)
-	if err != nil {
-		return err
-	}
-	if op.Once {
-		s.once = m
-		return nil
-	}
-	s.model, s.once = m, nil
-	s.row.Model = m.ID()
-	if !s.stored {
-		return nil
-	}
-	return s.cfg.Store.UpdateSession(s.ctx, s.row.ID, hermes.SessionChange{Model: &s.row.Model})
-}
-
-// nextModel is the model of the turn that begins now.
-func (s *Session) nextModel() hermes.Model {
-	m := s.model
-	if s.once != nil {
-		m, s.once = s.once, nil
-	}
-	return m
-}
-
-// effortOf is how hard a model is asked to think: what the person said in this
-// session, else what is configured.
-func (s *Session) effortOf(model string) hermes.Effort {
-	if s.effort != "" || s.cfg.Effort == nil {
-		return s.effort
-	}
-	return s.cfg.Effort(model)
-}
-
-func (s *Session) setTitle(title string) error {
-	if !s.stored {
-		return errors.New("the session has no messages yet; give it a title after the first one")
-	}
-	if err := s.cfg.Store.UpdateSession(s.ctx, s.row.ID, hermes.SessionChange{Title: &title}); err != nil {
-		return err
-	}
-	row, err := s.cfg.Store.FindSession(s.ctx, s.row.ID)
-	if err != nil {
-		return err
-	}
-	s.row.Title = row.Title
-	s.publish(hermes.Titled{Title: row.Title})
-	return nil
-}
-
-func (s *Session) state() State {
-	st := State{
-		Row: s.row, Transcript: slices.Clip(s.transcript), Running: s.turn != nil, Queued: len(s.queue),
-		Cut: s.cut, Asking: s.waiting(), Last: s.last, Tools: s.specs, Effort: s.effortOf(s.row.Model),
-	}
-	if s.once != nil {
-		st.Next = s.once.ID()
-	}
-	if s.gear == nil {
-		return st
-	}
-	if s.gear.Window != nil {
-		st.Window = s.gear.Window(s.row.Model)
-	}
-	if t, ok := s.gear.Context.(interface{ Threshold(window int) int }); ok {
-		st.Threshold = t.Threshold(st.Window)
-	}
-	if s.gear.Prefix != nil {
-		st.Broken, st.Breaks = s.gear.Prefix()
-	}
-	return st
-}
-
 func (s *Session) publish(e hermes.Event) { s.subs.publish(e) }
 
 // shutdown ends the turn and frees what the session holds, in the order it
@@ -432,8 +263,4 @@ func (s *Session) free() error {
 		errs = append(errs, s.cfg.Store.UpdateSession(ctx, s.id, hermes.SessionChange{End: "closed"}), s.cfg.Store.Release(ctx, s.lease))
 	}
 	return errors.Join(errs...)
-}
-
-func hasImage(m hermes.Message) bool {
-	return slices.ContainsFunc(m.Parts, func(p hermes.Part) bool { return p.Image != nil })
 }

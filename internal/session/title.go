@@ -72,3 +72,21 @@ func (s *Session) takeTitle(title string) error {
 	}
 	return hermes.ErrTitleTaken
 }
+
+// setTitle renames the session. The title may come back in another form, as the
+// store keeps it; ErrTitleTaken means that another session has it.
+func (s *Session) setTitle(title string) error {
+	if !s.stored {
+		return errors.New("the session has no messages yet; give it a title after the first one")
+	}
+	if err := s.cfg.Store.UpdateSession(s.ctx, s.row.ID, hermes.SessionChange{Title: &title}); err != nil {
+		return err
+	}
+	row, err := s.cfg.Store.FindSession(s.ctx, s.row.ID)
+	if err != nil {
+		return err
+	}
+	s.row.Title = row.Title
+	s.publish(hermes.Titled{Title: row.Title})
+	return nil
+}

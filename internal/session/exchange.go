@@ -1,0 +1,111 @@
+package session
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"hermes"
+)
+
+// say begins a turn with the message, or does what the busy mode says.
+func (s *Session) say(op Say) error {
+	m := hermes.Message{Role: hermes.RoleUser, Synthetic: op.Synthetic}
+	m.Parts, m.Outside = lift(op.Parts)
+	if m.Text() == "" && !hasImage(m) {
+		return errors.New("the message is empty")
+	}
+	switch {
+	case s.turn == nil && op.Synthetic && s.waiting(): // the program does not drop a question to the person
+		s.queue = append(s.queue, m)
+		return nil
+	case s.turn == nil:
+		return s.begin(m)
+	}
+	switch cmp.Or(op.Busy, s.cfg.Busy, BusyInterrupt) {
+	case BusySteer:
+		if m.Outside == "" {
+			return s.steer(m.Text())
+		}
+	case BusyInterrupt:
+		if !op.Synthetic {
+			s.queue = slices.Insert(s.queue, 0, m)
+			s.turn.cancel(hermes.ErrInterrupted)
+			return nil
+		}
+	}
+	if len(s.queue) >= maxQueue {
+		return fmt.Errorf("%d messages are waiting already; wait for an answer or stop the turn with /stop", maxQueue)
+	}
+	s.queue = append(s.queue, m)
+	s.publish(hermes.Queued{Waiting: len(s.queue)})
+	return nil
+}
+
+// steer puts a note below the next result of the running turn; without a turn it
+// is a message.
+func (s *Session) steer(text string) error {
+	if s.turn == nil {
+		return s.say(Say{Parts: []hermes.Part{{Text: text}}})
+	}
+	s.turn.note.add(text)
+	return nil
+}
+
+// stop interrupts the turn and forgets what waits.
+func (s *Session) stop(op Stop) error {
+	s.queue = nil
+	s.publish(hermes.Queued{})
+	if op.Processes && s.gear != nil && s.gear.Halt != nil {
+		s.gear.Halt()
+	}
+	if s.turn != nil {
+		s.turn.cancel(hermes.ErrInterrupted)
+	}
+	return nil
+}
+
+// goOn runs a turn on the transcript as it is.
+func (s *Session) goOn() error {
+	if s.turn != nil {
+		return errors.New("a turn is running")
+	}
+	if !s.cut {
+		return errors.New("the last turn is finished; there is nothing to continue")
+	}
+	return s.start(s.lastTurn())
+}
+
+// undo takes back the last message of the person and what followed it.
+func (s *Session) undo() (hermes.Message, error) {
+	if s.turn != nil {
+		return hermes.Message{}, errors.New("a turn is running; stop it first with /stop")
+	}
+	for i := len(s.transcript) - 1; i >= 0; i-- {
+		m := s.transcript[i]
+		if m.Role != hermes.RoleUser || m.Synthetic {
+			continue
+		}
+		if err := s.cfg.Store.Rewind(s.ctx, s.lease, m.ID); err != nil {
+			return hermes.Message{}, s.writeFailed(err)
+		}
+		s.transcript = slices.Clip(s.transcript[:i])
+		s.cut = false
+		return m, nil
+	}
+	return hermes.Message{}, errors.New("there is no exchange to take back")
+}
+
+// retry takes back the last exchange and says its message again.
+func (s *Session) retry() error {
+	m, err := s.undo()
+	if err != nil {
+		return err
+	}
+	return s.begin(hermes.Message{Role: hermes.RoleUser, Parts: m.Parts, Outside: m.Outside})
+}
+
+func hasImage(m hermes.Message) bool {
+	return slices.ContainsFunc(m.Parts, func(p hermes.Part) bool { return p.Image != nil })
+}

@@ -1,0 +1,59 @@
+package session
+
+import (
+	"slices"
+
+	"hermes"
+)
+
+// State is what a face may want to show of a session at one moment.
+type State struct {
+	Row        hermes.Session
+	Transcript []hermes.Message // must not be changed
+	Running    bool
+	Queued     int
+	// Cut is set when the last turn was cut off and can be continued.
+	Cut bool
+	// Asking is set when what it waits for is the answer to a question that
+	// was open when it was cut off: Continue asks it again.
+	Asking bool
+	// Last is the usage of the last answered request: how full the window is,
+	// which holds Window tokens, 0 if that is not known.
+	Last   hermes.Usage
+	Window int
+	// Effort is how hard the model is asked to think; empty leaves it to the
+	// model. Next is the model of the next turn, where that is another one.
+	Effort hermes.Effort
+	Next   string
+	// Threshold is how many tokens set compression off, 0 if nothing does.
+	Threshold int
+	// Broken is the last request that did not begin with the one before it,
+	// and Breaks how many there were in this process.
+	Broken *hermes.PrefixBreak
+	Breaks int
+	Tools  []hermes.Spec
+}
+
+// state is a snapshot: it shares nothing that the actor writes later.
+func (s *Session) state() State {
+	st := State{
+		Row: s.row, Transcript: slices.Clip(s.transcript), Running: s.turn != nil, Queued: len(s.queue),
+		Cut: s.cut, Asking: s.waiting(), Last: s.last, Tools: s.specs, Effort: s.effortOf(s.row.Model),
+	}
+	if s.once != nil {
+		st.Next = s.once.ID()
+	}
+	if s.gear == nil {
+		return st
+	}
+	if s.gear.Window != nil {
+		st.Window = s.gear.Window(s.row.Model)
+	}
+	if t, ok := s.gear.Context.(interface{ Threshold(window int) int }); ok {
+		st.Threshold = t.Threshold(st.Window)
+	}
+	if s.gear.Prefix != nil {
+		st.Broken, st.Breaks = s.gear.Prefix()
+	}
+	return st
+}
