@@ -2,9 +2,6 @@ package session
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"sync"
 	"time"
 
 	"hermes"
@@ -29,30 +26,6 @@ type turnEvent struct {
 	ack   chan error // set for Appended and Compacted: the loop waits until it is stored
 	ended bool       // the last one
 	err   error      // with ended: why the loop was left before its own end
-}
-
-// note is the text that waits for the model; the loop takes it from its own
-// goroutine.
-type note struct {
-	mu   sync.Mutex
-	text string
-}
-
-func (n *note) add(text string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.text != "" {
-		n.text += "\n"
-	}
-	n.text += text
-}
-
-func (n *note) take() string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	text := n.text
-	n.text = ""
-	return text
 }
 
 // turnEvents is nil, which never delivers, while no turn runs.
@@ -82,50 +55,6 @@ func (s *Session) begin(m hermes.Message) error {
 	}
 	s.publish(hermes.TurnStarted{Turn: m.Turn, Message: m})
 	return s.start(m.Turn)
-}
-
-// prepare makes sure that the session has a row, a lease, its model, and a
-// prompt that will not change any more.
-func (s *Session) prepare() error {
-	if err := s.equip(); err != nil {
-		return err
-	}
-	if s.model == nil {
-		m, err := s.cfg.Models.Model(s.ctx, s.row.Model)
-		if err != nil {
-			return err
-		}
-		s.model = m
-		s.row.Model = m.ID()
-	}
-	if s.row.System == "" {
-		if err := s.fixPrefix(); err != nil {
-			return err
-		}
-	}
-	return s.persist()
-}
-
-// fixPrefix builds the prompt and the list of tools, once for all time.
-func (s *Session) fixPrefix() error {
-	tools, err := encodeSpecs(s.gear.Tools.Specs())
-	if err != nil {
-		return err
-	}
-	specs, err := decodeSpecs(tools) // the very values a resumed session reads
-	if err != nil {
-		return err
-	}
-	system, err := s.gear.System(s.ctx, s.row.Model, specs)
-	if err != nil {
-		return fmt.Errorf("build the system prompt: %w", err)
-	}
-	outside := hermes.AddOutside(s.row.Outside, system.Outside)
-	s.specs, s.row.Tools, s.row.System, s.row.Layers, s.row.Outside = specs, tools, system.Text, system.Layers, outside
-	if !s.stored {
-		return nil
-	}
-	return s.cfg.Store.UpdateSession(s.ctx, s.row.ID, hermes.SessionChange{System: &system.Text, Tools: &tools, Layers: &system.Layers, Outside: &outside})
 }
 
 // start runs the loop on the transcript in a goroutine of its own; the actor
@@ -169,13 +98,6 @@ func (s *Session) start(number int64) error {
 	}
 	go t.run(ctx, work)
 	return nil
-}
-
-func (s *Session) steps() int {
-	if s.maxSteps > 0 {
-		return s.maxSteps
-	}
-	return s.cfg.Steps
 }
 
 // run drives the loop and hands the actor what it yields.
@@ -248,55 +170,6 @@ func (t *turn) left(call string) bool {
 	return t.tools != nil && t.tools.asking.is(call)
 }
 
-// broken is the end of a turn whose loop was left before its own end.
-func (s *Session) broken(t *turn, why error) *hermes.TurnDone {
-	done := &hermes.TurnDone{Turn: t.number, Outcome: hermes.OutcomeInterrupted, Usage: t.used, Duration: s.cfg.Now().Sub(t.began)}
-	if !errors.Is(why, errParked) {
-		done.Outcome, done.Err = hermes.OutcomeFailed, s.writeFailed(why)
-	} else if len(s.queue) == 0 {
-		s.publish(hermes.Notice{Level: hermes.NoticeInfo, Text: stillOpen})
-	}
-	return done
-}
-
-// stillOpen tells the person what becomes of a question that was left.
-const stillOpen = "The question stays open: /continue asks it again; if you say something else, it is dropped."
-
-// endTurn closes the books of a turn and begins the next one that waits.
-func (s *Session) endTurn(failed error) {
-	t := s.turn
-	s.turn = nil
-	s.dropAll()
-	done := t.final
-	if done == nil {
-		done = s.broken(t, failed)
-	}
-	s.cut = done.Outcome == hermes.OutcomeFailed && s.unanswered() || s.waiting()
-	s.fresh = done.Outcome == hermes.OutcomeDone || s.fresh && done.Outcome == hermes.OutcomeInterrupted
-	s.addUsage(done.Usage)
-	if rest := t.note.take(); rest != "" { // came after the last batch
-		s.queue = append([]hermes.Message{hermes.UserText(rest)}, s.queue...)
-	}
-	s.publish(*done)
-	s.findTitle(*done)
-	s.observe(*done)
-	s.lookBack(*done)
-	s.next()
-}
-
-// next begins a turn with the first message that waits.
-func (s *Session) next() {
-	if len(s.queue) == 0 || s.ctx.Err() != nil {
-		return
-	}
-	m := s.queue[0]
-	s.queue = s.queue[1:]
-	s.publish(hermes.Queued{Waiting: len(s.queue)})
-	if err := s.begin(m); err != nil {
-		s.publish(hermes.TurnDone{Turn: s.lastTurn(), Outcome: hermes.OutcomeFailed, Err: err})
-	}
-}
-
 func (s *Session) lastTurn() int64 {
 	if len(s.transcript) == 0 {
 		return s.row.Turns
@@ -308,4 +181,11 @@ func (s *Session) ref(turn int64) hermes.SessionRef {
 	return hermes.SessionRef{
 		ID: s.row.ID, Turn: turn, Platform: s.row.Source, User: s.row.User, Dir: s.row.Dir, Depth: s.depth, Outside: s.outside(),
 	}
+}
+
+func (s *Session) steps() int {
+	if s.maxSteps > 0 {
+		return s.maxSteps
+	}
+	return s.cfg.Steps
 }

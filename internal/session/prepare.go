@@ -1,0 +1,51 @@
+package session
+
+import (
+	"fmt"
+
+	"hermes"
+)
+
+// prepare makes sure that the session has a row, a lease, its model, and a
+// prompt that will not change any more.
+func (s *Session) prepare() error {
+	if err := s.equip(); err != nil {
+		return err
+	}
+	if s.model == nil {
+		m, err := s.cfg.Models.Model(s.ctx, s.row.Model)
+		if err != nil {
+			return err
+		}
+		s.model = m
+		s.row.Model = m.ID()
+	}
+	if s.row.System == "" {
+		if err := s.fixPrefix(); err != nil {
+			return err
+		}
+	}
+	return s.persist()
+}
+
+// fixPrefix builds the prompt and the list of tools, once for all time.
+func (s *Session) fixPrefix() error {
+	tools, err := encodeSpecs(s.gear.Tools.Specs())
+	if err != nil {
+		return err
+	}
+	specs, err := decodeSpecs(tools) // the very values a resumed session reads
+	if err != nil {
+		return err
+	}
+	system, err := s.gear.System(s.ctx, s.row.Model, specs)
+	if err != nil {
+		return fmt.Errorf("build the system prompt: %w", err)
+	}
+	outside := hermes.AddOutside(s.row.Outside, system.Outside)
+	s.specs, s.row.Tools, s.row.System, s.row.Layers, s.row.Outside = specs, tools, system.Text, system.Layers, outside
+	if !s.stored {
+		return nil
+	}
+	return s.cfg.Store.UpdateSession(s.ctx, s.row.ID, hermes.SessionChange{System: &system.Text, Tools: &tools, Layers: &system.Layers, Outside: &outside})
+}
