@@ -16,7 +16,7 @@ func (l *Local) enterDir(c hermes.Command) (string, error) {
 	if c.Dir != "" {
 		dir, err := l.Files().Resolve(c.Dir)
 		if err == nil && !isDir(dir) {
-			err = fmt.Errorf("the folder %s does not exist; make it first or choose another: %w", dir, fs.ErrNotExist)
+			err = missingDir{dir}
 		}
 		return dir, err
 	}
@@ -33,6 +33,15 @@ func (l *Local) enterDir(c hermes.Command) (string, error) {
 	}
 	return above, nil
 }
+
+// missingDir says that a folder to run in is not there; it is fs.ErrNotExist.
+type missingDir struct{ dir string }
+
+func (e missingDir) Error() string {
+	return "the folder " + e.dir + " does not exist; make it first or choose another"
+}
+
+func (missingDir) Is(target error) bool { return target == fs.ErrNotExist }
 
 func (l *Local) currentDir() string {
 	l.mu.Lock()

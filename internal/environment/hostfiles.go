@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"hermes"
 	"hermes/internal/atomicfile"
@@ -57,6 +58,9 @@ func realPath(path string, depth int) (string, error) {
 		return "", fmt.Errorf("%s: too many links lead to each other", path)
 	}
 	real, err := filepath.EvalSymlinks(path)
+	if _, linked := os.Stat(path); err != nil && errors.Is(linked, syscall.ELOOP) {
+		return "", errors.New("its links lead in a circle")
+	}
 	if err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return real, err
 	}
@@ -89,7 +93,26 @@ func (h hostFiles) Write(ctx context.Context, path string, data []byte, mode fs.
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
+	if err := mayChange(path); err != nil {
+		return err
+	}
 	return atomicfile.Write(path, data, atomicfile.Options{Mode: mode, Follow: true})
+}
+
+// mayChange refuses a file that this process may not write. Replacing it by a
+// rename needs no more than its folder, and would pass over its owner and mode.
+func mayChange(path string) error {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return nil // a new file, or what the writing itself refuses
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	if err == nil {
+		f.Close()
+	}
+	return nil
 }
 
 func (h hostFiles) List(ctx context.Context, dir string) ([]fs.DirEntry, error) {

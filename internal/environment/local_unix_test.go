@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -283,5 +284,33 @@ func BenchmarkExec(b *testing.B) {
 		if _, err := l.Exec(b.Context(), c); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+func TestFilesOfOthersAreNotReplaced(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() == 0 {
+		t.Skip("root may write everything")
+	}
+	path := filepath.Join(t.TempDir(), "keep.txt")
+	if err := os.WriteFile(path, []byte("keep"), 0o444); err != nil {
+		t.Fatal(err)
+	}
+	err := mustLocal(t, environment.LocalConfig{}).Files().Write(t.Context(), path, []byte("gone"), 0o644)
+	if got, _ := os.ReadFile(path); !errors.Is(err, fs.ErrPermission) || string(got) != "keep" {
+		t.Errorf("got %q and %v, want the file as it was and a refusal", got, err)
+	}
+}
+
+func TestLinksInACircleAreToldInWords(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "circle")
+	if err := os.Symlink("circle", path); err != nil {
+		t.Fatal(err)
+	}
+	l := mustLocal(t, environment.LocalConfig{})
+	_, err := l.Files().RealPath(t.Context(), path)
+	if want := "its links lead in a circle"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %q", err, want)
 	}
 }

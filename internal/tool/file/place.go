@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"hermes"
 	"hermes/internal/policy"
@@ -45,10 +46,10 @@ func (t *Toolset) place(ctx context.Context, h hermes.Host, asked string) (place
 		return place{}, fmt.Errorf("%s: %s", p.path, v.Reason)
 	}
 	if p.real, err = realPath(ctx, p.files, p.path); err != nil {
-		return place{}, fmt.Errorf("%s: %w", p.path, err)
+		return place{}, p.failure("reach", err)
 	}
 	if p.info, err = p.files.Stat(ctx, p.real); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return place{}, fmt.Errorf("%s: %w", p.path, err)
+		return place{}, p.failure("reach", err)
 	}
 	return p, nil
 }
@@ -122,13 +123,23 @@ func (p place) checkReadable(ctx context.Context) error {
 	return refuseByName(p.path)
 }
 
-// checkWritable refuses what is never written, and what is no file.
+// checkWritable refuses what is never written, what is no file, and a file that
+// nobody may write: it is replaced by renaming another over it, which would
+// pass over the mark that somebody put there.
 func (p place) checkWritable() error {
 	if v := p.writeVerdict(); v.Deny {
 		return fmt.Errorf("%s: %s", p.path, v.Reason)
 	}
-	if p.info != nil && !p.info.Mode().IsRegular() {
-		return fmt.Errorf("%s is no plain file (%s): choose another path", p.path, p.info.Mode().Type())
+	if p.info == nil {
+		return nil
+	}
+	switch mode := p.info.Mode(); {
+	case mode.IsDir():
+		return fmt.Errorf("%s is a folder: name a file in it", p.path)
+	case !mode.IsRegular():
+		return fmt.Errorf("%s is a pipe, a socket or a device and no plain file: choose another path", p.path)
+	case mode&0o222 == 0:
+		return fmt.Errorf("%s is read-only and was left as it is: choose another path, or ask the person whether it may be changed", p.path)
 	}
 	return nil
 }
@@ -198,10 +209,12 @@ func (p place) failure(doing string, err error) error {
 		return fmt.Errorf("%s not found: it vanished meanwhile, look for it with search_files", p.path)
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("no permission to %s %s: choose another path, or ask the person to change its rights", doing, p.path)
+	case errors.Is(err, syscall.ENOTDIR):
+		return fmt.Errorf("%s cannot be there: a part of that path is a file and no folder", p.path)
 	case diskFull(err):
 		return fmt.Errorf("the disk is full: %s was not written and is as it was before. Free some space, then try again", p.path)
 	}
-	return fmt.Errorf("%s %s: %w", doing, p.path, err)
+	return fmt.Errorf("cannot %s %s: %w", doing, p.path, err)
 }
 
 // notFound says so and names similar files.

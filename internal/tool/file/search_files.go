@@ -215,10 +215,10 @@ func (in searchArgs) page(p place, found search.Found) searchResult {
 		out.note("the search was stopped at its bounds, there may be more: narrow path or file_glob")
 	}
 	if found.Denied > 0 {
-		out.note(fmt.Sprintf("%d files or folders could not be read", found.Denied))
+		out.note(howMany(found.Denied, "file or folder", "files or folders") + " could not be read")
 	}
 	if found.Omitted > 0 {
-		out.Omitted = fmt.Sprintf("%d files that hold credentials were not searched", found.Omitted)
+		out.Omitted = howMany(found.Omitted, "file that holds credentials was", "files that hold credentials were") + " not searched"
 	}
 	if out.TotalCount == 0 {
 		out.note("nothing found" + in.hint())
@@ -276,4 +276,12 @@ func shownPaths(p place) func(string) string {
 		}
 		return shorten(p.files, path)
 	}
+}
+
+// howMany names how many of a thing there are.
+func howMany(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }

@@ -36,6 +36,43 @@ func TestWriteMakesAndReplaces(t *testing.T) {
 	}
 }
 
+// TestReadOnlyFilesStay: a rename over a file needs no right to the file, so
+// nothing else would keep what somebody has marked as not to be written.
+func TestReadOnlyFilesStay(t *testing.T) {
+	t.Parallel()
+	for name, a := range map[string]args{
+		"write_file": {"path": "keep.txt", "content": "gone\n"},
+		"patch":      {"path": "keep.txt", "old_string": "keep", "new_string": "gone"},
+	} {
+		w := newWorld(t)
+		must(t, os.Chmod(w.put("keep.txt", "keep\n"), 0o444))
+		w.refused(name, a, "is read-only")
+		if got := w.has("keep.txt"); got != "keep\n" {
+			t.Errorf("%s: the file now has %q", name, got)
+		}
+	}
+	w := newWorld(t)
+	must(t, os.Chmod(w.put("keep.txt", "keep\n"), 0o444))
+	w.refused("patch", args{"mode": "patch", "patch": "*** Begin Patch\n*** Delete File: keep.txt\n*** End Patch"}, "is read-only")
+	if got := w.has("keep.txt"); got != "keep\n" {
+		t.Errorf("the file now has %q", got)
+	}
+}
+
+// TestWriteSaysWhatStandsInTheWay: without the names of system calls and modes.
+func TestWriteSaysWhatStandsInTheWay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put("f.txt", "x")
+	must(t, os.Mkdir(w.path("folder"), 0o755))
+	for path, want := range map[string]string{
+		"folder":  "is a folder: name a file in it",
+		"f.txt/x": "is a file and no folder",
+	} {
+		w.refused("write_file", args{"path": path, "content": "x"}, want)
+	}
+}
+
 // TestLineEndsAndMarkOutliveEveryChange is about what read_file does not show: a file of Windows must
 // not change in every line because one was changed.
 func TestLineEndsAndMarkOutliveEveryChange(t *testing.T) {
@@ -88,7 +125,7 @@ func TestWriteRefuses(t *testing.T) {
 		".git/config":                    "git's configuration",
 		"/etc/passwd":                    "never written",
 		"/etc/../etc/sudoers.d/x":        "never written",
-		".git":                           "no plain file",
+		".git":                           "is a folder",
 		"/dev/full":                      "device",
 	} {
 		w.refused("write_file", args{"path": path, "content": "x"}, want)
