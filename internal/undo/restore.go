@@ -17,25 +17,84 @@ import (
 // taking the change back would lose that.
 var ErrChanged = errors.New("it was changed since")
 
-// Preview tells, as a diff, what taking a change back would do.
-func (j *Journal) Preview(c Change) (string, error) {
-	var b strings.Builder
-	for _, f := range c.Files {
-		old, err := j.content(f.After)
-		if err != nil {
-			return "", err
+// Preview tells, as a diff for each, what taking changes back would do, in the
+// order of Undo. Where a file was changed since, it says so, and shows what
+// would go with it.
+func (j *Journal) Preview(changes []Change) ([]string, error) {
+	var out []string
+	holds := map[string][]byte{} // by path, once an earlier one is taken back
+	for _, c := range changes {
+		var b strings.Builder
+		for _, f := range c.Files {
+			old, ok := holds[f.Path]
+			if !ok {
+				var err error
+				if old, err = j.read(f.Path); err != nil {
+					return nil, err
+				}
+			}
+			t, err := j.target(c, f, old)
+			if err != nil {
+				return nil, err
+			}
+			holds[f.Path] = t.data
+			if t.lost {
+				fmt.Fprintf(&b, "%s was changed since; with --force that goes, too:\n", f.Path)
+			}
+			if !utf8.Valid(old) || !utf8.Valid(t.data) {
+				fmt.Fprintf(&b, "%s: %d bytes become %d\n", f.Path, len(old), len(t.data))
+				continue
+			}
+			to := f.Path
+			if t.gone {
+				to = os.DevNull
+			}
+			b.WriteString(patch.Unified(nameOf(f.Path, hashHeld(old)), to, string(old), string(t.data)))
 		}
-		now, err := j.content(f.Before)
-		if err != nil {
-			return "", err
-		}
-		if !utf8.Valid(old) || !utf8.Valid(now) {
-			fmt.Fprintf(&b, "%s: %d bytes become %d\n", f.Path, len(old), len(now))
-			continue
-		}
-		b.WriteString(patch.Unified(nameOf(f.Path, f.After), nameOf(f.Path, f.Before), string(old), string(now)))
+		out = append(out, b.String())
 	}
-	return b.String(), nil
+	return out, nil
+}
+
+// target is what a file becomes when a change is taken back.
+type target struct {
+	data []byte
+	gone bool // the file goes
+	lost bool // what was done to it since is lost
+}
+
+// target works out what becomes of a file that holds now. Entries of memory
+// stand for themselves, so one is taken back under later ones; a part of a
+// skill or of the settings may mean nothing without what came after.
+func (j *Journal) target(c Change, f File, now []byte) (target, error) {
+	before, err := j.content(f.Before)
+	if err != nil {
+		return target{}, err
+	}
+	t := target{data: before, gone: f.Before == ""}
+	if hash := hashHeld(now); hash == f.After || hash == f.Before {
+		return t, nil
+	}
+	if c.Kind == "memory" && f.After != "" && len(now) > 0 {
+		after, err := j.content(f.After)
+		if err != nil {
+			return target{}, err
+		}
+		if text, ok := without(string(before), string(after), string(now)); ok {
+			return target{data: []byte(text)}, nil
+		}
+	}
+	t.lost = true
+	return t, nil
+}
+
+// hashHeld is the hash of a content as records have it: none for a file that
+// is not there.
+func hashHeld(data []byte) string {
+	if data == nil {
+		return ""
+	}
+	return hashOf(data)
 }
 
 func nameOf(path, hash string) string {
@@ -77,30 +136,38 @@ func (j *Journal) Undo(ctx context.Context, changes []Change, actor string, forc
 }
 
 func (j *Journal) undo(ctx context.Context, c Change, actor string, force bool) error {
-	contents := make([][]byte, len(c.Files))
+	targets := make([]target, len(c.Files))
+	back := Change{ID: j.newID(), Time: j.now(), Note: Note{Kind: c.Kind, Actor: actor, What: "undo: " + c.What}, Of: c.ID}
 	for i, f := range c.Files {
 		if _, ok := j.source(f.Path); !ok && !filepath.IsAbs(f.Path) {
 			return fmt.Errorf("%s is no file, and what keeps it is not at hand", f.Path)
 		}
-		if now := j.hashNow(f.Path); now != f.After && now != f.Before && !force {
+		now, err := j.read(f.Path)
+		if err != nil && !force {
+			return err
+		}
+		if targets[i], err = j.target(c, f, now); err != nil {
+			return err
+		}
+		if targets[i].lost && !force {
 			return fmt.Errorf("%s: %w; look at it first, or add --force", f.Path, ErrChanged)
 		}
-		var err error
-		if contents[i], err = j.content(f.Before); err != nil {
-			return err
+		made := File{Path: f.Path, Before: j.hashNow(f.Path), After: f.Before, Mode: f.Mode}
+		if t := targets[i]; !t.gone {
+			made.After = hashOf(t.data)
 		}
+		back.Files = append(back.Files, made)
 	}
-	back := Change{ID: j.newID(), Time: j.now(), Note: Note{Kind: c.Kind, Actor: actor, What: "undo: " + c.What}, Of: c.ID}
-	for _, f := range c.Files {
-		back.Files = append(back.Files, File{Path: f.Path, Before: j.hashNow(f.Path), After: f.Before, Mode: f.Mode})
-	}
-	if force { // what force overwrites can be had back
-		if _, err := j.keep(paths(c.Files)); err != nil {
-			return err
-		}
+	if _, err := j.keep(paths(c.Files)); err != nil { // what this overwrites can be had back
+		return err
 	}
 	for i, f := range c.Files {
-		if err := j.put(f, contents[i]); err != nil {
+		if !targets[i].gone {
+			if err := j.putBlob(hashOf(targets[i].data), targets[i].data); err != nil {
+				return err
+			}
+		}
+		if err := j.put(f, targets[i]); err != nil {
 			return err
 		}
 	}
@@ -121,11 +188,11 @@ const maxEmptied = 3
 
 // put gives a file the content it had, or removes it and the folders that are
 // empty without it.
-func (j *Journal) put(f File, content []byte) error {
+func (j *Journal) put(f File, t target) error {
 	if s, ok := j.source(f.Path); ok {
-		return s.Write(f.Path, content)
+		return s.Write(f.Path, t.data)
 	}
-	if f.Before == "" {
+	if t.gone {
 		if err := os.Remove(f.Path); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
@@ -141,5 +208,5 @@ func (j *Journal) put(f File, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(f.Path), 0o700); err != nil {
 		return err
 	}
-	return atomicfile.Write(f.Path, content, atomicfile.Options{Mode: f.Mode, Force: f.Mode != 0, Follow: true})
+	return atomicfile.Write(f.Path, t.data, atomicfile.Options{Mode: f.Mode, Force: f.Mode != 0, Follow: true})
 }

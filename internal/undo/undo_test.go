@@ -83,7 +83,8 @@ func TestUndoPutsBackWhatWasThere(t *testing.T) {
 	if len(all) != 2 || all[0].What != "make a skill" || all[1].Actor != "s1" {
 		t.Fatalf("changes %+v", all)
 	}
-	preview, err := j.Preview(all[1])
+	previews, err := j.Preview(all)
+	preview := previews[1]
 	if err != nil || !strings.Contains(preview, "-two") {
 		t.Errorf("preview %q, %v", preview, err)
 	}
@@ -123,6 +124,47 @@ func TestWhatOthersChangedSinceIsNotLost(t *testing.T) {
 	}
 	if _, err := j.Undo(t.Context(), list(t, j)[:1], "person", false); err != nil || hold(t, file) != "mine" {
 		t.Errorf("what force overwrote is gone: %v, file %q", err, hold(t, file))
+	}
+}
+
+// TestAnEarlierEntryOfMemoryGoesAlone is about taking back a change that is not
+// the last: what came after stays.
+func TestAnEarlierEntryOfMemoryGoesAlone(t *testing.T) {
+	t.Parallel()
+	states := []string{"a\n", "a\n§\nb\n", "a\n§\nb\n§\nc\n", "a\n§\nbb\n§\nc\n"}
+	for name, tt := range map[string]struct {
+		back int // which of the changes between states, from 0
+		want string
+	}{
+		"one in the middle, which was changed since": {0, ""},
+		"the last but one":                           {1, "a\n§\nbb\n"},
+		"the last":                                   {2, states[2]},
+	} {
+		file := filepath.Join(t.TempDir(), "MEMORY.md")
+		j := undo.New(filepath.Join(t.TempDir(), "undo"), clock())
+		write(t, file, states[0])
+		for _, s := range states[1:] {
+			around(t, j, "x", []string{file}, func() { write(t, file, s) })
+		}
+		changes := list(t, j)
+		one := []undo.Change{changes[len(changes)-1-tt.back]}
+		previews, err := j.Preview(one)
+		if err != nil || strings.Contains(previews[0], "changed since") != (tt.want == "") {
+			t.Errorf("%s: preview %q, %v", name, previews, err)
+		}
+		_, err = j.Undo(t.Context(), one, "person", false)
+		if tt.want == "" {
+			if !errors.Is(err, undo.ErrChanged) || !strings.Contains(previews[0], "-c\n") {
+				t.Errorf("%s: %v, preview %q", name, err, previews)
+			}
+			continue
+		}
+		if err != nil || hold(t, file) != tt.want {
+			t.Errorf("%s: %v, file %q", name, err, hold(t, file))
+		}
+		if _, err := j.Undo(t.Context(), list(t, j)[:1], "person", false); err != nil || hold(t, file) != states[3] {
+			t.Errorf("%s: taking it back again: %v, file %q", name, err, hold(t, file))
+		}
 	}
 }
 

@@ -85,15 +85,15 @@ func run(ctx context.Context, o *Options) (err error) {
 		return err
 	}
 	if len(chosen) == 0 {
-		fmt.Fprintln(o.Out, "There is nothing to take back.")
+		fmt.Fprintln(o.Out, "There is nothing to take back. What was taken back can be had again by its ID; `hermes undo --list` shows them.")
 		return nil
 	}
-	for _, c := range chosen {
-		preview, err := j.Preview(c)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(o.Out, "%s  %s  %s\n%s", c.Time.Local().Format("2006-01-02 15:04"), c.Kind, c.What, preview)
+	previews, err := j.Preview(chosen)
+	if err != nil {
+		return err
+	}
+	for i, c := range chosen {
+		fmt.Fprintf(o.Out, "%s  %s  %s\n%s", c.Time.Local().Format("2006-01-02 15:04"), c.Kind, c.What, previews[i])
 	}
 	if o.Show {
 		return nil
