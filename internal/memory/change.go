@@ -125,7 +125,7 @@ func locate(entries []string, text string) (int, error) {
 	}
 	switch len(found) {
 	case 0:
-		return 0, fmt.Errorf("no entry contains %q; read shows what is there", shorten(text, 80))
+		return 0, fmt.Errorf("no entry contains %q; list the entries to see what is there", shorten(text, 80))
 	case 1:
 		return found[0], nil
 	}

@@ -151,11 +151,11 @@ func (b *Book) Proposals() ([]Proposal, error) {
 func (b *Book) readProposal(id string) (Proposal, error) {
 	var p Proposal
 	if id == "" || strings.ContainsFunc(id, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'f') }) {
-		return p, fmt.Errorf("no pending change %q: %w", id, hermes.ErrNotFound)
+		return p, fmt.Errorf("there is no waiting change %q; `hermes memory pending` lists them: %w", id, hermes.ErrNotFound)
 	}
 	data, err := os.ReadFile(b.proposal(id))
 	if errors.Is(err, fs.ErrNotExist) {
-		return p, fmt.Errorf("no pending change %q: %w; `hermes memory pending` lists them", id, hermes.ErrNotFound)
+		return p, fmt.Errorf("there is no waiting change %q; `hermes memory pending` lists them: %w", id, hermes.ErrNotFound)
 	}
 	if err != nil {
 		return p, fmt.Errorf("read the pending change %s: %w", id, err)
@@ -211,11 +211,11 @@ func (b *Book) stillThere(p Proposal) error {
 // Reject drops a proposal, also a damaged one.
 func (b *Book) Reject(id string) error {
 	if strings.ContainsAny(id, `/\.`) || id == "" {
-		return fmt.Errorf("no pending change %q: %w", id, hermes.ErrNotFound)
+		return fmt.Errorf("there is no waiting change %q; `hermes memory pending` lists them: %w", id, hermes.ErrNotFound)
 	}
 	err := os.Remove(b.proposal(id))
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("no pending change %q: %w; `hermes memory pending` lists them", id, hermes.ErrNotFound)
+		return fmt.Errorf("there is no waiting change %q; `hermes memory pending` lists them: %w", id, hermes.ErrNotFound)
 	}
 	return err
 }

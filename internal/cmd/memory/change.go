@@ -3,9 +3,11 @@ package memory
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -52,7 +54,7 @@ func list(d Deps, out io.Writer, args []string, asJSON bool) error {
 	for _, s := range states {
 		fmt.Fprintf(out, "%s [%s]\n", s.Target, s.Usage())
 		for _, e := range s.Entries {
-			fmt.Fprintf(out, "  %s\n", strings.ReplaceAll(e.Text, "\n", "\n  "))
+			fmt.Fprintf(out, "  %s\n", strings.ReplaceAll(printable(e.Text), "\n", "\n  "))
 			note := e.Origin.String()
 			if threat := memory.Scan(e.Text); threat != "" {
 				note += "; looks like " + string(threat) + ", so prompts leave it out or mask it"
@@ -61,6 +63,16 @@ func list(d Deps, out io.Writer, args []string, asJSON bool) error {
 		}
 	}
 	return nil
+}
+
+// printable keeps what stands in memory from steering the terminal.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
+			return '�'
+		}
+		return r
+	}, text)
 }
 
 // byPerson changes a target as the person, without a wait for approval.
@@ -74,6 +86,9 @@ func byPerson(ctx context.Context, d Deps, out io.Writer, target string, o memor
 		return err
 	}
 	s, err := b.Change(ctx, t, []memory.Operation{o}, memory.Origin{By: "person"})
+	if refused, ok := errors.AsType[*memory.Refused](err); ok && refused.Full {
+		return fmt.Errorf("not stored: %s holds %s, and there is no room for this. Shorten or remove an entry first; `hermes memory list` shows them", t, refused.State.Usage())
+	}
 	if err != nil {
 		return err
 	}

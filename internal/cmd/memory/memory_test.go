@@ -74,6 +74,35 @@ func TestEntriesAreAddedListedAndRemoved(t *testing.T) {
 	}
 }
 
+// TestAPersonReadsNoWordsOfTheTool is about errors and empty results, which the
+// model and the person meet in the same place, and about files edited by hand.
+func TestAPersonReadsNoWordsOfTheTool(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for _, tt := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"add", strings.Repeat("x", 5000)}, "no room for this"},
+		{[]string{"remove", "nothing"}, "list the entries"},
+		{[]string{"approve", "99"}, "`hermes memory pending` lists them"},
+	} {
+		_, err := h.run("", tt.args...)
+		if err == nil || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), "operations") {
+			t.Errorf("%.20s: %v, want %q", tt.args, err, tt.says)
+		}
+	}
+	h.has("No changes are waiting", "approve", "all")
+	h.has("All entries are in", "export", filepath.Join(t.TempDir(), "all.json"))
+	h.has("added", "add", "plain")
+	if err := os.WriteFile(filepath.Join(h.home.Memories(), "MEMORY.md"), []byte("red \x1b[31m\x9b"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := h.run("", "list"); err != nil || strings.ContainsAny(out, "\x1b\u009b") {
+		t.Errorf("the list steers the terminal: %q, %v", out, err)
+	}
+}
+
 func TestWhatWaitsIsApprovedOrRejected(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -32,7 +32,7 @@ func pending(b *memory.Book, out io.Writer) error {
 		return nil
 	}
 	for _, p := range waiting {
-		fmt.Fprintf(out, "%s   %s, %s\n%s\n", p.ID, p.At.Local().Format("2006-01-02 15:04"), p.By, p.Describe())
+		fmt.Fprintf(out, "%s   %s, %s\n%s\n", p.ID, p.At.Local().Format("2006-01-02 15:04"), p.By, printable(p.Describe()))
 	}
 	return nil
 }
@@ -68,6 +68,9 @@ func newDecideCmd(d Deps, verb, short string, decide func(*cobra.Command, *memor
 			if len(ids) == 1 && ids[0] == "all" {
 				if ids, err = b.Waiting(); err != nil {
 					return err
+				}
+				if len(ids) == 0 {
+					fmt.Fprintln(cmd.OutOrStdout(), "No changes are waiting.")
 				}
 			}
 			for _, id := range ids {

@@ -28,7 +28,11 @@ func newExportCmd(d Deps) *cobra.Command {
 				_, err = cmd.OutOrStdout().Write(out.Bytes())
 				return err
 			}
-			return atomicfile.Write(args[0], out.Bytes(), atomicfile.Options{})
+			if err := atomicfile.Write(args[0], out.Bytes(), atomicfile.Options{}); err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "All entries are in %s.\n", args[0])
+			return nil
 		},
 	}
 }
