@@ -53,7 +53,7 @@ func (c *Config) Set(ctx context.Context, key, text string) (Change, error) {
 		change.Notes = append(change.Notes, moved.Notes...)
 	}
 	change.Key, change.File = yamledit.Join(t.path), c.home.Config()
-	return change, c.edit(ctx, "hermes config set", func(src []byte) ([]byte, error) { return t.write(src, value) })
+	return change, c.edit(ctx, "hermes config set "+change.Key, func(src []byte) ([]byte, error) { return t.write(src, value) })
 }
 
 // Put writes one setting whose value the program has; the types are those that
@@ -81,7 +81,7 @@ func (c *Config) Unset(ctx context.Context, key string) (Change, error) {
 		return Change{}, err
 	}
 	change := Change{Key: yamledit.Join(t.path), File: c.home.Config()}
-	return change, c.edit(ctx, "hermes config unset", func(src []byte) ([]byte, error) {
+	return change, c.edit(ctx, "hermes config unset "+change.Key, func(src []byte) ([]byte, error) {
 		out, err := yamledit.Unset(src, t.path)
 		if err == nil && string(out) == string(src) {
 			return nil, fmt.Errorf("%s %w in %s", change.Key, ErrNotSet, change.File)

@@ -53,7 +53,7 @@ func (c *Config) SetEnv(ctx context.Context, name, value string) (Change, error)
 	if set, ok := c.options.LookupEnv(name); ok && set != "" && set != value {
 		change.Notes = append(change.Notes, name+" is also set in the environment of this shell, which wins as long as it is")
 	}
-	return change, c.editEnv(ctx, "hermes config set", func(text string) (string, error) {
+	return change, c.editEnv(ctx, "hermes config set "+name, func(text string) (string, error) {
 		return dotenv.Set(text, name, value)
 	})
 }
