@@ -85,7 +85,7 @@ func (l *Library) admit(ctx context.Context, e hermes.SkillEdit) (item, error) {
 	it, err := l.find(ctx, e.Name)
 	switch {
 	case e.New && err == nil:
-		return item{}, fmt.Errorf("there is a %s skill %q already: change it with patch or edit, or choose another name", it.source, e.Name)
+		return item{}, fmt.Errorf("there is a %s skill %q already: edit that one, or choose another name", it.source, e.Name)
 	case e.New && errors.Is(err, hermes.ErrNotFound):
 		return item{}, nil
 	case err != nil:

@@ -30,7 +30,7 @@ func (d Deps) bundles(use, short string, args cobra.PositionalArgs) *cobra.Comma
 				continue
 			}
 			shown++
-			c.say("%-20s %s  %s", b.Name, strings.Join(b.Skills, ", "), b.Description)
+			c.say("%s", strings.TrimRight(fmt.Sprintf("%-20s %s  %s", b.Name, strings.Join(b.Skills, ", "), b.Description), " "))
 			if len(c.args) > 0 && b.Instruction != "" {
 				c.say("  %s", b.Instruction)
 			}

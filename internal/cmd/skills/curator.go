@@ -135,13 +135,13 @@ func (d Deps) curate() *cobra.Command {
 }
 
 func (d Deps) archived() *cobra.Command {
-	return d.verb("list-archived", "List what can be restored", cobra.NoArgs, func(_ context.Context, c *call) error {
+	return d.verb("list-archived", "List what can be restored; of a name that is there twice, the newest comes back", cobra.NoArgs, func(_ context.Context, c *call) error {
 		all, err := c.lib.ListArchived()
 		if err != nil {
 			return err
 		}
 		for _, a := range all {
-			c.say("%-24s %s  %s", a.Name, a.At.Local().Format("2006-01-02"), a.Why)
+			c.say("%-24s %s  %s", a.Name, a.At.Local().Format("2006-01-02 15:04"), a.Why)
 		}
 		if len(all) == 0 {
 			c.say("Nothing is archived.")

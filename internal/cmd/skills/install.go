@@ -176,7 +176,11 @@ func (d Deps) audit() *cobra.Command {
 				bad++
 			}
 		}
-		c.say("%d installed skills looked at.", len(all))
+		if len(all) == 1 {
+			c.say("One installed skill was looked at.")
+		} else {
+			c.say("%d installed skills were looked at.", len(all))
+		}
 		if bad > 0 {
 			return fmt.Errorf("%d of them look dangerous; remove them with: hermes skills uninstall NAME", bad)
 		}

@@ -54,7 +54,11 @@ func (d Deps) ledger() *cobra.Command {
 			c.say("%s  %s  %-10s %s%s", e.ID, e.Time.Local().Format("2006-01-02 15:04"), e.Actor, e.What, state)
 		}
 		if len(entries) == 0 {
-			c.say("Nothing was changed yet.")
+			if all {
+				c.say("Nothing was changed yet.")
+			} else {
+				c.say("The curator has changed nothing yet; --all shows what you and the sessions changed.")
+			}
 			return nil
 		}
 		c.say("`hermes curator rollback --entry ID` takes one back.")

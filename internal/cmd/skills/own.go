@@ -117,6 +117,9 @@ func (c *call) tellSaved(out hermes.SkillOutcome, err error) error {
 func (d Deps) remove() *cobra.Command {
 	var yes bool
 	cmd := d.verb("delete NAME", "Take a skill of your own away; it can be restored", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
+		if _, err := c.lib.View(ctx, c.args[0], ""); err != nil {
+			return err
+		}
 		if err := d.agreed(c, yes, "Take the skill "+c.args[0]+" away?"); err != nil {
 			return err
 		}

@@ -1,6 +1,10 @@
 package guard_test
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -203,4 +207,23 @@ func FuzzScan(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestAFullFolderIsStillASkill is about one that has more files than are read:
+// it must be refused for that, not for a lack of SKILL.md.
+func TestAFullFolderIsStillASkill(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for i := range 2*guard.MaxFiles + 10 {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%04d", i)), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "SKILL.md"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	files, err := guard.Read(dir)
+	if err != nil || !slices.ContainsFunc(files, func(f guard.File) bool { return f.Path == "SKILL.md" && string(f.Data) == "x" }) {
+		t.Errorf("%d files without SKILL.md, %v", len(files), err)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -37,6 +38,12 @@ func Read(folder string) ([]File, error) {
 		}
 		return err
 	})
+	if main := "SKILL.md"; err == nil && len(out) > 2*MaxFiles && !slices.ContainsFunc(out, func(f File) bool { return f.Path == main }) {
+		if info, err := root.Lstat(main); err == nil { // what it is stays known
+			f, err := readOne(root, main, fs.FileInfoToDirEntry(info))
+			return append(out, f), err
+		}
+	}
 	return out, err
 }
 

@@ -220,7 +220,7 @@ func loopback(host string) bool { return host == "localhost" || host == "127.0.0
 func statusError(resp *http.Response, u *url.URL) error {
 	switch {
 	case resp.StatusCode == http.StatusNotFound:
-		return fmt.Errorf("%s%s: %w", u.Host, u.Path, hermes.ErrNotFound)
+		return fmt.Errorf("there is nothing at %s%s: %w", u.Host, u.Path, hermes.ErrNotFound)
 	case resp.Header.Get("X-RateLimit-Remaining") == "0" && strings.Contains(u.Host, "github"):
 		return errors.New("GitHub answers 60 requests an hour without a token, and these are used up; set GITHUB_TOKEN (hermes config set GITHUB_TOKEN …) or wait")
 	case resp.StatusCode == http.StatusTooManyRequests || resp.Header.Get("X-RateLimit-Remaining") == "0":
