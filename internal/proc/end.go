@@ -1,0 +1,95 @@
+package proc
+
+import "time"
+
+// forceWait is how long Kill waits for a group after its forced end.
+const forceWait = 10 * time.Second
+
+// Left reports whether the child has exited and something that it started
+// still runs in its group or holds its output open.
+func (p *Process) Left() bool {
+	select {
+	case <-p.done:
+	default:
+		return false
+	}
+	for _, pm := range p.pumps {
+		if !pm.finished() {
+			return true
+		}
+	}
+	return p.group.leftover()
+}
+
+// Kill ends the child and everything that it started: gently, then after the
+// grace by force. It returns when they are gone; a second call waits for the
+// first.
+func (p *Process) Kill() error {
+	p.ending.Do(func() {
+		defer close(p.ended)
+		if p.reaped() && !p.group.leftover() {
+			return
+		}
+		p.group.signal(false)
+		deadline := time.Now().Add(p.grace)
+		for !p.reaped() || p.group.leftover() {
+			if time.Now().After(deadline) {
+				p.force()
+				break
+			}
+			p.pause()
+		}
+		<-p.exited
+	})
+	<-p.ended
+	return nil
+}
+
+// force ends the group by force and waits until it is gone. What the kernel
+// itself holds back, such as a read from a dead disk, is left behind.
+func (p *Process) force() {
+	p.group.signal(true)
+	<-p.exited
+	for deadline := time.Now().Add(forceWait); p.group.leftover() && time.Now().Before(deadline); {
+		p.pause()
+	}
+}
+
+func (p *Process) reaped() bool {
+	select {
+	case <-p.exited:
+		return true
+	default:
+		return false
+	}
+}
+
+// pause waits a moment for a child or, when it is gone, for the grandchildren.
+func (p *Process) pause() {
+	const moment = 10 * time.Millisecond
+	if p.reaped() {
+		time.Sleep(moment)
+		return
+	}
+	select {
+	case <-p.exited:
+	case <-time.After(moment):
+	}
+}
+
+// Close ends what is left of the child and what it started, and waits until
+// all of it, output included, is gone. It may be called more than once.
+func (p *Process) Close() {
+	if !p.reaped() || p.Left() {
+		_ = p.Kill()
+	}
+	p.closing.Do(func() { close(p.closed) })
+	p.guard.drop(p.PID())
+	<-p.done
+	_ = p.CloseInput()
+	for _, pm := range p.pumps {
+		pm.from.Close()
+		<-pm.done
+	}
+	p.group.close()
+}
