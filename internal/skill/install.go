@@ -4,28 +4,17 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"hermes"
 	"hermes/internal/policy"
 	"hermes/internal/skill/guard"
-	"hermes/internal/yamledit"
 )
-
-// Package is a skill as it came from elsewhere.
-type Package struct {
-	Source, Identifier string
-	Version            string
-	Trust              guard.Trust
-	Files              []guard.File
-}
 
 // InstallOptions are the person's wishes.
 type InstallOptions struct {
@@ -97,7 +86,7 @@ func (l *Library) Install(ctx context.Context, p Package, o InstallOptions) (Ins
 		return out, err
 	}
 	if guard.Decide(p.Trust, verdict, o.Force) != guard.Install {
-		l.audit("refused", m.Name, p, verdict)
+		l.logInstall("refused", m.Name, p, verdict)
 		return out, &RefusedError{Name: m.Name, Verdict: verdict, Trust: p.Trust, Report: out.Report}
 	}
 	defer os.RemoveAll(quarantine)
@@ -123,48 +112,6 @@ func prepare(p Package, o InstallOptions) (Package, Meta, error) {
 		return p, m, fmt.Errorf("the SKILL.md of %s: %w", p.Identifier, err)
 	}
 	return p, m, CheckCategory(o.Category)
-}
-
-// main is the place of SKILL.md among the files, -1 without one.
-func (p Package) main() int {
-	return slices.IndexFunc(p.Files, func(f guard.File) bool { return f.Path == mainFile })
-}
-
-// Named is the package under another name; an empty one leaves its own.
-func (p Package) Named(name string) (Package, error) {
-	at := p.main()
-	if at < 0 {
-		return p, fmt.Errorf("%s has no SKILL.md, so it is no skill", p.Identifier)
-	}
-	if name == "" {
-		return p, nil
-	}
-	if m, _, err := Parse(p.Files[at].Data); err == nil && m.Name == name {
-		return p, nil
-	}
-	if err := CheckName(name); err != nil {
-		return p, err
-	}
-	renamed, err := rename(p.Files[at].Data, name)
-	if err != nil {
-		return p, fmt.Errorf("%s: %w", p.Identifier, err)
-	}
-	p.Files = slices.Clone(p.Files)
-	p.Files[at].Data = renamed
-	return p, nil
-}
-
-// rename gives a SKILL.md another name.
-func rename(text []byte, name string) ([]byte, error) {
-	head, body, err := split(text)
-	if err != nil {
-		return nil, err
-	}
-	head, err = yamledit.Set(head, []string{"name"}, name)
-	if err != nil {
-		return nil, err
-	}
-	return []byte("---\n" + strings.TrimRight(string(head), "\n") + "\n---\n" + body), nil
 }
 
 // quarantine writes the files where nothing uses them. What has no safe path
@@ -209,7 +156,7 @@ func (l *Library) replaceable(ctx context.Context, out *InstallReport, p Package
 	}
 	out.Updated = true
 	sum, _ := hashFiles(p.Files)
-	now, err := l.state(out.Name, old)
+	now, err := l.StateOf(out.Name, old)
 	switch {
 	case err != nil:
 		return err
@@ -263,7 +210,7 @@ func (l *Library) settleIn(ctx context.Context, out *InstallReport, p Package, o
 		if err := os.Rename(quarantine, out.Folder); err != nil {
 			return err
 		}
-		l.audit("installed", m.Name, p, rec.Verdict)
+		l.logInstall("installed", m.Name, p, rec.Verdict)
 		return l.changeLock(ctx, func(k *Lock) error { k.Skills[m.Name] = rec; return nil })
 	})
 }
@@ -282,110 +229,4 @@ func (l *Library) installedFolder(rec Installed) string {
 		return filepath.Join(l.hubFolder(), "quarantine", "nowhere")
 	}
 	return filepath.Join(l.cfg.Home.Skills(), filepath.FromSlash(rec.Folder))
-}
-
-// hashFiles is the hash of all files that are kept, and of each.
-func hashFiles(files []guard.File) (string, map[string]string) {
-	each := map[string]string{}
-	for _, f := range files {
-		if f.Target == "" && safePath(f.Path) {
-			each[f.Path] = hash(f.Data)
-		}
-	}
-	return joinHashes(each), each
-}
-
-func joinHashes(each map[string]string) string {
-	names := make([]string, 0, len(each))
-	for name := range each {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	var b strings.Builder
-	for _, name := range names {
-		b.WriteString(name + "\x00" + each[name] + "\n")
-	}
-	return hash([]byte(b.String()))
-}
-
-// State is how an installed skill stands on disk.
-type State string
-
-// The states.
-const (
-	Intact State = "intact"
-	Edited State = "edited here"
-	Gone   State = "missing"
-)
-
-// state compares an installed skill with its record.
-func (l *Library) state(name string, rec Installed) (State, error) {
-	files, err := guard.Read(l.installedFolder(rec))
-	if errors.Is(err, fs.ErrNotExist) {
-		return Gone, nil
-	}
-	if err != nil {
-		return "", fmt.Errorf("look at the skill %q: %w", name, err)
-	}
-	if sum, _ := hashFiles(files); sum != rec.Hash {
-		return Edited, nil
-	}
-	return Intact, nil
-}
-
-// StateOf is how an installed skill stands on disk.
-func (l *Library) StateOf(name string, rec Installed) (State, error) { return l.state(name, rec) }
-
-// Audited is an installed skill, looked at anew.
-type Audited struct {
-	Name   string
-	Record Installed
-	State  State
-	Report guard.Report
-}
-
-// Audit scans what is installed again, with the rules of today.
-func (l *Library) Audit(ctx context.Context) ([]Audited, error) {
-	lock, err := l.Installed()
-	if err != nil {
-		return nil, err
-	}
-	var out []Audited
-	for name, rec := range lock.Skills {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		a := Audited{Name: name, Record: rec}
-		if a.State, err = l.state(name, rec); err != nil {
-			return nil, err
-		}
-		if files, err := guard.Read(l.installedFolder(rec)); err == nil {
-			a.Report = guard.Scan(files, guard.Options{Injection: policy.Injection})
-		}
-		out = append(out, a)
-	}
-	slices.SortFunc(out, func(a, b Audited) int { return strings.Compare(a.Name, b.Name) })
-	return out, nil
-}
-
-// audit adds a line to the log of installations.
-func (l *Library) audit(what, name string, p Package, v guard.Verdict) {
-	line, err := json.Marshal(map[string]any{
-		"at": l.cfg.Now().UTC(), "what": what, "name": name, "source": p.Source, "identifier": p.Identifier, "trust": p.Trust, "verdict": v,
-	})
-	if err != nil {
-		return
-	}
-	f, err := os.OpenFile(filepath.Join(l.hubFolder(), "audit.log"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return // the installation itself is in the lock file
-	}
-	_, _ = f.Write(append(line, '\n'))
-	_ = f.Close()
-}
-
-// Hash is that of all files, as the record of an installation has it.
-func (p Package) Hash() string {
-	sum, _ := hashFiles(p.Files)
-	return sum
 }

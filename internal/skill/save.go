@@ -3,17 +3,12 @@ package skill
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path"
 	"path/filepath"
 	"strings"
 
 	"hermes"
-	"hermes/internal/atomicfile"
 	"hermes/internal/policy"
 	"hermes/internal/skill/guard"
 )
@@ -130,177 +125,6 @@ func (l *Library) doubt(e hermes.SkillEdit) error {
 	r := guard.Scan([]guard.File{{Path: cmp.Or(e.File, mainFile), Data: []byte(e.Content)}}, guard.Options{Injection: policy.Injection})
 	if guard.Decide(guard.Agent, r.Verdict(), false) == guard.Ask {
 		return &hermes.SkillDoubt{Findings: r.Serious()}
-	}
-	return nil
-}
-
-// write makes the change on disk, one process at a time.
-func (l *Library) write(ctx context.Context, e hermes.SkillEdit, it item) (out hermes.SkillOutcome, err error) {
-	done, err := l.exclusive(ctx)
-	if err != nil {
-		return out, err
-	}
-	defer done()
-	out.Notes = lint(e)
-	folder := it.folder
-	if folder == "" {
-		folder = l.ownFolder(e, it)
-	}
-	err = l.cfg.Around(ctx, actor(e.Agent, e.Session), Pending{Edit: &e}.What(), []string{folder}, func() error {
-		out.Path, err = l.writeFile(e, it, folder)
-		return err
-	})
-	if err != nil {
-		return hermes.SkillOutcome{}, err
-	}
-	now := l.cfg.Now().UTC()
-	return out, l.changeUsage(ctx, e.Name, func(u *Usage) {
-		u.Changed, u.Outside = now, hermes.AddOutside(u.Outside, e.Outside)
-		if e.New {
-			u.Created, u.Agent, u.Session = now, e.Agent, e.Session
-		}
-		u.book(e.Trial)
-	})
-}
-
-// ownFolder is where a new skill lies, or one of the person's own in place of
-// a bundled one.
-func (l *Library) ownFolder(e hermes.SkillEdit, it item) string {
-	if it.bundled != nil {
-		return filepath.Join(l.cfg.Home.Skills(), it.category, it.meta.Name)
-	}
-	return filepath.Join(cmp.Or(l.cfg.CreateDir, l.cfg.Home.Skills()), e.Category, e.Name)
-}
-
-func actor(agent bool, session string) string {
-	if agent && session != "" {
-		return session
-	}
-	return "person"
-}
-
-func (l *Library) writeFile(e hermes.SkillEdit, it item, folder string) (string, error) {
-	if e.New {
-		return folder, l.place(folder, map[string][]byte{mainFile: []byte(e.Content)})
-	}
-	if it.bundled != nil {
-		if err := l.adopt(it, folder); err != nil {
-			return "", err
-		}
-		it.folder = folder
-	}
-	return l.replace(it, e)
-}
-
-// exclusive keeps other processes from changing skills at the same time.
-func (l *Library) exclusive(ctx context.Context) (func(), error) {
-	if err := l.cfg.Home.Make(l.cfg.Home.Skills()); err != nil {
-		return nil, err
-	}
-	held, err := atomicfile.Acquire(ctx, filepath.Join(l.cfg.Home.Skills(), ".write"), "hermes skills", lockWait)
-	if err != nil {
-		return nil, err
-	}
-	return func() { _ = held.Release() }, nil // the lock ends with the process in any case
-}
-
-// adopt copies a bundled skill into the person's folder, where it can change.
-func (l *Library) adopt(it item, folder string) error {
-	files := map[string][]byte{}
-	for _, name := range contents(it.bundled) {
-		raw, err := fs.ReadFile(it.bundled, name)
-		if err != nil {
-			return err
-		}
-		files[name] = raw
-	}
-	return l.place(folder, files)
-}
-
-// place puts a whole folder into its place in one step.
-func (l *Library) place(folder string, files map[string][]byte) (err error) {
-	if _, err := os.Lstat(folder); err == nil {
-		return fmt.Errorf("the folder %s exists already; move it away or choose another name", folder)
-	}
-	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
-		return fmt.Errorf("make the folder of the skill: %w", err)
-	}
-	tmp := filepath.Join(filepath.Dir(folder), ".new-"+rand.Text()[:8])
-	defer func() {
-		if err != nil {
-			_ = os.RemoveAll(tmp)
-		}
-	}()
-	if err := writeTree(tmp, files); err != nil {
-		return err
-	}
-	return os.Rename(tmp, folder)
-}
-
-func writeTree(folder string, files map[string][]byte) error {
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	for name, data := range files {
-		if err := root.MkdirAll(path.Dir(name), 0o700); err != nil {
-			return err
-		}
-		if err := root.WriteFile(name, data, 0o600); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// replace writes one file of a skill that is there.
-func (l *Library) replace(it item, e hermes.SkillEdit) (string, error) {
-	root, err := os.OpenRoot(it.folder)
-	if err != nil {
-		return "", fmt.Errorf("open the skill %q: %w", e.Name, err)
-	}
-	defer root.Close()
-	name := cmp.Or(e.File, mainFile)
-	before, err := root.ReadFile(name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("%s of the skill %q cannot be written: %w", name, e.Name, err)
-	}
-	if e.Base != "" && e.Base != hash(before) {
-		return "", fmt.Errorf("%s of the skill %q has changed meanwhile; read it again and repeat the change", name, e.Name)
-	}
-	if before == nil && len(contents(root.FS())) >= guard.MaxFiles {
-		return "", fmt.Errorf("the skill %q has %d files already; join some of them", e.Name, guard.MaxFiles)
-	}
-	if err := rootWrite(root, name, []byte(e.Content)); err != nil {
-		return "", fmt.Errorf("write %s of the skill %q: %w", name, e.Name, err)
-	}
-	return filepath.Join(it.folder, filepath.FromSlash(name)), nil
-}
-
-// rootWrite replaces a file in one step, within the folder.
-func rootWrite(root *os.Root, name string, data []byte) error {
-	mode := fs.FileMode(0o600)
-	if st, err := root.Stat(name); err == nil {
-		if !st.Mode().IsRegular() {
-			return errors.New("it is no regular file")
-		}
-		mode = st.Mode().Perm()
-	}
-	if err := root.MkdirAll(path.Dir(name), 0o700); err != nil {
-		return err
-	}
-	tmp := path.Join(path.Dir(name), ".new-"+rand.Text()[:8])
-	if err := root.WriteFile(tmp, data, mode); err != nil {
-		_ = root.Remove(tmp)
-		return err
-	}
-	if err := root.Rename(tmp, name); err != nil {
-		_ = root.Remove(tmp)
-		return err
 	}
 	return nil
 }
