@@ -1,0 +1,74 @@
+package tui
+
+import (
+	"slices"
+
+	"hermes"
+	"hermes/internal/markup"
+	"hermes/internal/session"
+)
+
+func (m *model) asked(e hermes.Asked) []any {
+	a := newAsk(e, m.now())
+	m.flush()
+	m.say(a.lines(m.theme, m.width)...)
+	m.asks = append(m.asks, a)
+	m.menu.close()
+	m.find = nil
+	if a == m.ask() {
+		m.present()
+	}
+	if m.d.BellAsk {
+		return []any{bellDo{}}
+	}
+	return nil
+}
+
+// present prepares the input for the question that is now shown.
+func (m *model) present() {
+	a := m.ask()
+	if a == nil {
+		return
+	}
+	a.shown = m.now()
+	if a.typing {
+		m.stash()
+	}
+}
+
+// stash lays aside what is being written, for an answer.
+func (m *model) stash() {
+	if m.draft == nil {
+		draft := m.input
+		m.draft = &draft
+		m.input = newEditor()
+	}
+}
+
+func (m *model) unstash() {
+	if m.draft != nil {
+		m.input, m.draft = *m.draft, nil
+	}
+}
+
+// answered closes a question, whoever answered it.
+func (m *model) answered(id string) {
+	i := slices.IndexFunc(m.asks, func(a *ask) bool { return a.id == id && a.confirm == "" })
+	if i < 0 {
+		return
+	}
+	m.asks = slices.Delete(m.asks, i, i+1)
+	if i == 0 {
+		m.unstash()
+		m.present()
+	}
+}
+
+// resolve answers the question that is shown and records the answer.
+func (m *model) resolve(reply session.Reply, words string) []any {
+	m.asks = m.asks[1:]
+	m.unstash()
+	m.say(m.faint(markup.Clip("  "+words, m.width)))
+	m.present()
+	return []any{submitDo{reply}}
+}
