@@ -25,65 +25,6 @@ type writer struct {
 	lists  []int // the number of the next item; -1 for a list without numbers
 }
 
-// silent are elements of which nothing is read.
-func silent(n *html.Node) bool {
-	if n.Type != html.ElementNode {
-		return false
-	}
-	switch n.DataAtom {
-	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Iframe, atom.Object, atom.Embed, atom.Canvas, atom.Audio, atom.Video,
-		atom.Head, atom.Nav, atom.Select, atom.Textarea, atom.Input, atom.Button, atom.Dialog, atom.Datalist, atom.Math, atom.Svg, atom.Map, atom.Noframes, atom.Noembed:
-		return true
-	}
-	return n.Namespace != "" || hidden(n)
-}
-
-// hidden reports whether the page itself does not show an element.
-func hidden(n *html.Node) bool {
-	for _, a := range n.Attr {
-		switch a.Key {
-		case "hidden":
-			return true
-		case "aria-hidden":
-			if strings.EqualFold(strings.TrimSpace(a.Val), "true") {
-				return true
-			}
-		case "role":
-			if a.Val == "navigation" || a.Val == "presentation" && n.DataAtom == atom.Img {
-				return true
-			}
-		case "style":
-			if hides(a.Val) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// hides reports whether an inline style makes an element invisible.
-func hides(style string) bool {
-	for rule := range strings.SplitSeq(strings.ToLower(style), ";") {
-		name, value, _ := strings.Cut(rule, ":")
-		value = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "!important"))
-		switch strings.TrimSpace(name) {
-		case "display":
-			if value == "none" {
-				return true
-			}
-		case "visibility":
-			if value == "hidden" || value == "collapse" {
-				return true
-			}
-		case "opacity", "font-size":
-			if n, err := strconv.ParseFloat(strings.TrimRight(value, "%pxemrtc"), 64); err == nil && n == 0 {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // node writes a node and what is in it.
 func (w *writer) node(n *html.Node) {
 	switch {
@@ -216,60 +157,6 @@ func (w *writer) item(n *html.Node) {
 	w.indented(n, strings.Repeat(" ", len(mark)), mark)
 }
 
-// code writes preformatted text between fences, as it is.
-func (w *writer) code(n *html.Node) {
-	text := strings.Trim(visible(verbatim(n)), "\n")
-	if strings.TrimSpace(text) == "" {
-		return
-	}
-	fence := "```"
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
-	w.open(2)
-	w.write(fence + language(n))
-	for line := range strings.SplitSeq(text, "\n") {
-		w.open(1)
-		w.verbatimLine(strings.TrimRight(line, " \t\r"))
-	}
-	w.open(1)
-	w.write(fence)
-	w.open(2)
-}
-
-func verbatim(n *html.Node) string {
-	var b strings.Builder
-	var walk func(*html.Node, int)
-	walk = func(n *html.Node, depth int) {
-		for c := range n.ChildNodes() {
-			switch {
-			case c.Type == html.TextNode:
-				b.WriteString(c.Data)
-			case c.Type == html.ElementNode && c.DataAtom == atom.Br:
-				b.WriteByte('\n')
-			case c.Type == html.ElementNode && !silent(c):
-				walk(c, depth+1)
-			}
-		}
-	}
-	walk(n, 0)
-	return b.String()
-}
-
-// language is the name of the language that a code block has as its class.
-func language(n *html.Node) string {
-	for _, at := range []*html.Node{n, find(n, atom.Code)} {
-		for class := range strings.FieldsSeq(attribute(at, "class")) {
-			for _, prefix := range []string{"language-", "lang-", "highlight-source-"} {
-				if name, ok := strings.CutPrefix(class, prefix); ok && len(name) < 20 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789+#-") == "" {
-					return name
-				}
-			}
-		}
-	}
-	return ""
-}
-
 // inline writes marks round the words of a node, if it has any.
 func (w *writer) inline(n *html.Node, mark string) {
 	if w.deep >= maxDepth {
@@ -299,56 +186,4 @@ func (w *writer) around(n *html.Node, text string) {
 	if strings.TrimRight(inside, " \t\r\n") != inside {
 		w.blank = true
 	}
-}
-
-func (w *writer) link(n *html.Node) {
-	href := attribute(n, "href")
-	if w.deep >= maxDepth || blocky(n) {
-		w.children(n)
-		return
-	}
-	text := w.sub(n)
-	target := w.resolve(href)
-	switch {
-	case text == "":
-		return
-	case target == "" || target == text || strings.Contains(text, "\n"):
-		w.around(n, text)
-	default:
-		w.around(n, "["+text+"]("+target+")")
-	}
-}
-
-// blocky reports whether a link holds blocks, as cards of a list do.
-func blocky(n *html.Node) bool {
-	for d := range n.Descendants() {
-		switch d.DataAtom {
-		case atom.Div, atom.P, atom.H1, atom.H2, atom.H3, atom.H4, atom.Ul, atom.Ol, atom.Table, atom.Section, atom.Article, atom.Pre:
-			return true
-		}
-	}
-	return false
-}
-
-// maxLink bounds an address that is written out.
-const maxLink = 500
-
-// resolve is the address of a link that leads somewhere else; empty for
-// places in the page, scripts and data.
-func (w *writer) resolve(href string) string {
-	if href == "" || strings.HasPrefix(href, "#") || len(href) > maxLink {
-		return ""
-	}
-	u, err := url.Parse(href)
-	if err != nil {
-		return ""
-	}
-	if w.base != nil {
-		u = w.base.ResolveReference(u)
-	}
-	switch u.Scheme {
-	case "http", "https", "mailto", "":
-		return strings.NewReplacer(" ", "%20", "(", "%28", ")", "%29").Replace(visible(u.String()))
-	}
-	return ""
 }
