@@ -1,0 +1,96 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// probeTime is what a server on this machine may take to answer.
+const probeTime = time.Second
+
+// running leaves out the servers that nobody set up and that do not answer. All
+// are asked at once.
+func running(ctx context.Context, o *Options, services []Service) []Service {
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	silent := make([]bool, len(services))
+	var wg sync.WaitGroup
+	for i, s := range services {
+		if s.Guessed && s.Missing == "" {
+			wg.Go(func() {
+				_, err := o.Models(ctx, s.Name)
+				silent[i] = err != nil
+			})
+		}
+	}
+	wg.Wait()
+	var out []Service
+	for i, s := range services {
+		if !silent[i] {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// ready lists references of all models of all services that are ready.
+func ready(ctx context.Context, o *Options) ([]string, error) {
+	services, err := o.Services()
+	if err != nil {
+		return nil, err
+	}
+	var refs []string
+	for _, s := range services {
+		if s.Missing != "" || o.Provider != "" && s.Name != o.Provider {
+			continue
+		}
+		list, err := o.Models(ctx, s.Name)
+		if err != nil {
+			if !s.Guessed {
+				fmt.Fprintln(o.Out, err)
+			}
+			continue
+		}
+		for _, m := range list {
+			refs = append(refs, s.Name+":"+m)
+		}
+	}
+	return refs, nil
+}
+
+func listModels(ctx context.Context, o *Options) error {
+	if o.Provider != "" {
+		list, err := o.Models(ctx, o.Provider)
+		if err != nil {
+			return err
+		}
+		for _, m := range list {
+			fmt.Fprintln(o.Out, o.Provider+":"+m)
+		}
+		return nil
+	}
+	refs, err := ready(ctx, o)
+	if err != nil {
+		return err
+	}
+	for _, r := range refs {
+		fmt.Fprintln(o.Out, r)
+	}
+	services, err := o.Services()
+	if err != nil || !o.All {
+		return err
+	}
+	there := running(ctx, o, services)
+	for _, s := range services {
+		switch {
+		case s.Missing != "":
+			fmt.Fprintf(o.Out, "%-20s %s\n", s.Name, s.Missing)
+		case !slices.Contains(there, s):
+			fmt.Fprintf(o.Out, "%-20s no such server answers on this machine\n", s.Name)
+		}
+	}
+	return nil
+}
