@@ -9,6 +9,7 @@
 // that does not change; the tool shows the live state.
 //
 // Start at book.go (the files), then change.go (what an operation does),
-// scan.go (what is not let in), tool.go (what the model sees). Each outside
+// scan.go (what is not let in), write.go (how it is stored, inside the journal of
+// undo), tool.go (what the model sees). Each outside
 // service has a file of its own. The package knows no session and no prompt.
 package memory

@@ -1,5 +1,5 @@
 // Package undo is the journal that lets a person take back what was changed
-// in memory, skills and settings.
+// in memory, skills, learnings and settings.
 //
 // A change is done inside Journal.Around, which keeps the content of the
 // files it touches before and after, by content, and writes one record of who

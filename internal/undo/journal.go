@@ -44,8 +44,8 @@ func New(dir string, now func() time.Time) *Journal {
 
 // Note says who changes what, for the person.
 type Note struct {
-	Kind  string `json:"kind"`            // memory, skill, config
-	Actor string `json:"actor,omitempty"` // a session's id, or "person"
+	Kind  string `json:"kind"`            // memory, skill, learning, config
+	Actor string `json:"actor,omitempty"` // a session's id, "person" or "curator"
 	What  string `json:"what"`            // one line
 }
 
@@ -64,7 +64,7 @@ type Change struct {
 
 // File is what became of one file. An empty hash means that there was none.
 type File struct {
-	Path   string      `json:"path"`
+	Path   string      `json:"path"` // absolute; of a Source, its name, a colon and the record's
 	Before string      `json:"before,omitempty"`
 	After  string      `json:"after,omitempty"`
 	Mode   fs.FileMode `json:"mode,omitempty"`
