@@ -22,7 +22,9 @@ var guardScript string
 
 // guardPatience is how long a message to the guard may wait. The pipe holds
 // thousands of them, so that only a guard which was stopped makes anyone wait.
-const guardPatience = 100 * time.Millisecond
+// It is long, since this process may be the one that sleeps: a guard that is let
+// go ends all that is in its care.
+const guardPatience = 2 * time.Second
 
 // Guard ends the commands of this process, with all that they started, should
 // this process be killed without a word. It is one small shell that is started
