@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -31,7 +32,8 @@ type found struct {
 	models []string
 }
 
-// probeTime is what a server on this machine may take to list its models.
+// probeTime is what a server on this machine may take to list its models, where
+// the settings do not say.
 const probeTime = 500 * time.Millisecond
 
 // local looks for servers, all at once, until it has found some. Those that
@@ -42,7 +44,7 @@ func (c *Catalogue) local(ctx context.Context) []found {
 	if len(c.found) > 0 {
 		return c.found
 	}
-	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.cfg.Timeouts.Probe, probeTime))
 	defer cancel()
 	answers := make([]found, len(c.cfg.Local))
 	var wg sync.WaitGroup

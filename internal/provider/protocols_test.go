@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"hermes"
 	"hermes/internal/provider"
@@ -185,7 +186,7 @@ func TestOllamasContextIsLearned(t *testing.T) {
 		}
 	}))
 	defer srv.Close()
-	c := mustNew(t, provider.Config{Local: []provider.LocalServer{{Provider: "ollama", BaseURL: srv.URL + "/v1"}}})
+	c := mustNew(t, provider.Config{Timeouts: provider.Timeouts{Probe: time.Minute}, Local: []provider.LocalServer{{Provider: "ollama", BaseURL: srv.URL + "/v1"}}})
 	m, err := c.Model(t.Context(), "")
 	if err != nil || m.ID() != "ollama:qwen3:8b" {
 		t.Fatalf("%v, %v", m, err)

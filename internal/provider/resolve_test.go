@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -237,7 +238,7 @@ func TestLocalServersAreFound(t *testing.T) {
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "<html>") }))
 	defer page.Close()
 	studio := models(t, "/v1/models", "text-embedding-nomic", "qwen3-8b")
-	cfg := provider.Config{Local: []provider.LocalServer{
+	cfg := provider.Config{Timeouts: provider.Timeouts{Probe: time.Minute}, Local: []provider.LocalServer{
 		{Provider: "ollama", BaseURL: "http://127.0.0.1:1/v1"},
 		{Provider: "llamacpp", BaseURL: page.URL + "/v1"},
 		{Provider: "lmstudio", BaseURL: studio.URL + "/v1"},

@@ -22,6 +22,7 @@ type Timeouts struct {
 	LocalStale time.Duration
 	CallStale  time.Duration // no answer, where it does not stream
 	Call       time.Duration // the whole call
+	Probe      time.Duration // no answer of a server that may run on this machine
 }
 
 // plainQuirks are those of an address about which nothing is known.
