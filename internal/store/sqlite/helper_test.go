@@ -30,9 +30,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// patience is how long a process waits for another one on a slow machine.
+const patience = 2 * time.Minute
+
 func child(role, path string) error {
 	ctx := context.Background()
-	s, err := sqlite.Open(ctx, sqlite.Config{Path: path})
+	s, err := sqlite.Open(ctx, sqlite.Config{Path: path, Busy: patience})
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"fmt"
 	"os"
+	"time"
 )
 
 //go:embed migrations/*.sql
@@ -76,6 +77,9 @@ func (c Config) migrate(ctx context.Context, conn *sql.Conn, from int) error {
 	if err != nil {
 		return err
 	}
+	if err := c.wait(ctx, conn, max(c.Busy, migrateWait)); err != nil {
+		return err
+	}
 	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
@@ -87,7 +91,17 @@ func (c Config) migrate(ctx context.Context, conn *sql.Conn, from int) error {
 		_, _ = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
 		return err
 	}
-	return nil
+	return c.wait(ctx, conn, c.Busy)
+}
+
+// migrateWait is how long opening waits for another process, if that is longer
+// than for a write: it may be copying a large file before it changes the schema.
+const migrateWait = time.Minute
+
+// wait sets how long the connection waits for other processes.
+func (c Config) wait(ctx context.Context, conn *sql.Conn, d time.Duration) error {
+	_, err := conn.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", d.Milliseconds()))
+	return err
 }
 
 func (c Config) migrateLocked(ctx context.Context, conn *sql.Conn, steps []string) error {

@@ -17,7 +17,7 @@ import (
 func TestTwoProcessesWriteOneFile(t *testing.T) {
 	t.Parallel()
 	path := tempPath(t)
-	s := mustOpen(t, sqlite.Config{Path: path})
+	s := mustOpen(t, sqlite.Config{Path: path, Busy: patience})
 	mustCreate(t, s, "child")
 	mustCreate(t, s, "parent")
 	c, _ := startChild(t, "write", path)
