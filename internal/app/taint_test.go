@@ -170,7 +170,7 @@ model: {default: m, provider: custom, base_url: "`+s.url+`"}
 approvals: {mode: "`+mode+`"}
 auxiliary:
   title_generation: {enabled: false}
-  background_review: {enabled: `+fmt.Sprint(s.reviews)+`}
+  background_review: {enabled: `+fmt.Sprint(s.reviews)+`, defer: never}
 `+s.config)
 	s.app = app.New(app.Options{
 		Home: s.home, Dir: s.dir, Attended: s.answer != "", Extra: []hermes.Toolset{errands{}, looping{}},
