@@ -21,7 +21,7 @@ func sprint(v any) string { return fmt.Sprintf("%+v", v) }
 // clocked loads with a clock that goes on by a second at each start.
 func clocked(h home.Dir, n int) *config.Config {
 	return config.Load(h, config.Options{Managed: "-", LookupEnv: lookup(),
-		Now: func() time.Time { return time.Date(2026, 11, 20, 17, 0, n, 0, time.UTC) }})
+		Now: func() time.Time { return time.Date(2026, 11, 20, 17, 0, n, 0, time.Local) }})
 }
 
 func copies(t *testing.T, h home.Dir) []string {

@@ -125,7 +125,7 @@ func TestEachFaultIsFound(t *testing.T) {
 			}
 		}, "model", setup.Fail, "no model is set"},
 		{"nearly full disk", func(d *setup.Deps) { d.Free = func(string) (uint64, error) { return 300 << 20, nil } }, "disk", setup.Warn, "300.0 MB"},
-		{"clock", func(d *setup.Deps) { d.Now = func() time.Time { return time.Unix(0, 0) } }, "clock", setup.Fail, "1970"},
+		{"clock", func(d *setup.Deps) { d.Now = func() time.Time { return time.Unix(0, 0).UTC() } }, "clock", setup.Fail, "1970"},
 		{"time zone", func(d *setup.Deps) { write(d, d.Home.Config(), "timezone: Mars/Base\n", 0o600) }, "clock", setup.Warn, "Mars/Base"},
 		{"a check that breaks", func(d *setup.Deps) { d.Free = nil }, "disk", setup.Fail, "the check itself broke"},
 	}

@@ -59,7 +59,7 @@ func run(t *testing.T, s *store, args ...string) (string, error) {
 	t.Helper()
 	cmd := insights.NewCmd(insights.Deps{
 		Open: func(context.Context) (insights.Store, error) { return s, nil },
-		Now:  func() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) },
+		Now:  func() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.Local) },
 	})
 	var out bytes.Buffer
 	cmd.SetOut(&out)
@@ -81,7 +81,7 @@ func TestInsightsTellSharesAndCost(t *testing.T) {
 			t.Errorf("%q is not in:\n%s", want, out)
 		}
 	}
-	if !s.closed || s.source != "cli" || !s.since.Equal(time.Date(2026, 11, 13, 12, 0, 0, 0, time.UTC)) {
+	if !s.closed || s.source != "cli" || !s.since.Equal(time.Date(2026, 11, 13, 12, 0, 0, 0, time.Local)) {
 		t.Errorf("the store was asked for %q since %v, closed %v", s.source, s.since, s.closed)
 	}
 }

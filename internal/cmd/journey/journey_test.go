@@ -39,7 +39,7 @@ type house struct {
 
 func newHouse(t *testing.T) *house {
 	t.Helper()
-	h := &house{t: t, home: home.At(t.TempDir()), now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
+	h := &house{t: t, home: home.At(t.TempDir()), now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.Local)}
 	now := func() time.Time { h.now = h.now.Add(time.Hour); return h.now }
 	h.book = memory.NewBook(memory.Config{Dir: h.home.Memories(), Pending: h.home.Pending("memory"), Now: now})
 	h.lib = skill.New(skill.Config{Home: h.home, OS: "linux", Now: now})

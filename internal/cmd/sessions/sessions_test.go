@@ -19,7 +19,7 @@ import (
 	"hermes/internal/cmd/sessions"
 )
 
-var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.Local)
 
 // kept is a store that a command cannot close.
 type kept struct{ *hermestest.Store }
