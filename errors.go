@@ -3,6 +3,7 @@ package hermes
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -95,6 +96,7 @@ func (e *ModelError) Error() string {
 	if what == "" && e.Err != nil {
 		what = e.Err.Error()
 	}
+	what = strings.TrimRight(what, ". ") // more follows: what to do, how often it was asked
 	if e.Status > 0 {
 		return fmt.Sprintf("%s answered with status %d: %s%s", who, e.Status, what, e.advice())
 	}
