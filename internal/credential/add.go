@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,6 +77,9 @@ func (p *Pool) Add(ctx context.Context, n New) (Entry, error) {
 	return p.entry(r), nil
 }
 
+// variable is how a line of an .env file begins; keys end in = at most.
+var variable = regexp.MustCompile(`^(?:[A-Z][A-Z0-9]*_)+[A-Z0-9]+=.`)
+
 func (p *Pool) record(n New) (record, error) {
 	if p.name == "" {
 		return record{}, errors.New("an address without a name has no pool; give the provider a name under providers: in config.yaml")
@@ -99,6 +103,12 @@ func (p *Pool) record(n New) (record, error) {
 	}
 	if strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c == 0x7f || c > 0x7e }) {
 		return record{}, errors.New("the key holds a blank or a character that no key has; copy it again")
+	}
+	if strings.ContainsAny(text, "\"'`") {
+		return record{}, errors.New("the key holds a quotation mark, which belongs to the file or the command it came from; copy it without")
+	}
+	if variable.MatchString(text) {
+		return record{}, errors.New("this begins with the name of a variable; give only what stands after the =")
 	}
 	r.secret = hermes.Secret(text)
 	r.fingerprint = fingerprint(r.secret)
