@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -474,4 +475,27 @@ func TestLearningsCanBeTakenBack(t *testing.T) {
 	run("Deleted 2", "learning", "delete", "2")
 	run("Taken back: 3", "undo", "--yes", "--since", "1h")
 	run("no such learnings", "learning", "list", "--all")
+}
+
+// TestUnfinishedWorkIsNoSuccess is for scripts: the text says what was done so
+// far, the status that it is not all.
+func TestUnfinishedWorkIsNoSuccess(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
+		if len(r.Tools) == 0 || strings.Contains(r.Messages[len(r.Messages)-1].Text(), "limit") {
+			return chatserver.Answer{Text: "As far as I came."}, nil
+		}
+		return call("terminal", map[string]string{"command": "echo " + strconv.Itoa(len(r.Messages))}), nil
+	})...)
+	out, errs, status := p.run("-z", "work", "-m", "played", "--max-turns", "2")
+	if status != 1 || out == "" {
+		t.Errorf("a step limit: status %d, out %q, errs %q", status, out, errs)
+	}
+	if err := os.WriteFile(filepath.Join(p.home, "config.yaml"), []byte("spend: {turn: {tokens: 10}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, errs, status = p.run("-z", "work", "-m", "played")
+	if status != 1 || !strings.Contains(out, "the spend cap of this turn") {
+		t.Errorf("a spend cap: status %d, out %q, errs %q", status, out, errs)
+	}
 }

@@ -17,8 +17,12 @@ import (
 	"hermes/internal/tui"
 )
 
-// statusInterrupted is the exit status of a run that the person stopped.
-const statusInterrupted = 130
+// The exit statuses of a run that has an answer and no error: the person
+// stopped it, or a limit or a spend cap ended it before the work was done.
+const (
+	statusInterrupted = 130
+	statusUnfinished  = 1
+)
 
 // bare answers one prompt and prints the final text and nothing else.
 func (o *Options) bare(ctx context.Context, text string) error {
@@ -96,6 +100,8 @@ func outcome(done hermes.TurnDone, err error, p tui.Printer) error {
 		return done.Err
 	case done.Outcome == hermes.OutcomeInterrupted:
 		return &app.ExitError{Status: statusInterrupted}
+	case p.Err() == nil && (done.Outcome == hermes.OutcomeBudget || done.Outcome == hermes.OutcomeHalted):
+		return &app.ExitError{Status: statusUnfinished}
 	}
 	return p.Err()
 }
