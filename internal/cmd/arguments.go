@@ -78,6 +78,12 @@ func flagError(err error) error {
 	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		return usage.Errorf("%s takes a %s, not %q", "--"+e.GetFlag().Name, kind(e.GetFlag().Value.Type()), e.GetValue())
 	}
+	if e, ok := errors.AsType[*pflag.NotExistError](err); ok && e.GetSpecifiedShortnames() != "" {
+		if letters := e.GetSpecifiedShortnames(); letters[0] >= '0' && letters[0] <= '9' || letters[0] == '.' {
+			return usage.Errorf("-%s is a number below zero, which nothing here takes", letters)
+		}
+		return usage.Errorf("there is no flag -%s", e.GetSpecifiedName())
+	}
 	return &usage.Error{Err: err}
 }
 

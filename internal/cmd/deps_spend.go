@@ -2,11 +2,14 @@ package cmd
 
 import (
 	"context"
+	"errors"
+	"path/filepath"
 
 	"hermes/internal/app"
 	"hermes/internal/cmd/chat"
 	"hermes/internal/cmd/insights"
 	"hermes/internal/cmd/spend"
+	"hermes/internal/session"
 	governor "hermes/internal/spend"
 )
 
@@ -15,6 +18,22 @@ func spendDeps(g *chat.Options) spend.Deps {
 		a := app.New(g.App)
 		s, err := a.Spend()
 		return s, a.Close, err
+	}, Session: func(ctx context.Context, ref string) (id string, err error) {
+		db, err := app.New(g.App).Database(ctx)
+		if err != nil {
+			return "", err
+		}
+		defer func() { err = errors.Join(err, db.Close()) }()
+		if ref == "latest" {
+			here, err := filepath.Abs(".")
+			if err != nil {
+				return "", err
+			}
+			row, err := session.Latest(ctx, db, here)
+			return row.ID, err
+		}
+		row, err := db.FindSession(ctx, ref)
+		return row.ID, err
 	}}
 }
 

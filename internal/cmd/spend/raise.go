@@ -10,6 +10,7 @@ import (
 
 	"hermes"
 	"hermes/internal/spend"
+	"hermes/internal/usage"
 )
 
 // raiseOptions are the wishes of `spend raise`.
@@ -41,12 +42,12 @@ func newRaiseCmd(d Deps) *cobra.Command {
 
 func (o *raiseOptions) run(ctx context.Context) (err error) {
 	kind := hermes.AccountKind(strings.ToLower(o.Kind))
+	if err := o.check(kind); err != nil {
+		return err
+	}
 	by, err := spend.ParseAmount(o.Amount)
 	if err != nil {
 		return err
-	}
-	if o.Name == "" && kind != hermes.AccountDay && kind != hermes.AccountMonth {
-		return fmt.Errorf("say which %s with --name", kind)
 	}
 	g, done, err := o.Open(ctx)
 	if err != nil {
@@ -62,4 +63,20 @@ func (o *raiseOptions) run(ctx context.Context) (err error) {
 	}
 	fmt.Fprintf(o.Out, "The cap of the %s is raised by %s.\n", kind, what)
 	return nil
+}
+
+// check refuses a cap that cannot be raised from here.
+func (o *raiseOptions) check(kind hermes.AccountKind) error {
+	switch kind {
+	case hermes.AccountDay, hermes.AccountMonth:
+		return nil
+	case hermes.AccountSession, hermes.AccountTree, hermes.AccountJob:
+		if o.Name == "" {
+			return usage.Errorf("say which %s with --name", kind)
+		}
+		return nil
+	case hermes.AccountTurn:
+		return usage.Errorf("each turn begins with its whole cap; raise it for good with `hermes config set spend.turn.usd NUMBER`")
+	}
+	return usage.Errorf("there is no cap %q: choose day, month, session, tree or job", o.Kind)
 }

@@ -6,6 +6,8 @@ package spend
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -20,6 +22,9 @@ import (
 type Deps struct {
 	// Open makes the governor; done frees what it opened.
 	Open func(ctx context.Context) (g *spend.Governor, done func() error, err error)
+	// Session gives the id of the session that a word means (an id, a title,
+	// latest), or hermes.ErrNotFound. Nil takes every word for an id.
+	Session func(ctx context.Context, ref string) (id string, err error)
 }
 
 // Options are the wishes of `hermes spend`.
@@ -65,6 +70,7 @@ func (o *Options) run(ctx context.Context) (err error) {
 	default:
 		return usage.Errorf("--by %s: choose model, session, day or purpose", o.By)
 	}
+	unknown := o.resolve(ctx)
 	g, done, err := o.Open(ctx)
 	if err != nil {
 		return err
@@ -82,6 +88,9 @@ func (o *Options) run(ctx context.Context) (err error) {
 	if len(all) > 0 {
 		r.total = all[0]
 	}
+	if r.total.Calls == 0 && unknown != nil { // the books outlive a session that was deleted
+		return unknown
+	}
 	q.By = by
 	if r.groups, err = g.Spent(ctx, q); err != nil {
 		return err
@@ -90,6 +99,22 @@ func (o *Options) run(ctx context.Context) (err error) {
 		return r.writeJSON(o.Out)
 	}
 	return r.write(o.Out)
+}
+
+// resolve puts an id in the place of the word that names a session.
+func (o *Options) resolve(ctx context.Context) error {
+	if o.Session == "" || o.Deps.Session == nil {
+		return nil
+	}
+	id, err := o.Deps.Session(ctx, o.Session)
+	switch {
+	case errors.Is(err, hermes.ErrNotFound):
+		return fmt.Errorf("there is no session %q: `hermes sessions list --all` shows those there are", o.Session)
+	case err != nil:
+		return err
+	}
+	o.Session = id
+	return nil
 }
 
 // report is what the command tells.

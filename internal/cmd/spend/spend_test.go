@@ -31,7 +31,7 @@ func run(t *testing.T, caps spend.Caps, args ...string) (string, error) {
 			t.Fatal(err)
 		}
 	}
-	root := cmd.NewCmd(cmd.Deps{Open: func(context.Context) (*spend.Governor, func() error, error) {
+	root := cmd.NewCmd(cmd.Deps{Session: known, Open: func(context.Context) (*spend.Governor, func() error, error) {
 		return g, func() error { return nil }, nil
 	}})
 	var out bytes.Buffer
@@ -126,10 +126,37 @@ func TestRaising(t *testing.T) {
 		"--name":                 {"raise", "session", "20k"},
 		"no amount":              {"raise", "day", "much"},
 		"no cap in money is set": {"raise", "month", "5"},
-		"there is no cap":        {"raise", "week", "5", "--name", "x"},
+		"there is no cap":        {"raise", "week", "5"},
+		"choose day, month":      {"raise", "week", "5", "--name", "x"},
+		"each turn begins":       {"raise", "turn", "5"},
 	} {
 		if _, err := run(t, caps, args...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: got %v, want %q", args, err, want)
 		}
+	}
+}
+
+// known finds the session s1 by its title, and no other.
+func known(_ context.Context, ref string) (string, error) {
+	if ref == "a title" {
+		return "s1", nil
+	}
+	return "", hermes.ErrNotFound
+}
+
+func TestSpendOfOneSession(t *testing.T) {
+	t.Parallel()
+	for ref, want := range map[string]string{
+		"a title": "p:a",
+		"s2":      "p:b", // deleted, and still in the books
+	} {
+		out, err := run(t, nil, "--session", ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantIn(t, out, want)
+	}
+	if _, err := run(t, nil, "--session", "nope"); err == nil || !strings.Contains(err.Error(), `there is no session "nope"`) {
+		t.Errorf("got %v", err)
 	}
 }
