@@ -38,7 +38,7 @@ func (c *Catalogue) endpoint(name string) (endpoint, error) {
 	case isOwn && !configured:
 		return endpoint{}, fmt.Errorf("no provider %q stands under providers: in config.yaml; add it with its base_url", own)
 	case !known && !configured:
-		return endpoint{}, fmt.Errorf("provider %q is unknown; `hermes model` lists the known ones, and one of your own goes under providers: in config.yaml", name)
+		return endpoint{}, fmt.Errorf("provider %q is unknown; `hermes model list --all` lists the known ones, and one of your own goes under providers: in config.yaml", name)
 	}
 	e := endpoint{Row: row, id: row.Name, custom: set}
 	if isOwn || !known {
