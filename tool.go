@@ -88,7 +88,8 @@ type Host interface {
 	Spawn(ctx context.Context, t Task) (Report, error)
 	// Invoke runs another tool of the session through the whole tool onion.
 	Invoke(ctx context.Context, name string, arguments json.RawMessage) (Result, error)
-	// Progress tells the person what the call is doing; it never waits.
+	// Progress tells the person what the call is doing; it never waits. An
+	// empty text takes back what was told last.
 	Progress(text string)
 }
 

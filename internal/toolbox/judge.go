@@ -13,6 +13,11 @@ func (b *Box) judge(ctx context.Context, c *hermes.Call, shown hermes.Approval) 
 		return false, nil
 	}
 	c.Host.Progress("asking a model whether this may run: " + reasons(shown.Reviews))
+	defer func() {
+		if !decided {
+			c.Host.Progress("") // what comes next is a question to the person
+		}
+	}()
 	verdict, err := b.approvals.rules.Judge(ctx, c.Host.Session(), shown)
 	if err != nil {
 		if ctx.Err() == nil {

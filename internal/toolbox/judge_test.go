@@ -61,6 +61,9 @@ func TestSmartModeLetsAModelJudge(t *testing.T) {
 		if judged != tt.judged || len(h.asked) != tt.asked || ran != tt.ran {
 			t.Errorf("%s: judged %d, asked %d, ran %d; want %d, %d, %d", name, judged, len(h.asked), ran, tt.judged, tt.asked, tt.ran)
 		}
+		if tt.asked > 0 && judged > 0 && !slices.Contains(h.told, "") {
+			t.Errorf("%s: still says that a model is asked while the person is: %q", name, h.told)
+		}
 		harmless := slices.ContainsFunc(h.told, func(s string) bool { return strings.Contains(s, "judged harmless") })
 		if harmless != (tt.judged > 0 && tt.verdict == hermes.ConsentOnce && tt.err == nil) {
 			t.Errorf("%s: told %q", name, h.told)
