@@ -240,6 +240,8 @@ func TestKeysOfSomebodyWhoIsWritingAnswerNothing(t *testing.T) {
 	if got := r.m.ask().options[r.m.ask().at].consent; got != hermes.ConsentDenied {
 		t.Errorf("the answer pointed at is %q", got)
 	}
+	r.wait(time.Second).shows("an arrow picks, Enter answers")
+	r.hides("a letter or an arrow") // letters are written into the input
 }
 
 func TestCtrlCDeniesAndStops(t *testing.T) {

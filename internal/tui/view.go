@@ -193,6 +193,8 @@ func (m *model) belowRows(width int) []string {
 		text = m.hint
 	case m.find != nil:
 		text = "Enter takes it, Ctrl+R looks further back, Esc closes"
+	case m.ask() != nil && m.ask().approval != nil && !m.input.empty():
+		text = "an arrow picks, Enter answers"
 	case m.ask() != nil && m.ask().approval != nil:
 		text = "a letter or an arrow picks, Enter answers"
 	case m.ask() != nil && m.ask().question != nil && len(m.ask().options) == 0:
