@@ -65,30 +65,26 @@ func (c *Catalogue) transports(ch choice) (func(hermes.Key) hermes.Model, error)
 
 // transport speaks to a service with one key.
 func (c *Catalogue) transport(ch choice, key hermes.Key, client *http.Client, header http.Header) hermes.Model {
-	id := ch.ref()
 	if key.BaseURL != "" {
 		ch.BaseURL = key.BaseURL
 	}
 	ch.Wire = c.protocol(ch)
+	w := c.common(ch, key, client, header)
 	switch ch.Wire {
 	case WireResponses:
-		return c.responses(ch, c.common(ch, key, client, header), key)
+		return c.responses(ch, w, key)
 	case WireGemini:
-		return c.gemini(ch, c.common(ch, key, client, header))
+		return c.gemini(ch, w)
 	case WireOllama:
-		return c.ollama(ch, c.common(ch, key, client, header))
+		return c.ollama(ch, w)
 	case WireBedrock:
-		return c.bedrock(ch, c.common(ch, key, client, header))
+		return c.bedrock(ch, w)
 	case WireAnthropic:
-		return anthropic.New(anthropic.Config{
-			ID: id, Provider: ch.Name, Model: ch.model, BaseURL: ch.BaseURL, Key: key.Secret,
-			Header: header, Client: client, Clocks: c.clocks(ch), Window: c.window(ch), Now: c.cfg.Now,
-			Quirks: anthropic.Quirks{
-				Bearer:   ch.Bearer || key.Source == "env:ANTHROPIC_AUTH_TOKEN" || key.Source == "oauth",
-				OAuth:    strings.HasPrefix(key.Secret.Reveal(), "sk-ant-oat"),
-				NoStream: c.cfg.NoStream, CacheTTL: c.cacheTTL(ch),
-			},
-		})
+		return anthropic.New(anthropic.Config{Config: w, Quirks: anthropic.Quirks{
+			Bearer:   ch.Bearer || key.Source == "env:ANTHROPIC_AUTH_TOKEN" || key.Source == "oauth",
+			OAuth:    strings.HasPrefix(key.Secret.Reveal(), "sk-ant-oat"),
+			NoStream: c.cfg.NoStream, CacheTTL: c.cacheTTL(ch),
+		}})
 	default:
 		q := ch.Chat
 		q.NoStream = q.NoStream || c.cfg.NoStream
@@ -100,11 +96,7 @@ func (c *Catalogue) transport(ch choice, key hermes.Key, client *http.Client, he
 			maps.Copy(all, ch.custom.Extra) // what the person set wins
 			q.Extra = all
 		}
-		return chat.New(chat.Config{
-			ID: id, Provider: ch.Name, Model: ch.model, BaseURL: ch.BaseURL, Key: key.Secret,
-			Header: header, Each: eachOf(ch), Client: client, Clocks: c.clocks(ch), Window: c.window(ch), Now: c.cfg.Now,
-			Quirks: q,
-		})
+		return chat.New(chat.Config{Config: w, Quirks: q})
 	}
 }
 

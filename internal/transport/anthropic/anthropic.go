@@ -18,33 +18,19 @@ package anthropic
 import (
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
-	"io"
 	"iter"
 	"net/http"
 	"strings"
-	"time"
 
 	"hermes"
-	"hermes/internal/fault"
-	"hermes/internal/httpc"
 	"hermes/internal/wire"
 )
 
-// Config says which model is asked, and how. It is not changed afterwards.
+// Config says which model is asked, and how. BaseURL is the part before
+// /v1/messages; a trailing /v1 may stand. Each is not asked.
 type Config struct {
-	ID       string // the reference of the model, for hermes.Model.ID
-	Provider string // for errors
-	Model    string // the name that is sent
-	BaseURL  string // up to the part before /v1/messages; a trailing /v1 may stand
-	Key      hermes.Secret
-	Header   http.Header // sent beside our own
-	Client   *http.Client
-	Clocks   httpc.Clocks
-	Window   int              // the model's context length, 0 if unknown
-	Now      func() time.Time // nil is time.Now
-	Quirks   Quirks
+	wire.Config
+	Quirks Quirks
 }
 
 // Quirks is what a service does differently. The zero value is Anthropic's own
@@ -74,12 +60,7 @@ type Model struct {
 
 // New returns a model. It does no I/O.
 func New(cfg Config) *Model {
-	if cfg.Now == nil {
-		cfg.Now = time.Now
-	}
-	if cfg.Client == nil {
-		cfg.Client = http.DefaultClient
-	}
+	cfg.Config = cfg.Config.Ready()
 	return &Model{cfg: cfg, url: endpoint(cfg.BaseURL), caps: wire.ClaudeOf(cfg.Model)}
 }
 
@@ -96,15 +77,12 @@ func (m *Model) ID() string { return m.cfg.ID }
 
 // Stream sends the request when the iteration begins; see hermes.Model.
 func (m *Model) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
-	return func(yield func(hermes.Delta, error) bool) {
-		err := m.ask(ctx, r, func(d hermes.Delta) bool { return yield(d, nil) })
-		if err == nil || errors.Is(err, wire.ErrStopped) {
-			return
-		}
-		yield(hermes.Delta{}, m.judge(ctx, r, err))
-	}
+	return m.cfg.Stream(ctx, r, func(yield wire.Yield) error {
+		return m.ask(ctx, r, func(d hermes.Delta) bool { return yield(d) == nil })
+	})
 }
 
+// ask sends the request and yields the answer.
 func (m *Model) ask(ctx context.Context, r *hermes.Request, yield func(hermes.Delta) bool) error {
 	body, err := m.encode(r)
 	if err != nil {
@@ -115,18 +93,15 @@ func (m *Model) ask(ctx context.Context, r *hermes.Request, yield func(hermes.De
 		return err
 	}
 	m.setHeader(req.Header)
-	x, err := httpc.Do(m.cfg.Client, req, m.cfg.Clocks)
+	x, err := m.cfg.Send(req)
 	if err != nil {
 		return err
 	}
 	defer x.Close()
-	if x.Response.StatusCode != http.StatusOK {
-		return refused(x.Response)
-	}
 	if err := newAnswer(yield).read(x); err != nil {
 		return err
 	}
-	x.Drain(drainTime)
+	x.Drain(wire.DrainTime)
 	return nil
 }
 
@@ -146,36 +121,5 @@ func (m *Model) setHeader(h http.Header) {
 		h.Set("Authorization", "Bearer "+m.cfg.Key.Reveal())
 	default:
 		h.Set("X-Api-Key", m.cfg.Key.Reveal())
-	}
-	for k, v := range m.cfg.Header {
-		h[k] = v
-	}
-}
-
-// drainTime is how long the end of a stream may take after its last words.
-const drainTime = 200 * time.Millisecond
-
-// maxErrorBody bounds what is read of a refusal, in bytes.
-const maxErrorBody = 64 << 10
-
-func refused(resp *http.Response) error {
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // what came is enough
-	return &fault.Failure{Status: resp.StatusCode, Header: resp.Header, Body: body}
-}
-
-// judge turns a failure into the error that is yielded.
-func (m *Model) judge(ctx context.Context, r *hermes.Request, err error) error {
-	if ctx.Err() != nil {
-		return fmt.Errorf("ask %s: %w", m.cfg.ID, context.Cause(ctx))
-	}
-	v := fault.Classify(fault.Question{Err: err, Now: m.cfg.Now(), Tokens: wire.Estimate(r), Messages: len(r.Messages), Window: m.cfg.Window})
-	message := v.Message
-	if key := m.cfg.Key.Reveal(); len(key) > 3 {
-		message = strings.ReplaceAll(message, key, m.cfg.Key.String()) // some services repeat it
-	}
-	return &hermes.ModelError{
-		Class: hermes.Class(v.Class), Status: v.Status, Message: message,
-		Provider: m.cfg.Provider, Model: m.cfg.Model, RetryAfter: v.RetryAfter,
-		Retry: v.Retry, Compress: v.Compress, Rotate: v.Rotate, Fallback: v.Fallback, Err: err,
 	}
 }

@@ -9,11 +9,12 @@ import (
 	"hermes"
 	"hermes/hermestest"
 	"hermes/internal/transport/anthropic"
+	"hermes/internal/wire"
 )
 
 var contract = hermestest.ModelWire{
 	New: func(base string) hermes.Model {
-		return anthropic.New(anthropic.Config{ID: "test:m", Provider: "test", Model: "claude-sonnet-4-6", BaseURL: base})
+		return anthropic.New(anthropic.Config{Config: wire.Config{ID: "test:m", Provider: "test", Model: "claude-sonnet-4-6", BaseURL: base}})
 	},
 	Answer: answer,
 	Failure: func() string {

@@ -17,6 +17,7 @@ import (
 	"hermes"
 	"hermes/internal/fault"
 	"hermes/internal/transport/chat"
+	"hermes/internal/wire"
 )
 
 // recorded answers every request with a file of testdata.
@@ -41,11 +42,11 @@ func (r *recorded) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 func config(rt http.RoundTripper) chat.Config {
-	return chat.Config{
+	return chat.Config{Config: wire.Config{
 		ID: "test:m", Provider: "test", Model: "m", BaseURL: "http://model.invalid/v1/",
 		Key: "sk-secret-123", Client: &http.Client{Transport: rt},
 		Now: func() time.Time { return time.Unix(0, 0) },
-	}
+	}}
 }
 
 func ask(t *testing.T, file string, q chat.Quirks) (hermes.Message, error) {

@@ -19,35 +19,18 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 	"iter"
 	"net/http"
 	"strings"
-	"time"
 
 	"hermes"
-	"hermes/internal/fault"
-	"hermes/internal/httpc"
 	"hermes/internal/wire"
 )
 
-// Config says which model is asked, and how. It is not changed afterwards.
+// Config says which model is asked, and how. BaseURL is the part before
+// /chat/completions.
 type Config struct {
-	ID       string // the reference of the model, for hermes.Model.ID
-	Provider string // for errors
-	Model    string // the name that is sent
-	BaseURL  string // up to the part before /chat/completions
-	Key      hermes.Secret
-	Header   http.Header // sent beside our own
-	// Each adds what a service wants to know of a single request; nil adds
-	// nothing.
-	Each   func(http.Header, *hermes.Request)
-	Client *http.Client
-	Clocks httpc.Clocks
-	Window int              // the model's context length, 0 if unknown; helps to read errors
-	Now    func() time.Time // nil is time.Now
+	wire.Config
 	Quirks Quirks
 }
 
@@ -96,12 +79,7 @@ type Model struct {
 
 // New returns a model. It does no I/O.
 func New(cfg Config) *Model {
-	if cfg.Now == nil {
-		cfg.Now = time.Now
-	}
-	if cfg.Client == nil {
-		cfg.Client = http.DefaultClient
-	}
+	cfg.Config = cfg.Config.Ready()
 	m := &Model{cfg: cfg, url: endpoint(cfg.BaseURL)}
 	m.head = m.encodeHead()
 	return m
@@ -120,13 +98,9 @@ func (m *Model) ID() string { return m.cfg.ID }
 
 // Stream sends the request when the iteration begins; see hermes.Model.
 func (m *Model) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
-	return func(yield func(hermes.Delta, error) bool) {
-		err := m.ask(ctx, r, func(d hermes.Delta) bool { return yield(d, nil) })
-		if err == nil || errors.Is(err, wire.ErrStopped) {
-			return
-		}
-		yield(hermes.Delta{}, m.judge(ctx, r, err))
-	}
+	return m.cfg.Stream(ctx, r, func(yield wire.Yield) error {
+		return m.ask(ctx, r, func(d hermes.Delta) bool { return yield(d) == nil })
+	})
 }
 
 // ask sends the request and yields the answer.
@@ -140,14 +114,11 @@ func (m *Model) ask(ctx context.Context, r *hermes.Request, yield func(hermes.De
 		return err
 	}
 	m.setHeader(req.Header, r)
-	x, err := httpc.Do(m.cfg.Client, req, m.cfg.Clocks)
+	x, err := m.cfg.Send(req)
 	if err != nil {
 		return err
 	}
 	defer x.Close()
-	if x.Response.StatusCode != http.StatusOK {
-		return refused(x.Response)
-	}
 	a := newAnswer(r, yield, m.cfg.Quirks.Replay)
 	if m.cfg.Quirks.TextCalls {
 		a.scan = wire.TextCalls(r)
@@ -155,7 +126,7 @@ func (m *Model) ask(ctx context.Context, r *hermes.Request, yield func(hermes.De
 	if err := a.read(x); err != nil {
 		return err
 	}
-	x.Drain(drainTime)
+	x.Drain(wire.DrainTime)
 	return nil
 }
 
@@ -177,39 +148,4 @@ func (m *Model) setHeader(h http.Header, r *hermes.Request) {
 	if m.cfg.Each != nil {
 		m.cfg.Each(h, r)
 	}
-	for k, v := range m.cfg.Header {
-		h[k] = v
-	}
-}
-
-// drainTime is how long the end of a stream may take after its last words.
-const drainTime = 200 * time.Millisecond
-
-// maxErrorBody bounds what is read of a refusal, in bytes.
-const maxErrorBody = 64 << 10
-
-func refused(resp *http.Response) error {
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // what came is enough
-	return &fault.Failure{Status: resp.StatusCode, Header: resp.Header, Body: body}
-}
-
-// judge turns a failure into the error that is yielded.
-func (m *Model) judge(ctx context.Context, r *hermes.Request, err error) error {
-	if ctx.Err() != nil {
-		return fmt.Errorf("ask %s: %w", m.cfg.ID, context.Cause(ctx))
-	}
-	v := fault.Classify(fault.Question{Err: err, Now: m.cfg.Now(), Tokens: wire.Estimate(r), Messages: len(r.Messages), Window: m.cfg.Window})
-	return &hermes.ModelError{
-		Class: hermes.Class(v.Class), Status: v.Status, Message: m.withoutKey(v.Message),
-		Provider: m.cfg.Provider, Model: m.cfg.Model, RetryAfter: v.RetryAfter,
-		Retry: v.Retry, Compress: v.Compress, Rotate: v.Rotate, Fallback: v.Fallback, Err: err,
-	}
-}
-
-// withoutKey hides the key where a service repeats it in its message.
-func (m *Model) withoutKey(text string) string {
-	if key := m.cfg.Key.Reveal(); len(key) > 3 {
-		return strings.ReplaceAll(text, key, m.cfg.Key.String())
-	}
-	return text
 }

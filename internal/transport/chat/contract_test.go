@@ -9,11 +9,12 @@ import (
 	"hermes"
 	"hermes/hermestest"
 	"hermes/internal/transport/chat"
+	"hermes/internal/wire"
 )
 
 var contract = hermestest.ModelWire{
 	New: func(base string) hermes.Model {
-		return chat.New(chat.Config{ID: "test:m", Provider: "test", Model: "m", BaseURL: base})
+		return chat.New(chat.Config{Config: wire.Config{ID: "test:m", Provider: "test", Model: "m", BaseURL: base}})
 	},
 	Answer:  answer,
 	Failure: func() string { return `data: {"error":{"message":"the model is overloaded"}}` + "\n\n" },
