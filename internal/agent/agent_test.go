@@ -216,24 +216,35 @@ func TestCallsWithoutOrWithEqualIDsGetTheirOwn(t *testing.T) {
 	}
 }
 
+// crowd counts how many calls run at the same time, in a bubble of synctest.
+type crowd struct {
+	mu            sync.Mutex
+	running, most int
+}
+
+// stay is one call: it takes a second of the bubble, which is over when all
+// others wait too.
+func (c *crowd) stay() {
+	c.mu.Lock()
+	c.running++
+	c.most = max(c.most, c.running)
+	c.mu.Unlock()
+	time.Sleep(time.Second)
+	c.mu.Lock()
+	c.running--
+	c.mu.Unlock()
+}
+
 func TestBatchRunsSafeCallsTogetherAndKeepsTheOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, batchTogether)
 }
 
 func batchTogether(t *testing.T) {
-	var mu sync.Mutex
-	running, most := 0, 0
-	run := func(ctx context.Context, c hermes.ToolCall) hermes.Result {
-		mu.Lock()
-		running++
-		most = max(most, running)
-		mu.Unlock()
-		time.Sleep(time.Second) // of the bubble: over when all others wait too
-		mu.Lock()
-		running--
-		mu.Unlock()
-		return hermes.Result{Text: c.Arguments}
+	var together crowd
+	run := func(_ context.Context, call hermes.ToolCall) hermes.Result {
+		together.stay()
+		return hermes.Result{Text: call.Arguments}
 	}
 	b := box{"look": {hermes.Spec{Name: "look", Mode: hermes.ModeParallel}, run}}
 	m := says(calls(
@@ -242,8 +253,8 @@ func batchTogether(t *testing.T) {
 		hermes.ToolCall{ID: "3", Name: "look", Arguments: `{"n":3}`},
 	), words("ok"))
 	_, transcript, _ := play(t, t.Context(), turn(m, b))
-	if most != 3 {
-		t.Errorf("at most %d calls ran together, want 3", most)
+	if together.most != 3 {
+		t.Errorf("at most %d calls ran together, want 3", together.most)
 	}
 	want := []string{`tool: {"n":1}`, `tool: {"n":2}`, `tool: {"n":3}`}
 	if diff := cmp.Diff(want, texts(transcript[2:5])); diff != "" {
@@ -283,17 +294,9 @@ func TestWhatMayRunTogether(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				var mu sync.Mutex
-				running, most := 0, 0
-				run := func(ctx context.Context, c hermes.ToolCall) hermes.Result {
-					mu.Lock()
-					running++
-					most = max(most, running)
-					mu.Unlock()
-					time.Sleep(time.Second) // of the bubble: over when all others wait too
-					mu.Lock()
-					running--
-					mu.Unlock()
+				var together crowd
+				run := func(context.Context, hermes.ToolCall) hermes.Result {
+					together.stay()
 					return hermes.Result{Text: "ok"}
 				}
 				b := box{}
@@ -310,8 +313,8 @@ func TestWhatMayRunTogether(t *testing.T) {
 					list = append(list, hermes.ToolCall{ID: string(rune('a' + i)), Name: tool, Arguments: string(arguments)})
 				}
 				play(t, t.Context(), turn(says(calls(list...), words("ok")), b))
-				if most != tt.most {
-					t.Errorf("%d ran together, want %d", most, tt.most)
+				if together.most != tt.most {
+					t.Errorf("%d ran together, want %d", together.most, tt.most)
 				}
 			})
 		})

@@ -2,11 +2,9 @@ package session_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"testing"
-	"time"
 
 	"hermes"
 	"hermes/hermestest"
@@ -17,19 +15,7 @@ import (
 // end them.
 func TestRunningAgainEndsWithWhoeverWaits(t *testing.T) {
 	t.Parallel()
-	st := hermestest.NewStore()
-	now := time.Now()
-	if err := st.CreateSession(t.Context(), hermes.Session{ID: "s1", Source: "test", Started: now, System: "x", Tools: json.RawMessage(`[]`)}); err != nil {
-		t.Fatal(err)
-	}
-	l, err := st.Acquire(t.Context(), "s1", "dead", time.Nanosecond)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := st.Append(t.Context(), l, hermes.Message{Role: hermes.RoleUser, Turn: 1, Parts: []hermes.Part{{Text: "go"}}, Time: now},
-		hermes.Message{Role: hermes.RoleAssistant, Turn: 1, Calls: []hermes.ToolCall{{ID: "1", Name: "wait", Arguments: "{}"}}, Time: now}); err != nil {
-		t.Fatal(err)
-	}
+	st, _ := crashed(t, hermes.ToolCall{ID: "1", Name: "wait", Arguments: "{}"})
 	ctx, interrupt := context.WithCancel(t.Context())
 	var ended error
 	wait := echo("wait")

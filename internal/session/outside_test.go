@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"slices"
 	"testing"
-	"time"
 
 	"hermes"
 	"hermes/hermestest"
@@ -265,20 +264,8 @@ func TestAToolThatCallsToolsBringsWhatTheyBring(t *testing.T) {
 // TestAResultThatACrashLeftIsStillFromOutside has its result in the journal.
 func TestAResultThatACrashLeftIsStillFromOutside(t *testing.T) {
 	t.Parallel()
-	st := hermestest.NewStore()
-	now := time.Now()
-	if err := st.CreateSession(t.Context(), hermes.Session{ID: "s1", Source: "test", Started: now, System: "x", Tools: json.RawMessage(`[]`)}); err != nil {
-		t.Fatal(err)
-	}
-	l, err := st.Acquire(t.Context(), "s1", "dead", time.Nanosecond)
-	if err != nil {
-		t.Fatal(err)
-	}
 	asked := hermes.ToolCall{ID: "1", Name: "fetch", Arguments: "{}"}
-	if _, err := st.Append(t.Context(), l, hermes.Message{Role: hermes.RoleUser, Turn: 1, Parts: []hermes.Part{{Text: "go"}}, Time: now},
-		hermes.Message{Role: hermes.RoleAssistant, Turn: 1, Calls: []hermes.ToolCall{asked}, Time: now}); err != nil {
-		t.Fatal(err)
-	}
+	st, l := crashed(t, asked)
 	if err := st.BeginCall(t.Context(), l, asked); err != nil {
 		t.Fatal(err)
 	}
