@@ -104,18 +104,11 @@ func (c *Config) Migrate(ctx context.Context) (done []string, err error) {
 // change made since Load is kept.
 func (c *Config) edit(ctx context.Context, who string, change func([]byte) ([]byte, error)) error {
 	path := c.home.Config()
-	if err := c.home.Make(c.home.Path()); err != nil {
-		return err
-	}
-	lock, err := atomicfile.Acquire(ctx, path, who, lockWait)
+	src, free, err := c.take(ctx, path, who)
 	if err != nil {
 		return err
 	}
-	defer lock.Release()
-	src, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return errors.New(fileProblem(path, err, "nothing was written", "").String())
-	}
+	defer free()
 	if _, err := usable(src, nil); err != nil {
 		return errors.New(fileProblem(path, err, "nothing was written",
 			"Mend it first with `hermes config edit`").String())
@@ -138,4 +131,22 @@ func (c *Config) edit(ctx context.Context, who string, change func([]byte) ([]by
 		return write()
 	}
 	return c.options.Journal(ctx, who, path, write)
+}
+
+// take locks a file of the home folder against other processes and reads it; a
+// missing one is empty. free lets go of it.
+func (c *Config) take(ctx context.Context, path, who string) (src []byte, free func() error, err error) {
+	if err := c.home.Make(c.home.Path()); err != nil {
+		return nil, nil, err
+	}
+	lock, err := atomicfile.Acquire(ctx, path, who, lockWait)
+	if err != nil {
+		return nil, nil, err
+	}
+	src, err = os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		lock.Release()
+		return nil, nil, errors.New(fileProblem(path, err, "nothing was written", "").String())
+	}
+	return src, lock.Release, nil
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -86,20 +84,15 @@ func (c *Config) overruled(name string) error {
 	return fault
 }
 
+// editEnv changes .env under its lock, as edit does config.yaml, but keeps no
+// copy of what holds secrets.
 func (c *Config) editEnv(ctx context.Context, who string, change func(string) (string, error)) error {
 	path := c.home.Env()
-	if err := c.home.Make(c.home.Path()); err != nil {
-		return err
-	}
-	lock, err := atomicfile.Acquire(ctx, path, who, lockWait)
+	src, free, err := c.take(ctx, path, who)
 	if err != nil {
 		return err
 	}
-	defer lock.Release()
-	src, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return errors.New(fileProblem(path, err, "nothing was written", "").String())
-	}
+	defer free()
 	out, err := change(string(src))
 	if err != nil || out == string(src) {
 		return err
