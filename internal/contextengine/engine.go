@@ -121,6 +121,10 @@ func (e *Engine) Fit(ctx context.Context, transcript []hermes.Message, p hermes.
 	if fixed := max(used(transcript, p)-before, 0); float64(after+fixed) >= nearlyFull*float64(p.Window) && w.squeeze(p.Window) {
 		after = w.size(0, len(w.entries))
 	}
+	if p.Demand && after >= before {
+		same.Note = "A summary would be longer than what it stands for, so the conversation stays as it is."
+		return same, nil
+	}
 	e.judge(before, after)
 	return w.fitted(fmt.Sprintf("The conversation was compacted: about %d tokens became %d. Everything stays searchable.", before, after)), nil
 }

@@ -307,6 +307,21 @@ func TestCompressionThatDoesNotHelpStops(t *testing.T) {
 	}
 }
 
+// TestASummaryThatIsLongerIsNotTaken is about short talks: the frame of a
+// summary alone may be longer than what was said.
+func TestASummaryThatIsLongerIsNotTaken(t *testing.T) {
+	t.Parallel()
+	e := contextengine.New(contextengine.Options{
+		Summarize: func(context.Context, int64, string, int) (string, error) {
+			return strings.Repeat("Much was said. ", 50), nil
+		},
+	})
+	f, err := e.Fit(t.Context(), talk(6, 4), hermes.Pressure{Demand: true, Window: 200_000})
+	if err != nil || f.From != nil || !strings.Contains(f.Note, "stays as it is") {
+		t.Errorf("changed: %v, note %q, %v", f.From != nil, f.Note, err)
+	}
+}
+
 func TestDemandKeepsExchangesAndFocus(t *testing.T) {
 	t.Parallel()
 	var prompt string

@@ -1,9 +1,11 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"hermes"
 )
@@ -122,15 +124,15 @@ func (s *Session) compress(op Compress) error {
 		p.Window = s.gear.Window(s.row.Model)
 	}
 	ctx, cancel := context.WithCancelCause(s.ctx)
-	t := &turn{number: s.lastTurn(), cancel: cancel, events: make(chan turnEvent, 8)}
+	t := &turn{number: s.lastTurn(), cancel: cancel, began: s.cfg.Now(), events: make(chan turnEvent, 8)}
 	s.turn = t
-	go t.compress(ctx, s.gear.Context, s.transcript, p)
+	go t.compress(ctx, s.gear.Context, s.transcript, p, s.cfg.Now)
 	return nil
 }
 
 // compress asks the engine and hands the actor what it made, as the events of
 // a turn.
-func (t *turn) compress(ctx context.Context, engine hermes.ContextEngine, transcript []hermes.Message, p hermes.Pressure) {
+func (t *turn) compress(ctx context.Context, engine hermes.ContextEngine, transcript []hermes.Message, p hermes.Pressure, now func() time.Time) {
 	defer t.cancel(nil)
 	// Told here and not by who asked, so that it stands before the outcome.
 	t.events <- turnEvent{event: hermes.Notice{Level: hermes.NoticeInfo, Text: "Compressing the conversation; /stop leaves it as it is."}}
@@ -142,7 +144,7 @@ func (t *turn) compress(ctx context.Context, engine hermes.ContextEngine, transc
 	case err != nil:
 		done.Outcome, done.Err = hermes.OutcomeFailed, err
 	case f.From == nil:
-		done.Text = "The conversation is too short to be compressed."
+		done.Text = cmp.Or(f.Note, "The conversation is too short to be compressed.")
 	default:
 		te := turnEvent{event: hermes.Compacted{Fitted: f, Note: f.Note}, ack: make(chan error, 1)}
 		t.events <- te
@@ -151,6 +153,7 @@ func (t *turn) compress(ctx context.Context, engine hermes.ContextEngine, transc
 		}
 		done.Text = f.Note
 	}
+	done.Duration = now().Sub(t.began)
 	t.events <- turnEvent{event: done}
 	t.events <- turnEvent{ended: true}
 }

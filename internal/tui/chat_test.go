@@ -181,11 +181,13 @@ func TestEndsOfTurns(t *testing.T) {
 		{hermes.TurnDone{Outcome: hermes.OutcomeInterrupted, Duration: 2 * time.Second}, "interrupted after 2.0 s"},
 		{hermes.TurnDone{Outcome: hermes.OutcomeBudget, Text: "What was **done** so far.", Steps: 90, Duration: time.Hour}, "What was done so far."},
 		{hermes.TurnDone{Outcome: hermes.OutcomeDone, Text: "not streamed", Steps: 1, Duration: time.Second, Usage: hermes.Usage{Input: 5}}, "not streamed\n\n1.0 s · 5 tokens"},
+		{hermes.TurnDone{Outcome: hermes.OutcomeDone, Text: "The conversation is too short to be compressed."}, "too short to be compressed."},
 	} {
 		r := openRig(t, 80, 24)
 		r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, c.done)
 		r.shows(c.want)
 		r.hides("working")
+		r.hides("0 ms")
 	}
 }
 

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"hermes"
 	"hermes/internal/markup"
@@ -88,7 +89,9 @@ func (t *teller) turnDone(e hermes.TurnDone) {
 	case hermes.OutcomeInterrupted:
 		t.say(t.warn("interrupted") + t.faint(" after "+took(e.Duration)))
 	default:
-		if t.d.Summary {
+		// What asked no model and took no time, such as a compression that
+		// found nothing to do, has said all.
+		if t.d.Summary && (e.Steps > 0 || e.Usage.Total() > 0 || e.Duration >= time.Second) {
 			t.say(t.faint(summary(e)))
 		}
 	}
