@@ -63,6 +63,7 @@ func (a *App) makeFiles() *file.Toolset {
 // restore tells the tools what an earlier process left in the transcript.
 func (k *kit) restore(session string, transcript []hermes.Message) {
 	k.todo.Restore(session, transcript)
+	k.shell.Restore(transcript)
 }
 
 // halt ends the background processes of a session.

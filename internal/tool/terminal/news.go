@@ -12,8 +12,16 @@ const (
 	namedLength = 60 // characters of a command
 )
 
+// What the notes say; Restore reads them again in a transcript.
+const (
+	runBehind   = "running in the background: "
+	endedBehind = "ended in the background: "
+	nothingRuns = "nothing runs in the background any more"
+)
+
 // News tells what changed among the background processes since it last told:
-// which ones run now, and which ended without a word to the model. It is ""
+// which ones run now, which ended without a word to the model, and which an earlier run of the
+// program took with it. It is ""
 // where nothing did, and never long.
 func (t *Toolset) News() string {
 	var running, ended, ids []string
@@ -32,17 +40,22 @@ func (t *Toolset) News() string {
 	t.mu.Lock()
 	before := t.said
 	t.said = ids
+	lost := t.lost
+	t.lost = nil
 	t.mu.Unlock()
 	var news []string
+	if len(lost) > 0 {
+		news = append(news, gone+named(lost))
+	}
 	if len(ended) > 0 {
-		news = append(news, "ended in the background: "+named(ended))
+		news = append(news, endedBehind+named(ended))
 	}
 	switch {
 	case slices.Equal(ids, before):
 	case len(ids) > 0:
-		news = append(news, "running in the background: "+named(running))
+		news = append(news, runBehind+named(running))
 	case len(ended) == 0:
-		news = append(news, "nothing runs in the background any more")
+		news = append(news, nothingRuns)
 	}
 	return strings.Join(news, "; ")
 }

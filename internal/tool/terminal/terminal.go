@@ -68,6 +68,7 @@ type Toolset struct {
 	mu     sync.Mutex
 	jobs   []*job   // the least recently used first
 	said   []string // ids that News told as running, sorted
+	lost   []string // what Restore found, until News tells of it
 	closed bool
 	active sync.WaitGroup
 	notify limiter

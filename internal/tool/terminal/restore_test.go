@@ -1,0 +1,44 @@
+package terminal_test
+
+import (
+	"testing"
+
+	"hermes"
+	"hermes/internal/tool/terminal"
+)
+
+// TestProcessesOfAnEarlierRunAreToldOnce: the model still takes them for
+// running, until it is told or has seen their end itself.
+func TestProcessesOfAnEarlierRunAreToldOnce(t *testing.T) {
+	t.Parallel()
+	begun := func(call, id, command string) []hermes.Message {
+		return []hermes.Message{
+			{Role: hermes.RoleAssistant, Calls: []hermes.ToolCall{{ID: call, Name: "terminal", Arguments: `{"command":"` + command + `","background":true}`}}},
+			{Role: hermes.RoleTool, CallID: call, ToolName: "terminal", Parts: hermes.UserText(`{"session_id":"` + id + `","pid":7,"status":"running"}`).Parts},
+		}
+	}
+	polled := func(id, status string) hermes.Message {
+		return hermes.Message{Role: hermes.RoleTool, CallID: "p", ToolName: "process", Parts: hermes.UserText(`{"session_id":"` + id + `","status":"` + status + `"}`).Parts}
+	}
+	told := "no longer running, since the program that had begun them ended: proc_1 (serve; exit 3)"
+	for name, tt := range map[string]struct {
+		after []hermes.Message
+		want  string
+	}{
+		"left running":        {[]hermes.Message{polled("proc_1", "running"), hermes.UserText("running in the background: proc_1 (serve; exit 3)")}, told},
+		"seen to end":         {[]hermes.Message{polled("proc_1", "exited")}, ""},
+		"told of its end":     {[]hermes.Message{hermes.UserText("ended in the background: proc_1 (serve; exit 3, exit code 0)")}, ""},
+		"another ended":       {[]hermes.Message{hermes.UserText("ended in the background: proc_2 (x, exit code 0); running in the background: proc_1 (serve; exit 3)")}, told},
+		"told by an earlier":  {[]hermes.Message{hermes.UserText(told)}, ""},
+		"the foreground only": {[]hermes.Message{hermes.UserText("nothing runs in the background any more")}, ""},
+	} {
+		set := terminal.New(terminal.Config{})
+		set.Restore(append(begun("c1", "proc_1", "serve; exit 3"), tt.after...))
+		if got := set.News(); got != tt.want {
+			t.Errorf("%s: got %q, want %q", name, got, tt.want)
+		}
+		if got := set.News(); got != "" {
+			t.Errorf("%s: told twice: %q", name, got)
+		}
+	}
+}
