@@ -72,6 +72,9 @@ func (a *App) tape(ctx context.Context, cfg *config.Config, kit *kit, t review.T
 	}
 }
 
+// noTask tells why a draft was not tried.
+const noTask = "nothing in the conversation can be done again to try it; that takes a turn with two calls of tools at least, which ended in words"
+
 // tryDrafts tries the skills that the session's own model wrote in its last
 // turns. They stand already, by the person's leave: what won or lost is booked
 // and told, and what did harm is taken back.
@@ -89,13 +92,18 @@ func (a *App) tryDrafts(ctx context.Context, cfg *config.Config, t review.Talk) 
 	from := a.tape(ctx, cfg, kit, t)
 	from.Turn, from.Not = 0, t.Session.Turn
 	r, ok := replay.Record(from)
+	from.Not = 0
+	_, sameTurn := replay.Record(from)
 	var lines []string
 	for i, d := range drafts {
 		if d.Before != "" && !lib.Own(d.Name) {
 			continue
 		}
-		trial := hermes.SkillTrial{Verdict: hermes.SkillUndecided, Why: "the conversation holds no task that could be replayed"}
+		trial := hermes.SkillTrial{Verdict: hermes.SkillUndecided, Why: noTask}
 		switch {
+		case !ok && sameTurn:
+			trial.Why = "it was written in the turn that did the work, and it is tried on earlier ones by itself; " +
+				"to try it on that turn: `hermes skills replay " + d.Name + " --session " + t.Session.ID + "`"
 		case i >= maxDraftsTried:
 			trial.Why = fmt.Sprintf("no more than %d drafts are tried at a time", maxDraftsTried)
 		case ok:
@@ -180,9 +188,9 @@ func (s *Skills) Replay(ctx context.Context, name, session string, turn int64) (
 	r, ok := replay.Record(from)
 	switch {
 	case !ok:
-		return hermes.SkillTrial{}, fmt.Errorf("the session %s holds no task that could be replayed: a turn with calls that ended in words", t.Session.ID)
+		return hermes.SkillTrial{}, fmt.Errorf("nothing in the session %s can be done again: that takes a turn with two calls of tools at least, which ended in words", t.Session.ID)
 	case turn > 0 && r.Turn != turn:
-		return hermes.SkillTrial{}, fmt.Errorf("turn %d of the session %s is no task that could be replayed; turn %d would be", turn, t.Session.ID, r.Turn)
+		return hermes.SkillTrial{}, fmt.Errorf("turn %d of the session %s cannot be done again; turn %d can", turn, t.Session.ID, r.Turn)
 	}
 	trial, err := replay.Try(ctx, a.replayConfig(cfg), r, replay.Draft{Name: now.Skill.Name, Text: now.Content})
 	if err != nil {

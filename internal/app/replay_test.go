@@ -108,6 +108,9 @@ func (w *workshop) decide(r *chatserver.Request) (chatserver.Answer, error) {
 		}
 		return chatserver.Answer{Text: "Saved."}, nil
 	}
+	if results == len(longWay) && strings.Contains(r.Messages[lastAsked(r)].Text(), "keep the way") {
+		return use(r, "skill_manage", map[string]any{"action": "create", "name": "build-it", "content": w.skill()})
+	}
 	return along(r, longWay, results)
 }
 
@@ -362,7 +365,13 @@ func TestASkillOfTheConversationThatHarmsIsRetired(t *testing.T) {
 	}
 	w = &workshop{draft: "tags"}
 	b = inWorkshop(t, w, "memory: {nudge_interval: 0}\nskills: {creation_nudge_interval: 0}\n", "save it")
-	b.says(t, "The skill build-it is kept and not proven: ", "no task that could be replayed")
+	b.says(t, "The skill build-it is kept and not proven: ", "nothing in the conversation can be done again")
+	if !b.kept || w.replays != 0 {
+		t.Errorf("%+v", b)
+	}
+	w = &workshop{draft: "tags"}
+	b = inWorkshop(t, w, "memory: {nudge_interval: 0}\nskills: {creation_nudge_interval: 0}\n", "build it, then keep the way")
+	b.says(t, "it was written in the turn that did the work", "`hermes skills replay build-it --session ")
 	if !b.kept || w.replays != 0 {
 		t.Errorf("%+v", b)
 	}

@@ -116,7 +116,7 @@ func (g *Gate) try(ctx context.Context, e *hermes.SkillEdit) (hermes.SkillTrial,
 	}
 	switch {
 	case !g.rules.Task:
-		return undecided("the conversation holds no task that could be replayed")
+		return undecided("nothing in the conversation can be done again to try it")
 	case g.count >= g.rules.Most:
 		return undecided(fmt.Sprintf("no more than %d drafts are tried at a time", g.rules.Most))
 	}
