@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -84,12 +85,17 @@ func listModels(ctx context.Context, o *Options) error {
 		return err
 	}
 	there := running(ctx, o, services)
+	width := 0
+	for _, s := range services {
+		width = max(width, len(s.Name))
+	}
 	for _, s := range services {
 		switch {
 		case s.Missing != "":
-			fmt.Fprintf(o.Out, "%-20s %s\n", s.Name, s.Missing)
+			// The row has named the service.
+			fmt.Fprintf(o.Out, "%-*s  %s\n", width, s.Name, strings.TrimPrefix(s.Missing, fmt.Sprintf("provider %q ", s.Name)))
 		case !slices.Contains(there, s):
-			fmt.Fprintf(o.Out, "%-20s no such server answers on this machine\n", s.Name)
+			fmt.Fprintf(o.Out, "%-*s  no such server answers on this machine\n", width, s.Name)
 		}
 	}
 	return nil

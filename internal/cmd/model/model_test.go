@@ -63,7 +63,7 @@ func TestServerThatDoesNotRunIsNotReady(t *testing.T) {
 		}
 		return models(ctx, name)
 	}
-	for args, want := range map[string]string{"": "Ready services: local, vllm\n", "list --all": "ollama               no such server answers on this machine\n"} {
+	for args, want := range map[string]string{"": "Ready services: local, vllm\n", "list --all": "ollama  no such server answers on this machine\n"} {
 		var out strings.Builder
 		c := NewCmd(d, nil)
 		c.SetArgs(strings.Fields(args))
@@ -138,5 +138,28 @@ func TestASlipInTheNameIsTold(t *testing.T) {
 		if err := c.ExecuteContext(t.Context()); err != nil || saved != ref || !strings.Contains(out.String(), want) || want == "" && strings.Contains(out.String(), "Note") {
 			t.Errorf("%s: saved %q, %v, told %q", ref, saved, err, out.String())
 		}
+	}
+}
+
+func TestListOfAllServicesIsATable(t *testing.T) {
+	t.Parallel()
+	var saved string
+	d := deps(&saved, false)
+	d.Services = func() ([]Service, error) {
+		return []Service{
+			{Name: "far", Missing: `provider "far" needs a key`},
+			{Name: "a-service-with-a-long-name", Missing: "needs a login"},
+		}, nil
+	}
+	var out strings.Builder
+	c := NewCmd(d, nil)
+	c.SetArgs([]string{"list", "--all"})
+	c.SetOut(&out)
+	if err := c.ExecuteContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := "far                         needs a key\na-service-with-a-long-name  needs a login\n"
+	if !strings.HasSuffix(out.String(), want) {
+		t.Errorf("got:\n%s", out.String())
 	}
 }
