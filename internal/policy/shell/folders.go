@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -89,7 +90,7 @@ func goesTo(c *syntax.CallExpr) (target string, ok bool) {
 	}
 	for _, w := range c.Args[1:] {
 		text, known := literal(w)
-		if !known {
+		if !known || patterned(w) {
 			return "", true
 		}
 		if text == "-" || text == "" || text[0] == '+' {
@@ -102,41 +103,10 @@ func goesTo(c *syntax.CallExpr) (target string, ok bool) {
 	return "", true
 }
 
-// literal is a word without anything that a shell would put in.
-func literal(w *syntax.Word) (text string, ok bool) {
-	var b strings.Builder
-	for _, part := range w.Parts {
-		switch p := part.(type) {
-		case *syntax.Lit:
-			if strings.ContainsAny(p.Value, "*?[{") {
-				return "", false
-			}
-			b.WriteString(unescaped(p.Value))
-		case *syntax.SglQuoted:
-			b.WriteString(p.Value)
-		case *syntax.DblQuoted:
-			for _, inner := range p.Parts {
-				l, plain := inner.(*syntax.Lit)
-				if !plain {
-					return "", false
-				}
-				b.WriteString(unescaped(l.Value))
-			}
-		default:
-			return "", false
-		}
-	}
-	return b.String(), true
-}
-
-// unescaped takes the backslashes away that a shell takes away.
-func unescaped(text string) string {
-	var b strings.Builder
-	for i := 0; i < len(text); i++ {
-		if text[i] == '\\' && i+1 < len(text) {
-			i++
-		}
-		b.WriteByte(text[i])
-	}
-	return b.String()
+// patterned reports whether a word holds a pattern outside of quotes.
+func patterned(w *syntax.Word) bool {
+	return slices.ContainsFunc(w.Parts, func(p syntax.WordPart) bool {
+		l, ok := p.(*syntax.Lit)
+		return ok && strings.ContainsAny(l.Value, "*?[")
+	})
 }

@@ -61,7 +61,7 @@ func readsCall(c *syntax.CallExpr) bool {
 	}
 	args := make([]string, len(c.Args))
 	for i, w := range c.Args {
-		text, ok := literalWord(w)
+		text, ok := literal(w)
 		if !ok {
 			return false
 		}
@@ -74,33 +74,33 @@ func readsCall(c *syntax.CallExpr) bool {
 	if args[0] == "git" {
 		return readsGit(args[1:])
 	}
-	return !slices.ContainsFunc(args[1:], func(a string) bool {
-		return slices.ContainsFunc(refused, func(r string) bool { return a == r || strings.HasPrefix(a, r+"=") })
-	})
+	if args[0] == "uniq" && len(plainWords(args[1:])) > 1 { // the second file is written
+		return false
+	}
+	return !gives(args[0], args[1:], refused)
 }
 
-// literalWord is the text of a word without expansions; quotes are taken off.
-func literalWord(w *syntax.Word) (string, bool) {
-	var b strings.Builder
-	for _, p := range w.Parts {
-		switch p := p.(type) {
-		case *syntax.Lit:
-			b.WriteString(p.Value)
-		case *syntax.SglQuoted:
-			b.WriteString(p.Value)
-		case *syntax.DblQuoted:
-			for _, inner := range p.Parts {
-				lit, ok := inner.(*syntax.Lit)
-				if !ok {
-					return "", false
-				}
-				b.WriteString(lit.Value)
+// gives reports whether one of the options may be given: a long one also cut
+// short, a short one also among others.
+func gives(name string, args, options []string) bool {
+	for _, a := range args {
+		if a == "--" && name != "find" {
+			return false
+		}
+		long, _, _ := strings.Cut(a, "=")
+		if slices.ContainsFunc(options, func(o string) bool {
+			switch {
+			case name == "find":
+				return a == o
+			case strings.HasPrefix(o, "--"):
+				return len(long) > 2 && strings.HasPrefix(o, long)
 			}
-		default:
-			return "", false
+			return len(a) > 1 && a[0] == '-' && a[1] != '-' && strings.Contains(a[1:], o[1:])
+		}) {
+			return true
 		}
 	}
-	return b.String(), true
+	return false
 }
 
 // readers are programs that only read, with the options that make them write
@@ -108,7 +108,7 @@ func literalWord(w *syntax.Word) (string, bool) {
 var readers = map[string][]string{
 	"sleep": nil, "echo": nil, "true": nil, "false": nil, "pwd": nil, "ls": nil, "cat": nil, "head": nil,
 	"tail": {"-f", "-F", "--follow"}, "wc": nil, "grep": nil, "egrep": nil, "fgrep": nil,
-	"rg": {"--pre"}, "stat": nil, "file": {"-C", "--compile"}, "du": nil, "df": nil, "date": {"-s", "--set"},
+	"rg": {"--pre", "--hostname-bin"}, "stat": nil, "file": {"-C", "--compile"}, "du": nil, "df": nil, "date": {"-s", "--set"},
 	"whoami": nil, "id": nil, "uname": nil, "printenv": nil, "which": nil, "basename": nil, "dirname": nil,
 	"realpath": nil, "readlink": nil, "uniq": nil, "cut": nil, "tr": nil, "diff": nil, "cmp": nil, "comm": nil,
 	"md5sum": nil, "sha1sum": nil, "sha256sum": nil, "cksum": nil, "jq": nil, "nl": nil, "tac": nil, "rev": nil,
@@ -122,10 +122,8 @@ func readsGit(args []string) bool {
 	if len(args) == 0 {
 		return false
 	}
-	for _, a := range args[1:] {
-		if strings.HasPrefix(a, "--output") || a == "--ext-diff" || a == "--textconv" || strings.HasPrefix(a, "--open-files-in-pager") || a == "-O" {
-			return false
-		}
+	if gives("git", args[1:], []string{"--output", "--ext-diff", "--textconv", "--open-files-in-pager", "-O"}) {
+		return false
 	}
 	switch args[0] {
 	case "status", "log", "diff", "show", "rev-parse", "ls-files", "blame", "describe", "shortlog", "grep", "ls-tree", "cat-file":

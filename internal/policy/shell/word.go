@@ -138,3 +138,33 @@ func cut(text string, quoted bool) string {
 		return r
 	}, text)
 }
+
+// literal is the text of a word into which a shell puts nothing; quotes and
+// backslashes are taken off. Patterns stay as they are.
+func literal(w *syntax.Word) (text string, ok bool) {
+	split := &syntax.Word{Parts: slices.Clone(w.Parts)} // the tree itself must stay as it was read
+	syntax.SplitBraces(split)
+	var b strings.Builder
+	for _, part := range split.Parts {
+		switch p := part.(type) {
+		case *syntax.Lit:
+			b.WriteString(unescape(p.Value, false))
+		case *syntax.SglQuoted:
+			if p.Dollar {
+				return "", false
+			}
+			b.WriteString(p.Value)
+		case *syntax.DblQuoted:
+			for _, inner := range p.Parts {
+				l, plain := inner.(*syntax.Lit)
+				if !plain {
+					return "", false
+				}
+				b.WriteString(unescape(l.Value, true))
+			}
+		default: // what is put in, and {-o,file}, which is two words
+			return "", false
+		}
+	}
+	return b.String(), true
+}
