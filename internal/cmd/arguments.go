@@ -60,7 +60,7 @@ func wanted(c *cobra.Command) []string {
 	var names []string
 	for _, word := range strings.Fields(c.Use)[1:] {
 		last := len(names) - 1
-		if last >= 0 && word == "TITLE…" && strings.HasSuffix(names[last], "NEW") {
+		if last >= 0 && strings.HasPrefix(word, "TITLE…") && strings.HasSuffix(names[last], "NEW") {
 			names[last] += " " + word
 			continue
 		}
@@ -83,6 +83,12 @@ func flagError(err error) error {
 			return usage.Errorf("-%s is a number below zero, which nothing here takes", letters)
 		}
 		return usage.Errorf("there is no flag -%s", e.GetSpecifiedName())
+	}
+	if e, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		if strings.HasPrefix(err.Error(), "unknown shorthand") {
+			return usage.Errorf("there is no flag -%s", e.GetSpecifiedName())
+		}
+		return usage.Errorf("there is no flag --%s", e.GetSpecifiedName())
 	}
 	return &usage.Error{Err: err}
 }
