@@ -85,7 +85,7 @@ func TestLearningsAreKeptShownAndDeleted(t *testing.T) {
 	h := newHouse(t)
 	h.has("no such learnings", "list")
 	h.has("Kept as 1", "add", "error: externally-managed-environment", "use uv\x1b[31m", "--tag", "Python", "--context", "Debian")
-	h.has("externally-managed-environment\n      terminal: use uv�[31m\n      seen 0 times", "list")
+	h.has("externally-managed-environment\n      terminal: use uv�[31m\n      not met yet", "list")
 	h.has("context   Debian\ntags      python", "show", "1")
 	h.has("no such learnings", "list", "--tool", "read_file")
 	h.has("use uv", "search", "UV", "externally")

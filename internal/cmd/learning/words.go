@@ -11,7 +11,10 @@ import (
 
 // tally tells the counts of a learning.
 func tally(l hermes.Learning) string {
-	text := fmt.Sprintf("seen %s", times(l.Seen))
+	text := "not met yet"
+	if l.Seen > 0 {
+		text = "seen " + times(l.Seen)
+	}
 	if l.Shown+l.Helped+l.Failed > 0 {
 		text += fmt.Sprintf(", shown %s, helped %d, failed %d", times(l.Shown), l.Helped, l.Failed)
 	}

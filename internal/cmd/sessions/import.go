@@ -103,9 +103,9 @@ func importFile(ctx context.Context, s hermes.Store, o *ImportOptions, path stri
 	if _, err := s.Append(ctx, hermes.Lease{Session: row.ID}, r.Messages...); err != nil {
 		return errors.Join(err, s.DeleteSession(ctx, row.ID))
 	}
-	fmt.Fprintf(o.Out, "%s: %d messages as session %s", path, len(r.Messages), row.ID)
+	fmt.Fprintf(o.Out, "%s: %s as session %s", path, plural(len(r.Messages), "message"), row.ID)
 	if r.Skipped > 0 {
-		fmt.Fprintf(o.Out, " (%d lines could not be read and were left out)", r.Skipped)
+		fmt.Fprintf(o.Out, " (%s could not be read and left out)", plural(r.Skipped, "line"))
 	}
 	fmt.Fprintln(o.Out)
 	return nil

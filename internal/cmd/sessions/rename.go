@@ -62,6 +62,11 @@ func runRename(ctx context.Context, o *RenameOptions) error {
 	})
 }
 
+// marked is what a session is once it is marked.
+var marked = map[string]string{
+	"pin": "pinned", "unpin": "not pinned any more", "archive": "archived", "unarchive": "in the lists again",
+}
+
 // newMarkCmd makes a verb that sets one mark on sessions.
 func newMarkCmd(d Deps, verb, short string, change hermes.SessionChange) *cobra.Command {
 	return &cobra.Command{
@@ -78,7 +83,7 @@ func newMarkCmd(d Deps, verb, short string, change hermes.SessionChange) *cobra.
 					if err := s.UpdateSession(cmd.Context(), row.ID, change); err != nil {
 						return err
 					}
-					fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", verb, row.ID)
+					fmt.Fprintf(cmd.OutOrStdout(), "%s is %s.\n", row.ID, marked[verb])
 				}
 				return nil
 			})

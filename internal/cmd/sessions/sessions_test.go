@@ -331,7 +331,9 @@ func TestRenameAndMarks(t *testing.T) {
 	s := filled(t)
 	mustRun(t, kept{s}, "rename", "latest", "a", "new", " title")
 	mustRun(t, kept{s}, "pin", "a new title", "20261119")
-	mustRun(t, kept{s}, "archive", "latest")
+	if out := mustRun(t, kept{s}, "archive", "latest"); !strings.HasSuffix(out, " is archived.\n") {
+		t.Errorf("told %q", out)
+	}
 	row, err := s.FindSession(t.Context(), "a new title")
 	if err != nil || !row.Pinned || !row.Archived {
 		t.Errorf("%+v, %v", row, err)
