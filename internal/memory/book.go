@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,8 @@ const (
 	defaultPerson = 1375
 	// maxFile bounds what is read, in bytes; a larger file is some mistake.
 	maxFile = 1 << 20
-	// lockWait is how long a change waits for another process.
+	// lockWait is how long a change waits for another process, where the
+	// config does not say.
 	lockWait = 5 * time.Second
 )
 
@@ -43,6 +45,8 @@ type Config struct {
 	// be taken back; what says in one line what is changed.
 	Around func(ctx context.Context, by Origin, what string, paths []string, write func() error) error
 	Now    func() time.Time // nil is time.Now
+	// Wait is how long a change waits for another process; 0 is 5 s.
+	Wait time.Duration
 }
 
 // Book is the two files. Its methods may be called concurrently, also by
@@ -187,7 +191,7 @@ func (b *Book) locked(ctx context.Context, change func() error) error {
 	if err := os.MkdirAll(b.cfg.Dir, 0o700); err != nil {
 		return fmt.Errorf("make the folder of memories: %w", err)
 	}
-	lock, err := atomicfile.Acquire(ctx, filepath.Join(b.cfg.Dir, ".memory"), "hermes memory", lockWait)
+	lock, err := atomicfile.Acquire(ctx, filepath.Join(b.cfg.Dir, ".memory"), "hermes memory", cmp.Or(b.cfg.Wait, lockWait))
 	if err != nil {
 		return err
 	}

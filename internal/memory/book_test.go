@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -169,7 +170,7 @@ func TestFilesEditedByHand(t *testing.T) {
 
 func TestTwoProcessesAndAnEditorLoseNothing(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, func(c *memory.Config) { c.NotesLimit = 100_000 })
+	h := newHouse(t, func(c *memory.Config) { c.NotesLimit, c.Wait = 100_000, 2*time.Minute })
 	c := startChild(t, h.path(""))
 	var both sync.WaitGroup
 	for g := range 2 {

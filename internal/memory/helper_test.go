@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 
 // child adds numbered entries of its own.
 func child(dir string) error {
-	b := memory.NewBook(memory.Config{Dir: dir, NotesLimit: 100_000})
+	b := memory.NewBook(memory.Config{Dir: dir, NotesLimit: 100_000, Wait: 2 * time.Minute})
 	for i := range 20 {
 		if _, err := b.Change(context.Background(), memory.Notes, add(fmt.Sprintf("child %d", i)), memory.Origin{By: "agent"}); err != nil {
 			return err
