@@ -6,7 +6,8 @@
 // It decodes bytes by the charset that the server or the page names (Decode),
 // reads HTML as browsers do, broken or not, and writes no more than it is
 // allowed. It fetches nothing and decides nothing about the page. Start at
-// Convert; walk.go has the elements, table.go the tables.
+// Convert; walk.go has the elements, visible.go what is seen of them, and
+// link.go, code.go and table.go those with a form of their own.
 package htmltext
 
 import (

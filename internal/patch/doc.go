@@ -8,7 +8,7 @@
 // never touched, valid UTF-8 or not.
 //
 // Text goes in and text comes out: the package reads and writes no files. Start
-// reading at replace.go; strategy.go lists the nine strategies in order, v4a.go
-// and apply.go hold the multi-file format, diff.go writes unified diffs.
+// reading at replace.go; strategy.go lists the nine strategies in order, v4a.go,
+// hunk.go and apply.go hold the multi-file format, diff.go writes unified diffs.
 // Everything here may be called from several goroutines at once.
 package patch

@@ -10,7 +10,8 @@
 //
 // The package asks no service and no model: fetching is the matter of
 // skill/hub, judging of skill/guard. Start at New, then source.go (what is
-// where) and save.go (what may change).
+// where), save.go (what may change), write.go (how) and install.go (what comes
+// from elsewhere).
 package skill
 
 import (

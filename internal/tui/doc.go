@@ -11,6 +11,6 @@
 // tests can drive it. The loop in run.go does what it asks for, and a [screen]
 // draws. The agent is reached through the session's ops and events alone.
 //
-// Start at run.go, then update.go, view.go and teller.go, which turns events
-// into lines for the chat and the printers alike.
+// Start at run.go, then update.go (with send.go and question.go), view.go and
+// teller.go, which turns events into lines for the chat and the printers alike.
 package tui

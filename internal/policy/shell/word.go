@@ -142,10 +142,10 @@ func cut(text string, quoted bool) string {
 // literal is the text of a word into which a shell puts nothing; quotes and
 // backslashes are taken off. Patterns stay as they are.
 func literal(w *syntax.Word) (text string, ok bool) {
-	split := &syntax.Word{Parts: slices.Clone(w.Parts)} // the tree itself must stay as it was read
-	syntax.SplitBraces(split)
+	apart := &syntax.Word{Parts: slices.Clone(w.Parts)} // the tree itself must stay as it was read
+	syntax.SplitBraces(apart)
 	var b strings.Builder
-	for _, part := range split.Parts {
+	for _, part := range apart.Parts {
 		switch p := part.(type) {
 		case *syntax.Lit:
 			b.WriteString(unescape(p.Value, false))
