@@ -208,6 +208,14 @@ func TestApprovalShowsTheWholeCommandAndHiddenCharacters(t *testing.T) {
 	}
 }
 
+func TestGreetingBreaksBetweenWords(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 30, 10, Display{})
+	r.m.greet([]string{"Hermes 1   /help shows the commands, Ctrl+C stops a turn"})
+	r.draw()
+	r.shows("Hermes 1 /help shows the", "commands, Ctrl+C stops a turn")
+}
+
 func TestApprovalAnswers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

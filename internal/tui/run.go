@@ -136,9 +136,7 @@ func (c *chat) run(ctx context.Context) (string, error) {
 	if err := c.screen.start(); err != nil {
 		return "", err
 	}
-	if len(c.o.Greeting) > 0 {
-		c.model.say(c.o.Greeting...)
-	}
+	c.model.greet(c.o.Greeting)
 	c.draw()
 	keys, err := c.tty.read(ctx)
 	if err != nil {

@@ -119,6 +119,18 @@ func summary(e hermes.TurnDone) string {
 	return strings.Join(parts, " · ")
 }
 
+// greet prints what stands first; what is too long for the screen breaks
+// between words.
+func (m *model) greet(lines []string) {
+	for _, l := range lines {
+		if markup.Width(l) <= m.width {
+			m.say(l)
+			continue
+		}
+		m.say(wrapPlain(l, m.width)...)
+	}
+}
+
 // wrapPlain wraps words without reading them as Markdown.
 func wrapPlain(text string, width int) []string {
 	var lines []string
