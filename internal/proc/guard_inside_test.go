@@ -5,6 +5,7 @@ package proc
 import (
 	"os"
 	"os/exec"
+	"runtime"
 	"syscall"
 	"testing"
 )
@@ -21,6 +22,16 @@ func mustGroup(t *testing.T) *exec.Cmd {
 	return c
 }
 
+// hasEnded reports whether a program has ended; nobody has waited for it yet.
+func hasEnded(t *testing.T, c *exec.Cmd) bool {
+	t.Helper()
+	pid, err := syscall.Wait4(c.Process.Pid, nil, syscall.WNOHANG, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pid != 0
+}
+
 // A number that was given back may be another's by the time this process is
 // killed: the guard must have forgotten it.
 func TestGuardForgetsWhatWasGivenBack(t *testing.T) {
@@ -35,8 +46,43 @@ func TestGuardForgetsWhatWasGivenBack(t *testing.T) {
 	if state, err := ended.Process.Wait(); err != nil || state.Sys().(syscall.WaitStatus).Signal() != syscall.SIGTERM {
 		t.Errorf("the group in care ended with %v, %v", state, err)
 	}
-	if err := kept.Process.Signal(syscall.Signal(0)); err != nil {
-		t.Errorf("the other one: %v", err)
+	if hasEnded(t, kept) {
+		t.Error("the other one was ended, too")
+	}
+}
+
+// A guard that was stopped must not take its dismissal for the end of this
+// process.
+func TestGuardThatDoesNotListenEndsNothing(t *testing.T) {
+	t.Parallel()
+	kept := mustGroup(t)
+	var g Guard
+	g.add(kept.Process.Pid)
+	shell := func() *os.Process {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		return g.shell
+	}
+	for shell() == nil {
+		runtime.Gosched()
+	}
+	guard := shell()
+	if err := guard.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	g.mu.Lock()
+	for g.tell("del", 1) { // until the pipe is full and the patience is over
+	}
+	g.mu.Unlock()
+	_ = guard.Signal(syscall.SIGCONT) // it is gone: no more can come of it
+	for guard.Signal(syscall.Signal(0)) == nil {
+		runtime.Gosched()
+	}
+	if hasEnded(t, kept) {
+		t.Error("the group was ended")
+	}
+	if shell() != nil {
+		t.Error("the guard is still taken for one that listens")
 	}
 }
 

@@ -22,8 +22,6 @@ var guardScript string
 
 // guardPatience is how long a message to the guard may wait. The pipe holds
 // thousands of them, so that only a guard which was stopped makes anyone wait.
-// It is long, since this process may be the one that sleeps: a guard that is let
-// go ends all that is in its care.
 const guardPatience = 2 * time.Second
 
 // Guard ends the commands of this process, with all that they started, should
@@ -36,7 +34,8 @@ const guardPatience = 2 * time.Second
 // be given to somebody else. Who left the group, as daemons do, is not.
 type Guard struct {
 	mu     sync.Mutex
-	to     *os.File // nil: no guard runs
+	to     *os.File    // nil: no guard runs
+	shell  *os.Process // at the other end of to; nil until it has started
 	groups map[int]struct{}
 }
 
@@ -73,14 +72,18 @@ func (g *Guard) drop(id int) {
 	}
 }
 
-// tell needs the lock. A guard that does not listen is let go.
+// tell needs the lock. A guard that does not listen is ended first and let go
+// then: it would take the end of the pipe for the end of this process.
 func (g *Guard) tell(what string, id int) bool {
 	_ = g.to.SetWriteDeadline(time.Now().Add(guardPatience))
 	if _, err := g.to.WriteString(what + " " + strconv.Itoa(id) + "\n"); err == nil {
 		return true
 	}
+	if g.shell != nil {
+		_ = g.shell.Kill() // it may be gone already
+	}
 	g.to.Close()
-	g.to = nil
+	g.to, g.shell = nil, nil
 	return false
 }
 
@@ -97,11 +100,25 @@ func (g *Guard) begin() {
 			break
 		}
 	}
-	go func() { // ends with the guard, which ends with the pipe
-		defer r.Close()
-		c := exec.Command("/bin/sh", "-c", guardScript, "hermes-guard")
-		c.Stdin, c.Dir, c.Env = r, "/", []string{"PATH=/usr/bin:/bin"}
-		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no signal of the terminal ends it
-		_ = c.Run()
-	}()
+	go g.listen(r, w)
+}
+
+// listen runs the shell that reads what is written to w. It ends with the
+// guard, which ends with the pipe.
+func (g *Guard) listen(r, w *os.File) {
+	defer r.Close()
+	c := exec.Command("/bin/sh", "-c", guardScript, "hermes-guard")
+	c.Stdin, c.Dir, c.Env = r, "/", []string{"PATH=/usr/bin:/bin"}
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no signal of the terminal ends it
+	if c.Start() != nil {
+		return
+	}
+	g.mu.Lock()
+	if g.to == w {
+		g.shell = c.Process
+	} else { // let go before it began
+		_ = c.Process.Kill()
+	}
+	g.mu.Unlock()
+	_ = c.Wait()
 }
