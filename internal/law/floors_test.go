@@ -20,6 +20,7 @@ var floors = []row{
 	{floor: 1, path: "hermestest/faultserver"},
 	{floor: 1, path: "internal/atomicfile", deps: []string{"github.com/gofrs/flock"}},
 	{floor: 1, path: "internal/chatserver"},
+	{floor: 1, path: "internal/compose"},
 	{floor: 1, path: "internal/dotenv"},
 	{floor: 1, path: "internal/fault"},
 	{floor: 1, path: "internal/fence"},

@@ -5,20 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/compose"
 	"hermes/internal/memory"
 )
-
-// maxText bounds what an edit may bring, in bytes.
-const maxText = 2 << 20
 
 // thing is something that was learned and can be changed.
 type thing struct {
@@ -188,34 +183,11 @@ func (d Deps) edit() *cobra.Command {
 
 // written is the new text: the one that is given, or as the editor leaves it.
 func (d Deps) written(ctx context.Context, c *call, from, before string) (string, error) {
-	switch {
-	case len(c.args) > 1 && from != "":
+	if len(c.args) < 2 {
+		return compose.Composer{From: from, In: c.in, Name: "text.md", Terminal: d.Terminal, Edit: d.Edit}.Text(ctx, before)
+	}
+	if from != "" {
 		return "", errors.New("give the text or --from-file, not both")
-	case len(c.args) > 1:
-		return c.args[1], nil
-	case from == "-":
-		raw, err := io.ReadAll(io.LimitReader(c.in, maxText))
-		return string(raw), err
-	case from != "":
-		raw, err := os.ReadFile(from)
-		return string(raw), err
-	case !d.Terminal():
-		return "", errors.New("there is no terminal for the editor; give the text, or a file with --from-file")
 	}
-	dir, err := os.MkdirTemp("", "hermes-journey-")
-	if err != nil {
-		return "", err
-	}
-	at := filepath.Join(dir, "text.md")
-	if err := os.WriteFile(at, []byte(before), 0o600); err != nil {
-		return "", err
-	}
-	if err := d.Edit(ctx, at); err != nil {
-		return "", fmt.Errorf("%w (the text lies in %s)", err, at)
-	}
-	raw, err := os.ReadFile(at)
-	if err != nil {
-		return "", err
-	}
-	return string(raw), os.RemoveAll(dir)
+	return c.args[1], nil
 }

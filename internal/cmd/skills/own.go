@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/compose"
 )
 
 // draft is what a new skill begins with in the editor.
@@ -75,32 +74,7 @@ func (d Deps) edit() *cobra.Command {
 
 // written is a text as the person writes it: in a file, or in the editor.
 func (d Deps) written(ctx context.Context, c *call, from, before string) (string, error) {
-	switch {
-	case from == "-":
-		raw, err := io.ReadAll(io.LimitReader(c.in, 2<<20))
-		return string(raw), err
-	case from != "":
-		raw, err := os.ReadFile(from)
-		return string(raw), err
-	case !d.Terminal():
-		return "", errors.New("there is no terminal for the editor; give the text with --from-file")
-	}
-	dir, err := os.MkdirTemp("", "hermes-skill-")
-	if err != nil {
-		return "", err
-	}
-	at := filepath.Join(dir, "SKILL.md")
-	if err := os.WriteFile(at, []byte(before), 0o600); err != nil {
-		return "", err
-	}
-	if err := d.Edit(ctx, at); err != nil {
-		return "", fmt.Errorf("the editor ended with an error; the text lies in %s: %w", at, err)
-	}
-	raw, err := os.ReadFile(at)
-	if err != nil {
-		return "", err
-	}
-	return string(raw), os.RemoveAll(dir)
+	return compose.Composer{From: from, In: c.in, Name: "SKILL.md", Terminal: d.Terminal, Edit: d.Edit}.Text(ctx, before)
 }
 
 func (c *call) tellSaved(out hermes.SkillOutcome, err error) error {
