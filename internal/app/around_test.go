@@ -57,6 +57,9 @@ func TestSurroundingsAreToldAtTheTailOnly(t *testing.T) {
 	}
 	git := exec.Command("git", "init", "-q", "-b", "trunk", dir)
 	if out, err := git.CombinedOutput(); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("git: %v, %s", err, out)
+		}
 		t.Skipf("git: %v, %s", err, out)
 	}
 	server := httptest.NewServer(&chatserver.Handler{Model: "played", Decide: obeying(p)})
