@@ -39,15 +39,15 @@ type Learnings interface {
 
 // Learning is a failure and, once it is known, what helps against it.
 type Learning struct {
-	ID      int64
-	Tool    string
-	Class   string // the kind of failure
-	Pattern string // the message, without what differs each time
-	Fix     string // empty while nobody knows
-	Context string // where it holds
-	Tags    []string
-	Session string // in which it was saved
-	Outside string // what text from outside that session had seen, as in Message
+	ID         int64
+	Tool       string
+	Class      string // the kind of failure
+	Pattern    string // the message, without what differs each time
+	Fix        string // empty while nobody knows
+	Context    string // where it holds
+	Tags       []string
+	Session    string // in which it was saved
+	Provenance string // what text from outside that session had seen, as in Message
 
 	Created time.Time
 	Touched time.Time // when it was last saved, seen or shown

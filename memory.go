@@ -39,9 +39,9 @@ type RecallQuery struct {
 // nothing.
 type Recalled struct {
 	Text string
-	// Outside says what of it neither the person nor the model wrote, as in
+	// Provenance says what of it neither the person nor the model wrote, as in
 	// [Message]. What a service elsewhere keeps is always from outside.
-	Outside string
+	Provenance string
 }
 
 // MemoryTurn is one exchange, without what only the model sees.
@@ -72,8 +72,8 @@ type Recollection struct {
 	Session string // where it was said
 	At      time.Time
 	Text    string
-	// Outside says what text from outside may stand in it, as in Message.
-	Outside string
+	// Provenance says what text from outside may stand in it, as in Message.
+	Provenance string
 	// Vector says what the text is about; vectors of one length compare.
 	Vector []int8
 	// Score is how well it fits a query, from 0 to 1; it is not stored.

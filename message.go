@@ -43,10 +43,10 @@ type Message struct {
 	// Failed marks a tool message whose call did not succeed.
 	Failed bool `json:"failed,omitempty"`
 
-	// Outside says where text of the message comes from that neither the person
+	// Provenance says where text of the message comes from that neither the person
 	// nor the model wrote, such as "read_file notes.md"; empty is nowhere. See
-	// [AddOutside].
-	Outside string `json:"outside,omitempty"`
+	// [AddProvenance].
+	Provenance string `json:"outside,omitempty"`
 
 	// Synthetic marks a user message that the program wrote, such as the
 	// notice of a finished background process.
@@ -61,10 +61,10 @@ type Part struct {
 	// Hidden parts are sent and stored but not shown to the person, such as
 	// recalled memory.
 	Hidden bool `json:"hidden,omitempty"`
-	// Outside says where the text of a part comes from that is about to be said,
+	// Provenance says where the text of a part comes from that is about to be said,
 	// as in [Message]. The session notes it on the message and takes it off the
 	// part.
-	Outside string `json:"-"`
+	Provenance string `json:"-"`
 }
 
 // Image is a picture as a URL (http, https) or as bytes with their media

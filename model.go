@@ -230,10 +230,10 @@ type Spec struct {
 	// calls that touch no files or only read. Nil says it of none. It gets a
 	// JSON object that may not fit the schema, and must not do I/O.
 	ReadsOnly func(arguments json.RawMessage) bool
-	// Inside says that results hold only what the person, the model or this
-	// program wrote, unless a result says otherwise in its Outside. The careful
+	// Trusted says that results hold only what the person, the model or this
+	// program wrote, unless a result says otherwise in its Provenance. The careful
 	// zero value takes every result for text from outside.
-	Inside bool
+	Trusted bool
 	// Lasts names what a call changes that outlives the conversation: "memory",
 	// "skill", …; "" is nothing. Nil says it of all calls. In a session that has
 	// seen text from outside such a call needs the person's leave, and consent

@@ -9,9 +9,9 @@ import (
 type SystemPrompt struct {
 	Text   string
 	Layers []PromptLayer
-	// Outside says what of it neither the person nor this program wrote, as in
+	// Provenance says what of it neither the person nor this program wrote, as in
 	// [Message].
-	Outside string
+	Provenance string
 }
 
 // PromptLayer is one piece of a system prompt, as it is kept for reports.
@@ -57,9 +57,9 @@ type Session struct {
 	Archived bool
 	Pinned   bool
 
-	// Outside says what text from outside the session began with, as in
+	// Provenance says what text from outside the session began with, as in
 	// [Message]: files of the project in its prompt, what its parent had seen.
-	Outside string
+	Provenance string
 	// Tainted reports whether its prompt or a message that was not taken back
 	// holds text from outside. Stores tell it; it is not stored.
 	Tainted bool

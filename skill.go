@@ -33,14 +33,14 @@ type Skill struct {
 	Tags     []string
 }
 
-// Outside says that others wrote the skill, as in [Message]: it is "" for what
+// Provenance says that others wrote the skill, as in [Message]: it is "" for what
 // the person and the agent made and for what is part of the program.
-func (s Skill) Outside() string {
+func (s Skill) Provenance() string {
 	switch s.Source {
 	case SkillUser, SkillBundled:
 		return ""
 	}
-	return OutsideSource(string(s.Source), "skill", s.Name)
+	return ProvenanceSource(string(s.Source), "skill", s.Name)
 }
 
 // SkillText is one file of a skill.
@@ -105,8 +105,8 @@ type SkillEdit struct {
 	// names the session that it does so in.
 	Agent   bool
 	Session string
-	// Outside says what text from outside that session had seen, as in Message.
-	Outside string
+	// Provenance says what text from outside that session had seen, as in Message.
+	Provenance string
 	// Stage lays the change aside for the person instead of making it.
 	Stage bool
 	// Granted says that the person has allowed it in spite of a [SkillDoubt].
@@ -120,11 +120,11 @@ type SkillEdit struct {
 type SkillRemoval struct {
 	Name string
 	File string // empty for the whole skill
-	// Agent, Session, Outside and Stage are as in SkillEdit.
-	Agent   bool
-	Session string
-	Outside string
-	Stage   bool
+	// Agent, Session, Provenance and Stage are as in SkillEdit.
+	Agent      bool
+	Session    string
+	Provenance string
+	Stage      bool
 }
 
 // SkillOutcome tells what became of a change.

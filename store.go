@@ -59,15 +59,15 @@ type SessionFilter struct {
 
 // SessionChange says what to change of a row; nil fields stay.
 type SessionChange struct {
-	Title    *string // empty takes the title away
-	Model    *string
-	System   *string
-	Tools    *json.RawMessage
-	Layers   *[]PromptLayer
-	Dir      *string
-	Outside  *string
-	Archived *bool
-	Pinned   *bool
+	Title      *string // empty takes the title away
+	Model      *string
+	System     *string
+	Tools      *json.RawMessage
+	Layers     *[]PromptLayer
+	Dir        *string
+	Provenance *string
+	Archived   *bool
+	Pinned     *bool
 	// AddUsage is added to the row's usage.
 	AddUsage *Usage
 	// End closes the session for this reason unless it is closed already;

@@ -46,9 +46,9 @@ type Result struct {
 	Halt string
 	// Shown is a short text for the person instead of Text, such as a diff.
 	Shown string
-	// Outside says where the text comes from that others wrote, as in
+	// Provenance says where the text comes from that others wrote, as in
 	// [Message]. The tool onion sets it for tools that are not Inside.
-	Outside string
+	Provenance string
 }
 
 // Reviewer is implemented by tools whose calls may need the person's leave.
@@ -101,9 +101,9 @@ type SessionRef struct {
 	User     string // who speaks on it, by the platform's id; "" is the owner of this home
 	Dir      string // the working folder in which the session began
 	Depth    int    // 0 for a conversation, 1 for its children, and so on
-	// Outside says what text from outside the session has seen until now, as
+	// Provenance says what text from outside the session has seen until now, as
 	// in [Message]; empty is none.
-	Outside string
+	Provenance string
 }
 
 // Approval is what a person is asked to allow, whole.
@@ -167,12 +167,12 @@ type Task struct {
 
 // Report is what a child session leaves behind.
 type Report struct {
-	Session string
-	Summary string
-	Status  string // completed, failed, interrupted, timeout
-	Steps   int
-	Usage   Usage
-	Outside string // what text from outside the child has seen, as in SessionRef
+	Session    string
+	Summary    string
+	Status     string // completed, failed, interrupted, timeout
+	Steps      int
+	Usage      Usage
+	Provenance string // what text from outside the child has seen, as in SessionRef
 }
 
 // Toolset is a group of tools that is on or off as one.

@@ -43,7 +43,7 @@ func (s *Learnings) SaveLearning(_ context.Context, l hermes.Learning) (hermes.L
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.row(l)
-	r.Fix, r.Context, r.Tags, r.Session, r.Outside = l.Fix, l.Context, slices.Clone(l.Tags), l.Session, l.Outside
+	r.Fix, r.Context, r.Tags, r.Session, r.Provenance = l.Fix, l.Context, slices.Clone(l.Tags), l.Session, l.Provenance
 	touch(r, l.Touched)
 	return *r, nil
 }
@@ -98,7 +98,7 @@ func (s *Learnings) MergeLearnings(_ context.Context, l hermes.Learning, others 
 		s.rows = slices.Delete(s.rows, at(id), at(id)+1)
 	}
 	r := &s.rows[at(l.ID)]
-	r.Fix, r.Context, r.Tags, r.Session, r.Outside = l.Fix, l.Context, slices.Clone(l.Tags), l.Session, l.Outside
+	r.Fix, r.Context, r.Tags, r.Session, r.Provenance = l.Fix, l.Context, slices.Clone(l.Tags), l.Session, l.Provenance
 	return *r, nil
 }
 

@@ -32,7 +32,7 @@ func (s *Recollections) Remember(_ context.Context, most int, list ...hermes.Rec
 			if r.At.After(s.rows[i].At) {
 				s.rows[i].At = r.At
 			}
-			s.rows[i].Outside = cmp.Or(s.rows[i].Outside, r.Outside)
+			s.rows[i].Provenance = cmp.Or(s.rows[i].Provenance, r.Provenance)
 			continue
 		}
 		s.last++

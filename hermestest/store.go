@@ -155,8 +155,8 @@ func (s *Store) FindSession(ctx context.Context, ref string) (row hermes.Session
 // told is the row with what is told of its messages.
 func (r *storedSession) told() hermes.Session {
 	row := r.row
-	row.Tainted = row.Outside != "" || slices.ContainsFunc(r.messages, func(m storedMessage) bool {
-		return m.Outside != "" && (!m.hidden || m.compacted)
+	row.Tainted = row.Provenance != "" || slices.ContainsFunc(r.messages, func(m storedMessage) bool {
+		return m.Provenance != "" && (!m.hidden || m.compacted)
 	})
 	row.Asking = r.asking()
 	return row
@@ -250,7 +250,7 @@ func (s *Store) UpdateSession(ctx context.Context, id string, c hermes.SessionCh
 			}
 		}
 		row.Model, row.System, row.Dir = or(c.Model, row.Model), or(c.System, row.System), or(c.Dir, row.Dir)
-		row.Tools, row.Layers, row.Outside = or(c.Tools, row.Tools), or(c.Layers, row.Layers), or(c.Outside, row.Outside)
+		row.Tools, row.Layers, row.Provenance = or(c.Tools, row.Tools), or(c.Layers, row.Layers), or(c.Provenance, row.Provenance)
 		row.Archived, row.Pinned = or(c.Archived, row.Archived), or(c.Pinned, row.Pinned)
 		row.Usage = row.Usage.Add(or(c.AddUsage, hermes.Usage{}))
 		if c.Reopen {

@@ -11,7 +11,7 @@ import (
 func transcriptCases() []storeCase {
 	return []storeCase{
 		{"messages come back whole", messagesComeBack},
-		{"text from outside stays known", outsideStays},
+		{"text from outside stays known", provenanceStays},
 		{"any bytes are kept", anyBytes},
 		{"ranges", ranges},
 		{"appending counts", counts},
@@ -60,7 +60,7 @@ func messagesComeBack(t *testing.T, s hermes.Store) {
 	}
 }
 
-func outsideStays(t *testing.T, s hermes.Store) {
+func provenanceStays(t *testing.T, s hermes.Store) {
 	tainted := func(want bool) {
 		t.Helper()
 		row, err := s.FindSession(t.Context(), "a")
@@ -74,16 +74,16 @@ func outsideStays(t *testing.T, s hermes.Store) {
 	add(t, s, l, hermes.UserText("hi"))
 	tainted(false)
 	said := hermes.UserText("look")
-	ids := add(t, s, l, said, hermes.Message{Role: hermes.RoleTool, CallID: "c", ToolName: "read_file", Parts: said.Parts, Outside: "read_file a.md"})
+	ids := add(t, s, l, said, hermes.Message{Role: hermes.RoleTool, CallID: "c", ToolName: "read_file", Parts: said.Parts, Provenance: "read_file a.md"})
 	tainted(true)
-	same(t, hermes.OutsideOf(transcript(t, s, "a", hermes.Range{})), "read_file a.md")
+	same(t, hermes.TranscriptProvenance(transcript(t, s, "a", hermes.Range{})), "read_file a.md")
 	put, err := s.Compact(t.Context(), l, hermes.Compaction{Hide: ids, Put: []hermes.Placed{{At: ids[0], Message: hermes.Message{
-		Role: hermes.RoleUser, Parts: said.Parts, Synthetic: true, Outside: "read_file a.md",
+		Role: hermes.RoleUser, Parts: said.Parts, Synthetic: true, Provenance: "read_file a.md",
 	}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, hermes.OutsideOf(transcript(t, s, "a", hermes.Range{})), "read_file a.md")
+	same(t, hermes.TranscriptProvenance(transcript(t, s, "a", hermes.Range{})), "read_file a.md")
 	hits, err := s.Search(t.Context(), hermes.SearchQuery{Text: "look"})
 	if err != nil || len(hits) == 0 || !hits[0].Session.Tainted {
 		t.Errorf("found %+v, %v", hits, err)
@@ -91,15 +91,15 @@ func outsideStays(t *testing.T, s hermes.Store) {
 	if err := s.Rewind(t.Context(), l, put[0]); err != nil {
 		t.Fatal(err)
 	}
-	if got := transcript(t, s, "a", hermes.Range{}); hermes.OutsideOf(got) != "" {
+	if got := transcript(t, s, "a", hermes.Range{}); hermes.TranscriptProvenance(got) != "" {
 		t.Errorf("what was taken back is still there: %+v", got)
 	}
 	from := "project files"
-	if err := s.UpdateSession(t.Context(), "a", hermes.SessionChange{Outside: &from}); err != nil {
+	if err := s.UpdateSession(t.Context(), "a", hermes.SessionChange{Provenance: &from}); err != nil {
 		t.Fatal(err)
 	}
 	row, err := s.FindSession(t.Context(), "a")
-	if err != nil || row.Outside != from || !row.Tainted {
+	if err != nil || row.Provenance != from || !row.Tainted {
 		t.Errorf("the session came back as %+v, %v", row, err)
 	}
 }

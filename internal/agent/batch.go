@@ -176,7 +176,7 @@ func (l *loop) runCall(ctx context.Context, c *call, events chan<- hermes.Event)
 // message is the tool message of a call that has its result.
 func (c *call) message() hermes.Message {
 	m := hermes.Message{
-		Role: hermes.RoleTool, CallID: c.ID, ToolName: c.Name, Failed: c.result.Failed, Outside: c.result.Outside,
+		Role: hermes.RoleTool, CallID: c.ID, ToolName: c.Name, Failed: c.result.Failed, Provenance: c.result.Provenance,
 		Parts: []hermes.Part{{Text: c.result.Text}},
 	}
 	for i := range c.result.Images {

@@ -71,20 +71,20 @@ type Options struct {
 // App is one run of the program: everything that a command may need, made
 // when it is first asked for. Its methods may be called concurrently.
 type App struct {
-	opts    Options
-	home    func() (home.Dir, error)
-	config  func() (*config.Config, error)
-	log     func() *slog.Logger
-	mask    func() *redact.Redactor
-	files   func() *file.Toolset
-	aux     func() *auxiliary.Room
-	watch   func() *prefixwatch.Watch
-	review  func() *review.Room
-	meter   func() (*spend.Governor, error)
-	book    func() (*memory.Book, error)
-	outside func() hermes.MemoryProvider // nil if there is none
-	skills  func() (*skill.Library, error)
-	drafts  replay.Drafts // skills that models wrote, until they are tried
+	opts           Options
+	home           func() (home.Dir, error)
+	config         func() (*config.Config, error)
+	log            func() *slog.Logger
+	mask           func() *redact.Redactor
+	files          func() *file.Toolset
+	aux            func() *auxiliary.Room
+	watch          func() *prefixwatch.Watch
+	review         func() *review.Room
+	meter          func() (*spend.Governor, error)
+	book           func() (*memory.Book, error)
+	externalMemory func() hermes.MemoryProvider // nil if there is none
+	skills         func() (*skill.Library, error)
+	drafts         replay.Drafts // skills that models wrote, until they are tried
 	// credentials are the keys and logins; nil where there is no home.
 	credentials func() *credential.Store
 
@@ -117,7 +117,7 @@ func New(o Options) *App {
 	a.log = sync.OnceValue(a.makeLog)
 	a.files = sync.OnceValue(a.makeFiles)
 	a.book = sync.OnceValues(a.makeBook)
-	a.outside = sync.OnceValue(a.makeOutside)
+	a.externalMemory = sync.OnceValue(a.makeExternalMemory)
 	a.skills = sync.OnceValues(a.makeSkills)
 	a.meter = sync.OnceValues(a.makeSpend)
 	a.aux = sync.OnceValue(a.makeAuxiliary)

@@ -128,8 +128,8 @@ func TestPagesAreAttachedAsText(t *testing.T) {
 		if len(told) != 1 || told[0] != "fetching "+at+path {
 			t.Errorf("%s: told %q", path, told)
 		}
-		if (e.Outside != "") != (want.attached != "") {
-			t.Errorf("%s: outside %q", path, e.Outside)
+		if (e.Provenance != "") != (want.attached != "") {
+			t.Errorf("%s: outside %q", path, e.Provenance)
 		}
 	}
 }

@@ -83,9 +83,9 @@ func (a *App) MemoryServices() []MemoryService {
 	return out
 }
 
-// makeOutside makes the service that is configured, nil if there is none or it
+// makeExternalMemory makes the service that is configured, nil if there is none or it
 // cannot be used.
-func (a *App) makeOutside() hermes.MemoryProvider {
+func (a *App) makeExternalMemory() hermes.MemoryProvider {
 	cfg, err := a.config()
 	if err != nil || cfg.Memory().Provider == "" {
 		return nil
@@ -111,13 +111,13 @@ func (a *App) perUser() bool {
 	return err == nil && cfg.Memory().Scope == "user"
 }
 
-// outsideFor is the service for who speaks. It knows one person, the owner:
+// externalMemoryFor is the service for who speaks. It knows one person, the owner:
 // where memory is kept for each person alone, nobody else has it.
-func (a *App) outsideFor(user string) hermes.MemoryProvider {
+func (a *App) externalMemoryFor(user string) hermes.MemoryProvider {
 	if user != "" && a.perUser() {
 		return nil
 	}
-	return a.outside()
+	return a.externalMemory()
 }
 
 // ownersOnly keeps the tools of a service from all but the owner.
@@ -144,7 +144,7 @@ func (t ownersTool) Run(ctx context.Context, c *hermes.Call) (hermes.Result, err
 
 // recall is how a session asks the service; nil without one.
 func (a *App) recall(row hermes.Session) func(context.Context, hermes.RecallQuery) (hermes.Recalled, error) {
-	if p := a.outsideFor(row.User); p != nil && a.remembers(row) {
+	if p := a.externalMemoryFor(row.User); p != nil && a.remembers(row) {
 		return p.Recall
 	}
 	return nil
@@ -152,7 +152,7 @@ func (a *App) recall(row hermes.Session) func(context.Context, hermes.RecallQuer
 
 // observe is how a session tells the service of its turns; nil without one.
 func (a *App) observe(row hermes.Session) func(context.Context, hermes.MemoryTurn) error {
-	if p := a.outsideFor(row.User); p != nil && a.remembers(row) {
+	if p := a.externalMemoryFor(row.User); p != nil && a.remembers(row) {
 		return p.Observe
 	}
 	return nil

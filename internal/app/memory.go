@@ -75,7 +75,7 @@ func (a *App) memoryTools() hermes.Toolset {
 	if b, err := a.book(); err == nil && (b.Has(memory.Notes) || b.Has(memory.Person)) {
 		providers = append(providers, memory.Builtin{Book: b})
 	}
-	switch p := a.outside(); {
+	switch p := a.externalMemory(); {
 	case p == nil:
 	case a.perUser():
 		providers = append(providers, ownersOnly{p})
@@ -110,14 +110,14 @@ func (a *App) rememberIn(ctx context.Context, in *prompt.Input, row hermes.Sessi
 			})
 		}
 	}
-	if p := a.outsideFor(row.User); p != nil {
+	if p := a.externalMemoryFor(row.User); p != nil {
 		block, err := p.SystemBlock(ctx)
 		if err != nil {
 			a.log().Warn("system prompt", "session", row.ID, "warning", err)
 		}
 		if block != "" {
 			in.Memories = append(in.Memories, prompt.Section{
-				Name: "outside-memory", Tier: prompt.Context, Text: block, Outside: hermes.OutsideSource("memory service", p.Name()),
+				Name: "outside-memory", Tier: prompt.Context, Text: block, Provenance: hermes.ProvenanceSource("memory service", p.Name()),
 			})
 		}
 	}

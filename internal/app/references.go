@@ -37,7 +37,7 @@ type references struct {
 	tell func(string) // nil tells nobody
 }
 
-var errOutside = errors.New("it lies outside the working folder and is not attached")
+var errOutsideFolder = errors.New("it lies outside the working folder and is not attached")
 
 // inside resolves a path and refuses what lies outside the working folder,
 // also by way of links, and what may hold secrets.
@@ -56,7 +56,7 @@ func (r references) inside(path string) (string, error) {
 		return "", err
 	}
 	if rel, err := filepath.Rel(root, real); err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		return "", errOutside
+		return "", errOutsideFolder
 	}
 	h, err := r.app.Home()
 	if err != nil {

@@ -30,7 +30,7 @@ func (b building) Tools(context.Context) ([]hermes.Tool, error) {
 	type how struct {
 		How string `json:"how"`
 	}
-	return []hermes.Tool{hermes.NewTool(hermes.Spec{Name: "build", Description: "Build it.", Inside: !b.foreign},
+	return []hermes.Tool{hermes.NewTool(hermes.Spec{Name: "build", Description: "Build it.", Trusted: !b.foreign},
 		func(_ context.Context, _ *hermes.Call, h how) (hermes.Result, error) {
 			*b.runs++
 			return hermes.Result{Text: "tried " + h.How, Failed: h.How != "tags"}, nil
@@ -334,7 +334,7 @@ func TestAWinnerAfterTextFromOutsideStillNeedsLeave(t *testing.T) {
 	if _, err := lib.Approve(t.Context(), b.wait[0].ID); err != nil {
 		t.Fatal(err)
 	}
-	if b.look(t); !b.kept || b.usage.Wins != 1 || b.usage.Replays.Won != 1 || b.usage.Outside == "" {
+	if b.look(t); !b.kept || b.usage.Wins != 1 || b.usage.Replays.Won != 1 || b.usage.Provenance == "" {
 		t.Errorf("%+v", b)
 	}
 }

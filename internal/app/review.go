@@ -154,7 +154,7 @@ func (a *App) earlierTalk(ctx context.Context, id string) (review.Talk, error) {
 	list, err := db.Messages(ctx, row.ID, hermes.Range{})
 	return review.Talk{
 		Session: hermes.SessionRef{
-			ID: row.ID, Turn: row.Turns, Platform: row.Source, User: row.User, Dir: row.Dir, Outside: hermes.AddOutside(row.Outside, hermes.OutsideOf(list)),
+			ID: row.ID, Turn: row.Turns, Platform: row.Source, User: row.User, Dir: row.Dir, Provenance: hermes.AddProvenance(row.Provenance, hermes.TranscriptProvenance(list)),
 		},
 		Model: row.Model, Transcript: list,
 	}, err

@@ -76,7 +76,7 @@ func (a *App) equip(ctx context.Context, row hermes.Session, wake func(string)) 
 		Environment: env, Tools: box,
 		System: func(ctx context.Context, model string, specs []hermes.Spec) (hermes.SystemPrompt, error) {
 			p := a.prompt(ctx, cfg, row, model, specs)
-			return hermes.SystemPrompt{Text: p.Text(), Layers: p.Layers(), Outside: p.Outside()}, nil
+			return hermes.SystemPrompt{Text: p.Text(), Layers: p.Layers(), Provenance: p.Provenance()}, nil
 		},
 		Restore: func(transcript []hermes.Message) {
 			kit.restore(row.ID, transcript)

@@ -69,7 +69,7 @@ func (s *Skills) Call(ctx context.Context, dir, line string) (parts []hermes.Par
 	if !ok || err != nil {
 		return nil, false, err
 	}
-	return []hermes.Part{{Text: e.Text, Hidden: true, Outside: e.Outside}, {Text: line}}, true, nil
+	return []hermes.Part{{Text: e.Text, Hidden: true, Provenance: e.Provenance}, {Text: line}}, true, nil
 }
 
 // Approval reports whether changes of the agent wait for the person.
@@ -130,7 +130,7 @@ func (a *App) skillsIn(ctx context.Context, in *prompt.Input, row hermes.Session
 		if err != nil {
 			a.log().Warn("load skills", "session", row.ID, "err", err)
 		}
-		in.Guides = append(in.Guides, prompt.Section{Name: "preloaded-skills", Tier: prompt.Context, Text: e.Text, Outside: e.Outside})
+		in.Guides = append(in.Guides, prompt.Section{Name: "preloaded-skills", Tier: prompt.Context, Text: e.Text, Provenance: e.Provenance})
 	}
 	if !slices.ContainsFunc(specs, func(s hermes.Spec) bool { return s.Name == "skill_view" }) {
 		return

@@ -65,11 +65,11 @@ func (looping) Tools(context.Context) ([]hermes.Tool, error) {
 		N int `json:"n"`
 	}
 	return []hermes.Tool{
-		hermes.NewTool(hermes.Spec{Name: "again", Description: "Go on.", Mode: hermes.ModeParallel, Effect: hermes.EffectNone, Inside: true},
+		hermes.NewTool(hermes.Spec{Name: "again", Description: "Go on.", Mode: hermes.ModeParallel, Effect: hermes.EffectNone, Trusted: true},
 			func(_ context.Context, _ *hermes.Call, n number) (hermes.Result, error) {
 				return hermes.Result{Text: fmt.Sprintf("step %d is done", n.N)}, nil
 			}),
-		hermes.NewTool(hermes.Spec{Name: "fan", Description: "Run children.", Effect: hermes.EffectNone, Inside: true},
+		hermes.NewTool(hermes.Spec{Name: "fan", Description: "Run children.", Effect: hermes.EffectNone, Trusted: true},
 			func(ctx context.Context, c *hermes.Call, _ struct{}) (hermes.Result, error) {
 				var wg sync.WaitGroup
 				for i := range 8 {

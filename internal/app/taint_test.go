@@ -112,7 +112,7 @@ func (errands) Tools(context.Context) ([]hermes.Tool, error) {
 	type goal struct {
 		Goal string `json:"goal"`
 	}
-	return []hermes.Tool{hermes.NewTool(hermes.Spec{Name: "errand", Description: "Have a child do it.", Inside: true},
+	return []hermes.Tool{hermes.NewTool(hermes.Spec{Name: "errand", Description: "Have a child do it.", Trusted: true},
 		func(ctx context.Context, c *hermes.Call, g goal) (hermes.Result, error) {
 			r, err := c.Host.Spawn(ctx, hermes.Task{Goal: g.Goal})
 			return hermes.Result{Text: r.Summary}, err
@@ -318,7 +318,7 @@ func TestTheObedientModelKeepsNothing(t *testing.T) {
 			if err != nil {
 				s.t.Fatal(err)
 			}
-			s.do(session.Say{Parts: []hermes.Part{{Text: obey + " @file:notes.md"}, {Text: e.Attached, Hidden: true, Outside: e.Outside}}}, false)
+			s.do(session.Say{Parts: []hermes.Part{{Text: obey + " @file:notes.md"}, {Text: e.Attached, Hidden: true, Provenance: e.Provenance}}}, false)
 		},
 		"an earlier turn": func(s *scene) {
 			s.say(readNotes)
@@ -468,7 +468,7 @@ func TestWhatIsAllowedIsKeptWithItsSource(t *testing.T) {
 		t.Fatal(err)
 	}
 	list, err := db.FindLearnings(t.Context(), hermes.LearningQuery{Known: true})
-	if err != nil || len(list) != 1 || !strings.Contains(list[0].Outside, "read_file notes.md") {
+	if err != nil || len(list) != 1 || !strings.Contains(list[0].Provenance, "read_file notes.md") {
 		t.Errorf("the learning is %+v, %v", list, err)
 	}
 }
@@ -514,8 +514,8 @@ func TestEveryToolSaysWhatItBringsAndWhatLasts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, spec := range specs {
-		if spec.Inside != slices.Contains(inside, spec.Name) {
-			t.Errorf("%s: inside is %v", spec.Name, spec.Inside)
+		if spec.Trusted != slices.Contains(inside, spec.Name) {
+			t.Errorf("%s: inside is %v", spec.Name, spec.Trusted)
 		}
 		kind := ""
 		if spec.Lasts != nil {

@@ -121,7 +121,7 @@ func showLearnings(ctx context.Context, b Learnings, ids []int64) (Result, error
 	var out strings.Builder
 	for _, l := range list {
 		fmt.Fprintf(&out, "**%d** %s, %s\n\n- error: %s\n", l.ID, plain(l.Tool), plain(l.Class), plain(l.Pattern))
-		for _, part := range [][2]string{{"fix", l.Fix}, {"context", l.Context}, {"tags", strings.Join(l.Tags, ", ")}, {"session", l.Session}, {"after reading", l.Outside}} {
+		for _, part := range [][2]string{{"fix", l.Fix}, {"context", l.Context}, {"tags", strings.Join(l.Tags, ", ")}, {"session", l.Session}, {"after reading", l.Provenance}} {
 			if part[1] != "" {
 				fmt.Fprintf(&out, "- %s: %s\n", part[0], strings.ReplaceAll(plain(part[1]), "\n", "\n  "))
 			}

@@ -93,7 +93,7 @@ func waiting(m Memory, w waitingRoom) (Result, error) {
 	var b strings.Builder
 	for _, p := range list {
 		fmt.Fprintf(&b, "- %s %s\n", code(p.ID), strings.ReplaceAll(plain(p.Describe()), "\n", "\n  "))
-		if o := p.By.Outside; o != "" {
+		if o := p.By.Provenance; o != "" {
 			fmt.Fprintf(&b, "  proposed after reading %s\n", plain(o))
 		}
 	}

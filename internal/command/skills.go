@@ -132,7 +132,7 @@ func pendingSkills(s Skills, w waitingRoom) (Result, error) {
 		if why := p.Why(); why != "" {
 			fmt.Fprintf(&b, " (%s)", plain(why))
 		}
-		if o := p.Outside(); o != "" {
+		if o := p.Provenance(); o != "" {
 			fmt.Fprintf(&b, " (proposed after reading %s)", plain(o))
 		}
 		b.WriteByte('\n')

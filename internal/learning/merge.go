@@ -85,7 +85,7 @@ func Join(list []hermes.Learning) (hermes.Learning, error) {
 	fixes, contexts := []string{}, []string{}
 	one.Tags = nil
 	for _, l := range sorted {
-		one.Outside = hermes.AddOutside(one.Outside, l.Outside)
+		one.Provenance = hermes.AddProvenance(one.Provenance, l.Provenance)
 		if l.Fix != "" && !slices.ContainsFunc(fixes, func(f string) bool { return sameFix(f, l.Fix) }) {
 			fixes = append(fixes, l.Fix)
 		}

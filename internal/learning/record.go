@@ -34,16 +34,16 @@ func text(l hermes.Learning) string {
 
 // said is what a learning says.
 type said struct {
-	ID      int64     `json:"id"`
-	Tool    string    `json:"tool"`
-	Class   string    `json:"class"`
-	Pattern string    `json:"pattern"`
-	Fix     string    `json:"fix"`
-	Context string    `json:"context,omitempty"`
-	Tags    []string  `json:"tags,omitempty"`
-	Session string    `json:"session,omitempty"`
-	Created time.Time `json:"created"`
-	Outside string    `json:"outside,omitempty"`
+	ID         int64     `json:"id"`
+	Tool       string    `json:"tool"`
+	Class      string    `json:"class"`
+	Pattern    string    `json:"pattern"`
+	Fix        string    `json:"fix"`
+	Context    string    `json:"context,omitempty"`
+	Tags       []string  `json:"tags,omitempty"`
+	Session    string    `json:"session,omitempty"`
+	Created    time.Time `json:"created"`
+	Provenance string    `json:"outside,omitempty"`
 }
 
 // counted is how often it came and what came of it.
@@ -80,7 +80,7 @@ func (b *Book) ReadRecord(ctx context.Context, name string) ([]byte, error) {
 	if err != nil || !known {
 		return nil, err
 	}
-	var v any = said{l.ID, l.Tool, l.Class, l.Pattern, l.Fix, l.Context, l.Tags, l.Session, l.Created.UTC(), l.Outside}
+	var v any = said{l.ID, l.Tool, l.Class, l.Pattern, l.Fix, l.Context, l.Tags, l.Session, l.Created.UTC(), l.Provenance}
 	if isCounts {
 		v = counted{l.Touched.UTC(), l.Seen, l.Shown, l.Helped, l.Failed}
 	}
@@ -126,7 +126,7 @@ func (b *Book) WriteRecord(ctx context.Context, name string, content []byte) err
 		if !known {
 			l.ID, l.Touched = s.ID, s.Created
 		}
-		l.Fix, l.Context, l.Tags, l.Session, l.Created, l.Outside = s.Fix, s.Context, s.Tags, s.Session, s.Created, s.Outside
+		l.Fix, l.Context, l.Tags, l.Session, l.Created, l.Provenance = s.Fix, s.Context, s.Tags, s.Session, s.Created, s.Provenance
 	}
 	_, err = store.PutLearning(ctx, l)
 	return err

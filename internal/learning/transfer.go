@@ -87,7 +87,7 @@ func (b *Book) Import(ctx context.Context, r io.Reader, admit func(hermes.Learni
 	}
 	return len(fresh), b.cfg.Around(ctx, "person", "import "+named(fresh), Records(fresh...), func() error {
 		for _, l := range fresh {
-			l.Outside = "import"
+			l.Provenance = "import"
 			if _, err := store.SaveLearning(ctx, l); err != nil {
 				return err
 			}

@@ -53,18 +53,18 @@ func (l *Local) Recall(ctx context.Context, q hermes.RecallQuery) (hermes.Recall
 	if len([]rune(about)) < minAbout {
 		return hermes.Recalled{}, nil // "yes", "go on" and their like are about nothing
 	}
-	found, outside, err := l.find(ctx, hermes.RecollectionQuery{
+	found, provenance, err := l.find(ctx, hermes.RecollectionQuery{
 		Text: about, Vector: vector(q.Text), Exclude: q.Session.ID, Least: leastLike, Limit: 5,
 	})
 	if err != nil {
 		return hermes.Recalled{}, err
 	}
-	return hermes.Recalled{Text: bullets(found), Outside: outside}, nil
+	return hermes.Recalled{Text: bullets(found), Provenance: provenance}, nil
 }
 
 // find returns texts, and what of them comes from outside: what was answered
 // in a session that had seen such text may repeat it.
-func (l *Local) find(ctx context.Context, q hermes.RecollectionQuery) (found []string, outside string, err error) {
+func (l *Local) find(ctx context.Context, q hermes.RecollectionQuery) (found []string, provenance string, err error) {
 	store, err := l.open(ctx)
 	if err != nil {
 		return nil, "", err
@@ -78,9 +78,9 @@ func (l *Local) find(ctx context.Context, q hermes.RecollectionQuery) (found []s
 	}
 	for _, r := range list {
 		found = append(found, fmt.Sprintf("[%s] %s", r.At.Local().Format("2006-01-02"), r.Text))
-		outside = hermes.AddOutside(outside, r.Outside)
+		provenance = hermes.AddProvenance(provenance, r.Provenance)
 	}
-	return found, outside, nil
+	return found, provenance, nil
 }
 
 // Observe keeps what was said, without secrets. Orders to the model are not
@@ -90,9 +90,9 @@ func (l *Local) Observe(ctx context.Context, t hermes.MemoryTurn) error {
 	if len([]rune(said)) < minSaid || strings.HasPrefix(said, "/") {
 		return nil
 	}
-	text, outside := "The user said: "+outgoing(cut(said, maxSaid)), ""
+	text, provenance := "The user said: "+outgoing(cut(said, maxSaid)), ""
 	if answer != "" {
-		outside = t.Session.Outside
+		provenance = t.Session.Provenance
 		text += "\nThe answer was: " + outgoing(cut(answer, maxAnswer))
 	}
 	if scanOrders(text) != "" {
@@ -102,7 +102,7 @@ func (l *Local) Observe(ctx context.Context, t hermes.MemoryTurn) error {
 	if err != nil {
 		return err
 	}
-	return store.Remember(ctx, maxKept, hermes.Recollection{Session: t.Session.ID, At: t.At, Text: text, Vector: vector(text), Outside: outside})
+	return store.Remember(ctx, maxKept, hermes.Recollection{Session: t.Session.ID, At: t.At, Text: text, Vector: vector(text), Provenance: provenance})
 }
 
 // telling leaves out the words of a message that stand in every other one.

@@ -21,9 +21,9 @@ type Origin struct {
 	Session  string    `json:"session,omitempty"`
 	Turn     int64     `json:"turn,omitempty"`
 	Platform string    `json:"platform,omitempty"`
-	// Outside says what text from outside that session had seen by then, as in
+	// Provenance says what text from outside that session had seen by then, as in
 	// [hermes.Message].
-	Outside string `json:"outside,omitempty"`
+	Provenance string `json:"outside,omitempty"`
 }
 
 // String is the origin on one line.
@@ -38,8 +38,8 @@ func (o Origin) String() string {
 	if o.Session != "" {
 		parts = append(parts, "session "+o.Session)
 	}
-	if o.Outside != "" {
-		parts = append(parts, "after reading "+o.Outside)
+	if o.Provenance != "" {
+		parts = append(parts, "after reading "+o.Provenance)
 	}
 	return strings.Join(parts, ", ")
 }

@@ -26,8 +26,8 @@ func TestOnlyChangesLast(t *testing.T) {
 			t.Errorf("%s lasts as %q, want %q", arguments, got, want)
 		}
 	}
-	if !spec.Inside || !spec.Stages {
-		t.Errorf("inside %v, stages %v", spec.Inside, spec.Stages)
+	if !spec.Trusted || !spec.Stages {
+		t.Errorf("inside %v, stages %v", spec.Trusted, spec.Stages)
 	}
 	h.SetApproval(true) // then every change waits, and nobody is asked twice
 	if got := spec.Lasts(json.RawMessage(`{"target":"user","action":"add","content":"x"}`)); got != "" {
@@ -39,7 +39,7 @@ func TestAStagedChangeWaitsWithItsSource(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	tool := memory.Builtin{Book: h.Book}.Tools()[0]
-	who := host{ref: hermes.SessionRef{ID: "s1", Outside: "read_file notes.md"}}
+	who := host{ref: hermes.SessionRef{ID: "s1", Provenance: "read_file notes.md"}}
 	r, err := tool.Run(t.Context(), &hermes.Call{
 		Name: "memory", Stage: true, Host: who, Arguments: json.RawMessage(`{"target":"memory","action":"add","content":"The host is heron"}`),
 	})
@@ -49,7 +49,7 @@ func TestAStagedChangeWaitsWithItsSource(t *testing.T) {
 	}
 	waiting, err := h.Proposals()
 	must(t, err)
-	if len(waiting) != 1 || waiting[0].By.Outside != "read_file notes.md" {
+	if len(waiting) != 1 || waiting[0].By.Provenance != "read_file notes.md" {
 		t.Fatalf("waiting are %+v", waiting)
 	}
 	s, err := h.Approve(t.Context(), waiting[0].ID)
@@ -64,7 +64,7 @@ func TestLocalKnowsWhichTurnsHadReadOutsideText(t *testing.T) {
 	store := &hermestest.Recollections{}
 	p := memory.NewLocal(func(context.Context) (hermes.Recollections, error) { return store, nil })
 	clean, tainted, wordless := turnOf("Our invoices are due on the 14th", "noted"), turnOf("Which printer does the office have?", "the heron 300"), turnOf("The garden gate has code word tulip", "")
-	tainted.Session.Outside, wordless.Session.Outside = "read_file printers.md", "read_file gate.md"
+	tainted.Session.Provenance, wordless.Session.Provenance = "read_file printers.md", "read_file gate.md"
 	for _, turn := range []hermes.MemoryTurn{clean, tainted, wordless} {
 		must(t, p.Observe(t.Context(), turn))
 	}
@@ -75,7 +75,7 @@ func TestLocalKnowsWhichTurnsHadReadOutsideText(t *testing.T) {
 	} {
 		got, err := p.Recall(t.Context(), hermes.RecallQuery{Session: hermes.SessionRef{ID: "other"}, Text: question})
 		must(t, err)
-		if got.Text == "" || got.Outside != want {
+		if got.Text == "" || got.Provenance != want {
 			t.Errorf("%s: recalled %+v, want from %q", question, got, want)
 		}
 	}

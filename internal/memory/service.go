@@ -180,7 +180,7 @@ func bullets(lines []string) string {
 // recalled is what a service knows, as text from outside: what it keeps it has
 // made itself, of what anybody told it.
 func (c *client) recalled(lines []string) hermes.Recalled {
-	return hermes.Recalled{Text: bullets(lines), Outside: hermes.OutsideSource("memory service", c.name)}
+	return hermes.Recalled{Text: bullets(lines), Provenance: hermes.ProvenanceSource("memory service", c.name)}
 }
 
 // outgoing is a side of a turn as it leaves the house: without secrets, and

@@ -47,7 +47,7 @@ type report struct {
 func (b *Book) tool() hermes.Tool {
 	return hermes.NewTool(hermes.Spec{
 		Name: "memory", Description: strings.TrimSpace(toolDoc), Effect: hermes.EffectUnknown,
-		ReadsOnly: reads, Inside: true, Stages: true,
+		ReadsOnly: reads, Trusted: true, Stages: true,
 		Lasts: func(arguments json.RawMessage) string {
 			if reads(arguments) || b.Approval() { // what waits for the person needs no question
 				return ""
@@ -84,7 +84,7 @@ func (b *Book) run(ctx context.Context, c *hermes.Call, in toolArgs) (hermes.Res
 	if in.Action != "" && in.Action != "read" {
 		operations = append([]Operation{{in.Action, in.Content, in.OldText}}, slices.Clone(operations)...)
 	}
-	by := Origin{By: "agent", Session: who.ID, Turn: who.Turn, Platform: who.Platform, Outside: who.Outside}
+	by := Origin{By: "agent", Session: who.ID, Turn: who.Turn, Platform: who.Platform, Provenance: who.Provenance}
 	if b.Approval() || c.Stage {
 		what := "changes of memory"
 		if c.Stage {

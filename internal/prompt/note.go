@@ -39,11 +39,11 @@ func (n note) framed(most int) string { return n.within(max(most-n.frame(), 0)) 
 // notes are the files of a project.
 type notes []note
 
-// outside names the files as what comes from outside.
-func (n notes) outside() string {
+// provenance names the files as what comes from outside.
+func (n notes) provenance() string {
 	var all string
 	for _, f := range n {
-		all = hermes.AddOutside(all, hermes.OutsideSource("project file", f.name))
+		all = hermes.AddProvenance(all, hermes.ProvenanceSource("project file", f.name))
 	}
 	return all
 }

@@ -37,9 +37,9 @@ type Section struct {
 	// Why the reason.
 	Was int
 	Why string
-	// Outside says what of the text neither the person nor this program wrote,
+	// Provenance says what of the text neither the person nor this program wrote,
 	// as in [hermes.Message].
-	Outside string
+	Provenance string
 }
 
 // Prompt is a finished system prompt.
@@ -71,11 +71,11 @@ func (p Prompt) Layers() []hermes.PromptLayer {
 	return out
 }
 
-// Outside says what of the prompt comes from outside.
-func (p Prompt) Outside() string {
+// Provenance says what of the prompt comes from outside.
+func (p Prompt) Provenance() string {
 	var all string
 	for _, s := range p.Sections {
-		all = hermes.AddOutside(all, s.Outside)
+		all = hermes.AddProvenance(all, s.Provenance)
 	}
 	return all
 }

@@ -28,7 +28,7 @@ func (b *builder) project(ctx context.Context) {
 		func() notes { return b.cursor(ctx, dir, here) },
 	} {
 		if found := look(); len(found) > 0 {
-			b.put([]Section{{Name: "project", Tier: Context, Text: found.each(b.maxChars()), Shorten: found.within, Outside: found.outside()}})
+			b.put([]Section{{Name: "project", Tier: Context, Text: found.each(b.maxChars()), Shorten: found.within, Provenance: found.provenance()}})
 			return
 		}
 	}

@@ -51,9 +51,9 @@ type Expanded struct {
 	// Notes tell the person what to mind of what is attached.
 	Notes  []string
 	Tokens int // estimated, of what is attached
-	// Outside names what is attached, as in [hermes.Message]: files, pages and
+	// Provenance names what is attached, as in [hermes.Message]: files, pages and
 	// talks hold what others wrote.
-	Outside string
+	Provenance string
 }
 
 // defaultWindow stands in for an unknown context length, in tokens.
@@ -83,7 +83,7 @@ func Expand(ctx context.Context, text string, s Sources, window int) (Expanded, 
 		if note != "" {
 			out.Notes = append(out.Notes, fmt.Sprintf("%s: %s", r.Text, note))
 		}
-		out.Outside = hermes.AddOutside(out.Outside, hermes.OutsideSource(r.Text))
+		out.Provenance = hermes.AddProvenance(out.Provenance, hermes.ProvenanceSource(r.Text))
 		fmt.Fprintf(&b, "\n\n--- %s ---\n%s", r.Text, strings.TrimRight(content, "\n"))
 	}
 	if b.Len() == 0 {

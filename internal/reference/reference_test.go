@@ -92,8 +92,8 @@ func TestPages(t *testing.T) {
 	if len(e.Notes) != 2 || e.Notes[0] != "@url:https://x.org/a(b): it was cut" || len(e.Warnings) != 1 || !strings.Contains(e.Warnings[0], "/bad: the server answered") {
 		t.Errorf("notes %q, warnings %q", e.Notes, e.Warnings)
 	}
-	if !strings.Contains(e.Outside, "@url:https://x.org/a(b)") {
-		t.Errorf("outside %q", e.Outside)
+	if !strings.Contains(e.Provenance, "@url:https://x.org/a(b)") {
+		t.Errorf("outside %q", e.Provenance)
 	}
 }
 

@@ -30,7 +30,7 @@ type Aside struct {
 // the work failed, it comes with the error.
 func (a Aside) Run(ctx context.Context) iter.Seq2[hermes.Event, error] {
 	return agent.Run(ctx, agent.Turn{
-		Model: a.Model, Tools: alone{a.Tools, a.Session, a.Environment, &mark{from: a.Session.Outside}},
+		Model: a.Model, Tools: alone{a.Tools, a.Session, a.Environment, &taint{from: a.Session.Provenance}},
 		Request:    hermes.Request{System: a.System, Tools: a.Tools.Specs(), Session: a.Session.ID, Scope: hermes.Scope{Turn: a.Session.Turn}},
 		Transcript: []hermes.Message{hermes.UserText(a.Prompt)},
 		Number:     a.Session.Turn, Budget: agent.NewBudget(a.Steps),
@@ -43,14 +43,14 @@ type alone struct {
 	Toolbox
 	session hermes.SessionRef
 	place   hermes.Environment
-	mark    *mark
+	taint   *taint
 }
 
 func (a alone) Run(ctx context.Context, c hermes.ToolCall, _ func(string)) hermes.Result {
 	ref := a.session
-	ref.Outside = a.mark.text()
+	ref.Provenance = a.taint.text()
 	r := a.Toolbox.Run(ctx, &hermes.Call{ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments), Host: nobody{ref, a.place}})
-	a.mark.add(r.Outside)
+	a.taint.add(r.Provenance)
 	return r
 }
 

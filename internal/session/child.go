@@ -13,7 +13,7 @@ import (
 func (m *Manager) spawn(ctx context.Context, parent hermes.SessionRef, t hermes.Task) (hermes.Report, error) {
 	s, err := m.Open(ctx, Open{
 		Source: "subagent", Dir: parent.Dir, Parent: parent.ID, Model: t.Model,
-		MaxSteps: t.MaxSteps, depth: parent.Depth + 1, outside: parent.Outside,
+		MaxSteps: t.MaxSteps, depth: parent.Depth + 1, provenance: parent.Provenance,
 	})
 	if err != nil {
 		return hermes.Report{}, fmt.Errorf("open the child session: %w", err)
@@ -32,7 +32,7 @@ func (m *Manager) spawn(ctx context.Context, parent hermes.SessionRef, t hermes.
 			}
 			if done, ok := e.(hermes.TurnDone); ok {
 				r := report(s.id, done)
-				r.Outside = seen(ctx, s)
+				r.Provenance = seen(ctx, s)
 				return r, nil
 			}
 		case <-ctx.Done():
@@ -46,9 +46,9 @@ func (m *Manager) spawn(ctx context.Context, parent hermes.SessionRef, t hermes.
 func seen(ctx context.Context, s *Session) string {
 	st, err := s.State(ctx)
 	if err != nil {
-		return hermes.OutsideSource("a child session")
+		return hermes.ProvenanceSource("a child session")
 	}
-	return hermes.AddOutside(st.Row.Outside, hermes.OutsideOf(st.Transcript))
+	return hermes.AddProvenance(st.Row.Provenance, hermes.TranscriptProvenance(st.Transcript))
 }
 
 func taskText(t hermes.Task) string {

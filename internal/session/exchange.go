@@ -12,7 +12,7 @@ import (
 // say begins a turn with the message, or does what the busy mode says.
 func (s *Session) say(op Say) error {
 	m := hermes.Message{Role: hermes.RoleUser, Synthetic: op.Synthetic}
-	m.Parts, m.Outside = lift(op.Parts)
+	m.Parts, m.Provenance = lift(op.Parts)
 	if m.Text() == "" && !hasImage(m) {
 		return errors.New("the message is empty")
 	}
@@ -25,7 +25,7 @@ func (s *Session) say(op Say) error {
 	}
 	switch cmp.Or(op.Busy, s.cfg.Busy, BusyInterrupt) {
 	case BusySteer:
-		if m.Outside == "" {
+		if m.Provenance == "" {
 			return s.steer(m.Text())
 		}
 	case BusyInterrupt:
@@ -103,7 +103,7 @@ func (s *Session) retry() error {
 	if err != nil {
 		return err
 	}
-	return s.begin(hermes.Message{Role: hermes.RoleUser, Parts: m.Parts, Outside: m.Outside})
+	return s.begin(hermes.Message{Role: hermes.RoleUser, Parts: m.Parts, Provenance: m.Provenance})
 }
 
 func hasImage(m hermes.Message) bool {

@@ -17,7 +17,7 @@ type tools struct {
 	session *Session
 	box     Toolbox
 	ref     hermes.SessionRef
-	mark    *mark           // what the session has seen, growing with each result
+	taint   *taint          // what the session has seen, growing with each result
 	begun   map[string]bool // calls that stand in the journal since an earlier turn
 	asking  asking
 }
@@ -84,7 +84,7 @@ func failure(text string) hermes.Result {
 type host struct {
 	*tools
 	progress  func(string)
-	brought   mark        // by other tools and children that the call set to work
+	callTaint taint       // by other tools and children that the call set to work
 	id        string      // of the call
 	journaled bool        // it stands in the journal
 	asks      bool        // it only asks: its questions outlive the turn
@@ -95,7 +95,7 @@ type host struct {
 // call began.
 func (h *host) Session() hermes.SessionRef {
 	ref := h.ref
-	ref.Outside = h.mark.text()
+	ref.Provenance = h.taint.text()
 	return ref
 }
 
@@ -112,13 +112,13 @@ func (h *host) Invoke(ctx context.Context, name string, arguments json.RawMessag
 		return hermes.Result{}, fmt.Errorf("tool %q: %w", name, hermes.ErrNotFound)
 	}
 	r := h.box.Run(ctx, &hermes.Call{ID: "invoke_" + name, Name: name, Arguments: arguments, Host: h})
-	h.brings(r.Outside)
+	h.taintedBy(r.Provenance)
 	return r, nil
 }
 
 func (h *host) Spawn(ctx context.Context, t hermes.Task) (hermes.Report, error) {
 	r, err := h.session.manager.spawn(ctx, h.Session(), t)
-	h.brings(r.Outside)
+	h.taintedBy(r.Provenance)
 	return r, err
 }
 

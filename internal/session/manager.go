@@ -56,9 +56,9 @@ type Open struct {
 	// Waiting, if set, is told in a sentence what Open waits for, as it does.
 	// It is called by Open, and by the Open that brings the session to life
 	// where several ask for one.
-	Waiting func(string)
-	depth   int
-	outside string // what the parent has seen
+	Waiting    func(string)
+	depth      int
+	provenance string // what the parent has seen
 }
 
 // Open returns the live session or brings it to life. A session that another
@@ -122,7 +122,7 @@ func (m *Manager) load(ctx context.Context, o Open) (hermes.Session, []hermes.Me
 	if o.Resume == "" {
 		return hermes.Session{
 			ID: NewID(m.cfg.Now()), Source: o.Source, User: o.User, Title: o.Title, Parent: o.Parent,
-			Dir: o.Dir, Branch: o.Branch, Model: o.Model, Started: m.cfg.Now(), Outside: o.outside,
+			Dir: o.Dir, Branch: o.Branch, Model: o.Model, Started: m.cfg.Now(), Provenance: o.provenance,
 		}, nil, nil
 	}
 	row, err := m.cfg.Store.FindSession(ctx, o.Resume)
@@ -198,7 +198,7 @@ func (s *Session) equip() error {
 // without waiting for it.
 func (s *Session) wakeUp(text string) {
 	go func() { // ends when the session has taken it or is closed
-		say := Say{Parts: []hermes.Part{{Text: text, Outside: "a background process"}}, Busy: BusyQueue, Synthetic: true}
+		say := Say{Parts: []hermes.Part{{Text: text, Provenance: "a background process"}}, Busy: BusyQueue, Synthetic: true}
 		if err := s.Submit(context.Background(), say); err != nil && !errors.Is(err, ErrClosed) {
 			s.cfg.Log.Warn("tell the session", "session", s.id, "err", err)
 		}

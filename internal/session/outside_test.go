@@ -15,7 +15,7 @@ import (
 func fetch() tool {
 	f := echo("fetch")
 	f.run = func(context.Context, *hermes.Call) hermes.Result {
-		return hermes.Result{Text: "a page", Outside: "fetch page"}
+		return hermes.Result{Text: "a page", Provenance: "fetch page"}
 	}
 	return f
 }
@@ -24,7 +24,7 @@ func fetch() tool {
 func spy(seen *[]string) tool {
 	s := echo("spy")
 	s.run = func(_ context.Context, c *hermes.Call) hermes.Result {
-		*seen = append(*seen, c.Host.Session().Outside)
+		*seen = append(*seen, c.Host.Session().Provenance)
 		return hermes.Result{Text: "noted"}
 	}
 	return s
@@ -75,7 +75,7 @@ func TestWhatWasSeenStaysKnown(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if list := transcript(t, st, s.ID()); hermes.OutsideOf(list) != "fetch page" || list[4].Outside != "fetch page" {
+	if list := transcript(t, st, s.ID()); hermes.TranscriptProvenance(list) != "fetch page" || list[4].Provenance != "fetch page" {
 		t.Errorf("stored %+v", list)
 	}
 
@@ -102,13 +102,13 @@ func TestThePromptMayBringOutsideText(t *testing.T) {
 	var seen []string
 	st := hermestest.NewStore()
 	h := newHouse(t, calls(spying(), spying()), newBox(spy(&seen)), func(c *session.Config) { c.Store = st })
-	h.outside = "project file AGENTS.md"
+	h.provenance = "project file AGENTS.md"
 	s := h.open(t, session.Open{})
 	turnOf(t, s, say("go"))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	h.outside = "" // the stored prompt counts, whatever would be built today
+	h.provenance = "" // the stored prompt counts, whatever would be built today
 	turnOf(t, h.open(t, session.Open{Resume: s.ID()}), say("again"))
 	wantSeen(t, &seen, "project file AGENTS.md", "project file AGENTS.md")
 }
@@ -120,7 +120,7 @@ func TestWhatIsSaidMayBringOutsideText(t *testing.T) {
 		want string
 	}{
 		"words":         {hermes.Part{Text: "more"}, ""},
-		"an attachment": {hermes.Part{Text: "of a file", Hidden: true, Outside: "@file:a"}, "@file:a"},
+		"an attachment": {hermes.Part{Text: "of a file", Hidden: true, Provenance: "@file:a"}, "@file:a"},
 		"a picture":     {hermes.Part{Image: &hermes.Image{URL: "https://x/y.png"}}, "a picture"},
 	} {
 		var seen []string
@@ -138,7 +138,7 @@ func TestRecalledTextSaysWhoseItIs(t *testing.T) {
 	t.Parallel()
 	var seen []string
 	recall := func(context.Context, hermes.RecallQuery) (hermes.Recalled, error) {
-		return hermes.Recalled{Text: "likes tea", Outside: "memory service x"}, nil
+		return hermes.Recalled{Text: "likes tea", Provenance: "memory service x"}, nil
 	}
 	h := newHouse(t, calls(spying()), newBox(spy(&seen)), remembering(recall, nil))
 	turnOf(t, h.open(t, session.Open{}), say("what do I like?"))
@@ -178,7 +178,7 @@ func TestASummaryInheritsWhatItIsMadeOf(t *testing.T) {
 	s := h.open(t, session.Open{})
 	turnOf(t, s, say("go"))
 	turnOf(t, s, session.Compress{})
-	if list := transcript(t, st, s.ID()); len(list) != 2 || list[0].Outside != "fetch page" || list[1].Outside != "" {
+	if list := transcript(t, st, s.ID()); len(list) != 2 || list[0].Provenance != "fetch page" || list[1].Provenance != "" {
 		t.Fatalf("stored %+v", list)
 	}
 	turnOf(t, s, say("again"))
@@ -224,7 +224,7 @@ func TestChildrenInheritAndReport(t *testing.T) {
 		s := h.open(t, session.Open{})
 		turnOf(t, s, say("go"))
 		wantSeen(t, &seen, "fetch page")
-		if list := transcript(t, h.store, s.ID()); list[2].Outside != "fetch page" {
+		if list := transcript(t, h.store, s.ID()); list[2].Provenance != "fetch page" {
 			t.Errorf("the report is stored as %+v", list[2])
 		}
 	})
@@ -256,7 +256,7 @@ func TestAToolThatCallsToolsBringsWhatTheyBring(t *testing.T) {
 	s := h.open(t, session.Open{})
 	turnOf(t, s, say("go"))
 	wantSeen(t, &seen, "", "fetch page")
-	if list := transcript(t, h.store, s.ID()); list[2].Outside != "fetch page" {
+	if list := transcript(t, h.store, s.ID()); list[2].Provenance != "fetch page" {
 		t.Errorf("the result is stored as %+v", list[2])
 	}
 }
@@ -269,7 +269,7 @@ func TestAResultThatACrashLeftIsStillFromOutside(t *testing.T) {
 	if err := st.BeginCall(t.Context(), l, asked); err != nil {
 		t.Fatal(err)
 	}
-	result := hermes.Message{Role: hermes.RoleTool, CallID: "1", ToolName: "fetch", Outside: "fetch page", Parts: []hermes.Part{{Text: "a page"}}}
+	result := hermes.Message{Role: hermes.RoleTool, CallID: "1", ToolName: "fetch", Provenance: "fetch page", Parts: []hermes.Part{{Text: "a page"}}}
 	if err := st.EndCall(t.Context(), l, "1", result); err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +284,7 @@ func TestWorkBesideASessionKnowsWhatItHasSeen(t *testing.T) {
 	var seen []string
 	for range (session.Aside{
 		Model: calls([]string{"spy", "fetch", "spy"}), Tools: newBox(fetch(), spy(&seen)), Prompt: "look back",
-		Session: hermes.SessionRef{ID: "s", Outside: "terminal make"},
+		Session: hermes.SessionRef{ID: "s", Provenance: "terminal make"},
 	}).Run(t.Context()) {
 	}
 	wantSeen(t, &seen, "terminal make", "terminal make; fetch page")

@@ -42,10 +42,10 @@ func (s *Session) fixPrefix() error {
 	if err != nil {
 		return fmt.Errorf("build the system prompt: %w", err)
 	}
-	outside := hermes.AddOutside(s.row.Outside, system.Outside)
-	s.specs, s.row.Tools, s.row.System, s.row.Layers, s.row.Outside = specs, tools, system.Text, system.Layers, outside
+	provenance := hermes.AddProvenance(s.row.Provenance, system.Provenance)
+	s.specs, s.row.Tools, s.row.System, s.row.Layers, s.row.Provenance = specs, tools, system.Text, system.Layers, provenance
 	if !s.stored {
 		return nil
 	}
-	return s.cfg.Store.UpdateSession(s.ctx, s.row.ID, hermes.SessionChange{System: &system.Text, Tools: &tools, Layers: &system.Layers, Outside: &outside})
+	return s.cfg.Store.UpdateSession(s.ctx, s.row.ID, hermes.SessionChange{System: &system.Text, Tools: &tools, Layers: &system.Layers, Provenance: &provenance})
 }

@@ -70,7 +70,7 @@ func (s *Session) recall(m *hermes.Message) {
 		return
 	}
 	m.Parts = slices.Insert(m.Parts, 0, hermes.Part{Text: part, Hidden: true})
-	m.Outside = hermes.AddOutside(m.Outside, known.Outside)
+	m.Provenance = hermes.AddProvenance(m.Provenance, known.Provenance)
 }
 
 // Recalled reports that a part of a message is what a memory knew of it.

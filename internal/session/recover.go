@@ -111,13 +111,13 @@ func (s *Session) rerun(waits context.Context, c hermes.ToolCall) hermes.Message
 		s.told(fmt.Sprintf("%s was cut off and is run again; this may take up to %v", c.Name, rerunTime))
 	}
 	ref := s.ref(s.lastTurn())
-	h := &host{tools: &tools{session: s, box: s.gear.Tools, ref: ref, mark: &mark{from: ref.Outside}}}
+	h := &host{tools: &tools{session: s, box: s.gear.Tools, ref: ref, taint: &taint{from: ref.Provenance}}}
 	call := &hermes.Call{ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments), Host: h}
 	return toolMessage(c, h.run(ctx, call, h))
 }
 
 func toolMessage(c hermes.ToolCall, r hermes.Result) hermes.Message {
 	return hermes.Message{
-		Role: hermes.RoleTool, CallID: c.ID, ToolName: c.Name, Failed: r.Failed, Outside: r.Outside, Parts: []hermes.Part{{Text: r.Text}},
+		Role: hermes.RoleTool, CallID: c.ID, ToolName: c.Name, Failed: r.Failed, Provenance: r.Provenance, Parts: []hermes.Part{{Text: r.Text}},
 	}
 }

@@ -74,10 +74,10 @@ func (m models) Model(context.Context, string) (hermes.Model, error) {
 // house is a manager with what it stands on.
 type house struct {
 	*session.Manager
-	store   hermes.Store
-	system  string // what the next prompt says
-	outside string // what of it comes from outside
-	built   int
+	store      hermes.Store
+	system     string // what the next prompt says
+	provenance string // what of it comes from outside
+	built      int
 }
 
 func newHouse(t *testing.T, m hermes.Model, b *box, change ...func(*session.Config)) *house {
@@ -88,7 +88,7 @@ func newHouse(t *testing.T, m hermes.Model, b *box, change ...func(*session.Conf
 		Equip: func(context.Context, hermes.Session, func(string)) (*session.Equipment, error) {
 			return &session.Equipment{Tools: b, System: func(context.Context, string, []hermes.Spec) (hermes.SystemPrompt, error) {
 				h.built++
-				return hermes.SystemPrompt{Text: h.system, Outside: h.outside, Layers: []hermes.PromptLayer{{Name: "identity", Bytes: len(h.system)}}}, nil
+				return hermes.SystemPrompt{Text: h.system, Provenance: h.provenance, Layers: []hermes.PromptLayer{{Name: "identity", Bytes: len(h.system)}}}, nil
 			}}, nil
 		},
 	}

@@ -71,7 +71,7 @@ func (s *Session) start(number int64) error {
 	ref := s.ref(number)
 	t := &turn{
 		number: number, cancel: cancel, events: make(chan turnEvent, 64), began: s.cfg.Now(),
-		tools: &tools{session: s, box: s.gear.Tools, ref: ref, mark: &mark{from: ref.Outside}, begun: begun},
+		tools: &tools{session: s, box: s.gear.Tools, ref: ref, taint: &taint{from: ref.Provenance}, begun: begun},
 	}
 	for call := range begun {
 		t.tools.asking.set(call, true)
@@ -179,7 +179,7 @@ func (s *Session) lastTurn() int64 {
 
 func (s *Session) ref(turn int64) hermes.SessionRef {
 	return hermes.SessionRef{
-		ID: s.row.ID, Turn: turn, Platform: s.row.Source, User: s.row.User, Dir: s.row.Dir, Depth: s.depth, Outside: s.outside(),
+		ID: s.row.ID, Turn: turn, Platform: s.row.Source, User: s.row.User, Dir: s.row.Dir, Depth: s.depth, Provenance: s.provenance(),
 	}
 }
 

@@ -22,8 +22,8 @@ type Expanded struct {
 	Rest string
 	// Skipped are members of bundles that do not exist.
 	Skipped []string
-	// Outside says which of the skills others wrote, as in [hermes.Message].
-	Outside string
+	// Provenance says which of the skills others wrote, as in [hermes.Message].
+	Provenance string
 }
 
 // Expand reads the skills that stand at the beginning of a message as /name,
@@ -107,7 +107,7 @@ func (l *Library) Load(ctx context.Context, names []string) (Expanded, error) {
 			return e, err
 		}
 		e.Names = append(e.Names, t.Skill.Name)
-		e.Outside = hermes.AddOutside(e.Outside, t.Skill.Outside())
+		e.Provenance = hermes.AddProvenance(e.Provenance, t.Skill.Provenance())
 		fmt.Fprintf(&b, "\n\n<skill name=%q>\n%s\n</skill>", t.Skill.Name, describe(t))
 		if err := l.Count(ctx, t.Skill.Name, Used); err != nil {
 			return e, err

@@ -11,20 +11,20 @@ func TestAStagedChangeWaitsWhateverIsConfigured(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(*skill.Config) {})
 	from := "read_file notes.md"
-	out, err := r.Save(t.Context(), hermes.SkillEdit{Name: "a", New: true, Agent: true, Stage: true, Outside: from, Content: doc("a", "d", "b")})
+	out, err := r.Save(t.Context(), hermes.SkillEdit{Name: "a", New: true, Agent: true, Stage: true, Provenance: from, Content: doc("a", "d", "b")})
 	must(t, err)
 	waiting, err := r.Waiting()
 	must(t, err)
-	if out.Staged == "" || len(r.names()) > 0 || len(waiting) != 1 || waiting[0].Outside() != from {
+	if out.Staged == "" || len(r.names()) > 0 || len(waiting) != 1 || waiting[0].Provenance() != from {
 		t.Fatalf("%+v, waiting %+v", out, waiting)
 	}
 	_, err = r.Approve(t.Context(), out.Staged)
 	must(t, err)
 	usage, err := r.Usages()
-	if err != nil || usage["a"].Outside != from || len(r.names()) != 1 {
+	if err != nil || usage["a"].Provenance != from || len(r.names()) != 1 {
 		t.Errorf("the source is lost: %+v, %v", usage, err)
 	}
-	out, err = r.Remove(t.Context(), hermes.SkillRemoval{Name: "a", Agent: true, Stage: true, Outside: from})
+	out, err = r.Remove(t.Context(), hermes.SkillRemoval{Name: "a", Agent: true, Stage: true, Provenance: from})
 	if err != nil || out.Staged == "" || len(r.names()) != 1 {
 		t.Errorf("%+v, %v", out, err)
 	}
@@ -42,7 +42,7 @@ func TestOthersSkillsAreFromOutside(t *testing.T) {
 	for source, want := range map[hermes.SkillSource]string{
 		hermes.SkillUser: "", hermes.SkillBundled: "", hermes.SkillHub: "hub skill a", hermes.SkillProject: "project skill a", hermes.SkillExternal: "external skill a",
 	} {
-		if got := (hermes.Skill{Name: "a", Source: source}).Outside(); got != want {
+		if got := (hermes.Skill{Name: "a", Source: source}).Provenance(); got != want {
 			t.Errorf("%s: %q, want %q", source, got, want)
 		}
 	}

@@ -57,14 +57,14 @@ func (p Pending) Why() string {
 	return p.Edit.Trial.Line()
 }
 
-// Outside says what text from outside the agent had seen when it proposed the
+// Provenance says what text from outside the agent had seen when it proposed the
 // change, as in [hermes.Message].
-func (p Pending) Outside() string {
+func (p Pending) Provenance() string {
 	switch {
 	case p.Edit != nil:
-		return p.Edit.Outside
+		return p.Edit.Provenance
 	case p.Removal != nil:
-		return p.Removal.Outside
+		return p.Removal.Provenance
 	}
 	return ""
 }

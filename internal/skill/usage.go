@@ -25,9 +25,9 @@ type Usage struct {
 	Created time.Time `json:"created_at,omitzero"`
 	Changed time.Time `json:"changed_at,omitzero"`
 	Used    time.Time `json:"used_at,omitzero"`
-	// Outside says what text from outside the agent had seen when it wrote the
+	// Provenance says what text from outside the agent had seen when it wrote the
 	// skill, as in [hermes.Message].
-	Outside string `json:"outside,omitempty"`
+	Provenance string `json:"outside,omitempty"`
 	// Replays are the trials it was put to; see [Library.Book].
 	Replays Replays `json:"replays,omitzero"`
 }

@@ -37,7 +37,7 @@ func (l *Library) write(ctx context.Context, e hermes.SkillEdit, it item) (out h
 	}
 	now := l.cfg.Now().UTC()
 	return out, l.changeUsage(ctx, e.Name, func(u *Usage) {
-		u.Changed, u.Outside = now, hermes.AddOutside(u.Outside, e.Outside)
+		u.Changed, u.Provenance = now, hermes.AddProvenance(u.Provenance, e.Provenance)
 		if e.New {
 			u.Created, u.Agent, u.Session = now, e.Agent, e.Session
 		}

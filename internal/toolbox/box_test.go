@@ -70,15 +70,15 @@ func named(names ...string) []hermes.Tool {
 // host answers approvals in turn; an empty list refuses.
 type host struct {
 	hermes.Host
-	answers []hermes.Consent
-	asked   []hermes.Approval
-	fail    error
-	files   *files
-	outside string
+	answers    []hermes.Consent
+	asked      []hermes.Approval
+	fail       error
+	files      *files
+	provenance string
 }
 
 func (h *host) Session() hermes.SessionRef {
-	return hermes.SessionRef{ID: "s1", Dir: "/work", Outside: h.outside}
+	return hermes.SessionRef{ID: "s1", Dir: "/work", Provenance: h.provenance}
 }
 func (h *host) Environment() hermes.Environment {
 	if h.files == nil {

@@ -106,7 +106,7 @@ func (b *Box) after(ctx context.Context, c *hermes.Call, r hermes.Result) hermes
 		if changed.Text != r.Text || changed.Shown != r.Shown {
 			changed.Text, changed.Shown = b.clean(changed.Text), b.clean(changed.Shown)
 		}
-		changed.Outside = hermes.AddOutside(r.Outside, changed.Outside) // more, never less
+		changed.Provenance = hermes.AddProvenance(r.Provenance, changed.Provenance) // more, never less
 		r = *changed
 	}
 	return r

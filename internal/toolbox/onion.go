@@ -79,7 +79,7 @@ func (b *Box) onion() func(m member) runner {
 		b.contain,
 		b.truncate,
 		b.redact,
-		b.source,
+		b.provenance,
 	}
 	return func(m member) runner {
 		next := b.core(m)

@@ -14,16 +14,16 @@ import (
 // it is shortened further.
 const maxSource = 200
 
-// source notes of a result that its text comes from outside, unless the tool
+// provenance notes of a result that its text comes from outside, unless the tool
 // is known to bring none. What did not run brings nothing.
-func (b *Box) source(m member, next runner) runner {
-	if m.spec.Inside {
+func (b *Box) provenance(m member, next runner) runner {
+	if m.spec.Trusted {
 		return next
 	}
 	return func(ctx context.Context, c *hermes.Call) hermes.Result {
 		r := next(ctx, c)
-		if r.Outside == "" {
-			r.Outside = hermes.OutsideSource(m.spec.Name, b.clean(preview(m.spec.Name, c.Arguments, maxSource)))
+		if r.Provenance == "" {
+			r.Provenance = hermes.ProvenanceSource(m.spec.Name, b.clean(preview(m.spec.Name, c.Arguments, maxSource)))
 		}
 		return r
 	}
@@ -40,7 +40,7 @@ func taint(m member, c *hermes.Call) (hermes.Review, bool) {
 	if kind == "" {
 		return hermes.Review{}, false
 	}
-	from := c.Host.Session().Outside
+	from := c.Host.Session().Provenance
 	return hermes.Review{
 		Key: "taint:" + kind, Fresh: true,
 		Reason: "this would outlast the conversation, in which text from outside was read: " + from,

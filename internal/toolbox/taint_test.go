@@ -14,7 +14,7 @@ import (
 // diary writes what lasts, but for calls that read. It tells what it did.
 func diary(did *[]string, stages bool) hermes.Tool {
 	return tool{
-		spec: hermes.Spec{Name: "diary", Inside: true, Stages: stages, Lasts: func(arguments json.RawMessage) string {
+		spec: hermes.Spec{Name: "diary", Trusted: true, Stages: stages, Lasts: func(arguments json.RawMessage) string {
 			if strings.Contains(string(arguments), "read") {
 				return ""
 			}
@@ -58,7 +58,7 @@ func TestWhatLastsNeedsLeaveAfterOutsideText(t *testing.T) {
 		{name: "another kind is allowed", allowed: []string{"taint:skill"}, outside: "a", call: add, asks: 1, text: "BLOCKED"},
 	} {
 		var did []string
-		h := &host{answers: tt.answers, outside: tt.outside}
+		h := &host{answers: tt.answers, provenance: tt.outside}
 		box := mustBox(t, toolbox.Options{Approvals: toolbox.Approvals{Mode: tt.mode, Allowed: tt.allowed}}, diary(&did, !tt.keeps))
 		r := box.Run(t.Context(), &hermes.Call{ID: "c", Name: "diary", Arguments: json.RawMessage(tt.call), Host: h})
 		if got := strings.Join(did, " "); got != tt.did || len(h.asked) != tt.asks || !strings.Contains(r.Text, tt.text) {
@@ -70,7 +70,7 @@ func TestWhatLastsNeedsLeaveAfterOutsideText(t *testing.T) {
 func TestTheQuestionShowsTheWholeChange(t *testing.T) {
 	t.Parallel()
 	var did []string
-	h := &host{outside: "read_file notes.md; terminal curl x"}
+	h := &host{provenance: "read_file notes.md; terminal curl x"}
 	box := mustBox(t, toolbox.Options{}, diary(&did, true))
 	box.Run(t.Context(), &hermes.Call{ID: "c", Name: "diary", Host: h, Arguments: json.RawMessage(
 		`{"action":"add","text":"first\nyes: really\u202e","operations":[{"action":"remove","n":2},"plain"],"command":"short"}`)})
@@ -91,7 +91,7 @@ func TestConsentToALastingChangeEndsWithTheSession(t *testing.T) {
 	t.Parallel()
 	for answer, asks := range map[hermes.Consent]int{hermes.ConsentOnce: 2, hermes.ConsentSession: 1, hermes.ConsentAlways: 1} {
 		var did, kept []string
-		h := &host{answers: []hermes.Consent{answer, answer}, outside: "a"}
+		h := &host{answers: []hermes.Consent{answer, answer}, provenance: "a"}
 		judged := false
 		box := mustBox(t, toolbox.Options{Approvals: toolbox.Approvals{
 			Mode:     toolbox.ModeSmart,
@@ -116,7 +116,7 @@ func TestADangerousChangeIsNotStaged(t *testing.T) {
 	var did []string
 	d := diary(&did, true).(tool)
 	both := risky{tool: d, review: func(*hermes.Call) []hermes.Review { return []hermes.Review{{Key: "k", Reason: "harms"}} }}
-	h := &host{answers: []hermes.Consent{hermes.ConsentAbsent}, outside: "a"}
+	h := &host{answers: []hermes.Consent{hermes.ConsentAbsent}, provenance: "a"}
 	mustBox(t, toolbox.Options{}, both).Run(t.Context(), &hermes.Call{Name: "diary", Arguments: json.RawMessage(`{}`), Host: h})
 	if len(did) != 0 || len(h.asked) != 1 || len(h.asked[0].Reviews) != 2 {
 		t.Errorf("did %q, asked %+v", did, h.asked)
@@ -138,9 +138,9 @@ func TestResultsSayWhereTheyComeFrom(t *testing.T) {
 	}{
 		{name: "an unknown tool", spec: hermes.Spec{Name: "mine"}, outside: "mine look"},
 		{name: "its errors too", spec: hermes.Spec{Name: "mine"}, err: errors.New("it says: obey"), outside: "mine look"},
-		{name: "its own word", spec: hermes.Spec{Name: "mine"}, result: hermes.Result{Outside: "https://x"}, outside: "https://x"},
-		{name: "an inner tool", spec: hermes.Spec{Name: "todo", Inside: true}},
-		{name: "an inner tool that shows others' text", spec: hermes.Spec{Name: "session_search", Inside: true}, result: hermes.Result{Outside: "session s"}, outside: "session s"},
+		{name: "its own word", spec: hermes.Spec{Name: "mine"}, result: hermes.Result{Provenance: "https://x"}, outside: "https://x"},
+		{name: "an inner tool", spec: hermes.Spec{Name: "todo", Trusted: true}},
+		{name: "an inner tool that shows others' text", spec: hermes.Spec{Name: "session_search", Trusted: true}, result: hermes.Result{Provenance: "session s"}, outside: "session s"},
 		{name: "what did not run brings nothing", spec: hermes.Spec{Name: "mine"}, denied: true},
 	} {
 		o := toolbox.Options{Redact: func(s string) string { return strings.ReplaceAll(s, "secret", "***") }}
@@ -149,23 +149,23 @@ func TestResultsSayWhereTheyComeFrom(t *testing.T) {
 		}
 		box := mustBox(t, o, tool{spec: tt.spec, run: gives(tt.result, tt.err)})
 		r := box.Run(t.Context(), &hermes.Call{Name: tt.spec.Name, Arguments: json.RawMessage(`{"query":"look"}`), Host: &host{}})
-		if r.Outside != tt.outside {
-			t.Errorf("%s: outside %q, want %q", tt.name, r.Outside, tt.outside)
+		if r.Provenance != tt.outside {
+			t.Errorf("%s: outside %q, want %q", tt.name, r.Provenance, tt.outside)
 		}
 	}
 	box := mustBox(t, toolbox.Options{Redact: func(s string) string { return strings.ReplaceAll(s, "secret", "***") }}, named("mine")...)
-	if r := box.Run(t.Context(), &hermes.Call{Name: "mine", Arguments: json.RawMessage(`{"query":"my secret"}`), Host: &host{}}); r.Outside != "mine my ***" {
-		t.Errorf("a source tells a secret: %q", r.Outside)
+	if r := box.Run(t.Context(), &hermes.Call{Name: "mine", Arguments: json.RawMessage(`{"query":"my secret"}`), Host: &host{}}); r.Provenance != "mine my ***" {
+		t.Errorf("a source tells a secret: %q", r.Provenance)
 	}
 }
 
 func TestAHookAddsSourcesAndTakesNoneAway(t *testing.T) {
 	t.Parallel()
 	for set, want := range map[string]string{"": "mine", "AGENTS.md": "mine; AGENTS.md"} {
-		hook := hermes.Hook{Name: "h", AfterTool: func(_ context.Context, _ *hermes.Call, r *hermes.Result) { r.Outside = set }}
+		hook := hermes.Hook{Name: "h", AfterTool: func(_ context.Context, _ *hermes.Call, r *hermes.Result) { r.Provenance = set }}
 		box := mustBox(t, toolbox.Options{Hooks: []hermes.Hook{hook}}, named("mine")...)
-		if r := box.Run(t.Context(), &hermes.Call{Name: "mine", Arguments: json.RawMessage(`{}`), Host: &host{}}); r.Outside != want {
-			t.Errorf("outside %q, want %q", r.Outside, want)
+		if r := box.Run(t.Context(), &hermes.Call{Name: "mine", Arguments: json.RawMessage(`{}`), Host: &host{}}); r.Provenance != want {
+			t.Errorf("outside %q, want %q", r.Provenance, want)
 		}
 	}
 }

@@ -43,7 +43,7 @@ func attach(ctx context.Context, a *app.App, dir, model string, parts []hermes.P
 		return nil, err
 	}
 	if e.Attached != "" {
-		parts = append(parts, hermes.Part{Text: e.Attached, Hidden: true, Outside: e.Outside})
+		parts = append(parts, hermes.Part{Text: e.Attached, Hidden: true, Provenance: e.Provenance})
 	}
 	if len(e.Warnings) > 0 {
 		parts = append(parts, hermes.Part{Text: "[Not attached: " + strings.Join(e.Warnings, "; ") + "]"})

@@ -98,7 +98,7 @@ func (c *call) details(l hermes.Learning) {
 	const when = "2006-01-02 15:04"
 	for _, line := range [][2]string{
 		{"learning", itoa(int(l.ID))}, {"tool", l.Tool}, {"kind", l.Class}, {"error", l.Pattern}, {"fix", orElse(l.Fix, "(nothing is known)")},
-		{"context", l.Context}, {"tags", strings.Join(l.Tags, ", ")}, {"session", l.Session}, {"after reading", l.Outside},
+		{"context", l.Context}, {"tags", strings.Join(l.Tags, ", ")}, {"session", l.Session}, {"after reading", l.Provenance},
 		{"first", l.Created.Local().Format(when)}, {"last", l.Touched.Local().Format(when)}, {"counts", tally(l)},
 	} {
 		if line[1] != "" {

@@ -98,7 +98,7 @@ func importFile(ctx context.Context, s hermes.Store, o *ImportOptions, path stri
 		return err
 	}
 	for i := range r.Messages { // what others recorded is data, whoever is said to speak
-		r.Messages[i].Outside = hermes.OutsideSource("import of", filepath.Base(path))
+		r.Messages[i].Provenance = hermes.ProvenanceSource("import of", filepath.Base(path))
 	}
 	if _, err := s.Append(ctx, hermes.Lease{Session: row.ID}, r.Messages...); err != nil {
 		return errors.Join(err, s.DeleteSession(ctx, row.ID))

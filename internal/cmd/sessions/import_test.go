@@ -38,7 +38,7 @@ func TestImportTakesOverOnce(t *testing.T) {
 	if err != nil || len(hits) != 1 || hits[0].Session.Source != "import" || hits[0].Session.Dir != "/src" {
 		t.Fatalf("%+v, %v", hits, err)
 	}
-	if m := hits[0].Message; m.Outside != "import of a.jsonl" || !hits[0].Session.Tainted {
+	if m := hits[0].Message; m.Provenance != "import of a.jsonl" || !hits[0].Session.Tainted {
 		t.Errorf("an imported message counts as the person's own: %+v", m)
 	}
 	if _, err := run("import", path); err == nil || !strings.Contains(err.Error(), "before") {

@@ -19,7 +19,7 @@ func (d Deps) pending() *cobra.Command {
 			if why := p.Why(); why != "" {
 				c.say("    %s", why)
 			}
-			if o := p.Outside(); o != "" {
+			if o := p.Provenance(); o != "" {
 				c.say("    proposed after reading %s", o)
 			}
 		}

@@ -53,8 +53,8 @@ func (t *tx) changeTexts(key int64, c hermes.SessionChange) error {
 			return err
 		}
 	}
-	if c.Outside != nil {
-		if err := t.exec(`UPDATE sessions SET outside = ? WHERE key = ?`, *c.Outside, key); err != nil {
+	if c.Provenance != nil {
+		if err := t.exec(`UPDATE sessions SET outside = ? WHERE key = ?`, *c.Provenance, key); err != nil {
 			return err
 		}
 	}

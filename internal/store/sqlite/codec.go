@@ -17,14 +17,14 @@ type record struct {
 	failed       bool
 	callID, tool sql.NullString
 	text, body   sql.NullString
-	outside      sql.NullString
+	provenance   sql.NullString
 }
 
 const messageColumns = "id, role, turn, at, failed, call_id, tool_name, text, body, outside"
 
 // fields are the targets of messageColumns.
 func (r *record) fields() []any {
-	return []any{&r.id, &r.role, &r.turn, &r.at, &r.failed, &r.callID, &r.tool, &r.text, &r.body, &r.outside}
+	return []any{&r.id, &r.role, &r.turn, &r.at, &r.failed, &r.callID, &r.tool, &r.text, &r.body, &r.provenance}
 }
 
 // emptyBody is the JSON of a message of which nothing is left.
@@ -34,13 +34,13 @@ const emptyBody = `{"role":""}`
 // plain message needs no JSON and no text is stored twice.
 func encode(m hermes.Message) (record, error) {
 	r := record{role: string(m.Role), turn: m.Turn, at: nanos(m.Time), failed: m.Failed,
-		callID: nullable(m.CallID), tool: nullable(m.ToolName), outside: nullable(m.Outside)}
+		callID: nullable(m.CallID), tool: nullable(m.ToolName), provenance: nullable(m.Provenance)}
 	if text, plain := plainText(m); plain {
 		r.text = sql.NullString{String: text, Valid: true}
 		m.Parts = nil
 	}
 	m.ID, m.Role, m.Turn, m.Time = 0, "", 0, time.Time{}
-	m.Failed, m.CallID, m.ToolName, m.Outside = false, "", "", ""
+	m.Failed, m.CallID, m.ToolName, m.Provenance = false, "", "", ""
 	body, err := marshal(m)
 	if err != nil {
 		return r, fmt.Errorf("encode a message: %w", err)
@@ -69,7 +69,7 @@ func (r *record) message() (hermes.Message, error) {
 		}
 	}
 	m.ID, m.Role, m.Turn, m.Time = r.id, hermes.Role(r.role), r.turn, timeOf(r.at)
-	m.Failed, m.CallID, m.ToolName, m.Outside = r.failed, r.callID.String, r.tool.String, r.outside.String
+	m.Failed, m.CallID, m.ToolName, m.Provenance = r.failed, r.callID.String, r.tool.String, r.provenance.String
 	if r.text.Valid {
 		m.Parts = []hermes.Part{{Text: r.text.String}}
 	}

@@ -24,7 +24,7 @@ func scanLearning(scan func(...any) error) (hermes.Learning, error) {
 	var l hermes.Learning
 	var tags string
 	var created, touched int64
-	err := scan(&l.ID, &l.Tool, &l.Class, &l.Pattern, &l.Fix, &l.Context, &tags, &l.Session, &created, &touched, &l.Seen, &l.Shown, &l.Helped, &l.Failed, &l.Outside)
+	err := scan(&l.ID, &l.Tool, &l.Class, &l.Pattern, &l.Fix, &l.Context, &tags, &l.Session, &created, &touched, &l.Seen, &l.Shown, &l.Helped, &l.Failed, &l.Provenance)
 	if err != nil {
 		return l, err
 	}
@@ -69,7 +69,7 @@ func (s *Store) SaveLearning(ctx context.Context, l hermes.Learning) (hermes.Lea
 		err := t.exec(`INSERT INTO learnings (tool, class, pattern, fix, context, tags, words, session, outside, created, touched) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (tool, class, pattern) DO UPDATE SET fix = excluded.fix, context = excluded.context, tags = excluded.tags, words = excluded.words,
 			session = excluded.session, outside = excluded.outside, touched = max(touched, excluded.touched)`,
-			l.Tool, l.Class, l.Pattern, l.Fix, l.Context, tags, learningWords(l), l.Session, l.Outside, at, at)
+			l.Tool, l.Class, l.Pattern, l.Fix, l.Context, tags, learningWords(l), l.Session, l.Provenance, at, at)
 		if err != nil {
 			return err
 		}

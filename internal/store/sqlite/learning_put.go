@@ -22,7 +22,7 @@ func (s *Store) PutLearning(ctx context.Context, l hermes.Learning) (hermes.Lear
 			ON CONFLICT (tool, class, pattern) DO UPDATE SET fix = excluded.fix, context = excluded.context, tags = excluded.tags, session = excluded.session,
 			created = excluded.created, touched = excluded.touched, seen = excluded.seen, shown = excluded.shown, helped = excluded.helped,
 			failed = excluded.failed, outside = excluded.outside, words = excluded.words`,
-			l.ID, l.Tool, l.Class, l.Pattern, l.Fix, l.Context, tags, l.Session, nanos(l.Created), nanos(l.Touched), l.Seen, l.Shown, l.Helped, l.Failed, l.Outside, learningWords(l))
+			l.ID, l.Tool, l.Class, l.Pattern, l.Fix, l.Context, tags, l.Session, nanos(l.Created), nanos(l.Touched), l.Seen, l.Shown, l.Helped, l.Failed, l.Provenance, learningWords(l))
 		if err != nil {
 			return err
 		}
@@ -58,9 +58,9 @@ func (s *Store) MergeLearnings(ctx context.Context, l hermes.Learning, others ..
 		if stored, err = t.learningOf(l.ID); err != nil {
 			return err
 		}
-		stored.Fix, stored.Context, stored.Tags, stored.Session, stored.Outside = l.Fix, l.Context, l.Tags, l.Session, l.Outside
+		stored.Fix, stored.Context, stored.Tags, stored.Session, stored.Provenance = l.Fix, l.Context, l.Tags, l.Session, l.Provenance
 		return t.exec(`UPDATE learnings SET fix = ?, context = ?, tags = ?, session = ?, outside = ?, words = ? WHERE id = ?`,
-			l.Fix, l.Context, tags, l.Session, l.Outside, learningWords(stored), l.ID)
+			l.Fix, l.Context, tags, l.Session, l.Provenance, learningWords(stored), l.ID)
 	})
 	return stored, err
 }

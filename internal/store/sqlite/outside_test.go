@@ -55,7 +55,7 @@ func TestWhatWasStoredBeforeIsJudgedWithCare(t *testing.T) {
 	}
 	got := map[string]string{}
 	for _, m := range list {
-		got[m.Text()+" "+m.ToolName] = m.Outside
+		got[m.Text()+" "+m.ToolName] = m.Provenance
 	}
 	for text, want := range map[string]string{
 		"go ": "", "x read_file": "read_file", "x todo": "", "summary ": "what was summed up", "see\nAttached context: x ": "an attachment",

@@ -42,13 +42,13 @@ func (t *tx) remember(r hermes.Recollection) error {
 	var id int64
 	err := t.row(`SELECT id FROM recollections WHERE hash = ?`, []any{sum[:16]}, &id)
 	if err == nil {
-		return t.exec(`UPDATE recollections SET at = max(at, ?), outside = CASE outside WHEN '' THEN ? ELSE outside END WHERE id = ?`, nanos(r.At), r.Outside, id)
+		return t.exec(`UPDATE recollections SET at = max(at, ?), outside = CASE outside WHEN '' THEN ? ELSE outside END WHERE id = ?`, nanos(r.At), r.Provenance, id)
 	}
 	if err != sql.ErrNoRows {
 		return err
 	}
 	made, err := t.result(`INSERT INTO recollections (hash, session, at, text, vector, outside) VALUES (?, ?, ?, ?, ?, ?)`,
-		sum[:16], r.Session, nanos(r.At), r.Text, asBytes(r.Vector), r.Outside)
+		sum[:16], r.Session, nanos(r.At), r.Text, asBytes(r.Vector), r.Provenance)
 	if err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func (s *Store) recollections(ctx context.Context, where string, args ...any) ([
 		var r hermes.Recollection
 		var at int64
 		var vector []byte
-		if err := rows.Scan(&r.ID, &r.Session, &at, &r.Text, &vector, &r.Outside); err != nil {
+		if err := rows.Scan(&r.ID, &r.Session, &at, &r.Text, &vector, &r.Provenance); err != nil {
 			return nil, err
 		}
 		r.At, r.Vector = timeOf(at), asInts(vector)

@@ -41,7 +41,7 @@ func (s *Store) CreateSession(ctx context.Context, row hermes.Session) error {
 			input, output, cache_read, cache_write, reasoning, requests)
 			VALUES (?, ?, ?, ?, ?, (SELECT key FROM sessions WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			row.ID, row.Source, row.User, nullable(title), strings.ToLower(title), row.Parent, row.Model, row.Dir, row.Branch, system, tools, layers,
-			nanos(row.Started), nullTime(row.Active), nullTime(row.Ended), row.EndReason, row.Turns, row.Archived, row.Pinned, row.Outside,
+			nanos(row.Started), nullTime(row.Active), nullTime(row.Ended), row.EndReason, row.Turns, row.Archived, row.Pinned, row.Provenance,
 			u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Reasoning, u.Calls)
 		return sessionConflict(err, row.ID, title)
 	})
@@ -85,7 +85,7 @@ func scanSession(scan func(...any) error, more ...any) (hermes.Session, error) {
 	var started, active, ended int64
 	into := []any{&r.ID, &r.Source, &r.User, &r.Title, &r.Parent, &r.Model, &r.Dir, &r.Branch, &started, &active, &ended, &r.EndReason,
 		&r.Messages, &r.Calls, &r.Turns, &r.Usage.Input, &r.Usage.Output, &r.Usage.CacheRead, &r.Usage.CacheWrite,
-		&r.Usage.Reasoning, &r.Usage.Calls, &r.Archived, &r.Pinned, &r.Outside, &r.Tainted, &r.Asking}
+		&r.Usage.Reasoning, &r.Usage.Calls, &r.Archived, &r.Pinned, &r.Provenance, &r.Tainted, &r.Asking}
 	err := scan(append(into, more...)...)
 	r.Started, r.Active, r.Ended = timeOf(started), timeOf(active), timeOf(ended)
 	return r, err

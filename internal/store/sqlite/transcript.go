@@ -91,7 +91,7 @@ func (t *tx) append(key int64, entries []entry) ([]int64, error) {
 func (t *tx) insert(key int64, e entry) (int64, error) {
 	result, err := t.result(`INSERT INTO messages (session, role, turn, at, calls, failed, call_id, tool_name, text, body, outside)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		key, e.role, e.turn, e.at, e.calls, e.failed, e.callID, e.tool, e.text, e.body, e.outside)
+		key, e.role, e.turn, e.at, e.calls, e.failed, e.callID, e.tool, e.text, e.body, e.provenance)
 	if err != nil {
 		return 0, err
 	}

@@ -52,7 +52,7 @@ func (Toolset) Available(context.Context) string { return "" }
 func (Toolset) Tools(context.Context) ([]hermes.Tool, error) {
 	return []hermes.Tool{hermes.NewTool(hermes.Spec{
 		Name: name, Description: strings.TrimSpace(doc), Mode: hermes.ModeExclusive, Effect: hermes.EffectAsk,
-		Inside: true,
+		Trusted: true,
 	}, run)}, nil
 }
 

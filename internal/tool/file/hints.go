@@ -54,7 +54,7 @@ func (t *Toolset) addHints(ctx context.Context, c *hermes.Call, r *hermes.Result
 				continue
 			}
 			text, from := t.hint(ctx, c, folder)
-			r.Text, r.Outside = r.Text+text, hermes.AddOutside(r.Outside, from)
+			r.Text, r.Provenance = r.Text+text, hermes.AddProvenance(r.Provenance, from)
 		}
 	}
 }
@@ -133,7 +133,7 @@ func (t *Toolset) hint(ctx context.Context, c *hermes.Call, folder string) (text
 		text, note = short, fmt.Sprintf("\n[cut at %d characters: read the rest with read_file]", maxHint)
 	}
 	return fmt.Sprintf("\n\n[Instructions for work below %s, from %s]\n%s%s", folder, p.path, text, note),
-		hermes.OutsideSource("project file", p.short())
+		hermes.ProvenanceSource("project file", p.short())
 }
 
 // touched lists the paths a call names: its path, its working folder, the

@@ -34,7 +34,7 @@ func (t *Toolset) writeFile() hermes.Tool {
 		Mode:        hermes.ModePaths,
 		Paths:       onePath,
 		Effect:      hermes.EffectIdempotent,
-		Inside:      true,
+		Trusted:     true,
 	}, t.runWrite)
 	return reviewed{tool, t, onePath}
 }

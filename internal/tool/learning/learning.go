@@ -65,7 +65,7 @@ func (t *Toolset) Available(context.Context) string { return "" }
 func (t *Toolset) Tools(context.Context) ([]hermes.Tool, error) {
 	return []hermes.Tool{hermes.NewTool(hermes.Spec{
 		Name: name, Description: strings.TrimSpace(doc), Effect: hermes.EffectIdempotent,
-		Inside: true, Lasts: lasts,
+		Trusted: true, Lasts: lasts,
 	}, t.run)}, nil
 }
 
@@ -89,9 +89,9 @@ func lasts(arguments json.RawMessage) string {
 	return "learning"
 }
 
-// brought is the source of results that show failures: those are in the words
+// provenance is the source of results that show failures: those are in the words
 // of what failed.
-const brought = "learning"
+const provenance = "learning"
 
 // shown is a learning as the model reads it.
 type shown struct {
@@ -136,7 +136,7 @@ func (t *Toolset) save(ctx context.Context, c *hermes.Call, store hermes.Learnin
 	if err != nil {
 		return hermes.Result{}, err
 	}
-	l.Session, l.Outside, l.Touched = c.Host.Session().ID, c.Host.Session().Outside, t.now()
+	l.Session, l.Provenance, l.Touched = c.Host.Session().ID, c.Host.Session().Provenance, t.now()
 	if l, err = Keep(ctx, store, l); err != nil {
 		return hermes.Result{}, err
 	}
@@ -146,7 +146,7 @@ func (t *Toolset) save(ctx context.Context, c *hermes.Call, store hermes.Learnin
 	}
 	result, err := hermes.JSONResult(r)
 	if l.Seen > 0 { // in the words of the failure that was counted
-		result.Outside = brought
+		result.Provenance = provenance
 	}
 	return result, err
 }
@@ -229,7 +229,7 @@ func told(list []hermes.Learning, err error) (hermes.Result, error) {
 		return hermes.JSONResult(r)
 	}
 	result, err := hermes.JSONResult(r)
-	result.Outside = brought
+	result.Provenance = provenance
 	return result, err
 }
 

@@ -118,8 +118,8 @@ func TestFailuresAreToldInOthersWords(t *testing.T) {
 		{`{"action":"search","query":"widget"}`, "learning"},
 	} {
 		r, err := tools[0].Run(t.Context(), &hermes.Call{Name: "learning", Arguments: json.RawMessage(step[0]), Host: host{}})
-		if err != nil || r.Outside != step[1] {
-			t.Errorf("%s: outside %q, want %q; %v", step[0], r.Outside, step[1], err)
+		if err != nil || r.Provenance != step[1] {
+			t.Errorf("%s: outside %q, want %q; %v", step[0], r.Provenance, step[1], err)
 		}
 	}
 }

@@ -39,7 +39,7 @@ func (t *Toolset) run(ctx context.Context, c *hermes.Call, in arguments) (hermes
 	}
 	s := search{Toolset: t, store: store, in: in, here: c.Host.Session().ID}
 	r, err := s.run(ctx)
-	r.Outside = s.outside
+	r.Provenance = s.provenance
 	return r, err
 }
 
@@ -61,15 +61,15 @@ type search struct {
 	store Store
 	in    arguments
 	here  string // the session that asks
-	// outside names the sessions shown that hold text from outside: what was
+	// provenance names the sessions shown that hold text from outside: what was
 	// said in them may repeat it.
-	outside string
+	provenance string
 }
 
 // shows notes that a session is shown.
 func (s *search) shows(row hermes.Session) {
 	if row.Tainted {
-		s.outside = hermes.AddOutside(s.outside, hermes.OutsideSource("session", row.ID))
+		s.provenance = hermes.AddProvenance(s.provenance, hermes.ProvenanceSource("session", row.ID))
 	}
 }
 

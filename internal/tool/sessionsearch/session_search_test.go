@@ -193,7 +193,7 @@ func TestSessionsWithOutsideTextMarkTheResult(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := hermes.Message{Role: hermes.RoleTool, CallID: "c", ToolName: "web", Outside: "web x", Time: day.Add(time.Hour), Parts: []hermes.Part{{Text: "a page"}}}
+	page := hermes.Message{Role: hermes.RoleTool, CallID: "c", ToolName: "web", Provenance: "web x", Time: day.Add(time.Hour), Parts: []hermes.Part{{Text: "a page"}}}
 	if _, err := s.Append(t.Context(), l, page); err != nil {
 		t.Fatal(err)
 	}
@@ -210,8 +210,8 @@ func TestSessionsWithOutsideTextMarkTheResult(t *testing.T) {
 		`{}`:                                         "session old",
 	} {
 		r, err := tools[0].Run(t.Context(), &hermes.Call{Name: "session_search", Arguments: json.RawMessage(arguments), Host: host{id: "here"}})
-		if err != nil || r.Outside != want {
-			t.Errorf("%s: outside %q, want %q; %v", arguments, r.Outside, want, err)
+		if err != nil || r.Provenance != want {
+			t.Errorf("%s: outside %q, want %q; %v", arguments, r.Provenance, want, err)
 		}
 	}
 }

@@ -52,6 +52,6 @@ var doc string
 func (t *Toolset) Tools(context.Context) ([]hermes.Tool, error) {
 	return []hermes.Tool{hermes.NewTool(hermes.Spec{
 		Name: "session_search", Description: strings.TrimSpace(doc), Mode: hermes.ModeParallel, Effect: hermes.EffectNone,
-		Inside: true, // what it shows says for itself whether it is
+		Trusted: true, // what it shows says for itself whether it is
 	}, t.run)}, nil
 }

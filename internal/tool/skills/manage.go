@@ -191,14 +191,14 @@ func patched(ctx context.Context, c *hermes.Call, lib hermes.SkillLibrary, o ope
 
 func remove(ctx context.Context, c *hermes.Call, lib hermes.SkillLibrary, r hermes.SkillRemoval) (hermes.SkillOutcome, error) {
 	who := c.Host.Session()
-	r.Agent, r.Session, r.Outside, r.Stage = true, who.ID, who.Outside, c.Stage
+	r.Agent, r.Session, r.Provenance, r.Stage = true, who.ID, who.Provenance, c.Stage
 	return lib.Remove(ctx, r)
 }
 
 // save makes the change, and asks the person where it looks dangerous.
 func save(ctx context.Context, c *hermes.Call, lib hermes.SkillLibrary, e hermes.SkillEdit) (hermes.SkillOutcome, error) {
 	who := c.Host.Session()
-	e.Agent, e.Session, e.Outside, e.Stage = true, who.ID, who.Outside, c.Stage
+	e.Agent, e.Session, e.Provenance, e.Stage = true, who.ID, who.Provenance, c.Stage
 	out, err := lib.Save(ctx, e)
 	doubt, ok := errors.AsType[*hermes.SkillDoubt](err)
 	if !ok {

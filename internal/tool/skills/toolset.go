@@ -55,15 +55,15 @@ func (t *Toolset) Tools(context.Context) ([]hermes.Tool, error) {
 	return []hermes.Tool{
 		hermes.NewTool(hermes.Spec{
 			Name: "skills_list", Description: strings.TrimSpace(listDoc), Mode: hermes.ModeParallel, Effect: hermes.EffectNone,
-			Inside: true, // a skill says for itself whether it is
+			Trusted: true, // a skill says for itself whether it is
 		}, t.list),
 		hermes.NewTool(hermes.Spec{
 			Name: "skill_view", Description: strings.TrimSpace(viewDoc), Mode: hermes.ModeParallel, Effect: hermes.EffectNone, ResultLimit: -1,
-			Inside: true,
+			Trusted: true,
 		}, t.view),
 		hermes.NewTool(hermes.Spec{
 			Name: "skill_manage", Description: strings.TrimSpace(manageDoc), Schema: json.RawMessage(manageSchema),
-			Inside: true, Lasts: t.lasts, Stages: true,
+			Trusted: true, Lasts: t.lasts, Stages: true,
 		}, t.manage),
 	}, nil
 }
@@ -89,7 +89,7 @@ func (t *Toolset) list(ctx context.Context, c *hermes.Call, in listArgs) (hermes
 		return hermes.Result{}, err
 	}
 	out := []listed{}
-	var outside string
+	var provenance string
 	var categories []string
 	for _, s := range all {
 		if len(categories) == 0 || categories[len(categories)-1] != s.Category {
@@ -97,14 +97,14 @@ func (t *Toolset) list(ctx context.Context, c *hermes.Call, in listArgs) (hermes
 		}
 		if in.Category == "" || strings.EqualFold(in.Category, s.Category) {
 			out = append(out, listed{s.Name, s.Description, s.Category, s.Source})
-			outside = hermes.AddOutside(outside, s.Outside())
+			provenance = hermes.AddProvenance(provenance, s.Provenance())
 		}
 	}
 	if len(out) == 0 && in.Category != "" {
 		return hermes.Result{}, fmt.Errorf("no skill is in the category %q; there are: %s", in.Category, strings.Join(categories, ", "))
 	}
 	r, err := hermes.JSONResult(map[string]any{"skills": out, "count": len(out)})
-	r.Outside = outside
+	r.Provenance = provenance
 	return r, err
 }
 
@@ -125,5 +125,5 @@ func (t *Toolset) view(ctx context.Context, c *hermes.Call, in viewArgs) (hermes
 	if notes := got.Notes(); notes != "" && got.File == "SKILL.md" {
 		text = strings.TrimRight(text, "\n") + "\n\n---\n" + notes
 	}
-	return hermes.Result{Text: text, Outside: got.Skill.Outside()}, nil
+	return hermes.Result{Text: text, Provenance: got.Skill.Provenance()}, nil
 }

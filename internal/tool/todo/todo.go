@@ -83,7 +83,7 @@ func (t *Toolset) Tools(context.Context) ([]hermes.Tool, error) {
 		Name:        name,
 		Description: strings.TrimSpace(doc),
 		Effect:      hermes.EffectIdempotent,
-		Inside:      true,
+		Trusted:     true,
 		ResultLimit: -1, // the transcript is where the list is stored
 	}, t.run)}, nil
 }

@@ -15,7 +15,7 @@ func TestOutsideSourceIsOneShortLine(t *testing.T) {
 		"":                         "",
 		"long " + string(make([]rune, 3)) + "12345678901234567890123456789012345678901234567890123456789": "long 123456789012345678901234567890123456789012345678901234…",
 	} {
-		if got := hermes.OutsideSource(in); got != want {
+		if got := hermes.ProvenanceSource(in); got != want {
 			t.Errorf("OutsideSource(%q) = %q, want %q", in, got, want)
 		}
 	}
@@ -37,7 +37,7 @@ func TestAddOutsideNamesTheNewest(t *testing.T) {
 		{"…; b; c; d; e", nil, "…; b; c; d; e"},
 		{"x", []string{"…; b"}, "…; x; b"},
 	} {
-		if got := hermes.AddOutside(tt.have, tt.more...); got != tt.want {
+		if got := hermes.AddProvenance(tt.have, tt.more...); got != tt.want {
 			t.Errorf("AddOutside(%q, %q) = %q, want %q", tt.have, tt.more, got, tt.want)
 		}
 	}
@@ -45,11 +45,11 @@ func TestAddOutsideNamesTheNewest(t *testing.T) {
 
 func TestOutsideOfATranscript(t *testing.T) {
 	t.Parallel()
-	list := []hermes.Message{hermes.UserText("hi"), {Role: hermes.RoleTool, Outside: "a"}, {Role: hermes.RoleTool, Outside: "b; a"}}
-	if got := hermes.OutsideOf(list); got != "a; b" {
+	list := []hermes.Message{hermes.UserText("hi"), {Role: hermes.RoleTool, Provenance: "a"}, {Role: hermes.RoleTool, Provenance: "b; a"}}
+	if got := hermes.TranscriptProvenance(list); got != "a; b" {
 		t.Errorf("got %q", got)
 	}
-	if got := hermes.OutsideOf(list[:1]); got != "" {
+	if got := hermes.TranscriptProvenance(list[:1]); got != "" {
 		t.Errorf("got %q of a clean one", got)
 	}
 }

@@ -17,9 +17,9 @@ const (
 	moreSources    = "…"
 )
 
-// OutsideSource makes one source of outside text from what brought it and what
+// ProvenanceSource makes one source of outside text from what brought it and what
 // that was about, such as "read_file" and a path: on one line and short.
-func OutsideSource(what ...string) string {
+func ProvenanceSource(what ...string) string {
 	plain := strings.Map(func(r rune) rune {
 		switch {
 		case r == ';':
@@ -38,9 +38,9 @@ func OutsideSource(what ...string) string {
 	return string(runes)
 }
 
-// AddOutside joins sources of outside text, as they stand in [Message.Outside]:
+// AddProvenance joins sources of outside text, as they stand in [Message.Provenance]:
 // each once, in order, and of many the newest.
-func AddOutside(have string, more ...string) string {
+func AddProvenance(have string, more ...string) string {
 	list := splitSources(have)
 	for _, m := range more {
 		for _, s := range splitSources(m) {
@@ -67,12 +67,12 @@ func splitSources(text string) []string {
 	return strings.Split(text, betweenSources)
 }
 
-// OutsideOf is what text from outside a transcript holds.
-func OutsideOf(transcript []Message) string {
+// TranscriptProvenance is what text from outside a transcript holds.
+func TranscriptProvenance(transcript []Message) string {
 	var all string
 	for i := range transcript {
-		if o := transcript[i].Outside; o != "" {
-			all = AddOutside(all, o)
+		if o := transcript[i].Provenance; o != "" {
+			all = AddProvenance(all, o)
 		}
 	}
 	return all
