@@ -234,14 +234,14 @@ type Spec struct {
 	// program wrote, unless a result says otherwise in its Provenance. The careful
 	// zero value takes every result for text from outside.
 	Trusted bool
-	// Lasts names what a call changes that outlives the conversation: "memory",
+	// Persists names what a call changes that outlives the conversation: "memory",
 	// "skill", …; "" is nothing. Nil says it of all calls. In a session that has
 	// seen text from outside such a call needs the person's leave, and consent
 	// to one name says nothing about another. It gets a JSON object that may
 	// not fit the schema.
-	Lasts func(arguments json.RawMessage) string
-	// Stages says that the tool heeds [Call.Stage].
-	Stages bool
+	Persists func(arguments json.RawMessage) string
+	// CanPropose says that the tool heeds [Call.Propose].
+	CanPropose bool
 	// ResultLimit is the size in bytes above which a result is stored outside
 	// the context; 0 is the default limit, negative means never.
 	ResultLimit int

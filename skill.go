@@ -107,8 +107,8 @@ type SkillEdit struct {
 	Session string
 	// Provenance says what text from outside that session had seen, as in Message.
 	Provenance string
-	// Stage lays the change aside for the person instead of making it.
-	Stage bool
+	// Propose lays the change aside for the person instead of making it.
+	Propose bool
 	// Granted says that the person has allowed it in spite of a [SkillDoubt].
 	Granted bool
 	// Trial is the replay that the content was put to, nil for none. It is
@@ -124,14 +124,14 @@ type SkillRemoval struct {
 	Agent      bool
 	Session    string
 	Provenance string
-	Stage      bool
+	Propose    bool
 }
 
 // SkillOutcome tells what became of a change.
 type SkillOutcome struct {
-	// Staged is the number of the change if it waits for the person's leave;
+	// Pending is the number of the change if it waits for the person's leave;
 	// then nothing is changed yet.
-	Staged string
+	Pending string
 	// Path is the file or folder that changed.
 	Path string
 	// Notes are hints on how the skill could be better.

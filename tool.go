@@ -24,9 +24,9 @@ type Call struct {
 	// Arguments is a JSON object, already repaired and coerced to the schema.
 	Arguments json.RawMessage
 	Host      Host
-	// Stage asks a tool whose Spec Stages to lay its change aside for the
+	// Propose asks a tool whose Spec Stages to lay its change aside for the
 	// person instead of making it: nobody is there who could be asked.
-	Stage bool
+	Propose bool
 }
 
 // Result is what a call gives back to the model.

@@ -518,8 +518,8 @@ func TestEveryToolSaysWhatItBringsAndWhatLasts(t *testing.T) {
 			t.Errorf("%s: inside is %v", spec.Name, spec.Trusted)
 		}
 		kind := ""
-		if spec.Lasts != nil {
-			kind = spec.Lasts(json.RawMessage(`{"action":"save"}`))
+		if spec.Persists != nil {
+			kind = spec.Persists(json.RawMessage(`{"action":"save"}`))
 		}
 		if kind != lasting[spec.Name] {
 			t.Errorf("%s lasts as %q", spec.Name, kind)

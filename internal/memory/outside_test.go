@@ -22,15 +22,15 @@ func TestOnlyChangesLast(t *testing.T) {
 		`{"target":"memory","operations":[{"action":"remove","old_text":"x"}]}`:           "memory",
 		`{"target":7}`: "memory",
 	} {
-		if got := spec.Lasts(json.RawMessage(arguments)); got != want {
+		if got := spec.Persists(json.RawMessage(arguments)); got != want {
 			t.Errorf("%s lasts as %q, want %q", arguments, got, want)
 		}
 	}
-	if !spec.Trusted || !spec.Stages {
-		t.Errorf("inside %v, stages %v", spec.Trusted, spec.Stages)
+	if !spec.Trusted || !spec.CanPropose {
+		t.Errorf("inside %v, stages %v", spec.Trusted, spec.CanPropose)
 	}
 	h.SetApproval(true) // then every change waits, and nobody is asked twice
-	if got := spec.Lasts(json.RawMessage(`{"target":"user","action":"add","content":"x"}`)); got != "" {
+	if got := spec.Persists(json.RawMessage(`{"target":"user","action":"add","content":"x"}`)); got != "" {
 		t.Errorf("lasts as %q though it waits in any case", got)
 	}
 }
@@ -41,7 +41,7 @@ func TestAStagedChangeWaitsWithItsSource(t *testing.T) {
 	tool := memory.Builtin{Book: h.Book}.Tools()[0]
 	who := host{ref: hermes.SessionRef{ID: "s1", Provenance: "read_file notes.md"}}
 	r, err := tool.Run(t.Context(), &hermes.Call{
-		Name: "memory", Stage: true, Host: who, Arguments: json.RawMessage(`{"target":"memory","action":"add","content":"The host is heron"}`),
+		Name: "memory", Propose: true, Host: who, Arguments: json.RawMessage(`{"target":"memory","action":"add","content":"The host is heron"}`),
 	})
 	must(t, err)
 	if !strings.Contains(r.Text, `"staged"`) || !strings.Contains(r.Text, "text from outside was read") || h.file(t, "MEMORY.md") != "" {

@@ -85,7 +85,7 @@ func (b *Book) Propose(ctx context.Context, t Target, operations []Operation, by
 		if p.Operations, err = pin(entries, operations); err != nil {
 			return err
 		}
-		return b.stage(&p)
+		return b.savePending(&p)
 	})
 	return p, err
 }
@@ -110,7 +110,7 @@ func pin(entries []string, operations []Operation) ([]Operation, error) {
 	return pinned, nil
 }
 
-func (b *Book) stage(p *Proposal) error {
+func (b *Book) savePending(p *Proposal) error {
 	waiting, err := b.Proposals()
 	if err != nil {
 		return err

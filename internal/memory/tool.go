@@ -34,7 +34,7 @@ type report struct {
 	Success bool     `json:"success"`
 	Error   string   `json:"error,omitempty"`
 	Full    bool     `json:"full,omitempty"`
-	Staged  string   `json:"staged,omitempty"`
+	Pending string   `json:"staged,omitempty"`
 	Note    string   `json:"note,omitempty"`
 	Target  Target   `json:"target,omitempty"`
 	Usage   string   `json:"usage,omitempty"`
@@ -47,8 +47,8 @@ type report struct {
 func (b *Book) tool() hermes.Tool {
 	return hermes.NewTool(hermes.Spec{
 		Name: "memory", Description: strings.TrimSpace(toolDoc), Effect: hermes.EffectUnknown,
-		ReadsOnly: reads, Trusted: true, Stages: true,
-		Lasts: func(arguments json.RawMessage) string {
+		ReadsOnly: reads, Trusted: true, CanPropose: true,
+		Persists: func(arguments json.RawMessage) string {
 			if reads(arguments) || b.Approval() { // what waits for the person needs no question
 				return ""
 			}
@@ -85,9 +85,9 @@ func (b *Book) run(ctx context.Context, c *hermes.Call, in toolArgs) (hermes.Res
 		operations = append([]Operation{{in.Action, in.Content, in.OldText}}, slices.Clone(operations)...)
 	}
 	by := Origin{By: "agent", Session: who.ID, Turn: who.Turn, Platform: who.Platform, Provenance: who.Provenance}
-	if b.Approval() || c.Stage {
+	if b.Approval() || c.Propose {
 		what := "changes of memory"
-		if c.Stage {
+		if c.Propose {
 			what = "changes of memory after text from outside was read, and nobody was there to be asked"
 		}
 		p, err := b.Propose(ctx, target, operations, by)
@@ -95,7 +95,7 @@ func (b *Book) run(ctx context.Context, c *hermes.Call, in toolArgs) (hermes.Res
 			return b.refusal(err)
 		}
 		return hermes.JSONResult(report{
-			Success: true, Staged: p.ID, Target: target,
+			Success: true, Pending: p.ID, Target: target,
 			Note: "Not stored yet: the person approves " + what + ". It waits as " + p.ID + " (/memory approve " + p.ID + ").",
 		})
 	}

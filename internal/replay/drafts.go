@@ -75,7 +75,7 @@ func (w *watched) Save(ctx context.Context, e hermes.SkillEdit) (hermes.SkillOut
 		d.Before = now.Content
 	}
 	out, err := w.SkillLibrary.Save(ctx, e)
-	if err == nil && out.Staged == "" {
+	if err == nil && out.Pending == "" {
 		w.drafts.add(e.Session, d)
 	}
 	return out, err

@@ -97,7 +97,7 @@ func bare(content string) string {
 // propose lays the removal of twins before the person.
 func (l *Library) propose(twins []Twin) error {
 	for _, t := range twins {
-		_, err := l.stage(Pending{Removal: &hermes.SkillRemoval{Name: t.Name, Agent: true}, Because: t.Why(), Base: t.base})
+		_, err := l.savePending(Pending{Removal: &hermes.SkillRemoval{Name: t.Name, Agent: true}, Because: t.Why(), Base: t.base})
 		if err != nil {
 			return err
 		}

@@ -11,21 +11,21 @@ func TestAStagedChangeWaitsWhateverIsConfigured(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(*skill.Config) {})
 	from := "read_file notes.md"
-	out, err := r.Save(t.Context(), hermes.SkillEdit{Name: "a", New: true, Agent: true, Stage: true, Provenance: from, Content: doc("a", "d", "b")})
+	out, err := r.Save(t.Context(), hermes.SkillEdit{Name: "a", New: true, Agent: true, Propose: true, Provenance: from, Content: doc("a", "d", "b")})
 	must(t, err)
 	waiting, err := r.Waiting()
 	must(t, err)
-	if out.Staged == "" || len(r.names()) > 0 || len(waiting) != 1 || waiting[0].Provenance() != from {
+	if out.Pending == "" || len(r.names()) > 0 || len(waiting) != 1 || waiting[0].Provenance() != from {
 		t.Fatalf("%+v, waiting %+v", out, waiting)
 	}
-	_, err = r.Approve(t.Context(), out.Staged)
+	_, err = r.Approve(t.Context(), out.Pending)
 	must(t, err)
 	usage, err := r.Usages()
 	if err != nil || usage["a"].Provenance != from || len(r.names()) != 1 {
 		t.Errorf("the source is lost: %+v, %v", usage, err)
 	}
-	out, err = r.Remove(t.Context(), hermes.SkillRemoval{Name: "a", Agent: true, Stage: true, Provenance: from})
-	if err != nil || out.Staged == "" || len(r.names()) != 1 {
+	out, err = r.Remove(t.Context(), hermes.SkillRemoval{Name: "a", Agent: true, Propose: true, Provenance: from})
+	if err != nil || out.Pending == "" || len(r.names()) != 1 {
 		t.Errorf("%+v, %v", out, err)
 	}
 	if r.Waits(t.Context(), "a") || r.Waits(t.Context(), "new") {

@@ -69,9 +69,9 @@ func (p Pending) Provenance() string {
 	return ""
 }
 
-// stage stores a change for later. An edit is bound to the content that it was
+// savePending stores a change for later. An edit is bound to the content that it was
 // made for, so that what is approved is what happens.
-func (l *Library) stage(p Pending) (string, error) {
+func (l *Library) savePending(p Pending) (string, error) {
 	p.ID, p.At = strings.ToLower(rand.Text()[:6]), l.cfg.Now().UTC()
 	if p.Edit != nil && !p.Edit.New && p.Edit.Base == "" {
 		e := *p.Edit

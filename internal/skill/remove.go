@@ -22,10 +22,10 @@ func (l *Library) Remove(ctx context.Context, r hermes.SkillRemoval) (hermes.Ski
 	if err := l.removable(it, r); err != nil {
 		return hermes.SkillOutcome{}, err
 	}
-	if r.Stage || r.Agent && l.waits(it) {
-		r.Stage = false
-		id, err := l.stage(Pending{Removal: &r})
-		return hermes.SkillOutcome{Staged: id}, err
+	if r.Propose || r.Agent && l.waits(it) {
+		r.Propose = false
+		id, err := l.savePending(Pending{Removal: &r})
+		return hermes.SkillOutcome{Pending: id}, err
 	}
 	return l.takeAway(ctx, r, it)
 }

@@ -24,10 +24,10 @@ func (l *Library) Save(ctx context.Context, e hermes.SkillEdit) (hermes.SkillOut
 	if err := l.doubt(e); err != nil {
 		return hermes.SkillOutcome{}, err
 	}
-	if e.Stage || e.Agent && (l.waits(it) || lost(e)) {
-		e.Stage = false
-		id, err := l.stage(Pending{Edit: &e})
-		return hermes.SkillOutcome{Staged: id, Notes: lint(e)}, err
+	if e.Propose || e.Agent && (l.waits(it) || lost(e)) {
+		e.Propose = false
+		id, err := l.savePending(Pending{Edit: &e})
+		return hermes.SkillOutcome{Pending: id, Notes: lint(e)}, err
 	}
 	return l.write(ctx, e, it)
 }

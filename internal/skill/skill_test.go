@@ -411,23 +411,23 @@ func TestBundledChangesBecomeOnesOwn(t *testing.T) {
 	})
 	out, err := r.Save(t.Context(), hermes.SkillEdit{Name: "one", Agent: true, Content: doc("one", "changed", "b")})
 	must(t, err)
-	if out.Staged == "" {
+	if out.Pending == "" {
 		t.Fatal("the agent changed a bundled skill without leave")
 	}
 	if diff := cmp.Diff([]string{"dev/one bundled"}, r.names()); diff != "" {
 		t.Error(diff)
 	}
-	diff, err := r.Diff(out.Staged)
+	diff, err := r.Diff(out.Pending)
 	if err != nil || !strings.Contains(diff, "-description: bundled") || !strings.Contains(diff, "+description: changed") {
 		t.Errorf("%s, %v", diff, err)
 	}
-	_, err = r.Approve(t.Context(), out.Staged)
+	_, err = r.Approve(t.Context(), out.Pending)
 	must(t, err)
 	got, err := r.View(t.Context(), "one", "")
 	if err != nil || got.Skill.Source != hermes.SkillUser || got.Skill.Description != "changed" || len(got.Files) != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if _, err := r.Approve(t.Context(), out.Staged); !errors.Is(err, hermes.ErrNotFound) {
+	if _, err := r.Approve(t.Context(), out.Pending); !errors.Is(err, hermes.ErrNotFound) {
 		t.Errorf("approved twice: %v", err)
 	}
 	must(t, r.Archive(t.Context(), "one", "reset"))
@@ -443,14 +443,14 @@ func TestApprovalOfWhatTheAgentWrites(t *testing.T) {
 	r := newRig(t, func(c *skill.Config) { c.Approve = true })
 	out, err := r.Save(t.Context(), hermes.SkillEdit{Name: "a", New: true, Agent: true, Content: doc("a", "d", "b")})
 	must(t, err)
-	if len(r.names()) > 0 || out.Staged == "" {
+	if len(r.names()) > 0 || out.Pending == "" {
 		t.Fatalf("written without leave: %+v", out)
 	}
 	waiting, err := r.Waiting()
 	if err != nil || len(waiting) != 1 || waiting[0].What() != "create the skill a" {
 		t.Errorf("%+v, %v", waiting, err)
 	}
-	_, err = r.Approve(t.Context(), out.Staged)
+	_, err = r.Approve(t.Context(), out.Pending)
 	must(t, err)
 	usage, err := r.Usages()
 	if err != nil || !usage["a"].Agent || usage["a"].Created.IsZero() {
@@ -461,14 +461,14 @@ func TestApprovalOfWhatTheAgentWrites(t *testing.T) {
 	must(t, err)
 	_, err = r.Save(t.Context(), hermes.SkillEdit{Name: "a", Content: doc("a", "person's", "b")})
 	must(t, err)
-	_, err = r.Approve(t.Context(), out.Staged)
+	_, err = r.Approve(t.Context(), out.Pending)
 	wantErr(t, "approve a stale change", err, "changed meanwhile")
-	must(t, r.Reject(out.Staged))
+	must(t, r.Reject(out.Pending))
 	out, err = r.Remove(t.Context(), hermes.SkillRemoval{Name: "a", Agent: true})
-	if err != nil || out.Staged == "" || len(r.names()) != 1 {
+	if err != nil || out.Pending == "" || len(r.names()) != 1 {
 		t.Errorf("%+v, %v", out, err)
 	}
-	_, err = r.Approve(t.Context(), out.Staged)
+	_, err = r.Approve(t.Context(), out.Pending)
 	if err != nil || len(r.names()) != 0 {
 		t.Errorf("%v, %v", r.names(), err)
 	}

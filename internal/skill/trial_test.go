@@ -23,7 +23,7 @@ func TestWhatWonIsKeptWithItsFigures(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
 	e := proven("a", hermes.SkillWon)
-	if out, err := r.Save(t.Context(), e); err != nil || out.Staged != "" {
+	if out, err := r.Save(t.Context(), e); err != nil || out.Pending != "" {
 		t.Fatalf("%+v, %v", out, err)
 	}
 	all, err := r.Usages()
@@ -41,13 +41,13 @@ func TestWhatLostWaitsWithItsFigures(t *testing.T) {
 	must(t, err)
 	list, err := r.Waiting()
 	must(t, err)
-	if out.Staged == "" || len(list) != 1 || !strings.Contains(list[0].Why(), "lost its replay: 3 steps instead of 6") {
+	if out.Pending == "" || len(list) != 1 || !strings.Contains(list[0].Why(), "lost its replay: 3 steps instead of 6") {
 		t.Fatalf("%+v, %+v", out, list)
 	}
 	if _, err := r.View(t.Context(), "a", ""); err == nil {
 		t.Error("it is there already")
 	}
-	_, err = r.Approve(t.Context(), out.Staged) // the person knows better
+	_, err = r.Approve(t.Context(), out.Pending) // the person knows better
 	must(t, err)
 	all, err := r.Usages()
 	must(t, err)

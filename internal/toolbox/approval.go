@@ -147,10 +147,10 @@ func (b *Box) review(ctx context.Context, m member, c *hermes.Call, subject stri
 			consent = answer
 		}
 	}
-	if stageable(m, consent, open) {
-		staged := *c
-		staged.Stage = true
-		return &staged, nil
+	if canPropose(m, consent, open) {
+		pending := *c
+		pending.Propose = true
+		return &pending, nil
 	}
 	if !consent.Granted() {
 		r := b.approvals.refuse(consent, open)

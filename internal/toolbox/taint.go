@@ -33,10 +33,10 @@ func (b *Box) provenance(m member, next runner) runner {
 // conversation, where text from outside may have asked for it. Each kind of
 // change has its own key.
 func taint(m member, c *hermes.Call) (hermes.Review, bool) {
-	if m.spec.Lasts == nil || c.Host == nil {
+	if m.spec.Persists == nil || c.Host == nil {
 		return hermes.Review{}, false
 	}
-	kind := m.spec.Lasts(c.Arguments)
+	kind := m.spec.Persists(c.Arguments)
 	if kind == "" {
 		return hermes.Review{}, false
 	}
@@ -47,11 +47,11 @@ func taint(m member, c *hermes.Call) (hermes.Review, bool) {
 	}, from != ""
 }
 
-// stageable reports whether a change that nobody could be asked about may be
+// canPropose reports whether a change that nobody could be asked about may be
 // laid aside: nothing else speaks against it.
-func stageable(m member, consent hermes.Consent, open []hermes.Review) bool {
+func canPropose(m member, consent hermes.Consent, open []hermes.Review) bool {
 	silent := consent == hermes.ConsentAbsent || consent == hermes.ConsentTimeout
-	return silent && m.spec.Stages && !slices.ContainsFunc(open, func(r hermes.Review) bool { return !r.Fresh })
+	return silent && m.spec.CanPropose && !slices.ContainsFunc(open, func(r hermes.Review) bool { return !r.Fresh })
 }
 
 func anyFresh(open []hermes.Review) bool {

@@ -12,9 +12,9 @@ import (
 )
 
 // diary writes what lasts, but for calls that read. It tells what it did.
-func diary(did *[]string, stages bool) hermes.Tool {
+func diary(did *[]string, canPropose bool) hermes.Tool {
 	return tool{
-		spec: hermes.Spec{Name: "diary", Trusted: true, Stages: stages, Lasts: func(arguments json.RawMessage) string {
+		spec: hermes.Spec{Name: "diary", Trusted: true, CanPropose: canPropose, Persists: func(arguments json.RawMessage) string {
 			if strings.Contains(string(arguments), "read") {
 				return ""
 			}
@@ -22,7 +22,7 @@ func diary(did *[]string, stages bool) hermes.Tool {
 		}},
 		run: func(_ context.Context, c *hermes.Call) (hermes.Result, error) {
 			what := "wrote"
-			if c.Stage {
+			if c.Propose {
 				what = "staged"
 			}
 			*did = append(*did, what)

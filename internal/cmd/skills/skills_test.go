@@ -203,7 +203,7 @@ func TestWaitingChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.want("change SKILL.md of debugging", "skills", "pending")
-	r.want("+description: Better", "skills", "diff", out.Staged)
+	r.want("+description: Better", "skills", "diff", out.Pending)
 	r.want("1 changes wait", "skills", "list")
 	r.want("is done", "skills", "approve", "all")
 	r.want("Better", "skills", "inspect", "debugging")

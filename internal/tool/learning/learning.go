@@ -65,7 +65,7 @@ func (t *Toolset) Available(context.Context) string { return "" }
 func (t *Toolset) Tools(context.Context) ([]hermes.Tool, error) {
 	return []hermes.Tool{hermes.NewTool(hermes.Spec{
 		Name: name, Description: strings.TrimSpace(doc), Effect: hermes.EffectIdempotent,
-		Trusted: true, Lasts: lasts,
+		Trusted: true, Persists: persists,
 	}, t.run)}, nil
 }
 
@@ -80,8 +80,8 @@ type args struct {
 	Limit   int      `json:"limit,omitempty"`
 }
 
-// lasts says that a call saves something.
-func lasts(arguments json.RawMessage) string {
+// persists says that a call saves something.
+func persists(arguments json.RawMessage) string {
 	var in struct{ Action string }
 	if json.Unmarshal(arguments, &in) == nil && (in.Action == "search" || in.Action == "list") {
 		return ""

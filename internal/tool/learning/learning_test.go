@@ -96,7 +96,7 @@ func TestOnlySavingLasts(t *testing.T) {
 	for arguments, want := range map[string]string{
 		`{"action":"save"}`: "learning", `{"action":"search"}`: "", `{"action":"list"}`: "", `{}`: "learning", `[]`: "learning",
 	} {
-		if got := tools[0].Spec().Lasts(json.RawMessage(arguments)); got != want {
+		if got := tools[0].Spec().Persists(json.RawMessage(arguments)); got != want {
 			t.Errorf("%s lasts as %q, want %q", arguments, got, want)
 		}
 	}

@@ -55,13 +55,13 @@ const maxOperations = 20
 
 // done is the outcome of one operation.
 type done struct {
-	Action string   `json:"action"`
-	Name   string   `json:"name"`
-	Path   string   `json:"path,omitempty"`
-	Staged string   `json:"staged,omitempty"`
-	Replay string   `json:"replay,omitempty"` // how the draft proved itself
-	Note   string   `json:"note,omitempty"`
-	Hints  []string `json:"hints,omitempty"`
+	Action  string   `json:"action"`
+	Name    string   `json:"name"`
+	Path    string   `json:"path,omitempty"`
+	Pending string   `json:"staged,omitempty"`
+	Replay  string   `json:"replay,omitempty"` // how the draft proved itself
+	Note    string   `json:"note,omitempty"`
+	Hints   []string `json:"hints,omitempty"`
 }
 
 // all are the operations of a call, in order.
@@ -72,9 +72,9 @@ func (in manageArgs) all() []operation {
 	return append([]operation{in.operation}, in.Operations...)
 }
 
-// lasts says that a call changes skills, and not only such as wait for the
+// persists says that a call changes skills, and not only such as wait for the
 // person in any case.
-func (t *Toolset) lasts(arguments json.RawMessage) string {
+func (t *Toolset) persists(arguments json.RawMessage) string {
 	var in manageArgs
 	if json.Unmarshal(arguments, &in) != nil || t.cfg.Waits == nil {
 		return "skill"
@@ -151,13 +151,13 @@ func (o operation) text() string { return cmp.Or(o.Content, o.FileContent) }
 
 // tell puts an outcome into words for the model.
 func (o operation) tell(out hermes.SkillOutcome) done {
-	d := done{Action: o.Action, Name: o.Name, Path: out.Path, Staged: out.Staged, Hints: out.Notes}
+	d := done{Action: o.Action, Name: o.Name, Path: out.Path, Pending: out.Pending, Hints: out.Notes}
 	if out.Trial != nil {
 		d.Replay = out.Trial.Line()
 	}
 	switch {
-	case out.Staged != "":
-		d.Note = "nothing is changed yet: the person must allow it with /skills approve " + out.Staged + "; tell them, and do not repeat it"
+	case out.Pending != "":
+		d.Note = "nothing is changed yet: the person must allow it with /skills approve " + out.Pending + "; tell them, and do not repeat it"
 	case o.Action == "create":
 		d.Note = "it stands in the list of skills from the next session on; skill_view finds it now"
 	case o.Action == "delete":
@@ -191,14 +191,14 @@ func patched(ctx context.Context, c *hermes.Call, lib hermes.SkillLibrary, o ope
 
 func remove(ctx context.Context, c *hermes.Call, lib hermes.SkillLibrary, r hermes.SkillRemoval) (hermes.SkillOutcome, error) {
 	who := c.Host.Session()
-	r.Agent, r.Session, r.Provenance, r.Stage = true, who.ID, who.Provenance, c.Stage
+	r.Agent, r.Session, r.Provenance, r.Propose = true, who.ID, who.Provenance, c.Propose
 	return lib.Remove(ctx, r)
 }
 
 // save makes the change, and asks the person where it looks dangerous.
 func save(ctx context.Context, c *hermes.Call, lib hermes.SkillLibrary, e hermes.SkillEdit) (hermes.SkillOutcome, error) {
 	who := c.Host.Session()
-	e.Agent, e.Session, e.Provenance, e.Stage = true, who.ID, who.Provenance, c.Stage
+	e.Agent, e.Session, e.Provenance, e.Propose = true, who.ID, who.Provenance, c.Propose
 	out, err := lib.Save(ctx, e)
 	doubt, ok := errors.AsType[*hermes.SkillDoubt](err)
 	if !ok {

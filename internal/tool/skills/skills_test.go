@@ -14,10 +14,10 @@ import (
 
 // shelf is a library in memory.
 type shelf struct {
-	texts  map[string]string // name or name/file to content
-	staged bool
-	doubt  bool
-	edits  []hermes.SkillEdit
+	texts   map[string]string // name or name/file to content
+	pending bool
+	doubt   bool
+	edits   []hermes.SkillEdit
 }
 
 func (s *shelf) List(context.Context) ([]hermes.Skill, error) {
@@ -43,8 +43,8 @@ func (s *shelf) Save(_ context.Context, e hermes.SkillEdit) (hermes.SkillOutcome
 		return hermes.SkillOutcome{}, &hermes.SkillDoubt{Findings: []string{"deletes everything"}}
 	}
 	s.edits = append(s.edits, e)
-	if s.staged {
-		return hermes.SkillOutcome{Staged: "x1"}, nil
+	if s.pending {
+		return hermes.SkillOutcome{Pending: "x1"}, nil
 	}
 	return hermes.SkillOutcome{Path: "/p"}, nil
 }
@@ -177,7 +177,7 @@ func TestManage(t *testing.T) {
 
 func TestWhatWaitsIsSaidSo(t *testing.T) {
 	t.Parallel()
-	got, err := call(t, &shelf{staged: true}, &host{}, "skill_manage", `{"action":"create","name":"n","content":"x"}`)
+	got, err := call(t, &shelf{pending: true}, &host{}, "skill_manage", `{"action":"create","name":"n","content":"x"}`)
 	if err != nil || !strings.Contains(got, "/skills approve x1") {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -204,7 +204,7 @@ func TestOnlyChangesThatDoNotWaitLast(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := slices.IndexFunc(tools, func(x hermes.Tool) bool { return x.Spec().Name == "skill_manage" })
-	lasts := tools[at].Spec().Lasts
+	persists := tools[at].Spec().Persists
 	for arguments, want := range map[string]string{
 		`{"action":"create","name":"n"}`:      "skill",
 		`{"action":"patch","name":"bundled"}`: "",
@@ -212,12 +212,12 @@ func TestOnlyChangesThatDoNotWaitLast(t *testing.T) {
 		`{"operations":"[{\"action\":\"delete\",\"name\":\"mine\"}]"}`:                           "skill",
 		`{"action":7}`: "skill",
 	} {
-		if got := lasts(json.RawMessage(arguments)); got != want {
+		if got := persists(json.RawMessage(arguments)); got != want {
 			t.Errorf("%s lasts as %q, want %q", arguments, got, want)
 		}
 	}
 	for _, x := range tools {
-		if name := x.Spec().Name; name != "skill_manage" && x.Spec().Lasts != nil {
+		if name := x.Spec().Name; name != "skill_manage" && x.Spec().Persists != nil {
 			t.Errorf("%s is said to change something", name)
 		}
 	}

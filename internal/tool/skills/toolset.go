@@ -63,7 +63,7 @@ func (t *Toolset) Tools(context.Context) ([]hermes.Tool, error) {
 		}, t.view),
 		hermes.NewTool(hermes.Spec{
 			Name: "skill_manage", Description: strings.TrimSpace(manageDoc), Schema: json.RawMessage(manageSchema),
-			Trusted: true, Lasts: t.lasts, Stages: true,
+			Trusted: true, Persists: t.persists, CanPropose: true,
 		}, t.manage),
 	}, nil
 }
