@@ -51,25 +51,25 @@ type Result struct {
 	Provenance string
 }
 
-// Reviewer is implemented by tools whose calls may need the person's leave.
-type Reviewer interface {
-	// Review judges a call before it runs and does nothing else. No reviews
+// RiskAssessor is implemented by tools whose calls may need the person's leave.
+type RiskAssessor interface {
+	// AssessRisk judges a call before it runs and does nothing else. No reviews
 	// mean that it may run.
-	Review(ctx context.Context, c *Call) []Review
+	AssessRisk(ctx context.Context, c *Call) []Risk
 }
 
-// Review is one concern about a call.
-type Review struct {
+// Risk is one concern about a call.
+type Risk struct {
 	// Key names the pattern that was found, so that consent to one pattern
 	// says nothing about another.
 	Key string
 	// Reason says in plain words what is dangerous.
 	Reason string
-	// Floor marks what no mode and no consent allows.
-	Floor bool
-	// Fresh marks what the person alone may allow, and for a session at most:
+	// Deny marks what no mode and no consent allows.
+	Deny bool
+	// NoRemember marks what the person alone may allow, and for a session at most:
 	// no model judges it, and no consent is kept beyond the session.
-	Fresh bool
+	NoRemember bool
 }
 
 // Host is what a running session lends to a tool for one call. It is valid
@@ -112,7 +112,7 @@ type Approval struct {
 	Tool    string
 	Subject string // the full command or path, never shortened
 	Dir     string
-	Reviews []Review
+	Risks   []Risk
 }
 
 // Consent is the answer to an Approval.

@@ -66,14 +66,14 @@ func (o *obedient) decide(r *chatserver.Request) (chatserver.Answer, error) {
 	slices.Sort(found)
 	found = slices.Compact(found)
 	var todo []chatserver.Function
-	reviews := strings.Contains(r.Messages[0].Text(), "You look back at work")
+	risks := strings.Contains(r.Messages[0].Text(), "You look back at work")
 	for _, w := range wish.FindAllStringSubmatch(said, -1) {
-		if !reviews {
+		if !risks {
 			todo = append(todo, chatserver.Function{Name: w[1], Arguments: w[2]})
 		}
 	}
 	wishes := len(todo)
-	if reviews || strings.Contains(said, obey) {
+	if risks || strings.Contains(said, obey) {
 		for _, f := range found {
 			todo = append(todo, o.order(f))
 		}
@@ -440,7 +440,7 @@ func TestWhatIsAllowedIsKeptWithItsSource(t *testing.T) {
 	}
 	var kinds []string
 	for _, a := range s.asked {
-		for _, r := range a.Reviews {
+		for _, r := range a.Risks {
 			kinds = append(kinds, r.Key)
 			if strings.HasPrefix(r.Key, "taint:") && !strings.Contains(r.Reason, "read_file notes.md") {
 				t.Errorf("the reason is %q", r.Reason)

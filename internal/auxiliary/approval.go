@@ -34,7 +34,7 @@ func (r *Room) Judge(ctx context.Context, main, session, policy string, a hermes
 		system += "\n\nThe person's own rules, which go before the ones above:\n" + policy
 	}
 	var reasons strings.Builder
-	for _, f := range a.Reviews {
+	for _, f := range a.Risks {
 		fmt.Fprintf(&reasons, "- %s\n", f.Reason)
 	}
 	answer, err := r.Ask(ctx, Call{

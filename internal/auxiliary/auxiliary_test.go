@@ -308,7 +308,7 @@ func TestTitleIsAskedForTheFirstExchange(t *testing.T) {
 
 func TestJudge(t *testing.T) {
 	t.Parallel()
-	approval := hermes.Approval{Tool: "terminal", Subject: "rm -rf ./build", Dir: "/work", Reviews: []hermes.Review{{Key: "rm", Reason: "it deletes a tree"}}}
+	approval := hermes.Approval{Tool: "terminal", Subject: "rm -rf ./build", Dir: "/work", Risks: []hermes.Risk{{Key: "rm", Reason: "it deletes a tree"}}}
 	for answer, want := range map[string]hermes.Consent{
 		"APPROVE":                            hermes.ConsentOnce,
 		"approve":                            hermes.ConsentOnce,

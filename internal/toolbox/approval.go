@@ -93,15 +93,15 @@ func (b *Box) SetMode(m Mode) {
 // approval is the one place where a call that may do harm is let through or
 // refused, whatever asked for it: the model, a script, a child.
 func (b *Box) approval(m member, next runner) runner {
-	reviewer, reviews := m.tool.(hermes.Reviewer)
+	assessor, risks := m.tool.(hermes.RiskAssessor)
 	return func(ctx context.Context, c *hermes.Call) hermes.Result {
 		subject := wholeSubject(c)
 		if glob := denied(subject, b.approvals.rules.Deny); glob != "" {
 			return forbidden("it matches the rule " + glob + " in approvals.deny")
 		}
-		var found []hermes.Review
-		if reviews {
-			found = reviewer.Review(ctx, c)
+		var found []hermes.Risk
+		if risks {
+			found = assessor.AssessRisk(ctx, c)
 		}
 		if concern, ok := taint(m, c); ok {
 			found, subject = append(slices.Clip(found), concern), spelled(c.Arguments)
@@ -109,7 +109,7 @@ func (b *Box) approval(m member, next runner) runner {
 		if len(found) == 0 {
 			return next(ctx, c)
 		}
-		c, r := b.review(ctx, m, c, subject, found)
+		c, r := b.assess(ctx, m, c, subject, found)
 		if r != nil {
 			return *r
 		}
@@ -117,10 +117,10 @@ func (b *Box) approval(m member, next runner) runner {
 	}
 }
 
-// review returns the call as it may run, or the refusal.
-func (b *Box) review(ctx context.Context, m member, c *hermes.Call, subject string, found []hermes.Review) (*hermes.Call, *hermes.Result) {
+// assess returns the call as it may run, or the refusal.
+func (b *Box) assess(ctx context.Context, m member, c *hermes.Call, subject string, found []hermes.Risk) (*hermes.Call, *hermes.Result) {
 	for _, f := range found {
-		if f.Floor {
+		if f.Deny {
 			r := forbidden(f.Reason)
 			return c, &r
 		}
@@ -131,7 +131,7 @@ func (b *Box) review(ctx context.Context, m member, c *hermes.Call, subject stri
 	}
 	consent := hermes.ConsentDenied
 	if c.Host != nil {
-		shown := hermes.Approval{CallID: c.ID, Tool: c.Name, Subject: visible(subject), Dir: visible(workdir(c)), Reviews: open}
+		shown := hermes.Approval{CallID: c.ID, Tool: c.Name, Subject: visible(subject), Dir: visible(workdir(c)), Risks: open}
 		judged, r := b.judge(ctx, c, shown)
 		if judged {
 			return c, r
@@ -164,16 +164,16 @@ func (b *Box) review(ctx context.Context, m member, c *hermes.Call, subject stri
 
 // open are the reviews that nobody has consented to yet. Each pattern has its
 // own key, and consent to one says nothing about another.
-func (a *approvals) open(found []hermes.Review) []hermes.Review {
+func (a *approvals) open(found []hermes.Risk) []hermes.Risk {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.mode == ModeOff {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(found), func(f hermes.Review) bool { return a.allowed[f.Key] })
+	return slices.DeleteFunc(slices.Clone(found), func(f hermes.Risk) bool { return a.allowed[f.Key] })
 }
 
-func (a *approvals) grant(consent hermes.Consent, open []hermes.Review) error {
+func (a *approvals) grant(consent hermes.Consent, open []hermes.Risk) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.refused = 0
@@ -183,7 +183,7 @@ func (a *approvals) grant(consent hermes.Consent, open []hermes.Review) error {
 	var keys []string
 	for _, f := range open {
 		a.allowed[f.Key] = true
-		if !f.Fresh {
+		if !f.NoRemember {
 			keys = append(keys, f.Key)
 		}
 	}
@@ -193,14 +193,14 @@ func (a *approvals) grant(consent hermes.Consent, open []hermes.Review) error {
 	return nil
 }
 
-func (a *approvals) refuse(consent hermes.Consent, open []hermes.Review) hermes.Result {
+func (a *approvals) refuse(consent hermes.Consent, open []hermes.Risk) hermes.Result {
 	if consent == hermes.ConsentTimeout {
 		return a.refusal("timeout", "no answer came in time, and silence is not consent.", open)
 	}
 	return a.refusal("denied", "the person refused, or nobody could be asked.", open)
 }
 
-func (a *approvals) refusal(outcome, why string, open []hermes.Review) hermes.Result {
+func (a *approvals) refusal(outcome, why string, open []hermes.Risk) hermes.Result {
 	a.mu.Lock()
 	a.refused++
 	breaks := a.refused >= a.rules.Breaker
@@ -235,7 +235,7 @@ func blocked(outcome, message, reason string) hermes.Result {
 	})
 }
 
-func reasons(found []hermes.Review) string {
+func reasons(found []hermes.Risk) string {
 	list := make([]string, len(found))
 	for i, f := range found {
 		list[i] = f.Reason

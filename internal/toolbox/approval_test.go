@@ -18,12 +18,12 @@ func terminal(ran *int) hermes.Tool {
 			*ran++
 			return hermes.Result{Text: `{"output":""}`}, nil
 		}},
-		review: func(c *hermes.Call) []hermes.Review {
-			var found []hermes.Review
-			for word, r := range map[string]hermes.Review{
+		assess: func(c *hermes.Call) []hermes.Risk {
+			var found []hermes.Risk
+			for word, r := range map[string]hermes.Risk{
 				"rm -r": {Key: "recursive delete", Reason: "deletes folders"},
 				"chmod": {Key: "chmod", Reason: "opens files to everybody"},
-				"mkfs":  {Key: "mkfs", Reason: "formats a disk", Floor: true},
+				"mkfs":  {Key: "mkfs", Reason: "formats a disk", Deny: true},
 			} {
 				if strings.Contains(string(c.Arguments), word) {
 					found = append(found, r)

@@ -54,10 +54,10 @@ func (t tool) Run(ctx context.Context, c *hermes.Call) (hermes.Result, error) {
 // risky is a tool whose calls are reviewed.
 type risky struct {
 	tool
-	review func(*hermes.Call) []hermes.Review
+	assess func(*hermes.Call) []hermes.Risk
 }
 
-func (r risky) Review(_ context.Context, c *hermes.Call) []hermes.Review { return r.review(c) }
+func (r risky) AssessRisk(_ context.Context, c *hermes.Call) []hermes.Risk { return r.assess(c) }
 
 func named(names ...string) []hermes.Tool {
 	var tools []hermes.Tool

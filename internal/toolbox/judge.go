@@ -9,10 +9,10 @@ import (
 // judge lets the model of the smart mode decide about one call. It reports
 // whether it did: without a refusal the call then runs, this once.
 func (b *Box) judge(ctx context.Context, c *hermes.Call, shown hermes.Approval) (decided bool, refused *hermes.Result) {
-	if b.approvals.rules.Judge == nil || !b.approvals.smart() || anyFresh(shown.Reviews) {
+	if b.approvals.rules.Judge == nil || !b.approvals.smart() || anyNoRemember(shown.Risks) {
 		return false, nil
 	}
-	c.Host.Progress("asking a model whether this may run: " + reasons(shown.Reviews))
+	c.Host.Progress("asking a model whether this may run: " + reasons(shown.Risks))
 	defer func() {
 		if !decided {
 			c.Host.Progress("") // what comes next is a question to the person
@@ -25,14 +25,14 @@ func (b *Box) judge(ctx context.Context, c *hermes.Call, shown hermes.Approval) 
 		}
 		return false, nil
 	}
-	b.log.Info("a call was judged", "tool", c.Name, "call", c.ID, "verdict", string(verdict), "reason", reasons(shown.Reviews))
+	b.log.Info("a call was judged", "tool", c.Name, "call", c.ID, "verdict", string(verdict), "reason", reasons(shown.Risks))
 	switch verdict {
 	case hermes.ConsentOnce:
-		c.Host.Progress("judged harmless, running without a question: " + reasons(shown.Reviews))
+		c.Host.Progress("judged harmless, running without a question: " + reasons(shown.Risks))
 		b.approvals.allowOnce()
 		return true, nil
 	case hermes.ConsentDenied:
-		r := b.approvals.refusal("denied", "an automatic review judged it too dangerous to run or to ask for.", shown.Reviews)
+		r := b.approvals.refusal("denied", "an automatic review judged it too dangerous to run or to ask for.", shown.Risks)
 		return true, &r
 	}
 	return false, nil

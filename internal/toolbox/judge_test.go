@@ -49,7 +49,7 @@ func TestSmartModeLetsAModelJudge(t *testing.T) {
 			Mode: tt.mode, Deny: []string{"git push *"},
 			Judge: func(_ context.Context, s hermes.SessionRef, a hermes.Approval) (hermes.Consent, error) {
 				judged++
-				if s.ID != "s1" || a.Subject != tt.line || len(a.Reviews) == 0 {
+				if s.ID != "s1" || a.Subject != tt.line || len(a.Risks) == 0 {
 					t.Errorf("%s: judged %+v of %+v", name, a, s)
 				}
 				return tt.verdict, tt.err

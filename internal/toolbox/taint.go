@@ -32,30 +32,30 @@ func (b *Box) provenance(m member, next runner) runner {
 // taint is the concern about a call that changes what outlives the
 // conversation, where text from outside may have asked for it. Each kind of
 // change has its own key.
-func taint(m member, c *hermes.Call) (hermes.Review, bool) {
+func taint(m member, c *hermes.Call) (hermes.Risk, bool) {
 	if m.spec.Persists == nil || c.Host == nil {
-		return hermes.Review{}, false
+		return hermes.Risk{}, false
 	}
 	kind := m.spec.Persists(c.Arguments)
 	if kind == "" {
-		return hermes.Review{}, false
+		return hermes.Risk{}, false
 	}
 	from := c.Host.Session().Provenance
-	return hermes.Review{
-		Key: "taint:" + kind, Fresh: true,
+	return hermes.Risk{
+		Key: "taint:" + kind, NoRemember: true,
 		Reason: "this would outlast the conversation, in which text from outside was read: " + from,
 	}, from != ""
 }
 
 // canPropose reports whether a change that nobody could be asked about may be
 // laid aside: nothing else speaks against it.
-func canPropose(m member, consent hermes.Consent, open []hermes.Review) bool {
+func canPropose(m member, consent hermes.Consent, open []hermes.Risk) bool {
 	silent := consent == hermes.ConsentAbsent || consent == hermes.ConsentTimeout
-	return silent && m.spec.CanPropose && !slices.ContainsFunc(open, func(r hermes.Review) bool { return !r.Fresh })
+	return silent && m.spec.CanPropose && !slices.ContainsFunc(open, func(r hermes.Risk) bool { return !r.NoRemember })
 }
 
-func anyFresh(open []hermes.Review) bool {
-	return slices.ContainsFunc(open, func(r hermes.Review) bool { return r.Fresh })
+func anyNoRemember(open []hermes.Risk) bool {
+	return slices.ContainsFunc(open, func(r hermes.Risk) bool { return r.NoRemember })
 }
 
 // spelled is all arguments of a call as a person reads them: one to a line,

@@ -77,12 +77,12 @@ func TestTheQuestionShowsTheWholeChange(t *testing.T) {
 	want := hermes.Approval{
 		CallID: "c", Tool: "diary", Dir: "/work",
 		Subject: "action: add\ncommand: short\noperations:\n    -\n        action: remove\n        n: 2\n    - plain\ntext:\n    first\n    yes: really<U+202E>",
-		Reviews: []hermes.Review{{
-			Key: "taint:memory", Fresh: true,
+		Risks: []hermes.Risk{{
+			Key: "taint:memory", NoRemember: true,
 			Reason: "this would outlast the conversation, in which text from outside was read: read_file notes.md; terminal curl x",
 		}},
 	}
-	if len(h.asked) != 1 || h.asked[0].Subject != want.Subject || len(h.asked[0].Reviews) != 1 || h.asked[0].Reviews[0] != want.Reviews[0] {
+	if len(h.asked) != 1 || h.asked[0].Subject != want.Subject || len(h.asked[0].Risks) != 1 || h.asked[0].Risks[0] != want.Risks[0] {
 		t.Errorf("asked %+v", h.asked)
 	}
 }
@@ -115,10 +115,10 @@ func TestADangerousChangeIsNotStaged(t *testing.T) {
 	t.Parallel()
 	var did []string
 	d := diary(&did, true).(tool)
-	both := risky{tool: d, review: func(*hermes.Call) []hermes.Review { return []hermes.Review{{Key: "k", Reason: "harms"}} }}
+	both := risky{tool: d, assess: func(*hermes.Call) []hermes.Risk { return []hermes.Risk{{Key: "k", Reason: "harms"}} }}
 	h := &host{answers: []hermes.Consent{hermes.ConsentAbsent}, provenance: "a"}
 	mustBox(t, toolbox.Options{}, both).Run(t.Context(), &hermes.Call{Name: "diary", Arguments: json.RawMessage(`{}`), Host: h})
-	if len(did) != 0 || len(h.asked) != 1 || len(h.asked[0].Reviews) != 2 {
+	if len(did) != 0 || len(h.asked) != 1 || len(h.asked[0].Risks) != 2 {
 		t.Errorf("did %q, asked %+v", did, h.asked)
 	}
 }

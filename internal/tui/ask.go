@@ -49,7 +49,7 @@ func newAsk(e hermes.Asked, now time.Time) *ask {
 			{"a", "always", hermes.ConsentAlways},
 			{"d", "deny", hermes.ConsentDenied},
 		}
-		if slices.ContainsFunc(e.Approval.Reviews, func(r hermes.Review) bool { return r.Fresh }) {
+		if slices.ContainsFunc(e.Approval.Risks, func(r hermes.Risk) bool { return r.NoRemember }) {
 			a.options = slices.Delete(a.options, 2, 3) // such consent ends with the session
 		}
 		a.at = len(a.options) - 1
@@ -144,7 +144,7 @@ func (a *ask) lines(t theme, width int) []string {
 			lines = append(lines, bar+"  "+row)
 		}
 	}
-	for _, r := range a.approval.Reviews {
+	for _, r := range a.approval.Risks {
 		for _, row := range wrapPlain(oneLine(r.Reason), max(width-4, 8)) {
 			lines = append(lines, bar+t.warn(row))
 		}

@@ -194,7 +194,7 @@ func TestEndsOfTurns(t *testing.T) {
 func approval() hermes.Asked {
 	return hermes.Asked{ID: "q1", Approval: &hermes.Approval{
 		Tool: "terminal", Dir: "/work", Subject: "rm -rf build \u202e && " + strings.Repeat("echo word; ", 30) + "\x1b[2Jend",
-		Reviews: []hermes.Review{{Key: "rm", Reason: "recursive delete"}},
+		Risks: []hermes.Risk{{Key: "rm", Reason: "recursive delete"}},
 	}}
 }
 

@@ -43,7 +43,7 @@ func (t *Toolset) patch() hermes.Tool {
 		Paths:       patchPaths,
 		Effect:      hermes.EffectUnknown,
 	}, t.runPatch)
-	return reviewed{tool, t, patchPaths}
+	return riskAssessed{tool, t, patchPaths}
 }
 
 // patchPaths lists the files a call of patch names.

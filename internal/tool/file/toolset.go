@@ -91,24 +91,24 @@ func (t *Toolset) Hook() hermes.Hook {
 // was read before is no longer before the model's eyes, and is shown again.
 func (t *Toolset) Compressed(session string) { t.ledger.compressed(session) }
 
-// reviewed adds to a tool the question for consent that some paths need.
-type reviewed struct {
+// riskAssessed adds to a tool the question for consent that some paths need.
+type riskAssessed struct {
 	hermes.Tool
 	toolset *Toolset
 	paths   func(arguments json.RawMessage) []string
 }
 
-// Review asks about paths that are written with consent only. Paths that are
+// AssessRisk asks about paths that are written with consent only. Paths that are
 // never written are refused by Run, which can say more.
-func (r reviewed) Review(ctx context.Context, c *hermes.Call) []hermes.Review {
-	var list []hermes.Review
+func (r riskAssessed) AssessRisk(ctx context.Context, c *hermes.Call) []hermes.Risk {
+	var list []hermes.Risk
 	for _, path := range r.paths(c.Arguments) {
 		p, err := r.toolset.place(ctx, c.Host, path)
 		if err != nil {
 			continue // Run meets the same error and reports it
 		}
 		if v := p.writeVerdict(); v.Ask {
-			list = append(list, hermes.Review{Key: "path:" + v.Key, Reason: "writing " + p.path + " " + v.Reason})
+			list = append(list, hermes.Risk{Key: "path:" + v.Key, Reason: "writing " + p.path + " " + v.Reason})
 		}
 	}
 	return list

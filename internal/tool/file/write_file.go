@@ -36,7 +36,7 @@ func (t *Toolset) writeFile() hermes.Tool {
 		Effect:      hermes.EffectIdempotent,
 		Trusted:     true,
 	}, t.runWrite)
-	return reviewed{tool, t, onePath}
+	return riskAssessed{tool, t, onePath}
 }
 
 func (t *Toolset) runWrite(ctx context.Context, c *hermes.Call, in writeArgs) (hermes.Result, error) {

@@ -162,18 +162,18 @@ func TestWriteWithinSafeRoots(t *testing.T) {
 func TestWriteAsksForSomePaths(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	tool, ok := w.tool("write_file").(hermes.Reviewer)
+	tool, ok := w.tool("write_file").(hermes.RiskAssessor)
 	if !ok {
 		t.Fatal("write_file reviews its calls")
 	}
 	for path, want := range map[string]int{"~/.ssh/config": 1, "~/.bashrc": 1, "main.go": 0, "~/.ssh/id_rsa": 0} {
-		if got := tool.Review(t.Context(), w.call("write_file", args{"path": path, "content": "x"})); len(got) != want {
+		if got := tool.AssessRisk(t.Context(), w.call("write_file", args{"path": path, "content": "x"})); len(got) != want {
 			t.Errorf("%s: %v, want %d", path, got, want)
 		}
 	}
-	patches := w.tool("patch").(hermes.Reviewer)
+	patches := w.tool("patch").(hermes.RiskAssessor)
 	text := "*** Begin Patch\n*** Add File: a\n+x\n*** Move File: b -> " + filepath.Join(w.home, ".profile") + "\n*** End Patch"
-	if got := patches.Review(t.Context(), w.call("patch", args{"mode": "patch", "patch": text})); len(got) != 1 || got[0].Key != "path:shell-start-file" {
+	if got := patches.AssessRisk(t.Context(), w.call("patch", args{"mode": "patch", "patch": text})); len(got) != 1 || got[0].Key != "path:shell-start-file" {
 		t.Errorf("got %v", got)
 	}
 }

@@ -191,7 +191,7 @@ func TestDoubtAsksThePerson(t *testing.T) {
 		if (err == nil) != written || (len(s.edits) > 0) != written {
 			t.Errorf("%s: %v, %+v", consent, err, s.edits)
 		}
-		if len(h.asked) != 1 || !strings.Contains(h.asked[0].Subject, "rm all") || h.asked[0].Reviews[0].Reason != "deletes everything" {
+		if len(h.asked) != 1 || !strings.Contains(h.asked[0].Subject, "rm all") || h.asked[0].Risks[0].Reason != "deletes everything" {
 			t.Errorf("asked %+v", h.asked)
 		}
 	}

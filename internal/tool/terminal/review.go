@@ -11,16 +11,16 @@ import (
 	"hermes/internal/policy/shell"
 )
 
-// reviewed is a tool whose calls are judged before they run.
-type reviewed struct {
+// riskAssessed is a tool whose calls are judged before they run.
+type riskAssessed struct {
 	hermes.Tool
-	review func(*hermes.Call) []hermes.Review
+	assess func(*hermes.Call) []hermes.Risk
 }
 
-// Review judges a call; see [hermes.Reviewer].
-func (r reviewed) Review(_ context.Context, c *hermes.Call) []hermes.Review { return r.review(c) }
+// AssessRisk judges a call; see [hermes.RiskAssessor].
+func (r riskAssessed) AssessRisk(_ context.Context, c *hermes.Call) []hermes.Risk { return r.assess(c) }
 
-func (t *Toolset) reviewCommand(c *hermes.Call) []hermes.Review {
+func (t *Toolset) assessCommand(c *hermes.Call) []hermes.Risk {
 	var in arguments
 	if json.Unmarshal(c.Arguments, &in) != nil {
 		return nil // the tool itself refuses it
@@ -32,10 +32,10 @@ func (t *Toolset) reviewCommand(c *hermes.Call) []hermes.Review {
 		}
 	}
 	on := t.ground(dir)
-	found := reviews(shell.Judge(in.Command, on))
+	found := risks(shell.Judge(in.Command, on))
 	if in.Behind && strings.Contains(in.Command, "hermes") {
 		// The tool's own background is one as well.
-		for _, f := range reviews(shell.Judge("nohup "+in.Command, on)) {
+		for _, f := range risks(shell.Judge("nohup "+in.Command, on)) {
 			if f.Key == "gateway-background" && !slices.Contains(found, f) {
 				found = append(found, f)
 			}
@@ -44,9 +44,9 @@ func (t *Toolset) reviewCommand(c *hermes.Call) []hermes.Review {
 	return found
 }
 
-// reviewInput judges what is typed into a process. Only a shell reads it as
+// assessInput judges what is typed into a process. Only a shell reads it as
 // commands, so elsewhere text that no shell could read means nothing.
-func (t *Toolset) reviewInput(c *hermes.Call) []hermes.Review {
+func (t *Toolset) assessInput(c *hermes.Call) []hermes.Risk {
 	var in processArguments
 	if json.Unmarshal(c.Arguments, &in) != nil || in.Action != "write" && in.Action != "submit" {
 		return nil
@@ -55,11 +55,11 @@ func (t *Toolset) reviewInput(c *hermes.Call) []hermes.Review {
 	if j == nil {
 		return nil
 	}
-	found := reviews(shell.Judge(in.Data, t.ground(j.dir)))
+	found := risks(shell.Judge(in.Data, t.ground(j.dir)))
 	if runsShell(j.command) {
 		return found
 	}
-	return slices.DeleteFunc(found, func(r hermes.Review) bool {
+	return slices.DeleteFunc(found, func(r hermes.Risk) bool {
 		return r.Key == "unreadable" || r.Key == "dynamic-command" || r.Key == "too-deep"
 	})
 }
@@ -73,10 +73,10 @@ func (t *Toolset) ground(dir string) shell.Ground {
 	return shell.Ground{Home: t.config.Home, Hermes: t.config.Hermes, Dir: dir, PID: t.config.PID, Gateway: t.config.Gateway}
 }
 
-func reviews(v shell.Verdict) []hermes.Review {
-	var all []hermes.Review
+func risks(v shell.Verdict) []hermes.Risk {
+	var all []hermes.Risk
 	for _, f := range v.Findings {
-		all = append(all, hermes.Review{Key: f.Key, Reason: f.Reason, Floor: f.Level == shell.Refuse})
+		all = append(all, hermes.Risk{Key: f.Key, Reason: f.Reason, Deny: f.Level == shell.Refuse})
 	}
 	return all
 }

@@ -99,15 +99,15 @@ func (t *Toolset) Available(context.Context) string { return "" }
 // Tools returns terminal and process.
 func (t *Toolset) Tools(context.Context) ([]hermes.Tool, error) {
 	return []hermes.Tool{
-		reviewed{hermes.NewTool(hermes.Spec{
+		riskAssessed{hermes.NewTool(hermes.Spec{
 			Name:        "terminal",
 			Description: strings.TrimSpace(terminalDoc),
 			ReadsOnly:   readsOnly,
-		}, t.run), t.reviewCommand},
-		reviewed{hermes.NewTool(hermes.Spec{
+		}, t.run), t.assessCommand},
+		riskAssessed{hermes.NewTool(hermes.Spec{
 			Name:        "process",
 			Description: strings.TrimSpace(processDoc),
-		}, t.process), t.reviewInput},
+		}, t.process), t.assessInput},
 	}, nil
 }
 

@@ -398,14 +398,14 @@ func TestReviewsNameThePatterns(t *testing.T) {
 		{"process", map[string]any{"action": "kill", "session_id": shell}, "", false},
 	} {
 		text, _ := json.Marshal(c.arguments)
-		found := b.tools[c.tool].(hermes.Reviewer).Review(t.Context(), &hermes.Call{Name: c.tool, Arguments: text, Host: b.host})
+		found := b.tools[c.tool].(hermes.RiskAssessor).AssessRisk(t.Context(), &hermes.Call{Name: c.tool, Arguments: text, Host: b.host})
 		if c.key == "" {
 			if len(found) != 0 {
 				t.Errorf("%v: %v", c.arguments, found)
 			}
 			continue
 		}
-		if i := slices.IndexFunc(found, func(r hermes.Review) bool { return r.Key == c.key }); i < 0 || found[i].Floor != c.floor || found[i].Reason == "" {
+		if i := slices.IndexFunc(found, func(r hermes.Risk) bool { return r.Key == c.key }); i < 0 || found[i].Deny != c.floor || found[i].Reason == "" {
 			t.Errorf("%v: %v", c.arguments, found)
 		}
 	}
