@@ -141,10 +141,10 @@ type Journal interface {
 	// EndCall stores the call's result as soon as it is known, which may be
 	// before it becomes part of the transcript.
 	EndCall(ctx context.Context, l Lease, callID string, result Message) error
-	// HoldCall stores how a call that was begun stands with the person, in
+	// SavePending stores how a call that was begun stands with the person, in
 	// place of what was stored of that before. It is stored before the person
 	// is asked, and again with the answer.
-	HoldCall(ctx context.Context, l Lease, callID string, h Hold) error
+	SavePending(ctx context.Context, l Lease, callID string, h PendingCall) error
 	// OpenSteps returns the steps of calls that no stored message answers.
 	OpenSteps(ctx context.Context, session string) ([]Step, error)
 }
@@ -153,31 +153,31 @@ type Journal interface {
 type Step struct {
 	Call  ToolCall
 	Begun time.Time
-	// Hold is how the call stands with the person.
-	Hold Hold
+	// Pending is how the call stands with the person.
+	Pending PendingCall
 	// Result is set if the call ended.
 	Result *Message
 }
 
-// Hold is how a call that has begun stands with the person.
-type Hold struct {
-	// Leave says that the call waits for the person's leave: nothing of it has
+// PendingCall is how a call that has begun stands with the person.
+type PendingCall struct {
+	// AwaitingApproval says that the call waits for the person's leave: nothing of it has
 	// run.
-	Leave bool `json:"leave,omitempty"`
-	// Asked are the questions of an EffectAsk call in their order.
-	Asked []Exchange `json:"asked,omitempty"`
+	AwaitingApproval bool `json:"leave,omitempty"`
+	// Answers are the questions of an EffectAsk call in their order.
+	Answers []AskedQuestion `json:"asked,omitempty"`
 }
 
-// Exchange is a question and, once it is there, its answer.
-type Exchange struct {
+// AskedQuestion is a question and, once it is there, its answer.
+type AskedQuestion struct {
 	Question Question `json:"question"`
 	Answer   *Answer  `json:"answer,omitempty"`
 }
 
 // Open is the question that waits for its answer, nil without one.
-func (h Hold) Open() *Question {
-	if n := len(h.Asked); n > 0 && h.Asked[n-1].Answer == nil {
-		return &h.Asked[n-1].Question
+func (h PendingCall) Open() *Question {
+	if n := len(h.Answers); n > 0 && h.Answers[n-1].Answer == nil {
+		return &h.Answers[n-1].Question
 	}
 	return nil
 }

@@ -254,31 +254,31 @@ func holds(t *testing.T, s hermes.Store) {
 			}
 		}
 	}
-	hold := func(h hermes.Hold) {
+	hold := func(h hermes.PendingCall) {
 		t.Helper()
-		if err := s.HoldCall(t.Context(), l, "c1", h); err != nil {
+		if err := s.SavePending(t.Context(), l, "c1", h); err != nil {
 			t.Fatal(err)
 		}
 		list, err := s.OpenSteps(t.Context(), "a")
 		if err != nil || len(list) != 1 {
 			t.Fatal(list, err)
 		}
-		same(t, list[0].Hold, h)
+		same(t, list[0].Pending, h)
 	}
-	wantErr(t, s.HoldCall(t.Context(), l, "c1", hermes.Hold{Leave: true}), hermes.ErrNotFound)
+	wantErr(t, s.SavePending(t.Context(), l, "c1", hermes.PendingCall{AwaitingApproval: true}), hermes.ErrNotFound)
 	if err := s.BeginCall(t.Context(), l, hermes.ToolCall{ID: "c1", Name: "clarify", Arguments: "{}"}); err != nil {
 		t.Fatal(err)
 	}
 	asking(false)
-	hold(hermes.Hold{Leave: true})
+	hold(hermes.PendingCall{AwaitingApproval: true})
 	asking(false)
 	first := hermes.Question{CallID: "c1", Text: "Which?", Choices: []string{"a", "b"}, Multiple: true, Number: 1, Of: 2}
-	hold(hermes.Hold{Asked: []hermes.Exchange{{Question: first}}})
+	hold(hermes.PendingCall{Answers: []hermes.AskedQuestion{{Question: first}}})
 	asking(true)
-	heard := []hermes.Exchange{{Question: first, Answer: &hermes.Answer{Texts: []string{"a"}}}}
-	hold(hermes.Hold{Asked: heard})
+	heard := []hermes.AskedQuestion{{Question: first, Answer: &hermes.Answer{Texts: []string{"a"}}}}
+	hold(hermes.PendingCall{Answers: heard})
 	asking(false)
-	hold(hermes.Hold{Asked: append(heard, hermes.Exchange{Question: hermes.Question{Text: "And?"}})})
+	hold(hermes.PendingCall{Answers: append(heard, hermes.AskedQuestion{Question: hermes.Question{Text: "And?"}})})
 	asking(true)
 	result := answerTo("c1", "done")
 	if err := s.EndCall(t.Context(), l, "c1", result); err != nil {
@@ -286,10 +286,10 @@ func holds(t *testing.T, s hermes.Store) {
 	}
 	asking(false)
 	add(t, s, l, result)
-	wantErr(t, s.HoldCall(t.Context(), l, "c1", hermes.Hold{}), hermes.ErrNotFound)
+	wantErr(t, s.SavePending(t.Context(), l, "c1", hermes.PendingCall{}), hermes.ErrNotFound)
 	stale := l
 	stale.Fence--
-	wantErr(t, s.HoldCall(t.Context(), stale, "c1", hermes.Hold{}), hermes.ErrStaleLease)
+	wantErr(t, s.SavePending(t.Context(), stale, "c1", hermes.PendingCall{}), hermes.ErrStaleLease)
 }
 
 func rewindForgets(t *testing.T, s hermes.Store) {

@@ -180,8 +180,8 @@ func (s *Store) EndCall(ctx context.Context, l hermes.Lease, callID string, resu
 	})
 }
 
-// HoldCall remembers how a call stands with the person.
-func (s *Store) HoldCall(ctx context.Context, l hermes.Lease, callID string, h hermes.Hold) error {
+// SavePending remembers how a call stands with the person.
+func (s *Store) SavePending(ctx context.Context, l hermes.Lease, callID string, h hermes.PendingCall) error {
 	return s.change(ctx, "HoldCall", func() error {
 		r, err := s.held(l)
 		if err != nil {
@@ -191,15 +191,15 @@ func (s *Store) HoldCall(ctx context.Context, l hermes.Lease, callID string, h h
 		if i < 0 {
 			return fmt.Errorf("call %s: %w", callID, hermes.ErrNotFound)
 		}
-		h.Asked = slices.Clone(h.Asked)
-		r.steps[i].Hold = h
+		h.Answers = slices.Clone(h.Answers)
+		r.steps[i].Pending = h
 		return nil
 	})
 }
 
 // asking reports whether a question of the session waits for the person.
 func (r *storedSession) asking() bool {
-	return slices.ContainsFunc(r.steps, func(s storedStep) bool { return s.Result == nil && s.Hold.Open() != nil })
+	return slices.ContainsFunc(r.steps, func(s storedStep) bool { return s.Result == nil && s.Pending.Open() != nil })
 }
 
 // OpenSteps returns the steps of calls that no stored message answers.

@@ -9,10 +9,10 @@ import (
 	"hermes"
 )
 
-// held is what the journal keeps of a call that asks the person. It belongs
+// pendingCall is what the journal keeps of a call that asks the person. It belongs
 // to the actor, for as long as a turn lasts.
-type held struct {
-	hermes.Hold
+type pendingCall struct {
+	hermes.PendingCall
 	at int // how many questions the call has asked in this turn
 }
 
@@ -41,77 +41,77 @@ func (a *asking) is(call string) bool {
 // errParked ends a turn whose open question stays open.
 var errParked = errors.New("a question waits for the person")
 
-// heldBy is what is kept of a question's call; nil where nothing is.
-func (s *Session) heldBy(q *question) *held {
+// pendingFor is what is kept of a question's call; nil where nothing is.
+func (s *Session) pendingFor(q *question) *pendingCall {
 	if q.call == "" {
 		return nil
 	}
-	h := s.kept[q.call]
+	h := s.pendingCalls[q.call]
 	if h == nil {
-		h = &held{}
-		s.kept[q.call] = h
+		h = &pendingCall{}
+		s.pendingCalls[q.call] = h
 	}
 	return h
 }
 
-// heard is the answer that the person gave to this question in an earlier
+// earlierAnswer is the answer that the person gave to this question in an earlier
 // turn; nil if there is none.
-func (s *Session) heard(q *question) *hermes.Answer {
-	h := s.heldBy(q)
-	if h == nil || q.asked.Question == nil || h.at >= len(h.Asked) || h.Asked[h.at].Answer == nil {
+func (s *Session) earlierAnswer(q *question) *hermes.Answer {
+	h := s.pendingFor(q)
+	if h == nil || q.asked.Question == nil || h.at >= len(h.Answers) || h.Answers[h.at].Answer == nil {
 		return nil
 	}
 	h.at++
-	return h.Asked[h.at-1].Answer
+	return h.Answers[h.at-1].Answer
 }
 
-// hold keeps that the person is being asked. What cannot be kept is asked all
+// savePending keeps that the person is being asked. What cannot be kept is asked all
 // the same: it is lost only if the process dies before the answer.
-func (s *Session) hold(q *question) {
-	h := s.heldBy(q)
+func (s *Session) savePending(q *question) {
+	h := s.pendingFor(q)
 	switch {
 	case h == nil:
 		return
 	case q.asked.Approval != nil:
-		h.Leave = true
+		h.AwaitingApproval = true
 	default:
-		h.Asked = append(h.Asked[:h.at:h.at], hermes.Exchange{Question: *q.asked.Question})
+		h.Answers = append(h.Answers[:h.at:h.at], hermes.AskedQuestion{Question: *q.asked.Question})
 	}
-	if err := s.keep(q.call, h.Hold); err != nil {
+	if err := s.storePending(q.call, h.PendingCall); err != nil {
 		s.cfg.Log.Warn("keep a question", "session", s.id, "call", q.call, "err", err)
 	}
 }
 
-// release keeps the answer before anyone acts on it. Leave that cannot be
+// saveAnswer keeps the answer before anyone acts on it. Leave that cannot be
 // kept is not given: after a crash the call would count as never begun.
-func (s *Session) release(q *question, r Reply) error {
-	h := s.heldBy(q)
+func (s *Session) saveAnswer(q *question, r Reply) error {
+	h := s.pendingFor(q)
 	switch {
 	case h == nil:
 		return nil
 	case q.asked.Approval != nil:
-		h.Leave = false
-		if err := s.keep(q.call, h.Hold); err != nil && r.Consent.Granted() {
+		h.AwaitingApproval = false
+		if err := s.storePending(q.call, h.PendingCall); err != nil && r.Consent.Granted() {
 			return fmt.Errorf("the answer could not be stored, so it does not count: %w", err)
 		}
 		return nil
 	}
-	h.Asked[h.at].Answer = &r.Answer
+	h.Answers[h.at].Answer = &r.Answer
 	h.at++
-	if err := s.keep(q.call, h.Hold); err != nil {
+	if err := s.storePending(q.call, h.PendingCall); err != nil {
 		s.cfg.Log.Warn("keep an answer", "session", s.id, "call", q.call, "err", err)
 	}
 	return nil
 }
 
-func (s *Session) keep(call string, h hermes.Hold) error {
-	return s.cfg.Store.HoldCall(context.WithoutCancel(s.ctx), s.lease, call, h)
+func (s *Session) storePending(call string, h hermes.PendingCall) error {
+	return s.cfg.Store.SavePending(context.WithoutCancel(s.ctx), s.lease, call, h)
 }
 
-// takeUp reads what is kept of the calls that are open as a turn begins, and
+// loadPending reads what is kept of the calls that are open as a turn begins, and
 // tells which of them were begun.
-func (s *Session) takeUp() (map[string]bool, error) {
-	s.kept = map[string]*held{}
+func (s *Session) loadPending() (map[string]bool, error) {
+	s.pendingCalls = map[string]*pendingCall{}
 	open := hermes.OpenCalls(s.transcript)
 	if len(open) == 0 {
 		return nil, nil
@@ -124,7 +124,7 @@ func (s *Session) takeUp() (map[string]bool, error) {
 	for _, c := range open {
 		if st := stepOf(steps, c); st != nil {
 			begun[c.ID] = true
-			s.kept[c.ID] = &held{Hold: st.Hold}
+			s.pendingCalls[c.ID] = &pendingCall{PendingCall: st.Pending}
 		}
 	}
 	return begun, nil
@@ -141,7 +141,7 @@ func (s *Session) asksOnly(c hermes.ToolCall) bool {
 
 // notAnswered is what the model reads of questions that the person left, with
 // the answers that there are.
-func notAnswered(h hermes.Hold) hermes.Result {
+func notAnswered(h hermes.PendingCall) hermes.Result {
 	type answer struct {
 		Question string   `json:"question"`
 		Answer   []string `json:"answer"`
@@ -150,7 +150,7 @@ func notAnswered(h hermes.Hold) hermes.Result {
 		Answers []answer `json:"answers,omitempty"`
 		Note    string   `json:"note"`
 	}
-	for _, x := range h.Asked {
+	for _, x := range h.Answers {
 		if x.Answer != nil {
 			out.Answers = append(out.Answers, answer{x.Question.Text, append([]string{}, x.Answer.Texts...)})
 		}

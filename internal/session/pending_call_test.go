@@ -129,12 +129,12 @@ func crashed(t *testing.T, calls ...hermes.ToolCall) (hermes.Store, hermes.Lease
 	return st, l
 }
 
-func begun(t *testing.T, st hermes.Store, l hermes.Lease, c hermes.ToolCall, h hermes.Hold) {
+func begun(t *testing.T, st hermes.Store, l hermes.Lease, c hermes.ToolCall, h hermes.PendingCall) {
 	t.Helper()
 	if err := st.BeginCall(t.Context(), l, c); err != nil {
 		t.Fatal(err)
 	}
-	if err := st.HoldCall(t.Context(), l, c.ID, h); err != nil {
+	if err := st.SavePending(t.Context(), l, c.ID, h); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -145,15 +145,15 @@ func toolCall(id, name string) hermes.ToolCall {
 
 func TestBatchGoesOnAfterAQuestionThatACrashLeft(t *testing.T) {
 	t.Parallel()
-	for name, hold := range map[string]*hermes.Hold{
+	for name, hold := range map[string]*hermes.PendingCall{
 		"not begun":       nil,
 		"nothing is kept": {},
-		"open":            {Asked: []hermes.Exchange{{Question: hermes.Question{Text: "question 1"}}}},
+		"open":            {Answers: []hermes.AskedQuestion{{Question: hermes.Question{Text: "question 1"}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			st, l := crashed(t, toolCall("1", "half"), toolCall("2", "clarify"), toolCall("3", "later"))
-			begun(t, st, l, toolCall("1", "half"), hermes.Hold{})
+			begun(t, st, l, toolCall("1", "half"), hermes.PendingCall{})
 			if hold != nil {
 				begun(t, st, l, toolCall("2", "clarify"), *hold)
 			}
@@ -178,7 +178,7 @@ func TestBatchGoesOnAfterAQuestionThatACrashLeft(t *testing.T) {
 func TestAnswersAreKeptWhenTheResultIsNot(t *testing.T) {
 	t.Parallel()
 	st, l := crashed(t, toolCall("1", "clarify"))
-	begun(t, st, l, toolCall("1", "clarify"), hermes.Hold{Asked: []hermes.Exchange{{Question: hermes.Question{Text: "question 1"}, Answer: &hermes.Answer{Texts: []string{"kept"}}}}})
+	begun(t, st, l, toolCall("1", "clarify"), hermes.PendingCall{Answers: []hermes.AskedQuestion{{Question: hermes.Question{Text: "question 1"}, Answer: &hermes.Answer{Texts: []string{"kept"}}}}})
 	h := newHouse(t, hermestest.NewScript(hermestest.Say("went on")), newBox(asker(1)), func(c *session.Config) { c.Store = st })
 	s := h.open(t, session.Open{Resume: "s1"}) // nobody need be there
 	e := listen(t, s)
@@ -244,7 +244,7 @@ func TestWhoSaysSomethingElseDropsTheQuestion(t *testing.T) {
 func TestUnattendedResumeLeavesTheQuestion(t *testing.T) {
 	t.Parallel()
 	st, l := crashed(t, toolCall("1", "clarify"))
-	begun(t, st, l, toolCall("1", "clarify"), hermes.Hold{Asked: []hermes.Exchange{{Question: hermes.Question{Text: "question 1"}}}})
+	begun(t, st, l, toolCall("1", "clarify"), hermes.PendingCall{Answers: []hermes.AskedQuestion{{Question: hermes.Question{Text: "question 1"}}}})
 	h := newHouse(t, hermestest.NewScript(hermestest.Say("guessed")), newBox(asker(1)), func(c *session.Config) { c.Store = st })
 	s := h.open(t, session.Open{Resume: "s1"})
 	if err := s.Close(); err != nil {
@@ -297,17 +297,17 @@ func TestLeaveThatWasNotGivenWasNeverUsed(t *testing.T) {
 	submit(t, s, say("go"))
 	q := until[hermes.Asked](e)
 	steps, err := h.store.OpenSteps(t.Context(), s.ID())
-	if err != nil || len(steps) != 1 || !steps[0].Hold.Leave {
+	if err != nil || len(steps) != 1 || !steps[0].Pending.AwaitingApproval {
 		t.Errorf("the journal has %+v, %v while leave is asked for", steps, err)
 	}
 	submit(t, s, session.Reply{ID: q.ID, Consent: hermes.ConsentOnce})
 	until[hermes.TurnDone](e)
-	if len(inside) != 1 || inside[0].Hold.Leave {
+	if len(inside) != 1 || inside[0].Pending.AwaitingApproval {
 		t.Errorf("the journal has %+v when the call runs", inside)
 	}
 
 	st, l := crashed(t, toolCall("1", "rm"))
-	begun(t, st, l, toolCall("1", "rm"), hermes.Hold{Leave: true})
+	begun(t, st, l, toolCall("1", "rm"), hermes.PendingCall{AwaitingApproval: true})
 	after := newHouse(t, hermestest.NewScript(), newBox(rm), func(c *session.Config) { c.Store = st })
 	after.open(t, session.Open{Resume: "s1", Attended: true})
 	if got := stored(t, st, "s1")[2]; !strings.Contains(got, "before this ran") {

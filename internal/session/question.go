@@ -71,7 +71,7 @@ func (s *Session) put(ctx context.Context, q *question, wait time.Duration) (Rep
 // ask, reply and drop are the actor's side of a question.
 func (s *Session) ask(op askOp) error {
 	q := op.q
-	if a := s.heard(q); a != nil {
+	if a := s.earlierAnswer(q); a != nil {
 		q.answer <- Reply{Answer: *a}
 		op.id <- ""
 		return nil
@@ -79,7 +79,7 @@ func (s *Session) ask(op askOp) error {
 	if !s.attended {
 		return errUnattended
 	}
-	s.hold(q)
+	s.savePending(q)
 	s.asked++
 	id := strconv.Itoa(s.asked)
 	q.asked.ID = id
@@ -94,7 +94,7 @@ func (s *Session) reply(r Reply) error {
 	if !ok {
 		return errors.New("that question is no longer open")
 	}
-	if err := s.release(q, r); err != nil {
+	if err := s.saveAnswer(q, r); err != nil {
 		return err
 	}
 	q.answer <- r

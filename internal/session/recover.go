@@ -55,7 +55,7 @@ func (s *Session) settleOpen(asking bool, again func(hermes.ToolCall) hermes.Mes
 		case waits && (ask || st == nil):
 			continue
 		case ask && st == nil:
-			m = toolMessage(c, notAnswered(hermes.Hold{}))
+			m = toolMessage(c, notAnswered(hermes.PendingCall{}))
 		default:
 			m = s.settle(c, st, again)
 		}
@@ -89,10 +89,10 @@ func (s *Session) settle(c hermes.ToolCall, st *hermes.Step, again func(hermes.T
 	switch {
 	case st != nil && st.Result != nil:
 		return *st.Result
-	case st != nil && st.Hold.Leave:
+	case st != nil && st.Pending.AwaitingApproval:
 		return toolMessage(c, failure(neverBegun))
-	case st != nil && (len(st.Hold.Asked) > 0 || known && spec.Effect == hermes.EffectAsk):
-		return toolMessage(c, notAnswered(st.Hold))
+	case st != nil && (len(st.Pending.Answers) > 0 || known && spec.Effect == hermes.EffectAsk):
+		return toolMessage(c, notAnswered(st.Pending))
 	case st != nil && again != nil && known && spec.Effect == hermes.EffectIdempotent:
 		return again(c)
 	case st != nil:

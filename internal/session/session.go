@@ -38,35 +38,35 @@ type Session struct {
 	held atomic.Pointer[hermes.Lease]
 
 	// What follows belongs to the actor's goroutine.
-	ctx        context.Context // ends when the session does
-	cancel     context.CancelFunc
-	row        hermes.Session
-	stored     bool
-	lease      hermes.Lease
-	transcript []hermes.Message
-	gear       *Equipment
-	specs      []hermes.Spec
-	model      hermes.Model
-	once       hermes.Model // of the next turn alone
-	effort     hermes.Effort
-	turn       *turn
-	titling    *titling
-	looking    *lookback
-	due        time.Time // since when a review waits for its time; zero if none does
-	quiet      alarm     // rings when the person has paused
-	beside     beside    // what the memory does
-	queue      []hermes.Message
-	told       func(string) // of what Open waits for; may be nil
-	questions  map[string]*question
-	kept       map[string]*held
-	asked      int
-	last       hermes.Usage
-	counted    int // messages that last covers
-	maxSteps   int // 0 is the manager's
-	depth      int
-	attended   bool // someone can answer questions
-	cut        bool
-	fresh      bool // something was answered, and nothing failed or met a cap since
+	ctx          context.Context // ends when the session does
+	cancel       context.CancelFunc
+	row          hermes.Session
+	stored       bool
+	lease        hermes.Lease
+	transcript   []hermes.Message
+	gear         *Equipment
+	specs        []hermes.Spec
+	model        hermes.Model
+	once         hermes.Model // of the next turn alone
+	effort       hermes.Effort
+	turn         *turn
+	titling      *titling
+	looking      *lookback
+	due          time.Time // since when a review waits for its time; zero if none does
+	quiet        alarm     // rings when the person has paused
+	beside       beside    // what the memory does
+	queue        []hermes.Message
+	told         func(string) // of what Open waits for; may be nil
+	questions    map[string]*question
+	pendingCalls map[string]*pendingCall
+	asked        int
+	last         hermes.Usage
+	counted      int // messages that last covers
+	maxSteps     int // 0 is the manager's
+	depth        int
+	attended     bool // someone can answer questions
+	cut          bool
+	fresh        bool // something was answered, and nothing failed or met a cap since
 }
 
 // envelope carries an op, or a look at the state, to the actor.

@@ -63,7 +63,7 @@ func (s *Session) start(number int64) error {
 	if err := s.prepare(); err != nil {
 		return err
 	}
-	begun, err := s.takeUp()
+	begun, err := s.loadPending()
 	if err != nil {
 		return err
 	}

@@ -240,7 +240,7 @@ func TestSessionThatWaitsForAnAnswer(t *testing.T) {
 		t.Error("a call without a question counts as one")
 	}
 	q := hermes.Question{Text: "Which \x1b[31mport?", Choices: []string{"80", "8080"}}
-	if err := s.HoldCall(t.Context(), l, "ask", hermes.Hold{Asked: []hermes.Exchange{{Question: q}}}); err != nil {
+	if err := s.SavePending(t.Context(), l, "ask", hermes.PendingCall{Answers: []hermes.AskedQuestion{{Question: q}}}); err != nil {
 		t.Fatal(err)
 	}
 	if out := mustRun(t, kept{s}, "list"); strings.Count(out, "asks you") != 1 {

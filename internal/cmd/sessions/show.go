@@ -106,7 +106,7 @@ func (o *ShowOptions) open(ctx context.Context, s hermes.Journal, r hermes.Sessi
 		return err
 	}
 	for _, st := range steps {
-		if q := st.Hold.Open(); q != nil && st.Result == nil {
+		if q := st.Pending.Open(); q != nil && st.Result == nil {
 			fmt.Fprintf(o.Out, "\n── asks you\n%s\n", safe(q.Text))
 			for i, c := range q.Choices {
 				fmt.Fprintf(o.Out, "  %d. %s\n", i+1, safe(c))

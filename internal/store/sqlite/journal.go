@@ -49,8 +49,8 @@ func (s *Store) EndCall(ctx context.Context, l hermes.Lease, callID string, resu
 	})
 }
 
-// HoldCall stores how a call that was begun stands with the person.
-func (s *Store) HoldCall(ctx context.Context, l hermes.Lease, callID string, h hermes.Hold) error {
+// SavePending stores how a call that was begun stands with the person.
+func (s *Store) SavePending(ctx context.Context, l hermes.Lease, callID string, h hermes.PendingCall) error {
 	text, err := marshal(h)
 	if err != nil {
 		return fmt.Errorf("encode what the call %s asks: %w", callID, err)
@@ -114,7 +114,7 @@ func scanStep(rows *sql.Rows) (hermes.Step, error) {
 		return step, fmt.Errorf("read a journal step: %w", err)
 	}
 	if hold.Valid {
-		if err := json.Unmarshal([]byte(hold.String), &step.Hold); err != nil {
+		if err := json.Unmarshal([]byte(hold.String), &step.Pending); err != nil {
 			return step, fmt.Errorf("read what a journal step asks: %w", err)
 		}
 	}
