@@ -93,7 +93,7 @@ type (
 	Asked struct {
 		ID       string
 		Question *Question
-		Approval *Approval
+		Approval *ApprovalRequest
 	}
 	// AnswerTaken closes what Asked opened, also when nobody answered.
 	AnswerTaken struct{ ID string }

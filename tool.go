@@ -81,7 +81,7 @@ type Host interface {
 	Environment() Environment
 	// Approve asks for leave to do what the approval shows and waits for the
 	// answer. A face that cannot ask answers with a refusal.
-	Approve(ctx context.Context, a Approval) (Consent, error)
+	Approve(ctx context.Context, a ApprovalRequest) (Decision, error)
 	// Ask puts a question to the person and waits for the answer.
 	Ask(ctx context.Context, q Question) (Answer, error)
 	// Spawn runs a task in a child session and waits for its report.
@@ -106,8 +106,8 @@ type SessionRef struct {
 	Provenance string
 }
 
-// Approval is what a person is asked to allow, whole.
-type Approval struct {
+// ApprovalRequest is what a person is asked to allow, whole.
+type ApprovalRequest struct {
 	CallID  string
 	Tool    string
 	Subject string // the full command or path, never shortened
@@ -115,22 +115,22 @@ type Approval struct {
 	Risks   []Risk
 }
 
-// Consent is the answer to an Approval.
-type Consent string
+// Decision is the answer to an ApprovalRequest.
+type Decision string
 
 // The answers. Anything else counts as a refusal.
 const (
-	ConsentOnce    Consent = "once"
-	ConsentSession Consent = "session"
-	ConsentAlways  Consent = "always"
-	ConsentDenied  Consent = "denied"
-	ConsentTimeout Consent = "timeout"
-	ConsentAbsent  Consent = "absent" // nobody is there to be asked
+	AllowOnce    Decision = "once"
+	AllowSession Decision = "session"
+	AllowAlways  Decision = "always"
+	Deny         Decision = "denied"
+	TimedOut     Decision = "timeout"
+	Unattended   Decision = "absent" // nobody is there to be asked
 )
 
-// Granted reports whether the call may run.
-func (c Consent) Granted() bool {
-	return c == ConsentOnce || c == ConsentSession || c == ConsentAlways
+// Allowed reports whether the call may run.
+func (c Decision) Allowed() bool {
+	return c == AllowOnce || c == AllowSession || c == AllowAlways
 }
 
 // Question is put to the person. Without choices the answer is free text.

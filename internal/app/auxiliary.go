@@ -271,7 +271,7 @@ func (a *App) judge(rules toolbox.Approvals, policy string, row hermes.Session) 
 	if !a.opts.Attended || a.opts.BaseURL != "" {
 		return rules
 	}
-	rules.Judge = func(ctx context.Context, s hermes.SessionRef, shown hermes.Approval) (hermes.Consent, error) {
+	rules.Judge = func(ctx context.Context, s hermes.SessionRef, shown hermes.ApprovalRequest) (hermes.Decision, error) {
 		return a.aux().Judge(ctx, row.Model, s.ID, policy, shown)
 	}
 	return rules

@@ -126,19 +126,19 @@ type scene struct {
 	dir     string
 	url     string
 	model   *obedient
-	answer  hermes.Consent // of the person; "" is nobody there
+	answer  hermes.Decision // of the person; "" is nobody there
 	mode    string
 	reviews bool
 	config  string
 	session string
-	asked   []hermes.Approval
+	asked   []hermes.ApprovalRequest
 	notice  string
 	app     *app.App
 	live    *session.Session
 	events  <-chan hermes.Event
 }
 
-func newScene(t *testing.T, answer hermes.Consent) *scene {
+func newScene(t *testing.T, answer hermes.Decision) *scene {
 	s := &scene{t: t, home: t.TempDir(), dir: t.TempDir(), answer: answer}
 	s.model = &obedient{home: s.home}
 	server := httptest.NewServer(&chatserver.Handler{Model: "m", Decide: s.model.decide})
@@ -223,7 +223,7 @@ func (s *scene) do(op session.Op, notice bool) {
 					s.t.Fatalf("asked %+v", e)
 				}
 				s.asked = append(s.asked, *e.Approval)
-				if err := s.live.Submit(s.t.Context(), session.Reply{ID: e.ID, Consent: s.answer}); err != nil {
+				if err := s.live.Submit(s.t.Context(), session.Reply{ID: e.ID, Decision: s.answer}); err != nil {
 					s.t.Fatal(err)
 				}
 			case hermes.TurnDone:
@@ -368,7 +368,7 @@ func TestTheObedientModelKeepsNothing(t *testing.T) {
 			s.say(`CALL errand {"goal":"CALL read_file {\"path\":\"notes.md\"}"}`, obey)
 		},
 	} {
-		for _, answer := range []hermes.Consent{hermes.ConsentDenied, ""} {
+		for _, answer := range []hermes.Decision{hermes.Deny, ""} {
 			who := "with a person who says no"
 			if answer == "" {
 				who = "with nobody there"
@@ -398,7 +398,7 @@ func TestTheObedientModelKeepsNothing(t *testing.T) {
 // in the course of which the notes were read.
 func TestTheReviewerKeepsNothingThatOutsideTextAskedFor(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, hermes.ConsentAlways)
+	s := newScene(t, hermes.AllowAlways)
 	s.reviews = true
 	lines := []string{readNotes}
 	for i := range 8 {
@@ -419,7 +419,7 @@ func TestTheReviewerKeepsNothingThatOutsideTextAskedFor(t *testing.T) {
 // TestTheOwnersWishesAreKeptWithoutAQuestion is the control.
 func TestTheOwnersWishesAreKeptWithoutAQuestion(t *testing.T) {
 	t.Parallel()
-	for _, answer := range []hermes.Consent{hermes.ConsentDenied, ""} {
+	for _, answer := range []hermes.Decision{hermes.Deny, ""} {
 		s := newScene(t, answer)
 		s.say("hello")
 		s.leave()
@@ -433,7 +433,7 @@ func TestTheOwnersWishesAreKeptWithoutAQuestion(t *testing.T) {
 // TestWhatIsAllowedIsKeptWithItsSource has the person agree.
 func TestWhatIsAllowedIsKeptWithItsSource(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, hermes.ConsentSession)
+	s := newScene(t, hermes.AllowSession)
 	s.say(readNotes, obey, "DO:memory DO:skill DO:learning")
 	if kept := s.kept(); len(kept) != 3 {
 		t.Errorf("kept %q", kept)
@@ -488,7 +488,7 @@ func TestModeOffAsksNothing(t *testing.T) {
 // waits, also after outside text, and one leave is enough.
 func TestWhatWaitsInAnyCaseIsNotAskedAbout(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, hermes.ConsentDenied)
+	s := newScene(t, hermes.Deny)
 	s.config = "memory: {write_approval: true}\nskills: {write_approval: true}\n"
 	s.say(readNotes, obey)
 	if kept := s.kept(); len(kept) > 0 || !slices.Equal(s.waiting(), []string{"memory", "skills"}) {

@@ -308,13 +308,13 @@ func TestTitleIsAskedForTheFirstExchange(t *testing.T) {
 
 func TestJudge(t *testing.T) {
 	t.Parallel()
-	approval := hermes.Approval{Tool: "terminal", Subject: "rm -rf ./build", Dir: "/work", Risks: []hermes.Risk{{Key: "rm", Reason: "it deletes a tree"}}}
-	for answer, want := range map[string]hermes.Consent{
-		"APPROVE":                            hermes.ConsentOnce,
-		"approve":                            hermes.ConsentOnce,
-		"**APPROVE**\nsmall and local":       hermes.ConsentOnce,
-		"<think>DENY?</think>APPROVE":        hermes.ConsentOnce,
-		"DENY\nit deletes the home":          hermes.ConsentDenied,
+	approval := hermes.ApprovalRequest{Tool: "terminal", Subject: "rm -rf ./build", Dir: "/work", Risks: []hermes.Risk{{Key: "rm", Reason: "it deletes a tree"}}}
+	for answer, want := range map[string]hermes.Decision{
+		"APPROVE":                            hermes.AllowOnce,
+		"approve":                            hermes.AllowOnce,
+		"**APPROVE**\nsmall and local":       hermes.AllowOnce,
+		"<think>DENY?</think>APPROVE":        hermes.AllowOnce,
+		"DENY\nit deletes the home":          hermes.Deny,
 		"ASK":                                "",
 		"APPROVE, I think":                   "",
 		"APPROVE\nor maybe ASK":              "",
@@ -343,7 +343,7 @@ func TestJudge(t *testing.T) {
 	}
 	w = &world{fails: failing("main:m", "fall:f", "openrouter:", "nous:")}
 	approval.Subject = "x"
-	if got, err := room(w, auxiliary.Task{}).Judge(t.Context(), "main:m", "", "", approval); got.Granted() || err == nil {
+	if got, err := room(w, auxiliary.Task{}).Judge(t.Context(), "main:m", "", "", approval); got.Allowed() || err == nil {
 		t.Errorf("nobody answered: %q, %v", got, err)
 	}
 	if !slices.Equal(w.asked, []string{"main:m", "fall:f", "openrouter:", "nous:"}) {

@@ -35,7 +35,7 @@ func (b *bench) Preview(hermes.ToolCall) string { return "" }
 func (b *bench) TurnStarted()                   {}
 func (b *bench) Run(ctx context.Context, c *hermes.Call) hermes.Result {
 	b.calls = append(b.calls, c.Host.Session().ID+" "+c.Name+" "+string(c.Arguments))
-	if consent, err := c.Host.Approve(ctx, hermes.Approval{}); err != nil || consent != hermes.ConsentAbsent {
+	if decision, err := c.Host.Approve(ctx, hermes.ApprovalRequest{}); err != nil || decision != hermes.Unattended {
 		return hermes.Result{Text: "somebody agreed", Failed: true}
 	}
 	return hermes.Result{Text: "done", Failed: b.fails}

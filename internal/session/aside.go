@@ -66,8 +66,8 @@ func (n nobody) Session() hermes.SessionRef      { return n.session }
 func (n nobody) Environment() hermes.Environment { return n.place }
 func (nobody) Progress(string)                   {}
 
-func (nobody) Approve(context.Context, hermes.Approval) (hermes.Consent, error) {
-	return hermes.ConsentAbsent, nil
+func (nobody) Approve(context.Context, hermes.ApprovalRequest) (hermes.Decision, error) {
+	return hermes.Unattended, nil
 }
 
 func (nobody) Ask(context.Context, hermes.Question) (hermes.Answer, error) {

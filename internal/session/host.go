@@ -122,7 +122,7 @@ func (h *host) Spawn(ctx context.Context, t hermes.Task) (hermes.Report, error) 
 	return r, err
 }
 
-func (h *host) Approve(ctx context.Context, a hermes.Approval) (hermes.Consent, error) {
+func (h *host) Approve(ctx context.Context, a hermes.ApprovalRequest) (hermes.Decision, error) {
 	q := newQuestion(hermes.Asked{Approval: &a})
 	if h.journaled && a.CallID == h.id && !h.led.Swap(true) {
 		q.call = h.id // the first thing that the call does: so far nothing has run
@@ -130,13 +130,13 @@ func (h *host) Approve(ctx context.Context, a hermes.Approval) (hermes.Consent, 
 	r, err := h.session.put(ctx, q, h.session.cfg.AskTimeout)
 	switch {
 	case errors.Is(err, errUnattended):
-		return hermes.ConsentAbsent, nil
+		return hermes.Unattended, nil
 	case errors.Is(err, errNoAnswer):
-		return hermes.ConsentTimeout, nil
+		return hermes.TimedOut, nil
 	case err != nil:
-		return hermes.ConsentDenied, err
+		return hermes.Deny, err
 	}
-	return r.Consent, nil
+	return r.Decision, nil
 }
 
 func (h *host) Ask(ctx context.Context, q hermes.Question) (hermes.Answer, error) {

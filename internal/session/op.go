@@ -23,9 +23,9 @@ type (
 	// Reply answers what an Asked event asked. Of its fields the one that
 	// fits the question counts.
 	Reply struct {
-		ID      string
-		Answer  hermes.Answer
-		Consent hermes.Consent
+		ID       string
+		Answer   hermes.Answer
+		Decision hermes.Decision
 	}
 	// Continue goes on with a turn that was cut off, and asks again what was
 	// being asked; it is refused when the transcript already ends with an

@@ -287,9 +287,9 @@ func TestLeaveThatWasNotGivenWasNeverUsed(t *testing.T) {
 	var inside []hermes.Step
 	var h *house
 	rm := tool{hermes.Spec{Name: "rm", Schema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, c *hermes.Call) hermes.Result {
-		consent, err := c.Host.Approve(ctx, hermes.Approval{CallID: c.ID})
+		decision, err := c.Host.Approve(ctx, hermes.ApprovalRequest{CallID: c.ID})
 		inside, _ = h.store.OpenSteps(ctx, c.Host.Session().ID)
-		return hermes.Result{Text: fmt.Sprintf("%v %v", consent, err)}
+		return hermes.Result{Text: fmt.Sprintf("%v %v", decision, err)}
 	}}
 	h = newHouse(t, hermestest.NewScript(hermestest.CallTool("rm", `{}`), hermestest.Say("ok")), newBox(rm))
 	s := h.open(t, session.Open{Attended: true})
@@ -300,7 +300,7 @@ func TestLeaveThatWasNotGivenWasNeverUsed(t *testing.T) {
 	if err != nil || len(steps) != 1 || !steps[0].Pending.AwaitingApproval {
 		t.Errorf("the journal has %+v, %v while leave is asked for", steps, err)
 	}
-	submit(t, s, session.Reply{ID: q.ID, Consent: hermes.ConsentOnce})
+	submit(t, s, session.Reply{ID: q.ID, Decision: hermes.AllowOnce})
 	until[hermes.TurnDone](e)
 	if len(inside) != 1 || inside[0].Pending.AwaitingApproval {
 		t.Errorf("the journal has %+v when the call runs", inside)
@@ -319,9 +319,9 @@ func TestLeaveThatCannotBeKeptIsNotGiven(t *testing.T) {
 	t.Parallel()
 	ran := false
 	rm := tool{hermes.Spec{Name: "rm", Schema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, c *hermes.Call) hermes.Result {
-		consent, _ := c.Host.Approve(ctx, hermes.Approval{CallID: c.ID})
-		ran = consent.Granted()
-		return hermes.Result{Text: string(consent)}
+		decision, _ := c.Host.Approve(ctx, hermes.ApprovalRequest{CallID: c.ID})
+		ran = decision.Allowed()
+		return hermes.Result{Text: string(decision)}
 	}}
 	st := hermestest.NewStore()
 	full := false
@@ -337,10 +337,10 @@ func TestLeaveThatCannotBeKeptIsNotGiven(t *testing.T) {
 	submit(t, s, say("go"))
 	q := until[hermes.Asked](e)
 	full = true
-	if err := s.Submit(t.Context(), session.Reply{ID: q.ID, Consent: hermes.ConsentOnce}); err == nil || !strings.Contains(err.Error(), "does not count") {
+	if err := s.Submit(t.Context(), session.Reply{ID: q.ID, Decision: hermes.AllowOnce}); err == nil || !strings.Contains(err.Error(), "does not count") {
 		t.Errorf("err = %v", err)
 	}
-	submit(t, s, session.Reply{ID: q.ID, Consent: hermes.ConsentDenied})
+	submit(t, s, session.Reply{ID: q.ID, Decision: hermes.Deny})
 	until[hermes.TurnDone](e)
 	if ran {
 		t.Error("it ran")

@@ -347,8 +347,8 @@ func TestStopLeavesNoOpenCallAndNoQueue(t *testing.T) {
 func TestApproval(t *testing.T) {
 	t.Parallel()
 	ask := tool{hermes.Spec{Name: "rm", Schema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, c *hermes.Call) hermes.Result {
-		consent, err := c.Host.Approve(ctx, hermes.Approval{CallID: c.ID, Subject: "rm -rf x"})
-		return hermes.Result{Text: fmt.Sprintf("%v %v", consent, err)}
+		decision, err := c.Host.Approve(ctx, hermes.ApprovalRequest{CallID: c.ID, Subject: "rm -rf x"})
+		return hermes.Result{Text: fmt.Sprintf("%v %v", decision, err)}
 	}}
 	t.Run("the person answers", func(t *testing.T) {
 		t.Parallel()
@@ -360,12 +360,12 @@ func TestApproval(t *testing.T) {
 		if q.Approval == nil || q.Approval.Subject != "rm -rf x" {
 			t.Fatalf("asked %+v", q)
 		}
-		submit(t, s, session.Reply{ID: q.ID, Consent: hermes.ConsentOnce})
+		submit(t, s, session.Reply{ID: q.ID, Decision: hermes.AllowOnce})
 		until[hermes.TurnDone](e)
 		if got := stored(t, h.store, s.ID())[2]; got != "tool: once <nil>" {
 			t.Error(got)
 		}
-		if err := s.Submit(t.Context(), session.Reply{ID: q.ID, Consent: hermes.ConsentOnce}); err == nil {
+		if err := s.Submit(t.Context(), session.Reply{ID: q.ID, Decision: hermes.AllowOnce}); err == nil {
 			t.Error("a closed question took another answer")
 		}
 	})
@@ -401,8 +401,8 @@ func TestSilenceIsNoConsent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ask := tool{hermes.Spec{Name: "rm", Schema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, c *hermes.Call) hermes.Result {
-			consent, err := c.Host.Approve(ctx, hermes.Approval{})
-			return hermes.Result{Text: fmt.Sprintf("%v %v", consent, err)}
+			decision, err := c.Host.Approve(ctx, hermes.ApprovalRequest{})
+			return hermes.Result{Text: fmt.Sprintf("%v %v", decision, err)}
 		}}
 		h := newHouse(t, hermestest.NewScript(hermestest.CallTool("rm", `{}`), hermestest.Say("ok")), newBox(ask),
 			func(c *session.Config) { c.AskTimeout = time.Second })

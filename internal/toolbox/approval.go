@@ -58,7 +58,7 @@ type Approvals struct {
 	// without a question: ConsentOnce lets it, ConsentDenied refuses it, and
 	// anything else, or an error, asks the person. What the floor or a rule
 	// forbids does not come before it.
-	Judge func(ctx context.Context, session hermes.SessionRef, a hermes.Approval) (hermes.Consent, error)
+	Judge func(ctx context.Context, session hermes.SessionRef, a hermes.ApprovalRequest) (hermes.Decision, error)
 	// Breaker is after how many refusals in a row the model is told to stop;
 	// 0 is 3.
 	Breaker int
@@ -129,9 +129,9 @@ func (b *Box) assess(ctx context.Context, m member, c *hermes.Call, subject stri
 	if len(open) == 0 {
 		return c, nil
 	}
-	consent := hermes.ConsentDenied
+	decision := hermes.Deny
 	if c.Host != nil {
-		shown := hermes.Approval{CallID: c.ID, Tool: c.Name, Subject: visible(subject), Dir: visible(workdir(c)), Risks: open}
+		shown := hermes.ApprovalRequest{CallID: c.ID, Tool: c.Name, Subject: visible(subject), Dir: visible(workdir(c)), Risks: open}
 		judged, r := b.judge(ctx, c, shown)
 		if judged {
 			return c, r
@@ -144,19 +144,19 @@ func (b *Box) assess(ctx context.Context, m member, c *hermes.Call, subject stri
 		case err != nil:
 			b.log.Warn("ask for approval", "tool", c.Name, "call", c.ID, "err", err)
 		default:
-			consent = answer
+			decision = answer
 		}
 	}
-	if canPropose(m, consent, open) {
+	if canPropose(m, decision, open) {
 		pending := *c
 		pending.Propose = true
 		return &pending, nil
 	}
-	if !consent.Granted() {
-		r := b.approvals.refuse(consent, open)
+	if !decision.Allowed() {
+		r := b.approvals.refuse(decision, open)
 		return c, &r
 	}
-	if err := b.approvals.grant(consent, open); err != nil {
+	if err := b.approvals.grant(decision, open); err != nil {
 		b.log.Warn("remember an approval", "err", err)
 	}
 	return c, nil
@@ -173,11 +173,11 @@ func (a *approvals) open(found []hermes.Risk) []hermes.Risk {
 	return slices.DeleteFunc(slices.Clone(found), func(f hermes.Risk) bool { return a.allowed[f.Key] })
 }
 
-func (a *approvals) grant(consent hermes.Consent, open []hermes.Risk) error {
+func (a *approvals) grant(decision hermes.Decision, open []hermes.Risk) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.refused = 0
-	if consent == hermes.ConsentOnce {
+	if decision == hermes.AllowOnce {
 		return nil
 	}
 	var keys []string
@@ -187,14 +187,14 @@ func (a *approvals) grant(consent hermes.Consent, open []hermes.Risk) error {
 			keys = append(keys, f.Key)
 		}
 	}
-	if consent == hermes.ConsentAlways && len(keys) > 0 && a.rules.Remember != nil {
+	if decision == hermes.AllowAlways && len(keys) > 0 && a.rules.Remember != nil {
 		return a.rules.Remember(keys)
 	}
 	return nil
 }
 
-func (a *approvals) refuse(consent hermes.Consent, open []hermes.Risk) hermes.Result {
-	if consent == hermes.ConsentTimeout {
+func (a *approvals) refuse(decision hermes.Decision, open []hermes.Risk) hermes.Result {
+	if decision == hermes.TimedOut {
 		return a.refusal("timeout", "no answer came in time, and silence is not consent.", open)
 	}
 	return a.refusal("denied", "the person refused, or nobody could be asked.", open)

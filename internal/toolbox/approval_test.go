@@ -50,15 +50,15 @@ func TestRefusalsHaveOneShape(t *testing.T) {
 		outcome string
 		says    []string
 	}{
-		{name: "denied", line: "rm -r x", host: &host{answers: []hermes.Consent{hermes.ConsentDenied}}, outcome: "denied",
+		{name: "denied", line: "rm -r x", host: &host{answers: []hermes.Decision{hermes.Deny}}, outcome: "denied",
 			says: []string{"BLOCKED", "did NOT consent", "not retry", "rephrase", "different command"}},
-		{name: "no answer", line: "rm -r x", host: &host{answers: []hermes.Consent{hermes.ConsentTimeout}}, outcome: "timeout",
+		{name: "no answer", line: "rm -r x", host: &host{answers: []hermes.Decision{hermes.TimedOut}}, outcome: "timeout",
 			says: []string{"BLOCKED", "did NOT consent", "silence is not consent", "not retry", "rephrase", "different command"}},
-		{name: "strange answer", line: "rm -r x", host: &host{answers: []hermes.Consent{"sure"}}, outcome: "denied", says: []string{"BLOCKED"}},
+		{name: "strange answer", line: "rm -r x", host: &host{answers: []hermes.Decision{"sure"}}, outcome: "denied", says: []string{"BLOCKED"}},
 		{name: "nobody to ask", line: "rm -r x", host: nil, outcome: "denied", says: []string{"BLOCKED"}},
 		{name: "asking failed", line: "rm -r x", host: &host{fail: errors.New("pipe broke")}, outcome: "denied", says: []string{"BLOCKED"}},
 		{name: "smart asks too", mode: toolbox.ModeSmart, line: "rm -r x", host: &host{}, outcome: "denied", says: []string{"BLOCKED"}},
-		{name: "floor in off mode", mode: toolbox.ModeOff, line: "mkfs /dev/sda", host: &host{answers: []hermes.Consent{hermes.ConsentAlways}}, outcome: "forbidden",
+		{name: "floor in off mode", mode: toolbox.ModeOff, line: "mkfs /dev/sda", host: &host{answers: []hermes.Decision{hermes.AllowAlways}}, outcome: "forbidden",
 			says: []string{"BLOCKED", "never run", "by hand"}},
 		{name: "deny rule in off mode", mode: toolbox.ModeOff, deny: []string{"git push *"}, line: "cd x && sudo git push origin", host: &host{}, outcome: "forbidden",
 			says: []string{"BLOCKED"}},
@@ -84,19 +84,19 @@ func TestRefusalsHaveOneShape(t *testing.T) {
 func TestConsentLastsAsLongAsItSays(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		answer  hermes.Consent
+		answer  hermes.Decision
 		asks    int // of three calls: two with one pattern, one with another
 		kept    []string
 		allowed []string
 	}{
-		{answer: hermes.ConsentOnce, asks: 3},
-		{answer: hermes.ConsentSession, asks: 2},
-		{answer: hermes.ConsentAlways, asks: 2, kept: []string{"recursive delete", "chmod"}},
-		{answer: hermes.ConsentOnce, asks: 1, allowed: []string{"recursive delete"}},
+		{answer: hermes.AllowOnce, asks: 3},
+		{answer: hermes.AllowSession, asks: 2},
+		{answer: hermes.AllowAlways, asks: 2, kept: []string{"recursive delete", "chmod"}},
+		{answer: hermes.AllowOnce, asks: 1, allowed: []string{"recursive delete"}},
 	} {
 		ran := 0
 		var kept []string
-		h := &host{answers: []hermes.Consent{tt.answer, tt.answer, tt.answer}}
+		h := &host{answers: []hermes.Decision{tt.answer, tt.answer, tt.answer}}
 		box := mustBox(t, toolbox.Options{Approvals: toolbox.Approvals{Allowed: tt.allowed, Remember: func(keys []string) error {
 			kept = append(kept, keys...)
 			return nil

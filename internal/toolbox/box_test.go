@@ -70,8 +70,8 @@ func named(names ...string) []hermes.Tool {
 // host answers approvals in turn; an empty list refuses.
 type host struct {
 	hermes.Host
-	answers    []hermes.Consent
-	asked      []hermes.Approval
+	answers    []hermes.Decision
+	asked      []hermes.ApprovalRequest
 	fail       error
 	files      *files
 	provenance string
@@ -87,13 +87,13 @@ func (h *host) Environment() hermes.Environment {
 	return place{files: h.files}
 }
 
-func (h *host) Approve(_ context.Context, a hermes.Approval) (hermes.Consent, error) {
+func (h *host) Approve(_ context.Context, a hermes.ApprovalRequest) (hermes.Decision, error) {
 	h.asked = append(h.asked, a)
 	if h.fail != nil {
-		return hermes.ConsentDenied, h.fail
+		return hermes.Deny, h.fail
 	}
 	if len(h.answers) == 0 {
-		return hermes.ConsentDenied, nil
+		return hermes.Deny, nil
 	}
 	c := h.answers[0]
 	h.answers = h.answers[1:]

@@ -8,7 +8,7 @@ import (
 
 // judge lets the model of the smart mode decide about one call. It reports
 // whether it did: without a refusal the call then runs, this once.
-func (b *Box) judge(ctx context.Context, c *hermes.Call, shown hermes.Approval) (decided bool, refused *hermes.Result) {
+func (b *Box) judge(ctx context.Context, c *hermes.Call, shown hermes.ApprovalRequest) (decided bool, refused *hermes.Result) {
 	if b.approvals.rules.Judge == nil || !b.approvals.smart() || anyNoRemember(shown.Risks) {
 		return false, nil
 	}
@@ -27,11 +27,11 @@ func (b *Box) judge(ctx context.Context, c *hermes.Call, shown hermes.Approval) 
 	}
 	b.log.Info("a call was judged", "tool", c.Name, "call", c.ID, "verdict", string(verdict), "reason", reasons(shown.Risks))
 	switch verdict {
-	case hermes.ConsentOnce:
+	case hermes.AllowOnce:
 		c.Host.Progress("judged harmless, running without a question: " + reasons(shown.Risks))
 		b.approvals.allowOnce()
 		return true, nil
-	case hermes.ConsentDenied:
+	case hermes.Deny:
 		r := b.approvals.refusal("denied", "an automatic review judged it too dangerous to run or to ask for.", shown.Risks)
 		return true, &r
 	}

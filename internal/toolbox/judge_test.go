@@ -23,31 +23,31 @@ func TestSmartModeLetsAModelJudge(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		mode    toolbox.Mode
-		verdict hermes.Consent
+		verdict hermes.Decision
 		err     error
 		line    string
-		answers []hermes.Consent
+		answers []hermes.Decision
 		judged  int // of two equal calls
 		asked   int
 		ran     int
 	}{
-		"harmless covers one call": {toolbox.ModeSmart, hermes.ConsentOnce, nil, "rm -r x", nil, 2, 0, 2},
-		"dangerous is not asked":   {toolbox.ModeSmart, hermes.ConsentDenied, nil, "rm -r x", nil, 2, 0, 0},
-		"unsure asks":              {toolbox.ModeSmart, "", nil, "rm -r x", []hermes.Consent{hermes.ConsentOnce}, 2, 2, 1},
-		"it may give no more":      {toolbox.ModeSmart, hermes.ConsentAlways, nil, "rm -r x", nil, 2, 2, 0},
-		"a failure asks":           {toolbox.ModeSmart, hermes.ConsentOnce, errors.New("no model"), "rm -r x", nil, 2, 2, 0},
-		"consent needs no verdict": {toolbox.ModeSmart, "", nil, "rm -r x", []hermes.Consent{hermes.ConsentSession}, 1, 1, 2},
-		"harmless calls need none": {toolbox.ModeSmart, hermes.ConsentDenied, nil, "ls", nil, 0, 0, 2},
-		"never beats the floor":    {toolbox.ModeSmart, hermes.ConsentOnce, nil, "mkfs x", nil, 0, 0, 0},
-		"nor a rule":               {toolbox.ModeSmart, hermes.ConsentOnce, nil, "git push rm -r", nil, 0, 0, 0},
-		"manual asks the person":   {toolbox.ModeManual, hermes.ConsentOnce, nil, "rm -r x", nil, 0, 2, 0},
-		"off asks nobody":          {toolbox.ModeOff, hermes.ConsentDenied, nil, "rm -r x", nil, 0, 0, 2},
+		"harmless covers one call": {toolbox.ModeSmart, hermes.AllowOnce, nil, "rm -r x", nil, 2, 0, 2},
+		"dangerous is not asked":   {toolbox.ModeSmart, hermes.Deny, nil, "rm -r x", nil, 2, 0, 0},
+		"unsure asks":              {toolbox.ModeSmart, "", nil, "rm -r x", []hermes.Decision{hermes.AllowOnce}, 2, 2, 1},
+		"it may give no more":      {toolbox.ModeSmart, hermes.AllowAlways, nil, "rm -r x", nil, 2, 2, 0},
+		"a failure asks":           {toolbox.ModeSmart, hermes.AllowOnce, errors.New("no model"), "rm -r x", nil, 2, 2, 0},
+		"consent needs no verdict": {toolbox.ModeSmart, "", nil, "rm -r x", []hermes.Decision{hermes.AllowSession}, 1, 1, 2},
+		"harmless calls need none": {toolbox.ModeSmart, hermes.Deny, nil, "ls", nil, 0, 0, 2},
+		"never beats the floor":    {toolbox.ModeSmart, hermes.AllowOnce, nil, "mkfs x", nil, 0, 0, 0},
+		"nor a rule":               {toolbox.ModeSmart, hermes.AllowOnce, nil, "git push rm -r", nil, 0, 0, 0},
+		"manual asks the person":   {toolbox.ModeManual, hermes.AllowOnce, nil, "rm -r x", nil, 0, 2, 0},
+		"off asks nobody":          {toolbox.ModeOff, hermes.Deny, nil, "rm -r x", nil, 0, 0, 2},
 	} {
 		ran, judged := 0, 0
 		h := &talker{host: host{answers: tt.answers}}
 		box := mustBox(t, toolbox.Options{Approvals: toolbox.Approvals{
 			Mode: tt.mode, Deny: []string{"git push *"},
-			Judge: func(_ context.Context, s hermes.SessionRef, a hermes.Approval) (hermes.Consent, error) {
+			Judge: func(_ context.Context, s hermes.SessionRef, a hermes.ApprovalRequest) (hermes.Decision, error) {
 				judged++
 				if s.ID != "s1" || a.Subject != tt.line || len(a.Risks) == 0 {
 					t.Errorf("%s: judged %+v of %+v", name, a, s)
@@ -65,7 +65,7 @@ func TestSmartModeLetsAModelJudge(t *testing.T) {
 			t.Errorf("%s: still says that a model is asked while the person is: %q", name, h.told)
 		}
 		harmless := slices.ContainsFunc(h.told, func(s string) bool { return strings.Contains(s, "judged harmless") })
-		if harmless != (tt.judged > 0 && tt.verdict == hermes.ConsentOnce && tt.err == nil) {
+		if harmless != (tt.judged > 0 && tt.verdict == hermes.AllowOnce && tt.err == nil) {
 			t.Errorf("%s: told %q", name, h.told)
 		}
 	}

@@ -49,8 +49,8 @@ func taint(m member, c *hermes.Call) (hermes.Risk, bool) {
 
 // canPropose reports whether a change that nobody could be asked about may be
 // laid aside: nothing else speaks against it.
-func canPropose(m member, consent hermes.Consent, open []hermes.Risk) bool {
-	silent := consent == hermes.ConsentAbsent || consent == hermes.ConsentTimeout
+func canPropose(m member, decision hermes.Decision, open []hermes.Risk) bool {
+	silent := decision == hermes.Unattended || decision == hermes.TimedOut
 	return silent && m.spec.CanPropose && !slices.ContainsFunc(open, func(r hermes.Risk) bool { return !r.NoRemember })
 }
 

@@ -41,18 +41,18 @@ func TestWhatLastsNeedsLeaveAfterOutsideText(t *testing.T) {
 		outside string
 		call    string
 		keeps   bool // the tool cannot stage
-		answers []hermes.Consent
+		answers []hermes.Decision
 		asks    int
 		did     string
 		text    string
 	}{
 		{name: "a clean session", call: add, did: "wrote"},
 		{name: "reading is never asked about", outside: "a", call: `{"action":"read"}`, did: "wrote"},
-		{name: "the person allows it", outside: "a", call: add, answers: []hermes.Consent{hermes.ConsentOnce}, asks: 1, did: "wrote"},
-		{name: "the person refuses", outside: "a", call: add, answers: []hermes.Consent{hermes.ConsentDenied}, asks: 1, text: "did NOT consent"},
-		{name: "nobody is there", outside: "a", call: add, answers: []hermes.Consent{hermes.ConsentAbsent}, asks: 1, did: "staged"},
-		{name: "nobody answers", outside: "a", call: add, answers: []hermes.Consent{hermes.ConsentTimeout}, asks: 1, did: "staged"},
-		{name: "nobody is there and it cannot wait", outside: "a", call: add, keeps: true, answers: []hermes.Consent{hermes.ConsentAbsent}, asks: 1, text: "BLOCKED"},
+		{name: "the person allows it", outside: "a", call: add, answers: []hermes.Decision{hermes.AllowOnce}, asks: 1, did: "wrote"},
+		{name: "the person refuses", outside: "a", call: add, answers: []hermes.Decision{hermes.Deny}, asks: 1, text: "did NOT consent"},
+		{name: "nobody is there", outside: "a", call: add, answers: []hermes.Decision{hermes.Unattended}, asks: 1, did: "staged"},
+		{name: "nobody answers", outside: "a", call: add, answers: []hermes.Decision{hermes.TimedOut}, asks: 1, did: "staged"},
+		{name: "nobody is there and it cannot wait", outside: "a", call: add, keeps: true, answers: []hermes.Decision{hermes.Unattended}, asks: 1, text: "BLOCKED"},
 		{name: "mode off", mode: toolbox.ModeOff, outside: "a", call: add, did: "wrote"},
 		{name: "the person's configuration allows it", allowed: []string{"taint:memory"}, outside: "a", call: add, did: "wrote"},
 		{name: "another kind is allowed", allowed: []string{"taint:skill"}, outside: "a", call: add, asks: 1, text: "BLOCKED"},
@@ -74,7 +74,7 @@ func TestTheQuestionShowsTheWholeChange(t *testing.T) {
 	box := mustBox(t, toolbox.Options{}, diary(&did, true))
 	box.Run(t.Context(), &hermes.Call{ID: "c", Name: "diary", Host: h, Arguments: json.RawMessage(
 		`{"action":"add","text":"first\nyes: really\u202e","operations":[{"action":"remove","n":2},"plain"],"command":"short"}`)})
-	want := hermes.Approval{
+	want := hermes.ApprovalRequest{
 		CallID: "c", Tool: "diary", Dir: "/work",
 		Subject: "action: add\ncommand: short\noperations:\n    -\n        action: remove\n        n: 2\n    - plain\ntext:\n    first\n    yes: really<U+202E>",
 		Risks: []hermes.Risk{{
@@ -89,16 +89,16 @@ func TestTheQuestionShowsTheWholeChange(t *testing.T) {
 
 func TestConsentToALastingChangeEndsWithTheSession(t *testing.T) {
 	t.Parallel()
-	for answer, asks := range map[hermes.Consent]int{hermes.ConsentOnce: 2, hermes.ConsentSession: 1, hermes.ConsentAlways: 1} {
+	for answer, asks := range map[hermes.Decision]int{hermes.AllowOnce: 2, hermes.AllowSession: 1, hermes.AllowAlways: 1} {
 		var did, kept []string
-		h := &host{answers: []hermes.Consent{answer, answer}, provenance: "a"}
+		h := &host{answers: []hermes.Decision{answer, answer}, provenance: "a"}
 		judged := false
 		box := mustBox(t, toolbox.Options{Approvals: toolbox.Approvals{
 			Mode:     toolbox.ModeSmart,
 			Remember: func(keys []string) error { kept = append(kept, keys...); return nil },
-			Judge: func(context.Context, hermes.SessionRef, hermes.Approval) (hermes.Consent, error) {
+			Judge: func(context.Context, hermes.SessionRef, hermes.ApprovalRequest) (hermes.Decision, error) {
 				judged = true
-				return hermes.ConsentOnce, nil
+				return hermes.AllowOnce, nil
 			},
 		}}, diary(&did, true))
 		for range 2 {
@@ -116,7 +116,7 @@ func TestADangerousChangeIsNotStaged(t *testing.T) {
 	var did []string
 	d := diary(&did, true).(tool)
 	both := risky{tool: d, assess: func(*hermes.Call) []hermes.Risk { return []hermes.Risk{{Key: "k", Reason: "harms"}} }}
-	h := &host{answers: []hermes.Consent{hermes.ConsentAbsent}, provenance: "a"}
+	h := &host{answers: []hermes.Decision{hermes.Unattended}, provenance: "a"}
 	mustBox(t, toolbox.Options{}, both).Run(t.Context(), &hermes.Call{Name: "diary", Arguments: json.RawMessage(`{}`), Host: h})
 	if len(did) != 0 || len(h.asked) != 1 || len(h.asked[0].Risks) != 2 {
 		t.Errorf("did %q, asked %+v", did, h.asked)

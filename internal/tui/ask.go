@@ -20,7 +20,7 @@ const settle = 400 * time.Millisecond
 // or a yes or no of the chat itself.
 type ask struct {
 	id       string
-	approval *hermes.Approval
+	approval *hermes.ApprovalRequest
 	question *hermes.Question
 	confirm  string // the command line that waits for a yes
 
@@ -34,9 +34,9 @@ type ask struct {
 
 // option is an answer that can be picked.
 type option struct {
-	key     string
-	label   string
-	consent hermes.Consent
+	key      string
+	label    string
+	decision hermes.Decision
 }
 
 // newAsk makes what is shown of an Asked event.
@@ -44,10 +44,10 @@ func newAsk(e hermes.Asked, now time.Time) *ask {
 	a := &ask{id: e.ID, approval: e.Approval, question: e.Question, shown: now, marked: map[int]bool{}}
 	if e.Approval != nil {
 		a.options = []option{
-			{"o", "once", hermes.ConsentOnce},
-			{"s", "for this session", hermes.ConsentSession},
-			{"a", "always", hermes.ConsentAlways},
-			{"d", "deny", hermes.ConsentDenied},
+			{"o", "once", hermes.AllowOnce},
+			{"s", "for this session", hermes.AllowSession},
+			{"a", "always", hermes.AllowAlways},
+			{"d", "deny", hermes.Deny},
 		}
 		if slices.ContainsFunc(e.Approval.Risks, func(r hermes.Risk) bool { return r.NoRemember }) {
 			a.options = slices.Delete(a.options, 2, 3) // such consent ends with the session
@@ -119,8 +119,8 @@ func (a *ask) picked(line string) (texts []string, own bool) {
 	return texts, own
 }
 
-func (a *ask) consent(c hermes.Consent) session.Reply {
-	return session.Reply{ID: a.id, Consent: c}
+func (a *ask) decision(c hermes.Decision) session.Reply {
+	return session.Reply{ID: a.id, Decision: c}
 }
 
 // lines print what is asked into the scrollback, whole, so that it can be read
@@ -186,12 +186,12 @@ func (a *ask) rows(t theme, width int) []string {
 // letters are the answers to an approval as a line offers them; the last one
 // is what an empty line means.
 func (a *ask) letters() string {
-	words := map[hermes.Consent]string{
-		hermes.ConsentOnce: "[o]nce", hermes.ConsentSession: "for this [s]ession", hermes.ConsentAlways: "[a]lways", hermes.ConsentDenied: "[D]eny",
+	words := map[hermes.Decision]string{
+		hermes.AllowOnce: "[o]nce", hermes.AllowSession: "for this [s]ession", hermes.AllowAlways: "[a]lways", hermes.Deny: "[D]eny",
 	}
 	var offered []string
 	for _, o := range a.options {
-		offered = append(offered, words[o.consent])
+		offered = append(offered, words[o.decision])
 	}
 	return strings.Join(offered, ", ")
 }

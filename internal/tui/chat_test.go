@@ -192,7 +192,7 @@ func TestEndsOfTurns(t *testing.T) {
 }
 
 func approval() hermes.Asked {
-	return hermes.Asked{ID: "q1", Approval: &hermes.Approval{
+	return hermes.Asked{ID: "q1", Approval: &hermes.ApprovalRequest{
 		Tool: "terminal", Dir: "/work", Subject: "rm -rf build \u202e && " + strings.Repeat("echo word; ", 30) + "\x1b[2Jend",
 		Risks: []hermes.Risk{{Key: "rm", Reason: "recursive delete"}},
 	}}
@@ -220,18 +220,18 @@ func TestApprovalAnswers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		keys string
-		want hermes.Consent
+		want hermes.Decision
 	}{
-		{"<enter>", hermes.ConsentDenied}, {"<esc>", hermes.ConsentDenied},
-		{"o<enter>", hermes.ConsentOnce}, {"y<enter>", hermes.ConsentOnce},
-		{"s<enter>", hermes.ConsentSession}, {"a<enter>", hermes.ConsentAlways},
-		{"o<right><enter>", hermes.ConsentSession}, {"<right><enter>", hermes.ConsentOnce},
-		{"<left><enter>", hermes.ConsentAlways}, {"od<enter>", hermes.ConsentDenied}, {"n<enter>", hermes.ConsentDenied},
+		{"<enter>", hermes.Deny}, {"<esc>", hermes.Deny},
+		{"o<enter>", hermes.AllowOnce}, {"y<enter>", hermes.AllowOnce},
+		{"s<enter>", hermes.AllowSession}, {"a<enter>", hermes.AllowAlways},
+		{"o<right><enter>", hermes.AllowSession}, {"<right><enter>", hermes.AllowOnce},
+		{"<left><enter>", hermes.AllowAlways}, {"od<enter>", hermes.Deny}, {"n<enter>", hermes.Deny},
 	} {
 		r := openRig(t, 80, 24)
 		r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval())
 		r.wait(time.Second).keys(c.keys)
-		r.wantDo(submitDo{session.Reply{ID: "q1", Consent: c.want}})
+		r.wantDo(submitDo{session.Reply{ID: "q1", Decision: c.want}})
 	}
 }
 
@@ -247,7 +247,7 @@ func TestKeysOfSomebodyWhoIsWritingAnswerNothing(t *testing.T) {
 	if got := r.m.input.value(); got != "that o" {
 		t.Errorf("the input holds %q", got)
 	}
-	if got := r.m.ask().options[r.m.ask().at].consent; got != hermes.ConsentDenied {
+	if got := r.m.ask().options[r.m.ask().at].decision; got != hermes.Deny {
 		t.Errorf("the answer pointed at is %q", got)
 	}
 	r.wait(time.Second).shows("an arrow picks, Enter answers")
@@ -259,7 +259,7 @@ func TestCtrlCDeniesAndStops(t *testing.T) {
 	r := openRig(t, 80, 24)
 	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval())
 	r.keys("<ctrl+c>")
-	r.wantDo(submitDo{session.Reply{ID: "q1", Consent: hermes.ConsentDenied}}, submitDo{session.Stop{}})
+	r.wantDo(submitDo{session.Reply{ID: "q1", Decision: hermes.Deny}}, submitDo{session.Stop{}})
 	r.hides("d deny")
 }
 

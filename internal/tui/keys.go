@@ -71,7 +71,7 @@ func (m *model) interrupt() []any {
 	var do []any
 	for _, a := range m.asks {
 		if a.approval != nil {
-			do = append(do, submitDo{a.consent(hermes.ConsentDenied)})
+			do = append(do, submitDo{a.decision(hermes.Deny)})
 		}
 	}
 	m.asks = nil
@@ -120,12 +120,12 @@ func (m *model) approvalKey(a *ask, k keyMsg) ([]any, bool) {
 	case "enter":
 		o := a.options[a.at]
 		words := "allowed " + o.label
-		if o.consent == hermes.ConsentDenied {
+		if o.decision == hermes.Deny {
 			words = "denied"
 		}
-		return m.resolve(a.consent(o.consent), words), true
+		return m.resolve(a.decision(o.decision), words), true
 	case "esc":
-		return m.resolve(a.consent(hermes.ConsentDenied), "denied"), true
+		return m.resolve(a.decision(hermes.Deny), "denied"), true
 	case "left", "up", "shift+tab":
 		a.at = (a.at + len(a.options) - 1) % len(a.options)
 		return nil, true

@@ -265,11 +265,11 @@ func (c *plainChat) reply(ctx context.Context, q *ask) (session.Reply, bool) {
 		line, _ := c.line(ctx)
 		line = strings.ToLower(strings.TrimSpace(line))
 		for _, o := range q.options {
-			if line == o.key || line == string(o.consent) {
-				return q.consent(o.consent), true
+			if line == o.key || line == string(o.decision) {
+				return q.decision(o.decision), true
 			}
 		}
-		return q.consent(hermes.ConsentDenied), true
+		return q.decision(hermes.Deny), true
 	}
 	for _, o := range q.options {
 		c.out.write("  " + o.key + ". " + oneLine(o.label) + "\n")

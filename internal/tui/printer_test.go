@@ -158,9 +158,9 @@ func TestChatLineByLine(t *testing.T) {
 	t.Parallel()
 	f := newFake(func(f *fakeSession, text string) {
 		if text == "may I" {
-			f.emit(hermes.Asked{ID: "q", Approval: &hermes.Approval{Tool: "terminal", Subject: "rm \x1b[2Jx"}})
+			f.emit(hermes.Asked{ID: "q", Approval: &hermes.ApprovalRequest{Tool: "terminal", Subject: "rm \x1b[2Jx"}})
 			r := <-f.replies
-			text += " " + string(r.Consent)
+			text += " " + string(r.Decision)
 		}
 		f.reply(text, "You said: "+text)
 	})

@@ -73,7 +73,7 @@ func (r runner) Run(ctx context.Context, task demo.Task) (out demo.Answer, err e
 	if err != nil {
 		return out, err
 	}
-	p := &leave{Printer: tui.NewPrinter(r.o.Out, r.o.Out, r.o.Display, r.o.Width, nil), runner: r, session: s, ctx: ctx}
+	p := &answer{Printer: tui.NewPrinter(r.o.Out, r.o.Out, r.o.Display, r.o.Width, nil), runner: r, session: s, ctx: ctx}
 	done, err := tui.Ask(ctx, s, []hermes.Part{{Text: task.Prompt}}, p)
 	if err == nil {
 		err = done.Err

@@ -10,9 +10,9 @@ import (
 	"hermes/internal/tui"
 )
 
-// leave answers in the place of the person what the agent asks, and says so:
+// answer answers in the place of the person what the agent asks, and says so:
 // what stays after a session that has read files needs their leave.
-type leave struct {
+type answer struct {
 	tui.Printer
 	runner  runner
 	session *session.Session
@@ -22,25 +22,25 @@ type leave struct {
 }
 
 // Event shows an event and answers a question.
-func (l *leave) Event(e hermes.Event) {
+func (l *answer) Event(e hermes.Event) {
 	l.Printer.Event(e)
 	a, ok := e.(hermes.Asked)
 	if !ok || a.Approval == nil {
 		return
 	}
-	reply := session.Reply{ID: a.ID, Consent: hermes.ConsentDenied}
+	reply := session.Reply{ID: a.ID, Decision: hermes.Deny}
 	if demo.Expected(a.Approval.Tool) {
-		reply.Consent = hermes.ConsentOnce
+		reply.Decision = hermes.AllowOnce
 	}
-	l.tell(a.Approval.Tool, reply.Consent)
+	l.tell(a.Approval.Tool, reply.Decision)
 	if err := l.session.Submit(l.ctx, reply); err != nil && l.err == nil {
 		l.err = fmt.Errorf("answer a question of the agent: %w", err)
 	}
 }
 
-func (l *leave) tell(tool string, c hermes.Consent) {
+func (l *answer) tell(tool string, c hermes.Decision) {
 	answer := "yes"
-	if !c.Granted() {
+	if !c.Allowed() {
 		answer = "no"
 	}
 	if l.asked++; l.asked == 1 {
@@ -51,7 +51,7 @@ func (l *leave) tell(tool string, c hermes.Consent) {
 }
 
 // Err is the first error of writing or of answering.
-func (l *leave) Err() error {
+func (l *answer) Err() error {
 	if err := l.Printer.Err(); err != nil {
 		return err
 	}

@@ -204,15 +204,15 @@ func save(ctx context.Context, c *hermes.Call, lib hermes.SkillLibrary, e hermes
 	if !ok {
 		return out, err
 	}
-	a := hermes.Approval{CallID: c.ID, Tool: c.Name, Subject: "write the skill " + e.Name + ":\n" + e.Content}
+	a := hermes.ApprovalRequest{CallID: c.ID, Tool: c.Name, Subject: "write the skill " + e.Name + ":\n" + e.Content}
 	for _, f := range doubt.Findings {
 		a.Risks = append(a.Risks, hermes.Risk{Key: "dangerous-skill", Reason: f})
 	}
-	consent, askErr := c.Host.Approve(ctx, a)
+	decision, askErr := c.Host.Approve(ctx, a)
 	if askErr != nil {
 		return out, askErr
 	}
-	if !consent.Granted() {
+	if !decision.Allowed() {
 		return out, fmt.Errorf("%w; the person did not allow it: leave that part out", err)
 	}
 	e.Granted = true

@@ -58,15 +58,15 @@ func (s *shelf) Remove(_ context.Context, r hermes.SkillRemoval) (hermes.SkillOu
 
 type host struct {
 	hermes.Host
-	consent hermes.Consent
-	asked   []hermes.Approval
+	decision hermes.Decision
+	asked    []hermes.ApprovalRequest
 }
 
 func (*host) Session() hermes.SessionRef { return hermes.SessionRef{ID: "s1", Dir: "/work"} }
 
-func (h *host) Approve(_ context.Context, a hermes.Approval) (hermes.Consent, error) {
+func (h *host) Approve(_ context.Context, a hermes.ApprovalRequest) (hermes.Decision, error) {
 	h.asked = append(h.asked, a)
-	return h.consent, nil
+	return h.decision, nil
 }
 
 // call runs a tool over the shelf.
@@ -185,11 +185,11 @@ func TestWhatWaitsIsSaidSo(t *testing.T) {
 
 func TestDoubtAsksThePerson(t *testing.T) {
 	t.Parallel()
-	for consent, written := range map[hermes.Consent]bool{hermes.ConsentOnce: true, hermes.ConsentDenied: false, hermes.ConsentTimeout: false} {
-		s, h := &shelf{doubt: true}, &host{consent: consent}
+	for decision, written := range map[hermes.Decision]bool{hermes.AllowOnce: true, hermes.Deny: false, hermes.TimedOut: false} {
+		s, h := &shelf{doubt: true}, &host{decision: decision}
 		_, err := call(t, s, h, "skill_manage", `{"action":"create","name":"n","content":"rm all"}`)
 		if (err == nil) != written || (len(s.edits) > 0) != written {
-			t.Errorf("%s: %v, %+v", consent, err, s.edits)
+			t.Errorf("%s: %v, %+v", decision, err, s.edits)
 		}
 		if len(h.asked) != 1 || !strings.Contains(h.asked[0].Subject, "rm all") || h.asked[0].Risks[0].Reason != "deletes everything" {
 			t.Errorf("asked %+v", h.asked)
