@@ -16,7 +16,7 @@ type ContextEngine interface {
 
 // Pressure tells a ContextEngine how full the window is.
 type Pressure struct {
-	// Used is the size of the last request and its answer as the provider
+	// UsageUpdated is the size of the last request and its answer as the provider
 	// counted them, and Counted how many messages of the transcript they
 	// cover. Window is the model's context length. Sizes are in tokens; 0 is
 	// unknown.

@@ -70,8 +70,8 @@ type (
 		Fitted Fitted
 		Note   string
 	}
-	// Used tells what a step cost, and what the turn has cost so far.
-	Used struct {
+	// UsageUpdated tells what a step cost, and what the turn has cost so far.
+	UsageUpdated struct {
 		Step, Turn Usage
 		Model      string
 	}
@@ -123,11 +123,11 @@ type Outcome string
 
 // The outcomes of a turn.
 const (
-	OutcomeDone        Outcome = "done"
-	OutcomeInterrupted Outcome = "interrupted"
-	OutcomeBudget      Outcome = "budget" // the steps were used up; Text sums up
-	OutcomeHalted      Outcome = "halted" // tools led nowhere; Text sums up
-	OutcomeFailed      Outcome = "failed"
+	OutcomeDone         Outcome = "done"
+	OutcomeInterrupted  Outcome = "interrupted"
+	OutcomeBudget       Outcome = "budget" // the steps were used up; Text sums up
+	OutcomeToolsStopped Outcome = "halted" // tools led nowhere; Text sums up
+	OutcomeFailed       Outcome = "failed"
 )
 
 func (TextDelta) event()      {}
@@ -142,7 +142,7 @@ func (CallProgress) event()   {}
 func (CallDone) event()       {}
 func (Appended) event()       {}
 func (Compacted) event()      {}
-func (Used) event()           {}
+func (UsageUpdated) event()   {}
 func (TurnDone) event()       {}
 func (Asked) event()          {}
 func (AnswerTaken) event()    {}

@@ -38,12 +38,12 @@ type Result struct {
 	// Failed marks a call that did not reach its aim though it ran, such as
 	// a non-zero exit status. It shows on faces and counts for guardrails.
 	Failed bool
-	// Refund gives the step back to the budget when every call of the batch
+	// RefundStep gives the step back to the budget when every call of the batch
 	// asks for it.
-	Refund bool
-	// Halt, where set, says why no more tools are run in this turn: the model
+	RefundStep bool
+	// StopReason, where set, says why no more tools are run in this turn: the model
 	// is asked to answer in words. The tool onion sets it, tools leave it.
-	Halt string
+	StopReason string
 	// Shown is a short text for the person instead of Text, such as a diff.
 	Shown string
 	// Provenance says where the text comes from that others wrote, as in

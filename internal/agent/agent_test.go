@@ -456,7 +456,9 @@ func TestBudgetEndsInWords(t *testing.T) {
 
 func TestRefundGivesTheStepBack(t *testing.T) {
 	t.Parallel()
-	free := func(context.Context, hermes.ToolCall) hermes.Result { return hermes.Result{Text: "ok", Refund: true} }
+	free := func(context.Context, hermes.ToolCall) hermes.Result {
+		return hermes.Result{Text: "ok", RefundStep: true}
+	}
 	b := box{"code": {hermes.Spec{Name: "code"}, free}, "echo": {hermes.Spec{Name: "echo"}, echo}}
 	code := calls(hermes.ToolCall{Name: "code"})
 	m := says(code, code, code, words("ok"))
@@ -491,7 +493,7 @@ func TestWhatFailedCallsCostIsCounted(t *testing.T) {
 	if done.Usage != (hermes.Usage{Input: 7, Output: 1, Calls: 1}) {
 		t.Errorf("usage %+v", done.Usage)
 	}
-	if !slices.Contains(events, hermes.Event(hermes.Used{Step: done.Usage, Turn: done.Usage, Model: "test:script"})) {
+	if !slices.Contains(events, hermes.Event(hermes.UsageUpdated{Step: done.Usage, Turn: done.Usage, Model: "test:script"})) {
 		t.Error("it was not told")
 	}
 }
@@ -678,7 +680,7 @@ func TestBatchIsSettledBeforeItIsAppended(t *testing.T) {
 func TestHaltEndsTheTurnInWords(t *testing.T) {
 	t.Parallel()
 	halts := func(context.Context, hermes.ToolCall) hermes.Result {
-		return hermes.Result{Text: "no", Failed: true, Halt: "it keeps failing"}
+		return hermes.Result{Text: "no", Failed: true, StopReason: "it keeps failing"}
 	}
 	call := hermes.ToolCall{ID: "1", Name: "a", Arguments: "{}"}
 	for name, tt := range map[string]struct {
@@ -692,7 +694,7 @@ func TestHaltEndsTheTurnInWords(t *testing.T) {
 	} {
 		m := says(tt.answers...)
 		_, transcript, done := play(t, t.Context(), turn(m, box{"a": {run: halts}}))
-		want := hermes.OutcomeHalted
+		want := hermes.OutcomeToolsStopped
 		if tt.fails {
 			want = hermes.OutcomeFailed
 		}

@@ -220,7 +220,7 @@ func (l *loop) settle(ctx context.Context, batch []*call) {
 
 func allRefund(batch []*call) bool {
 	for _, c := range batch {
-		if !c.result.Refund {
+		if !c.result.RefundStep {
 			return false
 		}
 	}

@@ -92,8 +92,8 @@ type loop struct {
 // was interrupted, or cannot go on.
 func (l *loop) run(ctx context.Context) error {
 	if open := hermes.OpenCalls(l.Transcript); len(open) > 0 {
-		if halt := l.runCalls(ctx, open, nil); halt != "" && ctx.Err() == nil && !l.stopped {
-			return l.wrapUp(ctx, halted(halt))
+		if stopReason := l.runCalls(ctx, open, nil); stopReason != "" && ctx.Err() == nil && !l.stopped {
+			return l.wrapUp(ctx, toolsStopped(stopReason))
 		}
 	}
 	continued := 0
@@ -110,9 +110,9 @@ func (l *loop) run(ctx context.Context) error {
 		}
 		switch {
 		case len(m.Calls) > 0:
-			halt := l.act(ctx, m)
-			if halt != "" && ctx.Err() == nil && !l.stopped {
-				return l.wrapUp(ctx, halted(halt))
+			stopReason := l.act(ctx, m)
+			if stopReason != "" && ctx.Err() == nil && !l.stopped {
+				return l.wrapUp(ctx, toolsStopped(stopReason))
 			}
 		case m.Text() == "":
 			return errEmpty // it was asked again where that helps: in the model's onion
@@ -136,7 +136,7 @@ var errEmpty = errors.New("the model answered nothing; try again, or choose anot
 
 // act appends an answer that has calls, runs them, and appends their results.
 // It returns why no more tools may be used in this turn, if a result says so.
-func (l *loop) act(ctx context.Context, m hermes.Message) (halt string) {
+func (l *loop) act(ctx context.Context, m hermes.Message) (stopReason string) {
 	m.Turn = l.Number
 	refused := normalize(&m, l.steps)
 	if !l.append(m) {
@@ -146,7 +146,7 @@ func (l *loop) act(ctx context.Context, m hermes.Message) (halt string) {
 }
 
 // runCalls runs calls that stand in the transcript and appends their results.
-func (l *loop) runCalls(ctx context.Context, calls []hermes.ToolCall, refused map[string]string) (halt string) {
+func (l *loop) runCalls(ctx context.Context, calls []hermes.ToolCall, refused map[string]string) (stopReason string) {
 	batch := l.plan(calls, refused)
 	l.runBatch(ctx, batch)
 	l.settle(ctx, batch)
@@ -155,8 +155,8 @@ func (l *loop) runCalls(ctx context.Context, calls []hermes.ToolCall, refused ma
 		l.Budget.Refund()
 	}
 	for _, c := range batch {
-		if c.result.Halt != "" {
-			return c.result.Halt
+		if c.result.StopReason != "" {
+			return c.result.StopReason
 		}
 	}
 	return ""

@@ -84,11 +84,11 @@ func (l *loop) count(m hermes.Message) {
 // spend adds up what a call cost, and tells it.
 func (l *loop) spend(m hermes.Message) {
 	if m.Usage == nil {
-		l.emit(hermes.Used{Step: l.last, Turn: l.usage, Model: m.Model})
+		l.emit(hermes.UsageUpdated{Step: l.last, Turn: l.usage, Model: m.Model})
 		return
 	}
 	l.usage = l.usage.Add(*m.Usage)
-	l.emit(hermes.Used{Step: *m.Usage, Turn: l.usage, Model: m.Model})
+	l.emit(hermes.UsageUpdated{Step: *m.Usage, Turn: l.usage, Model: m.Model})
 }
 
 // full is how much of the window the last answer took. Attempts that failed

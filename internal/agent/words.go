@@ -16,7 +16,7 @@ const (
 	continueText    = "[Your answer was cut by the output limit. Go on exactly where it stopped, without repeating anything.]"
 	limitText       = "[The step limit of this turn is reached; no more tools can be used. Answer the person now: what was done, what was found, what remains.]"
 	summaryText     = "[Tools are off. Summarise in words what you did in this turn, what you found, and what remains to be done.]"
-	haltText        = "[Tools are off for the rest of this turn: %s. Answer the person now: what you tried, what stands in the way, what they could do.]"
+	stopText        = "[Tools are off for the rest of this turn: %s. Answer the person now: what you tried, what stands in the way, what they could do.]"
 	limitNotRun     = "not run: tools are off for the rest of this turn"
 )
 
@@ -52,8 +52,8 @@ func usedUp() wrapping {
 	return wrapping{hermes.OutcomeBudget, "The step limit of this turn is reached; asking for a summary.", limitText, errNoSummary}
 }
 
-func halted(why string) wrapping {
-	return wrapping{hermes.OutcomeHalted, "The tools led nowhere (" + why + "); asking for a summary.", fmt.Sprintf(haltText, why), errHalted}
+func toolsStopped(why string) wrapping {
+	return wrapping{hermes.OutcomeToolsStopped, "The tools led nowhere (" + why + "); asking for a summary.", fmt.Sprintf(stopText, why), errStopped}
 }
 
 // wrapUp ends a turn that may use no more tools: one notice and one call with
@@ -80,7 +80,7 @@ func (l *loop) wrapUp(ctx context.Context, w wrapping) error {
 	return nil
 }
 
-var errHalted = errors.New("the tools led nowhere and the model gave no summary; what was done is in the history: say what to try instead")
+var errStopped = errors.New("the tools led nowhere and the model gave no summary; what was done is in the history: say what to try instead")
 
 var errNoSummary = errors.New("the step limit of the turn is reached and the model gave no summary; what was done is in the history: say \"go on\" to continue, or raise agent.max_turns")
 

@@ -89,9 +89,9 @@ func (a *App) equip(ctx context.Context, row hermes.Session, wake func(string)) 
 		Prefix: func() (*hermes.PrefixBreak, int) { return a.watch().Broken(row.ID) },
 		Window: a.window, Title: a.titles(cfg, row),
 		Recall: a.recall(row), Observe: a.observe(row),
-		Around: around.teller(),
-		SumUp:  a.sumsUp(cfg, row),
-		Halt:   kit.halt,
+		Around:        around.teller(),
+		SumUp:         a.sumsUp(cfg, row),
+		StopProcesses: kit.stopProcesses,
 		Close: func() error {
 			a.watch().Forget(row.ID)
 			return errors.Join(kit.close(row.ID), env.Close())
@@ -152,7 +152,7 @@ func (a *App) guardrail(g config.Guardrails) toolbox.Guardrail {
 	return toolbox.Guardrail{
 		Quiet: !g.Warnings, HardStop: g.HardStop || g.NonInteractiveHardStop && !a.opts.Attended,
 		WarnExact: g.WarnAfter.Exact, BlockExact: g.StopAfter.Exact,
-		WarnTool: g.WarnAfter.SameTool, HaltTool: g.StopAfter.SameTool,
+		WarnTool: g.WarnAfter.SameTool, StopTool: g.StopAfter.SameTool,
 		WarnSame: g.WarnAfter.NoProgress, BlockProgress: g.StopAfter.NoProgress,
 		Searches: g.LoopCaps.WebSearches, Subagents: g.LoopCaps.Subagents,
 	}

@@ -66,8 +66,8 @@ func (k *kit) restore(session string, transcript []hermes.Message) {
 	k.shell.Restore(transcript)
 }
 
-// halt ends the background processes of a session.
-func (k *kit) halt() { k.shell.Halt() }
+// stopProcesses ends the background processes of a session.
+func (k *kit) stopProcesses() { k.shell.StopAll() }
 
 // close ends what the tools keep for a session.
 func (k *kit) close(session string) error {

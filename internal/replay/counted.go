@@ -24,7 +24,7 @@ type counted struct {
 func (c *counted) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
 	return func(yield func(hermes.Delta, error) bool) {
 		if c.used() >= c.most {
-			c.halt(errSpent)
+			c.stop(errSpent)
 			yield(hermes.Delta{}, &hermes.ModelError{Class: hermes.ClassBudget, Message: errSpent.Error(), Err: errSpent})
 			return
 		}
@@ -41,7 +41,7 @@ func (c *counted) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[herme
 				last = hermes.Usage{}
 			}
 			if err != nil && hermes.ClassOf(err) == hermes.ClassBudget {
-				c.halt(err)
+				c.stop(err)
 			}
 			if !yield(d, err) {
 				return
@@ -65,7 +65,7 @@ func (c *counted) add(n int64) {
 	c.spent += n
 }
 
-func (c *counted) halt(err error) {
+func (c *counted) stop(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.stop = err

@@ -93,9 +93,9 @@ type Equipment struct {
 	// the program ends with the session, the context has ended already, and
 	// Save can only note what there is to do.
 	Save func(ctx context.Context, ref hermes.SessionRef, model string, transcript []hermes.Message, cut bool) error
-	// Halt ends all background processes; nil has none.
-	Halt  func()
-	Close func() error
+	// StopProcesses ends all background processes; nil has none.
+	StopProcesses func()
+	Close         func() error
 }
 
 // Defer puts a review off until the person pauses, so that it takes nothing

@@ -57,8 +57,8 @@ func (s *Session) steer(text string) error {
 func (s *Session) stop(op Stop) error {
 	s.queue = nil
 	s.publish(hermes.Queued{})
-	if op.Processes && s.gear != nil && s.gear.Halt != nil {
-		s.gear.Halt()
+	if op.Processes && s.gear != nil && s.gear.StopProcesses != nil {
+		s.gear.StopProcesses()
 	}
 	if s.turn != nil {
 		s.turn.cancel(hermes.ErrInterrupted)

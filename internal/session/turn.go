@@ -147,7 +147,7 @@ func (s *Session) turnEvent(te turnEvent) {
 		}
 	case hermes.TurnDone:
 		s.turn.final = &e
-	case hermes.Used:
+	case hermes.UsageUpdated:
 		s.last, s.counted = e.Step, len(s.transcript)+1 // the answer is appended next
 		s.turn.used = e.Turn
 		s.publish(e)

@@ -17,7 +17,7 @@ type Guardrail struct {
 	HardStop bool // stop what goes on after the warnings
 
 	WarnExact, BlockExact   int // 2, 5: the same call failing again
-	WarnTool, HaltTool      int // 3, 8: the same tool failing
+	WarnTool, StopTool      int // 3, 8: the same tool failing
 	WarnSame, BlockProgress int // 2, 5: the same reading giving the same result
 
 	// Searches and Subagents are how many of each a turn may have, whether or
@@ -27,7 +27,7 @@ type Guardrail struct {
 
 func (g Guardrail) orDefaults() Guardrail {
 	g.WarnExact, g.BlockExact = cmp.Or(g.WarnExact, 2), cmp.Or(g.BlockExact, 5)
-	g.WarnTool, g.HaltTool = cmp.Or(g.WarnTool, 3), cmp.Or(g.HaltTool, 8)
+	g.WarnTool, g.StopTool = cmp.Or(g.WarnTool, 3), cmp.Or(g.StopTool, 8)
 	g.WarnSame, g.BlockProgress = cmp.Or(g.WarnSame, 2), cmp.Or(g.BlockProgress, 5)
 	return g
 }
@@ -81,7 +81,7 @@ func (b *Box) guardrail(m member, next runner) runner {
 		if warning := b.streaks.count(sig, changes(m, c), r); warning != "" {
 			r.Text += "\n\n" + warning
 		}
-		r.Halt = b.streaks.halt() // also of a call that this one made
+		r.StopReason = b.streaks.stop() // also of a call that this one made
 		return r
 	}
 }
@@ -101,7 +101,7 @@ func progressBlock(tool string, n int) string {
 	return fmt.Sprintf("blocked (idempotent_no_progress_block): this call of %s gave the same result %d times; use what it gave", tool, n)
 }
 
-func toolHalt(tool string, n int) string {
+func toolStop(tool string, n int) string {
 	return fmt.Sprintf("same_tool_failure_halt: %s failed %d times in a row", tool, n)
 }
 

@@ -16,7 +16,7 @@ const (
 	exactWarn  = "repeated_exact_failure_warning"
 	exactBlock = "repeated_exact_failure_block"
 	toolWarn   = "same_tool_failure_warning"
-	toolHalt   = "same_tool_failure_halt"
+	toolStop   = "same_tool_failure_halt"
 	idleWarn   = "idempotent_no_progress_warning"
 	idleBlock  = "idempotent_no_progress_block"
 )
@@ -123,8 +123,8 @@ func TestGuardrailLineByLine(t *testing.T) {
 				for i, s := range tt.steps {
 					r := box.Run(t.Context(), call(s.name, s.arguments))
 					silent := !strings.Contains(r.Text, "_warning") && !strings.Contains(r.Text, "blocked") && !strings.Contains(r.Text, "_halt")
-					if s.want == "" && !silent || !strings.Contains(r.Text, s.want) || r.Halt != "" {
-						t.Fatalf("turn %d, step %d: got %q (halt %q), want %q", turn, i, r.Text, r.Halt, s.want)
+					if s.want == "" && !silent || !strings.Contains(r.Text, s.want) || r.StopReason != "" {
+						t.Fatalf("turn %d, step %d: got %q (halt %q), want %q", turn, i, r.Text, r.StopReason, s.want)
 					}
 				}
 				box.TurnStarted()
@@ -140,19 +140,19 @@ func TestHaltIsDecidedAfterACallAndEndsTheTurnsTools(t *testing.T) {
 	}
 	box := mustBox(t, toolbox.Options{Guardrail: toolbox.Guardrail{HardStop: true}}, worldly()...)
 	for i := range 7 {
-		if r := box.Run(t.Context(), failing(i)); r.Halt != "" {
+		if r := box.Run(t.Context(), failing(i)); r.StopReason != "" {
 			t.Fatalf("halted after %d failures", i+1)
 		}
 	}
-	if r := box.Run(t.Context(), failing(7)); !strings.Contains(r.Halt, toolHalt) || !strings.HasPrefix(r.Text, "same") {
-		t.Errorf("the eighth failure ran and halts: got %q, halt %q", r.Text, r.Halt)
+	if r := box.Run(t.Context(), failing(7)); !strings.Contains(r.StopReason, toolStop) || !strings.HasPrefix(r.Text, "same") {
+		t.Errorf("the eighth failure ran and halts: got %q, halt %q", r.Text, r.StopReason)
 	}
-	if r := box.Run(t.Context(), call("read_file", `{}`)); r.Halt == "" || !r.Failed || strings.HasPrefix(r.Text, "same") {
-		t.Errorf("no tool runs after a halt: got %q, halt %q", r.Text, r.Halt)
+	if r := box.Run(t.Context(), call("read_file", `{}`)); r.StopReason == "" || !r.Failed || strings.HasPrefix(r.Text, "same") {
+		t.Errorf("no tool runs after a halt: got %q, halt %q", r.Text, r.StopReason)
 	}
 	box.TurnStarted()
-	if r := box.Run(t.Context(), call("read_file", `{}`)); r.Halt != "" || r.Failed {
-		t.Errorf("a new turn clears all: got %q, halt %q", r.Text, r.Halt)
+	if r := box.Run(t.Context(), call("read_file", `{}`)); r.StopReason != "" || r.Failed {
+		t.Errorf("a new turn clears all: got %q, halt %q", r.Text, r.StopReason)
 	}
 }
 
@@ -162,7 +162,7 @@ func TestWhoSendsABlockedCallOnAndOnIsHalted(t *testing.T) {
 		box := mustBox(t, toolbox.Options{Guardrail: toolbox.Guardrail{HardStop: true}}, worldly()...)
 		calls := 0
 		for ; calls < 50; calls++ {
-			if r := box.Run(t.Context(), call("read_file", arguments)); r.Halt != "" {
+			if r := box.Run(t.Context(), call("read_file", arguments)); r.StopReason != "" {
 				break
 			}
 		}
@@ -177,8 +177,8 @@ func TestFailingCommandsThatDifferNeverHalt(t *testing.T) {
 	box := mustBox(t, toolbox.Options{Guardrail: toolbox.Guardrail{HardStop: true}}, worldly()...)
 	for i := range 30 {
 		r := box.Run(t.Context(), call("terminal", `{"fail":true,"command":"try `+strings.Repeat("x", i)+`"}`))
-		if r.Halt != "" || strings.Contains(r.Text, "blocked") || i >= 2 && !strings.Contains(r.Text, toolWarn) {
-			t.Fatalf("command %d: got %q, halt %q", i, r.Text, r.Halt)
+		if r.StopReason != "" || strings.Contains(r.Text, "blocked") || i >= 2 && !strings.Contains(r.Text, toolWarn) {
+			t.Fatalf("command %d: got %q, halt %q", i, r.Text, r.StopReason)
 		}
 	}
 	equal := toolbox.Guardrail{HardStop: true, BlockExact: 20}
@@ -187,7 +187,7 @@ func TestFailingCommandsThatDifferNeverHalt(t *testing.T) {
 	for range 8 {
 		r = box.Run(t.Context(), call("terminal", `{"fail":true,"command":"same"}`))
 	}
-	if r.Halt == "" {
+	if r.StopReason == "" {
 		t.Error("equal ones do")
 	}
 }

@@ -14,13 +14,13 @@ import (
 type streaks struct {
 	limits Guardrail
 
-	mu        sync.Mutex
-	exact     map[signature]int
-	tool      map[string]*failing
-	same      map[signature]repeat
-	searches  int
-	subagents int
-	halted    string // why no tool is run any more
+	mu         sync.Mutex
+	exact      map[signature]int
+	tool       map[string]*failing
+	same       map[signature]repeat
+	searches   int
+	subagents  int
+	stopReason string // why no tool is run any more
 }
 
 // failing is the row of failures that a tool is in.
@@ -45,13 +45,13 @@ func (s *streaks) reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.exact, s.tool, s.same = map[signature]int{}, map[string]*failing{}, map[signature]repeat{}
-	s.searches, s.subagents, s.halted = 0, 0, ""
+	s.searches, s.subagents, s.stopReason = 0, 0, ""
 }
 
-func (s *streaks) halt() string {
+func (s *streaks) stop() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.halted
+	return s.stopReason
 }
 
 // blocked returns the refusal of a call that must not run any more. Sending a
@@ -65,8 +65,8 @@ func (s *streaks) blocked(sig signature) (hermes.Result, bool) {
 	}
 	why := ""
 	switch {
-	case s.halted != "":
-		why = "not run (" + s.halted + "): no more tools can be used in this turn"
+	case s.stopReason != "":
+		why = "not run (" + s.stopReason + "): no more tools can be used in this turn"
 	case s.exact[sig] >= s.limits.BlockExact:
 		why = exactBlock(sig.tool, s.exact[sig])
 		s.fell(sig)
@@ -77,7 +77,7 @@ func (s *streaks) blocked(sig signature) (hermes.Result, bool) {
 		return hermes.Result{}, false
 	}
 	r := failure(why)
-	r.Halt = s.halted
+	r.StopReason = s.stopReason
 	return r, true
 }
 
@@ -158,8 +158,8 @@ func (s *streaks) fell(sig signature) int {
 	if slices.Contains(shells, sig.tool) {
 		n = f.equal
 	}
-	if s.limits.HardStop && s.halted == "" && n >= s.limits.HaltTool {
-		s.halted = toolHalt(sig.tool, n)
+	if s.limits.HardStop && s.stopReason == "" && n >= s.limits.StopTool {
+		s.stopReason = toolStop(sig.tool, n)
 	}
 	return f.count
 }

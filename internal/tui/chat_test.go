@@ -31,7 +31,7 @@ func work(r *rig) {
 	r.send(hermes.CallDone{Call: call("2", "terminal"), Preview: "go test ./... -run TestOfAVeryLongNameThatIsCut -count=1", Duration: 3200 * time.Millisecond, Failed: true,
 		Result: hermes.Message{Parts: []hermes.Part{{Text: `{"output":"FAIL","exit_code":1}`}}}})
 	r.send(hermes.CallDone{Call: call("3", "patch"), Preview: "src/main.go", Duration: 8 * time.Millisecond, Shown: "--- a/src/main.go\n+++ b/src/main.go\n@@ -1,2 +1,2 @@\n func add(a, b int) int {\n-\treturn a - b\n+\treturn a + b\n"})
-	r.send(hermes.Used{Step: hermes.Usage{Input: 11000, Output: 1000}, Turn: hermes.Usage{Input: 11000, Output: 1000}, Model: "maker/model-1"})
+	r.send(hermes.UsageUpdated{Step: hermes.Usage{Input: 11000, Output: 1000}, Turn: hermes.Usage{Input: 11000, Output: 1000}, Model: "maker/model-1"})
 	r.send(hermes.StepStarted{Step: 2, Model: "maker/model-1"}, hermes.TextDelta{Text: "The sign was wrong:\n\n```go\nreturn a + b\n```\n\n| 汉字 | value |\n|---|--:|\n| a | 1 |\n"})
 }
 

@@ -117,7 +117,7 @@ func (t *teller) event(e hermes.Event) {
 		}
 	case hermes.CallDone:
 		t.callDone(e)
-	case hermes.Used:
+	case hermes.UsageUpdated:
 		t.usage, t.last, t.model = e.Turn, e.Step, e.Model
 		t.streamed = 0
 	case hermes.Steered:

@@ -100,7 +100,7 @@ func outcome(done hermes.TurnDone, err error, p tui.Printer) error {
 		return done.Err
 	case done.Outcome == hermes.OutcomeInterrupted:
 		return &app.ExitError{Status: statusInterrupted}
-	case p.Err() == nil && (done.Outcome == hermes.OutcomeBudget || done.Outcome == hermes.OutcomeHalted):
+	case p.Err() == nil && (done.Outcome == hermes.OutcomeBudget || done.Outcome == hermes.OutcomeToolsStopped):
 		return &app.ExitError{Status: statusUnfinished}
 	}
 	return p.Err()

@@ -215,7 +215,7 @@ func TestProcessesAreBounded(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "64") {
 		t.Errorf("error %v", err)
 	}
-	b.set.Halt()
+	b.set.StopAll()
 	for _, p := range b.process("list", "", nil).Processes {
 		if p.Status == "running" {
 			t.Errorf("it survived Halt: %+v", p)

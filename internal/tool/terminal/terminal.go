@@ -122,8 +122,8 @@ func readsOnly(arguments json.RawMessage) bool {
 	return json.Unmarshal(arguments, &in) == nil && !in.Background && !in.PTY && shell.ReadsOnly(in.Command)
 }
 
-// Halt ends all background processes. It returns when they are gone.
-func (t *Toolset) Halt() {
+// StopAll ends all background processes. It returns when they are gone.
+func (t *Toolset) StopAll() {
 	var w sync.WaitGroup
 	for _, j := range t.running() {
 		w.Go(func() { j.kill() })
@@ -137,7 +137,7 @@ func (t *Toolset) Close() error {
 	t.mu.Lock()
 	t.closed = true
 	t.mu.Unlock()
-	t.Halt()
+	t.StopAll()
 	t.active.Wait()
 	t.mu.Lock()
 	defer t.mu.Unlock()
