@@ -11,12 +11,12 @@ type ContextEngine interface {
 	// the person always survive. It does not change its argument. What it
 	// changed is stored before it is used, and is the transcript from then
 	// on; with an error the transcript stays as it was.
-	Fit(ctx context.Context, transcript []Message, p Pressure) (Fitted, error)
+	Fit(ctx context.Context, transcript []Message, p ContextUsage) (CompactResult, error)
 }
 
-// Pressure tells a ContextEngine how full the window is.
-type Pressure struct {
-	// UsageUpdated is the size of the last request and its answer as the provider
+// ContextUsage tells a ContextEngine how full the window is.
+type ContextUsage struct {
+	// Used is the size of the last request and its answer as the provider
 	// counted them, and Counted how many messages of the transcript they
 	// cover. Window is the model's context length. Sizes are in tokens; 0 is
 	// unknown.
@@ -30,8 +30,8 @@ type Pressure struct {
 	Keep   int
 }
 
-// Fitted is what a ContextEngine made of a transcript.
-type Fitted struct {
+// CompactResult is what a ContextEngine made of a transcript.
+type CompactResult struct {
 	Messages []Message
 	// From says of each message where it comes from; nil means that the
 	// transcript was not changed.

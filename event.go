@@ -67,8 +67,8 @@ type (
 	// Compacted tells that the transcript was made shorter. Who receives it
 	// from the loop stores the change before the loop goes on.
 	Compacted struct {
-		Fitted Fitted
-		Note   string
+		CompactResult CompactResult
+		Note          string
 	}
 	// UsageUpdated tells what a step cost, and what the turn has cost so far.
 	UsageUpdated struct {

@@ -121,7 +121,7 @@ type Balance struct {
 	Unpriced int64 // calls among them whose price is not known
 }
 
-// UsageUpdated is what was spent and what is reserved.
+// Used is what was spent and what is reserved.
 func (b Balance) Used() Amount { return b.Spent.Add(b.Held) }
 
 // OverCap is the refusal of a reservation. Cap is with what it was raised by.

@@ -524,13 +524,13 @@ func TestFailedCallNeverBecomesAnAnswer(t *testing.T) {
 type shorter struct{ overflows int }
 
 func (*shorter) Name() string { return "shorter" }
-func (s *shorter) Fit(_ context.Context, tr []hermes.Message, p hermes.Pressure) (hermes.Fitted, error) {
+func (s *shorter) Fit(_ context.Context, tr []hermes.Message, p hermes.ContextUsage) (hermes.CompactResult, error) {
 	if !p.Overflow {
-		return hermes.Fitted{Messages: tr}, nil
+		return hermes.CompactResult{Messages: tr}, nil
 	}
 	s.overflows++
 	last := len(tr) - 1
-	return hermes.Fitted{Messages: tr[last:], From: []hermes.Origin{{Index: last, Same: true}}, Note: "shorter"}, nil
+	return hermes.CompactResult{Messages: tr[last:], From: []hermes.Origin{{Index: last, Same: true}}, Note: "shorter"}, nil
 }
 
 func TestOverflowIsFittedAgainOnce(t *testing.T) {
@@ -557,11 +557,11 @@ func TestOverflowIsFittedAgainOnce(t *testing.T) {
 type stuck struct{}
 
 func (stuck) Name() string { return "stuck" }
-func (stuck) Fit(_ context.Context, tr []hermes.Message, p hermes.Pressure) (hermes.Fitted, error) {
+func (stuck) Fit(_ context.Context, tr []hermes.Message, p hermes.ContextUsage) (hermes.CompactResult, error) {
 	if p.Overflow {
-		return hermes.Fitted{}, errors.New("nothing left to shorten")
+		return hermes.CompactResult{}, errors.New("nothing left to shorten")
 	}
-	return hermes.Fitted{Messages: tr}, nil
+	return hermes.CompactResult{Messages: tr}, nil
 }
 
 func TestALengthThatWasGuessedIsNotTheEnd(t *testing.T) {

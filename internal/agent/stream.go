@@ -27,12 +27,12 @@ func (l *loop) ask(ctx context.Context, wordsOnly bool) (hermes.Message, error) 
 }
 
 func (l *loop) askOnce(ctx context.Context, wordsOnly, overflow bool) (hermes.Message, error) {
-	fitted, err := l.fit(ctx, overflow)
+	result, err := l.fit(ctx, overflow)
 	if err != nil {
 		return hermes.Message{}, err
 	}
 	r := l.Request
-	r.Messages = fitted
+	r.Messages = result
 	r.WordsOnly = wordsOnly
 	l.steps++
 	l.emit(hermes.StepStarted{Step: l.steps, Model: l.Model.ID()})
@@ -59,14 +59,14 @@ func (l *loop) fit(ctx context.Context, overflow bool) ([]hermes.Message, error)
 	if l.Context == nil {
 		return l.Transcript, nil
 	}
-	p := hermes.Pressure{
+	p := hermes.ContextUsage{
 		Used: l.full(), Counted: l.counted, Window: l.Window, Overflow: overflow,
 	}
 	f, err := l.Context.Fit(ctx, l.Transcript, p)
 	if err != nil || f.From == nil {
 		return l.Transcript, err
 	}
-	if !l.emit(hermes.Compacted{Fitted: f, Note: f.Note}) {
+	if !l.emit(hermes.Compacted{CompactResult: f, Note: f.Note}) {
 		return nil, context.Canceled
 	}
 	l.Transcript = slices.Clip(f.Messages)

@@ -113,7 +113,7 @@ func sizeOf(m *hermes.Message) int {
 // provider's count, plus an estimate of what came after it. Without a count it
 // waits for one, unless the estimate alone nearly fills the window: some
 // services never count, and cut what is too long without a word.
-func used(transcript []hermes.Message, p hermes.Pressure) int {
+func used(transcript []hermes.Message, p hermes.ContextUsage) int {
 	if p.Used <= 0 {
 		if n := size(transcript); p.Window > 0 && float64(n) >= nearlyFull*float64(p.Window) {
 			return n

@@ -73,8 +73,8 @@ const keepOnDemand = 2
 const maxPoor = 2
 
 // Fit returns the transcript as it is while there is room.
-func (e *Engine) Fit(ctx context.Context, transcript []hermes.Message, p hermes.Pressure) (hermes.Fitted, error) {
-	same := hermes.Fitted{Messages: transcript}
+func (e *Engine) Fit(ctx context.Context, transcript []hermes.Message, p hermes.ContextUsage) (hermes.CompactResult, error) {
+	same := hermes.CompactResult{Messages: transcript}
 	b := e.cfg.budget(p.Window)
 	if p.Window != e.window { // another model: what did not help may help now
 		e.window, e.poor = p.Window, 0
@@ -92,7 +92,7 @@ func (e *Engine) Fit(ctx context.Context, transcript []hermes.Message, p hermes.
 	before := size(transcript)
 	if !forced && roomMade(w, before, used(transcript, p), b) {
 		e.poor = 0
-		return w.fitted(fmt.Sprintf("Older tool results were shortened: about %d tokens became %d.", before, size(w.messages()))), nil
+		return w.result(fmt.Sprintf("Older tool results were shortened: about %d tokens became %d.", before, size(w.messages()))), nil
 	}
 	c, ok := w.cut(b, e.cfg, k)
 	switch {
@@ -100,9 +100,9 @@ func (e *Engine) Fit(ctx context.Context, transcript []hermes.Message, p hermes.
 	case !p.Overflow:
 		return same, nil
 	case w.changed():
-		return w.fitted("Older tool results were shortened."), nil
+		return w.result("Older tool results were shortened."), nil
 	case w.squeeze(p.Window):
-		return w.fitted("Tool results that are too long for the model's window were cut."), nil
+		return w.result("Tool results that are too long for the model's window were cut."), nil
 	default:
 		if c, ok = w.cutHard(b); !ok {
 			return same, errTooShort
@@ -126,7 +126,7 @@ func (e *Engine) Fit(ctx context.Context, transcript []hermes.Message, p hermes.
 		return same, nil
 	}
 	e.judge(before, after)
-	return w.fitted(fmt.Sprintf("The conversation was compacted: about %d tokens became %d. Everything stays searchable.", before, after)), nil
+	return w.result(fmt.Sprintf("The conversation was compacted: about %d tokens became %d. Everything stays searchable.", before, after)), nil
 }
 
 // roomMade reports whether pruning alone brought the transcript well below
@@ -149,7 +149,7 @@ func (e *Engine) judge(before, after int) {
 
 // summary sums up what is cut. It returns no text when the transcript is to
 // be kept as it is for now.
-func (e *Engine) summary(ctx context.Context, w *work, c cut, b budget, p hermes.Pressure) (string, error) {
+func (e *Engine) summary(ctx context.Context, w *work, c cut, b budget, p hermes.ContextUsage) (string, error) {
 	middle := w.between(c)
 	a := gather(w, c, b.anchors)
 	forced := p.Overflow || p.Demand
@@ -229,8 +229,8 @@ func (w *work) messages() []hermes.Message {
 	return out
 }
 
-func (w *work) fitted(note string) hermes.Fitted {
-	f := hermes.Fitted{Messages: w.messages(), From: make([]hermes.Origin, len(w.entries)), Note: note}
+func (w *work) result(note string) hermes.CompactResult {
+	f := hermes.CompactResult{Messages: w.messages(), From: make([]hermes.Origin, len(w.entries)), Note: note}
 	for i := range w.entries {
 		f.From[i] = w.entries[i].origin
 	}

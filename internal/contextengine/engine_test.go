@@ -37,8 +37,8 @@ func act(tool, arguments, result string) []hermes.Message {
 func long(n int) string { return strings.Repeat("word ", n*4/5) }
 
 // full is the pressure of a window that the transcript has filled.
-func full(tr []hermes.Message, window int) hermes.Pressure {
-	return hermes.Pressure{Used: window, Counted: len(tr), Window: window}
+func full(tr []hermes.Message, window int) hermes.ContextUsage {
+	return hermes.ContextUsage{Used: window, Counted: len(tr), Window: window}
 }
 
 func sums(text string) contextengine.Summarize {
@@ -46,7 +46,7 @@ func sums(text string) contextengine.Summarize {
 }
 
 // check holds a fitted transcript against what must always be true of one.
-func check(t *testing.T, old []hermes.Message, f hermes.Fitted) {
+func check(t *testing.T, old []hermes.Message, f hermes.CompactResult) {
 	t.Helper()
 	if f.From != nil && len(f.From) != len(f.Messages) {
 		t.Fatalf("%d origins for %d messages", len(f.From), len(f.Messages))
@@ -90,7 +90,7 @@ func check(t *testing.T, old []hermes.Message, f hermes.Fitted) {
 	}
 }
 
-func hermesMessages(f hermes.Fitted) []hermes.Message { return f.Messages }
+func hermesMessages(f hermes.CompactResult) []hermes.Message { return f.Messages }
 
 func lastUser(tr []hermes.Message) string {
 	for i := len(tr) - 1; i >= 0; i-- {
@@ -138,7 +138,7 @@ func TestThresholdSetsItOff(t *testing.T) {
 		"an unknown window":              {0, 64_000, 0, true},
 	} {
 		e := contextengine.New(contextengine.Options{Summarize: sums("sum"), Config: contextengine.Config{ThresholdTokens: tt.cap}})
-		f, err := e.Fit(t.Context(), tr, hermes.Pressure{Used: tt.used, Counted: len(tr), Window: tt.window})
+		f, err := e.Fit(t.Context(), tr, hermes.ContextUsage{Used: tt.used, Counted: len(tr), Window: tt.window})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +153,7 @@ func TestWhatCameAfterTheCountIsAdded(t *testing.T) {
 	t.Parallel()
 	tr := talk(40, 2000)
 	e := contextengine.New(contextengine.Options{Summarize: sums("sum")})
-	f, err := e.Fit(t.Context(), append(tr[:len(tr):len(tr)], act("read_file", "{}", long(60_000))...), hermes.Pressure{Used: 60_000, Counted: len(tr), Window: 200_000})
+	f, err := e.Fit(t.Context(), append(tr[:len(tr):len(tr)], act("read_file", "{}", long(60_000))...), hermes.ContextUsage{Used: 60_000, Counted: len(tr), Window: 200_000})
 	if err != nil || f.From == nil {
 		t.Errorf("not compressed: %v", err)
 	}
@@ -208,7 +208,7 @@ func TestOldResultsArePrunedFirst(t *testing.T) {
 		asked = true
 		return "sum", nil
 	}})
-	f, err := e.Fit(t.Context(), tr, hermes.Pressure{Used: 100_000, Counted: len(tr), Window: 200_000})
+	f, err := e.Fit(t.Context(), tr, hermes.ContextUsage{Used: 100_000, Counted: len(tr), Window: 200_000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -316,7 +316,7 @@ func TestASummaryThatIsLongerIsNotTaken(t *testing.T) {
 			return strings.Repeat("Much was said. ", 50), nil
 		},
 	})
-	f, err := e.Fit(t.Context(), talk(6, 4), hermes.Pressure{Demand: true, Window: 200_000})
+	f, err := e.Fit(t.Context(), talk(6, 4), hermes.ContextUsage{Demand: true, Window: 200_000})
 	if err != nil || f.From != nil || !strings.Contains(f.Note, "stays as it is") {
 		t.Errorf("changed: %v, note %q, %v", f.From != nil, f.Note, err)
 	}
@@ -334,7 +334,7 @@ func TestDemandKeepsExchangesAndFocus(t *testing.T) {
 	})
 	tr := talk(20, 200)
 	tr[6].Parts[0].Text = "the password is hunter2"
-	f, err := e.Fit(t.Context(), tr, hermes.Pressure{Demand: true, Focus: "the lexer", Keep: 3, Window: 200_000})
+	f, err := e.Fit(t.Context(), tr, hermes.ContextUsage{Demand: true, Focus: "the lexer", Keep: 3, Window: 200_000})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,7 +66,7 @@ func FuzzFit(f *testing.F) {
 			return words, nil
 		}})
 		for range 3 {
-			p := hermes.Pressure{Used: window, Counted: len(tr), Window: window, Overflow: how&2 != 0, Demand: how&4 != 0, Keep: int(how >> 6)}
+			p := hermes.ContextUsage{Used: window, Counted: len(tr), Window: window, Overflow: how&2 != 0, Demand: how&4 != 0, Keep: int(how >> 6)}
 			fitted, err := e.Fit(t.Context(), tr, p)
 			if err != nil {
 				return // told to the person; the transcript stays

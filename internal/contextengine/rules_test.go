@@ -11,7 +11,7 @@ import (
 	"hermes/internal/contextengine"
 )
 
-func mustFit(t *testing.T, e *contextengine.Engine, tr []hermes.Message, p hermes.Pressure) []hermes.Message {
+func mustFit(t *testing.T, e *contextengine.Engine, tr []hermes.Message, p hermes.ContextUsage) []hermes.Message {
 	t.Helper()
 	f, err := e.Fit(t.Context(), tr, p)
 	if err != nil {
@@ -220,10 +220,10 @@ func TestWithoutACountTheEstimateDecidesWhenNearlyFull(t *testing.T) {
 	t.Parallel()
 	tr := talk(40, 2000)
 	e := contextengine.New(contextengine.Options{Summarize: sums("sum")})
-	if got := mustFit(t, e, tr, hermes.Pressure{Window: 200_000}); len(text(got)) != len(text(tr)) {
+	if got := mustFit(t, e, tr, hermes.ContextUsage{Window: 200_000}); len(text(got)) != len(text(tr)) {
 		t.Error("compressed on a guess although there is room")
 	}
-	if got := mustFit(t, e, tr, hermes.Pressure{Window: 64_000}); len(text(got)) == len(text(tr)) {
+	if got := mustFit(t, e, tr, hermes.ContextUsage{Window: 64_000}); len(text(got)) == len(text(tr)) {
 		t.Error("not compressed although it cannot fit")
 	}
 }

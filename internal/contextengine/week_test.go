@@ -153,13 +153,13 @@ func (w *week) add(list ...hermes.Message) {
 		return // the person speaks next
 	}
 	w.now = w.now.Add(10 * time.Second)
-	w.fit(hermes.Pressure{Used: w.used(), Counted: len(w.tr), Window: w.window})
+	w.fit(hermes.ContextUsage{Used: w.used(), Counted: len(w.tr), Window: w.window})
 	for try := 0; w.used() > w.window; try++ { // the provider refuses
 		if try == 4 {
 			w.t.Fatalf("%d tokens do not fit a window of %d, whatever is done", w.used(), w.window)
 		}
 		w.overflows++
-		w.fit(hermes.Pressure{Used: w.used(), Counted: len(w.tr), Window: w.window, Overflow: true})
+		w.fit(hermes.ContextUsage{Used: w.used(), Counted: len(w.tr), Window: w.window, Overflow: true})
 	}
 }
 
@@ -176,7 +176,7 @@ func cost(list []hermes.Message) int {
 	return n
 }
 
-func (w *week) fit(p hermes.Pressure) {
+func (w *week) fit(p hermes.ContextUsage) {
 	w.t.Helper()
 	f, err := w.engine.Fit(w.t.Context(), w.tr, p)
 	if err != nil {

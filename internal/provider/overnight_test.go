@@ -76,7 +76,7 @@ func (n *night) turn(t *testing.T, number int64) hermes.TurnDone {
 		case hermes.Appended:
 			n.transcript = append(n.transcript, e.Message)
 		case hermes.Compacted:
-			n.transcript = slices.Clone(e.Fitted.Messages)
+			n.transcript = slices.Clone(e.CompactResult.Messages)
 		case hermes.Notice:
 			n.told++
 		case hermes.TurnDone:

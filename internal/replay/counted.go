@@ -17,7 +17,7 @@ type counted struct {
 
 	mu    sync.Mutex
 	spent int64
-	stop  error
+	cause error
 }
 
 // Stream asks the model unless the tokens are used up.
@@ -68,7 +68,7 @@ func (c *counted) add(n int64) {
 func (c *counted) stop(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.stop = err
+	c.cause = err
 }
 
 func (c *counted) used() int64 {
@@ -80,5 +80,5 @@ func (c *counted) used() int64 {
 func (c *counted) stopped() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.stop
+	return c.cause
 }

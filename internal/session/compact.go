@@ -12,7 +12,7 @@ import (
 
 // compact stores what a context engine made of the transcript and only then
 // takes it over.
-func (s *Session) compact(f hermes.Fitted) error {
+func (s *Session) compact(f hermes.CompactResult) error {
 	kept := map[int]bool{}
 	var c hermes.Compaction
 	for i, o := range f.From {
@@ -43,7 +43,7 @@ func (s *Session) compact(f hermes.Fitted) error {
 }
 
 // takeOver makes the shortened transcript the session's own.
-func (s *Session) takeOver(f hermes.Fitted, put []hermes.Placed, ids []int64) {
+func (s *Session) takeOver(f hermes.CompactResult, put []hermes.Placed, ids []int64) {
 	transcript := make([]hermes.Message, len(f.Messages))
 	for i, o := range f.From {
 		if o.Same {
@@ -119,7 +119,7 @@ func (s *Session) compress(op Compress) error {
 	case s.gear == nil || s.gear.Context == nil || len(s.transcript) == 0:
 		return errors.New("there is nothing to compress yet")
 	}
-	p := hermes.Pressure{Demand: true, Focus: op.Topic, Keep: op.Keep, Used: int(s.last.Prompt() + s.last.Output), Counted: s.counted}
+	p := hermes.ContextUsage{Demand: true, Focus: op.Topic, Keep: op.Keep, Used: int(s.last.Prompt() + s.last.Output), Counted: s.counted}
 	if s.gear.Window != nil {
 		p.Window = s.gear.Window(s.row.Model)
 	}
@@ -132,7 +132,7 @@ func (s *Session) compress(op Compress) error {
 
 // compress asks the engine and hands the actor what it made, as the events of
 // a turn.
-func (t *turn) compress(ctx context.Context, engine hermes.ContextEngine, transcript []hermes.Message, p hermes.Pressure, now func() time.Time) {
+func (t *turn) compress(ctx context.Context, engine hermes.ContextEngine, transcript []hermes.Message, p hermes.ContextUsage, now func() time.Time) {
 	defer t.cancel(nil)
 	// Told here and not by who asked, so that it stands before the outcome.
 	t.events <- turnEvent{event: hermes.Notice{Level: hermes.NoticeInfo, Text: "Compressing the conversation; /stop leaves it as it is."}}
@@ -146,7 +146,7 @@ func (t *turn) compress(ctx context.Context, engine hermes.ContextEngine, transc
 	case f.From == nil:
 		done.Text = cmp.Or(f.Note, "The conversation is too short to be compressed.")
 	default:
-		te := turnEvent{event: hermes.Compacted{Fitted: f, Note: f.Note}, ack: make(chan error, 1)}
+		te := turnEvent{event: hermes.Compacted{CompactResult: f, Note: f.Note}, ack: make(chan error, 1)}
 		t.events <- te
 		if err := <-te.ack; err != nil {
 			done.Outcome, done.Err = hermes.OutcomeFailed, err

@@ -150,12 +150,12 @@ func TestRecalledTextSaysWhoseItIs(t *testing.T) {
 type forgetful struct{}
 
 func (forgetful) Name() string { return "forgetful" }
-func (forgetful) Fit(_ context.Context, list []hermes.Message, p hermes.Pressure) (hermes.Fitted, error) {
+func (forgetful) Fit(_ context.Context, list []hermes.Message, p hermes.ContextUsage) (hermes.CompactResult, error) {
 	if !p.Demand || len(list) < 3 {
-		return hermes.Fitted{Messages: list}, nil
+		return hermes.CompactResult{Messages: list}, nil
 	}
 	last := len(list) - 1
-	return hermes.Fitted{
+	return hermes.CompactResult{
 		Messages: []hermes.Message{hermes.UserText("summary"), list[last]},
 		From:     []hermes.Origin{{Index: 0}, {Index: last, Same: true}},
 	}, nil

@@ -136,7 +136,7 @@ func (s *Session) turnEvent(te turnEvent) {
 			s.publish(e)
 		}
 	case hermes.Compacted:
-		err := s.compact(e.Fitted)
+		err := s.compact(e.CompactResult)
 		te.ack <- err
 		if err == nil {
 			s.publish(e)
