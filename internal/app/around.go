@@ -133,7 +133,7 @@ func inRepository(dir string) bool {
 }
 
 // around watches what changes around a session.
-func (a *App) around(row hermes.Session, k *kit, env hermes.Environment) *surroundings {
+func (a *App) around(row hermes.Session, k *toolKit, env hermes.Environment) *surroundings {
 	return &surroundings{app: a, row: row, env: env, files: k.files, shell: k.shell, dir: folderOf(env)}
 }
 

@@ -28,7 +28,7 @@ func replays(cfg *config.Config) bool {
 
 // gatedSkills is the toolset skills behind the gate of replays, and the gate;
 // nil where replays are switched off.
-func (a *App) gatedSkills(ctx context.Context, cfg *config.Config, kit *kit, t review.Talk) (*replay.Gate, hermes.Toolset, error) {
+func (a *App) gatedSkills(ctx context.Context, cfg *config.Config, tools *toolKit, t review.Talk) (*replay.Gate, hermes.Toolset, error) {
 	lib, err := a.skills()
 	if err != nil {
 		return nil, nil, err
@@ -37,7 +37,7 @@ func (a *App) gatedSkills(ctx context.Context, cfg *config.Config, kit *kit, t r
 		return nil, a.skillTools(), nil
 	}
 	here := lib.In(t.Session.Dir)
-	r, ok := replay.Record(a.tape(ctx, cfg, kit, t))
+	r, ok := replay.Record(a.tape(ctx, cfg, tools, t))
 	gate := replay.NewGate(here, replay.Rules{
 		Task: ok, Own: here.Own, Check: here.Check, Drop: cfg.Skills().ReplayLosers == "drop",
 		Replay: func(ctx context.Context, d replay.Draft) (hermes.SkillTrial, error) {
@@ -58,8 +58,8 @@ func (a *App) replayConfig(cfg *config.Config) replay.Config {
 }
 
 // tape is what a recording of a talk is made from.
-func (a *App) tape(ctx context.Context, cfg *config.Config, kit *kit, t review.Talk) replay.Source {
-	specs := a.specs(ctx, cfg, kit)
+func (a *App) tape(ctx context.Context, cfg *config.Config, tools *toolKit, t review.Talk) replay.Source {
+	specs := a.specs(ctx, cfg, tools)
 	effects := map[string]hermes.Spec{}
 	for _, s := range specs {
 		effects[s.Name] = s
@@ -87,9 +87,9 @@ func (a *App) tryDrafts(ctx context.Context, cfg *config.Config, t review.Talk) 
 	if err != nil {
 		return "", err
 	}
-	kit := a.newKit(cfg, func(string) {})
-	defer kit.shell.Close() // nothing was begun
-	from := a.tape(ctx, cfg, kit, t)
+	tools := a.newSessionTools(cfg, func(string) {})
+	defer tools.shell.Close() // nothing was begun
+	from := a.tape(ctx, cfg, tools, t)
 	from.Turn, from.Not = 0, t.Session.Turn
 	r, ok := replay.Record(from)
 	from.Not = 0
@@ -181,9 +181,9 @@ func (s *Skills) Replay(ctx context.Context, name, session string, turn int64) (
 	if err != nil {
 		return hermes.SkillTrial{}, err
 	}
-	kit := a.newKit(cfg, func(string) {})
-	defer kit.shell.Close() // nothing was begun
-	from := a.tape(ctx, cfg, kit, t)
+	tools := a.newSessionTools(cfg, func(string) {})
+	defer tools.shell.Close() // nothing was begun
+	from := a.tape(ctx, cfg, tools, t)
 	from.Turn = turn
 	r, ok := replay.Record(from)
 	switch {

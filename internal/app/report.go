@@ -22,8 +22,8 @@ func (a *App) Measure(ctx context.Context) (prompt.Prompt, []hermes.Spec, error)
 	if err != nil {
 		return prompt.Prompt{}, nil, err
 	}
-	kit := a.newKit(cfg, func(string) {})
-	set, err := a.catalogue(cfg, kit).Select(ctx, a.selection(cfg))
+	tools := a.newSessionTools(cfg, func(string) {})
+	set, err := a.catalogue(cfg, tools).Select(ctx, a.selection(cfg))
 	if err != nil {
 		return prompt.Prompt{}, nil, err
 	}
@@ -56,7 +56,7 @@ func (a *App) Toolsets() (*toolbox.Catalogue, toolbox.Selection, error) {
 	if err != nil {
 		return nil, toolbox.Selection{}, err
 	}
-	return a.catalogue(cfg, a.newKit(cfg, func(string) {})), a.selection(cfg), nil
+	return a.catalogue(cfg, a.newSessionTools(cfg, func(string) {})), a.selection(cfg), nil
 }
 
 // CurrentModel is the model that a new session would use, and where that is

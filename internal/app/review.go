@@ -25,8 +25,8 @@ const (
 // makeReview makes the room that looks back at work, for all sessions.
 func (a *App) makeReview() *review.Room {
 	c := review.Config{
-		Model: func(main string) hermes.Model { return a.aux().Model(reviewTask, main) },
-		Bench: a.reviewBench, Known: a.remembered, Cost: a.reviewCost, Now: a.opts.Now,
+		Model:      func(main string) hermes.Model { return a.aux().Model(reviewTask, main) },
+		NewRuntime: a.reviewRuntime, Known: a.remembered, Cost: a.reviewCost, Now: a.opts.Now,
 		Book: func(ctx context.Context) (review.Book, error) { return a.Database(ctx) }, Load: a.earlierTalk,
 		Notices: review.On,
 	}
@@ -40,36 +40,36 @@ func (a *App) makeReview() *review.Room {
 	return review.New(c)
 }
 
-// reviewBench is what one review works with: the tools of memory and skills
+// reviewRuntime is what one review works with: the tools of memory and skills
 // behind the tool onion, the skills behind the gate of replays, and what was
 // set beside them, as far as it only reads.
-func (a *App) reviewBench(ctx context.Context, t review.Talk) (review.Bench, error) {
+func (a *App) reviewRuntime(ctx context.Context, t review.Talk) (review.Runtime, error) {
 	cfg, err := a.config()
 	if err != nil {
-		return review.Bench{}, err
+		return review.Runtime{}, err
 	}
-	kit := a.newKit(cfg, func(string) {})
-	gate, skills, err := a.gatedSkills(ctx, cfg, kit, t)
+	tools := a.newSessionTools(cfg, func(string) {})
+	gate, skills, err := a.gatedSkills(ctx, cfg, tools, t)
 	if err != nil {
-		return review.Bench{}, errors.Join(err, kit.shell.Close())
+		return review.Runtime{}, errors.Join(err, tools.shell.Close())
 	}
-	b := review.Bench{Close: kit.shell.Close}
+	b := review.Runtime{Close: tools.shell.Close}
 	if gate != nil {
 		b.Trials = gate.Trials
 	}
 	names := []string{"memory", "skills"}
-	extra := a.reading(ctx, cfg, kit, cfg.Auxiliary(reviewTask).ExtraTools)
+	extra := a.reading(ctx, cfg, tools, cfg.Auxiliary(reviewTask).ExtraTools)
 	if len(extra) > 0 {
 		env, err := a.environment(hermes.Session{Dir: t.Session.Dir})
 		if err != nil {
-			return review.Bench{}, errors.Join(err, b.Close())
+			return review.Runtime{}, errors.Join(err, b.Close())
 		}
-		b.Environment, b.Close = env, func() error { return errors.Join(kit.shell.Close(), env.Close()) }
+		b.Environment, b.Close = env, func() error { return errors.Join(tools.shell.Close(), env.Close()) }
 	}
-	sets := append([]hermes.Toolset{a.memoryTools(), skills}, kit.sets...) // of two with one name the first counts
+	sets := append([]hermes.Toolset{a.memoryTools(), skills}, tools.sets...) // of two with one name the first counts
 	set, err := toolbox.NewCatalogue(sets, nil, a.opts.Now).Select(ctx, toolbox.Selection{Enabled: append(names, extra...), Platform: t.Session.Platform})
 	if err != nil {
-		return review.Bench{}, errors.Join(err, b.Close())
+		return review.Runtime{}, errors.Join(err, b.Close())
 	}
 	o := toolbox.Options{Set: set, Approvals: a.approvals(cfg), Log: a.log(), Now: a.opts.Now}
 	if cfg.Security().RedactSecrets {
@@ -81,8 +81,8 @@ func (a *App) reviewBench(ctx context.Context, t review.Talk) (review.Bench, err
 
 // reading keeps of the tools that are named those that certainly change
 // nothing: nobody watches a reviewer.
-func (a *App) reading(ctx context.Context, cfg *config.Config, kit *kit, names []string) []string {
-	specs := a.specs(ctx, cfg, kit)
+func (a *App) reading(ctx context.Context, cfg *config.Config, tools *toolKit, names []string) []string {
+	specs := a.specs(ctx, cfg, tools)
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		at := slices.IndexFunc(specs, func(s hermes.Spec) bool { return s.Name == name })
 		if at >= 0 && specs[at].Effect == hermes.EffectNone {
@@ -94,8 +94,8 @@ func (a *App) reading(ctx context.Context, cfg *config.Config, kit *kit, names [
 }
 
 // specs are all tools of a kit.
-func (a *App) specs(ctx context.Context, cfg *config.Config, kit *kit) []hermes.Spec {
-	table := a.catalogue(cfg, kit)
+func (a *App) specs(ctx context.Context, cfg *config.Config, tools *toolKit) []hermes.Spec {
+	table := a.catalogue(cfg, tools)
 	set, err := table.Select(ctx, toolbox.Selection{Enabled: table.Names()})
 	if err != nil { // ctx has ended; who goes on is told
 		return nil
@@ -162,24 +162,24 @@ func (a *App) earlierTalk(ctx context.Context, id string) (review.Talk, error) {
 
 // looksBack has the work of a session looked at, where that is not switched
 // off and somebody would want it.
-func (a *App) looksBack(cfg *config.Config, row hermes.Session, gear *session.Equipment) {
+func (a *App) looksBack(cfg *config.Config, row hermes.Session, runtime *session.Runtime) {
 	task := cfg.Auxiliary(reviewTask)
 	if !task.Enabled || a.opts.IgnoreRules || a.opts.BaseURL != "" || slices.Contains(untitled, row.Source) {
 		return
 	}
 	if task.Defer != "never" {
-		gear.Defer = session.Defer{Quiet: reviewQuiet, MaxAge: task.DeferMaxAge}
+		runtime.Defer = session.Defer{Quiet: reviewQuiet, MaxAge: task.DeferMaxAge}
 	}
 	talk := func(ref hermes.SessionRef, model string, transcript []hermes.Message) review.Talk {
 		return review.Talk{Session: ref, Model: model, Transcript: transcript}
 	}
-	gear.Due = func(ctx context.Context, ref hermes.SessionRef, transcript []hermes.Message) bool {
+	runtime.Due = func(ctx context.Context, ref hermes.SessionRef, transcript []hermes.Message) bool {
 		return a.drafts.Has(ref.ID) || a.review().Due(ctx, talk(ref, "", transcript))
 	}
-	gear.Save = func(ctx context.Context, ref hermes.SessionRef, model string, transcript []hermes.Message, cut bool) error {
+	runtime.Save = func(ctx context.Context, ref hermes.SessionRef, model string, transcript []hermes.Message, cut bool) error {
 		return a.review().Save(ctx, talk(ref, model, transcript), cut)
 	}
-	gear.Review = func(ctx context.Context, ref hermes.SessionRef, model string, transcript []hermes.Message, op session.Review) (string, error) {
+	runtime.Review = func(ctx context.Context, ref hermes.SessionRef, model string, transcript []hermes.Message, op session.Review) (string, error) {
 		t := talk(ref, model, transcript)
 		if op.Asked {
 			t.Focus = op.Focus

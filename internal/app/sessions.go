@@ -37,7 +37,7 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 	}
 	agent := cfg.Agent()
 	a.sessions = session.NewManager(session.Config{
-		Store: store, Models: a.watch().Models(models), Equip: a.equip, Owner: owner(),
+		Store: store, Models: a.watch().Models(models), NewRuntime: a.newRuntime, Owner: owner(),
 		Steps: a.steps(agent), Busy: session.Busy(cfg.Display().BusyInputMode),
 		Effort: efforts(agent), MaxTokens: cfg.Model().MaxTokens,
 		AskTimeout: cfg.Approvals().Timeout, QuestionTimeout: agent.ClarifyTimeout, Now: a.opts.Now, Log: a.log(),
@@ -56,8 +56,8 @@ func (a *App) steps(agent config.Agent) int {
 	return int(agent.MaxTurns)
 }
 
-// equip gives a session what it works with.
-func (a *App) equip(ctx context.Context, row hermes.Session, wake func(string)) (*session.Equipment, error) {
+// newRuntime gives a session what it works with.
+func (a *App) newRuntime(ctx context.Context, row hermes.Session, wake func(string)) (*session.Runtime, error) {
 	cfg, err := a.config()
 	if err != nil {
 		return nil, err
@@ -66,24 +66,24 @@ func (a *App) equip(ctx context.Context, row hermes.Session, wake func(string)) 
 	if err != nil {
 		return nil, err
 	}
-	kit := a.newKit(cfg, wake)
-	box, err := a.box(ctx, cfg, kit, row)
+	tools := a.newSessionTools(cfg, wake)
+	box, err := a.box(ctx, cfg, tools, row)
 	if err != nil {
 		return nil, errors.Join(err, env.Close())
 	}
-	around := a.around(row, kit, env)
-	gear := &session.Equipment{
+	around := a.around(row, tools, env)
+	runtime := &session.Runtime{
 		Environment: env, Tools: box,
 		System: func(ctx context.Context, model string, specs []hermes.Spec) (hermes.SystemPrompt, error) {
 			p := a.prompt(ctx, cfg, row, model, specs)
 			return hermes.SystemPrompt{Text: p.Text(), Layers: p.Layers(), Provenance: p.Provenance()}, nil
 		},
 		Restore: func(transcript []hermes.Message) {
-			kit.restore(row.ID, transcript)
+			tools.restore(row.ID, transcript)
 			around.restore(transcript)
 		},
 		Context: a.contextEngine(cfg, row), Compacted: func() {
-			kit.files.Compressed(row.ID)
+			tools.files.Compressed(row.ID)
 			a.watch().Expect(row.ID, "compression")
 		},
 		Prefix: func() (*hermes.PrefixBreak, int) { return a.watch().Broken(row.ID) },
@@ -91,24 +91,24 @@ func (a *App) equip(ctx context.Context, row hermes.Session, wake func(string)) 
 		Recall: a.recall(row), Observe: a.observe(row),
 		Around:        around.teller(),
 		SumUp:         a.sumsUp(cfg, row),
-		StopProcesses: kit.stopProcesses,
+		StopProcesses: tools.stopProcesses,
 		Close: func() error {
 			a.watch().Forget(row.ID)
-			return errors.Join(kit.close(row.ID), env.Close())
+			return errors.Join(tools.close(row.ID), env.Close())
 		},
 	}
-	a.looksBack(cfg, row, gear)
-	return gear, nil
+	a.looksBack(cfg, row, runtime)
+	return runtime, nil
 }
 
 // box puts the selected tools behind the tool onion.
-func (a *App) box(ctx context.Context, cfg *config.Config, kit *kit, row hermes.Session) (*toolbox.Box, error) {
-	set, err := a.catalogue(cfg, kit).Select(ctx, a.selection(cfg))
+func (a *App) box(ctx context.Context, cfg *config.Config, tools *toolKit, row hermes.Session) (*toolbox.Box, error) {
+	set, err := a.catalogue(cfg, tools).Select(ctx, a.selection(cfg))
 	if err != nil {
 		return nil, err
 	}
 	o := toolbox.Options{
-		Set: set, Hooks: kit.hooks, Approvals: a.judge(a.approvals(cfg), cfg.Approvals().SmartPolicy, row), Guardrail: a.guardrail(cfg.Guardrails()),
+		Set: set, Hooks: tools.hooks, Approvals: a.judge(a.approvals(cfg), cfg.Approvals().SmartPolicy, row), Guardrail: a.guardrail(cfg.Guardrails()),
 		Limits: toolbox.Limits{Result: cfg.ToolBudget().SpillChars, Preview: cfg.Display().ToolPreviewLength},
 		Spill:  toolbox.Spillover{Dir: cfg.Home().Cache("spillover")},
 		Log:    a.log(), Now: a.opts.Now,

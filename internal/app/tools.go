@@ -16,8 +16,8 @@ import (
 	"hermes/internal/toolbox"
 )
 
-// kit is the tools of one session, before selection.
-type kit struct {
+// toolKit is the tools of one session, before selection.
+type toolKit struct {
 	sets  []hermes.Toolset
 	hooks []hermes.Hook
 
@@ -26,10 +26,10 @@ type kit struct {
 	todo  *todo.Toolset
 }
 
-// newKit makes the toolsets: the one list of what this program can do.
-func (a *App) newKit(cfg *config.Config, wake func(string)) *kit {
+// newSessionTools makes the toolsets: the one list of what this program can do.
+func (a *App) newSessionTools(cfg *config.Config, wake func(string)) *toolKit {
 	person, _ := os.UserHomeDir() // without one, commands are judged by their text alone
-	k := &kit{
+	k := &toolKit{
 		files: a.files(),
 		shell: terminal.New(terminal.Config{
 			Home: person, Hermes: cfg.Home().Root(), PID: os.Getpid(), Timeout: cfg.Terminal().Timeout,
@@ -61,16 +61,16 @@ func (a *App) makeFiles() *file.Toolset {
 }
 
 // restore tells the tools what an earlier process left in the transcript.
-func (k *kit) restore(session string, transcript []hermes.Message) {
+func (k *toolKit) restore(session string, transcript []hermes.Message) {
 	k.todo.Restore(session, transcript)
 	k.shell.Restore(transcript)
 }
 
 // stopProcesses ends the background processes of a session.
-func (k *kit) stopProcesses() { k.shell.StopAll() }
+func (k *toolKit) stopProcesses() { k.shell.StopAll() }
 
 // close ends what the tools keep for a session.
-func (k *kit) close(session string) error {
+func (k *toolKit) close(session string) error {
 	for _, h := range k.hooks {
 		if h.SessionEnd != nil {
 			h.SessionEnd(context.Background(), hermes.SessionRef{ID: session})
@@ -91,7 +91,7 @@ func sudoPassword(cfg *config.Config) func() (hermes.Secret, bool) {
 }
 
 // catalogue joins the toolsets with the table of names.
-func (a *App) catalogue(cfg *config.Config, k *kit) *toolbox.Catalogue {
+func (a *App) catalogue(cfg *config.Config, k *toolKit) *toolbox.Catalogue {
 	return toolbox.NewCatalogue(k.sets, customToolsets(cfg.CustomToolsets()), a.opts.Now)
 }
 
@@ -110,7 +110,7 @@ func (a *App) selection(cfg *config.Config) toolbox.Selection {
 
 // toolset reports whether a name stands for tools, and lists those that do.
 func (a *App) toolset(cfg *config.Config, name string) (known bool, names []string) {
-	c := a.catalogue(cfg, a.newKit(cfg, func(string) {}))
+	c := a.catalogue(cfg, a.newSessionTools(cfg, func(string) {}))
 	if names = c.Names(); slices.Contains(names, name) { // without asking anybody for tools
 		return true, names
 	}

@@ -57,8 +57,10 @@ func (b *book) TakeReview(_ context.Context, except string, _ time.Time) (string
 func configured(m hermes.Model, b *book, p review.Pace, change ...func(*review.Config)) *review.Room {
 	c := review.Config{
 		Model: func(string) hermes.Model { return m }, Pace: p, Notices: review.On,
-		Bench: func(context.Context, review.Talk) (review.Bench, error) { return review.Bench{Tools: &bench{}}, nil },
-		Book:  func(context.Context) (review.Book, error) { return b, nil },
+		NewRuntime: func(context.Context, review.Talk) (review.Runtime, error) {
+			return review.Runtime{Tools: &reviewTools{}}, nil
+		},
+		Book: func(context.Context) (review.Book, error) { return b, nil },
 		Load: func(_ context.Context, id string) (review.Talk, error) {
 			return review.Talk{Session: hermes.SessionRef{ID: id, Turn: 3}, Transcript: work(3, "o")}, nil
 		},
@@ -242,8 +244,8 @@ func TestNotices(t *testing.T) {
 			calling("skill_manage", `{"action":"create","name":"make-build"}`), hermestest.Say("kept")).Forever()
 		r := configured(m, newBook(), review.Pace{Turns: 1}, func(c *review.Config) {
 			c.Notices = review.ParseNotices(level)
-			c.Bench = func(context.Context, review.Talk) (review.Bench, error) {
-				return review.Bench{Tools: &bench{}, Trials: trials}, nil
+			c.NewRuntime = func(context.Context, review.Talk) (review.Runtime, error) {
+				return review.Runtime{Tools: &reviewTools{}, Trials: trials}, nil
 			}
 		})
 		said, err := r.Turn(t.Context(), chat(1, ""))

@@ -39,8 +39,8 @@ var ErrBusy = errors.New("a review is running already; its outcome is told when 
 type Config struct {
 	// Model is the model that reviews; main is the conversation's own.
 	Model func(main string) hermes.Model
-	// Bench makes the tools for one review, behind the tool onion.
-	Bench func(ctx context.Context, t Talk) (Bench, error)
+	// NewRuntime makes the tools for one review, behind the tool onion.
+	NewRuntime func(ctx context.Context, t Talk) (Runtime, error)
 	// Known is what is remembered already for who speaks in a session; nil for
 	// nothing.
 	Known func(ctx context.Context, of hermes.SessionRef) string
@@ -59,8 +59,8 @@ type Config struct {
 	Now     func() time.Time // nil is time.Now
 }
 
-// Bench is what one review works with.
-type Bench struct {
+// Runtime is what one review works with.
+type Runtime struct {
 	Tools session.Toolbox
 	// Environment is where tools read files; nil where none does.
 	Environment hermes.Environment
@@ -132,14 +132,14 @@ func (r *Room) look(ctx context.Context, t Talk) (outcome, error) {
 	r.note(t.Session)
 	limit, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
-	bench, err := r.cfg.Bench(limit, t)
+	tools, err := r.cfg.NewRuntime(limit, t)
 	if err != nil {
 		return outcome{}, err
 	}
 	before, _ := r.cost(limit, t.Session.ID)
-	done := r.run(limit, t, bench)
-	if bench.Close != nil {
-		done.err = errors.Join(done.err, bench.Close())
+	done := r.run(limit, t, tools)
+	if tools.Close != nil {
+		done.err = errors.Join(done.err, tools.Close())
 	}
 	if done.err != nil {
 		return outcome{}, fmt.Errorf("look back at the work: %w", done.err)
@@ -157,7 +157,7 @@ func (r *Room) cost(ctx context.Context, session string) (hermes.Money, bool) {
 }
 
 // run is the review: a loop of its own on a digest.
-func (r *Room) run(ctx context.Context, t Talk, b Bench) outcome {
+func (r *Room) run(ctx context.Context, t Talk, b Runtime) outcome {
 	var known string
 	if r.cfg.Known != nil {
 		known = r.cfg.Known(ctx, t.Session)

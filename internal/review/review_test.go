@@ -13,17 +13,17 @@ import (
 	"hermes/internal/review"
 )
 
-// bench is the tools of a reviewer; they remember what was asked of them.
-type bench struct {
+// reviewTools is the tools of a reviewer; they remember what was asked of them.
+type reviewTools struct {
 	calls []string
 	fails bool
 }
 
-func (b *bench) Specs() []hermes.Spec {
+func (b *reviewTools) Specs() []hermes.Spec {
 	return []hermes.Spec{{Name: "memory", Schema: json.RawMessage(`{"type":"object"}`)}, {Name: "skill_manage", Schema: json.RawMessage(`{"type":"object"}`)}}
 }
 
-func (b *bench) Spec(name string) (hermes.Spec, bool) {
+func (b *reviewTools) Spec(name string) (hermes.Spec, bool) {
 	for _, s := range b.Specs() {
 		if s.Name == name {
 			return s, true
@@ -31,9 +31,9 @@ func (b *bench) Spec(name string) (hermes.Spec, bool) {
 	}
 	return hermes.Spec{}, false
 }
-func (b *bench) Preview(hermes.ToolCall) string { return "" }
-func (b *bench) TurnStarted()                   {}
-func (b *bench) Run(ctx context.Context, c *hermes.Call) hermes.Result {
+func (b *reviewTools) Preview(hermes.ToolCall) string { return "" }
+func (b *reviewTools) TurnStarted()                   {}
+func (b *reviewTools) Run(ctx context.Context, c *hermes.Call) hermes.Result {
 	b.calls = append(b.calls, c.Host.Session().ID+" "+c.Name+" "+string(c.Arguments))
 	if decision, err := c.Host.Approve(ctx, hermes.ApprovalRequest{}); err != nil || decision != hermes.Unattended {
 		return hermes.Result{Text: "somebody agreed", Failed: true}
@@ -41,11 +41,11 @@ func (b *bench) Run(ctx context.Context, c *hermes.Call) hermes.Result {
 	return hermes.Result{Text: "done", Failed: b.fails}
 }
 
-func room(m hermes.Model, b *bench) *review.Room {
+func room(m hermes.Model, b *reviewTools) *review.Room {
 	return review.New(review.Config{
-		Model: func(string) hermes.Model { return m },
-		Bench: func(context.Context, review.Talk) (review.Bench, error) { return review.Bench{Tools: b}, nil },
-		Pace:  review.Pace{Turns: 10, Steps: 10}, Notices: review.On,
+		Model:      func(string) hermes.Model { return m },
+		NewRuntime: func(context.Context, review.Talk) (review.Runtime, error) { return review.Runtime{Tools: b}, nil },
+		Pace:       review.Pace{Turns: 10, Steps: 10}, Notices: review.On,
 		Known: func(context.Context, hermes.SessionRef) string { return "likes tabs" },
 		Cost:  func(context.Context, string) (hermes.Money, bool) { return 0, true },
 	})
@@ -76,7 +76,7 @@ func TestOnlyHardTurnsAreLookedAt(t *testing.T) {
 		"": false, "ooo": false, "ffo": true, "fof": false, "fo": false, "oooooooo": true, "ooooooo": false,
 	} {
 		m := hermestest.NewScript(hermestest.Say("nothing to keep"))
-		said, err := room(m, &bench{}).Turn(t.Context(), review.Talk{Session: ref(1), Transcript: work(1, calls)})
+		said, err := room(m, &reviewTools{}).Turn(t.Context(), review.Talk{Session: ref(1), Transcript: work(1, calls)})
 		if err != nil || (said != "") != want || (m.Left() == 0) != want {
 			t.Errorf("%q: %q, %v", calls, said, err)
 		}
@@ -85,7 +85,7 @@ func TestOnlyHardTurnsAreLookedAt(t *testing.T) {
 
 func TestReviewsAreSeldom(t *testing.T) {
 	t.Parallel()
-	r := room(hermestest.NewScript(hermestest.Say("nothing")).Forever(), &bench{})
+	r := room(hermestest.NewScript(hermestest.Say("nothing")).Forever(), &reviewTools{})
 	var at []int64
 	for turn := int64(1); turn <= 25; turn++ {
 		said, err := r.Turn(t.Context(), review.Talk{Session: ref(turn), Transcript: work(turn, "ffo")})
@@ -105,7 +105,7 @@ func TestReviewKeepsAndTells(t *testing.T) {
 	t.Parallel()
 	m := hermestest.NewScript(calling("memory", `{"action":"add","target":"memory","content":"builds with make"}`),
 		calling("skill_manage", `{"action":"create","name":"make-build"}`), hermestest.Say("kept two things"))
-	b := &bench{}
+	b := &reviewTools{}
 	said, err := room(m, b).Now(t.Context(), review.Talk{Session: ref(3), Transcript: work(3, "f"), Focus: "the build"})
 	if err != nil {
 		t.Fatal(err)
@@ -133,12 +133,12 @@ func TestReviewKeepsAndTells(t *testing.T) {
 func TestWhatFailedIsNotTold(t *testing.T) {
 	t.Parallel()
 	m := hermestest.NewScript(calling("memory", `{"action":"add"}`), hermestest.Say("no"))
-	said, err := room(m, &bench{fails: true}).Now(t.Context(), review.Talk{Session: ref(1), Transcript: work(1, "o")})
+	said, err := room(m, &reviewTools{fails: true}).Now(t.Context(), review.Talk{Session: ref(1), Transcript: work(1, "o")})
 	if err != nil || !strings.Contains(said, "nothing to keep") {
 		t.Errorf("%q, %v", said, err)
 	}
 	m = hermestest.NewScript(hermestest.Step{Err: &hermes.ModelError{Class: hermes.ClassAuth, Message: "no such key"}})
-	if said, err = room(m, &bench{}).Now(t.Context(), review.Talk{Session: ref(1), Transcript: work(1, "o")}); err == nil || said != "" {
+	if said, err = room(m, &reviewTools{}).Now(t.Context(), review.Talk{Session: ref(1), Transcript: work(1, "o")}); err == nil || said != "" {
 		t.Errorf("%q, %v", said, err)
 	}
 }
@@ -150,7 +150,7 @@ func TestLongConversationsAreReadFromTheEnd(t *testing.T) {
 		list = append(list, work(turn, "oooo")...)
 	}
 	m := hermestest.NewScript(hermestest.Say("nothing"))
-	if _, err := room(m, &bench{}).Now(t.Context(), review.Talk{Session: ref(299), Transcript: list}); err != nil {
+	if _, err := room(m, &reviewTools{}).Now(t.Context(), review.Talk{Session: ref(299), Transcript: list}); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(m.Requests()[0].Messages[0].Text()); n > 52_000 || n < 40_000 {
@@ -161,14 +161,14 @@ func TestLongConversationsAreReadFromTheEnd(t *testing.T) {
 func TestNeverTwoAtOnce(t *testing.T) {
 	t.Parallel()
 	var r *review.Room
-	b := &bench{}
+	b := &reviewTools{}
 	r = review.New(review.Config{
 		Model: func(string) hermes.Model { return hermestest.NewScript(hermestest.Say("nothing")) },
-		Bench: func(ctx context.Context, talk review.Talk) (review.Bench, error) {
+		NewRuntime: func(ctx context.Context, talk review.Talk) (review.Runtime, error) {
 			if _, err := r.Now(ctx, review.Talk{Session: talk.Session}); !errors.Is(err, review.ErrBusy) {
 				t.Errorf("a second review: %v", err)
 			}
-			return review.Bench{Tools: b}, nil
+			return review.Runtime{Tools: b}, nil
 		},
 	})
 	if _, err := r.Now(t.Context(), review.Talk{Session: ref(1), Transcript: work(1, "o")}); err != nil {

@@ -14,12 +14,12 @@ const aroundTime = 500 * time.Millisecond
 // lookAround puts below a message of the person what changed around the
 // session since the message before.
 func (s *Session) lookAround(m *hermes.Message) {
-	if s.gear.Around == nil || m.Synthetic {
+	if s.runtime.Around == nil || m.Synthetic {
 		return
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, aroundTime)
 	defer cancel()
-	if text := s.gear.Around(ctx); text != "" {
+	if text := s.runtime.Around(ctx); text != "" {
 		m.Parts = append(m.Parts[:len(m.Parts):len(m.Parts)], hermes.Part{Text: aroundHead + text + "]", Hidden: true})
 	}
 }

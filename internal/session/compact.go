@@ -56,8 +56,8 @@ func (s *Session) takeOver(f hermes.CompactResult, put []hermes.Placed, ids []in
 	}
 	s.transcript = transcript
 	s.last, s.counted = hermes.Usage{}, 0
-	if s.gear.Compacted != nil {
-		s.gear.Compacted()
+	if s.runtime.Compacted != nil {
+		s.runtime.Compacted()
 	}
 }
 
@@ -67,7 +67,7 @@ const restoreFrom = 2000
 // restore tells parts that keep state what an earlier process left. What was
 // taken out of the transcript counts, too: it is no less true.
 func (s *Session) restore() error {
-	if s.gear.Restore == nil {
+	if s.runtime.Restore == nil {
 		return nil
 	}
 	if shortened(s.transcript) {
@@ -75,9 +75,9 @@ func (s *Session) restore() error {
 		if err != nil {
 			return err
 		}
-		s.gear.Restore(all)
+		s.runtime.Restore(all)
 	}
-	s.gear.Restore(s.transcript)
+	s.runtime.Restore(s.transcript)
 	return nil
 }
 
@@ -116,17 +116,17 @@ func (s *Session) compress(op Compress) error {
 		return errors.New("a turn is running; stop it first with /stop, or wait for its end")
 	case s.waiting():
 		return errors.New("a question waits for your answer; /continue asks it again")
-	case s.gear == nil || s.gear.Context == nil || len(s.transcript) == 0:
+	case s.runtime == nil || s.runtime.Context == nil || len(s.transcript) == 0:
 		return errors.New("there is nothing to compress yet")
 	}
 	p := hermes.ContextUsage{Demand: true, Focus: op.Topic, Keep: op.Keep, Used: int(s.last.Prompt() + s.last.Output), Counted: s.counted}
-	if s.gear.Window != nil {
-		p.Window = s.gear.Window(s.row.Model)
+	if s.runtime.Window != nil {
+		p.Window = s.runtime.Window(s.row.Model)
 	}
 	ctx, cancel := context.WithCancelCause(s.ctx)
 	t := &turn{number: s.lastTurn(), cancel: cancel, began: s.cfg.Now(), events: make(chan turnEvent, 8)}
 	s.turn = t
-	go t.compress(ctx, s.gear.Context, s.transcript, p, s.cfg.Now)
+	go t.compress(ctx, s.runtime.Context, s.transcript, p, s.cfg.Now)
 	return nil
 }
 

@@ -26,15 +26,15 @@ func compressing(t *testing.T, path string, restored *[]hermes.Message) func(*se
 	t.Cleanup(func() { _ = st.Close() })
 	return func(c *session.Config) {
 		c.Store = st
-		equip := c.Equip
-		c.Equip = func(ctx context.Context, row hermes.Session, wake func(string)) (*session.Equipment, error) {
-			gear, err := equip(ctx, row, wake)
+		newRuntime := c.NewRuntime
+		c.NewRuntime = func(ctx context.Context, row hermes.Session, wake func(string)) (*session.Runtime, error) {
+			runtime, err := newRuntime(ctx, row, wake)
 			if err == nil {
-				gear.Context = contextengine.New(contextengine.Options{Summarize: func(context.Context, int64, string, int) (string, error) { return "THE SUMMARY", nil }})
-				gear.Window = func(string) int { return 100_000 }
-				gear.Restore = func(list []hermes.Message) { *restored = append(*restored, list...) }
+				runtime.Context = contextengine.New(contextengine.Options{Summarize: func(context.Context, int64, string, int) (string, error) { return "THE SUMMARY", nil }})
+				runtime.Window = func(string) int { return 100_000 }
+				runtime.Restore = func(list []hermes.Message) { *restored = append(*restored, list...) }
 			}
-			return gear, err
+			return runtime, err
 		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 type Config struct {
 	Store  hermes.Store
 	Models hermes.Models
-	// Equip is called once for each session that comes to life.
-	Equip Equip
+	// NewRuntime is called once for each session that comes to life.
+	NewRuntime NewRuntime
 	// Owner names this process in leases; it must be unique among processes.
 	Owner string
 	// Steps is how many model calls a turn may make; 0 or less is no limit.
@@ -33,13 +33,13 @@ type Config struct {
 	Log       *slog.Logger     // nil discards
 }
 
-// Equip makes what a session works with. wake speaks to the session from
+// NewRuntime makes what a session works with. wake speaks to the session from
 // outside a turn, such as when a background process has ended; it never
 // waits.
-type Equip func(ctx context.Context, row hermes.Session, wake func(text string)) (*Equipment, error)
+type NewRuntime func(ctx context.Context, row hermes.Session, wake func(text string)) (*Runtime, error)
 
-// Equipment is what a session works with. The session closes it.
-type Equipment struct {
+// Runtime is what a session works with. The session closes it.
+type Runtime struct {
 	Environment hermes.Environment
 	Tools       Toolbox
 	// System builds the system prompt. It is asked once in the life of a

@@ -57,8 +57,8 @@ func (s *Session) steer(text string) error {
 func (s *Session) stop(op Stop) error {
 	s.queue = nil
 	s.publish(hermes.Queued{})
-	if op.Processes && s.gear != nil && s.gear.StopProcesses != nil {
-		s.gear.StopProcesses()
+	if op.Processes && s.runtime != nil && s.runtime.StopProcesses != nil {
+		s.runtime.StopProcesses()
 	}
 	if s.turn != nil {
 		s.turn.cancel(hermes.ErrInterrupted)

@@ -27,13 +27,13 @@ func (reviewedOp) op() {}
 
 // lookBack has a turn that ended well looked at, now or when the person pauses.
 func (s *Session) lookBack(done hermes.TurnDone) {
-	if !s.attended || done.Outcome != hermes.OutcomeDone || done.Steps == 0 || s.gear.Review == nil || s.looking != nil {
+	if !s.attended || done.Outcome != hermes.OutcomeDone || done.Steps == 0 || s.runtime.Review == nil || s.looking != nil {
 		return
 	}
-	if s.due.IsZero() && s.gear.Due != nil && !s.gear.Due(s.ctx, s.ref(s.lastTurn()), slices.Clip(s.transcript)) {
+	if s.due.IsZero() && s.runtime.Due != nil && !s.runtime.Due(s.ctx, s.ref(s.lastTurn()), slices.Clip(s.transcript)) {
 		return
 	}
-	now, wait := s.cfg.Now(), s.gear.Defer
+	now, wait := s.cfg.Now(), s.runtime.Defer
 	if s.due.IsZero() {
 		s.due = now
 	}
@@ -56,7 +56,7 @@ func (s *Session) review(op Review) error {
 	switch {
 	case len(s.transcript) == 0:
 		return errors.New("nothing was said yet")
-	case s.gear == nil || s.gear.Review == nil:
+	case s.runtime == nil || s.runtime.Review == nil:
 		return ErrNoReview
 	case s.turn != nil:
 		return errors.New("a turn is running; ask again when it is done")
@@ -73,7 +73,7 @@ func (s *Session) beginReview(op Review) {
 	l := &lookback{cancel: cancel, done: make(chan struct{})}
 	s.looking, s.due = l, time.Time{}
 	s.quiet.stop()
-	look, ref, model, transcript := s.gear.Review, s.ref(s.lastTurn()), s.row.Model, slices.Clip(s.transcript)
+	look, ref, model, transcript := s.runtime.Review, s.ref(s.lastTurn()), s.row.Model, slices.Clip(s.transcript)
 	go func() { // ends when the actor was told, or with stopReview
 		defer close(l.done)
 		defer cancel()

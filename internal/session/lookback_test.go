@@ -16,13 +16,13 @@ type look func(ctx context.Context, ref hermes.SessionRef, model string, transcr
 // reviewed gives the sessions of a house someone who looks back.
 func reviewed(l look) func(*session.Config) {
 	return func(c *session.Config) {
-		equip := c.Equip
-		c.Equip = func(ctx context.Context, row hermes.Session, wake func(string)) (*session.Equipment, error) {
-			gear, err := equip(ctx, row, wake)
-			if gear != nil {
-				gear.Review = l
+		newRuntime := c.NewRuntime
+		c.NewRuntime = func(ctx context.Context, row hermes.Session, wake func(string)) (*session.Runtime, error) {
+			runtime, err := newRuntime(ctx, row, wake)
+			if runtime != nil {
+				runtime.Review = l
 			}
-			return gear, err
+			return runtime, err
 		}
 	}
 }

@@ -165,7 +165,7 @@ func (s *Session) comeBack(ctx context.Context, o Open) error {
 	if s.specs, err = decodeSpecs(s.row.Tools); err != nil {
 		return err
 	}
-	if err := s.equip(); err != nil {
+	if err := s.loadRuntime(); err != nil {
 		return err
 	}
 	if err := s.restore(); err != nil {
@@ -180,17 +180,17 @@ func (s *Session) comeBack(ctx context.Context, o Open) error {
 	return s.recover(ctx)
 }
 
-// equip takes up what the session works with.
-func (s *Session) equip() error {
-	if s.gear != nil {
+// loadRuntime takes up what the session works with.
+func (s *Session) loadRuntime() error {
+	if s.runtime != nil {
 		return nil
 	}
-	gear, err := s.cfg.Equip(s.ctx, s.row, s.wakeUp)
+	runtime, err := s.cfg.NewRuntime(s.ctx, s.row, s.wakeUp)
 	if err != nil {
 		return err
 	}
-	s.gear = gear
-	s.environment = gear.Environment
+	s.runtime = runtime
+	s.environment = runtime.Environment
 	return nil
 }
 

@@ -135,7 +135,7 @@ func (s *Session) waiting() bool { return s.turn == nil && len(hermes.OpenCalls(
 
 // asksOnly reports whether a call only asks the person.
 func (s *Session) asksOnly(c hermes.ToolCall) bool {
-	spec, ok := s.gear.Tools.Spec(c.Name)
+	spec, ok := s.runtime.Tools.Spec(c.Name)
 	return ok && spec.Effect == hermes.EffectAsk
 }
 

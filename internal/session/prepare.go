@@ -9,7 +9,7 @@ import (
 // prepare makes sure that the session has a row, a lease, its model, and a
 // prompt that will not change any more.
 func (s *Session) prepare() error {
-	if err := s.equip(); err != nil {
+	if err := s.loadRuntime(); err != nil {
 		return err
 	}
 	if s.model == nil {
@@ -30,7 +30,7 @@ func (s *Session) prepare() error {
 
 // fixPrefix builds the prompt and the list of tools, once for all time.
 func (s *Session) fixPrefix() error {
-	tools, err := encodeSpecs(s.gear.Tools.Specs())
+	tools, err := encodeSpecs(s.runtime.Tools.Specs())
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (s *Session) fixPrefix() error {
 	if err != nil {
 		return err
 	}
-	system, err := s.gear.System(s.ctx, s.row.Model, specs)
+	system, err := s.runtime.System(s.ctx, s.row.Model, specs)
 	if err != nil {
 		return fmt.Errorf("build the system prompt: %w", err)
 	}

@@ -61,7 +61,7 @@ func (b *beside) settle() {
 func (s *Session) recall(m *hermes.Message) {
 	m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), Recalled) // of a message that is asked again
 	said := strings.TrimSpace(m.Visible())
-	if s.gear.Recall == nil || m.Synthetic || said == "" {
+	if s.runtime.Recall == nil || m.Synthetic || said == "" {
 		return
 	}
 	known := s.lookUp(s.ref(m.Turn), said)
@@ -85,7 +85,7 @@ func (s *Session) lookUp(ref hermes.SessionRef, said string) hermes.Recalled {
 	defer cancel()
 	found := make(chan hermes.Recalled, 1)
 	s.beside.wg.Go(func() {
-		known, err := s.gear.Recall(ctx, hermes.RecallQuery{Session: ref, Text: said})
+		known, err := s.runtime.Recall(ctx, hermes.RecallQuery{Session: ref, Text: said})
 		if err != nil {
 			s.cfg.Log.Warn("recall memory", "session", s.id, "err", err)
 		}
@@ -117,7 +117,7 @@ func firstChars(text string, n int) string {
 // observe tells the memory of a turn that has ended well, one turn after
 // another, beside the session.
 func (s *Session) observe(done hermes.TurnDone) {
-	if s.gear.Observe == nil || done.Outcome != hermes.OutcomeDone || done.Text == "" {
+	if s.runtime.Observe == nil || done.Outcome != hermes.OutcomeDone || done.Text == "" {
 		return
 	}
 	said := s.saidIn(done.Turn)
@@ -142,7 +142,7 @@ func (s *Session) observe(done hermes.TurnDone) {
 		}
 		ctx, cancel := context.WithTimeout(s.beside.ctx, observeTime)
 		defer cancel()
-		if err := s.gear.Observe(ctx, turn); err != nil {
+		if err := s.runtime.Observe(ctx, turn); err != nil {
 			s.cfg.Log.Warn("tell the memory of a turn", "session", s.id, "turn", turn.Session.Turn, "err", err)
 		}
 	})

@@ -17,13 +17,13 @@ import (
 // remembering gives the sessions of a house a memory.
 func remembering(recall func(context.Context, hermes.RecallQuery) (hermes.Recalled, error), observe func(context.Context, hermes.MemoryTurn) error) func(*session.Config) {
 	return func(c *session.Config) {
-		equip := c.Equip
-		c.Equip = func(ctx context.Context, row hermes.Session, wake func(string)) (*session.Equipment, error) {
-			gear, err := equip(ctx, row, wake)
+		newRuntime := c.NewRuntime
+		c.NewRuntime = func(ctx context.Context, row hermes.Session, wake func(string)) (*session.Runtime, error) {
+			runtime, err := newRuntime(ctx, row, wake)
 			if err == nil {
-				gear.Recall, gear.Observe = recall, observe
+				runtime.Recall, runtime.Observe = recall, observe
 			}
-			return gear, err
+			return runtime, err
 		}
 	}
 }

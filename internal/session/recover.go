@@ -85,7 +85,7 @@ func stepOf(steps []hermes.Step, c hermes.ToolCall) *hermes.Step {
 
 // settle finds the result of a call that has none in the transcript.
 func (s *Session) settle(c hermes.ToolCall, st *hermes.Step, again func(hermes.ToolCall) hermes.Message) hermes.Message {
-	spec, known := s.gear.Tools.Spec(c.Name)
+	spec, known := s.runtime.Tools.Spec(c.Name)
 	switch {
 	case st != nil && st.Result != nil:
 		return *st.Result
@@ -111,7 +111,7 @@ func (s *Session) rerun(waits context.Context, c hermes.ToolCall) hermes.Message
 		s.told(fmt.Sprintf("%s was cut off and is run again; this may take up to %v", c.Name, rerunTime))
 	}
 	ref := s.ref(s.lastTurn())
-	h := &host{tools: &tools{session: s, box: s.gear.Tools, ref: ref, taint: &taint{from: ref.Provenance}}}
+	h := &host{tools: &tools{session: s, box: s.runtime.Tools, ref: ref, taint: &taint{from: ref.Provenance}}}
 	call := &hermes.Call{ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments), Host: h}
 	return toolMessage(c, h.run(ctx, call, h))
 }

@@ -44,7 +44,7 @@ type Session struct {
 	stored       bool
 	lease        hermes.Lease
 	transcript   []hermes.Message
-	gear         *Equipment
+	runtime      *Runtime
 	specs        []hermes.Spec
 	model        hermes.Model
 	once         hermes.Model // of the next turn alone
@@ -255,8 +255,8 @@ func (s *Session) refuse(e envelope) {
 
 func (s *Session) free() error {
 	var errs []error
-	if s.gear != nil && s.gear.Close != nil {
-		errs = append(errs, s.gear.Close())
+	if s.runtime != nil && s.runtime.Close != nil {
+		errs = append(errs, s.runtime.Close())
 	}
 	if s.lease.Fence > 0 { // ended, so that retention may count its age; a resume opens it again
 		ctx := context.WithoutCancel(s.ctx)

@@ -85,8 +85,8 @@ func newHouse(t *testing.T, m hermes.Model, b *box, change ...func(*session.Conf
 	h := &house{store: hermestest.NewStore(), system: "You are a test."}
 	cfg := session.Config{
 		Store: h.store, Models: models{m}, Owner: "here",
-		Equip: func(context.Context, hermes.Session, func(string)) (*session.Equipment, error) {
-			return &session.Equipment{Tools: b, System: func(context.Context, string, []hermes.Spec) (hermes.SystemPrompt, error) {
+		NewRuntime: func(context.Context, hermes.Session, func(string)) (*session.Runtime, error) {
+			return &session.Runtime{Tools: b, System: func(context.Context, string, []hermes.Spec) (hermes.SystemPrompt, error) {
 				h.built++
 				return hermes.SystemPrompt{Text: h.system, Provenance: h.provenance, Layers: []hermes.PromptLayer{{Name: "identity", Bytes: len(h.system)}}}, nil
 			}}, nil

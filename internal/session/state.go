@@ -43,17 +43,17 @@ func (s *Session) state() State {
 	if s.once != nil {
 		st.Next = s.once.ID()
 	}
-	if s.gear == nil {
+	if s.runtime == nil {
 		return st
 	}
-	if s.gear.Window != nil {
-		st.Window = s.gear.Window(s.row.Model)
+	if s.runtime.Window != nil {
+		st.Window = s.runtime.Window(s.row.Model)
 	}
-	if t, ok := s.gear.Context.(interface{ Threshold(window int) int }); ok {
+	if t, ok := s.runtime.Context.(interface{ Threshold(window int) int }); ok {
 		st.Threshold = t.Threshold(st.Window)
 	}
-	if s.gear.Prefix != nil {
-		st.Broken, st.Breaks = s.gear.Prefix()
+	if s.runtime.Prefix != nil {
+		st.Broken, st.Breaks = s.runtime.Prefix()
 	}
 	return st
 }

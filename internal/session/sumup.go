@@ -84,7 +84,7 @@ func (a *afterwards) settle() {
 // is left as it is, and so is one whose last turn failed or met a cap: no
 // model can be asked.
 func (s *Session) sumUp() {
-	if !s.fresh || !s.attended || s.gear == nil || s.gear.SumUp == nil || len(s.transcript) < sumUpMessages {
+	if !s.fresh || !s.attended || s.runtime == nil || s.runtime.SumUp == nil || len(s.transcript) < sumUpMessages {
 		return
 	}
 	exchanges := 0
@@ -96,7 +96,7 @@ func (s *Session) sumUp() {
 	if exchanges < sumUpExchanges {
 		return
 	}
-	do, id, model, transcript, log := s.gear.SumUp, s.id, s.row.Model, slices.Clip(s.transcript), s.cfg.Log
+	do, id, model, transcript, log := s.runtime.SumUp, s.id, s.row.Model, slices.Clip(s.transcript), s.cfg.Log
 	s.manager.after.do(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, sumUpTime)
 		defer cancel()
@@ -110,10 +110,10 @@ func (s *Session) sumUp() {
 // taught is not lost with it; where the program ends with the session, that is
 // only noted. cut says that a review was due or under way.
 func (s *Session) save(cut bool) {
-	if !s.fresh || !s.attended || s.gear == nil || s.gear.Save == nil {
+	if !s.fresh || !s.attended || s.runtime == nil || s.runtime.Save == nil {
 		return
 	}
-	do, ref, model, transcript, log := s.gear.Save, s.ref(s.lastTurn()), s.row.Model, slices.Clip(s.transcript), s.cfg.Log
+	do, ref, model, transcript, log := s.runtime.Save, s.ref(s.lastTurn()), s.row.Model, slices.Clip(s.transcript), s.cfg.Log
 	s.manager.after.later(savePause, func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, saveTime)
 		defer cancel()

@@ -15,13 +15,13 @@ import (
 // summed gives the sessions of a house someone who sums them up.
 func summed(do func(ctx context.Context, model string, transcript []hermes.Message) error) func(*session.Config) {
 	return func(c *session.Config) {
-		equip := c.Equip
-		c.Equip = func(ctx context.Context, row hermes.Session, wake func(string)) (*session.Equipment, error) {
-			gear, err := equip(ctx, row, wake)
-			if gear != nil {
-				gear.SumUp = do
+		newRuntime := c.NewRuntime
+		c.NewRuntime = func(ctx context.Context, row hermes.Session, wake func(string)) (*session.Runtime, error) {
+			runtime, err := newRuntime(ctx, row, wake)
+			if runtime != nil {
+				runtime.SumUp = do
 			}
-			return gear, err
+			return runtime, err
 		}
 	}
 }

@@ -167,11 +167,11 @@ func TestASummaryInheritsWhatItIsMadeOf(t *testing.T) {
 	st := hermestest.NewStore()
 	compacting := func(c *session.Config) {
 		c.Store = st
-		equip := c.Equip
-		c.Equip = func(ctx context.Context, row hermes.Session, wake func(string)) (*session.Equipment, error) {
-			gear, err := equip(ctx, row, wake)
-			gear.Context = forgetful{}
-			return gear, err
+		newRuntime := c.NewRuntime
+		c.NewRuntime = func(ctx context.Context, row hermes.Session, wake func(string)) (*session.Runtime, error) {
+			runtime, err := newRuntime(ctx, row, wake)
+			runtime.Context = forgetful{}
+			return runtime, err
 		}
 	}
 	h := newHouse(t, calls([]string{"fetch"}, spying(), spying()), newBox(fetch(), spy(&seen)), compacting)

@@ -24,13 +24,13 @@ func (titledOp) op() {}
 // in the life of a session that has none.
 func (s *Session) findTitle(done hermes.TurnDone) {
 	answered := done.Text != "" && done.Outcome == hermes.OutcomeDone // what met a limit must not ask for more
-	if s.gear.Title == nil || s.titling != nil || s.row.Title != "" || !answered {
+	if s.runtime.Title == nil || s.titling != nil || s.row.Title != "" || !answered {
 		return
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
 	t := &titling{cancel: cancel, done: make(chan struct{})}
 	s.titling = t
-	find, model, transcript := s.gear.Title, s.row.Model, slices.Clip(s.transcript)
+	find, model, transcript := s.runtime.Title, s.row.Model, slices.Clip(s.transcript)
 	go func() { // ends when the actor has the title, or with stopTitle
 		defer close(t.done)
 		defer cancel()

@@ -13,13 +13,13 @@ import (
 // titled gives the sessions of a house a search for titles.
 func titled(find func(ctx context.Context, model string, transcript []hermes.Message) (string, error)) func(*session.Config) {
 	return func(c *session.Config) {
-		equip := c.Equip
-		c.Equip = func(ctx context.Context, row hermes.Session, wake func(string)) (*session.Equipment, error) {
-			gear, err := equip(ctx, row, wake)
+		newRuntime := c.NewRuntime
+		c.NewRuntime = func(ctx context.Context, row hermes.Session, wake func(string)) (*session.Runtime, error) {
+			runtime, err := newRuntime(ctx, row, wake)
 			if err == nil {
-				gear.Title = find
+				runtime.Title = find
 			}
-			return gear, err
+			return runtime, err
 		}
 	}
 }

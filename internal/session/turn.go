@@ -71,14 +71,14 @@ func (s *Session) start(number int64) error {
 	ref := s.ref(number)
 	t := &turn{
 		number: number, cancel: cancel, events: make(chan turnEvent, 64), began: s.cfg.Now(),
-		tools: &tools{session: s, box: s.gear.Tools, ref: ref, taint: &taint{from: ref.Provenance}, begun: begun},
+		tools: &tools{session: s, box: s.runtime.Tools, ref: ref, taint: &taint{from: ref.Provenance}, begun: begun},
 	}
 	for call := range begun {
 		t.tools.asking.set(call, true)
 	}
 	s.turn, s.cut = t, false
 	s.quiet.stop()
-	s.gear.Tools.TurnStarted()
+	s.runtime.Tools.TurnStarted()
 	model := s.nextModel()
 	work := agent.Turn{
 		Model: model,
@@ -87,13 +87,13 @@ func (s *Session) start(number int64) error {
 			System: s.row.System, Tools: s.specs, Session: s.row.ID,
 			Effort: s.effortOf(model.ID()), MaxTokens: s.cfg.MaxTokens,
 		},
-		Transcript: s.transcript, Number: number, Context: s.gear.Context, Last: s.last, Counted: s.counted,
+		Transcript: s.transcript, Number: number, Context: s.runtime.Context, Last: s.last, Counted: s.counted,
 		Budget: agent.NewBudget(s.steps()), Steer: t.note.take, Now: s.cfg.Now,
 	}
-	if s.gear.Window != nil {
-		work.Window = s.gear.Window(model.ID())
+	if s.runtime.Window != nil {
+		work.Window = s.runtime.Window(model.ID())
 	}
-	if s.gear.Recall != nil {
+	if s.runtime.Recall != nil {
 		work.Model = unfenced{model}
 	}
 	go t.run(ctx, work)

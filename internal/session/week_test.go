@@ -242,8 +242,8 @@ func lives(t *testing.T, path string, w *worker, sum contextengine.Summarize, li
 	}})
 	m = session.NewManager(session.Config{
 		Store: st, Models: w, Owner: fmt.Sprint("life ", life),
-		Equip: func(_ context.Context, row hermes.Session, _ func(string)) (*session.Equipment, error) {
-			return &session.Equipment{
+		NewRuntime: func(_ context.Context, row hermes.Session, _ func(string)) (*session.Runtime, error) {
+			return &session.Runtime{
 				Tools: box,
 				System: func(context.Context, string, []hermes.Spec) (hermes.SystemPrompt, error) {
 					return hermes.SystemPrompt{Text: "You are a test."}, nil

@@ -15,7 +15,7 @@ import (
 // nothing changed or the model knows already.
 func TestNewsOfBackgroundProcessesComeOnce(t *testing.T) {
 	t.Parallel()
-	b := mustBench(t, terminal.Config{})
+	b := mustFixture(t, terminal.Config{})
 	if got := b.set.News(); got != "" {
 		t.Errorf("nothing was started: %q", got)
 	}
@@ -50,7 +50,7 @@ func TestNewsOfBackgroundProcessesComeOnce(t *testing.T) {
 
 func TestNewsAreShort(t *testing.T) {
 	t.Parallel()
-	b := mustBench(t, terminal.Config{})
+	b := mustFixture(t, terminal.Config{})
 	for range 12 {
 		b.start("sleep 300 # "+strings.Repeat("ä long comment\n# ", 200), nil)
 	}

@@ -37,7 +37,7 @@ func (c *clock) add(d time.Duration) {
 
 func TestBackgroundProcessFromStartToEnd(t *testing.T) {
 	t.Parallel()
-	b := mustBench(t, terminal.Config{})
+	b := mustFixture(t, terminal.Config{})
 	a := b.start("echo hello; read x; echo got $x; read y; exit 3", nil)
 	if a.ID == "" || a.PID == 0 || a.Status != "running" {
 		t.Fatalf("started as %+v", a)
@@ -83,7 +83,7 @@ func TestBackgroundProcessFromStartToEnd(t *testing.T) {
 
 func TestLogShowsTheEndByDefault(t *testing.T) {
 	t.Parallel()
-	b := mustBench(t, terminal.Config{})
+	b := mustFixture(t, terminal.Config{})
 	id := b.start("seq 1000", nil).ID
 	b.process("wait", id, nil)
 	if r := b.process("log", id, nil); !strings.HasPrefix(r.Output, "801\n") || !strings.HasSuffix(r.Output, "\n1000") || r.Lines != "801-1000 of 1000" {
@@ -102,7 +102,7 @@ func TestLogShowsTheEndByDefault(t *testing.T) {
 
 func TestKillEndsTheProcessWithItsChildren(t *testing.T) {
 	t.Parallel()
-	b := mustBench(t, terminal.Config{})
+	b := mustFixture(t, terminal.Config{})
 	id := b.start("sleep 300 & sleep 300", map[string]any{"notify_on_complete": true}).ID
 	// A shell that a loaded machine does not let act on the gentle signal is ended by force.
 	if r := b.process("kill", id, nil); r.Status != "killed" || code(r) != 143 && code(r) != 137 {
@@ -115,7 +115,7 @@ func TestKillEndsTheProcessWithItsChildren(t *testing.T) {
 
 func TestEndIsTold(t *testing.T) {
 	t.Parallel()
-	b := mustBench(t, terminal.Config{})
+	b := mustFixture(t, terminal.Config{})
 	id := b.start("echo result; exit 2", map[string]any{"notify_on_complete": true}).ID
 	<-b.wake
 	want := "[IMPORTANT: Background process " + id + " completed (exit code 2)]\nCommand: echo result; exit 2\nOutput:\nresult"
@@ -126,7 +126,7 @@ func TestEndIsTold(t *testing.T) {
 
 func TestEndIsNotToldTwice(t *testing.T) {
 	t.Parallel()
-	b := mustBench(t, terminal.Config{})
+	b := mustFixture(t, terminal.Config{})
 	id := b.start("read x", map[string]any{"notify_on_complete": true}).ID
 	done := make(chan answer)
 	go func() { done <- b.process("wait", id, nil) }()
@@ -145,7 +145,7 @@ func TestEndIsNotToldTwice(t *testing.T) {
 func TestMatchingLinesAreToldWithinBounds(t *testing.T) {
 	t.Parallel()
 	c := newClock()
-	b := mustBench(t, terminal.Config{Now: c.Now})
+	b := mustFixture(t, terminal.Config{Now: c.Now})
 	id := b.start("while read x; do echo $x; done", map[string]any{"watch_patterns": []string{"ready", "ERROR"}}).ID
 	say := func(lines string) {
 		t.Helper()
@@ -186,7 +186,7 @@ func TestMatchingLinesAreToldWithinBounds(t *testing.T) {
 func TestEndedProcessesAreForgottenInTime(t *testing.T) {
 	t.Parallel()
 	c := newClock()
-	b := mustBench(t, terminal.Config{Now: c.Now})
+	b := mustFixture(t, terminal.Config{Now: c.Now})
 	id := b.start("true", nil).ID
 	b.process("wait", id, nil)
 	c.add(29 * time.Minute)
@@ -201,7 +201,7 @@ func TestEndedProcessesAreForgottenInTime(t *testing.T) {
 
 func TestProcessesAreBounded(t *testing.T) {
 	t.Parallel()
-	b := mustBench(t, terminal.Config{})
+	b := mustFixture(t, terminal.Config{})
 	short := b.start("true", nil).ID
 	b.process("wait", short, nil)
 	for range 63 {
@@ -225,7 +225,7 @@ func TestProcessesAreBounded(t *testing.T) {
 
 func TestTerminalOfABackgroundProcess(t *testing.T) {
 	t.Parallel()
-	b := mustBench(t, terminal.Config{})
+	b := mustFixture(t, terminal.Config{})
 	id := b.start(`printf 'name? '; read x; echo "hi $x"`, map[string]any{"pty": true}).ID
 	b.process("submit", id, map[string]any{"data": "ada"})
 	if r := b.process("wait", id, nil); !strings.Contains(r.Output, "name? ") || !strings.Contains(r.Output, "hi ada\n") {
@@ -250,13 +250,13 @@ fi
 echo "as root:"; exec "$@"
 `
 
-func withSudo(t *testing.T, c terminal.Config, env ...string) *bench {
+func withSudo(t *testing.T, c terminal.Config, env ...string) *fixture {
 	t.Helper()
 	bin := t.TempDir()
 	if err := os.WriteFile(filepath.Join(bin, "sudo"), []byte(fakeSudo), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return mustBench(t, c, append(env, "PATH="+bin+":"+os.Getenv("PATH"))...)
+	return mustFixture(t, c, append(env, "PATH="+bin+":"+os.Getenv("PATH"))...)
 }
 
 func configured(password hermes.Secret) func() (hermes.Secret, bool) {

@@ -53,8 +53,8 @@ func (h *host) Ask(_ context.Context, q hermes.Question) (hermes.Answer, error) 
 	return hermes.Answer{Texts: []string{a}}, nil
 }
 
-// bench is the toolset of one session with its place.
-type bench struct {
+// fixture is the toolset of one session with its place.
+type fixture struct {
 	t     testing.TB
 	set   *terminal.Toolset
 	host  *host
@@ -66,7 +66,7 @@ type bench struct {
 	wake  chan struct{}
 }
 
-func mustBench(t testing.TB, c terminal.Config, env ...string) *bench {
+func mustFixture(t testing.TB, c terminal.Config, env ...string) *fixture {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -79,7 +79,7 @@ func mustBench(t testing.TB, c terminal.Config, env ...string) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{t: t, dir: dir, host: &host{environment: e}, tools: map[string]hermes.Tool{}, wake: make(chan struct{}, 1000)}
+	b := &fixture{t: t, dir: dir, host: &host{environment: e}, tools: map[string]hermes.Tool{}, wake: make(chan struct{}, 1000)}
 	c.Wake = func(text string) {
 		b.mu.Lock()
 		b.woken = append(b.woken, text)
@@ -115,7 +115,7 @@ type answer struct {
 	failed                                  bool
 }
 
-func (b *bench) call(ctx context.Context, tool string, arguments map[string]any) (answer, error) {
+func (b *fixture) call(ctx context.Context, tool string, arguments map[string]any) (answer, error) {
 	b.t.Helper()
 	text, err := json.Marshal(arguments)
 	if err != nil {
@@ -133,7 +133,7 @@ func (b *bench) call(ctx context.Context, tool string, arguments map[string]any)
 	return a, nil
 }
 
-func (b *bench) must(tool string, arguments map[string]any) answer {
+func (b *fixture) must(tool string, arguments map[string]any) answer {
 	b.t.Helper()
 	a, err := b.call(b.t.Context(), tool, arguments)
 	if err != nil {
@@ -142,12 +142,12 @@ func (b *bench) must(tool string, arguments map[string]any) answer {
 	return a
 }
 
-func (b *bench) run(command string) answer {
+func (b *fixture) run(command string) answer {
 	b.t.Helper()
 	return b.must("terminal", map[string]any{"command": command})
 }
 
-func (b *bench) start(command string, more map[string]any) answer {
+func (b *fixture) start(command string, more map[string]any) answer {
 	b.t.Helper()
 	arguments := map[string]any{"command": command, "background": true}
 	for k, v := range more {
@@ -156,7 +156,7 @@ func (b *bench) start(command string, more map[string]any) answer {
 	return b.must("terminal", arguments)
 }
 
-func (b *bench) process(action, id string, more map[string]any) answer {
+func (b *fixture) process(action, id string, more map[string]any) answer {
 	b.t.Helper()
 	arguments := map[string]any{"action": action, "session_id": id}
 	for k, v := range more {
@@ -165,7 +165,7 @@ func (b *bench) process(action, id string, more map[string]any) answer {
 	return b.must("process", arguments)
 }
 
-func (b *bench) notices() []string {
+func (b *fixture) notices() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.woken)
@@ -180,7 +180,7 @@ func code(a answer) int {
 
 func TestCommandTellsOutputAndExitCode(t *testing.T) {
 	t.Parallel()
-	b := mustBench(t, terminal.Config{})
+	b := mustFixture(t, terminal.Config{})
 	for _, c := range []struct {
 		command, output string
 		code            int
@@ -204,7 +204,7 @@ func TestCommandTellsOutputAndExitCode(t *testing.T) {
 
 func TestFolderAndVariablesCarryOver(t *testing.T) {
 	t.Parallel()
-	b := mustBench(t, terminal.Config{})
+	b := mustFixture(t, terminal.Config{})
 	if a := b.run("mkdir sub && cd sub && export X=1"); a.Cwd != b.dir+"/sub" {
 		t.Errorf("the new folder is told as %q", a.Cwd)
 	}
@@ -221,7 +221,7 @@ func TestFolderAndVariablesCarryOver(t *testing.T) {
 
 func TestWrongArgumentsAreToldWithAWayOut(t *testing.T) {
 	t.Parallel()
-	b := mustBench(t, terminal.Config{})
+	b := mustFixture(t, terminal.Config{})
 	for want, arguments := range map[string]map[string]any{
 		"command is empty":      {"command": "  "},
 		"background=true":       {"command": "ls", "timeout": 601},
@@ -246,7 +246,7 @@ func TestWrongArgumentsAreToldWithAWayOut(t *testing.T) {
 
 func TestTimeoutKeepsWhatWasPrinted(t *testing.T) {
 	t.Parallel()
-	b := mustBench(t, terminal.Config{})
+	b := mustFixture(t, terminal.Config{})
 	var a answer
 	for timeout := 1; timeout < 100 && a.Output == ""; timeout *= 3 { // until the shell had the time to say something
 		a = b.must("terminal", map[string]any{"command": "echo before; sleep 300 & sleep 300", "timeout": timeout})
@@ -260,7 +260,7 @@ func TestTimeoutKeepsWhatWasPrinted(t *testing.T) {
 func TestInterruptIsMarked(t *testing.T) {
 	t.Parallel()
 	for _, pty := range []bool{false, true} {
-		b := mustBench(t, terminal.Config{Now: steady()})
+		b := mustFixture(t, terminal.Config{Now: steady()})
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() {
 			for { // until the command has begun
@@ -296,7 +296,7 @@ func steady() func() time.Time {
 
 func TestLongOutputLosesItsMiddle(t *testing.T) {
 	t.Parallel()
-	b := mustBench(t, terminal.Config{MaxOutput: 1000})
+	b := mustFixture(t, terminal.Config{MaxOutput: 1000})
 	a := b.run("echo first; seq 100000 200000; echo last")
 	head, tail, ok := strings.Cut(a.Output, "\n\n[…")
 	if !ok || !strings.HasPrefix(head, "first\n100000\n") || !strings.HasSuffix(tail, "\n200000\nlast\n") {
@@ -315,7 +315,7 @@ func TestGigabyteOfOutputStaysFlat(t *testing.T) {
 	if testing.Short() {
 		t.Skip("prints a gigabyte")
 	}
-	b := mustBench(t, terminal.Config{})
+	b := mustFixture(t, terminal.Config{})
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
@@ -334,7 +334,7 @@ func TestGigabyteOfOutputStaysFlat(t *testing.T) {
 
 func TestExitCodesThatAreNoFailureGetANote(t *testing.T) {
 	t.Parallel()
-	b := mustBench(t, terminal.Config{})
+	b := mustFixture(t, terminal.Config{})
 	for _, c := range []struct {
 		command, note string
 		code          int
@@ -364,7 +364,7 @@ func TestExitCodesThatAreNoFailureGetANote(t *testing.T) {
 
 func TestPseudoTerminal(t *testing.T) {
 	t.Parallel()
-	b := mustBench(t, terminal.Config{})
+	b := mustFixture(t, terminal.Config{})
 	a := b.must("terminal", map[string]any{"command": "test -t 1 && echo tty; printf '\\033[2J\\033[1;1Hplain\\n'; cd /; exit 4", "pty": true})
 	if a.Output != "tty\nplain\n" || code(a) != 4 || a.Cwd != "/" {
 		t.Errorf("got %+v", a)
@@ -376,7 +376,7 @@ func TestPseudoTerminal(t *testing.T) {
 
 func TestReviewsNameThePatterns(t *testing.T) {
 	t.Parallel()
-	b := mustBench(t, terminal.Config{Home: "/home/ada", Hermes: "/home/ada/.hermes"})
+	b := mustFixture(t, terminal.Config{Home: "/home/ada", Hermes: "/home/ada/.hermes"})
 	shell := b.start("bash", nil).ID
 	python := b.start("sleep 3000; python3 -i", nil).ID
 	for _, c := range []struct {
@@ -413,7 +413,7 @@ func TestReviewsNameThePatterns(t *testing.T) {
 
 func TestToolsAreSmall(t *testing.T) {
 	t.Parallel()
-	b := mustBench(t, terminal.Config{})
+	b := mustFixture(t, terminal.Config{})
 	for name, tool := range b.tools {
 		s := tool.Spec()
 		if size := len(s.Description) + len(s.Schema); size > 1250 {
