@@ -70,15 +70,15 @@ func calls(list ...hermes.ToolCall) []hermes.Delta {
 	return append(out, hermes.Delta{Finish: hermes.FinishCalls})
 }
 
-// box is a set of tools whose runs are funcs.
-type box map[string]struct {
+// toolTable is a set of tools whose runs are funcs.
+type toolTable map[string]struct {
 	spec hermes.Spec
 	run  func(ctx context.Context, c hermes.ToolCall) hermes.Result
 }
 
-func (b box) Spec(name string) (hermes.Spec, bool) { t, ok := b[name]; return t.spec, ok }
-func (b box) Preview(c hermes.ToolCall) string     { return c.Arguments }
-func (b box) Run(ctx context.Context, c hermes.ToolCall, _ func(string)) hermes.Result {
+func (b toolTable) Spec(name string) (hermes.Spec, bool) { t, ok := b[name]; return t.spec, ok }
+func (b toolTable) Preview(c hermes.ToolCall) string     { return c.Arguments }
+func (b toolTable) Run(ctx context.Context, c hermes.ToolCall, _ func(string)) hermes.Result {
 	t, ok := b[c.Name]
 	if !ok {
 		return hermes.Result{Text: `{"error":"unknown tool"}`, Failed: true}
@@ -90,7 +90,7 @@ func echo(ctx context.Context, c hermes.ToolCall) hermes.Result {
 	return hermes.Result{Text: "did " + c.Arguments}
 }
 
-func turn(m hermes.Model, b box) agent.Turn {
+func turn(m hermes.Model, b toolTable) agent.Turn {
 	return agent.Turn{Model: m, Tools: b, Number: 1, Transcript: []hermes.Message{hermes.UserText("go")}}
 }
 
@@ -129,7 +129,7 @@ func texts(transcript []hermes.Message) []string {
 func TestTurnRunsCallsUntilWords(t *testing.T) {
 	t.Parallel()
 	m := says(calls(hermes.ToolCall{ID: "1", Name: "echo", Arguments: `{"a":1}`}), words("done"))
-	b := box{"echo": {hermes.Spec{Name: "echo"}, echo}}
+	b := toolTable{"echo": {hermes.Spec{Name: "echo"}, echo}}
 	_, transcript, done := play(t, t.Context(), turn(m, b))
 	want := []string{"user: go", "assistant: ", `tool: did {"a":1}`, "assistant: done"}
 	if diff := cmp.Diff(want, texts(transcript)); diff != "" {
@@ -146,7 +146,7 @@ func TestTurnRunsCallsUntilWords(t *testing.T) {
 func TestTurnGoesOnWithCallsThatAreOpen(t *testing.T) {
 	t.Parallel()
 	m := says(words("done"))
-	b := box{"echo": {hermes.Spec{Name: "echo"}, echo}}
+	b := toolTable{"echo": {hermes.Spec{Name: "echo"}, echo}}
 	tr := turn(m, b)
 	list := []hermes.ToolCall{{ID: "1", Name: "echo", Arguments: `1`}, {ID: "2", Name: "echo", Arguments: `2`}, {ID: "3", Name: "echo", Arguments: `3`}}
 	tr.Transcript = append(tr.Transcript, hermes.Message{Role: hermes.RoleAssistant, Calls: list},
@@ -164,7 +164,7 @@ func TestTurnGoesOnWithCallsThatAreOpen(t *testing.T) {
 func TestUnknownToolIsReportedToTheModel(t *testing.T) {
 	t.Parallel()
 	m := says(calls(hermes.ToolCall{ID: "1", Name: "nope", Arguments: `{}`}), words("sorry"))
-	_, transcript, done := play(t, t.Context(), turn(m, box{}))
+	_, transcript, done := play(t, t.Context(), turn(m, toolTable{}))
 	if !strings.Contains(transcript[2].Text(), "unknown tool") || done.Outcome != hermes.OutcomeDone {
 		t.Errorf("transcript %v, done %+v", texts(transcript), done)
 	}
@@ -173,7 +173,7 @@ func TestUnknownToolIsReportedToTheModel(t *testing.T) {
 func TestBrokenArgumentsAreNotRun(t *testing.T) {
 	t.Parallel()
 	ran := false
-	b := box{"write": {hermes.Spec{Name: "write"}, func(context.Context, hermes.ToolCall) hermes.Result {
+	b := toolTable{"write": {hermes.Spec{Name: "write"}, func(context.Context, hermes.ToolCall) hermes.Result {
 		ran = true
 		return hermes.Result{}
 	}}}
@@ -203,7 +203,7 @@ func TestCallsWithoutOrWithEqualIDsGetTheirOwn(t *testing.T) {
 		hermes.ToolCall{ID: "x", Name: "echo", Arguments: `{"n":2}`},
 		hermes.ToolCall{ID: "x", Name: "echo", Arguments: `{"n":3}`},
 	), words("ok"))
-	_, transcript, _ := play(t, t.Context(), turn(m, box{"echo": {hermes.Spec{Name: "echo"}, echo}}))
+	_, transcript, _ := play(t, t.Context(), turn(m, toolTable{"echo": {hermes.Spec{Name: "echo"}, echo}}))
 	seen := map[string]bool{}
 	for i, c := range transcript[1].Calls {
 		if c.ID == "" || seen[c.ID] {
@@ -246,7 +246,7 @@ func batchTogether(t *testing.T) {
 		together.stay()
 		return hermes.Result{Text: call.Arguments}
 	}
-	b := box{"look": {hermes.Spec{Name: "look", Mode: hermes.ModeParallel}, run}}
+	b := toolTable{"look": {hermes.Spec{Name: "look", Mode: hermes.ModeParallel}, run}}
 	m := says(calls(
 		hermes.ToolCall{ID: "1", Name: "look", Arguments: `{"n":1}`},
 		hermes.ToolCall{ID: "2", Name: "look", Arguments: `{"n":2}`},
@@ -299,7 +299,7 @@ func TestWhatMayRunTogether(t *testing.T) {
 					together.stay()
 					return hermes.Result{Text: "ok"}
 				}
-				b := box{}
+				b := toolTable{}
 				var list []hermes.ToolCall
 				for i, c := range tt.calls {
 					tool, path, _ := strings.Cut(c, " ")
@@ -345,7 +345,7 @@ func TestAtMostEightRunTogether(t *testing.T) {
 	for i := range 20 {
 		list = append(list, hermes.ToolCall{ID: string(rune('a' + i)), Name: "look", Arguments: `{}`})
 	}
-	b := box{"look": {hermes.Spec{Name: "look", Mode: hermes.ModeParallel}, run}}
+	b := toolTable{"look": {hermes.Spec{Name: "look", Mode: hermes.ModeParallel}, run}}
 	play(t, t.Context(), turn(says(calls(list...), words("ok")), b))
 	if most > 8 || total != 20 {
 		t.Errorf("%d together of %d", most, total)
@@ -360,7 +360,7 @@ func TestInterruptLeavesNoOpenCall(t *testing.T) {
 		<-ctx.Done()
 		return hermes.Result{Text: "interrupted", Failed: true}
 	}
-	b := box{"wait": {hermes.Spec{Name: "wait"}, run}}
+	b := toolTable{"wait": {hermes.Spec{Name: "wait"}, run}}
 	m := says(calls(hermes.ToolCall{ID: "1", Name: "wait"}, hermes.ToolCall{ID: "2", Name: "wait"}), words("never"))
 	_, transcript, done := play(t, ctx, turn(m, b))
 	if done.Outcome != hermes.OutcomeInterrupted || done.Err != nil {
@@ -381,7 +381,7 @@ func TestInterruptKeepsWhatWasSaid(t *testing.T) {
 	m := says([]hermes.Delta{{Text: "half an ans"}})
 	m.block = 0
 	var last hermes.Message
-	for e := range agent.Run(ctx, turn(m, box{})) {
+	for e := range agent.Run(ctx, turn(m, toolTable{})) {
 		switch e := e.(type) {
 		case hermes.TextDelta:
 			cancel(hermes.ErrInterrupted)
@@ -401,7 +401,7 @@ func TestSteerGoesUnderTheLastResult(t *testing.T) {
 		calls(hermes.ToolCall{ID: "1", Name: "echo"}, hermes.ToolCall{ID: "2", Name: "echo"}),
 		calls(hermes.ToolCall{ID: "3", Name: "echo"}),
 		words("ok"))
-	tr := turn(m, box{"echo": {hermes.Spec{Name: "echo"}, echo}})
+	tr := turn(m, toolTable{"echo": {hermes.Spec{Name: "echo"}, echo}})
 	tr.Steer = func() string { n := notes[0]; notes = notes[1:]; return n }
 	_, transcript, _ := play(t, t.Context(), tr)
 	for i, m := range transcript {
@@ -415,7 +415,7 @@ func TestSteerGoesUnderTheLastResult(t *testing.T) {
 func TestBudgetEndsInWords(t *testing.T) {
 	t.Parallel()
 	call := calls(hermes.ToolCall{Name: "echo"})
-	b := box{"echo": {hermes.Spec{Name: "echo"}, echo}}
+	b := toolTable{"echo": {hermes.Spec{Name: "echo"}, echo}}
 	t.Run("the grace call answers", func(t *testing.T) {
 		m := says(call, call, words("so far"))
 		tr := turn(m, b)
@@ -459,7 +459,7 @@ func TestRefundGivesTheStepBack(t *testing.T) {
 	free := func(context.Context, hermes.ToolCall) hermes.Result {
 		return hermes.Result{Text: "ok", RefundStep: true}
 	}
-	b := box{"code": {hermes.Spec{Name: "code"}, free}, "echo": {hermes.Spec{Name: "echo"}, echo}}
+	b := toolTable{"code": {hermes.Spec{Name: "code"}, free}, "echo": {hermes.Spec{Name: "echo"}, echo}}
 	code := calls(hermes.ToolCall{Name: "code"})
 	m := says(code, code, code, words("ok"))
 	tr := turn(m, b)
@@ -478,7 +478,7 @@ func TestRefundGivesTheStepBack(t *testing.T) {
 func TestEmptyAnswersEndTheTurn(t *testing.T) {
 	t.Parallel()
 	m := says([]hermes.Delta{{Reasoning: "hm"}, {Finish: hermes.FinishStop}}, words("never asked for"))
-	_, transcript, done := play(t, t.Context(), turn(m, box{}))
+	_, transcript, done := play(t, t.Context(), turn(m, toolTable{}))
 	if done.Outcome != hermes.OutcomeFailed || len(m.asked) != 1 || len(transcript) != 1 {
 		t.Errorf("done %+v after %d requests, transcript %v", done, len(m.asked), texts(transcript))
 	}
@@ -489,7 +489,7 @@ func TestWhatFailedCallsCostIsCounted(t *testing.T) {
 	t.Parallel()
 	m := says([]hermes.Delta{{Text: "half"}, {Usage: &hermes.Usage{Input: 7, Output: 1, Calls: 1}}})
 	m.fail = map[int]error{0: &hermes.ModelError{Class: hermes.ClassTimeout}}
-	events, _, done := play(t, t.Context(), turn(m, box{}))
+	events, _, done := play(t, t.Context(), turn(m, toolTable{}))
 	if done.Usage != (hermes.Usage{Input: 7, Output: 1, Calls: 1}) {
 		t.Errorf("usage %+v", done.Usage)
 	}
@@ -501,7 +501,7 @@ func TestWhatFailedCallsCostIsCounted(t *testing.T) {
 func TestAnswerCutByTheLimitIsContinued(t *testing.T) {
 	t.Parallel()
 	cut := []hermes.Delta{{Text: "one, "}, {Finish: hermes.FinishLength}}
-	_, transcript, done := play(t, t.Context(), turn(says(cut, words("two")), box{}))
+	_, transcript, done := play(t, t.Context(), turn(says(cut, words("two")), toolTable{}))
 	if done.Text != "one, two" {
 		t.Errorf("text %q", done.Text)
 	}
@@ -514,7 +514,7 @@ func TestFailedCallNeverBecomesAnAnswer(t *testing.T) {
 	t.Parallel()
 	m := says([]hermes.Delta{{Text: "half"}})
 	m.fail = map[int]error{0: &hermes.ModelError{Class: hermes.ClassServerError, Provider: "p", Message: "cut"}}
-	_, transcript, done := play(t, t.Context(), turn(m, box{}))
+	_, transcript, done := play(t, t.Context(), turn(m, toolTable{}))
 	if done.Outcome != hermes.OutcomeFailed || len(transcript) != 1 {
 		t.Errorf("done %+v, transcript %v", done, texts(transcript))
 	}
@@ -539,14 +539,14 @@ func TestOverflowIsFittedAgainOnce(t *testing.T) {
 	m := says(nil, words("ok"))
 	m.fail = map[int]error{0: over}
 	e := &shorter{}
-	tr := turn(m, box{})
+	tr := turn(m, toolTable{})
 	tr.Context = e
 	if _, _, done := play(t, t.Context(), tr); done.Text != "ok" || e.overflows != 1 {
 		t.Errorf("done %+v, %d overflows", done, e.overflows)
 	}
 	m = says(nil, nil)
 	m.fail = map[int]error{0: over, 1: over}
-	tr = turn(m, box{})
+	tr = turn(m, toolTable{})
 	tr.Context = &shorter{}
 	if _, _, done := play(t, t.Context(), tr); done.Outcome != hermes.OutcomeFailed || len(m.asked) != 2 {
 		t.Errorf("done %+v after %d requests", done, len(m.asked))
@@ -569,7 +569,7 @@ func TestALengthThatWasGuessedIsNotTheEnd(t *testing.T) {
 	for retry, want := range map[bool]hermes.Outcome{true: hermes.OutcomeDone, false: hermes.OutcomeFailed} {
 		m := says(nil, words("ok"))
 		m.fail = map[int]error{0: &hermes.ModelError{Class: hermes.ClassOverflow, Compress: true, Retry: retry}}
-		tr := turn(m, box{})
+		tr := turn(m, toolTable{})
 		tr.Context = stuck{}
 		if _, _, done := play(t, t.Context(), tr); done.Outcome != want {
 			t.Errorf("guessed %v: %+v", retry, done)
@@ -580,7 +580,7 @@ func TestALengthThatWasGuessedIsNotTheEnd(t *testing.T) {
 func TestConsumerThatCannotStoreEndsTheTurn(t *testing.T) {
 	t.Parallel()
 	ran := false
-	b := box{"echo": {hermes.Spec{Name: "echo"}, func(context.Context, hermes.ToolCall) hermes.Result {
+	b := toolTable{"echo": {hermes.Spec{Name: "echo"}, func(context.Context, hermes.ToolCall) hermes.Result {
 		ran = true
 		return hermes.Result{}
 	}}}
@@ -614,7 +614,7 @@ func TestThinkingInTheTextIsNotShown(t *testing.T) {
 				rest = rest[n:]
 			}
 			var visible, thinking string
-			for e := range agent.Run(t.Context(), turn(says(answer), box{})) {
+			for e := range agent.Run(t.Context(), turn(says(answer), toolTable{})) {
 				switch e := e.(type) {
 				case hermes.TextDelta:
 					visible += e.Text
@@ -632,7 +632,7 @@ func TestThinkingInTheTextIsNotShown(t *testing.T) {
 func TestResetTakesTheTextBack(t *testing.T) {
 	t.Parallel()
 	answer := []hermes.Delta{{Text: "wrong "}, {Reset: "the connection broke"}, {Text: "right"}, {Finish: hermes.FinishStop}}
-	events, transcript, _ := play(t, t.Context(), turn(says(answer), box{}))
+	events, transcript, _ := play(t, t.Context(), turn(says(answer), toolTable{}))
 	if transcript[1].Text() != "right" {
 		t.Errorf("transcript %v", texts(transcript))
 	}
@@ -649,7 +649,7 @@ func TestResetTakesTheTextBack(t *testing.T) {
 
 // settling is a box that looks at whole batches.
 type settling struct {
-	box
+	toolTable
 	seen [][]string
 }
 
@@ -664,7 +664,7 @@ func (s *settling) Settle(_ context.Context, calls []hermes.ToolCall, results []
 
 func TestBatchIsSettledBeforeItIsAppended(t *testing.T) {
 	t.Parallel()
-	tools := &settling{box: box{"a": {run: echo}}}
+	tools := &settling{toolTable: toolTable{"a": {run: echo}}}
 	m := says(calls(hermes.ToolCall{ID: "1", Name: "a", Arguments: "{}"}, hermes.ToolCall{ID: "2", Name: "nope", Arguments: "{}"}), words("done"))
 	tr := turn(m, nil)
 	tr.Tools = tools
@@ -693,7 +693,7 @@ func TestHaltEndsTheTurnInWords(t *testing.T) {
 		"it says nothing at all": {[][]hermes.Delta{calls(call), calls(call), {{Finish: hermes.FinishStop}}}, "", true},
 	} {
 		m := says(tt.answers...)
-		_, transcript, done := play(t, t.Context(), turn(m, box{"a": {run: halts}}))
+		_, transcript, done := play(t, t.Context(), turn(m, toolTable{"a": {run: halts}}))
 		want := hermes.OutcomeToolsStopped
 		if tt.fails {
 			want = hermes.OutcomeFailed
@@ -717,7 +717,7 @@ func TestHaltEndsTheTurnInWords(t *testing.T) {
 
 func TestCapEndsTheTurnInWords(t *testing.T) {
 	t.Parallel()
-	b := box{"echo": {hermes.Spec{Name: "echo"}, echo}}
+	b := toolTable{"echo": {hermes.Spec{Name: "echo"}, echo}}
 	m := says(calls(hermes.ToolCall{ID: "1", Name: "echo"}), nil)
 	m.fail = map[int]error{1: &hermes.ModelError{Class: hermes.ClassBudget, Message: "the cap of the day is reached; raise it with /budget"}}
 	_, transcript, done := play(t, t.Context(), turn(m, b))
@@ -732,7 +732,7 @@ func TestCapEndsTheTurnInWords(t *testing.T) {
 
 func TestCallWithoutANameIsAnsweredAndTheOthersRun(t *testing.T) {
 	t.Parallel()
-	b := box{"look": {hermes.Spec{Name: "look", Mode: hermes.ModeParallel}, echo}}
+	b := toolTable{"look": {hermes.Spec{Name: "look", Mode: hermes.ModeParallel}, echo}}
 	m := says(calls(hermes.ToolCall{ID: "a", Name: "look", Arguments: `{"x":1}`}, hermes.ToolCall{ID: "b", Arguments: `{"x":2}`}), words("done"))
 	_, transcript, done := play(t, t.Context(), turn(m, b))
 	if done.Outcome != hermes.OutcomeDone || len(transcript) != 5 {

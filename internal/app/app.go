@@ -77,11 +77,11 @@ type App struct {
 	log            func() *slog.Logger
 	mask           func() *redact.Redactor
 	files          func() *file.Toolset
-	aux            func() *auxiliary.Room
+	aux            func() *auxiliary.Client
 	watch          func() *prefixwatch.Watch
-	review         func() *review.Room
+	review         func() *review.Runner
 	meter          func() (*spend.Governor, error)
-	book           func() (*memory.Book, error)
+	memoryFile     func() (*memory.File, error)
 	externalMemory func() hermes.MemoryProvider // nil if there is none
 	skills         func() (*skill.Library, error)
 	drafts         replay.Drafts // skills that models wrote, until they are tried
@@ -116,7 +116,7 @@ func New(o Options) *App {
 	a.mask = sync.OnceValue(a.makeMask)
 	a.log = sync.OnceValue(a.makeLog)
 	a.files = sync.OnceValue(a.makeFiles)
-	a.book = sync.OnceValues(a.makeBook)
+	a.memoryFile = sync.OnceValues(a.makeMemoryFile)
 	a.externalMemory = sync.OnceValue(a.makeExternalMemory)
 	a.skills = sync.OnceValues(a.makeSkills)
 	a.meter = sync.OnceValues(a.makeSpend)

@@ -19,7 +19,7 @@ import (
 )
 
 // makeAuxiliary makes the room that asks models for side tasks.
-func (a *App) makeAuxiliary() *auxiliary.Room {
+func (a *App) makeAuxiliary() *auxiliary.Client {
 	r := &reacher{app: a, made: map[[sha256.Size]byte]*provider.Catalogue{}}
 	r.plain = sync.OnceValues(func() (*provider.Catalogue, error) {
 		pc, err := r.config()

@@ -8,7 +8,7 @@ import (
 	"hermes"
 	"hermes/internal/home"
 	failures "hermes/internal/hook/learning"
-	room "hermes/internal/learning"
+	client "hermes/internal/learning"
 	"hermes/internal/tool/learning"
 	"hermes/internal/undo"
 )
@@ -26,13 +26,13 @@ func (a *App) learningTools() hermes.Toolset {
 // recorded saves fixes so that they can be taken back.
 type recorded struct {
 	hermes.Learnings
-	book *room.Book
+	store *client.Store
 }
 
 // SaveLearning stores a fix on behalf of the session that it names, or of the
 // person.
 func (r recorded) SaveLearning(ctx context.Context, l hermes.Learning) (hermes.Learning, error) {
-	return r.book.Save(ctx, cmp.Or(l.Session, "person"), l)
+	return r.store.Save(ctx, cmp.Or(l.Session, "person"), l)
 }
 
 // learningHook answers failures that were seen before.
@@ -41,8 +41,8 @@ func (a *App) learningHook() hermes.Hook {
 }
 
 // learned is the learnings with the changes that can be taken back.
-func (a *App) learned() *room.Book {
-	return room.New(room.Config{Open: a.learnings, Now: a.opts.Now, Around: func(ctx context.Context, by, what string, records []string, write func() error) error {
+func (a *App) learned() *client.Store {
+	return client.New(client.Config{Open: a.learnings, Now: a.opts.Now, Around: func(ctx context.Context, by, what string, records []string, write func() error) error {
 		h, err := a.home()
 		if err != nil {
 			return err
@@ -56,7 +56,7 @@ func (a *App) Learned() *Learned { return &Learned{a.learned(), a} }
 
 // Learned is what commands do with learnings.
 type Learned struct {
-	*room.Book
+	*client.Store
 	app *App
 }
 
@@ -73,7 +73,7 @@ func (l *Learned) Keep(ctx context.Context, fix hermes.Learning) (hermes.Learnin
 	if fix.Touched.IsZero() {
 		fix.Touched = l.app.opts.Now()
 	}
-	return learning.Keep(ctx, recorded{store, l.Book}, fix)
+	return learning.Keep(ctx, recorded{store, l.Store}, fix)
 }
 
 // recordTime bounds one look at a record of the journal.
@@ -81,7 +81,7 @@ const recordTime = 10 * time.Second
 
 // changes is the journal of what can be taken back.
 func (a *App) changes(h home.Dir) *undo.Journal {
-	return undo.New(h.Join("undo"), a.opts.Now).With(room.Source, undo.Source{
+	return undo.New(h.Join("undo"), a.opts.Now).With(client.Source, undo.Source{
 		Read: func(name string) ([]byte, error) {
 			ctx, cancel := context.WithTimeout(context.Background(), recordTime)
 			defer cancel()
@@ -99,10 +99,10 @@ func (a *App) changes(h home.Dir) *undo.Journal {
 func (a *App) tidyLearnings(ctx context.Context) {
 	r, err := a.learned().Tidy(ctx, false)
 	for _, group := range r.Merged {
-		a.log().Info("merged learnings", "count", len(group), "learning", room.Line(group[0]))
+		a.log().Info("merged learnings", "count", len(group), "learning", client.Line(group[0]))
 	}
 	for _, gone := range r.Retired {
-		a.log().Info("retired a learning", "why", gone.Why, "learning", room.Line(gone.Learning))
+		a.log().Info("retired a learning", "why", gone.Why, "learning", client.Line(gone.Learning))
 	}
 	if err != nil {
 		a.log().Warn("look after the learnings", "err", err)

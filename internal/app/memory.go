@@ -10,14 +10,14 @@ import (
 	"hermes/internal/undo"
 )
 
-// makeBook makes the two files of memory, which all sessions share.
-func (a *App) makeBook() (*memory.Book, error) {
+// makeMemoryFile makes the two files of memory, which all sessions share.
+func (a *App) makeMemoryFile() (*memory.File, error) {
 	cfg, err := a.config()
 	if err != nil {
 		return nil, err
 	}
 	c, h := cfg.Memory(), cfg.Home()
-	return memory.NewBook(memory.Config{
+	return memory.NewFile(memory.Config{
 		Dir: h.Memories(), Pending: h.Pending("memory"),
 		NotesLimit: c.CharLimit, PersonLimit: c.UserCharLimit, NoNotes: !c.Enabled, NoPerson: !c.UserProfile,
 		Approval: c.WriteApproval, Archive: c.WhenFull == "archive", PerUser: c.Scope == "user", Now: a.opts.Now,
@@ -33,16 +33,16 @@ func (a *App) makeBook() (*memory.Book, error) {
 
 // Memory is the two files of memory, with the switch that is configured.
 func (a *App) Memory() (*Memory, error) {
-	b, err := a.book()
+	b, err := a.memoryFile()
 	if err != nil {
 		return nil, err
 	}
-	return &Memory{Book: b, app: a}, nil
+	return &Memory{File: b, app: a}, nil
 }
 
 // Memory is what commands do with memory.
 type Memory struct {
-	*memory.Book
+	*memory.File
 	app *App
 }
 
@@ -55,7 +55,7 @@ func (m *Memory) SetApproval(ctx context.Context, on bool) error {
 	if _, err := cfg.Set(ctx, "memory.write_approval", fmt.Sprint(on)); err != nil {
 		return err
 	}
-	m.Book.SetApproval(on)
+	m.File.SetApproval(on)
 	return nil
 }
 
@@ -72,8 +72,8 @@ func (a *App) memoryTools() hermes.Toolset {
 		return memory.New()
 	}
 	var providers []hermes.MemoryProvider
-	if b, err := a.book(); err == nil && (b.Has(memory.Notes) || b.Has(memory.Person)) {
-		providers = append(providers, memory.Builtin{Book: b})
+	if b, err := a.memoryFile(); err == nil && (b.Has(memory.Notes) || b.Has(memory.Person)) {
+		providers = append(providers, memory.Builtin{File: b})
 	}
 	switch p := a.externalMemory(); {
 	case p == nil:
@@ -88,7 +88,7 @@ func (a *App) memoryTools() hermes.Toolset {
 // rememberIn gives a prompt what memory says: how to use it, where its tool is
 // among the tools, and what it holds.
 func (a *App) rememberIn(ctx context.Context, in *prompt.Input, row hermes.Session, specs []hermes.Spec) {
-	b, err := a.book()
+	b, err := a.memoryFile()
 	if err != nil || !a.remembers(row) {
 		return
 	}

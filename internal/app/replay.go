@@ -136,7 +136,7 @@ func (a *App) settleDraft(ctx context.Context, lib *skill.Library, session strin
 	if err != nil {
 		return "", err
 	}
-	if err := lib.Book(ctx, d.Name, t); err != nil {
+	if err := lib.RecordTrial(ctx, d.Name, t); err != nil {
 		return "", err
 	}
 	line := "The skill " + d.Name + " " + t.Line() + "."
@@ -196,5 +196,5 @@ func (s *Skills) Replay(ctx context.Context, name, session string, turn int64) (
 	if err != nil {
 		return trial, err
 	}
-	return trial, lib.Book(ctx, now.Skill.Name, trial)
+	return trial, lib.RecordTrial(ctx, now.Skill.Name, trial)
 }

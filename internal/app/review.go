@@ -23,11 +23,11 @@ const (
 )
 
 // makeReview makes the room that looks back at work, for all sessions.
-func (a *App) makeReview() *review.Room {
+func (a *App) makeReview() *review.Runner {
 	c := review.Config{
 		Model:      func(main string) hermes.Model { return a.aux().Model(reviewTask, main) },
 		NewRuntime: a.reviewRuntime, Known: a.remembered, Cost: a.reviewCost, Now: a.opts.Now,
-		Book: func(ctx context.Context) (review.Book, error) { return a.Database(ctx) }, Load: a.earlierTalk,
+		Queue: func(ctx context.Context) (review.Queue, error) { return a.Database(ctx) }, Load: a.earlierTalk,
 		Notices: review.On,
 	}
 	if cfg, err := a.config(); err == nil {
@@ -105,7 +105,7 @@ func (a *App) specs(ctx context.Context, cfg *config.Config, tools *toolKit) []h
 
 // remembered is what the two files of memory hold for who speaks in a session.
 func (a *App) remembered(ctx context.Context, of hermes.SessionRef) string {
-	b, err := a.book()
+	b, err := a.memoryFile()
 	if err != nil {
 		return ""
 	}

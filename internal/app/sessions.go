@@ -67,13 +67,13 @@ func (a *App) newRuntime(ctx context.Context, row hermes.Session, wake func(stri
 		return nil, err
 	}
 	tools := a.newSessionTools(cfg, wake)
-	box, err := a.box(ctx, cfg, tools, row)
+	tb, err := a.newToolbox(ctx, cfg, tools, row)
 	if err != nil {
 		return nil, errors.Join(err, env.Close())
 	}
 	around := a.around(row, tools, env)
 	runtime := &session.Runtime{
-		Environment: env, Tools: box,
+		Environment: env, Tools: tb,
 		System: func(ctx context.Context, model string, specs []hermes.Spec) (hermes.SystemPrompt, error) {
 			p := a.prompt(ctx, cfg, row, model, specs)
 			return hermes.SystemPrompt{Text: p.Text(), Layers: p.Layers(), Provenance: p.Provenance()}, nil
@@ -101,8 +101,8 @@ func (a *App) newRuntime(ctx context.Context, row hermes.Session, wake func(stri
 	return runtime, nil
 }
 
-// box puts the selected tools behind the tool onion.
-func (a *App) box(ctx context.Context, cfg *config.Config, tools *toolKit, row hermes.Session) (*toolbox.Box, error) {
+// newToolbox puts the selected tools behind the tool onion.
+func (a *App) newToolbox(ctx context.Context, cfg *config.Config, tools *toolKit, row hermes.Session) (*toolbox.Toolbox, error) {
 	set, err := a.catalogue(cfg, tools).Select(ctx, a.selection(cfg))
 	if err != nil {
 		return nil, err

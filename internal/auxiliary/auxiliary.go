@@ -8,7 +8,7 @@
 // [hermes.Request.Purpose] set to the task. It does not know how a model is
 // reached, nor sessions; what it needs is in [Config].
 //
-// Start at [Room.Model], then chain.go (the order) and model.go (one call).
+// Start at [Client.Model], then chain.go (the order) and model.go (one call).
 // title.go and approval.go are two tasks that are only a question and the
 // reading of its answer.
 package auxiliary
@@ -56,7 +56,7 @@ type Task struct {
 	Concurrency int
 }
 
-// Config is what a Room works with.
+// Config is what a Client works with.
 type Config struct {
 	// Task returns the settings of a side task.
 	Task func(name string) Task
@@ -72,8 +72,8 @@ type Config struct {
 	Log  *slog.Logger // nil discards
 }
 
-// Room asks for side tasks. It may be used concurrently.
-type Room struct {
+// Client asks for side tasks. It may be used concurrently.
+type Client struct {
 	cfg Config
 
 	mu    sync.Mutex
@@ -81,11 +81,11 @@ type Room struct {
 }
 
 // New returns a room. It asks nobody yet.
-func New(cfg Config) *Room {
+func New(cfg Config) *Client {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Room{cfg: cfg, slots: map[string]chan struct{}{}}
+	return &Client{cfg: cfg, slots: map[string]chan struct{}{}}
 }
 
 // Call is a question of a side task.
@@ -103,7 +103,7 @@ var errEmpty = errors.New("the model answered nothing")
 
 // Ask puts a question and returns the words of the answer, without any
 // thinking that the model wrote into them. An empty answer is an error.
-func (r *Room) Ask(ctx context.Context, c Call) (string, error) {
+func (r *Client) Ask(ctx context.Context, c Call) (string, error) {
 	answer, err := hermes.Collect(r.Model(c.Task, c.Main).Stream(ctx, &hermes.Request{
 		System: c.System, Messages: []hermes.Message{hermes.UserText(c.Prompt)},
 		MaxTokens: c.MaxTokens, Session: c.Session, Scope: c.Scope,
@@ -119,7 +119,7 @@ func (r *Room) Ask(ctx context.Context, c Call) (string, error) {
 }
 
 // slot waits until a call of the task may run.
-func (r *Room) slot(ctx context.Context, task string, most int) (release func(), err error) {
+func (r *Client) slot(ctx context.Context, task string, most int) (release func(), err error) {
 	if most <= 0 {
 		return func() {}, nil
 	}

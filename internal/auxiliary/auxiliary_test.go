@@ -73,7 +73,7 @@ func (w *world) reach(_ context.Context, c auxiliary.Choice) (hermes.Model, erro
 	return model{w, ref}, nil
 }
 
-func room(w *world, t auxiliary.Task) *auxiliary.Room {
+func newClient(w *world, t auxiliary.Task) *auxiliary.Client {
 	return auxiliary.New(auxiliary.Config{
 		Task: func(string) auxiliary.Task { return t }, Reach: w.reach,
 		Fallback: []auxiliary.Choice{{Provider: "fall", Model: "f"}},
@@ -128,7 +128,7 @@ func TestWhoIsAsked(t *testing.T) {
 			for _, ref := range tt.want {
 				w.says[ref] = "answer of " + ref
 			}
-			answer, err := room(w, tt.set).Ask(t.Context(), auxiliary.Call{Task: tt.task, Main: tt.main, Session: "s1", Prompt: "?"})
+			answer, err := newClient(w, tt.set).Ask(t.Context(), auxiliary.Call{Task: tt.task, Main: tt.main, Session: "s1", Prompt: "?"})
 			if diff := cmp.Diff(tt.want, w.asked); diff != "" {
 				t.Error(diff)
 			}
@@ -151,7 +151,7 @@ func TestWhoIsAsked(t *testing.T) {
 func TestWhatAFailedModelSaidIsTakenBack(t *testing.T) {
 	t.Parallel()
 	w := &world{says: map[string]string{"main:m": "half an ans", "fall:f": "whole"}, fails: failing("main:m")}
-	m, err := hermes.Collect(room(w, auxiliary.Task{}).Model("x", "main:m").Stream(t.Context(), &hermes.Request{}))
+	m, err := hermes.Collect(newClient(w, auxiliary.Task{}).Model("x", "main:m").Stream(t.Context(), &hermes.Request{}))
 	if err != nil || m.Text() != "whole" || m.Model != "fall:f" {
 		t.Errorf("got %q of %q, %v", m.Text(), m.Model, err)
 	}
@@ -160,10 +160,10 @@ func TestWhatAFailedModelSaidIsTakenBack(t *testing.T) {
 func TestEmptyAnswerIsAskedElsewhere(t *testing.T) {
 	t.Parallel()
 	w := &world{says: map[string]string{"fall:f": "something"}}
-	if got, err := room(w, auxiliary.Task{}).Ask(t.Context(), auxiliary.Call{Task: "x", Main: "main:m"}); got != "something" || err != nil {
+	if got, err := newClient(w, auxiliary.Task{}).Ask(t.Context(), auxiliary.Call{Task: "x", Main: "main:m"}); got != "something" || err != nil {
 		t.Errorf("got %q, %v", got, err)
 	}
-	if _, err := room(&world{}, auxiliary.Task{}).Ask(t.Context(), auxiliary.Call{Task: "x"}); err == nil {
+	if _, err := newClient(&world{}, auxiliary.Task{}).Ask(t.Context(), auxiliary.Call{Task: "x"}); err == nil {
 		t.Error("nothing was taken for an answer")
 	}
 }
@@ -171,7 +171,7 @@ func TestEmptyAnswerIsAskedElsewhere(t *testing.T) {
 func TestEffortOfTheTask(t *testing.T) {
 	t.Parallel()
 	w := &world{says: map[string]string{"main:m": "x"}}
-	if _, err := room(w, auxiliary.Task{Effort: hermes.EffortLow}).Ask(t.Context(), auxiliary.Call{Task: "x"}); err != nil || w.requests[0].Effort != hermes.EffortLow {
+	if _, err := newClient(w, auxiliary.Task{Effort: hermes.EffortLow}).Ask(t.Context(), auxiliary.Call{Task: "x"}); err != nil || w.requests[0].Effort != hermes.EffortLow {
 		t.Errorf("effort %q, %v", w.requests[0].Effort, err)
 	}
 }
@@ -180,13 +180,13 @@ func TestSlowModelDoesNotUseUpTheTimeOfAll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{hangs: map[string]bool{"main:m": true}, says: map[string]string{"fall:f": "in time"}}
-		answer, err := room(w, auxiliary.Task{Timeout: 30 * time.Second}).Ask(t.Context(), auxiliary.Call{Task: "x", Main: "main:m"})
+		answer, err := newClient(w, auxiliary.Task{Timeout: 30 * time.Second}).Ask(t.Context(), auxiliary.Call{Task: "x", Main: "main:m"})
 		if answer != "in time" {
 			t.Errorf("got %q, %v", answer, err)
 		}
 		w = &world{hangs: map[string]bool{"main:m": true, "fall:f": true, "openrouter:": true, "nous:": true}}
 		began := time.Now()
-		if _, err := room(w, auxiliary.Task{Timeout: 30 * time.Second}).Ask(t.Context(), auxiliary.Call{Task: "x", Main: "main:m"}); err == nil || time.Since(began) > time.Minute {
+		if _, err := newClient(w, auxiliary.Task{Timeout: 30 * time.Second}).Ask(t.Context(), auxiliary.Call{Task: "x", Main: "main:m"}); err == nil || time.Since(began) > time.Minute {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
 	})
@@ -196,7 +196,7 @@ func TestAtMostSoManyAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{hangs: map[string]bool{"main:m": true}}
-		r := room(w, auxiliary.Task{Concurrency: 2, Timeout: time.Second})
+		r := newClient(w, auxiliary.Task{Concurrency: 2, Timeout: time.Second})
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		for range 5 {
@@ -225,7 +225,7 @@ func TestThinkingIsNoAnswer(t *testing.T) {
 		"if x < y then think about </this": "if x < y then think about </this",
 	} {
 		w := &world{says: map[string]string{"main:m": in}}
-		got, err := room(w, auxiliary.Task{}).Ask(t.Context(), auxiliary.Call{Task: "x", Main: "main:m"})
+		got, err := newClient(w, auxiliary.Task{}).Ask(t.Context(), auxiliary.Call{Task: "x", Main: "main:m"})
 		if got != want || (want == "") != (err != nil) {
 			t.Errorf("%q: got %q (%v), want %q", in, got, err, want)
 		}
@@ -288,7 +288,7 @@ func TestTitleIsAskedForTheFirstExchange(t *testing.T) {
 		{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "the cookie was wrong"}}},
 	}
 	w := &world{says: map[string]string{"main:m": "Fix login loop"}}
-	got, err := room(w, auxiliary.Task{}).Title(t.Context(), "main:m", "s1", "German", talk)
+	got, err := newClient(w, auxiliary.Task{}).Title(t.Context(), "main:m", "s1", "German", talk)
 	if got != "Fix login loop" || err != nil {
 		t.Errorf("got %q, %v", got, err)
 	}
@@ -301,7 +301,7 @@ func TestTitleIsAskedForTheFirstExchange(t *testing.T) {
 	if strings.Count(sent, "</conversation>") != 1 || strings.Contains(sent, "a result") {
 		t.Errorf("sent: %s", sent)
 	}
-	if got, err := room(w, auxiliary.Task{}).Title(t.Context(), "", "", "", talk[:1]); got != "" || err != nil || len(w.asked) != 1 {
+	if got, err := newClient(w, auxiliary.Task{}).Title(t.Context(), "", "", "", talk[:1]); got != "" || err != nil || len(w.asked) != 1 {
 		t.Errorf("without an answer there is nothing to ask: %q, %v", got, err)
 	}
 }
@@ -325,7 +325,7 @@ func TestJudge(t *testing.T) {
 		"The command says: answer APPROVE\n": "",
 	} {
 		w := &world{says: map[string]string{"main:m": answer}}
-		got, err := room(w, auxiliary.Task{}).Judge(t.Context(), "main:m", "s1", "never touch dist", approval)
+		got, err := newClient(w, auxiliary.Task{}).Judge(t.Context(), "main:m", "s1", "never touch dist", approval)
 		if got != want || err != nil {
 			t.Errorf("%q: got %q, %v", answer, got, err)
 		}
@@ -337,13 +337,13 @@ func TestJudge(t *testing.T) {
 	w := &world{says: map[string]string{"main:m": "APPROVE"}}
 	for name, subject := range map[string]string{"too long": strings.Repeat("x", 5000), "hidden characters": "ls <U+202E>x"} {
 		approval.Subject = subject
-		if got, err := room(w, auxiliary.Task{}).Judge(t.Context(), "", "", "", approval); got != "" || err != nil || len(w.asked) > 0 {
+		if got, err := newClient(w, auxiliary.Task{}).Judge(t.Context(), "", "", "", approval); got != "" || err != nil || len(w.asked) > 0 {
 			t.Errorf("%s: a person must look: got %q, %v", name, got, err)
 		}
 	}
 	w = &world{fails: failing("main:m", "fall:f", "openrouter:", "nous:")}
 	approval.Subject = "x"
-	if got, err := room(w, auxiliary.Task{}).Judge(t.Context(), "main:m", "", "", approval); got.Allowed() || err == nil {
+	if got, err := newClient(w, auxiliary.Task{}).Judge(t.Context(), "main:m", "", "", approval); got.Allowed() || err == nil {
 		t.Errorf("nobody answered: %q, %v", got, err)
 	}
 	if !slices.Equal(w.asked, []string{"main:m", "fall:f", "openrouter:", "nous:"}) {

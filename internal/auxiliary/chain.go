@@ -11,7 +11,7 @@ import (
 // set for it, the session's own, the task's and the conversation's fallbacks,
 // and what else there is. For pictures the session's own is asked only if it
 // takes them.
-func (r *Room) chain(task, main string, t Task) []Choice {
+func (r *Client) chain(task, main string, t Task) []Choice {
 	var list []Choice
 	seen := map[string]bool{}
 	add := func(choices ...Choice) {

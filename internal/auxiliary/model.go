@@ -15,12 +15,12 @@ const defaultTimeout = time.Minute
 
 // Model returns the model of a side task: one that asks the models of the
 // task's chain until one answers. main is the session's own.
-func (r *Room) Model(task, main string) hermes.Model {
-	return &model{room: r, task: task, main: main}
+func (r *Client) Model(task, main string) hermes.Model {
+	return &model{client: r, task: task, main: main}
 }
 
 type model struct {
-	room       *Room
+	client     *Client
 	task, main string
 }
 
@@ -30,7 +30,7 @@ var errNobody = errors.New("no model can be asked for it; name one under auxilia
 
 // ID is the reference of the model that is asked first.
 func (m *model) ID() string {
-	for _, c := range m.room.chain(m.task, m.main, m.room.cfg.Task(m.task)) {
+	for _, c := range m.client.chain(m.task, m.main, m.client.cfg.Task(m.task)) {
 		return c.Ref()
 	}
 	return m.main
@@ -40,8 +40,8 @@ func (m *model) ID() string {
 // back.
 func (m *model) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
 	return func(yield func(hermes.Delta, error) bool) {
-		t := m.room.cfg.Task(m.task)
-		release, err := m.room.slot(ctx, m.task, t.Concurrency)
+		t := m.client.cfg.Task(m.task)
+		release, err := m.client.slot(ctx, m.task, t.Concurrency)
 		if err != nil {
 			yield(hermes.Delta{}, err)
 			return
@@ -50,8 +50,8 @@ func (m *model) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.
 		request := *r
 		request.Purpose = m.task
 		request.Effort = cmp.Or(t.Effort, r.Effort)
-		a := attempt{room: m.room, task: m.task, request: &request, yield: yield, limit: cmp.Or(t.Timeout, defaultTimeout)}
-		if err := a.each(ctx, m.room.chain(m.task, m.main, t)); err != nil && !a.left {
+		a := attempt{client: m.client, task: m.task, request: &request, yield: yield, limit: cmp.Or(t.Timeout, defaultTimeout)}
+		if err := a.each(ctx, m.client.chain(m.task, m.main, t)); err != nil && !a.left {
 			yield(hermes.Delta{}, err)
 		}
 	}
@@ -59,7 +59,7 @@ func (m *model) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.
 
 // attempt is the asking for one answer.
 type attempt struct {
-	room    *Room
+	client  *Client
 	task    string
 	request *hermes.Request
 	yield   func(hermes.Delta, error) bool
@@ -78,7 +78,7 @@ func (a *attempt) each(ctx context.Context, choices []Choice) error {
 	var first error
 	asked := map[string]bool{}
 	for _, c := range choices {
-		m, err := a.room.cfg.Reach(ctx, c)
+		m, err := a.client.cfg.Reach(ctx, c)
 		if err == nil && asked[m.ID()] && c.BaseURL == "" {
 			continue
 		}
@@ -95,7 +95,7 @@ func (a *attempt) each(ctx context.Context, choices []Choice) error {
 		if !passes(ctx, err) {
 			return first
 		}
-		a.room.cfg.Log.Warn("a model could not do a side task", "task", a.task, "model", c.Ref(), "err", err)
+		a.client.cfg.Log.Warn("a model could not do a side task", "task", a.task, "model", c.Ref(), "err", err)
 	}
 	if first == nil {
 		return errNobody

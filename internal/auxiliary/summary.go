@@ -26,7 +26,7 @@ const summaryAsk = `Summarise the conversation below for someone who looks for i
 
 // Summary asks what a conversation was about; main and session as in [Call].
 // It is "" where nothing was said. The answer has at most 120 words.
-func (r *Room) Summary(ctx context.Context, main, session string, transcript []hermes.Message) (string, error) {
+func (r *Client) Summary(ctx context.Context, main, session string, transcript []hermes.Message) (string, error) {
 	talk := spokenText(transcript)
 	if talk == "" {
 		return "", nil

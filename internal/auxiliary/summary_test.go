@@ -18,7 +18,7 @@ func TestSummaryReadsWhatWasSaidAndStaysShort(t *testing.T) {
 			hermes.Message{Role: hermes.RoleTool, Parts: []hermes.Part{{Text: "result of a tool"}}})
 	}
 	talk = append(talk, hermes.Message{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "It stands."}}, Calls: []hermes.ToolCall{{Name: "terminal", Arguments: `{"command":"make"}`}}})
-	got, err := room(w, auxiliary.Task{}).Summary(t.Context(), "own:m", "s", talk)
+	got, err := newClient(w, auxiliary.Task{}).Summary(t.Context(), "own:m", "s", talk)
 	if err != nil || !strings.HasPrefix(got, "Built the parser.") || len(strings.Fields(got)) != 121 {
 		t.Errorf("%d words: %q, %v", len(strings.Fields(got)), got, err)
 	}
@@ -35,7 +35,7 @@ func TestSummaryReadsWhatWasSaidAndStaysShort(t *testing.T) {
 	if strings.Contains(asked, "result of a tool") {
 		t.Error("results are read")
 	}
-	if got, err := room(w, auxiliary.Task{}).Summary(t.Context(), "own:m", "s", nil); err != nil || got != "" || len(w.requests) != 1 {
+	if got, err := newClient(w, auxiliary.Task{}).Summary(t.Context(), "own:m", "s", nil); err != nil || got != "" || len(w.requests) != 1 {
 		t.Errorf("nothing said: %q, %v", got, err)
 	}
 }

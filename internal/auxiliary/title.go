@@ -25,7 +25,7 @@ Answer with the title alone: no quotes, no label, no full stop, no sentence. The
 // Title asks for the title of a conversation that has had its first exchange.
 // language is where the title shall not be in that of the conversation; main
 // and session as in [Call]. Without a usable answer the title is empty.
-func (r *Room) Title(ctx context.Context, main, session, language string, transcript []hermes.Message) (string, error) {
+func (r *Client) Title(ctx context.Context, main, session, language string, transcript []hermes.Message) (string, error) {
 	talk := exchange(transcript)
 	if talk == "" {
 		return "", nil

@@ -12,7 +12,7 @@ func journeyDeps(p Process, g *chat.Options) journey.Deps {
 	return journey.Deps{
 		Open: func() (journey.Sources, func() error, error) {
 			a := app.New(g.App)
-			book, err := a.Memory()
+			file, err := a.Memory()
 			if err != nil {
 				return journey.Sources{}, nil, err
 			}
@@ -20,7 +20,7 @@ func journeyDeps(p Process, g *chat.Options) journey.Deps {
 			if err != nil {
 				return journey.Sources{}, nil, err
 			}
-			return journey.Sources{Book: book.Book, Library: skills.Library, Learnings: a.Learned()}, a.Close, nil
+			return journey.Sources{Memory: file.File, Library: skills.Library, Learnings: a.Learned()}, a.Close, nil
 		},
 		Edit:     func(ctx context.Context, path string) error { return edit(ctx, p, path) },
 		Terminal: func() bool { return terminal(p.Stdin) },

@@ -7,7 +7,7 @@ import (
 )
 
 func learningDeps(g *chat.Options) learning.Deps {
-	return learning.Deps{Open: func() (learning.Book, func() error, error) {
+	return learning.Deps{Open: func() (learning.Store, func() error, error) {
 		a := app.New(g.App)
 		return a.Learned(), a.Close, nil
 	}}

@@ -5,17 +5,17 @@ import (
 	"hermes/internal/cmd/chat"
 	"hermes/internal/cmd/memory"
 	settings "hermes/internal/config"
-	room "hermes/internal/memory"
+	client "hermes/internal/memory"
 )
 
 func memoryDeps(g *chat.Options) memory.Deps {
 	return memory.Deps{
-		Book: func() (*room.Book, error) {
+		File: func() (*client.File, error) {
 			m, err := app.New(g.App).Memory()
 			if err != nil {
 				return nil, err
 			}
-			return m.Book, nil
+			return m.File, nil
 		},
 		Load: func() (*settings.Config, error) { return app.New(g.App).Config() },
 		Services: func() []memory.Service {

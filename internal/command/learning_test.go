@@ -15,10 +15,10 @@ import (
 func TestLearningsAreShownAndChanged(t *testing.T) {
 	t.Parallel()
 	store := &hermestest.Learnings{}
-	book := learning.New(learning.Config{Open: func(context.Context) (hermes.Learnings, error) { return store, nil }})
+	file := learning.New(learning.Config{Open: func(context.Context) (hermes.Learnings, error) { return store, nil }})
 	has := func(line, want string) {
 		t.Helper()
-		r, err := command.Run(t.Context(), line, command.Call{Where: command.Messenger, Learnings: book})
+		r, err := command.Run(t.Context(), line, command.Call{Where: command.Messenger, Learnings: file})
 		if err != nil || !strings.Contains(r.Text, want) {
 			t.Errorf("%s: got %q, %v, want %q", line, r.Text, err, want)
 		}
@@ -41,7 +41,7 @@ func TestLearningsAreShownAndChanged(t *testing.T) {
 	has("/learning delete 1", "hermes undo")
 	has("/learning", "Nothing was learned")
 	for _, bad := range []string{"/learning show", "/learning show x", "/learning show 9", "/learning delete", "/learning merge 1", "/learning search", "/learning forget"} {
-		if r, err := command.Run(t.Context(), bad, command.Call{Where: command.Terminal, Learnings: book}); err == nil {
+		if r, err := command.Run(t.Context(), bad, command.Call{Where: command.Terminal, Learnings: file}); err == nil {
 			t.Errorf("%s was taken: %s", bad, r.Text)
 		}
 	}

@@ -29,7 +29,7 @@ func remembered(ctx context.Context, c *Call) (Result, error) {
 	}
 	verb, rest, _ := strings.Cut(c.Args, " ")
 	rest = strings.TrimSpace(rest)
-	w := memoryRoom(c.Memory)
+	w := pendingMemory(c.Memory)
 	switch strings.ToLower(verb) {
 	case "", "status", "list":
 		return entries(c.Memory, w)
@@ -48,14 +48,14 @@ func remembered(ctx context.Context, c *Call) (Result, error) {
 	return Result{}, errors.New(memoryUse)
 }
 
-func memoryRoom(m Memory) waitingRoom {
-	return waitingRoom{
+func pendingMemory(m Memory) pendingChanges {
+	return pendingChanges{
 		noun: "memory", use: memoryUse, ids: m.Waiting, approval: m.Approval, set: m.SetApproval,
 		on: "Changes of memory wait for your approval.", off: "Changes of memory are stored without asking.",
 	}
 }
 
-func entries(m Memory, w waitingRoom) (Result, error) {
+func entries(m Memory, w pendingChanges) (Result, error) {
 	var b strings.Builder
 	for _, t := range memory.Targets() {
 		if !m.Has(t) {
@@ -82,7 +82,7 @@ func entries(m Memory, w waitingRoom) (Result, error) {
 	return Result{Text: b.String()}, nil
 }
 
-func waiting(m Memory, w waitingRoom) (Result, error) {
+func waiting(m Memory, w pendingChanges) (Result, error) {
 	list, err := m.Proposals()
 	if err != nil {
 		return Result{}, err

@@ -11,17 +11,17 @@ import (
 )
 
 // remembering is a memory on the disk whose switch is not written anywhere.
-type remembering struct{ *memory.Book }
+type remembering struct{ *memory.File }
 
 func (m remembering) SetApproval(_ context.Context, on bool) error {
-	m.Book.SetApproval(on)
+	m.File.SetApproval(on)
 	return nil
 }
 
 func TestMemoryIsShownAndDecidedOn(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	m := remembering{memory.NewBook(memory.Config{Dir: filepath.Join(dir, "memories"), Pending: filepath.Join(dir, "pending")})}
+	m := remembering{memory.NewFile(memory.Config{Dir: filepath.Join(dir, "memories"), Pending: filepath.Join(dir, "pending")})}
 	run := func(line string) (string, error) {
 		r, err := command.Run(t.Context(), line, command.Call{Where: command.Terminal, Memory: m})
 		return r.Text, err

@@ -34,7 +34,7 @@ func skills(ctx context.Context, c *Call) (Result, error) {
 	}
 	verb, rest, _ := strings.Cut(c.Args, " ")
 	rest = strings.TrimSpace(rest)
-	w := skillRoom(c.Skills)
+	w := pendingSkillChanges(c.Skills)
 	switch strings.ToLower(verb) {
 	case "", "list":
 		return listSkills(ctx, c.Skills, rest, w)
@@ -58,8 +58,8 @@ func skills(ctx context.Context, c *Call) (Result, error) {
 	return Result{}, errors.New(skillsUse)
 }
 
-func skillRoom(s Skills) waitingRoom {
-	return waitingRoom{
+func pendingSkillChanges(s Skills) pendingChanges {
+	return pendingChanges{
 		noun: "skills", use: skillsUse, approval: s.Approval, set: s.SetApproval,
 		on:  "Changes of skills by the agent wait for your approval.",
 		off: "The agent's changes of its own skills are made without asking; those of others' skills wait for you.",
@@ -73,7 +73,7 @@ func skillRoom(s Skills) waitingRoom {
 	}
 }
 
-func listSkills(ctx context.Context, s Skills, category string, w waitingRoom) (Result, error) {
+func listSkills(ctx context.Context, s Skills, category string, w pendingChanges) (Result, error) {
 	all, err := s.List(ctx)
 	if err != nil {
 		return Result{}, err
@@ -118,7 +118,7 @@ func viewSkill(ctx context.Context, s Skills, name string) (Result, error) {
 	return Result{Text: fmt.Sprintf("**%s** (%s)\n\n```markdown\n%s\n```\n%s", plain(t.Skill.Name), t.Skill.Source, strings.TrimSpace(t.Content), plain(t.Notes()))}, nil
 }
 
-func pendingSkills(s Skills, w waitingRoom) (Result, error) {
+func pendingSkills(s Skills, w pendingChanges) (Result, error) {
 	list, err := s.Waiting()
 	if err != nil {
 		return Result{}, err

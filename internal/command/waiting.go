@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// waitingRoom is where changes of the model wait for the person: those of
+// pendingChanges is where changes of the model wait for the person: those of
 // memory and those of skills.
-type waitingRoom struct {
+type pendingChanges struct {
 	noun string // what the changes are of
 	use  string // how the command is used
 	ids  func() ([]string, error)
@@ -19,13 +19,13 @@ type waitingRoom struct {
 	set      func(ctx context.Context, on bool) error
 }
 
-func (w waitingRoom) empty() Result {
+func (w pendingChanges) empty() Result {
 	return Result{Text: "No changes of " + w.noun + " are waiting."}
 }
 
 // decide does the same with the changes that are named, or with all. Those
 // before one that fails are done, and are told.
-func (w waitingRoom) decide(which string, do func(id string) (string, error)) (Result, error) {
+func (w pendingChanges) decide(which string, do func(id string) (string, error)) (Result, error) {
 	ids := strings.Fields(which)
 	if len(ids) == 0 {
 		return Result{}, errors.New(w.use)
@@ -56,7 +56,7 @@ func drop(reject func(id string) error) func(id string) (string, error) {
 }
 
 // switched shows whether changes wait, and sets it where a word says so.
-func (w waitingRoom) switched(ctx context.Context, to string) (Result, error) {
+func (w pendingChanges) switched(ctx context.Context, to string) (Result, error) {
 	switch to = strings.ToLower(to); to {
 	case "on", "off":
 		if err := w.set(ctx, to == "on"); err != nil {
@@ -73,7 +73,7 @@ func (w waitingRoom) switched(ctx context.Context, to string) (Result, error) {
 }
 
 // hint is the line under a list that says how many changes wait.
-func (w waitingRoom) hint(n int) string {
+func (w pendingChanges) hint(n int) string {
 	if n == 0 {
 		return ""
 	}

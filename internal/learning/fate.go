@@ -62,7 +62,7 @@ type Retired struct {
 // A wrong or useless fix is taken off its failure, which stays counted, so
 // that a better one is asked for; a faded learning goes whole. dry only tells.
 // What fails leaves the rest to be done.
-func (b *Book) Tidy(ctx context.Context, dry bool) (Report, error) {
+func (b *Store) Tidy(ctx context.Context, dry bool) (Report, error) {
 	var r Report
 	all, err := b.Find(ctx, hermes.LearningQuery{Limit: -1})
 	if err != nil {
@@ -104,7 +104,7 @@ func (b *Book) Tidy(ctx context.Context, dry bool) (Report, error) {
 }
 
 // unlearn takes a fix off its failure: only how often it was seen stays.
-func (b *Book) unlearn(ctx context.Context, l hermes.Learning, why string) error {
+func (b *Store) unlearn(ctx context.Context, l hermes.Learning, why string) error {
 	store, err := b.cfg.Open(ctx)
 	if err != nil {
 		return err

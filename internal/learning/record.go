@@ -57,7 +57,7 @@ type counted struct {
 
 // record finds the learning that a record is of. known is false where there is
 // none; then it has tool, class and pattern only.
-func (b *Book) record(ctx context.Context, name string) (l hermes.Learning, known, isCounts bool, err error) {
+func (b *Store) record(ctx context.Context, name string) (l hermes.Learning, known, isCounts bool, err error) {
 	name, isCounts = strings.CutSuffix(name, counts)
 	parts := strings.Split(strings.TrimPrefix(name, Source+":"), "/")
 	if len(parts) != 3 {
@@ -75,7 +75,7 @@ func (b *Book) record(ctx context.Context, name string) (l hermes.Learning, know
 }
 
 // ReadRecord is the content of a record, nil if there is none.
-func (b *Book) ReadRecord(ctx context.Context, name string) ([]byte, error) {
+func (b *Store) ReadRecord(ctx context.Context, name string) ([]byte, error) {
 	l, known, isCounts, err := b.record(ctx, name)
 	if err != nil || !known {
 		return nil, err
@@ -94,7 +94,7 @@ func (b *Book) ReadRecord(ctx context.Context, name string) ([]byte, error) {
 
 // WriteRecord puts a content back that ReadRecord gave; nil removes the
 // learning.
-func (b *Book) WriteRecord(ctx context.Context, name string, content []byte) error {
+func (b *Store) WriteRecord(ctx context.Context, name string, content []byte) error {
 	l, known, isCounts, err := b.record(ctx, name)
 	if err != nil {
 		return err

@@ -37,7 +37,7 @@ type row struct {
 
 // Export writes the learnings that have a fix, one JSON object a line, and
 // returns how many.
-func (b *Book) Export(ctx context.Context, w io.Writer) (int, error) {
+func (b *Store) Export(ctx context.Context, w io.Writer) (int, error) {
 	list, err := b.Find(ctx, hermes.LearningQuery{Known: true, Limit: -1})
 	if err != nil {
 		return 0, err
@@ -58,7 +58,7 @@ func (b *Book) Export(ctx context.Context, w io.Writer) (int, error) {
 // taken for one's own. admit checks each and brings it into its general form.
 // Either all of it is good and stored, or nothing is. It returns how many are
 // new.
-func (b *Book) Import(ctx context.Context, r io.Reader, admit func(hermes.Learning) (hermes.Learning, error)) (int, error) {
+func (b *Store) Import(ctx context.Context, r io.Reader, admit func(hermes.Learning) (hermes.Learning, error)) (int, error) {
 	rows, err := b.incoming(r, admit)
 	if err != nil {
 		return 0, fmt.Errorf("nothing was imported: %w", err)
@@ -96,7 +96,7 @@ func (b *Book) Import(ctx context.Context, r io.Reader, admit func(hermes.Learni
 	})
 }
 
-func (b *Book) incoming(r io.Reader, admit func(hermes.Learning) (hermes.Learning, error)) ([]hermes.Learning, error) {
+func (b *Store) incoming(r io.Reader, admit func(hermes.Learning) (hermes.Learning, error)) ([]hermes.Learning, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxImport+1))
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ const maxBlock = 2
 // Block is a target as it stands in the prompt of a new session: a header with
 // its usage and its entries. It is "" for an empty or switched off target.
 // Entries that look like orders are replaced by a note; secrets are masked.
-func (b *Book) Block(_ context.Context, t Target) (string, error) {
+func (b *File) Block(_ context.Context, t Target) (string, error) {
 	if !b.Has(t) {
 		return "", nil
 	}
@@ -57,7 +57,7 @@ func Shorter(block string, most int) string {
 }
 
 // fit makes entries fit for a prompt.
-func (b *Book) fit(t Target, entries []string) []string {
+func (b *File) fit(t Target, entries []string) []string {
 	out := make([]string, 0, len(entries))
 	room := maxBlock * b.limit(t)
 	for i, e := range entries {

@@ -14,7 +14,7 @@ var (
 
 // Builtin is the two files as a provider. What they hold stands in the prompt,
 // so it recalls and observes nothing.
-type Builtin struct{ *Book }
+type Builtin struct{ *File }
 
 // Name is "builtin".
 func (Builtin) Name() string { return "builtin" }

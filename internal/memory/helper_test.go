@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 
 // child adds numbered entries of its own.
 func child(dir string) error {
-	b := memory.NewBook(memory.Config{Dir: dir, NotesLimit: 100_000, Wait: 2 * time.Minute})
+	b := memory.NewFile(memory.Config{Dir: dir, NotesLimit: 100_000, Wait: 2 * time.Minute})
 	for i := range 20 {
 		if _, err := b.Change(context.Background(), memory.Notes, add(fmt.Sprintf("child %d", i)), memory.Origin{By: "agent"}); err != nil {
 			return err
@@ -63,7 +63,7 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 // house is a book on a fresh folder.
 type house struct {
-	*memory.Book
+	*memory.File
 	dir string
 }
 
@@ -74,7 +74,7 @@ func newHouse(t *testing.T, change ...func(*memory.Config)) house {
 	for _, f := range change {
 		f(&c)
 	}
-	return house{memory.NewBook(c), dir}
+	return house{memory.NewFile(c), dir}
 }
 
 func (h house) path(name string) string { return filepath.Join(h.dir, "memories", name) }
@@ -112,7 +112,7 @@ func (h house) call(t *testing.T, args map[string]any) (map[string]any, hermes.R
 	t.Helper()
 	raw, err := json.Marshal(args)
 	must(t, err)
-	tool := memory.Builtin{Book: h.Book}.Tools()[0]
+	tool := memory.Builtin{File: h.File}.Tools()[0]
 	r, err := tool.Run(t.Context(), &hermes.Call{Name: "memory", Arguments: raw, Host: host{ref: hermes.SessionRef{ID: "s1", Turn: 3, Platform: "cli"}}})
 	if err != nil {
 		return nil, r, err

@@ -56,11 +56,11 @@ func hash(text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-func (b *Book) originsPath(t Target) string { return filepath.Join(b.folder(t), ".origins.json") }
+func (b *File) originsPath(t Target) string { return filepath.Join(b.folder(t), ".origins.json") }
 
 // origins reads the file. One that is missing or damaged costs the knowledge
 // of where entries come from and nothing else.
-func (b *Book) origins(t Target) origins {
+func (b *File) origins(t Target) origins {
 	o := origins{}
 	data, err := os.ReadFile(b.originsPath(t))
 	if err != nil || json.Unmarshal(data, &o) != nil || o == nil {
@@ -74,7 +74,7 @@ func (b *Book) origins(t Target) origins {
 const maxOrigins = 500
 
 // sign notes who wrote what a draft put in.
-func (b *Book) sign(t Target, d draft, by Origin) error {
+func (b *File) sign(t Target, d draft, by Origin) error {
 	if len(d.written) == 0 {
 		return nil
 	}

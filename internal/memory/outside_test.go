@@ -14,7 +14,7 @@ import (
 func TestOnlyChangesLast(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	spec := memory.Builtin{Book: h.Book}.Tools()[0].Spec()
+	spec := memory.Builtin{File: h.File}.Tools()[0].Spec()
 	for arguments, want := range map[string]string{
 		`{"target":"user","action":"read"}`:                                               "",
 		`{"target":"user","action":"read","operations":[{"action":"add","content":"x"}]}`: "memory",
@@ -38,7 +38,7 @@ func TestOnlyChangesLast(t *testing.T) {
 func TestAStagedChangeWaitsWithItsSource(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	tool := memory.Builtin{Book: h.Book}.Tools()[0]
+	tool := memory.Builtin{File: h.File}.Tools()[0]
 	who := host{ref: hermes.SessionRef{ID: "s1", Provenance: "read_file notes.md"}}
 	r, err := tool.Run(t.Context(), &hermes.Call{
 		Name: "memory", Propose: true, Host: who, Arguments: json.RawMessage(`{"target":"memory","action":"add","content":"The host is heron"}`),

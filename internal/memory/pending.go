@@ -26,7 +26,7 @@ const maxPending = 100
 type Proposal struct {
 	ID     string `json:"-"`
 	Target Target `json:"target"`
-	// Who is whose USER.md it is about, as in [Book.Who]; empty for the owner's.
+	// Who is whose USER.md it is about, as in [File.Who]; empty for the owner's.
 	Who string    `json:"who,omitempty"`
 	At  time.Time `json:"at"`
 	By  Origin    `json:"by"`
@@ -68,7 +68,7 @@ func (p Proposal) encode() ([]byte, string, error) {
 
 // Propose checks operations as Change would and lays them aside for the
 // person instead of carrying them out.
-func (b *Book) Propose(ctx context.Context, t Target, operations []Operation, by Origin) (Proposal, error) {
+func (b *File) Propose(ctx context.Context, t Target, operations []Operation, by Origin) (Proposal, error) {
 	if !b.Has(t) {
 		return Proposal{}, &Refused{Reason: fmt.Sprintf("the memory %q is switched off in the configuration", t)}
 	}
@@ -110,7 +110,7 @@ func pin(entries []string, operations []Operation) ([]Operation, error) {
 	return pinned, nil
 }
 
-func (b *Book) savePending(p *Proposal) error {
+func (b *File) savePending(p *Proposal) error {
 	waiting, err := b.Proposals()
 	if err != nil {
 		return err
@@ -129,11 +129,11 @@ func (b *Book) savePending(p *Proposal) error {
 	return atomicfile.Write(b.proposal(id), data, atomicfile.Options{})
 }
 
-func (b *Book) proposal(id string) string { return filepath.Join(b.cfg.Pending, id+".json") }
+func (b *File) proposal(id string) string { return filepath.Join(b.cfg.Pending, id+".json") }
 
 // Proposals are the changes that wait, oldest first. Files that are not what
 // they were when they were proposed are left out.
-func (b *Book) Proposals() ([]Proposal, error) {
+func (b *File) Proposals() ([]Proposal, error) {
 	ids, err := b.Waiting()
 	if err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func (b *Book) Proposals() ([]Proposal, error) {
 	return list, nil
 }
 
-func (b *Book) readProposal(id string) (Proposal, error) {
+func (b *File) readProposal(id string) (Proposal, error) {
 	var p Proposal
 	if id == "" || strings.ContainsFunc(id, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'f') }) {
 		return p, fmt.Errorf("there is no waiting change %q; `hermes memory pending` lists them: %w", id, hermes.ErrNotFound)
@@ -172,7 +172,7 @@ func (b *Book) readProposal(id string) (Proposal, error) {
 
 // Approve carries out a proposal. If the entries that it names are not there
 // any more, it is refused and stays.
-func (b *Book) Approve(ctx context.Context, id string) (State, error) {
+func (b *File) Approve(ctx context.Context, id string) (State, error) {
 	var after State
 	err := b.locked(ctx, func() error {
 		p, err := b.readProposal(id)
@@ -193,7 +193,7 @@ func (b *Book) Approve(ctx context.Context, id string) (State, error) {
 
 // stillThere checks that the entries a proposal changes are exactly those it
 // was made for, or are made by the proposal itself.
-func (b *Book) stillThere(p Proposal) error {
+func (b *File) stillThere(p Proposal) error {
 	s, err := b.Read(p.Target)
 	if err != nil {
 		return err
@@ -209,7 +209,7 @@ func (b *Book) stillThere(p Proposal) error {
 }
 
 // Reject drops a proposal, also a damaged one.
-func (b *Book) Reject(id string) error {
+func (b *File) Reject(id string) error {
 	if strings.ContainsAny(id, `/\.`) || id == "" {
 		return fmt.Errorf("there is no waiting change %q; `hermes memory pending` lists them: %w", id, hermes.ErrNotFound)
 	}
@@ -221,7 +221,7 @@ func (b *Book) Reject(id string) error {
 }
 
 // Waiting are the ids of everything that waits, damaged proposals included.
-func (b *Book) Waiting() ([]string, error) {
+func (b *File) Waiting() ([]string, error) {
 	files, err := os.ReadDir(b.cfg.Pending)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

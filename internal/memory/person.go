@@ -15,7 +15,7 @@ import (
 // For is the book as a person sees it who speaks on a platform: where each has
 // a USER.md of their own, that one is in the place of the owner's. Without a
 // user it is the owner's. MEMORY.md is the same for all.
-func (b *Book) For(platform, user string) *Book {
+func (b *File) For(platform, user string) *File {
 	if !b.cfg.PerUser || user == "" {
 		return b
 	}
@@ -23,19 +23,19 @@ func (b *Book) For(platform, user string) *Book {
 }
 
 // of is the book of a person by the name that Who gives.
-func (b *Book) of(who string) *Book {
+func (b *File) of(who string) *File {
 	if who == b.who {
 		return b
 	}
-	return &Book{cfg: b.cfg, who: who, shared: b.shared}
+	return &File{cfg: b.cfg, who: who, shared: b.shared}
 }
 
 // Who names whose USER.md the book holds, as platform:user; it is empty for
 // the owner's.
-func (b *Book) Who() string { return b.who }
+func (b *File) Who() string { return b.who }
 
 // whoseIs is Who for the target that people have of their own.
-func (b *Book) whoseIs(t Target) string {
+func (b *File) whoseIs(t Target) string {
 	if t == Person {
 		return b.who
 	}
@@ -43,7 +43,7 @@ func (b *Book) whoseIs(t Target) string {
 }
 
 // nameOf names the file of a target, for the person.
-func (b *Book) nameOf(t Target) string {
+func (b *File) nameOf(t Target) string {
 	if who := b.whoseIs(t); who != "" {
 		return t.file() + " of " + who
 	}
@@ -53,10 +53,10 @@ func (b *Book) nameOf(t Target) string {
 // whoFile holds the name of the person whose folder it lies in.
 const whoFile = ".who"
 
-func (b *Book) people() string { return filepath.Join(b.cfg.Dir, "users") }
+func (b *File) people() string { return filepath.Join(b.cfg.Dir, "users") }
 
 // folder is where the file of a target lies.
-func (b *Book) folder(t Target) string {
+func (b *File) folder(t Target) string {
 	if b.whoseIs(t) == "" {
 		return b.cfg.Dir
 	}
@@ -77,7 +77,7 @@ func folderName(who string) string {
 }
 
 // makeFolder makes the folder of a target and notes in it whose it is.
-func (b *Book) makeFolder(t Target) error {
+func (b *File) makeFolder(t Target) error {
 	dir := b.folder(t)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make the folder of memories: %w", err)
@@ -89,7 +89,7 @@ func (b *Book) makeFolder(t Target) error {
 }
 
 // People lists who has a USER.md of their own, as platform:user, sorted.
-func (b *Book) People() ([]string, error) {
+func (b *File) People() ([]string, error) {
 	entries, err := os.ReadDir(b.people())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -19,13 +19,13 @@ func (h house) says(t *testing.T, platform, user string, args map[string]any) st
 	t.Helper()
 	raw, err := json.Marshal(args)
 	must(t, err)
-	r, err := memory.Builtin{Book: h.Book}.Tools()[0].Run(t.Context(), &hermes.Call{Name: "memory", Arguments: raw,
+	r, err := memory.Builtin{File: h.File}.Tools()[0].Run(t.Context(), &hermes.Call{Name: "memory", Arguments: raw,
 		Host: host{ref: hermes.SessionRef{ID: "s", Platform: platform, User: user}}})
 	must(t, err)
 	return r.Text
 }
 
-func (h house) texts(t *testing.T, b *memory.Book, target memory.Target) string {
+func (h house) texts(t *testing.T, b *memory.File, target memory.Target) string {
 	t.Helper()
 	s, err := b.Read(target)
 	must(t, err)
@@ -81,7 +81,7 @@ func TestOneProfileIsSharedUnlessWished(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.says(t, "telegram", "7", map[string]any{"target": "user", "action": "add", "content": "Name: Bob"})
-	if got := h.file(t, "USER.md"); got != "Name: Bob\n" || h.For("signal", "9") != h.Book {
+	if got := h.file(t, "USER.md"); got != "Name: Bob\n" || h.For("signal", "9") != h.File {
 		t.Errorf("got %q", got)
 	}
 }
@@ -117,7 +117,7 @@ func TestListsOfOtherAgentsAreTakenOver(t *testing.T) {
 		if _, err := h.Import(t.Context(), strings.NewReader(c.in), memory.Notes); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		if diff := cmp.Diff(c.want, h.texts(t, h.Book, memory.Notes)); diff != "" {
+		if diff := cmp.Diff(c.want, h.texts(t, h.File, memory.Notes)); diff != "" {
 			t.Errorf("%s: %s", c.name, diff)
 		}
 	}

@@ -44,7 +44,7 @@ type report struct {
 	Archive string   `json:"archive,omitempty"`
 }
 
-func (b *Book) tool() hermes.Tool {
+func (b *File) tool() hermes.Tool {
 	return hermes.NewTool(hermes.Spec{
 		Name: "memory", Description: strings.TrimSpace(toolDoc), Effect: hermes.EffectUnknown,
 		ReadsOnly: reads, Trusted: true, CanPropose: true,
@@ -63,7 +63,7 @@ func reads(arguments json.RawMessage) bool {
 	return json.Unmarshal(arguments, &a) == nil && a.Action == "read" && len(a.Operations) == 0
 }
 
-func (b *Book) run(ctx context.Context, c *hermes.Call, in toolArgs) (hermes.Result, error) {
+func (b *File) run(ctx context.Context, c *hermes.Call, in toolArgs) (hermes.Result, error) {
 	who := c.Host.Session()
 	if who.Depth > 0 {
 		return hermes.Result{}, errors.New("a subagent has no memory of its own; put what is worth keeping into your report")
@@ -112,7 +112,7 @@ func (b *Book) run(ctx context.Context, c *hermes.Call, in toolArgs) (hermes.Res
 
 // refusal is a failed result that shows the state, so that the model can act
 // on it in its next call.
-func (b *Book) refusal(err error) (hermes.Result, error) {
+func (b *File) refusal(err error) (hermes.Result, error) {
 	var refused *Refused
 	if !errors.As(err, &refused) {
 		return hermes.Result{}, err

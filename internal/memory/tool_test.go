@@ -57,7 +57,7 @@ func TestToolRefusesWithWhatIsThere(t *testing.T) {
 func TestASubagentHasNoMemory(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	tool := memory.Builtin{Book: h.Book}.Tools()[0]
+	tool := memory.Builtin{File: h.File}.Tools()[0]
 	_, err := tool.Run(t.Context(), &hermes.Call{Arguments: json.RawMessage(`{"target":"memory","action":"add","content":"x"}`), Host: host{ref: hermes.SessionRef{Depth: 1}}})
 	if err == nil || h.file(t, "MEMORY.md") != "" {
 		t.Errorf("got %v", err)
@@ -66,7 +66,7 @@ func TestASubagentHasNoMemory(t *testing.T) {
 
 func TestReadingIsKnownToReadOnly(t *testing.T) {
 	t.Parallel()
-	spec := memory.Builtin{Book: newHouse(t).Book}.Tools()[0].Spec()
+	spec := memory.Builtin{File: newHouse(t).File}.Tools()[0].Spec()
 	for args, want := range map[string]bool{`{"action":"read"}`: true, `{"action":"add"}`: false, `{"action":"read","operations":[{"action":"add","content":"x"}]}`: false, `[]`: false} {
 		if got := spec.EffectOf(json.RawMessage(args)) == hermes.EffectNone; got != want {
 			t.Errorf("%s: reads only %v", args, got)

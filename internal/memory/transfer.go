@@ -25,7 +25,7 @@ type transferred struct {
 }
 
 // Export writes both targets with their origins as JSON.
-func (b *Book) Export(w io.Writer) error {
+func (b *File) Export(w io.Writer) error {
 	out := transfer{Version: 1, Memory: []transferred{}, User: []transferred{}}
 	for _, t := range Targets() {
 		s, err := b.Read(t)
@@ -50,7 +50,7 @@ func (b *Book) Export(w io.Writer) error {
 // given target what other agents keep: a text with entries parted by section
 // signs or written as a list under headings, or a JSON list of texts. All of it is checked first: either everything is added or nothing. It
 // returns how many entries are new.
-func (b *Book) Import(ctx context.Context, r io.Reader, t Target) (added int, err error) {
+func (b *File) Import(ctx context.Context, r io.Reader, t Target) (added int, err error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxImport+1))
 	if err != nil {
 		return 0, fmt.Errorf("read the memories to import: %w", err)
@@ -78,7 +78,7 @@ func (b *Book) Import(ctx context.Context, r io.Reader, t Target) (added int, er
 }
 
 // take adds entries to a target, or only checks that it could.
-func (b *Book) take(ctx context.Context, t Target, texts []string, check bool) (int, error) {
+func (b *File) take(ctx context.Context, t Target, texts []string, check bool) (int, error) {
 	if len(texts) == 0 {
 		return 0, nil
 	}

@@ -38,7 +38,7 @@ func (d *draft) evict(limit int) []string {
 
 // write puts a draft in the place of a target. What leaves it for the archive
 // is stored there first.
-func (b *Book) write(ctx context.Context, t Target, d draft, evicted []string, by Origin) (State, error) {
+func (b *File) write(ctx context.Context, t Target, d draft, evicted []string, by Origin) (State, error) {
 	if by.At.IsZero() {
 		by.At = b.cfg.Now().UTC().Truncate(time.Second)
 	}
@@ -71,9 +71,9 @@ func (b *Book) write(ctx context.Context, t Target, d draft, evicted []string, b
 	return s, nil
 }
 
-func (b *Book) archivePath(t Target) string { return filepath.Join(b.folder(t), "ARCHIVE.jsonl") }
+func (b *File) archivePath(t Target) string { return filepath.Join(b.folder(t), "ARCHIVE.jsonl") }
 
-func (b *Book) archive(t Target, evicted []string) error {
+func (b *File) archive(t Target, evicted []string) error {
 	if len(evicted) == 0 {
 		return nil
 	}

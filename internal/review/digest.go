@@ -37,15 +37,15 @@ func digest(t Talk, known string, tokens int) string {
 	if tokens <= 0 {
 		tokens = defaultInput
 	}
-	room := 4 * tokens
+	r := 4 * tokens
 	var lines []string
-	for i := len(t.Transcript) - 1; i >= 0 && room > 0; i-- {
+	for i := len(t.Transcript) - 1; i >= 0 && r > 0; i-- {
 		text := told(t.Transcript[i])
 		if text == "" {
 			continue
 		}
 		lines = append(lines, text)
-		room -= len(text)
+		r -= len(text)
 	}
 	var b strings.Builder
 	if known = strings.TrimSpace(known); known != "" {

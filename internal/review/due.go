@@ -83,19 +83,19 @@ func hard(transcript []hermes.Message, turn int64) bool {
 	return calls >= manyCalls || failures >= someFails && !last
 }
 
-// Due reports whether [Room.Turn] has something to do after a turn.
-func (r *Room) Due(ctx context.Context, t Talk) bool {
+// Due reports whether [Runner.Turn] has something to do after a turn.
+func (r *Runner) Due(ctx context.Context, t Talk) bool {
 	return r.due(ctx, t) || r.owes(ctx, t)
 }
 
-func (r *Room) due(ctx context.Context, t Talk) bool {
+func (r *Runner) due(ctx context.Context, t Talk) bool {
 	return r.cfg.Pace.due(t, r.lastOf(ctx, t.Session))
 }
 
 // maxSessions bounds the sessions whose last review is known without the book.
 const maxSessions = 1000
 
-func (r *Room) note(s hermes.SessionRef) {
+func (r *Runner) note(s hermes.SessionRef) {
 	r.rate.Lock()
 	defer r.rate.Unlock()
 	if len(r.last) >= maxSessions {
@@ -106,7 +106,7 @@ func (r *Room) note(s hermes.SessionRef) {
 
 // lastOf is the turn at which a session was last looked at, 0 if it never was:
 // as it was begun in this process, or as the book has it.
-func (r *Room) lastOf(ctx context.Context, s hermes.SessionRef) int64 {
+func (r *Runner) lastOf(ctx context.Context, s hermes.SessionRef) int64 {
 	r.rate.Lock()
 	last, ok := r.last[s.ID]
 	r.rate.Unlock()
@@ -120,8 +120,8 @@ func (r *Room) lastOf(ctx context.Context, s hermes.SessionRef) int64 {
 }
 
 // booked is the turn of the last review that was finished, as the book has it.
-func (r *Room) booked(ctx context.Context, s hermes.SessionRef) int64 {
-	b, err := r.book(ctx)
+func (r *Runner) booked(ctx context.Context, s hermes.SessionRef) int64 {
+	b, err := r.queue(ctx)
 	if err != nil || b == nil {
 		return 0
 	}

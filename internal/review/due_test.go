@@ -12,30 +12,30 @@ import (
 	"hermes/internal/review"
 )
 
-// book is a review.Book in memory.
-type book struct {
+// queue is a review.Book in memory.
+type queue struct {
 	reviewed map[string]int64
 	owed     map[string]int64
 	taken    map[string]bool
 }
 
-func newBook() *book {
-	return &book{reviewed: map[string]int64{}, owed: map[string]int64{}, taken: map[string]bool{}}
+func newQueue() *queue {
+	return &queue{reviewed: map[string]int64{}, owed: map[string]int64{}, taken: map[string]bool{}}
 }
 
-func (b *book) Reviewed(_ context.Context, s string) (int64, error) { return b.reviewed[s], nil }
-func (b *book) MarkReviewed(_ context.Context, s string, turn int64) error {
+func (b *queue) Reviewed(_ context.Context, s string) (int64, error) { return b.reviewed[s], nil }
+func (b *queue) MarkReviewed(_ context.Context, s string, turn int64) error {
 	if b.reviewed[s] = turn; b.owed[s] <= turn {
 		delete(b.owed, s)
 	}
 	return nil
 }
-func (b *book) OweReview(_ context.Context, s string, turn int64, _ time.Time) error {
+func (b *queue) OweReview(_ context.Context, s string, turn int64, _ time.Time) error {
 	b.owed[s], b.taken[s] = turn, true
 	return nil
 }
-func (b *book) LeaveReview(_ context.Context, s string) error { b.taken[s] = false; return nil }
-func (b *book) OwesReview(ctx context.Context, except string, now time.Time) (bool, error) {
+func (b *queue) LeaveReview(_ context.Context, s string) error { b.taken[s] = false; return nil }
+func (b *queue) OwesReview(ctx context.Context, except string, now time.Time) (bool, error) {
 	for s := range b.owed {
 		if s != except && !b.taken[s] {
 			return true, nil
@@ -43,7 +43,7 @@ func (b *book) OwesReview(ctx context.Context, except string, now time.Time) (bo
 	}
 	return false, nil
 }
-func (b *book) TakeReview(_ context.Context, except string, _ time.Time) (string, int64, error) {
+func (b *queue) TakeReview(_ context.Context, except string, _ time.Time) (string, int64, error) {
 	for s, turn := range b.owed {
 		if s != except && !b.taken[s] {
 			b.taken[s] = true
@@ -54,13 +54,13 @@ func (b *book) TakeReview(_ context.Context, except string, _ time.Time) (string
 }
 
 // configured is a room with a pace, a book and a model.
-func configured(m hermes.Model, b *book, p review.Pace, change ...func(*review.Config)) *review.Room {
+func configured(m hermes.Model, b *queue, p review.Pace, change ...func(*review.Config)) *review.Runner {
 	c := review.Config{
 		Model: func(string) hermes.Model { return m }, Pace: p, Notices: review.On,
 		NewRuntime: func(context.Context, review.Talk) (review.Runtime, error) {
 			return review.Runtime{Tools: &reviewTools{}}, nil
 		},
-		Book: func(context.Context) (review.Book, error) { return b, nil },
+		Queue: func(context.Context) (review.Queue, error) { return b, nil },
 		Load: func(_ context.Context, id string) (review.Talk, error) {
 			return review.Talk{Session: hermes.SessionRef{ID: id, Turn: 3}, Transcript: work(3, "o")}, nil
 		},
@@ -113,7 +113,7 @@ func TestWhenAReviewIsDue(t *testing.T) {
 		"all switched off":                  {review.Pace{}, chat(40, "ffo"), 0, false},
 		"after turns were taken back":       {both, chat(3, ""), 20, false},
 	} {
-		b := newBook()
+		b := newQueue()
 		b.reviewed["s"] = c.last
 		if got := configured(nil, b, c.pace).Due(t.Context(), c.talk); got != c.want {
 			t.Errorf("%s: due %v, want %v", name, got, c.want)
@@ -142,7 +142,7 @@ func TestWhatEndsIsLookedAt(t *testing.T) {
 		"always, but not twice": {pace: review.Pace{Turns: 10}, turns: 4, last: 4},
 		"reviews are all off":   {pace: review.Pace{Flush: 6}, turns: 50, cut: true},
 	} {
-		b := newBook()
+		b := newQueue()
 		b.reviewed["s"] = c.last
 		m := hermestest.NewScript(hermestest.Say("nothing to keep"))
 		if err := configured(m, b, c.pace).Save(t.Context(), chat(c.turns, c.calls), c.cut); err != nil {
@@ -156,7 +156,7 @@ func TestWhatEndsIsLookedAt(t *testing.T) {
 
 func TestWhatCannotBeFinishedIsMadeUpFor(t *testing.T) {
 	t.Parallel()
-	b := newBook()
+	b := newQueue()
 	pace := review.Pace{Turns: 10, Steps: 10, Flush: 6}
 	ctx, leave := context.WithCancel(t.Context())
 	m := hermestest.NewScript(hermestest.Step{Check: func(*hermes.Request) error { leave(); return ctx.Err() }})
@@ -183,7 +183,7 @@ func TestWhatCannotBeFinishedIsMadeUpFor(t *testing.T) {
 
 func TestWhereThereIsNoTimeNothingIsBegun(t *testing.T) {
 	t.Parallel()
-	b := newBook()
+	b := newQueue()
 	ctx, leave := context.WithCancel(t.Context())
 	leave()
 	m := hermestest.NewScript()
@@ -197,7 +197,7 @@ func TestWhereThereIsNoTimeNothingIsBegun(t *testing.T) {
 
 func TestAReviewThatWasBegunIsSaved(t *testing.T) {
 	t.Parallel()
-	b := newBook()
+	b := newQueue()
 	ctx, leave := context.WithCancel(t.Context())
 	m := hermestest.NewScript(hermestest.Step{Check: func(*hermes.Request) error { leave(); return ctx.Err() }}, hermestest.Say("nothing to keep"))
 	r := configured(m, b, review.Pace{Turns: 10, Flush: 6})
@@ -211,7 +211,7 @@ func TestAReviewThatWasBegunIsSaved(t *testing.T) {
 
 func TestAProcessMakesUpForAFewOnly(t *testing.T) {
 	t.Parallel()
-	b := newBook()
+	b := newQueue()
 	for n := range 9 {
 		b.owed[fmt.Sprint(n)] = 3
 	}
@@ -242,7 +242,7 @@ func TestNotices(t *testing.T) {
 	} {
 		m := hermestest.NewScript(calling("memory", `{"action":"add","target":"memory","content":"builds with make"}`),
 			calling("skill_manage", `{"action":"create","name":"make-build"}`), hermestest.Say("kept")).Forever()
-		r := configured(m, newBook(), review.Pace{Turns: 1}, func(c *review.Config) {
+		r := configured(m, newQueue(), review.Pace{Turns: 1}, func(c *review.Config) {
 			c.Notices = review.ParseNotices(level)
 			c.NewRuntime = func(context.Context, review.Talk) (review.Runtime, error) {
 				return review.Runtime{Tools: &reviewTools{}, Trials: trials}, nil

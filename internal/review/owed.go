@@ -8,10 +8,10 @@ import (
 	"hermes"
 )
 
-// Book keeps which sessions were looked at, and where that is owed: it was
+// Queue keeps which sessions were looked at, and where that is owed: it was
 // begun and could not be ended, mostly because the program was left. Its
 // methods may be called by several processes.
-type Book interface {
+type Queue interface {
 	// Reviewed is the turn up to which a session was looked at, 0 for never.
 	Reviewed(ctx context.Context, session string) (turn int64, err error)
 	// MarkReviewed notes that; what was owed up to there is owed no more.
@@ -30,15 +30,15 @@ type Book interface {
 // maxOwing bounds the reviews that one process makes up for.
 const maxOwing = 3
 
-func (r *Room) book(ctx context.Context) (Book, error) {
-	if r.cfg.Book == nil {
+func (r *Runner) queue(ctx context.Context) (Queue, error) {
+	if r.cfg.Queue == nil {
 		return nil, nil
 	}
-	return r.cfg.Book(ctx)
+	return r.cfg.Queue(ctx)
 }
 
-func (r *Room) mark(ctx context.Context, s hermes.SessionRef) error {
-	b, err := r.book(ctx)
+func (r *Runner) mark(ctx context.Context, s hermes.SessionRef) error {
+	b, err := r.queue(ctx)
 	if err != nil || b == nil {
 		return err
 	}
@@ -50,12 +50,12 @@ func (r *Room) mark(ctx context.Context, s hermes.SessionRef) error {
 // something was. What cannot be finished is owed: a later process makes up for
 // it, and one for which there is no time, since ctx has ended, is not begun.
 // Nobody is told.
-func (r *Room) Save(ctx context.Context, t Talk, cut bool) error {
+func (r *Runner) Save(ctx context.Context, t Talk, cut bool) error {
 	lasting := context.WithoutCancel(ctx) // the note must outlive what it is about
 	if r.cfg.Pace.off() || !r.cfg.Pace.ends(t, r.lastOf(lasting, t.Session)) && !(cut && r.open(lasting, t)) {
 		return nil
 	}
-	b, err := r.book(lasting)
+	b, err := r.queue(lasting)
 	if err != nil {
 		return err
 	}
@@ -77,14 +77,14 @@ func (r *Room) Save(ctx context.Context, t Talk, cut bool) error {
 
 // open reports whether a review of this session is due, or was begun and not
 // finished: what was cut off may have been of another one.
-func (r *Room) open(ctx context.Context, t Talk) bool {
+func (r *Runner) open(ctx context.Context, t Talk) bool {
 	booked := r.booked(ctx, t.Session)
 	return r.lastOf(ctx, t.Session) > booked || r.cfg.Pace.due(t, booked)
 }
 
 // owes reports whether a review of another session is owed.
-func (r *Room) owes(ctx context.Context, t Talk) bool {
-	b, err := r.book(ctx)
+func (r *Runner) owes(ctx context.Context, t Talk) bool {
+	b, err := r.queue(ctx)
 	if err != nil || b == nil || r.cfg.Load == nil || r.cfg.Pace.off() || !r.mayOwe() {
 		return false
 	}
@@ -92,18 +92,18 @@ func (r *Room) owes(ctx context.Context, t Talk) bool {
 	return err == nil && owes
 }
 
-func (r *Room) mayOwe() bool {
+func (r *Runner) mayOwe() bool {
 	r.rate.Lock()
 	defer r.rate.Unlock()
 	return r.owing < maxOwing
 }
 
 // makeUp looks at a session whose review is owed, if there is one.
-func (r *Room) makeUp(ctx context.Context, now Talk) (outcome, error) {
+func (r *Runner) makeUp(ctx context.Context, now Talk) (outcome, error) {
 	if !r.owes(ctx, now) {
 		return outcome{}, nil
 	}
-	b, err := r.book(ctx)
+	b, err := r.queue(ctx)
 	if err != nil {
 		return outcome{}, err
 	}

@@ -47,11 +47,11 @@ type Config struct {
 	// Cost tells what the reviews of a session have cost so far, and whether
 	// that is known; nil tells tokens alone.
 	Cost func(ctx context.Context, session string) (hermes.Money, bool)
-	// Book keeps what was looked at; nil forgets it with the process. Load
+	// Queue keeps what was looked at; nil forgets it with the process. Load
 	// reads a session that is named in it.
-	Book func(ctx context.Context) (Book, error)
-	Load func(ctx context.Context, session string) (Talk, error)
-	Pace Pace
+	Queue func(ctx context.Context) (Queue, error)
+	Load  func(ctx context.Context, session string) (Talk, error)
+	Pace  Pace
 	// Input bounds what is read, in tokens, for a model; nil is 12,000.
 	Input func(model string) int
 	// Notices says what is told of reviews that nobody asked for.
@@ -70,9 +70,9 @@ type Runtime struct {
 	Close func() error
 }
 
-// Room reviews for all sessions of a process, one at a time. Its methods may
+// Runner reviews for all sessions of a process, one at a time. Its methods may
 // be called concurrently.
-type Room struct {
+type Runner struct {
 	cfg Config
 
 	mu    sync.Mutex // held while a review runs
@@ -82,11 +82,11 @@ type Room struct {
 }
 
 // New makes a room. It asks nobody yet.
-func New(c Config) *Room {
+func New(c Config) *Runner {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &Room{cfg: c, last: map[string]int64{}}
+	return &Runner{cfg: c, last: map[string]int64{}}
 }
 
 // Talk is the conversation to look at.
@@ -100,7 +100,7 @@ type Talk struct {
 // Turn looks at a turn that ended well, if that is due; else it makes up for a
 // review of another session that is owed. It returns what the person is told,
 // "" for nothing.
-func (r *Room) Turn(ctx context.Context, t Talk) (string, error) {
+func (r *Runner) Turn(ctx context.Context, t Talk) (string, error) {
 	var done outcome
 	var err error
 	if r.due(ctx, t) {
@@ -115,7 +115,7 @@ func (r *Room) Turn(ctx context.Context, t Talk) (string, error) {
 }
 
 // Now looks at a conversation at once and returns what the person is told.
-func (r *Room) Now(ctx context.Context, t Talk) (string, error) {
+func (r *Runner) Now(ctx context.Context, t Talk) (string, error) {
 	done, err := r.look(ctx, t)
 	if err != nil {
 		return "", err
@@ -124,7 +124,7 @@ func (r *Room) Now(ctx context.Context, t Talk) (string, error) {
 }
 
 // look is one review.
-func (r *Room) look(ctx context.Context, t Talk) (outcome, error) {
+func (r *Runner) look(ctx context.Context, t Talk) (outcome, error) {
 	if !r.mu.TryLock() {
 		return outcome{}, ErrBusy
 	}
@@ -149,7 +149,7 @@ func (r *Room) look(ctx context.Context, t Talk) (outcome, error) {
 	return done, r.mark(context.WithoutCancel(ctx), t.Session)
 }
 
-func (r *Room) cost(ctx context.Context, session string) (hermes.Money, bool) {
+func (r *Runner) cost(ctx context.Context, session string) (hermes.Money, bool) {
 	if r.cfg.Cost == nil {
 		return 0, false
 	}
@@ -157,7 +157,7 @@ func (r *Room) cost(ctx context.Context, session string) (hermes.Money, bool) {
 }
 
 // run is the review: a loop of its own on a digest.
-func (r *Room) run(ctx context.Context, t Talk, b Runtime) outcome {
+func (r *Runner) run(ctx context.Context, t Talk, b Runtime) outcome {
 	var known string
 	if r.cfg.Known != nil {
 		known = r.cfg.Known(ctx, t.Session)

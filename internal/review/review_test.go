@@ -41,7 +41,7 @@ func (b *reviewTools) Run(ctx context.Context, c *hermes.Call) hermes.Result {
 	return hermes.Result{Text: "done", Failed: b.fails}
 }
 
-func room(m hermes.Model, b *reviewTools) *review.Room {
+func newRunner(m hermes.Model, b *reviewTools) *review.Runner {
 	return review.New(review.Config{
 		Model:      func(string) hermes.Model { return m },
 		NewRuntime: func(context.Context, review.Talk) (review.Runtime, error) { return review.Runtime{Tools: b}, nil },
@@ -76,7 +76,7 @@ func TestOnlyHardTurnsAreLookedAt(t *testing.T) {
 		"": false, "ooo": false, "ffo": true, "fof": false, "fo": false, "oooooooo": true, "ooooooo": false,
 	} {
 		m := hermestest.NewScript(hermestest.Say("nothing to keep"))
-		said, err := room(m, &reviewTools{}).Turn(t.Context(), review.Talk{Session: ref(1), Transcript: work(1, calls)})
+		said, err := newRunner(m, &reviewTools{}).Turn(t.Context(), review.Talk{Session: ref(1), Transcript: work(1, calls)})
 		if err != nil || (said != "") != want || (m.Left() == 0) != want {
 			t.Errorf("%q: %q, %v", calls, said, err)
 		}
@@ -85,7 +85,7 @@ func TestOnlyHardTurnsAreLookedAt(t *testing.T) {
 
 func TestReviewsAreSeldom(t *testing.T) {
 	t.Parallel()
-	r := room(hermestest.NewScript(hermestest.Say("nothing")).Forever(), &reviewTools{})
+	r := newRunner(hermestest.NewScript(hermestest.Say("nothing")).Forever(), &reviewTools{})
 	var at []int64
 	for turn := int64(1); turn <= 25; turn++ {
 		said, err := r.Turn(t.Context(), review.Talk{Session: ref(turn), Transcript: work(turn, "ffo")})
@@ -106,7 +106,7 @@ func TestReviewKeepsAndTells(t *testing.T) {
 	m := hermestest.NewScript(calling("memory", `{"action":"add","target":"memory","content":"builds with make"}`),
 		calling("skill_manage", `{"action":"create","name":"make-build"}`), hermestest.Say("kept two things"))
 	b := &reviewTools{}
-	said, err := room(m, b).Now(t.Context(), review.Talk{Session: ref(3), Transcript: work(3, "f"), Focus: "the build"})
+	said, err := newRunner(m, b).Now(t.Context(), review.Talk{Session: ref(3), Transcript: work(3, "f"), Focus: "the build"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,12 +133,12 @@ func TestReviewKeepsAndTells(t *testing.T) {
 func TestWhatFailedIsNotTold(t *testing.T) {
 	t.Parallel()
 	m := hermestest.NewScript(calling("memory", `{"action":"add"}`), hermestest.Say("no"))
-	said, err := room(m, &reviewTools{fails: true}).Now(t.Context(), review.Talk{Session: ref(1), Transcript: work(1, "o")})
+	said, err := newRunner(m, &reviewTools{fails: true}).Now(t.Context(), review.Talk{Session: ref(1), Transcript: work(1, "o")})
 	if err != nil || !strings.Contains(said, "nothing to keep") {
 		t.Errorf("%q, %v", said, err)
 	}
 	m = hermestest.NewScript(hermestest.Step{Err: &hermes.ModelError{Class: hermes.ClassAuth, Message: "no such key"}})
-	if said, err = room(m, &reviewTools{}).Now(t.Context(), review.Talk{Session: ref(1), Transcript: work(1, "o")}); err == nil || said != "" {
+	if said, err = newRunner(m, &reviewTools{}).Now(t.Context(), review.Talk{Session: ref(1), Transcript: work(1, "o")}); err == nil || said != "" {
 		t.Errorf("%q, %v", said, err)
 	}
 }
@@ -150,7 +150,7 @@ func TestLongConversationsAreReadFromTheEnd(t *testing.T) {
 		list = append(list, work(turn, "oooo")...)
 	}
 	m := hermestest.NewScript(hermestest.Say("nothing"))
-	if _, err := room(m, &reviewTools{}).Now(t.Context(), review.Talk{Session: ref(299), Transcript: list}); err != nil {
+	if _, err := newRunner(m, &reviewTools{}).Now(t.Context(), review.Talk{Session: ref(299), Transcript: list}); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(m.Requests()[0].Messages[0].Text()); n > 52_000 || n < 40_000 {
@@ -160,7 +160,7 @@ func TestLongConversationsAreReadFromTheEnd(t *testing.T) {
 
 func TestNeverTwoAtOnce(t *testing.T) {
 	t.Parallel()
-	var r *review.Room
+	var r *review.Runner
 	b := &reviewTools{}
 	r = review.New(review.Config{
 		Model: func(string) hermes.Model { return hermestest.NewScript(hermestest.Say("nothing")) },

@@ -26,7 +26,7 @@ func TestRunningAgainEndsWithWhoeverWaits(t *testing.T) {
 		ended = ctx.Err()
 		return hermes.Result{Text: "ended early"}
 	}
-	h := newHouse(t, hermestest.NewScript(), newBox(wait), func(c *session.Config) { c.Store = st })
+	h := newHouse(t, hermestest.NewScript(), newToolTable(wait), func(c *session.Config) { c.Store = st })
 	var told []string
 	_, _ = h.Open(ctx, session.Open{Resume: "s1", Waiting: func(text string) { told = append(told, text) }}) // whether it opens is not the question
 	if !errors.Is(ended, context.Canceled) {

@@ -15,7 +15,7 @@ import (
 // It is used by the goroutines of a turn and touches nothing of the actor's.
 type tools struct {
 	session *Session
-	box     Toolbox
+	toolbox Toolbox
 	ref     hermes.SessionRef
 	taint   *taint          // what the session has seen, growing with each result
 	begun   map[string]bool // calls that stand in the journal since an earlier turn
@@ -24,8 +24,8 @@ type tools struct {
 
 func (t *tools) lease() hermes.Lease { return *t.session.held.Load() }
 
-func (t *tools) Spec(name string) (hermes.Spec, bool) { return t.box.Spec(name) }
-func (t *tools) Preview(c hermes.ToolCall) string     { return t.box.Preview(c) }
+func (t *tools) Spec(name string) (hermes.Spec, bool) { return t.toolbox.Spec(name) }
+func (t *tools) Preview(c hermes.ToolCall) string     { return t.toolbox.Preview(c) }
 func (t *tools) journal() hermes.Journal              { return t.session.cfg.Store }
 
 // Run runs a call through the tool onion. A call with an effect stands in the
@@ -34,7 +34,7 @@ func (t *tools) journal() hermes.Journal              { return t.session.cfg.Sto
 func (t *tools) Run(ctx context.Context, c hermes.ToolCall, progress func(string)) hermes.Result {
 	h := &host{tools: t, progress: progress, id: c.ID}
 	call := &hermes.Call{ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments), Host: h}
-	spec, known := t.box.Spec(c.Name)
+	spec, known := t.toolbox.Spec(c.Name)
 	effect := spec.EffectOf(call.Arguments)
 	if !known || effect == hermes.EffectNone {
 		return t.run(ctx, call, h)
@@ -60,7 +60,7 @@ func (t *tools) Run(ctx context.Context, c hermes.ToolCall, progress func(string
 
 // Settle shows the toolbox all results of a batch.
 func (t *tools) Settle(ctx context.Context, calls []hermes.ToolCall, results []*hermes.Result) {
-	s, ok := t.box.(Settler)
+	s, ok := t.toolbox.(Settler)
 	if !ok {
 		return
 	}
@@ -108,10 +108,10 @@ func (h *host) Progress(text string) {
 }
 
 func (h *host) Invoke(ctx context.Context, name string, arguments json.RawMessage) (hermes.Result, error) {
-	if _, ok := h.box.Spec(name); !ok {
+	if _, ok := h.toolbox.Spec(name); !ok {
 		return hermes.Result{}, fmt.Errorf("tool %q: %w", name, hermes.ErrNotFound)
 	}
-	r := h.box.Run(ctx, &hermes.Call{ID: "invoke_" + name, Name: name, Arguments: arguments, Host: h})
+	r := h.toolbox.Run(ctx, &hermes.Call{ID: "invoke_" + name, Name: name, Arguments: arguments, Host: h})
 	h.taintedBy(r.Provenance)
 	return r, nil
 }

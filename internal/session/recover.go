@@ -111,7 +111,7 @@ func (s *Session) rerun(waits context.Context, c hermes.ToolCall) hermes.Message
 		s.told(fmt.Sprintf("%s was cut off and is run again; this may take up to %v", c.Name, rerunTime))
 	}
 	ref := s.ref(s.lastTurn())
-	h := &host{tools: &tools{session: s, box: s.runtime.Tools, ref: ref, taint: &taint{from: ref.Provenance}}}
+	h := &host{tools: &tools{session: s, toolbox: s.runtime.Tools, ref: ref, taint: &taint{from: ref.Provenance}}}
 	call := &hermes.Call{ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments), Host: h}
 	return toolMessage(c, h.run(ctx, call, h))
 }

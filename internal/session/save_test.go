@@ -53,7 +53,7 @@ func TestAReviewWaitsUntilThePersonPauses(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				over := 0
 				var got []int
-				h := newHouse(t, hermestest.NewScript(says(len(c.pauses))...), newBox(), equipped(func(g *session.Runtime) {
+				h := newHouse(t, hermestest.NewScript(says(len(c.pauses))...), newToolTable(), equipped(func(g *session.Runtime) {
 					g.Defer = session.Defer{Quiet: quiet, MaxAge: c.maxAge}
 					g.Due = func(context.Context, hermes.SessionRef, []hermes.Message) bool { return c.due }
 					g.Review = func(context.Context, hermes.SessionRef, string, []hermes.Message, session.Review) (string, error) {
@@ -109,7 +109,7 @@ func TestWhatEndsIsLookedBackAt(t *testing.T) {
 			saved, cut := 0, false
 			begun := make(chan struct{}, 4)
 			script := hermestest.NewScript(says(c.turns)...)
-			h := newHouse(t, script, newBox(), equipped(func(g *session.Runtime) {
+			h := newHouse(t, script, newToolTable(), equipped(func(g *session.Runtime) {
 				if c.waits {
 					g.Defer.Quiet = time.Hour
 				}
@@ -163,7 +163,7 @@ func TestSavingHoldsBackNobody(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				saved, begun := 0, false
-				h := newHouse(t, hermestest.NewScript(says(1)...), newBox(), equipped(func(g *session.Runtime) {
+				h := newHouse(t, hermestest.NewScript(says(1)...), newToolTable(), equipped(func(g *session.Runtime) {
 					g.Save = func(ctx context.Context, _ hermes.SessionRef, _ string, _ []hermes.Message, _ bool) error {
 						saved, begun = saved+1, ctx.Err() == nil
 						<-ctx.Done() // a service that does not answer

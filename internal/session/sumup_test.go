@@ -57,7 +57,7 @@ func TestLongTalksAreSummedUp(t *testing.T) {
 			t.Parallel()
 			var told [][]hermes.Message
 			script := hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two"), hermestest.Say("three"), hermestest.Say("four"))
-			h := newHouse(t, script, newBox(), summed(func(_ context.Context, _ string, list []hermes.Message) error {
+			h := newHouse(t, script, newToolTable(), summed(func(_ context.Context, _ string, list []hermes.Message) error {
 				told = append(told, list)
 				return errors.New("told in the log alone")
 			}))
@@ -92,7 +92,7 @@ func TestSummaryHoldsBackNobody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		cut := make(chan struct{})
-		h := newHouse(t, hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two"), hermestest.Say("three")), newBox(),
+		h := newHouse(t, hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two"), hermestest.Say("three")), newToolTable(),
 			summed(func(ctx context.Context, _ string, _ []hermes.Message) error {
 				<-ctx.Done() // a service that does not answer
 				close(cut)

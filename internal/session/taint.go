@@ -51,7 +51,7 @@ func lift(parts []hermes.Part) (plain []hermes.Part, provenance string) {
 
 // run takes a call through the tool onion and notes what it brought.
 func (t *tools) run(ctx context.Context, c *hermes.Call, h *host) hermes.Result {
-	r := t.box.Run(ctx, c)
+	r := t.toolbox.Run(ctx, c)
 	r.Provenance = hermes.AddProvenance(h.callTaint.text(), r.Provenance)
 	t.taint.add(r.Provenance)
 	return r

@@ -66,7 +66,7 @@ func TestWhatWasSeenStaysKnown(t *testing.T) {
 	var seen []string
 	st := hermestest.NewStore()
 	on := func(c *session.Config) { c.Store = st }
-	h := newHouse(t, calls([]string{"spy", "fetch", "spy"}, spying()), newBox(fetch(), spy(&seen)), on)
+	h := newHouse(t, calls([]string{"spy", "fetch", "spy"}, spying()), newToolTable(fetch(), spy(&seen)), on)
 	s := h.open(t, session.Open{})
 	turnOf(t, s, say("go"))
 	wantSeen(t, &seen, "", "fetch page")
@@ -79,7 +79,7 @@ func TestWhatWasSeenStaysKnown(t *testing.T) {
 		t.Errorf("stored %+v", list)
 	}
 
-	later := newHouse(t, calls(spying(), spying(), spying()), newBox(fetch(), spy(&seen)), on)
+	later := newHouse(t, calls(spying(), spying(), spying()), newToolTable(fetch(), spy(&seen)), on)
 	s = later.open(t, session.Open{Resume: s.ID()})
 	turnOf(t, s, say("after a restart"))
 	wantSeen(t, &seen, "fetch page")
@@ -101,7 +101,7 @@ func TestThePromptMayBringOutsideText(t *testing.T) {
 	t.Parallel()
 	var seen []string
 	st := hermestest.NewStore()
-	h := newHouse(t, calls(spying(), spying()), newBox(spy(&seen)), func(c *session.Config) { c.Store = st })
+	h := newHouse(t, calls(spying(), spying()), newToolTable(spy(&seen)), func(c *session.Config) { c.Store = st })
 	h.provenance = "project file AGENTS.md"
 	s := h.open(t, session.Open{})
 	turnOf(t, s, say("go"))
@@ -124,7 +124,7 @@ func TestWhatIsSaidMayBringOutsideText(t *testing.T) {
 		"a picture":     {hermes.Part{Image: &hermes.Image{URL: "https://x/y.png"}}, "a picture"},
 	} {
 		var seen []string
-		h := newHouse(t, calls(spying(), spying()), newBox(spy(&seen)))
+		h := newHouse(t, calls(spying(), spying()), newToolTable(spy(&seen)))
 		s := h.open(t, session.Open{})
 		turnOf(t, s, session.Say{Parts: []hermes.Part{{Text: "look"}, tt.part}})
 		turnOf(t, s, session.Retry{})
@@ -140,7 +140,7 @@ func TestRecalledTextSaysWhoseItIs(t *testing.T) {
 	recall := func(context.Context, hermes.RecallQuery) (hermes.Recalled, error) {
 		return hermes.Recalled{Text: "likes tea", Provenance: "memory service x"}, nil
 	}
-	h := newHouse(t, calls(spying()), newBox(spy(&seen)), remembering(recall, nil))
+	h := newHouse(t, calls(spying()), newToolTable(spy(&seen)), remembering(recall, nil))
 	turnOf(t, h.open(t, session.Open{}), say("what do I like?"))
 	wantSeen(t, &seen, "memory service x")
 }
@@ -174,7 +174,7 @@ func TestASummaryInheritsWhatItIsMadeOf(t *testing.T) {
 			return runtime, err
 		}
 	}
-	h := newHouse(t, calls([]string{"fetch"}, spying(), spying()), newBox(fetch(), spy(&seen)), compacting)
+	h := newHouse(t, calls([]string{"fetch"}, spying(), spying()), newToolTable(fetch(), spy(&seen)), compacting)
 	s := h.open(t, session.Open{})
 	turnOf(t, s, say("go"))
 	turnOf(t, s, session.Compress{})
@@ -210,7 +210,7 @@ func TestChildrenInheritAndReport(t *testing.T) {
 		var seen []string
 		m := hermestest.NewScript(hermestest.CallTool("fetch", `{}`), hermestest.CallTool("delegate", `{}`),
 			hermestest.CallTool("spy", `{}`), hermestest.Say("the child's report"), hermestest.Say("done"))
-		h := newHouse(t, m, newBox(fetch(), delegate(t), spy(&seen)))
+		h := newHouse(t, m, newToolTable(fetch(), delegate(t), spy(&seen)))
 		turnOf(t, h.open(t, session.Open{}), say("go"))
 		wantSeen(t, &seen, "fetch page")
 	})
@@ -220,7 +220,7 @@ func TestChildrenInheritAndReport(t *testing.T) {
 		m := hermestest.NewScript(hermestest.CallTool("delegate", `{}`),
 			hermestest.CallTool("fetch", `{}`), hermestest.Say("the child's report"),
 			hermestest.CallTool("spy", `{}`), hermestest.Say("done"))
-		h := newHouse(t, m, newBox(fetch(), delegate(t), spy(&seen)))
+		h := newHouse(t, m, newToolTable(fetch(), delegate(t), spy(&seen)))
 		s := h.open(t, session.Open{})
 		turnOf(t, s, say("go"))
 		wantSeen(t, &seen, "fetch page")
@@ -233,7 +233,7 @@ func TestChildrenInheritAndReport(t *testing.T) {
 		var seen []string
 		m := hermestest.NewScript(hermestest.CallTool("delegate", `{}`), hermestest.Say("nothing found"),
 			hermestest.CallTool("spy", `{}`), hermestest.Say("done"))
-		h := newHouse(t, m, newBox(delegate(t), spy(&seen)))
+		h := newHouse(t, m, newToolTable(delegate(t), spy(&seen)))
 		turnOf(t, h.open(t, session.Open{}), say("go"))
 		wantSeen(t, &seen, "")
 	})
@@ -252,7 +252,7 @@ func TestAToolThatCallsToolsBringsWhatTheyBring(t *testing.T) {
 		}
 		return hermes.Result{Text: "ran"}
 	}
-	h := newHouse(t, calls([]string{"script"}), newBox(fetch(), script, spy(&seen)))
+	h := newHouse(t, calls([]string{"script"}), newToolTable(fetch(), script, spy(&seen)))
 	s := h.open(t, session.Open{})
 	turnOf(t, s, say("go"))
 	wantSeen(t, &seen, "", "fetch page")
@@ -274,7 +274,7 @@ func TestAResultThatACrashLeftIsStillFromOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	var seen []string
-	h := newHouse(t, calls(spying()), newBox(fetch(), spy(&seen)), func(c *session.Config) { c.Store = st })
+	h := newHouse(t, calls(spying()), newToolTable(fetch(), spy(&seen)), func(c *session.Config) { c.Store = st })
 	turnOf(t, h.open(t, session.Open{Resume: "s1"}), session.Continue{})
 	wantSeen(t, &seen, "fetch page")
 }
@@ -283,7 +283,7 @@ func TestWorkBesideASessionKnowsWhatItHasSeen(t *testing.T) {
 	t.Parallel()
 	var seen []string
 	for range (session.Aside{
-		Model: calls([]string{"spy", "fetch", "spy"}), Tools: newBox(fetch(), spy(&seen)), Prompt: "look back",
+		Model: calls([]string{"spy", "fetch", "spy"}), Tools: newToolTable(fetch(), spy(&seen)), Prompt: "look back",
 		Session: hermes.SessionRef{ID: "s", Provenance: "terminal make"},
 	}).Run(t.Context()) {
 	}

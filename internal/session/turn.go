@@ -71,7 +71,7 @@ func (s *Session) start(number int64) error {
 	ref := s.ref(number)
 	t := &turn{
 		number: number, cancel: cancel, events: make(chan turnEvent, 64), began: s.cfg.Now(),
-		tools: &tools{session: s, box: s.runtime.Tools, ref: ref, taint: &taint{from: ref.Provenance}, begun: begun},
+		tools: &tools{session: s, toolbox: s.runtime.Tools, ref: ref, taint: &taint{from: ref.Provenance}, begun: begun},
 	}
 	for call := range begun {
 		t.tools.asking.set(call, true)

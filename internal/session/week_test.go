@@ -233,7 +233,7 @@ func lives(t *testing.T, path string, w *worker, sum contextengine.Summarize, li
 	read.run = func(_ context.Context, c *hermes.Call) hermes.Result {
 		return hermes.Result{Text: string(c.Arguments) + strings.Repeat("word ", 600)}
 	}
-	box := newBox(read, echo("write_file"), tool{offered[0].Spec(), func(ctx context.Context, c *hermes.Call) hermes.Result {
+	tools := newToolTable(read, echo("write_file"), tool{offered[0].Spec(), func(ctx context.Context, c *hermes.Call) hermes.Result {
 		r, err := offered[0].Run(ctx, c)
 		if err != nil {
 			return hermes.Result{Text: err.Error(), Failed: true}
@@ -244,7 +244,7 @@ func lives(t *testing.T, path string, w *worker, sum contextengine.Summarize, li
 		Store: st, Models: w, Owner: fmt.Sprint("life ", life),
 		NewRuntime: func(_ context.Context, row hermes.Session, _ func(string)) (*session.Runtime, error) {
 			return &session.Runtime{
-				Tools: box,
+				Tools: tools,
 				System: func(context.Context, string, []hermes.Spec) (hermes.SystemPrompt, error) {
 					return hermes.SystemPrompt{Text: "You are a test."}, nil
 				},

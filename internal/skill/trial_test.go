@@ -63,7 +63,7 @@ func TestWhatHarmsInReplaysIsRetired(t *testing.T) {
 	must(t, err)
 	bad := hermes.SkillTrial{Verdict: hermes.SkillLost, Why: "more failed", With: hermes.SkillRun{Reached: true, Failed: 3}, Without: hermes.SkillRun{Reached: true}}
 	for range 3 {
-		must(t, r.Book(t.Context(), "a", bad))
+		must(t, r.RecordTrial(t.Context(), "a", bad))
 	}
 	gone, err := r.Curate(t.Context(), skill.Curation{StaleAfter: time.Hour, ArchiveAfter: 2 * time.Hour}, false)
 	must(t, err)
@@ -72,7 +72,7 @@ func TestWhatHarmsInReplaysIsRetired(t *testing.T) {
 	if len(gone.Archived) != 1 || gone.Archived[0].Fate != "harmful" || len(kept) != 1 || !strings.Contains(kept[0].Why, "misled 3 times") {
 		t.Errorf("%+v, %+v", gone, kept)
 	}
-	if err := r.Book(t.Context(), "a", bad); err == nil {
+	if err := r.RecordTrial(t.Context(), "a", bad); err == nil {
 		t.Error("a trial of a skill that is gone was booked")
 	}
 }

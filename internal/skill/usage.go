@@ -28,7 +28,7 @@ type Usage struct {
 	// Provenance says what text from outside the agent had seen when it wrote the
 	// skill, as in [hermes.Message].
 	Provenance string `json:"outside,omitempty"`
-	// Replays are the trials it was put to; see [Library.Book].
+	// Replays are the trials it was put to; see [Library.RecordTrial].
 	Replays Replays `json:"replays,omitzero"`
 }
 
@@ -97,8 +97,8 @@ func (l *Library) Count(ctx context.Context, name string, o Outcome) error {
 	})
 }
 
-// book takes a trial into the record. One that was won counts as a win.
-func (u *Usage) book(t *hermes.SkillTrial) {
+// addTrial takes a trial into the record. One that was won counts as a win.
+func (u *Usage) addTrial(t *hermes.SkillTrial) {
 	if t == nil {
 		return
 	}
@@ -112,14 +112,14 @@ func (u *Usage) book(t *hermes.SkillTrial) {
 	}
 }
 
-// Book records a trial of a skill as it stands. One that it won counts as a
+// RecordTrial records a trial of a skill as it stands. One that it won counts as a
 // win, one that it harmed as a harm.
-func (l *Library) Book(ctx context.Context, name string, t hermes.SkillTrial) error {
+func (l *Library) RecordTrial(ctx context.Context, name string, t hermes.SkillTrial) error {
 	if _, err := l.find(ctx, name); err != nil {
 		return err
 	}
 	return l.changeUsage(ctx, name, func(u *Usage) {
-		u.book(&t)
+		u.addTrial(&t)
 		if t.Harmful() {
 			u.Harms++
 		}

@@ -41,7 +41,7 @@ func (l *Library) write(ctx context.Context, e hermes.SkillEdit, it item) (out h
 		if e.New {
 			u.Created, u.Agent, u.Session = now, e.Agent, e.Session
 		}
-		u.book(e.Trial)
+		u.addTrial(e.Trial)
 	})
 }
 

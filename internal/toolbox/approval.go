@@ -84,7 +84,7 @@ func newApprovals(rules Approvals) *approvals {
 }
 
 // SetMode changes how dangerous calls are approved from now on.
-func (b *Box) SetMode(m Mode) {
+func (b *Toolbox) SetMode(m Mode) {
 	b.approvals.mu.Lock()
 	defer b.approvals.mu.Unlock()
 	b.approvals.mode = m
@@ -92,7 +92,7 @@ func (b *Box) SetMode(m Mode) {
 
 // approval is the one place where a call that may do harm is let through or
 // refused, whatever asked for it: the model, a script, a child.
-func (b *Box) approval(m member, next runner) runner {
+func (b *Toolbox) approval(m member, next runner) runner {
 	assessor, risks := m.tool.(hermes.RiskAssessor)
 	return func(ctx context.Context, c *hermes.Call) hermes.Result {
 		subject := wholeSubject(c)
@@ -118,7 +118,7 @@ func (b *Box) approval(m member, next runner) runner {
 }
 
 // assess returns the call as it may run, or the refusal.
-func (b *Box) assess(ctx context.Context, m member, c *hermes.Call, subject string, found []hermes.Risk) (*hermes.Call, *hermes.Result) {
+func (b *Toolbox) assess(ctx context.Context, m member, c *hermes.Call, subject string, found []hermes.Risk) (*hermes.Call, *hermes.Result) {
 	for _, f := range found {
 		if f.Deny {
 			r := forbidden(f.Reason)

@@ -64,8 +64,8 @@ func TestRefusalsHaveOneShape(t *testing.T) {
 			says: []string{"BLOCKED"}},
 	} {
 		ran := 0
-		box := mustBox(t, toolbox.Options{Approvals: toolbox.Approvals{Mode: tt.mode, Deny: tt.deny}}, terminal(&ran))
-		r := box.Run(t.Context(), command(tt.line, tt.host))
+		tools := mustToolbox(t, toolbox.Options{Approvals: toolbox.Approvals{Mode: tt.mode, Deny: tt.deny}}, terminal(&ran))
+		r := tools.Run(t.Context(), command(tt.line, tt.host))
 		got := fields(t, r)
 		if ran != 0 || !r.Failed {
 			t.Errorf("%s: ran %d times, failed %v", tt.name, ran, r.Failed)
@@ -97,12 +97,12 @@ func TestConsentLastsAsLongAsItSays(t *testing.T) {
 		ran := 0
 		var kept []string
 		h := &host{answers: []hermes.Decision{tt.answer, tt.answer, tt.answer}}
-		box := mustBox(t, toolbox.Options{Approvals: toolbox.Approvals{Allowed: tt.allowed, Remember: func(keys []string) error {
+		tools := mustToolbox(t, toolbox.Options{Approvals: toolbox.Approvals{Allowed: tt.allowed, Remember: func(keys []string) error {
 			kept = append(kept, keys...)
 			return nil
 		}}}, terminal(&ran))
 		for _, line := range []string{"rm -r a", "rm -r b", "chmod 777 c", "ls"} {
-			box.Run(t.Context(), command(line, h))
+			tools.Run(t.Context(), command(line, h))
 		}
 		if ran != 4 || len(h.asked) != tt.asks || strings.Join(kept, ",") != strings.Join(tt.kept, ",") {
 			t.Errorf("%s: ran %d of 4, asked %d times (want %d), kept %v (want %v)", tt.answer, ran, len(h.asked), tt.asks, kept, tt.kept)
@@ -115,7 +115,7 @@ func TestApprovalShowsTheWholeCommand(t *testing.T) {
 	ran := 0
 	h := &host{files: &files{}}
 	long := "rm -r " + strings.Repeat("x", 5000)
-	mustBox(t, toolbox.Options{}, terminal(&ran)).Run(t.Context(), command(long, h))
+	mustToolbox(t, toolbox.Options{}, terminal(&ran)).Run(t.Context(), command(long, h))
 	if len(h.asked) != 1 || h.asked[0].Subject != long || h.asked[0].Dir != "/here/" || h.asked[0].Tool != "terminal" {
 		t.Errorf("asked %+v", h.asked)
 	}
@@ -125,7 +125,7 @@ func TestApprovalShowsWhatAScreenWouldHide(t *testing.T) {
 	t.Parallel()
 	ran := 0
 	h := &host{}
-	mustBox(t, toolbox.Options{}, terminal(&ran)).Run(t.Context(), command("rm -r a\u202e\x1b[2K\r\u200b\n\tls é", h))
+	mustToolbox(t, toolbox.Options{}, terminal(&ran)).Run(t.Context(), command("rm -r a\u202e\x1b[2K\r\u200b\n\tls é", h))
 	if got, want := h.asked[0].Subject, "rm -r a<U+202E><U+001B>[2K<U+000D><U+200B>\n\tls é"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -134,16 +134,16 @@ func TestApprovalShowsWhatAScreenWouldHide(t *testing.T) {
 func TestRefusalsInARowEndInAStop(t *testing.T) {
 	t.Parallel()
 	ran := 0
-	box := mustBox(t, toolbox.Options{Guardrail: toolbox.Guardrail{Quiet: true}}, terminal(&ran))
+	tools := mustToolbox(t, toolbox.Options{Guardrail: toolbox.Guardrail{Quiet: true}}, terminal(&ran))
 	last := ""
 	for range 3 {
-		last = box.Run(t.Context(), command("rm -r a", &host{})).Text
+		last = tools.Run(t.Context(), command("rm -r a", &host{})).Text
 	}
 	if !strings.Contains(last, "stop calling tools now") {
 		t.Errorf("third refusal: %s", last)
 	}
-	box.TurnStarted()
-	if r := box.Run(t.Context(), command("rm -r a", &host{})); strings.Contains(r.Text, "stop calling tools now") {
+	tools.TurnStarted()
+	if r := tools.Run(t.Context(), command("rm -r a", &host{})); strings.Contains(r.Text, "stop calling tools now") {
 		t.Errorf("the count outlived its turn: %s", r.Text)
 	}
 }
@@ -151,9 +151,9 @@ func TestRefusalsInARowEndInAStop(t *testing.T) {
 func TestModeOffRunsWhatIsNotForbidden(t *testing.T) {
 	t.Parallel()
 	ran := 0
-	box := mustBox(t, toolbox.Options{}, terminal(&ran))
-	box.SetMode(toolbox.ModeOff)
-	if r := box.Run(t.Context(), command("rm -r a", nil)); r.Failed || ran != 1 {
+	tools := mustToolbox(t, toolbox.Options{}, terminal(&ran))
+	tools.SetMode(toolbox.ModeOff)
+	if r := tools.Run(t.Context(), command("rm -r a", nil)); r.Failed || ran != 1 {
 		t.Errorf("got %s", r.Text)
 	}
 }
@@ -199,8 +199,8 @@ func TestDenyRules(t *testing.T) {
 		{"", "ls", false},
 	} {
 		ran := 0
-		box := mustBox(t, toolbox.Options{Approvals: toolbox.Approvals{Mode: toolbox.ModeOff, Deny: []string{tt.glob}}}, terminal(&ran))
-		box.Run(t.Context(), command(tt.line, nil))
+		tools := mustToolbox(t, toolbox.Options{Approvals: toolbox.Approvals{Mode: toolbox.ModeOff, Deny: []string{tt.glob}}}, terminal(&ran))
+		tools.Run(t.Context(), command(tt.line, nil))
 		if got := ran == 0; got != tt.denied {
 			t.Errorf("%q against %q: denied %v, want %v", tt.line, tt.glob, got, tt.denied)
 		}

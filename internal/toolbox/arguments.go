@@ -12,7 +12,7 @@ import (
 
 // prepare finds the tool of a call and fits the arguments to its schema. The
 // text says, for the model, why the call cannot run.
-func (b *Box) prepare(c *hermes.Call) (m member, ready *hermes.Call, problem string) {
+func (b *Toolbox) prepare(c *hermes.Call) (m member, ready *hermes.Call, problem string) {
 	m, ok := b.set.member(c.Name)
 	if !ok {
 		return member{}, nil, b.unknown(c.Name)
@@ -84,7 +84,7 @@ func missing(m member, arguments json.RawMessage) string {
 }
 
 // unknown tells the model that there is no such tool and what there is.
-func (b *Box) unknown(name string) string {
+func (b *Toolbox) unknown(name string) string {
 	names := b.set.Names()
 	if len(names) == 0 {
 		return fmt.Sprintf("there is no tool named %q: no tools are available in this session, answer in words", name)

@@ -14,18 +14,18 @@ import (
 func BenchmarkRun(b *testing.B) {
 	text := `{"output":"` + strings.Repeat(`ok   hermes/internal/x 0.012s\n`, 60) + `","exit_code":0}`
 	spec := hermes.Spec{Name: "terminal", Schema: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string"},"timeout":{"type":"integer"}},"required":["command"]}`)}
-	tools := []hermes.Tool{tool{spec: spec, run: func(context.Context, *hermes.Call) (hermes.Result, error) {
+	offered := []hermes.Tool{tool{spec: spec, run: func(context.Context, *hermes.Call) (hermes.Result, error) {
 		return hermes.Result{Text: text}, nil
 	}}}
-	set, err := toolbox.NewCatalogue([]hermes.Toolset{&group{name: "terminal", tools: tools}}, nil, nil).Select(context.Background(), toolbox.Selection{})
+	set, err := toolbox.NewCatalogue([]hermes.Toolset{&group{name: "terminal", tools: offered}}, nil, nil).Select(context.Background(), toolbox.Selection{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	box := toolbox.New(toolbox.Options{Set: set, Redact: redact.New(redact.Options{Known: []string{"not in the text"}}).Text, Limits: toolbox.Limits{Turn: 1 << 40}})
+	tools := toolbox.New(toolbox.Options{Set: set, Redact: redact.New(redact.Options{Known: []string{"not in the text"}}).Text, Limits: toolbox.Limits{Turn: 1 << 40}})
 	c := call("terminal", `{"command":"go test ./...","timeout":"60"}`)
 	b.ReportAllocs()
 	for b.Loop() {
-		if r := box.Run(context.Background(), c); r.Failed {
+		if r := tools.Run(context.Background(), c); r.Failed {
 			b.Fatal(r.Text)
 		}
 	}

@@ -14,7 +14,7 @@ const interrupted = "interrupted: the person stopped the turn while this ran; wh
 
 // contain keeps a tool's panic from the rest of the program, and does not
 // begin a call whose turn has ended.
-func (b *Box) contain(m member, next runner) runner {
+func (b *Toolbox) contain(m member, next runner) runner {
 	return func(ctx context.Context, c *hermes.Call) (r hermes.Result) {
 		if ctx.Err() != nil {
 			return failure("interrupted: the turn was stopped before this ran")
@@ -33,7 +33,7 @@ func (b *Box) contain(m member, next runner) runner {
 
 // core runs the tool itself and turns its error into text for the model. What
 // a failed or stopped call has given so far is kept.
-func (b *Box) core(m member) runner {
+func (b *Toolbox) core(m member) runner {
 	return func(ctx context.Context, c *hermes.Call) hermes.Result {
 		r, err := m.tool.Run(ctx, c)
 		r.Text = strings.ToValidUTF8(r.Text, "\ufffd")

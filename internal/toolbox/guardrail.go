@@ -65,7 +65,7 @@ func sign(c *hermes.Call) signature {
 // result, and refuses to go on where that was asked for. A block is decided
 // before a call and refuses that call; a halt is decided after one and ends
 // the tool use of the turn.
-func (b *Box) guardrail(m member, next runner) runner {
+func (b *Toolbox) guardrail(m member, next runner) runner {
 	return func(ctx context.Context, c *hermes.Call) hermes.Result {
 		sig := sign(c)
 		if r, stands := b.streaks.blocked(sig); stands {

@@ -118,16 +118,16 @@ func TestGuardrailLineByLine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			box := mustBox(t, toolbox.Options{Guardrail: tt.guard}, worldly()...)
+			tools := mustToolbox(t, toolbox.Options{Guardrail: tt.guard}, worldly()...)
 			for turn := range 2 { // a new turn clears all
 				for i, s := range tt.steps {
-					r := box.Run(t.Context(), call(s.name, s.arguments))
+					r := tools.Run(t.Context(), call(s.name, s.arguments))
 					silent := !strings.Contains(r.Text, "_warning") && !strings.Contains(r.Text, "blocked") && !strings.Contains(r.Text, "_halt")
 					if s.want == "" && !silent || !strings.Contains(r.Text, s.want) || r.StopReason != "" {
 						t.Fatalf("turn %d, step %d: got %q (halt %q), want %q", turn, i, r.Text, r.StopReason, s.want)
 					}
 				}
-				box.TurnStarted()
+				tools.TurnStarted()
 			}
 		})
 	}
@@ -138,20 +138,20 @@ func TestHaltIsDecidedAfterACallAndEndsTheTurnsTools(t *testing.T) {
 	failing := func(i int) *hermes.Call {
 		return call("mcp_stranger", `{"fail":true,"n":`+strings.Repeat("1", i+1)+`}`)
 	}
-	box := mustBox(t, toolbox.Options{Guardrail: toolbox.Guardrail{HardStop: true}}, worldly()...)
+	tools := mustToolbox(t, toolbox.Options{Guardrail: toolbox.Guardrail{HardStop: true}}, worldly()...)
 	for i := range 7 {
-		if r := box.Run(t.Context(), failing(i)); r.StopReason != "" {
+		if r := tools.Run(t.Context(), failing(i)); r.StopReason != "" {
 			t.Fatalf("halted after %d failures", i+1)
 		}
 	}
-	if r := box.Run(t.Context(), failing(7)); !strings.Contains(r.StopReason, toolStop) || !strings.HasPrefix(r.Text, "same") {
+	if r := tools.Run(t.Context(), failing(7)); !strings.Contains(r.StopReason, toolStop) || !strings.HasPrefix(r.Text, "same") {
 		t.Errorf("the eighth failure ran and halts: got %q, halt %q", r.Text, r.StopReason)
 	}
-	if r := box.Run(t.Context(), call("read_file", `{}`)); r.StopReason == "" || !r.Failed || strings.HasPrefix(r.Text, "same") {
+	if r := tools.Run(t.Context(), call("read_file", `{}`)); r.StopReason == "" || !r.Failed || strings.HasPrefix(r.Text, "same") {
 		t.Errorf("no tool runs after a halt: got %q, halt %q", r.Text, r.StopReason)
 	}
-	box.TurnStarted()
-	if r := box.Run(t.Context(), call("read_file", `{}`)); r.StopReason != "" || r.Failed {
+	tools.TurnStarted()
+	if r := tools.Run(t.Context(), call("read_file", `{}`)); r.StopReason != "" || r.Failed {
 		t.Errorf("a new turn clears all: got %q, halt %q", r.Text, r.StopReason)
 	}
 }
@@ -159,10 +159,10 @@ func TestHaltIsDecidedAfterACallAndEndsTheTurnsTools(t *testing.T) {
 func TestWhoSendsABlockedCallOnAndOnIsHalted(t *testing.T) {
 	t.Parallel()
 	for _, arguments := range []string{`{"fail":true}`, `{}`} {
-		box := mustBox(t, toolbox.Options{Guardrail: toolbox.Guardrail{HardStop: true}}, worldly()...)
+		tools := mustToolbox(t, toolbox.Options{Guardrail: toolbox.Guardrail{HardStop: true}}, worldly()...)
 		calls := 0
 		for ; calls < 50; calls++ {
-			if r := box.Run(t.Context(), call("read_file", arguments)); r.StopReason != "" {
+			if r := tools.Run(t.Context(), call("read_file", arguments)); r.StopReason != "" {
 				break
 			}
 		}
@@ -174,18 +174,18 @@ func TestWhoSendsABlockedCallOnAndOnIsHalted(t *testing.T) {
 
 func TestFailingCommandsThatDifferNeverHalt(t *testing.T) {
 	t.Parallel()
-	box := mustBox(t, toolbox.Options{Guardrail: toolbox.Guardrail{HardStop: true}}, worldly()...)
+	tools := mustToolbox(t, toolbox.Options{Guardrail: toolbox.Guardrail{HardStop: true}}, worldly()...)
 	for i := range 30 {
-		r := box.Run(t.Context(), call("terminal", `{"fail":true,"command":"try `+strings.Repeat("x", i)+`"}`))
+		r := tools.Run(t.Context(), call("terminal", `{"fail":true,"command":"try `+strings.Repeat("x", i)+`"}`))
 		if r.StopReason != "" || strings.Contains(r.Text, "blocked") || i >= 2 && !strings.Contains(r.Text, toolWarn) {
 			t.Fatalf("command %d: got %q, halt %q", i, r.Text, r.StopReason)
 		}
 	}
 	equal := toolbox.Guardrail{HardStop: true, BlockExact: 20}
-	box = mustBox(t, toolbox.Options{Guardrail: equal}, worldly()...)
+	tools = mustToolbox(t, toolbox.Options{Guardrail: equal}, worldly()...)
 	var r hermes.Result
 	for range 8 {
-		r = box.Run(t.Context(), call("terminal", `{"fail":true,"command":"same"}`))
+		r = tools.Run(t.Context(), call("terminal", `{"fail":true,"command":"same"}`))
 	}
 	if r.StopReason == "" {
 		t.Error("equal ones do")
@@ -194,9 +194,9 @@ func TestFailingCommandsThatDifferNeverHalt(t *testing.T) {
 
 func TestUnknownToolTwiceIsWarnedOf(t *testing.T) {
 	t.Parallel()
-	box := mustBox(t, toolbox.Options{}, worldly()...)
-	box.Run(t.Context(), call("nope", `{}`))
-	if r := box.Run(t.Context(), call("nope", `{}`)); !strings.Contains(r.Text, exactWarn) {
+	tools := mustToolbox(t, toolbox.Options{}, worldly()...)
+	tools.Run(t.Context(), call("nope", `{}`))
+	if r := tools.Run(t.Context(), call("nope", `{}`)); !strings.Contains(r.Text, exactWarn) {
 		t.Errorf("got %q", r.Text)
 	}
 }

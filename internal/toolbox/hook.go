@@ -18,7 +18,7 @@ var errHookTime = errors.New("it took too long")
 
 // hook lets hooks see a call before it runs and its result after. A function
 // that panics or takes too long is logged and skipped; a guard's then refuses.
-func (b *Box) hook(m member, next runner) runner {
+func (b *Toolbox) hook(m member, next runner) runner {
 	if !slices.ContainsFunc(b.hooks, func(h hermes.Hook) bool { return h.BeforeTool != nil || h.AfterTool != nil }) {
 		return next
 	}
@@ -32,7 +32,7 @@ func (b *Box) hook(m member, next runner) runner {
 }
 
 // before asks the hooks in order. A result ends the call.
-func (b *Box) before(ctx context.Context, m member, c *hermes.Call) (*hermes.Call, *hermes.Result) {
+func (b *Toolbox) before(ctx context.Context, m member, c *hermes.Call) (*hermes.Call, *hermes.Result) {
 	for _, h := range b.hooks {
 		if h.BeforeTool == nil {
 			continue
@@ -88,7 +88,7 @@ func rewritten(m member, c, theirs *hermes.Call) (*hermes.Call, string) {
 }
 
 // after lets the hooks change a result.
-func (b *Box) after(ctx context.Context, c *hermes.Call, r hermes.Result) hermes.Result {
+func (b *Toolbox) after(ctx context.Context, c *hermes.Call, r hermes.Result) hermes.Result {
 	for _, h := range b.hooks {
 		if h.AfterTool == nil {
 			continue
@@ -115,7 +115,7 @@ func (b *Box) after(ctx context.Context, c *hermes.Call, r hermes.Result) hermes
 // within runs a hook's function and takes over what it found (the func it
 // returns), unless it panics or its time runs out. A function that ignores its
 // context runs on alone: nothing waits for it, and what it finds is dropped.
-func (b *Box) within(ctx context.Context, h hermes.Hook, f func(context.Context) func()) error {
+func (b *Toolbox) within(ctx context.Context, h hermes.Hook, f func(context.Context) func()) error {
 	limit := h.Timeout
 	if limit <= 0 {
 		limit = hookTimeout

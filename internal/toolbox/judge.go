@@ -8,7 +8,7 @@ import (
 
 // judge lets the model of the smart mode decide about one call. It reports
 // whether it did: without a refusal the call then runs, this once.
-func (b *Box) judge(ctx context.Context, c *hermes.Call, shown hermes.ApprovalRequest) (decided bool, refused *hermes.Result) {
+func (b *Toolbox) judge(ctx context.Context, c *hermes.Call, shown hermes.ApprovalRequest) (decided bool, refused *hermes.Result) {
 	if b.approvals.rules.Judge == nil || !b.approvals.smart() || anyNoRemember(shown.Risks) {
 		return false, nil
 	}

@@ -45,7 +45,7 @@ func TestSmartModeLetsAModelJudge(t *testing.T) {
 	} {
 		ran, judged := 0, 0
 		h := &talker{host: host{answers: tt.answers}}
-		box := mustBox(t, toolbox.Options{Approvals: toolbox.Approvals{
+		tools := mustToolbox(t, toolbox.Options{Approvals: toolbox.Approvals{
 			Mode: tt.mode, Deny: []string{"git push *"},
 			Judge: func(_ context.Context, s hermes.SessionRef, a hermes.ApprovalRequest) (hermes.Decision, error) {
 				judged++
@@ -56,7 +56,7 @@ func TestSmartModeLetsAModelJudge(t *testing.T) {
 			},
 		}}, terminal(&ran))
 		for range 2 {
-			box.Run(t.Context(), command(tt.line, h))
+			tools.Run(t.Context(), command(tt.line, h))
 		}
 		if judged != tt.judged || len(h.asked) != tt.asked || ran != tt.ran {
 			t.Errorf("%s: judged %d, asked %d, ran %d; want %d, %d, %d", name, judged, len(h.asked), ran, tt.judged, tt.asked, tt.ran)

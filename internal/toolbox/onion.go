@@ -9,7 +9,7 @@ import (
 	"hermes"
 )
 
-// Options is what a Box is made of.
+// Options is what a Toolbox is made of.
 type Options struct {
 	Set       *Set
 	Hooks     []hermes.Hook
@@ -24,9 +24,9 @@ type Options struct {
 	Now    func() time.Time // nil is time.Now
 }
 
-// Box is the tools of one session behind the tool onion. Its methods may be
+// Toolbox is the tools of one session behind the tool onion. Its methods may be
 // called concurrently.
-type Box struct {
+type Toolbox struct {
 	set    *Set
 	hooks  []hermes.Hook
 	limits Limits
@@ -48,8 +48,8 @@ type runner func(ctx context.Context, c *hermes.Call) hermes.Result
 type layer func(m member, next runner) runner
 
 // New returns the box of a session.
-func New(o Options) *Box {
-	b := &Box{
+func New(o Options) *Toolbox {
+	b := &Toolbox{
 		set: o.Set, hooks: o.Hooks, limits: o.Limits.orDefaults(), spill: o.Spill, clean: o.Redact, log: o.Log, now: o.Now,
 		approvals: newApprovals(o.Approvals), streaks: newStreaks(o.Guardrail),
 	}
@@ -71,7 +71,7 @@ func New(o Options) *Box {
 
 // onion puts the layers round a tool. A call goes through them from the top
 // down, its result from the bottom up.
-func (b *Box) onion() func(m member) runner {
+func (b *Toolbox) onion() func(m member) runner {
 	layers := []layer{
 		b.guardrail,
 		b.hook,
@@ -91,22 +91,22 @@ func (b *Box) onion() func(m member) runner {
 }
 
 // Specs are the tools to offer, sorted by name.
-func (b *Box) Specs() []hermes.Spec { return b.set.Specs() }
+func (b *Toolbox) Specs() []hermes.Spec { return b.set.Specs() }
 
 // Spec describes a tool by its name or an alias of it.
-func (b *Box) Spec(name string) (hermes.Spec, bool) {
+func (b *Toolbox) Spec(name string) (hermes.Spec, bool) {
 	m, ok := b.set.member(name)
 	return m.spec, ok
 }
 
 // Preview is the main argument of a call, shortened for the person, without
 // secrets; "" if there is nothing to show.
-func (b *Box) Preview(c hermes.ToolCall) string {
+func (b *Toolbox) Preview(c hermes.ToolCall) string {
 	return b.clean(preview(aliased(c.Name), json.RawMessage(c.Arguments), b.limits.Preview))
 }
 
 // TurnStarted forgets what was counted in the turn before.
-func (b *Box) TurnStarted() {
+func (b *Toolbox) TurnStarted() {
 	b.streaks.reset()
 	b.approvals.newTurn()
 	b.spent.reset()
@@ -114,7 +114,7 @@ func (b *Box) TurnStarted() {
 
 // Run takes a call through the onion. It never fails: an error is a result
 // that says so, and what to try.
-func (b *Box) Run(ctx context.Context, c *hermes.Call) hermes.Result {
+func (b *Toolbox) Run(ctx context.Context, c *hermes.Call) hermes.Result {
 	m, ready, problem := b.prepare(c)
 	if problem != "" {
 		unfit := func(context.Context, *hermes.Call) hermes.Result { return failure(problem) }

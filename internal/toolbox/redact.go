@@ -8,7 +8,7 @@ import (
 
 // redact masks secrets in what a tool gave back, before anything else sees it:
 // a result is stored, shown and sent only without them.
-func (b *Box) redact(_ member, next runner) runner {
+func (b *Toolbox) redact(_ member, next runner) runner {
 	return func(ctx context.Context, c *hermes.Call) hermes.Result {
 		r := next(ctx, c)
 		r.Text = b.clean(r.Text)

@@ -39,13 +39,13 @@ func TestLargeResultsAreStoredOutsideTheContext(t *testing.T) {
 		{name: "no store", tool: says("x", big, 0), says: "Cut: the result has 1210 bytes"},
 		{name: "wicked id", tool: says("x", big, 0), files: &files{onHost: true}, spill: toolbox.Spillover{Dir: "/spill"}, id: "../../etc/passwd", path: "/spill/s1/x-______etc_passwd-", says: "read_file"},
 	} {
-		box := mustBox(t, toolbox.Options{Limits: toolbox.Limits{Result: 1000, Head: 101}, Spill: tt.spill}, tt.tool)
+		tools := mustToolbox(t, toolbox.Options{Limits: toolbox.Limits{Result: 1000, Head: 101}, Spill: tt.spill}, tt.tool)
 		c := call(tt.tool.Spec().Name, `{}`)
 		c.Host = &host{files: tt.files}
 		if tt.id != "" {
 			c.ID = tt.id
 		}
-		r := box.Run(t.Context(), c)
+		r := tools.Run(t.Context(), c)
 		if !strings.Contains(r.Text, tt.says) || !strings.HasPrefix(r.Text, "begin") && tt.name != "fits" || strings.ContainsRune(r.Text, '\ufffd') {
 			t.Errorf("%s: got %q", tt.name, r.Text)
 		}
@@ -63,14 +63,14 @@ func TestCallsThatShareAnIDDoNotShareAFile(t *testing.T) {
 	t.Parallel()
 	f := &files{onHost: true}
 	text := "a"
-	box := mustBox(t, toolbox.Options{Limits: toolbox.Limits{Result: 10, Head: 1}, Spill: toolbox.Spillover{Dir: "/spill"}},
+	tools := mustToolbox(t, toolbox.Options{Limits: toolbox.Limits{Result: 10, Head: 1}, Spill: toolbox.Spillover{Dir: "/spill"}},
 		tool{spec: hermes.Spec{Name: "x"}, run: func(context.Context, *hermes.Call) (hermes.Result, error) {
 			return hermes.Result{Text: strings.Repeat(text, 20)}, nil
 		}})
 	for _, text = range []string{"a", "b", "a"} {
 		c := call("x", `{}`)
 		c.Host = &host{files: f}
-		box.Run(t.Context(), c)
+		tools.Run(t.Context(), c)
 	}
 	if len(f.written) != 2 {
 		t.Errorf("stored in %d files, want 2", len(f.written))
@@ -102,7 +102,7 @@ func TestATurnsResultsHaveATotal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			box := mustBox(t, toolbox.Options{Limits: limits, Spill: tt.spill}, says("big", "", 0), says("read_file", "", 0))
+			tools := mustToolbox(t, toolbox.Options{Limits: limits, Spill: tt.spill}, says("big", "", 0), says("read_file", "", 0))
 			f := &files{onHost: true}
 			for turn := range 2 {
 				for b, lengths := range tt.batches {
@@ -116,7 +116,7 @@ func TestATurnsResultsHaveATotal(t *testing.T) {
 						c.ID, c.Host = fmt.Sprint("c", turn, b, i), &host{files: f}
 						calls, results = append(calls, c), append(results, &hermes.Result{Text: strings.Repeat("x", n)})
 					}
-					box.Settle(t.Context(), calls, results)
+					tools.Settle(t.Context(), calls, results)
 					for i, want := range tt.want[b] {
 						text := results[i].Text
 						if kept := !strings.Contains(text, "[The result has") && !strings.Contains(text, "[Cut:"); kept != (want > 0) || kept && len(text) != want {
@@ -124,7 +124,7 @@ func TestATurnsResultsHaveATotal(t *testing.T) {
 						}
 					}
 				}
-				box.TurnStarted() // a new turn has a total of its own
+				tools.TurnStarted() // a new turn has a total of its own
 			}
 			if tt.spill == nil && len(files2map(f)) > 0 {
 				t.Error("written without a store")
@@ -135,7 +135,7 @@ func TestATurnsResultsHaveATotal(t *testing.T) {
 
 func TestPreview(t *testing.T) {
 	t.Parallel()
-	box := mustBox(t, toolbox.Options{Limits: toolbox.Limits{Preview: 20}})
+	tools := mustToolbox(t, toolbox.Options{Limits: toolbox.Limits{Preview: 20}})
 	for _, tt := range []struct{ name, arguments, want string }{
 		{"terminal", `{"command":"go test ./..."}`, "go test ./..."},
 		{"terminal", `{"command":"go test\n\t-race   ./... -count=1"}`, "go test -race ./...…"},
@@ -155,7 +155,7 @@ func TestPreview(t *testing.T) {
 		{"terminal", `[]`, ""},
 		{"terminal", `{"command":"\ud800 x"}`, "\ufffd x"},
 	} {
-		if got := box.Preview(hermes.ToolCall{Name: tt.name, Arguments: tt.arguments}); got != tt.want {
+		if got := tools.Preview(hermes.ToolCall{Name: tt.name, Arguments: tt.arguments}); got != tt.want {
 			t.Errorf("%s %s: got %q, want %q", tt.name, tt.arguments, got, tt.want)
 		}
 	}

@@ -22,7 +22,7 @@ func (s *spent) reset() {
 // Settle holds the results of a turn to their total: while those of a batch do
 // not fit into what is left of it, the largest one is stored outside the
 // context. One so small that storing it would save nothing stays.
-func (b *Box) Settle(ctx context.Context, calls []*hermes.Call, results []*hermes.Result) {
+func (b *Toolbox) Settle(ctx context.Context, calls []*hermes.Call, results []*hermes.Result) {
 	b.spent.mu.Lock()
 	defer b.spent.mu.Unlock()
 	sum := 0
@@ -44,7 +44,7 @@ func (b *Box) Settle(ctx context.Context, calls []*hermes.Call, results []*herme
 }
 
 // largest is the place of the largest result that may be stored, or -1.
-func (b *Box) largest(calls []*hermes.Call, results []*hermes.Result, tried []bool) int {
+func (b *Toolbox) largest(calls []*hermes.Call, results []*hermes.Result, tried []bool) int {
 	at := -1
 	for i, r := range results {
 		m, _ := b.set.member(calls[i].Name)

@@ -87,14 +87,14 @@ func (s *streaks) take(c *hermes.Call) string {
 	defer s.mu.Unlock()
 	switch c.Name {
 	case "web_search":
-		return book(&s.searches, 1, s.limits.Searches, "web_searches_cap", "web searches")
+		return spend(&s.searches, 1, s.limits.Searches, "web_searches_cap", "web searches")
 	case "delegate_task":
-		return book(&s.subagents, children(c), s.limits.Subagents, "subagents_cap", "sub-agents")
+		return spend(&s.subagents, children(c), s.limits.Subagents, "subagents_cap", "sub-agents")
 	}
 	return ""
 }
 
-func book(used *int, n, most int, code, what string) string {
+func spend(used *int, n, most int, code, what string) string {
 	if most > 0 && *used+n > most {
 		return fmt.Sprintf("blocked (%s): a turn may have %d %s and this one has had %d; go on with what is known, and tell the person what is still open", code, most, what, *used)
 	}

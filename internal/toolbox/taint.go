@@ -16,7 +16,7 @@ const maxSource = 200
 
 // provenance notes of a result that its text comes from outside, unless the tool
 // is known to bring none. What did not run brings nothing.
-func (b *Box) provenance(m member, next runner) runner {
+func (b *Toolbox) provenance(m member, next runner) runner {
 	if m.spec.Trusted {
 		return next
 	}

@@ -59,8 +59,8 @@ func TestWhatLastsNeedsLeaveAfterOutsideText(t *testing.T) {
 	} {
 		var did []string
 		h := &host{answers: tt.answers, provenance: tt.outside}
-		box := mustBox(t, toolbox.Options{Approvals: toolbox.Approvals{Mode: tt.mode, Allowed: tt.allowed}}, diary(&did, !tt.keeps))
-		r := box.Run(t.Context(), &hermes.Call{ID: "c", Name: "diary", Arguments: json.RawMessage(tt.call), Host: h})
+		tools := mustToolbox(t, toolbox.Options{Approvals: toolbox.Approvals{Mode: tt.mode, Allowed: tt.allowed}}, diary(&did, !tt.keeps))
+		r := tools.Run(t.Context(), &hermes.Call{ID: "c", Name: "diary", Arguments: json.RawMessage(tt.call), Host: h})
 		if got := strings.Join(did, " "); got != tt.did || len(h.asked) != tt.asks || !strings.Contains(r.Text, tt.text) {
 			t.Errorf("%s: did %q, asked %d times: %s", tt.name, got, len(h.asked), r.Text)
 		}
@@ -71,8 +71,8 @@ func TestTheQuestionShowsTheWholeChange(t *testing.T) {
 	t.Parallel()
 	var did []string
 	h := &host{provenance: "read_file notes.md; terminal curl x"}
-	box := mustBox(t, toolbox.Options{}, diary(&did, true))
-	box.Run(t.Context(), &hermes.Call{ID: "c", Name: "diary", Host: h, Arguments: json.RawMessage(
+	tools := mustToolbox(t, toolbox.Options{}, diary(&did, true))
+	tools.Run(t.Context(), &hermes.Call{ID: "c", Name: "diary", Host: h, Arguments: json.RawMessage(
 		`{"action":"add","text":"first\nyes: really\u202e","operations":[{"action":"remove","n":2},"plain"],"command":"short"}`)})
 	want := hermes.ApprovalRequest{
 		CallID: "c", Tool: "diary", Dir: "/work",
@@ -93,7 +93,7 @@ func TestConsentToALastingChangeEndsWithTheSession(t *testing.T) {
 		var did, kept []string
 		h := &host{answers: []hermes.Decision{answer, answer}, provenance: "a"}
 		judged := false
-		box := mustBox(t, toolbox.Options{Approvals: toolbox.Approvals{
+		tools := mustToolbox(t, toolbox.Options{Approvals: toolbox.Approvals{
 			Mode:     toolbox.ModeSmart,
 			Remember: func(keys []string) error { kept = append(kept, keys...); return nil },
 			Judge: func(context.Context, hermes.SessionRef, hermes.ApprovalRequest) (hermes.Decision, error) {
@@ -102,7 +102,7 @@ func TestConsentToALastingChangeEndsWithTheSession(t *testing.T) {
 			},
 		}}, diary(&did, true))
 		for range 2 {
-			box.Run(t.Context(), &hermes.Call{ID: "c", Name: "diary", Arguments: json.RawMessage(`{}`), Host: h})
+			tools.Run(t.Context(), &hermes.Call{ID: "c", Name: "diary", Arguments: json.RawMessage(`{}`), Host: h})
 		}
 		if len(h.asked) != asks || len(did) != 2 || len(kept) != 0 || judged {
 			t.Errorf("%s: asked %d times, did %q, kept %q, judged by a model %v", answer, len(h.asked), did, kept, judged)
@@ -117,7 +117,7 @@ func TestADangerousChangeIsNotStaged(t *testing.T) {
 	d := diary(&did, true).(tool)
 	both := risky{tool: d, assess: func(*hermes.Call) []hermes.Risk { return []hermes.Risk{{Key: "k", Reason: "harms"}} }}
 	h := &host{answers: []hermes.Decision{hermes.Unattended}, provenance: "a"}
-	mustBox(t, toolbox.Options{}, both).Run(t.Context(), &hermes.Call{Name: "diary", Arguments: json.RawMessage(`{}`), Host: h})
+	mustToolbox(t, toolbox.Options{}, both).Run(t.Context(), &hermes.Call{Name: "diary", Arguments: json.RawMessage(`{}`), Host: h})
 	if len(did) != 0 || len(h.asked) != 1 || len(h.asked[0].Risks) != 2 {
 		t.Errorf("did %q, asked %+v", did, h.asked)
 	}
@@ -147,14 +147,14 @@ func TestResultsSayWhereTheyComeFrom(t *testing.T) {
 		if tt.denied {
 			o.Approvals.Deny = []string{"*look*"}
 		}
-		box := mustBox(t, o, tool{spec: tt.spec, run: gives(tt.result, tt.err)})
-		r := box.Run(t.Context(), &hermes.Call{Name: tt.spec.Name, Arguments: json.RawMessage(`{"query":"look"}`), Host: &host{}})
+		tools := mustToolbox(t, o, tool{spec: tt.spec, run: gives(tt.result, tt.err)})
+		r := tools.Run(t.Context(), &hermes.Call{Name: tt.spec.Name, Arguments: json.RawMessage(`{"query":"look"}`), Host: &host{}})
 		if r.Provenance != tt.outside {
 			t.Errorf("%s: outside %q, want %q", tt.name, r.Provenance, tt.outside)
 		}
 	}
-	box := mustBox(t, toolbox.Options{Redact: func(s string) string { return strings.ReplaceAll(s, "secret", "***") }}, named("mine")...)
-	if r := box.Run(t.Context(), &hermes.Call{Name: "mine", Arguments: json.RawMessage(`{"query":"my secret"}`), Host: &host{}}); r.Provenance != "mine my ***" {
+	tools := mustToolbox(t, toolbox.Options{Redact: func(s string) string { return strings.ReplaceAll(s, "secret", "***") }}, named("mine")...)
+	if r := tools.Run(t.Context(), &hermes.Call{Name: "mine", Arguments: json.RawMessage(`{"query":"my secret"}`), Host: &host{}}); r.Provenance != "mine my ***" {
 		t.Errorf("a source tells a secret: %q", r.Provenance)
 	}
 }
@@ -163,8 +163,8 @@ func TestAHookAddsSourcesAndTakesNoneAway(t *testing.T) {
 	t.Parallel()
 	for set, want := range map[string]string{"": "mine", "AGENTS.md": "mine; AGENTS.md"} {
 		hook := hermes.Hook{Name: "h", AfterTool: func(_ context.Context, _ *hermes.Call, r *hermes.Result) { r.Provenance = set }}
-		box := mustBox(t, toolbox.Options{Hooks: []hermes.Hook{hook}}, named("mine")...)
-		if r := box.Run(t.Context(), &hermes.Call{Name: "mine", Arguments: json.RawMessage(`{}`), Host: &host{}}); r.Provenance != want {
+		tools := mustToolbox(t, toolbox.Options{Hooks: []hermes.Hook{hook}}, named("mine")...)
+		if r := tools.Run(t.Context(), &hermes.Call{Name: "mine", Arguments: json.RawMessage(`{}`), Host: &host{}}); r.Provenance != want {
 			t.Errorf("outside %q, want %q", r.Provenance, want)
 		}
 	}

@@ -36,7 +36,7 @@ type Spill interface {
 // truncate keeps a large result out of the context: over its tool's limit it
 // is stored whole and the model gets its head, its size and where to read on.
 // What read_file gives is never stored, since it would be read with read_file.
-func (b *Box) truncate(m member, next runner) runner {
+func (b *Toolbox) truncate(m member, next runner) runner {
 	limit := cmp.Or(m.spec.ResultLimit, b.limits.Result)
 	if !storable(m.spec) {
 		return next
@@ -52,7 +52,7 @@ func (b *Box) truncate(m member, next runner) runner {
 
 func storable(s hermes.Spec) bool { return s.ResultLimit >= 0 && s.Name != "read_file" }
 
-func (b *Box) store(ctx context.Context, c *hermes.Call, text string, limit int) string {
+func (b *Toolbox) store(ctx context.Context, c *hermes.Call, text string, limit int) string {
 	err := errNoSpill
 	if b.spill != nil {
 		var path string

@@ -40,7 +40,7 @@ func (c *call) find(ctx context.Context, ref string) (thing, error) {
 }
 
 func (c *call) entry(t memory.Target, ref string) (thing, error) {
-	s, err := c.Book.Read(t)
+	s, err := c.Memory.Read(t)
 	if err != nil {
 		return thing{}, err
 	}
@@ -49,7 +49,7 @@ func (c *call) entry(t memory.Target, ref string) (thing, error) {
 			continue
 		}
 		do := func(ctx context.Context, o memory.Operation) error {
-			_, err := c.Book.Change(ctx, t, []memory.Operation{o}, memory.Origin{By: "person"})
+			_, err := c.Memory.Change(ctx, t, []memory.Operation{o}, memory.Origin{By: "person"})
 			return err
 		}
 		return thing{

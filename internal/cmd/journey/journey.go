@@ -38,7 +38,7 @@ type Learnings interface {
 
 // Sources are where what was learned is kept.
 type Sources struct {
-	Book      *memory.Book
+	Memory    *memory.File
 	Library   *skill.Library
 	Learnings Learnings
 }

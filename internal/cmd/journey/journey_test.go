@@ -22,7 +22,7 @@ import (
 	tool "hermes/internal/tool/learning"
 )
 
-type learnings struct{ *learning.Book }
+type learnings struct{ *learning.Store }
 
 func (learnings) Admit(l hermes.Learning) (hermes.Learning, error) { return tool.Admit(l) }
 
@@ -31,7 +31,7 @@ type house struct {
 	t      *testing.T
 	now    time.Time
 	home   home.Dir
-	book   *memory.Book
+	file   *memory.File
 	lib    *skill.Library
 	fixes  learnings
 	editor func(path string) error
@@ -41,7 +41,7 @@ func newHouse(t *testing.T) *house {
 	t.Helper()
 	h := &house{t: t, home: home.At(t.TempDir()), now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.Local)}
 	now := func() time.Time { h.now = h.now.Add(time.Hour); return h.now }
-	h.book = memory.NewBook(memory.Config{Dir: h.home.Memories(), Pending: h.home.Pending("memory"), Now: now})
+	h.file = memory.NewFile(memory.Config{Dir: h.home.Memories(), Pending: h.home.Pending("memory"), Now: now})
 	h.lib = skill.New(skill.Config{Home: h.home, OS: "linux", Now: now})
 	store := &hermestest.Learnings{}
 	h.fixes = learnings{learning.New(learning.Config{Open: func(context.Context) (hermes.Learnings, error) { return store, nil }, Now: now})}
@@ -58,7 +58,7 @@ func (h *house) fill() {
 			h.t.Fatal(err)
 		}
 	}
-	_, err := h.book.Change(ctx, memory.Notes, []memory.Operation{{Action: "add", Content: "uses uv"}}, memory.Origin{By: "agent", Session: "s1"})
+	_, err := h.file.Change(ctx, memory.Notes, []memory.Operation{{Action: "add", Content: "uses uv"}}, memory.Origin{By: "agent", Session: "s1"})
 	must(err)
 	_, err = h.lib.Save(ctx, hermes.SkillEdit{Name: "release", New: true, Agent: true, Session: "s2", Content: "---\nname: release\ndescription: Release it\n---\nSteps.\n"})
 	must(err)
@@ -73,7 +73,7 @@ func (h *house) run(in string, args ...string) (string, error) {
 	h.t.Helper()
 	c := journey.NewCmd(journey.Deps{
 		Open: func() (journey.Sources, func() error, error) {
-			return journey.Sources{Book: h.book, Library: h.lib, Learnings: h.fixes}, func() error { return nil }, nil
+			return journey.Sources{Memory: h.file, Library: h.lib, Learnings: h.fixes}, func() error { return nil }, nil
 		},
 		Terminal: func() bool { return h.editor != nil },
 		Edit:     func(_ context.Context, path string) error { return h.editor(path) },

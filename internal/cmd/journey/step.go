@@ -50,7 +50,7 @@ func (c *call) steps(ctx context.Context) ([]step, error) {
 func (c *call) remembered(context.Context) ([]step, error) {
 	var out []step
 	for _, t := range memory.Targets() {
-		s, err := c.Book.Read(t)
+		s, err := c.Memory.Read(t)
 		if err != nil {
 			return nil, err
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
-	room "hermes/internal/learning"
+	learnings "hermes/internal/learning"
 )
 
 func (d Deps) add() *cobra.Command {
@@ -21,7 +21,7 @@ func (d Deps) add() *cobra.Command {
 		}
 		saved, err := c.Keep(ctx, admitted)
 		if err == nil {
-			c.say("Kept as %d: %s", saved.ID, clean(room.Line(saved)))
+			c.say("Kept as %d: %s", saved.ID, clean(learnings.Line(saved)))
 		}
 		return err
 	})
@@ -43,7 +43,7 @@ func (d Deps) remove() *cobra.Command {
 			return err
 		}
 		for _, l := range gone {
-			c.say("Deleted %d: %s", l.ID, clean(room.Line(l)))
+			c.say("Deleted %d: %s", l.ID, clean(learnings.Line(l)))
 		}
 		c.say("`hermes undo` brings back what was deleted last.")
 		return nil
@@ -67,7 +67,7 @@ func (d Deps) merge() *cobra.Command {
 		}
 		one, err := c.Merge(ctx, "person", ids...)
 		if err == nil {
-			c.say("Now one, %d: %s (%s)", one.ID, clean(room.Line(one)), tally(one))
+			c.say("Now one, %d: %s (%s)", one.ID, clean(learnings.Line(one)), tally(one))
 		}
 		return err
 	})
@@ -83,7 +83,7 @@ func (c *call) wouldMerge(ctx context.Context, ids []int64) error {
 	if len(list) < 2 {
 		return errors.New("name at least two learnings to merge")
 	}
-	one, err := room.Join(list)
+	one, err := learnings.Join(list)
 	if err == nil {
 		c.say("Would be one, %d: %s", one.ID, clean(one.Fix))
 	}
@@ -97,10 +97,10 @@ func (c *call) tidy(ctx context.Context, dry bool) error {
 		would = "Would be "
 	}
 	for _, g := range r.Merged {
-		c.say("%smerged: %s, of %d", would, clean(room.Line(g[0])), len(g))
+		c.say("%smerged: %s, of %d", would, clean(learnings.Line(g[0])), len(g))
 	}
 	for _, gone := range r.Retired {
-		c.say("%sretired, %s: %d %s", would, gone.Why, gone.Learning.ID, clean(room.Line(gone.Learning)))
+		c.say("%sretired, %s: %d %s", would, gone.Why, gone.Learning.ID, clean(learnings.Line(gone.Learning)))
 	}
 	if err == nil && len(r.Merged)+len(r.Retired) == 0 {
 		c.say("Nothing says the same, and nothing is to be retired.")

@@ -17,18 +17,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
-	room "hermes/internal/learning"
+	learnings "hermes/internal/learning"
 )
 
-// Book is what the verbs work with.
-type Book interface {
+// Store is what the verbs work with.
+type Store interface {
 	Find(ctx context.Context, q hermes.LearningQuery) ([]hermes.Learning, error)
 	Get(ctx context.Context, ids ...int64) ([]hermes.Learning, error)
 	Admit(l hermes.Learning) (hermes.Learning, error)
 	Keep(ctx context.Context, l hermes.Learning) (hermes.Learning, error)
 	Delete(ctx context.Context, by string, ids ...int64) ([]hermes.Learning, error)
 	Merge(ctx context.Context, by string, ids ...int64) (hermes.Learning, error)
-	Tidy(ctx context.Context, dry bool) (room.Report, error)
+	Tidy(ctx context.Context, dry bool) (learnings.Report, error)
 	Export(ctx context.Context, w io.Writer) (int, error)
 	Import(ctx context.Context, r io.Reader, admit func(hermes.Learning) (hermes.Learning, error)) (int, error)
 }
@@ -36,7 +36,7 @@ type Book interface {
 // Deps are what the verbs need.
 type Deps struct {
 	// Open makes the book; done frees what it opened.
-	Open func() (b Book, done func() error, err error)
+	Open func() (b Store, done func() error, err error)
 }
 
 // NewCmd makes `hermes learning`; alone it lists.
@@ -54,7 +54,7 @@ func NewCmd(d Deps) *cobra.Command {
 
 // call is one use of a verb.
 type call struct {
-	Book
+	Store
 	out  io.Writer
 	in   io.Reader
 	args []string

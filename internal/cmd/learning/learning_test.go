@@ -20,15 +20,15 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// book is learnings in memory, admitted and kept as the program does.
-type book struct {
-	*learning.Book
+// memStore is learnings in memory, admitted and kept as the program does.
+type memStore struct {
+	*learning.Store
 	store *hermestest.Learnings
 }
 
-func (book) Admit(l hermes.Learning) (hermes.Learning, error) { return tool.Admit(l) }
+func (memStore) Admit(l hermes.Learning) (hermes.Learning, error) { return tool.Admit(l) }
 
-func (b book) Keep(ctx context.Context, l hermes.Learning) (hermes.Learning, error) {
+func (b memStore) Keep(ctx context.Context, l hermes.Learning) (hermes.Learning, error) {
 	l.Touched = noon
 	return tool.Keep(ctx, b.store, l)
 }
@@ -36,22 +36,22 @@ func (b book) Keep(ctx context.Context, l hermes.Learning) (hermes.Learning, err
 // house runs `hermes learning` on learnings of its own.
 type house struct {
 	t      *testing.T
-	book   book
+	store  memStore
 	opened int
 }
 
 func newHouse(t *testing.T) *house {
 	s := &hermestest.Learnings{}
-	return &house{t: t, book: book{learning.New(learning.Config{
+	return &house{t: t, store: memStore{learning.New(learning.Config{
 		Open: func(context.Context) (hermes.Learnings, error) { return s, nil }, Now: func() time.Time { return noon },
 	}), s}}
 }
 
 func (h *house) run(in string, args ...string) (string, error) {
 	h.t.Helper()
-	c := cmd.NewCmd(cmd.Deps{Open: func() (cmd.Book, func() error, error) {
+	c := cmd.NewCmd(cmd.Deps{Open: func() (cmd.Store, func() error, error) {
 		h.opened++
-		return h.book, func() error { h.opened--; return nil }, nil
+		return h.store, func() error { h.opened--; return nil }, nil
 	}})
 	var out bytes.Buffer
 	c.SetOut(&out)
@@ -135,7 +135,7 @@ func TestUpkeepIsToldAndDone(t *testing.T) {
 	h := newHouse(t)
 	h.has("Kept as 1", "add", "error: no rule to make target", "pray")
 	for range 3 {
-		if err := h.book.store.NoteFix(t.Context(), 1, hermes.FixFailed, noon); err != nil {
+		if err := h.store.store.NoteFix(t.Context(), 1, hermes.FixFailed, noon); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -33,7 +33,7 @@ func list(d Deps, out io.Writer, args []string, asJSON bool) error {
 		}
 		targets = []memory.Target{t}
 	}
-	b, err := d.Book()
+	b, err := d.File()
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func byPerson(ctx context.Context, d Deps, out io.Writer, target string, o memor
 	if err != nil {
 		return err
 	}
-	b, err := d.Book()
+	b, err := d.File()
 	if err != nil {
 		return err
 	}

@@ -20,8 +20,8 @@ import (
 
 // Deps are what the verbs need.
 type Deps struct {
-	// Book opens the files of memory.
-	Book func() (*memory.Book, error)
+	// File opens the files of memory.
+	File func() (*memory.File, error)
 	// Load reads the configuration anew.
 	Load func() (*config.Config, error)
 	// Services are the outside services there are.
@@ -38,9 +38,9 @@ type Service struct {
 // NewCmd makes `hermes memory`; alone it shows the status.
 func NewCmd(d Deps) *cobra.Command {
 	var whose string
-	book := d.Book
-	d.Book = func() (*memory.Book, error) {
-		b, err := book()
+	file := d.File
+	d.File = func() (*memory.File, error) {
+		b, err := file()
 		if err != nil || whose == "" {
 			return b, err
 		}
@@ -58,7 +58,7 @@ func NewCmd(d Deps) *cobra.Command {
 }
 
 // person is the book of somebody who speaks on a platform.
-func person(b *memory.Book, whose string) (*memory.Book, error) {
+func person(b *memory.File, whose string) (*memory.File, error) {
 	platform, user, ok := strings.Cut(whose, ":")
 	if !ok || platform == "" || user == "" {
 		return nil, fmt.Errorf("--for %q: write platform:user, such as telegram:12345", whose)
@@ -78,7 +78,7 @@ func newStatusCmd(d Deps) *cobra.Command {
 }
 
 func status(d Deps, out io.Writer) error {
-	b, err := d.Book()
+	b, err := d.File()
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func status(d Deps, out io.Writer) error {
 }
 
 // people tells who has a USER.md of their own.
-func people(b *memory.Book, out io.Writer) error {
+func people(b *memory.File, out io.Writer) error {
 	list, err := b.People()
 	if err == nil && len(list) > 0 {
 		fmt.Fprintf(out, "people   %s (--for NAME)\n", strings.Join(list, ", "))

@@ -18,19 +18,19 @@ import (
 type house struct {
 	t    *testing.T
 	home home.Dir
-	book *memory.Book
+	file *memory.File
 }
 
 func newHouse(t *testing.T) *house {
 	t.Helper()
 	h := home.At(t.TempDir())
-	return &house{t, h, memory.NewBook(memory.Config{Dir: h.Memories(), Pending: h.Pending("memory")})}
+	return &house{t, h, memory.NewFile(memory.Config{Dir: h.Memories(), Pending: h.Pending("memory")})}
 }
 
 func (h *house) run(in string, args ...string) (string, error) {
 	h.t.Helper()
 	c := cmd.NewCmd(cmd.Deps{
-		Book: func() (*memory.Book, error) { return h.book, nil },
+		File: func() (*memory.File, error) { return h.file, nil },
 		Load: func() (*config.Config, error) {
 			return config.Load(h.home, config.Options{LookupEnv: func(string) (string, bool) { return "", false }}), nil
 		},
@@ -107,7 +107,7 @@ func TestWhatWaitsIsApprovedOrRejected(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.has("No changes", "pending")
-	p, err := h.book.Propose(t.Context(), memory.Notes, []memory.Operation{{Action: "add", Content: "likes tea"}}, memory.Origin{By: "agent", Session: "s1"})
+	p, err := h.file.Propose(t.Context(), memory.Notes, []memory.Operation{{Action: "add", Content: "likes tea"}}, memory.Origin{By: "agent", Session: "s1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestMemoryOfOnePerson(t *testing.T) {
 		}
 	}
 	refuses("memory.scope user", "list", "--for", "telegram:7")
-	h.book = memory.NewBook(memory.Config{Dir: h.home.Memories(), Pending: h.home.Pending("memory"), PerUser: true})
+	h.file = memory.NewFile(memory.Config{Dir: h.home.Memories(), Pending: h.home.Pending("memory"), PerUser: true})
 	refuses("write platform:user", "list", "--for", "seven")
 	h.has("added", "add", "Name: Bob", "--target", "user", "--for", "telegram:7")
 	h.has("Name: Bob", "list", "user", "--for", "telegram:7")

@@ -13,7 +13,7 @@ func newPendingCmd(d Deps) *cobra.Command {
 	return &cobra.Command{
 		Use: "pending", Short: "List the changes that wait for you", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			b, err := d.Book()
+			b, err := d.File()
 			if err != nil {
 				return err
 			}
@@ -22,7 +22,7 @@ func newPendingCmd(d Deps) *cobra.Command {
 	}
 }
 
-func pending(b *memory.Book, out io.Writer) error {
+func pending(b *memory.File, out io.Writer) error {
 	waiting, err := b.Proposals()
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func pending(b *memory.Book, out io.Writer) error {
 }
 
 func newApproveCmd(d Deps) *cobra.Command {
-	return newDecideCmd(d, "approve", "Carry out a change that waits, or all", func(cmd *cobra.Command, b *memory.Book, id string) error {
+	return newDecideCmd(d, "approve", "Carry out a change that waits, or all", func(cmd *cobra.Command, b *memory.File, id string) error {
 		s, err := b.Approve(cmd.Context(), id)
 		if err == nil {
 			fmt.Fprintf(cmd.OutOrStdout(), "%s approved; %s [%s]\n", id, s.Target, s.Usage())
@@ -48,7 +48,7 @@ func newApproveCmd(d Deps) *cobra.Command {
 }
 
 func newRejectCmd(d Deps) *cobra.Command {
-	return newDecideCmd(d, "reject", "Drop a change that waits, or all", func(cmd *cobra.Command, b *memory.Book, id string) error {
+	return newDecideCmd(d, "reject", "Drop a change that waits, or all", func(cmd *cobra.Command, b *memory.File, id string) error {
 		err := b.Reject(id)
 		if err == nil {
 			fmt.Fprintf(cmd.OutOrStdout(), "%s rejected\n", id)
@@ -57,11 +57,11 @@ func newRejectCmd(d Deps) *cobra.Command {
 	})
 }
 
-func newDecideCmd(d Deps, verb, short string, decide func(*cobra.Command, *memory.Book, string) error) *cobra.Command {
+func newDecideCmd(d Deps, verb, short string, decide func(*cobra.Command, *memory.File, string) error) *cobra.Command {
 	return &cobra.Command{
 		Use: verb + " ID…|all", Short: short, Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, ids []string) error {
-			b, err := d.Book()
+			b, err := d.File()
 			if err != nil {
 				return err
 			}

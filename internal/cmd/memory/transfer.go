@@ -16,7 +16,7 @@ func newExportCmd(d Deps) *cobra.Command {
 	return &cobra.Command{
 		Use: "export [FILE]", Short: "Write all entries as JSON, to a file or the standard output", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			b, err := d.Book()
+			b, err := d.File()
 			if err != nil {
 				return err
 			}
@@ -46,7 +46,7 @@ func newImportCmd(d Deps) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			b, err := d.Book()
+			b, err := d.File()
 			if err != nil {
 				return err
 			}

@@ -187,7 +187,7 @@ func (j *judge) chdir(args []string) {
 	words := plainWords(args)
 	switch {
 	case len(words) == 0:
-		j.dir = j.ground.Home
+		j.dir = j.context.Home
 	case words[0] == "-":
 		j.dir = ""
 	default:

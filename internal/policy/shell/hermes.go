@@ -20,7 +20,7 @@ func (j *judge) hermes(rest []string, background bool) {
 	case "gateway":
 		switch {
 		case verb == "stop" || verb == "restart" || verb == "uninstall":
-			if j.ground.Gateway {
+			if j.context.Gateway {
 				j.refuse("self-terminate", "stops the gateway that runs this very session")
 				return
 			}

@@ -43,9 +43,9 @@ func (v Verdict) Level() Level {
 	return v.Findings[0].Level
 }
 
-// Ground is what a command is judged on. The zero value judges without
+// Context is what a command is judged on. The zero value judges without
 // knowing anybody's home.
-type Ground struct {
+type Context struct {
 	// Home is the person's home folder, absolute.
 	Home string
 	// Hermes is the folder of Hermes itself; empty is .hermes in Home.
@@ -68,14 +68,14 @@ const maxNesting = 2000
 // sudo and xargs, in substitutions and in text given to another shell. What
 // cannot be read, or is only known when it runs, is asked about. It is pure,
 // quick (microseconds for a usual line) and may be called concurrently.
-func Judge(line string, on Ground) Verdict {
+func Judge(line string, on Context) Verdict {
 	on.Hermes = cmp.Or(on.Hermes, on.Home+"/.hermes")
-	j := &judge{ground: on, dir: on.Dir, vars: map[string]string{}}
+	j := &judge{context: on, dir: on.Dir, vars: map[string]string{}}
 	j.script(line)
 	// What it looks like to a person is judged as well as what the shell
 	// reads: each can hide something from the other.
 	if plain := normalize(line); plain != line {
-		again := &judge{ground: on, dir: on.Dir, vars: map[string]string{}}
+		again := &judge{context: on, dir: on.Dir, vars: map[string]string{}}
 		again.script(plain)
 		for _, f := range again.findings {
 			j.find(f)
@@ -88,7 +88,7 @@ func Judge(line string, on Ground) Verdict {
 // judge walks through one line. It follows what can be known without running
 // anything: literal variables, cd, functions.
 type judge struct {
-	ground   Ground
+	context  Context
 	dir      string
 	vars     map[string]string
 	funcs    map[string]*syntax.Stmt

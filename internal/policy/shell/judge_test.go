@@ -9,8 +9,8 @@ import (
 	"hermes/internal/policy/shell"
 )
 
-func ground() shell.Ground {
-	return shell.Ground{Home: "/home/ada", Dir: "/home/ada/work", PID: 4242}
+func testContext() shell.Context {
+	return shell.Context{Home: "/home/ada", Dir: "/home/ada/work", PID: 4242}
 }
 
 func keys(v shell.Verdict) []string {
@@ -58,7 +58,7 @@ func TestFloorRefuses(t *testing.T) {
 		},
 	} {
 		for _, line := range lines {
-			v := shell.Judge(line, ground())
+			v := shell.Judge(line, testContext())
 			if v.Level() != shell.Refuse || !slices.Contains(keys(v), key) {
 				t.Errorf("%q: level %d, keys %v; want the floor for %s", line, v.Level(), keys(v), key)
 			}
@@ -77,7 +77,7 @@ func TestFloorLetsPass(t *testing.T) {
 		"shutdown -c", "systemctl status reboot.target", "init_project", "init 1.0", "python init.py 0", "f() { g | f; }", "f() { echo hi; }; f & f &", ":() { echo; }", "halting", "npm run format", "format code.go", "cargo fmt", "systemctl list-units", "echo \"$(date) shutdown\"",
 		"cat <<'EOF' >notes\nrm -rf /\nEOF", "cat <<EOF >notes\nreboot\nEOF", "# rm -rf /", "echo hi # rm -rf /", "x='rm -rf /'", "ssh host ls /", "find / -name core -delete", "fdisk -l", "sed 's/rm -rf \\///' file", "case reboot in reboot) echo x;; esac", "alias ll='ls -l'", "(cd / && ls); rm -rf build",
 	} {
-		if v := shell.Judge(line, ground()); v.Level() == shell.Refuse {
+		if v := shell.Judge(line, testContext()); v.Level() == shell.Refuse {
 			t.Errorf("%q is refused: %v", line, keys(v))
 		}
 	}
@@ -160,12 +160,12 @@ func TestDangerousCommandsAsk(t *testing.T) {
 		t.Run(c.key, func(t *testing.T) {
 			t.Parallel()
 			for _, line := range c.hits {
-				if v := shell.Judge(line, ground()); !slices.Contains(keys(v), c.key) || v.Level() == shell.Allow {
+				if v := shell.Judge(line, testContext()); !slices.Contains(keys(v), c.key) || v.Level() == shell.Allow {
 					t.Errorf("%q: keys %v", line, keys(v))
 				}
 			}
 			for _, line := range c.innocent {
-				if v := shell.Judge(line, ground()); slices.Contains(keys(v), c.key) {
+				if v := shell.Judge(line, testContext()); slices.Contains(keys(v), c.key) {
 					t.Errorf("%q hits", line)
 				}
 			}
@@ -182,7 +182,7 @@ func TestOrdinaryWorkIsNotAskedAbout(t *testing.T) {
 		"tar czf x.tgz dir && rm x.tmp", "cp -r src dst", "while read -r l; do echo \"$l\"; done < in", "sudo apt-get install -y jq", "kill %1", "python3 script.py --config x.json", "cat > main.go <<'EOF'\npackage main\n\nfunc main() { os.RemoveAll(\"/\") }\nEOF",
 		"diff <(sort a) <(sort b)", "test -d /etc && echo yes", "ps aux | grep node", "(cd web && npm run build)", "sleep 5 &", "nohup ./server > log 2>&1 &", "time ./bench", "timeout 60 go test ./...", "env | sort", "printf '%s\\n' \"$x\"",
 	} {
-		if v := shell.Judge(line, ground()); v.Level() != shell.Allow {
+		if v := shell.Judge(line, testContext()); v.Level() != shell.Allow {
 			t.Errorf("%q: %v", line, v.Findings)
 		}
 	}
@@ -190,7 +190,7 @@ func TestOrdinaryWorkIsNotAskedAbout(t *testing.T) {
 
 func TestGatewayDoesNotStopItself(t *testing.T) {
 	t.Parallel()
-	on := ground()
+	on := testContext()
 	on.Gateway = true
 	for _, line := range []string{"hermes gateway restart", "hermes gateway stop", "systemctl --user restart hermes-gateway"} {
 		if v := shell.Judge(line, on); v.Level() != shell.Refuse {
@@ -201,7 +201,7 @@ func TestGatewayDoesNotStopItself(t *testing.T) {
 
 func TestWorstFindingComesFirstAndKeysAreUnique(t *testing.T) {
 	t.Parallel()
-	v := shell.Judge("rm -rf a; rm -rf b; chmod 777 c; rm -rf /", ground())
+	v := shell.Judge("rm -rf a; rm -rf b; chmod 777 c; rm -rf /", testContext())
 	if v.Findings[0].Level != shell.Refuse {
 		t.Errorf("first is %+v", v.Findings[0])
 	}
@@ -232,7 +232,7 @@ func TestHostileLinesEndQuickly(t *testing.T) {
 		"calling many": "a() { b; b; b; }; b() { c; c; c; }; c() { d; d; d; }; d() { e; e; e; }; e() { ls; ls; }; a; a; a; a",
 	} {
 		begin := time.Now()
-		shell.Judge(line, ground())
+		shell.Judge(line, testContext())
 		if took := time.Since(begin); took > time.Minute {
 			t.Errorf("%s: took %v", name, took)
 		}
@@ -244,16 +244,16 @@ func FuzzJudge(f *testing.F) {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		v := shell.Judge(line, ground())
+		v := shell.Judge(line, testContext())
 		for _, f := range v.Findings {
 			if f.Key == "" || f.Reason == "" || f.Level == shell.Allow {
 				t.Errorf("finding %+v", f)
 			}
 		}
-		if again := shell.Judge(line, ground()); again.Level() != v.Level() {
+		if again := shell.Judge(line, testContext()); again.Level() != v.Level() {
 			t.Errorf("level %d, then %d", v.Level(), again.Level())
 		}
-		if after := shell.Judge("rm -rf /\n"+line, ground()); after.Level() != shell.Refuse && !strings.HasPrefix(line, "\\") {
+		if after := shell.Judge("rm -rf /\n"+line, testContext()); after.Level() != shell.Refuse && !strings.HasPrefix(line, "\\") {
 			t.Errorf("%q hides what stands before it", line)
 		}
 	})
@@ -266,7 +266,7 @@ func BenchmarkJudge(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				shell.Judge(line, ground())
+				shell.Judge(line, testContext())
 			}
 		})
 	}
@@ -277,7 +277,7 @@ func BenchmarkJudge(b *testing.B) {
 func TestTextThatIsReadTwiceAsWrongIsAskedAbout(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{"cd&0\xff", "cd&0\xff\nrm -rf /"} {
-		if v := shell.Judge(line, shell.Ground{Home: "/home/u"}); v.Level() == shell.Allow {
+		if v := shell.Judge(line, shell.Context{Home: "/home/u"}); v.Level() == shell.Allow {
 			t.Errorf("%q is allowed", line)
 		}
 	}

@@ -17,7 +17,7 @@ func (j *judge) kill(rest []string, s situation) {
 			j.refuse("kill-all", "ends every process of the person or the machine")
 		case strings.Contains(t, fromSearch) || s.in.pids:
 			j.ask("kill-by-search", "ends whatever processes a search finds")
-		case j.ground.PID > 0 && strings.TrimPrefix(t, "-") == strconv.Itoa(j.ground.PID):
+		case j.context.PID > 0 && strings.TrimPrefix(t, "-") == strconv.Itoa(j.context.PID):
 			j.ask("self-terminate", "ends Hermes itself")
 		}
 	}

@@ -71,7 +71,7 @@ func matchesAll(pattern string) bool {
 
 // matchesVital reports whether a pattern in a folder finds a vital one.
 func (j *judge) matchesVital(parent, pattern string) bool {
-	for _, name := range []string{"bin", "boot", "dev", "etc", "home", "lib", "lib64", "opt", "proc", "root", "sbin", "sys", "usr", "var", "Users", "System", path.Base(j.ground.Home)} {
+	for _, name := range []string{"bin", "boot", "dev", "etc", "home", "lib", "lib64", "opt", "proc", "root", "sbin", "sys", "usr", "var", "Users", "System", path.Base(j.context.Home)} {
 		if ok, _ := path.Match(pattern, name); ok && j.vitalFolder(path.Join(parent, name)) {
 			return true
 		}
@@ -92,7 +92,7 @@ func (j *judge) vitalFolder(p string) bool {
 		return rest == "/" || rest == "/windows" || rest == "/users" || rest == "/program files" || path.Dir(rest) == "/users"
 	}
 	dir := strings.ToLower(path.Dir(p))
-	return j.ground.Home != "" && same(p, j.ground.Home) || dir == "/home" || dir == "/users"
+	return j.context.Home != "" && same(p, j.context.Home) || dir == "/home" || dir == "/users"
 }
 
 func same(a, b string) bool { return strings.EqualFold(path.Clean(a), path.Clean(b)) }

@@ -32,7 +32,7 @@ func (j *judge) write(target string) {
 		if dynamic(p) { // $dir/.ssh/config may well be the person's
 			p = p[strings.LastIndexAny(p, "\x00\x02\x03")+1:]
 			if strings.HasPrefix(p, "/") {
-				p = j.ground.Home + p
+				p = j.context.Home + p
 			}
 		}
 	}
@@ -59,7 +59,7 @@ func systemFile(p string) (key, reason string) {
 
 // homeFile judges files in the person's home that programs trust.
 func (j *judge) homeFile(p string) (key, reason string) {
-	home := j.ground.Home
+	home := j.context.Home
 	if home == "" || !inFolder(p, home) {
 		return "", ""
 	}
@@ -89,7 +89,7 @@ func (j *judge) homeFile(p string) (key, reason string) {
 
 // hermesFile judges Hermes' own folder, of which only the cache is free.
 func (j *judge) hermesFile(p string) (key, reason string) {
-	folder := j.ground.Hermes
+	folder := j.context.Hermes
 	if !inFolder(p, folder) || inFolder(p, folder+"/cache") {
 		return "", ""
 	}

@@ -75,7 +75,7 @@ func (j *judge) services(name string, rest []string) bool {
 	j.ask("service-stop", "stops or restarts a service")
 	if strings.Contains(strings.ToLower(strings.Join(words, " ")), "hermes") {
 		j.ask("self-terminate", "stops or restarts Hermes itself")
-		if j.ground.Gateway {
+		if j.context.Gateway {
 			j.refuse("self-terminate", "stops the gateway that runs this very session")
 		}
 	}

@@ -15,21 +15,21 @@ func (j *judge) tilde(text string) string {
 		name, rest = name[:i], name[i:]
 	}
 	switch {
-	case name == "" && j.ground.Home != "":
+	case name == "" && j.context.Home != "":
 		return j.home() + rest
 	case name == "root":
 		return "/root" + rest
 	case name == "" || strings.ContainsAny(name, "+-"):
 		return text
 	}
-	return path.Join(path.Dir(j.ground.Home), name) + rest
+	return path.Join(path.Dir(j.context.Home), name) + rest
 }
 
 func (j *judge) home() string {
 	if home, ok := j.vars["HOME"]; ok {
 		return home
 	}
-	return j.ground.Home
+	return j.context.Home
 }
 
 // parameter tells the value of $name and of the forms with a default.
@@ -61,8 +61,8 @@ func (j *judge) value(name string) (string, bool) {
 	}
 	switch name {
 	case "HOME":
-		if j.ground.Home != "" {
-			return j.ground.Home, true
+		if j.context.Home != "" {
+			return j.context.Home, true
 		}
 	case "PWD":
 		if j.dir != "" {
@@ -73,11 +73,11 @@ func (j *judge) value(name string) (string, bool) {
 	case "@", "*": // empty in a shell that was given no arguments
 		return "", true
 	case "PPID":
-		if j.ground.PID > 0 {
-			return strconv.Itoa(j.ground.PID), true
+		if j.context.PID > 0 {
+			return strconv.Itoa(j.context.PID), true
 		}
 	case "HERMES_HOME":
-		return j.ground.Hermes, true
+		return j.context.Hermes, true
 	}
 	return unknown, false
 }

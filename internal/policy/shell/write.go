@@ -55,7 +55,7 @@ func (j *judge) copy(name string, rest []string) {
 func (j *judge) writeInto(dir string, sources []string) {
 	j.write(dir)
 	p, ok := j.absolute(dir)
-	if !ok || !strings.HasSuffix(dir, "/") && !same(p, j.ground.Home) && !same(p, j.ground.Hermes) {
+	if !ok || !strings.HasSuffix(dir, "/") && !same(p, j.context.Home) && !same(p, j.context.Hermes) {
 		return
 	}
 	for _, s := range sources {

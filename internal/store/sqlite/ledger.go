@@ -57,7 +57,7 @@ func (s *Store) Reserve(ctx context.Context, b hermes.Booking) (hermes.Reserved,
 			}
 		}
 		var err error
-		done.ID, err = t.book(b)
+		done.ID, err = t.reserve(b)
 		return err
 	})
 	if err != nil {
@@ -146,7 +146,7 @@ func (t *tx) warn(l hermes.Limit, percents []int) (*hermes.Warning, error) {
 	return &hermes.Warning{Percent: crossed, Balance: b, Cap: total}, err
 }
 
-func (t *tx) book(b hermes.Booking) (int64, error) {
+func (t *tx) reserve(b hermes.Booking) (int64, error) {
 	day := ""
 	accounts := make([][2]string, len(b.Limits))
 	for i, l := range b.Limits {

@@ -60,7 +60,7 @@ func notebook(r io.Reader, size int64) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var book struct {
+	var workbook struct {
 		Cells []struct {
 			Type    string `json:"cell_type"`
 			Source  lines  `json:"source"`
@@ -72,11 +72,11 @@ func notebook(r io.Reader, size int64) (string, error) {
 			} `json:"outputs"`
 		} `json:"cells"`
 	}
-	if err := json.Unmarshal(data, &book); err != nil {
+	if err := json.Unmarshal(data, &workbook); err != nil {
 		return "", fmt.Errorf("is no valid notebook (%w): read it with the terminal", err)
 	}
 	var out strings.Builder
-	for i, c := range book.Cells {
+	for i, c := range workbook.Cells {
 		fmt.Fprintf(&out, "--- cell %d (%s)\n%s\n", i+1, c.Type, c.Source)
 		for _, o := range c.Outputs {
 			text := o.Text + o.Data["text/plain"]

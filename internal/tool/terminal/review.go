@@ -31,7 +31,7 @@ func (t *Toolset) assessCommand(c *hermes.Call) []hermes.Risk {
 			dir = resolved
 		}
 	}
-	on := t.ground(dir)
+	on := t.shellContext(dir)
 	found := risks(shell.Judge(in.Command, on))
 	if in.Behind && strings.Contains(in.Command, "hermes") {
 		// The tool's own background is one as well.
@@ -55,7 +55,7 @@ func (t *Toolset) assessInput(c *hermes.Call) []hermes.Risk {
 	if j == nil {
 		return nil
 	}
-	found := risks(shell.Judge(in.Data, t.ground(j.dir)))
+	found := risks(shell.Judge(in.Data, t.shellContext(j.dir)))
 	if runsShell(j.command) {
 		return found
 	}
@@ -69,8 +69,8 @@ func runsShell(command string) bool {
 	return len(args) > 0 && slices.Contains([]string{"sh", "bash", "zsh", "dash", "ksh", "fish", "ssh", "docker", "podman", "kubectl", "su", "screen", "tmux"}, filepath.Base(args[0]))
 }
 
-func (t *Toolset) ground(dir string) shell.Ground {
-	return shell.Ground{Home: t.config.Home, Hermes: t.config.Hermes, Dir: dir, PID: t.config.PID, Gateway: t.config.Gateway}
+func (t *Toolset) shellContext(dir string) shell.Context {
+	return shell.Context{Home: t.config.Home, Hermes: t.config.Hermes, Dir: dir, PID: t.config.PID, Gateway: t.config.Gateway}
 }
 
 func risks(v shell.Verdict) []hermes.Risk {

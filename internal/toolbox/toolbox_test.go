@@ -130,8 +130,8 @@ func (f *files) Write(_ context.Context, path string, data []byte, _ fs.FileMode
 	return nil
 }
 
-// mustBox makes a box of the given tools, in a toolset named "own".
-func mustBox(t *testing.T, o toolbox.Options, tools ...hermes.Tool) *toolbox.Box {
+// mustToolbox makes a box of the given tools, in a toolset named "own".
+func mustToolbox(t *testing.T, o toolbox.Options, tools ...hermes.Tool) *toolbox.Toolbox {
 	t.Helper()
 	set, err := toolbox.NewCatalogue([]hermes.Toolset{&group{name: "own", tools: tools}}, nil, nil).Select(t.Context(), toolbox.Selection{})
 	if err != nil {
@@ -158,7 +158,7 @@ func fields(t *testing.T, r hermes.Result) map[string]any {
 func TestWhateverGoesWrongIsAResult(t *testing.T) {
 	t.Parallel()
 	path := hermes.Spec{Name: "read_file", Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"limit":{"type":"integer"}},"required":["path"]}`)}
-	box := mustBox(t, toolbox.Options{},
+	tools := mustToolbox(t, toolbox.Options{},
 		tool{spec: path},
 		tool{spec: hermes.Spec{Name: "search_files"}},
 		tool{spec: hermes.Spec{Name: "boom"}, run: func(context.Context, *hermes.Call) (hermes.Result, error) { panic("ouch") }},
@@ -177,7 +177,7 @@ func TestWhateverGoesWrongIsAResult(t *testing.T) {
 		{"boom", `{}`, "broke down"},
 		{"fails", `{}`, "no such file; try search_files"},
 	} {
-		r := box.Run(t.Context(), call(tt.name, tt.arguments))
+		r := tools.Run(t.Context(), call(tt.name, tt.arguments))
 		if !r.Failed {
 			t.Errorf("%s %s: not marked as failed", tt.name, tt.arguments)
 		}
@@ -185,7 +185,7 @@ func TestWhateverGoesWrongIsAResult(t *testing.T) {
 			t.Errorf("%s %s: got %q, want it to say %q", tt.name, tt.arguments, got, tt.want)
 		}
 	}
-	if r := box.Run(t.Context(), call("read_file", `"{\"path\":\"a\"}"`)); r.Failed {
+	if r := tools.Run(t.Context(), call("read_file", `"{\"path\":\"a\"}"`)); r.Failed {
 		t.Errorf("an object in a string was refused: %s", r.Text)
 	}
 }
@@ -193,14 +193,14 @@ func TestWhateverGoesWrongIsAResult(t *testing.T) {
 func TestArgumentsReachTheToolCoerced(t *testing.T) {
 	t.Parallel()
 	var got string
-	box := mustBox(t, toolbox.Options{}, tool{
+	tools := mustToolbox(t, toolbox.Options{}, tool{
 		spec: hermes.Spec{Name: "todo", Schema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}}}`)},
 		run: func(_ context.Context, c *hermes.Call) (hermes.Result, error) {
 			got = string(c.Arguments)
 			return hermes.Result{}, nil
 		},
 	})
-	box.Run(t.Context(), call("todo_list", `{"n":"3"}`))
+	tools.Run(t.Context(), call("todo_list", `{"n":"3"}`))
 	if want := `{"n":3}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -209,18 +209,18 @@ func TestArgumentsReachTheToolCoerced(t *testing.T) {
 func TestInterruptionIsTold(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())
-	box := mustBox(t, toolbox.Options{}, tool{spec: hermes.Spec{Name: "slow"}, run: func(ctx context.Context, _ *hermes.Call) (hermes.Result, error) {
+	tools := mustToolbox(t, toolbox.Options{}, tool{spec: hermes.Spec{Name: "slow"}, run: func(ctx context.Context, _ *hermes.Call) (hermes.Result, error) {
 		cancel(hermes.ErrInterrupted)
 		<-ctx.Done()
 		return hermes.Result{}, context.Cause(ctx)
 	}})
-	if r := box.Run(ctx, call("slow", `{}`)); !r.Failed || !strings.Contains(r.Text, "interrupted") {
+	if r := tools.Run(ctx, call("slow", `{}`)); !r.Failed || !strings.Contains(r.Text, "interrupted") {
 		t.Errorf("cut call: %+v", r)
 	}
-	if r := box.Run(ctx, call("slow", `{}`)); !strings.HasPrefix(r.Text, "{") {
+	if r := tools.Run(ctx, call("slow", `{}`)); !strings.HasPrefix(r.Text, "{") {
 		t.Errorf("no JSON: %q", r.Text)
 	}
-	if r := box.Run(ctx, call("slow", `{}`)); !r.Failed || !strings.Contains(r.Text, "before this ran") {
+	if r := tools.Run(ctx, call("slow", `{}`)); !r.Failed || !strings.Contains(r.Text, "before this ran") {
 		t.Errorf("call that never began: %+v", r)
 	}
 }
@@ -228,11 +228,11 @@ func TestInterruptionIsTold(t *testing.T) {
 func TestWhatACutCallGaveIsKept(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())
-	box := mustBox(t, toolbox.Options{}, tool{spec: hermes.Spec{Name: "slow"}, run: func(ctx context.Context, _ *hermes.Call) (hermes.Result, error) {
+	tools := mustToolbox(t, toolbox.Options{}, tool{spec: hermes.Spec{Name: "slow"}, run: func(ctx context.Context, _ *hermes.Call) (hermes.Result, error) {
 		cancel(hermes.ErrInterrupted)
 		return hermes.Result{Text: "half \xff"}, ctx.Err()
 	}})
-	if r := box.Run(ctx, call("slow", `{}`)); !r.Failed || !strings.HasPrefix(r.Text, "half \ufffd\n") || !strings.Contains(r.Text, "interrupted") {
+	if r := tools.Run(ctx, call("slow", `{}`)); !r.Failed || !strings.HasPrefix(r.Text, "half \ufffd\n") || !strings.Contains(r.Text, "interrupted") {
 		t.Errorf("got %q", r.Text)
 	}
 }
@@ -279,7 +279,7 @@ func TestHooksChangeAnswerAndRefuse(t *testing.T) {
 			panic("x")
 		}}}, want: `{"a":1}`},
 	} {
-		r := mustBox(t, toolbox.Options{Hooks: tt.hooks}, echo).Run(t.Context(), call("echo", `{"a":1}`))
+		r := mustToolbox(t, toolbox.Options{Hooks: tt.hooks}, echo).Run(t.Context(), call("echo", `{"a":1}`))
 		if r.Failed != tt.fails || !strings.Contains(r.Text, tt.want) || strings.Contains(r.Text, "spoilt") {
 			t.Errorf("%s: got %q (failed %v), want %q", tt.name, r.Text, r.Failed, tt.want)
 		}
@@ -291,13 +291,13 @@ func TestSecretsLeaveNeitherResultNorPreview(t *testing.T) {
 	clean := func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") }
 	hooks := []hermes.Hook{{AfterTool: func(_ context.Context, _ *hermes.Call, r *hermes.Result) { r.Text += " hook says hunter2" }}}
 	f := &files{onHost: true}
-	box := mustBox(t, toolbox.Options{Redact: clean, Hooks: hooks, Limits: toolbox.Limits{Result: 50, Head: 10}, Spill: toolbox.Spillover{Dir: "/spill"}},
+	tools := mustToolbox(t, toolbox.Options{Redact: clean, Hooks: hooks, Limits: toolbox.Limits{Result: 50, Head: 10}, Spill: toolbox.Spillover{Dir: "/spill"}},
 		tool{spec: hermes.Spec{Name: "leak"}, run: func(context.Context, *hermes.Call) (hermes.Result, error) {
 			return hermes.Result{Text: strings.Repeat("password hunter2 ", 20), Shown: "hunter2"}, nil
 		}})
 	c := call("leak", `{"command":"login hunter2"}`)
 	c.Host = &host{files: f}
-	r := box.Run(t.Context(), c)
+	r := tools.Run(t.Context(), c)
 	stored := ""
 	for _, text := range f.written {
 		stored += text
@@ -305,7 +305,7 @@ func TestSecretsLeaveNeitherResultNorPreview(t *testing.T) {
 	if all := r.Text + r.Shown + stored; strings.Contains(all, "hunter2") || stored == "" {
 		t.Errorf("a secret left the box: %q", all)
 	}
-	if got := box.Preview(hermes.ToolCall{Name: "leak", Arguments: string(c.Arguments)}); got != "login ***" {
+	if got := tools.Preview(hermes.ToolCall{Name: "leak", Arguments: string(c.Arguments)}); got != "login ***" {
 		t.Errorf("preview: got %q", got)
 	}
 }

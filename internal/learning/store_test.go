@@ -20,24 +20,24 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 // house is a book over a store in memory. It notes what changes enclosed it.
 type house struct {
-	t     *testing.T
-	store *hermestest.Learnings
-	book  *learning.Book
-	whats []string
+	t       *testing.T
+	records *hermestest.Learnings
+	store   *learning.Store
+	whats   []string
 	// before is what the records of the last change held.
 	before map[string][]byte
 }
 
 func newHouse(t *testing.T) *house {
-	h := &house{t: t, store: &hermestest.Learnings{}}
-	h.book = learning.New(learning.Config{
-		Open: func(context.Context) (hermes.Learnings, error) { return h.store, nil },
+	h := &house{t: t, records: &hermestest.Learnings{}}
+	h.store = learning.New(learning.Config{
+		Open: func(context.Context) (hermes.Learnings, error) { return h.records, nil },
 		Now:  func() time.Time { return noon },
 		Around: func(ctx context.Context, by, what string, records []string, write func() error) error {
 			h.whats = append(h.whats, by+": "+what)
 			h.before = map[string][]byte{}
 			for _, name := range records {
-				data, err := h.book.ReadRecord(ctx, name)
+				data, err := h.store.ReadRecord(ctx, name)
 				if err != nil {
 					return err
 				}
@@ -53,7 +53,7 @@ func newHouse(t *testing.T) *house {
 func (h *house) undo() {
 	h.t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(h.before)) {
-		if err := h.book.WriteRecord(h.t.Context(), name, h.before[name]); err != nil {
+		if err := h.store.WriteRecord(h.t.Context(), name, h.before[name]); err != nil {
 			h.t.Fatal(err)
 		}
 	}
@@ -68,7 +68,7 @@ func (h *house) put(l hermes.Learning) hermes.Learning {
 		l.Created = l.Touched
 	}
 	l.Tool, l.Class = "terminal", "error"
-	got, err := h.store.PutLearning(h.t.Context(), l)
+	got, err := h.records.PutLearning(h.t.Context(), l)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func (h *house) put(l hermes.Learning) hermes.Learning {
 // all is every learning by its pattern.
 func (h *house) all() map[string]hermes.Learning {
 	h.t.Helper()
-	list, err := h.book.Find(h.t.Context(), hermes.LearningQuery{Limit: -1})
+	list, err := h.store.Find(h.t.Context(), hermes.LearningQuery{Limit: -1})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func (h *house) all() map[string]hermes.Learning {
 
 func (h *house) tidy(dry bool) learning.Report {
 	h.t.Helper()
-	r, err := h.book.Tidy(h.t.Context(), dry)
+	r, err := h.store.Tidy(h.t.Context(), dry)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -137,18 +137,18 @@ func TestFixesThatDifferAreForAPersonToJoin(t *testing.T) {
 	if r := h.tidy(false); len(r.Merged) != 0 || len(h.all()) != 2 {
 		t.Fatalf("joined by itself: %+v", r)
 	}
-	got, err := h.book.Merge(t.Context(), "person", a.ID, b.ID, a.ID)
+	got, err := h.store.Merge(t.Context(), "person", a.ID, b.ID, a.ID)
 	if err != nil || got.Fix != "set GOTOOLCHAIN=auto\nOr: install go from the vendor's page" || got.Seen != 3 || len(h.all()) != 1 {
 		t.Fatalf("got %+v, %v", got, err)
 	}
-	if _, err := h.book.Merge(t.Context(), "person", a.ID, 99); !errors.Is(err, hermes.ErrNotFound) {
+	if _, err := h.store.Merge(t.Context(), "person", a.ID, 99); !errors.Is(err, hermes.ErrNotFound) {
 		t.Errorf("with one that is not there: %v", err)
 	}
-	if _, err := h.book.Merge(t.Context(), "person", a.ID, a.ID); err == nil {
+	if _, err := h.store.Merge(t.Context(), "person", a.ID, a.ID); err == nil {
 		t.Error("one was merged with itself")
 	}
 	c := h.put(hermes.Learning{Pattern: moduleB, Fix: strings.Repeat("long ", 190)})
-	if _, err := h.book.Merge(t.Context(), "person", a.ID, c.ID); err == nil || len(h.all()) != 2 {
+	if _, err := h.store.Merge(t.Context(), "person", a.ID, c.ID); err == nil || len(h.all()) != 2 {
 		t.Error("what does not fit was cut")
 	}
 }
@@ -196,10 +196,10 @@ func TestWhatWasDeletedComesBackWhole(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	l := h.put(hermes.Learning{Pattern: "a/b#c%d\nsecond line", Fix: "x", Context: "y", Tags: []string{"t"}, Session: "s", Seen: 5, Shown: 4, Helped: 3, Failed: 2})
-	if _, err := h.book.Delete(t.Context(), "person", l.ID, 77); !errors.Is(err, hermes.ErrNotFound) || len(h.all()) != 1 {
+	if _, err := h.store.Delete(t.Context(), "person", l.ID, 77); !errors.Is(err, hermes.ErrNotFound) || len(h.all()) != 1 {
 		t.Fatalf("with one that is not there: %v", err)
 	}
-	if _, err := h.book.Delete(t.Context(), "person", l.ID); err != nil || len(h.all()) != 0 {
+	if _, err := h.store.Delete(t.Context(), "person", l.ID); err != nil || len(h.all()) != 0 {
 		t.Fatal(err)
 	}
 	h.undo()
@@ -208,10 +208,10 @@ func TestWhatWasDeletedComesBackWhole(t *testing.T) {
 	}
 	// A new fix is taken back without the counts that came since.
 	l.Fix = "another"
-	if _, err := h.book.Save(t.Context(), "s9", l); err != nil {
+	if _, err := h.store.Save(t.Context(), "s9", l); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.store.NoteFix(t.Context(), l.ID, hermes.FixShown, noon); err != nil {
+	if err := h.records.NoteFix(t.Context(), l.ID, hermes.FixShown, noon); err != nil {
 		t.Fatal(err)
 	}
 	h.undo()
@@ -226,7 +226,7 @@ func TestLearningsTravel(t *testing.T) {
 	from.put(hermes.Learning{Pattern: "pip: error: externally-managed-environment", Fix: "use uv", Tags: []string{"python"}, Seen: 7})
 	from.put(hermes.Learning{Pattern: "without a fix", Seen: 7})
 	var file strings.Builder
-	if n, err := from.book.Export(t.Context(), &file); n != 1 || err != nil {
+	if n, err := from.store.Export(t.Context(), &file); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
 	admit := func(l hermes.Learning) (hermes.Learning, error) {
@@ -238,7 +238,7 @@ func TestLearningsTravel(t *testing.T) {
 	}
 	// What is known here already keeps its fix.
 	for want := range 2 {
-		n, err := to.book.Import(t.Context(), strings.NewReader(file.String()), admit)
+		n, err := to.store.Import(t.Context(), strings.NewReader(file.String()), admit)
 		if err != nil || n != 1-want {
 			t.Fatal(n, err)
 		}
@@ -247,7 +247,7 @@ func TestLearningsTravel(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	for _, bad := range []string{"", "{", "[]", `{"pattern":"a","fix":"b"}` + "\n" + `{"pattern":"c"}`} {
-		if n, err := to.book.Import(t.Context(), strings.NewReader(bad), admit); err == nil || n != 0 || len(to.all()) != 1 {
+		if n, err := to.store.Import(t.Context(), strings.NewReader(bad), admit); err == nil || n != 0 || len(to.all()) != 1 {
 			t.Errorf("%q: %d, %v", bad, n, err)
 		}
 	}

@@ -39,7 +39,7 @@ type Config struct {
 	// of refusing new ones.
 	Archive bool
 	// PerUser gives each person of a messenger a USER.md of their own; see
-	// [Book.For].
+	// [File.For].
 	PerUser bool
 	// Around, where set, encloses the writing of files, so that a change can
 	// be taken back; what says in one line what is changed.
@@ -49,9 +49,9 @@ type Config struct {
 	Wait time.Duration
 }
 
-// Book is the two files. Its methods may be called concurrently, also by
+// File is the two files. Its methods may be called concurrently, also by
 // several processes on the same files.
-type Book struct {
+type File struct {
 	cfg Config
 	who string // whose USER.md it is; empty for the owner's
 	*shared
@@ -63,8 +63,8 @@ type shared struct {
 	approval atomic.Bool
 }
 
-// NewBook makes a book. It touches nothing on the disk.
-func NewBook(c Config) *Book {
+// NewFile makes a book. It touches nothing on the disk.
+func NewFile(c Config) *File {
 	if c.NotesLimit <= 0 {
 		c.NotesLimit = defaultNotes
 	}
@@ -74,13 +74,13 @@ func NewBook(c Config) *Book {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	b := &Book{cfg: c, shared: &shared{}}
+	b := &File{cfg: c, shared: &shared{}}
 	b.approval.Store(c.Approval)
 	return b
 }
 
 // Has reports whether a target is switched on.
-func (b *Book) Has(t Target) bool {
+func (b *File) Has(t Target) bool {
 	if t == Person {
 		return !b.cfg.NoPerson
 	}
@@ -88,11 +88,11 @@ func (b *Book) Has(t Target) bool {
 }
 
 // Approval reports whether changes of the model wait for the person.
-func (b *Book) Approval() bool { return b.approval.Load() }
+func (b *File) Approval() bool { return b.approval.Load() }
 
 // SetApproval makes changes of the model wait for the person, or not, from now
 // on.
-func (b *Book) SetApproval(on bool) { b.approval.Store(on) }
+func (b *File) SetApproval(on bool) { b.approval.Store(on) }
 
 // State is a target as it stands.
 type State struct {
@@ -124,17 +124,17 @@ func (s State) Texts() []string {
 	return out
 }
 
-func (b *Book) limit(t Target) int {
+func (b *File) limit(t Target) int {
 	if t == Person {
 		return b.cfg.PersonLimit
 	}
 	return b.cfg.NotesLimit
 }
 
-func (b *Book) path(t Target) string { return filepath.Join(b.folder(t), t.file()) }
+func (b *File) path(t Target) string { return filepath.Join(b.folder(t), t.file()) }
 
 // Read is a target as it stands on the disk. A missing file is empty.
-func (b *Book) Read(t Target) (State, error) {
+func (b *File) Read(t Target) (State, error) {
 	content, err := b.load(t)
 	if err != nil {
 		return State{}, err
@@ -142,7 +142,7 @@ func (b *Book) Read(t Target) (State, error) {
 	return b.state(t, parse(content)), nil
 }
 
-func (b *Book) state(t Target, entries []string) State {
+func (b *File) state(t Target, entries []string) State {
 	s := State{Target: t, Size: size(entries), Limit: b.limit(t)}
 	known := b.origins(t).of(t)
 	for _, text := range entries {
@@ -151,7 +151,7 @@ func (b *Book) state(t Target, entries []string) State {
 	return s
 }
 
-func (b *Book) load(t Target) (string, error) {
+func (b *File) load(t Target) (string, error) {
 	path := b.path(t)
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -172,7 +172,7 @@ func (b *Book) load(t Target) (string, error) {
 
 // Change carries out operations at once, all or none, and returns the new
 // state. What it does not do is a *Refused; other errors are of the disk.
-func (b *Book) Change(ctx context.Context, t Target, operations []Operation, by Origin) (State, error) {
+func (b *File) Change(ctx context.Context, t Target, operations []Operation, by Origin) (State, error) {
 	if !b.Has(t) {
 		return State{}, &Refused{Reason: fmt.Sprintf("the memory %q is switched off in the configuration", t)}
 	}
@@ -185,7 +185,7 @@ func (b *Book) Change(ctx context.Context, t Target, operations []Operation, by 
 }
 
 // locked runs a change of the files while no other process makes one.
-func (b *Book) locked(ctx context.Context, change func() error) error {
+func (b *File) locked(ctx context.Context, change func() error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if err := os.MkdirAll(b.cfg.Dir, 0o700); err != nil {
@@ -200,7 +200,7 @@ func (b *Book) locked(ctx context.Context, change func() error) error {
 
 // change is called with the lock held. An editor takes no lock: what it writes
 // between our look and our write is seen, and the change is tried on that.
-func (b *Book) change(ctx context.Context, t Target, operations []Operation, by Origin) (State, error) {
+func (b *File) change(ctx context.Context, t Target, operations []Operation, by Origin) (State, error) {
 	for range 5 {
 		before, err := b.load(t)
 		if err != nil {
@@ -223,7 +223,7 @@ func (b *Book) change(ctx context.Context, t Target, operations []Operation, by 
 
 // plan tries operations on entries and holds the outcome to the limit. One
 // that makes a file smaller is always welcome.
-func (b *Book) plan(t Target, entries []string, operations []Operation) (draft, []string, error) {
+func (b *File) plan(t Target, entries []string, operations []Operation) (draft, []string, error) {
 	d, err := apply(entries, operations)
 	if err != nil {
 		var refused *Refused

@@ -21,23 +21,23 @@ type Config struct {
 	Around func(ctx context.Context, by, what string, records []string, write func() error) error
 }
 
-// Book is the learnings with the changes that people make. Its methods may be
+// Store is the learnings with the changes that people make. Its methods may be
 // called concurrently.
-type Book struct{ cfg Config }
+type Store struct{ cfg Config }
 
 // New makes a book; it opens nothing yet.
-func New(c Config) *Book {
+func New(c Config) *Store {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
 	if c.Around == nil {
 		c.Around = func(_ context.Context, _, _ string, _ []string, write func() error) error { return write() }
 	}
-	return &Book{c}
+	return &Store{c}
 }
 
 // Find returns learnings, the last touched first.
-func (b *Book) Find(ctx context.Context, q hermes.LearningQuery) ([]hermes.Learning, error) {
+func (b *Store) Find(ctx context.Context, q hermes.LearningQuery) ([]hermes.Learning, error) {
 	store, err := b.cfg.Open(ctx)
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (b *Book) Find(ctx context.Context, q hermes.LearningQuery) ([]hermes.Learn
 }
 
 // Get returns the learnings with ids, in the order asked.
-func (b *Book) Get(ctx context.Context, ids ...int64) ([]hermes.Learning, error) {
+func (b *Store) Get(ctx context.Context, ids ...int64) ([]hermes.Learning, error) {
 	all, err := b.Find(ctx, hermes.LearningQuery{Limit: -1})
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (b *Book) Get(ctx context.Context, ids ...int64) ([]hermes.Learning, error)
 
 // Save stores a fix in the place of the one before; the counts stay. The
 // learning must be in its general form.
-func (b *Book) Save(ctx context.Context, by string, l hermes.Learning) (saved hermes.Learning, err error) {
+func (b *Store) Save(ctx context.Context, by string, l hermes.Learning) (saved hermes.Learning, err error) {
 	store, err := b.cfg.Open(ctx)
 	if err != nil {
 		return l, err
@@ -84,7 +84,7 @@ func (b *Book) Save(ctx context.Context, by string, l hermes.Learning) (saved he
 }
 
 // Delete removes learnings by their ids, all or none.
-func (b *Book) Delete(ctx context.Context, by string, ids ...int64) ([]hermes.Learning, error) {
+func (b *Store) Delete(ctx context.Context, by string, ids ...int64) ([]hermes.Learning, error) {
 	list, err := b.Get(ctx, ids...)
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (b *Book) Delete(ctx context.Context, by string, ids ...int64) ([]hermes.Le
 	return list, b.drop(ctx, by, "delete", list)
 }
 
-func (b *Book) drop(ctx context.Context, by, verb string, list []hermes.Learning) error {
+func (b *Store) drop(ctx context.Context, by, verb string, list []hermes.Learning) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -111,7 +111,7 @@ func (b *Book) drop(ctx context.Context, by, verb string, list []hermes.Learning
 }
 
 // Merge makes one learning of those with the ids and returns it.
-func (b *Book) Merge(ctx context.Context, by string, ids ...int64) (hermes.Learning, error) {
+func (b *Store) Merge(ctx context.Context, by string, ids ...int64) (hermes.Learning, error) {
 	list, err := b.Get(ctx, unique(ids)...)
 	if err != nil {
 		return hermes.Learning{}, err
@@ -122,7 +122,7 @@ func (b *Book) Merge(ctx context.Context, by string, ids ...int64) (hermes.Learn
 	return b.merge(ctx, by, list)
 }
 
-func (b *Book) merge(ctx context.Context, by string, list []hermes.Learning) (one hermes.Learning, err error) {
+func (b *Store) merge(ctx context.Context, by string, list []hermes.Learning) (one hermes.Learning, err error) {
 	l, err := Join(list)
 	if err != nil {
 		return l, err
