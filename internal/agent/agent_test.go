@@ -653,7 +653,7 @@ type settling struct {
 	seen [][]string
 }
 
-func (s *settling) Settle(_ context.Context, calls []hermes.ToolCall, results []*hermes.Result) {
+func (s *settling) FinishBatch(_ context.Context, calls []hermes.ToolCall, results []*hermes.Result) {
 	var texts []string
 	for i, r := range results {
 		texts = append(texts, calls[i].ID+" "+r.Text)

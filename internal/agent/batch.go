@@ -207,7 +207,7 @@ func (l *loop) appendResults(batch []*call) {
 
 // settle shows the tools all results of a batch.
 func (l *loop) settle(ctx context.Context, batch []*call) {
-	s, ok := l.Tools.(Settler)
+	s, ok := l.Tools.(BatchFinisher)
 	if !ok || l.stopped {
 		return
 	}
@@ -215,7 +215,7 @@ func (l *loop) settle(ctx context.Context, batch []*call) {
 	for i, c := range batch {
 		calls[i], results[i] = c.ToolCall, &c.result
 	}
-	s.Settle(ctx, calls, results)
+	s.FinishBatch(ctx, calls, results)
 }
 
 func allRefund(batch []*call) bool {

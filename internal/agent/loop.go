@@ -46,11 +46,11 @@ type Tools interface {
 	Run(ctx context.Context, c hermes.ToolCall, progress func(text string)) hermes.Result
 }
 
-// Settler is implemented by Tools that look at all results of a batch before
+// BatchFinisher is implemented by Tools that look at all results of a batch before
 // they are appended, such as to keep their total small.
-type Settler interface {
-	// Settle may change the texts of results, which stand in the order of calls.
-	Settle(ctx context.Context, calls []hermes.ToolCall, results []*hermes.Result)
+type BatchFinisher interface {
+	// FinishBatch may change the texts of results, which stand in the order of calls.
+	FinishBatch(ctx context.Context, calls []hermes.ToolCall, results []*hermes.Result)
 }
 
 // maxContinue is how often an answer that the output limit cut is continued.

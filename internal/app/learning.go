@@ -42,12 +42,12 @@ func (a *App) learningHook() hermes.Hook {
 
 // learned is the learnings with the changes that can be taken back.
 func (a *App) learned() *client.Store {
-	return client.New(client.Config{Open: a.learnings, Now: a.opts.Now, Around: func(ctx context.Context, by, what string, records []string, write func() error) error {
+	return client.New(client.Config{Open: a.learnings, Now: a.opts.Now, Record: func(ctx context.Context, by, what string, records []string, write func() error) error {
 		h, err := a.home()
 		if err != nil {
 			return err
 		}
-		return a.changes(h).Around(ctx, undo.Note{Kind: "learning", Actor: by, What: what}, records, write)
+		return a.changes(h).Record(ctx, undo.Note{Kind: "learning", Actor: by, What: what}, records, write)
 	}})
 }
 

@@ -21,12 +21,12 @@ func (a *App) makeMemoryFile() (*memory.File, error) {
 		Dir: h.Memories(), Pending: h.Pending("memory"),
 		NotesLimit: c.CharLimit, PersonLimit: c.UserCharLimit, NoNotes: !c.Enabled, NoPerson: !c.UserProfile,
 		Approval: c.WriteApproval, Archive: c.WhenFull == "archive", PerUser: c.Scope == "user", Now: a.opts.Now,
-		Around: func(ctx context.Context, by memory.Origin, what string, paths []string, write func() error) error {
+		Record: func(ctx context.Context, by memory.Origin, what string, paths []string, write func() error) error {
 			actor := by.Session
 			if by.By != "agent" {
 				actor = "person"
 			}
-			return a.changes(h).Around(ctx, undo.Note{Kind: "memory", Actor: actor, What: what}, paths, write)
+			return a.changes(h).Record(ctx, undo.Note{Kind: "memory", Actor: actor, What: what}, paths, write)
 		},
 	}), nil
 }

@@ -160,9 +160,9 @@ func (a *App) earlierTalk(ctx context.Context, id string) (review.Talk, error) {
 	}, err
 }
 
-// looksBack has the work of a session looked at, where that is not switched
+// addReview has the work of a session looked at, where that is not switched
 // off and somebody would want it.
-func (a *App) looksBack(cfg *config.Config, row hermes.Session, runtime *session.Runtime) {
+func (a *App) addReview(cfg *config.Config, row hermes.Session, runtime *session.Runtime) {
 	task := cfg.Auxiliary(reviewTask)
 	if !task.Enabled || a.opts.IgnoreRules || a.opts.BaseURL != "" || slices.Contains(untitled, row.Source) {
 		return

@@ -71,7 +71,7 @@ func (a *App) newRuntime(ctx context.Context, row hermes.Session, wake func(stri
 	if err != nil {
 		return nil, errors.Join(err, env.Close())
 	}
-	around := a.around(row, tools, env)
+	surroundings := a.newSurroundings(row, tools, env)
 	runtime := &session.Runtime{
 		Environment: env, Tools: tb,
 		System: func(ctx context.Context, model string, specs []hermes.Spec) (hermes.SystemPrompt, error) {
@@ -80,7 +80,7 @@ func (a *App) newRuntime(ctx context.Context, row hermes.Session, wake func(stri
 		},
 		Restore: func(transcript []hermes.Message) {
 			tools.restore(row.ID, transcript)
-			around.restore(transcript)
+			surroundings.restore(transcript)
 		},
 		Context: a.contextEngine(cfg, row), Compacted: func() {
 			tools.files.Compressed(row.ID)
@@ -89,15 +89,15 @@ func (a *App) newRuntime(ctx context.Context, row hermes.Session, wake func(stri
 		Prefix: func() (*hermes.PrefixBreak, int) { return a.watch().Broken(row.ID) },
 		Window: a.window, Title: a.titles(cfg, row),
 		Recall: a.recall(row), Observe: a.observe(row),
-		Around:        around.teller(),
-		SumUp:         a.sumsUp(cfg, row),
+		Surroundings:  surroundings.reporter(),
+		SumUp:         a.summarizer(cfg, row),
 		StopProcesses: tools.stopProcesses,
 		Close: func() error {
 			a.watch().Forget(row.ID)
 			return errors.Join(tools.close(row.ID), env.Close())
 		},
 	}
-	a.looksBack(cfg, row, runtime)
+	a.addReview(cfg, row, runtime)
 	return runtime, nil
 }
 

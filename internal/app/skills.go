@@ -29,8 +29,8 @@ func (a *App) makeSkills() (*skill.Library, error) {
 	lib := skill.Config{
 		Home: h, CreateDir: expandHome(c.CreateDir, person), OS: runtime.GOOS, Getenv: cfg.Getenv, Now: a.opts.Now,
 		Disabled: slices.Concat(c.Disabled, c.PlatformDisabled[a.opts.Platform]), Approve: c.WriteApproval, Guard: c.GuardAgentCreated,
-		Around: func(ctx context.Context, by, what string, paths []string, write func() error) error {
-			return a.changes(h).Around(ctx, undo.Note{Kind: "skill", Actor: by, What: what}, paths, write)
+		Record: func(ctx context.Context, by, what string, paths []string, write func() error) error {
+			return a.changes(h).Record(ctx, undo.Note{Kind: "skill", Actor: by, What: what}, paths, write)
 		},
 	}
 	for _, dir := range c.ExternalDirs {

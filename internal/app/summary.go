@@ -8,9 +8,9 @@ import (
 	"hermes/internal/config"
 )
 
-// sumsUp stores what a session was about, or is nil where nobody will look for
+// summarizer stores what a session was about, or is nil where nobody will look for
 // it. A run with a service of its own, such as the demo's, asks no model.
-func (a *App) sumsUp(cfg *config.Config, row hermes.Session) func(context.Context, string, []hermes.Message) error {
+func (a *App) summarizer(cfg *config.Config, row hermes.Session) func(context.Context, string, []hermes.Message) error {
 	if !cfg.Sessions().Summaries || a.opts.BaseURL != "" || slices.Contains(untitled, row.Source) {
 		return nil
 	}

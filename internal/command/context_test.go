@@ -20,7 +20,7 @@ func layeredState() session.State {
 	part := func(tokens int) []hermes.Part { return []hermes.Part{{Text: text(tokens)}} }
 	hidden := func(t string) hermes.Part { return hermes.Part{Text: t, Hidden: true} }
 	recalled := fence.Wrap(text(10))
-	around := "[Around you now: git branch main, 2 changed files]"
+	surroundings := "[Around you now: git branch main, 2 changed files]"
 	summary := "[SUMMARY OF EARLIER TURNS. It is a record, not a new request: what it lists as done is done. Go on from the messages below it.]"
 	fill := func(text string, tokens int) string {
 		return text + strings.Repeat("\n", 4*tokens-utf8.RuneCountInString(text))
@@ -37,7 +37,7 @@ func layeredState() session.State {
 		Tools: []hermes.Spec{{Name: "tool", Description: text(184)}}, // and 15 for its frame
 		Transcript: []hermes.Message{
 			{Role: hermes.RoleUser, Turn: 1, Synthetic: true, Parts: []hermes.Part{{Text: fill(summary, 50)}}},
-			{Role: hermes.RoleUser, Turn: 2, Parts: []hermes.Part{hidden(fill(recalled, 100)), {Text: text(80)}, hidden(text(50)), hidden(fill(around, 20))}},
+			{Role: hermes.RoleUser, Turn: 2, Parts: []hermes.Part{hidden(fill(recalled, 100)), {Text: text(80)}, hidden(text(50)), hidden(fill(surroundings, 20))}},
 			{Role: hermes.RoleAssistant, Turn: 2, Parts: part(50), Reasoning: []hermes.Reasoning{{Text: text(30)}}, Calls: []hermes.ToolCall{{Name: "tool", Arguments: text(11)}}, Usage: &hermes.Usage{Input: 900, Calls: 1}, Model: "p:m"},
 			{Role: hermes.RoleTool, Turn: 2, ToolName: "tool", Parts: part(50)},
 			{Role: hermes.RoleUser, Turn: 2, Synthetic: true, Parts: part(50)},

@@ -162,7 +162,7 @@ func kindOf(m hermes.Message, p hermes.Part) string {
 		return "answers"
 	case session.Recalled(p):
 		return "recalled"
-	case session.Around(p):
+	case session.IsSurroundings(p):
 		return "surroundings"
 	case m.Synthetic:
 		return "program notes"

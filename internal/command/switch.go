@@ -28,8 +28,8 @@ const (
 	manySessions = 100
 )
 
-// aside are the sources whose sessions no person goes back to.
-func aside() []string {
+// hiddenPlatforms are the sources whose sessions no person goes back to.
+func hiddenPlatforms() []string {
 	return []string{"oneshot", "kanban", "tool", "subagent", "demo", "batch", "eval"}
 }
 
@@ -154,7 +154,7 @@ func listSessions(ctx context.Context, c *Call) (Result, error) {
 
 // recent are the other sessions with messages, last active first.
 func recent(ctx context.Context, c *Call, all Sessions, most int) ([]hermes.Session, error) {
-	rows, err := all.List(ctx, hermes.SessionFilter{NonEmpty: true, Exclude: aside(), Limit: most + 1})
+	rows, err := all.List(ctx, hermes.SessionFilter{NonEmpty: true, Exclude: hiddenPlatforms(), Limit: most + 1})
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +172,7 @@ func searchSessions(ctx context.Context, all Sessions, text string) (Result, err
 		return Result{}, errors.New("say what to look for: /sessions search WORDS")
 	}
 	hits, err := all.Search(ctx, hermes.SearchQuery{
-		Text: text, Roles: []hermes.Role{hermes.RoleUser, hermes.RoleAssistant}, Exclude: aside(), Limit: 4 * someSessions,
+		Text: text, Roles: []hermes.Role{hermes.RoleUser, hermes.RoleAssistant}, Exclude: hiddenPlatforms(), Limit: 4 * someSessions,
 	})
 	if err != nil {
 		return Result{}, err

@@ -31,7 +31,7 @@ func decide(r *chatserver.Request) (chatserver.Answer, error) {
 	case len(r.Tools) > 0 && !known:
 		return chatserver.Answer{Text: invitation}, nil
 	case !known || !playable(r, a):
-		return chatserver.Answer{Text: aside(r, s, a)}, nil
+		return chatserver.Answer{Text: sideAnswer(r, s, a)}, nil
 	case s.step == "":
 		return ask(r, s, a.script[0]), nil
 	case s.spoken && next(s) == "end":

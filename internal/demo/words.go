@@ -16,8 +16,8 @@ const (
 	titleAgain = "Look up what was wrong with the log report"
 )
 
-// aside answers a request that offers no tools, or others than the act needs.
-func aside(r *chatserver.Request, s scene, a act) string {
+// sideAnswer answers a request that offers no tools, or others than the act needs.
+func sideAnswer(r *chatserver.Request, s scene, a act) string {
 	switch {
 	case wantsTitle(r):
 		return title

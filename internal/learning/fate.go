@@ -112,7 +112,7 @@ func (b *Store) unlearn(ctx context.Context, l hermes.Learning, why string) erro
 	bare := l
 	bare.Fix, bare.Context, bare.Shown, bare.Helped, bare.Failed = "", "", 0, 0, 0
 	bare.Touched = b.cfg.Now() // the failure gets its time anew
-	return b.cfg.Around(ctx, "upkeep", fmt.Sprintf("retire the %s fix of %s", why, Line(l)), Records(l), func() error {
+	return b.cfg.Record(ctx, "upkeep", fmt.Sprintf("retire the %s fix of %s", why, Line(l)), Records(l), func() error {
 		_, err := store.PutLearning(ctx, bare)
 		return err
 	})

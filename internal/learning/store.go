@@ -15,10 +15,10 @@ type Config struct {
 	// Open opens the store when it is needed.
 	Open func(ctx context.Context) (hermes.Learnings, error)
 	Now  func() time.Time // nil is time.Now
-	// Around, where set, encloses a change, so that it can be taken back. by
+	// Record, where set, encloses a change, so that it can be taken back. by
 	// is a session's id, "person" or "upkeep", what is one line, records are
 	// the names of what may change; see [Records].
-	Around func(ctx context.Context, by, what string, records []string, write func() error) error
+	Record func(ctx context.Context, by, what string, records []string, write func() error) error
 }
 
 // Store is the learnings with the changes that people make. Its methods may be
@@ -30,8 +30,8 @@ func New(c Config) *Store {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	if c.Around == nil {
-		c.Around = func(_ context.Context, _, _ string, _ []string, write func() error) error { return write() }
+	if c.Record == nil {
+		c.Record = func(_ context.Context, _, _ string, _ []string, write func() error) error { return write() }
 	}
 	return &Store{c}
 }
@@ -76,7 +76,7 @@ func (b *Store) Save(ctx context.Context, by string, l hermes.Learning) (saved h
 	if l.Touched.IsZero() {
 		l.Touched = b.cfg.Now()
 	}
-	err = b.cfg.Around(ctx, by, "learned: "+Line(l), []string{text(l)}, func() error {
+	err = b.cfg.Record(ctx, by, "learned: "+Line(l), []string{text(l)}, func() error {
 		saved, err = store.SaveLearning(ctx, l)
 		return err
 	})
@@ -104,7 +104,7 @@ func (b *Store) drop(ctx context.Context, by, verb string, list []hermes.Learnin
 	for _, l := range list {
 		f.IDs = append(f.IDs, l.ID)
 	}
-	return b.cfg.Around(ctx, by, verb+" "+named(list), Records(list...), func() error {
+	return b.cfg.Record(ctx, by, verb+" "+named(list), Records(list...), func() error {
 		_, err := store.ForgetLearnings(ctx, f)
 		return err
 	})
@@ -137,7 +137,7 @@ func (b *Store) merge(ctx context.Context, by string, list []hermes.Learning) (o
 			others = append(others, o.ID)
 		}
 	}
-	err = b.cfg.Around(ctx, by, "merge "+named(list), Records(list...), func() error {
+	err = b.cfg.Record(ctx, by, "merge "+named(list), Records(list...), func() error {
 		one, err = store.MergeLearnings(ctx, l, others...)
 		return err
 	})

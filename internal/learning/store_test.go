@@ -33,7 +33,7 @@ func newHouse(t *testing.T) *house {
 	h.store = learning.New(learning.Config{
 		Open: func(context.Context) (hermes.Learnings, error) { return h.records, nil },
 		Now:  func() time.Time { return noon },
-		Around: func(ctx context.Context, by, what string, records []string, write func() error) error {
+		Record: func(ctx context.Context, by, what string, records []string, write func() error) error {
 			h.whats = append(h.whats, by+": "+what)
 			h.before = map[string][]byte{}
 			for _, name := range records {

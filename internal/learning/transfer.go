@@ -85,7 +85,7 @@ func (b *Store) Import(ctx context.Context, r io.Reader, admit func(hermes.Learn
 	if err != nil {
 		return 0, err
 	}
-	return len(fresh), b.cfg.Around(ctx, "person", "import "+named(fresh), Records(fresh...), func() error {
+	return len(fresh), b.cfg.Record(ctx, "person", "import "+named(fresh), Records(fresh...), func() error {
 		for _, l := range fresh {
 			l.Provenance = "import"
 			if _, err := store.SaveLearning(ctx, l); err != nil {

@@ -94,11 +94,11 @@ func (f *file) rotate() error {
 	}
 	f.shut()
 	for i := f.keep - 1; i >= 1; i-- {
-		_ = os.Rename(f.aside(i), f.aside(i+1))
+		_ = os.Rename(f.rotated(i), f.rotated(i+1))
 	}
 	var err error
 	if f.keep > 0 {
-		err = os.Rename(f.path, f.aside(1))
+		err = os.Rename(f.path, f.rotated(1))
 	} else {
 		err = os.Remove(f.path)
 	}
@@ -112,7 +112,7 @@ func (f *file) rotate() error {
 	return nil
 }
 
-func (f *file) aside(i int) string { return fmt.Sprintf("%s.%d", f.path, i) }
+func (f *file) rotated(i int) string { return fmt.Sprintf("%s.%d", f.path, i) }
 
 func (f *file) shut() {
 	_ = f.f.Close()

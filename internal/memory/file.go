@@ -41,9 +41,9 @@ type Config struct {
 	// PerUser gives each person of a messenger a USER.md of their own; see
 	// [File.For].
 	PerUser bool
-	// Around, where set, encloses the writing of files, so that a change can
+	// Record, where set, encloses the writing of files, so that a change can
 	// be taken back; what says in one line what is changed.
-	Around func(ctx context.Context, by Origin, what string, paths []string, write func() error) error
+	Record func(ctx context.Context, by Origin, what string, paths []string, write func() error) error
 	Now    func() time.Time // nil is time.Now
 	// Wait is how long a change waits for another process; 0 is 5 s.
 	Wait time.Duration

@@ -58,12 +58,12 @@ func (b *File) write(ctx context.Context, t Target, d draft, evicted []string, b
 		}
 		return b.sign(t, d, by)
 	}
-	around := b.cfg.Around
-	if around == nil {
-		around = func(_ context.Context, _ Origin, _ string, _ []string, write func() error) error { return write() }
+	record := b.cfg.Record
+	if record == nil {
+		record = func(_ context.Context, _ Origin, _ string, _ []string, write func() error) error { return write() }
 	}
 	what := fmt.Sprintf("%s: %s", b.nameOf(t), shorten(strings.Join(d.notes, "; "), 100))
-	if err := around(ctx, by, what, []string{b.path(t)}, write); err != nil {
+	if err := record(ctx, by, what, []string{b.path(t)}, write); err != nil {
 		return State{}, err
 	}
 	s := b.state(t, d.entries)

@@ -167,7 +167,7 @@ func (r *Runner) run(ctx context.Context, t Talk, b Runtime) outcome {
 		input = r.cfg.Input(m.ID())
 	}
 	var out outcome
-	work := session.Aside{
+	work := session.SideTask{
 		Model: m, Tools: b.Tools, Environment: b.Environment, Session: t.Session, System: system,
 		Prompt: digest(t, known, input), Steps: maxSteps, Now: r.cfg.Now,
 	}

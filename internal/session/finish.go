@@ -24,7 +24,7 @@ func (s *Session) endTurn(failed error) {
 	s.publish(*done)
 	s.findTitle(*done)
 	s.observe(*done)
-	s.lookBack(*done)
+	s.reviewIfDue(*done)
 	s.next()
 }
 

@@ -58,9 +58,9 @@ func (t *tools) Run(ctx context.Context, c hermes.ToolCall, progress func(string
 	return r
 }
 
-// Settle shows the toolbox all results of a batch.
-func (t *tools) Settle(ctx context.Context, calls []hermes.ToolCall, results []*hermes.Result) {
-	s, ok := t.toolbox.(Settler)
+// FinishBatch shows the toolbox all results of a batch.
+func (t *tools) FinishBatch(ctx context.Context, calls []hermes.ToolCall, results []*hermes.Result) {
+	s, ok := t.toolbox.(BatchFinisher)
 	if !ok {
 		return
 	}
@@ -68,7 +68,7 @@ func (t *tools) Settle(ctx context.Context, calls []hermes.ToolCall, results []*
 	for i, c := range calls {
 		with[i] = &hermes.Call{ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments), Host: &host{tools: t}}
 	}
-	s.Settle(ctx, with, results)
+	s.FinishBatch(ctx, with, results)
 }
 
 func failure(text string) hermes.Result {

@@ -18,11 +18,11 @@ import (
 // Manager keeps the live sessions of a process. Its methods may be called
 // concurrently.
 type Manager struct {
-	cfg    Config
-	mu     sync.Mutex
-	live   map[string]*place
-	closed bool
-	after  afterwards
+	cfg     Config
+	mu      sync.Mutex
+	live    map[string]*place
+	closed  bool
+	closing closingJobs
 }
 
 // NewManager makes a manager. It opens nothing.
@@ -226,7 +226,7 @@ func (m *Manager) Close() error {
 			errs = append(errs, p.session.Close())
 		}
 	}
-	m.after.settle()
+	m.closing.wait()
 	return errors.Join(errs...)
 }
 

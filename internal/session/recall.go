@@ -26,9 +26,9 @@ const (
 	maxObserving = 16
 )
 
-// beside is what a session's memory does beside its turns. It belongs to the
+// memoryJobs is what a session's memory does beside its turns. It belongs to the
 // actor, but for the goroutines that wg counts.
-type beside struct {
+type memoryJobs struct {
 	wg     sync.WaitGroup
 	ctx    context.Context // made with the first goroutine
 	cancel context.CancelFunc
@@ -36,15 +36,15 @@ type beside struct {
 	slots  chan struct{} // one for each turn under way
 }
 
-func (b *beside) start() {
+func (b *memoryJobs) start() {
 	if b.ctx == nil {
 		b.ctx, b.cancel = context.WithCancel(context.Background())
 		b.slots = make(chan struct{}, maxObserving)
 	}
 }
 
-// settle waits for what runs, and cuts it off when that takes too long.
-func (b *beside) settle() {
+// wait waits for what runs, and cuts it off when that takes too long.
+func (b *memoryJobs) wait() {
 	if b.ctx == nil {
 		return
 	}
@@ -80,11 +80,11 @@ func Recalled(p hermes.Part) bool {
 
 // lookUp asks the memory, within its time.
 func (s *Session) lookUp(ref hermes.SessionRef, said string) hermes.Recalled {
-	s.beside.start()
-	ctx, cancel := context.WithTimeout(s.beside.ctx, recallTime)
+	s.memoryJobs.start()
+	ctx, cancel := context.WithTimeout(s.memoryJobs.ctx, recallTime)
 	defer cancel()
 	found := make(chan hermes.Recalled, 1)
-	s.beside.wg.Go(func() {
+	s.memoryJobs.wg.Go(func() {
 		known, err := s.runtime.Recall(ctx, hermes.RecallQuery{Session: ref, Text: said})
 		if err != nil {
 			s.cfg.Log.Warn("recall memory", "session", s.id, "err", err)
@@ -124,23 +124,23 @@ func (s *Session) observe(done hermes.TurnDone) {
 	if said == "" {
 		return
 	}
-	s.beside.start()
+	s.memoryJobs.start()
 	select {
-	case s.beside.slots <- struct{}{}:
+	case s.memoryJobs.slots <- struct{}{}:
 	default:
 		s.cfg.Log.Warn("the memory is too slow: a turn was not told to it", "session", s.id, "turn", done.Turn)
 		return
 	}
-	before, now := s.beside.tail, make(chan struct{})
-	s.beside.tail = now
+	before, now := s.memoryJobs.tail, make(chan struct{})
+	s.memoryJobs.tail = now
 	turn := hermes.MemoryTurn{Session: s.ref(done.Turn), Said: said, Answer: fence.Strip(done.Text), At: s.cfg.Now()}
-	s.beside.wg.Go(func() {
+	s.memoryJobs.wg.Go(func() {
 		defer close(now)
-		defer func() { <-s.beside.slots }()
+		defer func() { <-s.memoryJobs.slots }()
 		if before != nil {
 			<-before
 		}
-		ctx, cancel := context.WithTimeout(s.beside.ctx, observeTime)
+		ctx, cancel := context.WithTimeout(s.memoryJobs.ctx, observeTime)
 		defer cancel()
 		if err := s.runtime.Observe(ctx, turn); err != nil {
 			s.cfg.Log.Warn("tell the memory of a turn", "session", s.id, "turn", turn.Session.Turn, "err", err)

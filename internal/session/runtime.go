@@ -65,11 +65,11 @@ type Runtime struct {
 	// knows nothing. What it returns is fenced and sent with the message, but
 	// not shown. It has two seconds; its context ends then.
 	Recall func(ctx context.Context, q hermes.RecallQuery) (hermes.Recalled, error)
-	// Around tells what changed around the session since it last told: files,
+	// Surroundings tells what changed around the session since it last told: files,
 	// the state of the repository. It is sent in brackets below a message of
 	// the person, at the tail and never in the prefix, and not shown; nil or
 	// an empty text tells nothing. It must be quick: its context ends after half a second.
-	Around func(ctx context.Context) string
+	Surroundings func(ctx context.Context) string
 	// Observe is told of each turn that ended well, one after another, beside
 	// the session, which waits for it when it ends; nil is not.
 	Observe func(ctx context.Context, t hermes.MemoryTurn) error
@@ -121,8 +121,8 @@ type Toolbox interface {
 	TurnStarted()
 }
 
-// Settler is implemented by a Toolbox that looks at all results of a batch
+// BatchFinisher is implemented by a Toolbox that looks at all results of a batch
 // before they are appended. It may change their texts.
-type Settler interface {
-	Settle(ctx context.Context, calls []*hermes.Call, results []*hermes.Result)
+type BatchFinisher interface {
+	FinishBatch(ctx context.Context, calls []*hermes.Call, results []*hermes.Result)
 }

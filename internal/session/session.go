@@ -50,11 +50,11 @@ type Session struct {
 	once         hermes.Model // of the next turn alone
 	effort       hermes.Effort
 	turn         *turn
-	titling      *titling
-	looking      *lookback
-	due          time.Time // since when a review waits for its time; zero if none does
-	quiet        alarm     // rings when the person has paused
-	beside       beside    // what the memory does
+	titleJob     *titleJob
+	reviewJob    *reviewJob
+	due          time.Time  // since when a review waits for its time; zero if none does
+	quiet        alarm      // rings when the person has paused
+	memoryJobs   memoryJobs // what the memory does
 	queue        []hermes.Message
 	told         func(string) // of what Open waits for; may be nil
 	questions    map[string]*question
@@ -233,7 +233,7 @@ func (s *Session) shutdown() {
 	}
 	s.stopTitle()
 	cut := s.stopReview()
-	s.beside.settle()
+	s.memoryJobs.wait()
 	s.sumUp()
 	s.save(cut)
 	s.err = s.free()

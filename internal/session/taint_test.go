@@ -282,7 +282,7 @@ func TestAResultThatACrashLeftIsStillFromOutside(t *testing.T) {
 func TestWorkBesideASessionKnowsWhatItHasSeen(t *testing.T) {
 	t.Parallel()
 	var seen []string
-	for range (session.Aside{
+	for range (session.SideTask{
 		Model: calls([]string{"spy", "fetch", "spy"}), Tools: newToolTable(fetch(), spy(&seen)), Prompt: "look back",
 		Session: hermes.SessionRef{ID: "s", Provenance: "terminal make"},
 	}).Run(t.Context()) {

@@ -8,9 +8,9 @@ import (
 	"hermes"
 )
 
-// titling is the search for a title that runs beside the session. Its
+// titleJob is the search for a title that runs beside the session. Its
 // goroutine speaks to the actor through the inbox, and ends with the session.
-type titling struct {
+type titleJob struct {
 	cancel context.CancelFunc
 	done   chan struct{}
 }
@@ -24,12 +24,12 @@ func (titledOp) op() {}
 // in the life of a session that has none.
 func (s *Session) findTitle(done hermes.TurnDone) {
 	answered := done.Text != "" && done.Outcome == hermes.OutcomeDone // what met a limit must not ask for more
-	if s.runtime.Title == nil || s.titling != nil || s.row.Title != "" || !answered {
+	if s.runtime.Title == nil || s.titleJob != nil || s.row.Title != "" || !answered {
 		return
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
-	t := &titling{cancel: cancel, done: make(chan struct{})}
-	s.titling = t
+	t := &titleJob{cancel: cancel, done: make(chan struct{})}
+	s.titleJob = t
 	find, model, transcript := s.runtime.Title, s.row.Model, slices.Clip(s.transcript)
 	go func() { // ends when the actor has the title, or with stopTitle
 		defer close(t.done)
@@ -47,11 +47,11 @@ func (s *Session) findTitle(done hermes.TurnDone) {
 // stopTitle gives the search up and waits for its end. The actor calls it
 // when it takes nothing more from the inbox.
 func (s *Session) stopTitle() {
-	if s.titling == nil {
+	if s.titleJob == nil {
 		return
 	}
-	s.titling.cancel()
-	<-s.titling.done
+	s.titleJob.cancel()
+	<-s.titleJob.done
 }
 
 // maxTitleTries is how many numbers are tried behind a title that is taken.

@@ -49,7 +49,7 @@ func (s *Session) begin(m hermes.Message) error {
 	}
 	m.Turn = s.lastTurn() + 1
 	s.recall(&m)
-	s.lookAround(&m)
+	s.addSurroundings(&m)
 	if err := s.store(&m); err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ func (l *Library) archiveBy(ctx context.Context, by, name, why string) error {
 		return err
 	}
 	defer done()
-	return l.cfg.Around(ctx, by, "archive the skill "+name, []string{it.folder}, func() error {
+	return l.cfg.Record(ctx, by, "archive the skill "+name, []string{it.folder}, func() error {
 		_, err := l.archive(it, why)
 		return err
 	})
@@ -189,7 +189,7 @@ func (l *Library) purge(ctx context.Context, by string, list []Archived) error {
 	}
 	defer done()
 	for _, a := range list {
-		err := l.cfg.Around(ctx, by, "delete the archived skill "+a.Name, []string{a.Folder}, func() error { return os.RemoveAll(a.Folder) })
+		err := l.cfg.Record(ctx, by, "delete the archived skill "+a.Name, []string{a.Folder}, func() error { return os.RemoveAll(a.Folder) })
 		if err != nil {
 			return fmt.Errorf("delete the archived skill %q: %w", a.Name, err)
 		}

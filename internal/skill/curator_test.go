@@ -119,7 +119,7 @@ func TestTheArchiveIsEmptiedWhenWished(t *testing.T) {
 	t.Parallel()
 	var done []string
 	r := newRig(t, func(c *skill.Config) {
-		c.Around = func(_ context.Context, by, what string, _ []string, write func() error) error {
+		c.Record = func(_ context.Context, by, what string, _ []string, write func() error) error {
 			done = append(done, by+": "+what)
 			return write()
 		}

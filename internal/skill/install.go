@@ -194,7 +194,7 @@ func (l *Library) settleIn(ctx context.Context, out *InstallReport, p Package, o
 		before = l.installedFolder(old)
 	}
 	out.Folder = l.installedFolder(rec)
-	return l.cfg.Around(ctx, "person", "install the skill "+m.Name, []string{out.Folder, l.lockFile()}, func() error {
+	return l.cfg.Record(ctx, "person", "install the skill "+m.Name, []string{out.Folder, l.lockFile()}, func() error {
 		if before != "" {
 			it := item{entry: &entry{meta: Meta{Name: m.Name}}, folder: before}
 			if _, err := l.archive(it, "updated"); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -50,7 +50,7 @@ func (l *Library) takeAway(ctx context.Context, r hermes.SkillRemoval, it item) 
 	}
 	defer done()
 	var out hermes.SkillOutcome
-	err = l.cfg.Around(ctx, actor(r.Agent, r.Session), Pending{Removal: &r}.What(), []string{it.folder, l.lockFile()}, func() (err error) {
+	err = l.cfg.Record(ctx, actor(r.Agent, r.Session), Pending{Removal: &r}.What(), []string{it.folder, l.lockFile()}, func() (err error) {
 		out.Path, err = l.takeAwayNow(ctx, r, it)
 		return err
 	})

@@ -52,10 +52,10 @@ type Config struct {
 	// Getenv answers whether a skill's variables are set; nil means none is.
 	Getenv func(string) string
 	Now    func() time.Time // nil is time.Now
-	// Around does a change, so that it can be recorded and taken back: by is a
+	// Record does a change, so that it can be recorded and taken back: by is a
 	// session's id or "person", paths are what write may change. Nil just
 	// writes.
-	Around func(ctx context.Context, by, what string, paths []string, write func() error) error
+	Record func(ctx context.Context, by, what string, paths []string, write func() error) error
 }
 
 // Library is the skills as one project sees them. It may be used concurrently.
@@ -79,8 +79,8 @@ func New(c Config) *Library {
 	if c.Getenv == nil {
 		c.Getenv = func(string) string { return "" }
 	}
-	if c.Around == nil {
-		c.Around = func(_ context.Context, _, _ string, _ []string, write func() error) error { return write() }
+	if c.Record == nil {
+		c.Record = func(_ context.Context, _, _ string, _ []string, write func() error) error { return write() }
 	}
 	l := &Library{cfg: c, memory: &memory{entries: map[string]*entry{}}, approve: &atomic.Bool{}}
 	l.approve.Store(c.Approve)

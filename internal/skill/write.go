@@ -28,7 +28,7 @@ func (l *Library) write(ctx context.Context, e hermes.SkillEdit, it item) (out h
 	if folder == "" {
 		folder = l.ownFolder(e, it)
 	}
-	err = l.cfg.Around(ctx, actor(e.Agent, e.Session), Pending{Edit: &e}.What(), []string{folder}, func() error {
+	err = l.cfg.Record(ctx, actor(e.Agent, e.Session), Pending{Edit: &e}.What(), []string{folder}, func() error {
 		out.Path, err = l.writeFile(e, it, folder)
 		return err
 	})

@@ -116,7 +116,7 @@ func TestATurnsResultsHaveATotal(t *testing.T) {
 						c.ID, c.Host = fmt.Sprint("c", turn, b, i), &host{files: f}
 						calls, results = append(calls, c), append(results, &hermes.Result{Text: strings.Repeat("x", n)})
 					}
-					tools.Settle(t.Context(), calls, results)
+					tools.FinishBatch(t.Context(), calls, results)
 					for i, want := range tt.want[b] {
 						text := results[i].Text
 						if kept := !strings.Contains(text, "[The result has") && !strings.Contains(text, "[Cut:"); kept != (want > 0) || kept && len(text) != want {

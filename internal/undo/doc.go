@@ -1,7 +1,7 @@
 // Package undo is the journal that lets a person take back what was changed
 // in memory, skills, learnings and settings.
 //
-// A change is done inside Journal.Around, which keeps the content of the
+// A change is done inside Journal.Record, which keeps the content of the
 // files it touches before and after, by content, and writes one record of who
 // changed what. Undo puts the content of before back, if nobody has changed
 // the files since, and is itself a change that can be taken back. The journal

@@ -70,10 +70,10 @@ type File struct {
 	Mode   fs.FileMode `json:"mode,omitempty"`
 }
 
-// Around does a change of files and records it. paths are the files it may
+// Record does a change of files and records it. paths are the files it may
 // change; a folder stands for all files in it. When fn fails, what it changed
 // all the same is recorded. A change that changes nothing leaves no record.
-func (j *Journal) Around(ctx context.Context, n Note, paths []string, fn func() error) error {
+func (j *Journal) Record(ctx context.Context, n Note, paths []string, fn func() error) error {
 	before, err := j.keep(paths)
 	if err != nil {
 		return fmt.Errorf("keep a copy for undo: %w", err)

@@ -54,9 +54,9 @@ func tree(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-func around(t *testing.T, j *undo.Journal, what string, paths []string, fn func()) {
+func record(t *testing.T, j *undo.Journal, what string, paths []string, fn func()) {
 	t.Helper()
-	if err := j.Around(t.Context(), undo.Note{Kind: "memory", Actor: "s1", What: what}, paths, func() error { fn(); return nil }); err != nil {
+	if err := j.Record(t.Context(), undo.Note{Kind: "memory", Actor: "s1", What: what}, paths, func() error { fn(); return nil }); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -76,9 +76,9 @@ func TestUndoPutsBackWhatWasThere(t *testing.T) {
 	j := undo.New(filepath.Join(t.TempDir(), "undo"), clock())
 	file, skill := filepath.Join(dir, "MEMORY.md"), filepath.Join(dir, "skills", "a")
 	write(t, file, "one")
-	around(t, j, "add a line", []string{file}, func() { write(t, file, "one\ntwo") })
-	around(t, j, "make a skill", []string{skill}, func() { write(t, filepath.Join(skill, "SKILL.md"), "steps") })
-	around(t, j, "nothing", []string{file}, func() {})
+	record(t, j, "add a line", []string{file}, func() { write(t, file, "one\ntwo") })
+	record(t, j, "make a skill", []string{skill}, func() { write(t, filepath.Join(skill, "SKILL.md"), "steps") })
+	record(t, j, "nothing", []string{file}, func() {})
 	all := list(t, j)
 	if len(all) != 2 || all[0].What != "make a skill" || all[1].Actor != "s1" {
 		t.Fatalf("changes %+v", all)
@@ -113,7 +113,7 @@ func TestWhatOthersChangedSinceIsNotLost(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "f")
 	j := undo.New(filepath.Join(t.TempDir(), "undo"), clock())
 	write(t, file, "one")
-	around(t, j, "x", []string{file}, func() { write(t, file, "two") })
+	record(t, j, "x", []string{file}, func() { write(t, file, "two") })
 	write(t, file, "mine")
 	_, err := j.Undo(t.Context(), list(t, j), "person", false)
 	if !errors.Is(err, undo.ErrChanged) || hold(t, file) != "mine" {
@@ -144,7 +144,7 @@ func TestAnEarlierEntryOfMemoryGoesAlone(t *testing.T) {
 		j := undo.New(filepath.Join(t.TempDir(), "undo"), clock())
 		write(t, file, states[0])
 		for _, s := range states[1:] {
-			around(t, j, "x", []string{file}, func() { write(t, file, s) })
+			record(t, j, "x", []string{file}, func() { write(t, file, s) })
 		}
 		changes := list(t, j)
 		one := []undo.Change{changes[len(changes)-1-tt.back]}
@@ -183,7 +183,7 @@ func TestChangeThatACrashCutOffCanBeTakenBack(t *testing.T) {
 	file, folder := filepath.Join(dir, "f"), filepath.Join(t.TempDir(), "undo")
 	j := undo.New(folder, clock())
 	write(t, file, "one")
-	around(t, j, "x", []string{file}, func() { write(t, file, "two") })
+	record(t, j, "x", []string{file}, func() { write(t, file, "two") })
 	records := filepath.Join(folder, "records.jsonl")
 	first, _, _ := strings.Cut(hold(t, records), "\n")
 	write(t, records, first+"\n{\"id\": half a li") // the end was never written
@@ -215,7 +215,7 @@ func TestRandomChangesUndoneGiveTheFirstState(t *testing.T) {
 			if r.IntN(4) == 0 {
 				paths = []string{dir}
 			}
-			around(t, j, fmt.Sprint(i), paths, func() {
+			record(t, j, fmt.Sprint(i), paths, func() {
 				for _, p := range paths {
 					if p == dir {
 						p = filepath.Join(dir, names[r.IntN(len(names))])
@@ -243,9 +243,9 @@ func TestPruneForgetsWhatIsOldAndNothingElse(t *testing.T) {
 	now := clock()
 	j := undo.New(folder, now)
 	write(t, file, "one")
-	around(t, j, "old", []string{file}, func() { write(t, file, "two") })
+	record(t, j, "old", []string{file}, func() { write(t, file, "two") })
 	edge := now()
-	around(t, j, "new", []string{file}, func() { write(t, file, "three") })
+	record(t, j, "new", []string{file}, func() { write(t, file, "three") })
 	if err := j.Prune(t.Context(), edge); err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +280,7 @@ func TestRecordsThatAreNoFilesAreTakenBack(t *testing.T) {
 			return nil
 		},
 	})
-	around(t, j, "join", []string{"row:a", "row:b", "row:c"}, func() { delete(rows, "row:a"); rows["row:b"] = "two" })
+	record(t, j, "join", []string{"row:a", "row:b", "row:c"}, func() { delete(rows, "row:a"); rows["row:b"] = "two" })
 	list, err := j.List(time.Time{})
 	if err != nil || len(list) != 1 || len(list[0].Files) != 2 {
 		t.Fatalf("got %+v, %v", list, err)

@@ -49,8 +49,8 @@ func newRig(t *testing.T) *rig {
 	r.site = s.URL
 	h := home.At(filepath.Join(t.TempDir(), "h"))
 	r.journal = undo.New(h.Join("undo"), nil)
-	r.lib = skill.New(skill.Config{Home: h, OS: "linux", Around: func(ctx context.Context, by, what string, paths []string, write func() error) error {
-		return r.journal.Around(ctx, undo.Note{Kind: "skill", Actor: by, What: what}, paths, write)
+	r.lib = skill.New(skill.Config{Home: h, OS: "linux", Record: func(ctx context.Context, by, what string, paths []string, write func() error) error {
+		return r.journal.Record(ctx, undo.Note{Kind: "skill", Actor: by, What: what}, paths, write)
 	}})
 	r.deps = skills.Deps{
 		Open: func() (*skill.Library, error) { return r.lib.In(r.dir), nil },

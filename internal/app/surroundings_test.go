@@ -88,13 +88,13 @@ func TestSurroundingsAreToldAtTheTailOnly(t *testing.T) {
 	say := func(text, tells string) {
 		t.Helper()
 		got := turn(t, s, text, pause).Text
-		_, around, _ := strings.Cut(got, "\n")
+		_, surroundings, _ := strings.Cut(got, "\n")
 		want := "^$"
 		if tells != "" {
 			want = `^\[Around you now: ` + tells + `\]$`
 		}
-		if !regexp.MustCompile(want).MatchString(around) {
-			t.Errorf("after %q the model is told %q, want %q", text, around, tells)
+		if !regexp.MustCompile(want).MatchString(surroundings) {
+			t.Errorf("after %q the model is told %q, want %q", text, surroundings, tells)
 		}
 	}
 

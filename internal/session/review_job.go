@@ -12,9 +12,9 @@ import (
 // ErrNoReview means that nobody looks back at the work of this session.
 var ErrNoReview = errors.New("nobody looks back at the work of this session")
 
-// lookback is a review that runs beside the session. Its goroutine speaks to
+// reviewJob is a review that runs beside the session. Its goroutine speaks to
 // the actor through the inbox, and ends with the session.
-type lookback struct {
+type reviewJob struct {
 	cancel   context.CancelFunc
 	done     chan struct{}
 	finished bool // it came to its end by itself; read after done
@@ -25,9 +25,9 @@ type reviewedOp struct{ notice hermes.Notice }
 
 func (reviewedOp) op() {}
 
-// lookBack has a turn that ended well looked at, now or when the person pauses.
-func (s *Session) lookBack(done hermes.TurnDone) {
-	if !s.attended || done.Outcome != hermes.OutcomeDone || done.Steps == 0 || s.runtime.Review == nil || s.looking != nil {
+// reviewIfDue has a turn that ended well looked at, now or when the person pauses.
+func (s *Session) reviewIfDue(done hermes.TurnDone) {
+	if !s.attended || done.Outcome != hermes.OutcomeDone || done.Steps == 0 || s.runtime.Review == nil || s.reviewJob != nil {
 		return
 	}
 	if s.due.IsZero() && s.runtime.Due != nil && !s.runtime.Due(s.ctx, s.ref(s.lastTurn()), slices.Clip(s.transcript)) {
@@ -46,7 +46,7 @@ func (s *Session) lookBack(done hermes.TurnDone) {
 
 // paused begins the review that waits, when the person has paused.
 func (s *Session) paused() {
-	if s.turn == nil && s.looking == nil && !s.due.IsZero() {
+	if s.turn == nil && s.reviewJob == nil && !s.due.IsZero() {
 		s.beginReview(Review{})
 	}
 }
@@ -60,7 +60,7 @@ func (s *Session) review(op Review) error {
 		return ErrNoReview
 	case s.turn != nil:
 		return errors.New("a turn is running; ask again when it is done")
-	case s.looking != nil:
+	case s.reviewJob != nil:
 		return errors.New("a review is running already; its outcome is told when it is done")
 	}
 	op.Asked = true
@@ -70,8 +70,8 @@ func (s *Session) review(op Review) error {
 
 func (s *Session) beginReview(op Review) {
 	ctx, cancel := context.WithCancel(s.ctx)
-	l := &lookback{cancel: cancel, done: make(chan struct{})}
-	s.looking, s.due = l, time.Time{}
+	l := &reviewJob{cancel: cancel, done: make(chan struct{})}
+	s.reviewJob, s.due = l, time.Time{}
 	s.quiet.stop()
 	look, ref, model, transcript := s.runtime.Review, s.ref(s.lastTurn()), s.row.Model, slices.Clip(s.transcript)
 	go func() { // ends when the actor was told, or with stopReview
@@ -91,7 +91,7 @@ func (s *Session) beginReview(op Review) {
 }
 
 func (s *Session) reviewed(op reviewedOp) error {
-	s.looking = nil
+	s.reviewJob = nil
 	if op.notice.Text != "" {
 		s.publish(op.notice)
 	}
@@ -103,10 +103,10 @@ func (s *Session) reviewed(op reviewedOp) error {
 // inbox.
 func (s *Session) stopReview() (cut bool) {
 	s.quiet.stop()
-	if s.looking == nil {
+	if s.reviewJob == nil {
 		return !s.due.IsZero()
 	}
-	s.looking.cancel()
-	<-s.looking.done
-	return !s.looking.finished
+	s.reviewJob.cancel()
+	<-s.reviewJob.done
+	return !s.reviewJob.finished
 }

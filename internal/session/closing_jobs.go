@@ -26,53 +26,53 @@ const (
 	sumUpExchanges = 3
 )
 
-// afterwards is what goes on after sessions have ended. The manager's Close
+// closingJobs is what goes on after sessions have ended. The manager's Close
 // waits for it.
-type afterwards struct {
-	wg     sync.WaitGroup
-	once   sync.Once
-	ctx    context.Context
-	cancel context.CancelFunc
-	left   context.Context // ends when the end is waited for
-	leave  context.CancelFunc
+type closingJobs struct {
+	wg         sync.WaitGroup
+	once       sync.Once
+	ctx        context.Context
+	cancel     context.CancelFunc
+	closing    context.Context // ends when the end is waited for
+	beginClose context.CancelFunc
 }
 
-func (a *afterwards) start() {
+func (a *closingJobs) start() {
 	a.once.Do(func() {
 		a.ctx, a.cancel = context.WithCancel(context.Background())
-		a.left, a.leave = context.WithCancel(a.ctx)
+		a.closing, a.beginClose = context.WithCancel(a.ctx)
 	})
 }
 
 // do runs a func beside everything else. Its context ends with the program.
-func (a *afterwards) do(run func(context.Context)) {
+func (a *closingJobs) do(run func(context.Context)) {
 	a.start()
 	a.wg.Go(func() { run(a.ctx) })
 }
 
 // later is do for what can wait until another time: where the program is being
 // left, run is called with a context that has ended or ends soon.
-func (a *afterwards) later(pause time.Duration, run func(context.Context)) {
+func (a *closingJobs) later(pause time.Duration, run func(context.Context)) {
 	a.do(func(ctx context.Context) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		wait := time.NewTimer(pause)
 		defer wait.Stop()
 		select {
-		case <-a.left.Done():
+		case <-a.closing.Done():
 			cancel()
 		case <-wait.C:
-			stop := context.AfterFunc(a.left, func() { time.AfterFunc(saveGrace, cancel) })
+			stop := context.AfterFunc(a.closing, func() { time.AfterFunc(saveGrace, cancel) })
 			defer stop()
 		}
 		run(ctx)
 	})
 }
 
-// settle waits, and cuts off what takes too long.
-func (a *afterwards) settle() {
+// wait waits, and cuts off what takes too long.
+func (a *closingJobs) wait() {
 	a.start()
-	a.leave()
+	a.beginClose()
 	late := time.AfterFunc(sumUpGrace, a.cancel)
 	a.wg.Wait()
 	late.Stop()
@@ -97,7 +97,7 @@ func (s *Session) sumUp() {
 		return
 	}
 	do, id, model, transcript, log := s.runtime.SumUp, s.id, s.row.Model, slices.Clip(s.transcript), s.cfg.Log
-	s.manager.after.do(func(ctx context.Context) {
+	s.manager.closing.do(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, sumUpTime)
 		defer cancel()
 		if err := do(ctx, model, transcript); err != nil {
@@ -114,7 +114,7 @@ func (s *Session) save(cut bool) {
 		return
 	}
 	do, ref, model, transcript, log := s.runtime.Save, s.ref(s.lastTurn()), s.row.Model, slices.Clip(s.transcript), s.cfg.Log
-	s.manager.after.later(savePause, func(ctx context.Context) {
+	s.manager.closing.later(savePause, func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, saveTime)
 		defer cancel()
 		if err := do(ctx, ref, model, transcript, cut); err != nil {

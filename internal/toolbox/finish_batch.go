@@ -19,10 +19,10 @@ func (s *spent) reset() {
 	s.bytes = 0
 }
 
-// Settle holds the results of a turn to their total: while those of a batch do
+// FinishBatch holds the results of a turn to their total: while those of a batch do
 // not fit into what is left of it, the largest one is stored outside the
 // context. One so small that storing it would save nothing stays.
-func (b *Toolbox) Settle(ctx context.Context, calls []*hermes.Call, results []*hermes.Result) {
+func (b *Toolbox) FinishBatch(ctx context.Context, calls []*hermes.Call, results []*hermes.Result) {
 	b.spent.mu.Lock()
 	defer b.spent.mu.Unlock()
 	sum := 0

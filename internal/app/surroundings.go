@@ -29,16 +29,16 @@ type surroundings struct {
 	dir  string // the folder of commands as the model knows it
 }
 
-// maxAround is how many characters are told at once at most.
-const maxAround = 2000
+// maxSurroundings is how many characters are told at once at most.
+const maxSurroundings = 2000
 
 // maxBranch is how much of the name of a branch is told, in characters.
 const maxBranch = 40
 
-// tell names changed files, background processes, another folder and a
+// report names changed files, background processes, another folder and a
 // changed state of the repository. The first message of a session gets the
 // state of the repository as it is.
-func (s *surroundings) tell(ctx context.Context) string {
+func (s *surroundings) report(ctx context.Context) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var notes []string
@@ -56,7 +56,7 @@ func (s *surroundings) tell(ctx context.Context) string {
 		s.said = state
 		notes = append(notes, state)
 	}
-	return s.app.Mask(oneLine(strings.Join(notes, "; "), maxAround))
+	return s.app.Mask(oneLine(strings.Join(notes, "; "), maxSurroundings))
 }
 
 // restore learns from a transcript in which folder commands ran last, as far
@@ -132,16 +132,16 @@ func inRepository(dir string) bool {
 	return false
 }
 
-// around watches what changes around a session.
-func (a *App) around(row hermes.Session, k *toolKit, env hermes.Environment) *surroundings {
+// newSurroundings watches what changes around a session.
+func (a *App) newSurroundings(row hermes.Session, k *toolKit, env hermes.Environment) *surroundings {
 	return &surroundings{app: a, row: row, env: env, files: k.files, shell: k.shell, dir: folderOf(env)}
 }
 
-// teller is what a session asks for what changed. A single question has
+// reporter is what a session asks for what changed. A single question has
 // nothing to be told of, nor has the demo.
-func (s *surroundings) teller() func(ctx context.Context) string {
+func (s *surroundings) reporter() func(ctx context.Context) string {
 	if s.row.Source == "oneshot" || s.row.Source == "demo" {
 		return nil
 	}
-	return s.tell
+	return s.report
 }

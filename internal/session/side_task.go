@@ -1,0 +1,83 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"time"
+
+	"hermes"
+	"hermes/internal/agent"
+)
+
+// SideTask is a piece of work beside a session: a prompt of its own, tools of its
+// own, nothing stored, and nobody who answers questions.
+type SideTask struct {
+	Model hermes.Model
+	Tools Toolbox
+	// Environment is where the tools read files; nil where none does.
+	Environment hermes.Environment
+
+	Session hermes.SessionRef // the one that it is for; calls carry its name and what it has seen
+	System  string
+	Prompt  string
+	Steps   int              // model calls; 0 is no limit
+	Now     func() time.Time // nil is time.Now
+}
+
+// Run works to the end and yields what happens. The last event is TurnDone; if
+// the work failed, it comes with the error.
+func (a SideTask) Run(ctx context.Context) iter.Seq2[hermes.Event, error] {
+	return agent.Run(ctx, agent.Turn{
+		Model: a.Model, Tools: sideTools{a.Tools, a.Session, a.Environment, &taint{from: a.Session.Provenance}},
+		Request:    hermes.Request{System: a.System, Tools: a.Tools.Specs(), Session: a.Session.ID, Scope: hermes.Scope{Turn: a.Session.Turn}},
+		Transcript: []hermes.Message{hermes.UserText(a.Prompt)},
+		Number:     a.Session.Turn, Budget: agent.NewBudget(a.Steps),
+		Steer: func() string { return "" }, Now: a.Now,
+	})
+}
+
+// sideTools runs calls that have nobody behind them.
+type sideTools struct {
+	Toolbox
+	session     hermes.SessionRef
+	environment hermes.Environment
+	taint       *taint
+}
+
+func (a sideTools) Run(ctx context.Context, c hermes.ToolCall, _ func(string)) hermes.Result {
+	ref := a.session
+	ref.Provenance = a.taint.text()
+	r := a.Toolbox.Run(ctx, &hermes.Call{ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments), Host: unattendedHost{ref, a.environment}})
+	a.taint.add(r.Provenance)
+	return r
+}
+
+// unattendedHost is the host of such calls: nobody is there who could say yes.
+type unattendedHost struct {
+	session hermes.SessionRef
+	env     hermes.Environment
+}
+
+var errUnattendedTask = errors.New("nobody is there for that; leave it out")
+
+func (n unattendedHost) Session() hermes.SessionRef      { return n.session }
+func (n unattendedHost) Environment() hermes.Environment { return n.env }
+func (unattendedHost) Progress(string)                   {}
+
+func (unattendedHost) Approve(context.Context, hermes.ApprovalRequest) (hermes.Decision, error) {
+	return hermes.Unattended, nil
+}
+
+func (unattendedHost) Ask(context.Context, hermes.Question) (hermes.Answer, error) {
+	return hermes.Answer{}, errUnattendedTask
+}
+
+func (unattendedHost) Spawn(context.Context, hermes.Task) (hermes.Report, error) {
+	return hermes.Report{}, errUnattendedTask
+}
+
+func (unattendedHost) Invoke(context.Context, string, json.RawMessage) (hermes.Result, error) {
+	return hermes.Result{}, errUnattendedTask
+}
