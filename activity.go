@@ -18,7 +18,7 @@ type Active struct {
 	Sessions, Messages, Calls int
 	Turns                     int64
 	Usage                     Usage
-	BySource                  map[string]int // sessions
+	ByPlatform                map[string]int // sessions
 	ByModel                   map[string]ModelActivity
 	Tools                     []ToolActivity // most used first
 }

@@ -147,7 +147,7 @@ func (e *OverCap) Error() string {
 type SpendQuery struct {
 	After, Before time.Time // made at or after, made before
 	Session       string
-	Source        string // of the session
+	Platform      string // of the session
 	By            SpendGroup
 	Limit         int // groups; 0 is 100, negative is all
 }

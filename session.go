@@ -28,14 +28,14 @@ type PromptLayer struct {
 
 // Session is the row of a conversation.
 type Session struct {
-	ID     string
-	Source string // cli, oneshot, tui, a platform, subagent, …
-	User   string // who speaks on a platform, by its id; "" is the owner of this home
-	Title  string // empty until it has one; unique otherwise
-	Parent string // the session it was branched or compacted from
-	Model  string // reference of the model
-	Dir    string // working folder in which it began
-	Branch string // git branch of that folder, if any
+	ID       string
+	Platform string // cli, oneshot, tui, a platform, subagent, …
+	User     string // who speaks on a platform, by its id; "" is the owner of this home
+	Title    string // empty until it has one; unique otherwise
+	Parent   string // the session it was branched or compacted from
+	Model    string // reference of the model
+	Dir      string // working folder in which it began
+	Branch   string // git branch of that folder, if any
 
 	// System and Tools are built once and never change: every request of the
 	// session begins with them.

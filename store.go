@@ -43,7 +43,7 @@ type Sessions interface {
 
 // SessionFilter narrows a list; zero fields do not narrow.
 type SessionFilter struct {
-	Source   string
+	Platform string
 	Exclude  []string // sources to leave out
 	Dir      string
 	Title    string // substring, any case
@@ -81,7 +81,7 @@ type StoreStats struct {
 	Sessions, Messages, Calls int
 	Usage                     Usage
 	TextBytes, FileBytes      int64
-	BySource                  map[string]int
+	ByPlatform                map[string]int
 	Oldest, Newest            time.Time
 }
 
@@ -212,16 +212,16 @@ type Search interface {
 
 // SearchQuery is a search. Zero fields do not narrow.
 type SearchQuery struct {
-	Text    string
-	Session string
-	Sources []string
-	Exclude []string // sources to leave out
-	Roles   []Role
-	After   time.Time
-	Before  time.Time
-	Oldest  bool // oldest first instead of by rank and recency
-	Limit   int  // 0 is 20
-	Context int  // messages before and after each hit
+	Text      string
+	Session   string
+	Platforms []string
+	Exclude   []string // sources to leave out
+	Roles     []Role
+	After     time.Time
+	Before    time.Time
+	Oldest    bool // oldest first instead of by rank and recency
+	Limit     int  // 0 is 20
+	Context   int  // messages before and after each hit
 }
 
 // Hit is a found message.

@@ -218,8 +218,8 @@ func lastActive(r hermes.Session) time.Time {
 
 func listed(r hermes.Session, f hermes.SessionFilter) bool {
 	switch {
-	case f.Source != "" && r.Source != f.Source,
-		slices.Contains(f.Exclude, r.Source),
+	case f.Platform != "" && r.Platform != f.Platform,
+		slices.Contains(f.Exclude, r.Platform),
 		f.Dir != "" && r.Dir != f.Dir,
 		!strings.Contains(strings.ToLower(r.Title), strings.ToLower(f.Title)),
 		f.Parent != "" && r.Parent != f.Parent,
@@ -289,14 +289,14 @@ func (s *Store) DeleteSession(ctx context.Context, id string) error {
 
 // Stats counts what the store holds; it has no file.
 func (s *Store) Stats(ctx context.Context) (stats hermes.StoreStats, err error) {
-	stats.BySource = map[string]int{}
+	stats.ByPlatform = map[string]int{}
 	err = s.view(ctx, func() error {
 		for _, r := range s.sessions {
 			stats.Sessions++
 			stats.Messages += r.row.Messages
 			stats.Calls += r.row.Calls
 			stats.Usage = stats.Usage.Add(r.row.Usage)
-			stats.BySource[r.row.Source]++
+			stats.ByPlatform[r.row.Platform]++
 			if stats.Oldest.IsZero() || r.row.Started.Before(stats.Oldest) {
 				stats.Oldest = r.row.Started
 			}

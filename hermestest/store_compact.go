@@ -23,7 +23,7 @@ func compactCases() []storeCase {
 // talked is a session with five messages of the person.
 func talked(t *testing.T, s hermes.Store) (hermes.Lease, []int64) {
 	t.Helper()
-	begin(t, s, hermes.Session{ID: "talked", Source: "test"}, 0)
+	begin(t, s, hermes.Session{ID: "talked", Platform: "test"}, 0)
 	l := lease(t, s, "talked", "me")
 	var ids []int64
 	for _, text := range []string{"one", "two", "three", "four", "five"} {

@@ -42,7 +42,7 @@ func (s *Store) Search(ctx context.Context, q hermes.SearchQuery) (hits []hermes
 
 func sessionWanted(r hermes.Session, q hermes.SearchQuery) bool {
 	return (q.Session == "" || r.ID == q.Session) &&
-		(len(q.Sources) == 0 || slices.Contains(q.Sources, r.Source)) && !slices.Contains(q.Exclude, r.Source)
+		(len(q.Platforms) == 0 || slices.Contains(q.Platforms, r.Platform)) && !slices.Contains(q.Exclude, r.Platform)
 }
 
 func (r *storedSession) search(q hermes.SearchQuery, terms []searchTerm) []hermes.Hit {

@@ -121,7 +121,7 @@ func searchFilters(t *testing.T, s hermes.Store) {
 		return m
 	}
 	for i, source := range []string{"cli", "telegram", "tool"} {
-		begin(t, s, hermes.Session{ID: source, Source: source, System: "prompt"}, i)
+		begin(t, s, hermes.Session{ID: source, Platform: source, System: "prompt"}, i)
 		add(t, s, lease(t, s, source, "me"), at(hermes.UserText("word of "+source), 10*i),
 			at(answerTo("c", "word to "+source), 10*i+1))
 	}
@@ -132,7 +132,7 @@ func searchFilters(t *testing.T, s hermes.Store) {
 	}{
 		{"none", hermes.SearchQuery{}, []string{"word of cli", "word to cli", "word of telegram", "word to telegram", "word of tool", "word to tool"}},
 		{"session", hermes.SearchQuery{Session: "cli"}, []string{"word of cli", "word to cli"}},
-		{"sources", hermes.SearchQuery{Sources: []string{"cli", "tool"}, Roles: []hermes.Role{hermes.RoleUser}}, []string{"word of cli", "word of tool"}},
+		{"sources", hermes.SearchQuery{Platforms: []string{"cli", "tool"}, Roles: []hermes.Role{hermes.RoleUser}}, []string{"word of cli", "word of tool"}},
 		{"exclude", hermes.SearchQuery{Exclude: []string{"tool", "cli"}}, []string{"word of telegram", "word to telegram"}},
 		{"after", hermes.SearchQuery{After: day.Add(20 * time.Minute)}, []string{"word of tool", "word to tool"}},
 		{"before", hermes.SearchQuery{Before: day.Add(time.Minute)}, []string{"word of cli"}},

@@ -29,10 +29,10 @@ func sessionCases() []storeCase {
 }
 
 func rowComesBack(t *testing.T, s hermes.Store) {
-	parent := hermes.Session{ID: "20261120_093000_aaaaaa", Source: "cli"}
+	parent := hermes.Session{ID: "20261120_093000_aaaaaa", Platform: "cli"}
 	begin(t, s, parent, 0)
 	want := hermes.Session{
-		ID: "20261120_093100_bbbbbb", User: "u7", Source: "telegram", Title: "fix the build", Parent: parent.ID,
+		ID: "20261120_093100_bbbbbb", User: "u7", Platform: "telegram", Title: "fix the build", Parent: parent.ID,
 		Model: "openrouter:some/model", Dir: "/home/me/project", Branch: "main",
 		System: "You are Hermes.\n\n<&>", Tools: json.RawMessage(`[{"name":"terminal"}]`),
 		Usage: hermes.Usage{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4, Reasoning: 5, Calls: 6}, Turns: 3,
@@ -41,7 +41,7 @@ func rowComesBack(t *testing.T, s hermes.Store) {
 	begin(t, s, want, 1)
 	want.Started = day.Add(time.Minute)
 	same(t, find(t, s, want.ID), want)
-	same(t, find(t, s, parent.ID), hermes.Session{ID: parent.ID, Source: "cli", Started: day})
+	same(t, find(t, s, parent.ID), hermes.Session{ID: parent.ID, Platform: "cli", Started: day})
 	orphan := hermes.Session{ID: "c", Parent: "gone"}
 	begin(t, s, orphan, 2)
 	if got := find(t, s, "c").Parent; got != "" {
@@ -50,11 +50,11 @@ func rowComesBack(t *testing.T, s hermes.Store) {
 }
 
 func idOnce(t *testing.T, s hermes.Store) {
-	begin(t, s, hermes.Session{ID: "a", Source: "cli"}, 0)
-	if err := s.CreateSession(t.Context(), hermes.Session{ID: "a", Source: "web", Started: day}); err == nil {
+	begin(t, s, hermes.Session{ID: "a", Platform: "cli"}, 0)
+	if err := s.CreateSession(t.Context(), hermes.Session{ID: "a", Platform: "web", Started: day}); err == nil {
 		t.Error("an id was taken twice")
 	}
-	if got := find(t, s, "a").Source; got != "cli" {
+	if got := find(t, s, "a").Platform; got != "cli" {
 		t.Errorf("the first row was changed to %q", got)
 	}
 	if err := s.CreateSession(t.Context(), hermes.Session{Started: day}); err == nil {
@@ -137,11 +137,11 @@ func titles(t *testing.T, s hermes.Store) {
 
 func lists(t *testing.T, s hermes.Store) {
 	for i, r := range []hermes.Session{
-		{ID: "a", Source: "cli", Dir: "/x", Title: "Größe of things"},
-		{ID: "b", Source: "telegram", Parent: "a", System: "long", Tools: json.RawMessage(`[]`)},
-		{ID: "c", Source: "tool"},
-		{ID: "d", Source: "cli", Archived: true},
-		{ID: "e", Source: "cli", Ended: day},
+		{ID: "a", Platform: "cli", Dir: "/x", Title: "Größe of things"},
+		{ID: "b", Platform: "telegram", Parent: "a", System: "long", Tools: json.RawMessage(`[]`)},
+		{ID: "c", Platform: "tool"},
+		{ID: "d", Platform: "cli", Archived: true},
+		{ID: "e", Platform: "cli", Ended: day},
 	} {
 		begin(t, s, r, i)
 	}
@@ -155,7 +155,7 @@ func lists(t *testing.T, s hermes.Store) {
 	}{
 		{"all, last active first", hermes.SessionFilter{}, []string{"a", "e", "c", "b"}},
 		{"archived too", hermes.SessionFilter{Archived: true}, []string{"a", "e", "d", "c", "b"}},
-		{"source", hermes.SessionFilter{Source: "cli"}, []string{"a", "e"}},
+		{"source", hermes.SessionFilter{Platform: "cli"}, []string{"a", "e"}},
 		{"exclude", hermes.SessionFilter{Exclude: []string{"cli", "tool"}}, []string{"b"}},
 		{"dir", hermes.SessionFilter{Dir: "/x"}, []string{"a"}},
 		{"title in any case", hermes.SessionFilter{Title: "gRÖSSE"}, []string{}},
@@ -172,7 +172,7 @@ func lists(t *testing.T, s hermes.Store) {
 	} {
 		t.Run(c.name, func(t *testing.T) { same(t, listIDs(t, s, c.f), c.want) })
 	}
-	rows, err := s.ListSessions(t.Context(), hermes.SessionFilter{Source: "telegram"})
+	rows, err := s.ListSessions(t.Context(), hermes.SessionFilter{Platform: "telegram"})
 	if err != nil || len(rows) != 1 || rows[0].System != "" || rows[0].Tools != nil || rows[0].Layers != nil {
 		t.Errorf("a list holds prompts: %v, %v", rows, err)
 	}
@@ -259,9 +259,9 @@ func stats(t *testing.T, s hermes.Store) {
 	if err != nil || empty.Sessions != 0 || empty.Messages != 0 || !empty.Oldest.IsZero() {
 		t.Errorf("an empty store counts %+v, %v", empty, err)
 	}
-	begin(t, s, hermes.Session{ID: "a", Source: "cli", Usage: hermes.Usage{Input: 2, Calls: 1}}, 0)
-	begin(t, s, hermes.Session{ID: "b", Source: "cli", Usage: hermes.Usage{Output: 3}}, 1)
-	begin(t, s, hermes.Session{ID: "c", Source: "web"}, 2)
+	begin(t, s, hermes.Session{ID: "a", Platform: "cli", Usage: hermes.Usage{Input: 2, Calls: 1}}, 0)
+	begin(t, s, hermes.Session{ID: "b", Platform: "cli", Usage: hermes.Usage{Output: 3}}, 1)
+	begin(t, s, hermes.Session{ID: "c", Platform: "web"}, 2)
 	last := call("c1")
 	last.Time = day.Add(time.Hour)
 	ids := add(t, s, lease(t, s, "a", "me"), hermes.UserText("12345"), last, hermes.UserText("gone"))
@@ -277,7 +277,7 @@ func stats(t *testing.T, s hermes.Store) {
 	}
 	got.TextBytes, got.FileBytes, got.Newest = 0, 0, time.Time{}
 	same(t, got, hermes.StoreStats{Sessions: 3, Messages: 2, Calls: 1, Usage: hermes.Usage{Input: 2, Output: 3, Calls: 1},
-		BySource: map[string]int{"cli": 2, "web": 1}, Oldest: day})
+		ByPlatform: map[string]int{"cli": 2, "web": 1}, Oldest: day})
 }
 
 func nothingThere(t *testing.T, s hermes.Store) {

@@ -257,7 +257,7 @@ var untitled = []string{"oneshot", "subagent", "demo", "batch", "kanban", "tool"
 // titles finds the title of a session, or is nil where none is wanted.
 func (a *App) titles(cfg *config.Config, row hermes.Session) func(context.Context, string, []hermes.Message) (string, error) {
 	t := cfg.Auxiliary(auxiliary.TitleTask)
-	if !t.Enabled || row.Title != "" || a.opts.BaseURL != "" || slices.Contains(untitled, row.Source) {
+	if !t.Enabled || row.Title != "" || a.opts.BaseURL != "" || slices.Contains(untitled, row.Platform) {
 		return nil
 	}
 	return func(ctx context.Context, model string, transcript []hermes.Message) (string, error) {

@@ -51,7 +51,7 @@ func titleOf(t *testing.T, home, source string, env map[string]string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := m.Open(t.Context(), session.Open{Source: source})
+	s, err := m.Open(t.Context(), session.Open{Platform: source})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,19 +131,19 @@ func TestFallbacksOfTheConversationAnswerForSideTasks(t *testing.T) {
 		http.Error(w, `{"error":{"message":"model not found","code":"model_not_found"}}`, http.StatusNotFound)
 	}))
 	t.Cleanup(broken.Close)
-	main, standby := serve(t, "Said by main"), serve(t, "Said by standby")
+	main, fallback := serve(t, "Said by main"), serve(t, "Said by standby")
 	home := t.TempDir()
 	writeFile(t, filepath.Join(home, "config.yaml"), fmt.Sprintf(`model: {default: m, provider: custom, base_url: %q}
 auxiliary:
   title_generation: {provider: small, model: x, fallback_chain: [{provider: spare, model: y, base_url: %q, api_key: spare-key}]}
 providers:
   small: {base_url: %q}
-`, main.URL+"/v1", standby.URL+"/v1", broken.URL+"/v1"))
+`, main.URL+"/v1", fallback.URL+"/v1", broken.URL+"/v1"))
 	if got := titleOf(t, home, "cli", nil); got != "Said by main" {
 		t.Errorf("title %q: the main model goes before the task's fallbacks", got)
 	}
 	main.Close()
-	if len(standby.seen) != 0 {
-		t.Errorf("the fallback was asked %d times", len(standby.seen))
+	if len(fallback.seen) != 0 {
+		t.Errorf("the fallback was asked %d times", len(fallback.seen))
 	}
 }

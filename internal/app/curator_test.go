@@ -29,7 +29,7 @@ func TestTheCuratorWaitsUntilNobodyIsThere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := store.CreateSession(t.Context(), hermes.Session{ID: now.Format("0102-1504"), Source: "tui", Started: now}); err != nil {
+		if err := store.CreateSession(t.Context(), hermes.Session{ID: now.Format("0102-1504"), Platform: "tui", Started: now}); err != nil {
 			t.Fatal(err)
 		}
 		if err := a.Close(); err != nil {

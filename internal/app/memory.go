@@ -62,7 +62,7 @@ func (m *Memory) SetApproval(ctx context.Context, on bool) error {
 // remembers reports whether a session has memory: a child has none, and none
 // has it where rules are to be ignored.
 func (a *App) remembers(row hermes.Session) bool {
-	return !a.opts.IgnoreRules && row.Source != "subagent"
+	return !a.opts.IgnoreRules && row.Platform != "subagent"
 }
 
 // memoryTools is the toolset memory: of the files, and of the outside service
@@ -92,7 +92,7 @@ func (a *App) rememberIn(ctx context.Context, in *prompt.Input, row hermes.Sessi
 	if err != nil || !a.remembers(row) {
 		return
 	}
-	b = b.For(row.Source, row.User)
+	b = b.For(row.Platform, row.User)
 	for _, s := range specs {
 		if s.Name == "memory" {
 			in.Guides = append(in.Guides, prompt.Section{Name: "memory-guide", Tier: prompt.Stable, Text: memory.Guide()})

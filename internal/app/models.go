@@ -59,7 +59,7 @@ func (a *App) providerConfig(cfg *config.Config) (provider.Config, error) {
 		return c, err
 	}
 	c.Keys = a.keys
-	c.Fallback, c.LongestWait = standby(cfg.Fallback()), a.longestWait()
+	c.Fallback, c.LongestWait = fallbacks(cfg.Fallback()), a.longestWait()
 	c.Meter, c.Answers = meter.Layer, cfg.Home().Cache("models")
 	if c.Custom, err = customProviders(cfg.Providers()); err != nil {
 		return c, err
@@ -87,18 +87,18 @@ func (a *App) longestWait() time.Duration {
 	return unattendedWait
 }
 
-// Standby tells which model an entry of fallback_providers means; see
-// provider.Catalogue.Standby.
-func (a *App) Standby(ctx context.Context, f config.Fallback) (service, model string, err error) {
+// Fallback tells which model an entry of fallback_providers means; see
+// provider.Catalogue.Fallback.
+func (a *App) Fallback(ctx context.Context, f config.Fallback) (service, model string, err error) {
 	models, err := a.Models()
 	if err != nil {
 		return "", "", err
 	}
-	return models.Standby(ctx, standby([]config.Fallback{f})[0])
+	return models.Fallback(ctx, fallbacks([]config.Fallback{f})[0])
 }
 
-// standby are the models that answer where the chosen one cannot.
-func standby(entries []config.Fallback) []provider.Fallback {
+// fallbacks are the models that answer where the chosen one cannot.
+func fallbacks(entries []config.Fallback) []provider.Fallback {
 	var out []provider.Fallback
 	for _, f := range entries {
 		out = append(out, provider.Fallback{

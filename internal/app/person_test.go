@@ -55,7 +55,7 @@ func TestOnePersonIsNotShownToAnother(t *testing.T) {
 		}
 		return s.ID(), strings.Join(bodies[first:], "\n")
 	}
-	bob := session.Open{Source: "telegram", User: "7"}
+	bob := session.Open{Platform: "telegram", User: "7"}
 	id, sent := talk(bob, "What do you know of the staging database heron?")
 	if strings.Contains(sent, "Name: Ada") || !strings.Contains(sent, "room 4") {
 		t.Errorf("another is shown the owner's profile, or not the notes:\n%s", sent)
@@ -67,7 +67,7 @@ func TestOnePersonIsNotShownToAnother(t *testing.T) {
 	for _, c := range []struct {
 		o    session.Open
 		want string
-	}{{bob, "Name: Bob"}, {session.Open{Source: "telegram", User: "8"}, ""}, {session.Open{Source: "cli"}, "Name: Ada"}} {
+	}{{bob, "Name: Bob"}, {session.Open{Platform: "telegram", User: "8"}, ""}, {session.Open{Platform: "cli"}, "Name: Ada"}} {
 		_, sent := talk(c.o, "And what of the staging database heron?")
 		for _, name := range []string{"Name: Ada", "Name: Bob"} {
 			if strings.Contains(sent, name) != (name == c.want) {

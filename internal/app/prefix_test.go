@@ -138,7 +138,7 @@ func TestPrefixNeverChanges(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err = m.Open(t.Context(), session.Open{Resume: id, Source: "cli", Dir: p.dir, Attended: true})
+			s, err = m.Open(t.Context(), session.Open{Resume: id, Platform: "cli", Dir: p.dir, Attended: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -201,7 +201,7 @@ func TestChangesAroundAreToldAtTheTail(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := m.Open(t.Context(), session.Open{Source: "cli", Dir: p.dir, Attended: true})
+	s, err := m.Open(t.Context(), session.Open{Platform: "cli", Dir: p.dir, Attended: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func TestRecallKeepsThePrefix(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := m.Open(t.Context(), session.Open{Resume: id, Source: "cli", Dir: dir})
+		s, err := m.Open(t.Context(), session.Open{Resume: id, Platform: "cli", Dir: dir})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -179,7 +179,7 @@ func (b *built) visit(t *testing.T, home string, meanwhile func(line int, e herm
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := m.Open(t.Context(), session.Open{Source: "cli", Dir: t.TempDir(), Attended: true})
+	s, err := m.Open(t.Context(), session.Open{Platform: "cli", Dir: t.TempDir(), Attended: true})
 	if err != nil {
 		t.Fatal(err)
 	}

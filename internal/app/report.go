@@ -28,7 +28,7 @@ func (a *App) Measure(ctx context.Context) (prompt.Prompt, []hermes.Spec, error)
 		return prompt.Prompt{}, nil, err
 	}
 	now := a.opts.Now()
-	row := hermes.Session{ID: session.NewID(now), Source: a.opts.Platform, Dir: dir, Started: now}
+	row := hermes.Session{ID: session.NewID(now), Platform: a.opts.Platform, Dir: dir, Started: now}
 	return a.prompt(ctx, cfg, row, cmp.Or(a.opts.Model, cfg.Model().Default), set.Specs()), set.Specs(), nil
 }
 

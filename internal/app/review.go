@@ -154,7 +154,7 @@ func (a *App) earlierTalk(ctx context.Context, id string) (review.Talk, error) {
 	list, err := db.Messages(ctx, row.ID, hermes.Range{})
 	return review.Talk{
 		Session: hermes.SessionRef{
-			ID: row.ID, Turn: row.Turns, Platform: row.Source, User: row.User, Dir: row.Dir, Provenance: hermes.AddProvenance(row.Provenance, hermes.TranscriptProvenance(list)),
+			ID: row.ID, Turn: row.Turns, Platform: row.Platform, User: row.User, Dir: row.Dir, Provenance: hermes.AddProvenance(row.Provenance, hermes.TranscriptProvenance(list)),
 		},
 		Model: row.Model, Transcript: list,
 	}, err
@@ -164,7 +164,7 @@ func (a *App) earlierTalk(ctx context.Context, id string) (review.Talk, error) {
 // off and somebody would want it.
 func (a *App) addReview(cfg *config.Config, row hermes.Session, runtime *session.Runtime) {
 	task := cfg.Auxiliary(reviewTask)
-	if !task.Enabled || a.opts.IgnoreRules || a.opts.BaseURL != "" || slices.Contains(untitled, row.Source) {
+	if !task.Enabled || a.opts.IgnoreRules || a.opts.BaseURL != "" || slices.Contains(untitled, row.Platform) {
 		return
 	}
 	if task.Defer != "never" {

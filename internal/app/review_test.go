@@ -72,7 +72,7 @@ auxiliary:
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := m.Open(t.Context(), session.Open{Source: "cli", Dir: t.TempDir(), Attended: true})
+	s, err := m.Open(t.Context(), session.Open{Platform: "cli", Dir: t.TempDir(), Attended: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -162,7 +162,7 @@ func (a *App) guardrail(g config.Guardrails) toolbox.Guardrail {
 func (a *App) prompt(ctx context.Context, cfg *config.Config, row hermes.Session, model string, specs []hermes.Spec) prompt.Prompt {
 	person, _ := os.UserHomeDir() // a missing home is left out of the text
 	in := prompt.Input{
-		Model: model, Platform: row.Source, Started: row.Started, Enforce: cfg.Agent().ToolUseEnforcement,
+		Model: model, Platform: row.Platform, Started: row.Started, Enforce: cfg.Agent().ToolUseEnforcement,
 		Soul: cfg.Home().Soul(), IgnoreRules: a.opts.IgnoreRules,
 		Window: a.window(model), Share: cfg.Context().PromptShare, Limits: cfg.Context().Layers,
 		MaxChars: cfg.General().ContextFileMaxChars, ReadTimeout: cfg.General().ContextFileReadTimeout,

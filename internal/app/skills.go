@@ -125,7 +125,7 @@ func (a *App) skillsIn(ctx context.Context, in *prompt.Input, row hermes.Session
 		return
 	}
 	lib = lib.In(row.Dir)
-	if len(a.opts.Skills) > 0 && row.Source != "subagent" {
+	if len(a.opts.Skills) > 0 && row.Platform != "subagent" {
 		e, err := lib.Load(ctx, a.opts.Skills)
 		if err != nil {
 			a.log().Warn("load skills", "session", row.ID, "err", err)

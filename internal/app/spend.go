@@ -113,7 +113,7 @@ func (a *App) spendScope(ctx context.Context, session string) (hermes.Scope, err
 	scope := hermes.Scope{Tree: session}
 	for range maxDepth {
 		row, err := store.FindSession(ctx, scope.Tree)
-		if err != nil || row.Source != "subagent" || row.Parent == "" {
+		if err != nil || row.Platform != "subagent" || row.Parent == "" {
 			return scope, err
 		}
 		scope.Tree = row.Parent

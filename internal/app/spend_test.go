@@ -113,7 +113,7 @@ func say(t *testing.T, a *app.App, resume, text string) (id string, done hermes.
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := m.Open(t.Context(), session.Open{Resume: resume, Source: "cli", Dir: t.TempDir(), Attended: true})
+	s, err := m.Open(t.Context(), session.Open{Resume: resume, Platform: "cli", Dir: t.TempDir(), Attended: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +240,7 @@ func TestMain(m *testing.M) {
 	manager, err := a.Sessions(context.Background())
 	if err == nil {
 		var s *session.Session
-		if s, err = manager.Open(context.Background(), session.Open{Source: "cli", Dir: os.TempDir()}); err == nil {
+		if s, err = manager.Open(context.Background(), session.Open{Platform: "cli", Dir: os.TempDir()}); err == nil {
 			fmt.Println("begun")
 			events, _ := s.Subscribe(0)
 			err = s.Submit(context.Background(), session.Say{Parts: []hermes.Part{{Text: "go on for ever"}}})

@@ -11,7 +11,7 @@ import (
 // summarizer stores what a session was about, or is nil where nobody will look for
 // it. A run with a service of its own, such as the demo's, asks no model.
 func (a *App) summarizer(cfg *config.Config, row hermes.Session) func(context.Context, string, []hermes.Message) error {
-	if !cfg.Sessions().Summaries || a.opts.BaseURL != "" || slices.Contains(untitled, row.Source) {
+	if !cfg.Sessions().Summaries || a.opts.BaseURL != "" || slices.Contains(untitled, row.Platform) {
 		return nil
 	}
 	return func(ctx context.Context, model string, transcript []hermes.Message) error {

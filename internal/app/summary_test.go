@@ -28,7 +28,7 @@ auxiliary: {title_generation: {enabled: false}}
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := m.Open(t.Context(), session.Open{Source: source, Attended: true})
+	s, err := m.Open(t.Context(), session.Open{Platform: source, Attended: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -140,7 +140,7 @@ func (a *App) newSurroundings(row hermes.Session, k *toolKit, env hermes.Environ
 // reporter is what a session asks for what changed. A single question has
 // nothing to be told of, nor has the demo.
 func (s *surroundings) reporter() func(ctx context.Context) string {
-	if s.row.Source == "oneshot" || s.row.Source == "demo" {
+	if s.row.Platform == "oneshot" || s.row.Platform == "demo" {
 		return nil
 	}
 	return s.report

@@ -81,7 +81,7 @@ func TestSurroundingsAreToldAtTheTailOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s, err = m.Open(t.Context(), session.Open{Resume: id, Source: "cli", Dir: dir, Attended: true}); err != nil {
+		if s, err = m.Open(t.Context(), session.Open{Resume: id, Platform: "cli", Dir: dir, Attended: true}); err != nil {
 			t.Fatal(err)
 		}
 	}

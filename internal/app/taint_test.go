@@ -180,7 +180,7 @@ auxiliary:
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.live, err = m.Open(s.t.Context(), session.Open{Resume: s.session, Source: "cli", Dir: s.dir, Attended: s.answer != ""})
+	s.live, err = m.Open(s.t.Context(), session.Open{Resume: s.session, Platform: "cli", Dir: s.dir, Attended: s.answer != ""})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ func fallbackDeps(g *chat.Options) fallback.Deps {
 		Look: func(ctx context.Context, f settings.Fallback) (provider, model, missing string, err error) {
 			a := app.New(g.App)
 			defer a.Close()
-			provider, model, err = a.Standby(ctx, f)
+			provider, model, err = a.Fallback(ctx, f)
 			if err != nil && model != "" {
 				return provider, model, err.Error(), nil
 			}

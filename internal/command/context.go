@@ -29,7 +29,7 @@ func contextUse(ctx context.Context, c *Call) (Result, error) {
 		fmt.Fprintf(&b, "; compressed at %s", Tokens(int64(st.Threshold)))
 	}
 	b.WriteString("\n\n")
-	t := tariffOf(c, st)
+	t := pricesOf(c, st)
 	writePortions(&b, st, list, t)
 	b.WriteString("\n")
 	if line := cacheLine("the last request", st.Last); line != "" {
@@ -61,7 +61,7 @@ func filled(st session.State, list []portion) string {
 }
 
 // writePortions is the table. Money is left out where it says nothing.
-func writePortions(b *strings.Builder, st session.State, list []portion, t tariff) {
+func writePortions(b *strings.Builder, st session.State, list []portion, t prices) {
 	var sum portion
 	for _, p := range list {
 		sum.tokens, sum.sent, sum.cached, sum.fresh = sum.tokens+p.tokens, sum.sent+p.sent, sum.cached+p.cached, sum.fresh+p.fresh

@@ -18,8 +18,8 @@ func archive(t *testing.T) *session.Manager {
 	s := hermestest.NewStore()
 	start := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 	for i, r := range []hermes.Session{
-		{ID: "20260101_old", Title: "old things", Source: "cli"}, {ID: "20260102_new", Title: "new_things", Source: "cli"},
-		{ID: "20260103_once", Source: "oneshot"}, {ID: "here", Title: "plan", Source: "cli"},
+		{ID: "20260101_old", Title: "old things", Platform: "cli"}, {ID: "20260102_new", Title: "new_things", Platform: "cli"},
+		{ID: "20260103_once", Platform: "oneshot"}, {ID: "here", Title: "plan", Platform: "cli"},
 	} {
 		r.Started = start
 		if err := s.CreateSession(t.Context(), r); err != nil {

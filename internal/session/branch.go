@@ -33,7 +33,7 @@ func Branch(ctx context.Context, store hermes.Store, now time.Time, ref, title s
 		return from, err
 	}
 	row := hermes.Session{
-		ID: NewID(now), Source: from.Source, User: from.User, Title: title, Parent: from.ID, Model: from.Model,
+		ID: NewID(now), Platform: from.Platform, User: from.User, Title: title, Parent: from.ID, Model: from.Model,
 		Dir: from.Dir, Branch: from.Branch, System: from.System, Tools: from.Tools, Layers: from.Layers, Provenance: from.Provenance, Started: now,
 	}
 	if err := createTitled(ctx, store, &row, from.Title); err != nil {

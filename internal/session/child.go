@@ -12,7 +12,7 @@ import (
 // its parent has seen of outside may stand in the task, so it begins with that.
 func (m *Manager) spawn(ctx context.Context, parent hermes.SessionRef, t hermes.Task) (hermes.Report, error) {
 	s, err := m.Open(ctx, Open{
-		Source: "subagent", Dir: parent.Dir, Parent: parent.ID, Model: t.Model,
+		Platform: "subagent", Dir: parent.Dir, Parent: parent.ID, Model: t.Model,
 		MaxSteps: t.MaxSteps, depth: parent.Depth + 1, provenance: parent.Provenance,
 	})
 	if err != nil {

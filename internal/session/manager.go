@@ -40,13 +40,13 @@ func NewManager(cfg Config) *Manager {
 // a new one that is stored with its first message.
 type Open struct {
 	// Resume is an id, a unique prefix of one, or a title.
-	Resume string
-	Source string
-	User   string // who speaks on a platform; "" is the owner of this home
-	Dir    string // the working folder
-	Branch string
-	Title  string
-	Parent string
+	Resume   string
+	Platform string
+	User     string // who speaks on a platform; "" is the owner of this home
+	Dir      string // the working folder
+	Branch   string
+	Title    string
+	Parent   string
 	// Model is a reference; empty is the stored one, or the default.
 	Model string
 	// Attended says that someone listens who can answer questions; without,
@@ -121,7 +121,7 @@ func (m *Manager) place(id string) (*place, bool, error) {
 func (m *Manager) load(ctx context.Context, o Open) (hermes.Session, []hermes.Message, error) {
 	if o.Resume == "" {
 		return hermes.Session{
-			ID: NewID(m.cfg.Now()), Source: o.Source, User: o.User, Title: o.Title, Parent: o.Parent,
+			ID: NewID(m.cfg.Now()), Platform: o.Platform, User: o.User, Title: o.Title, Parent: o.Parent,
 			Dir: o.Dir, Branch: o.Branch, Model: o.Model, Started: m.cfg.Now(), Provenance: o.provenance,
 		}, nil, nil
 	}

@@ -115,7 +115,7 @@ func crashed(t *testing.T, calls ...hermes.ToolCall) (hermes.Store, hermes.Lease
 	t.Helper()
 	st := hermestest.NewStore()
 	now := time.Now()
-	if err := st.CreateSession(t.Context(), hermes.Session{ID: "s1", Source: "test", Started: now, System: "x", Tools: json.RawMessage(`[]`)}); err != nil {
+	if err := st.CreateSession(t.Context(), hermes.Session{ID: "s1", Platform: "test", Started: now, System: "x", Tools: json.RawMessage(`[]`)}); err != nil {
 		t.Fatal(err)
 	}
 	l, err := st.Acquire(t.Context(), "s1", "dead", time.Nanosecond)

@@ -107,8 +107,8 @@ func newHouse(t *testing.T, m hermes.Model, b *toolTable, change ...func(*sessio
 
 func (h *house) open(t *testing.T, o session.Open) *session.Session {
 	t.Helper()
-	if o.Source == "" {
-		o.Source = "test"
+	if o.Platform == "" {
+		o.Platform = "test"
 	}
 	s, err := h.Open(t.Context(), o)
 	if err != nil {
@@ -451,7 +451,7 @@ func TestCallsThatACrashLeftOpenAreSettled(t *testing.T) {
 	st := hermestest.NewStore()
 	ctx := t.Context()
 	now := time.Now()
-	if err := st.CreateSession(ctx, hermes.Session{ID: "s1", Source: "test", Started: now, System: "x", Tools: json.RawMessage(`[]`)}); err != nil {
+	if err := st.CreateSession(ctx, hermes.Session{ID: "s1", Platform: "test", Started: now, System: "x", Tools: json.RawMessage(`[]`)}); err != nil {
 		t.Fatal(err)
 	}
 	l, err := st.Acquire(ctx, "s1", "dead", time.Nanosecond)
@@ -721,7 +721,7 @@ func TestSpawnRunsAChildToItsEnd(t *testing.T) {
 		t.Error(got)
 	}
 	list, err := h.store.ListSessions(t.Context(), hermes.SessionFilter{Parent: s.ID(), Limit: -1})
-	if err != nil || len(list) != 1 || list[0].Source != "subagent" {
+	if err != nil || len(list) != 1 || list[0].Platform != "subagent" {
 		t.Errorf("children %+v, %v", list, err)
 	}
 }

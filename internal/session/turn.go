@@ -179,7 +179,7 @@ func (s *Session) lastTurn() int64 {
 
 func (s *Session) ref(turn int64) hermes.SessionRef {
 	return hermes.SessionRef{
-		ID: s.row.ID, Turn: turn, Platform: s.row.Source, User: s.row.User, Dir: s.row.Dir, Depth: s.depth, Provenance: s.provenance(),
+		ID: s.row.ID, Turn: turn, Platform: s.row.Platform, User: s.row.User, Dir: s.row.Dir, Depth: s.depth, Provenance: s.provenance(),
 	}
 }
 

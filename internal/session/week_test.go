@@ -278,7 +278,7 @@ func TestTaskSurvivesCompactionsCrashesAndSwitches(t *testing.T) {
 			t.Fatalf("only %d compactions", compactions)
 		}
 		m, die := lives(t, path, w, scribes[life%len(scribes)], life)
-		s, err := m.Open(t.Context(), session.Open{Resume: id, Source: "test"})
+		s, err := m.Open(t.Context(), session.Open{Resume: id, Platform: "test"})
 		if err != nil {
 			t.Fatal(err)
 		}

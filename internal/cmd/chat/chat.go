@@ -228,7 +228,7 @@ func (o *Options) open(ctx context.Context, a *app.App, title string, attended b
 	if err != nil {
 		return nil, err
 	}
-	want := session.Open{Source: o.source(attended), Dir: dir, Model: o.modelRef(), Title: title, Attended: attended, Waiting: waiting}
+	want := session.Open{Platform: o.platform(attended), Dir: dir, Model: o.modelRef(), Title: title, Attended: attended, Waiting: waiting}
 	if want.Resume, err = o.resume(ctx, a, dir); err != nil {
 		return nil, err
 	}
@@ -248,7 +248,7 @@ func (o *Options) modelRef() string {
 	return o.App.Model
 }
 
-func (o *Options) source(attended bool) string {
+func (o *Options) platform(attended bool) string {
 	if o.Source != "" {
 		return o.Source
 	}

@@ -69,7 +69,7 @@ func (r runner) Run(ctx context.Context, task demo.Task) (out demo.Answer, err e
 	if err != nil {
 		return out, err
 	}
-	s, err := m.Open(ctx, session.Open{Source: "demo", Dir: task.Dir, Model: task.Model, Title: task.Title, Attended: true})
+	s, err := m.Open(ctx, session.Open{Platform: "demo", Dir: task.Dir, Model: task.Model, Title: task.Title, Attended: true})
 	if err != nil {
 		return out, err
 	}

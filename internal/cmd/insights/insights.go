@@ -37,10 +37,10 @@ type Deps struct {
 // Options are the wishes of `hermes insights`.
 type Options struct {
 	Deps
-	Out    io.Writer
-	Days   int
-	Source string
-	JSON   bool
+	Out      io.Writer
+	Days     int
+	Platform string
+	JSON     bool
 }
 
 // NewCmd makes the command.
@@ -57,7 +57,7 @@ func NewCmd(d Deps) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.IntVar(&o.Days, "days", 30, "how many days to look back")
-	f.StringVar(&o.Source, "source", "", "only sessions of this source: cli, telegram, cron, subagent, …")
+	f.StringVar(&o.Platform, "source", "", "only sessions of this source: cli, telegram, cron, subagent, …")
 	f.BoolVar(&o.JSON, "json", false, "print JSON")
 	return cmd
 }
@@ -80,16 +80,16 @@ func (o *Options) run(ctx context.Context) (err error) {
 			err = closing
 		}
 	}()
-	active, err := s.Activity(ctx, since, o.Source)
+	active, err := s.Activity(ctx, since, o.Platform)
 	if err != nil {
 		return err
 	}
-	costs, err := s.Spent(ctx, hermes.SpendQuery{After: since, Source: o.Source, By: hermes.SpendByModel, Limit: -1})
+	costs, err := s.Spent(ctx, hermes.SpendQuery{After: since, Platform: o.Platform, By: hermes.SpendByModel, Limit: -1})
 	if err != nil {
 		return err
 	}
 	r := sum(active, costs)
-	r.Since, r.Days, r.Source = since, o.Days, o.Source
+	r.Since, r.Days, r.Platform = since, o.Days, o.Platform
 	if o.JSON {
 		return r.writeJSON(o.Out)
 	}
@@ -99,23 +99,23 @@ func (o *Options) run(ctx context.Context) (err error) {
 // report is the outcome, as --json prints it. Shares are parts of one; money
 // is in US dollars and counts the calls whose price is known.
 type report struct {
-	Since    time.Time    `json:"since"`
-	Days     int          `json:"days"`
-	Source   string       `json:"source,omitempty"`
-	Sessions int          `json:"sessions"`
-	Turns    int64        `json:"turns"`
-	Messages int          `json:"messages"`
-	Calls    int          `json:"tool_calls"`
-	Usage    hermes.Usage `json:"usage"`
-	Tokens   int64        `json:"tokens"`
-	Cost     float64      `json:"cost_usd"`
-	Unpriced int64        `json:"unpriced_calls"`
-	Sources  []source     `json:"by_source"`
-	Models   []model      `json:"by_model"`
-	Tools    []tool       `json:"tools"`
+	Since     time.Time     `json:"since"`
+	Days      int           `json:"days"`
+	Platform  string        `json:"source,omitempty"`
+	Sessions  int           `json:"sessions"`
+	Turns     int64         `json:"turns"`
+	Messages  int           `json:"messages"`
+	Calls     int           `json:"tool_calls"`
+	Usage     hermes.Usage  `json:"usage"`
+	Tokens    int64         `json:"tokens"`
+	Cost      float64       `json:"cost_usd"`
+	Unpriced  int64         `json:"unpriced_calls"`
+	Platforms []platformRow `json:"by_source"`
+	Models    []model       `json:"by_model"`
+	Tools     []tool        `json:"tools"`
 }
 
-type source struct {
+type platformRow struct {
 	Name     string  `json:"name"`
 	Sessions int     `json:"sessions"`
 	Share    float64 `json:"share"`
@@ -139,12 +139,12 @@ type tool struct {
 
 func sum(a hermes.Active, costs []hermes.Spending) report {
 	r := report{Sessions: a.Sessions, Turns: a.Turns, Messages: a.Messages, Calls: a.Calls, Usage: a.Usage, Tokens: a.Usage.Total(),
-		Sources: []source{}, Models: []model{}, Tools: []tool{}}
-	for _, name := range slices.Sorted(maps.Keys(a.BySource)) {
-		n := a.BySource[name]
-		r.Sources = append(r.Sources, source{cmp.Or(name, "(none)"), n, share(int64(n), int64(a.Sessions))})
+		Platforms: []platformRow{}, Models: []model{}, Tools: []tool{}}
+	for _, name := range slices.Sorted(maps.Keys(a.ByPlatform)) {
+		n := a.ByPlatform[name]
+		r.Platforms = append(r.Platforms, platformRow{cmp.Or(name, "(none)"), n, share(int64(n), int64(a.Sessions))})
 	}
-	slices.SortStableFunc(r.Sources, func(a, b source) int { return cmp.Compare(b.Sessions, a.Sessions) })
+	slices.SortStableFunc(r.Platforms, func(a, b platformRow) int { return cmp.Compare(b.Sessions, a.Sessions) })
 	r.models(a, costs)
 	used := 0
 	for _, t := range a.Tools {

@@ -29,7 +29,7 @@ func (s *store) Activity(_ context.Context, since time.Time, source string) (her
 }
 
 func (s *store) Spent(_ context.Context, q hermes.SpendQuery) ([]hermes.Spending, error) {
-	if !q.After.Equal(s.since) || q.Source != s.source {
+	if !q.After.Equal(s.since) || q.Platform != s.source {
 		return nil, errors.New("the ledger is asked about another time or source")
 	}
 	return s.spent, nil
@@ -44,9 +44,9 @@ func busy() *store {
 	return &store{
 		active: hermes.Active{
 			Sessions: 4, Turns: 9, Messages: 30, Calls: 8, Usage: hermes.Usage{Input: 3000, Output: 1000, Calls: 9},
-			BySource: map[string]int{"cli": 3, "telegram": 1},
-			ByModel:  map[string]hermes.ModelActivity{"p:a": {Sessions: 4, Usage: hermes.Usage{Input: 3000, Output: 1000}}},
-			Tools:    []hermes.ToolActivity{{Name: "terminal", Calls: 6, Failed: 2}, {Name: "read_file", Calls: 2}},
+			ByPlatform: map[string]int{"cli": 3, "telegram": 1},
+			ByModel:    map[string]hermes.ModelActivity{"p:a": {Sessions: 4, Usage: hermes.Usage{Input: 3000, Output: 1000}}},
+			Tools:      []hermes.ToolActivity{{Name: "terminal", Calls: 6, Failed: 2}, {Name: "read_file", Calls: 2}},
 		},
 		spent: []hermes.Spending{
 			{Name: "p:a", Money: hermes.USD(1.5), Calls: 9, Usage: hermes.Usage{Input: 2000}},

@@ -16,8 +16,8 @@ const mostTools = 20
 // write prints the report for a person.
 func (r report) write(out io.Writer) error {
 	from := ""
-	if r.Source != "" {
-		from = " (" + r.Source + ")"
+	if r.Platform != "" {
+		from = " (" + r.Platform + ")"
 	}
 	fmt.Fprintf(out, "Since %s%s\n", r.Since.Local().Format(time.DateOnly), from)
 	if r.Sessions == 0 && len(r.Models) == 0 {
@@ -30,7 +30,7 @@ func (r report) write(out io.Writer) error {
 		tokens(r.Usage.Input), tokens(r.Usage.CacheRead), tokens(r.Usage.CacheWrite), tokens(r.Usage.Output))
 	fmt.Fprintf(w, "  cost\t%s\n", cost(r.Cost, r.Unpriced))
 	fmt.Fprint(w, "\nBy source\tsessions\tshare\n")
-	for _, s := range r.Sources {
+	for _, s := range r.Platforms {
 		fmt.Fprintf(w, "  %s\t%d\t%s\n", s.Name, s.Sessions, percent(s.Share))
 	}
 	fmt.Fprint(w, "\nBy model\ttokens\tshare\tcost\n")

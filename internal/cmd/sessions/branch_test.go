@@ -19,7 +19,7 @@ func TestBranchCopiesASession(t *testing.T) {
 		t.Errorf("%+v, %v", row, err)
 	}
 	mustRun(t, kept{s}, "fork", "20261119", "rain", "or", "shine")
-	if row, err = s.FindSession(t.Context(), "rain or shine"); err != nil || row.Source != "telegram" {
+	if row, err = s.FindSession(t.Context(), "rain or shine"); err != nil || row.Platform != "telegram" {
 		t.Errorf("%+v, %v", row, err)
 	}
 	if _, _, err := run(t, kept{s}, "branch", "20261119", "rain or shine"); err == nil || !strings.Contains(err.Error(), `"rain or shine #2"`) {

@@ -23,7 +23,7 @@ type ExportOptions struct {
 	To       string
 	Format   string
 	Sessions []string
-	Source   string
+	Platform string
 	After    string
 	Before   string
 	Title    string
@@ -55,7 +55,7 @@ func NewExportCmd(d Deps, runF func(context.Context, *ExportOptions) error) *cob
 	f := cmd.Flags()
 	f.StringVar(&o.Format, "format", "", "jsonl, md, html or trajectory (default: as the file's name says, else jsonl)")
 	f.StringSliceVar(&o.Sessions, "session", nil, "only this session (id, title or latest); may be given more than once")
-	f.StringVar(&o.Source, "source", "", "only sessions of this source")
+	f.StringVar(&o.Platform, "source", "", "only sessions of this source")
 	f.StringVar(&o.After, "newer-than", "", "only sessions active since this `date` or age (7d)")
 	f.StringVar(&o.Before, "older-than", "", "only sessions last active before this `date` or age (90d)")
 	f.StringVar(&o.Title, "title", "", "only sessions whose title holds this text")
@@ -133,7 +133,7 @@ func (o *ExportOptions) rows(ctx context.Context, s hermes.Store) ([]hermes.Sess
 		}
 		return rows, nil
 	}
-	f := hermes.SessionFilter{Source: o.Source, Title: o.Title, Archived: o.Archived, NonEmpty: true, Limit: -1}
+	f := hermes.SessionFilter{Platform: o.Platform, Title: o.Title, Archived: o.Archived, NonEmpty: true, Limit: -1}
 	var err error
 	if f.After, err = moment(o.After, o.now()); err != nil {
 		return nil, err

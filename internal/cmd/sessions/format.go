@@ -53,7 +53,7 @@ func writeMarkdown(w io.Writer, d document) error {
 		b.WriteString("\n---\n\n")
 	}
 	fmt.Fprintf(&b, "# %s\n\n", oneLine(d.heading(), 200))
-	fmt.Fprintf(&b, "`%s` · %s · %s · %s\n", d.Session.ID, d.Session.Source, d.Session.Model, d.Session.Started.Format(time.RFC3339))
+	fmt.Fprintf(&b, "`%s` · %s · %s · %s\n", d.Session.ID, d.Session.Platform, d.Session.Model, d.Session.Started.Format(time.RFC3339))
 	for _, m := range d.Messages {
 		fmt.Fprintf(&b, "\n## %s\n\n", speaker(m))
 		text := strings.TrimRight(m.Visible(), "\n")
@@ -98,7 +98,7 @@ func writeHTML(w io.Writer, d document) error {
 		fmt.Fprintf(&b, "<title>%s</title>\n", html.EscapeString(oneLine(d.heading(), 200)))
 	}
 	fmt.Fprintf(&b, "<h1>%s</h1>\n<small>%s</small>\n", html.EscapeString(oneLine(d.heading(), 200)),
-		html.EscapeString(strings.Join([]string{d.Session.ID, d.Session.Source, d.Session.Model, d.Session.Started.Format(time.RFC3339)}, " · ")))
+		html.EscapeString(strings.Join([]string{d.Session.ID, d.Session.Platform, d.Session.Model, d.Session.Started.Format(time.RFC3339)}, " · ")))
 	for _, m := range d.Messages {
 		fmt.Fprintf(&b, "<article class=%q><small>%s · %s</small>\n", m.Role, html.EscapeString(speaker(m)), m.Time.Format(time.DateTime))
 		if text := m.Visible(); text != "" {

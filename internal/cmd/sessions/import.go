@@ -87,7 +87,7 @@ func importFile(ctx context.Context, s hermes.Store, o *ImportOptions, path stri
 	}
 	sum := sha256.Sum256([]byte(origin))
 	row.ID = row.Started.UTC().Format("20060102_150405") + "_" + hex.EncodeToString(sum[:4])
-	row.Source = "import"
+	row.Platform = "import"
 	if old, err := s.FindSession(ctx, row.ID); err == nil && old.ID == row.ID {
 		return fmt.Errorf("it was taken over before, as session %s", row.ID)
 	}

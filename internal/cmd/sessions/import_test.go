@@ -35,7 +35,7 @@ func TestImportTakesOverOnce(t *testing.T) {
 		t.Fatal(out, err)
 	}
 	hits, err := store.Search(t.Context(), hermes.SearchQuery{Text: "zebra"})
-	if err != nil || len(hits) != 1 || hits[0].Session.Source != "import" || hits[0].Session.Dir != "/src" {
+	if err != nil || len(hits) != 1 || hits[0].Session.Platform != "import" || hits[0].Session.Dir != "/src" {
 		t.Fatalf("%+v, %v", hits, err)
 	}
 	if m := hits[0].Message; m.Provenance != "import of a.jsonl" || !hits[0].Session.Tainted {

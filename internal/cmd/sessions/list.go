@@ -20,7 +20,7 @@ import (
 type ListOptions struct {
 	Deps
 	Out, Err  io.Writer
-	Source    string
+	Platform  string
 	Workspace string
 	Title     string
 	Limit     int
@@ -49,7 +49,7 @@ func NewListCmd(d Deps, runF func(context.Context, *ListOptions) error) *cobra.C
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.Source, "source", "", "only sessions of this source (cli, telegram, …)")
+	f.StringVar(&o.Platform, "source", "", "only sessions of this source (cli, telegram, …)")
 	f.StringVar(&o.Workspace, "workspace", "", "only sessions that began in this `folder`")
 	f.StringVar(&o.Title, "title", "", "only sessions whose title holds this text")
 	f.IntVar(&o.Limit, "limit", 20, "how many to show")
@@ -60,9 +60,9 @@ func NewListCmd(d Deps, runF func(context.Context, *ListOptions) error) *cobra.C
 }
 
 func runList(ctx context.Context, o *ListOptions) error {
-	filter := hermes.SessionFilter{Source: o.Source, Title: o.Title, Limit: o.Limit, Archived: o.Archived}
-	if !o.All && o.Source == "" {
-		filter.Exclude = hiddenSources()
+	filter := hermes.SessionFilter{Platform: o.Platform, Title: o.Title, Limit: o.Limit, Archived: o.Archived}
+	if !o.All && o.Platform == "" {
+		filter.Exclude = hiddenPlatforms()
 	}
 	if o.Workspace != "" {
 		var err error
@@ -125,12 +125,12 @@ func (o *ListOptions) explainNone(ctx context.Context, s hermes.Store, filter he
 func kinds(rows []hermes.Session) string {
 	count := map[string]int{}
 	for _, r := range rows {
-		count[r.Source]++
+		count[r.Platform]++
 	}
 	var parts []string
-	for _, source := range slices.Sorted(maps.Keys(count)) {
-		n := count[source]
-		parts = append(parts, fmt.Sprintf("%d %s from %s", n, word(n, "session is", "sessions are"), source))
+	for _, platform := range slices.Sorted(maps.Keys(count)) {
+		n := count[platform]
+		parts = append(parts, fmt.Sprintf("%d %s from %s", n, word(n, "session is", "sessions are"), platform))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -152,7 +152,7 @@ func (o *ListOptions) print(ctx context.Context, s hermes.Store, rows []hermes.S
 		if r.Pinned {
 			title = "* " + title
 		}
-		lines = append(lines, []string{r.ID, ago(active(r), o.now()), r.Source, state(r), strconv.Itoa(r.Messages), title})
+		lines = append(lines, []string{r.ID, ago(active(r), o.now()), r.Platform, state(r), strconv.Itoa(r.Messages), title})
 	}
 	table(o.Out, lines)
 	return nil

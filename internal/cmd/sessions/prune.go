@@ -20,7 +20,7 @@ type PruneOptions struct {
 	Out         io.Writer
 	OlderThan   string
 	Before      string
-	Source      string
+	Platform    string
 	Title       string
 	Model       string
 	Reason      string
@@ -58,7 +58,7 @@ func NewPruneCmd(d Deps, runF func(context.Context, *PruneOptions) error) *cobra
 	f := cmd.Flags()
 	f.StringVar(&o.OlderThan, "older-than", "", "only those inactive for this `age` (90d, 12h)")
 	f.StringVar(&o.Before, "before", "", "only those last active before this `date`")
-	f.StringVar(&o.Source, "source", "", "only those of this source")
+	f.StringVar(&o.Platform, "source", "", "only those of this source")
 	f.StringVar(&o.Title, "title", "", "only those whose title holds this text")
 	f.StringVar(&o.Model, "model", "", "only those of models whose name holds this text")
 	f.StringVar(&o.Reason, "end-reason", "", "only those that ended for this reason")
@@ -106,7 +106,7 @@ func runPrune(ctx context.Context, o *PruneOptions) error {
 }
 
 func (o *PruneOptions) filter() (hermes.SessionFilter, error) {
-	f := hermes.SessionFilter{Source: o.Source, Title: o.Title, Ended: new(true), Archived: o.Archived, Limit: -1}
+	f := hermes.SessionFilter{Platform: o.Platform, Title: o.Title, Ended: new(true), Archived: o.Archived, Limit: -1}
 	if o.OlderThan != "" && o.Before != "" {
 		return f, usage.Errorf("--older-than and --before say the same: give one")
 	}
@@ -140,7 +140,7 @@ func (o *PruneOptions) fitting(rows []hermes.Session) []hermes.Session {
 func (o *PruneOptions) show(rows []hermes.Session) {
 	lines := [][]string{{"ID", "ACTIVE", "SOURCE", "MSGS", "TITLE"}}
 	for _, r := range rows {
-		lines = append(lines, []string{r.ID, ago(active(r), o.now()), r.Source, strconv.Itoa(r.Messages), oneLine(r.Title, 60)})
+		lines = append(lines, []string{r.ID, ago(active(r), o.now()), r.Platform, strconv.Itoa(r.Messages), oneLine(r.Title, 60)})
 	}
 	table(o.Out, lines)
 	fmt.Fprintf(o.Out, "\n%s would be deleted; nothing was changed.\n", plural(len(rows), "session"))

@@ -11,9 +11,9 @@ import (
 	"hermes/internal/usage"
 )
 
-// hiddenSources are what lists leave out unless they are asked for: sessions
+// hiddenPlatforms are what lists leave out unless they are asked for: sessions
 // that no person would go back to.
-func hiddenSources() []string { return []string{"oneshot", "kanban", "tool", "subagent"} }
+func hiddenPlatforms() []string { return []string{"oneshot", "kanban", "tool", "subagent"} }
 
 // resolve finds the session that a word on the command line means: an id, the
 // unique beginning of one, a title, or "latest" (see session.Latest).

@@ -16,17 +16,17 @@ import (
 // SearchOptions are the wishes of `sessions search`.
 type SearchOptions struct {
 	Deps
-	Out, Err io.Writer
-	Query    string
-	Session  string
-	Sources  []string
-	Roles    []string
-	After    string
-	Before   string
-	Limit    int
-	Context  int
-	Oldest   bool
-	JSON     bool
+	Out, Err  io.Writer
+	Query     string
+	Session   string
+	Platforms []string
+	Roles     []string
+	After     string
+	Before    string
+	Limit     int
+	Context   int
+	Oldest    bool
+	JSON      bool
 }
 
 // NewSearchCmd makes the verb; runF replaces its work in tests.
@@ -49,7 +49,7 @@ func NewSearchCmd(d Deps, runF func(context.Context, *SearchOptions) error) *cob
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.Session, "session", "", "only in this session (id, title or latest)")
-	f.StringSliceVar(&o.Sources, "source", nil, "only sessions of these sources")
+	f.StringSliceVar(&o.Platforms, "source", nil, "only sessions of these sources")
 	f.StringSliceVar(&o.Roles, "role", nil, "only messages of these roles (user, assistant, tool)")
 	f.StringVar(&o.After, "after", "", "only messages since this `date` or age (2026-11-20, 7d)")
 	f.StringVar(&o.Before, "before", "", "only messages before this `date` or age")
@@ -61,7 +61,7 @@ func NewSearchCmd(d Deps, runF func(context.Context, *SearchOptions) error) *cob
 }
 
 func runSearch(ctx context.Context, o *SearchOptions) error {
-	q := hermes.SearchQuery{Text: o.Query, Sources: o.Sources, Oldest: o.Oldest, Limit: o.Limit, Context: o.Context}
+	q := hermes.SearchQuery{Text: o.Query, Platforms: o.Platforms, Oldest: o.Oldest, Limit: o.Limit, Context: o.Context}
 	for _, r := range o.Roles {
 		q.Roles = append(q.Roles, hermes.Role(r))
 	}
@@ -114,19 +114,19 @@ func (o *SearchOptions) hit(h hermes.Hit) {
 
 // hitJSON is a hit as --json shows it.
 type hitJSON struct {
-	Session string           `json:"session"`
-	Title   string           `json:"title,omitempty"`
-	Source  string           `json:"source,omitempty"`
-	Snippet string           `json:"snippet"`
-	Message hermes.Message   `json:"message"`
-	Before  []hermes.Message `json:"before,omitempty"`
-	After   []hermes.Message `json:"after,omitempty"`
+	Session  string           `json:"session"`
+	Title    string           `json:"title,omitempty"`
+	Platform string           `json:"source,omitempty"`
+	Snippet  string           `json:"snippet"`
+	Message  hermes.Message   `json:"message"`
+	Before   []hermes.Message `json:"before,omitempty"`
+	After    []hermes.Message `json:"after,omitempty"`
 }
 
 func hitsJSON(hits []hermes.Hit) []hitJSON {
 	list := make([]hitJSON, 0, len(hits))
 	for _, h := range hits {
-		list = append(list, hitJSON{Session: h.Session.ID, Title: h.Session.Title, Source: h.Session.Source,
+		list = append(list, hitJSON{Session: h.Session.ID, Title: h.Session.Title, Platform: h.Session.Platform,
 			Snippet: h.Snippet, Message: h.Message, Before: h.Before, After: h.After})
 	}
 	return list

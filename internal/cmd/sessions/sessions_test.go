@@ -40,11 +40,11 @@ func filled(t *testing.T) *hermestest.Store {
 	s := hermestest.NewStore()
 	s.Now = func() time.Time { return now }
 	for i, r := range []hermes.Session{
-		{ID: "20261120_090000_aaaaaa", Source: "cli", Title: "Fix the build", Model: "openrouter:m", Dir: "/work/x", System: "You are Hermes."},
-		{ID: "20261119_090000_bbbbbb", Source: "telegram"},
-		{ID: "20260101_090000_cccccc", Source: "cli", Title: "Old things", Ended: now.AddDate(0, -9, 0), EndReason: "exit"},
-		{ID: "20261118_090000_dddddd", Source: "subagent", Title: "child"},
-		{ID: "20260102_090000_eeeeee", Source: "cli", Title: "Pinned things", Pinned: true, Ended: now.AddDate(0, -9, 0)},
+		{ID: "20261120_090000_aaaaaa", Platform: "cli", Title: "Fix the build", Model: "openrouter:m", Dir: "/work/x", System: "You are Hermes."},
+		{ID: "20261119_090000_bbbbbb", Platform: "telegram"},
+		{ID: "20260101_090000_cccccc", Platform: "cli", Title: "Old things", Ended: now.AddDate(0, -9, 0), EndReason: "exit"},
+		{ID: "20261118_090000_dddddd", Platform: "subagent", Title: "child"},
+		{ID: "20260102_090000_eeeeee", Platform: "cli", Title: "Pinned things", Pinned: true, Ended: now.AddDate(0, -9, 0)},
 	} {
 		r.Started = []time.Time{now.Add(-3 * time.Hour), now.AddDate(0, 0, -1), now.AddDate(0, -10, 0), now.AddDate(0, 0, -2), now.AddDate(0, -10, 0)}[i]
 		if err := s.CreateSession(t.Context(), r); err != nil {
@@ -153,8 +153,8 @@ func TestList(t *testing.T) {
 func TestListAfterOneShotsOnlySaysHowToSeeThem(t *testing.T) {
 	t.Parallel()
 	s := hermestest.NewStore()
-	for i, source := range []string{"oneshot", "oneshot", "subagent"} {
-		if err := s.CreateSession(t.Context(), hermes.Session{ID: fmt.Sprint("2026112", i, "_090000_aaaaaa"), Source: source, Started: now}); err != nil {
+	for i, platform := range []string{"oneshot", "oneshot", "subagent"} {
+		if err := s.CreateSession(t.Context(), hermes.Session{ID: fmt.Sprint("2026112", i, "_090000_aaaaaa"), Platform: platform, Started: now}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -173,10 +173,10 @@ func TestLatestIsTheLastActiveOneOfTheFolderAndOneShotsCount(t *testing.T) {
 	s := hermestest.NewStore()
 	dir := t.TempDir()
 	for i, r := range []hermes.Session{
-		{ID: "20261120_090000_aaaaaa", Source: "cli", Dir: dir},
-		{ID: "20261120_100000_bbbbbb", Source: "oneshot", Dir: dir},
-		{ID: "20261120_110000_cccccc", Source: "subagent", Dir: dir},
-		{ID: "20261120_120000_dddddd", Source: "cli", Dir: "/elsewhere"},
+		{ID: "20261120_090000_aaaaaa", Platform: "cli", Dir: dir},
+		{ID: "20261120_100000_bbbbbb", Platform: "oneshot", Dir: dir},
+		{ID: "20261120_110000_cccccc", Platform: "subagent", Dir: dir},
+		{ID: "20261120_120000_dddddd", Platform: "cli", Dir: "/elsewhere"},
 	} {
 		r.Started = now.Add(time.Duration(i) * time.Hour)
 		if err := s.CreateSession(t.Context(), r); err != nil {
@@ -509,7 +509,7 @@ func TestFlagsReachTheWork(t *testing.T) {
 	if err := cmd.ExecuteContext(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got.Source != "cli" || got.Limit != 7 || got.Workspace != "." || !got.All || !got.Archived || !got.JSON {
+	if got.Platform != "cli" || got.Limit != 7 || got.Workspace != "." || !got.All || !got.Archived || !got.JSON {
 		t.Errorf("%+v", got)
 	}
 }

@@ -81,7 +81,7 @@ func (o *ShowOptions) head(r hermes.Session) {
 		}
 	}
 	add("title", r.Title)
-	add("source", r.Source)
+	add("source", r.Platform)
 	add("model", r.Model)
 	add("folder", r.Dir)
 	add("branch", r.Branch)

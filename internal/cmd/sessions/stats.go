@@ -43,15 +43,15 @@ func NewStatsCmd(d Deps, runF func(context.Context, *StatsOptions) error) *cobra
 
 // statsJSON is what --json shows; sizes are in bytes.
 type statsJSON struct {
-	Sessions  int            `json:"sessions"`
-	Messages  int            `json:"messages"`
-	Calls     int            `json:"calls"`
-	Usage     hermes.Usage   `json:"usage"`
-	TextBytes int64          `json:"text_bytes"`
-	FileBytes int64          `json:"file_bytes"`
-	BySource  map[string]int `json:"by_source"`
-	Oldest    time.Time      `json:"oldest,omitzero"`
-	Newest    time.Time      `json:"newest,omitzero"`
+	Sessions   int            `json:"sessions"`
+	Messages   int            `json:"messages"`
+	Calls      int            `json:"calls"`
+	Usage      hermes.Usage   `json:"usage"`
+	TextBytes  int64          `json:"text_bytes"`
+	FileBytes  int64          `json:"file_bytes"`
+	ByPlatform map[string]int `json:"by_source"`
+	Oldest     time.Time      `json:"oldest,omitzero"`
+	Newest     time.Time      `json:"newest,omitzero"`
 }
 
 func runStats(ctx context.Context, o *StatsOptions) error {
@@ -75,13 +75,13 @@ func runStats(ctx context.Context, o *StatsOptions) error {
 			rows = append(rows, []string{"oldest", ago(stats.Oldest, o.now())}, []string{"newest", ago(stats.Newest, o.now())})
 		}
 		table(o.Out, rows)
-		o.sources(stats.BySource)
+		o.platforms(stats.ByPlatform)
 		return nil
 	})
 }
 
-// sources prints the counts by source, the greatest first.
-func (o *StatsOptions) sources(counts map[string]int) {
+// platforms prints the counts by source, the greatest first.
+func (o *StatsOptions) platforms(counts map[string]int) {
 	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b))
 	})

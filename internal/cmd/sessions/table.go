@@ -145,7 +145,7 @@ func printJSON(w io.Writer, v any) error {
 type rowJSON struct {
 	ID        string       `json:"id"`
 	Title     string       `json:"title,omitempty"`
-	Source    string       `json:"source,omitempty"`
+	Platform  string       `json:"source,omitempty"`
 	Model     string       `json:"model,omitempty"`
 	Parent    string       `json:"parent,omitempty"`
 	Dir       string       `json:"dir,omitempty"`
@@ -165,7 +165,7 @@ type rowJSON struct {
 }
 
 func toJSON(r hermes.Session) rowJSON {
-	return rowJSON{ID: r.ID, Title: r.Title, Source: r.Source, Model: r.Model, Parent: r.Parent, Dir: r.Dir, Branch: r.Branch,
+	return rowJSON{ID: r.ID, Title: r.Title, Platform: r.Platform, Model: r.Model, Parent: r.Parent, Dir: r.Dir, Branch: r.Branch,
 		Started: r.Started, Active: active(r), Ended: r.Ended, EndReason: r.EndReason, Messages: r.Messages, Calls: r.Calls,
 		Turns: r.Turns, Usage: r.Usage, Archived: r.Archived, Pinned: r.Pinned, Asking: r.Asking, System: r.System}
 }

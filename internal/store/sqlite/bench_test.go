@@ -85,7 +85,7 @@ func fill(tb testing.TB, s *sqlite.Store, n int) {
 	ctx := tb.Context()
 	for i := 0; i < n; i += 50 {
 		id := fmt.Sprintf("20260101_000000_%06x", i/50)
-		row := hermes.Session{ID: id, Source: []string{"cli", "telegram"}[i/50%2], Title: "session " + id, Started: at,
+		row := hermes.Session{ID: id, Platform: []string{"cli", "telegram"}[i/50%2], Title: "session " + id, Started: at,
 			System: "You are Hermes.", Model: "demo:scripted"}
 		if err := s.CreateSession(ctx, row); err != nil {
 			tb.Fatal(err)

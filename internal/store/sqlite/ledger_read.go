@@ -64,8 +64,8 @@ func (s *Store) Spent(ctx context.Context, q hermes.SpendQuery) ([]hermes.Spendi
 	if q.Session != "" {
 		where, args = append(where, "c.session = ?"), append(args, q.Session)
 	}
-	if q.Source != "" {
-		where, args = append(where, "c.session IN (SELECT id FROM sessions WHERE source = ?)"), append(args, q.Source)
+	if q.Platform != "" {
+		where, args = append(where, "c.session IN (SELECT id FROM sessions WHERE source = ?)"), append(args, q.Platform)
 	}
 	limit := q.Limit
 	if limit == 0 {
@@ -93,7 +93,7 @@ func (s *Store) Spent(ctx context.Context, q hermes.SpendQuery) ([]hermes.Spendi
 
 // Activity sums up the sessions that were active since a time.
 func (s *Store) Activity(ctx context.Context, since time.Time, source string) (hermes.Active, error) {
-	a := hermes.Active{BySource: map[string]int{}, ByModel: map[string]hermes.ModelActivity{}}
+	a := hermes.Active{ByPlatform: map[string]int{}, ByModel: map[string]hermes.ModelActivity{}}
 	if err := s.activeSessions(ctx, since, source, &a); err != nil {
 		return hermes.Active{}, s.cfg.explain(err)
 	}
@@ -124,7 +124,7 @@ func (s *Store) activeSessions(ctx context.Context, since time.Time, source stri
 		a.Calls += calls
 		a.Turns += turns
 		a.Usage = a.Usage.Add(u)
-		a.BySource[from] += n
+		a.ByPlatform[from] += n
 		m := a.ByModel[model]
 		a.ByModel[model] = hermes.ModelActivity{Sessions: m.Sessions + n, Usage: m.Usage.Add(u)}
 	}

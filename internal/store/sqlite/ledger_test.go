@@ -23,9 +23,9 @@ func TestActivityOfATime(t *testing.T) {
 	s := mustOpen(t, sqlite.Config{Path: tempPath(t)})
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for i, row := range []hermes.Session{
-		{ID: "old", Source: "cli", Model: "p:a", Usage: hermes.Usage{Input: 1000, Calls: 9}},
-		{ID: "new", Source: "cli", Model: "p:a", Usage: hermes.Usage{Input: 10, Output: 5, Calls: 2}},
-		{ID: "chat", Source: "telegram", Model: "p:b", Usage: hermes.Usage{Input: 7, Calls: 1}},
+		{ID: "old", Platform: "cli", Model: "p:a", Usage: hermes.Usage{Input: 1000, Calls: 9}},
+		{ID: "new", Platform: "cli", Model: "p:a", Usage: hermes.Usage{Input: 10, Output: 5, Calls: 2}},
+		{ID: "chat", Platform: "telegram", Model: "p:b", Usage: hermes.Usage{Input: 7, Calls: 1}},
 	} {
 		row.Started = now.AddDate(0, 0, -40+20*i)
 		if err := s.CreateSession(t.Context(), row); err != nil {
@@ -47,7 +47,7 @@ func TestActivityOfATime(t *testing.T) {
 	}
 	want := hermes.Active{
 		Sessions: 2, Messages: 5, Turns: 2, Usage: hermes.Usage{Input: 17, Output: 5, Calls: 3},
-		BySource: map[string]int{"cli": 1, "telegram": 1},
+		ByPlatform: map[string]int{"cli": 1, "telegram": 1},
 		ByModel: map[string]hermes.ModelActivity{
 			"p:a": {Sessions: 1, Usage: hermes.Usage{Input: 10, Output: 5, Calls: 2}}, "p:b": {Sessions: 1, Usage: hermes.Usage{Input: 7, Calls: 1}},
 		},

@@ -12,8 +12,8 @@ import (
 // Retention says which sessions may go: those that have ended, are not pinned
 // and were last active before a time. Zero fields do not narrow.
 type Retention struct {
-	Before time.Time
-	Source string
+	Before   time.Time
+	Platform string
 }
 
 // pruneBatch bounds the sessions that one transaction removes, so that writes
@@ -57,7 +57,7 @@ func (t *tx) prunable(r Retention) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := stmt.QueryContext(context.Background(), before, r.Source, pruneBatch)
+	rows, err := stmt.QueryContext(context.Background(), before, r.Platform, pruneBatch)
 	if err != nil {
 		return nil, err
 	}

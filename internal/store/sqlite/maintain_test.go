@@ -17,7 +17,7 @@ var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 func aged(t *testing.T, s *sqlite.Store, n int) {
 	t.Helper()
 	for i := range n {
-		row := hermes.Session{ID: fmt.Sprintf("s%02d", i), Source: []string{"cli", "cron"}[i/2%2], Started: start.AddDate(0, 0, i)}
+		row := hermes.Session{ID: fmt.Sprintf("s%02d", i), Platform: []string{"cli", "cron"}[i/2%2], Started: start.AddDate(0, 0, i)}
 		if i%2 == 1 {
 			row.Ended, row.EndReason = row.Started, "done"
 		}
@@ -41,7 +41,7 @@ func TestPruneTakesEndedSessionsOnly(t *testing.T) {
 	if err := s.CreateSession(t.Context(), hermes.Session{ID: "child", Parent: "s03", Started: start.AddDate(1, 0, 0)}); err != nil {
 		t.Fatal(err)
 	}
-	n, err := s.Prune(t.Context(), sqlite.Retention{Before: start.AddDate(0, 0, 50), Source: "cron"})
+	n, err := s.Prune(t.Context(), sqlite.Retention{Before: start.AddDate(0, 0, 50), Platform: "cron"})
 	if err != nil || n != 12 {
 		t.Errorf("%d sessions of cron were pruned, want 12; %v", n, err)
 	}

@@ -230,8 +230,8 @@ func (f *finder) filter() (string, []any) {
 	if f.session != 0 {
 		add("m.session = ?", f.session)
 	}
-	if len(f.wanted.Sources) > 0 {
-		add("s.source IN (SELECT value FROM json_each(?))", jsonList(f.wanted.Sources))
+	if len(f.wanted.Platforms) > 0 {
+		add("s.source IN (SELECT value FROM json_each(?))", jsonList(f.wanted.Platforms))
 	}
 	if len(f.wanted.Exclude) > 0 {
 		add("s.source NOT IN (SELECT value FROM json_each(?))", jsonList(f.wanted.Exclude))

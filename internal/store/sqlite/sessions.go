@@ -40,7 +40,7 @@ func (s *Store) CreateSession(ctx context.Context, row hermes.Session) error {
 			started, active, ended, end_reason, turns, archived, pinned, outside,
 			input, output, cache_read, cache_write, reasoning, requests)
 			VALUES (?, ?, ?, ?, ?, (SELECT key FROM sessions WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			row.ID, row.Source, row.User, nullable(title), strings.ToLower(title), row.Parent, row.Model, row.Dir, row.Branch, system, tools, layers,
+			row.ID, row.Platform, row.User, nullable(title), strings.ToLower(title), row.Parent, row.Model, row.Dir, row.Branch, system, tools, layers,
 			nanos(row.Started), nullTime(row.Active), nullTime(row.Ended), row.EndReason, row.Turns, row.Archived, row.Pinned, row.Provenance,
 			u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Reasoning, u.Calls)
 		return sessionConflict(err, row.ID, title)
@@ -83,7 +83,7 @@ const sessionColumns = `s.id, s.source, s.user, coalesce(s.title, ''),
 func scanSession(scan func(...any) error, more ...any) (hermes.Session, error) {
 	var r hermes.Session
 	var started, active, ended int64
-	into := []any{&r.ID, &r.Source, &r.User, &r.Title, &r.Parent, &r.Model, &r.Dir, &r.Branch, &started, &active, &ended, &r.EndReason,
+	into := []any{&r.ID, &r.Platform, &r.User, &r.Title, &r.Parent, &r.Model, &r.Dir, &r.Branch, &started, &active, &ended, &r.EndReason,
 		&r.Messages, &r.Calls, &r.Turns, &r.Usage.Input, &r.Usage.Output, &r.Usage.CacheRead, &r.Usage.CacheWrite,
 		&r.Usage.Reasoning, &r.Usage.Calls, &r.Archived, &r.Pinned, &r.Provenance, &r.Tainted, &r.Asking}
 	err := scan(append(into, more...)...)
@@ -217,8 +217,8 @@ func sessionFilter(f hermes.SessionFilter) (string, []any) {
 		where = append(where, condition)
 		args = append(args, values...)
 	}
-	if f.Source != "" {
-		add("s.source = ?", f.Source)
+	if f.Platform != "" {
+		add("s.source = ?", f.Platform)
 	}
 	if len(f.Exclude) > 0 {
 		add("s.source NOT IN (SELECT value FROM json_each(?))", jsonList(f.Exclude))

@@ -9,7 +9,7 @@ import (
 
 // Stats counts what the store holds. FileBytes counts the write-ahead log too.
 func (s *Store) Stats(ctx context.Context) (hermes.StoreStats, error) {
-	stats := hermes.StoreStats{BySource: map[string]int{}}
+	stats := hermes.StoreStats{ByPlatform: map[string]int{}}
 	u := &stats.Usage
 	var oldest, newest int64
 	err := s.read.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(messages), 0), coalesce(sum(calls), 0),
@@ -28,10 +28,10 @@ func (s *Store) Stats(ctx context.Context) (hermes.StoreStats, error) {
 			stats.FileBytes += file.Size()
 		}
 	}
-	return stats, s.cfg.explain(s.bySource(ctx, stats.BySource))
+	return stats, s.cfg.explain(s.byPlatform(ctx, stats.ByPlatform))
 }
 
-func (s *Store) bySource(ctx context.Context, counts map[string]int) error {
+func (s *Store) byPlatform(ctx context.Context, counts map[string]int) error {
 	rows, err := s.read.QueryContext(ctx, `SELECT source, count(*) FROM sessions GROUP BY source`)
 	if err != nil {
 		return err

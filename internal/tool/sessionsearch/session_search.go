@@ -78,7 +78,7 @@ type found struct {
 	Session  string    `json:"session_id"`
 	Title    string    `json:"title,omitempty"`
 	When     string    `json:"when"`
-	Source   string    `json:"source,omitempty"`
+	Platform string    `json:"source,omitempty"`
 	Here     bool      `json:"this_session,omitempty"`
 	Summary  string    `json:"summary,omitempty"`
 	Snippet  string    `json:"snippet,omitempty"`
@@ -127,7 +127,7 @@ func (s *search) discover(ctx context.Context) (hermes.Result, error) {
 func (s *search) show(ctx context.Context, h hermes.Hit, whole bool) (found, error) {
 	s.shows(h.Session)
 	f := found{
-		Session: h.Session.ID, Title: h.Session.Title, When: s.when(h.Message.Time), Source: h.Session.Source,
+		Session: h.Session.ID, Title: h.Session.Title, When: s.when(h.Message.Time), Platform: h.Session.Platform,
 		Here: h.Session.ID == s.here, Snippet: h.Snippet, Match: h.Message.ID,
 	}
 	if !whole {
@@ -222,7 +222,7 @@ func (s *search) find(ctx context.Context) (hermes.Session, error) {
 func (s *search) page(row hermes.Session, list []hermes.Message, size int) (hermes.Result, error) {
 	s.shows(row)
 	out := map[string]any{
-		"session_id": row.ID, "title": row.Title, "when": s.when(row.Started), "source": row.Source,
+		"session_id": row.ID, "title": row.Title, "when": s.when(row.Started), "source": row.Platform,
 		"total_messages": row.Messages, "messages": tell(list, size),
 	}
 	if n := len(list); n > 0 {
@@ -236,7 +236,7 @@ type listed struct {
 	Session  string `json:"session_id"`
 	Title    string `json:"title,omitempty"`
 	When     string `json:"when"`
-	Source   string `json:"source,omitempty"`
+	Platform string `json:"source,omitempty"`
 	Messages int    `json:"messages"`
 	Summary  string `json:"summary,omitempty"`
 	Begins   string `json:"begins,omitempty"`
@@ -257,7 +257,7 @@ func (s *search) browse(ctx context.Context) (hermes.Result, error) {
 			continue
 		}
 		s.shows(r)
-		l := listed{Session: r.ID, Title: r.Title, When: s.when(r.Active), Source: r.Source, Messages: r.Messages}
+		l := listed{Session: r.ID, Title: r.Title, When: s.when(r.Active), Platform: r.Platform, Messages: r.Messages}
 		if l.Summary = about[r.ID].Text; l.Summary != "" {
 			out = append(out, l)
 			continue

@@ -28,7 +28,7 @@ func house(t *testing.T) hermes.Store {
 	t.Helper()
 	s := hermestest.NewStore()
 	add := func(id, parent, title string, texts ...string) hermes.Lease {
-		if err := s.CreateSession(t.Context(), hermes.Session{ID: id, Parent: parent, Title: title, Source: "cli", Started: day}); err != nil {
+		if err := s.CreateSession(t.Context(), hermes.Session{ID: id, Parent: parent, Title: title, Platform: "cli", Started: day}); err != nil {
 			t.Fatal(err)
 		}
 		l, err := s.Acquire(t.Context(), id, "me", time.Hour)

@@ -52,7 +52,7 @@ func (s *search) summarized(ctx context.Context, list []found, seen map[string]b
 		}
 		seen[root] = true
 		s.shows(row)
-		list = append(list, found{Session: row.ID, Title: row.Title, When: s.when(row.Active), Source: row.Source, Here: row.ID == s.here, Summary: m.Text})
+		list = append(list, found{Session: row.ID, Title: row.Title, When: s.when(row.Active), Platform: row.Platform, Here: row.ID == s.here, Summary: m.Text})
 		if len(list) == limit {
 			break
 		}

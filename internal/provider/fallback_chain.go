@@ -21,15 +21,15 @@ type Fallback struct {
 	ContextLength   int
 }
 
-// Standby tells which model an entry means. Where it means one that cannot be
+// Fallback tells which model an entry means. Where it means one that cannot be
 // asked now, the error says what is missing beside it.
-func (c *Catalogue) Standby(ctx context.Context, f Fallback) (provider, model string, err error) {
-	ch, err := c.standby(ctx, f)
+func (c *Catalogue) Fallback(ctx context.Context, f Fallback) (provider, model string, err error) {
+	ch, err := c.fallback(ctx, f)
 	return ch.id, ch.model, err
 }
 
-// standby resolves an entry. It does no I/O.
-func (c *Catalogue) standby(ctx context.Context, f Fallback) (choice, error) {
+// fallback resolves an entry. It does no I/O.
+func (c *Catalogue) fallback(ctx context.Context, f Fallback) (choice, error) {
 	var (
 		ch  choice
 		err error
@@ -79,7 +79,7 @@ func (m *fallingBack) chain(ctx context.Context) []candidate {
 	list := []candidate{{ref: m.ID(), model: m.Model}}
 	seen := map[string]bool{m.ID() + " " + m.asked.BaseURL: true}
 	for _, f := range m.c.cfg.Fallback {
-		ch, err := m.c.standby(ctx, f)
+		ch, err := m.c.fallback(ctx, f)
 		if err != nil {
 			list = append(list, candidate{ref: cmp.Or(f.Provider, f.BaseURL) + ":" + f.Model, why: err})
 			continue

@@ -9,8 +9,8 @@ import (
 	"hermes/internal/session"
 )
 
-// tariff is what the tokens of the last request cost each.
-type tariff struct {
+// prices is what the tokens of the last request cost each.
+type prices struct {
 	model       string
 	price       hermes.Price
 	known, free bool
@@ -18,10 +18,10 @@ type tariff struct {
 	fresh       float64 // of another one, read or written to the cache; less than zero is not known
 }
 
-// tariffOf finds the prices of the model that answered last. A prompt that was
+// pricesOf finds the prices of the model that answered last. A prompt that was
 // partly written to the cache costs in the mean of both rates.
-func tariffOf(c *Call, st session.State) tariff {
-	t := tariff{model: st.Row.Model}
+func pricesOf(c *Call, st session.State) prices {
+	t := prices{model: st.Row.Model}
 	for _, m := range slices.Backward(st.Transcript) {
 		if m.Usage != nil {
 			t.model = cmp.Or(m.Model, t.model)
@@ -49,11 +49,11 @@ func tariffOf(c *Call, st session.State) tariff {
 }
 
 // shown reports whether there is money to show.
-func (t tariff) shown() bool { return t.known && !t.free }
+func (t prices) shown() bool { return t.known && !t.free }
 
 // cost is what a portion cost with the last request, or will cost with the
 // next one where it was not sent yet.
-func (t tariff) cost(p portion) string {
+func (t prices) cost(p portion) string {
 	fresh := p.fresh + p.tokens - p.sent
 	if p.cached > 0 && t.cached < 0 || fresh > 0 && t.fresh < 0 {
 		return "?"
@@ -69,7 +69,7 @@ func (t tariff) cost(p portion) string {
 }
 
 // line says what the last request cost as a whole.
-func (t tariff) line(u hermes.Usage) string {
+func (t prices) line(u hermes.Usage) string {
 	switch {
 	case t.model == "":
 		return ""
