@@ -8,7 +8,7 @@ import (
 
 	"hermes"
 	"hermes/internal/command"
-	"hermes/internal/fence"
+	"hermes/internal/recallblock"
 	"hermes/internal/session"
 	"hermes/internal/spend"
 )
@@ -19,7 +19,7 @@ func layeredState() session.State {
 	text := func(tokens int) string { return strings.Repeat("four", tokens) }
 	part := func(tokens int) []hermes.Part { return []hermes.Part{{Text: text(tokens)}} }
 	hidden := func(t string) hermes.Part { return hermes.Part{Text: t, Hidden: true} }
-	recalled := fence.Wrap(text(10))
+	recalled := recallblock.Wrap(text(10))
 	surroundings := "[Around you now: git branch main, 2 changed files]"
 	summary := "[SUMMARY OF EARLIER TURNS. It is a record, not a new request: what it lists as done is done. Go on from the messages below it.]"
 	fill := func(text string, tokens int) string {

@@ -88,7 +88,7 @@ func forbidden(fromPath string, from int, toPath string, to int) string {
 	switch {
 	case to > from:
 		return "an import must point to a lower floor"
-	case to == from && !(toPath == "internal/wire" && strings.HasPrefix(fromPath, "internal/transport/")):
+	case to == from && !(toPath == transportBase && strings.HasPrefix(fromPath, "internal/transport/")):
 		return "packages on one floor do not know each other"
 	case from == 1 && fromPath != "hermestest":
 		return "an instrument does not know what Hermes is"
@@ -102,8 +102,14 @@ func forbidden(fromPath string, from int, toPath string, to int) string {
 	return ""
 }
 
+// transportBase is what all transports share; it is none itself.
+const transportBase = "internal/transport/base"
+
 // implementation reports whether a folder holds one body of a seam that has several.
 func implementation(folder string) bool {
+	if folder == transportBase {
+		return false
+	}
 	return folder == "internal/environment" || slices.ContainsFunc(
 		[]string{"internal/tool/", "internal/transport/", "internal/hook/", "internal/platform/", "internal/store/"},
 		func(prefix string) bool { return strings.HasPrefix(folder, prefix) },

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"hermes"
-	"hermes/internal/symptom"
+	"hermes/internal/errsig"
 )
 
 const (
@@ -60,14 +60,14 @@ func compareBool(a, b bool) int {
 
 func same(a, b hermes.Learning) bool {
 	return a.Tool == b.Tool && a.Class == b.Class && near(a.Pattern, b.Pattern) &&
-		symptom.Alike(a.Pattern, b.Pattern) >= leastAlike && sameFix(a.Fix, b.Fix)
+		errsig.Alike(a.Pattern, b.Pattern) >= leastAlike && sameFix(a.Fix, b.Fix)
 }
 
 // near spares the comparison of texts that differ much in length.
 func near(a, b string) bool { return 2*len(a) >= len(b) && 2*len(b) >= len(a) }
 
 func sameFix(a, b string) bool {
-	return a == "" || b == "" || symptom.Alike(plain(a), plain(b)) >= alikeFix
+	return a == "" || b == "" || errsig.Alike(plain(a), plain(b)) >= alikeFix
 }
 
 // plain is a fix without what two writers do differently.

@@ -15,8 +15,8 @@ import (
 	"hermes/internal/provider"
 	"hermes/internal/spend"
 	"hermes/internal/store/sqlite"
+	"hermes/internal/transport/base"
 	"hermes/internal/transport/chat"
-	"hermes/internal/wire"
 )
 
 // instant answers without a network.
@@ -45,7 +45,7 @@ func BenchmarkOnion(b *testing.B) {
 	r := &hermes.Request{System: "s", Session: "s", Messages: []hermes.Message{hermes.UserText("hi")}}
 	client := &http.Client{Transport: instant{}}
 	b.Run("bare", func(b *testing.B) {
-		ask(b, chat.New(chat.Config{Config: wire.Config{ID: "test:m", Model: "m", BaseURL: "http://box.example", Key: "k", Client: client}}), r)
+		ask(b, chat.New(chat.Config{Config: base.Config{ID: "test:m", Model: "m", BaseURL: "http://box.example", Key: "k", Client: client}}), r)
 	})
 	whole := func(b *testing.B, meter provider.Layer) {
 		store := credential.Open(credential.Config{Path: filepath.Join(b.TempDir(), "auth.json")})

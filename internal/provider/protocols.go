@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/transport/base"
 	"hermes/internal/transport/bedrock"
 	"hermes/internal/transport/gemini"
 	"hermes/internal/transport/ollama"
 	"hermes/internal/transport/responses"
-	"hermes/internal/wire"
 )
 
 // protocol is the wire of a model: services may speak more than one, and take
@@ -52,14 +52,14 @@ func gpt5(model string) bool {
 }
 
 // common is what every protocol is told.
-func (c *Catalogue) common(ch choice, key hermes.Key, client *http.Client, header http.Header) wire.Config {
-	return wire.Config{
+func (c *Catalogue) common(ch choice, key hermes.Key, client *http.Client, header http.Header) base.Config {
+	return base.Config{
 		ID: ch.ref(), Provider: ch.Name, Model: ch.model, BaseURL: ch.BaseURL, Key: key.Secret,
 		Header: header, Each: eachOf(ch), Client: client, Clocks: c.clocks(ch), Window: c.window(ch), Now: c.cfg.Now,
 	}
 }
 
-func (c *Catalogue) responses(ch choice, w wire.Config, key hermes.Key) hermes.Model {
+func (c *Catalogue) responses(ch choice, w base.Config, key hermes.Key) hermes.Model {
 	q := ch.Responses
 	q.NoStream = c.cfg.NoStream && !q.Codex
 	q.KeyHeader = cmp.Or(q.KeyHeader, ch.Chat.KeyHeader)
@@ -74,11 +74,11 @@ func (c *Catalogue) responses(ch choice, w wire.Config, key hermes.Key) hermes.M
 	return responses.New(responses.Config{Config: w, Quirks: q})
 }
 
-func (c *Catalogue) gemini(ch choice, w wire.Config) hermes.Model {
+func (c *Catalogue) gemini(ch choice, w base.Config) hermes.Model {
 	return gemini.New(gemini.Config{Config: w, Quirks: gemini.Quirks{NoStream: c.cfg.NoStream, Bearer: ch.Bearer}})
 }
 
-func (c *Catalogue) ollama(ch choice, w wire.Config) hermes.Model {
+func (c *Catalogue) ollama(ch choice, w base.Config) hermes.Model {
 	return ollama.New(ollama.Config{
 		Config: w, Quirks: ollama.Quirks{NoStream: c.cfg.NoStream},
 		Learn: func(context int) { c.heard.learn(ch.BaseURL, ch.model, context) },
@@ -87,7 +87,7 @@ func (c *Catalogue) ollama(ch choice, w wire.Config) hermes.Model {
 
 // bedrock is asked with a key, or with what the AWS variables name; the rest of
 // the chain is searched by the transport.
-func (c *Catalogue) bedrock(ch choice, w wire.Config) hermes.Model {
+func (c *Catalogue) bedrock(ch choice, w base.Config) hermes.Model {
 	get := c.cfg.Getenv
 	if client, err := c.client(ch.endpoint); err == nil {
 		w.Client = client // nothing may change a request once it is signed
@@ -122,7 +122,7 @@ func eachOf(ch choice) func(http.Header, *hermes.Request) {
 		}
 		h.Set("X-Initiator", initiator)
 		for _, msg := range r.Messages {
-			if len(wire.Images(msg)) > 0 {
+			if len(base.Images(msg)) > 0 {
 				h.Set("Copilot-Vision-Request", "true")
 				return
 			}

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"hermes"
-	"hermes/internal/fence"
+	"hermes/internal/recallblock"
 )
 
 const (
@@ -65,7 +65,7 @@ func (s *Session) recall(m *hermes.Message) {
 		return
 	}
 	known := s.lookUp(s.ref(m.Turn), said)
-	part := fence.Wrap(firstChars(known.Text, hermes.MaxRecall))
+	part := recallblock.Wrap(firstChars(known.Text, hermes.MaxRecall))
 	if part == "" || s.carries(part) {
 		return
 	}
@@ -75,7 +75,7 @@ func (s *Session) recall(m *hermes.Message) {
 
 // Recalled reports that a part of a message is what a memory knew of it.
 func Recalled(p hermes.Part) bool {
-	return p.Hidden && p.Text != "" && strings.TrimSpace(fence.Strip(p.Text)) == ""
+	return p.Hidden && p.Text != "" && strings.TrimSpace(recallblock.Strip(p.Text)) == ""
 }
 
 // lookUp asks the memory, within its time.
@@ -133,7 +133,7 @@ func (s *Session) observe(done hermes.TurnDone) {
 	}
 	before, now := s.memoryJobs.tail, make(chan struct{})
 	s.memoryJobs.tail = now
-	turn := hermes.MemoryTurn{Session: s.ref(done.Turn), Said: said, Answer: fence.Strip(done.Text), At: s.cfg.Now()}
+	turn := hermes.MemoryTurn{Session: s.ref(done.Turn), Said: said, Answer: recallblock.Strip(done.Text), At: s.cfg.Now()}
 	s.memoryJobs.wg.Go(func() {
 		defer close(now)
 		defer func() { <-s.memoryJobs.slots }()
@@ -169,7 +169,7 @@ type unfenced struct{ hermes.Model }
 // Stream takes memory-context blocks out of the text before anyone sees it.
 func (u unfenced) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
 	return func(yield func(hermes.Delta, error) bool) {
-		var scrub fence.Scrubber
+		var scrub recallblock.Scrubber
 		rest := func() bool {
 			text := scrub.Flush()
 			return text == "" || yield(hermes.Delta{Text: text}, nil)

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"hermes"
-	"hermes/internal/symptom"
+	"hermes/internal/errsig"
 )
 
 const (
@@ -80,7 +80,7 @@ func likeness(a, b string) float64 {
 	if len(strings.Fields(x)) < leastWords || len(strings.Fields(y)) < leastWords {
 		return 0
 	}
-	return symptom.Alike(x, y)
+	return errsig.Alike(x, y)
 }
 
 // bare is the description and body of a skill in plain lower-case words.

@@ -3,7 +3,7 @@
 // last time, and notes whether it helped again.
 //
 // Where learnings are kept is the matter of hermes.Learnings, what makes two
-// failures the same that of internal/symptom; saving a fix is done by the tool
+// failures the same that of internal/errsig; saving a fix is done by the tool
 // learning. A store that fails costs a hint and nothing else. Start at New;
 // hint.go has the words and weighs which fix is still worth showing.
 package learning
@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"hermes"
-	"hermes/internal/symptom"
+	"hermes/internal/errsig"
 )
 
 const (
@@ -87,9 +87,9 @@ func (h *hook) after(ctx context.Context, c *hermes.Call, r *hermes.Result) {
 	if !r.Failed && !waiting {
 		return
 	}
-	var s symptom.Symptom
+	var s errsig.Signature
 	if r.Failed {
-		s = symptom.Of(string(c.Arguments), r.Text)
+		s = errsig.Of(string(c.Arguments), r.Text)
 	}
 	if s.Pattern == "" && !waiting {
 		return
@@ -132,7 +132,7 @@ func (h *hook) outcome(ctx context.Context, store hermes.Learnings, fix shownFix
 }
 
 // failed counts a failure and says what is known about it.
-func (h *hook) failed(ctx context.Context, store hermes.Learnings, c *hermes.Call, r *hermes.Result, s symptom.Symptom) {
+func (h *hook) failed(ctx context.Context, store hermes.Learnings, c *hermes.Call, r *hermes.Result, s errsig.Signature) {
 	h.tidied.Do(func() {
 		now := h.Now()
 		if _, err := store.ForgetLearnings(ctx, hermes.Forgetting{Unknown: now.Add(-keepUnknown), Most: keepMost}); err != nil {
@@ -182,7 +182,7 @@ func (h *hook) similar(ctx context.Context, store hermes.Learnings, l hermes.Lea
 		if other.ID == l.ID || !worthShowing(other) {
 			continue
 		}
-		if like := symptom.Alike(l.Pattern, other.Pattern) * weight(other, h.Now()); like >= highest {
+		if like := errsig.Alike(l.Pattern, other.Pattern) * weight(other, h.Now()); like >= highest {
 			best, highest = other, like
 		}
 	}

@@ -19,9 +19,9 @@ import (
 	"unicode/utf8"
 
 	"hermes"
+	"hermes/internal/errsig"
 	"hermes/internal/policy"
 	"hermes/internal/redact"
-	"hermes/internal/symptom"
 )
 
 const name = "learning"
@@ -164,9 +164,9 @@ func Admit(l hermes.Learning) (hermes.Learning, error) {
 	if found := policy.Injection(strings.Join(append([]string{l.Pattern, l.Fix, l.Context}, l.Tags...), "\n")); found != "" {
 		return hermes.Learning{}, fmt.Errorf("refused: this looks like an order to the model (%s); a learning is shown in later sessions, so say plainly what to do about the error", found)
 	}
-	s := symptom.Of("", redact.Text(l.Pattern))
+	s := errsig.Of("", redact.Text(l.Pattern))
 	if s.Pattern == "" {
-		s = symptom.Symptom{Class: "error", Pattern: symptom.Normal(redact.Text(l.Pattern))}
+		s = errsig.Signature{Class: "error", Pattern: errsig.Normal(redact.Text(l.Pattern))}
 	}
 	l.Tool, l.Class, l.Pattern = strings.TrimSpace(l.Tool), s.Class, s.Pattern
 	l.Fix, l.Context, l.Tags = redact.Text(l.Fix), redact.Text(l.Context), union(nil, l.Tags)
@@ -192,7 +192,7 @@ func mostAlike(list []hermes.Learning, pattern string) hermes.Learning {
 	highest := 0.0
 	for _, other := range list {
 		_, message, _ := strings.Cut(other.Pattern, ": ") // without the program
-		like := max(symptom.Alike(pattern, other.Pattern), symptom.Alike(pattern, message))
+		like := max(errsig.Alike(pattern, other.Pattern), errsig.Alike(pattern, message))
 		if like >= leastAlike && like > highest {
 			best, highest = other, like
 		}
@@ -210,7 +210,7 @@ func search(ctx context.Context, store hermes.Learnings, in args) (hermes.Result
 		return told(list, err)
 	}
 	all, err := store.FindLearnings(ctx, hermes.LearningQuery{Tool: in.Tool, Known: true, Limit: 300})
-	if best := mostAlike(all, symptom.Normal(text)); best.ID != 0 {
+	if best := mostAlike(all, errsig.Normal(text)); best.ID != 0 {
 		list = append(list, best)
 	}
 	return told(list, err)

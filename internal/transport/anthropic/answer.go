@@ -13,7 +13,7 @@ import (
 	"hermes/internal/fault"
 	"hermes/internal/httpc"
 	"hermes/internal/sse"
-	"hermes/internal/wire"
+	"hermes/internal/transport/base"
 )
 
 // answer turns what a service sends into deltas. It is complete only after
@@ -49,7 +49,7 @@ func (a *answer) read(x *httpc.Exchange) error {
 	default:
 		err = a.stream(sse.NewReader(body, sse.Limits{}), x)
 	}
-	if errors.Is(err, wire.ErrStopped) {
+	if errors.Is(err, base.ErrStopped) {
 		return err
 	}
 	return a.close(err)
@@ -151,7 +151,7 @@ func (a *answer) event(e *event) error {
 
 func (a *answer) say(d hermes.Delta) error {
 	if !a.yield(d) {
-		return wire.ErrStopped
+		return base.ErrStopped
 	}
 	return nil
 }
@@ -201,7 +201,7 @@ func (a *answer) close(err error) error {
 		}
 	}
 	if err == nil {
-		err = wire.Named(a.calls, a.named)
+		err = base.Named(a.calls, a.named)
 	}
 	if a.counted {
 		if err := a.say(hermes.Delta{Usage: a.usage.tokens()}); err != nil {

@@ -16,7 +16,7 @@ import (
 	"hermes"
 	"hermes/internal/fault"
 	"hermes/internal/transport/anthropic"
-	"hermes/internal/wire"
+	"hermes/internal/transport/base"
 )
 
 // recorded answers every request with a file of testdata.
@@ -42,7 +42,7 @@ func (r *recorded) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 func config(rt http.RoundTripper) anthropic.Config {
-	return anthropic.Config{Config: wire.Config{
+	return anthropic.Config{Config: base.Config{
 		ID: "anthropic:claude-sonnet-4-6", Provider: "anthropic", Model: "claude-sonnet-4-6", BaseURL: "https://api.invalid",
 		Key: "sk-secret-123", Client: &http.Client{Transport: rt},
 		Now: func() time.Time { return time.Unix(0, 0) },

@@ -23,13 +23,13 @@ import (
 	"strings"
 
 	"hermes"
-	"hermes/internal/wire"
+	"hermes/internal/transport/base"
 )
 
 // Config says which model is asked, and how. BaseURL is the part before
 // /v1/messages; a trailing /v1 may stand. Each is not asked.
 type Config struct {
-	wire.Config
+	base.Config
 	Quirks Quirks
 }
 
@@ -54,14 +54,14 @@ type Quirks struct {
 type Model struct {
 	cfg   Config
 	url   string
-	caps  wire.Claude
-	tools wire.Tools
+	caps  base.Claude
+	tools base.Tools
 }
 
 // New returns a model. It does no I/O.
 func New(cfg Config) *Model {
 	cfg.Config = cfg.Config.Ready()
-	return &Model{cfg: cfg, url: endpoint(cfg.BaseURL), caps: wire.ClaudeOf(cfg.Model)}
+	return &Model{cfg: cfg, url: endpoint(cfg.BaseURL), caps: base.ClaudeOf(cfg.Model)}
 }
 
 func endpoint(base string) string {
@@ -77,7 +77,7 @@ func (m *Model) ID() string { return m.cfg.ID }
 
 // Stream sends the request when the iteration begins; see hermes.Model.
 func (m *Model) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
-	return m.cfg.Stream(ctx, r, func(yield wire.Yield) error {
+	return m.cfg.Stream(ctx, r, func(yield base.Yield) error {
 		return m.ask(ctx, r, func(d hermes.Delta) bool { return yield(d) == nil })
 	})
 }
@@ -101,7 +101,7 @@ func (m *Model) ask(ctx context.Context, r *hermes.Request, yield func(hermes.De
 	if err := newAnswer(yield).read(x); err != nil {
 		return err
 	}
-	x.Drain(wire.DrainTime)
+	x.Drain(base.DrainTime)
 	return nil
 }
 

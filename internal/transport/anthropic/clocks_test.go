@@ -12,7 +12,7 @@ import (
 	"hermes"
 	"hermes/internal/httpc"
 	"hermes/internal/transport/anthropic"
-	"hermes/internal/wire"
+	"hermes/internal/transport/base"
 )
 
 // TestEachClockEndsTheCall asks servers that stop answering.
@@ -57,7 +57,7 @@ func TestEachClockEndsTheCall(t *testing.T) {
 				tt.serve(w, r)
 			}))
 			defer srv.Close()
-			m := anthropic.New(anthropic.Config{Config: wire.Config{ID: "test:m", Provider: "test", Model: "claude-sonnet-4-6", BaseURL: srv.URL, Clocks: tt.clocks}})
+			m := anthropic.New(anthropic.Config{Config: base.Config{ID: "test:m", Provider: "test", Model: "claude-sonnet-4-6", BaseURL: srv.URL, Clocks: tt.clocks}})
 			got, err := hermes.Collect(m.Stream(t.Context(), &hermes.Request{}))
 			e, ok := errors.AsType[*hermes.ModelError](err)
 			if !ok || e.Class != hermes.ClassTimeout || !e.Retry || !errors.Is(err, httpc.ErrTimeout) || !strings.Contains(err.Error(), tt.says) || got.Finish != "" {
@@ -79,7 +79,7 @@ func TestFinishedStreamsNeedNoEnd(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	defer srv.Close()
-	m, err := hermes.Collect(anthropic.New(anthropic.Config{Config: wire.Config{ID: "test:m", Model: "claude-sonnet-4-6", BaseURL: srv.URL}}).Stream(t.Context(), &hermes.Request{}))
+	m, err := hermes.Collect(anthropic.New(anthropic.Config{Config: base.Config{ID: "test:m", Model: "claude-sonnet-4-6", BaseURL: srv.URL}}).Stream(t.Context(), &hermes.Request{}))
 	if err != nil || m.Text() != "x" {
 		t.Errorf("%+v, %v", m, err)
 	}
@@ -94,7 +94,7 @@ func TestUsageOfABrokenAnswerIsTold(t *testing.T) {
 		_, _ = io.WriteString(w, whole[:len(whole)/2])
 	}))
 	defer srv.Close()
-	m, err := hermes.Collect(anthropic.New(anthropic.Config{Config: wire.Config{ID: "test:m", Model: "claude-sonnet-4-6", BaseURL: srv.URL}}).Stream(t.Context(), &hermes.Request{}))
+	m, err := hermes.Collect(anthropic.New(anthropic.Config{Config: base.Config{ID: "test:m", Model: "claude-sonnet-4-6", BaseURL: srv.URL}}).Stream(t.Context(), &hermes.Request{}))
 	if err == nil || m.Usage == nil || m.Usage.Input != 10 {
 		t.Errorf("usage %+v, %v", m.Usage, err)
 	}

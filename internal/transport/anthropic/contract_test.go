@@ -9,12 +9,12 @@ import (
 	"hermes"
 	"hermes/hermestest"
 	"hermes/internal/transport/anthropic"
-	"hermes/internal/wire"
+	"hermes/internal/transport/base"
 )
 
 var contract = hermestest.ModelWire{
-	New: func(base string) hermes.Model {
-		return anthropic.New(anthropic.Config{Config: wire.Config{ID: "test:m", Provider: "test", Model: "claude-sonnet-4-6", BaseURL: base}})
+	New: func(url string) hermes.Model {
+		return anthropic.New(anthropic.Config{Config: base.Config{ID: "test:m", Provider: "test", Model: "claude-sonnet-4-6", BaseURL: url}})
 	},
 	Answer: answer,
 	Failure: func() string {

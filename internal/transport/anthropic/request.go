@@ -7,7 +7,7 @@ import (
 
 	"hermes"
 	"hermes/internal/schema"
-	"hermes/internal/wire"
+	"hermes/internal/transport/base"
 )
 
 // encode writes the whole body.
@@ -20,7 +20,7 @@ func (m *Model) encode(r *hermes.Request) ([]byte, error) {
 	var b bytes.Buffer
 	b.Grow(2*len(r.System) + 512*len(r.Messages) + 1024)
 	b.WriteString(`{"model":`)
-	if err := wire.JSON(&b, m.cfg.Model); err != nil {
+	if err := base.JSON(&b, m.cfg.Model); err != nil {
 		return nil, err
 	}
 	if !m.cfg.Quirks.NoStream {
@@ -33,7 +33,7 @@ func (m *Model) encode(r *hermes.Request) ([]byte, error) {
 	b.Write(list)
 	if len(system) > 0 {
 		b.WriteString(`,"system":`)
-		if err := wire.JSON(&b, system); err != nil {
+		if err := base.JSON(&b, system); err != nil {
 			return nil, err
 		}
 	}
@@ -42,7 +42,7 @@ func (m *Model) encode(r *hermes.Request) ([]byte, error) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		if err := wire.JSON(&b, t); err != nil {
+		if err := base.JSON(&b, t); err != nil {
 			return nil, fmt.Errorf("encode turn %d: %w", i, err)
 		}
 	}
@@ -111,7 +111,7 @@ func (m *Model) writeThinking(b *bytes.Buffer, e hermes.Effort, limit int, tempe
 		return limit, nil
 	}
 	const answerRoom = 4_096
-	n := wire.ThinkingBudget(e)
+	n := base.ThinkingBudget(e)
 	limit = min(max(limit, n+answerRoom), m.outputLimit())
 	n = min(n, limit-limit/4)
 	fmt.Fprintf(b, `,"thinking":{"type":"enabled","budget_tokens":%d}`, n)
@@ -132,7 +132,7 @@ func encodeTools(tools []hermes.Spec) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	b.WriteString(`,"tools":`)
-	if err := wire.JSON(&b, list); err != nil {
+	if err := base.JSON(&b, list); err != nil {
 		return nil, fmt.Errorf("encode tools: %w", err)
 	}
 	return b.Bytes(), nil

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"hermes"
-	"hermes/internal/wire"
+	"hermes/internal/transport/base"
 )
 
 // The wire form of a conversation.
@@ -131,7 +131,7 @@ func join(turns []turn, role string, blocks []block) []turn {
 func userBlocks(msg hermes.Message) []block {
 	blocks := parts(msg)
 	if len(blocks) == 0 {
-		return []block{{Type: "text", Text: wire.NoText}}
+		return []block{{Type: "text", Text: base.NoText}}
 	}
 	return blocks
 }
@@ -164,7 +164,7 @@ func imageSource(img *hermes.Image) *source {
 func result(msg hermes.Message) block {
 	content := parts(msg)
 	if len(content) == 0 {
-		content = []block{{Type: "text", Text: wire.NoOutput}}
+		content = []block{{Type: "text", Text: base.NoOutput}}
 	}
 	return block{Type: "tool_result", ToolUseID: wireID(msg.CallID), Content: content, IsError: msg.Failed}
 }
@@ -188,7 +188,7 @@ func assistantBlocks(msg hermes.Message, answered map[string]bool) []block {
 		}
 	}
 	if len(said)+used == 0 {
-		blocks = append(blocks, block{Type: "text", Text: wire.NoText})
+		blocks = append(blocks, block{Type: "text", Text: base.NoText})
 	}
 	return blocks
 }

@@ -13,14 +13,14 @@ import (
 	"hermes"
 	"hermes/internal/fault"
 	"hermes/internal/httpc"
-	"hermes/internal/wire"
+	"hermes/internal/transport/base"
 )
 
 // answer turns what the service sends into deltas. It is complete once the
 // service gave a stop reason and every block has ended.
 type answer struct {
-	yield  wire.Yield
-	ids    wire.Fresh
+	yield  base.Yield
+	ids    base.Fresh
 	open   map[int]*openBlock
 	calls  int
 	named  int // of the calls: those that say which tool
@@ -39,8 +39,8 @@ type openBlock struct {
 	redacted  []byte
 }
 
-func newAnswer(r *hermes.Request, yield wire.Yield) *answer {
-	return &answer{yield: yield, ids: wire.FreshAfter(r.Messages), open: map[int]*openBlock{}}
+func newAnswer(r *hermes.Request, yield base.Yield) *answer {
+	return &answer{yield: yield, ids: base.FreshAfter(r.Messages), open: map[int]*openBlock{}}
 }
 
 // read reads the answer to its end and yields it.
@@ -48,7 +48,7 @@ func (a *answer) read(x *httpc.Exchange) error {
 	body := bufio.NewReader(x.Response.Body)
 	kind, _, _ := mime.ParseMediaType(x.Response.Header.Get("Content-Type"))
 	var err error
-	switch first := wire.First(body); {
+	switch first := base.First(body); {
 	case kind == "application/vnd.amazon.eventstream":
 		err = a.stream(body, x)
 	case first == '{':
@@ -58,7 +58,7 @@ func (a *answer) read(x *httpc.Exchange) error {
 	default:
 		err = a.stream(body, x)
 	}
-	if errors.Is(err, wire.ErrStopped) {
+	if errors.Is(err, base.ErrStopped) {
 		return err
 	}
 	return a.close(err)
@@ -78,7 +78,7 @@ func (a *answer) stream(body io.Reader, x *httpc.Exchange) error {
 			return err
 		}
 		if a.finish != "" {
-			x.Hurry(wire.DrainTime * 25) // what follows is the usage alone
+			x.Hurry(base.DrainTime * 25) // what follows is the usage alone
 		}
 	}
 	return nil
@@ -112,7 +112,7 @@ func (a *answer) message(msg eventstream.Message) error {
 	a.events++
 	var e event
 	if len(msg.Payload) > 0 {
-		if err := wire.Decode(msg.Payload, false, &e); err != nil {
+		if err := base.Decode(msg.Payload, false, &e); err != nil {
 			return err
 		}
 	}
@@ -200,7 +200,7 @@ func (a *answer) end(index int) error {
 // whole takes in an answer that does not stream, as the events it stands for.
 func (a *answer) whole(body io.Reader) error {
 	var w whole
-	raw, err := wire.ReadWhole(body, &w)
+	raw, err := base.ReadWhole(body, &w)
 	if err != nil {
 		return err
 	}
@@ -233,7 +233,7 @@ func (a *answer) block(index int, b *block) error {
 		}
 		e.Delta.Use = &struct {
 			Input string `json:"input"`
-		}{string(wire.Object(string(u.Input)))}
+		}{string(base.Object(string(u.Input)))}
 	}
 	if err := a.piece(&e); err != nil {
 		return err
@@ -243,9 +243,9 @@ func (a *answer) block(index int, b *block) error {
 
 // close yields what comes last, and decides whether the answer is whole.
 func (a *answer) close(err error) error {
-	err = wire.Close(err, a.finish != "" && len(a.open) == 0, a.events > 0)
+	err = base.Close(err, a.finish != "" && len(a.open) == 0, a.events > 0)
 	if err == nil {
-		err = wire.Named(a.calls, a.named)
+		err = base.Named(a.calls, a.named)
 	}
 	if a.usage != nil {
 		if stop := a.yield(hermes.Delta{Usage: a.usage.tokens()}); stop != nil {

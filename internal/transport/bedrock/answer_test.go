@@ -14,13 +14,13 @@ import (
 	"hermes"
 	"hermes/hermestest"
 	"hermes/internal/fault"
+	"hermes/internal/transport/base"
 	"hermes/internal/transport/bedrock"
-	"hermes/internal/wire"
 )
 
 func config(rt http.RoundTripper) bedrock.Config {
 	return bedrock.Config{
-		Config: wire.Config{
+		Config: base.Config{
 			ID: "bedrock:anthropic.claude-sonnet-4-5-20250929-v1:0", Provider: "bedrock", Model: "anthropic.claude-sonnet-4-5-20250929-v1:0",
 			BaseURL: "https://bedrock-runtime.eu-central-1.amazonaws.com", Client: &http.Client{Transport: rt},
 			Now: func() time.Time { return time.Unix(0, 0) },

@@ -22,13 +22,13 @@ import (
 	"strings"
 
 	"hermes"
-	"hermes/internal/wire"
+	"hermes/internal/transport/base"
 )
 
 // Config says which model is asked, and how. Where BaseURL is empty it is that
 // of the region. A Key is a Bedrock API key; without one requests are signed.
 type Config struct {
-	wire.Config
+	base.Config
 	Access Access
 	Quirks Quirks
 }
@@ -45,15 +45,15 @@ type Quirks struct {
 // Model is a hermes.Model of Bedrock's. It may be used concurrently.
 type Model struct {
 	cfg    Config
-	claude wire.Claude
-	tools  wire.Tools
+	claude base.Claude
+	tools  base.Tools
 	signer signer
 }
 
 // New returns a model. It does no I/O.
 func New(cfg Config) *Model {
 	cfg.Config = cfg.Config.Ready()
-	return &Model{cfg: cfg, claude: wire.ClaudeOf(cfg.Model), signer: signer{access: cfg.Access}}
+	return &Model{cfg: cfg, claude: base.ClaudeOf(cfg.Model), signer: signer{access: cfg.Access}}
 }
 
 // ID returns the reference of the model.
@@ -61,10 +61,10 @@ func (m *Model) ID() string { return m.cfg.ID }
 
 // Stream sends the request when the iteration begins; see hermes.Model.
 func (m *Model) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
-	return m.cfg.Stream(ctx, r, func(yield wire.Yield) error { return m.ask(ctx, r, yield) })
+	return m.cfg.Stream(ctx, r, func(yield base.Yield) error { return m.ask(ctx, r, yield) })
 }
 
-func (m *Model) ask(ctx context.Context, r *hermes.Request, yield wire.Yield) error {
+func (m *Model) ask(ctx context.Context, r *hermes.Request, yield base.Yield) error {
 	body, err := m.encode(r)
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func (m *Model) ask(ctx context.Context, r *hermes.Request, yield wire.Yield) er
 	if err := newAnswer(r, yield).read(x); err != nil {
 		return translate(err)
 	}
-	x.Drain(wire.DrainTime)
+	x.Drain(base.DrainTime)
 	return nil
 }
 

@@ -12,8 +12,8 @@ import (
 
 	"hermes"
 	"hermes/hermestest"
+	"hermes/internal/transport/base"
 	"hermes/internal/transport/bedrock"
-	"hermes/internal/wire"
 )
 
 const frames = "application/vnd.amazon.eventstream"
@@ -32,9 +32,9 @@ func frame(kind, name, payload string) string {
 }
 
 var contract = hermestest.ModelWire{
-	New: func(base string) hermes.Model {
+	New: func(url string) hermes.Model {
 		return bedrock.New(bedrock.Config{
-			Config: wire.Config{ID: "test:m", Provider: "test", Model: "anthropic.claude-sonnet-4-5-20250929-v1:0", BaseURL: base},
+			Config: base.Config{ID: "test:m", Provider: "test", Model: "anthropic.claude-sonnet-4-5-20250929-v1:0", BaseURL: url},
 			Access: bedrock.Access{Region: "eu-central-1", KeyID: "AKID", Secret: "secret"},
 		})
 	},

@@ -9,7 +9,7 @@ import (
 
 	"hermes"
 	"hermes/internal/schema"
-	"hermes/internal/wire"
+	"hermes/internal/transport/base"
 )
 
 // encode writes the whole body.
@@ -23,7 +23,7 @@ func (m *Model) encode(r *hermes.Request) ([]byte, error) {
 		system = setPoints(system, conversation, m.cfg.Quirks.CacheTTL)
 	}
 	var b bytes.Buffer
-	b.Grow(wire.Size(r))
+	b.Grow(base.Size(r))
 	b.WriteByte('{')
 	list, err := m.tools.Encode(toolsOf(r), encodeTools)
 	if err != nil {
@@ -32,13 +32,13 @@ func (m *Model) encode(r *hermes.Request) ([]byte, error) {
 	b.Write(list)
 	if len(system) > 0 {
 		b.WriteString(`"system":`)
-		if err := wire.JSON(&b, system); err != nil {
+		if err := base.JSON(&b, system); err != nil {
 			return nil, err
 		}
 		b.WriteByte(',')
 	}
 	b.WriteString(`"messages":`)
-	if err := wire.List(&b, conversation); err != nil {
+	if err := base.List(&b, conversation); err != nil {
 		return nil, fmt.Errorf("encode the conversation: %w", err)
 	}
 	if err := m.writeTail(&b, r); err != nil {
@@ -65,7 +65,7 @@ func (m *Model) writeTail(b *bytes.Buffer, r *hermes.Request) error {
 	}
 	if inference.MaxTokens > 0 || inference.Temperature != nil {
 		b.WriteString(`,"inferenceConfig":`)
-		if err := wire.JSON(b, inference); err != nil {
+		if err := base.JSON(b, inference); err != nil {
 			return err
 		}
 	}
@@ -85,7 +85,7 @@ func (m *Model) thinking(r *hermes.Request) (fields string, budget int) {
 	case m.claude.Claude && on && m.claude.Adaptive:
 		return fmt.Sprintf(`{"thinking":{"type":"adaptive"},"output_config":{"effort":%q}}`, m.claude.EffortWord(r.Effort)), 0
 	case m.claude.Claude && on && m.claude.Thinks && thinkingMayBegin(r.Messages):
-		n := min(wire.ThinkingBudget(r.Effort), m.claude.Output/2)
+		n := min(base.ThinkingBudget(r.Effort), m.claude.Output/2)
 		return fmt.Sprintf(`{"thinking":{"type":"enabled","budget_tokens":%d}}`, n), n
 	case m.claude.Claude:
 	case strings.Contains(name, "gpt-oss"):
@@ -167,7 +167,7 @@ func encodeTools(tools []hermes.Spec) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	b.WriteString(`"toolConfig":{"tools":`)
-	if err := wire.JSON(&b, list); err != nil {
+	if err := base.JSON(&b, list); err != nil {
 		return nil, fmt.Errorf("encode tools: %w", err)
 	}
 	b.WriteString("},")

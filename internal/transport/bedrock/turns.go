@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"hermes"
-	"hermes/internal/wire"
+	"hermes/internal/transport/base"
 )
 
 // The wire form of a conversation.
@@ -66,15 +66,15 @@ const (
 // first, roles alternating, each result in the turn after its call. Calls
 // without result and results without call are left out.
 func turns(r *hermes.Request) []turn {
-	kept := wire.PairsOf(r.Messages)
+	kept := base.PairsOf(r.Messages)
 	var (
 		out []turn
-		ids wire.IDs
+		ids base.IDs
 	)
 	for i, msg := range r.Messages {
 		switch msg.Role {
 		case hermes.RoleUser:
-			out = add(out, "user", orElse(content(msg), wire.NoText))
+			out = add(out, "user", orElse(content(msg), base.NoText))
 		case hermes.RoleTool:
 			if kept.Results[i] {
 				out = addResult(out, msg, ids.Of(msg.CallID))
@@ -103,7 +103,7 @@ func add(turns []turn, role string, blocks []block) []turn {
 
 // addResult puts a result before the words of its turn, as the service wants.
 func addResult(turns []turn, msg hermes.Message, id string) []turn {
-	res := &result{ID: id, Content: orElse(content(msg), wire.NoOutput)}
+	res := &result{ID: id, Content: orElse(content(msg), base.NoOutput)}
 	if msg.Failed {
 		res.Status = "error"
 	}
@@ -121,7 +121,7 @@ func addResult(turns []turn, msg hermes.Message, id string) []turn {
 }
 
 // spoken puts reasoning first, then the words, then the calls that have a result.
-func spoken(msg hermes.Message, answered []bool, ids *wire.IDs) []block {
+func spoken(msg hermes.Message, answered []bool, ids *base.IDs) []block {
 	var blocks []block
 	for _, r := range msg.Reasoning {
 		switch {
@@ -138,11 +138,11 @@ func spoken(msg hermes.Message, answered []bool, ids *wire.IDs) []block {
 	blocks = append(blocks, content(msg)...)
 	for i, c := range msg.Calls {
 		if answered[i] {
-			blocks = append(blocks, block{Use: &use{ids.Of(c.ID), c.Name, wire.Object(c.Arguments)}})
+			blocks = append(blocks, block{Use: &use{ids.Of(c.ID), c.Name, base.Object(c.Arguments)}})
 		}
 	}
 	if len(blocks) == thoughts {
-		return []block{{Text: wire.NoText}}
+		return []block{{Text: base.NoText}}
 	}
 	return blocks
 }

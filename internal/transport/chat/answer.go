@@ -14,8 +14,8 @@ import (
 	"hermes/internal/fault"
 	"hermes/internal/httpc"
 	"hermes/internal/sse"
-	"hermes/internal/textcall"
-	"hermes/internal/wire"
+	"hermes/internal/texttool"
+	"hermes/internal/transport/base"
 )
 
 // answer turns what a service sends into deltas. It is clean (complete) once
@@ -23,7 +23,7 @@ import (
 type answer struct {
 	yield   func(hermes.Delta) bool
 	replay  string
-	scan    *textcall.Scanner // nil where no call may stand in the text
+	scan    *texttool.Scanner // nil where no call may stand in the text
 	calls   calls
 	think   thinking
 	usage   *usage
@@ -57,7 +57,7 @@ func (a *answer) read(x *httpc.Exchange) error {
 	default:
 		err = a.stream(sse.NewReader(body, sse.Limits{}), x)
 	}
-	if errors.Is(err, wire.ErrStopped) {
+	if errors.Is(err, base.ErrStopped) {
 		return err
 	}
 	return a.close(err)
@@ -170,12 +170,12 @@ func (a *answer) choice(c *choice) error {
 func (a *answer) said(s *said) error {
 	thought := s.thought()
 	if thought != "" && !a.yield(hermes.Delta{Reasoning: thought}) {
-		return wire.ErrStopped
+		return base.ErrStopped
 	}
 	a.think.add(a.replay, thought, s.ReasoningDetails)
 	text, inner := s.Content.text, s.Content.thought
 	if inner != "" && !a.yield(hermes.Delta{Reasoning: inner}) {
-		return wire.ErrStopped
+		return base.ErrStopped
 	}
 	if s.Refusal != "" {
 		a.refusal = true
@@ -189,7 +189,7 @@ func (a *answer) said(s *said) error {
 	}
 	for i := range s.ToolCalls {
 		if d := a.calls.add(&s.ToolCalls[i], i); d != nil && !a.yield(hermes.Delta{Call: d}) {
-			return wire.ErrStopped
+			return base.ErrStopped
 		}
 	}
 	return nil

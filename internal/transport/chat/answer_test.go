@@ -16,8 +16,8 @@ import (
 
 	"hermes"
 	"hermes/internal/fault"
+	"hermes/internal/transport/base"
 	"hermes/internal/transport/chat"
-	"hermes/internal/wire"
 )
 
 // recorded answers every request with a file of testdata.
@@ -42,7 +42,7 @@ func (r *recorded) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 func config(rt http.RoundTripper) chat.Config {
-	return chat.Config{Config: wire.Config{
+	return chat.Config{Config: base.Config{
 		ID: "test:m", Provider: "test", Model: "m", BaseURL: "http://model.invalid/v1/",
 		Key: "sk-secret-123", Client: &http.Client{Transport: rt},
 		Now: func() time.Time { return time.Unix(0, 0) },

@@ -5,14 +5,14 @@ import (
 	"strings"
 
 	"hermes"
-	"hermes/internal/wire"
+	"hermes/internal/transport/base"
 )
 
 // calls sorts the pieces of tool calls, which services number, name and repeat
 // each in their own way, into calls with an index, an id and a name set once.
 type calls struct {
 	slots []*slot
-	ids   wire.Fresh
+	ids   base.Fresh
 }
 
 type slot struct {
@@ -23,7 +23,7 @@ type slot struct {
 	arguments strings.Builder
 }
 
-func newCalls(history []hermes.Message) calls { return calls{ids: wire.FreshAfter(history)} }
+func newCalls(history []hermes.Message) calls { return calls{ids: base.FreshAfter(history)} }
 
 func (c *calls) any() bool { return len(c.slots) > 0 }
 
@@ -119,7 +119,7 @@ func (c *calls) check() error {
 			named++
 		}
 	}
-	return wire.Named(len(c.slots), named)
+	return base.Named(len(c.slots), named)
 }
 
 // endings gives an id to each call that got none.

@@ -24,13 +24,13 @@ import (
 	"strings"
 
 	"hermes"
-	"hermes/internal/wire"
+	"hermes/internal/transport/base"
 )
 
 // Config says which model is asked, and how. BaseURL is the part before
 // /chat/completions.
 type Config struct {
-	wire.Config
+	base.Config
 	Quirks Quirks
 }
 
@@ -74,7 +74,7 @@ type Model struct {
 	cfg   Config
 	url   string
 	head  []byte // the body up to the tools
-	tools wire.Tools
+	tools base.Tools
 }
 
 // New returns a model. It does no I/O.
@@ -98,7 +98,7 @@ func (m *Model) ID() string { return m.cfg.ID }
 
 // Stream sends the request when the iteration begins; see hermes.Model.
 func (m *Model) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
-	return m.cfg.Stream(ctx, r, func(yield wire.Yield) error {
+	return m.cfg.Stream(ctx, r, func(yield base.Yield) error {
 		return m.ask(ctx, r, func(d hermes.Delta) bool { return yield(d) == nil })
 	})
 }
@@ -121,12 +121,12 @@ func (m *Model) ask(ctx context.Context, r *hermes.Request, yield func(hermes.De
 	defer x.Close()
 	a := newAnswer(r, yield, m.cfg.Quirks.Replay)
 	if m.cfg.Quirks.TextCalls {
-		a.scan = wire.TextCalls(r)
+		a.scan = base.TextCalls(r)
 	}
 	if err := a.read(x); err != nil {
 		return err
 	}
-	x.Drain(wire.DrainTime)
+	x.Drain(base.DrainTime)
 	return nil
 }
 

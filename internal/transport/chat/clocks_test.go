@@ -12,8 +12,8 @@ import (
 
 	"hermes"
 	"hermes/internal/httpc"
+	"hermes/internal/transport/base"
 	"hermes/internal/transport/chat"
-	"hermes/internal/wire"
 )
 
 // TestEachClockEndsTheCall asks servers that stop answering.
@@ -55,7 +55,7 @@ func TestEachClockEndsTheCall(t *testing.T) {
 				tt.serve(w, r)
 			}))
 			defer srv.Close()
-			m := chat.New(chat.Config{Config: wire.Config{ID: "test:m", Provider: "test", Model: "m", BaseURL: srv.URL, Clocks: tt.clocks}})
+			m := chat.New(chat.Config{Config: base.Config{ID: "test:m", Provider: "test", Model: "m", BaseURL: srv.URL, Clocks: tt.clocks}})
 			_, err := hermes.Collect(m.Stream(t.Context(), &hermes.Request{}))
 			e, ok := errors.AsType[*hermes.ModelError](err)
 			if !ok || e.Class != hermes.ClassTimeout || !e.Retry || !errors.Is(err, httpc.ErrTimeout) || !strings.Contains(err.Error(), tt.says) {
@@ -77,7 +77,7 @@ func TestFinishedStreamsNeedNoEnd(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	defer srv.Close()
-	m, err := hermes.Collect(chat.New(chat.Config{Config: wire.Config{ID: "test:m", BaseURL: srv.URL}}).Stream(t.Context(), &hermes.Request{}))
+	m, err := hermes.Collect(chat.New(chat.Config{Config: base.Config{ID: "test:m", BaseURL: srv.URL}}).Stream(t.Context(), &hermes.Request{}))
 	if err != nil || m.Text() != "x" {
 		t.Errorf("%+v, %v", m, err)
 	}

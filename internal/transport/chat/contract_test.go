@@ -8,13 +8,13 @@ import (
 
 	"hermes"
 	"hermes/hermestest"
+	"hermes/internal/transport/base"
 	"hermes/internal/transport/chat"
-	"hermes/internal/wire"
 )
 
 var contract = hermestest.ModelWire{
-	New: func(base string) hermes.Model {
-		return chat.New(chat.Config{Config: wire.Config{ID: "test:m", Provider: "test", Model: "m", BaseURL: base}})
+	New: func(url string) hermes.Model {
+		return chat.New(chat.Config{Config: base.Config{ID: "test:m", Provider: "test", Model: "m", BaseURL: url}})
 	},
 	Answer:  answer,
 	Failure: func() string { return `data: {"error":{"message":"the model is overloaded"}}` + "\n\n" },

@@ -7,7 +7,7 @@ import (
 
 	"hermes"
 	"hermes/internal/fault"
-	"hermes/internal/wire"
+	"hermes/internal/transport/base"
 )
 
 // close yields what comes last, and decides whether the answer is whole.
@@ -28,16 +28,16 @@ func (a *answer) close(err error) error {
 		err = a.calls.check()
 	}
 	if err == nil && !a.yieldAll(a.endings()) {
-		return wire.ErrStopped
+		return base.ErrStopped
 	}
 	if a.usage != nil && !a.yield(hermes.Delta{Usage: a.usage.tokens()}) {
-		return wire.ErrStopped
+		return base.ErrStopped
 	}
 	if err != nil {
 		return err
 	}
 	if !a.yield(hermes.Delta{Finish: a.why()}) {
-		return wire.ErrStopped
+		return base.ErrStopped
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"hermes"
-	"hermes/internal/wire"
+	"hermes/internal/transport/base"
 )
 
 // The wire form of messages.
@@ -52,7 +52,7 @@ type (
 
 // messages returns the wire form of system prompt and transcript.
 func (m *Model) messages(r *hermes.Request) []message {
-	kept := wire.PairsOf(r.Messages)
+	kept := base.PairsOf(r.Messages)
 	out := make([]message, 0, len(r.Messages)+2)
 	if r.System != "" {
 		out = append(out, message{Role: systemRole(m.cfg.Model), Content: r.System})
@@ -66,7 +66,7 @@ func (m *Model) messages(r *hermes.Request) []message {
 			out = append(out, m.assistant(msg, kept.Calls[i]))
 		case hermes.RoleTool:
 			if kept.Results[i] {
-				out = append(out, message{Role: "tool", ToolCallID: callID(msg.CallID), Content: orElse(msg.Text(), wire.NoOutput)})
+				out = append(out, message{Role: "tool", ToolCallID: callID(msg.CallID), Content: orElse(msg.Text(), base.NoOutput)})
 				shown = append(shown, images(msg)...)
 			}
 			if last := i+1 == len(r.Messages) || r.Messages[i+1].Role != hermes.RoleTool; last && len(shown) > 0 {
@@ -88,7 +88,7 @@ func callID(id string) string {
 	if id != "" && len(id) <= longest {
 		return id
 	}
-	return wire.HashID(id)
+	return base.HashID(id)
 }
 
 // assistant is a message of the model, with the calls that have a result.
@@ -101,14 +101,14 @@ func (m *Model) assistant(msg hermes.Message, answered []bool) message {
 		if !answered[i] {
 			continue
 		}
-		call := toolCall{ID: callID(c.ID), Type: "function", Function: function{c.Name, string(wire.Object(c.Arguments))}}
+		call := toolCall{ID: callID(c.ID), Type: "function", Function: function{c.Name, string(base.Object(c.Arguments))}}
 		if m.cfg.Quirks.CallSignature && c.Signature != "" {
 			call.Extra = &extra{google{c.Signature}}
 		}
 		w.ToolCalls = append(w.ToolCalls, call)
 	}
 	if w.Content == nil && len(w.ToolCalls) == 0 {
-		w.Content = wire.NoText
+		w.Content = base.NoText
 	}
 	switch m.cfg.Quirks.Replay {
 	case "reasoning_content":
@@ -143,7 +143,7 @@ func reasoningText(msg hermes.Message) string {
 func userContent(msg hermes.Message) any {
 	pictures := images(msg)
 	if len(pictures) == 0 {
-		return orElse(msg.Text(), wire.NoText)
+		return orElse(msg.Text(), base.NoText)
 	}
 	var parts []part
 	if text := msg.Text(); text != "" {
@@ -158,7 +158,7 @@ func images(msg hermes.Message) []part {
 		if p.Image == nil {
 			continue
 		}
-		parts = append(parts, part{Type: "image_url", ImageURL: &imageURL{wire.ImageURL(p.Image)}})
+		parts = append(parts, part{Type: "image_url", ImageURL: &imageURL{base.ImageURL(p.Image)}})
 	}
 	return parts
 }

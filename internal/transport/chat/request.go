@@ -9,17 +9,17 @@ import (
 
 	"hermes"
 	"hermes/internal/schema"
-	"hermes/internal/wire"
+	"hermes/internal/transport/base"
 )
 
 // encodeHead is the body up to the tools: what a session never changes.
 func (m *Model) encodeHead() []byte {
 	var b bytes.Buffer
 	b.WriteString(`{"model":`)
-	_ = wire.JSON(&b, m.cfg.Model)
+	_ = base.JSON(&b, m.cfg.Model)
 	for _, k := range slices.Sorted(maps.Keys(m.cfg.Quirks.Extra)) {
 		b.WriteByte(',')
-		_ = wire.JSON(&b, k)
+		_ = base.JSON(&b, k)
 		b.WriteByte(':')
 		b.Write(m.cfg.Quirks.Extra[k])
 	}
@@ -41,9 +41,9 @@ func (m *Model) encode(r *hermes.Request) ([]byte, error) {
 	b.Write(m.head)
 	if f := m.cfg.Quirks.SessionField; f != "" && r.Session != "" {
 		b.WriteByte(',')
-		_ = wire.JSON(&b, f)
+		_ = base.JSON(&b, f)
 		b.WriteByte(':')
-		_ = wire.JSON(&b, r.Session)
+		_ = base.JSON(&b, r.Session)
 	}
 	list, err := m.tools.Encode(r.Tools, encodeTools)
 	if err != nil {
@@ -85,7 +85,7 @@ func (m *Model) writeTail(b *bytes.Buffer, r *hermes.Request) {
 	}
 	if r.Temperature != nil && !m.cfg.Quirks.NoTemperature && !thinksFirst(m.cfg.Model) {
 		b.WriteString(`,"temperature":`)
-		_ = wire.JSON(b, *r.Temperature)
+		_ = base.JSON(b, *r.Temperature)
 	}
 	m.writeEffort(b, r.Effort)
 }
@@ -128,9 +128,9 @@ func encodeTools(tools []hermes.Spec) ([]byte, error) {
 			b.WriteByte(',')
 		}
 		b.WriteString(`{"type":"function","function":{"name":`)
-		_ = wire.JSON(&b, t.Name)
+		_ = base.JSON(&b, t.Name)
 		b.WriteString(`,"description":`)
-		_ = wire.JSON(&b, t.Description)
+		_ = base.JSON(&b, t.Description)
 		b.WriteString(`,"parameters":`)
 		b.Write(schema.Clean(t.Schema))
 		b.WriteString(`}}`)

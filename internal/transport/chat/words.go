@@ -2,8 +2,8 @@ package chat
 
 import (
 	"hermes"
-	"hermes/internal/textcall"
-	"hermes/internal/wire"
+	"hermes/internal/texttool"
+	"hermes/internal/transport/base"
 )
 
 // words passes on visible text. Small models of one's own spell their calls out
@@ -29,25 +29,25 @@ func (a *answer) lastWords() error {
 
 func (a *answer) say(text string) error {
 	if text != "" && !a.yield(hermes.Delta{Text: text}) {
-		return wire.ErrStopped
+		return base.ErrStopped
 	}
 	return nil
 }
 
-func (a *answer) found(prose string, calls []textcall.Call) error {
+func (a *answer) found(prose string, calls []texttool.Call) error {
 	if err := a.say(prose); err != nil {
 		return err
 	}
 	for _, c := range calls {
 		if !a.yield(hermes.Delta{Call: a.calls.spelled(c)}) {
-			return wire.ErrStopped
+			return base.ErrStopped
 		}
 	}
 	return nil
 }
 
 // spelled adds a call that was found in the text.
-func (c *calls) spelled(found textcall.Call) *hermes.CallDelta {
+func (c *calls) spelled(found texttool.Call) *hermes.CallDelta {
 	s := &slot{index: -1, sentID: c.ids.ID(""), name: found.Name}
 	s.id = s.sentID
 	s.arguments.WriteString(found.Arguments)

@@ -13,14 +13,14 @@ import (
 	"hermes/internal/fault"
 	"hermes/internal/httpc"
 	"hermes/internal/sse"
-	"hermes/internal/wire"
+	"hermes/internal/transport/base"
 )
 
 // answer turns what a service sends into deltas. It is complete once the
 // candidate has a finish reason.
 type answer struct {
-	yield     wire.Yield
-	ids       wire.Fresh
+	yield     base.Yield
+	ids       base.Fresh
 	calls     int
 	named     int // of the calls: those that say which tool
 	thought   strings.Builder
@@ -30,8 +30,8 @@ type answer struct {
 	events    int
 }
 
-func newAnswer(r *hermes.Request, yield wire.Yield) *answer {
-	return &answer{yield: yield, ids: wire.FreshAfter(r.Messages)}
+func newAnswer(r *hermes.Request, yield base.Yield) *answer {
+	return &answer{yield: yield, ids: base.FreshAfter(r.Messages)}
 }
 
 // read reads the answer to its end and yields it.
@@ -39,7 +39,7 @@ func (a *answer) read(x *httpc.Exchange) error {
 	body := bufio.NewReader(x.Response.Body)
 	kind, _, _ := mime.ParseMediaType(x.Response.Header.Get("Content-Type"))
 	var err error
-	switch first := wire.First(body); {
+	switch first := base.First(body); {
 	case kind == "text/event-stream":
 		err = a.stream(sse.NewReader(body, sse.Limits{}), x)
 	case first == '{', first == '[':
@@ -49,7 +49,7 @@ func (a *answer) read(x *httpc.Exchange) error {
 	default:
 		err = a.stream(sse.NewReader(body, sse.Limits{}), x)
 	}
-	if errors.Is(err, wire.ErrStopped) {
+	if errors.Is(err, base.ErrStopped) {
 		return err
 	}
 	return a.close(err)
@@ -70,14 +70,14 @@ func (a *answer) stream(r *sse.Reader, x *httpc.Exchange) error {
 			continue
 		}
 		var g generated
-		if err := wire.Decode(data, ev.Cut, &g); err != nil {
+		if err := base.Decode(data, ev.Cut, &g); err != nil {
 			return err
 		}
 		if err := a.chunk(&g, data); err != nil {
 			return err
 		}
 		if a.finish != "" {
-			x.Hurry(wire.DrainTime * 25) // what follows is at most one more chunk, with the usage
+			x.Hurry(base.DrainTime * 25) // what follows is at most one more chunk, with the usage
 		}
 	}
 }
@@ -85,7 +85,7 @@ func (a *answer) stream(r *sse.Reader, x *httpc.Exchange) error {
 // whole takes in an answer that does not stream, or one whose stream is a list.
 func (a *answer) whole(body io.Reader) error {
 	var chunks []json.RawMessage
-	raw, err := wire.ReadWhole(body, &chunks)
+	raw, err := base.ReadWhole(body, &chunks)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (a *answer) whole(body io.Reader) error {
 	}
 	for _, data := range chunks {
 		var g generated
-		if err := wire.Decode(data, true, &g); err != nil {
+		if err := base.Decode(data, true, &g); err != nil {
 			return err
 		}
 		if err := a.chunk(&g, data); err != nil {
@@ -168,9 +168,9 @@ func (a *answer) call(p *piece) error {
 
 // close yields what comes last, and decides whether the answer is whole.
 func (a *answer) close(err error) error {
-	err = wire.Close(err, a.finish != "", a.events > 0)
+	err = base.Close(err, a.finish != "", a.events > 0)
 	if err == nil {
-		err = wire.Named(a.calls, a.named)
+		err = base.Named(a.calls, a.named)
 	}
 	if err == nil && a.signature != "" {
 		block := &hermes.Reasoning{Wire: wireName, Text: a.thought.String(), Signature: a.signature}

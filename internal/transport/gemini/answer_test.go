@@ -12,12 +12,12 @@ import (
 	"hermes"
 	"hermes/hermestest"
 	"hermes/internal/fault"
+	"hermes/internal/transport/base"
 	"hermes/internal/transport/gemini"
-	"hermes/internal/wire"
 )
 
 func config(rt http.RoundTripper) gemini.Config {
-	return gemini.Config{Config: wire.Config{
+	return gemini.Config{Config: base.Config{
 		ID: "gemini:gemini-3-flash-preview", Provider: "gemini", Model: "gemini-3-flash-preview", BaseURL: "https://api.invalid/v1beta",
 		Key: "AIza-secret-123", Client: &http.Client{Transport: rt},
 		Now: func() time.Time { return time.Unix(0, 0) },

@@ -9,13 +9,13 @@ import (
 
 	"hermes"
 	"hermes/hermestest"
+	"hermes/internal/transport/base"
 	"hermes/internal/transport/gemini"
-	"hermes/internal/wire"
 )
 
 var contract = hermestest.ModelWire{
-	New: func(base string) hermes.Model {
-		return gemini.New(gemini.Config{Config: wire.Config{ID: "test:m", Provider: "test", Model: "gemini-3-flash-preview", BaseURL: base}})
+	New: func(url string) hermes.Model {
+		return gemini.New(gemini.Config{Config: base.Config{ID: "test:m", Provider: "test", Model: "gemini-3-flash-preview", BaseURL: url}})
 	},
 	Answer: answer,
 	Failure: func() string {

@@ -22,13 +22,13 @@ import (
 	"strings"
 
 	"hermes"
-	"hermes/internal/wire"
+	"hermes/internal/transport/base"
 )
 
 // Config says which model is asked, and how. BaseURL is the part before
 // /models/…:generateContent.
 type Config struct {
-	wire.Config
+	base.Config
 	Quirks Quirks
 }
 
@@ -46,7 +46,7 @@ type Model struct {
 	cfg   Config
 	url   string
 	caps  capabilities
-	tools wire.Tools
+	tools base.Tools
 }
 
 // New returns a model. It does no I/O.
@@ -65,10 +65,10 @@ func (m *Model) ID() string { return m.cfg.ID }
 
 // Stream sends the request when the iteration begins; see hermes.Model.
 func (m *Model) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
-	return m.cfg.Stream(ctx, r, func(yield wire.Yield) error { return m.ask(ctx, r, yield) })
+	return m.cfg.Stream(ctx, r, func(yield base.Yield) error { return m.ask(ctx, r, yield) })
 }
 
-func (m *Model) ask(ctx context.Context, r *hermes.Request, yield wire.Yield) error {
+func (m *Model) ask(ctx context.Context, r *hermes.Request, yield base.Yield) error {
 	body, err := m.encode(r)
 	if err != nil {
 		return err
@@ -93,6 +93,6 @@ func (m *Model) ask(ctx context.Context, r *hermes.Request, yield wire.Yield) er
 	if err := newAnswer(r, yield).read(x); err != nil {
 		return translate(err)
 	}
-	x.Drain(wire.DrainTime)
+	x.Drain(base.DrainTime)
 	return nil
 }

@@ -7,13 +7,13 @@ import (
 
 	"hermes"
 	"hermes/internal/schema"
-	"hermes/internal/wire"
+	"hermes/internal/transport/base"
 )
 
 // encode writes the whole body.
 func (m *Model) encode(r *hermes.Request) ([]byte, error) {
 	var b bytes.Buffer
-	b.Grow(wire.Size(r))
+	b.Grow(base.Size(r))
 	b.WriteByte('{')
 	list, err := m.tools.Encode(r.Tools, encodeTools)
 	if err != nil {
@@ -22,7 +22,7 @@ func (m *Model) encode(r *hermes.Request) ([]byte, error) {
 	b.Write(list)
 	if r.System != "" {
 		b.WriteString(`"systemInstruction":{"parts":[{"text":`)
-		wire.Text(&b, r.System)
+		base.Text(&b, r.System)
 		b.WriteString(`}]},`)
 	}
 	b.WriteString(`"contents":`)
@@ -54,7 +54,7 @@ func (m *Model) writeTail(b *bytes.Buffer, r *hermes.Request) error {
 		return nil
 	}
 	b.WriteString(`,"generationConfig":`)
-	return wire.JSON(b, g)
+	return base.JSON(b, g)
 }
 
 func encodeTools(tools []hermes.Spec) ([]byte, error) {
@@ -72,7 +72,7 @@ func encodeTools(tools []hermes.Spec) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	b.WriteString(`"tools":`)
-	if err := wire.JSON(&b, []group{g}); err != nil {
+	if err := base.JSON(&b, []group{g}); err != nil {
 		return nil, fmt.Errorf("encode tools: %w", err)
 	}
 	b.WriteByte(',')

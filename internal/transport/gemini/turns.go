@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"hermes"
-	"hermes/internal/wire"
+	"hermes/internal/transport/base"
 )
 
 // What a turn is made of.
@@ -45,7 +45,7 @@ const (
 type writer struct {
 	b      *bytes.Buffer
 	signed bool
-	ids    wire.IDs
+	ids    base.IDs
 	names  map[string]string // of the open calls, by id
 
 	role    string // of the turn that is open; empty before the first
@@ -58,7 +58,7 @@ type writer struct {
 // the turn after its call. Calls without result and results without call are
 // left out.
 func (m *Model) writeTurns(b *bytes.Buffer, msgs []hermes.Message) error {
-	kept := wire.PairsOf(msgs)
+	kept := base.PairsOf(msgs)
 	w := writer{b: b, signed: m.caps.signed, names: map[string]string{}}
 	b.WriteByte('[')
 	for i, msg := range msgs {
@@ -134,7 +134,7 @@ func (w *writer) flush() error {
 // add puts parts at the end of the open turn; none become a word that says so.
 func (w *writer) add(parts []part) {
 	if len(parts) == 0 {
-		parts = []part{{Text: wire.NoText}}
+		parts = []part{{Text: base.NoText}}
 	}
 	w.parts = append(w.parts, parts...)
 }
@@ -149,7 +149,7 @@ func (w *writer) addResult(msg hermes.Message) error {
 	if w.signed {
 		r.ID = w.ids.Of(msg.CallID)
 	}
-	if text := cmp.Or(msg.Text(), wire.NoOutput); msg.Failed {
+	if text := cmp.Or(msg.Text(), base.NoOutput); msg.Failed {
 		r.Response.Error = text
 	} else {
 		r.Response.Output = text
@@ -172,7 +172,7 @@ func (w *writer) said(msg hermes.Message, answered []bool) {
 		if !answered[i] {
 			continue
 		}
-		p := part{Call: &call{Name: c.Name, Args: wire.ObjectText(c.Arguments)}, Signature: c.Signature}
+		p := part{Call: &call{Name: c.Name, Args: base.ObjectText(c.Arguments)}, Signature: c.Signature}
 		if w.signed {
 			p.Call.ID = w.ids.Of(c.ID)
 			if first && p.Signature == "" {
@@ -184,7 +184,7 @@ func (w *writer) said(msg hermes.Message, answered []bool) {
 		w.parts = append(w.parts, p)
 	}
 	if len(w.parts) == before {
-		w.parts = append(w.parts, part{Text: wire.NoText})
+		w.parts = append(w.parts, part{Text: base.NoText})
 	}
 }
 
@@ -194,21 +194,21 @@ func (p *part) write(b *bytes.Buffer) error {
 	switch {
 	case p.Inline != nil:
 		b.WriteString(`"inlineData":{"mimeType":`)
-		wire.Text(b, p.Inline.MediaType)
+		base.Text(b, p.Inline.MediaType)
 		b.WriteString(`,"data":`)
-		wire.Text(b, p.Inline.Data)
+		base.Text(b, p.Inline.Data)
 		b.WriteByte('}')
 	case p.File != nil:
 		b.WriteString(`"fileData":{`)
 		field(b, "mimeType", p.File.MediaType, ",")
 		b.WriteString(`"fileUri":`)
-		wire.Text(b, p.File.URI)
+		base.Text(b, p.File.URI)
 		b.WriteByte('}')
 	case p.Call != nil:
 		b.WriteString(`"functionCall":{`)
 		field(b, "id", p.Call.ID, ",")
 		b.WriteString(`"name":`)
-		wire.Text(b, p.Call.Name)
+		base.Text(b, p.Call.Name)
 		b.WriteString(`,"args":`)
 		if err := json.Compact(b, []byte(p.Call.Args)); err != nil {
 			return err
@@ -218,18 +218,18 @@ func (p *part) write(b *bytes.Buffer) error {
 		b.WriteString(`"functionResponse":{`)
 		field(b, "id", p.Response.ID, ",")
 		b.WriteString(`"name":`)
-		wire.Text(b, p.Response.Name)
+		base.Text(b, p.Response.Name)
 		b.WriteString(`,"response":{`)
 		field(b, "output", p.Response.Response.Output, "")
 		field(b, "error", p.Response.Response.Error, "")
 		b.WriteString(`}}`)
 	default:
 		b.WriteString(`"text":`)
-		wire.Text(b, p.Text)
+		base.Text(b, p.Text)
 	}
 	if p.Signature != "" {
 		b.WriteString(`,"thoughtSignature":`)
-		wire.Text(b, p.Signature)
+		base.Text(b, p.Signature)
 	}
 	b.WriteByte('}')
 	return nil
@@ -243,7 +243,7 @@ func field(b *bytes.Buffer, name, value, after string) {
 	b.WriteByte('"')
 	b.WriteString(name)
 	b.WriteString(`":`)
-	wire.Text(b, value)
+	base.Text(b, value)
 	b.WriteString(after)
 }
 
@@ -267,12 +267,12 @@ func content(msg hermes.Message) []part {
 
 func images(msg hermes.Message) []part {
 	var parts []part
-	for _, img := range wire.Images(msg) {
+	for _, img := range base.Images(msg) {
 		if len(img.Data) == 0 {
 			parts = append(parts, part{File: &file{mediaType(img), img.URL}})
 			continue
 		}
-		kind, data := wire.Base64(img)
+		kind, data := base.Base64(img)
 		parts = append(parts, part{Inline: &blob{kind, data}})
 	}
 	return parts

@@ -12,8 +12,8 @@ import (
 	"hermes/internal/fault"
 	"hermes/internal/httpc"
 	"hermes/internal/sse"
-	"hermes/internal/textcall"
-	"hermes/internal/wire"
+	"hermes/internal/texttool"
+	"hermes/internal/transport/base"
 )
 
 // chunk is a line of the answer, or the whole of one that does not stream.
@@ -39,9 +39,9 @@ type chunk struct {
 // answer turns what a server sends into deltas. It is complete once the server
 // says done.
 type answer struct {
-	yield  wire.Yield
-	ids    wire.Fresh
-	scan   *textcall.Scanner // nil where no call may stand in the text
+	yield  base.Yield
+	ids    base.Fresh
+	scan   *texttool.Scanner // nil where no call may stand in the text
 	calls  int
 	named  int // of the calls: those that say which tool
 	said   bool
@@ -50,18 +50,18 @@ type answer struct {
 	events int
 }
 
-func newAnswer(r *hermes.Request, yield wire.Yield) *answer {
-	return &answer{yield: yield, ids: wire.FreshAfter(r.Messages), scan: wire.TextCalls(r)}
+func newAnswer(r *hermes.Request, yield base.Yield) *answer {
+	return &answer{yield: yield, ids: base.FreshAfter(r.Messages), scan: base.TextCalls(r)}
 }
 
 // read reads the answer to its end and yields it.
 func (a *answer) read(x *httpc.Exchange) error {
 	body := bufio.NewReader(x.Response.Body)
 	err := fault.ErrNotAPI
-	if wire.First(body) != '<' {
+	if base.First(body) != '<' {
 		err = a.stream(sse.NewLineReader(body, sse.Limits{}), x)
 	}
-	if errors.Is(err, wire.ErrStopped) {
+	if errors.Is(err, base.ErrStopped) {
 		return err
 	}
 	return a.close(err)
@@ -78,7 +78,7 @@ func (a *answer) stream(r *sse.Reader, x *httpc.Exchange) error {
 		}
 		x.Alive()
 		var c chunk
-		if err := wire.Decode(ev.Data, ev.Cut, &c); err != nil {
+		if err := base.Decode(ev.Data, ev.Cut, &c); err != nil {
 			return err
 		}
 		a.events++
@@ -129,7 +129,7 @@ func (a *answer) words(text string) error {
 	return a.found(a.scan.Feed(text))
 }
 
-func (a *answer) found(prose string, calls []textcall.Call) error {
+func (a *answer) found(prose string, calls []texttool.Call) error {
 	if err := a.say(prose); err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (a *answer) call(id, name, arguments string) error {
 
 // close yields what comes last, and decides whether the answer is whole.
 func (a *answer) close(err error) error {
-	err = wire.Close(err, a.last != nil, a.events > 0)
+	err = base.Close(err, a.last != nil, a.events > 0)
 	if err == nil && a.scan != nil {
 		if stop := a.found(a.scan.End()); stop != nil {
 			return stop
@@ -170,7 +170,7 @@ func (a *answer) close(err error) error {
 		err = fault.ErrEmpty
 	}
 	if err == nil {
-		err = wire.Named(a.calls, a.named)
+		err = base.Named(a.calls, a.named)
 	}
 	if err != nil {
 		return err

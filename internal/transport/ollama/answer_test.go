@@ -12,12 +12,12 @@ import (
 	"hermes"
 	"hermes/hermestest"
 	"hermes/internal/fault"
+	"hermes/internal/transport/base"
 	"hermes/internal/transport/ollama"
-	"hermes/internal/wire"
 )
 
 func config(says string, rt http.RoundTripper) ollama.Config {
-	return ollama.Config{Config: wire.Config{
+	return ollama.Config{Config: base.Config{
 		ID: "ollama:qwen3:8b", Provider: "ollama", Model: "qwen3:8b", BaseURL: "http://box.invalid:11434/v1",
 		Client: &http.Client{Transport: shows{says, rt}},
 		Now:    func() time.Time { return time.Unix(0, 0) },

@@ -10,8 +10,8 @@ import (
 
 	"hermes"
 	"hermes/hermestest"
+	"hermes/internal/transport/base"
 	"hermes/internal/transport/ollama"
-	"hermes/internal/wire"
 )
 
 // shows answers questions about the model itself and lets all others pass.
@@ -35,9 +35,9 @@ const qwen = `{"modelfile":"…","parameters":"stop                           \"
 	`"model_info":{"general.architecture":"qwen3","qwen3.context_length":40960,"qwen3.embedding_length":4096,"tokenizer.ggml.tokens":null},"capabilities":["completion","tools","thinking"]}`
 
 var contract = hermestest.ModelWire{
-	New: func(base string) hermes.Model {
+	New: func(url string) hermes.Model {
 		client := &http.Client{Transport: shows{qwen, http.DefaultTransport}}
-		return ollama.New(ollama.Config{Config: wire.Config{ID: "test:m", Provider: "test", Model: "m", BaseURL: base, Client: client}})
+		return ollama.New(ollama.Config{Config: base.Config{ID: "test:m", Provider: "test", Model: "m", BaseURL: url, Client: client}})
 	},
 	Answer:      answer,
 	Failure:     func() string { return `{"error":"the server is overloaded"}` + "\n" },

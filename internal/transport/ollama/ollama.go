@@ -22,14 +22,14 @@ import (
 	"sync"
 
 	"hermes"
-	"hermes/internal/wire"
+	"hermes/internal/transport/base"
 )
 
 // Config says which model is asked, and how. BaseURL is the server's address; a
 // trailing /v1 or /api may stand. Window, where it is set, is the context
 // length that is asked for, as far as the model can.
 type Config struct {
-	wire.Config
+	base.Config
 	Quirks Quirks
 	// Learn is told the context length that is asked for, once it is known; it
 	// may be nil.
@@ -49,7 +49,7 @@ type Quirks struct {
 type Model struct {
 	cfg   Config
 	base  string
-	tools wire.Tools
+	tools base.Tools
 
 	mu    sync.Mutex
 	shown *shown // what the server says of the model, once it has
@@ -67,10 +67,10 @@ func (m *Model) ID() string { return m.cfg.ID }
 
 // Stream sends the request when the iteration begins; see hermes.Model.
 func (m *Model) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
-	return m.cfg.Stream(ctx, r, func(yield wire.Yield) error { return m.ask(ctx, r, yield) })
+	return m.cfg.Stream(ctx, r, func(yield base.Yield) error { return m.ask(ctx, r, yield) })
 }
 
-func (m *Model) ask(ctx context.Context, r *hermes.Request, yield wire.Yield) error {
+func (m *Model) ask(ctx context.Context, r *hermes.Request, yield base.Yield) error {
 	body, err := m.encode(r, m.show(ctx))
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func (m *Model) ask(ctx context.Context, r *hermes.Request, yield wire.Yield) er
 	if err := newAnswer(r, yield).read(x); err != nil {
 		return err
 	}
-	x.Drain(wire.DrainTime)
+	x.Drain(base.DrainTime)
 	return nil
 }
 

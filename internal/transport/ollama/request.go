@@ -9,7 +9,7 @@ import (
 
 	"hermes"
 	"hermes/internal/schema"
-	"hermes/internal/wire"
+	"hermes/internal/transport/base"
 )
 
 // The wire form of a conversation.
@@ -49,9 +49,9 @@ const (
 // encode writes the whole body.
 func (m *Model) encode(r *hermes.Request, s *shown) ([]byte, error) {
 	var b bytes.Buffer
-	b.Grow(wire.Size(r))
+	b.Grow(base.Size(r))
 	b.WriteString(`{"model":`)
-	if err := wire.JSON(&b, m.cfg.Model); err != nil {
+	if err := base.JSON(&b, m.cfg.Model); err != nil {
 		return nil, err
 	}
 	fmt.Fprintf(&b, `,"stream":%t`, !m.cfg.Quirks.NoStream)
@@ -64,7 +64,7 @@ func (m *Model) encode(r *hermes.Request, s *shown) ([]byte, error) {
 	}
 	b.Write(list)
 	b.WriteString(`,"messages":`)
-	if err := wire.List(&b, messages(r)); err != nil {
+	if err := base.List(&b, messages(r)); err != nil {
 		return nil, fmt.Errorf("encode the conversation: %w", err)
 	}
 	if err := m.writeTail(&b, r, s); err != nil {
@@ -82,7 +82,7 @@ func (m *Model) writeTail(b *bytes.Buffer, r *hermes.Request, s *shown) error {
 		b.WriteString(`,"think":` + think)
 	}
 	b.WriteString(`,"options":`)
-	return wire.JSON(b, options{Context: s.context(m.cfg.Window), MaxTokens: r.MaxTokens, Temperature: r.Temperature})
+	return base.JSON(b, options{Context: s.context(m.cfg.Window), MaxTokens: r.MaxTokens, Temperature: r.Temperature})
 }
 
 // think is the switch for thinking, as JSON; empty leaves it to the server. A
@@ -104,7 +104,7 @@ func (m *Model) think(e hermes.Effort, s *shown) string {
 }
 
 func messages(r *hermes.Request) []message {
-	kept := wire.PairsOf(r.Messages)
+	kept := base.PairsOf(r.Messages)
 	out := make([]message, 0, len(r.Messages)+2)
 	if r.System != "" {
 		out = append(out, message{Role: "system", Content: r.System})
@@ -114,15 +114,15 @@ func messages(r *hermes.Request) []message {
 	for i, msg := range r.Messages {
 		switch msg.Role {
 		case hermes.RoleUser:
-			out = append(out, withImages(message{Role: "user", Content: msg.Text()}, wire.Images(msg)))
+			out = append(out, withImages(message{Role: "user", Content: msg.Text()}, base.Images(msg)))
 		case hermes.RoleAssistant:
 			out = append(out, said(msg, kept.Calls[i], names))
 		case hermes.RoleTool:
 			if !kept.Results[i] {
 				continue
 			}
-			out = append(out, message{Role: "tool", Content: cmp.Or(msg.Text(), wire.NoOutput), ToolName: cmp.Or(names[msg.CallID], msg.ToolName), CallID: msg.CallID})
-			shown = append(shown, wire.Images(msg)...)
+			out = append(out, message{Role: "tool", Content: cmp.Or(msg.Text(), base.NoOutput), ToolName: cmp.Or(names[msg.CallID], msg.ToolName), CallID: msg.CallID})
+			shown = append(shown, base.Images(msg)...)
 			if last := i+1 == len(r.Messages) || r.Messages[i+1].Role != hermes.RoleTool; last && len(shown) > 0 {
 				out = append(out, withImages(message{Role: "user", Content: "The images that the tools returned:"}, shown))
 				shown = nil
@@ -140,14 +140,14 @@ func messages(r *hermes.Request) []message {
 func withImages(m message, images []*hermes.Image) message {
 	for _, img := range images {
 		if len(img.Data) > 0 {
-			_, data := wire.Base64(img)
+			_, data := base.Base64(img)
 			m.Images = append(m.Images, data)
 			continue
 		}
 		m.Content = strings.TrimPrefix(m.Content+"\n", "\n") + "(an image that could not be loaded: " + img.URL + ")"
 	}
 	if m.Content == "" && len(m.Images) == 0 {
-		m.Content = wire.NoText
+		m.Content = base.NoText
 	}
 	return m
 }
@@ -159,7 +159,7 @@ func said(msg hermes.Message, answered []bool, names map[string]string) message 
 	for i, c := range msg.Calls {
 		if answered[i] {
 			names[c.ID] = c.Name
-			m.Calls = append(m.Calls, call{c.ID, function{c.Name, wire.Object(c.Arguments)}})
+			m.Calls = append(m.Calls, call{c.ID, function{c.Name, base.Object(c.Arguments)}})
 		}
 	}
 	if len(m.Calls) > 0 {
@@ -171,7 +171,7 @@ func said(msg hermes.Message, answered []bool, names map[string]string) message 
 		return m
 	}
 	if strings.TrimSpace(m.Content) == "" {
-		m.Content = wire.NoText
+		m.Content = base.NoText
 	}
 	return m
 }
@@ -192,7 +192,7 @@ func encodeTools(tools []hermes.Spec) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	b.WriteString(`,"tools":`)
-	if err := wire.JSON(&b, list); err != nil {
+	if err := base.JSON(&b, list); err != nil {
 		return nil, fmt.Errorf("encode tools: %w", err)
 	}
 	return b.Bytes(), nil

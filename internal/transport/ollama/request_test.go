@@ -11,8 +11,8 @@ import (
 
 	"hermes"
 	"hermes/hermestest"
+	"hermes/internal/transport/base"
 	"hermes/internal/transport/ollama"
-	"hermes/internal/wire"
 )
 
 // sent returns the exchange that a request becomes.
@@ -137,7 +137,7 @@ func TestTheModelIsAskedForOnce(t *testing.T) {
 	defer srv.Close()
 	var learned []int
 	m := ollama.New(ollama.Config{
-		Config: wire.Config{ID: "test:m", Model: "m", BaseURL: srv.URL + "/api"},
+		Config: base.Config{ID: "test:m", Model: "m", BaseURL: srv.URL + "/api"},
 		Learn:  func(n int) { learned = append(learned, n) },
 	})
 	if len(paths) != 0 {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"hermes/internal/httpc"
-	"hermes/internal/wire"
+	"hermes/internal/transport/base"
 )
 
 // shown is what a server says of a model.
@@ -95,7 +95,7 @@ func readShown(raw []byte) *shown {
 		Info       map[string]json.RawMessage `json:"model_info"`
 		Abilities  []string                   `json:"capabilities"`
 	}
-	if wire.Decode(raw, true, &answer) != nil || answer.Info == nil && answer.Abilities == nil {
+	if base.Decode(raw, true, &answer) != nil || answer.Info == nil && answer.Abilities == nil {
 		return nil
 	}
 	s := &shown{abilities: answer.Abilities}

@@ -11,14 +11,14 @@ import (
 	"hermes/internal/fault"
 	"hermes/internal/httpc"
 	"hermes/internal/sse"
-	"hermes/internal/wire"
+	"hermes/internal/transport/base"
 )
 
 // answer turns what a service sends into deltas. It is complete only after the
 // event that closes the response.
 type answer struct {
-	yield   wire.Yield
-	ids     wire.Fresh
+	yield   base.Yield
+	ids     base.Fresh
 	items   map[int]*open
 	calls   int
 	usage   *usage
@@ -29,8 +29,8 @@ type answer struct {
 	closed  bool
 }
 
-func newAnswer(r *hermes.Request, yield wire.Yield) *answer {
-	return &answer{yield: yield, ids: wire.FreshAfter(r.Messages), items: map[int]*open{}}
+func newAnswer(r *hermes.Request, yield base.Yield) *answer {
+	return &answer{yield: yield, ids: base.FreshAfter(r.Messages), items: map[int]*open{}}
 }
 
 // read reads the answer to its end and yields it.
@@ -38,7 +38,7 @@ func (a *answer) read(x *httpc.Exchange) error {
 	body := bufio.NewReader(x.Response.Body)
 	kind, _, _ := mime.ParseMediaType(x.Response.Header.Get("Content-Type"))
 	var err error
-	switch first := wire.First(body); {
+	switch first := base.First(body); {
 	case kind == "text/event-stream":
 		err = a.stream(sse.NewReader(body, sse.Limits{}), x)
 	case first == '{':
@@ -48,7 +48,7 @@ func (a *answer) read(x *httpc.Exchange) error {
 	default:
 		err = a.stream(sse.NewReader(body, sse.Limits{}), x)
 	}
-	if errors.Is(err, wire.ErrStopped) {
+	if errors.Is(err, base.ErrStopped) {
 		return err
 	}
 	return a.close(err)
@@ -82,7 +82,7 @@ func (a *answer) raw(name string, data []byte, cut bool) error {
 		return nil
 	}
 	var e event
-	if err := wire.Decode(data, cut, &e); err != nil {
+	if err := base.Decode(data, cut, &e); err != nil {
 		return err
 	}
 	a.events++
@@ -127,7 +127,7 @@ func (a *answer) event(e *event) error {
 // whole takes in an answer that does not stream.
 func (a *answer) whole(body io.Reader) error {
 	var r response
-	raw, err := wire.ReadWhole(body, &r)
+	raw, err := base.ReadWhole(body, &r)
 	if err != nil {
 		return err
 	}
@@ -169,11 +169,11 @@ func (a *answer) response(r *response) error {
 
 // close yields what comes last, and decides whether the answer is whole.
 func (a *answer) close(err error) error {
-	err = wire.Close(err, a.closed, a.events > 0)
+	err = base.Close(err, a.closed, a.events > 0)
 	if err == nil {
 		err = a.check()
 	}
-	if errors.Is(err, wire.ErrStopped) {
+	if errors.Is(err, base.ErrStopped) {
 		return err
 	}
 	if a.usage != nil {

@@ -12,12 +12,12 @@ import (
 	"hermes"
 	"hermes/hermestest"
 	"hermes/internal/fault"
+	"hermes/internal/transport/base"
 	"hermes/internal/transport/responses"
-	"hermes/internal/wire"
 )
 
 func config(rt http.RoundTripper) responses.Config {
-	return responses.Config{Config: wire.Config{
+	return responses.Config{Config: base.Config{
 		ID: "openai-api:gpt-5.2", Provider: "openai-api", Model: "gpt-5.2", BaseURL: "https://api.invalid/v1",
 		Key: "sk-secret-123", Client: &http.Client{Transport: rt},
 		Now: func() time.Time { return time.Unix(0, 0) },

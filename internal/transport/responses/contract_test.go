@@ -8,13 +8,13 @@ import (
 
 	"hermes"
 	"hermes/hermestest"
+	"hermes/internal/transport/base"
 	"hermes/internal/transport/responses"
-	"hermes/internal/wire"
 )
 
 var contract = hermestest.ModelWire{
-	New: func(base string) hermes.Model {
-		return responses.New(responses.Config{Config: wire.Config{ID: "test:m", Provider: "test", Model: "gpt-5.2", BaseURL: base}})
+	New: func(url string) hermes.Model {
+		return responses.New(responses.Config{Config: base.Config{ID: "test:m", Provider: "test", Model: "gpt-5.2", BaseURL: url}})
 	},
 	Answer: answer,
 	Failure: func() string {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"hermes"
-	"hermes/internal/wire"
+	"hermes/internal/transport/base"
 )
 
 // The wire form of a conversation. No item has an id: nothing is stored at the
@@ -42,13 +42,13 @@ const (
 type writer struct {
 	b       *bytes.Buffer
 	reasons bool // reasoning is sent back
-	ids     wire.IDs
+	ids     base.IDs
 	written int
 }
 
 // writeItems writes system prompt and transcript as a list.
 func (m *Model) writeItems(b *bytes.Buffer, r *hermes.Request) error {
-	kept := wire.PairsOf(r.Messages)
+	kept := base.PairsOf(r.Messages)
 	w := writer{b: b, reasons: m.reasons()}
 	b.WriteByte('[')
 	if r.System != "" && !m.cfg.Quirks.Codex {
@@ -85,7 +85,7 @@ func (w *writer) next() {
 // item writes what is not frequent.
 func (w *writer) item(it item) error {
 	w.next()
-	return wire.JSON(w.b, it)
+	return base.JSON(w.b, it)
 }
 
 // message writes a message that is one text.
@@ -98,21 +98,21 @@ func (w *writer) message(role, kind, text, phase string) {
 	w.b.WriteByte('"')
 	if text != "" {
 		w.b.WriteString(`,"text":`)
-		wire.Text(w.b, text)
+		base.Text(w.b, text)
 	}
 	w.b.WriteString(`}]`)
 	if phase != "" {
 		w.b.WriteString(`,"phase":`)
-		wire.Text(w.b, phase)
+		base.Text(w.b, phase)
 	}
 	w.b.WriteByte('}')
 }
 
 func (w *writer) asked(msg hermes.Message) error {
-	if wire.HasImages(msg) {
+	if base.HasImages(msg) {
 		return w.item(item{Type: "message", Role: "user", Content: inputs(msg)})
 	}
-	w.message("user", "input_text", cmp.Or(msg.Text(), wire.NoText), "")
+	w.message("user", "input_text", cmp.Or(msg.Text(), base.NoText), "")
 	return nil
 }
 
@@ -123,7 +123,7 @@ func (w *writer) said(msg hermes.Message, answered []bool) error {
 	text := msg.Text()
 	words := strings.TrimSpace(text) != ""
 	if !words && !slices.Contains(answered, true) {
-		w.message("assistant", "output_text", wire.NoText, "")
+		w.message("assistant", "output_text", base.NoText, "")
 		return nil
 	}
 	if err := w.thought(msg); err != nil {
@@ -143,26 +143,26 @@ func (w *writer) said(msg hermes.Message, answered []bool) error {
 func (w *writer) call(c hermes.ToolCall) {
 	w.next()
 	w.b.WriteString(`{"type":"function_call","call_id":`)
-	wire.Text(w.b, w.ids.Of(c.ID))
+	base.Text(w.b, w.ids.Of(c.ID))
 	if c.Name != "" {
 		w.b.WriteString(`,"name":`)
-		wire.Text(w.b, c.Name)
+		base.Text(w.b, c.Name)
 	}
 	w.b.WriteString(`,"arguments":`)
-	wire.Text(w.b, wire.ObjectText(c.Arguments))
+	base.Text(w.b, base.ObjectText(c.Arguments))
 	w.b.WriteByte('}')
 }
 
 // result writes what a call gave: a text, or parts where there are pictures.
 func (w *writer) result(msg hermes.Message) error {
-	if wire.HasImages(msg) {
+	if base.HasImages(msg) {
 		return w.item(item{Type: "function_call_output", CallID: w.ids.Of(msg.CallID), Output: inputs(msg)})
 	}
 	w.next()
 	w.b.WriteString(`{"type":"function_call_output","call_id":`)
-	wire.Text(w.b, w.ids.Of(msg.CallID))
+	base.Text(w.b, w.ids.Of(msg.CallID))
 	w.b.WriteString(`,"output":`)
-	wire.Text(w.b, cmp.Or(msg.Text(), wire.NoOutput))
+	base.Text(w.b, cmp.Or(msg.Text(), base.NoOutput))
 	w.b.WriteByte('}')
 	return nil
 }
@@ -193,8 +193,8 @@ func inputs(msg hermes.Message) []part {
 	if text := msg.Text(); text != "" {
 		parts = append(parts, part{Type: "input_text", Text: text})
 	}
-	for _, img := range wire.Images(msg) {
-		parts = append(parts, part{Type: "input_image", ImageURL: wire.ImageURL(img)})
+	for _, img := range base.Images(msg) {
+		parts = append(parts, part{Type: "input_image", ImageURL: base.ImageURL(img)})
 	}
 	return parts
 }

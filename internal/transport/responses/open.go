@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"hermes"
-	"hermes/internal/wire"
+	"hermes/internal/transport/base"
 )
 
 // open is an item of the output that has begun.
@@ -175,5 +175,5 @@ func (a *answer) check() error {
 			}
 		}
 	}
-	return wire.Named(a.calls, named)
+	return base.Named(a.calls, named)
 }

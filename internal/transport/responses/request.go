@@ -12,7 +12,7 @@ import (
 
 	"hermes"
 	"hermes/internal/schema"
-	"hermes/internal/wire"
+	"hermes/internal/transport/base"
 )
 
 // encodeHead is the body up to the session: what never changes.
@@ -31,7 +31,7 @@ func (m *Model) encodeHead() []byte {
 // quote writes a text as JSON, <, > and & as they are.
 func quote(s string) string {
 	var b bytes.Buffer
-	_ = wire.JSON(&b, s) // a string always can be encoded
+	_ = base.JSON(&b, s) // a string always can be encoded
 	return b.String()
 }
 
@@ -41,7 +41,7 @@ func (m *Model) reasons() bool { return !m.cfg.Quirks.NoReasoning && reasons(m.c
 // encode writes the whole body.
 func (m *Model) encode(r *hermes.Request) ([]byte, error) {
 	var b bytes.Buffer
-	b.Grow(wire.Size(r))
+	b.Grow(base.Size(r))
 	b.Write(m.head)
 	if r.Session != "" {
 		fmt.Fprintf(&b, `,"prompt_cache_key":%s`, quote(cacheKey(r.Session)))
@@ -126,7 +126,7 @@ func encodeTools(tools []hermes.Spec) ([]byte, error) {
 	for _, t := range tools {
 		list = append(list, tool{"function", t.Name, t.Description, schema.Clean(t.Schema), false})
 	}
-	if err := wire.JSON(&b, list); err != nil {
+	if err := base.JSON(&b, list); err != nil {
 		return nil, fmt.Errorf("encode tools: %w", err)
 	}
 	return b.Bytes(), nil

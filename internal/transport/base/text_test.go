@@ -1,11 +1,11 @@
-package wire_test
+package base_test
 
 import (
 	"bytes"
 	"strings"
 	"testing"
 
-	"hermes/internal/wire"
+	"hermes/internal/transport/base"
 )
 
 // FuzzText holds Text against encoding/json: a byte more or less would break
@@ -19,8 +19,8 @@ func FuzzText(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		var got, want bytes.Buffer
-		wire.Text(&got, s)
-		if err := wire.JSON(&want, s); err != nil {
+		base.Text(&got, s)
+		if err := base.JSON(&want, s); err != nil {
 			t.Fatal(err)
 		}
 		if got.String() != want.String() {

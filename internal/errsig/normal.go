@@ -1,4 +1,4 @@
-package symptom
+package errsig
 
 import (
 	"slices"

@@ -1,11 +1,11 @@
-// Package wire holds what every protocol of model services does alike: to send
+// Package base holds what every protocol of model services does alike: to send
 // a request under its clocks, to end with one judged error, to keep the bytes
 // of a tool list, to pair calls with their results.
 //
 // It knows the vocabulary, as hermestest does, and no protocol: what differs
 // between services stands in internal/transport. It decides nothing about a
 // failure but its class. Start reading at Config.Stream.
-package wire
+package base
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package textcall_test
+package texttool_test
 
 import (
 	"encoding/json"
@@ -7,16 +7,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"hermes/internal/textcall"
+	"hermes/internal/texttool"
 )
 
 func known(name string) bool { return name == "read" || name == "write" }
 
 // scan feeds text in pieces of the given size.
-func scan(text string, size int) (string, []textcall.Call) {
-	s := textcall.New(known)
+func scan(text string, size int) (string, []texttool.Call) {
+	s := texttool.New(known)
 	var prose strings.Builder
-	var calls []textcall.Call
+	var calls []texttool.Call
 	for text != "" {
 		n := min(size, len(text))
 		p, c := s.Feed(text[:n])
@@ -31,22 +31,22 @@ func scan(text string, size int) (string, []textcall.Call) {
 
 func TestCallsInText(t *testing.T) {
 	t.Parallel()
-	read := textcall.Call{Name: "read", Arguments: `{"path":"a"}`}
-	write := textcall.Call{Name: "write", Arguments: `{}`}
-	one := []textcall.Call{read}
+	read := texttool.Call{Name: "read", Arguments: `{"path":"a"}`}
+	write := texttool.Call{Name: "write", Arguments: `{}`}
+	one := []texttool.Call{read}
 	for name, tt := range map[string]struct {
 		in    string
 		prose string
-		calls []textcall.Call
+		calls []texttool.Call
 	}{
 		"tags":                       {"<tool_call>\n{\"name\":\"read\",\"arguments\":{\"path\":\"a\"}}\n</tool_call>", "", one},
 		"words before":               {"Let me look.\n<tool_call>{\"name\":\"read\",\"arguments\":{\"path\":\"a\"}}</tool_call>", "Let me look.\n", one},
-		"two of them":                {"<tool_call>{\"name\":\"read\",\"arguments\":{\"path\":\"a\"}}</tool_call>\n<tool_call>{\"name\":\"write\"}</tool_call>\n", "", []textcall.Call{read, write}},
+		"two of them":                {"<tool_call>{\"name\":\"read\",\"arguments\":{\"path\":\"a\"}}</tool_call>\n<tool_call>{\"name\":\"write\"}</tool_call>\n", "", []texttool.Call{read, write}},
 		"the end tag is missing":     {"<tool_call>{\"name\":\"read\",\"arguments\":{\"path\":\"a\"}}", "", one},
 		"arguments as a string":      {`<tool_call>{"name":"read","arguments":"{\"path\":\"a\"}"}</tool_call>`, "", one},
 		"plain JSON":                 {`{"name":"read","arguments":{"path":"a"}}`, "", one},
 		"plain JSON, parameters":     {`{"name": "read", "parameters": {"path":"a"}}`, "", one},
-		"an array":                   {`[{"name":"read","arguments":{"path":"a"}},{"name":"write"}]`, "", []textcall.Call{read, write}},
+		"an array":                   {`[{"name":"read","arguments":{"path":"a"}},{"name":"write"}]`, "", []texttool.Call{read, write}},
 		"in a fence":                 {"```json\n{\"name\":\"read\",\"arguments\":{\"path\":\"a\"}}\n```", "", one},
 		"the protocol's own shape":   {`{"id":"1","type":"function","function":{"name":"read","arguments":{"path":"a"}}}`, "", one},
 		"python tag":                 {`<|python_tag|>{"name":"read","parameters":{"path":"a"}}`, "", one},
@@ -77,14 +77,14 @@ func TestCallsInText(t *testing.T) {
 
 func TestProseIsNotHeldBack(t *testing.T) {
 	t.Parallel()
-	s := textcall.New(known)
+	s := texttool.New(known)
 	if got, _ := s.Feed("Hello "); got != "Hello " {
 		t.Errorf("held back %q", got)
 	}
 	if got, _ := s.Feed("{\"name\""); got == "" {
 		t.Error("JSON in the middle of prose was held back")
 	}
-	if got, _ := textcall.New(known).Feed(`{"answer": 1`); got == "" {
+	if got, _ := texttool.New(known).Feed(`{"answer": 1`); got == "" {
 		t.Error("an object that is no call was held back")
 	}
 }

@@ -1,4 +1,4 @@
-// Package textcall finds the tool calls that small models write as text.
+// Package texttool finds the tool calls that small models write as text.
 //
 // Models that run on a person's own machine often answer with the call
 // spelled out instead of using the protocol's field for it: in tags, as the
@@ -9,7 +9,7 @@
 //
 // The package does not know Hermes. Start at Scanner; the forms of calls are
 // in form.go.
-package textcall
+package texttool
 
 import (
 	"bytes"

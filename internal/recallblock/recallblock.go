@@ -1,4 +1,4 @@
-// Package fence marks recalled memory in what a model reads, and takes such
+// Package recallblock marks recalled memory in what a model reads, and takes such
 // marks out of what a person reads.
 //
 // Recalled text travels inside a memory-context block with a note that it is
@@ -8,7 +8,7 @@
 // line, so that people can still write about it.
 //
 // The package knows nothing of memory itself.
-package fence
+package recallblock
 
 import "strings"
 

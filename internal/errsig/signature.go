@@ -1,11 +1,11 @@
-// Package symptom recognises failures: what a failed tool call says is brought
+// Package errsig recognises failures: what a failed tool call says is brought
 // into a form in which the same failure looks the same again, whatever paths,
 // numbers and addresses it names.
 //
 // Of takes the text of a result apart; Normal is the form of one message; Alike
 // compares two of them. All is pure text work. The package knows no tool and
 // keeps nothing.
-package symptom
+package errsig
 
 import (
 	"encoding/json"
@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// Symptom is a failure in its general form.
-type Symptom struct {
+// Signature is a failure in its general form.
+type Signature struct {
 	// Class is the kind of failure, one of a few words.
 	Class string
 	// Pattern is the message in its normal form; "" means that nothing can be
@@ -30,12 +30,12 @@ const maxMessage = 240
 // Of reads the result of a failed call. arguments are the call's JSON; a
 // command's program becomes part of the pattern, since programs fail each in
 // their own way.
-func Of(arguments, result string) Symptom {
+func Of(arguments, result string) Signature {
 	message := telling(result)
 	if message == "" || refused(message) {
-		return Symptom{}
+		return Signature{}
 	}
-	s := Symptom{Class: classOf(message), Pattern: Normal(message), Message: message}
+	s := Signature{Class: classOf(message), Pattern: Normal(message), Message: message}
 	if p := program(arguments); p != "" && s.Pattern != "" && !strings.HasPrefix(s.Pattern, p+":") {
 		s.Pattern = p + ": " + s.Pattern
 	}

@@ -1,4 +1,4 @@
-package wire
+package base
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"hermes"
-	"hermes/internal/textcall"
+	"hermes/internal/texttool"
 	"hermes/internal/tokens"
 )
 
@@ -170,7 +170,7 @@ func Estimate(r *hermes.Request) int {
 
 // TextCalls returns a scanner for calls that a model of one's own spells out as
 // text; nil where the request allows none.
-func TextCalls(r *hermes.Request) *textcall.Scanner {
+func TextCalls(r *hermes.Request) *texttool.Scanner {
 	if len(r.Tools) == 0 || r.WordsOnly {
 		return nil
 	}
@@ -178,5 +178,5 @@ func TextCalls(r *hermes.Request) *textcall.Scanner {
 	for _, t := range r.Tools {
 		names[t.Name] = true
 	}
-	return textcall.New(func(name string) bool { return names[name] })
+	return texttool.New(func(name string) bool { return names[name] })
 }

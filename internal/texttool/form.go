@@ -1,4 +1,4 @@
-package textcall
+package texttool
 
 import (
 	"encoding/json"

@@ -1,11 +1,11 @@
-package symptom_test
+package errsig_test
 
 import (
 	"strings"
 	"testing"
 	"unicode/utf8"
 
-	"hermes/internal/symptom"
+	"hermes/internal/errsig"
 )
 
 func TestTheSameFailureLooksTheSame(t *testing.T) {
@@ -29,13 +29,13 @@ func TestTheSameFailureLooksTheSame(t *testing.T) {
 		{"an error with hints after the JSON", `{}`, `{"error":"file not found"}` + "\n\n[hint]", "not_found", "file not found"},
 	}
 	for _, tt := range tests {
-		got := symptom.Of(tt.arguments, tt.result)
+		got := errsig.Of(tt.arguments, tt.result)
 		if got.Class != tt.class || got.Pattern != tt.pattern {
 			t.Errorf("%s: got %q %q, want %q %q", tt.name, got.Class, got.Pattern, tt.class, tt.pattern)
 		}
 	}
-	a := symptom.Of(`{"command":"cat /x/1"}`, `{"output":"cat: /x/1: No such file or directory"}`)
-	b := symptom.Of(`{"command":"cat /y/z/2"}`, `{"output":"cat: /y/z/2: No such file or directory"}`)
+	a := errsig.Of(`{"command":"cat /x/1"}`, `{"output":"cat: /x/1: No such file or directory"}`)
+	b := errsig.Of(`{"command":"cat /y/z/2"}`, `{"output":"cat: /y/z/2: No such file or directory"}`)
 	if a.Pattern != b.Pattern || a.Class != b.Class {
 		t.Errorf("%+v and %+v differ", a, b)
 	}
@@ -49,7 +49,7 @@ func TestAlike(t *testing.T) {
 	}{
 		{"x y", "x y", 1, 1}, {"no module named 'yaml'", "no module named 'toml'", 0.5, 0.7}, {"x", "y", 0, 0}, {"", "x", 0, 0},
 	} {
-		if got := symptom.Alike(tt.a, tt.b); got < tt.min || got > tt.max {
+		if got := errsig.Alike(tt.a, tt.b); got < tt.min || got > tt.max {
 			t.Errorf("%q and %q: %v", tt.a, tt.b, got)
 		}
 	}
@@ -59,7 +59,7 @@ func FuzzOf(f *testing.F) {
 	f.Add(`{"command":"a"}`, `{"output":"error: x /y 1"}`)
 	f.Add(`[`, "\xff error "+strings.Repeat("é", 300))
 	f.Fuzz(func(t *testing.T, arguments, result string) {
-		s := symptom.Of(arguments, result)
+		s := errsig.Of(arguments, result)
 		if utf8.ValidString(result) && utf8.ValidString(arguments) && !utf8.ValidString(s.Pattern) {
 			t.Errorf("broken pattern %q", s.Pattern)
 		}

@@ -1,4 +1,4 @@
-package wire_test
+package base_test
 
 import (
 	"bufio"
@@ -13,7 +13,7 @@ import (
 	"hermes"
 	"hermes/hermestest"
 	"hermes/internal/fault"
-	"hermes/internal/wire"
+	"hermes/internal/transport/base"
 )
 
 func TestPairs(t *testing.T) {
@@ -43,7 +43,7 @@ func TestPairs(t *testing.T) {
 		{"the same id later", []hermes.Message{asks("a"), answers("a"), asks("a"), answers("a")}, "m+ r m+ r"},
 	}
 	for _, tt := range tests {
-		kept := wire.PairsOf(tt.in)
+		kept := base.PairsOf(tt.in)
 		var got []string
 		for i, m := range tt.in {
 			switch m.Role {
@@ -68,22 +68,22 @@ func TestPairs(t *testing.T) {
 func TestIDs(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 65)
-	var ids wire.IDs
+	var ids base.IDs
 	for _, tt := range []struct{ in, want string }{
 		{"toolu_01A-b", "toolu_01A-b"},
 		{"call_1|fc_1", "call_1"},
-		{"call_1|fc_2", wire.HashID("call_1|fc_2")},
+		{"call_1|fc_2", base.HashID("call_1|fc_2")},
 		{"call_1|fc_1", "call_1"},
 		{"functions.read:0", "functions_read_0"},
-		{"", wire.HashID("")},
-		{"|", wire.HashID("|")},
-		{long, wire.HashID(long)},
+		{"", base.HashID("")},
+		{"|", base.HashID("|")},
+		{long, base.HashID(long)},
 	} {
 		if got := ids.Of(tt.in); got != tt.want {
 			t.Errorf("%q is %q, want %q", tt.in, got, tt.want)
 		}
 	}
-	fresh := wire.FreshAfter([]hermes.Message{{Calls: []hermes.ToolCall{{ID: "a"}}}})
+	fresh := base.FreshAfter([]hermes.Message{{Calls: []hermes.ToolCall{{ID: "a"}}}})
 	first, second, third := fresh.ID("a"), fresh.ID("b"), fresh.ID("b")
 	if first == "a" || second != "b" || third == "b" || first == "" || third == "" {
 		t.Errorf("%q %q %q", first, second, third)
@@ -95,7 +95,7 @@ func TestObject(t *testing.T) {
 	for in, want := range map[string]string{
 		"": "{}", "null": "{}", "[]": "{}", `{"a":`: "{}", `"x"`: "{}", `{"a": 1}`: `{"a": 1}`, " {}": " {}",
 	} {
-		if got := string(wire.Object(in)); got != want {
+		if got := string(base.Object(in)); got != want {
 			t.Errorf("%q is %q, want %q", in, got, want)
 		}
 	}
@@ -104,7 +104,7 @@ func TestObject(t *testing.T) {
 func TestFirst(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]byte{"": 0, " \r\n\t{": '{', "<html>": '<', "data: x": 'd', strings.Repeat(" ", 70) + "{": 0} {
-		if got := wire.First(bufio.NewReader(strings.NewReader(in))); got != want {
+		if got := base.First(bufio.NewReader(strings.NewReader(in))); got != want {
 			t.Errorf("%q begins with %q, want %q", in, got, want)
 		}
 	}
@@ -126,7 +126,7 @@ func TestClose(t *testing.T) {
 		{"cut", nil, false, true, fault.ErrCut},
 		{"nothing", nil, false, false, fault.ErrEmpty},
 	} {
-		if got := wire.Close(tt.err, tt.complete, tt.begun); !errors.Is(got, tt.want) || (got == nil) != (tt.want == nil) {
+		if got := base.Close(tt.err, tt.complete, tt.begun); !errors.Is(got, tt.want) || (got == nil) != (tt.want == nil) {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
 	}
@@ -135,10 +135,10 @@ func TestClose(t *testing.T) {
 func TestTheKeyIsHidden(t *testing.T) {
 	t.Parallel()
 	rt := &hermestest.Recorded{T: t, Raw: []byte("x")}
-	c := wire.Config{ID: "p:m", Provider: "p", Model: "m", Key: "sk-secret-123", Client: &http.Client{Transport: rt}, Now: func() time.Time { return time.Unix(0, 0) }}.Ready()
+	c := base.Config{ID: "p:m", Provider: "p", Model: "m", Key: "sk-secret-123", Client: &http.Client{Transport: rt}, Now: func() time.Time { return time.Unix(0, 0) }}.Ready()
 	said := &fault.Failure{Status: 401, Body: []byte(`{"error":{"message":"bad key sk-secret-123"}}`)}
 	var failed error
-	for _, err := range c.Stream(t.Context(), &hermes.Request{}, func(wire.Yield) error { return said }) {
+	for _, err := range c.Stream(t.Context(), &hermes.Request{}, func(base.Yield) error { return said }) {
 		failed = err
 	}
 	if e, ok := errors.AsType[*hermes.ModelError](failed); !ok || e.Class != hermes.ClassAuth || strings.Contains(failed.Error(), "secret") {
@@ -148,7 +148,7 @@ func TestTheKeyIsHidden(t *testing.T) {
 
 func TestToolListsAreEncodedOnce(t *testing.T) {
 	t.Parallel()
-	var tools wire.Tools
+	var tools base.Tools
 	n := 0
 	encode := func(list []hermes.Spec) ([]byte, error) { n++; return []byte(list[0].Name), nil }
 	var got []string
