@@ -115,14 +115,14 @@ type Charge struct {
 type Balance struct {
 	Account  Account
 	Spent    Amount // settled
-	Held     Amount // reserved by calls under way
+	Reserved Amount // reserved by calls under way
 	Raised   Amount // added to its caps
 	Calls    int64
 	Unpriced int64 // calls among them whose price is not known
 }
 
 // Used is what was spent and what is reserved.
-func (b Balance) Used() Amount { return b.Spent.Add(b.Held) }
+func (b Balance) Used() Amount { return b.Spent.Add(b.Reserved) }
 
 // OverCap is the refusal of a reservation. Cap is with what it was raised by.
 type OverCap struct {
@@ -169,7 +169,7 @@ type Spending struct {
 	Name      string
 	Usage     Usage
 	Money     Money
-	Held      Amount // reserved by calls under way
+	Reserved  Amount // reserved by calls under way
 	Calls     int64
 	Unpriced  int64
 	Estimated int64

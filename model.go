@@ -210,7 +210,7 @@ type ModelInfo struct {
 	Price *Price
 }
 
-// Spec describes a tool to a model and to the tool onion. It is a value that
+// Spec describes a tool to a model and to the tool chain. It is a value that
 // never changes while a session lives.
 type Spec struct {
 	Name        string

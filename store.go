@@ -110,12 +110,12 @@ type Compactor interface {
 
 // Compaction is a change of what a transcript shows.
 type Compaction struct {
-	Hide []int64 // ids
-	Put  []Placed
+	Hide   []int64 // ids
+	Insert []Insertion
 }
 
-// Placed is a new message in the place of the message with the id At.
-type Placed struct {
+// Insertion is a new message in the place of the message with the id At.
+type Insertion struct {
 	At      int64
 	Message Message
 }

@@ -42,12 +42,12 @@ type Result struct {
 	// asks for it.
 	RefundStep bool
 	// StopReason, where set, says why no more tools are run in this turn: the model
-	// is asked to answer in words. The tool onion sets it, tools leave it.
+	// is asked to answer in words. The tool chain sets it, tools leave it.
 	StopReason string
 	// Shown is a short text for the person instead of Text, such as a diff.
 	Shown string
 	// Provenance says where the text comes from that others wrote, as in
-	// [Message]. The tool onion sets it for tools that are not Inside.
+	// [Message]. The tool chain sets it for tools that are not Inside.
 	Provenance string
 }
 
@@ -86,7 +86,7 @@ type Host interface {
 	Ask(ctx context.Context, q Question) (Answer, error)
 	// Spawn runs a task in a child session and waits for its report.
 	Spawn(ctx context.Context, t Task) (Report, error)
-	// Invoke runs another tool of the session through the whole tool onion.
+	// Invoke runs another tool of the session through the whole tool chain.
 	Invoke(ctx context.Context, name string, arguments json.RawMessage) (Result, error)
 	// Progress tells the person what the call is doing; it never waits. An
 	// empty text takes back what was told last.

@@ -78,7 +78,7 @@ func (l *Ledger) balance(a hermes.Account) (sum bookedAccount) {
 		if o.Kind != a.Kind || o.Name != a.Name && (!ahead || o.Name < a.Name) {
 			continue
 		}
-		sum.Spent, sum.Held, sum.Raised = sum.Spent.Add(other.Spent), sum.Held.Add(other.Held), sum.Raised.Add(other.Raised)
+		sum.Spent, sum.Reserved, sum.Raised = sum.Spent.Add(other.Spent), sum.Reserved.Add(other.Reserved), sum.Raised.Add(other.Raised)
 		sum.Calls += other.Calls
 		sum.Unpriced += other.Unpriced
 		sum.warned = max(sum.warned, other.warned)
@@ -120,7 +120,7 @@ func (l *Ledger) Reserve(ctx context.Context, b hermes.Booking) (hermes.Reserved
 func (l *Ledger) hold(c *bookedCall, by hermes.Amount) {
 	for _, limit := range c.Limits {
 		a := l.account(limit.Account)
-		a.Held = a.Held.Add(by)
+		a.Reserved = a.Reserved.Add(by)
 	}
 }
 
@@ -284,7 +284,7 @@ func (c *bookedCall) sum(g *hermes.Spending) {
 	g.Calls++
 	switch c.state {
 	case callOpen:
-		g.Held = g.Held.Add(c.Estimate)
+		g.Reserved = g.Reserved.Add(c.Estimate)
 	case callSettled:
 		g.Usage = g.Usage.Add(c.charge.Usage)
 		g.Money += c.charge.Money

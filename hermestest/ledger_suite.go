@@ -113,7 +113,7 @@ func sessionBalance(t *testing.T, l hermes.Ledger) hermes.Balance {
 func ledgerSettles(t *testing.T, l hermes.Ledger) {
 	r := reserve(t, l, booking(30))
 	account := hermes.Account{Kind: hermes.AccountSession, Name: "s"}
-	same(t, sessionBalance(t, l), hermes.Balance{Account: account, Held: cent(30)})
+	same(t, sessionBalance(t, l), hermes.Balance{Account: account, Reserved: cent(30)})
 	settle(t, l, r.ID, 20)
 	same(t, sessionBalance(t, l), hermes.Balance{Account: account, Spent: cent(20), Calls: 1})
 	same(t, balanceOf(t, l, hermes.AccountDay, "2026-11-20").Spent, cent(20))
@@ -128,7 +128,7 @@ func ledgerSettlesOnce(t *testing.T, l hermes.Ledger) {
 	if err := l.Extend(t.Context(), r.ID, day.Add(2*hold)); err != nil {
 		t.Error(err)
 	}
-	same(t, sessionBalance(t, l).Held, hermes.Amount{})
+	same(t, sessionBalance(t, l).Reserved, hermes.Amount{})
 }
 
 func ledgerRefuses(t *testing.T, l hermes.Ledger) {
@@ -136,11 +136,11 @@ func ledgerRefuses(t *testing.T, l hermes.Ledger) {
 	reserve(t, l, booking(30))
 	over := refused(t, l, booking(11))
 	same(t, over.Balance.Spent, cent(60))
-	same(t, over.Balance.Held, cent(30))
+	same(t, over.Balance.Reserved, cent(30))
 	same(t, over.Cap.Money, cent(100).Money)
 	same(t, over.Estimate, cent(11))
-	same(t, sessionBalance(t, l).Held, cent(30))
-	same(t, balanceOf(t, l, hermes.AccountDay, "2026-11-20").Held, cent(30))
+	same(t, sessionBalance(t, l).Reserved, cent(30))
+	same(t, balanceOf(t, l, hermes.AccountDay, "2026-11-20").Reserved, cent(30))
 	reserve(t, l, booking(10)) // just fits
 }
 
@@ -207,7 +207,7 @@ func ledgerReleases(t *testing.T, l hermes.Ledger) {
 	refused(t, l, other)
 	other.At = day.Add(hold)
 	reserve(t, l, other)
-	same(t, sessionBalance(t, l).Held, cent(30))
+	same(t, sessionBalance(t, l).Reserved, cent(30))
 }
 
 func ledgerKeepsOwn(t *testing.T, l hermes.Ledger) {
@@ -223,7 +223,7 @@ func release(t *testing.T, l hermes.Ledger) {
 	other := booking(0)
 	other.Owner, other.At, other.Until = "you", day.Add(10*hold), day.Add(11*hold)
 	reserve(t, l, other)
-	same(t, sessionBalance(t, l).Held, hermes.Amount{})
+	same(t, sessionBalance(t, l).Reserved, hermes.Amount{})
 }
 
 func ledgerSettlesReleased(t *testing.T, l hermes.Ledger) {
@@ -232,7 +232,7 @@ func ledgerSettlesReleased(t *testing.T, l hermes.Ledger) {
 	settle(t, l, r.ID, 70)
 	settle(t, l, r.ID, 70)
 	b := sessionBalance(t, l)
-	same(t, []hermes.Amount{b.Spent, b.Held}, []hermes.Amount{cent(70), {}})
+	same(t, []hermes.Amount{b.Spent, b.Reserved}, []hermes.Amount{cent(70), {}})
 }
 
 func ledgerExtends(t *testing.T, l hermes.Ledger) {
@@ -241,13 +241,13 @@ func ledgerExtends(t *testing.T, l hermes.Ledger) {
 	if err := l.Extend(t.Context(), r.ID, day.Add(20*hold)); err != nil {
 		t.Fatal(err)
 	}
-	same(t, sessionBalance(t, l).Held, cent(80))
+	same(t, sessionBalance(t, l).Reserved, cent(80))
 	other := booking(30)
 	other.Owner, other.At, other.Until = "you", day.Add(19*hold), day.Add(20*hold)
 	refused(t, l, other)
 	settle(t, l, r.ID, 10)
 	b := sessionBalance(t, l)
-	same(t, []hermes.Amount{b.Spent, b.Held}, []hermes.Amount{cent(10), {}})
+	same(t, []hermes.Amount{b.Spent, b.Reserved}, []hermes.Amount{cent(10), {}})
 }
 
 func onDay(b hermes.Booking, name string) hermes.Booking {
@@ -290,7 +290,7 @@ func ledgerParallel(t *testing.T, l hermes.Ledger) {
 	}
 	wg.Wait()
 	b := sessionBalance(t, l)
-	same(t, []hermes.Amount{b.Spent, b.Held}, []hermes.Amount{cent(99), {}})
+	same(t, []hermes.Amount{b.Spent, b.Reserved}, []hermes.Amount{cent(99), {}})
 	same(t, b.Calls, int64(33))
 }
 
@@ -324,14 +324,14 @@ func ledgerSums(t *testing.T, l hermes.Ledger) {
 	same(t, sums(hermes.SpendQuery{By: hermes.SpendByModel}), []hermes.Spending{
 		{Name: "p:b", Usage: ten.Add(ten), Money: cent(10).Money, Calls: 2, Unpriced: 1, Estimated: 1},
 		{Name: "p:fallback", Usage: ten, Money: cent(10).Money, Calls: 1},
-		{Name: "p:m", Held: cent(5), Calls: 1},
+		{Name: "p:m", Reserved: cent(5), Calls: 1},
 	})
 	same(t, sums(hermes.SpendQuery{}), []hermes.Spending{
-		{Usage: hermes.Usage{Input: 30, Calls: 3}, Money: cent(20).Money, Held: cent(5), Calls: 4, Unpriced: 1, Estimated: 1},
+		{Usage: hermes.Usage{Input: 30, Calls: 3}, Money: cent(20).Money, Reserved: cent(5), Calls: 4, Unpriced: 1, Estimated: 1},
 	})
 	same(t, sums(hermes.SpendQuery{By: hermes.SpendByDay, After: day.Add(2 * time.Minute)}), []hermes.Spending{{Name: "2026-11-20", Usage: ten, Calls: 1, Unpriced: 1}})
 	same(t, sums(hermes.SpendQuery{By: hermes.SpendBySession, Before: day.Add(time.Minute), Session: "s"}),
-		[]hermes.Spending{{Name: "s", Usage: ten, Money: cent(10).Money, Held: cent(5), Calls: 2}})
+		[]hermes.Spending{{Name: "s", Usage: ten, Money: cent(10).Money, Reserved: cent(5), Calls: 2}})
 	same(t, len(sums(hermes.SpendQuery{Session: "another"})), 0)
 	same(t, len(sums(hermes.SpendQuery{By: hermes.SpendByModel, Limit: 1})), 1)
 	if _, err := l.Spent(t.Context(), hermes.SpendQuery{By: "weather"}); err == nil {

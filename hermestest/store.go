@@ -42,19 +42,19 @@ type storedMessage struct {
 	hermes.Message
 	hidden    bool // no longer part of the transcript
 	compacted bool // hidden, but still found
-	place     int64
+	position  int64
 }
 
 // shown reports whether a range has the message.
 func (m storedMessage) shown(r hermes.Range) bool {
 	if r.Raw {
-		return m.place == 0 && (!m.hidden || m.compacted)
+		return m.position == 0 && (!m.hidden || m.compacted)
 	}
 	return r.Hidden || !m.hidden
 }
 
 // at is where the message stands in the order.
-func (m storedMessage) at() int64 { return cmp.Or(m.place, m.ID) }
+func (m storedMessage) at() int64 { return cmp.Or(m.position, m.ID) }
 
 type storedStep struct {
 	hermes.Step
@@ -145,15 +145,15 @@ func (s *Store) FindSession(ctx context.Context, ref string) (row hermes.Session
 	err = s.view(ctx, func() error {
 		r, err := s.find(ref)
 		if err == nil {
-			row = r.told()
+			row = r.public()
 		}
 		return err
 	})
 	return row, err
 }
 
-// told is the row with what is told of its messages.
-func (r *storedSession) told() hermes.Session {
+// public is the row with what is told of its messages.
+func (r *storedSession) public() hermes.Session {
 	row := r.row
 	row.Tainted = row.Provenance != "" || slices.ContainsFunc(r.messages, func(m storedMessage) bool {
 		return m.Provenance != "" && (!m.hidden || m.compacted)
@@ -194,7 +194,7 @@ func (s *Store) ListSessions(ctx context.Context, f hermes.SessionFilter) (list 
 	err = s.view(ctx, func() error {
 		for _, r := range slices.Backward(s.sessions) {
 			if listed(r.row, f) {
-				row := r.told()
+				row := r.public()
 				row.System, row.Tools, row.Layers = "", nil, nil
 				list = append(list, row)
 			}

@@ -52,8 +52,8 @@ func spoken(t *testing.T, s hermes.Store, r hermes.Range) []string {
 func compact(t *testing.T, s hermes.Store, l hermes.Lease, ids []int64) []int64 {
 	t.Helper()
 	put, err := s.Compact(t.Context(), l, hermes.Compaction{
-		Hide: ids[1:4],
-		Put:  []hermes.Placed{{At: ids[1], Message: hermes.UserText("the summary")}, {At: ids[3], Message: hermes.UserText("four, shorter")}},
+		Hide:   ids[1:4],
+		Insert: []hermes.Insertion{{At: ids[1], Message: hermes.UserText("the summary")}, {At: ids[3], Message: hermes.UserText("four, shorter")}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ func compactOrder(t *testing.T, s hermes.Store) {
 		t.Fatal(err)
 	}
 	// A second compaction hides the first one's summary.
-	if _, err := s.Compact(t.Context(), l, hermes.Compaction{Hide: put, Put: []hermes.Placed{{At: put[0], Message: hermes.UserText("again")}}}); err != nil {
+	if _, err := s.Compact(t.Context(), l, hermes.Compaction{Hide: put, Insert: []hermes.Insertion{{At: put[0], Message: hermes.UserText("again")}}}); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"one", "again", "five", "six"}, spoken(t, s, hermes.Range{})); diff != "" {

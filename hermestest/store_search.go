@@ -48,11 +48,11 @@ func sessionWanted(r hermes.Session, q hermes.SearchQuery) bool {
 func (r *storedSession) search(q hermes.SearchQuery, terms []searchTerm) []hermes.Hit {
 	shown := make([]hermes.Message, 0, len(r.messages))
 	for _, m := range r.messages {
-		if (!m.hidden || m.compacted) && m.place == 0 {
+		if (!m.hidden || m.compacted) && m.position == 0 {
 			shown = append(shown, m.Message)
 		}
 	}
-	row := r.told()
+	row := r.public()
 	row.System, row.Tools, row.Layers = "", nil, nil
 	var hits []hermes.Hit
 	for i, m := range shown {

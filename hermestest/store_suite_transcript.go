@@ -77,7 +77,7 @@ func provenanceStays(t *testing.T, s hermes.Store) {
 	ids := add(t, s, l, said, hermes.Message{Role: hermes.RoleTool, CallID: "c", ToolName: "read_file", Parts: said.Parts, Provenance: "read_file a.md"})
 	tainted(true)
 	same(t, hermes.TranscriptProvenance(transcript(t, s, "a", hermes.Range{})), "read_file a.md")
-	put, err := s.Compact(t.Context(), l, hermes.Compaction{Hide: ids, Put: []hermes.Placed{{At: ids[0], Message: hermes.Message{
+	put, err := s.Compact(t.Context(), l, hermes.Compaction{Hide: ids, Insert: []hermes.Insertion{{At: ids[0], Message: hermes.Message{
 		Role: hermes.RoleUser, Parts: said.Parts, Synthetic: true, Provenance: "read_file a.md",
 	}}}})
 	if err != nil {

@@ -89,8 +89,8 @@ func (s *Store) Compact(ctx context.Context, l hermes.Lease, c hermes.Compaction
 		if err != nil {
 			return err
 		}
-		places := make([]int64, len(c.Put))
-		for i, p := range c.Put {
+		places := make([]int64, len(c.Insert))
+		for i, p := range c.Insert {
 			k := slices.IndexFunc(r.messages, func(m storedMessage) bool { return m.ID == p.At })
 			if k < 0 {
 				return fmt.Errorf("the place of a message: %d: %w", p.At, hermes.ErrNotFound)
@@ -104,7 +104,7 @@ func (s *Store) Compact(ctx context.Context, l hermes.Lease, c hermes.Compaction
 				r.row.Calls -= len(m.Calls)
 			}
 		}
-		for i, p := range c.Put {
+		for i, p := range c.Insert {
 			m := p.Message
 			if m.Time.IsZero() {
 				m.Time = s.Now()
@@ -113,7 +113,7 @@ func (s *Store) Compact(ctx context.Context, l hermes.Lease, c hermes.Compaction
 			m.ID = s.lastID
 			ids = append(ids, m.ID)
 			r.append(m)
-			r.messages[len(r.messages)-1].place = places[i]
+			r.messages[len(r.messages)-1].position = places[i]
 		}
 		return nil
 	})

@@ -163,7 +163,7 @@ func streams() []Fault {
 // the beginning is told.
 func (e *exchange) cut(inCall bool) {
 	if e.events(e.begin(inCall)...) && e.wire == messages {
-		e.told(e.answer.Input, 0, false)
+		e.countUsage(e.answer.Input, 0, false)
 	}
 }
 
@@ -171,7 +171,7 @@ func (e *exchange) flood(events, size int) {
 	e.answer.Text, e.answer.Calls = "", nil
 	e.events(e.begin(false)...)
 	if e.wire == messages {
-		e.told(e.answer.Input, 0, false)
+		e.countUsage(e.answer.Input, 0, false)
 	}
 	before, after := `{"choices":[{"index":0,"delta":{"content":"`, `"}}]}`
 	if e.wire == messages {

@@ -131,7 +131,7 @@ func (s *Server) next(size int64) *Fault {
 	return f
 }
 
-func (s *Server) told(input, output int64, whole bool) {
+func (s *Server) countUsage(input, output int64, whole bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.count.Input += input

@@ -37,7 +37,7 @@ type exchange struct {
 // answerWhole answers as a service does that does not fail.
 func (e *exchange) answerWhole() {
 	if e.events(e.spell()...) {
-		e.told(e.answer.Input, e.answer.Output, true)
+		e.countUsage(e.answer.Input, e.answer.Output, true)
 	}
 }
 

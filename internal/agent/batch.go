@@ -52,9 +52,9 @@ func (l *loop) runBatch(ctx context.Context, batch []*call) {
 // order asked is kept between groups.
 func groups(batch []*call) [][]*call {
 	var out [][]*call
-	alone := hasExclusive(batch)
+	sequential := hasExclusive(batch)
 	for _, c := range batch {
-		if n := len(out); n > 0 && !alone && joins(out[n-1], c) {
+		if n := len(out); n > 0 && !sequential && joins(out[n-1], c) {
 			out[n-1] = append(out[n-1], c)
 			continue
 		}

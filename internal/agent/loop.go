@@ -115,7 +115,7 @@ func (l *loop) run(ctx context.Context) error {
 				return l.wrapUp(ctx, toolsStopped(stopReason))
 			}
 		case m.Text() == "":
-			return errEmpty // it was asked again where that helps: in the model's onion
+			return errEmpty // it was asked again where that helps: in the model's chain
 		case m.Finish == hermes.FinishLength && continued < maxContinue:
 			continued++
 			l.text += m.Text()

@@ -212,7 +212,7 @@ func StoreConfig(cfg *config.Config) sqlite.Config {
 	db := cfg.Database()
 	return sqlite.Config{
 		Path: cfg.Home().Database(), Journal: db.JournalMode, Synchronous: db.Synchronous,
-		AutoCheckpoint: db.WALAutocheckpoint, JournalLimit: int64(db.JournalSizeLimit), Dead: dead,
+		AutoCheckpoint: db.WALAutocheckpoint, JournalLimit: int64(db.JournalSizeLimit), OwnerGone: ownerGone,
 	}
 }
 

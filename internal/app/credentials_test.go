@@ -69,7 +69,7 @@ func TestALoginOfTheSettings(t *testing.T) {
 	}
 }
 
-// TestThreeKeys goes through the whole onion: one key without credit, one at its
+// TestThreeKeys goes through the whole chain: one key without credit, one at its
 // limit, one that answers. The failures stay with their keys, also for the next
 // process, and no key is shown anywhere.
 func TestThreeKeys(t *testing.T) {

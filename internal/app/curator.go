@@ -51,7 +51,7 @@ func (a *App) curateNow(ctx context.Context, lib *skill.Library) error {
 	}
 	r, err := lib.Curate(ctx, rules, false)
 	for _, k := range r.Archived {
-		a.log().Info("archived a skill", "skill", k.Name, "why", k.Fate)
+		a.log().Info("archived a skill", "skill", k.Name, "why", k.Outcome)
 	}
 	for _, t := range r.Twins {
 		a.log().Info("proposed to remove a skill", "skill", t.Name, "why", t.Why())

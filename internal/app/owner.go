@@ -19,9 +19,9 @@ func owner() string {
 	return fmt.Sprintf("%s:%d:%s", hostname(), os.Getpid(), hex.EncodeToString(tail[:]))
 }
 
-// dead reports that an owner was a process of this machine that has ended.
+// ownerGone reports that an owner was a process of this machine that has ended.
 // Of other machines, and of ids that are used again, nothing is known.
-func dead(owner string) bool {
+func ownerGone(owner string) bool {
 	host, rest, ok := strings.Cut(owner, ":")
 	id, _, ok2 := strings.Cut(rest, ":")
 	pid, err := strconv.Atoi(id)

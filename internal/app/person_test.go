@@ -36,7 +36,7 @@ func TestOnePersonIsNotShownToAnother(t *testing.T) {
 	writeFile(t, filepath.Join(home, "memories", "USER.md"), "Name: Ada\n")
 	writeFile(t, filepath.Join(home, "memories", "MEMORY.md"), "The printer is in room 4\n")
 	quiet := &pausing{entered: make(chan struct{}), leave: make(chan struct{})}
-	talk := func(o session.Open, text string) (id, sent string) {
+	conversation := func(o session.Open, text string) (id, sent string) {
 		t.Helper()
 		a := app.New(app.Options{Home: home, BaseURL: server.URL + "/v1", Model: "played", Dir: dir, Getenv: func(string) string { return "" }})
 		m, err := a.Sessions(t.Context())
@@ -56,11 +56,11 @@ func TestOnePersonIsNotShownToAnother(t *testing.T) {
 		return s.ID(), strings.Join(bodies[first:], "\n")
 	}
 	bob := session.Open{Platform: "telegram", User: "7"}
-	id, sent := talk(bob, "What do you know of the staging database heron?")
+	id, sent := conversation(bob, "What do you know of the staging database heron?")
 	if strings.Contains(sent, "Name: Ada") || !strings.Contains(sent, "room 4") {
 		t.Errorf("another is shown the owner's profile, or not the notes:\n%s", sent)
 	}
-	talk(session.Open{Resume: id}, "I am Bob") // who speaks stands in the row
+	conversation(session.Open{Resume: id}, "I am Bob") // who speaks stands in the row
 	if raw, err := os.ReadFile(filepath.Join(home, "memories", "USER.md")); err != nil || string(raw) != "Name: Ada\n" {
 		t.Errorf("the owner's profile is %q, %v", raw, err)
 	}
@@ -68,7 +68,7 @@ func TestOnePersonIsNotShownToAnother(t *testing.T) {
 		o    session.Open
 		want string
 	}{{bob, "Name: Bob"}, {session.Open{Platform: "telegram", User: "8"}, ""}, {session.Open{Platform: "cli"}, "Name: Ada"}} {
-		_, sent := talk(c.o, "And what of the staging database heron?")
+		_, sent := conversation(c.o, "And what of the staging database heron?")
 		for _, name := range []string{"Name: Ada", "Name: Bob"} {
 			if strings.Contains(sent, name) != (name == c.want) {
 				t.Errorf("%+v: %s is shown: %v", c.o, name, name != c.want)

@@ -41,7 +41,7 @@ func TestRecallKeepsThePrefix(t *testing.T) {
 		return app.New(app.Options{Home: home, BaseURL: server.URL + "/v1", Model: "played", Dir: dir, Getenv: func(string) string { return "" }})
 	}
 	quiet := &pausing{entered: make(chan struct{}), leave: make(chan struct{})}
-	talk := func(a *app.App, id string, texts ...string) string {
+	conversation := func(a *app.App, id string, texts ...string) string {
 		t.Helper()
 		m, err := a.Sessions(t.Context())
 		if err != nil {
@@ -61,10 +61,10 @@ func TestRecallKeepsThePrefix(t *testing.T) {
 		}
 		return s.ID()
 	}
-	talk(open(), "", "The staging database heron listens on port 5433.", "Please remember where we deploy to.")
+	conversation(open(), "", "The staging database heron listens on port 5433.", "Please remember where we deploy to.")
 	first := len(bodies)
-	id := talk(open(), "", "On which port does the staging database heron listen?", "And who are you?")
-	talk(open(), id, "Which database did I mean, the staging database heron?", "Thanks a lot for all of this.")
+	id := conversation(open(), "", "On which port does the staging database heron listen?", "And who are you?")
+	conversation(open(), id, "Which database did I mean, the staging database heron?", "Thanks a lot for all of this.")
 
 	for i := first; i < len(bodies); i++ {
 		if i == first {

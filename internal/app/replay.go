@@ -28,7 +28,7 @@ func replays(cfg *config.Config) bool {
 
 // gatedSkills is the toolset skills behind the gate of replays, and the gate;
 // nil where replays are switched off.
-func (a *App) gatedSkills(ctx context.Context, cfg *config.Config, tools *toolKit, t review.Talk) (*replay.Gate, hermes.Toolset, error) {
+func (a *App) gatedSkills(ctx context.Context, cfg *config.Config, tools *toolKit, t review.Conversation) (*replay.Gate, hermes.Toolset, error) {
 	lib, err := a.skills()
 	if err != nil {
 		return nil, nil, err
@@ -58,7 +58,7 @@ func (a *App) replayConfig(cfg *config.Config) replay.Config {
 }
 
 // tape is what a recording of a talk is made from.
-func (a *App) tape(ctx context.Context, cfg *config.Config, tools *toolKit, t review.Talk) replay.Source {
+func (a *App) tape(ctx context.Context, cfg *config.Config, tools *toolKit, t review.Conversation) replay.Source {
 	specs := a.specs(ctx, cfg, tools)
 	effects := map[string]hermes.Spec{}
 	for _, s := range specs {
@@ -78,7 +78,7 @@ const noTask = "nothing in the conversation can be done again to try it; that ta
 // tryDrafts tries the skills that the session's own model wrote in its last
 // turns. They stand already, by the person's leave: what won or lost is booked
 // and told, and what did harm is taken back.
-func (a *App) tryDrafts(ctx context.Context, cfg *config.Config, t review.Talk) (told string, err error) {
+func (a *App) tryDrafts(ctx context.Context, cfg *config.Config, t review.Conversation) (told string, err error) {
 	drafts := a.drafts.Take(t.Session.ID)
 	if len(drafts) == 0 || !replays(cfg) {
 		return "", nil
@@ -162,7 +162,7 @@ func (s *Skills) Replay(ctx context.Context, name, session string, turn int64) (
 	if err != nil {
 		return hermes.SkillTrial{}, err
 	}
-	t, err := a.earlierTalk(ctx, session)
+	t, err := a.earlierConversation(ctx, session)
 	switch {
 	case errors.Is(err, hermes.ErrNotFound):
 		return hermes.SkillTrial{}, fmt.Errorf("there is no session %q; `hermes sessions list` shows those there are", session)

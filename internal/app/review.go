@@ -27,7 +27,7 @@ func (a *App) makeReview() *review.Runner {
 	c := review.Config{
 		Model:      func(main string) hermes.Model { return a.aux().Model(reviewTask, main) },
 		NewRuntime: a.reviewRuntime, Known: a.remembered, Cost: a.reviewCost, Now: a.opts.Now,
-		Queue: func(ctx context.Context) (review.Queue, error) { return a.Database(ctx) }, Load: a.earlierTalk,
+		Queue: func(ctx context.Context) (review.Queue, error) { return a.Database(ctx) }, Load: a.earlierConversation,
 		Notices: review.On,
 	}
 	if cfg, err := a.config(); err == nil {
@@ -41,9 +41,9 @@ func (a *App) makeReview() *review.Runner {
 }
 
 // reviewRuntime is what one review works with: the tools of memory and skills
-// behind the tool onion, the skills behind the gate of replays, and what was
+// behind the tool chain, the skills behind the gate of replays, and what was
 // set beside them, as far as it only reads.
-func (a *App) reviewRuntime(ctx context.Context, t review.Talk) (review.Runtime, error) {
+func (a *App) reviewRuntime(ctx context.Context, t review.Conversation) (review.Runtime, error) {
 	cfg, err := a.config()
 	if err != nil {
 		return review.Runtime{}, err
@@ -141,18 +141,18 @@ func (a *App) reviewCost(ctx context.Context, session string) (hermes.Money, boo
 	return sum, known
 }
 
-// earlierTalk reads a session to look back at.
-func (a *App) earlierTalk(ctx context.Context, id string) (review.Talk, error) {
+// earlierConversation reads a session to look back at.
+func (a *App) earlierConversation(ctx context.Context, id string) (review.Conversation, error) {
 	db, err := a.Database(ctx)
 	if err != nil {
-		return review.Talk{}, err
+		return review.Conversation{}, err
 	}
 	row, err := db.FindSession(ctx, id)
 	if err != nil {
-		return review.Talk{}, err
+		return review.Conversation{}, err
 	}
 	list, err := db.Messages(ctx, row.ID, hermes.Range{})
-	return review.Talk{
+	return review.Conversation{
 		Session: hermes.SessionRef{
 			ID: row.ID, Turn: row.Turns, Platform: row.Platform, User: row.User, Dir: row.Dir, Provenance: hermes.AddProvenance(row.Provenance, hermes.TranscriptProvenance(list)),
 		},
@@ -170,17 +170,17 @@ func (a *App) addReview(cfg *config.Config, row hermes.Session, runtime *session
 	if task.Defer != "never" {
 		runtime.Defer = session.Defer{Quiet: reviewQuiet, MaxAge: task.DeferMaxAge}
 	}
-	talk := func(ref hermes.SessionRef, model string, transcript []hermes.Message) review.Talk {
-		return review.Talk{Session: ref, Model: model, Transcript: transcript}
+	conversation := func(ref hermes.SessionRef, model string, transcript []hermes.Message) review.Conversation {
+		return review.Conversation{Session: ref, Model: model, Transcript: transcript}
 	}
 	runtime.Due = func(ctx context.Context, ref hermes.SessionRef, transcript []hermes.Message) bool {
-		return a.drafts.Has(ref.ID) || a.review().Due(ctx, talk(ref, "", transcript))
+		return a.drafts.Has(ref.ID) || a.review().Due(ctx, conversation(ref, "", transcript))
 	}
 	runtime.Save = func(ctx context.Context, ref hermes.SessionRef, model string, transcript []hermes.Message, cut bool) error {
-		return a.review().Save(ctx, talk(ref, model, transcript), cut)
+		return a.review().Save(ctx, conversation(ref, model, transcript), cut)
 	}
 	runtime.Review = func(ctx context.Context, ref hermes.SessionRef, model string, transcript []hermes.Message, op session.Review) (string, error) {
-		t := talk(ref, model, transcript)
+		t := conversation(ref, model, transcript)
 		if op.Asked {
 			t.Focus = op.Focus
 			return a.review().Now(ctx, t)

@@ -101,7 +101,7 @@ func (a *App) newRuntime(ctx context.Context, row hermes.Session, wake func(stri
 	return runtime, nil
 }
 
-// newToolbox puts the selected tools behind the tool onion.
+// newToolbox puts the selected tools behind the tool chain.
 func (a *App) newToolbox(ctx context.Context, cfg *config.Config, tools *toolKit, row hermes.Session) (*toolbox.Toolbox, error) {
 	set, err := a.catalogue(cfg, tools).Select(ctx, a.selection(cfg))
 	if err != nil {
@@ -166,7 +166,7 @@ func (a *App) prompt(ctx context.Context, cfg *config.Config, row hermes.Session
 		Soul: cfg.Home().Soul(), IgnoreRules: a.opts.IgnoreRules,
 		Window: a.window(model), Share: cfg.Context().PromptShare, Limits: cfg.Context().Layers,
 		MaxChars: cfg.General().ContextFileMaxChars, ReadTimeout: cfg.General().ContextFileReadTimeout,
-		Place: prompt.Place{OS: runtime.GOOS + " (" + runtime.GOARCH + ")", Home: person, Dir: row.Dir, Shell: shellName(a.opts.Getenv("SHELL"))},
+		Environment: prompt.Environment{OS: runtime.GOOS + " (" + runtime.GOARCH + ")", Home: person, Dir: row.Dir, Shell: shellName(a.opts.Getenv("SHELL"))},
 	}
 	if a.opts.PassSessionID {
 		in.SessionID = row.ID

@@ -197,7 +197,7 @@ func TestAnEndlessModelIsStopped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all[0].Usage.Total() != tokens || all[0].Usage.Calls != int64(requests) || all[0].Calls != int64(requests) || all[0].Money != hermes.Money(tokens) || all[0].Held.Tokens != 0 {
+	if all[0].Usage.Total() != tokens || all[0].Usage.Calls != int64(requests) || all[0].Calls != int64(requests) || all[0].Money != hermes.Money(tokens) || all[0].Reserved.Tokens != 0 {
 		t.Errorf("the ledger says %+v, the server %d calls of %d tokens", all[0], requests, tokens)
 	}
 	if err := g.Raise(t.Context(), id, "", hermes.AccountTree, hermes.Amount{Tokens: 50_000}); err != nil {

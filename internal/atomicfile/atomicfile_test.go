@@ -42,7 +42,7 @@ func TestWriteReplacesAndKeepsTheMode(t *testing.T) {
 			if string(got) != "new" || info.Mode().Perm() != tt.want && runtime.GOOS != "windows" {
 				t.Errorf("got %q with mode %o, want mode %o", got, info.Mode().Perm(), tt.want)
 			}
-			alone(t, path)
+			onlyFile(t, path)
 		})
 	}
 }
@@ -94,7 +94,7 @@ func TestAFailedWriteLeavesTheOldContent(t *testing.T) {
 	if err == nil || string(got) != "old" {
 		t.Errorf("got %v, content %q", err, got)
 	}
-	alone(t, path)
+	onlyFile(t, path)
 }
 
 func TestReadersNeverSeeAPart(t *testing.T) {
@@ -119,11 +119,11 @@ func TestReadersNeverSeeAPart(t *testing.T) {
 		}
 	}
 	writers.Wait()
-	alone(t, path)
+	onlyFile(t, path)
 }
 
-// alone fails if a temporary file was left beside path.
-func alone(t *testing.T, path string) {
+// onlyFile fails if a temporary file was left beside path.
+func onlyFile(t *testing.T, path string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(path))
 	must(t, err)

@@ -60,7 +60,7 @@ type Task struct {
 type Config struct {
 	// Task returns the settings of a side task.
 	Task func(name string) Task
-	// Reach makes the model of a choice, in its onion.
+	// Reach makes the model of a choice, in its chain.
 	Reach func(ctx context.Context, c Choice) (hermes.Model, error)
 	// Fallback are the models that answer for the conversation's own.
 	Fallback []Choice

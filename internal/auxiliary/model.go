@@ -26,7 +26,7 @@ type model struct {
 
 var _ hermes.Model = (*model)(nil)
 
-var errNobody = errors.New("no model can be asked for it; name one under auxiliary in config.yaml")
+var errNoModel = errors.New("no model can be asked for it; name one under auxiliary in config.yaml")
 
 // ID is the reference of the model that is asked first.
 func (m *model) ID() string {
@@ -98,7 +98,7 @@ func (a *attempt) each(ctx context.Context, choices []Choice) error {
 		a.client.cfg.Log.Warn("a model could not do a side task", "task", a.task, "model", c.Ref(), "err", err)
 	}
 	if first == nil {
-		return errNobody
+		return errNoModel
 	}
 	return first
 }

@@ -105,9 +105,9 @@ func TestASkillIsCalledByItsName(t *testing.T) {
 	if _, err := command.Run(t.Context(), "/nope", command.Call{Session: f, Where: command.Terminal, Skills: l}); err == nil {
 		t.Error("an unknown name is no error")
 	}
-	alone := &fake{state: f.state, err: session.ErrNoReview}
+	single := &fake{state: f.state, err: session.ErrNoReview}
 	for _, line := range []string{"/learn docs/", "/learn", "/refine", "/refine tests"} {
-		r, err := command.Run(t.Context(), line, command.Call{Session: alone, Where: command.Terminal})
+		r, err := command.Run(t.Context(), line, command.Call{Session: single, Where: command.Terminal})
 		if err != nil || r.Action != command.Send || r.Message[1].Text != line {
 			t.Errorf("%s: %+v, %v", line, r, err)
 		}

@@ -79,7 +79,7 @@ func (c *Config) Check() []Problem {
 	}
 	d := decoder{c: c, fault: add, left: maxUnfold}
 	d.unknown = func(in layer, key *yaml.Node, path, known []string) {
-		if p, ok := stranger(in, key, path, known); ok {
+		if p, ok := unknownKey(in, key, path, known); ok {
 			add(p)
 		}
 	}
@@ -128,7 +128,7 @@ func (c *Config) checkToolset(e Entry, name string, add func(Problem)) {
 		Text: fmt.Sprintf("names %q, which is no toolset and no tool", name), Served: "it is left out", Do: do})
 }
 
-func stranger(in layer, key *yaml.Node, path, known []string) (Problem, bool) {
+func unknownKey(in layer, key *yaml.Node, path, known []string) (Problem, bool) {
 	dotted := yamledit.Join(path)
 	if in.source == FromFlag || isFormer(path) || len(path) == 1 && (path[0] == versionKey || strings.HasPrefix(path[0], "x-")) {
 		return Problem{}, false

@@ -31,8 +31,8 @@ type leaf struct {
 	env    string // the variable, if the source is one
 }
 
-// place is a node together with the layer that it stands in.
-type place struct {
+// layeredNode is a node together with the layer that it stands in.
+type layeredNode struct {
 	node  *yaml.Node
 	layer *layer
 }
@@ -53,19 +53,19 @@ func section[T any](c *Config, path ...string) T {
 func (c *Config) Settings() Settings { return section[Settings](c) }
 
 // at finds the nodes at a path, the strongest layer first.
-func (d *decoder) at(path []string) []place {
-	var places []place
+func (d *decoder) at(path []string) []layeredNode {
+	var nodes []layeredNode
 	for i := range d.c.layers {
 		l := &d.c.layers[i]
 		if n := yamledit.Find(l.root, path...); n != nil {
-			places = append(places, place{n, l})
+			nodes = append(nodes, layeredNode{n, l})
 		}
 	}
-	return places
+	return nodes
 }
 
 // nodes is at, except that an old name of the last part counts too.
-func (d *decoder) nodes(path []string) []place {
+func (d *decoder) nodes(path []string) []layeredNode {
 	if len(path) == 0 {
 		return d.at(nil)
 	}
@@ -73,7 +73,7 @@ func (d *decoder) nodes(path []string) []place {
 }
 
 // value decodes any kind of setting.
-func (d *decoder) value(at []place, v reflect.Value, f field, path []string) {
+func (d *decoder) value(at []layeredNode, v reflect.Value, f field, path []string) {
 	switch kind := v.Kind(); {
 	case kind == reflect.Struct:
 		d.structure(at, v, f, path)
@@ -95,7 +95,7 @@ func (d *decoder) value(at []place, v reflect.Value, f field, path []string) {
 	}
 }
 
-func (d *decoder) structure(at []place, v reflect.Value, f field, path []string) {
+func (d *decoder) structure(at []layeredNode, v reflect.Value, f field, path []string) {
 	at = d.sections(at, f.scalar, path)
 	var known []string
 	rest := -1
@@ -118,11 +118,11 @@ func (d *decoder) structure(at []place, v reflect.Value, f field, path []string)
 		d.remains(at, v.Field(rest), path, known)
 		return
 	}
-	d.strangers(at, path, known)
+	d.unknownKeys(at, path, known)
 }
 
 // child decodes one field and returns its key.
-func (d *decoder) child(at []place, sf reflect.StructField, i int, v reflect.Value, section field, path []string) string {
+func (d *decoder) child(at []layeredNode, sf reflect.StructField, i int, v reflect.Value, section field, path []string) string {
 	f := tags(sf, i)
 	if section.prefix != "" {
 		f.prefix = section.prefix
@@ -134,8 +134,8 @@ func (d *decoder) child(at []place, sf reflect.StructField, i int, v reflect.Val
 
 // children are the nodes of one key; where a file has only its old name, that
 // is taken.
-func (d *decoder) children(at []place, key string, path []string) []place {
-	var places []place
+func (d *decoder) children(at []layeredNode, key string, path []string) []layeredNode {
+	var nodes []layeredNode
 	for i := range d.c.layers {
 		l := &d.c.layers[i]
 		var n *yaml.Node
@@ -148,16 +148,16 @@ func (d *decoder) children(at []place, key string, path []string) []place {
 			n = formerly(l, path)
 		}
 		if n != nil {
-			places = append(places, place{n, l})
+			nodes = append(nodes, layeredNode{n, l})
 		}
 	}
-	return places
+	return nodes
 }
 
 // sections keeps the nodes that are mappings. A single value in a section's
 // place stands for one of its keys, if the section says which.
-func (d *decoder) sections(at []place, scalar string, path []string) []place {
-	var kept []place
+func (d *decoder) sections(at []layeredNode, scalar string, path []string) []layeredNode {
+	var kept []layeredNode
 	for _, p := range at {
 		switch {
 		case p.node.Kind == yaml.MappingNode:
@@ -166,7 +166,7 @@ func (d *decoder) sections(at []place, scalar string, path []string) []place {
 		case p.node.Kind == yaml.ScalarNode && scalar != "":
 			wrapped := &yaml.Node{Kind: yaml.MappingNode, Line: p.node.Line, Content: []*yaml.Node{
 				{Kind: yaml.ScalarNode, Value: scalar, Line: p.node.Line}, p.node}}
-			kept = append(kept, place{wrapped, p.layer})
+			kept = append(kept, layeredNode{wrapped, p.layer})
 		default:
 			d.report(p, path, "needs keys below it, written as `name: value`", "it is as if it were not there")
 		}
@@ -177,7 +177,7 @@ func (d *decoder) sections(at []place, scalar string, path []string) []place {
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && yamledit.Scalar(n) == nil }
 
 // mapping decodes a map of one kind of value; the keys of all layers count.
-func (d *decoder) mapping(at []place, v reflect.Value, path, except []string) {
+func (d *decoder) mapping(at []layeredNode, v reflect.Value, path, except []string) {
 	at = d.sections(at, "", path)
 	for _, key := range append(keysOf(at, except), d.formerKeys(at, path)...) {
 		below := append(slices.Clip(path), key)
@@ -191,7 +191,7 @@ func (d *decoder) mapping(at []place, v reflect.Value, path, except []string) {
 }
 
 // remains decodes the keys of a section that no field has.
-func (d *decoder) remains(at []place, v reflect.Value, path, known []string) {
+func (d *decoder) remains(at []layeredNode, v reflect.Value, path, known []string) {
 	if v.Type().Elem().Kind() != reflect.Interface {
 		d.mapping(at, v, path, known)
 		return
@@ -200,7 +200,7 @@ func (d *decoder) remains(at []place, v reflect.Value, path, known []string) {
 }
 
 // keysOf lists the keys of several mappings in the order written.
-func keysOf(at []place, except []string) []string {
+func keysOf(at []layeredNode, except []string) []string {
 	var keys []string
 	for _, p := range at {
 		for _, key := range yamledit.Keys(p.node) {
@@ -213,7 +213,7 @@ func keysOf(at []place, except []string) []string {
 }
 
 // list decodes a list of sections; lists of several layers are not joined.
-func (d *decoder) list(at []place, v reflect.Value, path []string) {
+func (d *decoder) list(at []layeredNode, v reflect.Value, path []string) {
 	for _, p := range at {
 		if isNull(p.node) {
 			continue
@@ -225,7 +225,7 @@ func (d *decoder) list(at []place, v reflect.Value, path []string) {
 		v.Set(reflect.MakeSlice(v.Type(), len(items), len(items)))
 		for i, n := range items {
 			below := append(slices.Clip(path), itoa(i))
-			d.value([]place{{yamledit.Find(n), p.layer}}, v.Index(i), field{}, below)
+			d.value([]layeredNode{{yamledit.Find(n), p.layer}}, v.Index(i), field{}, below)
 		}
 		return
 	}
@@ -233,7 +233,7 @@ func (d *decoder) list(at []place, v reflect.Value, path []string) {
 
 // leaf decodes a setting that has no parts: from the layers, else from its
 // variables, else from its default.
-func (d *decoder) leaf(at []place, v reflect.Value, f field, path []string) {
+func (d *decoder) leaf(at []layeredNode, v reflect.Value, f field, path []string) {
 	l := leaf{path: path, field: f, value: v, source: FromDefault}
 	defer func() {
 		if d.visit != nil {
@@ -272,7 +272,7 @@ func (d *decoder) leaf(at []place, v reflect.Value, f field, path []string) {
 
 func scalarOf(text string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Value: text} }
 
-func (d *decoder) report(p place, path []string, text, served string) {
+func (d *decoder) report(p layeredNode, path []string, text, served string) {
 	d.tell(Problem{Severity: Warning, File: p.layer.file, Line: p.node.Line, Key: yamledit.Join(path),
 		Text: text, Served: served, Do: "Correct it with `hermes config set " + yamledit.Join(path) + " VALUE`"})
 }
@@ -283,8 +283,8 @@ func (d *decoder) tell(p Problem) {
 	}
 }
 
-// strangers reports keys of a section that no field has.
-func (d *decoder) strangers(at []place, path, known []string) {
+// unknownKeys reports keys of a section that no field has.
+func (d *decoder) unknownKeys(at []layeredNode, path, known []string) {
 	if d.unknown == nil {
 		return
 	}

@@ -13,7 +13,7 @@ import (
 // expand replaces ${NAME} and ${env:NAME} in a text by the variable's value at
 // this moment. An unknown variable stays as written and is reported; other
 // prefixes (file:, vault:) and a bare $NAME are left alone.
-func (d *decoder) expand(p place, n *yaml.Node, path []string) string {
+func (d *decoder) expand(p layeredNode, n *yaml.Node, path []string) string {
 	if !strings.Contains(n.Value, "${") || p.layer.source == FromFlag {
 		return n.Value
 	}
@@ -59,11 +59,11 @@ func variableName(name string) bool {
 var othersNames = []string{"userHome", "workspaceFolder", "workspaceFolderBasename", "pathSeparator"}
 
 // free decodes a section whose keys are not known here.
-func (d *decoder) free(at []place, v reflect.Value, path []string) {
+func (d *decoder) free(at []layeredNode, v reflect.Value, path []string) {
 	d.freeKeys(d.sections(at, "", path), v, path, nil)
 }
 
-func (d *decoder) freeKeys(at []place, v reflect.Value, path, except []string) {
+func (d *decoder) freeKeys(at []layeredNode, v reflect.Value, path, except []string) {
 	for _, key := range keysOf(at, except) {
 		below := append(slices.Clip(path), key)
 		for _, p := range d.children(at, key, below) {
@@ -84,7 +84,7 @@ func (d *decoder) freeKeys(at []place, v reflect.Value, path, except []string) {
 }
 
 // any turns a node into plain Go values, texts expanded.
-func (d *decoder) any(p place, path []string) any {
+func (d *decoder) any(p layeredNode, path []string) any {
 	if d.left--; d.left < 0 {
 		return nil
 	}
@@ -93,19 +93,19 @@ func (d *decoder) any(p place, path []string) any {
 	case yaml.SequenceNode:
 		list := make([]any, 0, len(n.Content))
 		for i, c := range n.Content {
-			list = append(list, d.any(place{c, p.layer}, append(slices.Clip(path), itoa(i))))
+			list = append(list, d.any(layeredNode{c, p.layer}, append(slices.Clip(path), itoa(i))))
 		}
 		return list
 	case yaml.MappingNode:
 		m := map[string]any{}
-		for _, key := range keysOf([]place{{n, p.layer}}, nil) {
-			m[key] = d.any(place{yamledit.Find(n, key), p.layer}, append(slices.Clip(path), key))
+		for _, key := range keysOf([]layeredNode{{n, p.layer}}, nil) {
+			m[key] = d.any(layeredNode{yamledit.Find(n, key), p.layer}, append(slices.Clip(path), key))
 		}
 		return m
 	}
 	read := yamledit.Scalar(n)
 	if _, isText := read.(string); isText {
-		return d.expand(place{n, p.layer}, n, path)
+		return d.expand(layeredNode{n, p.layer}, n, path)
 	}
 	return read
 }

@@ -48,7 +48,7 @@ func formerly(l *layer, path []string) *yaml.Node {
 }
 
 // formerKeys lists keys of a section that are there only under old names.
-func (d *decoder) formerKeys(at []place, path []string) []string {
+func (d *decoder) formerKeys(at []layeredNode, path []string) []string {
 	var keys []string
 	for _, r := range renames {
 		if len(r.to) <= len(path) || !slices.Equal(r.to[:len(path)], path) {

@@ -18,7 +18,7 @@ import (
 type Limit int
 
 // put expands and stores a node's value; it returns "" or what is wrong with it.
-func (d *decoder) put(p place, v reflect.Value, f field, path []string) string {
+func (d *decoder) put(p layeredNode, v reflect.Value, f field, path []string) string {
 	n := p.node
 	if n.Kind == yaml.ScalarNode {
 		text := d.expand(p, n, path)
@@ -35,7 +35,7 @@ func (d *decoder) put(p place, v reflect.Value, f field, path []string) string {
 				return "needs a list of texts, and one of them has parts"
 			}
 			if !isNull(c) {
-				items = append(items, d.expand(place{c, p.layer}, c, path))
+				items = append(items, d.expand(layeredNode{c, p.layer}, c, path))
 			}
 		}
 		v.Set(reflect.ValueOf(items))

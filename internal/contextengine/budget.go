@@ -17,7 +17,7 @@ type Config struct {
 }
 
 const (
-	floorTokens   = 64_000 // no threshold lies below this
+	minTokens     = 64_000 // no threshold lies below this
 	nearlyFull    = 0.85   // except in windows that are hardly larger
 	defaultWindow = 128_000
 	minTail       = 3
@@ -62,7 +62,7 @@ func (c Config) budget(window int) budget {
 	if window <= 0 {
 		window = defaultWindow
 	}
-	t := max(int(c.Threshold*float64(window)), floorTokens)
+	t := max(int(c.Threshold*float64(window)), minTokens)
 	if c.ThresholdTokens > 0 {
 		t = min(t, c.ThresholdTokens)
 	}

@@ -106,7 +106,7 @@ func (p *Pool) change(ctx context.Context, which []record, change func(*record))
 	p.sh.mu.Lock()
 	defer p.sh.mu.Unlock()
 	for _, r := range which {
-		delete(p.sh.states, r.fate())
+		delete(p.sh.states, r.identity())
 	}
 	return nil
 }

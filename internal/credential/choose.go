@@ -72,8 +72,8 @@ func (p *Pool) choose(session string, failed []string) (record, error) {
 
 // strange says once that a word is no strategy. The lock is held.
 func (p *Pool) strange(strategy string) {
-	if !p.sh.told {
-		p.sh.told = true
+	if !p.sh.reported {
+		p.sh.reported = true
 		p.s.cfg.Warn("credentials are used in their order", fmt.Errorf("credential_pool_strategies.%s is %q, which is none of %s",
 			p.name, strategy, strings.Join(Strategies(), ", ")))
 	}
@@ -148,7 +148,7 @@ func (p *Pool) resort(all []record, failed []string, now time.Time) (record, err
 	var first *record
 	for i := range all {
 		r := &all[i]
-		if r.dead() || slices.Contains(failed, r.id) {
+		if r.revoked() || slices.Contains(failed, r.id) {
 			continue
 		}
 		if first == nil || r.state.until.Before(first.state.until) {

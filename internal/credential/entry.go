@@ -15,12 +15,12 @@ type Entry struct {
 	Hint      string // head and tail of the secret; empty where it is elsewhere
 	Account   string
 	Expires   time.Time // of a login's token; zero: not known
-	// Dead, Resting and Until say why it cannot be lent, Reason after what.
-	Dead, Resting bool
-	Until         time.Time
-	Reason        hermes.Class
-	Requests      int
-	Used          time.Time
+	// Revoked, Resting and Until say why it cannot be lent, Reason after what.
+	Revoked, Resting bool
+	Until            time.Time
+	Reason           hermes.Class
+	Requests         int
+	Used             time.Time
 }
 
 // Entries lists the credentials, the first choice first.
@@ -43,9 +43,9 @@ func (p *Pool) entry(r record) Entry {
 	defer p.sh.mu.Unlock()
 	e := Entry{
 		ID: r.id, Label: r.label, Kind: r.kind, Source: r.source, Priority: r.priority, Hint: Mask(r.secret), Account: r.account,
-		Expires: r.expires, Dead: r.dead(), Resting: r.resting(now), Requests: r.requests + p.sh.counts[r.id], Used: r.used,
+		Expires: r.expires, Revoked: r.revoked(), Resting: r.resting(now), Requests: r.requests + p.sh.counts[r.id], Used: r.used,
 	}
-	if e.Dead || e.Resting {
+	if e.Revoked || e.Resting {
 		e.Reason = r.state.reason
 	}
 	if e.Resting {

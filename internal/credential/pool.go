@@ -22,14 +22,14 @@ type Pool struct {
 
 // shared is what all views of one pool know in this process.
 type shared struct {
-	mu     sync.Mutex
-	last   string           // id that was lent last, for round_robin
-	leases map[string]lease // by session
-	counts map[string]int   // by id, since they were last written
-	used   map[string]time.Time
-	states map[string]state  // by fate; what the file does not hold, or not yet
-	stale  map[string]string // by id: the fingerprint of a token that was refused
-	told   bool              // that the strategy is none
+	mu       sync.Mutex
+	last     string           // id that was lent last, for round_robin
+	leases   map[string]lease // by session
+	counts   map[string]int   // by id, since they were last written
+	used     map[string]time.Time
+	states   map[string]state  // by fate; what the file does not hold, or not yet
+	stale    map[string]string // by id: the fingerprint of a token that was refused
+	reported bool              // that the strategy is none
 }
 
 // Pool returns the pool of a name, joined with credentials that are given from
@@ -108,7 +108,7 @@ func (p *Pool) Spare(k hermes.Key) bool {
 // same reports whether two credentials share a fate: the same key, or, where it
 // is about quotas, the same account.
 func same(a, b record, quota bool) bool {
-	return a.id == b.id || a.fate() != "" && a.fate() == b.fate() || quota && a.account != "" && a.account == b.account
+	return a.id == b.id || a.identity() != "" && a.identity() == b.identity() || quota && a.account != "" && a.account == b.account
 }
 
 // records lists all credentials with their state, the first choice first.
@@ -158,7 +158,7 @@ func (sh *shared) overlay(all []record) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	for i := range all {
-		if st, ok := sh.states[all[i].fate()]; ok && !st.at.Before(all[i].state.at) {
+		if st, ok := sh.states[all[i].identity()]; ok && !st.at.Before(all[i].state.at) {
 			all[i].state = st
 		}
 	}

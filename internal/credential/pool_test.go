@@ -285,7 +285,7 @@ func labels(t *testing.T, p *credential.Pool) string {
 	var out []string
 	for _, e := range all {
 		word := e.Label
-		if e.Dead || e.Resting {
+		if e.Revoked || e.Resting {
 			word += "!"
 		}
 		out = append(out, word)

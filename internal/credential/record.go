@@ -48,7 +48,7 @@ type state struct {
 const (
 	statusOK        = "ok"
 	statusExhausted = "exhausted"
-	statusDead      = "dead"
+	statusRevoked   = "dead"
 )
 
 // farthest bounds how long a rest is believed, so that a clock that jumped does
@@ -56,17 +56,17 @@ const (
 const farthest = 8 * 24 * time.Hour
 
 // usable reports whether a credential may be lent.
-func (r record) usable(now time.Time) bool { return !r.dead() && !r.resting(now) }
+func (r record) usable(now time.Time) bool { return !r.revoked() && !r.resting(now) }
 
-func (r record) dead() bool { return r.state.status == statusDead }
+func (r record) revoked() bool { return r.state.status == statusRevoked }
 
 func (r record) resting(now time.Time) bool {
 	return r.state.status == statusExhausted && now.Before(r.state.until) && r.state.until.Before(now.Add(farthest))
 }
 
-// fate tells which credentials are one and the same: a login is itself whatever
+// identity tells which credentials are one and the same: a login is itself whatever
 // its tokens are, a key is its value.
-func (r record) fate() string {
+func (r record) identity() string {
 	if r.kind == KindOAuth {
 		return "id:" + r.id
 	}

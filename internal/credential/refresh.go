@@ -79,7 +79,7 @@ func (p *Pool) fresh(ctx context.Context, r record) (record, error) {
 	if err == nil {
 		return renewed, nil
 	}
-	if !refused && r.secret != "" && now.Before(r.expires) && !errors.Is(err, oauth.ErrDead) {
+	if !refused && r.secret != "" && now.Before(r.expires) && !errors.Is(err, oauth.ErrRevoked) {
 		p.s.cfg.Warn(fmt.Sprintf("the login %q of %s could not be renewed yet", r.label, p.name), err)
 		return r, nil // it is good for a while
 	}
@@ -112,8 +112,8 @@ func (s *Store) renew(ctx context.Context, pool string, old record) (record, err
 	if r.fingerprint != old.fingerprint && !r.runsOut(s.cfg.Now()) {
 		return r, nil // somebody else was here before
 	}
-	if r.dead() {
-		return r, oauth.ErrDead
+	if r.revoked() {
+		return r, oauth.ErrRevoked
 	}
 	ctx = context.WithoutCancel(ctx)
 	if err := s.ask(ctx, pool, r); err != nil {
@@ -140,8 +140,8 @@ func (s *Store) ask(ctx context.Context, pool string, r record) error {
 		return fmt.Errorf("no way to renew a login of %s is known; define it under providers.%s.oauth in config.yaml", pool, pool)
 	}
 	token, err := login.Refresh(ctx, r.refresh.Reveal())
-	if errors.Is(err, oauth.ErrDead) {
-		return errors.Join(err, s.bury(ctx, pool, r.id))
+	if errors.Is(err, oauth.ErrRevoked) {
+		return errors.Join(err, s.markRevoked(ctx, pool, r.id))
 	}
 	if err != nil {
 		return err
@@ -190,18 +190,18 @@ func (r *record) take(t oauth.Token, now time.Time) {
 		r.baseURL = u
 	}
 	r.expires, r.refreshed = t.Expires, now
-	if r.state.reason == hermes.ClassAuth || r.dead() {
+	if r.state.reason == hermes.ClassAuth || r.revoked() {
 		r.state = state{at: now}
 	}
 }
 
-// bury marks a login as one that only a new login can replace.
-func (s *Store) bury(ctx context.Context, pool, id string) error {
+// markRevoked marks a login as one that only a new login can replace.
+func (s *Store) markRevoked(ctx context.Context, pool, id string) error {
 	now := s.cfg.Now()
 	return s.update(ctx, func(doc *document) error {
 		for i := range doc.pools[pool] {
 			if doc.pools[pool][i].id == id {
-				doc.pools[pool][i].state = state{status: statusDead, reason: hermes.ClassAuthPermanent, at: now}
+				doc.pools[pool][i].state = state{status: statusRevoked, reason: hermes.ClassAuthPermanent, at: now}
 			}
 		}
 		return nil
@@ -222,8 +222,8 @@ func (s *Store) find(pool, id string) (record, error) {
 	return record{}, errors.New("the login was removed meanwhile")
 }
 
-// owed lists the logins whose renewed tokens are not written: id to pool.
-func (s *Store) owed() map[string]string {
+// pendingSecrets lists the logins whose renewed tokens are not written: id to pool.
+func (s *Store) pendingSecrets() map[string]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := map[string]string{}

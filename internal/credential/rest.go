@@ -25,7 +25,7 @@ func judge(e *hermes.ModelError, now time.Time) (st state, quota bool) {
 	rest := restLimit
 	switch e.Class {
 	case hermes.ClassAuthPermanent:
-		st.status = statusDead
+		st.status = statusRevoked
 		return st, false
 	case hermes.ClassAuth:
 		rest = restAuth
@@ -67,7 +67,7 @@ func (p *Pool) Report(ctx context.Context, k hermes.Key, e *hermes.ModelError) b
 		return true
 	}
 	st, quota := judge(e, now)
-	hit := slices.DeleteFunc(slices.Clone(all), func(r record) bool { return !same(failed, r, quota) || r.dead() })
+	hit := slices.DeleteFunc(slices.Clone(all), func(r record) bool { return !same(failed, r, quota) || r.revoked() })
 	p.keep(ctx, all, hit, st)
 	return slices.ContainsFunc(p.records(), func(r record) bool { return r.usable(now) })
 }
@@ -92,7 +92,7 @@ func (sh *shared) mark(id, print string) {
 func (p *Pool) keep(ctx context.Context, all, hit []record, st state) {
 	p.sh.mu.Lock()
 	for _, r := range hit {
-		p.sh.states[r.fate()] = st
+		p.sh.states[r.identity()] = st
 	}
 	p.sh.mu.Unlock()
 	ownsNone := !slices.ContainsFunc(hit, func(r record) bool { return !borrowed(r.source) })
@@ -113,8 +113,8 @@ func (p *Pool) keep(ctx context.Context, all, hit []record, st state) {
 	p.sh.mu.Lock()
 	defer p.sh.mu.Unlock()
 	for _, r := range hit {
-		if p.sh.states[r.fate()] == st {
-			delete(p.sh.states, r.fate())
+		if p.sh.states[r.identity()] == st {
+			delete(p.sh.states, r.identity())
 		}
 	}
 }

@@ -66,15 +66,15 @@ type Store struct {
 	refreshing chan struct{}
 	writing    sync.Mutex // held while the file is changed
 
-	mu      sync.Mutex
-	seen    fs.FileInfo // of what doc was read from; nil if there was no file
-	doc     *document   // never changed once it is here
-	broken  error       // why the file cannot be read
-	shared  map[string]*shared
-	fetched map[string]hermes.Secret // from the keychain, by name
-	unsaved map[string]oauth.Token   // renewed, but not yet written, by id
-	lent    map[string]bool          // fingerprints that Lent was told
-	told    bool                     // that the file is damaged
+	mu       sync.Mutex
+	seen     fs.FileInfo // of what doc was read from; nil if there was no file
+	doc      *document   // never changed once it is here
+	broken   error       // why the file cannot be read
+	shared   map[string]*shared
+	fetched  map[string]hermes.Secret // from the keychain, by name
+	unsaved  map[string]oauth.Token   // renewed, but not yet written, by id
+	lent     map[string]bool          // fingerprints that Lent was told
+	reported bool                     // that the file is damaged
 }
 
 // Open returns the store. It does no I/O.
@@ -147,8 +147,8 @@ func (s *Store) tell(secret hermes.Secret) {
 // complain says once that the file is damaged.
 func (s *Store) complain(err error) {
 	s.mu.Lock()
-	told := s.told
-	s.told = true
+	told := s.reported
+	s.reported = true
 	s.mu.Unlock()
 	if !told {
 		s.cfg.Warn("credentials", err)
@@ -218,7 +218,7 @@ func (s *Store) update(ctx context.Context, change func(*document) error) error 
 // be written before.
 func (s *Store) Close(ctx context.Context) error {
 	var errs []error
-	for id, pool := range s.owed() {
+	for id, pool := range s.pendingSecrets() {
 		errs = append(errs, s.save(ctx, pool, id))
 	}
 	for name, sh := range s.pools() {

@@ -4,8 +4,8 @@ package demo
 const Prompt = "The tests of this project fail (sh tests/run.sh). Find out why, fix the code and run the tests until they pass. " +
 	"Keep what will help next time."
 
-// mending is the act of the first session.
-func mending() []Step {
+// fixing is the act of the first session.
+func fixing() []Step {
 	return []Step{
 		{
 			Name:  "plan",

@@ -38,7 +38,7 @@ type act struct {
 func acts() []act {
 	return []act{
 		{cue: "last time", needs: []string{"session_search", "skill_view", "terminal"}, script: recalling()},
-		{cue: "test", needs: Needed(), script: mending()},
+		{cue: "test", needs: Needed(), script: fixing()},
 	}
 }
 

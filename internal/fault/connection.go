@@ -162,8 +162,8 @@ func (f *facts) timedOut() bool {
 	return f.is(context.DeadlineExceeded, os.ErrDeadlineExceeded) || f.failure == nil && f.has("timed out|deadline exceeded|timeout")
 }
 
-// told is the service's own words, or what is to be said in their place.
-func (f *facts) told() string {
+// describe is the service's own words, or what is to be said in their place.
+func (f *facts) describe() string {
 	if f.failure == nil {
 		return cmp.Or(shorten(f.connection()), "the call failed and nobody said why")
 	}

@@ -73,7 +73,7 @@ func Classify(q Question) Verdict {
 	f := gather(q)
 	v := f.verdict()
 	v.Status = f.status
-	v.Message = f.told()
+	v.Message = f.describe()
 	v.RetryAfter = f.wait()
 	return v
 }

@@ -37,9 +37,9 @@ type Source struct {
 	OS string
 }
 
-// ErrNoPlace means that neither HERMES_HOME nor the person's home folder is
+// ErrNoHome means that neither HERMES_HOME nor the person's home folder is
 // known, so there is no place for anything.
-var ErrNoPlace = errors.New("cannot tell where your home folder is; set HERMES_HOME to a folder that Hermes may use")
+var ErrNoHome = errors.New("cannot tell where your home folder is; set HERMES_HOME to a folder that Hermes may use")
 
 // Find returns the home of this run. The root is HERMES_HOME, else
 // %LOCALAPPDATA%\hermes on Windows, else ~/.hermes. The profile is the one asked
@@ -105,7 +105,7 @@ func baseOf(s Source) (string, error) {
 		return filepath.Join(local, "hermes"), nil
 	}
 	if person == "" {
-		return "", ErrNoPlace
+		return "", ErrNoHome
 	}
 	if system == "windows" {
 		return filepath.Join(person, "AppData", "Local", "hermes"), nil

@@ -63,7 +63,7 @@ func TestFindChoosesTheRoot(t *testing.T) {
 func TestFindWithoutAnyPlaceSaysWhatToSet(t *testing.T) {
 	t.Parallel()
 	_, err := home.Find(home.Source{Getenv: environ(), OS: "linux"})
-	if !errors.Is(err, home.ErrNoPlace) || !strings.Contains(err.Error(), "HERMES_HOME") {
+	if !errors.Is(err, home.ErrNoHome) || !strings.Contains(err.Error(), "HERMES_HOME") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -22,10 +22,10 @@ type Outcome int
 
 // The outcomes of a repair.
 const (
-	Intact Outcome = iota // the input was valid JSON already
-	Empty                 // there was nothing: blank or the word None
-	Mended                // something small was put right
-	Lost                  // it stayed broken: the result is the empty object
+	Intact   Outcome = iota // the input was valid JSON already
+	Empty                   // there was nothing: blank or the word None
+	Repaired                // something small was put right
+	Lost                    // it stayed broken: the result is the empty object
 )
 
 // maxDepth is the nesting that encoding/json accepts.
@@ -41,9 +41,9 @@ func Repair(in []byte) ([]byte, Outcome) {
 	if len(text) == 0 || string(text) == "None" {
 		return []byte("{}"), Empty
 	}
-	m := mender{in: bytes.ToValidUTF8(text, []byte("\uFFFD"))}
+	m := repairer{in: bytes.ToValidUTF8(text, []byte("\uFFFD"))}
 	if m.run() && json.Valid(m.out) {
-		return m.out, Mended
+		return m.out, Repaired
 	}
 	return []byte("{}"), Lost
 }

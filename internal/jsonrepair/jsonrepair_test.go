@@ -14,10 +14,10 @@ import (
 func TestRepair(t *testing.T) {
 	t.Parallel()
 	const (
-		intact = jsonrepair.Intact
-		empty  = jsonrepair.Empty
-		mended = jsonrepair.Mended
-		lost   = jsonrepair.Lost
+		intact   = jsonrepair.Intact
+		empty    = jsonrepair.Empty
+		repaired = jsonrepair.Repaired
+		lost     = jsonrepair.Lost
 	)
 	tests := []struct {
 		name, in, want string
@@ -33,44 +33,44 @@ func TestRepair(t *testing.T) {
 		{"valid keeps repeated keys", `{"a":1,"a":2}`, `{"a":1,"a":2}`, intact},
 		{"valid but no object", `[1]`, `[1]`, intact},
 
-		{"raw line break in a string", "{\"a\":\"x\ny\"}", `{"a":"x\ny"}`, mended},
-		{"raw tab and return", "{\"a\":\"x\ty\r\"}", `{"a":"x\ty\r"}`, mended},
-		{"raw bell and zero", "{\"a\":\"\a\x00\"}", `{"a":"\u0007\u0000"}`, mended},
-		{"raw control in a key", "{\"a\nb\":1}", `{"a\nb":1}`, mended},
-		{"escaped and raw side by side", "{\"a\":\"1\\n2\n3\"}", `{"a":"1\n2\n3"}`, mended},
+		{"raw line break in a string", "{\"a\":\"x\ny\"}", `{"a":"x\ny"}`, repaired},
+		{"raw tab and return", "{\"a\":\"x\ty\r\"}", `{"a":"x\ty\r"}`, repaired},
+		{"raw bell and zero", "{\"a\":\"\a\x00\"}", `{"a":"\u0007\u0000"}`, repaired},
+		{"raw control in a key", "{\"a\nb\":1}", `{"a\nb":1}`, repaired},
+		{"escaped and raw side by side", "{\"a\":\"1\\n2\n3\"}", `{"a":"1\n2\n3"}`, repaired},
 
-		{"trailing comma in an object", `{"a":1,}`, `{"a":1}`, mended},
-		{"trailing comma in an array", `{"a":[1,2, ]}`, `{"a":[1,2]}`, mended},
-		{"trailing comma at the end", `{"a":1},`, `{"a":1}`, mended},
-		{"comma and brace in a string stay", `{"a":",}",}`, `{"a":",}"}`, mended},
+		{"trailing comma in an object", `{"a":1,}`, `{"a":1}`, repaired},
+		{"trailing comma in an array", `{"a":[1,2, ]}`, `{"a":[1,2]}`, repaired},
+		{"trailing comma at the end", `{"a":1},`, `{"a":1}`, repaired},
+		{"comma and brace in a string stay", `{"a":",}",}`, `{"a":",}"}`, repaired},
 		{"two commas are broken", `{"a":1,,"b":2}`, `{}`, lost},
 		{"a comma alone is broken", `{,}`, `{}`, lost},
 
-		{"brace left open", `{"a":1`, `{"a":1}`, mended},
-		{"both left open", `{"a":[1,{"b":"c"}`, `{"a":[1,{"b":"c"}]}`, mended},
-		{"left open after a comma", `{"a":1,`, `{"a":1}`, mended},
-		{"left open at once", `{`, `{}`, mended},
-		{"left open with blanks", "{\"a\": {\"b\": 1\n", `{"a":{"b":1}}`, mended},
-		{"inner left open", `{"a":[1,2}`, `{"a":[1,2]}`, mended},
-		{"left open, braces in a string", `{"a":"{[("`, `{"a":"{[("}`, mended},
+		{"brace left open", `{"a":1`, `{"a":1}`, repaired},
+		{"both left open", `{"a":[1,{"b":"c"}`, `{"a":[1,{"b":"c"}]}`, repaired},
+		{"left open after a comma", `{"a":1,`, `{"a":1}`, repaired},
+		{"left open at once", `{`, `{}`, repaired},
+		{"left open with blanks", "{\"a\": {\"b\": 1\n", `{"a":{"b":1}}`, repaired},
+		{"inner left open", `{"a":[1,2}`, `{"a":[1,2]}`, repaired},
+		{"left open, braces in a string", `{"a":"{[("`, `{"a":"{[("}`, repaired},
 
-		{"one closer too many", `{"a":1}}`, `{"a":1}`, mended},
-		{"other closers too many", `{"a":[1]}]}`, `{"a":[1]}`, mended},
-		{"a closer without its opener", `{"a":1]}`, `{"a":1}`, mended},
+		{"one closer too many", `{"a":1}}`, `{"a":1}`, repaired},
+		{"other closers too many", `{"a":[1]}]}`, `{"a":[1]}`, repaired},
+		{"a closer without its opener", `{"a":1]}`, `{"a":1}`, repaired},
 		{"closers alone", `}]`, `{}`, lost},
 		{"the tail of something", `}{"a":1}`, `{}`, lost},
 
-		{"two objects glued", `{"a":1}{"b":2}`, `{"a":1}`, mended},
-		{"two objects with a break", "{\"a\":1}\n{\"b\":2}", `{"a":1}`, mended},
-		{"three objects glued", `{"a":1}{"b":2}{"c":3}`, `{"a":1}`, mended},
-		{"the same twice", `{"p":"x"}{"p":"x"}`, `{"p":"x"}`, mended},
-		{"glued, braces in a string", `{"a":"}{"}{"b":2}`, `{"a":"}{"}`, mended},
-		{"glued, an escaped quote", `{"a":"\"}{"}{"b":2}`, `{"a":"\"}{"}`, mended},
-		{"glued, the second one cut", `{"a":1}{"b":`, `{"a":1}`, mended},
-		{"an empty object first", `{}{"a":1}`, `{}`, mended},
+		{"two objects glued", `{"a":1}{"b":2}`, `{"a":1}`, repaired},
+		{"two objects with a break", "{\"a\":1}\n{\"b\":2}", `{"a":1}`, repaired},
+		{"three objects glued", `{"a":1}{"b":2}{"c":3}`, `{"a":1}`, repaired},
+		{"the same twice", `{"p":"x"}{"p":"x"}`, `{"p":"x"}`, repaired},
+		{"glued, braces in a string", `{"a":"}{"}{"b":2}`, `{"a":"}{"}`, repaired},
+		{"glued, an escaped quote", `{"a":"\"}{"}{"b":2}`, `{"a":"\"}{"}`, repaired},
+		{"glued, the second one cut", `{"a":1}{"b":`, `{"a":1}`, repaired},
+		{"an empty object first", `{}{"a":1}`, `{}`, repaired},
 
-		{"words of another language", `{"a":True,"b":[False,None]}`, `{"a":true,"b":[false,null]}`, mended},
-		{"such words in a string stay", `{"a":"True None",}`, `{"a":"True None"}`, mended},
+		{"words of another language", `{"a":True,"b":[False,None]}`, `{"a":true,"b":[false,null]}`, repaired},
+		{"such words in a string stay", `{"a":"True None",}`, `{"a":"True None"}`, repaired},
 
 		{"string cut in the middle", `{"command":"rm -rf /tm`, `{}`, lost},
 		{"string cut in an escape", `{"a":"x\`, `{}`, lost},
@@ -93,8 +93,8 @@ func TestRepair(t *testing.T) {
 		{"a comment", `{"a":1 /* x */}`, `{}`, lost},
 		{"a quote not escaped", `{"a":"say "hi" now"}`, `{}`, lost},
 
-		{"byte order mark", "\uFEFF{\"a\":1}", `{"a":1}`, mended},
-		{"bytes that are no text", "{\"a\":\"\xff\"}", "{\"a\":\"\uFFFD\"}", mended},
+		{"byte order mark", "\uFEFF{\"a\":1}", `{"a":1}`, repaired},
+		{"bytes that are no text", "{\"a\":\"\xff\"}", "{\"a\":\"\uFFFD\"}", repaired},
 		{"too deep", strings.Repeat("[", 20_000), `{}`, lost},
 	}
 	for _, tt := range tests {
@@ -125,7 +125,7 @@ func FuzzRepair(f *testing.F) {
 		if again, second := jsonrepair.Repair(got); second != jsonrepair.Intact || !bytes.Equal(again, got) {
 			t.Fatalf("Repair(%q) = %q, %v: not stable", got, again, second)
 		}
-		if how == jsonrepair.Mended && utf8.Valid(in) {
+		if how == jsonrepair.Repaired && utf8.Valid(in) {
 			sameStrings(t, in, got)
 		}
 		if took := time.Since(start); took > time.Minute {

@@ -12,7 +12,7 @@ import (
 func TestWhatIsBuiltIsListed(t *testing.T) {
 	t.Parallel()
 	h := mustTree(t)
-	for _, seam := range []struct{ folder, list string }{
+	for _, point := range []struct{ folder, list string }{
 		{"internal/tool", "internal/app"},
 		{"internal/hook", "internal/app"},
 		{"internal/platform", "internal/app"},
@@ -20,7 +20,7 @@ func TestWhatIsBuiltIsListed(t *testing.T) {
 		{"internal/transport", "internal/provider"}, // but internal/transport/base, which all of them share
 		{"internal/cmd", "internal/cmd"},
 	} {
-		for _, fault := range unlisted(h, seam.folder, seam.list) {
+		for _, fault := range unlisted(h, point.folder, point.list) {
 			t.Error(fault)
 		}
 	}

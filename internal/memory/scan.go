@@ -102,18 +102,18 @@ func lazy(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
-// secretPlace is a file or folder of secrets; a public key is none.
-const secretPlace = `(?:\.ssh/|id_rsa|id_ed25519|id_ecdsa|\.env\b|\.aws/|\.gnupg|\.netrc|\.pgpass|\.kube/config|/etc/shadow|/etc/passwd|auth\.json|credentials)`
+// secretLocation is a file or folder of secrets; a public key is none.
+const secretLocation = `(?:\.ssh/|id_rsa|id_ed25519|id_ecdsa|\.env\b|\.aws/|\.gnupg|\.netrc|\.pgpass|\.kube/config|/etc/shadow|/etc/passwd|auth\.json|credentials)`
 
 var patterns = []pattern{
 	{
 		threat: secretFiles, stems: []string{"cat ", "less ", "more ", "head ", "tail ", "base64 ", "xxd ", "strings ", "type "},
-		expr:   lazy(`\b(?:cat|less|more|head|tail|base64|xxd|strings|type)\s+(?:-\S+\s+)*["']?[~$./\w{}-]*` + secretPlace + `\S*`),
+		expr:   lazy(`\b(?:cat|less|more|head|tail|base64|xxd|strings|type)\s+(?:-\S+\s+)*["']?[~$./\w{}-]*` + secretLocation + `\S*`),
 		unless: lazy(`\.pub\b|\.ssh/config|\.env[\w.-]*\.(?:example|sample|template|dist)|/etc/passwd`),
 	},
 	{
 		threat: exfiltration, stems: []string{"curl", "wget", "nc ", "ncat", "netcat", "scp", "rsync", "sftp", "ftp"},
-		expr:   lazy(`\b(?:curl|wget|nc|ncat|netcat|scp|rsync|sftp|ftp)\s[^\n]*` + secretPlace + `|` + secretPlace + `[^\n]*\|\s*(?:curl|wget|nc|ncat|netcat)\b`),
+		expr:   lazy(`\b(?:curl|wget|nc|ncat|netcat|scp|rsync|sftp|ftp)\s[^\n]*` + secretLocation + `|` + secretLocation + `[^\n]*\|\s*(?:curl|wget|nc|ncat|netcat)\b`),
 		unless: lazy(`\.pub\b|--netrc|ssh/config`),
 	},
 	{

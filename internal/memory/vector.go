@@ -21,10 +21,10 @@ func vector(text string) []int8 {
 		if common(w) {
 			continue
 		}
-		place(&sum, w, 2)
+		addFeature(&sum, w, 2)
 		runes := []rune("^" + w + "$")
 		for i := 0; i+3 <= len(runes); i++ {
-			place(&sum, string(runes[i:i+3]), 1)
+			addFeature(&sum, string(runes[i:i+3]), 1)
 		}
 	}
 	most := 0.0
@@ -42,7 +42,7 @@ func vector(text string) []int8 {
 	return out
 }
 
-func place(sum *[dimensions]float64, feature string, weight float64) {
+func addFeature(sum *[dimensions]float64, feature string, weight float64) {
 	h := fnv.New32a()
 	h.Write([]byte(feature))
 	n := h.Sum32()

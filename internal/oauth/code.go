@@ -16,9 +16,9 @@ import (
 type Login struct {
 	// Address is what the person opens.
 	Address string
-	// Heard says whether the browser's way back is listened to. If not, because
+	// Listening says whether the browser's way back is listened to. If not, because
 	// the port is taken, the address that the browser ends at must be pasted.
-	Heard bool
+	Listening bool
 
 	c        Config
 	redirect string

@@ -19,11 +19,11 @@ import (
 
 // Refresh asks for a new access token. A service may rotate the refresh token:
 // then Token.Refresh is the new one and the old one is spent, so the token must
-// be stored before it is used. An error that is ErrDead means that only a new
+// be stored before it is used. An error that is ErrRevoked means that only a new
 // login helps; any other may pass.
 func (c Config) Refresh(ctx context.Context, refresh string) (Token, error) {
 	if refresh == "" {
-		return Token{}, ErrDead
+		return Token{}, ErrRevoked
 	}
 	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {refresh}}
 	return c.token(ctx, form)

@@ -49,7 +49,7 @@ func (l *Login) listen() error {
 	}
 	u.Host = net.JoinHostPort(u.Hostname(), strconv.Itoa(socket.Addr().(*net.TCPAddr).Port))
 	l.redirect = u.String()
-	l.Heard = true
+	l.Listening = true
 	l.serve(socket, u.Path)
 	return nil
 }

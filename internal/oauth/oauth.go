@@ -107,8 +107,8 @@ var (
 	ErrDenied = errors.New("the login was refused")
 	// ErrExpired means that the login was not finished in time.
 	ErrExpired = errors.New("the login was not finished in time; start it again")
-	// ErrDead means that a refresh token is no longer valid: only a new login helps.
-	ErrDead = errors.New("the login is no longer valid; log in again")
+	// ErrRevoked means that a refresh token is no longer valid: only a new login helps.
+	ErrRevoked = errors.New("the login is no longer valid; log in again")
 	// ErrState means that an answer does not belong to this login.
 	ErrState = errors.New("this answer belongs to another login; start the login again and use its own address")
 )
@@ -143,7 +143,7 @@ func (e *Error) Unwrap() error {
 	case "expired_token":
 		return ErrExpired
 	case "invalid_grant", "refresh_token_reused", "refresh_token_expired", "refresh_token_invalidated", "token_revoked":
-		return ErrDead
+		return ErrRevoked
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func TestBrowserLogin(t *testing.T) {
 	t.Parallel()
 	s, c, clock := service(t)
 	l := begin(t, c)
-	if !l.Heard {
+	if !l.Listening {
 		t.Error("the way back is not heard")
 	}
 	status, text := browse(t, l.Address)
@@ -214,8 +214,8 @@ func TestATakenPortLeavesPasting(t *testing.T) {
 	}
 	c.Redirect = "http://localhost:" + u.Port() + "/auth/callback"
 	l := begin(t, c)
-	if l.Heard || !strings.Contains(l.Address, url.QueryEscape(c.Redirect)) {
-		t.Errorf("heard %v, %s", l.Heard, l.Address)
+	if l.Listening || !strings.Contains(l.Address, url.QueryEscape(c.Redirect)) {
+		t.Errorf("heard %v, %s", l.Listening, l.Address)
 	}
 }
 
@@ -290,10 +290,10 @@ func TestRefreshRotates(t *testing.T) {
 	if err != nil || second.Refresh == "" || second.Refresh == first {
 		t.Fatalf("%v, rotated %v", err, second.Refresh != first)
 	}
-	if _, err := c.Refresh(t.Context(), first); !errors.Is(err, oauth.ErrDead) {
+	if _, err := c.Refresh(t.Context(), first); !errors.Is(err, oauth.ErrRevoked) {
 		t.Errorf("a spent token: %v", err)
 	}
-	if _, err := c.Refresh(t.Context(), ""); !errors.Is(err, oauth.ErrDead) {
+	if _, err := c.Refresh(t.Context(), ""); !errors.Is(err, oauth.ErrRevoked) {
 		t.Errorf("no token: %v", err)
 	}
 }
@@ -335,7 +335,7 @@ func TestOddAnswers(t *testing.T) {
 				}
 				return
 			}
-			if err == nil || !strings.Contains(err.Error(), tt.says) || errors.Is(err, oauth.ErrDead) != tt.dead {
+			if err == nil || !strings.Contains(err.Error(), tt.says) || errors.Is(err, oauth.ErrRevoked) != tt.dead {
 				t.Errorf("got %v, want %q, dead %v", err, tt.says, tt.dead)
 			}
 		})
@@ -367,8 +367,8 @@ func TestNothingPrintsAToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Revoke()
-	_, dead := c.Refresh(t.Context(), refresh)
-	all := fmt.Sprintf("%v %+v %#v %s %q %d %x %v %+v ", token, token, token, token, token, token, token, held, &held) + log.String() + string(js) + dead.Error()
+	_, revoked := c.Refresh(t.Context(), refresh)
+	all := fmt.Sprintf("%v %+v %#v %s %q %d %x %v %+v ", token, token, token, token, token, token, token, held, &held) + log.String() + string(js) + revoked.Error()
 	if strings.Contains(all, "canary") || strings.Contains(all, fmt.Sprintf("%x", "canary")) {
 		t.Error(all)
 	}

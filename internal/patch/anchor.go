@@ -82,13 +82,13 @@ func (d *document) block(i, n int, open bool) span {
 
 // A block is a run of lines to compare others with.
 type block struct {
-	lines []*likeness
-	floor float64
-	seen  []map[string]float64
+	lines    []*likeness
+	minScore float64
+	seen     []map[string]float64
 }
 
-func newBlock(lines []string, floor float64) *block {
-	b := &block{floor: floor, seen: make([]map[string]float64, len(lines))}
+func newBlock(lines []string, minScore float64) *block {
+	b := &block{minScore: minScore, seen: make([]map[string]float64, len(lines))}
 	for i, l := range lines {
 		b.lines = append(b.lines, newLikeness(plainTrimmed(l)))
 		b.seen[i] = map[string]float64{}
@@ -126,7 +126,7 @@ func (b *block) compare(d *document, at int) score {
 func (b *block) likeness(i int, line string) float64 {
 	r, ok := b.seen[i][line]
 	if !ok {
-		r = b.lines[i].atLeast(strings.TrimSpace(plain(line).text), b.floor)
+		r = b.lines[i].atLeast(strings.TrimSpace(plain(line).text), b.minScore)
 		b.seen[i][line] = r
 	}
 	return r

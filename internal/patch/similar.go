@@ -30,16 +30,16 @@ func newLikeness(line string) *likeness {
 }
 
 // atLeast reports the likeness of other, or 0 when it is below floor.
-func (l *likeness) atLeast(other string, floor float64) float64 {
+func (l *likeness) atLeast(other string, minScore float64) float64 {
 	other = other[:min(len(other), maxCompared)]
 	if l.line == other {
 		return 1
 	}
 	total := float64(len(l.line) + len(other))
-	if 2*float64(min(len(l.line), len(other)))/total < floor {
+	if 2*float64(min(len(l.line), len(other)))/total < minScore {
 		return 0
 	}
-	if r := 2 * float64(l.common(other)) / total; r >= floor {
+	if r := 2 * float64(l.common(other)) / total; r >= minScore {
 		return r
 	}
 	return 0

@@ -11,18 +11,18 @@ import (
 // items fit an empty query, in their order.
 func Match(items []string, query string) []int {
 	words := strings.Fields(strings.ToLower(query))
-	type found struct{ place, score int }
+	type found struct{ index, score int }
 	var fit []found
-	for place, item := range items {
+	for index, item := range items {
 		score, ok := rate(strings.ToLower(item), words)
 		if ok {
-			fit = append(fit, found{place, score})
+			fit = append(fit, found{index, score})
 		}
 	}
 	slices.SortStableFunc(fit, func(a, b found) int { return b.score - a.score })
 	places := make([]int, len(fit))
 	for i, f := range fit {
-		places[i] = f.place
+		places[i] = f.index
 	}
 	return places
 }

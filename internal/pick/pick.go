@@ -46,8 +46,8 @@ func Choose(o Options) (int, error) {
 	if err != nil {
 		return -1, fmt.Errorf("prepare the terminal: %w", err)
 	}
-	place, err := run(o.In, o.Out, o.Title, newState(o, min(maxRows, height-3), width))
-	return place, errors.Join(err, term.Restore(in, before))
+	index, err := run(o.In, o.Out, o.Title, newState(o, min(maxRows, height-3), width))
+	return index, errors.Join(err, term.Restore(in, before))
 }
 
 // run reads keys and draws until a choice was made.

@@ -40,11 +40,11 @@ func play(t *testing.T, items []string, current int, keys ...string) (int, strin
 		readers = append(readers, strings.NewReader(k))
 	}
 	var out strings.Builder
-	place, err := run(iotest.OneByteReader(io.MultiReader(readers...)), &out, "Model", newState(Options{Items: items, Current: current}, 3, 60))
+	index, err := run(iotest.OneByteReader(io.MultiReader(readers...)), &out, "Model", newState(Options{Items: items, Current: current}, 3, 60))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return place, out.String()
+	return index, out.String()
 }
 
 // byKey hands each text over in one read, as a terminal does with a key.
@@ -114,8 +114,8 @@ func TestListNeverLeavesItsColumns(t *testing.T) {
 
 func TestKeysInPieces(t *testing.T) {
 	t.Parallel()
-	if place, _ := play(t, []string{"alpha", "beta"}, -1, "be", "\r"); place != 1 {
-		t.Errorf("got %d", place)
+	if index, _ := play(t, []string{"alpha", "beta"}, -1, "be", "\r"); index != 1 {
+		t.Errorf("got %d", index)
 	}
 }
 

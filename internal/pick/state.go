@@ -21,8 +21,8 @@ type state struct {
 func newState(o Options, rows, width int) *state {
 	s := &state{items: o.Items, current: o.Current, rows: max(rows, 1), width: max(width, 20)}
 	s.narrow("")
-	for i, place := range s.fit {
-		if place == o.Current {
+	for i, index := range s.fit {
+		if index == o.Current {
 			s.move(i)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // environment tells where commands run.
-func environment(p Place) string {
+func environment(p Environment) string {
 	var lines []string
 	if p.Backend != "" && p.Backend != "local" {
 		lines = append(lines, strings.ReplaceAll(text("remote"), "{backend}", p.Backend))

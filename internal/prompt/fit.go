@@ -52,7 +52,7 @@ func (l Layer) lighter(s Section, over int) string {
 	goal, text := now-over, s.Text
 	most := chars * max(goal, 0) / max(now, 1)
 	for range 8 { // tokens are spread unevenly, and notes take room themselves
-		if text = l.within(s, most); tokens.Text(text) <= goal || most <= l.Floor {
+		if text = l.within(s, most); tokens.Text(text) <= goal || most <= l.Min {
 			break
 		}
 		most = most * 9 / 10
@@ -73,12 +73,12 @@ func (b *builder) shorten(l Layer, why string, another func(Section) string) {
 		}
 		s.Was, s.Why = cmp.Or(s.Was, len(s.Text)), why
 		s.Text = text
-		b.told(l, *s)
+		b.note(l, *s)
 	}
 }
 
-// told warns of a layer once, with its last state.
-func (b *builder) told(l Layer, s Section) {
+// note warns of a layer once, with its last state.
+func (b *builder) note(l Layer, s Section) {
 	begin := l.Title + " shortened from "
 	b.out.Warnings = slices.DeleteFunc(b.out.Warnings, func(w string) bool { return strings.HasPrefix(w, begin) })
 	b.warn(begin + Kilobytes(s.Was) + " to " + Kilobytes(len(s.Text)) + ": " + s.Why)

@@ -11,9 +11,9 @@ import (
 type Layer struct {
 	Name  string // of its sections, and its key in the configuration
 	Title string // what a person knows it as
-	// Floor is how many characters it keeps in any case; with 0 it may shrink
+	// Min is how many characters it keeps in any case; with 0 it may shrink
 	// to a line that says what is missing.
-	Floor int
+	Min int
 }
 
 // Layers are the kinds of sections that give way, the lowest first. Others,
@@ -21,19 +21,19 @@ type Layer struct {
 func Layers() []Layer {
 	return []Layer{
 		{Name: "outside-memory", Title: "outside memory"},
-		{Name: "memory", Title: "notes (MEMORY.md)", Floor: 400},
-		{Name: "user", Title: "profile (USER.md)", Floor: 300},
-		{Name: "skills", Title: "skills index", Floor: 800},
-		{Name: "project", Title: "project files", Floor: 1000},
-		{Name: "preloaded-skills", Title: "preloaded skills", Floor: 2000},
-		{Name: "identity", Title: "SOUL.md", Floor: 500},
+		{Name: "memory", Title: "notes (MEMORY.md)", Min: 400},
+		{Name: "user", Title: "profile (USER.md)", Min: 300},
+		{Name: "skills", Title: "skills index", Min: 800},
+		{Name: "project", Title: "project files", Min: 1000},
+		{Name: "preloaded-skills", Title: "preloaded skills", Min: 2000},
+		{Name: "identity", Title: "SOUL.md", Min: 500},
 	}
 }
 
 // within is a section with at most so many characters, or with what its layer
 // keeps in any case.
 func (l Layer) within(s Section, most int) string {
-	most = max(most, l.Floor)
+	most = max(most, l.Min)
 	if utf8.RuneCountInString(s.Text) <= most {
 		return s.Text
 	}

@@ -88,8 +88,8 @@ type Input struct {
 	// it needs.
 	Model string
 	// Platform is the face: cli, oneshot, cron, telegram, ….
-	Platform string
-	Place    Place
+	Platform    string
+	Environment Environment
 	// Started is when the session began; only its day shows.
 	Started time.Time
 	// SessionID is told to the model where it is not empty.
@@ -118,8 +118,8 @@ type Input struct {
 	Guides, Memories []Section
 }
 
-// Place describes where commands run and files live. Empty fields are left out.
-type Place struct {
+// Environment describes where commands run and files live. Empty fields are left out.
+type Environment struct {
 	// Backend is "local" or empty for this machine, else its kind: docker, ….
 	Backend string
 	OS      string // such as "Linux 6.1 (amd64)"
@@ -136,7 +136,7 @@ func Build(ctx context.Context, in Input, files Files) Prompt {
 	b.identity(ctx)
 	b.add("working", Stable, text("working"))
 	b.add("platform", Stable, text("platform/"+platformName(in.Platform)))
-	b.add("environment", Context, environment(in.Place))
+	b.add("environment", Context, environment(in.Environment))
 	b.add("enforcement", Stable, enforcement(in.Model, in.Enforce))
 	b.add("model", Stable, guidance(in.Model))
 	b.put(in.Guides)

@@ -16,7 +16,7 @@ const maxChars = 20_000
 // project adds the notes of the project: one kind of file only, the first
 // that is there and says something.
 func (b *builder) project(ctx context.Context) {
-	dir := b.Place.Dir
+	dir := b.Environment.Dir
 	if b.IgnoreRules || b.files.files == nil || dir == "" {
 		return
 	}

@@ -129,7 +129,7 @@ func TestDiskReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := ordinary()
-	in.Place.Dir = dir
+	in.Environment.Dir = dir
 	p := prompt.Build(t.Context(), in, prompt.Disk{})
 	if got := section(p, "project"); !strings.Contains(got, "from disk") {
 		t.Errorf("got %q", got)

@@ -12,7 +12,7 @@ import (
 // amended is the client that leaves out what an endpoint refuses: fields of the
 // body and the header of the long context. Until something was refused it
 // sends requests as they are.
-func amended(client *http.Client, known *lesson) *http.Client {
+func amended(client *http.Client, known *learnedQuirks) *http.Client {
 	own := *client
 	own.Transport = &amending{base: client.Transport, known: known}
 	return &own
@@ -20,7 +20,7 @@ func amended(client *http.Client, known *lesson) *http.Client {
 
 type amending struct {
 	base  http.RoundTripper // nil is http.DefaultTransport
-	known *lesson
+	known *learnedQuirks
 }
 
 func (a *amending) RoundTrip(req *http.Request) (*http.Response, error) {

@@ -30,7 +30,7 @@ func (m *examining) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[her
 				err = s.take(d)
 			}
 			if err != nil {
-				yield(hermes.Delta{}, m.blame(err))
+				yield(hermes.Delta{}, m.attribute(err))
 				return
 			}
 			if !yield(d, nil) {
@@ -40,8 +40,8 @@ func (m *examining) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[her
 	}
 }
 
-// blame completes a failure that was found here.
-func (m *examining) blame(err error) error {
+// attribute completes a failure that was found here.
+func (m *examining) attribute(err error) error {
 	if e, ok := err.(*hermes.ModelError); ok && e.Provider == "" {
 		e.Provider, e.Model, _ = strings.Cut(m.ID(), ":")
 	}

@@ -17,15 +17,15 @@ func (c *Catalogue) fallBack(ch choice) Layer {
 		return nil
 	}
 	return func(next hermes.Model) hermes.Model {
-		return &fallingBack{Model: next, c: c, asked: ch}
+		return &fallbackModel{Model: next, c: c, asked: ch}
 	}
 }
 
-// fallingBack asks the model that was asked for, then the entries of
+// fallbackModel asks the model that was asked for, then the entries of
 // fallback_providers in their order. Who takes over answers to the end of the
 // turn: with the next message of the person the first model is asked again,
 // unless it said until when it rests. Nobody takes over silently.
-type fallingBack struct {
+type fallbackModel struct {
 	hermes.Model
 	c     *Catalogue
 	asked choice
@@ -33,10 +33,10 @@ type fallingBack struct {
 
 // Stream tells the person who takes over and why (Notice, Model), and takes
 // back what was already shown (Reset).
-func (m *fallingBack) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
+func (m *fallbackModel) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
 	return func(yield func(hermes.Delta, error) bool) {
 		t := try{m: m, chain: []candidate{{ref: m.ID(), model: m.Model}}, turn: turnOf(m.ID(), r), yield: yield}
-		straight := m.c.standing.answers(t.turn) == 0 && m.c.standing.rests(m.ID(), m.c.cfg.Now()) == 0
+		straight := m.c.failover.answers(t.turn) == 0 && m.c.failover.rests(m.ID(), m.c.cfg.Now()) == 0
 		if straight && t.done(ctx, r, 0) {
 			return
 		}
@@ -62,15 +62,15 @@ func (m *fallingBack) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[h
 
 // order is who is asked in which order: from the one that answers in this turn
 // to the end, then those before it. Who rests comes last, the first model first.
-func (m *fallingBack) order(chain []candidate, turn turnKey) []int {
-	first := m.c.standing.answers(turn)
+func (m *fallbackModel) order(chain []candidate, turn turnKey) []int {
+	first := m.c.failover.answers(turn)
 	now := m.c.cfg.Now()
 	var awake, resting []int
 	for n := range chain {
-		if i := (first + n) % len(chain); m.c.standing.rests(chain[i].ref, now) == 0 {
+		if i := (first + n) % len(chain); m.c.failover.rests(chain[i].ref, now) == 0 {
 			awake = append(awake, i)
 		}
-		if m.c.standing.rests(chain[n].ref, now) > 0 {
+		if m.c.failover.rests(chain[n].ref, now) > 0 {
 			resting = append(resting, n)
 		}
 	}
@@ -79,7 +79,7 @@ func (m *fallingBack) order(chain []candidate, turn turnKey) []int {
 
 // try is one call on its way through the chain.
 type try struct {
-	m      *fallingBack
+	m      *fallbackModel
 	chain  []candidate
 	turn   turnKey
 	yield  func(hermes.Delta, error) bool
@@ -100,16 +100,16 @@ func (t *try) done(ctx context.Context, r *hermes.Request, i int) bool {
 	}
 	a := attempt{spent: t.spent, shown: false}
 	if !a.run(c.model.Stream(ctx, r), t.yield) {
-		t.m.c.standing.answer(t.turn, i)
+		t.m.c.failover.answer(t.turn, i)
 		return true
 	}
 	t.spent, t.shown = t.spent.Add(a.usage), a.shown
 	e, judged := errors.AsType[*hermes.ModelError](a.err)
 	if judged {
-		t.m.c.standing.rest(c.ref, e.RetryAfter, t.m.c.cfg.Now())
+		t.m.c.failover.rest(c.ref, e.RetryAfter, t.m.c.cfg.Now())
 	}
 	if ctx.Err() != nil || !judged || e.Compress {
-		t.m.c.standing.answer(t.turn, i) // it is this one that wants a shorter transcript
+		t.m.c.failover.answer(t.turn, i) // it is this one that wants a shorter transcript
 		t.yield(hermes.Delta{}, a.err)
 		return true
 	}
@@ -129,7 +129,7 @@ const maxRounds = 3
 func (t *try) await(ctx context.Context, round int) (again, stop bool) {
 	now, back := t.m.c.cfg.Now(), time.Duration(0)
 	for _, c := range t.chain {
-		if rest := t.m.c.standing.rests(c.ref, now); rest > 0 && (back == 0 || rest < back) {
+		if rest := t.m.c.failover.rests(c.ref, now); rest > 0 && (back == 0 || rest < back) {
 			back = rest
 		}
 	}
@@ -159,11 +159,11 @@ func (t *try) announce(i int) bool {
 	if i == 0 && len(t.failed) == 0 {
 		return true
 	}
-	if len(t.failed) > 0 || t.m.c.standing.answers(t.turn) != i {
+	if len(t.failed) > 0 || t.m.c.failover.answers(t.turn) != i {
 		if !t.yield(hermes.Delta{Notice: t.notice(c.ref)}, nil) {
 			return false
 		}
 	}
-	t.m.c.standing.answer(t.turn, i)
+	t.m.c.failover.answer(t.turn, i)
 	return t.yield(hermes.Delta{Model: c.ref}, nil)
 }

@@ -75,7 +75,7 @@ type candidate struct {
 }
 
 // chain lists the models, the one that was asked for first.
-func (m *fallingBack) chain(ctx context.Context) []candidate {
+func (m *fallbackModel) chain(ctx context.Context) []candidate {
 	list := []candidate{{ref: m.ID(), model: m.Model}}
 	seen := map[string]bool{m.ID() + " " + m.asked.BaseURL: true}
 	for _, f := range m.c.cfg.Fallback {
@@ -86,7 +86,7 @@ func (m *fallingBack) chain(ctx context.Context) []candidate {
 		}
 		if id := ch.ref() + " " + ch.BaseURL; !seen[id] {
 			seen[id] = true
-			model, err := m.c.standing.model(id, func() (hermes.Model, error) { return m.c.buildAlone(ch) })
+			model, err := m.c.failover.model(id, func() (hermes.Model, error) { return m.c.buildSingle(ch) })
 			list = append(list, candidate{ref: ch.ref(), model: model, why: err})
 		}
 	}

@@ -20,7 +20,7 @@ func (c *Catalogue) Info(ref string) hermes.ModelInfo {
 	if !ok {
 		return fromSnapshot("", ref, hermes.ModelInfo{ID: ref})
 	}
-	info, _ := c.heard.of(ch.BaseURL, ch.model)
+	info, _ := c.learned.of(ch.BaseURL, ch.model)
 	info.ID = ch.ref()
 	service, local := ch.Name, isLocal(ch.BaseURL)
 	if like, known := c.rowByHost(ch.BaseURL); known {
@@ -105,24 +105,24 @@ func rates(p modelinfo.Price) hermes.Price {
 	}
 }
 
-// heed remembers the limit that a service names when it refuses a request as
+// learnLimits remembers the limit that a service names when it refuses a request as
 // too long, where no limit was known. It stands right above the transport.
-func (c *Catalogue) heed(ch choice) Layer {
-	return func(next hermes.Model) hermes.Model { return &heeding{Model: next, c: c, ch: ch} }
+func (c *Catalogue) learnLimits(ch choice) Layer {
+	return func(next hermes.Model) hermes.Model { return &limitLearner{Model: next, c: c, ch: ch} }
 }
 
-type heeding struct {
+type limitLearner struct {
 	hermes.Model
 	c  *Catalogue
 	ch choice
 }
 
-func (m *heeding) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
+func (m *limitLearner) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
 	return func(yield func(hermes.Delta, error) bool) {
 		for d, err := range m.Model.Stream(ctx, r) {
 			if hermes.ClassOf(err) == hermes.ClassOverflow {
 				if limit := modelinfo.LimitIn(err.Error()); limit > 0 {
-					m.c.heard.learn(m.ch.BaseURL, m.ch.model, limit)
+					m.c.learned.learn(m.ch.BaseURL, m.ch.model, limit)
 				}
 			}
 			if !yield(d, err) {

@@ -33,7 +33,7 @@ type service struct {
 // Name returns the id that references begin with.
 func (s *service) Name() string { return s.e.id }
 
-// Model returns the named model in its onion.
+// Model returns the named model in its chain.
 func (s *service) Model(name string) (hermes.Model, error) {
 	if why := s.e.missing(); why != "" {
 		return nil, fmt.Errorf("%w: %s", hermes.ErrNoModel, why)
@@ -67,7 +67,7 @@ func (c *Catalogue) list(ctx context.Context, e endpoint) ([]hermes.ModelInfo, e
 	for _, url := range paths {
 		list, err := c.listAt(ctx, e, url)
 		if err == nil {
-			c.heard.keep(e.BaseURL, list)
+			c.learned.keep(e.BaseURL, list)
 			return list, nil
 		}
 		if firstErr == nil {

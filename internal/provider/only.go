@@ -74,8 +74,8 @@ func talking(list []hermes.ModelInfo) []string {
 
 func (c *Catalogue) note(text string) {
 	c.mu.Lock()
-	told := c.told
-	c.told = true
+	told := c.reported
+	c.reported = true
 	c.mu.Unlock()
 	if c.cfg.Note != nil && !told {
 		c.cfg.Note(text)

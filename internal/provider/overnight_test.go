@@ -55,7 +55,7 @@ type night struct {
 	engine     hermes.ContextEngine
 	transcript []hermes.Message
 	usage      hermes.Usage
-	told       int // notices
+	notices    int // notices
 }
 
 // turn says something and returns how the turn ended.
@@ -78,7 +78,7 @@ func (n *night) turn(t *testing.T, number int64) hermes.TurnDone {
 		case hermes.Compacted:
 			n.transcript = slices.Clone(e.CompactResult.Messages)
 		case hermes.Notice:
-			n.told++
+			n.notices++
 		case hermes.TurnDone:
 			done = e
 		}
@@ -183,5 +183,5 @@ func TestOvernight(t *testing.T) {
 			t.Errorf("the fault %q was not met", f.Name)
 		}
 	}
-	t.Logf("%d requests, %d answered, %d notices, heap %d KB at turn 200 and %d KB at %d", count.Requests, count.Answered, n.told, early>>10, late>>10, turns)
+	t.Logf("%d requests, %d answered, %d notices, heap %d KB at turn 200 and %d KB at %d", count.Requests, count.Answered, n.notices, early>>10, late>>10, turns)
 }

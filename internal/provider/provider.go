@@ -1,13 +1,13 @@
 // Package provider knows who serves models: a catalogue of services as rows,
 // the resolution of references such as "openrouter:vendor/name", local model
-// servers, and the onion of layers that every model is wrapped in.
+// servers, and the chain of layers that every model is wrapped in.
 //
 // Settings and the environment come in as values (Config); the package reads
 // neither. It is the one place that names the wire protocols (wires.go). It
 // does not know sessions, prompts or tools.
 //
 // Start reading at Catalogue.Model, then resolve.go; the services stand in
-// catalogue.go, the order of the layers in onion.go.
+// catalogue.go, the order of the layers in chain.go.
 package provider
 
 import (
@@ -54,7 +54,7 @@ type Config struct {
 	// Fallback lists the models that stand by, in their order.
 	Fallback []Fallback
 
-	// Meter is the outermost layer of the onion; nil where there is none.
+	// Meter is the outermost layer of the chain; nil where there is none.
 	Meter Layer
 	// Keys returns the credentials of a pool, joined with those that the
 	// settings and the environment give, in their order. The empty pool has no
@@ -112,14 +112,14 @@ type Catalogue struct {
 	rows  []Row
 	index map[string]int // of rows, by name and alias
 
-	heard    heard     // what servers said of their models
-	lessons  lessons   // what endpoints refuse
-	standing *standing // who answers in which turn, and who rests
+	learned  learnedInfo // what servers said of their models
+	quirks   quirkTable  // what endpoints refuse
+	failover *failover   // who answers in which turn, and who rests
 
-	mu    sync.Mutex
-	found []found             // local servers that answered
-	asked map[string][]string // models of servers of one's own, by address
-	told  bool                // Note was called
+	mu       sync.Mutex
+	found    []found             // local servers that answered
+	asked    map[string][]string // models of servers of one's own, by address
+	reported bool                // Note was called
 }
 
 // New returns a catalogue. It does no I/O; it fails where a proxy setting
@@ -150,7 +150,7 @@ func New(cfg Config) (*Catalogue, error) {
 	if cfg.Local == nil {
 		cfg.Local = usualPorts()
 	}
-	c := &Catalogue{cfg: cfg, rows: catalogue(), index: map[string]int{}, heard: heard{dir: cfg.Answers}, standing: newStanding()}
+	c := &Catalogue{cfg: cfg, rows: catalogue(), index: map[string]int{}, learned: learnedInfo{dir: cfg.Answers}, failover: newFailover()}
 	for i, r := range c.rows {
 		c.index[r.Name] = i
 		for _, a := range r.Aliases {

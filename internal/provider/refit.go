@@ -10,7 +10,7 @@ import (
 
 // messages returns the transcript as this endpoint takes it. It is called with
 // the lock held.
-func (k *lesson) messages(in []hermes.Message, withoutImages bool) []hermes.Message {
+func (k *learnedQuirks) messages(in []hermes.Message, withoutImages bool) []hermes.Message {
 	out := make([]hermes.Message, 0, len(in)+1)
 	var moved []hermes.Part // images of results
 	for i, msg := range in {
@@ -45,7 +45,7 @@ func apart(parts, moved []hermes.Part) (rest, images []hermes.Part) {
 }
 
 // parts shrinks images, or puts words in their place.
-func (k *lesson) parts(in []hermes.Part, without bool) []hermes.Part {
+func (k *learnedQuirks) parts(in []hermes.Part, without bool) []hermes.Part {
 	if !k.smallImages && !without || !slices.ContainsFunc(in, func(p hermes.Part) bool { return p.Image != nil }) {
 		return in
 	}
@@ -76,7 +76,7 @@ const (
 
 // small returns the image made smaller, itself if it is small, or nil if it
 // cannot be read.
-func (k *lesson) small(img *hermes.Image) *hermes.Image {
+func (k *learnedQuirks) small(img *hermes.Image) *hermes.Image {
 	w, h, err := picture.Size(img.Data)
 	if len(img.Data) <= smallBytes && (err != nil || max(w, h) <= smallSide) {
 		return img

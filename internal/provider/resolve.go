@@ -20,7 +20,7 @@ type choice struct {
 // ref is the reference of the model.
 func (ch choice) ref() string { return ch.id + ":" + ch.model }
 
-// Model returns the model that a reference means, in its onion. References
+// Model returns the model that a reference means, in its chain. References
 // are "provider:model", "provider/model", "custom:name:model", a bare model
 // name, or an alias of the configuration; the empty one is the configured
 // model, or else what is found: the first service with a key, then a server on

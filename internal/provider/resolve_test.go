@@ -20,13 +20,13 @@ type vars map[string]string
 
 func (v vars) get(name string) string { return v[name] }
 
-// nobody stands for a machine without model servers.
-var nobody = []provider.LocalServer{}
+// noServers stands for a machine without model servers.
+var noServers = []provider.LocalServer{}
 
 func mustNew(t *testing.T, cfg provider.Config) *provider.Catalogue {
 	t.Helper()
 	if cfg.Local == nil {
-		cfg.Local = nobody
+		cfg.Local = noServers
 	}
 	c, err := provider.New(cfg)
 	if err != nil {

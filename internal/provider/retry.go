@@ -36,7 +36,7 @@ type retrying struct {
 	spare   func() bool
 	base    time.Duration
 	longest time.Duration // that a service may ask for
-	known   *lesson
+	known   *learnedQuirks
 	sleep   func(context.Context, time.Duration) error
 	rand    func() float64
 }
@@ -64,7 +64,7 @@ func (c *Catalogue) retry(ch choice, key hermes.Key) Layer {
 	}
 	return func(next hermes.Model) hermes.Model {
 		return &retrying{
-			Model: next, tries: tries, spare: spare, base: base, longest: longest, known: c.lessons.of(ch),
+			Model: next, tries: tries, spare: spare, base: base, longest: longest, known: c.quirks.of(ch),
 			sleep: c.cfg.Sleep, rand: c.cfg.Rand,
 		}
 	}

@@ -99,7 +99,7 @@ func TestRotation(t *testing.T) {
 				cfg.Key = ""
 				cfg.Keys = func(string, []hermes.Key) hermes.Keys { return keys }
 			})
-			lines, m, err := told(t, c)
+			lines, m, err := collect(t, c)
 			if hermes.ClassOf(err) != tt.class && (err != nil || tt.class != "") {
 				t.Fatalf("error %v, want %q", err, tt.class)
 			}
@@ -133,7 +133,7 @@ func TestRotationTakesBackWhatWasShown(t *testing.T) {
 		cfg.Key = ""
 		cfg.Keys = func(string, []hermes.Key) hermes.Keys { return newRing("a", "b") }
 	})
-	lines, m, err := told(t, c)
+	lines, m, err := collect(t, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestTheEndOfThePoolSaysUntilWhen(t *testing.T) {
 		cfg.Key = ""
 		cfg.Keys = func(string, []hermes.Key) hermes.Keys { return keys }
 	})
-	_, _, err := told(t, c)
+	_, _, err := collect(t, c)
 	e, ok := err.(*hermes.ModelError)
 	if !ok || e.Class != hermes.ClassBilling || e.RetryAfter != time.Hour || e.Retry || !e.Fallback || !strings.Contains(e.Message, "until 14:05") {
 		t.Errorf("got %+v", err)

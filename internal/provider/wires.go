@@ -28,7 +28,7 @@ type Timeouts struct {
 // plainQuirks are those of an address about which nothing is known.
 func plainQuirks() chat.Quirks { return chat.Quirks{Effort: "effort"} }
 
-// build makes the transport of a choice and wraps it in its onion.
+// build makes the transport of a choice and wraps it in its chain.
 func (c *Catalogue) build(ch choice) (hermes.Model, error) {
 	transport, err := c.transports(ch)
 	if err != nil {
@@ -37,8 +37,8 @@ func (c *Catalogue) build(ch choice) (hermes.Model, error) {
 	return c.wrap(ch, transport), nil
 }
 
-// buildAlone is build without the layers round more than one model.
-func (c *Catalogue) buildAlone(ch choice) (hermes.Model, error) {
+// buildSingle is build without the layers round more than one model.
+func (c *Catalogue) buildSingle(ch choice) (hermes.Model, error) {
 	transport, err := c.transports(ch)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (c *Catalogue) transports(ch choice) (func(hermes.Key) hermes.Model, error)
 	if err != nil {
 		return nil, err
 	}
-	client = amended(client, c.lessons.of(ch))
+	client = amended(client, c.quirks.of(ch))
 	header := http.Header{}
 	for k, v := range ch.Header {
 		header.Set(k, v)

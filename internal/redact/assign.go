@@ -13,7 +13,7 @@ type pair struct {
 	value, end int  // where the value begins and ends
 	mark       byte // the quote round the value, 0 for none
 	closed     bool // a quoted value had its closing quote
-	alone      bool // nothing but the line's end or its quote follows
+	standalone bool // nothing but the line's end or its quote follows
 }
 
 // assign looks at the separator at i, and returns where to go on.
@@ -65,18 +65,18 @@ func (p *pass) assign(i int) int {
 func (p *pass) named(i int) (pair, bool) {
 	s := p.s
 	pr := pair{sep: s[i]}
-	floor := max(0, i-nameBound)
+	minimum := max(0, i-nameBound)
 	at := i
-	for at > floor && (s[at-1] == ' ' || s[at-1] == '\t') {
+	for at > minimum && (s[at-1] == ' ' || s[at-1] == '\t') {
 		at--
 		pr.spaced = true
 	}
-	if at > floor && isQuote(s[at-1]) {
+	if at > minimum && isQuote(s[at-1]) {
 		pr.quoted = s[at-1]
 		at--
 	}
 	end := at
-	for at > floor && (class[s[at-1]] == wordByte || s[at-1] == '-' || s[at-1] == '.') {
+	for at > minimum && (class[s[at-1]] == wordByte || s[at-1] == '-' || s[at-1] == '.') {
 		at--
 	}
 	pr.from = at
@@ -135,7 +135,7 @@ func (p *pass) readValue(pr *pair, at int) bool {
 	if after == len(s) {
 		p.undecided(pr.value)
 	}
-	pr.alone = after == len(s) || s[after] == '\n' || after == at && isQuote(s[after]) || s[after] == '#' && after > at
+	pr.standalone = after == len(s) || s[after] == '\n' || after == at && isQuote(s[after]) || s[after] == '#' && after > at
 	return pr.end > pr.value
 }
 

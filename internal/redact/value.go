@@ -26,7 +26,7 @@ func (p *pass) secret(k kind, pr pair, value string) bool {
 	if !p.startsLine(pr) {
 		return !pr.spaced && pr.sep == '=' && p.afterBlank(pr) && !code(value) && looksSecret(k, value)
 	}
-	if !pr.alone {
+	if !pr.standalone {
 		return false
 	}
 	if pr.sep == '=' {
@@ -206,17 +206,17 @@ func (p *pass) startsLine(pr pair) bool {
 	if at > 0 && isQuote(s[at-1]) {
 		return true
 	}
-	floor := max(0, at-nameBound)
-	for at > floor && strings.IndexByte(" \t-+<>*", s[at-1]) >= 0 {
+	minimum := max(0, at-nameBound)
+	for at > minimum && strings.IndexByte(" \t-+<>*", s[at-1]) >= 0 {
 		at--
 	}
 	for _, lead := range [...]string{"export", "set", "env"} {
-		if strings.HasSuffix(s[floor:at], lead) && at < pr.from {
+		if strings.HasSuffix(s[minimum:at], lead) && at < pr.from {
 			at -= len(lead)
 			break
 		}
 	}
-	for at > floor && (s[at-1] == ' ' || s[at-1] == '\t') {
+	for at > minimum && (s[at-1] == ' ' || s[at-1] == '\t') {
 		at--
 	}
 	return at == 0 || s[at-1] == '\n'

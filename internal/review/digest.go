@@ -33,14 +33,14 @@ func Input(set, window int) int {
 
 // digest is what the reviewer reads: the end of the conversation, whole turns
 // first, each message cut short, and what is remembered already.
-func digest(t Talk, known string, tokens int) string {
+func digest(t Conversation, known string, tokens int) string {
 	if tokens <= 0 {
 		tokens = defaultInput
 	}
 	r := 4 * tokens
 	var lines []string
 	for i := len(t.Transcript) - 1; i >= 0 && r > 0; i-- {
-		text := told(t.Transcript[i])
+		text := describe(t.Transcript[i])
 		if text == "" {
 			continue
 		}
@@ -64,7 +64,7 @@ func digest(t Talk, known string, tokens int) string {
 
 var plain = strings.NewReplacer("<work>", "", "</work>", "", "<remembered>", "", "</remembered>", "")
 
-func told(m hermes.Message) string {
+func describe(m hermes.Message) string {
 	text := strings.TrimSpace(m.Visible())
 	switch {
 	case m.Role == hermes.RoleTool && m.Failed:

@@ -29,7 +29,7 @@ func (p Pace) off() bool { return p.Turns <= 0 && p.Steps <= 0 }
 
 // due reports whether a review is due after a turn; last is the turn of the
 // last one, 0 for none.
-func (p Pace) due(t Talk, last int64) bool {
+func (p Pace) due(t Conversation, last int64) bool {
 	turns, steps := since(t, last)
 	if p.Turns > 0 && turns >= p.Turns {
 		return true
@@ -41,7 +41,7 @@ func (p Pace) due(t Talk, last int64) bool {
 }
 
 // ends reports whether a session that ends is looked at.
-func (p Pace) ends(t Talk, last int64) bool {
+func (p Pace) ends(t Conversation, last int64) bool {
 	turns, _ := since(t, last)
 	return !p.off() && turns >= max(1, p.Flush)
 }
@@ -49,7 +49,7 @@ func (p Pace) ends(t Talk, last int64) bool {
 // since counts the turns of the person and the steps with calls after a turn.
 // Turns that compaction took out of sight count, those that the program began
 // do not.
-func since(t Talk, last int64) (turns, steps int) {
+func since(t Conversation, last int64) (turns, steps int) {
 	turns = int(t.Session.Turn - last)
 	begun := int64(0)
 	for _, m := range t.Transcript {
@@ -84,11 +84,11 @@ func hard(transcript []hermes.Message, turn int64) bool {
 }
 
 // Due reports whether [Runner.Turn] has something to do after a turn.
-func (r *Runner) Due(ctx context.Context, t Talk) bool {
-	return r.due(ctx, t) || r.owes(ctx, t)
+func (r *Runner) Due(ctx context.Context, t Conversation) bool {
+	return r.due(ctx, t) || r.hasPending(ctx, t)
 }
 
-func (r *Runner) due(ctx context.Context, t Talk) bool {
+func (r *Runner) due(ctx context.Context, t Conversation) bool {
 	return r.cfg.Pace.due(t, r.lastOf(ctx, t.Session))
 }
 

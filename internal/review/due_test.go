@@ -15,36 +15,36 @@ import (
 // queue is a review.Book in memory.
 type queue struct {
 	reviewed map[string]int64
-	owed     map[string]int64
+	pending  map[string]int64
 	taken    map[string]bool
 }
 
 func newQueue() *queue {
-	return &queue{reviewed: map[string]int64{}, owed: map[string]int64{}, taken: map[string]bool{}}
+	return &queue{reviewed: map[string]int64{}, pending: map[string]int64{}, taken: map[string]bool{}}
 }
 
 func (b *queue) Reviewed(_ context.Context, s string) (int64, error) { return b.reviewed[s], nil }
 func (b *queue) MarkReviewed(_ context.Context, s string, turn int64) error {
-	if b.reviewed[s] = turn; b.owed[s] <= turn {
-		delete(b.owed, s)
+	if b.reviewed[s] = turn; b.pending[s] <= turn {
+		delete(b.pending, s)
 	}
 	return nil
 }
-func (b *queue) OweReview(_ context.Context, s string, turn int64, _ time.Time) error {
-	b.owed[s], b.taken[s] = turn, true
+func (b *queue) AddPendingReview(_ context.Context, s string, turn int64, _ time.Time) error {
+	b.pending[s], b.taken[s] = turn, true
 	return nil
 }
-func (b *queue) LeaveReview(_ context.Context, s string) error { b.taken[s] = false; return nil }
-func (b *queue) OwesReview(ctx context.Context, except string, now time.Time) (bool, error) {
-	for s := range b.owed {
+func (b *queue) ReleaseReview(_ context.Context, s string) error { b.taken[s] = false; return nil }
+func (b *queue) HasPendingReview(ctx context.Context, except string, now time.Time) (bool, error) {
+	for s := range b.pending {
 		if s != except && !b.taken[s] {
 			return true, nil
 		}
 	}
 	return false, nil
 }
-func (b *queue) TakeReview(_ context.Context, except string, _ time.Time) (string, int64, error) {
-	for s, turn := range b.owed {
+func (b *queue) ClaimReview(_ context.Context, except string, _ time.Time) (string, int64, error) {
+	for s, turn := range b.pending {
 		if s != except && !b.taken[s] {
 			b.taken[s] = true
 			return s, turn, nil
@@ -57,12 +57,12 @@ func (b *queue) TakeReview(_ context.Context, except string, _ time.Time) (strin
 func configured(m hermes.Model, b *queue, p review.Pace, change ...func(*review.Config)) *review.Runner {
 	c := review.Config{
 		Model: func(string) hermes.Model { return m }, Pace: p, Notices: review.On,
-		NewRuntime: func(context.Context, review.Talk) (review.Runtime, error) {
+		NewRuntime: func(context.Context, review.Conversation) (review.Runtime, error) {
 			return review.Runtime{Tools: &reviewTools{}}, nil
 		},
 		Queue: func(context.Context) (review.Queue, error) { return b, nil },
-		Load: func(_ context.Context, id string) (review.Talk, error) {
-			return review.Talk{Session: hermes.SessionRef{ID: id, Turn: 3}, Transcript: work(3, "o")}, nil
+		Load: func(_ context.Context, id string) (review.Conversation, error) {
+			return review.Conversation{Session: hermes.SessionRef{ID: id, Turn: 3}, Transcript: work(3, "o")}, nil
 		},
 	}
 	for _, f := range change {
@@ -72,8 +72,8 @@ func configured(m hermes.Model, b *queue, p review.Pace, change ...func(*review.
 }
 
 // chat is a talk of so many turns, each with calls as in work.
-func chat(turns int64, calls string) review.Talk {
-	t := review.Talk{Session: ref(turns)}
+func chat(turns int64, calls string) review.Conversation {
+	t := review.Conversation{Session: ref(turns)}
 	for n := int64(1); n <= turns; n++ {
 		t.Transcript = append(t.Transcript, work(n, calls)...)
 	}
@@ -89,7 +89,7 @@ func TestWhenAReviewIsDue(t *testing.T) {
 	compacted.Transcript = compacted.Transcript[16:]
 	for name, c := range map[string]struct {
 		pace review.Pace
-		talk review.Talk
+		talk review.Conversation
 		last int64 // the turn of the last review
 		want bool
 	}{
@@ -148,8 +148,8 @@ func TestWhatEndsIsLookedAt(t *testing.T) {
 		if err := configured(m, b, c.pace).Save(t.Context(), chat(c.turns, c.calls), c.cut); err != nil {
 			t.Fatal(err)
 		}
-		if got := m.Left() == 0; got != c.want || len(b.owed) != 0 || c.want && b.reviewed["s"] != c.turns {
-			t.Errorf("%s: looked %v, want %v; reviewed up to %d, owed %v", name, got, c.want, b.reviewed["s"], b.owed)
+		if got := m.Left() == 0; got != c.want || len(b.pending) != 0 || c.want && b.reviewed["s"] != c.turns {
+			t.Errorf("%s: looked %v, want %v; reviewed up to %d, owed %v", name, got, c.want, b.reviewed["s"], b.pending)
 		}
 	}
 }
@@ -163,12 +163,12 @@ func TestWhatCannotBeFinishedIsMadeUpFor(t *testing.T) {
 	if err := configured(m, b, pace).Save(ctx, chat(8, ""), false); err == nil {
 		t.Errorf("got %v", err)
 	}
-	if b.owed["s"] != 8 || b.taken["s"] || b.reviewed["s"] != 0 {
-		t.Fatalf("owed %v, taken %v", b.owed, b.taken)
+	if b.pending["s"] != 8 || b.taken["s"] || b.reviewed["s"] != 0 {
+		t.Fatalf("owed %v, taken %v", b.pending, b.taken)
 	}
 	m = hermestest.NewScript(calling("memory", `{"action":"add","target":"memory","content":"x"}`), hermestest.Say("kept"))
 	next := configured(m, b, pace) // the next start
-	now := review.Talk{Session: hermes.SessionRef{ID: "new", Turn: 1}, Transcript: work(1, "")}
+	now := review.Conversation{Session: hermes.SessionRef{ID: "new", Turn: 1}, Transcript: work(1, "")}
 	if !next.Due(t.Context(), now) {
 		t.Fatal("nothing is made up for")
 	}
@@ -176,8 +176,8 @@ func TestWhatCannotBeFinishedIsMadeUpFor(t *testing.T) {
 	if err != nil || !strings.Contains(said, "at an earlier session and changed: memory") {
 		t.Errorf("%q, %v", said, err)
 	}
-	if len(b.owed) != 0 || b.reviewed["s"] != 8 || next.Due(t.Context(), now) {
-		t.Errorf("owed %v, reviewed %v", b.owed, b.reviewed)
+	if len(b.pending) != 0 || b.reviewed["s"] != 8 || next.Due(t.Context(), now) {
+		t.Errorf("owed %v, reviewed %v", b.pending, b.reviewed)
 	}
 }
 
@@ -190,8 +190,8 @@ func TestWhereThereIsNoTimeNothingIsBegun(t *testing.T) {
 	if err := configured(m, b, review.Pace{Turns: 10, Flush: 6}).Save(ctx, chat(8, ""), false); err == nil {
 		t.Error("nothing was told")
 	}
-	if b.owed["s"] != 8 || b.taken["s"] || len(m.Requests()) != 0 {
-		t.Errorf("owed %v, taken %v, %d requests", b.owed, b.taken, len(m.Requests()))
+	if b.pending["s"] != 8 || b.taken["s"] || len(m.Requests()) != 0 {
+		t.Errorf("owed %v, taken %v, %d requests", b.pending, b.taken, len(m.Requests()))
 	}
 }
 
@@ -213,17 +213,17 @@ func TestAProcessMakesUpForAFewOnly(t *testing.T) {
 	t.Parallel()
 	b := newQueue()
 	for n := range 9 {
-		b.owed[fmt.Sprint(n)] = 3
+		b.pending[fmt.Sprint(n)] = 3
 	}
 	r := configured(hermestest.NewScript(hermestest.Say("nothing")).Forever(), b, review.Pace{Turns: 10})
-	now := review.Talk{Session: hermes.SessionRef{ID: "new", Turn: 1}, Transcript: work(1, "")}
+	now := review.Conversation{Session: hermes.SessionRef{ID: "new", Turn: 1}, Transcript: work(1, "")}
 	for range 9 {
 		if _, err := r.Turn(t.Context(), now); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if len(b.owed) != 6 {
-		t.Errorf("%d are still owed, want 6", len(b.owed))
+	if len(b.pending) != 6 {
+		t.Errorf("%d are still owed, want 6", len(b.pending))
 	}
 }
 
@@ -244,7 +244,7 @@ func TestNotices(t *testing.T) {
 			calling("skill_manage", `{"action":"create","name":"make-build"}`), hermestest.Say("kept")).Forever()
 		r := configured(m, newQueue(), review.Pace{Turns: 1}, func(c *review.Config) {
 			c.Notices = review.ParseNotices(level)
-			c.NewRuntime = func(context.Context, review.Talk) (review.Runtime, error) {
+			c.NewRuntime = func(context.Context, review.Conversation) (review.Runtime, error) {
 				return review.Runtime{Tools: &reviewTools{}, Trials: trials}, nil
 			}
 		})

@@ -39,8 +39,8 @@ var ErrBusy = errors.New("a review is running already; its outcome is told when 
 type Config struct {
 	// Model is the model that reviews; main is the conversation's own.
 	Model func(main string) hermes.Model
-	// NewRuntime makes the tools for one review, behind the tool onion.
-	NewRuntime func(ctx context.Context, t Talk) (Runtime, error)
+	// NewRuntime makes the tools for one review, behind the tool chain.
+	NewRuntime func(ctx context.Context, t Conversation) (Runtime, error)
 	// Known is what is remembered already for who speaks in a session; nil for
 	// nothing.
 	Known func(ctx context.Context, of hermes.SessionRef) string
@@ -50,7 +50,7 @@ type Config struct {
 	// Queue keeps what was looked at; nil forgets it with the process. Load
 	// reads a session that is named in it.
 	Queue func(ctx context.Context) (Queue, error)
-	Load  func(ctx context.Context, session string) (Talk, error)
+	Load  func(ctx context.Context, session string) (Conversation, error)
 	Pace  Pace
 	// Input bounds what is read, in tokens, for a model; nil is 12,000.
 	Input func(model string) int
@@ -75,10 +75,10 @@ type Runtime struct {
 type Runner struct {
 	cfg Config
 
-	mu    sync.Mutex // held while a review runs
-	rate  sync.Mutex
-	last  map[string]int64 // the turn of the last review, by session
-	owing int              // reviews of other sessions that were made up for
+	mu       sync.Mutex // held while a review runs
+	rate     sync.Mutex
+	last     map[string]int64 // the turn of the last review, by session
+	caughtUp int              // reviews of other sessions that were made up for
 }
 
 // New makes a room. It asks nobody yet.
@@ -89,8 +89,8 @@ func New(c Config) *Runner {
 	return &Runner{cfg: c, last: map[string]int64{}}
 }
 
-// Talk is the conversation to look at.
-type Talk struct {
+// Conversation is the conversation to look at.
+type Conversation struct {
 	Session    hermes.SessionRef
 	Model      string // the conversation's own
 	Transcript []hermes.Message
@@ -100,13 +100,13 @@ type Talk struct {
 // Turn looks at a turn that ended well, if that is due; else it makes up for a
 // review of another session that is owed. It returns what the person is told,
 // "" for nothing.
-func (r *Runner) Turn(ctx context.Context, t Talk) (string, error) {
+func (r *Runner) Turn(ctx context.Context, t Conversation) (string, error) {
 	var done outcome
 	var err error
 	if r.due(ctx, t) {
 		done, err = r.look(ctx, t)
 	} else {
-		done, err = r.makeUp(ctx, t)
+		done, err = r.catchUp(ctx, t)
 	}
 	if errors.Is(err, ErrBusy) {
 		return "", nil
@@ -115,7 +115,7 @@ func (r *Runner) Turn(ctx context.Context, t Talk) (string, error) {
 }
 
 // Now looks at a conversation at once and returns what the person is told.
-func (r *Runner) Now(ctx context.Context, t Talk) (string, error) {
+func (r *Runner) Now(ctx context.Context, t Conversation) (string, error) {
 	done, err := r.look(ctx, t)
 	if err != nil {
 		return "", err
@@ -124,7 +124,7 @@ func (r *Runner) Now(ctx context.Context, t Talk) (string, error) {
 }
 
 // look is one review.
-func (r *Runner) look(ctx context.Context, t Talk) (outcome, error) {
+func (r *Runner) look(ctx context.Context, t Conversation) (outcome, error) {
 	if !r.mu.TryLock() {
 		return outcome{}, ErrBusy
 	}
@@ -157,7 +157,7 @@ func (r *Runner) cost(ctx context.Context, session string) (hermes.Money, bool) 
 }
 
 // run is the review: a loop of its own on a digest.
-func (r *Runner) run(ctx context.Context, t Talk, b Runtime) outcome {
+func (r *Runner) run(ctx context.Context, t Conversation, b Runtime) outcome {
 	var known string
 	if r.cfg.Known != nil {
 		known = r.cfg.Known(ctx, t.Session)

@@ -43,9 +43,11 @@ func (b *reviewTools) Run(ctx context.Context, c *hermes.Call) hermes.Result {
 
 func newRunner(m hermes.Model, b *reviewTools) *review.Runner {
 	return review.New(review.Config{
-		Model:      func(string) hermes.Model { return m },
-		NewRuntime: func(context.Context, review.Talk) (review.Runtime, error) { return review.Runtime{Tools: b}, nil },
-		Pace:       review.Pace{Turns: 10, Steps: 10}, Notices: review.On,
+		Model: func(string) hermes.Model { return m },
+		NewRuntime: func(context.Context, review.Conversation) (review.Runtime, error) {
+			return review.Runtime{Tools: b}, nil
+		},
+		Pace: review.Pace{Turns: 10, Steps: 10}, Notices: review.On,
 		Known: func(context.Context, hermes.SessionRef) string { return "likes tabs" },
 		Cost:  func(context.Context, string) (hermes.Money, bool) { return 0, true },
 	})
@@ -76,7 +78,7 @@ func TestOnlyHardTurnsAreLookedAt(t *testing.T) {
 		"": false, "ooo": false, "ffo": true, "fof": false, "fo": false, "oooooooo": true, "ooooooo": false,
 	} {
 		m := hermestest.NewScript(hermestest.Say("nothing to keep"))
-		said, err := newRunner(m, &reviewTools{}).Turn(t.Context(), review.Talk{Session: ref(1), Transcript: work(1, calls)})
+		said, err := newRunner(m, &reviewTools{}).Turn(t.Context(), review.Conversation{Session: ref(1), Transcript: work(1, calls)})
 		if err != nil || (said != "") != want || (m.Left() == 0) != want {
 			t.Errorf("%q: %q, %v", calls, said, err)
 		}
@@ -88,7 +90,7 @@ func TestReviewsAreSeldom(t *testing.T) {
 	r := newRunner(hermestest.NewScript(hermestest.Say("nothing")).Forever(), &reviewTools{})
 	var at []int64
 	for turn := int64(1); turn <= 25; turn++ {
-		said, err := r.Turn(t.Context(), review.Talk{Session: ref(turn), Transcript: work(turn, "ffo")})
+		said, err := r.Turn(t.Context(), review.Conversation{Session: ref(turn), Transcript: work(turn, "ffo")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +108,7 @@ func TestReviewKeepsAndTells(t *testing.T) {
 	m := hermestest.NewScript(calling("memory", `{"action":"add","target":"memory","content":"builds with make"}`),
 		calling("skill_manage", `{"action":"create","name":"make-build"}`), hermestest.Say("kept two things"))
 	b := &reviewTools{}
-	said, err := newRunner(m, b).Now(t.Context(), review.Talk{Session: ref(3), Transcript: work(3, "f"), Focus: "the build"})
+	said, err := newRunner(m, b).Now(t.Context(), review.Conversation{Session: ref(3), Transcript: work(3, "f"), Focus: "the build"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,12 +135,12 @@ func TestReviewKeepsAndTells(t *testing.T) {
 func TestWhatFailedIsNotTold(t *testing.T) {
 	t.Parallel()
 	m := hermestest.NewScript(calling("memory", `{"action":"add"}`), hermestest.Say("no"))
-	said, err := newRunner(m, &reviewTools{fails: true}).Now(t.Context(), review.Talk{Session: ref(1), Transcript: work(1, "o")})
+	said, err := newRunner(m, &reviewTools{fails: true}).Now(t.Context(), review.Conversation{Session: ref(1), Transcript: work(1, "o")})
 	if err != nil || !strings.Contains(said, "nothing to keep") {
 		t.Errorf("%q, %v", said, err)
 	}
 	m = hermestest.NewScript(hermestest.Step{Err: &hermes.ModelError{Class: hermes.ClassAuth, Message: "no such key"}})
-	if said, err = newRunner(m, &reviewTools{}).Now(t.Context(), review.Talk{Session: ref(1), Transcript: work(1, "o")}); err == nil || said != "" {
+	if said, err = newRunner(m, &reviewTools{}).Now(t.Context(), review.Conversation{Session: ref(1), Transcript: work(1, "o")}); err == nil || said != "" {
 		t.Errorf("%q, %v", said, err)
 	}
 }
@@ -150,7 +152,7 @@ func TestLongConversationsAreReadFromTheEnd(t *testing.T) {
 		list = append(list, work(turn, "oooo")...)
 	}
 	m := hermestest.NewScript(hermestest.Say("nothing"))
-	if _, err := newRunner(m, &reviewTools{}).Now(t.Context(), review.Talk{Session: ref(299), Transcript: list}); err != nil {
+	if _, err := newRunner(m, &reviewTools{}).Now(t.Context(), review.Conversation{Session: ref(299), Transcript: list}); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(m.Requests()[0].Messages[0].Text()); n > 52_000 || n < 40_000 {
@@ -164,14 +166,14 @@ func TestNeverTwoAtOnce(t *testing.T) {
 	b := &reviewTools{}
 	r = review.New(review.Config{
 		Model: func(string) hermes.Model { return hermestest.NewScript(hermestest.Say("nothing")) },
-		NewRuntime: func(ctx context.Context, talk review.Talk) (review.Runtime, error) {
-			if _, err := r.Now(ctx, review.Talk{Session: talk.Session}); !errors.Is(err, review.ErrBusy) {
+		NewRuntime: func(ctx context.Context, conversation review.Conversation) (review.Runtime, error) {
+			if _, err := r.Now(ctx, review.Conversation{Session: conversation.Session}); !errors.Is(err, review.ErrBusy) {
 				t.Errorf("a second review: %v", err)
 			}
 			return review.Runtime{Tools: b}, nil
 		},
 	})
-	if _, err := r.Now(t.Context(), review.Talk{Session: ref(1), Transcript: work(1, "o")}); err != nil {
+	if _, err := r.Now(t.Context(), review.Conversation{Session: ref(1), Transcript: work(1, "o")}); err != nil {
 		t.Fatal(err)
 	}
 }

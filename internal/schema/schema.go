@@ -32,7 +32,7 @@ func Clean(raw json.RawMessage) json.RawMessage {
 		root.drop(k)
 	}
 	root.set("type", "object")
-	mend(root)
+	repair(root)
 	root.drop("nullable")
 	return encode(root)
 }
@@ -54,16 +54,16 @@ func Strip(raw json.RawMessage, keywords ...string) json.RawMessage {
 	return encode(root)
 }
 
-// mend puts one schema right, and what is below it. It returns the schema that
+// repair puts one schema right, and what is below it. It returns the schema that
 // is to stand in its place.
-func mend(v any) any {
+func repair(v any) any {
 	switch s := v.(type) {
 	case string:
-		return mend(bare(s))
+		return repair(bare(s))
 	case *object:
-		mendUnions(s)
-		mendChildren(s)
-		mendObject(s)
+		repairUnions(s)
+		repairChildren(s)
+		repairObject(s)
 		return s
 	case bool:
 		return v // true and false are schemas
@@ -80,8 +80,8 @@ func bare(name string) *object {
 	return &object{{"type", "string"}, {"description", name}}
 }
 
-// mendObject gives an object its properties and prunes what is required.
-func mendObject(s *object) {
+// repairObject gives an object its properties and prunes what is required.
+func repairObject(s *object) {
 	properties, has := s.get("properties").(*object)
 	if s.get("type") == nil && has {
 		s.set("type", "object")
@@ -110,11 +110,11 @@ func mendObject(s *object) {
 	s.set("required", known)
 }
 
-// mendUnions turns "type": ["string", "null"] and anyOf with null into
+// repairUnions turns "type": ["string", "null"] and anyOf with null into
 // nullable, and any other list of types into anyOf.
-func mendUnions(s *object) {
+func repairUnions(s *object) {
 	if types, ok := s.get("type").([]any); ok {
-		mendTypes(s, types)
+		repairTypes(s, types)
 	}
 	for _, k := range []string{"anyOf", "oneOf"} {
 		choices, ok := s.get(k).([]any)
@@ -134,7 +134,7 @@ func mendUnions(s *object) {
 					s.set(m.key, m.value)
 				}
 			}
-			mendUnions(s)
+			repairUnions(s)
 		case len(rest) == 0:
 			s.drop(k)
 			s.set("type", "null")
@@ -146,7 +146,7 @@ func mendUnions(s *object) {
 	}
 }
 
-func mendTypes(s *object, types []any) {
+func repairTypes(s *object, types []any) {
 	rest := slices.DeleteFunc(slices.Clone(types), func(t any) bool { return t == "null" })
 	switch len(rest) {
 	case 0:

@@ -25,26 +25,26 @@ func isSchema(k string) bool {
 	return false
 }
 
-// mendChildren mends every schema that stands directly below s.
-func mendChildren(s *object) {
+// repairChildren mends every schema that stands directly below s.
+func repairChildren(s *object) {
 	for i, m := range *s {
 		switch {
 		case isSchemaMap(m.key):
 			if children, ok := m.value.(*object); ok {
 				for j := range *children {
-					(*children)[j].value = mend((*children)[j].value)
+					(*children)[j].value = repair((*children)[j].value)
 				}
 			}
 		case isSchemaList(m.key), m.key == "items":
 			if list, ok := m.value.([]any); ok {
 				for j := range list {
-					list[j] = mend(list[j])
+					list[j] = repair(list[j])
 				}
 				continue
 			}
-			(*s)[i].value = mend(m.value)
+			(*s)[i].value = repair(m.value)
 		case isSchema(m.key):
-			(*s)[i].value = mend(m.value)
+			(*s)[i].value = repair(m.value)
 		}
 	}
 }

@@ -55,10 +55,10 @@ func TestLongTalksAreSummedUp(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var told [][]hermes.Message
+			var notify [][]hermes.Message
 			script := hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two"), hermestest.Say("three"), hermestest.Say("four"))
 			h := newHouse(t, script, newToolTable(), summed(func(_ context.Context, _ string, list []hermes.Message) error {
-				told = append(told, list)
+				notify = append(notify, list)
 				return errors.New("told in the log alone")
 			}))
 			s := h.open(t, c.open)
@@ -76,10 +76,10 @@ func TestLongTalksAreSummedUp(t *testing.T) {
 			if err := h.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if len(told) != c.want {
-				t.Errorf("told %d times, want %d", len(told), c.want)
+			if len(notify) != c.want {
+				t.Errorf("told %d times, want %d", len(notify), c.want)
 			}
-			for _, list := range told {
+			for _, list := range notify {
 				if len(list) < 6 {
 					t.Errorf("told of %d messages", len(list))
 				}

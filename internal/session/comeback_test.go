@@ -27,13 +27,13 @@ func TestRunningAgainEndsWithWhoeverWaits(t *testing.T) {
 		return hermes.Result{Text: "ended early"}
 	}
 	h := newHouse(t, hermestest.NewScript(), newToolTable(wait), func(c *session.Config) { c.Store = st })
-	var told []string
-	_, _ = h.Open(ctx, session.Open{Resume: "s1", Waiting: func(text string) { told = append(told, text) }}) // whether it opens is not the question
+	var notify []string
+	_, _ = h.Open(ctx, session.Open{Resume: "s1", Waiting: func(text string) { notify = append(notify, text) }}) // whether it opens is not the question
 	if !errors.Is(ended, context.Canceled) {
 		t.Errorf("the call ended with %v, not with the interrupt", ended)
 	}
-	if want := []string{"wait was cut off and is run again; this may take up to 10s"}; !slices.Equal(told, want) {
-		t.Errorf("told %q, want %q", told, want)
+	if want := []string{"wait was cut off and is run again; this may take up to 10s"}; !slices.Equal(notify, want) {
+		t.Errorf("told %q, want %q", notify, want)
 	}
 	if open := hermes.OpenCalls(transcript(t, st, "s1")); len(open) != 0 {
 		t.Errorf("calls are left open: %v", open)

@@ -25,7 +25,7 @@ func (s *Session) compact(f hermes.CompactResult) error {
 		if m.Time.IsZero() {
 			m.Time = s.cfg.Now()
 		}
-		c.Put = append(c.Put, hermes.Placed{At: s.transcript[o.Index].ID, Message: m})
+		c.Insert = append(c.Insert, hermes.Insertion{At: s.transcript[o.Index].ID, Message: m})
 	}
 	var hidden []hermes.Message
 	for i, m := range s.transcript {
@@ -33,17 +33,17 @@ func (s *Session) compact(f hermes.CompactResult) error {
 			c.Hide, hidden = append(c.Hide, m.ID), append(hidden, m)
 		}
 	}
-	inherit(c.Put, hidden)
+	inherit(c.Insert, hidden)
 	ids, err := s.cfg.Store.Compact(context.WithoutCancel(s.ctx), s.lease, c)
 	if err != nil {
 		return s.writeFailed(err)
 	}
-	s.takeOver(f, c.Put, ids)
+	s.takeOver(f, c.Insert, ids)
 	return nil
 }
 
 // takeOver makes the shortened transcript the session's own.
-func (s *Session) takeOver(f hermes.CompactResult, put []hermes.Placed, ids []int64) {
+func (s *Session) takeOver(f hermes.CompactResult, put []hermes.Insertion, ids []int64) {
 	transcript := make([]hermes.Message, len(f.Messages))
 	for i, o := range f.From {
 		if o.Same {

@@ -28,7 +28,7 @@ func (t *tools) Spec(name string) (hermes.Spec, bool) { return t.toolbox.Spec(na
 func (t *tools) Preview(c hermes.ToolCall) string     { return t.toolbox.Preview(c) }
 func (t *tools) journal() hermes.Journal              { return t.session.cfg.Store }
 
-// Run runs a call through the tool onion. A call with an effect stands in the
+// Run runs a call through the tool chain. A call with an effect stands in the
 // journal before it runs, and its result as soon as it is known. A call whose
 // question is open when the turn ends has none: it is parked.
 func (t *tools) Run(ctx context.Context, c hermes.ToolCall, progress func(string)) hermes.Result {

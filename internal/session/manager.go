@@ -20,7 +20,7 @@ import (
 type Manager struct {
 	cfg     Config
 	mu      sync.Mutex
-	live    map[string]*place
+	live    map[string]*liveSession
 	closed  bool
 	closing closingJobs
 }
@@ -33,7 +33,7 @@ func NewManager(cfg Config) *Manager {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Manager{cfg: cfg, live: map[string]*place{}}
+	return &Manager{cfg: cfg, live: map[string]*liveSession{}}
 }
 
 // Open says which session is wanted. With Resume it is an old one; otherwise
@@ -68,7 +68,7 @@ func (m *Manager) Open(ctx context.Context, o Open) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, ours, err := m.place(row.ID)
+	p, ours, err := m.claim(row.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -93,16 +93,16 @@ func (m *Manager) Open(ctx context.Context, o Open) (*Session, error) {
 	return p.session, p.err
 }
 
-// place is where a live session stands, or one that is coming to life.
-type place struct {
+// liveSession is where a live session stands, or one that is coming to life.
+type liveSession struct {
 	ready   chan struct{} // closed when session or err is set
 	session *Session
 	err     error
 }
 
-// place returns the place of a session, and whether the caller is the one to
+// claim returns the place of a session, and whether the caller is the one to
 // fill it.
-func (m *Manager) place(id string) (*place, bool, error) {
+func (m *Manager) claim(id string) (*liveSession, bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
@@ -111,7 +111,7 @@ func (m *Manager) place(id string) (*place, bool, error) {
 	if p, ok := m.live[id]; ok {
 		return p, false, nil
 	}
-	p := &place{ready: make(chan struct{})}
+	p := &liveSession{ready: make(chan struct{})}
 	m.live[id] = p
 	return p, true, nil
 }
@@ -139,7 +139,7 @@ func (m *Manager) wake(ctx context.Context, o Open, row hermes.Session, transcri
 		cfg: &m.cfg, id: row.ID, manager: m,
 		inbox: make(chan envelope), closing: make(chan struct{}), done: make(chan struct{}),
 		row: row, stored: o.Resume != "", transcript: transcript,
-		told: o.Waiting, questions: map[string]*question{}, maxSteps: o.MaxSteps, depth: o.depth, attended: o.Attended,
+		notify: o.Waiting, questions: map[string]*question{}, maxSteps: o.MaxSteps, depth: o.depth, attended: o.Attended,
 	}
 	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	if !s.stored {
@@ -205,7 +205,7 @@ func (s *Session) wakeUp(text string) {
 	}()
 }
 
-func (m *Manager) forget(id string, p *place) {
+func (m *Manager) forget(id string, p *liveSession) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.live[id] == p {

@@ -163,7 +163,7 @@ func TestAnswersDoNotRepeatWhatWasRecalled(t *testing.T) {
 func TestTurnsAreObservedInOrderAndAwaited(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
-	var told []string
+	var notify []string
 	first := make(chan struct{})
 	h := newHouse(t, hermestest.NewScript(hermestest.Say("one"), hermestest.Fail(errors.New("down")), hermestest.Say("three")), newToolTable(),
 		remembering(always("known"), func(_ context.Context, m hermes.MemoryTurn) error {
@@ -172,7 +172,7 @@ func TestTurnsAreObservedInOrderAndAwaited(t *testing.T) {
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			told = append(told, m.Said+" → "+m.Answer)
+			notify = append(notify, m.Said+" → "+m.Answer)
 			return nil
 		}))
 	s := h.open(t, session.Open{})
@@ -187,7 +187,7 @@ func TestTurnsAreObservedInOrderAndAwaited(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if got := strings.Join(told, ", "); got != "a → one, c → three" {
+	if got := strings.Join(notify, ", "); got != "a → one, c → three" {
 		t.Errorf("told: %s", got)
 	}
 }

@@ -107,8 +107,8 @@ func (s *Session) rerun(waits context.Context, c hermes.ToolCall) hermes.Message
 	ctx, cancel := context.WithTimeout(s.ctx, rerunTime)
 	defer cancel()
 	defer context.AfterFunc(waits, cancel)() // Ctrl+C need not wait for it
-	if s.told != nil {
-		s.told(fmt.Sprintf("%s was cut off and is run again; this may take up to %v", c.Name, rerunTime))
+	if s.notify != nil {
+		s.notify(fmt.Sprintf("%s was cut off and is run again; this may take up to %v", c.Name, rerunTime))
 	}
 	ref := s.ref(s.lastTurn())
 	h := &host{tools: &tools{session: s, toolbox: s.runtime.Tools, ref: ref, taint: &taint{from: ref.Provenance}}}

@@ -108,7 +108,7 @@ type Defer struct {
 	MaxAge time.Duration
 }
 
-// Toolbox is the tools of a session behind the tool onion. Its methods are
+// Toolbox is the tools of a session behind the tool chain. Its methods are
 // called concurrently.
 type Toolbox interface {
 	// Specs are the tools to offer, sorted by name.

@@ -56,7 +56,7 @@ type Session struct {
 	quiet        alarm      // rings when the person has paused
 	memoryJobs   memoryJobs // what the memory does
 	queue        []hermes.Message
-	told         func(string) // of what Open waits for; may be nil
+	notify       func(string) // of what Open waits for; may be nil
 	questions    map[string]*question
 	pendingCalls map[string]*pendingCall
 	asked        int

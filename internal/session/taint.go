@@ -49,7 +49,7 @@ func lift(parts []hermes.Part) (plain []hermes.Part, provenance string) {
 	return plain, provenance
 }
 
-// run takes a call through the tool onion and notes what it brought.
+// run takes a call through the tool chain and notes what it brought.
 func (t *tools) run(ctx context.Context, c *hermes.Call, h *host) hermes.Result {
 	r := t.toolbox.Run(ctx, c)
 	r.Provenance = hermes.AddProvenance(h.callTaint.text(), r.Provenance)
@@ -66,7 +66,7 @@ func (h *host) taintedBy(from string) {
 
 // inherit gives what a context engine made the mark of what it was made from,
 // whatever the engine does.
-func inherit(put []hermes.Placed, hidden []hermes.Message) {
+func inherit(put []hermes.Insertion, hidden []hermes.Message) {
 	from := hermes.TranscriptProvenance(hidden)
 	for i := range put {
 		put[i].Message.Provenance = hermes.AddProvenance(put[i].Message.Provenance, from)

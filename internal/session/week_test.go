@@ -196,21 +196,21 @@ func (w *worker) asked(turn, steps int) string {
 // any more, however long the test takes.
 type mortal struct {
 	hermes.Store
-	dead atomic.Bool
+	crashed atomic.Bool
 }
 
-var errDead = errors.New("the process is dead")
+var errCrashed = errors.New("the process is dead")
 
 func (m *mortal) Acquire(ctx context.Context, id, owner string, ttl time.Duration) (hermes.Lease, error) {
-	if m.dead.Load() {
-		return hermes.Lease{}, errDead
+	if m.crashed.Load() {
+		return hermes.Lease{}, errCrashed
 	}
 	return m.Store.Acquire(ctx, id, owner, ttl)
 }
 
 func (m *mortal) Renew(ctx context.Context, l hermes.Lease, ttl time.Duration) (hermes.Lease, error) {
-	if m.dead.Load() {
-		return hermes.Lease{}, errDead
+	if m.crashed.Load() {
+		return hermes.Lease{}, errCrashed
 	}
 	return m.Store.Renew(ctx, l, ttl)
 }
@@ -219,7 +219,7 @@ func (m *mortal) Renew(ctx context.Context, l hermes.Lease, ttl time.Duration) (
 // returns how the process dies.
 func lives(t *testing.T, path string, w *worker, sum contextengine.Summarize, life int) (m *session.Manager, die func()) {
 	t.Helper()
-	opened, err := sqlite.Open(t.Context(), sqlite.Config{Path: path, Dead: func(string) bool { return true }})
+	opened, err := sqlite.Open(t.Context(), sqlite.Config{Path: path, OwnerGone: func(string) bool { return true }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +258,7 @@ func lives(t *testing.T, path string, w *worker, sum contextengine.Summarize, li
 		_ = m.Close() // a process that was overtaken may say so
 		_ = st.Close()
 	})
-	return m, func() { st.dead.Store(true) }
+	return m, func() { st.crashed.Store(true) }
 }
 
 // A session lives through ten compactions, crashes in the middle of turns,

@@ -40,8 +40,8 @@ type Curated struct {
 	Name  string
 	Usage Usage
 	Idle  time.Duration
-	// Fate is active, stale, archive, pinned, harmful, or copy.
-	Fate string
+	// Outcome is active, stale, archive, pinned, harmful, or copy.
+	Outcome string
 }
 
 // Survey judges the skills that the agent made, and copies of bundled ones
@@ -62,22 +62,22 @@ func (l *Library) Survey(ctx context.Context, c Curation) ([]Curated, error) {
 			continue
 		}
 		if c.Copies && !u.Pinned && l.copied(it) {
-			out = append(out, Curated{Name: it.meta.Name, Usage: u, Fate: "copy"})
+			out = append(out, Curated{Name: it.meta.Name, Usage: u, Outcome: "copy"})
 			continue
 		}
 		if !u.Agent {
 			continue
 		}
-		cu := Curated{Name: it.meta.Name, Usage: u, Idle: l.cfg.Now().Sub(u.Last()), Fate: "active"}
+		cu := Curated{Name: it.meta.Name, Usage: u, Idle: l.cfg.Now().Sub(u.Last()), Outcome: "active"}
 		switch {
 		case u.Pinned:
-			cu.Fate = "pinned"
+			cu.Outcome = "pinned"
 		case u.Harms >= 3 && u.Harms > u.Wins:
-			cu.Fate = "harmful"
+			cu.Outcome = "harmful"
 		case cu.Idle >= c.ArchiveAfter:
-			cu.Fate = "archive"
+			cu.Outcome = "archive"
 		case cu.Idle >= c.StaleAfter:
-			cu.Fate = "stale"
+			cu.Outcome = "stale"
 		}
 		out = append(out, cu)
 	}
@@ -120,7 +120,7 @@ func (l *Library) Curate(ctx context.Context, c Curation, dry bool) (r CurationR
 	}
 	var stay []Curated
 	for _, cu := range all {
-		switch cu.Fate {
+		switch cu.Outcome {
 		case "archive", "harmful", "copy":
 			r.Archived = append(r.Archived, cu)
 		default:
@@ -158,7 +158,7 @@ func (l *Library) Curate(ctx context.Context, c Curation, dry bool) (r CurationR
 }
 
 func (c Curated) why() string {
-	switch c.Fate {
+	switch c.Outcome {
 	case "harmful":
 		return fmt.Sprintf("it misled %d times and helped %d times", c.Usage.Harms, c.Usage.Wins)
 	case "copy":

@@ -86,7 +86,7 @@ func (l Listing) render(forms []form) string {
 	var b strings.Builder
 	b.Grow(len(indexText) + 80*len(l.skills))
 	var names []string
-	alone, missing := 0, 0
+	nameOnly, missing := 0, 0
 	category, open := "", false
 	end := func() {
 		if len(names) > 0 {
@@ -105,7 +105,7 @@ func (l Listing) render(forms []form) string {
 			b.WriteString(cmp.Or(category, "other") + ":\n")
 		}
 		if forms[i] == named {
-			alone++
+			nameOnly++
 			names = append(names, s.name)
 			continue
 		}
@@ -116,8 +116,8 @@ func (l Listing) render(forms []form) string {
 		b.WriteByte('\n')
 	}
 	end()
-	if alone+missing > 0 {
-		fmt.Fprintf(&b, "(for want of room %d are listed by name only and %d not at all; skills_list shows all)\n", alone, missing)
+	if nameOnly+missing > 0 {
+		fmt.Fprintf(&b, "(for want of room %d are listed by name only and %d not at all; skills_list shows all)\n", nameOnly, missing)
 	}
 	return strings.Replace(strings.TrimSpace(indexText), "{skills}", strings.TrimSpace(b.String()), 1)
 }

@@ -535,7 +535,7 @@ func TestCurator(t *testing.T) {
 	all, err := r.Survey(t.Context(), c)
 	must(t, err)
 	for _, s := range all {
-		got[s.Name] = s.Fate
+		got[s.Name] = s.Outcome
 	}
 	if diff := cmp.Diff(map[string]string{"old": "archive", "pinned": "pinned", "harm": "harmful", "fresh": "active"}, got); diff != "" {
 		t.Error(diff)

@@ -69,7 +69,7 @@ func TestWhatHarmsInReplaysIsRetired(t *testing.T) {
 	must(t, err)
 	kept, err := r.ListArchived()
 	must(t, err)
-	if len(gone.Archived) != 1 || gone.Archived[0].Fate != "harmful" || len(kept) != 1 || !strings.Contains(kept[0].Why, "misled 3 times") {
+	if len(gone.Archived) != 1 || gone.Archived[0].Outcome != "harmful" || len(kept) != 1 || !strings.Contains(kept[0].Why, "misled 3 times") {
 		t.Errorf("%+v, %+v", gone, kept)
 	}
 	if err := r.RecordTrial(t.Context(), "a", bad); err == nil {

@@ -63,7 +63,7 @@ func actor(agent bool, session string) string {
 
 func (l *Library) writeFile(e hermes.SkillEdit, it item, folder string) (string, error) {
 	if e.New {
-		return folder, l.place(folder, map[string][]byte{mainFile: []byte(e.Content)})
+		return folder, l.writeFolder(folder, map[string][]byte{mainFile: []byte(e.Content)})
 	}
 	if it.bundled != nil {
 		if err := l.adopt(it, folder); err != nil {
@@ -96,11 +96,11 @@ func (l *Library) adopt(it item, folder string) error {
 		}
 		files[name] = raw
 	}
-	return l.place(folder, files)
+	return l.writeFolder(folder, files)
 }
 
-// place puts a whole folder into its place in one step.
-func (l *Library) place(folder string, files map[string][]byte) (err error) {
+// writeFolder puts a whole folder into its place in one step.
+func (l *Library) writeFolder(folder string, files map[string][]byte) (err error) {
 	if _, err := os.Lstat(folder); err == nil {
 		return fmt.Errorf("the folder %s exists already; move it away or choose another name", folder)
 	}

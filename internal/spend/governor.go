@@ -1,5 +1,5 @@
 // Package spend is the governor of what model calls cost. It is the outermost
-// layer of the model onion: before each call, auxiliary ones too, it reserves
+// layer of the model chain: before each call, auxiliary ones too, it reserves
 // an estimate in the ledger, and settles it with what the service counted. A
 // call that would pass a cap (of the turn, the session, the job, the tree of
 // sub-agents, the day, the month) is refused with a text that says which cap,
@@ -42,9 +42,9 @@ type Config struct {
 	Scope func(ctx context.Context, session string) (hermes.Scope, error)
 	// Owner names this process among all that use the ledger.
 	Owner string
-	// Hold is how long the reservation of a process that died still counts; 0
+	// ReservationTTL is how long the reservation of a process that died still counts; 0
 	// is an hour.
-	Hold time.Duration
+	ReservationTTL time.Duration
 	// Location is where days and months begin; nil is the local zone.
 	Location *time.Location
 	Now      func() time.Time // nil is time.Now
@@ -60,7 +60,7 @@ type Governor struct {
 	ledger   hermes.Ledger
 	sessions map[string]*memory  // by session
 	outputs  map[string]float64  // tokens of a typical answer, by model
-	told     map[string]struct{} // models of which it was said that their price is not known
+	warned   map[string]struct{} // models of which it was said that their price is not known
 }
 
 // The bounds of what a governor remembers. When one is reached it starts anew:
@@ -72,8 +72,8 @@ const (
 
 // New returns a governor. It does no I/O.
 func New(cfg Config) *Governor {
-	if cfg.Hold <= 0 {
-		cfg.Hold = time.Hour
+	if cfg.ReservationTTL <= 0 {
+		cfg.ReservationTTL = time.Hour
 	}
 	if cfg.Location == nil {
 		cfg.Location = time.Local
@@ -87,7 +87,7 @@ func New(cfg Config) *Governor {
 	if cfg.Price == nil {
 		cfg.Price = func(string) (hermes.Price, bool) { return hermes.Price{}, false }
 	}
-	return &Governor{cfg: cfg, sessions: map[string]*memory{}, outputs: map[string]float64{}, told: map[string]struct{}{}}
+	return &Governor{cfg: cfg, sessions: map[string]*memory{}, outputs: map[string]float64{}, warned: map[string]struct{}{}}
 }
 
 // books opens the ledger on first use.

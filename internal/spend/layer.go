@@ -71,12 +71,12 @@ func (g *Governor) open(ctx context.Context, model string, r *hermes.Request) (*
 	limits := g.limits(ctx, r)
 	c.guess = g.estimate(ctx, books, model, r)
 	now := g.cfg.Now()
-	c.until = now.Add(g.cfg.Hold)
+	c.until = now.Add(g.cfg.ReservationTTL)
 	b := hermes.Booking{
 		At: now, Until: c.until, Owner: g.cfg.Owner, Session: r.Session, Model: model, Purpose: r.Purpose,
 		Estimate: c.guess.amount, Limits: limits,
 	}
-	if g.heard(r, limits) {
+	if g.noticesShown(r, limits) {
 		b.WarnAt = g.cfg.WarnAt
 	}
 	done, err := books.Reserve(ctx, b)
@@ -100,9 +100,9 @@ func (g *Governor) open(ctx context.Context, model string, r *hermes.Request) (*
 	return c, nil
 }
 
-// heard reports whether the person reads the notices of a call: those of side
+// noticesShown reports whether the person reads the notices of a call: those of side
 // tasks and sub-agents reach nobody, so they must not use warnings up.
-func (g *Governor) heard(r *hermes.Request, limits []hermes.Limit) bool {
+func (g *Governor) noticesShown(r *hermes.Request, limits []hermes.Limit) bool {
 	if r.Purpose != "" {
 		return false
 	}
@@ -153,10 +153,10 @@ func (c *call) see(ctx context.Context, d hermes.Delta, err error) {
 		c.finished = true
 	}
 	now := c.g.cfg.Now()
-	if c.until.Sub(now) > c.g.cfg.Hold/2 {
+	if c.until.Sub(now) > c.g.cfg.ReservationTTL/2 {
 		return
 	}
-	until := now.Add(c.g.cfg.Hold)
+	until := now.Add(c.g.cfg.ReservationTTL)
 	if err := c.books.Extend(ctx, c.id, until); err != nil {
 		c.g.cfg.Log.Warn("keep a reservation", "session", c.request.Session, "err", err)
 		return

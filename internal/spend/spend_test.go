@@ -210,7 +210,7 @@ func TestAClockThatJumpsFreesNothing(t *testing.T) {
 	mustRefuse(t, m, request("s", 2))
 	c.set(day)
 	mustRefuse(t, m, request("s", 2))
-	if b := spent(t, l, hermes.AccountMonth, "2026-11"); b.Spent.Money != hermes.USD(90) || b.Held.Money != 0 {
+	if b := spent(t, l, hermes.AccountMonth, "2026-11"); b.Spent.Money != hermes.USD(90) || b.Reserved.Money != 0 {
 		t.Errorf("the month stands at %+v", b)
 	}
 }
@@ -343,7 +343,7 @@ func TestFailuresAndInterruptionsAreSettled(t *testing.T) {
 		}
 		b := spent(t, l, hermes.AccountSession, "s")
 		list, err := l.Spent(t.Context(), hermes.SpendQuery{})
-		if err != nil || b.Spent.Tokens != c.tokens || b.Held != (hermes.Amount{}) || list[0].Estimated != c.estimated {
+		if err != nil || b.Spent.Tokens != c.tokens || b.Reserved != (hermes.Amount{}) || list[0].Estimated != c.estimated {
 			t.Errorf("%s: got %+v, %+v, %v", c.name, b, list, err)
 		}
 	}
@@ -454,21 +454,21 @@ func TestEstimatesLearn(t *testing.T) {
 	r := &hermes.Request{Session: "s", System: strings.Repeat("four", 1000), Messages: []hermes.Message{hermes.UserText("x")}}
 	usage := hermes.Usage{CacheRead: 990, CacheWrite: 10, Output: 50, Calls: 1}
 	cached := hermestest.NewScript(hermestest.Step{Text: "ok", Usage: &usage}).Named("p:m").Forever()
-	var held []hermes.Amount
-	watch := func() { held = append(held, spent(t, l, hermes.AccountSession, "s").Held) }
+	var reserved []hermes.Amount
+	watch := func() { reserved = append(reserved, spent(t, l, hermes.AccountSession, "s").Reserved) }
 	m := spend.New(config(l, noon(), nil)).Layer(model{cached, watch})
 	mustAsk(t, m, r)
 	r.Messages = append(r.Messages, hermes.Message{Role: hermes.RoleAssistant, Usage: &usage, Model: "p:m"}, hermes.UserText("y"))
 	mustAsk(t, m, r)
 	mustAsk(t, spend.New(config(l, noon(), nil)).Layer(model{cached, watch}), r)
-	if held[0].Tokens < 3000 || held[1] != held[2] || held[1].Tokens > 1120 || held[1].Money > hermes.USD(230) {
-		t.Errorf("the estimates are %+v", held)
+	if reserved[0].Tokens < 3000 || reserved[1] != reserved[2] || reserved[1].Tokens > 1120 || reserved[1].Money > hermes.USD(230) {
+		t.Errorf("the estimates are %+v", reserved)
 	}
 	r.Messages = r.Messages[:2]
 	r.System, r.Messages[1].Usage = "short", &hermes.Usage{Input: 90_000, Output: 1, Calls: 1}
 	mustAsk(t, m, r)
-	if held[3].Tokens > 2000 {
-		t.Errorf("after the transcript was shortened the estimate is %+v", held[3])
+	if reserved[3].Tokens > 2000 {
+		t.Errorf("after the transcript was shortened the estimate is %+v", reserved[3])
 	}
 }
 

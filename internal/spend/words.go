@@ -15,20 +15,20 @@ func (g *Governor) refusal(over *hermes.OverCap, now time.Time) error {
 // refusalText says which cap is reached, how much, until when, and what helps.
 func (g *Governor) refusalText(over *hermes.OverCap, now time.Time) string {
 	kind, key := over.Balance.Account.Kind, "usd"
-	used, cap, held, next := over.Balance.Used().Money.String(), over.Cap.Money.String(), over.Balance.Held.Money.String(), over.Estimate.Money.String()
-	some := over.Balance.Held.Money > 0
+	used, cap, reserved, next := over.Balance.Used().Money.String(), over.Cap.Money.String(), over.Balance.Reserved.Money.String(), over.Estimate.Money.String()
+	some := over.Balance.Reserved.Money > 0
 	double := trimZeros(2 * g.cfg.Caps[kind].Money.Dollars())
 	raise := trimZeros(g.cfg.Caps[kind].Money.Dollars())
 	if over.Tokens {
 		key = "tokens"
-		used, cap, held, next = count(over.Balance.Used().Tokens), count(over.Cap.Tokens), count(over.Balance.Held.Tokens), count(over.Estimate.Tokens)
-		some = over.Balance.Held.Tokens > 0
+		used, cap, reserved, next = count(over.Balance.Used().Tokens), count(over.Cap.Tokens), count(over.Balance.Reserved.Tokens), count(over.Estimate.Tokens)
+		some = over.Balance.Reserved.Tokens > 0
 		double = fmt.Sprint(2 * g.cfg.Caps[kind].Tokens)
 		raise = fmt.Sprintf("%d tokens", g.cfg.Caps[kind].Tokens)
 	}
 	text := fmt.Sprintf("the spend cap of %s is reached: %s of %s used", nameOf(kind), used, cap)
 	if some {
-		text += fmt.Sprintf(" (%s of it set aside for calls under way)", held)
+		text += fmt.Sprintf(" (%s of it set aside for calls under way)", reserved)
 	}
 	text += fmt.Sprintf(", and the next call would take about %s. ", next)
 	if end := g.ends(kind, now); !end.IsZero() {
@@ -84,13 +84,13 @@ func (g *Governor) unpriced(model string) []string {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if _, told := g.told[model]; told || !inMoney {
+	if _, told := g.warned[model]; told || !inMoney {
 		return nil
 	}
-	if len(g.told) >= maxModels {
-		clear(g.told)
+	if len(g.warned) >= maxModels {
+		clear(g.warned)
 	}
-	g.told[model] = struct{}{}
+	g.warned[model] = struct{}{}
 	return []string{fmt.Sprintf("The price of %s is not known, so the caps in money do not count it. Set it under spend.prices in config.yaml, or cap its tokens.", model)}
 }
 

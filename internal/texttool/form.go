@@ -181,7 +181,7 @@ var (
 )
 
 // parameters reads <function=name><parameter=key>value</parameter></function>.
-// A value that is JSON other than a string is taken as such; the tool onion
+// A value that is JSON other than a string is taken as such; the tool chain
 // coerces the rest to the schema.
 func parameters(body string, known func(string) bool) []Call {
 	m := functionForm().FindStringSubmatch(body)

@@ -5,8 +5,8 @@
 // presets; a [Catalogue] joins it with the toolsets that this program really
 // has, and its Select makes a fixed [Set].
 //
-// Round a call: a [Toolbox] runs the calls of one session through the tool onion.
-// Start reading at onion.go, where its layers stand in order; each layer has a
+// Round a call: a [Toolbox] runs the calls of one session through the tool chain.
+// Start reading at chain.go, where its layers stand in order; each layer has a
 // file of its own. Whatever goes wrong becomes a result that tells the model
 // what to try next; Run never fails.
 //

@@ -51,25 +51,25 @@ func worldly() []hermes.Tool {
 	}
 }
 
-// told is a call and what its result must hold; "" is no word of the guardrail.
-type told struct{ name, arguments, want string }
+// noticeHost is a call and what its result must hold; "" is no word of the guardrail.
+type noticeHost struct{ name, arguments, want string }
 
-func repeated(n int, c told) []told {
-	all := make([]told, n)
+func repeated(n int, c noticeHost) []noticeHost {
+	all := make([]noticeHost, n)
 	for i := range all {
 		all[i] = c
 	}
 	return all
 }
 
-func steps(parts ...[]told) (all []told) {
+func steps(parts ...[]noticeHost) (all []noticeHost) {
 	for _, p := range parts {
 		all = append(all, p...)
 	}
 	return all
 }
 
-func one(name, arguments, want string) []told { return []told{{name, arguments, want}} }
+func one(name, arguments, want string) []noticeHost { return []noticeHost{{name, arguments, want}} }
 
 func TestGuardrailLineByLine(t *testing.T) {
 	t.Parallel()
@@ -77,44 +77,44 @@ func TestGuardrailLineByLine(t *testing.T) {
 	const fails = `{"fail":true}`
 	for name, tt := range map[string]struct {
 		guard toolbox.Guardrail
-		steps []told
+		steps []noticeHost
 	}{
 		"calls are known by tool and canonical arguments": {stops, steps(
 			one("mcp_stranger", `{"fail":true,"n":1}`, ""), one("mcp_stranger", `{ "n":1, "fail":true }`, exactWarn), one("write_file", `{"fail":true,"n":1}`, ""))},
 		"exact failure: warn at 2, block at 5": {stops, steps(
-			one("mcp_stranger", fails, ""), repeated(4, told{"mcp_stranger", fails, exactWarn}), one("mcp_stranger", fails, exactBlock))},
+			one("mcp_stranger", fails, ""), repeated(4, noticeHost{"mcp_stranger", fails, exactWarn}), one("mcp_stranger", fails, exactBlock))},
 		"same tool: warn at 3": {stops, steps(
 			one("mcp_stranger", `{"fail":true,"n":1}`, ""), one("mcp_stranger", `{"fail":true,"n":2}`, ""), one("mcp_stranger", `{"fail":true,"n":3}`, toolWarn))},
 		"no progress: warn at 2, block at 5": {stops, steps(
-			one("read_file", `{}`, ""), repeated(4, told{"read_file", `{}`, idleWarn}), one("read_file", `{}`, idleBlock))},
+			one("read_file", `{}`, ""), repeated(4, noticeHost{"read_file", `{}`, idleWarn}), one("read_file", `{}`, idleBlock))},
 		"another result is progress": {stops, steps(
 			one("read_file", `{}`, ""), one("read_file", `{"says":"other"}`, ""), one("read_file", `{"n":1}`, ""))},
 		"hard stops are off by default": {toolbox.Guardrail{}, steps(
-			one("mcp_stranger", fails, ""), repeated(9, told{"mcp_stranger", fails, exactWarn}), one("read_file", `{}`, ""), repeated(9, told{"read_file", `{}`, idleWarn}))},
-		"warnings can be off": {quiet, steps(repeated(5, told{"mcp_stranger", fails, ""}), one("mcp_stranger", fails, exactBlock))},
+			one("mcp_stranger", fails, ""), repeated(9, noticeHost{"mcp_stranger", fails, exactWarn}), one("read_file", `{}`, ""), repeated(9, noticeHost{"read_file", `{}`, idleWarn}))},
+		"warnings can be off": {quiet, steps(repeated(5, noticeHost{"mcp_stranger", fails, ""}), one("mcp_stranger", fails, exactBlock))},
 		"numbers can be set": {toolbox.Guardrail{HardStop: true, WarnExact: 1, BlockExact: 1, WarnSame: 3, BlockProgress: 3}, steps(
-			one("mcp_stranger", fails, exactWarn), one("mcp_stranger", fails, exactBlock), repeated(2, told{"read_file", `{}`, ""}), one("read_file", `{}`, idleWarn), one("read_file", `{}`, idleBlock))},
+			one("mcp_stranger", fails, exactWarn), one("mcp_stranger", fails, exactBlock), repeated(2, noticeHost{"read_file", `{}`, ""}), one("read_file", `{}`, idleWarn), one("read_file", `{}`, idleBlock))},
 		"a success clears the exact streak": {quiet, steps(
-			repeated(4, told{"mcp_stranger", fails, ""}), one("mcp_stranger", `{}`, ""), repeated(5, told{"mcp_stranger", fails, ""}), one("mcp_stranger", fails, exactBlock))},
-		"what changes things is not judged by equal success": {stops, repeated(12, told{"write_file", `{}`, ""})},
-		"nor what is unknown":                                {stops, repeated(12, told{"mcp_stranger", `{}`, ""})},
-		"nor a command, though it reads":                     {stops, repeated(12, told{"terminal", `{"command":"ls"}`, ""})},
-		"lint trouble is no failure":                         {stops, repeated(12, told{"write_file", `{"says":"{\"lint\":{\"a.go\":{\"status\":\"error\",\"errors\":[\"1: oops\"]}}}"}`, ""})},
+			repeated(4, noticeHost{"mcp_stranger", fails, ""}), one("mcp_stranger", `{}`, ""), repeated(5, noticeHost{"mcp_stranger", fails, ""}), one("mcp_stranger", fails, exactBlock))},
+		"what changes things is not judged by equal success": {stops, repeated(12, noticeHost{"write_file", `{}`, ""})},
+		"nor what is unknown":                                {stops, repeated(12, noticeHost{"mcp_stranger", `{}`, ""})},
+		"nor a command, though it reads":                     {stops, repeated(12, noticeHost{"terminal", `{"command":"ls"}`, ""})},
+		"lint trouble is no failure":                         {stops, repeated(12, noticeHost{"write_file", `{"says":"{\"lint\":{\"a.go\":{\"status\":\"error\",\"errors\":[\"1: oops\"]}}}"}`, ""})},
 		"an edit between equal failures restarts the streak": {quiet, steps(
-			repeated(4, told{"terminal", `{"fail":true,"command":"go test"}`, ""}), one("write_file", `{}`, ""), repeated(5, told{"terminal", `{"fail":true,"command":"go test"}`, ""}),
+			repeated(4, noticeHost{"terminal", `{"fail":true,"command":"go test"}`, ""}), one("write_file", `{}`, ""), repeated(5, noticeHost{"terminal", `{"fail":true,"command":"go test"}`, ""}),
 			one("terminal", `{"fail":true,"command":"go test"}`, exactBlock))},
 		"a command may be an edit": {quiet, steps(
-			repeated(4, told{"mcp_stranger", fails, ""}), one("terminal", `{"command":"sed -i s/a/b/ x"}`, ""), repeated(3, told{"mcp_stranger", fails, ""}))},
+			repeated(4, noticeHost{"mcp_stranger", fails, ""}), one("terminal", `{"command":"sed -i s/a/b/ x"}`, ""), repeated(3, noticeHost{"mcp_stranger", fails, ""}))},
 		"a command that only looks is none": {quiet, steps(
-			repeated(4, told{"mcp_stranger", fails, ""}), one("terminal", `{"command":"ls -l"}`, ""), one("mcp_stranger", fails, ""), one("mcp_stranger", fails, exactBlock))},
+			repeated(4, noticeHost{"mcp_stranger", fails, ""}), one("terminal", `{"command":"ls -l"}`, ""), one("mcp_stranger", fails, ""), one("mcp_stranger", fails, exactBlock))},
 		"nor is a list of tasks": {quiet, steps(
-			repeated(4, told{"mcp_stranger", fails, ""}), one("todo", `{}`, ""), one("mcp_stranger", fails, ""), one("mcp_stranger", fails, exactBlock))},
+			repeated(4, noticeHost{"mcp_stranger", fails, ""}), one("todo", `{}`, ""), one("mcp_stranger", fails, ""), one("mcp_stranger", fails, exactBlock))},
 		"an edit lets a file be read again": {stops, steps(one("read_file", `{}`, ""), one("write_file", `{}`, ""), one("read_file", `{}`, ""))},
 		"at most so many searches": {toolbox.Guardrail{Searches: 2}, steps(
 			one("web_search", `{"q":1}`, ""), one("web_search", `{"q":2}`, ""), one("web_search", `{"q":3}`, "web_searches_cap"), one("read_file", `{}`, ""))},
 		"at most so many sub-agents, each of a batch counts": {toolbox.Guardrail{Subagents: 3}, steps(
 			one("delegate_task", `{"goal":"a"}`, ""), one("delegate_task", `{"tasks":[{},{},{}]}`, "subagents_cap"), one("delegate_task", `{"tasks":[{},{}]}`, ""), one("delegate_task", `{"goal":"b"}`, "subagents_cap"))},
-		"no cap": {toolbox.Guardrail{}, repeated(60, told{"delegate_task", `{}`, ""})},
+		"no cap": {toolbox.Guardrail{}, repeated(60, noticeHost{"delegate_task", `{}`, ""})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

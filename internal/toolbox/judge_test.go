@@ -14,10 +14,10 @@ import (
 // talker is a host that hears what calls tell.
 type talker struct {
 	host
-	told []string
+	notices []string
 }
 
-func (t *talker) Progress(text string) { t.told = append(t.told, text) }
+func (t *talker) Progress(text string) { t.notices = append(t.notices, text) }
 
 func TestSmartModeLetsAModelJudge(t *testing.T) {
 	t.Parallel()
@@ -61,12 +61,12 @@ func TestSmartModeLetsAModelJudge(t *testing.T) {
 		if judged != tt.judged || len(h.asked) != tt.asked || ran != tt.ran {
 			t.Errorf("%s: judged %d, asked %d, ran %d; want %d, %d, %d", name, judged, len(h.asked), ran, tt.judged, tt.asked, tt.ran)
 		}
-		if tt.asked > 0 && judged > 0 && !slices.Contains(h.told, "") {
-			t.Errorf("%s: still says that a model is asked while the person is: %q", name, h.told)
+		if tt.asked > 0 && judged > 0 && !slices.Contains(h.notices, "") {
+			t.Errorf("%s: still says that a model is asked while the person is: %q", name, h.notices)
 		}
-		harmless := slices.ContainsFunc(h.told, func(s string) bool { return strings.Contains(s, "judged harmless") })
+		harmless := slices.ContainsFunc(h.notices, func(s string) bool { return strings.Contains(s, "judged harmless") })
 		if harmless != (tt.judged > 0 && tt.verdict == hermes.AllowOnce && tt.err == nil) {
-			t.Errorf("%s: told %q", name, h.told)
+			t.Errorf("%s: told %q", name, h.notices)
 		}
 	}
 }

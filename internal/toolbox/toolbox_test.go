@@ -84,7 +84,7 @@ func (h *host) Environment() hermes.Environment {
 	if h.files == nil {
 		return nil
 	}
-	return place{files: h.files}
+	return fakeEnvironment{files: h.files}
 }
 
 func (h *host) Approve(_ context.Context, a hermes.ApprovalRequest) (hermes.Decision, error) {
@@ -100,12 +100,12 @@ func (h *host) Approve(_ context.Context, a hermes.ApprovalRequest) (hermes.Deci
 	return c, nil
 }
 
-type place struct {
+type fakeEnvironment struct {
 	hermes.Environment
 	files *files
 }
 
-func (p place) Files() hermes.Files { return p.files }
+func (p fakeEnvironment) Files() hermes.Files { return p.files }
 
 type files struct {
 	hermes.Files

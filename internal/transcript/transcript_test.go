@@ -31,7 +31,7 @@ const codex = `{"timestamp":"2026-11-02T10:00:00Z","type":"session_meta","payloa
 {"timestamp":"2026-11-02T10:00:05Z","type":"response_item","payload":{"type":"function_call_output","call_id":"nobody","output":"stray"}}
 `
 
-func told(list []hermes.Message) []string {
+func spoken(list []hermes.Message) []string {
 	var out []string
 	for _, m := range list {
 		line := string(m.Role) + ": " + m.Text()
@@ -64,7 +64,7 @@ func TestFiles(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if diff := cmp.Diff(tt.want, told(r.Messages)); diff != "" {
+		if diff := cmp.Diff(tt.want, spoken(r.Messages)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 		if r.Session.Title != tt.row.Title || r.Session.Dir != tt.row.Dir || r.Session.Branch != tt.row.Branch || r.Origin != tt.origin || r.Skipped != tt.skipped {

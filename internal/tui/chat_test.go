@@ -536,7 +536,7 @@ func TestFailuresSayWhatFailed(t *testing.T) {
 func TestNoColorHasNoColours(t *testing.T) {
 	t.Parallel()
 	for name, d := range map[string]Display{"no color": {NoColor: true, Reasoning: true, Summary: true}, "plain": {Plain: true, Reasoning: true}} {
-		tl := newTeller(d, 80, time.Now)
+		tl := newRenderer(d, 80, time.Now)
 		for _, e := range []hermes.Event{
 			hermes.TurnStarted{Message: hermes.UserText("x")}, hermes.ReasoningDelta{Text: "hm"}, hermes.TextDelta{Text: "`code` **bold**\n\n```go\nfunc x()\n```\n"},
 			hermes.CallDone{Call: call("1", "t"), Failed: true, Shown: "--- a\n+++ b\n-x\n+y"}, hermes.Notice{Level: hermes.NoticeWarning, Text: "careful"},
@@ -600,7 +600,7 @@ func BenchmarkStream20000(b *testing.B) {
 			m.update(eventMsg{hermes.TextDelta{Text: rest[:n]}})
 			rest = rest[n:]
 			if i%66 == 0 {
-				if err := s.draw(m.teller.take(), m.view()); err != nil {
+				if err := s.draw(m.renderer.take(), m.view()); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -8,8 +8,8 @@ import (
 	"hermes/internal/markup"
 )
 
-// place is a character of the input as it is drawn.
-type place struct {
+// drawnRune is a character of the input as it is drawn.
+type drawnRune struct {
 	at    int // index into the text
 	shown string
 	width int
@@ -18,7 +18,7 @@ type place struct {
 // inputRow is a row of the input as it is drawn.
 type inputRow struct {
 	start  int // index of its first character
-	places []place
+	places []drawnRune
 }
 
 // layout breaks the text into rows of a width. There is always a row, and the
@@ -44,7 +44,7 @@ func (e *editor) layout(width int) (rows []inputRow, row, col int) {
 			row, col = len(rows)-1, used
 		}
 		last := &rows[len(rows)-1]
-		last.places = append(last.places, place{at, markup.Clip(shown, width), w})
+		last.places = append(last.places, drawnRune{at, markup.Clip(shown, width), w})
 		used += w
 		at += n
 	}

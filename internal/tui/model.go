@@ -65,7 +65,7 @@ type (
 
 // model is the whole state of the chat.
 type model struct {
-	*teller
+	*renderer
 	dir     string // for the completion of paths
 	trusted bool   // destructive commands are not confirmed
 	height  int
@@ -114,8 +114,8 @@ type search struct {
 
 func newModel(o Options, width, height int) *model {
 	return &model{
-		teller: newTeller(o.Display, width-1, o.Now),
-		dir:    o.Dir, trusted: o.Trusted, height: height,
+		renderer: newRenderer(o.Display, width-1, o.Now),
+		dir:      o.Dir, trusted: o.Trusted, height: height,
 		input: newEditor(),
 		past:  history{path: o.History},
 		skill: sync.OnceValue(func() []choice { return skillChoices(o.Skills) }),

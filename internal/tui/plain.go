@@ -85,7 +85,7 @@ func (c *plainChat) open(ctx context.Context, w Want) (waits bool, err error) {
 		return false, err
 	}
 	c.session, c.spoken = s, resumed
-	c.printer = &rawPrinter{out: writer{w: c.o.Out}, notes: writer{w: c.o.Out}, teller: newTeller(c.o.Display, 80, c.o.Now)}
+	c.printer = &rawPrinter{out: writer{w: c.o.Out}, notes: writer{w: c.o.Out}, renderer: newRenderer(c.o.Display, 80, c.o.Now)}
 	if resumed {
 		st, err := s.State(ctx)
 		if err != nil {
@@ -181,7 +181,7 @@ func (c *plainChat) command(ctx context.Context, line string, confirmed bool) (b
 			return false, c.turn(ctx, session.Continue{})
 		}
 	case command.Thinking:
-		c.printer.teller.d.Reasoning = r.Arg == "show"
+		c.printer.renderer.d.Reasoning = r.Arg == "show"
 	case command.New, command.Clear:
 		if err := c.session.Close(); err != nil {
 			c.out.write(markup.Visible(err.Error()) + "\n")
@@ -244,7 +244,7 @@ func (a asking) Event(e hermes.Event) {
 	}
 	a.printer.out.endLine()
 	q := newAsk(asked, a.o.Now())
-	for _, line := range q.lines(a.printer.teller.theme, 80) {
+	for _, line := range q.lines(a.printer.renderer.theme, 80) {
 		a.out.write(line + "\n")
 	}
 	var op session.Op = session.Stop{} // the input has ended: a question stays open

@@ -26,9 +26,9 @@ type Printer interface {
 // now of nil is time.Now.
 func NewPrinter(out, notes io.Writer, d Display, width int, now func() time.Time) Printer {
 	if d.Plain {
-		return &rawPrinter{out: writer{w: out}, notes: writer{w: notes}, teller: newTeller(d, 100, now)}
+		return &rawPrinter{out: writer{w: out}, notes: writer{w: notes}, renderer: newRenderer(d, 100, now)}
 	}
-	return &richPrinter{out: writer{w: out}, teller: newTeller(d, width-1, now)}
+	return &richPrinter{out: writer{w: out}, renderer: newRenderer(d, width-1, now)}
 }
 
 // NewFinalPrinter writes the final text of the turn and nothing else.
@@ -57,8 +57,8 @@ func (w *writer) endLine() {
 
 // richPrinter renders for a terminal.
 type richPrinter struct {
-	out    writer
-	teller *teller
+	out      writer
+	renderer *renderer
 }
 
 func (p *richPrinter) Event(e hermes.Event) {
@@ -67,14 +67,14 @@ func (p *richPrinter) Event(e hermes.Event) {
 		return // the question stands on the command line
 	case hermes.TurnDone:
 		if e.Outcome == hermes.OutcomeFailed {
-			p.teller.flush()
+			p.renderer.flush()
 			break
 		}
-		p.teller.event(e)
+		p.renderer.event(e)
 	default:
-		p.teller.event(e)
+		p.renderer.event(e)
 	}
-	for _, line := range p.teller.take() {
+	for _, line := range p.renderer.take() {
 		p.out.write(line + "\n")
 	}
 }
@@ -85,7 +85,7 @@ func (p *richPrinter) Err() error { return p.out.err }
 // from it.
 type rawPrinter struct {
 	out, notes writer
-	teller     *teller
+	renderer   *renderer
 	step       strings.Builder
 	held       string // the end of a step's text that was not streamed
 	wrote      bool
@@ -114,7 +114,7 @@ func (p *rawPrinter) Event(e hermes.Event) {
 			p.endStep()
 		}
 	case hermes.CallDone:
-		p.teller.callDone(e)
+		p.renderer.callDone(e)
 		p.flushNotes()
 	case hermes.Notice:
 		p.note(e)
@@ -135,15 +135,15 @@ func (p *rawPrinter) text(s string) {
 	p.step.WriteString(s)
 	if strings.TrimSpace(s) != "" {
 		p.wrote = true
-		p.teller.lastText = ""
+		p.renderer.lastText = ""
 	}
 	p.out.write(s)
-	p.teller.received.WriteString(s)
+	p.renderer.received.WriteString(s)
 }
 
 func (p *rawPrinter) done(e hermes.TurnDone) {
 	p.out.endLine()
-	said := strings.TrimSpace(p.teller.received.String())
+	said := strings.TrimSpace(p.renderer.received.String())
 	if text := strings.TrimSpace(e.Text); text != "" && !strings.Contains(said, text) && e.Outcome != hermes.OutcomeFailed {
 		p.out.write(e.Text)
 		p.out.endLine()
@@ -151,21 +151,21 @@ func (p *rawPrinter) done(e hermes.TurnDone) {
 	if e.Outcome == hermes.OutcomeInterrupted {
 		p.notes.write("interrupted\n")
 	}
-	p.teller.received.Reset()
+	p.renderer.received.Reset()
 }
 
 func (p *rawPrinter) note(e hermes.Event) {
 	switch e := e.(type) {
 	case hermes.Notice:
-		p.teller.notice(e)
+		p.renderer.notice(e)
 	case hermes.Reset:
-		p.teller.say("the answer begins anew: " + oneLine(e.Reason))
+		p.renderer.say("the answer begins anew: " + oneLine(e.Reason))
 	}
 	p.flushNotes()
 }
 
 func (p *rawPrinter) flushNotes() {
-	for _, line := range p.teller.take() {
+	for _, line := range p.renderer.take() {
 		if line != "" {
 			p.out.endLine()
 			p.notes.write(line + "\n")

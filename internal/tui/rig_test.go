@@ -58,7 +58,7 @@ func (r *rig) send(msgs ...any) *rig {
 func (r *rig) draw() {
 	r.t.Helper()
 	f := r.m.view()
-	if err := r.s.draw(r.m.teller.take(), f); err != nil {
+	if err := r.s.draw(r.m.renderer.take(), f); err != nil {
 		r.t.Fatal(err)
 	}
 	if len(f.rows) >= r.v.height {

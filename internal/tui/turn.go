@@ -9,7 +9,7 @@ import (
 	"hermes/internal/markup"
 )
 
-func (t *teller) turnStarted(e hermes.TurnStarted) {
+func (t *renderer) turnStarted(e hermes.TurnStarted) {
 	t.flush()
 	t.usage, t.calls, t.lastCall, t.lastText = hermes.Usage{}, nil, "", ""
 	if e.Message.Synthetic {
@@ -24,7 +24,7 @@ func (t *teller) turnStarted(e hermes.TurnStarted) {
 }
 
 // personLines shows what the person said.
-func (t *teller) personLines(m hermes.Message) []string {
+func (t *renderer) personLines(m hermes.Message) []string {
 	text := m.Visible()
 	for _, p := range m.Parts {
 		if p.Image != nil {
@@ -36,7 +36,7 @@ func (t *teller) personLines(m hermes.Message) []string {
 
 // prefixed folds a text of the person at the width, under a mark. Very long
 // texts are cut: they stand in the session.
-func (t *teller) prefixed(first, rest, text string) []string {
+func (t *renderer) prefixed(first, rest, text string) []string {
 	const most = 30
 	var lines []string
 	for raw := range strings.SplitSeq(strings.ReplaceAll(markup.Visible(text), "\t", "    "), "\n") {
@@ -54,7 +54,7 @@ func (t *teller) prefixed(first, rest, text string) []string {
 	return lines
 }
 
-func (t *teller) notice(e hermes.Notice) {
+func (t *renderer) notice(e hermes.Notice) {
 	if e.Level == hermes.NoticeWaiting {
 		t.say(t.faint(markup.Clip(oneLine(e.Text), t.width*2)))
 		return
@@ -71,7 +71,7 @@ func (t *teller) notice(e hermes.Notice) {
 	t.say(lines...)
 }
 
-func (t *teller) turnDone(e hermes.TurnDone) {
+func (t *renderer) turnDone(e hermes.TurnDone) {
 	t.flush()
 	t.calls = nil
 	t.writing = hermes.CallDeltaSeen{}
@@ -98,7 +98,7 @@ func (t *teller) turnDone(e hermes.TurnDone) {
 }
 
 // errorLines shows a failure in red, wrapped.
-func (t *teller) errorLines(text string) []string {
+func (t *renderer) errorLines(text string) []string {
 	var lines []string
 	for _, raw := range strings.Split(markup.Visible(strings.TrimSpace(text)), "\n") {
 		for _, l := range wrapPlain(raw, min(t.width, maxProse)) {

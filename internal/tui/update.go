@@ -163,9 +163,9 @@ func (m *model) ran(msg ranMsg) []any {
 	case command.Quit:
 		return []any{quitDo{}}
 	case command.New:
-		return m.anew(msg.result.Arg)
+		return m.newSession(msg.result.Arg)
 	case command.Clear:
-		return append([]any{clearDo{}}, m.anew(msg.result.Arg)...)
+		return append([]any{clearDo{}}, m.newSession(msg.result.Arg)...)
 	case command.Switch:
 		return []any{openDo{Want{Resume: msg.result.Arg}}}
 	case command.Copy:
@@ -186,7 +186,7 @@ func isStop(name string) bool {
 	return c.Name == "stop"
 }
 
-func (m *model) anew(title string) []any {
+func (m *model) newSession(title string) []any {
 	m.reset()
 	m.say(m.faint("new session"))
 	return []any{openDo{Want{Title: title}}}

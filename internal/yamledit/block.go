@@ -8,7 +8,7 @@ import (
 )
 
 // replace puts a value in the place of one that exists.
-func (d *Document) replace(at *place, value any) ([][]splice, error) {
+func (d *Document) replace(at *location, value any) ([][]splice, error) {
 	from := d.start(at.value)
 	to, err := d.end(at.value, at.outer)
 	if err != nil {
@@ -38,7 +38,7 @@ func isBlock(n *yaml.Node) bool {
 
 // apart puts the blank (and in braces perhaps the colon) before a value that
 // takes the place of nothing.
-func (d *Document) apart(from int, written string, at *place) string {
+func (d *Document) apart(from int, written string, at *location) string {
 	if from == 0 || blank(d.src[from-1]) || breakAt(d.src, from-1) > 0 {
 		return written
 	}
@@ -55,7 +55,7 @@ func (d *Document) apart(from int, written string, at *place) string {
 }
 
 // collapse writes a value on one line where a collection stood on several.
-func (d *Document) collapse(at *place, from, to int, written string) []splice {
+func (d *Document) collapse(at *location, from, to int, written string) []splice {
 	if at.key == nil {
 		return []splice{{from, to, written}}
 	}
@@ -67,7 +67,7 @@ func (d *Document) collapse(at *place, from, to int, written string) []splice {
 }
 
 // colonAfter is the offset after the colon of a key in block style.
-func (d *Document) colonAfter(at *place) int {
+func (d *Document) colonAfter(at *location) int {
 	end, err := d.end(at.key, at.outer)
 	if err != nil {
 		return d.start(at.value)
@@ -80,7 +80,7 @@ func (d *Document) colonAfter(at *place) int {
 
 // unfold writes a collection on lines of its own below the key, or beside the
 // dash of an item, where a single value stood.
-func (d *Document) unfold(at *place, from, to int, value any) []splice {
+func (d *Document) unfold(at *location, from, to int, value any) []splice {
 	step := d.indentStep()
 	if at.key == nil {
 		indent := at.outer - 1 + 2
@@ -100,7 +100,7 @@ func (d *Document) unfold(at *place, from, to int, value any) []splice {
 
 // insertBlock adds an entry to a collection in block style: after its last one
 // or, where that would change the last one, before the first.
-func (d *Document) insertBlock(at *place, value any) ([][]splice, error) {
+func (d *Document) insertBlock(at *location, value any) ([][]splice, error) {
 	n := at.parent
 	if len(n.Content) == 0 {
 		return nil, ErrUnsafe
@@ -126,7 +126,7 @@ func (d *Document) insertBlock(at *place, value any) ([][]splice, error) {
 }
 
 // removeBlock takes an entry and its lines out of a collection in block style.
-func (d *Document) removeBlock(at *place) ([][]splice, error) {
+func (d *Document) removeBlock(at *location) ([][]splice, error) {
 	end, err := d.end(at.value, at.outer)
 	if err != nil {
 		return nil, err
@@ -172,7 +172,7 @@ func (d *Document) removeBlock(at *place) ([][]splice, error) {
 }
 
 // dash is the offset of the dash before an item.
-func (d *Document) dash(at *place) (int, error) {
+func (d *Document) dash(at *location) (int, error) {
 	i := d.start(at.value) - 1
 	for i >= 0 && blank(d.src[i]) {
 		i--

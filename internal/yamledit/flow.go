@@ -10,7 +10,7 @@ import (
 var ErrIndex = errors.New("is not a place in the list; use 0 for the first item, or the number of items to add one")
 
 // insertFlow adds an entry to a collection in braces or brackets.
-func (d *Document) insertFlow(at *place, value any) ([][]splice, error) {
+func (d *Document) insertFlow(at *location, value any) ([][]splice, error) {
 	n := at.parent
 	written := flow(value, 0, true)
 	if n.Kind == yaml.MappingNode {
@@ -32,7 +32,7 @@ func (d *Document) insertFlow(at *place, value any) ([][]splice, error) {
 
 // removeFlow takes an entry out of a collection in braces or brackets, together
 // with one comma.
-func (d *Document) removeFlow(at *place) ([][]splice, error) {
+func (d *Document) removeFlow(at *location) ([][]splice, error) {
 	width := 1
 	if at.parent.Kind == yaml.MappingNode {
 		width = 2

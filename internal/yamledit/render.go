@@ -191,13 +191,13 @@ func collection(v any) bool {
 var naming = []string{"name", "provider", "model"}
 
 func keys(m map[string]any) []string {
-	place := func(key string) int {
+	at := func(key string) int {
 		if i := slices.Index(naming, key); i >= 0 {
 			return i
 		}
 		return len(naming)
 	}
 	return slices.SortedFunc(maps.Keys(m), func(a, b string) int {
-		return cmp.Or(cmp.Compare(place(a), place(b)), strings.Compare(a, b))
+		return cmp.Or(cmp.Compare(at(a), at(b)), strings.Compare(a, b))
 	})
 }

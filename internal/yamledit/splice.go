@@ -7,9 +7,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// place is where a path leads: the innermost collection that exists, with what
+// location is where a path leads: the innermost collection that exists, with what
 // is needed to change it.
-type place struct {
+type location struct {
 	parent *yaml.Node // mapping or sequence; nil if the text holds no value
 	key    *yaml.Node // of the value in a mapping
 	value  *yaml.Node // nil if the rest of the path does not exist
@@ -19,15 +19,15 @@ type place struct {
 	rest   []string   // of the path, from the missing part on
 	// above is the place of the parent itself, for what has to be made below an
 	// empty value.
-	above *place
+	above *location
 }
 
 // locate follows a path as far as it exists.
-func (d *Document) locate(path []string) (*place, error) {
-	at := &place{value: d.root}
+func (d *Document) locate(path []string) (*location, error) {
+	at := &location{value: d.root}
 	n := d.root
 	for i, name := range path {
-		next := &place{parent: n, above: at, rest: path[i:], inFlow: at.inFlow || d.flowStyle(n), outer: at.outer}
+		next := &location{parent: n, above: at, rest: path[i:], inFlow: at.inFlow || d.flowStyle(n), outer: at.outer}
 		switch {
 		case n == nil || empties(n):
 			at.rest = path[i:]
@@ -145,7 +145,7 @@ func (d *Document) begin(key string, value any) [][]splice {
 	return [][]splice{{{end, end, text}}}
 }
 
-func (d *Document) replaceRoot(at *place, value any) ([][]splice, error) {
+func (d *Document) replaceRoot(at *location, value any) ([][]splice, error) {
 	from := d.start(at.value)
 	to, err := d.end(at.value, 0)
 	if err != nil {

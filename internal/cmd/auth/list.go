@@ -107,7 +107,7 @@ func kind(e credential.Entry) string {
 // condition says whether a credential can be used.
 func condition(e credential.Entry, now time.Time) string {
 	switch {
-	case e.Dead:
+	case e.Revoked:
 		return "no longer valid" + because(e.Reason)
 	case e.Resting:
 		return "rests until " + clock(e.Until, now) + because(e.Reason)
@@ -151,7 +151,7 @@ func plain(s string) string {
 // entryJSON is a credential for programs. It has no field that could hold a secret.
 type entryJSON struct {
 	Provider  string    `json:"provider"`
-	Place     int       `json:"place"`
+	Position  int       `json:"place"`
 	ID        string    `json:"id"`
 	Label     string    `json:"label"`
 	Kind      string    `json:"kind"`
@@ -172,13 +172,13 @@ func writeJSON(io IO, pools []named, _ time.Time) error {
 	for _, p := range pools {
 		for n, e := range p.entries {
 			state := "usable"
-			if e.Dead {
+			if e.Revoked {
 				state = "dead"
 			} else if e.Resting {
 				state = "resting"
 			}
 			rows = append(rows, entryJSON{
-				Provider: p.name, Place: n + 1, ID: e.ID, Label: e.Label, Kind: e.Kind, Source: e.Source, Priority: e.Priority, Hint: e.Hint,
+				Provider: p.name, Position: n + 1, ID: e.ID, Label: e.Label, Kind: e.Kind, Source: e.Source, Priority: e.Priority, Hint: e.Hint,
 				Account: e.Account, State: state, Reason: string(e.Reason), RestsTill: e.Until, Expires: e.Expires, Requests: e.Requests, LastUsed: e.Used,
 			})
 		}

@@ -55,7 +55,7 @@ func byBrowser(ctx context.Context, o *addOptions, l credential.Login) (oauth.To
 	defer login.Close()
 	fmt.Fprintf(o.Out, "Open this address and log in:\n\n  %s\n\n", login.Address)
 	o.browse(ctx, login.Address)
-	if login.Heard {
+	if login.Listening {
 		fmt.Fprintln(o.Out, "Waiting for the browser. If it runs on another machine, paste the address that it ends at here:")
 	} else {
 		fmt.Fprintln(o.Out, "The way back is taken by another program. Paste the address that the browser ends at here:")
@@ -65,7 +65,7 @@ func byBrowser(ctx context.Context, o *addOptions, l credential.Login) (oauth.To
 	// The reader ends with its input or, since a read from a terminal cannot be
 	// broken off, with the program, which has nothing left to do after this.
 	go func() {
-		if !o.paste(login) && !login.Heard {
+		if !o.paste(login) && !login.Listening {
 			cancel(errors.New("no address was pasted"))
 		}
 	}()

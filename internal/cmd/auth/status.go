@@ -39,7 +39,7 @@ func report(io IO, d Deps, p named) {
 	now := d.Now()
 	usable := 0
 	for _, e := range p.entries {
-		if !e.Dead && !e.Resting {
+		if !e.Revoked && !e.Resting {
 			usable++
 		}
 	}
@@ -52,7 +52,7 @@ func report(io IO, d Deps, p named) {
 		fmt.Fprintf(io.Out, "%s: %d of %s\n", p.name, usable, count(len(p.entries), "usable"))
 	}
 	for _, e := range p.entries {
-		if e.Dead || e.Resting {
+		if e.Revoked || e.Resting {
 			fmt.Fprintf(io.Out, "  %s: %s%s\n", who(e), condition(e, now), remedy(p.name, e))
 		} else if e.Kind == credential.KindOAuth {
 			fmt.Fprintf(io.Out, "  login %q: %s\n", plain(e.Label), validity(e.Expires, now))
@@ -89,9 +89,9 @@ func validity(expires, now time.Time) string {
 // remedy says what the person can do.
 func remedy(name string, e credential.Entry) string {
 	switch {
-	case e.Dead && e.Kind == credential.KindOAuth:
+	case e.Revoked && e.Kind == credential.KindOAuth:
 		return fmt.Sprintf("; log in again with `hermes auth add %s --type oauth`", name)
-	case e.Dead:
+	case e.Revoked:
 		return fmt.Sprintf("; put another in its place, or `hermes auth reset %s %s` if it is right", name, e.ID)
 	}
 	return fmt.Sprintf("; `hermes auth reset %s %s` ends the rest", name, e.ID)

@@ -121,7 +121,7 @@ func run(ctx context.Context, o *Options, args []string) error {
 		}
 		return o.ask(ctx, text)
 	}
-	return o.talk(ctx, text)
+	return o.runChat(ctx, text)
 }
 
 // knownToolsets refuses names after -t that nothing has.

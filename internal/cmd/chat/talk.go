@@ -11,8 +11,8 @@ import (
 	"hermes/internal/tui"
 )
 
-// talk runs the chat in the terminal.
-func (o *Options) talk(ctx context.Context, first string) (err error) {
+// runChat runs the chat in the terminal.
+func (o *Options) runChat(ctx context.Context, first string) (err error) {
 	in, inOK := o.IO.In.(*os.File)
 	out, outOK := o.IO.Out.(*os.File)
 	if !inOK || !outOK {

@@ -121,11 +121,11 @@ func ask(ctx context.Context, o *Options, refs []string) (string, error) {
 	if err != nil { // it was told before
 		current = ""
 	}
-	place, err := o.Pick("Model", refs, slices.Index(refs, current))
-	if err != nil || place < 0 {
+	index, err := o.Pick("Model", refs, slices.Index(refs, current))
+	if err != nil || index < 0 {
 		return "", err
 	}
-	return refs[place], nil
+	return refs[index], nil
 }
 
 func choose(ctx context.Context, o *Options, ref string) error {

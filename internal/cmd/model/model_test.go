@@ -29,7 +29,7 @@ func deps(saved *string, terminal bool) Deps {
 
 func TestListIsShownWhereItCanBe(t *testing.T) {
 	t.Parallel()
-	for want, place := range map[string]int{"local:qwen-coder": 1, "": -1} {
+	for want, index := range map[string]int{"local:qwen-coder": 1, "": -1} {
 		var saved string
 		d := deps(&saved, true)
 		d.Current = func(context.Context) (string, string, error) { return "local:qwen-chat", "config.yaml", nil }
@@ -37,7 +37,7 @@ func TestListIsShownWhereItCanBe(t *testing.T) {
 			if len(items) != 3 || current != 2 {
 				t.Errorf("shown %q, in use %d", items, current)
 			}
-			return place, nil
+			return index, nil
 		}
 		c := NewCmd(d, nil)
 		c.SetArgs(nil)

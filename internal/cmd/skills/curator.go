@@ -72,7 +72,7 @@ func (d Deps) curatorStatus() *cobra.Command {
 		}
 		c.say("%s", rules(cur))
 		for _, k := range all {
-			c.say("%-24s %-9s idle %3d days, used %d, helped %d, harmed %d", k.Name, k.Fate, int(k.Idle.Hours()/24), k.Usage.Uses, k.Usage.Wins, k.Usage.Harms)
+			c.say("%-24s %-9s idle %3d days, used %d, helped %d, harmed %d", k.Name, k.Outcome, int(k.Idle.Hours()/24), k.Usage.Uses, k.Usage.Wins, k.Usage.Harms)
 			if t := k.Usage.Replays.Last; t != nil {
 				c.say("  replays: %d won, %d lost; the last one %s", k.Usage.Replays.Won, k.Usage.Replays.Lost, t.Line())
 			}

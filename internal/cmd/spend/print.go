@@ -151,7 +151,7 @@ func (r report) writeJSON(out io.Writer) error {
 	for _, l := range r.lines {
 		b := l.Balance
 		c := capJSON{Kind: b.Account.Kind, Name: b.Account.Name, UsedUSD: b.Used().Money.Dollars(), UsedTokens: b.Used().Tokens,
-			HeldUSD: b.Held.Money.Dollars(), HeldTokens: b.Held.Tokens, RaisedUSD: b.Raised.Money.Dollars(), RaisedTokens: b.Raised.Tokens, Ends: l.Ends}
+			HeldUSD: b.Reserved.Money.Dollars(), HeldTokens: b.Reserved.Tokens, RaisedUSD: b.Raised.Money.Dollars(), RaisedTokens: b.Raised.Tokens, Ends: l.Ends}
 		if l.Cap.Money > 0 {
 			c.CapUSD = new(l.Cap.Money.Dollars())
 		}
@@ -171,5 +171,5 @@ func (r report) writeJSON(out io.Writer) error {
 
 func toGroup(g hermes.Spending) groupJSON {
 	return groupJSON{Name: g.Name, Calls: g.Calls, Usage: g.Usage, Tokens: g.Usage.Total(), CostUSD: g.Money.Dollars(),
-		HeldUSD: g.Held.Money.Dollars(), Unpriced: g.Unpriced, Estimated: g.Estimated}
+		HeldUSD: g.Reserved.Money.Dollars(), Unpriced: g.Unpriced, Estimated: g.Estimated}
 }

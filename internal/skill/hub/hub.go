@@ -58,8 +58,8 @@ type Config struct {
 	Taps, Marketplaces, Sites []string
 }
 
-// place is one public place.
-type place interface {
+// registry is one public place.
+type registry interface {
 	name() string
 	search(ctx context.Context, query string, limit int) ([]Listing, error)
 	// fetch takes the identifier without the place's prefix.
@@ -67,7 +67,7 @@ type place interface {
 }
 
 // Hub is all places. It may be used concurrently.
-type Hub struct{ places []place }
+type Hub struct{ registries []registry }
 
 // DefaultTaps are the repositories that are searched without being asked for.
 func DefaultTaps() []string {
@@ -79,7 +79,7 @@ func New(c Config) *Hub {
 	w := &web{client: c.Client}
 	c.Bases.Raw = cmp.Or(c.Bases.Raw, "https://raw.githubusercontent.com")
 	g := &github{web: w, api: cmp.Or(c.Bases.GitHub, "https://api.github.com"), raw: c.Bases.Raw, token: c.Token, taps: c.Taps}
-	return &Hub{places: []place{
+	return &Hub{registries: []registry{
 		g,
 		&clawhub{web: w, base: cmp.Or(c.Bases.ClawHub, "https://clawhub.ai")},
 		&skillsSh{web: w, base: cmp.Or(c.Bases.SkillsSh, "https://skills.sh"), github: g},
@@ -94,7 +94,7 @@ func New(c Config) *Hub {
 // Sources are the names of the places.
 func (h *Hub) Sources() []string {
 	var names []string
-	for _, p := range h.places {
+	for _, p := range h.registries {
 		names = append(names, p.name())
 	}
 	return names
@@ -103,17 +103,17 @@ func (h *Hub) Sources() []string {
 // Search asks the places, all or one, at once. What a place could not answer
 // is told beside the results of the others.
 func (h *Hub) Search(ctx context.Context, query, source string, limit int) ([]Listing, error) {
-	places := h.places
+	registries := h.registries
 	if source != "" {
-		at := slices.IndexFunc(places, func(p place) bool { return p.name() == source })
+		at := slices.IndexFunc(registries, func(p registry) bool { return p.name() == source })
 		if at < 0 {
 			return nil, fmt.Errorf("there is no source %q; there are: %s", source, strings.Join(h.Sources(), ", "))
 		}
-		places = places[at : at+1]
+		registries = registries[at : at+1]
 	}
-	lists, faults := make([][]Listing, len(places)), make([]error, len(places))
+	lists, faults := make([][]Listing, len(registries)), make([]error, len(registries))
 	var wait sync.WaitGroup
-	for i, p := range places {
+	for i, p := range registries {
 		wait.Go(func() {
 			list, err := p.search(ctx, query, limit)
 			if err != nil {
@@ -156,11 +156,11 @@ func Resolve(identifier string) (source, id string) {
 // Fetch gets a skill by its identifier.
 func (h *Hub) Fetch(ctx context.Context, identifier string) (Package, error) {
 	source, id := Resolve(identifier)
-	at := slices.IndexFunc(h.places, func(p place) bool { return p.name() == source })
+	at := slices.IndexFunc(h.registries, func(p registry) bool { return p.name() == source })
 	if at < 0 {
 		return Package{}, fmt.Errorf("%q names no place; write owner/repo/path, clawhub/NAME, skills-sh/owner/repo/NAME, lobehub/NAME, claude-marketplace/owner/repo/plugin/NAME, https://…/SKILL.md or ./folder, or search first: hermes skills search %s", identifier, identifier)
 	}
-	p, err := h.places[at].fetch(ctx, id)
+	p, err := h.registries[at].fetch(ctx, id)
 	if err != nil {
 		return Package{}, fmt.Errorf("fetch %s: %w", identifier, err)
 	}

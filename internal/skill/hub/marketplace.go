@@ -28,8 +28,8 @@ type plugin struct {
 	Skills      json.RawMessage `json:"skills"` // a path or a list of them
 }
 
-// place is the repository and folder of a plugin.
-func (p plugin) place(home, root string) (repo, folder string, err error) {
+// location is the repository and folder of a plugin.
+func (p plugin) location(home, root string) (repo, folder string, err error) {
 	var text string
 	if json.Unmarshal(p.Source, &text) == nil {
 		if !strings.HasPrefix(text, "./") && strings.Count(text, "/") == 1 {
@@ -119,7 +119,7 @@ func (m *marketplace) fetch(ctx context.Context, id string) (Package, error) {
 		if p.Name != parts[2] {
 			continue
 		}
-		repo, folder, err := p.place(home, root)
+		repo, folder, err := p.location(home, root)
 		if err != nil {
 			return Package{}, err
 		}

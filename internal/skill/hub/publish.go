@@ -19,7 +19,7 @@ import (
 // and a pull request, whose address it returns. It needs a token that may push
 // there.
 func (h *Hub) Publish(ctx context.Context, repo, name string, files []guard.File) (string, error) {
-	g, ok := h.places[0].(*github)
+	g, ok := h.registries[0].(*github)
 	if !ok || g.token == "" {
 		return "", errors.New("publishing needs a GitHub token that may push: hermes config set GITHUB_TOKEN …")
 	}

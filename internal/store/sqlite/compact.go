@@ -22,8 +22,8 @@ func (s *Store) Compact(ctx context.Context, l hermes.Lease, c hermes.Compaction
 	if err != nil {
 		return nil, err
 	}
-	entries := make([]entry, len(c.Put))
-	for i, p := range c.Put {
+	entries := make([]entry, len(c.Insert))
+	for i, p := range c.Insert {
 		m := p.Message
 		if m.Time.IsZero() {
 			m.Time = s.cfg.Now()
@@ -45,7 +45,7 @@ func (s *Store) Compact(ctx context.Context, l hermes.Lease, c hermes.Compaction
 		if ids, err = t.append(key, entries); err != nil {
 			return err
 		}
-		return t.put(key, c.Put, ids)
+		return t.put(key, c.Insert, ids)
 	})
 	if err != nil {
 		return nil, err
@@ -73,8 +73,8 @@ func (t *tx) hide(key int64, ids string) error {
 }
 
 // put gives new messages their places in the order.
-func (t *tx) put(key int64, placed []hermes.Placed, ids []int64) error {
-	for i, p := range placed {
+func (t *tx) put(key int64, insertion []hermes.Insertion, ids []int64) error {
+	for i, p := range insertion {
 		var at int64
 		err := t.row(`SELECT coalesce(place, id) FROM messages WHERE session = ? AND id = ?`, []any{key, p.At}, &at)
 		if err != nil {

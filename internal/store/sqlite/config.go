@@ -31,9 +31,9 @@ type Config struct {
 	MaxPages int64
 	// Readers is the number of connections for reading; 0 is 4.
 	Readers int
-	// Dead reports that the owner of a lease has certainly ended, so that its
+	// OwnerGone reports that the owner of a lease has certainly ended, so that its
 	// sessions need not wait for the lease to run out; nil knows of nobody.
-	Dead func(owner string) bool
+	OwnerGone func(owner string) bool
 	// Now is the clock for leases and times that the caller left open;
 	// nil is time.Now.
 	Now func() time.Time

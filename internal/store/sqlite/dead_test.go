@@ -13,7 +13,7 @@ import (
 func TestLeaseOfADeadOwnerIsTakenOver(t *testing.T) {
 	t.Parallel()
 	s, err := sqlite.Open(t.Context(), sqlite.Config{
-		Path: filepath.Join(t.TempDir(), "a.db"), Dead: func(owner string) bool { return owner == "gone" },
+		Path: filepath.Join(t.TempDir(), "a.db"), OwnerGone: func(owner string) bool { return owner == "gone" },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ func (s *Store) Acquire(ctx context.Context, session, owner string, ttl time.Dur
 		if err != nil {
 			return notFound(err, session)
 		}
-		if fence > 0 && holder != owner && expires > nanos(now) && !s.cfg.dead(holder) {
+		if fence > 0 && holder != owner && expires > nanos(now) && !s.cfg.ownerGone(holder) {
 			return fmt.Errorf("session %s: %w (%s, until %s)", session, hermes.ErrLeased, holder,
 				timeOf(expires).Local().Format(time.TimeOnly))
 		}
@@ -35,7 +35,7 @@ func (s *Store) Acquire(ctx context.Context, session, owner string, ttl time.Dur
 	return lease, nil
 }
 
-func (c Config) dead(owner string) bool { return c.Dead != nil && c.Dead(owner) }
+func (c Config) ownerGone(owner string) bool { return c.OwnerGone != nil && c.OwnerGone(owner) }
 
 // Renew extends a lease that has neither run out nor been overtaken.
 func (s *Store) Renew(ctx context.Context, l hermes.Lease, ttl time.Duration) (hermes.Lease, error) {

@@ -23,7 +23,7 @@ func balanceQuery(k hermes.AccountKind) string {
 }
 
 func balanceFields(b *hermes.Balance, warned *int) []any {
-	return []any{&b.Spent.Money, &b.Spent.Tokens, &b.Held.Money, &b.Held.Tokens, &b.Raised.Money, &b.Raised.Tokens, &b.Calls, &b.Unpriced, warned}
+	return []any{&b.Spent.Money, &b.Spent.Tokens, &b.Reserved.Money, &b.Reserved.Tokens, &b.Raised.Money, &b.Raised.Tokens, &b.Calls, &b.Unpriced, warned}
 }
 
 // balance reads an account inside a write.
@@ -83,7 +83,7 @@ func (s *Store) Spent(ctx context.Context, q hermes.SpendQuery) ([]hermes.Spendi
 		var g hermes.Spending
 		u := &g.Usage
 		if err := rows.Scan(&g.Name, &u.Input, &u.Output, &u.CacheRead, &u.CacheWrite, &u.Reasoning, &u.Calls,
-			&g.Money, &g.Held.Money, &g.Held.Tokens, &g.Calls, &g.Unpriced, &g.Estimated); err != nil {
+			&g.Money, &g.Reserved.Money, &g.Reserved.Tokens, &g.Calls, &g.Unpriced, &g.Estimated); err != nil {
 			return nil, s.cfg.explain(err)
 		}
 		list = append(list, g)

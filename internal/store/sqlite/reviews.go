@@ -38,9 +38,9 @@ func (s *Store) MarkReviewed(ctx context.Context, session string, turn int64) er
 	})
 }
 
-// OweReview notes that a session is to be looked back at, up to a turn. It
+// AddPendingReview notes that a session is to be looked back at, up to a turn. It
 // counts as begun at that time, by whoever owes it.
-func (s *Store) OweReview(ctx context.Context, session string, turn int64, now time.Time) error {
+func (s *Store) AddPendingReview(ctx context.Context, session string, turn int64, now time.Time) error {
 	return s.update(ctx, func(t *tx) error {
 		key, err := t.key(session)
 		if err != nil {
@@ -51,9 +51,9 @@ func (s *Store) OweReview(ctx context.Context, session string, turn int64, now t
 	})
 }
 
-// LeaveReview lets others begin a review that is owed at once, since whoever
+// ReleaseReview lets others begin a review that is owed at once, since whoever
 // began it could not end it.
-func (s *Store) LeaveReview(ctx context.Context, session string) error {
+func (s *Store) ReleaseReview(ctx context.Context, session string) error {
 	return s.update(ctx, func(t *tx) error {
 		key, err := t.key(session)
 		if err != nil {
@@ -63,24 +63,24 @@ func (s *Store) LeaveReview(ctx context.Context, session string) error {
 	})
 }
 
-const owed = `r.owed > 0 AND r.tries < ?1 AND r.tried_at <= ?2 AND s.id <> ?3`
+const pendingReviews = `r.owed > 0 AND r.tries < ?1 AND r.tried_at <= ?2 AND s.id <> ?3`
 
-// OwesReview reports whether a review is owed that may be begun now, of another
+// HasPendingReview reports whether a review is owed that may be begun now, of another
 // session than the one named.
-func (s *Store) OwesReview(ctx context.Context, except string, now time.Time) (bool, error) {
+func (s *Store) HasPendingReview(ctx context.Context, except string, now time.Time) (bool, error) {
 	var n int
-	err := s.read.QueryRowContext(ctx, `SELECT count(*) FROM session_reviews r JOIN sessions s ON s.key = r.session WHERE `+owed,
+	err := s.read.QueryRowContext(ctx, `SELECT count(*) FROM session_reviews r JOIN sessions s ON s.key = r.session WHERE `+pendingReviews,
 		maxReviewTries, nanos(now.Add(-reviewPause)), except).Scan(&n)
 	return n > 0, s.cfg.explain(err)
 }
 
-// TakeReview begins a review that is owed, of another session than the one
+// ClaimReview begins a review that is owed, of another session than the one
 // named, and returns which; "" is none. It is owed until MarkReviewed, and left
 // to no other for a while.
-func (s *Store) TakeReview(ctx context.Context, except string, now time.Time) (session string, turn int64, err error) {
+func (s *Store) ClaimReview(ctx context.Context, except string, now time.Time) (session string, turn int64, err error) {
 	err = s.update(ctx, func(t *tx) error {
 		var key int64
-		err := t.row(`SELECT s.key, s.id, r.owed FROM session_reviews r JOIN sessions s ON s.key = r.session WHERE `+owed+` ORDER BY r.session DESC LIMIT 1`,
+		err := t.row(`SELECT s.key, s.id, r.owed FROM session_reviews r JOIN sessions s ON s.key = r.session WHERE `+pendingReviews+` ORDER BY r.session DESC LIMIT 1`,
 			[]any{maxReviewTries, nanos(now.Add(-reviewPause)), except}, &key, &session, &turn)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil

@@ -21,13 +21,13 @@ func TestReviewsAreOwedUntilTheyAreDone(t *testing.T) {
 	}
 	take := func(except string, at time.Time) string {
 		t.Helper()
-		owes, err := s.OwesReview(ctx, except, at)
+		pending, err := s.HasPendingReview(ctx, except, at)
 		if err != nil {
 			t.Fatal(err)
 		}
-		id, turn, err := s.TakeReview(ctx, except, at)
-		if err != nil || owes != (id != "") || (id == "") != (turn == 0) {
-			t.Fatalf("owes %v, took %q up to %d, %v", owes, id, turn, err)
+		id, turn, err := s.ClaimReview(ctx, except, at)
+		if err != nil || pending != (id != "") || (id == "") != (turn == 0) {
+			t.Fatalf("owes %v, took %q up to %d, %v", pending, id, turn, err)
 		}
 		return id
 	}
@@ -40,7 +40,7 @@ func TestReviewsAreOwedUntilTheyAreDone(t *testing.T) {
 	if got := take("", now); got != "" {
 		t.Errorf("%q is owed from the beginning", got)
 	}
-	must(s.OweReview(ctx, "a", 7, now))
+	must(s.AddPendingReview(ctx, "a", 7, now))
 	if got := take("", now.Add(time.Minute)); got != "" {
 		t.Errorf("%q was begun twice", got)
 	}
@@ -55,14 +55,14 @@ func TestReviewsAreOwedUntilTheyAreDone(t *testing.T) {
 	if got := take("", later); got != "a" {
 		t.Errorf("took %q, want a", got)
 	}
-	must(s.LeaveReview(ctx, "a"))
+	must(s.ReleaseReview(ctx, "a"))
 	if got := take("", later); got != "a" {
 		t.Errorf("took %q, want a, which was left", got)
 	}
 	if got := take("", later.Add(time.Hour)); got != "" {
 		t.Errorf("%q is tried for ever", got)
 	}
-	must(s.OweReview(ctx, "a", 9, later)) // it went on, and ended again
+	must(s.AddPendingReview(ctx, "a", 9, later)) // it went on, and ended again
 	must(s.MarkReviewed(ctx, "a", 8))
 	if got := take("", later.Add(time.Hour)); got != "a" {
 		t.Errorf("took %q, want a: turn 9 is still owed", got)
@@ -76,7 +76,7 @@ func TestReviewsAreOwedUntilTheyAreDone(t *testing.T) {
 	if turn, err = s.Reviewed(ctx, "b"); turn != 0 || err != nil {
 		t.Errorf("looked at up to %d, %v", turn, err)
 	}
-	must(s.OweReview(ctx, "b", 1, now))
+	must(s.AddPendingReview(ctx, "b", 1, now))
 	must(s.DeleteSession(ctx, "b"))
 	if got := take("", later.Add(9*time.Hour)); got != "" {
 		t.Errorf("%q is owed and gone", got)

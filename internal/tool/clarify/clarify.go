@@ -29,9 +29,9 @@ var doc string
 
 // What the model reads when no answer came.
 const (
-	noAnswer  = "The person did not answer in time. Go on with your best judgement, and say what you assumed."
-	dismissed = "The person would rather not answer. Do not ask it again; go on with your best judgement, and say what you assumed."
-	nobody    = "nobody can be asked here (%v); go on with your best judgement, and say what you assumed"
+	noAnswer     = "The person did not answer in time. Go on with your best judgement, and say what you assumed."
+	dismissed    = "The person would rather not answer. Do not ask it again; go on with your best judgement, and say what you assumed."
+	noAnswerText = "nobody can be asked here (%v); go on with your best judgement, and say what you assumed"
 )
 
 // Toolset is the tool clarify.
@@ -105,7 +105,7 @@ func run(ctx context.Context, c *hermes.Call, in args) (hermes.Result, error) {
 			if ctx.Err() != nil || errors.Is(err, hermes.ErrInterrupted) {
 				return hermes.Result{}, err
 			}
-			return hermes.Result{}, fmt.Errorf(nobody, err)
+			return hermes.Result{}, fmt.Errorf(noAnswerText, err)
 		}
 		texts := q.read(a.Texts)
 		r := response{ID: q.ID, Question: q.Question, Choices: q.offered(), Response: q.answer(texts), Dismissed: a.Dismissed}

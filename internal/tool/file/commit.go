@@ -15,7 +15,7 @@ const maxShownDiff = 20_000
 
 // A write is one file about to get new content.
 type write struct {
-	place
+	location
 	old, new string
 	existed  bool
 }
@@ -33,7 +33,7 @@ type changed struct {
 // Hold the path's lock.
 func (t *Toolset) write(ctx context.Context, session string, w write, done *changed) error {
 	if !t.config.TrustWrites {
-		done.warn(t.ledger.stale(session, w.place))
+		done.warn(t.ledger.stale(session, w.location))
 	}
 	if w.existed && w.new == w.old {
 		done.Modified = append(done.Modified, w.path)
@@ -57,7 +57,7 @@ func (t *Toolset) write(ctx context.Context, session string, w write, done *chan
 }
 
 // remove deletes a file. Hold the path's lock.
-func (t *Toolset) remove(ctx context.Context, session string, p place, done *changed) error {
+func (t *Toolset) remove(ctx context.Context, session string, p location, done *changed) error {
 	if !t.config.TrustWrites {
 		done.warn(t.ledger.stale(session, p))
 	}
@@ -87,7 +87,7 @@ func (c *changed) lint(path string, l *lint) {
 }
 
 // diffOf shows a change for the person and the model.
-func diffOf(p place, old, new string, existed, exists bool) string {
+func diffOf(p location, old, new string, existed, exists bool) string {
 	path := p.short()
 	before, after := "a/"+strings.TrimPrefix(path, "/"), "b/"+strings.TrimPrefix(path, "/")
 	if !existed {

@@ -41,7 +41,7 @@ func (t *Toolset) addHints(ctx context.Context, c *hermes.Call, r *hermes.Result
 	}
 	t.knowRoot(ctx, c, root)
 	for _, path := range touched(c, root) {
-		p, err := t.place(ctx, c.Host, path)
+		p, err := t.locate(ctx, c.Host, path)
 		if err != nil || p.info == nil {
 			continue
 		}
@@ -84,7 +84,7 @@ func (t *Toolset) knowRoot(ctx context.Context, c *hermes.Call, root string) {
 		return
 	}
 	for _, name := range [...]string{".hermes.md", "HERMES.md"} {
-		if p, err := t.place(ctx, c.Host, joinPath(root, name)); err == nil && p.info != nil {
+		if p, err := t.locate(ctx, c.Host, joinPath(root, name)); err == nil && p.info != nil {
 			return
 		}
 	}
@@ -98,9 +98,9 @@ func textKey(data []byte) string { return fmt.Sprintf("text %x", sha256.Sum256(d
 
 // notes reads the first file with instructions in a folder that says
 // something, as far as hints show of it.
-func (t *Toolset) notes(ctx context.Context, c *hermes.Call, folder string) (p place, data []byte, ok bool) {
+func (t *Toolset) notes(ctx context.Context, c *hermes.Call, folder string) (p location, data []byte, ok bool) {
 	for _, name := range [...]string{"AGENTS.md", "CLAUDE.md", ".cursorrules"} {
-		p, err := t.place(ctx, c.Host, joinPath(folder, name))
+		p, err := t.locate(ctx, c.Host, joinPath(folder, name))
 		if err != nil || p.info == nil || !p.info.Mode().IsRegular() || !p.readVerdict().Allowed() {
 			continue
 		}
@@ -114,7 +114,7 @@ func (t *Toolset) notes(ctx context.Context, c *hermes.Call, folder string) (p p
 			return p, data, true
 		}
 	}
-	return place{}, nil, false
+	return location{}, nil, false
 }
 
 // hint gives what to append for one folder, "" if there is nothing new, and

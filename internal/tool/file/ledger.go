@@ -51,14 +51,14 @@ type ledger struct {
 
 // A record is what is known of one session.
 type record struct {
-	used  int64            // ledger's clock at the last use
-	files map[string]stamp // by real path, as last read or written
-	pages map[pageKey]stamp
-	last  string           // the call before, to notice equal ones in a row
-	row   int              // how many equal calls came in a row
-	told  bool             // the last call was answered with the unchanged notice
-	once  map[string]bool  // what is shown once in a session
-	named map[string]stamp // states of files that the model was told of
+	used     int64            // ledger's clock at the last use
+	files    map[string]stamp // by real path, as last read or written
+	pages    map[pageKey]stamp
+	last     string           // the call before, to notice equal ones in a row
+	row      int              // how many equal calls came in a row
+	reported bool             // the last call was answered with the unchanged notice
+	once     map[string]bool  // what is shown once in a session
+	named    map[string]stamp // states of files that the model was told of
 }
 
 type pageKey struct {
@@ -107,7 +107,7 @@ func put[K comparable](m map[K]stamp, k K, s stamp) {
 // repeat counts equal calls in a row.
 func (r *record) repeat(call string) int {
 	if r.last != call {
-		r.last, r.row, r.told = call, 0, false
+		r.last, r.row, r.reported = call, 0, false
 	}
 	r.row++
 	return r.row
@@ -123,17 +123,17 @@ type sighting struct {
 // read judges a read: the second of an unchanged page is not sent again, the
 // third in a row is refused; of equal reads of a changing file the third is
 // warned about and the fourth refused.
-func (l *ledger) read(session string, p place, w window) sighting {
+func (l *ledger) read(session string, p location, w window) sighting {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.of(session)
 	row := r.repeat(fmt.Sprintf("read %s %d %d", p.real, w.offset, w.limit))
 	known, seen := r.pages[pageKey{p.real, w.offset, w.limit}]
 	if seen && known == stampOf(p.info) && p.info.Mode().IsRegular() && p.info.Size() > 0 {
-		if r.told {
+		if r.reported {
 			return sighting{err: fmt.Errorf("BLOCKED: you read this page of %s before and it has not changed. Use what you have, read another page, or do something else", p.path)}
 		}
-		r.told = true
+		r.reported = true
 		return sighting{unchanged: true}
 	}
 	switch {
@@ -146,7 +146,7 @@ func (l *ledger) read(session string, p place, w window) sighting {
 }
 
 // shown notes that a page was sent.
-func (l *ledger) shown(session string, p place, w window) {
+func (l *ledger) shown(session string, p location, w window) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.of(session)
@@ -168,7 +168,7 @@ func (l *ledger) search(session, call string) (warning string, err error) {
 }
 
 // stale says what happened to a file since the session last saw it, or "".
-func (l *ledger) stale(session string, p place) string {
+func (l *ledger) stale(session string, p location) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	known, seen := l.of(session).files[p.real]

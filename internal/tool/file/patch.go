@@ -89,7 +89,7 @@ func (t *Toolset) replace(ctx context.Context, c *hermes.Call, in patchArgs) (he
 	if err := checkContent(*in.NewString); err != nil {
 		return hermes.Result{}, err
 	}
-	p, err := t.place(ctx, c.Host, in.Path)
+	p, err := t.locate(ctx, c.Host, in.Path)
 	if err != nil {
 		return hermes.Result{}, err
 	}
@@ -118,20 +118,20 @@ func (t *Toolset) replace(ctx context.Context, c *hermes.Call, in patchArgs) (he
 	if err := t.write(ctx, sessionOf(c), w, &out.changed); err != nil {
 		return hermes.Result{}, err
 	}
-	return out.result(diffOf(w.place, w.old, w.new, true, true))
+	return out.result(diffOf(w.location, w.old, w.new, true, true))
 }
 
 // changeable reads a file that is about to be changed, or finds that there is
 // none yet. Hold its lock.
 func (t *Toolset) changeable(ctx context.Context, c *hermes.Call, path string) (write, error) {
-	p, err := t.place(ctx, c.Host, path)
+	p, err := t.locate(ctx, c.Host, path)
 	if err != nil {
 		return write{}, err
 	}
 	if err := p.checkWritable(); err != nil {
 		return write{}, err
 	}
-	w := write{place: p}
+	w := write{location: p}
 	w.old, w.existed, err = p.text(ctx)
 	if err == nil && w.existed && strings.ContainsRune(w.old[:min(len(w.old), 8<<10)], 0) {
 		err = errBinary(p.path)
@@ -150,7 +150,7 @@ func (t *Toolset) applyPatch(ctx context.Context, c *hermes.Call, text string) (
 	}
 	var real []string
 	for _, path := range p.Paths() {
-		place, err := t.place(ctx, c.Host, path)
+		place, err := t.locate(ctx, c.Host, path)
 		if err != nil {
 			return hermes.Result{}, err
 		}
@@ -187,16 +187,16 @@ func (t *Toolset) carryOut(ctx context.Context, c *hermes.Call, changes []patch.
 			}
 			undo = append(undo, w)
 		}
-		diff.WriteString(diffOf(w.place, ch.Before, ch.After, ch.Existed, ch.Exists))
+		diff.WriteString(diffOf(w.location, ch.Before, ch.After, ch.Existed, ch.Exists))
 	}
 	for _, ch := range changes {
 		if ch.Exists {
 			continue
 		}
-		if err := t.remove(ctx, sessionOf(c), files[ch.Path].place, &out.changed); err != nil {
+		if err := t.remove(ctx, sessionOf(c), files[ch.Path].location, &out.changed); err != nil {
 			return hermes.Result{}, t.putBack(ctx, c, undo, err)
 		}
-		undo = append(undo, write{place: files[ch.Path].place, old: ch.Before, existed: true})
+		undo = append(undo, write{location: files[ch.Path].location, old: ch.Before, existed: true})
 	}
 	return out.result(diff.String())
 }

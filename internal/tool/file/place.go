@@ -16,7 +16,7 @@ import (
 )
 
 // A place is a path that a tool was given: where it leads and what is there.
-type place struct {
+type location struct {
 	files hermes.Files
 	rules policy.PathRules
 	path  string      // absolute, as asked for
@@ -24,32 +24,32 @@ type place struct {
 	info  fs.FileInfo // nil when nothing is there
 }
 
-// place finds where a path leads. Nothing is opened; a path that is refused
+// locate finds where a path leads. Nothing is opened; a path that is refused
 // for reading as it stands, such as a device, is not even looked at.
-func (t *Toolset) place(ctx context.Context, h hermes.Host, asked string) (place, error) {
+func (t *Toolset) locate(ctx context.Context, h hermes.Host, asked string) (location, error) {
 	if strings.TrimSpace(asked) == "" {
-		return place{}, errors.New("path is empty: name a file")
+		return location{}, errors.New("path is empty: name a file")
 	}
 	if strings.ContainsRune(asked, 0) {
-		return place{}, errors.New("path has a NUL character in it, which no file name can have")
+		return location{}, errors.New("path has a NUL character in it, which no file name can have")
 	}
-	p := place{files: h.Environment().Files()}
+	p := location{files: h.Environment().Files()}
 	home, err := p.files.Resolve("~")
 	if err != nil {
 		home = ""
 	}
 	p.rules = policy.PathRules{Home: home, State: t.config.State, SafeRoots: t.config.SafeRoots}
 	if p.path, err = p.files.Resolve(asked); err != nil {
-		return place{}, err
+		return location{}, err
 	}
 	if v := p.rules.Read(p.path); v.Deny && v.Key == "device" {
-		return place{}, fmt.Errorf("%s: %s", p.path, v.Reason)
+		return location{}, fmt.Errorf("%s: %s", p.path, v.Reason)
 	}
 	if p.real, err = realPath(ctx, p.files, p.path); err != nil {
-		return place{}, p.failure("reach", err)
+		return location{}, p.failure("reach", err)
 	}
 	if p.info, err = p.files.Stat(ctx, p.real); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return place{}, p.failure("reach", err)
+		return location{}, p.failure("reach", err)
 	}
 	return p, nil
 }
@@ -89,7 +89,7 @@ func joinPath(dir, name string) string {
 
 // short gives the path from the current folder if it lies below, else whole,
 // with slashes.
-func (p place) short() string { return shorten(p.files, p.path) }
+func (p location) short() string { return shorten(p.files, p.path) }
 
 func shorten(files hermes.Files, path string) string {
 	if here, err := files.Resolve("."); err == nil {
@@ -100,12 +100,12 @@ func shorten(files hermes.Files, path string) string {
 	return filepath.ToSlash(path)
 }
 
-func (p place) readVerdict() policy.PathVerdict { return p.rules.Read(p.path, p.real) }
+func (p location) readVerdict() policy.PathVerdict { return p.rules.Read(p.path, p.real) }
 
-func (p place) writeVerdict() policy.PathVerdict { return p.rules.Write(p.path, p.real) }
+func (p location) writeVerdict() policy.PathVerdict { return p.rules.Write(p.path, p.real) }
 
 // checkReadable refuses what must not or cannot be read as text.
-func (p place) checkReadable(ctx context.Context) error {
+func (p location) checkReadable(ctx context.Context) error {
 	if v := p.readVerdict(); v.Deny {
 		return fmt.Errorf("%s: %s", p.path, v.Reason)
 	}
@@ -126,7 +126,7 @@ func (p place) checkReadable(ctx context.Context) error {
 // checkWritable refuses what is never written, what is no file, and a file that
 // nobody may write: it is replaced by renaming another over it, which would
 // pass over the mark that somebody put there.
-func (p place) checkWritable() error {
+func (p location) checkWritable() error {
 	if v := p.writeVerdict(); v.Deny {
 		return fmt.Errorf("%s: %s", p.path, v.Reason)
 	}
@@ -146,7 +146,7 @@ func (p place) checkWritable() error {
 
 // open gives the text of a readable place, extracted where the format needs
 // it. Binary content is refused. The caller closes it.
-func (p place) open(ctx context.Context) (io.ReadCloser, error) {
+func (p location) open(ctx context.Context) (io.ReadCloser, error) {
 	f, err := p.files.Open(ctx, p.real)
 	if err != nil {
 		return nil, p.failure("read", err)
@@ -178,7 +178,7 @@ const maxSpecial = 1 << 20
 
 // text reads a whole file for changing it. exists is false when nothing is
 // there.
-func (p place) text(ctx context.Context) (text string, exists bool, err error) {
+func (p location) text(ctx context.Context) (text string, exists bool, err error) {
 	if p.info == nil {
 		return "", false, nil
 	}
@@ -201,7 +201,7 @@ func (p place) text(ctx context.Context) (text string, exists bool, err error) {
 const maxChanged = 64 << 20
 
 // failure words an error of the file system for the model.
-func (p place) failure(doing string, err error) error {
+func (p location) failure(doing string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && doing == "write":
 		return fmt.Errorf("cannot write %s: its folder vanished, or it is a link to a folder that does not exist; choose another path", p.path)
@@ -218,7 +218,7 @@ func (p place) failure(doing string, err error) error {
 }
 
 // notFound says so and names similar files.
-func (p place) notFound(ctx context.Context) error {
+func (p location) notFound(ctx context.Context) error {
 	dir, name := splitPath(p.path)
 	entries, err := p.files.List(ctx, dir)
 	if err != nil {

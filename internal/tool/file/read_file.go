@@ -52,7 +52,7 @@ func (t *Toolset) readFile() hermes.Tool {
 }
 
 func (t *Toolset) runRead(ctx context.Context, c *hermes.Call, in readArgs) (hermes.Result, error) {
-	p, err := t.place(ctx, c.Host, in.Path)
+	p, err := t.locate(ctx, c.Host, in.Path)
 	if err != nil {
 		return hermes.Result{}, err
 	}

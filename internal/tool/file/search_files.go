@@ -74,7 +74,7 @@ func (t *Toolset) runSearch(ctx context.Context, c *hermes.Call, in searchArgs) 
 	if in.Path == "" {
 		in.Path = "."
 	}
-	p, err := t.place(ctx, c.Host, in.Path)
+	p, err := t.locate(ctx, c.Host, in.Path)
 	if err != nil {
 		return hermes.Result{}, err
 	}
@@ -112,7 +112,7 @@ func (t *Toolset) runSearch(ctx context.Context, c *hermes.Call, in searchArgs) 
 	return hermes.JSONResult(out)
 }
 
-func checkSearchable(ctx context.Context, p place) error {
+func checkSearchable(ctx context.Context, p location) error {
 	if v := p.readVerdict(); v.Deny {
 		return fmt.Errorf("%s: %s", p.path, v.Reason)
 	}
@@ -133,7 +133,7 @@ func (in searchArgs) byName() bool { return in.Target == "files" || in.Target ==
 
 // query makes the search that is asked for, with a note about what was taken
 // otherwise than it was written.
-func (in searchArgs) query(p place) (q search.Query, note string, err error) {
+func (in searchArgs) query(p location) (q search.Query, note string, err error) {
 	q = search.Query{
 		Root:      p.real,
 		Name:      search.NewGlob(in.FileGlob),
@@ -179,7 +179,7 @@ func nameGlob(pattern string) search.Glob {
 }
 
 // page cuts the asked-for page out of what was found.
-func (in searchArgs) page(p place, found search.Found) searchResult {
+func (in searchArgs) page(p location, found search.Found) searchResult {
 	limit, offset := in.Limit.within(50, 1, maxFound), in.Offset.within(0, 0, maxOffset)
 	shown := shownPaths(p)
 	var out searchResult
@@ -269,7 +269,7 @@ func withContext(l search.Line) string {
 // shownPaths gives how paths are shown: from the current folder where they lie
 // below it, else whole. Found paths have links followed; they are shown under
 // the path that was asked for.
-func shownPaths(p place) func(string) string {
+func shownPaths(p location) func(string) string {
 	return func(path string) string {
 		if rest, ok := strings.CutPrefix(path, p.real); ok {
 			path = p.path + rest

@@ -6,7 +6,7 @@
 // The package owns the guards about files: which paths are read and written
 // (judged by policy), what counts as text, what a session has seen of a file
 // and whether it changed since. It knows nothing of models, faces or approval
-// dialogues, and hiding secrets in results is the tool onion's work.
+// dialogues, and hiding secrets in results is the tool chain's work.
 //
 // Start reading at read_file.go, which is the pattern for a tool. place.go
 // finds and judges paths, ledger.go remembers what was read, commit.go writes.
@@ -103,7 +103,7 @@ type riskAssessed struct {
 func (r riskAssessed) AssessRisk(ctx context.Context, c *hermes.Call) []hermes.Risk {
 	var list []hermes.Risk
 	for _, path := range r.paths(c.Arguments) {
-		p, err := r.toolset.place(ctx, c.Host, path)
+		p, err := r.toolset.locate(ctx, c.Host, path)
 		if err != nil {
 			continue // Run meets the same error and reports it
 		}

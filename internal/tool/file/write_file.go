@@ -43,18 +43,18 @@ func (t *Toolset) runWrite(ctx context.Context, c *hermes.Call, in writeArgs) (h
 	if err := checkContent(in.Content); err != nil {
 		return hermes.Result{}, err
 	}
-	p, err := t.place(ctx, c.Host, in.Path)
+	p, err := t.locate(ctx, c.Host, in.Path)
 	if err != nil {
 		return hermes.Result{}, err
 	}
 	defer t.locks.lock(p.real)()
-	if p, err = t.place(ctx, c.Host, in.Path); err != nil { // as it is now, under the lock
+	if p, err = t.locate(ctx, c.Host, in.Path); err != nil { // as it is now, under the lock
 		return hermes.Result{}, err
 	}
 	if err := p.checkWritable(); err != nil {
 		return hermes.Result{}, err
 	}
-	w := write{place: p, existed: p.info != nil}
+	w := write{location: p, existed: p.info != nil}
 	if w.old, _, err = p.text(ctx); err != nil {
 		w.old = "" // it is replaced all the same: there is only no diff
 	}

@@ -126,7 +126,7 @@ func (t *Toolset) run(ctx context.Context, c *hermes.Call, in args) (hermes.Resu
 		return search(ctx, store, in)
 	case "list":
 		list, err := store.FindLearnings(ctx, hermes.LearningQuery{Tool: in.Tool, Known: true, Limit: in.Limit})
-		return told(list, err)
+		return result(list, err)
 	}
 	return hermes.Result{}, fmt.Errorf("there is no action %q; use save, search or list", in.Action)
 }
@@ -207,16 +207,16 @@ func search(ctx context.Context, store hermes.Learnings, in args) (hermes.Result
 	}
 	list, err := store.FindLearnings(ctx, hermes.LearningQuery{Tool: in.Tool, Text: text, Known: true, Limit: in.Limit})
 	if err != nil || len(list) > 0 {
-		return told(list, err)
+		return result(list, err)
 	}
 	all, err := store.FindLearnings(ctx, hermes.LearningQuery{Tool: in.Tool, Known: true, Limit: 300})
 	if best := mostAlike(all, errsig.Normal(text)); best.ID != 0 {
 		list = append(list, best)
 	}
-	return told(list, err)
+	return result(list, err)
 }
 
-func told(list []hermes.Learning, err error) (hermes.Result, error) {
+func result(list []hermes.Learning, err error) (hermes.Result, error) {
 	if err != nil {
 		return hermes.Result{}, err
 	}

@@ -173,7 +173,7 @@ func TestWhatWasCompactedAwayIsFoundAndRead(t *testing.T) {
 	for _, m := range all[3:50] {
 		hide = append(hide, m.ID)
 	}
-	if _, err := s.Compact(t.Context(), l, hermes.Compaction{Hide: hide, Put: []hermes.Placed{{At: hide[0], Message: hermes.UserText("summary")}}}); err != nil {
+	if _, err := s.Compact(t.Context(), l, hermes.Compaction{Hide: hide, Insert: []hermes.Insertion{{At: hide[0], Message: hermes.UserText("summary")}}}); err != nil {
 		t.Fatal(err)
 	}
 	_, text, err := call(t, s, `{"query":"gigawatts"}`)

@@ -78,7 +78,7 @@ func (j *job) short() string {
 func (j *job) untold() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	untold := !j.told && !j.notify
-	j.told = true
+	untold := !j.reported && !j.notify
+	j.reported = true
 	return untold
 }

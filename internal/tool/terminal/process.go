@@ -183,7 +183,7 @@ func (t *Toolset) wait(ctx context.Context, j *job, in processArguments) (hermes
 func (j *job) untell() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.told = false
+	j.reported = false
 }
 
 func (t *Toolset) kill(j *job) (hermes.Result, error) {

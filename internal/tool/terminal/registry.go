@@ -35,10 +35,10 @@ type job struct {
 	exit  hermes.Exit
 	err   error
 
-	mu     sync.Mutex
-	read   int64 // how much of the output poll has shown
-	notify bool  // tell the session when it ends
-	told   bool  // the model knows that it ended, or is about to
+	mu       sync.Mutex
+	read     int64 // how much of the output poll has shown
+	notify   bool  // tell the session when it ends
+	reported bool  // the model knows that it ended, or is about to
 }
 
 // start is terminal with background=true.
@@ -106,7 +106,7 @@ func (t *Toolset) follow(j *job) {
 	close(j.done)
 
 	j.mu.Lock()
-	tell := j.notify && !j.told
+	tell := j.notify && !j.reported
 	j.mu.Unlock()
 	t.mu.Lock()
 	tell = tell && !t.closed
@@ -197,7 +197,7 @@ func (j *job) kill() error {
 func (j *job) tell() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.told = true
+	j.reported = true
 }
 
 // promote asks for a notice at the end, also if the model did not.

@@ -10,9 +10,9 @@ import (
 	"hermes/internal/markup"
 )
 
-// teller turns the events of a session into lines that are printed once, and
+// renderer turns the events of a session into lines that are printed once, and
 // keeps what is still open: the end of the answer and the calls that run.
-type teller struct {
+type renderer struct {
 	theme
 	width int
 	now   func() time.Time
@@ -36,21 +36,21 @@ type teller struct {
 	out []string
 }
 
-func newTeller(d Display, width int, now func() time.Time) *teller {
+func newRenderer(d Display, width int, now func() time.Time) *renderer {
 	if now == nil {
 		now = time.Now
 	}
-	return &teller{theme: theme{d}, width: width, now: now}
+	return &renderer{theme: theme{d}, width: width, now: now}
 }
 
 // take returns the lines to be printed and forgets them.
-func (t *teller) take() []string {
+func (t *renderer) take() []string {
 	out := t.out
 	t.out = nil
 	return out
 }
 
-func (t *teller) resize(width int) {
+func (t *renderer) resize(width int) {
 	t.width = width
 	for _, s := range []*markup.Stream{t.answer, t.thinking} {
 		if s != nil {
@@ -60,7 +60,7 @@ func (t *teller) resize(width int) {
 }
 
 // say prints lines as a paragraph of their own.
-func (t *teller) say(lines ...string) {
+func (t *renderer) say(lines ...string) {
 	if len(lines) == 0 {
 		return
 	}
@@ -73,7 +73,7 @@ func (t *teller) say(lines ...string) {
 }
 
 // line prints a line that may stand directly under one of its kind.
-func (t *teller) line(kind string, lines ...string) {
+func (t *renderer) line(kind string, lines ...string) {
 	if t.needBlank && (t.lastCall == "" || kind == "") {
 		t.out = append(t.out, "")
 	}
@@ -83,7 +83,7 @@ func (t *teller) line(kind string, lines ...string) {
 }
 
 // event tells one event.
-func (t *teller) event(e hermes.Event) {
+func (t *renderer) event(e hermes.Event) {
 	t.release(e)
 	switch e := e.(type) {
 	case hermes.TurnStarted:
@@ -129,7 +129,7 @@ func (t *teller) event(e hermes.Event) {
 }
 
 // text takes visible text of the answer.
-func (t *teller) text(piece string) {
+func (t *renderer) text(piece string) {
 	t.endThinking()
 	t.streamed += len(piece)
 	if t.answer == nil {
@@ -142,7 +142,7 @@ func (t *teller) text(piece string) {
 	t.printProse(t.answer.Write(piece))
 }
 
-func (t *teller) printProse(lines []string) {
+func (t *renderer) printProse(lines []string) {
 	if len(lines) == 0 {
 		return
 	}
@@ -154,7 +154,7 @@ func (t *teller) printProse(lines []string) {
 	t.out = append(t.out, lines...)
 }
 
-func (t *teller) reasoning(piece string) {
+func (t *renderer) reasoning(piece string) {
 	t.thought = true
 	t.streamed += len(piece)
 	if !t.d.Reasoning {
@@ -175,7 +175,7 @@ func (t *teller) reasoning(piece string) {
 	t.out = append(t.out, t.thinking.Write(piece)...)
 }
 
-func (t *teller) endThinking() {
+func (t *renderer) endThinking() {
 	if t.thinking != nil {
 		t.out = append(t.out, t.thinking.Close()...)
 		t.thinking = nil
@@ -186,7 +186,7 @@ func (t *teller) endThinking() {
 }
 
 // flush prints what is left of the present step's text.
-func (t *teller) flush() {
+func (t *renderer) flush() {
 	t.endThinking()
 	if t.answer != nil {
 		t.printProse(t.answer.Close())
@@ -199,7 +199,7 @@ func (t *teller) flush() {
 
 // reset takes back the text of the step. What was printed stays in the
 // scrollback, so it is said that it begins anew.
-func (t *teller) reset(reason string) {
+func (t *renderer) reset(reason string) {
 	printed := t.printed
 	t.answer, t.thinking = nil, nil
 	t.received.Reset()
@@ -213,7 +213,7 @@ func (t *teller) reset(reason string) {
 
 // appended makes good what a slow screen may have lost: the stored message
 // tells the whole text.
-func (t *teller) appended(m hermes.Message) {
+func (t *renderer) appended(m hermes.Message) {
 	if m.Role != hermes.RoleAssistant {
 		return
 	}
@@ -232,7 +232,7 @@ func (t *teller) appended(m hermes.Message) {
 
 // release prints what the stored message had more than was streamed. What an
 // interruption added is for the model and not for the person.
-func (t *teller) release(next hermes.Event) {
+func (t *renderer) release(next hermes.Event) {
 	if t.held == "" {
 		return
 	}
@@ -249,7 +249,7 @@ func interrupts(e hermes.Event) bool {
 	return ok && done.Outcome == hermes.OutcomeInterrupted
 }
 
-func (t *teller) callDone(e hermes.CallDone) {
+func (t *renderer) callDone(e hermes.CallDone) {
 	t.flush()
 	t.calls = slices.DeleteFunc(t.calls, func(r running) bool { return r.call.ID == e.Call.ID })
 	switch t.d.Calls {
@@ -268,7 +268,7 @@ func (t *teller) callDone(e hermes.CallDone) {
 }
 
 // tail is the open end of what the model is writing.
-func (t *teller) tail() []string {
+func (t *renderer) tail() []string {
 	var lines []string
 	switch {
 	case t.answer != nil:

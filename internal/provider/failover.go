@@ -7,9 +7,9 @@ import (
 	"hermes"
 )
 
-// standing is what is known of models from one call to the next, while the
+// failover is what is known of models from one call to the next, while the
 // program runs: who answers in which turn, and who rests until when.
-type standing struct {
+type failover struct {
 	mu      sync.Mutex
 	turns   map[turnKey]turnState
 	resting map[string]pause
@@ -37,8 +37,8 @@ type pause struct {
 	length time.Duration
 }
 
-func newStanding() *standing {
-	return &standing{turns: map[turnKey]turnState{}, resting: map[string]pause{}, models: map[string]hermes.Model{}}
+func newFailover() *failover {
+	return &failover{turns: map[turnKey]turnState{}, resting: map[string]pause{}, models: map[string]hermes.Model{}}
 }
 
 // turnOf tells the turn that a request belongs to.
@@ -52,7 +52,7 @@ func turnOf(ref string, r *hermes.Request) turnKey {
 
 // answers returns who answers in this turn, by place in the chain: the first
 // one, unless another took over.
-func (s *standing) answers(k turnKey) int {
+func (s *failover) answers(k turnKey) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	state, ok := s.turns[k.session0()]
@@ -63,7 +63,7 @@ func (s *standing) answers(k turnKey) int {
 }
 
 // answer notes who answers.
-func (s *standing) answer(k turnKey, at int) {
+func (s *failover) answer(k turnKey, at int) {
 	if k.session == "" || k.turn == 0 {
 		return
 	}
@@ -83,7 +83,7 @@ func (s *standing) answer(k turnKey, at int) {
 func (k turnKey) session0() turnKey { return turnKey{session: k.session, ref: k.ref} }
 
 // rest notes that a model said how long it rests.
-func (s *standing) rest(ref string, length time.Duration, now time.Time) {
+func (s *failover) rest(ref string, length time.Duration, now time.Time) {
 	if length <= 0 {
 		return
 	}
@@ -94,7 +94,7 @@ func (s *standing) rest(ref string, length time.Duration, now time.Time) {
 
 // rests tells how long a model rests; 0 is awake. A rest that seems longer than
 // it was is of a clock that was put back, and does not count.
-func (s *standing) rests(ref string, now time.Time) time.Duration {
+func (s *failover) rests(ref string, now time.Time) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p, ok := s.resting[ref]
@@ -110,7 +110,7 @@ func (s *standing) rests(ref string, now time.Time) time.Duration {
 }
 
 // model keeps the models of the chain, with what they know of their keys.
-func (s *standing) model(id string, build func() (hermes.Model, error)) (hermes.Model, error) {
+func (s *failover) model(id string, build func() (hermes.Model, error)) (hermes.Model, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if m, ok := s.models[id]; ok {

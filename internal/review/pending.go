@@ -16,19 +16,19 @@ type Queue interface {
 	Reviewed(ctx context.Context, session string) (turn int64, err error)
 	// MarkReviewed notes that; what was owed up to there is owed no more.
 	MarkReviewed(ctx context.Context, session string, turn int64) error
-	// OweReview notes that a session is to be looked at, and is just now.
-	OweReview(ctx context.Context, session string, turn int64, now time.Time) error
-	// LeaveReview lets others do so at once.
-	LeaveReview(ctx context.Context, session string) error
-	// OwesReview reports whether there is one to take.
-	OwesReview(ctx context.Context, except string, now time.Time) (bool, error)
-	// TakeReview begins one that is owed, "" if there is none, and a few times
+	// AddPendingReview notes that a session is to be looked at, and is just now.
+	AddPendingReview(ctx context.Context, session string, turn int64, now time.Time) error
+	// ReleaseReview lets others do so at once.
+	ReleaseReview(ctx context.Context, session string) error
+	// HasPendingReview reports whether there is one to take.
+	HasPendingReview(ctx context.Context, except string, now time.Time) (bool, error)
+	// ClaimReview begins one that is owed, "" if there is none, and a few times
 	// at most: it is owed until it is marked.
-	TakeReview(ctx context.Context, except string, now time.Time) (session string, turn int64, err error)
+	ClaimReview(ctx context.Context, except string, now time.Time) (session string, turn int64, err error)
 }
 
-// maxOwing bounds the reviews that one process makes up for.
-const maxOwing = 3
+// maxCatchUp bounds the reviews that one process makes up for.
+const maxCatchUp = 3
 
 func (r *Runner) queue(ctx context.Context) (Queue, error) {
 	if r.cfg.Queue == nil {
@@ -50,7 +50,7 @@ func (r *Runner) mark(ctx context.Context, s hermes.SessionRef) error {
 // something was. What cannot be finished is owed: a later process makes up for
 // it, and one for which there is no time, since ctx has ended, is not begun.
 // Nobody is told.
-func (r *Runner) Save(ctx context.Context, t Talk, cut bool) error {
+func (r *Runner) Save(ctx context.Context, t Conversation, cut bool) error {
 	lasting := context.WithoutCancel(ctx) // the note must outlive what it is about
 	if r.cfg.Pace.off() || !r.cfg.Pace.ends(t, r.lastOf(lasting, t.Session)) && !(cut && r.open(lasting, t)) {
 		return nil
@@ -60,7 +60,7 @@ func (r *Runner) Save(ctx context.Context, t Talk, cut bool) error {
 		return err
 	}
 	if b != nil {
-		if err := b.OweReview(lasting, t.Session.ID, t.Session.Turn, r.cfg.Now()); err != nil {
+		if err := b.AddPendingReview(lasting, t.Session.ID, t.Session.Turn, r.cfg.Now()); err != nil {
 			return err
 		}
 	}
@@ -68,7 +68,7 @@ func (r *Runner) Save(ctx context.Context, t Talk, cut bool) error {
 		_, err = r.look(ctx, t)
 	}
 	if err != nil && b != nil {
-		if e := b.LeaveReview(lasting, t.Session.ID); e != nil {
+		if e := b.ReleaseReview(lasting, t.Session.ID); e != nil {
 			return e
 		}
 	}
@@ -77,42 +77,42 @@ func (r *Runner) Save(ctx context.Context, t Talk, cut bool) error {
 
 // open reports whether a review of this session is due, or was begun and not
 // finished: what was cut off may have been of another one.
-func (r *Runner) open(ctx context.Context, t Talk) bool {
+func (r *Runner) open(ctx context.Context, t Conversation) bool {
 	booked := r.booked(ctx, t.Session)
 	return r.lastOf(ctx, t.Session) > booked || r.cfg.Pace.due(t, booked)
 }
 
-// owes reports whether a review of another session is owed.
-func (r *Runner) owes(ctx context.Context, t Talk) bool {
+// hasPending reports whether a review of another session is owed.
+func (r *Runner) hasPending(ctx context.Context, t Conversation) bool {
 	b, err := r.queue(ctx)
-	if err != nil || b == nil || r.cfg.Load == nil || r.cfg.Pace.off() || !r.mayOwe() {
+	if err != nil || b == nil || r.cfg.Load == nil || r.cfg.Pace.off() || !r.mayCatchUp() {
 		return false
 	}
-	owes, err := b.OwesReview(ctx, t.Session.ID, r.cfg.Now())
-	return err == nil && owes
+	pending, err := b.HasPendingReview(ctx, t.Session.ID, r.cfg.Now())
+	return err == nil && pending
 }
 
-func (r *Runner) mayOwe() bool {
+func (r *Runner) mayCatchUp() bool {
 	r.rate.Lock()
 	defer r.rate.Unlock()
-	return r.owing < maxOwing
+	return r.caughtUp < maxCatchUp
 }
 
-// makeUp looks at a session whose review is owed, if there is one.
-func (r *Runner) makeUp(ctx context.Context, now Talk) (outcome, error) {
-	if !r.owes(ctx, now) {
+// catchUp looks at a session whose review is owed, if there is one.
+func (r *Runner) catchUp(ctx context.Context, now Conversation) (outcome, error) {
+	if !r.hasPending(ctx, now) {
 		return outcome{}, nil
 	}
 	b, err := r.queue(ctx)
 	if err != nil {
 		return outcome{}, err
 	}
-	id, turn, err := b.TakeReview(ctx, now.Session.ID, r.cfg.Now())
+	id, turn, err := b.ClaimReview(ctx, now.Session.ID, r.cfg.Now())
 	if err != nil || id == "" {
 		return outcome{}, err
 	}
 	r.rate.Lock()
-	r.owing++
+	r.caughtUp++
 	r.rate.Unlock()
 	t, err := r.cfg.Load(ctx, id)
 	if err != nil {
@@ -121,7 +121,7 @@ func (r *Runner) makeUp(ctx context.Context, now Talk) (outcome, error) {
 	t.Session.Turn = max(t.Session.Turn, turn) // what is marked covers what was owed
 	done, err := r.look(ctx, t)
 	if err != nil {
-		if e := b.LeaveReview(context.WithoutCancel(ctx), id); e != nil {
+		if e := b.ReleaseReview(context.WithoutCancel(ctx), id); e != nil {
 			return outcome{}, e
 		}
 	}

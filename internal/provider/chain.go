@@ -11,7 +11,7 @@ import (
 // never its text.
 type Layer func(next hermes.Model) hermes.Model
 
-// wrap puts a model's transport into the onion. Policy is read top to bottom:
+// wrap puts a model's transport into the chain. Policy is read top to bottom:
 // the first layer is the outermost. A nil layer is not there. Everything below
 // the rotation stands once for each key.
 func (c *Catalogue) wrap(ch choice, transport func(hermes.Key) hermes.Model) hermes.Model {
@@ -22,14 +22,14 @@ func (c *Catalogue) wrap(ch choice, transport func(hermes.Key) hermes.Model) her
 	return stack(outer, c.single(ch, transport))
 }
 
-// single is the onion of one model, without those that stand by for it.
+// single is the chain of one model, without those that stand by for it.
 func (c *Catalogue) single(ch choice, transport func(hermes.Key) hermes.Model) hermes.Model {
 	return c.rotate(ch, func(key hermes.Key) hermes.Model { // asks with the next key
 		inner := []Layer{
-			c.retry(ch, key), // asks again, with patience
-			examine,          // makes failures of answers that are none
-			c.heed(ch),       // remembers limits that a refusal names
-			c.mend(ch),       // changes what the service refuses, and asks again
+			c.retry(ch, key),  // asks again, with patience
+			examine,           // makes failures of answers that are none
+			c.learnLimits(ch), // remembers limits that a refusal names
+			c.repair(ch),      // changes what the service refuses, and asks again
 		}
 		return stack(inner, transport(key))
 	})

@@ -10,28 +10,28 @@ import (
 	"hermes/internal/fault"
 )
 
-// mend is the layer that changes what a service refuses and asks again at
+// repair is the layer that changes what a service refuses and asks again at
 // once. What helped is remembered for the endpoint while the program runs, so
 // that the next call begins with it. Each remedy is tried once a call, and told.
-func (c *Catalogue) mend(ch choice) Layer {
-	known := c.lessons.of(ch)
+func (c *Catalogue) repair(ch choice) Layer {
+	known := c.quirks.of(ch)
 	return func(next hermes.Model) hermes.Model {
-		return &mending{Model: next, known: known, wire: ch.Wire}
+		return &repairing{Model: next, known: known, protocol: ch.Wire}
 	}
 }
 
-type mending struct {
+type repairing struct {
 	hermes.Model
-	known *lesson
-	wire  string
+	known    *learnedQuirks
+	protocol string
 }
 
-// maxMends bounds the remedies of one call: a service that refuses one field
+// maxRepairs bounds the remedies of one call: a service that refuses one field
 // after another is not to be asked for ever.
-const maxMends = 8
+const maxRepairs = 8
 
 // Stream tells the person what was changed (Notice).
-func (m *mending) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
+func (m *repairing) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
 	return func(yield func(hermes.Delta, error) bool) {
 		var spent hermes.Usage
 		tried := map[string]bool{}
@@ -42,7 +42,7 @@ func (m *mending) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[herme
 				return
 			}
 			name, note := m.remedy(a.err, r, tried)
-			if name == "" || ctx.Err() != nil || len(tried) >= maxMends {
+			if name == "" || ctx.Err() != nil || len(tried) >= maxRepairs {
 				yield(hermes.Delta{}, a.err)
 				return
 			}
@@ -64,7 +64,7 @@ const leaveOutImages = "no images"
 
 // remedy notes what is to be changed after a failure, and says it in words. It
 // returns "" where nothing helps, or nothing that was not tried.
-func (m *mending) remedy(err error, r *hermes.Request, tried map[string]bool) (name, note string) {
+func (m *repairing) remedy(err error, r *hermes.Request, tried map[string]bool) (name, note string) {
 	e, ok := errors.AsType[*hermes.ModelError](err)
 	if !ok {
 		return "", ""
@@ -106,9 +106,9 @@ func (m *mending) remedy(err error, r *hermes.Request, tried map[string]bool) (n
 }
 
 // withoutParameter leaves a field out that the service refused by name.
-func (m *mending) withoutParameter(err error, tried map[string]bool) (name, note string) {
+func (m *repairing) withoutParameter(err error, tried map[string]bool) (name, note string) {
 	field := fault.Parameter(err)
-	if field == "" || tried["field "+field] || m.wire == WireAnthropic && field == "max_tokens" {
+	if field == "" || tried["field "+field] || m.protocol == WireAnthropic && field == "max_tokens" {
 		return "", ""
 	}
 	if !m.known.drop(field) {

@@ -15,9 +15,9 @@ const (
 	comma                    // after a value
 )
 
-// mender walks once over broken JSON and writes what it may keep. It holds no
+// repairer walks once over broken JSON and writes what it may keep. It holds no
 // recursion: the depth of the input costs heap, not stack.
-type mender struct {
+type repairer struct {
 	in   []byte
 	pos  int
 	out  []byte
@@ -26,7 +26,7 @@ type mender struct {
 }
 
 // run reports whether the whole input made sense.
-func (m *mender) run() bool {
+func (m *repairer) run() bool {
 	m.want = firstValue
 	for {
 		m.skipBlank()
@@ -43,11 +43,11 @@ func (m *mender) run() bool {
 }
 
 // done reports whether one whole value has been written.
-func (m *mender) done() bool { return len(m.open) == 0 && len(m.out) > 0 }
+func (m *repairer) done() bool { return len(m.open) == 0 && len(m.out) > 0 }
 
 // rest judges what follows a whole value: closers too many, a comma too many,
 // or another object that was glued on.
-func (m *mender) rest() bool {
+func (m *repairer) rest() bool {
 	for ; m.pos < len(m.in); m.pos++ {
 		switch m.in[m.pos] {
 		case '}', ']', ',', ' ', '\t', '\n', '\r':
@@ -61,7 +61,7 @@ func (m *mender) rest() bool {
 }
 
 // finish closes what the input left open.
-func (m *mender) finish() bool {
+func (m *repairer) finish() bool {
 	if m.want == colon || m.want == value {
 		return false // a key without a value
 	}
@@ -72,7 +72,7 @@ func (m *mender) finish() bool {
 }
 
 // step takes in one token.
-func (m *mender) step() bool {
+func (m *repairer) step() bool {
 	c := m.in[m.pos]
 	switch {
 	case c == '}' || c == ']':
@@ -97,13 +97,13 @@ func (m *mender) step() bool {
 }
 
 // separate writes the comma that was held back until something follows it.
-func (m *mender) separate() {
+func (m *repairer) separate() {
 	if m.want == key || m.want == nextValue {
 		m.out = append(m.out, ',')
 	}
 }
 
-func (m *mender) value(c byte) bool {
+func (m *repairer) value(c byte) bool {
 	switch c {
 	case '{', '[':
 		if len(m.open) == maxDepth {
@@ -126,7 +126,7 @@ func (m *mender) value(c byte) bool {
 }
 
 // comma holds a comma back: it is written only if a value follows.
-func (m *mender) comma() bool {
+func (m *repairer) comma() bool {
 	m.pos++
 	if m.want != comma {
 		return false
@@ -140,7 +140,7 @@ func (m *mender) comma() bool {
 
 // closer closes the innermost bracket of its kind, and with it what stands
 // open inside. One that has no opener is dropped.
-func (m *mender) closer(c byte) bool {
+func (m *repairer) closer(c byte) bool {
 	m.pos++
 	if m.want == colon || m.want == value {
 		return false // a key without a value
@@ -148,17 +148,17 @@ func (m *mender) closer(c byte) bool {
 	if len(m.out) == 0 {
 		return false // the end of something whose beginning is missing
 	}
-	owed := len(m.open) - 1
-	for owed >= 0 && m.open[owed] != c {
-		owed--
+	unclosed := len(m.open) - 1
+	for unclosed >= 0 && m.open[unclosed] != c {
+		unclosed--
 	}
-	for owed >= 0 && len(m.open) > owed {
+	for unclosed >= 0 && len(m.open) > unclosed {
 		m.close()
 	}
 	return true
 }
 
-func (m *mender) close() {
+func (m *repairer) close() {
 	last := len(m.open) - 1
 	m.out = append(m.out, m.open[last])
 	m.open = m.open[:last]
@@ -167,7 +167,7 @@ func (m *mender) close() {
 
 // str copies a string and escapes the control characters in it. A string
 // without an end fails.
-func (m *mender) str() bool {
+func (m *repairer) str() bool {
 	m.out = append(m.out, '"')
 	for m.pos++; m.pos < len(m.in); m.pos++ {
 		switch c := m.in[m.pos]; {
@@ -192,7 +192,7 @@ func (m *mender) str() bool {
 	return false
 }
 
-func (m *mender) control(c byte) {
+func (m *repairer) control(c byte) {
 	switch c {
 	case '\n':
 		m.out = append(m.out, `\n`...)
@@ -207,7 +207,7 @@ func (m *mender) control(c byte) {
 
 // word copies a number or a literal word; the caller checks the whole result,
 // so that a number need not be parsed here.
-func (m *mender) word() bool {
+func (m *repairer) word() bool {
 	start := m.pos
 	for m.pos < len(m.in) && isWord(m.in[m.pos]) {
 		m.pos++
@@ -231,7 +231,7 @@ func isWord(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '+' || c == '.'
 }
 
-func (m *mender) skipBlank() {
+func (m *repairer) skipBlank() {
 	for m.pos < len(m.in) {
 		switch m.in[m.pos] {
 		case ' ', '\t', '\n', '\r':

@@ -30,8 +30,8 @@ const (
 	Faded   = "faded"   // nobody has met the failure for long
 )
 
-// Fate says why a learning is to be retired, "" if it stays.
-func Fate(l hermes.Learning, now time.Time) string {
+// RetireReason says why a learning is to be retired, "" if it stays.
+func RetireReason(l hermes.Learning, now time.Time) string {
 	idle := now.Sub(l.Touched)
 	switch {
 	case l.Fix == "":
@@ -71,7 +71,7 @@ func (b *Store) Tidy(ctx context.Context, dry bool) (Report, error) {
 	var kept, faded []hermes.Learning
 	var faults []error
 	for _, l := range all {
-		why := Fate(l, b.cfg.Now())
+		why := RetireReason(l, b.cfg.Now())
 		switch why {
 		case "":
 			kept = append(kept, l)

@@ -248,13 +248,13 @@ func TestAnswersThatAreNoneAreAskedAgain(t *testing.T) {
 			t.Parallel()
 			srv, _ := scripted(t, tt.bad, says("ok"))
 			c, waits := patient(t, srv.URL, nil)
-			_, m, err := told(t, c)
+			_, m, err := collect(t, c)
 			if err != nil || m.Text() != "ok" || len(*waits) != 1 {
 				t.Errorf("got %q, %v, waited %v", m.Text(), err, *waits)
 			}
 			srv, asked := scripted(t, tt.bad, tt.bad, tt.bad, tt.bad)
 			c, _ = patient(t, srv.URL, nil)
-			if _, _, err := told(t, c); err == nil || !strings.Contains(err.Error(), tt.says) || !strings.Contains(err.Error(), "asked 4 times") || len(*asked) != 4 {
+			if _, _, err := collect(t, c); err == nil || !strings.Contains(err.Error(), tt.says) || !strings.Contains(err.Error(), "asked 4 times") || len(*asked) != 4 {
 				t.Errorf("error %v after %d requests", err, len(*asked))
 			}
 		})
@@ -262,13 +262,13 @@ func TestAnswersThatAreNoneAreAskedAgain(t *testing.T) {
 	for _, good := range []string{"<b>bold</b>", "[1]", "<think>hm</think>words", "<|x|> words", "0", "。", "…"} {
 		srv, _ := scripted(t, content(good))
 		c, _ := patient(t, srv.URL, nil)
-		if _, m, err := told(t, c); err != nil || m.Finish != hermes.FinishStop {
+		if _, m, err := collect(t, c); err != nil || m.Finish != hermes.FinishStop {
 			t.Errorf("%q: %v", good, err)
 		}
 	}
 	srv, _ := scripted(t, raw(`{"delta":{},"finish_reason":"content_filter"}`))
 	c, _ := patient(t, srv.URL, nil)
-	if _, _, err := told(t, c); hermes.ClassOf(err) != hermes.ClassContentPolicy {
+	if _, _, err := collect(t, c); hermes.ClassOf(err) != hermes.ClassContentPolicy {
 		t.Errorf("held back by a filter: %v", err)
 	}
 }
@@ -292,7 +292,7 @@ func TestEndpointsThatStandStillAreNotAskedForEver(t *testing.T) {
 		})
 		c, _ := patient(t, "http://box.test", func(cfg *provider.Config) { cfg.Client = &http.Client{Transport: service} })
 		for _, want := range []int{4, 5, 6, 7} { // four tries, then one, one, and one that answers
-			_, _, err := told(t, c)
+			_, _, err := collect(t, c)
 			if asked != want || (err == nil) != (want == 7) {
 				t.Errorf("asked %d times, want %d; %v", asked, want, err)
 			}

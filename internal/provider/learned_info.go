@@ -16,28 +16,28 @@ import (
 
 // The bounds of what is kept of the answers of servers.
 const (
-	maxHeard       = 2000      // models of one address
-	maxHeardBytes  = 512 << 10 // of one file
-	maxHeardPlaces = 64        // addresses
+	maxLearnedModels    = 2000      // models of one address
+	maxLearnedBytes     = 512 << 10 // of one file
+	maxLearnedAddresses = 64        // addresses
 )
 
-// heard is what servers said of their models: a small file for each address, a
+// learnedInfo is what servers said of their models: a small file for each address, a
 // line for each model. A missing or damaged file says nothing and does no
 // harm. It may be used concurrently.
-type heard struct {
+type learnedInfo struct {
 	dir string // "" keeps nothing on disk
 
 	mu    sync.Mutex
 	texts map[string]string // by address; "" was looked for and is not there
 }
 
-func (h *heard) file(address string) string {
+func (h *learnedInfo) file(address string) string {
 	sum := sha256.Sum256([]byte(address))
 	return filepath.Join(h.dir, hex.EncodeToString(sum[:8])+".tsv")
 }
 
 // of tells what was said of a model.
-func (h *heard) of(address, model string) (hermes.ModelInfo, bool) {
+func (h *learnedInfo) of(address, model string) (hermes.ModelInfo, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	text := h.text(address)
@@ -46,26 +46,26 @@ func (h *heard) of(address, model string) (hermes.ModelInfo, bool) {
 		return hermes.ModelInfo{}, false
 	}
 	line, _, _ := strings.Cut(rest, "\n")
-	return heardLine(model, line), true
+	return parseInfo(model, line), true
 }
 
 // text is the file of an address, which begins with a line break. The caller
 // holds the lock.
-func (h *heard) text(address string) string {
+func (h *learnedInfo) text(address string) string {
 	text, known := h.texts[address]
 	if known || h.dir == "" {
 		return text
 	}
 	raw, err := os.ReadFile(h.file(address))
-	if err == nil && len(raw) <= maxHeardBytes {
+	if err == nil && len(raw) <= maxLearnedBytes {
 		text = "\n" + string(raw)
 	}
 	h.put(address, text)
 	return text
 }
 
-func (h *heard) put(address, text string) {
-	if len(h.texts) >= maxHeardPlaces {
+func (h *learnedInfo) put(address, text string) {
+	if len(h.texts) >= maxLearnedAddresses {
 		clear(h.texts)
 	}
 	if h.texts == nil {
@@ -75,10 +75,10 @@ func (h *heard) put(address, text string) {
 }
 
 // keep puts the newest answer of a server in the place of the one before.
-func (h *heard) keep(address string, list []hermes.ModelInfo) {
+func (h *learnedInfo) keep(address string, list []hermes.ModelInfo) {
 	var b strings.Builder
 	for i, m := range list {
-		if line := heardText(m); line != "" && i < maxHeard && b.Len()+len(line) < maxHeardBytes {
+		if line := infoText(m); line != "" && i < maxLearnedModels && b.Len()+len(line) < maxLearnedBytes {
 			b.WriteString(line)
 		}
 	}
@@ -91,21 +91,21 @@ func (h *heard) keep(address string, list []hermes.ModelInfo) {
 }
 
 // learn sets the limit of one model.
-func (h *heard) learn(address, model string, limit int) {
+func (h *learnedInfo) learn(address, model string, limit int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	text := h.text(address)
 	m := hermes.ModelInfo{ID: model}
 	if before, rest, ok := strings.Cut(text, "\n"+model+"\t"); ok {
 		line, after, _ := strings.Cut(rest, "\n")
-		if m = heardLine(model, line); m.ContextLength > 0 && m.ContextLength <= limit {
+		if m = parseInfo(model, line); m.ContextLength > 0 && m.ContextLength <= limit {
 			return
 		}
 		text = before + "\n" + after
 	}
 	m.ContextLength = limit
-	line := heardText(m)
-	if line == "" || len(text)+len(line) > maxHeardBytes {
+	line := infoText(m)
+	if line == "" || len(text)+len(line) > maxLearnedBytes {
 		return
 	}
 	text = "\n" + line + strings.TrimPrefix(text, "\n")
@@ -114,14 +114,14 @@ func (h *heard) learn(address, model string, limit int) {
 }
 
 // write stores a file. It is a cache: what cannot be written is asked again.
-func (h *heard) write(address, text string) {
+func (h *learnedInfo) write(address, text string) {
 	if h.dir == "" {
 		return
 	}
 	if err := os.MkdirAll(h.dir, 0o700); err != nil {
 		return
 	}
-	if files, err := os.ReadDir(h.dir); err == nil && len(files) >= maxHeardPlaces {
+	if files, err := os.ReadDir(h.dir); err == nil && len(files) >= maxLearnedAddresses {
 		for _, f := range files {
 			_ = os.Remove(filepath.Join(h.dir, f.Name()))
 		}
@@ -129,8 +129,8 @@ func (h *heard) write(address, text string) {
 	_ = atomicfile.Write(h.file(address), []byte(text), atomicfile.Options{})
 }
 
-// heardText is the line of a model; empty if its name cannot stand in one.
-func heardText(m hermes.ModelInfo) string {
+// infoText is the line of a model; empty if its name cannot stand in one.
+func infoText(m hermes.ModelInfo) string {
 	if m.ID == "" || strings.ContainsAny(m.ID, "\t\n\r") {
 		return ""
 	}
@@ -150,8 +150,8 @@ func heardText(m hermes.ModelInfo) string {
 	return line + "\n"
 }
 
-// heardLine reads what stands behind the name of a model.
-func heardLine(model, line string) hermes.ModelInfo {
+// parseInfo reads what stands behind the name of a model.
+func parseInfo(model, line string) hermes.ModelInfo {
 	m, f := hermes.ModelInfo{ID: model}, strings.Split(line, "\t")
 	number := func(i int) int64 {
 		if i >= len(f) {

@@ -24,7 +24,7 @@ type Options struct {
 	Now    func() time.Time // nil is time.Now
 }
 
-// Toolbox is the tools of one session behind the tool onion. Its methods may be
+// Toolbox is the tools of one session behind the tool chain. Its methods may be
 // called concurrently.
 type Toolbox struct {
 	set    *Set
@@ -38,7 +38,7 @@ type Toolbox struct {
 	approvals *approvals
 	streaks   *streaks
 	spent     spent
-	run       func(m member) runner // the whole onion round one tool
+	run       func(m member) runner // the whole chain round one tool
 }
 
 // runner runs a call to its result; whatever goes wrong is a result, too.
@@ -65,13 +65,13 @@ func New(o Options) *Toolbox {
 	if b.now == nil {
 		b.now = time.Now
 	}
-	b.run = b.onion()
+	b.run = b.chain()
 	return b
 }
 
-// onion puts the layers round a tool. A call goes through them from the top
+// chain puts the layers round a tool. A call goes through them from the top
 // down, its result from the bottom up.
-func (b *Toolbox) onion() func(m member) runner {
+func (b *Toolbox) chain() func(m member) runner {
 	layers := []layer{
 		b.guardrail,
 		b.hook,
@@ -112,7 +112,7 @@ func (b *Toolbox) TurnStarted() {
 	b.spent.reset()
 }
 
-// Run takes a call through the onion. It never fails: an error is a result
+// Run takes a call through the chain. It never fails: an error is a result
 // that says so, and what to try.
 func (b *Toolbox) Run(ctx context.Context, c *hermes.Call) hermes.Result {
 	m, ready, problem := b.prepare(c)

@@ -76,6 +76,6 @@ func (t *try) notice(next string) string {
 	if last.err != nil {
 		return fmt.Sprintf("%s: %s%s; %s answers instead for this turn", last.ref, brief(last.err), unasked, next)
 	}
-	wait := t.m.c.standing.rests(t.chain[0].ref, t.m.c.cfg.Now())
+	wait := t.m.c.failover.rests(t.chain[0].ref, t.m.c.cfg.Now())
 	return fmt.Sprintf("%s rests for another %v%s; %s answers instead", t.chain[0].ref, wait.Round(time.Second), unasked, next)
 }

@@ -77,8 +77,8 @@ func patient(t *testing.T, base string, change func(*provider.Config)) (*provide
 	return mustNew(t, cfg), &waits
 }
 
-// told spells deltas as the person and the transcript get them.
-func told(t *testing.T, c *provider.Catalogue) (lines []string, m hermes.Message, err error) {
+// collect spells deltas as the person and the transcript get them.
+func collect(t *testing.T, c *provider.Catalogue) (lines []string, m hermes.Message, err error) {
 	t.Helper()
 	model, err := c.Model(t.Context(), "")
 	if err != nil {
@@ -129,7 +129,7 @@ func TestRetry(t *testing.T) {
 			t.Parallel()
 			srv, asked := scripted(t, tt.steps...)
 			c, waits := patient(t, srv.URL+"/v1", nil)
-			lines, m, err := told(t, c)
+			lines, m, err := collect(t, c)
 			if hermes.ClassOf(err) != tt.class && (err != nil || tt.class != "") {
 				t.Fatalf("error %v, want %q", err, tt.class)
 			}

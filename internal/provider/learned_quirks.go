@@ -10,28 +10,28 @@ import (
 	"hermes/internal/schema"
 )
 
-// lessons holds what was learned of endpoints while the program runs.
-type lessons struct {
+// quirkTable holds what was learned of endpoints while the program runs.
+type quirkTable struct {
 	mu  sync.Mutex
-	all map[string]*lesson
+	all map[string]*learnedQuirks
 }
 
-func (l *lessons) of(ch choice) *lesson {
+func (l *quirkTable) of(ch choice) *learnedQuirks {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	id := ch.ref() + " " + ch.BaseURL
 	if l.all[id] == nil {
 		if l.all == nil {
-			l.all = map[string]*lesson{}
+			l.all = map[string]*learnedQuirks{}
 		}
-		l.all[id] = &lesson{seed: maphash.MakeSeed()}
+		l.all[id] = &learnedQuirks{seed: maphash.MakeSeed()}
 	}
 	return l.all[id]
 }
 
-// lesson is what one endpoint refuses, and what is therefore changed before
+// learnedQuirks is what one endpoint refuses, and what is therefore changed before
 // each call. It may be used concurrently.
-type lesson struct {
+type learnedQuirks struct {
 	seed   maphash.Seed // of the fingerprints below
 	any    atomic.Bool  // something was learned
 	stalls atomic.Int32 // answers in a row that stood still
@@ -58,7 +58,7 @@ const (
 
 // learn notes a habit. It returns false where it was known, so that knowing it
 // did not help.
-func (k *lesson) learn(habit *bool) bool {
+func (k *learnedQuirks) learn(habit *bool) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if *habit {
@@ -70,7 +70,7 @@ func (k *lesson) learn(habit *bool) bool {
 }
 
 // drop notes a field that is left out.
-func (k *lesson) drop(field string) bool {
+func (k *learnedQuirks) drop(field string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.fields) >= maxFields || slices.Contains(k.fields, field) {
@@ -83,7 +83,7 @@ func (k *lesson) drop(field string) bool {
 
 // forget notes the reasoning of these messages as refused. Newer reasoning is
 // sent as ever.
-func (k *lesson) forget(messages []hermes.Message) bool {
+func (k *learnedQuirks) forget(messages []hermes.Message) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	news := false
@@ -103,11 +103,11 @@ func (k *lesson) forget(messages []hermes.Message) bool {
 	return news
 }
 
-func (k *lesson) blockID(b hermes.Reasoning) uint64 { return maphash.Comparable(k.seed, b) }
+func (k *learnedQuirks) blockID(b hermes.Reasoning) uint64 { return maphash.Comparable(k.seed, b) }
 
 // unsent is what is left out below the request: body fields, and the header
 // of the long context.
-func (k *lesson) unsent() (fields []string, noLongContext bool) {
+func (k *learnedQuirks) unsent() (fields []string, noLongContext bool) {
 	if !k.any.Load() {
 		return nil, false
 	}
@@ -118,7 +118,7 @@ func (k *lesson) unsent() (fields []string, noLongContext bool) {
 
 // apply returns the request as this endpoint takes it; r itself where nothing
 // is known against it.
-func (k *lesson) apply(r *hermes.Request, withoutImages bool) *hermes.Request {
+func (k *learnedQuirks) apply(r *hermes.Request, withoutImages bool) *hermes.Request {
 	if !withoutImages && !k.any.Load() {
 		return r
 	}
@@ -139,7 +139,7 @@ func (k *lesson) apply(r *hermes.Request, withoutImages bool) *hermes.Request {
 
 // plainTools takes what llama.cpp makes no grammar of out of the schemas. The
 // last list is kept: a session asks with the same one again and again.
-func (k *lesson) plainTools(tools []hermes.Spec) []hermes.Spec {
+func (k *learnedQuirks) plainTools(tools []hermes.Spec) []hermes.Spec {
 	same := func(a, b hermes.Spec) bool { return a.Name == b.Name && string(a.Schema) == string(b.Schema) }
 	if len(tools) == len(k.tools) && slices.EqualFunc(tools, k.tools, same) {
 		return k.plain
