@@ -6,7 +6,7 @@ import (
 	"hermes"
 )
 
-func TestOutsideSourceIsOneShortLine(t *testing.T) {
+func TestProvenanceSourceIsOneShortLine(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"read_file notes.md":       "read_file notes.md",
@@ -21,7 +21,7 @@ func TestOutsideSourceIsOneShortLine(t *testing.T) {
 	}
 }
 
-func TestAddOutsideNamesTheNewest(t *testing.T) {
+func TestAddProvenanceNamesTheNewest(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		have string
@@ -43,7 +43,7 @@ func TestAddOutsideNamesTheNewest(t *testing.T) {
 	}
 }
 
-func TestOutsideOfATranscript(t *testing.T) {
+func TestTranscriptProvenance(t *testing.T) {
 	t.Parallel()
 	list := []hermes.Message{hermes.UserText("hi"), {Role: hermes.RoleTool, Provenance: "a"}, {Role: hermes.RoleTool, Provenance: "b; a"}}
 	if got := hermes.TranscriptProvenance(list); got != "a; b" {

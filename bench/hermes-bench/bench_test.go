@@ -104,8 +104,8 @@ func TestRunRefusesAWrongAnswer(t *testing.T) {
 	}
 }
 
-// TestFloorAgainstItself drives the whole bench with the floor program on both sides.
-func TestFloorAgainstItself(t *testing.T) {
+// TestBaselineAgainstItself drives the whole bench with the floor program on both sides.
+func TestBaselineAgainstItself(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program")
 	}

@@ -454,7 +454,7 @@ func TestBudgetEndsInWords(t *testing.T) {
 	})
 }
 
-func TestRefundGivesTheStepBack(t *testing.T) {
+func TestRefundStepGivesTheStepBack(t *testing.T) {
 	t.Parallel()
 	free := func(context.Context, hermes.ToolCall) hermes.Result {
 		return hermes.Result{Text: "ok", RefundStep: true}
@@ -677,7 +677,7 @@ func TestBatchIsSettledBeforeItIsAppended(t *testing.T) {
 	}
 }
 
-func TestHaltEndsTheTurnInWords(t *testing.T) {
+func TestStopReasonEndsTheTurnInWords(t *testing.T) {
 	t.Parallel()
 	halts := func(context.Context, hermes.ToolCall) hermes.Result {
 		return hermes.Result{Text: "no", Failed: true, StopReason: "it keeps failing"}

@@ -30,9 +30,9 @@ func (a *App) environment(row hermes.Session) (hermes.Environment, error) {
 			return nil, err
 		}
 	}
-	person, _ := os.UserHomeDir() // without one ~ stays as it is
+	userHome, _ := os.UserHomeDir() // without one ~ stays as it is
 	return environment.NewLocal(environment.LocalConfig{
-		Dir: dir, Home: person, Env: os.Environ(), Passthrough: slices.Concat(t.EnvPassthrough, a.skillVariables(context.Background(), cfg)), Temp: t.TempDir,
+		Dir: dir, Home: userHome, Env: os.Environ(), Passthrough: slices.Concat(t.EnvPassthrough, a.skillVariables(context.Background(), cfg)), Temp: t.TempDir,
 		Guard: &a.guard,
 	})
 }

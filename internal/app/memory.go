@@ -19,7 +19,7 @@ func (a *App) makeMemoryFile() (*memory.File, error) {
 	c, h := cfg.Memory(), cfg.Home()
 	return memory.NewFile(memory.Config{
 		Dir: h.Memories(), Pending: h.Pending("memory"),
-		NotesLimit: c.CharLimit, PersonLimit: c.UserCharLimit, NoNotes: !c.Enabled, NoPerson: !c.UserProfile,
+		NotesLimit: c.CharLimit, UserLimit: c.UserCharLimit, NoNotes: !c.Enabled, NoUser: !c.UserProfile,
 		Approval: c.WriteApproval, Archive: c.WhenFull == "archive", PerUser: c.Scope == "user", Now: a.opts.Now,
 		Record: func(ctx context.Context, by memory.Origin, what string, paths []string, write func() error) error {
 			actor := by.Session
@@ -72,7 +72,7 @@ func (a *App) memoryTools() hermes.Toolset {
 		return memory.New()
 	}
 	var providers []hermes.MemoryProvider
-	if b, err := a.memoryFile(); err == nil && (b.Has(memory.Notes) || b.Has(memory.Person)) {
+	if b, err := a.memoryFile(); err == nil && (b.Has(memory.Notes) || b.Has(memory.User)) {
 		providers = append(providers, memory.Builtin{File: b})
 	}
 	switch p := a.externalMemory(); {

@@ -70,8 +70,8 @@ func (p *playing) decide(r *chatserver.Request) (chatserver.Answer, error) {
 	return chatserver.Answer{Text: "Just words."}, nil
 }
 
-// house is an app on a fresh home with the playing model.
-func (p *playing) house(t *testing.T, home, url string, extra hermes.Toolset) *app.App {
+// newApp is an app on a fresh home with the playing model.
+func (p *playing) newApp(t *testing.T, home, url string, extra hermes.Toolset) *app.App {
 	t.Helper()
 	a := app.New(app.Options{
 		Home: home, BaseURL: url, Model: "played", Dir: p.dir, Attended: true, Extra: []hermes.Toolset{extra},
@@ -122,7 +122,7 @@ func TestPrefixNeverChanges(t *testing.T) {
 	pause := &pausing{entered: make(chan struct{}, 1), leave: make(chan struct{})}
 	var id string
 	var s *session.Session
-	a := p.house(t, home, server.URL+"/v1", pause)
+	a := p.newApp(t, home, server.URL+"/v1", pause)
 	for i := range 50 {
 		if i%17 == 0 { // begin, and come back twice in another process's manner
 			if s != nil {
@@ -132,7 +132,7 @@ func TestPrefixNeverChanges(t *testing.T) {
 				// What this process would build today is another prompt.
 				writeFile(t, filepath.Join(home, "SOUL.md"), "You are someone else.")
 				writeFile(t, filepath.Join(p.dir, "AGENTS.md"), "Use spaces.")
-				a = p.house(t, home, server.URL+"/v1", pause)
+				a = p.newApp(t, home, server.URL+"/v1", pause)
 			}
 			m, err := a.Sessions(t.Context())
 			if err != nil {
@@ -179,9 +179,9 @@ func writeFile(t *testing.T, path, text string) {
 	}
 }
 
-// TestChangesAroundAreToldAtTheTail: a file that was read and then changed by
+// TestSurroundingChangesAreSentAtTheTail: a file that was read and then changed by
 // somebody else is named with the next message, once.
-func TestChangesAroundAreToldAtTheTail(t *testing.T) {
+func TestSurroundingChangesAreSentAtTheTail(t *testing.T) {
 	t.Parallel()
 	p := &playing{dir: t.TempDir()}
 	server := httptest.NewServer(&chatserver.Handler{Model: "played", Decide: func(r *chatserver.Request) (chatserver.Answer, error) {
@@ -195,7 +195,7 @@ func TestChangesAroundAreToldAtTheTail(t *testing.T) {
 	path := filepath.Join(p.dir, "a.txt")
 	writeFile(t, path, "one\n")
 	pause := &pausing{entered: make(chan struct{}, 1), leave: make(chan struct{})}
-	a := p.house(t, t.TempDir(), server.URL+"/v1", pause)
+	a := p.newApp(t, t.TempDir(), server.URL+"/v1", pause)
 	defer a.Close()
 	m, err := a.Sessions(t.Context())
 	if err != nil {

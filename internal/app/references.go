@@ -62,8 +62,8 @@ func (r references) inside(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	person, _ := os.UserHomeDir() // without one, less is protected by place and all by name
-	if v := (policy.PathRules{Home: person, State: h.Root()}).Read(path, real); !v.Allowed() {
+	userHome, _ := os.UserHomeDir() // without one, less is protected by place and all by name
+	if v := (policy.PathRules{Home: userHome, State: h.Root()}).Read(path, real); !v.Allowed() {
 		return "", errors.New("it may hold secrets and is not attached")
 	}
 	return real, nil

@@ -319,7 +319,7 @@ func TestWhatCannotBeDecidedIsKeptAndSaidSo(t *testing.T) {
 	}
 }
 
-func TestAWinnerAfterTextFromOutsideStillNeedsLeave(t *testing.T) {
+func TestAWinnerAfterUntrustedTextStillNeedsApproval(t *testing.T) {
 	t.Parallel()
 	w := &workshop{draft: "tags", foreign: true}
 	b := inWorkshop(t, w, "", "build it")

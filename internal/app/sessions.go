@@ -160,13 +160,13 @@ func (a *App) guardrail(g config.Guardrails) toolbox.Guardrail {
 
 // prompt builds the system prompt of a session.
 func (a *App) prompt(ctx context.Context, cfg *config.Config, row hermes.Session, model string, specs []hermes.Spec) prompt.Prompt {
-	person, _ := os.UserHomeDir() // a missing home is left out of the text
+	userHome, _ := os.UserHomeDir() // a missing home is left out of the text
 	in := prompt.Input{
 		Model: model, Platform: row.Platform, Started: row.Started, Enforce: cfg.Agent().ToolUseEnforcement,
 		Soul: cfg.Home().Soul(), IgnoreRules: a.opts.IgnoreRules,
 		Window: a.window(model), Share: cfg.Context().PromptShare, Limits: cfg.Context().Layers,
 		MaxChars: cfg.General().ContextFileMaxChars, ReadTimeout: cfg.General().ContextFileReadTimeout,
-		Environment: prompt.Environment{OS: runtime.GOOS + " (" + runtime.GOARCH + ")", Home: person, Dir: row.Dir, Shell: shellName(a.opts.Getenv("SHELL"))},
+		Environment: prompt.Environment{OS: runtime.GOOS + " (" + runtime.GOARCH + ")", Home: userHome, Dir: row.Dir, Shell: shellName(a.opts.Getenv("SHELL"))},
 	}
 	if a.opts.PassSessionID {
 		in.SessionID = row.ID

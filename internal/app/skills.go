@@ -25,26 +25,26 @@ func (a *App) makeSkills() (*skill.Library, error) {
 		return nil, err
 	}
 	c, h := cfg.Skills(), cfg.Home()
-	person, _ := os.UserHomeDir() // without one ~ stays as it is
+	userHome, _ := os.UserHomeDir() // without one ~ stays as it is
 	lib := skill.Config{
-		Home: h, CreateDir: expandHome(c.CreateDir, person), OS: runtime.GOOS, Getenv: cfg.Getenv, Now: a.opts.Now,
+		Home: h, CreateDir: expandHome(c.CreateDir, userHome), OS: runtime.GOOS, Getenv: cfg.Getenv, Now: a.opts.Now,
 		Disabled: slices.Concat(c.Disabled, c.PlatformDisabled[a.opts.Platform]), Approve: c.WriteApproval, Guard: c.GuardAgentCreated,
 		Record: func(ctx context.Context, by, what string, paths []string, write func() error) error {
 			return a.changes(h).Record(ctx, undo.Note{Kind: "skill", Actor: by, What: what}, paths, write)
 		},
 	}
 	for _, dir := range c.ExternalDirs {
-		lib.External = append(lib.External, expandHome(dir, person))
+		lib.External = append(lib.External, expandHome(dir, userHome))
 	}
 	return skill.New(lib), nil
 }
 
-func expandHome(path, person string) string {
+func expandHome(path, userHome string) string {
 	rest, ok := strings.CutPrefix(path, "~")
-	if !ok || person == "" || rest != "" && !os.IsPathSeparator(rest[0]) {
+	if !ok || userHome == "" || rest != "" && !os.IsPathSeparator(rest[0]) {
 		return path
 	}
-	return filepath.Join(person, rest)
+	return filepath.Join(userHome, rest)
 }
 
 // Skills is the library of skills, with what commands change of the settings.

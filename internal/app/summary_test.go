@@ -74,7 +74,7 @@ auxiliary: {title_generation: {enabled: false}}
 	return summary, len(server.seen)
 }
 
-func TestTheEndOfATalkIsSummedUp(t *testing.T) {
+func TestTheEndOfASessionIsSummarized(t *testing.T) {
 	t.Parallel()
 	text, asked := talked(t, true, 3, "cli", "")
 	if !strings.HasPrefix(text, "We built the parser") || strings.Contains(text, "mnopqrstuv") || asked != 4 {

@@ -41,10 +41,10 @@ func obeying(p *playing) func(r *chatserver.Request) (chatserver.Answer, error) 
 	}
 }
 
-// TestSurroundingsAreToldAtTheTailOnly: background processes, another folder
+// TestSurroundingsAreSentAtTheTailOnly: background processes, another folder
 // and the state of the repository, each once and when it changes, and no byte
 // of the prefix changes by it, also not after a resume.
-func TestSurroundingsAreToldAtTheTailOnly(t *testing.T) {
+func TestSurroundingsAreSentAtTheTailOnly(t *testing.T) {
 	t.Parallel()
 	p := &playing{dir: t.TempDir()}
 	dir, err := filepath.EvalSymlinks(p.dir)
@@ -76,7 +76,7 @@ func TestSurroundingsAreToldAtTheTailOnly(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		a = p.house(t, home, server.URL+"/v1", pause)
+		a = p.newApp(t, home, server.URL+"/v1", pause)
 		m, err := a.Sessions(t.Context())
 		if err != nil {
 			t.Fatal(err)

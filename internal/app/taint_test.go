@@ -394,9 +394,9 @@ func TestTheObedientModelKeepsNothing(t *testing.T) {
 	}
 }
 
-// TestTheReviewerKeepsNothingThatOutsideTextAskedFor looks back at hard work
+// TestTheReviewerKeepsNothingThatUntrustedTextAskedFor looks back at hard work
 // in the course of which the notes were read.
-func TestTheReviewerKeepsNothingThatOutsideTextAskedFor(t *testing.T) {
+func TestTheReviewerKeepsNothingThatUntrustedTextAskedFor(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, hermes.AllowAlways)
 	s.reviews = true
@@ -501,9 +501,9 @@ func TestWhatWaitsInAnyCaseIsNotAskedAbout(t *testing.T) {
 	}
 }
 
-// TestEveryToolSaysWhatItBringsAndWhatLasts is the list to change when a tool
+// TestEveryToolDeclaresTrustAndWhatPersists is the list to change when a tool
 // comes: what is not in it brings text from outside and keeps nothing.
-func TestEveryToolSaysWhatItBringsAndWhatLasts(t *testing.T) {
+func TestEveryToolDeclaresTrustAndWhatPersists(t *testing.T) {
 	t.Parallel()
 	inside := []string{"clarify", "learning", "memory", "session_search", "skill_manage", "skill_view", "skills_list", "todo", "write_file"}
 	lasting := map[string]string{"learning": "learning", "memory": "memory", "skill_manage": "skill"}

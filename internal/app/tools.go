@@ -28,11 +28,11 @@ type toolKit struct {
 
 // newSessionTools makes the toolsets: the one list of what this program can do.
 func (a *App) newSessionTools(cfg *config.Config, wake func(string)) *toolKit {
-	person, _ := os.UserHomeDir() // without one, commands are judged by their text alone
+	userHome, _ := os.UserHomeDir() // without one, commands are judged by their text alone
 	k := &toolKit{
 		files: a.files(),
 		shell: terminal.New(terminal.Config{
-			Home: person, Hermes: cfg.Home().Root(), PID: os.Getpid(), Timeout: cfg.Terminal().Timeout,
+			Home: userHome, Hermes: cfg.Home().Root(), PID: os.Getpid(), Timeout: cfg.Terminal().Timeout,
 			MaxOutput: cfg.ToolOutput().MaxBytes, SudoPassword: sudoPassword(cfg), Wake: wake, Now: a.opts.Now,
 		}),
 		todo: todo.New(),

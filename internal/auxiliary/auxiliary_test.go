@@ -148,7 +148,7 @@ func TestWhoIsAsked(t *testing.T) {
 	}
 }
 
-func TestWhatAFailedModelSaidIsTakenBack(t *testing.T) {
+func TestWhatAFailedModelSaidIsRemoved(t *testing.T) {
 	t.Parallel()
 	w := &world{says: map[string]string{"main:m": "half an ans", "fall:f": "whole"}, fails: failing("main:m")}
 	m, err := hermes.Collect(newClient(w, auxiliary.Task{}).Model("x", "main:m").Stream(t.Context(), &hermes.Request{}))

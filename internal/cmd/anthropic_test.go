@@ -60,7 +60,7 @@ func quote(s string) string {
 func TestOneShotOverTheMessagesProtocol(t *testing.T) {
 	t.Parallel()
 	url, bodies := messagesServer(t, "write_file", `{"path":"a.txt","content":"from claude"}`, "Written.")
-	p := newPerson(t, "ANTHROPIC_API_KEY=k", "ANTHROPIC_BASE_URL="+url)
+	p := newUser(t, "ANTHROPIC_API_KEY=k", "ANTHROPIC_BASE_URL="+url)
 	report := filepath.Join(p.dir, "usage.json")
 	out, errs, status := p.run("-z", "write a.txt", "-m", "anthropic:claude-sonnet-4-5", "--usage-file", report)
 	if status != 0 || out != "Written.\n" {

@@ -27,7 +27,7 @@ type seat struct {
 }
 
 // sit starts the program on a pseudo terminal.
-func (p *person) sit(term string, args ...string) *seat {
+func (p *user) sit(term string, args ...string) *seat {
 	p.t.Helper()
 	pty, err := xpty.NewUnixPty(100, 30)
 	if err != nil {
@@ -136,7 +136,7 @@ func TestAQuestionOutlivesTheProgram(t *testing.T) {
 			t.Run(term+" "+name, func(t *testing.T) {
 				t.Parallel()
 				env, asked := inquiry(t)
-				p := newPerson(t, env...)
+				p := newUser(t, env...)
 				s := p.sit(term, "-m", "custom:played", "-q", "set it up")
 				s.shows("Which port?")
 				s.press("8080\r")
@@ -163,7 +163,7 @@ func TestAQuestionOutlivesTheProgram(t *testing.T) {
 	}
 }
 
-func checkTalk(t *testing.T, p *person) {
+func checkTalk(t *testing.T, p *user) {
 	t.Helper()
 	st := p.store()
 	list, err := st.ListSessions(t.Context(), hermes.SessionFilter{})

@@ -33,37 +33,37 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// person is somebody with a home, a working folder and an environment of
+// user is somebody with a home, a working folder and an environment of
 // their own.
-type person struct {
+type user struct {
 	t         *testing.T
 	home, dir string
 	env       []string
 }
 
-func newPerson(t *testing.T, env ...string) *person {
+func newUser(t *testing.T, env ...string) *user {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("the scenarios run shell commands of a Unix system")
 	}
-	p := &person{t: t, home: t.TempDir(), dir: t.TempDir()}
+	p := &user{t: t, home: t.TempDir(), dir: t.TempDir()}
 	p.env = append([]string{asProgram + "=1", "HERMES_HOME=" + p.home, "HOME=" + p.dir, "PATH=" + os.Getenv("PATH"), "TERM=dumb"}, env...)
 	return p
 }
 
-func (p *person) command(args ...string) *exec.Cmd {
+func (p *user) command(args ...string) *exec.Cmd {
 	c := exec.CommandContext(p.t.Context(), os.Args[0], args...)
 	c.Env, c.Dir = p.env, p.dir
 	return c
 }
 
 // run runs the program to its end.
-func (p *person) run(args ...string) (out, errs string, status int) {
+func (p *user) run(args ...string) (out, errs string, status int) {
 	p.t.Helper()
 	return p.runWith("", args...)
 }
 
-func (p *person) runWith(stdin string, args ...string) (out, errs string, status int) {
+func (p *user) runWith(stdin string, args ...string) (out, errs string, status int) {
 	p.t.Helper()
 	c := p.command(args...)
 	var stdout, stderr bytes.Buffer
@@ -77,7 +77,7 @@ func (p *person) runWith(stdin string, args ...string) (out, errs string, status
 	return stdout.String(), stderr.String(), status
 }
 
-func (p *person) store() hermes.Store {
+func (p *user) store() hermes.Store {
 	p.t.Helper()
 	s, err := sqlite.Open(p.t.Context(), sqlite.Config{Path: filepath.Join(p.home, "hermes.db")})
 	if err != nil {
@@ -116,7 +116,7 @@ func results(r *chatserver.Request) (n int) {
 
 func TestStatuses(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t)
+	p := newUser(t)
 	for name, tt := range map[string]struct {
 		args   []string
 		status int
@@ -159,7 +159,7 @@ func TestOneShotDoesRealWork(t *testing.T) {
 		}
 		return chatserver.Answer{Text: "It prints hello 42."}, nil
 	})
-	p := newPerson(t, env...)
+	p := newUser(t, env...)
 	report := filepath.Join(p.dir, "usage.json")
 	out, errs, status := p.run("-z", "write and run hello.sh", "-m", "played", "--usage-file", report)
 	if status != 0 || out != "It prints hello 42.\n" {
@@ -184,7 +184,7 @@ func TestPipedTextIsPartOfTheMessage(t *testing.T) {
 	env := serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
 		return chatserver.Answer{Text: "got: " + r.Messages[len(r.Messages)-1].Text()}, nil
 	})
-	p := newPerson(t, env...)
+	p := newUser(t, env...)
 	out, errs, _ := p.runWith("line one\nline two\n", "-z", "sum up", "-m", "played")
 	if out != "got: sum up\n\nline one\nline two\n" {
 		t.Errorf("out %q, errs %q", out, errs)
@@ -194,7 +194,7 @@ func TestPipedTextIsPartOfTheMessage(t *testing.T) {
 	}
 }
 
-func TestDangerousCommandsNeedAPerson(t *testing.T) {
+func TestDangerousCommandsNeedAUser(t *testing.T) {
 	t.Parallel()
 	decide := func(r *chatserver.Request) (chatserver.Answer, error) {
 		if results(r) == 0 {
@@ -202,7 +202,7 @@ func TestDangerousCommandsNeedAPerson(t *testing.T) {
 		}
 		return chatserver.Answer{Text: r.Messages[len(r.Messages)-1].Text()}, nil
 	}
-	p := newPerson(t, serve(t, decide)...)
+	p := newUser(t, serve(t, decide)...)
 	victim := filepath.Join(p.dir, "victim")
 	if err := os.Mkdir(victim, 0o700); err != nil {
 		t.Fatal(err)
@@ -218,9 +218,9 @@ func TestDangerousCommandsNeedAPerson(t *testing.T) {
 	}
 }
 
-func TestFloorHoldsInYoloMode(t *testing.T) {
+func TestDenyHoldsInYoloMode(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
+	p := newUser(t, serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
 		if results(r) == 0 {
 			return call("terminal", map[string]string{"command": "echo x; rm -rf /"}), nil
 		}
@@ -243,7 +243,7 @@ func TestKilledTurnGoesOn(t *testing.T) {
 		}
 		return chatserver.Answer{Text: "last: " + r.Messages[len(r.Messages)-1].Text()}, nil
 	})
-	p := newPerson(t, env...)
+	p := newUser(t, env...)
 	c := p.command("-z", "begin the work", "-m", "played")
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
@@ -298,7 +298,7 @@ func TestInterruptedOneShotIsStored(t *testing.T) {
 		return chatserver.Answer{Text: "too late"}, nil
 	})
 	t.Cleanup(func() { close(hold) }) // before the server is closed
-	p := newPerson(t, env...)
+	p := newUser(t, env...)
 	c := p.command("-z", "think long", "-m", "played")
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
@@ -325,7 +325,7 @@ func TestTwoProgramsShareAHome(t *testing.T) {
 		}
 		return chatserver.Answer{Text: "done"}, nil
 	})
-	p := newPerson(t, env...)
+	p := newUser(t, env...)
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
@@ -348,7 +348,7 @@ func TestTwoProgramsShareAHome(t *testing.T) {
 
 func TestDamagedDatabaseIsLeftAsItIs(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, serve(t, func(*chatserver.Request) (chatserver.Answer, error) { return chatserver.Answer{Text: "hi"}, nil })...)
+	p := newUser(t, serve(t, func(*chatserver.Request) (chatserver.Answer, error) { return chatserver.Answer{Text: "hi"}, nil })...)
 	path := filepath.Join(p.home, "hermes.db")
 	rubbish := bytes.Repeat([]byte("this is no database "), 1000)
 	if err := os.WriteFile(path, rubbish, 0o600); err != nil {
@@ -365,7 +365,7 @@ func TestDamagedDatabaseIsLeftAsItIs(t *testing.T) {
 
 func TestBrokenConfigIsSaidAndNeverWrittenTo(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, serve(t, func(*chatserver.Request) (chatserver.Answer, error) { return chatserver.Answer{Text: "hi"}, nil })...)
+	p := newUser(t, serve(t, func(*chatserver.Request) (chatserver.Answer, error) { return chatserver.Answer{Text: "hi"}, nil })...)
 	path := filepath.Join(p.home, "config.yaml")
 	broken := "model:\n  default: played\n   provider: [\n"
 	if err := os.WriteFile(path, []byte(broken), 0o600); err != nil {
@@ -383,9 +383,9 @@ func TestBrokenConfigIsSaidAndNeverWrittenTo(t *testing.T) {
 	}
 }
 
-func TestReferencesBringWhatTheyPointAt(t *testing.T) {
+func TestReferencesAttachWhatTheyPointAt(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
+	p := newUser(t, serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
 		return chatserver.Answer{Text: "got: " + r.Messages[len(r.Messages)-1].Text()}, nil
 	})...)
 	for name, text := range map[string]string{"notes.txt": "one\ntwo\nthree\n", ".env": "API_KEY=abcdefghij0123456789\n"} {
@@ -413,7 +413,7 @@ func TestReferencesBringWhatTheyPointAt(t *testing.T) {
 
 func TestHomeThatCannotBeMadeSaysWhatToDo(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t)
+	p := newUser(t)
 	file := filepath.Join(p.dir, "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -427,7 +427,7 @@ func TestHomeThatCannotBeMadeSaysWhatToDo(t *testing.T) {
 func TestEditorThatFailsIsNamed(t *testing.T) {
 	t.Parallel()
 	for editor, says := range map[string]string{"/nope/editor": "set EDITOR", "false": "ended with status 1"} {
-		p := newPerson(t, "EDITOR="+editor)
+		p := newUser(t, "EDITOR="+editor)
 		_, errs, status := p.run("config", "edit")
 		if status != 1 || !strings.Contains(errs, says) || !strings.Contains(errs, editor) {
 			t.Errorf("%s: status %d, %s", editor, status, errs)
@@ -435,9 +435,9 @@ func TestEditorThatFailsIsNamed(t *testing.T) {
 	}
 }
 
-func TestSettingsCanBeTakenBack(t *testing.T) {
+func TestSettingsCanBeUndone(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t)
+	p := newUser(t)
 	path := filepath.Join(p.home, "config.yaml")
 	first := "# mine\nagent:\n  max_turns: 7 # few\n"
 	if err := os.WriteFile(path, []byte(first), 0o600); err != nil {
@@ -457,9 +457,9 @@ func TestSettingsCanBeTakenBack(t *testing.T) {
 	}
 }
 
-func TestLearningsCanBeTakenBack(t *testing.T) {
+func TestLearningsCanBeUndone(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t)
+	p := newUser(t)
 	run := func(want string, args ...string) {
 		t.Helper()
 		if out, errs, status := p.run(args...); status != 0 || !strings.Contains(out, want) {
@@ -481,7 +481,7 @@ func TestLearningsCanBeTakenBack(t *testing.T) {
 // far, the status that it is not all.
 func TestUnfinishedWorkIsNoSuccess(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
+	p := newUser(t, serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
 		if len(r.Tools) == 0 || strings.Contains(r.Messages[len(r.Messages)-1].Text(), "limit") {
 			return chatserver.Answer{Text: "As far as I came."}, nil
 		}

@@ -90,7 +90,7 @@ func TestWrongCallsSayWhatToDo(t *testing.T) {
 // TestLatestIsTheSameSessionEverywhere is about a chat, and a one-shot after it.
 func TestLatestIsTheSameSessionEverywhere(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, serve(t, func(*chatserver.Request) (chatserver.Answer, error) { return chatserver.Answer{Text: "hi"}, nil })...)
+	p := newUser(t, serve(t, func(*chatserver.Request) (chatserver.Answer, error) { return chatserver.Answer{Text: "hi"}, nil })...)
 	for _, args := range [][]string{{"-z", "the chat", "--source", "cli"}, {"-z", "the one-shot"}} {
 		if _, errs, status := p.run(append(args, "-m", "played")...); status != 0 {
 			t.Fatal(errs)
@@ -112,7 +112,7 @@ func TestLatestIsTheSameSessionEverywhere(t *testing.T) {
 // not on the standard output.
 func TestAddressAloneIsEnough(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
+	p := newUser(t, serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
 		return chatserver.Answer{Text: "I am " + r.Model}, nil
 	})...)
 	out, errs, status := p.run("-z", "who are you?")
@@ -126,7 +126,7 @@ func TestHomeWithoutRightsSaysWhatToDo(t *testing.T) {
 	if os.Getuid() == 0 {
 		t.Skip("nothing is refused to this user")
 	}
-	p := newPerson(t)
+	p := newUser(t)
 	if err := os.Chmod(p.home, 0o500); err != nil {
 		t.Fatal(err)
 	}

@@ -231,7 +231,7 @@ func TestAnswersTellWhatTheyKnow(t *testing.T) {
 	}
 }
 
-func TestBadInputIsToldInPlainWords(t *testing.T) {
+func TestBadInputIsReportedInPlainWords(t *testing.T) {
 	t.Parallel()
 	taken := &fake{err: fmt.Errorf("update: %w", hermes.ErrTitleTaken)}
 	other := &fake{err: errors.New("a turn is running; stop it first with /stop")}

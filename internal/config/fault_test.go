@@ -90,7 +90,7 @@ func TestABrokenFileWithoutACopyGivesDefaults(t *testing.T) {
 	}
 }
 
-func TestAnUnreadableFileIsTold(t *testing.T) {
+func TestAnUnreadableFileIsReported(t *testing.T) {
 	t.Parallel()
 	h := setup(t, "", "")
 	must(t, os.Mkdir(h.Config(), 0o700)) // a folder cannot be read, not even by a superuser

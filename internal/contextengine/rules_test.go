@@ -58,7 +58,7 @@ func TestWhatOthersSayIsNoSummary(t *testing.T) {
 	}
 }
 
-func TestWhatIsHiddenIsNotWhatThePersonAsked(t *testing.T) {
+func TestWhatIsHiddenIsNotWhatTheUserAsked(t *testing.T) {
 	t.Parallel()
 	tr := append(talk(5, 200), assistant("ok"), hermes.Message{Role: hermes.RoleUser, Parts: []hermes.Part{{Text: "<memory-context>likes tea</memory-context>", Hidden: true}, {Text: "What do I like?"}}}, assistant("tea"))
 	tr = append(tr, talk(60, 2000)[2:]...)

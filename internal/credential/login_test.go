@@ -95,7 +95,7 @@ func TestARefusedTokenIsRenewedThenTheKeyRests(t *testing.T) {
 	}
 }
 
-func TestARevokedLoginIsDead(t *testing.T) {
+func TestARevokedLoginIsUnusable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	srv, open := service(t, w)

@@ -345,7 +345,7 @@ func TestOneKeyOfTheEnvironmentWritesNothing(t *testing.T) {
 	}
 }
 
-func TestTheSameKeySharesItsFate(t *testing.T) {
+func TestTheSameKeySharesItsState(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	s := w.open("")

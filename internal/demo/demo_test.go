@@ -174,7 +174,7 @@ func needShell(t *testing.T) {
 	}
 }
 
-func TestDemoMendsTheProjectAndRemembers(t *testing.T) {
+func TestDemoFixesTheProjectAndRemembers(t *testing.T) {
 	needShell(t)
 	t.Setenv("TMPDIR", t.TempDir())
 	agent := &client{tools: allTools()}

@@ -73,7 +73,7 @@ func TestEveryInterruptionSurvives(t *testing.T) {
 	}
 }
 
-func TestMendedProjectNeedsNoPatch(t *testing.T) {
+func TestFixedProjectNeedsNoPatch(t *testing.T) {
 	t.Parallel()
 	c := serve(t)
 	mustTurn(t, c, demo.Prompt)

@@ -45,15 +45,15 @@ var program = sync.OnceValues(func() (string, error) {
 	return target, nil
 })
 
-// person is somebody with an empty home and the program.
-type person struct {
+// user is somebody with an empty home and the program.
+type user struct {
 	path string
 	home string // of Hermes
 	dir  string
 	env  []string
 }
 
-func newPerson(t *testing.T, more ...string) person {
+func newUser(t *testing.T, more ...string) user {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("builds the program")
@@ -64,13 +64,13 @@ func newPerson(t *testing.T, more ...string) person {
 		t.Fatal(err)
 	}
 	home := t.TempDir()
-	return person{path: path, home: home + "/.hermes", dir: t.TempDir(), env: append([]string{
+	return user{path: path, home: home + "/.hermes", dir: t.TempDir(), env: append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "HERMES_HOME=" + home + "/.hermes",
 		"TMPDIR=" + t.TempDir(), "TERM=dumb", "NO_PROXY=127.0.0.1",
 	}, more...)}
 }
 
-func (p person) command(t *testing.T, args ...string) (cmd *exec.Cmd, out, complaints *bytes.Buffer) {
+func (p user) command(t *testing.T, args ...string) (cmd *exec.Cmd, out, complaints *bytes.Buffer) {
 	t.Helper()
 	cmd = exec.CommandContext(t.Context(), p.path, args...)
 	out, complaints = &bytes.Buffer{}, &bytes.Buffer{}
@@ -78,7 +78,7 @@ func (p person) command(t *testing.T, args ...string) (cmd *exec.Cmd, out, compl
 	return cmd, out, complaints
 }
 
-func (p person) mustRun(t *testing.T, args ...string) string {
+func (p user) mustRun(t *testing.T, args ...string) string {
 	t.Helper()
 	cmd, out, complaints := p.command(t, args...)
 	if err := cmd.Run(); err != nil {
@@ -93,7 +93,7 @@ var sessionID = regexp.MustCompile(`\b\d{8}_\d{6}_[0-9a-f]{6}\b`)
 // what the second was really sent.
 func TestRealAgentPlaysTheDemo(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t)
+	p := newUser(t)
 	out := p.mustRun(t, "demo", "--fast")
 	for _, want := range []string{"The model is scripted", "All 6 tests pass", `+       if [ "$status" -ge 400 ]; then`, `+   if [ "$total" -eq 0 ]; then`, "May memory keep something?", "Both fixes hold"} {
 		if !strings.Contains(out, want) {
@@ -174,7 +174,7 @@ func TestKilledTurnGoesOn(t *testing.T) {
 				script.ServeHTTP(w, r)
 			}))
 			defer server.Close()
-			p := newPerson(t, "OPENAI_BASE_URL="+server.URL+"/v1", "OPENAI_API_KEY=none")
+			p := newUser(t, "OPENAI_BASE_URL="+server.URL+"/v1", "OPENAI_API_KEY=none")
 			if err := demo.Project(p.dir); err != nil {
 				t.Fatal(err)
 			}

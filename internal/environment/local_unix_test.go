@@ -105,7 +105,7 @@ func TestShellsLeaveNothingBehindInTheOutput(t *testing.T) {
 	}
 }
 
-func TestSyntaxErrorsAreTold(t *testing.T) {
+func TestSyntaxErrorsAreReported(t *testing.T) {
 	t.Parallel()
 	l := mustLocal(t, environment.LocalConfig{})
 	var out bytes.Buffer
@@ -252,7 +252,7 @@ func (d *deadline) Err() error {
 	}
 }
 
-func TestDeadlineIsToldAsTheCause(t *testing.T) {
+func TestDeadlineIsReportedAsTheCause(t *testing.T) {
 	t.Parallel()
 	l := mustLocal(t, environment.LocalConfig{})
 	var out bytes.Buffer
@@ -302,7 +302,7 @@ func TestFilesOfOthersAreNotReplaced(t *testing.T) {
 	}
 }
 
-func TestLinksInACircleAreToldInWords(t *testing.T) {
+func TestLinksInACircleAreReportedInWords(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "circle")
 	if err := os.Symlink("circle", path); err != nil {

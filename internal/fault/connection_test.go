@@ -96,7 +96,7 @@ func TestCircleDoesNotHang(t *testing.T) {
 	}
 }
 
-func TestConnectionsAreToldInPlainWords(t *testing.T) {
+func TestConnectionsAreReportedInPlainWords(t *testing.T) {
 	t.Parallel()
 	_, refused := http.Get("http://127.0.0.1:1/v1/models")
 	post := func(err error) error { return &url.Error{Op: "Post", URL: "http://h/v1", Err: err} }

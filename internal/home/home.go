@@ -94,33 +94,33 @@ func baseOf(s Source) (string, error) {
 	if system == "" {
 		system = runtime.GOOS
 	}
-	person := s.Getenv("HOME")
+	userHome := s.Getenv("HOME")
 	if system == "windows" {
-		person = s.Getenv("USERPROFILE")
+		userHome = s.Getenv("USERPROFILE")
 	}
 	if set := strings.TrimSpace(s.Getenv("HERMES_HOME")); set != "" {
-		return filepath.Abs(expand(set, person))
+		return filepath.Abs(expand(set, userHome))
 	}
 	if local := s.Getenv("LOCALAPPDATA"); system == "windows" && local != "" {
 		return filepath.Join(local, "hermes"), nil
 	}
-	if person == "" {
+	if userHome == "" {
 		return "", ErrNoHome
 	}
 	if system == "windows" {
-		return filepath.Join(person, "AppData", "Local", "hermes"), nil
+		return filepath.Join(userHome, "AppData", "Local", "hermes"), nil
 	}
-	return filepath.Abs(filepath.Join(person, ".hermes"))
+	return filepath.Abs(filepath.Join(userHome, ".hermes"))
 }
 
 // expand replaces a leading ~ by the person's folder, since HERMES_HOME is often
 // set in files that no shell expands.
-func expand(path, person string) string {
+func expand(path, userHome string) string {
 	rest, found := strings.CutPrefix(path, "~")
-	if !found || person == "" || (rest != "" && rest[0] != '/' && rest[0] != '\\') {
+	if !found || userHome == "" || (rest != "" && rest[0] != '/' && rest[0] != '\\') {
 		return path
 	}
-	return filepath.Join(person, rest)
+	return filepath.Join(userHome, rest)
 }
 
 // Make creates a folder of this home and those above it, readable by the owner

@@ -19,7 +19,7 @@ func floorOf(folder string) (int, bool) {
 	return 0, false
 }
 
-func TestEveryPackageHasAFloor(t *testing.T) {
+func TestEveryPackageHasALayer(t *testing.T) {
 	t.Parallel()
 	for _, p := range mustTree(t).pkgs {
 		if _, ok := floorOf(p.path); !ok {
@@ -51,7 +51,7 @@ func TestEveryRowHasAPackage(t *testing.T) {
 	}
 }
 
-func TestImportsGoToALowerFloor(t *testing.T) {
+func TestImportsGoToALowerLayer(t *testing.T) {
 	t.Parallel()
 	for _, fault := range wrongImports(mustTree(t)) {
 		t.Error(fault)
@@ -59,12 +59,12 @@ func TestImportsGoToALowerFloor(t *testing.T) {
 }
 
 // wrongImports checks the floors, and the narrower rules for single floors.
-func wrongImports(h *house) []string {
+func wrongImports(h *moduleTree) []string {
 	var faults []string
 	for _, p := range h.pkgs {
 		from, ok := floorOf(p.path)
 		if !ok {
-			continue // TestEveryPackageHasAFloor says so
+			continue // TestEveryPackageHasALayer says so
 		}
 		for _, name := range p.imports() {
 			folder, ours := inside(name)

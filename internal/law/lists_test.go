@@ -27,7 +27,7 @@ func TestWhatIsBuiltIsListed(t *testing.T) {
 }
 
 // unlisted names the packages below folder whose constructor the list does not call.
-func unlisted(h *house, folder, list string) []string {
+func unlisted(h *moduleTree, folder, list string) []string {
 	below := h.below(folder)
 	if len(below) == 0 {
 		return nil

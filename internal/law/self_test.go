@@ -7,7 +7,7 @@ import (
 )
 
 // mustParse makes a small house from file names and texts.
-func mustParse(t *testing.T, files map[string]string) *house {
+func mustParse(t *testing.T, files map[string]string) *moduleTree {
 	t.Helper()
 	root := fstest.MapFS{}
 	for name, text := range files {

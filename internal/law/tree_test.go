@@ -25,14 +25,14 @@ type pkg struct {
 	names []string // file names, beside files
 }
 
-// house is the parsed tree.
-type house struct {
+// moduleTree is the parsed tree.
+type moduleTree struct {
 	fset *token.FileSet
 	pkgs []*pkg
 }
 
 // tree parses every Go file of the module once for all tests of this package.
-var tree = sync.OnceValues(func() (*house, error) {
+var tree = sync.OnceValues(func() (*moduleTree, error) {
 	root, err := moduleRoot()
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ var tree = sync.OnceValues(func() (*house, error) {
 	return parseTree(os.DirFS(root))
 })
 
-func mustTree(t *testing.T) *house {
+func mustTree(t *testing.T) *moduleTree {
 	t.Helper()
 	h, err := tree()
 	if err != nil {
@@ -67,8 +67,8 @@ func moduleRoot() (string, error) {
 	}
 }
 
-func parseTree(root fs.FS) (*house, error) {
-	h := &house{fset: token.NewFileSet()}
+func parseTree(root fs.FS) (*moduleTree, error) {
+	h := &moduleTree{fset: token.NewFileSet()}
 	byPath := map[string]*pkg{}
 	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -116,7 +116,7 @@ func skipDir(name string) error {
 }
 
 // find returns the package in folder, or nil.
-func (h *house) find(folder string) *pkg {
+func (h *moduleTree) find(folder string) *pkg {
 	for _, p := range h.pkgs {
 		if p.path == folder {
 			return p
@@ -126,7 +126,7 @@ func (h *house) find(folder string) *pkg {
 }
 
 // below returns the packages under folder, at any depth, without folder itself.
-func (h *house) below(folder string) []*pkg {
+func (h *moduleTree) below(folder string) []*pkg {
 	var found []*pkg
 	for _, p := range h.pkgs {
 		if strings.HasPrefix(p.path, folder+"/") {

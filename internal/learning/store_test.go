@@ -18,8 +18,8 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// house is a book over a store in memory. It notes what changes enclosed it.
-type house struct {
+// fixture is a book over a store in memory. It notes what changes enclosed it.
+type fixture struct {
 	t       *testing.T
 	records *hermestest.Learnings
 	store   *learning.Store
@@ -28,8 +28,8 @@ type house struct {
 	before map[string][]byte
 }
 
-func newHouse(t *testing.T) *house {
-	h := &house{t: t, records: &hermestest.Learnings{}}
+func newFixture(t *testing.T) *fixture {
+	h := &fixture{t: t, records: &hermestest.Learnings{}}
 	h.store = learning.New(learning.Config{
 		Open: func(context.Context) (hermes.Learnings, error) { return h.records, nil },
 		Now:  func() time.Time { return noon },
@@ -50,7 +50,7 @@ func newHouse(t *testing.T) *house {
 }
 
 // undo puts back what the last change found.
-func (h *house) undo() {
+func (h *fixture) undo() {
 	h.t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(h.before)) {
 		if err := h.store.WriteRecord(h.t.Context(), name, h.before[name]); err != nil {
@@ -59,7 +59,7 @@ func (h *house) undo() {
 	}
 }
 
-func (h *house) put(l hermes.Learning) hermes.Learning {
+func (h *fixture) put(l hermes.Learning) hermes.Learning {
 	h.t.Helper()
 	if l.Touched.IsZero() {
 		l.Touched = noon
@@ -76,7 +76,7 @@ func (h *house) put(l hermes.Learning) hermes.Learning {
 }
 
 // all is every learning by its pattern.
-func (h *house) all() map[string]hermes.Learning {
+func (h *fixture) all() map[string]hermes.Learning {
 	h.t.Helper()
 	list, err := h.store.Find(h.t.Context(), hermes.LearningQuery{Limit: -1})
 	if err != nil {
@@ -89,7 +89,7 @@ func (h *house) all() map[string]hermes.Learning {
 	return out
 }
 
-func (h *house) tidy(dry bool) learning.Report {
+func (h *fixture) tidy(dry bool) learning.Report {
 	h.t.Helper()
 	r, err := h.store.Tidy(h.t.Context(), dry)
 	if err != nil {
@@ -105,7 +105,7 @@ const (
 
 func TestLearningsThatSayTheSameBecomeOne(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	h.put(hermes.Learning{Pattern: moduleA, Fix: "set GOTOOLCHAIN=auto", Context: "in the container", Tags: []string{"go"}, Seen: 2, Shown: 1, Failed: 1, Created: noon.AddDate(0, -1, 0)})
 	best := h.put(hermes.Learning{Pattern: moduleB, Fix: "Set `GOTOOLCHAIN=auto`.", Tags: []string{"build"}, Seen: 3, Shown: 2, Helped: 2})
 	h.put(hermes.Learning{Pattern: "make: error: no rule to make the target all", Fix: "cd into src first", Seen: 1})
@@ -129,9 +129,9 @@ func TestLearningsThatSayTheSameBecomeOne(t *testing.T) {
 	}
 }
 
-func TestFixesThatDifferAreForAPersonToJoin(t *testing.T) {
+func TestFixesThatDifferAreForAUserToJoin(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	a := h.put(hermes.Learning{Pattern: moduleA, Fix: "set GOTOOLCHAIN=auto", Seen: 2})
 	b := h.put(hermes.Learning{Pattern: moduleB, Fix: "install go from the vendor's page", Seen: 1})
 	if r := h.tidy(false); len(r.Merged) != 0 || len(h.all()) != 2 {
@@ -155,7 +155,7 @@ func TestFixesThatDifferAreForAPersonToJoin(t *testing.T) {
 
 func TestWhatNeverHelpedIsRetired(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	for _, l := range []hermes.Learning{
 		{Pattern: "wrong", Fix: "x", Seen: 9, Shown: 4, Failed: 3},
 		{Pattern: "useless", Fix: "x", Seen: 6, Shown: 5},
@@ -194,7 +194,7 @@ func TestWhatNeverHelpedIsRetired(t *testing.T) {
 
 func TestWhatWasDeletedComesBackWhole(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	l := h.put(hermes.Learning{Pattern: "a/b#c%d\nsecond line", Fix: "x", Context: "y", Tags: []string{"t"}, Session: "s", Seen: 5, Shown: 4, Helped: 3, Failed: 2})
 	if _, err := h.store.Delete(t.Context(), "person", l.ID, 77); !errors.Is(err, hermes.ErrNotFound) || len(h.all()) != 1 {
 		t.Fatalf("with one that is not there: %v", err)
@@ -222,7 +222,7 @@ func TestWhatWasDeletedComesBackWhole(t *testing.T) {
 
 func TestLearningsTravel(t *testing.T) {
 	t.Parallel()
-	from, to := newHouse(t), newHouse(t)
+	from, to := newFixture(t), newFixture(t)
 	from.put(hermes.Learning{Pattern: "pip: error: externally-managed-environment", Fix: "use uv", Tags: []string{"python"}, Seen: 7})
 	from.put(hermes.Learning{Pattern: "without a fix", Seen: 7})
 	var file strings.Builder

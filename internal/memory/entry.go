@@ -12,17 +12,17 @@ type Target string
 
 // The targets.
 const (
-	Notes  Target = "memory" // MEMORY.md
-	Person Target = "user"   // USER.md
+	Notes Target = "memory" // MEMORY.md
+	User  Target = "user"   // USER.md
 )
 
 // Targets are both files, in the order of the prompt.
-func Targets() []Target { return []Target{Notes, Person} }
+func Targets() []Target { return []Target{Notes, User} }
 
 // ParseTarget reads the name of a target; blank is Notes.
 func ParseTarget(name string) (Target, error) {
 	switch t := Target(strings.ToLower(strings.TrimSpace(name))); t {
-	case Notes, Person:
+	case Notes, User:
 		return t, nil
 	case "":
 		return Notes, nil
@@ -31,14 +31,14 @@ func ParseTarget(name string) (Target, error) {
 }
 
 func (t Target) file() string {
-	if t == Person {
+	if t == User {
 		return "USER.md"
 	}
 	return "MEMORY.md"
 }
 
 func (t Target) title() string {
-	if t == Person {
+	if t == User {
 		return "USER PROFILE (who the user is)"
 	}
 	return "MEMORY (your personal notes)"

@@ -17,8 +17,8 @@ import (
 
 // The limits of the files where none are configured, in characters.
 const (
-	defaultNotes  = 2200
-	defaultPerson = 1375
+	defaultNotes = 2200
+	defaultUser  = 1375
 	// maxFile bounds what is read, in bytes; a larger file is some mistake.
 	maxFile = 1 << 20
 	// lockWait is how long a change waits for another process, where the
@@ -30,9 +30,9 @@ const (
 type Config struct {
 	Dir     string // folder of the files
 	Pending string // folder of changes that wait for the person
-	// NotesLimit and PersonLimit are in characters; 0 is the default.
-	NotesLimit, PersonLimit int
-	NoNotes, NoPerson       bool // leave a file out
+	// NotesLimit and UserLimit are in characters; 0 is the default.
+	NotesLimit, UserLimit int
+	NoNotes, NoUser       bool // leave a file out
 	// Approval makes every change of the model wait for the person.
 	Approval bool
 	// Archive moves the oldest entries of a full file to ARCHIVE.jsonl instead
@@ -68,8 +68,8 @@ func NewFile(c Config) *File {
 	if c.NotesLimit <= 0 {
 		c.NotesLimit = defaultNotes
 	}
-	if c.PersonLimit <= 0 {
-		c.PersonLimit = defaultPerson
+	if c.UserLimit <= 0 {
+		c.UserLimit = defaultUser
 	}
 	if c.Now == nil {
 		c.Now = time.Now
@@ -81,8 +81,8 @@ func NewFile(c Config) *File {
 
 // Has reports whether a target is switched on.
 func (b *File) Has(t Target) bool {
-	if t == Person {
-		return !b.cfg.NoPerson
+	if t == User {
+		return !b.cfg.NoUser
 	}
 	return !b.cfg.NoNotes
 }
@@ -125,8 +125,8 @@ func (s State) Texts() []string {
 }
 
 func (b *File) limit(t Target) int {
-	if t == Person {
-		return b.cfg.PersonLimit
+	if t == User {
+		return b.cfg.UserLimit
 	}
 	return b.cfg.NotesLimit
 }

@@ -18,7 +18,7 @@ func FuzzFile(f *testing.F) {
 		if len(content) > 2000 || len(entry) > 100 {
 			t.Skip()
 		}
-		h := newHouse(t, func(c *memory.Config) { c.NotesLimit = 100_000 })
+		h := newFixture(t, func(c *memory.Config) { c.NotesLimit = 100_000 })
 		h.put(t, "MEMORY.md", content)
 		before, err := h.Read(memory.Notes)
 		must(t, err)

@@ -51,7 +51,7 @@ func TestOperations(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
+			h := newFixture(t)
 			h.put(t, "MEMORY.md", start)
 			s, err := h.Change(t.Context(), memory.Notes, tt.operations, memory.Origin{By: "agent"})
 			if tt.refusal != "" {
@@ -77,16 +77,16 @@ func TestOperations(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	long := strings.Repeat("ü", 1370) // characters count, not bytes
-	_, err := h.Change(t.Context(), memory.Person, add(long), memory.Origin{})
+	_, err := h.Change(t.Context(), memory.User, add(long), memory.Origin{})
 	must(t, err)
-	s, err := h.Read(memory.Person)
+	s, err := h.Read(memory.User)
 	must(t, err)
 	if s.Usage() != "99% — 1,370/1,375 chars" {
 		t.Errorf("usage: %s", s.Usage())
 	}
-	_, err = h.Change(t.Context(), memory.Person, add("abc"), memory.Origin{}) // 3 and the separator
+	_, err = h.Change(t.Context(), memory.User, add("abc"), memory.Origin{}) // 3 and the separator
 	var refused *memory.Refused
 	if !errors.As(err, &refused) || !refused.Full || !strings.Contains(err.Error(), "99% — 1,370/1,375 chars") {
 		t.Fatalf("got %v", err)
@@ -95,7 +95,7 @@ func TestLimits(t *testing.T) {
 		t.Error("the refusal does not show the entries")
 	}
 	// The limit is held against the outcome only.
-	_, err = h.Change(t.Context(), memory.Person, []memory.Operation{{Action: "add", Content: strings.Repeat("x", 1000)}, {Action: "remove", OldText: "ü"}}, memory.Origin{})
+	_, err = h.Change(t.Context(), memory.User, []memory.Operation{{Action: "add", Content: strings.Repeat("x", 1000)}, {Action: "remove", OldText: "ü"}}, memory.Origin{})
 	must(t, err)
 	// The other file has its own limit.
 	_, err = h.Change(t.Context(), memory.Notes, add(strings.Repeat("x", 2200)), memory.Origin{})
@@ -111,7 +111,7 @@ func TestLimits(t *testing.T) {
 
 func TestAFullFileMayArchiveItsOldest(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, func(c *memory.Config) { c.Archive, c.NotesLimit = true, 20 })
+	h := newFixture(t, func(c *memory.Config) { c.Archive, c.NotesLimit = true, 20 })
 	for _, text := range []string{"first one", "second", "third entry"} {
 		_, err := h.Change(t.Context(), memory.Notes, add(text), memory.Origin{By: "agent"})
 		must(t, err)
@@ -153,7 +153,7 @@ func TestFilesEditedByHand(t *testing.T) {
 		{"nothing", "", nil},
 	}
 	for _, tt := range tests {
-		h := newHouse(t)
+		h := newFixture(t)
 		h.put(t, "MEMORY.md", tt.content)
 		s, err := h.Read(memory.Notes)
 		must(t, err)
@@ -161,7 +161,7 @@ func TestFilesEditedByHand(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", tt.name, s.Texts(), tt.want)
 		}
 	}
-	h := newHouse(t)
+	h := newFixture(t)
 	h.put(t, "MEMORY.md", strings.Repeat("x", 2<<20))
 	if _, err := h.Read(memory.Notes); err == nil || !strings.Contains(err.Error(), "move it away") {
 		t.Errorf("a huge file: %v", err)
@@ -170,7 +170,7 @@ func TestFilesEditedByHand(t *testing.T) {
 
 func TestTwoProcessesAndAnEditorLoseNothing(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, func(c *memory.Config) { c.NotesLimit, c.Wait = 100_000, 2*time.Minute })
+	h := newFixture(t, func(c *memory.Config) { c.NotesLimit, c.Wait = 100_000, 2*time.Minute })
 	c := startChild(t, h.path(""))
 	var both sync.WaitGroup
 	for g := range 2 {
@@ -209,7 +209,7 @@ func TestTwoProcessesAndAnEditorLoseNothing(t *testing.T) {
 
 func TestBlocks(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	if got, err := (memory.Builtin{File: h.File}).SystemBlock(t.Context()); got != "" || err != nil {
 		t.Errorf("empty memory: %q, %v", got, err)
 	}
@@ -227,12 +227,12 @@ func TestBlocks(t *testing.T) {
 			t.Errorf("%q got into the prompt", bad)
 		}
 	}
-	off := newHouse(t, func(c *memory.Config) { c.NoPerson = true })
+	off := newFixture(t, func(c *memory.Config) { c.NoUser = true })
 	off.put(t, "USER.md", "Name: Ada")
-	if got, _ := off.Block(t.Context(), memory.Person); got != "" {
+	if got, _ := off.Block(t.Context(), memory.User); got != "" {
 		t.Errorf("a switched off target: %q", got)
 	}
-	if _, err := off.Change(t.Context(), memory.Person, add("x"), memory.Origin{}); err == nil {
+	if _, err := off.Change(t.Context(), memory.User, add("x"), memory.Origin{}); err == nil {
 		t.Error("a switched off target was written")
 	}
 	off.put(t, "MEMORY.md", strings.Repeat(strings.Repeat("y", 99)+"\n§\n", 1)+strings.Repeat("z", 90_000))
@@ -244,7 +244,7 @@ func TestBlocks(t *testing.T) {
 // TestAShorterBlockLosesItsOldestEntries: whole, and with a line that says so.
 func TestAShorterBlockLosesItsOldestEntries(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	for i := range 10 {
 		if _, err := h.Change(t.Context(), memory.Notes, add(fmt.Sprintf("fact %d, ünd more.", i)), memory.Origin{By: "agent"}); err != nil {
 			t.Fatal(err)

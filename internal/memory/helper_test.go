@@ -61,25 +61,25 @@ func must(t *testing.T, err error) {
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// house is a book on a fresh folder.
-type house struct {
+// fixture is a book on a fresh folder.
+type fixture struct {
 	*memory.File
 	dir string
 }
 
-func newHouse(t *testing.T, change ...func(*memory.Config)) house {
+func newFixture(t *testing.T, change ...func(*memory.Config)) fixture {
 	t.Helper()
 	dir := t.TempDir()
 	c := memory.Config{Dir: filepath.Join(dir, "memories"), Pending: filepath.Join(dir, "pending"), Now: func() time.Time { return noon }}
 	for _, f := range change {
 		f(&c)
 	}
-	return house{memory.NewFile(c), dir}
+	return fixture{memory.NewFile(c), dir}
 }
 
-func (h house) path(name string) string { return filepath.Join(h.dir, "memories", name) }
+func (h fixture) path(name string) string { return filepath.Join(h.dir, "memories", name) }
 
-func (h house) file(t *testing.T, name string) string {
+func (h fixture) file(t *testing.T, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(h.path(name))
 	if os.IsNotExist(err) {
@@ -89,7 +89,7 @@ func (h house) file(t *testing.T, name string) string {
 	return string(data)
 }
 
-func (h house) put(t *testing.T, name, content string) {
+func (h fixture) put(t *testing.T, name, content string) {
 	t.Helper()
 	must(t, os.MkdirAll(h.path(""), 0o700))
 	must(t, os.WriteFile(h.path(name), []byte(content), 0o600))
@@ -108,7 +108,7 @@ type host struct {
 func (h host) Session() hermes.SessionRef { return h.ref }
 
 // call runs the tool and reads its result.
-func (h house) call(t *testing.T, args map[string]any) (map[string]any, hermes.Result, error) {
+func (h fixture) call(t *testing.T, args map[string]any) (map[string]any, hermes.Result, error) {
 	t.Helper()
 	raw, err := json.Marshal(args)
 	must(t, err)

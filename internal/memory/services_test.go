@@ -253,7 +253,7 @@ func TestAServiceThatFailsSaysWhatToDo(t *testing.T) {
 	}
 }
 
-func TestWhatFailsForTheMomentIsToldAgain(t *testing.T) {
+func TestWhatFailsForTheMomentIsReportedAgain(t *testing.T) {
 	t.Parallel()
 	for _, r := range remotes() {
 		s, p := r.start(t)

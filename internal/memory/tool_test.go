@@ -15,7 +15,7 @@ import (
 
 func TestToolShowsTheLiveState(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	out, _, err := h.call(t, map[string]any{"target": "user", "action": "add", "content": "Name: Ada"})
 	must(t, err)
 	if out["success"] != true || out["usage"] != "0% — 9/1,375 chars" {
@@ -26,7 +26,7 @@ func TestToolShowsTheLiveState(t *testing.T) {
 	if entries, _ := out["entries"].([]any); len(entries) != 1 || entries[0] != "Name: Ada" {
 		t.Errorf("read: %v", out)
 	}
-	s, err := h.Read(memory.Person)
+	s, err := h.Read(memory.User)
 	must(t, err)
 	if o := s.Entries[0].Origin; o.By != "agent" || o.Session != "s1" || o.Turn != 3 || !o.At.Equal(noon) {
 		t.Errorf("origin: %+v", o)
@@ -35,7 +35,7 @@ func TestToolShowsTheLiveState(t *testing.T) {
 
 func TestToolRefusesWithWhatIsThere(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, func(c *memory.Config) { c.NotesLimit = 10 })
+	h := newFixture(t, func(c *memory.Config) { c.NotesLimit = 10 })
 	_, _, err := h.call(t, map[string]any{"target": "memory", "action": "add", "content": "12345678"})
 	must(t, err)
 	out, r, err := h.call(t, map[string]any{"target": "memory", "operations": []map[string]any{{"action": "add", "content": "90"}}})
@@ -56,7 +56,7 @@ func TestToolRefusesWithWhatIsThere(t *testing.T) {
 
 func TestASubagentHasNoMemory(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	tool := memory.Builtin{File: h.File}.Tools()[0]
 	_, err := tool.Run(t.Context(), &hermes.Call{Arguments: json.RawMessage(`{"target":"memory","action":"add","content":"x"}`), Host: host{ref: hermes.SessionRef{Depth: 1}}})
 	if err == nil || h.file(t, "MEMORY.md") != "" {
@@ -66,7 +66,7 @@ func TestASubagentHasNoMemory(t *testing.T) {
 
 func TestReadingIsKnownToReadOnly(t *testing.T) {
 	t.Parallel()
-	spec := memory.Builtin{File: newHouse(t).File}.Tools()[0].Spec()
+	spec := memory.Builtin{File: newFixture(t).File}.Tools()[0].Spec()
 	for args, want := range map[string]bool{`{"action":"read"}`: true, `{"action":"add"}`: false, `{"action":"read","operations":[{"action":"add","content":"x"}]}`: false, `[]`: false} {
 		if got := spec.EffectOf(json.RawMessage(args)) == hermes.EffectNone; got != want {
 			t.Errorf("%s: reads only %v", args, got)
@@ -76,7 +76,7 @@ func TestReadingIsKnownToReadOnly(t *testing.T) {
 
 func TestApprovalIsPinnedToTheExactEntry(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, func(c *memory.Config) { c.Approval = true })
+	h := newFixture(t, func(c *memory.Config) { c.Approval = true })
 	h.put(t, "MEMORY.md", "uses pip\n§\nlikes tea\n")
 	propose := func(args map[string]any) string {
 		t.Helper()
@@ -134,15 +134,15 @@ func TestApprovalIsPinnedToTheExactEntry(t *testing.T) {
 
 func TestExportAndImport(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	_, err := h.Change(t.Context(), memory.Notes, add("uses <b> & \"uv\""), memory.Origin{By: "agent", Session: "s"})
 	must(t, err)
-	_, err = h.Change(t.Context(), memory.Person, add("Name: Ada"), memory.Origin{By: "agent"})
+	_, err = h.Change(t.Context(), memory.User, add("Name: Ada"), memory.Origin{By: "agent"})
 	must(t, err)
 	var out bytes.Buffer
 	must(t, h.Export(&out))
-	other := newHouse(t)
-	_, err = other.Change(t.Context(), memory.Person, add("Name: Ada"), memory.Origin{})
+	other := newFixture(t)
+	_, err = other.Change(t.Context(), memory.User, add("Name: Ada"), memory.Origin{})
 	must(t, err)
 	n, err := other.Import(t.Context(), bytes.NewReader(out.Bytes()), memory.Notes)
 	must(t, err)

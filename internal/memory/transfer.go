@@ -33,7 +33,7 @@ func (b *File) Export(w io.Writer) error {
 			return err
 		}
 		for _, e := range s.Entries {
-			if t == Person {
+			if t == User {
 				out.User = append(out.User, transferred(e))
 			} else {
 				out.Memory = append(out.Memory, transferred(e))
@@ -127,7 +127,7 @@ func incoming(data []byte, t Target) (map[Target][]string, error) {
 		out[Notes] = append(out[Notes], e.Text)
 	}
 	for _, e := range in.User {
-		out[Person] = append(out[Person], e.Text)
+		out[User] = append(out[User], e.Text)
 	}
 	return out, nil
 }

@@ -88,8 +88,8 @@ func lazy(expr string) func() *regexp.Regexp {
 
 // Pieces of the expressions: up to so many words in between, and who is lied to.
 const (
-	few    = `(?:[\w',’-]+\s+){0,4}`
-	person = `(?:user|human|person|operator|owner|developer)s?\b`
+	few       = `(?:[\w',’-]+\s+){0,4}`
+	userWords = `(?:user|human|person|operator|owner|developer)s?\b`
 )
 
 var injections = []injection{
@@ -122,10 +122,10 @@ var injections = []injection{
 	{
 		name: "deception_hide",
 		stem: []string{"tell", "inform", "alert", "notif", "warn", "mention", "reveal", "disclos", "report", "show", "hid", "conceal", "keep"},
-		expr: lazy(`\b(?:do\s+not|don['’]t|never|must\s+not|without)\s+(?:ever\s+)?(?:tell|inform|alert|notify|warn)(?:ing)?\s+(?:the|your|any)\s+` + person +
-			`|\b(?:do\s+not|don['’]t|never|must\s+not|without)\s+(?:ever\s+)?(?:mention|reveal|disclos|report|show)(?:e|ing)?\s+(?:this|it|that|these|any\s+of\s+this)\s+` + few + `to\s+(?:the|your|any)\s+` + person +
-			`|\b(?:hide|hiding|conceal|keep)\s+(?:this|it|that|these|your\s+actions|what\s+you)\s+` + few + `from\s+(?:the|your|any)\s+` + person),
-		unless: lazy(`^[^\n]*?` + person + `\s+(?:to|how|which|whether|when)\s`),
+		expr: lazy(`\b(?:do\s+not|don['’]t|never|must\s+not|without)\s+(?:ever\s+)?(?:tell|inform|alert|notify|warn)(?:ing)?\s+(?:the|your|any)\s+` + userWords +
+			`|\b(?:do\s+not|don['’]t|never|must\s+not|without)\s+(?:ever\s+)?(?:mention|reveal|disclos|report|show)(?:e|ing)?\s+(?:this|it|that|these|any\s+of\s+this)\s+` + few + `to\s+(?:the|your|any)\s+` + userWords +
+			`|\b(?:hide|hiding|conceal|keep)\s+(?:this|it|that|these|your\s+actions|what\s+you)\s+` + few + `from\s+(?:the|your|any)\s+` + userWords),
+		unless: lazy(`^[^\n]*?` + userWords + `\s+(?:to|how|which|whether|when)\s`),
 	},
 	{
 		name: "translate_execute",

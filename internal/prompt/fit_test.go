@@ -115,7 +115,7 @@ func warned(p prompt.Prompt, part string) bool {
 	return false
 }
 
-func TestThePersonIsToldWhatWasShortened(t *testing.T) {
+func TestTheUserIsReportedWhatWasShortened(t *testing.T) {
 	t.Parallel()
 	in, files := full()
 	in.Model, in.Window = "ollama:small", 8192
@@ -157,9 +157,9 @@ func TestLimitsOfLayers(t *testing.T) {
 	}
 }
 
-// TestSeveralProjectFilesShareTheRoom: short ones stay whole, and the last
+// TestSeveralProjectFilesShareTheSpace: short ones stay whole, and the last
 // are named where there is too little for all.
-func TestSeveralProjectFilesShareTheRoom(t *testing.T) {
+func TestSeveralProjectFilesShareTheSpace(t *testing.T) {
 	t.Parallel()
 	in := ordinary()
 	files := tree{files: map[string]string{"/home/ada/project/.cursorrules": "Be brief."}}

@@ -59,7 +59,7 @@ func TestProjectFiles(t *testing.T) {
 	}
 }
 
-func TestIgnoreRulesDropsWhatPeopleLeft(t *testing.T) {
+func TestIgnoreRulesDropsWhatUsersLeft(t *testing.T) {
 	t.Parallel()
 	in := ordinary()
 	in.Soul, in.IgnoreRules = "/h/SOUL.md", true

@@ -143,7 +143,7 @@ func TestTheChainIsGoneThroughInOrder(t *testing.T) {
 	}
 }
 
-func TestAtTheEndItIsToldWhoFailedWithWhat(t *testing.T) {
+func TestTheLastErrorNamesEveryFailure(t *testing.T) {
 	t.Parallel()
 	first, _ := scripted(t, fails(401, ""))
 	second, _ := scripted(t, fails(500, ""))
@@ -198,7 +198,7 @@ func TestAllRest(t *testing.T) {
 	}
 }
 
-func TestStandbysAreResolvedLikeReferences(t *testing.T) {
+func TestFallbacksAreResolvedLikeReferences(t *testing.T) {
 	t.Parallel()
 	first, _ := scripted(t, fails(401, ""))
 	box, asked := scripted(t, says("ok"))

@@ -49,7 +49,7 @@ func mustList(t *testing.T, c *provider.Catalogue, service string) {
 	}
 }
 
-func TestInfoAsksThePersonThenTheServerThenTheSnapshot(t *testing.T) {
+func TestInfoAsksTheUserThenTheServerThenTheSnapshot(t *testing.T) {
 	t.Parallel()
 	s := listing(t, `{"data":[
 		{"id":"anthropic/claude-sonnet-4.6","context_length":900000,"pricing":{"prompt":"0.000003","completion":"0.000015","input_cache_read":"0.0000003","input_cache_write":"0.00000375"}},

@@ -117,7 +117,7 @@ func TestBedrockIsSigned(t *testing.T) {
 	}
 }
 
-func TestCopilotCountsWhatThePersonBegins(t *testing.T) {
+func TestCopilotCountsWhatTheUserBegins(t *testing.T) {
 	t.Parallel()
 	image := hermes.Message{Role: hermes.RoleUser, Parts: []hermes.Part{{Image: &hermes.Image{URL: "https://x/y.png"}}}}
 	tests := []struct {

@@ -135,9 +135,9 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 	}
 }
 
-// TestServerWithOneModelNeedNotBeToldWhich is about addresses of one's own; what has a key and many
+// TestServerWithOneModelNeedsNoModelName is about addresses of one's own; what has a key and many
 // models is not asked.
-func TestServerWithOneModelNeedNotBeToldWhich(t *testing.T) {
+func TestServerWithOneModelNeedsNoModelName(t *testing.T) {
 	t.Parallel()
 	one := listing(t, `{"data":[{"id":"nomic-embed-text"},{"id":"small:7b"}]}`, "")
 	several := listing(t, `{"data":[{"id":"a"},{"id":"b"}]}`, "")

@@ -34,7 +34,7 @@ func TestTheGate(t *testing.T) {
 	mine := hermes.SkillEdit{Name: "theirs", Content: "x", Agent: true}
 	patched := hermes.SkillEdit{Name: "own", Content: "x", Agent: true}
 	file := hermes.SkillEdit{Name: "own", File: "references/a.md", Content: "x", Agent: true}
-	person := hermes.SkillEdit{Name: "n", New: true, Content: "x"}
+	user := hermes.SkillEdit{Name: "n", New: true, Content: "x"}
 	for name, c := range map[string]struct {
 		edits   []hermes.SkillEdit
 		verdict hermes.SkillVerdict
@@ -52,7 +52,7 @@ func TestTheGate(t *testing.T) {
 		"its own skills are tried":           {[]hermes.SkillEdit{patched}, hermes.SkillWon, replay.Rules{Task: true}, 1, []hermes.SkillVerdict{hermes.SkillWon}},
 		"others' skills pass":                {[]hermes.SkillEdit{mine}, hermes.SkillWon, replay.Rules{Task: true}, 0, []hermes.SkillVerdict{""}},
 		"other files pass":                   {[]hermes.SkillEdit{file}, hermes.SkillWon, replay.Rules{Task: true}, 0, []hermes.SkillVerdict{""}},
-		"the person passes":                  {[]hermes.SkillEdit{person}, hermes.SkillWon, replay.Rules{Task: true}, 0, []hermes.SkillVerdict{""}},
+		"the person passes":                  {[]hermes.SkillEdit{user}, hermes.SkillWon, replay.Rules{Task: true}, 0, []hermes.SkillVerdict{""}},
 		"what is wrong costs nothing": {[]hermes.SkillEdit{draft("a")}, hermes.SkillWon, replay.Rules{
 			Task: true, Check: func(context.Context, hermes.SkillEdit) error { return errors.New("no description") },
 		}, 0, nil},

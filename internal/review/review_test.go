@@ -132,7 +132,7 @@ func TestReviewKeepsAndTells(t *testing.T) {
 	}
 }
 
-func TestWhatFailedIsNotTold(t *testing.T) {
+func TestWhatFailedIsNotReported(t *testing.T) {
 	t.Parallel()
 	m := hermestest.NewScript(calling("memory", `{"action":"add"}`), hermestest.Say("no"))
 	said, err := newRunner(m, &reviewTools{fails: true}).Now(t.Context(), review.Conversation{Session: ref(1), Transcript: work(1, "o")})

@@ -16,7 +16,7 @@ import (
 func TestBranchGoesOnWithTheSamePrefix(t *testing.T) {
 	t.Parallel()
 	script := hermestest.NewScript(hermestest.Step{Text: "one"}, hermestest.Step{Text: "two"}, hermestest.Step{Text: "three"})
-	h := newHouse(t, script, newToolTable(echo("look")))
+	h := newFixture(t, script, newToolTable(echo("look")))
 	s := h.open(t, session.Open{Platform: "cli", Title: "plan"})
 	e := listen(t, s)
 	submit(t, s, say("first"))

@@ -36,7 +36,7 @@ func exchange(t *testing.T, s *session.Session, times int) {
 	}
 }
 
-func TestLongTalksAreSummedUp(t *testing.T) {
+func TestLongSessionsAreSummarized(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		open  session.Open
@@ -57,7 +57,7 @@ func TestLongTalksAreSummedUp(t *testing.T) {
 			t.Parallel()
 			var notify [][]hermes.Message
 			script := hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two"), hermestest.Say("three"), hermestest.Say("four"))
-			h := newHouse(t, script, newToolTable(), summed(func(_ context.Context, _ string, list []hermes.Message) error {
+			h := newFixture(t, script, newToolTable(), summed(func(_ context.Context, _ string, list []hermes.Message) error {
 				notify = append(notify, list)
 				return errors.New("told in the log alone")
 			}))
@@ -88,11 +88,11 @@ func TestLongTalksAreSummedUp(t *testing.T) {
 	}
 }
 
-func TestSummaryHoldsBackNobody(t *testing.T) {
+func TestSummaryDelaysNobody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		cut := make(chan struct{})
-		h := newHouse(t, hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two"), hermestest.Say("three")), newToolTable(),
+		h := newFixture(t, hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two"), hermestest.Say("three")), newToolTable(),
 			summed(func(ctx context.Context, _ string, _ []hermes.Message) error {
 				<-ctx.Done() // a service that does not answer
 				close(cut)

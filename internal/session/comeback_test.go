@@ -26,7 +26,7 @@ func TestRunningAgainEndsWithWhoeverWaits(t *testing.T) {
 		ended = ctx.Err()
 		return hermes.Result{Text: "ended early"}
 	}
-	h := newHouse(t, hermestest.NewScript(), newToolTable(wait), func(c *session.Config) { c.Store = st })
+	h := newFixture(t, hermestest.NewScript(), newToolTable(wait), func(c *session.Config) { c.Store = st })
 	var notify []string
 	_, _ = h.Open(ctx, session.Open{Resume: "s1", Waiting: func(text string) { notify = append(notify, text) }}) // whether it opens is not the question
 	if !errors.Is(ended, context.Canceled) {

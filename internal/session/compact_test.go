@@ -55,7 +55,7 @@ func TestResumeAfterCompressionDoesNotCompressAgain(t *testing.T) {
 	}
 	m.Add(answer("after", 5_000))
 	var restored []hermes.Message
-	h := newHouse(t, m, newToolTable(), compressing(t, path, &restored))
+	h := newFixture(t, m, newToolTable(), compressing(t, path, &restored))
 	s := h.open(t, session.Open{})
 	e := listen(t, s)
 	for range 8 {
@@ -78,7 +78,7 @@ func TestResumeAfterCompressionDoesNotCompressAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	h = newHouse(t, m, newToolTable(), compressing(t, path, &restored))
+	h = newFixture(t, m, newToolTable(), compressing(t, path, &restored))
 	s = h.open(t, session.Open{Resume: s.ID()})
 	if st, err = s.State(t.Context()); err != nil || st.Last != (hermes.Usage{}) {
 		t.Errorf("the next process counts %+v, %v", st.Last, err)
@@ -110,7 +110,7 @@ func TestRestoreSeesWhatWasCompressed(t *testing.T) {
 		m.Add(answer("an answer "+strings.Repeat("word ", 300), 10))
 	}
 	var restored []hermes.Message
-	h := newHouse(t, m, newToolTable(echo("echo")), compressing(t, path, &restored))
+	h := newFixture(t, m, newToolTable(echo("echo")), compressing(t, path, &restored))
 	s := h.open(t, session.Open{})
 	e := listen(t, s)
 	for range 9 {
@@ -125,7 +125,7 @@ func TestRestoreSeesWhatWasCompressed(t *testing.T) {
 	if got := strings.Join(stored(t, h.store, s.ID()), "\n"); strings.Contains(got, "did echo") || !strings.Contains(got, "THE SUMMARY") {
 		t.Fatalf("not compressed: %s", got)
 	}
-	h = newHouse(t, m, newToolTable(echo("echo")), compressing(t, path, &restored))
+	h = newFixture(t, m, newToolTable(echo("echo")), compressing(t, path, &restored))
 	h.open(t, session.Open{Resume: s.ID()})
 	var results, summaries int
 	for _, m := range restored {

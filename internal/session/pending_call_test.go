@@ -58,15 +58,15 @@ func state(t *testing.T, s *session.Session) session.State {
 }
 
 // later is another process with the same store.
-func (h *house) later(t *testing.T, m hermes.Model, b *toolTable) *house {
+func (h *fixture) later(t *testing.T, m hermes.Model, b *toolTable) *fixture {
 	t.Helper()
-	return newHouse(t, m, b, func(c *session.Config) { c.Store, c.Owner = h.store, "later" })
+	return newFixture(t, m, b, func(c *session.Config) { c.Store, c.Owner = h.store, "later" })
 }
 
 func TestQuestionOutlivesItsProcess(t *testing.T) {
 	t.Parallel()
 	m := hermestest.NewScript(hermestest.CallTool("clarify", `{}`), hermestest.Say("thank you"))
-	h := newHouse(t, m, newToolTable(asker(3)))
+	h := newFixture(t, m, newToolTable(asker(3)))
 	s := h.open(t, session.Open{Attended: true})
 	e := listen(t, s)
 	submit(t, s, say("go"))
@@ -158,7 +158,7 @@ func TestBatchGoesOnAfterAQuestionThatACrashLeft(t *testing.T) {
 				begun(t, st, l, toolCall("2", "clarify"), *hold)
 			}
 			m := hermestest.NewScript(hermestest.Say("went on"))
-			h := newHouse(t, m, newToolTable(asker(1), echo("half"), echo("later")), func(c *session.Config) { c.Store = st })
+			h := newFixture(t, m, newToolTable(asker(1), echo("half"), echo("later")), func(c *session.Config) { c.Store = st })
 			s := h.open(t, session.Open{Resume: "s1", Attended: true})
 			e := listen(t, s)
 			submit(t, s, session.Continue{})
@@ -179,7 +179,7 @@ func TestAnswersAreKeptWhenTheResultIsNot(t *testing.T) {
 	t.Parallel()
 	st, l := crashed(t, toolCall("1", "clarify"))
 	begun(t, st, l, toolCall("1", "clarify"), hermes.PendingCall{Answers: []hermes.AskedQuestion{{Question: hermes.Question{Text: "question 1"}, Answer: &hermes.Answer{Texts: []string{"kept"}}}}})
-	h := newHouse(t, hermestest.NewScript(hermestest.Say("went on")), newToolTable(asker(1)), func(c *session.Config) { c.Store = st })
+	h := newFixture(t, hermestest.NewScript(hermestest.Say("went on")), newToolTable(asker(1)), func(c *session.Config) { c.Store = st })
 	s := h.open(t, session.Open{Resume: "s1"}) // nobody need be there
 	e := listen(t, s)
 	submit(t, s, session.Continue{})
@@ -220,7 +220,7 @@ func TestWhoSaysSomethingElseDropsTheQuestion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := hermestest.NewScript(two, hermestest.Say("as you say"), hermestest.Say("noted"))
-			h := newHouse(t, m, newToolTable(asker(2), echo("later")))
+			h := newFixture(t, m, newToolTable(asker(2), echo("later")))
 			s := h.open(t, session.Open{Attended: true})
 			e := listen(t, s)
 			submit(t, s, say("go"))
@@ -245,7 +245,7 @@ func TestUnattendedResumeLeavesTheQuestion(t *testing.T) {
 	t.Parallel()
 	st, l := crashed(t, toolCall("1", "clarify"))
 	begun(t, st, l, toolCall("1", "clarify"), hermes.PendingCall{Answers: []hermes.AskedQuestion{{Question: hermes.Question{Text: "question 1"}}}})
-	h := newHouse(t, hermestest.NewScript(hermestest.Say("guessed")), newToolTable(asker(1)), func(c *session.Config) { c.Store = st })
+	h := newFixture(t, hermestest.NewScript(hermestest.Say("guessed")), newToolTable(asker(1)), func(c *session.Config) { c.Store = st })
 	s := h.open(t, session.Open{Resume: "s1"})
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -266,7 +266,7 @@ func TestUnattendedResumeLeavesTheQuestion(t *testing.T) {
 func TestTheLeaseDecidesWhoAsks(t *testing.T) {
 	t.Parallel()
 	m := hermestest.NewScript(hermestest.CallTool("clarify", `{}`), hermestest.Say("done"))
-	h := newHouse(t, m, newToolTable(asker(1)))
+	h := newFixture(t, m, newToolTable(asker(1)))
 	s := h.open(t, session.Open{Attended: true})
 	e := listen(t, s)
 	submit(t, s, say("go"))
@@ -282,16 +282,16 @@ func TestTheLeaseDecidesWhoAsks(t *testing.T) {
 	}
 }
 
-func TestLeaveThatWasNotGivenWasNeverUsed(t *testing.T) {
+func TestApprovalThatWasNotGivenWasNeverUsed(t *testing.T) {
 	t.Parallel()
 	var inside []hermes.Step
-	var h *house
+	var h *fixture
 	rm := tool{hermes.Spec{Name: "rm", Schema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, c *hermes.Call) hermes.Result {
 		decision, err := c.Host.Approve(ctx, hermes.ApprovalRequest{CallID: c.ID})
 		inside, _ = h.store.OpenSteps(ctx, c.Host.Session().ID)
 		return hermes.Result{Text: fmt.Sprintf("%v %v", decision, err)}
 	}}
-	h = newHouse(t, hermestest.NewScript(hermestest.CallTool("rm", `{}`), hermestest.Say("ok")), newToolTable(rm))
+	h = newFixture(t, hermestest.NewScript(hermestest.CallTool("rm", `{}`), hermestest.Say("ok")), newToolTable(rm))
 	s := h.open(t, session.Open{Attended: true})
 	e := listen(t, s)
 	submit(t, s, say("go"))
@@ -308,14 +308,14 @@ func TestLeaveThatWasNotGivenWasNeverUsed(t *testing.T) {
 
 	st, l := crashed(t, toolCall("1", "rm"))
 	begun(t, st, l, toolCall("1", "rm"), hermes.PendingCall{AwaitingApproval: true})
-	after := newHouse(t, hermestest.NewScript(), newToolTable(rm), func(c *session.Config) { c.Store = st })
+	after := newFixture(t, hermestest.NewScript(), newToolTable(rm), func(c *session.Config) { c.Store = st })
 	after.open(t, session.Open{Resume: "s1", Attended: true})
 	if got := stored(t, st, "s1")[2]; !strings.Contains(got, "before this ran") {
 		t.Error(got)
 	}
 }
 
-func TestLeaveThatCannotBeKeptIsNotGiven(t *testing.T) {
+func TestApprovalThatCannotBeStoredIsNotGiven(t *testing.T) {
 	t.Parallel()
 	ran := false
 	rm := tool{hermes.Spec{Name: "rm", Schema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, c *hermes.Call) hermes.Result {
@@ -331,7 +331,7 @@ func TestLeaveThatCannotBeKeptIsNotGiven(t *testing.T) {
 		}
 		return nil
 	}
-	h := newHouse(t, hermestest.NewScript(hermestest.CallTool("rm", `{}`), hermestest.Say("ok")), newToolTable(rm), func(c *session.Config) { c.Store = st })
+	h := newFixture(t, hermestest.NewScript(hermestest.CallTool("rm", `{}`), hermestest.Say("ok")), newToolTable(rm), func(c *session.Config) { c.Store = st })
 	s := h.open(t, session.Open{Attended: true})
 	e := listen(t, s)
 	submit(t, s, say("go"))
@@ -351,7 +351,7 @@ func TestStopRightAfterTheAnswerKeepsIt(t *testing.T) {
 	t.Parallel()
 	for range 20 { // either side of the race is fine, but the answer is not lost
 		m := hermestest.NewScript(hermestest.CallTool("clarify", `{}`), hermestest.Say("never said"))
-		h := newHouse(t, m, newToolTable(asker(2)))
+		h := newFixture(t, m, newToolTable(asker(2)))
 		s := h.open(t, session.Open{Attended: true})
 		e := listen(t, s)
 		submit(t, s, say("go"))
@@ -368,7 +368,7 @@ func TestStopRightAfterTheAnswerKeepsIt(t *testing.T) {
 func TestAQuestionWaitsItsTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, hermestest.NewScript(hermestest.CallTool("clarify", `{}`), hermestest.Say("guessed")), newToolTable(asker(2)),
+		h := newFixture(t, hermestest.NewScript(hermestest.CallTool("clarify", `{}`), hermestest.Say("guessed")), newToolTable(asker(2)),
 			func(c *session.Config) { c.AskTimeout, c.QuestionTimeout = time.Second, time.Hour })
 		s := h.open(t, session.Open{Attended: true})
 		e := listen(t, s)

@@ -29,7 +29,7 @@ func reviewed(l look) func(*session.Config) {
 
 func TestReviewLooksAtEachTurnAndTellsOfIt(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two")), newToolTable(),
+	h := newFixture(t, hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two")), newToolTable(),
 		reviewed(func(_ context.Context, ref hermes.SessionRef, _ string, list []hermes.Message, op session.Review) (string, error) {
 			if op.Asked {
 				return "looked for " + op.Focus, nil
@@ -54,10 +54,10 @@ func TestReviewLooksAtEachTurnAndTellsOfIt(t *testing.T) {
 	}
 }
 
-func TestReviewEndsWithTheSessionAndRunsAlone(t *testing.T) {
+func TestReviewEndsWithTheSessionAndRunsOnce(t *testing.T) {
 	t.Parallel()
 	begun := make(chan struct{}, 8)
-	h := newHouse(t, hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two")), newToolTable(),
+	h := newFixture(t, hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two")), newToolTable(),
 		reviewed(func(ctx context.Context, _ hermes.SessionRef, _ string, _ []hermes.Message, _ session.Review) (string, error) {
 			begun <- struct{}{}
 			<-ctx.Done()
@@ -81,9 +81,9 @@ func TestReviewEndsWithTheSessionAndRunsAlone(t *testing.T) {
 	}
 }
 
-func TestNobodyLooksWhereNobodyListens(t *testing.T) {
+func TestNoReviewWithoutAListener(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, hermestest.NewScript(hermestest.Say("one")), newToolTable(),
+	h := newFixture(t, hermestest.NewScript(hermestest.Say("one")), newToolTable(),
 		reviewed(func(context.Context, hermes.SessionRef, string, []hermes.Message, session.Review) (string, error) {
 			t.Error("looked at")
 			return "", nil
@@ -95,7 +95,7 @@ func TestNobodyLooksWhereNobodyListens(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	plain := newHouse(t, hermestest.NewScript(hermestest.Say("one")), newToolTable())
+	plain := newFixture(t, hermestest.NewScript(hermestest.Say("one")), newToolTable())
 	s = plain.open(t, session.Open{Attended: true})
 	e = listen(t, s)
 	submit(t, s, say("first"))

@@ -33,7 +33,7 @@ func says(n int) (out []hermestest.Step) {
 	return out
 }
 
-func TestAReviewWaitsUntilThePersonPauses(t *testing.T) {
+func TestAReviewWaitsUntilTheUserPauses(t *testing.T) {
 	t.Parallel()
 	const quiet = 10 * time.Second
 	for name, c := range map[string]struct {
@@ -53,7 +53,7 @@ func TestAReviewWaitsUntilThePersonPauses(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				over := 0
 				var got []int
-				h := newHouse(t, hermestest.NewScript(says(len(c.pauses))...), newToolTable(), equipped(func(g *session.Runtime) {
+				h := newFixture(t, hermestest.NewScript(says(len(c.pauses))...), newToolTable(), equipped(func(g *session.Runtime) {
 					g.Defer = session.Defer{Quiet: quiet, MaxAge: c.maxAge}
 					g.Due = func(context.Context, hermes.SessionRef, []hermes.Message) bool { return c.due }
 					g.Review = func(context.Context, hermes.SessionRef, string, []hermes.Message, session.Review) (string, error) {
@@ -109,7 +109,7 @@ func TestWhatEndsIsLookedBackAt(t *testing.T) {
 			saved, cut := 0, false
 			begun := make(chan struct{}, 4)
 			script := hermestest.NewScript(says(c.turns)...)
-			h := newHouse(t, script, newToolTable(), equipped(func(g *session.Runtime) {
+			h := newFixture(t, script, newToolTable(), equipped(func(g *session.Runtime) {
 				if c.waits {
 					g.Defer.Quiet = time.Hour
 				}
@@ -149,7 +149,7 @@ func TestWhatEndsIsLookedBackAt(t *testing.T) {
 	}
 }
 
-func TestSavingHoldsBackNobody(t *testing.T) {
+func TestSavingDelaysNobody(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		stays time.Duration // of the program, after the session
@@ -163,7 +163,7 @@ func TestSavingHoldsBackNobody(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				saved, begun := 0, false
-				h := newHouse(t, hermestest.NewScript(says(1)...), newToolTable(), equipped(func(g *session.Runtime) {
+				h := newFixture(t, hermestest.NewScript(says(1)...), newToolTable(), equipped(func(g *session.Runtime) {
 					g.Save = func(ctx context.Context, _ hermes.SessionRef, _ string, _ []hermes.Message, _ bool) error {
 						saved, begun = saved+1, ctx.Err() == nil
 						<-ctx.Done() // a service that does not answer

@@ -71,8 +71,8 @@ func (m models) Model(context.Context, string) (hermes.Model, error) {
 	return m.m, nil
 }
 
-// house is a manager with what it stands on.
-type house struct {
+// fixture is a manager with what it stands on.
+type fixture struct {
 	*session.Manager
 	store      hermes.Store
 	system     string // what the next prompt says
@@ -80,9 +80,9 @@ type house struct {
 	built      int
 }
 
-func newHouse(t *testing.T, m hermes.Model, b *toolTable, change ...func(*session.Config)) *house {
+func newFixture(t *testing.T, m hermes.Model, b *toolTable, change ...func(*session.Config)) *fixture {
 	t.Helper()
-	h := &house{store: hermestest.NewStore(), system: "You are a test."}
+	h := &fixture{store: hermestest.NewStore(), system: "You are a test."}
 	cfg := session.Config{
 		Store: h.store, Models: models{m}, Owner: "here",
 		NewRuntime: func(context.Context, hermes.Session, func(string)) (*session.Runtime, error) {
@@ -105,7 +105,7 @@ func newHouse(t *testing.T, m hermes.Model, b *toolTable, change ...func(*sessio
 	return h
 }
 
-func (h *house) open(t *testing.T, o session.Open) *session.Session {
+func (h *fixture) open(t *testing.T, o session.Open) *session.Session {
 	t.Helper()
 	if o.Platform == "" {
 		o.Platform = "test"
@@ -176,7 +176,7 @@ func stored(t *testing.T, st hermes.Store, id string) []string {
 func TestTurnIsStoredWhole(t *testing.T) {
 	t.Parallel()
 	m := hermestest.NewScript(hermestest.CallTool("echo", `{}`), hermestest.Say("done"))
-	h := newHouse(t, m, newToolTable(echo("echo")))
+	h := newFixture(t, m, newToolTable(echo("echo")))
 	s := h.open(t, session.Open{Dir: "/work"})
 	e := listen(t, s)
 	submit(t, s, say("go"))
@@ -197,9 +197,9 @@ func TestTurnIsStoredWhole(t *testing.T) {
 	}
 }
 
-func TestLookingAroundLeavesNothingBehind(t *testing.T) {
+func TestReadingSurroundingsLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, hermestest.NewScript(), newToolTable())
+	h := newFixture(t, hermestest.NewScript(), newToolTable())
 	s := h.open(t, session.Open{})
 	if _, err := s.State(t.Context()); err != nil {
 		t.Fatal(err)
@@ -218,7 +218,7 @@ func TestLookingAroundLeavesNothingBehind(t *testing.T) {
 
 func TestNoModelIsSaidBeforeAnythingIsStored(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil, newToolTable())
+	h := newFixture(t, nil, newToolTable())
 	s := h.open(t, session.Open{})
 	if err := s.Submit(t.Context(), say("hi")); !errors.Is(err, hermes.ErrNoModel) {
 		t.Errorf("err = %v", err)
@@ -248,7 +248,7 @@ func TestBusyModes(t *testing.T) {
 		t.Parallel()
 		wait, entered, leave := gate("wait")
 		m := hermestest.NewScript(hermestest.CallTool("wait", `{}`), hermestest.Say("first"), hermestest.Say("second"))
-		h := newHouse(t, m, newToolTable(wait))
+		h := newFixture(t, m, newToolTable(wait))
 		s := h.open(t, session.Open{})
 		e := listen(t, s)
 		submit(t, s, say("one"))
@@ -269,7 +269,7 @@ func TestBusyModes(t *testing.T) {
 		t.Parallel()
 		wait, entered, leave := gate("wait")
 		m := hermestest.NewScript(hermestest.CallTool("wait", `{}`), hermestest.Say("ok"))
-		h := newHouse(t, m, newToolTable(wait))
+		h := newFixture(t, m, newToolTable(wait))
 		s := h.open(t, session.Open{})
 		e := listen(t, s)
 		submit(t, s, say("one"))
@@ -286,7 +286,7 @@ func TestBusyModes(t *testing.T) {
 		t.Parallel()
 		wait, entered, _ := gate("wait")
 		m := hermestest.NewScript(hermestest.CallTool("wait", `{}`), hermestest.Say("answer to two"))
-		h := newHouse(t, m, newToolTable(wait))
+		h := newFixture(t, m, newToolTable(wait))
 		s := h.open(t, session.Open{})
 		e := listen(t, s)
 		submit(t, s, say("one"))
@@ -305,7 +305,7 @@ func TestNoteAfterTheLastBatchIsAnsweredNext(t *testing.T) {
 	t.Parallel()
 	hold := make(chan struct{})
 	m := hermestest.NewScript(hermestest.Step{Wait: hold, Text: "first"}, hermestest.Say("second"))
-	h := newHouse(t, m, newToolTable())
+	h := newFixture(t, m, newToolTable())
 	s := h.open(t, session.Open{})
 	e := listen(t, s)
 	submit(t, s, say("one"))
@@ -325,7 +325,7 @@ func TestStopLeavesNoOpenCallAndNoQueue(t *testing.T) {
 	t.Parallel()
 	wait, entered, _ := gate("wait")
 	two := hermestest.Step{Calls: []hermes.ToolCall{{ID: "a", Name: "wait", Arguments: "{}"}, {ID: "b", Name: "wait", Arguments: "{}"}}}
-	h := newHouse(t, hermestest.NewScript(two), newToolTable(wait))
+	h := newFixture(t, hermestest.NewScript(two), newToolTable(wait))
 	s := h.open(t, session.Open{})
 	e := listen(t, s)
 	submit(t, s, say("one"))
@@ -352,7 +352,7 @@ func TestApproval(t *testing.T) {
 	}}
 	t.Run("the person answers", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, hermestest.NewScript(hermestest.CallTool("rm", `{}`), hermestest.Say("ok")), newToolTable(ask))
+		h := newFixture(t, hermestest.NewScript(hermestest.CallTool("rm", `{}`), hermestest.Say("ok")), newToolTable(ask))
 		s := h.open(t, session.Open{Attended: true})
 		e := listen(t, s)
 		submit(t, s, say("go"))
@@ -371,7 +371,7 @@ func TestApproval(t *testing.T) {
 	})
 	t.Run("nobody is there", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, hermestest.NewScript(hermestest.CallTool("rm", `{}`), hermestest.Say("ok")), newToolTable(ask))
+		h := newFixture(t, hermestest.NewScript(hermestest.CallTool("rm", `{}`), hermestest.Say("ok")), newToolTable(ask))
 		s := h.open(t, session.Open{})
 		e := listen(t, s)
 		submit(t, s, say("go"))
@@ -382,7 +382,7 @@ func TestApproval(t *testing.T) {
 	})
 	t.Run("stopping lets go of the question", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, hermestest.NewScript(hermestest.CallTool("rm", `{}`)), newToolTable(ask))
+		h := newFixture(t, hermestest.NewScript(hermestest.CallTool("rm", `{}`)), newToolTable(ask))
 		s := h.open(t, session.Open{Attended: true})
 		e := listen(t, s)
 		submit(t, s, say("go"))
@@ -397,14 +397,14 @@ func TestApproval(t *testing.T) {
 	})
 }
 
-func TestSilenceIsNoConsent(t *testing.T) {
+func TestSilenceIsNoApproval(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ask := tool{hermes.Spec{Name: "rm", Schema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, c *hermes.Call) hermes.Result {
 			decision, err := c.Host.Approve(ctx, hermes.ApprovalRequest{})
 			return hermes.Result{Text: fmt.Sprintf("%v %v", decision, err)}
 		}}
-		h := newHouse(t, hermestest.NewScript(hermestest.CallTool("rm", `{}`), hermestest.Say("ok")), newToolTable(ask),
+		h := newFixture(t, hermestest.NewScript(hermestest.CallTool("rm", `{}`), hermestest.Say("ok")), newToolTable(ask),
 			func(c *session.Config) { c.AskTimeout = time.Second })
 		s := h.open(t, session.Open{Attended: true})
 		e := listen(t, s)
@@ -420,7 +420,7 @@ func TestSilenceIsNoConsent(t *testing.T) {
 func TestResumeKeepsThePrefix(t *testing.T) {
 	t.Parallel()
 	m := hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two"))
-	h := newHouse(t, m, newToolTable(echo("old")))
+	h := newFixture(t, m, newToolTable(echo("old")))
 	s := h.open(t, session.Open{})
 	e := listen(t, s)
 	submit(t, s, say("first"))
@@ -428,7 +428,7 @@ func TestResumeKeepsThePrefix(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	later := newHouse(t, m, newToolTable(echo("new")), func(c *session.Config) { c.Store = h.store; c.Owner = "later" })
+	later := newFixture(t, m, newToolTable(echo("new")), func(c *session.Config) { c.Store = h.store; c.Owner = "later" })
 	later.system = "Something else."
 	s = later.open(t, session.Open{Resume: s.ID()})
 	e = listen(t, s)
@@ -478,7 +478,7 @@ func TestCallsThatACrashLeftOpenAreSettled(t *testing.T) {
 	read.spec.Effect = hermes.EffectNone
 	again.spec.Effect = hermes.EffectIdempotent
 	m := hermestest.NewScript(hermestest.Say("went on"))
-	h := newHouse(t, m, newToolTable(echo("done"), echo("half"), read, echo("later"), again), func(c *session.Config) { c.Store = st })
+	h := newFixture(t, m, newToolTable(echo("done"), echo("half"), read, echo("later"), again), func(c *session.Config) { c.Store = st })
 	s := h.open(t, session.Open{Resume: "s1"})
 	got := stored(t, st, "s1")
 	for i, want := range []string{"the kept result", "outcome is unknown", "did read", "before this ran", "did again"} {
@@ -503,12 +503,12 @@ func TestCallsThatACrashLeftOpenAreSettled(t *testing.T) {
 func TestOneProcessRunsASession(t *testing.T) {
 	t.Parallel()
 	m := hermestest.NewScript(hermestest.Say("one"))
-	h := newHouse(t, m, newToolTable())
+	h := newFixture(t, m, newToolTable())
 	s := h.open(t, session.Open{})
 	e := listen(t, s)
 	submit(t, s, say("first"))
 	until[hermes.TurnDone](e)
-	other := newHouse(t, m, newToolTable(), func(c *session.Config) { c.Store = h.store; c.Owner = "other" })
+	other := newFixture(t, m, newToolTable(), func(c *session.Config) { c.Store = h.store; c.Owner = "other" })
 	_, err := other.Open(t.Context(), session.Open{Resume: s.ID()})
 	if !errors.Is(err, hermes.ErrLeased) || !strings.Contains(err.Error(), "open in another Hermes") || strings.Contains(err.Error(), "until") {
 		t.Errorf("err = %v", err)
@@ -548,7 +548,7 @@ func TestWhatCannotBeStoredIsNotActedOn(t *testing.T) {
 		return hermes.Result{}
 	}}
 	st := &broken{Store: hermestest.NewStore(), left: 1, err: errors.New("the disk is full")}
-	h := newHouse(t, hermestest.NewScript(hermestest.CallTool("act", `{}`), hermestest.Say("never")), newToolTable(act), func(c *session.Config) { c.Store = st })
+	h := newFixture(t, hermestest.NewScript(hermestest.CallTool("act", `{}`), hermestest.Say("never")), newToolTable(act), func(c *session.Config) { c.Store = st })
 	s := h.open(t, session.Open{})
 	e := listen(t, s)
 	submit(t, s, say("go"))
@@ -567,7 +567,7 @@ func TestWhatCannotBeStoredIsNotActedOn(t *testing.T) {
 func TestOvertakenSessionStops(t *testing.T) {
 	t.Parallel()
 	st := &broken{Store: hermestest.NewStore(), left: 1, err: hermes.ErrStaleLease}
-	h := newHouse(t, hermestest.NewScript(hermestest.Say("never stored")), newToolTable(), func(c *session.Config) { c.Store = st })
+	h := newFixture(t, hermestest.NewScript(hermestest.Say("never stored")), newToolTable(), func(c *session.Config) { c.Store = st })
 	s := h.open(t, session.Open{})
 	e := listen(t, s)
 	submit(t, s, say("go"))
@@ -583,7 +583,7 @@ func TestOvertakenSessionStops(t *testing.T) {
 func TestUndoAndRetry(t *testing.T) {
 	t.Parallel()
 	m := hermestest.NewScript(hermestest.Say("one"), hermestest.Say("bad"), hermestest.Say("good"))
-	h := newHouse(t, m, newToolTable())
+	h := newFixture(t, m, newToolTable())
 	s := h.open(t, session.Open{})
 	e := listen(t, s)
 	submit(t, s, say("first"))
@@ -609,7 +609,7 @@ func TestUndoAndRetry(t *testing.T) {
 func TestFailedTurnKeepsSpeakersTakingTurns(t *testing.T) {
 	t.Parallel()
 	m := hermestest.NewScript(hermestest.Fail(&hermes.ModelError{Class: hermes.ClassServerError, Provider: "p", Message: "down"}), hermestest.Say("here again"))
-	h := newHouse(t, m, newToolTable())
+	h := newFixture(t, m, newToolTable())
 	s := h.open(t, session.Open{})
 	e := listen(t, s)
 	submit(t, s, say("first"))
@@ -632,7 +632,7 @@ func TestSlowListenerLosesNoMessage(t *testing.T) {
 	t.Parallel()
 	long := hermestest.Step{Text: strings.Repeat("word ", 40_000)}
 	m := hermestest.NewScript(hermestest.CallTool("echo", `{}`), long)
-	h := newHouse(t, m, newToolTable(echo("echo")))
+	h := newFixture(t, m, newToolTable(echo("echo")))
 	s := h.open(t, session.Open{})
 	slow := listen(t, s)
 	quick := listen(t, s)
@@ -657,7 +657,7 @@ func TestSlowListenerLosesNoMessage(t *testing.T) {
 func TestCloseInterruptsAndWaits(t *testing.T) {
 	t.Parallel()
 	wait, entered, _ := gate("wait")
-	h := newHouse(t, hermestest.NewScript(hermestest.CallTool("wait", `{}`)), newToolTable(wait))
+	h := newFixture(t, hermestest.NewScript(hermestest.CallTool("wait", `{}`)), newToolTable(wait))
 	s := h.open(t, session.Open{})
 	submit(t, s, say("go"))
 	<-entered
@@ -677,7 +677,7 @@ func TestIdleSessionsCloseAndComeBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two"))
-		h := newHouse(t, m, newToolTable(), func(c *session.Config) { c.IdleAfter = time.Minute })
+		h := newFixture(t, m, newToolTable(), func(c *session.Config) { c.IdleAfter = time.Minute })
 		s := h.open(t, session.Open{})
 		events, cancel := s.Subscribe(64)
 		submit(t, s, say("first"))
@@ -712,7 +712,7 @@ func TestSpawnRunsAChildToItsEnd(t *testing.T) {
 		return hermes.Result{Text: fmt.Sprintf("%v %v %v", r.Status, r.Summary, err)}
 	}}
 	m := hermestest.NewScript(hermestest.CallTool("delegate", `{}`), hermestest.Say("two words"), hermestest.Say("done"))
-	h := newHouse(t, m, newToolTable(spawn))
+	h := newFixture(t, m, newToolTable(spawn))
 	s := h.open(t, session.Open{})
 	e := listen(t, s)
 	submit(t, s, say("go"))
@@ -764,7 +764,7 @@ func TestLeaseThatRanOutIsTakenUpAgain(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				st := &napping{Store: hermestest.NewStore(), overtake: overtake}
 				m := hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two"))
-				h := newHouse(t, m, newToolTable(), func(c *session.Config) { c.Store = st })
+				h := newFixture(t, m, newToolTable(), func(c *session.Config) { c.Store = st })
 				s := h.open(t, session.Open{})
 				e := listen(t, s)
 				submit(t, s, say("first"))

@@ -29,7 +29,7 @@ func (n named) ID() string { return n.id }
 func TestModelForOneTurnAlone(t *testing.T) {
 	t.Parallel()
 	models := shelf{"": hermestest.NewScript(hermestest.Say("usual"), hermestest.Say("usual again")), "other": hermestest.NewScript(hermestest.Say("other"))}
-	h := newHouse(t, nil, newToolTable(), func(c *session.Config) { c.Models = models })
+	h := newFixture(t, nil, newToolTable(), func(c *session.Config) { c.Models = models })
 	s := h.open(t, session.Open{})
 	e := listen(t, s)
 	ask := func(want string) {
@@ -57,7 +57,7 @@ func TestModelForOneTurnAlone(t *testing.T) {
 func TestEffortOfASession(t *testing.T) {
 	t.Parallel()
 	m := hermestest.NewScript(hermestest.Say("1"), hermestest.Say("2"), hermestest.Say("3"))
-	h := newHouse(t, m, newToolTable(), func(c *session.Config) {
+	h := newFixture(t, m, newToolTable(), func(c *session.Config) {
 		c.Effort = func(string) hermes.Effort { return hermes.EffortLow }
 	})
 	s := h.open(t, session.Open{})

@@ -66,7 +66,7 @@ func TestWhatWasSeenStaysKnown(t *testing.T) {
 	var seen []string
 	st := hermestest.NewStore()
 	on := func(c *session.Config) { c.Store = st }
-	h := newHouse(t, calls([]string{"spy", "fetch", "spy"}, spying()), newToolTable(fetch(), spy(&seen)), on)
+	h := newFixture(t, calls([]string{"spy", "fetch", "spy"}, spying()), newToolTable(fetch(), spy(&seen)), on)
 	s := h.open(t, session.Open{})
 	turnOf(t, s, say("go"))
 	wantSeen(t, &seen, "", "fetch page")
@@ -79,7 +79,7 @@ func TestWhatWasSeenStaysKnown(t *testing.T) {
 		t.Errorf("stored %+v", list)
 	}
 
-	later := newHouse(t, calls(spying(), spying(), spying()), newToolTable(fetch(), spy(&seen)), on)
+	later := newFixture(t, calls(spying(), spying(), spying()), newToolTable(fetch(), spy(&seen)), on)
 	s = later.open(t, session.Open{Resume: s.ID()})
 	turnOf(t, s, say("after a restart"))
 	wantSeen(t, &seen, "fetch page")
@@ -97,11 +97,11 @@ func TestWhatWasSeenStaysKnown(t *testing.T) {
 	wantSeen(t, &seen, "")
 }
 
-func TestThePromptMayBringOutsideText(t *testing.T) {
+func TestThePromptMayHoldUntrustedText(t *testing.T) {
 	t.Parallel()
 	var seen []string
 	st := hermestest.NewStore()
-	h := newHouse(t, calls(spying(), spying()), newToolTable(spy(&seen)), func(c *session.Config) { c.Store = st })
+	h := newFixture(t, calls(spying(), spying()), newToolTable(spy(&seen)), func(c *session.Config) { c.Store = st })
 	h.provenance = "project file AGENTS.md"
 	s := h.open(t, session.Open{})
 	turnOf(t, s, say("go"))
@@ -113,7 +113,7 @@ func TestThePromptMayBringOutsideText(t *testing.T) {
 	wantSeen(t, &seen, "project file AGENTS.md", "project file AGENTS.md")
 }
 
-func TestWhatIsSaidMayBringOutsideText(t *testing.T) {
+func TestAMessageMayHoldUntrustedText(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		part hermes.Part
@@ -124,7 +124,7 @@ func TestWhatIsSaidMayBringOutsideText(t *testing.T) {
 		"a picture":     {hermes.Part{Image: &hermes.Image{URL: "https://x/y.png"}}, "a picture"},
 	} {
 		var seen []string
-		h := newHouse(t, calls(spying(), spying()), newToolTable(spy(&seen)))
+		h := newFixture(t, calls(spying(), spying()), newToolTable(spy(&seen)))
 		s := h.open(t, session.Open{})
 		turnOf(t, s, session.Say{Parts: []hermes.Part{{Text: "look"}, tt.part}})
 		turnOf(t, s, session.Retry{})
@@ -140,7 +140,7 @@ func TestRecalledTextSaysWhoseItIs(t *testing.T) {
 	recall := func(context.Context, hermes.RecallQuery) (hermes.Recalled, error) {
 		return hermes.Recalled{Text: "likes tea", Provenance: "memory service x"}, nil
 	}
-	h := newHouse(t, calls(spying()), newToolTable(spy(&seen)), remembering(recall, nil))
+	h := newFixture(t, calls(spying()), newToolTable(spy(&seen)), remembering(recall, nil))
 	turnOf(t, h.open(t, session.Open{}), say("what do I like?"))
 	wantSeen(t, &seen, "memory service x")
 }
@@ -174,7 +174,7 @@ func TestASummaryInheritsWhatItIsMadeOf(t *testing.T) {
 			return runtime, err
 		}
 	}
-	h := newHouse(t, calls([]string{"fetch"}, spying(), spying()), newToolTable(fetch(), spy(&seen)), compacting)
+	h := newFixture(t, calls([]string{"fetch"}, spying(), spying()), newToolTable(fetch(), spy(&seen)), compacting)
 	s := h.open(t, session.Open{})
 	turnOf(t, s, say("go"))
 	turnOf(t, s, session.Compress{})
@@ -210,7 +210,7 @@ func TestChildrenInheritAndReport(t *testing.T) {
 		var seen []string
 		m := hermestest.NewScript(hermestest.CallTool("fetch", `{}`), hermestest.CallTool("delegate", `{}`),
 			hermestest.CallTool("spy", `{}`), hermestest.Say("the child's report"), hermestest.Say("done"))
-		h := newHouse(t, m, newToolTable(fetch(), delegate(t), spy(&seen)))
+		h := newFixture(t, m, newToolTable(fetch(), delegate(t), spy(&seen)))
 		turnOf(t, h.open(t, session.Open{}), say("go"))
 		wantSeen(t, &seen, "fetch page")
 	})
@@ -220,7 +220,7 @@ func TestChildrenInheritAndReport(t *testing.T) {
 		m := hermestest.NewScript(hermestest.CallTool("delegate", `{}`),
 			hermestest.CallTool("fetch", `{}`), hermestest.Say("the child's report"),
 			hermestest.CallTool("spy", `{}`), hermestest.Say("done"))
-		h := newHouse(t, m, newToolTable(fetch(), delegate(t), spy(&seen)))
+		h := newFixture(t, m, newToolTable(fetch(), delegate(t), spy(&seen)))
 		s := h.open(t, session.Open{})
 		turnOf(t, s, say("go"))
 		wantSeen(t, &seen, "fetch page")
@@ -233,14 +233,14 @@ func TestChildrenInheritAndReport(t *testing.T) {
 		var seen []string
 		m := hermestest.NewScript(hermestest.CallTool("delegate", `{}`), hermestest.Say("nothing found"),
 			hermestest.CallTool("spy", `{}`), hermestest.Say("done"))
-		h := newHouse(t, m, newToolTable(delegate(t), spy(&seen)))
+		h := newFixture(t, m, newToolTable(delegate(t), spy(&seen)))
 		turnOf(t, h.open(t, session.Open{}), say("go"))
 		wantSeen(t, &seen, "")
 	})
 }
 
-// TestAToolThatCallsToolsBringsWhatTheyBring has one call read and write.
-func TestAToolThatCallsToolsBringsWhatTheyBring(t *testing.T) {
+// TestAToolThatCallsToolsInheritsTheirProvenance has one call read and write.
+func TestAToolThatCallsToolsInheritsTheirProvenance(t *testing.T) {
 	t.Parallel()
 	var seen []string
 	script := echo("script")
@@ -252,7 +252,7 @@ func TestAToolThatCallsToolsBringsWhatTheyBring(t *testing.T) {
 		}
 		return hermes.Result{Text: "ran"}
 	}
-	h := newHouse(t, calls([]string{"script"}), newToolTable(fetch(), script, spy(&seen)))
+	h := newFixture(t, calls([]string{"script"}), newToolTable(fetch(), script, spy(&seen)))
 	s := h.open(t, session.Open{})
 	turnOf(t, s, say("go"))
 	wantSeen(t, &seen, "", "fetch page")
@@ -261,8 +261,8 @@ func TestAToolThatCallsToolsBringsWhatTheyBring(t *testing.T) {
 	}
 }
 
-// TestAResultThatACrashLeftIsStillFromOutside has its result in the journal.
-func TestAResultThatACrashLeftIsStillFromOutside(t *testing.T) {
+// TestAResultThatACrashLeftIsStillUntrusted has its result in the journal.
+func TestAResultThatACrashLeftIsStillUntrusted(t *testing.T) {
 	t.Parallel()
 	asked := hermes.ToolCall{ID: "1", Name: "fetch", Arguments: "{}"}
 	st, l := crashed(t, asked)
@@ -274,12 +274,12 @@ func TestAResultThatACrashLeftIsStillFromOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	var seen []string
-	h := newHouse(t, calls(spying()), newToolTable(fetch(), spy(&seen)), func(c *session.Config) { c.Store = st })
+	h := newFixture(t, calls(spying()), newToolTable(fetch(), spy(&seen)), func(c *session.Config) { c.Store = st })
 	turnOf(t, h.open(t, session.Open{Resume: "s1"}), session.Continue{})
 	wantSeen(t, &seen, "fetch page")
 }
 
-func TestWorkBesideASessionKnowsWhatItHasSeen(t *testing.T) {
+func TestSideTaskInheritsTheTaintOfItsSession(t *testing.T) {
 	t.Parallel()
 	var seen []string
 	for range (session.SideTask{

@@ -29,7 +29,7 @@ func TestFirstExchangeGetsATitleInTheBackground(t *testing.T) {
 	asked := make(chan []hermes.Message, 9)
 	go1 := make(chan struct{})
 	m := hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two"))
-	h := newHouse(t, m, newToolTable(), titled(func(_ context.Context, _ string, transcript []hermes.Message) (string, error) {
+	h := newFixture(t, m, newToolTable(), titled(func(_ context.Context, _ string, transcript []hermes.Message) (string, error) {
 		asked <- transcript
 		<-go1
 		return "Fix login", nil
@@ -55,11 +55,11 @@ func TestFirstExchangeGetsATitleInTheBackground(t *testing.T) {
 	}
 }
 
-func TestTitleOfThePersonStays(t *testing.T) {
+func TestTitleOfTheUserStays(t *testing.T) {
 	t.Parallel()
 	begun, goOn := make(chan struct{}), make(chan struct{})
 	ended := make(chan struct{})
-	h := newHouse(t, hermestest.NewScript(hermestest.Say("one")), newToolTable(), titled(func(context.Context, string, []hermes.Message) (string, error) {
+	h := newFixture(t, hermestest.NewScript(hermestest.Say("one")), newToolTable(), titled(func(context.Context, string, []hermes.Message) (string, error) {
 		close(begun)
 		<-goOn
 		defer close(ended)
@@ -81,7 +81,7 @@ func TestTitleOfThePersonStays(t *testing.T) {
 
 func TestTakenTitleGetsANumber(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two")), newToolTable(),
+	h := newFixture(t, hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two")), newToolTable(),
 		titled(func(context.Context, string, []hermes.Message) (string, error) { return "Same", nil }))
 	for _, want := range []string{"Same", "Same #2"} {
 		s := h.open(t, session.Open{})
@@ -103,7 +103,7 @@ func TestNoTitleIsFound(t *testing.T) {
 			return "late", nil
 		},
 	} {
-		h := newHouse(t, hermestest.NewScript(hermestest.Say("one")), newToolTable(), titled(find))
+		h := newFixture(t, hermestest.NewScript(hermestest.Say("one")), newToolTable(), titled(find))
 		s := h.open(t, session.Open{})
 		e := listen(t, s)
 		submit(t, s, say("a"))

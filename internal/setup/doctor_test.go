@@ -146,7 +146,7 @@ func TestEachFaultIsFound(t *testing.T) {
 	}
 }
 
-func TestFixMendsWhatIsSafe(t *testing.T) {
+func TestFixRepairsWhatIsSafe(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("modes of Unix")

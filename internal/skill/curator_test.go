@@ -168,7 +168,7 @@ func TestTheArchiveIsEmptiedWhenWished(t *testing.T) {
 	left()
 }
 
-func TestAPersonsSkillIsJudgedOnceAdopted(t *testing.T) {
+func TestAUsersSkillIsJudgedOnceAdopted(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
 	r.create("mine", "")

@@ -226,7 +226,7 @@ func (m model) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.D
 	return m.Model.Stream(ctx, r)
 }
 
-func TestTheNewWindowBeginsWhereThePersonLives(t *testing.T) {
+func TestTheNewWindowBeginsWhereTheUserLives(t *testing.T) {
 	t.Parallel()
 	l, c := hermestest.NewLedger(), noon() // already the 21st in Auckland
 	cfg := config(l, c, nil)
@@ -237,7 +237,7 @@ func TestTheNewWindowBeginsWhereThePersonLives(t *testing.T) {
 	}
 }
 
-func TestWarningsComeOnceEachAndReachThePerson(t *testing.T) {
+func TestWarningsComeOnceEachAndReachTheUser(t *testing.T) {
 	t.Parallel()
 	l := hermestest.NewLedger()
 	g := spend.New(config(l, noon(), spend.Caps{hermes.AccountSession: dollars(200), hermes.AccountTree: dollars(200)}))
@@ -407,7 +407,7 @@ func TestModelsWithoutPrice(t *testing.T) {
 	mustRefuse(t, unknown, request("s", 1)) // what is used up is used up for all
 }
 
-func TestWithoutBooksOnlyUncappedCallsAreMade(t *testing.T) {
+func TestWithoutALedgerOnlyUncappedCallsAreMade(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("disk full")
 	for _, capped := range []bool{false, true} {

@@ -81,7 +81,7 @@ func TestRefusalsHaveOneShape(t *testing.T) {
 	}
 }
 
-func TestConsentLastsAsLongAsItSays(t *testing.T) {
+func TestDecisionHoldsAsLongAsItSays(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		answer  hermes.Decision

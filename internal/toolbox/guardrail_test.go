@@ -133,7 +133,7 @@ func TestGuardrailLineByLine(t *testing.T) {
 	}
 }
 
-func TestHaltIsDecidedAfterACallAndEndsTheTurnsTools(t *testing.T) {
+func TestStopIsDecidedAfterACallAndEndsTheTurnsTools(t *testing.T) {
 	t.Parallel()
 	failing := func(i int) *hermes.Call {
 		return call("mcp_stranger", `{"fail":true,"n":`+strings.Repeat("1", i+1)+`}`)
@@ -156,7 +156,7 @@ func TestHaltIsDecidedAfterACallAndEndsTheTurnsTools(t *testing.T) {
 	}
 }
 
-func TestWhoSendsABlockedCallOnAndOnIsHalted(t *testing.T) {
+func TestRepeatingABlockedCallIsStopped(t *testing.T) {
 	t.Parallel()
 	for _, arguments := range []string{`{"fail":true}`, `{}`} {
 		tools := mustToolbox(t, toolbox.Options{Guardrail: toolbox.Guardrail{HardStop: true}}, worldly()...)
@@ -172,7 +172,7 @@ func TestWhoSendsABlockedCallOnAndOnIsHalted(t *testing.T) {
 	}
 }
 
-func TestFailingCommandsThatDifferNeverHalt(t *testing.T) {
+func TestFailingCommandsThatDifferNeverStop(t *testing.T) {
 	t.Parallel()
 	tools := mustToolbox(t, toolbox.Options{Guardrail: toolbox.Guardrail{HardStop: true}}, worldly()...)
 	for i := range 30 {

@@ -31,7 +31,7 @@ func diary(did *[]string, canPropose bool) hermes.Tool {
 	}
 }
 
-func TestWhatLastsNeedsLeaveAfterOutsideText(t *testing.T) {
+func TestPersistentChangesNeedApprovalAfterUntrustedText(t *testing.T) {
 	t.Parallel()
 	const add = `{"action":"add","text":"x"}`
 	for _, tt := range []struct {
@@ -87,7 +87,7 @@ func TestTheQuestionShowsTheWholeChange(t *testing.T) {
 	}
 }
 
-func TestConsentToALastingChangeEndsWithTheSession(t *testing.T) {
+func TestDecisionOnAPersistentChangeEndsWithTheSession(t *testing.T) {
 	t.Parallel()
 	for answer, asks := range map[hermes.Decision]int{hermes.AllowOnce: 2, hermes.AllowSession: 1, hermes.AllowAlways: 1} {
 		var did, kept []string
@@ -110,8 +110,8 @@ func TestConsentToALastingChangeEndsWithTheSession(t *testing.T) {
 	}
 }
 
-// TestADangerousChangeIsNotStaged has a tool with a concern of its own.
-func TestADangerousChangeIsNotStaged(t *testing.T) {
+// TestADangerousChangeIsNotProposed has a tool with a concern of its own.
+func TestADangerousChangeIsNotProposed(t *testing.T) {
 	t.Parallel()
 	var did []string
 	d := diary(&did, true).(tool)

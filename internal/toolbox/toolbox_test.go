@@ -206,7 +206,7 @@ func TestArgumentsReachTheToolCoerced(t *testing.T) {
 	}
 }
 
-func TestInterruptionIsTold(t *testing.T) {
+func TestInterruptionIsReported(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	tools := mustToolbox(t, toolbox.Options{}, tool{spec: hermes.Spec{Name: "slow"}, run: func(ctx context.Context, _ *hermes.Call) (hermes.Result, error) {

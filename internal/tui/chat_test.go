@@ -148,7 +148,7 @@ func TestLostDeltasAreMadeGoodFromTheStoredMessage(t *testing.T) {
 	}
 }
 
-func TestInterruptedTextStandsThereOnce(t *testing.T) {
+func TestInterruptedTextAppearsOnce(t *testing.T) {
 	t.Parallel()
 	events := []hermes.Event{
 		hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, hermes.TextDelta{Text: "half of it"},
@@ -294,7 +294,7 @@ func TestClarify(t *testing.T) {
 	}
 }
 
-func TestMessageThatBringsSomethingAlongNoLongerWaits(t *testing.T) {
+func TestMessageWithAttachmentsNoLongerWaits(t *testing.T) {
 	t.Parallel()
 	r := openRig(t, 80, 24)
 	r.keys("see @file:gone<enter>")
@@ -481,7 +481,7 @@ func TestRefusedLinesOfAPasteAreNotListedAsWaiting(t *testing.T) {
 	r.send(ranMsg{line: "/stop"}).hides("line 0", "more")
 }
 
-func TestTextsThatFindNoRoomAreGivenBack(t *testing.T) {
+func TestTextsThatFindNoSpaceAreGivenBack(t *testing.T) {
 	t.Parallel()
 	r := openRig(t, 80, 24)
 	c := &chat{model: r.m, session: newFake(nil), ops: make(chan func(context.Context))} // a queue without room

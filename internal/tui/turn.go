@@ -18,13 +18,13 @@ func (t *renderer) turnStarted(e hermes.TurnStarted) {
 		t.say(lines...)
 		return
 	}
-	if lines := t.personLines(e.Message); len(lines) > 0 {
+	if lines := t.userLines(e.Message); len(lines) > 0 {
 		t.say(lines...)
 	}
 }
 
-// personLines shows what the person said.
-func (t *renderer) personLines(m hermes.Message) []string {
+// userLines shows what the person said.
+func (t *renderer) userLines(m hermes.Message) []string {
 	text := m.Visible()
 	for _, p := range m.Parts {
 		if p.Image != nil {

@@ -87,7 +87,7 @@ func (m *model) resumed(st session.State) {
 	m.say(m.faint(markup.Clip("resumed: "+oneLine(name)+", "+plural(len(shown), "message"), m.width)))
 	for _, msg := range shown[max(len(shown)-2, 0):] {
 		if msg.Role == hermes.RoleUser {
-			m.say(m.personLines(msg)...)
+			m.say(m.userLines(msg)...)
 			continue
 		}
 		m.say(markup.Render(msg.Visible(), m.prose(m.width))...)

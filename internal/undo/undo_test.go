@@ -177,7 +177,7 @@ func hold(t *testing.T, path string) string {
 	return string(raw)
 }
 
-func TestChangeThatACrashCutOffCanBeTakenBack(t *testing.T) {
+func TestChangeThatACrashCutOffCanBeUndone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file, folder := filepath.Join(dir, "f"), filepath.Join(t.TempDir(), "undo")
@@ -261,7 +261,7 @@ func TestPruneForgetsWhatIsOldAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestRecordsThatAreNoFilesAreTakenBack(t *testing.T) {
+func TestRecordsThatAreNoFilesAreUndone(t *testing.T) {
 	t.Parallel()
 	rows := map[string]string{"row:a": "one"}
 	bare := undo.New(filepath.Join(t.TempDir(), "undo"), clock())

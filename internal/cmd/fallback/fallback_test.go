@@ -29,22 +29,22 @@ fallback_providers:
 agent: {max_turns: 9}
 `
 
-// person is somebody with a config.yaml.
-type person struct {
+// user is somebody with a config.yaml.
+type user struct {
 	t    *testing.T
 	home home.Dir
 }
 
-func newPerson(t *testing.T, yaml string) person {
+func newUser(t *testing.T, yaml string) user {
 	t.Helper()
-	p := person{t, home.At(t.TempDir())}
+	p := user{t, home.At(t.TempDir())}
 	if err := os.WriteFile(p.home.Config(), []byte(yaml), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-func (p person) run(args ...string) (out, errs string, err error) {
+func (p user) run(args ...string) (out, errs string, err error) {
 	p.t.Helper()
 	cmd := fallback.NewCmd(fallback.Deps{
 		Load: func() (*config.Config, error) {
@@ -72,7 +72,7 @@ func (p person) run(args ...string) (out, errs string, err error) {
 	return stdout.String(), stderr.String(), err
 }
 
-func (p person) file() string {
+func (p user) file() string {
 	p.t.Helper()
 	text, err := os.ReadFile(p.home.Config())
 	if err != nil {
@@ -84,19 +84,19 @@ func (p person) file() string {
 func TestListShowsTheOrderAndWhoIsLeftOut(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{nil, {"list"}, {"ls"}} {
-		out, _, err := newPerson(t, before).run(args...)
+		out, _, err := newUser(t, before).run(args...)
 		if want := "1  anthropic:claude-x\n2  deepseek:chat\n   left out: it needs a key\n"; out != want || err != nil {
 			t.Errorf("%v: got %q, %v", args, out, err)
 		}
 	}
-	if _, errs, err := newPerson(t, "{}").run(); err != nil || !strings.Contains(errs, "hermes fallback add") {
+	if _, errs, err := newUser(t, "{}").run(); err != nil || !strings.Contains(errs, "hermes fallback add") {
 		t.Errorf("with none: %q, %v", errs, err)
 	}
 }
 
-func TestChangesKeepWhatElseStandsInTheFile(t *testing.T) {
+func TestChangesKeepTheRestOfTheFile(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, before)
+	p := newUser(t, before)
 	out, _, err := p.run("add", "box:small:7b", "--base-url", "http://box:8000/v1", "--key-env", "BOX_KEY")
 	if err != nil || !strings.Contains(out, "box:small:7b stands by as number 3") {
 		t.Fatalf("%q, %v", out, err)
@@ -131,7 +131,7 @@ func TestChangesKeepWhatElseStandsInTheFile(t *testing.T) {
 
 func TestClearTakesAllOut(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, before)
+	p := newUser(t, before)
 	if out, _, err := p.run("clear"); err != nil || !strings.Contains(out, "2 taken out") || strings.Contains(p.file(), "fallback_providers") || !strings.Contains(p.file(), "max_turns: 9") {
 		t.Errorf("%q, %v\n%s", out, err, p.file())
 	}
@@ -153,7 +153,7 @@ func TestWhatIsRefusedChangesNothing(t *testing.T) {
 		{"remove 0", "shows 1 to 2"},
 		{"remove nobody", "does not stand by"},
 	} {
-		p := newPerson(t, before)
+		p := newUser(t, before)
 		if _, _, err := p.run(strings.Fields(tt.args)...); err == nil || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: got %v, want %q", tt.args, err, tt.says)
 		}
@@ -161,7 +161,7 @@ func TestWhatIsRefusedChangesNothing(t *testing.T) {
 			t.Errorf("%s changed the file:\n%s", tt.args, diff)
 		}
 	}
-	old := newPerson(t, "fallback_model: {provider: x, model: m}\n")
+	old := newUser(t, "fallback_model: {provider: x, model: m}\n")
 	for _, args := range [][]string{{"add", "y:z"}, {"remove", "1"}, {"clear"}} {
 		if _, _, err := old.run(args...); err == nil || !strings.Contains(err.Error(), "hermes config migrate") {
 			t.Errorf("%v with the old name: %v", args, err)

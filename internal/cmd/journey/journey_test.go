@@ -26,8 +26,8 @@ type learnings struct{ *learning.Store }
 
 func (learnings) Admit(l hermes.Learning) (hermes.Learning, error) { return tool.Admit(l) }
 
-// house runs `hermes journey` on a home of its own.
-type house struct {
+// fixture runs `hermes journey` on a home of its own.
+type fixture struct {
 	t      *testing.T
 	now    time.Time
 	home   home.Dir
@@ -37,9 +37,9 @@ type house struct {
 	editor func(path string) error
 }
 
-func newHouse(t *testing.T) *house {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	h := &house{t: t, home: home.At(t.TempDir()), now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.Local)}
+	h := &fixture{t: t, home: home.At(t.TempDir()), now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.Local)}
 	now := func() time.Time { h.now = h.now.Add(time.Hour); return h.now }
 	h.file = memory.NewFile(memory.Config{Dir: h.home.Memories(), Pending: h.home.Pending("memory"), Now: now})
 	h.lib = skill.New(skill.Config{Home: h.home, OS: "linux", Now: now})
@@ -49,7 +49,7 @@ func newHouse(t *testing.T) *house {
 }
 
 // fill has something of each kind learned.
-func (h *house) fill() {
+func (h *fixture) fill() {
 	h.t.Helper()
 	ctx := h.t.Context()
 	must := func(err error) {
@@ -69,7 +69,7 @@ func (h *house) fill() {
 	must(os.WriteFile(path, []byte("Name: Ada\x1b[31m\n"), 0o600)) // by hand
 }
 
-func (h *house) run(in string, args ...string) (string, error) {
+func (h *fixture) run(in string, args ...string) (string, error) {
 	h.t.Helper()
 	c := journey.NewCmd(journey.Deps{
 		Open: func() (journey.Sources, func() error, error) {
@@ -88,14 +88,14 @@ func (h *house) run(in string, args ...string) (string, error) {
 	return out.String(), err
 }
 
-func (h *house) has(want string, args ...string) {
+func (h *fixture) has(want string, args ...string) {
 	h.t.Helper()
 	if got, err := h.run("", args...); err != nil || !strings.Contains(got, want) {
 		h.t.Errorf("%v: got %q, %v, want %q", args, got, err, want)
 	}
 }
 
-func (h *house) refuses(want string, args ...string) {
+func (h *fixture) refuses(want string, args ...string) {
 	h.t.Helper()
 	if got, err := h.run("", args...); err == nil || !strings.Contains(err.Error(), want) {
 		h.t.Errorf("%v: got %q, %v, want an error with %q", args, got, err, want)
@@ -103,7 +103,7 @@ func (h *house) refuses(want string, args ...string) {
 }
 
 // ref finds the reference of a line that holds a text.
-func (h *house) ref(text string) string {
+func (h *fixture) ref(text string) string {
 	h.t.Helper()
 	out, err := h.run("")
 	m := regexp.MustCompile(`(?m)^  (\S+) +.*` + regexp.QuoteMeta(text)).FindStringSubmatch(out)
@@ -113,9 +113,9 @@ func (h *house) ref(text string) string {
 	return m[1]
 }
 
-func TestWhatWasLearnedIsToldByTime(t *testing.T) {
+func TestWhatWasLearnedIsListedByTime(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	h.has("Nothing was learned yet")
 	if out, err := h.run("", "list", "--json"); err != nil || strings.TrimSpace(out) != "[]" {
 		t.Errorf("nothing as JSON: %q, %v", out, err)
@@ -159,7 +159,7 @@ func TestWhatWasLearnedIsToldByTime(t *testing.T) {
 
 func TestWhatWasLearnedIsForgotten(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	h.fill()
 	refs := []string{h.ref("uses uv"), h.ref("Ada"), "skill:release", "learning:1"}
 	h.refuses("nobody can be asked", append([]string{"delete"}, refs...)...)
@@ -175,7 +175,7 @@ func TestWhatWasLearnedIsForgotten(t *testing.T) {
 
 func TestWhatWasLearnedIsChanged(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	h.fill()
 	h.refuses("no terminal for the editor", "edit", "learning:1")
 	h.has("Changed", "edit", h.ref("uses uv"), "uses pixi")

@@ -33,21 +33,21 @@ func (b memStore) Keep(ctx context.Context, l hermes.Learning) (hermes.Learning,
 	return tool.Keep(ctx, b.store, l)
 }
 
-// house runs `hermes learning` on learnings of its own.
-type house struct {
+// fixture runs `hermes learning` on learnings of its own.
+type fixture struct {
 	t      *testing.T
 	store  memStore
 	opened int
 }
 
-func newHouse(t *testing.T) *house {
+func newFixture(t *testing.T) *fixture {
 	s := &hermestest.Learnings{}
-	return &house{t: t, store: memStore{learning.New(learning.Config{
+	return &fixture{t: t, store: memStore{learning.New(learning.Config{
 		Open: func(context.Context) (hermes.Learnings, error) { return s, nil }, Now: func() time.Time { return noon },
 	}), s}}
 }
 
-func (h *house) run(in string, args ...string) (string, error) {
+func (h *fixture) run(in string, args ...string) (string, error) {
 	h.t.Helper()
 	c := cmd.NewCmd(cmd.Deps{Open: func() (cmd.Store, func() error, error) {
 		h.opened++
@@ -66,14 +66,14 @@ func (h *house) run(in string, args ...string) (string, error) {
 	return out.String(), err
 }
 
-func (h *house) has(want string, args ...string) {
+func (h *fixture) has(want string, args ...string) {
 	h.t.Helper()
 	if got, err := h.run("", args...); err != nil || !strings.Contains(got, want) {
 		h.t.Errorf("%v: got %q, %v, want %q", args, got, err, want)
 	}
 }
 
-func (h *house) refuses(want string, args ...string) {
+func (h *fixture) refuses(want string, args ...string) {
 	h.t.Helper()
 	if got, err := h.run("", args...); err == nil || !strings.Contains(err.Error(), want) {
 		h.t.Errorf("%v: got %q, %v, want an error with %q", args, got, err, want)
@@ -82,7 +82,7 @@ func (h *house) refuses(want string, args ...string) {
 
 func TestLearningsAreKeptShownAndDeleted(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	h.has("no such learnings", "list")
 	h.has("Kept as 1", "add", "error: externally-managed-environment", "use uv\x1b[31m", "--tag", "Python", "--context", "Debian")
 	h.has("externally-managed-environment\n      terminal: use uv�[31m\n      not met yet", "list")
@@ -102,7 +102,7 @@ func TestLearningsAreKeptShownAndDeleted(t *testing.T) {
 
 func TestListAsJSONIsAListAlways(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	for n := range 2 {
 		out, err := h.run("", "list", "--json")
 		var list []struct {
@@ -119,7 +119,7 @@ func TestListAsJSONIsAListAlways(t *testing.T) {
 
 func TestSeveralBecomeOneByHand(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	h.has("Kept as 1", "add", "error: no rule to make target", "cd src")
 	h.has("Kept as 2", "add", "fatal: this is no repository", "git init")
 	h.has("Nothing says the same", "merge")
@@ -130,9 +130,9 @@ func TestSeveralBecomeOneByHand(t *testing.T) {
 	h.refuses("not found", "merge", "1", "2")
 }
 
-func TestUpkeepIsToldAndDone(t *testing.T) {
+func TestUpkeepIsAnnouncedAndDone(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	h.has("Kept as 1", "add", "error: no rule to make target", "pray")
 	for range 3 {
 		if err := h.store.store.NoteFix(t.Context(), 1, hermes.FixFailed, noon); err != nil {
@@ -148,7 +148,7 @@ func TestUpkeepIsToldAndDone(t *testing.T) {
 
 func TestLearningsTravelBetweenHomes(t *testing.T) {
 	t.Parallel()
-	from, to := newHouse(t), newHouse(t)
+	from, to := newFixture(t), newFixture(t)
 	from.has("Kept", "add", "error: externally-managed-environment", "use uv")
 	file := filepath.Join(t.TempDir(), "l.jsonl")
 	from.has("1 learning written", "export", file)

@@ -75,8 +75,8 @@ func printable(text string) string {
 	}, text)
 }
 
-// byPerson changes a target as the person, without a wait for approval.
-func byPerson(ctx context.Context, d Deps, out io.Writer, target string, o memory.Operation) error {
+// changeByUser changes a target as the person, without a wait for approval.
+func changeByUser(ctx context.Context, d Deps, out io.Writer, target string, o memory.Operation) error {
 	t, err := memory.ParseTarget(target)
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func newAddCmd(d Deps) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "add TEXT", Short: "Remember something", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return byPerson(cmd.Context(), d, cmd.OutOrStdout(), target, memory.Operation{Action: "add", Content: strings.Join(args, " ")})
+			return changeByUser(cmd.Context(), d, cmd.OutOrStdout(), target, memory.Operation{Action: "add", Content: strings.Join(args, " ")})
 		},
 	}
 	cmd.Flags().StringVar(&target, "target", "memory", targetHelp)
@@ -115,7 +115,7 @@ func newReplaceCmd(d Deps) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "replace OLD NEW", Short: "Put a new text in the place of the entry that contains OLD", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return byPerson(cmd.Context(), d, cmd.OutOrStdout(), target, memory.Operation{Action: "replace", OldText: args[0], Content: args[1]})
+			return changeByUser(cmd.Context(), d, cmd.OutOrStdout(), target, memory.Operation{Action: "replace", OldText: args[0], Content: args[1]})
 		},
 	}
 	cmd.Flags().StringVar(&target, "target", "memory", targetHelp)
@@ -127,7 +127,7 @@ func newRemoveCmd(d Deps) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "remove TEXT", Short: "Forget the entry that contains TEXT", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return byPerson(cmd.Context(), d, cmd.OutOrStdout(), target, memory.Operation{Action: "remove", OldText: strings.Join(args, " ")})
+			return changeByUser(cmd.Context(), d, cmd.OutOrStdout(), target, memory.Operation{Action: "remove", OldText: strings.Join(args, " ")})
 		},
 	}
 	cmd.Flags().StringVar(&target, "target", "memory", targetHelp)

@@ -44,7 +44,7 @@ func NewCmd(d Deps) *cobra.Command {
 		if err != nil || whose == "" {
 			return b, err
 		}
-		return person(b, whose)
+		return forUser(b, whose)
 	}
 	status := newStatusCmd(d)
 	cmd := &cobra.Command{
@@ -57,8 +57,8 @@ func NewCmd(d Deps) *cobra.Command {
 	return cmd
 }
 
-// person is the book of somebody who speaks on a platform.
-func person(b *memory.File, whose string) (*memory.File, error) {
+// forUser is the book of somebody who speaks on a platform.
+func forUser(b *memory.File, whose string) (*memory.File, error) {
 	platform, user, ok := strings.Cut(whose, ":")
 	if !ok || platform == "" || user == "" {
 		return nil, fmt.Errorf("--for %q: write platform:user, such as telegram:12345", whose)
@@ -93,7 +93,7 @@ func status(d Deps, out io.Writer) error {
 		}
 		fmt.Fprintf(out, "%-8s %d %s   %s\n", t, len(s.Entries), plural(len(s.Entries), "entry", "entries"), s.Usage())
 	}
-	if err := people(b, out); err != nil {
+	if err := listUsers(b, out); err != nil {
 		return err
 	}
 	waiting, err := b.Proposals()
@@ -113,9 +113,9 @@ func status(d Deps, out io.Writer) error {
 	return nil
 }
 
-// people tells who has a USER.md of their own.
-func people(b *memory.File, out io.Writer) error {
-	list, err := b.People()
+// listUsers tells who has a USER.md of their own.
+func listUsers(b *memory.File, out io.Writer) error {
+	list, err := b.Users()
 	if err == nil && len(list) > 0 {
 		fmt.Fprintf(out, "people   %s (--for NAME)\n", strings.Join(list, ", "))
 	}

@@ -14,20 +14,20 @@ import (
 	"hermes/internal/memory"
 )
 
-// house runs `hermes memory` on a home of its own.
-type house struct {
+// fixture runs `hermes memory` on a home of its own.
+type fixture struct {
 	t    *testing.T
 	home home.Dir
 	file *memory.File
 }
 
-func newHouse(t *testing.T) *house {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	h := home.At(t.TempDir())
-	return &house{t, h, memory.NewFile(memory.Config{Dir: h.Memories(), Pending: h.Pending("memory")})}
+	return &fixture{t, h, memory.NewFile(memory.Config{Dir: h.Memories(), Pending: h.Pending("memory")})}
 }
 
-func (h *house) run(in string, args ...string) (string, error) {
+func (h *fixture) run(in string, args ...string) (string, error) {
 	h.t.Helper()
 	c := cmd.NewCmd(cmd.Deps{
 		File: func() (*memory.File, error) { return h.file, nil },
@@ -48,7 +48,7 @@ func (h *house) run(in string, args ...string) (string, error) {
 	return out.String(), err
 }
 
-func (h *house) has(want string, args ...string) {
+func (h *fixture) has(want string, args ...string) {
 	h.t.Helper()
 	if got, err := h.run("", args...); err != nil || !strings.Contains(got, want) {
 		h.t.Errorf("%v: got %q, %v, want %q", args, got, err, want)
@@ -57,7 +57,7 @@ func (h *house) has(want string, args ...string) {
 
 func TestEntriesAreAddedListedAndRemoved(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	h.has("0 entries   0% — 0/2,200 chars")
 	h.has("added [", "add", "uses", "uv")
 	h.has("added [", "add", "--target", "user", "Name: Ada")
@@ -74,11 +74,11 @@ func TestEntriesAreAddedListedAndRemoved(t *testing.T) {
 	}
 }
 
-// TestAPersonReadsNoWordsOfTheTool is about errors and empty results, which the
+// TestAUserReadsNoWordsOfTheTool is about errors and empty results, which the
 // model and the person meet in the same place, and about files edited by hand.
-func TestAPersonReadsNoWordsOfTheTool(t *testing.T) {
+func TestAUserReadsNoWordsOfTheTool(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	for _, tt := range []struct {
 		args []string
 		says string
@@ -105,7 +105,7 @@ func TestAPersonReadsNoWordsOfTheTool(t *testing.T) {
 
 func TestWhatWaitsIsApprovedOrRejected(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	h.has("No changes", "pending")
 	p, err := h.file.Propose(t.Context(), memory.Notes, []memory.Operation{{Action: "add", Content: "likes tea"}}, memory.Origin{By: "agent", Session: "s1"})
 	if err != nil {
@@ -122,7 +122,7 @@ func TestWhatWaitsIsApprovedOrRejected(t *testing.T) {
 
 func TestMemoryTravels(t *testing.T) {
 	t.Parallel()
-	from, to := newHouse(t), newHouse(t)
+	from, to := newFixture(t), newFixture(t)
 	from.has("added", "add", "likes tea")
 	file := filepath.Join(t.TempDir(), "memory.json")
 	from.has("", "export", file)
@@ -142,7 +142,7 @@ func TestMemoryTravels(t *testing.T) {
 
 func TestServiceIsChosenAndLeft(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	h.has("none", "status")
 	h.has("elsewhere    a service (set ELSEWHERE_KEY)", "setup")
 	h.has("First: set ELSEWHERE_KEY", "setup", "elsewhere")
@@ -155,9 +155,9 @@ func TestServiceIsChosenAndLeft(t *testing.T) {
 	}
 }
 
-func TestMemoryOfOnePerson(t *testing.T) {
+func TestMemoryOfOneUser(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	refuses := func(want string, args ...string) {
 		t.Helper()
 		if out, err := h.run("", args...); err == nil || !strings.Contains(err.Error(), want) {

@@ -111,9 +111,9 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestASlipInTheNameIsTold is about a server of one's own; what others sell is
+// TestATypoInTheNameIsReported is about a server of one's own; what others sell is
 // not asked for.
-func TestASlipInTheNameIsTold(t *testing.T) {
+func TestATypoInTheNameIsReported(t *testing.T) {
 	t.Parallel()
 	for ref, want := range map[string]string{
 		"local:qwen-codre": `does not list "qwen-codre". It has: llama-3, qwen-coder, qwen-chat.`,

@@ -487,7 +487,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-func TestTheStoreIsClosedAndItsFailureTold(t *testing.T) {
+func TestTheStoreIsClosedAndItsFailureReported(t *testing.T) {
 	t.Parallel()
 	s := filled(t)
 	mustRun(t, s, "list")

@@ -309,7 +309,7 @@ func TestTheLedgerTakesOneChangeBack(t *testing.T) {
 	r.want("Nothing is archived", "curator", "list-archived")
 }
 
-func TestWhatASkillNamesIsShownWhereAPersonDecides(t *testing.T) {
+func TestWhatASkillNamesIsShownWhereAUserDecides(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.publish("tool", "See https://one.example.com/x")

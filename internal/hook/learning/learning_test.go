@@ -22,16 +22,16 @@ type host struct {
 
 func (h host) Session() hermes.SessionRef { return hermes.SessionRef{ID: h.session} }
 
-// house is the hook over a store in memory.
-type house struct {
+// fixture is the hook over a store in memory.
+type fixture struct {
 	t     *testing.T
 	store *hermestest.Learnings
 	hook  hermes.Hook
 	now   time.Time
 }
 
-func newHouse(t *testing.T) *house {
-	h := &house{t: t, store: &hermestest.Learnings{}, now: noon}
+func newFixture(t *testing.T) *fixture {
+	h := &fixture{t: t, store: &hermestest.Learnings{}, now: noon}
 	h.hook = learning.New(learning.Config{
 		Store: func(context.Context) (hermes.Learnings, error) { return h.store, nil },
 		Now:   func() time.Time { return h.now },
@@ -40,7 +40,7 @@ func newHouse(t *testing.T) *house {
 }
 
 // call is one call of terminal in a session; it returns what was appended.
-func (h *house) call(session, command, output string, failed bool) string {
+func (h *fixture) call(session, command, output string, failed bool) string {
 	h.t.Helper()
 	args, _ := json.Marshal(map[string]string{"command": command})
 	text, _ := json.Marshal(map[string]any{"output": output, "exit_code": 1})
@@ -53,7 +53,7 @@ func (h *house) call(session, command, output string, failed bool) string {
 	return added
 }
 
-func (h *house) save(pattern, fix string) hermes.Learning {
+func (h *fixture) save(pattern, fix string) hermes.Learning {
 	h.t.Helper()
 	l, err := h.store.SaveLearning(h.t.Context(), hermes.Learning{Tool: "terminal", Class: "error", Pattern: pattern, Fix: fix, Touched: h.now})
 	if err != nil {
@@ -62,7 +62,7 @@ func (h *house) save(pattern, fix string) hermes.Learning {
 	return l
 }
 
-func (h *house) only() hermes.Learning {
+func (h *fixture) only() hermes.Learning {
 	h.t.Helper()
 	list, err := h.store.FindLearnings(h.t.Context(), hermes.LearningQuery{})
 	if err != nil || len(list) != 1 {
@@ -78,7 +78,7 @@ const (
 
 func TestAKnownFailureIsAnsweredWithItsFix(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	h.save(pattern, "use uv pip install")
 	if got := h.call("s1", "pip install x", managed, true); !strings.Contains(got, "What helped then: use uv pip install") {
 		t.Errorf("got %q", got)
@@ -96,7 +96,7 @@ func TestAKnownFailureIsAnsweredWithItsFix(t *testing.T) {
 
 func TestASimilarFailureIsAnsweredToo(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	h.save("go: error: module example.org/a requires a newer version of go", "set GOTOOLCHAIN=auto")
 	if got := h.call("s", "go build", "error: module example.org/b requires a newer version of go", true); !strings.Contains(got, "similar") || !strings.Contains(got, "GOTOOLCHAIN") {
 		t.Errorf("got %q", got)
@@ -108,7 +108,7 @@ func TestASimilarFailureIsAnsweredToo(t *testing.T) {
 
 func TestWhatCameOfAFixIsNoted(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	h.save(pattern, "use uv")
 	h.call("s1", "pip install x", managed, true)
 	h.call("s1", "uv pip install x", "ok", false)
@@ -125,7 +125,7 @@ func TestWhatCameOfAFixIsNoted(t *testing.T) {
 
 func TestAFixThatDoesNotHelpIsNotShown(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	l := h.save(pattern, "turn it off and on")
 	for range 3 {
 		if err := h.store.NoteFix(t.Context(), l.ID, hermes.FixFailed, h.now); err != nil {
@@ -139,7 +139,7 @@ func TestAFixThatDoesNotHelpIsNotShown(t *testing.T) {
 
 func TestAFailureThatComesAgainAsksForItsFix(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	if got := h.call("s1", "pip install x", managed, true); got != "" {
 		t.Errorf("the first time: %q", got)
 	}
@@ -150,7 +150,7 @@ func TestAFailureThatComesAgainAsksForItsFix(t *testing.T) {
 		t.Errorf("again: %q", got)
 	}
 	// What nobody needs any more goes with the next start.
-	later := newHouse(t)
+	later := newFixture(t)
 	later.store, later.now = h.store, noon.AddDate(0, 0, 40)
 	later.call("s3", "make", "error: other", true)
 	if l := later.only(); l.Pattern != "make: error: other" {
@@ -160,7 +160,7 @@ func TestAFailureThatComesAgainAsksForItsFix(t *testing.T) {
 
 func TestSuccessesAndRefusalsAreNotLearned(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	h.call("s", "ls", "no such file", false)
 	r := hermes.Result{Text: `{"error":"not run: the person said no"}`, Failed: true}
 	h.hook.AfterTool(t.Context(), &hermes.Call{Name: "terminal", Host: host{session: "s"}}, &r)
@@ -173,7 +173,7 @@ func TestSuccessesAndRefusalsAreNotLearned(t *testing.T) {
 
 func TestAStoreThatFailsCostsNothing(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	h.hook = learning.New(learning.Config{Store: func(context.Context) (hermes.Learnings, error) { return nil, errors.New("locked") }})
 	if got := h.call("s", "pip install x", managed, true); got != "" {
 		t.Errorf("got %q", got)

@@ -21,8 +21,8 @@ func keys(v shell.Verdict) []string {
 	return all
 }
 
-// TestFloorRefuses: none of these runs, whatever the mode.
-func TestFloorRefuses(t *testing.T) {
+// TestDenyListRefuses: none of these runs, whatever the mode.
+func TestDenyListRefuses(t *testing.T) {
 	t.Parallel()
 	for key, lines := range map[string][]string{
 		"delete-root": {
@@ -66,8 +66,8 @@ func TestFloorRefuses(t *testing.T) {
 	}
 }
 
-// TestFloorLetsPass: the same words as data, and deeper paths.
-func TestFloorLetsPass(t *testing.T) {
+// TestDenyListLetsPass: the same words as data, and deeper paths.
+func TestDenyListLetsPass(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{
 		"git commit -m 'rm -rf /'", `echo "rm -rf /"`, "echo rm -rf /", "grep -r 'rm -rf /' .", "cat rm-rf.md", "echo reboot", "git commit -m reboot", "ls reboot", "grep shutdown /var/log/syslog",

@@ -10,7 +10,7 @@ import (
 	"hermes/internal/store/sqlite"
 )
 
-func TestLeaseOfADeadOwnerIsTakenOver(t *testing.T) {
+func TestLeaseOfAnOwnerThatEndedIsTakenOver(t *testing.T) {
 	t.Parallel()
 	s, err := sqlite.Open(t.Context(), sqlite.Config{
 		Path: filepath.Join(t.TempDir(), "a.db"), OwnerGone: func(owner string) bool { return owner == "gone" },

@@ -8,7 +8,7 @@ import (
 	"hermes/internal/store/sqlite"
 )
 
-func TestReviewsAreOwedUntilTheyAreDone(t *testing.T) {
+func TestReviewsArePendingUntilTheyAreDone(t *testing.T) {
 	t.Parallel()
 	cfg := sqlite.Config{Path: tempPath(t)}
 	s := mustOpen(t, cfg)

@@ -13,8 +13,8 @@ import (
 	"hermes/internal/tool/clarify"
 )
 
-// person answers questions in order.
-type person struct {
+// user answers questions in order.
+type user struct {
 	hermes.Host
 	answers []hermes.Answer
 	err     error
@@ -22,9 +22,9 @@ type person struct {
 	asked   []hermes.Question
 }
 
-func (p *person) Session() hermes.SessionRef { return hermes.SessionRef{Depth: p.depth} }
+func (p *user) Session() hermes.SessionRef { return hermes.SessionRef{Depth: p.depth} }
 
-func (p *person) Ask(_ context.Context, q hermes.Question) (hermes.Answer, error) {
+func (p *user) Ask(_ context.Context, q hermes.Question) (hermes.Answer, error) {
 	p.asked = append(p.asked, q)
 	if p.err != nil {
 		return hermes.Answer{}, p.err
@@ -43,7 +43,7 @@ func tool(t *testing.T) hermes.Tool {
 	return tools[0]
 }
 
-func ask(t *testing.T, p *person, arguments string) (string, error) {
+func ask(t *testing.T, p *user, arguments string) (string, error) {
 	t.Helper()
 	r, err := tool(t).Run(t.Context(), &hermes.Call{ID: "c1", Name: "clarify", Arguments: json.RawMessage(arguments), Host: p})
 	return r.Text, err
@@ -84,7 +84,7 @@ func TestAnswers(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			p := &person{answers: tt.answers}
+			p := &user{answers: tt.answers}
 			got, err := ask(t, p, tt.in)
 			if err != nil {
 				t.Fatal(err)
@@ -110,7 +110,7 @@ func TestWhatIsNoQuestionIsRefused(t *testing.T) {
 		`{"question":"Q?","questions":[{"question":"1"},{"question":"2"},{"question":"3"},{"question":"4"},{"question":"5"}]}`: "6 questions are too many",
 		`{"question":"` + strings.Repeat("x", 5000) + `"}`:                                                                     "in a few sentences",
 	} {
-		p := &person{}
+		p := &user{}
 		if _, err := ask(t, p, in); err == nil || !strings.Contains(err.Error(), want) || len(p.asked) > 0 {
 			t.Errorf("%.60s: got %v, asked %d", in, err, len(p.asked))
 		}
@@ -119,13 +119,13 @@ func TestWhatIsNoQuestionIsRefused(t *testing.T) {
 
 func TestWithoutAUserItIsAnError(t *testing.T) {
 	t.Parallel()
-	if _, err := ask(t, &person{err: errors.New("nobody is there who could answer")}, `{"question":"Q?"}`); err == nil || !strings.Contains(err.Error(), "best judgement") {
+	if _, err := ask(t, &user{err: errors.New("nobody is there who could answer")}, `{"question":"Q?"}`); err == nil || !strings.Contains(err.Error(), "best judgement") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := ask(t, &person{err: hermes.ErrInterrupted}, `{"question":"Q?"}`); !errors.Is(err, hermes.ErrInterrupted) {
+	if _, err := ask(t, &user{err: hermes.ErrInterrupted}, `{"question":"Q?"}`); !errors.Is(err, hermes.ErrInterrupted) {
 		t.Errorf("an interrupt became %v", err)
 	}
-	if _, err := ask(t, &person{depth: 1}, `{"question":"Q?"}`); err == nil || !strings.Contains(err.Error(), "subagent") {
+	if _, err := ask(t, &user{depth: 1}, `{"question":"Q?"}`); err == nil || !strings.Contains(err.Error(), "subagent") {
 		t.Errorf("a subagent asked: %v", err)
 	}
 }
@@ -137,9 +137,9 @@ func TestNothingRunsBesideAQuestion(t *testing.T) {
 	}
 }
 
-func TestTheFaceSeesWhatIsAsked(t *testing.T) {
+func TestTheFrontendSeesWhatIsAsked(t *testing.T) {
 	t.Parallel()
-	p := &person{answers: says("a")}
+	p := &user{answers: says("a")}
 	if _, err := ask(t, p, `{"question":"Q?","choices":["a (recommended)","b"],"multi_select":true}`); err != nil {
 		t.Fatal(err)
 	}
@@ -149,9 +149,9 @@ func TestTheFaceSeesWhatIsAsked(t *testing.T) {
 	}
 }
 
-func TestTheFaceSeesThePlaceInABatch(t *testing.T) {
+func TestTheFrontendSeesTheNumberInABatch(t *testing.T) {
 	t.Parallel()
-	p := &person{answers: append(says("a"), says("b")...)}
+	p := &user{answers: append(says("a"), says("b")...)}
 	if _, err := ask(t, p, `{"questions":[{"question":"A?"},{"question":"B?"}]}`); err != nil {
 		t.Fatal(err)
 	}

@@ -59,8 +59,8 @@ func TestReadOnlyFilesStay(t *testing.T) {
 	}
 }
 
-// TestWriteSaysWhatStandsInTheWay: without the names of system calls and modes.
-func TestWriteSaysWhatStandsInTheWay(t *testing.T) {
+// TestWriteSaysWhatIsInTheWay: without the names of system calls and modes.
+func TestWriteSaysWhatIsInTheWay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put("f.txt", "x")

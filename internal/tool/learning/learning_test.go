@@ -87,7 +87,7 @@ func TestWhatIsNoLearningIsRefused(t *testing.T) {
 	}
 }
 
-func TestOnlySavingLasts(t *testing.T) {
+func TestOnlySavingPersists(t *testing.T) {
 	t.Parallel()
 	tools, err := learning.New(nil, nil).Tools(t.Context())
 	if err != nil {
@@ -102,9 +102,9 @@ func TestOnlySavingLasts(t *testing.T) {
 	}
 }
 
-// TestFailuresAreToldInOthersWords: what failed words its own message, so what
+// TestFailuresAreReportedInOthersWords: what failed words its own message, so what
 // shows one is text from outside.
-func TestFailuresAreToldInOthersWords(t *testing.T) {
+func TestFailuresAreReportedInOthersWords(t *testing.T) {
 	t.Parallel()
 	store := &hermestest.Learnings{}
 	tools, err := learning.New(func(context.Context) (hermes.Learnings, error) { return store, nil }, nil).Tools(t.Context())

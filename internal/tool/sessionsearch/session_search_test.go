@@ -23,8 +23,8 @@ func (h host) Session() hermes.SessionRef { return hermes.SessionRef{ID: h.id} }
 
 var day = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 
-// house is a store with an old session, its branch, and the present one.
-func house(t *testing.T) hermes.Store {
+// newStore is a store with an old session, its branch, and the present one.
+func newStore(t *testing.T) hermes.Store {
 	t.Helper()
 	s := hermestest.NewStore()
 	add := func(id, parent, title string, texts ...string) hermes.Lease {
@@ -75,7 +75,7 @@ func call(t *testing.T, s hermes.Store, arguments string) (map[string]any, strin
 
 func TestDiscoverShowsEachLineageOnce(t *testing.T) {
 	t.Parallel()
-	out, text, err := call(t, house(t), `{"query":"flux capacitor"}`)
+	out, text, err := call(t, newStore(t), `{"query":"flux capacitor"}`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestDiscoverShowsEachLineageOnce(t *testing.T) {
 
 func TestNothingFoundSaysWhatToTry(t *testing.T) {
 	t.Parallel()
-	_, text, err := call(t, house(t), `{"query":"zebra"}`)
+	_, text, err := call(t, newStore(t), `{"query":"zebra"}`)
 	if err != nil || !strings.Contains(text, "other words") {
 		t.Errorf("%s, %v", text, err)
 	}
@@ -108,7 +108,7 @@ func TestNothingFoundSaysWhatToTry(t *testing.T) {
 
 func TestScrollReadsAroundAMessage(t *testing.T) {
 	t.Parallel()
-	s := house(t)
+	s := newStore(t)
 	all, err := s.Messages(t.Context(), "old", hermes.Range{})
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func TestScrollReadsAroundAMessage(t *testing.T) {
 
 func TestReadPagesThroughASession(t *testing.T) {
 	t.Parallel()
-	s := house(t)
+	s := newStore(t)
 	out, _, err := call(t, s, `{"session_id":"time machine"}`)
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func TestReadPagesThroughASession(t *testing.T) {
 
 func TestBrowseListsOthers(t *testing.T) {
 	t.Parallel()
-	out, text, err := call(t, house(t), `{}`)
+	out, text, err := call(t, newStore(t), `{}`)
 	if err != nil || len(out["sessions"].([]any)) != 2 || strings.Contains(text, `"here"`) {
 		t.Errorf("%s, %v", text, err)
 	}
@@ -150,17 +150,17 @@ func TestBrowseListsOthers(t *testing.T) {
 
 func TestUnknownSessionSaysWhatToDo(t *testing.T) {
 	t.Parallel()
-	if _, _, err := call(t, house(t), `{"session_id":"nope"}`); err == nil || !strings.Contains(err.Error(), "without arguments") {
+	if _, _, err := call(t, newStore(t), `{"session_id":"nope"}`); err == nil || !strings.Contains(err.Error(), "without arguments") {
 		t.Errorf("err = %v", err)
 	}
-	if _, _, err := call(t, house(t), `{"session_id":"here","around_message_id":999999}`); err == nil {
+	if _, _, err := call(t, newStore(t), `{"session_id":"here","around_message_id":999999}`); err == nil {
 		t.Log("a message beyond the end shows the end") // reading on past the end is no mistake
 	}
 }
 
 func TestWhatWasCompactedAwayIsFoundAndRead(t *testing.T) {
 	t.Parallel()
-	s := house(t)
+	s := newStore(t)
 	l, err := s.Acquire(t.Context(), "old", "me", time.Hour)
 	if err != nil {
 		t.Fatal(err)
@@ -186,9 +186,9 @@ func TestWhatWasCompactedAwayIsFoundAndRead(t *testing.T) {
 	}
 }
 
-func TestSessionsWithOutsideTextMarkTheResult(t *testing.T) {
+func TestSessionsWithUntrustedTextTaintTheResult(t *testing.T) {
 	t.Parallel()
-	s := house(t)
+	s := newStore(t)
 	l, err := s.Acquire(t.Context(), "old", "me", time.Hour)
 	if err != nil {
 		t.Fatal(err)

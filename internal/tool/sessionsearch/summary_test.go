@@ -9,7 +9,7 @@ import (
 
 func TestSummariesAreShownAndFound(t *testing.T) {
 	t.Parallel()
-	s := house(t)
+	s := newStore(t)
 	for id, text := range map[string]string{
 		"old": "Planned the trip of the Delorean; the battery is still missing.", "here": "What this is about.",
 	} {

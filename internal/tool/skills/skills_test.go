@@ -183,7 +183,7 @@ func TestWhatWaitsIsSaidSo(t *testing.T) {
 	}
 }
 
-func TestDoubtAsksThePerson(t *testing.T) {
+func TestDoubtAsksTheUser(t *testing.T) {
 	t.Parallel()
 	for decision, written := range map[hermes.Decision]bool{hermes.AllowOnce: true, hermes.Deny: false, hermes.TimedOut: false} {
 		s, h := &shelf{doubt: true}, &host{decision: decision}
@@ -197,7 +197,7 @@ func TestDoubtAsksThePerson(t *testing.T) {
 	}
 }
 
-func TestOnlyChangesThatDoNotWaitLast(t *testing.T) {
+func TestOnlyChangesThatDoNotWaitPersist(t *testing.T) {
 	t.Parallel()
 	tools, err := skills.New(skills.Config{Waits: func(name string) bool { return name == "bundled" }}).Tools(t.Context())
 	if err != nil {

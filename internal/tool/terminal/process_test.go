@@ -113,7 +113,7 @@ func TestKillEndsTheProcessWithItsChildren(t *testing.T) {
 	}
 }
 
-func TestEndIsTold(t *testing.T) {
+func TestEndIsReported(t *testing.T) {
 	t.Parallel()
 	b := mustFixture(t, terminal.Config{})
 	id := b.start("echo result; exit 2", map[string]any{"notify_on_complete": true}).ID
@@ -124,7 +124,7 @@ func TestEndIsTold(t *testing.T) {
 	}
 }
 
-func TestEndIsNotToldTwice(t *testing.T) {
+func TestEndIsNotReportedTwice(t *testing.T) {
 	t.Parallel()
 	b := mustFixture(t, terminal.Config{})
 	id := b.start("read x", map[string]any{"notify_on_complete": true}).ID
@@ -142,7 +142,7 @@ func TestEndIsNotToldTwice(t *testing.T) {
 	}
 }
 
-func TestMatchingLinesAreToldWithinBounds(t *testing.T) {
+func TestMatchingLinesAreReportedWithinBounds(t *testing.T) {
 	t.Parallel()
 	c := newClock()
 	b := mustFixture(t, terminal.Config{Now: c.Now})
@@ -285,7 +285,7 @@ func TestSudoGetsItsPassword(t *testing.T) {
 	}
 }
 
-func TestWrongSudoPasswordIsTold(t *testing.T) {
+func TestWrongSudoPasswordIsReported(t *testing.T) {
 	t.Parallel()
 	for _, password := range []hermes.Secret{"wrong", ""} { // an empty one is used as such
 		b := withSudo(t, terminal.Config{SudoPassword: configured(password)})

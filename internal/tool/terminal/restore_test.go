@@ -7,9 +7,9 @@ import (
 	"hermes/internal/tool/terminal"
 )
 
-// TestProcessesOfAnEarlierRunAreToldOnce: the model still takes them for
+// TestProcessesOfAnEarlierRunAreReportedOnce: the model still takes them for
 // running, until it is told or has seen their end itself.
-func TestProcessesOfAnEarlierRunAreToldOnce(t *testing.T) {
+func TestProcessesOfAnEarlierRunAreReportedOnce(t *testing.T) {
 	t.Parallel()
 	begun := func(call, id, command string) []hermes.Message {
 		return []hermes.Message{

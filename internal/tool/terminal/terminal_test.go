@@ -219,7 +219,7 @@ func TestFolderAndVariablesCarryOver(t *testing.T) {
 	}
 }
 
-func TestWrongArgumentsAreToldWithAWayOut(t *testing.T) {
+func TestWrongArgumentsAreReportedWithAWayOut(t *testing.T) {
 	t.Parallel()
 	b := mustFixture(t, terminal.Config{})
 	for want, arguments := range map[string]map[string]any{

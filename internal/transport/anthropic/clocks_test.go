@@ -85,8 +85,8 @@ func TestFinishedStreamsNeedNoEnd(t *testing.T) {
 	}
 }
 
-// TestUsageOfABrokenAnswerIsTold keeps the books right.
-func TestUsageOfABrokenAnswerIsTold(t *testing.T) {
+// TestUsageOfABrokenAnswerIsReported keeps the books right.
+func TestUsageOfABrokenAnswerIsReported(t *testing.T) {
 	t.Parallel()
 	whole := answer([]string{"x", "y"}, nil)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -7,7 +7,7 @@ import (
 	"hermes/internal/skill"
 )
 
-func TestAStagedChangeWaitsWhateverIsConfigured(t *testing.T) {
+func TestAProposedChangeWaitsWhateverIsConfigured(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(*skill.Config) {})
 	from := "read_file notes.md"
@@ -37,7 +37,7 @@ func TestAStagedChangeWaitsWhateverIsConfigured(t *testing.T) {
 	}
 }
 
-func TestOthersSkillsAreFromOutside(t *testing.T) {
+func TestOthersSkillsAreUntrusted(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[hermes.SkillSource]string{
 		hermes.SkillUser: "", hermes.SkillBundled: "", hermes.SkillHub: "hub skill a", hermes.SkillProject: "project skill a", hermes.SkillExternal: "external skill a",

@@ -12,9 +12,9 @@ import (
 	"hermes/internal/session"
 )
 
-// TestOnePersonIsNotShownToAnother has two people of a messenger and the owner
+// TestOneUserIsNotShownToAnother has two people of a messenger and the owner
 // talk to one home, each in a session that is resumed by another process.
-func TestOnePersonIsNotShownToAnother(t *testing.T) {
+func TestOneUserIsNotShownToAnother(t *testing.T) {
 	t.Parallel()
 	var bodies []string
 	server := httptest.NewServer(&chatserver.Handler{Model: "played", Decide: func(r *chatserver.Request) (chatserver.Answer, error) {

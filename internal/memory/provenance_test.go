@@ -11,9 +11,9 @@ import (
 	"hermes/internal/memory"
 )
 
-func TestOnlyChangesLast(t *testing.T) {
+func TestOnlyChangesPersist(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	spec := memory.Builtin{File: h.File}.Tools()[0].Spec()
 	for arguments, want := range map[string]string{
 		`{"target":"user","action":"read"}`:                                               "",
@@ -35,9 +35,9 @@ func TestOnlyChangesLast(t *testing.T) {
 	}
 }
 
-func TestAStagedChangeWaitsWithItsSource(t *testing.T) {
+func TestAPendingChangeWaitsWithItsSource(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	tool := memory.Builtin{File: h.File}.Tools()[0]
 	who := host{ref: hermes.SessionRef{ID: "s1", Provenance: "read_file notes.md"}}
 	r, err := tool.Run(t.Context(), &hermes.Call{
@@ -59,7 +59,7 @@ func TestAStagedChangeWaitsWithItsSource(t *testing.T) {
 	}
 }
 
-func TestLocalKnowsWhichTurnsHadReadOutsideText(t *testing.T) {
+func TestLocalKnowsWhichTurnsHadReadUntrustedText(t *testing.T) {
 	t.Parallel()
 	store := &hermestest.Recollections{}
 	p := memory.NewLocal(func(context.Context) (hermes.Recollections, error) { return store, nil })

@@ -36,7 +36,7 @@ func (b *File) Who() string { return b.who }
 
 // whoseIs is Who for the target that people have of their own.
 func (b *File) whoseIs(t Target) string {
-	if t == Person {
+	if t == User {
 		return b.who
 	}
 	return ""
@@ -53,14 +53,14 @@ func (b *File) nameOf(t Target) string {
 // whoFile holds the name of the person whose folder it lies in.
 const whoFile = ".who"
 
-func (b *File) people() string { return filepath.Join(b.cfg.Dir, "users") }
+func (b *File) userNames() string { return filepath.Join(b.cfg.Dir, "users") }
 
 // folder is where the file of a target lies.
 func (b *File) folder(t Target) string {
 	if b.whoseIs(t) == "" {
 		return b.cfg.Dir
 	}
-	return filepath.Join(b.people(), folderName(b.who))
+	return filepath.Join(b.userNames(), folderName(b.who))
 }
 
 // folderName makes a name of any text that is one folder on every system, and
@@ -88,9 +88,9 @@ func (b *File) makeFolder(t Target) error {
 	return os.WriteFile(filepath.Join(dir, whoFile), []byte(b.who+"\n"), 0o600)
 }
 
-// People lists who has a USER.md of their own, as platform:user, sorted.
-func (b *File) People() ([]string, error) {
-	entries, err := os.ReadDir(b.people())
+// Users lists who has a USER.md of their own, as platform:user, sorted.
+func (b *File) Users() ([]string, error) {
+	entries, err := os.ReadDir(b.userNames())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -99,7 +99,7 @@ func (b *File) People() ([]string, error) {
 	}
 	var out []string
 	for _, e := range entries {
-		raw, err := os.ReadFile(filepath.Join(b.people(), e.Name(), whoFile))
+		raw, err := os.ReadFile(filepath.Join(b.userNames(), e.Name(), whoFile))
 		if who := strings.TrimSpace(string(raw)); err == nil && who != "" {
 			out = append(out, who)
 		}

@@ -8,8 +8,8 @@ import (
 	"hermes/bench/instant"
 )
 
-// TestFloorDoesTheWork keeps the comparison honest: the floor really asks and really runs.
-func TestFloorDoesTheWork(t *testing.T) {
+// TestBaselineDoesTheWork keeps the comparison honest: the floor really asks and really runs.
+func TestBaselineDoesTheWork(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		prompt        string

@@ -15,7 +15,7 @@ import (
 func perUser(c *memory.Config) { c.PerUser = true }
 
 // says calls the tool on behalf of somebody.
-func (h house) says(t *testing.T, platform, user string, args map[string]any) string {
+func (h fixture) says(t *testing.T, platform, user string, args map[string]any) string {
 	t.Helper()
 	raw, err := json.Marshal(args)
 	must(t, err)
@@ -25,16 +25,16 @@ func (h house) says(t *testing.T, platform, user string, args map[string]any) st
 	return r.Text
 }
 
-func (h house) texts(t *testing.T, b *memory.File, target memory.Target) string {
+func (h fixture) texts(t *testing.T, b *memory.File, target memory.Target) string {
 	t.Helper()
 	s, err := b.Read(target)
 	must(t, err)
 	return strings.Join(s.Texts(), "|")
 }
 
-func TestEachPersonHasAProfileOfTheirOwn(t *testing.T) {
+func TestEachUserHasAProfileOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, perUser)
+	h := newFixture(t, perUser)
 	add := func(platform, user, target, text string) {
 		h.says(t, platform, user, map[string]any{"target": target, "action": "add", "content": text})
 	}
@@ -48,13 +48,13 @@ func TestEachPersonHasAProfileOfTheirOwn(t *testing.T) {
 		{"telegram", "../../7", "Name: Dan"}, {"telegram", "8", ""},
 	} {
 		b := h.For(c.platform, c.user)
-		if got := h.texts(t, b, memory.Person); got != c.want {
+		if got := h.texts(t, b, memory.User); got != c.want {
 			t.Errorf("%s %s: got %q, want %q", c.platform, c.user, got, c.want)
 		}
 		if got := h.texts(t, b, memory.Notes); got != "the printer is in room 4" {
 			t.Errorf("%s %s: the notes are %q", c.platform, c.user, got)
 		}
-		block, err := b.Block(t.Context(), memory.Person)
+		block, err := b.Block(t.Context(), memory.User)
 		must(t, err)
 		if strings.Contains(block, "Name:") != (c.want != "") || !strings.Contains(block, c.want) {
 			t.Errorf("%s %s: the prompt says %q", c.platform, c.user, block)
@@ -66,7 +66,7 @@ func TestEachPersonHasAProfileOfTheirOwn(t *testing.T) {
 	if got := h.file(t, "USER.md"); got != "Name: Ada\n" {
 		t.Errorf("the owner's file: %q", got)
 	}
-	who, err := h.People()
+	who, err := h.Users()
 	must(t, err)
 	if diff := cmp.Diff([]string{"signal:7", "telegram:../../7", "telegram:7"}, who); diff != "" {
 		t.Error(diff)
@@ -79,16 +79,16 @@ func TestEachPersonHasAProfileOfTheirOwn(t *testing.T) {
 
 func TestOneProfileIsSharedUnlessWished(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	h.says(t, "telegram", "7", map[string]any{"target": "user", "action": "add", "content": "Name: Bob"})
 	if got := h.file(t, "USER.md"); got != "Name: Bob\n" || h.For("signal", "9") != h.File {
 		t.Errorf("got %q", got)
 	}
 }
 
-func TestApprovalKeepsToThePersonItIsAbout(t *testing.T) {
+func TestApprovalKeepsToTheUserItIsAbout(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, perUser, func(c *memory.Config) { c.Approval = true })
+	h := newFixture(t, perUser, func(c *memory.Config) { c.Approval = true })
 	h.says(t, "telegram", "7", map[string]any{"target": "user", "action": "add", "content": "Name: Bob"})
 	list, err := h.Proposals()
 	must(t, err)
@@ -97,7 +97,7 @@ func TestApprovalKeepsToThePersonItIsAbout(t *testing.T) {
 	}
 	_, err = h.Approve(t.Context(), list[0].ID) // by the owner
 	must(t, err)
-	if got := h.texts(t, h.For("telegram", "7"), memory.Person); got != "Name: Bob" || h.file(t, "USER.md") != "" {
+	if got := h.texts(t, h.For("telegram", "7"), memory.User); got != "Name: Bob" || h.file(t, "USER.md") != "" {
 		t.Errorf("got %q, the owner's file is %q", got, h.file(t, "USER.md"))
 	}
 }
@@ -113,7 +113,7 @@ func TestListsOfOtherAgentsAreTakenOver(t *testing.T) {
 		{"JSON objects", `[{"content":"one","id":3},{"text":"two"},{"memory":"three"}]`, "one|two|three"},
 		{"words alone", "likes tea\nand cake", "likes tea\nand cake"},
 	} {
-		h := newHouse(t)
+		h := newFixture(t)
 		if _, err := h.Import(t.Context(), strings.NewReader(c.in), memory.Notes); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -122,7 +122,7 @@ func TestListsOfOtherAgentsAreTakenOver(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{`[1]`, `[{"x":1}]`, `["one"`, `[]`} {
-		h := newHouse(t)
+		h := newFixture(t)
 		if n, err := h.Import(t.Context(), strings.NewReader(bad), memory.Notes); err == nil || h.file(t, "MEMORY.md") != "" {
 			t.Errorf("%s was taken: %d", bad, n)
 		}
