@@ -1,7 +1,7 @@
-// Command floor is the floor of the benchmarks: the least Go program that makes the
+// Command baseline is the baseline of the benchmarks: the least Go program that makes the
 // same requests and starts the same processes as an agent. It stores nothing, checks
 // nothing and asks nobody; whatever an agent does more, the difference to this is its
-// price. Usage: floor --version | floor -z PROMPT, with OPENAI_BASE_URL set.
+// price. Usage: baseline --version | baseline -z PROMPT, with OPENAI_BASE_URL set.
 package main
 
 import (
@@ -19,11 +19,11 @@ import (
 
 func main() {
 	if len(os.Args) == 2 && os.Args[1] == "--version" {
-		fmt.Println("floor 1")
+		fmt.Println("baseline 1")
 		return
 	}
 	if len(os.Args) != 3 || os.Args[1] != "-z" {
-		fmt.Fprintln(os.Stderr, "usage: floor --version | floor -z PROMPT")
+		fmt.Fprintln(os.Stderr, "usage: baseline --version | baseline -z PROMPT")
 		os.Exit(2)
 	}
 	text, err := run(os.Getenv("OPENAI_BASE_URL"), os.Args[2])
@@ -97,7 +97,7 @@ func ask(baseURL string, r request) (message, error) {
 	return collect(res.Body)
 }
 
-// piece is what floor reads of an event.
+// piece is what baseline reads of an event.
 type piece struct {
 	Choices []struct {
 		Delta struct {

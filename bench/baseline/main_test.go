@@ -8,7 +8,7 @@ import (
 	"hermes/bench/instant"
 )
 
-// TestBaselineDoesTheWork keeps the comparison honest: the floor really asks and really runs.
+// TestBaselineDoesTheWork keeps the comparison honest: the baseline really asks and really runs.
 func TestBaselineDoesTheWork(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

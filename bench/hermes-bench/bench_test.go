@@ -54,11 +54,11 @@ func TestPercentile(t *testing.T) {
 func TestTable(t *testing.T) {
 	t.Parallel()
 	rows := []row{
-		{what: "start", unit: "ms", floor: 2, hermes: 7, target: 10},
+		{what: "start", unit: "ms", baseline: 2, hermes: 7, target: 10},
 		{what: "prefix", unit: "%", hermes: 99.5, target: 100, atLeast: true},
-		{what: "work", unit: "s", floor: 0.05, hermes: 0.2, target: 0.15},
+		{what: "work", unit: "s", baseline: 0.05, hermes: 0.2, target: 0.15},
 	}
-	want := `| what | floor | hermes | ratio | target |  |
+	want := `| what | baseline | hermes | ratio | target |  |
 | --- | --: | --: | --: | --: | --- |
 | start | 2.0 ms | 7.0 ms | 3.5× | ≤ 10 ms | met |
 | prefix | – | 99.5 % | – | 100 % | missed |
@@ -104,19 +104,19 @@ func TestRunRefusesAWrongAnswer(t *testing.T) {
 	}
 }
 
-// TestBaselineAgainstItself drives the whole bench with the floor program on both sides.
+// TestBaselineAgainstItself drives the whole bench with the baseline program on both sides.
 func TestBaselineAgainstItself(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program")
 	}
 	t.Chdir(filepath.Join("..", ".."))
 	scratch := t.TempDir()
-	floor, err := build(t.Context(), scratch, "./bench/floor")
+	baseline, err := build(t.Context(), scratch, "./bench/baseline")
 	if err != nil {
 		t.Fatal(err)
 	}
-	second := floor + "-2"
-	if err := os.Rename(floor, second); err != nil {
+	second := baseline + "-2"
+	if err := os.Rename(baseline, second); err != nil {
 		t.Fatal(err)
 	}
 	b, err := newBench(t.Context(), scratch, second, 1)
@@ -125,11 +125,11 @@ func TestBaselineAgainstItself(t *testing.T) {
 	}
 	defer b.close()
 	b.hermes.args = nil
-	floorSample, other, err := b.compare(t.Context(), 1, true, answer, "-z", instant.Shell(shellCalls))
+	baselineSample, other, err := b.compare(t.Context(), 1, true, answer, "-z", instant.Shell(shellCalls))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, s := range map[string]sample{"floor": floorSample, "the other side": other} {
+	for name, s := range map[string]sample{"baseline": baselineSample, "the other side": other} {
 		if len(s.wall) != 1 || s.wall[0] <= 0 || len(s.gaps) != shellCalls || len(s.bodies) != shellCalls+1 {
 			t.Fatalf("%s: got %d runs, %d gaps, %d requests; want 1, %d, %d", name, len(s.wall), len(s.gaps), len(s.bodies), shellCalls, shellCalls+1)
 		}

@@ -1,5 +1,5 @@
 // Command hermes-bench measures whole runs of hermes against a model server that
-// answers at once, and beside each the floor program, which makes the same requests
+// answers at once, and beside each the baseline program, which makes the same requests
 // and starts the same processes with nothing round them. Both run in turns in the same
 // minutes, so that the ratio holds where the machine is busy.
 //

@@ -24,14 +24,14 @@ const answer = "Hello."
 
 // bench holds the two programs and the server between them.
 type bench struct {
-	floor, hermes program
-	instant       *instant.Server
-	server        *http.Server
-	scale         int
+	baseline, hermes program
+	instant          *instant.Server
+	server           *http.Server
+	scale            int
 }
 
 func newBench(ctx context.Context, scratch, hermes string, scale int) (*bench, error) {
-	floor, err := build(ctx, scratch, "./bench/floor")
+	baseline, err := build(ctx, scratch, "./bench/baseline")
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func newBench(ctx context.Context, scratch, hermes string, scale int) (*bench, e
 	b.server = &http.Server{Handler: b.instant, ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = b.server.Serve(listener) }() // ends with close
 	url := "http://" + listener.Addr().String() + "/v1"
-	b.floor = newProgram("floor", floor, home, work, url)
+	b.baseline = newProgram("baseline", baseline, home, work, url)
 	b.hermes = newProgram("hermes", hermes, home, work, url)
 	b.hermes.args = []string{"-m", instant.ModelName}
 	return b, nil
@@ -73,15 +73,15 @@ type sample struct {
 }
 
 // compare runs both programs in turns, n times each, after one run that does not count.
-func (b *bench) compare(ctx context.Context, n int, watch bool, want string, args ...string) (floor, hermes sample, err error) {
+func (b *bench) compare(ctx context.Context, n int, watch bool, want string, args ...string) (baseline, hermes sample, err error) {
 	for i := range n*b.scale + 1 {
 		for _, side := range []struct {
 			program program
 			into    *sample
-		}{{b.floor, &floor}, {b.hermes, &hermes}} {
+		}{{b.baseline, &baseline}, {b.hermes, &hermes}} {
 			o, err := side.program.run(ctx, want, watch, args...)
 			if err != nil {
-				return floor, hermes, err
+				return baseline, hermes, err
 			}
 			exchanges := b.instant.Take()
 			if i > 0 {
@@ -89,7 +89,7 @@ func (b *bench) compare(ctx context.Context, n int, watch bool, want string, arg
 			}
 		}
 	}
-	return floor, hermes, nil
+	return baseline, hermes, nil
 }
 
 func (s *sample) add(o outcome, exchanges []instant.Exchange) {
@@ -122,16 +122,16 @@ func (b *bench) measure(ctx context.Context) ([]row, error) {
 }
 
 func (b *bench) start(ctx context.Context) ([]row, error) {
-	floor, hermes, err := b.compare(ctx, 30, false, "", "--version")
-	return []row{{what: "`hermes --version`", unit: "ms", floor: median(floor.wall), hermes: median(hermes.wall), target: 10}}, err
+	baseline, hermes, err := b.compare(ctx, 30, false, "", "--version")
+	return []row{{what: "`hermes --version`", unit: "ms", baseline: median(baseline.wall), hermes: median(hermes.wall), target: 10}}, err
 }
 
 func (b *bench) hello(ctx context.Context) ([]row, error) {
-	floor, hermes, err := b.compare(ctx, 20, false, answer, "-z", instant.Hello)
+	baseline, hermes, err := b.compare(ctx, 20, false, answer, "-z", instant.Hello)
 	if err != nil {
 		return nil, err
 	}
-	watchedFloor, watched, err := b.compare(ctx, 5, true, answer, "-z", instant.Hello)
+	watchedBaseline, watched, err := b.compare(ctx, 5, true, answer, "-z", instant.Hello)
 	if err != nil {
 		return nil, err
 	}
@@ -139,18 +139,18 @@ func (b *bench) hello(ctx context.Context) ([]row, error) {
 		return nil, fmt.Errorf("hermes answered %q without asking the model server", answer)
 	}
 	return []row{
-		{what: "one-shot \"hello\", whole process", unit: "ms", floor: median(floor.wall), hermes: median(hermes.wall), target: 40},
-		{what: "its peak memory", unit: "MB", floor: median(watchedFloor.peak) / 1e6, hermes: median(watched.peak) / 1e6, target: 32},
+		{what: "one-shot \"hello\", whole process", unit: "ms", baseline: median(baseline.wall), hermes: median(hermes.wall), target: 40},
+		{what: "its peak memory", unit: "MB", baseline: median(watchedBaseline.peak) / 1e6, hermes: median(watched.peak) / 1e6, target: 32},
 		{what: "first request, all default tools", unit: "KB", hermes: float64(len(hermes.bodies[0])) / 1000, target: 16},
 	}, nil
 }
 
 func (b *bench) shell(ctx context.Context) ([]row, error) {
-	helloFloor, helloHermes, err := b.compare(ctx, 5, false, answer, "-z", instant.Hello)
+	helloBaseline, helloHermes, err := b.compare(ctx, 5, false, answer, "-z", instant.Hello)
 	if err != nil {
 		return nil, err
 	}
-	floor, hermes, err := b.compare(ctx, 5, false, answer, "-z", instant.Shell(shellCalls))
+	baseline, hermes, err := b.compare(ctx, 5, false, answer, "-z", instant.Shell(shellCalls))
 	if err != nil {
 		return nil, err
 	}
@@ -168,28 +168,28 @@ func (b *bench) shell(ctx context.Context) ([]row, error) {
 		return (median(whole.wall) - median(hello.wall)) / shellCalls
 	}
 	return []row{
-		{what: fmt.Sprintf("%d shell calls one after another, per turn", shellCalls), unit: "ms", floor: each(floor, helloFloor), hermes: each(hermes, helloHermes), target: 5},
-		{what: "answer to next request, p95", unit: "ms", floor: percentile(floor.gaps, 95), hermes: percentile(hermes.gaps, 95), target: 6},
+		{what: fmt.Sprintf("%d shell calls one after another, per turn", shellCalls), unit: "ms", baseline: each(baseline, helloBaseline), hermes: each(hermes, helloHermes), target: 5},
+		{what: "answer to next request, p95", unit: "ms", baseline: percentile(baseline.gaps, 95), hermes: percentile(hermes.gaps, 95), target: 6},
 		{what: fmt.Sprintf("prefix kept over %d requests", shellCalls+1), unit: "%", hermes: kept, target: 100, atLeast: true},
 	}, nil
 }
 
 func (b *bench) chunks(ctx context.Context) ([]row, error) {
-	helloFloor, helloHermes, err := b.compare(ctx, 5, false, answer, "-z", instant.Hello)
+	helloBaseline, helloHermes, err := b.compare(ctx, 5, false, answer, "-z", instant.Hello)
 	if err != nil {
 		return nil, err
 	}
 	words := strings.TrimSpace(strings.Repeat("word ", chunks))
-	floor, hermes, err := b.compare(ctx, 5, false, words, "-z", instant.Chunks(chunks))
+	baseline, hermes, err := b.compare(ctx, 5, false, words, "-z", instant.Chunks(chunks))
 	over := func(whole, hello sample) float64 { return (median(whole.cpu) - median(hello.cpu)) / 1000 }
 	return []row{{
 		what: "an answer in 20,000 chunks, CPU over \"hello\"", unit: "s",
-		floor: over(floor, helloFloor), hermes: over(hermes, helloHermes), target: 0.15,
+		baseline: over(baseline, helloBaseline), hermes: over(hermes, helloHermes), target: 0.15,
 	}}, err
 }
 
 func (b *bench) parallel(ctx context.Context) ([]row, error) {
-	floor, hermes, err := b.compare(ctx, 5, false, answer, "-z", instant.Parallel(parallelCalls))
+	baseline, hermes, err := b.compare(ctx, 5, false, answer, "-z", instant.Parallel(parallelCalls))
 	if err != nil {
 		return nil, err
 	}
@@ -201,12 +201,12 @@ func (b *bench) parallel(ctx context.Context) ([]row, error) {
 	}
 	return []row{{
 		what: "eight calls of 0.2 s in one answer", unit: "s",
-		floor: median(floor.wall) / 1000, hermes: median(hermes.wall) / 1000, target: 0.26,
+		baseline: median(baseline.wall) / 1000, hermes: median(hermes.wall) / 1000, target: 0.26,
 	}}, nil
 }
 
 func (b *bench) size(context.Context) ([]row, error) {
-	floor, err := os.Stat(b.floor.path)
+	baseline, err := os.Stat(b.baseline.path)
 	if err != nil {
 		return nil, err
 	}
@@ -214,5 +214,5 @@ func (b *bench) size(context.Context) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []row{{what: "binary", unit: "MB", floor: float64(floor.Size()) / 1e6, hermes: float64(hermes.Size()) / 1e6, target: 48}}, nil
+	return []row{{what: "binary", unit: "MB", baseline: float64(baseline.Size()) / 1e6, hermes: float64(hermes.Size()) / 1e6, target: 48}}, nil
 }

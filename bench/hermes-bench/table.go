@@ -7,14 +7,14 @@ import (
 	"text/tabwriter"
 )
 
-// row is one figure. A floor of 0 means that the floor program has none.
+// row is one figure. A baseline of 0 means that the baseline program has none.
 type row struct {
-	what    string
-	unit    string
-	floor   float64
-	hermes  float64
-	target  float64
-	atLeast bool // the target is a lower bound
+	what     string
+	unit     string
+	baseline float64
+	hermes   float64
+	target   float64
+	atLeast  bool // the target is a lower bound
 }
 
 func (r row) met() bool {
@@ -41,8 +41,8 @@ func figure(value float64, unit string) string {
 
 func (r row) cells() []string {
 	ratio, bound := "–", "≤ "
-	if r.floor > 0 {
-		ratio = fmt.Sprintf("%.1f×", r.hermes/r.floor)
+	if r.baseline > 0 {
+		ratio = fmt.Sprintf("%.1f×", r.hermes/r.baseline)
 	}
 	if r.atLeast {
 		bound = ""
@@ -52,14 +52,14 @@ func (r row) cells() []string {
 		verdict = "missed"
 	}
 	return []string{
-		r.what, figure(r.floor, r.unit), figure(r.hermes, r.unit), ratio,
+		r.what, figure(r.baseline, r.unit), figure(r.hermes, r.unit), ratio,
 		bound + fmt.Sprintf("%.4g %s", r.target, r.unit), verdict,
 	}
 }
 
 // table lays the rows out, for a terminal or as Markdown.
 func table(rows []row, markdown bool) string {
-	lines := [][]string{{"what", "floor", "hermes", "ratio", "target", ""}}
+	lines := [][]string{{"what", "baseline", "hermes", "ratio", "target", ""}}
 	if markdown {
 		lines = append(lines, []string{"---", "--:", "--:", "--:", "--:", "---"})
 	}

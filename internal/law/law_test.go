@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// floorOf looks a package up in the table.
-func floorOf(folder string) (int, bool) {
-	for _, r := range floors {
+// layerOf looks a package up in the table.
+func layerOf(folder string) (int, bool) {
+	for _, r := range layers {
 		if r.path == folder {
-			return r.floor, true
+			return r.layer, true
 		}
 	}
 	if strings.HasPrefix(folder, "internal/cmd/") {
@@ -22,8 +22,8 @@ func floorOf(folder string) (int, bool) {
 func TestEveryPackageHasALayer(t *testing.T) {
 	t.Parallel()
 	for _, p := range mustTree(t).pkgs {
-		if _, ok := floorOf(p.path); !ok {
-			t.Errorf("%s has no floor: add a row for it to the table in internal/law/floors_test.go", p.path)
+		if _, ok := layerOf(p.path); !ok {
+			t.Errorf("%s has no layer: add a row for it to the table in internal/law/layers_test.go", p.path)
 		}
 	}
 }
@@ -32,14 +32,14 @@ func TestEveryRowHasAPackage(t *testing.T) {
 	t.Parallel()
 	h := mustTree(t)
 	seen := map[string]bool{}
-	for _, r := range floors {
+	for _, r := range layers {
 		if seen[r.path] {
-			t.Errorf("%s stands twice in the table in internal/law/floors_test.go", r.path)
+			t.Errorf("%s stands twice in the table in internal/law/layers_test.go", r.path)
 		}
 		seen[r.path] = true
 		p := h.find(r.path)
 		if p == nil {
-			t.Errorf("%s has a row but no Go file: take the row out of internal/law/floors_test.go", r.path)
+			t.Errorf("%s has a row but no Go file: take the row out of internal/law/layers_test.go", r.path)
 			continue
 		}
 		for _, dep := range r.deps {
@@ -58,11 +58,11 @@ func TestImportsGoToALowerLayer(t *testing.T) {
 	}
 }
 
-// wrongImports checks the floors, and the narrower rules for single floors.
+// wrongImports checks the layers, and the narrower rules for single layers.
 func wrongImports(h *moduleTree) []string {
 	var faults []string
 	for _, p := range h.pkgs {
-		from, ok := floorOf(p.path)
+		from, ok := layerOf(p.path)
 		if !ok {
 			continue // TestEveryPackageHasALayer says so
 		}
@@ -71,7 +71,7 @@ func wrongImports(h *moduleTree) []string {
 			if !ours {
 				continue
 			}
-			to, ok := floorOf(folder)
+			to, ok := layerOf(folder)
 			if !ok {
 				continue
 			}
@@ -87,9 +87,9 @@ func wrongImports(h *moduleTree) []string {
 func forbidden(fromPath string, from int, toPath string, to int) string {
 	switch {
 	case to > from:
-		return "an import must point to a lower floor"
+		return "an import must point to a lower layer"
 	case to == from && !(toPath == transportBase && strings.HasPrefix(fromPath, "internal/transport/")):
-		return "packages on one floor do not know each other"
+		return "packages on one layer do not know each other"
 	case from == 1 && fromPath != "hermestest":
 		return "an instrument does not know what Hermes is"
 	case from == 5 && to > 1 && toPath != "internal/session" && toPath != "internal/command":
@@ -130,8 +130,8 @@ func names(fromPath, toPath string) bool {
 func TestInstrumentsUseTheStandardLibrary(t *testing.T) {
 	t.Parallel()
 	h := mustTree(t)
-	for _, r := range floors {
-		if r.floor != 1 {
+	for _, r := range layers {
+		if r.layer != 1 {
 			continue
 		}
 		p := h.find(r.path)

@@ -29,10 +29,10 @@ func TestForbiddenImports(t *testing.T) {
 	}{
 		{"internal/agent", ".", ""},
 		{"internal/agent", "internal/jsonrepair", ""},
-		{"internal/agent", "internal/toolbox", "one floor"},
-		{"internal/agent", "internal/session", "lower floor"},
+		{"internal/agent", "internal/toolbox", "one layer"},
+		{"internal/agent", "internal/session", "lower layer"},
 		{"internal/session", "internal/agent", ""},
-		{"internal/session", "internal/provider", "one floor"},
+		{"internal/session", "internal/provider", "one layer"},
 		{"internal/session", "internal/store/sqlite", "names implementations"},
 		{"internal/provider", "internal/transport/chat", ""},
 		{"internal/provider", "internal/tool/file", "names implementations"},
@@ -47,12 +47,12 @@ func TestForbiddenImports(t *testing.T) {
 		{"internal/redact", ".", "does not know what Hermes is"},
 		{"hermestest", ".", ""},
 		{"internal/cmd/chat", "internal/app", ""},
-		{"internal/cmd/chat", "internal/cmd/model", "one floor"},
+		{"internal/cmd/chat", "internal/cmd/model", "one layer"},
 		{"internal/cmd", "internal/cmd/chat", ""},
 		{"cmd/hermes", "hermescmd", ""},
 	} {
-		from, _ := floorOf(tt.from)
-		to, _ := floorOf(tt.to)
+		from, _ := layerOf(tt.from)
+		to, _ := layerOf(tt.to)
 		got := forbidden(tt.from, from, tt.to, to)
 		if (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
 			t.Errorf("%s imports %s: got %q, want %q", tt.from, tt.to, got, tt.want)
