@@ -6,23 +6,32 @@ import (
 	"testing"
 )
 
-// layerOf looks a package up in the table.
-func layerOf(folder string) (int, bool) {
-	for _, r := range layers {
-		if r.path == folder {
-			return r.layer, true
+// position is where a package is in the table: its layer, and its row in the layer.
+type position struct{ layer, row int }
+
+func (p position) below(q position) bool {
+	return p.layer < q.layer || p.layer == q.layer && p.row < q.row
+}
+
+// positionOf looks a package up in the table.
+func positionOf(folder string) (position, bool) {
+	if strings.HasPrefix(folder, strings.TrimSuffix(nouns, "*")) {
+		folder = nouns
+	}
+	for _, l := range layers {
+		for i, rows := range l.rows {
+			if slices.ContainsFunc(rows, func(r row) bool { return r.path == folder }) {
+				return position{l.number, i}, true
+			}
 		}
 	}
-	if strings.HasPrefix(folder, "internal/cmd/") {
-		return nouns, true
-	}
-	return 0, false
+	return position{}, false
 }
 
 func TestEveryPackageHasALayer(t *testing.T) {
 	t.Parallel()
 	for _, p := range mustTree(t).pkgs {
-		if _, ok := layerOf(p.path); !ok {
+		if _, ok := positionOf(p.path); !ok {
 			t.Errorf("%s has no layer: add a row for it to the table in internal/law/layers_test.go", p.path)
 		}
 	}
@@ -30,23 +39,41 @@ func TestEveryPackageHasALayer(t *testing.T) {
 
 func TestEveryRowHasAPackage(t *testing.T) {
 	t.Parallel()
-	h := mustTree(t)
+	tree := mustTree(t)
 	seen := map[string]bool{}
-	for _, r := range layers {
-		if seen[r.path] {
-			t.Errorf("%s stands twice in the table in internal/law/layers_test.go", r.path)
+	for number, l := range layers {
+		if l.number != number {
+			t.Errorf("layer %d is at place %d of the table in internal/law/layers_test.go", l.number, number)
 		}
-		seen[r.path] = true
-		p := h.find(r.path)
-		if p == nil {
-			t.Errorf("%s has a row but no Go file: take the row out of internal/law/layers_test.go", r.path)
-			continue
-		}
-		for _, dep := range r.deps {
-			used := slices.ContainsFunc(p.imports(), func(name string) bool { return name == dep || strings.HasPrefix(name, dep+"/") })
-			if !used {
-				t.Errorf("%s does not import %s: take it out of its row", r.path, dep)
+		for _, rows := range l.rows {
+			if !slices.IsSortedFunc(rows, func(a, b row) int { return strings.Compare(a.path, b.path) }) {
+				t.Errorf("layer %d of the table in internal/law/layers_test.go is not sorted by path", number)
 			}
+			for _, r := range rows {
+				if seen[r.path] {
+					t.Errorf("%s is in the table in internal/law/layers_test.go twice", r.path)
+				}
+				seen[r.path] = true
+				checkRow(t, tree, r)
+			}
+		}
+	}
+}
+
+func checkRow(t *testing.T, tree *moduleTree, r row) {
+	t.Helper()
+	if r.path == nouns {
+		return
+	}
+	p := tree.find(r.path)
+	if p == nil {
+		t.Errorf("%s has a row but no Go file: remove the row from internal/law/layers_test.go", r.path)
+		return
+	}
+	for _, dep := range r.deps {
+		used := slices.ContainsFunc(p.imports(), func(name string) bool { return name == dep || strings.HasPrefix(name, dep+"/") })
+		if !used {
+			t.Errorf("%s does not import %s: remove it from its row", r.path, dep)
 		}
 	}
 }
@@ -59,23 +86,18 @@ func TestImportsGoToALowerLayer(t *testing.T) {
 }
 
 // wrongImports checks the layers, and the narrower rules for single layers.
-func wrongImports(h *moduleTree) []string {
+func wrongImports(tree *moduleTree) []string {
 	var faults []string
-	for _, p := range h.pkgs {
-		from, ok := layerOf(p.path)
-		if !ok {
-			continue // TestEveryPackageHasALayer says so
+	for _, p := range tree.pkgs {
+		if _, ok := positionOf(p.path); !ok {
+			continue // TestEveryPackageHasALayer reports it
 		}
 		for _, name := range p.imports() {
-			folder, ours := inside(name)
+			folder, ours := inModule(name)
 			if !ours {
 				continue
 			}
-			to, ok := layerOf(folder)
-			if !ok {
-				continue
-			}
-			if reason := forbidden(p.path, from, folder, to); reason != "" {
+			if reason := forbidden(p.path, folder); reason != "" {
 				faults = append(faults, p.path+" imports "+folder+": "+reason)
 			}
 		}
@@ -84,17 +106,23 @@ func wrongImports(h *moduleTree) []string {
 }
 
 // forbidden says why a package must not import another one of this module, or "".
-func forbidden(fromPath string, from int, toPath string, to int) string {
+func forbidden(fromPath, toPath string) string {
+	from, _ := positionOf(fromPath)
+	to, ok := positionOf(toPath)
 	switch {
-	case to > from:
+	case !ok:
+		return ""
+	case from.below(to):
 		return "an import must point to a lower layer"
-	case to == from && !(toPath == transportBase && strings.HasPrefix(fromPath, "internal/transport/")):
-		return "packages on one layer do not know each other"
-	case from == 1 && fromPath != "hermestest":
-		return "an instrument does not know what Hermes is"
-	case from == 5 && to > 1 && toPath != "internal/session" && toPath != "internal/command":
-		return "a face reaches the agent through internal/session only"
-	case toPath == "internal/config" && from < 6:
+	case from == to:
+		return "packages of one row do not know each other"
+	case from.layer == 1 && fromPath != "hermestest":
+		return "a library does not know what Hermes is"
+	case from.layer == 2 && to.layer == 2 && !(toPath == transportBase && strings.HasPrefix(fromPath, "internal/transport/")):
+		return "a component imports the core and libraries only"
+	case frontend(fromPath) && to.layer > 1 && toPath != "internal/session" && toPath != "internal/command":
+		return "a frontend reaches the agent through internal/session only"
+	case toPath == "internal/config" && from.layer < 7:
 		return "only app, setup and cmd read the configuration"
 	case implementation(toPath) && !names(fromPath, toPath):
 		return "only internal/app names implementations (provider names the transports)"
@@ -102,10 +130,18 @@ func forbidden(fromPath string, from int, toPath string, to int) string {
 	return ""
 }
 
-// transportBase is what all transports share; it is none itself.
+// frontend reports whether a package talks to people or programs, or works beside a session as
+// one that listens does.
+func frontend(folder string) bool {
+	p, _ := positionOf(folder)
+	return p.layer == 6 || folder == "internal/review"
+}
+
+// transportBase is what all transports share. It is not a transport itself.
 const transportBase = "internal/transport/base"
 
-// implementation reports whether a folder holds one body of a seam that has several.
+// implementation reports whether a folder holds one implementation of an interface that has
+// several.
 func implementation(folder string) bool {
 	if folder == transportBase {
 		return false
@@ -127,14 +163,11 @@ func names(fromPath, toPath string) bool {
 	return false
 }
 
-func TestInstrumentsUseTheStandardLibrary(t *testing.T) {
+func TestLibrariesUseTheStandardLibrary(t *testing.T) {
 	t.Parallel()
-	h := mustTree(t)
-	for _, r := range layers {
-		if r.layer != 1 {
-			continue
-		}
-		p := h.find(r.path)
+	tree := mustTree(t)
+	for _, r := range layers[1].rows[0] {
+		p := tree.find(r.path)
 		if p == nil {
 			continue
 		}
@@ -142,8 +175,8 @@ func TestInstrumentsUseTheStandardLibrary(t *testing.T) {
 			allowed := slices.ContainsFunc(r.deps, func(dep string) bool {
 				return name == dep || strings.HasPrefix(name, dep+"/")
 			})
-			if outside(name) && !allowed {
-				t.Errorf("%s imports %s: an instrument needs the standard library alone; a dependency it cannot do without is named in its row", r.path, name)
+			if thirdParty(name) && !allowed {
+				t.Errorf("%s imports %s: a library needs the standard library alone; name a dependency that it cannot do without in its row", r.path, name)
 			}
 		}
 	}

@@ -1,120 +1,147 @@
 package law_test
 
-// row places one package in the house.
+// row places one package in the program.
 type row struct {
-	layer int
-	path  string // folder, relative to the module root
-	// deps names the modules from outside that an instrument (layer 1) may import. Other layers
-	// are not limited here: go.mod and review decide.
+	path string // folder, relative to the module root
+	// deps names the modules from outside that a library (layer 1) may import. Other layers are
+	// not limited here: go.mod and review decide.
 	deps []string
 }
 
-// layers is the plan of the house. A package imports lower layers only, and packages on one
-// layer do not know each other. Keep the rows sorted by layer, then by name.
-var layers = []row{
-	// The vocabulary.
-	{layer: 0, path: "."},
-
-	// Instruments: values in, values out; they do not know what Hermes is.
-	{layer: 1, path: "hermestest", deps: []string{"github.com/google/go-cmp"}},
-	{layer: 1, path: "hermestest/faultserver"},
-	{layer: 1, path: "internal/atomicfile", deps: []string{"github.com/gofrs/flock"}},
-	{layer: 1, path: "internal/chatserver"},
-	{layer: 1, path: "internal/compose"},
-	{layer: 1, path: "internal/dotenv"},
-	{layer: 1, path: "internal/errsig"},
-	{layer: 1, path: "internal/fault"},
-	{layer: 1, path: "internal/home"},
-	{layer: 1, path: "internal/htmltext", deps: []string{"golang.org/x/net"}},
-	{layer: 1, path: "internal/httpc"},
-	{layer: 1, path: "internal/ioerr"},
-	{layer: 1, path: "internal/jsonrepair"},
-	{layer: 1, path: "internal/keychain", deps: []string{"github.com/zalando/go-keyring"}},
-	{layer: 1, path: "internal/law"},
-	{layer: 1, path: "internal/logfile"},
-	{layer: 1, path: "internal/markup", deps: []string{"github.com/yuin/goldmark"}},
-	{layer: 1, path: "internal/modelinfo"},
-	{layer: 1, path: "internal/netguard", deps: []string{"golang.org/x/net"}},
-	{layer: 1, path: "internal/oauth"},
-	{layer: 1, path: "internal/oauthserver"},
-	{layer: 1, path: "internal/patch"},
-	{layer: 1, path: "internal/pick", deps: []string{"golang.org/x/term"}},
-	{layer: 1, path: "internal/picture"},
-	{layer: 1, path: "internal/policy"},
-	{layer: 1, path: "internal/policy/shell", deps: []string{"mvdan.cc/sh/v3"}},
-	{layer: 1, path: "internal/proc", deps: []string{"golang.org/x/sys"}},
-	{layer: 1, path: "internal/recallblock"},
-	{layer: 1, path: "internal/redact"},
-	{layer: 1, path: "internal/schema"},
-	{layer: 1, path: "internal/search"},
-	{layer: 1, path: "internal/skill/guard"},
-	{layer: 1, path: "internal/sse"},
-	{layer: 1, path: "internal/texttool"},
-	{layer: 1, path: "internal/tokens"},
-	{layer: 1, path: "internal/usage"},
-	{layer: 1, path: "internal/yamledit", deps: []string{"go.yaml.in/yaml/v3"}},
-
-	// Rooms: the vocabulary and instruments only.
-	{layer: 2, path: "bench/instant"},
-	{layer: 2, path: "internal/agent"},
-	{layer: 2, path: "internal/auxiliary"},
-	{layer: 2, path: "internal/config"},
-	{layer: 2, path: "internal/contextengine"},
-	{layer: 2, path: "internal/credential"},
-	{layer: 2, path: "internal/environment"},
-	{layer: 2, path: "internal/hook/learning"},
-	{layer: 2, path: "internal/learning"},
-	{layer: 2, path: "internal/memory"},
-	{layer: 2, path: "internal/prefixwatch"},
-	{layer: 2, path: "internal/prompt"},
-	{layer: 2, path: "internal/reference"},
-	{layer: 2, path: "internal/skill"},
-	{layer: 2, path: "internal/skill/hub"},
-	{layer: 2, path: "internal/spend"},
-	{layer: 2, path: "internal/store/sqlite"},
-	{layer: 2, path: "internal/tool/clarify"},
-	{layer: 2, path: "internal/tool/file"},
-	{layer: 2, path: "internal/tool/learning"},
-	{layer: 2, path: "internal/tool/sessionsearch"},
-	{layer: 2, path: "internal/tool/skills"},
-	{layer: 2, path: "internal/tool/terminal"},
-	{layer: 2, path: "internal/tool/todo"},
-	{layer: 2, path: "internal/toolbox"},
-	{layer: 2, path: "internal/transcript"},
-	{layer: 2, path: "internal/transport/anthropic"},
-	{layer: 2, path: "internal/transport/base"}, // the ground that internal/transport/* stand on
-	{layer: 2, path: "internal/transport/bedrock"},
-	{layer: 2, path: "internal/transport/chat"},
-	{layer: 2, path: "internal/transport/gemini"},
-	{layer: 2, path: "internal/transport/ollama"},
-	{layer: 2, path: "internal/transport/responses"},
-	{layer: 2, path: "internal/undo"},
-
-	{layer: 3, path: "internal/provider"},
-	{layer: 3, path: "internal/replay"},
-	{layer: 3, path: "internal/session"},
-
-	{layer: 4, path: "internal/command"},
-
-	// Faces: they reach the agent through the session only.
-	{layer: 5, path: "internal/demo"},
-	{layer: 5, path: "internal/review"},
-	{layer: 5, path: "internal/tui"},
-
-	// Composition.
-	{layer: 6, path: "internal/app"},
-	{layer: 6, path: "internal/setup"},
-
-	// Commands: a folder a noun.
-	{layer: 8, path: "internal/cmd"},
-	{layer: 9, path: "hermescmd"},
-
-	// Programs.
-	{layer: 10, path: "bench/baseline"},
-	{layer: 10, path: "bench/hermes-bench"},
-	{layer: 10, path: "cmd/hermes"},
+// layer is one line of the picture in docs/architecture.md, which is made from this table.
+type layer struct {
+	number int
+	name   string
+	about  string
+	// rows are the packages. Those of one row do not know each other; a later row may use an
+	// earlier one. Keep each row sorted by path.
+	rows [][]row
 }
 
-// nouns is the layer of the folders below internal/cmd, one for each noun of the command line.
-// They need no row of their own: what they may do is the same for all of them.
-const nouns = 7
+// layers is the plan of the program, from the bottom up. A package imports packages of lower
+// layers only. A new package needs one row here.
+var layers = []layer{
+	{0, "core", "every type and interface that two components share; no I/O, no goroutine", [][]row{{
+		{path: "."},
+	}}},
+
+	{1, "libraries", "values in, values out; they do not know what Hermes is (hermestest and faultserver know the core)", [][]row{{
+		{path: "hermestest", deps: []string{"github.com/google/go-cmp"}},
+		{path: "hermestest/faultserver"},
+		{path: "internal/atomicfile", deps: []string{"github.com/gofrs/flock"}},
+		{path: "internal/chatserver"},
+		{path: "internal/compose"},
+		{path: "internal/dotenv"},
+		{path: "internal/errsig"},
+		{path: "internal/fault"},
+		{path: "internal/home"},
+		{path: "internal/htmltext", deps: []string{"golang.org/x/net"}},
+		{path: "internal/httpc"},
+		{path: "internal/ioerr"},
+		{path: "internal/jsonrepair"},
+		{path: "internal/keychain", deps: []string{"github.com/zalando/go-keyring"}},
+		{path: "internal/law"},
+		{path: "internal/logfile"},
+		{path: "internal/markup", deps: []string{"github.com/yuin/goldmark"}},
+		{path: "internal/modelinfo"},
+		{path: "internal/netguard", deps: []string{"golang.org/x/net"}},
+		{path: "internal/oauth"},
+		{path: "internal/oauthserver"},
+		{path: "internal/patch"},
+		{path: "internal/pick", deps: []string{"golang.org/x/term"}},
+		{path: "internal/picture"},
+		{path: "internal/policy"},
+		{path: "internal/policy/shell", deps: []string{"mvdan.cc/sh/v3"}},
+		{path: "internal/proc", deps: []string{"golang.org/x/sys"}},
+		{path: "internal/recallblock"},
+		{path: "internal/redact"},
+		{path: "internal/schema"},
+		{path: "internal/search"},
+		{path: "internal/skill/guard"},
+		{path: "internal/sse"},
+		{path: "internal/texttool"},
+		{path: "internal/tokens"},
+		{path: "internal/usage"},
+		{path: "internal/yamledit", deps: []string{"go.yaml.in/yaml/v3"}},
+	}}},
+
+	{2, "components", "each can be built, tested and replaced alone", [][]row{{
+		{path: "internal/transport/base"},
+	}, {
+		{path: "bench/instant"},
+		{path: "internal/auxiliary"},
+		{path: "internal/config"},
+		{path: "internal/contextengine"},
+		{path: "internal/credential"},
+		{path: "internal/environment"},
+		{path: "internal/hook/learning"},
+		{path: "internal/learning"},
+		{path: "internal/memory"},
+		{path: "internal/prefixwatch"},
+		{path: "internal/prompt"},
+		{path: "internal/reference"},
+		{path: "internal/skill"},
+		{path: "internal/skill/hub"},
+		{path: "internal/spend"},
+		{path: "internal/store/sqlite"},
+		{path: "internal/tool/clarify"},
+		{path: "internal/tool/file"},
+		{path: "internal/tool/learning"},
+		{path: "internal/tool/sessionsearch"},
+		{path: "internal/tool/skills"},
+		{path: "internal/tool/terminal"},
+		{path: "internal/tool/todo"},
+		{path: "internal/transcript"},
+		{path: "internal/transport/anthropic"},
+		{path: "internal/transport/bedrock"},
+		{path: "internal/transport/chat"},
+		{path: "internal/transport/gemini"},
+		{path: "internal/transport/ollama"},
+		{path: "internal/transport/responses"},
+		{path: "internal/undo"},
+	}}},
+
+	{3, "engine", "the loop, the tool chain, the model chain; recorded tasks run again", [][]row{{
+		{path: "internal/agent"},
+		{path: "internal/provider"},
+		{path: "internal/toolbox"},
+	}, {
+		{path: "internal/replay"},
+	}}},
+
+	{4, "session", "one goroutine a conversation: operations, persistence, recovery", [][]row{{
+		{path: "internal/session"},
+	}}},
+
+	{5, "on sessions", "slash commands; the background review", [][]row{{
+		{path: "internal/command"},
+		{path: "internal/review"},
+	}}},
+
+	{6, "frontends", "they reach the agent through the session only", [][]row{{
+		{path: "internal/demo"},
+		{path: "internal/tui"},
+	}}},
+
+	{7, "composition", "the explicit lists of tools, providers and stores; setup and doctor", [][]row{{
+		{path: "internal/app"},
+		{path: "internal/setup"},
+	}}},
+
+	{8, "command line", "a folder a noun below cmd/, each with the same rules", [][]row{{
+		{path: "internal/cmd/*"},
+	}, {
+		{path: "internal/cmd"},
+	}}},
+
+	{9, "programs", "main, and what measures whole runs", [][]row{{
+		{path: "hermescmd"},
+	}, {
+		{path: "bench/baseline"},
+		{path: "bench/hermes-bench"},
+		{path: "cmd/hermes"},
+	}}},
+}
+
+// nouns is the row of all folders below internal/cmd: they need none of their own.
+const nouns = "internal/cmd/*"

@@ -116,8 +116,8 @@ func skipDir(name string) error {
 }
 
 // find returns the package in folder, or nil.
-func (h *moduleTree) find(folder string) *pkg {
-	for _, p := range h.pkgs {
+func (tree *moduleTree) find(folder string) *pkg {
+	for _, p := range tree.pkgs {
 		if p.path == folder {
 			return p
 		}
@@ -126,9 +126,9 @@ func (h *moduleTree) find(folder string) *pkg {
 }
 
 // below returns the packages under folder, at any depth, without folder itself.
-func (h *moduleTree) below(folder string) []*pkg {
+func (tree *moduleTree) below(folder string) []*pkg {
 	var found []*pkg
-	for _, p := range h.pkgs {
+	for _, p := range tree.pkgs {
 		if strings.HasPrefix(p.path, folder+"/") {
 			found = append(found, p)
 		}
@@ -151,17 +151,17 @@ func (p *pkg) imports() []string {
 	return slices.Compact(all)
 }
 
-// inside turns an import path into a folder of this module.
-func inside(importPath string) (folder string, ok bool) {
+// inModule turns an import path into a folder of this module.
+func inModule(importPath string) (folder string, ok bool) {
 	if importPath == module {
 		return ".", true
 	}
 	return strings.CutPrefix(importPath, module+"/")
 }
 
-// outside reports whether an import is neither ours nor the standard library's.
-func outside(importPath string) bool {
-	if _, ok := inside(importPath); ok {
+// thirdParty reports whether an import is neither ours nor the standard library's.
+func thirdParty(importPath string) bool {
+	if _, ok := inModule(importPath); ok {
 		return false
 	}
 	first, _, _ := strings.Cut(importPath, "/")
