@@ -19,11 +19,11 @@ var patchDoc string
 
 type patchArgs struct {
 	Mode       string  `json:"mode,omitempty" enum:"replace,patch" default:"replace"`
-	Path       string  `json:"path,omitempty" doc:"File, for replace"`
-	OldString  *string `json:"old_string,omitempty" doc:"Text to find, with enough context to be unique"`
-	NewString  *string `json:"new_string,omitempty" doc:"Text to put there; empty deletes"`
+	Path       string  `json:"path,omitempty" doc:"For mode replace"`
+	OldString  *string `json:"old_string,omitempty" doc:"With enough context to be unique"`
+	NewString  *string `json:"new_string,omitempty" doc:"Empty deletes"`
 	ReplaceAll bool    `json:"replace_all,omitempty"`
-	Patch      string  `json:"patch,omitempty" doc:"The patch, for mode patch"`
+	Patch      string  `json:"patch,omitempty" doc:"For mode patch"`
 }
 
 type patchResult struct {

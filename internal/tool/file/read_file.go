@@ -23,8 +23,8 @@ var readDoc string
 // model about it, a pointer or omitempty makes it optional.
 type readArgs struct {
 	Path   string  `json:"path" doc:"Absolute, relative or ~ path"`
-	Offset *number `json:"offset,omitempty" doc:"First line, from 1" default:"1" min:"1"`
-	Limit  *number `json:"limit,omitempty" doc:"Lines to show" default:"500" min:"1" max:"2000"`
+	Offset *number `json:"offset,omitempty" doc:"First line" default:"1" min:"1"`
+	Limit  *number `json:"limit,omitempty" doc:"Lines" default:"500" min:"1" max:"2000"`
 }
 
 // readResult is what the model reads; empty fields are left out.

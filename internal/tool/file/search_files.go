@@ -30,7 +30,7 @@ type searchArgs struct {
 	Pattern    string  `json:"pattern"`
 	Target     string  `json:"target,omitempty" enum:"content,files" default:"content"`
 	Path       string  `json:"path,omitempty" doc:"Folder or file" default:"."`
-	FileGlob   string  `json:"file_glob,omitempty" doc:"Only these files, such as *.{ts,tsx}"`
+	FileGlob   string  `json:"file_glob,omitempty" doc:"Only files such as *.{ts,tsx}"`
 	OutputMode string  `json:"output_mode,omitempty" enum:"content,files_only,count" default:"content"`
 	Context    *number `json:"context,omitempty" doc:"Lines around each match" default:"0"`
 	Limit      *number `json:"limit,omitempty" default:"50"`

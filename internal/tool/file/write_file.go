@@ -17,7 +17,7 @@ var writeDoc string
 
 type writeArgs struct {
 	Path    string `json:"path" doc:"Absolute, relative or ~ path"`
-	Content string `json:"content" doc:"The whole new text"`
+	Content string `json:"content" doc:"The whole text"`
 }
 
 type writeResult struct {

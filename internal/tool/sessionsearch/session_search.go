@@ -12,11 +12,11 @@ import (
 
 // arguments tell the shape of a call.
 type arguments struct {
-	Query   string `json:"query,omitempty" doc:"words to find"`
+	Query   string `json:"query,omitempty"`
 	Session string `json:"session_id,omitempty"`
-	Around  int64  `json:"around_message_id,omitempty" doc:"with session_id: the message to read around"`
+	Around  int64  `json:"around_message_id,omitempty"`
 	Window  int    `json:"window,omitempty" doc:"messages on each side" default:"10" min:"1" max:"50"`
-	Limit   int    `json:"limit,omitempty" doc:"sessions to return" default:"3" min:"1" max:"20"`
+	Limit   int    `json:"limit,omitempty" doc:"sessions" default:"3" min:"1" max:"20"`
 	Sort    string `json:"sort,omitempty" enum:"relevance,newest,oldest"`
 	Roles   string `json:"role_filter,omitempty" doc:"comma separated" default:"user,assistant"`
 	Detail  string `json:"detail,omitempty" enum:"adaptive,full"`
