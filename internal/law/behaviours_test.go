@@ -14,10 +14,7 @@ import (
 // comes with.
 func TestBehavioursAreProven(t *testing.T) {
 	t.Parallel()
-	root, err := moduleRoot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := mustRoot(t)
 	page, err := os.ReadFile(filepath.Join(root, "docs", "behaviours.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +34,7 @@ func TestBehavioursAreProven(t *testing.T) {
 
 var proof = regexp.MustCompile("^`([a-z0-9_/]+_test\\.go)` ((?:Test|Fuzz)[A-Za-z0-9]+(?:, (?:Test|Fuzz)[A-Za-z0-9]+)*)$")
 
-// unproven counts the rules of a page and tells which of them have no proof.
+// unproven counts the rules of a page and names those that have no proof.
 func unproven(page string, read func(file string) (string, error)) (rules int, faults []string) {
 	n := 0
 	for line := range strings.Lines(page) {
@@ -51,11 +48,11 @@ func unproven(page string, read func(file string) (string, error)) (rules int, f
 			faults = append(faults, fmt.Sprintf("line %d: a row is a rule and its proof", n))
 			continue
 		}
-		told := strings.TrimSuffix(cells[1], " |")
-		if strings.HasPrefix(told, "comes with ") {
+		proofs := strings.TrimSuffix(cells[1], " |")
+		if strings.HasPrefix(proofs, "comes with ") {
 			continue
 		}
-		for part := range strings.SplitSeq(told, "; ") {
+		for part := range strings.SplitSeq(proofs, "; ") {
 			m := proof.FindStringSubmatch(part)
 			if m == nil {
 				faults = append(faults, fmt.Sprintf("line %d: %q is not a file and its tests", n, part))

@@ -49,6 +49,15 @@ func mustTree(t *testing.T) *moduleTree {
 	return h
 }
 
+func mustRoot(t *testing.T) string {
+	t.Helper()
+	root, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
 // moduleRoot walks up from the test's folder to go.mod.
 func moduleRoot() (string, error) {
 	dir, err := os.Getwd()
