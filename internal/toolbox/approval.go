@@ -16,7 +16,7 @@ import (
 // Mode says how dangerous calls are approved.
 type Mode string
 
-// The modes. Smart lets a model judge first; without one it asks the person,
+// The modes. Smart lets a model judge first; without a model it asks the user,
 // as manual does.
 const (
 	ModeManual Mode = "manual"
@@ -24,9 +24,8 @@ const (
 	ModeOff    Mode = "off"
 )
 
-// ParseMode reads approvals.mode as YAML has it: false (which is what an
-// unquoted off means there) and "off" are off; true, empty and unknown values
-// are manual.
+// ParseMode converts approvals.mode from YAML. "off" and false (YAML's reading
+// of an unquoted off) are off; true, empty and unknown values are manual.
 func ParseMode(v any) Mode {
 	switch v := v.(type) {
 	case bool:
@@ -44,27 +43,26 @@ func ParseMode(v any) Mode {
 	return ModeManual
 }
 
-// Approvals are the rules of a session.
+// Approvals are the approval rules of a session.
 type Approvals struct {
 	Mode Mode // empty is manual
-	// Deny are globs of commands that are never run, whatever the mode.
+	// Deny are globs of commands that are never run, in any mode.
 	Deny []string
-	// Allowed are the keys of patterns that need no question any more.
+	// Allowed are the keys of risks that are already approved.
 	Allowed []string
-	// Remember keeps keys that the person allowed for always; nil keeps them
-	// for the session.
+	// Remember stores keys that the user always allows; nil keeps them for the
+	// session only.
 	Remember func(keys []string) error
-	// Judge lets a model say of one call, in the smart mode, whether it may run
-	// without a question: ConsentOnce lets it, ConsentDenied refuses it, and
-	// anything else, or an error, asks the person. What the floor or a rule
-	// forbids does not come before it.
+	// Judge lets a model decide in smart mode whether a call may run without a
+	// question: AllowOnce runs it, Deny refuses it, and anything else, or an
+	// error, asks the user. It never sees calls that a deny rule forbids.
 	Judge func(ctx context.Context, session hermes.SessionRef, a hermes.ApprovalRequest) (hermes.Decision, error)
-	// Breaker is after how many refusals in a row the model is told to stop;
-	// 0 is 3.
+	// Breaker is the number of refusals in a row after which the model is told
+	// to stop; 0 means 3.
 	Breaker int
 }
 
-// approvals is what a session has been allowed so far.
+// approvals holds what a session has been allowed so far.
 type approvals struct {
 	rules Approvals
 
@@ -90,8 +88,8 @@ func (b *Toolbox) SetMode(m Mode) {
 	b.approvals.mode = m
 }
 
-// approval is the one place where a call that may do harm is let through or
-// refused, whatever asked for it: the model, a script, a child.
+// approval is the only layer that allows or refuses a risky call, whoever made
+// it: the model, a script or a child.
 func (b *Toolbox) approval(m member, next runner) runner {
 	assessor, risks := m.tool.(hermes.RiskAssessor)
 	return func(ctx context.Context, c *hermes.Call) hermes.Result {
@@ -103,8 +101,8 @@ func (b *Toolbox) approval(m member, next runner) runner {
 		if risks {
 			found = assessor.AssessRisk(ctx, c)
 		}
-		if concern, ok := taint(m, c); ok {
-			found, subject = append(slices.Clip(found), concern), spelled(c.Arguments)
+		if risk, ok := taint(m, c); ok {
+			found, subject = append(slices.Clip(found), risk), spelled(c.Arguments)
 		}
 		if len(found) == 0 {
 			return next(ctx, c)
@@ -117,7 +115,7 @@ func (b *Toolbox) approval(m member, next runner) runner {
 	}
 }
 
-// assess returns the call as it may run, or the refusal.
+// assess returns the call in the form that may run, or its refusal.
 func (b *Toolbox) assess(ctx context.Context, m member, c *hermes.Call, subject string, found []hermes.Risk) (*hermes.Call, *hermes.Result) {
 	for _, f := range found {
 		if f.Deny {
@@ -139,7 +137,7 @@ func (b *Toolbox) assess(ctx context.Context, m member, c *hermes.Call, subject 
 		answer, err := c.Host.Approve(ctx, shown)
 		switch {
 		case err != nil && stopped(ctx, err):
-			r := failure("interrupted: the turn was stopped before this was approved; it did not run")
+			r := failure("interrupted: the turn was stopped before this call was approved; it did not run")
 			return c, &r
 		case err != nil:
 			b.log.Warn("ask for approval", "tool", c.Name, "call", c.ID, "err", err)
@@ -162,8 +160,8 @@ func (b *Toolbox) assess(ctx context.Context, m member, c *hermes.Call, subject 
 	return c, nil
 }
 
-// open are the reviews that nobody has consented to yet. Each pattern has its
-// own key, and consent to one says nothing about another.
+// open returns the risks that are not approved yet. Each risk has its own key,
+// and the approval of one says nothing about another.
 func (a *approvals) open(found []hermes.Risk) []hermes.Risk {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -195,9 +193,9 @@ func (a *approvals) grant(decision hermes.Decision, open []hermes.Risk) error {
 
 func (a *approvals) refuse(decision hermes.Decision, open []hermes.Risk) hermes.Result {
 	if decision == hermes.TimedOut {
-		return a.refusal("timeout", "no answer came in time, and silence is not consent.", open)
+		return a.refusal("timeout", "no answer came in time, and no answer is not consent.", open)
 	}
-	return a.refusal("denied", "the person refused, or nobody could be asked.", open)
+	return a.refusal("denied", "the user refused, or could not be asked.", open)
 }
 
 func (a *approvals) refusal(outcome, why string, open []hermes.Risk) hermes.Result {
@@ -210,7 +208,7 @@ func (a *approvals) refusal(outcome, why string, open []hermes.Risk) hermes.Resu
 	if breaks {
 		text += " Several requests in a row were refused: stop calling tools now and tell the user what you wanted to do and why."
 	} else {
-		text += " Say what you wanted to do, or go on with what needs no approval."
+		text += " Say what you wanted to do, or continue with work that needs no approval."
 	}
 	return blocked(outcome, text, reasons(open))
 }
@@ -221,11 +219,11 @@ func (a *approvals) newTurn() {
 	a.refused = 0
 }
 
-// forbidden refuses what no mode and no consent allows.
+// forbidden is the refusal of a call that no mode and no approval allows.
 func forbidden(why string) hermes.Result {
-	return blocked("forbidden", "BLOCKED: this is never run, whatever the mode, and no approval can allow it. "+
+	return blocked("forbidden", "BLOCKED: this is never run: no mode and no approval can allow it. "+
 		"Do not retry it, do not rephrase it, and do not try to reach the same goal by a different command. "+
-		"If it is really wanted, the user must do it by hand.", why)
+		"If it is really needed, the user must do it by hand.", why)
 }
 
 // blocked is the shape of every refusal.
@@ -243,7 +241,7 @@ func reasons(found []hermes.Risk) string {
 	return strings.Join(list, "; ")
 }
 
-// wholeSubject is what a person is asked to allow, never shortened: the
+// wholeSubject is what the user is asked to approve, never shortened: the
 // command, the path, or the arguments as they are.
 func wholeSubject(c *hermes.Call) string {
 	var given map[string]any
@@ -257,9 +255,9 @@ func wholeSubject(c *hermes.Call) string {
 	return string(c.Arguments)
 }
 
-// visible spells out the characters that would make a text look like another
-// one on a screen: control characters, and those that are invisible or turn
-// the direction of writing. Line breaks and tabs stay.
+// visible spells out the characters that could make a text look different on a
+// screen: control characters, invisible ones and those that change the
+// direction of writing. Line breaks and tabs stay.
 func visible(text string) string {
 	var b strings.Builder
 	for _, r := range strings.ToValidUTF8(text, "\ufffd") {
@@ -272,7 +270,7 @@ func visible(text string) string {
 	return b.String()
 }
 
-// workdir is where the call would run.
+// workdir is the folder in which the call would run.
 func workdir(c *hermes.Call) string {
 	var given struct {
 		Workdir string `json:"workdir"`

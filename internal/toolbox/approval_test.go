@@ -11,7 +11,7 @@ import (
 	"hermes/internal/toolbox"
 )
 
-// terminal is a tool whose commands are reviewed by the words in them.
+// terminal is a tool whose commands are judged by the words in them.
 func terminal(ran *int) hermes.Tool {
 	return risky{
 		tool: tool{spec: hermes.Spec{Name: "terminal"}, run: func(context.Context, *hermes.Call) (hermes.Result, error) {
@@ -53,12 +53,12 @@ func TestRefusalsHaveOneShape(t *testing.T) {
 		{name: "denied", line: "rm -r x", host: &host{answers: []hermes.Decision{hermes.Deny}}, outcome: "denied",
 			says: []string{"BLOCKED", "did NOT consent", "not retry", "rephrase", "different command"}},
 		{name: "no answer", line: "rm -r x", host: &host{answers: []hermes.Decision{hermes.TimedOut}}, outcome: "timeout",
-			says: []string{"BLOCKED", "did NOT consent", "silence is not consent", "not retry", "rephrase", "different command"}},
+			says: []string{"BLOCKED", "did NOT consent", "no answer is not consent", "not retry", "rephrase", "different command"}},
 		{name: "strange answer", line: "rm -r x", host: &host{answers: []hermes.Decision{"sure"}}, outcome: "denied", says: []string{"BLOCKED"}},
-		{name: "nobody to ask", line: "rm -r x", host: nil, outcome: "denied", says: []string{"BLOCKED"}},
+		{name: "no user to ask", line: "rm -r x", host: nil, outcome: "denied", says: []string{"BLOCKED"}},
 		{name: "asking failed", line: "rm -r x", host: &host{fail: errors.New("pipe broke")}, outcome: "denied", says: []string{"BLOCKED"}},
 		{name: "smart asks too", mode: toolbox.ModeSmart, line: "rm -r x", host: &host{}, outcome: "denied", says: []string{"BLOCKED"}},
-		{name: "floor in off mode", mode: toolbox.ModeOff, line: "mkfs /dev/sda", host: &host{answers: []hermes.Decision{hermes.AllowAlways}}, outcome: "forbidden",
+		{name: "denied in off mode", mode: toolbox.ModeOff, line: "mkfs /dev/sda", host: &host{answers: []hermes.Decision{hermes.AllowAlways}}, outcome: "forbidden",
 			says: []string{"BLOCKED", "never run", "by hand"}},
 		{name: "deny rule in off mode", mode: toolbox.ModeOff, deny: []string{"git push *"}, line: "cd x && sudo git push origin", host: &host{}, outcome: "forbidden",
 			says: []string{"BLOCKED"}},
@@ -144,7 +144,7 @@ func TestRefusalsInARowEndInAStop(t *testing.T) {
 	}
 	tools.TurnStarted()
 	if r := tools.Run(t.Context(), command("rm -r a", &host{})); strings.Contains(r.Text, "stop calling tools now") {
-		t.Errorf("the count outlived its turn: %s", r.Text)
+		t.Errorf("the count was not reset with the turn: %s", r.Text)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // prepare finds the tool of a call and fits the arguments to its schema. The
-// text says, for the model, why the call cannot run.
+// problem is a text for the model that says why the call cannot run.
 func (b *Toolbox) prepare(c *hermes.Call) (m member, ready *hermes.Call, problem string) {
 	m, ok := b.set.member(c.Name)
 	if !ok {
@@ -29,8 +29,8 @@ func (b *Toolbox) prepare(c *hermes.Call) (m member, ready *hermes.Call, problem
 	return m, ready, ""
 }
 
-// object checks that arguments are one JSON object; nothing at all is an
-// empty one, and an object sent as a JSON string is unpacked.
+// object checks that arguments are one JSON object. Empty arguments become an
+// empty object, and an object sent as a JSON string is unpacked.
 func object(tool string, arguments json.RawMessage) (json.RawMessage, string) {
 	text := bytes.TrimSpace(arguments)
 	if len(text) == 0 || string(text) == "null" || string(text) == `""` {
@@ -41,15 +41,15 @@ func object(tool string, arguments json.RawMessage) (json.RawMessage, string) {
 		text = []byte(strings.TrimSpace(inner))
 	}
 	if !json.Valid(text) {
-		return nil, fmt.Sprintf("the arguments of %s are not valid JSON and the call was not run; send the call again with one JSON object", tool)
+		return nil, fmt.Sprintf("the arguments of %s are not valid JSON, so the call was not run; send it again with one JSON object", tool)
 	}
 	if text[0] != '{' {
-		return nil, fmt.Sprintf("the arguments of %s must be one JSON object, such as {\"name\": value}; the call was not run", tool)
+		return nil, fmt.Sprintf("the arguments of %s must be one JSON object, such as {\"name\": value}, so the call was not run", tool)
 	}
 	return text, ""
 }
 
-// missing says which required arguments a call lacks.
+// missing returns a text that names the required arguments a call lacks, or "".
 func missing(m member, arguments json.RawMessage) string {
 	required, _ := m.shape["required"].([]any)
 	if len(required) == 0 {
@@ -76,20 +76,20 @@ func missing(m member, arguments json.RawMessage) string {
 		}
 	}
 	slices.Sort(strange)
-	text := fmt.Sprintf("%s needs %s, which the call does not have", m.spec.Name, quoted(lacking))
+	text := fmt.Sprintf("%s needs %s, which the call lacks", m.spec.Name, quoted(lacking))
 	if len(strange) > 0 {
-		text += fmt.Sprintf(" (it has %s, which %s does not know)", quoted(strange), m.spec.Name)
+		text += fmt.Sprintf(" (it has %s, which %s does not accept)", quoted(strange), m.spec.Name)
 	}
-	return text + "; it was not run, send it again complete"
+	return text + "; it was not run: send it again with all required arguments"
 }
 
-// unknown tells the model that there is no such tool and what there is.
+// unknown tells the model that a tool does not exist and lists those that do.
 func (b *Toolbox) unknown(name string) string {
 	names := b.set.Names()
 	if len(names) == 0 {
-		return fmt.Sprintf("there is no tool named %q: no tools are available in this session, answer in words", name)
+		return fmt.Sprintf("there is no tool %q: this session has no tools; answer in text", name)
 	}
-	text := fmt.Sprintf("there is no tool named %q", name)
+	text := fmt.Sprintf("there is no tool %q", name)
 	if near := nearest(name, names); len(near) > 0 {
 		text += "; did you mean " + quoted(near) + "?"
 	}
@@ -100,7 +100,7 @@ func (b *Toolbox) unknown(name string) string {
 	return text
 }
 
-// nearest lists up to three names that a misspelled one may mean.
+// nearest lists up to three names that a misspelled name may mean.
 func nearest(name string, names []string) []string {
 	type guess struct {
 		name string

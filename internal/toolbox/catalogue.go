@@ -11,10 +11,10 @@ import (
 	"hermes"
 )
 
-// availableFor is how long the answer of a toolset's check is believed.
+// availableFor is how long the result of a toolset's check is cached.
 const availableFor = 30 * time.Second
 
-// Custom is a toolset that the person defined: tools and other toolsets.
+// Custom is a toolset that the user defined: tools and other toolsets.
 type Custom struct {
 	Tools    []string
 	Includes []string
@@ -28,7 +28,7 @@ type Catalogue struct {
 	now    func() time.Time
 
 	mu     sync.Mutex
-	checks map[int]check // by place in sets
+	checks map[int]check // by index in sets
 }
 
 type check struct {
@@ -36,8 +36,8 @@ type check struct {
 	at  time.Time
 }
 
-// NewCatalogue returns a catalogue of sets, in order: where two have a tool of
-// the same name, the first one's is used. now is the clock; nil is time.Now.
+// NewCatalogue returns a catalogue of sets, in order: if two have a tool of the
+// same name, the first is used. now is the clock; nil means time.Now.
 func NewCatalogue(sets []hermes.Toolset, custom map[string]Custom, now func() time.Time) *Catalogue {
 	if now == nil {
 		now = time.Now
@@ -45,8 +45,8 @@ func NewCatalogue(sets []hermes.Toolset, custom map[string]Custom, now func() ti
 	return &Catalogue{sets: sets, custom: custom, now: now, checks: map[int]check{}}
 }
 
-// available asks the toolset at a place in sets whether it can be used, or
-// remembers the answer. A check that panics counts as one that failed.
+// available returns why the toolset at an index of sets cannot be used, "" if it
+// can. The answer is cached. A check that panics counts as failed.
 func (c *Catalogue) available(ctx context.Context, place int) string {
 	now := c.now()
 	c.mu.Lock()
@@ -71,8 +71,8 @@ func ask(ctx context.Context, s hermes.Toolset) (why string) {
 	return s.Available(ctx)
 }
 
-// Names lists every toolset that can be asked for, sorted: those of the table,
-// the person's own, and what this program has besides.
+// Names lists every toolset that can be enabled, sorted: those of the table,
+// the user's own, and the other toolsets of this program.
 func (c *Catalogue) Names() []string {
 	var names []string
 	for _, r := range table {
@@ -91,10 +91,9 @@ func (c *Catalogue) Names() []string {
 	return slices.Compact(names)
 }
 
-// Expand lists the tools that the named toolsets stand for, sorted, whether
-// this program has them or not, and the names that nothing is known by.
-// Includes are followed, also in circles. all and * are everything but what
-// must be asked for by name.
+// Expand lists the tools of the named toolsets, sorted, whether this program has
+// them or not, and the unknown names. Includes are followed and may be circular.
+// all and * mean everything except toolsets that must be enabled by name.
 func (c *Catalogue) Expand(ctx context.Context, names ...string) (tools, unknown []string) {
 	e := expansion{ctx: ctx, catalogue: c, seen: map[string]bool{}, tools: map[string]bool{}}
 	for _, name := range names {
@@ -112,11 +111,11 @@ func (c *Catalogue) Expand(ctx context.Context, names ...string) (tools, unknown
 type expansion struct {
 	ctx       context.Context // of the one Expand it lives in
 	catalogue *Catalogue
-	seen      map[string]bool // toolsets under way or done
+	seen      map[string]bool // toolsets in progress or done
 	tools     map[string]bool
 }
 
-// add adds what a name stands for, and says whether it stands for anything.
+// add adds the tools of a name and reports whether the name is known.
 func (e *expansion) add(name string) bool {
 	if name == "all" || name == "*" {
 		e.everything()
@@ -156,8 +155,8 @@ func (e *expansion) row(tools, includes []string) {
 	}
 }
 
-// running adds the tools of this program's toolsets of that name; a server's
-// bare name stands for its mcp- toolset.
+// running adds the tools of this program's toolsets of that name; the bare name
+// of a server means its mcp- toolset.
 func (e *expansion) running(name string) bool {
 	known := false
 	for _, s := range e.catalogue.sets {
@@ -171,7 +170,7 @@ func (e *expansion) running(name string) bool {
 	return known
 }
 
-// tool lets a single tool stand where a toolset is asked for.
+// tool adds a single tool that is named instead of a toolset.
 func (e *expansion) tool(name string) bool {
 	name = aliased(name)
 	for _, r := range table {
@@ -207,8 +206,7 @@ func (e *expansion) everything() {
 	}
 }
 
-// toolsOf lists a toolset's tools; one that cannot say has none here, and
-// Select reports why.
+// toolsOf lists a toolset's tools, none if listing fails; Select reports why.
 func (e *expansion) toolsOf(s hermes.Toolset) []hermes.Tool {
 	tools, _ := list(e.ctx, s)
 	return tools

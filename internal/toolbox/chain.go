@@ -9,14 +9,14 @@ import (
 	"hermes"
 )
 
-// Options is what a Toolbox is made of.
+// Options configures a Toolbox.
 type Options struct {
 	Set       *Set
 	Hooks     []hermes.Hook
 	Approvals Approvals
 	Guardrail Guardrail
 	Limits    Limits
-	// Spill keeps large results outside the context; nil cuts them.
+	// Spill stores large results outside the context; nil cuts them.
 	Spill Spill
 	// Redact masks secrets in text; nil leaves text alone.
 	Redact func(string) string
@@ -38,16 +38,16 @@ type Toolbox struct {
 	approvals *approvals
 	streaks   *streaks
 	spent     spent
-	run       func(m member) runner // the whole chain round one tool
+	run       func(m member) runner // the whole chain around one tool
 }
 
-// runner runs a call to its result; whatever goes wrong is a result, too.
+// runner runs a call and returns its result; errors are results, too.
 type runner func(ctx context.Context, c *hermes.Call) hermes.Result
 
 // layer wraps a runner.
 type layer func(m member, next runner) runner
 
-// New returns the box of a session.
+// New returns the toolbox of a session.
 func New(o Options) *Toolbox {
 	b := &Toolbox{
 		set: o.Set, hooks: o.Hooks, limits: o.Limits.orDefaults(), spill: o.Spill, clean: o.Redact, log: o.Log, now: o.Now,
@@ -69,8 +69,8 @@ func New(o Options) *Toolbox {
 	return b
 }
 
-// chain puts the layers round a tool. A call goes through them from the top
-// down, its result from the bottom up.
+// chain wraps a tool in the layers. A call passes them from top to bottom, its
+// result from bottom to top.
 func (b *Toolbox) chain() func(m member) runner {
 	layers := []layer{
 		b.guardrail,
@@ -90,45 +90,45 @@ func (b *Toolbox) chain() func(m member) runner {
 	}
 }
 
-// Specs are the tools to offer, sorted by name.
+// Specs returns the tools to offer, sorted by name.
 func (b *Toolbox) Specs() []hermes.Spec { return b.set.Specs() }
 
-// Spec describes a tool by its name or an alias of it.
+// Spec returns the description of a tool, found by its name or an alias.
 func (b *Toolbox) Spec(name string) (hermes.Spec, bool) {
 	m, ok := b.set.member(name)
 	return m.spec, ok
 }
 
-// Preview is the main argument of a call, shortened for the person, without
-// secrets; "" if there is nothing to show.
+// Preview returns the main argument of a call, shortened for display and
+// without secrets; "" if there is nothing to show.
 func (b *Toolbox) Preview(c hermes.ToolCall) string {
 	return b.clean(preview(aliased(c.Name), json.RawMessage(c.Arguments), b.limits.Preview))
 }
 
-// TurnStarted forgets what was counted in the turn before.
+// TurnStarted resets everything that is counted per turn.
 func (b *Toolbox) TurnStarted() {
 	b.streaks.reset()
 	b.approvals.newTurn()
 	b.spent.reset()
 }
 
-// Run takes a call through the chain. It never fails: an error is a result
-// that says so, and what to try.
+// Run passes a call through the chain. It never fails: an error becomes a
+// result that says what went wrong and what to try.
 func (b *Toolbox) Run(ctx context.Context, c *hermes.Call) hermes.Result {
 	m, ready, problem := b.prepare(c)
 	if problem != "" {
 		unfit := func(context.Context, *hermes.Call) hermes.Result { return failure(problem) }
-		return b.guardrail(m, unfit)(ctx, c) // the same mistake again is warned of
+		return b.guardrail(m, unfit)(ctx, c) // warns when the same mistake is repeated
 	}
 	return b.run(m)(ctx, ready)
 }
 
-// failure is the result of a call that did not reach its aim.
+// failure is a failed result with only an error text.
 func failure(text string) hermes.Result {
 	return refusal(map[string]any{"error": text})
 }
 
-// refusal is a failed result with more to say than an error.
+// refusal is a failed result with more fields than an error.
 func refusal(fields map[string]any) hermes.Result {
 	text, err := plainJSON(fields)
 	if err != nil { // texts and flags always have a JSON form

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// coerce fits arguments to a tool's schema where a model wrote the right thing
-// in the wrong type: "5" for 5, "[1]" for [1], "null" for null, a bare value
-// for a list of one. What does not fit, has no schema or is declared a string
-// stays as it is. The very same bytes come back when nothing changed.
+// coerce fits arguments to a tool's schema where a model sent the right value
+// as the wrong type: "5" for 5, "[1]" for [1], "null" for null, a bare value
+// for a list of one. Values that do not fit, have no schema or are declared as
+// strings stay as they are. It returns the same bytes when nothing changed.
 func coerce(arguments json.RawMessage, schema map[string]any) json.RawMessage {
 	if schema == nil {
 		return arguments
@@ -43,9 +43,9 @@ func decodeJSON(text []byte) any {
 }
 
 type coercer struct {
-	root    map[string]any // where local references point into
+	root    map[string]any // the schema that local references point into
 	changed bool
-	looked  int // schemas looked at
+	looked  int // schemas visited
 }
 
 // deepest and widest bound the walk, since references may run in circles.
@@ -104,7 +104,7 @@ func (c *coercer) fields(v map[string]any, schema map[string]any, depth int) {
 	}
 }
 
-// text fits a string that may stand for something else.
+// text fits a string that may hold a value of another type.
 func (c *coercer) text(v string, kinds kinds, schema map[string]any, depth int) any {
 	if kinds.has("string") || len(kinds) == 0 {
 		return v
@@ -167,8 +167,8 @@ func (c *coercer) wrap(v any, schema map[string]any, depth int) any {
 	return c.fit([]any{v}, schema, depth+1)
 }
 
-// asNumber reads a number. Whole floats become integers; a fraction passes
-// only where fractions may be.
+// asNumber parses a number. Whole floats become integers; a fraction is
+// accepted only if fractions is true.
 func asNumber(word string, fractions bool) (json.Number, bool) {
 	if word == "" || word[0] != '-' && (word[0] < '0' || word[0] > '9') || !json.Valid([]byte(word)) {
 		return "", false
@@ -187,7 +187,7 @@ func asNumber(word string, fractions bool) (json.Number, bool) {
 	return json.Number(word), fractions
 }
 
-// decodeWhole decodes a text that is one JSON value and nothing else.
+// decodeWhole decodes a text that is exactly one JSON array or object.
 func decodeWhole(text string) any {
 	if text == "" || text[0] != '[' && text[0] != '{' || !json.Valid([]byte(text)) {
 		return nil

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// denied returns the first glob that a command matches, "" for none. A glob
-// is matched without case against the command as a whole and against each
-// simple command in it, with and without what merely launches it and with the
-// program's bare name, so that sudo, env, a path or sh -c do not hide it.
+// denied returns the first glob that a command matches, "" for none. A glob is
+// matched, ignoring case, against the whole command and against each simple
+// command in it. Each is tried with and without its launcher and with the
+// program's base name, so that sudo, env, a path or sh -c do not hide it.
 func denied(command string, globs []string) string {
 	if len(globs) == 0 || command == "" {
 		return ""
@@ -24,7 +24,7 @@ func denied(command string, globs []string) string {
 	return ""
 }
 
-// commands lists what a command line may be taken for.
+// commands lists the forms of a command line that globs are matched against.
 func commands(line string) []string {
 	line = strings.ReplaceAll(strings.ToLower(line), "\\\n", " ")
 	out := []string{strings.Join(strings.Fields(line), " ")}
@@ -52,7 +52,7 @@ func commands(line string) []string {
 	return slices.Compact(out)
 }
 
-// launched takes away what only launches another command: assignments, and
+// launched removes what only launches another command: assignments, and
 // sudo, env, nohup, timeout, xargs, sh -c and their like with their options.
 func launched(words []string) []string {
 	if name, _, ok := strings.Cut(words[0], "="); ok && name != "" && !strings.ContainsAny(name, "/-.") {
@@ -75,13 +75,13 @@ func launched(words []string) []string {
 	return words
 }
 
-// isAmount says that a word is a number or duration, as timeout has.
+// isAmount reports whether a word is a number or a duration, as for timeout.
 func isAmount(word string) bool {
 	return strings.Trim(word, "0123456789.smhd") == "" && word[0] >= '0' && word[0] <= '9'
 }
 
 // fnmatch matches a whole text against a glob of *, ? and [sets]; unlike in
-// paths, * passes over slashes.
+// paths, * also matches slashes.
 func fnmatch(glob, text string) bool {
 	star, mark := -1, 0
 	g, t := 0, 0
@@ -105,7 +105,8 @@ func fnmatch(glob, text string) bool {
 	return strings.Trim(glob[g:], "*") == ""
 }
 
-// one matches a single byte, and says how much of the glob that took.
+// one matches a single byte and returns the number of glob bytes used, 0 for
+// no match.
 func one(glob string, c byte) int {
 	if glob == "" {
 		return 0

@@ -1,15 +1,14 @@
-// Package toolbox owns which tools a session has and everything that happens
-// round a call of one.
+// Package toolbox selects the tools of a session and runs their calls through
+// the tool chain.
 //
-// Which: table.go is the static table of toolsets, composites and platform
-// presets; a [Catalogue] joins it with the toolsets that this program really
-// has, and its Select makes a fixed [Set].
+// Selection: table.go is the static table of toolsets, composites and platform
+// presets. A [Catalogue] joins it with the toolsets that this program has, and
+// its Select makes a fixed [Set].
 //
-// Round a call: a [Toolbox] runs the calls of one session through the tool chain.
-// Start reading at chain.go, where its layers stand in order; each layer has a
-// file of its own. Whatever goes wrong becomes a result that tells the model
-// what to try next; Run never fails.
+// Calls: a [Toolbox] runs the calls of one session. Start reading at chain.go,
+// which lists the layers in order; each layer has its own file. Every problem
+// becomes a result that tells the model what to try next; Run never fails.
 //
-// The package knows no particular tool, face or store. What it needs of them
-// it is given: hooks, approval rules, a place for large results.
+// The package knows no particular tool, frontend or store. It is handed what it
+// needs of them: hooks, approval rules, a store for large results.
 package toolbox

@@ -7,7 +7,7 @@ import (
 	"hermes"
 )
 
-// spent counts the bytes of the results that a turn has put into the context.
+// spent counts the bytes of results that a turn has put into the context.
 type spent struct {
 	mu    sync.Mutex
 	bytes int
@@ -19,9 +19,9 @@ func (s *spent) reset() {
 	s.bytes = 0
 }
 
-// FinishBatch holds the results of a turn to their total: while those of a batch do
-// not fit into what is left of it, the largest one is stored outside the
-// context. One so small that storing it would save nothing stays.
+// FinishBatch keeps the results of a turn within their total limit. While the
+// results of a batch do not fit into what is left of it, the largest is stored
+// outside the context. Results too small to save anything stay.
 func (b *Toolbox) FinishBatch(ctx context.Context, calls []*hermes.Call, results []*hermes.Result) {
 	b.spent.mu.Lock()
 	defer b.spent.mu.Unlock()
@@ -43,7 +43,7 @@ func (b *Toolbox) FinishBatch(ctx context.Context, calls []*hermes.Call, results
 	b.spent.bytes += sum
 }
 
-// largest is the place of the largest result that may be stored, or -1.
+// largest returns the index of the largest result that may be stored, or -1.
 func (b *Toolbox) largest(calls []*hermes.Call, results []*hermes.Result, tried []bool) int {
 	at := -1
 	for i, r := range results {

@@ -10,18 +10,18 @@ import (
 	"hermes"
 )
 
-// Guardrail says when calls that lead nowhere are warned of, and when they are
-// stopped. A zero number is the default beside it.
+// Guardrail says after how many repeats the model is warned, and after how many
+// it is stopped. A zero number means the default given beside it.
 type Guardrail struct {
 	Quiet    bool // no warnings
-	HardStop bool // stop what goes on after the warnings
+	HardStop bool // stop calls that repeat in spite of the warnings
 
 	WarnExact, BlockExact   int // 2, 5: the same call failing again
 	WarnTool, StopTool      int // 3, 8: the same tool failing
-	WarnSame, BlockProgress int // 2, 5: the same reading giving the same result
+	WarnSame, BlockProgress int // 2, 5: the same read giving the same result
 
-	// Searches and Subagents are how many of each a turn may have, whether or
-	// not the rest is stopped; 0 is no cap.
+	// Searches and Subagents are the most of each that a turn may have, with or
+	// without HardStop; 0 means no cap.
 	Searches, Subagents int
 }
 
@@ -32,22 +32,22 @@ func (g Guardrail) orDefaults() Guardrail {
 	return g
 }
 
-// readers are the tools that only read, so that the same result twice means
-// standing still. Others are not judged by equal success: a process that is
-// polled may well say the same thing twice.
+// readers are the tools that only read: the same result twice means no
+// progress. Other tools may well succeed with the same result twice, such as
+// polling a process.
 var readers = []string{
 	"browser_get_images", "browser_snapshot", "ha_get_state", "ha_list_entities", "ha_list_services", "read_file", "search_files",
 	"session_search", "skill_view", "skills_list", "web_extract", "web_search",
 }
 
-// bystanders are the tools that change nothing a failed call may depend on.
+// bystanders are the tools that change nothing that a failed call may depend on.
 var bystanders = []string{"clarify", "process", "send_message", "text_to_speech", "todo"}
 
-// shells are the tools whose calls are as different as their commands: that
-// different ones fail says nothing about the next.
+// shells are the tools whose calls differ as much as their commands: failures of
+// different commands say nothing about the next one.
 var shells = []string{"terminal"}
 
-// signature tells calls apart: the tool and its arguments in canonical form.
+// signature identifies equal calls: the tool and its arguments in canonical form.
 type signature struct {
 	tool      string
 	arguments [sha256.Size]byte
@@ -61,14 +61,14 @@ func sign(c *hermes.Call) signature {
 	return signature{c.Name, sha256.Sum256(text)}
 }
 
-// guardrail counts calls that fail or stand still, warns the model under the
-// result, and refuses to go on where that was asked for. A block is decided
-// before a call and refuses that call; a halt is decided after one and ends
-// the tool use of the turn.
+// guardrail counts calls that fail or make no progress, appends a warning for
+// the model to the result, and stops repeats if HardStop is set. A block is
+// decided before a call and refuses that call; a stop is decided after a call
+// and ends the tool use of the turn.
 func (b *Toolbox) guardrail(m member, next runner) runner {
 	return func(ctx context.Context, c *hermes.Call) hermes.Result {
 		sig := sign(c)
-		if r, stands := b.streaks.blocked(sig); stands {
+		if r, blocked := b.streaks.blocked(sig); blocked {
 			return r
 		}
 		if why := b.streaks.take(c); why != "" {
@@ -81,7 +81,7 @@ func (b *Toolbox) guardrail(m member, next runner) runner {
 		if warning := b.streaks.count(sig, changes(m, c), r); warning != "" {
 			r.Text += "\n\n" + warning
 		}
-		r.StopReason = b.streaks.stop() // also of a call that this one made
+		r.StopReason = b.streaks.stop() // may be set by a call that this one made
 		return r
 	}
 }
@@ -92,13 +92,13 @@ func changes(m member, c *hermes.Call) bool {
 	return m.spec.Name != "" && !slices.Contains(bystanders, m.spec.Name) && m.spec.EffectOf(c.Arguments) != hermes.EffectNone
 }
 
-// The texts that the guardrail has for the model.
+// The guardrail's texts for the model.
 func exactBlock(tool string, n int) string {
-	return fmt.Sprintf("blocked (repeated_exact_failure_block): this very call of %s failed %d times; change the arguments or the approach, or tell the person what stands in the way", tool, n)
+	return fmt.Sprintf("blocked (repeated_exact_failure_block): this same call of %s failed %d times; change the arguments or the approach, or tell the user what the problem is", tool, n)
 }
 
 func progressBlock(tool string, n int) string {
-	return fmt.Sprintf("blocked (idempotent_no_progress_block): this call of %s gave the same result %d times; use what it gave", tool, n)
+	return fmt.Sprintf("blocked (idempotent_no_progress_block): this call of %s returned the same result %d times; use that result", tool, n)
 }
 
 func toolStop(tool string, n int) string {
@@ -106,7 +106,7 @@ func toolStop(tool string, n int) string {
 }
 
 func exactWarning(n int) string {
-	return fmt.Sprintf("[repeated_exact_failure_warning: this very call failed %d times. Do not send it again unchanged: look at the error, then change the arguments or the approach.]", n)
+	return fmt.Sprintf("[repeated_exact_failure_warning: this same call failed %d times. Do not send it again unchanged: read the error, then change the arguments or the approach.]", n)
 }
 
 func toolWarning(tool string, n int) string {
@@ -114,5 +114,5 @@ func toolWarning(tool string, n int) string {
 }
 
 func progressWarning(n int) string {
-	return fmt.Sprintf("[idempotent_no_progress_warning: this call gave the same result %d times. Use what you have, or ask for something else.]", n)
+	return fmt.Sprintf("[idempotent_no_progress_warning: this call returned the same result %d times. Use it, or ask for something else.]", n)
 }

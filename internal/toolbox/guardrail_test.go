@@ -51,7 +51,7 @@ func worldly() []hermes.Tool {
 	}
 }
 
-// noticeHost is a call and what its result must hold; "" is no word of the guardrail.
+// noticeHost is a call and what its result must hold; "" means nothing from the guardrail.
 type noticeHost struct{ name, arguments, want string }
 
 func repeated(n int, c noticeHost) []noticeHost {

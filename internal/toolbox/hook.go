@@ -11,13 +11,14 @@ import (
 	"hermes"
 )
 
-// hookTimeout bounds a hook's function that sets no bound of its own.
+// hookTimeout limits a hook's function that sets no timeout.
 const hookTimeout = 30 * time.Second
 
 var errHookTime = errors.New("it took too long")
 
-// hook lets hooks see a call before it runs and its result after. A function
-// that panics or takes too long is logged and skipped; a guard's then refuses.
+// hook shows hooks a call before it runs and its result afterwards. A function
+// that panics or takes too long is logged and skipped; if the hook is a guard,
+// the call is refused.
 func (b *Toolbox) hook(m member, next runner) runner {
 	if !slices.ContainsFunc(b.hooks, func(h hermes.Hook) bool { return h.BeforeTool != nil || h.AfterTool != nil }) {
 		return next
@@ -37,8 +38,8 @@ func (b *Toolbox) before(ctx context.Context, m member, c *hermes.Call) (*hermes
 		if h.BeforeTool == nil {
 			continue
 		}
-		// The hook gets a call of its own: one that runs on after its time must
-		// not change what is about to run.
+		// The hook gets its own copy: a hook that runs on after its timeout must
+		// not change the call that is about to run.
 		theirs := *c
 		theirs.Arguments = slices.Clone(c.Arguments)
 		var answer *hermes.Result
@@ -52,7 +53,7 @@ func (b *Toolbox) before(ctx context.Context, m member, c *hermes.Call) (*hermes
 			if !h.Guard {
 				continue
 			}
-			r := failure(fmt.Sprintf("not run: the guard %s could not judge this call (%v); tell the person, and do not try to reach the same goal another way", h.Name, broken))
+			r := failure(fmt.Sprintf("not run: the guard %s could not check this call (%v); tell the user, and do not try to reach the same goal another way", h.Name, broken))
 			return c, &r
 		}
 		if refused != nil {
@@ -66,14 +67,14 @@ func (b *Toolbox) before(ctx context.Context, m member, c *hermes.Call) (*hermes
 		}
 		var problem string
 		if c, problem = rewritten(m, c, &theirs); problem != "" {
-			r := failure(fmt.Sprintf("not run: the hook %s made the call unusable: %s", h.Name, problem))
+			r := failure(fmt.Sprintf("not run: the hook %s made the call invalid: %s", h.Name, problem))
 			return c, &r
 		}
 	}
 	return c, nil
 }
 
-// rewritten takes over the arguments that a hook changed.
+// rewritten returns the call with the arguments that a hook changed.
 func rewritten(m member, c, theirs *hermes.Call) (*hermes.Call, string) {
 	if string(theirs.Arguments) == string(c.Arguments) {
 		return c, ""
@@ -112,9 +113,9 @@ func (b *Toolbox) after(ctx context.Context, c *hermes.Call, r hermes.Result) he
 	return r
 }
 
-// within runs a hook's function and takes over what it found (the func it
-// returns), unless it panics or its time runs out. A function that ignores its
-// context runs on alone: nothing waits for it, and what it finds is dropped.
+// within runs a hook's function and applies its outcome (the func it returns),
+// unless it panics or its time runs out. Nothing waits for a function that
+// ignores its context; its outcome is dropped.
 func (b *Toolbox) within(ctx context.Context, h hermes.Hook, f func(context.Context) func()) error {
 	limit := h.Timeout
 	if limit <= 0 {
@@ -131,7 +132,7 @@ func (b *Toolbox) within(ctx context.Context, h hermes.Hook, f func(context.Cont
 		defer func() {
 			if p := recover(); p != nil {
 				b.log.Error("hook panicked", "hook", h.Name, "panic", p, "stack", string(debug.Stack()))
-				done <- outcome{err: fmt.Errorf("it broke down: %v", p)}
+				done <- outcome{err: fmt.Errorf("it panicked: %v", p)}
 			}
 		}()
 		done <- outcome{take: f(ctx)}

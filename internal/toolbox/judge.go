@@ -6,16 +6,16 @@ import (
 	"hermes"
 )
 
-// judge lets the model of the smart mode decide about one call. It reports
-// whether it did: without a refusal the call then runs, this once.
+// judge lets the model of the smart mode decide about one call and reports
+// whether it did. If it decided without a refusal, the call runs this once.
 func (b *Toolbox) judge(ctx context.Context, c *hermes.Call, shown hermes.ApprovalRequest) (decided bool, refused *hermes.Result) {
 	if b.approvals.rules.Judge == nil || !b.approvals.smart() || anyNoRemember(shown.Risks) {
 		return false, nil
 	}
-	c.Host.Progress("asking a model whether this may run: " + reasons(shown.Risks))
+	c.Host.Progress("asking a model whether this is safe: " + reasons(shown.Risks))
 	defer func() {
 		if !decided {
-			c.Host.Progress("") // what comes next is a question to the person
+			c.Host.Progress("") // a question to the user follows
 		}
 	}()
 	verdict, err := b.approvals.rules.Judge(ctx, c.Host.Session(), shown)
@@ -25,14 +25,14 @@ func (b *Toolbox) judge(ctx context.Context, c *hermes.Call, shown hermes.Approv
 		}
 		return false, nil
 	}
-	b.log.Info("a call was judged", "tool", c.Name, "call", c.ID, "verdict", string(verdict), "reason", reasons(shown.Risks))
+	b.log.Info("judged a call", "tool", c.Name, "call", c.ID, "verdict", string(verdict), "reason", reasons(shown.Risks))
 	switch verdict {
 	case hermes.AllowOnce:
-		c.Host.Progress("judged harmless, running without a question: " + reasons(shown.Risks))
+		c.Host.Progress("judged safe, running without asking: " + reasons(shown.Risks))
 		b.approvals.allowOnce()
 		return true, nil
 	case hermes.Deny:
-		r := b.approvals.refusal("denied", "an automatic review judged it too dangerous to run or to ask for.", shown.Risks)
+		r := b.approvals.refusal("denied", "an automatic check judged it too dangerous to run or to ask about.", shown.Risks)
 		return true, &r
 	}
 	return false, nil
@@ -44,7 +44,7 @@ func (a *approvals) smart() bool {
 	return a.mode == ModeSmart
 }
 
-// allowOnce ends the row of refusals.
+// allowOnce resets the count of refusals in a row.
 func (a *approvals) allowOnce() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

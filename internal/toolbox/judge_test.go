@@ -11,7 +11,7 @@ import (
 	"hermes/internal/toolbox"
 )
 
-// talker is a host that hears what calls tell.
+// talker is a host that records the progress of calls.
 type talker struct {
 	host
 	notices []string
@@ -36,12 +36,12 @@ func TestSmartModeLetsAModelJudge(t *testing.T) {
 		"unsure asks":              {toolbox.ModeSmart, "", nil, "rm -r x", []hermes.Decision{hermes.AllowOnce}, 2, 2, 1},
 		"it may give no more":      {toolbox.ModeSmart, hermes.AllowAlways, nil, "rm -r x", nil, 2, 2, 0},
 		"a failure asks":           {toolbox.ModeSmart, hermes.AllowOnce, errors.New("no model"), "rm -r x", nil, 2, 2, 0},
-		"consent needs no verdict": {toolbox.ModeSmart, "", nil, "rm -r x", []hermes.Decision{hermes.AllowSession}, 1, 1, 2},
+		"a grant needs no verdict": {toolbox.ModeSmart, "", nil, "rm -r x", []hermes.Decision{hermes.AllowSession}, 1, 1, 2},
 		"harmless calls need none": {toolbox.ModeSmart, hermes.Deny, nil, "ls", nil, 0, 0, 2},
-		"never beats the floor":    {toolbox.ModeSmart, hermes.AllowOnce, nil, "mkfs x", nil, 0, 0, 0},
+		"never beats a denial":    {toolbox.ModeSmart, hermes.AllowOnce, nil, "mkfs x", nil, 0, 0, 0},
 		"nor a rule":               {toolbox.ModeSmart, hermes.AllowOnce, nil, "git push rm -r", nil, 0, 0, 0},
-		"manual asks the person":   {toolbox.ModeManual, hermes.AllowOnce, nil, "rm -r x", nil, 0, 2, 0},
-		"off asks nobody":          {toolbox.ModeOff, hermes.Deny, nil, "rm -r x", nil, 0, 0, 2},
+		"manual asks the user":   {toolbox.ModeManual, hermes.AllowOnce, nil, "rm -r x", nil, 0, 2, 0},
+		"off never asks":          {toolbox.ModeOff, hermes.Deny, nil, "rm -r x", nil, 0, 0, 2},
 	} {
 		ran, judged := 0, 0
 		h := &talker{host: host{answers: tt.answers}}
@@ -62,11 +62,11 @@ func TestSmartModeLetsAModelJudge(t *testing.T) {
 			t.Errorf("%s: judged %d, asked %d, ran %d; want %d, %d, %d", name, judged, len(h.asked), ran, tt.judged, tt.asked, tt.ran)
 		}
 		if tt.asked > 0 && judged > 0 && !slices.Contains(h.notices, "") {
-			t.Errorf("%s: still says that a model is asked while the person is: %q", name, h.notices)
+			t.Errorf("%s: still says that a model is asked while the user is: %q", name, h.notices)
 		}
-		harmless := slices.ContainsFunc(h.notices, func(s string) bool { return strings.Contains(s, "judged harmless") })
+		harmless := slices.ContainsFunc(h.notices, func(s string) bool { return strings.Contains(s, "judged safe") })
 		if harmless != (tt.judged > 0 && tt.verdict == hermes.AllowOnce && tt.err == nil) {
-			t.Errorf("%s: told %q", name, h.notices)
+			t.Errorf("%s: reported %q", name, h.notices)
 		}
 	}
 }

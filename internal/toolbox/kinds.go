@@ -2,7 +2,7 @@ package toolbox
 
 import "strings"
 
-// kinds are the JSON types that a schema admits; none means that it does not say.
+// kinds are the JSON types that a schema allows; none means that it does not say.
 type kinds []string
 
 func (k kinds) has(kind string) bool {
@@ -14,7 +14,7 @@ func (k kinds) has(kind string) bool {
 	return false
 }
 
-// only says that the kind is admitted and nothing else but null.
+// only reports whether the schema allows this kind, and nothing else but null.
 func (k kinds) only(kind string) bool {
 	for _, s := range k {
 		if s != kind && s != "null" {
@@ -24,7 +24,7 @@ func (k kinds) only(kind string) bool {
 	return k.has(kind)
 }
 
-// kinds collects the types of a schema and of its alternatives.
+// kinds lists the types of a schema and of its alternatives.
 func (c *coercer) kinds(schema map[string]any, depth int) kinds {
 	if c.looked++; depth > deepest || c.looked > widest {
 		return nil
@@ -54,8 +54,8 @@ func (c *coercer) kinds(schema map[string]any, depth int) kinds {
 	return out
 }
 
-// resolve follows local references, and steps into the one alternative that is
-// an array or object, so that its items and properties are found.
+// resolve follows local references and enters the one alternative that is an
+// array or object, so that its items and properties are found.
 func (c *coercer) resolve(schema map[string]any) map[string]any {
 	for range deepest {
 		ref, ok := schema["$ref"].(string)

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// mainArguments names, for each tool, the arguments that tell best what a call
-// is about: the first that is there is shown.
+// mainArguments names, for each tool, the arguments that best describe a call:
+// the first one present is shown.
 var mainArguments = map[string][]string{
 	"browser_click":    {"ref"},
 	"browser_navigate": {"url"},
@@ -37,7 +37,7 @@ var mainArguments = map[string][]string{
 	"write_file":       {"path"},
 }
 
-// usual are the arguments shown of tools that the table does not know.
+// usual are the arguments to show for tools that are not in the table.
 var usual = []string{"query", "command", "path", "url", "name", "prompt", "text", "content", "id", "action"}
 
 // preview is the main argument of a call in one line of at most limit
@@ -113,7 +113,7 @@ func patched(patch string) string {
 	return strings.Join(files, ", ")
 }
 
-// shorten puts a text on one line and cuts it at limit characters.
+// shorten joins a text into one line and cuts it at limit characters.
 func shorten(text string, limit int) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\ufffd")), " ")
 	if limit <= 0 || utf8.RuneCountInString(text) <= limit {

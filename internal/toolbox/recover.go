@@ -10,14 +10,14 @@ import (
 	"hermes"
 )
 
-const interrupted = "interrupted: the person stopped the turn while this ran; what it has done so far is not known"
+const interrupted = "interrupted: the user stopped the turn while this call ran; its outcome is unknown"
 
-// contain keeps a tool's panic from the rest of the program, and does not
-// begin a call whose turn has ended.
+// contain turns a tool's panic into a result, and does not start a call whose
+// turn has ended.
 func (b *Toolbox) contain(m member, next runner) runner {
 	return func(ctx context.Context, c *hermes.Call) (r hermes.Result) {
 		if ctx.Err() != nil {
-			return failure("interrupted: the turn was stopped before this ran")
+			return failure("interrupted: the turn was stopped before this call ran")
 		}
 		defer func() {
 			p := recover()
@@ -25,14 +25,14 @@ func (b *Toolbox) contain(m member, next runner) runner {
 				return
 			}
 			b.log.Error("tool panicked", "tool", c.Name, "call", c.ID, "panic", p, "stack", string(debug.Stack()))
-			r = failure(fmt.Sprintf("%s broke down on this call (an error in the program, which is in its log); do not repeat the call unchanged, try another way", c.Name))
+			r = failure(fmt.Sprintf("%s crashed on this call (a program error, which is logged); do not repeat the call unchanged, try another way", c.Name))
 		}()
 		return next(ctx, c)
 	}
 }
 
-// core runs the tool itself and turns its error into text for the model. What
-// a failed or stopped call has given so far is kept.
+// core runs the tool itself and turns its error into text for the model. It
+// keeps the partial output of a failed or stopped call.
 func (b *Toolbox) core(m member) runner {
 	return func(ctx context.Context, c *hermes.Call) hermes.Result {
 		r, err := m.tool.Run(ctx, c)
@@ -44,16 +44,16 @@ func (b *Toolbox) core(m member) runner {
 		if stopped(ctx, err) {
 			why = interrupted
 		}
-		told := failure(why)
+		failed := failure(why)
 		if r.Text != "" {
-			told.Text = r.Text + "\n" + told.Text
+			failed.Text = r.Text + "\n" + failed.Text
 		}
-		r.Text, r.Failed = told.Text, true
+		r.Text, r.Failed = failed.Text, true
 		return r
 	}
 }
 
-// stopped says that a call failed because its turn was stopped.
+// stopped reports whether a call failed because its turn was stopped.
 func stopped(ctx context.Context, err error) bool {
 	if ctx.Err() == nil {
 		return false

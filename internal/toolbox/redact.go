@@ -6,8 +6,8 @@ import (
 	"hermes"
 )
 
-// redact masks secrets in what a tool gave back, before anything else sees it:
-// a result is stored, shown and sent only without them.
+// redact masks secrets in a tool's result before anything else sees it, so that
+// results are stored, shown and sent without them.
 func (b *Toolbox) redact(_ member, next runner) runner {
 	return func(ctx context.Context, c *hermes.Call) hermes.Result {
 		r := next(ctx, c)

@@ -124,7 +124,7 @@ func TestATurnsResultsHaveATotal(t *testing.T) {
 						}
 					}
 				}
-				tools.TurnStarted() // a new turn has a total of its own
+				tools.TurnStarted() // a new turn has its own total
 			}
 			if tt.spill == nil && len(files2map(f)) > 0 {
 				t.Error("written without a store")

@@ -5,11 +5,10 @@ import (
 	"encoding/json"
 )
 
-// canonical gives a schema the same bytes whenever it says the same: without
-// blanks, and with sorted names where they came from outside (foreign), since
-// a server may list them in any order. Our own keep their order, which puts
-// the argument that matters first. A schema that is missing or no object
-// becomes the schema of no arguments.
+// canonical returns equal schemas as equal bytes. It removes white space and
+// sorts the names of foreign schemas, since a server may list them in any
+// order. Our own schemas keep their order, which puts the main argument first.
+// A schema that is missing or not an object becomes one without arguments.
 func canonical(schema json.RawMessage, foreign bool) json.RawMessage {
 	none := json.RawMessage(`{"type":"object","properties":{}}`)
 	var shape map[string]any

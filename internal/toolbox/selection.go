@@ -8,22 +8,22 @@ import (
 	"hermes"
 )
 
-// Selection says which tools a session shall have.
+// Selection names the tools that a session should have.
 type Selection struct {
-	// Enabled names toolsets (or single tools); empty is the preset of
-	// Platform with every toolset of this program that no table row knows,
+	// Enabled names toolsets (or single tools). Empty means the preset of
+	// Platform and every toolset of this program that is not in the table,
 	// such as those of MCP servers.
 	Enabled []string
-	// Disabled is taken away last and always wins.
+	// Disabled is removed last and always wins.
 	Disabled []string
 	Platform string
-	// Only, where set, narrows the result to these tools: a child has no more
-	// than its parent.
+	// Only, if set, limits the result to these tools: a child has no more than
+	// its parent.
 	Only []string
 }
 
-// Off is a toolset that was asked for and cannot be used, with the reason in
-// words for the person.
+// Off is a requested toolset that cannot be used, with the reason as a text for
+// the user.
 type Off struct {
 	Toolset string
 	Reason  string
@@ -33,11 +33,11 @@ type Off struct {
 // used concurrently.
 type Set struct {
 	tools []member // sorted by name
-	// Off are the toolsets that were asked for but are not available.
+	// Off are the requested toolsets that are not available.
 	Off []Off
 	// Unknown are names that no toolset and no tool has.
 	Unknown []string
-	// Shadowed are tools left out because another toolset has the name.
+	// Shadowed are tools left out because another toolset has a tool of that name.
 	Shadowed []string
 }
 
@@ -48,8 +48,8 @@ type member struct {
 	toolset string
 }
 
-// Select resolves a selection: what is asked for, minus what is disabled, as
-// far as it is available. It fails only if ctx ends.
+// Select resolves a selection: the enabled tools, minus the disabled ones, as
+// far as they are available. It fails only if ctx ends.
 func (c *Catalogue) Select(ctx context.Context, sel Selection) (*Set, error) {
 	wanted, unknown := c.wanted(ctx, sel)
 	s := &Set{Unknown: unknown}
@@ -63,7 +63,7 @@ func (c *Catalogue) Select(ctx context.Context, sel Selection) (*Set, error) {
 	return s, nil
 }
 
-// wanted is the set of tool names that a selection stands for.
+// wanted is the set of tool names that a selection resolves to.
 func (c *Catalogue) wanted(ctx context.Context, sel Selection) (names map[string]bool, unknown []string) {
 	ask := sel.Enabled
 	if len(ask) == 0 {
@@ -79,11 +79,11 @@ func (c *Catalogue) wanted(ctx context.Context, sel Selection) (names map[string
 	for _, t := range tools {
 		names[t] = len(sel.Only) == 0 || slices.Contains(sel.Only, t)
 	}
-	away, strange := c.Expand(ctx, sel.Disabled...)
-	for _, t := range away {
+	disabled, unknownDisabled := c.Expand(ctx, sel.Disabled...)
+	for _, t := range disabled {
 		delete(names, t)
 	}
-	return names, append(unknown, strange...)
+	return names, append(unknown, unknownDisabled...)
 }
 
 // join adds the wanted tools of one toolset.
@@ -115,8 +115,8 @@ func (s *Set) join(ctx context.Context, c *Catalogue, place int, wanted map[stri
 	}
 }
 
-// Specs lists the tools as a model is told of them, sorted by name, with
-// canonical schemas: the same tools give the same bytes.
+// Specs lists the tools as models see them, sorted by name and with canonical
+// schemas: the same tools give the same bytes.
 func (s *Set) Specs() []hermes.Spec {
 	specs := make([]hermes.Spec, len(s.tools))
 	for i, m := range s.tools {
@@ -140,7 +140,7 @@ func (s *Set) Toolset(tool string) string {
 	return m.toolset
 }
 
-// member finds a tool by name, also by its newer or older one.
+// member finds a tool by its name, also by its newer or older name.
 func (s *Set) member(name string) (member, bool) {
 	for _, m := range s.tools {
 		if m.spec.Name == name || m.spec.Name == aliased(name) || aliased(m.spec.Name) == name {
@@ -150,11 +150,11 @@ func (s *Set) member(name string) (member, bool) {
 	return member{}, false
 }
 
-// State is how a toolset stands, for lists that a person reads.
+// State is the state of a toolset, for lists that users read.
 type State struct {
 	Name  string
 	Tools []string // sorted
-	// Off is empty, or why the toolset cannot be used now.
+	// Off says why the toolset cannot be used now; empty means that it can.
 	Off string
 }
 

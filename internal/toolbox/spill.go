@@ -15,21 +15,20 @@ import (
 
 var errNoSpill = errors.New("there is no store for large results")
 
-// Spillover is the Spill that writes through the environment's own files, so
-// that read_file finds there what it stored. On this machine they go to Dir,
-// one folder for each session; elsewhere to a temporary folder of the
-// environment.
+// Spillover is the Spill that writes to the environment's files, so that
+// read_file can read the results. On this machine they go to Dir, one folder
+// per session; elsewhere to a temporary folder of the environment.
 type Spillover struct {
 	Dir string
 }
 
-// Keep stores a result under the session's and the call's id.
+// Keep stores a result under the ids of the session and the call.
 func (s Spillover) Keep(ctx context.Context, c *hermes.Call, text string) (string, error) {
 	if c.Host == nil || c.Host.Environment() == nil {
 		return "", errNoSpill
 	}
 	files := c.Host.Environment().Files()
-	// Calls made by other calls may share an id, so the text has a part in the name.
+	// Calls made by other calls may share an id, so the name includes a hash of the text.
 	sum := sha256.Sum256([]byte(text))
 	session, name := safe(c.Host.Session().ID), safe(c.Name+"-"+c.ID)+"-"+hex.EncodeToString(sum[:4])+".txt"
 	at := path.Join("/tmp/hermes-results", session, name)
@@ -46,8 +45,8 @@ func (s Spillover) Keep(ctx context.Context, c *hermes.Call, text string) (strin
 	return at, nil
 }
 
-// safe makes an id a plain file name. One that had to be changed or cut gets a
-// hash, so that two ids never share a file.
+// safe turns an id into a file name. A changed or cut id gets a hash, so that
+// two ids never share a file.
 func safe(id string) string {
 	const longest = 80
 	name := strings.Map(func(r rune) rune {

@@ -20,14 +20,14 @@ type streaks struct {
 	same       map[signature]repeat
 	searches   int
 	subagents  int
-	stopReason string // why no tool is run any more
+	stopReason string // why tools are stopped; "" while they run
 }
 
-// failing is the row of failures that a tool is in.
+// failing counts the failures of a tool in a row.
 type failing struct {
 	count int
 	last  signature
-	equal int // of them, the last ones that were the same call
+	equal int // how many of the latest were the same call
 }
 
 type repeat struct {
@@ -54,9 +54,9 @@ func (s *streaks) stop() string {
 	return s.stopReason
 }
 
-// blocked returns the refusal of a call that must not run any more. Sending a
-// blocked call again counts as a failure of its tool, so that it ends in a
-// halt and not in an endless exchange.
+// blocked returns the refusal of a call that must not run again. Sending a
+// blocked call again counts as a failure of its tool, so repeats end in a stop
+// and not in an endless loop.
 func (s *streaks) blocked(sig signature) (hermes.Result, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,7 +66,7 @@ func (s *streaks) blocked(sig signature) (hermes.Result, bool) {
 	why := ""
 	switch {
 	case s.stopReason != "":
-		why = "not run (" + s.stopReason + "): no more tools can be used in this turn"
+		why = "not run (" + s.stopReason + "): tools are off for the rest of this turn"
 	case s.exact[sig] >= s.limits.BlockExact:
 		why = exactBlock(sig.tool, s.exact[sig])
 		s.fell(sig)
@@ -96,13 +96,13 @@ func (s *streaks) take(c *hermes.Call) string {
 
 func spend(used *int, n, most int, code, what string) string {
 	if most > 0 && *used+n > most {
-		return fmt.Sprintf("blocked (%s): a turn may have %d %s and this one has had %d; go on with what is known, and tell the person what is still open", code, most, what, *used)
+		return fmt.Sprintf("blocked (%s): a turn may use %d %s, and this one has used %d; go on with what you know, and tell the user what is still open", code, most, what, *used)
 	}
 	*used += n
 	return ""
 }
 
-// children is how many sub-agents a delegation asks for.
+// children returns how many sub-agents a delegation asks for.
 func children(c *hermes.Call) int {
 	var given struct {
 		Tasks []json.RawMessage `json:"tasks"`
@@ -113,7 +113,7 @@ func children(c *hermes.Call) int {
 	return max(1, len(given.Tasks))
 }
 
-// count takes a result into account and returns a warning for the model.
+// count records a result and returns a warning for the model, or "".
 func (s *streaks) count(sig signature, changed bool, r hermes.Result) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,8 +141,8 @@ func (s *streaks) failed(sig signature) string {
 	return ""
 }
 
-// fell counts a failure of a tool, and halts the turn at the last one that is
-// borne. Of commands only equal ones count for that.
+// fell counts a failure of a tool and stops the turn's tools at the limit. For
+// commands, only equal calls count towards it.
 func (s *streaks) fell(sig signature) int {
 	f := s.tool[sig.tool]
 	if f == nil {
@@ -170,7 +170,7 @@ func (s *streaks) succeeded(sig signature, changed bool, r hermes.Result) string
 	if slices.Contains(readers, sig.tool) {
 		return s.read(sig, r)
 	}
-	if changed { // what failed before may work now, and what was read may read otherwise
+	if changed { // failed calls may work now, and reads may return something else
 		clear(s.exact)
 		clear(s.same)
 		for _, f := range s.tool {

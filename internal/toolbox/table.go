@@ -2,19 +2,18 @@ package toolbox
 
 import "slices"
 
-// row is a toolset of the table: tools, and other toolsets it includes. Names
-// of tools that this program does not have may stand here; they are simply not
-// available.
+// row is a toolset of the table: tools, and other toolsets it includes. It may
+// name tools that this program does not have; they are simply not available.
 type row struct {
 	name     string
 	tools    []string
 	includes []string
-	// optIn rows must be asked for by name; "all" leaves them out.
+	// optIn rows must be enabled by name; "all" does not include them.
 	optIn bool
 }
 
-// table holds every toolset known by name. Core toolsets first, then
-// composites, then the presets of platforms.
+// table lists the known toolsets: core toolsets first, then composites, then
+// the presets of platforms.
 var table = []row{
 	{name: "browser", tools: []string{
 		"browser_back", "browser_cdp", "browser_click", "browser_console", "browser_dialog", "browser_exec", "browser_get_images",
@@ -101,13 +100,13 @@ var table = []row{
 	{name: "hermes-gateway", includes: []string{"hermes-cli", "hermes-discord", "hermes-feishu", "hermes-matrix", "hermes-yuanbao"}},
 }
 
-// likeCLI are the platforms whose preset is that of the command line.
+// likeCLI are the platforms that use the preset of the command line.
 var likeCLI = []string{
 	"bluebubbles", "cron", "dingtalk", "email", "homeassistant", "mattermost", "qqbot", "signal", "slack", "sms", "telegram", "wecom",
 	"wecom-callback", "weixin", "whatsapp",
 }
 
-// renamed maps names of toolsets that people still have in their files.
+// renamed maps old toolset names, which config files may still have, to new ones.
 func renamed(name string) string {
 	switch name {
 	case "image_tools", "image_gen_tools":
@@ -122,7 +121,7 @@ func renamed(name string) string {
 	return name
 }
 
-// aliased maps the newer names of tools to the ones used here.
+// aliased maps newer tool names to the ones used here.
 func aliased(tool string) string {
 	switch tool {
 	case "todo_list":
@@ -135,7 +134,7 @@ func aliased(tool string) string {
 	return tool
 }
 
-// find returns the row of a toolset, also under an old name.
+// find returns the row of a toolset by its name or an old name.
 func find(name string) (row, bool) {
 	name = renamed(name)
 	if platform, ok := cutPreset(name); ok && slices.Contains(likeCLI, platform) {
@@ -149,7 +148,7 @@ func find(name string) (row, bool) {
 	return row{}, false
 }
 
-// preset is the toolset of a platform that has no list of its own.
+// preset names the default toolset of a platform.
 func preset(platform string) string {
 	if _, ok := find("hermes-" + platform); ok {
 		return "hermes-" + platform
@@ -158,9 +157,9 @@ func preset(platform string) string {
 }
 
 func cutPreset(name string) (string, bool) {
-	const mark = "hermes-"
-	if len(name) <= len(mark) || name[:len(mark)] != mark {
+	const prefix = "hermes-"
+	if len(name) <= len(prefix) || name[:len(prefix)] != prefix {
 		return "", false
 	}
-	return name[len(mark):], true
+	return name[len(prefix):], true
 }

@@ -10,12 +10,12 @@ import (
 	"hermes"
 )
 
-// maxSource bounds what of a call stands in the source of its result, before
-// it is shortened further.
+// maxSource limits how much of a call is named as the source of its result,
+// before it is shortened further.
 const maxSource = 200
 
-// provenance notes of a result that its text comes from outside, unless the tool
-// is known to bring none. What did not run brings nothing.
+// provenance records that a result is untrusted text, unless the tool is
+// trusted. It is the innermost layer, so a call that did not run has no source.
 func (b *Toolbox) provenance(m member, next runner) runner {
 	if m.spec.Trusted {
 		return next
@@ -29,9 +29,9 @@ func (b *Toolbox) provenance(m member, next runner) runner {
 	}
 }
 
-// taint is the concern about a call that changes what outlives the
-// conversation, where text from outside may have asked for it. Each kind of
-// change has its own key.
+// taint returns the risk of a call that changes what is kept for later sessions
+// after this session has read untrusted text, which may have asked for the
+// change. Each kind of change has its own key.
 func taint(m member, c *hermes.Call) (hermes.Risk, bool) {
 	if m.spec.Persists == nil || c.Host == nil {
 		return hermes.Risk{}, false
@@ -43,24 +43,23 @@ func taint(m member, c *hermes.Call) (hermes.Risk, bool) {
 	from := c.Host.Session().Provenance
 	return hermes.Risk{
 		Key: "taint:" + kind, NoRemember: true,
-		Reason: "this would outlast the conversation, in which text from outside was read: " + from,
+		Reason: "this is kept for later sessions, and this session has read untrusted text (" + from + ")",
 	}, from != ""
 }
 
-// canPropose reports whether a change that nobody could be asked about may be
-// laid aside: nothing else speaks against it.
+// canPropose reports whether a change may become a pending change: no user
+// could be asked, and there is no other risk.
 func canPropose(m member, decision hermes.Decision, open []hermes.Risk) bool {
-	silent := decision == hermes.Unattended || decision == hermes.TimedOut
-	return silent && m.spec.CanPropose && !slices.ContainsFunc(open, func(r hermes.Risk) bool { return !r.NoRemember })
+	unanswered := decision == hermes.Unattended || decision == hermes.TimedOut
+	return unanswered && m.spec.CanPropose && !slices.ContainsFunc(open, func(r hermes.Risk) bool { return !r.NoRemember })
 }
 
 func anyNoRemember(open []hermes.Risk) bool {
 	return slices.ContainsFunc(open, func(r hermes.Risk) bool { return r.NoRemember })
 }
 
-// spelled is all arguments of a call as a person reads them: one to a line,
-// longer texts below their name and further in, so that no text passes for an
-// argument.
+// spelled lists all arguments of a call for the user: one per line, with longer
+// texts indented below their name, so that no text looks like an argument.
 func spelled(arguments json.RawMessage) string {
 	var b strings.Builder
 	given, ok := decodeJSON(arguments).(map[string]any)

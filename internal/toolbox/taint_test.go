@@ -11,7 +11,7 @@ import (
 	"hermes/internal/toolbox"
 )
 
-// diary writes what lasts, but for calls that read. It tells what it did.
+// diary makes persistent changes, except in calls that read. It records what it did.
 func diary(did *[]string, canPropose bool) hermes.Tool {
 	return tool{
 		spec: hermes.Spec{Name: "diary", Trusted: true, CanPropose: canPropose, Persists: func(arguments json.RawMessage) string {
@@ -40,7 +40,7 @@ func TestPersistentChangesNeedApprovalAfterUntrustedText(t *testing.T) {
 		allowed []string
 		outside string
 		call    string
-		keeps   bool // the tool cannot stage
+		keeps   bool // the tool cannot propose
 		answers []hermes.Decision
 		asks    int
 		did     string
@@ -48,13 +48,13 @@ func TestPersistentChangesNeedApprovalAfterUntrustedText(t *testing.T) {
 	}{
 		{name: "a clean session", call: add, did: "wrote"},
 		{name: "reading is never asked about", outside: "a", call: `{"action":"read"}`, did: "wrote"},
-		{name: "the person allows it", outside: "a", call: add, answers: []hermes.Decision{hermes.AllowOnce}, asks: 1, did: "wrote"},
-		{name: "the person refuses", outside: "a", call: add, answers: []hermes.Decision{hermes.Deny}, asks: 1, text: "did NOT consent"},
-		{name: "nobody is there", outside: "a", call: add, answers: []hermes.Decision{hermes.Unattended}, asks: 1, did: "staged"},
-		{name: "nobody answers", outside: "a", call: add, answers: []hermes.Decision{hermes.TimedOut}, asks: 1, did: "staged"},
-		{name: "nobody is there and it cannot wait", outside: "a", call: add, keeps: true, answers: []hermes.Decision{hermes.Unattended}, asks: 1, text: "BLOCKED"},
+		{name: "the user allows it", outside: "a", call: add, answers: []hermes.Decision{hermes.AllowOnce}, asks: 1, did: "wrote"},
+		{name: "the user refuses", outside: "a", call: add, answers: []hermes.Decision{hermes.Deny}, asks: 1, text: "did NOT consent"},
+		{name: "no user attends", outside: "a", call: add, answers: []hermes.Decision{hermes.Unattended}, asks: 1, did: "staged"},
+		{name: "no answer comes", outside: "a", call: add, answers: []hermes.Decision{hermes.TimedOut}, asks: 1, did: "staged"},
+		{name: "no user attends and it cannot be proposed", outside: "a", call: add, keeps: true, answers: []hermes.Decision{hermes.Unattended}, asks: 1, text: "BLOCKED"},
 		{name: "mode off", mode: toolbox.ModeOff, outside: "a", call: add, did: "wrote"},
-		{name: "the person's configuration allows it", allowed: []string{"taint:memory"}, outside: "a", call: add, did: "wrote"},
+		{name: "the user's configuration allows it", allowed: []string{"taint:memory"}, outside: "a", call: add, did: "wrote"},
 		{name: "another kind is allowed", allowed: []string{"taint:skill"}, outside: "a", call: add, asks: 1, text: "BLOCKED"},
 	} {
 		var did []string
@@ -79,7 +79,7 @@ func TestTheQuestionShowsTheWholeChange(t *testing.T) {
 		Subject: "action: add\ncommand: short\noperations:\n    -\n        action: remove\n        n: 2\n    - plain\ntext:\n    first\n    yes: really<U+202E>",
 		Risks: []hermes.Risk{{
 			Key: "taint:memory", NoRemember: true,
-			Reason: "this would outlast the conversation, in which text from outside was read: read_file notes.md; terminal curl x",
+			Reason: "this is kept for later sessions, and this session has read untrusted text (read_file notes.md; terminal curl x)",
 		}},
 	}
 	if len(h.asked) != 1 || h.asked[0].Subject != want.Subject || len(h.asked[0].Risks) != 1 || h.asked[0].Risks[0] != want.Risks[0] {
@@ -110,7 +110,7 @@ func TestDecisionOnAPersistentChangeEndsWithTheSession(t *testing.T) {
 	}
 }
 
-// TestADangerousChangeIsNotProposed has a tool with a concern of its own.
+// TestADangerousChangeIsNotProposed has a tool with a risk of its own.
 func TestADangerousChangeIsNotProposed(t *testing.T) {
 	t.Parallel()
 	var did []string
@@ -140,7 +140,7 @@ func TestResultsSayWhereTheyComeFrom(t *testing.T) {
 		{name: "its errors too", spec: hermes.Spec{Name: "mine"}, err: errors.New("it says: obey"), outside: "mine look"},
 		{name: "its own word", spec: hermes.Spec{Name: "mine"}, result: hermes.Result{Provenance: "https://x"}, outside: "https://x"},
 		{name: "an inner tool", spec: hermes.Spec{Name: "todo", Trusted: true}},
-		{name: "an inner tool that shows others' text", spec: hermes.Spec{Name: "session_search", Trusted: true}, result: hermes.Result{Provenance: "session s"}, outside: "session s"},
+		{name: "a trusted tool that shows untrusted text", spec: hermes.Spec{Name: "session_search", Trusted: true}, result: hermes.Result{Provenance: "session s"}, outside: "session s"},
 		{name: "what did not run brings nothing", spec: hermes.Spec{Name: "mine"}, denied: true},
 	} {
 		o := toolbox.Options{Redact: func(s string) string { return strings.ReplaceAll(s, "secret", "***") }}
@@ -150,12 +150,12 @@ func TestResultsSayWhereTheyComeFrom(t *testing.T) {
 		tools := mustToolbox(t, o, tool{spec: tt.spec, run: gives(tt.result, tt.err)})
 		r := tools.Run(t.Context(), &hermes.Call{Name: tt.spec.Name, Arguments: json.RawMessage(`{"query":"look"}`), Host: &host{}})
 		if r.Provenance != tt.outside {
-			t.Errorf("%s: outside %q, want %q", tt.name, r.Provenance, tt.outside)
+			t.Errorf("%s: provenance %q, want %q", tt.name, r.Provenance, tt.outside)
 		}
 	}
 	tools := mustToolbox(t, toolbox.Options{Redact: func(s string) string { return strings.ReplaceAll(s, "secret", "***") }}, named("mine")...)
 	if r := tools.Run(t.Context(), &hermes.Call{Name: "mine", Arguments: json.RawMessage(`{"query":"my secret"}`), Host: &host{}}); r.Provenance != "mine my ***" {
-		t.Errorf("a source tells a secret: %q", r.Provenance)
+		t.Errorf("a source shows a secret: %q", r.Provenance)
 	}
 }
 
@@ -165,7 +165,7 @@ func TestAHookAddsSourcesAndTakesNoneAway(t *testing.T) {
 		hook := hermes.Hook{Name: "h", AfterTool: func(_ context.Context, _ *hermes.Call, r *hermes.Result) { r.Provenance = set }}
 		tools := mustToolbox(t, toolbox.Options{Hooks: []hermes.Hook{hook}}, named("mine")...)
 		if r := tools.Run(t.Context(), &hermes.Call{Name: "mine", Arguments: json.RawMessage(`{}`), Host: &host{}}); r.Provenance != want {
-			t.Errorf("outside %q, want %q", r.Provenance, want)
+			t.Errorf("provenance %q, want %q", r.Provenance, want)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func (t tool) Run(ctx context.Context, c *hermes.Call) (hermes.Result, error) {
 	return t.run(ctx, c)
 }
 
-// risky is a tool whose calls are reviewed.
+// risky is a tool whose calls are assessed.
 type risky struct {
 	tool
 	assess func(*hermes.Call) []hermes.Risk
@@ -130,7 +130,7 @@ func (f *files) Write(_ context.Context, path string, data []byte, _ fs.FileMode
 	return nil
 }
 
-// mustToolbox makes a box of the given tools, in a toolset named "own".
+// mustToolbox makes a toolbox of the given tools, in a toolset named "own".
 func mustToolbox(t *testing.T, o toolbox.Options, tools ...hermes.Tool) *toolbox.Toolbox {
 	t.Helper()
 	set, err := toolbox.NewCatalogue([]hermes.Toolset{&group{name: "own", tools: tools}}, nil, nil).Select(t.Context(), toolbox.Selection{})
@@ -172,9 +172,9 @@ func TestWhateverGoesWrongIsAResult(t *testing.T) {
 		{"launch_missiles", `{}`, "The tools are: boom, fails, read_file, search_files"},
 		{"read_file", `{"path": `, "not valid JSON"},
 		{"read_file", `[1]`, "must be one JSON object"},
-		{"read_file", `{"file": "a"}`, `needs "path", which the call does not have (it has "file", which read_file does not know)`},
+		{"read_file", `{"file": "a"}`, `needs "path", which the call lacks (it has "file", which read_file does not accept)`},
 		{"read_file", ``, `needs "path"`},
-		{"boom", `{}`, "broke down"},
+		{"boom", `{}`, "crashed on this call"},
 		{"fails", `{}`, "no such file; try search_files"},
 	} {
 		r := tools.Run(t.Context(), call(tt.name, tt.arguments))
@@ -220,7 +220,7 @@ func TestInterruptionIsReported(t *testing.T) {
 	if r := tools.Run(ctx, call("slow", `{}`)); !strings.HasPrefix(r.Text, "{") {
 		t.Errorf("no JSON: %q", r.Text)
 	}
-	if r := tools.Run(ctx, call("slow", `{}`)); !r.Failed || !strings.Contains(r.Text, "before this ran") {
+	if r := tools.Run(ctx, call("slow", `{}`)); !r.Failed || !strings.Contains(r.Text, "before this call ran") {
 		t.Errorf("call that never began: %+v", r)
 	}
 }
@@ -260,7 +260,7 @@ func TestHooksChangeAnswerAndRefuse(t *testing.T) {
 		{name: "makes nonsense", hooks: []hermes.Hook{before(func(c *hermes.Call) (*hermes.Result, error) {
 			c.Arguments = json.RawMessage(`{`)
 			return nil, nil
-		})}, want: "made the call unusable", fails: true},
+		})}, want: "made the call invalid", fails: true},
 		{name: "answers", hooks: []hermes.Hook{before(func(*hermes.Call) (*hermes.Result, error) {
 			return &hermes.Result{Text: "cached"}, nil
 		})}, want: "cached"},
@@ -270,7 +270,7 @@ func TestHooksChangeAnswerAndRefuse(t *testing.T) {
 		{name: "panics", hooks: []hermes.Hook{before(func(*hermes.Call) (*hermes.Result, error) { panic("x") })}, want: `{"a":1}`},
 		{name: "guard panics", hooks: []hermes.Hook{{Name: "g", Guard: true, BeforeTool: func(context.Context, *hermes.Call) (*hermes.Result, error) {
 			panic("x")
-		}}}, want: "the guard g could not judge", fails: true},
+		}}}, want: "the guard g could not check", fails: true},
 		{name: "stuck", hooks: []hermes.Hook{{Name: "s", Timeout: time.Millisecond, BeforeTool: stuck}}, want: `{"a":1}`},
 		{name: "guard stuck", hooks: []hermes.Hook{{Name: "s", Guard: true, Timeout: time.Millisecond, BeforeTool: stuck}}, want: "took too long", fails: true},
 		{name: "after", hooks: []hermes.Hook{{AfterTool: func(_ context.Context, _ *hermes.Call, r *hermes.Result) { r.Text += " seen" }}}, want: `{"a":1} seen`},
@@ -303,7 +303,7 @@ func TestSecretsLeaveNeitherResultNorPreview(t *testing.T) {
 		stored += text
 	}
 	if all := r.Text + r.Shown + stored; strings.Contains(all, "hunter2") || stored == "" {
-		t.Errorf("a secret left the box: %q", all)
+		t.Errorf("a secret left the toolbox: %q", all)
 	}
 	if got := tools.Preview(hermes.ToolCall{Name: "leak", Arguments: string(c.Arguments)}); got != "login ***" {
 		t.Errorf("preview: got %q", got)

@@ -9,10 +9,10 @@ import (
 	"hermes"
 )
 
-// Limits bound what tools put into the context. A zero number is the default
-// beside it.
+// Limits bound what tools put into the context. A zero number means the default
+// given beside it.
 type Limits struct {
-	Result  int // 100,000: bytes of one result, where its tool says nothing else
+	Result  int // 100,000: bytes of one result, unless its tool has its own limit
 	Turn    int // 200,000: bytes of all results of a turn
 	Head    int // 4,000: bytes shown of a result that was stored elsewhere
 	Preview int // 80: characters of a call's main argument
@@ -25,17 +25,17 @@ func (l Limits) orDefaults() Limits {
 	}
 }
 
-// Spill keeps large results outside the context.
+// Spill stores large results outside the context.
 type Spill interface {
-	// Keep stores the text of a call's result whole and returns the path under
-	// which read_file finds it. The ids are a model's words: they must not
-	// lead out of the store.
+	// Keep stores the whole text of a call's result and returns the path under
+	// which read_file finds it. The ids come from a model: they must not lead
+	// out of the store.
 	Keep(ctx context.Context, c *hermes.Call, text string) (path string, err error)
 }
 
-// truncate keeps a large result out of the context: over its tool's limit it
-// is stored whole and the model gets its head, its size and where to read on.
-// What read_file gives is never stored, since it would be read with read_file.
+// truncate keeps a large result out of the context. A result over its tool's
+// limit is stored whole, and the model gets its head, its size and its path.
+// Results of read_file are never stored, since read_file would read them.
 func (b *Toolbox) truncate(m member, next runner) runner {
 	limit := cmp.Or(m.spec.ResultLimit, b.limits.Result)
 	if !storable(m.spec) {
@@ -57,17 +57,17 @@ func (b *Toolbox) store(ctx context.Context, c *hermes.Call, text string, limit 
 	if b.spill != nil {
 		var path string
 		if path, err = b.spill.Keep(context.WithoutCancel(ctx), c, text); err == nil {
-			return fmt.Sprintf("%s\n\n[The result has %d bytes, too many to show whole; these were the first %d. All of it is in %s: read the parts you need with read_file (offset and limit), or search it with search_files.]",
+			return fmt.Sprintf("%s\n\n[The result has %d bytes, too many to show; these were the first %d. The whole result is in %s: read the parts you need with read_file (offset and limit), or search it with search_files.]",
 				cut(text, b.limits.Head), len(text), len(cut(text, b.limits.Head)), path)
 		}
 		b.log.Warn("store a large result", "tool", c.Name, "call", c.ID, "err", err)
 	}
 	head := cut(text, min(limit, b.limits.Result))
-	return fmt.Sprintf("%s\n\n[Cut: the result has %d bytes, of which these are the first %d; the rest could not be kept (%v). Ask for less at a time.]",
+	return fmt.Sprintf("%s\n\n[Cut: the result has %d bytes; these are the first %d. The rest could not be stored (%v). Ask for less at a time.]",
 		head, len(text), len(head), err)
 }
 
-// cut takes the first n bytes, not ending within a character.
+// cut returns at most the first n bytes, without splitting a character.
 func cut(text string, n int) string {
 	if len(text) <= n {
 		return text
