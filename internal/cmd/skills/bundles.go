@@ -10,19 +10,23 @@ import (
 	"hermes/internal/skill"
 )
 
-// NewBundlesCmd makes `hermes bundles`; alone it lists.
+// NewBundlesCmd makes `hermes bundles`. Without a verb it lists the bundles.
 func NewBundlesCmd(d Deps) *cobra.Command {
-	list := d.bundles("list", "List the bundles", cobra.NoArgs)
-	cmd := &cobra.Command{Use: "bundles", Short: "Names for several skills that are used together: /NAME calls them all", Args: cobra.NoArgs, RunE: list.RunE}
-	cmd.AddCommand(list, d.bundles("show NAME", "Show a bundle", cobra.ExactArgs(1)), d.createBundle(),
-		d.named("delete NAME", "Take a bundle away; its skills stay", func(_ context.Context, c *call, name string) (string, error) {
-			return name + " is taken away.", c.lib.DeleteBundle(name)
+	list := d.bundles("list", "List bundles", "hermes bundles list", cobra.NoArgs)
+	cmd := &cobra.Command{
+		Use: "bundles", Short: "Group skills that are used together", Args: cobra.NoArgs, RunE: list.RunE,
+		Long:    "A bundle is a name for several skills. In the chat, /NAME loads them all.",
+		Example: "  hermes bundles create release --skill github-release --skill technical-docs",
+	}
+	cmd.AddCommand(list, d.bundles("show NAME", "Show a bundle", "hermes bundles show release", cobra.ExactArgs(1)), d.createBundle(),
+		d.named("delete NAME", "Delete a bundle, but not its skills", "hermes bundles delete release", func(_ context.Context, c *call, name string) (string, error) {
+			return "Deleted the bundle " + name + ". Its skills are kept.", c.lib.DeleteBundle(name)
 		}))
 	return cmd
 }
 
-func (d Deps) bundles(use, short string, args cobra.PositionalArgs) *cobra.Command {
-	return d.verb(use, short, args, func(_ context.Context, c *call) error {
+func (d Deps) bundles(use, short, example string, args cobra.PositionalArgs) *cobra.Command {
+	return d.verb(use, short, example, args, func(_ context.Context, c *call) error {
 		all, err := c.lib.Bundles()
 		shown := 0
 		for _, b := range all {
@@ -39,9 +43,9 @@ func (d Deps) bundles(use, short string, args cobra.PositionalArgs) *cobra.Comma
 		case err != nil:
 			return err
 		case shown == 0 && len(c.args) > 0:
-			return fmt.Errorf("there is no bundle %q; `hermes bundles list` shows them", c.args[0])
+			return fmt.Errorf("there is no bundle %q; list them with `hermes bundles list`", c.args[0])
 		case shown == 0:
-			c.say("There are no bundles; `hermes bundles create NAME --skill A --skill B` makes one.")
+			c.say("No bundles yet. Create one with: hermes bundles create NAME --skill A --skill B")
 		}
 		return nil
 	})
@@ -50,7 +54,7 @@ func (d Deps) bundles(use, short string, args cobra.PositionalArgs) *cobra.Comma
 func (d Deps) createBundle() *cobra.Command {
 	var b skill.Bundle
 	var force bool
-	cmd := d.verb("create NAME", "Make a bundle", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
+	cmd := d.verb("create NAME", "Create a bundle", "hermes bundles create release --skill github-release --skill technical-docs", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
 		b.Name = c.args[0]
 		for _, name := range b.Skills {
 			if _, err := c.lib.View(ctx, name, ""); err != nil {
@@ -60,12 +64,12 @@ func (d Deps) createBundle() *cobra.Command {
 		if err := c.lib.SaveBundle(b, force); err != nil {
 			return err
 		}
-		c.say("/%s calls %s.", b.Name, strings.Join(b.Skills, ", "))
+		c.say("Created /%s, which loads %s.", b.Name, strings.Join(b.Skills, ", "))
 		return nil
 	})
-	cmd.Flags().StringSliceVar(&b.Skills, "skill", nil, "a skill of the bundle; may be given again")
-	cmd.Flags().StringVarP(&b.Description, "description", "d", "", "what it is for")
-	cmd.Flags().StringVar(&b.Instruction, "instruction", "", "what to say beside the skills")
-	cmd.Flags().BoolVar(&force, "force", false, "replace a bundle of this name")
+	cmd.Flags().StringSliceVar(&b.Skills, "skill", nil, "add this skill (repeatable)")
+	cmd.Flags().StringVarP(&b.Description, "description", "d", "", "describe what the bundle is for")
+	cmd.Flags().StringVar(&b.Instruction, "instruction", "", "add this instruction to the skills")
+	cmd.Flags().BoolVar(&force, "force", false, "replace an existing bundle")
 	return cmd
 }

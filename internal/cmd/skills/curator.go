@@ -11,35 +11,39 @@ import (
 	"hermes/internal/skill"
 )
 
-// NewCuratorCmd makes `hermes curator`; alone it tells the status.
+// NewCuratorCmd makes `hermes curator`. Without a verb it shows the status.
 func NewCuratorCmd(d Deps) *cobra.Command {
 	status := d.curatorStatus()
-	cmd := &cobra.Command{Use: "curator", Short: "What becomes of skills that the agent made and nobody uses", Args: cobra.NoArgs, RunE: status.RunE}
+	cmd := &cobra.Command{
+		Use: "curator", Short: "Manage skills that the agent made and that go unused", Args: cobra.NoArgs, RunE: status.RunE,
+		Example: "  hermes curator status\n  hermes curator run --dry-run",
+	}
 	cmd.AddCommand(
 		status, d.curate(), d.backup(), d.rollback(), d.ledger(), d.purge(), d.unmanaged(),
-		d.named("adopt NAME", "Let the curator judge a skill that you wrote", func(ctx context.Context, c *call, name string) (string, error) {
-			return name + " is judged from now on; `hermes curator pin " + name + "` keeps it.", c.lib.Adopt(ctx, name)
+		d.named("adopt NAME", "Let the curator manage a skill that you wrote", "hermes curator adopt release-notes", func(ctx context.Context, c *call, name string) (string, error) {
+			return "The curator now manages " + name + ". Keep it with: hermes curator pin " + name, c.lib.Adopt(ctx, name)
 		}),
-		d.named("pin NAME", "Keep the curator away from a skill", func(ctx context.Context, c *call, name string) (string, error) {
-			return name + " is pinned.", c.lib.Pin(ctx, name, true)
+		d.named("pin NAME", "Keep the curator from archiving a skill", "hermes curator pin release-notes", func(ctx context.Context, c *call, name string) (string, error) {
+			return "Pinned " + name + ".", c.lib.Pin(ctx, name, true)
 		}),
-		d.named("unpin NAME", "Let the curator judge a skill again", func(ctx context.Context, c *call, name string) (string, error) {
-			return name + " is not pinned any more.", c.lib.Pin(ctx, name, false)
+		d.named("unpin NAME", "Let the curator archive a skill again", "hermes curator unpin release-notes", func(ctx context.Context, c *call, name string) (string, error) {
+			return "Unpinned " + name + ".", c.lib.Pin(ctx, name, false)
 		}),
-		d.named("archive NAME", "Take a skill out of sight", func(ctx context.Context, c *call, name string) (string, error) {
-			return name + " is archived.", c.lib.Archive(ctx, name, "archived by hand")
+		d.named("archive NAME", "Archive a skill", "hermes curator archive release-notes", func(ctx context.Context, c *call, name string) (string, error) {
+			return "Archived " + name + ". Restore it with: hermes curator restore " + name, c.lib.Archive(ctx, name, "archived by hand")
 		}),
-		d.named("restore NAME", "Bring an archived skill back", func(ctx context.Context, c *call, name string) (string, error) {
-			return name + " is back.", c.lib.Restore(ctx, name)
+		d.named("restore NAME", "Restore an archived skill", "hermes curator restore release-notes", func(ctx context.Context, c *call, name string) (string, error) {
+			return "Restored " + name + ".", c.lib.Restore(ctx, name)
 		}),
 		d.archived(),
-		d.paused("pause", "Do not work by itself", true), d.paused("resume", "Work by itself again", false),
+		d.paused("pause", "Stop the curator from running by itself", "hermes curator pause", true),
+		d.paused("resume", "Let the curator run by itself again", "hermes curator resume", false),
 	)
 	return cmd
 }
 
-func (d Deps) named(use, short string, do func(ctx context.Context, c *call, name string) (string, error)) *cobra.Command {
-	return d.verb(use, short, cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
+func (d Deps) named(use, short, example string, do func(ctx context.Context, c *call, name string) (string, error)) *cobra.Command {
+	return d.verb(use, short, example, cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
 		said, err := do(ctx, c, c.args[0])
 		if err == nil {
 			c.say("%s", said)
@@ -49,7 +53,7 @@ func (d Deps) named(use, short string, do func(ctx context.Context, c *call, nam
 }
 
 func (d Deps) curatorStatus() *cobra.Command {
-	return d.verb("status", "Tell what the curator thinks of each skill", cobra.NoArgs, func(ctx context.Context, c *call) error {
+	return d.verb("status", "Show the skills that the curator manages", "hermes curator status", cobra.NoArgs, func(ctx context.Context, c *call) error {
 		cur, err := d.Curation()
 		if err != nil {
 			return err
@@ -66,41 +70,41 @@ func (d Deps) curatorStatus() *cobra.Command {
 		case s.Paused:
 			c.say("The curator is paused.")
 		case s.LastRun.IsZero():
-			c.say("The curator has not worked yet.")
+			c.say("The curator has not run yet.")
 		default:
-			c.say("The curator worked last on %s.", s.LastRun.Local().Format("2006-01-02 15:04"))
+			c.say("The curator last ran on %s.", s.LastRun.Local().Format("2006-01-02 15:04"))
 		}
 		c.say("%s", rules(cur))
 		for _, k := range all {
-			c.say("%-24s %-9s idle %3d days, used %d, helped %d, harmed %d", k.Name, k.Outcome, int(k.Idle.Hours()/24), k.Usage.Uses, k.Usage.Wins, k.Usage.Harms)
+			c.say("%-24s %-9s idle %s, used %d, helped %d, harmed %d", k.Name, k.Outcome, days(k.Idle), k.Usage.Uses, k.Usage.Wins, k.Usage.Harms)
 			if t := k.Usage.Replays.Last; t != nil {
-				c.say("  replays: %d won, %d lost; the last one %s", k.Usage.Replays.Won, k.Usage.Replays.Lost, t.Line())
+				c.say("  replays: %d won, %d lost; the last %s", k.Usage.Replays.Won, k.Usage.Replays.Lost, t.Line())
 			}
 		}
 		if len(all) == 0 {
-			c.say("The agent has made no skills yet; the curator touches no others.")
+			c.say("The agent has made no skills yet. The curator manages no others.")
 		}
 		return nil
 	})
 }
 
-// rules tells what is configured.
+// rules describes what is configured.
 func rules(c skill.Curation) string {
 	text := fmt.Sprintf("Stale after %s, archived after %s", days(c.StaleAfter), days(c.ArchiveAfter))
 	if c.ArchiveTTL > 0 {
 		text += ", deleted from the archive after " + days(c.ArchiveTTL)
 	}
 	if c.Consolidate {
-		text += "; what is nearly the same is proposed for removal"
+		text += "; near duplicates are proposed for removal"
 	}
 	return text + "."
 }
 
-func days(d time.Duration) string { return fmt.Sprintf("%d days", int(d.Hours()/24)) }
+func days(d time.Duration) string { return plural(int(d.Hours()/24), "day", "days") }
 
 func (d Deps) curate() *cobra.Command {
 	var dry bool
-	cmd := d.verb("run", "Archive what is long unused, now", cobra.NoArgs, func(ctx context.Context, c *call) error {
+	cmd := d.verb("run", "Archive unused skills now", "hermes curator run --dry-run", cobra.NoArgs, func(ctx context.Context, c *call) error {
 		cur, err := d.Curation()
 		if err != nil {
 			return err
@@ -115,27 +119,27 @@ func (d Deps) curate() *cobra.Command {
 		}
 		switch {
 		case len(names) == 0:
-			c.say("Nothing is to be archived.")
+			c.say("Nothing to archive.")
 		case dry:
-			c.say("Would be archived: %s", strings.Join(names, ", "))
+			c.say("Would archive: %s", strings.Join(names, ", "))
 		default:
-			c.say("Archived: %s. `hermes curator restore NAME` brings one back.", strings.Join(names, ", "))
+			c.say("Archived: %s. Restore one with: hermes curator restore NAME", strings.Join(names, ", "))
 		}
 		for _, t := range r.Twins {
 			c.say("%s: %s", t.Name, t.Why())
 		}
 		if len(r.Twins) > 0 && !dry {
-			c.say("Decide on it with: hermes skills pending")
+			c.say("Review with: hermes skills pending")
 		}
-		c.tellPurged(r.Purged, dry)
+		c.printPurged(r.Purged, dry)
 		return nil
 	})
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "only tell what would be done")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would be done, and change nothing")
 	return cmd
 }
 
 func (d Deps) archived() *cobra.Command {
-	return d.verb("list-archived", "List what can be restored; of a name that is there twice, the newest comes back", cobra.NoArgs, func(_ context.Context, c *call) error {
+	return d.verb("list-archived", "List archived skills", "hermes curator list-archived", cobra.NoArgs, func(_ context.Context, c *call) error {
 		all, err := c.lib.ListArchived()
 		if err != nil {
 			return err
@@ -144,21 +148,21 @@ func (d Deps) archived() *cobra.Command {
 			c.say("%-24s %s  %s", a.Name, a.At.Local().Format("2006-01-02 15:04"), a.Why)
 		}
 		if len(all) == 0 {
-			c.say("Nothing is archived.")
+			c.say("No archived skills.")
 		}
 		return nil
 	})
 }
 
 func (d Deps) backup() *cobra.Command {
-	return d.verb("backup", "Copy all skills into an archive", cobra.NoArgs, func(_ context.Context, c *call) error {
+	return d.verb("backup", "Back up all skills", "hermes curator backup", cobra.NoArgs, func(_ context.Context, c *call) error {
 		cur, err := d.Curation()
 		if err != nil {
 			return err
 		}
 		at, err := c.lib.Backup(max(cur.Backups, 1))
 		if err == nil {
-			c.say("Written: %s", at)
+			c.say("Backed up to %s", at)
 		}
 		return err
 	})
@@ -167,43 +171,43 @@ func (d Deps) backup() *cobra.Command {
 func (d Deps) rollback() *cobra.Command {
 	var list, yes bool
 	var id, entry string
-	cmd := d.verb("rollback", "Bring the files of a backup back; what was made since stays", cobra.NoArgs, func(ctx context.Context, c *call) error {
+	cmd := d.verb("rollback", "Restore the skills of a backup, or undo one change", "hermes curator rollback --list\n  hermes curator rollback --id 20261120-101500", cobra.NoArgs, func(ctx context.Context, c *call) error {
 		if list {
 			all, err := c.lib.Backups()
 			for _, name := range all {
 				c.say("%s", name)
 			}
 			if err == nil && len(all) == 0 {
-				c.say("There are no backups.")
+				c.say("No backups yet.")
 			}
 			return err
 		}
 		if entry != "" {
-			return d.takeBack(ctx, c, entry, yes)
+			return d.undoChange(ctx, c, entry, yes)
 		}
-		if err := d.agreed(c, yes, "Write the files of the backup over those of today?"); err != nil {
+		if err := d.confirm(c, yes, "Overwrite the current skills with those of the backup?"); err != nil {
 			return err
 		}
 		got, err := c.lib.Rollback(ctx, id)
 		if err == nil {
-			c.say("The files of %s are back.", got)
+			c.say("Restored the backup %s. Skills made since then are kept.", got)
 		}
 		return err
 	})
 	cmd.Flags().BoolVar(&list, "list", false, "list the backups")
-	cmd.Flags().StringVar(&id, "id", "", "this backup instead of the newest")
-	cmd.Flags().StringVar(&entry, "entry", "", "take this one change of the ledger back instead")
+	cmd.Flags().StringVar(&id, "id", "", "restore this backup (default: the newest)")
+	cmd.Flags().StringVar(&entry, "entry", "", "undo this change of the ledger instead")
 	cmd.MarkFlagsMutuallyExclusive("list", "id", "entry")
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation")
 	return cmd
 }
 
-func (d Deps) paused(use, short string, on bool) *cobra.Command {
-	return d.verb(use, short, cobra.NoArgs, func(ctx context.Context, c *call) error {
+func (d Deps) paused(use, short, example string, on bool) *cobra.Command {
+	return d.verb(use, short, example, cobra.NoArgs, func(ctx context.Context, c *call) error {
 		if err := c.lib.PauseCurator(ctx, on); err != nil {
 			return err
 		}
-		c.say("The curator is %s.", map[bool]string{true: "paused", false: "at work"}[on])
+		c.say("The curator is %s.", map[bool]string{true: "paused", false: "running again"}[on])
 		return nil
 	})
 }

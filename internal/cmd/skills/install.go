@@ -18,14 +18,14 @@ import (
 func (d Deps) install() *cobra.Command {
 	var o skill.InstallOptions
 	var yes bool
-	cmd := d.verb("install IDENTIFIER", "Install a skill: fetched into quarantine, scanned, then put into its place", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
+	cmd := d.verb("install IDENTIFIER", "Scan and install a skill from a registry", "hermes skills install anthropics/skills/pdf", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
 		p, err := d.fetch(ctx, c.args[0])
 		if err != nil {
 			return err
 		}
-		c.tellRights(skill.RightsOf(p.Files))
+		c.printRights(skill.RightsOf(p.Files))
 		if p.Trust == guard.Community {
-			if err := d.agreed(c, yes, fmt.Sprintf("Install %s? Anybody can publish there; it is scanned first.", p.Identifier)); err != nil {
+			if err := d.confirm(c, yes, fmt.Sprintf("Install %s? Anyone can publish there. It is scanned first.", p.Identifier)); err != nil {
 				return err
 			}
 		}
@@ -33,40 +33,40 @@ func (d Deps) install() *cobra.Command {
 		if err != nil {
 			return d.refused(c, r, err)
 		}
-		c.tellInstall(r)
+		c.printInstall(r)
 		return nil
 	})
-	cmd.Flags().BoolVar(&o.Force, "force", false, "install what is of caution, and over local changes; never what is dangerous")
-	cmd.Flags().StringVar(&o.Name, "name", "", "call it this")
-	cmd.Flags().StringVar(&o.Category, "category", "", "put it into this category")
-	cmd.Flags().BoolVar(&o.Accept, "accept-rights", false, "agree to what a new version asks for beyond the old one")
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVar(&o.Force, "force", false, "install a skill rated caution (never a dangerous one), and overwrite local changes")
+	cmd.Flags().StringVar(&o.Name, "name", "", "install under this name")
+	cmd.Flags().StringVar(&o.Category, "category", "", "category to install into")
+	cmd.Flags().BoolVar(&o.Accept, "accept-rights", false, "accept what a new version asks for in addition")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation")
 	return cmd
 }
 
-// refused shows the findings behind a refusal.
+// refused prints the findings that led to a refusal.
 func (d Deps) refused(c *call, r skill.InstallReport, err error) error {
 	if _, ok := errors.AsType[*skill.RefusedError](err); ok {
-		c.tellReport(r.Report)
+		c.printReport(r.Report)
 	}
 	return err
 }
 
-func (c *call) tellInstall(r skill.InstallReport) {
+func (c *call) printInstall(r skill.InstallReport) {
 	switch {
 	case r.Same:
 		c.say("%s is up to date.", r.Name)
 	case r.Updated:
-		c.say("%s is updated (scan: %s).", r.Name, r.Report.Verdict())
+		c.say("Updated %s (scan: %s).", r.Name, r.Report.Verdict())
 	default:
-		c.say("%s is installed in %s (scan: %s). Sessions that begin now know it; /%s calls it.", r.Name, r.Folder, r.Report.Verdict(), r.Name)
+		c.say("Installed %s in %s (scan: %s). New sessions can use it; /%s loads it.", r.Name, r.Folder, r.Report.Verdict(), r.Name)
 	}
 	if r.Report.Verdict() != guard.Safe {
-		c.tellReport(r.Report)
+		c.printReport(r.Report)
 	}
 }
 
-// installed gives the names that are meant: those given, or all.
+// installed returns the names given on the command line, or all.
 func (c *call) installed() (skill.Lock, []string, error) {
 	lock, err := c.lib.Installed()
 	if err != nil {
@@ -74,7 +74,7 @@ func (c *call) installed() (skill.Lock, []string, error) {
 	}
 	for _, name := range c.args {
 		if _, ok := lock.Skills[name]; !ok {
-			return lock, nil, fmt.Errorf("the skill %q was not installed from anywhere; `hermes skills list --source hub` shows those that were: %w", name, hermes.ErrNotFound)
+			return lock, nil, fmt.Errorf("the skill %q was not installed from a registry; list those that were with `hermes skills list --source hub`: %w", name, hermes.ErrNotFound)
 		}
 	}
 	if len(c.args) > 0 {
@@ -84,7 +84,7 @@ func (c *call) installed() (skill.Lock, []string, error) {
 }
 
 func (d Deps) check() *cobra.Command {
-	return d.verb("check [NAME…]", "See which installed skills have a new version or were changed here", cobra.ArbitraryArgs, func(ctx context.Context, c *call) error {
+	return d.verb("check [NAME…]", "Check installed skills for updates and local changes", "hermes skills check", cobra.ArbitraryArgs, func(ctx context.Context, c *call) error {
 		lock, names, err := c.installed()
 		if err != nil {
 			return err
@@ -102,17 +102,17 @@ func (d Deps) check() *cobra.Command {
 			}
 			switch {
 			case err != nil:
-				news = "could not be asked for: " + err.Error()
+				news = "could not be checked: " + err.Error()
 			case p.Hash() != rec.Hash:
-				news = "a new version"
+				news = "update available"
 				if wider := skill.RightsOf(p.Files).Wider(rec.Rights); len(wider) > 0 {
-					news += ", which asks for more: " + strings.Join(wider, ", ")
+					news += ", asks for more: " + strings.Join(wider, ", ")
 				}
 			}
 			c.say("%-24s %-12s %s", name, state, news)
 		}
 		if len(names) == 0 {
-			c.say("Nothing is installed from elsewhere.")
+			c.say("No skills are installed from registries.")
 		}
 		return nil
 	})
@@ -121,7 +121,7 @@ func (d Deps) check() *cobra.Command {
 func (d Deps) update() *cobra.Command {
 	var o skill.InstallOptions
 	var diff bool
-	cmd := d.verb("update [NAME…]", "Bring installed skills to their newest version", cobra.ArbitraryArgs, func(ctx context.Context, c *call) error {
+	cmd := d.verb("update [NAME…]", "Update installed skills", "hermes skills update --diff", cobra.ArbitraryArgs, func(ctx context.Context, c *call) error {
 		lock, names, err := c.installed()
 		if err != nil {
 			return err
@@ -135,7 +135,7 @@ func (d Deps) update() *cobra.Command {
 			}
 			o.Name = name
 			p.Trust = lock.Skills[name].Trust
-			if err := c.tellNews(ctx, name, p, lock.Skills[name], diff); err != nil {
+			if err := c.printUpdate(ctx, name, p, lock.Skills[name], diff); err != nil {
 				faults = append(faults, err)
 				continue
 			}
@@ -147,21 +147,21 @@ func (d Deps) update() *cobra.Command {
 				faults = append(faults, err)
 				continue
 			}
-			c.tellInstall(r)
+			c.printInstall(r)
 		}
 		if len(names) == 0 {
-			c.say("Nothing is installed from elsewhere.")
+			c.say("No skills are installed from registries.")
 		}
 		return errors.Join(faults...)
 	})
-	cmd.Flags().BoolVar(&o.Force, "force", false, "also over changes made here, which go to the archive")
-	cmd.Flags().BoolVar(&o.Accept, "accept-rights", false, "agree to what new versions ask for beyond the old ones")
-	cmd.Flags().BoolVar(&diff, "diff", false, "only show what would change")
+	cmd.Flags().BoolVar(&o.Force, "force", false, "overwrite local changes; the old files go to the archive")
+	cmd.Flags().BoolVar(&o.Accept, "accept-rights", false, "accept what new versions ask for in addition")
+	cmd.Flags().BoolVar(&diff, "diff", false, "show what would change, and change nothing")
 	return cmd
 }
 
 func (d Deps) audit() *cobra.Command {
-	return d.verb("audit", "Scan what is installed again, and compare it with what was installed", cobra.NoArgs, func(ctx context.Context, c *call) error {
+	return d.verb("audit", "Scan the installed skills again", "hermes skills audit", cobra.NoArgs, func(ctx context.Context, c *call) error {
 		all, err := c.lib.Audit(ctx)
 		if err != nil {
 			return err
@@ -176,20 +176,16 @@ func (d Deps) audit() *cobra.Command {
 				bad++
 			}
 		}
-		if len(all) == 1 {
-			c.say("One installed skill was looked at.")
-		} else {
-			c.say("%d installed skills were looked at.", len(all))
-		}
+		c.say("Scanned %s.", plural(len(all), "installed skill", "installed skills"))
 		if bad > 0 {
-			return fmt.Errorf("%d of them look dangerous; remove them with: hermes skills uninstall NAME", bad)
+			return fmt.Errorf("dangerous skills: %d; remove them with `hermes skills uninstall NAME`", bad)
 		}
 		return nil
 	})
 }
 
 func (d Deps) uninstall() *cobra.Command {
-	return d.verb("uninstall NAME", "Take an installed skill away", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
+	return d.verb("uninstall NAME", "Uninstall a skill", "hermes skills uninstall pdf", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
 		if _, _, err := c.installed(); err != nil {
 			return err
 		}
@@ -197,7 +193,7 @@ func (d Deps) uninstall() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		c.say("%s is taken away; it lies in %s.", c.args[0], out.Path)
+		c.say("Uninstalled %s. The files are archived in %s.", c.args[0], out.Path)
 		return nil
 	})
 }

@@ -24,11 +24,11 @@ type entry struct {
 	Files  []string  `json:"files"`
 }
 
-// ledger lists the changes of skills that stand in the journal of undo.
+// ledger lists the changes of skills in the undo journal.
 func (d Deps) ledger() *cobra.Command {
 	var asJSON, all bool
 	var limit int
-	cmd := d.verb("ledger", "List the changes of skills, who made them, and how to take one back", cobra.NoArgs, func(_ context.Context, c *call) error {
+	cmd := d.verb("ledger", "List changes to skills and who made them", "hermes curator ledger --all", cobra.NoArgs, func(_ context.Context, c *call) error {
 		changes, err := d.changes(limit, all)
 		if err != nil {
 			return err
@@ -49,24 +49,24 @@ func (d Deps) ledger() *cobra.Command {
 		for _, e := range entries {
 			state := ""
 			if e.Undone {
-				state = "  (taken back)"
+				state = "  (undone)"
 			}
 			c.say("%s  %s  %-10s %s%s", e.ID, e.Time.Local().Format("2006-01-02 15:04"), e.Actor, e.What, state)
 		}
 		if len(entries) == 0 {
 			if all {
-				c.say("Nothing was changed yet.")
+				c.say("No changes yet.")
 			} else {
-				c.say("The curator has changed nothing yet; --all shows what you and the sessions changed.")
+				c.say("No changes by the curator yet. Use --all to include yours and those of sessions.")
 			}
 			return nil
 		}
-		c.say("`hermes curator rollback --entry ID` takes one back.")
+		c.say("Undo one with: hermes curator rollback --entry ID")
 		return nil
 	})
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVarP(&all, "all", "a", false, "also what you and the sessions changed, not the curator alone")
-	cmd.Flags().IntVarP(&limit, "limit", "n", 50, "how many; 0 is all")
+	cmd.Flags().BoolVarP(&all, "all", "a", false, "include changes by you and by sessions")
+	cmd.Flags().IntVarP(&limit, "limit", "n", 50, "maximum number of changes; 0 shows all")
 	return cmd
 }
 
@@ -85,8 +85,8 @@ func (d Deps) changes(limit int, all bool) ([]undo.Change, error) {
 	return out, errors.Join(err, done())
 }
 
-// takeBack takes one change of skills back.
-func (d Deps) takeBack(ctx context.Context, c *call, id string, yes bool) (err error) {
+// undoChange undoes one change of skills.
+func (d Deps) undoChange(ctx context.Context, c *call, id string, yes bool) (err error) {
 	j, done, err := d.Journal()
 	if err != nil {
 		return err
@@ -101,26 +101,26 @@ func (d Deps) takeBack(ctx context.Context, c *call, id string, yes bool) (err e
 			continue
 		}
 		if ch.Undone {
-			return fmt.Errorf("%s is taken back already", id)
+			return fmt.Errorf("%s is already undone", id)
 		}
-		if err := d.agreed(c, yes, "Take back: "+printable(ch.What)+"?"); err != nil {
+		if err := d.confirm(c, yes, "Undo: "+printable(ch.What)+"?"); err != nil {
 			return err
 		}
 		if _, err := j.Undo(ctx, []undo.Change{ch}, "person", false); err != nil {
 			return err
 		}
-		c.say("Taken back: %s", ch.What)
+		c.say("Undone: %s", ch.What)
 		return nil
 	}
-	return fmt.Errorf("there is no change %q of skills; `hermes curator ledger --all` shows them", id)
+	return fmt.Errorf("there is no change %q of skills; list them with `hermes curator ledger --all`", id)
 }
 
 func (d Deps) purge() *cobra.Command {
 	var older int
 	var yes, dry bool
-	cmd := d.verb("purge [NAME…]", "Delete from the archive, for good once the journal of undo forgets it", cobra.ArbitraryArgs, func(ctx context.Context, c *call) error {
+	cmd := d.verb("purge [NAME…]", "Delete archived skills", "hermes curator purge --older-than 90", cobra.ArbitraryArgs, func(ctx context.Context, c *call) error {
 		if older < 0 {
-			return fmt.Errorf("--older-than %d: give a number of days, or 0 for all", older)
+			return fmt.Errorf("invalid --older-than %d: use a number of days, or 0 for all", older)
 		}
 		age := time.Duration(older) * 24 * time.Hour
 		list, err := c.lib.Purge(ctx, age, c.args, true)
@@ -128,31 +128,31 @@ func (d Deps) purge() *cobra.Command {
 			return err
 		}
 		if len(list) == 0 {
-			c.say("There is nothing to delete.")
+			c.say("Nothing to delete.")
 			return nil
 		}
 		if !dry {
-			if err := d.agreed(c, yes, "Delete "+names(list)+"?"); err != nil {
+			if err := d.confirm(c, yes, "Delete "+names(list)+" from the archive?"); err != nil {
 				return err
 			}
 			if list, err = c.lib.Purge(ctx, age, c.args, false); err != nil {
 				return err
 			}
 		}
-		c.tellPurged(list, dry)
+		c.printPurged(list, dry)
 		return nil
 	})
-	cmd.Flags().IntVar(&older, "older-than", 0, "only what has been there for so many days")
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "only tell what would be done")
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	cmd.Flags().IntVar(&older, "older-than", 0, "delete only skills archived more than this many `days` ago")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would be deleted, and change nothing")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation")
 	return cmd
 }
 
-func (c *call) tellPurged(list []skill.Archived, dry bool) {
+func (c *call) printPurged(list []skill.Archived, dry bool) {
 	switch {
 	case len(list) == 0:
 	case dry:
-		c.say("Would be deleted from the archive: %s", names(list))
+		c.say("Would delete from the archive: %s", names(list))
 	default:
 		c.say("Deleted from the archive: %s", names(list))
 	}
@@ -167,13 +167,13 @@ func names(list []skill.Archived) string {
 }
 
 func (d Deps) unmanaged() *cobra.Command {
-	return d.verb("list-unmanaged", "List the skills of yours that the curator does not touch", cobra.NoArgs, func(ctx context.Context, c *call) error {
+	return d.verb("list-unmanaged", "List your skills that the curator does not manage", "hermes curator list-unmanaged", cobra.NoArgs, func(ctx context.Context, c *call) error {
 		list, err := c.lib.Unmanaged(ctx)
 		for _, s := range list {
 			c.say("%-24s %s", s.Name, skill.Short(s.Description))
 		}
 		if err == nil && len(list) == 0 {
-			c.say("There are none. `hermes curator status` shows those that it judges.")
+			c.say("None. List the skills it manages with: hermes curator status")
 		}
 		return err
 	})

@@ -15,7 +15,7 @@ import (
 func (d Deps) list() *cobra.Command {
 	var source, category string
 	var all bool
-	cmd := d.verb("list", "List the skills, with their source", cobra.NoArgs, func(ctx context.Context, c *call) error {
+	cmd := d.verb("list", "List skills and where they come from", "hermes skills list --source hub", cobra.NoArgs, func(ctx context.Context, c *call) error {
 		states, err := c.lib.States(ctx)
 		if err != nil {
 			return err
@@ -37,16 +37,16 @@ func (d Deps) list() *cobra.Command {
 			shown++
 			c.say("  %-24s %-10s %s", s.Name, mark, skill.Short(s.Description))
 		}
-		c.say("%s", counted(shown))
+		c.say("%s.", plural(shown, "skill", "skills"))
 		if waiting, err := c.lib.Waiting(); err == nil && len(waiting) > 0 {
-			c.say("%d changes wait for you: hermes skills pending", len(waiting))
+			c.say("%s for your approval. Review with: hermes skills pending", plural(len(waiting), "change waits", "changes wait"))
 		}
 		return d.hintProject(c)
 	})
 	cmd.Aliases = []string{"ls"}
-	cmd.Flags().StringVar(&source, "source", "", "only these: user, hub, bundled, project, external")
-	cmd.Flags().StringVar(&category, "category", "", "only this category")
-	cmd.Flags().BoolVarP(&all, "all", "a", false, "also those that are not offered, with the reason")
+	cmd.Flags().StringVar(&source, "source", "", "show only skills from `source`: user, hub, bundled, project or external")
+	cmd.Flags().StringVar(&category, "category", "", "show only this category")
+	cmd.Flags().BoolVarP(&all, "all", "a", false, "include skills that are not offered, with the reason")
 	return cmd
 }
 
@@ -57,20 +57,20 @@ func orElse(s, other string) string {
 	return s
 }
 
-// hintProject tells of skills in the working folder that are not trusted.
+// hintProject mentions skills in the working folder that are not trusted.
 func (d Deps) hintProject(c *call) error {
 	dir, err := d.Dir()
 	if err != nil {
 		return err
 	}
 	if root, folders, trusted := c.lib.Project(dir); len(folders) > 0 && !trusted {
-		c.say("The project %s has skills of its own, which are not trusted as they are now: hermes skills trust", root)
+		c.say("The skills of the project %s are not trusted. Review and trust them with: hermes skills trust", root)
 	}
 	return nil
 }
 
 func (d Deps) inspect() *cobra.Command {
-	cmd := d.verb("inspect NAME|IDENTIFIER", "Show a skill, here or in a public place, with what it asks for", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
+	cmd := d.verb("inspect NAME|IDENTIFIER", "Show a skill, installed or in a registry", "hermes skills inspect debugging\n  hermes skills inspect anthropics/skills/pdf", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
 		if strings.ContainsAny(c.args[0], "/:") {
 			return d.inspectRemote(ctx, c)
 		}
@@ -83,14 +83,14 @@ func (d Deps) inspect() *cobra.Command {
 		if notes := t.Notes(); notes != "" {
 			c.say("\n%s", notes)
 		}
-		return c.tellInstalled(t.Skill)
+		return c.printInstalled(t.Skill)
 	})
 	cmd.Aliases = []string{"view", "show"}
 	return cmd
 }
 
-// tellInstalled tells where an installed skill came from.
-func (c *call) tellInstalled(s hermes.Skill) error {
+// printInstalled prints where an installed skill came from.
+func (c *call) printInstalled(s hermes.Skill) error {
 	if s.Source != hermes.SkillHub {
 		return nil
 	}
@@ -103,19 +103,22 @@ func (c *call) tellInstalled(s hermes.Skill) error {
 	if err != nil {
 		return err
 	}
-	c.say("\nFrom %s (%s source), scanned as %s, installed %s, now %s.", rec.Identifier, rec.Trust, rec.Verdict, rec.At.Local().Format("2006-01-02"), state)
-	c.tellRights(rec.Rights)
+	c.say("\nFrom %s (trust: %s). Scan: %s. Installed %s, now %s.", rec.Identifier, rec.Trust, rec.Verdict, rec.At.Local().Format("2006-01-02"), state)
+	c.printRights(rec.Rights)
 	return nil
 }
 
 func (d Deps) config() *cobra.Command {
-	cmd := &cobra.Command{Use: "config", Short: "Switch skills off and on"}
-	cmd.AddCommand(d.switched("disable NAME…", "Never offer these skills", true), d.switched("enable NAME…", "Offer these skills again", false))
+	cmd := &cobra.Command{Use: "config", Short: "Enable and disable skills", Example: "  hermes skills config disable profiling"}
+	cmd.AddCommand(
+		d.switched("disable NAME…", "Disable skills", "hermes skills config disable profiling", true),
+		d.switched("enable NAME…", "Enable skills again", "hermes skills config enable profiling", false),
+	)
 	return cmd
 }
 
-func (d Deps) switched(use, short string, off bool) *cobra.Command {
-	return d.verb(use, short, cobra.MinimumNArgs(1), func(ctx context.Context, c *call) error {
+func (d Deps) switched(use, short, example string, off bool) *cobra.Command {
+	return d.verb(use, short, example, cobra.MinimumNArgs(1), func(ctx context.Context, c *call) error {
 		cfg, err := d.Load()
 		if err != nil {
 			return err
@@ -128,7 +131,7 @@ func (d Deps) switched(use, short string, off bool) *cobra.Command {
 					return err
 				}
 				if !slices.ContainsFunc(states, func(s skill.Status) bool { return s.Name == name }) {
-					return fmt.Errorf("there is no skill %q; `hermes skills list` shows them", name)
+					return fmt.Errorf("there is no skill %q; list them with `hermes skills list`", name)
 				}
 				list = append(list, name)
 			}
@@ -139,14 +142,14 @@ func (d Deps) switched(use, short string, off bool) *cobra.Command {
 		if _, err := cfg.Put(ctx, "skills.disabled", list); err != nil {
 			return err
 		}
-		c.say("From the next session on. Switched off: %s", orElse(strings.Join(list, ", "), "none"))
+		c.say("Disabled from the next session on: %s", orElse(strings.Join(list, ", "), "none"))
 		return nil
 	})
 }
 
-func counted(n int) string {
+func plural(n int, one, many string) string {
 	if n == 1 {
-		return "1 skill."
+		return "1 " + one
 	}
-	return fmt.Sprintf("%d skills.", n)
+	return fmt.Sprintf("%d %s", n, many)
 }

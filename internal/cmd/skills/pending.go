@@ -9,7 +9,7 @@ import (
 )
 
 func (d Deps) pending() *cobra.Command {
-	return d.verb("pending", "List the changes of the agent that wait for you", cobra.NoArgs, func(_ context.Context, c *call) error {
+	return d.verb("pending", "List changes by the agent that wait for your approval", "hermes skills pending", cobra.NoArgs, func(_ context.Context, c *call) error {
 		list, err := c.lib.Waiting()
 		if err != nil {
 			return err
@@ -24,14 +24,14 @@ func (d Deps) pending() *cobra.Command {
 			}
 		}
 		if len(list) == 0 {
-			c.say("Nothing waits.")
+			c.say("No pending changes.")
 		}
 		return nil
 	})
 }
 
 func (d Deps) diff() *cobra.Command {
-	return d.verb("diff ID", "Show what a waiting change does", cobra.ExactArgs(1), func(_ context.Context, c *call) error {
+	return d.verb("diff ID", "Show a pending change as a diff", "hermes skills diff k3f9ab", cobra.ExactArgs(1), func(_ context.Context, c *call) error {
 		diff, err := c.lib.Diff(c.args[0])
 		if err == nil {
 			fmt.Fprint(c.out, diff)
@@ -41,11 +41,11 @@ func (d Deps) diff() *cobra.Command {
 }
 
 func (d Deps) approve() *cobra.Command {
-	return d.verb("approve ID…|all", "Make waiting changes", cobra.MinimumNArgs(1), func(ctx context.Context, c *call) error {
+	return d.verb("approve ID…|all", "Apply pending changes", "hermes skills approve k3f9ab", cobra.MinimumNArgs(1), func(ctx context.Context, c *call) error {
 		return c.each(func(id string) error {
 			out, err := c.lib.Approve(ctx, id)
 			if err == nil {
-				c.say("%s is done: %s", id, out.Path)
+				c.say("Approved %s: %s", id, out.Path)
 			}
 			return err
 		})
@@ -53,18 +53,18 @@ func (d Deps) approve() *cobra.Command {
 }
 
 func (d Deps) reject() *cobra.Command {
-	return d.verb("reject ID…|all", "Drop waiting changes", cobra.MinimumNArgs(1), func(_ context.Context, c *call) error {
+	return d.verb("reject ID…|all", "Discard pending changes", "hermes skills reject k3f9ab", cobra.MinimumNArgs(1), func(_ context.Context, c *call) error {
 		return c.each(func(id string) error {
 			err := c.lib.Reject(id)
 			if err == nil {
-				c.say("%s is dropped.", id)
+				c.say("Rejected %s.", id)
 			}
 			return err
 		})
 	})
 }
 
-// each does the same with the changes that are named, or all.
+// each runs do for every change that is named, or for all.
 func (c *call) each(do func(id string) error) error {
 	ids := c.args
 	if len(ids) == 1 && ids[0] == "all" {

@@ -23,16 +23,16 @@ func TestReplayPrintsTheComparison(t *testing.T) {
 	}
 	line := []string{"skills", "replay", "build", "--session", "s1", "--turn", "4"}
 	for _, want := range []string{
-		"Session s1, turn 4; nothing was run.",
+		"Session s1, turn 4. No tools were run.",
 		"recorded end      not reached      reached",
 		"failed calls                3            0",
-		"The skill build lost its replay: only without it the recorded end was reached. It took 5000 tokens in all.",
-		"take it away with: hermes skills delete build",
+		"The skill build lost its replay: only without it the recorded end was reached. The replay used 5000 tokens.",
+		"Delete it with: hermes skills delete build",
 	} {
 		r.want(want, line...)
 	}
 	r.want(`"verdict": "lost"`, append(line, "--json")...)
-	r.want("which session?", "skills", "replay", "build")
+	r.want("no session given", "skills", "replay", "build")
 	r.want("no such session", "skills", "replay", "build", "--session", "s2")
 }
 

@@ -14,17 +14,17 @@ import (
 	"hermes/internal/skill/guard"
 )
 
-// tellRights tells what a skill names. It is what the person decides by;
-// nothing holds the skill to it.
-func (c *call) tellRights(r skill.Rights) {
+// printRights prints what a skill asks for, so that the user can decide. Nothing
+// enforces it later.
+func (c *call) printRights(r skill.Rights) {
 	if lines := r.Lines(); len(lines) > 0 {
-		c.say("It names: %s", strings.Join(lines, ", "))
+		c.say("It asks for: %s", strings.Join(lines, ", "))
 	}
 }
 
-// tellNews tells what a new version changes: what it names beyond the old one
-// and its files, with diff line by line.
-func (c *call) tellNews(ctx context.Context, name string, p skill.Package, rec skill.Installed, diff bool) error {
+// printUpdate prints what a new version changes: what it asks for in addition,
+// and its files. With diff it prints the changed lines too.
+func (c *call) printUpdate(ctx context.Context, name string, p skill.Package, rec skill.Installed, diff bool) error {
 	p, err := p.Named(name)
 	if err != nil {
 		return err
@@ -41,7 +41,7 @@ func (c *call) tellNews(ctx context.Context, name string, p skill.Package, rec s
 	}
 	c.say("%s has a new version.", name)
 	if wider := skill.RightsOf(p.Files).Wider(rec.Rights); len(wider) > 0 {
-		c.say("  it names more: %s", strings.Join(wider, ", "))
+		c.say("  it asks for more: %s", strings.Join(wider, ", "))
 	}
 	files := append([]string{now.File}, now.Files...)
 	for _, f := range p.Files {
@@ -50,15 +50,15 @@ func (c *call) tellNews(ctx context.Context, name string, p skill.Package, rec s
 		}
 	}
 	for _, file := range files {
-		if err := c.tellFile(ctx, name, file, p.Files, diff); err != nil {
+		if err := c.printFile(ctx, name, file, p.Files, diff); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// tellFile tells how a file changes, if it does.
-func (c *call) tellFile(ctx context.Context, name, file string, files []guard.File, diff bool) error {
+// printFile prints how a file changes, if it does.
+func (c *call) printFile(ctx context.Context, name, file string, files []guard.File, diff bool) error {
 	at := slices.IndexFunc(files, func(f guard.File) bool { return f.Path == file })
 	var after []byte
 	if at >= 0 {
@@ -70,10 +70,10 @@ func (c *call) tellFile(ctx context.Context, name, file string, files []guard.Fi
 	switch {
 	case missing:
 		verb = "new"
-	case err != nil: // no text: whether it changed is not told
-		verb = "perhaps changed, no text"
+	case err != nil: // not a text file: it cannot be compared
+		verb = "not a text file, may have changed"
 	case at < 0:
-		verb = "gone"
+		verb = "removed"
 	case before.Content == string(after):
 		return nil
 	}

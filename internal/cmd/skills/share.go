@@ -18,9 +18,9 @@ import (
 )
 
 func (d Deps) tap() *cobra.Command {
-	cmd := &cobra.Command{Use: "tap", Short: "Repositories that are searched for skills"}
+	cmd := &cobra.Command{Use: "tap", Short: "Manage the repositories that are searched for skills", Example: "  hermes skills tap add octo/skills"}
 	cmd.AddCommand(
-		d.verb("list", "List them", cobra.NoArgs, func(_ context.Context, c *call) error {
+		d.verb("list", "List the repositories", "hermes skills tap list", cobra.NoArgs, func(_ context.Context, c *call) error {
 			lock, err := c.lib.Installed()
 			if err != nil {
 				return err
@@ -33,31 +33,31 @@ func (d Deps) tap() *cobra.Command {
 			}
 			return nil
 		}),
-		d.tapping("add OWNER/REPO", "Search this one too", true),
-		d.tapping("remove OWNER/REPO", "Search it no more", false),
+		d.tapping("add OWNER/REPO", "Add a repository", "hermes skills tap add octo/skills", true),
+		d.tapping("remove OWNER/REPO", "Remove a repository", "hermes skills tap remove octo/skills", false),
 	)
 	return cmd
 }
 
-func (d Deps) tapping(use, short string, on bool) *cobra.Command {
-	return d.verb(use, short, cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
+func (d Deps) tapping(use, short, example string, on bool) *cobra.Command {
+	return d.verb(use, short, example, cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
 		source, repo := hub.Resolve(c.args[0])
 		if source != "github" {
-			return fmt.Errorf("%q is no repository of GitHub; write owner/name", c.args[0])
+			return fmt.Errorf("%q is not a GitHub repository; use OWNER/REPO", c.args[0])
 		}
 		if err := c.lib.Tap(ctx, repo, on); err != nil {
 			return err
 		}
 		if on {
-			c.say("%s is searched from now on.", repo)
+			c.say("Added %s. It is searched from now on.", repo)
 		} else {
-			c.say("%s is not searched any more.", repo)
+			c.say("Removed %s. It is no longer searched.", repo)
 		}
 		return nil
 	})
 }
 
-// snapshot is the file that carries what was installed to another machine.
+// snapshot is the file that lists the installed skills for another machine.
 type snapshot struct {
 	Version int             `json:"version"`
 	Skills  []snapshotSkill `json:"skills"`
@@ -71,9 +71,9 @@ type snapshotSkill struct {
 }
 
 func (d Deps) snapshot() *cobra.Command {
-	cmd := &cobra.Command{Use: "snapshot", Short: "Carry the installed skills to another machine"}
+	cmd := &cobra.Command{Use: "snapshot", Short: "Copy the installed skills to another machine", Example: "  hermes skills snapshot export skills.json"}
 	cmd.AddCommand(
-		d.verb("export [FILE]", "Write what is installed; - is the standard output", cobra.MaximumNArgs(1), func(_ context.Context, c *call) error {
+		d.verb("export [FILE]", "Export the list of installed skills", "hermes skills snapshot export skills.json", cobra.MaximumNArgs(1), func(_ context.Context, c *call) error {
 			lock, err := c.lib.Installed()
 			if err != nil {
 				return err
@@ -93,7 +93,7 @@ func (d Deps) snapshot() *cobra.Command {
 			if err := os.WriteFile(c.args[0], append(raw, '\n'), 0o600); err != nil {
 				return err
 			}
-			c.say("%d skills are written to %s.", len(s.Skills), c.args[0])
+			c.say("Exported %s to %s.", plural(len(s.Skills), "skill", "skills"), c.args[0])
 			return nil
 		}),
 		d.importing(),
@@ -103,14 +103,14 @@ func (d Deps) snapshot() *cobra.Command {
 
 func (d Deps) importing() *cobra.Command {
 	var force bool
-	cmd := d.verb("import FILE", "Install what another machine has", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
+	cmd := d.verb("import FILE", "Install the skills of a snapshot", "hermes skills snapshot import skills.json", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
 		raw, err := os.ReadFile(c.args[0])
 		if err != nil {
 			return err
 		}
 		var s snapshot
 		if err := json.Unmarshal(raw, &s); err != nil || s.Version != 1 {
-			return fmt.Errorf("%s is no snapshot of skills (hermes skills snapshot export makes one)", c.args[0])
+			return fmt.Errorf("%s is not a snapshot; create one with `hermes skills snapshot export`", c.args[0])
 		}
 		var faults []error
 		for _, t := range s.Taps {
@@ -126,34 +126,34 @@ func (d Deps) importing() *cobra.Command {
 				continue
 			}
 			if p.Hash() != k.Hash {
-				c.say("%s has changed since the snapshot; the scan decides on the new version.", k.Name)
+				c.say("%s has changed since the snapshot. The new version is scanned.", k.Name)
 			}
 			r, err := c.lib.Install(ctx, p, skill.InstallOptions{Name: k.Name, Force: force})
 			if err != nil {
 				faults = append(faults, err)
 				continue
 			}
-			c.tellInstall(r)
+			c.printInstall(r)
 		}
 		return errors.Join(faults...)
 	})
-	cmd.Flags().BoolVar(&force, "force", false, "also what is of caution; never what is dangerous")
+	cmd.Flags().BoolVar(&force, "force", false, "install skills rated caution too, but never dangerous ones")
 	return cmd
 }
 
 func (d Deps) publish() *cobra.Command {
 	var repo string
 	var yes bool
-	cmd := d.verb("publish NAME --repo OWNER/REPO", "Offer a skill to a repository, as a pull request", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
+	cmd := d.verb("publish NAME --repo OWNER/REPO", "Publish a skill as a pull request", "hermes skills publish release-notes --repo octo/skills", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
 		if repo == "" {
-			return errors.New("say where to: --repo owner/name")
+			return errors.New("no repository given; use --repo OWNER/REPO")
 		}
 		t, err := c.lib.View(ctx, c.args[0], "")
 		if err != nil {
 			return err
 		}
 		if t.Folder == "" {
-			return fmt.Errorf("%q is a bundled skill; publish one of your own", c.args[0])
+			return fmt.Errorf("%q is a bundled skill; only your own can be published", c.args[0])
 		}
 		files, err := guard.Read(t.Folder)
 		if err != nil {
@@ -161,13 +161,13 @@ func (d Deps) publish() *cobra.Command {
 		}
 		r := guard.Scan(files, guard.Options{Injection: policy.Injection})
 		if r.Verdict() != guard.Safe {
-			c.tellReport(r)
-			return errors.New("only what the scan calls safe is published; mend the findings first")
+			c.printReport(r)
+			return errors.New("not published: the scan does not rate it safe; fix the findings first")
 		}
 		for _, f := range files {
 			c.say("  %s (%d bytes)", f.Path, len(f.Data))
 		}
-		if err := d.agreed(c, yes, fmt.Sprintf("Publish these files of %s to %s, for everyone to see?", t.Skill.Name, repo)); err != nil {
+		if err := d.confirm(c, yes, fmt.Sprintf("Publish these files of %s to %s, where everyone can see them?", t.Skill.Name, repo)); err != nil {
 			return err
 		}
 		h, err := d.Hub()
@@ -178,10 +178,10 @@ func (d Deps) publish() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		c.say("Offered: %s", at)
+		c.say("Opened pull request %s", at)
 		return nil
 	})
-	cmd.Flags().StringVar(&repo, "repo", "", "the repository")
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	cmd.Flags().StringVar(&repo, "repo", "", "`repository` to publish to, as OWNER/REPO")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation")
 	return cmd
 }

@@ -1,10 +1,10 @@
-// Package skills is the commands about skills: `hermes skills` (look, search,
-// install, write, decide), `hermes curator` (what becomes of unused ones),
+// Package skills holds the commands about skills: `hermes skills` (list, search,
+// install, write and approve them), `hermes curator` (archive unused ones) and
 // `hermes bundles` (names for several).
 //
-// What a skill is and what may change it is the matter of internal/skill, where
-// they come from that of internal/skill/hub; this package puts both into words
-// for a person. Start at NewCmd.
+// It reads flags, asks the user and prints. The rules of skills are in
+// internal/skill, the registries they come from in internal/skill/hub. Start at
+// NewCmd.
 package skills
 
 import (
@@ -26,32 +26,34 @@ import (
 
 // Deps are what the verbs need.
 type Deps struct {
-	// Open gives the library as seen from the working folder.
+	// Open returns the library as seen from the working folder.
 	Open func() (*skill.Library, error)
-	// Hub gives the public places.
+	// Hub returns the registries.
 	Hub func() (*hub.Hub, error)
-	// Load reads the configuration anew.
+	// Load reads the configuration again at every call.
 	Load func() (*config.Config, error)
-	// Curation is the rules of the curator as they are configured.
+	// Curation returns the configured rules of the curator.
 	Curation func() (skill.Curation, error)
-	// Journal opens the record of what can be taken back; done frees what it
-	// opened.
+	// Journal opens the record of changes that can be undone; done closes it.
 	Journal func() (j *undo.Journal, done func() error, err error)
 	// Dir is the working folder.
 	Dir func() (string, error)
-	// Edit opens a file in the person's editor.
+	// Edit opens a file in the user's editor.
 	Edit func(ctx context.Context, path string) error
-	// Terminal reports that a person can be asked.
+	// Terminal reports whether the user can be asked.
 	Terminal func() bool
-	// Replay tries a skill on a recorded session, and books the outcome; turn 0
-	// is the one with most calls.
+	// Replay tries a skill on a recorded session and records the outcome. Turn 0
+	// means the turn with the most calls.
 	Replay func(ctx context.Context, name, session string, turn int64) (hermes.SkillTrial, error)
 }
 
-// NewCmd makes `hermes skills`; alone it lists.
+// NewCmd makes `hermes skills`. Without a verb it lists the skills.
 func NewCmd(d Deps) *cobra.Command {
 	list := d.list()
-	cmd := &cobra.Command{Use: "skills", Short: "Look at skills, search, install, write and check them", Args: cobra.NoArgs, RunE: list.RunE}
+	cmd := &cobra.Command{
+		Use: "skills", Short: "List, search, install and write skills", Args: cobra.NoArgs, RunE: list.RunE,
+		Example: "  hermes skills list\n  hermes skills search pdf\n  hermes skills install anthropics/skills/pdf",
+	}
 	cmd.Flags().AddFlagSet(list.Flags())
 	cmd.AddCommand(
 		list, d.inspect(), d.browse(), d.search(), d.install(), d.check(), d.update(), d.audit(), d.uninstall(),
@@ -72,14 +74,14 @@ type call struct {
 	args []string
 }
 
-// say prints a line. What strangers wrote cannot steer the terminal with it.
+// say prints a line without control characters, since skills come from strangers.
 func (c *call) say(format string, args ...any) {
 	fmt.Fprintln(c.out, printable(fmt.Sprintf(format, args...)))
 }
 
 // verb makes a command that works with the library.
-func (d Deps) verb(use, short string, args cobra.PositionalArgs, work run) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Args: args, RunE: func(cmd *cobra.Command, args []string) error {
+func (d Deps) verb(use, short, example string, args cobra.PositionalArgs, work run) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Example: "  " + example, Args: args, RunE: func(cmd *cobra.Command, args []string) error {
 		lib, err := d.Open()
 		if err != nil {
 			return err
@@ -88,22 +90,21 @@ func (d Deps) verb(use, short string, args cobra.PositionalArgs, work run) *cobr
 	}}
 }
 
-// agreed asks the person, unless yes was given; without a terminal the answer
-// is no.
-func (d Deps) agreed(c *call, yes bool, question string) error {
+// confirm asks the user, unless yes is set. Without a terminal the answer is no.
+func (d Deps) confirm(c *call, yes bool, question string) error {
 	if yes {
 		return nil
 	}
 	if !d.Terminal() {
-		return errors.New("nobody can be asked here; say yes with -y")
+		return errors.New("no terminal to ask on; use --yes to confirm")
 	}
 	fmt.Fprintf(c.out, "%s [y/N] ", question)
 	line, err := bufio.NewReader(c.in).ReadString('\n')
 	if err != nil && line == "" {
-		return errors.New("nothing was answered, so nothing was done")
+		return errors.New("no answer; nothing was changed")
 	}
 	if a := strings.ToLower(strings.TrimSpace(line)); a != "y" && a != "yes" {
-		return errors.New("nothing was done")
+		return errors.New("canceled; nothing was changed")
 	}
 	return nil
 }

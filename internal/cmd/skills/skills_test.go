@@ -23,7 +23,7 @@ import (
 	"hermes/internal/undo"
 )
 
-// rig is the commands over a home of their own and a server with skills.
+// rig runs the commands on a temporary home and a server with skills.
 type rig struct {
 	t       *testing.T
 	deps    skills.Deps
@@ -69,7 +69,7 @@ func newRig(t *testing.T) *rig {
 	return r
 }
 
-// run runs a command line and returns what it says, or its error.
+// run runs a command line and returns its output and error.
 func (r *rig) run(line ...string) string {
 	r.t.Helper()
 	root := &cobra.Command{Use: "hermes", SilenceErrors: true, SilenceUsage: true}
@@ -85,7 +85,7 @@ func (r *rig) run(line ...string) string {
 	return out.String()
 }
 
-// want runs a command line and looks for a text in what it says.
+// want runs a command line and looks for a text in its output.
 func (r *rig) want(text string, line ...string) {
 	r.t.Helper()
 	if got := r.run(line...); !strings.Contains(got, text) {
@@ -104,17 +104,17 @@ func TestFromSearchToUninstall(t *testing.T) {
 	r.publish("tool", "Steps.")
 	id := "well-known:" + r.site + "/.well-known/skills/tool"
 	r.want(id, "skills", "search", "tool", "--source", "well-known")
-	r.want("The scan says: safe", "skills", "inspect", id)
-	r.want("say yes with -y", "skills", "install", id)
-	r.want("tool is installed", "skills", "install", id, "-y")
+	r.want("Scan: safe", "skills", "inspect", id)
+	r.want("use --yes to confirm", "skills", "install", id)
+	r.want("Installed tool", "skills", "install", id, "-y")
 	r.want("[hub]", "skills", "list", "--source", "hub")
-	r.want("scanned as safe", "skills", "inspect", "tool")
+	r.want("Scan: safe.", "skills", "inspect", "tool")
 	r.want("up to date", "skills", "check")
 	r.want("tool is up to date", "skills", "update")
 	r.publish("tool", "Other steps, see https://api.example.com/x")
-	r.want("a new version, which asks for more: the host api.example.com", "skills", "check", "tool")
+	r.want("update available, asks for more: the host api.example.com", "skills", "check", "tool")
 	r.want("--accept-rights", "skills", "update")
-	r.want("tool is updated", "skills", "update", "tool", "--accept-rights")
+	r.want("Updated tool", "skills", "update", "tool", "--accept-rights")
 	file := filepath.Join(t.TempDir(), "x.md")
 	if err := os.WriteFile(file, []byte("---\nname: tool\ndescription: mine\n---\nMine.\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -122,13 +122,13 @@ func TestFromSearchToUninstall(t *testing.T) {
 	r.want("Saved", "skills", "edit", "tool", "--from-file", file)
 	r.want("edited here", "skills", "check")
 	r.want("--force replaces the changes", "skills", "update")
-	r.want("One installed skill was looked at", "skills", "audit")
+	r.want("Scanned 1 installed skill.", "skills", "audit")
 	snap := filepath.Join(t.TempDir(), "snap.json")
-	r.want("1 skills are written", "skills", "snapshot", "export", snap)
-	r.want("taken away", "skills", "uninstall", "tool")
-	r.want("was not installed from anywhere", "skills", "uninstall", "tool")
-	r.want("tool is installed", "skills", "snapshot", "import", snap)
-	r.want("other is installed", "skills", "install", r.site+"/.well-known/skills/tool/SKILL.md", "-y", "--name", "other")
+	r.want("Exported 1 skill to", "skills", "snapshot", "export", snap)
+	r.want("Uninstalled tool", "skills", "uninstall", "tool")
+	r.want("was not installed from a registry", "skills", "uninstall", "tool")
+	r.want("Installed tool", "skills", "snapshot", "import", snap)
+	r.want("Installed other", "skills", "install", r.site+"/.well-known/skills/tool/SKILL.md", "-y", "--name", "other")
 	r.want("other                    intact       up to date", "skills", "check", "other")
 	r.want("other is up to date", "skills", "update", "other")
 }
@@ -147,7 +147,7 @@ func TestDangerousIsNeverInstalled(t *testing.T) {
 	r.publish("doubtful", "Then `ufw disable`.")
 	id = "well-known:" + r.site + "/.well-known/skills/doubtful"
 	r.want("with --force if you trust it", "skills", "install", id, "-y")
-	r.want("is installed", "skills", "install", id, "-y", "--force")
+	r.want("Installed doubtful", "skills", "install", id, "-y", "--force")
 }
 
 func names(list []hermes.Skill) string {
@@ -166,32 +166,32 @@ func TestOwnSkills(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.want("no terminal for the editor", "skills", "create", "mine")
-	r.want("could be better: name the pitfalls", "skills", "create", "mine", "--from-file", file, "--category", "ops")
+	r.want("hint: name the pitfalls", "skills", "create", "mine", "--from-file", file, "--category", "ops")
 	r.want("already", "skills", "create", "mine", "--from-file", file)
 	r.want("mine", "skills", "list", "--category", "ops")
-	r.want("Switched off: mine", "skills", "config", "disable", "mine")
+	r.want("Disabled from the next session on: mine", "skills", "config", "disable", "mine")
 	r.want("no skill", "skills", "config", "disable", "nope")
-	r.want("Switched off: none", "skills", "config", "enable", "mine")
-	r.want("/both calls mine, debugging", "bundles", "create", "both", "--skill", "mine,debugging")
+	r.want("Disabled from the next session on: none", "skills", "config", "enable", "mine")
+	r.want("/both, which loads mine, debugging", "bundles", "create", "both", "--skill", "mine,debugging")
 	r.want("--force replaces it", "bundles", "create", "both", "--skill", "mine")
 	r.want("no skill", "bundles", "create", "other", "--skill", "nope")
 	r.want("mine, debugging", "bundles", "show", "both")
-	r.want("taken away", "bundles", "delete", "both")
-	r.want("nobody can be asked", "skills", "delete", "mine")
+	r.want("Deleted the bundle both", "bundles", "delete", "both")
+	r.want("no terminal to ask on", "skills", "delete", "mine")
 	r.want(`there is no skill "none"`, "skills", "delete", "none")
 	r.want("hermes curator restore mine", "skills", "delete", "mine", "-y")
 	r.want("removed", "curator", "list-archived")
-	r.want("mine is back", "curator", "restore", "mine")
-	r.want("mine is pinned", "curator", "pin", "mine")
-	r.want("the curator touches no others", "curator", "status")
-	r.want("Nothing is to be archived", "curator", "run")
-	r.want("Written", "curator", "backup")
+	r.want("Restored mine", "curator", "restore", "mine")
+	r.want("Pinned mine", "curator", "pin", "mine")
+	r.want("The curator manages no others", "curator", "status")
+	r.want("Nothing to archive", "curator", "run")
+	r.want("Backed up to", "curator", "backup")
 	r.want(".tar.gz", "curator", "backup")
-	r.want("are back", "curator", "rollback", "-y")
+	r.want("Restored the backup", "curator", "rollback", "-y")
 	r.want("paused", "curator", "pause")
-	r.want("not offered any more", "skills", "opt-out")
+	r.want("no longer offered", "skills", "opt-out")
 	r.want("1 skill.", "skills", "list")
-	r.want("are offered", "skills", "opt-in")
+	r.want("are offered again", "skills", "opt-in")
 }
 
 func TestWaitingChanges(t *testing.T) {
@@ -204,12 +204,12 @@ func TestWaitingChanges(t *testing.T) {
 	}
 	r.want("change SKILL.md of debugging", "skills", "pending")
 	r.want("+description: Better", "skills", "diff", out.Pending)
-	r.want("1 changes wait", "skills", "list")
-	r.want("is done", "skills", "approve", "all")
+	r.want("1 change waits", "skills", "list")
+	r.want("Approved ", "skills", "approve", "all")
 	r.want("Better", "skills", "inspect", "debugging")
-	r.want("bundled version again", "skills", "reset", "debugging", "-y")
-	r.want("is the bundled version already", "skills", "reset", "debugging")
-	r.want("Your version of debugging is back", "skills", "reset", "debugging", "--restore")
+	r.want("Reset debugging to the bundled version", "skills", "reset", "debugging", "-y")
+	r.want("is already the bundled version", "skills", "reset", "debugging")
+	r.want("Restored your version of debugging", "skills", "reset", "debugging", "--restore")
 	r.want("no change", "skills", "reject", "xyz")
 }
 
@@ -221,11 +221,11 @@ func TestProjects(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(at, 0o700), os.WriteFile(filepath.Join(at, "SKILL.md"), []byte("---\nname: local\ndescription: d\n---\nx\n"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	r.want("not trusted as they are now", "skills", "list")
-	r.want("nobody can be asked", "skills", "trust")
+	r.want("are not trusted", "skills", "list")
+	r.want("no terminal to ask on", "skills", "trust")
 	r.want("used from the next session on", "skills", "trust", "-y")
 	r.want("local", "skills", "list", "--source", "project")
-	r.want("not used any more", "skills", "untrust")
+	r.want("no longer used", "skills", "untrust")
 	r.want("0 skills", "skills", "list", "--source", "project")
 }
 
@@ -234,15 +234,15 @@ func TestTaps(t *testing.T) {
 	r := newRig(t)
 	r.want("is searched from now on", "skills", "tap", "add", "https://github.com/me/skills")
 	r.want("me/skills\n", "skills", "tap", "list")
-	r.want("not searched any more", "skills", "tap", "remove", "me/skills")
+	r.want("no longer searched", "skills", "tap", "remove", "me/skills")
 	r.want("is no tap", "skills", "tap", "remove", "me/skills")
-	r.want("no repository", "skills", "tap", "add", "nothing")
-	r.want("--repo owner/name", "skills", "publish", "debugging")
+	r.want("not a GitHub repository", "skills", "tap", "add", "nothing")
+	r.want("--repo OWNER/REPO", "skills", "publish", "debugging")
 	r.want("is a bundled skill", "skills", "publish", "debugging", "--repo", "me/skills", "-y")
 }
 
-// TestStrangersCannotSteerTheTerminal shows what a search result says without
-// its control characters.
+// TestStrangersCannotSteerTheTerminal checks that search results are printed
+// without control characters.
 func TestStrangersCannotSteerTheTerminal(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -253,7 +253,7 @@ func TestStrangersCannotSteerTheTerminal(t *testing.T) {
 	}
 }
 
-func TestTheCuratorProposesAndTells(t *testing.T) {
+func TestTheCuratorProposesAndReports(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	learn := func(name string) {
@@ -265,18 +265,18 @@ func TestTheCuratorProposesAndTells(t *testing.T) {
 	}
 	learn("release")
 	learn("publish")
-	r.want("The curator has changed nothing yet; --all", "curator", "ledger")
+	r.want("No changes by the curator yet. Use --all", "curator", "ledger")
 	r.want("Stale after 30 days, archived after 90 days", "curator", "status")
 	r.want("says nearly what", "curator", "run", "--dry-run")
-	r.want("Nothing waits", "skills", "pending")
+	r.want("No pending changes", "skills", "pending")
 	r.want("hermes skills pending", "curator", "run")
 	r.want("remove the skill", "skills", "pending")
 	r.want("says nearly what", "skills", "pending")
-	r.want("is done", "skills", "approve", "all")
-	r.want("There are none", "curator", "list-unmanaged")
+	r.want("Approved ", "skills", "approve", "all")
+	r.want("None.", "curator", "list-unmanaged")
 }
 
-func TestTheLedgerTakesOneChangeBack(t *testing.T) {
+func TestTheLedgerUndoesOneChange(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	file := filepath.Join(t.TempDir(), "x.md")
@@ -285,48 +285,48 @@ func TestTheLedgerTakesOneChangeBack(t *testing.T) {
 	}
 	r.want("Saved", "skills", "create", "mine", "--from-file", file)
 	r.want("mine ", "curator", "list-unmanaged")
-	r.want("is judged", "curator", "adopt", "mine")
+	r.want("now manages mine", "curator", "adopt", "mine")
 	r.want("mine ", "curator", "status")
 	r.want("no skill", "curator", "adopt", "other")
-	r.want("is archived", "curator", "archive", "mine")
+	r.want("Archived mine", "curator", "archive", "mine")
 	r.want("person     archive the skill mine", "curator", "ledger", "--all")
 	r.want(`"actor": "person"`, "curator", "ledger", "--all", "--json")
 	list, err := r.journal.List(time.Time{})
 	if err != nil || len(list) == 0 {
 		t.Fatal(list, err)
 	}
-	r.want("say yes with -y", "curator", "rollback", "--entry", list[0].ID)
-	r.want("Taken back: archive the skill mine", "curator", "rollback", "--entry", list[0].ID, "-y")
-	r.want("taken back already", "curator", "rollback", "--entry", list[0].ID, "-y")
+	r.want("use --yes to confirm", "curator", "rollback", "--entry", list[0].ID)
+	r.want("Undone: archive the skill mine", "curator", "rollback", "--entry", list[0].ID, "-y")
+	r.want("already undone", "curator", "rollback", "--entry", list[0].ID, "-y")
 	r.want("there is no change", "curator", "rollback", "--entry", "nope", "-y")
 	r.want("Mine.", "skills", "inspect", "mine")
-	r.want("nothing to delete", "curator", "purge", "--older-than", "1")
-	r.want("Would be deleted from the archive: mine", "curator", "purge", "--dry-run")
-	r.want("say yes with -y", "curator", "purge")
+	r.want("Nothing to delete", "curator", "purge", "--older-than", "1")
+	r.want("Would delete from the archive: mine", "curator", "purge", "--dry-run")
+	r.want("use --yes to confirm", "curator", "purge")
 	r.want("no skill \"other\"", "curator", "purge", "other")
 	r.want("number of days", "curator", "purge", "--older-than", "-3")
 	r.want("Deleted from the archive: mine", "curator", "purge", "mine", "-y")
-	r.want("Nothing is archived", "curator", "list-archived")
+	r.want("No archived skills", "curator", "list-archived")
 }
 
-func TestWhatASkillNamesIsShownWhereAUserDecides(t *testing.T) {
+func TestWhatASkillAsksForIsShownBeforeTheUserDecides(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.publish("tool", "See https://one.example.com/x")
 	id := "well-known:" + r.site + "/.well-known/skills/tool"
-	const one = "It names: the host one.example.com"
+	const one = "It asks for: the host one.example.com"
 	r.want("one.example.com", "skills", "inspect", id)
 	r.want(one, "skills", "install", id)
 	r.want(one, "skills", "install", id, "-y")
 	r.want(one, "skills", "inspect", "tool")
 	r.want("tool is up to date", "skills", "update", "tool", "--diff")
 	r.publish("tool", "See https://two.example.com/y")
-	for _, want := range []string{"names more: the host two.example.com", "-See https://one", "+See https://two"} {
+	for _, want := range []string{"asks for more: the host two.example.com", "-See https://one", "+See https://two"} {
 		r.want(want, "skills", "update", "--diff")
 	}
 	r.want("See https://one", "skills", "inspect", "tool")
-	r.want("names more: the host two.example.com\n  SKILL.md: changed", "skills", "update")
+	r.want("asks for more: the host two.example.com\n  SKILL.md: changed", "skills", "update")
 	r.want("--accept-rights", "skills", "update")
-	r.want("tool is updated", "skills", "update", "--accept-rights")
-	r.want("It names: the host two.example.com", "skills", "inspect", "tool")
+	r.want("Updated tool", "skills", "update", "--accept-rights")
+	r.want("It asks for: the host two.example.com", "skills", "inspect", "tool")
 }
