@@ -12,12 +12,12 @@ import (
 	"hermes/internal/session"
 )
 
-// settle is how long the keys must have been quiet before they may answer a
-// question, so that nobody agrees to what came up while they were typing.
+// settle is how long no key may have been pressed before keys can answer a
+// question. It keeps users from approving what appears while they type.
 const settle = 400 * time.Millisecond
 
-// ask is an open question: to allow something, to choose or to say something,
-// or a yes or no of the chat itself.
+// ask is an open question: an approval, a question of the agent, or a yes or
+// no of the chat itself.
 type ask struct {
 	id       string
 	approval *hermes.ApprovalRequest
@@ -27,30 +27,30 @@ type ask struct {
 	options []option
 	at      int
 	marked  map[int]bool // for several choices
-	typing  bool         // the answer is written in the input
+	typing  bool         // the answer is typed into the input
 	shown   time.Time
-	armed   bool // the keys were quiet for a moment: they are meant for it
+	armed   bool // no key was pressed for settle, so keys answer the question
 }
 
-// option is an answer that can be picked.
+// option is an answer that can be chosen.
 type option struct {
 	key      string
 	label    string
 	decision hermes.Decision
 }
 
-// newAsk makes what is shown of an Asked event.
+// newAsk makes the open question of an Asked event.
 func newAsk(e hermes.Asked, now time.Time) *ask {
 	a := &ask{id: e.ID, approval: e.Approval, question: e.Question, shown: now, marked: map[int]bool{}}
 	if e.Approval != nil {
 		a.options = []option{
-			{"o", "once", hermes.AllowOnce},
-			{"s", "for this session", hermes.AllowSession},
-			{"a", "always", hermes.AllowAlways},
+			{"o", "allow once", hermes.AllowOnce},
+			{"s", "allow for this session", hermes.AllowSession},
+			{"a", "always allow", hermes.AllowAlways},
 			{"d", "deny", hermes.Deny},
 		}
 		if slices.ContainsFunc(e.Approval.Risks, func(r hermes.Risk) bool { return r.NoRemember }) {
-			a.options = slices.Delete(a.options, 2, 3) // such consent ends with the session
+			a.options = slices.Delete(a.options, 2, 3) // "always" is not offered for these
 		}
 		a.at = len(a.options) - 1
 		return a
@@ -62,7 +62,7 @@ func newAsk(e hermes.Asked, now time.Time) *ask {
 		a.typing = true
 		return a
 	}
-	a.options = append(a.options, option{key: fmt.Sprint(len(a.options) + 1), label: "something else"})
+	a.options = append(a.options, option{key: fmt.Sprint(len(a.options) + 1), label: "another answer"})
 	return a
 }
 
@@ -71,11 +71,11 @@ func newConfirm(line string, now time.Time) *ask {
 	return &ask{confirm: line, shown: now, at: 1, options: []option{{key: "y", label: "yes"}, {key: "n", label: "no"}}}
 }
 
-// other is the place of the answer that is written.
+// other is the index of the option to type an answer.
 func (a *ask) other() int { return len(a.options) - 1 }
 
-// chosen are the texts of the choices that are marked, or of the one that is
-// pointed at.
+// chosen are the texts of the marked choices, or of the highlighted one if
+// none is marked.
 func (a *ask) chosen() []string {
 	var texts []string
 	for i := range a.question.Choices {
@@ -93,13 +93,13 @@ func (a *ask) answer(texts ...string) session.Reply {
 	return session.Reply{ID: a.id, Answer: hermes.Answer{Texts: texts}}
 }
 
-// dismissal leaves the question without an answer.
+// dismissal closes the question without an answer.
 func (a *ask) dismissal() session.Reply {
 	return session.Reply{ID: a.id, Answer: hermes.Answer{Dismissed: true}}
 }
 
 // picked are the choices that a typed line names by number, or the line
-// itself. own says that words of one's own are to follow.
+// itself. own reports that the user wants to type an answer next.
 func (a *ask) picked(line string) (texts []string, own bool) {
 	fields := strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ' ' })
 	if len(fields) == 0 || len(fields) > 1 && !a.question.Multiple {
@@ -123,17 +123,17 @@ func (a *ask) decision(c hermes.Decision) session.Reply {
 	return session.Reply{ID: a.id, Decision: c}
 }
 
-// lines print what is asked into the scrollback, whole, so that it can be read
+// lines print the whole question into the scrollback, so that it can be read
 // however long it is.
 func (a *ask) lines(t theme, width int) []string {
 	if q := a.question; q != nil {
 		lines := markup.Render(q.Text, t.prose(width))
 		if q.Of > 1 {
-			lines = append([]string{t.faint(fmt.Sprintf("question %d of %d", q.Number, q.Of))}, lines...)
+			lines = append([]string{t.faint(fmt.Sprintf("Question %d of %d", q.Number, q.Of))}, lines...)
 		}
 		return lines
 	}
-	head := "May " + a.approval.Tool + " do this?"
+	head := heading(a.approval.Tool)
 	if a.approval.Dir != "" {
 		head += t.faint("  in " + markup.Visible(a.approval.Dir))
 	}
@@ -150,6 +150,21 @@ func (a *ask) lines(t theme, width int) []string {
 		}
 	}
 	return lines
+}
+
+// heading asks for the approval of a tool.
+func heading(tool string) string {
+	switch tool {
+	case "terminal":
+		return "Run this command?"
+	case "write_file":
+		return "Write this file?"
+	case "patch":
+		return "Edit this file?"
+	case "memory", "learning", "skill_manage":
+		return "Allow " + tool + " to make this change?"
+	}
+	return "Allow " + tool + " to do this?"
 }
 
 // rows draw the options in the live region.
@@ -176,15 +191,15 @@ func (a *ask) rows(t theme, width int) []string {
 	if a.typing || len(rows) == 0 {
 		return rows
 	}
-	hint := "arrows or a number, Enter takes it, Esc skips the question"
+	hint := "Arrows or a number to choose, Enter to confirm, Esc to skip"
 	if a.question.Multiple {
-		hint = "Space marks, Enter takes them, Esc skips the question"
+		hint = "Space to mark, Enter to confirm, Esc to skip"
 	}
 	return append(rows, t.faint(markup.Clip("  "+hint, width)))
 }
 
-// letters are the answers to an approval as a line offers them; the last one
-// is what an empty line means.
+// letters list the answers to an approval in one line. The last one is the
+// default of an empty line.
 func (a *ask) letters() string {
 	words := map[hermes.Decision]string{
 		hermes.AllowOnce: "[o]nce", hermes.AllowSession: "for this [s]ession", hermes.AllowAlways: "[a]lways", hermes.Deny: "[D]eny",
@@ -196,8 +211,21 @@ func (a *ask) letters() string {
 	return strings.Join(offered, ", ")
 }
 
-// strip draws the options in one row, or one below another where that is too
-// narrow.
+// result is how an answered approval is recorded in the scrollback.
+func result(d hermes.Decision) string {
+	switch d {
+	case hermes.AllowOnce:
+		return "allowed once"
+	case hermes.AllowSession:
+		return "allowed for this session"
+	case hermes.AllowAlways:
+		return "always allowed"
+	}
+	return "denied"
+}
+
+// strip draws the options in one row, or one below another where the row is
+// too narrow.
 func (a *ask) strip(t theme, width int) []string {
 	var parts []string
 	used := 2

@@ -10,13 +10,13 @@ import (
 	"hermes/internal/markup"
 )
 
-// Bounds of what is shown of a call's result.
+// How much of a call's result is shown.
 const (
 	maxDiffLines  = 40
 	maxShownLines = 12
 )
 
-// running is a call that has begun and not ended.
+// running is a call that has started and not finished.
 type running struct {
 	call     hermes.ToolCall
 	preview  string
@@ -31,10 +31,10 @@ func (t theme) callLine(name, preview, tail, failure string, width int) string {
 	if failure != "" {
 		mark, style = "✗", t.bad
 	}
-	room := width - 2 - markup.Width(name) - 2 - markup.Width(tail) - 2
+	left := width - 2 - markup.Width(name) - 2 - markup.Width(tail) - 2
 	if failure != "" {
-		failure = markup.Clip(oneLine(failure), max(room/2, 16))
-		room -= markup.Width(failure) + 2
+		failure = markup.Clip(oneLine(failure), max(left/2, 16))
+		left -= markup.Width(failure) + 2
 	}
 	preview = oneLine(preview)
 	if limit := t.d.PreviewLength; limit > 0 {
@@ -42,7 +42,7 @@ func (t theme) callLine(name, preview, tail, failure string, width int) string {
 	}
 	var b strings.Builder
 	b.WriteString(style(mark) + " " + name)
-	if preview = markup.Clip(preview, room); preview != "" {
+	if preview = markup.Clip(preview, left); preview != "" {
 		b.WriteString("  " + t.faint(preview))
 	}
 	if failure != "" {
@@ -54,8 +54,8 @@ func (t theme) callLine(name, preview, tail, failure string, width int) string {
 	return b.String()
 }
 
-// doneLines is what stays of a call: its line, and what may be seen of its
-// result.
+// doneLines are the lines of a finished call: its own line, and the part of
+// its result that is shown.
 func (t theme) doneLines(e hermes.CallDone, width int) []string {
 	failure := ""
 	if e.Failed {
@@ -98,7 +98,8 @@ func isDiff(text string) bool {
 	return strings.HasPrefix(text, "--- ") || strings.HasPrefix(text, "diff ") || strings.HasPrefix(text, "@@ ")
 }
 
-// withoutNames leaves out the names of a diff of one file: the call says it.
+// withoutNames drops the file names of a diff of one file, since the call
+// line shows the name.
 func withoutNames(diff string) string {
 	if strings.Count("\n"+diff, "\n--- ") != 1 || !strings.HasPrefix(diff, "--- ") {
 		return diff
@@ -109,7 +110,7 @@ func withoutNames(diff string) string {
 	return diff
 }
 
-// whatFailed finds the few words that tell why a call failed.
+// whatFailed finds a few words that say why a call failed.
 func whatFailed(result string) string {
 	var r struct {
 		Error    any `json:"error"`

@@ -35,7 +35,7 @@ func work(r *rig) {
 	r.send(hermes.StepStarted{Step: 2, Model: "maker/model-1"}, hermes.TextDelta{Text: "The sign was wrong:\n\n```go\nreturn a + b\n```\n\n| 汉字 | value |\n|---|--:|\n| a | 1 |\n"})
 }
 
-func TestChatLooksAsAgreed(t *testing.T) {
+func TestChatGolden(t *testing.T) {
 	t.Parallel()
 	for _, width := range []int{40, 80, 120} {
 		r := openRig(t, width, 40)
@@ -49,17 +49,17 @@ func TestChatLooksAsAgreed(t *testing.T) {
 	}
 }
 
-func TestTypedMessageWaitsUntilTheSessionIsThere(t *testing.T) {
+func TestTypedMessageWaitsUntilTheSessionIsOpen(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 80, 24, Display{})
 	r.keys("hello<enter>")
 	r.wantDo()
-	r.shows("hello", "opening the session")
+	r.shows("hello", "Opening the session…")
 	r.send(openedMsg{id: "x"})
 	r.wantDo(say("hello"))
 }
 
-func TestSessionThatCannotBeOpenedSaysWhyAndLeaves(t *testing.T) {
+func TestSessionThatCannotBeOpenedSaysWhyAndQuits(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 80, 24, Display{})
 	r.send(openedMsg{err: errors.New("the database is locked by another program")})
@@ -67,7 +67,7 @@ func TestSessionThatCannotBeOpenedSaysWhyAndLeaves(t *testing.T) {
 	r.shows("the database is locked by another program")
 }
 
-func TestCtrlCInterruptsAndTwiceLeaves(t *testing.T) {
+func TestCtrlCInterruptsAndTwiceQuits(t *testing.T) {
 	t.Parallel()
 	r := openRig(t, 80, 24)
 	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")})
@@ -75,7 +75,7 @@ func TestCtrlCInterruptsAndTwiceLeaves(t *testing.T) {
 	r.wantDo(say("later"))
 	r.keys("<ctrl+c>")
 	r.wantDo(submitDo{session.Stop{}})
-	r.shows("stopping", "Ctrl+C again leaves", "› later") // the words come back
+	r.shows("Stopping. Press Ctrl+C again to quit.", "› later") // the text comes back
 	r.wait(time.Second).keys("<ctrl+c>")
 	r.wantDo(quitDo{})
 }
@@ -94,9 +94,9 @@ func TestCtrlCAndCtrlDWhenIdle(t *testing.T) {
 	r.keys("draft<ctrl+c>")
 	r.wantDo()
 	r.hides("draft")
-	r.keys("<ctrl+c>").shows("Ctrl+C again leaves")
+	r.keys("<ctrl+c>").shows("Press Ctrl+C again to quit.")
 	r.wait(3 * time.Second).send(tickMsg{})
-	r.hides("again leaves")
+	r.hides("again to quit")
 	r.keys("ab<home><ctrl+d>").wantDo()
 	r.shows("› b")
 	r.keys("<ctrl+d><ctrl+d>").wantDo(quitDo{})
@@ -128,23 +128,23 @@ func TestResetWipesTheLiveText(t *testing.T) {
 	r := openRig(t, 80, 24)
 	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, hermes.StepStarted{Step: 1})
 	r.send(hermes.TextDelta{Text: "wrong beginning"}).shows("wrong beginning")
-	r.send(hermes.Reset{Reason: "connection lost"}).hides("wrong beginning", "begins anew")
+	r.send(hermes.Reset{Reason: "connection lost"}).hides("wrong beginning", "starts again")
 	r.send(hermes.TextDelta{Text: "printed paragraph\n\nopen end"}).shows("printed paragraph", "open end")
 	r.send(hermes.Reset{Reason: "connection lost"}).hides("open end")
-	r.shows("the answer begins anew: connection lost")
+	r.shows("The answer starts again: connection lost")
 	r.send(hermes.TextDelta{Text: "right"}, answer("right"), hermes.TurnDone{Outcome: hermes.OutcomeDone, Text: "right"})
 	if n := strings.Count(r.v.text(), "right"); n != 1 {
-		t.Errorf("the answer stands there %d times:\n%s", n, r.v.text())
+		t.Errorf("the answer appears %d times:\n%s", n, r.v.text())
 	}
 }
 
-func TestLostDeltasAreMadeGoodFromTheStoredMessage(t *testing.T) {
+func TestLostDeltasAreReplacedFromTheStoredMessage(t *testing.T) {
 	t.Parallel()
 	r := openRig(t, 80, 24)
 	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, hermes.TextDelta{Text: "first half"}, answer("first half and second half"))
 	r.send(hermes.TurnDone{Outcome: hermes.OutcomeDone, Text: "first half and second half"})
 	if n := strings.Count(r.v.text(), "first half and second half"); n != 1 {
-		t.Errorf("the answer stands there %d times:\n%s", n, r.v.text())
+		t.Errorf("the answer appears %d times:\n%s", n, r.v.text())
 	}
 }
 
@@ -202,7 +202,7 @@ func TestApprovalShowsTheWholeCommandAndHiddenCharacters(t *testing.T) {
 	t.Parallel()
 	r := openRig(t, 60, 20)
 	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval())
-	r.shows("<U+202E>", "␛[2Jend", "recursive delete", "in /work", "d deny")
+	r.shows("Run this command?", "<U+202E>", "␛[2Jend", "recursive delete", "in /work", "d deny")
 	if got := strings.Count(strings.NewReplacer("\n", "", "▌   ", "").Replace(r.v.text()), "echo word;"); got != 30 {
 		t.Errorf("%d of 30 words are shown:\n%s", got, r.v.text())
 	}
@@ -235,7 +235,7 @@ func TestApprovalAnswers(t *testing.T) {
 	}
 }
 
-func TestKeysOfSomebodyWhoIsWritingAnswerNothing(t *testing.T) {
+func TestKeysWhileTypingDoNotAnswer(t *testing.T) {
 	t.Parallel()
 	r := openRig(t, 80, 24)
 	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")})
@@ -248,10 +248,10 @@ func TestKeysOfSomebodyWhoIsWritingAnswerNothing(t *testing.T) {
 		t.Errorf("the input holds %q", got)
 	}
 	if got := r.m.ask().options[r.m.ask().at].decision; got != hermes.Deny {
-		t.Errorf("the answer pointed at is %q", got)
+		t.Errorf("the highlighted answer is %q", got)
 	}
-	r.wait(time.Second).shows("an arrow picks, Enter answers")
-	r.hides("a letter or an arrow") // letters are written into the input
+	r.wait(time.Second).shows("Arrow to choose, Enter to confirm, Esc to deny")
+	r.hides("Letter or arrow") // letters go into the input
 }
 
 func TestCtrlCDeniesAndStops(t *testing.T) {
@@ -298,9 +298,9 @@ func TestMessageWithAttachmentsNoLongerWaits(t *testing.T) {
 	t.Parallel()
 	r := openRig(t, 80, 24)
 	r.keys("see @file:gone<enter>")
-	brought := hermes.UserText("see @file:gone")
-	brought.Parts = append(brought.Parts, hermes.Part{Text: "[Not attached: @file:gone]"})
-	r.send(hermes.TurnStarted{Turn: 1, Message: brought}).hides("next: see")
+	expanded := hermes.UserText("see @file:gone")
+	expanded.Parts = append(expanded.Parts, hermes.Part{Text: "[Not attached: @file:gone]"})
+	r.send(hermes.TurnStarted{Turn: 1, Message: expanded}).hides("next: see")
 }
 
 func TestQuestionIsSkipped(t *testing.T) {
@@ -308,14 +308,14 @@ func TestQuestionIsSkipped(t *testing.T) {
 	for _, choices := range [][]string{{"red", "green"}, nil} {
 		r := openRig(t, 80, 24)
 		r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, hermes.Asked{ID: "q", Question: &hermes.Question{Text: "Which?", Choices: choices, Number: 2, Of: 3}})
-		r.shows("question 2 of 3", "Which?", "Esc skips")
-		r.keys("<esc>").wantDo() // nobody skips what has only just come up
+		r.shows("Question 2 of 3", "Which?", "Esc to skip")
+		r.keys("<esc>").wantDo() // a question that has just appeared is not skipped
 		r.wait(time.Second).keys("<esc>").wantDo(submitDo{session.Reply{ID: "q", Answer: hermes.Answer{Dismissed: true}}})
-		r.shows("skipped").hides("Esc skips")
+		r.shows("skipped").hides("Esc to skip")
 	}
 }
 
-func TestQuestionCanBeLeft(t *testing.T) {
+func TestCtrlDQuitsAtAQuestion(t *testing.T) {
 	t.Parallel()
 	for _, choices := range [][]string{{"red", "green"}, nil} {
 		r := openRig(t, 80, 24)
@@ -330,8 +330,8 @@ func TestSessionThatWaitsForAnAnswerAsksAgain(t *testing.T) {
 	t.Parallel()
 	waits := openedMsg{id: "x", resumed: true, state: session.State{Cut: true, Asking: true, Transcript: []hermes.Message{hermes.UserText("go")}}}
 	r := newRig(t, 80, 24, Display{})
-	r.send(waits).shows("waits for your answer").hides("/continue").wantDo(submitDo{session.Continue{}})
-	r.send(hermes.CallStarted{Call: hermes.ToolCall{ID: "1", Name: "clarify"}}).shows("Ctrl+C stops")
+	r.send(waits).shows("Waiting for your answer.").hides("/continue").wantDo(submitDo{session.Continue{}})
+	r.send(hermes.CallStarted{Call: hermes.ToolCall{ID: "1", Name: "clarify"}}).shows("Ctrl+C to stop")
 	r.keys("<ctrl+c>").wantDo(submitDo{session.Stop{}})
 
 	r = newRig(t, 80, 24, Display{})
@@ -351,7 +351,7 @@ func TestSecretAnswerIsNeverShown(t *testing.T) {
 	}
 }
 
-func TestQuestionThatNobodyAnsweredCloses(t *testing.T) {
+func TestQuestionClosesWhenItsAnswerIsTaken(t *testing.T) {
 	t.Parallel()
 	r := openRig(t, 80, 24)
 	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval(), hermes.AnswerTaken{ID: "q1"})
@@ -365,14 +365,14 @@ func TestSlashCommands(t *testing.T) {
 	r.keys("/help<enter>").wantDo(commandDo{line: "/help"})
 	r.send(ranMsg{line: "/help", result: command.Result{Text: "**Session**\n\n- `/new` begin"}}).shows("› /help", "• /new begin")
 	r.wants()
-	r.send(ranMsg{line: "/new", result: command.Result{Confirm: "Begin a new session?"}}).shows("Begin a new session?", "y yes")
+	r.send(ranMsg{line: "/new", result: command.Result{Confirm: "Start a new session?"}}).shows("Start a new session?", "y yes")
 	r.keys("<enter>").wantDo()
-	r.send(ranMsg{line: "/new", result: command.Result{Confirm: "Begin a new session?"}}).keys("y")
+	r.send(ranMsg{line: "/new", result: command.Result{Confirm: "Start a new session?"}}).keys("y")
 	r.wantDo(commandDo{line: "/new", confirmed: true})
 	r.send(ranMsg{result: command.Result{Action: command.New, Arg: "plan"}}).wantDo(openDo{Want{Title: "plan"}})
 	r.send(openedMsg{id: "y"}, ranMsg{result: command.Result{Action: command.Switch, Arg: "z"}}).wantDo(openDo{Want{Resume: "z"}})
 	r.send(ranMsg{result: command.Result{Action: command.Quit}}).wantDo(quitDo{})
-	r.send(ranMsg{err: errors.New("there is no command /x")}).shows("there is no command /x")
+	r.send(ranMsg{err: errors.New("unknown command /x")}).shows("unknown command /x")
 	r.keys("/etc/hosts is wrong<enter>").wantDo(say("/etc/hosts is wrong"))
 }
 
@@ -416,7 +416,7 @@ func TestPathCompletion(t *testing.T) {
 	if got := r.m.input.value(); !strings.HasSuffix(got, "main_test.go ") {
 		t.Errorf("the menu gave %q", got)
 	}
-	r.keys("zzz<tab>").shows("nothing fits").hides(".hidden")
+	r.keys("zzz<tab>").shows("No match").hides(".hidden")
 }
 
 func TestHistoryGoesBackForthAndSearches(t *testing.T) {
@@ -451,10 +451,10 @@ func TestQueuedMessagesAreShownUntilTheyBegin(t *testing.T) {
 	r.shows("› two")
 	r.keys("three<enter>").send(hermes.Steered{Text: "three"}).hides("next: three")
 	r.shows("↳ three")
-	r.keys("/queue five<enter>").shows("next: five").send(hermes.Queued{Waiting: 3}).shows("2 waiting")
-	r.send(hermes.Queued{}).hides("next: five", "waiting")
+	r.keys("/queue five<enter>").shows("next: five").send(hermes.Queued{Waiting: 3}).shows("2 queued")
+	r.send(hermes.Queued{}).hides("next: five", "queued")
 	r.wait(time.Second).keys("four<enter>").send(submittedMsg{op: say("four").op, err: errors.New("100 messages are waiting already")})
-	r.shows("100 messages are waiting already", "› four") // the words come back
+	r.shows("100 messages are waiting already", "› four") // the text comes back
 }
 
 // A terminal without bracketed paste sends each line as if it were typed.
@@ -473,22 +473,22 @@ func TestRefusedLinesOfAPasteAreNotListedAsWaiting(t *testing.T) {
 		t.Errorf("%d texts are listed as waiting, want 100", n)
 	}
 	if n := strings.Count(r.v.text(), refused.Error()); n != 1 {
-		t.Errorf("the refusal is said %d times", n)
+		t.Errorf("the refusal appears %d times", n)
 	}
 	if !r.m.input.empty() {
-		t.Errorf("%q stands in the prompt, between what is pasted", r.m.input.value())
+		t.Errorf("%q is in the prompt, between the pasted lines", r.m.input.value())
 	}
 	r.send(ranMsg{line: "/stop"}).hides("line 0", "more")
 }
 
-func TestTextsThatFindNoSpaceAreGivenBack(t *testing.T) {
+func TestTextsGoBackToTheInputWhenTheQueueIsFull(t *testing.T) {
 	t.Parallel()
 	r := openRig(t, 80, 24)
-	c := &chat{model: r.m, session: newFake(nil), ops: make(chan func(context.Context))} // a queue without room
+	c := &chat{model: r.m, session: newFake(nil), ops: make(chan func(context.Context))} // a full queue
 	r.keys("hello<enter>")
 	c.doAll(r.wants())
 	r.draw()
-	r.shows("the session does not answer", "› hello")
+	r.shows("the session is not responding; press Ctrl+C twice to quit", "› hello")
 	if len(r.m.waiting) != 0 {
 		t.Errorf("still listed: %q", r.m.waiting)
 	}
@@ -501,7 +501,7 @@ func TestResumedSessionShowsWhereItStopped(t *testing.T) {
 		hermes.UserText("old"), {Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "older answer"}}},
 		hermes.UserText("question"), {Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "**answer**"}}},
 	}}})
-	r.shows("resumed: The bug, 4 messages", "› question", "answer", "/continue")
+	r.shows("Resumed: The bug, 4 messages", "› question", "answer", "/continue")
 	r.hides("older answer")
 }
 

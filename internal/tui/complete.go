@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	maxChoices = 200 // entries of a folder that are offered
-	menuRows   = 8   // that are shown at once
+	maxChoices = 200 // most entries of a folder that are offered
+	menuRows   = 8   // most entries that are shown at once
 )
 
 // choice is an entry of the completion menu.
@@ -19,15 +19,15 @@ type choice struct {
 	insert string // what replaces the word
 	label  string
 	help   string
-	more   bool // the word is not finished with it: a folder, or a command with arguments
+	more   bool // the word goes on after it: a folder, or a command with arguments
 }
 
 // menu is the list of completions below the input.
 type menu struct {
 	choices []choice
 	at      int
-	from    int  // index in the text at which the word begins
-	chosen  bool // the person has moved in it
+	from    int  // index in the text where the word begins
+	chosen  bool // the user has moved in the menu
 }
 
 func (m *menu) open() bool { return len(m.choices) > 0 }
@@ -39,7 +39,7 @@ func (m *menu) step(by int) {
 	m.chosen = true
 }
 
-// commands offers the slash commands that begin like the line.
+// commands offers the slash commands that start with the line.
 func commands(line string) []choice {
 	prefix, ok := strings.CutPrefix(line, "/")
 	if !ok || strings.ContainsAny(prefix, " \n/") {
@@ -52,7 +52,7 @@ func commands(line string) []choice {
 	return list
 }
 
-// paths offers the entries of a folder that begin like the word.
+// paths offers the entries of a folder that start with the word.
 func paths(word, dir string) []choice {
 	mark := ""
 	if rest, ok := strings.CutPrefix(word, "@"); ok {
@@ -75,7 +75,7 @@ func paths(word, dir string) []choice {
 		return nil
 	}
 	defer f.Close()
-	entries, _ := f.ReadDir(5000) // a folder that ends early offers what it gave
+	entries, _ := f.ReadDir(5000) // after an error the entries read so far are offered
 	var list []choice
 	for _, e := range entries {
 		name := e.Name()
@@ -97,7 +97,7 @@ func paths(word, dir string) []choice {
 	return list[:min(len(list), maxChoices)]
 }
 
-// common is the longest beginning that all choices share.
+// common is the longest prefix that all choices share.
 func common(list []choice) string {
 	prefix := list[0].insert
 	for _, c := range list[1:] {

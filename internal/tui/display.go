@@ -9,8 +9,8 @@ import (
 	"hermes/internal/markup"
 )
 
-// Display is how the person wants things shown; the keys of the display
-// section of the configuration stand behind it.
+// Display is how the user wants things shown. It comes from the display
+// section of the configuration.
 type Display struct {
 	// Reasoning shows the model's thinking, dimmed.
 	Reasoning bool
@@ -34,12 +34,12 @@ type CallsShown string
 // The values of CallsShown; empty is all.
 const (
 	CallsOff     CallsShown = "off"
-	CallsNew     CallsShown = "new" // only when the tool differs from the last one's
+	CallsNew     CallsShown = "new" // only when the tool differs from the last call's
 	CallsAll     CallsShown = "all"
 	CallsVerbose CallsShown = "verbose" // with arguments and results
 )
 
-// maxProse is the widest that prose is set; longer lines are hard to read.
+// maxProse is the maximum width of prose; longer lines are hard to read.
 const maxProse = 120
 
 // theme paints text in the styles of the chat.
@@ -55,7 +55,7 @@ func (t theme) paint(s markup.Style, text string) string {
 	return s.Paint(text)
 }
 
-// faint is for what is beside the matter: gray, or dim without colours.
+// faint is for secondary text: gray, or dim without colours.
 func (t theme) faint(text string) string {
 	if t.d.NoColor {
 		return t.paint(markup.Style{Attr: markup.Dim}, text)
@@ -84,8 +84,8 @@ func (t theme) prose(width int) markup.Options {
 	return markup.Options{Width: min(width, maxProse), NoColor: t.d.NoColor, Plain: t.d.Plain}
 }
 
-// oneLine folds blanks and line breaks of a text into single blanks and makes
-// hidden characters visible.
+// oneLine folds spaces and line breaks into single spaces and makes hidden
+// characters visible.
 func oneLine(text string) string {
 	return markup.Visible(strings.Join(strings.Fields(text), " "))
 }

@@ -15,11 +15,11 @@ func (c *chat) doAll(list []any) {
 	}
 }
 
-// do does what the model asks for. What may take time goes to the worker.
+// do carries out an action of the model. Slow work goes to the worker.
 func (c *chat) do(do any) {
 	s := c.session
 	if s == nil && needsSession(do) {
-		return // it was for a session that has been left
+		return // it was for a session that is closed
 	}
 	switch do := do.(type) {
 	case submitDo:
@@ -39,7 +39,7 @@ func (c *chat) do(do any) {
 			return stateMsg{st}
 		}, nil)
 	case openDo:
-		if do.want.Resume == "" { // else the present one stays until the other is there
+		if do.want.Resume == "" { // else the current one stays open until the other is ready
 			c.drop()
 		}
 		do.want.Waiting = func(text string) { c.report(waitingMsg(text)) }
@@ -58,11 +58,11 @@ func (c *chat) do(do any) {
 	case suspendDo:
 		c.suspend()
 	case quitDo:
-		c.leaving = true
+		c.quitting = true
 	}
 }
 
-// submit hands the session an op. What may be urgent does not stand in line.
+// submit hands the session an op. Urgent ops skip the queue.
 func (c *chat) submit(s Session, op session.Op) {
 	work := func(ctx context.Context) any { return submittedMsg{op, s.Submit(ctx, op)} }
 	switch op.(type) {
@@ -81,7 +81,7 @@ func needsSession(do any) bool {
 	return false
 }
 
-// report brings a message to the loop, as long as there is one.
+// report sends a message to the loop, as long as it runs.
 func (c *chat) report(msg any) {
 	if msg == nil {
 		return
@@ -90,16 +90,16 @@ func (c *chat) report(msg any) {
 	case c.msgs <- msg:
 	case <-c.done:
 		if got, ok := msg.(gotSession); ok && got.session != nil {
-			_ = got.session.Close() // it came too late; it has logged what went wrong
+			_ = got.session.Close() // too late to be used; the session logs its own errors
 		}
 	}
 }
 
-// errNoAnswer refuses what would wait behind 256 requests.
-var errNoAnswer = errors.New("the session does not answer; Ctrl+C twice leaves")
+// errNoAnswer refuses work when the queue of 256 requests is full.
+var errNoAnswer = errors.New("the session is not responding; press Ctrl+C twice to quit")
 
 // later queues work that reports with a message. refused makes the message
-// for work that could not be queued; nil says the error alone.
+// for work that could not be queued; nil shows only the error.
 func (c *chat) later(work func(context.Context) any, refused func(error) any) {
 	job := func(ctx context.Context) { c.report(work(ctx)) }
 	select {
@@ -113,7 +113,7 @@ func (c *chat) later(work func(context.Context) any, refused func(error) any) {
 	}
 }
 
-// work does the queued work in order, until the chat ends.
+// work runs the queued work in order until the chat ends.
 func (c *chat) work(ctx context.Context, ended chan<- struct{}) {
 	defer close(ended)
 	for {
@@ -126,7 +126,7 @@ func (c *chat) work(ctx context.Context, ended chan<- struct{}) {
 	}
 }
 
-// gotSession is a session that has been opened.
+// gotSession is the result of opening a session.
 type gotSession struct {
 	session Session
 	opened  openedMsg
@@ -141,9 +141,9 @@ func openSession(ctx context.Context, open func(context.Context, Want) (Session,
 	return gotSession{s, openedMsg{id: s.ID(), state: st, resumed: resumed, err: err}}
 }
 
-// adopt makes a session the one of the chat.
+// adopt makes a session the current one.
 func (c *chat) adopt(got gotSession) {
-	if got.opened.err != nil && c.session != nil { // the present one goes on
+	if got.opened.err != nil && c.session != nil { // keep the current one
 		c.model.say(c.model.errorLines(got.opened.err.Error())...)
 		return
 	}
@@ -153,40 +153,40 @@ func (c *chat) adopt(got gotSession) {
 	}
 	if got.session != nil {
 		c.session = got.session
-		c.events, c.leave = got.session.Subscribe(256)
+		c.events, c.unsubscribe = got.session.Subscribe(256)
 	}
 	c.doAll(c.model.update(got.opened))
 	if got.opened.err != nil {
-		c.leaving = true
+		c.quitting = true
 	}
 }
 
-// drop lets go of the session and closes it beside the loop.
+// drop releases the session and closes it in the background.
 func (c *chat) drop() {
 	if c.session == nil {
 		return
 	}
 	s, closed := c.session, make(chan struct{})
-	c.leave()
+	c.unsubscribe()
 	c.session, c.events = nil, nil
 	c.closing = append(c.closing, closed)
 	go func() { // awaited before Run returns
 		defer close(closed)
-		_ = s.Close() // the session has logged what went wrong
+		_ = s.Close() // the session logs its own errors
 	}()
 }
 
 // suspend gives the terminal back to the shell until the chat is continued.
 func (c *chat) suspend() {
 	if !canSuspend {
-		c.model.hint = "this system cannot suspend a program"
+		c.model.hint = "Suspending is not supported on this system"
 		return
 	}
 	_ = c.screen.stop()
 	c.tty.restore()
 	suspendProcess()
 	if err := c.tty.raw(); err != nil {
-		c.leaving = true
+		c.quitting = true
 		return
 	}
 	width, height := c.tty.size()

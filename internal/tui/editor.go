@@ -16,8 +16,8 @@ const (
 	maxInput  = 1 << 20 // bytes; more is refused
 )
 
-// foldBase is the first of the private characters that stand for folded
-// pastes. As one character a paste is moved over and deleted as a whole.
+// foldBase is the first of the private-use characters that represent folded
+// pastes. As a single character, a paste is skipped and deleted as a whole.
 const foldBase = '\U000F0000'
 
 // editor is a text of several lines with a cursor.
@@ -26,12 +26,12 @@ type editor struct {
 	cur   int
 	folds []string
 	yank  []rune // what was cut last
-	goal  int    // the column that up and down keep to; -1 is none
+	goal  int    // the column that up and down try to keep; -1 is none
 }
 
 func newEditor() editor { return editor{goal: -1} }
 
-// value is the text with folded pastes put in.
+// value is the text with folded pastes expanded.
 func (e *editor) value() string {
 	var b strings.Builder
 	for _, r := range e.text {
@@ -67,7 +67,7 @@ func (e *editor) insertRunes(r []rune) {
 	e.goal = -1
 }
 
-// paste inserts a text, folded if it is long. It reports whether it fitted.
+// paste inserts a text, folded if it is long. It reports whether it fit.
 func (e *editor) paste(text string) bool {
 	text = cleanInput(text)
 	if len(text)+len(e.value()) > maxInput {
@@ -82,8 +82,8 @@ func (e *editor) paste(text string) bool {
 	return true
 }
 
-// cleanInput makes line ends one kind and drops control characters and the
-// private ones that stand for folds.
+// cleanInput makes all line ends "\n" and drops control characters and the
+// private-use characters that represent folds.
 func cleanInput(text string) string {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 	return strings.Map(func(r rune) rune {
@@ -97,7 +97,7 @@ func cleanInput(text string) string {
 	}, text)
 }
 
-// left and right are the ends of the character beside the cursor.
+// left and right are the indexes one character before and after the cursor.
 func (e *editor) left() int {
 	if e.cur == 0 {
 		return 0
@@ -138,7 +138,7 @@ func (e *editor) move(to int) {
 	e.goal = -1
 }
 
-// cut removes from..to and keeps it for yank where keep is set.
+// cut removes from..to and keeps it for yank if keep is set.
 func (e *editor) cut(from, to int, keep bool) {
 	if from >= to {
 		return
@@ -172,7 +172,7 @@ func (e *editor) wordRight() int {
 	return i
 }
 
-// blankLeft is where the blank-separated word before the cursor begins.
+// blankLeft is where the space-separated word before the cursor begins.
 func (e *editor) blankLeft() int {
 	i := e.cur
 	for i > 0 && unicode.IsSpace(e.text[i-1]) {

@@ -49,7 +49,7 @@ func TestEditing(t *testing.T) {
 	}
 }
 
-func TestUpAndDownKeepTheColumnAcrossBrokenRows(t *testing.T) {
+func TestUpAndDownKeepTheColumnAcrossWrappedRows(t *testing.T) {
 	t.Parallel()
 	e := newEditor()
 	e.insert("0123456789abcdefghij\nxy\n汉字汉字汉字")
@@ -123,7 +123,7 @@ func FuzzEditor(f *testing.F) {
 		shown := 0
 		for i, r := range rows {
 			used := 0
-			for _, p := range r.places {
+			for _, p := range r.runes {
 				used += p.width
 				n, _, _ := e.draw(p.at)
 				shown += n

@@ -15,18 +15,18 @@ const (
 	maxEntry   = 32 << 10
 )
 
-// history is what was sent before, oldest first, and where in it the person
-// is. Entries stand in a file, one JSON string a line, that other chats append
-// to as well.
+// history is what was sent before, oldest first, and the user's position in
+// it. Entries are kept in a file, one JSON string per line. Other chats append
+// to the same file.
 type history struct {
 	path    string
 	loaded  bool
 	entries []string
 	at      int    // index shown; len(entries) is the draft
-	draft   string // what was written before going back
+	draft   string // the unsent text before going back
 }
 
-// load reads the file once. One that cannot be read is like an empty one: the
+// load reads the file once. An unreadable file counts as empty, since the
 // chat does not depend on it.
 func (h *history) load() {
 	if h.loaded {
@@ -64,12 +64,12 @@ func (h *history) rewrite(entries []string) {
 	}
 	tmp := h.path + ".new"
 	if os.WriteFile(tmp, b.Bytes(), 0o600) == nil {
-		_ = os.Rename(tmp, h.path) // the long file serves as well
+		_ = os.Rename(tmp, h.path) // on failure the long file stays in use
 	}
 }
 
 // add appends an entry, here and in the file. A repetition of the last one is
-// left out.
+// skipped.
 func (h *history) add(entry string) error {
 	h.load()
 	entry = strings.TrimSpace(entry)
@@ -105,7 +105,7 @@ func encodeEntry(entry string) []byte {
 	return append(line, '\n')
 }
 
-// step goes back (-1) or forth (+1) and returns what is to be shown.
+// step goes back (-1) or forward (+1) and returns the text to show.
 func (h *history) step(by int, now string) (string, bool) {
 	h.load()
 	to := h.at + by
@@ -122,7 +122,7 @@ func (h *history) step(by int, now string) (string, bool) {
 	return h.entries[to], true
 }
 
-// search finds the newest entry before index from that holds a text.
+// search finds the newest entry before index from that contains a text.
 func (h *history) search(text string, from int) (string, int, bool) {
 	h.load()
 	text = strings.ToLower(text)

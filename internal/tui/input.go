@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// inputKey edits the input, goes through what was sent before, and sends.
+// inputKey edits the input, browses the history, and sends.
 func (m *model) inputKey(k keyMsg) []any {
 	e := &m.input
 	switch k.name {
@@ -51,8 +51,8 @@ func (m *model) inputKey(k keyMsg) []any {
 	return nil
 }
 
-// edit does what a key does to the text alone. It reports whether the key has
-// such a meaning.
+// edit handles the keys that change only the text or the cursor. It reports
+// whether the key is one of them.
 func (e *editor) edit(name string) bool {
 	switch name {
 	case "left", "ctrl+b":
@@ -97,8 +97,8 @@ func (e *editor) edit(name string) bool {
 	return true
 }
 
-// upDown moves between the rows of the input and, at its edges, through what
-// was sent before.
+// upDown moves between the rows of the input and, at its edges, through the
+// history.
 func (m *model) upDown(by int) {
 	if m.input.vertical(by, m.inputWidth()) {
 		return
@@ -112,7 +112,7 @@ func (m *model) upDown(by int) {
 	}
 }
 
-// suggest keeps the menu of commands beside what is being written.
+// suggest updates the menu of commands for the text so far.
 func (m *model) suggest() {
 	m.menu.close()
 	if m.draft != nil || m.input.cur != len(m.input.text) {
@@ -126,8 +126,8 @@ func (m *model) suggest() {
 	m.menu.choices = list
 }
 
-// complete is Tab: it finishes the word before the cursor as a path, as far
-// as it is clear, and offers what it may be.
+// complete is Tab: it completes the word before the cursor as a path, as far
+// as it is unambiguous, and offers the candidates.
 func (m *model) complete() {
 	from := m.input.blankLeft()
 	word := string(m.input.text[from:m.input.cur])
@@ -137,7 +137,7 @@ func (m *model) complete() {
 	list := paths(word, m.dir)
 	switch {
 	case len(list) == 0:
-		m.hint = "nothing fits"
+		m.hint = "No match"
 		return
 	case len(list) == 1:
 		m.menu = menu{choices: list, from: from}
@@ -151,7 +151,7 @@ func (m *model) complete() {
 	m.menu = menu{choices: list, from: from}
 }
 
-// accept puts a choice in the place of the word.
+// accept replaces the word with a choice.
 func (m *model) accept(c choice) {
 	from := m.menu.from
 	m.menu.close()

@@ -7,14 +7,14 @@ import (
 	"hermes/internal/session"
 )
 
-// key takes a key press. Whatever is open gets it first: a question, the
-// search, the menu; then the input.
+// key handles a key press. The open question, search or menu gets it first,
+// then the input.
 func (m *model) key(k keyMsg) []any {
 	last := m.lastKey
 	m.lastKey = m.now()
 	m.hint = ""
 	if k.name != "ctrl+c" {
-		m.leaving = false
+		m.quitting = false
 	}
 	switch k.name {
 	case "ctrl+c":
@@ -41,11 +41,10 @@ func (m *model) key(k keyMsg) []any {
 	return m.inputKey(k)
 }
 
-// interrupt is Ctrl+C: it stops the turn; twice, or with nothing to stop, it
-// leaves.
+// interrupt is Ctrl+C: it stops the turn. Pressed twice it quits.
 func (m *model) interrupt() []any {
 	now := m.now()
-	if m.leaving && now.Before(m.leaveBy) {
+	if m.quitting && now.Before(m.quitBy) {
 		return []any{quitDo{}}
 	}
 	m.menu.close()
@@ -59,7 +58,7 @@ func (m *model) interrupt() []any {
 		m.input = newEditor()
 		return nil
 	}
-	m.leaving, m.leaveBy = true, now.Add(leaveTime)
+	m.quitting, m.quitBy = true, now.Add(quitTime)
 	if !m.busy {
 		return nil
 	}
@@ -79,7 +78,8 @@ func (m *model) interrupt() []any {
 	return append(do, submitDo{session.Stop{}})
 }
 
-// askKey takes a key for a question. Not taken, it goes to the input.
+// askKey offers a key to the question. It reports whether the question took
+// it; else the input gets it.
 func (m *model) askKey(a *ask, k keyMsg) ([]any, bool) {
 	switch {
 	case a.confirm != "":
@@ -87,7 +87,7 @@ func (m *model) askKey(a *ask, k keyMsg) ([]any, bool) {
 	case a.approval != nil && a.armed:
 		return m.approvalKey(a, k)
 	case a.approval != nil:
-		return nil, false // somebody is writing: the keys are not meant for it
+		return nil, false // the user is typing: the keys are not meant for the question
 	case a.typing:
 		return m.answerKey(a, k)
 	case a.armed:
@@ -113,19 +113,15 @@ func (m *model) confirmKey(a *ask, k keyMsg) []any {
 	return nil
 }
 
-// approvalKey: a letter or an arrow points at an answer, Enter gives it. So
-// no single stray key can allow anything, and Enter alone denies.
+// approvalKey selects an answer by a letter or an arrow and gives it on Enter.
+// So no single stray key can allow anything, and Enter without a choice denies.
 func (m *model) approvalKey(a *ask, k keyMsg) ([]any, bool) {
 	switch k.name {
 	case "enter":
 		o := a.options[a.at]
-		words := "allowed " + o.label
-		if o.decision == hermes.Deny {
-			words = "denied"
-		}
-		return m.resolve(a.decision(o.decision), words), true
+		return m.resolve(a.decision(o.decision), result(o.decision)), true
 	case "esc":
-		return m.resolve(a.decision(hermes.Deny), "denied"), true
+		return m.resolve(a.decision(hermes.Deny), result(hermes.Deny)), true
 	case "left", "up", "shift+tab":
 		a.at = (a.at + len(a.options) - 1) % len(a.options)
 		return nil, true
@@ -173,8 +169,7 @@ func (m *model) choiceKey(a *ask, k keyMsg) ([]any, bool) {
 	return nil, true
 }
 
-// choiceText: a number picks a choice, other text begins an answer of one's
-// own.
+// choiceText chooses by number; other text starts a typed answer.
 func (m *model) choiceText(a *ask, k keyMsg) ([]any, bool) {
 	for i, o := range a.options {
 		if k.text != o.key {
@@ -265,7 +260,7 @@ func (f *search) again(h *history, from int) {
 	}
 }
 
-// menuKey moves in the completion menu and takes from it.
+// menuKey moves in the completion menu and accepts an entry.
 func (m *model) menuKey(k keyMsg) ([]any, bool) {
 	switch k.name {
 	case "up":

@@ -17,12 +17,12 @@ type drawnRune struct {
 
 // inputRow is a row of the input as it is drawn.
 type inputRow struct {
-	start  int // index of its first character
-	places []drawnRune
+	start int // index of its first character
+	runes []drawnRune
 }
 
-// layout breaks the text into rows of a width. There is always a row, and the
-// cursor always has one.
+// layout breaks the text into rows of a width. There is always at least one
+// row, and the cursor is always in one.
 func (e *editor) layout(width int) (rows []inputRow, row, col int) {
 	rows = []inputRow{{}}
 	used := 0
@@ -44,7 +44,7 @@ func (e *editor) layout(width int) (rows []inputRow, row, col int) {
 			row, col = len(rows)-1, used
 		}
 		last := &rows[len(rows)-1]
-		last.places = append(last.places, drawnRune{at, markup.Clip(shown, width), w})
+		last.runes = append(last.runes, drawnRune{at, markup.Clip(shown, width), w})
 		used += w
 		at += n
 	}
@@ -57,8 +57,8 @@ func (e *editor) layout(width int) (rows []inputRow, row, col int) {
 	return rows, row, col
 }
 
-// draw shows the character at an index: how many runes it takes, its picture
-// and its width.
+// draw returns how the character at an index is shown: how many runes it
+// takes, its text on the screen and its width.
 func (e *editor) draw(at int) (n int, shown string, width int) {
 	r := e.text[at]
 	switch i, folded := e.foldOf(r); {
@@ -92,7 +92,7 @@ func (e *editor) vertical(step, width int) bool {
 		goal = col
 	}
 	at, used := rows[to].start, 0
-	for _, p := range rows[to].places {
+	for _, p := range rows[to].runes {
 		n, _, _ := e.draw(p.at)
 		if used+p.width > goal || to+1 < len(rows) && p.at+n == rows[to+1].start {
 			break // past the goal, or where the next row begins

@@ -9,36 +9,36 @@ import (
 	"hermes/internal/session"
 )
 
-// What happens to the chat.
+// The messages: what happens to the chat.
 type (
 	// keyMsg is a key: its name such as "enter" or "ctrl+c", and the text it
-	// writes, if any.
+	// types, if any.
 	keyMsg struct{ name, text string }
 	// pasteMsg is text that was pasted.
 	pasteMsg string
 	// sizeMsg is the size of the terminal, in cells.
 	sizeMsg struct{ width, height int }
-	// tickMsg comes about ten times a second while something moves.
+	// tickMsg comes about ten times a second while something changes.
 	tickMsg struct{}
 	// eventMsg is an event of the session.
 	eventMsg struct{ event hermes.Event }
-	// waitingMsg tells what the session that is being opened waits for.
+	// waitingMsg says what the opening session waits for.
 	waitingMsg string
-	// openedMsg tells that a session is there, or why not.
+	// openedMsg reports that a session is open, or why not.
 	openedMsg struct {
 		id      string
 		state   session.State
 		resumed bool
 		err     error
 	}
-	// stateMsg tells how the session stands after something changed.
+	// stateMsg is the state of the session after something changed.
 	stateMsg struct{ state session.State }
-	// submittedMsg tells that the session has taken an op, or why not.
+	// submittedMsg reports that the session has taken an op, or why not.
 	submittedMsg struct {
 		op  session.Op
 		err error
 	}
-	// ranMsg tells what a slash command gave.
+	// ranMsg is the result of a slash command.
 	ranMsg struct {
 		line   string
 		result command.Result
@@ -46,7 +46,7 @@ type (
 	}
 )
 
-// What the chat wants done.
+// The actions: what the model wants done.
 type (
 	submitDo  struct{ op session.Op }
 	commandDo struct {
@@ -71,7 +71,7 @@ type model struct {
 	height  int
 
 	input editor
-	draft *editor // what was being written when a question came
+	draft *editor // the unsent text when a question came
 	past  history
 	menu  menu
 	find  *search
@@ -79,33 +79,33 @@ type model struct {
 
 	opened  bool
 	id      string
-	spoken  bool // the session has a message
+	spoken  bool // the session has at least one message
 	title   string
 	window  int
-	early   []any           // what waits for the session to be there
-	skill   func() []choice // what may be called by name
-	waiting []string        // messages that were sent and have not begun
-	queued  int             // how many the session says are waiting
+	early   []any           // actions that wait until the session is open
+	skill   func() []choice // skills that can be called by name
+	waiting []string        // messages that were sent and not yet started
+	queued  int             // how many messages the session reports as waiting
 
 	busy     bool
 	began    time.Time
 	stopping bool
-	leaving  bool // Ctrl+C was pressed once
-	leaveBy  time.Time
+	quitting bool // Ctrl+C was pressed once
+	quitBy   time.Time
 	spin     int
 	hint     string
 	lastKey  time.Time
 
 	sent  time.Time // when something was sent last
-	burst bool      // it came faster after another than a person writes
+	burst bool      // it came faster after another than a user types
 
-	complaint  string // the error that was said last
+	complaint  string // the last error that was shown
 	complained time.Time
 
 	closed bool // the session has ended
 }
 
-// search is the search in what was sent before.
+// search is the search in the history.
 type search struct {
 	text  string
 	at    int
@@ -122,14 +122,14 @@ func newModel(o Options, width, height int) *model {
 	}
 }
 
-// cols is the width that the live region may use: a column stays free, since
-// terminals differ in what they do at the last one.
+// cols is the width that the live region may use. One column stays free,
+// since terminals differ in what they do at the last one.
 func (m *model) cols() int { return max(m.width, 10) }
 
 // moving reports whether something on the screen changes with time.
-func (m *model) moving() bool { return m.busy || m.leaving || !m.opened && len(m.waiting) > 0 }
+func (m *model) moving() bool { return m.busy || m.quitting || !m.opened && len(m.waiting) > 0 }
 
-// ask is the question that is shown, or nil.
+// ask is the question on the screen, or nil.
 func (m *model) ask() *ask {
 	if len(m.asks) == 0 {
 		return nil

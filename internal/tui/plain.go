@@ -16,14 +16,14 @@ import (
 )
 
 // plainChat is the chat without a live region: a line in, an answer out. It
-// is for terminals that understand no sequences and for input from a pipe.
+// is for terminals without escape sequences and for piped input.
 type plainChat struct {
 	o       Options
 	out     writer
 	printer *rawPrinter
 	lines   chan string // closed at the end of the input
 	session Session
-	spoken  bool // the session has a message
+	spoken  bool // the session has at least one message
 }
 
 func runPlain(ctx context.Context, o Options) (id string, err error) {
@@ -43,7 +43,7 @@ func runPlain(ctx context.Context, o Options) (id string, err error) {
 		}
 		err = errors.Join(err, c.session.Close())
 	}()
-	go c.read(ctx) // ends with the context or with the input; a read that hangs ends with the process
+	go c.read(ctx) // ends with the context or the input; a blocked read ends with the process
 	if o.First != "" {
 		if err := c.turn(ctx, session.Say{Parts: []hermes.Part{{Text: o.First}}}); err != nil {
 			return "", err
@@ -70,14 +70,14 @@ func runPlain(ctx context.Context, o Options) (id string, err error) {
 				break
 			}
 		}
-		leave, err := c.take(ctx, strings.TrimSpace(line))
-		if err != nil || leave {
+		quit, err := c.take(ctx, strings.TrimSpace(line))
+		if err != nil || quit {
 			return "", err
 		}
 	}
 }
 
-// open brings a session to life and reports whether it waits for an answer.
+// open opens a session and reports whether it waits for an answer.
 func (c *plainChat) open(ctx context.Context, w Want) (waits bool, err error) {
 	w.Waiting = func(text string) { c.out.write(oneLine(markup.Visible(text)) + "\n") }
 	s, resumed, err := c.o.Open(ctx, w)
@@ -91,7 +91,7 @@ func (c *plainChat) open(ctx context.Context, w Want) (waits bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		c.out.write(fmt.Sprintf("resumed: %s\n", oneLine(markup.Visible(firstOf(st.Row.Title, st.Row.ID)))))
+		c.out.write(fmt.Sprintf("Resumed: %s\n", oneLine(markup.Visible(firstOf(st.Row.Title, st.Row.ID)))))
 		waits = st.Asking
 	}
 	return waits, nil
@@ -131,8 +131,8 @@ func (c *plainChat) line(ctx context.Context) (string, bool) {
 	}
 }
 
-// take does what a line says and reports whether the person leaves.
-func (c *plainChat) take(ctx context.Context, line string) (leave bool, err error) {
+// take runs a line as a message or a command and reports whether to quit.
+func (c *plainChat) take(ctx context.Context, line string) (quit bool, err error) {
 	if line == "" {
 		return false, nil
 	}
@@ -143,7 +143,7 @@ func (c *plainChat) take(ctx context.Context, line string) (leave bool, err erro
 }
 
 func (c *plainChat) command(ctx context.Context, line string, confirmed bool) (bool, error) {
-	s := &holding{Session: c.session}
+	s := &deferring{Session: c.session}
 	r, err := command.Run(ctx, line, command.Call{Session: s, Sessions: c.o.Sessions, Where: command.Terminal, Confirmed: confirmed, Models: c.o.Models, Settings: c.o.Settings, Memory: c.o.Memory, Learnings: c.o.Learnings, Skills: c.o.Skills, Spend: c.o.Spend})
 	if err != nil {
 		c.out.write(markup.Visible(err.Error()) + "\n")
@@ -192,15 +192,15 @@ func (c *plainChat) command(ctx context.Context, line string, confirmed bool) (b
 	return false, nil
 }
 
-// holding keeps back an op of a command that begins a turn, so that the turn
-// can be followed from its start.
-type holding struct {
+// deferring keeps an op that begins a turn instead of submitting it, so that
+// the turn can be followed from its start.
+type deferring struct {
 	Session
 	op session.Op
 }
 
-// Submit hands on what begins no turn.
-func (h *holding) Submit(ctx context.Context, op session.Op) error {
+// Submit passes on ops that do not begin a turn.
+func (h *deferring) Submit(ctx context.Context, op session.Op) error {
 	switch op.(type) {
 	case session.Say, session.Steer, session.Retry, session.Continue, session.Compress:
 		h.op = op
@@ -209,7 +209,7 @@ func (h *holding) Submit(ctx context.Context, op session.Op) error {
 	return h.Session.Submit(ctx, op)
 }
 
-// turn runs one turn. Ctrl+C interrupts it and not the chat.
+// turn runs one turn. Ctrl+C interrupts the turn and not the chat.
 func (c *plainChat) turn(ctx context.Context, op session.Op) error {
 	stop, release := signal.NotifyContext(ctx, os.Interrupt)
 	defer release()
@@ -225,7 +225,7 @@ func (c *plainChat) turn(ctx context.Context, op session.Op) error {
 	return nil
 }
 
-// asking prints a turn and puts its questions to the person.
+// asking prints a turn and asks the user its questions.
 type asking struct {
 	*plainChat
 	ctx context.Context
@@ -247,7 +247,7 @@ func (a asking) Event(e hermes.Event) {
 	for _, line := range q.lines(a.printer.renderer.theme, 80) {
 		a.out.write(line + "\n")
 	}
-	var op session.Op = session.Stop{} // the input has ended: a question stays open
+	var op session.Op = session.Stop{} // at the end of the input the question stays open
 	if reply, ok := a.reply(a.ctx, q); ok {
 		op = reply
 	}
@@ -256,12 +256,11 @@ func (a asking) Event(e hermes.Event) {
 	}
 }
 
-// reply reads an answer. No input, or none that fits, denies leave; a question
-// that gets an empty line is dismissed, and one that gets no line at all is not
-// answered.
+// reply reads an answer. An approval without a valid answer is denied. A
+// question is dismissed by an empty line, and stays open if there is no line.
 func (c *plainChat) reply(ctx context.Context, q *ask) (session.Reply, bool) {
 	if q.approval != nil {
-		c.out.write("allow? " + q.letters() + ": ")
+		c.out.write("Allow? " + q.letters() + ": ")
 		line, _ := c.line(ctx)
 		line = strings.ToLower(strings.TrimSpace(line))
 		for _, o := range q.options {
@@ -274,11 +273,11 @@ func (c *plainChat) reply(ctx context.Context, q *ask) (session.Reply, bool) {
 	for _, o := range q.options {
 		c.out.write("  " + o.key + ". " + oneLine(o.label) + "\n")
 	}
-	c.out.write("answer: ")
+	c.out.write("Answer: ")
 	line, ok := c.line(ctx)
 	texts, own := q.picked(strings.TrimSpace(line))
 	if own {
-		c.out.write("your answer: ")
+		c.out.write("Your answer: ")
 		line, ok = c.line(ctx)
 		texts = append(texts, strings.TrimSpace(line))
 	}

@@ -12,17 +12,17 @@ import (
 )
 
 // Printer writes what happens in one turn, without a live region. It is for a
-// single question and for terminals that can do no more.
+// single question and for simple terminals.
 type Printer interface {
 	// Event takes the events of a turn in order.
 	Event(e hermes.Event)
-	// Err is the first error of writing, such as a closed pipe.
+	// Err is the first write error, such as a closed pipe.
 	Err() error
 }
 
-// NewPrinter shows a turn as it goes. On a terminal the answer is rendered,
+// NewPrinter shows a turn while it runs. On a terminal it renders the answer
 // block by block, with a line for each tool call. Otherwise (d.Plain) the
-// answer goes to out exactly as the model wrote it and the rest to notes. A
+// answer goes to out exactly as the model wrote it, and the rest to notes. A
 // now of nil is time.Now.
 func NewPrinter(out, notes io.Writer, d Display, width int, now func() time.Time) Printer {
 	if d.Plain {
@@ -64,7 +64,7 @@ type richPrinter struct {
 func (p *richPrinter) Event(e hermes.Event) {
 	switch e := e.(type) {
 	case hermes.TurnStarted:
-		return // the question stands on the command line
+		return // the question is on the command line
 	case hermes.TurnDone:
 		if e.Outcome == hermes.OutcomeFailed {
 			p.renderer.flush()
@@ -81,21 +81,21 @@ func (p *richPrinter) Event(e hermes.Event) {
 
 func (p *richPrinter) Err() error { return p.out.err }
 
-// rawPrinter writes the text of the model unchanged and tells the rest apart
-// from it.
+// rawPrinter writes the text of the model unchanged to out, and everything
+// else to notes.
 type rawPrinter struct {
 	out, notes writer
 	renderer   *renderer
 	step       strings.Builder
-	held       string // the end of a step's text that was not streamed
+	rest       string // the end of a step's text that was not streamed
 	wrote      bool
 }
 
 func (p *rawPrinter) Event(e hermes.Event) {
-	if held := p.held; held != "" {
-		p.held = ""
+	if rest := p.rest; rest != "" {
+		p.rest = ""
 		if !interrupts(e) {
-			p.text(held)
+			p.text(rest)
 		}
 		p.endStep()
 	}
@@ -108,7 +108,7 @@ func (p *rawPrinter) Event(e hermes.Event) {
 	case hermes.Appended:
 		if m := e.Message; m.Role == hermes.RoleAssistant {
 			if rest, ok := strings.CutPrefix(m.Visible(), p.step.String()); ok && rest != "" {
-				p.held = rest
+				p.rest = rest
 				return
 			}
 			p.endStep()
@@ -159,7 +159,7 @@ func (p *rawPrinter) note(e hermes.Event) {
 	case hermes.Notice:
 		p.renderer.notice(e)
 	case hermes.Reset:
-		p.renderer.say("the answer begins anew: " + oneLine(e.Reason))
+		p.renderer.say("The answer starts again: " + oneLine(e.Reason))
 	}
 	p.flushNotes()
 }
@@ -175,7 +175,7 @@ func (p *rawPrinter) flushNotes() {
 
 func (p *rawPrinter) Err() error { return p.out.err }
 
-// finalPrinter waits for the end.
+// finalPrinter prints only the final text.
 type finalPrinter struct{ out writer }
 
 func (p *finalPrinter) Event(e hermes.Event) {
@@ -187,9 +187,9 @@ func (p *finalPrinter) Event(e hermes.Event) {
 
 func (p *finalPrinter) Err() error { return p.out.err }
 
-// Ask says something to a session and prints the turn to its end, which it
-// returns. When ctx ends the turn is interrupted and its end awaited. Nobody
-// answers questions here: the session must not have been opened as attended.
+// Ask sends a message to a session, prints the turn until it ends, and returns
+// its end. When ctx ends, Ask interrupts the turn and waits for its end. It
+// answers no questions, so the session must not have been opened as attended.
 func Ask(ctx context.Context, s Session, parts []hermes.Part, p Printer) (hermes.TurnDone, error) {
 	return follow(ctx, s, session.Say{Parts: parts}, p)
 }
@@ -206,7 +206,7 @@ func follow(ctx context.Context, s Session, op session.Op, p Printer) (hermes.Tu
 		select {
 		case e, ok := <-events:
 			if !ok {
-				return hermes.TurnDone{}, fmt.Errorf("the session ended before the answer: %w", session.ErrClosed)
+				return hermes.TurnDone{}, fmt.Errorf("the session ended before it answered: %w", session.ErrClosed)
 			}
 			p.Event(e)
 			if done, ok := e.(hermes.TurnDone); ok {

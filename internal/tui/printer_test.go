@@ -42,7 +42,7 @@ func TestPrinters(t *testing.T) {
 		t.Errorf("not on a terminal: %q, want %q", got, want)
 	}
 	if got, want := notes.String(), "┊ read_file  a.go  1 ms\n"; got != want {
-		t.Errorf("beside it: %q, want %q", got, want)
+		t.Errorf("notes: %q, want %q", got, want)
 	}
 
 	out.Reset()
@@ -70,7 +70,7 @@ func TestPrintersOfOtherEnds(t *testing.T) {
 		"not streamed": {[]hermes.Event{answer("whole"), hermes.TurnDone{Outcome: hermes.OutcomeDone, Text: "whole"}}, "whole\n", "", "whole\n"},
 		"budget":       {[]hermes.Event{answer("step"), hermes.TurnDone{Outcome: hermes.OutcomeBudget, Text: "summary"}}, "step\nsummary\n", "", "summary\n"},
 		"reset": {[]hermes.Event{hermes.TextDelta{Text: "wrong"}, hermes.Reset{Reason: "lost"}, hermes.TextDelta{Text: "right"}, answer("right"), hermes.TurnDone{Outcome: hermes.OutcomeDone, Text: "right"}},
-			"wrong\n\nright\n", "the answer begins anew: lost\n", "right\n"},
+			"wrong\n\nright\n", "The answer starts again: lost\n", "right\n"},
 		"notice": {[]hermes.Event{hermes.Notice{Level: hermes.NoticeWarning, Text: "careful"}, answer("x"), hermes.TurnDone{Outcome: hermes.OutcomeDone, Text: "x"}}, "x\n", "careful\n", "x\n"},
 	} {
 		var out, notes, final bytes.Buffer
@@ -112,7 +112,7 @@ type brokenPipe struct{}
 
 func (brokenPipe) Write([]byte) (int, error) { return 0, os.ErrClosed }
 
-func TestAskStopsWhenNobodyReads(t *testing.T) {
+func TestAskStopsWhenOutputIsClosed(t *testing.T) {
 	t.Parallel()
 	f := newFake(func(f *fakeSession, text string) {
 		f.emit(hermes.TextDelta{Text: "hello\n"})
@@ -166,7 +166,7 @@ func TestChatLineByLine(t *testing.T) {
 	})
 	got := lineChat(t, f, "hello\n\ntwo\\\nrows\n/hlep\nmay I\no\nmay I\n\n/title\nlast", f.ID())
 	for _, want := range []string{
-		"Hermes\n> ", "You said: hello\n", "You said: two\nrows\n", "did you mean /help?", "rm ␛[2Jx", "You said: may I once", "You said: may I denied", "no title yet", "You said: last\n",
+		"Hermes\n> ", "You said: hello\n", "You said: two\nrows\n", "did you mean /help?", "Run this command?", "rm ␛[2Jx", "Allow? [o]nce, for this [s]ession, [a]lways, [D]eny: ", "You said: may I once", "You said: may I denied", "no title yet", "You said: last\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)
@@ -177,7 +177,7 @@ func TestChatLineByLine(t *testing.T) {
 	}
 }
 
-func TestChatLineByLineLeavesWithQuit(t *testing.T) {
+func TestChatLineByLineQuits(t *testing.T) {
 	t.Parallel()
 	f := newFake(func(f *fakeSession, text string) { f.reply(text, text) })
 	if got := lineChat(t, f, "/quit\nnever said\n", ""); strings.Contains(got, "never said") {

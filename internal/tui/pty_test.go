@@ -16,7 +16,7 @@ import (
 	"hermes"
 )
 
-// console is the chat on a real pseudo terminal, seen through the small one.
+// console is the chat on a real pseudo terminal, shown on the test terminal.
 type console struct {
 	t    *testing.T
 	pty  *xpty.UnixPty
@@ -50,12 +50,12 @@ func newConsole(t *testing.T) *console {
 	return c
 }
 
-// chat begins the chat; left waits for its end.
+// chat starts the chat; ended waits for its end.
 func (c *console) chat(f *fakeSession) {
 	c.chatAfter(f, func(Want) {})
 }
 
-// chatAfter begins the chat with a session that takes its time to open.
+// chatAfter starts the chat with a session that opens slowly.
 func (c *console) chatAfter(f *fakeSession, wait func(Want)) {
 	open := func(_ context.Context, w Want) (Session, bool, error) {
 		wait(w)
@@ -79,7 +79,7 @@ func (c *console) press(keys string) {
 	}
 }
 
-// until reads what the chat writes until the screen holds a text.
+// until reads what the chat writes until holds reports true.
 func (c *console) until(what string, holds func(text string) bool) {
 	c.t.Helper()
 	limit := time.After(2 * time.Minute)
@@ -100,8 +100,8 @@ func (c *console) shows(want string) {
 	c.until(want, func(text string) bool { return strings.Contains(text, want) })
 }
 
-// left waits for the end of the chat.
-func (c *console) left() {
+// ended waits for the end of the chat.
+func (c *console) ended() {
 	c.t.Helper()
 	limit := time.After(2 * time.Minute)
 	for {
@@ -148,7 +148,7 @@ func TestChatOnARealTerminal(t *testing.T) {
 	c.press("x")
 	c.shows("› x")
 	c.press("\x7f\x04") // Backspace, Ctrl+D
-	c.left()
+	c.ended()
 	if c.id != f.ID() || !f.closed {
 		t.Errorf("id %q, closed %v", c.id, f.closed)
 	}
@@ -187,11 +187,11 @@ func TestInterruptOnARealTerminal(t *testing.T) {
 	if n := strings.Count(strings.ReplaceAll(c.v.text(), "\n", " "), "word "); n != 20_000 {
 		t.Errorf("%d of 20000 words are on the terminal", n)
 	}
-	c.press("\x04") // a second Ctrl+C leaves only when it comes soon after the first
-	c.left()
+	c.press("\x04") // a second Ctrl+C quits only soon after the first
+	c.ended()
 }
 
-func TestLeavingBeforeTheSessionIsThere(t *testing.T) {
+func TestQuitBeforeTheSessionIsOpen(t *testing.T) {
 	t.Parallel()
 	f := newFake(func(f *fakeSession, text string) { f.reply(text, text) })
 	opened := make(chan struct{})
@@ -200,12 +200,12 @@ func TestLeavingBeforeTheSessionIsThere(t *testing.T) {
 		w.Waiting("read_file was cut off\nand is run again")
 		<-opened
 	})
-	c.shows("opening the session")
+	c.shows("Opening the session…")
 	c.shows("read_file was cut off and is run again")
 	c.press("typed ahead\x15\x04")
 	c.until("end", func(string) bool { return c.v.modes["2004l"] })
 	close(opened)
-	c.left()
+	c.ended()
 	if !f.closed || c.id != "" {
 		t.Errorf("id %q, closed %v", c.id, f.closed)
 	}

@@ -24,7 +24,7 @@ func (m *model) asked(e hermes.Asked) []any {
 	return nil
 }
 
-// present prepares the input for the question that is now shown.
+// present prepares the input for the question that is shown now.
 func (m *model) present() {
 	a := m.ask()
 	if a == nil {
@@ -36,7 +36,7 @@ func (m *model) present() {
 	}
 }
 
-// stash lays aside what is being written, for an answer.
+// stash keeps the unsent text and empties the input for an answer.
 func (m *model) stash() {
 	if m.draft == nil {
 		draft := m.input
@@ -51,7 +51,7 @@ func (m *model) unstash() {
 	}
 }
 
-// answered closes a question, whoever answered it.
+// answered closes a question, no matter which frontend answered it.
 func (m *model) answered(id string) {
 	i := slices.IndexFunc(m.asks, func(a *ask) bool { return a.id == id && a.confirm == "" })
 	if i < 0 {

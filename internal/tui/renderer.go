@@ -10,8 +10,8 @@ import (
 	"hermes/internal/markup"
 )
 
-// renderer turns the events of a session into lines that are printed once, and
-// keeps what is still open: the end of the answer and the calls that run.
+// renderer turns the events of a session into lines that are printed once. It
+// keeps what is unfinished: the end of the answer and the running calls.
 type renderer struct {
 	theme
 	width int
@@ -19,10 +19,10 @@ type renderer struct {
 
 	answer    *markup.Stream
 	thinking  *markup.Stream
-	received  strings.Builder // the text of the present step, as it came
-	held      string          // the end of it that was not streamed
-	printed   bool            // some of it is on the screen for good
-	lastText  string          // the last answer of the turn that was shown
+	received  strings.Builder // the text of the current step, as received
+	rest      string          // the end of it that was not streamed
+	printed   bool            // some of it is in the scrollback
+	lastText  string          // the last shown answer of the turn
 	calls     []running
 	lastCall  string // the tool of the last call line
 	writing   hermes.CallDeltaSeen
@@ -31,7 +31,7 @@ type renderer struct {
 	usage     hermes.Usage
 	last      hermes.Usage // of the last step: how full the window is
 	thought   bool         // the model is thinking
-	needBlank bool         // the next paragraph wants a blank line before it
+	needBlank bool         // the next paragraph needs a blank line before it
 
 	out []string
 }
@@ -43,7 +43,7 @@ func newRenderer(d Display, width int, now func() time.Time) *renderer {
 	return &renderer{theme: theme{d}, width: width, now: now}
 }
 
-// take returns the lines to be printed and forgets them.
+// take returns the lines to print and forgets them.
 func (t *renderer) take() []string {
 	out := t.out
 	t.out = nil
@@ -59,7 +59,7 @@ func (t *renderer) resize(width int) {
 	}
 }
 
-// say prints lines as a paragraph of their own.
+// say prints lines as their own paragraph.
 func (t *renderer) say(lines ...string) {
 	if len(lines) == 0 {
 		return
@@ -72,7 +72,8 @@ func (t *renderer) say(lines ...string) {
 	t.lastCall = ""
 }
 
-// line prints a line that may stand directly under one of its kind.
+// line prints lines that may follow lines of the same kind without a blank
+// line.
 func (t *renderer) line(kind string, lines ...string) {
 	if t.needBlank && (t.lastCall == "" || kind == "") {
 		t.out = append(t.out, "")
@@ -82,7 +83,7 @@ func (t *renderer) line(kind string, lines ...string) {
 	t.lastCall = kind
 }
 
-// event tells one event.
+// event handles one event.
 func (t *renderer) event(e hermes.Event) {
 	t.release(e)
 	switch e := e.(type) {
@@ -185,7 +186,7 @@ func (t *renderer) endThinking() {
 	t.thought = false
 }
 
-// flush prints what is left of the present step's text.
+// flush prints the rest of the current step's text.
 func (t *renderer) flush() {
 	t.endThinking()
 	if t.answer != nil {
@@ -197,8 +198,8 @@ func (t *renderer) flush() {
 	t.printed = false
 }
 
-// reset takes back the text of the step. What was printed stays in the
-// scrollback, so it is said that it begins anew.
+// reset drops the text of the step. What was printed stays in the scrollback,
+// so a line says that the answer starts again.
 func (t *renderer) reset(reason string) {
 	printed := t.printed
 	t.answer, t.thinking = nil, nil
@@ -207,12 +208,12 @@ func (t *renderer) reset(reason string) {
 	t.writing = hermes.CallDeltaSeen{}
 	t.streamed = 0
 	if printed {
-		t.say(t.faint(markup.Clip("the answer begins anew: "+cmp.Or(oneLine(reason), "the connection was lost"), t.width)))
+		t.say(t.faint(markup.Clip("The answer starts again: "+cmp.Or(oneLine(reason), "the connection was lost"), t.width)))
 	}
 }
 
-// appended makes good what a slow screen may have lost: the stored message
-// tells the whole text.
+// appended prints what the stream may have lost, since the stored message has
+// the whole text.
 func (t *renderer) appended(m hermes.Message) {
 	if m.Role != hermes.RoleAssistant {
 		return
@@ -221,25 +222,25 @@ func (t *renderer) appended(m hermes.Message) {
 	switch {
 	case strings.TrimSpace(full) == strings.TrimSpace(got):
 	case strings.HasPrefix(full, got):
-		t.held = full[len(got):]
+		t.rest = full[len(got):]
 		return
 	case strings.TrimSpace(full) != "":
-		t.reset("some of it was lost on the way to the screen")
+		t.reset("part of it did not reach the screen")
 		t.text(full)
 	}
 	t.flush()
 }
 
-// release prints what the stored message had more than was streamed. What an
-// interruption added is for the model and not for the person.
+// release prints the part of the stored message that was not streamed. What an
+// interruption added is for the model and not for the user.
 func (t *renderer) release(next hermes.Event) {
-	if t.held == "" {
+	if t.rest == "" {
 		return
 	}
-	held := t.held
-	t.held = ""
+	rest := t.rest
+	t.rest = ""
 	if !interrupts(next) {
-		t.text(held)
+		t.text(rest)
 	}
 	t.flush()
 }
@@ -263,11 +264,11 @@ func (t *renderer) callDone(e hermes.CallDone) {
 	lines := t.doneLines(e, t.width)
 	t.line(e.Call.Name, lines...)
 	if len(lines) > 1 {
-		t.lastCall = "" // a blank line ends what is shown of the result
+		t.lastCall = "" // a blank line follows the shown part of the result
 	}
 }
 
-// tail is the open end of what the model is writing.
+// tail is the unfinished end of the model's text.
 func (t *renderer) tail() []string {
 	var lines []string
 	switch {

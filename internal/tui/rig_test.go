@@ -14,10 +14,10 @@ import (
 	"hermes/internal/session"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
-// rig is a chat without a session: what it wants done is collected, and what
-// it draws goes to a small terminal.
+// rig is a chat without a session. It collects the actions of the model, and
+// draws on the test terminal.
 type rig struct {
 	t     *testing.T
 	m     *model
@@ -70,11 +70,11 @@ func (r *rig) draw() {
 		}
 	}
 	if len(r.v.odd) > 0 {
-		r.t.Fatalf("sequences that are not agreed: %q", r.v.odd)
+		r.t.Fatalf("unknown sequences: %q", r.v.odd)
 	}
 }
 
-// wait lets time pass, so that keys count as meant.
+// wait lets time pass, so that keys answer questions.
 func (r *rig) wait(d time.Duration) *rig {
 	r.clock = r.clock.Add(d)
 	return r
@@ -103,7 +103,7 @@ func (r *rig) keys(text string) *rig {
 	return r
 }
 
-// wants returns what the chat wanted done since the last time.
+// wants returns the actions since the last call.
 func (r *rig) wants() []any {
 	do := r.do
 	r.do = nil

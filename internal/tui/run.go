@@ -15,7 +15,7 @@ import (
 	"hermes/internal/session"
 )
 
-// Session is what the chat needs of a session; *session.Session has it.
+// Session is what the chat needs of a session. *session.Session implements it.
 type Session interface {
 	command.Session
 	Subscribe(buffer int) (events <-chan hermes.Event, cancel func())
@@ -28,58 +28,58 @@ var _ Session = (*session.Session)(nil)
 type Options struct {
 	In  *os.File
 	Out *os.File
-	// Open brings a session to life. It runs beside the input, so that the
-	// prompt is there at once. resumed says that the session has a past to show.
+	// Open opens a session. It runs in the background, so that the prompt
+	// appears at once. resumed reports that the session has earlier messages.
 	Open func(ctx context.Context, w Want) (s Session, resumed bool, err error)
 	// Greeting is printed first, line by line.
 	Greeting []string
 	// First is sent as the first message, literally, never as a command.
 	First   string
 	Display Display
-	// History is the file of what was sent; empty keeps none.
+	// History is the file of sent messages; empty keeps none.
 	History string
 	// Dir is the folder that paths are completed from.
 	Dir string
-	// Trusted leaves out the confirmation of commands such as /new.
+	// Trusted skips the confirmation of commands such as /new.
 	Trusted bool
 	// Models lists references for /model; nil lists none.
 	Models func(ctx context.Context) ([]string, error)
-	// Settings is what commands may keep for later sessions.
+	// Settings saves what commands keep for later sessions.
 	Settings command.Settings
-	// Memory is what /memory looks at; nil has none.
+	// Memory is what /memory shows; nil has none.
 	Memory    command.Memory
 	Learnings command.Learnings // nil has none
-	// Skills are what /skills looks at and what is called by name; nil has none.
+	// Skills are shown by /skills and can be called by name; nil has none.
 	Skills command.Skills
 	// Sessions are the stored conversations; nil has none.
 	Sessions func(ctx context.Context) (command.Sessions, error)
-	// Spend is what /budget and /usage ask for money; nil tells none.
+	// Spend gives /budget and /usage the costs; nil shows none.
 	Spend command.Spend
 	Now   func() time.Time // nil is time.Now
-	// Term is the value of TERM; with "dumb" the chat goes line by line.
+	// Term is the value of TERM; with "dumb" the chat works line by line.
 	Term string
 }
 
 // Want says which session to open.
 type Want struct {
 	First  bool   // the one that the command line asks for
-	Title  string // of a new one; may be empty
-	Resume string // the id of an old one
-	// Waiting shows the person a sentence, while the session is not there yet.
+	Title  string // of a new session; may be empty
+	Resume string // the id of the session to resume
+	// Waiting shows the user a sentence while the session opens.
 	Waiting func(string)
 }
 
-// Pace of drawing: at most thirty frames a second, the spinner ten.
+// How often the chat draws: at most thirty frames a second, ten for the spinner.
 const (
 	frameTime = 33 * time.Millisecond
-	slowTime  = 500 * time.Millisecond // between frames of a terminal that is slow
+	slowTime  = 500 * time.Millisecond // between frames on a slow terminal
 	tickTime  = 100 * time.Millisecond
 	calmTime  = 60 * time.Millisecond // since the last change of the size
 )
 
-// Run chats until the person leaves. It returns the id of the last session if
-// anything was said in it, so that it can be resumed. In and Out must be a terminal, or the chat goes line by
-// line. The last session is closed before Run returns.
+// Run chats until the user quits. It returns the id of the last session if it
+// has messages, so that it can be resumed. If In or Out is not a terminal, the
+// chat works line by line. The last session is closed before Run returns.
 func Run(ctx context.Context, o Options) (id string, err error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -100,8 +100,8 @@ func Run(ctx context.Context, o Options) (id string, err error) {
 	return c.run(ctx)
 }
 
-// chat is the loop round the model: it reads keys and events, draws, and does
-// what the model asks for.
+// chat is the loop around the model: it reads keys and events, draws, and
+// carries out the actions of the model.
 type chat struct {
 	o      Options
 	tty    *terminal
@@ -109,27 +109,28 @@ type chat struct {
 	model  *model
 
 	msgs    chan any                   // from the goroutines of the chat
-	ops     chan func(context.Context) // what is done one after another, beside the loop
+	ops     chan func(context.Context) // work that runs one after another in the background
 	done    chan struct{}              // closed when the loop has ended
 	session Session
-	leave   func() // ends the subscription
 	events  <-chan hermes.Event
-	closing []chan struct{} // sessions that are being closed
-	urgent  sync.WaitGroup  // ops that did not stand in line
-	ctx     context.Context // of the chat, for them
+	// unsubscribe ends the subscription to events.
+	unsubscribe func()
+	closing     []chan struct{} // sessions that are being closed
+	urgent      sync.WaitGroup  // ops that skipped the queue
+	ctx         context.Context // of the chat, for urgent ops
 
-	dirty   bool
-	drawn   time.Time
-	cost    time.Duration // of the last frame: a slow terminal gets fewer
-	sized   time.Time
-	leaving bool
+	dirty    bool
+	drawn    time.Time
+	cost     time.Duration // of the last frame: a slow terminal gets fewer
+	sized    time.Time
+	quitting bool
 }
 
 func (c *chat) run(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	c.ctx = ctx
-	defer func() { // whatever happens, the shell gets its terminal back
+	defer func() { // the shell must get its terminal back in any case
 		_ = c.screen.stop()
 		c.tty.restore()
 	}()
@@ -170,7 +171,7 @@ func (c *chat) loop(ctx context.Context, keys <-chan any) error {
 	ticking := true
 	frame := time.NewTimer(0)
 	defer frame.Stop()
-	for !c.leaving {
+	for !c.quitting {
 		if moving := c.model.moving(); moving != ticking {
 			ticking = moving // an idle chat sleeps
 			if ticker.Stop(); moving {
@@ -184,7 +185,7 @@ func (c *chat) loop(ctx context.Context, keys <-chan any) error {
 			if !ok {
 				return nil // the terminal is gone
 			}
-			if _, ok := msg.(sizeMsg); !ok { // the size is looked at below
+			if _, ok := msg.(sizeMsg); !ok { // the size is read below
 				c.doAll(c.model.update(msg))
 			}
 			c.dirty = true
@@ -220,20 +221,20 @@ func (c *chat) loop(ctx context.Context, keys <-chan any) error {
 	return nil
 }
 
-// fit takes up the size of the terminal. While it changes nothing is drawn:
-// the terminal breaks rows anew on its own time, and a frame that crosses it
-// on the way would stay as a ghost.
+// fit adopts the size of the terminal. While the size changes nothing is
+// drawn: the terminal wraps its rows again at its own pace, and a frame written
+// meanwhile would stay on the screen as garbage.
 func (c *chat) fit() {
 	w, h := c.tty.size()
 	if w == c.screen.width && h == c.model.height {
 		return
 	}
-	_ = c.screen.resize(w) // the next draw tells of a lost terminal
+	_ = c.screen.resize(w) // the next draw reports a lost terminal
 	c.model.update(sizeMsg{w, h})
 	c.sized = time.Now()
 }
 
-// take hands the model what a goroutine of the chat found.
+// take passes a message of a goroutine on to the model.
 func (c *chat) take(msg any) {
 	if got, ok := msg.(gotSession); ok {
 		c.adopt(got)
@@ -246,7 +247,7 @@ func (c *chat) draw() {
 	c.dirty = false
 	start := time.Now()
 	if c.screen.draw(c.model.take(), c.model.view()) != nil {
-		c.leaving = true // the terminal is gone
+		c.quitting = true // the terminal is gone
 	}
 	c.drawn = time.Now()
 	c.cost = c.drawn.Sub(start)

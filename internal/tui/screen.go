@@ -8,9 +8,9 @@ import (
 	"hermes/internal/markup"
 )
 
-// Sequences that are written. Terminals that do not know the synchronised
-// update or the keyboard protocol ignore them; nothing is asked of the
-// terminal, so nothing has to be waited for and no answer can get lost.
+// The escape sequences that the screen writes. Terminals ignore those that they
+// do not know. No sequence asks the terminal anything, so there are no replies
+// to wait for or to lose.
 const (
 	seqSyncOn    = "\x1b[?2026h"
 	seqSyncOff   = "\x1b[?2026l"
@@ -21,7 +21,7 @@ const (
 	seqSave      = "\x1b7"
 	seqRestore   = "\x1b8"
 	seqClear     = "\x1b[H\x1b[2J\x1b[3J"
-	// Bracketed paste, and keys told apart (Shift+Enter) where it is known.
+	// Bracketed paste, and distinct keys (Shift+Enter) where supported.
 	seqEnter = "\x1b[?2004h\x1b[>1u"
 	seqLeave = "\x1b[<u\x1b[?2004l"
 )
@@ -33,25 +33,25 @@ type frame struct {
 	row, col int
 }
 
-// screen draws below the scrollback. It knows the region by rows relative to
-// the cursor and never by place on the terminal.
+// screen draws below the scrollback. It tracks the region in rows relative to
+// the cursor, never by its position on the terminal.
 type screen struct {
 	w       io.Writer
 	width   int
 	shown   frame // what the terminal shows now
-	drawn   bool  // a region stands on the terminal
+	drawn   bool  // the terminal shows a region
 	entered bool  // the modes are set
 	buf     strings.Builder
 }
 
-// start puts the terminal into the modes of the chat.
+// start sets the terminal modes of the chat.
 func (s *screen) start() error {
 	s.entered = true
 	return s.write(seqEnter)
 }
 
-// draw prints lines for good above the region and brings the region to a new
-// state, in one write.
+// draw prints lines above the region, where they stay, and updates the region,
+// all in one write.
 func (s *screen) draw(print []string, f frame) error {
 	s.buf.Reset()
 	s.buf.WriteString(seqSyncOn + seqHide)
@@ -67,8 +67,8 @@ func (s *screen) draw(print []string, f frame) error {
 	return s.write(s.buf.String())
 }
 
-// wipe empties the region and stays at its first cell. It goes row by row:
-// some terminals keep a copy of what is erased at once from their first cell on.
+// wipe erases the region and stays at its first cell. It erases row by row,
+// since some terminals keep a copy of a screen that is erased at once.
 func (s *screen) wipe() {
 	if !s.drawn {
 		return
@@ -93,7 +93,7 @@ func (s *screen) up() {
 	}
 }
 
-// region writes the rows that differ and places the cursor.
+// region writes the rows that changed and places the cursor.
 func (s *screen) region(f frame) {
 	if len(f.rows) == 0 {
 		f.rows = []string{""}
@@ -129,9 +129,8 @@ func (s *screen) region(f frame) {
 	s.shown, s.drawn = f, true
 }
 
-// resize is to be called when the terminal has another width. Terminals break
-// rows that are now too long, so the region has more rows than were written:
-// it is counted how many, and all of them are erased.
+// resize adapts to a new width. Terminals wrap rows that are now too long, so
+// the region has more rows than were written. resize counts and erases them all.
 func (s *screen) resize(width int) error {
 	if width == s.width || !s.drawn {
 		s.width = width
@@ -156,12 +155,12 @@ func (s *screen) resize(width int) error {
 	return s.write(seqHide + seq)
 }
 
-// broken is how many rows of the terminal a row takes at a width.
+// broken is how many terminal rows a row takes at a width.
 func broken(row string, width int) int {
 	return max((markup.Width(row)+width-1)/max(width, 1), 1)
 }
 
-// forget treats the terminal as new, as after another program had it.
+// forget treats the terminal as new, as after another program used it.
 func (s *screen) forget() { s.shown, s.drawn = frame{}, false }
 
 // clear empties the terminal and its scrollback.
@@ -170,8 +169,8 @@ func (s *screen) clear() error {
 	return s.write(seqClear)
 }
 
-// stop takes the region away and gives the terminal back as it was. It may be
-// called again.
+// stop removes the region and restores the terminal modes. It may be called
+// again.
 func (s *screen) stop() error {
 	if !s.entered {
 		return nil

@@ -26,7 +26,7 @@ func TestScreenKeepsWhatIsPrintedAndShowsTheLastFrame(t *testing.T) {
 		s := &screen{w: v, width: 40}
 		var want []string
 		var last frame
-		above := 0 // rows that what was printed takes
+		above := 0 // rows of the printed lines
 		for i := range 60 {
 			var print []string
 			for range random.IntN(20) / 4 {
@@ -50,7 +50,7 @@ func TestScreenKeepsWhatIsPrintedAndShowsTheLastFrame(t *testing.T) {
 			}
 		}
 		if len(v.odd) > 0 {
-			t.Fatalf("sequences that are not agreed: %q", v.odd)
+			t.Fatalf("unknown sequences: %q", v.odd)
 		}
 	}
 }

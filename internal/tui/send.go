@@ -11,7 +11,7 @@ import (
 	"hermes/internal/session"
 )
 
-// send gives the session what was written, or runs it as a command.
+// send sends the input as a message, or runs it as a command.
 func (m *model) send() []any {
 	text := strings.TrimSpace(m.input.value())
 	if text == "" {
@@ -22,13 +22,13 @@ func (m *model) send() []any {
 	m.burst = m.now().Sub(m.sent) < settle
 	m.sent = m.now()
 	if err := m.past.add(text); err != nil {
-		m.hint = "the history could not be written: " + err.Error()
+		m.hint = "History not saved: " + err.Error()
 	}
 	if name, args, ok := command.Split(text); ok {
 		switch c, _ := command.Find(name, command.Terminal); {
 		case c.Name == "queue" && m.busy && args != "":
 			m.waiting = append(m.waiting, args)
-		case c.Name != "steer" || !m.busy: // what is steered is shown when it is taken
+		case c.Name != "steer" || !m.busy: // steering text is shown when the turn takes it
 			m.say(m.faint(markup.Clip("› "+oneLine(text), m.width)))
 		}
 		return m.later(commandDo{line: text, confirmed: m.trusted})
@@ -36,13 +36,14 @@ func (m *model) send() []any {
 	return m.speak(text)
 }
 
-// speak sends a message as it is.
+// speak sends a text as a message, never as a command.
 func (m *model) speak(text string) []any {
 	m.waiting = append(m.waiting, text)
 	return m.later(submitDo{session.Say{Parts: []hermes.Part{{Text: text}}}})
 }
 
-// later does a thing now, or when the session is there. Leaving needs none.
+// later returns an action now, or keeps it until the session is open. Quitting
+// needs no session.
 func (m *model) later(do any) []any {
 	if c, ok := do.(commandDo); ok && !m.opened {
 		if name, _, _ := command.Split(c.line); name == "quit" || name == "exit" {
@@ -56,9 +57,9 @@ func (m *model) later(do any) []any {
 	return nil
 }
 
-// submitted tells the person what the session could not take, and gives back
-// the words: not among lines that a terminal pastes as if they were typed.
-// Those are in the history.
+// submitted shows why the session could not take an op, and puts the text back
+// into the input. It does not do so for lines that a terminal pastes as if they
+// were typed; those are in the history.
 func (m *model) submitted(msg submittedMsg) {
 	if msg.err == nil {
 		return
@@ -73,15 +74,15 @@ func (m *model) submitted(msg submittedMsg) {
 	m.complain(msg.err)
 }
 
-// begun takes a message off those that wait. What was attached to it may stand
-// below what was written.
+// begun removes a message from those that wait. Attached text may follow the
+// text of the user.
 func (m *model) begun(text string) {
 	if i := slices.IndexFunc(m.waiting, func(w string) bool { return w == text || strings.HasPrefix(text, w+"\n") }); i >= 0 {
 		m.waiting = slices.Delete(m.waiting, i, i+1)
 	}
 }
 
-// complain says an error, once for many things that end with it in a row.
+// complain shows an error, but a repeated error only once.
 func (m *model) complain(err error) {
 	text, last := err.Error(), m.complained
 	m.complained = m.now()
@@ -92,5 +93,5 @@ func (m *model) complain(err error) {
 	m.say(m.errorLines(text)...)
 }
 
-// complaintTime is how long the same error must be away to be said again.
+// complaintTime is how long the same error must be absent to be shown again.
 const complaintTime = 2 * time.Second

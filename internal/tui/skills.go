@@ -8,13 +8,13 @@ import (
 	"hermes/internal/command"
 )
 
-// skillChoices are the skills that may be called by their names. Those that
-// are called like a command are left out: the command wins.
+// skillChoices are the skills that can be called by name. A skill with the name
+// of a command is not among them: the command wins.
 func skillChoices(s command.Skills) []choice {
 	if s == nil {
 		return nil
 	}
-	all, err := s.List(context.Background()) // a look at a few files
+	all, err := s.List(context.Background()) // reads only a few files
 	if err != nil {
 		return nil
 	}
@@ -28,7 +28,7 @@ func skillChoices(s command.Skills) []choice {
 	return list
 }
 
-// calledSkills offers the skills whose names begin like the line.
+// calledSkills offers the skills whose names start with the line.
 func (m *model) calledSkills(line string) []choice {
 	if !strings.HasPrefix(line, "/") || strings.ContainsAny(line, " \n") {
 		return nil

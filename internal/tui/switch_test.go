@@ -13,7 +13,7 @@ import (
 	"hermes/internal/command"
 )
 
-// shelf knows sessions by the words that a person writes.
+// shelf finds a session for any reference.
 type shelf struct{ command.Sessions }
 
 func (shelf) Find(_ context.Context, ref string) (hermes.Session, error) {
@@ -41,7 +41,7 @@ func speaking(words string) *fakeSession {
 	return newFake(func(f *fakeSession, text string) { f.reply(text, words+" heard "+text) })
 }
 
-func TestSwitchKeepsTheSessionUntilTheOtherIsThere(t *testing.T) {
+func TestSwitchKeepsTheSessionUntilTheOtherIsOpen(t *testing.T) {
 	t.Parallel()
 	first, second := speaking("first"), speaking("second")
 	c := newConsole(t)
@@ -58,11 +58,11 @@ func TestSwitchKeepsTheSessionUntilTheOtherIsThere(t *testing.T) {
 	c.press("one\r")
 	c.shows("first heard one")
 	c.press("/resume other\r")
-	c.shows("resumed: ")
+	c.shows("Resumed: ")
 	c.press("two\r")
 	c.shows("second heard two")
 	c.press("\x04")
-	c.left()
+	c.ended()
 	if !first.closed || !second.closed {
 		t.Errorf("closed: %v, %v", first.closed, second.closed)
 	}

@@ -10,13 +10,13 @@ import (
 	"github.com/muesli/cancelreader"
 )
 
-// terminal is the two ends of the terminal and the state it had before.
+// terminal is the input and output of the terminal, and its earlier state.
 type terminal struct {
 	in, out *os.File
 	before  *term.State
-	outMode func() // puts the output back; nil where nothing was changed
+	outMode func() // restores the output mode; nil if nothing was changed
 	reader  cancelreader.CancelReader
-	ended   chan struct{} // closed when nothing is read any more
+	ended   chan struct{} // closed when reading has ended
 	kind    string        // the value of TERM
 }
 
@@ -25,7 +25,7 @@ func openTerminal(in, out *os.File, kind string) (*terminal, error) {
 	return t, t.raw()
 }
 
-// raw takes every key as it comes.
+// raw puts the terminal into raw mode.
 func (t *terminal) raw() (err error) {
 	if t.before, err = term.MakeRaw(t.in.Fd()); err != nil {
 		return err
@@ -34,20 +34,19 @@ func (t *terminal) raw() (err error) {
 	return err
 }
 
-// restore puts the terminal back into the state it had. It may be called
-// again.
+// restore returns the terminal to its earlier state. It may be called again.
 func (t *terminal) restore() {
 	if t.before == nil {
 		return
 	}
-	_ = term.Restore(t.in.Fd(), t.before) // nothing is left to do about it
+	_ = term.Restore(t.in.Fd(), t.before) // there is no way to handle an error here
 	t.before = nil
 	if t.outMode != nil {
 		t.outMode()
 	}
 }
 
-// size is the terminal's size in cells; where it is not known, 80 by 24.
+// size is the terminal's size in cells, or 80 by 24 if unknown.
 func (t *terminal) size() (width, height int) {
 	width, height, err := term.GetSize(t.out.Fd())
 	if err != nil || width <= 0 || height <= 0 {
@@ -67,7 +66,7 @@ func (t *terminal) read(ctx context.Context) (<-chan any, error) {
 	msgs := make(chan any)
 	go func() {
 		defer close(events)
-		// An error means that the terminal is gone, which the end tells too.
+		// An error means that the terminal is gone; the closed channel shows it.
 		_ = uv.NewTerminalReader(reader, t.kind).StreamEvents(ctx, events)
 	}()
 	sizes, stopSizes := t.watchSize()
@@ -107,10 +106,10 @@ func (t *terminal) stop() {
 	if t.reader.Cancel() {
 		<-t.ended
 	}
-	_ = t.reader.Close() // nothing is read any more
+	_ = t.reader.Close() // reading has ended
 }
 
-// translate makes a message of the model from an event of the terminal.
+// translate turns an event of the terminal into a message for the model.
 func translate(e uv.Event) any {
 	switch e := e.(type) {
 	case uv.KeyPressEvent:
@@ -127,7 +126,7 @@ func translate(e uv.Event) any {
 	return nil
 }
 
-// keyName is the key by its meaning: lock keys do not change it.
+// keyName is the name of a key without lock keys such as Caps Lock.
 func keyName(k uv.Key) string {
 	k.Mod &^= uv.ModCapsLock | uv.ModNumLock | uv.ModScrollLock
 	return k.Keystroke()

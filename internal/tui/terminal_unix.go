@@ -22,7 +22,7 @@ func suspendProcess() {
 	<-continued
 }
 
-// watchSize sends when the terminal has another size.
+// watchSize signals that the size of the terminal has changed.
 func (t *terminal) watchSize() (<-chan os.Signal, func()) {
 	sizes := make(chan os.Signal, 1)
 	signal.Notify(sizes, syscall.SIGWINCH)

@@ -11,7 +11,7 @@ const canSuspend = false
 
 func suspendProcess() {}
 
-// watchSize looks at the size now and then: the console has no signal for it.
+// watchSize polls the size, since the console has no signal for changes.
 func (t *terminal) watchSize() (<-chan os.Signal, func()) {
 	sizes := make(chan os.Signal, 1)
 	done := make(chan struct{})

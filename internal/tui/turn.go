@@ -23,7 +23,7 @@ func (t *renderer) turnStarted(e hermes.TurnStarted) {
 	}
 }
 
-// userLines shows what the person said.
+// userLines shows a message of the user.
 func (t *renderer) userLines(m hermes.Message) []string {
 	text := m.Visible()
 	for _, p := range m.Parts {
@@ -34,8 +34,8 @@ func (t *renderer) userLines(m hermes.Message) []string {
 	return t.prefixed("› ", "  ", strings.TrimSpace(text))
 }
 
-// prefixed folds a text of the person at the width, under a mark. Very long
-// texts are cut: they stand in the session.
+// prefixed wraps a text of the user at the width, after a mark. Very long texts
+// are cut; the session has them in full.
 func (t *renderer) prefixed(first, rest, text string) []string {
 	const most = 30
 	var lines []string
@@ -89,8 +89,8 @@ func (t *renderer) turnDone(e hermes.TurnDone) {
 	case hermes.OutcomeInterrupted:
 		t.say(t.warn("interrupted") + t.faint(" after "+took(e.Duration)))
 	default:
-		// What asked no model and took no time, such as a compression that
-		// found nothing to do, has said all.
+		// No summary for a turn without a model call that took no time, such as
+		// a compression with nothing to do.
 		if t.d.Summary && (e.Steps > 0 || e.Usage.Total() > 0 || e.Duration >= time.Second) {
 			t.say(t.faint(summary(e)))
 		}
@@ -119,8 +119,7 @@ func summary(e hermes.TurnDone) string {
 	return strings.Join(parts, " · ")
 }
 
-// greet prints what stands first; what is too long for the screen breaks
-// between words.
+// greet prints the greeting. Lines that are too long wrap between words.
 func (m *model) greet(lines []string) {
 	for _, l := range lines {
 		if markup.Width(l) <= m.width {
@@ -155,8 +154,8 @@ func wrapPlain(text string, width int) []string {
 	return rows
 }
 
-// wrapKeeping breaks a line at blanks and keeps them otherwise, since what a
-// person pastes may be code.
+// wrapKeeping wraps a line at spaces and keeps all other spaces, since pasted
+// text may be code.
 func wrapKeeping(line string, width int) []string {
 	var rows []string
 	for markup.Width(line) > width {

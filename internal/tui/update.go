@@ -9,10 +9,10 @@ import (
 	"hermes/internal/session"
 )
 
-// leaveTime is how long a second Ctrl+C leaves.
-const leaveTime = 2 * time.Second
+// quitTime is how long after Ctrl+C a second one quits.
+const quitTime = 2 * time.Second
 
-// update changes the model by a message and returns what is to be done.
+// update changes the model by a message and returns the actions to carry out.
 func (m *model) update(msg any) []any {
 	switch msg := msg.(type) {
 	case keyMsg:
@@ -24,8 +24,8 @@ func (m *model) update(msg any) []any {
 		m.resize(msg.width - 1)
 	case tickMsg:
 		m.spin++
-		if m.leaving && m.now().After(m.leaveBy) {
-			m.leaving = false
+		if m.quitting && m.now().After(m.quitBy) {
+			m.quitting = false
 		}
 	case eventMsg:
 		return m.happened(msg.event)
@@ -34,7 +34,7 @@ func (m *model) update(msg any) []any {
 	case openedMsg:
 		return m.isOpen(msg)
 	case stateMsg:
-		m.stands(msg.state)
+		m.setState(msg.state)
 	case submittedMsg:
 		m.submitted(msg)
 	case ranMsg:
@@ -43,7 +43,7 @@ func (m *model) update(msg any) []any {
 	return nil
 }
 
-// isOpen takes the session that was asked for and gives it what waited.
+// isOpen adopts the opened session and returns the actions that waited for it.
 func (m *model) isOpen(msg openedMsg) []any {
 	if msg.err != nil {
 		m.say(m.errorLines(msg.err.Error())...)
@@ -53,26 +53,26 @@ func (m *model) isOpen(msg openedMsg) []any {
 	m.opened, m.closed, m.busy = true, false, msg.state.Running
 	m.id, m.usage, m.last = msg.id, hermes.Usage{}, msg.state.Last
 	m.spoken = msg.resumed
-	m.stands(msg.state)
+	m.setState(msg.state)
 	if msg.resumed {
 		m.resumed(msg.state)
 	}
 	early := m.early
 	m.early = nil
-	if msg.state.Asking && len(early) == 0 { // who sends words at once says something else
+	if msg.state.Asking && len(early) == 0 { // a first message replaces the open question
 		return []any{submitDo{session.Continue{}}}
 	}
 	return early
 }
 
-func (m *model) stands(st session.State) {
+func (m *model) setState(st session.State) {
 	m.title, m.window = st.Row.Title, st.Window
 	if st.Row.Model != "" {
 		m.model = st.Row.Model
 	}
 }
 
-// resumed recalls where an old session stopped.
+// resumed shows where the resumed session stopped.
 func (m *model) resumed(st session.State) {
 	name := st.Row.ID
 	if st.Row.Title != "" {
@@ -84,7 +84,7 @@ func (m *model) resumed(st session.State) {
 			shown = append(shown, msg)
 		}
 	}
-	m.say(m.faint(markup.Clip("resumed: "+oneLine(name)+", "+plural(len(shown), "message"), m.width)))
+	m.say(m.faint(markup.Clip("Resumed: "+oneLine(name)+", "+plural(len(shown), "message"), m.width)))
 	for _, msg := range shown[max(len(shown)-2, 0):] {
 		if msg.Role == hermes.RoleUser {
 			m.say(m.userLines(msg)...)
@@ -94,20 +94,20 @@ func (m *model) resumed(st session.State) {
 	}
 	switch {
 	case st.Asking:
-		m.say(m.warn("It waits for your answer."))
+		m.say(m.warn("Waiting for your answer."))
 	case st.Cut:
-		m.say(m.warn("The last turn was cut off. /continue goes on with it."))
+		m.say(m.warn("The last turn was cut off. Use /continue to resume it."))
 	}
 }
 
-// happened takes an event of the session.
+// happened handles an event of the session.
 func (m *model) happened(e hermes.Event) []any {
 	m.event(e)
 	switch e := e.(type) {
 	case hermes.TurnStarted:
 		m.busy, m.stopping, m.began, m.spoken = true, false, m.now(), true
 		m.begun(e.Message.Visible())
-	case hermes.StepStarted, hermes.CallStarted: // a turn that goes on has no start
+	case hermes.StepStarted, hermes.CallStarted: // a continued turn has no TurnStarted
 		if !m.busy {
 			m.busy, m.stopping, m.began, m.spoken = true, false, m.now(), true
 		}
@@ -136,7 +136,8 @@ func (m *model) happened(e hermes.Event) []any {
 	return nil
 }
 
-// ran shows what a slash command gave and does what only the chat can do.
+// ran shows the result of a slash command and runs the action that only the
+// chat can carry out.
 func (m *model) ran(msg ranMsg) []any {
 	if msg.err != nil {
 		_, args, _ := command.Split(msg.line)
@@ -145,7 +146,7 @@ func (m *model) ran(msg ranMsg) []any {
 		return nil
 	}
 	if name, _, _ := command.Split(msg.line); !m.busy && isStop(name) {
-		m.waiting, m.queued = nil, 0 // whatever was listed there, nothing waits now
+		m.waiting, m.queued = nil, 0 // nothing waits any more
 	}
 	if q := msg.result.Confirm; q != "" {
 		var lines []string
@@ -188,25 +189,25 @@ func isStop(name string) bool {
 
 func (m *model) newSession(title string) []any {
 	m.reset()
-	m.say(m.faint("new session"))
+	m.say(m.faint("New session"))
 	return []any{openDo{Want{Title: title}}}
 }
 
-// reset forgets what belongs to the session that is left.
+// reset forgets everything of the current session.
 func (m *model) reset() {
 	m.opened, m.busy, m.stopping = false, false, false
 	m.waiting, m.asks, m.calls, m.queued = nil, nil, nil, 0
 	m.unstash()
 	m.answer, m.thinking = nil, nil
 	m.received.Reset()
-	m.held = ""
+	m.rest = ""
 	m.title, m.id = "", ""
 }
 
 func (m *model) pasted(text string) {
 	m.lastKey = m.now()
 	if !m.input.paste(text) {
-		m.hint = "that is too long to paste: put it in a file and name the file"
+		m.hint = "Too long to paste. Save it to a file and mention the file."
 	}
 	m.suggest()
 }

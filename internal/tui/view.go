@@ -8,9 +8,9 @@ import (
 	"hermes/internal/markup"
 )
 
-// Bounds of the live region. The open end of the answer takes less than
-// half of the terminal: when that becomes narrower, rows break in two, and what
-// then does not fit any more would scroll away and stay.
+// Limits of the live region. The unfinished end of the answer takes less than
+// half of the terminal. When the terminal becomes narrower, rows wrap, and rows
+// that no longer fit would scroll into the scrollback and stay there.
 const (
 	maxInputRows   = 12
 	maxWaitingRows = 3
@@ -21,14 +21,14 @@ const (
 // spinner turns once a second.
 var spinner = [...]string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
 
-// view is how the live region looks.
+// view is the frame of the live region.
 func (m *model) view() frame {
 	width := m.cols()
 	input, row, col := m.inputRows(width)
 	below := m.belowRows(width)
 	above := m.aboveRows(width)
-	room := min(m.height-1-len(input)-len(below)-len(above), (m.height-6)/2+1)
-	tail := m.tailRows(width, room)
+	limit := min(m.height-1-len(input)-len(below)-len(above), (m.height-6)/2+1)
+	tail := m.tailRows(width, limit)
 	var rows []string
 	rows = append(rows, tail...)
 	inList := len(tail) == 0 && m.lastCall != "" && len(m.calls) > 0
@@ -50,17 +50,17 @@ func (m *model) view() frame {
 	return frame{rows: rows, row: at, col: col}
 }
 
-// tailRows is the open end of the answer, its last rows if it is long.
-func (m *model) tailRows(width, room int) []string {
+// tailRows is the unfinished end of the answer, at most limit-1 rows of it.
+func (m *model) tailRows(width, limit int) []string {
 	var rows []string
 	for _, line := range m.tail() {
 		rows = append(rows, markup.Fold(line, width)...)
 	}
-	return rows[max(len(rows)-max(room-1, 0), 0):]
+	return rows[max(len(rows)-max(limit-1, 0), 0):]
 }
 
-// aboveRows stand between the answer and the input: calls that run, what the
-// agent is doing, what waits, an open question.
+// aboveRows are the rows between the answer and the input: running calls, what
+// the agent is doing, waiting messages and the open question.
 func (m *model) aboveRows(width int) []string {
 	var rows []string
 	for i, c := range m.calls {
@@ -100,13 +100,13 @@ func (m *model) waitingRows(width int) []string {
 		rows = append(rows, m.faint(markup.Clip(mark+oneLine(text), width)))
 	}
 	if more := m.queued - len(m.waiting); m.busy && more > 0 {
-		rows = append(rows, m.faint(fmt.Sprintf("  %d waiting", more)))
+		rows = append(rows, m.faint(fmt.Sprintf("  %d queued", more)))
 	}
 	return rows
 }
 
-// activity is the line with the spinner: what is being done, for how long,
-// and how many tokens it has taken.
+// activity is the line with the spinner: what the agent does, for how long, and
+// how many tokens it has used.
 func (m *model) activity() string {
 	what := "working"
 	switch {
@@ -134,11 +134,11 @@ func (m *model) activity() string {
 	return m.accent(mark) + " " + m.faint(strings.Join(parts, " · "))
 }
 
-// inputWidth is what the text of the input may take.
+// inputWidth is the width of the input's text.
 func (m *model) inputWidth() int { return max(m.cols()-markup.Width(inputMark), 4) }
 
-// inputRows draw the input, or the search that stands in its place, and tell
-// where the cursor is.
+// inputRows draw the input, or the search that replaces it, and return where
+// the cursor is.
 func (m *model) inputRows(width int) (rows []string, row, col int) {
 	if f := m.find; f != nil {
 		head := "search: " + f.text
@@ -162,7 +162,7 @@ func (m *model) inputRows(width int) (rows []string, row, col int) {
 			mark = m.accent(inputMark)
 		}
 		b.WriteString(mark)
-		for _, p := range laid[i].places {
+		for _, p := range laid[i].runes {
 			if secret {
 				b.WriteString(strings.Repeat("•", p.width))
 				continue
@@ -178,27 +178,27 @@ func (m *model) inputRows(width int) (rows []string, row, col int) {
 	return rows, row - first, min(col+markup.Width(inputMark), width-1)
 }
 
-// belowRows are the menu, or the status line.
+// belowRows are the menu or the status line.
 func (m *model) belowRows(width int) []string {
 	if m.menu.open() && m.find == nil {
 		return m.menuLines(width)
 	}
 	text := m.status()
 	switch {
-	case m.leaving && m.stopping:
-		text = "stopping; Ctrl+C again leaves"
-	case m.leaving:
-		text = "Ctrl+C again leaves"
+	case m.quitting && m.stopping:
+		text = "Stopping. Press Ctrl+C again to quit."
+	case m.quitting:
+		text = "Press Ctrl+C again to quit."
 	case m.hint != "":
 		text = m.hint
 	case m.find != nil:
-		text = "Enter takes it, Ctrl+R looks further back, Esc closes"
+		text = "Enter to use it, Ctrl+R for an older one, Esc to close"
 	case m.ask() != nil && m.ask().approval != nil && !m.input.empty():
-		text = "an arrow picks, Enter answers"
+		text = "Arrow to choose, Enter to confirm, Esc to deny"
 	case m.ask() != nil && m.ask().approval != nil:
-		text = "a letter or an arrow picks, Enter answers"
+		text = "Letter or arrow to choose, Enter to confirm, Esc to deny"
 	case m.ask() != nil && m.ask().question != nil && len(m.ask().options) == 0:
-		text = "Enter answers, Esc skips the question"
+		text = "Enter to answer, Esc to skip"
 	}
 	return []string{m.faint(markup.Clip("  "+oneLine(text), width))}
 }
@@ -238,10 +238,10 @@ func (m *model) menuLines(width int) []string {
 // status is the line below the input.
 func (m *model) status() string {
 	if !m.opened {
-		return "opening the session"
+		return "Opening the session…"
 	}
 	if m.closed {
-		return "the session has ended; /new begins another"
+		return "The session has ended. Use /new to start another."
 	}
 	var parts []string
 	if m.model != "" {
@@ -254,7 +254,7 @@ func (m *model) status() string {
 		parts = append(parts, m.title)
 	}
 	if m.busy {
-		return strings.Join(append(parts, "Ctrl+C stops"), " · ")
+		return strings.Join(append(parts, "Ctrl+C to stop"), " · ")
 	}
 	return strings.Join(append(parts, "/help"), " · ")
 }

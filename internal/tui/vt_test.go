@@ -7,8 +7,8 @@ import (
 	"hermes/internal/markup"
 )
 
-// vt is as much of a terminal as the chat uses: rows that wrap and are broken
-// anew when the width changes, a screen at their end, and a cursor.
+// vt is the part of a terminal that the chat uses: rows that wrap, and wrap
+// again when the width changes, a screen at their end, and a cursor.
 type vt struct {
 	width, height int
 	rows          []vtRow
@@ -146,7 +146,7 @@ func (v *vt) cutRow() {
 	r.wrapped = false
 }
 
-// resize breaks the rows anew, as most terminals do.
+// resize wraps the rows again, as most terminals do.
 func (v *vt) resize(width, height int) {
 	old := v.rows
 	at, col := v.row, v.col
