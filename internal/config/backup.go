@@ -14,8 +14,8 @@ import (
 	"hermes/internal/home"
 )
 
-// Copies of config.yaml stand in backups/config as <time>-<reason>.yaml: the
-// last good content, and what stood there before an edit or a migration.
+// Copies of config.yaml are kept as backups/config/<time>-<reason>.yaml: the last
+// good content, and the content before an edit or a migration.
 const (
 	reasonGood    = "good"
 	reasonEdit    = "edit"
@@ -26,9 +26,9 @@ const (
 	copySuffix = ".yaml"
 )
 
-// keepGood makes a copy of a file that was read and found good, if the newest
-// copy differs. The copy has the date of the file, so that usually one look at
-// its date and size is enough. Failing is no harm: the next start tries again.
+// keepGood copies a file that was read without error, if the newest copy differs.
+// The copy has the date of the file, so usually comparing date and size is enough.
+// An error is ignored: the next start tries again.
 func (c *Config) keepGood(src []byte) {
 	info, err := os.Stat(c.home.Config())
 	if err != nil {
@@ -89,8 +89,8 @@ func copies(h home.Dir, reason string) []string {
 	return names
 }
 
-// newestGood returns the newest copy that can be used: one that was kept because
-// it was good, else one from before an edit.
+// newestGood returns the newest copy that can be used: one that keepGood made,
+// else one from before an edit.
 func (c *Config) newestGood() (path string, root *yaml.Node, made time.Time) {
 	for _, name := range append(copies(c.home, reasonGood), copies(c.home, "")...) {
 		path = filepath.Join(c.home.Backups("config"), name)

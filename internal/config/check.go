@@ -23,7 +23,7 @@ const (
 )
 
 // Problem is one thing that is wrong with the configuration: what and where,
-// what is done instead, and what the person can do.
+// what is done instead, and what the user can do.
 type Problem struct {
 	Severity Severity
 	File     string // "" if it is in no file
@@ -34,7 +34,7 @@ type Problem struct {
 	Do       string
 }
 
-// String tells the problem in one or two sentences for the person.
+// String describes the problem in one or two sentences for the user.
 func (p Problem) String() string {
 	var b strings.Builder
 	if p.File != "" {
@@ -60,15 +60,15 @@ func (p Problem) String() string {
 	return b.String() + "."
 }
 
-// Warnings lists what the person should hear of at every start: files and values
-// that are not used. It reads everything and is meant to be asked once.
+// Warnings lists what the user should see at every start: files and values that
+// are not used. It reads every setting; call it once.
 func (c *Config) Warnings() []Problem {
 	return slices.DeleteFunc(c.Check(), func(p Problem) bool { return p.Severity < Warning })
 }
 
-// Check looks at every setting of every file: broken files, values that cannot
-// be used, unknown variables, keys that Hermes does not know, repeated keys, old
-// names. Problems of files come first, the rest in the order of the file.
+// Check looks at every setting of every file. It reports broken files, values that
+// cannot be used, unknown variables, unknown keys, repeated keys and old names.
+// Problems of files come first, the rest in the order of the file.
 func (c *Config) Check() []Problem {
 	problems := append(slices.Clone(c.problems), c.env().problems...)
 	files := len(problems)
@@ -99,8 +99,8 @@ func (c *Config) Check() []Problem {
 	return problems
 }
 
-// checkToolsets looks for names that nothing has: a name in a list of toolsets
-// that is written wrongly would otherwise be left out in silence.
+// checkToolsets reports misspelled names in lists of toolsets, which would
+// otherwise be ignored silently.
 func (c *Config) checkToolsets(add func(Problem)) {
 	if c.options.Toolset == nil {
 		return
@@ -120,12 +120,12 @@ func (c *Config) checkToolset(e Entry, name string, add func(Problem)) {
 	if name == "" || known {
 		return
 	}
-	do := "`hermes tools` lists them"
+	do := "Run `hermes tools` to list them"
 	if near := nearest(name, names); near != "" {
 		do = "Did you mean " + near + "?"
 	}
 	add(Problem{Severity: Warning, File: e.File, Line: e.Line, Key: e.Key,
-		Text: fmt.Sprintf("names %q, which is no toolset and no tool", name), Served: "it is left out", Do: do})
+		Text: fmt.Sprintf("lists %q, which is not a toolset or a tool", name), Served: "it is ignored", Do: do})
 }
 
 func unknownKey(in layer, key *yaml.Node, path, known []string) (Problem, bool) {
@@ -134,7 +134,7 @@ func unknownKey(in layer, key *yaml.Node, path, known []string) (Problem, bool) 
 		return Problem{}, false
 	}
 	p := Problem{Severity: Note, File: in.file, Line: key.Line, Key: dotted,
-		Text: "is not a setting that Hermes knows", Served: "it is kept and has no effect"}
+		Text: "is not a known setting", Served: "it has no effect"}
 	if name := nearest(key.Value, known); name != "" {
 		p.Do = "Did you mean " + yamledit.Join(append(slices.Clone(path[:len(path)-1]), name)) + "?"
 	} else if name := elsewhere(key.Value); name != "" {
@@ -143,7 +143,7 @@ func unknownKey(in layer, key *yaml.Node, path, known []string) (Problem, bool) 
 	return p, true
 }
 
-// repeated reports keys that stand in one section more than once.
+// repeated reports keys that appear more than once in one section.
 func repeated(n *yaml.Node, path []string, l layer, add func(Problem)) {
 	if n == nil || n.Kind == yaml.AliasNode {
 		return
@@ -154,8 +154,8 @@ func repeated(n *yaml.Node, path []string, l layer, add func(Problem)) {
 		below := append(slices.Clip(path), key.Value)
 		if line, again := first[key.Value]; again && key.Kind == yaml.ScalarNode && key.Value != "<<" {
 			add(Problem{Severity: Warning, File: l.file, Line: key.Line, Key: yamledit.Join(below),
-				Text: fmt.Sprintf("stands in line %d already", line), Served: "the last one counts",
-				Do: "Take one of them out"})
+				Text: fmt.Sprintf("is already set in line %d", line), Served: "the last one is used",
+				Do: "Remove one of them"})
 		}
 		first[key.Value] = key.Line
 		repeated(n.Content[i+1], below, l, add)
@@ -188,7 +188,7 @@ func Keys() []string {
 	return keys
 }
 
-// elsewhere finds the one place where a key of that very name belongs.
+// elsewhere finds the key of another section with that name, if there is exactly one.
 func elsewhere(name string) string {
 	found := ""
 	for _, key := range Keys() {
@@ -202,7 +202,7 @@ func elsewhere(name string) string {
 	return found
 }
 
-// nearest is the name that is most like the one written, "" if none is close.
+// nearest returns the name that is most similar to the given one, "" if none is close.
 func nearest(name string, names []string) string {
 	best, least := "", max(1, len(name)/3)+1
 	for _, n := range names {

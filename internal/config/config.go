@@ -1,15 +1,15 @@
-// Package config reads what the person has set, in config.yaml and .env, and
-// hands it out as small structs by value.
+// Package config reads the user's settings from config.yaml and .env and returns
+// them as small structs by value.
 //
-// Precedence: what an administrator pinned, the command line, config.yaml, the
-// environment and .env, the default. Every key is one field of Settings
-// (settings.go and section_*.go), whose tags hold its name, default and limits;
-// decode.go reads them, check.go finds faults, edit.go and migrate.go change the
-// files without touching what they need not.
+// Precedence, highest first: the administrator's file, the command line,
+// config.yaml, the environment and .env, the default. Every key is one field of
+// Settings (settings.go and section_*.go); its tags hold name, default and limits.
+// decode.go reads the settings, check.go finds problems, edit.go and migrate.go
+// change single keys and keep the rest of the file.
 //
-// A fault never stops a run: a value that cannot be used gives way to the next
-// one, a file that cannot be read gives way to its newest good copy, and Warnings
-// tells the person. Only app, setup and cmd import this package. Start at Load.
+// A problem never stops a run. Instead of an invalid value the next source is used,
+// instead of an unreadable file its newest good copy; Warnings reports both.
+// Only app, setup and cmd import this package. Start at Load.
 package config
 
 import (
@@ -23,44 +23,44 @@ import (
 	"hermes/internal/home"
 )
 
-// Options steer Load. The zero value reads the home with the real environment.
+// Options configure Load. The zero value reads the home with the real environment.
 type Options struct {
-	// IgnoreUser leaves config.yaml unread; .env still counts.
+	// IgnoreUser skips config.yaml; .env is still read.
 	IgnoreUser bool
-	// Flags are settings of the command line, dotted key to text. A flag that was
-	// not given must not be in it.
+	// Flags are settings of the command line, dotted key to text. It must hold only
+	// flags that were given.
 	Flags map[string]string
-	// LookupEnv answers for the process environment; nil is os.LookupEnv.
+	// LookupEnv reads the process environment; nil is os.LookupEnv.
 	LookupEnv func(string) (string, bool)
-	// Managed is a file whose settings win over everybody's. "" is ManagedFile();
-	// "-" is none.
+	// Managed is the administrator's file, whose settings override all others.
+	// "" is ManagedFile(); "-" is none.
 	Managed string
-	// Journal does a change of config.yaml so that it can be taken back; nil
-	// just does it. The .env file never passes it: it holds secrets.
+	// Journal makes a change of config.yaml so that it can be undone; nil just
+	// makes it. Changes of .env are not recorded, because it holds secrets.
 	Journal func(ctx context.Context, what, path string, write func() error) error
-	// Toolset reports whether a name is that of a toolset or a tool, and lists
-	// the names there are; nil knows nothing and leaves them unchecked.
+	// Toolset reports whether a toolset or tool has this name, and lists all
+	// names. With nil, names are not checked.
 	Toolset func(c *Config, name string) (known bool, names []string)
-	// Now is the clock for the names of copies; nil is time.Now.
+	// Now is the clock that names backup copies; nil is time.Now.
 	Now func() time.Time
 }
 
-// Config is what was read. It does not change and may be used concurrently;
-// variables of the environment are looked up at every call, so that a section
-// asked for later has their later values.
+// Config is the configuration that was read. It does not change and may be used
+// concurrently. Environment variables are looked up at every call, so a section
+// that is read later has their later values.
 type Config struct {
 	home     home.Dir
 	options  Options
-	layers   []layer // the strongest first
+	layers   []layer // highest precedence first
 	problems []Problem
 	broken   bool
 	env      func() envFile
 }
 
-// Load reads the configuration of a home. It never fails: what cannot be used
-// is replaced as the package comment says and stands in Warnings. Where no file
-// is, nothing is read or created. When config.yaml was changed and is good, a
-// copy is kept below backups/config.
+// Load reads the configuration of a home. It never fails: what cannot be used is
+// replaced as the package comment says and listed by Warnings. It creates no
+// missing file. If config.yaml is good and was changed, a copy is kept below
+// backups/config.
 func Load(h home.Dir, o Options) *Config {
 	if o.LookupEnv == nil {
 		o.LookupEnv = os.LookupEnv
@@ -81,14 +81,14 @@ func Load(h home.Dir, o Options) *Config {
 	return c
 }
 
-// Home is the home that the configuration was read from.
+// Home returns the home that the configuration was read from.
 func (c *Config) Home() home.Dir { return c.home }
 
-// Broken reports whether config.yaml is there but could not be used, so that an
-// older copy or the defaults are served. A service should not start then.
+// Broken reports whether config.yaml exists but could not be used, so that an
+// older copy or the defaults are used. A service should not start then.
 func (c *Config) Broken() bool { return c.broken }
 
-// LookupEnv answers for a variable: the process environment, then .env.
+// LookupEnv looks up a variable in the process environment, then in .env.
 func (c *Config) LookupEnv(name string) (string, bool) {
 	if value, ok := c.options.LookupEnv(name); ok && value != "" {
 		return value, true
@@ -103,13 +103,13 @@ func (c *Config) Getenv(name string) string {
 	return value
 }
 
-// Overridden reports whether the environment has another say than .env about a
-// variable: the environment wins.
+// Overridden reports whether the process environment sets a variable to another
+// value than .env does. The environment takes precedence.
 func (c *Config) Overridden(name string) bool {
 	value, ok := c.options.LookupEnv(name)
 	return ok && value != "" && value != c.env().values[name]
 }
 
-// EnvNames lists the variables that .env sets, sorted, for those who must keep
-// them from children or find their values in output.
+// EnvNames lists the variables that .env sets, sorted. Callers hide them from
+// child processes and redact their values in output.
 func (c *Config) EnvNames() []string { return slices.Sorted(maps.Keys(c.env().values)) }

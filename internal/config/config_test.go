@@ -207,7 +207,7 @@ func TestVariablesInValues(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	wantWarnings := []string{"config.yaml, line 4: model.default names the variable NOPE, which is not set; it stays as written. " +
+	wantWarnings := []string{"config.yaml, line 4: model.default uses the variable NOPE, which is not set; the text is used as written. " +
 		"Set it with `hermes config set NOPE VALUE`."}
 	if diff := cmp.Diff(wantWarnings, texts(c.Warnings())); diff != "" {
 		t.Error(diff)
@@ -245,16 +245,16 @@ _config_version: 12
 	c := load(setup(t, yaml, "OK=1\nnot a line\n"))
 	got := texts(c.Check())
 	want := []string{
-		".env, line 2: there is no NAME=value on it; the other lines count. Write NAME=value, or put a # before it.",
-		"config.yaml, line 2: model.defualt is not a setting that Hermes knows; it is kept and has no effect. Did you mean model.default?",
-		"config.yaml, line 4: terminal.timeout needs a number of seconds of at least 1 (or 90s, 5m, 2h), and \"soon\" is none; it is as if it were not there. Correct it with `hermes config set terminal.timeout VALUE`.",
-		"config.yaml, line 5: terminal.backend needs one of local, docker, ssh, modal, daytona, vercel_sandbox, singularity, and \"moon\" is none; it is as if it were not there. Correct it with `hermes config set terminal.backend VALUE`.",
-		"config.yaml, line 6: max_iteration is not a setting that Hermes knows; it is kept and has no effect.",
-		"config.yaml, line 7: clarify_timeout is not a setting that Hermes knows; it is kept and has no effect. Did you mean agent.clarify_timeout?",
-		"config.yaml, line 8: display needs keys below it, written as `name: value`; it is as if it were not there. Correct it with `hermes config set display VALUE`.",
-		"config.yaml, line 10: compression.summary_model is the old name of auxiliary.compression.model; it still counts. `hermes config migrate` writes the new name.",
-		"config.yaml, line 11: memory.memory_enabled needs true or false, and \"2\" is none; it is as if it were not there. Correct it with `hermes config set memory.memory_enabled VALUE`.",
-		"config.yaml, line 11: memory stands in line 9 already; the last one counts. Take one of them out.",
+		".env, line 2: no NAME=value here; the other lines are used. Write NAME=value, or start the line with #.",
+		"config.yaml, line 2: model.defualt is not a known setting; it has no effect. Did you mean model.default?",
+		"config.yaml, line 4: terminal.timeout must be a number of seconds (or 90s, 5m, 2h), at least 1, not \"soon\"; it is ignored. Fix it with `hermes config set terminal.timeout VALUE`.",
+		"config.yaml, line 5: terminal.backend must be one of local, docker, ssh, modal, daytona, vercel_sandbox, singularity, not \"moon\"; it is ignored. Fix it with `hermes config set terminal.backend VALUE`.",
+		"config.yaml, line 6: max_iteration is not a known setting; it has no effect.",
+		"config.yaml, line 7: clarify_timeout is not a known setting; it has no effect. Did you mean agent.clarify_timeout?",
+		"config.yaml, line 8: display must be a section with keys, written as `name: value`; it is ignored. Fix it with `hermes config set display VALUE`.",
+		"config.yaml, line 10: compression.summary_model is the old name of auxiliary.compression.model; it still works. Run `hermes config migrate` to write the new name.",
+		"config.yaml, line 11: memory.memory_enabled must be true or false, not \"2\"; it is ignored. Fix it with `hermes config set memory.memory_enabled VALUE`.",
+		"config.yaml, line 11: memory is already set in line 9; the last one is used. Remove one of them.",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -9,15 +9,15 @@ import (
 	"hermes/internal/yamledit"
 )
 
-// decoder fills structs from the layers. Its two funcs, where set, are told what
-// it meets on the way.
+// decoder fills structs from the layers. It calls fault, visit and unknown, where
+// set, for what it finds.
 type decoder struct {
 	c     *Config
 	fault func(Problem)
 	visit func(leaf)
-	// unknown is asked for keys of a file that no field has.
+	// unknown is called for keys of a file that match no field.
 	unknown func(in layer, key *yaml.Node, path []string, known []string)
-	left    int // values that free sections may still unfold to
+	left    int // values that sections without fixed keys may still expand to
 }
 
 // leaf is one setting as it was found.
@@ -31,13 +31,13 @@ type leaf struct {
 	env    string // the variable, if the source is one
 }
 
-// layeredNode is a node together with the layer that it stands in.
+// layeredNode is a node together with its layer.
 type layeredNode struct {
 	node  *yaml.Node
 	layer *layer
 }
 
-// maxUnfold bounds what anchors may unfold to in sections without fixed keys.
+// maxUnfold limits what anchors may expand to in sections without fixed keys.
 const maxUnfold = 50_000
 
 // section decodes the part of the settings at a path into a T.
@@ -52,7 +52,7 @@ func section[T any](c *Config, path ...string) T {
 // Settings returns everything at once.
 func (c *Config) Settings() Settings { return section[Settings](c) }
 
-// at finds the nodes at a path, the strongest layer first.
+// at finds the nodes at a path, highest precedence first.
 func (d *decoder) at(path []string) []layeredNode {
 	var nodes []layeredNode
 	for i := range d.c.layers {
@@ -64,7 +64,7 @@ func (d *decoder) at(path []string) []layeredNode {
 	return nodes
 }
 
-// nodes is at, except that an old name of the last part counts too.
+// nodes is like at, but also accepts an old name of the last part.
 func (d *decoder) nodes(path []string) []layeredNode {
 	if len(path) == 0 {
 		return d.at(nil)
@@ -132,8 +132,8 @@ func (d *decoder) child(at []layeredNode, sf reflect.StructField, i int, v refle
 	return f.key
 }
 
-// children are the nodes of one key; where a file has only its old name, that
-// is taken.
+// children returns the nodes of one key; if a file has only its old name, that
+// one is used.
 func (d *decoder) children(at []layeredNode, key string, path []string) []layeredNode {
 	var nodes []layeredNode
 	for i := range d.c.layers {
@@ -154,8 +154,8 @@ func (d *decoder) children(at []layeredNode, key string, path []string) []layere
 	return nodes
 }
 
-// sections keeps the nodes that are mappings. A single value in a section's
-// place stands for one of its keys, if the section says which.
+// sections keeps the nodes that are mappings. A single value in place of a section
+// sets one of its keys, if the section names one.
 func (d *decoder) sections(at []layeredNode, scalar string, path []string) []layeredNode {
 	var kept []layeredNode
 	for _, p := range at {
@@ -168,7 +168,7 @@ func (d *decoder) sections(at []layeredNode, scalar string, path []string) []lay
 				{Kind: yaml.ScalarNode, Value: scalar, Line: p.node.Line}, p.node}}
 			kept = append(kept, layeredNode{wrapped, p.layer})
 		default:
-			d.report(p, path, "needs keys below it, written as `name: value`", "it is as if it were not there")
+			d.report(p, path, "must be a section with keys, written as `name: value`", "it is ignored")
 		}
 	}
 	return kept
@@ -176,7 +176,7 @@ func (d *decoder) sections(at []layeredNode, scalar string, path []string) []lay
 
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && yamledit.Scalar(n) == nil }
 
-// mapping decodes a map of one kind of value; the keys of all layers count.
+// mapping decodes a map of one kind of value and joins the keys of all layers.
 func (d *decoder) mapping(at []layeredNode, v reflect.Value, path, except []string) {
 	at = d.sections(at, "", path)
 	for _, key := range append(keysOf(at, except), d.formerKeys(at, path)...) {
@@ -190,7 +190,7 @@ func (d *decoder) mapping(at []layeredNode, v reflect.Value, path, except []stri
 	}
 }
 
-// remains decodes the keys of a section that no field has.
+// remains decodes the keys of a section that match no field.
 func (d *decoder) remains(at []layeredNode, v reflect.Value, path, known []string) {
 	if v.Type().Elem().Kind() != reflect.Interface {
 		d.mapping(at, v, path, known)
@@ -199,7 +199,7 @@ func (d *decoder) remains(at []layeredNode, v reflect.Value, path, known []strin
 	d.freeKeys(at, v, path, known)
 }
 
-// keysOf lists the keys of several mappings in the order written.
+// keysOf lists the keys of several mappings in file order.
 func keysOf(at []layeredNode, except []string) []string {
 	var keys []string
 	for _, p := range at {
@@ -231,8 +231,8 @@ func (d *decoder) list(at []layeredNode, v reflect.Value, path []string) {
 	}
 }
 
-// leaf decodes a setting that has no parts: from the layers, else from its
-// variables, else from its default.
+// leaf decodes a single value from the layers, else from its variables, else from
+// its default.
 func (d *decoder) leaf(at []layeredNode, v reflect.Value, f field, path []string) {
 	l := leaf{path: path, field: f, value: v, source: FromDefault}
 	defer func() {
@@ -249,7 +249,7 @@ func (d *decoder) leaf(at []layeredNode, v reflect.Value, f field, path []string
 			l.source, l.file, l.line = p.layer.source, p.layer.file, p.node.Line
 			return
 		}
-		d.report(p, path, fault, "it is as if it were not there")
+		d.report(p, path, fault, "it is ignored")
 	}
 	for _, name := range f.variables() {
 		text, ok := d.c.LookupEnv(name)
@@ -261,8 +261,8 @@ func (d *decoder) leaf(at []layeredNode, v reflect.Value, f field, path []string
 			l.source, l.env = FromEnv, name
 			return
 		}
-		d.tell(Problem{Severity: Warning, Key: yamledit.Join(path), Text: "the variable " + name + " " + fault,
-			Served: "it is as if it were not set", Do: "Correct or unset it"})
+		d.add(Problem{Severity: Warning, Key: yamledit.Join(path), Text: "(variable " + name + ") " + fault,
+			Served: "it is ignored", Do: "Fix or unset the variable"})
 	}
 	v.SetZero()
 	if f.def != "" {
@@ -273,17 +273,17 @@ func (d *decoder) leaf(at []layeredNode, v reflect.Value, f field, path []string
 func scalarOf(text string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Value: text} }
 
 func (d *decoder) report(p layeredNode, path []string, text, served string) {
-	d.tell(Problem{Severity: Warning, File: p.layer.file, Line: p.node.Line, Key: yamledit.Join(path),
-		Text: text, Served: served, Do: "Correct it with `hermes config set " + yamledit.Join(path) + " VALUE`"})
+	d.add(Problem{Severity: Warning, File: p.layer.file, Line: p.node.Line, Key: yamledit.Join(path),
+		Text: text, Served: served, Do: "Fix it with `hermes config set " + yamledit.Join(path) + " VALUE`"})
 }
 
-func (d *decoder) tell(p Problem) {
+func (d *decoder) add(p Problem) {
 	if d.fault != nil {
 		d.fault(p)
 	}
 }
 
-// unknownKeys reports keys of a section that no field has.
+// unknownKeys reports keys of a section that match no field.
 func (d *decoder) unknownKeys(at []layeredNode, path, known []string) {
 	if d.unknown == nil {
 		return

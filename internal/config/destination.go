@@ -22,7 +22,7 @@ type destination struct {
 	notes []string
 }
 
-// target finds out which setting a key means and whether it may be written.
+// target finds the setting that a key names and checks that it may be written.
 func (c *Config) target(key string) (*destination, error) {
 	doc := c.userDocument()
 	path, err := doc.Resolve(strings.TrimSpace(key))
@@ -53,8 +53,8 @@ func (c *Config) target(key string) (*destination, error) {
 	return t, shadowed(doc, t.path)
 }
 
-// userDocument is config.yaml as it is now, empty if it cannot be read; a broken
-// file is refused when it is about to be written.
+// userDocument returns config.yaml as it is now, empty if it cannot be read. A
+// broken file is refused only before it is written.
 func (c *Config) userDocument() *yamledit.Document {
 	src, err := os.ReadFile(c.home.Config())
 	if err != nil {
@@ -67,8 +67,8 @@ func (c *Config) userDocument() *yamledit.Document {
 	return d
 }
 
-// Written is the value at a path as it stands in config.yaml now, nil where
-// there is none: nothing is decoded, replaced or taken from elsewhere.
+// Written returns the value at a path as config.yaml has it now, nil if there is
+// none: without variables, defaults or other sources.
 func (c *Config) Written(path ...string) any {
 	node := c.userDocument().Find(path...)
 	if node == nil {
@@ -76,37 +76,37 @@ func (c *Config) Written(path ...string) any {
 	}
 	v, err := yamledit.Value(node)
 	if err != nil {
-		return nil // the file is refused when it is written
+		return nil // edit reports the broken file before it writes
 	}
 	return v
 }
 
-// guess is the note about a key that Hermes does not know.
+// guess returns the note about an unknown key.
 func (t *destination) guess() string {
 	key := yamledit.Join(t.path)
-	note := key + " is not a setting that Hermes knows; it is kept and has no effect"
+	note := key + " is not a known setting; it is saved but has no effect"
 	if name := Nearest(key); name != "" {
 		note += ". Did you mean " + name + "?"
 	}
 	return note
 }
 
-// pinned refuses what an administrator decides.
+// pinned refuses a setting that the administrator's file has.
 func (c *Config) pinned(path []string) error {
 	for _, l := range c.layers {
 		if l.source != FromManaged {
 			continue
 		}
 		if n := yamledit.Find(l.root, path...); n != nil {
-			return fmt.Errorf("%s is set by the administrator in %s (line %d), which wins; nothing was written",
+			return fmt.Errorf("%s is set by the administrator in %s (line %d) and cannot be changed; nothing was written",
 				yamledit.Join(path), l.file, n.Line)
 		}
 	}
 	return nil
 }
 
-// shadowed refuses a new name with dots where the same dots already lead
-// through sections: one of the two would hide the other.
+// shadowed refuses a new name with dots if the same path already leads through
+// sections: one of the two would hide the other.
 func shadowed(doc *yamledit.Document, path []string) error {
 	for i, name := range path {
 		if !strings.Contains(name, ".") || doc.Find(path[:i+1]...) != nil {
@@ -149,7 +149,7 @@ func (t *destination) write(src []byte, value any) ([]byte, error) {
 	return yamledit.Set(src, t.path, value)
 }
 
-// parse turns what the person typed into the value to write.
+// parse turns what the user typed into the value to write.
 func (t *destination) parse(text string) (any, error) {
 	key := yamledit.Join(t.path)
 	trimmed := strings.TrimSpace(text)
@@ -159,11 +159,11 @@ func (t *destination) parse(text string) (any, error) {
 			return value, nil
 		}
 		switch {
-		case t.kind != nil && t.kind.Kind() == reflect.String: // a text may begin with a bracket
+		case t.kind != nil && t.kind.Kind() == reflect.String: // text may begin with a bracket
 		case err != nil:
 			return nil, fmt.Errorf("%s: %w", key, err)
 		default:
-			return nil, fmt.Errorf("%s needs %s; nothing was written", key, wanted(t.kind, t.field))
+			return nil, fmt.Errorf("%s must be %s; nothing was written", key, wanted(t.kind, t.field))
 		}
 	}
 	switch {
@@ -172,7 +172,7 @@ func (t *destination) parse(text string) (any, error) {
 	case t.kind.Kind() == reflect.Struct || t.kind.Kind() == reflect.Map || t.kind.Kind() == reflect.Slice && t.kind.Elem().Kind() != reflect.String:
 		return nil, fmt.Errorf("%s is a section; %s", key, t.below())
 	case strings.Contains(text, "${"):
-		return text, nil // what it will be is known only later
+		return text, nil // the variables are expanded when it is read
 	}
 	return t.check(text)
 }
@@ -211,7 +211,7 @@ func (t *destination) takes(value any) bool {
 	return t.kind.Kind() == reflect.Struct || t.kind.Kind() == reflect.Map
 }
 
-// below tells what may be set in a section.
+// below says what may be set in a section.
 func (t *destination) below() string {
 	prefix := yamledit.Join(t.path) + "."
 	var names []string
@@ -221,7 +221,7 @@ func (t *destination) below() string {
 		}
 	}
 	if len(names) == 0 {
-		return "set a key below it, such as " + prefix + "NAME, or give it whole as {name: value}"
+		return "set a key below it, such as " + prefix + "NAME, or the whole section as {name: value}"
 	}
 	return "set one of its keys: " + strings.Join(names, ", ")
 }

@@ -17,18 +17,17 @@ import (
 type Change struct {
 	Key   string // dotted, or the name of a variable
 	File  string
-	Notes []string // what else the person should know
+	Notes []string // what else the user should know
 }
 
-// lockWait is how long a command waits for another one that changes the file.
+// lockWait is how long a command waits for another one that is changing the file.
 const lockWait = 5 * time.Second
 
-// Set writes one setting as the person typed it. A name such as
-// OPENROUTER_API_KEY goes to .env; so does the value of a secret key, and
-// config.yaml then names the variable. Everything else goes to config.yaml,
-// where only that key changes. The text is checked first: a value that would not
-// be used, a file that is broken, a key that somebody else decides are refused
-// and nothing is written. c itself stays as it was loaded.
+// Set writes one setting as the user typed it. A name such as OPENROUTER_API_KEY
+// goes to .env. So does the value of a secret key; config.yaml then refers to the
+// variable. Everything else goes to config.yaml, where only that key changes.
+// Set writes nothing if the value is invalid, the file is broken, or the
+// administrator or a variable decides the key. c itself stays as it was loaded.
 func (c *Config) Set(ctx context.Context, key, text string) (Change, error) {
 	if envName(key) {
 		return c.SetEnv(ctx, key, text)
@@ -49,16 +48,15 @@ func (c *Config) Set(ctx context.Context, key, text string) (Change, error) {
 			return Change{}, err
 		}
 		value = "${" + name + "}"
-		change.Notes = append(change.Notes, "the secret went to "+moved.File+" as "+name+"; config.yaml names the variable")
+		change.Notes = append(change.Notes, "the secret was saved in "+moved.File+" as "+name+"; config.yaml refers to the variable")
 		change.Notes = append(change.Notes, moved.Notes...)
 	}
 	change.Key, change.File = yamledit.Join(t.path), c.home.Config()
 	return change, c.edit(ctx, "hermes config set "+change.Key, func(src []byte) ([]byte, error) { return t.write(src, value) })
 }
 
-// Put writes one setting whose value the program has; the types are those that
-// yamledit.Set takes. The same is refused as by Set, except that the value is
-// not checked.
+// Put writes one setting with a value of a type that yamledit.Set takes. It refuses
+// what Set refuses, but does not check the value.
 func (c *Config) Put(ctx context.Context, key string, value any) (Change, error) {
 	t, err := c.target(key)
 	if err != nil {
@@ -71,7 +69,7 @@ func (c *Config) Put(ctx context.Context, key string, value any) (Change, error)
 // ErrNotSet means that there is nothing to unset.
 var ErrNotSet = errors.New("is not set")
 
-// Unset takes one setting out of config.yaml, or a variable out of .env.
+// Unset removes one setting from config.yaml, or a variable from .env.
 func (c *Config) Unset(ctx context.Context, key string) (Change, error) {
 	if envName(key) {
 		return c.unsetEnv(ctx, key)
@@ -90,8 +88,8 @@ func (c *Config) Unset(ctx context.Context, key string) (Change, error) {
 	})
 }
 
-// Migrate writes the new names of old keys into config.yaml and returns what it
-// did; nothing if nothing was to be done. A copy is kept first.
+// Migrate renames old keys in config.yaml and returns what it did, nil if there was
+// nothing to do. It keeps a copy first.
 func (c *Config) Migrate(ctx context.Context) (done []string, err error) {
 	err = c.edit(ctx, "hermes config migrate", func(src []byte) (out []byte, err error) {
 		out, done, err = migrate(src)
@@ -111,7 +109,7 @@ func (c *Config) edit(ctx context.Context, who string, change func([]byte) ([]by
 	defer free()
 	if _, err := usable(src, nil); err != nil {
 		return errors.New(fileProblem(path, err, "nothing was written",
-			"Mend it first with `hermes config edit`").String())
+			"Fix it first with `hermes config edit`").String())
 	}
 	out, err := change(src)
 	if err != nil || string(out) == string(src) {
@@ -134,7 +132,7 @@ func (c *Config) edit(ctx context.Context, who string, change func([]byte) ([]by
 }
 
 // take locks a file of the home folder against other processes and reads it; a
-// missing one is empty. free lets go of it.
+// missing one is empty. free releases the lock.
 func (c *Config) take(ctx context.Context, path, who string) (src []byte, free func() error, err error) {
 	if err := c.home.Make(c.home.Path()); err != nil {
 		return nil, nil, err

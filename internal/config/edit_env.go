@@ -13,7 +13,7 @@ import (
 	"hermes/internal/yamledit"
 )
 
-// envName holds for the names of variables: capitals, digits and _ alone.
+// envName reports whether a key is a variable name: capitals, digits and _ only.
 func envName(key string) bool {
 	for i := range len(key) {
 		c := key[i]
@@ -38,8 +38,8 @@ func variableFor(path []string) string {
 	return "HERMES_" + name
 }
 
-// SetEnv writes one variable into .env, which only its owner may read. Every
-// other line stays as it is.
+// SetEnv writes one variable into .env, which only its owner may read. All other
+// lines stay as they are.
 func (c *Config) SetEnv(ctx context.Context, name, value string) (Change, error) {
 	if strings.ContainsAny(value, "\x00") {
 		return Change{}, errors.New("a variable cannot hold a zero byte; nothing was written")
@@ -49,7 +49,7 @@ func (c *Config) SetEnv(ctx context.Context, name, value string) (Change, error)
 	}
 	change := Change{Key: name, File: c.home.Env()}
 	if set, ok := c.options.LookupEnv(name); ok && set != "" && set != value {
-		change.Notes = append(change.Notes, name+" is also set in the environment of this shell, which wins as long as it is")
+		change.Notes = append(change.Notes, name+" is also set in this shell's environment, which takes precedence")
 	}
 	return change, c.editEnv(ctx, "hermes config set "+name, func(text string) (string, error) {
 		return dotenv.Set(text, name, value)
@@ -67,15 +67,15 @@ func (c *Config) unsetEnv(ctx context.Context, name string) (Change, error) {
 	})
 }
 
-// overruled refuses a variable that would have no effect, because config.yaml
-// has the setting that it stands for.
+// overruled refuses a variable that would have no effect because config.yaml has
+// the setting.
 func (c *Config) overruled(name string) error {
 	var fault error
 	d := decoder{c: c, left: maxUnfold}
 	d.visit = func(l leaf) {
 		if l.source == FromFile && slices.Contains(l.field.variables(), name) {
 			key := yamledit.Join(l.path)
-			fault = fmt.Errorf("%s would have no effect, since %s stands in config.yaml (line %d) and wins; use `hermes config set %s VALUE`",
+			fault = fmt.Errorf("%s would have no effect, because %s is set in config.yaml (line %d); use `hermes config set %s VALUE`",
 				name, key, l.line, key)
 		}
 	}
@@ -84,8 +84,8 @@ func (c *Config) overruled(name string) error {
 	return fault
 }
 
-// editEnv changes .env under its lock, as edit does config.yaml, but keeps no
-// copy of what holds secrets.
+// editEnv changes .env under its lock, as edit changes config.yaml, but keeps no
+// copy, because the file holds secrets.
 func (c *Config) editEnv(ctx context.Context, who string, change func(string) (string, error)) error {
 	path := c.home.Env()
 	src, free, err := c.take(ctx, path, who)

@@ -77,17 +77,17 @@ func TestSetRefusesWhatWouldNotWork(t *testing.T) {
 	must(t, os.WriteFile(managed, []byte("terminal: {backend: docker}\n"), 0o600))
 	const yaml = "m:\n  a:\n    b: 1\nterminal: {timeout: 5}\n"
 	tests := []struct{ name, key, value, want string }{
-		{"not a number", "terminal.timeout", "soon", "terminal.timeout needs a number of seconds"},
+		{"not a number", "terminal.timeout", "soon", "terminal.timeout must be a number of seconds"},
 		{"too small", "terminal.timeout", "0", "at least 1"},
-		{"negative", "agent.api_max_retries", "-1", "needs a whole number"},
-		{"not a choice", "approvals.mode", "never", "needs one of smart, manual, off"},
+		{"negative", "agent.api_max_retries", "-1", "must be a whole number"},
+		{"not a choice", "approvals.mode", "never", "must be one of smart, manual, off"},
 		{"a section", "web", "exa", "set one of its keys: backend, search_backend,"},
-		{"a section in a list's place", "toolsets", "{a: 1}", "needs a list"},
+		{"a section in a list's place", "toolsets", "{a: 1}", "must be a list"},
 		{"a free section", "mcp_servers", "x", "such as mcp_servers.NAME"},
-		{"no key", "a..b", "x", "is not a key"},
+		{"no key", "a..b", "x", "is not a valid key"},
 		{"pinned", "terminal.backend", "local", "is set by the administrator in " + managed},
 		{"hidden by dots", `m.a\.b`, "2", "would hide m.a.b (line 3)"},
-		{"overruled variable", "TERMINAL_TIMEOUT", "6", "terminal.timeout stands in config.yaml (line 4) and wins"},
+		{"overruled variable", "TERMINAL_TIMEOUT", "6", "terminal.timeout is set in config.yaml (line 4)"},
 		{"below a value", "terminal.timeout.x", "6", "is a single value"},
 	}
 	for _, tt := range tests {

@@ -10,9 +10,9 @@ import (
 	"hermes/internal/yamledit"
 )
 
-// expand replaces ${NAME} and ${env:NAME} in a text by the variable's value at
-// this moment. An unknown variable stays as written and is reported; other
-// prefixes (file:, vault:) and a bare $NAME are left alone.
+// expand replaces ${NAME} and ${env:NAME} in a text by the variable's current
+// value. An unknown variable stays as written and is reported; other prefixes
+// (file:, vault:) and a bare $NAME are not touched.
 func (d *decoder) expand(p layeredNode, n *yaml.Node, path []string) string {
 	if !strings.Contains(n.Value, "${") || p.layer.source == FromFlag {
 		return n.Value
@@ -24,8 +24,8 @@ func (d *decoder) expand(p layeredNode, n *yaml.Node, path []string) string {
 		if !found {
 			return b.String()
 		}
-		inside, after, closed := strings.Cut(rest, "}")
-		name := strings.TrimPrefix(inside, "env:")
+		reference, after, closed := strings.Cut(rest, "}")
+		name := strings.TrimPrefix(reference, "env:")
 		if !closed || !variableName(name) {
 			b.WriteString("${")
 			s = rest
@@ -34,16 +34,17 @@ func (d *decoder) expand(p layeredNode, n *yaml.Node, path []string) string {
 		s = after
 		value, ok := d.c.LookupEnv(name)
 		if !ok {
-			value = "${" + inside + "}"
-			d.tell(Problem{Severity: Warning, File: p.layer.file, Line: n.Line, Key: yamledit.Join(path),
-				Text: "names the variable " + name + ", which is not set", Served: "it stays as written",
+			value = "${" + reference + "}"
+			d.add(Problem{Severity: Warning, File: p.layer.file, Line: n.Line, Key: yamledit.Join(path),
+				Text: "uses the variable " + name + ", which is not set", Served: "the text is used as written",
 				Do: "Set it with `hermes config set " + name + " VALUE`"})
 		}
 		b.WriteString(value)
 	}
 }
 
-// variableName keeps ${userHome} and the like, which belong to others, apart.
+// variableName reports whether a name is an environment variable and not one of
+// othersNames, such as ${userHome}.
 func variableName(name string) bool {
 	for i := range len(name) {
 		c := name[i]
@@ -58,7 +59,7 @@ func variableName(name string) bool {
 // othersNames are filled in by the part that starts MCP servers.
 var othersNames = []string{"userHome", "workspaceFolder", "workspaceFolderBasename", "pathSeparator"}
 
-// free decodes a section whose keys are not known here.
+// free decodes a section without fixed keys.
 func (d *decoder) free(at []layeredNode, v reflect.Value, path []string) {
 	d.freeKeys(d.sections(at, "", path), v, path, nil)
 }
@@ -83,7 +84,7 @@ func (d *decoder) freeKeys(at []layeredNode, v reflect.Value, path, except []str
 	}
 }
 
-// any turns a node into plain Go values, texts expanded.
+// any turns a node into plain Go values and expands variables in texts.
 func (d *decoder) any(p layeredNode, path []string) any {
 	if d.left--; d.left < 0 {
 		return nil

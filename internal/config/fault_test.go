@@ -68,11 +68,11 @@ func TestABrokenFileIsServedByItsNewestGoodCopy(t *testing.T) {
 func TestABrokenFileWithoutACopyGivesDefaults(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, yaml, want string }{
-		{"no YAML", "a: [1\n", "line 2"},
-		{"a list", "- a\n", "settings are written as"},
-		{"only a text", "hello\n", "settings are written as"},
+		{"invalid YAML", "a: [1\n", "line 2"},
+		{"a list", "- a\n", "expected settings written as"},
+		{"a single text", "hello\n", "expected settings written as"},
 		{"two documents", "a: 1\n---\nb: 1\n", "second document"},
-		{"bytes", "a: \xff\n", "not UTF-8"},
+		{"bytes", "a: \xff\n", "not valid UTF-8"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -96,7 +96,7 @@ func TestAnUnreadableFileIsReported(t *testing.T) {
 	must(t, os.Mkdir(h.Config(), 0o700)) // a folder cannot be read, not even by a superuser
 	must(t, os.Mkdir(h.Env(), 0o700))
 	w := texts(load(h).Warnings())
-	if len(w) != 2 || !strings.Contains(w[0], "config.yaml: it cannot be read") || !strings.Contains(w[1], ".env: it cannot be read") {
+	if len(w) != 2 || !strings.Contains(w[0], "config.yaml: cannot be read") || !strings.Contains(w[1], ".env: cannot be read") {
 		t.Errorf("got %q", w)
 	}
 }
@@ -235,9 +235,9 @@ func TestNameOfNoToolsetIsSaid(t *testing.T) {
 	}
 	slices.Sort(got)
 	want := []string{
-		"config.yaml, line 1: toolsets names \"flie\", which is no toolset and no tool; it is left out. Did you mean file?",
-		"config.yaml, line 4: agent.disabled_toolsets names \"frobnicate\", which is no toolset and no tool; it is left out. `hermes tools` lists them.",
-		"config.yaml, line 7: platform_toolsets.cli names \"wbe\", which is no toolset and no tool; it is left out. Did you mean web?",
+		"config.yaml, line 1: toolsets lists \"flie\", which is not a toolset or a tool; it is ignored. Did you mean file?",
+		"config.yaml, line 4: agent.disabled_toolsets lists \"frobnicate\", which is not a toolset or a tool; it is ignored. Run `hermes tools` to list them.",
+		"config.yaml, line 7: platform_toolsets.cli lists \"wbe\", which is not a toolset or a tool; it is ignored. Did you mean web?",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -13,7 +13,7 @@ type field struct {
 
 const restKey = "*"
 
-// variables are the names that may give the setting's value.
+// variables lists the environment variables that may set the value.
 func (f field) variables() []string {
 	var names []string
 	if f.env != "" {
@@ -26,7 +26,7 @@ func (f field) variables() []string {
 }
 
 // lookup follows a path through the struct types and returns the type and the
-// tags there. A part that the settings do not know ends it.
+// tags there. It reports false at an unknown part.
 func lookup(path []string) (reflect.Type, field, bool) {
 	t, f := reflect.TypeFor[Settings](), field{}
 	for _, name := range path {
@@ -52,7 +52,7 @@ func lookup(path []string) (reflect.Type, field, bool) {
 	return t, f, true
 }
 
-// found is a field together with the struct it stands in.
+// found is a field together with its struct.
 type found struct {
 	field
 	owner reflect.Type

@@ -22,10 +22,10 @@ type layer struct {
 	root   *yaml.Node
 }
 
-// Source is the kind of place that a value comes from.
+// Source says where a value comes from.
 type Source string
 
-// The sources, the strongest first.
+// The sources, highest precedence first.
 const (
 	FromManaged Source = "managed"
 	FromFlag    Source = "command line"
@@ -34,7 +34,7 @@ const (
 	FromDefault Source = "default"
 )
 
-// ManagedFile is where an administrator pins settings for everybody.
+// ManagedFile is where an administrator sets what users cannot change.
 func ManagedFile() string {
 	if runtime.GOOS == "windows" {
 		return filepath.Join(os.Getenv("ProgramData"), "hermes", "config.yaml")
@@ -53,7 +53,7 @@ func (c *Config) loadManaged() {
 	root, err := usable(src, err)
 	if err != nil {
 		c.broken = true
-		c.problems = append(c.problems, fileProblem(c.options.Managed, err, "none of its settings is in force", "tell your administrator"))
+		c.problems = append(c.problems, fileProblem(c.options.Managed, err, "none of its settings are used", "Ask your administrator to fix it"))
 		return
 	}
 	c.layers = append(c.layers, layer{FromManaged, c.options.Managed, root})
@@ -68,7 +68,7 @@ func (c *Config) loadFlags() {
 	for key, text := range c.options.Flags {
 		path, err := yamledit.Split(key)
 		if err != nil {
-			continue // the keys are the program's own
+			continue // cannot happen: the program names the keys
 		}
 		at := root
 		for _, name := range path[:len(path)-1] {
@@ -103,17 +103,17 @@ func (c *Config) loadUser() {
 	c.broken = true
 	name, root, made := c.newestGood()
 	if root == nil {
-		c.problems = append(c.problems, fileProblem(path, err, "the built-in defaults are in force, since there is no good copy of it",
-			"Mend it with `hermes config edit`; nothing else will change it"))
+		c.problems = append(c.problems, fileProblem(path, err, "the built-in defaults are used, because there is no good copy",
+			"Fix it with `hermes config edit`; Hermes does not change it"))
 		return
 	}
 	c.layers = append(c.layers, layer{FromFile, name, root})
 	c.problems = append(c.problems, fileProblem(path, err,
-		fmt.Sprintf("the copy of %s is in force (%s)", made.Local().Format("2 January 2006, 15:04:05"), name),
-		"Mend it with `hermes config edit`; it was left as it is"))
+		fmt.Sprintf("the copy of %s is used (%s)", made.Local().Format("2 January 2006, 15:04:05"), name),
+		"Fix it with `hermes config edit`; the file was not changed"))
 }
 
-// usable parses the text of a settings file; a text without any setting is nil.
+// usable parses a settings file; it returns nil if the file has no settings.
 func usable(src []byte, err error) (*yaml.Node, error) {
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func usable(src []byte, err error) (*yaml.Node, error) {
 		return nil, nil
 	}
 	if root.Kind != yaml.MappingNode {
-		return nil, &yamledit.SyntaxError{Line: root.Line, Text: "settings are written as `name: value`, this is something else"}
+		return nil, &yamledit.SyntaxError{Line: root.Line, Text: "expected settings written as `name: value`"}
 	}
 	return root, nil
 }
@@ -140,15 +140,15 @@ func fileProblem(path string, err error, served, do string) Problem {
 	case errors.As(err, &syntax):
 		p.Line, p.Text = syntax.Line, syntax.Text
 	case errors.As(err, &access):
-		p.Text = "it cannot be read: " + access.Err.Error()
-		p.Do = "Check who owns it and its mode (`ls -l " + path + "`)"
+		p.Text = "cannot be read: " + access.Err.Error()
+		p.Do = "Check its owner and mode with `ls -l " + path + "`"
 	default:
 		p.Text = err.Error()
 	}
 	return p
 }
 
-// envFile is what .env says.
+// envFile is the content of .env.
 type envFile struct {
 	values   map[string]string
 	problems []Problem
@@ -166,19 +166,19 @@ func (c *Config) readEnv() envFile {
 		err = errors.New("the file is larger than 1 MiB")
 	}
 	if err != nil {
-		return envFile{problems: []Problem{fileProblem(path, err, "none of its variables is set", "Make it smaller")}}
+		return envFile{problems: []Problem{fileProblem(path, err, "none of its variables are set", "Make it smaller")}}
 	}
 	parsed := dotenv.Parse(string(src), c.options.LookupEnv)
 	f := envFile{values: parsed.Values}
 	for _, bad := range parsed.Bad {
 		f.problems = append(f.problems, Problem{Severity: Warning, File: path, Line: bad.Number, Text: bad.Reason,
-			Served: "the other lines count", Do: "Write NAME=value, or put a # before it"})
+			Served: "the other lines are used", Do: "Write NAME=value, or start the line with #"})
 	}
 	return f
 }
 
-// Changed reports whether config.yaml or .env differ in size or date from what
-// they were at an earlier call of Stamp.
+// Changed reports whether the size or date of config.yaml or .env differs from an
+// earlier call of Stamp.
 func (c *Config) Changed(since Stamp) bool { return c.Stamp() != since }
 
 // Stamp identifies a state of the two files.
@@ -191,8 +191,8 @@ type fileStamp struct {
 	changed time.Time
 }
 
-// Stamp looks at the files' sizes and dates. A service takes one before Load and
-// asks Changed from time to time.
+// Stamp reads the sizes and dates of the files. A service calls it before Load and
+// calls Changed from time to time.
 func (c *Config) Stamp() Stamp {
 	of := func(path string) fileStamp {
 		info, err := os.Stat(path)

@@ -15,8 +15,8 @@ const Version = 30
 
 const versionKey = "_config_version"
 
-// rename is a key that was moved. Old files are read as if they had the new
-// name; Migrate writes it.
+// rename is a key that was moved. Old files are read as if they had the new name;
+// Migrate writes the new name.
 type rename struct{ from, to []string }
 
 // renames lists every move, the oldest first.
@@ -47,7 +47,7 @@ func formerly(l *layer, path []string) *yaml.Node {
 	return nil
 }
 
-// formerKeys lists keys of a section that are there only under old names.
+// formerKeys lists keys of a section that appear only under old names.
 func (d *decoder) formerKeys(at []layeredNode, path []string) []string {
 	var keys []string
 	for _, r := range renames {
@@ -64,7 +64,7 @@ func (d *decoder) formerKeys(at []layeredNode, path []string) []string {
 	return keys
 }
 
-// translate gives the value of an old key the shape that the new one has.
+// translate converts the value of an old key to the form of the new one.
 func translate(r rename, n *yaml.Node) *yaml.Node {
 	if r.from[0] != "custom_providers" || n.Kind != yaml.SequenceNode {
 		return n
@@ -92,17 +92,17 @@ func oldNames(l layer, add func(Problem)) {
 			continue
 		}
 		p := Problem{Severity: Note, File: l.file, Line: n.Line, Key: yamledit.Join(r.from),
-			Text: "is the old name of " + yamledit.Join(r.to), Served: "it still counts",
-			Do: "`hermes config migrate` writes the new name"}
+			Text: "is the old name of " + yamledit.Join(r.to), Served: "it still works",
+			Do: "Run `hermes config migrate` to write the new name"}
 		if yamledit.Find(l.root, r.to...) != nil {
-			p.Severity, p.Served = Warning, "the new name stands there too, and wins"
+			p.Severity, p.Served = Warning, "it is ignored, because the new name is set too"
 		}
 		add(p)
 	}
 }
 
-// migrate returns the text with every old name moved, and what was done. Where
-// the new name is there already, the old one is left for the person to judge.
+// migrate returns the text with every old name moved, and what was done. If the
+// new name is set already, the old one stays for the user to decide.
 func migrate(src []byte) ([]byte, []string, error) {
 	d, err := yamledit.Parse(src)
 	if err != nil {

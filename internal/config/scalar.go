@@ -13,8 +13,7 @@ import (
 	"hermes/internal/yamledit"
 )
 
-// Limit is a number of which zero means no limit. It is also written none,
-// unlimited or 0.
+// Limit is a number where zero means no limit; in the file also none or unlimited.
 type Limit int
 
 // put expands and stores a node's value; it returns "" or what is wrong with it.
@@ -32,7 +31,7 @@ func (d *decoder) put(p layeredNode, v reflect.Value, f field, path []string) st
 		for _, c := range n.Content {
 			c = yamledit.Find(c)
 			if c.Kind != yaml.ScalarNode {
-				return "needs a list of texts, and one of them has parts"
+				return "must be a list of texts, but one item is a list or a section"
 			}
 			if !isNull(c) {
 				items = append(items, d.expand(layeredNode{c, p.layer}, c, path))
@@ -41,16 +40,16 @@ func (d *decoder) put(p layeredNode, v reflect.Value, f field, path []string) st
 		v.Set(reflect.ValueOf(items))
 		return ""
 	}
-	return "needs " + wanted(v.Type(), f) + ", not a list or a section"
+	return "must be " + wanted(v.Type(), f) + ", not a list or a section"
 }
 
-// put stores one scalar; text is what is written, n tells how it reads.
+// put stores one scalar; text is what the file has, n says how YAML reads it.
 func put(n *yaml.Node, text string, v reflect.Value, f field) string {
 	read := yamledit.Scalar(n)
 	if quoted, ok := read.(string); ok && v.Kind() != reflect.String {
 		read = yamledit.Plain(strings.TrimSpace(quoted)) // "90" in quotes is still a number
 	}
-	wrong := "needs " + wanted(v.Type(), f) + ", and " + strconv.Quote(short(text)) + " is none"
+	wrong := "must be " + wanted(v.Type(), f) + ", not " + strconv.Quote(short(text))
 	switch v.Type() {
 	case reflect.TypeFor[time.Duration]():
 		length, ok := duration(read, text)
@@ -100,19 +99,19 @@ func put(n *yaml.Node, text string, v reflect.Value, f field) string {
 	return ""
 }
 
-// wanted says in words what a setting takes.
+// wanted says in words which values a setting takes.
 func wanted(t reflect.Type, f field) string {
 	least := ""
 	if f.min != "" && f.min != "0" {
-		least = " of at least " + f.min
+		least = ", at least " + f.min
 	}
 	switch {
 	case f.oneof != "":
 		return "one of " + strings.Join(strings.Fields(f.oneof), ", ")
 	case t == reflect.TypeFor[time.Duration]():
-		return "a number of seconds" + least + " (or 90s, 5m, 2h)"
+		return "a number of seconds (or 90s, 5m, 2h)" + least
 	case t == reflect.TypeFor[Limit]():
-		return "a number, or none for no limit"
+		return "a number, or none (no limit)"
 	}
 	switch t.Kind() {
 	case reflect.Bool:
@@ -124,7 +123,7 @@ func wanted(t reflect.Type, f field) string {
 	case reflect.Slice:
 		return "a list"
 	}
-	return "a text"
+	return "text"
 }
 
 func short(text string) string {
@@ -170,8 +169,8 @@ func limit(read any, text string) (int64, bool) {
 	return max(i, 0), ok
 }
 
-// choice finds a text among those allowed. YAML reads a bare off as false, so a
-// bool stands for off and on, where these are allowed.
+// choice finds a text among those allowed. YAML reads a bare off as false, so
+// false and true mean off and on where these are allowed.
 func choice(text, oneof string) (string, bool) {
 	allowed := strings.Fields(oneof)
 	if len(allowed) == 0 || text == "" {

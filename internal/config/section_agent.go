@@ -36,13 +36,13 @@ type Agent struct {
 	SystemPrompt       string            `key:"system_prompt"`
 }
 
-// TurnLiveness says when a turn that shows no life is looked at.
+// TurnLiveness says when a turn without activity is checked.
 type TurnLiveness struct {
 	Timeout time.Duration `key:"timeout_s" default:"600"`
 	Poll    time.Duration `key:"poll_s" default:"15"`
 }
 
-// AgentCache bounds the sessions that a gateway keeps alive.
+// AgentCache limits the sessions that a gateway keeps in memory.
 type AgentCache struct {
 	MaxSize       int           `key:"max_size" default:"128" min:"1"`
 	IdleTTL       time.Duration `key:"idle_ttl_secs" default:"3600"`
@@ -75,7 +75,7 @@ type StopCounts struct {
 	NoProgress int `key:"idempotent_no_progress" default:"5" min:"1"`
 }
 
-// LoopCaps bound costly calls in one turn.
+// LoopCaps limit costly calls in one turn.
 type LoopCaps struct {
 	WebSearches int `key:"max_web_searches" default:"50" min:"0"`
 	Subagents   int `key:"max_subagents" default:"50" min:"0"`
@@ -100,7 +100,7 @@ type Delegation struct {
 	MaxDepth               int            `key:"max_spawn_depth" default:"1" min:"1"`
 	Orchestrator           bool           `key:"orchestrator_enabled" default:"true"`
 	WorktreeIsolation      bool           `key:"worktree_isolation"`
-	CompressionTokens      int            `key:"compression_threshold_tokens"` // 0: as the parent
+	CompressionTokens      int            `key:"compression_threshold_tokens"` // 0: the parent's
 	SurfaceProcesses       bool           `key:"surface_child_process_notifications"`
 	MaxIterations          Limit          `key:"max_iterations" default:"50"`
 	ChildTimeout           time.Duration  `key:"child_timeout_seconds"` // 0: none

@@ -1,6 +1,6 @@
 package config
 
-// Display is the section display: what the person sees.
+// Display is the section display: what the user sees.
 type Display struct {
 	ToolProgress         string         `key:"tool_progress" default:"all" oneof:"off new all verbose"`
 	ToolProgressCommand  bool           `key:"tool_progress_command"`

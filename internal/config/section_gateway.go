@@ -6,7 +6,7 @@ import (
 	"hermes"
 )
 
-// Streaming is the section streaming: how a gateway shows an answer that grows.
+// Streaming is the section streaming: how a gateway shows an answer while it is written.
 type Streaming struct {
 	Enabled         bool          `key:"enabled"`
 	Transport       string        `key:"transport" default:"auto" oneof:"auto edit off"`
@@ -23,7 +23,7 @@ type Platform struct {
 	ReplyToMode string         `key:"reply_to_mode"`
 	HomeChannel map[string]any `key:"home_channel"`
 	Extra       map[string]any `key:"extra"`
-	Rest        map[string]any `key:"*"` // what the platform's own adapter knows
+	Rest        map[string]any `key:"*"` // settings of the platform's adapter
 }
 
 // Discord is the section discord.
@@ -68,6 +68,6 @@ func (c *Config) CustomToolsets() map[string]any {
 // MCPServers returns mcp_servers.
 func (c *Config) MCPServers() map[string]any { return section[map[string]any](c, "mcp_servers") }
 
-// Free returns a section whose keys belong to whoever reads it: moa, secrets,
+// Free returns a section without fixed keys, which its reader defines: moa, secrets,
 // proxy, plugins, hooks, kanban, bot_peers, dashboard.
 func (c *Config) Free(name string) map[string]any { return section[map[string]any](c, name) }

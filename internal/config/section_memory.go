@@ -6,10 +6,10 @@ import "time"
 // shorter. Changes take effect on a running gateway.
 type Compression struct {
 	Enabled                bool               `key:"enabled" default:"true"`
-	Threshold              float64            `key:"threshold" default:"0.50" min:"0"` // part of the window
+	Threshold              float64            `key:"threshold" default:"0.50" min:"0"` // share of the window
 	ThresholdTokens        int                `key:"threshold_tokens"`                 // 0: no cap
 	ModelThresholds        map[string]float64 `key:"model_thresholds"`
-	SmallWindowFloor       float64            `key:"small_window_floor"` // part of a window below 512K tokens; 0: none
+	SmallWindowFloor       float64            `key:"small_window_floor"` // share of a window below 512K tokens; 0: none
 	TargetRatio            float64            `key:"target_ratio" default:"0.20" min:"0"`
 	TailMode               string             `key:"tail_mode" default:"lean" oneof:"lean legacy"`
 	ProtectLast            int                `key:"protect_last_n" default:"20" min:"0"`
@@ -33,8 +33,8 @@ type Compression struct {
 // Context is the section context: what fills the window.
 type Context struct {
 	Engine      string         `key:"engine" default:"compressor"`
-	PromptShare float64        `key:"prompt_share" default:"0.25" min:"0"` // part of the window that the system prompt may take
-	Layers      map[string]int `key:"layers"`                              // most characters of single layers of the prompt; 0: no such bound
+	PromptShare float64        `key:"prompt_share" default:"0.25" min:"0"` // share of the window that the system prompt may take
+	Layers      map[string]int `key:"layers"`                              // maximum characters of single layers of the prompt; 0: no limit
 }
 
 // Memory is the section memory.
@@ -44,10 +44,10 @@ type Memory struct {
 	CharLimit     int    `key:"memory_char_limit" default:"2200" min:"100"`
 	UserCharLimit int    `key:"user_char_limit" default:"1375" min:"100"`
 	WriteApproval bool   `key:"write_approval"`
-	Provider      string `key:"provider"`                            // "": the built-in one alone
-	NudgeInterval int    `key:"nudge_interval" default:"10" min:"0"` // turns of the person; 0: off
+	Provider      string `key:"provider"`                            // "": only the built-in one
+	NudgeInterval int    `key:"nudge_interval" default:"10" min:"0"` // user turns; 0: off
 	FlushMinTurns int    `key:"flush_min_turns" default:"6" min:"0"` // 0: always
-	// Scope user gives each person of a messenger a USER.md of their own.
+	// Scope user gives each user of a messenger their own USER.md.
 	Scope    string `key:"scope" default:"shared" oneof:"shared user"`
 	WhenFull string `key:"when_full" default:"error" oneof:"error archive"`
 }
@@ -64,10 +64,10 @@ type Skills struct {
 	CreationNudgeInterval int                 `key:"creation_nudge_interval" default:"10" min:"0"` // steps; 0: off
 	Replay                string              `key:"replay" default:"auto" oneof:"auto off"`
 	ReplayLosers          string              `key:"replay_losers" default:"pending" oneof:"pending drop"`
-	ReplayMaxTokens       int                 `key:"replay_max_tokens" default:"60000" min:"1000"` // of one trial
+	ReplayMaxTokens       int                 `key:"replay_max_tokens" default:"60000" min:"1000"` // of one replay
 }
 
-// Curator is the section curator: what becomes of skills that nobody uses.
+// Curator is the section curator: what happens to unused skills.
 type Curator struct {
 	Enabled          bool          `key:"enabled" default:"true"`
 	IntervalHours    int           `key:"interval_hours" default:"168" min:"1"`
@@ -76,7 +76,7 @@ type Curator struct {
 	ArchiveAfterDays int           `key:"archive_after_days" default:"90" min:"1"`
 	Consolidate      bool          `key:"consolidate"`
 	PruneBuiltins    bool          `key:"prune_builtins" default:"true"`
-	ArchiveTTLDays   int           `key:"archive_ttl_days"` // 0: for ever
+	ArchiveTTLDays   int           `key:"archive_ttl_days"` // 0: forever
 	Backup           CuratorBackup `key:"backup"`
 }
 

@@ -6,7 +6,7 @@ import (
 	"hermes"
 )
 
-// Model is the section model: which model answers, and how it is reached.
+// Model is the section model: which model answers and how to reach it.
 type Model struct {
 	Default       string            `key:"default"`
 	Provider      string            `key:"provider" default:"auto"`
@@ -23,7 +23,7 @@ type Model struct {
 }
 
 // Provider is one entry of the section providers: settings for a provider of the
-// catalogue, or a provider of one's own if it has a base URL.
+// catalogue, or a custom provider if it has a base URL.
 type Provider struct {
 	Name           string                   `key:"name"`
 	BaseURL        string                   `key:"base_url"`
@@ -42,7 +42,7 @@ type Provider struct {
 	OAuth          OAuth                    `key:"oauth"`
 }
 
-// OAuth is how one logs in at a provider; what is set replaces what is known of it.
+// OAuth is how to log in to a provider; what is set replaces the built-in values.
 type OAuth struct {
 	ClientID     string            `key:"client_id"`
 	ClientSecret hermes.Secret     `key:"client_secret"`
@@ -50,11 +50,11 @@ type OAuth struct {
 	TokenURL     string            `key:"token_url"`
 	DeviceURL    string            `key:"device_url"`
 	Scopes       []string          `key:"scopes"`
-	Redirect     string            `key:"redirect_uri"` // loopback; port 0 is any free one
-	Params       map[string]string `key:"params"`       // into the address that the browser opens
+	Redirect     string            `key:"redirect_uri"` // loopback; port 0 means any free port
+	Params       map[string]string `key:"params"`       // added to the address that the browser opens
 }
 
-// ProviderModel is what is known of one model of a provider.
+// ProviderModel is the settings of one model of a provider.
 type ProviderModel struct {
 	Timeout        time.Duration `key:"timeout_seconds"`
 	StaleTimeout   time.Duration `key:"stale_timeout_seconds"`
@@ -73,8 +73,8 @@ type Fallback struct {
 	ContextLength int           `key:"context_length"`
 }
 
-// ModelAlias is one entry of model_aliases: a name for a model of a provider,
-// or of an address of its own.
+// ModelAlias is one entry of model_aliases: a name for a model of a provider or of
+// its own base URL.
 type ModelAlias struct {
 	Model    string        `key:"model"`
 	Provider string        `key:"provider"`
@@ -97,22 +97,22 @@ type PromptCaching struct {
 }
 
 // Auxiliary is one task of the section auxiliary: the model of a side task such
-// as vision, compression or title_generation. Config.Auxiliary fills in what a
-// task has as its own default.
+// as vision, compression or title_generation. Config.Auxiliary fills in the
+// defaults of the task.
 type Auxiliary struct {
 	Enabled         bool           `key:"enabled" default:"true"`
 	Provider        string         `key:"provider" default:"auto"` // auto: the main model
 	Model           string         `key:"model"`
 	BaseURL         string         `key:"base_url"`
 	APIKey          hermes.Secret  `key:"api_key"`
-	Timeout         time.Duration  `key:"timeout"` // 0: the task's own
+	Timeout         time.Duration  `key:"timeout"` // 0: the task's default
 	DownloadTimeout time.Duration  `key:"download_timeout" default:"30"`
 	ReasoningEffort string         `key:"reasoning_effort"`
 	Language        string         `key:"language"`
 	ExtraBody       map[string]any `key:"extra_body"`
 	FallbackChain   []Fallback     `key:"fallback_chain"`
 	MaxConcurrency  int            `key:"max_concurrency"`  // 0: no limit
-	MaxInputTokens  int            `key:"max_input_tokens"` // 0: the task's own bound
+	MaxInputTokens  int            `key:"max_input_tokens"` // 0: the task's default
 	ExtraTools      []string       `key:"extra_tools"`
 	Defer           string         `key:"defer" default:"auto" oneof:"auto never"`
 	DeferMaxAge     time.Duration  `key:"defer_max_age_s" default:"1800"`
@@ -124,8 +124,8 @@ type AuxiliaryTasks struct {
 	Tasks          map[string]Auxiliary `key:"*"`
 }
 
-// Timeouts are the clocks of a model call. They are set by variables; zero
-// leaves the choice to the provider, who knows local servers from remote ones.
+// Timeouts are the timeouts of a model call, usually set by variables. With zero the
+// provider chooses: it can tell local servers from remote ones.
 type Timeouts struct {
 	StreamRead  time.Duration `key:"stream_read" env:"HERMES_STREAM_READ_TIMEOUT"`
 	StreamStale time.Duration `key:"stream_stale" env:"HERMES_STREAM_STALE_TIMEOUT"`
@@ -133,7 +133,7 @@ type Timeouts struct {
 	Call        time.Duration `key:"call" default:"1800" env:"HERMES_API_TIMEOUT"`
 }
 
-// auxiliaryTimeouts are the times that side tasks get if nothing else is set.
+// auxiliaryTimeouts are the default timeouts of side tasks.
 var auxiliaryTimeouts = map[string]time.Duration{
 	"vision":            120 * time.Second,
 	"compression":       120 * time.Second,
@@ -177,7 +177,7 @@ func (c *Config) OpenRouter() OpenRouter { return section[OpenRouter](c, "openro
 // PromptCaching returns the section prompt_caching.
 func (c *Config) PromptCaching() PromptCaching { return section[PromptCaching](c, "prompt_caching") }
 
-// Timeouts returns the clocks of a model call.
+// Timeouts returns the timeouts of a model call.
 func (c *Config) Timeouts() Timeouts { return section[Timeouts](c, "timeouts") }
 
 // StreamOnlyURLs returns the base URLs whose side tasks must stream.
@@ -185,7 +185,7 @@ func (c *Config) StreamOnlyURLs() []string {
 	return section[AuxiliaryTasks](c, "auxiliary").StreamOnlyURLs
 }
 
-// Auxiliary returns the settings of one side task, its defaults filled in.
+// Auxiliary returns the settings of one side task with defaults filled in.
 func (c *Config) Auxiliary(task string) Auxiliary {
 	aux := section[Auxiliary](c, "auxiliary", task)
 	if aux.Timeout == 0 {

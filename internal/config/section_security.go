@@ -2,7 +2,7 @@ package config
 
 import "time"
 
-// Approvals is the section approvals: which commands ask the person first.
+// Approvals is the section approvals: which commands need approval first.
 type Approvals struct {
 	Mode                    string        `key:"mode" default:"smart" oneof:"smart manual off"`
 	DenialBreakerThreshold  int           `key:"denial_breaker_threshold" default:"3" min:"0"` // 0: off

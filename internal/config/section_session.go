@@ -17,7 +17,7 @@ type Sessions struct {
 	MinIntervalHours      int  `key:"min_interval_hours" default:"24" min:"0"`
 	VacuumAfterPrune      bool `key:"vacuum_after_prune" default:"true"`
 	MinVacuumIntervalDays int  `key:"min_vacuum_interval_days" default:"30" min:"0"`
-	Summaries             bool `key:"summaries" default:"true"` // of what a longer talk was about
+	Summaries             bool `key:"summaries" default:"true"` // what longer sessions were about
 	MaxResumeMessages     int  `key:"max_resume_messages" default:"20000" min:"1"`
 	MaxExportMessages     int  `key:"max_export_messages" default:"20000" min:"1"`
 }
@@ -36,7 +36,7 @@ type Logging struct {
 
 // Runtime is the section runtime.
 type Runtime struct {
-	NoFileSoftLimit int `key:"nofile_soft_limit" default:"4096"` // 0: leave it alone
+	NoFileSoftLimit int `key:"nofile_soft_limit" default:"4096"` // 0: do not change it
 }
 
 // Updates is the section updates.
@@ -64,13 +64,13 @@ type Cron struct {
 	Delivery             CronDelivery  `key:"delivery"`
 }
 
-// CronDelivery says how a job's result is handed over.
+// CronDelivery says how a job's result is delivered.
 type CronDelivery struct {
 	Notify       bool          `key:"notify" default:"true"`
 	MediaTimeout time.Duration `key:"media_timeout" default:"300"`
 }
 
-// General returns what stands at the top level of the file.
+// General returns the settings at the top level of the file.
 func (c *Config) General() General { return section[General](c) }
 
 // Database returns the section database.

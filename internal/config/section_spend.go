@@ -10,26 +10,26 @@ import (
 type Spend struct {
 	Turn    SpendCap `key:"turn"`
 	Session SpendCap `key:"session"`
-	Job     SpendCap `key:"job"`  // one run of a scheduled job after another
+	Job     SpendCap `key:"job"`  // all runs of a scheduled job
 	Tree    SpendCap `key:"tree"` // a session with all its sub-agents
 	Day     SpendCap `key:"day"`
 	Month   SpendCap `key:"month"`
 	WarnAt  []string `key:"warn_at" default:"50,75,90"` // percentages of a cap
-	// FlatRate lists services that are paid by a plan: their calls cost nothing
-	// of their own and count in tokens.
+	// FlatRate lists services that are paid by a plan: their calls cost no money
+	// and count only in tokens.
 	FlatRate []string `key:"flat_rate"`
-	// Prices are those of models whose price is not known or has changed, by
-	// reference ("provider:model") or by the model's name alone.
+	// Prices are the prices of models that are unknown or have changed, by
+	// reference ("provider:model") or by the model's name.
 	Prices map[string]SpendPrice `key:"prices"`
 }
 
-// SpendCap bounds money, in US dollars, and tokens of every kind.
+// SpendCap limits money, in US dollars, and tokens of every kind.
 type SpendCap struct {
 	USD    float64 `key:"usd" min:"0"`
 	Tokens int     `key:"tokens" min:"0"`
 }
 
-// SpendPrice is in US dollars for a million tokens; less than zero is not known.
+// SpendPrice is in US dollars for a million tokens; less than zero means unknown.
 type SpendPrice struct {
 	Input      float64 `key:"input" default:"-1" min:"-1"`
 	Output     float64 `key:"output" default:"-1" min:"-1"`
@@ -40,8 +40,8 @@ type SpendPrice struct {
 // Spend returns the section spend.
 func (c *Config) Spend() Spend { return section[Spend](c, "spend") }
 
-// Percentages returns WarnAt as numbers from 1 to 100, lowest first; what is
-// none is left out.
+// Percentages returns WarnAt as numbers from 1 to 100, lowest first, without
+// invalid entries.
 func (s Spend) Percentages() []int {
 	var list []int
 	for _, text := range s.WarnAt {

@@ -2,19 +2,18 @@ package config
 
 import "time"
 
-// Settings is every setting that Hermes knows. The struct is the table: a field
-// is one key, and its tags say all there is to know about it.
+// Settings is every known setting. Each field is one key; its tags describe it.
 //
-//	key      its name in config.yaml; a struct without it stands on its parent's level
-//	default  the value if nobody sets it, written as in config.yaml
+//	key      its name in config.yaml; the keys of a struct without it belong to its parent
+//	default  the value if it is not set, written as in config.yaml
 //	oneof    the texts allowed
 //	min      the smallest number allowed; seconds for a time
 //	env      a variable that gives the value if config.yaml does not
 //	prefix   (sections) the variable of every key is the prefix and its name in capitals
-//	scalar   (sections) the key that a single value in the section's place means
+//	scalar   (sections) the key that is set by a single value in place of the section
 //
-// Durations are written as seconds, or as 90s, 5m, 2h, 7d. Zero stands for "no
-// limit" or "off" where a comment says so, and null, none and off read as zero there.
+// Durations are written as seconds, or as 90s, 5m, 2h, 7d. Zero means "no limit" or
+// "off" where a comment says so; null, none and off are read as zero there.
 type Settings struct {
 	General
 
@@ -80,7 +79,7 @@ type Settings struct {
 	Timeouts         Timeouts              `key:"timeouts"`
 }
 
-// General is what stands at the top level of the file.
+// General is the settings at the top level of the file.
 type General struct {
 	ContextFileMaxChars    int           `key:"context_file_max_chars"` // of a project file or SOUL.md; 0: 20,000
 	ContextFileReadTimeout time.Duration `key:"context_file_read_timeout" default:"5"`
@@ -89,9 +88,9 @@ type General struct {
 	GroupSessionsPerUser   bool          `key:"group_sessions_per_user" default:"true"`
 	ThreadSessionsPerUser  bool          `key:"thread_sessions_per_user"`
 	UnauthorizedDM         string        `key:"unauthorized_dm_behavior" default:"pair" oneof:"pair ignore"`
-	Timezone               string        `key:"timezone"` // "": that of the system
+	Timezone               string        `key:"timezone"` // "": the system's
 	CommandAllowlist       []string      `key:"command_allowlist"`
-	Toolsets               []string      `key:"toolsets"` // none: the preset of the face
+	Toolsets               []string      `key:"toolsets"` // empty: the preset of the frontend
 	HooksAutoAccept        bool          `key:"hooks_auto_accept" env:"HERMES_ACCEPT_HOOKS"`
 	Worktree               bool          `key:"worktree"`
 	WorktreeSync           bool          `key:"worktree_sync" default:"true"`

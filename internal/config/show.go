@@ -11,19 +11,19 @@ import (
 	"hermes/internal/yamledit"
 )
 
-// Entry is one setting as it is in force.
+// Entry is one setting with the value that is used.
 type Entry struct {
 	Key    string
 	Value  any // bool, int64, float64, string, []any, map[string]any; nil for "not set"
 	Source Source
-	File   string // where it stands, if in a file
+	File   string // the file that sets it, if one does
 	Line   int
-	Env    string // the variable that gave it, if one did
-	Secret bool   // Value is to be masked before anybody sees it
+	Env    string // the variable that sets it, if one does
+	Secret bool   // Value must be masked before it is shown
 }
 
-// Entries lists every setting in the order of Settings: those with fixed names
-// always, those without where they are set. Values are in the clear.
+// Entries lists every setting in the order of Settings. Keys with fixed names are
+// always listed, others if they are set. Values are not masked.
 func (c *Config) Entries() []Entry { return c.EntriesBelow() }
 
 // EntriesBelow lists the settings at a path and below it.
@@ -97,8 +97,8 @@ func plainValue(v reflect.Value) any {
 	return v.Interface()
 }
 
-// Masked is Value as it may be shown. Below a secret name everything is hidden,
-// elsewhere what stands under such names.
+// Masked returns Value as it may be shown: everything below a secret name is
+// hidden.
 func (e Entry) Masked() any { return masked(e.Value, e.Secret) }
 
 func masked(v any, secret bool) any {
@@ -129,20 +129,19 @@ func masked(v any, secret bool) any {
 	return v
 }
 
-// SecretName reports whether a name announces a secret; see redact.SecretName.
+// SecretName reports whether a name suggests a secret; see redact.SecretName.
 func SecretName(name string) bool { return redact.SecretName(name) }
 
-// Resolve splits a dotted key; names that contain dots and stand in a file are
-// found as they are.
+// Resolve splits a dotted key. It recognizes names with dots that the file contains.
 func (c *Config) Resolve(key string) ([]string, error) { return c.userDocument().Resolve(key) }
 
-// Known reports whether Hermes has a setting or a section at a path.
+// Known reports whether there is a setting or a section at a path.
 func (c *Config) Known(path ...string) bool {
 	_, _, known := lookup(path)
 	return known
 }
 
-// Nearest is the known key that a key is most like, "" if there is none.
+// Nearest returns the known key that is most similar to a key, "" if there is none.
 func Nearest(key string) string {
 	for _, r := range renames {
 		if yamledit.Join(r.from) == key {
@@ -163,5 +162,5 @@ func Nearest(key string) string {
 // and _), which belongs in .env.
 func IsVariable(key string) bool { return envName(key) }
 
-// FileProblems lists the files that could not be used, which is cheap to ask.
+// FileProblems lists the files that could not be used. It is cheap to call.
 func (c *Config) FileProblems() []Problem { return slices.Clone(c.problems) }

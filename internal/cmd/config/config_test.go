@@ -118,7 +118,7 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 		{"key of another section", yaml, "get max_turns", "did you mean agent.max_turns?"},
 		{"variable", yaml, "get NOPE", "is not set, neither in the environment nor in"},
 		{"unset twice", yaml, "unset agent.service_tier", "is not set in"},
-		{"bad value", yaml, "set agent.max_turns lots", "needs a number, or none for no limit"},
+		{"bad value", yaml, "set agent.max_turns lots", "must be a number, or none (no limit)"},
 		{"broken file", "a: [\n", "set agent.max_turns 5", "hermes config edit"},
 		{"faults", "agent: {max_turns: lots}\n", "check", "the settings have faults: 1"},
 		{"no editor", yaml, "edit", "open $HOME/config.yaml in one"},
