@@ -1,13 +1,13 @@
-// Package atomicfile replaces files so that a reader sees the old content or the
-// new one and never a part, also after a crash, and keeps two processes from
+// Package atomicfile replaces files atomically: a reader sees the old content or
+// the new one, never a part, even after a crash. It also keeps two processes from
 // changing the same file at once.
 //
-// Write goes to a temporary file in the same folder, syncs it, renames it over
-// the target and syncs the folder. Acquire (lock.go) takes a lock that ends with
-// the process and names its holder to whoever waits in vain. The usual order is
-// Acquire, read again, Write, Release.
+// Write writes a temporary file in the same folder, syncs it, renames it over the
+// target and syncs the folder. Acquire (lock.go) takes a lock that ends with the
+// process; if it times out, the error names the holder. The usual order is Acquire,
+// read again, Write, Release.
 //
-// The package knows nothing of what the files mean.
+// The package does not know what the files mean.
 package atomicfile
 
 import (
@@ -18,7 +18,7 @@ import (
 	"path/filepath"
 )
 
-// Options tell how Write treats the target. The zero value makes new files
+// Options say how Write treats the target. The zero value makes new files
 // readable by the owner only and refuses links.
 type Options struct {
 	// Mode is the mode of a new file; 0 is 0600. An existing file keeps its own.
@@ -36,10 +36,10 @@ var ErrLink = errors.New("is a symbolic link; nothing was written")
 // ErrKind means that the target is neither absent nor a regular file.
 var ErrKind = errors.New("is not a regular file; nothing was written")
 
-// Write makes data the content of the file at path, whole or not at all. The
-// folder must exist. Mode and, where permitted, owner of an existing file are
-// kept. On an error the old content still stands. Concurrent writers do not harm
-// each other: one of the contents wins.
+// Write replaces the content of the file at path with data, completely or not at
+// all. The folder must exist. Write keeps the mode and, where permitted, the owner
+// of an existing file. On an error the old content remains. Concurrent writers are
+// safe: the last one wins.
 func Write(path string, data []byte, o Options) error {
 	if o.Mode == 0 {
 		o.Mode = 0o600
@@ -54,8 +54,8 @@ func Write(path string, data []byte, o Options) error {
 	return nil
 }
 
-// resolve returns the file that is to be replaced and what is there now, nil if
-// nothing.
+// resolve returns the file to replace and its current FileInfo, nil if it does not
+// exist.
 func resolve(path string, follow bool) (string, fs.FileInfo, error) {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -69,7 +69,7 @@ func resolve(path string, follow bool) (string, fs.FileInfo, error) {
 			return "", nil, ErrLink
 		}
 		if path, err = filepath.EvalSymlinks(path); err != nil {
-			return "", nil, fmt.Errorf("the link leads nowhere: %w", plain(err))
+			return "", nil, fmt.Errorf("the link has no target: %w", plain(err))
 		}
 		if info, err = os.Lstat(path); err != nil {
 			return "", nil, plain(err)
@@ -83,8 +83,8 @@ func resolve(path string, follow bool) (string, fs.FileInfo, error) {
 
 func replace(target string, data []byte, old fs.FileInfo, o Options) (err error) {
 	folder := filepath.Dir(target)
-	// CreateTemp opens with O_EXCL and mode 0600 under a random name, so nobody can
-	// plant a link in its place or read a secret before the mode is set.
+	// CreateTemp opens with O_EXCL and mode 0600 under a random name, so no other
+	// user can plant a link or read a secret before the mode is set.
 	tmp, err := os.CreateTemp(folder, "."+filepath.Base(target)+".*.tmp")
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func replace(target string, data []byte, old fs.FileInfo, o Options) (err error)
 	return syncFolder(folder)
 }
 
-// adopt gives the new file the owner and the mode of the old one.
+// adopt copies the owner and the mode of the old file to the new one.
 func adopt(tmp *os.File, old fs.FileInfo, o Options) error {
 	mode := o.Mode
 	if old != nil {
@@ -128,8 +128,8 @@ func adopt(tmp *os.File, old fs.FileInfo, o Options) error {
 	return tmp.Chmod(mode)
 }
 
-// plain drops the names of system calls and of the temporary file, which tell a
-// person nothing.
+// plain drops the names of system calls and of the temporary file, which mean
+// nothing to a user.
 func plain(err error) error {
 	var onPath *fs.PathError
 	if errors.As(err, &onPath) {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// rename tries again for a while: a virus scanner or an indexer may hold the
-// target for a moment.
+// rename retries for a while: a virus scanner or an indexer may have the target
+// open for a moment.
 func rename(from, to string) error {
 	var err error
 	for wait := 5 * time.Millisecond; wait < 500*time.Millisecond; wait *= 2 {

@@ -12,7 +12,7 @@ import (
 func rename(from, to string) error { return os.Rename(from, to) }
 
 // syncFolder makes the rename itself durable. File systems that cannot sync a
-// folder say so with EINVAL or ENOTSUP; there is nothing more to do there.
+// folder say so with EINVAL or ENOTSUP; these are ignored.
 func syncFolder(folder string) error {
 	f, err := os.Open(folder)
 	if err != nil {

@@ -14,22 +14,21 @@ import (
 const (
 	lockPoll      = 20 * time.Millisecond
 	maxHolderSize = 200 // bytes
-	// holderAt leaves byte 0 alone: it is the one that Windows locks against reading.
+	// holderAt skips byte 0, which Windows locks against reading.
 	holderAt = 1
 )
 
-// Lock is a cross-process lock that its holder has. It is not for goroutines of
-// one process: each Acquire opens the file anew, so they exclude each other too,
-// but by polling.
+// Lock is a cross-process lock that its holder has. Goroutines of one
+// process should use a mutex: here they exclude each other too, but by polling.
 type Lock struct {
 	flock *flock.Flock
 	path  string
 }
 
-// BusyError means that somebody else held the lock for the whole time given.
+// BusyError means that another process held the lock for the whole wait.
 type BusyError struct {
 	Path   string
-	Holder string // who, as that process wrote it; "" if it did not
+	Holder string // as that process wrote it; "" if it did not
 	Waited time.Duration
 }
 
@@ -45,9 +44,9 @@ func (e *BusyError) Error() string {
 const lockSuffix = ".lock"
 
 // Acquire takes the lock that belongs to the file at path, waiting at most wait
-// (0 tries once). The lock file is path+".lock"; it stays, since removing it
-// would let two processes hold two different files of one name. holder says who
-// we are, for example "hermes config set"; the process id and the time are added.
+// (0 tries once). The lock file is path+".lock"; it is not removed,
+// because then two processes could lock two different files of one name. holder
+// describes the caller, for example "hermes config set"; the process id and the time are added.
 // The lock ends with Release or with the process, whichever is first.
 func Acquire(ctx context.Context, path, holder string, wait time.Duration) (*Lock, error) {
 	path += lockSuffix
@@ -77,7 +76,7 @@ func (l *Lock) try(ctx context.Context, wait time.Duration) error {
 	return err
 }
 
-// Release gives the lock back. It may be called once.
+// Release releases the lock. It must be called at most once.
 func (l *Lock) Release() error {
 	l.sign("")
 	if err := l.flock.Unlock(); err != nil {
@@ -86,8 +85,8 @@ func (l *Lock) Release() error {
 	return nil
 }
 
-// sign writes who holds the lock. Only a message depends on it, so a full disk
-// is no reason to fail.
+// sign writes who holds the lock. Only a message depends on it, so errors such
+// as a full disk are ignored.
 func (l *Lock) sign(text string) {
 	f, err := os.OpenFile(l.path, os.O_WRONLY, 0)
 	if err != nil {

@@ -1,13 +1,13 @@
-// Package home knows the folder that Hermes lives in and the path of everything
-// in it, as a value that is handed down: nothing here is global.
+// Package home finds the folder where Hermes keeps its files and names every path
+// in it. Dir is a plain value that callers pass on; nothing here is global.
 //
-// A home has a root and may hold profiles, each a full home of its own below
-// profiles/<name>. Find decides which one a run uses. Asking a Dir for a path
-// never touches the disk; folders appear (mode 0700) only when somebody calls
-// Make before writing. Prune and its classes (prune.go) keep what accumulates
-// within a size and an age.
+// A home has a root and may have profiles, each a complete home below
+// profiles/<name>. Find decides which one a run uses. The path methods of Dir do
+// not touch the disk, except CacheInUse; Make creates a folder (mode 0700) before
+// a write. Prune and its classes (prune.go) limit the size and age of files that
+// accumulate.
 //
-// The package does not know what stands in the files. Start at Find.
+// The package does not know the content of the files. Start at Find.
 package home
 
 import (
@@ -27,26 +27,25 @@ type Dir struct {
 	profile string
 }
 
-// Source says where Find may look. Getenv is required.
+// Source says where Find looks. Getenv is required.
 type Source struct {
 	Getenv func(string) string
 	// Profile is the name given on the command line; "" leaves the choice to
 	// the environment and the sticky default.
 	Profile string
-	// OS is the target system in the manner of runtime.GOOS; "" is this one.
+	// OS is the target system, named as in runtime.GOOS; "" is this one.
 	OS string
 }
 
-// ErrNoHome means that neither HERMES_HOME nor the person's home folder is
-// known, so there is no place for anything.
-var ErrNoHome = errors.New("cannot tell where your home folder is; set HERMES_HOME to a folder that Hermes may use")
+// ErrNoHome means that neither HERMES_HOME nor the user's home folder is known.
+var ErrNoHome = errors.New("cannot find your home folder; set HERMES_HOME to a folder that Hermes may use")
 
 // Find returns the home of this run. The root is HERMES_HOME, else
 // %LOCALAPPDATA%\hermes on Windows, else ~/.hermes. The profile is the one asked
 // for, else the one that HERMES_HOME itself points to, else HERMES_PROFILE, else
-// the sticky default that `hermes profile use` wrote. A profile that does not
-// exist is a *ProfileError, beside which the root home is returned for those who
-// mend that; the default profile needs no folder yet.
+// the sticky default that `hermes profile use` wrote. For a profile that does not
+// exist, Find returns a *ProfileError and the root home, so that the caller can fix
+// it. The default profile needs no folder yet.
 func Find(s Source) (Dir, error) {
 	base, err := baseOf(s)
 	if err != nil {
@@ -78,8 +77,8 @@ func (d Dir) open(name, source string) (Dir, error) {
 	return root, &ProfileError{Name: p.profile, Source: source, Missing: true}
 }
 
-// At returns the home at path. A path that ends in profiles/<name> is that
-// profile of the root above it. The path is cleaned, not looked at.
+// At returns the home at path. A path that ends in profiles/<name> is that profile
+// of the root above it. At cleans the path but does not read the disk.
 func At(path string) Dir {
 	path = filepath.Clean(path)
 	name, parent := filepath.Base(path), filepath.Dir(path)
@@ -113,8 +112,8 @@ func baseOf(s Source) (string, error) {
 	return filepath.Abs(filepath.Join(userHome, ".hermes"))
 }
 
-// expand replaces a leading ~ by the person's folder, since HERMES_HOME is often
-// set in files that no shell expands.
+// expand replaces a leading ~ by the user's home folder, because HERMES_HOME is
+// often set in files that no shell expands.
 func expand(path, userHome string) string {
 	rest, found := strings.CutPrefix(path, "~")
 	if !found || userHome == "" || (rest != "" && rest[0] != '/' && rest[0] != '\\') {
@@ -123,8 +122,7 @@ func expand(path, userHome string) string {
 	return filepath.Join(userHome, rest)
 }
 
-// Make creates a folder of this home and those above it, readable by the owner
-// only. Existing folders keep their mode. A path outside the home is refused.
+// Make creates a folder of this home and its parents, readable by the owner only. Existing folders keep their mode. A path outside the home is refused.
 func (d Dir) Make(folder string) error {
 	rel, err := filepath.Rel(d.root, folder)
 	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
@@ -136,8 +134,8 @@ func (d Dir) Make(folder string) error {
 	return nil
 }
 
-// Exists reports whether the home's folder is there. Until something was
-// written it usually is not.
+// Exists reports whether the home's folder exists. Before the first write it
+// usually does not.
 func (d Dir) Exists() bool { return isDir(d.Path()) }
 
 func isDir(path string) bool {
@@ -146,7 +144,7 @@ func isDir(path string) bool {
 }
 
 // plain keeps the path and the reason of a file error and drops the name of the
-// system call, which tells a person nothing.
+// system call, which means nothing to a user.
 func plain(err error) error {
 	var pathError *fs.PathError
 	if !errors.As(err, &pathError) {

@@ -89,7 +89,7 @@ func TestFindChoosesTheProfile(t *testing.T) {
 		{name: "flag beats environment", flag: "ops", env: []string{"HERMES_PROFILE", "dev"}, profile: "ops"},
 		{name: "case does not matter", flag: "Dev", profile: "dev"},
 		{name: "missing", flag: "nope", err: "hermes profile create nope"},
-		{name: "no way out", flag: "../../etc", err: "cannot be the name"},
+		{name: "no way out", flag: "../../etc", err: "is not a valid profile name"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -38,7 +38,7 @@ func (d Dir) Env() string { return d.Join(".env") }
 // Auth is the file of logins and key pools.
 func (d Dir) Auth() string { return d.Join("auth.json") }
 
-// Soul is the file in which the person describes who the agent is.
+// Soul is the file in which the user describes who the agent is.
 func (d Dir) Soul() string { return d.Join("SOUL.md") }
 
 // Database is the session database.
@@ -77,15 +77,15 @@ func (d Dir) Checkpoints() string { return d.Join("checkpoints") }
 // Backups is the folder of copies of one kind, such as "config".
 func (d Dir) Backups(kind string) string { return d.Join("backups", kind) }
 
-// Pending is the folder of staged changes of one kind: "skills" or "memory".
+// Pending is the folder of pending changes of one kind: "skills" or "memory".
 func (d Dir) Pending(kind string) string { return d.Join("pending", kind) }
 
-// Cache is the folder of one kind of files that can be made again: images,
+// Cache is the folder of one kind of files that can be recreated: images,
 // audio, videos, documents, screenshots, citations, spillover, terminal, exec.
 func (d Dir) Cache(kind string) string { return d.Join("cache", kind) }
 
-// CacheInUse is Cache, except that a folder of an older layout is returned as
-// long as it has content. It looks at the disk.
+// CacheInUse is like Cache, but returns the folder of an older layout as long as it
+// has content. It reads the disk.
 func (d Dir) CacheInUse(kind string) string {
 	old := map[string]string{
 		"images":      "image_cache",
@@ -100,11 +100,11 @@ func (d Dir) CacheInUse(kind string) string {
 	return d.Cache(kind)
 }
 
-// TerminalSessions is the folder of notes on which session a terminal had last.
+// TerminalSessions is the folder that records the last session of each terminal.
 func (d Dir) TerminalSessions() string { return d.Join("terminal-sessions") }
 
 // Pairing is the folder of pairing requests and approvals.
 func (d Dir) Pairing() string { return d.Join("pairing") }
 
-// History is the file of what the person typed at the prompt.
+// History is the file of what the user typed at the prompt.
 func (d Dir) History() string { return d.Join("history") }

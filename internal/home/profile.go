@@ -19,23 +19,22 @@ const (
 	maxStickySize  = 256 // bytes; a name and a line break
 )
 
-// ProfileError tells which profile was asked for, by whom, and what is wrong
-// with it.
+// ProfileError says which profile was requested, by what, and what is wrong with it.
 type ProfileError struct {
 	Name    string
 	Source  string // "-p", "HERMES_PROFILE" or the path of the sticky file; may be empty
-	Missing bool   // a proper name, but there is no such profile
+	Missing bool   // a valid name, but there is no such profile
 }
 
 func (e *ProfileError) Error() string {
 	if !e.Missing {
-		return fmt.Sprintf("%q cannot be the name of a profile; use small letters, digits, - and _, at most %d of them", e.Name, maxNameLength)
+		return fmt.Sprintf("%q is not a valid profile name; use lower-case letters, digits, - and _, at most %d characters", e.Name, maxNameLength)
 	}
 	text := fmt.Sprintf("there is no profile %q", e.Name)
 	if e.Source != "" && e.Source != "-p" {
-		text += " (chosen by " + e.Source + ")"
+		text += " (set by " + e.Source + ")"
 	}
-	return text + fmt.Sprintf("; see `hermes profile list`, make it with `hermes profile create %s`, or go back with `-p default`", e.Name)
+	return text + fmt.Sprintf("; list them with `hermes profile list`, create it with `hermes profile create %s`, or use `-p default`", e.Name)
 }
 
 // Sub returns a profile of the same root; "" and "default" are the root home.
@@ -52,7 +51,7 @@ func (d Dir) Sub(name string) (Dir, error) {
 }
 
 // Profiles lists the profiles of the root by name, the default first. A home
-// that does not exist yet has the default alone.
+// that does not exist yet has only the default.
 func (d Dir) Profiles() ([]string, error) {
 	names := []string{Default}
 	entries, err := os.ReadDir(filepath.Join(d.root, profilesFolder))
@@ -68,10 +67,11 @@ func (d Dir) Profiles() ([]string, error) {
 	return names, nil
 }
 
-// StickyFile holds the name of the profile that is used when none is asked for.
+// StickyFile holds the name of the profile to use if none is given.
 func (d Dir) StickyFile() string { return filepath.Join(d.root, "active_profile") }
 
-// Sticky reads StickyFile; no file, an unreadable one or an empty one is "".
+// Sticky reads StickyFile. It returns "" if the file is missing, unreadable or
+// empty.
 func (d Dir) Sticky() string {
 	f, err := os.Open(d.StickyFile())
 	if err != nil {
@@ -83,7 +83,7 @@ func (d Dir) Sticky() string {
 	return strings.TrimSpace(string(name[:n]))
 }
 
-// validName keeps names usable as a folder on every system and as a command.
+// validName accepts names that work as a folder on every system and as a command.
 func validName(name string) bool {
 	if name == "" || len(name) > maxNameLength {
 		return false

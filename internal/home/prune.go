@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Class is one kind of files that accumulate, and how much of it may stay. A
-// zero limit does not limit.
+// Class is one kind of files that accumulate, with its limits. A zero limit means
+// no limit.
 type Class struct {
 	Name   string
 	Folder string // relative to the home
@@ -26,8 +26,8 @@ const (
 	mib = 1 << 20
 )
 
-// Classes lists every kind of artefact with its quota. What has an owner that
-// prunes by its own rules (config backups, checkpoints, the database) is not here.
+// Classes lists every kind of artefact with its quota. Config backups, checkpoints
+// and the database are not in it: their packages prune them.
 func Classes() []Class {
 	return []Class{
 		{Name: "logs", Folder: "logs", Bytes: 64 * mib, Files: 200, Age: 90 * day},
@@ -47,13 +47,13 @@ func Classes() []Class {
 }
 
 const (
-	// pruneGrace keeps files that somebody may still be writing.
+	// pruneGrace keeps files that may still be being written.
 	pruneGrace = 10 * time.Minute
-	// pruneScan bounds the memory of one pass; what it leaves, the next finds.
+	// pruneScan limits the memory of one pass; the next pass finds the rest.
 	pruneScan = 100_000
 )
 
-// Amount is an amount of files: what a pass of pruning removed, or what is there.
+// Amount counts files: those that a pass removed, or those that exist.
 type Amount struct {
 	Files int
 	Bytes int64
@@ -67,7 +67,7 @@ type artefact struct {
 
 // Prune removes the files of one class that are over its age, then the oldest
 // until the rest is within its quota. Links are neither followed nor removed,
-// files younger than ten minutes stay, and a folder that is not there is fine.
+// files younger than ten minutes stay, and a missing folder is not an error.
 // Several processes may prune at once.
 func (d Dir) Prune(c Class, now time.Time) (Amount, error) {
 	root, err := os.OpenRoot(d.Join(filepath.FromSlash(c.Folder)))
@@ -122,8 +122,8 @@ func scan(root *os.Root) (found []artefact, total int64) {
 	return found, total
 }
 
-// PruneDue prunes every class if the last such pass is at least every ago, and
-// otherwise costs one look at a file's date. It never creates the home.
+// PruneDue prunes every class if the last pass is at least every ago; otherwise it
+// only reads a file's date. It never creates the home.
 func (d Dir) PruneDue(now time.Time, every time.Duration) (Amount, error) {
 	stamp := d.Join("cache", ".pruned")
 	info, err := os.Stat(stamp)
@@ -147,25 +147,25 @@ func (d Dir) PruneDue(now time.Time, every time.Duration) (Amount, error) {
 	return sum, errors.Join(faults...)
 }
 
-// stamp is set before the work, so that of two processes one does it.
+// stamp is called before the work, so that only one of two processes does it.
 func (d Dir) stamp(path string, now time.Time) error {
 	if err := d.Make(filepath.Dir(path)); err != nil {
 		return err
 	}
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		return fmt.Errorf("note the time of pruning: %w", plain(err))
+		return fmt.Errorf("record the time of pruning: %w", plain(err))
 	}
 	return os.Chtimes(path, now, now)
 }
 
-// Usage counts what a class holds now.
+// Usage counts the files of a class.
 func (d Dir) Usage(c Class) (Amount, error) {
 	root, err := os.OpenRoot(d.Join(filepath.FromSlash(c.Folder)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return Amount{}, nil
 	}
 	if err != nil {
-		return Amount{}, fmt.Errorf("look at %s: %w", c.Name, plain(err))
+		return Amount{}, fmt.Errorf("count the files of %s: %w", c.Name, plain(err))
 	}
 	defer root.Close()
 	found, total := scan(root)

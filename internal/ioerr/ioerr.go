@@ -1,5 +1,6 @@
-// Package ioerr says in plain words what failed below the os package, for people
-// who know no system calls. It reads errors and does nothing else.
+// Package ioerr describes errors of files and networks in plain words, for users
+// who do not know system calls. It only reads errors; it does no I/O and does not
+// know what the files are for.
 //
 // Start at Text.
 package ioerr
@@ -14,9 +15,8 @@ import (
 	"syscall"
 )
 
-// Text is the text of an error in which what the os package says of files is put
-// into plain words: "open /x: no such file or directory" becomes "there is no
-// /x". It is "" for nil.
+// Text returns the text of an error with file and network errors in plain words:
+// "open /x: no such file or directory" becomes "there is no /x". It is "" for nil.
 func Text(err error) string {
 	if err == nil {
 		return ""
@@ -37,32 +37,32 @@ func Text(err error) string {
 	return text
 }
 
-// Advice is what the person can do about it, "" where nothing is known.
+// Advice returns what the user can do about an error, "" if nothing is known.
 func Advice(err error) string {
 	switch {
 	case err == nil:
 		return ""
 	case Full(err):
-		return "Make room on that disk, then try again."
+		return "Free some space on that disk, then try again."
 	case ReadOnly(err):
-		return "Make it writable, or set HERMES_HOME to a folder that can be written."
+		return "Make it writable, or set HERMES_HOME to a writable folder."
 	case errors.Is(err, fs.ErrPermission):
 		for _, e := range chain(err) {
 			if p, ok := e.(*fs.PathError); ok {
-				return "Look at its owner and mode: ls -ld " + p.Path
+				return "Check its owner and mode: ls -ld " + p.Path
 			}
 		}
 		if errors.Is(err, syscall.EACCES) {
-			return "Look at the owner and mode of the file and its folder with ls -ld; `hermes doctor` looks at the home."
+			return "Check the owner and mode of the file and its folder with `ls -ld`; `hermes doctor` checks the home folder."
 		}
 	}
 	return ""
 }
 
-// Full reports that there is no room on a disk, or none for this person.
+// Full reports whether the disk or the user's quota is full.
 func Full(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
-// ReadOnly reports that a disk takes no changes.
+// ReadOnly reports whether a disk is read-only.
 func ReadOnly(err error) bool { return errors.Is(err, syscall.EROFS) }
 
 // about says what is wrong with a file.
@@ -71,27 +71,27 @@ func about(path, op string, err error) string {
 	case Full(err):
 		return "the disk of " + path + " is full"
 	case ReadOnly(err):
-		return path + " lies on a disk that is read-only"
+		return path + " is on a read-only disk"
 	case errors.Is(err, fs.ErrNotExist):
 		return "there is no " + path
 	case errors.Is(err, fs.ErrExist):
-		return path + " is there already"
+		return path + " already exists"
 	case errors.Is(err, syscall.EISDIR):
 		return path + " is a folder"
 	case errors.Is(err, syscall.ENOTDIR):
-		return "a part of " + path + " is a file and no folder"
+		return "a part of " + path + " is a file, not a folder"
 	case errors.Is(err, syscall.ENAMETOOLONG):
 		return "the name " + shortened(path) + " is too long"
 	case errors.Is(err, fs.ErrPermission) && reads(op):
-		return "you may not read " + path
+		return "no permission to read " + path
 	case errors.Is(err, fs.ErrPermission):
-		return "you may not change " + path
+		return "no permission to change " + path
 	}
 	return path + ": " + err.Error()
 }
 
-// unreached says why a service could not be asked. What is no fault of the
-// network says itself what is wrong.
+// unreached says why a service could not be reached. Other errors already describe
+// themselves.
 func unreached(e *url.Error) string {
 	host := e.URL
 	if u, err := url.Parse(e.URL); err == nil && u.Host != "" {
@@ -101,13 +101,13 @@ func unreached(e *url.Error) string {
 	var op *net.OpError
 	switch {
 	case errors.As(e, &lookup) && lookup.IsNotFound:
-		return "the address of " + host + " was not found; is the network there?"
+		return "the address of " + host + " was not found; check the network"
 	case errors.As(e, &lookup):
-		return "the address of " + host + " could not be looked up; is the network there?"
+		return "the address of " + host + " could not be looked up; check the network"
 	case errors.Is(e, syscall.ECONNREFUSED):
 		return "nothing answers at " + host
 	case errors.Is(e, syscall.ENETUNREACH), errors.Is(e, syscall.EHOSTUNREACH):
-		return host + " cannot be reached; is the network there?"
+		return host + " cannot be reached; check the network"
 	case e.Timeout():
 		return host + " did not answer in time"
 	case errors.As(e, &op):
@@ -116,8 +116,7 @@ func unreached(e *url.Error) string {
 	return host + ": " + e.Err.Error()
 }
 
-// reads reports whether an operation is one that only looks. An open may have
-// been for writing: what may be read and not changed says so itself.
+// reads reports whether an operation only reads. An open may have been for writing.
 func reads(op string) bool {
 	switch op {
 	case "open", "read", "stat", "lstat", "readdirent", "fstatat", "chdir", "openat", "statat":
@@ -135,7 +134,7 @@ func shortened(name string) string {
 	return string(runes[:30]) + "…" + string(runes[len(runes)-20:])
 }
 
-// chain lists an error and all that it wraps, joined ones too.
+// chain lists an error and all errors that it wraps or joins.
 func chain(err error) []error {
 	all := []error{err}
 	switch e := err.(type) {

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// file is a log file that is put aside when it has grown.
+// file is a log file that is rotated when it is too large.
 type file struct {
 	path string
 	make func(string) error
@@ -17,20 +17,20 @@ type file struct {
 	mu   sync.Mutex
 	f    *os.File
 	size int64
-	// seen is how much was written since we looked whether another process has
-	// put the file aside.
+	// seen counts the bytes written since the last check whether another process
+	// has rotated the file.
 	seen int64
 }
 
-// lookAfter is how many bytes are written between two looks at the path.
+// lookAfter is how many bytes are written between two checks of the path.
 const lookAfter = 64 << 10
 
 func newFile(path string, o Options) *file {
 	return &file{path: path, make: o.Make, max: o.MaxBytes, keep: o.Keep}
 }
 
-// Write appends one line. slog calls it once a record; O_APPEND keeps the lines
-// of several processes whole.
+// Write appends one line. slog calls it once per record; O_APPEND keeps the lines
+// of several processes complete.
 func (f *file) Write(line []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -72,7 +72,7 @@ func (f *file) open() error {
 	return nil
 }
 
-// moved reports whether the path leads to another file now.
+// moved reports whether the path is another file now.
 func (f *file) moved() bool {
 	f.seen = 0
 	ours, err := f.f.Stat()
@@ -84,9 +84,9 @@ func (f *file) moved() bool {
 	return err != nil || !os.SameFile(ours, theirs)
 }
 
-// rotate puts the file aside and begins a new one. Where it cannot be renamed,
-// as when another process has it open on Windows, it is emptied once it is far
-// too large, since its size is bounded by promise.
+// rotate renames the file and begins a new one. If it cannot be renamed, as when
+// another process has it open on Windows, it is truncated once it is far too large,
+// because the package limits its size.
 func (f *file) rotate() error {
 	if f.moved() {
 		f.shut()

@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// maxLine bounds what is kept of a line that does not end.
+// maxLine limits what is kept of a line without an end.
 const maxLine = 1 << 20
 
 // Follow calls yield for every entry that is written to a log after the offset
-// from, until ctx ends, and then returns nil. It looks at each tick; a log that
-// is put aside or does not exist yet is no fault.
+// from, until ctx ends, and then returns nil. It reads at each tick. A log that
+// was rotated or does not exist yet is not an error.
 func Follow(ctx context.Context, folder, name string, from int64, tick <-chan time.Time, yield func(Entry)) error {
 	t := tail{path: filepath.Join(folder, name+Suffix), offset: from}
 	for {
@@ -31,7 +31,7 @@ func Follow(ctx context.Context, folder, name string, from int64, tick <-chan ti
 	}
 }
 
-// tail remembers how far a file was read.
+// tail records how far a file was read.
 type tail struct {
 	path   string
 	last   os.FileInfo
@@ -68,7 +68,7 @@ func (t *tail) read(yield func(Entry)) error {
 	return nil
 }
 
-// finish reads what was still written to the file that is now put aside.
+// finish reads the rest of the file that was rotated.
 func (t *tail) finish(yield func(Entry)) {
 	if old, err := os.Open(t.path + ".1"); err == nil {
 		defer old.Close()

@@ -1,13 +1,14 @@
 // Package logfile writes log records to bounded files and reads them back.
 //
-// A Handler (for log/slog) puts every record into agent.log and those of
-// warnings and errors into errors.log as well, one JSON object a line. The files
-// are opened with the first record, so a run that logs nothing leaves nothing;
-// at a size they are renamed to .1, .2 and so on (file.go). Every text passes a
-// func that takes secrets out before it is written.
+// Handler (for log/slog) writes every record to agent.log, and warnings and errors
+// also to errors.log, one JSON object per line. The files are opened with the first
+// record, so a run that logs nothing creates none. At a maximum size they are
+// renamed to .1, .2 and so on (file.go). A func redacts secrets in every text
+// before it is written.
 //
-// Records carry the attributes "session" and "component" by convention; the
-// reading side (read.go, follow.go) filters by them. Start at New.
+// By convention records have the attributes "session" and "component"; Last and
+// Follow (read.go, follow.go) filter by them. The package does not know who logs.
+// Start at New.
 package logfile
 
 import (
@@ -29,22 +30,22 @@ const (
 	ComponentKey = "component"
 )
 
-// Suffix is that of a log's file in use.
+// Suffix is the suffix of the current file of a log.
 const Suffix = ".log"
 
-// Options say where and how much is written. Folder is required.
+// Options say where to write and how much to keep. Folder is required.
 type Options struct {
 	Folder string
 	// Make creates Folder when the first record is written; nil expects it to exist.
 	Make func(folder string) error
-	// Level is the least level of agent.log; nil is info.
+	// Level is the minimum level of agent.log; nil is info.
 	Level slog.Leveler
-	// MaxBytes is the size at which a file is put aside; 0 is 5 MiB.
+	// MaxBytes is the size at which a file is rotated; 0 is 5 MiB.
 	MaxBytes int64
-	// Keep is how many files that were put aside remain of each log; 0 is 3,
-	// negative is none.
+	// Keep is how many rotated files of each log are kept; 0 means 3, negative
+	// means none.
 	Keep int
-	// Redact takes secrets out of a text; nil leaves it.
+	// Redact removes secrets from a text; nil changes nothing.
 	Redact func(string) string
 }
 
@@ -84,8 +85,8 @@ func New(o Options) *Handler {
 	}
 }
 
-// cleaner passes every text of a record through redact. What is no plain value
-// is turned into text first, since a struct may hold a secret too.
+// cleaner passes every text of a record through redact. Other values are turned
+// into text first, because a struct may contain a secret too.
 func cleaner(redact func(string) string) func([]string, slog.Attr) slog.Attr {
 	if redact == nil {
 		redact = func(s string) string { return s }
@@ -104,7 +105,7 @@ func cleaner(redact func(string) string) func([]string, slog.Attr) slog.Attr {
 	}
 }
 
-// Enabled reports whether a record of that level is written at all.
+// Enabled reports whether records of that level are written.
 func (h *Handler) Enabled(_ context.Context, level slog.Level) bool { return level >= h.level.Level() }
 
 // Handle writes one record. It never returns an error.
@@ -116,7 +117,7 @@ func (h *Handler) Handle(ctx context.Context, r slog.Record) error {
 	return nil
 }
 
-// WithAttrs returns a handler whose records carry the attributes too.
+// WithAttrs returns a handler that adds the attributes to every record.
 func (h *Handler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	with := *h
 	with.all, with.faults = h.all.WithAttrs(attrs), h.faults.WithAttrs(attrs)

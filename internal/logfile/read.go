@@ -22,14 +22,14 @@ type Entry struct {
 	Session   string
 	Component string
 	Fields    []Field // the other attributes, in the order written
-	// Raw is the line itself. A line that is no record has nothing else.
+	// Raw is the line itself. For a line that is not a record, other fields are empty.
 	Raw string
 }
 
 // Field is one attribute; groups are part of the name, with a dot.
 type Field struct{ Name, Value string }
 
-// Parse reads a line. What is no JSON object is kept as Raw.
+// Parse reads a line. A line that is not a JSON object is kept as Raw.
 func Parse(line string) Entry {
 	e := Entry{Raw: line}
 	d := json.NewDecoder(strings.NewReader(line))
@@ -94,17 +94,17 @@ func object(d *json.Decoder, prefix string, fields *[]Field) error {
 	return err
 }
 
-// Filter says which entries are wanted; its parts must all hold. The zero Filter
-// wants every entry.
+// Filter selects entries that match all its fields. The zero Filter selects every
+// entry.
 type Filter struct {
 	Level     slog.Leveler // at least; nil is any
-	Session   string       // begins with
-	Component string       // the whole of it, or its part before a dot
+	Session   string       // a prefix
+	Component string       // the whole name, or the part before a dot
 	Since     time.Time
 }
 
-// Match reports whether an entry is wanted. A line that is no record is wanted
-// only where nothing is asked for.
+// Match reports whether an entry is selected. A line that is not a record matches
+// only the zero Filter.
 func (f Filter) Match(e Entry) bool {
 	if e.Time.IsZero() {
 		return f == Filter{}
@@ -115,9 +115,9 @@ func (f Filter) Match(e Entry) bool {
 		!e.Time.Before(f.Since)
 }
 
-// Last returns the newest n entries of a log that match, the oldest of them
-// first, also from files that were put aside, and the size of the file in use,
-// from where Follow goes on. A log that was never written has none.
+// Last returns the newest n matching entries of a log, oldest first, rotated files
+// included, and the size of the current file, where Follow continues. A log that
+// does not exist has no entries.
 func Last(folder, name string, n int, f Filter) (entries []Entry, size int64, err error) {
 	for i := 0; len(entries) < n; i++ {
 		path := filepath.Join(folder, name+Suffix)
@@ -127,7 +127,7 @@ func Last(folder, name string, n int, f Filter) (entries []Entry, size int64, er
 		src, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			if i == 0 {
-				continue // it may just have been put aside
+				continue // it may just have been rotated
 			}
 			break
 		}
@@ -172,7 +172,7 @@ type File struct {
 	Changed time.Time
 }
 
-// List names the logs of a folder. A folder that is not there has none.
+// List names the logs of a folder. A missing folder has none.
 func List(folder string) ([]File, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

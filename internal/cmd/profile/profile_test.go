@@ -127,7 +127,7 @@ func TestWhatIsRefused(t *testing.T) {
 	tests := []struct{ args, stdin, want string }{
 		{"create dev", "", "already"},
 		{"create default", "", "always there"},
-		{"create ../x", "", "cannot be the name"},
+		{"create ../x", "", "is not a valid profile name"},
 		{"create x --clone-from nope", "", `no profile "nope"`},
 		{"use nope", "", "hermes profile create nope"},
 		{"show nope", "", "hermes profile list"},
