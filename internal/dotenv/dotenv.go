@@ -1,22 +1,23 @@
 // Package dotenv reads and changes files of NAME=value lines, the .env files
 // that hold secrets.
 //
-// Parse never fails as a whole: a line that it does not understand is reported
-// with its number and the others count. Set and Unset (edit.go) change one name
-// and keep every other byte, comments included. ${NAME} in a value is replaced
-// unless the value stands in single quotes; a bare $ is an ordinary character,
-// since passwords have them.
+// Parse never fails as a whole: it reports a line that it does not understand and
+// uses the others. Set and Unset (edit.go) change one name and keep every other
+// byte, comments included. ${NAME} in a value is replaced unless the value is in
+// single quotes; a bare $ is an ordinary character, because passwords have them.
+//
+// The package does not know what the names mean. Start at Parse.
 package dotenv
 
 import (
 	"strings"
 )
 
-// File is what a text says.
+// File is a parsed .env file.
 type File struct {
 	// Values holds the last value of each name.
 	Values map[string]string
-	// Bad lists the lines that say nothing, from 1.
+	// Bad lists the lines that are not assignments or comments.
 	Bad []Line
 	// entries are the assignments in order.
 	entries []entry
@@ -28,16 +29,16 @@ type Line struct {
 	Reason string
 }
 
-// entry is one assignment: text[from:to] is the whole of it with its line break,
-// text[at:end] the value as written.
+// entry is one assignment: text[from:to] is all of it with its line break,
+// text[at:end] is the value as written.
 type entry struct {
 	name          string
 	from, to      int
 	at, end, line int
 }
 
-// Parse reads a text. lookup answers ${NAME} for names that the text itself does
-// not set before; nil answers nothing, and an unknown name stays as written.
+// Parse reads a text. lookup resolves ${NAME} for names that the text has not set
+// before; it may be nil. ${NAME} of an unknown name stays as written.
 func Parse(text string, lookup func(string) (string, bool)) File {
 	f := File{Values: map[string]string{}}
 	p := parser{text: text, line: 1, file: &f, lookup: lookup}
@@ -58,7 +59,7 @@ type parser struct {
 	lookup func(string) (string, bool)
 }
 
-// statement reads one line, or several if a quoted value goes over them.
+// statement reads one line, or several if a quoted value spans them.
 func (p *parser) statement() {
 	from, line := p.at, p.line
 	p.skip(" \t")
@@ -68,19 +69,19 @@ func (p *parser) statement() {
 	}
 	name, ok := p.name()
 	if !ok {
-		p.bad(line, "there is no NAME=value on it")
+		p.bad(line, "no NAME=value here")
 		return
 	}
 	at := p.at
 	value, end, ok := p.value()
 	if !ok {
 		p.at, p.line = at, line
-		p.bad(line, "a quote is not closed")
+		p.bad(line, "missing closing quote")
 		return
 	}
 	rest := p.restOfLine()
 	if rest != "" && rest[0] != '#' {
-		p.bad(line, "something follows the closing quote")
+		p.bad(line, "unexpected text after the closing quote")
 		return
 	}
 	p.finish()
@@ -93,7 +94,7 @@ func (p *parser) bad(line int, reason string) {
 	p.finish()
 }
 
-// finish moves behind the line break.
+// finish moves past the line break.
 func (p *parser) finish() {
 	if i := strings.IndexByte(p.text[p.at:], '\n'); i >= 0 {
 		p.at += i + 1
@@ -136,7 +137,7 @@ func nameByte(b byte, first bool) bool {
 		!first && ('0' <= b && b <= '9' || b == '.' || b == '-')
 }
 
-// ValidName reports whether a name may stand before the = sign.
+// ValidName reports whether a name may be used before the = sign.
 func ValidName(name string) bool {
 	for i := range len(name) {
 		if !nameByte(name[i], i == 0) {
@@ -220,8 +221,8 @@ func (p *parser) expand(s string) string {
 		if !found {
 			return b.String()
 		}
-		inside, after, closed := strings.Cut(rest, "}")
-		name, otherwise, hasDefault := strings.Cut(inside, ":-")
+		reference, after, closed := strings.Cut(rest, "}")
+		name, otherwise, hasDefault := strings.Cut(reference, ":-")
 		if !closed || !ValidName(name) {
 			b.WriteString("${")
 			s = rest
@@ -234,7 +235,7 @@ func (p *parser) expand(s string) string {
 		case hasDefault:
 			b.WriteString(otherwise)
 		default:
-			b.WriteString("${" + inside + "}")
+			b.WriteString("${" + reference + "}")
 		}
 	}
 }

@@ -46,9 +46,9 @@ func TestABadLineDoesNotSpoilTheOthers(t *testing.T) {
 	t.Parallel()
 	f := dotenv.Parse("A=1\nwhat is this\nB='open\nC=3\nD=\"x\" y\n", nil)
 	want := []dotenv.Line{
-		{Number: 2, Reason: "there is no NAME=value on it"},
-		{Number: 3, Reason: "a quote is not closed"},
-		{Number: 5, Reason: "something follows the closing quote"},
+		{Number: 2, Reason: "no NAME=value here"},
+		{Number: 3, Reason: "missing closing quote"},
+		{Number: 5, Reason: "unexpected text after the closing quote"},
 	}
 	if diff := cmp.Diff(want, f.Bad); diff != "" {
 		t.Error(diff)

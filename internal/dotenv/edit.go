@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// ErrName means that a name cannot stand in such a file.
-var ErrName = errors.New("is not a name; use letters, digits and _, not beginning with a digit")
+// ErrName means that a name is not valid in an .env file.
+var ErrName = errors.New("is not a valid name; use letters, digits and _, not starting with a digit")
 
-// ErrUnsafe means that the change does not read back; the text is to be edited
-// by hand.
-var ErrUnsafe = errors.New("cannot be changed here without touching something else; edit the file by hand")
+// ErrUnsafe means that the change would alter other values too; the user must edit
+// the file by hand.
+var ErrUnsafe = errors.New("cannot be changed without affecting other lines; edit the file by hand")
 
 // Set returns the text with name set to value. The last assignment of the name
 // is changed in place, its comment kept; a new one goes to the end.
@@ -62,8 +62,8 @@ func last(entries []entry, name string) int {
 	return -1
 }
 
-// quote writes a value so that this package, a shell and other readers of such
-// files take it as it is, as far as one form suits them all.
+// quote writes a value so that this package, a shell and other readers of .env
+// files read it unchanged, as far as one form suits them all.
 func quote(value string) string {
 	plain := func(r rune) bool {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_./:@%+,=~-", r)

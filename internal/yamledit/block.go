@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// replace puts a value in the place of one that exists.
+// replace writes a value in place of an existing one.
 func (d *Document) replace(at *location, value any) ([][]splice, error) {
 	from := d.start(at.value)
 	to, err := d.end(at.value, at.outer)
@@ -36,8 +36,8 @@ func isBlock(n *yaml.Node) bool {
 	return n.Kind == yaml.MappingNode || n.Kind == yaml.SequenceNode
 }
 
-// apart puts the blank (and in braces perhaps the colon) before a value that
-// takes the place of nothing.
+// apart adds the blank (and in braces the colon, if needed) before a value where
+// there was none.
 func (d *Document) apart(from int, written string, at *location) string {
 	if from == 0 || blank(d.src[from-1]) || breakAt(d.src, from-1) > 0 {
 		return written
@@ -54,13 +54,13 @@ func (d *Document) apart(from int, written string, at *location) string {
 	return " " + written
 }
 
-// collapse writes a value on one line where a collection stood on several.
+// collapse writes a value on one line in place of a collection on several.
 func (d *Document) collapse(at *location, from, to int, written string) []splice {
 	if at.key == nil {
 		return []splice{{from, to, written}}
 	}
 	colon := d.colonAfter(at)
-	if at.value.Line == at.key.Line { // an anchor or a tag stands on the key's line
+	if at.value.Line == at.key.Line { // an anchor or a tag is on the key's line
 		return []splice{{from, to, written}}
 	}
 	return []splice{{colon, colon, " " + written}, {d.lineEnd(colon), d.lineEnd(to), ""}}
@@ -78,8 +78,8 @@ func (d *Document) colonAfter(at *location) int {
 	return end + 1
 }
 
-// unfold writes a collection on lines of its own below the key, or beside the
-// dash of an item, where a single value stood.
+// unfold writes a collection in place of a single value: on its own lines below the
+// key, or beside the dash of an item.
 func (d *Document) unfold(at *location, from, to int, value any) []splice {
 	step := d.indentStep()
 	if at.key == nil {
@@ -125,7 +125,7 @@ func (d *Document) insertBlock(at *location, value any) ([][]splice, error) {
 	return ways, nil
 }
 
-// removeBlock takes an entry and its lines out of a collection in block style.
+// removeBlock removes an entry and its lines from a collection in block style.
 func (d *Document) removeBlock(at *location) ([][]splice, error) {
 	end, err := d.end(at.value, at.outer)
 	if err != nil {

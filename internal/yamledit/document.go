@@ -4,9 +4,9 @@
 // Re-encoding a parsed file loses what people wrote between the values, so the
 // parser is used for positions only and the edit is a splice of the text. Before
 // an edit is returned the new text is parsed again and must hold exactly the old
-// values with the one change; otherwise the caller gets ErrUnsafe and the file is
-// his to edit by hand. Start at Parse; Set and Unset are in edit.go, the splices
-// of one entry in block.go and flow.go.
+// values with the one change; otherwise the caller gets ErrUnsafe and the user has
+// to edit the file by hand. Start at Parse; Set and Unset are in edit.go, the
+// splices of one entry in block.go and flow.go.
 //
 // The package does not know what the keys mean.
 package yamledit
@@ -23,18 +23,18 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// MaxSize is the size in bytes above which a text is not looked at.
+// MaxSize is the size in bytes above which a text is refused.
 const MaxSize = 4 << 20
 
 // Document is a parsed text. It is not changed by any method and may be shared.
 type Document struct {
 	src     []byte
-	root    *yaml.Node // the top value; nil if the text holds none
+	root    *yaml.Node // the top value; nil if the text has none
 	lines   []int      // offset of each line's first byte
 	newline string
 }
 
-// SyntaxError says where a text stops being YAML that we can use.
+// SyntaxError says where a text cannot be used as YAML.
 type SyntaxError struct {
 	Line int // from 1; 0 if unknown
 	Text string
@@ -53,7 +53,7 @@ func Parse(src []byte) (*Document, error) {
 		return nil, &SyntaxError{Text: fmt.Sprintf("the file is larger than %d MiB", MaxSize>>20)}
 	}
 	if !utf8.Valid(src) {
-		return nil, &SyntaxError{Line: badLine(src), Text: "a character is not UTF-8"}
+		return nil, &SyntaxError{Line: badLine(src), Text: "the text is not valid UTF-8"}
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(src))
 	var first, second yaml.Node
@@ -64,7 +64,7 @@ func Parse(src []byte) (*Document, error) {
 		if err != nil {
 			return nil, syntax(err, src)
 		}
-		return nil, &SyntaxError{Line: second.Line, Text: "a second document begins here; keep everything in one"}
+		return nil, &SyntaxError{Line: second.Line, Text: "a second document begins here; use only one"}
 	}
 	d := &Document{src: src, lines: lineStarts(src), newline: "\n"}
 	if len(first.Content) > 0 {
@@ -79,10 +79,10 @@ func Parse(src []byte) (*Document, error) {
 // Root returns the top value, nil for a text without any. It must not be changed.
 func (d *Document) Root() *yaml.Node { return d.root }
 
-// parserWords mark the faults that the library numbers from 0.
+// parserWords mark the errors whose lines the library counts from 0.
 var parserWords = [...]string{"<document start>", "node content", "'-' indicator", "expected key", "',' or"}
 
-// syntax turns the parser's text ("yaml: line 3: did not find …") into parts.
+// syntax splits the parser's text ("yaml: line 3: did not find …") into line and message.
 func syntax(err error, src []byte) *SyntaxError {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	rest, found := strings.CutPrefix(text, "line ")
@@ -98,7 +98,7 @@ func syntax(err error, src []byte) *SyntaxError {
 		}
 	}
 	if strings.Contains(words, "cannot start any token") || strings.Contains(words, "tab character") {
-		words = "this character cannot begin a value; quote the text, and indent with spaces, not with tabs"
+		words = "a value cannot start with this character; quote the text, and indent with spaces, not tabs"
 	}
 	return &SyntaxError{Line: min(line, bytes.Count(src, []byte("\n"))+1), Text: words}
 }
@@ -118,7 +118,7 @@ func badLine(src []byte) int {
 	return 0
 }
 
-// lineStarts knows the line breaks of the parser, which are those of YAML 1.1.
+// lineStarts uses the line breaks of the parser, which are those of YAML 1.1.
 func lineStarts(src []byte) []int {
 	starts := []int{0}
 	if bytes.HasPrefix(src, []byte("\ufeff")) {
@@ -174,7 +174,7 @@ func (d *Document) nextLine(i int) int {
 // start is the offset of node n's first byte, its anchor and tag included.
 func (d *Document) start(n *yaml.Node) int {
 	if n.Line < 1 || n.Line > len(d.lines) {
-		return len(d.src) // a missing value may be said to stand after the last line
+		return len(d.src) // the parser may place a missing value after the last line
 	}
 	i := d.lines[n.Line-1]
 	for range n.Column - 1 {

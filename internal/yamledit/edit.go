@@ -11,11 +11,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// ErrUnsafe means that the text is written in a way in which this change cannot
-// be made without touching something else. The text is to be edited by hand.
-var ErrUnsafe = errors.New("the file is written in a way that only an editor can change here")
+// ErrUnsafe means that this change would affect other parts of the text. The user
+// must edit the file by hand.
+var ErrUnsafe = errors.New("this part of the file cannot be changed automatically; edit it by hand")
 
-// ErrNotSection means that a path leads through a value that has no parts.
+// ErrNotSection means that a path leads through a value that is not a section.
 var ErrNotSection = errors.New("is a single value, not a section")
 
 // ErrAlias means that a path leads through an alias (*name), so that the change
@@ -40,11 +40,10 @@ func (e *PathError) Unwrap() error { return e.Err }
 
 // Set returns the text of src with value at path. Missing sections on the way
 // are made; a part that is a number is an index where the file has a list, and
-// the index after the last one appends. value is of the types that Value
-// returns, also int, []string and map[string]string. Lists and sections are
-// changed item by item, so that comments between items that stay are kept. If
-// the value is there already, src itself is returned. Errors are *SyntaxError,
-// *PathError or ErrUnsafe.
+// the index after the last one appends. value has a type that Value returns, or
+// int, []string or map[string]string. Lists and sections are changed item by item,
+// so that comments between unchanged items are kept. If path has the value already,
+// src itself is returned. Errors are *SyntaxError, *PathError or ErrUnsafe.
 func Set(src []byte, path []string, value any) ([]byte, error) {
 	if len(path) == 0 {
 		return nil, &PathError{Err: ErrNotSection}
@@ -98,7 +97,7 @@ func setMap(src []byte, path []string, was, want map[string]any) (_ []byte, err 
 	return src, nil
 }
 
-// setList keeps the items that stand at both ends and replaces what is between.
+// setList keeps the equal items at both ends and replaces those between.
 func setList(src []byte, path []string, was, want []any) (_ []byte, err error) {
 	item := func(i int) []string { return append(slices.Clone(path), strconv.Itoa(i)) }
 	same := 0
@@ -123,8 +122,8 @@ func setList(src []byte, path []string, was, want []any) (_ []byte, err error) {
 	return src, nil
 }
 
-// remaining lists which items of was have to go so that the rest is the
-// beginning of want.
+// remaining lists the items to remove from was so that the rest is the beginning
+// of want.
 func remaining(was, want []any) (gone []int) {
 	kept := 0
 	for i, v := range was {
@@ -137,8 +136,8 @@ func remaining(was, want []any) (gone []int) {
 	return gone
 }
 
-// Unset returns the text of src without the entry at path; every entry of that
-// name if it is repeated. A section that becomes empty stays as an empty one. If
+// Unset returns the text of src without the entry at path; a repeated name is
+// removed everywhere. A section that becomes empty stays as an empty one. If
 // there is no such entry, src itself is returned.
 func Unset(src []byte, path []string) ([]byte, error) {
 	if len(path) == 0 {
@@ -161,7 +160,7 @@ func Unset(src []byte, path []string) ([]byte, error) {
 	}
 }
 
-// holds reports whether the text itself, not something merged, has the entry.
+// holds reports whether the text itself has the entry, not a merged mapping.
 func (d *Document) holds(path []string) bool {
 	n := d.root
 	for _, name := range path {
@@ -183,8 +182,7 @@ type splice struct {
 	text     string
 }
 
-// operation lists the ways to make a change, and proof says whether the values
-// after it are as they should be.
+// operation lists the ways to make a change; proof checks the values after it.
 type operation struct {
 	ways  func(d *Document, path []string, value any) ([][]splice, error)
 	proof func(before, after *Document, was, is any, path []string, value any) bool
@@ -196,7 +194,7 @@ func setting() operation {
 	}}
 }
 
-// unsetting lets an earlier or a merged entry of the same name show, but nothing else.
+// unsetting may uncover an earlier or merged entry of the same name, but nothing else.
 func unsetting() operation {
 	return operation{(*Document).unset, func(before, after *Document, was, is any, path []string, _ any) bool {
 		parent := before.Find(path[:len(path)-1]...)
@@ -207,8 +205,8 @@ func unsetting() operation {
 	}}
 }
 
-// change tries the ways in which an operation can be written, in order of their
-// beauty, and returns the first that reads back as intended.
+// change tries the ways to write an operation, the most readable first, and
+// returns the first that reads back as intended.
 func change(src []byte, path []string, value any, op operation) ([]byte, error) {
 	d, err := Parse(src)
 	if err != nil {
@@ -255,7 +253,7 @@ func (d *Document) apply(way []splice) ([]byte, bool) {
 	return out.Bytes(), true
 }
 
-// count is how often the mapping that path leads to holds the last name itself.
+// count returns how often the mapping at path contains the last name itself.
 func (d *Document) count(path []string) int {
 	parent := d.Find(path[:len(path)-1]...)
 	if parent == nil || parent.Kind != yaml.MappingNode {

@@ -6,8 +6,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// ErrIndex means that a part of a path is no index into the list that is there.
-var ErrIndex = errors.New("is not a place in the list; use 0 for the first item, or the number of items to add one")
+// ErrIndex means that a part of a path is not an index of the list.
+var ErrIndex = errors.New("is not an index of the list; use 0 for the first item, or the number of items to append")
 
 // insertFlow adds an entry to a collection in braces or brackets.
 func (d *Document) insertFlow(at *location, value any) ([][]splice, error) {
@@ -30,8 +30,7 @@ func (d *Document) insertFlow(at *location, value any) ([][]splice, error) {
 	return [][]splice{{{last, last, ", " + written}}}, nil
 }
 
-// removeFlow takes an entry out of a collection in braces or brackets, together
-// with one comma.
+// removeFlow removes an entry and one comma from a collection in braces or brackets.
 func (d *Document) removeFlow(at *location) ([][]splice, error) {
 	width := 1
 	if at.parent.Kind == yaml.MappingNode {

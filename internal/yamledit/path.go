@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Split cuts a dotted key into its parts. A dot that belongs to a part is
-// written \. and a backslash \\.
+// Split cuts a dotted key into its parts. A dot inside a part is written \. and a
+// backslash \\.
 func Split(key string) ([]string, error) {
 	var parts []string
 	var part strings.Builder
@@ -28,7 +28,7 @@ func Split(key string) ([]string, error) {
 	parts = append(parts, part.String())
 	for _, p := range parts {
 		if strings.TrimSpace(p) == "" {
-			return nil, fmt.Errorf("%q is not a key: a part of it is empty; write \\. for a dot that belongs to a name", key)
+			return nil, fmt.Errorf("%q is not a valid key: a part is empty; write \\. for a dot that belongs to a name", key)
 		}
 	}
 	return parts, nil
@@ -43,8 +43,8 @@ func Join(path []string) string {
 	return strings.Join(quoted, ".")
 }
 
-// Resolve is Split with one preference: where a mapping holds a key that itself
-// contains dots, such as gpt-4.1, that key is meant. Parts of the path that do
+// Resolve is Split, except that it prefers an existing key that contains dots
+// itself, such as gpt-4.1. Parts of the path that do
 // not exist yet stay as they are.
 func (d *Document) Resolve(key string) ([]string, error) {
 	parts, err := Split(key)
@@ -69,8 +69,8 @@ func (d *Document) Resolve(key string) ([]string, error) {
 	return path, nil
 }
 
-// Find returns the value at a path, nil if there is none. Aliases and merged
-// mappings are looked through.
+// Find returns the value at a path, nil if there is none. Find follows aliases
+// and merged mappings.
 func (d *Document) Find(path ...string) *yaml.Node {
 	if d == nil {
 		return nil
@@ -88,8 +88,8 @@ func Find(n *yaml.Node, path ...string) *yaml.Node {
 	return target(n)
 }
 
-// maxMerge bounds how many merged mappings are looked at for one answer, since
-// they may merge each other many times over.
+// maxMerge limits how many merged mappings one lookup visits, because they may
+// merge each other many times.
 const maxMerge = 1000
 
 func step(n *yaml.Node, name string) *yaml.Node {
@@ -137,8 +137,8 @@ func target(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// Keys lists the keys of a mapping in the order written, each once, those of
-// merged mappings last.
+// Keys lists the keys of a mapping in file order, each once; keys of merged mappings
+// come last.
 func Keys(n *yaml.Node) []string {
 	var keys []string
 	seen := map[string]bool{}

@@ -13,12 +13,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Flow writes a value of the types of Value on one line, as it may stand in a
-// YAML text.
+// Flow writes a value of a type that Value returns as YAML on one line.
 func Flow(v any) string { return flow(normal(v), 0, false) }
 
-// flow writes a value on one line. style is the quoting wanted for a text; the
-// rest is quoted only when it would otherwise read as something else.
+// flow writes a value on one line. style is the quoting for a text; other values
+// are quoted only if YAML would read them as something else.
 func flow(v any, style yaml.Style, inside bool) string {
 	switch v := v.(type) {
 	case map[string]any:
@@ -83,7 +82,7 @@ func text(s string, style yaml.Style, inside bool) string {
 	return s
 }
 
-// plainText reports whether every YAML reader takes the bare text for that string.
+// plainText reports whether every YAML reader reads the bare text as that string.
 func plainText(s string, inside bool) bool {
 	if s == "" || s[0] == ' ' || s[len(s)-1] == ' ' || s[len(s)-1] == ':' {
 		return false
@@ -104,8 +103,8 @@ func plainText(s string, inside bool) bool {
 	return !inside || !strings.ContainsAny(s, ",[]{}:?")
 }
 
-// looksNumeric holds for times, dates, versions and the like, which one reader
-// or another takes for a number.
+// looksNumeric reports whether some reader may take a text for a number, such as a
+// time, a date or a version.
 func looksNumeric(s string) bool {
 	if strings.IndexByte("+-.0123456789", s[0]) < 0 {
 		return false
@@ -186,8 +185,8 @@ func collection(v any) bool {
 	return false
 }
 
-// naming are the keys that say what an entry is; they are written before the
-// others, as a person does. The rest goes by the alphabet.
+// naming lists the keys that identify an entry. They are written first; the others
+// follow in alphabetical order.
 var naming = []string{"name", "provider", "model"}
 
 func keys(m map[string]any) []string {

@@ -6,12 +6,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The parser says where a value begins but not where it ends; these functions
-// find the end in the text. They return ErrUnsafe where the text is not as they
-// expect it.
+// The parser says where a value begins but not where it ends; these functions find
+// the end in the text. They return ErrUnsafe if the text is not as expected.
 
-// end is the offset after the last byte of node n. outer is the column of the
-// block collection that n stands in; 0 at the top.
+// end returns the offset after the last byte of node n. outer is the column of the
+// block collection that contains n; 0 at the top.
 func (d *Document) end(n *yaml.Node, outer int) (int, error) {
 	start := d.start(n)
 	switch n.Kind {
@@ -88,8 +87,8 @@ func (d *Document) endOfQuoted(i int, quote byte) (int, error) {
 	return 0, ErrUnsafe
 }
 
-// endOfPlain follows the value through the text. Where a plain text goes over
-// several lines, the blanks of value and text differ, so they are skipped.
+// endOfPlain follows the value through the text. Blanks are skipped, because they
+// differ between value and text if a plain text spans several lines.
 func (d *Document) endOfPlain(i int, value string) (int, error) {
 	text := []byte(value)
 	for v := 0; v < len(text); {
@@ -111,11 +110,11 @@ func (d *Document) endOfPlain(i int, value string) (int, error) {
 	return i, nil
 }
 
-// space holds for a blank or a line break at offset i.
+// space reports whether there is a blank or a line break at offset i.
 func space(text []byte, i int) bool { return blank(text[i]) || breakAt(text, i) > 0 }
 
-// endOfBlockScalar is the end of the last content line of a | or > value,
-// without its break. With the indicator + the empty lines after it belong to it.
+// endOfBlockScalar returns the end of the last content line of a | or > value,
+// without its break. With the indicator + it includes the empty lines that follow.
 func (d *Document) endOfBlockScalar(i, outer int) int {
 	header := d.src[i:d.lineEnd(i)]
 	keep := bytes.IndexByte(cutComment(header), '+') >= 0
@@ -129,7 +128,7 @@ func (d *Document) endOfBlockScalar(i, outer int) int {
 		empty := len(bytes.TrimRight(d.src[at:stop], " \t")) == 0
 		switch {
 		case empty && !keep:
-			// it counts only if more content follows
+			// belongs to the value only if more content follows
 		case empty:
 			end = stop
 		case indent < max(outer, content):

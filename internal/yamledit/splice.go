@@ -10,15 +10,15 @@ import (
 // location is where a path leads: the innermost collection that exists, with what
 // is needed to change it.
 type location struct {
-	parent *yaml.Node // mapping or sequence; nil if the text holds no value
+	parent *yaml.Node // mapping or sequence; nil if the text has no value
 	key    *yaml.Node // of the value in a mapping
 	value  *yaml.Node // nil if the rest of the path does not exist
 	index  int        // of the value in parent.Content
 	outer  int        // column of the block collection that holds the value
-	inFlow bool       // parent stands in braces or brackets
+	inFlow bool       // parent is in braces or brackets
 	rest   []string   // of the path, from the missing part on
-	// above is the place of the parent itself, for what has to be made below an
-	// empty value.
+	// above is the location of the parent, used to create entries below an empty
+	// value.
 	above *location
 }
 
@@ -54,7 +54,7 @@ func (d *Document) locate(path []string) (*location, error) {
 	return at, nil
 }
 
-// empties holds for a value that may become a section: nothing, null, {} or [].
+// empties reports whether a value may become a section: nothing, null, {} or [].
 func empties(n *yaml.Node) bool {
 	switch n.Kind {
 	case yaml.ScalarNode:
@@ -135,7 +135,7 @@ func (d *Document) unset(path []string, _ any) ([][]splice, error) {
 	return d.removeBlock(at)
 }
 
-// begin writes the first entry of a text that holds only comments, if anything.
+// begin writes the first entry of a text that is empty or has only comments.
 func (d *Document) begin(key string, value any) [][]splice {
 	text := blockEntry(key, value, 0, defaultStep, d.newline) + d.newline
 	end := len(d.src)

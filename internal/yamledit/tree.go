@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// with is v with the value at path; only what is on the way is copied.
+// with returns v with the value at path; only the containers on the path are copied.
 func with(v any, path []string, value any) any {
 	if len(path) == 0 {
 		return value
@@ -33,7 +33,7 @@ func with(v any, path []string, value any) any {
 	return m
 }
 
-// without is v with the entry at path gone.
+// without returns v without the entry at path.
 func without(v any, path []string) any {
 	if list, ok := v.([]any); ok {
 		i, err := strconv.Atoi(path[0])
@@ -60,7 +60,7 @@ func without(v any, path []string) any {
 	return m
 }
 
-// normal turns the convenient types into those that Value returns.
+// normal converts the other types that Set accepts into those that Value returns.
 func normal(v any) any {
 	switch v := v.(type) {
 	case int:

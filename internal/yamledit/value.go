@@ -10,15 +10,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxNodes bounds what aliases may unfold to.
+// maxNodes limits what aliases may expand to.
 const maxNodes = 200_000
 
-// ErrTooLarge means that aliases unfold to more values than anybody writes.
-var ErrTooLarge = errors.New("the anchors and aliases of the file unfold to too many values")
+// ErrTooLarge means that aliases expand to too many values.
+var ErrTooLarge = errors.New("the anchors and aliases of the file expand to too many values")
 
-// Value returns what a node holds: nil, bool, int64, float64, string, []any or
-// map[string]any. Aliases and merge keys are resolved, the last of several equal
-// keys counts, keys are their text. A nil node is nil.
+// Value returns the value of a node: nil, bool, int64, float64, string, []any or
+// map[string]any. It resolves aliases and merge keys, uses the last of several
+// equal keys and returns keys as text. A nil node is nil.
 func Value(n *yaml.Node) (any, error) {
 	left := maxNodes
 	return value(n, &left)
@@ -70,7 +70,7 @@ func isMerge(key *yaml.Node) bool {
 	return key.Kind == yaml.ScalarNode && key.Value == "<<" && key.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) == 0
 }
 
-// merge takes over what m does not say itself, wherever in m it says it.
+// merge adds the keys that m does not have itself, before or after the merge key.
 func merge(m map[string]any, from any, n *yaml.Node) {
 	if list, ok := from.([]any); ok {
 		for _, one := range list {
@@ -115,7 +115,7 @@ func keyText(key *yaml.Node) string {
 	if key.Kind == yaml.ScalarNode {
 		return key.Value
 	}
-	return "?" // a collection as a key: no path leads there
+	return "?" // a collection as a key: no path can name it
 }
 
 // Scalar resolves a scalar as PyYAML does (yes, no, on and off are bools, 0x1f,
