@@ -29,7 +29,7 @@ type chunk struct {
 
 // order is how portions are listed.
 var order = []string{
-	"tools", "identity", "rules", "loaded skills", "skills index", "project files", "notes", "profile", "outside memory", "system prompt",
+	"tools", "identity", "rules", "loaded skills", "skills index", "project files", "notes", "profile", "external memory", "system prompt",
 	"summaries", "recalled", "your messages", "attached", "surroundings", "program notes", "thinking", "answers", "calls", "tool results",
 }
 
@@ -37,7 +37,7 @@ var order = []string{
 // are rules.
 var layerNames = map[string]string{
 	"identity": "identity", "preloaded-skills": "loaded skills", "skills": "skills index", "project": "project files",
-	"memory": "notes", "user": "profile", "outside-memory": "outside memory",
+	"memory": "notes", "user": "profile", "outside-memory": "external memory",
 }
 
 // measure tells what a request of a session is made of. What was cached is

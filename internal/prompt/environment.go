@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// environment tells where commands run.
+// environment describes where commands run.
 func environment(p Environment) string {
 	var lines []string
 	if p.Backend != "" && p.Backend != "local" {
@@ -24,8 +24,8 @@ func environment(p Environment) string {
 	return "# Environment\n\n" + strings.Join(lines, "\n")
 }
 
-// session is the last line: the day, never the time, so that the prompt of a
-// day is the same at every start.
+// session is the last line: the day, never the time, so that prompts of one day
+// are equal.
 func session(in Input) string {
 	var parts []string
 	if !in.Started.IsZero() {
@@ -37,7 +37,7 @@ func session(in Input) string {
 	return strings.Join(parts, " ")
 }
 
-// oneLine keeps a name (of a folder, say) from forging lines of the prompt.
+// oneLine keeps a name, such as that of a folder, from forging prompt lines.
 func oneLine(s string) string {
 	const longest = 500
 	s = strings.Map(func(r rune) rune {

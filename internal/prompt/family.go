@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// talkers are the families that like to announce work instead of doing it.
+// talkers are the model families that tend to announce work instead of doing it.
 var talkers = []string{"gpt", "codex", "gemini", "gemma", "grok", "glm", "qwen", "deepseek", "muse"}
 
-// enforcement is the text that makes a model act, if it needs that.
+// enforcement is the text that makes a model act, or "" if it needs none.
 func enforcement(model, mode string) string {
 	name := modelName(model)
 	switch mode = strings.ToLower(strings.TrimSpace(mode)); mode {
@@ -28,7 +28,7 @@ func enforcement(model, mode string) string {
 	return text("enforcement")
 }
 
-// guidance is what single families need besides.
+// guidance is extra text for single model families.
 func guidance(model string) string {
 	name := modelName(model)
 	switch {
@@ -40,7 +40,7 @@ func guidance(model string) string {
 	return ""
 }
 
-// modelName is the model's own name, without provider and vendor.
+// modelName is the name of the model without provider and vendor.
 func modelName(ref string) string {
 	ref = strings.ToLower(ref)
 	if at := strings.LastIndexByte(ref, '/'); at >= 0 {

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// Files is what Build sees of a file system. Paths are absolute; errors wrap
-// fs.ErrNotExist where they apply. Both methods may be left behind when they
-// take too long: what they return then is dropped.
+// Files is Build's view of a file system. Paths are absolute; errors wrap
+// fs.ErrNotExist where it applies. Build stops waiting for a method that takes
+// too long and drops its result.
 type Files interface {
 	Read(ctx context.Context, path string) ([]byte, error)
-	// List names what is in a folder, in any order.
+	// List returns the names in a folder, in any order.
 	List(ctx context.Context, dir string) ([]string, error)
 }
 
@@ -39,7 +39,7 @@ func (Disk) Read(_ context.Context, path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, largest))
 }
 
-// List names what is in a folder.
+// List returns the names in a folder.
 func (Disk) List(_ context.Context, dir string) ([]string, error) {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -49,8 +49,8 @@ func (Disk) List(_ context.Context, dir string) ([]string, error) {
 	return f.Readdirnames(-1)
 }
 
-// bounded gives up on a file system that does not answer, such as a network
-// share that is gone.
+// bounded gives up on a file system that does not answer, such as a lost network
+// share.
 type bounded struct {
 	files Files
 	limit time.Duration
@@ -84,7 +84,7 @@ func within[T any](ctx context.Context, b bounded, look func(context.Context) (T
 		err   error
 	}
 	done := make(chan outcome, 1)
-	go func() { // a look that hangs is left behind; the channel holds its outcome
+	go func() { // nothing waits for a call that hangs; the channel holds its outcome
 		found, err := look(ctx)
 		done <- outcome{found, err}
 	}()

@@ -11,11 +11,12 @@ import (
 
 const (
 	defaultShare  = 0.25
-	defaultWindow = 128_000 // tokens, where a window is not known
+	defaultWindow = 128_000 // tokens, if the window is unknown
 )
 
-// fit shortens what is over the limit of its layer, and then, from the lowest
-// layer up, what is over the room of all. The same input gives the same text.
+// fit shortens sections that exceed the limit of their layer. If the prompt is
+// then still too long, it shortens layers from the lowest up. The same input
+// gives the same text.
 func (b *builder) fit() {
 	limits := b.limits()
 	for _, l := range Layers() {
@@ -23,20 +24,20 @@ func (b *builder) fit() {
 			b.shorten(l, fmt.Sprintf("context.layers.%s allows %d characters", l.Name, most), func(s Section) string { return l.within(s, most) })
 		}
 	}
-	room := b.room()
+	budget := b.budget()
 	for _, l := range Layers() {
-		if b.tokens() <= room {
+		if b.tokens() <= budget {
 			return
 		}
-		b.shorten(l, b.windowIs(), func(s Section) string { return l.lighter(s, b.tokens()-room) })
+		b.shorten(l, b.windowIs(), func(s Section) string { return l.lighter(s, b.tokens()-budget) })
 	}
-	if n := b.tokens(); n > room {
-		b.warn(fmt.Sprintf("the system prompt takes about %d tokens and cannot be made shorter, though %d are meant for it: %s", n, room, b.windowIs()))
+	if n := b.tokens(); n > budget {
+		b.warn(fmt.Sprintf("the system prompt takes about %d tokens and cannot be shortened to its limit of %d: %s", n, budget, b.windowIs()))
 	}
 }
 
-// room is how many tokens the prompt may have.
-func (b *builder) room() int {
+// budget is how many tokens the prompt may have.
+func (b *builder) budget() int {
 	share := b.Share
 	if share <= 0 || share > 1 {
 		share = defaultShare
@@ -46,12 +47,13 @@ func (b *builder) room() int {
 
 func (b *builder) tokens() int { return tokens.Text(b.out.Text()) }
 
-// lighter is a section with so many tokens less, as far as its layer allows.
+// lighter returns a section with so many tokens removed, as far as its layer
+// allows.
 func (l Layer) lighter(s Section, over int) string {
 	now, chars := tokens.Text(s.Text), len([]rune(s.Text))
 	goal, text := now-over, s.Text
 	most := chars * max(goal, 0) / max(now, 1)
-	for range 8 { // tokens are spread unevenly, and notes take room themselves
+	for range 8 { // tokens are spread unevenly, and notes take space themselves
 		if text = l.within(s, most); tokens.Text(text) <= goal || most <= l.Min {
 			break
 		}
@@ -60,7 +62,7 @@ func (l Layer) lighter(s Section, over int) string {
 	return text
 }
 
-// shorten puts another text into the sections of a layer and tells the person.
+// shorten replaces the texts of a layer's sections and warns the user.
 func (b *builder) shorten(l Layer, why string, another func(Section) string) {
 	for i := range b.out.Sections {
 		s := &b.out.Sections[i]
@@ -77,7 +79,7 @@ func (b *builder) shorten(l Layer, why string, another func(Section) string) {
 	}
 }
 
-// note warns of a layer once, with its last state.
+// note warns once about each layer, with its latest state.
 func (b *builder) note(l Layer, s Section) {
 	begin := l.Title + " shortened from "
 	b.out.Warnings = slices.DeleteFunc(b.out.Warnings, func(w string) bool { return strings.HasPrefix(w, begin) })
@@ -87,12 +89,12 @@ func (b *builder) note(l Layer, s Section) {
 func (b *builder) windowIs() string {
 	name := cmp.Or(b.Model, "the model")
 	if b.Window <= 0 {
-		return "the window of " + name + " is not known"
+		return "the window of " + name + " is unknown"
 	}
 	return fmt.Sprintf("the window of %s is %s", name, thousands(b.Window))
 }
 
-// thousands writes a window as people know it: 8K, 128K, 1M.
+// thousands formats a window size in the usual form: 8K, 128K, 1M.
 func thousands(n int) string {
 	switch {
 	case n >= 1<<20 && n%(1<<20) == 0:
@@ -107,7 +109,7 @@ func thousands(n int) string {
 	return fmt.Sprint(n)
 }
 
-// Kilobytes writes a number of bytes short: 950 bytes, 9.1 KB.
+// Kilobytes formats a number of bytes: 950 bytes, 9.1 KB.
 func Kilobytes(n int) string {
 	if n < 1000 {
 		return fmt.Sprintf("%d bytes", n)

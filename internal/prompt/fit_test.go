@@ -97,7 +97,7 @@ func TestSmallWindowsShortenFromTheLowestLayerUp(t *testing.T) {
 		}
 		for _, s := range p.Sections {
 			if s.Was > 0 && !warned(p, "the window of ollama:small is ") {
-				t.Errorf("window %d: %s was shortened without a word: %q", window, s.Name, p.Warnings)
+				t.Errorf("window %d: %s was shortened without a warning: %q", window, s.Name, p.Warnings)
 			}
 		}
 	}
@@ -127,11 +127,11 @@ func TestTheUserIsReportedWhatWasShortened(t *testing.T) {
 	for _, w := range p.Warnings {
 		name, _, _ := strings.Cut(w, " shortened")
 		if told[name]++; told[name] > 1 {
-			t.Errorf("told twice: %q", w)
+			t.Errorf("reported twice: %q", w)
 		}
 	}
 	in.Window = 2048
-	if p := prompt.Build(t.Context(), in, files); !warned(p, "cannot be made shorter, though 512 are meant for it") {
+	if p := prompt.Build(t.Context(), in, files); !warned(p, "cannot be shortened to its limit of 512") {
 		t.Errorf("warnings: %q", p.Warnings)
 	}
 }
@@ -149,7 +149,7 @@ func TestLimitsOfLayers(t *testing.T) {
 	if got := shortened(p); got != "identity skills project" {
 		t.Errorf("shortened: %s", got)
 	}
-	if !warned(p, "context.layers.skills allows 900 characters") || !warned(p, "context.layers.tools names no layer") {
+	if !warned(p, "context.layers.skills allows 900 characters") || !warned(p, "context.layers.tools is not a layer") {
 		t.Errorf("warnings: %q", p.Warnings)
 	}
 	if got := section(p, "skills"); !strings.Contains(got, "skills index cut here") || !strings.HasSuffix(strings.Split(got, "\n")[10], "text.") {

@@ -7,20 +7,20 @@ import (
 	"unicode/utf8"
 )
 
-// Layer is a kind of section that gives way where the prompt is too long.
+// Layer is a kind of section that can be shortened when the prompt is too long.
 type Layer struct {
 	Name  string // of its sections, and its key in the configuration
-	Title string // what a person knows it as
-	// Min is how many characters it keeps in any case; with 0 it may shrink
-	// to a line that says what is missing.
+	Title string // its name in texts for users
+	// Min is the least number of characters it keeps; with 0 it may shrink to
+	// a line that says what is missing.
 	Min int
 }
 
-// Layers are the kinds of sections that give way, the lowest first. Others,
-// such as the rules and the place, are never shortened.
+// Layers returns the kinds of sections that can be shortened, the lowest first.
+// Others, such as the rules and the environment, are never shortened.
 func Layers() []Layer {
 	return []Layer{
-		{Name: "outside-memory", Title: "outside memory"},
+		{Name: "outside-memory", Title: "external memory"},
 		{Name: "memory", Title: "notes (MEMORY.md)", Min: 400},
 		{Name: "user", Title: "profile (USER.md)", Min: 300},
 		{Name: "skills", Title: "skills index", Min: 800},
@@ -30,8 +30,8 @@ func Layers() []Layer {
 	}
 }
 
-// within is a section with at most so many characters, or with what its layer
-// keeps in any case.
+// within returns a section with at most so many characters, but never fewer
+// than the minimum of its layer.
 func (l Layer) within(s Section, most int) string {
 	most = max(most, l.Min)
 	if utf8.RuneCountInString(s.Text) <= most {
@@ -50,11 +50,11 @@ func (l Layer) within(s Section, most int) string {
 // firstLines keeps the first lines of a text.
 func firstLines(title, text string, most int) string {
 	count := utf8.RuneCountInString(text)
-	end := fmt.Sprintf("[… %s cut here for want of room: %d characters in all …]", title, count)
-	room := most - utf8.RuneCountInString(end) - 1
+	end := fmt.Sprintf("[… %s cut here to save space: %d characters in total …]", title, count)
+	left := most - utf8.RuneCountInString(end) - 1
 	kept := 0 // bytes
 	for line := range strings.Lines(text) {
-		if room -= utf8.RuneCountInString(line); room < 0 {
+		if left -= utf8.RuneCountInString(line); left < 0 {
 			break
 		}
 		kept += len(line)
@@ -62,7 +62,7 @@ func firstLines(title, text string, most int) string {
 	return strings.TrimRight(text[:kept], "\n") + "\n" + end
 }
 
-// limits checks the names of the limits that are set.
+// limits returns the configured limits and warns of names that are not layers.
 func (b *builder) limits() map[string]int {
 	var names []string
 	for _, l := range Layers() {
@@ -70,7 +70,7 @@ func (b *builder) limits() map[string]int {
 	}
 	for _, name := range sorted(b.Limits) {
 		if !slices.Contains(names, name) {
-			b.warn(fmt.Sprintf("context.layers.%s names no layer; there are %s", name, strings.Join(names, ", ")))
+			b.warn(fmt.Sprintf("context.layers.%s is not a layer; the layers are %s", name, strings.Join(names, ", ")))
 		}
 	}
 	return b.Limits
@@ -85,7 +85,7 @@ func sorted(m map[string]int) []string {
 	return keys
 }
 
-// Title is what a person knows a layer as, its name where there is none.
+// Title returns the title of a layer for users, or the name if it has none.
 func Title(name string) string {
 	for _, l := range Layers() {
 		if l.Name == name {

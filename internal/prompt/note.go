@@ -8,14 +8,14 @@ import (
 	"hermes"
 )
 
-// note is a file that people left for agents, as far as it may be shown.
+// note is a project file for agents, as far as it may be shown.
 type note struct {
 	name    string
-	content string // whole, and blank where there is nothing to say
+	content string // the whole text; empty if there is none
 	blocked bool   // content only says that it was not loaded
 }
 
-// within is the content, cut in the middle where it is longer than so many
+// within returns the content, cut in the middle if it is longer than limit
 // characters: 70 % of the limit are kept from the head, 20 % from the tail.
 func (n note) within(limit int) string {
 	count := utf8.RuneCountInString(n.content)
@@ -29,17 +29,17 @@ func (n note) within(limit int) string {
 		string(runes[count-tail:])
 }
 
-// frame is what stands round a note, in characters at most: its heading and
-// what says that it was cut.
+// frame is the most characters that the text around a note takes: its heading
+// and the remark that it was cut.
 func (n note) frame() int { return 2*utf8.RuneCountInString(n.name) + 140 }
 
-// framed is the content with at most so many characters, its frame included.
+// framed returns the content with at most so many characters, including its frame.
 func (n note) framed(most int) string { return n.within(max(most-n.frame(), 0)) }
 
 // notes are the files of a project.
 type notes []note
 
-// provenance names the files as what comes from outside.
+// provenance names the files as sources of untrusted text.
 func (n notes) provenance() string {
 	var all string
 	for _, f := range n {
@@ -48,7 +48,7 @@ func (n notes) provenance() string {
 	return all
 }
 
-// each shows every file with at most so many characters.
+// each shows every file with at most limit characters.
 func (n notes) each(limit int) string {
 	parts := []string{text("project")}
 	for _, f := range n {
@@ -57,19 +57,19 @@ func (n notes) each(limit int) string {
 	return strings.Join(parts, separator)
 }
 
-// leastNote is how much of a file is worth showing, in characters.
+// leastNote is the least of a file that is worth showing, in characters.
 const leastNote = 400
 
-// within shows the files with at most so many characters in all. The room is
-// dealt out evenly: short files stay whole and the others share what is left.
-// Where there is too little for each, the last ones are named only.
+// within shows the files with at most so many characters in total. The space is
+// shared evenly: short files stay whole and the others share what is left. If
+// there is too little for each, the last files are only named.
 func (n notes) within(most int) string {
-	room := most - utf8.RuneCountInString(text("project"))
+	space := most - utf8.RuneCountInString(text("project"))
 	shown := n
-	for len(shown) > 1 && room-shown.frames() < leastNote*len(shown) {
+	for len(shown) > 1 && space-shown.frames() < leastNote*len(shown) {
 		shown = shown[:len(shown)-1]
 	}
-	out := shown.each(shown.deal(max(room-shown.frames(), leastNote)))
+	out := shown.each(shown.deal(max(space-shown.frames(), leastNote)))
 	if len(shown) == len(n) {
 		return out
 	}
@@ -77,7 +77,7 @@ func (n notes) within(most int) string {
 	for _, f := range n[len(shown):] {
 		names = append(names, f.name)
 	}
-	return out + separator + "[… left out for want of room: " + strings.Join(names, ", ") + "; read_file shows them …]"
+	return out + separator + "[… left out to save space: " + strings.Join(names, ", ") + "; read_file shows them …]"
 }
 
 func (n notes) frames() int {
@@ -88,11 +88,11 @@ func (n notes) frames() int {
 	return sum
 }
 
-// deal is the most characters that each file may have so that all fit.
-func (n notes) deal(room int) int {
-	share, left := room/len(n), len(n)
-	for range n { // short files leave room to the others
-		rest, long := room, 0
+// deal returns the most characters that each file may have so that all fit.
+func (n notes) deal(space int) int {
+	share, left := space/len(n), len(n)
+	for range n { // short files leave space to the others
+		rest, long := space, 0
 		for _, f := range n {
 			if count := utf8.RuneCountInString(f.content); count <= share {
 				rest -= count

@@ -16,10 +16,10 @@ var texts embed.FS
 // Tier says how long a section stays the same.
 type Tier string
 
-// The tiers, from the most lasting to the least.
+// The tiers, from the most stable to the least.
 const (
 	Stable   Tier = "stable"   // the same for every session of this program
-	Context  Tier = "context"  // depends on the folder and the person's files
+	Context  Tier = "context"  // depends on the folder and the user's files
 	Volatile Tier = "volatile" // depends on the day or the session
 )
 
@@ -28,24 +28,24 @@ type Section struct {
 	Name string
 	Tier Tier
 	Text string
-	// Shorten gives the section with at most so many characters, or the least
-	// it can do with where that is more. It says in the text what is missing,
-	// and the same call gives the same text. Nil keeps the first lines. It is
-	// asked only where there is too little room.
+	// Shorten returns the section with at most so many characters, or its
+	// minimum if that is more. The text says what is missing, and the same
+	// call gives the same text. It is called only if the prompt is too long;
+	// nil keeps the first lines.
 	Shorten func(most int) string
-	// Was is the size in bytes before it was shortened, 0 if it is whole, and
-	// Why the reason.
+	// Was is the size in bytes before the section was shortened, 0 if it is
+	// whole; Why is the reason.
 	Was int
 	Why string
-	// Provenance says what of the text neither the person nor this program wrote,
-	// as in [hermes.Message].
+	// Provenance names the sources of untrusted text in the section, as in
+	// [hermes.Message].
 	Provenance string
 }
 
 // Prompt is a finished system prompt.
 type Prompt struct {
 	Sections []Section
-	// Warnings tell the person what was left out, in plain words.
+	// Warnings tell the user what was left out, in plain words.
 	Warnings []string
 }
 
@@ -58,7 +58,7 @@ func (p Prompt) Text() string {
 	return strings.Join(parts, separator)
 }
 
-// Layers are the sections as they are kept for reports.
+// Layers returns the sections in the form that reports store.
 func (p Prompt) Layers() []hermes.PromptLayer {
 	out := make([]hermes.PromptLayer, len(p.Sections))
 	for i, s := range p.Sections {
@@ -71,7 +71,7 @@ func (p Prompt) Layers() []hermes.PromptLayer {
 	return out
 }
 
-// Provenance says what of the prompt comes from outside.
+// Provenance names the sources of untrusted text in the prompt.
 func (p Prompt) Provenance() string {
 	var all string
 	for _, s := range p.Sections {
@@ -82,39 +82,39 @@ func (p Prompt) Provenance() string {
 
 const separator = "\n\n"
 
-// Input is what a prompt depends on.
+// Input is everything that a prompt depends on.
 type Input struct {
 	// Model is the reference of the model; its family decides which guidance
-	// it needs.
+	// is added.
 	Model string
-	// Platform is the face: cli, oneshot, cron, telegram, ….
+	// Platform is the frontend: cli, oneshot, cron, telegram, ….
 	Platform    string
 	Environment Environment
 	// Started is when the session began; only its day shows.
 	Started time.Time
-	// SessionID is told to the model where it is not empty.
+	// SessionID is shown to the model if it is not empty.
 	SessionID string
 	// Enforce says whether tool use is enforced: "auto" or "" by the model's
 	// family, "always", "never", or a comma list of parts of model names.
 	Enforce string
 
-	// Soul is the path of the person's SOUL.md, empty for none.
+	// Soul is the path of the user's SOUL.md, empty for none.
 	Soul string
 	// IgnoreRules leaves out SOUL.md and the project's files.
 	IgnoreRules bool
-	// Window is the model's context length in tokens, 0 if it is not known.
+	// Window is the model's context length in tokens, 0 if unknown.
 	Window int
-	// Share is the part of the window that the prompt may take; 0 is a quarter.
+	// Share is the part of the window that the prompt may take; 0 means a quarter.
 	Share float64
 	// Limits are the most characters of single layers, by name.
 	Limits map[string]int
-	// MaxChars bounds each file in characters; 0 is 20,000.
+	// MaxChars limits each file in characters; 0 means 20,000.
 	MaxChars int
-	// ReadTimeout bounds each look at a folder or file; 0 is 5 s.
+	// ReadTimeout limits each access to a folder or file; 0 means 5 s.
 	ReadTimeout time.Duration
 
-	// Guides stand before the project's files: what a toolset wants said, the
-	// index of skills. Memories stand after them.
+	// Guides come before the project's files, such as the guides of toolsets
+	// and the index of skills. Memories come after them.
 	Guides, Memories []Section
 }
 
@@ -129,8 +129,8 @@ type Environment struct {
 	User    string
 }
 
-// Build gathers the prompt. It reads files only through files, which may be
-// nil; what cannot be read in time is left out with a warning.
+// Build collects the prompt. It reads files only through files, which may be
+// nil; a file that cannot be read in time is left out with a warning.
 func Build(ctx context.Context, in Input, files Files) Prompt {
 	b := builder{Input: in, files: bounded{files, in.ReadTimeout}}
 	b.identity(ctx)
@@ -160,12 +160,12 @@ func (b *builder) add(name string, tier Tier, text string) {
 	}
 }
 
-// put appends what others have to say.
+// put appends sections that other packages made.
 func (b *builder) put(sections []Section) { b.out.Sections = append(b.out.Sections, sections...) }
 
 func (b *builder) warn(text string) { b.out.Warnings = append(b.out.Warnings, text) }
 
-// identity is the person's SOUL.md, or the built-in text.
+// identity adds the user's SOUL.md, or the built-in text.
 func (b *builder) identity(ctx context.Context) {
 	own := text("identity")
 	if b.Soul == "" || b.IgnoreRules {
@@ -191,7 +191,7 @@ func (b *builder) identity(ctx context.Context) {
 	}
 }
 
-// text is an embedded text by its name, "" if there is none.
+// text returns an embedded text by its name, "" if there is none.
 func text(name string) string {
 	t, err := texts.ReadFile("text/" + name + ".md")
 	if err != nil {

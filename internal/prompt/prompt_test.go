@@ -16,7 +16,7 @@ import (
 	"hermes/internal/prompt"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "renew the golden files")
 
 // tree is a file system of fixed files; a path in hang never answers.
 type tree struct {

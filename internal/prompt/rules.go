@@ -10,11 +10,11 @@ import (
 	"hermes/internal/policy"
 )
 
-// maxChars is how much of a file is shown where nothing else is said.
+// maxChars is the default limit of characters shown per file.
 const maxChars = 20_000
 
-// project adds the notes of the project: one kind of file only, the first
-// that is there and says something.
+// project adds the notes of the project: only one kind of file, the first that
+// exists and is not blank.
 func (b *builder) project(ctx context.Context) {
 	dir := b.Environment.Dir
 	if b.IgnoreRules || b.files.files == nil || dir == "" {
@@ -34,7 +34,7 @@ func (b *builder) project(ctx context.Context) {
 	}
 }
 
-// names lists a folder; one that cannot be listed is empty.
+// names lists a folder; it warns and returns nothing if that fails.
 func (b *builder) names(ctx context.Context, dir string) []string {
 	names, err := b.files.List(ctx, dir)
 	if err != nil && !isMissing(err) {
@@ -43,9 +43,8 @@ func (b *builder) names(ctx context.Context, dir string) []string {
 	return names
 }
 
-// own finds .hermes.md or HERMES.md in the folder or above it, up to the root
-// of the git repository and not past it. Outside a repository only the folder
-// itself counts.
+// own finds .hermes.md or HERMES.md in the folder or its parents, up to the root
+// of the git repository. Outside a repository it looks only in the folder.
 func (b *builder) own(ctx context.Context, dir string, here []string) notes {
 	const deepest = 64 // folders up to a repository's root
 	type level struct {
@@ -60,7 +59,7 @@ func (b *builder) own(ctx context.Context, dir string, here []string) notes {
 			break
 		}
 		names, err := b.files.List(ctx, up)
-		if err != nil { // such as a parent that is not ours to see
+		if err != nil { // such as a parent without read permission
 			levels = levels[:1]
 			break
 		}
@@ -74,7 +73,7 @@ func (b *builder) own(ctx context.Context, dir string, here []string) notes {
 	return nil
 }
 
-// firstOf shows the first of the files that is there and not blank.
+// firstOf returns the first of the files that exists and is not blank.
 func (b *builder) firstOf(ctx context.Context, dir string, names []string, wanted ...string) notes {
 	for _, name := range wanted {
 		if !slices.Contains(names, name) {
@@ -87,7 +86,7 @@ func (b *builder) firstOf(ctx context.Context, dir string, names []string, wante
 	return nil
 }
 
-// cursor shows .cursorrules and the rules under .cursor.
+// cursor returns .cursorrules and the rules under .cursor.
 func (b *builder) cursor(ctx context.Context, dir string, here []string) notes {
 	found := b.firstOf(ctx, dir, here, ".cursorrules")
 	if !slices.Contains(here, ".cursor") {
@@ -109,7 +108,7 @@ func (b *builder) cursor(ctx context.Context, dir string, here []string) notes {
 	return found
 }
 
-// read reads a file; one that cannot be read says nothing.
+// read reads a file; it warns and returns an empty note if that fails.
 func (b *builder) read(ctx context.Context, dir, name string) note {
 	raw, err := b.files.Read(ctx, filepath.Join(dir, name))
 	if err != nil {
@@ -119,9 +118,8 @@ func (b *builder) read(ctx context.Context, dir, name string) note {
 	return b.admit(name, raw)
 }
 
-// admit makes a file's text fit for the prompt: without frontmatter, scanned
-// as far as it is shown. What tries to give orders is replaced by a note that
-// says so.
+// admit prepares a file's text for the prompt: it drops frontmatter and scans
+// the part that is shown. A prompt injection is replaced by a remark.
 func (b *builder) admit(name string, raw []byte) note {
 	content := strings.TrimSpace(withoutFrontmatter(strings.ToValidUTF8(strings.TrimPrefix(string(raw), "\ufeff"), "\ufffd")))
 	n := note{name: oneLine(filepath.ToSlash(name)), content: content}
@@ -143,8 +141,8 @@ func (b *builder) maxChars() int {
 	return maxChars
 }
 
-// withoutFrontmatter drops a YAML block at the start. One that never ends, or
-// after which nothing follows, is no frontmatter.
+// withoutFrontmatter drops a YAML block at the start. A block that never ends,
+// or that nothing follows, is not frontmatter.
 func withoutFrontmatter(content string) string {
 	content = strings.ReplaceAll(content, "\r\n", "\n")
 	rest, ok := strings.CutPrefix(content, "---\n")

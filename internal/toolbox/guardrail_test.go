@@ -124,7 +124,7 @@ func TestGuardrailLineByLine(t *testing.T) {
 					r := tools.Run(t.Context(), call(s.name, s.arguments))
 					silent := !strings.Contains(r.Text, "_warning") && !strings.Contains(r.Text, "blocked") && !strings.Contains(r.Text, "_halt")
 					if s.want == "" && !silent || !strings.Contains(r.Text, s.want) || r.StopReason != "" {
-						t.Fatalf("turn %d, step %d: got %q (halt %q), want %q", turn, i, r.Text, r.StopReason, s.want)
+						t.Fatalf("turn %d, step %d: got %q (stop %q), want %q", turn, i, r.Text, r.StopReason, s.want)
 					}
 				}
 				tools.TurnStarted()
@@ -141,18 +141,18 @@ func TestStopIsDecidedAfterACallAndEndsTheTurnsTools(t *testing.T) {
 	tools := mustToolbox(t, toolbox.Options{Guardrail: toolbox.Guardrail{HardStop: true}}, worldly()...)
 	for i := range 7 {
 		if r := tools.Run(t.Context(), failing(i)); r.StopReason != "" {
-			t.Fatalf("halted after %d failures", i+1)
+			t.Fatalf("stopped after %d failures", i+1)
 		}
 	}
 	if r := tools.Run(t.Context(), failing(7)); !strings.Contains(r.StopReason, toolStop) || !strings.HasPrefix(r.Text, "same") {
-		t.Errorf("the eighth failure ran and halts: got %q, halt %q", r.Text, r.StopReason)
+		t.Errorf("the eighth failure ran and stops: got %q, stop %q", r.Text, r.StopReason)
 	}
 	if r := tools.Run(t.Context(), call("read_file", `{}`)); r.StopReason == "" || !r.Failed || strings.HasPrefix(r.Text, "same") {
-		t.Errorf("no tool runs after a halt: got %q, halt %q", r.Text, r.StopReason)
+		t.Errorf("no tool runs after a stop: got %q, stop %q", r.Text, r.StopReason)
 	}
 	tools.TurnStarted()
 	if r := tools.Run(t.Context(), call("read_file", `{}`)); r.StopReason != "" || r.Failed {
-		t.Errorf("a new turn clears all: got %q, halt %q", r.Text, r.StopReason)
+		t.Errorf("a new turn clears all: got %q, stop %q", r.Text, r.StopReason)
 	}
 }
 
@@ -167,7 +167,7 @@ func TestRepeatingABlockedCallIsStopped(t *testing.T) {
 			}
 		}
 		if calls > 13 {
-			t.Errorf("%s: not halted after %d calls", arguments, calls)
+			t.Errorf("%s: not stopped after %d calls", arguments, calls)
 		}
 	}
 }
@@ -178,7 +178,7 @@ func TestFailingCommandsThatDifferNeverStop(t *testing.T) {
 	for i := range 30 {
 		r := tools.Run(t.Context(), call("terminal", `{"fail":true,"command":"try `+strings.Repeat("x", i)+`"}`))
 		if r.StopReason != "" || strings.Contains(r.Text, "blocked") || i >= 2 && !strings.Contains(r.Text, toolWarn) {
-			t.Fatalf("command %d: got %q, halt %q", i, r.Text, r.StopReason)
+			t.Fatalf("command %d: got %q, stop %q", i, r.Text, r.StopReason)
 		}
 	}
 	equal := toolbox.Guardrail{HardStop: true, BlockExact: 20}

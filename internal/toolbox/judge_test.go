@@ -38,10 +38,10 @@ func TestSmartModeLetsAModelJudge(t *testing.T) {
 		"a failure asks":           {toolbox.ModeSmart, hermes.AllowOnce, errors.New("no model"), "rm -r x", nil, 2, 2, 0},
 		"a grant needs no verdict": {toolbox.ModeSmart, "", nil, "rm -r x", []hermes.Decision{hermes.AllowSession}, 1, 1, 2},
 		"harmless calls need none": {toolbox.ModeSmart, hermes.Deny, nil, "ls", nil, 0, 0, 2},
-		"never beats a denial":    {toolbox.ModeSmart, hermes.AllowOnce, nil, "mkfs x", nil, 0, 0, 0},
+		"never beats a denial":     {toolbox.ModeSmart, hermes.AllowOnce, nil, "mkfs x", nil, 0, 0, 0},
 		"nor a rule":               {toolbox.ModeSmart, hermes.AllowOnce, nil, "git push rm -r", nil, 0, 0, 0},
-		"manual asks the user":   {toolbox.ModeManual, hermes.AllowOnce, nil, "rm -r x", nil, 0, 2, 0},
-		"off never asks":          {toolbox.ModeOff, hermes.Deny, nil, "rm -r x", nil, 0, 0, 2},
+		"manual asks the user":     {toolbox.ModeManual, hermes.AllowOnce, nil, "rm -r x", nil, 0, 2, 0},
+		"off never asks":           {toolbox.ModeOff, hermes.Deny, nil, "rm -r x", nil, 0, 0, 2},
 	} {
 		ran, judged := 0, 0
 		h := &talker{host: host{answers: tt.answers}}
