@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Activity is implemented by stores that can tell what happened in a time.
+// Activity is implemented by stores that can report what happened in a period.
 type Activity interface {
-	// Activity sums up the sessions that were active at or after a time; an
-	// empty source is all of them.
+	// Activity sums up the sessions that were active at or after since; an
+	// empty source means all platforms.
 	Activity(ctx context.Context, since time.Time, source string) (Active, error)
 }
 
-// Active is what happened in a time. Sums are over whole sessions; the counts
-// of tools are of the time alone.
+// Active is what happened in a period. Sums cover whole sessions; Tools counts
+// only calls within the period.
 type Active struct {
 	Sessions, Messages, Calls int
 	Turns                     int64
@@ -23,13 +23,13 @@ type Active struct {
 	Tools                     []ToolActivity // most used first
 }
 
-// ModelActivity is what the sessions of a model used.
+// ModelActivity is the usage of all sessions of one model.
 type ModelActivity struct {
 	Sessions int
 	Usage    Usage
 }
 
-// ToolActivity is how often a tool was used.
+// ToolActivity counts the calls of one tool.
 type ToolActivity struct {
 	Name          string
 	Calls, Failed int

@@ -2,46 +2,45 @@ package hermes
 
 import "context"
 
-// ContextEngine decides what of a transcript is sent. One value serves one
-// session: it may remember what it did.
+// ContextEngine decides which part of a transcript is sent to the model. One
+// value serves one session and may keep state about it.
 type ContextEngine interface {
 	Name() string
-	// Fit returns the transcript to send, which is the one given unless it is
-	// pressed. It never parts a call from its result, and the last words of
-	// the person always survive. It does not change its argument. What it
-	// changed is stored before it is used, and is the transcript from then
-	// on; with an error the transcript stays as it was.
+	// Fit returns the transcript to send: the one given, unless it is too
+	// long. It never separates a call from its result, always keeps the last
+	// message of the user, and does not change its argument. The caller stores
+	// a changed transcript before using it; it is the transcript from then on.
+	// After an error the transcript stays as it was.
 	Fit(ctx context.Context, transcript []Message, p ContextUsage) (CompactResult, error)
 }
 
-// ContextUsage tells a ContextEngine how full the window is.
+// ContextUsage says how full the context window is.
 type ContextUsage struct {
-	// Used is the size of the last request and its answer as the provider
-	// counted them, and Counted how many messages of the transcript they
-	// cover. Window is the model's context length. Sizes are in tokens; 0 is
-	// unknown.
+	// Used is the size of the last request and its answer, as counted by the
+	// provider; Counted is how many messages of the transcript they cover.
+	// Window is the model's context length. Sizes are in tokens; 0 is unknown.
 	Used, Counted, Window int
 	// Overflow is set when the provider refused the transcript as too long.
 	Overflow bool
-	// Demand is set when the person asked to compress, with Focus as the
-	// topic to keep and Keep as the number of exchanges to leave as they are.
+	// Demand is set when the user asked to compress. Focus is then the topic
+	// to keep, and Keep the number of last exchanges to keep unchanged.
 	Demand bool
 	Focus  string
 	Keep   int
 }
 
-// CompactResult is what a ContextEngine made of a transcript.
+// CompactResult is the transcript that a ContextEngine returns.
 type CompactResult struct {
 	Messages []Message
-	// From says of each message where it comes from; nil means that the
-	// transcript was not changed.
+	// From has one entry for each message and says where it comes from; nil
+	// means that the transcript was not changed.
 	From []Origin
-	// Note tells the person what was done; empty tells nothing.
+	// Note says for the user what was done; empty means no notice.
 	Note string
 }
 
-// Origin says which message of the old transcript a message is, or, where it
-// is not the Same, whose place it takes in the order.
+// Origin is the message of the old transcript that a message comes from. If
+// Same is false, the message is new and takes the place of the one at Index.
 type Origin struct {
 	Index int
 	Same  bool

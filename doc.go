@@ -1,14 +1,15 @@
-// Package hermes is the vocabulary of the Hermes agent: every noun that two
-// rooms of the house share, and every seam between them.
+// Package hermes is the core of the Hermes agent: the types that its packages
+// share and the interfaces between them.
 //
-// A conversation is a [Session]: a list of [Message] values that only grows.
-// A [Model] answers a [Request] with a stream of [Delta] values. A [Tool]
-// does something for the model, through the [Host] that a running session
-// lends it, in the [Environment] where commands and files live. A [Store]
-// keeps what was said. What happens meanwhile is told as [Event] values, and
-// faces (the terminal, a gateway, an API) know nothing else.
+// A conversation is a [Session] with a transcript of [Message] values that
+// only grows. A [Model] answers a [Request] with a stream of [Delta] values. A
+// [Tool] does something for the model: it gets a [Host] from the running
+// session and works in an [Environment], where commands run and files are. A
+// [Store] keeps sessions and messages. Frontends (the terminal, a gateway, an
+// API) follow a session through its [Event] values only.
 //
-// The package does no I/O and starts no goroutine. It holds types, the
-// interfaces with the promises their implementers make, and small pure
-// methods. Start reading at message.go, then model.go, tool.go, event.go.
+// The package does no I/O and starts no goroutine. It imports no other
+// package of this module. It holds types, interfaces with the contract that
+// implementers must keep, and small pure methods. Start reading at message.go,
+// then model.go, tool.go, event.go and store.go.
 package hermes

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Efforts lists the levels, lowest first.
+// Efforts returns all levels, lowest first.
 func Efforts() []Effort {
 	return []Effort{EffortNone, EffortMinimal, EffortLow, EffortMedium, EffortHigh, EffortXHigh, EffortMax}
 }
 
-// ParseEffort reads a level in any case, with blanks round it; "ultra" is the
-// highest there is. Other words are no level: they give false, and the model
-// is left its own.
+// ParseEffort parses a level; case and surrounding blanks do not matter, and
+// "ultra" means [EffortMax]. It returns false for any other word; the level is
+// then left to the model.
 func ParseEffort(word string) (Effort, bool) {
 	e := Effort(strings.ToLower(strings.TrimSpace(word)))
 	if e == "ultra" {
@@ -21,15 +21,15 @@ func ParseEffort(word string) (Effort, bool) {
 	return e, slices.Contains(Efforts(), e)
 }
 
-// EffortOf is the level for a model: that of the overrides whose name is the
-// model's, however either is spelled, else the general one. Levels that are
-// none are ignored.
+// EffortOf returns the level for a model: the override for its name, else the
+// general level. Names match without provider, vendor, case and separators.
+// Invalid levels are ignored.
 func EffortOf(model, general string, overrides map[string]string) Effort {
 	want := plainModel(model)
 	best, found := "", false
 	for name, word := range overrides {
 		e, ok := ParseEffort(word)
-		// Of two spellings of one name the first in order holds.
+		// If two overrides name the same model, the first in sort order wins.
 		if ok && plainModel(name) == want && (!found || name < best) {
 			best, found, general = name, true, string(e)
 		}
@@ -41,8 +41,8 @@ func EffortOf(model, general string, overrides map[string]string) Effort {
 	return e
 }
 
-// plainModel is a model's name without service and vendor, in lower case,
-// with one sign for every separator.
+// plainModel returns a model's name without provider and vendor, in lower
+// case, with "-" for every separator.
 func plainModel(ref string) string {
 	ref = strings.ToLower(strings.TrimSpace(ref))
 	if i := strings.LastIndexByte(ref, '/'); i >= 0 {

@@ -19,7 +19,7 @@ func TestParseEffort(t *testing.T) {
 	}
 	for _, word := range []string{"", "on", "hard", "highest", "x high", "1"} {
 		if _, ok := hermes.ParseEffort(word); ok {
-			t.Errorf("%q is no level", word)
+			t.Errorf("%q was accepted as a level", word)
 		}
 	}
 }
@@ -44,6 +44,6 @@ func TestEffortOfAModel(t *testing.T) {
 		}
 	}
 	if got := hermes.EffortOf("x", "nonsense", nil); got != "" {
-		t.Errorf("a word that is none leaves it to the model: got %q", got)
+		t.Errorf("invalid level: got %q, want empty", got)
 	}
 }

@@ -7,23 +7,23 @@ import (
 	"time"
 )
 
-// Errors that callers decide by.
+// Errors that callers check for with errors.Is.
 var (
 	// ErrNotFound means that the named thing does not exist.
 	ErrNotFound = errors.New("not found")
-	// ErrStaleLease means that another process has taken the session over:
-	// whoever gets it must stop writing to the session at once.
+	// ErrStaleLease means that another process took the session over. The
+	// caller must stop writing to the session at once.
 	ErrStaleLease = errors.New("the session was taken over by another process")
 	// ErrLeased means that another process is running the session.
 	ErrLeased = errors.New("the session is open in another process")
 	// ErrTitleTaken means that another session has the title.
 	ErrTitleTaken = errors.New("another session has this title")
-	// ErrAmbiguous means that a reference fits more than one thing.
-	ErrAmbiguous = errors.New("the reference fits more than one")
-	// ErrNoModel means that no model is configured and none was found; its
-	// wrapping error says in plain words what to set.
+	// ErrAmbiguous means that a reference matches more than one thing.
+	ErrAmbiguous = errors.New("the reference matches more than one")
+	// ErrNoModel means that no model is configured and none was found. The
+	// error that wraps it says what to set.
 	ErrNoModel = errors.New("no model is configured")
-	// ErrInterrupted is the cause of a turn's context when the person stopped it.
+	// ErrInterrupted is the cause of a turn's context when the user stopped it.
 	ErrInterrupted = errors.New("interrupted")
 )
 
@@ -32,7 +32,7 @@ var (
 // [ModelError] and this name, never the text.
 type Class string
 
-// The classes, after the public reasons of the product's specification.
+// The classes. The values are part of the product's specification.
 const (
 	ClassAuth              Class = "auth"
 	ClassAuthPermanent     Class = "auth_permanent"
@@ -61,15 +61,15 @@ const (
 	ClassUnknown           Class = "unknown"
 )
 
-// ModelError is a failed model call. The flags say what helps; several may be
-// set.
+// ModelError is a failed model call. Its flags say what may help; several may
+// be set.
 type ModelError struct {
 	Class    Class
-	Status   int    // HTTP status, 0 where no answer came
+	Status   int    // HTTP status, 0 if no answer came
 	Message  string // the service's own words, without secrets
 	Provider string
 	Model    string
-	// RetryAfter is how long the service asks to wait; 0 is not said.
+	// RetryAfter is how long the service asks to wait; 0 if it does not say.
 	RetryAfter time.Duration
 
 	Retry    bool // the same call may succeed later
@@ -80,10 +80,10 @@ type ModelError struct {
 	Err error // the cause, for the log
 }
 
-// Error tells what happened to whom in plain words.
+// Error says which service failed, how, and what the user can do.
 func (e *ModelError) Error() string {
 	if e.Class == ClassBudget && e.Message != "" {
-		return e.Message // no service speaks: it was not asked
+		return e.Message // our own cap: no service was called
 	}
 	who := e.Provider
 	if e.Model != "" && who != "" {
@@ -96,25 +96,25 @@ func (e *ModelError) Error() string {
 	if what == "" && e.Err != nil {
 		what = e.Err.Error()
 	}
-	what = strings.TrimRight(what, ". ") // more follows: what to do, how often it was asked
+	what = strings.TrimRight(what, ". ") // more text follows
 	if e.Status > 0 {
 		return fmt.Sprintf("%s answered with status %d: %s%s", who, e.Status, what, e.advice())
 	}
 	return fmt.Sprintf("%s: %s%s", who, what, e.advice())
 }
 
-// advice is the next step for the person, where there is one to name.
+// advice returns the next step for the user, or "" if there is none.
 func (e *ModelError) advice() string {
 	switch e.Class {
 	case ClassAuth, ClassAuthPermanent:
-		return "; look at the key with `hermes auth`, or choose another model with `hermes model`"
+		return "; check the key with `hermes auth`, or choose another model with `hermes model`"
 	case ClassBilling:
 		return "; top up the account, or choose another model with `hermes model`"
 	case ClassModelNotFound:
-		return "; `hermes model list` shows the models that there are"
+		return "; list the models with `hermes model list`"
 	case ClassRateLimit, ClassUpstreamRateLimit:
 		if e.RetryAfter > 0 {
-			return fmt.Sprintf("; it asks to wait %s", e.RetryAfter.Round(time.Second))
+			return fmt.Sprintf("; try again in %s", e.RetryAfter.Round(time.Second))
 		}
 	}
 	return ""

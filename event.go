@@ -2,20 +2,20 @@ package hermes
 
 import "time"
 
-// Event is something that happened in a session, told in order. The set of
-// events is closed: faces switch on the type and ignore what they do not
-// show. Only Appended and Compacted change the transcript.
+// Event is something that happened in a session. Subscribers get events in
+// order. The set is closed: frontends switch on the type and ignore what they
+// do not show. Only Appended and Compacted change the transcript.
 type Event interface{ event() }
 
 // Deltas of the answer that is being written. A subscriber that is too slow
-// loses these, and nothing else.
+// loses only these.
 type (
 	// TextDelta is visible text.
 	TextDelta struct{ Text string }
 	// ReasoningDelta is thinking.
 	ReasoningDelta struct{ Text string }
-	// CallDeltaSeen tells that the model is writing a call, and how many
-	// bytes of arguments there are so far.
+	// CallDeltaSeen reports that the model is writing a call, and how many
+	// bytes of arguments it has written so far.
 	CallDeltaSeen struct {
 		Name  string
 		Bytes int
@@ -24,62 +24,65 @@ type (
 
 // Events of a turn.
 type (
-	// TurnStarted begins a turn: the person's message is stored.
+	// TurnStarted begins a turn: the user's message is stored.
 	TurnStarted struct {
 		Turn    int64
 		Message Message
 	}
-	// StepStarted tells that a model is being asked.
+	// StepStarted reports that a model call begins.
 	StepStarted struct {
 		Step  int
 		Model string
 	}
-	// Reset takes back the text of the current step: it is written anew.
+	// Reset discards the text of the current step: the model starts it again.
 	Reset struct{ Reason string }
-	// Notice is a short text for the person: what is being waited for, what
-	// was tried, what was warned of.
+	// Notice is a short text for the user: what the session waits for, what
+	// was tried, or a warning.
 	Notice struct {
 		Level NoticeLevel
 		Text  string
 	}
-	// CallStarted and CallDone enclose a tool call. One that is left open when
-	// its turn ends, since it asks the person, has no CallDone.
+	// CallStarted begins a tool call and CallDone ends it. A call that still
+	// waits for the user when its turn ends has no CallDone.
 	CallStarted struct {
 		Call ToolCall
 		// Preview is the main argument, shortened.
 		Preview string
 	}
+	// CallProgress says what a running call is doing. An empty Text clears the
+	// last one.
 	CallProgress struct {
 		CallID string
 		Text   string
 	}
+	// CallDone ends a tool call, whether it succeeded or not.
 	CallDone struct {
 		Call     ToolCall
 		Preview  string
 		Result   Message
-		Shown    string // what the person may see of it, such as a diff
+		Shown    string // what to show the user of it, such as a diff
 		Duration time.Duration
 		Failed   bool
 	}
-	// Appended tells that a message has become part of the transcript. Who
-	// receives it from the loop stores it before the loop goes on.
+	// Appended reports that a message is now part of the transcript. The
+	// session stores it before the loop goes on.
 	Appended struct{ Message Message }
-	// Compacted tells that the transcript was made shorter. Who receives it
-	// from the loop stores the change before the loop goes on.
+	// Compacted reports that the transcript was shortened. The session stores
+	// the change before the loop goes on.
 	Compacted struct {
 		CompactResult CompactResult
 		Note          string
 	}
-	// UsageUpdated tells what a step cost, and what the turn has cost so far.
+	// UsageUpdated reports the usage of a step and of the turn so far.
 	UsageUpdated struct {
 		Step, Turn Usage
 		Model      string
 	}
-	// TurnDone ends a turn, whatever came.
+	// TurnDone ends a turn, whatever its outcome.
 	TurnDone struct {
 		Turn     int64
 		Outcome  Outcome
-		Text     string // the final answer, or what is to be said in its place
+		Text     string // the final answer, or what to show in its place
 		Steps    int
 		Usage    Usage
 		Duration time.Duration
@@ -89,25 +92,26 @@ type (
 
 // Events of a session.
 type (
-	// Asked shows that a question or an approval waits for the person.
+	// Asked reports that a question or an approval waits for the user. Exactly
+	// one of Question and Approval is set.
 	Asked struct {
 		ID       string
 		Question *Question
 		Approval *ApprovalRequest
 	}
-	// AnswerTaken closes what Asked opened, also when nobody answered.
+	// AnswerTaken closes the question that Asked opened, answered or not.
 	AnswerTaken struct{ ID string }
-	// Queued tells how many messages wait for the end of the turn.
+	// Queued reports how many messages wait for the end of the turn.
 	Queued struct{ Waiting int }
-	// Steered shows a note that goes to the model under the next result.
+	// Steered reports a note that the model gets with the next tool result.
 	Steered struct{ Text string }
-	// Titled tells the session's new title.
+	// Titled reports the session's new title.
 	Titled struct{ Title string }
 	// Closed is the last event of a session.
 	Closed struct{}
 )
 
-// NoticeLevel grades a Notice.
+// NoticeLevel is the severity of a Notice.
 type NoticeLevel string
 
 // The levels of a notice.
@@ -125,8 +129,8 @@ type Outcome string
 const (
 	OutcomeDone         Outcome = "done"
 	OutcomeInterrupted  Outcome = "interrupted"
-	OutcomeBudget       Outcome = "budget" // the steps were used up; Text sums up
-	OutcomeToolsStopped Outcome = "halted" // tools led nowhere; Text sums up
+	OutcomeBudget       Outcome = "budget" // the step limit or a spending cap was reached
+	OutcomeToolsStopped Outcome = "halted" // the tools were turned off; Text is a summary
 	OutcomeFailed       Outcome = "failed"
 )
 

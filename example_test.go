@@ -17,7 +17,7 @@ func ExampleNewTool() {
 	}
 	weather := hermes.NewTool(hermes.Spec{
 		Name:        "weather",
-		Description: "Tell the weather of a city.",
+		Description: "Report the weather in a city.",
 		Mode:        hermes.ModeParallel,
 		Effect:      hermes.EffectNone,
 	}, func(ctx context.Context, c *hermes.Call, in arguments) (hermes.Result, error) {

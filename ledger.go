@@ -6,31 +6,30 @@ import (
 	"time"
 )
 
-// Ledger keeps what model calls cost and holds them to their caps. Stores
-// implement it. All methods may be called concurrently, from several processes
-// on one store, and return when what they did is committed.
+// Ledger records what model calls cost and enforces the spending caps. Stores
+// implement it. All methods may be called concurrently, also by several
+// processes on one store, and return when their change is committed.
 type Ledger interface {
-	// Reserve books the estimate of a call against all its accounts before
-	// the call is made, all or none. If that would exceed a cap it fails with
-	// an *OverCap and books nothing. Reservations of other owners that were
-	// neither settled nor extended in time are released first.
+	// Reserve books the estimate of a call on all its accounts, before the call
+	// is made. If that would exceed a cap, it returns an *OverCap and books
+	// nothing. It first releases reservations of other owners that expired.
 	Reserve(ctx context.Context, b Booking) (Reserved, error)
-	// Extend keeps a reservation until a later time. One that was released
-	// meanwhile counts again; one that was settled stays as it is.
+	// Extend moves the expiry of a reservation. A released reservation counts
+	// again; a settled one does not change.
 	Extend(ctx context.Context, id int64, until time.Time) error
-	// Settle puts what the call really cost in the place of its estimate, also
-	// if the reservation was released. Settling again changes nothing.
+	// Settle replaces the estimate with what the call really cost, also if the
+	// reservation was released. Settling again changes nothing.
 	Settle(ctx context.Context, id int64, c Charge) error
-	// Raise adds to the caps of an account; negative amounts take away.
+	// Raise adds to the caps of an account; negative amounts lower them.
 	Raise(ctx context.Context, a Account, by Amount) error
-	// Balances tells how accounts stand, in the order asked; one that was
-	// never used is all zeros.
+	// Balances returns the balances of accounts in the order given; an account
+	// that was never used has zeros.
 	Balances(ctx context.Context, accounts ...Account) ([]Balance, error)
-	// Spent sums the calls of a time, the costliest group first.
+	// Spent sums the calls of a period, the costliest group first.
 	Spent(ctx context.Context, q SpendQuery) ([]Spending, error)
 }
 
-// AccountKind is what a cap is on.
+// AccountKind is what a cap applies to.
 type AccountKind string
 
 // The kinds of accounts, narrowest first.
@@ -40,34 +39,34 @@ const (
 	AccountJob     AccountKind = "job"
 	// AccountTree is a session with all its children.
 	AccountTree AccountKind = "tree"
-	// AccountDay and AccountMonth are named like 2026-11-20 and 2026-11. Those
-	// with later names count towards an earlier one, so that a clock that is
-	// put back frees nothing.
+	// AccountDay and AccountMonth are named like 2026-11-20 and 2026-11. Later
+	// days and months also count towards an earlier one, so that setting the
+	// clock back frees nothing.
 	AccountDay   AccountKind = "day"
 	AccountMonth AccountKind = "month"
 )
 
-// Account is one thing that money is spent on. The name of a turn is its
-// session's id, a slash and its number.
+// Account is what a call is booked on. The name of a turn is its session's id,
+// a slash and its number.
 type Account struct {
 	Kind AccountKind
 	Name string
 }
 
-// Scope tells on whose account a call is made, beyond its session.
+// Scope says which accounts a call is booked on, beyond its session.
 type Scope struct {
-	Turn int64  // 0 is told by the newest message of the request
+	Turn int64  // 0 means the turn of the newest message of the request
 	Job  string // of a scheduled job
-	// Tree is the session at the root of a tree of sub-agents; empty is the
+	// Tree is the session at the root of a tree of sub-agents; empty means the
 	// session itself.
 	Tree string
 }
 
-// Booking is a call that is about to be made.
+// Booking is a call to reserve money for before it is made.
 type Booking struct {
 	At      time.Time
 	Owner   string    // the process
-	Until   time.Time // when the reservation may be released, if its owner is gone
+	Until   time.Time // when the reservation expires, if its owner is gone
 	Session string
 	Model   string
 	Purpose string
@@ -75,12 +74,12 @@ type Booking struct {
 	Estimate Amount
 	// Limits are the accounts to book on, each with its cap.
 	Limits []Limit
-	// WarnAt are percentages of a cap, lowest first. Where the booking makes
-	// an account cross one for the first time, it is in Reserved.Warnings.
+	// WarnAt lists percentages of a cap, lowest first. If the booking makes an
+	// account reach one for the first time, Reserved.Warnings reports it.
 	WarnAt []int
 }
 
-// Limit is an account with its cap; a zero part of the cap is none.
+// Limit is an account with its cap; a zero part of the cap means no limit.
 type Limit struct {
 	Account Account
 	Cap     Amount
@@ -92,67 +91,67 @@ type Reserved struct {
 	Warnings []Warning
 }
 
-// Warning tells that an account has reached a percentage of its cap.
+// Warning reports that an account reached a percentage of its cap.
 type Warning struct {
 	Percent int
 	Balance Balance
-	Cap     Amount // with what it was raised by
+	Cap     Amount // including raises
 }
 
-// Charge is what a call cost in the end.
+// Charge is what a call really cost.
 type Charge struct {
-	Model string // that answered
+	Model string // the model that answered
 	Usage Usage
 	Money Money
-	// Priced says that Money is known; else it is 0 and the call counts in
-	// tokens only.
+	// Priced says that Money is known; if not, Money is 0 and the call counts
+	// in tokens only.
 	Priced bool
-	// Estimated says that the service did not tell the usage.
+	// Estimated says that the service did not report the usage.
 	Estimated bool
 }
 
-// Balance is how an account stands.
+// Balance is the state of an account.
 type Balance struct {
 	Account  Account
 	Spent    Amount // settled
-	Reserved Amount // reserved by calls under way
+	Reserved Amount // reserved by running calls
 	Raised   Amount // added to its caps
 	Calls    int64
-	Unpriced int64 // calls among them whose price is not known
+	Unpriced int64 // calls of unknown price among them
 }
 
-// Used is what was spent and what is reserved.
+// Used is the sum of Spent and Reserved.
 func (b Balance) Used() Amount { return b.Spent.Add(b.Reserved) }
 
-// OverCap is the refusal of a reservation. Cap is with what it was raised by.
+// OverCap is the error of a refused reservation. Cap includes raises.
 type OverCap struct {
 	Balance  Balance
 	Cap      Amount
 	Estimate Amount
-	Tokens   bool // the cap in tokens is the one in the way, not that in money
+	Tokens   bool // the token cap refused it, not the money cap
 }
 
-// Error says which cap and by how much, without a next step.
+// Error names the cap and the amounts; the caller adds what to do.
 func (e *OverCap) Error() string {
 	a := e.Balance.Account
 	if e.Tokens {
-		return fmt.Sprintf("the cap of %s %s is %d tokens; %d are used and the call may take %d",
+		return fmt.Sprintf("the cap of %s %s is %d tokens; %d are used and the call may use %d",
 			a.Kind, a.Name, e.Cap.Tokens, e.Balance.Used().Tokens, e.Estimate.Tokens)
 	}
 	return fmt.Sprintf("the cap of %s %s is %v; %v is used and the call may cost %v",
 		a.Kind, a.Name, e.Cap.Money, e.Balance.Used().Money, e.Estimate.Money)
 }
 
-// SpendQuery picks calls and how to sum them. Zero fields do not narrow.
+// SpendQuery selects calls and says how to sum them. Zero fields do not narrow.
 type SpendQuery struct {
-	After, Before time.Time // made at or after, made before
+	After, Before time.Time // made at or after After and before Before
 	Session       string
 	Platform      string // of the session
 	By            SpendGroup
-	Limit         int // groups; 0 is 100, negative is all
+	Limit         int // number of groups; 0 means 100, negative means all
 }
 
-// SpendGroup says what calls are summed by; empty sums all of them.
+// SpendGroup says how calls are grouped; empty sums all of them.
 type SpendGroup string
 
 // The groups.
@@ -163,13 +162,13 @@ const (
 	SpendByDay     SpendGroup = "day"
 )
 
-// Spending is the sum of a group of calls. Usage.Calls counts what was
-// answered; Calls counts what was asked.
+// Spending is the sum of a group of calls. Calls counts the calls made;
+// Usage.Calls counts those that were answered.
 type Spending struct {
 	Name      string
 	Usage     Usage
 	Money     Money
-	Reserved  Amount // reserved by calls under way
+	Reserved  Amount // reserved by running calls
 	Calls     int64
 	Unpriced  int64
 	Estimated int64

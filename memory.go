@@ -5,86 +5,88 @@ import (
 	"time"
 )
 
-// MemoryProvider keeps what persists about the person from session to session.
-// The built-in one is always there; at most one outside service stands beside
+// MemoryProvider keeps what is known about the user for later sessions. The
+// built-in one is always active; at most one external service is active with
 // it. All methods may be called concurrently, and each call names its session:
 // a provider has no current one.
 type MemoryProvider interface {
 	// Name is the word that selects the provider in the configuration.
 	Name() string
-	// SystemBlock is what a new session's system prompt says of this memory,
-	// "" for nothing. It is asked once in the life of a session.
+	// SystemBlock returns the text of this memory for a new session's system
+	// prompt, or "". It is called once for each session.
 	SystemBlock(ctx context.Context) (string, error)
-	// Recall returns what is known that may help with a message of the
-	// person, the zero value for nothing, without a fence round it. It returns soon after
-	// ctx ends; what it found until then is lost.
+	// Recall returns what may help to answer a message of the user, as plain
+	// text, or the zero value. It returns soon after ctx ends; the result is
+	// then lost.
 	Recall(ctx context.Context, q RecallQuery) (Recalled, error)
-	// Observe is told of a turn that has ended well. It returns when the turn
-	// is kept or handed on, or ctx ends.
+	// Observe gets each turn that ended successfully. It returns when the turn
+	// is stored or handed on, or ctx ends.
 	Observe(ctx context.Context, t MemoryTurn) error
-	// Tools are what the model may do with this memory; the same at every call.
+	// Tools returns the model's tools for this memory, the same at every call.
 	Tools() []Tool
 }
 
-// MaxRecall bounds what is recalled for one message, in characters.
+// MaxRecall is the longest text recalled for one message, in characters.
 const MaxRecall = 10_000
 
-// RecallQuery asks for what is known that bears on a message.
+// RecallQuery asks for what may help to answer a message.
 type RecallQuery struct {
 	Session SessionRef
-	Text    string // what the person said
+	Text    string // the user's message
 }
 
-// Recalled is what is known that may help with a message; the zero value is
-// nothing.
+// Recalled is what a memory found for a message; the zero value is nothing.
 type Recalled struct {
 	Text string
-	// Provenance says what of it neither the person nor the model wrote, as in
-	// [Message]. What a service elsewhere keeps is always from outside.
+	// Provenance names the sources of untrusted text in it, as in [Message].
+	// Text from an external service is always untrusted.
 	Provenance string
 }
 
-// MemoryTurn is one exchange, without what only the model sees.
+// MemoryTurn is one exchange, without the parts that only the model sees.
 type MemoryTurn struct {
-	Session SessionRef // with what text from outside it had seen
-	Said    string     // by the person
+	Session SessionRef // with its provenance
+	Said    string     // by the user
 	Answer  string     // by the agent
 	At      time.Time
 }
 
-// Recollections keeps short texts that are found again by their words and by
-// their likeness to a question. Stores implement it. All methods may be called
-// concurrently and return when what they did is committed.
+// Recollections stores short texts and finds them by words and by vector
+// similarity. Stores implement it. All methods may be called concurrently and
+// return when their change is committed.
 type Recollections interface {
-	// Remember stores texts. One that is stored already is not stored again:
-	// it gets the later time. Beyond most, if not 0, the oldest are dropped.
+	// Remember stores texts. A text that is stored already is not stored again;
+	// it gets the later time. If most is not 0, the oldest beyond it are
+	// deleted.
 	Remember(ctx context.Context, most int, list ...Recollection) error
-	// Recollect finds texts, the best first: those that hold words of the
-	// question and those whose vector points the same way.
+	// Recollect returns matching texts, best first: those with words of the
+	// query and those with a similar vector.
 	Recollect(ctx context.Context, q RecollectionQuery) ([]Recollection, error)
-	// ForgetRecollection removes one; ErrNotFound if there is none.
+	// ForgetRecollection deletes a text, or returns ErrNotFound.
 	ForgetRecollection(ctx context.Context, id int64) error
 }
 
-// Recollection is a text that is kept.
+// Recollection is a stored text.
 type Recollection struct {
 	ID      int64
 	Session string // where it was said
 	At      time.Time
 	Text    string
-	// Provenance says what text from outside may stand in it, as in Message.
+	// Provenance names the sources of untrusted text in it, as in Message.
 	Provenance string
-	// Vector says what the text is about; vectors of one length compare.
+	// Vector is the embedding of the text. Only vectors of the same length are
+	// compared.
 	Vector []int8
-	// Score is how well it fits a query, from 0 to 1; it is not stored.
+	// Score is how well it matches a query, from 0 to 1; it is not stored.
 	Score float64
 }
 
-// RecollectionQuery asks for texts. Without words and vector the newest come.
+// RecollectionQuery selects texts. Without Text and Vector, it selects the
+// newest.
 type RecollectionQuery struct {
 	Text    string
 	Vector  []int8
-	Exclude string  // a session to leave out
-	Least   float64 // the smallest Score to return
-	Limit   int     // 0 is 10
+	Exclude string  // a session to skip
+	Least   float64 // the lowest Score to return
+	Limit   int     // 0 means 10
 }

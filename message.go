@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Role says who speaks in a Message.
+// Role says who wrote a Message.
 type Role string
 
-// The roles of a transcript. The system prompt is no message: it stands in
-// [Request.System] and on the session row.
+// The roles of a transcript. The system prompt is not a message: it is in
+// [Request.System] and [Session.System].
 const (
 	RoleUser      Role = "user"
 	RoleAssistant Role = "assistant"
@@ -17,35 +17,35 @@ const (
 )
 
 // Message is one entry of a transcript. A stored message is never changed;
-// code that needs another form makes a copy.
+// code that needs another form copies it.
 type Message struct {
-	// ID is the store's number of the message, growing within a session; 0
-	// before it is stored.
+	// ID is set by the store and grows within a session; 0 means not stored.
 	ID    int64  `json:"id,omitempty"`
 	Role  Role   `json:"role"`
 	Turn  int64  `json:"turn,omitempty"` // the turn it belongs to, counted from 1 in its session
 	Parts []Part `json:"parts,omitempty"`
 
-	// Calls are the tool calls of an assistant message, in the order asked.
+	// Calls are the tool calls of an assistant message, in the model's order.
 	Calls []ToolCall `json:"calls,omitempty"`
-	// Reasoning holds the blocks that a provider wants back, in order.
+	// Reasoning holds the blocks that the provider must get back, in order.
 	Reasoning []Reasoning `json:"reasoning,omitempty"`
 	// Finish says why an assistant message ended.
 	Finish Finish `json:"finish,omitempty"`
-	// Usage is what the provider charged for an assistant message.
+	// Usage is the usage that the provider reported for an assistant message.
 	Usage *Usage `json:"usage,omitempty"`
 	// Model is the reference of the model that wrote an assistant message.
 	Model string `json:"model,omitempty"`
 
-	// CallID and ToolName tie a tool message to its call.
+	// CallID and ToolName name the call that a tool message answers.
 	CallID   string `json:"call_id,omitempty"`
 	ToolName string `json:"tool_name,omitempty"`
 	// Failed marks a tool message whose call did not succeed.
 	Failed bool `json:"failed,omitempty"`
 
-	// Provenance says where text of the message comes from that neither the person
-	// nor the model wrote, such as "read_file notes.md"; empty is nowhere. See
-	// [AddProvenance].
+	// Provenance names the sources of untrusted text in the message, such as
+	// "read_file notes.md". Untrusted is what neither the user, the model nor
+	// this program wrote: web pages, files, command output. Empty means that
+	// there is none. See [AddProvenance].
 	Provenance string `json:"outside,omitempty"`
 
 	// Synthetic marks a user message that the program wrote, such as the
@@ -58,31 +58,31 @@ type Message struct {
 type Part struct {
 	Text  string `json:"text,omitempty"`
 	Image *Image `json:"image,omitempty"`
-	// Hidden parts are sent and stored but not shown to the person, such as
+	// Hidden parts are stored and sent but not shown to the user, such as
 	// recalled memory.
 	Hidden bool `json:"hidden,omitempty"`
-	// Provenance says where the text of a part comes from that is about to be said,
-	// as in [Message]. The session notes it on the message and takes it off the
-	// part.
+	// Provenance names the sources of untrusted text in a part of a new
+	// message. The session moves it to the message before storing it.
 	Provenance string `json:"-"`
 }
 
-// Image is a picture as a URL (http, https) or as bytes with their media
-// type. Bytes win where both are set.
+// Image is a picture: a URL (http or https), or bytes with their media type.
+// If both are set, the bytes are used.
 type Image struct {
 	URL       string `json:"url,omitempty"`
 	MediaType string `json:"media_type,omitempty"`
 	Data      []byte `json:"data,omitempty"`
 }
 
-// ToolCall is what a model asks to have run.
+// ToolCall is a model's request to run a tool.
 type ToolCall struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
-	// Arguments is the JSON object as it is stored and sent again, byte for
-	// byte. In a stored message it is always valid JSON.
+	// Arguments is a JSON object. It is stored and sent again byte for byte; in
+	// a stored message it is always valid JSON.
 	Arguments string `json:"arguments"`
-	// Signature is an opaque mark some providers want back with the call.
+	// Signature is an opaque token that some providers must get back with the
+	// call.
 	Signature string `json:"signature,omitempty"`
 }
 
@@ -90,20 +90,20 @@ type ToolCall struct {
 // back to the provider that wrote it.
 type Reasoning struct {
 	Text string `json:"text,omitempty"`
-	// Wire names the protocol whose block this is ("anthropic", "chat",
-	// "responses"); another wire ignores the opaque fields.
+	// Wire names the protocol that the block belongs to ("anthropic", "chat",
+	// "responses"); other protocols ignore the opaque fields.
 	Wire string `json:"wire,omitempty"`
-	// Signature proves a block's origin; Opaque is an encrypted or otherwise
-	// unreadable form of it. Both go back unchanged.
+	// Signature proves a block's origin; Opaque is its encrypted or otherwise
+	// unreadable form. Both are sent back unchanged.
 	Signature string `json:"signature,omitempty"`
 	Opaque    string `json:"opaque,omitempty"`
 	ID        string `json:"id,omitempty"`
 }
 
-// Finish says why a model stopped.
+// Finish says why an answer ended.
 type Finish string
 
-// The reasons to stop, whatever a provider calls them.
+// The reasons, the same for all providers.
 const (
 	FinishStop    Finish = "stop"
 	FinishCalls   Finish = "tool_calls"
@@ -112,23 +112,23 @@ const (
 	FinishUnknown Finish = ""
 )
 
-// Usage counts tokens of one or more model calls. Input excludes what was
+// Usage counts the tokens of one or more model calls. Input excludes tokens
 // read from or written to the provider's cache.
 type Usage struct {
 	Input      int64 `json:"input"`
 	Output     int64 `json:"output"`
 	CacheRead  int64 `json:"cache_read,omitempty"`
 	CacheWrite int64 `json:"cache_write,omitempty"`
-	// Reasoning is the part of Output spent on thinking, where it is known.
+	// Reasoning is the part of Output spent on thinking, 0 if unknown.
 	Reasoning int64 `json:"reasoning,omitempty"`
-	// Calls is the number of requests that were answered.
+	// Calls is the number of answered requests.
 	Calls int64 `json:"calls,omitempty"`
 }
 
-// Total is every token sent or received.
+// Total returns the number of tokens sent and received.
 func (u Usage) Total() int64 { return u.Prompt() + u.Output }
 
-// Prompt is every token that was sent, cached or not.
+// Prompt returns the number of tokens sent, cached or not.
 func (u Usage) Prompt() int64 { return u.Input + u.CacheRead + u.CacheWrite }
 
 // Add returns the sum of two usages.
@@ -143,15 +143,16 @@ func (u Usage) Add(o Usage) Usage {
 	}
 }
 
-// UserText is a message of the person with one text part.
+// UserText returns a user message with one text part.
 func UserText(text string) Message {
 	return Message{Role: RoleUser, Parts: []Part{{Text: text}}}
 }
 
-// Text joins all text parts, hidden ones included, with line breaks between.
+// Text returns all text parts, hidden ones too, joined by line breaks.
 func (m Message) Text() string { return m.join(true) }
 
-// Visible joins the text parts that a person may see.
+// Visible returns the text parts that are shown to the user, joined by line
+// breaks.
 func (m Message) Visible() string { return m.join(false) }
 
 func (m Message) join(hidden bool) string {
@@ -168,8 +169,8 @@ func (m Message) join(hidden bool) string {
 	return strings.Join(texts, "\n")
 }
 
-// OpenCalls returns the calls of the last assistant message that no later
-// message answers. A transcript with open calls must not be sent to a model.
+// OpenCalls returns the calls of the last assistant message that have no
+// result yet. A transcript with open calls must not be sent to a model.
 func OpenCalls(transcript []Message) []ToolCall {
 	answered := map[string]bool{}
 	for i := len(transcript) - 1; i >= 0; i-- {

@@ -99,7 +99,7 @@ func TestClassOf(t *testing.T) {
 		t.Error("the class is not found in the chain")
 	}
 	if hermes.ClassOf(errors.New("x")) != hermes.ClassUnknown || hermes.ClassOf(nil) != hermes.ClassUnknown {
-		t.Error("no model error has a class")
+		t.Error("an error that is not a model error has a class")
 	}
 	if got := (&hermes.ModelError{Class: hermes.ClassAuth, Provider: "p", Status: 401, Message: "no"}).Error(); !strings.Contains(got, "hermes auth") {
 		t.Errorf("no next step: %q", got)

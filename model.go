@@ -8,51 +8,50 @@ import (
 	"strings"
 )
 
-// Model answers requests. Everything that differs between services is
-// settled below this line.
+// Model answers requests. Implementations hide everything that differs between
+// services.
 type Model interface {
-	// ID is the reference of the model, "provider:name" where it is served
-	// by a known provider.
+	// ID returns the reference of the model: "provider:name" if a known
+	// provider serves it.
 	ID() string
-	// Stream sends the request and returns its answer as deltas. Nothing is
-	// sent before the iteration begins; a sequence can be iterated once. At
-	// most one error is yielded and it is the last item; if the service
-	// answered, it is (or wraps) a *ModelError. An answer that broke off is
-	// an error, never a finished answer. Stopping the iteration or ending ctx
-	// ends the call. Implementations may be called concurrently and must not
-	// change the request.
+	// Stream sends the request and returns the answer as deltas. Nothing is
+	// sent before the iteration begins; the sequence can be iterated only
+	// once. It yields at most one error, as the last item; if the service
+	// answered, the error is or wraps a *ModelError. An answer that breaks off
+	// is an error. Stopping the iteration or ending ctx ends the call. Stream
+	// may be called concurrently and must not change the request.
 	Stream(ctx context.Context, r *Request) iter.Seq2[Delta, error]
 }
 
-// Request is one call to a model. Within a session the system prompt, the
-// tools and the messages of a request begin the next request unchanged.
+// Request is one call to a model. Within a session, each request begins with
+// the system prompt, tools and messages of the one before, unchanged.
 type Request struct {
 	System   string
 	Messages []Message
 	Tools    []Spec // sorted by name
-	// WordsOnly asks for an answer without tool calls. The tools are sent all
-	// the same, so that the provider's cache stays valid.
+	// WordsOnly asks for an answer without tool calls. The tools are sent
+	// anyway, so that the provider's cache stays valid.
 	WordsOnly bool
-	// MaxTokens bounds the answer; 0 leaves it to the model's own limit.
+	// MaxTokens limits the answer; 0 means the model's own limit.
 	MaxTokens int
-	// Temperature is sent only where the model takes one; nil is the default.
+	// Temperature is sent only if the model accepts one; nil is the default.
 	Temperature *float64
 	Effort      Effort
-	// Session is a stable id that providers may use to route to a warm cache.
+	// Session is a stable id that providers may use to find their cache.
 	Session string
-	// Purpose names an auxiliary task ("compression", "title", …); empty for
+	// Purpose names an auxiliary task ("compression", "title", …); empty means
 	// the conversation itself.
 	Purpose string
-	// Scope tells on whose account the call is made.
+	// Scope says which accounts the call is booked on.
 	Scope Scope
 }
 
-// Effort is how hard a reasoning model should think; the empty value leaves
-// it to the model.
+// Effort is how much a reasoning model should think; empty means the model's
+// default.
 type Effort string
 
-// The levels of effort, lowest first. A transport clamps to what its model
-// can do.
+// The levels of effort, lowest first. A transport uses the nearest level that
+// its model has.
 const (
 	EffortNone    Effort = "none"
 	EffortMinimal Effort = "minimal"
@@ -67,23 +66,23 @@ const (
 type Delta struct {
 	Text      string
 	Reasoning string
-	// Block completes a reasoning block that must be replayed.
+	// Block completes a reasoning block that later requests must send back.
 	Block  *Reasoning
 	Call   *CallDelta
-	Usage  *Usage // the whole answer's usage so far; the last one holds
+	Usage  *Usage // of the whole answer so far; the last one counts
 	Finish Finish
-	// Reset takes back all text, reasoning and calls yielded so far: the
-	// layer below starts over. Its text says why, for the person.
+	// Reset discards all text, reasoning and calls yielded so far: the answer
+	// starts again. Its text tells the user why.
 	Reset string
-	// Notice tells the person what is being waited for.
+	// Notice tells the user what the call is waiting for.
 	Notice string
-	// Model names the model that answers from here on, where a layer chose
-	// another one than was asked.
+	// Model names the model that answers from here on, if it is not the
+	// requested one.
 	Model string
 }
 
-// CallDelta is a piece of the tool call with this index. ID and Name are set
-// once; Arguments are appended.
+// CallDelta is a piece of the tool call with this index. ID and Name come
+// once; pieces of Arguments are appended.
 type CallDelta struct {
 	Index     int
 	ID        string
@@ -92,7 +91,8 @@ type CallDelta struct {
 	Signature string
 }
 
-// Assembly folds deltas into the message they spell. The zero value is ready.
+// Assembly builds a message from deltas. The zero value is ready to use. It
+// must not be used concurrently.
 type Assembly struct {
 	text      strings.Builder
 	reasoning strings.Builder
@@ -110,7 +110,7 @@ type assembledCall struct {
 	arguments strings.Builder
 }
 
-// Add takes the next delta.
+// Add adds the next delta.
 func (a *Assembly) Add(d Delta) {
 	switch {
 	case d.Text != "":
@@ -150,11 +150,11 @@ func (a *Assembly) addCall(d *CallDelta) {
 	c.arguments.WriteString(d.Arguments)
 }
 
-// Empty reports whether neither text nor a call has come.
+// Empty reports whether there is neither text nor a call yet.
 func (a *Assembly) Empty() bool { return a.text.Len() == 0 && len(a.calls) == 0 }
 
-// Message is the assistant message so far. Call arguments are as the model
-// wrote them: they may be broken JSON.
+// Message returns the assistant message so far. Call arguments are as the
+// model wrote them and may be invalid JSON.
 func (a *Assembly) Message() Message {
 	m := Message{Role: RoleAssistant, Finish: a.finish, Usage: a.usage, Model: a.model, Reasoning: a.blocks}
 	if a.text.Len() > 0 {
@@ -169,8 +169,8 @@ func (a *Assembly) Message() Message {
 	return m
 }
 
-// Collect iterates an answer to its end and returns the message it spells.
-// With an error it returns what had come until then.
+// Collect reads an answer until it ends and returns the message. With an
+// error, it returns what had arrived until then.
 func Collect(answer iter.Seq2[Delta, error]) (Message, error) {
 	var a Assembly
 	for d, err := range answer {
@@ -182,22 +182,23 @@ func Collect(answer iter.Seq2[Delta, error]) (Message, error) {
 	return a.Message(), nil
 }
 
-// Models resolves references such as "openrouter:vendor/name", a bare model
-// name or an alias. The empty reference is the configured default.
+// Models finds a model by reference: "openrouter:vendor/name", a bare model
+// name or an alias. The empty reference means the configured default; without
+// one the error wraps ErrNoModel.
 type Models interface {
 	Model(ctx context.Context, ref string) (Model, error)
 }
 
-// Provider serves models under one account.
+// Provider gives access to the models of one service.
 type Provider interface {
 	Name() string
 	// Model returns the named model of this provider. It does no I/O.
 	Model(name string) (Model, error)
-	// List asks the service which models it has.
+	// List gets the list of models from the service.
 	List(ctx context.Context) ([]ModelInfo, error)
 }
 
-// ModelInfo is what is known of a model. Zero numbers are unknown.
+// ModelInfo is what is known about a model. Zero numbers mean unknown.
 type ModelInfo struct {
 	ID            string
 	Name          string
@@ -206,48 +207,49 @@ type ModelInfo struct {
 	Vision        bool
 	Reasoning     bool
 	Tools         bool
-	// Price is nil where it is not known.
+	// Price is nil if unknown.
 	Price *Price
 }
 
-// Spec describes a tool to a model and to the tool chain. It is a value that
-// never changes while a session lives.
+// Spec describes a tool to the model and to the tool chain. It does not change
+// during a session.
 type Spec struct {
 	Name        string
 	Description string
 	// Schema is the canonical JSON Schema of the arguments: an object.
 	Schema json.RawMessage
-	// Mode says what may run beside a call.
+	// Mode says what may run at the same time as a call.
 	Mode Mode
-	// Paths names the files a call touches, so that calls which touch the same
-	// ones do not run together. It gets a JSON object that may not fit the
-	// schema, and must not do I/O.
+	// Paths returns the files that a call touches: calls that touch the same
+	// files do not run at the same time. Its argument is a JSON object that may
+	// not match the schema. It must not do I/O.
 	Paths func(arguments json.RawMessage) []string
 	// Effect says whether a call may be repeated after a crash.
 	Effect Effect
-	// ReadsOnly says of one call that it certainly only reads, though its
-	// tool may do more: it then counts as EffectNone, and may run beside
-	// calls that touch no files or only read. Nil says it of none. It gets a
-	// JSON object that may not fit the schema, and must not do I/O.
+	// ReadsOnly reports that a call certainly only reads, although other calls
+	// of the tool do more. Such a call has EffectNone and may run at the same
+	// time as calls that touch no files or only read. Nil means false for every
+	// call. Its argument is a JSON object that may not match the schema. It
+	// must not do I/O.
 	ReadsOnly func(arguments json.RawMessage) bool
-	// Trusted says that results hold only what the person, the model or this
-	// program wrote, unless a result says otherwise in its Provenance. The careful
-	// zero value takes every result for text from outside.
+	// Trusted says that results hold only text of the user, the model or this
+	// program, unless a result names other sources in its Provenance. If
+	// Trusted is false, every result counts as untrusted text.
 	Trusted bool
-	// Persists names what a call changes that outlives the conversation: "memory",
-	// "skill", …; "" is nothing. Nil says it of all calls. In a session that has
-	// seen text from outside such a call needs the person's leave, and consent
-	// to one name says nothing about another. It gets a JSON object that may
-	// not fit the schema.
+	// Persists names what a call changes for later sessions: "memory",
+	// "skill", …; "" means nothing. Nil means "" for every call. In a session
+	// that has read untrusted text, such a call needs the user's approval;
+	// approval of one name does not cover another. Its argument is a JSON
+	// object that may not match the schema.
 	Persists func(arguments json.RawMessage) string
-	// CanPropose says that the tool heeds [Call.Propose].
+	// CanPropose says that the tool obeys [Call.Propose].
 	CanPropose bool
 	// ResultLimit is the size in bytes above which a result is stored outside
-	// the context; 0 is the default limit, negative means never.
+	// the context; 0 means the default limit, negative means no limit.
 	ResultLimit int
 }
 
-// EffectOf is the effect of one call.
+// EffectOf returns the effect of a call with these arguments.
 func (s Spec) EffectOf(arguments json.RawMessage) Effect {
 	if s.ReadsOnly != nil && s.ReadsOnly(arguments) {
 		return EffectNone
@@ -258,23 +260,24 @@ func (s Spec) EffectOf(arguments json.RawMessage) Effect {
 // Mode says what may run at the same time as a call.
 type Mode int
 
-// The modes. The zero value is the careful one.
+// The modes. The zero value is the safest one.
 const (
-	// ModeSequential calls run alone, in their place in the batch.
+	// ModeSequential calls run one at a time, in the order of the batch.
 	ModeSequential Mode = iota
-	// ModeParallel calls run beside any other parallel call.
+	// ModeParallel calls run at the same time as any other parallel call.
 	ModeParallel
-	// ModePaths calls run beside others unless their paths overlap.
+	// ModePaths calls run at the same time as others unless their paths
+	// overlap.
 	ModePaths
-	// ModeExclusive calls keep every other call of the batch from running in
-	// parallel, such as a question to the person.
+	// ModeExclusive calls, such as a question to the user, make the whole
+	// batch run one call at a time.
 	ModeExclusive
 )
 
 // Effect says what running a call twice would do.
 type Effect int
 
-// The effects. The zero value is the careful one.
+// The effects. The zero value is the safest one.
 const (
 	// EffectUnknown calls change something; a repeat may do it twice.
 	EffectUnknown Effect = iota
@@ -282,9 +285,9 @@ const (
 	EffectNone
 	// EffectIdempotent calls lead to the same state when repeated.
 	EffectIdempotent
-	// EffectAsk calls put questions to the person and do nothing else, always
-	// the same ones in the same order for the same arguments. A question that
-	// is open when a process ends stays open: the call is run again when the
-	// session comes back, and asks only what was not answered.
+	// EffectAsk calls only ask the user questions: for the same arguments,
+	// always the same ones in the same order. A question that is open when the
+	// process ends stays open. When the session is opened again, the call runs
+	// again and asks only what was not answered.
 	EffectAsk
 )

@@ -8,7 +8,7 @@ import (
 // Money is an amount in millionths of a US dollar.
 type Money int64
 
-// USD is money from dollars, rounded to the nearest millionth.
+// USD converts dollars to Money, rounded to the nearest millionth.
 func USD(dollars float64) Money {
 	if dollars < 0 {
 		return -USD(-dollars)
@@ -16,11 +16,11 @@ func USD(dollars float64) Money {
 	return Money(dollars*1e6 + 0.5)
 }
 
-// Dollars is the money as a number of dollars, for JSON.
+// Dollars returns the amount in dollars, for JSON.
 func (m Money) Dollars() float64 { return float64(m) / 1e6 }
 
-// String writes money in dollars and cents; less than ten cents to a hundredth
-// of a cent, and less than a tenth of a cent in full.
+// String formats money in dollars and cents. Amounts below ten cents have up
+// to four decimals, amounts below a tenth of a cent all of them.
 func (m Money) String() string {
 	sign := ""
 	if m < 0 {
@@ -40,7 +40,7 @@ func (m Money) String() string {
 	return sign + "$0." + s
 }
 
-// Amount is what a call costs: money, where its price is known, and tokens.
+// Amount is what a call costs: tokens, and money if the price is known.
 type Amount struct {
 	Money  Money `json:"money_micros"`
 	Tokens int64 `json:"tokens"`
@@ -52,24 +52,24 @@ func (a Amount) Add(b Amount) Amount { return Amount{a.Money + b.Money, a.Tokens
 // Sub returns the difference of two amounts.
 func (a Amount) Sub(b Amount) Amount { return Amount{a.Money - b.Money, a.Tokens - b.Tokens} }
 
-// Price is what a service takes, in millionths of a dollar for a million
-// tokens. A negative rate is unknown; zero is free.
+// Price is what a service charges, in millionths of a dollar for a million
+// tokens. A negative rate means unknown; zero means free.
 type Price struct {
 	Input, Output         Money
 	CacheRead, CacheWrite Money
-	// CacheWriteLong is the rate of writing to a cache that lives an hour.
+	// CacheWriteLong is the rate of writing to a cache that lasts one hour.
 	CacheWriteLong Money
-	// Above lists the rates of longer prompts, shortest first.
+	// Above lists the prices of longer prompts, shortest first.
 	Above []PriceTier
 }
 
-// PriceTier is the price of prompts longer than so many tokens.
+// PriceTier is the price of prompts with more than Prompt tokens.
 type PriceTier struct {
 	Prompt int64
 	Price  Price // its Above is not used
 }
 
-// For is the price of a prompt of so many tokens.
+// For returns the price that applies to a prompt with this number of tokens.
 func (p Price) For(prompt int64) Price {
 	for _, t := range p.Above {
 		if prompt > t.Prompt {
@@ -79,8 +79,8 @@ func (p Price) For(prompt int64) Price {
 	return p
 }
 
-// Cost is the price of a usage. It is not known if tokens were counted for
-// which there is no rate.
+// Cost returns what a usage costs. It returns false if a kind of token was
+// used whose rate is unknown.
 func (p Price) Cost(u Usage, longCache bool) (cost Money, known bool) {
 	p = p.For(u.Prompt() / max(u.Calls, 1))
 	write := p.CacheWrite

@@ -13,7 +13,7 @@ func TestMoneyIsWritten(t *testing.T) {
 		1_234_567: "$1.23", 1_995_000: "$2.00", -2_500_000: "-$2.50", 12_000_000_000: "$12000.00",
 	} {
 		if got := m.String(); got != want {
-			t.Errorf("%d micro-dollars are written %q, want %q", int64(m), got, want)
+			t.Errorf("%d micro-dollars: got %q, want %q", int64(m), got, want)
 		}
 	}
 	for usd, want := range map[float64]hermes.Money{0.1: 100_000, 3: 3_000_000, -0.5: -500_000, 0.0000005: 1} {

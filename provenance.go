@@ -6,10 +6,10 @@ import (
 	"unicode"
 )
 
-// Bounds of what is kept of the sources of outside text.
+// Limits of a provenance.
 const (
-	maxSource  = 60 // characters of one
-	maxSources = 4  // that are named; of more the newest are
+	maxSource  = 60 // characters of one source
+	maxSources = 4  // sources; the newest are kept
 )
 
 const (
@@ -17,8 +17,9 @@ const (
 	moreSources    = "…"
 )
 
-// ProvenanceSource makes one source of outside text from what brought it and what
-// that was about, such as "read_file" and a path: on one line and short.
+// ProvenanceSource returns the name of one source of untrusted text, made from
+// the parts of what, such as "read_file" and a path. It is short and has no
+// line breaks.
 func ProvenanceSource(what ...string) string {
 	plain := strings.Map(func(r rune) rune {
 		switch {
@@ -38,8 +39,9 @@ func ProvenanceSource(what ...string) string {
 	return string(runes)
 }
 
-// AddProvenance joins sources of outside text, as they stand in [Message.Provenance]:
-// each once, in order, and of many the newest.
+// AddProvenance joins the sources in several provenances, in the form of
+// [Message.Provenance]: each source once, in order. If there are too many, it
+// keeps the newest and begins with "…".
 func AddProvenance(have string, more ...string) string {
 	list := splitSources(have)
 	for _, m := range more {
@@ -67,7 +69,8 @@ func splitSources(text string) []string {
 	return strings.Split(text, betweenSources)
 }
 
-// TranscriptProvenance is what text from outside a transcript holds.
+// TranscriptProvenance returns the provenance of a whole transcript: the
+// sources of all untrusted text in it.
 func TranscriptProvenance(transcript []Message) string {
 	var all string
 	for i := range transcript {

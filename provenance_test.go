@@ -16,7 +16,7 @@ func TestProvenanceSourceIsOneShortLine(t *testing.T) {
 		"long " + string(make([]rune, 3)) + "12345678901234567890123456789012345678901234567890123456789": "long 123456789012345678901234567890123456789012345678901234…",
 	} {
 		if got := hermes.ProvenanceSource(in); got != want {
-			t.Errorf("OutsideSource(%q) = %q, want %q", in, got, want)
+			t.Errorf("ProvenanceSource(%q) = %q, want %q", in, got, want)
 		}
 	}
 }
@@ -38,7 +38,7 @@ func TestAddProvenanceNamesTheNewest(t *testing.T) {
 		{"x", []string{"…; b"}, "…; x; b"},
 	} {
 		if got := hermes.AddProvenance(tt.have, tt.more...); got != tt.want {
-			t.Errorf("AddOutside(%q, %q) = %q, want %q", tt.have, tt.more, got, tt.want)
+			t.Errorf("AddProvenance(%q, %q) = %q, want %q", tt.have, tt.more, got, tt.want)
 		}
 	}
 }
@@ -50,6 +50,6 @@ func TestTranscriptProvenance(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	if got := hermes.TranscriptProvenance(list[:1]); got != "" {
-		t.Errorf("got %q of a clean one", got)
+		t.Errorf("got %q for a transcript without untrusted text", got)
 	}
 }

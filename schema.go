@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// SchemaOf derives the JSON Schema of a struct's fields, canonical: the same
-// struct gives the same bytes. It knows strings, bools, integers, floats,
-// slices, maps with string keys, nested structs, pointers to these and
-// json.RawMessage (anything). The tags of a field are:
+// SchemaOf returns the JSON Schema of a struct. The same struct always gives
+// the same bytes. It supports strings, bools, integers, floats, slices, maps
+// with string keys, nested structs, pointers to these, and json.RawMessage
+// (any value). The tags of a field are:
 //
 //	json:"name,omitempty"   the name; omitempty or a pointer makes it optional
 //	doc:"…"                 the description
@@ -102,7 +102,7 @@ func writeFields(b *bytes.Buffer, t reflect.Type) {
 	}
 }
 
-// itemTag moves what speaks of a slice's items (enum) down to them.
+// itemTag returns the tags of a slice that apply to its items (enum).
 func itemTag(tag reflect.StructTag) reflect.StructTag {
 	if enum := tag.Get("enum"); enum != "" {
 		return reflect.StructTag(`enum:"` + enum + `"`)
@@ -140,7 +140,7 @@ func writeDoc(b *bytes.Buffer, tag reflect.StructTag) {
 	b.Write(literal(doc))
 }
 
-// literal is s if it is JSON other than a bare word, else s as a JSON string.
+// literal returns s if it is valid JSON, else s as a JSON string.
 func literal(s string) []byte {
 	if json.Valid([]byte(s)) {
 		return []byte(s)

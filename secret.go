@@ -3,8 +3,7 @@ package hermes
 import "log/slog"
 
 // Secret is a text that must not be shown. It prints, logs and marshals as
-// three stars; Reveal is the only way to its value, so that every use can be
-// found.
+// "***". Only Reveal returns its value, so that every use is easy to find.
 type Secret string
 
 // Reveal returns the secret itself.

@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// SkillVerdict is how the replay of a recorded task with a skill ended.
+// SkillVerdict is the result of replaying a recorded task with a skill.
 type SkillVerdict string
 
 // The verdicts.
 const (
 	SkillWon       SkillVerdict = "won"       // it went better with the skill
 	SkillLost      SkillVerdict = "lost"      // it did not
-	SkillUndecided SkillVerdict = "undecided" // it could not be found out
+	SkillUndecided SkillVerdict = "undecided" // the replay could not decide
 )
 
-// SkillTrial is a recorded task that was done again twice, with a skill and
-// without it, where recorded results answered the calls and nothing was run.
+// SkillTrial is the replay of a recorded task, once with a skill and once
+// without it. Recorded results answer the tool calls; no tool runs.
 type SkillTrial struct {
 	Name    string       `json:"name,omitempty"` // the skill's
 	Verdict SkillVerdict `json:"verdict"`
-	// Why is the reason in words for a person, with the figures that differ.
+	// Why is the reason, for the user, with the figures that differ.
 	Why string `json:"why"`
 	// Session and Turn name the recorded task.
 	Session string    `json:"session,omitempty"`
@@ -29,27 +29,27 @@ type SkillTrial struct {
 	At      time.Time `json:"at,omitzero"`
 	With    SkillRun  `json:"with,omitzero"`
 	Without SkillRun  `json:"without,omitzero"`
-	// Tokens is what the whole trial took, with the questions on its ends.
+	// Tokens is what the whole trial used, with the calls that judged it.
 	Tokens int64 `json:"tokens,omitempty"`
 }
 
-// SkillRun is the figures of one of the two runs.
+// SkillRun holds the figures of one of the two runs.
 type SkillRun struct {
-	// Reached says that it came to the end that is recorded.
+	// Reached says that the run reached the recorded result.
 	Reached bool  `json:"reached"`
 	Steps   int   `json:"steps"`  // model calls
 	Failed  int   `json:"failed"` // calls whose recorded result is a failure
-	Missed  int   `json:"missed"` // calls that were not recorded
+	Missed  int   `json:"missed"` // calls without a recorded result
 	Tokens  int64 `json:"tokens"`
 }
 
-// Harmful reports that the task went worse with the skill: its end was missed,
-// or more calls failed.
+// Harmful reports that the task went worse with the skill: it did not reach
+// the recorded result although the other run did, or more calls failed.
 func (t SkillTrial) Harmful() bool {
 	return t.Verdict == SkillLost && (t.Without.Reached && !t.With.Reached || t.With.Failed > t.Without.Failed)
 }
 
-// Line is the outcome in one line for a person.
+// Line returns the outcome in one line, for the user.
 func (t SkillTrial) Line() string {
 	switch t.Verdict {
 	case SkillWon:
@@ -60,7 +60,7 @@ func (t SkillTrial) Line() string {
 	return "not proven: " + t.Why
 }
 
-// Compared names the figures that differ, such as "4 steps instead of 9".
+// Compared lists the figures that differ, such as "4 steps instead of 9".
 func (t SkillTrial) Compared() string {
 	var parts []string
 	add := func(with, without int64, what string) {

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Store keeps sessions. Every call names its session: there is no current
-// one. All methods may be called concurrently and return when what they did
-// is committed; errors leave everything as it was. Things that do not exist
-// give ErrNotFound.
+// Store stores sessions. Every call names its session: there is no current
+// one. All methods may be called concurrently and return when their change is
+// committed; after an error nothing has changed. If something does not exist,
+// the error wraps ErrNotFound.
 type Store interface {
 	Sessions
 	Transcript
@@ -21,30 +21,30 @@ type Store interface {
 	Close() error
 }
 
-// Sessions is the view of the rows.
+// Sessions is the part of a [Store] for session rows.
 type Sessions interface {
-	// CreateSession stores a new row; ID and Started must be set. A taken
-	// title is ErrTitleTaken.
+	// CreateSession stores a new row; ID and Started must be set. If another
+	// session has the title, the error is ErrTitleTaken.
 	CreateSession(ctx context.Context, s Session) error
-	// FindSession takes an id, a unique prefix of one, or a title; of titles
-	// numbered "x #2" the newest of "x" is found by "x". Several matches are
-	// ErrAmbiguous.
+	// FindSession finds a session by its id, a unique prefix of the id, or its
+	// title. For numbered titles ("x #2"), "x" finds the newest. If several
+	// sessions match, the error is ErrAmbiguous.
 	FindSession(ctx context.Context, ref string) (Session, error)
 	// ListSessions returns rows, last active first, without System and Tools.
 	ListSessions(ctx context.Context, f SessionFilter) ([]Session, error)
-	// UpdateSession changes what is set in the change.
+	// UpdateSession changes the fields that are set in c.
 	UpdateSession(ctx context.Context, id string, c SessionChange) error
-	// DeleteSession removes a session with its messages; children are kept
-	// and lose their parent.
+	// DeleteSession deletes a session with its messages. Its children are kept
+	// without a parent.
 	DeleteSession(ctx context.Context, id string) error
-	// Stats counts what the store holds.
+	// Stats counts the contents of the store.
 	Stats(ctx context.Context) (StoreStats, error)
 }
 
 // SessionFilter narrows a list; zero fields do not narrow.
 type SessionFilter struct {
 	Platform string
-	Exclude  []string // sources to leave out
+	Exclude  []string // platforms to skip
 	Dir      string
 	Title    string // substring, any case
 	Parent   string
@@ -53,13 +53,13 @@ type SessionFilter struct {
 	Ended    *bool
 	Archived bool // include archived ones
 	NonEmpty bool // only those with messages
-	Limit    int  // 0 is 20, negative is all
+	Limit    int  // 0 means 20, negative means all
 	Offset   int
 }
 
-// SessionChange says what to change of a row; nil fields stay.
+// SessionChange says what to change in a row; nil fields do not change.
 type SessionChange struct {
-	Title      *string // empty takes the title away
+	Title      *string // empty removes the title
 	Model      *string
 	System     *string
 	Tools      *json.RawMessage
@@ -70,13 +70,13 @@ type SessionChange struct {
 	Pinned     *bool
 	// AddUsage is added to the row's usage.
 	AddUsage *Usage
-	// End closes the session for this reason unless it is closed already;
+	// End closes the session with this reason, unless it is closed already.
 	// Reopen opens it again.
 	End    string
 	Reopen bool
 }
 
-// StoreStats counts what a store holds. Sizes are in bytes.
+// StoreStats counts the contents of a store. Sizes are in bytes.
 type StoreStats struct {
 	Sessions, Messages, Calls int
 	Usage                     Usage
@@ -85,67 +85,67 @@ type StoreStats struct {
 	Oldest, Newest            time.Time
 }
 
-// Transcript is the view of the messages. It only grows: what is taken back
-// is marked, not removed.
+// Transcript is the part of a [Store] for messages. A transcript only grows:
+// undone messages are marked, not removed.
 type Transcript interface {
-	// Append stores messages in their order and returns their ids, all or
-	// none. It raises the session's counts and times. A lease that another
-	// holder has overtaken is ErrStaleLease and nothing is stored.
+	// Append stores messages in order, all or none, and returns their ids. It
+	// updates the session's counts and times. If another process took the
+	// session over, the error is ErrStaleLease and nothing is stored.
 	Append(ctx context.Context, l Lease, messages ...Message) ([]int64, error)
-	// Messages returns the transcript in order, whole or in part.
+	// Messages returns the transcript, or a part of it, in order.
 	Messages(ctx context.Context, session string, r Range) ([]Message, error)
-	// Rewind takes back every message from this id on.
+	// Rewind undoes every message from this id on.
 	Rewind(ctx context.Context, l Lease, from int64) error
 }
 
-// Compactor is the view that keeps a ContextEngine's work.
+// Compactor is the part of a [Store] that saves changes of a ContextEngine.
 type Compactor interface {
-	// Compact changes what the transcript shows, in one step: hidden messages
-	// stay stored, are found by Search and read with Range.Hidden; what is
-	// put takes its place in the order and is not found by Search, since it
-	// is made from what is. It returns the ids of what was put. A stale lease
-	// is ErrStaleLease and changes nothing.
+	// Compact hides messages and inserts others, atomically. Hidden messages
+	// stay stored: Search finds them and Range.Hidden reads them. Search does
+	// not find inserted messages, because they are made from stored ones. It
+	// returns the ids of the inserted messages. With a stale lease the error is
+	// ErrStaleLease.
 	Compact(ctx context.Context, l Lease, c Compaction) ([]int64, error)
 }
 
-// Compaction is a change of what a transcript shows.
+// Compaction is a change of a transcript by a ContextEngine.
 type Compaction struct {
 	Hide   []int64 // ids
 	Insert []Insertion
 }
 
-// Insertion is a new message in the place of the message with the id At.
+// Insertion is a new message at the position of the message with the id At.
 type Insertion struct {
 	At      int64
 	Message Message
 }
 
-// Range picks a part of a transcript; the zero value is all of it.
+// Range selects a part of a transcript; the zero value selects all of it.
 type Range struct {
 	After  int64 // ids greater than this
 	Before int64 // ids less than this, if not 0
-	Last   int   // only so many, from the end, if not 0
-	First  int   // only so many, from the beginning, if not 0
-	// Hidden includes messages that were taken back or compacted away.
+	Last   int   // only this many from the end, if not 0
+	First  int   // only this many from the beginning, if not 0
+	// Hidden includes messages that were undone or hidden by a compaction.
 	Hidden bool
-	// Raw is what was said before any compaction: with what was compacted
-	// away, and without what took its place.
+	// Raw selects the original transcript: with the messages that compactions
+	// hid, without those that they inserted.
 	Raw bool
 }
 
-// Journal remembers which calls of a turn were begun, so that after a crash
-// nothing is run twice unknowingly.
+// Journal records the calls that a turn has begun, so that no call runs twice
+// unnoticed after a crash.
 type Journal interface {
-	// BeginCall is stored before a call runs.
+	// BeginCall records that a call begins. It is called before the call runs.
 	BeginCall(ctx context.Context, l Lease, c ToolCall) error
-	// EndCall stores the call's result as soon as it is known, which may be
-	// before it becomes part of the transcript.
+	// EndCall stores the call's result as soon as it is known, possibly before
+	// it becomes part of the transcript.
 	EndCall(ctx context.Context, l Lease, callID string, result Message) error
-	// SavePending stores how a call that was begun stands with the person, in
-	// place of what was stored of that before. It is stored before the person
-	// is asked, and again with the answer.
+	// SavePending stores what a begun call waits for and replaces what was
+	// stored before. It is called before the user is asked and again with the
+	// answer.
 	SavePending(ctx context.Context, l Lease, callID string, h PendingCall) error
-	// OpenSteps returns the steps of calls that no stored message answers.
+	// OpenSteps returns the begun calls that no stored message answers.
 	OpenSteps(ctx context.Context, session string) ([]Step, error)
 }
 
@@ -153,28 +153,30 @@ type Journal interface {
 type Step struct {
 	Call  ToolCall
 	Begun time.Time
-	// Pending is how the call stands with the person.
+	// Pending is what the call waits for from the user.
 	Pending PendingCall
 	// Result is set if the call ended.
 	Result *Message
 }
 
-// PendingCall is how a call that has begun stands with the person.
+// PendingCall says what a begun call waits for from the user. The zero value
+// waits for nothing.
 type PendingCall struct {
-	// AwaitingApproval says that the call waits for the person's leave: nothing of it has
-	// run.
+	// AwaitingApproval says that the call waits for the user's approval:
+	// nothing of it has run yet.
 	AwaitingApproval bool `json:"leave,omitempty"`
-	// Answers are the questions of an EffectAsk call in their order.
+	// Answers are the questions of an EffectAsk call in order, with the
+	// answers given so far.
 	Answers []AskedQuestion `json:"asked,omitempty"`
 }
 
-// AskedQuestion is a question and, once it is there, its answer.
+// AskedQuestion is a question and its answer; Answer is nil while it is open.
 type AskedQuestion struct {
 	Question Question `json:"question"`
 	Answer   *Answer  `json:"answer,omitempty"`
 }
 
-// Open is the question that waits for its answer, nil without one.
+// Open returns the question that waits for an answer, or nil.
 func (h PendingCall) Open() *Question {
 	if n := len(h.Answers); n > 0 && h.Answers[n-1].Answer == nil {
 		return &h.Answers[n-1].Question
@@ -182,20 +184,21 @@ func (h PendingCall) Open() *Question {
 	return nil
 }
 
-// Leases let one process at a time run a session.
+// Leases is the part of a [Store] that lets only one process at a time run a
+// session.
 type Leases interface {
-	// Acquire gives the session to the owner until the time to live is over,
-	// or fails with ErrLeased. An expired lease, or one of the same owner, is
-	// taken over with a greater fence.
+	// Acquire gives the session to the owner for ttl, or returns ErrLeased. An
+	// expired lease, or one of the same owner, is replaced by one with a
+	// greater fence.
 	Acquire(ctx context.Context, session, owner string, ttl time.Duration) (Lease, error)
-	// Renew extends a lease that is still valid, else ErrStaleLease.
+	// Renew extends a valid lease, or returns ErrStaleLease.
 	Renew(ctx context.Context, l Lease, ttl time.Duration) (Lease, error)
-	// Release ends a lease; an overtaken one is no error.
+	// Release ends a lease. Releasing a stale one is not an error.
 	Release(ctx context.Context, l Lease) error
 }
 
 // Lease is the right to write to a session. Writes carry its fence and are
-// refused once another holder has a greater one.
+// refused once another lease has a greater one.
 type Lease struct {
 	Session string
 	Owner   string
@@ -203,10 +206,10 @@ type Lease struct {
 	Expires time.Time
 }
 
-// Search is the view of the full-text index.
+// Search is the part of a [Store] for full-text search.
 type Search interface {
 	// Search finds messages by words, phrases and prefixes, and by substring
-	// in scripts without word breaks. Any text is a valid query.
+	// in scripts without spaces between words. Any text is a valid query.
 	Search(ctx context.Context, q SearchQuery) ([]Hit, error)
 }
 
@@ -215,12 +218,12 @@ type SearchQuery struct {
 	Text      string
 	Session   string
 	Platforms []string
-	Exclude   []string // sources to leave out
+	Exclude   []string // platforms to skip
 	Roles     []Role
 	After     time.Time
 	Before    time.Time
 	Oldest    bool // oldest first instead of by rank and recency
-	Limit     int  // 0 is 20
+	Limit     int  // 0 means 20
 	Context   int  // messages before and after each hit
 }
 
@@ -228,7 +231,7 @@ type SearchQuery struct {
 type Hit struct {
 	Session Session // without System and Tools
 	Message Message
-	// Snippet is the place found, with >>> and <<< round the words.
+	// Snippet is the text around the match, with >>> and <<< around the words.
 	Snippet string
 	Before  []Message
 	After   []Message

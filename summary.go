@@ -5,18 +5,20 @@ import (
 	"time"
 )
 
-// Summaries keeps what sessions were about, in a few sentences each. Stores
-// implement it. All methods may be called concurrently and return when what
-// they did is committed.
+// Summaries stores what sessions were about, in a few sentences each. Stores
+// implement it. All methods may be called concurrently and return when their
+// change is committed.
 type Summaries interface {
-	// SaveSummary stores the summary of a session in the place of an older
-	// one. It goes with its session; ErrNotFound if there is none.
+	// SaveSummary stores the summary of a session and replaces an older one.
+	// It is deleted with its session. If there is no such session, the error
+	// is ErrNotFound.
 	SaveSummary(ctx context.Context, s Summary) error
-	// Summaries returns those there are of these sessions, by their ids. It is
-	// no error if there are none.
+	// Summaries returns the stored summaries of these sessions, by session id.
+	// Sessions without one are not an error.
 	Summaries(ctx context.Context, sessions ...string) (map[string]Summary, error)
-	// FindSummaries returns the summaries that hold every word of a text, any
-	// case and also within words, the newest first; so many, or 20.
+	// FindSummaries returns the summaries that contain every word of text, in
+	// any case and also inside words, newest first. It returns at most limit,
+	// or 20 if limit is 0.
 	FindSummaries(ctx context.Context, text string, limit int) ([]Summary, error)
 }
 

@@ -8,12 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-// MaxTitle is the greatest length of a session's title, in runes.
+// MaxTitle is the maximum length of a session's title, in runes.
 const MaxTitle = 100
 
-// CleanTitle takes control characters and invisible ones (zero width, marks
-// of direction) out of a title and folds blanks. The result may be empty,
-// which means no title. A longer one than MaxTitle is an error for the person.
+// CleanTitle removes control and invisible characters (zero width, text
+// direction) from a title and folds blanks. The result may be empty, which
+// means no title. A title longer than MaxTitle is an error, worded for the
+// user.
 func CleanTitle(title string) (string, error) {
 	title = strings.Map(func(r rune) rune {
 		switch {
@@ -26,13 +27,13 @@ func CleanTitle(title string) (string, error) {
 	}, title)
 	title = strings.Join(strings.Fields(title), " ")
 	if n := utf8.RuneCountInString(title); n > MaxTitle {
-		return "", fmt.Errorf("the title has %d characters and may have %d: choose a shorter one", n, MaxTitle)
+		return "", fmt.Errorf("the title has %d characters; use at most %d", n, MaxTitle)
 	}
 	return title, nil
 }
 
-// SplitTitle parts a title of a lineage, "name #3", into its name and its
-// number. A title without a number is the first of its lineage.
+// SplitTitle splits a numbered title, "name #3", into its name and number. A
+// title without a number has number 1.
 func SplitTitle(title string) (name string, n int) {
 	i := strings.LastIndex(title, " #")
 	if i <= 0 {
@@ -46,8 +47,8 @@ func SplitTitle(title string) (name string, n int) {
 	return title[:i], n
 }
 
-// NextTitle is the title that follows in the lineage of a title: "name #2"
-// after "name". A name too long for its number is cut.
+// NextTitle returns the title with the next number: "name #2" after "name". A
+// name that gets too long with its number is cut.
 func NextTitle(title string) string {
 	if title == "" {
 		return ""

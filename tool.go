@@ -8,12 +8,12 @@ import (
 
 // Tool does one thing for a model.
 type Tool interface {
-	// Spec describes the tool; it returns the same value at every call.
+	// Spec describes the tool. It always returns the same value.
 	Spec() Spec
 	// Run does the work of one call and returns when it is done or ctx ends.
-	// A returned error is text for the model: it says what is wrong and what
-	// to try. Run may be called concurrently as far as its Spec's Mode says.
-	// It must not keep the call or its host after it returned.
+	// The model reads a returned error: it says what is wrong and what to try.
+	// Run may be called concurrently as far as the Spec's Mode allows. It must
+	// not use the call or its host after it returns.
 	Run(ctx context.Context, c *Call) (Result, error)
 }
 
@@ -24,72 +24,72 @@ type Call struct {
 	// Arguments is a JSON object, already repaired and coerced to the schema.
 	Arguments json.RawMessage
 	Host      Host
-	// Propose asks a tool whose Spec Stages to lay its change aside for the
-	// person instead of making it: nobody is there who could be asked.
+	// Propose asks a tool with Spec.CanPropose to store a pending change for
+	// the user instead of making it, because the session is unattended.
 	Propose bool
 }
 
-// Result is what a call gives back to the model.
+// Result is what a call returns to the model.
 type Result struct {
-	// Text is what the model reads, JSON by custom.
+	// Text is what the model reads, usually JSON.
 	Text string
-	// Images go beside the text where the model can see them.
+	// Images are sent with the text if the model supports images.
 	Images []Image
-	// Failed marks a call that did not reach its aim though it ran, such as
-	// a non-zero exit status. It shows on faces and counts for guardrails.
+	// Failed marks a call that ran without success, such as a command with a
+	// non-zero exit status. Frontends show it and guardrails count it.
 	Failed bool
-	// RefundStep gives the step back to the budget when every call of the batch
-	// asks for it.
+	// RefundStep does not count the step if every call of the batch sets it.
 	RefundStep bool
-	// StopReason, where set, says why no more tools are run in this turn: the model
-	// is asked to answer in words. The tool chain sets it, tools leave it.
+	// StopReason, if set, says why no more tools run in this turn: the model is
+	// asked to answer in words. Only the tool chain sets it.
 	StopReason string
-	// Shown is a short text for the person instead of Text, such as a diff.
+	// Shown is a short text for the user instead of Text, such as a diff.
 	Shown string
-	// Provenance says where the text comes from that others wrote, as in
-	// [Message]. The tool chain sets it for tools that are not Inside.
+	// Provenance names the sources of untrusted text in the result, as in
+	// [Message]. The tool chain sets it for tools without Spec.Trusted.
 	Provenance string
 }
 
-// RiskAssessor is implemented by tools whose calls may need the person's leave.
+// RiskAssessor is implemented by tools whose calls may need approval.
 type RiskAssessor interface {
-	// AssessRisk judges a call before it runs and does nothing else. No reviews
-	// mean that it may run.
+	// AssessRisk returns the risks of a call before it runs and has no side
+	// effects. A call without risks may run.
 	AssessRisk(ctx context.Context, c *Call) []Risk
 }
 
-// Risk is one concern about a call.
+// Risk is one reason why a call may be dangerous.
 type Risk struct {
-	// Key names the pattern that was found, so that consent to one pattern
-	// says nothing about another.
+	// Key names the pattern that was found: approval of one pattern does not
+	// cover another.
 	Key string
 	// Reason says in plain words what is dangerous.
 	Reason string
-	// Deny marks what no mode and no consent allows.
+	// Deny marks a call that is never allowed, in any mode.
 	Deny bool
-	// NoRemember marks what the person alone may allow, and for a session at most:
-	// no model judges it, and no consent is kept beyond the session.
+	// NoRemember marks a call that only the user may allow, for this session at
+	// most: no model judges it, and no grant is kept after the session.
 	NoRemember bool
 }
 
-// Host is what a running session lends to a tool for one call. It is valid
-// until Run returns, and its methods may be called concurrently.
+// Host is what a tool may use of its running session during one call. It is
+// valid until Run returns. Its methods may be called concurrently.
 type Host interface {
-	// Session tells whose call this is.
+	// Session returns the session that the call belongs to.
 	Session() SessionRef
-	// Environment is where the session's commands and files live.
+	// Environment returns the session's environment. The tool must not close
+	// it.
 	Environment() Environment
-	// Approve asks for leave to do what the approval shows and waits for the
-	// answer. A face that cannot ask answers with a refusal.
+	// Approve asks the user to allow what a shows and waits for the decision.
+	// If the frontend cannot ask, the decision is a refusal.
 	Approve(ctx context.Context, a ApprovalRequest) (Decision, error)
-	// Ask puts a question to the person and waits for the answer.
+	// Ask asks the user a question and waits for the answer.
 	Ask(ctx context.Context, q Question) (Answer, error)
 	// Spawn runs a task in a child session and waits for its report.
 	Spawn(ctx context.Context, t Task) (Report, error)
 	// Invoke runs another tool of the session through the whole tool chain.
 	Invoke(ctx context.Context, name string, arguments json.RawMessage) (Result, error)
-	// Progress tells the person what the call is doing; it never waits. An
-	// empty text takes back what was told last.
+	// Progress shows the user what the call is doing. It never blocks. An empty
+	// text clears the last one.
 	Progress(text string)
 }
 
@@ -97,20 +97,20 @@ type Host interface {
 type SessionRef struct {
 	ID       string
 	Turn     int64
-	Platform string // the face: "cli", "telegram", …
-	User     string // who speaks on it, by the platform's id; "" is the owner of this home
-	Dir      string // the working folder in which the session began
+	Platform string // "cli", "telegram", …
+	User     string // the platform's id of the user; "" is the owner of this home
+	Dir      string // the working folder at the start of the session
 	Depth    int    // 0 for a conversation, 1 for its children, and so on
-	// Provenance says what text from outside the session has seen until now, as
-	// in [Message]; empty is none.
+	// Provenance names the sources of untrusted text that the session has read
+	// so far, as in [Message]; empty means none.
 	Provenance string
 }
 
-// ApprovalRequest is what a person is asked to allow, whole.
+// ApprovalRequest is what the user is asked to allow.
 type ApprovalRequest struct {
 	CallID  string
 	Tool    string
-	Subject string // the full command or path, never shortened
+	Subject string // the whole command or path, never shortened
 	Dir     string
 	Risks   []Risk
 }
@@ -125,7 +125,7 @@ const (
 	AllowAlways  Decision = "always"
 	Deny         Decision = "denied"
 	TimedOut     Decision = "timeout"
-	Unattended   Decision = "absent" // nobody is there to be asked
+	Unattended   Decision = "absent" // the session has no user to ask
 )
 
 // Allowed reports whether the call may run.
@@ -133,23 +133,23 @@ func (c Decision) Allowed() bool {
 	return c == AllowOnce || c == AllowSession || c == AllowAlways
 }
 
-// Question is put to the person. Without choices the answer is free text.
+// Question is a question for the user. Without choices the answer is free text.
 type Question struct {
 	CallID  string   `json:"call_id,omitempty"`
 	Text    string   `json:"text"`
 	Choices []string `json:"choices,omitempty"`
 	// Multiple allows more than one choice.
 	Multiple bool `json:"multiple,omitempty"`
-	// Secret hides what is typed, as for a password.
+	// Secret hides what the user types, such as a password.
 	Secret bool `json:"secret,omitempty"`
-	// Number and Of say which of several questions in a row this is, counted
-	// from 1; both are 0 for one that stands alone.
+	// Number and Of say which of several questions this is, counted from 1;
+	// both are 0 for a single question.
 	Number int `json:"number,omitempty"`
 	Of     int `json:"of,omitempty"`
 }
 
-// Answer is what the person said. TimedOut means nobody answered, Dismissed
-// that the person does not want to.
+// Answer is the user's answer. TimedOut means that no answer came in time,
+// Dismissed that the user refused to answer.
 type Answer struct {
 	Texts     []string `json:"texts,omitempty"`
 	TimedOut  bool     `json:"timed_out,omitempty"`
@@ -165,31 +165,31 @@ type Task struct {
 	MaxSteps int
 }
 
-// Report is what a child session leaves behind.
+// Report is the result of a child session.
 type Report struct {
 	Session    string
 	Summary    string
 	Status     string // completed, failed, interrupted, timeout
 	Steps      int
 	Usage      Usage
-	Provenance string // what text from outside the child has seen, as in SessionRef
+	Provenance string // of the child session, as in SessionRef
 }
 
-// Toolset is a group of tools that is on or off as one.
+// Toolset is a group of tools that is turned on or off as a whole.
 type Toolset interface {
 	Name() string
-	// Tools returns the tools of the group. A remote toolset may ask its
+	// Tools returns the tools of the group. A remote toolset may call its
 	// server here.
 	Tools(ctx context.Context) ([]Tool, error)
-	// Available returns an empty text, or why the group cannot be used now,
-	// in words for the person. It must be quick.
+	// Available returns "", or why the group cannot be used now, worded for
+	// the user. It must be fast.
 	Available(ctx context.Context) string
 }
 
-// NewTool makes a tool from a function whose argument struct is its schema:
-// see [SchemaOf] for the tags. A spec with a Schema of its own keeps it.
-// NewTool panics if In cannot be a schema, since that is a mistake in the
-// program.
+// NewTool returns a tool that runs a function. The schema comes from the
+// argument struct In; see [SchemaOf] for the tags. If spec has a Schema, that
+// is used instead. NewTool panics if In has no schema, because that is a
+// mistake in the program.
 func NewTool[In any](spec Spec, run func(ctx context.Context, c *Call, in In) (Result, error)) Tool {
 	if spec.Schema == nil {
 		spec.Schema = SchemaOf[In]()
@@ -207,12 +207,12 @@ func (t *typedTool[In]) Spec() Spec { return t.spec }
 func (t *typedTool[In]) Run(ctx context.Context, c *Call) (Result, error) {
 	var in In
 	if err := json.Unmarshal(c.Arguments, &in); err != nil {
-		return Result{}, fmt.Errorf("the arguments of %s do not fit its schema (%w); send them again as the schema says", c.Name, err)
+		return Result{}, fmt.Errorf("the arguments do not match the schema of %s (%w); correct them and call it again", c.Name, err)
 	}
 	return t.run(ctx, c, in)
 }
 
-// JSONResult marshals v as the text of a result, without HTML escaping.
+// JSONResult returns a result whose text is v as JSON, without HTML escaping.
 func JSONResult(v any) (Result, error) {
 	text, err := marshalPlain(v)
 	if err != nil {
