@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// amended is the client that leaves out what an endpoint refuses: fields of the
-// body and the header of the long context. Until something was refused it
-// sends requests as they are.
+// amended returns a client that leaves out what an endpoint refuses: fields of
+// the body and the header of the long context. It sends requests unchanged
+// until something was refused.
 func amended(client *http.Client, known *learnedQuirks) *http.Client {
 	own := *client
 	own.Transport = &amending{base: client.Transport, known: known}
@@ -50,7 +50,7 @@ func (a *amending) RoundTrip(req *http.Request) (*http.Response, error) {
 	return base.RoundTrip(req)
 }
 
-// CloseIdleConnections lets http.Client close what is kept for reuse.
+// CloseIdleConnections lets http.Client close the connections kept for reuse.
 func (a *amending) CloseIdleConnections() {
 	if c, ok := a.base.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
@@ -62,7 +62,7 @@ func signed(req *http.Request) bool {
 	return strings.HasPrefix(req.Header.Get("Authorization"), "AWS4-")
 }
 
-// dropBeta takes the features with this prefix out of a list of them.
+// dropBeta removes the beta features with this prefix.
 func dropBeta(h http.Header, prefix string) {
 	const name = "Anthropic-Beta"
 	var kept []string
@@ -80,8 +80,8 @@ func dropBeta(h http.Header, prefix string) {
 }
 
 // without returns a JSON object without the named fields. All other bytes stay
-// as they are, so that a cache still knows the beginning; what is no object
-// comes back unchanged.
+// the same, so that a prompt cache still matches. Anything but an object is
+// returned unchanged.
 func without(body []byte, fields []string) []byte {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {

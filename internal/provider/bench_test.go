@@ -39,7 +39,7 @@ func ask(b *testing.B, m hermes.Model, r *hermes.Request) {
 }
 
 // BenchmarkChain measures one call through all layers, with three keys and a
-// model that stands by, beside the same call of the bare transport. The
+// fallback model, beside the same call of the bare transport. The
 // difference is what the layers cost: at most 0.3 ms.
 func BenchmarkChain(b *testing.B) {
 	r := &hermes.Request{System: "s", Session: "s", Messages: []hermes.Message{hermes.UserText("hi")}}

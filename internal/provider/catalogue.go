@@ -5,15 +5,15 @@ import (
 	"hermes/internal/transport/responses"
 )
 
-// Why some services of the catalogue cannot be asked yet.
+// Why some services of the catalogue cannot be used yet.
 const (
-	needsLogin   = "no public login is known for it; define one under providers.%s.oauth in config.yaml, with its base_url, or use a provider with an API key"
-	needsGoogle  = "signing in with Google Cloud credentials is not built yet; use the provider gemini with an API key"
-	needsAddress = "its address is not in the catalogue yet; set providers.%s.base_url and api_key in config.yaml"
+	needsLogin   = "it has no public login; define one under providers.%s.oauth in config.yaml, with its base_url, or use a provider with an API key"
+	needsGoogle  = "Google Cloud login is not supported yet; use the provider gemini with an API key"
+	needsAddress = "its address is not known yet; set providers.%s.base_url and api_key in config.yaml"
 )
 
-// catalogue returns the services, in the order in which a key in the
-// environment is looked for.
+// catalogue returns the services, in the order in which the environment is
+// searched for a key.
 func catalogue() []Row {
 	effort := chat.Quirks{Effort: "effort"}
 	thinking := chat.Quirks{Effort: "thinking", Replay: "reasoning_content"}
@@ -86,7 +86,7 @@ func catalogue() []Row {
 	}
 }
 
-// awsVars show that the AWS tools are set up: an account, or a place in it.
+// awsVars are the variables that show that the AWS tools are set up.
 func awsVars() []string {
 	return []string{
 		"AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_WEB_IDENTITY_TOKEN_FILE",

@@ -6,36 +6,36 @@ import (
 	"hermes"
 )
 
-// Layer wraps a model with one policy. A layer passes deltas on as they come,
-// may start over after a Reset, and reads the flags of a *hermes.ModelError,
-// never its text.
+// Layer wraps a model with one policy. A layer passes deltas on as they arrive,
+// may start over after a Reset, and decides by the flags of a
+// *hermes.ModelError, never by its text.
 type Layer func(next hermes.Model) hermes.Model
 
-// wrap puts a model's transport into the chain. Policy is read top to bottom:
-// the first layer is the outermost. A nil layer is not there. Everything below
-// the rotation stands once for each key.
+// wrap puts a model's transport into the model chain. Read the list top to
+// bottom: the first layer is the outermost. A nil layer is skipped. Everything
+// below the key rotation exists once for each key.
 func (c *Catalogue) wrap(ch choice, transport func(hermes.Key) hermes.Model) hermes.Model {
 	outer := []Layer{
 		c.cfg.Meter,    // counts and caps what everything below spends
-		c.fallBack(ch), // asks the next model
+		c.fallBack(ch), // tries the next model
 	}
 	return stack(outer, c.single(ch, transport))
 }
 
-// single is the chain of one model, without those that stand by for it.
+// single returns the chain of one model, without its fallbacks.
 func (c *Catalogue) single(ch choice, transport func(hermes.Key) hermes.Model) hermes.Model {
-	return c.rotate(ch, func(key hermes.Key) hermes.Model { // asks with the next key
+	return c.rotate(ch, func(key hermes.Key) hermes.Model { // tries the next key
 		inner := []Layer{
-			c.retry(ch, key),  // asks again, with patience
-			examine,           // makes failures of answers that are none
+			c.retry(ch, key),  // retries with growing waits
+			examine,           // turns empty answers into failures
 			c.learnLimits(ch), // remembers limits that a refusal names
-			c.repair(ch),      // changes what the service refuses, and asks again
+			c.repair(ch),      // changes what the service refuses, and retries
 		}
 		return stack(inner, transport(key))
 	})
 }
 
-// rotate lends a key to each call; where only one is known, it is that one.
+// rotate chooses a key for each call; if only one is known, it is that one.
 func (c *Catalogue) rotate(ch choice, with func(hermes.Key) hermes.Model) hermes.Model {
 	if ch.keys == nil || !ch.keys.Any() {
 		return with(ch.key)

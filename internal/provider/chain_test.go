@@ -77,7 +77,7 @@ func patient(t *testing.T, base string, change func(*provider.Config)) (*provide
 	return mustNew(t, cfg), &waits
 }
 
-// collect spells deltas as the person and the transcript get them.
+// collect renders deltas as the user and the transcript get them.
 func collect(t *testing.T, c *provider.Catalogue) (lines []string, m hermes.Message, err error) {
 	t.Helper()
 	model, err := c.Model(t.Context(), "")
@@ -114,15 +114,15 @@ func TestRetry(t *testing.T) {
 	}{
 		{"first time", []http.HandlerFunc{says("ok")}, []string{"text"}, nil, ""},
 		{"doubles", []http.HandlerFunc{fails(500, ""), fails(503, ""), fails(529, ""), says("ok")},
-			[]string{"custom:m: the service failed; asking again in 1s (try 1 of 3)", "custom:m: the service is overloaded; asking again in 2s (try 2 of 3)", "custom:m: the service is overloaded; asking again in 4s (try 3 of 3)", "text"}, []time.Duration{s, 2 * s, 4 * s}, ""},
+			[]string{"custom:m: the service failed; retrying in 1s (1 of 3)", "custom:m: the service is overloaded; retrying in 2s (2 of 3)", "custom:m: the service is overloaded; retrying in 4s (3 of 3)", "text"}, []time.Duration{s, 2 * s, 4 * s}, ""},
 		{"the service's own time", []http.HandlerFunc{fails(429, "42"), says("ok")},
-			[]string{"custom:m: too many requests; asking again in 42s (try 1 of 3)", "text"}, []time.Duration{42 * s}, ""},
+			[]string{"custom:m: too many requests; retrying in 42s (1 of 3)", "text"}, []time.Duration{42 * s}, ""},
 		{"three times at most", []http.HandlerFunc{fails(500, ""), fails(500, ""), fails(500, ""), fails(500, "")}, nil, []time.Duration{s, 2 * s, 4 * s}, hermes.ClassServerError},
 		{"not what cannot help", []http.HandlerFunc{fails(401, "")}, nil, nil, hermes.ClassAuth},
 		{"not an overflow", []http.HandlerFunc{fails(413, "")}, nil, nil, hermes.ClassPayloadTooLarge},
 		{"not for hours", []http.HandlerFunc{fails(429, "7200")}, nil, nil, hermes.ClassRateLimit},
 		{"text is taken back", []http.HandlerFunc{breaks("half"), says("ok")},
-			[]string{"text", "reset", "custom:m: the answer broke off before its end; asking again in 1s (try 1 of 3)", "text"}, []time.Duration{s}, ""},
+			[]string{"text", "reset", "custom:m: the answer broke off before its end; retrying in 1s (1 of 3)", "text"}, []time.Duration{s}, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

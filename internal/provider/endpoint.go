@@ -11,13 +11,13 @@ import (
 	"hermes"
 )
 
-// endpoint is a service with the address and key that hold for it now.
+// endpoint is a service with its current address and key.
 type endpoint struct {
 	Row
 	id     string      // how references name it
 	key    hermes.Key  // the first that is set
-	keys   hermes.Keys // all of them; nil where only that one is known
-	signs  bool        // what signs requests in place of a key is set
+	keys   hermes.Keys // all of them; nil if only that one is known
+	signs  bool        // requests can be signed instead of using a key
 	custom Custom
 }
 
@@ -36,15 +36,15 @@ func (c *Catalogue) endpoint(name string) (endpoint, error) {
 	}
 	switch {
 	case isOwn && !configured:
-		return endpoint{}, fmt.Errorf("no provider %q stands under providers: in config.yaml; add it with its base_url", own)
+		return endpoint{}, fmt.Errorf("no provider %q under providers in config.yaml; add it there with its base_url", own)
 	case !known && !configured:
-		return endpoint{}, fmt.Errorf("provider %q is unknown; `hermes model list --all` lists the known ones, and one of your own goes under providers: in config.yaml", name)
+		return endpoint{}, fmt.Errorf("unknown provider %q; run `hermes model list --all` to list the known ones, or add your own under providers in config.yaml", name)
 	}
 	e := endpoint{Row: row, id: row.Name, custom: set}
 	if isOwn || !known {
 		e.Row = Row{Name: own, Title: own, NoKey: true}
 		e.id = "custom:" + own
-		if like, ok := c.rowByHost(set.BaseURL); ok { // an address we know, with its habits
+		if like, ok := c.rowByHost(set.BaseURL); ok { // a known address, with its quirks
 			like.Name, like.Title, like.Model, like.NoKey = own, own, "", true
 			e.Row = like
 		}
@@ -71,7 +71,7 @@ func (c *Catalogue) settle(e endpoint) (endpoint, error) {
 		return e, fmt.Errorf("provider %q has no address; set providers.%s.base_url in config.yaml", e.Name, e.Name)
 	}
 	if u, err := url.Parse(e.BaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return e, fmt.Errorf("the base URL %q of provider %q is no address; write it as https://host/v1", e.BaseURL, e.Name)
+		return e, fmt.Errorf("the base URL %q of provider %q is not a valid address; write it as https://host/v1", e.BaseURL, e.Name)
 	}
 	wire, err := apiMode(cmp.Or(e.custom.APIMode, ""), e.Wire, e.BaseURL)
 	if err != nil {
@@ -89,9 +89,8 @@ func (c *Catalogue) settle(e endpoint) (endpoint, error) {
 	return e, nil
 }
 
-// pool names the credentials that belong to the service. An address that was
-// set without a name has none of its own: whatever it is, it must not be sent
-// the key of another.
+// pool names the credential pool of the service. An address that was set
+// without a name has none: it must never be sent the key of another service.
 func (e endpoint) pool() string {
 	if strings.HasPrefix(e.id, "custom:") {
 		return e.id
@@ -102,12 +101,12 @@ func (e endpoint) pool() string {
 	return e.Name
 }
 
-// hasKey reports whether there is a key, be it at rest.
+// hasKey reports whether there is a key, even if it is paused.
 func (e endpoint) hasKey() bool {
 	return e.key.Secret != "" || e.keys != nil && e.keys.Any()
 }
 
-// lend returns a key for a call outside any session.
+// lend returns a key for a call that belongs to no session.
 func (e endpoint) lend(ctx context.Context) (hermes.Key, error) {
 	if e.keys == nil || !e.keys.Any() {
 		return e.key, nil
@@ -115,8 +114,8 @@ func (e endpoint) lend(ctx context.Context) (hermes.Key, error) {
 	return e.keys.Next(ctx, "")
 }
 
-// given lists the keys of the settings and the environment, the first choice
-// first. A key in the settings is the only one.
+// given lists the keys of the settings and the environment, best first. If the
+// settings have a key, it is the only one.
 func (c *Catalogue) given(e endpoint) []hermes.Key {
 	if e.custom.Key != "" {
 		return []hermes.Key{{Secret: e.custom.Key, Source: "config"}}
@@ -143,10 +142,10 @@ func (c *Catalogue) firstVar(names []string) string {
 	return ""
 }
 
-// missing says what keeps the service from being asked, or nothing.
+// missing says why the service cannot be used; empty if it can.
 func (e endpoint) missing() string {
 	if e.Name == "copilot" && strings.HasPrefix(e.key.Secret.Reveal(), "ghp_") {
-		return "GitHub Copilot takes no classic personal access token; make a fine-grained one with the permission \"Copilot Requests\" and set it as COPILOT_GITHUB_TOKEN"
+		return "GitHub Copilot does not accept classic personal access tokens; create a fine-grained one with the permission \"Copilot Requests\" and set it as COPILOT_GITHUB_TOKEN"
 	}
 	if e.hasKey() || e.signs || e.NoKey || isLocal(e.BaseURL) {
 		return ""
@@ -184,8 +183,8 @@ func hostOf(base string) string {
 	return strings.ToLower(u.Hostname())
 }
 
-// isLocal reports whether an address is of this machine or its own network:
-// such servers are slow to answer and need no key.
+// isLocal reports whether an address is on this machine or in its own network.
+// Such servers are slow to answer and need no key.
 func isLocal(base string) bool {
 	host := hostOf(base)
 	if host == "localhost" || strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".localhost") || host == "host.docker.internal" {
@@ -195,15 +194,15 @@ func isLocal(base string) bool {
 	return err == nil && (addr.IsLoopback() || addr.IsPrivate() || addr.IsLinkLocalUnicast() || addr.IsUnspecified())
 }
 
-// apiMode chooses the protocol: what was set, then the provider's, then what
-// the address tells, then Chat Completions.
+// apiMode chooses the protocol: the one that was set, then the provider's, then
+// the one that the address implies, then Chat Completions.
 func apiMode(set, provider, base string) (string, error) {
 	switch set {
 	case "":
 	case WireChat, WireAnthropic, WireResponses, WireBedrock, WireGemini, WireOllama:
 		return set, nil
 	default:
-		return "", fmt.Errorf("the API mode %q is not built; use one of %s", set, strings.Join([]string{WireChat, WireAnthropic, WireResponses, WireBedrock, WireGemini, WireOllama}, ", "))
+		return "", fmt.Errorf("unknown API mode %q; use one of %s", set, strings.Join([]string{WireChat, WireAnthropic, WireResponses, WireBedrock, WireGemini, WireOllama}, ", "))
 	}
 	whole := strings.TrimRight(base, "/")
 	if provider == WireGemini && strings.HasSuffix(whole, "/openai") {

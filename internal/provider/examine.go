@@ -11,13 +11,13 @@ import (
 	"hermes/internal/fault"
 )
 
-// maxAnswer bounds the text, thoughts and arguments of one answer, in bytes.
-// No model means to say more: the longest outputs are a tenth of it.
+// maxAnswer bounds the text, reasoning and arguments of one answer, in bytes.
+// The longest real outputs are a tenth of it.
 const maxAnswer = 8 << 20
 
-// examine is the layer that makes failures of answers which are complete by
-// the protocol and yet are none: nothing at all, thoughts without words, marks
-// of a template, more than anyone can mean.
+// examine is the layer that turns useless answers into failures, although the
+// protocol calls them complete: empty ones, reasoning without text, tokens of a
+// chat template, and absurdly long ones.
 func examine(next hermes.Model) hermes.Model { return &examining{next} }
 
 type examining struct{ hermes.Model }
@@ -40,7 +40,7 @@ func (m *examining) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[her
 	}
 }
 
-// attribute completes a failure that was found here.
+// attribute adds provider and model to a failure that was found here.
 func (m *examining) attribute(err error) error {
 	if e, ok := err.(*hermes.ModelError); ok && e.Provider == "" {
 		e.Provider, e.Model, _ = strings.Cut(m.ID(), ":")
@@ -48,15 +48,15 @@ func (m *examining) attribute(err error) error {
 	return err
 }
 
-// substance is what of an answer is more than form.
+// substance tracks whether an answer has any content.
 type substance struct {
 	size    int
 	said    bool            // something to show, or a call
 	thought bool            // reasoning came
-	doubt   strings.Builder // text that may still be nothing but marks and inline thoughts
+	doubt   strings.Builder // text that may be only template tokens and inline reasoning
 }
 
-// take looks at the next delta. It fails where the answer is no answer.
+// take looks at the next delta. It fails if the answer is useless.
 func (s *substance) take(d hermes.Delta) error {
 	switch {
 	case d.Reset != "":
@@ -77,15 +77,15 @@ func (s *substance) take(d hermes.Delta) error {
 	}
 	if s.size > maxAnswer {
 		return &hermes.ModelError{
-			Class: hermes.ClassServerError, Message: fmt.Sprintf("the answer was longer than %d MB and was not read to its end", maxAnswer>>20),
+			Class: hermes.ClassServerError, Message: fmt.Sprintf("the answer was longer than %d MB and was cut off", maxAnswer>>20),
 			Retry: true, Fallback: true, Err: fault.ErrGarbage,
 		}
 	}
 	return nil
 }
 
-// text looks whether words have come. What begins like a mark or a tag is put
-// aside until the end tells.
+// text checks whether real text has come. Text that begins like a token or a tag
+// is kept in doubt until the answer ends.
 func (s *substance) text(piece string) {
 	s.doubt.WriteString(piece)
 	head := strings.TrimLeftFunc(s.doubt.String(), blank)
@@ -96,22 +96,22 @@ func (s *substance) text(piece string) {
 }
 
 func (s *substance) nothing(f hermes.Finish) error {
-	e := &hermes.ModelError{Class: hermes.ClassServerError, Message: "the model answered with nothing", Retry: true, Fallback: true, Err: fault.ErrEmpty}
+	e := &hermes.ModelError{Class: hermes.ClassServerError, Message: "the model returned an empty answer", Retry: true, Fallback: true, Err: fault.ErrEmpty}
 	switch {
 	case f == hermes.FinishFilter:
-		e.Class, e.Retry, e.Message = hermes.ClassContentPolicy, false, "the service's content filter held the answer back"
+		e.Class, e.Retry, e.Message = hermes.ClassContentPolicy, false, "the service's content filter blocked the answer"
 	case f == hermes.FinishLength:
-		e.Message = "the model came to its output limit before it said anything"
+		e.Message = "the model reached its output limit before it answered"
 	case s.thought:
-		e.Message = "the model thought and then said nothing"
+		e.Message = "the model only sent its thinking and no answer"
 	case strings.TrimSpace(s.doubt.String()) != "":
-		e.Message = "the model answered with marks and no words"
+		e.Message = "the model returned only template tokens and no text"
 	}
 	return e
 }
 
-// worded reports whether anything is left of a text without its inline
-// thoughts and the marks of templates.
+// worded reports whether a text holds more than inline reasoning and template
+// tokens.
 func worded(text string) bool {
 	for text = strings.TrimLeftFunc(text, blank); text != ""; text = strings.TrimLeftFunc(text, blank) {
 		rest, ok := pastThought(text)
@@ -126,7 +126,7 @@ func worded(text string) bool {
 	return false
 }
 
-// pastThought passes a block of thinking; one that was never closed is all.
+// pastThought skips a block of thinking; an unclosed one reaches to the end.
 func pastThought(text string) (string, bool) {
 	for _, tag := range []string{"think", "thinking", "reasoning", "reasoning_scratchpad"} {
 		open := "<" + tag + ">"
@@ -142,7 +142,7 @@ func pastThought(text string) (string, bool) {
 	return text, false
 }
 
-// pastMark passes a word of a chat template, such as <|im_end|> or [/INST].
+// pastMark skips a token of a chat template, such as <|im_end|> or [/INST].
 func pastMark(text string) (string, bool) {
 	for _, m := range []struct{ open, close string }{{"<|", "|>"}, {"[/INST", "]"}, {"[INST", "]"}, {"</s", ">"}, {"<s", ">"}, {"<unk", ">"}, {"<pad", ">"}, {"<eos", ">"}, {"<end_of_turn", ">"}} {
 		if !strings.HasPrefix(text, m.open) {

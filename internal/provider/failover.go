@@ -7,8 +7,8 @@ import (
 	"hermes"
 )
 
-// failover is what is known of models from one call to the next, while the
-// program runs: who answers in which turn, and who rests until when.
+// failover remembers, while the program runs, which model answers in which turn
+// and which models are paused until when.
 type failover struct {
 	mu      sync.Mutex
 	turns   map[turnKey]turnState
@@ -16,11 +16,11 @@ type failover struct {
 	models  map[string]hermes.Model
 }
 
-// mostTurns bounds how many sessions are remembered. Who is forgotten begins
+// mostTurns bounds how many sessions are remembered. A forgotten session starts
 // with the first model again.
 const mostTurns = 1024
 
-// turnKey names a conversation with the model that was asked for.
+// turnKey names a session and the model that was requested.
 type turnKey struct {
 	session, ref string
 	turn         int64
@@ -31,7 +31,8 @@ type turnState struct {
 	at   int // in the chain
 }
 
-// pause is a time of rest. Its length tells a clock that jumped.
+// pause is a time in which a model is not called. Its length helps to detect a
+// clock that jumped.
 type pause struct {
 	until  time.Time
 	length time.Duration
@@ -41,7 +42,7 @@ func newFailover() *failover {
 	return &failover{turns: map[turnKey]turnState{}, resting: map[string]pause{}, models: map[string]hermes.Model{}}
 }
 
-// turnOf tells the turn that a request belongs to.
+// turnOf returns the turn that a request belongs to.
 func turnOf(ref string, r *hermes.Request) turnKey {
 	k := turnKey{session: r.Session, ref: ref, turn: r.Scope.Turn}
 	if n := len(r.Messages); n > 0 && k.turn == 0 {
@@ -50,8 +51,8 @@ func turnOf(ref string, r *hermes.Request) turnKey {
 	return k
 }
 
-// answers returns who answers in this turn, by place in the chain: the first
-// one, unless another took over.
+// answers returns the index in the chain of the model that answers this turn:
+// the first one, unless another took over.
 func (s *failover) answers(k turnKey) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,7 +63,7 @@ func (s *failover) answers(k turnKey) int {
 	return state.at
 }
 
-// answer notes who answers.
+// answer records which model answers.
 func (s *failover) answer(k turnKey, at int) {
 	if k.session == "" || k.turn == 0 {
 		return
@@ -82,7 +83,7 @@ func (s *failover) answer(k turnKey, at int) {
 // session0 is the key without its turn.
 func (k turnKey) session0() turnKey { return turnKey{session: k.session, ref: k.ref} }
 
-// rest notes that a model said how long it rests.
+// rest records how long a model asked not to be called.
 func (s *failover) rest(ref string, length time.Duration, now time.Time) {
 	if length <= 0 {
 		return
@@ -92,8 +93,8 @@ func (s *failover) rest(ref string, length time.Duration, now time.Time) {
 	s.resting[ref] = pause{now.Add(length), length}
 }
 
-// rests tells how long a model rests; 0 is awake. A rest that seems longer than
-// it was is of a clock that was put back, and does not count.
+// rests returns how long a model is still paused; 0 means available. If more is
+// left than the pause was long, the clock was set back, and the pause ends.
 func (s *failover) rests(ref string, now time.Time) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,7 +110,7 @@ func (s *failover) rests(ref string, now time.Time) time.Duration {
 	return left
 }
 
-// model keeps the models of the chain, with what they know of their keys.
+// model caches the models of the chain, with what they learned about their keys.
 func (s *failover) model(id string, build func() (hermes.Model, error)) (hermes.Model, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

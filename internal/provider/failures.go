@@ -9,13 +9,13 @@ import (
 	"hermes"
 )
 
-// failure is what became of one model.
+// failure is the error of one model.
 type failure struct {
 	ref string
 	err error
 }
 
-// brief is a failure in a few plain words, with the time at which it passes.
+// brief describes a failure in a few plain words, with the time until it passes.
 func brief(err error) string {
 	e, ok := errors.AsType[*hermes.ModelError](err)
 	if !ok {
@@ -26,12 +26,12 @@ func brief(err error) string {
 		text += fmt.Sprintf(" (status %d)", e.Status)
 	}
 	if e.RetryAfter > 0 {
-		text += fmt.Sprintf(", which ends in %v", e.RetryAfter.Round(time.Second))
+		text += fmt.Sprintf(", available again in %v", e.RetryAfter.Round(time.Second))
 	}
 	return text
 }
 
-// noneAnswered is the end of a chain: who failed with what.
+// noneAnswered is the error if every model of the chain failed.
 type noneAnswered struct{ failed []failure }
 
 func exhausted(failed []failure) error {
@@ -52,7 +52,7 @@ func (e *noneAnswered) Error() string {
 	return b.String()
 }
 
-// Unwrap gives the failures, that of the model which was asked for first.
+// Unwrap returns the failures; the requested model's comes first.
 func (e *noneAnswered) Unwrap() []error {
 	errs := make([]error, len(e.failed))
 	for i, f := range e.failed {
@@ -61,8 +61,8 @@ func (e *noneAnswered) Unwrap() []error {
 	return errs
 }
 
-// notice tells what became of the last model that was asked. One that could
-// not be asked is only named: what it lacks is told if all fail.
+// notice says why the last model failed and which one is used now. A model that
+// could not be called is only named: the reason is shown if all fail.
 func (t *try) notice(next string) string {
 	var last failure
 	unasked := ""
@@ -71,11 +71,11 @@ func (t *try) notice(next string) string {
 			last, unasked = f, ""
 			continue
 		}
-		unasked += fmt.Sprintf("; %s cannot be asked", f.ref)
+		unasked += fmt.Sprintf("; skipped %s", f.ref)
 	}
 	if last.err != nil {
-		return fmt.Sprintf("%s: %s%s; %s answers instead for this turn", last.ref, brief(last.err), unasked, next)
+		return fmt.Sprintf("%s: %s%s; using %s for this turn", last.ref, brief(last.err), unasked, next)
 	}
 	wait := t.m.c.failover.rests(t.chain[0].ref, t.m.c.cfg.Now())
-	return fmt.Sprintf("%s rests for another %v%s; %s answers instead", t.chain[0].ref, wait.Round(time.Second), unasked, next)
+	return fmt.Sprintf("%s is unavailable for another %v%s; using %s", t.chain[0].ref, wait.Round(time.Second), unasked, next)
 }

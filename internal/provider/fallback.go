@@ -10,8 +10,8 @@ import (
 	"hermes"
 )
 
-// fallBack is the layer that asks the next model. It is not there where no
-// other model is configured.
+// fallBack returns the layer that tries the next model; nil if no fallback is
+// configured.
 func (c *Catalogue) fallBack(ch choice) Layer {
 	if len(c.cfg.Fallback) == 0 {
 		return nil
@@ -21,18 +21,18 @@ func (c *Catalogue) fallBack(ch choice) Layer {
 	}
 }
 
-// fallbackModel asks the model that was asked for, then the entries of
-// fallback_providers in their order. Who takes over answers to the end of the
-// turn: with the next message of the person the first model is asked again,
-// unless it said until when it rests. Nobody takes over silently.
+// fallbackModel calls the requested model, then the entries of
+// fallback_providers in their order. A model that takes over answers until the
+// turn ends. The next user message goes to the first model again, unless it is
+// still paused. A change of model is always announced.
 type fallbackModel struct {
 	hermes.Model
 	c     *Catalogue
 	asked choice
 }
 
-// Stream tells the person who takes over and why (Notice, Model), and takes
-// back what was already shown (Reset).
+// Stream reports which model takes over and why (Notice, Model), and withdraws
+// what was already shown (Reset).
 func (m *fallbackModel) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
 	return func(yield func(hermes.Delta, error) bool) {
 		t := try{m: m, chain: []candidate{{ref: m.ID(), model: m.Model}}, turn: turnOf(m.ID(), r), yield: yield}
@@ -44,7 +44,7 @@ func (m *fallbackModel) Stream(ctx context.Context, r *hermes.Request) iter.Seq2
 		for round := 0; ; round++ {
 			for _, i := range m.order(t.chain, t.turn) {
 				if straight && round == 0 && i == 0 {
-					continue // was asked already
+					continue // was called already
 				}
 				if t.done(ctx, r, i) {
 					return
@@ -60,8 +60,9 @@ func (m *fallbackModel) Stream(ctx context.Context, r *hermes.Request) iter.Seq2
 	}
 }
 
-// order is who is asked in which order: from the one that answers in this turn
-// to the end, then those before it. Who rests comes last, the first model first.
+// order returns the order in which models are called: from the one that answers
+// this turn to the end, then those before it. Paused ones come last, in the
+// order of the chain.
 func (m *fallbackModel) order(chain []candidate, turn turnKey) []int {
 	first := m.c.failover.answers(turn)
 	now := m.c.cfg.Now()
@@ -77,7 +78,7 @@ func (m *fallbackModel) order(chain []candidate, turn turnKey) []int {
 	return append(awake, resting...)
 }
 
-// try is one call on its way through the chain.
+// try is one call as it goes through the chain.
 type try struct {
 	m      *fallbackModel
 	chain  []candidate
@@ -88,7 +89,7 @@ type try struct {
 	shown  bool
 }
 
-// done asks one model. It returns true when there is nothing more to do.
+// done calls one model. It returns true when there is nothing more to do.
 func (t *try) done(ctx context.Context, r *hermes.Request, i int) bool {
 	c := t.chain[i]
 	if c.model == nil {
@@ -109,7 +110,7 @@ func (t *try) done(ctx context.Context, r *hermes.Request, i int) bool {
 		t.m.c.failover.rest(c.ref, e.RetryAfter, t.m.c.cfg.Now())
 	}
 	if ctx.Err() != nil || !judged || e.Compress {
-		t.m.c.failover.answer(t.turn, i) // it is this one that wants a shorter transcript
+		t.m.c.failover.answer(t.turn, i) // this model needs a shorter transcript
 		t.yield(hermes.Delta{}, a.err)
 		return true
 	}
@@ -121,11 +122,11 @@ func (t *try) done(ctx context.Context, r *hermes.Request, i int) bool {
 	return true
 }
 
-// maxRounds is how often the whole chain is gone through in one call.
+// maxRounds is how often the whole chain is tried in one call.
 const maxRounds = 3
 
-// await waits for the first model that said when it comes back, if that is
-// soon enough.
+// await waits for the first model that becomes available again, if that is soon
+// enough.
 func (t *try) await(ctx context.Context, round int) (again, stop bool) {
 	now, back := t.m.c.cfg.Now(), time.Duration(0)
 	for _, c := range t.chain {
@@ -136,22 +137,22 @@ func (t *try) await(ctx context.Context, round int) (again, stop bool) {
 	if back == 0 || back > t.m.c.cfg.LongestWait || round+1 >= maxRounds {
 		return false, false
 	}
-	if !t.yield(hermes.Delta{Notice: fmt.Sprintf("no model can answer now; asking again in %v, when the first of them is back", back.Round(time.Second))}, nil) {
+	if !t.yield(hermes.Delta{Notice: fmt.Sprintf("no model is available now; trying again in %v", back.Round(time.Second))}, nil) {
 		return false, true
 	}
 	if err := t.m.c.cfg.Sleep(ctx, back); err != nil {
 		t.yield(hermes.Delta{}, err)
 		return false, true
 	}
-	t.failed = nil // what counts is how it ends
+	t.failed = nil // report only the last round
 	return true, false
 }
 
-// announce tells that another model than the one asked for takes over.
+// announce reports that a model other than the requested one takes over.
 func (t *try) announce(i int) bool {
 	if t.shown {
 		t.shown = false
-		if !t.yield(hermes.Delta{Reset: "another model is asked for the answer"}, nil) {
+		if !t.yield(hermes.Delta{Reset: "trying another model"}, nil) {
 			return false
 		}
 	}

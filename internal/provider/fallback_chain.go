@@ -10,8 +10,8 @@ import (
 	"hermes"
 )
 
-// Fallback is one entry of fallback_providers: a model that answers where the
-// one that was asked for cannot. BaseURL, keys and mode go over the provider's.
+// Fallback is one entry of fallback_providers: a model that answers if the
+// requested one cannot. BaseURL, keys and mode override the provider's.
 type Fallback struct {
 	Provider, Model string
 	BaseURL         string
@@ -21,8 +21,8 @@ type Fallback struct {
 	ContextLength   int
 }
 
-// Fallback tells which model an entry means. Where it means one that cannot be
-// asked now, the error says what is missing beside it.
+// Fallback returns the model that an entry means. If that model cannot be called
+// now, it is still returned, and the error says what is missing.
 func (c *Catalogue) Fallback(ctx context.Context, f Fallback) (provider, model string, err error) {
 	ch, err := c.fallback(ctx, f)
 	return ch.id, ch.model, err
@@ -62,7 +62,7 @@ func (c *Catalogue) fallback(ctx context.Context, f Fallback) (choice, error) {
 		return ch, errors.New(why)
 	}
 	if ch.model == "" {
-		return ch, fmt.Errorf("no model is named for the provider %q under fallback_providers in config.yaml", f.Provider)
+		return ch, fmt.Errorf("no model is set for the provider %q under fallback_providers in config.yaml", f.Provider)
 	}
 	return ch, nil
 }
@@ -70,11 +70,11 @@ func (c *Catalogue) fallback(ctx context.Context, f Fallback) (choice, error) {
 // candidate is one model of the chain.
 type candidate struct {
 	ref   string
-	model hermes.Model // nil if it cannot be asked
-	why   error        // then
+	model hermes.Model // nil if it cannot be called
+	why   error        // the reason, if model is nil
 }
 
-// chain lists the models, the one that was asked for first.
+// chain lists the models; the requested one comes first.
 func (m *fallbackModel) chain(ctx context.Context) []candidate {
 	list := []candidate{{ref: m.ID(), model: m.Model}}
 	seen := map[string]bool{m.ID() + " " + m.asked.BaseURL: true}

@@ -39,7 +39,7 @@ func asking(t *testing.T, m hermes.Model, turn int64) (lines []string, msg herme
 	return lines, a.Message(), nil
 }
 
-// chained is a catalogue with a first model and others that stand by, without
+// chained is a catalogue with a first model and fallbacks, without
 // retries, and its clock.
 func chained(t *testing.T, first string, others ...string) (hermes.Model, *time.Time) {
 	t.Helper()
@@ -70,8 +70,8 @@ func TestAnotherModelAnswersForTheTurn(t *testing.T) {
 		want []string
 		text string
 	}{
-		{1, []string{"custom:m: the service failed (status 500); box1:n answers instead for this turn", "model box1:n", "text"}, "second"},
-		{1, []string{"model box1:n", "text"}, "second again"}, // the same turn: nobody asks the first one again
+		{1, []string{"custom:m: the service failed (status 500); using box1:n for this turn", "model box1:n", "text"}, "second"},
+		{1, []string{"model box1:n", "text"}, "second again"}, // the same turn: the first one is not tried again
 		{2, []string{"text"}, "first"}, // the next message: the first one is back
 	}
 	for _, s := range steps {
@@ -96,8 +96,8 @@ func TestAKnownResetIsWaitedFor(t *testing.T) {
 		text  string
 		line  string
 	}{
-		{1, 0, "a", "custom:m: too many requests (status 429), which ends in 1h0m0s; box1:n answers instead for this turn"},
-		{2, 20 * time.Minute, "b", "custom:m rests for another 40m0s; box1:n answers instead"},
+		{1, 0, "a", "custom:m: too many requests (status 429), available again in 1h0m0s; using box1:n for this turn"},
+		{2, 20 * time.Minute, "b", "custom:m is unavailable for another 40m0s; using box1:n"},
 		{3, 41 * time.Minute, "first", "text"},
 	}
 	for _, w := range want {
@@ -132,8 +132,8 @@ func TestTheChainIsGoneThroughInOrder(t *testing.T) {
 	m, _ := chained(t, first.URL, second.URL, third.URL)
 	lines, msg, err := asking(t, m, 1)
 	want := []string{
-		"text", "reset", "custom:m: the answer broke off before its end; box1:n answers instead for this turn", "model box1:n",
-		"box1:n: no (status 401); box2:n answers instead for this turn", "model box2:n", "text",
+		"text", "reset", "custom:m: the answer broke off before its end; using box1:n for this turn", "model box1:n",
+		"box1:n: no (status 401); using box2:n for this turn", "model box2:n", "text",
 	}
 	if diff := cmp.Diff(lines, want); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
@@ -152,7 +152,7 @@ func TestTheLastErrorNamesEveryFailure(t *testing.T) {
 	if err == nil || hermes.ClassOf(err) != hermes.ClassAuth {
 		t.Fatalf("error %v", err)
 	}
-	for _, part := range []string{"none of 3 models answered", "\n- custom:m: no (status 401)", "\n- box1:n: the service failed (status 500)", "\n- box2:n: ", "is no address", "fallback_providers"} {
+	for _, part := range []string{"none of 3 models answered", "\n- custom:m: no (status 401)", "\n- box1:n: the service failed (status 500)", "\n- box2:n: ", "is not a valid address", "fallback_providers"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q is missing in:\n%v", part, err)
 		}
@@ -187,13 +187,13 @@ func TestAllRest(t *testing.T) {
 	second, _ := scripted(t, fails(429, "500"))
 	m, _ := chained(t, first.URL, second.URL)
 	lines, msg, err := asking(t, m, 1)
-	if err != nil || msg.Text() != "first" || !strings.Contains(strings.Join(lines, "\n"), "no model can answer now; asking again in 5m0s") {
+	if err != nil || msg.Text() != "first" || !strings.Contains(strings.Join(lines, "\n"), "no model is available now; trying again in 5m0s") {
 		t.Errorf("%q %q, %v", lines, msg.Text(), err)
 	}
 	first, _ = scripted(t, fails(429, "7200"))
 	second, _ = scripted(t, fails(429, "9000"))
 	m, _ = chained(t, first.URL, second.URL)
-	if _, _, err := asking(t, m, 1); err == nil || !strings.Contains(err.Error(), "which ends in 2h0m0s") {
+	if _, _, err := asking(t, m, 1); err == nil || !strings.Contains(err.Error(), "available again in 2h0m0s") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -215,7 +215,7 @@ func TestFallbacksAreResolvedLikeReferences(t *testing.T) {
 	if err != nil || msg.Text() != "ok" || !strings.Contains((*asked)[0], "Bearer from-box") {
 		t.Errorf("%q, %v, %v", msg.Text(), err, *asked)
 	}
-	want := "custom:m: no (status 401); anthropic:claude-x cannot be asked; nobody:x cannot be asked; custom:box:n answers instead for this turn"
+	want := "custom:m: no (status 401); skipped anthropic:claude-x; skipped nobody:x; using custom:box:n for this turn"
 	if len(lines) == 0 || lines[0] != want {
 		t.Errorf("lines %q", lines)
 	}

@@ -123,7 +123,7 @@ func chain(t *testing.T, server *faultserver.Server, path string, stale time.Dur
 }
 
 // TestEachFaultIsWithstood meets every fault once, over both protocols, with
-// one key or none, with three keys, and with a model that stands by.
+// one key or none, with three keys, and with a fallback model.
 func TestEachFaultIsWithstood(t *testing.T) {
 	t.Parallel()
 	setups := []struct {
@@ -138,7 +138,7 @@ func TestEachFaultIsWithstood(t *testing.T) {
 	for _, f := range faultserver.All() {
 		want, ok := helped[f.Name]
 		if !ok {
-			t.Errorf("nothing is said of the fault %q", f.Name)
+			t.Errorf("the fault %q has no expectation", f.Name)
 			continue
 		}
 		t.Run(f.Name, func(t *testing.T) {

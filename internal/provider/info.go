@@ -10,11 +10,10 @@ import (
 	"hermes/internal/modelinfo"
 )
 
-// Info tells what is known of a model: what the person set, else what its
-// server said when it was last asked for its models, else the snapshot that is
-// part of the program. What is not known is zero, a price nil. Of a model that
-// runs on a server of one's own the snapshot says no limits, since the server
-// sets them. It asks nobody.
+// Info returns what is known about a model: the user's settings, else what its
+// server reported when it last listed its models, else the built-in snapshot.
+// Unknown values are zero, an unknown price is nil. The snapshot's limits are not
+// used for the user's own servers, which set their own. Info does no network I/O.
 func (c *Catalogue) Info(ref string) hermes.ModelInfo {
 	ch, ok := c.quietly(ref)
 	if !ok {
@@ -26,7 +25,7 @@ func (c *Catalogue) Info(ref string) hermes.ModelInfo {
 	if like, known := c.rowByHost(ch.BaseURL); known {
 		service = like.Name
 	} else if ch.id != ch.Name {
-		service = ch.id // a service of one's own: its prices are its own
+		service = ch.id // the user's own service has its own prices
 	}
 	known := fromSnapshot(service, ch.model, info)
 	if local {
@@ -37,9 +36,9 @@ func (c *Catalogue) Info(ref string) hermes.ModelInfo {
 	return known
 }
 
-// localPrice is nothing for a model on a server of one's own. A paid service
-// behind an address of one's own keeps its price, and a model that its maker
-// alone serves comes from a proxy, whose price is not known.
+// localPrice is zero for a model on the user's own server. A paid service behind
+// a local address keeps its price. A closed model must come through a proxy,
+// whose price is unknown.
 func (c *Catalogue) localPrice(ch choice, known *hermes.Price) *hermes.Price {
 	if row, ok := c.row(ch.id); ok && !row.NoKey {
 		return known
@@ -50,7 +49,7 @@ func (c *Catalogue) localPrice(ch choice, known *hermes.Price) *hermes.Price {
 	return &hermes.Price{}
 }
 
-// Window is the context length of a model in tokens, 0 if it is not known.
+// Window is the context length of a model in tokens, 0 if unknown.
 func (c *Catalogue) Window(ref string) int { return c.Info(ref).ContextLength }
 
 // quietly resolves a reference without asking any server.
@@ -105,8 +104,8 @@ func rates(p modelinfo.Price) hermes.Price {
 	}
 }
 
-// learnLimits remembers the limit that a service names when it refuses a request as
-// too long, where no limit was known. It stands right above the transport.
+// learnLimits remembers the limit that a service names when it refuses a request
+// as too long.
 func (c *Catalogue) learnLimits(ch choice) Layer {
 	return func(next hermes.Model) hermes.Model { return &limitLearner{Model: next, c: c, ch: ch} }
 }

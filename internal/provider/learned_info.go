@@ -14,21 +14,21 @@ import (
 	"hermes/internal/atomicfile"
 )
 
-// The bounds of what is kept of the answers of servers.
+// The bounds of the cached answers of servers.
 const (
 	maxLearnedModels    = 2000      // models of one address
 	maxLearnedBytes     = 512 << 10 // of one file
 	maxLearnedAddresses = 64        // addresses
 )
 
-// learnedInfo is what servers said of their models: a small file for each address, a
-// line for each model. A missing or damaged file says nothing and does no
-// harm. It may be used concurrently.
+// learnedInfo is what servers reported about their models: a small file for each
+// address, a line for each model. A missing or damaged file counts as empty. It
+// may be used concurrently.
 type learnedInfo struct {
 	dir string // "" keeps nothing on disk
 
 	mu    sync.Mutex
-	texts map[string]string // by address; "" was looked for and is not there
+	texts map[string]string // by address; "" means there is no file
 }
 
 func (h *learnedInfo) file(address string) string {
@@ -36,7 +36,7 @@ func (h *learnedInfo) file(address string) string {
 	return filepath.Join(h.dir, hex.EncodeToString(sum[:8])+".tsv")
 }
 
-// of tells what was said of a model.
+// of returns what was reported about a model.
 func (h *learnedInfo) of(address, model string) (hermes.ModelInfo, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -49,7 +49,7 @@ func (h *learnedInfo) of(address, model string) (hermes.ModelInfo, bool) {
 	return parseInfo(model, line), true
 }
 
-// text is the file of an address, which begins with a line break. The caller
+// text returns the file of an address with a line break before it. The caller
 // holds the lock.
 func (h *learnedInfo) text(address string) string {
 	text, known := h.texts[address]
@@ -74,7 +74,7 @@ func (h *learnedInfo) put(address, text string) {
 	h.texts[address] = text
 }
 
-// keep puts the newest answer of a server in the place of the one before.
+// keep replaces the cached answer of a server with its newest one.
 func (h *learnedInfo) keep(address string, list []hermes.ModelInfo) {
 	var b strings.Builder
 	for i, m := range list {
@@ -113,7 +113,7 @@ func (h *learnedInfo) learn(address, model string, limit int) {
 	h.write(address, text[1:])
 }
 
-// write stores a file. It is a cache: what cannot be written is asked again.
+// write stores a file. It is only a cache, so errors are ignored.
 func (h *learnedInfo) write(address, text string) {
 	if h.dir == "" {
 		return
@@ -129,7 +129,7 @@ func (h *learnedInfo) write(address, text string) {
 	_ = atomicfile.Write(h.file(address), []byte(text), atomicfile.Options{})
 }
 
-// infoText is the line of a model; empty if its name cannot stand in one.
+// infoText returns the line of a model; empty if its name does not fit in one.
 func infoText(m hermes.ModelInfo) string {
 	if m.ID == "" || strings.ContainsAny(m.ID, "\t\n\r") {
 		return ""
@@ -150,7 +150,7 @@ func infoText(m hermes.ModelInfo) string {
 	return line + "\n"
 }
 
-// parseInfo reads what stands behind the name of a model.
+// parseInfo reads the fields after the name of a model.
 func parseInfo(model, line string) hermes.ModelInfo {
 	m, f := hermes.ModelInfo{ID: model}, strings.Split(line, "\t")
 	number := func(i int) int64 {

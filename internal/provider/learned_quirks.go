@@ -10,7 +10,7 @@ import (
 	"hermes/internal/schema"
 )
 
-// quirkTable holds what was learned of endpoints while the program runs.
+// quirkTable holds what was learned about endpoints while the program runs.
 type quirkTable struct {
 	mu  sync.Mutex
 	all map[string]*learnedQuirks
@@ -30,11 +30,12 @@ func (l *quirkTable) of(ch choice) *learnedQuirks {
 }
 
 // learnedQuirks is what one endpoint refuses, and what is therefore changed before
-// each call. It may be used concurrently.
+// each call. It may be used concurrently. Its methods return false if they
+// learned nothing new.
 type learnedQuirks struct {
 	seed   maphash.Seed // of the fingerprints below
 	any    atomic.Bool  // something was learned
-	stalls atomic.Int32 // answers in a row that stood still
+	stalls atomic.Int32 // answers in a row that stalled
 
 	mu            sync.Mutex
 	smallImages   bool
@@ -42,34 +43,34 @@ type learnedQuirks struct {
 	plainSchemas  bool
 	mustThink     bool
 	noLongContext bool
-	fields        []string // of the body, left out
+	fields        []string // body fields to leave out
 	forgotten     map[uint64]bool
 	shrunk        map[uint64]*hermes.Image // nil: it cannot be made smaller
 	tools         []hermes.Spec            // the last list
 	plain         []hermes.Spec            // and its plain form
 }
 
-// The bounds of what is remembered of an endpoint.
+// The bounds of what is remembered about an endpoint.
 const (
 	maxForgotten = 4096
 	maxShrunk    = 64
 	maxFields    = 16
 )
 
-// learn notes a habit. It returns false where it was known, so that knowing it
+// learn sets a quirk. It returns false if the quirk was known already and thus
 // did not help.
-func (k *learnedQuirks) learn(habit *bool) bool {
+func (k *learnedQuirks) learn(quirk *bool) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if *habit {
+	if *quirk {
 		return false
 	}
-	*habit = true
+	*quirk = true
 	k.any.Store(true)
 	return true
 }
 
-// drop notes a field that is left out.
+// drop adds a field that is left out from now on.
 func (k *learnedQuirks) drop(field string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -81,8 +82,8 @@ func (k *learnedQuirks) drop(field string) bool {
 	return true
 }
 
-// forget notes the reasoning of these messages as refused. Newer reasoning is
-// sent as ever.
+// forget records the reasoning of these messages as refused. Newer reasoning is
+// still sent.
 func (k *learnedQuirks) forget(messages []hermes.Message) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -105,8 +106,8 @@ func (k *learnedQuirks) forget(messages []hermes.Message) bool {
 
 func (k *learnedQuirks) blockID(b hermes.Reasoning) uint64 { return maphash.Comparable(k.seed, b) }
 
-// unsent is what is left out below the request: body fields, and the header
-// of the long context.
+// unsent returns what is left out of the HTTP request: body fields, and the
+// header of the long context.
 func (k *learnedQuirks) unsent() (fields []string, noLongContext bool) {
 	if !k.any.Load() {
 		return nil, false
@@ -116,8 +117,8 @@ func (k *learnedQuirks) unsent() (fields []string, noLongContext bool) {
 	return k.fields, k.noLongContext
 }
 
-// apply returns the request as this endpoint takes it; r itself where nothing
-// is known against it.
+// apply returns the request as this endpoint takes it; r itself if nothing has
+// to change.
 func (k *learnedQuirks) apply(r *hermes.Request, withoutImages bool) *hermes.Request {
 	if !withoutImages && !k.any.Load() {
 		return r
@@ -137,8 +138,8 @@ func (k *learnedQuirks) apply(r *hermes.Request, withoutImages bool) *hermes.Req
 	return &out
 }
 
-// plainTools takes what llama.cpp makes no grammar of out of the schemas. The
-// last list is kept: a session asks with the same one again and again.
+// plainTools removes the schema keywords that llama.cpp cannot turn into a
+// grammar. The last list is kept, since a session sends the same one each time.
 func (k *learnedQuirks) plainTools(tools []hermes.Spec) []hermes.Spec {
 	same := func(a, b hermes.Spec) bool { return a.Name == b.Name && string(a.Schema) == string(b.Schema) }
 	if len(tools) == len(k.tools) && slices.EqualFunc(tools, k.tools, same) {

@@ -46,7 +46,7 @@ func (s *service) List(ctx context.Context) ([]hermes.ModelInfo, error) {
 	return s.c.list(ctx, s.e)
 }
 
-// maxList bounds the answer to a listing, in bytes.
+// maxList bounds a list of models, in bytes.
 const maxList = 16 << 20
 
 // list tries /models and then /v1/models below the service's address.
@@ -61,7 +61,7 @@ func (c *Catalogue) list(ctx context.Context, e endpoint) ([]hermes.ModelInfo, e
 	case WireOllama:
 		paths = []string{strings.TrimSuffix(strings.TrimSuffix(base, "/v1"), "/api") + "/v1/models"}
 	case WireBedrock:
-		return nil, fmt.Errorf("%s does not list its models at this address; name one by its id, such as %s:us.anthropic.claude-sonnet-4-5-20250929-v1:0", e.id, e.id)
+		return nil, fmt.Errorf("%s does not list its models at this address; give the id of one, such as %s:us.anthropic.claude-sonnet-4-5-20250929-v1:0", e.id, e.id)
 	}
 	var firstErr error
 	for _, url := range paths {
@@ -83,7 +83,7 @@ type unlisted struct {
 	err     error
 }
 
-// Error tells the person; the cause is for the log.
+// Error is the text for the user; the cause is for the log.
 func (e *unlisted) Error() string { return e.service + " does not list its models: " + e.why() }
 func (e *unlisted) Unwrap() error { return e.err }
 
@@ -120,7 +120,7 @@ func (c *Catalogue) listAt(ctx context.Context, e endpoint, url string) ([]herme
 	return parseList(body)
 }
 
-// setKey puts a key where the service looks for it.
+// setKey sets the header in which the service expects the key.
 func (e endpoint) setKey(h http.Header, key string) {
 	switch {
 	case e.Wire == WireAnthropic && !e.Bearer:
@@ -135,7 +135,7 @@ func (e endpoint) setKey(h http.Header, key string) {
 	}
 }
 
-// listed is a model as services describe it, each in some of the fields.
+// listed is a model as services describe it. Each service fills some fields.
 type listed struct {
 	ID            string `json:"id"`
 	Name          string `json:"name"`
@@ -154,7 +154,7 @@ type listed struct {
 		Window int `json:"n_ctx_train"`
 	} `json:"meta"`
 	Parameters []string        `json:"supported_parameters"`
-	Pricing    json.RawMessage `json:"pricing"` // of many forms
+	Pricing    json.RawMessage `json:"pricing"` // in many forms
 
 	// Google's own names.
 	Display   string   `json:"displayName"`
@@ -164,8 +164,8 @@ type listed struct {
 	Thinking  bool     `json:"thinking"`
 }
 
-// id is the name that is asked for; empty for what cannot chat. Google puts it
-// behind "models/" in another field.
+// id is the name to request; empty for models that cannot chat. Google puts it
+// after "models/" in another field.
 func (m listed) id() string {
 	if name, ok := strings.CutPrefix(m.Name, "models/"); ok && m.ID == "" && slices.Contains(m.Methods, "generateContent") {
 		return name
@@ -173,7 +173,7 @@ func (m listed) id() string {
 	return m.ID
 }
 
-// listedPrice is in dollars for one token, as aggregators write it: a text.
+// listedPrice is in dollars per token, which aggregators write as strings.
 type listedPrice struct {
 	Prompt     any `json:"prompt"`
 	Completion any `json:"completion"`
@@ -181,8 +181,8 @@ type listedPrice struct {
 	CacheWrite any `json:"input_cache_write"`
 }
 
-// priceOf is nil unless both directions have a price that can be read. Prices a
-// token become prices a million.
+// priceOf returns nil unless both directions have a valid price. It converts
+// prices per token to prices per million tokens.
 func priceOf(raw json.RawMessage) *hermes.Price {
 	var p listedPrice
 	if len(raw) == 0 || json.Unmarshal(raw, &p) != nil {
@@ -212,7 +212,7 @@ func parseList(body []byte) ([]hermes.ModelInfo, error) {
 	}
 	if err := json.Unmarshal(body, &wrapped); err != nil {
 		if json.Unmarshal(body, &wrapped.Data) != nil {
-			return nil, fmt.Errorf("%w: no list of models", fault.ErrGarbage)
+			return nil, fmt.Errorf("%w: it is not a list of models", fault.ErrGarbage)
 		}
 	}
 	all := wrapped.Data

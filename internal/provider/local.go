@@ -32,12 +32,12 @@ type found struct {
 	models []string
 }
 
-// probeTime is what a server on this machine may take to list its models, where
-// the settings do not say.
+// probeTime is how long a server on this machine may take to list its models,
+// unless the settings say otherwise.
 const probeTime = 500 * time.Millisecond
 
-// local looks for servers, all at once, until it has found some. Those that
-// answer come back in the order of the list.
+// local looks for servers, all in parallel, until it has found some. It returns
+// those that answer, in the order of the list.
 func (c *Catalogue) local(ctx context.Context) []found {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -65,12 +65,12 @@ func (c *Catalogue) ask(ctx context.Context, s LocalServer) []string {
 	}
 	list, err := c.list(ctx, e)
 	if err != nil {
-		return nil // nobody there, or something else than a model server
+		return nil // no server, or not a model server
 	}
 	return talking(list)
 }
 
-// onlyEmbeds tells models that cannot chat.
+// onlyEmbeds reports whether a model cannot chat.
 func onlyEmbeds(m hermes.ModelInfo) bool {
 	name := strings.ToLower(m.ID)
 	return strings.Contains(name, "embed") || strings.Contains(name, "rerank")

@@ -2,11 +2,11 @@ package provider
 
 import "strings"
 
-// lineage is where a family of models comes from.
+// lineage says where a family of models comes from.
 type lineage struct {
 	prefix string // of the bare name
 	vendor string // as aggregators write it
-	home   string // the service of its maker
+	home   string // the maker's own service
 }
 
 // familyOf finds the lineage of a bare name; the zero value if unknown.
@@ -40,7 +40,7 @@ func familyOf(name string) lineage {
 
 // nameFor writes a model's name as a service wants it: Anthropic without
 // vendor and with hyphens, Copilot without vendor and with dots, aggregators
-// with the vendor. Others get it unchanged but for their own name before it.
+// with the vendor. For others it only removes their own name from the front.
 func nameFor(r Row, name string) string {
 	switch {
 	case name == "":
@@ -75,7 +75,7 @@ func withVendor(r Row, name string) string {
 	return name
 }
 
-// withoutOwn takes the service's own name or alias from the front.
+// withoutOwn removes the service's own name or alias from the front.
 func withoutOwn(r Row, name string) string {
 	head, rest, ok := strings.Cut(name, "/")
 	if !ok || rest == "" {

@@ -11,25 +11,25 @@ import (
 )
 
 const (
-	askTime   = 5 * time.Second // what a server of one's own may take to list its models
+	askTime   = 5 * time.Second // how long the user's own server may take to list its models
 	mostNamed = 10              // models that an error names
 )
 
-// only completes a choice without a model by asking the server: the one model
-// that it has is meant. A service that has a key and many models is not asked.
+// only completes a choice without a model: it asks the server for its models and
+// takes the only one. A service that needs a key is not asked.
 func (c *Catalogue) only(ctx context.Context, ch choice) (choice, error) {
 	if ch.id != "custom" && ch.custom.BaseURL == "" && !ch.NoKey {
-		return ch, fmt.Errorf("%w: provider %q is set but no model; name one, such as -m %s:MODEL, or set model.default in config.yaml", hermes.ErrNoModel, ch.id, ch.id)
+		return ch, fmt.Errorf("%w: provider %q is set without a model; use -m %s:MODEL, or set model.default in config.yaml", hermes.ErrNoModel, ch.id, ch.id)
 	}
 	names, err := c.served(ctx, ch.endpoint)
 	switch {
 	case err != nil:
-		return ch, fmt.Errorf("%w: the server at %s does not say which models it has (%w); name one, such as -m %s:MODEL, or set model.default in config.yaml",
+		return ch, fmt.Errorf("%w: cannot list the models of the server at %s (%w); use -m %s:MODEL, or set model.default in config.yaml",
 			hermes.ErrNoModel, ch.BaseURL, err, ch.id)
 	case len(names) == 0:
-		return ch, fmt.Errorf("%w: the server at %s has no model that talks; load one there, then start again", hermes.ErrNoModel, ch.BaseURL)
+		return ch, fmt.Errorf("%w: the server at %s has no chat model; load one there, then start again", hermes.ErrNoModel, ch.BaseURL)
 	case len(names) > 1:
-		return ch, fmt.Errorf("%w: the server at %s has several, %s. Name one with -m %s, or make it the default with `hermes model %s`",
+		return ch, fmt.Errorf("%w: the server at %s has several models: %s; choose one with -m %s, or set the default with `hermes model %s`",
 			hermes.ErrNoModel, ch.BaseURL, shortened(names), names[0], ch.id+":"+names[0])
 	}
 	ch.model = names[0]
@@ -37,7 +37,7 @@ func (c *Catalogue) only(ctx context.Context, ch choice) (choice, error) {
 	return ch, nil
 }
 
-// served asks a server for the models that can talk, once in a run.
+// served asks a server for its chat models, once per run.
 func (c *Catalogue) served(ctx context.Context, e endpoint) ([]string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

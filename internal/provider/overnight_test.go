@@ -176,7 +176,7 @@ func TestOvernight(t *testing.T) {
 		t.Errorf("the heap grew from %d to %d bytes", early, late)
 	}
 	if n.usage.Input != count.Input || n.usage.Output != count.Output {
-		t.Errorf("our books say %d in and %d out, the server's %d and %d", n.usage.Input, n.usage.Output, count.Input, count.Output)
+		t.Errorf("our count is %d in and %d out, the server's %d and %d", n.usage.Input, n.usage.Output, count.Input, count.Output)
 	}
 	for _, f := range among {
 		if count.Faults[f.Name] == 0 && !raced {

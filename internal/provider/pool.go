@@ -6,9 +6,9 @@ import (
 	"hermes"
 )
 
-// Pool returns the name of a service's pool of credentials, and those that the
-// settings and the environment give, also where the service cannot be asked for
-// want of one. It fails where the name is unknown.
+// Pool returns the name of a service's credential pool, and the credentials from
+// the settings and the environment. It also works for a service that cannot be
+// used because it has no credential. It fails if the name is unknown.
 func (c *Catalogue) Pool(name string) (pool string, given []hermes.Key, err error) {
 	name = strings.ToLower(name)
 	if ch, err := c.named(name, ""); err == nil {

@@ -15,8 +15,8 @@ import (
 	"hermes/internal/transport/responses"
 )
 
-// protocol is the wire of a model: services may speak more than one, and take
-// some models on one of them only.
+// protocol returns the protocol for a model. A service may speak several, and
+// accept some models on only one of them.
 func (c *Catalogue) protocol(ch choice) string {
 	if ch.custom.APIMode != "" || ch.Wire != WireChat {
 		return ch.Wire
@@ -40,7 +40,7 @@ func bareName(model string) string {
 	return name[strings.LastIndexByte(name, '/')+1:]
 }
 
-// gpt5 covers gpt-5 and its successors, and what is named codex.
+// gpt5 covers gpt-5 and its successors, and every model named codex.
 func gpt5(model string) bool {
 	name := bareName(model)
 	if strings.Contains(name, "codex") {
@@ -51,7 +51,7 @@ func gpt5(model string) bool {
 	return ok && (major > 1 || major == 1 && rest[0] >= '5')
 }
 
-// common is what every protocol is told.
+// common is the configuration that all protocols share.
 func (c *Catalogue) common(ch choice, key hermes.Key, client *http.Client, header http.Header) base.Config {
 	return base.Config{
 		ID: ch.ref(), Provider: ch.Name, Model: ch.model, BaseURL: ch.BaseURL, Key: key.Secret,
@@ -85,15 +85,15 @@ func (c *Catalogue) ollama(ch choice, w base.Config) hermes.Model {
 	})
 }
 
-// bedrock is asked with a key, or with what the AWS variables name; the rest of
-// the chain is searched by the transport.
+// bedrock uses a key or the AWS variables. The transport searches the rest of
+// the AWS credential chain.
 func (c *Catalogue) bedrock(ch choice, w base.Config) hermes.Model {
 	get := c.cfg.Getenv
 	if client, err := c.client(ch.endpoint); err == nil {
 		w.Client = client // nothing may change a request once it is signed
 	}
 	if region := c.firstVar([]string{"AWS_REGION", "AWS_DEFAULT_REGION"}); ch.BaseURL == bedrockURL && region != usualRegion {
-		w.BaseURL = "" // that of the region
+		w.BaseURL = "" // the region's own address
 	}
 	return bedrock.New(bedrock.Config{
 		Config: w, Quirks: bedrock.Quirks{NoStream: c.cfg.NoStream, CacheTTL: c.cacheTTL(ch)},
@@ -109,8 +109,8 @@ const (
 	bedrockURL  = "https://bedrock-runtime." + usualRegion + ".amazonaws.com"
 )
 
-// eachOf tells a service what it wants to know of single requests: Copilot
-// counts those that a person begins, and looks for images.
+// eachOf returns what sets a service's headers for single requests. Copilot wants
+// to know which requests the user started, and which ones have images.
 func eachOf(ch choice) func(http.Header, *hermes.Request) {
 	if ch.Row.Name != "copilot" && hostOf(ch.BaseURL) != "api.githubcopilot.com" {
 		return nil
@@ -134,8 +134,8 @@ func isAzure(host string) bool {
 	return strings.HasSuffix(host, ".openai.azure.com") || strings.HasSuffix(host, ".services.ai.azure.com") || strings.HasSuffix(host, ".cognitiveservices.azure.com")
 }
 
-// wholeAddress completes the address of an Azure resource, which people copy
-// without the path of the API.
+// wholeAddress completes the address of an Azure resource, which users often
+// copy without the path of the API.
 func wholeAddress(base string) string {
 	u, err := url.Parse(base)
 	if err == nil && isAzure(strings.ToLower(u.Hostname())) && strings.Trim(u.Path, "/") == "" {
@@ -144,8 +144,8 @@ func wholeAddress(base string) string {
 	return base
 }
 
-// ownModel reports whether a server is one's own, or one about which nothing is
-// known: its models may spell their calls out as text.
+// ownModel reports whether a server is the user's own or unknown. Its models may
+// write tool calls as text.
 func (c *Catalogue) ownModel(ch choice) bool {
 	if isLocal(ch.BaseURL) {
 		return true

@@ -125,7 +125,7 @@ func TestCopilotCountsWhatTheUserBegins(t *testing.T) {
 		r                 hermes.Request
 		initiator, vision string
 	}{
-		{"the person", hermes.Request{Messages: []hermes.Message{hermes.UserText("hi")}}, "user", ""},
+		{"the user", hermes.Request{Messages: []hermes.Message{hermes.UserText("hi")}}, "user", ""},
 		{"a picture", hermes.Request{Messages: []hermes.Message{image}}, "user", "true"},
 		{"a result", hermes.Request{Messages: []hermes.Message{hermes.UserText("hi"), {Role: hermes.RoleAssistant, Calls: []hermes.ToolCall{{ID: "1", Name: "n"}}}, {Role: hermes.RoleTool, CallID: "1"}}}, "agent", ""},
 		{"the program", hermes.Request{Messages: []hermes.Message{{Role: hermes.RoleUser, Synthetic: true, Parts: []hermes.Part{{Text: "done"}}}}}, "agent", ""},

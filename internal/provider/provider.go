@@ -1,12 +1,12 @@
-// Package provider knows who serves models: a catalogue of services as rows,
-// the resolution of references such as "openrouter:vendor/name", local model
-// servers, and the chain of layers that every model is wrapped in.
+// Package provider owns the catalogue of model services, the resolution of
+// references such as "openrouter:vendor/name", the search for local model
+// servers, and the model chain: the layers that every model is wrapped in.
 //
 // Settings and the environment come in as values (Config); the package reads
-// neither. It is the one place that names the wire protocols (wires.go). It
-// does not know sessions, prompts or tools.
+// neither. It is the only package that names the protocols (wires.go). It must
+// not know sessions, prompts or tools.
 //
-// Start reading at Catalogue.Model, then resolve.go; the services stand in
+// Start reading at Catalogue.Model, then resolve.go. The services are listed in
 // catalogue.go, the order of the layers in chain.go.
 package provider
 
@@ -24,14 +24,14 @@ import (
 	"hermes/internal/httpc"
 )
 
-// Config is what the person set. The zero value of each field means "not set".
+// Config holds the user's settings. The zero value of each field means "not set".
 type Config struct {
 	// Model, Provider, BaseURL, Key and APIMode are the settings of the
-	// section model, or what the command line put in their place.
+	// section model, or the command line's values instead.
 	Model    string
-	Provider string // "auto" is not set
-	// Forced says that the provider was given for this run: it also counts
-	// where Model names another one, whose model it does not take.
+	Provider string // "auto" means not set
+	// Forced says that the provider was given for this run. It then wins over
+	// the provider that Model names, and does not take that model's name.
 	Forced        bool
 	BaseURL       string
 	Key           hermes.Secret
@@ -39,34 +39,35 @@ type Config struct {
 	ContextLength int
 	Aliases       map[string]string // names for references
 	// Custom holds the section providers by id: settings for a service of the
-	// catalogue, or a service of one's own where it has a base URL.
+	// catalogue, or the user's own service if it has a base URL.
 	Custom map[string]Custom
 
 	CacheTTL string // "5m" (also if empty), "1h" or "off"
 	NoStream bool
-	// Retries is how often a failed call is asked again; 0 is 3, negative none.
+	// Retries is how often a failed call is retried; 0 is 3, negative none.
 	Retries  int
 	Timeouts Timeouts
 
-	// LongestWait is what a service may ask to wait before its failure goes up
-	// to another key or model, or to the person; 0 is ten minutes.
+	// LongestWait is the longest wait that a service may ask for. If it asks
+	// for more, the failure goes to another key or model, or to the user.
+	// 0 is ten minutes.
 	LongestWait time.Duration
-	// Fallback lists the models that stand by, in their order.
+	// Fallback lists the fallback models, in their order.
 	Fallback []Fallback
 
-	// Meter is the outermost layer of the chain; nil where there is none.
+	// Meter is the outermost layer of the chain; nil means none.
 	Meter Layer
-	// Keys returns the credentials of a pool, joined with those that the
-	// settings and the environment give, in their order. The empty pool has no
-	// others. Nil lends what is given, and never another.
+	// Keys returns the credentials of a pool, joined with those from the
+	// settings and the environment, in their order. The empty pool has no
+	// others. If Keys is nil, only the given keys are used.
 	Keys func(pool string, given []hermes.Key) hermes.Keys
 
-	// Answers is the folder in which the answers of servers about their models
-	// are kept; empty keeps them for this run only.
+	// Answers is the folder for the cached answers of servers about their
+	// models; empty keeps them for this run only.
 	Answers string
 
-	// Note is told, at most once, which model was taken where none was named;
-	// nil for nobody.
+	// Note is called, at most once, with the model that was chosen when none
+	// was named. It may be nil.
 	Note func(text string)
 
 	// Getenv looks a variable up; nil knows none.
@@ -74,12 +75,12 @@ type Config struct {
 	// Client reaches the services; nil makes one from the proxy variables.
 	Client    *http.Client
 	UserAgent string
-	// Now, Sleep and Rand steer the layers that wait; nil is the real thing.
+	// Now, Sleep and Rand control the layers that wait; nil means the real ones.
 	Now   func() time.Time
 	Sleep func(context.Context, time.Duration) error
 	Rand  func() float64
-	// Local lists the servers that are looked for when nothing is configured;
-	// nil is the usual ports of this machine.
+	// Local lists the servers to look for when nothing is configured;
+	// nil means the usual ports of this machine.
 	Local []LocalServer
 }
 
@@ -100,7 +101,7 @@ type Custom struct {
 	Models        map[string]ModelSettings
 }
 
-// ModelSettings is what the person set for one model of a provider.
+// ModelSettings holds the user's settings for one model of a provider.
 type ModelSettings struct {
 	Timeout, Stale time.Duration
 	ContextLength  int
@@ -112,18 +113,18 @@ type Catalogue struct {
 	rows  []Row
 	index map[string]int // of rows, by name and alias
 
-	learned  learnedInfo // what servers said of their models
+	learned  learnedInfo // what servers reported about their models
 	quirks   quirkTable  // what endpoints refuse
-	failover *failover   // who answers in which turn, and who rests
+	failover *failover   // which model answers each turn, and which ones pause
 
 	mu       sync.Mutex
 	found    []found             // local servers that answered
-	asked    map[string][]string // models of servers of one's own, by address
+	asked    map[string][]string // models of the user's own servers, by address
 	reported bool                // Note was called
 }
 
-// New returns a catalogue. It does no I/O; it fails where a proxy setting
-// cannot be read.
+// New returns a catalogue. It does no I/O; it fails if a proxy setting is
+// invalid.
 func New(cfg Config) (*Catalogue, error) {
 	if cfg.Getenv == nil {
 		cfg.Getenv = func(string) string { return "" }
@@ -166,7 +167,7 @@ func New(cfg Config) (*Catalogue, error) {
 }
 
 // Client returns an HTTP client with the proxies that the environment names,
-// in both spellings. It fails, naming the variable, where one cannot be read.
+// in both spellings. If one is invalid, the error names the variable.
 func Client(getenv func(string) string, userAgent string) (*http.Client, error) {
 	return proxied(getenv, httpc.Options{UserAgent: userAgent})
 }
@@ -205,8 +206,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 // Rows returns the services of the catalogue, in its order.
 func (c *Catalogue) Rows() []Row { return append([]Row(nil), c.rows...) }
 
-// Configured returns the ids of the services that can be asked now, one's own
-// first, as Provider takes them.
+// Configured returns the ids of the services that can be used now, as Provider
+// takes them. The user's own services come first.
 func (c *Catalogue) Configured() []string {
 	var ids []string
 	if c.baseURL() != "" && c.Ready("custom") == "" {
@@ -225,8 +226,8 @@ func (c *Catalogue) Configured() []string {
 	return ids
 }
 
-// Ready reports whether a service can be asked with what is configured now,
-// or says in plain words what is missing.
+// Ready returns the empty string if a service can be used with the current
+// configuration, or else says in plain words what is missing.
 func (c *Catalogue) Ready(name string) (missing string) {
 	e, err := c.endpoint(name)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"hermes/internal/picture"
 )
 
-// messages returns the transcript as this endpoint takes it. It is called with
-// the lock held.
+// messages returns the transcript as this endpoint accepts it. The caller holds
+// the lock.
 func (k *learnedQuirks) messages(in []hermes.Message, withoutImages bool) []hermes.Message {
 	out := make([]hermes.Message, 0, len(in)+1)
 	var moved []hermes.Part // images of results
@@ -24,7 +24,7 @@ func (k *learnedQuirks) messages(in []hermes.Message, withoutImages bool) []herm
 		out = append(out, msg)
 		last := i+1 == len(in) || in[i+1].Role != hermes.RoleTool
 		if last && len(moved) > 0 {
-			parts := append([]hermes.Part{{Text: "The images that the tools returned:"}}, moved...)
+			parts := append([]hermes.Part{{Text: "Images returned by the tools:"}}, moved...)
 			out = append(out, hermes.Message{Role: hermes.RoleUser, Parts: parts, Synthetic: true, Turn: msg.Turn})
 			moved = nil
 		}
@@ -32,7 +32,7 @@ func (k *learnedQuirks) messages(in []hermes.Message, withoutImages bool) []herm
 	return out
 }
 
-// apart takes the images out of a result.
+// apart separates the images from the rest of a result.
 func apart(parts, moved []hermes.Part) (rest, images []hermes.Part) {
 	for _, p := range parts {
 		if p.Image != nil {
@@ -44,7 +44,7 @@ func apart(parts, moved []hermes.Part) (rest, images []hermes.Part) {
 	return rest, moved
 }
 
-// parts shrinks images, or puts words in their place.
+// parts shrinks images, or replaces them with a note.
 func (k *learnedQuirks) parts(in []hermes.Part, without bool) []hermes.Part {
 	if !k.smallImages && !without || !slices.ContainsFunc(in, func(p hermes.Part) bool { return p.Image != nil }) {
 		return in
@@ -59,7 +59,7 @@ func (k *learnedQuirks) parts(in []hermes.Part, without bool) []hermes.Part {
 			img = k.small(img)
 		}
 		if img == nil || without {
-			out[i] = hermes.Part{Text: "[An image stood here; it was too large for the model service and was left out.]", Hidden: p.Hidden}
+			out[i] = hermes.Part{Text: "[Image omitted: too large for the model service.]", Hidden: p.Hidden}
 			continue
 		}
 		out[i].Image = img
@@ -67,15 +67,15 @@ func (k *learnedQuirks) parts(in []hermes.Part, without bool) []hermes.Part {
 	return out
 }
 
-// What a small image is: the side that vision models look at, and well below
-// the 5 MB that services take once it is written in base64.
+// The bounds of a small image: the side that vision models look at, and well
+// below the 5 MB that services accept after base64 encoding.
 const (
 	smallSide  = 1568
 	smallBytes = 1 << 20
 )
 
-// small returns the image made smaller, itself if it is small, or nil if it
-// cannot be read.
+// small returns a smaller copy of the image, the image itself if it is small, or
+// nil if it cannot be read.
 func (k *learnedQuirks) small(img *hermes.Image) *hermes.Image {
 	w, h, err := picture.Size(img.Data)
 	if len(img.Data) <= smallBytes && (err != nil || max(w, h) <= smallSide) {

@@ -10,9 +10,9 @@ import (
 	"hermes/internal/fault"
 )
 
-// repair is the layer that changes what a service refuses and asks again at
-// once. What helped is remembered for the endpoint while the program runs, so
-// that the next call begins with it. Each remedy is tried once a call, and told.
+// repair is the layer that changes what a service refuses and retries at once.
+// It remembers what helped for the endpoint while the program runs, so that the
+// next call starts with it. Each remedy is tried once per call, with a notice.
 func (c *Catalogue) repair(ch choice) Layer {
 	known := c.quirks.of(ch)
 	return func(next hermes.Model) hermes.Model {
@@ -26,11 +26,11 @@ type repairing struct {
 	protocol string
 }
 
-// maxRepairs bounds the remedies of one call: a service that refuses one field
-// after another is not to be asked for ever.
+// maxRepairs bounds the remedies of one call, for a service that refuses one
+// field after another.
 const maxRepairs = 8
 
-// Stream tells the person what was changed (Notice).
+// Stream reports what was changed (Notice).
 func (m *repairing) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
 	return func(yield func(hermes.Delta, error) bool) {
 		var spent hermes.Usage
@@ -49,21 +49,21 @@ func (m *repairing) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[her
 			tried[name] = true
 			without = without || name == leaveOutImages
 			spent = spent.Add(a.usage)
-			if a.shown && !yield(hermes.Delta{Reset: "the answer broke off and is asked for again"}, nil) {
+			if a.shown && !yield(hermes.Delta{Reset: "the answer was cut off"}, nil) {
 				return
 			}
-			if !yield(hermes.Delta{Notice: fmt.Sprintf("%s: %s; asking again", m.ID(), note)}, nil) {
+			if !yield(hermes.Delta{Notice: fmt.Sprintf("%s: %s", m.ID(), note)}, nil) {
 				return
 			}
 		}
 	}
 }
 
-// leaveOutImages is the last resort against images: it is for one call only.
+// leaveOutImages is the last remedy for images. It applies to one call only.
 const leaveOutImages = "no images"
 
-// remedy notes what is to be changed after a failure, and says it in words. It
-// returns "" where nothing helps, or nothing that was not tried.
+// remedy records what to change after a failure, and describes it in a note. It
+// returns "" if nothing helps or everything was tried.
 func (m *repairing) remedy(err error, r *hermes.Request, tried map[string]bool) (name, note string) {
 	e, ok := errors.AsType[*hermes.ModelError](err)
 	if !ok {
@@ -75,29 +75,29 @@ func (m *repairing) remedy(err error, r *hermes.Request, tried map[string]bool) 
 		switch {
 		case !hasImages(r):
 		case !tried["images"] && k.learn(&k.smallImages):
-			return "images", "the service takes no images of this size; they are made smaller"
+			return "images", "the images are too large for the service; retrying with smaller ones"
 		case !tried[leaveOutImages]:
-			return leaveOutImages, "the images are still too large; they are left out of this call"
+			return leaveOutImages, "the images are still too large; retrying without them"
 		}
 	case hermes.ClassThinkingSignature, hermes.ClassEncryptedContent:
 		if !tried["thinking"] && k.forget(r.Messages) {
-			return "thinking", "the service does not know its own thoughts of earlier answers again; they are left out"
+			return "thinking", "the service rejects its own earlier thinking; retrying without it"
 		}
 	case hermes.ClassGrammar:
 		if !tried["grammar"] && len(r.Tools) > 0 && k.learn(&k.plainSchemas) {
-			return "grammar", "the server cannot read the patterns in the tools' schemas; they are left out"
+			return "grammar", "the server cannot read the patterns in the tool schemas; retrying without them"
 		}
 	case hermes.ClassMultimodalTool:
 		if !tried["results"] && hasImages(r) && k.learn(&k.textResults) {
-			return "results", "the service takes no images in tool results; they follow behind them"
+			return "results", "the service does not accept images in tool results; retrying with the images after them"
 		}
 	case hermes.ClassReasoningRequired:
 		if !tried["effort"] && k.learn(&k.mustThink) {
-			return "effort", "the model cannot answer without thinking; it is asked to think a little"
+			return "effort", "the model cannot answer without thinking; retrying with minimal effort"
 		}
 	case hermes.ClassOAuthLongContext:
 		if !tried["beta"] && k.learn(&k.noLongContext) {
-			return "beta", "this login may not use the long context; it is asked for without"
+			return "beta", "this login may not use the long context; retrying without it"
 		}
 	case hermes.ClassFormat:
 		return m.withoutParameter(err, tried)
@@ -105,7 +105,7 @@ func (m *repairing) remedy(err error, r *hermes.Request, tried map[string]bool) 
 	return "", ""
 }
 
-// withoutParameter leaves a field out that the service refused by name.
+// withoutParameter leaves out a field that the service refused by name.
 func (m *repairing) withoutParameter(err error, tried map[string]bool) (name, note string) {
 	field := fault.Parameter(err)
 	if field == "" || tried["field "+field] || m.protocol == WireAnthropic && field == "max_tokens" {
@@ -114,7 +114,7 @@ func (m *repairing) withoutParameter(err error, tried map[string]bool) (name, no
 	if !m.known.drop(field) {
 		return "", ""
 	}
-	return "field " + field, fmt.Sprintf("the service does not take %q; it is left out", field)
+	return "field " + field, fmt.Sprintf("the service does not accept %q; retrying without it", field)
 }
 
 func hasImages(r *hermes.Request) bool {

@@ -93,20 +93,20 @@ func TestWhatIsRefusedIsChanged(t *testing.T) {
 		server     picky
 		notice     string
 	}{
-		{"images", other, picky{status: 400, message: "image exceeds 5 MB maximum", refuse: contains("image/png")}, "they are made smaller"},
-		{"signature", claude, picky{status: 400, message: "Invalid `signature` in `thinking` block", refuse: contains("bad-signature")}, "thoughts"},
+		{"images", other, picky{status: 400, message: "image exceeds 5 MB maximum", refuse: contains("image/png")}, "retrying with smaller ones"},
+		{"signature", claude, picky{status: 400, message: "Invalid `signature` in `thinking` block", refuse: contains("bad-signature")}, "its own earlier thinking"},
 		{"grammar", other, picky{status: 400, message: "failed to parse grammar", refuse: contains(`"pattern"`)}, "patterns"},
 		{"images in results", claude, picky{status: 400, message: "images are not supported in tool results", refuse: func(body string, _ http.Header) bool {
 			_, rest, _ := strings.Cut(body, `"tool_result"`)
 			result, _, _ := strings.Cut(rest, "]")
 			return strings.Contains(result, "base64")
-		}}, "follow behind them"},
-		{"effort", other, picky{status: 400, message: "Reasoning is mandatory for this endpoint and cannot be disabled.", refuse: contains(`"reasoning_effort":"none"`)}, "think a little"},
-		{"a field", other, picky{status: 400, message: "Unsupported parameter: 'temperature' is not supported with this model.", refuse: contains(`"temperature"`)}, `does not take "temperature"`},
-		{"a field of the head", other, picky{status: 400, message: "Unrecognized request argument supplied: stream_options", refuse: contains(`"stream_options"`)}, `does not take "stream_options"`},
+		}}, "retrying with the images after them"},
+		{"effort", other, picky{status: 400, message: "Reasoning is mandatory for this endpoint and cannot be disabled.", refuse: contains(`"reasoning_effort":"none"`)}, "retrying with minimal effort"},
+		{"a field", other, picky{status: 400, message: "Unsupported parameter: 'temperature' is not supported with this model.", refuse: contains(`"temperature"`)}, `does not accept "temperature"`},
+		{"a field of the head", other, picky{status: 400, message: "Unrecognized request argument supplied: stream_options", refuse: contains(`"stream_options"`)}, `does not accept "stream_options"`},
 		{"long context", claude, picky{status: 400, message: "The long context beta is not yet available for this subscription.", refuse: func(_ string, h http.Header) bool {
 			return strings.Contains(h.Get("Anthropic-Beta"), "context-1m")
-		}}, "without"},
+		}}, "retrying without it"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -226,12 +226,12 @@ func TestAnswersThatAreNoneAreAskedAgain(t *testing.T) {
 		bad  http.HandlerFunc
 		says string
 	}{
-		{"nothing", raw(`{"delta":{},"finish_reason":"stop"}`), "answered with nothing"},
-		{"blanks", content(" \n\t"), "answered with nothing"},
-		{"thoughts", raw(`{"delta":{"reasoning_content":"hm"},"finish_reason":"stop"}`), "thought and then said nothing"},
-		{"thoughts in tags", content("<think>hm</think>\n"), "no words"},
-		{"thoughts that never end", content("<think>hm"), "no words"},
-		{"marks", content("<|im_end|><|im_end|></s>"), "no words"},
+		{"nothing", raw(`{"delta":{},"finish_reason":"stop"}`), "returned an empty answer"},
+		{"blanks", content(" \n\t"), "returned an empty answer"},
+		{"thoughts", raw(`{"delta":{"reasoning_content":"hm"},"finish_reason":"stop"}`), "only sent its thinking and no answer"},
+		{"thoughts in tags", content("<think>hm</think>\n"), "no text"},
+		{"thoughts that never end", content("<think>hm"), "no text"},
+		{"marks", content("<|im_end|><|im_end|></s>"), "no text"},
 		{"the limit", raw(`{"delta":{"reasoning_content":"hm"},"finish_reason":"length"}`), "output limit"},
 		{"too much", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/event-stream")
@@ -254,7 +254,7 @@ func TestAnswersThatAreNoneAreAskedAgain(t *testing.T) {
 			}
 			srv, asked := scripted(t, tt.bad, tt.bad, tt.bad, tt.bad)
 			c, _ = patient(t, srv.URL, nil)
-			if _, _, err := collect(t, c); err == nil || !strings.Contains(err.Error(), tt.says) || !strings.Contains(err.Error(), "asked 4 times") || len(*asked) != 4 {
+			if _, _, err := collect(t, c); err == nil || !strings.Contains(err.Error(), tt.says) || !strings.Contains(err.Error(), "tried 4 times") || len(*asked) != 4 {
 				t.Errorf("error %v after %d requests", err, len(*asked))
 			}
 		})

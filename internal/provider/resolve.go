@@ -22,11 +22,11 @@ func (ch choice) ref() string { return ch.id + ":" + ch.model }
 
 // Model returns the model that a reference means, in its chain. References
 // are "provider:model", "provider/model", "custom:name:model", a bare model
-// name, or an alias of the configuration; the empty one is the configured
-// model, or else what is found: the first service with a key, then a server on
-// this machine. Where nothing is found the error wraps hermes.ErrNoModel and
-// says what to set. A server of one's own that has a single model need not be
-// told which. Only that question and the search for local servers do I/O.
+// name, or an alias of the configuration. The empty one is the configured
+// model, else the first service with a key, else a server on this machine. If
+// nothing is found, the error wraps hermes.ErrNoModel and says what to set. For
+// the user's own server with a single model, the model's name may be missing.
+// Only that lookup and the search for local servers do I/O.
 func (c *Catalogue) Model(ctx context.Context, ref string) (hermes.Model, error) {
 	ch, err := c.resolve(ctx, ref)
 	if err != nil {
@@ -74,8 +74,8 @@ func (c *Catalogue) same(a, b string) bool {
 	return a == b || x.Name != "" && x.Name == y.Name
 }
 
-// split parts "provider:model" and "custom:name:model". What stands before the
-// colon must be a provider; a URL or a tag behind it means it is none.
+// split separates "provider:model" and "custom:name:model". The part before the
+// colon must be a provider; it is not one if a URL or a tag follows.
 func (c *Catalogue) split(ref string) (provider, model string, ok bool) {
 	head, rest, colon := strings.Cut(ref, ":")
 	head = strings.ToLower(strings.TrimSpace(head))
@@ -98,8 +98,8 @@ func (c *Catalogue) split(ref string) (provider, model string, ok bool) {
 	return "", "", false
 }
 
-// isTag reports whether s is what local servers and aggregators put behind a
-// model's name: a size, "latest", a price class.
+// isTag reports whether s is a tag that local servers and aggregators put after
+// a model's name: a size, "latest", a price class.
 func isTag(s string) bool {
 	switch s {
 	case "latest", "free", "nitro", "floor", "online", "thinking", "extended", "exacto", "beta":
@@ -109,8 +109,8 @@ func isTag(s string) bool {
 	return digits != s && digits != "" && strings.ContainsRune("bBmMxX", rune(digits[0]))
 }
 
-// named is a model of a named service. The settings of the section model hold
-// for the service they name.
+// named returns a model of a named service. The settings of the section model
+// apply to the service they name.
 func (c *Catalogue) named(name, model string) (choice, error) {
 	if name == "custom" {
 		return c.explicit(model)
@@ -127,7 +127,7 @@ func (c *Catalogue) named(name, model string) (choice, error) {
 	return choice{e, nameFor(e.Row, cmp.Or(strings.TrimSpace(model), e.Model))}, nil
 }
 
-// override puts the settings of the section model over a service's own.
+// override applies the settings of the section model over the service's own.
 func (c *Catalogue) override(e endpoint, err error) (endpoint, error) {
 	if c.cfg.BaseURL != "" {
 		e.custom.BaseURL = c.cfg.BaseURL
@@ -149,12 +149,12 @@ func (c *Catalogue) baseURL() string {
 	return cmp.Or(c.cfg.BaseURL, c.firstVar([]string{"OPENAI_BASE_URL", "OPENAI_API_BASE"}))
 }
 
-// explicit is a model behind the address that was set. It never gets the key
-// of another service.
+// explicit returns a model behind the address that was set. It never gets the
+// key of another service.
 func (c *Catalogue) explicit(model string) (choice, error) {
 	base := c.baseURL()
 	if base == "" {
-		return choice{}, fmt.Errorf("%w: the provider is custom but has no address; set model.base_url in config.yaml or OPENAI_BASE_URL", hermes.ErrNoModel)
+		return choice{}, fmt.Errorf("%w: provider \"custom\" has no address; set model.base_url in config.yaml or OPENAI_BASE_URL", hermes.ErrNoModel)
 	}
 	row := Row{Name: "custom", Title: hostOf(base), NoKey: true, Chat: plainQuirks()}
 	if like, ok := c.rowByHost(base); ok {
@@ -170,7 +170,7 @@ func (c *Catalogue) explicit(model string) (choice, error) {
 	return choice{e, nameFor(e.Row, cmp.Or(model, e.Model))}, nil
 }
 
-// byName finds who serves a model of which only the name is known.
+// byName finds a service for a model when only its name is known.
 func (c *Catalogue) byName(ctx context.Context, ref string) (choice, error) {
 	vendor, rest, slash := strings.Cut(ref, "/")
 	home := strings.ToLower(vendor)
@@ -199,10 +199,10 @@ func (c *Catalogue) byName(ctx context.Context, ref string) (choice, error) {
 	if home != "" && err == nil {
 		return direct, nil // its error says which key is missing
 	}
-	return choice{}, fmt.Errorf("%w: no provider is known for the model %q; write it as provider:model, such as openrouter:%s", hermes.ErrNoModel, ref, ref)
+	return choice{}, fmt.Errorf("%w: no provider known for model %q; write it as provider:model, such as openrouter:%s", hermes.ErrNoModel, ref, ref)
 }
 
-// anything is what can be asked when nothing was chosen.
+// anything returns a usable model when none was chosen.
 func (c *Catalogue) anything(ctx context.Context) (choice, error) {
 	for _, id := range slices.Sorted(maps.Keys(c.cfg.Custom)) {
 		if set := c.cfg.Custom[id]; set.BaseURL != "" && set.Model != "" {
@@ -233,7 +233,7 @@ func (c *Catalogue) anything(ctx context.Context) (choice, error) {
 	return choice{}, noModel{}
 }
 
-// noModel is the error of a program that was just installed.
+// noModel is the error after a fresh installation.
 type noModel struct{}
 
 func (noModel) Error() string {
@@ -241,11 +241,11 @@ func (noModel) Error() string {
 
 Set one of these, then start again:
   a key            export OPENROUTER_API_KEY=…   (or ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, …)
-                   or hermes auth add openrouter, which keeps it; with --type oauth it logs you in
-  an address       export OPENAI_BASE_URL=http://host:port/v1   and name the model with -m if it has several
+                   or hermes auth add openrouter, which stores it; --type oauth logs you in
+  an address       export OPENAI_BASE_URL=http://host:port/v1   and add -m MODEL if it has several
   a local server   start Ollama, LM Studio, llama.cpp or vLLM on its usual port
 
-` + "`hermes model` helps to choose; `hermes demo` shows the agent at work without a model."
+` + "Run `hermes model` to choose one, or `hermes demo` to see the agent work without a model."
 }
 
 func (noModel) Unwrap() error { return hermes.ErrNoModel }

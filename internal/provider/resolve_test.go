@@ -135,7 +135,7 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 	}
 }
 
-// TestServerWithOneModelNeedsNoModelName is about addresses of one's own; what has a key and many
+// TestServerWithOneModelNeedsNoModelName is about the user's own addresses; a service with a key and many
 // models is not asked.
 func TestServerWithOneModelNeedsNoModelName(t *testing.T) {
 	t.Parallel()
@@ -156,8 +156,8 @@ func TestServerWithOneModelNeedsNoModelName(t *testing.T) {
 		{"a provider of one's own", nil, provider.Config{Provider: "box", Custom: map[string]provider.Custom{"box": {BaseURL: one.URL}}}, "custom:box:small:7b", []string{"small:7b"}},
 		{"a server on this machine", vars{"VLLM_BASE_URL": one.URL}, provider.Config{Provider: "vllm"}, "vllm:small:7b", []string{"small:7b"}},
 		{"several", vars{"OPENAI_BASE_URL": several.URL}, provider.Config{}, "", []string{"a, b", "-m a", "hermes model custom:a"}},
-		{"none", vars{"OPENAI_BASE_URL": none.URL}, provider.Config{}, "", []string{"has no model that talks"}},
-		{"no list", vars{"OPENAI_BASE_URL": broken.URL}, provider.Config{}, "", []string{"does not say which models", "-m custom:MODEL"}},
+		{"none", vars{"OPENAI_BASE_URL": none.URL}, provider.Config{}, "", []string{"has no chat model"}},
+		{"no list", vars{"OPENAI_BASE_URL": broken.URL}, provider.Config{}, "", []string{"cannot list the models", "-m custom:MODEL"}},
 		{"no server", vars{"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}, provider.Config{}, "", []string{"check that the server runs"}},
 	} {
 		var told []string
@@ -281,7 +281,7 @@ func TestEveryRowIsUsableOrSaysWhy(t *testing.T) {
 	for _, r := range c.Rows() {
 		for _, name := range append([]string{r.Name}, r.Aliases...) {
 			if seen[name] {
-				t.Errorf("%s stands twice", name)
+				t.Errorf("%s appears twice", name)
 			}
 			seen[name] = true
 		}

@@ -12,27 +12,27 @@ import (
 	"hermes/internal/httpc"
 )
 
-// The patience of the retry layer.
+// The waits of the retry layer.
 const (
 	backoffBase  = 5 * time.Second
-	backoffLocal = time.Second // a server of one's own is there or is not
+	backoffLocal = time.Second // the user's own server either runs or does not
 	backoffCap   = 120 * time.Second
-	jitter       = 0.5 // at most this part more
-	// longestWait is what a service may ask for if nothing else is set; beyond
-	// it the failure goes up, to another key or model, or to the person.
+	jitter       = 0.5 // adds at most this share
+	// longestWait is the longest wait that a service may ask for by default.
+	// Beyond it the failure goes to another key or model, or to the user.
 	longestWait = 10 * time.Minute
-	// longestBeforeOther is that where another model stands by.
+	// longestBeforeOther is the same if a fallback model is configured.
 	longestBeforeOther = time.Minute
-	// longestSame is what a service may ask for where another key could be
-	// asked at once. Such a key is asked after one retry, however short.
+	// longestSame is the same if another key could be used at once. That key
+	// is used after one retry anyway, however short the wait.
 	longestSame = 10 * time.Second
 )
 
-// retrying asks again when a failure says that this may help.
+// retrying retries a call when the failure says that this may help.
 type retrying struct {
 	hermes.Model
 	tries int // after the first
-	// spare reports whether another key could be asked instead; nil is no.
+	// spare reports whether another key could be used instead; nil means no.
 	spare   func() bool
 	base    time.Duration
 	longest time.Duration // that a service may ask for
@@ -41,8 +41,8 @@ type retrying struct {
 	rand    func() float64
 }
 
-// maxStalls is how many answers of an endpoint may stand still in a row before
-// one failure is enough. Each of them costs minutes.
+// maxStalls is how many answers of an endpoint may stall in a row before it is
+// no longer retried. Each of them costs minutes.
 const maxStalls = 5
 
 func (c *Catalogue) retry(ch choice, key hermes.Key) Layer {
@@ -70,8 +70,8 @@ func (c *Catalogue) retry(ch choice, key hermes.Key) Layer {
 	}
 }
 
-// Stream tells the person what it waits for (Notice), and takes back what was
-// already shown before it starts over (Reset).
+// Stream reports what it waits for (Notice), and withdraws what was already
+// shown before it starts over (Reset).
 func (m *retrying) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
 	return func(yield func(hermes.Delta, error) bool) {
 		var spent hermes.Usage // of attempts that failed
@@ -88,7 +88,7 @@ func (m *retrying) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[herm
 				return
 			}
 			spent = spent.Add(a.usage)
-			if a.shown && !yield(hermes.Delta{Reset: "the answer broke off and is asked for again"}, nil) {
+			if a.shown && !yield(hermes.Delta{Reset: "the answer was cut off"}, nil) {
 				return
 			}
 			if !yield(hermes.Delta{Notice: m.notice(a.err, wait, try)}, nil) {
@@ -106,7 +106,7 @@ func (m *retrying) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[herm
 type attempt struct {
 	spent hermes.Usage
 	usage hermes.Usage
-	shown bool // something was yielded that must be taken back
+	shown bool // something was yielded that must be withdrawn
 	err   error
 }
 
@@ -135,8 +135,8 @@ func (a *attempt) run(answer iter.Seq2[hermes.Delta, error], yield func(hermes.D
 	return false
 }
 
-// judge corrects what only the course of the answer tells: a connection that
-// broke after something had come did not break by the size of the request.
+// judge corrects the class of a failure: if a connection broke after part of the
+// answer came, the size of the request was not the cause.
 func (a *attempt) judge() {
 	e, ok := errors.AsType[*hermes.ModelError](a.err)
 	if !ok || !a.shown || e.Class != hermes.ClassOverflow || e.Status != 0 {
@@ -147,18 +147,18 @@ func (a *attempt) judge() {
 	a.err = &c
 }
 
-// counted tells in a failure how often was asked.
+// counted adds the number of attempts to a failure.
 func counted(err error, times int) error {
 	e, ok := err.(*hermes.ModelError)
 	if !ok || times < 2 {
 		return err
 	}
 	c := *e
-	c.Message = fmt.Sprintf("%s (asked %d times)", e.Message, times)
+	c.Message = fmt.Sprintf("%s (tried %d times)", e.Message, times)
 	return &c
 }
 
-// stalled counts answers that stand still, one after another.
+// stalled counts answers that stall, one after another.
 func (m *retrying) stalled(e *hermes.ModelError) bool {
 	if !errors.Is(e, httpc.ErrTimeout) {
 		return false
@@ -166,31 +166,31 @@ func (m *retrying) stalled(e *hermes.ModelError) bool {
 	return m.known.stalls.Add(1) >= maxStalls
 }
 
-// patience decides whether to ask again, and after how long.
+// patience decides whether to retry, and after how long.
 func (m *retrying) patience(ctx context.Context, err error, try int) (time.Duration, bool) {
 	e, ok := errors.AsType[*hermes.ModelError](err)
 	if !ok || ctx.Err() != nil || m.stalled(e) || !e.Retry || try >= m.tries || e.RetryAfter > m.longest {
 		return 0, false
 	}
 	if e.Compress && try > 0 {
-		return 0, false // it was a guess by the size, and was right
+		return 0, false // it was guessed from the size, and the guess was right
 	}
 	if e.Rotate && (try > 0 || e.RetryAfter > longestSame) && m.spare != nil && m.spare() {
 		return 0, false
 	}
 	base := m.base
 	if errors.Is(e, fault.ErrEmpty) {
-		base = min(base, backoffLocal) // it is not under strain
+		base = min(base, backoffLocal) // the service is not overloaded
 	}
 	r := m.rand()
-	// Who was told the same time must not come back at the same moment.
-	told := e.RetryAfter + time.Duration(r*float64(min(e.RetryAfter/10, backoffBase)))
-	return max(backoff(base, try, r), told), true
+	// Callers that got the same wait must not come back at the same moment.
+	stated := e.RetryAfter + time.Duration(r*float64(min(e.RetryAfter/10, backoffBase)))
+	return max(backoff(base, try, r), stated), true
 }
 
-// backoff doubles from the base to the cap, with jitter on top that is drawn
-// anew each time, so that sessions which failed together do not come back
-// together; r is a random number from 0 to 1.
+// backoff doubles from the base to the cap and adds jitter, so that sessions
+// that failed together do not come back together. r is a random number from 0
+// to 1.
 func backoff(base time.Duration, try int, r float64) time.Duration {
 	wait := backoffCap
 	if try < 16 {
@@ -204,10 +204,10 @@ func (m *retrying) notice(err error, wait time.Duration, try int) string {
 	if e, ok := errors.AsType[*hermes.ModelError](err); ok {
 		why = reason(e)
 	}
-	return fmt.Sprintf("%s: %s; asking again in %v (try %d of %d)", m.ID(), why, wait.Round(100*time.Millisecond), try+1, m.tries)
+	return fmt.Sprintf("%s: %s; retrying in %v (%d of %d)", m.ID(), why, wait.Round(100*time.Millisecond), try+1, m.tries)
 }
 
-// reason is a failure in a few plain words.
+// reason describes a failure in a few plain words.
 func reason(e *hermes.ModelError) string {
 	switch e.Class {
 	case hermes.ClassRateLimit, hermes.ClassUpstreamRateLimit:

@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// mostRotations bounds how many credentials one call may try; each of them
-	// is used up for a while, so a pool of any size comes to its end.
+	// mostRotations bounds how many credentials one call may try. Each one that
+	// fails is paused, so a large pool could be used up at once.
 	mostRotations = 16
-	// mostTransports bounds the transports that are kept, one a credential.
+	// mostTransports bounds the cached transports, one per credential.
 	mostTransports = 16
 )
 
-// rotating asks with the next credential where a failure says that this may
-// help. Failures are reported for the credential that was used, so that each
-// rests for its own faults. It keeps one model for each credential.
+// rotating tries the next credential when a failure says that this may help.
+// Failures are reported for the credential that was used, so that only that one
+// is paused. It keeps one model for each credential.
 type rotating struct {
 	id   string
 	keys hermes.Keys
@@ -37,8 +37,8 @@ func newRotating(id string, keys hermes.Keys, with func(hermes.Key) hermes.Model
 // ID returns the reference of the model.
 func (m *rotating) ID() string { return m.id }
 
-// Stream tells the person when it changes the credential (Notice), and takes
-// back what was already shown (Reset).
+// Stream reports when it changes the credential (Notice), and withdraws what was
+// already shown (Reset).
 func (m *rotating) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
 	return func(yield func(hermes.Delta, error) bool) {
 		var (
@@ -72,7 +72,7 @@ func (m *rotating) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[herm
 				return
 			}
 			last, spent = a.err, spent.Add(a.usage)
-			if a.shown && !yield(hermes.Delta{Reset: "the answer broke off and is asked for again"}, nil) {
+			if a.shown && !yield(hermes.Delta{Reset: "the answer was cut off"}, nil) {
 				return
 			}
 		}
@@ -80,8 +80,8 @@ func (m *rotating) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[herm
 	}
 }
 
-// instead is what to tell when the pool has come to its end: what the service
-// said last, with the time at which a credential comes back.
+// instead is the error when the pool is used up: what the service said last, and
+// when a credential becomes available again.
 func instead(last, end error) error {
 	e, ok := errors.AsType[*hermes.ModelError](last)
 	none, known := errors.AsType[*hermes.ModelError](end)
@@ -90,7 +90,7 @@ func instead(last, end error) error {
 	}
 	merged := *e
 	merged.RetryAfter = none.RetryAfter
-	merged.Retry = false // the credentials rest
+	merged.Retry = false // the credentials are paused
 	merged.Message += "; " + none.Message
 	return &merged
 }
@@ -102,7 +102,7 @@ func (m *rotating) model(key hermes.Key) hermes.Model {
 		return made
 	}
 	if len(m.made) >= mostTransports {
-		clear(m.made) // credentials that were replaced, for the most part
+		clear(m.made) // most of them belong to replaced credentials
 	}
 	made := m.with(key)
 	m.made[key] = made
@@ -118,5 +118,5 @@ func (m *rotating) notice(err error, next hermes.Key) string {
 	if name == "" {
 		name = next.ID
 	}
-	return fmt.Sprintf("%s: %s; asking with the key %q", m.id, why, name)
+	return fmt.Sprintf("%s: %s; trying key %q", m.id, why, name)
 }

@@ -72,23 +72,23 @@ func TestRotation(t *testing.T) {
 	}{
 		{"one that works", []string{"a", "b"}, []http.HandlerFunc{says("ok")}, []string{"text"}, []string{"a"}, []string{"a ok"}, nil, ""},
 		{"a wrong key is not asked again", []string{"a", "b"}, []http.HandlerFunc{wrong, says("ok")},
-			[]string{`custom:m: no; asking with the key "my b"`, "text"}, []string{"a", "b"}, []string{"a auth", "b ok"}, nil, ""},
+			[]string{`custom:m: no; trying key "my b"`, "text"}, []string{"a", "b"}, []string{"a auth", "b ok"}, nil, ""},
 		{"an empty account", []string{"a", "b", "c"}, []http.HandlerFunc{broke, broke, says("ok")},
-			[]string{`custom:m: no; asking with the key "my b"`, `custom:m: no; asking with the key "my c"`, "text"},
+			[]string{`custom:m: no; trying key "my b"`, `custom:m: no; trying key "my c"`, "text"},
 			[]string{"a", "b", "c"}, []string{"a billing", "b billing", "c ok"}, nil, ""},
 		{"a limit: the same key once more, then the next", []string{"a", "b"}, []http.HandlerFunc{limit, limit, says("ok")},
-			[]string{"custom:m: too many requests; asking again in 1s (try 1 of 3)", `custom:m: too many requests; asking with the key "my b"`, "text"},
+			[]string{"custom:m: too many requests; retrying in 1s (1 of 3)", `custom:m: too many requests; trying key "my b"`, "text"},
 			[]string{"a", "a", "b"}, []string{"a rate_limit", "b ok"}, []time.Duration{s}, ""},
 		{"a limit for long: the next at once", []string{"a", "b"}, []http.HandlerFunc{fails(429, "60"), says("ok")},
-			[]string{`custom:m: too many requests; asking with the key "my b"`, "text"}, []string{"a", "b"}, []string{"a rate_limit", "b ok"}, nil, ""},
+			[]string{`custom:m: too many requests; trying key "my b"`, "text"}, []string{"a", "b"}, []string{"a rate_limit", "b ok"}, nil, ""},
 		{"a limit without another key: patience", []string{"a"}, []http.HandlerFunc{limit, limit, limit, says("ok")},
-			[]string{"custom:m: too many requests; asking again in 1s (try 1 of 3)", "custom:m: too many requests; asking again in 2s (try 2 of 3)", "custom:m: too many requests; asking again in 4s (try 3 of 3)", "text"},
+			[]string{"custom:m: too many requests; retrying in 1s (1 of 3)", "custom:m: too many requests; retrying in 2s (2 of 3)", "custom:m: too many requests; retrying in 4s (3 of 3)", "text"},
 			[]string{"a", "a", "a", "a"}, []string{"a ok"}, []time.Duration{s, 2 * s, 4 * s}, ""},
 		{"the service's own trouble stays with the key", []string{"a", "b"}, []http.HandlerFunc{fails(500, ""), says("ok")},
-			[]string{"custom:m: the service failed; asking again in 1s (try 1 of 3)", "text"}, []string{"a", "a"}, []string{"a ok"}, []time.Duration{s}, ""},
+			[]string{"custom:m: the service failed; retrying in 1s (1 of 3)", "text"}, []string{"a", "a"}, []string{"a ok"}, []time.Duration{s}, ""},
 		{"what no key helps", []string{"a", "b"}, []http.HandlerFunc{fails(422, "")}, nil, []string{"a"}, []string{"a format_error"}, nil, hermes.ClassFormat},
 		{"all fail", []string{"a", "b"}, []http.HandlerFunc{wrong, wrong},
-			[]string{`custom:m: no; asking with the key "my b"`}, []string{"a", "b"}, []string{"a auth", "b auth"}, nil, hermes.ClassAuth},
+			[]string{`custom:m: no; trying key "my b"`}, []string{"a", "b"}, []string{"a auth", "b auth"}, nil, hermes.ClassAuth},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -137,7 +137,7 @@ func TestRotationTakesBackWhatWasShown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"text", "reset", `custom:m: Insufficient credits; asking with the key "my b"`, "text"}
+	want := []string{"text", "reset", `custom:m: Insufficient credits; trying key "my b"`, "text"}
 	if diff := cmp.Diff(lines, want); diff != "" {
 		t.Error(diff)
 	}

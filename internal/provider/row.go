@@ -5,7 +5,7 @@ import (
 	"hermes/internal/transport/responses"
 )
 
-// The wire protocols, by the names that the configuration uses.
+// The protocols, by the names that the configuration uses.
 const (
 	WireChat      = "chat_completions"
 	WireAnthropic = "anthropic_messages"
@@ -18,32 +18,32 @@ const (
 // Row is one service of the catalogue.
 type Row struct {
 	Name    string
-	Title   string // for people
+	Title   string // as shown to users
 	Aliases []string
 	BaseURL string
 	URLVars []string // variables that replace BaseURL
-	KeyVars []string // variables that may hold the key, the first that is set wins
-	// NoKey marks services that can be asked without a key.
+	KeyVars []string // variables that may hold the key; the first that is set wins
+	// NoKey marks services that need no key.
 	NoKey bool
-	// SignVars are variables of which each shows that requests can be signed
-	// in place of a key.
+	// SignVars are variables. If any is set, requests can be signed instead of
+	// using a key.
 	SignVars []string
-	// Named services are never chosen unasked: their keys are set for other
-	// purposes too.
+	// Named services are used only if the user names them: their keys are often
+	// set for other purposes.
 	Named bool
-	// Login marks services that are asked with a login instead of a key.
+	// Login marks services that use a login instead of a key.
 	Login bool
 	Wire  string // empty is WireChat
-	// Model is asked where none is named; empty where none is a safe choice.
+	// Model is the default model; empty if none is a safe choice.
 	Model string
 	// Aggregator services name models with their vendor.
 	Aggregator bool
 	Header     map[string]string
-	// Chat and Responses hold the quirks of services on these wires.
+	// Chat and Responses hold the service's quirks for these protocols.
 	Chat      chat.Quirks
 	Responses responses.Quirks
-	// Bearer sends the key as an Authorization header on the wires that have
-	// one of their own.
+	// Bearer sends the key as an Authorization header where the protocol has
+	// its own header for keys.
 	Bearer bool
 	// CacheMarks puts cache marks on requests to Claude models.
 	CacheMarks bool

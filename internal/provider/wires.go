@@ -12,20 +12,20 @@ import (
 	"hermes/internal/transport/chat"
 )
 
-// Timeouts are the clocks of model calls; zero leaves the choice to the
-// catalogue, which gives servers of one's own network more time.
+// Timeouts are the time limits of model calls. Zero means the catalogue's
+// default, which gives servers in the user's own network more time.
 type Timeouts struct {
-	Read  time.Duration // no byte of a stream
-	Stale time.Duration // no event of a stream
-	// LocalStale is Stale for servers of one's own network, where that is not
-	// set.
+	Read  time.Duration // without a byte of a stream
+	Stale time.Duration // without an event of a stream
+	// LocalStale is Stale for servers in the user's own network, if Stale is
+	// not set.
 	LocalStale time.Duration
-	CallStale  time.Duration // no answer, where it does not stream
-	Call       time.Duration // the whole call
-	Probe      time.Duration // no answer of a server that may run on this machine
+	CallStale  time.Duration // without an answer, if it does not stream
+	Call       time.Duration // for the whole call
+	Probe      time.Duration // for a server that may run on this machine
 }
 
-// plainQuirks are those of an address about which nothing is known.
+// plainQuirks are the quirks of an unknown address.
 func plainQuirks() chat.Quirks { return chat.Quirks{Effort: "effort"} }
 
 // build makes the transport of a choice and wraps it in its chain.
@@ -37,7 +37,7 @@ func (c *Catalogue) build(ch choice) (hermes.Model, error) {
 	return c.wrap(ch, transport), nil
 }
 
-// buildSingle is build without the layers round more than one model.
+// buildSingle is build without the layers that span several models.
 func (c *Catalogue) buildSingle(ch choice) (hermes.Model, error) {
 	transport, err := c.transports(ch)
 	if err != nil {
@@ -93,14 +93,14 @@ func (c *Catalogue) transport(ch choice, key hermes.Key, client *http.Client, he
 		if len(ch.custom.Extra) > 0 {
 			all := maps.Clone(ch.custom.Extra)
 			maps.Copy(all, q.Extra)
-			maps.Copy(all, ch.custom.Extra) // what the person set wins
+			maps.Copy(all, ch.custom.Extra) // the user's settings win
 			q.Extra = all
 		}
 		return chat.New(chat.Config{Config: w, Quirks: q})
 	}
 }
 
-// client is the common one unless the service needs other certificates.
+// client returns the common client unless the service needs other certificates.
 func (c *Catalogue) client(e endpoint) (*http.Client, error) {
 	if len(e.custom.CACert) == 0 && !e.custom.Insecure {
 		return c.cfg.Client, nil
@@ -108,7 +108,7 @@ func (c *Catalogue) client(e endpoint) (*http.Client, error) {
 	return proxied(c.cfg.Getenv, httpc.Options{UserAgent: c.cfg.UserAgent, RootCAs: e.custom.CACert, Insecure: e.custom.Insecure})
 }
 
-// cacheTTL is the lifetime of cache marks, for services and models that take
+// cacheTTL is the lifetime of cache marks, for services and models that support
 // them.
 func (c *Catalogue) cacheTTL(ch choice) string {
 	if !ch.CacheMarks && (ch.Wire != WireAnthropic || !strings.Contains(strings.ToLower(ch.model), "claude")) {
@@ -136,7 +136,8 @@ func (c *Catalogue) window(ch choice) int {
 	return 0
 }
 
-// clocks are those of the settings, the person's for one model first.
+// clocks returns the time limits. A limit set for one model wins, then one set
+// for the provider, then the general one.
 func (c *Catalogue) clocks(ch choice) httpc.Clocks {
 	local := isLocal(ch.BaseURL)
 	either := func(here, remote time.Duration) time.Duration {
