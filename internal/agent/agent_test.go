@@ -19,7 +19,7 @@ import (
 )
 
 // script is a model that answers with one list of deltas after another and
-// remembers what it was asked.
+// records the requests.
 type script struct {
 	mu      sync.Mutex
 	answers [][]hermes.Delta
@@ -94,7 +94,7 @@ func turn(m hermes.Model, b toolTable) agent.Turn {
 	return agent.Turn{Model: m, Tools: b, Number: 1, Transcript: []hermes.Message{hermes.UserText("go")}}
 }
 
-// play runs a turn and returns its events, its transcript and its end.
+// play runs a turn and returns its events, its transcript and its TurnDone.
 func play(t *testing.T, ctx context.Context, tr agent.Turn) ([]hermes.Event, []hermes.Message, hermes.TurnDone) {
 	t.Helper()
 	var events []hermes.Event
@@ -222,8 +222,7 @@ type crowd struct {
 	running, most int
 }
 
-// stay is one call: it takes a second of the bubble, which is over when all
-// others wait too.
+// stay is one call that takes a second of the bubble's time.
 func (c *crowd) stay() {
 	c.mu.Lock()
 	c.running++
@@ -429,11 +428,11 @@ func TestBudgetEndsInWords(t *testing.T) {
 				t.Errorf("request %d: words only is %v", i, r.WordsOnly)
 			}
 			if warned := strings.Contains(strings.Join(texts(r.Messages), "\n"), "limit"); warned != (i == 2) {
-				t.Errorf("request %d speaks of the limit: %v", i, warned)
+				t.Errorf("request %d mentions the limit: %v", i, warned)
 			}
 		}
 	})
-	t.Run("a model that goes on calling is made to sum up", func(t *testing.T) {
+	t.Run("a model that still calls tools is asked for a summary", func(t *testing.T) {
 		m := says(call, call, call, words("summary"))
 		tr := turn(m, b)
 		tr.Budget = agent.NewBudget(2)
@@ -484,7 +483,7 @@ func TestEmptyAnswersEndTheTurn(t *testing.T) {
 	}
 }
 
-// TestWhatFailedCallsCostIsCounted holds the sum equal to the service's own.
+// TestWhatFailedCallsCostIsCounted checks that the sum equals the service's.
 func TestWhatFailedCallsCostIsCounted(t *testing.T) {
 	t.Parallel()
 	m := says([]hermes.Delta{{Text: "half"}, {Usage: &hermes.Usage{Input: 7, Output: 1, Calls: 1}}})
@@ -494,7 +493,7 @@ func TestWhatFailedCallsCostIsCounted(t *testing.T) {
 		t.Errorf("usage %+v", done.Usage)
 	}
 	if !slices.Contains(events, hermes.Event(hermes.UsageUpdated{Step: done.Usage, Turn: done.Usage, Model: "test:script"})) {
-		t.Error("it was not told")
+		t.Error("the usage was not reported")
 	}
 }
 
@@ -564,7 +563,7 @@ func (stuck) Fit(_ context.Context, tr []hermes.Message, p hermes.ContextUsage) 
 	return hermes.CompactResult{Messages: tr}, nil
 }
 
-func TestALengthThatWasGuessedIsNotTheEnd(t *testing.T) {
+func TestGuessedOverflowIsRetried(t *testing.T) {
 	t.Parallel()
 	for retry, want := range map[bool]hermes.Outcome{true: hermes.OutcomeDone, false: hermes.OutcomeFailed} {
 		m := says(nil, words("ok"))
@@ -591,7 +590,7 @@ func TestConsumerThatCannotStoreEndsTheTurn(t *testing.T) {
 		}
 	}
 	if ran || len(m.asked) != 1 {
-		t.Errorf("went on after the consumer left: ran %v, asked %d", ran, len(m.asked))
+		t.Errorf("went on after the consumer stopped: ran %v, asked %d", ran, len(m.asked))
 	}
 }
 
@@ -629,7 +628,7 @@ func TestThinkingInTheTextIsNotShown(t *testing.T) {
 	}
 }
 
-func TestResetTakesTheTextBack(t *testing.T) {
+func TestResetDiscardsTheText(t *testing.T) {
 	t.Parallel()
 	answer := []hermes.Delta{{Text: "wrong "}, {Reset: "the connection broke"}, {Text: "right"}, {Finish: hermes.FinishStop}}
 	events, transcript, _ := play(t, t.Context(), turn(says(answer), toolTable{}))
@@ -643,28 +642,28 @@ func TestResetTakesTheTextBack(t *testing.T) {
 		}
 	}
 	if !reset {
-		t.Error("no Reset was told")
+		t.Error("no Reset event")
 	}
 }
 
-// settling is a box that looks at whole batches.
-type settling struct {
+// finisher is a toolTable that processes whole batches.
+type finisher struct {
 	toolTable
 	seen [][]string
 }
 
-func (s *settling) FinishBatch(_ context.Context, calls []hermes.ToolCall, results []*hermes.Result) {
+func (s *finisher) FinishBatch(_ context.Context, calls []hermes.ToolCall, results []*hermes.Result) {
 	var texts []string
 	for i, r := range results {
 		texts = append(texts, calls[i].ID+" "+r.Text)
-		r.Text = "settled " + calls[i].ID
+		r.Text = "finished " + calls[i].ID
 	}
 	s.seen = append(s.seen, texts)
 }
 
-func TestBatchIsSettledBeforeItIsAppended(t *testing.T) {
+func TestBatchIsFinishedBeforeItIsAppended(t *testing.T) {
 	t.Parallel()
-	tools := &settling{toolTable: toolTable{"a": {run: echo}}}
+	tools := &finisher{toolTable: toolTable{"a": {run: echo}}}
 	m := says(calls(hermes.ToolCall{ID: "1", Name: "a", Arguments: "{}"}, hermes.ToolCall{ID: "2", Name: "nope", Arguments: "{}"}), words("done"))
 	tr := turn(m, nil)
 	tr.Tools = tools
@@ -672,14 +671,14 @@ func TestBatchIsSettledBeforeItIsAppended(t *testing.T) {
 	if diff := cmp.Diff([][]string{{"1 did {}", `2 {"error":"unknown tool"}`}}, tools.seen); diff != "" {
 		t.Error(diff)
 	}
-	if got := texts(transcript)[2:4]; got[0] != "tool: settled 1" || got[1] != "tool: settled 2" {
+	if got := texts(transcript)[2:4]; got[0] != "tool: finished 1" || got[1] != "tool: finished 2" {
 		t.Errorf("appended %q", got)
 	}
 }
 
 func TestStopReasonEndsTheTurnInWords(t *testing.T) {
 	t.Parallel()
-	halts := func(context.Context, hermes.ToolCall) hermes.Result {
+	stops := func(context.Context, hermes.ToolCall) hermes.Result {
 		return hermes.Result{Text: "no", Failed: true, StopReason: "it keeps failing"}
 	}
 	call := hermes.ToolCall{ID: "1", Name: "a", Arguments: "{}"}
@@ -689,11 +688,11 @@ func TestStopReasonEndsTheTurnInWords(t *testing.T) {
 		fails   bool
 	}{
 		"it answers":             {[][]hermes.Delta{calls(call), words("I could not")}, "I could not", false},
-		"it calls all the same":  {[][]hermes.Delta{calls(call), calls(call), words("well then")}, "well then", false},
+		"it still calls a tool":  {[][]hermes.Delta{calls(call), calls(call), words("well then")}, "well then", false},
 		"it says nothing at all": {[][]hermes.Delta{calls(call), calls(call), {{Finish: hermes.FinishStop}}}, "", true},
 	} {
 		m := says(tt.answers...)
-		_, transcript, done := play(t, t.Context(), turn(m, toolTable{"a": {run: halts}}))
+		_, transcript, done := play(t, t.Context(), turn(m, toolTable{"a": {run: stops}}))
 		want := hermes.OutcomeToolsStopped
 		if tt.fails {
 			want = hermes.OutcomeFailed
@@ -710,7 +709,7 @@ func TestStopReasonEndsTheTurnInWords(t *testing.T) {
 			}
 		}
 		if all := strings.Join(texts(transcript), "\n"); !strings.Contains(all, "it keeps failing") {
-			t.Errorf("%s: the model is not told why: %s", name, all)
+			t.Errorf("%s: the model does not get the reason: %s", name, all)
 		}
 	}
 }
@@ -739,7 +738,7 @@ func TestCallWithoutANameIsAnsweredAndTheOthersRun(t *testing.T) {
 		t.Fatalf("%s: %q", done.Outcome, texts(transcript))
 	}
 	if got := transcript[1].Calls[1].Name; got == "" {
-		t.Error("a call without a name is stored: no service takes that back")
+		t.Error("a call without a name is stored; services refuse such a transcript")
 	}
 	if got := transcript[2].Text(); got != `did {"x":1}` {
 		t.Errorf("the named call: %q", got)

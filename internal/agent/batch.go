@@ -14,20 +14,20 @@ import (
 // maxParallel is how many calls of a batch run at once.
 const maxParallel = 8
 
-// plan looks at the calls of a batch before any of them runs.
+// plan prepares the calls of a batch before any of them runs.
 func (l *loop) plan(calls []hermes.ToolCall, refused map[string]string) []*call {
 	batch := make([]*call, len(calls))
 	for i, tc := range calls {
 		c := &call{ToolCall: tc, refuse: refused[tc.ID]}
 		c.spec, c.known = l.Tools.Spec(tc.Name)
-		c.look()
+		c.inspect()
 		batch[i] = c
 	}
 	return batch
 }
 
-// look finds out what a call touches and whether it only reads.
-func (c *call) look() {
+// inspect finds out which files a call touches and whether it only reads.
+func (c *call) inspect() {
 	if !c.known || c.refuse != "" {
 		return
 	}
@@ -41,15 +41,15 @@ func (c *call) look() {
 	}
 }
 
-// runBatch runs all calls; every call has a result afterwards.
+// runBatch runs all calls. When it returns, every call has a result.
 func (l *loop) runBatch(ctx context.Context, batch []*call) {
 	for _, group := range groups(batch) {
 		l.runGroup(ctx, group)
 	}
 }
 
-// groups cuts a batch into runs of calls that may run at the same time. The
-// order asked is kept between groups.
+// groups splits a batch into groups of calls that may run at the same time.
+// The groups keep the order of the calls.
 func groups(batch []*call) [][]*call {
 	var out [][]*call
 	sequential := hasExclusive(batch)
@@ -72,7 +72,7 @@ func hasExclusive(batch []*call) bool {
 	return false
 }
 
-// joins reports whether c may run beside every call of the group.
+// joins reports whether c may run at the same time as every call of the group.
 func joins(group []*call, c *call) bool {
 	if !parallel(c) {
 		return false
@@ -115,21 +115,21 @@ func clash(a, b *call) bool {
 	return false
 }
 
-// overlap reports whether two paths are equal or one lies inside the other.
+// overlap reports whether two paths are equal or one contains the other.
 func overlap(p, q string) bool {
 	p, q = filepath.ToSlash(filepath.Clean(p)), filepath.ToSlash(filepath.Clean(q))
 	if p == q || p == "." || q == "." {
 		return true
 	}
-	// A relative path may be anywhere beside an absolute one: be careful.
+	// The folder of the relative path is unknown: compare the ends only.
 	if filepath.IsAbs(p) != filepath.IsAbs(q) {
 		return strings.HasSuffix(p, "/"+q) || strings.HasSuffix(q, "/"+p)
 	}
 	return strings.HasPrefix(p, q+"/") || strings.HasPrefix(q, p+"/")
 }
 
-// runGroup runs calls at the same time and yields what they tell, from the
-// loop's goroutine alone.
+// runGroup runs calls at the same time. It yields their events only from the
+// loop's own goroutine.
 func (l *loop) runGroup(ctx context.Context, group []*call) {
 	events := make(chan hermes.Event, 16)
 	slots := make(chan struct{}, maxParallel)
@@ -141,7 +141,7 @@ func (l *loop) runGroup(ctx context.Context, group []*call) {
 			l.runCall(ctx, c, events)
 		})
 	}
-	go func() { // ends when the calls have; the loop below waits for that
+	go func() { // ends with the calls; the loop below waits for that
 		wg.Wait()
 		close(events)
 	}()
@@ -163,7 +163,7 @@ func (l *loop) runCall(ctx context.Context, c *call, events chan<- hermes.Event)
 		c.result = l.Tools.Run(ctx, c.ToolCall, func(text string) {
 			select {
 			case events <- hermes.CallProgress{CallID: c.ID, Text: text}:
-			default: // progress never waits
+			default: // progress never blocks
 			}
 		})
 	}
@@ -173,7 +173,7 @@ func (l *loop) runCall(ctx context.Context, c *call, events chan<- hermes.Event)
 	}
 }
 
-// message is the tool message of a call that has its result.
+// message returns the tool message with the call's result.
 func (c *call) message() hermes.Message {
 	m := hermes.Message{
 		Role: hermes.RoleTool, CallID: c.ID, ToolName: c.Name, Failed: c.result.Failed, Provenance: c.result.Provenance,
@@ -185,9 +185,9 @@ func (c *call) message() hermes.Message {
 	return m
 }
 
-// appendResults appends the results in the order asked, the note of the
-// person under the last. A consumer that left gets none: what it has stored
-// of the calls is in its journal.
+// appendResults appends the results in the order of the calls, with the user's
+// note after the last one. If the consumer has stopped, it gets no results;
+// its journal has those of the calls that ran.
 func (l *loop) appendResults(batch []*call) {
 	note := ""
 	if l.Steer != nil {
@@ -205,9 +205,9 @@ func (l *loop) appendResults(batch []*call) {
 	}
 }
 
-// settle shows the tools all results of a batch.
-func (l *loop) settle(ctx context.Context, batch []*call) {
-	s, ok := l.Tools.(BatchFinisher)
+// finishBatch passes all results of a batch to Tools that are a BatchFinisher.
+func (l *loop) finishBatch(ctx context.Context, batch []*call) {
+	f, ok := l.Tools.(BatchFinisher)
 	if !ok || l.stopped {
 		return
 	}
@@ -215,7 +215,7 @@ func (l *loop) settle(ctx context.Context, batch []*call) {
 	for i, c := range batch {
 		calls[i], results[i] = c.ToolCall, &c.result
 	}
-	s.FinishBatch(ctx, calls, results)
+	f.FinishBatch(ctx, calls, results)
 }
 
 func allRefund(batch []*call) bool {
@@ -227,7 +227,7 @@ func allRefund(batch []*call) bool {
 	return true
 }
 
-// refusal is the result of a call that did not run.
+// refusal returns the result of a call that did not run.
 func refusal(why string) hermes.Result {
 	r, err := hermes.JSONResult(map[string]string{"error": why})
 	if err != nil { // a map of strings always has a JSON form

@@ -2,18 +2,18 @@ package agent
 
 import "sync"
 
-// DefaultSteps is how many model calls a turn may make unless configured.
+// DefaultSteps is how many model calls a turn may make by default.
 const DefaultSteps = 90
 
-// Budget counts the steps that are left, of one turn or of a turn and its
-// children together. It may be used concurrently. A nil Budget never ends.
+// Budget counts the remaining steps of one turn, or of a turn and its child
+// sessions together. It may be used concurrently. A nil Budget has no limit.
 type Budget struct {
 	mu   sync.Mutex
 	left int
 	used int
 }
 
-// NewBudget gives so many steps; 0 or less gives a budget without end.
+// NewBudget returns a budget of so many steps; 0 or less means no limit.
 func NewBudget(steps int) *Budget {
 	if steps <= 0 {
 		return nil
@@ -21,7 +21,7 @@ func NewBudget(steps int) *Budget {
 	return &Budget{left: steps}
 }
 
-// Take uses one step and reports whether there was one.
+// Take uses one step. It returns false if none is left.
 func (b *Budget) Take() bool {
 	if b == nil {
 		return true
@@ -49,7 +49,7 @@ func (b *Budget) Refund() {
 	}
 }
 
-// Left returns the steps that are left; -1 means no end.
+// Left returns the number of remaining steps; -1 means no limit.
 func (b *Budget) Left() int {
 	if b == nil {
 		return -1

@@ -9,21 +9,21 @@ import (
 	"hermes/internal/jsonrepair"
 )
 
-// call is one call of a batch on its way to a result.
+// call is one call of a batch and, once it has run, its result.
 type call struct {
 	hermes.ToolCall
 	spec  hermes.Spec
 	known bool
-	reads bool // it certainly changes nothing
+	reads bool // it certainly only reads
 	paths []string
-	// refuse is set when the call must not run: the text for the model.
+	// refuse, if set, is why the call must not run, for the model.
 	refuse string
 	result hermes.Result
 }
 
-// normalize makes what a model wrote fit to be stored: every call has an id
-// of its own and arguments that are a JSON object. It returns, by id, why a
-// call must not be run.
+// normalize prepares a model's calls for storage: each gets a unique id, a
+// name, and a JSON object as arguments. It returns, by id, why a call must not
+// be run.
 func normalize(m *hermes.Message, step int) map[string]string {
 	refused := map[string]string{}
 	seen := map[string]bool{}
@@ -35,7 +35,7 @@ func normalize(m *hermes.Message, step int) map[string]string {
 		}
 		seen[c.ID] = true
 		if c.Name == "" {
-			c.Name = nameless // services refuse a transcript with a call that has none
+			c.Name = nameless // services refuse a transcript with an empty name
 			refused[c.ID] = noName
 		}
 		arguments, ok := object(c.Arguments)
@@ -47,14 +47,14 @@ func normalize(m *hermes.Message, step int) map[string]string {
 	return refused
 }
 
-// nameless stands in the transcript for the name of a call that had none.
+// nameless is stored as the name of a call that has none.
 const nameless = "nameless"
 
-// noName is what a model reads of a call that named no tool.
-const noName = "the call named no tool and was not run; if it is still wanted, send it again with the name of a tool"
+// noName is the result of a call that named no tool, for the model.
+const noName = "the call named no tool and was not run; if you still want it, send it again with a tool name"
 
-// object returns the arguments as a JSON object; false means that what the
-// model wrote could not be understood and the object is empty instead.
+// object returns the arguments as a JSON object. If they cannot be repaired,
+// it returns an empty object and false.
 func object(raw string) (string, bool) {
 	fixed, outcome := jsonrepair.Repair([]byte(raw))
 	if outcome == jsonrepair.Lost {
@@ -76,7 +76,7 @@ func object(raw string) (string, bool) {
 
 func brokenArguments(f hermes.Finish) string {
 	if f == hermes.FinishLength {
-		return "the call was cut off by the output limit and was not run; do the same work in smaller pieces, such as several shorter writes"
+		return "the call was cut off by the output limit and was not run; do the work in smaller pieces, such as several shorter writes"
 	}
-	return "the arguments were not valid JSON and the call was not run; send the call again with one JSON object as arguments"
+	return "the arguments were not valid JSON and the call was not run; send it again with one JSON object as arguments"
 }

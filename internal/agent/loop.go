@@ -9,57 +9,60 @@ import (
 	"hermes"
 )
 
-// Turn is the work of one turn: everything from the person's message, which
-// is the last of the transcript, to the answer.
+// Turn is the input of one turn: from the user's message, the last one of the
+// transcript, to the answer.
 type Turn struct {
 	Model hermes.Model
 	Tools Tools
-	// Request is what every request of the turn has in common; its Messages
-	// are filled in by the loop.
+	// Request is the same for every request of the turn, except that the loop
+	// fills in Messages.
 	Request hermes.Request
 	// Transcript is not changed; what the turn adds is yielded as Appended. If
 	// it ends with calls that have no result, the turn begins by running them.
 	Transcript []hermes.Message
 	Number     int64
-	// Context decides what of the transcript is sent; nil sends all of it.
+	// Context decides which part of the transcript is sent; nil sends all.
 	Context hermes.ContextEngine
 	// Window is the model's context length in tokens, 0 if unknown. Last is
-	// the usage of the last answer of the turns before, which covers the
-	// first Counted messages of the transcript.
+	// the usage of the last answer in the earlier turns. It covers the first
+	// Counted messages of the transcript.
 	Window  int
 	Last    hermes.Usage
 	Counted int
 	Budget  *Budget
-	// Steer takes the note that waits for the model, or returns "". It is
-	// called once for each batch.
+	// Steer returns and removes the note that waits for the model, or returns
+	// "". It is called once for each batch. Nil means no notes.
 	Steer func() string
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 }
 
-// Tools runs the calls of a turn. Run never fails: an error is a result that
-// says so. Its methods are called concurrently for parallel calls.
+// Tools runs the calls of a turn. Its methods may be called concurrently.
 type Tools interface {
+	// Spec returns the spec of a tool, or false if there is no such tool.
 	Spec(name string) (hermes.Spec, bool)
-	// Preview is the main argument of a call, shortened for the person.
+	// Preview returns the main argument of a call, shortened for the user.
 	Preview(c hermes.ToolCall) string
+	// Run runs a call. It has no error: a failure is a result that says so. It
+	// may call progress until it returns.
 	Run(ctx context.Context, c hermes.ToolCall, progress func(text string)) hermes.Result
 }
 
-// BatchFinisher is implemented by Tools that look at all results of a batch before
-// they are appended, such as to keep their total small.
+// BatchFinisher is implemented by Tools that process all results of a batch
+// before they are appended, for example to limit their total size.
 type BatchFinisher interface {
-	// FinishBatch may change the texts of results, which stand in the order of calls.
+	// FinishBatch may change the texts of results. They are in the order of
+	// calls.
 	FinishBatch(ctx context.Context, calls []hermes.ToolCall, results []*hermes.Result)
 }
 
-// maxContinue is how often an answer that the output limit cut is continued.
+// maxContinue is how often an answer is continued that the output limit cut.
 const maxContinue = 3
 
-// Run does the turn and yields what happens, in order. The last event is
-// TurnDone; if the turn failed, it comes with the error. Ending ctx
-// interrupts the turn: calls under way are ended and answered, and TurnDone
-// follows. Stopping the iteration does the same without further events.
+// Run runs the turn and yields its events in order. The last event is
+// TurnDone; if the turn failed, the error comes with it. Ending ctx interrupts
+// the turn: running calls end and get results, then TurnDone follows. Stopping
+// the iteration does the same without further events.
 func Run(ctx context.Context, t Turn) iter.Seq2[hermes.Event, error] {
 	return func(yield func(hermes.Event, error) bool) {
 		if t.Now == nil {
@@ -78,18 +81,18 @@ type loop struct {
 	Turn
 	yield   func(hermes.Event, error) bool
 	cancel  context.CancelFunc
-	stopped bool // the consumer has left
+	stopped bool // the consumer stopped the iteration
 	began   time.Time
 	steps   int
 	usage   hermes.Usage
-	last    hermes.Usage // of the last answer, to tell how full the window is
+	last    hermes.Usage // of the last answer: how full the window is
 	counted int          // messages that last covers
 	text    string       // the final text
 	outcome hermes.Outcome
 }
 
-// run repeats: ask, run the batch. It returns when the turn has its answer,
-// was interrupted, or cannot go on.
+// run calls the model and runs the batch, again and again. It returns when the
+// turn has its answer, is interrupted, or cannot go on.
 func (l *loop) run(ctx context.Context) error {
 	if open := hermes.OpenCalls(l.Transcript); len(open) > 0 {
 		if stopReason := l.runCalls(ctx, open, nil); stopReason != "" && ctx.Err() == nil && !l.stopped {
@@ -115,7 +118,7 @@ func (l *loop) run(ctx context.Context) error {
 				return l.wrapUp(ctx, toolsStopped(stopReason))
 			}
 		case m.Text() == "":
-			return errEmpty // it was asked again where that helps: in the model's chain
+			return errEmpty // the model chain has retried already
 		case m.Finish == hermes.FinishLength && continued < maxContinue:
 			continued++
 			l.text += m.Text()
@@ -131,11 +134,11 @@ func (l *loop) run(ctx context.Context) error {
 	return nil
 }
 
-// errEmpty ends a turn whose model answers nothing.
-var errEmpty = errors.New("the model answered nothing; try again, or choose another model with /model")
+// errEmpty ends a turn whose model returns an empty answer.
+var errEmpty = errors.New("the model returned an empty answer; try again, or choose another model with /model")
 
 // act appends an answer that has calls, runs them, and appends their results.
-// It returns why no more tools may be used in this turn, if a result says so.
+// If a result stops the tools for this turn, it returns the reason.
 func (l *loop) act(ctx context.Context, m hermes.Message) (stopReason string) {
 	m.Turn = l.Number
 	refused := normalize(&m, l.steps)
@@ -145,11 +148,11 @@ func (l *loop) act(ctx context.Context, m hermes.Message) (stopReason string) {
 	return l.runCalls(ctx, m.Calls, refused)
 }
 
-// runCalls runs calls that stand in the transcript and appends their results.
+// runCalls runs calls of the transcript and appends their results.
 func (l *loop) runCalls(ctx context.Context, calls []hermes.ToolCall, refused map[string]string) (stopReason string) {
 	batch := l.plan(calls, refused)
 	l.runBatch(ctx, batch)
-	l.settle(ctx, batch)
+	l.finishBatch(ctx, batch)
 	l.appendResults(batch)
 	if allRefund(batch) {
 		l.Budget.Refund()
@@ -162,7 +165,7 @@ func (l *loop) runCalls(ctx context.Context, calls []hermes.ToolCall, refused ma
 	return ""
 }
 
-// broken ends a turn whose model call failed or was cut.
+// broken ends a turn whose model call failed or was interrupted.
 func (l *loop) broken(ctx context.Context, partial hermes.Message, err error) error {
 	if ctx.Err() != nil {
 		return l.interrupted(partial.Text())
@@ -173,19 +176,19 @@ func (l *loop) broken(ctx context.Context, partial hermes.Message, err error) er
 	return err
 }
 
-// overCap ends a turn in words when a cap of money or tokens stops it: that is
-// neither a failure nor a turn to be asked again.
+// overCap ends a turn that a spending cap stopped. The cap's text is the
+// answer: the turn has not failed and is not retried.
 func (l *loop) overCap(e *hermes.ModelError) error {
 	l.outcome = hermes.OutcomeBudget
 	l.text = joinText(l.text, e.Message)
-	l.emit(hermes.TextDelta{Text: e.Message}) // faces show it as the answer
+	l.emit(hermes.TextDelta{Text: e.Message}) // frontends show it as the answer
 	m := hermes.Message{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "[" + e.Message + "]"}}, Synthetic: true}
 	l.append(m)
 	return nil
 }
 
-// interrupted ends a turn that the person stopped. What was already said
-// stays in the transcript, marked, so that speakers keep taking turns.
+// interrupted ends a turn that the user stopped. A partial answer stays in the
+// transcript with a mark, so that user and assistant messages alternate.
 func (l *loop) interrupted(partial string) error {
 	l.outcome = hermes.OutcomeInterrupted
 	l.text = partial
@@ -210,9 +213,8 @@ func (l *loop) finish(err error) {
 	}, err)
 }
 
-// append adds a message to the transcript. It returns false when the consumer
-// could not take it; the turn then ends, since what is not stored must not be
-// acted on.
+// append adds a message to the transcript. It returns false if the consumer
+// stopped; the turn then ends, because nothing may be done that is not stored.
 func (l *loop) append(m hermes.Message) bool {
 	m.Turn = l.Number
 	m.Time = l.Now()
@@ -220,7 +222,7 @@ func (l *loop) append(m hermes.Message) bool {
 	return l.emit(hermes.Appended{Message: m})
 }
 
-// emit yields an event unless the consumer has left.
+// emit yields an event. It returns false if the consumer has stopped.
 func (l *loop) emit(e hermes.Event) bool {
 	if l.stopped {
 		return false

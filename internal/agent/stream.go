@@ -8,19 +8,19 @@ import (
 	"hermes"
 )
 
-// ask sends the transcript and folds the answer into a message, telling
-// deltas as they come. With an error it returns what had come.
+// ask sends the transcript and returns the answer as a message. It emits the
+// deltas as they arrive. With an error it returns what had arrived.
 func (l *loop) ask(ctx context.Context, wordsOnly bool) (hermes.Message, error) {
 	m, err := l.askOnce(ctx, wordsOnly, false)
 	e, ok := errors.AsType[*hermes.ModelError](err)
 	if !ok || !e.Compress || l.Context == nil || ctx.Err() != nil {
 		return m, err
 	}
-	l.notice(hermes.NoticeInfo, "The conversation is longer than the model takes; shortening it and asking again.")
+	l.notice(hermes.NoticeInfo, "The conversation is too long for the model. Shortening it and trying again.")
 	steps := l.steps
 	m, err = l.askOnce(ctx, wordsOnly, true)
 	if err != nil && l.steps == steps && e.Retry && ctx.Err() == nil {
-		// Nothing could be shortened, and its length was a guess: it is not that.
+		// Nothing could be shortened. The length was only a guess, so try again.
 		return l.askOnce(ctx, wordsOnly, false)
 	}
 	return m, err
@@ -40,7 +40,7 @@ func (l *loop) askOnce(ctx context.Context, wordsOnly, overflow bool) (hermes.Me
 	for d, err := range l.Model.Stream(ctx, &r) {
 		if err != nil {
 			m := s.message()
-			l.spend(m) // what it cost is spent all the same
+			l.spend(m) // a failed call costs money too
 			return m, err
 		}
 		s.take(d)
@@ -53,8 +53,8 @@ func (l *loop) askOnce(ctx context.Context, wordsOnly, overflow bool) (hermes.Me
 	return m, nil
 }
 
-// fit lets the context engine shorten the transcript. What it changed is the
-// transcript from then on, once the consumer has stored it.
+// fit lets the context engine shorten the transcript. The consumer stores the
+// result, which is the transcript from then on.
 func (l *loop) fit(ctx context.Context, overflow bool) ([]hermes.Message, error) {
 	if l.Context == nil {
 		return l.Transcript, nil
@@ -81,7 +81,7 @@ func (l *loop) count(m hermes.Message) {
 	l.spend(m)
 }
 
-// spend adds up what a call cost, and tells it.
+// spend adds the usage of a call to the turn's and reports both.
 func (l *loop) spend(m hermes.Message) {
 	if m.Usage == nil {
 		l.emit(hermes.UsageUpdated{Step: l.last, Turn: l.usage, Model: m.Model})
@@ -91,13 +91,13 @@ func (l *loop) spend(m hermes.Message) {
 	l.emit(hermes.UsageUpdated{Step: *m.Usage, Turn: l.usage, Model: m.Model})
 }
 
-// full is how much of the window the last answer took. Attempts that failed
-// are counted in its usage, each with about the same prompt.
+// full returns how many tokens of the window the last answer used. Its usage
+// includes failed attempts, each with about the same prompt.
 func (l *loop) full() int {
 	return int((l.last.Prompt() + l.last.Output) / max(l.last.Calls, 1))
 }
 
-// stream folds the deltas of one answer and tells them as events.
+// stream builds one answer from its deltas and emits them as events.
 type stream struct {
 	*loop
 	answer hermes.Assembly
@@ -122,7 +122,7 @@ func (s *stream) take(d hermes.Delta) {
 		s.notice(hermes.NoticeWaiting, d.Notice)
 	case d.Call != nil:
 		s.answer.Add(d)
-		s.tellCall(d.Call)
+		s.reportCall(d.Call)
 	default:
 		s.answer.Add(d)
 	}
@@ -139,8 +139,8 @@ func (s *stream) show(visible, thinking string) {
 	}
 }
 
-// tellCall tells now and then how far the call being written has come.
-func (s *stream) tellCall(d *hermes.CallDelta) {
+// reportCall reports the size of the call being written, once for each KiB.
+func (s *stream) reportCall(d *hermes.CallDelta) {
 	if d.Name != "" {
 		s.name, s.bytes = d.Name, 0
 	}

@@ -2,89 +2,89 @@ package agent
 
 import "strings"
 
-// thinkTags are the tags in which some models write their thinking into the
-// text itself.
+// thinkTags are the tags that some models put around thinking in their text.
 var thinkTags = []string{"think", "thinking", "reasoning", "REASONING_SCRATCHPAD"}
 
-// splitter parts streamed text into what is visible and what is thinking. A
-// block opens where a line begins with its tag, so that a mention in prose
-// stays. What may still become a tag is held back until it is decided.
+// splitter splits streamed text into visible text and thinking. A block opens
+// only at the start of a line, so that a tag mentioned in prose stays visible.
+// Text that may still become a tag is buffered until that is clear.
 type splitter struct {
-	held     string
-	inside   string // the tag whose block is open
-	midline  bool   // visible text has been written since the last line break
+	buffer   string
+	open     string // the tag whose block is open
+	midline  bool   // visible text was written since the last line break
 	wroteAny bool
 }
 
-// feed takes the next piece of text and returns what of it is decided.
+// feed adds the next piece of text and returns all text that is decided.
 func (s *splitter) feed(text string) (visible, thinking string) {
-	if s.inside == "" && s.held == "" && !strings.Contains(text, "<") {
+	if s.open == "" && s.buffer == "" && !strings.Contains(text, "<") {
 		return s.show(text), ""
 	}
-	s.held += text
+	s.buffer += text
 	var v, t strings.Builder
 	for s.step(&v, &t) {
 	}
 	return v.String(), t.String()
 }
 
-// flush returns what was held back when the text has ended.
+// flush returns the buffered rest at the end of the text.
 func (s *splitter) flush() (visible, thinking string) {
-	rest := s.held
-	s.held = ""
-	if s.inside != "" {
+	rest := s.buffer
+	s.buffer = ""
+	if s.open != "" {
 		return "", rest
 	}
 	return s.show(rest), ""
 }
 
-// step decides the next piece of what is held; false means it must wait.
+// step decides the next piece of the buffer; false means that it needs more
+// text.
 func (s *splitter) step(v, t *strings.Builder) bool {
-	if s.held == "" {
+	if s.buffer == "" {
 		return false
 	}
-	if s.inside != "" {
-		return s.stepInside(t)
+	if s.open != "" {
+		return s.stepOpen(t)
 	}
-	i := strings.IndexByte(s.held, '<')
+	i := strings.IndexByte(s.buffer, '<')
 	if i < 0 {
-		v.WriteString(s.show(s.held))
-		s.held = ""
+		v.WriteString(s.show(s.buffer))
+		s.buffer = ""
 		return false
 	}
-	v.WriteString(s.show(s.held[:i]))
-	s.held = s.held[i:]
-	tag, decided := openTag(s.held)
+	v.WriteString(s.show(s.buffer[:i]))
+	s.buffer = s.buffer[i:]
+	tag, decided := openTag(s.buffer)
 	if !decided {
 		return false
 	}
 	if tag == "" || s.midline {
-		v.WriteString(s.show(s.held[:1]))
-		s.held = s.held[1:]
+		v.WriteString(s.show(s.buffer[:1]))
+		s.buffer = s.buffer[1:]
 		return true
 	}
-	s.inside = tag
-	s.held = s.held[len(tag)+2:]
+	s.open = tag
+	s.buffer = s.buffer[len(tag)+2:]
 	return true
 }
 
-func (s *splitter) stepInside(t *strings.Builder) bool {
-	end := "</" + s.inside + ">"
-	if i := indexFold(s.held, end); i >= 0 {
-		t.WriteString(s.held[:i])
-		s.held = strings.TrimLeft(s.held[i+len(end):], "\n")
-		s.inside = ""
+func (s *splitter) stepOpen(t *strings.Builder) bool {
+	end := "</" + s.open + ">"
+	if i := indexFold(s.buffer, end); i >= 0 {
+		t.WriteString(s.buffer[:i])
+		s.buffer = strings.TrimLeft(s.buffer[i+len(end):], "\n")
+		s.open = ""
 		return true
 	}
 	keep := len(end) - 1
-	if len(s.held) > keep {
-		t.WriteString(s.held[:len(s.held)-keep])
-		s.held = s.held[len(s.held)-keep:]
+	if len(s.buffer) > keep {
+		t.WriteString(s.buffer[:len(s.buffer)-keep])
+		s.buffer = s.buffer[len(s.buffer)-keep:]
 	}
 	return false
 }
 
-// show notes where visible text stands and returns it.
+// show returns visible text and keeps track of line starts.
 func (s *splitter) show(text string) string {
 	if !s.wroteAny {
 		text = strings.TrimLeft(text, "\n")
@@ -101,8 +101,8 @@ func (s *splitter) show(text string) string {
 	return text
 }
 
-// openTag looks whether text begins with a thinking tag. Undecided means that
-// more text is needed.
+// openTag returns the thinking tag at the start of text, if any. If decided is
+// false, it needs more text.
 func openTag(text string) (tag string, decided bool) {
 	for _, name := range thinkTags {
 		full := "<" + name + ">"

@@ -9,22 +9,23 @@ import (
 	"hermes"
 )
 
-// What the loop itself says to the model.
+// Texts of the loop for the model. [Interrupted] looks for interruptedMark in
+// stored transcripts, so it must not change.
 const (
 	interruptedMark = "[The person interrupted this turn here.]"
-	notRun          = "interrupted by the person before this ran"
-	continueText    = "[Your answer was cut by the output limit. Go on exactly where it stopped, without repeating anything.]"
-	limitText       = "[The step limit of this turn is reached; no more tools can be used. Answer the person now: what was done, what was found, what remains.]"
-	summaryText     = "[Tools are off. Summarise in words what you did in this turn, what you found, and what remains to be done.]"
-	stopText        = "[Tools are off for the rest of this turn: %s. Answer the person now: what you tried, what stands in the way, what they could do.]"
+	notRun          = "interrupted by the user before this ran"
+	continueText    = "[The output limit cut your answer. Continue exactly where it stopped, without repeating anything.]"
+	limitText       = "[The step limit of this turn is reached; tools are off. Answer the user now: what was done, what was found, what remains.]"
+	summaryText     = "[Tools are off. Summarize in words what you did in this turn, what you found, and what remains to be done.]"
+	stopText        = "[Tools are off for the rest of this turn: %s. Answer the user now: what you tried, what blocks you, what they could do.]"
 	limitNotRun     = "not run: tools are off for the rest of this turn"
 )
 
-// Interrupted reports that a message ends a turn which the person stopped.
+// Interrupted reports whether a message ends a turn that the user stopped.
 func Interrupted(m hermes.Message) bool { return strings.HasSuffix(m.Text(), interruptedMark) }
 
 func steerText(note string) string {
-	return "[A note from the person, given while you worked; take it into account from here on:]\n" + note
+	return "[A note from the user, sent while you worked; take it into account from now on:]\n" + note
 }
 
 func synthetic(text string) hermes.Message {
@@ -40,24 +41,25 @@ func joinText(a, b string) string {
 	return a + "\n\n" + b
 }
 
-// wrapping is how a turn is brought to its end in words.
+// wrapping says how to end a turn with a summary and no more tools.
 type wrapping struct {
 	outcome hermes.Outcome
-	notice  string // for the person
-	ask     string // what the model is told
-	empty   error  // the model said nothing all the same
+	notice  string // for the user
+	ask     string // for the model
+	empty   error  // if the model gives no summary
 }
 
 func usedUp() wrapping {
-	return wrapping{hermes.OutcomeBudget, "The step limit of this turn is reached; asking for a summary.", limitText, errNoSummary}
+	return wrapping{hermes.OutcomeBudget, "Step limit reached. Asking the model for a summary.", limitText, errNoSummary}
 }
 
 func toolsStopped(why string) wrapping {
-	return wrapping{hermes.OutcomeToolsStopped, "The tools led nowhere (" + why + "); asking for a summary.", fmt.Sprintf(stopText, why), errStopped}
+	return wrapping{hermes.OutcomeToolsStopped, "Tools stopped (" + why + "). Asking the model for a summary.", fmt.Sprintf(stopText, why), errStopped}
 }
 
-// wrapUp ends a turn that may use no more tools: one notice and one call with
-// tools off; if the model calls tools all the same, one demand for a summary.
+// wrapUp ends a turn that may use no more tools: it sends one notice and one
+// model call with tools off. If the model still calls tools, it asks once more
+// for a summary.
 func (l *loop) wrapUp(ctx context.Context, w wrapping) error {
 	l.outcome = w.outcome
 	l.notice(hermes.NoticeWarning, w.notice)
@@ -80,11 +82,11 @@ func (l *loop) wrapUp(ctx context.Context, w wrapping) error {
 	return nil
 }
 
-var errStopped = errors.New("the tools led nowhere and the model gave no summary; what was done is in the history: say what to try instead")
+var errStopped = errors.New("tools stopped and the model gave no summary; look at the history, then say what to try instead")
 
-var errNoSummary = errors.New("the step limit of the turn is reached and the model gave no summary; what was done is in the history: say \"go on\" to continue, or raise agent.max_turns")
+var errNoSummary = errors.New("the step limit of the turn is reached and the model gave no summary; say \"go on\" to continue, or raise agent.max_turns")
 
-// refuseAll answers calls that came although tools were off.
+// refuseAll appends results for calls that came although tools were off.
 func (l *loop) refuseAll(m hermes.Message) {
 	m.Turn = l.Number
 	normalize(&m, l.steps)
