@@ -11,7 +11,7 @@ import (
 	"hermes/internal/spend"
 )
 
-// Spend is what commands ask for money; *spend.Governor has it.
+// Spend reports costs and raises caps. *spend.Governor implements it.
 type Spend interface {
 	Status(ctx context.Context, session string, turn int64) ([]spend.Line, error)
 	Raise(ctx context.Context, session, name string, kind hermes.AccountKind, by hermes.Amount) error
@@ -22,9 +22,9 @@ type Spend interface {
 
 var _ Spend = (*spend.Governor)(nil)
 
-var errNoSpend = errors.New("spending is not metered here")
+var errNoSpend = errors.New("spending is not tracked here")
 
-// budget shows how the caps of the session stand, or raises one.
+// budget shows the caps of the session and what was spent, or raises a cap.
 func budget(ctx context.Context, c *Call) (Result, error) {
 	if c.Spend == nil {
 		return Result{}, errNoSpend
@@ -36,7 +36,7 @@ func budget(ctx context.Context, c *Call) (Result, error) {
 	case "raise":
 		return raiseBudget(ctx, c, strings.TrimSpace(rest))
 	}
-	return Result{}, fmt.Errorf("/budget does not know %q; write /budget, or /budget raise session 5", verb)
+	return Result{}, fmt.Errorf("unknown argument %q for /budget; use /budget or /budget raise session 5", verb)
 }
 
 func showBudget(ctx context.Context, c *Call) (Result, error) {
@@ -54,14 +54,14 @@ func showBudget(ctx context.Context, c *Call) (Result, error) {
 		}
 		money := used.Money.String()
 		if l.Balance.Unpriced > 0 {
-			money += " and what has no known price"
+			money += " plus calls without a known price"
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", l.Name, money, Tokens(used.Tokens), limit(l), full)
 	}
 	if capped {
 		b.WriteString("\nRaise a cap with `/budget raise session 5`.")
 	} else {
-		b.WriteString("\nNo cap is set. Set one with `hermes config set spend.session.usd 5`; turn, session, tree, job, day and month each take usd and tokens.")
+		b.WriteString("\nNo cap is set. Set one with `hermes config set spend.session.usd 5`. Caps exist for turn, session, tree, job, day and month, in usd or tokens.")
 	}
 	return Result{Text: b.String()}, nil
 }
@@ -77,8 +77,7 @@ func limit(l spend.Line) string {
 	return strings.Join(parts, ", ")
 }
 
-// raiseBudget reads "session 5", "day 200k tokens" or "5", which is the
-// session's.
+// raiseBudget reads "session 5", "day 200k tokens", or "5" for the session.
 func raiseBudget(ctx context.Context, c *Call, args string) (Result, error) {
 	kind := hermes.AccountSession
 	word, rest, _ := strings.Cut(args, " ")
@@ -95,8 +94,7 @@ func raiseBudget(ctx context.Context, c *Call, args string) (Result, error) {
 	return showBudget(ctx, c)
 }
 
-// sessionCost is a row of /usage: what the session has cost, as far as it is
-// known.
+// sessionCost is a row of /usage: the known cost of the session.
 func sessionCost(ctx context.Context, c *Call) string {
 	if c.Spend == nil {
 		return ""

@@ -13,7 +13,7 @@ import (
 	"hermes/internal/spend"
 )
 
-// meter is a governor with these caps, and what a session has spent of them.
+// meter is a governor with these caps and the spending of one session.
 func meter(t *testing.T, caps spend.Caps, dollars float64) *spend.Governor {
 	t.Helper()
 	g := spend.New(spend.Config{
@@ -86,11 +86,11 @@ func TestBudgetShowsAndRaises(t *testing.T) {
 		}
 	}
 	if _, err := run(t, nil, "/budget"); err == nil {
-		t.Error("without a meter something is shown")
+		t.Error("something is shown without spending")
 	}
 }
 
-func TestUsageTellsTheCostWhereItIsKnown(t *testing.T) {
+func TestUsageShowsKnownCosts(t *testing.T) {
 	t.Parallel()
 	text, err := run(t, meter(t, nil, 4), "/usage")
 	if err != nil {
@@ -98,12 +98,12 @@ func TestUsageTellsTheCostWhereItIsKnown(t *testing.T) {
 	}
 	wantIn(t, text, "| cost with side tasks | $4.00 |")
 	if text, err = run(t, meter(t, nil, 0), "/usage"); err != nil || strings.Contains(text, "cost") {
-		t.Errorf("an unknown cost is told: %q, %v", text, err)
+		t.Errorf("an unknown cost is shown: %q, %v", text, err)
 	}
 	if text, err = run(t, meter(t, nil, 0), "/budget"); err != nil {
 		t.Fatal(err)
 	}
-	wantIn(t, text, "no known price", "No cap is set")
+	wantIn(t, text, "plus calls without a known price", "No cap is set")
 }
 
 func TestInsightsSumTheLastDays(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"hermes/internal/session"
 )
 
-// fake is a session that remembers what it was told.
+// fake is a session that records its ops.
 type fake struct {
 	state session.State
 	ops   []session.Op
@@ -59,12 +59,12 @@ func TestNamesAreUniqueAndHelpNamesThemAll(t *testing.T) {
 	for _, c := range command.Table() {
 		for _, n := range append([]string{c.Name}, c.Aliases...) {
 			if seen[n] {
-				t.Errorf("/%s stands twice in the table", n)
+				t.Errorf("/%s is twice in the table", n)
 			}
 			seen[n] = true
 		}
 		if c.Help == "" || c.Where == 0 || c.Group == "" {
-			t.Errorf("/%s lacks help, faces or a group", c.Name)
+			t.Errorf("/%s lacks help, frontends or a group", c.Name)
 		}
 		if c.Where&command.Terminal != 0 && !strings.Contains(r.Text, "`/"+c.Name) {
 			t.Errorf("help does not name /%s", c.Name)
@@ -118,7 +118,7 @@ func TestFind(t *testing.T) {
 func TestUnknownCommandSuggests(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"/hlep": "did you mean /help?", "/modle x": "did you mean /model?", "/xyzzy": "/help lists them",
+		"/hlep": "did you mean /help?", "/modle x": "did you mean /model?", "/xyzzy": "unknown command /xyzzy; use /help to list commands",
 	} {
 		_, err := command.Run(t.Context(), line, command.Call{Where: command.Terminal})
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -193,7 +193,7 @@ func TestActionsAndConfirmation(t *testing.T) {
 	}
 }
 
-func TestAnswersTellWhatTheyKnow(t *testing.T) {
+func TestCommandsReportTheState(t *testing.T) {
 	t.Parallel()
 	f := &fake{state: session.State{
 		Row: hermes.Session{
@@ -206,8 +206,8 @@ func TestAnswersTellWhatTheyKnow(t *testing.T) {
 	}}
 	for line, want := range map[string][]string{
 		"/status":    {"20260102_030405_abc", `a\_b`, "x/y", "/home/p", "20.0k of 100k tokens (20 %)"},
-		"/usage":     {"| fresh input | 12.3k |", "| read from cache | 2.5M |", "| output | 900 |", "| model calls | 3 |"},
-		"/context":   {"(20 %)", "| system prompt | 8 |", "| tools (1) |", "| tool results (1) | 8 |", "20.0k fresh (0 % cached)"},
+		"/usage":     {"| uncached input | 12.3k |", "| read from cache | 2.5M |", "| output | 900 |", "| model calls | 3 |"},
+		"/context":   {"(20 %)", "| system prompt | 8 |", "| tools (1) |", "| tool results (1) | 8 |", "20.0k uncached (0 % cached)"},
 		"/tools":     {"- `read_file` Reads a file\n"},
 		"/model":     {"`x/y`", "/model PROVIDER:MODEL", "- `m/one`"},
 		"/title":     {`a\_b`},
@@ -239,13 +239,13 @@ func TestBadInputIsReportedInPlainWords(t *testing.T) {
 		session *fake
 		want    string
 	}{
-		"/title x":   {taken, `another session is called "x"`},
-		"/copy zero": {&fake{}, `"zero" is no number`},
+		"/title x":   {taken, `another session has the title "x"`},
+		"/copy zero": {&fake{}, `"zero" is not a whole number`},
 		"/copy 9":    {&fake{}, "no such answer"},
 		"/queue":     {&fake{}, "/queue PROMPT"},
 		"/steer":     {&fake{}, "/steer PROMPT"},
 		"/undo now":  {other, "stop it first"},
-		"/help zzz":  {&fake{}, "no command fits"},
+		"/help zzz":  {&fake{}, "no command matches"},
 	} {
 		_, err := command.Run(t.Context(), line, command.Call{Session: c.session, Where: command.Terminal})
 		if err == nil || !strings.Contains(err.Error(), c.want) {

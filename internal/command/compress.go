@@ -9,11 +9,11 @@ import (
 	"hermes/internal/session"
 )
 
-// keptHere is how many exchanges /compress here leaves as they are.
+// keptHere is how many exchanges /compress here keeps unchanged.
 const keptHere = 2
 
-// compress makes the conversation shorter now. That it began, and its outcome,
-// are told by the session, in this order.
+// compress shortens the conversation now. The session reports its start and its
+// outcome.
 func compress(ctx context.Context, c *Call) (Result, error) {
 	op, err := readCompress(c.Args)
 	if err != nil {
@@ -34,7 +34,7 @@ func readCompress(args string) (session.Compress, error) {
 	}
 	n, err := strconv.Atoi(rest)
 	if err != nil || n < 1 {
-		return session.Compress{}, fmt.Errorf("%q is no number of exchanges to keep; write /compress here 2, or /compress and a topic", rest)
+		return session.Compress{}, fmt.Errorf("%q is not a number of exchanges; use /compress here 2 or /compress TOPIC", rest)
 	}
 	return session.Compress{Keep: n}, nil
 }

@@ -11,8 +11,8 @@ import (
 	"hermes/internal/session"
 )
 
-// contextUse shows what fills the window, what of it was cached, what it costs
-// with each request, and what broke the cache.
+// contextUse shows what fills the window, how much of it was cached, what it
+// costs per request, and what broke the cache.
 func contextUse(ctx context.Context, c *Call) (Result, error) {
 	st, err := c.Session.State(ctx)
 	if err != nil {
@@ -21,12 +21,12 @@ func contextUse(ctx context.Context, c *Call) (Result, error) {
 	all := strings.TrimSpace(c.Args) == "all"
 	list := measure(st)
 	if len(list) == 0 {
-		return Result{Text: "Context: nothing sent yet. The prompt is made with the first message; `hermes prompt-size` shows what it would be."}, nil
+		return Result{Text: "Context: nothing sent yet. The prompt is built with the first message. To see its size, run `hermes prompt-size`."}, nil
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Context: %s", filled(st, list))
 	if st.Threshold > 0 {
-		fmt.Fprintf(&b, "; compressed at %s", Tokens(int64(st.Threshold)))
+		fmt.Fprintf(&b, "; compresses at %s", Tokens(int64(st.Threshold)))
 	}
 	b.WriteString("\n\n")
 	t := pricesOf(c, st)
@@ -44,7 +44,8 @@ func contextUse(ctx context.Context, c *Call) (Result, error) {
 	return Result{Text: b.String()}, nil
 }
 
-// filled says how full the window is: as counted, or else as estimated.
+// filled says how full the window is, as counted by the service or else as
+// estimated.
 func filled(st session.State, list []portion) string {
 	if st.Last.Prompt() > 0 || len(list) == 0 {
 		return window(st)
@@ -57,14 +58,14 @@ func filled(st session.State, list []portion) string {
 	if st.Window > 0 {
 		return fmt.Sprintf("%s of %s tokens (%s)", text, Tokens(int64(st.Window)), percent(sum, float64(st.Window)))
 	}
-	return text + " tokens (the size of the window is not known)"
+	return text + " tokens (window size unknown)"
 }
 
-// writePortions is the table. Money is left out where it says nothing.
+// writePortions writes the table. It has no cost column without known prices.
 func writePortions(b *strings.Builder, st session.State, list []portion, t prices) {
 	var sum portion
 	for _, p := range list {
-		sum.tokens, sum.sent, sum.cached, sum.fresh = sum.tokens+p.tokens, sum.sent+p.sent, sum.cached+p.cached, sum.fresh+p.fresh
+		sum.tokens, sum.sent, sum.cached, sum.uncached = sum.tokens+p.tokens, sum.sent+p.sent, sum.cached+p.cached, sum.uncached+p.uncached
 	}
 	whole := float64(st.Window)
 	if whole <= 0 {
@@ -77,7 +78,7 @@ func writePortions(b *strings.Builder, st session.State, list []portion, t price
 		}
 		b.WriteString("\n")
 	}
-	row("part", "tokens", "%", "cached", "cost") // narrow, so that 52 columns do
+	row("part", "tokens", "%", "cached", "cost") // narrow enough for 52 columns
 	row("---", "---:", "---:", "---:", "---:")
 	for _, p := range append(list, sum) {
 		name := p.name
@@ -85,7 +86,7 @@ func writePortions(b *strings.Builder, st session.State, list []portion, t price
 			name = fmt.Sprintf("%s (%d)", name, p.count)
 		}
 		if p.name == "" {
-			name = "**in all**"
+			name = "**total**"
 		}
 		row(name, Tokens(int64(p.tokens+0.5)), share(p.tokens, whole), cachedOf(p, st), t.cost(p))
 	}
@@ -104,19 +105,19 @@ func cachedOf(p portion, st session.State) string {
 	return percent(p.cached, p.sent)
 }
 
-// shortened tells which layers of the prompt are not whole, and why.
+// shortened says which layers of the prompt were shortened, and why.
 func shortened(row hermes.Session) string {
 	var b strings.Builder
 	for _, l := range row.Layers {
 		if l.Was > 0 {
-			fmt.Fprintf(&b, "\nShortened: %s from %s to %s, since %s.\n", prompt.Title(l.Name), prompt.Kilobytes(l.Was), prompt.Kilobytes(l.Bytes), plain(l.Why))
+			fmt.Fprintf(&b, "\nShortened: %s from %s to %s, because %s.\n", prompt.Title(l.Name), prompt.Kilobytes(l.Was), prompt.Kilobytes(l.Bytes), plain(l.Why))
 		}
 	}
 	return b.String()
 }
 
-// cacheLine tells what of a usage was read from the cache, written to it, and
-// neither.
+// cacheLine says how many tokens of a usage were read from the cache, written
+// to it, or neither.
 func cacheLine(what string, u hermes.Usage) string {
 	if u.Prompt() == 0 {
 		return ""
@@ -125,10 +126,10 @@ func cacheLine(what string, u hermes.Usage) string {
 	if u.CacheWrite > 0 {
 		line += Tokens(u.CacheWrite) + " written, "
 	}
-	return line + fmt.Sprintf("%s fresh (%d %% cached)", Tokens(u.Input), u.CacheRead*100/u.Prompt())
+	return line + fmt.Sprintf("%s uncached (%d %% cached)", Tokens(u.Input), u.CacheRead*100/u.Prompt())
 }
 
-// broken tells where the cache was last lost.
+// broken says where the cache was last broken.
 func broken(st session.State) string {
 	p := st.Broken
 	if p == nil {
@@ -144,14 +145,13 @@ func broken(st session.State) string {
 	}
 	times := ""
 	if st.Breaks > 1 {
-		times = fmt.Sprintf(" (%d times in all)", st.Breaks)
+		times = fmt.Sprintf(" (%d times in total)", st.Breaks)
 	}
-	return fmt.Sprintf("\nThe cache was broken at %s, by request %d%s: %s%s changed. %d bytes before it are still cached, %d had to be read anew%s.\n",
+	return fmt.Sprintf("\nThe cache broke at %s, with request %d%s: %s%s changed. %d bytes before it are still cached, %d had to be sent again%s.\n",
 		p.At.Local().Format("15:04:05"), p.Request, cause, plain(p.Section), where, p.Kept, p.Lost, times)
 }
 
-// largest lists what takes the most room: tools, layers of the prompt and
-// messages.
+// largest lists the largest tools, layers of the prompt and messages.
 func largest(st session.State) string {
 	type item struct {
 		name   string
@@ -177,14 +177,14 @@ func largest(st session.State) string {
 	}
 	slices.SortStableFunc(items, func(a, b item) int { return b.tokens - a.tokens })
 	var b strings.Builder
-	b.WriteString("\n| largest | tokens, about |\n|---|---:|\n")
+	b.WriteString("\n| largest | tokens (estimate) |\n|---|---:|\n")
 	for _, it := range items[:min(len(items), 20)] {
 		fmt.Fprintf(&b, "| %s | %d |\n", it.name, it.tokens)
 	}
 	return b.String()
 }
 
-// share is a percentage without its sign.
+// share is a percentage without the percent sign.
 func share(part, whole float64) string { return strings.TrimSuffix(percent(part, whole), " %") }
 
 func percent(part, whole float64) string {
@@ -197,7 +197,8 @@ func percent(part, whole float64) string {
 	return fmt.Sprintf("%d %%", int(part*100/whole+1e-9))
 }
 
-// usage shows the tokens of the session, and what of the last turn was cached.
+// usage shows the tokens of the session, and how much of the last turn was
+// cached.
 func usage(ctx context.Context, c *Call) (Result, error) {
 	st, err := c.Session.State(ctx)
 	if err != nil {
@@ -206,7 +207,7 @@ func usage(ctx context.Context, c *Call) (Result, error) {
 	u := st.Row.Usage
 	turn := lastTurn(st.Transcript)
 	if u == (hermes.Usage{}) && turn == (hermes.Usage{}) {
-		return Result{Text: "No tokens have been used in this session."}, nil
+		return Result{Text: "No tokens used in this session yet."}, nil
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "| tokens | session | last turn |\n|---|---:|---:|\n")
@@ -215,11 +216,11 @@ func usage(ctx context.Context, c *Call) (Result, error) {
 			fmt.Fprintf(&b, "| %s | %s | %s |\n", name, Tokens(max(all, last)), Tokens(last))
 		}
 	}
-	row("fresh input", turn.Input, u.Input)
+	row("uncached input", turn.Input, u.Input)
 	row("read from cache", turn.CacheRead, u.CacheRead)
 	row("written to cache", turn.CacheWrite, u.CacheWrite)
 	row("output", turn.Output, u.Output)
-	row("of it thinking", turn.Reasoning, u.Reasoning)
+	row("of which thinking", turn.Reasoning, u.Reasoning)
 	row("total", turn.Total(), u.Total())
 	if u.Calls > 0 {
 		fmt.Fprintf(&b, "| model calls | %d | %d |\n", u.Calls, turn.Calls)
@@ -233,7 +234,7 @@ func usage(ctx context.Context, c *Call) (Result, error) {
 	return Result{Text: b.String()}, nil
 }
 
-// lastTurn adds up what the answers of the last turn used.
+// lastTurn adds up the usage of the last turn's answers.
 func lastTurn(transcript []hermes.Message) (sum hermes.Usage) {
 	for _, m := range slices.Backward(transcript) {
 		if m.Turn != transcript[len(transcript)-1].Turn {

@@ -13,8 +13,8 @@ import (
 	"hermes/internal/spend"
 )
 
-// layeredState is a session with something of every kind. The estimate of
-// what the last request held is what the service counted: 1,000 tokens.
+// layeredState is a session with something of every kind. The estimate of the
+// last request equals what the service counted: 1,000 tokens.
 func layeredState() session.State {
 	text := func(tokens int) string { return strings.Repeat("four", tokens) }
 	part := func(tokens int) []hermes.Part { return []hermes.Part{{Text: text(tokens)}} }
@@ -73,9 +73,9 @@ func contextOf(t *testing.T, st session.State, line string) string {
 	return r.Text
 }
 
-// TestContextTellsEachSection: tokens, share of the window, what of it was
-// cached, and money, each of the layers and kinds of message for itself.
-func TestContextTellsEachSection(t *testing.T) {
+// TestContextShowsEachSection: tokens, share of the window, cached share and
+// cost of each layer and each kind of message.
+func TestContextShowsEachSection(t *testing.T) {
 	t.Parallel()
 	got := contextOf(t, layeredState(), "/context")
 	wantIn(t, got,
@@ -87,37 +87,37 @@ func TestContextTellsEachSection(t *testing.T) {
 		"| skills index | 100 | 1 | 100 % | $0.0001 |",
 		"| project files | 60 | <1 | 100 % |", "| notes | 40 | <1 | 100 % |",
 		"| summaries (1) | 50 |", "| recalled (1) | 100 |",
-		"| your messages (2) | 155 | 1 | no | $0.0016 |", // 80 sent and 75 new, at the fresh rate
+		"| your messages (2) | 155 | 1 | no | $0.0016 |", // 80 sent and 75 new, at the uncached price
 		"| attached (1) | 50 | <1 | no | $0.0005 |", "| surroundings (1) | 20 |", "| program notes (1) | 50 |",
 		"| thinking (1) | 30 |", "| answers (2) | 75 |", "| calls (1) | 20 |", "| tool results (1) | 50 |",
-		"| **in all** | 1.1k | 11 | 60 % |",
-		"600 read, 400 fresh (60 % cached)",
+		"| **total** | 1.1k | 11 | 60 % |",
+		"600 read, 400 uncached (60 % cached)",
 		"The last request cost $0.0066: the prompt $0.0046, the answer $0.002 (`p:m`).",
-		"Shortened: skills index from 9.1 KB to 400 bytes, since the window of p:m is 8K.",
+		"Shortened: skills index from 9.1 KB to 400 bytes, because the window of p:m is 8K.",
 	)
 	wantIn(t, contextOf(t, layeredState(), "/context all"), "| prompt `working` | 30 |", "| tool `tool` | 200 |", "| message 2, turn 2 | 250 |")
 }
 
-// TestCachedIsTheBeginning: what the service read from its cache is counted
-// from the front, tools first.
+// TestCachedIsTheBeginning: the tokens read from the cache count from the start
+// of the request, tools first.
 func TestCachedIsTheBeginning(t *testing.T) {
 	t.Parallel()
 	st := layeredState()
 	st.Last = hermes.Usage{Input: 100, CacheWrite: 650, CacheRead: 250, Output: 1}
 	wantIn(t, contextOf(t, st, "/context"),
 		"| tools (1) | 200 | 2 | 100 % |", "| identity | 50 | <1 | 100 % |", "| skills index | 100 | 1 | no | $0.0012 |",
-		"250 read, 650 written, 100 fresh (25 % cached)")
+		"250 read, 650 written, 100 uncached (25 % cached)")
 	st.Last.CacheRead, st.Last.Input = 300, 50
 	wantIn(t, contextOf(t, st, "/context"), "| rules | 50 | <1 | 100 % |", "| skills index | 100 | 1 | no |")
 	st.Last.CacheRead, st.Last.CacheWrite = 350, 600
 	wantIn(t, contextOf(t, st, "/context"), "| skills index | 100 | 1 | 50 % |")
 }
 
-func TestUnknownPricesAreSaidToBe(t *testing.T) {
+func TestUnknownPricesAreReported(t *testing.T) {
 	t.Parallel()
 	st := layeredState()
 	for model, says := range map[string]string{
-		"p:other": "The prices of `p:other` are not known.", "p:free": "`p:free` costs nothing here.", "p:half": "Not all rates of `p:half` are known.",
+		"p:other": "The prices of `p:other` are unknown.", "p:free": "`p:free` is free.", "p:half": "Some prices of `p:half` are unknown.",
 	} {
 		st.Row.Model = model
 		for i := range st.Transcript {
@@ -131,33 +131,34 @@ func TestUnknownPricesAreSaidToBe(t *testing.T) {
 	}
 }
 
-// TestBeforeTheFirstAnswerAllIsEstimated and at the price of a first request.
+// TestBeforeTheFirstAnswerAllIsEstimated: tokens and costs are estimates for the
+// first request.
 func TestBeforeTheFirstAnswerAllIsEstimated(t *testing.T) {
 	t.Parallel()
 	st := layeredState()
 	st.Transcript, st.Last = nil, hermes.Usage{}
 	got := contextOf(t, st, "/context")
-	wantIn(t, got, "about 500 of 10.0k tokens (5 %)", "| tools (1) | 200 | 2 | – | $0.002 |", "Nothing was sent yet")
+	wantIn(t, got, "about 500 of 10.0k tokens (5 %)", "| tools (1) | 200 | 2 | – | $0.002 |", "Nothing sent yet")
 	if strings.Contains(got, "Cache,") {
-		t.Errorf("a cache is told of: %s", got)
+		t.Errorf("a cache is shown: %s", got)
 	}
 	wantIn(t, contextOf(t, session.State{}, "/context"), "nothing sent yet")
 }
 
-// TestASystemPromptOfOldIsOnePart: sessions from elsewhere have no layers, or
-// those of another text.
-func TestASystemPromptOfOldIsOnePart(t *testing.T) {
+// TestSystemPromptWithoutLayersIsOnePart: imported sessions have no layers, or layers
+// that do not match the prompt.
+func TestSystemPromptWithoutLayersIsOnePart(t *testing.T) {
 	t.Parallel()
 	st := layeredState()
 	st.Row.System += "!"
 	wantIn(t, contextOf(t, st, "/context"), "| system prompt | 301 |")
 }
 
-func TestContextTellsWhatBrokeTheCache(t *testing.T) {
+func TestContextShowsWhatBrokeTheCache(t *testing.T) {
 	t.Parallel()
 	st := layeredState()
 	st.Threshold = 7500
 	st.Broken, st.Breaks = &hermes.PrefixBreak{At: time.Unix(0, 0), Request: 3, Section: "message 2 (answer)", From: 4, To: 9, Kept: 404, Lost: 96, Cause: "compression"}, 2
-	wantIn(t, contextOf(t, st, "/context"), "; compressed at 7.5k",
-		"by request 3, because of compression: message 2 (answer), bytes 4 to 9 changed. 404 bytes before it are still cached, 96 had to be read anew (2 times in all)")
+	wantIn(t, contextOf(t, st, "/context"), "; compresses at 7.5k",
+		"with request 3, because of compression: message 2 (answer), bytes 4 to 9 changed. 404 bytes before it are still cached, 96 had to be sent again (2 times in total)")
 }

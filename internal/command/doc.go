@@ -1,10 +1,10 @@
-// Package command is the one registry of slash commands: what they are called,
-// who may use them, what they say of themselves and what they do. Every face
-// finds, completes and runs them here.
+// Package command is the registry of slash commands: their names, which
+// frontends offer them, their help and what they do. Every frontend finds,
+// completes and runs slash commands through this package.
 //
-// A command acts on the session it is given, through the session's ops, and
-// answers with text in Markdown. What only a face can do (leave, clear the
-// screen, begin another session) it names as an [Action] for the face to do.
+// A command acts on a session through the session's ops and returns Markdown
+// text. The package knows no frontend. For what only a frontend can do (quit,
+// clear the screen, start another session) a command returns an [Action].
 //
-// Start at table.go; [Run] finds a command in a line and runs it.
+// Start at table.go; [Run] finds the command of a line and runs it.
 package command

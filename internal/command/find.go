@@ -8,7 +8,8 @@ import (
 )
 
 // Split reads a line as a command: its name without the slash, in lower case,
-// and its arguments. A path such as /etc/hosts is none, nor is a lone slash.
+// and its arguments. A path such as /etc/hosts is not a command, nor is a lone
+// slash.
 func Split(line string) (name, args string, ok bool) {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(line), "/")
 	if !ok {
@@ -25,8 +26,8 @@ func Split(line string) (name, args string, ok bool) {
 	return strings.ToLower(name), args, true
 }
 
-// Find returns the command of a name: an exact name or alias first, else the
-// first of the table that begins with it.
+// Find returns the command with a name or alias, else the first one in the table
+// whose name starts with it.
 func Find(name string, where Where) (Command, bool) {
 	name = strings.ToLower(name)
 	for _, c := range Table() {
@@ -40,10 +41,10 @@ func Find(name string, where Where) (Command, bool) {
 	return Command{}, false
 }
 
-// called reports whether a name is the command's own, or an alias.
+// called reports whether a name is the command's name or alias.
 func (c Command) called(name string) bool { return c.Name == name || slices.Contains(c.Aliases, name) }
 
-// Complete returns the commands whose names begin with a prefix, in the order
+// Complete returns the commands whose names start with a prefix, in the order
 // of the table.
 func Complete(prefix string, where Where) []Command {
 	prefix = strings.ToLower(prefix)
@@ -56,15 +57,15 @@ func Complete(prefix string, where Where) []Command {
 	return fit
 }
 
-// Run runs the command in a line; call.Args is set from it. An error is text
-// for the person.
+// Run runs the command of a line and sets call.Args from it. Errors are meant to
+// be shown to the user.
 func Run(ctx context.Context, line string, call Call) (Result, error) {
 	name, args, ok := Split(line)
 	if !ok {
-		return Result{}, fmt.Errorf("%q is no command", line)
+		return Result{}, fmt.Errorf("%q is not a command", line)
 	}
 	c, ok := Find(name, call.Where)
-	if !ok || !c.called(name) { // a skill beats the beginning of a command
+	if !ok || !c.called(name) { // a skill wins over a prefix of a command
 		if r, is, err := called(ctx, line, &call); is || err != nil {
 			return r, err
 		}
@@ -89,9 +90,9 @@ func unknown(name string, where Where) error {
 		}
 	}
 	if best != "" {
-		return fmt.Errorf("there is no command /%s; did you mean /%s?", name, best)
+		return fmt.Errorf("unknown command /%s; did you mean /%s?", name, best)
 	}
-	return fmt.Errorf("there is no command /%s; /help lists them", name)
+	return fmt.Errorf("unknown command /%s; use /help to list commands", name)
 }
 
 // edits counts the letters to change, add, drop or swap to get from a to b.
@@ -118,7 +119,8 @@ func edits(a, b string) int {
 	return row[len(b)]
 }
 
-// agreed takes the words that stand for "do not ask" out of the arguments.
+// agreed removes the words that mean "do not ask" from the arguments and reports
+// whether the command may go ahead without asking.
 func (c *Call) agreed() bool {
 	fields := strings.Fields(c.Args)
 	kept := slices.DeleteFunc(slices.Clone(fields), func(f string) bool { return f == "now" || f == "--yes" || f == "-y" })

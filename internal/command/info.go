@@ -13,7 +13,7 @@ func help(_ context.Context, c *Call) (Result, error) {
 	var b strings.Builder
 	group := ""
 	for _, cmd := range Table() {
-		if cmd.Where&c.Where == 0 || !fits(cmd, c.Args) {
+		if cmd.Where&c.Where == 0 || !matches(cmd, c.Args) {
 			continue
 		}
 		if cmd.Group != group {
@@ -28,12 +28,12 @@ func help(_ context.Context, c *Call) (Result, error) {
 		b.WriteByte('\n')
 	}
 	if b.Len() == 0 {
-		return Result{}, fmt.Errorf("no command fits %q; /help alone lists all", c.Args)
+		return Result{}, fmt.Errorf("no command matches %q; use /help to list all", c.Args)
 	}
 	return Result{Text: strings.TrimLeft(b.String(), "\n")}, nil
 }
 
-func fits(c Command, text string) bool {
+func matches(c Command, text string) bool {
 	text = strings.ToLower(strings.TrimPrefix(text, "/"))
 	return text == "" || strings.Contains(c.Name, text) || strings.Contains(strings.ToLower(c.Help), text) || slices.Contains(c.Aliases, text)
 }
@@ -61,11 +61,11 @@ func status(ctx context.Context, c *Call) (Result, error) {
 	line("Context", window(st))
 	switch {
 	case st.Running && st.Queued > 0:
-		line("Now", fmt.Sprintf("working, %d waiting", st.Queued))
+		line("Now", fmt.Sprintf("working, %d queued", st.Queued))
 	case st.Running:
 		line("Now", "working")
 	case st.Cut:
-		line("Now", "the last turn was cut off; /continue goes on with it")
+		line("Now", "the last turn was cut off; use /continue to resume it")
 	}
 	return Result{Text: b.String()}, nil
 }
@@ -76,7 +76,7 @@ func tools(ctx context.Context, c *Call) (Result, error) {
 		return Result{}, err
 	}
 	if len(st.Tools) == 0 {
-		return Result{Text: "The tools are settled with the first message of a session; ask again after it. `hermes tools` lists all there are."}, nil
+		return Result{Text: "The tools of a session are fixed with its first message. To list all tools now, run `hermes tools`."}, nil
 	}
 	var b strings.Builder
 	for _, t := range st.Tools {
@@ -89,14 +89,14 @@ func tools(ctx context.Context, c *Call) (Result, error) {
 	return Result{Text: b.String()}, nil
 }
 
-// window says how full the model's window is, as far as it is known.
+// window says how full the model's context window is.
 func window(st session.State) string {
 	used := st.Last.Prompt() + st.Last.Output
 	switch {
 	case used == 0 && st.Window == 0:
 		return "nothing sent yet"
 	case st.Window == 0:
-		return Tokens(used) + " tokens (the size of the window is not known)"
+		return Tokens(used) + " tokens (window size unknown)"
 	}
 	return fmt.Sprintf("%s of %s tokens (%d %%)", Tokens(used), Tokens(int64(st.Window)), used*100/int64(st.Window))
 }
@@ -114,6 +114,15 @@ func Tokens(n int64) string {
 	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }
 
+// plural writes a count with its noun.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// code formats a text as Markdown code.
 func code(s string) string {
 	if s == "" {
 		return ""

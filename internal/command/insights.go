@@ -8,13 +8,13 @@ import (
 	"hermes"
 )
 
-// The bounds of what /insights lists; `hermes insights` has all.
+// How much /insights lists; `hermes insights` lists all.
 const (
 	mostModels = 8
 	mostTools  = 8
 )
 
-// insights tells what was done in the last days, 30 unless said otherwise.
+// insights summarizes the last days, 30 by default.
 func insights(ctx context.Context, c *Call) (Result, error) {
 	days, err := count(c.Args, 30)
 	if err != nil {
@@ -33,7 +33,7 @@ func insights(ctx context.Context, c *Call) (Result, error) {
 		all.Unpriced += g.Unpriced
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "In the last %d days: %d sessions, %d turns, %d tool calls, %s tokens, %s.\n", days, a.Sessions, a.Turns, a.Calls, Tokens(a.Usage.Total()), money(all))
+	fmt.Fprintf(&b, "In the last %s: %s, %s, %s, %s tokens, %s.\n", plural(days, "day"), plural(int(a.Sessions), "session"), plural(int(a.Turns), "turn"), plural(int(a.Calls), "tool call"), Tokens(a.Usage.Total()), money(all))
 	if len(costs) > 0 {
 		b.WriteString("\n| model | calls | tokens | cost |\n|---|---:|---:|---:|\n")
 	}
@@ -55,13 +55,13 @@ func insights(ctx context.Context, c *Call) (Result, error) {
 	return Result{Text: b.String()}, nil
 }
 
-// money says what is known of a cost.
+// money writes the known cost.
 func money(g hermes.Spending) string {
 	switch {
 	case g.Unpriced == 0:
 		return g.Money.String()
 	case g.Money == 0:
-		return "at a cost that is not known"
+		return "cost unknown"
 	}
 	return fmt.Sprintf("more than %v", g.Money)
 }

@@ -21,8 +21,8 @@ type Learnings interface {
 }
 
 const (
-	learningUse = "use /learning, /learning search WORDS, /learning show ID, /learning delete ID…, /learning merge ID ID…, or /learning merge; adding and carrying elsewhere is `hermes learning` in a shell"
-	// listed is how many learnings a list shows.
+	learningUse = "use /learning, /learning search WORDS, /learning show ID, /learning delete ID…, /learning merge ID ID…, or /learning merge; to add, export or import learnings, run `hermes learning` in the shell"
+	// listed is how many learnings a list shows at most.
 	listed = 20
 )
 
@@ -53,13 +53,13 @@ func learned(ctx context.Context, c *Call) (Result, error) {
 		if err != nil {
 			return Result{}, err
 		}
-		return Result{Text: lines("Deleted", gone) + "\n`hermes undo` in a shell brings it back."}, nil
+		return Result{Text: lines("Deleted", gone) + "\nTo undo this, run `hermes undo` in the shell."}, nil
 	case verb == "merge" && len(ids) > 0:
 		one, err := c.Learnings.Merge(ctx, "person", ids...)
 		if err != nil {
 			return Result{}, err
 		}
-		return Result{Text: lines("Now one", []hermes.Learning{one})}, nil
+		return Result{Text: lines("Merged into", []hermes.Learning{one})}, nil
 	case verb == "merge":
 		return tidyLearnings(ctx, c.Learnings)
 	}
@@ -71,7 +71,7 @@ func numbers(text string) ([]int64, error) {
 	for _, w := range strings.Fields(text) {
 		id, err := strconv.ParseInt(strings.TrimPrefix(w, "#"), 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("%q is no number of a learning; /learning shows them", w)
+			return nil, fmt.Errorf("%q is not the number of a learning; use /learning to list them", w)
 		}
 		ids = append(ids, id)
 	}
@@ -84,19 +84,19 @@ func listLearnings(ctx context.Context, b Learnings, words string) (Result, erro
 		return Result{}, err
 	}
 	if len(list) == 0 && words != "" {
-		return Result{Text: "There are no such learnings."}, nil
+		return Result{Text: "No learnings match."}, nil
 	}
 	if len(list) == 0 {
-		return Result{Text: "Nothing was learned from errors yet. What helps against one is kept with the tool learning."}, nil
+		return Result{Text: "No learnings yet. When the agent finds the fix for an error, it keeps it with the learning tool."}, nil
 	}
 	text := lines("", list[:min(len(list), listed)])
 	if len(list) > listed {
-		text += "\nThere are more: `/learning search WORDS`"
+		text += "\nThere are more. Find them with `/learning search WORDS`."
 	}
 	return Result{Text: text}, nil
 }
 
-// lines lists learnings, one each.
+// lines lists learnings, one per line.
 func lines(head string, list []hermes.Learning) string {
 	var b strings.Builder
 	for _, l := range list {
@@ -126,7 +126,7 @@ func showLearnings(ctx context.Context, b Learnings, ids []int64) (Result, error
 				fmt.Fprintf(&out, "- %s: %s\n", part[0], strings.ReplaceAll(plain(part[1]), "\n", "\n  "))
 			}
 		}
-		fmt.Fprintf(&out, "- seen %d times, last %s; shown %d, helped %d, failed %d\n\n", l.Seen, l.Touched.Local().Format("2006-01-02 15:04"), l.Shown, l.Helped, l.Failed)
+		fmt.Fprintf(&out, "- seen %s, last %s; shown %d, helped %d, failed %d\n\n", plural(int(l.Seen), "time"), l.Touched.Local().Format("2006-01-02 15:04"), l.Shown, l.Helped, l.Failed)
 	}
 	return Result{Text: out.String()}, nil
 }
@@ -135,13 +135,13 @@ func tidyLearnings(ctx context.Context, b Learnings) (Result, error) {
 	r, err := b.Tidy(ctx, false)
 	var out strings.Builder
 	for _, g := range r.Merged {
-		fmt.Fprintf(&out, "- %d are one now: %s\n", len(g), plain(learning.Line(g[0])))
+		fmt.Fprintf(&out, "- merged %d: %s\n", len(g), plain(learning.Line(g[0])))
 	}
 	for _, gone := range r.Retired {
-		fmt.Fprintf(&out, "- retired, %s: %s\n", gone.Why, plain(learning.Line(gone.Learning)))
+		fmt.Fprintf(&out, "- retired (%s): %s\n", gone.Why, plain(learning.Line(gone.Learning)))
 	}
 	if out.Len() == 0 && err == nil {
-		return Result{Text: "Nothing says the same, and nothing is to be retired."}, nil
+		return Result{Text: "Nothing to merge or retire."}, nil
 	}
 	return Result{Text: out.String()}, err
 }

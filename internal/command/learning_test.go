@@ -23,7 +23,7 @@ func TestLearningsAreShownAndChanged(t *testing.T) {
 			t.Errorf("%s: got %q, %v, want %q", line, r.Text, err, want)
 		}
 	}
-	has("/learning", "Nothing was learned")
+	has("/learning", "No learnings yet")
 	for _, l := range []hermes.Learning{
 		{Tool: "terminal", Class: "error", Pattern: "pip: error: <path> is managed", Fix: "use uv", Context: "Debian", Touched: time.Now()},
 		{Tool: "terminal", Class: "error", Pattern: "make: no rule", Fix: "cd src", Touched: time.Now()},
@@ -34,18 +34,18 @@ func TestLearningsAreShownAndChanged(t *testing.T) {
 	}
 	has("/learning", `- 1: pip: error: \<path> is managed → use uv`)
 	has("/learning search RULE", "- 2: make")
-	has("/learning search snake", "no such")
+	has("/learning search snake", "No learnings match")
 	has("/learning show 1", "- context: Debian")
-	has("/learning merge", "Nothing says the same")
-	has("/learning merge 1 #2", "Now one 1")
+	has("/learning merge", "Nothing to merge or retire")
+	has("/learning merge 1 #2", "Merged into 1")
 	has("/learning delete 1", "hermes undo")
-	has("/learning", "Nothing was learned")
+	has("/learning", "No learnings yet")
 	for _, bad := range []string{"/learning show", "/learning show x", "/learning show 9", "/learning delete", "/learning merge 1", "/learning search", "/learning forget"} {
 		if r, err := command.Run(t.Context(), bad, command.Call{Where: command.Terminal, Learnings: file}); err == nil {
 			t.Errorf("%s was taken: %s", bad, r.Text)
 		}
 	}
 	if _, err := command.Run(t.Context(), "/learning", command.Call{Where: command.Terminal}); err == nil {
-		t.Error("a face without learnings showed some")
+		t.Error("a frontend without learnings showed some")
 	}
 }

@@ -10,13 +10,13 @@ import (
 	"hermes/internal/tokens"
 )
 
-// portion is a part of what is sent. Tokens are scaled to what the service
-// counted of the last request, as far as that is known.
+// portion is a part of a request. If the service counted the last request, the
+// estimated tokens are scaled to that count.
 type portion struct {
-	name          string
-	count         int     // of messages, calls, tools; 0 is not shown
-	tokens, sent  float64 // all, and what was part of the last request
-	cached, fresh float64 // of sent: read from the cache, and not
+	name             string
+	count            int     // of messages, calls, tools; 0 is not shown
+	tokens, sent     float64 // all, and those in the last request
+	cached, uncached float64 // of sent: read from the cache, or not
 }
 
 // chunk is a piece of a request, in the order in which it is sent.
@@ -27,23 +27,23 @@ type chunk struct {
 	sent    bool
 }
 
-// order is how portions are listed.
+// order is the order in which portions are listed.
 var order = []string{
 	"tools", "identity", "rules", "loaded skills", "skills index", "project files", "notes", "profile", "external memory", "system prompt",
 	"summaries", "recalled", "your messages", "attached", "surroundings", "program notes", "thinking", "answers", "calls", "tool results",
 }
 
-// layerNames are what layers are called in the list; those that are missing
-// are rules.
+// layerNames are the names of prompt layers in the list. A layer that is not
+// here counts as rules.
 var layerNames = map[string]string{
 	"identity": "identity", "preloaded-skills": "loaded skills", "skills": "skills index", "project": "project files",
 	"memory": "notes", "user": "profile", "outside-memory": "external memory",
 }
 
-// measure tells what a request of a session is made of. What was cached is
-// the beginning of the last request.
+// measure splits the next request of a session into portions. The cached part
+// is the beginning of the last request.
 func measure(st session.State) []portion {
-	chunks := takeApart(st)
+	chunks := split(st)
 	sum := 0
 	for _, c := range chunks {
 		if c.sent {
@@ -52,7 +52,7 @@ func measure(st session.State) []portion {
 	}
 	scale, left := 1.0, float64(st.Last.CacheRead)
 	if p := st.Last.Prompt(); p > 0 && sum > 0 {
-		scale = min(max(float64(p)/float64(sum), 0.25), 4) // an estimate is not further off than that
+		scale = min(max(float64(p)/float64(sum), 0.25), 4) // estimates are not further off than this
 	}
 	found := map[string]*portion{}
 	for _, c := range chunks {
@@ -67,7 +67,7 @@ func measure(st session.State) []portion {
 		if c.sent {
 			read := min(left, n)
 			left -= read
-			p.sent, p.cached, p.fresh = p.sent+n, p.cached+read, p.fresh+n-read
+			p.sent, p.cached, p.uncached = p.sent+n, p.cached+read, p.uncached+n-read
 		}
 	}
 	var list []portion
@@ -79,9 +79,9 @@ func measure(st session.State) []portion {
 	return list
 }
 
-// takeApart is what the next request is made of, and what of it the last one
-// held already.
-func takeApart(st session.State) []chunk {
+// split returns the pieces of the next request, and which of them the last
+// request already had.
+func split(st session.State) []chunk {
 	asked := slices.ContainsFunc(st.Transcript, func(m hermes.Message) bool { return m.Usage != nil })
 	known := asked || st.Last.Prompt() > 0
 	var list []chunk
@@ -102,8 +102,8 @@ func takeApart(st session.State) []chunk {
 	return list
 }
 
-// layers are the pieces of the system prompt, or all of it as one where they
-// are not known.
+// layers are the pieces of the system prompt, or all of it as one piece if they
+// are unknown.
 func layers(row hermes.Session, sent bool) []chunk {
 	bytes := 0
 	for _, l := range row.Layers {
@@ -123,7 +123,7 @@ func layers(row hermes.Session, sent bool) []chunk {
 	return list
 }
 
-// message takes one apart by what its parts are.
+// message splits a message by the kinds of its parts.
 func message(m hermes.Message, sent bool) []chunk {
 	var list []chunk
 	add := func(name string, count, n int) {

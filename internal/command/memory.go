@@ -38,7 +38,7 @@ func remembered(ctx context.Context, c *Call) (Result, error) {
 	case "approve":
 		return w.decide(rest, func(id string) (string, error) {
 			s, err := c.Memory.Approve(ctx, id)
-			return fmt.Sprintf("%s is stored in %s [%s]; prompts show it from the next session on.", code(id), s.Target, s.Usage()), err
+			return fmt.Sprintf("Saved %s to %s [%s]. New sessions will see it.", code(id), s.Target, s.Usage()), err
 		})
 	case "reject":
 		return w.decide(rest, drop(c.Memory.Reject))
@@ -51,7 +51,7 @@ func remembered(ctx context.Context, c *Call) (Result, error) {
 func pendingMemory(m Memory) pendingChanges {
 	return pendingChanges{
 		noun: "memory", use: memoryUse, ids: m.Waiting, approval: m.Approval, set: m.SetApproval,
-		on: "Changes of memory wait for your approval.", off: "Changes of memory are stored without asking.",
+		on: "Memory changes need your approval.", off: "Memory changes are saved without asking.",
 	}
 }
 
@@ -77,7 +77,7 @@ func entries(m Memory, w pendingChanges) (Result, error) {
 	}
 	b.WriteString(w.hint(len(ids)))
 	if b.Len() == 0 {
-		return Result{Text: "Memory is switched off."}, nil
+		return Result{Text: "Memory is off."}, nil
 	}
 	return Result{Text: b.String()}, nil
 }
@@ -97,6 +97,6 @@ func waiting(m Memory, w pendingChanges) (Result, error) {
 			fmt.Fprintf(&b, "  proposed after reading %s\n", plain(o))
 		}
 	}
-	b.WriteString("\n`/memory approve ID` stores one, `/memory reject ID` drops it; `all` takes all.")
+	b.WriteString("\nApprove one with `/memory approve ID`, reject it with `/memory reject ID`. Use `all` for all of them.")
 	return Result{Text: b.String()}, nil
 }

@@ -41,21 +41,21 @@ func TestMemoryIsShownAndDecidedOn(t *testing.T) {
 		return p.ID
 	}
 	has("/memory", "**memory** [0% — 0/2,200 chars]")
-	has("/memory approval on", "wait for your approval")
+	has("/memory approval on", "need your approval")
 	first, second := propose("likes tea"), propose("likes milk")
-	has("/memory", "2 waiting")
+	has("/memory", "2 pending changes: `/memory pending`")
 	has("/memory pending", "add to memory: likes tea")
-	has("/memory approve "+first, "is stored in memory")
-	has("/memory reject all", "`"+second+"` is dropped")
+	has("/memory approve "+first, "Saved `"+first+"` to memory")
+	has("/memory reject all", "Rejected `"+second+"`.")
 	has("/memory", "- likes tea")
-	has("/memory pending", "No changes")
-	has("/memory approval off", "stored without asking")
+	has("/memory pending", "No pending changes of memory.")
+	has("/memory approval off", "saved without asking")
 	for _, bad := range []string{"/memory approve", "/memory approve nope", "/memory forget", "/memory approval perhaps"} {
 		if _, err := run(bad); err == nil {
 			t.Errorf("%s was taken", bad)
 		}
 	}
 	if _, err := command.Run(t.Context(), "/memory", command.Call{Where: command.Terminal}); err == nil {
-		t.Error("a face without memory showed one")
+		t.Error("a frontend without memory showed one")
 	}
 }

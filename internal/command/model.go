@@ -11,21 +11,22 @@ import (
 	"hermes/internal/session"
 )
 
-// Settings is what commands may keep for later sessions; a nil func cannot.
+// Settings saves what commands keep for later sessions.
 type Settings struct {
-	// Save writes one value of the configuration and returns where.
+	// Save writes one value of the configuration and returns where. Nil means
+	// that nothing can be saved.
 	Save func(ctx context.Context, key, value string) (where string, err error)
-	// KeepModel makes /model change the default, too, unless told otherwise.
+	// KeepModel makes /model change the default too, unless a flag says otherwise.
 	KeepModel bool
 }
 
-// switching is what /model was asked for.
+// switching is the parsed arguments of /model.
 type switching struct {
 	ref                    string
 	once, global, thisOnly bool
 }
 
-const modelUse = "Change it with `/model PROVIDER:MODEL`; `--once` for the next turn alone, `--global` for new sessions, too."
+const modelUse = "Change it with `/model PROVIDER:MODEL`. Add `--once` for the next turn only, or `--global` for new sessions too."
 
 func readSwitching(args string) (switching, error) {
 	var s switching
@@ -39,28 +40,28 @@ func readSwitching(args string) (switching, error) {
 			s.global = true
 		case f == "--session":
 			s.thisOnly = true
-		case f == "--refresh": // lists are read anew each time
+		case f == "--refresh": // lists are always read again
 		case f == "--provider" && i+1 < len(fields):
 			i++
 			provider = fields[i]
 		case strings.HasPrefix(f, "--provider="):
 			provider = strings.TrimPrefix(f, "--provider=")
 		case strings.HasPrefix(f, "-"):
-			return s, fmt.Errorf("/model does not know %s; it has --once, --global, --session, --refresh and --provider NAME", f)
+			return s, fmt.Errorf("unknown flag %s for /model; use --once, --global, --session, --refresh or --provider NAME", f)
 		case s.ref != "":
-			return s, fmt.Errorf("/model takes one model; %q is one too many", f)
+			return s, fmt.Errorf("/model takes one model; remove %q", f)
 		default:
 			s.ref = f
 		}
 	}
 	if s.once && s.global {
-		return s, errors.New("--once and --global contradict each other; choose one")
+		return s, errors.New("--once and --global cannot be combined; choose one")
 	}
 	if provider != "" {
 		s.ref = provider + ":" + s.ref
 	}
 	if s.ref == "" && (s.once || s.global) {
-		return s, errors.New("name the model, too: /model PROVIDER:MODEL --once")
+		return s, errors.New("name a model: /model PROVIDER:MODEL --once")
 	}
 	return s, nil
 }
@@ -75,7 +76,7 @@ func model(ctx context.Context, c *Call) (Result, error) {
 	}
 	keep := s.global || c.Settings.KeepModel && !s.once && !s.thisOnly
 	if keep && c.Settings.Save == nil {
-		return Result{}, errors.New("the default cannot be changed from here; leave --global out to change this session")
+		return Result{}, errors.New("the default cannot be changed here; omit --global to change only this session")
 	}
 	if err := switchTo(ctx, c, s); err != nil {
 		return Result{}, err
@@ -85,11 +86,11 @@ func model(ctx context.Context, c *Call) (Result, error) {
 		return Result{}, err
 	}
 	if s.once {
-		return Result{Text: "The next turn is answered by " + code(st.Next) + "; then " + orDefault(st.Row.Model) + " goes on."}, nil
+		return Result{Text: "The next turn uses " + code(st.Next) + ", later turns use " + orDefault(st.Row.Model) + " again."}, nil
 	}
 	text := "This session now uses " + code(st.Row.Model) + "."
 	if len(st.Transcript) > 0 {
-		text += " What was sent before is not in that model's cache: the next request pays for all of it."
+		text += " The conversation is not in that model's cache, so the next request pays for all of it."
 	}
 	if !keep {
 		return Result{Text: text}, nil
@@ -98,11 +99,11 @@ func model(ctx context.Context, c *Call) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("this session uses %s, but the default could not be changed: %w", st.Row.Model, err)
 	}
-	return Result{Text: text + " New sessions use it, too (" + code(where) + ")."}, nil
+	return Result{Text: text + " New sessions use it too (" + code(where) + ")."}, nil
 }
 
-// switchTo changes the model. A name that nobody knows is looked for in what
-// can be had: one that alone fits is taken, several are named.
+// switchTo changes the model. An unknown name is matched against the available
+// models: a single match is used, several are listed in the error.
 func switchTo(ctx context.Context, c *Call, s switching) error {
 	err := c.Session.Submit(ctx, session.SetModel{Ref: s.ref, Once: s.once})
 	if !errors.Is(err, hermes.ErrNoModel) || c.Models == nil {
@@ -122,7 +123,7 @@ func switchTo(ctx context.Context, c *Call, s switching) error {
 		for _, i := range fit[:min(len(fit), 5)] {
 			names = append(names, code(list[i]))
 		}
-		return fmt.Errorf("no model is called %q; %d fit it: %s", s.ref, len(fit), strings.Join(names, ", "))
+		return fmt.Errorf("no model named %q; %d match it: %s", s.ref, len(fit), strings.Join(names, ", "))
 	}
 }
 
@@ -140,17 +141,17 @@ func showModel(ctx context.Context, c *Call) (Result, error) {
 	}
 	text := "Model: " + code(st.Row.Model)
 	if st.Row.Model == "" {
-		text = "The default model answers."
+		text = "No model chosen yet; the default is used."
 	}
 	if st.Next != "" {
-		text += " The next turn is answered by " + code(st.Next) + "."
+		text += " The next turn uses " + code(st.Next) + "."
 	}
 	if c.Models == nil {
 		return Result{Text: text + "\n\n" + modelUse}, nil
 	}
 	list, err := c.Models(ctx)
 	if err != nil {
-		return Result{Text: text + "\n\nThe list of models could not be read: " + plain(err.Error())}, nil
+		return Result{Text: text + "\n\nCould not list the models: " + plain(err.Error())}, nil
 	}
 	var b strings.Builder
 	b.WriteString(text + "\n\n")
@@ -184,23 +185,23 @@ func reasoning(ctx context.Context, c *Call) (Result, error) {
 	}
 	effort, ok := hermes.ParseEffort(word)
 	if !ok {
-		return Result{}, fmt.Errorf("%q is no level of reasoning; the levels are %s", word, levels())
+		return Result{}, fmt.Errorf("unknown reasoning level %q; use one of %s", word, levels())
 	}
 	if global && c.Settings.Save == nil {
-		return Result{}, errors.New("the default cannot be changed from here; leave --global out to change this session")
+		return Result{}, errors.New("the default cannot be changed here; omit --global to change only this session")
 	}
 	if err := c.Session.Submit(ctx, session.SetEffort{Effort: effort}); err != nil {
 		return Result{}, err
 	}
-	text := "From the next turn on the model thinks with effort " + code(string(effort)) + ", as far as it can."
+	text := "Reasoning effort is " + code(string(effort)) + " from the next turn on, if the model supports it."
 	if !global {
 		return Result{Text: text}, nil
 	}
 	where, err := c.Settings.Save(ctx, "agent.reasoning_effort", string(effort))
 	if err != nil {
-		return Result{}, fmt.Errorf("this session thinks with effort %s, but the default could not be changed: %w", effort, err)
+		return Result{}, fmt.Errorf("this session uses reasoning effort %s, but the default could not be changed: %w", effort, err)
 	}
-	return Result{Text: text + " So do new sessions (" + code(where) + ")."}, nil
+	return Result{Text: text + " New sessions use it too (" + code(where) + ")."}, nil
 }
 
 func showEffort(ctx context.Context, c *Call) (Result, error) {
@@ -208,7 +209,7 @@ func showEffort(ctx context.Context, c *Call) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	text := "The model thinks as hard as it does by itself."
+	text := "Reasoning effort: the default of the model."
 	if st.Effort != "" {
 		text = "Reasoning effort: " + code(string(st.Effort)) + "."
 	}

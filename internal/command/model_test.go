@@ -69,13 +69,13 @@ func TestModelThatCannotBeSwitchedIsNotSaved(t *testing.T) {
 		says    string
 	}{
 		"/model a:b --global":        {&fake{err: errors.New("no model is configured")}, "no model"},
-		"/model a b":                 {&fake{}, "one too many"},
-		"/model a --often":           {&fake{}, "does not know --often"},
-		"/model a --once --global":   {&fake{}, "contradict"},
-		"/model --once":              {&fake{}, "name the model"},
+		"/model a b":                 {&fake{}, `remove "b"`},
+		"/model a --often":           {&fake{}, "unknown flag --often"},
+		"/model a --once --global":   {&fake{}, "cannot be combined"},
+		"/model --once":              {&fake{}, "name a model"},
 		"/reasoning hard":            {&fake{}, "none, minimal, low, medium, high, xhigh, max"},
-		"/reasoning hard --global":   {&fake{}, "no level"},
-		"/reasoning high --global x": {&fake{}, "no level"},
+		"/reasoning hard --global":   {&fake{}, "unknown reasoning level"},
+		"/reasoning high --global x": {&fake{}, "unknown reasoning level"},
 	} {
 		k := &keeper{}
 		_, err := command.Run(t.Context(), line, command.Call{Session: tt.session, Where: command.Everywhere, Settings: k.settings(false)})
@@ -84,7 +84,7 @@ func TestModelThatCannotBeSwitchedIsNotSaved(t *testing.T) {
 		}
 	}
 	if _, err := command.Run(t.Context(), "/model a --global", command.Call{Session: &fake{}, Where: command.Everywhere}); err == nil {
-		t.Error("a face without settings saved something")
+		t.Error("a frontend without settings saved something")
 	}
 }
 
@@ -97,12 +97,12 @@ func TestReasoning(t *testing.T) {
 		arg    string
 		says   string
 	}{
-		"/reasoning":              {says: "as hard as it does by itself"},
+		"/reasoning":              {says: "the default of the model"},
 		"/reasoning HIGH":         {ops: []session.Op{session.SetEffort{Effort: hermes.EffortHigh}}, says: "`high`"},
 		"/reasoning none":         {ops: []session.Op{session.SetEffort{Effort: hermes.EffortNone}}, says: "`none`"},
 		"/reasoning ultra":        {ops: []session.Op{session.SetEffort{Effort: hermes.EffortMax}}, says: "`max`"},
 		"/reasoning low --global": {ops: []session.Op{session.SetEffort{Effort: hermes.EffortLow}}, saved: [][2]string{{"agent.reasoning_effort", "low"}}, says: "config.yaml"},
-		"/reasoning default":      {ops: []session.Op{session.SetEffort{}}, says: "by itself"},
+		"/reasoning default":      {ops: []session.Op{session.SetEffort{}}, says: "the default of the model"},
 		"/reasoning show":         {action: command.Thinking, arg: "show", says: "shown"},
 		"/reasoning hide":         {action: command.Thinking, arg: "hide", says: "hidden"},
 	} {
@@ -139,7 +139,7 @@ func cachedState() session.State {
 	}
 }
 
-func TestUsageTellsWhatTheLastTurnReadFromTheCache(t *testing.T) {
+func TestUsageShowsWhatTheLastTurnReadFromTheCache(t *testing.T) {
 	t.Parallel()
 	st := cachedState()
 	st.Transcript = st.Transcript[:4]
@@ -148,10 +148,10 @@ func TestUsageTellsWhatTheLastTurnReadFromTheCache(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantIn(t, r.Text, "| fresh input | 2.0k | 350 |", "| read from cache | 450 | 450 |", "| model calls | 9 | 2 |", "Cache, the last turn: 450 read, 10 written, 350 fresh (55 % cached)")
+	wantIn(t, r.Text, "| uncached input | 2.0k | 350 |", "| read from cache | 450 | 450 |", "| model calls | 9 | 2 |", "Cache, the last turn: 450 read, 10 written, 350 uncached (55 % cached)")
 }
 
-// choosy is a session that knows full references only.
+// choosy is a session that knows only full references.
 type choosy struct{ fake }
 
 func (c *choosy) Submit(ctx context.Context, op session.Op) error {
@@ -169,7 +169,7 @@ func TestPartOfAModelsNameIsEnough(t *testing.T) {
 	for line, says := range map[string]string{
 		"/model lama":       "now uses `b:llama`",
 		"/model qwencod":    "now uses `a:qwen-coder`",
-		"/model qwen":       "2 fit it: `a:qwen-coder`, `a:qwen-chat`",
+		"/model qwen":       "2 match it: `a:qwen-coder`, `a:qwen-chat`",
 		"/model zzz":        "no provider is known",
 		"/model ll --once":  "next turn",
 		"/model b:anything": "now uses `b:anything`",

@@ -12,11 +12,11 @@ import (
 )
 
 func newSession(ctx context.Context, c *Call) (Result, error) {
-	return begin(ctx, c, New, "Begin a new session? This one stays stored and can be resumed.")
+	return begin(ctx, c, New, "Start a new session? This one is saved and can be resumed.")
 }
 
 func clearSession(ctx context.Context, c *Call) (Result, error) {
-	return begin(ctx, c, Clear, "Clear the screen and begin a new session? This one stays stored and can be resumed.")
+	return begin(ctx, c, Clear, "Clear the screen and start a new session? This one is saved and can be resumed.")
 }
 
 func begin(ctx context.Context, c *Call, action Action, question string) (Result, error) {
@@ -44,7 +44,7 @@ func title(ctx context.Context, c *Call) (Result, error) {
 	}
 	err := c.Session.Submit(ctx, session.SetTitle{Title: c.Args})
 	if errors.Is(err, hermes.ErrTitleTaken) {
-		return Result{}, fmt.Errorf("another session is called %q; choose another title", c.Args)
+		return Result{}, fmt.Errorf("another session has the title %q; choose another", c.Args)
 	}
 	if err != nil {
 		return Result{}, err
@@ -78,12 +78,12 @@ func history(ctx context.Context, c *Call) (Result, error) {
 		fmt.Fprintf(&b, "**%s**\n\n%s\n\n", who, m.Visible())
 	}
 	if b.Len() == 0 {
-		return Result{Text: "Nothing has been said yet."}, nil
+		return Result{Text: "No messages yet."}, nil
 	}
 	return Result{Text: b.String()}, nil
 }
 
-// spoken leaves the messages with words of the person or the model.
+// spoken filters the messages with text of the user or the model.
 func spoken(transcript []hermes.Message) []hermes.Message {
 	var out []hermes.Message
 	for _, m := range transcript {
@@ -112,7 +112,7 @@ func copyAnswer(ctx context.Context, c *Call) (Result, error) {
 			return Result{Text: "Copied.", Action: Copy, Arg: shown[i].Visible()}, nil
 		}
 	}
-	return Result{}, errors.New("there is no such answer to copy")
+	return Result{}, errors.New("no such answer to copy")
 }
 
 func retry(ctx context.Context, c *Call) (Result, error) {
@@ -131,12 +131,12 @@ func undo(ctx context.Context, c *Call) (Result, error) {
 		}
 	}
 	if !c.agreed() && c.Where == Terminal && last != "" && !st.Running {
-		return Result{Confirm: "Take back the last exchange, from “" + short(last, 60) + "” on? Files stay as they are."}, nil
+		return Result{Confirm: "Undo the last exchange, starting at “" + short(last, 60) + "”? Files are not changed."}, nil
 	}
 	if err := c.Session.Submit(ctx, session.Undo{}); err != nil {
 		return Result{}, err
 	}
-	return Result{Text: "Took back the last exchange."}, nil
+	return Result{Text: "Removed the last exchange."}, nil
 }
 
 func goOn(ctx context.Context, c *Call) (Result, error) {
@@ -145,14 +145,14 @@ func goOn(ctx context.Context, c *Call) (Result, error) {
 
 func queue(ctx context.Context, c *Call) (Result, error) {
 	if c.Args == "" {
-		return Result{}, errors.New("say what is to be answered next: /queue PROMPT")
+		return Result{}, errors.New("add a message: /queue PROMPT")
 	}
 	return Result{}, c.Session.Submit(ctx, session.Say{Parts: text(c.Args), Busy: session.BusyQueue})
 }
 
 func steer(ctx context.Context, c *Call) (Result, error) {
 	if c.Args == "" {
-		return Result{}, errors.New("say what the running turn should know: /steer PROMPT")
+		return Result{}, errors.New("add a message: /steer PROMPT")
 	}
 	return Result{}, c.Session.Submit(ctx, session.Steer{Text: c.Args})
 }
@@ -166,9 +166,9 @@ func stop(ctx context.Context, c *Call) (Result, error) {
 		return Result{}, err
 	}
 	if st.Running {
-		return Result{}, nil // the turn's own end says so
+		return Result{}, nil // the end of the turn reports it
 	}
-	return Result{Text: "Background processes are stopped."}, nil
+	return Result{Text: "Stopped the background processes."}, nil
 }
 
 func redraw(context.Context, *Call) (Result, error) { return Result{Action: Redraw}, nil }
@@ -181,12 +181,12 @@ func count(arg string, otherwise int) (int, error) {
 	}
 	n, err := strconv.Atoi(arg)
 	if err != nil || n < 1 {
-		return 0, fmt.Errorf("%q is no number; write 1, 2, 3 and so on", arg)
+		return 0, fmt.Errorf("%q is not a whole number of 1 or more", arg)
 	}
 	return n, nil
 }
 
-// short cuts a text to one line of n characters.
+// short shortens a text to one line of at most n characters.
 func short(s string, n int) string {
 	runes := []rune(strings.Join(strings.Fields(s), " "))
 	if len(runes) <= n {

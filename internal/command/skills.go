@@ -11,11 +11,11 @@ import (
 	"hermes/internal/skill"
 )
 
-// Skills is what /skills needs, and the calling of skills by their names.
+// Skills is what /skills needs, and what calls skills by name.
 type Skills interface {
 	List(ctx context.Context) ([]hermes.Skill, error)
 	View(ctx context.Context, name, file string) (hermes.SkillText, error)
-	// Call gives the message of a line that begins with names of skills; ok is
+	// Call returns the message of a line that starts with names of skills; ok is
 	// false for any other line. dir is the session's folder.
 	Call(ctx context.Context, dir, line string) (parts []hermes.Part, ok bool, err error)
 	Waiting() ([]skill.Pending, error)
@@ -26,7 +26,7 @@ type Skills interface {
 	SetApproval(ctx context.Context, on bool) error
 }
 
-const skillsUse = "use /skills, /skills view NAME, /skills pending, /skills diff ID, /skills approve ID|all, /skills reject ID|all, or /skills approval on|off; searching and installing is `hermes skills` in a shell"
+const skillsUse = "use /skills, /skills view NAME, /skills pending, /skills diff ID, /skills approve ID|all, /skills reject ID|all, or /skills approval on|off; to search or install skills, run `hermes skills` in the shell"
 
 func skills(ctx context.Context, c *Call) (Result, error) {
 	if c.Skills == nil {
@@ -48,7 +48,7 @@ func skills(ctx context.Context, c *Call) (Result, error) {
 	case "approve":
 		return w.decide(rest, func(id string) (string, error) {
 			out, err := c.Skills.Approve(ctx, id)
-			return fmt.Sprintf("%s is done: %s", code(id), code(out.Path)), err
+			return fmt.Sprintf("Applied %s: %s", code(id), code(out.Path)), err
 		})
 	case "reject":
 		return w.decide(rest, drop(c.Skills.Reject))
@@ -61,8 +61,8 @@ func skills(ctx context.Context, c *Call) (Result, error) {
 func pendingSkillChanges(s Skills) pendingChanges {
 	return pendingChanges{
 		noun: "skills", use: skillsUse, approval: s.Approval, set: s.SetApproval,
-		on:  "Changes of skills by the agent wait for your approval.",
-		off: "The agent's changes of its own skills are made without asking; those of others' skills wait for you.",
+		on:  "Skill changes by the agent need your approval.",
+		off: "The agent changes its own skills without asking. Changes to other skills need your approval.",
 		ids: func() (ids []string, err error) {
 			list, err := s.Waiting()
 			for _, p := range list {
@@ -102,7 +102,7 @@ func listSkills(ctx context.Context, s Skills, category string, w pendingChanges
 		b.WriteString(w.hint(len(ids)))
 	}
 	if b.Len() == 0 {
-		return Result{Text: "There are no such skills."}, nil
+		return Result{Text: "No skills found."}, nil
 	}
 	return Result{Text: strings.TrimLeft(b.String(), "\n")}, nil
 }
@@ -137,14 +137,14 @@ func pendingSkills(s Skills, w pendingChanges) (Result, error) {
 		}
 		b.WriteByte('\n')
 	}
-	b.WriteString("\n`/skills diff ID` shows one, `/skills approve ID` makes it, `/skills reject ID` drops it; `all` takes all.")
+	b.WriteString("\nShow one with `/skills diff ID`, approve it with `/skills approve ID`, reject it with `/skills reject ID`. Use `all` for all of them.")
 	return Result{Text: b.String()}, nil
 }
 
-// learnText is what /learn asks of the model.
-const learnText = "[The person asks you to make a skill.] Find out how the task below is done: from the folder, file, page or book that is named, or from this conversation if nothing is named. " +
-	"Read before you write, and try the commands where that is safe. Then look with skills_list whether a skill covers it: patch that one, else create one with skill_manage. " +
-	"It must say when it applies, the steps with exact commands, the pitfalls that were met, and how to verify the outcome; details go to references/. Tell in three lines what it holds.\n\nWhat to learn: "
+// learnText is what /learn asks the model.
+const learnText = "[The user asks you to make a skill.] Find out how the task below is done: from the named folder, file, page or book, or else from this conversation. " +
+	"Read before you write, and try the commands where that is safe. Then check with skills_list whether a skill covers it: patch that one, else create one with skill_manage. " +
+	"It must say when it applies, the steps with exact commands, the pitfalls you met, and how to verify the outcome; details go to references/. Summarize it in three lines.\n\nWhat to learn: "
 
 func learn(_ context.Context, c *Call) (Result, error) {
 	what := c.Args
@@ -154,28 +154,28 @@ func learn(_ context.Context, c *Call) (Result, error) {
 	return Result{Action: Send, Message: []hermes.Part{{Text: learnText + what, Hidden: true}, {Text: strings.TrimSpace("/learn " + c.Args)}}}, nil
 }
 
-// refineText is what /refine asks of the model.
-const refineText = "[The person asks for a review of this conversation, for what to keep.] Look at what was corrected, what failed before it worked, and what the person prefers. " +
-	"Durable facts go to memory; procedures go to skills: patch the skill that was used where it was wrong, create one only for what will recur. Keep nothing that is stale in a week. If nothing is worth keeping, say so. Tell in a few lines what you kept."
+// refineText is what /refine asks the model.
+const refineText = "[The user asks for a review of this conversation, for what to keep.] Look at what was corrected, what failed before it worked, and what the user prefers. " +
+	"Durable facts go to memory; procedures go to skills: patch the skill that was used where it was wrong, create one only for what will recur. Keep nothing that is stale in a week. If nothing is worth keeping, say so. Say in a few lines what you kept."
 
-// refine looks back beside the session; where nobody does that, the session's
-// own model is asked to.
+// refine reviews the session in the background. Without a background review it
+// asks the session's own model.
 func refine(ctx context.Context, c *Call) (Result, error) {
 	err := c.Session.Submit(ctx, session.Review{Focus: c.Args})
 	if err == nil {
-		return Result{Text: "Looking back at this conversation; you are told what came of it."}, nil
+		return Result{Text: "Reviewing this conversation in the background. You will see the result."}, nil
 	}
 	if !errors.Is(err, session.ErrNoReview) {
 		return Result{}, err
 	}
 	text := refineText
 	if c.Args != "" {
-		text += " Look at this above all: " + c.Args
+		text += " Focus on: " + c.Args
 	}
 	return Result{Action: Send, Message: []hermes.Part{{Text: text, Hidden: true}, {Text: strings.TrimSpace("/refine " + c.Args)}}}, nil
 }
 
-// called gives the message of a line that begins with names of skills.
+// called returns the message of a line that starts with names of skills.
 func called(ctx context.Context, line string, c *Call) (Result, bool, error) {
 	if c.Skills == nil {
 		return Result{}, false, nil

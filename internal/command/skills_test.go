@@ -59,14 +59,14 @@ func TestSkillsCommand(t *testing.T) {
 	for _, c := range []struct{ line, want, fail string }{
 		{"/skills", "- `/build` " + strings.Repeat("x", 57) + "...\n", ""},
 		{"/skills list", "`/mine` My own (user)", ""},
-		{"/skills", "2 waiting for you", ""},
+		{"/skills", "2 pending changes: `/skills pending`", ""},
 		{"/skills view build", "The steps.", ""},
 		{"/skills view nope", "", "no skill"},
 		{"/skills pending", "`x1` create the skill a\n- `x2` remove the skill b", ""},
 		{"/skills diff x1", "+new x1", ""},
-		{"/skills approve x1", "`x1` is done", ""},
-		{"/skills reject all", "`x1` is dropped.\n\n`x2` is dropped.", ""},
-		{"/skills approval on", "wait for your approval", ""},
+		{"/skills approve x1", "Applied `x1`: `/p`", ""},
+		{"/skills reject all", "Rejected `x1`.\n\nRejected `x2`.", ""},
+		{"/skills approval on", "need your approval", ""},
 		{"/skills approval off", "without asking", ""},
 		{"/skills install x", "", "hermes skills"},
 		{"/skills approve", "", "/skills approve ID"},
@@ -90,9 +90,9 @@ func TestASkillIsCalledByItsName(t *testing.T) {
 	f := &fake{state: session.State{Row: hermes.Session{Dir: "/work"}}}
 	for line, want := range map[string]bool{
 		"/build the thing": true,  // a skill
-		"/help":            false, // a command beats a skill
-		"/he x":            true,  // a skill beats the beginning of a command
-		"/ti":              false, // the beginning of a command
+		"/help":            false, // a command wins over a skill
+		"/he x":            true,  // a skill wins over a prefix of a command
+		"/ti":              false, // a prefix of a command
 	} {
 		r, err := command.Run(t.Context(), line, command.Call{Session: f, Where: command.Terminal, Skills: l})
 		if err != nil || (r.Action == command.Send) != want {

@@ -12,7 +12,7 @@ import (
 	"hermes/internal/session"
 )
 
-// Sessions are the stored conversations; *session.Manager has them.
+// Sessions are the stored conversations. *session.Manager implements it.
 type Sessions interface {
 	Find(ctx context.Context, ref string) (hermes.Session, error)
 	List(ctx context.Context, f hermes.SessionFilter) ([]hermes.Session, error)
@@ -22,34 +22,34 @@ type Sessions interface {
 
 var _ Sessions = (*session.Manager)(nil)
 
-// How many sessions are listed; a number in /resume counts in that list.
+// How many sessions are listed. A number in /resume is a position in that list.
 const (
 	someSessions = 15
 	manySessions = 100
 )
 
-// hiddenPlatforms are the sources whose sessions no person goes back to.
+// hiddenPlatforms are the platforms whose sessions users do not resume.
 func hiddenPlatforms() []string {
 	return []string{"oneshot", "kanban", "tool", "subagent", "demo", "batch", "eval"}
 }
 
 func (c *Call) sessions(ctx context.Context) (Sessions, error) {
 	if c.Sessions == nil {
-		return nil, errors.New("stored sessions cannot be reached from here; `hermes sessions list` shows them")
+		return nil, errors.New("stored sessions are not available here; list them with `hermes sessions list`")
 	}
 	return c.Sessions(ctx)
 }
 
-// idle makes sure that no turn runs in the session that is about to be left.
+// idle checks that no turn runs in the session before switching away from it.
 func (c *Call) idle(ctx context.Context) (session.State, error) {
 	st, err := c.Session.State(ctx)
 	if err == nil && st.Running {
-		err = errors.New("a turn is running; wait for its end, or stop it first with /stop")
+		err = errors.New("a turn is running; wait until it ends, or stop it with /stop")
 	}
 	return st, err
 }
 
-// branch goes on in a copy of the session.
+// branch switches to a copy of the session.
 func branch(ctx context.Context, c *Call) (Result, error) {
 	all, err := c.sessions(ctx)
 	if err != nil {
@@ -60,19 +60,19 @@ func branch(ctx context.Context, c *Call) (Result, error) {
 		return Result{}, err
 	}
 	if len(st.Transcript) == 0 {
-		return Result{}, errors.New("nothing was said yet, so there is nothing to branch from")
+		return Result{}, errors.New("no messages yet, so there is nothing to branch from")
 	}
 	row, err := all.Branch(ctx, c.Session.ID(), c.Args)
 	if errors.Is(err, hermes.ErrTitleTaken) {
-		return Result{}, fmt.Errorf("another session is called %q; choose another title", c.Args)
+		return Result{}, fmt.Errorf("another session has the title %q; choose another", c.Args)
 	}
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Action: Switch, Arg: row.ID, Text: "Branched to " + named(row) + ". The way back: " + code("/resume "+c.Session.ID())}, nil
+	return Result{Action: Switch, Arg: row.ID, Text: "Branched to " + named(row) + ". To go back, use " + code("/resume "+c.Session.ID())}, nil
 }
 
-// resume goes on in another session.
+// resume switches to another session.
 func resume(ctx context.Context, c *Call) (Result, error) {
 	if c.Args == "" {
 		return listSessions(ctx, c)
@@ -89,12 +89,12 @@ func resume(ctx context.Context, c *Call) (Result, error) {
 		return Result{}, err
 	}
 	if row.ID == c.Session.ID() {
-		return Result{Text: "This is that session."}, nil
+		return Result{Text: "You are already in this session."}, nil
 	}
 	return Result{Action: Switch, Arg: row.ID}, nil
 }
 
-// meant finds the session that the arguments name, or count in the list.
+// meant finds the session by its number in the list, its id or its title.
 func (c *Call) meant(ctx context.Context, all Sessions) (hermes.Session, error) {
 	if n, err := strconv.Atoi(c.Args); err == nil && n >= 1 && n <= manySessions {
 		rows, err := recent(ctx, c, all, manySessions)
@@ -102,21 +102,21 @@ func (c *Call) meant(ctx context.Context, all Sessions) (hermes.Session, error) 
 			return hermes.Session{}, err
 		}
 		if n > len(rows) {
-			return hermes.Session{}, fmt.Errorf("there are only %d other sessions; /sessions lists them", len(rows))
+			return hermes.Session{}, fmt.Errorf("there are only %s; use /sessions to list them", plural(len(rows), "other session"))
 		}
 		return rows[n-1], nil
 	}
 	row, err := all.Find(ctx, c.Args)
 	switch {
 	case errors.Is(err, hermes.ErrNotFound):
-		return row, fmt.Errorf("there is no session %q; /sessions lists them, /sessions search WORDS finds them", c.Args)
+		return row, fmt.Errorf("no session %q; find it with /sessions or /sessions search WORDS", c.Args)
 	case errors.Is(err, hermes.ErrAmbiguous):
-		return row, fmt.Errorf("%q fits several sessions; write more of the id or the title", c.Args)
+		return row, fmt.Errorf("%q matches several sessions; type more of the id or title", c.Args)
 	}
 	return row, err
 }
 
-// listSessions shows the other sessions, or those in which something was said.
+// listSessions lists the other sessions, or searches in all sessions.
 func listSessions(ctx context.Context, c *Call) (Result, error) {
 	all, err := c.sessions(ctx)
 	if err != nil {
@@ -131,24 +131,24 @@ func listSessions(ctx context.Context, c *Call) (Result, error) {
 	case "search":
 		return searchSessions(ctx, all, strings.TrimSpace(rest))
 	default:
-		return Result{}, fmt.Errorf("/sessions does not know %q; write /sessions, /sessions all or /sessions search WORDS", word)
+		return Result{}, fmt.Errorf("unknown argument %q for /sessions; use /sessions, /sessions all or /sessions search WORDS", word)
 	}
 	rows, err := recent(ctx, c, all, most)
 	if err != nil {
 		return Result{}, err
 	}
 	if len(rows) == 0 {
-		return Result{Text: "There are no other sessions yet."}, nil
+		return Result{Text: "No other sessions yet."}, nil
 	}
 	var b strings.Builder
 	for i, r := range rows {
 		waits := ""
 		if r.Asking {
-			waits = ", waits for your answer"
+			waits = ", waiting for your answer"
 		}
-		fmt.Fprintf(&b, "%d. %s, %s, %d messages%s\n", i+1, named(r), stamp(r.Active), r.Messages, waits)
+		fmt.Fprintf(&b, "%d. %s, %s, %s%s\n", i+1, named(r), stamp(r.Active), plural(int(r.Messages), "message"), waits)
 	}
-	b.WriteString("\nGo on in one with `/resume`: its number, its id or its title.")
+	b.WriteString("\nResume one with `/resume` and its number, id or title.")
 	return Result{Text: b.String()}, nil
 }
 
@@ -169,7 +169,7 @@ func recent(ctx context.Context, c *Call, all Sessions, most int) ([]hermes.Sess
 
 func searchSessions(ctx context.Context, all Sessions, text string) (Result, error) {
 	if text == "" {
-		return Result{}, errors.New("say what to look for: /sessions search WORDS")
+		return Result{}, errors.New("add words to search for: /sessions search WORDS")
 	}
 	hits, err := all.Search(ctx, hermes.SearchQuery{
 		Text: text, Roles: []hermes.Role{hermes.RoleUser, hermes.RoleAssistant}, Exclude: hiddenPlatforms(), Limit: 4 * someSessions,
@@ -187,13 +187,13 @@ func searchSessions(ctx context.Context, all Sessions, text string) (Result, err
 		fmt.Fprintf(&b, "- %s, %s: %s\n", named(h.Session), stamp(h.Message.Time), plain(short(h.Snippet, 140)))
 	}
 	if len(seen) == 0 {
-		return Result{Text: "Nothing fits; try fewer or other words, or the beginning of a word with `*`."}, nil
+		return Result{Text: "No matches. Try fewer or other words, or the beginning of a word with `*`."}, nil
 	}
-	b.WriteString("\nGo on in one with `/resume ID`.")
+	b.WriteString("\nResume one with `/resume ID`.")
 	return Result{Text: b.String()}, nil
 }
 
-// named is how a session is named to a person.
+// named is how a session is shown to the user.
 func named(r hermes.Session) string {
 	if r.Title == "" {
 		return code(r.ID)

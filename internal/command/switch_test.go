@@ -12,7 +12,7 @@ import (
 	"hermes/internal/session"
 )
 
-// archive is a manager over a few stored sessions; "here" is the present one.
+// archive is a manager of a few stored sessions; "here" is the current one.
 func archive(t *testing.T) *session.Manager {
 	t.Helper()
 	s := hermestest.NewStore()
@@ -64,7 +64,7 @@ func TestResumeFindsTheSession(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		"/resume nothing": "/sessions search", "/resume 202601": "several", "/resume 9": "only 2 other",
+		"/resume nothing": "/sessions search", "/resume 202601": "several", "/resume 9": "only 2 other sessions; use /sessions",
 	} {
 		if _, err := in(t, m, session.State{}, line); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", line, err, want)
@@ -96,7 +96,7 @@ func TestBranchSwitchesToTheCopy(t *testing.T) {
 		want  string
 	}{
 		{session.State{Transcript: talk()}, "/branch plan", "choose another"},
-		{session.State{}, "/branch", "nothing was said"},
+		{session.State{}, "/branch", "no messages yet"},
 		{session.State{Transcript: talk(), Running: true}, "/branch", "/stop"},
 	} {
 		if _, err := in(t, m, c.state, c.line); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -113,7 +113,7 @@ func TestSessionsAreListedAndSearched(t *testing.T) {
 		if err != nil || strings.Contains(r.Text, "plan") || strings.Contains(r.Text, "once") {
 			t.Fatalf("%s: %q, %v", line, r.Text, err)
 		}
-		wantIn(t, r.Text, "1. **new\\_things**", "2. **old things** `20260101_old`", "1 messages")
+		wantIn(t, r.Text, "1. **new\\_things**", "2. **old things** `20260101_old`", "1 message\n")
 	}
 	r, err := in(t, m, session.State{}, "/sessions search old zebra")
 	if err != nil {

@@ -7,24 +7,24 @@ import (
 	"strings"
 )
 
-// pendingChanges is where changes of the model wait for the person: those of
-// memory and those of skills.
+// pendingChanges are changes by the model that need the user's approval, either
+// of memory or of skills.
 type pendingChanges struct {
-	noun string // what the changes are of
+	noun string // what is changed: memory or skills
 	use  string // how the command is used
 	ids  func() ([]string, error)
-	// on and off say what holds with and without the approval.
+	// on and off describe the setting with and without approval.
 	on, off  string
 	approval func() bool
 	set      func(ctx context.Context, on bool) error
 }
 
 func (w pendingChanges) empty() Result {
-	return Result{Text: "No changes of " + w.noun + " are waiting."}
+	return Result{Text: "No pending changes of " + w.noun + "."}
 }
 
-// decide does the same with the changes that are named, or with all. Those
-// before one that fails are done, and are told.
+// decide approves or rejects the named changes, or all of them. It stops at the
+// first error and reports the changes before it.
 func (w pendingChanges) decide(which string, do func(id string) (string, error)) (Result, error) {
 	ids := strings.Fields(which)
 	if len(ids) == 0 {
@@ -50,12 +50,12 @@ func (w pendingChanges) decide(which string, do func(id string) (string, error))
 	return Result{Text: strings.Join(lines, "\n\n")}, nil
 }
 
-// drop is the line of a change that was rejected.
+// drop rejects a change and returns the line that reports it.
 func drop(reject func(id string) error) func(id string) (string, error) {
-	return func(id string) (string, error) { return code(id) + " is dropped.", reject(id) }
+	return func(id string) (string, error) { return "Rejected " + code(id) + ".", reject(id) }
 }
 
-// switched shows whether changes wait, and sets it where a word says so.
+// switched turns the approval on or off, and shows the setting.
 func (w pendingChanges) switched(ctx context.Context, to string) (Result, error) {
 	switch to = strings.ToLower(to); to {
 	case "on", "off":
@@ -72,10 +72,10 @@ func (w pendingChanges) switched(ctx context.Context, to string) (Result, error)
 	return Result{Text: w.off}, nil
 }
 
-// hint is the line under a list that says how many changes wait.
+// hint is the line under a list that says how many changes are pending.
 func (w pendingChanges) hint(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("\n%d waiting for you: `/%s pending`\n", n, w.noun)
+	return fmt.Sprintf("\n%s: `/%s pending`\n", plural(n, "pending change"), w.noun)
 }
