@@ -3,17 +3,17 @@ package patch
 import "strings"
 
 const (
-	// likeLine is the likeness from which two lines count as the same line, changed.
+	// likeLine is the lowest likeness at which two lines count as the same line, changed.
 	likeLine = 0.7
-	// nearLine is the same for context-aware matches, which have no anchors.
+	// nearLine is the same threshold for context-aware matches, which have no anchors.
 	nearLine = 0.8
 	// maxWork bounds the similarity strategies: words of the passage times bytes
 	// of the file, about a second at worst. Past it they find nothing.
 	maxWork = 500_000_000
 )
 
-// findAnchored finds blocks whose first and last lines are those of old while
-// the lines between resemble old's. Half unlike is unlike.
+// findAnchored finds blocks whose first and last lines equal those of old and
+// whose lines between resemble old's: more than half of them must.
 func findAnchored(d *document, old string) []span {
 	want, open := linesOf(old)
 	n := len(want)
@@ -70,7 +70,7 @@ func tooMuch(d *document, old string, lines int) bool {
 	return (len(old)/64+lines)*len(d.text) > maxWork
 }
 
-// block gives the span of n lines from line i on, with the last line break if
+// block returns the span of n lines from line i on, with the last line break if
 // open and there is one.
 func (d *document) block(i, n int, open bool) span {
 	s := span{d.lines[i].start, d.lines[i+n-1].end}
@@ -96,15 +96,15 @@ func newBlock(lines []string, minScore float64) *block {
 	return b
 }
 
-// A score sums up how a run of lines compares with a block. Lines that are
-// blank on both sides do not count.
+// A score is the result of comparing a run of lines with a block. Lines that
+// are blank on both sides do not count.
 type score struct {
 	lines, like int
 	sum         float64
 }
 
-// alike holds when more than half of the lines resemble each other, or there
-// were none to compare.
+// alike reports whether more than half of the lines resemble each other, or
+// there were none to compare.
 func (s score) alike() bool { return s.lines == 0 || 2*s.like > s.lines }
 
 func (b *block) compare(d *document, at int) score {

@@ -10,16 +10,16 @@ import (
 type Change struct {
 	Path            string
 	Action          Action
-	From            string // where the content was moved from, when Action is Move
+	From            string // the old path, if Action is Move
 	Before, After   string // content; "" where the file does not exist
 	Existed, Exists bool
 }
 
-// Apply works out what the patch does, without doing it. read gives a file's
-// content, or exists false; it is asked at most once per path. All sections are
-// checked: if any does not fit, the error lists every one that failed and no
-// change is returned. Changes come in the order in which paths are first named;
-// a path that ends as it began is left out.
+// Apply computes what the patch does, without doing it. read returns a file's
+// content, or exists false; it is called at most once per path. All sections
+// are checked: if any does not apply, the error lists every failure and no
+// change is returned. Changes come in the order in which paths are first
+// named. A path whose content does not change is left out.
 func (p Patch) Apply(read func(path string) (content string, exists bool, err error)) ([]Change, error) {
 	v := &virtual{read: read, files: map[string]*Change{}}
 	var failed []error
@@ -29,7 +29,7 @@ func (p Patch) Apply(read func(path string) (content string, exists bool, err er
 		}
 	}
 	if len(failed) > 0 {
-		return nil, fmt.Errorf("the patch does not fit, no file was changed:\n%w", errors.Join(failed...))
+		return nil, fmt.Errorf("the patch does not apply, no file was changed:\n%w", errors.Join(failed...))
 	}
 	var changes []Change
 	for _, path := range v.order {
@@ -42,7 +42,7 @@ func (p Patch) Apply(read func(path string) (content string, exists bool, err er
 	return changes, nil
 }
 
-// virtual is the set of files as the sections before have left it.
+// virtual is the state of the files after the sections applied so far.
 type virtual struct {
 	read  func(string) (string, bool, error)
 	files map[string]*Change
@@ -73,7 +73,7 @@ func (v *virtual) apply(s section) error {
 	}
 	if s.action == Add {
 		if c.Exists {
-			return errors.New("the file exists already: use *** Update File, or delete it in an earlier section")
+			return errors.New("the file already exists: use *** Update File, or delete it in an earlier section")
 		}
 		c.After, c.Exists = s.text, true
 		if c.Existed {
@@ -105,7 +105,7 @@ func (v *virtual) move(c *Change, to string) error {
 		return err
 	}
 	if target.Exists {
-		return fmt.Errorf("cannot move to %s, which exists already", to)
+		return fmt.Errorf("cannot move to %s: it already exists", to)
 	}
 	target.After, target.Exists, target.Action, target.From = c.After, true, Move, c.Path
 	c.After, c.Exists, c.Action = "", false, Delete
@@ -113,10 +113,10 @@ func (v *virtual) move(c *Change, to string) error {
 }
 
 // update applies the hunks of a section to a file one after another. Hunks are
-// expected in the order of the file: of several fitting places the one after
-// the hunk before is meant, if it is the only one there.
+// expected in file order: if several places match, the one after the previous
+// hunk is used, provided it is the only one there.
 func update(content string, hunks []hunkText) (string, error) {
-	cursor := 0 // bytes of content behind which the next hunk is expected
+	cursor := 0 // offset in content after which the next hunk is expected
 	var failed []error
 	for i, h := range hunks {
 		next, end, err := h.apply(content, cursor)
@@ -142,7 +142,7 @@ func (h hunkText) apply(content string, cursor int) (string, int, error) {
 	}
 	old, new := strings.Join(h.old, "\n"), strings.Join(h.new, "\n")
 	if strings.TrimSpace(old) == "" {
-		return "", 0, errors.New("its context is only blank lines: add a line of text around the change")
+		return "", 0, errors.New("its context is only blank lines: add a line of text near the change")
 	}
 	found := find(doc, old, new, false, onWholeLines)
 	if found.applied {
@@ -163,8 +163,8 @@ func (h hunkText) apply(content string, cursor int) (string, int, error) {
 	return next, len(next) - (len(content) - doc.original(s.end)), nil
 }
 
-// onWholeLines keeps the spans that begin and end with a line (blanks at
-// either side do not count).
+// onWholeLines keeps the spans that begin and end with a line (whitespace at
+// either side does not count).
 func onWholeLines(doc *document, spans []span) []span {
 	var kept []span
 	for _, s := range spans {
@@ -177,7 +177,7 @@ func onWholeLines(doc *document, spans []span) []span {
 	return kept
 }
 
-// withLineBreak widens the span of lines that vanish by their line break.
+// withLineBreak extends the span of deleted lines by their line break.
 func withLineBreak(doc *document, s span) span {
 	switch {
 	case s.end < len(doc.text) && doc.text[s.end] == '\n':
@@ -188,7 +188,7 @@ func withLineBreak(doc *document, s span) span {
 	return s
 }
 
-// choose picks the place that a hunk means.
+// choose returns the place that a hunk means.
 func (h hunkText) choose(doc *document, f finding, from, hinted int, old string) (span, error) {
 	switch len(f.spans) {
 	case 0:
@@ -208,12 +208,12 @@ func (h hunkText) choose(doc *document, f finding, from, hinted int, old string)
 	if hinted >= 0 && len(after) > 0 || len(after) == 1 {
 		return after[0], nil
 	}
-	return span{}, fmt.Errorf("its lines fit %d places, nothing was changed: add context lines, or write @@ with a line that stands above the right one", len(f.spans))
+	return span{}, fmt.Errorf("its lines match %d places, nothing was changed: add context lines, or write @@ with a line above the right place", len(f.spans))
 }
 
 // hinted finds the place the hints lead to: the offset where the last hint's
-// line begins, or -1 without hints. Each hint is looked for below the one
-// before, the first one from the cursor on and then from the top.
+// line begins, or -1 without hints. The first hint is searched from the cursor
+// on and then from the top, each next one below the previous.
 func (h hunkText) hinted(doc *document, from int) (int, error) {
 	at := -1
 	for i, hint := range h.hints {
@@ -226,15 +226,15 @@ func (h hunkText) hinted(doc *document, from int) (int, error) {
 			next = doc.lineWith(hint, 0)
 		}
 		if next < 0 {
-			return 0, fmt.Errorf("its hint @@ %s @@ was not found in the file", clip(hint, 120))
+			return 0, fmt.Errorf("its hint @@ %s @@ is not in the file", clip(hint, 120))
 		}
 		at = next
 	}
 	return at, nil
 }
 
-// lineWith gives the start of the first line from an offset on that is the
-// hint, else of the first that holds it, else -1.
+// lineWith returns the start of the first line from an offset on that equals
+// the hint, else of the first that contains it, else -1.
 func (d *document) lineWith(hint string, from int) int {
 	holds := -1
 	for i := max(d.lineAt(from), 0); i < len(d.lines); i++ {
@@ -249,7 +249,7 @@ func (d *document) lineWith(hint string, from int) int {
 	return holds
 }
 
-// insert puts a hunk of additions below the line of its hint, or at the end.
+// insert adds a hunk without old lines below the line of its hint, or at the end.
 func (h hunkText) insert(doc *document, hinted int) (string, int, error) {
 	text := strings.Join(h.new, "\n") + "\n"
 	at := len(doc.text)
@@ -263,7 +263,7 @@ func (h hunkText) insert(doc *document, hinted int) (string, int, error) {
 	return next, len(next) - (len(doc.raw) - doc.original(at)), nil
 }
 
-// fromOriginal gives the offset in text for one in raw.
+// fromOriginal returns the offset in text for one in raw.
 func (d *document) fromOriginal(raw int) int {
 	offset := max(raw-d.skip, 0)
 	passed := 0

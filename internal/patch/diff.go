@@ -6,17 +6,18 @@ import (
 )
 
 const (
-	// maxEdits bounds the changed lines that are worked out one by one; past it
+	// maxEdits bounds the changed lines that are computed one by one. Past it
 	// the whole middle of a comparison counts as replaced.
 	maxEdits = 1500
-	// around is how many unchanged lines a unified diff shows about a change.
-	around = 3
+	// context is the number of unchanged lines shown around a change.
+	context = 3
 )
 
-// Unified gives the difference of two texts in unified form with three lines of
-// context, or "" when they are equal. The names stand in the header as they
-// are; pass /dev/null for a file that did not or does not exist. Texts that
-// differ in more than 1,500 scattered lines are shown as one replaced block.
+// Unified returns the difference of two texts as a unified diff with three
+// lines of context, or "" if they are equal. The names go into the header as
+// they are; pass /dev/null for a file that did not or does not exist. Texts
+// that differ in more than 1,500 scattered lines are shown as one replaced
+// block.
 func Unified(oldName, newName, old, new string) string {
 	if old == new {
 		return ""
@@ -43,7 +44,7 @@ func terminated(s string) []string {
 // excluded; either side may be empty.
 type change struct{ a1, a2, b1, b2 int }
 
-// changes gives the differences of two lists in order; past limit edits their
+// changes returns the differences of two lists in order. Past limit edits their
 // whole middle counts as replaced.
 func changes[T comparable](a, b []T, limit int) []change {
 	head := 0
@@ -135,7 +136,7 @@ func hunks(list []change) []hunk {
 	for _, c := range list {
 		if last := len(out) - 1; last >= 0 {
 			h := out[last]
-			if c.a1-h[len(h)-1].a2 <= 2*around {
+			if c.a1-h[len(h)-1].a2 <= 2*context {
 				out[last] = append(h, c)
 				continue
 			}
@@ -147,8 +148,8 @@ func hunks(list []change) []hunk {
 
 func (h hunk) write(out *strings.Builder, a, b []string) {
 	first, last := h[0], h[len(h)-1]
-	lead := min(around, first.a1)
-	trail := min(around, len(a)-last.a2)
+	lead := min(context, first.a1)
+	trail := min(context, len(a)-last.a2)
 	fmt.Fprintf(out, "@@ -%s +%s @@\n",
 		extent(first.a1-lead, last.a2+trail), extent(first.b1-lead, last.b2+trail))
 	at := first.a1 - lead

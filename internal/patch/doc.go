@@ -1,14 +1,14 @@
-// Package patch changes text the way a language model asks for it: find a
-// passage and put another in its place, or apply a patch over several files.
+// Package patch changes text the way a language model asks for it: replace one
+// passage by another, or apply a patch to several files.
 //
 // A model rarely quotes a file byte for byte, so Replace tries nine ways of
-// finding the passage, from exact to merely similar, and refuses whatever it
-// cannot place without doubt. Line endings, byte order marks, indentation and
-// typographic characters of the file survive; bytes outside the passage are
-// never touched, valid UTF-8 or not.
+// finding the passage, from exact to merely similar. It refuses a passage that
+// it cannot place without doubt. Line endings, byte order marks, indentation
+// and typographic characters of the file are kept. Bytes outside the passage
+// never change, valid UTF-8 or not.
 //
 // Text goes in and text comes out: the package reads and writes no files. Start
-// reading at replace.go; strategy.go lists the nine strategies in order, v4a.go,
-// hunk.go and apply.go hold the multi-file format, diff.go writes unified diffs.
-// Everything here may be called from several goroutines at once.
+// at replace.go. strategy.go lists the nine strategies in order; v4a.go,
+// hunk.go and apply.go hold the multi-file format; diff.go writes unified
+// diffs. All functions may be called concurrently.
 package patch

@@ -11,7 +11,8 @@ const bom = "\ufeff"
 type span struct{ start, end int }
 
 // A document is a file's text as strategies see it: without byte order mark and
-// with plain line feeds, beside what it takes to write the original back.
+// with plain line feeds. It also holds what is needed to write the original
+// form.
 type document struct {
 	raw   string
 	skip  int    // bytes of byte order mark at the start of raw
@@ -34,7 +35,7 @@ func newDocument(raw string) *document {
 	return d
 }
 
-// crlfOffsets gives where each CRLF of body lands once it is a line feed.
+// crlfOffsets returns the offset of each CRLF of body after it became a line feed.
 func crlfOffsets(body string) []int {
 	var at []int
 	for from := 0; ; {
@@ -60,25 +61,25 @@ func lineSpans(text string) []span {
 	}
 }
 
-// line gives the text of line i, counted from 0.
+// line returns the text of line i, counted from 0.
 func (d *document) line(i int) string { return d.text[d.lines[i].start:d.lines[i].end] }
 
-// lineAt gives the index of the line that holds offset.
+// lineAt returns the index of the line that contains offset.
 func (d *document) lineAt(offset int) int {
 	return sort.Search(len(d.lines), func(i int) bool { return d.lines[i].start > offset }) - 1
 }
 
-// original gives the offset in raw for an offset in text.
+// original returns the offset in raw for an offset in text.
 func (d *document) original(offset int) int {
 	return d.skip + offset + sort.SearchInts(d.crlf, offset)
 }
 
-// rawSpan gives the bytes of the file that a span of text stands for.
+// rawSpan returns the bytes of the file for a span of text.
 func (d *document) rawSpan(s span) string {
 	return d.raw[d.original(s.start):d.original(s.end)]
 }
 
-// ending gives the line ending in use at s: that of the first line break at or
+// ending returns the line ending used at s: that of the first line break at or
 // after its start, else of the last one before it.
 func (d *document) ending(s span) string {
 	if len(d.crlf) == 0 {
@@ -94,14 +95,14 @@ func (d *document) ending(s span) string {
 	return "\n"
 }
 
-// An edit puts text (with plain line feeds) in the place of a span.
+// An edit replaces a span by text with plain line feeds.
 type edit struct {
 	span
 	text string
 }
 
-// apply returns the file with the edits made, which must be in order and must
-// not overlap. Everything outside them is copied byte for byte.
+// apply returns the file with the edits made. They must be in order and must
+// not overlap. Everything else is copied byte for byte.
 func (d *document) apply(edits []edit) string {
 	var out strings.Builder
 	done := 0

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// checkEscapeDrift refuses quotes that were escaped on the way here: both texts
-// carry a backslash before a quote, and the passage in the file has none.
+// checkEscapeDrift refuses quotes that were escaped by mistake: both texts have
+// a backslash before a quote, and the passage in the file has none.
 func checkEscapeDrift(region, old, new string) error {
 	for _, quote := range []string{`\'`, `\"`} {
 		if strings.Contains(old, quote) && strings.Contains(new, quote) && !strings.Contains(region, quote) {
-			return fmt.Errorf("escape-drift: old_string and new_string have a backslash before a quote (%s) that the file does not have there, nothing was changed: read the passage again and send it without the added backslash", quote)
+			return fmt.Errorf("escape-drift: old_string and new_string have a backslash before a quote (%s), the file has none there, nothing was changed: read the passage again and send it without the added backslash", quote)
 		}
 	}
 	return nil
 }
 
-// realControls turns \t and \r in text into the real characters when the
-// passage they replace has the real ones, does not have the spelled ones, and
-// text has no real ones itself. \n stays: in source it is nearly always meant.
+// realControls turns a spelled \t and \r in text into the real characters, if
+// the passage to replace has only the real ones and text has only the spelled
+// ones. \n stays, since in source code it is nearly always meant.
 func realControls(region, text string) string {
 	for _, c := range [...]struct{ spelled, real string }{{`\t`, "\t"}, {`\r`, "\r"}} {
 		if strings.Contains(region, c.real) && !strings.Contains(region, c.spelled) && !strings.Contains(text, c.real) {
@@ -29,11 +29,11 @@ func realControls(region, text string) string {
 	return text
 }
 
-var errRogueIndent = errors.New("stands far deeper than the lines around it, and no line before opens a block: its indentation is probably wrong; read the passage again and quote it with its real indentation")
+var errRogueIndent = errors.New("is indented far deeper than the lines around it, and no line before opens a block: its indentation is probably wrong; read the passage again and quote it with its real indentation")
 
-// checkRogueIndent refuses a merged text in which a fresh line (fresh[i], not
-// taken over from the file) is indented far deeper than the line before it,
-// though nothing was opened there.
+// checkRogueIndent refuses a merged text in which a fresh line (fresh[i]: not
+// copied from the file) is indented far deeper than the line before it,
+// although that line opens no block.
 func checkRogueIndent(doc *document, s span, text string, fresh []bool) error {
 	unit := indentUnit(doc)
 	far := max(8, 2*unit)
@@ -61,7 +61,7 @@ func checkRogueIndent(doc *document, s span, text string, fresh []bool) error {
 	return nil
 }
 
-// previousLine gives the nearest line before i that is not blank, or "".
+// previousLine returns the nearest line before i that is not blank, or "".
 func previousLine(doc *document, i int) string {
 	for i--; i >= 0; i-- {
 		if l := doc.line(i); strings.TrimSpace(l) != "" {
@@ -103,12 +103,12 @@ func opens(line string) bool {
 
 func indentOf(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " \t"))] }
 
-// columns gives the width of an indentation whose tabs are unit wide.
+// columns returns the width of an indentation with tabs of unit columns.
 func columns(indent string, unit int) int {
 	return len(indent) + (unit-1)*strings.Count(indent, "\t")
 }
 
-// indentUnit guesses how wide one step of indentation is in a file.
+// indentUnit guesses the width of one step of indentation in a file.
 func indentUnit(doc *document) int {
 	if doc.unit == 0 {
 		doc.unit = guessUnit(doc)

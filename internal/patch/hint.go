@@ -7,40 +7,40 @@ import (
 )
 
 const (
-	// likeHint is the likeness from which a line is worth showing.
+	// likeHint is the lowest likeness at which a line is worth showing.
 	likeHint = 0.6
 	// shownHints bounds the places a hint shows.
 	shownHints = 3
-	// hintedLines bounds the lines a hint looks through.
+	// hintedLines bounds the lines that are searched for a hint.
 	hintedLines = 50_000
 )
 
-// notFound makes the error for a passage that no strategy could place, with a
-// look at the most similar lines if there are any.
+// notFound returns the error for a passage that no strategy could find, with
+// the most similar lines if there are any.
 func notFound(doc *document, old string) error {
 	hint := didYouMean(doc, old)
 	if hint == "" {
-		return fmt.Errorf("old_string was not found, nothing was changed: read the file again and quote the passage exactly as it stands there")
+		return fmt.Errorf("old_string was not found, nothing was changed: read the file again and quote the passage exactly as it is there")
 	}
-	return fmt.Errorf("old_string was not found, nothing was changed. Did you mean:\n%s\nQuote the passage as it stands in the file", hint)
+	return fmt.Errorf("old_string was not found, nothing was changed. Did you mean:\n%s\nQuote the passage as it is in the file", hint)
 }
 
-// didYouMean shows where lines like the first telling line of old stand, each
-// with its neighbours and numbered from 1, or gives "".
+// didYouMean shows lines that resemble the first distinctive line of old, each
+// with its neighbours and numbered from 1. It returns "" if there are none.
 func didYouMean(doc *document, old string) string {
-	wanted, offset := tellingLine(old)
+	wanted, offset := distinctiveLine(old)
 	like := newLikeness(plainTrimmed(wanted))
-	type place struct {
+	type candidate struct {
 		line  int
 		score float64
 	}
-	var places []place
+	var candidates []candidate
 	for i := range min(len(doc.lines), hintedLines) {
 		if r := like.atLeast(plainTrimmed(doc.line(i)), likeHint); r > 0 {
-			places = append(places, place{i, r})
+			candidates = append(candidates, candidate{i, r})
 		}
 	}
-	slices.SortStableFunc(places, func(a, b place) int {
+	slices.SortStableFunc(candidates, func(a, b candidate) int {
 		switch {
 		case a.score > b.score:
 			return -1
@@ -52,7 +52,7 @@ func didYouMean(doc *document, old string) string {
 	size := min(strings.Count(strings.TrimSuffix(old, "\n"), "\n")+1, 8)
 	var blocks []string
 	var shown []int
-	for _, p := range places {
+	for _, p := range candidates {
 		if len(shown) == shownHints {
 			break
 		}
@@ -65,9 +65,9 @@ func didYouMean(doc *document, old string) string {
 	return strings.Join(blocks, "\n---\n")
 }
 
-// tellingLine picks the first line of old with something to recognise it by,
-// and says how many lines stand before it.
-func tellingLine(old string) (string, int) {
+// distinctiveLine returns the first line of old that is long enough to be
+// recognised, and how many lines come before it.
+func distinctiveLine(old string) (string, int) {
 	lines := strings.Split(old, "\n")
 	for i, l := range lines {
 		if len(strings.TrimSpace(l)) >= 4 {

@@ -7,11 +7,11 @@ import (
 
 // A hunkText is one @@ group of an Update section.
 type hunkText struct {
-	line     int      // where it begins in the patch, from 1
+	line     int      // first line in the patch, from 1
 	hints    []string // texts after @@, outermost first
 	old, new []string // lines before and after
 	changed  bool     // has at least one added or removed line
-	atEnd    bool     // marked as standing at the end of the file
+	atEnd    bool     // marked as the end of the file
 }
 
 // update reads the hunks of an Update section up to the next mark.
@@ -53,8 +53,8 @@ func (p *parser) update(s *section) error {
 	return checkHunks(*s)
 }
 
-// add takes one line of a hunk. A line that lost its leading blank counts as
-// context when it is empty or begins in a letter, as models write it.
+// add reads one line of a hunk. A line without its leading space counts as
+// context, since models often leave the space out.
 func (h *hunkText) add(line string) error {
 	sign, text := byte(' '), line
 	if line != "" {
@@ -65,7 +65,7 @@ func (h *hunkText) add(line string) error {
 			if strings.HasPrefix(line, `\ No newline`) {
 				return nil
 			}
-			return fmt.Errorf("%q is no mark of this format; lines of a hunk begin with a blank, + or -", clip(line, 80))
+			return fmt.Errorf("%q is not a line of this format; lines of a hunk begin with a space, + or -", clip(line, 80))
 		}
 	}
 	if sign != '+' {
@@ -78,8 +78,8 @@ func (h *hunkText) add(line string) error {
 	return nil
 }
 
-// hintText takes the hint out of "@@ hint @@", "@@ hint" or a header with line
-// numbers, which are not believed.
+// hintText returns the hint in "@@ hint @@", "@@ hint" or a header with line
+// numbers. The numbers are ignored.
 func hintText(line string) string {
 	hint := strings.TrimSpace(strings.TrimPrefix(line, "@@"))
 	if strings.HasPrefix(hint, "-") && strings.Contains(hint, "@@") {
@@ -93,7 +93,7 @@ func hintText(line string) string {
 // checkHunks refuses an update that would do nothing.
 func checkHunks(s section) error {
 	if len(s.hunks) == 0 && s.to == "" {
-		return fmt.Errorf("update of %s has no hunks: write lines that begin with a blank, + or -", s.path)
+		return fmt.Errorf("update of %s has no hunks: write lines that begin with a space, + or -", s.path)
 	}
 	for _, h := range s.hunks {
 		if !h.changed {

@@ -2,17 +2,17 @@ package patch
 
 import "strings"
 
-// An indenter moves lines from the depth a model quoted them at to the depth
+// An indenter changes lines from the indentation the model quoted to the one
 // the file has. It learns from the lines that both have.
 type indenter struct {
-	pairs  []indentPair
-	inside string // what stands before the passage on its first line
-	tabs   bool   // the file's passage is indented by tabs
-	unit   int    // blanks of the model's, or the file's, that make one step
-	same   bool   // depths are equal throughout: nothing to do
+	pairs []indentPair
+	lead  string // the text before the passage on its first line
+	tabs  bool   // the file's passage is indented by tabs
+	unit  int    // spaces, in the quotation or the file, that make one step
+	same  bool   // all depths are equal: nothing to do
 }
 
-// An indentPair is how deep line n stands in the quotation and in the file.
+// An indentPair is the indentation of a line in the quotation and in the file.
 type indentPair struct {
 	line      int
 	old, file string
@@ -20,13 +20,13 @@ type indentPair struct {
 
 func newIndenter(doc *document, s span, olds, files []string) *indenter {
 	first := doc.lineAt(s.start)
-	in := &indenter{inside: doc.text[doc.lines[first].start:s.start], same: true, unit: 4}
+	in := &indenter{lead: doc.text[doc.lines[first].start:s.start], same: true, unit: 4}
 	for i := range olds {
 		line := files[i]
 		if i == 0 {
-			line = in.inside + line
+			line = in.lead + line
 		}
-		if strings.TrimSpace(olds[i]) == "" || i == 0 && strings.TrimSpace(in.inside) != "" {
+		if strings.TrimSpace(olds[i]) == "" || i == 0 && strings.TrimSpace(in.lead) != "" {
 			continue
 		}
 		p := indentPair{i, indentOf(olds[i]), indentOf(line)}
@@ -38,8 +38,8 @@ func newIndenter(doc *document, s span, olds, files []string) *indenter {
 	return in
 }
 
-// step guesses how many blanks stand for one tab, whichever side has the tabs:
-// from two lines of different depth, else from one.
+// step guesses how many spaces equal one tab, whichever side has the tabs: from
+// two lines of different depth, else from one.
 func (in *indenter) step(doc *document) int {
 	for i := 1; i < len(in.pairs); i++ {
 		if n := in.between(in.pairs[i-1], in.pairs[i]); n > 0 {
@@ -57,7 +57,7 @@ func (in *indenter) step(doc *document) int {
 	return indentUnit(doc)
 }
 
-// between gives the blanks to a tab that two lines speak for, or 0.
+// between returns the spaces per tab that two lines suggest, or 0.
 func (in *indenter) between(a, b indentPair) int {
 	blanks, tabs := abs(len(b.old)-len(a.old)), abs(len(b.file)-len(a.file))
 	if !in.tabs {
@@ -69,20 +69,20 @@ func (in *indenter) between(a, b indentPair) int {
 	return blanks / tabs
 }
 
-// indent gives line at the file's depth. near is the line of the quotation that
-// it belongs to; first tells that it begins the passage, where the file has
-// written in.inside already. Blank lines come back as they are.
+// indent returns line with the file's indentation. near is the line of the
+// quotation that it belongs to. first says that it begins the passage, where
+// the file already has in.lead. Blank lines are returned as they are.
 func (in *indenter) indent(line string, near int, first bool) string {
 	if strings.TrimSpace(line) == "" {
 		return line
 	}
 	have := indentOf(line)
 	body := line[len(have):]
-	if first && in.inside != "" {
-		if strings.TrimSpace(in.inside) != "" {
+	if first && in.lead != "" {
+		if strings.TrimSpace(in.lead) != "" {
 			return line // the passage begins within a line
 		}
-		return strings.TrimPrefix(in.depth(have, near), in.inside) + body
+		return strings.TrimPrefix(in.depth(have, near), in.lead) + body
 	}
 	if in.same {
 		return line
@@ -90,7 +90,7 @@ func (in *indenter) indent(line string, near int, first bool) string {
 	return in.depth(have, near) + body
 }
 
-// depth gives the file's indentation for one of the model's.
+// depth returns the file's indentation for one of the model's.
 func (in *indenter) depth(have string, near int) string {
 	if len(in.pairs) == 0 {
 		return have
@@ -126,7 +126,7 @@ func (in *indenter) nearest(line int, fits func(indentPair) bool) (indentPair, b
 
 func abs(n int) int { return max(n, -n) }
 
-// convert writes extra depth the way the file does.
+// convert returns extra depth in the characters that the file uses.
 func (in *indenter) convert(extra string) string {
 	if in.tabs {
 		wide := columns(extra, in.unit)
@@ -135,7 +135,7 @@ func (in *indenter) convert(extra string) string {
 	return strings.ReplaceAll(extra, "\t", strings.Repeat(" ", in.unit))
 }
 
-// shallower takes columns off an indentation; negative ones are added.
+// shallower removes columns from an indentation, or adds them if less is negative.
 func (in *indenter) shallower(indent string, less int) string {
 	if less < 0 {
 		return indent + in.convert(strings.Repeat(" ", -less))

@@ -2,10 +2,10 @@ package patch
 
 import "strings"
 
-// Like gives a whole new text the line ends and the byte order mark of the one
-// that it replaces, which a model does not see. kept says what was kept, "" if
-// nothing had to be. A text that has CRLF itself, or a file without a clear
-// habit, is left as it is.
+// Like gives a whole new text the line ends and the byte order mark of the text
+// that it replaces, since a model does not see them. kept says what was kept,
+// "" if nothing was. The line ends stay if new has CRLF itself or old mostly
+// has plain line feeds.
 func Like(old, new string) (text, kept string) {
 	if old == "" {
 		return new, ""

@@ -6,7 +6,7 @@ import (
 	"hermes/internal/patch"
 )
 
-func TestWholeTextKeepsWhatIsNotSeen(t *testing.T) {
+func TestWholeTextKeepsLineEndsAndByteOrderMark(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, old, new, want, kept string }{
 		{"a new file", "", "a\nb\n", "a\nb\n", ""},

@@ -5,16 +5,16 @@ import (
 	"unicode/utf8"
 )
 
-// maxRuneEdits bounds the changed characters of a line for which the
-// typography around them is carried over.
+// maxRuneEdits bounds the changed characters of a line whose other characters
+// keep the file's typography.
 const maxRuneEdits = 200
 
-// A merger puts new in the place of passages found for old by something less
-// than an exact match. It serves all passages of one replacement.
+// A merger replaces passages that match old only inexactly by new. It serves
+// all passages of one replacement.
 type merger struct {
 	olds, news []string
 	changes    []change          // between olds and news
-	lines      map[string]*delta // by old and new line, parted by a line feed
+	lines      map[string]*delta // by old and new line, separated by a line feed
 }
 
 func newMerger(old, new string) *merger {
@@ -23,14 +23,14 @@ func newMerger(old, new string) *merger {
 	return m
 }
 
-// merge makes the text for the passage s. Lines that old and new share keep
-// the form they have in the file; the others are brought to the file's
-// indentation and keep its typography where the change does not touch it.
-// fresh tells line by line which did not come from the file as they are.
+// merge returns the text for the passage s. Lines that old and new share keep
+// the form they have in the file. The others get the file's indentation, and
+// its typography where the change does not touch it. fresh says for each line
+// whether it is not a copy of a line of the file.
 func (m *merger) merge(doc *document, s span) (text string, fresh []bool) {
 	files := strings.Split(doc.text[s.start:s.end], "\n")
 	if len(files) != len(m.olds) {
-		return strings.Join(m.news, "\n"), freshLines(len(m.news)) // no line of old to go by
+		return strings.Join(m.news, "\n"), freshLines(len(m.news)) // the lines of old do not pair up with the file's
 	}
 	in := newIndenter(doc, s, m.olds, files)
 	out := make([]string, 0, len(m.news))
@@ -63,9 +63,9 @@ func freshLines(n int) []bool {
 	return fresh
 }
 
-// keepForm carries the typography of the file's line over into line, the new
-// text at its final indentation. Only where old and file are the same text in
-// two forms can that be done; otherwise line comes back as it is.
+// keepForm gives line, the new text at its final indentation, the typography of
+// the file's line. That works only if old and file are the same text in two
+// forms; otherwise it returns line as it is.
 func (m *merger) keepForm(old, file, new, line string) string {
 	o, f, n := strings.TrimSpace(old), strings.TrimSpace(file), strings.TrimSpace(new)
 	if o == f || n == "" || plain(o).text != plain(f).text {
@@ -87,7 +87,7 @@ type delta struct {
 	inserted []insertion
 }
 
-// An insertion goes in before byte at of the old line.
+// An insertion adds text before byte at of the old line.
 type insertion struct {
 	at   int
 	text string
@@ -112,7 +112,7 @@ func newDelta(o, n string) *delta {
 	return d
 }
 
-// on makes the change on f, which is the old line in other typography.
+// on applies the change to f, which is the old line in other typography.
 func (d *delta) on(f string) string {
 	var out strings.Builder
 	inserted := d.inserted
@@ -148,7 +148,7 @@ func whole(kept []bool) bool {
 	return true
 }
 
-// A piece pairs the smallest stretches of two texts that have one plain form.
+// A piece pairs the smallest spans of two texts that have the same plain form.
 type piece struct{ o, f span }
 
 func pieces(po, pf normal) []piece {
@@ -164,8 +164,8 @@ func pieces(po, pf normal) []piece {
 	return list
 }
 
-// runes splits a text into characters as strings, so that bytes which are no
-// UTF-8 stay apart.
+// runes splits a text into characters as strings. Bytes that are not UTF-8
+// stay separate.
 func runes(s string) []string {
 	var list []string
 	for i := 0; i < len(s); {

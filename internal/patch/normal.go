@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// A normal is a text brought to a common form, with the way back: from[i] is
+// A normal is a text in a common form with a map to the original: from[i] is
 // the offset in the original of the piece that byte i of text came from, and
 // from[len(text)] is the original's length. Bytes of one piece share an offset.
 type normal struct {
@@ -13,8 +13,8 @@ type normal struct {
 	from []int
 }
 
-// back gives the original span for a span of the normal text; ok is false when
-// it would begin or end inside a piece that cannot be parted.
+// back returns the original span for a span of the normal text. ok is false if
+// it would begin or end inside a piece.
 func (n normal) back(s span) (span, bool) {
 	if s.start > 0 && n.from[s.start] == n.from[s.start-1] {
 		return span{}, false
@@ -35,8 +35,8 @@ func (n normal) find(old string) []span {
 	return spans
 }
 
-// findWhitespace takes every run of blanks and tabs for one blank. A run ends
-// a match only as far as old itself ends in one.
+// findWhitespace treats every run of spaces and tabs as one space. A match ends
+// in such a run only as far as old itself does.
 func findWhitespace(d *document, old string) []span {
 	want := collapse(old).text
 	if strings.TrimSpace(want) == "" {
@@ -62,11 +62,11 @@ func collapse(s string) normal {
 	return normal{out.String(), append(from, len(s))}
 }
 
-// findUnicode takes typographic characters for their plain relatives, in
-// passages first and then line by line without the blanks around.
+// findUnicode treats typographic characters as their ASCII equivalents, first
+// in passages and then line by line without the whitespace around them.
 func findUnicode(d *document, old string) []span {
 	if ascii(old) && ascii(d.text) {
-		return nil // nothing to normalise: the earlier strategies said all
+		return nil // nothing to normalise: the earlier strategies covered it
 	}
 	want := plain(old).text
 	if spans := plain(d.text).find(want); len(spans) > 0 {
@@ -77,8 +77,8 @@ func findUnicode(d *document, old string) []span {
 
 func plainTrimmed(s string) string { return strings.TrimSpace(plain(s).text) }
 
-// plain replaces typographic characters by ASCII, and bytes that are no UTF-8
-// by the replacement character a model was shown in their place.
+// plain replaces typographic characters by ASCII, and bytes that are not UTF-8
+// by the replacement character that the model saw in their place.
 func plain(s string) normal {
 	if ascii(s) {
 		return normal{s, nil}.identity()
@@ -117,7 +117,7 @@ func ascii(s string) bool {
 	return true
 }
 
-// plainRune gives the ASCII relative of r, or "" for a rune that stays.
+// plainRune returns the ASCII equivalent of r, or "" for a rune that stays.
 func plainRune(r rune) string {
 	switch r {
 	case '\u2018', '\u2019', '\u201a', '\u201b', '\u2032', '\u02bc', '\uff07':

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// AlreadyApplied is the Strategy of a Replacement that had nothing left to do.
+// AlreadyApplied is the Strategy of a Replacement that had nothing to do.
 const AlreadyApplied = "already-applied"
 
-// minApplied is how long a new text must be before its mere presence in the
-// file is taken as proof that the edit was made earlier.
+// minApplied is the shortest new text whose presence in the file proves that
+// the edit was made earlier.
 const minApplied = 8
 
 // A Replacement is the outcome of Replace.
@@ -18,13 +18,13 @@ type Replacement struct {
 	Text     string // the whole new content
 	Strategy string // how the passage was found: "exact", … or AlreadyApplied
 	Count    int    // passages replaced; 0 when already applied
-	Line     int    // where the first one stands in content, from 1
+	Line     int    // line of the first one in content, from 1
 }
 
-// Replace finds old in content and puts new in its place. Unless all is set,
-// the passage must be the only one of its kind. An edit that was plainly made
-// before succeeds and changes nothing. The error says, in words for a model,
-// why content was left alone and what to try instead.
+// Replace finds old in content and replaces it by new. Unless all is set, the
+// passage must be the only match. An edit that was clearly made before succeeds
+// and changes nothing. The error is a text for a model: why nothing was changed
+// and what to try instead.
 func Replace(content, old, new string, all bool) (Replacement, error) {
 	if err := checkRequest(old, new); err != nil {
 		return Replacement{}, err
@@ -59,33 +59,33 @@ func Replace(content, old, new string, all bool) (Replacement, error) {
 func checkRequest(old, new string) error {
 	switch {
 	case old == "":
-		return errors.New("old_string is empty: quote the text to replace, or use write_file to make a whole file")
+		return errors.New("old_string is empty: quote the text to replace, or use write_file to write a whole file")
 	case strings.TrimSpace(old) == "":
-		return errors.New("old_string is only blanks: quote some text around the place to change")
+		return errors.New("old_string is only whitespace: quote some text around the place to change")
 	case old == new:
 		return errors.New("old_string and new_string are identical: nothing to change")
 	}
 	return nil
 }
 
-// normalRequest brings a text of the model to the form documents have.
+// normalRequest converts a text of the model to the form of a document.
 func normalRequest(s string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(s, bom), "\r\n", "\n")
 }
 
-// A finding is where a passage stands and which strategy saw it.
+// A finding says where a passage is and which strategy found it.
 type finding struct {
 	strategy string
 	spans    []span
-	applied  bool // the passage is gone and its replacement is there already
+	applied  bool // the passage is gone and its replacement is already there
 }
 
 // anywhere accepts every passage.
 func anywhere(_ *document, spans []span) []span { return spans }
 
-// find tries the strategies in order; the first that sees something acceptable
-// decides. Similarity comes last, after the question whether the edit was made
-// before, and never serves a replacement of all passages.
+// find tries the strategies in order; the first with an acceptable match
+// decides. Similarity comes last, after the check whether the edit was made
+// before, and is never used to replace all passages.
 func find(doc *document, old, new string, all bool, accept func(*document, []span) []span) finding {
 	for _, s := range exactStrategies {
 		if spans := accept(doc, s.find(doc, old)); len(spans) > 0 {
@@ -106,19 +106,19 @@ func find(doc *document, old, new string, all bool, accept func(*document, []spa
 	return finding{}
 }
 
-// A renderer makes the texts that go in the places found.
+// A renderer makes the texts for the passages found.
 type renderer struct {
 	doc      *document
 	strategy string
 	old, new string
-	mergers  map[string]*merger // by the new text as it is to be written
+	mergers  map[string]*merger // by the new text in its final form
 }
 
 func (f finding) renderer(doc *document, old, new string) *renderer {
 	return &renderer{doc, f.strategy, old, new, map[string]*merger{}}
 }
 
-// render makes the text for the place of s, or says why it must not be.
+// render returns the text for the passage s, or the reason why it is refused.
 func (r *renderer) render(s span) (string, error) {
 	region := r.doc.rawSpan(s)
 	if r.strategy == strategyExact {
@@ -167,7 +167,7 @@ func ambiguous(doc *document, f finding) error {
 		len(f.spans), f.strategy, list.String())
 }
 
-// clip shortens s to at most n bytes, at a character border, marking the cut.
+// clip shortens s to at most n bytes at a character boundary and marks the cut.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s

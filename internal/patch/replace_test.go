@@ -90,7 +90,7 @@ func TestReplaceRefuses(t *testing.T) {
 		want                    string
 	}{
 		{"empty search", "a", "", "b", false, "old_string is empty"},
-		{"blank search", "a", " \n\t", "b", false, "only blanks"},
+		{"blank search", "a", " \n\t", "b", false, "only whitespace"},
 		{"identical texts", "a", "a", "a", false, "identical"},
 		{"several matches", "x x x", "x", "y", false, "matches 3 places"},
 		{"matches are counted without overlaps", "aaaa", "aa", "b", false, "matches 2 places"},
@@ -163,14 +163,14 @@ func TestReplaceEdges(t *testing.T) {
 	}
 }
 
-func TestShortTextIsNoProofOfAnEarlierEdit(t *testing.T) {
+func TestShortTextDoesNotProveAnEarlierEdit(t *testing.T) {
 	t.Parallel()
 	if got, err := patch.Replace("x = 1\n", "y = 2 and more", "x = 1", false); err == nil {
 		t.Errorf("got %+v, want not found", got)
 	}
 }
 
-func TestReplaceTellsTheLine(t *testing.T) {
+func TestReplaceReportsTheLine(t *testing.T) {
 	t.Parallel()
 	for old, want := range map[string]int{"three": 3, "nowhere at all": 2} {
 		if got, err := patch.Replace("one\r\ntwo and two\r\nthree\r\n", old, "two and two", false); err != nil || got.Line != want {

@@ -5,8 +5,8 @@ import "math/bits"
 // maxCompared bounds how much of a line is compared, in bytes.
 const maxCompared = 1024
 
-// A likeness measures how much lines resemble one given line, by the longest
-// common subsequence of their bytes: 1 is equal, 0 has nothing in common.
+// A likeness measures how similar lines are to one given line, by the longest
+// common subsequence of their bytes: 1 is equal, 0 is nothing in common.
 type likeness struct {
 	line  string
 	masks map[byte][]uint64 // for each byte, the positions where line has it
@@ -29,7 +29,7 @@ func newLikeness(line string) *likeness {
 	return l
 }
 
-// atLeast reports the likeness of other, or 0 when it is below floor.
+// atLeast returns the likeness of other, or 0 if it is below minScore.
 func (l *likeness) atLeast(other string, minScore float64) float64 {
 	other = other[:min(len(other), maxCompared)]
 	if l.line == other {
@@ -45,7 +45,7 @@ func (l *likeness) atLeast(other string, minScore float64) float64 {
 	return 0
 }
 
-// common gives the length of the longest common subsequence, 64 positions at a
+// common returns the length of the longest common subsequence, 64 positions at a
 // time (Hyyrö's bit-parallel form: zero bits of the state count the matches).
 func (l *likeness) common(other string) int {
 	for i := range l.state {

@@ -15,15 +15,15 @@ const (
 	strategyContext     = "context-aware"
 )
 
-// A strategy finds passages of a document that stand for old. What it returns
-// is in order, does not overlap, and has as many line breaks as old (escape
-// and boundary: as old once unescaped or trimmed).
+// A strategy finds passages of a document that match old. They are in order, do
+// not overlap, and have as many line breaks as old (for escape and boundary: as
+// old once unescaped or trimmed).
 type strategy struct {
 	name string
 	find func(d *document, old string) []span
 }
 
-// exactStrategies differ from a plain search in form only: blanks, escapes,
+// exactStrategies differ from a plain search only in form: whitespace, escapes,
 // typography. What they find is the text that was meant.
 var exactStrategies = []strategy{
 	{strategyExact, findExact},
@@ -56,7 +56,7 @@ func substrings(text, old string) []span {
 	}
 }
 
-// findLineTrimmed compares whole lines without the blanks around them.
+// findLineTrimmed compares whole lines without the whitespace around them.
 func findLineTrimmed(d *document, old string) []span {
 	return wholeLines(d, old, strings.TrimSpace)
 }
@@ -101,14 +101,14 @@ func equalAt(have, want []string) bool {
 	return true
 }
 
-// linesOf splits old into lines; open tells that it ended with a line break.
+// linesOf splits old into lines. open says that it ended with a line break.
 func linesOf(old string) (lines []string, open bool) {
 	body, open := strings.CutSuffix(old, "\n")
 	return strings.Split(body, "\n"), open
 }
 
-// findIndentation ignores how deep lines stand. The last line may stop short of
-// the end of its line in the file, though not inside a word.
+// findIndentation ignores indentation. The last line may stop before the end of
+// its line in the file, but not inside a word.
 func findIndentation(d *document, old string) []span {
 	want := strings.Split(old, "\n")
 	for i := range want {
@@ -144,7 +144,7 @@ func indentedRun(d *document, at int, want []string) bool {
 	return true
 }
 
-// cutsWord reports whether a cut of s at n would part a word.
+// cutsWord reports whether a cut of s at n would split a word.
 func cutsWord(s string, n int) bool {
 	return n > 0 && n < len(s) && wordByte(s[n-1]) && wordByte(s[n])
 }
@@ -153,7 +153,7 @@ func wordByte(c byte) bool {
 	return c == '_' || c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }
 
-// findUnescaped takes \n, \t and \r in old for the characters they spell.
+// findUnescaped treats \n, \t and \r in old as the characters they spell.
 func findUnescaped(d *document, old string) []span {
 	real := unescape(old)
 	if real == old || strings.TrimSpace(real) == "" {
@@ -166,7 +166,7 @@ func unescape(s string) string {
 	return strings.NewReplacer(`\r\n`, "\n", `\n`, "\n", `\t`, "\t", `\r`, "\r").Replace(s)
 }
 
-// findTrimmed drops the blanks and blank lines round old as a whole.
+// findTrimmed drops the whitespace and blank lines around old as a whole.
 func findTrimmed(d *document, old string) []span {
 	bare := strings.TrimSpace(old)
 	if bare == old {
@@ -175,7 +175,7 @@ func findTrimmed(d *document, old string) []span {
 	return substrings(d.text, bare)
 }
 
-// trimTogether drops the outer blanks of old, and as much of new's.
+// trimTogether drops the outer whitespace of old, and the same from new.
 func trimTogether(old, new string) (string, string) {
 	left := len(old) - len(strings.TrimLeft(old, " \t\r\n"))
 	right := len(old) - len(strings.TrimRight(old, " \t\r\n"))

@@ -16,13 +16,13 @@ const (
 	Move   Action = "move"
 )
 
-// A Patch is a parsed V4A patch: sections in the order written.
+// A Patch is a parsed V4A patch: its sections in order.
 type Patch struct{ sections []section }
 
 type section struct {
 	action Action
 	path   string
-	to     string // new path, when the file moves
+	to     string // new path, if the file moves
 	text   string // content of an added file
 	hunks  []hunkText
 }
@@ -60,7 +60,7 @@ var sectionMarks = [...]struct {
 //
 // The end mark is required, since a patch without it was probably cut short.
 // Paths with .. are refused. Only lines that begin in the first column are
-// marks; what follows a blank, + or - is content, whatever it looks like.
+// marks; the text after a space, + or - is content, whatever it looks like.
 func Parse(text string) (Patch, error) {
 	p := &parser{lines: strings.Split(normalRequest(text), "\n")}
 	if err := p.run(); err != nil {
@@ -72,8 +72,8 @@ func Parse(text string) (Patch, error) {
 	return p.patch, nil
 }
 
-// Paths lists every path the patch touches, in order, each once: for locks and
-// permission checks.
+// Paths lists every path the patch touches, in order, each once. Use it for
+// locks and permission checks.
 func (p Patch) Paths() []string {
 	var list []string
 	seen := map[string]bool{"": true}
@@ -120,7 +120,7 @@ func (p *parser) run() error {
 			return err
 		}
 	}
-	return fmt.Errorf("the patch does not end in %q, so it may have been cut short: nothing was changed, send it whole", markEnd)
+	return fmt.Errorf("the patch does not end in %q and may have been cut short: nothing was changed, send it whole", markEnd)
 }
 
 func (p *parser) isSection(line string) bool {
@@ -180,7 +180,7 @@ func (p *parser) checkPath(path string) error {
 	}
 	for _, part := range strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' }) {
 		if part == ".." {
-			return p.errorf("path %q leads through .., which a patch may not: write it from the working folder or as an absolute path", path)
+			return p.errorf("path %q contains .., which is not allowed: write it relative to the working folder or as an absolute path", path)
 		}
 	}
 	return nil

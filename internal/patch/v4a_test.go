@@ -153,11 +153,11 @@ func TestApplyRefusesWhole(t *testing.T) {
 	tests := []struct{ name, patch, want string }{
 		{"one bad hunk", wrap("*** Update File: a\n-1\n+one\n*** Update File: b\n-9 is nowhere\n+x\n"), "no file was changed"},
 		{"every failure is listed", wrap("*** Delete File: x\n*** Update File: b\n-9 is nowhere\n+x\n"), "update b"},
-		{"adding onto an existing file", wrap("*** Add File: a\n+x\n"), "exists already"},
+		{"adding onto an existing file", wrap("*** Add File: a\n+x\n"), "already exists"},
 		{"updating a missing file", wrap("*** Update File: x\n-a\n+b\n"), "file not found"},
-		{"moving onto an existing file", wrap("*** Move File: a -> b\n"), "exists already"},
-		{"two places fit", wrap("*** Update File: b\n-1\n+x\n"), "fit 2 places"},
-		{"a hint that is nowhere", wrap("*** Update File: a\n@@ nope @@\n-1\n+x\n"), "was not found"},
+		{"moving onto an existing file", wrap("*** Move File: a -> b\n"), "already exists"},
+		{"two places fit", wrap("*** Update File: b\n-1\n+x\n"), "match 2 places"},
+		{"a hint that is nowhere", wrap("*** Update File: a\n@@ nope @@\n-1\n+x\n"), "is not in the file"},
 		{"context of blank lines", wrap("*** Update File: a\n \n+x\n"), "only blank"},
 	}
 	for _, tt := range tests {
@@ -205,7 +205,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-func TestPathsNamesTargets(t *testing.T) {
+func TestPathsIncludeTargets(t *testing.T) {
 	t.Parallel()
 	p, err := patch.Parse(wrap("*** Delete File: b\n*** Move File: a -> c\n*** Add File: b\n+x\n"))
 	if err != nil {

@@ -7,17 +7,16 @@ import (
 	"strings"
 )
 
-// maxNamed bounds the files that are named at once.
+// maxNamed bounds the files named at once.
 const maxNamed = 10
 
-// noise are the ends of names of files that programs write beside others;
-// nobody wants to hear of them.
+// noise lists the suffixes of files that programs write next to others. They
+// are never reported.
 var noise = []string{".swp", ".swo", ".tmp", "~", ".pyc", ".lock", ".log", "4913"}
 
-// Changed names the files that a session has read or written and that
-// somebody else has changed or removed since, each state once. It looks at
-// files of this machine; of others it names none. Where there are more than
-// ten, the last item says how many more.
+// Changed names the files that a session has read or written and that were
+// changed or removed by something else since, each state once. It looks only
+// at files of this machine. With more than ten, the last item counts the rest.
 func (t *Toolset) Changed(session string) []string {
 	seen := t.ledger.seen(session)
 	var out []string
@@ -49,7 +48,7 @@ func noisy(path string) bool {
 		strings.Contains(path, "/.git/") || strings.Contains(path, "/node_modules/") || strings.Contains(path, "/__pycache__/")
 }
 
-// seen is what a session knows of files, as a copy.
+// seen returns a copy of the file states that a session knows.
 func (l *ledger) seen(session string) map[string]stamp {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -62,8 +61,8 @@ func (l *ledger) seen(session string) map[string]stamp {
 	return out
 }
 
-// news reports whether a session has not been told of this state yet, and
-// remembers that it is now.
+// news reports whether this state is new to a session, and remembers it as
+// reported.
 func (l *ledger) news(session, path string, now stamp) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

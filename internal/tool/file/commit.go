@@ -13,14 +13,14 @@ import (
 // maxShownDiff bounds the diffs in results, in bytes.
 const maxShownDiff = 20_000
 
-// A write is one file about to get new content.
+// A write is a file that is about to get new content.
 type write struct {
 	location
 	old, new string
 	existed  bool
 }
 
-// changed tells in a result what became of the files.
+// changed is the part of a result that says what happened to the files.
 type changed struct {
 	Modified []string         `json:"files_modified,omitempty"`
 	Created  []string         `json:"files_created,omitempty"`
@@ -29,8 +29,8 @@ type changed struct {
 	Warning  string           `json:"_warning,omitempty"`
 }
 
-// write puts the content in the file and notes what the model needs to know.
-// Hold the path's lock.
+// write writes the content to the file and notes what the model needs to know.
+// The caller holds the path's lock.
 func (t *Toolset) write(ctx context.Context, session string, w write, done *changed) error {
 	if !t.config.TrustWrites {
 		done.warn(t.ledger.stale(session, w.location))
@@ -44,7 +44,7 @@ func (t *Toolset) write(ctx context.Context, session string, w write, done *chan
 	}
 	info, err := w.files.Stat(ctx, w.real)
 	if err != nil {
-		return w.failure("look at", err)
+		return w.failure("stat", err)
 	}
 	t.ledger.wrote(session, w.real, info)
 	if w.existed {
@@ -56,7 +56,7 @@ func (t *Toolset) write(ctx context.Context, session string, w write, done *chan
 	return nil
 }
 
-// remove deletes a file. Hold the path's lock.
+// remove deletes a file. The caller holds the path's lock.
 func (t *Toolset) remove(ctx context.Context, session string, p location, done *changed) error {
 	if !t.config.TrustWrites {
 		done.warn(t.ledger.stale(session, p))
@@ -86,7 +86,7 @@ func (c *changed) lint(path string, l *lint) {
 	c.Lint[path] = l
 }
 
-// diffOf shows a change for the person and the model.
+// diffOf shows a change to the user and the model.
 func diffOf(p location, old, new string, existed, exists bool) string {
 	path := p.short()
 	before, after := "a/"+strings.TrimPrefix(path, "/"), "b/"+strings.TrimPrefix(path, "/")
@@ -107,20 +107,20 @@ func clipDiff(diff string) string {
 	return diff[:cut] + fmt.Sprintf("… [%d more bytes of diff not shown]\n", len(diff)-cut)
 }
 
-// checkContent refuses content that was copied from results of read_file and
-// is not what a file should hold.
+// checkContent refuses content that was copied from results of read_file with
+// its line numbers or notices.
 func checkContent(content string) error {
 	if strings.Contains(content, noticeUnchanged) && len(content) < 4*len(noticeUnchanged) {
-		return errors.New("content is the notice that a file was unchanged, not the file's text: send the real content")
+		return errors.New("content is the notice that a file is unchanged, not the file's text: send the real content")
 	}
 	if numbered(content) {
-		return errors.New("content looks like output of read_file, with line numbers and bars (1|…): send the text without them. If a file really has to look like this, write it with the terminal")
+		return errors.New("content looks like read_file output with line numbers (1|…): send the text without them. If the file must look like this, write it with the terminal tool")
 	}
 	return nil
 }
 
-// numbered reports whether every line that is not blank begins with a number
-// one higher than the line before, and a bar. One line alone proves nothing.
+// numbered reports whether every line that is not blank begins with a bar after
+// a number one higher than the line before. A single line is not enough.
 func numbered(content string) bool {
 	seen, last := 0, 0
 	for line := range strings.Lines(content) {
@@ -147,5 +147,5 @@ func numbered(content string) bool {
 	return seen >= 2
 }
 
-// sessionOf names the session of a call.
+// sessionOf returns the session ID of a call.
 func sessionOf(c *hermes.Call) string { return c.Host.Session().ID }

@@ -13,13 +13,13 @@ import (
 const (
 	// maxDocument bounds documents that are extracted, in bytes.
 	maxDocument = 64 << 20
-	// maxUnpacked bounds what one part of a document unpacks to.
+	// maxUnpacked bounds the unpacked size of one part of a document.
 	maxUnpacked = 64 << 20
-	// maxParts bounds the parts of a document that are looked at.
+	// maxParts bounds the parts of a document.
 	maxParts = 10_000
 )
 
-// extractorFor gives what turns a document into text, or nil for plain files.
+// extractorFor returns the function that turns a document into text, or nil for plain files.
 func extractorFor(path string) func(r io.Reader, size int64) (string, error) {
 	i := strings.LastIndexByte(path, '.')
 	if i < 0 {
@@ -38,7 +38,7 @@ func extractorFor(path string) func(r io.Reader, size int64) (string, error) {
 	return nil
 }
 
-// lines is a text of a notebook: one string, or one for each line.
+// lines is a text in a notebook: one string, or one for each line.
 type lines string
 
 func (l *lines) UnmarshalJSON(data []byte) error {
@@ -51,7 +51,7 @@ func (l *lines) UnmarshalJSON(data []byte) error {
 	if json.Unmarshal(data, &many) == nil {
 		*l = lines(strings.Join(many, ""))
 	}
-	return nil // anything else is no text
+	return nil // anything else is not text
 }
 
 // notebook shows the cells of a Jupyter notebook with their text outputs.
@@ -73,7 +73,7 @@ func notebook(r io.Reader, size int64) (string, error) {
 		} `json:"cells"`
 	}
 	if err := json.Unmarshal(data, &workbook); err != nil {
-		return "", fmt.Errorf("is no valid notebook (%w): read it with the terminal", err)
+		return "", fmt.Errorf("is not a valid notebook (%w): read it with the terminal tool", err)
 	}
 	var out strings.Builder
 	for i, c := range workbook.Cells {
@@ -93,16 +93,16 @@ func notebook(r io.Reader, size int64) (string, error) {
 
 func readDocument(r io.Reader, size int64) ([]byte, error) {
 	if size > maxDocument {
-		return nil, fmt.Errorf("has %d bytes, documents past %d are not extracted: use the terminal", size, maxDocument)
+		return nil, fmt.Errorf("has %d bytes, more than the %d that are extracted: use the terminal tool", size, maxDocument)
 	}
 	data, err := io.ReadAll(io.LimitReader(r, maxDocument+1))
 	if err == nil && len(data) > maxDocument {
-		err = errors.New("is too large to be extracted")
+		err = errors.New("is too large to extract: use the terminal tool")
 	}
 	return data, err
 }
 
-// An archive gives the parts of an office document by name.
+// An archive holds the parts of an office document by name.
 type archive map[string]*zip.File
 
 // zipped opens an office document and hands its parts to a text extractor.
@@ -114,10 +114,10 @@ func zipped(text func(archive) (string, error)) func(io.Reader, int64) (string, 
 		}
 		z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 		if err != nil {
-			return "", fmt.Errorf("is no valid document (%w)", err)
+			return "", fmt.Errorf("is not a valid document (%w)", err)
 		}
 		if len(z.File) > maxParts {
-			return "", fmt.Errorf("has %d parts, which is no ordinary document", len(z.File))
+			return "", fmt.Errorf("has %d parts, too many for a document", len(z.File))
 		}
 		a := archive{}
 		for _, f := range z.File {
@@ -127,12 +127,12 @@ func zipped(text func(archive) (string, error)) func(io.Reader, int64) (string, 
 	}
 }
 
-// part gives the content of one part, or an error when it is missing or would
-// unpack beyond all measure.
+// part returns the content of one part, or an error if it is missing or
+// unpacks to too much.
 func (a archive) part(name string) ([]byte, error) {
 	f := a[name]
 	if f == nil {
-		return nil, fmt.Errorf("is no valid document: it has no part %s", name)
+		return nil, fmt.Errorf("is not a valid document: it has no part %s", name)
 	}
 	r, err := f.Open()
 	if err != nil {
@@ -141,7 +141,7 @@ func (a archive) part(name string) ([]byte, error) {
 	defer r.Close()
 	data, err := io.ReadAll(io.LimitReader(r, maxUnpacked+1))
 	if err == nil && len(data) > maxUnpacked {
-		err = errors.New("it unpacks to more than is read")
+		err = errors.New("it unpacks to more than the limit")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read its part %s: %w", name, err)

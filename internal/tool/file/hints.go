@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	// maxHint bounds the characters taken over from one hint file.
+	// maxHint bounds the characters shown of one instruction file.
 	maxHint = 8_000
-	// maxHintFolders bounds the folders above a touched one that are looked at.
+	// maxHintFolders bounds the folders checked above a touched one.
 	maxHintFolders = 16
 )
 
-// addHints appends to a result the instructions that projects leave for agents
-// in the folders the call has touched: those below the session's working folder,
-// whose own instructions are in the prompt. Each folder, and each text, is shown
-// once in a session.
+// addHints appends to a result the agent instructions (AGENTS.md and the like)
+// of the folders that the call touched below the session's working folder. The
+// working folder's own instructions are in the prompt. Each folder and each
+// text is shown once a session.
 func (t *Toolset) addHints(ctx context.Context, c *hermes.Call, r *hermes.Result) {
 	if r.Failed || c.Host == nil || t.config.NoHints {
 		return
@@ -60,7 +60,7 @@ func (t *Toolset) addHints(ctx context.Context, c *hermes.Call, r *hermes.Result
 }
 
 // foldersBelow lists dir and the folders between it and root, root excluded,
-// outermost first. It is empty when dir does not lie below root.
+// outermost first. It is empty if dir is not below root.
 func foldersBelow(root, dir string) []string {
 	var list []string
 	for dir != root && len(list) < maxHintFolders {
@@ -77,8 +77,9 @@ func foldersBelow(root, dir string) []string {
 	return list
 }
 
-// knowRoot takes the notes of the working folder as shown: they are in the
-// prompt, unless a note of our own name stands there in their place.
+// knowRoot records the working folder's instructions as shown, since they are
+// in the prompt. They are not there if the folder has a .hermes.md or
+// HERMES.md, which the prompt shows instead.
 func (t *Toolset) knowRoot(ctx context.Context, c *hermes.Call, root string) {
 	if !t.ledger.first(sessionOf(c), "root") {
 		return
@@ -93,11 +94,11 @@ func (t *Toolset) knowRoot(ctx context.Context, c *hermes.Call, root string) {
 	}
 }
 
-// textKey is under which the ledger knows a text.
+// textKey is the ledger's key for a text.
 func textKey(data []byte) string { return fmt.Sprintf("text %x", sha256.Sum256(data)) }
 
-// notes reads the first file with instructions in a folder that says
-// something, as far as hints show of it.
+// notes reads the first instruction file of a folder that is not blank, up to
+// a bound.
 func (t *Toolset) notes(ctx context.Context, c *hermes.Call, folder string) (p location, data []byte, ok bool) {
 	for _, name := range [...]string{"AGENTS.md", "CLAUDE.md", ".cursorrules"} {
 		p, err := t.locate(ctx, c.Host, joinPath(folder, name))
@@ -117,8 +118,8 @@ func (t *Toolset) notes(ctx context.Context, c *hermes.Call, folder string) (p l
 	return location{}, nil, false
 }
 
-// hint gives what to append for one folder, "" if there is nothing new, and
-// the file that it is from.
+// hint returns the text to append for one folder, "" if there is nothing new,
+// and the file it is from.
 func (t *Toolset) hint(ctx context.Context, c *hermes.Call, folder string) (text, from string) {
 	p, data, ok := t.notes(ctx, c, folder)
 	if !ok || !t.ledger.first(sessionOf(c), textKey(data)) {
@@ -137,8 +138,8 @@ func (t *Toolset) hint(ctx context.Context, c *hermes.Call, folder string) (text
 }
 
 // touched lists the paths a call names: its path, its working folder, the
-// files of a patch, and where a command goes with cd or pushd. The command has
-// run: where it went is also told by the folder that the next one runs in.
+// files of a patch, and the folders a command enters with cd or pushd. The
+// command has run, so the current folder also says where it went.
 func touched(c *hermes.Call, root string) []string {
 	if c.Name == namePatch {
 		return patchPaths(c.Arguments)
@@ -165,7 +166,7 @@ func touched(c *hermes.Call, root string) []string {
 	return slices.DeleteFunc(list, func(path string) bool { return path == "" || strings.Contains(path, "://") })
 }
 
-// under joins a folder with the one that it is relative to, if it is.
+// under joins a relative folder with its base. Other folders are returned as they are.
 func under(base, folder string) string {
 	if base == "" || filepath.IsAbs(folder) || strings.HasPrefix(folder, "/") || strings.HasPrefix(folder, "~") {
 		return folder
@@ -173,5 +174,5 @@ func under(base, folder string) string {
 	return joinPath(base, folder)
 }
 
-// maxScanned is how much of a command is searched for folders, in bytes.
+// maxScanned bounds the bytes of a command that are searched for folders.
 const maxScanned = 4096

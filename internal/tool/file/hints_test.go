@@ -116,7 +116,7 @@ func TestHintsOfAKeptFolder(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	if got := hints("cd .. && cd ../svc", "svc"); got != "" {
-		t.Errorf("told again: %q", got)
+		t.Errorf("shown again: %q", got)
 	}
 }
 
@@ -141,7 +141,7 @@ func TestHintsThatSayNothingNew(t *testing.T) {
 	w.put(".hermes.md", "our own")
 	w.env.session = "other"
 	if got := hints("svc"); !strings.Contains(got, "uses tabs") {
-		t.Errorf("what our own note keeps out of the prompt is new: %q", got)
+		t.Errorf("instructions that .hermes.md keeps out of the prompt are new: %q", got)
 	}
 	if got := hints("https://x.org/svc"); got != "" {
 		t.Errorf("got %q", got)

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// refuseByName refuses what its extension tells to be no text.
+// refuseByName refuses files whose extension shows that they are not text.
 func refuseByName(path string) error {
 	_, name := splitPath(path)
 	ext := ""
@@ -20,11 +20,11 @@ func refuseByName(path string) error {
 	}
 	switch ext {
 	case "png", "jpg", "jpeg", "gif", "webp", "bmp", "tif", "tiff", "ico", "heic", "heif", "avif", "psd":
-		return fmt.Errorf("%s is an image, which cannot be read as text: look at it with an image tool such as vision_analyze if there is one", path)
+		return fmt.Errorf("%s is an image, which cannot be read as text: use an image tool such as vision_analyze if there is one", path)
 	case "pdf":
-		return fmt.Errorf("%s is a PDF: extract its text in the terminal, for instance with pdftotext", path)
+		return fmt.Errorf("%s is a PDF: extract its text with the terminal tool, for example with pdftotext", path)
 	case "zip", "gz", "tgz", "bz2", "xz", "zst", "7z", "rar", "tar", "jar", "war", "whl":
-		return fmt.Errorf("%s is an archive: list or unpack it in the terminal", path)
+		return fmt.Errorf("%s is an archive: list or unpack it with the terminal tool", path)
 	case "exe", "dll", "so", "dylib", "a", "o", "class", "pyc", "pyo", "wasm", "bin", "iso", "dmg",
 		"mp3", "mp4", "m4a", "wav", "ogg", "flac", "avi", "mov", "mkv", "webm", "ttf", "otf", "woff", "woff2", "eot",
 		"db", "sqlite", "sqlite3", "doc", "xls", "ppt", "odt", "ods", "parquet", "npy", "npz", "pkl", "pt", "onnx":
@@ -34,11 +34,11 @@ func refuseByName(path string) error {
 }
 
 func errBinary(path string) error {
-	return fmt.Errorf("%s is a binary file, which cannot be shown as text: use the terminal for what you need of it (file, xxd, strings)", path)
+	return fmt.Errorf("%s is a binary file, which cannot be shown as text: inspect it with the terminal tool (file, xxd, strings)", path)
 }
 
-// refuseBinary looks at the beginning of a file and gives it back whole, or
-// refuses it.
+// refuseBinary checks the beginning of a file. It returns a reader of the whole
+// file, or an error for a binary one.
 func refuseBinary(path string, r io.Reader) (io.Reader, error) {
 	in := bufio.NewReaderSize(r, 8<<10)
 	head, err := in.Peek(8 << 10)
@@ -46,7 +46,7 @@ func refuseBinary(path string, r io.Reader) (io.Reader, error) {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
 	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
-		return nil, fmt.Errorf("%s is UTF-16 text: convert it in the terminal, for instance with iconv -f UTF-16 -t UTF-8", path)
+		return nil, fmt.Errorf("%s is UTF-16 text: convert it with the terminal tool, for example with iconv -f UTF-16 -t UTF-8", path)
 	}
 	if binary(head) {
 		return nil, errBinary(path)
@@ -54,8 +54,8 @@ func refuseBinary(path string, r io.Reader) (io.Reader, error) {
 	return in, nil
 }
 
-// binary reports whether text has a NUL, or three bytes in ten that no text
-// would have.
+// binary reports whether head has a NUL byte, or more than 30% bytes that do
+// not belong in text.
 func binary(head []byte) bool {
 	if bytes.IndexByte(head, 0) >= 0 {
 		return true
@@ -74,7 +74,7 @@ func binary(head []byte) bool {
 	return odd*10 > len(head)*3
 }
 
-// diskFull reports that a write failed for want of space or quota.
+// diskFull reports whether a write failed for lack of space or quota.
 func diskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || quotaReached(err)
 }

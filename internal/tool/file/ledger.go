@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	// maxSessions bounds the sessions that are remembered; the one unused for
-	// longest goes first.
+	// maxSessions bounds the sessions that are remembered. The one unused for
+	// longest is dropped first.
 	maxSessions = 256
 	// maxRemembered bounds the files, and the pages, remembered per session.
 	maxRemembered = 1024
 )
 
-// noticeUnchanged stands in the place of a page the model has already. It must
-// never end up in a file, see checkContent.
+// noticeUnchanged replaces a page that the model already has. It must never
+// end up in a file, see checkContent.
 const noticeUnchanged = "This page is unchanged since you read it: the content is above in this conversation. Do not read it again."
 
 type unchangedResult struct {
@@ -26,7 +26,7 @@ type unchangedResult struct {
 	Note      string `json:"note"`
 }
 
-// A stamp tells one state of a file from another.
+// A stamp identifies one state of a file.
 type stamp struct {
 	size int64
 	mod  time.Time
@@ -39,14 +39,14 @@ func stampOf(info fs.FileInfo) stamp {
 	return stamp{info.Size(), info.ModTime()}
 }
 
-// A ledger remembers what each session has seen, so that pages are not sent
-// twice, circles are noticed and writes on old knowledge are told. Its methods
-// may be called concurrently.
+// A ledger remembers what each session has seen, so that no page is sent
+// twice, loops are noticed, and writes to files that changed are reported. Its
+// methods may be called concurrently.
 type ledger struct {
 	mu       sync.Mutex
 	sessions map[string]*record
 	clock    int64
-	writers  map[string]string // session that wrote a path last
+	writers  map[string]string // last session to write a path
 }
 
 // A record is what is known of one session.
@@ -54,11 +54,11 @@ type record struct {
 	used     int64            // ledger's clock at the last use
 	files    map[string]stamp // by real path, as last read or written
 	pages    map[pageKey]stamp
-	last     string           // the call before, to notice equal ones in a row
-	row      int              // how many equal calls came in a row
+	last     string           // the previous call, to notice equal ones in a row
+	row      int              // number of equal calls in a row
 	reported bool             // the last call was answered with the unchanged notice
-	once     map[string]bool  // what is shown once in a session
-	named    map[string]stamp // states of files that the model was told of
+	once     map[string]bool  // what is shown once a session
+	named    map[string]stamp // file states that were reported to the model
 }
 
 type pageKey struct {
@@ -70,7 +70,7 @@ func newLedger() *ledger {
 	return &ledger{sessions: map[string]*record{}, writers: map[string]string{}}
 }
 
-// of gives the session's record, making it if needed. Hold mu.
+// of returns the session's record, making it if needed. The caller holds mu.
 func (l *ledger) of(session string) *record {
 	l.clock++
 	r := l.sessions[session]
@@ -95,8 +95,8 @@ func (l *ledger) dropOldest() {
 	delete(l.sessions, oldest)
 }
 
-// put stores in a map that must not grow past its bound; when it is full it
-// starts anew, which costs a page shown twice at worst.
+// put stores in a bounded map. A full map is cleared; at worst a page is shown
+// twice.
 func put[K comparable](m map[K]stamp, k K, s stamp) {
 	if len(m) >= maxRemembered {
 		clear(m)
@@ -113,16 +113,16 @@ func (r *record) repeat(call string) int {
 	return r.row
 }
 
-// A sighting is what the ledger says to a read that is about to happen.
+// A sighting is the ledger's answer to a read that is about to happen.
 type sighting struct {
 	unchanged bool
 	warning   string
 	err       error
 }
 
-// read judges a read: the second of an unchanged page is not sent again, the
-// third in a row is refused; of equal reads of a changing file the third is
-// warned about and the fourth refused.
+// read judges a read. An unchanged page is not sent a second time; asking a
+// third time in a row is refused. Of equal reads of a changing file the third
+// gets a warning and the fourth is refused.
 func (l *ledger) read(session string, p location, w window) sighting {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -131,21 +131,21 @@ func (l *ledger) read(session string, p location, w window) sighting {
 	known, seen := r.pages[pageKey{p.real, w.offset, w.limit}]
 	if seen && known == stampOf(p.info) && p.info.Mode().IsRegular() && p.info.Size() > 0 {
 		if r.reported {
-			return sighting{err: fmt.Errorf("BLOCKED: you read this page of %s before and it has not changed. Use what you have, read another page, or do something else", p.path)}
+			return sighting{err: fmt.Errorf("BLOCKED: you already read this page of %s and it has not changed. Use what you have, read another page, or do something else", p.path)}
 		}
 		r.reported = true
 		return sighting{unchanged: true}
 	}
 	switch {
 	case row >= 4:
-		return sighting{err: fmt.Errorf("BLOCKED: this is the same read for the %dth time in a row. Use what you have or do something else", row)}
+		return sighting{err: fmt.Errorf("BLOCKED: the same read %d times in a row. Use what you have or do something else", row)}
 	case row == 3:
-		return sighting{warning: "This is the third equal read in a row; the next one will be refused."}
+		return sighting{warning: "This is the third identical read in a row. The next one is refused."}
 	}
 	return sighting{}
 }
 
-// shown notes that a page was sent.
+// shown records that a page was sent.
 func (l *ledger) shown(session string, p location, w window) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -160,14 +160,14 @@ func (l *ledger) search(session, call string) (warning string, err error) {
 	defer l.mu.Unlock()
 	switch row := l.of(session).repeat("search " + call); {
 	case row >= 4:
-		return "", errors.New("BLOCKED: this is the same search for the fourth time in a row and it found the same. Use what you have, or change the pattern, path or offset")
+		return "", errors.New("BLOCKED: the same search four times in a row, with the same result. Use what you have, or change the pattern, path or offset")
 	case row == 3:
-		return "This is the third equal search in a row; the next one will be refused.", nil
+		return "This is the third identical search in a row. The next one is refused.", nil
 	}
 	return "", nil
 }
 
-// stale says what happened to a file since the session last saw it, or "".
+// stale says who changed a file since the session last saw it, or "".
 func (l *ledger) stale(session string, p location) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -176,12 +176,12 @@ func (l *ledger) stale(session string, p location) string {
 		return ""
 	}
 	if by := l.writers[p.real]; by != "" && by != session {
-		return fmt.Sprintf("%s was changed by another session since you last read it; read it and check that nothing of theirs is lost", p.path)
+		return fmt.Sprintf("another session changed %s since you last read it; read it and check that its changes are not lost", p.path)
 	}
-	return fmt.Sprintf("%s changed on disk since you last read it; read it and check that nothing is lost", p.path)
+	return fmt.Sprintf("%s changed on disk since you last read it; read it and check that no change is lost", p.path)
 }
 
-// wrote notes a file's new state. info is nil when it is gone.
+// wrote records a file's new state. info is nil if the file is gone.
 func (l *ledger) wrote(session, real string, info fs.FileInfo) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -203,7 +203,7 @@ func (l *ledger) wrote(session, real string, info fs.FileInfo) {
 	put(r.files, real, stampOf(info))
 }
 
-// first reports whether a session comes across something for the first time.
+// first reports whether a session meets something for the first time.
 func (l *ledger) first(session, what string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -218,7 +218,7 @@ func (l *ledger) first(session, what string) bool {
 	return true
 }
 
-// otherCall ends a row of equal calls.
+// otherCall ends a run of equal calls.
 func (l *ledger) otherCall(session string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -227,7 +227,7 @@ func (l *ledger) otherCall(session string) {
 	}
 }
 
-// compressed forgets which pages were shown, and keeps what is known of files.
+// compressed forgets which pages were shown and keeps the known file states.
 func (l *ledger) compressed(session string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

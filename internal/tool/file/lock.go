@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// locks keeps two calls from changing one file at the same time, whichever
-// sessions they belong to.
+// locks keeps two calls, of any sessions, from changing one file at the same
+// time.
 type locks struct {
 	mu   sync.Mutex
 	held map[string]*pathLock
@@ -19,8 +19,8 @@ type pathLock struct {
 
 func newLocks() *locks { return &locks{held: map[string]*pathLock{}} }
 
-// lock waits for all the paths and returns what gives them back. Paths are
-// taken in sorted order, so that two calls never wait for each other.
+// lock waits for the locks of all paths and returns the function that releases
+// them. It takes them in sorted order, so that two calls never deadlock.
 func (l *locks) lock(paths ...string) (unlock func()) {
 	paths = slices.Compact(slices.Sorted(slices.Values(paths)))
 	taken := make([]*pathLock, len(paths))

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// errTooMuch ends the reading of a document that is small only when packed.
-var errTooMuch = errors.New("unpacks to more than is read")
+// errTooMuch stops reading a document that is small only when packed.
+var errTooMuch = errors.New("unpacks to more than the limit")
 
 // eachToken calls visit for every start, end and text of an XML part.
 func eachToken(data []byte, visit func(xml.Token) error) error {
@@ -32,7 +32,7 @@ func eachToken(data []byte, visit func(xml.Token) error) error {
 	}
 }
 
-// paragraphs gives the text of a word processor or slide part: what stands in
+// paragraphs returns the text of a word processor or slide part: the text of
 // elements named t, with a line for each paragraph and tabs between cells.
 func paragraphs(data []byte) (string, error) {
 	var out strings.Builder
@@ -97,7 +97,7 @@ func slideText(a archive) (string, error) {
 	return out.String(), nil
 }
 
-// numbered lists the parts named prefix, number, .xml in the order of numbers.
+// numbered lists the parts named prefix + number + ".xml", sorted by number.
 func (a archive) numbered(prefix string) []string {
 	number := func(name string) int {
 		n, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(name, prefix), ".xml"))
@@ -171,7 +171,7 @@ func sharedStrings(a archive) ([]string, error) {
 	return list, err
 }
 
-// sheet writes the rows of one sheet. Cells that are left out are empty ones.
+// sheet writes the rows of one sheet. Cells that are left out are empty.
 func sheet(out *strings.Builder, data []byte, shared []string) error {
 	var kind, value string
 	column, inValue := 0, false
@@ -222,8 +222,8 @@ func attribute(e xml.StartElement, name string) string {
 	return ""
 }
 
-// columnOf gives the column of a cell reference such as AB12, from 0, or 0
-// for one that makes no sense.
+// columnOf returns the column of a cell reference such as AB12, from 0, or 0
+// for an invalid one.
 func columnOf(ref string) int {
 	const maxColumns = 16384
 	n := 0

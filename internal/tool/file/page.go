@@ -13,42 +13,42 @@ import (
 
 const (
 	maxOffset = 1<<31 - 1
-	// maxCounted bounds how far behind the page lines are counted, in bytes;
-	// past it a result gives no total.
+	// maxCounted bounds how far past the page lines are counted, in bytes.
+	// Past it a result gives no total.
 	maxCounted = 256 << 20
 )
 
-// A window says which lines of a file are wanted, and within what bounds.
+// A window says which lines of a file to show, and within what bounds.
 type window struct {
 	offset, limit     int // lines, from 1
 	maxChars, maxLine int // characters of the page, of a line
 }
 
-// A page is what a window shows.
+// A page is the text that a window shows.
 type page struct {
 	text    string
 	total   int  // lines of the file; 0 if it is empty or was not counted
 	shown   int  // lines
-	more    bool // lines come after the shown ones
+	more    bool // more lines follow
 	next    int  // offset of the next page, 0 without more
 	cut     int  // lines that were longer than shown
-	invalid bool // bytes that are no UTF-8 were replaced
+	invalid bool // bytes that are not UTF-8 were replaced
 	counted bool // total is known
 }
 
-// note tells in words what is not plain from the text.
+// note says what the text itself does not show.
 func (p page) note(w window) string {
 	var notes []string
 	switch {
 	case p.counted && p.total == 0:
 		notes = append(notes, "the file is empty")
 	case p.shown == 0:
-		notes = append(notes, fmt.Sprintf("offset %d lies behind the end: the file has %d lines", w.offset, p.total))
+		notes = append(notes, fmt.Sprintf("offset %d is past the end: the file has %d lines", w.offset, p.total))
 	case p.more:
-		notes = append(notes, fmt.Sprintf("more lines follow: continue with offset %d", p.next))
+		notes = append(notes, fmt.Sprintf("more lines follow: continue at offset %d", p.next))
 	}
 	if p.cut > 0 {
-		notes = append(notes, fmt.Sprintf("%d long lines are shown cut at %d characters", p.cut, w.maxLine))
+		notes = append(notes, fmt.Sprintf("%s cut at %d characters", howMany(p.cut, "long line is", "long lines are"), w.maxLine))
 	}
 	if p.invalid {
 		notes = append(notes, "bytes that are not UTF-8 are shown as \ufffd; patch keeps them in lines it does not change")
@@ -111,14 +111,14 @@ func (p page) withNext(w window) page {
 	return p
 }
 
-// nextLine reads one line and gives at most keep bytes of it, with its whole
-// size. A size of 0 means that there are no more.
+// nextLine reads one line and returns at most keep bytes of it, and its full
+// size. A size of 0 means that there are no more lines.
 func nextLine(in *bufio.Reader, keep int) (line []byte, size int, err error) {
 	for {
 		part, err := in.ReadSlice('\n')
 		size += len(part)
-		if room := keep - len(line); room > 0 {
-			line = append(line, part[:min(room, len(part))]...)
+		if free := keep - len(line); free > 0 {
+			line = append(line, part[:min(free, len(part))]...)
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return line, size, err
@@ -126,7 +126,7 @@ func nextLine(in *bufio.Reader, keep int) (line []byte, size int, err error) {
 	}
 }
 
-// form makes a line as it is shown: numbered, valid, without its line break.
+// form formats a line for the result: numbered, valid, without its line break.
 func (p *page) form(line []byte, size, n, maxLine int) string {
 	whole := size == len(line)
 	line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte{'\n'}), []byte{'\r'})
@@ -148,8 +148,8 @@ func (p *page) form(line []byte, size, n, maxLine int) string {
 	return strconv.Itoa(n) + "|" + text + "\n"
 }
 
-// replaceInvalid shows each byte that is no UTF-8 as one replacement character,
-// so that a quotation of the line can be matched with the file again.
+// replaceInvalid shows each byte that is not UTF-8 as one replacement
+// character, so that a quotation of the line can be matched with the file.
 func replaceInvalid(s string) string {
 	var out strings.Builder
 	for _, r := range s {
@@ -158,7 +158,7 @@ func replaceInvalid(s string) string {
 	return out.String()
 }
 
-// partialRune gives how many bytes at the end begin a character and lack its rest.
+// partialRune returns how many bytes at the end are an incomplete character.
 func partialRune(b []byte) int {
 	for n := 1; n <= min(3, len(b)); n++ {
 		if c := b[len(b)-n]; utf8.RuneStart(c) {

@@ -29,7 +29,7 @@ type patchArgs struct {
 type patchResult struct {
 	Success  bool   `json:"success"`
 	Diff     string `json:"diff,omitempty"`
-	Strategy string `json:"strategy,omitempty"` // told unless it was exact
+	Strategy string `json:"strategy,omitempty"` // empty if it was exact
 	Replaced int    `json:"replacements,omitempty"`
 	Note     string `json:"note,omitempty"`
 	changed
@@ -46,7 +46,7 @@ func (t *Toolset) patch() hermes.Tool {
 	return riskAssessed{tool, t, patchPaths}
 }
 
-// patchPaths lists the files a call of patch names.
+// patchPaths lists the files that a call of patch names.
 func patchPaths(arguments json.RawMessage) []string {
 	var in patchArgs
 	if json.Unmarshal(arguments, &in) != nil {
@@ -57,12 +57,12 @@ func patchPaths(arguments json.RawMessage) []string {
 	}
 	p, err := patch.Parse(in.Patch)
 	if err != nil {
-		return nil // Run reports it and touches nothing
+		return nil // Run reports the error and changes nothing
 	}
 	return p.Paths()
 }
 
-// whole reports that a V4A patch is meant, also when the mode was left out.
+// whole reports whether a V4A patch is meant, also when the mode is left out.
 func (in patchArgs) whole() bool {
 	return in.Mode == "patch" || in.Mode == "" && in.Patch != "" && in.OldString == nil
 }
@@ -108,7 +108,7 @@ func (t *Toolset) replace(ctx context.Context, c *hermes.Call, in patchArgs) (he
 	out := patchResult{Success: true, Replaced: r.Count}
 	switch r.Strategy {
 	case patch.AlreadyApplied:
-		out.Note = fmt.Sprintf("nothing to do: old_string is not there any more and new_string is already, in line %d", r.Line)
+		out.Note = fmt.Sprintf("nothing to do: old_string is gone and new_string is already in line %d", r.Line)
 		return hermes.JSONResult(out)
 	case "exact":
 	default:
@@ -121,8 +121,8 @@ func (t *Toolset) replace(ctx context.Context, c *hermes.Call, in patchArgs) (he
 	return out.result(diffOf(w.location, w.old, w.new, true, true))
 }
 
-// changeable reads a file that is about to be changed, or finds that there is
-// none yet. Hold its lock.
+// changeable reads a file that is about to be changed, or finds that it does
+// not exist yet. The caller holds its lock.
 func (t *Toolset) changeable(ctx context.Context, c *hermes.Call, path string) (write, error) {
 	p, err := t.locate(ctx, c.Host, path)
 	if err != nil {
@@ -139,7 +139,7 @@ func (t *Toolset) changeable(ctx context.Context, c *hermes.Call, path string) (
 	return w, err
 }
 
-// applyPatch works the whole patch out first and writes only if all of it fits.
+// applyPatch computes the whole patch first and writes only if all of it applies.
 func (t *Toolset) applyPatch(ctx context.Context, c *hermes.Call, text string) (hermes.Result, error) {
 	if strings.TrimSpace(text) == "" {
 		return hermes.Result{}, errors.New("patch is empty: send it from *** Begin Patch to *** End Patch")
@@ -150,11 +150,11 @@ func (t *Toolset) applyPatch(ctx context.Context, c *hermes.Call, text string) (
 	}
 	var real []string
 	for _, path := range p.Paths() {
-		place, err := t.locate(ctx, c.Host, path)
+		at, err := t.locate(ctx, c.Host, path)
 		if err != nil {
 			return hermes.Result{}, err
 		}
-		real = append(real, place.real)
+		real = append(real, at.real)
 	}
 	defer t.locks.lock(real...)()
 	files := map[string]write{}
@@ -167,13 +167,13 @@ func (t *Toolset) applyPatch(ctx context.Context, c *hermes.Call, text string) (
 		return hermes.Result{}, err
 	}
 	if len(changes) == 0 {
-		return hermes.JSONResult(patchResult{Success: true, Note: "nothing to do: the files have these changes already"})
+		return hermes.JSONResult(patchResult{Success: true, Note: "nothing to do: the files already have these changes"})
 	}
 	return t.carryOut(ctx, c, changes, files)
 }
 
-// carryOut writes first and deletes last, so that a failure loses nothing; what
-// was written before a failure is put back.
+// carryOut writes first and deletes last, so that a failure loses nothing.
+// After a failure it restores the files it wrote.
 func (t *Toolset) carryOut(ctx context.Context, c *hermes.Call, changes []patch.Change, files map[string]write) (hermes.Result, error) {
 	out := patchResult{Success: true}
 	var diff strings.Builder
@@ -201,7 +201,7 @@ func (t *Toolset) carryOut(ctx context.Context, c *hermes.Call, changes []patch.
 	return out.result(diff.String())
 }
 
-// putBack restores the files a broken-off patch changed and words the error.
+// putBack restores the files that a failed patch changed and returns the error.
 func (t *Toolset) putBack(ctx context.Context, c *hermes.Call, undo []write, cause error) error {
 	ctx = context.WithoutCancel(ctx)
 	var lost []string
@@ -223,9 +223,9 @@ func (t *Toolset) putBack(ctx context.Context, c *hermes.Call, undo []write, cau
 		}
 	}
 	if len(lost) > 0 {
-		return fmt.Errorf("%w. The patch was broken off and these files could not be put back, check them: %s", cause, strings.Join(lost, ", "))
+		return fmt.Errorf("%w. The patch was stopped and these files could not be restored, check them: %s", cause, strings.Join(lost, ", "))
 	}
-	return fmt.Errorf("%w. The patch was broken off and every file is as it was before", cause)
+	return fmt.Errorf("%w. The patch was stopped and every file is as it was before", cause)
 }
 
 func (r patchResult) result(diff string) (hermes.Result, error) {

@@ -23,14 +23,14 @@ func TestPatchReplace(t *testing.T) {
 		t.Error(diff)
 	}
 	if got := w.ok("patch", args{"path": "f.txt", "old_string": "one\n  2\n", "new_string": "1\n  2\n"}); got["strategy"] != "line-trimmed" {
-		t.Errorf("a strategy that is not exact is told: %v", got)
+		t.Errorf("a strategy that is not exact is reported: %v", got)
 	}
 	if got := w.ok("patch", args{"path": "f.txt", "old_string": "three", "new_string": ""}); w.has("f.txt") != "1\n2\n\n" {
 		t.Errorf("an empty text deletes: %q %v", w.has("f.txt"), got)
 	}
 	w.put("f.txt", "return compute(2)\n")
 	if got := w.ok("patch", args{"path": "f.txt", "old_string": "return calculate(everything, 2)", "new_string": "return compute(2)"}); !strings.Contains(got["note"].(string), "nothing to do") {
-		t.Errorf("an edit made before is fine: %v", got)
+		t.Errorf("an edit that was already made is fine: %v", got)
 	}
 	w.put("bytes.txt", "caf\xe9\nkey: 1\n\xff\n")
 	w.ok("patch", args{"path": "bytes.txt", "old_string": "key: 1", "new_string": "key: 2"})
@@ -94,7 +94,7 @@ func TestPatchWhole(t *testing.T) {
 	}
 }
 
-func TestPatchBrokenOffIsPutBack(t *testing.T) {
+func TestFailedPatchIsRolledBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put("a.txt", "1\n2\n")
@@ -119,7 +119,7 @@ func TestPatchPaths(t *testing.T) {
 	w := newWorld(t)
 	spec := w.tool("patch").Spec()
 	if spec.Mode != hermes.ModePaths {
-		t.Error("patches run beside each other unless paths overlap")
+		t.Error("patches run in parallel unless paths overlap")
 	}
 	if got := spec.Paths(w.call("patch", args{"patch": wholePatch}).Arguments); !slices.Equal(got, []string{"a.txt", "d/new.txt", "b.txt", "c.txt", "d/c.txt"}) {
 		t.Errorf("got %v", got)

@@ -15,7 +15,7 @@ import (
 	"hermes/internal/policy"
 )
 
-// A place is a path that a tool was given: where it leads and what is there.
+// A location is a path given to a tool, with where it leads and what is there.
 type location struct {
 	files hermes.Files
 	rules policy.PathRules
@@ -24,14 +24,14 @@ type location struct {
 	info  fs.FileInfo // nil when nothing is there
 }
 
-// locate finds where a path leads. Nothing is opened; a path that is refused
-// for reading as it stands, such as a device, is not even looked at.
+// locate finds where a path leads. It opens nothing, and does not even stat a
+// path that is refused by its name, such as a device.
 func (t *Toolset) locate(ctx context.Context, h hermes.Host, asked string) (location, error) {
 	if strings.TrimSpace(asked) == "" {
 		return location{}, errors.New("path is empty: name a file")
 	}
 	if strings.ContainsRune(asked, 0) {
-		return location{}, errors.New("path has a NUL character in it, which no file name can have")
+		return location{}, errors.New("path contains a NUL character, which no file name can have")
 	}
 	p := location{files: h.Environment().Files()}
 	home, err := p.files.Resolve("~")
@@ -54,7 +54,7 @@ func (t *Toolset) locate(ctx context.Context, h hermes.Host, asked string) (loca
 	return p, nil
 }
 
-// realPath follows links also where the last folders do not exist yet.
+// realPath resolves links, also if the last folders do not exist yet.
 func realPath(ctx context.Context, files hermes.Files, p string) (string, error) {
 	real, err := files.RealPath(ctx, p)
 	if err == nil || !errors.Is(err, fs.ErrNotExist) {
@@ -64,15 +64,15 @@ func realPath(ctx context.Context, files hermes.Files, p string) (string, error)
 	if dir == p || dir == "" {
 		return p, nil
 	}
-	above, err := realPath(ctx, files, dir)
+	parent, err := realPath(ctx, files, dir)
 	if err != nil {
 		return "", err
 	}
-	return joinPath(above, name), nil
+	return joinPath(parent, name), nil
 }
 
-// splitPath and joinPath serve paths of this machine and of remote ones: a
-// path that begins with a slash has slashes throughout.
+// splitPath and joinPath work on paths of this machine and of remote ones: a
+// path that begins with a slash uses slashes throughout.
 func splitPath(p string) (dir, name string) {
 	if strings.HasPrefix(p, "/") {
 		return path.Dir(p), path.Base(p)
@@ -87,8 +87,8 @@ func joinPath(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// short gives the path from the current folder if it lies below, else whole,
-// with slashes.
+// short returns the path with slashes: relative if it is below the current
+// folder, else absolute.
 func (p location) short() string { return shorten(p.files, p.path) }
 
 func shorten(files hermes.Files, path string) string {
@@ -116,16 +116,16 @@ func (p location) checkReadable(ctx context.Context) error {
 	case mode.IsDir():
 		return fmt.Errorf("%s is a folder: list it with search_files, target files", p.path)
 	case mode&fs.ModeNamedPipe != 0:
-		return fmt.Errorf("%s is a pipe, reading it would wait for a writer: use the terminal tool if that is what you want", p.path)
+		return fmt.Errorf("%s is a pipe, and reading it would wait for a writer: use the terminal tool if that is what you want", p.path)
 	case mode&fs.ModeSocket != 0:
 		return fmt.Errorf("%s is a socket, which cannot be read as a file", p.path)
 	}
 	return refuseByName(p.path)
 }
 
-// checkWritable refuses what is never written, what is no file, and a file that
-// nobody may write: it is replaced by renaming another over it, which would
-// pass over the mark that somebody put there.
+// checkWritable refuses paths that may never be written, paths that are not
+// regular files, and read-only files. A write replaces a file by renaming
+// another over it, which would ignore its read-only mode.
 func (p location) checkWritable() error {
 	if v := p.writeVerdict(); v.Deny {
 		return fmt.Errorf("%s: %s", p.path, v.Reason)
@@ -137,15 +137,15 @@ func (p location) checkWritable() error {
 	case mode.IsDir():
 		return fmt.Errorf("%s is a folder: name a file in it", p.path)
 	case !mode.IsRegular():
-		return fmt.Errorf("%s is a pipe, a socket or a device and no plain file: choose another path", p.path)
+		return fmt.Errorf("%s is a pipe, a socket or a device, not a regular file: choose another path", p.path)
 	case mode&0o222 == 0:
-		return fmt.Errorf("%s is read-only and was left as it is: choose another path, or ask the person whether it may be changed", p.path)
+		return fmt.Errorf("%s is read-only and was not changed: choose another path, or ask the user whether it may be changed", p.path)
 	}
 	return nil
 }
 
-// open gives the text of a readable place, extracted where the format needs
-// it. Binary content is refused. The caller closes it.
+// open returns the text of a readable location, extracted where the format
+// needs it. Binary content is refused. The caller closes the reader.
 func (p location) open(ctx context.Context) (io.ReadCloser, error) {
 	f, err := p.files.Open(ctx, p.real)
 	if err != nil {
@@ -173,17 +173,17 @@ func (p location) open(ctx context.Context) (io.ReadCloser, error) {
 	}{body, f}, nil
 }
 
-// maxSpecial bounds what is read of a file whose size nobody knows.
+// maxSpecial bounds what is read of a file whose size is unknown.
 const maxSpecial = 1 << 20
 
-// text reads a whole file for changing it. exists is false when nothing is
-// there.
+// text reads a whole file in order to change it. exists is false if there is
+// no file.
 func (p location) text(ctx context.Context) (text string, exists bool, err error) {
 	if p.info == nil {
 		return "", false, nil
 	}
 	if p.info.Size() > maxChanged {
-		return "", true, fmt.Errorf("%s has %d bytes, files past %d are not changed by this tool: use the terminal tool", p.path, p.info.Size(), maxChanged)
+		return "", true, fmt.Errorf("%s has %d bytes, more than the %d this tool can change: use the terminal tool", p.path, p.info.Size(), maxChanged)
 	}
 	f, err := p.files.Open(ctx, p.real)
 	if err != nil {
@@ -200,29 +200,29 @@ func (p location) text(ctx context.Context) (text string, exists bool, err error
 // maxChanged bounds the files that are changed, in bytes.
 const maxChanged = 64 << 20
 
-// failure words an error of the file system for the model.
+// failure turns a file system error into a text for the model.
 func (p location) failure(doing string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && doing == "write":
-		return fmt.Errorf("cannot write %s: its folder vanished, or it is a link to a folder that does not exist; choose another path", p.path)
+		return fmt.Errorf("cannot write %s: its folder is gone, or it is a link into a folder that does not exist; choose another path", p.path)
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s not found: it vanished meanwhile, look for it with search_files", p.path)
+		return fmt.Errorf("%s not found: it has just disappeared, look for it with search_files", p.path)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("no permission to %s %s: choose another path, or ask the person to change its rights", doing, p.path)
+		return fmt.Errorf("no permission to %s %s: choose another path, or ask the user to change its permissions", doing, p.path)
 	case errors.Is(err, syscall.ENOTDIR):
-		return fmt.Errorf("%s cannot be there: a part of that path is a file and no folder", p.path)
+		return fmt.Errorf("%s cannot exist: a part of that path is a file, not a folder", p.path)
 	case diskFull(err):
 		return fmt.Errorf("the disk is full: %s was not written and is as it was before. Free some space, then try again", p.path)
 	}
 	return fmt.Errorf("cannot %s %s: %w", doing, p.path, err)
 }
 
-// notFound says so and names similar files.
+// notFound reports a missing file and names similar ones.
 func (p location) notFound(ctx context.Context) error {
 	dir, name := splitPath(p.path)
 	entries, err := p.files.List(ctx, dir)
 	if err != nil {
-		return fmt.Errorf("%s not found, nor its folder: look for it with search_files, target files", p.path)
+		return fmt.Errorf("%s not found, and its folder does not exist: look for it with search_files, target files", p.path)
 	}
 	similar := similarNames(name, entries)
 	if len(similar) == 0 {

@@ -12,22 +12,22 @@ import (
 
 const (
 	nameRead = "read_file"
-	// defaultPage is how many lines are shown when no limit is asked for.
+	// defaultPage is the number of lines shown when a call gives no limit.
 	defaultPage = 500
 )
 
 //go:embed read_file.md
 var readDoc string
 
-// readArgs is the schema of read_file: json names the argument, doc tells the
-// model about it, a pointer or omitempty makes it optional.
+// readArgs is the schema of read_file: json names the argument, doc describes
+// it for the model, a pointer or omitempty makes it optional.
 type readArgs struct {
 	Path   string  `json:"path" doc:"Absolute, relative or ~ path"`
 	Offset *number `json:"offset,omitempty" doc:"First line" default:"1" min:"1"`
 	Limit  *number `json:"limit,omitempty" doc:"Lines" default:"500" min:"1" max:"2000"`
 }
 
-// readResult is what the model reads; empty fields are left out.
+// readResult is what the model reads. Empty fields are left out.
 type readResult struct {
 	Path       string `json:"path"`
 	Content    string `json:"content"`
@@ -44,10 +44,10 @@ func (t *Toolset) readFile() hermes.Tool {
 	return hermes.NewTool(hermes.Spec{
 		Name:        nameRead,
 		Description: strings.TrimSpace(readDoc),
-		Mode:        hermes.ModePaths, // beside others, but not beside a write of the same file
+		Mode:        hermes.ModePaths, // parallel, but not with a write of the same file
 		Paths:       onePath,
 		Effect:      hermes.EffectNone,
-		ResultLimit: -1, // a page is bounded already, and the way out of a stored result
+		ResultLimit: -1, // a page is bounded already, and stored results are read with this tool
 	}, t.runRead)
 }
 
@@ -90,7 +90,7 @@ func (t *Toolset) runRead(ctx context.Context, c *hermes.Call, in readArgs) (her
 	})
 }
 
-// onePath takes the path out of a call's arguments, for tools with one path.
+// onePath returns the path in a call's arguments, for tools with one path.
 func onePath(arguments json.RawMessage) []string {
 	var in struct {
 		Path string `json:"path"`

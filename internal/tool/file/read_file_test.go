@@ -25,21 +25,21 @@ func TestReadShowsLines(t *testing.T) {
 		{"numbered lines", "a\nb\n", args{}, args{"content": "1|a\n2|b\n", "total_lines": 2.0, "truncated": false}},
 		{"without a final line break", "a\nb", args{}, args{"content": "1|a\n2|b\n", "total_lines": 2.0, "truncated": false}},
 		{"a page in the middle", "a\nb\nc\nd\n", args{"offset": 2, "limit": 2},
-			args{"content": "2|b\n3|c\n", "total_lines": 4.0, "truncated": true, "next_offset": 4.0, "note": "more lines follow: continue with offset 4"}},
+			args{"content": "2|b\n3|c\n", "total_lines": 4.0, "truncated": true, "next_offset": 4.0, "note": "more lines follow: continue at offset 4"}},
 		{"the last page is not truncated", "a\nb\nc\n", args{"offset": 2, "limit": 2}, args{"content": "2|b\n3|c\n", "total_lines": 3.0, "truncated": false}},
 		{"offset and limit below one count as one", "a\nb\n", args{"offset": -5, "limit": 0},
-			args{"content": "1|a\n", "total_lines": 2.0, "truncated": true, "next_offset": 2.0, "note": "more lines follow: continue with offset 2"}},
+			args{"content": "1|a\n", "total_lines": 2.0, "truncated": true, "next_offset": 2.0, "note": "more lines follow: continue at offset 2"}},
 		{"junk becomes the default", "a\n", args{"offset": "x", "limit": []int{1}}, args{"content": "1|a\n", "total_lines": 1.0, "truncated": false}},
 		{"numbers in texts", "a\nb\n", args{"offset": "2"}, args{"content": "2|b\n", "total_lines": 2.0, "truncated": false}},
-		{"behind the end", "a\n", args{"offset": 9}, args{"content": "", "total_lines": 1.0, "truncated": false, "note": "offset 9 lies behind the end: the file has 1 lines"}},
+		{"past the end", "a\n", args{"offset": 9}, args{"content": "", "total_lines": 1.0, "truncated": false, "note": "offset 9 is past the end: the file has 1 lines"}},
 		{"an empty file", "", args{}, args{"content": "", "truncated": false, "note": "the file is empty"}},
 		{"CRLF and byte order mark are not shown", "\ufeffa\r\nb\r\n", args{}, args{"content": "1|a\n2|b\n", "total_lines": 2.0, "truncated": false}},
 		{"invalid bytes are shown safely", "caf\xe9 \xff\xfe\n", args{}, args{"content": "1|caf\ufffd \ufffd\ufffd\n", "total_lines": 1.0, "truncated": false,
 			"note": "bytes that are not UTF-8 are shown as \ufffd; patch keeps them in lines it does not change"}},
 		{"long lines are cut", strings.Repeat("é", 2500) + "\nb\n", args{}, args{"content": "1|" + strings.Repeat("é", 2000) + "… [line cut]\n2|b\n", "total_lines": 2.0, "truncated": false,
-			"note": "1 long lines are shown cut at 2000 characters"}},
+			"note": "1 long line is cut at 2000 characters"}},
 		{"very long lines are cut", strings.Repeat("é", 900_000) + "\nb", args{}, args{"content": "1|" + strings.Repeat("é", 2000) + "… [line cut]\n2|b\n", "total_lines": 2.0, "truncated": false,
-			"note": "1 long lines are shown cut at 2000 characters"}},
+			"note": "1 long line is cut at 2000 characters"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -167,14 +167,14 @@ func TestReadGoesInCircles(t *testing.T) {
 		}
 	}
 	if got, err := read(2); err != nil || got["_warning"] == nil {
-		t.Errorf("the third equal read warns: %v %v", got, err)
+		t.Errorf("the third identical read warns: %v %v", got, err)
 	}
 	if _, err := read(3); err == nil || !strings.Contains(err.Error(), "BLOCKED") {
 		t.Errorf("the fourth is blocked: %v", err)
 	}
 	w.other()
 	if _, err := read(4); err != nil {
-		t.Errorf("another tool ends the row: %v", err)
+		t.Errorf("another tool ends the run: %v", err)
 	}
 }
 
@@ -200,8 +200,8 @@ func TestReadDocuments(t *testing.T) {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
-	w.refused("read_file", args{"path": "broken.docx"}, "no valid document")
-	w.refused("read_file", args{"path": "broken.ipynb"}, "no valid notebook")
+	w.refused("read_file", args{"path": "broken.docx"}, "not a valid document")
+	w.refused("read_file", args{"path": "broken.ipynb"}, "not a valid notebook")
 }
 
 func TestReadBoundsPackedDocuments(t *testing.T) {

@@ -16,16 +16,16 @@ import (
 const (
 	// maxRemote bounds the output of a remote search, in bytes.
 	maxRemote = 8 << 20
-	// remotePruned is what a remote search never enters. It knows no ignore
-	// files unless ripgrep is there.
+	// remotePruned lists the folders that a remote search never enters. Without
+	// ripgrep it does not read ignore files.
 	remotePruned = "-name .git -o -name node_modules -o -name .venv -o -name __pycache__"
 )
 
-// remoteSearch searches where only commands reach: with ripgrep if it is there,
-// else with find and grep. File names come back ended by NUL.
+// remoteSearch searches an environment that only commands reach: with ripgrep
+// if it is installed, else with find and grep. File names end with NUL.
 func remoteSearch(ctx context.Context, e hermes.Environment, q search.Query, in searchArgs) (search.Found, error) {
 	var out, complaint bounded
-	out.room, complaint.room = maxRemote, 4<<10
+	out.limit, complaint.limit = maxRemote, 4<<10
 	exit, err := e.Exec(ctx, hermes.Command{Line: remoteLine(q, in), Stdout: &out, Stderr: &complaint})
 	if err != nil && ctx.Err() == nil {
 		return search.Found{}, err
@@ -43,7 +43,7 @@ func remoteSearch(ctx context.Context, e hermes.Environment, q search.Query, in 
 	return c.found, nil
 }
 
-// remoteLine writes the shell command of a search.
+// remoteLine returns the shell command of a search.
 func remoteLine(q search.Query, in searchArgs) string {
 	root := quote(q.Root)
 	hidden := q.Name.Hidden()
@@ -81,14 +81,14 @@ func option(on bool, text string) string {
 
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// remoteFound puts the output of the commands together.
+// remoteFound collects what the commands print.
 type remoteFound struct {
 	query  search.Query
 	found  search.Found
-	byPath map[string]int // index in found.Files, -1 for files that are left out
+	byPath map[string]int // index in found.Files, -1 for a file that is left out
 }
 
-// file gives the entry of a path, or nil if the query leaves it out.
+// file returns the entry of a path, or nil if the query leaves it out.
 func (c *remoteFound) file(name string) *search.File {
 	i, known := c.byPath[name]
 	if !known {
@@ -118,7 +118,7 @@ func (c *remoteFound) names(out []byte) {
 	}
 }
 
-// lines reads name NUL number colon text, a line each.
+// lines reads lines of the form name NUL number colon text.
 func (c *remoteFound) lines(out []byte) {
 	for line := range bytes.Lines(out) {
 		name, rest, ok := bytes.Cut(bytes.TrimRight(line, "\r\n"), []byte{0})
@@ -140,15 +140,15 @@ func (c *remoteFound) lines(out []byte) {
 	}
 }
 
-// bounded keeps the first room bytes written to it.
+// bounded keeps the first limit bytes written to it.
 type bounded struct {
-	text bytes.Buffer
-	room int
-	full bool
+	text  bytes.Buffer
+	limit int
+	full  bool
 }
 
 func (b *bounded) Write(data []byte) (int, error) {
-	if keep := b.room - b.text.Len(); len(data) > keep {
+	if keep := b.limit - b.text.Len(); len(data) > keep {
 		b.full = true
 		b.text.Write(data[:keep])
 		return len(data), nil

@@ -37,7 +37,7 @@ type searchArgs struct {
 	Offset     *number `json:"offset,omitempty" default:"0"`
 }
 
-// searchResult is what the model reads. Of Matches, Files and Counts one is set.
+// searchResult is what the model reads. One of Matches, Files and Counts is set.
 type searchResult struct {
 	Matches    []match   `json:"matches,omitempty"`
 	Files      []string  `json:"files,omitempty"`
@@ -96,7 +96,7 @@ func (t *Toolset) runSearch(ctx context.Context, c *hermes.Call, in searchArgs) 
 		found, err = search.Search(searching, q)
 	} else {
 		if q.Context > 0 {
-			note = "context lines are not available in this environment: read the lines with read_file"
+			note = "this environment gives no context lines: read the lines with read_file"
 		}
 		found, err = remoteSearch(searching, c.Host.Environment(), q, in)
 	}
@@ -120,19 +120,19 @@ func checkSearchable(ctx context.Context, p location) error {
 		return p.notFound(ctx)
 	}
 	if p.info.IsDir() && search.Pseudo(p.real) {
-		return fmt.Errorf("%s is not searched, since its files are made by the kernel and some never end: read one of them by name", p.path)
+		return fmt.Errorf("%s is not searched, because the kernel generates its files and some never end: read one of them by name", p.path)
 	}
 	if mode := p.info.Mode(); !mode.IsDir() && mode&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice) != 0 {
-		return fmt.Errorf("%s is neither a folder nor a plain file", p.path)
+		return fmt.Errorf("%s is not a folder or a regular file: choose another path", p.path)
 	}
 	return nil
 }
 
-// byName reports that files are looked for by their names.
+// byName reports whether the call looks for files by name.
 func (in searchArgs) byName() bool { return in.Target == "files" || in.Target == "find" }
 
-// query makes the search that is asked for, with a note about what was taken
-// otherwise than it was written.
+// query makes the search that the call asks for. The note says where the
+// pattern was not used as written.
 func (in searchArgs) query(p location) (q search.Query, note string, err error) {
 	q = search.Query{
 		Root:      p.real,
@@ -148,21 +148,21 @@ func (in searchArgs) query(p location) (q search.Query, note string, err error) 
 		return q, "", nil
 	}
 	if in.Pattern == "" {
-		return q, "", errors.New("pattern is empty: send the text or regular expression to look for, or target files to list files")
+		return q, "", errors.New("pattern is empty: send the text or regular expression to find, or use target files to list files")
 	}
 	q.Lines, err = search.NewMatcher(in.Pattern)
 	if err == nil {
 		return q, "", nil
 	}
 	if strings.Contains(in.Pattern, "(?") || strings.Contains(in.Pattern, `\1`) {
-		return q, "", fmt.Errorf("pattern is %w. Look-around and back references are not supported: search for a simpler pattern and read the lines found", err)
+		return q, "", fmt.Errorf("pattern is %w. Look-around and back-references are not supported: search for a simpler pattern and read the lines found", err)
 	}
 	q.Lines = search.NewTextMatcher(in.Pattern)
-	return q, "the pattern is no regular expression and was taken as plain text", nil
+	return q, "the pattern is not a valid regular expression and was searched as plain text", nil
 }
 
-// nameGlob makes a glob of what models write to find files: a bare word means
-// names that contain it.
+// nameGlob makes a glob from what models write to find files. A bare word
+// matches names that contain it.
 func nameGlob(pattern string) search.Glob {
 	if strings.ContainsAny(pattern, "*?[{") {
 		return search.NewGlob(pattern)
@@ -178,7 +178,7 @@ func nameGlob(pattern string) search.Glob {
 	return search.NewGlob(dir + "*" + name + "*").Fold()
 }
 
-// page cuts the asked-for page out of what was found.
+// page returns the requested page of what was found.
 func (in searchArgs) page(p location, found search.Found) searchResult {
 	limit, offset := in.Limit.within(50, 1, maxFound), in.Offset.within(0, 0, maxOffset)
 	shown := shownPaths(p)
@@ -212,13 +212,13 @@ func (in searchArgs) page(p location, found search.Found) searchResult {
 	}
 	if found.Partial {
 		out.Truncated = true
-		out.note("the search was stopped at its bounds, there may be more: narrow path or file_glob")
+		out.note("the search stopped at its limits and there may be more: narrow path or file_glob")
 	}
 	if found.Denied > 0 {
 		out.note(howMany(found.Denied, "file or folder", "files or folders") + " could not be read")
 	}
 	if found.Omitted > 0 {
-		out.Omitted = howMany(found.Omitted, "file that holds credentials was", "files that hold credentials were") + " not searched"
+		out.Omitted = howMany(found.Omitted, "file with credentials was", "files with credentials were") + " not searched"
 	}
 	if out.TotalCount == 0 {
 		out.note("nothing found" + in.hint())
@@ -226,8 +226,8 @@ func (in searchArgs) page(p location, found search.Found) searchResult {
 	return out
 }
 
-// size takes n more bytes into the page and reports whether they fit. The
-// first item always does.
+// size reports whether n more bytes fit on the page. The first item always
+// fits.
 func (r *searchResult) size(n int) bool {
 	used := 0
 	for _, m := range r.Matches {
@@ -245,12 +245,12 @@ func (r *searchResult) note(text string) {
 // hint says what to try when nothing was found.
 func (in searchArgs) hint() string {
 	if in.byName() {
-		return ": try a shorter pattern such as *word*; ignored and hidden files are left out unless path names them"
+		return ": try a shorter pattern such as *word*; ignored and hidden files are searched only if path names them"
 	}
-	return ": try a simpler pattern, (?i) for any case, or another path; ignored and hidden files are left out unless path names them"
+	return ": try a simpler pattern, (?i) to ignore case, or another path; ignored and hidden files are searched only if path names them"
 }
 
-// withContext gives a match's line, with its neighbours as grep shows them.
+// withContext returns a match's line with its context lines, as grep shows them.
 func withContext(l search.Line) string {
 	if len(l.Before)+len(l.After) == 0 {
 		return l.Text
@@ -266,9 +266,9 @@ func withContext(l search.Line) string {
 	return out.String()
 }
 
-// shownPaths gives how paths are shown: from the current folder where they lie
-// below it, else whole. Found paths have links followed; they are shown under
-// the path that was asked for.
+// shownPaths returns the function that formats found paths: relative if they
+// are below the current folder, else absolute. Found paths have their links
+// resolved; they are shown under the path that was asked for.
 func shownPaths(p location) func(string) string {
 	return func(path string) string {
 		if rest, ok := strings.CutPrefix(path, p.real); ok {
@@ -278,7 +278,7 @@ func shownPaths(p location) func(string) string {
 	}
 }
 
-// howMany names how many of a thing there are.
+// howMany formats a count with its noun.
 func howMany(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

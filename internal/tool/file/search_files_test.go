@@ -50,14 +50,14 @@ func TestSearch(t *testing.T) {
 		{"one file", args{"pattern": "(?i)RUN it", "path": "README.md"},
 			args{"matches": []any{line("README.md", 1, "Run it: run(1)")}, "total_count": 1.0, "truncated": false}},
 		{"hidden files by glob, secrets left out", args{"pattern": "run", "file_glob": "{.env,.github/*.yml}"},
-			args{"matches": []any{line(".github/ci.yml", 1, "run: go")}, "total_count": 1.0, "truncated": false, "_omitted": "1 file that holds credentials was not searched"}},
+			args{"matches": []any{line(".github/ci.yml", 1, "run: go")}, "total_count": 1.0, "truncated": false, "_omitted": "1 file with credentials was not searched"}},
 		{"files by glob", args{"pattern": "*.go", "target": "files"},
 			args{"files": []any{"main.go", "pkg/run.go", "pkg/run_test.go"}, "total_count": 3.0, "truncated": false}},
 		{"files by a word", args{"pattern": "readme", "target": "find"}, args{"files": []any{"README.md"}, "total_count": 1.0, "truncated": false}},
 		{"files by path", args{"pattern": "pkg/**", "target": "files", "limit": 1},
 			args{"files": []any{"pkg/run.go"}, "total_count": 2.0, "truncated": true, "next_offset": 1.0}},
 		{"no expression is taken as text", args{"pattern": "run(", "path": "pkg"},
-			args{"matches": []any{line("pkg/run.go", 3, "func run() {}")}, "total_count": 1.0, "truncated": false, "note": "the pattern is no regular expression and was taken as plain text"}},
+			args{"matches": []any{line("pkg/run.go", 3, "func run() {}")}, "total_count": 1.0, "truncated": false, "note": "the pattern is not a valid regular expression and was searched as plain text"}},
 	}
 	for _, tt := range tests {
 		t.Run("here/"+tt.name, func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestSearchGoesInCircles(t *testing.T) {
 		}
 	}
 	if got := w.ok("search_files", same); got["_warning"] == nil {
-		t.Errorf("the third equal search warns: %v", got)
+		t.Errorf("the third identical search warns: %v", got)
 	}
 	w.refused("search_files", same, "BLOCKED")
 	w.refused("search_files", same, "BLOCKED")

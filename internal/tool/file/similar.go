@@ -9,8 +9,9 @@ import (
 // shownSimilar bounds the names suggested for a missing file.
 const shownSimilar = 5
 
-// similarNames picks the names nearest to a missing one: the same stem first,
-// then one within the other, then names with most pairs of letters in common.
+// similarNames returns the names nearest to a missing one: first those with
+// the same stem, then those that contain one another, then those that share
+// most pairs of letters.
 func similarNames(name string, entries []fs.DirEntry) []string {
 	type candidate struct {
 		name string

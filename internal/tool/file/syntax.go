@@ -16,21 +16,21 @@ import (
 )
 
 const (
-	// maxChecked bounds the texts whose syntax is checked, in bytes.
+	// maxChecked bounds the size of texts whose syntax is checked, in bytes.
 	maxChecked = 4 << 20
-	// shownErrors bounds the syntax errors of one file that are told.
+	// shownErrors bounds the syntax errors reported for one file.
 	shownErrors = 5
 )
 
-// lint is what a syntax check found, as the model reads it.
+// lint is the result of a syntax check, as the model reads it.
 type lint struct {
 	Status string   `json:"status"` // ok or error
 	Errors []string `json:"errors,omitempty"`
 }
 
-// checkSyntax checks the new text of a file if its kind is known, and tells
-// only what was not wrong with the old text already. It returns nil when there
-// is nothing to check.
+// checkSyntax checks the new text of a file if its format is known. It reports
+// only errors that the old text did not have, and nil if there is nothing to
+// check.
 func checkSyntax(path, old, new string) *lint {
 	check := checkerFor(path)
 	if check == nil || len(new) > maxChecked || len(old) > maxChecked {
@@ -46,22 +46,22 @@ func checkSyntax(path, old, new string) *lint {
 	return &lint{Status: "error", Errors: found[:min(len(found), shownErrors)]}
 }
 
-// withoutKnown drops errors that were there before, wherever they stand now.
+// withoutKnown drops errors that were there before, even if their line changed.
 func withoutKnown(found, known []string) []string {
-	place := regexp.MustCompile(`\d+`)
+	numbers := regexp.MustCompile(`\d+`)
 	before := map[string]int{}
 	for _, e := range known {
-		before[place.ReplaceAllString(e, "")]++
+		before[numbers.ReplaceAllString(e, "")]++
 	}
-	var fresh []string
+	var added []string
 	for _, e := range found {
-		if k := place.ReplaceAllString(e, ""); before[k] > 0 {
+		if k := numbers.ReplaceAllString(e, ""); before[k] > 0 {
 			before[k]--
 			continue
 		}
-		fresh = append(fresh, e)
+		added = append(added, e)
 	}
-	return fresh
+	return added
 }
 
 func checkerFor(path string) func(string) []string {

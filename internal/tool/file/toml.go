@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// checkTOML reads a TOML text for its form: keys, values, brackets and quotes.
-// What values mean (a date that does not exist, a key twice) is not judged.
+// checkTOML checks the form of a TOML text: keys, values, brackets and quotes.
+// It does not check meaning, such as a date that does not exist or a duplicate
+// key.
 func checkTOML(text string) (found []string) {
 	t := &tomlText{rest: text, line: 1}
 	for {
@@ -20,7 +21,7 @@ func checkTOML(text string) (found []string) {
 	}
 }
 
-// tomlText is what is left of a text and where that begins.
+// tomlText is the unread rest of a text and its first line number.
 type tomlText struct {
 	rest string
 	line int
@@ -39,7 +40,7 @@ func (t *tomlText) take(prefix string) bool {
 	return true
 }
 
-// blank skips blanks, and with breaks also line breaks and comments.
+// blank skips spaces and tabs, and with breaks also line breaks and comments.
 func (t *tomlText) blank(breaks bool) {
 	for t.rest != "" {
 		switch c := t.rest[0]; {
@@ -63,7 +64,7 @@ func (t *tomlText) comment() {
 	t.rest = ""
 }
 
-// statement reads a table header or a key and its value, to the line's end.
+// statement reads a table header or a key and its value, up to the end of the line.
 func (t *tomlText) statement() error {
 	switch {
 	case t.take("[["):
@@ -110,7 +111,7 @@ func (t *tomlText) pair() error {
 	return t.value(0)
 }
 
-// key reads a key, dotted or not, and the blanks about it.
+// key reads a key, dotted or not, and the blanks around it.
 func (t *tomlText) key() error {
 	for {
 		t.blank(false)
@@ -139,7 +140,7 @@ func bareByte(c byte) bool {
 	return c == '_' || c == '-' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }
 
-// maxTOMLDepth bounds how deep arrays and tables are followed.
+// maxTOMLDepth bounds the nesting of arrays and tables.
 const maxTOMLDepth = 200
 
 func (t *tomlText) value(depth int) error {
@@ -166,7 +167,7 @@ func (t *tomlText) value(depth int) error {
 	}
 	word := t.rest[:n]
 	if n == 0 || !strings.ContainsAny(word[:1], "+-0123456789") && word != "true" && word != "false" && word != "inf" && word != "nan" {
-		return fmt.Errorf("expected a value, found %q (texts need quotes)", clip(t.rest))
+		return fmt.Errorf("expected a value, found %q (strings need quotes)", clip(t.rest))
 	}
 	t.skip(n)
 	if strings.HasPrefix(t.rest, " ") && len(t.rest) > 2 && len(word) == 10 && strings.Count(word, "-") == 2 && t.rest[1] >= '0' && t.rest[1] <= '9' {
@@ -196,24 +197,24 @@ func (t *tomlText) list(end string, item func() error) error {
 	}
 }
 
-// quoted reads a text from its opening mark to its closing one.
+// quoted reads a string from its opening quote to its closing one.
 func (t *tomlText) quoted(mark string, escapes bool) error {
 	for i := len(mark); i < len(t.rest); i++ {
 		switch {
 		case escapes && t.rest[i] == '\\':
 			i++
 		case len(mark) == 1 && t.rest[i] == '\n':
-			return fmt.Errorf("a text is not closed with %s on its line", mark)
+			return fmt.Errorf("a string is not closed with %s on its line", mark)
 		case strings.HasPrefix(t.rest[i:], mark):
 			i += len(mark)
 			for len(mark) == 3 && i < len(t.rest) && t.rest[i] == mark[0] {
-				i++ // up to two quotes may stand before the closing mark
+				i++ // up to two quotes may come before the closing ones
 			}
 			t.skip(i)
 			return nil
 		}
 	}
-	return fmt.Errorf("a text that begins with %s is never closed", mark)
+	return fmt.Errorf("a string that begins with %s is never closed", mark)
 }
 
 func clip(s string) string {

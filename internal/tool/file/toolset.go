@@ -1,15 +1,15 @@
 // Package file is the toolset that reads, writes, patches and searches files
 // where the session's commands run. All file work goes through the session's
-// hermes.Environment; only search_files walks folders of this machine itself,
-// when the environment says that its files are here.
+// hermes.Environment. Only search_files walks folders itself, when the
+// environment reports that its files are on this machine.
 //
-// The package owns the guards about files: which paths are read and written
-// (judged by policy), what counts as text, what a session has seen of a file
-// and whether it changed since. It knows nothing of models, faces or approval
-// dialogues, and hiding secrets in results is the tool chain's work.
+// The package owns the file guards: which paths may be read and written (by
+// the rules of policy), what counts as text, what a session has seen of a file
+// and whether the file changed since. It knows nothing of models, frontends or
+// approval dialogues. The tool chain hides secrets in results.
 //
-// Start reading at read_file.go, which is the pattern for a tool. place.go
-// finds and judges paths, ledger.go remembers what was read, commit.go writes.
+// Start at read_file.go, which is the pattern for a tool. place.go resolves
+// and checks paths, ledger.go remembers what was read, commit.go writes.
 package file
 
 import (
@@ -20,7 +20,7 @@ import (
 	"hermes"
 )
 
-// Config is what the file tools are told. The zero value works.
+// Config configures the file tools. The zero value works.
 type Config struct {
 	// ReadMaxChars bounds the characters of one page of read_file; 0 is 100,000.
 	ReadMaxChars int
@@ -28,19 +28,19 @@ type Config struct {
 	MaxLines int
 	// MaxLineLength bounds the characters shown of a line; 0 is 2,000.
 	MaxLineLength int
-	// State is the agent's own home folder, which its tools do not write.
+	// State is the agent's own home folder, which the tools do not write to.
 	State string
-	// SafeRoots, when there are any, are the only folders that are written.
+	// SafeRoots, if not empty, are the only folders that may be written to.
 	SafeRoots []string
 	// TrustWrites turns off the warning about files that changed since they
 	// were read.
 	TrustWrites bool
-	// NoHints leaves out the notes that lie in the folders of a project.
+	// NoHints leaves out the instruction files of a project's folders.
 	NoHints bool
 }
 
-// Toolset holds the four file tools and what they remember of sessions. It
-// serves any number of sessions at once.
+// Toolset holds the four file tools and what they remember of each session.
+// It serves any number of sessions at once.
 type Toolset struct {
 	config Config
 	ledger *ledger
@@ -60,7 +60,7 @@ func New(c Config) *Toolset {
 // Name is "file".
 func (t *Toolset) Name() string { return "file" }
 
-// Available is always the empty text.
+// Available always returns "".
 func (t *Toolset) Available(context.Context) string { return "" }
 
 // Tools returns the tools, always the same four.
@@ -68,9 +68,9 @@ func (t *Toolset) Tools(context.Context) ([]hermes.Tool, error) {
 	return []hermes.Tool{t.readFile(), t.writeFile(), t.patch(), t.searchFiles()}, nil
 }
 
-// Hook returns what lets the toolset see that other tools were called, which
-// ends a row of equal reads, and that a session ended. It also appends to the
-// results of any tool the instructions that lie in the folders it touched.
+// Hook returns the hook by which the toolset sees calls of other tools, which
+// end a run of equal reads, and the end of a session. The hook also appends
+// the instruction files of the folders a call touched to its result.
 func (t *Toolset) Hook() hermes.Hook {
 	return hermes.Hook{
 		Name: "file-ledger",
@@ -87,25 +87,25 @@ func (t *Toolset) Hook() hermes.Hook {
 	}
 }
 
-// Compressed tells the toolset that a session's context was compressed: what
-// was read before is no longer before the model's eyes, and is shown again.
+// Compressed reports that a session's context was compressed. The model no
+// longer sees the pages it read before, so they are shown again.
 func (t *Toolset) Compressed(session string) { t.ledger.compressed(session) }
 
-// riskAssessed adds to a tool the question for consent that some paths need.
+// riskAssessed adds the approval that some paths need to a tool.
 type riskAssessed struct {
 	hermes.Tool
 	toolset *Toolset
 	paths   func(arguments json.RawMessage) []string
 }
 
-// AssessRisk asks about paths that are written with consent only. Paths that are
-// never written are refused by Run, which can say more.
+// AssessRisk returns the risks of paths that need approval to be written. Paths
+// that may never be written are refused by Run, which can say more.
 func (r riskAssessed) AssessRisk(ctx context.Context, c *hermes.Call) []hermes.Risk {
 	var list []hermes.Risk
 	for _, path := range r.paths(c.Arguments) {
 		p, err := r.toolset.locate(ctx, c.Host, path)
 		if err != nil {
-			continue // Run meets the same error and reports it
+			continue // Run reports the same error
 		}
 		if v := p.writeVerdict(); v.Ask {
 			list = append(list, hermes.Risk{Key: "path:" + v.Key, Reason: "writing " + p.path + " " + v.Reason})

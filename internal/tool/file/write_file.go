@@ -48,7 +48,7 @@ func (t *Toolset) runWrite(ctx context.Context, c *hermes.Call, in writeArgs) (h
 		return hermes.Result{}, err
 	}
 	defer t.locks.lock(p.real)()
-	if p, err = t.locate(ctx, c.Host, in.Path); err != nil { // as it is now, under the lock
+	if p, err = t.locate(ctx, c.Host, in.Path); err != nil { // its state under the lock
 		return hermes.Result{}, err
 	}
 	if err := p.checkWritable(); err != nil {
@@ -56,7 +56,7 @@ func (t *Toolset) runWrite(ctx context.Context, c *hermes.Call, in writeArgs) (h
 	}
 	w := write{location: p, existed: p.info != nil}
 	if w.old, _, err = p.text(ctx); err != nil {
-		w.old = "" // it is replaced all the same: there is only no diff
+		w.old = "" // the file is replaced anyway, only the diff is missing
 	}
 	var kept string
 	if w.new, kept = patch.Like(w.old, in.Content); kept != "" {

@@ -18,7 +18,7 @@ import (
 	"hermes/internal/tool/file"
 )
 
-func TestWriteMakesAndReplaces(t *testing.T) {
+func TestWriteCreatesAndReplaces(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	got := w.ok("write_file", args{"path": "a/b/c.txt", "content": "hé\n"})
@@ -59,7 +59,7 @@ func TestReadOnlyFilesStay(t *testing.T) {
 	}
 }
 
-// TestWriteSaysWhatIsInTheWay: without the names of system calls and modes.
+// TestWriteSaysWhatIsInTheWay checks that errors do not name system calls and modes.
 func TestWriteSaysWhatIsInTheWay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -67,15 +67,15 @@ func TestWriteSaysWhatIsInTheWay(t *testing.T) {
 	must(t, os.Mkdir(w.path("folder"), 0o755))
 	for path, want := range map[string]string{
 		"folder":  "is a folder: name a file in it",
-		"f.txt/x": "is a file and no folder",
+		"f.txt/x": "is a file, not a folder",
 	} {
 		w.refused("write_file", args{"path": path, "content": "x"}, want)
 	}
 }
 
-// TestLineEndsAndMarkOutliveEveryChange is about what read_file does not show: a file of Windows must
-// not change in every line because one was changed.
-func TestLineEndsAndMarkOutliveEveryChange(t *testing.T) {
+// TestEveryChangeKeepsLineEndsAndByteOrderMark is about what read_file does not show: in a Windows file,
+// changing one line must not change every line.
+func TestEveryChangeKeepsLineEndsAndByteOrderMark(t *testing.T) {
 	t.Parallel()
 	const before = "\ufeffone\r\ntwo\r\nthree\r\n"
 	for name, c := range map[string]struct {
@@ -96,7 +96,7 @@ func TestLineEndsAndMarkOutliveEveryChange(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", name, now, c.want)
 		}
 		if c.tool == "write_file" && (got["note"] != "the file keeps CRLF line ends and its byte order mark" || got["bytes_written"] != float64(len(c.want))) {
-			t.Errorf("what is kept is not said: %v", got)
+			t.Errorf("the note does not say what is kept: %v", got)
 		}
 	}
 }
@@ -178,7 +178,7 @@ func TestWriteAsksForSomePaths(t *testing.T) {
 	}
 }
 
-func TestWriteTellsNewSyntaxErrorsOnly(t *testing.T) {
+func TestWriteReportsOnlyNewSyntaxErrors(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, old, new, want string // want is part of the errors, "" for ok, "-" for no check
@@ -227,18 +227,18 @@ func TestWriteTellsNewSyntaxErrorsOnly(t *testing.T) {
 				}
 			}
 			if w.has(tt.name) != tt.new {
-				t.Error("it is written all the same")
+				t.Error("the file was not written")
 			}
 		})
 	}
 }
 
-func TestWriteTellsOfChangesInBetween(t *testing.T) {
+func TestWriteReportsChangesInBetween(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	path := w.put("f", "one\n")
 	if got := w.ok("write_file", args{"path": "f", "content": "two\n"}); got["_warning"] != nil {
-		t.Errorf("never read, nothing to tell: %v", got)
+		t.Errorf("never read, nothing to report: %v", got)
 	}
 	w.ok("read_file", args{"path": "f"})
 	if got := w.ok("write_file", args{"path": "f", "content": "three\n"}); got["_warning"] != nil {

@@ -38,10 +38,10 @@ type manageArgs struct {
 	Operations operations `json:"operations"`
 }
 
-// operations also takes a JSON text that holds the list, as some models send it.
+// operations also accepts a JSON string that holds the list, as some models send it.
 type operations []operation
 
-// UnmarshalJSON reads a list, or a text with one.
+// UnmarshalJSON reads a list, or a string with one.
 func (o *operations) UnmarshalJSON(data []byte) error {
 	var text string
 	if json.Unmarshal(data, &text) == nil {
@@ -59,12 +59,12 @@ type done struct {
 	Name    string   `json:"name"`
 	Path    string   `json:"path,omitempty"`
 	Pending string   `json:"staged,omitempty"`
-	Replay  string   `json:"replay,omitempty"` // how the draft proved itself
+	Replay  string   `json:"replay,omitempty"` // result of replaying the draft
 	Note    string   `json:"note,omitempty"`
 	Hints   []string `json:"hints,omitempty"`
 }
 
-// all are the operations of a call, in order.
+// all returns the operations of a call, in order.
 func (in manageArgs) all() []operation {
 	if in.Action == "" {
 		return in.Operations
@@ -72,8 +72,8 @@ func (in manageArgs) all() []operation {
 	return append([]operation{in.operation}, in.Operations...)
 }
 
-// persists says that a call changes skills, and not only such as wait for the
-// person in any case.
+// persists reports "skill" if a call changes skills whose changes do not wait
+// for the user anyway.
 func (t *Toolset) persists(arguments json.RawMessage) string {
 	var in manageArgs
 	if json.Unmarshal(arguments, &in) != nil || t.cfg.Waits == nil {
@@ -91,16 +91,16 @@ func (t *Toolset) manage(ctx context.Context, c *hermes.Call, in manageArgs) (he
 	todo := in.all()
 	switch {
 	case len(todo) == 0:
-		return hermes.Result{}, errors.New("say what to do: action (create, edit, patch, delete, write_file, remove_file) and name")
+		return hermes.Result{}, errors.New("action is missing: send action (create, edit, patch, delete, write_file, remove_file) and name")
 	case len(todo) > maxOperations:
-		return hermes.Result{}, fmt.Errorf("at most %d operations fit into one call", maxOperations)
+		return hermes.Result{}, fmt.Errorf("too many operations: send at most %d in one call", maxOperations)
 	}
 	var out []done
 	for i, o := range todo {
 		d, err := t.one(ctx, c, o)
 		if err != nil {
 			if i > 0 {
-				err = fmt.Errorf("operation %d of %d: %w; those before it are done", i+1, len(todo), err)
+				err = fmt.Errorf("operation %d of %d: %w; the ones before it are done", i+1, len(todo), err)
 			}
 			return hermes.Result{}, err
 		}
@@ -115,7 +115,7 @@ func (t *Toolset) manage(ctx context.Context, c *hermes.Call, in manageArgs) (he
 func (t *Toolset) one(ctx context.Context, c *hermes.Call, o operation) (done, error) {
 	lib := t.library(c)
 	if strings.TrimSpace(o.Name) == "" {
-		return done{}, errors.New("name is missing: which skill?")
+		return done{}, errors.New("name is missing: name the skill")
 	}
 	var out hermes.SkillOutcome
 	var err error
@@ -135,38 +135,38 @@ func (t *Toolset) one(ctx context.Context, c *hermes.Call, o operation) (done, e
 		out, err = remove(ctx, c, lib, hermes.SkillRemoval{Name: o.Name})
 	case "remove_file":
 		if o.File == "" {
-			return done{}, errors.New("file_path is missing: which file of the skill?")
+			return done{}, errors.New("file_path is missing: name the file of the skill")
 		}
 		out, err = remove(ctx, c, lib, hermes.SkillRemoval{Name: o.Name, File: o.File})
 	default:
-		return done{}, fmt.Errorf("%q is no action; use create, edit, patch, delete, write_file or remove_file", o.Action)
+		return done{}, fmt.Errorf("%q is not an action; use create, edit, patch, delete, write_file or remove_file", o.Action)
 	}
 	if err != nil {
 		return done{}, err
 	}
-	return o.tell(out), nil
+	return o.report(out), nil
 }
 
 func (o operation) text() string { return cmp.Or(o.Content, o.FileContent) }
 
-// tell puts an outcome into words for the model.
-func (o operation) tell(out hermes.SkillOutcome) done {
+// report describes an outcome for the model.
+func (o operation) report(out hermes.SkillOutcome) done {
 	d := done{Action: o.Action, Name: o.Name, Path: out.Path, Pending: out.Pending, Hints: out.Notes}
 	if out.Trial != nil {
 		d.Replay = out.Trial.Line()
 	}
 	switch {
 	case out.Pending != "":
-		d.Note = "nothing is changed yet: the person must allow it with /skills approve " + out.Pending + "; tell them, and do not repeat it"
+		d.Note = "nothing is changed yet: the user must approve it with /skills approve " + out.Pending + "; tell them, and do not repeat the change"
 	case o.Action == "create":
-		d.Note = "it stands in the list of skills from the next session on; skill_view finds it now"
+		d.Note = "it is in the prompt's list of skills from the next session on; skill_view finds it now"
 	case o.Action == "delete":
-		d.Note = "it can be restored with: hermes curator restore " + o.Name
+		d.Note = "restore it with: hermes curator restore " + o.Name
 	}
 	return d
 }
 
-// patched changes a passage of a file, found like the patch tool finds it.
+// patched replaces a passage of a file, found the way the patch tool finds it.
 func patched(ctx context.Context, c *hermes.Call, lib hermes.SkillLibrary, o operation) (hermes.SkillOutcome, error) {
 	if o.Old == "" {
 		return hermes.SkillOutcome{}, errors.New("old_string is missing: the passage to replace, as skill_view shows it")
@@ -180,7 +180,7 @@ func patched(ctx context.Context, c *hermes.Call, lib hermes.SkillLibrary, o ope
 		return hermes.SkillOutcome{}, err
 	}
 	if r.Text == now.Content {
-		return hermes.SkillOutcome{Path: now.File, Notes: []string{"nothing had to be changed"}}, nil
+		return hermes.SkillOutcome{Path: now.File, Notes: []string{"the file already has this change"}}, nil
 	}
 	file := now.File
 	if file == "SKILL.md" {
@@ -195,7 +195,7 @@ func remove(ctx context.Context, c *hermes.Call, lib hermes.SkillLibrary, r herm
 	return lib.Remove(ctx, r)
 }
 
-// save makes the change, and asks the person where it looks dangerous.
+// save makes the change, and asks the user if it looks dangerous.
 func save(ctx context.Context, c *hermes.Call, lib hermes.SkillLibrary, e hermes.SkillEdit) (hermes.SkillOutcome, error) {
 	who := c.Host.Session()
 	e.Agent, e.Session, e.Provenance, e.Propose = true, who.ID, who.Provenance, c.Propose
@@ -213,7 +213,7 @@ func save(ctx context.Context, c *hermes.Call, lib hermes.SkillLibrary, e hermes
 		return out, askErr
 	}
 	if !decision.Allowed() {
-		return out, fmt.Errorf("%w; the person did not allow it: leave that part out", err)
+		return out, fmt.Errorf("%w; the user did not allow it: omit that part", err)
 	}
 	e.Granted = true
 	return lib.Save(ctx, e)

@@ -12,7 +12,7 @@ import (
 	"hermes/internal/tool/skills"
 )
 
-// shelf is a library in memory.
+// shelf is an in-memory library.
 type shelf struct {
 	texts   map[string]string // name or name/file to content
 	pending bool
@@ -89,7 +89,7 @@ func call(t *testing.T, s *shelf, h *host, tool, args string) (string, error) {
 	at := slices.IndexFunc(tools, func(x hermes.Tool) bool { return x.Spec().Name == tool })
 	r, err := tools[at].Run(t.Context(), &hermes.Call{Name: tool, Arguments: json.RawMessage(args), Host: h})
 	if tool == "skill_view" && err == nil && len(used) != 1 && !strings.Contains(args, "file_path") {
-		t.Errorf("uses booked: %v", used)
+		t.Errorf("uses recorded: %v", used)
 	}
 	return r.Text, err
 }
@@ -110,7 +110,7 @@ func TestToolsStaySmall(t *testing.T) {
 		size += len(raw)
 	}
 	if size > 1600 {
-		t.Errorf("the three tools take %d bytes of every request, at most 1600 are theirs", size)
+		t.Errorf("the three tools take %d bytes of every request, want at most 1600", size)
 	}
 }
 
@@ -120,7 +120,7 @@ func TestListAndView(t *testing.T) {
 	for _, c := range [][4]string{
 		{"skills_list", `{}`, `"count":2`, ""},
 		{"skills_list", `{"category":"ops"}`, `"name":"b"`, ""},
-		{"skills_list", `{"category":"x"}`, "", "there are: dev, ops"},
+		{"skills_list", `{"category":"x"}`, "", "the categories are: dev, ops"},
 		{"skill_view", `{"name":"a"}`, "Other files of this skill: references/r.md", ""},
 		{"skill_view", `{"name":"a","file_path":"references/r.md"}`, "details", ""},
 		{"skill_view", `{"name":"zz"}`, "", "no skill"},
@@ -148,9 +148,9 @@ func TestManage(t *testing.T) {
 		{`{"action":"remove_file","name":"a"}`, "", "file_path is missing"},
 		{`{"action":"remove_file","name":"a","file_path":"references/x.md"}`, "/p/areferences/x.md", ""},
 		{`{"action":"delete","name":"a"}`, "hermes curator restore a", ""},
-		{`{"action":"jump","name":"a"}`, "", "is no action"},
+		{`{"action":"jump","name":"a"}`, "", "is not an action"},
 		{`{"action":"delete"}`, "", "name is missing"},
-		{`{}`, "", "say what to do"},
+		{`{}`, "", "action is missing"},
 		{`{"operations":[{"action":"delete","name":"a"},{"action":"create","name":"b","content":"x"}]}`, `"done":[`, ""},
 		{`{"operations":"[{\"action\":\"delete\",\"name\":\"a\"}]"}`, `"action":"delete"`, ""},
 		{`{"operations":[{"action":"delete","name":"a"},{"action":"jump","name":"b"}]}`, "", "operation 2 of 2"},
@@ -175,7 +175,7 @@ func TestManage(t *testing.T) {
 	}
 }
 
-func TestWhatWaitsIsSaidSo(t *testing.T) {
+func TestPendingChangesAreReported(t *testing.T) {
 	t.Parallel()
 	got, err := call(t, &shelf{pending: true}, &host{}, "skill_manage", `{"action":"create","name":"n","content":"x"}`)
 	if err != nil || !strings.Contains(got, "/skills approve x1") {
@@ -213,12 +213,12 @@ func TestOnlyChangesThatDoNotWaitPersist(t *testing.T) {
 		`{"action":7}`: "skill",
 	} {
 		if got := persists(json.RawMessage(arguments)); got != want {
-			t.Errorf("%s lasts as %q, want %q", arguments, got, want)
+			t.Errorf("%s persists as %q, want %q", arguments, got, want)
 		}
 	}
 	for _, x := range tools {
 		if name := x.Spec().Name; name != "skill_manage" && x.Spec().Persists != nil {
-			t.Errorf("%s is said to change something", name)
+			t.Errorf("%s says that it persists something", name)
 		}
 	}
 }

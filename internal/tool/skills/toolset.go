@@ -1,9 +1,10 @@
-// Package skills is the toolset by which the model finds, reads and writes
+// Package skills is the toolset with which the model finds, reads and writes
 // skills: skills_list, skill_view and skill_manage, over a hermes.SkillLibrary.
 //
-// What a valid skill is, who may change which, and what waits for the person is
-// the library's matter; here the arguments of a model become its calls, and its
-// answers text for a model. Start at New.
+// The package turns a model's arguments into calls of the library, and the
+// library's answers into text for the model. It must not know what a valid
+// skill is, who may change which skill, or which changes wait for the user: the
+// library decides that. Start at New.
 package skills
 
 import (
@@ -25,14 +26,14 @@ var viewDoc string
 //go:embed skill_manage.md
 var manageDoc string
 
-// Config is what the toolset works with.
+// Config configures the toolset.
 type Config struct {
-	// Library is the library as seen from a session's folder.
+	// Library returns the library as seen from a session's folder.
 	Library func(dir string) hermes.SkillLibrary
-	// Waits reports whether a change of a skill by the agent waits for the
-	// person in any case; nil means that none does.
+	// Waits reports whether the agent's changes of a skill always wait for the
+	// user. nil means that none do.
 	Waits func(name string) bool
-	// Used is told of every skill that is loaded; nil for nobody.
+	// Used, if not nil, is called for every skill that is loaded.
 	Used func(ctx context.Context, name string)
 }
 
@@ -47,7 +48,7 @@ func New(c Config) *Toolset { return &Toolset{c} }
 // Name is "skills".
 func (t *Toolset) Name() string { return "skills" }
 
-// Available is always the empty text.
+// Available always returns "".
 func (t *Toolset) Available(context.Context) string { return "" }
 
 // Tools returns the three tools.
@@ -55,7 +56,7 @@ func (t *Toolset) Tools(context.Context) ([]hermes.Tool, error) {
 	return []hermes.Tool{
 		hermes.NewTool(hermes.Spec{
 			Name: "skills_list", Description: strings.TrimSpace(listDoc), Mode: hermes.ModeParallel, Effect: hermes.EffectNone,
-			Trusted: true, // a skill says for itself whether it is
+			Trusted: true, // each skill reports its own provenance
 		}, t.list),
 		hermes.NewTool(hermes.Spec{
 			Name: "skill_view", Description: strings.TrimSpace(viewDoc), Mode: hermes.ModeParallel, Effect: hermes.EffectNone, ResultLimit: -1,
@@ -101,7 +102,7 @@ func (t *Toolset) list(ctx context.Context, c *hermes.Call, in listArgs) (hermes
 		}
 	}
 	if len(out) == 0 && in.Category != "" {
-		return hermes.Result{}, fmt.Errorf("no skill is in the category %q; there are: %s", in.Category, strings.Join(categories, ", "))
+		return hermes.Result{}, fmt.Errorf("category %q has no skills; the categories are: %s", in.Category, strings.Join(categories, ", "))
 	}
 	r, err := hermes.JSONResult(map[string]any{"skills": out, "count": len(out)})
 	r.Provenance = provenance
