@@ -14,14 +14,14 @@ import (
 // reading is what was found in a body.
 type reading struct {
 	message   string        // the innermost, which is nearest to the cause
-	words     []byte        // everything said, for the rules
+	words     []byte        // all texts of the body, for the rules
 	codes     []string      // codes and types, lower case
 	param     string        // the parameter that the body names
 	status    int           // named inside the body
 	upstream  bool          // the error of another service, passed on
-	resetSaid bool          // a field tells when a limit ends
-	delay     time.Duration // told by a field, as a time to wait
-	resetAt   time.Time     // told by a field, as a moment
+	resetSaid bool          // a field says when a limit ends
+	delay     time.Duration // from a field: how long to wait
+	resetAt   time.Time     // from a field: when the limit ends
 }
 
 const (
@@ -34,8 +34,8 @@ const (
 
 // read looks for message and code in an object (nested under "error" or flat),
 // a list, a plain string, or text. A gateway may have wrapped the real error
-// as JSON in the message itself, in the metadata's field "raw", or under names
-// of its own.
+// as JSON in the message itself, in the metadata's field "raw", or under its own
+// names.
 func (f *Failure) read() reading {
 	var r reading
 	body := bytes.TrimSpace(f.Body)
@@ -49,7 +49,7 @@ func (f *Failure) read() reading {
 	return r
 }
 
-// parse takes JSON in; it returns false where the text is none.
+// parse reads JSON; it returns false if the text is not JSON.
 func (r *reading) parse(raw []byte, depth int) bool {
 	var v any
 	if len(raw) > maxJSON || depth > maxDepth || json.Unmarshal(raw, &v) != nil {
@@ -78,8 +78,8 @@ func (r *reading) value(v any, depth int) {
 	}
 }
 
-// object reads the outer fields first and lets inner ones, which are nearer to
-// the cause, replace them.
+// object reads the outer fields first. Inner ones replace them, since they are
+// nearer to the cause.
 func (r *reading) object(o map[string]any, depth int) {
 	for _, k := range []string{"detail", "errorMessage", "error_message", "error_msg", "msg", "Message", "message"} {
 		if v := o[k]; v != nil && v != "" {
@@ -103,7 +103,8 @@ func (r *reading) object(o map[string]any, depth int) {
 	}
 }
 
-// metadata is where aggregators put what the service behind them said.
+// metadata reads the field in which aggregators pass on the error of the service
+// behind them.
 func (r *reading) metadata(meta map[string]any, depth int) {
 	r.upstream = r.upstream || meta["provider_name"] != nil || meta["raw"] != nil
 	r.delays(meta)
@@ -115,7 +116,7 @@ func (r *reading) metadata(meta map[string]any, depth int) {
 	}
 }
 
-// code takes a code, a type, or a status in.
+// code records a code, a type, or a status.
 func (r *reading) code(v any) {
 	switch v := v.(type) {
 	case float64:
@@ -126,7 +127,7 @@ func (r *reading) code(v any) {
 			return
 		}
 		if i := strings.LastIndexByte(v, '#'); i >= 0 {
-			v = v[i+1:] // a name space stands before it
+			v = v[i+1:] // drop the name space before it
 		}
 		if c := strings.ToLower(v); c != "" && len(r.codes) < maxCodes && !slices.Contains(r.codes, c) {
 			r.codes = append(r.codes, c)
@@ -140,7 +141,7 @@ func (r *reading) number(n int) {
 	}
 }
 
-// open takes a message, which may be, or end in, JSON itself.
+// open reads a message, which may be JSON or end in JSON.
 func (r *reading) open(s string, depth int) {
 	s = strings.TrimSpace(s)
 	if i := strings.IndexAny(s, "{["); i >= 0 && depth < maxDepth {
@@ -155,7 +156,7 @@ func (r *reading) open(s string, depth int) {
 	r.say(s)
 }
 
-// say notes a message.
+// say records a message.
 func (r *reading) say(s string) {
 	if s = strings.TrimSpace(s); s != "" {
 		r.message = shorten(s)
@@ -170,7 +171,7 @@ func (r *reading) note(s string) {
 	}
 }
 
-// title is what a page says: the rest of it is markup.
+// title returns the title of an HTML page; the rest of it is markup.
 func title(page []byte) string {
 	lower := bytes.ToLower(page[:min(len(page), maxText)])
 	_, rest, ok := bytes.Cut(lower, []byte("<title>"))
@@ -190,7 +191,7 @@ func jsonText(v any) string {
 	return string(raw)
 }
 
-// shorten makes a message fit for a line of text.
+// shorten makes a message fit on one line.
 func shorten(s string) string {
 	s = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s[:min(len(s), maxText)], "\uFFFD"), func(c rune) bool {
 		return unicode.IsSpace(c) || unicode.IsControl(c)

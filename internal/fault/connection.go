@@ -15,11 +15,11 @@ import (
 	"syscall"
 )
 
-// maxChain is more than any honest chain of wrapped errors has.
+// maxChain is longer than any real chain of wrapped errors.
 const maxChain = 100
 
-// chainOf lists an error and all that it wraps, outermost first. It ends also
-// where an error wraps itself.
+// chainOf lists an error and all that it wraps, outermost first. It also ends
+// if an error wraps itself.
 func chainOf(err error) []error {
 	var chain []error
 	open := []error{err}
@@ -39,7 +39,7 @@ func chainOf(err error) []error {
 	return chain
 }
 
-// find is errors.AsType on a chain that is known to end.
+// find is errors.AsType on a finite chain.
 func find[T any](chain []error) (T, bool) {
 	for _, err := range chain {
 		if t, ok := err.(T); ok {
@@ -50,8 +50,8 @@ func find[T any](chain []error) (T, bool) {
 	return none, false
 }
 
-// is is errors.Is on the chain. Two errors of one type that cannot be compared
-// would panic; the targets are pointers and numbers.
+// is is errors.Is on the chain. Comparing errors of an incomparable type would
+// panic, but the targets are pointers and numbers.
 func (f *facts) is(targets ...error) bool {
 	for _, err := range f.chain {
 		for _, t := range targets {
@@ -63,7 +63,8 @@ func (f *facts) is(targets ...error) bool {
 	return false
 }
 
-// own judges what our transports found wrong where no service says anything.
+// own classifies what our transports found wrong without an error from the
+// service.
 func (f *facts) own() *Verdict {
 	switch {
 	case f.failure != nil:
@@ -75,15 +76,15 @@ func (f *facts) own() *Verdict {
 	return nil
 }
 
-// tooLarge reports an answer that broke a bound of whoever read it: the same
-// request would bring it again.
+// tooLarge reports an answer that exceeded a limit of its reader. A retry would
+// fail the same way.
 func (f *facts) tooLarge() bool {
 	e, ok := find[interface{ TooLarge() bool }](f.chain)
 	return ok && e.TooLarge()
 }
 
-// byTLS keeps trouble of certificates and handshakes apart from everything
-// that speaks of size: it never compresses.
+// byTLS separates certificate and handshake errors from errors about size, so
+// that they never lead to compression.
 func (f *facts) byTLS() *Verdict {
 	switch {
 	case f.untrusted():
@@ -115,8 +116,8 @@ func (f *facts) handshake() bool {
 	return f.failure == nil && f.has("tls:|tls handshake|ssl|bad record mac|handshake|http response to https client|http request to an https server")
 }
 
-// byDrop weighs a connection that the service dropped: on a large session it
-// is most likely the session's size.
+// byDrop classifies a connection that the service dropped. For a large request,
+// its size is the most likely cause.
 func (f *facts) byDrop() *Verdict {
 	if f.never() || !f.dropped() {
 		return nil
@@ -127,7 +128,7 @@ func (f *facts) byDrop() *Verdict {
 	return &timeout
 }
 
-// never reports a connection that was not made at all.
+// never reports a connection that was never established.
 func (f *facts) never() bool {
 	if _, ok := find[*net.DNSError](f.chain); ok {
 		return true
@@ -145,7 +146,7 @@ func (f *facts) dropped() bool {
 			"peer closed|unexpected eof|incomplete chunked|forcibly closed|stream error|goaway|connection lost")
 }
 
-// byKind reads the kind of a failure below HTTP.
+// byKind classifies a failure below HTTP.
 func (f *facts) byKind() *Verdict {
 	if f.never() || f.timedOut() {
 		return &timeout
@@ -162,10 +163,10 @@ func (f *facts) timedOut() bool {
 	return f.is(context.DeadlineExceeded, os.ErrDeadlineExceeded) || f.failure == nil && f.has("timed out|deadline exceeded|timeout")
 }
 
-// describe is the service's own words, or what is to be said in their place.
+// describe returns the service's error text, or our own description.
 func (f *facts) describe() string {
 	if f.failure == nil {
-		return cmp.Or(shorten(f.connection()), "the call failed and nobody said why")
+		return cmp.Or(shorten(f.connection()), "the call failed for an unknown reason")
 	}
 	if f.message != "" {
 		return f.message
@@ -179,35 +180,35 @@ func (f *facts) describe() string {
 	return "the service gave no reason"
 }
 
-// connection says in plain words what became of a call without an answer.
+// connection says in plain words why a call got no answer.
 func (f *facts) connection() string {
 	if f.Err == nil {
 		return ""
 	}
 	if lookup, ok := find[*net.DNSError](f.chain); ok {
-		return fmt.Sprintf("the name %s was not found; check the network and the base URL", lookup.Name)
+		return fmt.Sprintf("host %s not found; check the network and the base URL", lookup.Name)
 	}
 	if op, ok := find[*net.OpError](f.chain); ok && op.Op == "dial" && op.Addr != nil {
-		return fmt.Sprintf("cannot connect to %s (%v); check that the server runs and the base URL is right", op.Addr, f.chain[len(f.chain)-1])
+		return fmt.Sprintf("cannot connect to %s (%v); check that the server is running and the base URL is right", op.Addr, f.chain[len(f.chain)-1])
 	}
 	if f.untrusted() {
-		return "the certificate of the service is not trusted: " + plain(f.Err)
+		return "the service's certificate is not trusted: " + plain(f.Err)
 	}
 	return plain(f.Err)
 }
 
-// plain is the text of an error without the request it belongs to.
+// plain returns the text of an error without the request it belongs to.
 func plain(err error) string {
 	if u, ok := find[*url.Error](chainOf(err)); ok && u.Err != error(u) {
 		err = u.Err
 	}
 	chain := chainOf(err)
 	if op, ok := find[*net.OpError](chain); ok && op.Op == "proxyconnect" {
-		return "the proxy cannot be reached: " + chain[len(chain)-1].Error()
+		return "cannot connect to the proxy: " + chain[len(chain)-1].Error()
 	}
 	switch last(chain) {
 	case io.ErrUnexpectedEOF:
-		return "the connection broke off in the middle of the answer"
+		return "the connection was cut off in the middle of the answer"
 	case io.EOF:
 		return "the service closed the connection without an answer"
 	}

@@ -104,9 +104,9 @@ func TestConnectionsAreReportedInPlainWords(t *testing.T) {
 		err  error
 		want string
 	}{
-		{refused, "cannot connect to 127.0.0.1:1 (connection refused); check that the server runs and the base URL is right"},
-		{post(&net.OpError{Op: "dial", Err: &net.DNSError{Name: "nowhere.invalid"}}), "the name nowhere.invalid was not found; check the network and the base URL"},
-		{post(io.ErrUnexpectedEOF), "the connection broke off in the middle of the answer"},
+		{refused, "cannot connect to 127.0.0.1:1 (connection refused); check that the server is running and the base URL is right"},
+		{post(&net.OpError{Op: "dial", Err: &net.DNSError{Name: "nowhere.invalid"}}), "host nowhere.invalid not found; check the network and the base URL"},
+		{post(io.ErrUnexpectedEOF), "the connection was cut off in the middle of the answer"},
 		{post(io.EOF), "the service closed the connection without an answer"},
 	}
 	for _, tt := range tests {

@@ -25,7 +25,7 @@ func delayIn(text string) time.Duration {
 	return 0
 }
 
-// lengthIn adds up the numbers with units that a text begins with.
+// lengthIn adds up the numbers with units at the beginning of a text.
 func lengthIn(text string) time.Duration {
 	var total time.Duration
 	for _, filler := range []string{"about ", "approximately ", "at least ", "another ", "~"} {
@@ -48,7 +48,7 @@ func lengthIn(text string) time.Duration {
 	return total
 }
 
-// leadingNumber reads the number and passes the blank behind it.
+// leadingNumber reads the number and skips the blank after it.
 func leadingNumber(s string) (n float64, rest string, ok bool) {
 	end := 0
 	for end < len(s) && (s[end] >= '0' && s[end] <= '9' || s[end] == '.') {

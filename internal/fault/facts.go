@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// facts is a question, prepared for judging.
+// facts is a question, prepared for the rules.
 type facts struct {
 	Question
 	reading
 	chain   []error // every error that Err wraps, itself first
 	failure *Failure
 	status  int    // of HTTP, or named inside the answer; 0 is none
-	text    string // all the words there are, lower case
+	text    string // all texts there are, lower case
 }
 
 func gather(q Question) *facts {
@@ -34,7 +34,7 @@ func gather(q Question) *facts {
 	return f
 }
 
-// foreign asks errors of other libraries for what they know.
+// foreign reads codes and statuses from errors of other libraries.
 func (f *facts) foreign() {
 	for _, err := range f.chain {
 		if e, ok := err.(interface{ ErrorCode() string }); ok {
@@ -52,10 +52,10 @@ func (f *facts) foreign() {
 	}
 }
 
-// verdict asks, in this order: our own words for what no service says, the
-// fingerprints of single providers, the status and what the text makes of it,
-// the code in the body, the text, trouble of TLS, dropped connections weighed
-// against the size of the session, and the kind of the transport's failure.
+// verdict checks, in this order: our own errors, the fingerprints of single
+// providers, the status together with the text, the code in the body, the text,
+// TLS errors, dropped connections together with the size of the request, and
+// the kind of the transport's failure.
 func (f *facts) verdict() Verdict {
 	for _, ask := range []func() *Verdict{
 		f.own, f.fingerprint, f.byStatus, f.byCode, f.byText, f.byTLS, f.byDrop, f.byKind,
@@ -67,10 +67,10 @@ func (f *facts) verdict() Verdict {
 	return unknown
 }
 
-// The verdicts, by kind. Retry asks again with the same key and model, Rotate
-// with another key, Fallback another model, Compress with fewer words. Where a
-// call must be changed before it is sent again, Retry is false: whoever can
-// change it knows the class.
+// The verdicts, by class. Retry means the same key and model, Rotate another
+// key, Fallback another model, Compress a shorter request. If a call must be
+// changed before it is sent again, Retry is false: the layer that can change it
+// knows the class.
 var (
 	auth              = Verdict{Class: "auth", Rotate: true, Fallback: true}
 	forbiddenKey      = Verdict{Class: "auth", Fallback: true}
@@ -83,7 +83,7 @@ var (
 	timeout           = Verdict{Class: "timeout", Retry: true, Fallback: true}
 	certificate       = Verdict{Class: "ssl_cert_verification", Fallback: true}
 	overflow          = Verdict{Class: "context_overflow", Compress: true}
-	likelyOverflow    = Verdict{Class: "context_overflow", Retry: true, Compress: true} // guessed by the size
+	likelyOverflow    = Verdict{Class: "context_overflow", Retry: true, Compress: true} // guessed from the size
 	tooLarge          = Verdict{Class: "payload_too_large", Compress: true}
 	imageTooLarge     = Verdict{Class: "image_too_large", Fallback: true}
 	modelNotFound     = Verdict{Class: "model_not_found", Fallback: true}
@@ -100,8 +100,8 @@ var (
 	unknown           = Verdict{Class: "unknown", Retry: true, Fallback: true}
 )
 
-// fingerprint knows the failures whose words belong to one kind of server and
-// that only one remedy helps against.
+// fingerprint finds failures whose text belongs to one kind of server and that
+// have only one remedy.
 func (f *facts) fingerprint() *Verdict {
 	refused := f.status == http.StatusBadRequest
 	inStream := f.status == 0 && f.failure != nil
@@ -126,8 +126,8 @@ func (f *facts) fingerprint() *Verdict {
 	return nil
 }
 
-// has reports whether one of the phrases, which are parted by bars, stands in
-// the text.
+// has reports whether the text contains one of the phrases, which are separated
+// by bars.
 func (f *facts) has(phrases string) bool {
 	for phrase := range strings.SplitSeq(phrases, "|") {
 		if strings.Contains(f.text, phrase) {
@@ -137,7 +137,7 @@ func (f *facts) has(phrases string) bool {
 	return false
 }
 
-// coded reports whether the body names one of the codes, which are parted by
+// coded reports whether the body names one of the codes, which are separated by
 // bars.
 func (f *facts) coded(codes string) bool {
 	for want := range strings.SplitSeq(codes, "|") {

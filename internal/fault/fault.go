@@ -1,15 +1,15 @@
-// Package fault tells what a failed call of a model service means: one kind
+// Package fault classifies failed calls of model services: it returns one class
 // and the flags that say what helps.
 //
-// A transport hands in what it has (status, headers, body, or the error of a
-// connection) and turns the Verdict into its own error type. This is the only
-// place that reads a service's words; everything above reads the verdict. The
-// kinds are those of hermes.Class, by value: the package does not know the
-// vocabulary.
+// A transport passes in what it has (status, headers, body, or the error of a
+// connection) and turns the Verdict into its own error type. Only this package
+// reads the text of a service's error; everything above reads the verdict. The
+// classes have the values of hermes.Class, but the package must not know the
+// core package.
 //
-// Start reading at Classify and the order in facts.go. The words stand in
-// words.go, where to find them in body.go, what a status means in status.go,
-// failures below HTTP in connection.go, and how long to wait in wait.go.
+// Start reading at Classify and the order in facts.go. words.go lists the known
+// phrases, body.go finds them, status.go interprets the status, connection.go
+// handles failures below HTTP, and wait.go reads how long to wait.
 package fault
 
 import (
@@ -19,8 +19,8 @@ import (
 	"time"
 )
 
-// Failure is a service's answer that is no answer. Transports wrap it, so that
-// it is found wherever an error of theirs goes.
+// Failure is an error answer of a service. Transports wrap it, so that callers
+// can find it in their errors.
 type Failure struct {
 	Status int         // HTTP status; 0 or 200 for an error inside a stream
 	Header http.Header // may be nil
@@ -35,40 +35,41 @@ func (f *Failure) Error() string {
 	return fmt.Sprintf("status %d", f.Status)
 }
 
-// Causes that transports wrap where no service's words exist.
+// Causes that transports wrap if the service sent no error text.
 var (
 	// ErrCut means that an answer ended before it was complete.
-	ErrCut = errors.New("the answer broke off before its end")
-	// ErrEmpty means that the service answered with nothing at all.
-	ErrEmpty = errors.New("the service answered with nothing")
-	// ErrGarbage means that the answer is not what the protocol says; the
+	ErrCut = errors.New("the answer was cut off")
+	// ErrEmpty means that the service returned an empty answer.
+	ErrEmpty = errors.New("the service returned an empty answer")
+	// ErrGarbage means that the answer does not follow the protocol; the
 	// wrapping error shows its beginning.
 	ErrGarbage = errors.New("the answer cannot be read")
 	// ErrNotAPI means that the address serves something other than an API.
-	ErrNotAPI = errors.New("the address answers with a web page, not with an API; check the base URL")
+	ErrNotAPI = errors.New("the address returned a web page, not an API answer; check the base URL")
 )
 
-// Question is what there is to judge.
+// Question is the input of Classify.
 type Question struct {
 	Err error // wraps a *Failure where the service answered
 	Now time.Time
-	// Tokens, Messages and Window tell how large the request was; 0 is not
-	// known. They decide only where the service's words say nothing.
+	// Tokens, Messages and Window say how large the request was; 0 is unknown.
+	// They matter only if the service's error text says nothing.
 	Tokens, Messages, Window int
 }
 
-// Verdict says what failed and what helps. Class is a hermes.Class.
+// Verdict says what failed and what helps. Class is the value of a hermes.Class.
 type Verdict struct {
 	Class      string
 	Status     int
-	Message    string // the service's own words, shortened
+	Message    string // the service's error text, shortened
 	RetryAfter time.Duration
 
 	Retry, Compress, Rotate, Fallback bool
 }
 
-// Classify judges a failed call. It never fails: what it cannot tell is
-// unknown, which may be tried again. It may be called concurrently.
+// Classify classifies a failed call. It never fails: the class of an
+// unrecognized error is unknown, which may be retried. It may be called
+// concurrently.
 func Classify(q Question) Verdict {
 	f := gather(q)
 	v := f.verdict()

@@ -2,9 +2,9 @@ package fault
 
 import "strings"
 
-// Parameter is the name of the request's field that a service refused to know,
-// lower case and without what lies below it; "" if the failure is none of that
-// kind. What a call cannot do without is never named.
+// Parameter returns the name of the top-level request field that a service
+// rejected, in lower case; "" for other failures. It never returns a field that
+// every call needs.
 func Parameter(err error) string {
 	f := gather(Question{Err: err})
 	if f.failure == nil || f.status == 0 && len(f.codes) == 0 {
@@ -29,7 +29,7 @@ func Parameter(err error) string {
 	return name
 }
 
-// named finds the field behind or before the words that refuse it.
+// named finds the field after or before the words that reject it.
 func named(text string) string {
 	for _, lead := range []string{
 		"unsupported parameter", "unsupported_parameter", "unknown parameter", "unrecognized request argument supplied", "unrecognized request argument",
@@ -56,9 +56,9 @@ func named(text string) string {
 	return ""
 }
 
-// firstName is the field that a text begins with, behind quotes and colons. A
-// word of prose is none: fields of more than one word have an underscore, and
-// those of one are few.
+// firstName returns the field at the beginning of a text, after quotes and
+// colons. It skips ordinary words: most fields have an underscore, and those of
+// one word are few.
 func firstName(s string) string {
 	s = strings.TrimLeft(s, " :'\"`[(\\")
 	end := 0
@@ -81,7 +81,7 @@ func nameByte(c byte) bool {
 	return c == '_' || c == '.' || c == '-' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9'
 }
 
-// topLevel is the first part of a path such as reasoning.effort.
+// topLevel returns the first part of a path such as reasoning.effort.
 func topLevel(path string) string {
 	name := strings.ToLower(strings.TrimSpace(path))
 	if i := strings.IndexAny(name, ".[/"); i > 0 {

@@ -2,7 +2,7 @@ package fault
 
 import "strings"
 
-// byStatus judges by the status, with a look at the text.
+// byStatus classifies by the status together with the text.
 func (f *facts) byStatus() *Verdict {
 	switch s := f.status; {
 	case s == 400:
@@ -31,7 +31,7 @@ func (f *facts) byStatus() *Verdict {
 	return nil
 }
 
-// unauthorized tells a key that is gone for good from one that is merely
+// unauthorized distinguishes a key that is gone for good from one that is only
 // refused now.
 func (f *facts) unauthorized(otherwise *Verdict) *Verdict {
 	if f.has(authGoneWords) {
@@ -40,8 +40,8 @@ func (f *facts) unauthorized(otherwise *Verdict) *Verdict {
 	return otherwise
 }
 
-// payment applies the rule of two signs: a word of use and a sign that the
-// limit passes. Texts in languages that we do not read are about money.
+// payment needs two signs for a rate limit: a word about usage and a sign that
+// the limit passes. Texts in unknown languages count as billing.
 func (f *facts) payment() *Verdict {
 	if f.has(limitWords) && f.has(passingWords) {
 		return &rateLimit
@@ -88,7 +88,7 @@ func (f *facts) tooMany() *Verdict {
 	return &rateLimit
 }
 
-// wall reports a limit of use or money, rather than of speed.
+// wall reports a limit of usage or money, rather than of speed.
 func (f *facts) wall() bool {
 	return f.has(wallWords) || f.has(billingWords) || f.coded("insufficient_quota|billing_not_active")
 }
@@ -103,15 +103,15 @@ func (f *facts) server(status int) *Verdict {
 	case f.coded("invalid_request_error|unknown_parameter|unsupported_parameter"), f.has(parameterWords), f.has("invalid_request_error"):
 		return &format
 	case status == 500 && f.overflows():
-		return &overflow // llama.cpp and its kin answer so
+		return &overflow // llama.cpp and similar servers answer like this
 	case status == 503 || status == 529 || f.has(overloadWords):
 		return &overloaded
 	}
 	return &serverError
 }
 
-// badRequest reads what a 400 means by its text. One that says nothing on a
-// large session is taken for an overflow.
+// badRequest classifies a 400 by its text. Without a text, a large request
+// counts as an overflow.
 func (f *facts) badRequest() *Verdict {
 	if v := f.spoken(); v != nil {
 		return v
@@ -122,11 +122,11 @@ func (f *facts) badRequest() *Verdict {
 	return &format
 }
 
-// spoken judges words that may stand under a 400 or without a status.
+// spoken classifies texts that may come with a 400 or without a status.
 func (f *facts) spoken() *Verdict {
 	switch {
 	case f.coded("unsupported_parameter|unknown_parameter|unsupported_value"), f.has(parameterWords):
-		return &format // whatever the parameter's name looks like
+		return &format // whatever the parameter is called
 	case f.coded("context_length_exceeded|exceed_context_size_error|model_context_window_exceeded"), f.overflows():
 		return &overflow
 	case f.has(providerPolicyWords):
@@ -147,8 +147,8 @@ func (f *facts) spoken() *Verdict {
 	return nil
 }
 
-// overflows reports words about the length of the context, and not about how
-// many tokens may pass in a minute.
+// overflows reports a text about the length of the context, not about the
+// number of tokens per minute.
 func (f *facts) overflows() bool {
 	return f.has(overflowWords) && !f.has(throttleWords)
 }
@@ -161,8 +161,8 @@ func (f *facts) saysNothing() bool {
 	return false
 }
 
-// large weighs the size of the request: more than a share of the window in
-// percent, or, for windows up to about 256K or unknown ones, fixed numbers.
+// large reports whether the request is large: above a percentage of the window,
+// or, for windows up to about 256K or unknown ones, above fixed numbers.
 func (q Question) large(percent, tokens, messages int) bool {
 	const small = 262_144
 	if q.Window > 0 && q.Tokens*100 > q.Window*percent {
@@ -171,7 +171,7 @@ func (q Question) large(percent, tokens, messages int) bool {
 	return q.Window <= small && (q.Tokens > tokens || q.Messages > messages)
 }
 
-// byCode reads the code in the body of an error without a telling status.
+// byCode reads the code in the body of an error without a useful status.
 func (f *facts) byCode() *Verdict {
 	switch {
 	case f.coded("resource_exhausted|throttled|throttlingexception|rate_limit_exceeded|rate_limit_error|too_many_requests"):
@@ -201,7 +201,7 @@ func (f *facts) byCode() *Verdict {
 // byText reads the text of an error without status and code.
 func (f *facts) byText() *Verdict {
 	if f.failure == nil && (f.untrusted() || f.handshake() || f.never() || f.timedOut()) {
-		return nil // told better by those who come
+		return nil // the later rules decide this better
 	}
 	if f.has(payloadWords) {
 		return &tooLarge

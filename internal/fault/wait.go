@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// longest is what a service may ask to wait. Beyond it a number is absurd and
-// counts as not said.
+// longest is the longest wait that a service may ask for. A longer one is absurd
+// and is ignored.
 const longest = 31 * 24 * time.Hour
 
 // RetryAfter reads a Retry-After value: seconds or an HTTP date. A date in the
-// past is zero; ok is false where the value is neither.
+// past is zero; ok is false if the value is neither.
 func RetryAfter(value string, now time.Time) (wait time.Duration, ok bool) {
 	value = strings.TrimSpace(value)
 	if seconds, err := strconv.ParseFloat(value, 64); err == nil && !math.IsNaN(seconds) {
@@ -26,8 +26,8 @@ func RetryAfter(value string, now time.Time) (wait time.Duration, ok bool) {
 	return bound(at.Sub(now)), true
 }
 
-// wait is how long the service asks to wait: the headers first, then the
-// fields of the body, then its words.
+// wait returns how long the service asks to wait: from the headers first, then
+// the fields of the body, then its text.
 func (f *facts) wait() time.Duration {
 	if f.failure == nil {
 		return 0
@@ -38,7 +38,7 @@ func (f *facts) wait() time.Duration {
 	}
 	now := f.Now
 	if date, err := http.ParseTime(h.Get("Date")); err == nil {
-		now = date // the clock that the service reckons by; ours may be wrong
+		now = date // the service's clock; ours may be wrong
 	}
 	if wait, ok := RetryAfter(h.Get("Retry-After"), now); ok {
 		return wait
@@ -94,7 +94,7 @@ func lengthOf(v any, unit time.Duration) time.Duration {
 	return 0
 }
 
-// momentOf reads seconds or milliseconds since 1970, or a time stamp.
+// momentOf reads seconds or milliseconds since 1970, or a timestamp.
 func momentOf(v any) (time.Time, bool) {
 	s, isText := v.(string)
 	n, isNumber := v.(float64)
@@ -114,7 +114,7 @@ func momentOf(v any) (time.Time, bool) {
 	return time.Unix(int64(n), 0), true
 }
 
-// saysReset reports headers that tell when a limit ends.
+// saysReset reports headers that say when a limit ends.
 func saysReset(h http.Header) bool {
 	for name := range h {
 		n := strings.ToLower(name)
@@ -125,7 +125,7 @@ func saysReset(h http.Header) bool {
 	return false
 }
 
-// resetOf is the latest reset of the limits that are used up, or of all where
+// resetOf returns the latest reset of the limits that are used up, or of all if
 // no header says what remains.
 func resetOf(h http.Header, now time.Time) time.Duration {
 	var used, any time.Duration
@@ -150,7 +150,7 @@ func resetOf(h http.Header, now time.Time) time.Duration {
 	return any
 }
 
-// headerWait reads "1s", "6m0s", seconds, a moment, or a time stamp.
+// headerWait reads "1s", "6m0s", seconds, or a timestamp.
 func headerWait(v string, now time.Time) time.Duration {
 	if d, err := time.ParseDuration(v); err == nil {
 		return bound(d)

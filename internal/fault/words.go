@@ -1,12 +1,11 @@
 package fault
 
-// The words of the services, in lower case. Alternatives are parted by bars.
-// A phrase stands in the list of the kind that it tells for certain; lists are
-// asked in the order of status.go.
+// The phrases of the services, in lower case, separated by bars. A phrase is in
+// the list of the class that it proves. status.go checks the lists in order.
 const (
 	// How services say that a prompt is too long: OpenAI, Anthropic, Gemini,
 	// Bedrock, Mistral, xAI, vLLM, Ollama, llama.cpp, LM Studio, GLM, Kimi,
-	// MiniMax, and what speaks Chinese.
+	// MiniMax, and services that answer in Chinese.
 	overflowWords = "context_length_exceeded|context length|context_length|context window|context_window|context size|maximum context|" +
 		"max_model_len|maximum model length|maximum prompt length|prompt is too long|prompt too long|input is too long|input too long|" +
 		"too many tokens|maximum number of tokens|exceeds maximum length|exceed context|exceed_context|exceeds the context|" +
@@ -14,7 +13,7 @@ const (
 		"input token count|range of input length|max input token|maximum input length|prompt exceeds max length|request too large for model|" +
 		"n_ctx|context the overflows|context overflow|max_new_tokens must be|" +
 		"上下文长度|上下文窗口|上下文超|超过最大长度|超出最大长度|超过模型最大|超出模型最大|输入过长|请求长度超|tokens超"
-	// What makes talk of tokens talk of speed.
+	// With these words, a text about tokens is about speed.
 	throttleWords = "throttl|per minute|per second|per day|tokens per min|rate limit|rate_limit|too many requests"
 
 	parameterWords = "unsupported parameter|unsupported_parameter|unknown parameter|unknown_parameter|unrecognized request argument|" +
@@ -47,7 +46,7 @@ const (
 		"your subscription|subscription plan|budget has been exceeded|insufficient balance|insufficient credit|余额不足"
 	wallWords = "usage limit|usage cap|quota|limit reached|limit exceeded|reached your|exceeded your|credit|out of usage|spending|balance|余额|配额|额度"
 
-	// limitWords and passingWords together say that a wall is only for a while.
+	// limitWords and passingWords together say that a limit will pass.
 	limitWords   = "usage|quota|limit|配额|额度"
 	passingWords = "try again|retry|resets|reset at|reset in|reset on|will reset|reset after|wait|per minute|per hour|per day|per week|hourly|daily|weekly|" +
 		"in a few|5-hour|5 hour|window|next hour|tomorrow|minutes|hours|稍后|重试|重置"

@@ -10,40 +10,41 @@ import (
 	"time"
 )
 
-// Clocks bounds the phases of one exchange. A zero clock does not run.
+// Clocks are the time limits for the phases of one exchange. A zero clock does
+// not run.
 type Clocks struct {
 	FirstByte time.Duration // from sending to the first byte of the answer's body
 	Idle      time.Duration // between two reads that bring bytes, keepalives included
-	Stale     time.Duration // between two calls of Alive, which tell real progress from keepalives
+	Stale     time.Duration // between two calls of Alive, which report real progress
 	Whole     time.Duration // from sending to the end of the body
 }
 
 // ErrTimeout is wrapped by every *TimeoutError.
 var ErrTimeout = errors.New("timed out")
 
-// TimeoutError tells which clock ran out.
+// TimeoutError says which clock ran out.
 type TimeoutError struct {
 	Phase string // "first byte", "idle", "stale", "whole"
 	After time.Duration
 }
 
-// Error says in plain words what was waited for.
+// Error says in plain words what did not happen in time.
 func (e *TimeoutError) Error() string {
 	switch e.Phase {
 	case "first byte":
-		return fmt.Sprintf("no answer began within %v", e.After)
+		return fmt.Sprintf("no answer within %v", e.After)
 	case "whole":
 		return fmt.Sprintf("the answer was not complete after %v", e.After)
 	case "stale":
-		return fmt.Sprintf("the answer stood still for %v, though the connection was kept alive", e.After)
+		return fmt.Sprintf("the answer stalled for %v although the connection stayed open", e.After)
 	}
-	return fmt.Sprintf("nothing more came for %v", e.After)
+	return fmt.Sprintf("no more data arrived for %v", e.After)
 }
 
 // Unwrap makes every TimeoutError an ErrTimeout.
 func (e *TimeoutError) Unwrap() error { return ErrTimeout }
 
-// Timeout makes it a net.Error's idea of a timeout.
+// Timeout marks it as a timeout for users of net.Error.
 func (e *TimeoutError) Timeout() bool { return true }
 
 // Exchange is one request under clocks, from sending to the end of its body.
@@ -62,7 +63,7 @@ type Exchange struct {
 }
 
 // Do sends the request under the clocks. A clock that runs out ends the
-// request or the read that waits, with a *TimeoutError. Where err is not nil
+// request or the waiting read with a *TimeoutError. If err is not nil,
 // there is nothing to close.
 func Do(client *http.Client, req *http.Request, c Clocks) (*Exchange, error) {
 	ctx, cancel := context.WithCancelCause(req.Context())
@@ -80,8 +81,7 @@ func Do(client *http.Client, req *http.Request, c Clocks) (*Exchange, error) {
 	return x, nil
 }
 
-// Alive tells that real progress was made. It is cheap enough for every event
-// of a stream.
+// Alive reports real progress. It is cheap enough for every event of a stream.
 func (x *Exchange) Alive() {
 	if x.clocks.Stale <= 0 {
 		return
@@ -95,8 +95,8 @@ func (x *Exchange) Alive() {
 	x.stale.Reset(x.clocks.Stale)
 }
 
-// Hurry bounds what remains of the body, for a stream whose last words have
-// come though its end has not.
+// Hurry limits the time for the rest of the body, for a stream that is complete
+// but has not ended yet.
 func (x *Exchange) Hurry(d time.Duration) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -106,12 +106,12 @@ func (x *Exchange) Hurry(d time.Duration) {
 	x.whole = x.start("whole", d)
 }
 
-// Drain reads what little remains behind the last words of a stream, so that
-// the connection can be used again. It takes at most d.
+// Drain reads the few bytes after the end of a stream's content, so that the
+// connection can be reused. It takes at most d.
 func (x *Exchange) Drain(d time.Duration) {
 	const remains = 8 << 10
 	x.Hurry(d)
-	_, _ = io.CopyN(io.Discard, x.Response.Body, remains) // a failure costs the connection only
+	_, _ = io.CopyN(io.Discard, x.Response.Body, remains) // a failure only costs the connection
 }
 
 // Close ends the exchange and frees what it holds. It may be called twice.
@@ -138,7 +138,7 @@ func (x *Exchange) stop() {
 	x.cancel(nil)
 }
 
-// read notes that bytes came.
+// read records that bytes came.
 func (x *Exchange) read() {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -1,12 +1,12 @@
 // Package httpc makes the program's HTTP clients: one factory, so that proxy,
-// user agent, TLS, time limits and response bounds are the same everywhere.
+// user agent, TLS, time limits and response limits are the same everywhere.
 //
 // It reads no environment: proxy settings come in as a value (Proxies) or as a
-// func. Nothing is dialled when a client is made. Beside the factory stand the
-// clocks for answers that stream (Clocks: first byte, idle, whole), because a
-// single timeout cannot tell a slow model from a dead one.
+// func. It opens no connection when a client is made. It also owns the clocks
+// for answers that stream (Clocks: first byte, idle, whole), because a single
+// timeout cannot distinguish a slow model from a dead connection.
 //
-// It does not know what is asked or answered. Start reading at New.
+// It must not know what is requested or answered. Start reading at New.
 package httpc
 
 import (
@@ -21,15 +21,15 @@ import (
 	"time"
 )
 
-// Options says how a client reaches the world. The zero value is a direct
-// client with the system's certificates.
+// Options configures a client. The zero value is a direct client with the
+// system's certificates.
 type Options struct {
 	// Proxy chooses the proxy of a request, as http.Transport.Proxy does; see
 	// Proxies.Func. Nil means none.
 	Proxy func(*http.Request) (*url.URL, error)
-	// UserAgent is sent where a request names none.
+	// UserAgent is sent if a request names none.
 	UserAgent string
-	// RootCAs holds PEM certificates that are trusted beside the system's.
+	// RootCAs holds PEM certificates that are trusted in addition to the system's.
 	RootCAs []byte
 	// Insecure skips the check of certificates.
 	Insecure bool
@@ -41,7 +41,7 @@ type Options struct {
 	// Reading on past it fails with ErrResponseTooLarge.
 	MaxResponse int64
 	// Transport replaces the network, for tests. Proxy, TLS and dial options
-	// are then without effect.
+	// then have no effect.
 	Transport http.RoundTripper
 }
 
@@ -51,8 +51,8 @@ var ErrResponseTooLarge = errors.New("the response is too large")
 
 // New returns a client that keeps its connections for reuse. It has no overall
 // timeout: give requests a context, and streams Clocks. Redirects to another
-// host lose their credentials, as net/http does it. It fails only where
-// RootCAs holds no certificate.
+// host lose their credentials, as in net/http. It fails only if RootCAs holds
+// no certificate.
 func New(o Options) (*http.Client, error) {
 	base := o.Transport
 	if base == nil {
@@ -94,14 +94,14 @@ func network(o Options) (*http.Transport, error) {
 			pool = x509.NewCertPool()
 		}
 		if !pool.AppendCertsFromPEM(o.RootCAs) {
-			return nil, errors.New("the file of extra certificates holds no PEM certificate")
+			return nil, errors.New("the file of extra certificates contains no PEM certificate")
 		}
 		t.TLSClientConfig.RootCAs = pool
 	}
 	return t, nil
 }
 
-// edge is what every request and response passes.
+// edge is the RoundTripper that every request and response passes through.
 type edge struct {
 	base      http.RoundTripper
 	userAgent string
@@ -123,14 +123,14 @@ func (e *edge) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// CloseIdleConnections lets http.Client close what is kept for reuse.
+// CloseIdleConnections lets http.Client close the connections kept for reuse.
 func (e *edge) CloseIdleConnections() {
 	if c, ok := e.base.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
 	}
 }
 
-// bounded fails where io.LimitedReader would pretend a clean end.
+// bounded fails at its limit; io.LimitedReader would report a clean end.
 type bounded struct {
 	io.ReadCloser
 	left, max int64

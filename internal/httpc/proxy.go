@@ -10,21 +10,21 @@ import (
 	"strings"
 )
 
-// Proxies holds what the variables of the same names usually hold. Get their
-// values in both spellings, lower case first.
+// Proxies holds the values of the usual proxy variables. Look for them in both
+// spellings, lower case first.
 type Proxies struct {
 	HTTP  string // HTTP_PROXY: for http URLs
 	HTTPS string // HTTPS_PROXY: for https URLs
-	All   string // ALL_PROXY: where the other two are empty
-	None  string // NO_PROXY: hosts that are reached directly
+	All   string // ALL_PROXY: used if one of the other two is empty
+	None  string // NO_PROXY: hosts to connect to directly
 }
 
-// Func returns the choice of proxy for http.Transport and Options.Proxy. A
-// proxy is a URL (http, https, socks5, socks5h) or host:port. None is a list,
-// parted by commas or blanks, of host names (which cover what is below them),
-// .domain suffixes, IP addresses, CIDR ranges, each with an optional port, or *
-// for everything. Loopback addresses are always reached directly. It fails,
-// naming the setting, where a proxy cannot be read.
+// Func returns the proxy function for http.Transport and Options.Proxy. A proxy
+// is a URL (http, https, socks5, socks5h) or host:port. None is a list, separated
+// by commas or blanks: host names (with their subdomains), .domain suffixes, IP
+// addresses and CIDR ranges, each with an optional port, or * for everything.
+// Loopback addresses never use a proxy. If a proxy is invalid, the error names
+// the setting.
 func (p Proxies) Func() (func(*http.Request) (*url.URL, error), error) {
 	plain, err := parseProxy("HTTP_PROXY", first(p.HTTP, p.All))
 	if err != nil {
@@ -67,7 +67,7 @@ func parseProxy(name, value string) (*url.URL, error) {
 	u, err := url.Parse(value)
 	if err != nil || u.Host == "" {
 		// The text of the error could show a password of the URL.
-		return nil, fmt.Errorf("%s is no proxy address; write it as http://host:port", name)
+		return nil, fmt.Errorf("%s is not a valid proxy address; write it as http://host:port", name)
 	}
 	switch u.Scheme {
 	case "http", "https", "socks5", "socks5h":
@@ -76,13 +76,13 @@ func parseProxy(name, value string) (*url.URL, error) {
 		u.Scheme = "socks5"
 		return u, nil
 	}
-	return nil, fmt.Errorf("%s asks for a %q proxy; http, https, socks5 and socks5h are known", name, u.Scheme)
+	return nil, fmt.Errorf("%s has the unknown proxy type %q; use http, https, socks5 or socks5h", name, u.Scheme)
 }
 
 // exception is one entry of NO_PROXY.
 type exception struct {
 	host   string // without the leading dot
-	below  bool   // only what is below host, not host itself
+	below  bool   // only subdomains of host, not host itself
 	prefix netip.Prefix
 	port   string
 }

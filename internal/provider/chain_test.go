@@ -122,7 +122,7 @@ func TestRetry(t *testing.T) {
 		{"not an overflow", []http.HandlerFunc{fails(413, "")}, nil, nil, hermes.ClassPayloadTooLarge},
 		{"not for hours", []http.HandlerFunc{fails(429, "7200")}, nil, nil, hermes.ClassRateLimit},
 		{"text is taken back", []http.HandlerFunc{breaks("half"), says("ok")},
-			[]string{"text", "reset", "custom:m: the answer broke off before its end; retrying in 1s (1 of 3)", "text"}, []time.Duration{s}, ""},
+			[]string{"text", "reset", "custom:m: the answer was cut off; retrying in 1s (1 of 3)", "text"}, []time.Duration{s}, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -132,7 +132,7 @@ func TestTheChainIsGoneThroughInOrder(t *testing.T) {
 	m, _ := chained(t, first.URL, second.URL, third.URL)
 	lines, msg, err := asking(t, m, 1)
 	want := []string{
-		"text", "reset", "custom:m: the answer broke off before its end; using box1:n for this turn", "model box1:n",
+		"text", "reset", "custom:m: the answer was cut off; using box1:n for this turn", "model box1:n",
 		"box1:n: no (status 401); using box2:n for this turn", "model box2:n", "text",
 	}
 	if diff := cmp.Diff(lines, want); diff != "" || err != nil {

@@ -158,7 +158,7 @@ func TestServerWithOneModelNeedsNoModelName(t *testing.T) {
 		{"several", vars{"OPENAI_BASE_URL": several.URL}, provider.Config{}, "", []string{"a, b", "-m a", "hermes model custom:a"}},
 		{"none", vars{"OPENAI_BASE_URL": none.URL}, provider.Config{}, "", []string{"has no chat model"}},
 		{"no list", vars{"OPENAI_BASE_URL": broken.URL}, provider.Config{}, "", []string{"cannot list the models", "-m custom:MODEL"}},
-		{"no server", vars{"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}, provider.Config{}, "", []string{"check that the server runs"}},
+		{"no server", vars{"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}, provider.Config{}, "", []string{"check that the server is running"}},
 	} {
 		var told []string
 		tt.cfg.Getenv = tt.env.get

@@ -10,8 +10,8 @@ import (
 var bom = []byte{0xEF, 0xBB, 0xBF}
 
 // line returns the next line without its end. The slice is valid until the
-// next call. With io.EOF it returns what stood after the last line end, with
-// any other error nothing.
+// next call. With io.EOF it returns the rest after the last line end, with any
+// other error nothing.
 func (r *Reader) line() ([]byte, error) {
 	r.spill = r.spill[:0]
 	for {
@@ -44,8 +44,8 @@ func (r *Reader) line() ([]byte, error) {
 	}
 }
 
-// window returns what is buffered, at least one byte, without consuming it. A
-// byte order mark at the start and the LF of a CRLF are skipped.
+// window returns the buffered bytes, at least one, without consuming them. It
+// skips a byte order mark at the start and the LF of a CRLF.
 func (r *Reader) window() ([]byte, error) {
 	if !r.started {
 		r.started = true
@@ -86,7 +86,7 @@ func (r *Reader) skipBOM() error {
 func (r *Reader) take(n int) error {
 	r.total += int64(n)
 	if r.total > r.lim.MaxTotal {
-		return fmt.Errorf("%w: over %d bytes in all", ErrTooLarge, r.lim.MaxTotal)
+		return fmt.Errorf("%w: over %d bytes in total", ErrTooLarge, r.lim.MaxTotal)
 	}
 	_, err := r.src.Discard(n)
 	return err

@@ -2,13 +2,13 @@
 // JSON, over any io.Reader.
 //
 // It owns framing only: line ends (LF, CRLF, CR), a byte order mark, comments
-// and keepalives, data that spans several lines, and bounds on the size of one
-// event and of the whole stream. It does not know what an event means, and it
-// has no clock: the reader handed in ends when its owner's deadline passes
-// (see httpc.Clocks).
+// and keepalives, data that spans several lines, and limits on the size of one
+// event and of the whole stream. It must not know what an event means, and it
+// has no clock: the underlying reader fails when its deadline passes (see
+// httpc.Clocks).
 //
-// A Reader reuses its buffers, so that a stream of many small events makes no
-// garbage. Start reading at Reader.Next.
+// A Reader reuses its buffers, so that many small events cause no garbage.
+// Start reading at Reader.Next.
 package sse
 
 import (
@@ -18,26 +18,25 @@ import (
 	"io"
 )
 
-// Default bounds, taken where Limits leaves a field zero.
+// Default limits, used if a field of Limits is zero.
 const (
 	DefaultMaxEvent = 16 << 20
 	DefaultMaxTotal = 64 << 20
 )
 
-// ErrTooLarge is returned (wrapped, with the bound that was passed) when an
+// ErrTooLarge is returned, wrapped with the limit that was exceeded, when an
 // event or the whole stream is larger than Limits allows.
 var ErrTooLarge error = tooLarge{}
 
-// tooLarge says of itself what it means, to those who do not know this package.
+// tooLarge has a method that packages can check without importing this one.
 type tooLarge struct{}
 
-func (tooLarge) Error() string { return "the answer is too large to be read" }
+func (tooLarge) Error() string { return "the answer is too large" }
 
-// TooLarge reports that to ask the same again would bring as much again.
+// TooLarge reports that the same request would fail in the same way again.
 func (tooLarge) TooLarge() bool { return true }
 
-// Limits bounds what a Reader takes in, in bytes. A zero field means the
-// default.
+// Limits bounds what a Reader reads, in bytes. A zero field means the default.
 type Limits struct {
 	MaxEvent int   // one event, its data and field names together
 	MaxTotal int64 // everything read from the stream, comments included
@@ -50,8 +49,8 @@ type Event struct {
 	// valid until the next call of Next.
 	Data []byte
 	// Cut reports that the stream ended before the blank line that ends an
-	// event. Some services leave that line out after their last event, others
-	// were cut off; whoever can parse Data can tell.
+	// event. Some services omit that line after their last event, others were
+	// cut off. The caller can find out by parsing Data.
 	Cut bool
 }
 
@@ -68,7 +67,7 @@ type Reader struct {
 	hasData bool
 	started bool
 	skipLF  bool  // the last line ended in CR: an LF right after it belongs to it
-	err     error // sticky
+	err     error // returned by every later call
 }
 
 // NewReader returns a Reader of Server-Sent Events.
@@ -91,8 +90,8 @@ func NewLineReader(r io.Reader, lim Limits) *Reader {
 }
 
 // Next returns the next event that has data. At the end of the stream it
-// returns io.EOF; a failed read returns that error and drops the event that was
-// being read. After an error every call returns the same error.
+// returns io.EOF. A failed read returns its error and drops the unfinished
+// event. After an error every call returns the same error.
 func (r *Reader) Next() (Event, error) {
 	if r.err != nil {
 		return Event{}, r.err
@@ -124,7 +123,7 @@ func (r *Reader) Next() (Event, error) {
 	}
 }
 
-// field takes one line in and reports whether it completes an event.
+// field reads one line and reports whether it completes an event.
 func (r *Reader) field(line []byte) (done bool, err error) {
 	if r.lines {
 		line = bytes.TrimSpace(line)
@@ -134,7 +133,7 @@ func (r *Reader) field(line []byte) (done bool, err error) {
 	}
 	if len(line) == 0 {
 		if !r.hasData {
-			r.name = "" // an event without data is no event
+			r.name = "" // an event without data does not count
 		}
 		return r.hasData, nil
 	}

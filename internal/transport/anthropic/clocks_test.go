@@ -36,17 +36,17 @@ func TestEachClockEndsTheCall(t *testing.T) {
 		serve  http.HandlerFunc
 		says   string
 	}{
-		{"never answers", httpc.Clocks{FirstByte: short}, func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "no answer began"},
-		{"headers only", httpc.Clocks{FirstByte: short}, func(w http.ResponseWriter, r *http.Request) { begin(w, ""); <-r.Context().Done() }, "no answer began"},
-		{"stops in the middle", httpc.Clocks{Idle: short}, func(w http.ResponseWriter, r *http.Request) { begin(w, piece); <-r.Context().Done() }, "nothing more came"},
+		{"never answers", httpc.Clocks{FirstByte: short}, func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "no answer within"},
+		{"headers only", httpc.Clocks{FirstByte: short}, func(w http.ResponseWriter, r *http.Request) { begin(w, ""); <-r.Context().Done() }, "no answer within"},
+		{"stops in the middle", httpc.Clocks{Idle: short}, func(w http.ResponseWriter, r *http.Request) { begin(w, piece); <-r.Context().Done() }, "no more data arrived"},
 		{"pings for ever", httpc.Clocks{Stale: short}, func(w http.ResponseWriter, r *http.Request) {
 			begin(w, piece)
 			forEver(w, r, "event: ping\ndata: {\"type\":\"ping\"}\n\n")
-		}, "stood still"},
+		}, "stalled"},
 		{"one byte after another", httpc.Clocks{Stale: short}, func(w http.ResponseWriter, r *http.Request) {
 			begin(w, piece+"data: ")
 			forEver(w, r, ".")
-		}, "stood still"},
+		}, "stalled"},
 		{"words for ever", httpc.Clocks{Whole: 2 * short}, func(w http.ResponseWriter, r *http.Request) { forEver(w, r, piece) }, "not complete"},
 	}
 	for _, tt := range tests {

@@ -32,15 +32,15 @@ func TestEachClockEndsTheCall(t *testing.T) {
 		serve  http.HandlerFunc
 		says   string
 	}{
-		{"never answers", httpc.Clocks{FirstByte: short}, func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "no answer began"},
-		{"headers only", httpc.Clocks{FirstByte: short}, func(w http.ResponseWriter, r *http.Request) { begin(w, ""); <-r.Context().Done() }, "no answer began"},
-		{"stops in the middle", httpc.Clocks{Idle: short}, func(w http.ResponseWriter, r *http.Request) { begin(w, piece); <-r.Context().Done() }, "nothing more came"},
+		{"never answers", httpc.Clocks{FirstByte: short}, func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "no answer within"},
+		{"headers only", httpc.Clocks{FirstByte: short}, func(w http.ResponseWriter, r *http.Request) { begin(w, ""); <-r.Context().Done() }, "no answer within"},
+		{"stops in the middle", httpc.Clocks{Idle: short}, func(w http.ResponseWriter, r *http.Request) { begin(w, piece); <-r.Context().Done() }, "no more data arrived"},
 		{"keepalives for ever", httpc.Clocks{Stale: short}, func(w http.ResponseWriter, r *http.Request) {
 			begin(w, piece)
 			for r.Context().Err() == nil {
 				begin(w, ": keepalive\n\n")
 			}
-		}, "stood still"},
+		}, "stalled"},
 		{"words for ever", httpc.Clocks{Whole: 2 * short}, func(w http.ResponseWriter, r *http.Request) {
 			for r.Context().Err() == nil {
 				begin(w, piece)
