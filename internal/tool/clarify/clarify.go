@@ -1,11 +1,11 @@
-// Package clarify is the toolset with which the model asks the person: one
-// question with or without choices, or a few in a row.
+// Package clarify is the toolset with which the model asks the user: one question
+// with or without choices, or a few in a row.
 //
-// How a question looks is the matter of the face behind Host.Ask; this package
-// checks what is asked and makes sense of what comes back. Nothing runs beside
-// a question. The same arguments always ask the same questions in the same
-// order, so that a call can be taken up again where its process ended. Start at
-// New; question.go has the rules.
+// The package checks the questions and interprets the answers. How a question
+// looks is up to the frontend behind Host.Ask, which the package does not know.
+// No other call runs at the same time as a question. The same arguments always
+// ask the same questions in the same order, so that a call can be resumed after
+// its process ended. Start reading at [New]; question.go has the rules.
 package clarify
 
 import (
@@ -21,17 +21,17 @@ import (
 
 const name = "clarify"
 
-// maxQuestions bounds a batch.
+// maxQuestions limits the questions of one call.
 const maxQuestions = 5
 
 //go:embed clarify.md
 var doc string
 
-// What the model reads when no answer came.
+// What the model reads if there is no answer.
 const (
-	noAnswer     = "The person did not answer in time. Go on with your best judgement, and say what you assumed."
-	dismissed    = "The person would rather not answer. Do not ask it again; go on with your best judgement, and say what you assumed."
-	noAnswerText = "nobody can be asked here (%v); go on with your best judgement, and say what you assumed"
+	noAnswer     = "The user did not answer in time. Continue with your best judgement, and say what you assumed."
+	dismissed    = "The user dismissed the question. Do not ask it again; continue with your best judgement, and say what you assumed."
+	noAnswerText = "the user cannot be asked (%v); continue with your best judgement, and say what you assumed"
 )
 
 // Toolset is the tool clarify.
@@ -45,7 +45,7 @@ func New() Toolset { return Toolset{} }
 // Name is "clarify".
 func (Toolset) Name() string { return name }
 
-// Available is always the empty text: who cannot be asked says so when asked.
+// Available always returns "": whether the user can be asked shows when asking.
 func (Toolset) Available(context.Context) string { return "" }
 
 // Tools returns the one tool.
@@ -63,12 +63,12 @@ type args struct {
 	Questions   []question `json:"questions,omitempty"`
 }
 
-// response is what came of one question.
+// response is the outcome of one question.
 type response struct {
 	ID       string   `json:"id,omitempty"`
 	Question string   `json:"question"`
 	Choices  []string `json:"choices_offered,omitempty"`
-	// Response is a text, or a list of texts where several were allowed.
+	// Response is a text, or a list of texts if several were allowed.
 	Response  any  `json:"user_response"`
 	Dismissed bool `json:"dismissed,omitempty"`
 }
@@ -83,7 +83,7 @@ type report struct {
 
 func run(ctx context.Context, c *hermes.Call, in args) (hermes.Result, error) {
 	if c.Host.Session().Depth > 0 {
-		return hermes.Result{}, errors.New("a subagent cannot ask the person; decide, and say in your report what you assumed")
+		return hermes.Result{}, errors.New("a subagent cannot ask the user; decide, and say in your report what you assumed")
 	}
 	batch := len(in.Questions) > 0
 	questions := in.Questions
@@ -91,7 +91,7 @@ func run(ctx context.Context, c *hermes.Call, in args) (hermes.Result, error) {
 		questions = append([]question{{Question: in.Question, Choices: in.Choices, MultiSelect: in.MultiSelect}}, questions...)
 	}
 	if len(questions) > maxQuestions {
-		return hermes.Result{}, fmt.Errorf("%d questions are too many at once; ask the %d that matter most", len(questions), maxQuestions)
+		return hermes.Result{}, fmt.Errorf("%d questions are too many at once; ask the %d most important", len(questions), maxQuestions)
 	}
 	for i := range questions {
 		if err := questions[i].check(); err != nil {
@@ -120,7 +120,7 @@ func run(ctx context.Context, c *hermes.Call, in args) (hermes.Result, error) {
 			out.TimedOut, out.Note = true, noAnswer
 		}
 		if out.TimedOut {
-			break // who did not answer this will not answer the next
+			break // the user is away and will not answer the next either
 		}
 	}
 	if !batch {

@@ -73,13 +73,13 @@ func TestAnswers(t *testing.T) {
 		{"a batch", `{"questions":[{"id":"port","question":"Port?"},{"question":"Kind?","choices":["x","y"]}]}`, append(says("80"), says("2")...),
 			`{"responses":[{"id":"port","question":"Port?","user_response":"80"},{"id":"q2","question":"Kind?","choices_offered":["x","y"],"user_response":"y"}]}`},
 		{"no answer in time", `{"question":"Which?"}`, []hermes.Answer{{TimedOut: true}},
-			`{"question":"Which?","user_response":"","timed_out":true,"note":"The person did not answer in time. Go on with your best judgement, and say what you assumed."}`},
+			`{"question":"Which?","user_response":"","timed_out":true,"note":"The user did not answer in time. Continue with your best judgement, and say what you assumed."}`},
 		{"dismissed", `{"question":"Which?","choices":["a","b"]}`, []hermes.Answer{{Dismissed: true}},
-			`{"question":"Which?","choices_offered":["a","b"],"user_response":"","dismissed":true,"note":"The person would rather not answer. Do not ask it again; go on with your best judgement, and say what you assumed."}`},
+			`{"question":"Which?","choices_offered":["a","b"],"user_response":"","dismissed":true,"note":"The user dismissed the question. Do not ask it again; continue with your best judgement, and say what you assumed."}`},
 		{"one of a batch dismissed", `{"questions":[{"question":"A?"},{"question":"B?"}]}`, append([]hermes.Answer{{Dismissed: true}}, says("b")...),
-			`{"responses":[{"id":"q1","question":"A?","user_response":"","dismissed":true},{"id":"q2","question":"B?","user_response":"b"}],"note":"The person would rather not answer. Do not ask it again; go on with your best judgement, and say what you assumed."}`},
-		{"a batch ends where nobody answers", `{"questions":[{"question":"A?"},{"question":"B?"},{"question":"C?"}]}`, append(says("a"), hermes.Answer{TimedOut: true}),
-			`{"responses":[{"id":"q1","question":"A?","user_response":"a"},{"id":"q2","question":"B?","user_response":""}],"timed_out":true,"note":"The person did not answer in time. Go on with your best judgement, and say what you assumed."}`},
+			`{"responses":[{"id":"q1","question":"A?","user_response":"","dismissed":true},{"id":"q2","question":"B?","user_response":"b"}],"note":"The user dismissed the question. Do not ask it again; continue with your best judgement, and say what you assumed."}`},
+		{"a batch ends where no answer comes", `{"questions":[{"question":"A?"},{"question":"B?"},{"question":"C?"}]}`, append(says("a"), hermes.Answer{TimedOut: true}),
+			`{"responses":[{"id":"q1","question":"A?","user_response":"a"},{"id":"q2","question":"B?","user_response":""}],"timed_out":true,"note":"The user did not answer in time. Continue with your best judgement, and say what you assumed."}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -102,9 +102,9 @@ func TestAnswers(t *testing.T) {
 func TestWhatIsNoQuestionIsRefused(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		`{}`:                "a question is needed",
-		`{"question":"  "}`: "a question is needed",
-		`{"questions":[{"choices":["a"],"question":""}]}`:           "a question is needed",
+		`{}`:                "question is empty",
+		`{"question":"  "}`: "question is empty",
+		`{"questions":[{"choices":["a"],"question":""}]}`:           "question is empty",
 		`{"question":"Q?","choices":["1","2","3","4","5","6","7"]}`: "too many",
 		`{"question":"Q?","choices":[1,2]}`:                         "do not fit",
 		`{"question":"Q?","questions":[{"question":"1"},{"question":"2"},{"question":"3"},{"question":"4"},{"question":"5"}]}`: "6 questions are too many",
@@ -119,7 +119,7 @@ func TestWhatIsNoQuestionIsRefused(t *testing.T) {
 
 func TestWithoutAUserItIsAnError(t *testing.T) {
 	t.Parallel()
-	if _, err := ask(t, &user{err: errors.New("nobody is there who could answer")}, `{"question":"Q?"}`); err == nil || !strings.Contains(err.Error(), "best judgement") {
+	if _, err := ask(t, &user{err: errors.New("no user attends")}, `{"question":"Q?"}`); err == nil || !strings.Contains(err.Error(), "best judgement") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := ask(t, &user{err: hermes.ErrInterrupted}, `{"question":"Q?"}`); !errors.Is(err, hermes.ErrInterrupted) {

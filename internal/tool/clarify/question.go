@@ -10,10 +10,10 @@ import (
 	"hermes"
 )
 
-// maxChoices is how many choices are taken; the model is told of four.
+// maxChoices is how many choices are accepted; the description says four.
 const maxChoices = 6
 
-// Bounds of what is shown, in bytes.
+// Limits of what is shown, in bytes.
 const (
 	maxText   = 4000
 	maxChoice = 400
@@ -26,34 +26,34 @@ type question struct {
 	MultiSelect bool     `json:"multi_select,omitempty"`
 }
 
-// check brings a question into shape, or says what is wrong with it.
+// check cleans up a question, or returns what is wrong with it.
 func (q *question) check() error {
 	q.Question = strings.TrimSpace(q.Question)
 	if q.Question == "" {
-		return errors.New("a question is needed: say in one or two sentences what you want to know")
+		return errors.New("question is empty; say in one or two sentences what you want to know")
 	}
 	if len(q.Question) > maxText {
-		return fmt.Errorf("the question has %d characters; ask in a few sentences, and show long text before you ask", len(q.Question))
+		return fmt.Errorf("the question has %d characters, which is too long; ask in a few sentences, and show long text before you ask", len(q.Question))
 	}
 	var choices []string
 	for _, c := range q.Choices {
 		c = strings.TrimSpace(c)
 		if len(c) > maxChoice {
-			return fmt.Errorf("a choice of %d characters is too long; name it in a few words and explain it in the question", len(c))
+			return fmt.Errorf("a choice of %d characters is too long; use a few words and explain it in the question", len(c))
 		}
 		if c != "" && !slices.ContainsFunc(choices, func(have string) bool { return plain(have) == plain(c) }) {
 			choices = append(choices, c)
 		}
 	}
 	if len(choices) > maxChoices {
-		return fmt.Errorf("%d choices are too many; offer the 4 likeliest, since the person can always write something else", len(choices))
+		return fmt.Errorf("%d choices are too many; offer the 4 most likely, since the user can always write another answer", len(choices))
 	}
 	q.Choices = choices
 	q.MultiSelect = q.MultiSelect && len(choices) > 0
 	return nil
 }
 
-// put is the question as the person gets it, the number-th of so many.
+// put returns the question for the user, as question number of of.
 func (q *question) put(call string, number, of int) hermes.Question {
 	out := hermes.Question{CallID: call, Text: q.Question, Choices: q.Choices, Multiple: q.MultiSelect}
 	if of > 1 {
@@ -62,7 +62,7 @@ func (q *question) put(call string, number, of int) hermes.Question {
 	return out
 }
 
-// offered are the choices without marks.
+// offered returns the choices without the recommendation mark.
 func (q *question) offered() []string {
 	var out []string
 	for _, c := range q.Choices {
@@ -71,7 +71,7 @@ func (q *question) offered() []string {
 	return out
 }
 
-// plain is a choice without the mark of a recommendation.
+// plain returns a choice without the recommendation mark.
 func plain(choice string) string {
 	choice = strings.TrimSpace(choice)
 	for _, mark := range []string{"(recommended)", "[recommended]", "- recommended", "— recommended"} {
@@ -82,18 +82,18 @@ func plain(choice string) string {
 	return choice
 }
 
-// read makes sense of an answer: choices as they were shown, their numbers, or
-// words of the person's own. Blank texts are no answer.
+// read interprets an answer: choices as they were shown, their numbers, or free
+// text. Blank texts are ignored.
 func (q *question) read(texts []string) []string {
 	var out []string
 	for _, t := range texts {
 		t = strings.TrimSpace(t)
-		switch picked := q.numbered(t); {
+		switch chosen := q.numbered(t); {
 		case t == "":
 		case slices.Contains(q.Choices, t):
 			out = append(out, plain(t))
-		case len(picked) > 0:
-			out = append(out, picked...)
+		case len(chosen) > 0:
+			out = append(out, chosen...)
 		default:
 			out = append(out, t)
 		}
@@ -101,8 +101,8 @@ func (q *question) read(texts []string) []string {
 	return out
 }
 
-// numbered are the choices that a text names by number, nil if it is no list
-// of numbers: one of them, or several where several are allowed.
+// numbered returns the choices that a text names by number: one, or several if
+// several are allowed. It returns nil if the text is not a list of numbers.
 func (q *question) numbered(text string) []string {
 	fields := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == ';' || r == '.' })
 	if len(fields) > 1 && !q.MultiSelect {
@@ -119,7 +119,7 @@ func (q *question) numbered(text string) []string {
 	return out
 }
 
-// answer is the form of the answer that the model gets.
+// answer returns the answer in the form that the model gets.
 func (q *question) answer(texts []string) any {
 	if q.MultiSelect {
 		return append([]string{}, texts...)

@@ -8,7 +8,7 @@ import (
 // buffer keeps the end of a background process's output, in order of writing,
 // and shows its lines to a watcher.
 type buffer struct {
-	watch *watcher // nil: nobody; set before the first write
+	watch *watcher // nil: none; set before the first write
 
 	mu    sync.Mutex
 	strip stripper
@@ -19,7 +19,7 @@ type buffer struct {
 
 func newBuffer(most int) *buffer { return &buffer{most: most} }
 
-// Write takes a piece of output. It never fails.
+// Write adds a piece of output. It never fails.
 func (b *buffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	text := b.strip.text(p)
@@ -39,17 +39,17 @@ func (b *buffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// finish shows the watcher a last line without an end.
+// finish shows the watcher a last line that has no line end.
 func (b *buffer) finish() {
 	if b.watch != nil {
 		b.watch.see([]byte("\n"))
 	}
 }
 
-// kept needs the lock.
+// kept returns the text within the limit. Call it with the lock held.
 func (b *buffer) kept() []byte { return b.text[max(0, len(b.text)-b.most):] }
 
-// end returns at most so many bytes of the end.
+// end returns at most so many of the last bytes.
 func (b *buffer) end(most int) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -57,17 +57,17 @@ func (b *buffer) end(most int) string {
 	return readable(cutBegin(string(kept[max(0, len(kept)-most):])))
 }
 
-// since returns what was written after a position, at most so many bytes of
-// its end, and the new position. Lost tells how many bytes are missing.
+// since returns what was written after a position, at most its last bytes, and
+// the new position. lost is the number of bytes missing before the text.
 func (b *buffer) since(at int64, most int) (text string, now, lost int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	kept := b.kept()
-	fresh := min(b.seen-at, int64(len(kept)), int64(most))
-	return readable(cutBegin(string(kept[int64(len(kept))-fresh:]))), b.seen, b.seen - at - fresh
+	size := min(b.seen-at, int64(len(kept)), int64(most))
+	return readable(cutBegin(string(kept[int64(len(kept))-size:]))), b.seen, b.seen - at - size
 }
 
-// lines returns the lines that are kept, and whether earlier ones are gone.
+// lines returns the stored lines, and whether earlier ones were dropped.
 func (b *buffer) lines() (lines []string, cut bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

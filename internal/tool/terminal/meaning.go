@@ -6,9 +6,9 @@ import (
 	"hermes/internal/policy/shell"
 )
 
-// meaning explains an exit code that is no failure, or not the command's. The
-// command that decides is the last of a chain or pipe. Benign tells that the
-// call reached its aim.
+// meaning explains an exit code that is not a failure, or that has a special
+// meaning. The last command of a chain or pipe decides. benign reports whether
+// the call succeeded.
 func meaning(line string, code int) (note string, benign bool) {
 	if code == 0 {
 		return "", false
@@ -38,7 +38,7 @@ func isSearch(name string) bool {
 	return slices.Contains([]string{"grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "pgrep"}, name)
 }
 
-// subcommand is the first word of git's arguments that is no option.
+// subcommand is the first of git's arguments that is not an option.
 func subcommand(args []string) string {
 	for i := 1; i < len(args); i++ {
 		switch {
@@ -56,7 +56,7 @@ func curlMeaning(code int) string {
 	case 6:
 		return "the host name could not be resolved"
 	case 7:
-		return "no connection to the host"
+		return "could not connect to the host"
 	case 22:
 		return "the server answered with an HTTP error"
 	case 28:
@@ -64,9 +64,9 @@ func curlMeaning(code int) string {
 	case 35:
 		return "the TLS handshake failed"
 	case 52:
-		return "the server answered nothing"
+		return "the server sent no answer"
 	case 56:
-		return "the connection broke while receiving"
+		return "the connection broke while receiving data"
 	case 60:
 		return "the server's certificate could not be verified"
 	}

@@ -6,23 +6,24 @@ import (
 	"strings"
 )
 
-// Bounds of what is told of background processes.
+// Limits of the report on background processes.
 const (
 	maxNamed    = 5  // processes
 	namedLength = 60 // characters of a command
 )
 
-// What the notes say; Restore reads them again in a transcript.
+// Texts of the report. Restore looks for them in stored transcripts, so they
+// must not change.
 const (
-	runBehind   = "running in the background: "
-	endedBehind = "ended in the background: "
-	nothingRuns = "nothing runs in the background any more"
+	runningNote = "running in the background: "
+	endedNote   = "ended in the background: "
+	noneNote    = "nothing runs in the background any more"
 )
 
-// News tells what changed among the background processes since it last told:
-// which ones run now, which ended without a word to the model, and which an earlier run of the
-// program took with it. It is ""
-// where nothing did, and never long.
+// News reports what changed among the background processes since the last call:
+// which ones run now, which ended without notice to the model, and which ended
+// with an earlier run of the program. It is "" if nothing changed, and always
+// short.
 func (t *Toolset) News() string {
 	var running, ended, ids []string
 	jobs := t.all()
@@ -32,7 +33,7 @@ func (t *Toolset) News() string {
 		case !j.over():
 			ids = append(ids, j.id)
 			running = append(running, fmt.Sprintf("%s (%s)", j.id, j.short()))
-		case j.untold():
+		case j.unreported():
 			ended = append(ended, fmt.Sprintf("%s (%s, exit code %d)", j.id, j.short(), j.exit.Code))
 		}
 	}
@@ -45,22 +46,22 @@ func (t *Toolset) News() string {
 	t.mu.Unlock()
 	var news []string
 	if len(lost) > 0 {
-		news = append(news, gone+named(lost))
+		news = append(news, lostNote+named(lost))
 	}
 	if len(ended) > 0 {
-		news = append(news, endedBehind+named(ended))
+		news = append(news, endedNote+named(ended))
 	}
 	switch {
 	case slices.Equal(ids, before):
 	case len(ids) > 0:
-		news = append(news, runBehind+named(running))
+		news = append(news, runningNote+named(running))
 	case len(ended) == 0:
-		news = append(news, nothingRuns)
+		news = append(news, noneNote)
 	}
 	return strings.Join(news, "; ")
 }
 
-// named lists a few and counts the rest.
+// named lists the first few and counts the rest.
 func named(list []string) string {
 	if len(list) <= maxNamed {
 		return strings.Join(list, ", ")
@@ -73,12 +74,12 @@ func (j *job) short() string {
 	return shorten(strings.Join(strings.Fields(j.command), " "), namedLength)
 }
 
-// untold reports whether the model does not know of the end yet and gets no
-// notice of it, and takes it as told from now on.
-func (j *job) untold() bool {
+// unreported reports whether the model does not know of the end yet and gets no
+// notice of it. It marks the end as reported.
+func (j *job) unreported() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	untold := !j.reported && !j.notify
+	unreported := !j.reported && !j.notify
 	j.reported = true
-	return untold
+	return unreported
 }

@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// headShare is how much of the room the beginning of an output gets; the end,
-// where results and errors stand, gets the rest.
+// headShare is the part of the limit for the beginning of an output. The end,
+// which has results and errors, gets the rest.
 const headShare = 0.4
 
-// window keeps the beginning and the end of an output, and never more than
-// twice its size, however much is written.
+// window keeps the beginning and the end of an output. It never holds more than
+// twice its limit, however much is written.
 type window struct {
 	mu    sync.Mutex
 	strip stripper
@@ -20,7 +20,7 @@ type window struct {
 	head  []byte
 	tail  []byte
 	seen  int64 // bytes of text, whether kept or not
-	last  int   // room for the end
+	last  int   // limit of the end
 }
 
 func newWindow(most int) *window {
@@ -28,7 +28,7 @@ func newWindow(most int) *window {
 	return &window{most: most, head: make([]byte, 0, min(head, 4<<10)), last: most - head}
 }
 
-// Write takes a piece of output. It never fails.
+// Write adds a piece of output. It never fails.
 func (w *window) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -42,8 +42,8 @@ func (w *window) Write(p []byte) (int, error) {
 
 func (w *window) add(text []byte) {
 	w.seen += int64(len(text))
-	if room := w.most - w.last - len(w.head); room > 0 {
-		n := min(room, len(text))
+	if free := w.most - w.last - len(w.head); free > 0 {
+		n := min(free, len(text))
 		w.head = append(w.head, text[:n]...)
 		text = text[n:]
 	}
@@ -53,8 +53,8 @@ func (w *window) add(text []byte) {
 	}
 }
 
-// Text is what the model reads: all of it, or both ends and how much is
-// missing between them.
+// Text returns the output for the model: all of it, or both ends and how much
+// is missing between them.
 func (w *window) Text() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -64,11 +64,11 @@ func (w *window) Text() string {
 	head := cutEnd(string(w.head))
 	tail := cutBegin(string(w.tail[max(0, len(w.tail)-w.last):]))
 	missing := w.seen - int64(len(head)) - int64(len(tail))
-	return readable(head) + fmt.Sprintf("\n\n[… %d of %d bytes left out here; to see more, narrow the command or write its output to a file and read that …]\n\n",
+	return readable(head) + fmt.Sprintf("\n\n[… %d of %d bytes left out here; to see more, narrow the command, or write its output to a file and read that …]\n\n",
 		missing, w.seen) + readable(tail)
 }
 
-// cutEnd and cutBegin shorten a text to whole characters.
+// cutEnd and cutBegin drop an incomplete character at the end or beginning.
 func cutEnd(s string) string {
 	for i := 1; i <= min(utf8.UTFMax, len(s)); i++ {
 		if c := s[len(s)-i]; utf8.RuneStart(c) {
@@ -90,8 +90,8 @@ func cutBegin(s string) string {
 	return s
 }
 
-// readable makes text of what a command printed: valid UTF-8, and of a line
-// that was written over again and again only the last state.
+// readable converts output to text: valid UTF-8, and only the last state of a
+// line that was overwritten with carriage returns.
 func readable(s string) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
 	if !strings.Contains(s, "\r") {
@@ -111,7 +111,7 @@ func readable(s string) string {
 	return b.String()
 }
 
-// plain is a piece of output on its own, without sequences.
+// plain is a single piece of output without escape sequences.
 func plain(b []byte) string {
 	var s stripper
 	return readable(string(s.text(b)))

@@ -10,7 +10,7 @@ import (
 	"hermes"
 )
 
-// Bounds of what the tool process shows.
+// Limits of what the tool process shows.
 const (
 	pollBytes = 4000
 	logLines  = 200
@@ -18,14 +18,14 @@ const (
 
 type processArguments struct {
 	Action  string `json:"action" enum:"list,poll,log,wait,kill,write,submit,close"`
-	ID      string `json:"session_id,omitempty" doc:"As terminal gave it"`
+	ID      string `json:"session_id,omitempty" doc:"From terminal"`
 	Data    string `json:"data,omitempty"`
 	Timeout int    `json:"timeout,omitempty" min:"1" doc:"Seconds to wait"`
-	Offset  int    `json:"offset,omitempty" min:"0" doc:"First line of log"`
-	Limit   int    `json:"limit,omitempty" min:"1" doc:"Lines of log" default:"200"`
+	Offset  int    `json:"offset,omitempty" min:"0" doc:"log: first line"`
+	Limit   int    `json:"limit,omitempty" min:"1" doc:"log: lines" default:"200"`
 }
 
-// report is what the model reads of a background process.
+// report is the state of a background process for the model.
 type report struct {
 	ID       string  `json:"session_id,omitempty"`
 	Command  string  `json:"command,omitempty"`
@@ -45,11 +45,11 @@ func (t *Toolset) process(ctx context.Context, _ *hermes.Call, in processArgumen
 		return t.list()
 	}
 	if in.ID == "" {
-		return hermes.Result{}, errors.New("session_id is missing; action list shows the processes")
+		return hermes.Result{}, errors.New("session_id is missing; use action list to see the processes")
 	}
 	j := t.find(in.ID)
 	if j == nil {
-		return failed(report{ID: in.ID, Status: "not_found", Error: "no such process; it may have ended long ago or with an earlier run of Hermes. Action list shows those there are"})
+		return failed(report{ID: in.ID, Status: "not_found", Error: "no such process; it may have ended long ago or with an earlier run of Hermes. Use action list to see the current ones"})
 	}
 	switch in.Action {
 	case "poll":
@@ -81,13 +81,13 @@ func (t *Toolset) list() (hermes.Result, error) {
 	return hermes.JSONResult(map[string]any{"processes": all})
 }
 
-// report tells the state of a process. Told of its end, the model needs no
+// report returns the state of a process. If it has ended, the model needs no
 // notice any more.
 func (t *Toolset) report(j *job) report {
 	r := report{ID: j.id, Command: j.command, PID: j.process.PID(), Status: "running"}
 	end := t.config.Now()
 	if j.over() {
-		j.tell()
+		j.markReported()
 		r.Status, r.ExitCode, end = "exited", &j.exit.Code, j.ended
 		if j.err != nil {
 			r.Status, r.Error = "lost", j.err.Error()
@@ -100,18 +100,18 @@ func (t *Toolset) report(j *job) report {
 func (t *Toolset) poll(j *job) (hermes.Result, error) {
 	r := t.report(j)
 	r.Command = ""
-	j.fresh(&r)
+	j.addNew(&r)
 	return hermes.JSONResult(r)
 }
 
-// fresh adds the output that poll and wait have not shown yet.
-func (j *job) fresh(r *report) {
+// addNew adds the output that poll and wait have not shown yet.
+func (j *job) addNew(r *report) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	text, now, lost := j.out.since(j.read, pollBytes)
 	j.read, r.Output = now, &text
 	if lost > 0 {
-		r.Note = fmt.Sprintf("%d bytes before this are not shown; action log has them", lost)
+		r.Note = fmt.Sprintf("%d earlier bytes are not shown; use action log to see them", lost)
 	}
 }
 
@@ -133,7 +133,7 @@ func (t *Toolset) log(j *job, in processArguments) (hermes.Result, error) {
 	r.Output = &text
 	r.Lines = fmt.Sprintf("%d-%d of %d", from, to, len(lines))
 	if cut {
-		r.Note = "the beginning of the output is gone; line 1 is the first that was kept"
+		r.Note = "the beginning of the output was dropped; line 1 is the first line kept"
 	}
 	return hermes.JSONResult(r)
 }
@@ -158,29 +158,29 @@ func (t *Toolset) wait(ctx context.Context, j *job, in processArguments) (hermes
 	status := ""
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
-	j.tell() // whoever waits needs no notice
+	j.markReported() // a model that waits needs no notice
 	select {
 	case <-j.done:
 	case <-timer.C:
 		status = "timeout"
-		j.untell()
+		j.unmarkReported()
 	case <-ctx.Done():
 		status = "interrupted"
-		j.untell()
+		j.unmarkReported()
 	}
 	r := t.report(j)
 	r.Command = ""
 	if status != "" && !j.over() {
 		r.Status, r.Note = status, note
 	}
-	j.fresh(&r)
+	j.addNew(&r)
 	result, err := hermes.JSONResult(r)
 	result.Failed = r.ExitCode != nil && *r.ExitCode != 0
 	return result, err
 }
 
-// untell takes back a tell: the process still runs.
-func (j *job) untell() {
+// unmarkReported undoes markReported: the process still runs.
+func (j *job) unmarkReported() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.reported = false
@@ -193,7 +193,7 @@ func (t *Toolset) kill(j *job) (hermes.Result, error) {
 		return hermes.JSONResult(r)
 	}
 	if err := j.kill(); err != nil {
-		return hermes.Result{}, fmt.Errorf("the process could not be ended: %w", err)
+		return hermes.Result{}, fmt.Errorf("the process could not be killed: %w", err)
 	}
 	r := t.report(j)
 	r.Status = "killed"
@@ -202,13 +202,13 @@ func (t *Toolset) kill(j *job) (hermes.Result, error) {
 
 func (t *Toolset) input(j *job, data string) (hermes.Result, error) {
 	if data == "" {
-		return hermes.Result{}, errors.New("data is empty; give the text to type")
+		return hermes.Result{}, errors.New("data is empty; give the text to send")
 	}
 	if j.over() {
-		return failed(report{ID: j.id, Status: "already_exited", ExitCode: &j.exit.Code, Error: "the process has ended and reads nothing any more"})
+		return failed(report{ID: j.id, Status: "already_exited", ExitCode: &j.exit.Code, Error: "the process has ended and cannot read input"})
 	}
 	if err := j.process.Input([]byte(data)); err != nil {
-		return hermes.Result{}, fmt.Errorf("nothing was typed: %w", err)
+		return hermes.Result{}, fmt.Errorf("no input was sent: %w", err)
 	}
 	return hermes.JSONResult(map[string]any{"session_id": j.id, "status": "ok", "bytes_written": len(data)})
 }

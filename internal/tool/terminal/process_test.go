@@ -92,7 +92,7 @@ func TestLogShowsTheEndByDefault(t *testing.T) {
 	id = b.start("seq 100000", nil).ID
 	b.process("wait", id, nil)
 	r := b.process("log", id, nil)
-	if !strings.HasSuffix(r.Output, "\n100000") || !strings.Contains(r.Note, "gone") {
+	if !strings.HasSuffix(r.Output, "\n100000") || !strings.Contains(r.Note, "dropped") {
 		t.Errorf("note %q, output …%q", r.Note, r.Output[max(0, len(r.Output)-20):])
 	}
 	if r := b.process("log", id, map[string]any{"offset": 1_000_000}); r.Output != "" {
@@ -109,7 +109,7 @@ func TestKillEndsTheProcessWithItsChildren(t *testing.T) {
 		t.Errorf("kill: %+v", r)
 	}
 	if n := b.notices(); len(n) != 0 {
-		t.Errorf("whoever killed it was told: %q", n)
+		t.Errorf("the caller that killed it was notified: %q", n)
 	}
 }
 
@@ -120,7 +120,7 @@ func TestEndIsReported(t *testing.T) {
 	<-b.wake
 	want := "[IMPORTANT: Background process " + id + " completed (exit code 2)]\nCommand: echo result; exit 2\nOutput:\nresult"
 	if got := b.notices(); len(got) != 1 || got[0] != want {
-		t.Errorf("told %q, want %q", got, want)
+		t.Errorf("notified %q, want %q", got, want)
 	}
 }
 
@@ -138,7 +138,7 @@ func TestEndIsNotReportedTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := b.notices(); len(n) > 1 {
-		t.Errorf("told %q", n)
+		t.Errorf("notified %q", n)
 	}
 }
 
@@ -169,7 +169,7 @@ func TestMatchingLinesAreReportedWithinBounds(t *testing.T) {
 		say(fmt.Sprintf("ERROR later %d", i))
 	}
 	n := b.notices()
-	if len(n) != 4 || !strings.Contains(n[3], "not watched any more") || !strings.Contains(n[1], "more matching lines") {
+	if len(n) != 4 || !strings.Contains(n[3], "no longer watched") || !strings.Contains(n[1], "more matching lines") {
 		t.Fatalf("told %d times: %q", len(n), n)
 	}
 	c.add(time.Hour)
@@ -218,7 +218,7 @@ func TestProcessesAreBounded(t *testing.T) {
 	b.set.StopAll()
 	for _, p := range b.process("list", "", nil).Processes {
 		if p.Status == "running" {
-			t.Errorf("it survived Halt: %+v", p)
+			t.Errorf("it survived StopAll: %+v", p)
 		}
 	}
 }
@@ -316,7 +316,7 @@ func TestSudoIsLeftAloneWithoutNeed(t *testing.T) {
 	t.Parallel()
 	b := withSudo(t, terminal.Config{})
 	if a := b.run("sudo echo x"); !strings.Contains(a.Output, "a terminal is required") || a.SudoFailed {
-		t.Errorf("with nobody to ask: %+v", a)
+		t.Errorf("with no user to ask: %+v", a)
 	}
 	mark := filepath.Join(t.TempDir(), "mark")
 	if err := os.WriteFile(mark, nil, 0o600); err != nil {

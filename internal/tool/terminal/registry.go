@@ -13,10 +13,10 @@ import (
 	"hermes"
 )
 
-// Bounds of the background processes of a session.
+// Limits of the background processes of a session.
 const (
 	maxJobs    = 64
-	bufferSize = 200_000 // bytes of output kept of each, the end of it
+	bufferSize = 200_000 // last bytes of output kept of each
 	keepEnded  = 30 * time.Minute
 	noticeTail = 2000 // bytes of output in a notice
 )
@@ -38,16 +38,16 @@ type job struct {
 	mu       sync.Mutex
 	read     int64 // how much of the output poll has shown
 	notify   bool  // tell the session when it ends
-	reported bool  // the model knows that it ended, or is about to
+	reported bool  // the model knows, or is about to know, that it ended
 }
 
 // start is terminal with background=true.
 func (t *Toolset) start(ctx context.Context, e hermes.Environment, in arguments, line string, fed *feeding) (hermes.Result, error) {
 	s, ok := e.(hermes.Starter)
 	if !ok {
-		return hermes.Result{}, errors.New("this environment runs nothing in the background; run it in the foreground with a timeout")
+		return hermes.Result{}, errors.New("this environment cannot run background processes; run it in the foreground with a timeout")
 	}
-	if err := t.makeRoom(); err != nil {
+	if err := t.reserve(); err != nil {
 		return hermes.Result{}, err
 	}
 	j := &job{
@@ -72,7 +72,7 @@ func (t *Toolset) start(ctx context.Context, e hermes.Environment, in arguments,
 	}
 	if fed != nil {
 		if err := j.process.Input([]byte(fed.text())); err != nil {
-			return hermes.Result{}, errors.Join(fmt.Errorf("give sudo its password: %w", err), j.process.Kill())
+			return hermes.Result{}, errors.Join(fmt.Errorf("pass the password to sudo: %w", err), j.process.Kill())
 		}
 	}
 	if !t.add(j) {
@@ -85,7 +85,7 @@ func (t *Toolset) start(ctx context.Context, e hermes.Environment, in arguments,
 	})
 }
 
-// add takes a job up, unless the toolset is closed.
+// add registers a job, unless the toolset is closed.
 func (t *Toolset) add(j *job) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -97,7 +97,7 @@ func (t *Toolset) add(j *job) bool {
 	return true
 }
 
-// follow waits for the end of a process and tells the session.
+// follow waits for the end of a process and notifies the session.
 func (t *Toolset) follow(j *job) {
 	defer t.active.Done()
 	exit, err := j.process.Wait(context.Background())
@@ -106,17 +106,17 @@ func (t *Toolset) follow(j *job) {
 	close(j.done)
 
 	j.mu.Lock()
-	tell := j.notify && !j.reported
+	wake := j.notify && !j.reported
 	j.mu.Unlock()
 	t.mu.Lock()
-	tell = tell && !t.closed
+	wake = wake && !t.closed
 	t.mu.Unlock()
-	if tell {
+	if wake {
 		t.config.Wake(j.notice())
 	}
 }
 
-// notice is what the session is told when a process has ended.
+// notice is the text for the session when a process has ended.
 func (j *job) notice() string {
 	text := fmt.Sprintf("[IMPORTANT: Background process %s completed (exit code %d)]\nCommand: %s", j.id, j.exit.Code, shorten(j.command, 300))
 	if tail := strings.TrimSpace(j.out.end(noticeTail)); tail != "" {
@@ -125,9 +125,9 @@ func (j *job) notice() string {
 	return text
 }
 
-// makeRoom forgets processes that ended long ago, and the oldest ended one
-// when there are too many.
-func (t *Toolset) makeRoom() error {
+// reserve makes sure that another process fits. It forgets processes that ended
+// long ago, and the oldest ended one if there are too many.
+func (t *Toolset) reserve() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.prune()
@@ -136,13 +136,13 @@ func (t *Toolset) makeRoom() error {
 	}
 	i := slices.IndexFunc(t.jobs, (*job).over)
 	if i < 0 {
-		return fmt.Errorf("%d background processes are running, which is the most; end some with the tool process (action kill) first", maxJobs)
+		return fmt.Errorf("%d background processes are running, which is the maximum; end some with the tool process (action kill) first", maxJobs)
 	}
 	t.jobs = slices.Delete(t.jobs, i, i+1)
 	return nil
 }
 
-// prune needs the lock.
+// prune forgets processes that ended long ago. Call it with the lock held.
 func (t *Toolset) prune() {
 	now := t.config.Now()
 	t.jobs = slices.DeleteFunc(t.jobs, func(j *job) bool { return j.over() && now.Sub(j.ended) > keepEnded })
@@ -183,9 +183,9 @@ func (j *job) over() bool {
 	}
 }
 
-// kill ends the process without a notice: whoever kills it knows.
+// kill ends the process without a notice: the caller knows.
 func (j *job) kill() error {
-	j.tell()
+	j.markReported()
 	if err := j.process.Kill(); err != nil {
 		return err
 	}
@@ -193,14 +193,14 @@ func (j *job) kill() error {
 	return nil
 }
 
-// tell marks the end of the process as known to the model.
-func (j *job) tell() {
+// markReported marks the end of the process as known to the model.
+func (j *job) markReported() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.reported = true
 }
 
-// promote asks for a notice at the end, also if the model did not.
+// promote requests a notice at the end, even if the model did not.
 func (j *job) promote() {
 	j.mu.Lock()
 	defer j.mu.Unlock()

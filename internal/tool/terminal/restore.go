@@ -8,12 +8,13 @@ import (
 	"hermes"
 )
 
-// gone begins the note on processes that an earlier run of the program began.
-const gone = "no longer running, since the program that had begun them ended: "
+// lostNote begins the report on processes of an earlier run of the program. It is
+// looked for in stored transcripts, so it must not change.
+const lostNote = "no longer running, since the program that had begun them ended: "
 
-// Restore learns from a transcript which background processes the model takes
-// for running although the run of the program that had begun them is over, so
-// that News tells of them once. It is called before the session runs.
+// Restore finds background processes in a transcript that the model believes are
+// running although they ended with an earlier run of the program, so that News
+// reports them once. Call it before the session runs.
 func (t *Toolset) Restore(transcript []hermes.Message) {
 	commands := map[string]string{} // by call
 	var ids []string
@@ -21,7 +22,7 @@ func (t *Toolset) Restore(transcript []hermes.Message) {
 	for _, m := range transcript {
 		for _, c := range m.Calls {
 			var a arguments
-			if c.Name == "terminal" && json.Unmarshal([]byte(c.Arguments), &a) == nil && a.Behind {
+			if c.Name == "terminal" && json.Unmarshal([]byte(c.Arguments), &a) == nil && a.Background {
 				commands[c.ID] = a.Command
 			}
 		}
@@ -47,13 +48,13 @@ func (t *Toolset) Restore(transcript []hermes.Message) {
 	}
 }
 
-// forget takes out what a note to the model said the end of.
+// forget removes the processes whose end a note already reported to the model.
 func forget(lost map[string]string, note string) {
-	if strings.Contains(note, gone) || strings.Contains(note, nothingRuns) {
+	if strings.Contains(note, lostNote) || strings.Contains(note, noneNote) {
 		clear(lost)
 	}
-	_, ended, _ := strings.Cut(note, endedBehind)
-	ended, _, _ = strings.Cut(ended, runBehind) // what follows runs on
+	_, ended, _ := strings.Cut(note, endedNote)
+	ended, _, _ = strings.Cut(ended, runningNote) // what follows still runs
 	for id := range lost {
 		if strings.Contains(ended, id) || strings.Contains(note, "Background process "+id+" completed") {
 			delete(lost, id)

@@ -33,8 +33,8 @@ func (t *Toolset) assessCommand(c *hermes.Call) []hermes.Risk {
 	}
 	on := t.shellContext(dir)
 	found := risks(shell.Judge(in.Command, on))
-	if in.Behind && strings.Contains(in.Command, "hermes") {
-		// The tool's own background is one as well.
+	if in.Background && strings.Contains(in.Command, "hermes") {
+		// The tool's background mode counts as nohup.
 		for _, f := range risks(shell.Judge("nohup "+in.Command, on)) {
 			if f.Key == "gateway-background" && !slices.Contains(found, f) {
 				found = append(found, f)
@@ -44,8 +44,8 @@ func (t *Toolset) assessCommand(c *hermes.Call) []hermes.Risk {
 	return found
 }
 
-// assessInput judges what is typed into a process. Only a shell reads it as
-// commands, so elsewhere text that no shell could read means nothing.
+// assessInput judges input for a process. Only a shell reads it as commands, so
+// for other programs it ignores that the text is not valid shell.
 func (t *Toolset) assessInput(c *hermes.Call) []hermes.Risk {
 	var in processArguments
 	if json.Unmarshal(c.Arguments, &in) != nil || in.Action != "write" && in.Action != "submit" {

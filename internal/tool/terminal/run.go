@@ -12,7 +12,7 @@ import (
 	"hermes"
 )
 
-// The exit codes of commands that were cut short.
+// The exit codes of commands that were stopped early.
 const (
 	codeTimeout     = 124
 	codeInterrupted = 130
@@ -21,16 +21,16 @@ const (
 var errTimeout = errors.New("the command ran out of time")
 
 type arguments struct {
-	Command  string   `json:"command" doc:"Shell command"`
-	Workdir  string   `json:"workdir,omitempty" doc:"Folder for this call only"`
-	Timeout  int      `json:"timeout,omitempty" min:"1" doc:"Seconds; default 180, at most 600"`
-	PTY      bool     `json:"pty,omitempty" doc:"Run on a pseudo-terminal"`
-	Behind   bool     `json:"background,omitempty" doc:"Return at once; see the tool process"`
-	Notify   bool     `json:"notify_on_complete,omitempty" doc:"Background: tell me when it ends"`
-	Patterns []string `json:"watch_patterns,omitempty" doc:"Background: tell me when a line contains one of these (not with notify_on_complete)"`
+	Command    string   `json:"command"`
+	Workdir    string   `json:"workdir,omitempty" doc:"Folder for this call only"`
+	Timeout    int      `json:"timeout,omitempty" min:"1" doc:"Seconds; default 180, at most 600"`
+	PTY        bool     `json:"pty,omitempty" doc:"Use a pseudo-terminal"`
+	Background bool     `json:"background,omitempty" doc:"Return at once; see process"`
+	Notify     bool     `json:"notify_on_complete,omitempty" doc:"Background: notify on exit"`
+	Patterns   []string `json:"watch_patterns,omitempty" doc:"Background: notify if a line contains one (not with notify_on_complete)"`
 }
 
-// outcome is what the model reads of a foreground command.
+// outcome is the result of a foreground command for the model.
 type outcome struct {
 	Output     string `json:"output"`
 	ExitCode   int    `json:"exit_code"`
@@ -47,13 +47,13 @@ func (t *Toolset) run(ctx context.Context, c *hermes.Call, in arguments) (hermes
 	}
 	e := c.Host.Environment()
 	if e == nil {
-		return hermes.Result{}, errors.New("this session has no place to run commands in")
+		return hermes.Result{}, errors.New("this session has no environment to run commands in")
 	}
 	line, fed, err := t.sudo.prepare(ctx, t.config, c, in)
 	if err != nil {
 		return hermes.Result{}, err
 	}
-	if in.Behind {
+	if in.Background {
 		return t.start(ctx, e, in, line, fed)
 	}
 	return t.foreground(ctx, c, e, in, line, fed)
@@ -65,21 +65,21 @@ func (in arguments) check() error {
 		return errors.New("command is empty; give the shell command to run")
 	case in.Timeout < 0:
 		return errors.New("timeout must be at least 1 second")
-	case !in.Behind && in.Timeout > int(longestWait.Seconds()):
+	case !in.Background && in.Timeout > int(longestWait.Seconds()):
 		return fmt.Errorf("timeout %d is over the maximum of %d seconds for a foreground command; use background=true with notify_on_complete=true for longer work",
 			in.Timeout, int(longestWait.Seconds()))
 	case in.Notify && len(in.Patterns) > 0:
-		return errors.New("notify_on_complete and watch_patterns exclude each other; choose one")
-	case !in.Behind && (in.Notify || len(in.Patterns) > 0):
+		return errors.New("notify_on_complete and watch_patterns cannot be combined; choose one")
+	case !in.Background && (in.Notify || len(in.Patterns) > 0):
 		return errors.New("notify_on_complete and watch_patterns need background=true")
 	}
 	if i := strings.IndexFunc(in.Workdir, isMeta); i >= 0 {
-		return fmt.Errorf("workdir contains %q, which a folder's name may not have here; give a plain path and put cd into the command for anything else", in.Workdir[i:i+1])
+		return fmt.Errorf("workdir contains %q, which is not allowed there; give a plain path, or use cd in the command", in.Workdir[i:i+1])
 	}
 	return nil
 }
 
-// isMeta reports characters that mean something to a shell.
+// isMeta reports whether a character is special to a shell.
 func isMeta(r rune) bool {
 	return unicode.IsControl(r) || strings.ContainsRune(";&|$`<>*?!'\"{}[]()#", r)
 }
@@ -104,7 +104,7 @@ func (t *Toolset) foreground(ctx context.Context, c *hermes.Call, e hermes.Envir
 	case err == nil:
 	case errors.Is(err, errTimeout):
 		r.ExitCode = codeTimeout
-		r.Error = fmt.Sprintf("The command ran out of its %d seconds and was ended, with all it had started. Give a longer timeout (at most %d), or run it with background=true.",
+		r.Error = fmt.Sprintf("The command exceeded its timeout of %d seconds and was stopped, with everything it had started. Give a longer timeout (at most %d), or run it with background=true.",
 			int(timeout.Seconds()), int(longestWait.Seconds()))
 	case ctx.Err() != nil:
 		r.ExitCode = codeInterrupted
@@ -125,14 +125,14 @@ func (t *Toolset) foreground(ctx context.Context, c *hermes.Call, e hermes.Envir
 	return result, err
 }
 
-// execute runs a command to its end, on a terminal if wished.
+// execute runs a command until it ends, on a terminal if pty is set.
 func execute(ctx context.Context, e hermes.Environment, c hermes.Command, pty bool) (hermes.Exit, error) {
 	if !pty {
 		return e.Exec(ctx, c)
 	}
 	s, ok := e.(hermes.Starter)
 	if !ok {
-		return hermes.Exit{}, errors.New("this environment has no terminals; run it without pty")
+		return hermes.Exit{}, errors.New("this environment has no pseudo-terminals; run it without pty")
 	}
 	p, err := s.Start(ctx, c, true)
 	if err != nil {
@@ -161,10 +161,10 @@ func currentDir(e hermes.Environment) string {
 	return dir
 }
 
-// progressEvery is the least time between two lines for the person.
+// progressEvery is the least time between two lines for the user.
 const progressEvery = 500 * time.Millisecond
 
-// progress shows the person the last line of a command that takes long.
+// progress shows the user the last line of a command that takes long.
 type progress struct {
 	to   io.Writer
 	host hermes.Host
@@ -186,7 +186,7 @@ func (p *progress) Write(b []byte) (int, error) {
 	return p.to.Write(b)
 }
 
-// lastLine is the last line of a chunk that says something, shortened.
+// lastLine is the last line of a chunk that is not blank, shortened.
 func lastLine(b []byte) string {
 	const most = 200
 	if len(b) > 4*most {

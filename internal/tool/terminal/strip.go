@@ -1,15 +1,15 @@
 package terminal
 
-// longestString is where a string sequence that never ends is given up.
+// longestString is the length at which an unterminated string sequence is given up.
 const longestString = 4 << 10
 
-// stripper takes ECMA-48 sequences and control characters out of a stream,
-// wherever its pieces are cut. Line ends, carriage returns and tabs stay; so
-// do brackets that no escape stands before.
+// stripper removes ECMA-48 sequences and control characters from a stream,
+// wherever its pieces are cut. Line ends, carriage returns and tabs stay, and so
+// do brackets without an escape before them.
 type stripper struct {
 	state  stripState
 	length int  // of the string sequence
-	need   int  // bytes that the current UTF-8 character still wants
+	need   int  // bytes still missing of the current UTF-8 character
 	lead   bool // a 0xC2 is held back: an 8-bit control may follow
 	out    []byte
 }
@@ -20,11 +20,11 @@ const (
 	inText stripState = iota
 	inEscape
 	inControl // after CSI
-	inString  // after OSC, DCS and their kin
+	inString  // after OSC, DCS and similar
 	inStringEscape
 )
 
-// text returns what of a piece is text. The result holds until the next call.
+// text returns the text of a piece. The result is valid until the next call.
 func (s *stripper) text(p []byte) []byte {
 	s.out = s.out[:0]
 	for len(p) > 0 {
@@ -42,8 +42,8 @@ func (s *stripper) text(p []byte) []byte {
 	return s.out
 }
 
-// ordinary is the length of the plain ASCII text that p begins with: most of
-// what is printed.
+// ordinary is the length of the plain ASCII text at the start of p, which most
+// output is.
 func ordinary(p []byte) int {
 	for i, b := range p {
 		if b < ' ' && b != '\n' || b >= 0x7f {
@@ -53,8 +53,8 @@ func ordinary(p []byte) int {
 	return len(p)
 }
 
-// take handles one byte; false means that the state has changed and the byte
-// must be looked at again.
+// take handles one byte. It returns false if the state changed and the byte must
+// be handled again.
 func (s *stripper) take(b byte) bool {
 	switch s.state {
 	case inEscape:
@@ -98,7 +98,7 @@ func (s *stripper) escape(b byte) bool {
 		s.state = inControl
 	case b == ']' || b == 'P' || b == 'X' || b == '^' || b == '_':
 		s.state, s.length = inString, 0
-	case b >= 0x20 && b <= 0x2f: // more is to come
+	case b >= 0x20 && b <= 0x2f: // more bytes follow
 		s.state = inEscape
 	case b >= 0x30 && b <= 0x7e:
 	default:

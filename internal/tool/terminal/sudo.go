@@ -11,25 +11,25 @@ import (
 	"hermes/internal/policy/shell"
 )
 
-// askFor is how long the person has to type a password.
+// askFor is how long the user has to type a password.
 const askFor = 45 * time.Second
 
-// sudo remembers the password that the person typed in this session.
+// sudo remembers the password that the user typed in this session.
 type sudo struct {
 	mu    sync.Mutex
 	typed *hermes.Secret
 }
 
-// feeding is the password for one command, as often as its line wants it.
+// feeding is the password for one command, repeated as often as its line needs.
 type feeding struct {
 	password hermes.Secret
 	lines    int
 	typed    bool
 }
 
-// prepare returns the line to run. Sudo at a command position gets the
-// configured, remembered or prompted password; where sudo needs none, or
-// nobody knows it, the line stays as it is. On a terminal sudo asks itself.
+// prepare returns the line to run. sudo at a command position gets the
+// configured, remembered or typed password. If sudo needs none, or there is
+// none, the line stays as it is. On a pseudo-terminal sudo asks itself.
 func (s *sudo) prepare(ctx context.Context, config Config, c *hermes.Call, in arguments) (string, *feeding, error) {
 	prepared, ok := shell.FeedSudo(in.Command)
 	if !ok || in.PTY || !needsPassword(ctx, c.Host.Environment()) {
@@ -50,7 +50,7 @@ func (s *sudo) prepare(ctx context.Context, config Config, c *hermes.Call, in ar
 	return prepared.Line, &feeding{password: password, lines: prepared.Lines, typed: true}, nil
 }
 
-// needsPassword asks sudo itself, which does not prompt with -n.
+// needsPassword runs sudo -n, which fails instead of prompting.
 func needsPassword(ctx context.Context, e hermes.Environment) bool {
 	exit, err := e.Exec(ctx, hermes.Command{Line: "command -v sudo >/dev/null && ! sudo -n true"})
 	return err == nil && exit.Code == 0
@@ -66,7 +66,7 @@ func (s *sudo) ask(ctx context.Context, c *hermes.Call, command string) (hermes.
 	defer cancel()
 	answer, err := c.Host.Ask(limited, hermes.Question{
 		CallID: c.ID,
-		Text:   "Password for sudo, to run: " + command,
+		Text:   "sudo password to run: " + command,
 		Secret: true,
 	})
 	if err != nil || answer.TimedOut || len(answer.Texts) == 0 {
@@ -105,8 +105,8 @@ func (f *feeding) text() string {
 
 func (f *feeding) input() io.Reader { return strings.NewReader(f.text()) }
 
-// mask takes the password out of an output, where it is long enough to be
-// told from other text.
+// mask replaces the password in an output, if it is long enough to be
+// distinguishable from other text.
 func (f *feeding) mask(output string) string {
 	if f == nil || len(f.password) < 4 {
 		return output

@@ -1,11 +1,12 @@
 // Package terminal is the toolset with the tools terminal and process: shell
-// commands in the foreground, and processes that go on in the background.
+// commands in the foreground, and background processes.
 //
-// One Toolset serves one session. It knows no shell: commands run in the
-// session's [hermes.Environment], which also remembers folder and variables.
-// What is dangerous is judged by internal/policy in review.go; who decides is
-// not known here. All output passes output.go, which bounds memory whatever a
-// command prints. Start reading at run.go, then registry.go.
+// One Toolset serves one session. Commands run in the session's
+// [hermes.Environment], which also remembers the folder and variables; the
+// package knows no shell. risk.go asks internal/policy/shell which commands are
+// dangerous; the package does not know who approves them. All output passes
+// output.go, which bounds memory whatever a command prints. Start reading at
+// run.go, then registry.go.
 package terminal
 
 import (
@@ -21,11 +22,11 @@ import (
 	"hermes/internal/policy/shell"
 )
 
-// Figures that hold where a Config says nothing.
+// Defaults for a Config.
 const (
 	defaultTimeout = 180 * time.Second
 	defaultOutput  = 50_000
-	// longestWait bounds a foreground command and a wait for a process.
+	// longestWait limits a foreground command and a wait for a process.
 	longestWait = 600 * time.Second
 )
 
@@ -38,37 +39,37 @@ var (
 
 // Config is what the tools of a session need.
 type Config struct {
-	// Home and Hermes are the person's and the agent's own folders, for
+	// Home is the user's home folder and Hermes the program's own folder, for
 	// judging commands.
 	Home, Hermes string
 	// PID is the process id of Hermes; Gateway says that a gateway runs in it.
 	PID     int
 	Gateway bool
-	// Timeout ends foreground commands that name none; 0 is 180 s.
+	// Timeout applies to foreground commands that set none; 0 means 180 s.
 	Timeout time.Duration
-	// MaxOutput is how many bytes of a command's output the model sees; 0 is
+	// MaxOutput is how many bytes of a command's output the model sees; 0 means
 	// 50,000.
 	MaxOutput int
-	// SudoPassword tells the configured password, which may be empty, or
-	// that there is none. Nil is none.
+	// SudoPassword returns the configured password, which may be empty, and
+	// whether there is one. Nil means none.
 	SudoPassword func() (hermes.Secret, bool)
-	// Wake tells the session about a background process, outside of any call.
-	// It must not wait. Nil tells nobody.
+	// Wake notifies the session about a background process, outside of any call.
+	// It must not block. Nil drops notices.
 	Wake func(text string)
 	// Now is the clock for ages and rates; nil is time.Now.
 	Now func() time.Time
 }
 
 // Toolset holds the background processes of one session. It may be used
-// concurrently; whoever made it calls Close before closing the environment.
+// concurrently. Its creator calls Close before closing the environment.
 type Toolset struct {
 	config Config
 	sudo   sudo
 
 	mu     sync.Mutex
 	jobs   []*job   // the least recently used first
-	said   []string // ids that News told as running, sorted
-	lost   []string // what Restore found, until News tells of it
+	said   []string // ids that News reported as running, sorted
+	lost   []string // processes that Restore found, until News reports them
 	closed bool
 	active sync.WaitGroup
 	notify limiter
@@ -92,8 +93,7 @@ func New(c Config) *Toolset {
 // Name is "terminal".
 func (t *Toolset) Name() string { return "terminal" }
 
-// Available is always the empty text: where there is an environment, there is
-// a shell.
+// Available always returns "": every environment has a shell.
 func (t *Toolset) Available(context.Context) string { return "" }
 
 // Tools returns terminal and process.
@@ -111,8 +111,8 @@ func (t *Toolset) Tools(context.Context) ([]hermes.Tool, error) {
 	}, nil
 }
 
-// readsOnly reports that a call of terminal runs a command in the foreground
-// that only reads.
+// readsOnly reports whether a call of terminal runs a foreground command that
+// only reads.
 func readsOnly(arguments json.RawMessage) bool {
 	var in struct {
 		Command    string
@@ -131,7 +131,7 @@ func (t *Toolset) StopAll() {
 	w.Wait()
 }
 
-// Close ends all background processes and forgets them, without a word to the
+// Close ends all background processes and forgets them, without notifying the
 // session.
 func (t *Toolset) Close() error {
 	t.mu.Lock()

@@ -46,7 +46,7 @@ func (h *host) Ask(_ context.Context, q hermes.Question) (hermes.Answer, error) 
 	defer h.mu.Unlock()
 	h.asked = append(h.asked, q)
 	if len(h.answers) == 0 {
-		return hermes.Answer{}, errors.New("nobody can be asked")
+		return hermes.Answer{}, errors.New("no user can be asked")
 	}
 	a := h.answers[0]
 	h.answers = h.answers[1:]
@@ -206,7 +206,7 @@ func TestFolderAndVariablesCarryOver(t *testing.T) {
 	t.Parallel()
 	b := mustFixture(t, terminal.Config{})
 	if a := b.run("mkdir sub && cd sub && export X=1"); a.Cwd != b.dir+"/sub" {
-		t.Errorf("the new folder is told as %q", a.Cwd)
+		t.Errorf("the new folder is reported as %q", a.Cwd)
 	}
 	if a := b.run(`echo "$PWD $X"`); a.Output != b.dir+"/sub 1\n" || a.Cwd != "" {
 		t.Errorf("got %+v", a)
@@ -223,16 +223,16 @@ func TestWrongArgumentsAreReportedWithAWayOut(t *testing.T) {
 	t.Parallel()
 	b := mustFixture(t, terminal.Config{})
 	for want, arguments := range map[string]map[string]any{
-		"command is empty":      {"command": "  "},
-		"background=true":       {"command": "ls", "timeout": 601},
-		"exclude each other":    {"command": "ls", "background": true, "notify_on_complete": true, "watch_patterns": []string{"x"}},
-		"need background=true":  {"command": "ls", "notify_on_complete": true},
-		"a folder's name":       {"command": "ls", "workdir": "/tmp; rm -rf /"},
-		"a folder's name ":      {"command": "ls", "workdir": "$(pwd)"},
-		"a folder's name may":   {"command": "ls", "workdir": "/tmp\nls"},
-		"does not exist":        {"command": "ls", "workdir": "/no/such/folder"},
-		"session_id is missing": {"action": "poll"},
-		"unknown":               {"action": "dance", "session_id": b.start("sleep 3000", nil).ID},
+		"command is empty":        {"command": "  "},
+		"background=true":         {"command": "ls", "timeout": 601},
+		"cannot be combined":      {"command": "ls", "background": true, "notify_on_complete": true, "watch_patterns": []string{"x"}},
+		"need background=true":    {"command": "ls", "notify_on_complete": true},
+		"not allowed there":       {"command": "ls", "workdir": "/tmp; rm -rf /"},
+		"is not allowed there":    {"command": "ls", "workdir": "$(pwd)"},
+		"not allowed there; give": {"command": "ls", "workdir": "/tmp\nls"},
+		"does not exist":          {"command": "ls", "workdir": "/no/such/folder"},
+		"session_id is missing":   {"action": "poll"},
+		"unknown":                 {"action": "dance", "session_id": b.start("sleep 3000", nil).ID},
 	} {
 		tool := "terminal"
 		if arguments["action"] != nil {
@@ -307,7 +307,7 @@ func TestLongOutputLosesItsMiddle(t *testing.T) {
 		t.Errorf("%d bytes of the beginning and %d of the end", len(head), len(tail))
 	}
 	if !strings.Contains(a.Output, "bytes left out") {
-		t.Errorf("the gap is not told: %q", a.Output)
+		t.Errorf("the gap is not reported: %q", a.Output)
 	}
 }
 

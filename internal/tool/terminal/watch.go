@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// How often the session is told about lines that match.
+// How often the session is notified of lines that match.
 const (
-	watchEvery   = 15 * time.Second // one notice of a process in this time
-	watchStrikes = 3                // so many times in a row with more: no more of them
-	watchHits    = 8                // notices of one process, ever
-	watchLine    = 4 << 10          // bytes of a line that are looked at
+	watchEvery   = 15 * time.Second // at most one notice per process in this time
+	watchStrikes = 3                // after so many notices in a row with dropped matches, watching ends
+	watchHits    = 8                // notices of one process in total
+	watchLine    = 4 << 10          // bytes of a line that are searched
 
 	limitEvery = 10 * time.Second // of all processes together:
 	limitCount = 15               // so many notices in that time,
-	limitRest  = 30 * time.Second // and then silence for this long
+	limitRest  = 30 * time.Second // then none for this long
 )
 
-// watcher tells the session about lines of a process that contain a pattern.
-// A process that says too much is not watched any more; its end is told
-// instead.
+// watcher notifies the session of lines of a process that contain a pattern. A
+// process that matches too often is no longer watched; the session is notified
+// of its end instead.
 type watcher struct {
 	job      *job
 	patterns []string
@@ -31,7 +31,7 @@ type watcher struct {
 	limit    *limiter
 
 	mu      sync.Mutex
-	line    []byte // begun, without its end yet
+	line    []byte // the current line, so far
 	last    time.Time
 	dropped int // matches since the last notice
 	strikes int
@@ -47,7 +47,7 @@ func (t *Toolset) newWatcher(j *job, patterns []string) *watcher {
 	}
 }
 
-// see looks at a piece of the output.
+// see searches a piece of the output.
 func (w *watcher) see(text []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -75,7 +75,8 @@ func (w *watcher) see(text []byte) {
 	}
 }
 
-// found needs the lock.
+// found sends a notice of a line, unless there are too many. Call it with the
+// lock held.
 func (w *watcher) found(pattern, line string) {
 	now := w.now()
 	if !w.last.IsZero() && now.Sub(w.last) < watchEvery || !w.limit.allow(now) {
@@ -95,13 +96,13 @@ func (w *watcher) found(pattern, line string) {
 	if w.strikes >= watchStrikes || w.hits >= watchHits {
 		w.off = true
 		w.job.promote()
-		text += "\n(It matches too often: it is not watched any more. You will be told when it ends.)"
+		text += "\n(Too many matches: it is no longer watched. You will be notified when it ends.)"
 	}
 	w.last, w.dropped = now, 0
 	w.wake(text)
 }
 
-// limiter bounds the notices of all processes of a session.
+// limiter limits the notices of all processes of a session.
 type limiter struct {
 	mu    sync.Mutex
 	sent  []time.Time

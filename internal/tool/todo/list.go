@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// maxContent bounds an item's text, in characters.
+	// maxContent limits an item's text, in characters.
 	maxContent = 4000
-	// maxItems bounds a list.
+	// maxItems limits a list.
 	maxItems = 256
-	// maxReplayed bounds the results that a list is taken from, in bytes.
+	// maxReplayed limits the results that a list is restored from, in bytes.
 	maxReplayed = 512_000
 	cutMark     = "… [cut]"
 )
 
-// Status is how far an item is.
+// Status is the state of an item.
 type Status string
 
 // The states of an item.
@@ -34,7 +34,7 @@ const (
 
 func (s Status) open() bool { return s == Pending || s == InProgress }
 
-// mark is how a state is written in a text.
+// mark is the sign for a state in a text.
 func (s Status) mark() string {
 	switch s {
 	case InProgress:
@@ -52,10 +52,10 @@ type Item struct {
 	ID      string `json:"id"`
 	Content string `json:"content,omitempty"`
 	Status  Status `json:"status,omitempty" enum:"pending,in_progress,completed,cancelled"`
-	Parent  string `json:"parent,omitempty" doc:"id of the item it belongs to"`
+	Parent  string `json:"parent,omitempty" doc:"id of the parent item"`
 }
 
-// UnmarshalJSON also takes numbers as ids.
+// UnmarshalJSON also accepts numbers as ids.
 func (i *Item) UnmarshalJSON(data []byte) error {
 	var in struct {
 		ID, Parent json.RawMessage
@@ -80,8 +80,8 @@ func plainID(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// List is a task list and how often it was written. A List is a value: its
-// methods change nothing.
+// List is a task list and the number of times it was written. A List is a value:
+// its methods do not change it.
 type List struct {
 	Items    []Item
 	Revision int
@@ -89,8 +89,8 @@ type List struct {
 
 func (l List) clone() List { return List{slices.Clone(l.Items), l.Revision} }
 
-// write gives the list after a call: replaced, or merged by id. Of equal ids
-// the last one counts, at its later place. The note tells what was cut.
+// write returns the list after a call: replaced, or merged by id. Of items with
+// equal ids the last one counts, at its position. The note says what was dropped.
 func (l List) write(in []Item, merge bool) (List, string) {
 	next := List{Revision: l.Revision + 1}
 	in = unique(numberIDs(in))
@@ -108,13 +108,13 @@ func (l List) write(in []Item, merge bool) (List, string) {
 	var note string
 	if n := len(next.Items) - maxItems; n > 0 {
 		next.Items = next.Items[:maxItems]
-		note = fmt.Sprintf("a list holds %d items at most: the last %d were dropped", maxItems, n)
+		note = fmt.Sprintf("a list holds at most %d items: the last %d were dropped", maxItems, n)
 	}
 	next.Items = lift(next.Items)
 	return next, note
 }
 
-// numberIDs gives items without an id their place as one.
+// numberIDs gives items without an id their position as id.
 func numberIDs(in []Item) []Item {
 	in = slices.Clone(in)
 	for i := range in {
@@ -137,8 +137,8 @@ func unique(in []Item) []Item {
 	return out
 }
 
-// complete fills what an item leaves open from the one before it, and brings
-// it within bounds.
+// complete fills the missing fields of an item from its earlier version and
+// applies the limits.
 func (i Item) complete(before Item) Item {
 	i.Content = cmp.Or(strings.TrimSpace(i.Content), before.Content, "(no description)")
 	i.Parent = cmp.Or(i.Parent, before.Parent)
@@ -153,7 +153,7 @@ func (i Item) complete(before Item) Item {
 	return i
 }
 
-// lift moves items in progress above pending ones that stand before them.
+// lift moves items in progress above pending ones that come before them.
 func lift(items []Item) []Item {
 	out := make([]Item, 0, len(items))
 	for _, item := range items {
@@ -168,7 +168,7 @@ func lift(items []Item) []Item {
 	return out
 }
 
-// report is a result of the tool: the whole list and its count.
+// report is a result of the tool: the whole list and its counts.
 type report struct {
 	Todos    []Item  `json:"todos"`
 	Revision int     `json:"revision"`
@@ -202,11 +202,12 @@ func (l List) report(note string) report {
 	return r
 }
 
-// openHeader begins the text of the open items and says why it is there.
+// openHeader begins the text of the open items and says why it is there. It is
+// looked for in stored transcripts, so it must not change.
 const openHeader = "[Your task list, kept because the conversation before this point was compressed]"
 
-// Open writes the unfinished items, with the items they belong to, as a text
-// to put into a compressed context. It is "" when nothing is unfinished.
+// Open returns the unfinished items and their parents as a text for a compressed
+// context. It is "" if nothing is unfinished.
 func (l List) Open() string {
 	wanted := map[string]bool{}
 	byID := map[string]Item{}
@@ -235,8 +236,8 @@ func (l List) Open() string {
 	return out.String()
 }
 
-// Last finds the newest list in a transcript: the last result of the tool, or
-// a text written by Open that comes after it. ok is false when there is none.
+// Last finds the newest list in a transcript: the last result of the tool, or a
+// later text written by Open. ok is false if there is none.
 func Last(transcript []hermes.Message) (list List, ok bool) {
 	for _, m := range slices.Backward(transcript) {
 		if m.Role == hermes.RoleTool {
@@ -272,7 +273,7 @@ func fromResult(m hermes.Message) (List, bool) {
 	return List{Items: unique(numberIDs(items)), Revision: r.Revision}, true
 }
 
-// fromText reads what Open has written.
+// fromText parses a text written by Open.
 func fromText(text string) (List, bool) {
 	_, body, ok := strings.Cut(text, openHeader+"\n")
 	if !ok || len(text) > maxReplayed {

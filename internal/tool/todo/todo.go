@@ -1,11 +1,12 @@
-// Package todo is the toolset with the agent's task list: one list for each
-// session, written and read by the tool todo.
+// Package todo is the toolset with the agent's task list: one list per session,
+// written and read by the tool todo.
 //
-// The list lives in memory, but each result of the tool holds it whole, so the
-// transcript is its storage: Last finds it there, and Restore puts it back after
-// a restart. When a context is compressed, Open gives the text that carries the
-// unfinished items over. list.go has the rules of the list, this file the tool.
-// The package knows no store and no session beyond its id.
+// The list is kept in memory, but each result of the tool contains the whole
+// list, so the transcript is its storage: [Last] finds it there, and Restore
+// loads it after a restart. When a context is compressed, Open returns the text
+// that carries the unfinished items over. The package knows no store, and of a
+// session only its id. Start reading at list.go, which has the rules of the
+// list; this file has the tool.
 package todo
 
 import (
@@ -20,10 +21,10 @@ import (
 
 const (
 	name = "todo"
-	// alias is the tool's newer name, which older transcripts may hold.
+	// alias is another name of the tool, which transcripts may contain.
 	alias = "todo_list"
-	// maxSessions bounds the sessions whose lists are held; the one unused for
-	// longest goes first and comes back by Restore.
+	// maxSessions limits the sessions whose lists are in memory. The one unused
+	// for longest is dropped first; Restore loads it again.
 	maxSessions = 1024
 )
 
@@ -32,10 +33,10 @@ var doc string
 
 type args struct {
 	Todos items `json:"todos,omitempty"`
-	Merge bool  `json:"merge,omitempty" doc:"Update by id instead of replacing" default:"false"`
+	Merge bool  `json:"merge,omitempty" default:"false"`
 }
 
-// items also takes a JSON text that holds the list, as some models send it.
+// items also accepts the list as a JSON string, as some models send it.
 type items []Item
 
 func (l *items) UnmarshalJSON(data []byte) error {
@@ -57,24 +58,24 @@ func (l *items) UnmarshalJSON(data []byte) error {
 // Toolset holds the lists of all sessions. It may be used concurrently.
 type Toolset struct {
 	mu    sync.Mutex
-	lists map[string]*held
+	lists map[string]*entry
 	clock int64
 }
 
-type held struct {
+type entry struct {
 	list List
 	used int64
 }
 
 var _ hermes.Toolset = (*Toolset)(nil)
 
-// New makes the toolset, with no lists.
-func New() *Toolset { return &Toolset{lists: map[string]*held{}} }
+// New returns the toolset without lists.
+func New() *Toolset { return &Toolset{lists: map[string]*entry{}} }
 
 // Name is "todo".
 func (t *Toolset) Name() string { return name }
 
-// Available is always the empty text.
+// Available always returns "".
 func (t *Toolset) Available(context.Context) string { return "" }
 
 // Tools returns the one tool.
@@ -84,7 +85,7 @@ func (t *Toolset) Tools(context.Context) ([]hermes.Tool, error) {
 		Description: strings.TrimSpace(doc),
 		Effect:      hermes.EffectIdempotent,
 		Trusted:     true,
-		ResultLimit: -1, // the transcript is where the list is stored
+		ResultLimit: -1, // the transcript stores the list
 	}, t.run)}, nil
 }
 
@@ -99,15 +100,15 @@ func (t *Toolset) run(_ context.Context, c *hermes.Call, in args) (hermes.Result
 	return hermes.JSONResult(h.list.report(note))
 }
 
-// of gives the session's list, an empty one if needed. Hold mu.
-func (t *Toolset) of(session string) *held {
+// of returns the session's list, an empty one if needed. Call it with mu held.
+func (t *Toolset) of(session string) *entry {
 	t.clock++
 	h := t.lists[session]
 	if h == nil {
 		if len(t.lists) >= maxSessions {
 			t.dropOldest()
 		}
-		h = &held{}
+		h = &entry{}
 		t.lists[session] = h
 	}
 	h.used = t.clock
@@ -124,7 +125,7 @@ func (t *Toolset) dropOldest() {
 	delete(t.lists, oldest)
 }
 
-// Restore takes a session's list from its transcript, if it is not held and
+// Restore loads a session's list from its transcript, if it is not in memory and
 // the transcript has one.
 func (t *Toolset) Restore(session string, transcript []hermes.Message) {
 	t.mu.Lock()
@@ -137,7 +138,8 @@ func (t *Toolset) Restore(session string, transcript []hermes.Message) {
 	}
 }
 
-// Carry gives a session the list of the one it continues, as after compaction.
+// Carry copies the list of a session to the one that continues it, as after
+// compaction.
 func (t *Toolset) Carry(from, to string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -146,8 +148,8 @@ func (t *Toolset) Carry(from, to string) {
 	}
 }
 
-// Open gives the text that carries a session's unfinished items over a
-// compression, or "" when there are none. See [List.Open].
+// Open returns the text that carries a session's unfinished items over a
+// compression, or "" if there are none. See [List.Open].
 func (t *Toolset) Open(session string) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
