@@ -15,7 +15,7 @@ import (
 	"hermes"
 )
 
-// Archived is a skill that was taken away and can come back.
+// Archived is a skill in the archive, which can be restored.
 type Archived struct {
 	Name     string    `json:"name"`
 	Category string    `json:"category,omitempty"`
@@ -31,7 +31,8 @@ const (
 
 func (l *Library) archiveFolder() string { return filepath.Join(l.cfg.Home.Skills(), ".archive") }
 
-// archive moves a skill's folder away. Hold the exclusive lock.
+// archive moves a skill's folder to the archive. The caller holds the exclusive
+// lock.
 func (l *Library) archive(it item, why string) (string, error) {
 	now := l.cfg.Now().UTC()
 	if err := l.cfg.Home.Make(l.archiveFolder()); err != nil {
@@ -39,7 +40,7 @@ func (l *Library) archive(it item, why string) (string, error) {
 	}
 	to := filepath.Join(l.archiveFolder(), it.meta.Name+"@"+now.Format(archiveStamp))
 	if st, err := os.Lstat(it.folder); err == nil && st.Mode()&fs.ModeSymlink != 0 {
-		return it.folder, os.Remove(it.folder) // the link goes, what it points at stays
+		return it.folder, os.Remove(it.folder) // only the link is removed, not its target
 	}
 	note, err := json.Marshal(Archived{Name: it.meta.Name, Category: it.category, Why: why, At: now})
 	if err != nil {
@@ -52,11 +53,11 @@ func (l *Library) archive(it item, why string) (string, error) {
 		_ = os.Remove(filepath.Join(it.folder, archiveNote))
 		return "", fmt.Errorf("archive the skill %q: %w", it.meta.Name, err)
 	}
-	_ = os.Remove(filepath.Dir(it.folder)) // a category that is empty now; else it stays
+	_ = os.Remove(filepath.Dir(it.folder)) // succeeds only if the category is empty now
 	return to, nil
 }
 
-// Archive takes a skill of the person's own out of sight.
+// Archive moves one of the user's own skills to the archive.
 func (l *Library) Archive(ctx context.Context, name, why string) error {
 	return l.archiveBy(ctx, "person", name, why)
 }
@@ -80,7 +81,7 @@ func (l *Library) archiveBy(ctx context.Context, by, name, why string) error {
 	})
 }
 
-// ListArchived lists what can be restored, newest first.
+// ListArchived lists the archived skills, newest first.
 func (l *Library) ListArchived() ([]Archived, error) {
 	entries, err := os.ReadDir(l.archiveFolder())
 	if os.IsNotExist(err) {
@@ -96,10 +97,10 @@ func (l *Library) ListArchived() ([]Archived, error) {
 			continue
 		}
 		a := Archived{Name: name}
-		a.At, _ = time.Parse(archiveStamp, at) // the note knows better
+		a.At, _ = time.Parse(archiveStamp, at) // the note is more precise
 		folder := filepath.Join(l.archiveFolder(), e.Name())
 		if raw, err := os.ReadFile(filepath.Join(folder, archiveNote)); err == nil {
-			_ = json.Unmarshal(raw, &a) // a note that is broken leaves the name
+			_ = json.Unmarshal(raw, &a) // without a valid note the name is enough
 		}
 		a.Name, a.Folder = name, folder
 		out = append(out, a)
@@ -108,7 +109,7 @@ func (l *Library) ListArchived() ([]Archived, error) {
 	return out, nil
 }
 
-// Restore brings the newest archived skill of a name back.
+// Restore restores the newest archived skill of a name.
 func (l *Library) Restore(ctx context.Context, name string) error {
 	all, err := l.ListArchived()
 	if err != nil {
@@ -116,14 +117,14 @@ func (l *Library) Restore(ctx context.Context, name string) error {
 	}
 	at := slices.IndexFunc(all, func(a Archived) bool { return a.Name == name })
 	if at < 0 {
-		return fmt.Errorf("no skill %q is archived; `hermes curator list-archived` shows them: %w", name, hermes.ErrNotFound)
+		return fmt.Errorf("there is no archived skill %q; list them with `hermes curator list-archived`: %w", name, hermes.ErrNotFound)
 	}
 	a := all[at]
 	if err := errors.Join(CheckName(a.Name), CheckCategory(a.Category)); err != nil {
 		return err
 	}
 	if it, err := l.find(ctx, name); err == nil && it.bundled == nil {
-		return fmt.Errorf("there is a %s skill %q again; remove or rename it first", it.source, name)
+		return fmt.Errorf("there is already a %s skill %q; delete or rename it first", it.source, name)
 	}
 	done, err := l.exclusive(ctx)
 	if err != nil {
@@ -132,7 +133,7 @@ func (l *Library) Restore(ctx context.Context, name string) error {
 	defer done()
 	to := filepath.Join(l.cfg.Home.Skills(), a.Category, a.Name)
 	if _, err := os.Lstat(to); err == nil {
-		return fmt.Errorf("the folder %s is in the way; move it first", to)
+		return fmt.Errorf("the folder %s already exists; move it first", to)
 	}
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err
@@ -140,12 +141,12 @@ func (l *Library) Restore(ctx context.Context, name string) error {
 	if err := os.Rename(a.Folder, to); err != nil {
 		return err
 	}
-	_ = os.Remove(filepath.Join(to, archiveNote)) // hidden: no part of the skill
+	_ = os.Remove(filepath.Join(to, archiveNote)) // hidden: not part of the skill
 	return l.changeUsage(ctx, name, func(u *Usage) { u.Changed = l.cfg.Now().UTC() })
 }
 
-// overdue lists what has been in the archive for longer than a time; 0 is for
-// ever.
+// overdue lists the skills that were archived longer than ttl ago; with a ttl of
+// 0 none is overdue.
 func (l *Library) overdue(ttl time.Duration) ([]Archived, error) {
 	if ttl <= 0 {
 		return nil, nil
@@ -155,8 +156,8 @@ func (l *Library) overdue(ttl time.Duration) ([]Archived, error) {
 	return slices.DeleteFunc(all, func(a Archived) bool { return a.At.IsZero() || now.Sub(a.At) < ttl }), err
 }
 
-// Purge deletes from the archive what is older than a time, 0 for all, of the
-// names that are given, or of every name. dry only tells.
+// Purge deletes archived skills older than a time (0: of any age), of the given
+// names or of all. With dry it deletes nothing. It returns what it deletes.
 func (l *Library) Purge(ctx context.Context, older time.Duration, names []string, dry bool) ([]Archived, error) {
 	all, err := l.ListArchived()
 	if err != nil {
@@ -164,7 +165,7 @@ func (l *Library) Purge(ctx context.Context, older time.Duration, names []string
 	}
 	for _, name := range names {
 		if !slices.ContainsFunc(all, func(a Archived) bool { return a.Name == name }) {
-			return nil, fmt.Errorf("no skill %q is archived; `hermes curator list-archived` shows them: %w", name, hermes.ErrNotFound)
+			return nil, fmt.Errorf("there is no archived skill %q; list them with `hermes curator list-archived`: %w", name, hermes.ErrNotFound)
 		}
 	}
 	now := l.cfg.Now()
@@ -177,8 +178,8 @@ func (l *Library) Purge(ctx context.Context, older time.Duration, names []string
 	return all, l.purge(ctx, "person", all)
 }
 
-// purge deletes archived skills; each can be had back as long as the journal
-// of changes reaches.
+// purge deletes archived skills. Each can be restored while the undo journal
+// keeps the change.
 func (l *Library) purge(ctx context.Context, by string, list []Archived) error {
 	if len(list) == 0 {
 		return nil

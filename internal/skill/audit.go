@@ -15,7 +15,7 @@ import (
 	"hermes/internal/skill/guard"
 )
 
-// State is how an installed skill stands on disk.
+// State is the state of an installed skill on disk.
 type State string
 
 // The states.
@@ -32,7 +32,7 @@ func (l *Library) StateOf(name string, rec Installed) (State, error) {
 		return Gone, nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("look at the skill %q: %w", name, err)
+		return "", fmt.Errorf("read the skill %q: %w", name, err)
 	}
 	if sum, _ := hashFiles(files); sum != rec.Hash {
 		return Edited, nil
@@ -40,7 +40,7 @@ func (l *Library) StateOf(name string, rec Installed) (State, error) {
 	return Intact, nil
 }
 
-// Audited is an installed skill, looked at anew.
+// Audited is an installed skill with the result of a new scan.
 type Audited struct {
 	Name   string
 	Record Installed
@@ -48,7 +48,7 @@ type Audited struct {
 	Report guard.Report
 }
 
-// Audit scans what is installed again, with the rules of today.
+// Audit scans the installed skills again with the current rules.
 func (l *Library) Audit(ctx context.Context) ([]Audited, error) {
 	lock, err := l.Installed()
 	if err != nil {
@@ -72,7 +72,7 @@ func (l *Library) Audit(ctx context.Context) ([]Audited, error) {
 	return out, nil
 }
 
-// logInstall adds a line to the log of installations.
+// logInstall adds a line to the installation log.
 func (l *Library) logInstall(what, name string, p Package, v guard.Verdict) {
 	line, err := json.Marshal(map[string]any{
 		"at": l.cfg.Now().UTC(), "what": what, "name": name, "source": p.Source, "identifier": p.Identifier, "trust": p.Trust, "verdict": v,
@@ -82,7 +82,7 @@ func (l *Library) logInstall(what, name string, p Package, v guard.Verdict) {
 	}
 	f, err := os.OpenFile(filepath.Join(l.hubFolder(), "audit.log"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
-		return // the installation itself is in the lock file
+		return // the lock file records the installation anyway
 	}
 	_, _ = f.Write(append(line, '\n'))
 	_ = f.Close()

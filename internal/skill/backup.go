@@ -18,7 +18,8 @@ func (l *Library) backupFolder() string {
 	return filepath.Join(l.cfg.Home.Skills(), ".curator_backups")
 }
 
-// Backup writes all skills of the home into an archive and keeps so many.
+// Backup writes all skills of the home to an archive and keeps the newest keep
+// archives; 0 keeps all.
 func (l *Library) Backup(keep int) (path string, err error) {
 	if err := l.cfg.Home.Make(l.backupFolder()); err != nil {
 		return "", err
@@ -40,8 +41,8 @@ func (l *Library) Backup(keep int) (path string, err error) {
 	return path, l.dropBackups(keep)
 }
 
-// freeBackup is the path of a backup that is made now. Of several in one second
-// each gets its own.
+// freeBackup returns an unused path for a backup. Several in one second get
+// different paths.
 func (l *Library) freeBackup() string {
 	stamp := filepath.Join(l.backupFolder(), l.cfg.Now().UTC().Format("20060102-150405"))
 	path := stamp + ".tar.gz"
@@ -66,7 +67,7 @@ func (l *Library) dropBackups(keep int) error {
 	return nil
 }
 
-// Backups lists the archives by their time, newest first.
+// Backups lists the names of the archives, newest first.
 func (l *Library) Backups() ([]string, error) {
 	entries, err := os.ReadDir(l.backupFolder())
 	if os.IsNotExist(err) {
@@ -114,8 +115,8 @@ func (l *Library) pack(w io.Writer) error {
 	return errors.Join(err, t.Close(), z.Close())
 }
 
-// Rollback brings the files of a backup back, the newest if id is empty. What
-// was made since stays; what stands now is backed up first.
+// Rollback restores the files of a backup, the newest if id is empty. Skills made
+// since then are kept, and the current state is backed up first.
 func (l *Library) Rollback(ctx context.Context, id string) (string, error) {
 	all, err := l.Backups()
 	if err != nil {
@@ -125,7 +126,7 @@ func (l *Library) Rollback(ctx context.Context, id string) (string, error) {
 		id = all[0]
 	}
 	if !slices.Contains(all, id) {
-		return "", fmt.Errorf("there is no backup %q; `hermes curator rollback --list` shows them", id)
+		return "", fmt.Errorf("there is no backup %q; list them with `hermes curator rollback --list`", id)
 	}
 	done, err := l.exclusive(ctx)
 	if err != nil {
@@ -137,7 +138,7 @@ func (l *Library) Rollback(ctx context.Context, id string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	if _, err := l.Backup(0); err != nil { // all are kept: the one wanted may be the oldest
+	if _, err := l.Backup(0); err != nil { // keep all: the requested one may be the oldest
 		return "", err
 	}
 	return id, l.unpack(f)
@@ -146,7 +147,7 @@ func (l *Library) Rollback(ctx context.Context, id string) (string, error) {
 func (l *Library) unpack(r io.Reader) error {
 	z, err := gzip.NewReader(r)
 	if err != nil {
-		return fmt.Errorf("the backup is broken: %w", err)
+		return fmt.Errorf("the backup is damaged: %w", err)
 	}
 	root, err := os.OpenRoot(l.cfg.Home.Skills())
 	if err != nil {
@@ -160,14 +161,14 @@ func (l *Library) unpack(r io.Reader) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("the backup is broken: %w", err)
+			return fmt.Errorf("the backup is damaged: %w", err)
 		}
 		if h.Typeflag != tar.TypeReg || h.Size > maxFile*4 {
 			continue
 		}
 		raw, err := io.ReadAll(io.LimitReader(t, h.Size))
 		if err != nil {
-			return fmt.Errorf("the backup is broken: %w", err)
+			return fmt.Errorf("the backup is damaged: %w", err)
 		}
 		if err := rootWrite(root, h.Name, raw); err != nil {
 			return err

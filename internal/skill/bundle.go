@@ -16,11 +16,11 @@ import (
 type Bundle struct {
 	Name, Description string
 	Skills            []string
-	// Instruction is said beside the skills.
+	// Instruction is shown to the model after the skills.
 	Instruction string
 }
 
-// Bundles lists the person's bundles, by name.
+// Bundles lists the user's bundles by name.
 func (l *Library) Bundles() ([]Bundle, error) {
 	entries, err := os.ReadDir(l.cfg.Home.Bundles())
 	if os.IsNotExist(err) {
@@ -50,7 +50,7 @@ func (l *Library) bundleFile(name string) string {
 	return filepath.Join(l.cfg.Home.Bundles(), name+".yaml")
 }
 
-// bundle reads one; a missing one wraps hermes.ErrNotFound.
+// bundle reads a bundle. The error for a missing one wraps hermes.ErrNotFound.
 func (l *Library) bundle(name string) (Bundle, error) {
 	raw, err := os.ReadFile(l.bundleFile(name))
 	if os.IsNotExist(err) {
@@ -66,21 +66,21 @@ func (l *Library) bundle(name string) (Bundle, error) {
 	value, err := yamledit.Value(doc.Root())
 	fields, _ := value.(map[string]any)
 	if err != nil || fields == nil {
-		return Bundle{}, fmt.Errorf("the bundle %s must have lines of key: value, with skills", l.bundleFile(name))
+		return Bundle{}, fmt.Errorf("the bundle %s must have lines of key: value, including skills", l.bundleFile(name))
 	}
 	return Bundle{Name: name, Description: text(fields["description"]), Skills: list(fields["skills"]), Instruction: text(fields["instruction"])}, nil
 }
 
-// SaveBundle stores a bundle; over an existing one only if replace is set.
+// SaveBundle stores a bundle. It replaces an existing one only if replace is set.
 func (l *Library) SaveBundle(b Bundle, replace bool) error {
 	if err := CheckName(b.Name); err != nil {
 		return err
 	}
 	if len(b.Skills) == 0 {
-		return errors.New("a bundle needs at least one skill: give --skill NAME")
+		return errors.New("a bundle needs at least one skill; add it with --skill NAME")
 	}
 	if _, err := os.Lstat(l.bundleFile(b.Name)); err == nil && !replace {
-		return fmt.Errorf("there is a bundle %q already; --force replaces it", b.Name)
+		return fmt.Errorf("the bundle %q already exists; use --force to replace it", b.Name)
 	}
 	if err := l.cfg.Home.Make(l.cfg.Home.Bundles()); err != nil {
 		return err
@@ -96,14 +96,14 @@ func (l *Library) SaveBundle(b Bundle, replace bool) error {
 	return atomicfile.Write(l.bundleFile(b.Name), []byte(out.String()), atomicfile.Options{})
 }
 
-// DeleteBundle takes a bundle away; its skills stay.
+// DeleteBundle deletes a bundle, but not its skills.
 func (l *Library) DeleteBundle(name string) error {
 	if err := CheckName(name); err != nil {
 		return err
 	}
 	err := os.Remove(l.bundleFile(name))
 	if os.IsNotExist(err) {
-		return fmt.Errorf("there is no bundle %q; `hermes bundles list` shows them: %w", name, hermes.ErrNotFound)
+		return fmt.Errorf("there is no bundle %q; list them with `hermes bundles list`: %w", name, hermes.ErrNotFound)
 	}
 	return err
 }

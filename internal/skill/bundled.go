@@ -8,7 +8,7 @@ import (
 //go:embed all:bundled
 var bundledFiles embed.FS
 
-// bundledSet is the set of skills that is built in.
+// bundledSet returns the built-in skills.
 func bundledSet() fs.FS {
 	sub, err := fs.Sub(bundledFiles, "bundled")
 	if err != nil {

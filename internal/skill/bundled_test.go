@@ -15,7 +15,7 @@ import (
 	"hermes/internal/skill/guard"
 )
 
-// bundledLibrary is a library with the program's own skills alone.
+// bundledLibrary is a library with the bundled skills only.
 func bundledLibrary(t *testing.T) *skill.Library {
 	t.Helper()
 	return skill.New(skill.Config{Home: home.At(t.TempDir()), OS: "linux"})
@@ -72,7 +72,7 @@ func TestBundledSkillsAreWhole(t *testing.T) {
 		}
 		for _, part := range []string{"\n## When to use\n", "\n## Steps\n", "\n## Pitfalls\n", "\n## Verification\n"} {
 			if !strings.Contains("\n"+body, part) {
-				t.Errorf("%s lacks the part %q", m.Name, strings.TrimSpace(part))
+				t.Errorf("%s has no section %q", m.Name, strings.TrimSpace(part))
 			}
 		}
 		if strings.Count(body, "```")%2 != 0 {
@@ -98,12 +98,12 @@ func TestBundledSkillsAreWhole(t *testing.T) {
 	}
 }
 
-// TestTheIndexStaysSmall holds what every session pays for the list of skills.
+// TestTheIndexStaysSmall limits what every session pays for the list of skills.
 func TestTheIndexStaysSmall(t *testing.T) {
 	t.Parallel()
 	text, err := bundledLibrary(t).Index(t.Context(), skill.Offer{})
 	must(t, err)
 	if len(text) > 2600 {
-		t.Errorf("the index has %d bytes, at most 2600 are its own", len(text))
+		t.Errorf("the index has %d bytes, want at most 2600", len(text))
 	}
 }

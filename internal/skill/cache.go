@@ -13,29 +13,29 @@ import (
 	"hermes/internal/home"
 )
 
-// stamp tells two states of a file apart without reading it: the time of its
-// last change in nanoseconds and its size.
+// stamp distinguishes two states of a file without reading it, by the time of
+// its last change in nanoseconds and its size.
 type stamp struct{ time, size int64 }
 
-// entry is a SKILL.md as it was read.
+// entry is a parsed SKILL.md.
 type entry struct {
 	at    stamp
 	meta  Meta
-	fault string // what is wrong with it, in words for a person
+	fault string // what is wrong with it, for the user
 }
 
-// memory is what is known of skills: in this process, and in a file for the
-// next one, so that a start parses nothing that has not changed.
+// memory caches the parsed skills, in this process and in a file for the next
+// one, so that a start parses only what has changed.
 type memory struct {
 	mu      sync.Mutex
-	entries map[string]*entry // by path; what stands in it is not changed any more
+	entries map[string]*entry // by path; an entry is never changed
 	loaded  bool
 	dirty   bool
 	lock    Lock
 	lockAt  stamp
 }
 
-// entry returns what is known of a file, or reads it. Hold mu.
+// entry returns the cached entry of a file, or reads it. The caller holds mu.
 func (m *memory) entry(path string, at stamp, read func() ([]byte, error)) *entry {
 	if e, ok := m.entries[path]; ok && e.at == at {
 		return e
@@ -53,14 +53,14 @@ func (m *memory) entry(path string, at stamp, read func() ([]byte, error)) *entr
 	return e
 }
 
-// indexFile is where the memory lies between processes.
+// indexFile is the file that keeps the cache between processes.
 func (l *Library) indexFile() string { return filepath.Join(l.cfg.Home.Cache("skills"), "index") }
 
-// indexMark begins the file; another layout gets another mark.
+// indexMark begins the file. A change of the layout needs another mark.
 const indexMark = "hermes-skills-1\n"
 
-// load takes up what an earlier process knew. A file that is broken or of
-// another layout is as good as none. Hold mu.
+// load reads the cache of an earlier process. A file that is broken or of
+// another layout is ignored. The caller holds mu.
 func (m *memory) load(file string) {
 	if m.loaded {
 		return
@@ -75,8 +75,8 @@ func (m *memory) load(file string) {
 	}
 }
 
-// save leaves what is known to the next process. It is a cache: what cannot be
-// written is found out again. Hold mu.
+// save writes the cache for the next process. Errors are ignored, since the next
+// process can parse the skills again. The caller holds mu.
 func (m *memory) save(file string, h home.Dir) {
 	if !m.dirty || !h.Exists() || h.Make(filepath.Dir(file)) != nil {
 		return
@@ -121,8 +121,7 @@ func encodeIndex(entries map[string]*entry) []byte {
 	return append(append([]byte(indexMark), sum...), w.Bytes()...)
 }
 
-// leastEntry is how many bytes an entry has at least: one for each of its
-// fields.
+// leastEntry is the minimum size of an entry in bytes, one for each field.
 const leastEntry = 20
 
 func decodeIndex(raw []byte) (map[string]*entry, error) {
@@ -133,7 +132,7 @@ func decodeIndex(raw []byte) (map[string]*entry, error) {
 	r := &reader{rest: string(rest[4:])}
 	n := min(r.count(), len(r.rest)/leastEntry)
 	entries := make(map[string]*entry, n)
-	all := make([]entry, n) // at once
+	all := make([]entry, n) // one allocation
 	for i := range all {
 		path, e := r.text(), &all[i]
 		e.at = stamp{r.number(), r.number()}
@@ -157,7 +156,7 @@ func decodeIndex(raw []byte) (map[string]*entry, error) {
 	return entries, r.err
 }
 
-// texts and lists are the fields that are stored, in their order.
+// texts and lists return the stored fields in their order.
 func (m *Meta) texts() [6]*string {
 	return [...]*string{&m.Name, &m.Description, &m.Version, &m.Author, &m.License, &m.Category}
 }
@@ -169,10 +168,10 @@ func (m *Meta) lists() [9]*[]string {
 	}
 }
 
-var errBroken = errors.New("the index is broken")
+var errBroken = errors.New("the skill index is damaged")
 
-// writer and reader speak the file's language: numbers as varints, texts with
-// their length before them.
+// writer and reader encode and decode the file: numbers as varints, strings
+// after their length.
 type writer struct{ bytes.Buffer }
 
 func (w *writer) number(n int64) { w.Write(binary.AppendVarint(w.AvailableBuffer(), n)) }
@@ -210,7 +209,7 @@ func (r *reader) long() int64 {
 	return 0
 }
 
-// count reads how many things follow, each at least a byte long.
+// count reads the number of items that follow, each at least one byte long.
 func (r *reader) count() int {
 	n := r.number()
 	if n < 0 || n > int64(len(r.rest)) {

@@ -12,30 +12,30 @@ import (
 )
 
 const (
-	// leastAlike is how alike the words of two skills are that say the same.
+	// leastAlike is the minimum similarity of two skills that say the same.
 	leastAlike = 0.75
-	// leastWords is how many words a skill must have to be judged by them.
+	// leastWords is the minimum number of words of a skill to be compared.
 	leastWords = 12
-	// maxProposed bounds the pairs that are remembered.
+	// maxProposed limits the pairs that are remembered.
 	maxProposed = 200
 )
 
-// Twin is a skill that says nearly what another says.
+// Twin is a skill that says nearly the same as another.
 type Twin struct {
-	Name, Of string // Of is the one that has proved itself better
+	Name, Of string // Of is the one that has worked better
 	Alike    float64
-	// base binds a proposal to what the skill says; key names the pair and
-	// what both say.
+	// base is the content hash that the proposal holds for; key names the pair
+	// and the content of both.
 	base, key string
 }
 
-// Why tells the person why the skill may go.
+// Why returns the reason for removing the skill, for the user.
 func (t Twin) Why() string {
-	return fmt.Sprintf("it says nearly what %s says (%d %% of the words)", t.Of, int(t.Alike*100))
+	return fmt.Sprintf("it says nearly the same as %s (%d %% of the words)", t.Of, int(t.Alike*100))
 }
 
-// twins finds skills of the agent that say nearly the same, and that the person
-// was not told of yet. A pinned skill is never the one to go.
+// twins finds skills of the agent that say nearly the same and were not proposed
+// before. A pinned skill is never the one to remove.
 func (l *Library) twins(ctx context.Context, all []Curated) ([]Twin, error) {
 	state, err := l.Curator()
 	if err != nil {
@@ -65,7 +65,7 @@ func (l *Library) twins(ctx context.Context, all []Curated) ([]Twin, error) {
 
 func short(hash string) string { return hash[:min(len(hash), 12)] }
 
-// worth orders skills by how much they have proved themselves.
+// worth orders skills by how well they have worked.
 func (c Curated) worth() int {
 	worth := 4*c.Usage.Wins - 8*c.Usage.Harms + c.Usage.Uses
 	if c.Usage.Pinned {
@@ -74,7 +74,7 @@ func (c Curated) worth() int {
 	return worth
 }
 
-// likeness compares what two skills say, names aside.
+// likeness compares the text of two skills, without their names.
 func likeness(a, b string) float64 {
 	x, y := bare(a), bare(b)
 	if len(strings.Fields(x)) < leastWords || len(strings.Fields(y)) < leastWords {
@@ -83,7 +83,7 @@ func likeness(a, b string) float64 {
 	return errsig.Alike(x, y)
 }
 
-// bare is the description and body of a skill in plain lower-case words.
+// bare returns the description and body of a skill in plain lower-case words.
 func bare(content string) string {
 	m, body, err := Parse([]byte(content))
 	if err != nil {
@@ -94,7 +94,7 @@ func bare(content string) string {
 	}), " ")
 }
 
-// propose lays the removal of twins before the person.
+// propose makes pending changes that remove the twins.
 func (l *Library) propose(twins []Twin) error {
 	for _, t := range twins {
 		_, err := l.savePending(Pending{Removal: &hermes.SkillRemoval{Name: t.Name, Agent: true}, Because: t.Why(), Base: t.base})
@@ -105,8 +105,8 @@ func (l *Library) propose(twins []Twin) error {
 	return nil
 }
 
-// note remembers what the person was told, so that a proposal that was
-// rejected does not come again until one of the two changes.
+// note remembers what was proposed, so that a rejected proposal does not come
+// again until one of the two skills changes.
 func (s *CuratorState) note(twins []Twin) {
 	for _, t := range twins {
 		s.Proposed = append(s.Proposed, t.key)

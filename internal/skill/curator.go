@@ -15,27 +15,27 @@ import (
 	"hermes"
 )
 
-// Curation says when a skill that nobody uses becomes stale and is archived.
+// Curation holds the rules for archiving unused skills.
 type Curation struct {
 	StaleAfter, ArchiveAfter time.Duration
 	Backups                  int // how many are kept; 0 makes none
-	// Copies archives copies of bundled skills that say what the bundled ones
-	// say: those are offered in their place.
+	// Copies archives copies of bundled skills that are equal to the original,
+	// which is then offered instead.
 	Copies bool
-	// Consolidate proposes to remove skills that say nearly what another says.
+	// Consolidate proposes to remove skills that say nearly the same as another.
 	Consolidate bool
-	// ArchiveTTL is how long what is archived stays; 0 is for ever.
+	// ArchiveTTL is how long archived skills are kept; 0 means forever.
 	ArchiveTTL time.Duration
 }
 
 // CurationReport is what the curator did, or would do.
 type CurationReport struct {
 	Archived []Curated
-	Twins    []Twin     // proposed, or to be proposed
+	Twins    []Twin     // proposed for removal
 	Purged   []Archived // deleted from the archive
 }
 
-// Curated is a skill in the eyes of the curator.
+// Curated is a skill and what the curator decides about it.
 type Curated struct {
 	Name  string
 	Usage Usage
@@ -44,8 +44,8 @@ type Curated struct {
 	Outcome string
 }
 
-// Survey judges the skills that the agent made, and copies of bundled ones
-// where those are to be archived: the only ones the curator touches.
+// Survey judges the skills that the curator manages: those that the agent made
+// and, if c.Copies is set, copies of bundled ones.
 func (l *Library) Survey(ctx context.Context, c Curation) ([]Curated, error) {
 	items, err := l.items(ctx)
 	if err != nil {
@@ -84,11 +84,11 @@ func (l *Library) Survey(ctx context.Context, c Curation) ([]Curated, error) {
 	return out, nil
 }
 
-// copied reports that a skill in the home says exactly what the bundled one of
-// its name says.
+// copied reports whether a skill in the home is equal to the bundled one of its
+// name.
 func (l *Library) copied(it item) bool {
 	if l.optedOut() {
-		return false // then the copy is all there is
+		return false // the bundled one is not offered
 	}
 	b, ok := l.bundledItem(it.meta.Name)
 	if !ok {
@@ -110,9 +110,9 @@ func (l *Library) copied(it item) bool {
 	})
 }
 
-// Curate archives what is long unused or has done more harm than good, says
-// which skills are nearly the same, and deletes what was archived for longer
-// than is wished. dry only tells.
+// Curate archives skills that are unused or did more harm than good, proposes to
+// remove near duplicates, and deletes archived skills older than c.ArchiveTTL.
+// With dry it changes nothing.
 func (l *Library) Curate(ctx context.Context, c Curation, dry bool) (r CurationReport, err error) {
 	all, err := l.Survey(ctx, c)
 	if err != nil {
@@ -162,26 +162,26 @@ func (c Curated) why() string {
 	case "harmful":
 		return fmt.Sprintf("it misled %d times and helped %d times", c.Usage.Harms, c.Usage.Wins)
 	case "copy":
-		return "it says what the bundled skill says"
+		return "identical to the bundled skill"
 	}
 	return "unused for " + days(c.Idle)
 }
 
 func days(d time.Duration) string { return fmt.Sprintf("%d days", int(d.Hours()/24)) }
 
-// CuratorState is when the curator last worked, and whether it is paused.
+// CuratorState is the stored state of the curator.
 type CuratorState struct {
 	LastRun  time.Time `json:"last_run,omitzero"`
 	Archived int       `json:"archived"`
 	Paused   bool      `json:"paused,omitempty"`
-	// Proposed are the pairs of skills that the person was told are nearly the
-	// same, with their content; see [Twin].
+	// Proposed are the pairs of near duplicates that were proposed, with their
+	// content; see [Twin].
 	Proposed []string `json:"proposed,omitempty"`
 }
 
 func (l *Library) curatorFile() string { return filepath.Join(l.cfg.Home.Skills(), ".curator.json") }
 
-// Curator is the state of the curator.
+// Curator returns the state of the curator.
 func (l *Library) Curator() (CuratorState, error) {
 	var s CuratorState
 	raw, err := os.ReadFile(l.curatorFile())
@@ -191,13 +191,13 @@ func (l *Library) Curator() (CuratorState, error) {
 	return s, errors.Join(err, json.Unmarshal(raw, &s))
 }
 
-// PauseCurator keeps the curator from working by itself.
+// PauseCurator stops the curator from running by itself, or lets it run again.
 func (l *Library) PauseCurator(ctx context.Context, on bool) error {
 	return l.writeCuratorState(ctx, func(s *CuratorState) { s.Paused = on })
 }
 
-// CuratorDue reports that the curator should work now. The first time it waits
-// for one interval.
+// CuratorDue reports whether the curator should run now. The first run comes
+// after one interval.
 func (l *Library) CuratorDue(ctx context.Context, every time.Duration) (bool, error) {
 	s, err := l.Curator()
 	if err != nil || s.Paused {
@@ -212,21 +212,21 @@ func (l *Library) CuratorDue(ctx context.Context, every time.Duration) (bool, er
 func (l *Library) writeCuratorState(ctx context.Context, change func(*CuratorState)) error {
 	return l.changeJSON(ctx, l.curatorFile(), func(raw []byte) (any, error) {
 		var s CuratorState
-		_ = json.Unmarshal(raw, &s) // a broken state begins anew
+		_ = json.Unmarshal(raw, &s) // a broken file counts as empty
 		change(&s)
 		return s, nil
 	})
 }
 
-// Adopt has the curator judge a skill that the person wrote, as if the agent
-// had made it.
+// Adopt lets the curator manage a skill that the user wrote, as if the agent had
+// made it.
 func (l *Library) Adopt(ctx context.Context, name string) error {
 	it, err := l.find(ctx, name)
 	if err != nil {
 		return err
 	}
 	if it.source != hermes.SkillUser {
-		return fmt.Errorf("%q is a %s skill; the curator judges only skills that were made here", name, it.source)
+		return fmt.Errorf("%q is a %s skill; the curator manages only skills made here", name, it.source)
 	}
 	return l.changeUsage(ctx, it.meta.Name, func(u *Usage) {
 		u.Agent = true
@@ -236,8 +236,8 @@ func (l *Library) Adopt(ctx context.Context, name string) error {
 	})
 }
 
-// Unmanaged lists the skills that were made here and that the curator does not
-// touch, since the person wrote them.
+// Unmanaged lists the skills that the user wrote, which the curator does not
+// manage.
 func (l *Library) Unmanaged(ctx context.Context) ([]hermes.Skill, error) {
 	items, err := l.items(ctx)
 	if err != nil {

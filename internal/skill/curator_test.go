@@ -18,7 +18,7 @@ import (
 
 const day = 24 * time.Hour
 
-// learn has the agent make a skill.
+// learn makes a skill as the agent.
 func (r *rig) learn(name, body string) {
 	r.t.Helper()
 	_, err := r.Save(r.t.Context(), hermes.SkillEdit{Name: name, New: true, Agent: true, Content: doc(name, "Release the program", body)})
@@ -36,7 +36,7 @@ func TestTwinsAreProposedAndNeverRemovedByThemselves(t *testing.T) {
 	must(t, r.Count(t.Context(), "release", skill.Helped))
 	c := skill.Curation{StaleAfter: 30 * day, ArchiveAfter: 90 * day}
 	if got, err := r.Curate(t.Context(), c, false); err != nil || len(got.Twins) != 0 {
-		t.Fatalf("not wished: %+v, %v", got, err)
+		t.Fatalf("not configured: %+v, %v", got, err)
 	}
 	c.Consolidate = true
 	if got, err := r.Curate(t.Context(), c, true); err != nil || len(got.Twins) != 1 || got.Twins[0].Name != "publish" || got.Twins[0].Of != "release" {
@@ -45,7 +45,7 @@ func TestTwinsAreProposedAndNeverRemovedByThemselves(t *testing.T) {
 	_, err := r.Curate(t.Context(), c, false)
 	must(t, err)
 	wait, err := r.Waiting()
-	if err != nil || len(wait) != 1 || wait[0].What() != "remove the skill publish" || !strings.Contains(wait[0].Why(), "what release says") {
+	if err != nil || len(wait) != 1 || wait[0].What() != "remove the skill publish" || !strings.Contains(wait[0].Why(), "the same as release") {
 		t.Fatalf("waiting: %+v, %v", wait, err)
 	}
 	if len(r.names()) != 3 {
@@ -115,7 +115,7 @@ func TestCopiesOfBundledSkillsGo(t *testing.T) {
 	}
 }
 
-func TestTheArchiveIsEmptiedWhenWished(t *testing.T) {
+func TestTheArchiveIsEmptiedWhenConfigured(t *testing.T) {
 	t.Parallel()
 	var done []string
 	r := newRig(t, func(c *skill.Config) {
@@ -131,7 +131,7 @@ func TestTheArchiveIsEmptiedWhenWished(t *testing.T) {
 	}
 	c := skill.Curation{StaleAfter: 30 * day, ArchiveAfter: 90 * day}
 	if got, err := r.Curate(t.Context(), c, false); err != nil || len(got.Purged) != 0 {
-		t.Fatalf("for ever is for ever: %+v, %v", got, err)
+		t.Fatalf("deleted without a limit: %+v, %v", got, err)
 	}
 	left := func(want ...string) {
 		t.Helper()
@@ -168,7 +168,7 @@ func TestTheArchiveIsEmptiedWhenWished(t *testing.T) {
 	left()
 }
 
-func TestAUsersSkillIsJudgedOnceAdopted(t *testing.T) {
+func TestAUsersSkillIsManagedOnceAdopted(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
 	r.create("mine", "")

@@ -10,25 +10,25 @@ import (
 	"hermes"
 )
 
-// maxStacked is how many skills one message may call by name.
+// maxStacked is how many skills one message may load by name.
 const maxStacked = 5
 
-// Expanded is a message that calls skills.
+// Expanded is a message that loads skills.
 type Expanded struct {
 	Names []string // the skills, each once
-	// Text is what the model gets beside the message.
+	// Text is what the model gets in addition to the message.
 	Text string
-	// Rest is the message without the names.
+	// Rest is the message without the skill names.
 	Rest string
-	// Skipped are members of bundles that do not exist.
+	// Skipped are the bundled names for which there is no skill.
 	Skipped []string
-	// Provenance says which of the skills others wrote, as in [hermes.Message].
+	// Provenance names the skills that others wrote, as in [hermes.Message].
 	Provenance string
 }
 
-// Expand reads the skills that stand at the beginning of a message as /name,
-// up to five one after another; a bundle beats a skill of its name. ok is
-// false if the message does not begin with one.
+// Expand loads the skills that a message begins with, written as /name, at most
+// five. A bundle wins over a skill of the same name. ok is false if the message
+// does not begin with a skill.
 func (l *Library) Expand(ctx context.Context, line string) (e Expanded, ok bool, err error) {
 	rest := strings.TrimSpace(line)
 	var names, says []string
@@ -70,7 +70,7 @@ func cutWord(s string) (word, rest string) {
 	return s[:end], strings.TrimSpace(s[end:])
 }
 
-// called are the skills that a name stands for.
+// called returns the skills of a name: the members of a bundle, or the skill.
 func (l *Library) called(ctx context.Context, name string) (members []string, instruction string, err error) {
 	b, err := l.bundle(name)
 	if err == nil {
@@ -89,8 +89,8 @@ func (l *Library) called(ctx context.Context, name string) (members []string, in
 	return []string{it.meta.Name}, "", nil
 }
 
-// Load makes the text that puts skills before the model, and counts their use.
-// Names that do not exist are skipped, unless none is left.
+// Load returns the text that shows skills to the model, and counts their use.
+// Unknown names are skipped; it is an error if all are unknown.
 func (l *Library) Load(ctx context.Context, names []string) (Expanded, error) {
 	var e Expanded
 	var b strings.Builder
@@ -120,11 +120,11 @@ func (l *Library) Load(ctx context.Context, names []string) (Expanded, error) {
 	if len(e.Names) > 1 {
 		which = "the skills " + strings.Join(e.Names, ", ")
 	}
-	e.Text = "[The person asks for " + which + ". Follow what it says for this message.]" + b.String()
+	e.Text = "[The user asks for " + which + ". Follow what it says for this message.]" + b.String()
 	return e, nil
 }
 
-// describe is the body of a skill with what must be known to use it.
+// describe returns the body of a skill and the notes needed to use it.
 func describe(t hermes.SkillText) string {
 	body := t.Content
 	if _, rest, err := split([]byte(t.Content)); err == nil {

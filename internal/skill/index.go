@@ -12,24 +12,24 @@ import (
 //go:embed index.md
 var indexText string
 
-// shown is how many characters of a description the index shows.
+// shown is the number of characters of a description in the index.
 const shown = 60
 
-// Offer is what a session has, which decides on the skills that it is offered.
+// Offer is what a session has. It decides which skills are offered.
 type Offer struct {
 	Tools []string
-	// Has reports whether a toolset is there; nil means none is.
+	// Has reports whether the session has a toolset; nil means it has none.
 	Has func(toolset string) bool
 }
 
-// Index is the list of skills for the system prompt, with the rule that they
-// must be used; "" if there is no skill.
+// Index returns the list of skills for the system prompt, with the rule that
+// they must be used, or "" if there are none.
 func (l *Library) Index(ctx context.Context, o Offer) (string, error) {
 	list, err := l.Listing(ctx, o)
 	return list.Text(), err
 }
 
-// Listing is what Index writes, for those who have little room.
+// Listing returns the list that Index writes, so that a caller can shorten it.
 func (l *Library) Listing(ctx context.Context, o Offer) (Listing, error) {
 	items, err := l.items(ctx)
 	if err != nil {
@@ -44,8 +44,8 @@ func (l *Library) Listing(ctx context.Context, o Offer) (Listing, error) {
 	return list, nil
 }
 
-// suits reports that a session has what a skill requires, and lacks something
-// of what it stands in for.
+// suits reports whether a session has what a skill requires, and has none of
+// what the skill is a fallback for.
 func (o Offer) suits(m *Meta) bool {
 	tool := func(name string) bool { return slices.Contains(o.Tools, name) }
 	toolset := func(name string) bool { return o.Has != nil && o.Has(name) }
@@ -55,8 +55,8 @@ func (o Offer) suits(m *Meta) bool {
 
 func not(f func(string) bool) func(string) bool { return func(s string) bool { return !f(s) } }
 
-// Short cuts a description for a list: one line, at most 60 characters, with
-// dots where something is missing.
+// Short shortens a description for a list: one line of at most 60 characters,
+// with dots at the end if it was cut.
 func Short(description string) string {
 	line := strings.TrimSpace(description)
 	if strings.ContainsFunc(line, func(r rune) bool { return r != ' ' && unicode.IsSpace(r) }) || strings.Contains(line, "  ") {

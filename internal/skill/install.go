@@ -16,30 +16,30 @@ import (
 	"hermes/internal/skill/guard"
 )
 
-// InstallOptions are the person's wishes.
+// InstallOptions are the options of an installation.
 type InstallOptions struct {
 	Name     string // instead of the one in the frontmatter
 	Category string
-	// Force installs what is of caution, and over local changes; it does not
-	// help what is dangerous.
+	// Force installs skills rated caution and overwrites local changes. Dangerous
+	// skills are refused anyway.
 	Force bool
-	// Accept agrees to wider rights of an update.
+	// Accept accepts that an update asks for more rights.
 	Accept bool
 }
 
-// InstallReport tells how an installation went.
+// InstallReport is the result of an installation.
 type InstallReport struct {
 	Name    string
 	Folder  string
 	Updated bool
-	Same    bool // nothing had changed
+	Same    bool // nothing has changed
 	Report  guard.Report
 	Rights  Rights
-	// Wider is what the new version asks for beyond the old one.
+	// Wider is what the new version asks for in addition to the old one.
 	Wider []string
 }
 
-// RefusedError is an installation that the policy does not allow.
+// RefusedError means that the policy does not allow an installation.
 type RefusedError struct {
 	Name    string
 	Verdict guard.Verdict
@@ -47,16 +47,16 @@ type RefusedError struct {
 	Report  guard.Report
 }
 
-// Error tells the verdict and what can be done.
+// Error returns the verdict and what can be done.
 func (e *RefusedError) Error() string {
-	next := "it is not installed, and --force does not change that"
+	next := "not installed; --force does not change that"
 	if e.Verdict == guard.Caution {
-		next = "read the findings, then install it with --force if you trust it"
+		next = "read the findings, then use --force if you trust it"
 	}
-	return fmt.Sprintf("the scan of %q (%s source) says %s: %s; %s", e.Name, e.Trust, e.Verdict, strings.Join(e.Report.Serious(), "; "), next)
+	return fmt.Sprintf("the scan rates %q (trust: %s) as %s: %s; %s", e.Name, e.Trust, e.Verdict, strings.Join(e.Report.Serious(), "; "), next)
 }
 
-// WiderError is an update that asks for more than the version before.
+// WiderError means that an update asks for more than the installed version.
 type WiderError struct {
 	Name  string
 	Wider []string
@@ -64,15 +64,15 @@ type WiderError struct {
 
 // Error lists what is new.
 func (e *WiderError) Error() string {
-	return fmt.Sprintf("the new version of %q asks for more than the installed one: %s; allow it with --accept-rights", e.Name, strings.Join(e.Wider, ", "))
+	return fmt.Sprintf("the new version of %q asks for more than the installed one: %s; accept it with --accept-rights", e.Name, strings.Join(e.Wider, ", "))
 }
 
-// ErrEdited is an update of a skill that was changed here.
-var ErrEdited = errors.New("it was changed here; --force replaces the changes, the old files go to the archive")
+// ErrEdited means that an update would overwrite local changes.
+var ErrEdited = errors.New("it has local changes; use --force to overwrite them (the old files go to the archive)")
 
-// Install puts a package into quarantine, looks at it there, and moves it into
-// the library if the policy allows. What was there under the name before must
-// be the same package.
+// Install puts a package into quarantine, scans it, and moves it into the library
+// if the policy allows it. It replaces a skill of the same name only if that is
+// an older version of the package.
 func (l *Library) Install(ctx context.Context, p Package, o InstallOptions) (InstallReport, error) {
 	p, m, err := prepare(p, o)
 	if err != nil {
@@ -101,7 +101,7 @@ func (l *Library) Install(ctx context.Context, p Package, o InstallOptions) (Ins
 	return out, l.settleIn(ctx, &out, p, o, m, quarantine)
 }
 
-// prepare checks what came and gives it the wanted name.
+// prepare checks a package and gives it the requested name.
 func prepare(p Package, o InstallOptions) (Package, Meta, error) {
 	p, err := p.Named(o.Name)
 	if err != nil {
@@ -109,13 +109,13 @@ func prepare(p Package, o InstallOptions) (Package, Meta, error) {
 	}
 	m, _, err := Parse(p.Files[p.main()].Data)
 	if err != nil {
-		return p, m, fmt.Errorf("the SKILL.md of %s: %w", p.Identifier, err)
+		return p, m, fmt.Errorf("SKILL.md of %s: %w", p.Identifier, err)
 	}
 	return p, m, CheckCategory(o.Category)
 }
 
-// quarantine writes the files where nothing uses them. What has no safe path
-// is not written; the scan has found it.
+// quarantine writes the files to a folder that nothing uses. Files with an unsafe
+// path are not written; the scan has reported them.
 func (l *Library) quarantine(name string, files []guard.File) (string, error) {
 	folder := filepath.Join(l.hubFolder(), "quarantine", name+"-"+strings.ToLower(rand.Text()[:6]))
 	if err := l.cfg.Home.Make(filepath.Dir(folder)); err != nil {
@@ -133,8 +133,8 @@ func (l *Library) quarantine(name string, files []guard.File) (string, error) {
 	return folder, nil
 }
 
-// replaceable checks that the name is free or the same package's. Hold the
-// exclusive lock.
+// replaceable checks that the name is free or belongs to the same package. The
+// caller holds the exclusive lock.
 func (l *Library) replaceable(ctx context.Context, out *InstallReport, p Package, o InstallOptions) error {
 	it, err := l.find(ctx, out.Name)
 	if errors.Is(err, hermes.ErrNotFound) {
@@ -150,9 +150,9 @@ func (l *Library) replaceable(ctx context.Context, out *InstallReport, p Package
 	old, ours := lock.Skills[out.Name]
 	if !ours || old.Source != p.Source || old.Identifier != p.Identifier {
 		if it.bundled != nil && o.Force {
-			return nil // the installed one stands before it
+			return nil // the installed one wins over the bundled one
 		}
-		return fmt.Errorf("there is a %s skill %q already; install this one under another name with --name", it.source, out.Name)
+		return fmt.Errorf("there is already a %s skill %q; use --name to install this one under another name", it.source, out.Name)
 	}
 	out.Updated = true
 	sum, _ := hashFiles(p.Files)
@@ -172,7 +172,7 @@ func (l *Library) replaceable(ctx context.Context, out *InstallReport, p Package
 	return nil
 }
 
-// settleIn moves the quarantined files into the library and books them.
+// settleIn moves the quarantined files into the library and records them.
 func (l *Library) settleIn(ctx context.Context, out *InstallReport, p Package, o InstallOptions, m Meta, quarantine string) error {
 	category := o.Category
 	if category == "" && CheckCategory(m.Category) == nil {
@@ -188,7 +188,7 @@ func (l *Library) settleIn(ctx context.Context, out *InstallReport, p Package, o
 		Verdict: out.Report.Verdict(), Rights: out.Rights, At: now, Folder: joinSlash(category, m.Name),
 	}
 	rec.Hash, rec.Files = hashFiles(p.Files)
-	var before string // the folder of the version before
+	var before string // the folder of the old version
 	if old, ok := lock.Skills[m.Name]; ok && out.Updated {
 		rec.At, rec.Updated, rec.Folder = old.At, now, old.Folder
 		before = l.installedFolder(old)
@@ -202,7 +202,7 @@ func (l *Library) settleIn(ctx context.Context, out *InstallReport, p Package, o
 			}
 		}
 		if _, err := os.Lstat(out.Folder); err == nil {
-			return fmt.Errorf("the folder %s is in the way; move it away first", out.Folder)
+			return fmt.Errorf("the folder %s already exists; move it first", out.Folder)
 		}
 		if err := os.MkdirAll(filepath.Dir(out.Folder), 0o700); err != nil {
 			return err
@@ -222,8 +222,8 @@ func joinSlash(category, name string) string {
 	return category + "/" + name
 }
 
-// installedFolder is where an installed skill lies. A record that says
-// anything but a place in the skills folder is not followed.
+// installedFolder returns the folder of an installed skill. A record with a path
+// outside the skills folder is ignored.
 func (l *Library) installedFolder(rec Installed) string {
 	if !safePath(rec.Folder) {
 		return filepath.Join(l.hubFolder(), "quarantine", "nowhere")

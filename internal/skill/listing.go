@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Listing is the skills that a session is offered, in the order of its prompt.
+// Listing is the list of skills offered to a session, in the order of its prompt.
 type Listing struct {
 	skills []listed
 	usage  func() (map[string]Usage, error)
@@ -26,8 +26,8 @@ const (
 	gone
 )
 
-// Text is the list with the rule that skills must be used; "" if there is no
-// skill.
+// Text returns the list with the rule that skills must be used, or "" if there
+// are none.
 func (l Listing) Text() string {
 	if len(l.skills) == 0 {
 		return ""
@@ -35,9 +35,9 @@ func (l Listing) Text() string {
 	return l.render(make([]form, len(l.skills)))
 }
 
-// Within is the list with at most so many characters, as far as that can be.
-// The skills that were used least lose their descriptions first; only then
-// their names go too, and a line says how many.
+// Within returns the list with at most this many characters, if possible. First
+// the least used skills lose their descriptions, then they are left out, and a
+// line says how many.
 func (l Listing) Within(most int) string {
 	text := l.Text()
 	if utf8.RuneCountInString(text) <= most {
@@ -60,12 +60,12 @@ func (l Listing) Within(most int) string {
 	return try(sort.Search(last, func(n int) bool { return utf8.RuneCountInString(try(n)) <= most }))
 }
 
-// leastUsed are the places of the skills, those that were used least and
-// longest ago first. Of skills alike the last listed come first.
+// leastUsed returns the indexes of the skills, least and least recently used
+// first. Equal skills come in reverse order of the list.
 func (l Listing) leastUsed() []int {
 	usage := map[string]Usage{}
 	if l.usage != nil {
-		if known, err := l.usage(); err == nil { // else all are alike
+		if known, err := l.usage(); err == nil { // without the counts all are equal
 			usage = known
 		}
 	}
@@ -80,8 +80,8 @@ func (l Listing) leastUsed() []int {
 	return order
 }
 
-// render writes the list. The names of a category that stand alone come
-// behind the others.
+// render writes the list. In each category, skills without a description come
+// last.
 func (l Listing) render(forms []form) string {
 	var b strings.Builder
 	b.Grow(len(indexText) + 80*len(l.skills))
@@ -117,7 +117,7 @@ func (l Listing) render(forms []form) string {
 	}
 	end()
 	if nameOnly+missing > 0 {
-		fmt.Fprintf(&b, "(for want of room %d are listed by name only and %d not at all; skills_list shows all)\n", nameOnly, missing)
+		fmt.Fprintf(&b, "(for lack of space %d have no description and %d are left out; skills_list shows all)\n", nameOnly, missing)
 	}
 	return strings.Replace(strings.TrimSpace(indexText), "{skills}", strings.TrimSpace(b.String()), 1)
 }

@@ -9,9 +9,9 @@ import (
 	"hermes/internal/skill"
 )
 
-// TestALongListGivesUpWhatIsUsedLeast: descriptions go before names, and what
-// was used most keeps its own the longest.
-func TestALongListGivesUpWhatIsUsedLeast(t *testing.T) {
+// TestALongListDropsTheLeastUsed checks that descriptions go before names, and
+// that the most used skills keep theirs longest.
+func TestALongListDropsTheLeastUsed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
 	for i := range 30 {
@@ -50,7 +50,7 @@ func TestALongListGivesUpWhatIsUsedLeast(t *testing.T) {
 		if n > 0 && !strings.Contains(got, "skill-17") {
 			t.Errorf("at %d what is used most went first:\n%s", most, got)
 		}
-		if !strings.Contains(got, fmt.Sprintf("%d are listed by name only and %d not at all", n-d, 30-n)) || !strings.Contains(got, "you MUST load it") {
+		if !strings.Contains(got, fmt.Sprintf("%d have no description and %d are left out", n-d, 30-n)) || !strings.Contains(got, "you MUST load it") {
 			t.Errorf("at %d the rule or the note is missing:\n%s", most, got)
 		}
 	}

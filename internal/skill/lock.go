@@ -13,22 +13,22 @@ import (
 	"hermes/internal/skill/guard"
 )
 
-// Lock is the record of what was installed from elsewhere.
+// Lock is the record of the installed skills.
 type Lock struct {
 	Version int                  `json:"version"`
 	Skills  map[string]Installed `json:"skills"`
-	// Taps are repositories that are searched beside the usual ones.
+	// Taps are additional repositories to search.
 	Taps []string `json:"taps,omitempty"`
 }
 
-// Installed is an installed skill, by the content that was looked at.
+// Installed is an installed skill with the content that was scanned.
 type Installed struct {
 	Source     string        `json:"source"`     // the registry: github, clawhub, …
 	Identifier string        `json:"identifier"` // what the registry calls it
 	Version    string        `json:"version,omitempty"`
 	Trust      guard.Trust   `json:"trust"`
 	Verdict    guard.Verdict `json:"verdict"`
-	// Hash is that of all files; it tells a local change.
+	// Hash covers all files, so that local changes are detected.
 	Hash    string            `json:"hash"`
 	Files   map[string]string `json:"files"` // path to hash
 	Rights  Rights            `json:"rights"`
@@ -41,7 +41,8 @@ func (l *Library) hubFolder() string { return filepath.Join(l.cfg.Home.Skills(),
 
 func (l *Library) lockFile() string { return filepath.Join(l.hubFolder(), "lock.json") }
 
-// readLock is the lock as it stands, remembered by its stamp. Hold memory.mu.
+// readLock returns the lock, cached until the file changes. The caller holds
+// memory.mu.
 func (l *Library) readLock() Lock {
 	st, err := os.Stat(l.lockFile())
 	if err != nil {
@@ -53,7 +54,7 @@ func (l *Library) readLock() Lock {
 	}
 	lock, err := loadLock(l.lockFile())
 	if err != nil {
-		return Lock{} // said where the lock itself is asked for
+		return Lock{} // callers of Installed get the error
 	}
 	l.memory.lock, l.memory.lockAt = lock, at
 	return lock
@@ -75,7 +76,7 @@ func loadLock(file string) (Lock, error) {
 		return lock, fmt.Errorf("read the list of installed skills: %w", err)
 	}
 	if err := json.Unmarshal(raw, &lock); err != nil {
-		return lock, fmt.Errorf("the list of installed skills %s is broken (%w); mend it or move it away, then install the skills again", file, err)
+		return lock, fmt.Errorf("the list of installed skills %s is damaged (%w); repair it, or move it and install the skills again", file, err)
 	}
 	if lock.Skills == nil {
 		lock.Skills = map[string]Installed{}
@@ -83,10 +84,10 @@ func loadLock(file string) (Lock, error) {
 	return lock, nil
 }
 
-// Installed is the record of what was installed from elsewhere.
+// Installed returns the record of the installed skills.
 func (l *Library) Installed() (Lock, error) { return loadLock(l.lockFile()) }
 
-// changeLock changes the record in one step, one process at a time.
+// changeLock changes the record atomically, one process at a time.
 func (l *Library) changeLock(ctx context.Context, change func(*Lock) error) error {
 	return l.changeJSON(ctx, l.lockFile(), func(raw []byte) (any, error) {
 		lock, err := loadLock(l.lockFile())
@@ -127,11 +128,10 @@ func (l *Library) changeJSON(ctx context.Context, file string, change func(raw [
 	return atomicfile.Write(file, append(out, '\n'), atomicfile.Options{})
 }
 
-// lockWait is how long another process may hold a file.
+// lockWait is how long to wait for another process that holds a file.
 const lockWait = 5 * time.Second
 
-// Tap adds a repository (owner/name) to those that are searched, or takes it
-// away.
+// Tap adds a repository (owner/name) to those that are searched, or removes it.
 func (l *Library) Tap(ctx context.Context, repository string, on bool) error {
 	return l.changeLock(ctx, func(k *Lock) error {
 		kept := k.Taps[:0:0]
@@ -141,7 +141,7 @@ func (l *Library) Tap(ctx context.Context, repository string, on bool) error {
 			}
 		}
 		if !on && len(kept) == len(k.Taps) {
-			return fmt.Errorf("%q is no tap; `hermes skills tap list` shows them", repository)
+			return fmt.Errorf("%q is not a tap; list them with `hermes skills tap list`", repository)
 		}
 		if on {
 			kept = append(kept, repository)

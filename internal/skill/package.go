@@ -9,7 +9,7 @@ import (
 	"hermes/internal/yamledit"
 )
 
-// Package is a skill as it came from elsewhere.
+// Package is a skill as fetched from a registry.
 type Package struct {
 	Source, Identifier string
 	Version            string
@@ -17,16 +17,16 @@ type Package struct {
 	Files              []guard.File
 }
 
-// main is the place of SKILL.md among the files, -1 without one.
+// main returns the index of SKILL.md among the files, or -1.
 func (p Package) main() int {
 	return slices.IndexFunc(p.Files, func(f guard.File) bool { return f.Path == mainFile })
 }
 
-// Named is the package under another name; an empty one leaves its own.
+// Named returns the package under another name; "" keeps its own.
 func (p Package) Named(name string) (Package, error) {
 	at := p.main()
 	if at < 0 {
-		return p, fmt.Errorf("%s has no SKILL.md, so it is no skill", p.Identifier)
+		return p, fmt.Errorf("%s is not a skill: it has no SKILL.md", p.Identifier)
 	}
 	if name == "" {
 		return p, nil
@@ -59,13 +59,13 @@ func rename(text []byte, name string) ([]byte, error) {
 	return []byte("---\n" + strings.TrimRight(string(head), "\n") + "\n---\n" + body), nil
 }
 
-// Hash is that of all files, as the record of an installation has it.
+// Hash returns the hash of all files, as the record of an installation has it.
 func (p Package) Hash() string {
 	sum, _ := hashFiles(p.Files)
 	return sum
 }
 
-// hashFiles is the hash of all files that are kept, and of each.
+// hashFiles returns the hash of all kept files together, and of each.
 func hashFiles(files []guard.File) (string, map[string]string) {
 	each := map[string]string{}
 	for _, f := range files {

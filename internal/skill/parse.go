@@ -12,7 +12,7 @@ import (
 	"hermes/internal/yamledit"
 )
 
-// Bounds of a skill.
+// Limits of a skill.
 const (
 	maxName        = 64
 	maxDescription = 1024      // characters
@@ -21,7 +21,7 @@ const (
 	mainFile       = "SKILL.md"
 )
 
-// Meta is the frontmatter of a SKILL.md, as far as it is understood.
+// Meta is the frontmatter of a SKILL.md.
 type Meta struct {
 	Name, Description        string
 	Version, Author, License string
@@ -29,8 +29,8 @@ type Meta struct {
 	Tags, Related            []string
 	// Platforms are macos, linux, windows; none means all.
 	Platforms []string
-	// Requires and Fallback name tools and toolsets: a skill is offered only
-	// where all that it requires are there, and none of what it stands in for.
+	// Requires and Fallback name tools and toolsets. A skill is offered only if a
+	// session has all that it requires and none that it is a fallback for.
 	RequiresTools, RequiresToolsets []string
 	FallbackTools, FallbackToolsets []string
 	Env                             []hermes.SkillVariable
@@ -39,10 +39,10 @@ type Meta struct {
 }
 
 // Parse reads a SKILL.md and checks it: closed frontmatter with a name and a
-// description, then a body. The error says what to mend.
+// description, then a body. The error says what to fix.
 func Parse(text []byte) (Meta, string, error) {
 	if len(text) > maxMain {
-		return Meta{}, "", fmt.Errorf("SKILL.md has %d bytes, at most %d fit; move details to files under references/", len(text), maxMain)
+		return Meta{}, "", fmt.Errorf("SKILL.md has %d bytes, the limit is %d; move details to files under references/", len(text), maxMain)
 	}
 	head, body, err := split(text)
 	if err != nil {
@@ -50,17 +50,17 @@ func Parse(text []byte) (Meta, string, error) {
 	}
 	doc, err := yamledit.Parse(head)
 	if err != nil {
-		return Meta{}, "", fmt.Errorf("the frontmatter is no YAML: %w", err)
+		return Meta{}, "", fmt.Errorf("the frontmatter is not valid YAML: %w", err)
 	}
 	value, err := yamledit.Value(doc.Root())
 	if err != nil {
-		return Meta{}, "", fmt.Errorf("the frontmatter cannot be read: %w", err)
+		return Meta{}, "", fmt.Errorf("read the frontmatter: %w", err)
 	}
 	fields, ok := value.(map[string]any)
 	if !ok {
 		return Meta{}, "", errors.New("the frontmatter must be lines of key: value, with name and description")
 	}
-	for _, key := range []string{"name", "description", "version"} { // as written: a skill may be called off or 1.0
+	for _, key := range []string{"name", "description", "version"} { // as written: a skill may be named off or 1.0
 		if n := doc.Find(key); n != nil && len(n.Content) == 0 && n.Alias == nil && n.ShortTag() != "!!null" {
 			fields[key] = n.Value
 		}
@@ -75,7 +75,7 @@ func Parse(text []byte) (Meta, string, error) {
 	return m, body, nil
 }
 
-// split parts the frontmatter from the body.
+// split separates the frontmatter from the body.
 func split(text []byte) (head []byte, body string, err error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	rest, ok := cutLine(text, "---")
@@ -92,10 +92,10 @@ func split(text []byte) (head []byte, body string, err error) {
 		}
 		at += end + 1
 	}
-	return nil, "", errors.New("the frontmatter is not closed: put a line --- below it")
+	return nil, "", errors.New("the frontmatter is not closed: add a line --- below it")
 }
 
-// cutLine takes a first line away if it is exactly this one.
+// cutLine removes the first line if it is exactly this one.
 func cutLine(text []byte, line string) ([]byte, bool) {
 	first, rest, _ := bytes.Cut(text, []byte("\n"))
 	return rest, string(bytes.TrimRight(first, " \t\r")) == line
@@ -140,10 +140,10 @@ func (m Meta) check(fields map[string]any) error {
 		return err
 	}
 	if m.Description == "" {
-		return errors.New("the frontmatter has no description: say in one sentence what the skill does and when it applies")
+		return errors.New("the frontmatter has no description: say in one sentence what the skill does and when to use it")
 	}
 	if n := len([]rune(m.Description)); n > maxDescription {
-		return fmt.Errorf("the description has %d characters, at most %d fit", n, maxDescription)
+		return fmt.Errorf("the description has %d characters; the limit is %d", n, maxDescription)
 	}
 	return nil
 }
@@ -166,7 +166,7 @@ func text(v any) string {
 	}
 }
 
-// list reads a list of texts, also written as one text with commas or blanks.
+// list reads a list of strings, or one string with commas or spaces.
 func list(v any) []string {
 	var out []string
 	switch v := v.(type) {
@@ -209,7 +209,7 @@ func validVariable(name string) bool {
 	return name != "" && len(name) <= 128
 }
 
-// platform brings the name of a system to the one that skills use.
+// platform converts the name of a system to the one that skills use.
 func platform(name string) string {
 	switch name = strings.ToLower(strings.TrimSpace(name)); name {
 	case "darwin", "mac", "osx":
@@ -220,22 +220,22 @@ func platform(name string) string {
 	return name
 }
 
-// CheckName says what is wrong with the name of a skill.
+// CheckName reports what is wrong with the name of a skill.
 func CheckName(name string) error {
 	if validName(name) {
 		return nil
 	}
-	return fmt.Errorf("%q cannot be the name of a skill: use lower-case letters, digits, dot, underscore and hyphen, begin with a letter or digit, at most %d characters", name, maxName)
+	return fmt.Errorf("invalid skill name %q: use at most %[2]d lower-case letters, digits, dots, underscores and hyphens, and begin with a letter or digit", name, maxName)
 }
 
 func validName(name string) bool { return plainSegment(name) && len(name) <= maxName }
 
-// CheckCategory says what is wrong with a category; none is fine.
+// CheckCategory reports what is wrong with a category; "" is valid.
 func CheckCategory(name string) error {
 	if name == "" || plainSegment(name) && len(name) <= maxName {
 		return nil
 	}
-	return fmt.Errorf("%q cannot be a category: it is one plain word such as devops, without slashes", name)
+	return fmt.Errorf("invalid category %q: use one word such as devops, without slashes", name)
 }
 
 func plainSegment(s string) bool {
@@ -248,21 +248,21 @@ func plainSegment(s string) bool {
 	return s != "" && !strings.Contains(s, "..")
 }
 
-// folders are where the files of a skill may be written.
+// folders are the folders in which a skill may have files.
 func folders() []string { return []string{"references", "templates", "scripts", "assets"} }
 
-// CheckFile says what is wrong with the path of a file that is to be written
-// beside SKILL.md.
+// CheckFile reports what is wrong with the path of a file to be written to a
+// skill.
 func CheckFile(file string) error {
 	first, rest, _ := strings.Cut(file, "/")
 	if !safePath(file) || rest == "" || !slices.Contains(folders(), first) {
-		return fmt.Errorf("%q is no place for a file of a skill: files go under references/, templates/, scripts/ or assets/, for example references/api.md", file)
+		return fmt.Errorf("%q is not a path for a file of a skill: files go under references/, templates/, scripts/ or assets/, for example references/api.md", file)
 	}
 	return nil
 }
 
-// safePath reports that a slash path stays inside the skill and names nothing
-// hidden.
+// safePath reports whether a slash path stays inside the skill and names no
+// hidden file.
 func safePath(file string) bool {
 	if file == "" || len(file) > 300 || path.IsAbs(file) || strings.ContainsAny(file, "\\:\x00") || path.Clean(file) != file {
 		return false

@@ -18,19 +18,19 @@ import (
 	"hermes/internal/patch"
 )
 
-// Pending is a change that waits for the person's leave.
+// Pending is a change that waits for the user's approval.
 type Pending struct {
 	ID      string               `json:"id"`
 	At      time.Time            `json:"at"`
 	Edit    *hermes.SkillEdit    `json:"edit,omitempty"`
 	Removal *hermes.SkillRemoval `json:"removal,omitempty"`
-	// Because is the reason of a change that nobody asked for. Base, where set,
+	// Because is the reason for a change that the curator proposed. Base, if set,
 	// is the hash of the SKILL.md that a removal was proposed for.
 	Because string `json:"because,omitempty"`
 	Base    string `json:"base,omitempty"`
 }
 
-// What says in one line what the change does.
+// What describes the change in one line.
 func (p Pending) What() string {
 	switch {
 	case p.Removal != nil && p.Removal.File == "":
@@ -45,8 +45,8 @@ func (p Pending) What() string {
 	return "nothing"
 }
 
-// Why says in one line why the change waits, where more is known than that
-// changes wait: how its replay went, or what the curator found. Else it is "".
+// Why returns the reason for the change in one line: the result of its replay, or
+// what the curator found. It is "" if there is no special reason.
 func (p Pending) Why() string {
 	if p.Because != "" {
 		return p.Because
@@ -57,8 +57,8 @@ func (p Pending) Why() string {
 	return p.Edit.Trial.Line()
 }
 
-// Provenance says what text from outside the agent had seen when it proposed the
-// change, as in [hermes.Message].
+// Provenance names the untrusted text that the agent had read when it proposed
+// the change, as in [hermes.Message].
 func (p Pending) Provenance() string {
 	switch {
 	case p.Edit != nil:
@@ -69,8 +69,8 @@ func (p Pending) Provenance() string {
 	return ""
 }
 
-// savePending stores a change for later. An edit is bound to the content that it was
-// made for, so that what is approved is what happens.
+// savePending stores a change until it is approved. An edit is bound to the
+// content that it was made for, so that exactly what is approved happens.
 func (l *Library) savePending(p Pending) (string, error) {
 	p.ID, p.At = strings.ToLower(rand.Text()[:6]), l.cfg.Now().UTC()
 	if p.Edit != nil && !p.Edit.New && p.Edit.Base == "" {
@@ -89,7 +89,7 @@ func (l *Library) savePending(p Pending) (string, error) {
 	return p.ID, atomicfile.Write(filepath.Join(folder, p.ID+".json"), raw, atomicfile.Options{})
 }
 
-// current is the content of a file as it stands, nil if there is none.
+// current returns the present content of a file, nil if there is none.
 func (l *Library) current(name, file string) []byte {
 	it, err := l.find(context.Background(), name)
 	if err != nil {
@@ -107,7 +107,7 @@ func (l *Library) current(name, file string) []byte {
 	return raw
 }
 
-// Waiting lists the changes that wait, oldest first.
+// Waiting lists the pending changes, oldest first.
 func (l *Library) Waiting() ([]Pending, error) {
 	folder := l.cfg.Home.Pending("skills")
 	entries, err := os.ReadDir(folder)
@@ -129,7 +129,7 @@ func (l *Library) Waiting() ([]Pending, error) {
 		}
 		p := Pending{}
 		if err := json.Unmarshal(raw, &p); err != nil {
-			return nil, fmt.Errorf("the waiting change %s is broken (%w); remove the file to go on", filepath.Join(folder, e.Name()), err)
+			return nil, fmt.Errorf("the pending change %s is damaged (%w); delete the file to continue", filepath.Join(folder, e.Name()), err)
 		}
 		p.ID = id
 		out = append(out, p)
@@ -148,10 +148,10 @@ func (l *Library) waiting(id string) (Pending, error) {
 			return p, nil
 		}
 	}
-	return Pending{}, fmt.Errorf("no change %q waits; list them to see what does: %w", id, hermes.ErrNotFound)
+	return Pending{}, fmt.Errorf("there is no pending change %q; list them to see their ids: %w", id, hermes.ErrNotFound)
 }
 
-// Diff shows a waiting change as a unified diff.
+// Diff returns a pending change as a unified diff.
 func (l *Library) Diff(id string) (string, error) {
 	p, err := l.waiting(id)
 	if err != nil {
@@ -168,7 +168,7 @@ func (l *Library) Diff(id string) (string, error) {
 	return patch.Unified(at, at, string(l.current(name, file)), after), nil
 }
 
-// Approve makes a waiting change as it was shown.
+// Approve applies a pending change as it was shown.
 func (l *Library) Approve(ctx context.Context, id string) (hermes.SkillOutcome, error) {
 	p, err := l.waiting(id)
 	if err != nil {
@@ -198,14 +198,14 @@ func (l *Library) settlePending(ctx context.Context, p Pending) (hermes.SkillOut
 			return hermes.SkillOutcome{}, err
 		}
 		if p.Base != "" && p.Base != hash(l.current(p.Removal.Name, "")) {
-			return hermes.SkillOutcome{}, fmt.Errorf("the skill %q has changed since this was proposed; look at it, then reject %s or remove the skill yourself", p.Removal.Name, p.ID)
+			return hermes.SkillOutcome{}, fmt.Errorf("the skill %q has changed since this was proposed; review it, then reject %s or delete the skill yourself", p.Removal.Name, p.ID)
 		}
-		return l.takeAway(ctx, *p.Removal, it)
+		return l.remove(ctx, *p.Removal, it)
 	}
-	return hermes.SkillOutcome{}, errors.New("the waiting change says nothing")
+	return hermes.SkillOutcome{}, errors.New("the pending change is empty")
 }
 
-// Reject forgets a waiting change.
+// Reject discards a pending change.
 func (l *Library) Reject(id string) error {
 	if _, err := l.waiting(id); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"hermes"
 )
 
-// Remove takes a file of a skill away, or the whole skill to the archive.
+// Remove deletes a file of a skill, or moves the whole skill to the archive.
 func (l *Library) Remove(ctx context.Context, r hermes.SkillRemoval) (hermes.SkillOutcome, error) {
 	r.File = normalFile(r.File)
 	it, err := l.find(ctx, r.Name)
@@ -27,7 +27,7 @@ func (l *Library) Remove(ctx context.Context, r hermes.SkillRemoval) (hermes.Ski
 		id, err := l.savePending(Pending{Removal: &r})
 		return hermes.SkillOutcome{Pending: id}, err
 	}
-	return l.takeAway(ctx, r, it)
+	return l.remove(ctx, r, it)
 }
 
 func (l *Library) removable(it item, r hermes.SkillRemoval) error {
@@ -35,7 +35,7 @@ func (l *Library) removable(it item, r hermes.SkillRemoval) error {
 		return err
 	}
 	if it.bundled != nil {
-		return fmt.Errorf("the skill %q is part of the program; the person can switch it off with: hermes skills config disable %s", it.meta.Name, it.meta.Name)
+		return fmt.Errorf("the skill %q is built in; the user can disable it with: hermes skills config disable %s", it.meta.Name, it.meta.Name)
 	}
 	if r.File != "" {
 		return CheckFile(r.File)
@@ -43,7 +43,7 @@ func (l *Library) removable(it item, r hermes.SkillRemoval) error {
 	return nil
 }
 
-func (l *Library) takeAway(ctx context.Context, r hermes.SkillRemoval, it item) (hermes.SkillOutcome, error) {
+func (l *Library) remove(ctx context.Context, r hermes.SkillRemoval, it item) (hermes.SkillOutcome, error) {
 	done, err := l.exclusive(ctx)
 	if err != nil {
 		return hermes.SkillOutcome{}, err
@@ -51,13 +51,13 @@ func (l *Library) takeAway(ctx context.Context, r hermes.SkillRemoval, it item) 
 	defer done()
 	var out hermes.SkillOutcome
 	err = l.cfg.Record(ctx, actor(r.Agent, r.Session), Pending{Removal: &r}.What(), []string{it.folder, l.lockFile()}, func() (err error) {
-		out.Path, err = l.takeAwayNow(ctx, r, it)
+		out.Path, err = l.removeNow(ctx, r, it)
 		return err
 	})
 	return out, err
 }
 
-func (l *Library) takeAwayNow(ctx context.Context, r hermes.SkillRemoval, it item) (string, error) {
+func (l *Library) removeNow(ctx context.Context, r hermes.SkillRemoval, it item) (string, error) {
 	if r.File != "" {
 		return l.removeFile(it, r.File)
 	}
@@ -85,7 +85,7 @@ func (l *Library) removeFile(it item, file string) (string, error) {
 		return "", err
 	}
 	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
-		if root.Remove(dir) != nil { // it still holds something
+		if root.Remove(dir) != nil { // it is not empty
 			break
 		}
 	}

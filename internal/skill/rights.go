@@ -12,20 +12,20 @@ import (
 	"hermes/internal/skill/guard"
 )
 
-// Rights are what a skill asks for and points at: an update that widens them
-// needs the person's leave.
+// Rights are what a skill asks for and refers to. An update that widens them
+// needs the user's approval.
 type Rights struct {
-	Env         []string `json:"env,omitempty"`         // variables it wants passed through
-	Credentials []string `json:"credentials,omitempty"` // files it wants to read
-	Tools       []string `json:"tools,omitempty"`       // tools it wants allowed
-	Hosts       []string `json:"hosts,omitempty"`       // hosts that its files name
-	Programs    []string `json:"programs,omitempty"`    // scripts that it brings
+	Env         []string `json:"env,omitempty"`         // variables to pass through
+	Credentials []string `json:"credentials,omitempty"` // files to read
+	Tools       []string `json:"tools,omitempty"`       // tools to allow
+	Hosts       []string `json:"hosts,omitempty"`       // hosts named in its files
+	Programs    []string `json:"programs,omitempty"`    // its scripts
 }
 
-// hostPattern finds links; the second group is the host.
+// hostPattern finds links.
 var hostPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`https?://[^\s"'<>)\]` + "`" + `]+`) })
 
-// RightsOf reads the rights out of the files of a skill.
+// RightsOf finds the rights that the files of a skill ask for.
 func RightsOf(files []guard.File) Rights {
 	var r Rights
 	for _, f := range files {
@@ -52,7 +52,7 @@ func RightsOf(files []guard.File) Rights {
 	return r
 }
 
-// Wider lists what r asks for beyond what was given, in words for the person.
+// Wider lists, for the user, what r asks for in addition to given.
 func (r Rights) Wider(given Rights) []string {
 	var out []string
 	for _, part := range []struct {
@@ -71,5 +71,5 @@ func (r Rights) Wider(given Rights) []string {
 	return out
 }
 
-// Lines lists all rights in words for the person.
+// Lines lists all rights for the user.
 func (r Rights) Lines() []string { return r.Wider(Rights{}) }

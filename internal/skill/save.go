@@ -13,8 +13,8 @@ import (
 	"hermes/internal/skill/guard"
 )
 
-// Save writes one file of a skill. Changes of the agent wait for the person
-// where that is configured, and always where the skill is not its own.
+// Save writes one file of a skill. A change by the agent waits for the user if
+// that is configured, and always if the skill is bundled or installed.
 func (l *Library) Save(ctx context.Context, e hermes.SkillEdit) (hermes.SkillOutcome, error) {
 	e.File = normalFile(e.File)
 	it, err := l.admit(ctx, e)
@@ -40,16 +40,16 @@ func normalFile(file string) string {
 	return file
 }
 
-// foreign reports that a skill was made neither here nor by the person.
+// foreign reports whether a skill is bundled or installed.
 func foreign(it item) bool {
 	return it.source == hermes.SkillBundled || it.source == hermes.SkillHub
 }
 
-// lost reports that a draft did not prove itself.
+// lost reports whether a draft lost its replay.
 func lost(e hermes.SkillEdit) bool { return e.Trial != nil && e.Trial.Verdict == hermes.SkillLost }
 
-// Check says what is wrong with a change, and changes nothing: what it lets
-// pass may still have to wait for the person.
+// Check reports what is wrong with a change and changes nothing. A valid change
+// may still have to wait for the user.
 func (l *Library) Check(ctx context.Context, e hermes.SkillEdit) error {
 	e.File = normalFile(e.File)
 	if _, err := l.admit(ctx, e); err != nil {
@@ -58,18 +58,17 @@ func (l *Library) Check(ctx context.Context, e hermes.SkillEdit) error {
 	return l.doubt(e)
 }
 
-// waits reports whether a change of the agent waits for the person.
+// waits reports whether a change by the agent waits for the user.
 func (l *Library) waits(it item) bool { return l.approve.Load() || foreign(it) }
 
-// Waits reports whether a change of the agent to a skill would wait for the
-// person in any case.
+// Waits reports whether any change by the agent to a skill would wait for the
+// user.
 func (l *Library) Waits(ctx context.Context, name string) bool {
 	it, err := l.find(ctx, name)
 	return l.approve.Load() || err == nil && foreign(it)
 }
 
-// admit checks a change and finds the skill that it is about; for a new one
-// the item is empty.
+// admit checks a change and finds its skill. For a new skill the item is empty.
 func (l *Library) admit(ctx context.Context, e hermes.SkillEdit) (item, error) {
 	if err := errors.Join(CheckName(e.Name), CheckCategory(e.Category)); err != nil {
 		return item{}, err
@@ -80,7 +79,7 @@ func (l *Library) admit(ctx context.Context, e hermes.SkillEdit) (item, error) {
 	it, err := l.find(ctx, e.Name)
 	switch {
 	case e.New && err == nil:
-		return item{}, fmt.Errorf("there is a %s skill %q already: edit that one, or choose another name", it.source, e.Name)
+		return item{}, fmt.Errorf("there is already a %s skill %q: edit that one, or choose another name", it.source, e.Name)
 	case e.New && errors.Is(err, hermes.ErrNotFound):
 		return item{}, nil
 	case err != nil:
@@ -92,7 +91,7 @@ func (l *Library) admit(ctx context.Context, e hermes.SkillEdit) (item, error) {
 func (it item) writable() error {
 	switch it.source {
 	case hermes.SkillProject, hermes.SkillExternal:
-		return fmt.Errorf("the skill %q lies in %s, which is not this library's; change the files there, or make a skill of your own under another name", it.meta.Name, it.folder)
+		return fmt.Errorf("the skill %q is in %s, which this library does not manage; change the files there, or create a skill under another name", it.meta.Name, it.folder)
 	}
 	return nil
 }
@@ -100,10 +99,10 @@ func (it item) writable() error {
 func checkContent(e hermes.SkillEdit) error {
 	if e.File != "" {
 		if len(e.Content) > maxFile {
-			return fmt.Errorf("%s has %d bytes, at most %d fit", e.File, len(e.Content), maxFile)
+			return fmt.Errorf("%s has %d bytes; the limit is %d", e.File, len(e.Content), maxFile)
 		}
 		if e.New {
-			return errors.New("a new skill begins with its SKILL.md; add other files after it")
+			return errors.New("a new skill begins with its SKILL.md; add other files afterwards")
 		}
 		return CheckFile(e.File)
 	}
@@ -112,12 +111,12 @@ func checkContent(e hermes.SkillEdit) error {
 		return err
 	}
 	if m.Name != e.Name {
-		return fmt.Errorf("the frontmatter says name: %s, but the skill is %s; make them the same", m.Name, e.Name)
+		return fmt.Errorf("the frontmatter has name: %s, but the skill is %s; use the same name", m.Name, e.Name)
 	}
 	return nil
 }
 
-// doubt has the scanner look at what the agent wrote.
+// doubt scans what the agent wrote.
 func (l *Library) doubt(e hermes.SkillEdit) error {
 	if !l.cfg.Guard || !e.Agent || e.Granted {
 		return nil
@@ -129,7 +128,7 @@ func (l *Library) doubt(e hermes.SkillEdit) error {
 	return nil
 }
 
-// lint gives hints on a skill; none of them stops it.
+// lint returns hints on a skill. None of them blocks it.
 func lint(e hermes.SkillEdit) []string {
 	if e.File != "" {
 		return nil
@@ -141,7 +140,7 @@ func lint(e hermes.SkillEdit) []string {
 	var notes []string
 	low := strings.ToLower(body)
 	if n := len([]rune(m.Description)); n > shown {
-		notes = append(notes, fmt.Sprintf("lists show %d characters of the description, it has %d", shown, n))
+		notes = append(notes, fmt.Sprintf("lists show %d characters of the description; it has %d", shown, n))
 	}
 	for _, part := range [][3]string{
 		{"when", "trigger", "say when the skill applies"},

@@ -12,7 +12,7 @@ import (
 	"hermes/internal/skill"
 )
 
-// fill puts so many skills into a home, in twenty categories.
+// fill puts n skills into a home, in twenty categories.
 func fill(tb testing.TB, dir home.Dir, n int) {
 	tb.Helper()
 	for i := range n {
@@ -28,7 +28,7 @@ func fill(tb testing.TB, dir home.Dir, n int) {
 	}
 }
 
-// cold makes the index as a new process does.
+// cold makes the index as a new process would.
 func cold(tb testing.TB, dir home.Dir) {
 	l := skill.New(skill.Config{Home: dir, Bundled: fstest.MapFS{}, OS: "linux"})
 	if text, err := l.Index(tb.Context(), skill.Offer{}); err != nil || text == "" {
@@ -36,9 +36,9 @@ func cold(tb testing.TB, dir home.Dir) {
 	}
 }
 
-// TestAStartWithManySkillsIsCheap holds what makes a cold start fast: nothing
-// is parsed again, and few things are made for each skill, however many there
-// are. How long it takes is BenchmarkIndexCold's to tell.
+// TestAStartWithManySkillsIsCheap checks what makes a cold start fast: nothing is
+// parsed again, and there are few allocations for each skill, however many there
+// are. BenchmarkIndexCold measures the time.
 func TestAStartWithManySkillsIsCheap(t *testing.T) {
 	few, many := home.At(filepath.Join(t.TempDir(), "h")), home.At(filepath.Join(t.TempDir(), "h"))
 	fill(t, few, 100)
@@ -53,10 +53,10 @@ func TestAStartWithManySkillsIsCheap(t *testing.T) {
 	small := testing.AllocsPerRun(5, func() { cold(t, few) }) / 100
 	large := testing.AllocsPerRun(5, func() { cold(t, many) }) / 1000
 	if large > 10 || large > parsing/2 {
-		t.Errorf("%.1f things are made for each skill, at most 10; %.1f when all are parsed", large, parsing)
+		t.Errorf("%.1f allocations for each skill, want at most 10; %.1f when all are parsed", large, parsing)
 	}
 	if large > 1.5*small {
-		t.Errorf("%.1f things are made for each of 1,000 skills, %.1f for each of 100", large, small)
+		t.Errorf("%.1f allocations for each of 1,000 skills, %.1f for each of 100", large, small)
 	}
 }
 

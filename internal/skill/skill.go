@@ -1,17 +1,15 @@
-// Package skill keeps skills: folders with a SKILL.md (as agentskills.io
-// describes it) and files beside it. It owns where they come from and which of
-// two with one name counts, what a valid one is, the index that stands in the
-// prompt, changes and their approval, what is known of their use, and what was
-// installed from elsewhere, by content hash.
+// Package skill manages skills: folders with a SKILL.md, as agentskills.io
+// describes it, and other files. It owns finding and validating skills, the list
+// in the system prompt, changes and their approval, usage counts, the curator,
+// and the record of installed skills with their content hashes.
 //
-// Sources, the first of a name wins: a project's folders (only as trusted, by
-// content), the home's own folder (the person's, the agent's, installed ones),
-// folders that are configured, and the set that is built into the program.
+// If several sources have a skill of one name, the first wins: the project's
+// folders (only while their content is trusted), the skills folder of the home,
+// configured folders, the built-in set.
 //
-// The package asks no service and no model: fetching is the matter of
-// skill/hub, judging of skill/guard. Start at New, then source.go (what is
-// where), save.go (what may change), write.go (how) and install.go (what comes
-// from elsewhere).
+// The package calls no service and no model. Package skill/hub fetches skills,
+// and skill/guard scans them. Start at New, then source.go (finding), save.go
+// (what may change), write.go (writing) and install.go (installing).
 package skill
 
 import (
@@ -33,32 +31,31 @@ import (
 	"hermes/internal/home"
 )
 
-// Config is what a library is made of.
+// Config is what New needs.
 type Config struct {
 	Home home.Dir
-	// Bundled is the set that is built in; nil is the program's own.
+	// Bundled is the built-in set; nil means the one in the program.
 	Bundled fs.FS
-	// External are further folders, read only. CreateDir, where set, is where
-	// new skills go instead of the home's folder.
+	// External are additional read-only folders. CreateDir, if set, is where new
+	// skills go instead of the home's folder.
 	External  []string
 	CreateDir string
-	// Disabled are names that are never offered.
+	// Disabled are the names of skills that are never offered.
 	Disabled []string
-	// OS is the system in the manner of runtime.GOOS.
+	// OS is the operating system, named as in runtime.GOOS.
 	OS string
-	// Approve stages every change of the agent until the person allows it.
-	// Guard has what the agent writes scanned.
+	// Approve makes every change of the agent wait for the user's approval.
+	// Guard scans what the agent writes.
 	Approve, Guard bool
-	// Getenv answers whether a skill's variables are set; nil means none is.
+	// Getenv looks up a skill's variables; nil means that none is set.
 	Getenv func(string) string
 	Now    func() time.Time // nil is time.Now
-	// Record does a change, so that it can be recorded and taken back: by is a
-	// session's id or "person", paths are what write may change. Nil just
-	// writes.
+	// Record runs a change and records it for undo. by is a session's id or
+	// "person"; paths are what write may change. Nil only calls write.
 	Record func(ctx context.Context, by, what string, paths []string, write func() error) error
 }
 
-// Library is the skills as one project sees them. It may be used concurrently.
+// Library is the set of skills as one project sees it. It is safe for concurrent use.
 type Library struct {
 	cfg     Config
 	project string // folder, empty for none
@@ -68,7 +65,7 @@ type Library struct {
 
 var _ hermes.SkillLibrary = (*Library)(nil)
 
-// New makes a library; it looks at nothing yet.
+// New makes a library. It reads no files yet.
 func New(c Config) *Library {
 	if c.Bundled == nil {
 		c.Bundled = bundledSet()
@@ -87,8 +84,8 @@ func New(c Config) *Library {
 	return l
 }
 
-// In is the library as seen from a folder: with the project's skills, if they
-// are trusted. It shares what it knows with the one it is made from.
+// In returns the library as seen from a folder: with the project's skills, if
+// they are trusted. Both libraries share their cache.
 func (l *Library) In(folder string) *Library {
 	return &Library{cfg: l.cfg, project: folder, memory: l.memory, approve: l.approve}
 }
@@ -108,27 +105,27 @@ func (l *Library) List(ctx context.Context) ([]hermes.Skill, error) {
 	return out, nil
 }
 
-// hidden says why a skill is not offered, "" if it is.
+// hidden returns why a skill is not offered, or "" if it is.
 func (l *Library) hidden(it item) string {
 	switch here := platform(l.cfg.OS); {
 	case it.fault != "":
 		return it.fault
 	case slices.Contains(l.cfg.Disabled, it.meta.Name):
-		return "it is switched off (skills.disabled)"
+		return "disabled (skills.disabled)"
 	case here != "" && len(it.meta.Platforms) > 0 && !slices.Contains(it.meta.Platforms, here):
-		return "it is for " + strings.Join(it.meta.Platforms, ", ")
+		return "only for " + strings.Join(it.meta.Platforms, ", ")
 	}
 	return ""
 }
 
-// View returns a file of a skill, also of one that is not offered.
+// View returns a file of a skill, even if the skill is not offered.
 func (l *Library) View(ctx context.Context, name, file string) (hermes.SkillText, error) {
 	it, err := l.find(ctx, name)
 	if err != nil {
 		return hermes.SkillText{}, err
 	}
 	if slices.Contains(l.cfg.Disabled, it.meta.Name) {
-		return hermes.SkillText{}, fmt.Errorf("the skill %q is switched off by the person (skills.disabled)", name)
+		return hermes.SkillText{}, fmt.Errorf("the user has disabled the skill %q (skills.disabled)", name)
 	}
 	folder, done, err := it.open()
 	if err != nil {
@@ -138,7 +135,7 @@ func (l *Library) View(ctx context.Context, name, file string) (hermes.SkillText
 	file = cmp.Or(strings.TrimPrefix(filepath.ToSlash(file), "./"), mainFile)
 	files := contents(folder)
 	if !safePath(file) {
-		return hermes.SkillText{}, fmt.Errorf("%q is no file of the skill; it has: %s", file, offered(files))
+		return hermes.SkillText{}, fmt.Errorf("%q is not a file of the skill; it has: %s", file, offered(files))
 	}
 	raw, err := readBounded(folder, file)
 	switch {
@@ -147,7 +144,7 @@ func (l *Library) View(ctx context.Context, name, file string) (hermes.SkillText
 	case err != nil:
 		return hermes.SkillText{}, fmt.Errorf("read %s of the skill %q: %w", file, name, err)
 	case strings.ContainsRune(string(raw[:min(len(raw), 8000)]), 0):
-		return hermes.SkillText{}, fmt.Errorf("%s of the skill %q is no text; use it by its path: %s", file, name, filepath.Join(it.folder, filepath.FromSlash(file)))
+		return hermes.SkillText{}, fmt.Errorf("%s of the skill %q is not a text file; use it by its path: %s", file, name, filepath.Join(it.folder, filepath.FromSlash(file)))
 	}
 	return hermes.SkillText{
 		Skill: it.skill(), File: file, Content: string(raw), Hash: hash(raw),
@@ -166,7 +163,7 @@ func (l *Library) missing(m Meta) []hermes.SkillVariable {
 	return out
 }
 
-// find returns the skill of a name; "category/name" is understood too.
+// find returns the skill with a name, which may also be given as "category/name".
 func (l *Library) find(ctx context.Context, name string) (item, error) {
 	items, err := l.items(ctx)
 	if err != nil {
@@ -181,7 +178,7 @@ func (l *Library) find(ctx context.Context, name string) (item, error) {
 	return item{}, fmt.Errorf("there is no skill %q%s: %w", name, nearest(name, items), hermes.ErrNotFound)
 }
 
-// nearest names skills whose name resembles one.
+// nearest suggests skills with a similar name.
 func nearest(name string, items []item) string {
 	var like []string
 	for _, it := range items {
@@ -210,7 +207,7 @@ func contents(folder fs.FS) []string {
 	_ = fs.WalkDir(folder, ".", func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return nil // what cannot be read is not offered
+			return nil // an unreadable file is not listed
 		case p != "." && strings.HasPrefix(d.Name(), "."):
 			if d.IsDir() {
 				return fs.SkipDir
@@ -232,21 +229,21 @@ func readBounded(folder fs.FS, file string) ([]byte, error) {
 		return nil, err
 	}
 	if !st.Mode().IsRegular() {
-		return nil, errors.New("it is no regular file")
+		return nil, errors.New("not a regular file")
 	}
 	if st.Size() > maxFile {
-		return nil, fmt.Errorf("it has %d bytes, at most %d are read", st.Size(), maxFile)
+		return nil, fmt.Errorf("it has %d bytes; the limit is %d", st.Size(), maxFile)
 	}
 	return fs.ReadFile(folder, file)
 }
 
-// hash tells contents apart.
+// hash is the SHA-256 of data in hex.
 func hash(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
 
-// openFolder opens a folder so that nothing outside can be reached through it.
+// openFolder opens a folder. Links in it cannot lead out of it.
 func openFolder(path string) (fs.FS, func(), error) {
 	root, err := os.OpenRoot(path)
 	if err != nil {
@@ -255,7 +252,7 @@ func openFolder(path string) (fs.FS, func(), error) {
 	return root.FS(), func() { _ = root.Close() }, nil // read only: nothing to lose
 }
 
-// Variables are the environment variables that the skills on offer need.
+// Variables returns the environment variables that the offered skills need.
 func (l *Library) Variables(ctx context.Context) ([]string, error) {
 	items, err := l.items(ctx)
 	if err != nil {
@@ -274,17 +271,17 @@ func (l *Library) Variables(ctx context.Context) ([]string, error) {
 	return slices.Compact(out), nil
 }
 
-// SetApproval says whether changes of the agent wait for the person.
+// SetApproval sets whether changes of the agent wait for the user.
 func (l *Library) SetApproval(on bool) { l.approve.Store(on) }
 
-// Status is a skill with the reason why it is not offered, if it is not.
+// Status is a skill and, if it is not offered, the reason.
 type Status struct {
 	hermes.Skill
 	Hidden string
 	Folder string // empty for a bundled one
 }
 
-// States lists all skills, also those that are not offered.
+// States lists all skills, including those that are not offered.
 func (l *Library) States(ctx context.Context) ([]Status, error) {
 	items, err := l.items(ctx)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"hermes/internal/skill/guard"
 )
 
-// rig is a library in a home of its own.
+// rig is a library in a temporary home.
 type rig struct {
 	*skill.Library
 	t    *testing.T
@@ -71,7 +71,7 @@ func (r *rig) names() []string {
 	return out
 }
 
-// create makes a skill of the person's own.
+// create makes a skill as the user.
 func (r *rig) create(name, category string) {
 	r.t.Helper()
 	_, err := r.Save(r.t.Context(), hermes.SkillEdit{Name: name, Category: category, New: true, Content: doc(name, "Does "+name, "Steps.")})
@@ -93,14 +93,14 @@ func TestFrontmatter(t *testing.T) {
 		"---\nname: 12\ndescription: d\n---\nbody":              "",
 		"name: a":                                                     "must begin with a line ---",
 		"---\nname: a\ndescription: d\nbody":                          "not closed",
-		"---\nname: [\n---\nbody":                                     "no YAML",
+		"---\nname: [\n---\nbody":                                     "not valid YAML",
 		"---\n- a\n---\nbody":                                         "key: value",
 		"---\ndescription: d\n---\nbody":                              "no name",
 		"---\nname: a\n---\nbody":                                     "no description",
 		"---\nname: a\ndescription: \"  \"\n---\nbody":                "no description",
 		doc("a", "d", " \n\t"):                                        "no body",
-		doc("A", "d", "body"):                                         "cannot be the name",
-		doc("a", strings.Repeat("x", 1025), "body"):                   "at most 1024",
+		doc("A", "d", "body"):                                         "invalid skill name",
+		doc("a", strings.Repeat("x", 1025), "body"):                   "the limit is 1024",
 		doc("a", strings.Repeat("ü", 1024), "body"):                   "",
 		doc("a", "d", strings.Repeat("x", 100_001)):                   "references/",
 		"---\nname: a\ndescription: d\nmetadata: {hermes: 3}\n---\nb": "",
@@ -226,7 +226,7 @@ func TestSourcesAndPrecedence(t *testing.T) {
 		t.Error("Project says trusted")
 	}
 	_, err := r.Save(t.Context(), hermes.SkillEdit{Name: "three", Content: doc("three", "x", "y")})
-	wantErr(t, "write into an external folder", err, "which is not this library's")
+	wantErr(t, "write into an external folder", err, "which this library does not manage")
 	_, err = r.Trust(t.Context(), t.TempDir(), true)
 	wantErr(t, "trust nothing", err, "no skills")
 }
@@ -269,7 +269,7 @@ func TestIndex(t *testing.T) {
 	}
 	for _, no := range []string{"- w:", "- win:"} {
 		if strings.Contains(text, no) {
-			t.Errorf("%q stands in\n%s", no, text)
+			t.Errorf("%q is in\n%s", no, text)
 		}
 	}
 	text, err = r.Index(t.Context(), skill.Offer{Tools: []string{"web_search"}, Has: func(n string) bool { return n == "web" }})
@@ -309,8 +309,8 @@ func TestView(t *testing.T) {
 		t.Errorf("%q, %v", got.Content, err)
 	}
 	for _, c := range [][3]string{
-		{"nope", "", "no skill"}, {"a", "x.md", "it has: SKILL.md"}, {"a", "../a/SKILL.md", "is no file of the skill"},
-		{"a", "/etc/passwd", "is no file of the skill"}, {"a", "assets/b.bin", "no text"}, {"off", "", "switched off"}, {"a-x", "", "no skill"},
+		{"nope", "", "no skill"}, {"a", "x.md", "it has: SKILL.md"}, {"a", "../a/SKILL.md", "is not a file of the skill"},
+		{"a", "/etc/passwd", "is not a file of the skill"}, {"a", "assets/b.bin", "not a text file"}, {"off", "", "the user has disabled"}, {"a-x", "", "no skill"},
 	} {
 		_, err := r.View(t.Context(), c[0], c[1])
 		wantErr(t, c[0]+" "+c[1], err, c[2])
@@ -345,7 +345,7 @@ func TestLinksDoNotLeadOut(t *testing.T) {
 	}
 	_, _ = r.Save(t.Context(), hermes.SkillEdit{Name: "a", File: "references/out.md", Content: "mine"})
 	if raw, _ := os.ReadFile(secret); string(raw) != "s3cret" {
-		t.Errorf("the file outside now is %q", raw)
+		t.Errorf("the file outside the skill is now %q", raw)
 	}
 	if _, err := r.View(t.Context(), "b", ""); err == nil {
 		t.Error("a linked SKILL.md was read")
@@ -363,15 +363,15 @@ func TestChanges(t *testing.T) {
 		want string
 	}{
 		"taken":       {hermes.SkillEdit{Name: "a", New: true, Content: doc("a", "d", "b")}, "already"},
-		"bad name":    {hermes.SkillEdit{Name: "../x", New: true, Content: doc("x", "d", "b")}, "cannot be the name"},
-		"bad place":   {hermes.SkillEdit{Name: "x", New: true, Category: "../..", Content: doc("x", "d", "b")}, "cannot be a category"},
-		"other name":  {hermes.SkillEdit{Name: "x", New: true, Content: doc("y", "d", "b")}, "make them the same"},
+		"bad name":    {hermes.SkillEdit{Name: "../x", New: true, Content: doc("x", "d", "b")}, "invalid skill name"},
+		"bad place":   {hermes.SkillEdit{Name: "x", New: true, Category: "../..", Content: doc("x", "d", "b")}, "invalid category"},
+		"other name":  {hermes.SkillEdit{Name: "x", New: true, Content: doc("y", "d", "b")}, "use the same name"},
 		"no body":     {hermes.SkillEdit{Name: "a", Content: doc("a", "d", "")}, "no body"},
 		"missing":     {hermes.SkillEdit{Name: "zz", Content: doc("zz", "d", "b")}, "no skill"},
-		"stale":       {hermes.SkillEdit{Name: "a", Content: doc("a", "d", "b"), Base: "old"}, "changed meanwhile"},
+		"stale":       {hermes.SkillEdit{Name: "a", Content: doc("a", "d", "b"), Base: "old"}, "changed in the meantime"},
 		"wrong file":  {hermes.SkillEdit{Name: "a", File: "notes.md", Content: "x"}, "references/"},
 		"climbing":    {hermes.SkillEdit{Name: "a", File: "references/../../../x", Content: "x"}, "references/"},
-		"large":       {hermes.SkillEdit{Name: "a", File: "references/x", Content: strings.Repeat("x", 1_000_001)}, "at most"},
+		"large":       {hermes.SkillEdit{Name: "a", File: "references/x", Content: strings.Repeat("x", 1_000_001)}, "the limit is 1000000"},
 		"new as file": {hermes.SkillEdit{Name: "n", New: true, File: "references/x", Content: "x"}, "begins with its SKILL.md"},
 	} {
 		_, err := r.Save(t.Context(), c.edit)
@@ -401,7 +401,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-func TestBundledChangesBecomeOnesOwn(t *testing.T) {
+func TestAChangedBundledSkillBecomesTheUsers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(c *skill.Config) {
 		c.Bundled = fstest.MapFS{
@@ -412,7 +412,7 @@ func TestBundledChangesBecomeOnesOwn(t *testing.T) {
 	out, err := r.Save(t.Context(), hermes.SkillEdit{Name: "one", Agent: true, Content: doc("one", "changed", "b")})
 	must(t, err)
 	if out.Pending == "" {
-		t.Fatal("the agent changed a bundled skill without leave")
+		t.Fatal("the agent changed a bundled skill without approval")
 	}
 	if diff := cmp.Diff([]string{"dev/one bundled"}, r.names()); diff != "" {
 		t.Error(diff)
@@ -435,7 +435,7 @@ func TestBundledChangesBecomeOnesOwn(t *testing.T) {
 		t.Error(diff)
 	}
 	_, err = r.Remove(t.Context(), hermes.SkillRemoval{Name: "one"})
-	wantErr(t, "remove a bundled skill", err, "part of the program")
+	wantErr(t, "remove a bundled skill", err, "is built in")
 }
 
 func TestApprovalOfWhatTheAgentWrites(t *testing.T) {
@@ -444,7 +444,7 @@ func TestApprovalOfWhatTheAgentWrites(t *testing.T) {
 	out, err := r.Save(t.Context(), hermes.SkillEdit{Name: "a", New: true, Agent: true, Content: doc("a", "d", "b")})
 	must(t, err)
 	if len(r.names()) > 0 || out.Pending == "" {
-		t.Fatalf("written without leave: %+v", out)
+		t.Fatalf("written without approval: %+v", out)
 	}
 	waiting, err := r.Waiting()
 	if err != nil || len(waiting) != 1 || waiting[0].What() != "create the skill a" {
@@ -462,7 +462,7 @@ func TestApprovalOfWhatTheAgentWrites(t *testing.T) {
 	_, err = r.Save(t.Context(), hermes.SkillEdit{Name: "a", Content: doc("a", "person's", "b")})
 	must(t, err)
 	_, err = r.Approve(t.Context(), out.Pending)
-	wantErr(t, "approve a stale change", err, "changed meanwhile")
+	wantErr(t, "approve a stale change", err, "changed in the meantime")
 	must(t, r.Reject(out.Pending))
 	out, err = r.Remove(t.Context(), hermes.SkillRemoval{Name: "a", Agent: true})
 	if err != nil || out.Pending == "" || len(r.names()) != 1 {
@@ -512,7 +512,7 @@ func TestUsageAndArchive(t *testing.T) {
 	if diff := cmp.Diff([]string{"dev/a user"}, r.names()); diff != "" {
 		t.Error(diff)
 	}
-	wantErr(t, "restore twice", r.Restore(t.Context(), "a"), "no skill")
+	wantErr(t, "restore twice", r.Restore(t.Context(), "a"), "no archived skill")
 }
 
 func TestCurator(t *testing.T) {
@@ -681,7 +681,7 @@ func TestInstallRefusesWhatClimbsOut(t *testing.T) {
 	}
 	r := newRig(t, nil)
 	_, err := r.Install(t.Context(), skill.Package{Identifier: "x"}, skill.InstallOptions{})
-	wantErr(t, "no SKILL.md", err, "no skill")
+	wantErr(t, "no SKILL.md", err, "is not a skill: it has no SKILL.md")
 }
 
 func TestExpand(t *testing.T) {
@@ -776,8 +776,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzNames: a name, category or path that is let pass stays below the folder
-// of skills, wherever it is joined.
+// FuzzNames checks that a valid name, category or path stays below the skills
+// folder wherever it is joined.
 func FuzzNames(f *testing.F) {
 	for _, s := range []string{"a", "a..b", "../x", "references/../../x", "scripts/run.sh", "a/b", "references\\x", "assets/\x00"} {
 		f.Add(s)
@@ -804,7 +804,7 @@ func TestContract(t *testing.T) {
 	hermestest.RunSkillLibrary(t, func(t *testing.T) hermes.SkillLibrary { return newRig(t, nil) })
 }
 
-// TestProcessesShareALibrary lets two libraries on one home write at once.
+// TestProcessesShareALibrary lets two libraries in one home write at the same time.
 func TestProcessesShareALibrary(t *testing.T) {
 	t.Parallel()
 	a := newRig(t, nil)

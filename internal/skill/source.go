@@ -14,7 +14,7 @@ import (
 	"hermes"
 )
 
-// item is a skill that was found. What it holds is shared: it is read only.
+// item is a skill that was found. Its entry is shared and must not be changed.
 type item struct {
 	*entry
 	source   hermes.SkillSource
@@ -27,7 +27,7 @@ func (it item) skill() hermes.Skill {
 	return hermes.Skill{Name: it.meta.Name, Description: it.meta.Description, Category: it.category, Source: it.source, Tags: it.meta.Tags}
 }
 
-// open gives the skill's folder; done frees it.
+// open opens the skill's folder; done closes it.
 func (it item) open() (folder fs.FS, done func(), err error) {
 	if it.bundled != nil {
 		return it.bundled, func() {}, nil
@@ -35,8 +35,8 @@ func (it item) open() (folder fs.FS, done func(), err error) {
 	return openFolder(it.folder)
 }
 
-// items are all skills by name, the first source of a name winning, sorted by
-// category and name. Broken ones are there too, with their fault.
+// items returns all skills, sorted by category and name. If several sources have
+// one name, the first wins. Broken skills are included with their fault.
 func (l *Library) items(ctx context.Context) ([]item, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
@@ -69,7 +69,7 @@ func (l *Library) items(ctx context.Context) ([]item, error) {
 	return settle(all), nil
 }
 
-// settle keeps the first of each name and sorts.
+// settle keeps the first skill of each name and sorts.
 func settle(all []item) []item {
 	seen := make(map[string]bool, len(all))
 	out := all[:0]
@@ -85,18 +85,18 @@ func settle(all []item) []item {
 	return out
 }
 
-// walk adds the skills below a folder: in it, in its folders, and in theirs.
+// walk adds the skills below a folder, at most depth levels down.
 func (l *Library) walk(to []item, folder string, source hermes.SkillSource) []item {
 	return l.descend(to, folder, "", 0, source)
 }
 
-// depth is how many folders may stand between a source and a skill.
+// depth is how many levels below a source a skill may be.
 const depth = 3
 
 func (l *Library) descend(to []item, folder, category string, level int, source hermes.SkillSource) []item {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
-		return to // there is no such source
+		return to // the source does not exist
 	}
 	for _, e := range entries {
 		name := e.Name()
@@ -112,7 +112,7 @@ func (l *Library) descend(to []item, folder, category string, level int, source 
 			en := l.memory.entry(main, at, func() ([]byte, error) { return os.ReadFile(main) })
 			to = append(to, located(en, source, category, name, sub))
 		case err == nil:
-			to = append(to, located(&entry{fault: "its SKILL.md is a link or no file"}, source, category, name, sub))
+			to = append(to, located(&entry{fault: "its SKILL.md is a link or not a file"}, source, category, name, sub))
 		case level+1 < depth && e.IsDir():
 			to = l.descend(to, sub, cmp.Or(category, name), level+1, source)
 		}
@@ -120,16 +120,16 @@ func (l *Library) descend(to []item, folder, category string, level int, source 
 	return to
 }
 
-// located places what was read.
+// located makes an item of a parsed skill.
 func located(en *entry, source hermes.SkillSource, category, name, folder string) item {
-	if !validName(en.meta.Name) { // a broken one is called like its folder
+	if !validName(en.meta.Name) { // a broken one is named after its folder
 		broken := *en
 		broken.meta.Name, en = name, &broken
 	}
 	return item{entry: en, source: source, category: cmp.Or(category, en.meta.Category), folder: folder}
 }
 
-// builtin adds the skills of the program.
+// builtin adds the bundled skills.
 func (l *Library) builtin(to []item) []item {
 	_ = fs.WalkDir(l.cfg.Bundled, ".", func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || d.Name() != mainFile {
@@ -157,7 +157,7 @@ func (l *Library) builtin(to []item) []item {
 	return to
 }
 
-// optedOut reports that the person wants no bundled skills.
+// optedOut reports whether the user opted out of the bundled skills.
 func (l *Library) optedOut() bool {
 	_, err := os.Lstat(l.optOutFile())
 	return err == nil
@@ -181,7 +181,7 @@ func (l *Library) OptOut(out bool) error {
 	return os.WriteFile(l.optOutFile(), nil, 0o600)
 }
 
-// Bundled reports that a skill of this name is built in.
+// Bundled reports whether a skill of this name is built in.
 func (l *Library) Bundled(name string) bool {
 	_, ok := l.bundledItem(name)
 	return ok

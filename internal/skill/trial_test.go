@@ -19,7 +19,7 @@ func proven(name string, v hermes.SkillVerdict) hermes.SkillEdit {
 	}
 }
 
-func TestWhatWonIsKeptWithItsFigures(t *testing.T) {
+func TestAWinningDraftIsKeptWithItsFigures(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
 	e := proven("a", hermes.SkillWon)
@@ -34,7 +34,7 @@ func TestWhatWonIsKeptWithItsFigures(t *testing.T) {
 	}
 }
 
-func TestWhatLostWaitsWithItsFigures(t *testing.T) {
+func TestALosingDraftWaitsWithItsFigures(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
 	out, err := r.Save(t.Context(), proven("a", hermes.SkillLost))
@@ -47,7 +47,7 @@ func TestWhatLostWaitsWithItsFigures(t *testing.T) {
 	if _, err := r.View(t.Context(), "a", ""); err == nil {
 		t.Error("it is there already")
 	}
-	_, err = r.Approve(t.Context(), out.Pending) // the person knows better
+	_, err = r.Approve(t.Context(), out.Pending) // the user decides
 	must(t, err)
 	all, err := r.Usages()
 	must(t, err)
@@ -56,7 +56,7 @@ func TestWhatLostWaitsWithItsFigures(t *testing.T) {
 	}
 }
 
-func TestWhatHarmsInReplaysIsRetired(t *testing.T) {
+func TestAHarmfulSkillIsRetired(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
 	_, err := r.Save(t.Context(), proven("a", hermes.SkillUndecided))
@@ -73,6 +73,6 @@ func TestWhatHarmsInReplaysIsRetired(t *testing.T) {
 		t.Errorf("%+v, %+v", gone, kept)
 	}
 	if err := r.RecordTrial(t.Context(), "a", bad); err == nil {
-		t.Error("a trial of a skill that is gone was booked")
+		t.Error("a trial of a skill that is gone was recorded")
 	}
 }

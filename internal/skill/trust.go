@@ -14,18 +14,18 @@ import (
 	"strings"
 )
 
-// projectPlaces are where a project may keep skills.
-func projectPlaces() []string {
+// projectPaths are the folders in which a project may keep skills.
+func projectPaths() []string {
 	return []string{filepath.Join(".hermes", "skills"), filepath.Join(".agents", "skills")}
 }
 
 // ErrNoProject means that a folder has no skills to trust.
-var ErrNoProject = errors.New("there are no skills in .hermes/skills or .agents/skills")
+var ErrNoProject = errors.New("no skills in .hermes/skills or .agents/skills")
 
 func (l *Library) trustFile() string { return filepath.Join(l.cfg.Home.Skills(), ".trusted.json") }
 
-// projectFolders are the project's folders of skills, if their content is what
-// the person trusted. Hold memory.mu.
+// projectFolders returns the project's skill folders, if the user trusted their
+// present content. The caller holds memory.mu.
 func (l *Library) projectFolders() []string {
 	root, folders := projectRoot(l.project)
 	if len(folders) == 0 {
@@ -41,16 +41,16 @@ func (l *Library) projectFolders() []string {
 	return folders
 }
 
-// projectRoot finds the folder with skills from here up to the top of the
-// repository, and the places in it.
+// projectRoot finds the nearest folder with skills, from dir up to the top of the
+// repository, and the skill folders in it.
 func projectRoot(dir string) (root string, folders []string) {
 	if dir == "" {
 		return "", nil
 	}
 	for {
-		for _, place := range projectPlaces() {
-			if st, err := os.Stat(filepath.Join(dir, place)); err == nil && st.IsDir() {
-				folders = append(folders, filepath.Join(dir, place))
+		for _, path := range projectPaths() {
+			if st, err := os.Stat(filepath.Join(dir, path)); err == nil && st.IsDir() {
+				folders = append(folders, filepath.Join(dir, path))
 			}
 		}
 		if len(folders) > 0 {
@@ -66,13 +66,13 @@ func projectRoot(dir string) (root string, folders []string) {
 func (l *Library) trusted() map[string]string {
 	all := map[string]string{}
 	if raw, err := os.ReadFile(l.trustFile()); err == nil {
-		_ = json.Unmarshal(raw, &all) // broken: nothing is trusted
+		_ = json.Unmarshal(raw, &all) // a broken file means that nothing is trusted
 	}
 	return all
 }
 
-// contentHash is the hash of every file in the folders, by path and content.
-// A link is hashed as what it says, and what it leads to is not trusted.
+// contentHash is the hash of every file in the folders, by path and content. A
+// link is an error.
 func contentHash(folders []string) (string, error) {
 	sum := sha256.New()
 	for _, folder := range folders {
@@ -96,22 +96,22 @@ func hashTree(sum io.Writer, root *os.Root) error {
 			return err
 		}
 		if d.Type()&fs.ModeSymlink != 0 {
-			return fmt.Errorf("%s is a link; skills of a project must be plain files", p)
+			return fmt.Errorf("%s is a link; the skills of a project must be plain files", p)
 		}
 		raw, err := readBounded(root.FS(), p)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p, err)
 		}
 		if total++; total > 5000 {
-			return errors.New("the project has too many files in its skills")
+			return errors.New("the skills of the project have too many files")
 		}
 		_, err = fmt.Fprintf(sum, "%s\x00%d\x00%s", p, len(raw), raw)
 		return err
 	})
 }
 
-// Project tells of the skills of the project that a folder belongs to: their
-// folders, and whether they are trusted as they are now.
+// Project finds the skills of the project that a folder belongs to: its root, the
+// skill folders, and whether their present content is trusted.
 func (l *Library) Project(dir string) (root string, folders []string, trusted bool) {
 	root, folders = projectRoot(dir)
 	if len(folders) == 0 {
@@ -121,8 +121,8 @@ func (l *Library) Project(dir string) (root string, folders []string, trusted bo
 	return root, folders, err == nil && l.trusted()[root] == now
 }
 
-// Trust lets the skills of a project be used as they are now, or no more. When
-// a file of theirs changes they must be trusted again.
+// Trust trusts the present content of a project's skills, or stops trusting it.
+// After a change they must be trusted again.
 func (l *Library) Trust(ctx context.Context, dir string, on bool) (root string, err error) {
 	root, folders := projectRoot(dir)
 	if len(folders) == 0 && on {

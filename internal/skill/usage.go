@@ -13,22 +13,22 @@ import (
 	"hermes"
 )
 
-// Usage is what is known of the use of a skill.
+// Usage is the record of the use of a skill.
 type Usage struct {
 	Uses  int `json:"uses,omitempty"`  // times it was loaded
 	Wins  int `json:"wins,omitempty"`  // times it helped
 	Harms int `json:"harms,omitempty"` // times it misled
-	// Agent says that the model made it: the curator looks at such skills only.
+	// Agent means that the model made it. The curator manages only such skills.
 	Agent   bool      `json:"agent_created,omitempty"`
-	Session string    `json:"session,omitempty"` // in which it was made
+	Session string    `json:"session,omitempty"` // that made it
 	Pinned  bool      `json:"pinned,omitempty"`
 	Created time.Time `json:"created_at,omitzero"`
 	Changed time.Time `json:"changed_at,omitzero"`
 	Used    time.Time `json:"used_at,omitzero"`
-	// Provenance says what text from outside the agent had seen when it wrote the
-	// skill, as in [hermes.Message].
+	// Provenance names the untrusted text that the agent had read when it wrote
+	// the skill, as in [hermes.Message].
 	Provenance string `json:"outside,omitempty"`
-	// Replays are the trials it was put to; see [Library.RecordTrial].
+	// Replays counts its trials; see [Library.RecordTrial].
 	Replays Replays `json:"replays,omitzero"`
 }
 
@@ -39,7 +39,7 @@ type Replays struct {
 	Last *hermes.SkillTrial `json:"last,omitempty"`
 }
 
-// Last is when the skill was last of interest to anybody.
+// Last returns when the skill was last created, changed or used.
 func (u Usage) Last() time.Time {
 	last := u.Created
 	for _, t := range []time.Time{u.Changed, u.Used} {
@@ -50,7 +50,7 @@ func (u Usage) Last() time.Time {
 	return last
 }
 
-// Outcome is how the use of a skill ended.
+// Outcome is the result of using a skill.
 type Outcome string
 
 // The outcomes.
@@ -62,7 +62,7 @@ const (
 
 func (l *Library) usageFile() string { return filepath.Join(l.cfg.Home.Skills(), ".usage.json") }
 
-// Usages is the use of every skill that has been used or made here.
+// Usages returns the record of every skill that was used or made here.
 func (l *Library) Usages() (map[string]Usage, error) {
 	raw, err := os.ReadFile(l.usageFile())
 	if err != nil && !os.IsNotExist(err) {
@@ -77,12 +77,12 @@ func decodeUsage(raw []byte) (map[string]Usage, error) {
 		return all, nil
 	}
 	if err := json.Unmarshal(raw, &all); err != nil {
-		return nil, fmt.Errorf("the file .usage.json in the skills folder is broken (%w); move it away to begin anew", err)
+		return nil, fmt.Errorf("the file .usage.json in the skills folder is damaged (%w); move it to start over", err)
 	}
 	return all, nil
 }
 
-// Count books one use of a skill or its outcome.
+// Count records one use of a skill or its outcome.
 func (l *Library) Count(ctx context.Context, name string, o Outcome) error {
 	return l.changeUsage(ctx, name, func(u *Usage) {
 		switch o {
@@ -97,7 +97,7 @@ func (l *Library) Count(ctx context.Context, name string, o Outcome) error {
 	})
 }
 
-// addTrial takes a trial into the record. One that was won counts as a win.
+// addTrial adds a trial to the record. A won trial counts as a win.
 func (u *Usage) addTrial(t *hermes.SkillTrial) {
 	if t == nil {
 		return
@@ -112,8 +112,8 @@ func (u *Usage) addTrial(t *hermes.SkillTrial) {
 	}
 }
 
-// RecordTrial records a trial of a skill as it stands. One that it won counts as a
-// win, one that it harmed as a harm.
+// RecordTrial records a trial of a skill. A won trial counts as a win, a harmful
+// one as a harm.
 func (l *Library) RecordTrial(ctx context.Context, name string, t hermes.SkillTrial) error {
 	if _, err := l.find(ctx, name); err != nil {
 		return err
@@ -126,13 +126,13 @@ func (l *Library) RecordTrial(ctx context.Context, name string, t hermes.SkillTr
 	})
 }
 
-// Own reports whether the model made a skill, so that the curator may judge it.
+// Own reports whether the model made a skill, so that the curator manages it.
 func (l *Library) Own(name string) bool {
 	all, err := l.Usages()
 	return err == nil && all[path.Base(strings.TrimPrefix(name, "/"))].Agent
 }
 
-// Pin keeps the curator away from a skill, or lets it come again.
+// Pin keeps the curator from archiving a skill, or lets it do so again.
 func (l *Library) Pin(ctx context.Context, name string, on bool) error {
 	if _, err := l.find(ctx, name); err != nil {
 		return err
@@ -140,7 +140,7 @@ func (l *Library) Pin(ctx context.Context, name string, on bool) error {
 	return l.changeUsage(ctx, name, func(u *Usage) { u.Pinned = on })
 }
 
-// changeUsage changes the record of one skill; a nil change forgets it.
+// changeUsage changes the record of one skill. A nil change deletes it.
 func (l *Library) changeUsage(ctx context.Context, name string, change func(*Usage)) error {
 	return l.changeJSON(ctx, l.usageFile(), func(raw []byte) (any, error) {
 		all, err := decodeUsage(raw)

@@ -16,7 +16,7 @@ import (
 	"hermes/internal/skill/guard"
 )
 
-// write makes the change on disk, one process at a time.
+// write applies a change on disk, one process at a time.
 func (l *Library) write(ctx context.Context, e hermes.SkillEdit, it item) (out hermes.SkillOutcome, err error) {
 	done, err := l.exclusive(ctx)
 	if err != nil {
@@ -45,8 +45,8 @@ func (l *Library) write(ctx context.Context, e hermes.SkillEdit, it item) (out h
 	})
 }
 
-// ownFolder is where a new skill lies, or one of the person's own in place of
-// a bundled one.
+// ownFolder returns the folder of a new skill, or of the user's copy of a bundled
+// one.
 func (l *Library) ownFolder(e hermes.SkillEdit, it item) string {
 	if it.bundled != nil {
 		return filepath.Join(l.cfg.Home.Skills(), it.category, it.meta.Name)
@@ -83,10 +83,10 @@ func (l *Library) exclusive(ctx context.Context) (func(), error) {
 	if err != nil {
 		return nil, err
 	}
-	return func() { _ = held.Release() }, nil // the lock ends with the process in any case
+	return func() { _ = held.Release() }, nil // the lock ends with the process anyway
 }
 
-// adopt copies a bundled skill into the person's folder, where it can change.
+// adopt copies a bundled skill into the user's folder, where it can be changed.
 func (l *Library) adopt(it item, folder string) error {
 	files := map[string][]byte{}
 	for _, name := range contents(it.bundled) {
@@ -99,13 +99,13 @@ func (l *Library) adopt(it item, folder string) error {
 	return l.writeFolder(folder, files)
 }
 
-// writeFolder puts a whole folder into its place in one step.
+// writeFolder writes a whole folder atomically.
 func (l *Library) writeFolder(folder string, files map[string][]byte) (err error) {
 	if _, err := os.Lstat(folder); err == nil {
-		return fmt.Errorf("the folder %s exists already; move it away or choose another name", folder)
+		return fmt.Errorf("the folder %s already exists; move it or choose another name", folder)
 	}
 	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
-		return fmt.Errorf("make the folder of the skill: %w", err)
+		return fmt.Errorf("create the folder of the skill: %w", err)
 	}
 	tmp := filepath.Join(filepath.Dir(folder), ".new-"+rand.Text()[:8])
 	defer func() {
@@ -139,7 +139,7 @@ func writeTree(folder string, files map[string][]byte) error {
 	return nil
 }
 
-// replace writes one file of a skill that is there.
+// replace writes one file of an existing skill.
 func (l *Library) replace(it item, e hermes.SkillEdit) (string, error) {
 	root, err := os.OpenRoot(it.folder)
 	if err != nil {
@@ -149,13 +149,13 @@ func (l *Library) replace(it item, e hermes.SkillEdit) (string, error) {
 	name := cmp.Or(e.File, mainFile)
 	before, err := root.ReadFile(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("%s of the skill %q cannot be written: %w", name, e.Name, err)
+		return "", fmt.Errorf("read %s of the skill %q: %w", name, e.Name, err)
 	}
 	if e.Base != "" && e.Base != hash(before) {
-		return "", fmt.Errorf("%s of the skill %q has changed meanwhile; read it again and repeat the change", name, e.Name)
+		return "", fmt.Errorf("%s of the skill %q has changed in the meantime; read it again and repeat the change", name, e.Name)
 	}
 	if before == nil && len(contents(root.FS())) >= guard.MaxFiles {
-		return "", fmt.Errorf("the skill %q has %d files already; join some of them", e.Name, guard.MaxFiles)
+		return "", fmt.Errorf("the skill %q already has %d files; merge some of them", e.Name, guard.MaxFiles)
 	}
 	if err := rootWrite(root, name, []byte(e.Content)); err != nil {
 		return "", fmt.Errorf("write %s of the skill %q: %w", name, e.Name, err)
@@ -163,12 +163,12 @@ func (l *Library) replace(it item, e hermes.SkillEdit) (string, error) {
 	return filepath.Join(it.folder, filepath.FromSlash(name)), nil
 }
 
-// rootWrite replaces a file in one step, within the folder.
+// rootWrite replaces a file atomically, within the folder.
 func rootWrite(root *os.Root, name string, data []byte) error {
 	mode := fs.FileMode(0o600)
 	if st, err := root.Stat(name); err == nil {
 		if !st.Mode().IsRegular() {
-			return errors.New("it is no regular file")
+			return errors.New("not a regular file")
 		}
 		mode = st.Mode().Perm()
 	}

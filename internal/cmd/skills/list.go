@@ -44,7 +44,7 @@ func (d Deps) list() *cobra.Command {
 		return d.hintProject(c)
 	})
 	cmd.Aliases = []string{"ls"}
-	cmd.Flags().StringVar(&source, "source", "", "show only skills from `source`: user, hub, bundled, project or external")
+	cmd.Flags().StringVar(&source, "source", "", "show only this source: user, hub, bundled, project or external")
 	cmd.Flags().StringVar(&category, "category", "", "show only this category")
 	cmd.Flags().BoolVarP(&all, "all", "a", false, "include skills that are not offered, with the reason")
 	return cmd

@@ -121,7 +121,7 @@ func TestFromSearchToUninstall(t *testing.T) {
 	}
 	r.want("Saved", "skills", "edit", "tool", "--from-file", file)
 	r.want("edited here", "skills", "check")
-	r.want("--force replaces the changes", "skills", "update")
+	r.want("use --force to overwrite them", "skills", "update")
 	r.want("Scanned 1 installed skill.", "skills", "audit")
 	snap := filepath.Join(t.TempDir(), "snap.json")
 	r.want("Exported 1 skill to", "skills", "snapshot", "export", snap)
@@ -146,7 +146,7 @@ func TestDangerousIsNeverInstalled(t *testing.T) {
 	}
 	r.publish("doubtful", "Then `ufw disable`.")
 	id = "well-known:" + r.site + "/.well-known/skills/doubtful"
-	r.want("with --force if you trust it", "skills", "install", id, "-y")
+	r.want("use --force if you trust it", "skills", "install", id, "-y")
 	r.want("Installed doubtful", "skills", "install", id, "-y", "--force")
 }
 
@@ -173,7 +173,7 @@ func TestOwnSkills(t *testing.T) {
 	r.want("no skill", "skills", "config", "disable", "nope")
 	r.want("Disabled from the next session on: none", "skills", "config", "enable", "mine")
 	r.want("/both, which loads mine, debugging", "bundles", "create", "both", "--skill", "mine,debugging")
-	r.want("--force replaces it", "bundles", "create", "both", "--skill", "mine")
+	r.want("use --force to replace it", "bundles", "create", "both", "--skill", "mine")
 	r.want("no skill", "bundles", "create", "other", "--skill", "nope")
 	r.want("mine, debugging", "bundles", "show", "both")
 	r.want("Deleted the bundle both", "bundles", "delete", "both")
@@ -210,7 +210,7 @@ func TestWaitingChanges(t *testing.T) {
 	r.want("Reset debugging to the bundled version", "skills", "reset", "debugging", "-y")
 	r.want("is already the bundled version", "skills", "reset", "debugging")
 	r.want("Restored your version of debugging", "skills", "reset", "debugging", "--restore")
-	r.want("no change", "skills", "reject", "xyz")
+	r.want("there is no pending change", "skills", "reject", "xyz")
 }
 
 func TestProjects(t *testing.T) {
@@ -235,7 +235,7 @@ func TestTaps(t *testing.T) {
 	r.want("is searched from now on", "skills", "tap", "add", "https://github.com/me/skills")
 	r.want("me/skills\n", "skills", "tap", "list")
 	r.want("no longer searched", "skills", "tap", "remove", "me/skills")
-	r.want("is no tap", "skills", "tap", "remove", "me/skills")
+	r.want("is not a tap", "skills", "tap", "remove", "me/skills")
 	r.want("not a GitHub repository", "skills", "tap", "add", "nothing")
 	r.want("--repo OWNER/REPO", "skills", "publish", "debugging")
 	r.want("is a bundled skill", "skills", "publish", "debugging", "--repo", "me/skills", "-y")
@@ -267,11 +267,11 @@ func TestTheCuratorProposesAndReports(t *testing.T) {
 	learn("publish")
 	r.want("No changes by the curator yet. Use --all", "curator", "ledger")
 	r.want("Stale after 30 days, archived after 90 days", "curator", "status")
-	r.want("says nearly what", "curator", "run", "--dry-run")
+	r.want("says nearly the same as", "curator", "run", "--dry-run")
 	r.want("No pending changes", "skills", "pending")
 	r.want("hermes skills pending", "curator", "run")
 	r.want("remove the skill", "skills", "pending")
-	r.want("says nearly what", "skills", "pending")
+	r.want("says nearly the same as", "skills", "pending")
 	r.want("Approved ", "skills", "approve", "all")
 	r.want("None.", "curator", "list-unmanaged")
 }
@@ -303,7 +303,7 @@ func TestTheLedgerUndoesOneChange(t *testing.T) {
 	r.want("Nothing to delete", "curator", "purge", "--older-than", "1")
 	r.want("Would delete from the archive: mine", "curator", "purge", "--dry-run")
 	r.want("use --yes to confirm", "curator", "purge")
-	r.want("no skill \"other\"", "curator", "purge", "other")
+	r.want("no archived skill \"other\"", "curator", "purge", "other")
 	r.want("number of days", "curator", "purge", "--older-than", "-3")
 	r.want("Deleted from the archive: mine", "curator", "purge", "mine", "-y")
 	r.want("No archived skills", "curator", "list-archived")

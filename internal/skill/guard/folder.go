@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Bounds of a skill. What is larger is no skill but a program.
+// Limits of a skill.
 const (
 	MaxFiles = 100
 	MaxFile  = 1 << 20 // bytes of one file
 	MaxTotal = 8 << 20 // bytes of all
 )
 
-// folder judges the files as such: links, number, sizes, binaries.
+// folder checks links, the number of files, their sizes and binaries.
 func (r *Report) folder(files []File) {
 	add := func(pattern string, s Severity, file, reason string) {
 		r.Findings = append(r.Findings, Finding{Pattern: pattern, Severity: s, File: file, Reason: reason})
@@ -24,29 +24,29 @@ func (r *Report) folder(files []File) {
 		total += len(f.Data)
 		switch {
 		case f.Target != "" && leaves(f.Path, f.Target):
-			add("link_leaves", Critical, f.Path, "a link leads out of the skill")
+			add("link_leaves", Critical, f.Path, "a link points outside the skill")
 		case len(f.Data) > MaxFile:
-			add("large_file", High, f.Path, fmt.Sprintf("the file has more than %d KB", MaxFile>>10))
+			add("large_file", High, f.Path, fmt.Sprintf("the file is larger than %d KB", MaxFile>>10))
 		}
 		if !local(f.Path) {
-			add("path_leaves", Critical, f.Path, "the file's path leads out of the skill")
+			add("path_leaves", Critical, f.Path, "the path of the file is outside the skill")
 		}
 		switch {
 		case program(f.Data):
 			add("program", Critical, f.Path, "a compiled program")
 		case binary(f.Data) && !media(f.Path):
-			add("binary", High, f.Path, "a binary file of no known kind")
+			add("binary", High, f.Path, "a binary file of an unknown type")
 		}
 	}
 	if len(files) > MaxFiles {
 		add("many_files", High, ".", fmt.Sprintf("more than %d files", MaxFiles))
 	}
 	if total > MaxTotal {
-		add("large_skill", High, ".", fmt.Sprintf("more than %d MB in all", MaxTotal>>20))
+		add("large_skill", High, ".", fmt.Sprintf("larger than %d MB in total", MaxTotal>>20))
 	}
 }
 
-// leaves reports that a link does not end inside the skill.
+// leaves reports whether a link points outside the skill.
 func leaves(from, target string) bool {
 	if path.IsAbs(target) || strings.ContainsAny(target, `\:`) {
 		return true
@@ -54,7 +54,7 @@ func leaves(from, target string) bool {
 	return !local(path.Join(path.Dir(from), target))
 }
 
-// local reports that a path stays below the folder it is relative to.
+// local reports whether a path stays below the folder it is relative to.
 func local(p string) bool {
 	if p == "" || path.IsAbs(p) || strings.ContainsAny(p, "\\:\x00") {
 		return false
@@ -63,10 +63,10 @@ func local(p string) bool {
 	return p != ".." && !strings.HasPrefix(p, "../")
 }
 
-// binary reports that data is no text.
+// binary reports whether data is not text.
 func binary(data []byte) bool { return bytes.IndexByte(data[:min(len(data), 8000)], 0) >= 0 }
 
-// program reports that data is something a machine runs as it is.
+// program reports whether data is a compiled program.
 func program(data []byte) bool {
 	for _, magic := range []string{
 		"\x7fELF", "MZ\x90", "\xfe\xed\xfa\xce", "\xfe\xed\xfa\xcf", "\xce\xfa\xed\xfe", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe", "\x00asm",
@@ -78,7 +78,7 @@ func program(data []byte) bool {
 	return false
 }
 
-// media reports that a file may be binary, by its name.
+// media reports whether a file may be binary, judged by its name.
 func media(name string) bool {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".png", ".jpg", ".jpeg", ".gif", ".webp", ".ico", ".pdf", ".ttf", ".otf", ".woff", ".woff2", ".mp3", ".wav", ".ogg", ".mp4",

@@ -1,11 +1,11 @@
-// Package guard looks at the files of a skill before they are trusted: it
-// finds what could harm (orders to the model against its person, secrets sent
-// away, destruction, backdoors, hidden code), gives a verdict, and says by the
-// trust in the source whether the skill may be installed.
+// Package guard scans the files of a skill before they are trusted. It finds what
+// may do harm (instructions that turn the model against its user, secrets sent
+// away, destruction, backdoors, hidden code), rates the skill, and decides from
+// the rating and the trust in its source whether it may be installed.
 //
-// Files go in and findings come out; the package reads no disk and knows no
-// library. Patterns find the usual tricks and are no wall: what a skill runs is
-// still under the approvals and the sandbox. Start at Scan, then trust.go.
+// Scan takes files in memory and knows no library. The patterns find common
+// tricks only; the commands of a skill still need approval and run in the
+// sandbox. Start at Scan, then read trust.go.
 package guard
 
 import (
@@ -33,15 +33,15 @@ func (s Severity) String() string {
 
 // Finding is one thing that was found.
 type Finding struct {
-	Pattern  string // the rule's name, which never changes
+	Pattern  string // the rule's name, which is stored and never changes
 	Severity Severity
 	File     string
-	Line     int // from 1; 0 where the whole file or folder is meant
+	Line     int // from 1; 0 for the whole file or folder
 	Reason   string
 	Excerpt  string // at most 120 characters
 }
 
-// String tells the finding in one line.
+// String returns the finding in one line.
 func (f Finding) String() string {
 	at := f.File
 	if f.Line > 0 {
@@ -52,12 +52,12 @@ func (f Finding) String() string {
 
 // File is a file of a skill. A link has a Target and no Data.
 type File struct {
-	Path   string // inside the skill, with slashes
+	Path   string // relative to the skill, with slashes
 	Data   []byte
-	Target string // of a symbolic link, as it is written
+	Target string // of a symbolic link, as written
 }
 
-// Verdict is the outcome of a scan.
+// Verdict is the rating of a scan.
 type Verdict string
 
 // The verdicts.
@@ -70,8 +70,8 @@ const (
 // Report is what a scan found, worst first.
 type Report struct{ Findings []Finding }
 
-// Verdict is that of the worst finding: critical is dangerous, high is
-// caution, anything else safe.
+// Verdict returns the rating of the worst finding: critical is dangerous, high is
+// caution, anything else is safe.
 func (r Report) Verdict() Verdict {
 	worst := Low
 	for _, f := range r.Findings {
@@ -86,7 +86,7 @@ func (r Report) Verdict() Verdict {
 	return Safe
 }
 
-// Serious are the findings that shape the verdict, as lines for a person.
+// Serious returns the findings that decide the verdict, as lines for the user.
 func (r Report) Serious() []string {
 	var out []string
 	for _, f := range r.Findings {
@@ -97,18 +97,17 @@ func (r Report) Serious() []string {
 	return out
 }
 
-// Options steer a scan. The zero value scans with the rules alone.
+// Options configure a scan. The zero value scans with the rules only.
 type Options struct {
-	// Injection names the pattern of an order to the model in a text, "" for
-	// none; it is asked beside the rules, file by file.
+	// Injection returns the name of the prompt injection pattern found in a text,
+	// or "". It is called for every file in addition to the rules.
 	Injection func(text string) string
 }
 
-// maxLine bounds what is matched at once: longer lines are cut into pieces.
+// maxLine limits what is matched at once. Longer lines are cut into pieces.
 const maxLine = 4000
 
-// Scan looks at all files of a skill. There is one finding at most for a
-// pattern and line.
+// Scan scans all files of a skill. It reports each pattern at most once per line.
 func Scan(files []File, o Options) Report {
 	var r Report
 	r.folder(files)
@@ -121,7 +120,7 @@ func Scan(files []File, o Options) Report {
 			continue
 		}
 		if name := o.Injection(string(f.Data)); name != "" {
-			r.Findings = append(r.Findings, Finding{Pattern: name, Severity: Critical, File: f.Path, Reason: "text that gives orders to a model or hides something (" + name + ")"})
+			r.Findings = append(r.Findings, Finding{Pattern: name, Severity: Critical, File: f.Path, Reason: "contains instructions to the model or hidden text (" + name + ")"})
 		}
 	}
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return int(b.Severity - a.Severity) })

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Read reads the files of a skill's folder, links as links. It stops where
-// there is more than a skill holds, and reads no more of a file than tells that
-// it is too large. Hidden files are left out.
+// Read reads the files of a skill's folder. It keeps links as links, leaves out
+// hidden files, and stops when there are more files than a skill may have. Files
+// that are too large are not read; their Data is longer than MaxFile.
 func Read(folder string) ([]File, error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -39,7 +39,7 @@ func Read(folder string) ([]File, error) {
 		return err
 	})
 	if main := "SKILL.md"; err == nil && len(out) > 2*MaxFiles && !slices.ContainsFunc(out, func(f File) bool { return f.Path == main }) {
-		if info, err := root.Lstat(main); err == nil { // what it is stays known
+		if info, err := root.Lstat(main); err == nil { // the folder must still be recognized as a skill
 			f, err := readOne(root, main, fs.FileInfoToDirEntry(info))
 			return append(out, f), err
 		}
@@ -57,7 +57,7 @@ func readOne(root *os.Root, p string, d fs.DirEntry) (File, error) {
 		return File{}, err
 	}
 	if !st.Mode().IsRegular() || st.Size() > MaxFile {
-		return File{Path: p, Data: make([]byte, MaxFile+1)}, nil // which the scan calls too large
+		return File{Path: p, Data: make([]byte, MaxFile+1)}, nil // the scan reports it as too large
 	}
 	data, err := root.ReadFile(filepath.FromSlash(p))
 	return File{Path: p, Data: data}, err

@@ -1,17 +1,17 @@
 package guard
 
-// Trust is what is thought of the source of a skill.
+// Trust is the trust in the source of a skill.
 type Trust string
 
 // The levels of trust.
 const (
-	Builtin   Trust = "builtin"   // part of the program
-	Trusted   Trust = "trusted"   // from makers whose skills are looked after
-	Community Trust = "community" // from anybody
-	Agent     Trust = "agent"     // made by the model in a session
+	Builtin   Trust = "builtin"   // built into the program
+	Trusted   Trust = "trusted"   // from known publishers
+	Community Trust = "community" // from anyone
+	Agent     Trust = "agent"     // written by the model in a session
 )
 
-// TrustOf is the level of a repository, given as owner/name or owner/name/….
+// TrustOf returns the level of a repository, given as owner/name or owner/name/….
 func TrustOf(repository string) Trust {
 	for _, owner := range []string{"openai/", "anthropics/"} {
 		if len(repository) > len(owner) && repository[:len(owner)] == owner {
@@ -28,13 +28,13 @@ type Decision string
 const (
 	Install Decision = "install"
 	Refuse  Decision = "refuse"
-	Ask     Decision = "ask" // the person decides
+	Ask     Decision = "ask" // the user decides
 )
 
-// Decide applies the policy: community skills must be safe, or be of caution
-// and forced; trusted ones may be of caution; what is built in may be anything;
-// what the agent made may be anything too, but dangerous asks. Force never
-// helps what is dangerous.
+// Decide applies the policy. Built-in skills are always installed. Trusted ones
+// must not be dangerous. Community ones must be safe, or rated caution and
+// forced. For dangerous ones of the agent it asks. Force never allows dangerous
+// skills.
 func Decide(t Trust, v Verdict, force bool) Decision {
 	switch {
 	case t == Builtin || v == Safe:

@@ -15,15 +15,15 @@ import (
 	"hermes/internal/skill/guard"
 )
 
-// address is a single SKILL.md on the net. Of the files beside it only those
-// that it names are fetched.
+// address is a single SKILL.md at a URL. Of its other files only those that it
+// mentions are fetched.
 type address struct{ *web }
 
 func (*address) name() string { return "url" }
 
 func (*address) search(context.Context, string, int) ([]Listing, error) { return nil, nil }
 
-// named finds the files of a skill in its text.
+// named finds the files that the text of a skill mentions.
 var named = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(?:references|templates|scripts|assets)/[\w./-]*[\w-]`)
 })
@@ -46,7 +46,7 @@ func (a *address) fetch(ctx context.Context, id string) (Package, error) {
 		seen[file] = true
 		data, err := a.get(ctx, base.JoinPath("..", file).String(), guard.MaxFile, nil)
 		if errors.Is(err, hermes.ErrNotFound) {
-			continue // named, but not published
+			continue // mentioned, but not published
 		}
 		if err != nil {
 			return Package{}, err

@@ -16,20 +16,20 @@ import (
 	"hermes/internal/skill/guard"
 )
 
-// Bounds of an archive: what unpacks to more is no collection of skills.
+// Limits of an archive.
 const (
 	maxEntries  = 50_000
 	maxUnpacked = 256 << 20 // bytes read of an archive
 )
 
-var errBomb = errors.New("the archive unpacks to more than is reasonable")
+var errBomb = errors.New("the unpacked archive is too large")
 
-// untar gives the files of a .tar.gz, without the folder that it begins with.
-// keep says which of them, by path; others are skipped over.
+// untar returns the files of a .tar.gz whose path keep accepts. With strip, paths
+// lose their first folder.
 func untar(raw []byte, strip bool, keep func(path string) bool) ([]guard.File, error) {
 	z, err := gzip.NewReader(bytes.NewReader(raw))
 	if err != nil {
-		return nil, fmt.Errorf("the archive is broken: %w", err)
+		return nil, fmt.Errorf("the archive is damaged: %w", err)
 	}
 	bounded := &io.LimitedReader{R: z, N: maxUnpacked}
 	t := tar.NewReader(bounded)
@@ -42,7 +42,7 @@ func untar(raw []byte, strip bool, keep func(path string) bool) ([]guard.File, e
 		case err == io.EOF:
 			return out, nil
 		case err != nil:
-			return nil, fmt.Errorf("the archive is broken: %w", err)
+			return nil, fmt.Errorf("the archive is damaged: %w", err)
 		}
 		name := h.Name
 		if strip {
@@ -55,7 +55,7 @@ func untar(raw []byte, strip bool, keep func(path string) bool) ([]guard.File, e
 		switch h.Typeflag {
 		case tar.TypeReg:
 			if f.Data, err = io.ReadAll(io.LimitReader(t, guard.MaxFile+1)); err != nil {
-				return nil, fmt.Errorf("the archive is broken: %w", err)
+				return nil, fmt.Errorf("the archive is damaged: %w", err)
 			}
 		case tar.TypeSymlink, tar.TypeLink:
 			f.Target = h.Linkname
@@ -68,11 +68,11 @@ func untar(raw []byte, strip bool, keep func(path string) bool) ([]guard.File, e
 	}
 }
 
-// unzip gives the files of a .zip.
+// unzip returns the files of a .zip.
 func unzip(raw []byte) ([]guard.File, error) {
 	z, err := zip.NewReader(bytes.NewReader(raw), int64(len(raw)))
 	if err != nil {
-		return nil, fmt.Errorf("the archive is broken: %w", err)
+		return nil, fmt.Errorf("the archive is damaged: %w", err)
 	}
 	if len(z.File) > 2*guard.MaxFiles {
 		return nil, errBomb
@@ -85,12 +85,12 @@ func unzip(raw []byte) ([]guard.File, error) {
 		}
 		r, err := f.Open()
 		if err != nil {
-			return nil, fmt.Errorf("the archive is broken: %w", err)
+			return nil, fmt.Errorf("the archive is damaged: %w", err)
 		}
 		data, err := io.ReadAll(io.LimitReader(r, guard.MaxFile+1))
-		_ = r.Close() // it was read
+		_ = r.Close() // read only
 		if err != nil {
-			return nil, fmt.Errorf("the archive is broken: %w", err)
+			return nil, fmt.Errorf("the archive is damaged: %w", err)
 		}
 		if total += len(data); total > maxArchive {
 			return nil, errBomb
@@ -104,7 +104,7 @@ func unzip(raw []byte) ([]guard.File, error) {
 	return rooted(out), nil
 }
 
-// rooted takes a single outer folder away, if SKILL.md lies in one.
+// rooted removes the outer folder if SKILL.md is in one.
 func rooted(files []guard.File) []guard.File {
 	at := slices.IndexFunc(files, func(f guard.File) bool { return path.Base(f.Path) == "SKILL.md" && strings.Count(f.Path, "/") == 1 })
 	if slices.ContainsFunc(files, func(f guard.File) bool { return f.Path == "SKILL.md" }) || at < 0 {
@@ -113,7 +113,7 @@ func rooted(files []guard.File) []guard.File {
 	return below(files, path.Dir(files[at].Path))
 }
 
-// below gives the files in a folder, by their path in it.
+// below returns the files in a folder, with paths relative to it.
 func below(files []guard.File, folder string) []guard.File {
 	if folder == "." || folder == "" {
 		return files

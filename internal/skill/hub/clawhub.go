@@ -52,7 +52,7 @@ func (c *clawhub) search(ctx context.Context, query string, limit int) ([]Listin
 
 func (c *clawhub) fetch(ctx context.Context, id string) (Package, error) {
 	slug, version, _ := strings.Cut(id, "@")
-	if i := strings.LastIndex(slug, "/"); i >= 0 { // owner/slug, as on the site
+	if i := strings.LastIndex(slug, "/"); i >= 0 { // owner/slug, as shown on the site
 		slug = slug[i+1:]
 	}
 	var detail struct {
@@ -66,7 +66,7 @@ func (c *clawhub) fetch(ctx context.Context, id string) (Package, error) {
 		return Package{}, err
 	}
 	if detail.Moderation.IsMalwareBlocked {
-		return Package{}, errors.New("ClawHub has blocked it as malware")
+		return Package{}, errors.New("ClawHub has blocked this skill as malware")
 	}
 	version = cmp.Or(version, detail.LatestVersion.Version)
 	raw, err := c.get(ctx, fmt.Sprintf("%s/api/v1/download?slug=%s&version=%s", c.base, url.QueryEscape(slug), url.QueryEscape(version)), maxArchive, nil)

@@ -14,7 +14,7 @@ import (
 	"hermes/internal/skill/guard"
 )
 
-// github finds skills in repositories: every folder with a SKILL.md is one.
+// github finds skills in repositories. Every folder with a SKILL.md is one.
 type github struct {
 	*web
 	api, raw string
@@ -32,7 +32,7 @@ func (g *github) header() http.Header {
 	return h
 }
 
-// describing bounds how many SKILL.md a search reads for their descriptions.
+// describing limits how many SKILL.md a search reads for their descriptions.
 const describing = 20
 
 func (g *github) search(ctx context.Context, query string, limit int) ([]Listing, error) {
@@ -58,7 +58,8 @@ func (g *github) search(ctx context.Context, query string, limit int) ([]Listing
 	return out, errors.Join(faults...)
 }
 
-// folders lists the folders of a repository that hold a skill; "" is its top.
+// folders lists the folders of a repository that have a skill; "" is the top
+// folder.
 func (g *github) folders(ctx context.Context, repo string) ([]string, error) {
 	if err := checkRepo(repo); err != nil {
 		return nil, err
@@ -81,12 +82,12 @@ func (g *github) folders(ctx context.Context, repo string) ([]string, error) {
 func checkRepo(repo string) error {
 	owner, name, ok := strings.Cut(repo, "/")
 	if !ok || owner == "" || name == "" || strings.ContainsAny(repo, " ?#%\\") || strings.Contains(name, "/") || name == ".." || owner == ".." {
-		return fmt.Errorf("%q is no repository; write owner/name", repo)
+		return fmt.Errorf("%q is not a repository; use owner/name", repo)
 	}
 	return nil
 }
 
-// description reads the line from the frontmatter; without one it is "".
+// description reads the description from the frontmatter, "" if there is none.
 func (g *github) description(ctx context.Context, repo, folder string) string {
 	raw, err := g.get(ctx, g.raw+"/"+repo+"/HEAD/"+path.Join(folder, "SKILL.md"), guard.MaxFile, nil)
 	if err != nil {
@@ -100,13 +101,13 @@ func (g *github) description(ctx context.Context, repo, folder string) string {
 	return ""
 }
 
-// fetch takes owner/repo, owner/repo/path/to/skill, owner/repo@skill, or what
-// stands in the browser (owner/repo/tree/branch/path).
+// fetch takes owner/repo, owner/repo/path/to/skill, owner/repo@skill, or the path
+// of a page on GitHub (owner/repo/tree/branch/path).
 func (g *github) fetch(ctx context.Context, id string) (Package, error) {
 	id, named, _ := strings.Cut(strings.Trim(id, "/"), "@")
 	parts := strings.SplitN(strings.TrimSuffix(id, "/SKILL.md"), "/", 3)
 	if len(parts) < 2 {
-		return Package{}, fmt.Errorf("%q is no repository; write owner/name", id)
+		return Package{}, fmt.Errorf("%q is not a repository; use owner/name", id)
 	}
 	repo, folder, ref := parts[0]+"/"+parts[1], "", ""
 	if len(parts) == 3 {
@@ -120,7 +121,7 @@ func (g *github) fetch(ctx context.Context, id string) (Package, error) {
 	return g.skill(ctx, repo, ref, folder, named)
 }
 
-// skill gets a folder of a repository, or the one that holds a skill of a name.
+// skill fetches a folder of a repository, or the one with a skill of a name.
 func (g *github) skill(ctx context.Context, repo, ref, folder, named string) (Package, error) {
 	if err := checkRepo(repo); err != nil {
 		return Package{}, err
@@ -133,7 +134,7 @@ func (g *github) skill(ctx context.Context, repo, ref, folder, named string) (Pa
 		folder = found
 	}
 	if folder = strings.Trim(folder, "/"); strings.Contains("/"+folder+"/", "/../") {
-		return Package{}, fmt.Errorf("%q is no folder of a repository", folder)
+		return Package{}, fmt.Errorf("%q is not a folder of a repository", folder)
 	}
 	at := g.api + "/repos/" + repo + "/tarball"
 	if ref != "" {
@@ -154,8 +155,8 @@ func (g *github) skill(ctx context.Context, repo, ref, folder, named string) (Pa
 	return Package{Files: files, Trust: guard.TrustOf(repo + "/"), Identifier: strings.TrimSuffix(repo+"/"+folder, "/"), Version: ref}, nil
 }
 
-// locate finds the folder of a skill by its name; without a name the
-// repository must hold just one.
+// locate finds the folder of a skill by its name. Without a name the repository
+// must have exactly one skill.
 func (g *github) locate(ctx context.Context, repo, named string) (string, error) {
 	folders, err := g.folders(ctx, repo)
 	if err != nil {
@@ -172,7 +173,7 @@ func (g *github) locate(ctx context.Context, repo, named string) (string, error)
 		names = append(names, path.Base(f))
 	}
 	if len(names) == 0 {
-		return "", fmt.Errorf("%s holds no SKILL.md: %w", repo, hermes.ErrNotFound)
+		return "", fmt.Errorf("%s has no SKILL.md: %w", repo, hermes.ErrNotFound)
 	}
-	return "", fmt.Errorf("%s holds %d skills; name one as %s@NAME: %s", repo, len(names), repo, strings.Join(names[:min(len(names), 30)], ", "))
+	return "", fmt.Errorf("%s has %d skills; choose one with %s@NAME: %s", repo, len(names), repo, strings.Join(names[:min(len(names), 30)], ", "))
 }

@@ -1,12 +1,11 @@
-// Package hub finds and fetches skills in public places: GitHub repositories,
+// Package hub searches and fetches skills in registries: GitHub repositories,
 // ClawHub, skills.sh, sites with a well-known index, LobeHub, Claude
-// marketplaces, single addresses and local folders. Each place is a file with
-// one type.
+// marketplaces, single URLs and local folders. Each registry is one type in one
+// file.
 //
-// What comes back is a set of files and where they came from. The package
-// judges nothing and installs nothing: that is the library's matter, and
-// nothing fetched here is used before it was looked at. Start at New; Resolve
-// tells how an identifier finds its place.
+// It returns files and where they came from. It neither scans nor installs them:
+// package skill does that before anything is used. Start at New; Resolve shows
+// how an identifier is mapped to a registry.
 package hub
 
 import (
@@ -26,11 +25,11 @@ import (
 	"hermes/internal/skill/guard"
 )
 
-// Listing is a skill in a search.
+// Listing is a search result.
 type Listing struct {
 	Name        string
 	Description string
-	Source      string // the place: github, clawhub, …
+	Source      string // the registry: github, clawhub, …
 	Identifier  string // what Fetch understands
 	Trust       guard.Trust
 	Popularity  int64 // installs or downloads, 0 if unknown
@@ -43,38 +42,38 @@ type Package struct {
 	Files                       []guard.File
 }
 
-// Bases are the addresses of the places; an empty one is the public one.
+// Bases are the URLs of the registries; an empty one means the public one.
 type Bases struct{ GitHub, Raw, ClawHub, SkillsSh, LobeHub string }
 
-// Config is what the places are asked with.
+// Config is what New needs.
 type Config struct {
 	Client *http.Client
 	Bases  Bases
-	// Token is a GitHub token; empty asks without, 60 times an hour.
+	// Token is a GitHub token. Without one GitHub allows 60 requests an hour.
 	Token hermes.Secret
-	// Taps are repositories (owner/name) that are searched on GitHub, and
-	// Marketplaces those that hold a Claude marketplace. Sites have a
+	// Taps are repositories (owner/name) to search on GitHub. Marketplaces are
+	// repositories with a Claude marketplace. Sites are URLs of sites with a
 	// well-known index.
 	Taps, Marketplaces, Sites []string
 }
 
-// registry is one public place.
+// registry is one place to get skills from.
 type registry interface {
 	name() string
 	search(ctx context.Context, query string, limit int) ([]Listing, error)
-	// fetch takes the identifier without the place's prefix.
+	// fetch takes the identifier without the registry's prefix.
 	fetch(ctx context.Context, id string) (Package, error)
 }
 
-// Hub is all places. It may be used concurrently.
+// Hub is the set of all registries. It is safe for concurrent use.
 type Hub struct{ registries []registry }
 
-// DefaultTaps are the repositories that are searched without being asked for.
+// DefaultTaps returns the repositories that are always searched.
 func DefaultTaps() []string {
 	return []string{"anthropics/skills", "openai/skills", "huggingface/skills"}
 }
 
-// New makes a hub; nothing is asked yet.
+// New makes a hub. It sends no requests yet.
 func New(c Config) *Hub {
 	w := &web{client: c.Client}
 	c.Bases.Raw = cmp.Or(c.Bases.Raw, "https://raw.githubusercontent.com")
@@ -91,7 +90,7 @@ func New(c Config) *Hub {
 	}}
 }
 
-// Sources are the names of the places.
+// Sources returns the names of the registries.
 func (h *Hub) Sources() []string {
 	var names []string
 	for _, p := range h.registries {
@@ -100,14 +99,14 @@ func (h *Hub) Sources() []string {
 	return names
 }
 
-// Search asks the places, all or one, at once. What a place could not answer
-// is told beside the results of the others.
+// Search searches all registries at the same time, or the one named by source. If
+// some fail, it returns their errors together with the results of the others.
 func (h *Hub) Search(ctx context.Context, query, source string, limit int) ([]Listing, error) {
 	registries := h.registries
 	if source != "" {
 		at := slices.IndexFunc(registries, func(p registry) bool { return p.name() == source })
 		if at < 0 {
-			return nil, fmt.Errorf("there is no source %q; there are: %s", source, strings.Join(h.Sources(), ", "))
+			return nil, fmt.Errorf("unknown source %q; use one of: %s", source, strings.Join(h.Sources(), ", "))
 		}
 		registries = registries[at : at+1]
 	}
@@ -126,7 +125,7 @@ func (h *Hub) Search(ctx context.Context, query, source string, limit int) ([]Li
 	return slices.Concat(lists...), errors.Join(faults...)
 }
 
-// Resolve tells which place an identifier belongs to, and what it is called
+// Resolve returns the registry of an identifier, and the id that the skill has
 // there.
 func Resolve(identifier string) (source, id string) {
 	for _, prefix := range []string{"github", "clawhub", "skills-sh", "lobehub", "claude-marketplace", "well-known"} {
@@ -158,7 +157,7 @@ func (h *Hub) Fetch(ctx context.Context, identifier string) (Package, error) {
 	source, id := Resolve(identifier)
 	at := slices.IndexFunc(h.registries, func(p registry) bool { return p.name() == source })
 	if at < 0 {
-		return Package{}, fmt.Errorf("%q names no place; write owner/repo/path, clawhub/NAME, skills-sh/owner/repo/NAME, lobehub/NAME, claude-marketplace/owner/repo/plugin/NAME, https://…/SKILL.md or ./folder, or search first: hermes skills search %s", identifier, identifier)
+		return Package{}, fmt.Errorf("%q is not a skill identifier; use owner/repo/path, clawhub/NAME, skills-sh/owner/repo/NAME, lobehub/NAME, claude-marketplace/owner/repo/plugin/NAME, https://…/SKILL.md or ./folder, or search for it with: hermes skills search %s", identifier, identifier)
 	}
 	p, err := h.registries[at].fetch(ctx, id)
 	if err != nil {
@@ -171,23 +170,23 @@ func (h *Hub) Fetch(ctx context.Context, identifier string) (Package, error) {
 	return p, nil
 }
 
-// web asks addresses, within bounds.
+// web fetches URLs, with limits on their size.
 type web struct{ client *http.Client }
 
-// Bounds of what is fetched, in bytes.
+// Limits of what is fetched, in bytes.
 const (
 	maxIndex   = 16 << 20
 	maxArchive = 64 << 20
 )
 
-// get returns the body of an address, at most limit bytes.
+// get returns the body of a URL. More than limit bytes are an error.
 func (w *web) get(ctx context.Context, at string, limit int64, header http.Header) ([]byte, error) {
 	u, err := url.Parse(at)
 	if err != nil {
 		return nil, err
 	}
 	if u.Scheme != "https" && !(u.Scheme == "http" && loopback(u.Hostname())) {
-		return nil, fmt.Errorf("%s is not https; skills are fetched over https only", at)
+		return nil, fmt.Errorf("%s is not an https URL; skills are fetched over https only", at)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
@@ -209,40 +208,40 @@ func (w *web) get(ctx context.Context, at string, limit int64, header http.Heade
 		return nil, err
 	}
 	if int64(len(raw)) > limit {
-		return nil, fmt.Errorf("%s sends more than %d MB", at, limit>>20)
+		return nil, fmt.Errorf("%s is larger than %d MB", at, limit>>20)
 	}
 	return raw, nil
 }
 
 func loopback(host string) bool { return host == "localhost" || host == "127.0.0.1" || host == "::1" }
 
-// statusError tells in plain words why a place did not answer.
+// statusError explains why a server did not answer.
 func statusError(resp *http.Response, u *url.URL) error {
 	switch {
 	case resp.StatusCode == http.StatusNotFound:
-		return fmt.Errorf("there is nothing at %s%s: %w", u.Host, u.Path, hermes.ErrNotFound)
+		return fmt.Errorf("no page at %s%s: %w", u.Host, u.Path, hermes.ErrNotFound)
 	case resp.Header.Get("X-RateLimit-Remaining") == "0" && strings.Contains(u.Host, "github"):
-		return errors.New("GitHub answers 60 requests an hour without a token, and these are used up; set GITHUB_TOKEN (hermes config set GITHUB_TOKEN …) or wait")
+		return errors.New("GitHub rate limit reached (60 requests an hour without a token); set one with `hermes config set GITHUB_TOKEN -`, or wait")
 	case resp.StatusCode == http.StatusTooManyRequests || resp.Header.Get("X-RateLimit-Remaining") == "0":
 		wait := cmp.Or(resp.Header.Get("Retry-After"), "some")
-		return fmt.Errorf("%s was asked too often; wait %s seconds and try again", u.Host, wait)
+		return fmt.Errorf("%s received too many requests; wait %s seconds and try again", u.Host, wait)
 	}
 	return fmt.Errorf("%s answered with status %d", u.Host, resp.StatusCode)
 }
 
-// getJSON reads the body of an address into value.
+// getJSON decodes the body of a URL into value.
 func (w *web) getJSON(ctx context.Context, at string, header http.Header, value any) error {
 	raw, err := w.get(ctx, at, maxIndex, header)
 	if err != nil {
 		return err
 	}
 	if err := json.Unmarshal(raw, value); err != nil {
-		return fmt.Errorf("%s sent no index that is understood: %w", at, err)
+		return fmt.Errorf("%s did not return a valid index: %w", at, err)
 	}
 	return nil
 }
 
-// fits reports that a text has every word of a query; an empty one fits all.
+// fits reports whether the texts have every word of a query. An empty query fits.
 func fits(query string, texts ...string) bool {
 	all := strings.ToLower(strings.Join(texts, " "))
 	for _, word := range strings.Fields(strings.ToLower(query)) {

@@ -75,7 +75,7 @@ func zipped(t *testing.T, files map[string]string) string {
 	return b.String()
 }
 
-// world is a server that speaks for all places, by path.
+// world is a server that answers for all registries, by path.
 func world(t *testing.T) (*hub.Hub, string) {
 	t.Helper()
 	repo := tarball(t, map[string]string{
@@ -136,7 +136,7 @@ func world(t *testing.T) (*hub.Hub, string) {
 	}), s.URL
 }
 
-// tarballFixed is an archive of a single skill, made once.
+// tarballFixed is an archive of a single skill.
 var tarballFixed = func() string {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -228,7 +228,7 @@ func TestLinksComeAsLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	if v := guard.Scan(p.Files, guard.Options{}).Verdict(); v != guard.Dangerous {
-		t.Errorf("a link that leaves is called %s", v)
+		t.Errorf("a link that points outside is rated %s", v)
 	}
 }
 
@@ -236,11 +236,11 @@ func TestFetchRefuses(t *testing.T) {
 	t.Parallel()
 	h, site := world(t)
 	for id, want := range map[string]string{
-		"pdf":                       "names no place",
-		"anthropics/skills":         "holds 2 skills",
-		"anthropics/skills@nope":    "holds 2 skills",
+		"pdf":                       "is not a skill identifier",
+		"anthropics/skills":         "has 2 skills",
+		"anthropics/skills@nope":    "has 2 skills",
 		"anthropics/skills/none":    "no skill in",
-		"anthropics/skills/../../x": "no folder of a repository",
+		"anthropics/skills/../../x": "is not a folder of a repository",
 		"a/b/c":                     "not found",
 		"limited/out@x":             "wait 34 seconds",
 		"clawhub/bad":               "malware",
@@ -248,11 +248,11 @@ func TestFetchRefuses(t *testing.T) {
 		"lobehub/poet":              "no instructions",
 		"skills-sh/x":               "not owner/repo/skill",
 		"claude-marketplace/anthropics/skills/none":            "no plugin",
-		"claude-marketplace/anthropics/skills/document-skills": "holds 2 skills",
-		"claude-marketplace/anthropics/skills/odd/x":           "not understood",
-		site + "/.well-known/agent-skills/forged":              "not what the index promises",
-		site + "/.well-known/agent-skills/climbs":              "no file of a skill",
-		site + "/.well-known/agent-skills/none":                "publishes no skill",
+		"claude-marketplace/anthropics/skills/document-skills": "has 2 skills",
+		"claude-marketplace/anthropics/skills/odd/x":           "is invalid",
+		site + "/.well-known/agent-skills/forged":              "does not match its digest",
+		site + "/.well-known/agent-skills/climbs":              "is not a valid path",
+		site + "/.well-known/agent-skills/none":                "has no skill",
 		site + "/broken/.well-known/skills/x":                  "not found",
 		"http://example.com/SKILL.md":                          "https only",
 		"./nowhere-at-all":                                     "no such file",
@@ -295,7 +295,7 @@ func TestLocalFolder(t *testing.T) {
 	}
 }
 
-// zeros is a small archive of a file with so many zero bytes.
+// zeros is a small archive of a file with n zero bytes.
 func zeros(t *testing.T, n int64) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -319,7 +319,7 @@ func zeros(t *testing.T, n int64) string {
 	return b.String()
 }
 
-// TestBombs keeps archives from filling memory.
+// TestBombs checks that archives cannot fill the memory.
 func TestBombs(t *testing.T) {
 	t.Parallel()
 	many := map[string]string{"SKILL.md": doc}
@@ -343,7 +343,7 @@ func TestBombs(t *testing.T) {
 	}))
 	t.Cleanup(s.Close)
 	h := hub.New(hub.Config{Client: s.Client(), Bases: hub.Bases{GitHub: s.URL, ClawHub: s.URL}})
-	for id, want := range map[string]string{"a/b/deep": "more than is reasonable", "clawhub/many": "more than is reasonable", "clawhub/torn": "broken"} {
+	for id, want := range map[string]string{"a/b/deep": "archive is too large", "clawhub/many": "archive is too large", "clawhub/torn": "damaged"} {
 		if _, err := h.Fetch(t.Context(), id); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", id, err, want)
 		}

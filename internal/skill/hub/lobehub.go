@@ -11,7 +11,7 @@ import (
 	"hermes/internal/skill/guard"
 )
 
-// lobehub is LobeHub's directory of agents: each is a prompt, which becomes a
+// lobehub is LobeHub's directory of agents. The prompt of an agent becomes a
 // skill.
 type lobehub struct {
 	*web
@@ -60,17 +60,17 @@ func (l *lobehub) fetch(ctx context.Context, id string) (Package, error) {
 	return Package{Files: []guard.File{{Path: "SKILL.md", Data: []byte(a.skill(id))}}, Trust: guard.Community, Identifier: "lobehub/" + id}, nil
 }
 
-// skill writes an agent as a SKILL.md.
+// skill returns an agent as a SKILL.md.
 func (a lobeAgent) skill(id string) string {
 	description := []rune(strings.Join(strings.Fields(a.Meta.Description), " "))
 	if len(description) == 0 {
-		description = []rune(a.Meta.Title + " (an agent of LobeHub)")
+		description = []rune(a.Meta.Title + " (a LobeHub agent)")
 	}
 	return fmt.Sprintf("---\nname: %s\ndescription: %s\nauthor: %s\nmetadata:\n  hermes:\n    tags: %s\n---\n# %s\n\n%s\n",
 		plainName(id), quoted(string(description[:min(len(description), 1000)])), quoted(a.Author), quoted(a.Meta.Tags), a.Meta.Title, strings.TrimSpace(a.Config.SystemRole))
 }
 
-// quoted writes a value as JSON, which YAML reads too.
+// quoted returns a value as JSON, which is valid YAML.
 func quoted(v any) string {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -79,7 +79,7 @@ func quoted(v any) string {
 	return string(raw)
 }
 
-// plainName makes a name of a skill out of any text.
+// plainName makes a skill name of any text.
 func plainName(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {

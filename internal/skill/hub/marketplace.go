@@ -12,8 +12,8 @@ import (
 	"hermes/internal/skill/guard"
 )
 
-// marketplace is a repository with a Claude marketplace: a list of plugins,
-// which may hold skills.
+// marketplace is a repository with a Claude marketplace: a list of plugins, which
+// may have skills.
 type marketplace struct {
 	github       *github
 	repositories []string
@@ -28,7 +28,7 @@ type plugin struct {
 	Skills      json.RawMessage `json:"skills"` // a path or a list of them
 }
 
-// location is the repository and folder of a plugin.
+// location returns the repository and folder of a plugin.
 func (p plugin) location(home, root string) (repo, folder string, err error) {
 	var text string
 	if json.Unmarshal(p.Source, &text) == nil {
@@ -39,7 +39,7 @@ func (p plugin) location(home, root string) (repo, folder string, err error) {
 	}
 	var at struct{ Source, Repo, URL, Path string }
 	if err := json.Unmarshal(p.Source, &at); err != nil {
-		return "", "", fmt.Errorf("the source of the plugin %q is not understood", p.Name)
+		return "", "", fmt.Errorf("the source of the plugin %q is invalid", p.Name)
 	}
 	if at.Repo == "" {
 		at.Repo = strings.TrimSuffix(strings.TrimPrefix(at.URL, "https://github.com/"), ".git")
@@ -51,14 +51,14 @@ func clean(folder string) string {
 	return strings.Trim(strings.TrimPrefix(path.Clean("/"+folder), "/"), "/")
 }
 
-// listed are the folders of skills that the plugin names itself.
+// listed returns the skill folders that the plugin lists itself.
 func (p plugin) listed() []string {
 	var one string
 	var list []string
 	if json.Unmarshal(p.Skills, &one) == nil && one != "" {
 		return []string{one}
 	}
-	_ = json.Unmarshal(p.Skills, &list) // absent or of another kind: none
+	_ = json.Unmarshal(p.Skills, &list) // missing or of another type: none
 	return list
 }
 
@@ -158,12 +158,12 @@ func (m *marketplace) within(ctx context.Context, repo, folder string, p plugin,
 		return own[0], nil
 	}
 	if len(own) == 0 {
-		return "", fmt.Errorf("the plugin %q holds no skills: %w", p.Name, hermes.ErrNotFound)
+		return "", fmt.Errorf("the plugin %q has no skills: %w", p.Name, hermes.ErrNotFound)
 	}
-	return "", fmt.Errorf("the plugin %q holds %d skills; name one behind it: %s", p.Name, len(names), strings.Join(names, ", "))
+	return "", fmt.Errorf("the plugin %q has %d skills; add one to the identifier: %s", p.Name, len(names), strings.Join(names, ", "))
 }
 
-// belongs reports that a folder with a skill is the plugin's.
+// belongs reports whether a skill folder belongs to the plugin.
 func belongs(skill, folder string, listed []string) bool {
 	if len(listed) == 0 {
 		return folder == "" || strings.HasPrefix(skill+"/", folder+"/")

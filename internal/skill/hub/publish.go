@@ -15,13 +15,12 @@ import (
 	"hermes/internal/skill/guard"
 )
 
-// Publish offers a skill to a repository: the files on a branch of their own,
-// and a pull request, whose address it returns. It needs a token that may push
-// there.
+// Publish opens a pull request that adds a skill to a repository and returns its
+// URL. It pushes the files to a new branch, so it needs a token that may push.
 func (h *Hub) Publish(ctx context.Context, repo, name string, files []guard.File) (string, error) {
 	g, ok := h.registries[0].(*github)
 	if !ok || g.token == "" {
-		return "", errors.New("publishing needs a GitHub token that may push: hermes config set GITHUB_TOKEN …")
+		return "", errors.New("publishing needs a GitHub token that may push; set one with `hermes config set GITHUB_TOKEN -`")
 	}
 	if err := checkRepo(repo); err != nil {
 		return "", err
@@ -43,7 +42,7 @@ func (h *Hub) Publish(ctx context.Context, repo, name string, files []guard.File
 	}
 	branch := "skill-" + name
 	if err := g.send(ctx, http.MethodPost, at+"/git/refs", map[string]string{"ref": "refs/heads/" + branch, "sha": head.Object.SHA}, nil); err != nil {
-		return "", fmt.Errorf("make the branch %s: %w", branch, err)
+		return "", fmt.Errorf("create the branch %s: %w", branch, err)
 	}
 	for _, f := range files {
 		body := map[string]string{"message": "add skill " + name + ": " + f.Path, "branch": branch, "content": base64.StdEncoding.EncodeToString(f.Data)}
@@ -52,10 +51,10 @@ func (h *Hub) Publish(ctx context.Context, repo, name string, files []guard.File
 		}
 		file := at + "/contents/skills/" + name + "/" + f.Path
 		if g.send(ctx, http.MethodGet, file+"?ref="+url.QueryEscape(branch), nil, &there) == nil && there.SHA != "" {
-			body["sha"] = there.SHA // it is a new version
+			body["sha"] = there.SHA // replace the existing file
 		}
 		if err := g.send(ctx, http.MethodPut, file, body, nil); err != nil {
-			return "", fmt.Errorf("send %s: %w", f.Path, err)
+			return "", fmt.Errorf("upload %s: %w", f.Path, err)
 		}
 	}
 	var pull struct {
@@ -65,7 +64,7 @@ func (h *Hub) Publish(ctx context.Context, repo, name string, files []guard.File
 	return pull.URL, err
 }
 
-// send makes a request of GitHub's API and reads the answer into value.
+// send sends a request to GitHub's API and decodes the answer into value.
 func (g *github) send(ctx context.Context, method, at string, body, value any) error {
 	var in io.Reader
 	if body != nil {
@@ -93,9 +92,9 @@ func (g *github) send(ctx context.Context, method, at string, body, value any) e
 	}
 	if resp.StatusCode >= 300 {
 		var said struct{ Message string }
-		_ = json.Unmarshal(raw, &said) // without words the status must do
+		_ = json.Unmarshal(raw, &said) // without a message the status is enough
 		if said.Message != "" {
-			return fmt.Errorf("GitHub says: %s (status %d)", strings.TrimSpace(said.Message), resp.StatusCode)
+			return fmt.Errorf("GitHub: %s (status %d)", strings.TrimSpace(said.Message), resp.StatusCode)
 		}
 		return statusError(resp, req.URL)
 	}

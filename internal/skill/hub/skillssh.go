@@ -10,7 +10,7 @@ import (
 	"hermes/internal/skill/guard"
 )
 
-// skillsSh is a directory of skills that lie on GitHub.
+// skillsSh is skills.sh, a directory of skills on GitHub.
 type skillsSh struct {
 	*web
 	base   string
@@ -21,7 +21,7 @@ func (*skillsSh) name() string { return "skills-sh" }
 
 func (s *skillsSh) search(ctx context.Context, query string, limit int) ([]Listing, error) {
 	if len(query) < 2 {
-		return nil, nil // it wants two characters
+		return nil, nil // the service needs two characters
 	}
 	var got struct {
 		Skills []struct {

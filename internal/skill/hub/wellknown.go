@@ -15,8 +15,7 @@ import (
 	"hermes/internal/skill/guard"
 )
 
-// wellKnown is any site that publishes skills under /.well-known, with an
-// index.
+// wellKnown is any site that publishes an index of skills under /.well-known.
 type wellKnown struct {
 	*web
 	sites []string
@@ -24,8 +23,8 @@ type wellKnown struct {
 
 func (*wellKnown) name() string { return "well-known" }
 
-// wellEntry is a skill of an index: with files beside it (as paths, or with
-// digests), or with the address of a SKILL.md or an archive.
+// wellEntry is a skill of an index. It has either a list of files (paths, perhaps
+// with digests) or the URL of a SKILL.md or an archive.
 type wellEntry struct {
 	Name        string     `json:"name"`
 	Description string     `json:"description"`
@@ -39,7 +38,7 @@ type wellFile struct {
 	Digest string `json:"digest"`
 }
 
-// UnmarshalJSON also takes a plain path, as the first indexes had it.
+// UnmarshalJSON also accepts a plain path, as in older indexes.
 func (f *wellFile) UnmarshalJSON(raw []byte) error {
 	if json.Unmarshal(raw, &f.Path) == nil {
 		return nil
@@ -48,11 +47,11 @@ func (f *wellFile) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, (*plain)(f))
 }
 
-// index reads the index of a site; base is the folder that it lies in.
+// index reads the index of a site; base is the URL of its folder.
 func (w *wellKnown) index(ctx context.Context, site string) (list []wellEntry, base string, err error) {
 	u, err := url.Parse(site)
 	if err != nil || u.Host == "" {
-		return nil, "", fmt.Errorf("%q is no address of a site", site)
+		return nil, "", fmt.Errorf("%q is not the URL of a site", site)
 	}
 	root := u.Scheme + "://" + u.Host
 	folders := []string{"/.well-known/agent-skills/", "/.well-known/skills/"}
@@ -98,8 +97,8 @@ func (w *wellKnown) search(ctx context.Context, query string, limit int) ([]List
 	return out, errors.Join(faults...)
 }
 
-// fetch takes the address of the site or index with the name of the skill
-// behind it: https://host/.well-known/skills/NAME.
+// fetch takes the URL of the site or index followed by the name of the skill:
+// https://host/.well-known/skills/NAME.
 func (w *wellKnown) fetch(ctx context.Context, id string) (Package, error) {
 	id = strings.TrimSuffix(strings.TrimSuffix(id, "/SKILL.md"), "/")
 	name := path.Base(id)
@@ -115,7 +114,7 @@ func (w *wellKnown) fetch(ctx context.Context, id string) (Package, error) {
 		}
 		names = append(names, e.Name)
 	}
-	return Package{}, fmt.Errorf("%s publishes no skill %q, but: %s: %w", base, name, strings.Join(names[:min(len(names), 30)], ", "), hermes.ErrNotFound)
+	return Package{}, fmt.Errorf("%s has no skill %q; it has: %s: %w", base, name, strings.Join(names[:min(len(names), 30)], ", "), hermes.ErrNotFound)
 }
 
 func (w *wellKnown) files(ctx context.Context, base string, e wellEntry) ([]guard.File, error) {
@@ -123,12 +122,12 @@ func (w *wellKnown) files(ctx context.Context, base string, e wellEntry) ([]guar
 		return w.artifact(ctx, base, e)
 	}
 	if len(e.Files) > guard.MaxFiles {
-		return nil, fmt.Errorf("it lists %d files, a skill has at most %d", len(e.Files), guard.MaxFiles)
+		return nil, fmt.Errorf("it lists %d files; a skill has at most %d", len(e.Files), guard.MaxFiles)
 	}
 	var out []guard.File
 	for _, f := range e.Files {
 		if f.Path == "" || path.IsAbs(f.Path) || strings.Contains("/"+f.Path+"/", "/../") || strings.ContainsAny(f.Path, `\?#`) {
-			return nil, fmt.Errorf("its index names the file %q, which is no file of a skill", f.Path)
+			return nil, fmt.Errorf("its index lists %q, which is not a valid path", f.Path)
 		}
 		raw, err := w.get(ctx, base+e.Name+"/"+f.Path, guard.MaxFile, nil)
 		if err != nil {
@@ -142,7 +141,7 @@ func (w *wellKnown) files(ctx context.Context, base string, e wellEntry) ([]guar
 	return out, nil
 }
 
-// artifact gets a skill that is one file: a SKILL.md or an archive.
+// artifact fetches a skill that is one file: a SKILL.md or an archive.
 func (w *wellKnown) artifact(ctx context.Context, base string, e wellEntry) ([]guard.File, error) {
 	from, err := url.Parse(base)
 	if err != nil {
@@ -150,7 +149,7 @@ func (w *wellKnown) artifact(ctx context.Context, base string, e wellEntry) ([]g
 	}
 	at, err := from.Parse(e.URL)
 	if err != nil {
-		return nil, fmt.Errorf("its address %q is broken", e.URL)
+		return nil, fmt.Errorf("its URL %q is invalid", e.URL)
 	}
 	raw, err := w.get(ctx, at.String(), maxArchive, nil)
 	if err != nil {
@@ -169,14 +168,15 @@ func (w *wellKnown) artifact(ctx context.Context, base string, e wellEntry) ([]g
 	return []guard.File{{Path: "SKILL.md", Data: raw}}, nil
 }
 
-// verify compares content with the digest that the index gives; none is fine.
+// verify compares content with the digest in the index. Without one it accepts
+// any content.
 func verify(raw []byte, digest, what string) error {
 	want, ok := strings.CutPrefix(digest, "sha256:")
 	if !ok {
 		return nil
 	}
 	if sum := sha256.Sum256(raw); hex.EncodeToString(sum[:]) != want {
-		return fmt.Errorf("%s is not what the index promises: its digest differs; do not use it", what)
+		return fmt.Errorf("%s does not match its digest in the index; do not use it", what)
 	}
 	return nil
 }
