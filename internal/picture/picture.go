@@ -1,8 +1,8 @@
-// Package picture makes images small enough for services that bound them.
+// Package picture makes images small enough for services that limit their size.
 //
-// It reads PNG, JPEG and GIF and writes JPEG, scaling by averaging areas so
-// that small print stays legible. The same picture always gives the same
-// bytes. It does not know who sends images where. Start reading at Shrink.
+// It reads PNG, JPEG and GIF and writes JPEG. It scales by averaging areas, so
+// that small print stays legible. The same picture always gives the same bytes.
+// The package does not know where images are sent. Start at Shrink.
 package picture
 
 import (
@@ -11,22 +11,22 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	_ "image/gif" // formats that image.Decode is to know
+	_ "image/gif" // register the formats for image.Decode
 	"image/jpeg"
 	_ "image/png"
 )
 
-// MediaType is that of every picture that Shrink returns.
+// MediaType is the media type of the pictures that Shrink returns.
 const MediaType = "image/jpeg"
 
-// maxPixels bounds what is unpacked: a small file may hold a huge picture.
+// maxPixels bounds the decoded size: a small file may hold a huge picture.
 const maxPixels = 100_000_000
 
-// ErrTooLarge is returned (wrapped) where a picture cannot be made to fit.
+// ErrTooLarge is returned, wrapped, if a picture cannot be made to fit.
 var ErrTooLarge = errors.New("the picture is too large")
 
-// Size returns the width and height of a picture without unpacking it. It
-// fails for formats that are not read.
+// Size returns the width and height of a picture without decoding it. It fails
+// for unknown formats.
 func Size(data []byte) (width, height int, err error) {
 	cfg, _, err := image.DecodeConfig(bytes.NewReader(data))
 	if err != nil {
@@ -35,10 +35,10 @@ func Size(data []byte) (width, height int, err error) {
 	return cfg.Width, cfg.Height, nil
 }
 
-// Shrink returns the picture as a JPEG whose longer side has at most side
-// pixels and which takes at most size bytes. Transparent parts become white,
-// and of an animation the first picture is taken. It fails where data is no
-// picture that it reads, or holds more than 100 million pixels.
+// Shrink returns the picture as a JPEG of at most size bytes, whose longer side
+// has at most side pixels. Transparent parts become white, and an animation
+// becomes its first picture. Shrink fails if it cannot read the format or if
+// the picture has more than 100 million pixels.
 func Shrink(data []byte, side, size int) ([]byte, error) {
 	width, height, err := Size(data)
 	if err != nil {
@@ -64,10 +64,10 @@ func Shrink(data []byte, side, size int) ([]byte, error) {
 		}
 		side = max(1, side*3/4)
 	}
-	return nil, fmt.Errorf("%w: it does not fit into %d bytes", ErrTooLarge, size)
+	return nil, fmt.Errorf("%w: it does not fit in %d bytes", ErrTooLarge, size)
 }
 
-// scale draws the picture on white, its longer side cut down to side.
+// scale draws the picture on white, with its longer side reduced to side.
 func scale(src image.Image, side int) *image.RGBA {
 	from := src.Bounds()
 	w, h := fit(from.Dx(), from.Dy(), side)
@@ -90,13 +90,13 @@ func fit(w, h, side int) (int, int) {
 	return max(1, w*side/longer), max(1, h*side/longer)
 }
 
-// span is the part of a row of n pixels that becomes pixel i of m.
+// span returns the part of a row of n pixels that becomes pixel i of m.
 func span(i, m, n int) (from, to int) {
 	from = i * n / m
 	return from, max(from+1, (i+1)*n/m)
 }
 
-// average is the mean colour of an area, over white.
+// average returns the mean colour of an area, over white.
 func average(src image.Image, area image.Rectangle) color.RGBA {
 	var r, g, b, n uint64
 	for y := area.Min.Y; y < area.Max.Y; y++ {

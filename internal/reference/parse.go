@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// Kind is what a reference points at.
+// Kind is the kind of thing a reference points at.
 type Kind string
 
 // The kinds of references.
@@ -20,7 +20,7 @@ const (
 	Session Kind = "session"
 )
 
-// Reference is one place that a message points at.
+// Reference is one thing that a message points at.
 type Reference struct {
 	Kind   Kind
 	Text   string // as it was written
@@ -33,8 +33,9 @@ type Reference struct {
 // maxCommits bounds @git:N.
 const maxCommits = 10
 
-// Find lists the references of a text in their order, each once. An @ inside
-// a word, as in an e-mail address, is none, and neither is a name.
+// Find lists the references of a text in order, each once. An @ inside a word,
+// as in an e-mail address, is not a reference, and neither is a name such as
+// @alice.
 func Find(text string) []Reference {
 	var out []Reference
 	seen := map[string]bool{}
@@ -61,7 +62,7 @@ func opens(before string) bool {
 	return unicode.IsSpace(rune(last)) || strings.IndexByte("([{\"'`,;:", last) >= 0
 }
 
-// one reads the reference that text begins with, and how long it is.
+// one reads the reference that text begins with and returns its length.
 func one(text string) (Reference, int) {
 	for _, k := range []Kind{Diff, Staged} {
 		if rest, ok := strings.CutPrefix(text[1:], string(k)); ok && !continues(rest) {
@@ -76,7 +77,7 @@ func one(text string) (Reference, int) {
 		}
 		target, used := target(rest, k)
 		r := Reference{Kind: k, Target: target, Text: text[:1+len(k)+1+used]}
-		if target == "" || !r.settle() {
+		if target == "" || !r.valid() {
 			return Reference{}, 0
 		}
 		return r, len(r.Text)
@@ -84,7 +85,7 @@ func one(text string) (Reference, int) {
 	return Reference{}, 0
 }
 
-// continues reports whether a word goes on, so that @different is no @diff.
+// continues reports whether a word goes on, so that @different is not @diff.
 func continues(rest string) bool {
 	if rest == "" {
 		return false
@@ -93,8 +94,8 @@ func continues(rest string) bool {
 	return c == '_' || c == '-' || c == ':' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-// target reads what stands after the colon: a quoted text, or everything up
-// to the next blank without the punctuation that closes the sentence.
+// target reads the text after the colon: a quoted text, or everything up to the
+// next whitespace without the punctuation that ends the sentence.
 func target(rest string, k Kind) (string, int) {
 	if rest != "" && (rest[0] == '"' || rest[0] == '\'' || rest[0] == '`') {
 		if end := strings.IndexByte(rest[1:], rest[0]); end > 0 {
@@ -109,12 +110,12 @@ func target(rest string, k Kind) (string, int) {
 	}
 	word := strings.TrimRight(rest[:end], ".,;:!?)]}\"'`>")
 	for k == URL && len(word) < end && rest[len(word)] == ')' && strings.Count(word, "(") > strings.Count(word, ")") {
-		word = rest[:len(word)+1] // a bracket of the address itself
+		word = rest[:len(word)+1] // a bracket that belongs to the address
 	}
 	return word, len(word)
 }
 
-// lines is the range that follows a quoted path directly.
+// lines returns the line range directly after a quoted path.
 func lines(rest string) string {
 	if rest == "" || rest[0] != ':' && rest[0] != '#' {
 		return ""
@@ -129,8 +130,9 @@ func lines(rest string) string {
 	return rest[:end]
 }
 
-// settle takes the range off a path; false means that it is no reference.
-func (r *Reference) settle() bool {
+// valid checks the target and moves the line range of a path to From and To. It
+// reports whether r is a reference.
+func (r *Reference) valid() bool {
 	switch r.Kind {
 	case Commits:
 		n, err := strconv.Atoi(r.Target)

@@ -1,13 +1,13 @@
-// Package reference expands what a person points at in a message: @file,
-// @folder, @diff, @staged, @git:N, @url and @session. What it finds is put
-// below the message, under a heading of its own; the message itself stays.
+// Package reference expands the references in a user's message: @file, @folder,
+// @diff, @staged, @git:N, @url and @session. It puts their content below the
+// message, under its own heading, and does not change the message itself.
 //
-// A reference that is missing, binary, sensitive or outside the working
-// folder gives a warning instead of content. More than a quarter of the
-// model's window is warned of, more than half refuses them all. It reads
-// through what it is lent (Sources) and knows no store, shell or network.
+// A reference that is missing, binary, sensitive or outside the working folder
+// gives a warning instead of content. References that take more than a quarter
+// of the model's window cause a note; more than half are all refused. The
+// package reads only through Sources and knows no store, shell or network.
 //
-// Start at Expand; parse.go says what is a reference and what is not.
+// Start at Expand. parse.go decides what is a reference.
 package reference
 
 import (
@@ -20,48 +20,48 @@ import (
 	"hermes/internal/tokens"
 )
 
-// Sources are what references are read from. A source that is nil refuses its
-// kind with a warning.
+// Sources read the content of references. A nil source refuses its kind with a
+// warning.
 type Sources struct {
-	// File returns lines from to to of a text file (0 is no bound), or why it
-	// may not be attached.
+	// File returns the given lines of a text file (0 is no bound), or the
+	// reason why it may not be attached.
 	File func(ctx context.Context, path string, from, to int) (string, error)
-	// Folder lists what is in a folder, at most 200 entries.
+	// Folder lists the content of a folder, at most 200 entries.
 	Folder func(ctx context.Context, path string) (string, error)
-	// Git runs a git command that only reads, in the working folder.
+	// Git runs a read-only git command in the working folder.
 	Git func(ctx context.Context, args ...string) (string, error)
-	// URL fetches a page as text, or says why it may not be attached.
+	// URL fetches a page as text, or returns the reason why it may not be attached.
 	URL func(ctx context.Context, url string) (Page, error)
-	// Session tells an earlier session as text.
+	// Session returns an earlier session as text.
 	Session func(ctx context.Context, ref string) (string, error)
 }
 
-// Page is what came of an address.
+// Page is the content of a URL.
 type Page struct {
 	Text string
-	Note string // what the person should know of it; may be empty
+	Note string // what the user should know about it; may be empty
 }
 
-// Expanded is a message with what it points at.
+// Expanded is the content that a message points at.
 type Expanded struct {
-	// Attached is what goes below the message; empty if there is nothing.
+	// Attached is the text to put below the message; empty if there is none.
 	Attached string
-	// Warnings tell the person what was left out, in plain words.
+	// Warnings tell the user what was left out and why.
 	Warnings []string
-	// Notes tell the person what to mind of what is attached.
+	// Notes tell the user what to know about the attached content.
 	Notes  []string
-	Tokens int // estimated, of what is attached
-	// Provenance names what is attached, as in [hermes.Message]: files, pages and
-	// talks hold what others wrote.
+	Tokens int // estimated size of the attached content
+	// Provenance names what is attached, as in [hermes.Message]: files, pages
+	// and sessions contain untrusted text.
 	Provenance string
 }
 
-// defaultWindow stands in for an unknown context length, in tokens.
+// defaultWindow replaces an unknown context length, in tokens.
 const defaultWindow = 128_000
 
 // ErrTooMuch means that the references would fill more than half of the
-// window; none of them is attached.
-var ErrTooMuch = errors.New("what the message points at is too much for the model's window")
+// window. None of them is attached.
+var ErrTooMuch = errors.New("the references of the message are too large for the model's window")
 
 // Expand reads everything that text points at. window is the model's context
 // length in tokens, 0 if unknown.
@@ -93,14 +93,14 @@ func Expand(ctx context.Context, text string, s Sources, window int) (Expanded, 
 	out.Tokens = tokens.Text(out.Attached)
 	switch {
 	case out.Tokens > window/2:
-		return Expanded{}, fmt.Errorf("%w: about %d of %d tokens; point at less, such as a part of a file with @file:path:10-50", ErrTooMuch, out.Tokens, window)
+		return Expanded{}, fmt.Errorf("%w: about %d of %d tokens; refer to less, for example to part of a file with @file:path:10-50", ErrTooMuch, out.Tokens, window)
 	case out.Tokens > window/4:
-		out.Notes = append(out.Notes, fmt.Sprintf("what is attached takes about %d of the model's %d tokens", out.Tokens, window))
+		out.Notes = append(out.Notes, fmt.Sprintf("the attached content takes about %d of the model's %d tokens", out.Tokens, window))
 	}
 	return out, nil
 }
 
-var errNotHere = errors.New("this kind of reference cannot be used here")
+var errNotHere = errors.New("this kind of reference is not available here")
 
 func (s Sources) read(ctx context.Context, r Reference) (text, note string, err error) {
 	err = errNotHere

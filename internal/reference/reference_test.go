@@ -68,7 +68,7 @@ func TestExpandPutsContentBelow(t *testing.T) {
 	if e.Attached != want {
 		t.Errorf("attached %q", e.Attached)
 	}
-	if len(e.Warnings) != 2 || !strings.Contains(e.Warnings[0], "secrets") || !strings.Contains(e.Warnings[1], "cannot be used here") {
+	if len(e.Warnings) != 2 || !strings.Contains(e.Warnings[0], "secrets") || !strings.Contains(e.Warnings[1], "is not available here") {
 		t.Errorf("warnings %q", e.Warnings)
 	}
 }
@@ -93,11 +93,11 @@ func TestPages(t *testing.T) {
 		t.Errorf("notes %q, warnings %q", e.Notes, e.Warnings)
 	}
 	if !strings.Contains(e.Provenance, "@url:https://x.org/a(b)") {
-		t.Errorf("outside %q", e.Provenance)
+		t.Errorf("provenance %q", e.Provenance)
 	}
 }
 
-func TestTooMuchIsWarnedOfOrRefused(t *testing.T) {
+func TestTooMuchGivesANoteOrIsRefused(t *testing.T) {
 	t.Parallel()
 	const text = "@file:a"
 	e, err := reference.Expand(t.Context(), text, sources(2400), 10_000)

@@ -6,14 +6,14 @@ import (
 )
 
 // A Glob matches names or slash-separated paths: * and ? stay within a segment,
-// ** spans segments, [a-z] and {a,b} choose. Without a slash it is tried on the
-// last segment alone. The zero value matches everything.
+// ** spans segments, [a-z] and {a,b} are alternatives. Without a slash it is
+// matched against the last segment only. The zero value matches everything.
 type Glob struct {
 	alternatives []string
 	fold         bool
 }
 
-// NewGlob makes a glob from a pattern; braces are expanded, at most 64 ways.
+// NewGlob makes a glob from a pattern. Braces expand to at most 64 patterns.
 func NewGlob(pattern string) Glob {
 	pattern = strings.TrimPrefix(pattern, "./")
 	if pattern == "" {
@@ -22,7 +22,7 @@ func NewGlob(pattern string) Glob {
 	return Glob{alternatives: expand(pattern, 64)}
 }
 
-// Fold gives the glob that ignores the case of letters.
+// Fold returns the glob that ignores case.
 func (g Glob) Fold() Glob {
 	folded := Glob{fold: true}
 	for _, a := range g.alternatives {
@@ -31,7 +31,7 @@ func (g Glob) Fold() Glob {
 	return folded
 }
 
-// Match reports whether a path, relative and with slashes, fits.
+// Match reports whether the glob matches a relative path with slashes.
 func (g Glob) Match(path string) bool {
 	if len(g.alternatives) == 0 {
 		return true
@@ -47,8 +47,8 @@ func (g Glob) Match(path string) bool {
 	return false
 }
 
-// Hidden reports whether the glob names something that begins with a dot, and
-// so asks for hidden files.
+// Hidden reports whether the glob names something that begins with a dot and
+// therefore asks for hidden files.
 func (g Glob) Hidden() bool {
 	for _, a := range g.alternatives {
 		if strings.HasPrefix(a, ".") || strings.Contains(a, "/.") {
@@ -95,7 +95,7 @@ func segments(pattern, path string) bool {
 	}
 }
 
-// wild matches one segment; a backslash takes the next character as it is.
+// wild matches one segment. A backslash makes the next character literal.
 func wild(pattern, name string) bool {
 	p, n := 0, 0
 	star, mark := -1, 0
@@ -120,7 +120,7 @@ func wild(pattern, name string) bool {
 }
 
 // wildOne matches the first item of a pattern against the first character of
-// name and says how long both are.
+// name and returns the length of both.
 func wildOne(pattern, name string) (used, size int, ok bool) {
 	if pattern == "" {
 		return 0, 0, false
@@ -143,8 +143,8 @@ func wildOne(pattern, name string) (used, size int, ok bool) {
 	return width, size, want == r
 }
 
-// class matches r against the bracket expression pattern begins with. used is 0
-// when the bracket is never closed and so stands for itself.
+// class matches r against the bracket expression that pattern begins with. used
+// is 0 if the bracket is never closed and is therefore literal.
 func class(pattern string, r rune) (used int, ok bool) {
 	end := strings.IndexByte(pattern[1:], ']')
 	if end == 0 || end == 1 && (pattern[1] == '!' || pattern[1] == '^') {
@@ -206,5 +206,5 @@ func expand(pattern string, limit int) []string {
 		}
 		return list[:min(len(list), limit)]
 	}
-	return []string{pattern} // never closed: it stands for itself
+	return []string{pattern} // never closed, therefore literal
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// An ignoreLevel holds the rules of one folder's ignore files; levels are
-// chained to the folders above. A level never changes after it was made.
+// An ignoreLevel holds the rules of one folder's ignore files and links to the
+// level of the folder above. A level never changes after it was made.
 type ignoreLevel struct {
 	above *ignoreLevel
 	dir   string // slash path that rules are relative to
@@ -18,16 +18,16 @@ type ignoreRule struct {
 	pattern  string
 	negate   bool
 	dirOnly  bool
-	anchored bool   // has a slash: matches from the level's folder only
+	anchored bool   // has a slash: matches only from the level's folder
 	plain    bool   // no wildcards
-	suffix   string // for *.ext: what a name must end in
+	suffix   string // for *.ext: the end of the name
 }
 
-// maxIgnoreFile bounds the ignore files that are read, in bytes.
+// maxIgnoreFile bounds the size of an ignore file, in bytes.
 const maxIgnoreFile = 1 << 20
 
 // newIgnoreLevel makes a level below above from the text of an ignore file, or
-// returns above when it has no rules.
+// returns above if the text has no rules.
 func newIgnoreLevel(above *ignoreLevel, dir, text string) *ignoreLevel {
 	rules := parseIgnore(text)
 	if len(rules) == 0 {
@@ -67,9 +67,9 @@ func parseIgnore(text string) []ignoreRule {
 	return rules
 }
 
-// ignored decides about a path (slashes, absolute) whose last segment is name.
-// The last matching rule of the deepest level counts. A folder above being
-// ignored is not looked at: walks do not enter such folders.
+// ignored reports whether an absolute path with slashes, whose last segment is
+// name, is ignored. The last matching rule of the deepest level counts. It does
+// not check the folders above: walks do not enter ignored folders.
 func (l *ignoreLevel) ignored(path, name string, isDir bool) bool {
 	for ; l != nil; l = l.above {
 		rel := strings.TrimPrefix(strings.TrimPrefix(path, l.dir), "/")
@@ -118,9 +118,9 @@ func readSmall(path string) string {
 	return string(text)
 }
 
-// levelsAbove gives the rules that hold for root from outside: those of its
-// repository's exclude file and of the folders between. When they ignore root
-// itself they are dropped, since somebody asked for it by name.
+// levelsAbove returns the rules that apply to root from the folders above: those
+// of its repository's exclude file and of the folders between. It returns none
+// if they ignore root itself, since the caller asked for root by name.
 func levelsAbove(root string) *ignoreLevel {
 	top := repositoryOf(root)
 	if top == "" {
@@ -142,7 +142,7 @@ func levelsAbove(root string) *ignoreLevel {
 	return level
 }
 
-// repositoryOf gives the nearest folder from dir upwards that holds .git, or "".
+// repositoryOf returns the nearest folder from dir upwards that has .git, or "".
 func repositoryOf(dir string) string {
 	for {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
@@ -156,8 +156,8 @@ func repositoryOf(dir string) string {
 	}
 }
 
-// gitFolder gives the folder that holds a repository's info folder, which for
-// linked worktrees lies elsewhere.
+// gitFolder returns the folder that contains a repository's info folder. A
+// linked worktree has it elsewhere.
 func gitFolder(top string) string {
 	dir := filepath.Join(top, ".git")
 	target, ok := strings.CutPrefix(readSmall(dir), "gitdir:")

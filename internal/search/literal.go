@@ -11,14 +11,14 @@ import (
 type needle struct {
 	text []byte // lower case if fold
 	fold bool
-	rare int // index in text of the byte that is least common in source
+	rare int // index in text of the byte that is rarest in source code
 }
 
-// maxNeedles bounds the alternatives that are looked for one by one.
+// maxNeedles bounds the alternatives that are searched for one by one.
 const maxNeedles = 8
 
-// needles gives texts of which every match contains at least one, or nil when
-// there are none to rely on. exact tells that the pattern is just that text.
+// needles returns texts of which every match contains at least one, or nil if
+// there are none. exact says that the pattern is just that text.
 func needles(re *syntax.Regexp) (list []needle, exact bool) {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -62,7 +62,7 @@ func needles(re *syntax.Regexp) (list []needle, exact bool) {
 	return nil, false
 }
 
-// better reports whether a narrows a search down more than b.
+// better reports whether a narrows a search more than b.
 func better(a, b []needle) bool {
 	if a == nil || b == nil {
 		return a != nil
@@ -78,8 +78,8 @@ func shortest(list []needle) int {
 	return n
 }
 
-// newNeedle makes a needle of a literal. Under case folding only ASCII is
-// taken: the longest run of it.
+// newNeedle makes a needle from a literal. If case is folded, it uses only the
+// longest run of ASCII.
 func newNeedle(re *syntax.Regexp) (needle, bool) {
 	text := string(re.Rune)
 	fold := re.Flags&syntax.FoldCase != 0 && strings.IndexFunc(text, unicode.IsLetter) >= 0
@@ -87,7 +87,7 @@ func newNeedle(re *syntax.Regexp) (needle, bool) {
 		text = strings.ToLower(longestASCII(text))
 	}
 	if text == "" || strings.Contains(text, "\n") {
-		return needle{}, false // a line holds no line break: leave it to the expression
+		return needle{}, false // a line has no line break: only the expression can match
 	}
 	n := needle{text: []byte(text), fold: fold}
 	for i := range n.text {
@@ -108,7 +108,7 @@ func longestASCII(s string) string {
 	return best
 }
 
-// commonness ranks bytes by how often they occur in source text, roughly.
+// commonness ranks bytes roughly by how often they occur in source code.
 func commonness(b byte) int {
 	if i := strings.IndexByte("zqjxkvwybgfphmdculsirnoate \t", b); i >= 0 {
 		return 10 + i
@@ -119,14 +119,14 @@ func commonness(b byte) int {
 	return 8
 }
 
-// index gives where the needle first stands in text, or -1.
+// index returns the first position of the needle in text, or -1.
 func (n *needle) index(text []byte) int {
 	if !n.fold {
 		return bytes.Index(text, n.text)
 	}
 	low := n.text[n.rare]
 	high := byte(unicode.ToUpper(rune(low)))
-	nextLow, nextHigh := -1, -1 // next places of either case, len(text) for none
+	nextLow, nextHigh := -1, -1 // next position of either case, len(text) for none
 	for from := n.rare; from < len(text); {
 		if nextLow < from {
 			nextLow = indexFrom(text, low, from)
@@ -153,7 +153,7 @@ func indexFrom(text []byte, b byte, from int) int {
 	return len(text)
 }
 
-// equalFold compares with a lower-case ASCII text.
+// equalFold compares text with a lower-case ASCII text, ignoring case.
 func equalFold(text, lower []byte) bool {
 	for i, c := range text {
 		if 'A' <= c && c <= 'Z' {
@@ -166,8 +166,8 @@ func equalFold(text, lower []byte) bool {
 	return true
 }
 
-// foldsOutside reports whether text has one of the two characters beyond ASCII
+// foldsToASCII reports whether text has one of the two non-ASCII characters
 // that fold to ASCII letters, so that a folding needle could miss a match.
-func foldsOutside(text []byte) bool {
+func foldsToASCII(text []byte) bool {
 	return bytes.Contains(text, []byte("\u212a")) || bytes.Contains(text, []byte("\u017f"))
 }

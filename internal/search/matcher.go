@@ -8,18 +8,18 @@ import (
 )
 
 // A Matcher finds the lines that a regular expression matches. It may be used
-// by several goroutines at once.
+// concurrently.
 type Matcher struct {
 	re      *regexp.Regexp
 	needles []needle
 	fold    bool // some needle folds case
-	exact   bool // a needle found is a match: no need to ask re
+	exact   bool // a needle found is a match, re need not run
 	byLine  bool // re must see one line at a time
 	lineEnd bool // re has $: carriage returns matter
 }
 
-// NewMatcher compiles a pattern in Go's (RE2) syntax; ^ and $ mean lines. The
-// error is written for whoever wrote the pattern.
+// NewMatcher compiles a pattern in Go's (RE2) syntax; ^ and $ match at lines.
+// The error is a text for the author of the pattern.
 func NewMatcher(pattern string) (*Matcher, error) {
 	re, err := regexp.Compile("(?m)" + pattern)
 	if err != nil {
@@ -40,11 +40,11 @@ func NewMatcher(pattern string) (*Matcher, error) {
 	return m, nil
 }
 
-// NewTextMatcher makes a matcher for text as it stands.
+// NewTextMatcher makes a matcher for literal text.
 func NewTextMatcher(text string) *Matcher {
 	m, err := NewMatcher(regexp.QuoteMeta(text))
 	if err != nil {
-		panic("search: quoted text is no pattern: " + err.Error())
+		panic("search: quoted text is not a pattern: " + err.Error())
 	}
 	return m
 }
@@ -63,10 +63,10 @@ func uses(re *syntax.Regexp, op syntax.Op) bool {
 
 // lines calls found for each line of text that matches, with the offsets of
 // the line (without its line break) and of the match in it, until found
-// returns false. Text should end with a line or with the file.
+// returns false. text should end at the end of a line or of the file.
 func (m *Matcher) lines(text []byte, found func(start, end, at int) bool) {
 	byLine := m.byLine || m.lineEnd && bytes.IndexByte(text, '\r') >= 0
-	prefilter := m.needles != nil && !(m.fold && foldsOutside(text))
+	prefilter := m.needles != nil && !(m.fold && foldsToASCII(text))
 	next := make([]int, len(m.needles))
 	for i := range next {
 		next[i] = -1
@@ -88,12 +88,12 @@ func (m *Matcher) lines(text []byte, found func(start, end, at int) bool) {
 		}
 		from = end + 1
 		for from <= len(text) && text[from-1] != '\n' && from < len(text) {
-			from++ // step over a carriage return taken off the line
+			from++ // skip the carriage return that was cut from the line
 		}
 	}
 }
 
-// inLine gives where the line matches, or -1.
+// inLine returns the position of the match in the line, or -1.
 func (m *Matcher) inLine(line []byte, at int, prefiltered bool) int {
 	if m.exact && prefiltered {
 		return at
@@ -107,13 +107,13 @@ func (m *Matcher) inLine(line []byte, at int, prefiltered bool) int {
 func (m *Matcher) nextMatch(text []byte, from int) int {
 	loc := m.re.FindIndex(text[from:])
 	if loc == nil || from+loc[0] == len(text) && text[len(text)-1] == '\n' {
-		return -1 // none, or only the nothing after the last line
+		return -1 // none, or only an empty match after the last line
 	}
 	return from + loc[0]
 }
 
-// nextNeedle gives the first needle at or after from. next remembers what was
-// found before, so that no stretch is searched twice for one needle.
+// nextNeedle returns the position of the first needle at or after from. next
+// remembers earlier results, so that no part is searched twice for one needle.
 func (m *Matcher) nextNeedle(text []byte, from int, next []int) int {
 	best := -1
 	for i := range m.needles {
@@ -130,8 +130,8 @@ func (m *Matcher) nextNeedle(text []byte, from int, next []int) int {
 	return best
 }
 
-// lineAround gives the line that holds at, not reaching back beyond from, and
-// without its line break.
+// lineAround returns the line that contains at, without its line break. It does
+// not begin before from.
 func lineAround(text []byte, from, at int) (start, end int) {
 	start = from + bytes.LastIndexByte(text[from:at], '\n') + 1
 	end = len(text)

@@ -15,32 +15,32 @@ import (
 // A Query says what to look for and where.
 type Query struct {
 	Root string // absolute path of a folder or file
-	// Lines finds lines in files; nil finds files by Name alone.
+	// Lines finds lines in files; nil finds files only by Name.
 	Lines *Matcher
 	// Name limits the files, by a path relative to Root.
 	Name Glob
-	// Hidden takes in what begins with a dot. Name asking for dots does too.
-	// The .git folder is never entered, unless Root lies in it.
+	// Hidden includes names that begin with a dot. A Name with such a segment
+	// implies it. The .git folder is never entered, unless Root is in it.
 	Hidden bool
-	// Context is how many lines around a match are kept.
+	// Context is the number of lines kept around a match.
 	Context int
-	// CountOnly keeps no lines, only how many match in each file.
+	// CountOnly keeps no lines, only the number of matches in each file.
 	CountOnly bool
-	// Omit, if set, names files that are passed over and counted.
+	// Omit, if set, reports files to skip and count.
 	Omit func(path string) bool
 	// MaxLines bounds the matches kept, MaxFiles the files; 0 is 10,000.
 	MaxLines, MaxFiles int
 }
 
-// A File is one file that was found.
+// A File is a file that was found.
 type File struct {
 	Path    string
 	ModTime time.Time
 	Lines   []Line // the matches, in order
-	Matches int    // how many lines match
+	Matches int    // number of matching lines
 }
 
-// A Line is one matching line. Long lines are cut to a window about the match.
+// A Line is a matching line. Long lines are cut to a window around the match.
 type Line struct {
 	Number        int // from 1
 	Text          string
@@ -50,19 +50,18 @@ type Line struct {
 // Found is the outcome of a search.
 type Found struct {
 	Files   []File // newest first, then by path
-	Matches int    // matching lines in all files seen
-	Omitted int    // files passed over on Omit's word
-	// Partial tells that a bound was reached or ctx ended, so that there may
-	// be more.
+	Matches int    // matching lines in all files searched
+	Omitted int    // files skipped by Omit
+	// Partial says that a bound was reached or ctx ended, so there may be more.
 	Partial bool
 	Denied  int // folders and files that could not be read
 }
 
 const maxKept = 10_000
 
-// Search runs a query with as many workers as the machine has processors. It
-// returns what was found so far when ctx ends, marked as partial. The error is
-// about Root alone.
+// Search runs a query with as many workers as the machine has processors. If
+// ctx ends, it returns what was found so far, marked as partial. The error is
+// only about Root.
 func Search(ctx context.Context, q Query) (Found, error) {
 	info, err := os.Stat(q.Root)
 	if err != nil {
@@ -77,7 +76,7 @@ func Search(ctx context.Context, q Query) (Found, error) {
 	} else if info.Mode().IsRegular() {
 		newWorker(&q, c).file(ctx, q.Root, filepath.Base(q.Root))
 	} else {
-		return Found{}, fmt.Errorf("%s is neither a folder nor a plain file", q.Root)
+		return Found{}, fmt.Errorf("%s is not a folder or a regular file", q.Root)
 	}
 	c.found.Partial = c.found.Partial || ctx.Err() != nil
 	stamp(c.found.Files)
@@ -90,7 +89,7 @@ func Search(ctx context.Context, q Query) (Found, error) {
 	return c.found, nil
 }
 
-// stamp adds the files' times.
+// stamp sets the files' modification times.
 func stamp(files []File) {
 	for i := range files {
 		if info, err := os.Stat(files[i].Path); err == nil {
@@ -99,7 +98,7 @@ func stamp(files []File) {
 	}
 }
 
-// A collector gathers what the workers find, within the query's bounds.
+// A collector collects what the workers find, within the query's bounds.
 type collector struct {
 	query *Query
 	mu    sync.Mutex
@@ -107,7 +106,7 @@ type collector struct {
 	kept  int // lines
 }
 
-// full reports whether nothing more is taken.
+// full reports whether a bound was reached.
 func (c *collector) full() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -121,8 +120,8 @@ func (c *collector) add(f File) {
 		c.found.Partial = true
 		return
 	}
-	if room := c.query.MaxLines - c.kept; len(f.Lines) > room {
-		f.Lines = f.Lines[:room]
+	if free := c.query.MaxLines - c.kept; len(f.Lines) > free {
+		f.Lines = f.Lines[:free]
 		c.found.Partial = true
 	}
 	c.kept += len(f.Lines)

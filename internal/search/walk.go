@@ -10,19 +10,20 @@ import (
 	"sync"
 )
 
-// A folder waits to be walked.
+// A folder is a folder to walk.
 type folder struct {
 	path, rel string // rel is "" for the root, else ends in a slash
 	ignore    *ignoreLevel
 }
 
-// A queue hands folders to workers and knows when all is done. The newest
-// comes first, which keeps it short: it holds the siblings along each path.
+// A queue hands folders to workers and knows when all work is done. The newest
+// folder comes first, which keeps it short: it holds only the siblings along
+// each path.
 type queue struct {
 	mu      sync.Mutex
 	ready   sync.Cond
 	folders []folder
-	open    int // folders waiting or at work
+	open    int // folders waiting or in progress
 }
 
 func (q *queue) push(list []folder) {
@@ -36,7 +37,7 @@ func (q *queue) push(list []folder) {
 	q.ready.Broadcast()
 }
 
-// pop waits for a folder; ok is false when there will be none.
+// pop waits for a folder. ok is false if there will be no more.
 func (q *queue) pop() (f folder, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -60,7 +61,7 @@ func (q *queue) done() {
 	}
 }
 
-// walk goes through the query's root and returns when every worker has ended.
+// walk searches the query's root and returns when every worker has ended.
 func walk(ctx context.Context, query *Query, c *collector) {
 	q := &queue{}
 	q.ready.L = &q.mu
@@ -84,7 +85,7 @@ func walk(ctx context.Context, query *Query, c *collector) {
 	workers.Wait()
 }
 
-// folder searches the files of a folder and returns the folders in it.
+// folder searches the files of a folder and returns its subfolders.
 func (w *worker) folder(ctx context.Context, f folder) []folder {
 	entries, err := readDir(f.path)
 	if err != nil {
@@ -125,8 +126,8 @@ func (w *worker) folder(ctx context.Context, f folder) []folder {
 	return below
 }
 
-// Pseudo reports whether a folder holds files that a kernel makes up, some of
-// which never end: walks do not enter it.
+// Pseudo reports whether a folder holds files that the kernel generates, some
+// of which never end. Walks do not enter it.
 func Pseudo(path string) bool {
 	for _, top := range [...]string{"/proc", "/sys", "/dev"} {
 		if path == top || strings.HasPrefix(path, top+"/") {
@@ -136,7 +137,7 @@ func Pseudo(path string) bool {
 	return false
 }
 
-// readDir lists a folder in the order of the disk.
+// readDir lists a folder unsorted.
 func readDir(path string) ([]fs.DirEntry, error) {
 	d, err := os.Open(strings.TrimSuffix(path, "/") + "/.")
 	if err != nil {

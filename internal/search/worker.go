@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	// chunk is how much of a file is looked at in one go.
+	// chunk is how much of a file is searched at once.
 	chunk = 256 << 10
-	// maxHeld bounds a line that spans chunks; a file with a longer one is
-	// given up as no text.
-	maxHeld = 8 << 20
+	// maxLine bounds a line that spans chunks. A file with a longer one is not
+	// text and is skipped.
+	maxLine = 8 << 20
 	// sniffed is how much of a file decides whether it is binary.
 	sniffed = 8 << 10
 	// shownLine bounds the bytes of a line that are kept.
@@ -30,7 +30,7 @@ type worker struct {
 
 func newWorker(q *Query, c *collector) *worker { return &worker{query: q, found: c} }
 
-// file judges one file; rel is its path below the root, with slashes.
+// file searches one file. rel is its path below the root, with slashes.
 func (w *worker) file(ctx context.Context, path, rel string) {
 	if !w.query.Name.Match(rel) {
 		return
@@ -54,16 +54,16 @@ func (w *worker) file(ctx context.Context, path, rel string) {
 	}
 }
 
-// scan looks through a file chunk by chunk, each ending with a whole line.
+// scan searches a file chunk by chunk. Each chunk ends with a whole line.
 func (w *worker) scan(ctx context.Context, r io.Reader, path string) File {
 	if w.buf == nil {
 		w.buf = make([]byte, chunk)
 	}
 	s := scanner{File: File{Path: path}, query: w.query, line: 1}
-	held := 0 // bytes at the start of buf that wait for the rest of their line
+	held := 0 // bytes at the start of buf whose line is incomplete
 	for first := true; ; first = false {
 		if held == len(w.buf) {
-			if held >= maxHeld {
+			if held >= maxLine {
 				return File{}
 			}
 			w.buf = append(w.buf, make([]byte, len(w.buf))...)
@@ -85,12 +85,12 @@ func (w *worker) scan(ctx context.Context, r io.Reader, path string) File {
 	}
 }
 
-// A scanner carries what is known of a file from chunk to chunk.
+// A scanner carries the state of a file from chunk to chunk.
 type scanner struct {
 	File
 	query *Query
-	line  int      // number of the line the next chunk begins with
-	last  []string // the last lines of the chunk before, for context
+	line  int      // number of the first line of the next chunk
+	last  []string // last lines of the previous chunk, for context
 }
 
 func (s *scanner) chunk(text []byte) {
@@ -119,7 +119,7 @@ func (s *scanner) chunk(text []byte) {
 	}
 }
 
-// before gives the last n lines of text, reaching back into earlier chunks.
+// before returns the last n lines of text, including those of earlier chunks.
 func (s *scanner) before(text []byte, n int) []string {
 	var list []string
 	text = bytes.TrimSuffix(text, []byte{'\n'})
@@ -137,8 +137,8 @@ func (s *scanner) before(text []byte, n int) []string {
 	return list
 }
 
-// after gives the n lines that follow; text begins at a line's end. What lies
-// beyond the chunk is not fetched.
+// after returns the n lines that follow. text begins at a line's end. Lines
+// beyond the chunk are not read.
 func after(text []byte, n int) []string {
 	var list []string
 	_, text, _ = bytes.Cut(text, []byte{'\n'})
@@ -150,8 +150,8 @@ func after(text []byte, n int) []string {
 	return list
 }
 
-// window gives a line as text, cut to what stands about byte at when it is
-// long, with the cuts marked.
+// window returns a line as text. A long line is cut to the part around byte at,
+// with the cuts marked.
 func window(line []byte, at int) string {
 	if len(line) <= shownLine {
 		return strings.ToValidUTF8(string(line), "\ufffd")

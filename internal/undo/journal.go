@@ -25,16 +25,16 @@ const (
 	lockWait = 5 * time.Second
 )
 
-// Journal is a folder of changes. It may be used concurrently, also by
+// Journal is a folder of recorded changes. It may be used concurrently, also by
 // several processes.
 type Journal struct {
 	dir     string
 	now     func() time.Time
-	sources map[string]Source // by the beginning of a path, up to the colon
+	sources map[string]Source // by the part of a path before the colon
 }
 
-// New makes a journal in a folder, which is made with the first change. now is
-// the clock; nil is time.Now.
+// New makes a journal in a folder. The folder is created with the first change.
+// now is the clock; nil is time.Now.
 func New(dir string, now func() time.Time) *Journal {
 	if now == nil {
 		now = time.Now
@@ -42,7 +42,7 @@ func New(dir string, now func() time.Time) *Journal {
 	return &Journal{dir: dir, now: now}
 }
 
-// Note says who changes what, for the person.
+// Note tells the user who changes what.
 type Note struct {
 	Kind  string `json:"kind"`            // memory, skill, learning, config
 	Actor string `json:"actor,omitempty"` // a session's id, "person" or "curator"
@@ -55,24 +55,25 @@ type Change struct {
 	Time time.Time `json:"time"`
 	Note
 	Files []File `json:"files"`
-	// Of is the change that this one took back; Undone is set on that one.
+	// Of is the change that this one undid. Undone is set on that one.
 	Of     string `json:"of,omitempty"`
 	Undone bool   `json:"-"`
 	// Open marks the first record of a change whose end was never written.
 	Open bool `json:"open,omitempty"`
 }
 
-// File is what became of one file. An empty hash means that there was none.
+// File is the change of one file. An empty hash means that the file did not exist.
 type File struct {
-	Path   string      `json:"path"` // absolute; of a Source, its name, a colon and the record's
+	Path   string      `json:"path"` // absolute; for a Source: its name, a colon and the record's name
 	Before string      `json:"before,omitempty"`
 	After  string      `json:"after,omitempty"`
 	Mode   fs.FileMode `json:"mode,omitempty"`
 }
 
-// Record does a change of files and records it. paths are the files it may
-// change; a folder stands for all files in it. When fn fails, what it changed
-// all the same is recorded. A change that changes nothing leaves no record.
+// Record runs fn, which changes files, and records the change. paths are the
+// files that fn may change; a folder means all files in it. If fn fails, the
+// changes it made before are recorded. A change that changes nothing writes no
+// record.
 func (j *Journal) Record(ctx context.Context, n Note, paths []string, fn func() error) error {
 	before, err := j.keep(paths)
 	if err != nil {
@@ -95,13 +96,13 @@ func (j *Journal) Record(ctx context.Context, n Note, paths []string, fn func() 
 	return errors.Join(done, err)
 }
 
-// state is a file as it stands: its content and mode.
+// state is the current content and mode of a file.
 type state struct {
 	hash string
 	mode fs.FileMode
 }
 
-// keep reads files and folders and stores what they hold.
+// keep reads files and folders and stores their content.
 func (j *Journal) keep(paths []string) (map[string]state, error) {
 	out := map[string]state{}
 	for _, p := range paths {
@@ -138,7 +139,7 @@ func (j *Journal) keepFile(path string) (state, error) {
 		return state{}, err
 	}
 	if info.Size() > maxBytes {
-		return state{}, fmt.Errorf("%s has more than %d MB", path, maxBytes>>20)
+		return state{}, fmt.Errorf("%s is larger than %d MB", path, maxBytes>>20)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -166,7 +167,7 @@ func (j *Journal) putBlob(hash string, data []byte) error {
 	return atomicfile.Write(path, data, atomicfile.Options{})
 }
 
-// changed lists the files that differ between two looks.
+// changed lists the files that differ between two states.
 func changed(before, after map[string]state) []File {
 	var out []File
 	for path, b := range before {
@@ -189,7 +190,7 @@ func sortFiles(list []File) {
 
 func (j *Journal) records() string { return filepath.Join(j.dir, "records.jsonl") }
 
-// add appends a record and makes sure that it is on the disk.
+// add appends a record and syncs it to disk.
 func (j *Journal) add(ctx context.Context, c Change) error {
 	if err := os.MkdirAll(j.dir, 0o700); err != nil {
 		return err
@@ -210,9 +211,9 @@ func (j *Journal) add(ctx context.Context, c Change) error {
 	return errors.Join(err, f.Sync(), f.Close(), lock.Release())
 }
 
-// List returns the changes since a time, the newest first. A change whose end
-// was never written, as after a crash, is taken to have ended as the files
-// stand now. A line that cannot be read is left out.
+// List returns the changes since a time, newest first. If the end of a change
+// was never written, for example after a crash, the files' current content
+// counts as its result. Lines that cannot be read are skipped.
 func (j *Journal) List(since time.Time) ([]Change, error) {
 	raw, err := os.ReadFile(j.records())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -250,7 +251,7 @@ func (j *Journal) List(since time.Time) ([]Change, error) {
 	return out, lines.Err()
 }
 
-// settle finds out how a change ended whose end was never written.
+// settle completes a change whose end was never written.
 func (j *Journal) settle(c *Change) {
 	var kept []File
 	for _, f := range c.Files {
@@ -262,7 +263,7 @@ func (j *Journal) settle(c *Change) {
 	c.Files = kept
 }
 
-// hashNow is the content of a file as it stands, "" if there is none.
+// hashNow returns the hash of a file's current content, "" if there is none.
 func (j *Journal) hashNow(path string) string {
 	data, err := j.read(path)
 	if err != nil || data == nil {

@@ -5,13 +5,14 @@ import (
 	"strings"
 )
 
-// without takes one change out of a text that was changed further since: what
-// the change made of before is put back in now, where both changed other lines.
-// ok is false where they did not, so that taking back would lose the later one.
+// without removes one change from a text that has changed since. It reverts the
+// lines that the change from before to after made, if the later changes in now
+// touch other lines. ok is false if they overlap, since undoing would then lose
+// the later change.
 func without(before, after, now string) (text string, ok bool) {
 	was, made, is := lines(before), lines(after), lines(now)
-	from, to := differ(made, was)  // the lines of made that the change wrote
-	begin, end := differ(made, is) // those that were changed since
+	from, to := differ(made, was)  // lines of made that the change wrote
+	begin, end := differ(made, is) // lines of made that changed since
 	switch later := is[begin : len(is)-(len(made)-end)]; {
 	case from == to && begin == end && from == begin:
 		return "", false
@@ -23,7 +24,7 @@ func without(before, after, now string) (text string, ok bool) {
 	return "", false
 }
 
-// differ is the part of a, as [from, to), that other has in its own way.
+// differ returns the part of a, as [from, to), that is different in other.
 func differ(a, other []string) (from, to int) {
 	for from < min(len(a), len(other)) && a[from] == other[from] {
 		from++
@@ -35,7 +36,7 @@ func differ(a, other []string) (from, to int) {
 	return from, to
 }
 
-// lines cuts a text; the last line counts as ended.
+// lines splits a text. A line break at its end does not count as another line.
 func lines(text string) []string {
 	if text == "" {
 		return nil

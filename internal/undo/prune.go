@@ -14,7 +14,7 @@ import (
 	"hermes/internal/atomicfile"
 )
 
-// Prune forgets changes before a time, and the kept content that no change
+// Prune removes changes before a time, and the stored content that no change
 // needs any more.
 func (j *Journal) Prune(ctx context.Context, before time.Time) error {
 	if _, err := os.Stat(j.records()); errors.Is(err, fs.ErrNotExist) {

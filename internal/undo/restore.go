@@ -13,20 +13,19 @@ import (
 	"hermes/internal/patch"
 )
 
-// ErrChanged means that a file was changed since by somebody else, so that
-// taking the change back would lose that.
-var ErrChanged = errors.New("it was changed since")
+// ErrChanged means that something else changed a file since, so that undoing
+// the change would lose that.
+var ErrChanged = errors.New("the file has changed since")
 
-// Preview tells, as a diff for each, what taking changes back would do, in the
-// order of Undo. Where a file was changed since, it says so, and shows what
-// would go with it.
+// Preview returns a diff for each change that shows what Undo would do, in the
+// same order. It says which files changed since and shows what would be lost.
 func (j *Journal) Preview(changes []Change) ([]string, error) {
 	var out []string
-	holds := map[string][]byte{} // by path, once an earlier one is taken back
+	content := map[string][]byte{} // by path, after the earlier ones are undone
 	for _, c := range changes {
 		var b strings.Builder
 		for _, f := range c.Files {
-			old, ok := holds[f.Path]
+			old, ok := content[f.Path]
 			if !ok {
 				var err error
 				if old, err = j.read(f.Path); err != nil {
@@ -37,9 +36,9 @@ func (j *Journal) Preview(changes []Change) ([]string, error) {
 			if err != nil {
 				return nil, err
 			}
-			holds[f.Path] = t.data
+			content[f.Path] = t.data
 			if t.lost {
-				fmt.Fprintf(&b, "%s was changed since; with --force that goes, too:\n", f.Path)
+				fmt.Fprintf(&b, "%s has changed since; --force discards that, too:\n", f.Path)
 			}
 			if !utf8.Valid(old) || !utf8.Valid(t.data) {
 				fmt.Fprintf(&b, "%s: %d bytes become %d\n", f.Path, len(old), len(t.data))
@@ -49,30 +48,30 @@ func (j *Journal) Preview(changes []Change) ([]string, error) {
 			if t.gone {
 				to = os.DevNull
 			}
-			b.WriteString(patch.Unified(nameOf(f.Path, hashHeld(old)), to, string(old), string(t.data)))
+			b.WriteString(patch.Unified(nameOf(f.Path, hashIfAny(old)), to, string(old), string(t.data)))
 		}
 		out = append(out, b.String())
 	}
 	return out, nil
 }
 
-// target is what a file becomes when a change is taken back.
+// target is what a file becomes when a change is undone.
 type target struct {
 	data []byte
-	gone bool // the file goes
-	lost bool // what was done to it since is lost
+	gone bool // the file is removed
+	lost bool // later changes of the file are lost
 }
 
-// target works out what becomes of a file that holds now. Entries of memory
-// stand for themselves, so one is taken back under later ones; a part of a
-// skill or of the settings may mean nothing without what came after.
+// target computes what a file with the content now becomes. Entries of memory
+// are independent, so one can be undone below later ones. A part of a skill or
+// of the settings may be meaningless without the later changes.
 func (j *Journal) target(c Change, f File, now []byte) (target, error) {
 	before, err := j.content(f.Before)
 	if err != nil {
 		return target{}, err
 	}
 	t := target{data: before, gone: f.Before == ""}
-	if hash := hashHeld(now); hash == f.After || hash == f.Before {
+	if hash := hashIfAny(now); hash == f.After || hash == f.Before {
 		return t, nil
 	}
 	if c.Kind == "memory" && f.After != "" && len(now) > 0 {
@@ -88,9 +87,9 @@ func (j *Journal) target(c Change, f File, now []byte) (target, error) {
 	return t, nil
 }
 
-// hashHeld is the hash of a content as records have it: none for a file that
-// is not there.
-func hashHeld(data []byte) string {
+// hashIfAny returns the hash of a content as records have it: "" for a file that
+// does not exist.
+func hashIfAny(data []byte) string {
 	if data == nil {
 		return ""
 	}
@@ -110,25 +109,24 @@ func (j *Journal) content(hash string) ([]byte, error) {
 	}
 	data, err := os.ReadFile(j.blob(hash))
 	if err != nil {
-		return nil, fmt.Errorf("the kept copy is gone: %w", err)
+		return nil, fmt.Errorf("the stored copy is missing: %w", err)
 	}
 	if hashOf(data) != hash {
-		return nil, fmt.Errorf("the kept copy %s is damaged", j.blob(hash))
+		return nil, fmt.Errorf("the stored copy %s is damaged", j.blob(hash))
 	}
 	return data, nil
 }
 
-// Undo takes changes back, the newest first, as they come from List. It stops
-// at the first that cannot be taken back; force takes it back although its
-// files were changed since. What it does is recorded, so that it can be taken
-// back as well.
+// Undo undoes changes, newest first, as List returns them. It stops at the
+// first that cannot be undone; force undoes it although its files have changed
+// since. The undo is recorded, so that it can be undone as well.
 func (j *Journal) Undo(ctx context.Context, changes []Change, actor string, force bool) (done int, err error) {
 	for _, c := range changes {
 		if c.Undone {
 			continue
 		}
 		if err := j.undo(ctx, c, actor, force); err != nil {
-			return done, fmt.Errorf("take back %q of %s: %w", c.What, c.Time.Local().Format("2006-01-02 15:04"), err)
+			return done, fmt.Errorf("undo %q of %s: %w", c.What, c.Time.Local().Format("2006-01-02 15:04"), err)
 		}
 		done++
 	}
@@ -140,7 +138,7 @@ func (j *Journal) undo(ctx context.Context, c Change, actor string, force bool) 
 	back := Change{ID: j.newID(), Time: j.now(), Note: Note{Kind: c.Kind, Actor: actor, What: "undo: " + c.What}, Of: c.ID}
 	for i, f := range c.Files {
 		if _, ok := j.source(f.Path); !ok && !filepath.IsAbs(f.Path) {
-			return fmt.Errorf("%s is no file, and what keeps it is not at hand", f.Path)
+			return fmt.Errorf("%s is not a file, and its source is not available", f.Path)
 		}
 		now, err := j.read(f.Path)
 		if err != nil && !force {
@@ -150,7 +148,7 @@ func (j *Journal) undo(ctx context.Context, c Change, actor string, force bool) 
 			return err
 		}
 		if targets[i].lost && !force {
-			return fmt.Errorf("%s: %w; look at it first, or add --force", f.Path, ErrChanged)
+			return fmt.Errorf("%s: %w; check it first, or use --force", f.Path, ErrChanged)
 		}
 		made := File{Path: f.Path, Before: j.hashNow(f.Path), After: f.Before, Mode: f.Mode}
 		if t := targets[i]; !t.gone {
@@ -158,7 +156,7 @@ func (j *Journal) undo(ctx context.Context, c Change, actor string, force bool) 
 		}
 		back.Files = append(back.Files, made)
 	}
-	if _, err := j.keep(paths(c.Files)); err != nil { // what this overwrites can be had back
+	if _, err := j.keep(paths(c.Files)); err != nil { // so that the overwritten content can be restored
 		return err
 	}
 	for i, f := range c.Files {
@@ -182,11 +180,11 @@ func paths(files []File) []string {
 	return out
 }
 
-// maxEmptied is how many folders, one above the other, go with the last file
-// in them: a skill's own folders and no more.
+// maxEmptied bounds the nested empty folders that are removed with their last
+// file: a skill's own folders and no more.
 const maxEmptied = 3
 
-// put gives a file the content it had, or removes it and the folders that are
+// put restores a file's content, or removes the file and the folders that are
 // empty without it.
 func (j *Journal) put(f File, t target) error {
 	if s, ok := j.source(f.Path); ok {
@@ -197,7 +195,7 @@ func (j *Journal) put(f File, t target) error {
 			return err
 		}
 		dir := filepath.Dir(f.Path)
-		for range maxEmptied { // Remove leaves a folder that holds something
+		for range maxEmptied { // Remove fails for a folder that is not empty
 			if os.Remove(dir) != nil {
 				break
 			}

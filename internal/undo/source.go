@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// Source gives records that are no files the manner of files. A path of its
-// begins with its name and a colon. Both functions return soon and may be
-// called concurrently.
+// Source makes records that are not files available like files. Its paths begin
+// with its name and a colon. Both functions return soon and may be called
+// concurrently.
 type Source struct {
 	// Read returns the content of a record, nil if there is none.
 	Read func(path string) ([]byte, error)
-	// Write gives a record a content; nil removes it.
+	// Write sets the content of a record; nil removes it.
 	Write func(path string, content []byte) error
 }
 
-// With returns the journal with a source of a name of at least two letters:
-// one would be a drive of Windows.
+// With returns the journal with a source added. Its name has at least two
+// letters, since one letter would be a Windows drive.
 func (j *Journal) With(name string, s Source) *Journal {
 	out := &Journal{dir: j.dir, now: j.now, sources: map[string]Source{name: s}}
 	for have, source := range j.sources {
@@ -36,7 +36,7 @@ func (j *Journal) source(path string) (Source, bool) {
 	return s, ok
 }
 
-// read is the content of a record or file, nil if there is none.
+// read returns the content of a record or file, nil if there is none.
 func (j *Journal) read(path string) ([]byte, error) {
 	if s, ok := j.source(path); ok {
 		return s.Read(path)
@@ -51,7 +51,7 @@ func (j *Journal) read(path string) ([]byte, error) {
 	return data, err
 }
 
-// keepRecord stores what a record holds.
+// keepRecord stores the content of a record.
 func (j *Journal) keepRecord(s Source, path string, into map[string]state) error {
 	data, err := s.Read(path)
 	if err != nil || data == nil {

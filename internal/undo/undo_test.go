@@ -70,7 +70,7 @@ func list(t *testing.T, j *undo.Journal) []undo.Change {
 	return all
 }
 
-func TestUndoPutsBackWhatWasThere(t *testing.T) {
+func TestUndoRestoresTheEarlierContent(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	j := undo.New(filepath.Join(t.TempDir(), "undo"), clock())
@@ -98,17 +98,17 @@ func TestUndoPutsBackWhatWasThere(t *testing.T) {
 		t.Error("an empty folder is left")
 	}
 	if n, err := j.Undo(t.Context(), list(t, j)[2:], "person", false); err != nil || n != 0 {
-		t.Errorf("taken back twice: %d, %v", n, err)
+		t.Errorf("undone twice: %d, %v", n, err)
 	}
 	if n, err := j.Undo(t.Context(), list(t, j)[:2], "person", false); err != nil || n != 2 {
-		t.Fatalf("the undo was not taken back: %d, %v", n, err)
+		t.Fatalf("the undo was not undone: %d, %v", n, err)
 	}
 	if got := tree(t, dir); got["MEMORY.md"] != "one\ntwo" || got[filepath.Join("skills", "a", "SKILL.md")] != "steps" {
 		t.Errorf("after undoing the undo: %v", got)
 	}
 }
 
-func TestWhatOthersChangedSinceIsNotLost(t *testing.T) {
+func TestLaterChangesAreNotLost(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "f")
 	j := undo.New(filepath.Join(t.TempDir(), "undo"), clock())
@@ -127,9 +127,9 @@ func TestWhatOthersChangedSinceIsNotLost(t *testing.T) {
 	}
 }
 
-// TestAnEarlierEntryOfMemoryGoesAlone is about taking back a change that is not
-// the last: what came after stays.
-func TestAnEarlierEntryOfMemoryGoesAlone(t *testing.T) {
+// TestUndoOfAnEarlierMemoryEntryKeepsLaterOnes is about undoing a change that is not
+// the last: later changes stay.
+func TestUndoOfAnEarlierMemoryEntryKeepsLaterOnes(t *testing.T) {
 	t.Parallel()
 	states := []string{"a\n", "a\n§\nb\n", "a\n§\nb\n§\nc\n", "a\n§\nbb\n§\nc\n"}
 	for name, tt := range map[string]struct {
@@ -163,7 +163,7 @@ func TestAnEarlierEntryOfMemoryGoesAlone(t *testing.T) {
 			t.Errorf("%s: %v, file %q", name, err, hold(t, file))
 		}
 		if _, err := j.Undo(t.Context(), list(t, j)[:1], "person", false); err != nil || hold(t, file) != states[3] {
-			t.Errorf("%s: taking it back again: %v, file %q", name, err, hold(t, file))
+			t.Errorf("%s: undoing the undo: %v, file %q", name, err, hold(t, file))
 		}
 	}
 }
@@ -177,7 +177,7 @@ func hold(t *testing.T, path string) string {
 	return string(raw)
 }
 
-func TestChangeThatACrashCutOffCanBeUndone(t *testing.T) {
+func TestChangeInterruptedByACrashCanBeUndone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file, folder := filepath.Join(dir, "f"), filepath.Join(t.TempDir(), "undo")
@@ -237,7 +237,7 @@ func TestRandomChangesUndoneGiveTheFirstState(t *testing.T) {
 	}
 }
 
-func TestPruneForgetsWhatIsOldAndNothingElse(t *testing.T) {
+func TestPruneRemovesOnlyOldChanges(t *testing.T) {
 	t.Parallel()
 	file, folder := filepath.Join(t.TempDir(), "f"), filepath.Join(t.TempDir(), "undo")
 	now := clock()
@@ -261,7 +261,7 @@ func TestPruneForgetsWhatIsOldAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestRecordsThatAreNoFilesAreUndone(t *testing.T) {
+func TestRecordsOfASourceAreUndone(t *testing.T) {
 	t.Parallel()
 	rows := map[string]string{"row:a": "one"}
 	bare := undo.New(filepath.Join(t.TempDir(), "undo"), clock())
@@ -286,7 +286,7 @@ func TestRecordsThatAreNoFilesAreUndone(t *testing.T) {
 		t.Fatalf("got %+v, %v", list, err)
 	}
 	if _, err := bare.Undo(t.Context(), list, "person", true); err == nil {
-		t.Error("taken back without knowing how")
+		t.Error("undone without the source")
 	}
 	rows["row:b"] = "since"
 	if _, err := j.Undo(t.Context(), list, "person", false); !errors.Is(err, undo.ErrChanged) {
@@ -306,6 +306,6 @@ func TestRecordsThatAreNoFilesAreUndone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(map[string]string{"row:b": "two"}, rows); diff != "" {
-		t.Errorf("taken back twice: %s", diff)
+		t.Errorf("after undoing the undo: %s", diff)
 	}
 }
