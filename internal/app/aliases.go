@@ -7,7 +7,7 @@ import (
 	"hermes/internal/provider"
 )
 
-// shortNames are names that everybody uses; the person's own go before them.
+// shortNames are common short names; the user's aliases override them.
 func shortNames() map[string]string {
 	return map[string]string{
 		"sonnet": "anthropic/claude-sonnet-4.6", "opus": "anthropic/claude-opus-4.6", "haiku": "anthropic/claude-haiku-4.5",
@@ -15,8 +15,8 @@ func shortNames() map[string]string {
 	}
 }
 
-// withAliases adds model_aliases to the names of models. One with an address
-// of its own is a service of that name, unless there is one already.
+// withAliases adds model_aliases to the names of models. An alias with a base URL
+// becomes a custom service of that name, unless there is one already.
 func withAliases(c *provider.Config, entries map[string]config.ModelAlias) {
 	all := shortNames()
 	maps.Copy(all, c.Aliases)

@@ -31,10 +31,10 @@ import (
 	"hermes/internal/undo"
 )
 
-// Version is the program's own version.
+// Version is the version of the program.
 const Version = "0.1.0"
 
-// Options are what the command line says; the zero value is a plain start.
+// Options are the settings of the command line; the zero value is a plain start.
 type Options struct {
 	Profile          string
 	Model, Provider  string
@@ -43,33 +43,33 @@ type Options struct {
 	Yolo             bool
 	IgnoreRules      bool
 	IgnoreUserConfig bool
-	Skills           []string // loaded from the beginning
+	Skills           []string // loaded at the start
 	PassSessionID    bool
-	Dir              string // working folder; empty is the process's
-	// Platform is the face: cli, oneshot, …; empty is cli.
+	Dir              string // working folder; empty means the process's
+	// Platform is the frontend: cli, oneshot, …; empty means cli.
 	Platform string
-	// Attended says that a person can be asked; it decides how strict the
-	// guardrails are.
+	// Attended says that a user can be asked. The guardrails are stricter
+	// without one.
 	Attended bool
 
-	// Extra are toolsets of a build of one's own, offered beside the others.
+	// Extra are the toolsets of a custom build, offered in addition to the others.
 	Extra []hermes.Toolset
 
-	// Note is told which model was taken where the person named none; nil for
-	// nobody.
+	// Note is called with the model that was chosen if the user named none; it
+	// may be nil.
 	Note func(text string)
 
-	// Home, where set, is used instead of the one that the environment names.
+	// Home, if set, is used instead of the home from the environment.
 	Home string
-	// BaseURL, where set, is the model service to use, whatever is configured.
+	// BaseURL, if set, is the model service to use instead of the configured one.
 	BaseURL string
-	// Getenv answers for the environment; nil is the process's.
+	// Getenv reads the environment; nil means the process's.
 	Getenv func(string) string
 	Now    func() time.Time
 }
 
-// App is one run of the program: everything that a command may need, made
-// when it is first asked for. Its methods may be called concurrently.
+// App is one run of the program. It makes everything that a command may need on
+// first use. Its methods may be called concurrently.
 type App struct {
 	opts           Options
 	home           func() (home.Dir, error)
@@ -84,22 +84,22 @@ type App struct {
 	memoryFile     func() (*memory.File, error)
 	externalMemory func() hermes.MemoryProvider // nil if there is none
 	skills         func() (*skill.Library, error)
-	drafts         replay.Drafts // skills that models wrote, until they are tried
-	// credentials are the keys and logins; nil where there is no home.
+	drafts         replay.Drafts // skills that models wrote, until they are replayed
+	// credentials are the keys and logins; nil if there is no home.
 	credentials func() *credential.Store
 
 	guard proc.Guard // of the commands of all sessions
 
 	mu       sync.Mutex
 	store    *sqlite.Store
-	opened   atomic.Pointer[sqlite.Store] // store, for those who must not wait for mu
+	opened   atomic.Pointer[sqlite.Store] // the same store, for callers that must not wait for mu
 	models   *provider.Catalogue
 	sessions *session.Manager
-	closers  []func() error // undone in reverse
-	idle     time.Duration  // for which nobody had used the home before the first session
+	closers  []func() error // called in reverse order
+	idle     time.Duration  // how long the home was unused before the first session
 }
 
-// New makes an app. It looks at nothing yet.
+// New makes an app. It reads nothing yet.
 func New(o Options) *App {
 	if o.Getenv == nil {
 		o.Getenv = os.Getenv
@@ -147,25 +147,25 @@ func (a *App) loadConfig() (*config.Config, error) {
 	}), nil
 }
 
-// Changes is the journal of what can be taken back.
+// Changes returns the journal of changes that can be undone.
 func (a *App) Changes() (*undo.Journal, error) {
 	h, err := a.home()
 	return a.changes(h), err
 }
 
-// lookup answers for the environment in the manner of os.LookupEnv.
+// lookup reads the environment like os.LookupEnv; an empty variable is not set.
 func (a *App) lookup(name string) (string, bool) {
 	v := a.opts.Getenv(name)
 	return v, v != ""
 }
 
-// Home is the profile's folder.
+// Home returns the home of this run: the root home or a profile.
 func (a *App) Home() (home.Dir, error) { return a.home() }
 
-// Config is the configuration as it was read on first use.
+// Config returns the configuration, read on first use.
 func (a *App) Config() (*config.Config, error) { return a.config() }
 
-// Dir is the working folder.
+// Dir returns the working folder.
 func (a *App) Dir() (string, error) {
 	if a.opts.Dir != "" {
 		return filepath.Abs(a.opts.Dir)
@@ -178,9 +178,9 @@ func (a *App) Store(ctx context.Context) (hermes.Store, error) {
 	return a.Database(ctx)
 }
 
-// Database is the store as what it is, for its upkeep.
+// Database returns the store as its concrete type, for maintenance.
 func (a *App) Database(ctx context.Context) (*sqlite.Store, error) {
-	if s := a.opened.Load(); s != nil { // also while Close waits for who asks
+	if s := a.opened.Load(); s != nil { // also while Close waits for callers of Database
 		return s, nil
 	}
 	a.mu.Lock()
@@ -207,7 +207,7 @@ func (a *App) openStore(ctx context.Context) (*sqlite.Store, error) {
 	return s, nil
 }
 
-// StoreConfig is the database's configuration.
+// StoreConfig returns the configuration of the database.
 func StoreConfig(cfg *config.Config) sqlite.Config {
 	db := cfg.Database()
 	return sqlite.Config{
@@ -216,12 +216,12 @@ func StoreConfig(cfg *config.Config) sqlite.Config {
 	}
 }
 
-// Close frees everything that was opened, in reverse order.
+// Close closes everything that was opened, in reverse order.
 func (a *App) Close() error {
 	a.mu.Lock()
 	closers := a.closers
 	a.closers = nil
-	a.mu.Unlock() // what ends may still ask for its parts
+	a.mu.Unlock() // closers may still call other methods
 	var errs []error
 	for _, c := range slices.Backward(closers) {
 		errs = append(errs, c())
@@ -229,15 +229,15 @@ func (a *App) Close() error {
 	return errors.Join(errs...)
 }
 
-// makeMask knows the secrets that are set, so that none of them is shown.
+// makeMask makes the redactor, which knows all secrets that are set.
 func (a *App) makeMask() *redact.Redactor {
 	return redact.New(redact.Options{Known: a.secrets()})
 }
 
-// Mask takes secrets out of text.
+// Mask removes secrets from text.
 func (a *App) Mask(text string) string { return a.mask().Text(text) }
 
-// secrets are the values of variables whose names announce one.
+// secrets returns the values of secret variables, keys and logins.
 func (a *App) secrets() []string {
 	cfg, err := a.config()
 	if err != nil {

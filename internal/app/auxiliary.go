@@ -18,7 +18,7 @@ import (
 	"hermes/internal/toolbox"
 )
 
-// makeAuxiliary makes the room that asks models for side tasks.
+// makeAuxiliary makes the client that calls models for side tasks.
 func (a *App) makeAuxiliary() *auxiliary.Client {
 	r := &reacher{app: a, made: map[[sha256.Size]byte]*provider.Catalogue{}}
 	r.plain = sync.OnceValues(func() (*provider.Catalogue, error) {
@@ -41,8 +41,8 @@ func (a *App) makeAuxiliary() *auxiliary.Client {
 	return auxiliary.New(c)
 }
 
-// auxiliaryTask is what is configured for a side task. A run with a service of
-// its own, such as the demo's, asks no other.
+// auxiliaryTask returns the configuration of a side task. A run with its own
+// service, such as the demo, uses no other.
 func (a *App) auxiliaryTask(name string) auxiliary.Task {
 	cfg, err := a.config()
 	if err != nil {
@@ -50,7 +50,7 @@ func (a *App) auxiliaryTask(name string) auxiliary.Task {
 	}
 	t := cfg.Auxiliary(name)
 	if name == replayTask && t.Model == "" && t.BaseURL == "" && (t.Provider == "" || t.Provider == "auto") {
-		t = cfg.Auxiliary(reviewTask) // the model that drafts is the one that tries
+		t = cfg.Auxiliary(reviewTask) // the model that writes drafts also replays them
 	}
 	if a.opts.BaseURL != "" {
 		return auxiliary.Task{Timeout: t.Timeout}
@@ -69,8 +69,8 @@ func choices(list []config.Fallback) []auxiliary.Choice {
 	return out
 }
 
-// lastResort are the named services that have a key and a model to begin with;
-// "custom" is the address that is configured, "*" all that were not named.
+// lastResort lists those of the named services that have a key and a default model.
+// "custom" means the configured base URL, "*" all services that were not named.
 func (a *App) lastResort(names ...string) []auxiliary.Choice {
 	models, err := a.Models()
 	if err != nil || a.opts.BaseURL != "" {
@@ -106,18 +106,18 @@ func (a *App) lastResort(names ...string) []auxiliary.Choice {
 	return out
 }
 
-// reacher makes the models of side tasks. None of them falls back by itself:
-// the order of a task's models is the room's. Those with an address, a key or
-// fields of their own stand in catalogues of their own.
+// reacher makes the models of side tasks. They have no fallbacks of their own,
+// because the auxiliary client tries the models of a task in order. A choice with its
+// own base URL, key or extra fields gets its own catalogue.
 type reacher struct {
 	app   *App
 	plain func() (*provider.Catalogue, error)
 
 	mu   sync.Mutex
-	made map[[sha256.Size]byte]*provider.Catalogue // by all that tells them apart
+	made map[[sha256.Size]byte]*provider.Catalogue // by a hash of their settings
 }
 
-// config is that of the conversation's models, without those that stand by.
+// config returns the configuration of the session's models, without fallbacks.
 func (r *reacher) config() (provider.Config, error) {
 	cfg, err := r.app.config()
 	if err != nil {
@@ -153,8 +153,8 @@ func (r *reacher) reach(ctx context.Context, c auxiliary.Choice) (hermes.Model, 
 	return own.Model(ctx, ref)
 }
 
-// own is the catalogue of a choice that is reached in its own way, and the
-// reference of the model in it.
+// own returns the catalogue of a choice with its own settings, and the reference of
+// the model in it.
 func (r *reacher) own(c auxiliary.Choice) (*provider.Catalogue, string, error) {
 	cfg, err := r.app.config()
 	if err != nil {
@@ -170,7 +170,7 @@ func (r *reacher) own(c auxiliary.Choice) (*provider.Catalogue, string, error) {
 		c.BaseURL, c.APIMode, c.Key = pc.BaseURL, pc.APIMode, cmp.Or(c.Key, pc.Key)
 	}
 	key := cmp.Or(c.Key, hermes.Secret(cfg.Getenv(c.KeyEnv)))
-	if c.BaseURL != "" { // it gets its own key or the common one, never that of another service
+	if c.BaseURL != "" { // it gets its own key or OPENAI_API_KEY, never that of another service
 		name = "auxiliary"
 		key = cmp.Or(key, hermes.Secret(cfg.Getenv("OPENAI_API_KEY")), "none")
 		custom = provider.Custom{BaseURL: c.BaseURL, APIMode: c.APIMode}
@@ -189,7 +189,7 @@ func (r *reacher) own(c auxiliary.Choice) (*provider.Catalogue, string, error) {
 	return made, ref, err
 }
 
-// keep makes a catalogue, or returns the one that was made of the same.
+// keep makes a catalogue, or returns the one made earlier from the same settings.
 func (r *reacher) keep(name string, custom provider.Custom, pc provider.Config) (*provider.Catalogue, error) {
 	extra, err := json.Marshal(custom.Extra) // sorted by name
 	if err != nil {
@@ -223,8 +223,8 @@ func withExtra(base map[string]json.RawMessage, over map[string]any) (map[string
 	return all, nil
 }
 
-// cacheTTL is how long the provider shall keep what was sent: as it is set, or
-// an hour where a person sets the pace and five minutes where the program does.
+// cacheTTL returns how long the provider should cache a prompt: the setting, or an
+// hour if a user is present and five minutes if not.
 func (a *App) cacheTTL(set string) string {
 	if set != "auto" {
 		return set
@@ -235,8 +235,8 @@ func (a *App) cacheTTL(set string) string {
 	return "5m"
 }
 
-// sees tells whether a model takes pictures: what the person said of it, else
-// what is known of it.
+// sees reports whether a model accepts pictures: by the user's settings, else by
+// what the catalogue knows.
 func (a *App) sees(ref string) bool {
 	cfg, err := a.config()
 	if err != nil {
@@ -251,10 +251,10 @@ func (a *App) sees(ref string) bool {
 	return info.Vision || cfg.Providers()[service].Models[name].SupportsVision
 }
 
-// untitled are the sources whose sessions nobody looks for by name.
+// untitled lists the platforms whose sessions need no title.
 var untitled = []string{"oneshot", "subagent", "demo", "batch", "kanban", "tool", "cron", "eval"}
 
-// titles finds the title of a session, or is nil where none is wanted.
+// titles returns the func that finds a title for a session, nil if none is wanted.
 func (a *App) titles(cfg *config.Config, row hermes.Session) func(context.Context, string, []hermes.Message) (string, error) {
 	t := cfg.Auxiliary(auxiliary.TitleTask)
 	if !t.Enabled || row.Title != "" || a.opts.BaseURL != "" || slices.Contains(untitled, row.Platform) {
@@ -265,8 +265,8 @@ func (a *App) titles(cfg *config.Config, row hermes.Session) func(context.Contex
 	}
 }
 
-// judge lets the model of the smart mode look at calls, where a person stands
-// behind it who is asked when it is not sure.
+// judge adds the model of the smart mode, which reviews calls. It is used only if
+// there is a user to ask when the model is not sure.
 func (a *App) judge(rules toolbox.Approvals, policy string, row hermes.Session) toolbox.Approvals {
 	if !a.opts.Attended || a.opts.BaseURL != "" {
 		return rules

@@ -16,7 +16,7 @@ import (
 	"hermes/internal/session"
 )
 
-// service is a model server that says one thing and remembers who asked.
+// service is a model server that always gives one answer and records the requests.
 type service struct {
 	*httptest.Server
 	mu   sync.Mutex

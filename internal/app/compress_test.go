@@ -9,9 +9,9 @@ import (
 	"hermes/internal/session"
 )
 
-// The model that a session was begun with may be gone: the one it works with
-// now sums up.
-func TestTheModelOfTheMomentSumsUp(t *testing.T) {
+// The model that a session began with may no longer exist: the current one writes the
+// summary.
+func TestTheCurrentModelWritesTheSummary(t *testing.T) {
 	t.Parallel()
 	s := serve(t, "an answer "+strings.Repeat("word ", 300))
 	home := t.TempDir()

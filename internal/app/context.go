@@ -9,8 +9,8 @@ import (
 	"hermes/internal/contextengine"
 )
 
-// contextEngine makes the engine that keeps a session inside its window, or
-// nil where compression is off.
+// contextEngine makes the engine that keeps a session within its context window,
+// nil if compression is off.
 func (a *App) contextEngine(cfg *config.Config, row hermes.Session) hermes.ContextEngine {
 	c := cfg.Compression()
 	if !c.Enabled {
@@ -29,8 +29,8 @@ func (a *App) contextEngine(cfg *config.Config, row hermes.Session) hermes.Conte
 	})
 }
 
-// modelOf is the model that a session works with at the moment, which need not
-// be the one it was brought to life with.
+// modelOf returns the model that a session uses now, which may differ from the one
+// it was opened with.
 func (a *App) modelOf(ctx context.Context, row hermes.Session) string {
 	store, err := a.Store(ctx)
 	if err != nil {

@@ -16,12 +16,12 @@ import (
 	"hermes/internal/provider"
 )
 
-// makeCredentials opens the profile's keys and logins. It is nil where there is
-// no home.
+// makeCredentials opens the profile's keys and logins. It returns nil if there is no
+// home.
 func (a *App) makeCredentials() *credential.Store {
 	cfg, err := a.config()
 	if err != nil {
-		return nil // told where the configuration is needed
+		return nil // reported where the configuration is used
 	}
 	return credential.Open(credential.Config{
 		Path: cfg.Home().Auth(), Strategies: cfg.PoolStrategies(), Now: a.opts.Now,
@@ -35,7 +35,7 @@ func (a *App) makeCredentials() *credential.Store {
 	})
 }
 
-// keys lends the credentials of a pool; nil where there is no home.
+// keys returns the credentials of a pool; nil if there is no home.
 func (a *App) keys(pool string, given []hermes.Key) hermes.Keys {
 	store := a.credentials()
 	if store == nil {
@@ -44,7 +44,7 @@ func (a *App) keys(pool string, given []hermes.Key) hermes.Keys {
 	return store.Pool(pool, given)
 }
 
-// closeCredentials writes what the pools still owe the file.
+// closeCredentials writes the pools' pending changes to the file.
 func (a *App) closeCredentials() error {
 	store := a.credentials()
 	if store == nil {
@@ -53,8 +53,8 @@ func (a *App) closeCredentials() error {
 	return store.Close(context.Background())
 }
 
-// Pool returns a service's credentials by its name or alias, and the name that
-// they have.
+// Pool returns the credentials of a service, by its name or alias, and the name of
+// their pool.
 func (a *App) Pool(name string) (string, *credential.Pool, error) {
 	models, err := a.Models()
 	if err != nil {
@@ -67,7 +67,7 @@ func (a *App) Pool(name string) (string, *credential.Pool, error) {
 	return pool, a.credentials().Pool(pool, given), nil
 }
 
-// PoolNames lists the services that have credentials, from wherever, sorted.
+// PoolNames lists the services that have credentials from any source, sorted.
 func (a *App) PoolNames() ([]string, error) {
 	models, err := a.Models()
 	if err != nil {
@@ -95,7 +95,7 @@ func (a *App) PoolNames() ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// Login returns how one logs in at a pool's service.
+// Login returns how to log in to the service of a pool.
 func (a *App) Login(pool string) (credential.Login, bool) {
 	cfg, err := a.config()
 	if err != nil {
@@ -104,7 +104,7 @@ func (a *App) Login(pool string) (credential.Login, bool) {
 	return a.login(cfg, pool)
 }
 
-// login is a row with what the settings put in its place.
+// login returns the login of a provider; the settings override the built-in values.
 func (a *App) login(cfg *config.Config, pool string) (credential.Login, bool) {
 	l := credential.Login{Provider: pool}
 	rows := credential.Logins()
@@ -132,8 +132,8 @@ func (a *App) login(cfg *config.Config, pool string) (credential.Login, bool) {
 	return l, l.TokenURL != "" && (l.AuthURL != "" || l.DeviceURL != "")
 }
 
-// loginClient is the client that model services are reached with; a proxy
-// setting that cannot be read is told where models are made.
+// loginClient makes the HTTP client for logins, with the configured proxy. An
+// invalid proxy setting is reported where models are made.
 func loginClient(cfg *config.Config) *http.Client {
 	c, err := provider.Client(cfg.Getenv, "hermes/"+Version)
 	if err != nil {

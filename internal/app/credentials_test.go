@@ -20,7 +20,7 @@ import (
 )
 
 // TestALoginOfTheSettings renews a login of a provider that only the settings
-// know, and shows none of its tokens.
+// define, and shows none of its tokens.
 func TestALoginOfTheSettings(t *testing.T) {
 	t.Parallel()
 	srv := oauthserver.New()
@@ -69,9 +69,9 @@ func TestALoginOfTheSettings(t *testing.T) {
 	}
 }
 
-// TestThreeKeys goes through the whole chain: one key without credit, one at its
-// limit, one that answers. The failures stay with their keys, also for the next
-// process, and no key is shown anywhere.
+// TestThreeKeys tries three keys: one without credit, one at its rate limit, one that
+// works. The failures are kept for their keys, also for the next process, and no key
+// is shown anywhere.
 func TestThreeKeys(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -143,7 +143,7 @@ func TestThreeKeys(t *testing.T) {
 	leaks(t, dir)
 }
 
-// leaks looks for canaries in every file but the one that keeps them.
+// leaks searches every file except the one that stores them for the canaries.
 func leaks(t *testing.T, dir string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {

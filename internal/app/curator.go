@@ -9,7 +9,7 @@ import (
 	"hermes/internal/skill"
 )
 
-// Curation is the rules of the curator as they are configured.
+// Curation returns the configured rules of the curator.
 func (a *App) Curation() (skill.Curation, error) {
 	cfg, err := a.config()
 	if err != nil {
@@ -27,8 +27,8 @@ func (a *App) Curation() (skill.Curation, error) {
 	return rules, nil
 }
 
-// curate lets the curator work, where it is due and nobody had worked here for
-// long enough before this program began.
+// curate runs the curator if it is due and the home was idle long enough before
+// this program started.
 func (a *App) curate(ctx context.Context, cfg *config.Config) {
 	c := cfg.Curator()
 	lib, err := a.skills()
@@ -40,7 +40,7 @@ func (a *App) curate(ctx context.Context, cfg *config.Config) {
 		err = a.curateNow(ctx, lib)
 	}
 	if err != nil {
-		a.log().Warn("look after the skills", "err", err)
+		a.log().Warn("curate skills", "err", err)
 	}
 }
 
@@ -62,12 +62,12 @@ func (a *App) curateNow(ctx context.Context, lib *skill.Library) error {
 	return err
 }
 
-// idleBefore is for how long nobody had said anything in any session of a
-// home. Where there was none it is very long.
+// idleBefore returns how long ago the last message of any session was. Without
+// sessions it is very long.
 func idleBefore(ctx context.Context, store hermes.Store, now time.Time) time.Duration {
 	list, err := store.ListSessions(ctx, hermes.SessionFilter{Limit: 1})
 	if err != nil {
-		return 0 // not known: the curator waits
+		return 0 // unknown: the curator waits
 	}
 	if len(list) == 0 {
 		return 1 << 62

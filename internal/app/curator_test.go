@@ -9,10 +9,10 @@ import (
 	"hermes/internal/app"
 )
 
-// TestTheCuratorWaitsUntilNobodyIsThere opens and closes a chat again and
-// again: the curator works an interval after the first time, and only where
-// nobody had been there shortly before.
-func TestTheCuratorWaitsUntilNobodyIsThere(t *testing.T) {
+// TestTheCuratorWaitsUntilTheHomeIsIdle opens and closes a chat several times: the
+// curator runs one interval after the first time, and only if the home was idle
+// before.
+func TestTheCuratorWaitsUntilTheHomeIsIdle(t *testing.T) {
 	t.Parallel()
 	dir, now := t.TempDir(), time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	o := app.Options{
@@ -57,10 +57,10 @@ func TestTheCuratorWaitsUntilNobodyIsThere(t *testing.T) {
 	left()
 	now = now.Add(90 * time.Minute)
 	if !left() {
-		t.Error("archived although somebody was there an hour and a half before")
+		t.Error("archived although the home was used an hour and a half before")
 	}
 	now = now.Add(3 * time.Hour)
 	if left() {
-		t.Error("not archived although it was due and nobody was there")
+		t.Error("not archived although it was due and the home was idle")
 	}
 }

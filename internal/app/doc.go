@@ -1,9 +1,9 @@
-// Package app is the composition: configuration in, running program out. It
-// holds the explicit lists of tools, providers and environments, and it is
-// the one package that names implementations.
+// Package app builds the running program from the configuration. It contains the
+// lists of tools, providers and environments, and it is the only package that
+// names implementations.
 //
-// It contains no decision about a conversation, only wiring. Everything is
-// made on first use, so that a command pays for what it needs and no more.
+// It only connects components and makes no decisions about a conversation.
+// Everything is made on first use, so that a command pays only for what it needs.
 //
-// Start at app.go, then sessions.go (how a session is equipped) and tools.go.
+// Start at app.go, then sessions.go (how a session gets its runtime) and tools.go.
 package app

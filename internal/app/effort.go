@@ -5,8 +5,8 @@ import (
 	"hermes/internal/config"
 )
 
-// efforts tells how hard each model is asked to think: reasoning_effort, or
-// what stands for the model under reasoning_overrides.
+// efforts returns the reasoning effort of each model: reasoning_overrides for that
+// model, else reasoning_effort.
 func efforts(agent config.Agent) func(model string) hermes.Effort {
 	return func(model string) hermes.Effort {
 		return hermes.EffortOf(model, agent.ReasoningEffort, agent.ReasoningOverrides)

@@ -11,7 +11,7 @@ import (
 	"hermes/internal/environment"
 )
 
-// environment makes the place where a session's commands run.
+// environment makes the environment where a session's commands run.
 func (a *App) environment(row hermes.Session) (hermes.Environment, error) {
 	cfg, err := a.config()
 	if err != nil {
@@ -19,7 +19,7 @@ func (a *App) environment(row hermes.Session) (hermes.Environment, error) {
 	}
 	t := cfg.Terminal()
 	if t.Backend != "" && t.Backend != "local" {
-		return nil, fmt.Errorf("terminal.backend is %q, which this version does not have; set it to local with: hermes config set terminal.backend local", t.Backend)
+		return nil, fmt.Errorf("terminal.backend is %q, which this version does not support; use `hermes config set terminal.backend local`", t.Backend)
 	}
 	dir := row.Dir
 	if t.Cwd != "" && t.Cwd != "." {
@@ -37,7 +37,7 @@ func (a *App) environment(row hermes.Session) (hermes.Environment, error) {
 	})
 }
 
-// shellName is the last part of a shell's path.
+// shellName returns the last part of a shell's path.
 func shellName(path string) string {
 	if path == "" {
 		return ""

@@ -1,13 +1,13 @@
 package app
 
-// ExitError ends the program with a status of its own. Without an Err
-// nothing is printed: the command has said what there is to say.
+// ExitError ends the program with an exit status. Without an Err nothing is
+// printed, because the command has already reported the error.
 type ExitError struct {
 	Status int
 	Err    error
 }
 
-// Error is the cause's text.
+// Error returns the text of the cause.
 func (e *ExitError) Error() string {
 	if e.Err == nil {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"hermes/internal/tokens"
 )
 
-// crammed is a home with many skills, long notes and a model with a window.
+// crammed makes a home with many skills, long notes and a model with a given window.
 func crammed(t *testing.T, window int) *app.App {
 	t.Helper()
 	home, dir := t.TempDir(), t.TempDir()
@@ -34,8 +34,8 @@ func crammed(t *testing.T, window int) *app.App {
 	return a
 }
 
-// TestSmallWindowsGetASmallPrompt: what a model of 4K to 32K is sent stays
-// within its share, with the skills and notes that still fit.
+// TestSmallWindowsGetASmallPrompt checks that prompts for windows of 4K to 32K stay
+// within their share and contain the skills and notes that fit.
 func TestSmallWindowsGetASmallPrompt(t *testing.T) {
 	t.Parallel()
 	large, _, err := crammed(t, 128_000).Measure(t.Context())
@@ -56,12 +56,12 @@ func TestSmallWindowsGetASmallPrompt(t *testing.T) {
 				t.Errorf("%d: %q is missing", window, part)
 			}
 		}
-		told := strings.Join(p.Warnings, "\n")
-		if window <= 8192 && (!strings.Contains(told, "skills index shortened from ") || !strings.Contains(told, fmt.Sprintf("the window of custom:mine:small is %dK", window>>10))) {
-			t.Errorf("%d: told %q", window, told)
+		warned := strings.Join(p.Warnings, "\n")
+		if window <= 8192 && (!strings.Contains(warned, "skills index shortened from ") || !strings.Contains(warned, fmt.Sprintf("the window of custom:mine:small is %dK", window>>10))) {
+			t.Errorf("%d: warnings %q", window, warned)
 		}
-		if window == 4096 && !strings.Contains(told, "fill more than half of the model's window") {
-			t.Errorf("nothing is said of the tools: %q", told)
+		if window == 4096 && !strings.Contains(warned, "fill more than half of the model's window") {
+			t.Errorf("no warning about the tools: %q", warned)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"hermes/internal/undo"
 )
 
-// learnings opens the store for what is learned from failures.
+// learnings opens the store of learnings from failures.
 func (a *App) learnings(ctx context.Context) (hermes.Learnings, error) { return a.Database(ctx) }
 
 func (a *App) learningTools() hermes.Toolset {
@@ -23,24 +23,24 @@ func (a *App) learningTools() hermes.Toolset {
 	}, a.opts.Now)
 }
 
-// recorded saves fixes so that they can be taken back.
+// recorded saves fixes so that they can be undone.
 type recorded struct {
 	hermes.Learnings
 	store *client.Store
 }
 
-// SaveLearning stores a fix on behalf of the session that it names, or of the
-// person.
+// SaveLearning stores a fix in the name of its session, or of the user if it has
+// none.
 func (r recorded) SaveLearning(ctx context.Context, l hermes.Learning) (hermes.Learning, error) {
 	return r.store.Save(ctx, cmp.Or(l.Session, "person"), l)
 }
 
-// learningHook answers failures that were seen before.
+// learningHook adds known fixes to failures that were seen before.
 func (a *App) learningHook() hermes.Hook {
 	return failures.New(failures.Config{Store: a.learnings, Now: a.opts.Now, Log: a.log()})
 }
 
-// learned is the learnings with the changes that can be taken back.
+// learned returns the learnings store, whose changes can be undone.
 func (a *App) learned() *client.Store {
 	return client.New(client.Config{Open: a.learnings, Now: a.opts.Now, Record: func(ctx context.Context, by, what string, records []string, write func() error) error {
 		h, err := a.home()
@@ -51,20 +51,20 @@ func (a *App) learned() *client.Store {
 	}})
 }
 
-// Learned is what was learned from failures.
+// Learned returns the learnings for commands.
 func (a *App) Learned() *Learned { return &Learned{a.learned(), a} }
 
-// Learned is what commands do with learnings.
+// Learned is the learnings store with what commands need.
 type Learned struct {
 	*client.Store
 	app *App
 }
 
-// Admit checks what a person saves, as if the model did, and brings it into
-// its general form.
+// Admit checks a fix that the user saves, by the same rules as for the model, and
+// returns its general form.
 func (*Learned) Admit(l hermes.Learning) (hermes.Learning, error) { return learning.Admit(l) }
 
-// Keep saves what was admitted, on the failure that looks most like it.
+// Keep saves an admitted fix for the most similar failure.
 func (l *Learned) Keep(ctx context.Context, fix hermes.Learning) (hermes.Learning, error) {
 	store, err := l.app.learnings(ctx)
 	if err != nil {
@@ -76,10 +76,10 @@ func (l *Learned) Keep(ctx context.Context, fix hermes.Learning) (hermes.Learnin
 	return learning.Keep(ctx, recorded{store, l.Store}, fix)
 }
 
-// recordTime bounds one look at a record of the journal.
+// recordTime limits one access to a record of the journal.
 const recordTime = 10 * time.Second
 
-// changes is the journal of what can be taken back.
+// changes returns the journal of changes that can be undone.
 func (a *App) changes(h home.Dir) *undo.Journal {
 	return undo.New(h.Join("undo"), a.opts.Now).With(client.Source, undo.Source{
 		Read: func(name string) ([]byte, error) {
@@ -95,7 +95,7 @@ func (a *App) changes(h home.Dir) *undo.Journal {
 	})
 }
 
-// tidyLearnings joins and retires learnings, and tells the log of each.
+// tidyLearnings merges and retires learnings, and logs each change.
 func (a *App) tidyLearnings(ctx context.Context) {
 	r, err := a.learned().Tidy(ctx, false)
 	for _, group := range r.Merged {
@@ -105,6 +105,6 @@ func (a *App) tidyLearnings(ctx context.Context) {
 		a.log().Info("retired a learning", "why", gone.Why, "learning", client.Line(gone.Learning))
 	}
 	if err != nil {
-		a.log().Warn("look after the learnings", "err", err)
+		a.log().Warn("tidy learnings", "err", err)
 	}
 }

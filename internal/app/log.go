@@ -7,7 +7,7 @@ import (
 	"hermes/internal/logfile"
 )
 
-// Log writes to the home's log files, without secrets.
+// Log returns the logger for the home's log files; secrets are redacted.
 func (a *App) Log() *slog.Logger { return a.log() }
 
 func (a *App) makeLog() *slog.Logger {

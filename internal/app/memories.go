@@ -10,42 +10,42 @@ import (
 	"hermes/internal/memory"
 )
 
-// memoryRow is an outside service that can remember: at most one is used, the
-// one that memory.provider names.
+// memoryRow is one external memory service. At most one is used: the one that
+// memory.provider names.
 type memoryRow struct {
 	MemoryService
 	make func() hermes.MemoryProvider
 }
 
-// MemoryService is how people see an outside service.
+// MemoryService describes an external memory service to the user.
 type MemoryService struct {
 	Name, Title string
-	Missing     string // what it needs first; "" for nothing
+	Missing     string // what must be set first; "" if nothing
 }
 
-// memories is the list of the services there are.
+// memories lists the external memory services.
 func (a *App) memories(cfg *config.Config) []memoryRow {
 	return []memoryRow{
 		{
-			MemoryService{Name: "local", Title: "by words and likeness, in the database of this profile, offline"},
+			MemoryService{Name: "local", Title: "search by words and similarity, in this profile's database, offline"},
 			func() hermes.MemoryProvider {
 				return memory.NewLocal(func(ctx context.Context) (hermes.Recollections, error) { return a.Database(ctx) })
 			},
 		},
 		{
-			MemoryService{Name: "honcho", Title: "Honcho, a service that forms a picture of you", Missing: missingKey(cfg, "HONCHO_API_KEY", "HONCHO_BASE_URL")},
+			MemoryService{Name: "honcho", Title: "Honcho, a service that builds a profile of you", Missing: missingKey(cfg, "HONCHO_API_KEY", "HONCHO_BASE_URL")},
 			func() hermes.MemoryProvider {
 				return memory.NewHoncho(a.memoryService(cfg, "HONCHO_API_KEY", "HONCHO_BASE_URL", "HONCHO_PEER_ID"), cfg.Getenv("HONCHO_WORKSPACE_ID"))
 			},
 		},
 		{
-			MemoryService{Name: "mem0", Title: "Mem0, a service that keeps facts", Missing: missingKey(cfg, "MEM0_API_KEY", "MEM0_BASE_URL")},
+			MemoryService{Name: "mem0", Title: "Mem0, a service that stores facts", Missing: missingKey(cfg, "MEM0_API_KEY", "MEM0_BASE_URL")},
 			func() hermes.MemoryProvider {
 				return memory.NewMem0(a.memoryService(cfg, "MEM0_API_KEY", "MEM0_BASE_URL", "MEM0_USER_ID"))
 			},
 		},
 		{
-			MemoryService{Name: "supermemory", Title: "Supermemory, a service that keeps a profile and memories", Missing: missingKey(cfg, "SUPERMEMORY_API_KEY", "SUPERMEMORY_BASE_URL")},
+			MemoryService{Name: "supermemory", Title: "Supermemory, a service that stores a profile and memories", Missing: missingKey(cfg, "SUPERMEMORY_API_KEY", "SUPERMEMORY_BASE_URL")},
 			func() hermes.MemoryProvider {
 				return memory.NewSupermemory(a.memoryService(cfg, "SUPERMEMORY_API_KEY", "SUPERMEMORY_BASE_URL", "SUPERMEMORY_CONTAINER_TAG"))
 			},
@@ -53,7 +53,7 @@ func (a *App) memories(cfg *config.Config) []memoryRow {
 	}
 }
 
-// missingKey says that neither a key nor an address of one's own is set.
+// missingKey says what to set if neither a key nor a base URL is set.
 func missingKey(cfg *config.Config, key, address string) string {
 	if cfg.Getenv(key) != "" || cfg.Getenv(address) != "" {
 		return ""
@@ -61,8 +61,8 @@ func missingKey(cfg *config.Config, key, address string) string {
 	return "set " + key + " with `hermes config set " + key + " …`"
 }
 
-// memoryService is how a service is reached. Each profile is another person
-// to it, unless a variable names one.
+// memoryService says how to reach a service. Each profile is a separate user of the
+// service, unless a variable names the user.
 func (a *App) memoryService(cfg *config.Config, key, address, user string) memory.Service {
 	return memory.Service{
 		BaseURL: cfg.Getenv(address), Key: hermes.Secret(cfg.Getenv(key)), Client: loginClient(cfg),
@@ -70,7 +70,7 @@ func (a *App) memoryService(cfg *config.Config, key, address, user string) memor
 	}
 }
 
-// MemoryServices are the outside services there are.
+// MemoryServices lists the external memory services.
 func (a *App) MemoryServices() []MemoryService {
 	cfg, err := a.config()
 	if err != nil {
@@ -83,8 +83,8 @@ func (a *App) MemoryServices() []MemoryService {
 	return out
 }
 
-// makeExternalMemory makes the service that is configured, nil if there is none or it
-// cannot be used.
+// makeExternalMemory makes the configured service, nil if there is none or it cannot
+// be used.
 func (a *App) makeExternalMemory() hermes.MemoryProvider {
 	cfg, err := a.config()
 	if err != nil || cfg.Memory().Provider == "" {
@@ -101,18 +101,18 @@ func (a *App) makeExternalMemory() hermes.MemoryProvider {
 		}
 		return row.make()
 	}
-	a.log().Warn("memory.provider names no service that is known; `hermes memory setup` lists them", "service", wanted)
+	a.log().Warn("memory.provider is not a known service; run `hermes memory setup` to list them", "service", wanted)
 	return nil
 }
 
-// perUser reports that what is known of one person is not for another.
+// perUser reports whether each user has a separate memory.
 func (a *App) perUser() bool {
 	cfg, err := a.config()
 	return err == nil && cfg.Memory().Scope == "user"
 }
 
-// externalMemoryFor is the service for who speaks. It knows one person, the owner:
-// where memory is kept for each person alone, nobody else has it.
+// externalMemoryFor returns the service for a user. It knows only the owner: if each
+// user has a separate memory, it is nil for all others.
 func (a *App) externalMemoryFor(user string) hermes.MemoryProvider {
 	if user != "" && a.perUser() {
 		return nil
@@ -120,10 +120,10 @@ func (a *App) externalMemoryFor(user string) hermes.MemoryProvider {
 	return a.externalMemory()
 }
 
-// ownersOnly keeps the tools of a service from all but the owner.
+// ownersOnly restricts the tools of a service to the owner.
 type ownersOnly struct{ hermes.MemoryProvider }
 
-// Tools are those of the service.
+// Tools returns the restricted tools of the service.
 func (o ownersOnly) Tools() []hermes.Tool {
 	var out []hermes.Tool
 	for _, t := range o.MemoryProvider.Tools() {
@@ -134,15 +134,15 @@ func (o ownersOnly) Tools() []hermes.Tool {
 
 type ownersTool struct{ hermes.Tool }
 
-// Run refuses sessions of others.
+// Run refuses sessions of other users.
 func (t ownersTool) Run(ctx context.Context, c *hermes.Call) (hermes.Result, error) {
 	if c.Host.Session().User != "" {
-		return hermes.Result{}, errors.New("this memory is of the owner alone; say what you need to know, or use the tool memory")
+		return hermes.Result{}, errors.New("this memory belongs to the owner; say what you need to know, or use the memory tool")
 	}
 	return t.Tool.Run(ctx, c)
 }
 
-// recall is how a session asks the service; nil without one.
+// recall returns the func that queries the service for a session; nil without one.
 func (a *App) recall(row hermes.Session) func(context.Context, hermes.RecallQuery) (hermes.Recalled, error) {
 	if p := a.externalMemoryFor(row.User); p != nil && a.remembers(row) {
 		return p.Recall
@@ -150,7 +150,8 @@ func (a *App) recall(row hermes.Session) func(context.Context, hermes.RecallQuer
 	return nil
 }
 
-// observe is how a session tells the service of its turns; nil without one.
+// observe returns the func that sends a session's turns to the service; nil without
+// one.
 func (a *App) observe(row hermes.Session) func(context.Context, hermes.MemoryTurn) error {
 	if p := a.externalMemoryFor(row.User); p != nil && a.remembers(row) {
 		return p.Observe

@@ -31,7 +31,7 @@ func (a *App) makeMemoryFile() (*memory.File, error) {
 	}), nil
 }
 
-// Memory is the two files of memory, with the switch that is configured.
+// Memory returns the two files of memory for commands.
 func (a *App) Memory() (*Memory, error) {
 	b, err := a.memoryFile()
 	if err != nil {
@@ -40,13 +40,13 @@ func (a *App) Memory() (*Memory, error) {
 	return &Memory{File: b, app: a}, nil
 }
 
-// Memory is what commands do with memory.
+// Memory is the two files of memory with what commands need.
 type Memory struct {
 	*memory.File
 	app *App
 }
 
-// SetApproval sets memory.write_approval, for the running sessions too.
+// SetApproval sets memory.write_approval, also for running sessions.
 func (m *Memory) SetApproval(ctx context.Context, on bool) error {
 	cfg, err := m.app.loadConfig()
 	if err != nil {
@@ -59,14 +59,14 @@ func (m *Memory) SetApproval(ctx context.Context, on bool) error {
 	return nil
 }
 
-// remembers reports whether a session has memory: a child has none, and none
-// has it where rules are to be ignored.
+// remembers reports whether a session has memory. Sub-agents have none, nor do runs
+// that ignore rules.
 func (a *App) remembers(row hermes.Session) bool {
 	return !a.opts.IgnoreRules && row.Platform != "subagent"
 }
 
-// memoryTools is the toolset memory: of the files, and of the outside service
-// if there is one.
+// memoryTools returns the toolset memory: the tools of the files and of the external
+// service, if there is one.
 func (a *App) memoryTools() hermes.Toolset {
 	if a.opts.IgnoreRules {
 		return memory.New()
@@ -85,8 +85,8 @@ func (a *App) memoryTools() hermes.Toolset {
 	return memory.New(providers...)
 }
 
-// rememberIn gives a prompt what memory says: how to use it, where its tool is
-// among the tools, and what it holds.
+// rememberIn adds memory to a prompt: its content and, if its tool is offered, how to
+// use it.
 func (a *App) rememberIn(ctx context.Context, in *prompt.Input, row hermes.Session, specs []hermes.Spec) {
 	b, err := a.memoryFile()
 	if err != nil || !a.remembers(row) {

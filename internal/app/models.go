@@ -11,7 +11,7 @@ import (
 	"hermes/internal/provider"
 )
 
-// Models is the catalogue of model services with the person's settings.
+// Models returns the catalogue of model services with the user's settings.
 func (a *App) Models() (*provider.Catalogue, error) {
 	cfg, err := a.config()
 	if err != nil {
@@ -48,7 +48,7 @@ func (a *App) providerConfig(cfg *config.Config) (provider.Config, error) {
 		c.Provider, c.BaseURL, c.Key, c.APIMode = a.opts.Provider, "", "", ""
 		c.Forced = a.opts.Model == ""
 	}
-	if a.opts.BaseURL != "" { // a service of this run's own, such as the demo's
+	if a.opts.BaseURL != "" { // this run has its own service, such as the demo
 		return provider.Config{
 			Model: a.opts.Model, BaseURL: a.opts.BaseURL, Key: "none", Retries: c.Retries, Timeouts: c.Timeouts,
 			UserAgent: c.UserAgent, Now: c.Now, Getenv: func(string) string { return "" },
@@ -68,7 +68,7 @@ func (a *App) providerConfig(cfg *config.Config) (provider.Config, error) {
 	return c, nil
 }
 
-// retries is the setting as the catalogue takes it, where 0 is not set.
+// retries converts the setting for the catalogue, where 0 means not set.
 func retries(set int) int {
 	if set == 0 {
 		return -1
@@ -76,8 +76,8 @@ func retries(set int) int {
 	return set
 }
 
-// unattendedWait is how long a model may ask to wait where no person waits: a
-// job that comes back late is worth more than one that was given up.
+// unattendedWait is how long a model may ask to wait in an unattended run, where a
+// late result is better than none.
 const unattendedWait = 6 * time.Hour
 
 func (a *App) longestWait() time.Duration {
@@ -87,7 +87,7 @@ func (a *App) longestWait() time.Duration {
 	return unattendedWait
 }
 
-// Fallback tells which model an entry of fallback_providers means; see
+// Fallback returns the model that an entry of fallback_providers names; see
 // provider.Catalogue.Fallback.
 func (a *App) Fallback(ctx context.Context, f config.Fallback) (service, model string, err error) {
 	models, err := a.Models()
@@ -97,7 +97,7 @@ func (a *App) Fallback(ctx context.Context, f config.Fallback) (service, model s
 	return models.Fallback(ctx, fallbacks([]config.Fallback{f})[0])
 }
 
-// fallbacks are the models that answer where the chosen one cannot.
+// fallbacks returns the models to use if the chosen one fails.
 func fallbacks(entries []config.Fallback) []provider.Fallback {
 	var out []provider.Fallback
 	for _, f := range entries {
@@ -139,8 +139,8 @@ func customProviders(all map[string]config.Provider) (map[string]provider.Custom
 	return out, nil
 }
 
-// ModelReferences lists what the services that are configured offer, for a
-// picker. A service that does not answer is left out.
+// ModelReferences lists the models of the configured services, for a picker. It skips
+// services that do not answer.
 func (a *App) ModelReferences(ctx context.Context) ([]string, error) {
 	models, err := a.Models()
 	if err != nil {
@@ -164,7 +164,7 @@ func (a *App) ModelReferences(ctx context.Context) ([]string, error) {
 	return refs, nil
 }
 
-// window is the context length of a model in tokens, 0 if unknown.
+// window returns the context length of a model in tokens, 0 if unknown.
 func (a *App) window(ref string) int {
 	models, err := a.Models()
 	if err != nil {

@@ -11,16 +11,16 @@ import (
 	"hermes/internal/proc"
 )
 
-// owner names this process among all that may share a home: host, process id,
-// and a tail, since ids are used again.
+// owner names this process among all that share a home: host, process id and a
+// random suffix, because process ids are reused.
 func owner() string {
 	var tail [4]byte
 	_, _ = rand.Read(tail[:]) // never fails, by its contract
 	return fmt.Sprintf("%s:%d:%s", hostname(), os.Getpid(), hex.EncodeToString(tail[:]))
 }
 
-// ownerGone reports that an owner was a process of this machine that has ended.
-// Of other machines, and of ids that are used again, nothing is known.
+// ownerGone reports whether an owner was a process of this machine that has ended.
+// It reports false for other machines and for reused ids.
 func ownerGone(owner string) bool {
 	host, rest, ok := strings.Cut(owner, ":")
 	id, _, ok2 := strings.Cut(rest, ":")

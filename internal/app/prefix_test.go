@@ -18,8 +18,8 @@ import (
 	"hermes/internal/session"
 )
 
-// pausing is a toolset with one tool, which waits until it is let go.
-type pausing struct{ entered, leave chan struct{} }
+// pausing is a toolset with one tool, which waits until it is released.
+type pausing struct{ entered, release chan struct{} }
 
 func (p *pausing) Name() string                     { return "pausing" }
 func (p *pausing) Available(context.Context) string { return "" }
@@ -27,15 +27,15 @@ func (p *pausing) Tools(context.Context) ([]hermes.Tool, error) {
 	return []hermes.Tool{hermes.NewTool(hermes.Spec{Name: "pause", Description: "Wait."}, func(ctx context.Context, c *hermes.Call, _ struct{}) (hermes.Result, error) {
 		p.entered <- struct{}{}
 		select {
-		case <-p.leave:
+		case <-p.release:
 		case <-ctx.Done():
 		}
 		return hermes.Result{Text: "waited"}, nil
 	})}, nil
 }
 
-// playing is a model server that plays a turn by what the person said: it
-// writes and reads a file, pauses, or just answers, and keeps every request.
+// playing is a model server that follows the user's message: it writes and reads a
+// file, pauses, or just answers, and records every request.
 type playing struct {
 	mu     sync.Mutex
 	bodies [][]byte
@@ -70,7 +70,7 @@ func (p *playing) decide(r *chatserver.Request) (chatserver.Answer, error) {
 	return chatserver.Answer{Text: "Just words."}, nil
 }
 
-// newApp is an app on a fresh home with the playing model.
+// newApp makes an app on a new home with the playing model.
 func (p *playing) newApp(t *testing.T, home, url string, extra hermes.Toolset) *app.App {
 	t.Helper()
 	a := app.New(app.Options{
@@ -93,7 +93,7 @@ func turn(t *testing.T, s *session.Session, text string, pause *pausing) hermes.
 			if err := s.Submit(t.Context(), session.Steer{Text: "a note in the middle"}); err != nil {
 				t.Fatal(err)
 			}
-			pause.leave <- struct{}{}
+			pause.release <- struct{}{}
 		case e, ok := <-events:
 			if !ok {
 				t.Fatal("the session ended")
@@ -111,15 +111,15 @@ func turn(t *testing.T, s *session.Session, text string, pause *pausing) hermes.
 }
 
 // TestPrefixNeverChanges drives a session of fifty turns with tools, notes
-// and resumes through the real wire: each request begins with the bytes of
-// the one before.
+// and resumes through the real transport: each request begins with the bytes of the
+// one before.
 func TestPrefixNeverChanges(t *testing.T) {
 	t.Parallel()
 	p := &playing{dir: t.TempDir()}
 	server := httptest.NewServer(&chatserver.Handler{Model: "played", Decide: p.decide})
 	defer server.Close()
 	home := t.TempDir()
-	pause := &pausing{entered: make(chan struct{}, 1), leave: make(chan struct{})}
+	pause := &pausing{entered: make(chan struct{}, 1), release: make(chan struct{})}
 	var id string
 	var s *session.Session
 	a := p.newApp(t, home, server.URL+"/v1", pause)
@@ -147,7 +147,7 @@ func TestPrefixNeverChanges(t *testing.T) {
 		turn(t, s, fmt.Sprintf("turn %d <&>", i), pause)
 	}
 	if st, err := s.State(t.Context()); err != nil || st.Broken != nil {
-		t.Errorf("the watch tells of a break: %+v, %v", st.Broken, err)
+		t.Errorf("the watch reports a break: %+v, %v", st.Broken, err)
 	}
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
@@ -180,7 +180,7 @@ func writeFile(t *testing.T, path, text string) {
 }
 
 // TestSurroundingChangesAreSentAtTheTail: a file that was read and then changed by
-// somebody else is named with the next message, once.
+// another program is named with the next message, once.
 func TestSurroundingChangesAreSentAtTheTail(t *testing.T) {
 	t.Parallel()
 	p := &playing{dir: t.TempDir()}
@@ -194,7 +194,7 @@ func TestSurroundingChangesAreSentAtTheTail(t *testing.T) {
 	defer server.Close()
 	path := filepath.Join(p.dir, "a.txt")
 	writeFile(t, path, "one\n")
-	pause := &pausing{entered: make(chan struct{}, 1), leave: make(chan struct{})}
+	pause := &pausing{entered: make(chan struct{}, 1), release: make(chan struct{})}
 	a := p.newApp(t, t.TempDir(), server.URL+"/v1", pause)
 	defer a.Close()
 	m, err := a.Sessions(t.Context())
@@ -211,9 +211,9 @@ func TestSurroundingChangesAreSentAtTheTail(t *testing.T) {
 	}
 	writeFile(t, path, "one\ntwo\n")
 	if got := turn(t, s, "what now", pause).Text; !bytes.Contains([]byte(got), []byte("changed by others since you read them: "+path)) {
-		t.Errorf("not told: %q", got)
+		t.Errorf("not reported: %q", got)
 	}
 	if got := turn(t, s, "again", pause).Text; got != "again" {
-		t.Errorf("told twice: %q", got)
+		t.Errorf("reported twice: %q", got)
 	}
 }

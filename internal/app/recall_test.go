@@ -16,7 +16,7 @@ import (
 
 // TestRecallKeepsThePrefix has a second session recall what a first one said,
 // with a resume in the middle: each request begins with the bytes of the one
-// before, and the prompt shows the memory that stood when the session began.
+// before, and the prompt shows the memory as it was when the session began.
 func TestRecallKeepsThePrefix(t *testing.T) {
 	t.Parallel()
 	var bodies [][]byte
@@ -40,7 +40,7 @@ func TestRecallKeepsThePrefix(t *testing.T) {
 	open := func() *app.App {
 		return app.New(app.Options{Home: home, BaseURL: server.URL + "/v1", Model: "played", Dir: dir, Getenv: func(string) string { return "" }})
 	}
-	quiet := &pausing{entered: make(chan struct{}), leave: make(chan struct{})}
+	quiet := &pausing{entered: make(chan struct{}), release: make(chan struct{})}
 	conversation := func(a *app.App, id string, texts ...string) string {
 		t.Helper()
 		m, err := a.Sessions(t.Context())
@@ -86,8 +86,8 @@ func TestRecallKeepsThePrefix(t *testing.T) {
 	}
 }
 
-// TestIgnoreRulesLeavesMemoryOut looks at the whole request.
-func TestIgnoreRulesLeavesMemoryOut(t *testing.T) {
+// TestIgnoreRulesOmitsMemory checks the whole request.
+func TestIgnoreRulesOmitsMemory(t *testing.T) {
 	t.Parallel()
 	home, dir := t.TempDir(), t.TempDir()
 	if err := os.MkdirAll(filepath.Join(home, "memories"), 0o700); err != nil {

@@ -17,31 +17,31 @@ import (
 	"hermes/internal/reference"
 )
 
-// Bounds of what a reference brings.
+// Limits of what a reference attaches.
 const (
 	maxReferenced = 2 << 20 // bytes of a file
 	maxListed     = 200     // entries of a folder
 )
 
-// References expands what a message points at, in a working folder. tell, if
-// set, is told in a sentence what takes time, as it does.
+// References expands the references of a message, relative to a working folder.
+// tell, if set, is called with a sentence about each slow step as it starts.
 func (a *App) References(ctx context.Context, text, dir, model string, tell func(string)) (reference.Expanded, error) {
 	r := references{app: a, dir: dir, tell: tell}
 	return reference.Expand(ctx, text, reference.Sources{File: r.file, Folder: r.folder, Git: r.git, URL: r.page, Session: r.session}, a.window(model))
 }
 
-// references reads what lies in one working folder.
+// references reads the files of one working folder.
 type references struct {
 	app  *App
 	dir  string
-	tell func(string) // nil tells nobody
+	tell func(string) // may be nil
 }
 
-var errOutsideFolder = errors.New("it lies outside the working folder and is not attached")
+var errOutsideFolder = errors.New("it is outside the working folder and is not attached")
 
-// inside resolves a path and refuses what lies outside the working folder,
-// also by way of links, and what may hold secrets.
-func (r references) inside(path string) (string, error) {
+// resolve resolves a path, links included. It refuses files outside the working
+// folder and files that may contain secrets.
+func (r references) resolve(path string) (string, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(r.dir, path)
 	}
@@ -62,15 +62,15 @@ func (r references) inside(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	userHome, _ := os.UserHomeDir() // without one, less is protected by place and all by name
+	userHome, _ := os.UserHomeDir() // without one, fewer folders are protected; file names still are
 	if v := (policy.PathRules{Home: userHome, State: h.Root()}).Read(path, real); !v.Allowed() {
-		return "", errors.New("it may hold secrets and is not attached")
+		return "", errors.New("it may contain secrets and is not attached")
 	}
 	return real, nil
 }
 
 func (r references) file(_ context.Context, path string, from, to int) (string, error) {
-	real, err := r.inside(path)
+	real, err := r.resolve(path)
 	if err != nil {
 		return "", err
 	}
@@ -81,7 +81,7 @@ func (r references) file(_ context.Context, path string, from, to int) (string, 
 	case st.IsDir():
 		return "", fmt.Errorf("it is a folder; write @folder:%s", path)
 	case !st.Mode().IsRegular():
-		return "", errors.New("it is no ordinary file")
+		return "", errors.New("it is not a regular file")
 	}
 	f, err := os.Open(real)
 	if err != nil {
@@ -93,12 +93,12 @@ func (r references) file(_ context.Context, path string, from, to int) (string, 
 		return "", err
 	}
 	if bytes.IndexByte(raw, 0) >= 0 || len(raw) < maxReferenced && !utf8.Valid(raw) {
-		return "", errors.New("it is no text file and is not attached")
+		return "", errors.New("it is not a text file and is not attached")
 	}
 	return r.app.Mask(cutLines(strings.ToValidUTF8(string(raw), ""), from, to)), nil
 }
 
-// cutLines keeps the lines from to to, counted from 1; 0 is no bound.
+// cutLines keeps the lines from "from" to "to", counted from 1; 0 means no limit.
 func cutLines(text string, from, to int) string {
 	if from == 0 {
 		return text
@@ -114,7 +114,7 @@ func cutLines(text string, from, to int) string {
 }
 
 func (r references) folder(_ context.Context, path string) (string, error) {
-	real, err := r.inside(path)
+	real, err := r.resolve(path)
 	if err != nil {
 		return "", err
 	}
@@ -142,8 +142,8 @@ func (r references) git(ctx context.Context, args ...string) (string, error) {
 	return r.app.Mask(text), err
 }
 
-// run runs git without anything of the repository's that could run programs
-// or change it.
+// run runs git so that the repository's settings cannot start programs and nothing
+// is changed.
 func (r references) run(ctx context.Context, args ...string) (string, error) {
 	var out bytes.Buffer
 	st, err := proc.Run(ctx, proc.Command{
@@ -151,7 +151,7 @@ func (r references) run(ctx context.Context, args ...string) (string, error) {
 		Dir: r.dir, Env: os.Environ(), Stdout: &out, Stderr: &out,
 	})
 	if err != nil {
-		return "", fmt.Errorf("git could not be run: %w", err)
+		return "", fmt.Errorf("run git: %w", err)
 	}
 	text := strings.ToValidUTF8(out.String(), "\uFFFD")
 	if st.Code != 0 {
@@ -165,7 +165,7 @@ func firstLine(text string) string {
 	return line
 }
 
-// session tells an earlier session: what was said, without the tools' words.
+// session returns the messages of an earlier session, without tool results.
 func (r references) session(ctx context.Context, ref string) (string, error) {
 	store, err := r.app.Store(ctx)
 	if err != nil {

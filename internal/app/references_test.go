@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// What a message points at is read from the working folder only, and never
-// where it may hold secrets.
+// References are read only from the working folder, and never from files that may
+// contain secrets.
 func TestReferencesThatAreNotAttached(t *testing.T) {
 	t.Parallel()
 	dir, elsewhere := t.TempDir(), t.TempDir()
@@ -39,8 +39,8 @@ func TestReferencesThatAreNotAttached(t *testing.T) {
 		{"@file:sub/../a.txt", "one", ""},
 		{"@folder:sub", "c.txt", ""},
 		{"@file:gone.txt", "", "no such file"},
-		{"@file:b.bin", "", "no text"},
-		{"@file:latin.txt", "", "no text"},
+		{"@file:b.bin", "", "not a text file"},
+		{"@file:latin.txt", "", "not a text file"},
 		{"@file:sub", "", "@folder:sub"},
 		{"@file:.env", "", "secrets"},
 		{"@file:" + filepath.Join(elsewhere, "notes.txt"), "", "outside"},

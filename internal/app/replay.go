@@ -14,10 +14,10 @@ import (
 	"hermes/internal/tool/skills"
 )
 
-// replayTask is the side task that does a recorded task again.
+// replayTask is the side task that replays a recorded task.
 const replayTask = "skill_replay"
 
-// notTasks are the tools that keep things: what they did is no part of a task.
+// notTasks lists the tools that store things; their calls are not part of a task.
 func notTasks() []string {
 	return []string{"memory", "skill_manage", "skill_view", "skills_list", "learning", "todo"}
 }
@@ -26,8 +26,8 @@ func replays(cfg *config.Config) bool {
 	return cfg.Skills().Replay != "off" && cfg.Auxiliary(replayTask).Enabled
 }
 
-// gatedSkills is the toolset skills behind the gate of replays, and the gate;
-// nil where replays are switched off.
+// gatedSkills returns the replay gate and the skills toolset behind it; the gate is
+// nil if replays are off.
 func (a *App) gatedSkills(ctx context.Context, cfg *config.Config, tools *toolKit, t review.Conversation) (*replay.Gate, hermes.Toolset, error) {
 	lib, err := a.skills()
 	if err != nil {
@@ -57,7 +57,7 @@ func (a *App) replayConfig(cfg *config.Config) replay.Config {
 	}
 }
 
-// tape is what a recording of a talk is made from.
+// tape returns the source for a recording of a conversation.
 func (a *App) tape(ctx context.Context, cfg *config.Config, tools *toolKit, t review.Conversation) replay.Source {
 	specs := a.specs(ctx, cfg, tools)
 	effects := map[string]hermes.Spec{}
@@ -66,19 +66,19 @@ func (a *App) tape(ctx context.Context, cfg *config.Config, tools *toolKit, t re
 	}
 	return replay.Source{
 		Session: t.Session.ID, Model: t.Model, Transcript: t.Transcript, Turn: t.Session.Turn, Specs: specs, Omit: notTasks(),
-		Changes: func(c hermes.ToolCall) bool { // a tool that is gone may have done anything
+		Changes: func(c hermes.ToolCall) bool { // unknown tools count as changing something
 			return effects[c.Name].EffectOf([]byte(c.Arguments)) != hermes.EffectNone
 		},
 	}
 }
 
-// noTask tells why a draft was not tried.
-const noTask = "nothing in the conversation can be done again to try it; that takes a turn with two calls of tools at least, which ended in words"
+// noTask says why a draft was not replayed.
+const noTask = "no turn can be replayed to test it; that needs a turn with at least two tool calls and an answer"
 
-// tryDrafts tries the skills that the session's own model wrote in its last
-// turns. They stand already, by the person's leave: what won or lost is booked
-// and told, and what did harm is taken back.
-func (a *App) tryDrafts(ctx context.Context, cfg *config.Config, t review.Conversation) (told string, err error) {
+// tryDrafts replays the skills that the session's model wrote in its last turns.
+// They are stored already, with the user's approval. tryDrafts records and reports
+// the outcome and undoes a change that did harm.
+func (a *App) tryDrafts(ctx context.Context, cfg *config.Config, t review.Conversation) (report string, err error) {
 	drafts := a.drafts.Take(t.Session.ID)
 	if len(drafts) == 0 || !replays(cfg) {
 		return "", nil
@@ -88,7 +88,7 @@ func (a *App) tryDrafts(ctx context.Context, cfg *config.Config, t review.Conver
 		return "", err
 	}
 	tools := a.newSessionTools(cfg, func(string) {})
-	defer tools.shell.Close() // nothing was begun
+	defer tools.shell.Close() // nothing was started
 	from := a.tape(ctx, cfg, tools, t)
 	from.Turn, from.Not = 0, t.Session.Turn
 	r, ok := replay.Record(from)
@@ -102,10 +102,10 @@ func (a *App) tryDrafts(ctx context.Context, cfg *config.Config, t review.Conver
 		trial := hermes.SkillTrial{Verdict: hermes.SkillUndecided, Why: noTask}
 		switch {
 		case !ok && sameTurn:
-			trial.Why = "it was written in the turn that did the work, and it is tried on earlier ones by itself; " +
-				"to try it on that turn: `hermes skills replay " + d.Name + " --session " + t.Session.ID + "`"
+			trial.Why = "it was written in the turn that did the work, and only earlier turns are replayed automatically; " +
+				"to replay that turn, use `hermes skills replay " + d.Name + " --session " + t.Session.ID + "`"
 		case i >= maxDraftsTried:
-			trial.Why = fmt.Sprintf("no more than %d drafts are tried at a time", maxDraftsTried)
+			trial.Why = fmt.Sprintf("at most %d drafts are tested at a time", maxDraftsTried)
 		case ok:
 			if trial, err = replay.Try(ctx, a.replayConfig(cfg), r, d); err != nil {
 				return strings.Join(lines, "\n\n"), err
@@ -123,15 +123,15 @@ func (a *App) tryDrafts(ctx context.Context, cfg *config.Config, t review.Conver
 	return strings.Join(lines, "\n\n"), nil
 }
 
-// maxDraftsTried bounds the replays after one turn.
+// maxDraftsTried limits the replays after one turn.
 const maxDraftsTried = 2
 
-// settleDraft books a trial and takes back what did harm: a new skill goes to
-// the archive, of an older one the text of before comes back.
+// settleDraft records a trial and undoes a change that did harm: it archives a new
+// skill and restores the earlier text of an old one.
 func (a *App) settleDraft(ctx context.Context, lib *skill.Library, session string, d replay.Draft, t hermes.SkillTrial) (string, error) {
 	now, err := lib.View(ctx, d.Name, "")
 	if errors.Is(err, hermes.ErrNotFound) {
-		return "", nil // it is gone meanwhile
+		return "", nil // deleted meanwhile
 	}
 	if err != nil {
 		return "", err
@@ -148,14 +148,14 @@ func (a *App) settleDraft(ctx context.Context, lib *skill.Library, session strin
 		return line, err
 	}
 	if d.Before == "" {
-		return line + " It was taken away; `hermes curator restore " + d.Name + "` brings it back.", lib.Archive(ctx, d.Name, t.Line())
+		return line + " It was archived; restore it with `hermes curator restore " + d.Name + "`.", lib.Archive(ctx, d.Name, t.Line())
 	}
 	_, err = lib.Save(ctx, hermes.SkillEdit{Name: d.Name, Content: d.Before, Base: now.Hash, Agent: true, Session: session})
-	return line + " The change was taken back; `hermes undo` makes it again.", err
+	return line + " The change was undone; `hermes undo` restores it.", err
 }
 
-// Replay tries a skill as it stands against the task of a recorded session, the
-// turn that is named or the hardest one, and books the outcome.
+// Replay tests a skill on a turn of a recorded session, the given one or the hardest,
+// and records the outcome.
 func (s *Skills) Replay(ctx context.Context, name, session string, turn int64) (hermes.SkillTrial, error) {
 	a := s.app
 	cfg, err := a.config()
@@ -165,7 +165,7 @@ func (s *Skills) Replay(ctx context.Context, name, session string, turn int64) (
 	t, err := a.earlierConversation(ctx, session)
 	switch {
 	case errors.Is(err, hermes.ErrNotFound):
-		return hermes.SkillTrial{}, fmt.Errorf("there is no session %q; `hermes sessions list` shows those there are", session)
+		return hermes.SkillTrial{}, fmt.Errorf("there is no session %q; run `hermes sessions list`", session)
 	case err != nil:
 		return hermes.SkillTrial{}, err
 	}
@@ -182,15 +182,15 @@ func (s *Skills) Replay(ctx context.Context, name, session string, turn int64) (
 		return hermes.SkillTrial{}, err
 	}
 	tools := a.newSessionTools(cfg, func(string) {})
-	defer tools.shell.Close() // nothing was begun
+	defer tools.shell.Close() // nothing was started
 	from := a.tape(ctx, cfg, tools, t)
 	from.Turn = turn
 	r, ok := replay.Record(from)
 	switch {
 	case !ok:
-		return hermes.SkillTrial{}, fmt.Errorf("nothing in the session %s can be done again: that takes a turn with two calls of tools at least, which ended in words", t.Session.ID)
+		return hermes.SkillTrial{}, fmt.Errorf("no turn of session %s can be replayed; that needs a turn with at least two tool calls and an answer", t.Session.ID)
 	case turn > 0 && r.Turn != turn:
-		return hermes.SkillTrial{}, fmt.Errorf("turn %d of the session %s cannot be done again; turn %d can", turn, t.Session.ID, r.Turn)
+		return hermes.SkillTrial{}, fmt.Errorf("turn %d of session %s cannot be replayed; turn %d can", turn, t.Session.ID, r.Turn)
 	}
 	trial, err := replay.Try(ctx, a.replayConfig(cfg), r, replay.Draft{Name: now.Skill.Name, Text: now.Content})
 	if err != nil {

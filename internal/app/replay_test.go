@@ -18,7 +18,7 @@ import (
 )
 
 // building is a toolset with one tool: a build that works in one way only.
-// It brings text from outside where it is foreign.
+// Its output is untrusted if it is foreign.
 type building struct {
 	runs    *int
 	foreign bool
@@ -37,20 +37,19 @@ func (b building) Tools(context.Context) ([]hermes.Tool, error) {
 		})}, nil
 }
 
-// workshop is a service whose worker builds the long way and whose reviewer
-// writes a skill; in a replay the skill is followed to the word.
+// workshop is a service whose worker builds the long way and whose reviewer writes a
+// skill; a replay follows the skill exactly.
 type workshop struct {
 	draft string // the ways that the skill names, one after another
 	judge string // "" is YES
 
 	mu      sync.Mutex
 	replays int
-	foreign bool     // the build's output is text from outside
+	foreign bool     // the build's output is untrusted
 	refused string   // what the reviewer read of its draft
 	tools   []string // of the reviewer
 	broken  bool     // replays are answered with an error
-	// hang, where set, holds replays back until the caller has left; stuck is
-	// told of the first.
+	// hang, if set, blocks replays until it is closed; stuck reports the first.
 	hang  <-chan struct{}
 	stuck chan struct{}
 }
@@ -140,7 +139,7 @@ func use(r *chatserver.Request, tool string, arguments map[string]any) (chatserv
 	return chatserver.Answer{Calls: []chatserver.Call{{ID: id, Type: "function", Function: chatserver.Function{Name: tool, Arguments: string(raw)}}}}, err
 }
 
-// built is what came of a conversation in the workshop.
+// built is the result of a conversation in the workshop.
 type built struct {
 	notice  string
 	usage   skill.Usage
@@ -148,7 +147,7 @@ type built struct {
 	wait    []skill.Pending
 	gone    []skill.Archived
 	runs    *int // of the real tool
-	foreign bool // its output is text from outside
+	foreign bool // its output is untrusted
 	app     *app.App
 	id      string
 }
@@ -169,7 +168,7 @@ auxiliary:
 	return home
 }
 
-// visit says lines one after another; meanwhile is called with each event.
+// visit sends lines one after another; meanwhile is called with each event.
 func (b *built) visit(t *testing.T, home string, meanwhile func(line int, e hermes.Event) (stop bool), lines ...string) {
 	t.Helper()
 	a := app.New(app.Options{Home: home, Dir: t.TempDir(), Attended: true, Extra: []hermes.Toolset{building{b.runs, b.foreign}}, Getenv: func(string) string { return "" }})
@@ -198,8 +197,7 @@ func (b *built) visit(t *testing.T, home string, meanwhile func(line int, e herm
 	}
 }
 
-// inWorkshop says lines one after another and waits for the notice after the
-// last.
+// inWorkshop sends lines one after another and waits for the notice after the last.
 func inWorkshop(t *testing.T, w *workshop, settings string, lines ...string) built {
 	t.Helper()
 	b := built{runs: new(int), foreign: w.foreign}
@@ -217,7 +215,7 @@ func inWorkshop(t *testing.T, w *workshop, settings string, lines ...string) bui
 	return b
 }
 
-// look finds out what is kept.
+// look reads what is stored.
 func (b *built) look(t *testing.T) {
 	t.Helper()
 	a := b.app
@@ -267,7 +265,7 @@ func TestADraftThatWinsIsKept(t *testing.T) {
 	}
 	list, err := g.Spent(t.Context(), hermes.SpendQuery{Session: b.id, By: hermes.SpendByPurpose})
 	if err != nil || !strings.Contains(fmt.Sprint(list), "skill_replay") {
-		t.Errorf("booked %v, %v", list, err)
+		t.Errorf("recorded %v, %v", list, err)
 	}
 }
 
@@ -365,7 +363,7 @@ func TestASkillOfTheConversationThatHarmsIsRetired(t *testing.T) {
 	}
 	w = &workshop{draft: "tags"}
 	b = inWorkshop(t, w, "memory: {nudge_interval: 0}\nskills: {creation_nudge_interval: 0}\n", "save it")
-	b.says(t, "The skill build-it is kept and not proven: ", "nothing in the conversation can be done again")
+	b.says(t, "The skill build-it is kept and not proven: ", "no turn can be replayed to test it")
 	if !b.kept || w.replays != 0 {
 		t.Errorf("%+v", b)
 	}
@@ -416,7 +414,7 @@ func TestAReplayThatIsCutOffLeavesNothingHalfAndIsMadeUpFor(t *testing.T) {
 		return ended
 	}, "build it")
 	<-w.stuck                             // the draft is being tried
-	if err := b.app.Close(); err != nil { // the person leaves, and does not wait long
+	if err := b.app.Close(); err != nil { // the user quits and does not wait long
 		t.Fatal(err)
 	}
 	b.look(t)

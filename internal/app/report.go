@@ -11,8 +11,8 @@ import (
 	"hermes/internal/toolbox"
 )
 
-// Measure builds what a new session would begin with, without asking a model
-// or storing anything.
+// Measure builds the prompt and the tools of a new session, without calling a model or
+// storing anything.
 func (a *App) Measure(ctx context.Context) (prompt.Prompt, []hermes.Spec, error) {
 	cfg, err := a.config()
 	if err != nil {
@@ -32,9 +32,8 @@ func (a *App) Measure(ctx context.Context) (prompt.Prompt, []hermes.Spec, error)
 	return a.prompt(ctx, cfg, row, cmp.Or(a.opts.Model, cfg.Model().Default), set.Specs()), set.Specs(), nil
 }
 
-// ModelFacts is what is known, without asking anybody, of the model that a new
-// session would use: its reference, its window in tokens and its price; empty,
-// 0 and nil where they are not.
+// ModelFacts returns what is known offline about the model of a new session: its
+// reference, its window in tokens and its price. Unknown values are empty, 0 and nil.
 func (a *App) ModelFacts() (ref string, window int, price *hermes.Price) {
 	cfg, err := a.config()
 	if err != nil {
@@ -50,7 +49,8 @@ func (a *App) ModelFacts() (ref string, window int, price *hermes.Price) {
 	return ref, a.window(ref), price
 }
 
-// Toolsets is what this program has, and what a session would select of it.
+// Toolsets returns all toolsets of this program, and which of them a session would
+// select.
 func (a *App) Toolsets() (*toolbox.Catalogue, toolbox.Selection, error) {
 	cfg, err := a.config()
 	if err != nil {
@@ -59,8 +59,8 @@ func (a *App) Toolsets() (*toolbox.Catalogue, toolbox.Selection, error) {
 	return a.catalogue(cfg, a.newSessionTools(cfg, func(string) {})), a.selection(cfg), nil
 }
 
-// CurrentModel is the model that a new session would use, and where that is
-// said.
+// CurrentModel returns the model that a new session would use, and which setting
+// says so.
 func (a *App) CurrentModel(ctx context.Context) (ref, source string, err error) {
 	models, err := a.Models()
 	if err != nil {
@@ -106,7 +106,7 @@ func (a *App) ServiceModels(ctx context.Context, service string) ([]string, erro
 	return names, nil
 }
 
-// Repair saves what can be read of a damaged database into a fresh one.
+// Repair copies what can be read of a damaged database into a new one.
 func (a *App) Repair(ctx context.Context) (sqlite.Repaired, error) {
 	cfg, err := a.config()
 	if err != nil {

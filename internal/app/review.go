@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	// reviewTask is the side task that looks back at work.
+	// reviewTask is the side task that reviews finished work.
 	reviewTask = "background_review"
-	// reviewQuiet is the pause of the person that a review waits for.
+	// reviewQuiet is how long the user must be idle before a review.
 	reviewQuiet = 5 * time.Second
 )
 
-// makeReview makes the room that looks back at work, for all sessions.
+// makeReview makes the runner of background reviews, for all sessions.
 func (a *App) makeReview() *review.Runner {
 	c := review.Config{
 		Model:      func(main string) hermes.Model { return a.aux().Model(reviewTask, main) },
@@ -40,9 +40,9 @@ func (a *App) makeReview() *review.Runner {
 	return review.New(c)
 }
 
-// reviewRuntime is what one review works with: the tools of memory and skills
-// behind the tool chain, the skills behind the gate of replays, and what was
-// set beside them, as far as it only reads.
+// reviewRuntime makes the runtime of one review: the memory tools, the skills tools
+// behind the replay gate, and the configured extra tools that only read. All of them
+// are behind the tool chain.
 func (a *App) reviewRuntime(ctx context.Context, t review.Conversation) (review.Runtime, error) {
 	cfg, err := a.config()
 	if err != nil {
@@ -66,7 +66,7 @@ func (a *App) reviewRuntime(ctx context.Context, t review.Conversation) (review.
 		}
 		b.Environment, b.Close = env, func() error { return errors.Join(tools.shell.Close(), env.Close()) }
 	}
-	sets := append([]hermes.Toolset{a.memoryTools(), skills}, tools.sets...) // of two with one name the first counts
+	sets := append([]hermes.Toolset{a.memoryTools(), skills}, tools.sets...) // the first of two with the same name is used
 	set, err := toolbox.NewCatalogue(sets, nil, a.opts.Now).Select(ctx, toolbox.Selection{Enabled: append(names, extra...), Platform: t.Session.Platform})
 	if err != nil {
 		return review.Runtime{}, errors.Join(err, b.Close())
@@ -79,8 +79,8 @@ func (a *App) reviewRuntime(ctx context.Context, t review.Conversation) (review.
 	return b, nil
 }
 
-// reading keeps of the tools that are named those that certainly change
-// nothing: nobody watches a reviewer.
+// reading keeps those of the named tools that certainly change nothing, because no
+// user watches a review.
 func (a *App) reading(ctx context.Context, cfg *config.Config, tools *toolKit, names []string) []string {
 	specs := a.specs(ctx, cfg, tools)
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
@@ -88,22 +88,22 @@ func (a *App) reading(ctx context.Context, cfg *config.Config, tools *toolKit, n
 		if at >= 0 && specs[at].Effect == hermes.EffectNone {
 			return false
 		}
-		a.log().Warn("a tool of auxiliary."+reviewTask+".extra_tools is left out: it is not known, or does not only read", "tool", name)
+		a.log().Warn("a tool of auxiliary."+reviewTask+".extra_tools is ignored: it is unknown or not read-only", "tool", name)
 		return true
 	})
 }
 
-// specs are all tools of a kit.
+// specs lists all tools of a kit.
 func (a *App) specs(ctx context.Context, cfg *config.Config, tools *toolKit) []hermes.Spec {
 	table := a.catalogue(cfg, tools)
 	set, err := table.Select(ctx, toolbox.Selection{Enabled: table.Names()})
-	if err != nil { // ctx has ended; who goes on is told
+	if err != nil { // only because ctx has ended, which the caller sees too
 		return nil
 	}
 	return set.Specs()
 }
 
-// remembered is what the two files of memory hold for who speaks in a session.
+// remembered returns the content of the two memory files for a session's user.
 func (a *App) remembered(ctx context.Context, of hermes.SessionRef) string {
 	b, err := a.memoryFile()
 	if err != nil {
@@ -119,8 +119,8 @@ func (a *App) remembered(ctx context.Context, of hermes.SessionRef) string {
 	return strings.Join(blocks, "\n\n")
 }
 
-// reviewCost is what the reviews of a session have cost with the replays that
-// they asked for, if every price is known.
+// reviewCost returns the cost of a session's reviews and their replays, if every price
+// is known.
 func (a *App) reviewCost(ctx context.Context, session string) (hermes.Money, bool) {
 	g, err := a.meter()
 	if err != nil {
@@ -141,7 +141,7 @@ func (a *App) reviewCost(ctx context.Context, session string) (hermes.Money, boo
 	return sum, known
 }
 
-// earlierConversation reads a session to look back at.
+// earlierConversation reads a session for a review or a replay.
 func (a *App) earlierConversation(ctx context.Context, id string) (review.Conversation, error) {
 	db, err := a.Database(ctx)
 	if err != nil {
@@ -160,8 +160,8 @@ func (a *App) earlierConversation(ctx context.Context, id string) (review.Conver
 	}, err
 }
 
-// addReview has the work of a session looked at, where that is not switched
-// off and somebody would want it.
+// addReview enables reviews of a session, unless they are off or make no sense for
+// its platform.
 func (a *App) addReview(cfg *config.Config, row hermes.Session, runtime *session.Runtime) {
 	task := cfg.Auxiliary(reviewTask)
 	if !task.Enabled || a.opts.IgnoreRules || a.opts.BaseURL != "" || slices.Contains(untitled, row.Platform) {

@@ -16,7 +16,7 @@ import (
 	"hermes/internal/session"
 )
 
-// hardWorker makes eight calls and answers; as a reviewer it keeps one fact.
+// hardWorker makes eight calls and answers; as a reviewer it stores one fact.
 type hardWorker struct {
 	mu      sync.Mutex
 	reviews int
@@ -52,8 +52,8 @@ func (h *hardWorker) decide(r *chatserver.Request) (chatserver.Answer, error) {
 	return use("memory", `{"action":"add","target":"memory","content":"The parser builds with make all."}`)
 }
 
-// workHard has one hard turn and returns the first notice after it, or what
-// the session said at its end.
+// workHard runs one hard turn and returns the first notice after it, or what the
+// session reported at its end.
 func workHard(t *testing.T, settings string) (notice, home string, h *hardWorker) {
 	t.Helper()
 	h = &hardWorker{}
@@ -98,7 +98,7 @@ auxiliary:
 	return "", "", nil
 }
 
-func TestHardWorkIsLookedBackAt(t *testing.T) {
+func TestHardWorkIsReviewed(t *testing.T) {
 	t.Parallel()
 	notice, home, h := workHard(t, "")
 	for _, want := range []string{"changed: memory", "tokens, $0.", "hermes undo"} {
@@ -115,9 +115,9 @@ func TestHardWorkIsLookedBackAt(t *testing.T) {
 	}
 	undone, err := os.ReadDir(filepath.Join(home, "undo"))
 	if err != nil || len(undone) == 0 {
-		t.Errorf("the change cannot be taken back: %v", err)
+		t.Errorf("the change cannot be undone: %v", err)
 	}
 	if _, _, h = workHard(t, "  background_review: {enabled: false}\n"); h.reviews != 0 {
-		t.Error("it was looked back in spite of the switch")
+		t.Error("it was reviewed although reviews are off")
 	}
 }

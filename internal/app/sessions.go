@@ -16,7 +16,7 @@ import (
 	"hermes/internal/toolbox"
 )
 
-// Sessions is the manager of the live sessions, made on first use.
+// Sessions returns the manager of the live sessions, made on first use.
 func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 	models, err := a.Models()
 	if err != nil {
@@ -56,7 +56,7 @@ func (a *App) steps(agent config.Agent) int {
 	return int(agent.MaxTurns)
 }
 
-// newRuntime gives a session what it works with.
+// newRuntime makes the runtime of a session.
 func (a *App) newRuntime(ctx context.Context, row hermes.Session, wake func(string)) (*session.Runtime, error) {
 	cfg, err := a.config()
 	if err != nil {
@@ -131,8 +131,8 @@ func (a *App) approvals(cfg *config.Config) toolbox.Approvals {
 	}
 }
 
-// remember adds patterns to what needs no question any more. The list is read
-// anew, since it may have grown since the start.
+// remember adds patterns to the commands that need no approval. It reads the list
+// again, because it may have changed since the start.
 func (a *App) remember(keys []string) error {
 	now, err := a.loadConfig()
 	if err != nil {
@@ -160,7 +160,7 @@ func (a *App) guardrail(g config.Guardrails) toolbox.Guardrail {
 
 // prompt builds the system prompt of a session.
 func (a *App) prompt(ctx context.Context, cfg *config.Config, row hermes.Session, model string, specs []hermes.Spec) prompt.Prompt {
-	userHome, _ := os.UserHomeDir() // a missing home is left out of the text
+	userHome, _ := os.UserHomeDir() // a missing home is omitted from the prompt
 	in := prompt.Input{
 		Model: model, Platform: row.Platform, Started: row.Started, Enforce: cfg.Agent().ToolUseEnforcement,
 		Soul: cfg.Home().Soul(), IgnoreRules: a.opts.IgnoreRules,
@@ -183,16 +183,16 @@ func (a *App) prompt(ctx context.Context, cfg *config.Config, row hermes.Session
 	return p
 }
 
-// crowded says that a prompt and its tools leave a small window no room for
-// the conversation, "" if they do.
+// crowded returns a warning if the prompt and its tools leave too little of a small
+// window for the conversation, else "".
 func crowded(p prompt.Prompt, specs []hermes.Spec, window int) string {
 	system, tools := tokens.Text(p.Text()), 0
 	for _, s := range specs {
-		tools += tokens.Texts(s.Name, s.Description, string(s.Schema)) + 15 // the frame on the wire
+		tools += tokens.Texts(s.Name, s.Description, string(s.Schema)) + 15 // the JSON around it
 	}
 	if window <= 0 || system+tools <= window/2 {
 		return ""
 	}
-	return fmt.Sprintf("the prompt (about %d tokens) and the %d tools (about %d) fill more than half of the model's window of %d; offer fewer tools with --toolsets or agent.disabled_toolsets",
+	return fmt.Sprintf("the prompt (about %d tokens) and the %d tools (about %d) fill more than half of the model's window of %d; use fewer tools with --toolsets or agent.disabled_toolsets",
 		system, len(specs), tools, window)
 }

@@ -6,7 +6,7 @@ import (
 	"hermes/internal/command"
 )
 
-// Settings is what slash commands may write into the configuration.
+// Settings returns what slash commands may change in the configuration.
 func (a *App) Settings() command.Settings {
 	s := command.Settings{Save: a.save}
 	if cfg, err := a.config(); err == nil {
@@ -15,8 +15,8 @@ func (a *App) Settings() command.Settings {
 	return s
 }
 
-// save writes one value of the configuration and returns the file. The file is
-// read anew, since it may have changed since the start.
+// save writes one value of the configuration and returns the file. It reads the file
+// again, because it may have changed since the start.
 func (a *App) save(ctx context.Context, key, value string) (string, error) {
 	now, err := a.loadConfig()
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"hermes/internal/app"
 )
 
-// TestFirstRequestStaysSmall holds the bytes that every request begins with.
+// TestFirstRequestStaysSmall limits the bytes that every request begins with.
 func TestFirstRequestStaysSmall(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

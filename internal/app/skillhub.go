@@ -9,7 +9,7 @@ import (
 	"hermes/internal/skill/hub"
 )
 
-// SkillHub is the public places that skills come from.
+// SkillHub returns the client for public skill registries.
 func (a *App) SkillHub() (*hub.Hub, error) {
 	cfg, err := a.config()
 	if err != nil {

@@ -47,7 +47,7 @@ func expandHome(path, userHome string) string {
 	return filepath.Join(userHome, rest)
 }
 
-// Skills is the library of skills, with what commands change of the settings.
+// Skills returns the library of skills for commands.
 func (a *App) Skills() (*Skills, error) {
 	lib, err := a.skills()
 	if err != nil {
@@ -56,14 +56,14 @@ func (a *App) Skills() (*Skills, error) {
 	return &Skills{lib, a}, nil
 }
 
-// Skills is what commands do with skills.
+// Skills is the library of skills with what commands need.
 type Skills struct {
 	*skill.Library
 	app *App
 }
 
-// Call reads the skills that a line begins with and gives the message that
-// puts them before the model; ok is false where there are none.
+// Call reads the skills that a line begins with and returns the message that loads
+// them for the model; ok is false if there are none.
 func (s *Skills) Call(ctx context.Context, dir, line string) (parts []hermes.Part, ok bool, err error) {
 	e, ok, err := s.In(dir).Expand(ctx, line)
 	if !ok || err != nil {
@@ -72,13 +72,13 @@ func (s *Skills) Call(ctx context.Context, dir, line string) (parts []hermes.Par
 	return []hermes.Part{{Text: e.Text, Hidden: true, Provenance: e.Provenance}, {Text: line}}, true, nil
 }
 
-// Approval reports whether changes of the agent wait for the person.
+// Approval reports whether changes by the agent need the user's approval.
 func (s *Skills) Approval() bool {
 	cfg, err := s.app.loadConfig()
 	return err == nil && cfg.Skills().WriteApproval
 }
 
-// SetApproval sets skills.write_approval, for the running sessions too.
+// SetApproval sets skills.write_approval, also for running sessions.
 func (s *Skills) SetApproval(ctx context.Context, on bool) error {
 	cfg, err := s.app.loadConfig()
 	if err != nil {
@@ -91,12 +91,12 @@ func (s *Skills) SetApproval(ctx context.Context, on bool) error {
 	return nil
 }
 
-// skillTools is the toolset skills.
+// skillTools returns the toolset skills.
 func (a *App) skillTools() hermes.Toolset {
 	return skills.New(skills.Config{
 		Library: func(dir string) hermes.SkillLibrary {
 			lib, err := a.skills()
-			if err != nil { // told where the configuration is needed
+			if err != nil { // reported where the configuration is used
 				return skill.New(skill.Config{})
 			}
 			return a.drafts.Watch(lib.In(dir))
@@ -117,8 +117,8 @@ func (a *App) skillTools() hermes.Toolset {
 	})
 }
 
-// skillsIn gives a prompt the index of skills, where the tool that loads them
-// is among the tools, and the skills that the command line asks for.
+// skillsIn adds to a prompt the index of skills, if the tool that loads them is
+// offered, and the skills of the command line.
 func (a *App) skillsIn(ctx context.Context, in *prompt.Input, row hermes.Session, specs []hermes.Spec) {
 	lib, err := a.skills()
 	if err != nil || a.opts.IgnoreRules {
@@ -144,7 +144,7 @@ func (a *App) skillsIn(ctx context.Context, in *prompt.Input, row hermes.Session
 	}
 }
 
-// offer tells the library what a session has.
+// offer describes a session to the library.
 func (a *App) offer(ctx context.Context, specs []hermes.Spec) skill.Offer {
 	var o skill.Offer
 	for _, s := range specs {
@@ -158,8 +158,7 @@ func (a *App) offer(ctx context.Context, specs []hermes.Spec) skill.Offer {
 	return o
 }
 
-// CheckSkills says which of the skills that the command line asks for cannot
-// be loaded.
+// CheckSkills returns an error if a skill of the command line cannot be loaded.
 func (a *App) CheckSkills(ctx context.Context) error {
 	if len(a.opts.Skills) == 0 {
 		return nil
@@ -180,8 +179,8 @@ func (a *App) CheckSkills(ctx context.Context) error {
 	return nil
 }
 
-// skillVariables are the variables that skills want passed to commands, but
-// for the keys of model services, which never leave this process.
+// skillVariables lists the variables that skills want passed to commands, except the
+// keys of model services, which this process never passes on.
 func (a *App) skillVariables(ctx context.Context, cfg *config.Config) []string {
 	lib, err := a.skills()
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"hermes/internal/app"
 )
 
-// TestSkillsReachTheNextSession makes a skill as the model does, and looks for
-// it in the prompt of the next session, in a message that calls it, and in the
-// journal that takes it back.
+// TestSkillsReachTheNextSession creates a skill as the model does, and checks the
+// prompt of the next session, a message that calls it, and the journal that undoes
+// it.
 func TestSkillsReachTheNextSession(t *testing.T) {
 	t.Parallel()
 	dir, none := t.TempDir(), func(string) string { return "" }
@@ -85,7 +85,7 @@ func TestPreloadedSkills(t *testing.T) {
 }
 
 // TestProjectSkillsNeedTrust keeps the skills of a folder out of the prompt
-// until the person trusts them.
+// until the user trusts them.
 func TestProjectSkillsNeedTrust(t *testing.T) {
 	t.Parallel()
 	dir, none := t.TempDir(), func(string) string { return "" }

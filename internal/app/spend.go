@@ -11,10 +11,10 @@ import (
 	"hermes/internal/spend"
 )
 
-// Spend is the governor that meters every model call of this run.
+// Spend returns the governor that meters every model call of this run.
 func (a *App) Spend() (*spend.Governor, error) { return a.meter() }
 
-// makeSpend reads the caps. The books are opened when a model is first asked.
+// makeSpend reads the caps. The ledger is opened at the first model call.
 func (a *App) makeSpend() (*spend.Governor, error) {
 	cfg, err := a.config()
 	if err != nil {
@@ -36,7 +36,7 @@ func spendCap(c config.SpendCap) hermes.Amount {
 	return hermes.Amount{Money: hermes.USD(c.USD), Tokens: int64(c.Tokens)}
 }
 
-// location is a time zone by name, the machine's own if there is none.
+// location returns a time zone by name, the machine's own if it is empty or unknown.
 func location(name string) *time.Location {
 	if name == "" {
 		return time.Local
@@ -48,8 +48,8 @@ func location(name string) *time.Location {
 	return l
 }
 
-// prices tells what a model takes: what the person set, nothing on a plan,
-// else what the catalogue knows.
+// prices returns the price of a model: the user's setting, zero for a flat-rate
+// service, else the price of the catalogue.
 func (a *App) prices(s config.Spend) func(ref string) (hermes.Price, bool) {
 	set := map[string]hermes.Price{}
 	for name, p := range s.Prices {
@@ -83,7 +83,7 @@ func (a *App) prices(s config.Spend) func(ref string) (hermes.Price, bool) {
 	}
 }
 
-// rate is a price for a million tokens; less than zero is not known.
+// rate converts a price for a million tokens; less than zero means unknown.
 func rate(usd float64) hermes.Money {
 	if usd < 0 {
 		return -1
@@ -91,7 +91,7 @@ func rate(usd float64) hermes.Money {
 	return hermes.USD(usd)
 }
 
-// splitRef parts "provider:model" and "custom:name:model".
+// splitRef splits "provider:model" and "custom:name:model".
 func splitRef(ref string) (service, model string) {
 	rest, own := strings.CutPrefix(ref, "custom:")
 	service, model, ok := strings.Cut(rest, ":")
@@ -101,10 +101,10 @@ func splitRef(ref string) (service, model string) {
 	return strings.ToLower(service), model
 }
 
-// maxDepth bounds the way from a sub-agent up to its conversation.
+// maxDepth limits the steps from a sub-agent up to its session.
 const maxDepth = 16
 
-// spendScope finds the conversation that a sub-agent works for.
+// spendScope finds the session that a sub-agent works for.
 func (a *App) spendScope(ctx context.Context, session string) (hermes.Scope, error) {
 	store, err := a.Store(ctx)
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 	"hermes/internal/session"
 )
 
-// endless is a model server whose model never ends: it calls a tool in every
-// answer. It counts what it would charge, on its own.
+// endless is a model server whose model never finishes: it calls a tool in every
+// answer. It keeps its own count of what it would charge.
 type endless struct {
 	mu       sync.Mutex
 	requests int
@@ -103,7 +103,7 @@ func openHome(t *testing.T, home string) *app.App {
 	return app.New(app.Options{Home: home, Dir: t.TempDir(), Attended: true, Extra: []hermes.Toolset{looping{}}, Getenv: func(string) string { return "" }, Now: noon})
 }
 
-// noon is the time for all, so that no midnight begins another day's cap.
+// noon is the time of all tests, so that no midnight starts another day's cap.
 func noon() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.Local) }
 
 // say runs one turn and returns how it ended.
@@ -131,7 +131,7 @@ func say(t *testing.T, a *app.App, resume, text string) (id string, done hermes.
 	return "", hermes.TurnDone{}
 }
 
-// mustStop checks that a turn was ended by a cap, in words that say so.
+// mustStop checks that a cap ended the turn and that the text says so.
 func mustStop(t *testing.T, done hermes.TurnDone, words string) {
 	t.Helper()
 	text := done.Text
@@ -146,7 +146,7 @@ func mustStop(t *testing.T, done hermes.TurnDone, words string) {
 	}
 }
 
-// near checks that what was spent is the cap, give or take one call.
+// near checks that the spending is within one call of the cap.
 func near(t *testing.T, server *endless, limit int64) {
 	t.Helper()
 	_, spent, one := server.count()
@@ -155,9 +155,9 @@ func near(t *testing.T, server *endless, limit int64) {
 	}
 }
 
-// TestAnEndlessModelIsStopped is the proof of the governor: a model that loops
-// for ever is stopped at its cap, plus or minus one call, with eight children
-// side by side and across restarts, and the ledger is the server's own count.
+// TestAnEndlessModelIsStopped tests the governor: a model that loops forever stops at
+// its cap, plus or minus one call, with eight concurrent children and across
+// restarts, and the ledger equals the server's own count.
 func TestAnEndlessModelIsStopped(t *testing.T) {
 	t.Parallel()
 	const limit = 400_000
@@ -184,7 +184,7 @@ func TestAnEndlessModelIsStopped(t *testing.T) {
 		}
 	}
 	if again, _, _ := model.count(); again != requests {
-		t.Errorf("%d calls were made behind the cap", again-requests)
+		t.Errorf("%d calls were made past the cap", again-requests)
 	}
 
 	a = openHome(t, home)
@@ -208,8 +208,8 @@ func TestAnEndlessModelIsStopped(t *testing.T) {
 	near(t, model, limit+50_000)
 }
 
-// TestACapInMoneyStopsAnEndlessTurn: the next turn has a cap of its own, until
-// the day's is reached.
+// TestACapInMoneyStopsAnEndlessTurn: each turn has its own cap, until the cap of the
+// day is reached.
 func TestACapInMoneyStopsAnEndlessTurn(t *testing.T) {
 	t.Parallel()
 	model := &endless{}
@@ -227,10 +227,10 @@ func TestACapInMoneyStopsAnEndlessTurn(t *testing.T) {
 	mustStop(t, done, "today")
 }
 
-// spendChild asks the test binary to be another process: its value is a home.
+// spendChild makes the test binary run as another process: its value is a home.
 const spendChild = "HERMES_TEST_SPEND_CHILD"
 
-// TestMain runs the tests, or one endless turn in another process's place.
+// TestMain runs the tests, or one endless turn as a child process.
 func TestMain(m *testing.M) {
 	home := os.Getenv(spendChild)
 	if home == "" {
@@ -261,9 +261,8 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// TestProcessesShareACap: three processes that loop for ever beside this one
-// stop at one cap together; one of them is killed on its way, and what it had
-// reserved counts until it is released.
+// TestProcessesShareACap: this process and three others that loop forever share one
+// cap; one of them is killed, and what it had reserved counts until it is released.
 func TestProcessesShareACap(t *testing.T) {
 	t.Parallel()
 	const limit = 250_000

@@ -8,8 +8,8 @@ import (
 	"hermes/internal/config"
 )
 
-// summarizer stores what a session was about, or is nil where nobody will look for
-// it. A run with a service of its own, such as the demo's, asks no model.
+// summarizer returns the func that stores a summary of a session, nil for platforms
+// that need none. A run with its own service, such as the demo, gets none.
 func (a *App) summarizer(cfg *config.Config, row hermes.Session) func(context.Context, string, []hermes.Message) error {
 	if !cfg.Sessions().Summaries || a.opts.BaseURL != "" || slices.Contains(untitled, row.Platform) {
 		return nil

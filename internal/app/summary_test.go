@@ -12,9 +12,8 @@ import (
 	"hermes/internal/session"
 )
 
-// talked has a talk of so many exchanges with a service and ends it. It
-// returns what is kept of what it was about; where a summary is wanted, it waits
-// for one.
+// talked runs a session of some exchanges with a service and ends it. It returns the
+// stored summary; if one is wanted, it waits for it.
 func talked(t *testing.T, wanted bool, exchanges int, source, settings string) (summary string, asked int) {
 	t.Helper()
 	server := serve(t, "We built the parser with key sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD.")

@@ -16,7 +16,7 @@ import (
 	"hermes/internal/tool/terminal"
 )
 
-// surroundings tells a session what changed around it, each thing once.
+// surroundings reports to a session what changed around it, each change once.
 type surroundings struct {
 	app   *App
 	row   hermes.Session
@@ -25,14 +25,14 @@ type surroundings struct {
 	shell *terminal.Toolset
 
 	mu   sync.Mutex
-	said string // the state of the repository as it was told last
-	dir  string // the folder of commands as the model knows it
+	said string // the state of the repository in the last report
+	dir  string // the working folder of commands in the last report
 }
 
-// maxSurroundings is how many characters are told at once at most.
+// maxSurroundings is the maximum length of one report, in characters.
 const maxSurroundings = 2000
 
-// maxBranch is how much of the name of a branch is told, in characters.
+// maxBranch is the maximum length of a reported branch name, in characters.
 const maxBranch = 40
 
 // report names changed files, background processes, another folder and a
@@ -59,8 +59,7 @@ func (s *surroundings) report(ctx context.Context) string {
 	return s.app.Mask(oneLine(strings.Join(notes, "; "), maxSurroundings))
 }
 
-// restore learns from a transcript in which folder commands ran last, as far
-// as the model was told.
+// restore reads from a transcript the last working folder that the model knows.
 func (s *surroundings) restore(transcript []hermes.Message) {
 	for _, m := range slices.Backward(transcript) {
 		var r struct {
@@ -75,8 +74,7 @@ func (s *surroundings) restore(transcript []hermes.Message) {
 	}
 }
 
-// folderOf is the folder in which the next command runs, "" if that cannot be
-// told.
+// folderOf returns the folder in which the next command runs, "" if unknown.
 func folderOf(env hermes.Environment) string {
 	dir, err := env.Files().Resolve(".")
 	if err != nil {
@@ -85,8 +83,8 @@ func folderOf(env hermes.Environment) string {
 	return dir
 }
 
-// oneLine keeps names of files and commands from forging lines, and bounds
-// them.
+// oneLine removes line breaks from names of files and commands, so that they cannot
+// forge lines, and limits their length.
 func oneLine(text string, most int) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -100,8 +98,8 @@ func oneLine(text string, most int) string {
 	return text
 }
 
-// repository tells branch and changed files of the working folder's
-// repository; nothing outside of one.
+// repository returns the branch and the number of changed files of the working
+// folder's repository, "" if there is none.
 func (s *surroundings) repository(ctx context.Context) string {
 	if !inRepository(s.row.Dir) {
 		return ""
@@ -113,11 +111,11 @@ func (s *surroundings) repository(ctx context.Context) string {
 	head, rest, _ := strings.Cut(out, "\n")
 	head = strings.TrimPrefix(strings.TrimPrefix(head, "## "), "No commits yet on ")
 	branch, _, _ := strings.Cut(head, "...")
-	branch = oneLine(branch, maxBranch) // others may have named it: no room for orders
+	branch = oneLine(branch, maxBranch) // untrusted: too short for instructions
 	return fmt.Sprintf("git branch %s, %d changed files", branch, strings.Count(rest, "\n"))
 }
 
-// inRepository reports whether a folder or one above it holds a repository.
+// inRepository reports whether a folder or one of its parents is a repository.
 func inRepository(dir string) bool {
 	for range 64 {
 		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
@@ -137,8 +135,8 @@ func (a *App) newSurroundings(row hermes.Session, k *toolKit, env hermes.Environ
 	return &surroundings{app: a, row: row, env: env, files: k.files, shell: k.shell, dir: folderOf(env)}
 }
 
-// reporter is what a session asks for what changed. A single question has
-// nothing to be told of, nor has the demo.
+// reporter returns the func that reports changes to a session. A one-shot question
+// and the demo have none.
 func (s *surroundings) reporter() func(ctx context.Context) string {
 	if s.row.Platform == "oneshot" || s.row.Platform == "demo" {
 		return nil

@@ -18,9 +18,8 @@ import (
 	"hermes/internal/session"
 )
 
-// obeying is a model server that runs what the person says in a terminal,
-// where that begins with a dollar sign, and otherwise answers with the whole
-// message.
+// obeying is a model server that runs the user's message in a terminal if it begins
+// with a dollar sign, and otherwise answers with the whole message.
 func obeying(p *playing) func(r *chatserver.Request) (chatserver.Answer, error) {
 	return func(r *chatserver.Request) (chatserver.Answer, error) {
 		p.mu.Lock()
@@ -41,9 +40,9 @@ func obeying(p *playing) func(r *chatserver.Request) (chatserver.Answer, error) 
 	}
 }
 
-// TestSurroundingsAreSentAtTheTailOnly: background processes, another folder
-// and the state of the repository, each once and when it changes, and no byte
-// of the prefix changes by it, also not after a resume.
+// TestSurroundingsAreSentAtTheTailOnly: background processes, the working folder and
+// the state of the repository are reported when they change, each once. The prefix
+// never changes, not even after a resume.
 func TestSurroundingsAreSentAtTheTailOnly(t *testing.T) {
 	t.Parallel()
 	p := &playing{dir: t.TempDir()}
@@ -94,7 +93,7 @@ func TestSurroundingsAreSentAtTheTailOnly(t *testing.T) {
 			want = `^\[Around you now: ` + tells + `\]$`
 		}
 		if !regexp.MustCompile(want).MatchString(surroundings) {
-			t.Errorf("after %q the model is told %q, want %q", text, surroundings, tells)
+			t.Errorf("after %q the model gets %q, want %q", text, surroundings, tells)
 		}
 	}
 

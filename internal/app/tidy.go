@@ -8,13 +8,12 @@ import (
 	"hermes/internal/store/sqlite"
 )
 
-// tidyTime is how long tidying up may hold back the end of the program.
+// tidyTime is how long tidying up may delay the end of the program.
 const tidyTime = 2 * time.Second
 
-// tidy returns what is done when the program ends: once in a while sessions
-// past their retention go, caches shrink to their quotas, learnings that say
-// the same are joined, and the journal of undo forgets what is old. A single
-// question does not wait for that.
+// tidy returns the func that cleans up when the program ends. From time to time it
+// deletes sessions past their retention, prunes caches, merges equal learnings and
+// prunes the undo journal. A one-shot question does not do this.
 func (a *App) tidy(store *sqlite.Store, cfg *config.Config) func() error {
 	return func() error {
 		if !a.opts.Attended {
@@ -32,15 +31,15 @@ func (a *App) tidy(store *sqlite.Store, cfg *config.Config) func() error {
 				a.log().Warn("remove old sessions", "err", err)
 			}
 			if !done {
-				return nil // and the rest with it, once in a while
+				return nil // the rest is done together with it
 			}
 		}
 		if _, err := cfg.Home().PruneDue(now, every); err != nil {
-			a.log().Warn("shrink the caches", "err", err)
+			a.log().Warn("prune caches", "err", err)
 		}
 		a.tidyLearnings(ctx)
 		if err := a.changes(cfg.Home()).Prune(ctx, before); err != nil {
-			a.log().Warn("forget old changes", "err", err)
+			a.log().Warn("prune the undo journal", "err", err)
 		}
 		return nil
 	}

@@ -26,9 +26,10 @@ type toolKit struct {
 	todo  *todo.Toolset
 }
 
-// newSessionTools makes the toolsets: the one list of what this program can do.
+// newSessionTools makes the toolsets of a session. It is the only list of all
+// toolsets.
 func (a *App) newSessionTools(cfg *config.Config, wake func(string)) *toolKit {
-	userHome, _ := os.UserHomeDir() // without one, commands are judged by their text alone
+	userHome, _ := os.UserHomeDir() // without one, commands are judged only by their text
 	k := &toolKit{
 		files: a.files(),
 		shell: terminal.New(terminal.Config{
@@ -42,11 +43,11 @@ func (a *App) newSessionTools(cfg *config.Config, wake func(string)) *toolKit {
 	return k
 }
 
-// makeFiles makes the file tools of the process: all sessions share them, so
-// that they see one another's writes.
+// makeFiles makes the file tools of the process. All sessions share them, so that
+// they see each other's writes.
 func (a *App) makeFiles() *file.Toolset {
 	cfg, err := a.config()
-	if err != nil { // told where the configuration is needed
+	if err != nil { // reported where the configuration is used
 		return file.New(file.Config{})
 	}
 	out := cfg.ToolOutput()
@@ -60,7 +61,7 @@ func (a *App) makeFiles() *file.Toolset {
 	return file.New(c)
 }
 
-// restore tells the tools what an earlier process left in the transcript.
+// restore restores the state of the tools from a stored transcript.
 func (k *toolKit) restore(session string, transcript []hermes.Message) {
 	k.todo.Restore(session, transcript)
 	k.shell.Restore(transcript)
@@ -69,7 +70,7 @@ func (k *toolKit) restore(session string, transcript []hermes.Message) {
 // stopProcesses ends the background processes of a session.
 func (k *toolKit) stopProcesses() { k.shell.StopAll() }
 
-// close ends what the tools keep for a session.
+// close releases what the tools keep for a session.
 func (k *toolKit) close(session string) error {
 	for _, h := range k.hooks {
 		if h.SessionEnd != nil {
@@ -82,7 +83,7 @@ func (k *toolKit) close(session string) error {
 // searched opens the store for session_search.
 func (a *App) searched(ctx context.Context) (sessionsearch.Store, error) { return a.Store(ctx) }
 
-// sudoPassword tells the password that is configured, which may be empty.
+// sudoPassword returns the configured password, which may be empty.
 func sudoPassword(cfg *config.Config) func() (hermes.Secret, bool) {
 	return func() (hermes.Secret, bool) {
 		v, ok := cfg.LookupEnv("SUDO_PASSWORD")
@@ -95,8 +96,8 @@ func (a *App) catalogue(cfg *config.Config, k *toolKit) *toolbox.Catalogue {
 	return toolbox.NewCatalogue(k.sets, customToolsets(cfg.CustomToolsets()), a.opts.Now)
 }
 
-// selection says which tools a session shall have: the command line's, else
-// the face's, else the configured ones.
+// selection returns which toolsets a session gets: those of the command line, else of
+// the platform, else of the setting toolsets.
 func (a *App) selection(cfg *config.Config) toolbox.Selection {
 	s := toolbox.Selection{Enabled: a.opts.Toolsets, Disabled: cfg.Agent().DisabledToolsets, Platform: a.opts.Platform}
 	if len(s.Enabled) == 0 {
@@ -108,10 +109,10 @@ func (a *App) selection(cfg *config.Config) toolbox.Selection {
 	return s
 }
 
-// toolset reports whether a name stands for tools, and lists those that do.
+// toolset reports whether a toolset or tool has a name, and lists all names.
 func (a *App) toolset(cfg *config.Config, name string) (known bool, names []string) {
 	c := a.catalogue(cfg, a.newSessionTools(cfg, func(string) {}))
-	if names = c.Names(); slices.Contains(names, name) { // without asking anybody for tools
+	if names = c.Names(); slices.Contains(names, name) { // without loading any tools
 		return true, names
 	}
 	_, unknown := c.Expand(context.Background(), name)

@@ -12,8 +12,8 @@ import (
 	"hermes/internal/session"
 )
 
-// TestOneUserIsNotShownToAnother has two people of a messenger and the owner
-// talk to one home, each in a session that is resumed by another process.
+// TestOneUserIsNotShownToAnother has two users of a messenger and the owner use one
+// home, each in a session that another process resumes.
 func TestOneUserIsNotShownToAnother(t *testing.T) {
 	t.Parallel()
 	var bodies []string
@@ -35,7 +35,7 @@ func TestOneUserIsNotShownToAnother(t *testing.T) {
 	}
 	writeFile(t, filepath.Join(home, "memories", "USER.md"), "Name: Ada\n")
 	writeFile(t, filepath.Join(home, "memories", "MEMORY.md"), "The printer is in room 4\n")
-	quiet := &pausing{entered: make(chan struct{}), leave: make(chan struct{})}
+	quiet := &pausing{entered: make(chan struct{}), release: make(chan struct{})}
 	conversation := func(o session.Open, text string) (id, sent string) {
 		t.Helper()
 		a := app.New(app.Options{Home: home, BaseURL: server.URL + "/v1", Model: "played", Dir: dir, Getenv: func(string) string { return "" }})
