@@ -7,10 +7,10 @@ import (
 	"unicode"
 )
 
-// Injection looks for text that tries to give orders to a model or to take
-// secrets out: in project files, memory entries, prompts of jobs. It returns
-// the name of the first pattern found, in the order of the table, or "" for
-// clean text. Patterns are advice, not a wall: they find the usual tricks.
+// Injection looks for text that tries to give a model orders or to steal
+// secrets, in project files, memory entries and prompts of jobs. It returns the
+// name of the first matching pattern, in the order of the table, or "". The
+// patterns find the usual tricks; they are not a security boundary.
 func Injection(text string) string {
 	low := strings.ToLower(text)
 	for _, p := range injections {
@@ -27,10 +27,11 @@ func Injection(text string) string {
 // injection is one pattern, over lower-case text.
 type injection struct {
 	name string
-	// stem must occur for the expression to be tried: most text has none.
+	// stem lists substrings. The expression is tried only if one occurs; most
+	// text has none.
 	stem   []string
 	expr   func() *regexp.Regexp
-	unless func() *regexp.Regexp // what the match may be instead; nil for nothing
+	unless func() *regexp.Regexp // matches to ignore; nil for none
 }
 
 func (p injection) found(low string) bool {
@@ -39,7 +40,7 @@ func (p injection) found(low string) bool {
 		if next < 0 {
 			return false
 		}
-		// The expressions are slow, so they read the surroundings of a stem only.
+		// The expressions are slow, so they read only the text around a stem.
 		const reach = 600
 		from, to := max(at-reach, next-reach, 0), next+reach
 		for to < len(low) {
@@ -58,7 +59,7 @@ func (p injection) found(low string) bool {
 	return false
 }
 
-// next is the place of the first stem from at on, -1 without one.
+// next is the position of the first stem from at on, or -1.
 func (p injection) next(low string, at int) int {
 	first := -1
 	for _, s := range p.stem {
@@ -86,7 +87,7 @@ func lazy(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
-// Pieces of the expressions: up to so many words in between, and who is lied to.
+// Parts of the expressions: a few words in between, and words for the user.
 const (
 	few       = `(?:[\w',’-]+\s+){0,4}`
 	userWords = `(?:user|human|person|operator|owner|developer)s?\b`
@@ -155,9 +156,9 @@ var injections = []injection{
 	},
 }
 
-// hasInvisible finds characters that a person does not see and a model reads.
-// A byte order mark at the start, joiners within emoji and between letters of
-// the scripts that need them are ordinary.
+// hasInvisible reports whether a text has characters that users do not see but
+// models read. It allows a byte order mark at the start, and joiners in emoji
+// and in scripts that need them.
 func hasInvisible(text string) bool {
 	var before rune
 	for i, r := range text {

@@ -5,31 +5,31 @@ import (
 	"strings"
 )
 
-// PathRules says what belongs to the person and to the agent itself. All paths
-// are absolute; empty ones protect nothing.
+// PathRules names the folders of the user and of the agent. All paths are
+// absolute; empty ones protect nothing.
 type PathRules struct {
-	Home  string // the person's home folder
+	Home  string // the user's home folder
 	State string // the agent's own home: configuration, secrets, skills
-	// SafeRoots, when there are any, are the only places that may be written.
+	// SafeRoots, if not empty, are the only folders that may be written.
 	SafeRoots []string
 }
 
-// PathVerdict is what the rules say about one path. The zero value allows.
+// PathVerdict is the result of judging one path. The zero value allows.
 type PathVerdict struct {
-	Deny   bool   // never, in no mode
-	Ask    bool   // only with the person's consent
-	Key    string // names the rule, for remembered consent
-	Reason string // in words for a model: what the file is and what to do instead
+	Deny   bool   // forbidden in every mode
+	Ask    bool   // needs the user's approval
+	Key    string // names the rule, for stored approvals
+	Reason string // text for users and models: what the file is and what to do instead
 }
 
-// Allowed reports that nothing stands against it.
+// Allowed reports whether the path is allowed without a question.
 func (v PathVerdict) Allowed() bool { return !v.Deny && !v.Ask }
 
-// Read judges reading. Give it the path as asked for and the path with its
-// links followed; the strictest verdict counts.
+// Read judges reading. Pass the path as requested and the path with its links
+// followed; the strictest verdict counts.
 func (r PathRules) Read(paths ...string) PathVerdict { return strictest(paths, r.read) }
 
-// Write judges creating, changing, moving and deleting, like Read.
+// Write judges creating, changing, moving and deleting. Pass paths as for Read.
 func (r PathRules) Write(paths ...string) PathVerdict { return strictest(paths, r.write) }
 
 func strictest(paths []string, judge func(string) PathVerdict) PathVerdict {
@@ -46,10 +46,10 @@ func strictest(paths []string, judge func(string) PathVerdict) PathVerdict {
 	return worst
 }
 
-// canonical brings a path to the form rules are written in: forward slashes,
+// canonical converts a path to the form that the rules use: forward slashes,
 // lower case (a wrong refusal of ~/.SSH costs nothing), no dot segments, no
-// doubled slashes, no /private before macOS' etc, var and tmp, no detour
-// through a process's root folder.
+// double slashes, no /private before macOS' etc, var and tmp, no /proc/…/root
+// prefix.
 func canonical(path string) string {
 	if runtime.GOOS == "windows" {
 		path = strings.ReplaceAll(path, `\`, "/")
@@ -70,8 +70,8 @@ func canonical(path string) string {
 	}
 }
 
-// clean drops empty and dot segments, as path.Clean does, without touching
-// what a drive letter or a share begins with.
+// clean drops empty and dot segments, as path.Clean does, but keeps the start of
+// a drive letter or a share.
 func clean(path string) string {
 	rooted := strings.HasPrefix(path, "/")
 	var out []string
@@ -92,12 +92,12 @@ func clean(path string) string {
 	return p
 }
 
-// within reports whether path is dir or lies below it. Both are canonical.
+// within reports whether path is dir or is below it. Both are canonical.
 func within(path, dir string) bool {
 	return dir != "" && (path == dir || below(path, dir) != "")
 }
 
-// below gives the rest of path under dir, or "".
+// below returns the part of path below dir, or "".
 func below(path, dir string) string {
 	if dir == "" {
 		return ""
@@ -109,7 +109,7 @@ func below(path, dir string) string {
 	return rest
 }
 
-// homeRest gives the rest of a path under somebody's home folder, or "".
+// homeRest returns the part of a path below any user's home folder, or "".
 func (r PathRules) homeRest(p string) string {
 	if r.Home != "" {
 		if rest := below(p, canonical(r.Home)); rest != "" {
@@ -128,8 +128,8 @@ func (r PathRules) homeRest(p string) string {
 	return ""
 }
 
-// stateRest gives the rest of a path under the agent's own home, with the
-// detour through a profile taken off.
+// stateRest returns the part of a path below the agent's home or below one of its
+// profiles, or "".
 func (r PathRules) stateRest(p string) string {
 	rest := ""
 	if r.State != "" {
@@ -148,8 +148,8 @@ func (r PathRules) stateRest(p string) string {
 
 func base(p string) string { return p[strings.LastIndexByte(p, '/')+1:] }
 
-// environmentFile reports a dotenv or direnv file that holds real values, not
-// one of the samples that projects share.
+// environmentFile reports whether a file is a dotenv or direnv file with real
+// values, not a sample that projects share.
 func environmentFile(name string) bool {
 	if name == ".env" || name == ".envrc" {
 		return true
@@ -166,7 +166,7 @@ func environmentFile(name string) bool {
 	return true
 }
 
-// credentialFile reports files under a home folder whose content is a secret.
+// credentialFile reports whether a file below a home folder holds credentials.
 func credentialFile(rest string) bool {
 	switch rest {
 	case ".netrc", "_netrc", ".pgpass", ".my.cnf", ".npmrc", ".pypirc", ".git-credentials",
@@ -178,7 +178,8 @@ func credentialFile(rest string) bool {
 	return false
 }
 
-// ownSecret reports files under the agent's home that no tool may read.
+// ownSecret reports whether a file below the agent's home must not be read by
+// any tool.
 func ownSecret(rest string) bool {
 	switch rest {
 	case ".env", "auth.json", ".anthropic_oauth.json":

@@ -8,7 +8,7 @@ func (r PathRules) read(p string) PathVerdict {
 	}
 	if r.secret(p) {
 		return PathVerdict{Deny: true, Key: "secret-file",
-			Reason: "this file holds credentials, which are not shown: work without its content, or ask the person for the one value that is needed"}
+			Reason: "this file holds credentials, which are not shown: work without its content, or ask the user for the one value you need"}
 	}
 	return PathVerdict{}
 }
@@ -32,7 +32,7 @@ func (r PathRules) secret(p string) bool {
 	return rest != "" && (credentialFile(rest) || secretInFolder(rest))
 }
 
-// keyFile reports the usual names of private keys, wherever they lie.
+// keyFile reports whether a name is a usual name of a private key, in any folder.
 func keyFile(name string) bool {
 	switch name {
 	case "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk":
@@ -41,8 +41,8 @@ func keyFile(name string) bool {
 	return false
 }
 
-// secretInFolder reports files under a home folder that are secret for the
-// folder they lie in.
+// secretInFolder reports whether a file below a home folder is secret because of
+// the folder it is in.
 func secretInFolder(rest string) bool {
 	if file := below(rest, ".ssh"); file != "" {
 		switch name := base(file); {
@@ -69,26 +69,26 @@ func secretInFolder(rest string) bool {
 }
 
 // deviceReason says why a special file must not be read: it never ends, waits
-// for somebody, or shows another process's secrets. Disks, null and the plain
-// files under /proc are no such thing.
+// for input, or shows another process's secrets. It returns "" for other files,
+// including disks, /dev/null and most files in /proc.
 func deviceReason(p string) string {
 	if rest := below(p, "/dev"); rest != "" && endlessDevice(rest) {
-		return "this is a device that never ends or waits for input: reading it would hang; use the terminal tool if you need some bytes of it"
+		return "this is a device that never ends or waits for input, so reading it would hang; use the terminal tool if you need some of its bytes"
 	}
 	switch p {
 	case "/proc/kcore", "/proc/kmsg", "/proc/kallsyms", "/proc/keys":
-		return "this pseudo-file shows the kernel's memory or messages, which are not read here"
+		return "this file shows the kernel's memory or messages, which file tools must not read"
 	}
 	rest, ok := processFile(p)
 	if !ok {
 		return ""
 	}
 	if within(rest, "fd") && rest != "fd" {
-		return "this is an open descriptor of a process, which may be a terminal or a pipe: name the file itself"
+		return "this is an open file descriptor of a process, which may be a terminal or a pipe: name the file itself"
 	}
 	switch rest {
 	case "environ", "mem", "maps", "smaps", "smaps_rollup", "numa_maps", "auxv", "pagemap", "cmdline", "stack", "syscall":
-		return "this pseudo-file can show a process's secrets (environment, arguments or memory), which are not read here"
+		return "this file can show a process's secrets (environment, arguments or memory), which file tools must not read"
 	}
 	return ""
 }
@@ -107,7 +107,7 @@ func endlessDevice(rest string) bool {
 	return strings.HasPrefix(rest, "tty") || strings.HasPrefix(rest, "vcs") || strings.HasPrefix(rest, "hidraw")
 }
 
-// processFile gives the rest of a path under /proc/<process>[/task/<thread>].
+// processFile returns the part of a path below /proc/<process>[/task/<thread>].
 func processFile(p string) (string, bool) {
 	rest := below(p, "/proc")
 	who, file, _ := strings.Cut(rest, "/")

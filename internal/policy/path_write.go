@@ -14,7 +14,7 @@ func ask(key, reason string) PathVerdict {
 }
 
 func (r PathRules) write(p string) PathVerdict {
-	for _, judge := range [...]func(string) PathVerdict{r.writeOutside, writeSpecial, writeSystem, r.writeState, writeProject, r.writeHome} {
+	for _, judge := range [...]func(string) PathVerdict{r.writeSafeRoot, writeSpecial, writeSystem, r.writeState, writeProject, r.writeHome} {
 		if v := judge(p); !v.Allowed() {
 			return v
 		}
@@ -22,7 +22,7 @@ func (r PathRules) write(p string) PathVerdict {
 	return PathVerdict{}
 }
 
-func (r PathRules) writeOutside(p string) PathVerdict {
+func (r PathRules) writeSafeRoot(p string) PathVerdict {
 	if len(r.SafeRoots) == 0 {
 		return PathVerdict{}
 	}
@@ -31,31 +31,31 @@ func (r PathRules) writeOutside(p string) PathVerdict {
 			return PathVerdict{}
 		}
 	}
-	return deny("safe-root", "writing is limited to %s here: put the file there", strings.Join(r.SafeRoots, ", "))
+	return deny("safe-root", "writing is limited to %s: put the file there", strings.Join(r.SafeRoots, ", "))
 }
 
 func writeSpecial(p string) PathVerdict {
 	if within(p, "/proc") || within(p, "/sys") || within(p, "/dev") && !within(p, "/dev/shm") {
-		return deny("device", "devices and kernel files are not written by file tools")
+		return deny("device", "file tools must not write devices and kernel files")
 	}
 	return PathVerdict{}
 }
 
-// writeSystem protects who may log in and what runs as somebody else, and asks
-// about the rest of the machine's configuration.
+// writeSystem denies files that decide who may log in and what runs as another
+// user. It asks about the rest of the machine's configuration.
 func writeSystem(p string) PathVerdict {
 	etc := below(p, "/etc")
 	switch strings.TrimSuffix(etc, "-") {
 	case "passwd", "shadow", "group", "gshadow", "sudoers", "master.passwd", "subuid", "subgid", "ld.so.preload", "crontab", "doas.conf":
-		return deny("system-account", "this file decides who may do what on the machine and is never written by file tools: tell the person what to change")
+		return deny("system-account", "this file decides who may do what on this machine, and file tools must not write it: tell the user what to change")
 	}
 	for _, dir := range [...]string{"sudoers.d", "pam.d", "security", "ssh", "cron.d", "cron.hourly", "cron.daily", "cron.weekly", "cron.monthly"} {
 		if within(etc, dir) {
-			return deny("system-account", "files in /etc/%s are never written by file tools: tell the person what to change", dir)
+			return deny("system-account", "file tools must not write files in /etc/%s: tell the user what to change", dir)
 		}
 	}
 	if within(p, "/var/spool/cron") || within(p, "/boot") || within(p, "c:/windows") {
-		return deny("system-file", "this system folder is never written by file tools: tell the person what to change")
+		return deny("system-file", "file tools must not write to this system folder: tell the user what to change")
 	}
 	if etc != "" {
 		return ask("system-config", "changes the machine's configuration in /etc")
@@ -63,8 +63,8 @@ func writeSystem(p string) PathVerdict {
 	return PathVerdict{}
 }
 
-// writeState protects the agent from itself: what it may do is changed by the
-// person, and through tools that ask.
+// writeState protects the agent's own files: its rights are changed by the user,
+// or through tools that ask.
 func (r PathRules) writeState(p string) PathVerdict {
 	rest := r.stateRest(p)
 	if rest == "" {
@@ -75,33 +75,33 @@ func (r PathRules) writeState(p string) PathVerdict {
 	case "cache", "tmp", "workspace", "sandboxes", "work":
 		return PathVerdict{}
 	case "soul.md", "memories", "scripts":
-		return ask("own-"+strings.TrimSuffix(top, ".md"), "changes what the agent is told or runs in later sessions")
+		return ask("own-"+strings.TrimSuffix(top, ".md"), "changes the instructions, memory or scripts of later sessions")
 	case "skills", "skill-bundles":
-		return deny("own-skills", "installed skills are changed with the skill_manage tool, not as files")
+		return deny("own-skills", "change installed skills with the skill_manage tool, not as files")
 	case "cron":
-		return deny("own-cron", "scheduled jobs are changed with the cronjob tool, not as files")
+		return deny("own-cron", "change scheduled jobs with the cronjob tool, not as files")
 	}
-	return deny("own-state", "Hermes' own configuration, secrets and records are not written by file tools: tell the person to use `hermes config` or the command for it")
+	return deny("own-state", "file tools must not write Hermes' own configuration, secrets and records: tell the user to use `hermes config` or the matching command")
 }
 
-// writeProject protects files of a project that hold secrets or run unasked.
+// writeProject protects project files that hold secrets or run automatically.
 func writeProject(p string) PathVerdict {
 	if environmentFile(base(p)) {
-		return deny("environment-file", "environment files hold credentials and are not written by file tools: tell the person which line to add, or write .env.example")
+		return deny("environment-file", "environment files hold credentials, and file tools must not write them: tell the user which line to add, or write .env.example")
 	}
 	if keyFile(base(p)) {
-		return deny("secret-file", "private keys are not written by file tools")
+		return deny("secret-file", "file tools must not write private keys")
 	}
 	parts := strings.Split(p, "/")
 	for i, part := range parts[:len(parts)-1] {
 		if part != ".git" {
 			continue
 		}
-		switch inside := parts[len(parts)-1]; {
-		case inside == "config" || inside == "config.worktree":
-			return deny("git-config", "git's configuration can run programs: use `git config` in the terminal, which asks")
+		switch name := parts[len(parts)-1]; {
+		case name == "config" || name == "config.worktree":
+			return deny("git-config", "git's configuration can run programs: use `git config` in the terminal, which asks for approval")
 		case contains(parts[i+1:], "hooks"):
-			return deny("git-hooks", "git hooks run unasked and are not written by file tools: put the script elsewhere and tell the person")
+			return deny("git-hooks", "git hooks run automatically, and file tools must not write them: put the script elsewhere and tell the user")
 		}
 	}
 	return PathVerdict{}
@@ -127,19 +127,19 @@ func (r PathRules) writeHome(p string) PathVerdict {
 	for _, dir := range [...]string{".ssh", ".aws", ".azure", ".config/gcloud", ".gnupg", ".kube", ".oci", ".password-store",
 		".local/share/keyrings", ".config/gh", "library/keychains"} {
 		if within(rest, dir) {
-			return deny("credential-folder", "~/%s holds credentials and is never written by file tools: tell the person what to change", dir)
+			return deny("credential-folder", "~/%s holds credentials, and file tools must not write it: tell the user what to change", dir)
 		}
 	}
 	if credentialFile(rest) {
-		return deny("credential-file", "this file holds credentials and is never written by file tools: tell the person what to change")
+		return deny("credential-file", "this file holds credentials, and file tools must not write it: tell the user what to change")
 	}
 	if startFile(rest) {
-		return ask("shell-start-file", "changes what runs whenever a shell starts or the person logs in")
+		return ask("shell-start-file", "changes what runs when a shell starts or the user logs in")
 	}
 	return PathVerdict{}
 }
 
-// startFile reports files under a home folder that run by themselves.
+// startFile reports whether a file below a home folder runs automatically.
 func startFile(rest string) bool {
 	switch rest {
 	case ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin",

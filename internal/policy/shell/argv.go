@@ -18,14 +18,14 @@ func (j *judge) argv(args []string, s situation) {
 		return
 	}
 	if j.depth >= maxDepth {
-		j.ask("too-deep", "commands are nested too deeply to be judged")
+		j.ask("too-deep", "commands are nested too deeply to check")
 		return
 	}
 	j.depth++
 	defer func() { j.depth-- }()
 	name := program(args[0])
 	if dynamic(name) || strings.ContainsAny(name, "*?") || name != "[" && name != "[[" && strings.Contains(name, "[") {
-		j.ask("dynamic-command", "what it runs is only known when it runs")
+		j.ask("dynamic-command", "the program that it runs is only known at run time")
 	}
 	for _, a := range args {
 		j.metadata(name, a)
@@ -52,7 +52,7 @@ func (j *judge) argv(args []string, s situation) {
 		}
 	case "ssh":
 		if words := (wrapper{values: "BbcDEeFIiJLlmOopQRSWw", words: 1}).inner(args[1:]); len(words) > 0 {
-			j.apart(func() { j.dir = ""; j.script(strings.Join(words, " ")) })
+			j.inSubshell(func() { j.dir = ""; j.script(strings.Join(words, " ")) })
 			return
 		}
 		j.shellInput(s)
@@ -67,7 +67,7 @@ func (j *judge) argv(args []string, s situation) {
 	}
 }
 
-// wrapped judges what a wrapper runs, and the wrapper's own dangers.
+// wrapped judges the command that a wrapper runs, and the wrapper itself.
 func (j *judge) wrapped(name string, w wrapper, args []string, s situation) {
 	inner := w.inner(args)
 	own := args[:len(args)-len(inner)]
@@ -115,7 +115,7 @@ func (j *judge) wrapped(name string, w wrapper, args []string, s situation) {
 	j.argv(inner, s)
 }
 
-// opensShell reports whether a wrapper that is given no command runs a shell.
+// opensShell reports whether a wrapper without a command runs a shell.
 func opensShell(name string, own []string) bool {
 	switch name {
 	case "sudo":
@@ -159,11 +159,11 @@ func innermost(args []string) string {
 	return ""
 }
 
-// fromInput judges what is dangerous since nobody sees its arguments.
+// fromInput judges commands whose arguments come from unseen input.
 func (j *judge) fromInput(name string, s situation) {
 	switch name {
 	case "rm", "shred", "unlink", "srm":
-		j.ask("xargs-delete", "deletes whatever names come from its input")
+		j.ask("xargs-delete", "deletes the files named by its input")
 	}
 }
 
@@ -172,11 +172,11 @@ func (j *judge) optionScript(args []string, options ...string) {
 	for i, a := range args[1:] {
 		for _, o := range options {
 			if a == o && i+2 < len(args) {
-				j.ask("shell-text", "runs shell text that is given as an argument")
+				j.ask("shell-text", "runs shell commands given as an argument")
 				j.script(args[i+2])
 			}
 			if text, ok := strings.CutPrefix(a, o+"="); ok && strings.HasPrefix(o, "--") {
-				j.ask("shell-text", "runs shell text that is given as an argument")
+				j.ask("shell-text", "runs shell commands given as an argument")
 				j.script(text)
 			}
 		}

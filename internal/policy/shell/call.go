@@ -7,7 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// call judges a simple command with the assignments before it.
+// call judges a simple command and the assignments before it.
 func (j *judge) call(c *syntax.CallExpr, in input, background bool) {
 	for _, w := range c.Args {
 		j.substitutions(w)
@@ -40,7 +40,7 @@ func (j *judge) callFunction(body *syntax.Stmt, args []string, in input) {
 	j.depth++
 	j.funcs = maps.Clone(funcs)
 	delete(j.funcs, args[0]) // a function that calls itself is followed once
-	j.apart(func() {
+	j.inSubshell(func() {
 		for i, a := range args[1:] {
 			j.vars[string(rune('1'+i))] = a
 			if i == 8 {
@@ -54,7 +54,7 @@ func (j *judge) callFunction(body *syntax.Stmt, args []string, in input) {
 	j.depth--
 }
 
-// assign follows assignments.
+// assign records assignments.
 func (j *judge) assign(list []*syntax.Assign) {
 	for _, a := range list {
 		if a.Value != nil {
@@ -86,8 +86,8 @@ func (j *judge) assign(list []*syntax.Assign) {
 func (j *judge) assigned(name string) {
 	switch name {
 	case "DOCKER_HOST", "DOCKER_CONTEXT", "CONTAINER_HOST":
-		j.ask("docker-daemon", "points container commands at another daemon")
+		j.ask("docker-daemon", "switches to another container daemon")
 	case "SUDO_ASKPASS":
-		j.ask("sudo-password", "feeds a password to sudo")
+		j.ask("sudo-password", "passes a password to sudo")
 	}
 }

@@ -17,7 +17,7 @@ func (j *judge) chmod(rest []string) {
 		}
 	}
 	if worldWritable(mode) {
-		j.ask("world-writable", "lets everybody on this machine write")
+		j.ask("world-writable", "makes files writable by every user of this machine")
 	}
 	if makesExecutable(mode) {
 		j.made = append(j.made, files...)
@@ -56,7 +56,7 @@ func makesExecutable(mode string) bool {
 	return i >= 0 && strings.ContainsAny(mode[i:], "xX")
 }
 
-// ranAfterChmod recognises a file that was made executable in the same line.
+// ranAfterChmod finds files that the same line made executable and runs.
 func (j *judge) ranAfterChmod(args []string) {
 	for _, file := range j.made {
 		for i, a := range args[:min(2, len(args))] {
@@ -64,7 +64,7 @@ func (j *judge) ranAfterChmod(args []string) {
 				break
 			}
 			if path.Clean(a) == path.Clean(file) && (i == 1 || strings.Contains(a, "/")) {
-				j.ask("chmod-and-run", "makes a file executable and runs it at once")
+				j.ask("chmod-and-run", "makes a file executable and runs it")
 			}
 		}
 	}

@@ -2,7 +2,7 @@ package shell
 
 import "strings"
 
-// isInterpreter knows programs that take code as an argument.
+// isInterpreter reports whether a program takes code as an argument.
 func isInterpreter(name string) bool {
 	switch strings.TrimRight(name, "0123456789.") {
 	case "python", "pypy", "perl", "ruby", "node", "nodejs", "php", "lua", "luajit", "deno", "bun", "osascript", "rscript", "tclsh", "guile", "awk", "gawk", "mawk", "nawk", "ipython", "elixir", "julia", "groovy", "tsx", "ts-node":
@@ -11,7 +11,7 @@ func isInterpreter(name string) bool {
 	return false
 }
 
-// interpreter judges code that is given as an argument or as the input.
+// interpreter judges code that is passed as an argument or as input.
 func (j *judge) interpreter(name string, rest []string, s situation) {
 	kind := strings.TrimRight(name, "0123456789.")
 	inPlace := false
@@ -43,7 +43,7 @@ func (j *judge) interpreter(name string, rest []string, s situation) {
 		case a == "-" || strings.HasPrefix(a, "-"):
 		default:
 			if strings.Contains(a, fromDownload) {
-				j.ask("download-to-shell", "runs what a download gives as a program")
+				j.ask("download-to-shell", "runs a download as a program")
 			}
 			if inPlace {
 				j.writeAll(rest[i:])
@@ -53,7 +53,7 @@ func (j *judge) interpreter(name string, rest []string, s situation) {
 	}
 	switch {
 	case s.in.download:
-		j.ask("download-to-shell", "runs what a download gives as a program")
+		j.ask("download-to-shell", "runs a download as a program")
 	case s.in.fed && !strings.HasSuffix(kind, "awk"):
 		j.code(s.in.text)
 	}
@@ -75,8 +75,8 @@ func codeOptions(kind string) string {
 }
 
 func (j *judge) code(text string) {
-	j.ask("inline-code", "runs program text that is given in the command")
+	j.ask("inline-code", "runs program code given in the command")
 	if strings.Contains(strings.Join(strings.Fields(text), " "), "fork while fork") {
-		j.refuse("fork-bomb", "it starts copies of itself without end")
+		j.refuse("fork-bomb", "starts endless copies of itself (a fork bomb)")
 	}
 }

@@ -2,15 +2,15 @@ package shell
 
 import "slices"
 
-// containers judges docker and its kin: another daemon, stopping and removing,
-// and commands inside.
+// containers judges docker and similar programs: another daemon, stopping and
+// removing containers, and commands inside them.
 func (j *judge) containers(name string, rest []string, s situation) bool {
 	switch name {
 	case "docker-compose", "podman-compose":
 		rest = append([]string{"compose"}, rest...)
 	case "kubectl", "oc":
 		if i := slices.Index(rest, "--"); slices.Contains(rest, "exec") && i >= 0 {
-			j.inside(rest[i+1:], s)
+			j.inContainer(rest[i+1:], s)
 		}
 		return true
 	case "docker", "podman", "nerdctl":
@@ -20,7 +20,7 @@ func (j *judge) containers(name string, rest []string, s situation) bool {
 	words := wrapper{values: "Hclfp", long: " --host --context --config --log-level --url --connection --identity --root --tlscacert --tlscert --tlskey --file --project-name --project-directory --profile --env-file "}.inner(rest)
 	own := rest[:len(rest)-len(words)]
 	if hasShort(own, "H") || hasLong(own, "--host") || hasLong(own, "--context") || hasLong(own, "--url") || hasLong(own, "--connection") || hasShort(own, "c") && name == "docker" {
-		j.ask("docker-daemon", "speaks to another container daemon")
+		j.ask("docker-daemon", "connects to another container daemon")
 	}
 	if len(words) == 0 {
 		return true
@@ -32,7 +32,7 @@ func (j *judge) containers(name string, rest []string, s situation) bool {
 		}
 	case "exec":
 		in := wrapper{values: "euw", long: " --env --env-file --user --workdir --detach-keys ", words: 1}.inner(words[1:])
-		j.inside(in, s)
+		j.inContainer(in, s)
 	case "compose":
 		inner := wrapper{values: "fp", long: " --file --project-name --project-directory --profile --env-file "}.inner(words[1:])
 		if len(inner) > 0 && stopsContainer(inner[0]) {
@@ -46,9 +46,10 @@ func (j *judge) containers(name string, rest []string, s situation) bool {
 	return true
 }
 
-// inside judges a command that runs in a container: its folders are others.
-func (j *judge) inside(args []string, s situation) {
-	j.apart(func() {
+// inContainer judges a command that runs in a container, whose folders are not
+// those of this machine.
+func (j *judge) inContainer(args []string, s situation) {
+	j.inSubshell(func() {
 		j.dir = ""
 		j.argv(args, s)
 	})

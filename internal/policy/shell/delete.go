@@ -6,28 +6,27 @@ import (
 	"strings"
 )
 
-// remove judges rm: options may stand after the names.
+// remove judges rm. Options may come after the names.
 func (j *judge) remove(rest []string) {
 	recursive := hasShort(rest, "rR") || hasLong(rest, "--recursive")
 	if slices.Contains(rest, "--no-preserve-root") {
-		j.refuse("delete-root", "switches off the protection of the root folder")
+		j.refuse("delete-root", "disables the protection of the root folder")
 	}
 	for _, target := range plainWords(rest) {
 		if recursive && j.vital(target) {
-			j.refuse("delete-root", "deletes the root, a system folder or a home as a whole")
+			j.refuse("delete-root", "deletes the root folder, a system folder or a home folder")
 		}
 		if p, ok := j.absolute(target); ok && j.ofSystem(p) {
-			j.ask("delete-system-file", "deletes a file of the system")
+			j.ask("delete-system-file", "deletes a system file")
 		}
 		j.write(target)
 	}
 	if recursive {
-		j.ask("recursive-delete", "deletes folders with everything in them")
+		j.ask("recursive-delete", "deletes files recursively")
 	}
 }
 
-// ofSystem reports whether a path lies in a folder of the system, or directly
-// in the root.
+// ofSystem reports whether a path is in a system folder, or directly in the root.
 func (j *judge) ofSystem(p string) bool {
 	for _, folder := range []string{"/etc", "/bin", "/boot", "/lib", "/lib64", "/sbin", "/usr", "/sys", "/proc", "/dev"} {
 		if inFolder(p, folder) && !inFolder(p, "/usr/local") && !strings.HasPrefix(p, "/dev/shm/") {
@@ -42,7 +41,7 @@ func (j *judge) shred(name string, rest []string) {
 		j.write(target)
 	}
 	if name == "shred" {
-		j.ask("shred", "overwrites files so that nothing brings them back")
+		j.ask("shred", "overwrites files so that they cannot be recovered")
 	}
 }
 
@@ -57,15 +56,15 @@ func (j *judge) removeWindows(name string, rest []string) {
 	if !recursive {
 		return
 	}
-	j.ask("recursive-delete", "deletes folders with everything in them")
+	j.ask("recursive-delete", "deletes files recursively")
 	for _, target := range plainWords(rest) {
 		if j.vital(target) {
-			j.refuse("delete-root", "deletes the root, a system folder or a home as a whole")
+			j.refuse("delete-root", "deletes the root folder, a system folder or a home folder")
 		}
 	}
 }
 
-// search judges find: deleting, and what it runs on what it finds.
+// search judges find: -delete, and the commands that it runs.
 func (j *judge) search(rest []string, s situation) {
 	var roots []string
 	i := 0
@@ -77,7 +76,7 @@ func (j *judge) search(rest []string, s situation) {
 		switch a := rest[i]; a {
 		case "-delete":
 			deletes = true
-			j.ask("find-delete", "deletes everything that the search finds")
+			j.ask("find-delete", "deletes every file that the search finds")
 		case "-exec", "-execdir", "-ok", "-okdir":
 			end := i + 1
 			for end < len(rest) && rest[end] != ";" && rest[end] != "+" {
@@ -87,7 +86,7 @@ func (j *judge) search(rest []string, s situation) {
 			switch program(innermost(inner)) {
 			case "rm", "unlink", "shred", "srm":
 				deletes = true
-				j.ask("find-exec-delete", "deletes everything that the search finds")
+				j.ask("find-exec-delete", "deletes every file that the search finds")
 			}
 			j.argv(inner, situation{background: s.background})
 			i = end
@@ -104,7 +103,7 @@ func (j *judge) search(rest []string, s situation) {
 	}
 	for _, root := range roots {
 		if deletes && !narrowed && j.vital(root) {
-			j.refuse("delete-root", "deletes the root, a system folder or a home as a whole")
+			j.refuse("delete-root", "deletes the root folder, a system folder or a home folder")
 		}
 	}
 }
@@ -123,7 +122,7 @@ func (j *judge) searchWithFd(rest []string, s situation) {
 			inner := append(replaced(rest[i+1:], "{}", unknown), unknown)
 			switch program(innermost(inner)) {
 			case "rm", "unlink", "shred", "srm":
-				j.ask("find-exec-delete", "deletes everything that the search finds")
+				j.ask("find-exec-delete", "deletes every file that the search finds")
 			}
 			j.argv(inner, situation{background: s.background})
 			return

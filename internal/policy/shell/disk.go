@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// formats judges programs that make file systems or wipe disks.
+// formats judges programs that create file systems or wipe disks.
 func (j *judge) formats(name string, rest []string) bool {
 	maker := strings.HasPrefix(name, "mkfs") || strings.HasPrefix(name, "newfs")
 	switch name {
@@ -36,7 +36,7 @@ func (j *judge) formats(name string, rest []string) bool {
 		j.refuse("format", "wipes or formats a disk")
 		return true
 	}
-	j.ask("format", "makes a file system or changes a disk")
+	j.ask("format", "creates a file system or changes a disk")
 	return true
 }
 
@@ -58,7 +58,7 @@ func reads(name string, rest []string) bool {
 		return !slices.Contains(rest, "luksFormat") && !slices.Contains(rest, "erase") && !slices.Contains(rest, "luksErase")
 	case "nvme":
 		return rest[0] != "format" && rest[0] != "sanitize"
-	case "format": // the formatter of many a project
+	case "format": // also the name of code formatters
 		return !slices.ContainsFunc(rest, func(a string) bool { return drive(a) })
 	}
 	return false

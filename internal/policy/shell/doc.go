@@ -1,13 +1,14 @@
-// Package shell reads command lines as a shell would, and tells what they would
-// do: whether one is dangerous (judge.go), certainly changes nothing (reads.go),
-// which command decides its exit status (last.go), which folders it goes to
-// (folders.go), and where sudo wants its password (sudo.go).
+// Package shell analyzes command lines without running them: whether one is
+// dangerous (judge.go), whether it only reads (reads.go), which command decides
+// its exit status (last.go), which folders it changes to (folders.go), and where
+// sudo needs a password (sudo.go).
 //
-// Nothing is run and nothing is looked up: no disk, no network, no state, and
-// nothing of the agent is known here. What cannot be known before the line runs
-// counts as dangerous. Everything may be called from several goroutines.
+// It uses no disk, network or state, and knows nothing of the agent. A command
+// that is only known at run time counts as dangerous. All functions may be
+// called concurrently.
 //
-// The judge parses (judge.go), walks through the statements (walk.go), works out
-// the words (word.go, value.go), takes the wrappers off (argv.go, wrap.go), and
-// asks the rules (rules.go, and a file for each kind of danger).
+// Start reading at [Judge] in judge.go. It parses the line, walks the statements
+// (walk.go), expands the words (word.go, value.go), removes wrappers such as sudo
+// (argv.go, wrap.go) and applies the rules (rules.go, and one file for each kind
+// of danger).
 package shell

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// unescape takes the backslashes away as the shell does.
+// unescape removes backslashes as the shell does.
 func unescape(s string, quoted bool) string {
 	if !strings.Contains(s, `\`) {
 		return s
@@ -76,7 +76,7 @@ func isDigit(c byte, base int) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }
 
-// program is the name of a program, without folder and case.
+// program returns the name of a program in lower case, without its folder.
 func program(name string) string {
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {
 		name = name[i+1:]

@@ -8,64 +8,64 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxFolders bounds the folders that are told of one line.
+// maxFolders limits the folders that are returned for one line.
 const maxFolders = 16
 
-// Folders tells where a line goes with cd and pushd, at any command position,
-// in the order of the text. Relative targets are joined with those before
-// them, as from the folder in which the line starts. Targets that depend on
-// what is not in the line (variables, patterns, "-") are left out.
+// Folders returns the folders that a line changes to with cd and pushd, in the
+// order of the text. Relative targets are joined with those before them, and
+// are relative to the folder in which the line starts. Targets that are not
+// known from the line (variables, patterns, "-") are left out.
 func Folders(line string) []string {
 	if !strings.Contains(line, "cd") && !strings.Contains(line, "pushd") {
 		return nil
 	}
-	list, _ := parse(line) // those that can be read
-	var t trip
+	list, _ := parse(line) // the statements before a syntax error
+	var t tracker
 	for _, s := range list {
 		syntax.Walk(s, t.visit)
 	}
 	return t.out
 }
 
-// trip follows where a line goes.
-type trip struct {
-	at   string // the present folder, relative to the start or absolute
-	lost bool   // it is not known
+// tracker tracks the current folder of a line.
+type tracker struct {
+	at   string // the current folder, relative to the start or absolute
+	lost bool   // it is unknown
 	out  []string
-	open []stay // nodes that are being walked
+	open []scope // nodes that are being walked
 }
 
-// stay is a node, with the place in which it was entered.
-type stay struct {
-	apart bool // a process of its own, whose folder ends with it
-	at    string
-	lost  bool
+// scope is a node and the current folder when it was entered.
+type scope struct {
+	subshell bool // its folder changes end with it
+	at       string
+	lost     bool
 }
 
-func (t *trip) visit(n syntax.Node) bool {
+func (t *tracker) visit(n syntax.Node) bool {
 	if n == nil {
 		last := t.open[len(t.open)-1]
 		t.open = t.open[:len(t.open)-1]
-		if last.apart {
+		if last.subshell {
 			t.at, t.lost = last.at, last.lost
 		}
 		return true
 	}
-	apart := false
+	subshell := false
 	switch n := n.(type) {
 	case *syntax.Subshell, *syntax.CmdSubst, *syntax.ProcSubst:
-		apart = true
+		subshell = true
 	case *syntax.CallExpr:
-		if target, ok := goesTo(n); ok {
+		if target, ok := cdTarget(n); ok {
 			t.enter(target)
 		}
 	}
-	t.open = append(t.open, stay{apart, t.at, t.lost})
+	t.open = append(t.open, scope{subshell, t.at, t.lost})
 	return true
 }
 
-// enter goes to a folder; what is relative to an unknown place is unknown.
-func (t *trip) enter(target string) {
+// enter changes to a folder. A path relative to an unknown folder is unknown.
+func (t *tracker) enter(target string) {
 	switch {
 	case target == "":
 		t.lost = true
@@ -80,8 +80,8 @@ func (t *trip) enter(target string) {
 	}
 }
 
-// goesTo is the target of cd or pushd, "" where it is not known.
-func goesTo(c *syntax.CallExpr) (target string, ok bool) {
+// cdTarget returns the target of cd or pushd, "" if it is unknown.
+func cdTarget(c *syntax.CallExpr) (target string, ok bool) {
 	if len(c.Args) == 0 {
 		return "", false
 	}
@@ -90,7 +90,7 @@ func goesTo(c *syntax.CallExpr) (target string, ok bool) {
 	}
 	for _, w := range c.Args[1:] {
 		text, known := literal(w)
-		if !known || patterned(w) {
+		if !known || hasPattern(w) {
 			return "", true
 		}
 		if text == "-" || text == "" || text[0] == '+' {
@@ -103,8 +103,8 @@ func goesTo(c *syntax.CallExpr) (target string, ok bool) {
 	return "", true
 }
 
-// patterned reports whether a word holds a pattern outside of quotes.
-func patterned(w *syntax.Word) bool {
+// hasPattern reports whether a word has a glob pattern outside quotes.
+func hasPattern(w *syntax.Word) bool {
 	return slices.ContainsFunc(w.Parts, func(p syntax.WordPart) bool {
 		l, ok := p.(*syntax.Lit)
 		return ok && strings.ContainsAny(l.Value, "*?[")

@@ -2,7 +2,7 @@ package shell
 
 import "strings"
 
-// git judges what throws work away, here or for others.
+// git judges commands that discard work, here or on a server.
 func (j *judge) git(rest []string) {
 	words := wrapper{values: "Cc", long: " --git-dir --work-tree --namespace --exec-path --config-env "}.inner(rest)
 	own := rest[:len(rest)-len(words)]
@@ -21,13 +21,13 @@ func (j *judge) git(rest []string) {
 	switch words[0] {
 	case "reset":
 		if hasLong(args, "--hard") {
-			j.ask("git-reset-hard", "throws away changes that were not committed")
+			j.ask("git-reset-hard", "discards uncommitted changes")
 		}
 	case "push":
 		j.push(args)
 	case "clean":
 		if (hasShort(args, "f") || hasLong(args, "--force")) && !hasShort(args, "n") && !hasLong(args, "--dry-run") {
-			j.ask("git-clean", "deletes files that git does not know")
+			j.ask("git-clean", "deletes files that git does not track")
 		}
 	case "branch":
 		if hasShort(args, "dD") || hasLong(args, "--delete") {
@@ -44,7 +44,7 @@ func (j *judge) push(args []string) {
 		deleted = deleted || len(ref) > 1 && ref[0] == ':'
 	}
 	if forced {
-		j.ask("git-push-force", "overwrites the history on the server")
+		j.ask("git-push-force", "overwrites history on the server")
 	}
 	if deleted {
 		j.ask("git-branch-delete", "deletes a branch on the server")

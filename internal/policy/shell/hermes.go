@@ -2,11 +2,11 @@ package shell
 
 import "slices"
 
-// hermes judges commands that change or stop the agent from inside.
+// hermes judges commands with which the agent would change or stop itself.
 func (j *judge) hermes(rest []string, background bool) {
 	words := ownWords(rest)
 	if startsAgent(words, rest) {
-		j.ask("self-start", "starts another Hermes, which does not know what this conversation has read and may do")
+		j.ask("self-start", "starts another Hermes, which does not know what this session has read and may do")
 		return
 	}
 	if len(words) == 0 {
@@ -21,12 +21,12 @@ func (j *judge) hermes(rest []string, background bool) {
 		switch {
 		case verb == "stop" || verb == "restart" || verb == "uninstall":
 			if j.context.Gateway {
-				j.refuse("self-terminate", "stops the gateway that runs this very session")
+				j.refuse("self-terminate", "stops the gateway that runs this session")
 				return
 			}
 			j.ask("self-terminate", "stops or restarts Hermes itself")
 		case background && (verb == "" || verb == "run" || verb == "start"):
-			j.ask("gateway-background", "starts the gateway in the background, where nobody watches it")
+			j.ask("gateway-background", "starts the gateway in the background without supervision")
 		}
 	case "update", "uninstall", "panic":
 		j.ask("self-terminate", "replaces or stops Hermes itself")
@@ -45,13 +45,13 @@ func (j *judge) hermes(rest []string, background bool) {
 			}
 			fallthrough
 		default:
-			j.ask("self-memory", "changes what Hermes remembers, or lets through what waits for you")
+			j.ask("self-memory", "changes what Hermes remembers, or approves pending changes")
 		}
 	}
 }
 
-// ownWords are the words of a call of Hermes without options and the values of
-// its global ones.
+// ownWords returns the words of a call of Hermes without options and without the
+// values of its global options.
 func ownWords(args []string) []string {
 	var rest []string
 	for i := 0; i < len(args); i++ {
@@ -64,7 +64,7 @@ func ownWords(args []string) []string {
 	return plainWords(rest)
 }
 
-// startsAgent reports that a call of Hermes talks to a model: nothing but
+// startsAgent reports whether a call of Hermes talks to a model: it has only
 // options, chat, or a question on the command line.
 func startsAgent(words, rest []string) bool {
 	if hasShort(rest, "hV") || hasLong(rest, "--help") || hasLong(rest, "--version") {

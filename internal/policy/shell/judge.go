@@ -8,26 +8,26 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Level says what is to be done about a command.
+// Level says how to treat a command.
 type Level int
 
 // The levels, in rising order.
 const (
 	// Allow: nothing was found.
 	Allow Level = iota
-	// Ask: the person decides.
+	// Ask: the user decides.
 	Ask
-	// Refuse: the floor. No mode and no consent allows it.
+	// Refuse: no mode and no approval allows it.
 	Refuse
 )
 
-// Finding is one concern about a command.
+// Finding is one danger of a command.
 type Finding struct {
 	Level Level
-	// Key names the pattern, such as "recursive-delete". Keys never change,
-	// since people's consent is stored under them.
+	// Key names the pattern, such as "recursive-delete". Keys must not change,
+	// since approvals are stored under them.
 	Key string
-	// Reason says in plain words what is dangerous.
+	// Reason says in plain words what the command would do.
 	Reason string
 }
 
@@ -43,37 +43,36 @@ func (v Verdict) Level() Level {
 	return v.Findings[0].Level
 }
 
-// Context is what a command is judged on. The zero value judges without
-// knowing anybody's home.
+// Context is what a command is judged by. The zero value knows no home folder.
 type Context struct {
-	// Home is the person's home folder, absolute.
+	// Home is the user's home folder, absolute.
 	Home string
-	// Hermes is the folder of Hermes itself; empty is .hermes in Home.
+	// Hermes is the folder of Hermes itself; empty means .hermes in Home.
 	Hermes string
-	// Dir is the folder in which the command shall run; empty is unknown.
+	// Dir is the folder in which the command would run; empty means unknown.
 	Dir string
-	// PID is the process id of Hermes; 0 is unknown.
+	// PID is the process id of Hermes; 0 means unknown.
 	PID int
-	// Gateway is set while the gateway runs in this very process: then it
-	// must not be stopped from inside.
+	// Gateway is set while the gateway runs in this process: a command of its
+	// own sessions must not stop it.
 	Gateway bool
 }
 
-// maxNesting is how many brackets a line may open before it counts as
-// unreadable; the parser's stack grows with them.
+// maxNesting is how many brackets a line may open. The parser's stack grows with
+// them, so a line with more counts as unreadable.
 const maxNesting = 2000
 
-// Judge judges a shell command line. It reads the line as a shell would and
-// looks at the command at every command position, through wrappers such as
-// sudo and xargs, in substitutions and in text given to another shell. What
-// cannot be read, or is only known when it runs, is asked about. It is pure,
-// quick (microseconds for a usual line) and may be called concurrently.
+// Judge judges a shell command line. It parses the line as a shell would and
+// judges each command, also behind wrappers such as sudo and xargs, in
+// substitutions and in text passed to another shell. Text that cannot be parsed,
+// or is only known at run time, gets the level Ask. Judge is pure and fast
+// (microseconds for a usual line) and may be called concurrently.
 func Judge(line string, on Context) Verdict {
 	on.Hermes = cmp.Or(on.Hermes, on.Home+"/.hermes")
 	j := &judge{context: on, dir: on.Dir, vars: map[string]string{}}
 	j.script(line)
-	// What it looks like to a person is judged as well as what the shell
-	// reads: each can hide something from the other.
+	// Judge what the line looks like on a screen as well as what the shell
+	// reads: each can hide something that the other shows.
 	if plain := normalize(line); plain != line {
 		again := &judge{context: on, dir: on.Dir, vars: map[string]string{}}
 		again.script(plain)
@@ -85,8 +84,8 @@ func Judge(line string, on Context) Verdict {
 	return Verdict{Findings: j.findings}
 }
 
-// judge walks through one line. It follows what can be known without running
-// anything: literal variables, cd, functions.
+// judge walks one line. It tracks what is known without running anything:
+// literal variables, cd, functions.
 type judge struct {
 	context  Context
 	dir      string
@@ -112,8 +111,8 @@ func (j *judge) find(f Finding) {
 	}
 }
 
-// Bounds of the walk: how deep shells, functions and wrappers are followed,
-// and how many commands are looked at. Loops and functions multiply them.
+// Limits of the walk: how deep shells, functions and wrappers are followed, and
+// how many commands are judged. Loops and functions multiply them.
 const (
 	maxDepth = 16
 	maxSteps = 20_000
@@ -122,7 +121,7 @@ const (
 // script judges text that a shell will read.
 func (j *judge) script(text string) {
 	if j.depth >= maxDepth {
-		j.ask("too-deep", "commands are nested too deeply to be judged")
+		j.ask("too-deep", "commands are nested too deeply to check")
 		return
 	}
 	j.depth++
@@ -130,13 +129,13 @@ func (j *judge) script(text string) {
 	list, err := parse(text)
 	j.stmts(list, input{})
 	if err != nil {
-		j.ask("unreadable", "the command cannot be read as shell text (unbalanced quotes or brackets)")
-		j.net(text)
+		j.ask("unreadable", "the command cannot be parsed (unbalanced quotes or brackets)")
+		j.matchText(text)
 	}
 }
 
-// parse reads statements up to the first that cannot be read: a shell runs
-// those before it all the same.
+// parse reads statements up to the first syntax error. A shell runs the
+// statements before the error anyway.
 func parse(text string) ([]*syntax.Stmt, error) {
 	if openers(text) > maxNesting {
 		return nil, errNested
@@ -144,7 +143,7 @@ func parse(text string) ([]*syntax.Stmt, error) {
 	var list []*syntax.Stmt
 	var first error
 	for s, err := range syntax.NewParser(syntax.Variant(syntax.LangBash)).StmtsSeq(strings.NewReader(text)) {
-		// No break: the parser goes on behind some errors, and would panic.
+		// No break: the parser continues after some errors, and would panic.
 		if first == nil && err != nil {
 			first = err
 		}
@@ -155,7 +154,7 @@ func parse(text string) ([]*syntax.Stmt, error) {
 	return list, first
 }
 
-// openers counts what may open something that nests.
+// openers counts what may open a nested construct.
 func openers(text string) int {
 	n := 0
 	for _, opener := range []string{"(", "{", "`", "if ", "while ", "until ", "for ", "case ", "[["} {

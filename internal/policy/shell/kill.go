@@ -14,15 +14,15 @@ func (j *judge) kill(rest []string, s situation) {
 	for _, t := range targets {
 		switch {
 		case t == "-1" || t == "1":
-			j.refuse("kill-all", "ends every process of the person or the machine")
+			j.refuse("kill-all", "kills every process of the user or the machine")
 		case strings.Contains(t, fromSearch) || s.in.pids:
-			j.ask("kill-by-search", "ends whatever processes a search finds")
+			j.ask("kill-by-search", "kills all processes that a search finds")
 		case j.context.PID > 0 && strings.TrimPrefix(t, "-") == strconv.Itoa(j.context.PID):
-			j.ask("self-terminate", "ends Hermes itself")
+			j.ask("self-terminate", "stops Hermes itself")
 		}
 	}
 	if force {
-		j.ask("force-kill", "ends processes without letting them finish")
+		j.ask("force-kill", "kills processes without letting them clean up")
 	}
 }
 
@@ -54,7 +54,7 @@ func isForce(signal string) bool {
 
 func (j *judge) killByName(name string, rest []string) {
 	if name == "killall5" {
-		j.refuse("kill-all", "ends every process of the machine")
+		j.refuse("kill-all", "kills every process on the machine")
 		return
 	}
 	if len(rest) == 0 || slices.ContainsFunc(rest, func(a string) bool {
@@ -66,19 +66,19 @@ func (j *judge) killByName(name string, rest []string) {
 	for _, w := range words {
 		low := strings.ToLower(w)
 		if w == "." || w == ".*" || w == "" || w == "*" || w == "^" {
-			j.refuse("kill-all", "ends every process that may be ended")
+			j.refuse("kill-all", "kills every process that it can")
 		}
 		if strings.Contains(low, "hermes") || low == "gateway" {
-			j.ask("self-terminate", "ends Hermes itself")
+			j.ask("self-terminate", "stops Hermes itself")
 		}
 	}
 	for i, a := range rest {
 		if isForce(strings.TrimPrefix(a, "-")) && a[0] == '-' || (a == "-s" || a == "--signal") && i+1 < len(rest) && isForce(rest[i+1]) {
-			j.ask("force-kill", "ends processes without letting them finish")
+			j.ask("force-kill", "kills processes without letting them clean up")
 		}
 		if name == "killall" && (a == "-r" || a == "--regexp") {
-			j.ask("kill-regex", "ends all processes whose names fit an expression")
+			j.ask("kill-regex", "kills all processes whose names match a pattern")
 		}
 	}
-	j.ask("kill-by-name", "ends all processes of a name, not just the one that is meant")
+	j.ask("kill-by-name", "kills all processes with a name, not just the intended one")
 }

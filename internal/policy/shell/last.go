@@ -3,8 +3,8 @@ package shell
 import "mvdan.cc/sh/v3/syntax"
 
 // LastCommand returns the words of the command that decides the exit status of
-// a line: the last of a chain or pipe, behind wrappers and assignments, its
-// name without folder. It returns nil where that cannot be told.
+// a line: the last of a chain or pipe, without wrappers and assignments, and its
+// name without folder. It returns nil if that command is unknown.
 func LastCommand(line string) []string {
 	list, err := parse(line)
 	if err != nil || len(list) == 0 {

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// normalize returns a line as a person means it: without terminal sequences,
-// control and invisible characters and line continuations, and with letters
-// in their ordinary form. A plain line comes back as it is.
+// normalize returns a line as it looks on a screen: without terminal sequences,
+// control and invisible characters and line continuations, and with letters in
+// their plain form. A plain line is returned unchanged.
 func normalize(line string) string {
 	if isPlain(line) {
 		return line
@@ -41,8 +41,8 @@ func isPlain(line string) bool {
 	return true
 }
 
-// compatible gives the plain form of a letter that merely looks different:
-// full-width, mathematical, circled and small forms, and ligatures.
+// compatible returns the plain form of a letter: of full-width, mathematical,
+// circled and small forms, and of ligatures.
 func compatible(r rune) string {
 	switch {
 	case r < 0x80:
@@ -80,8 +80,7 @@ func compatible(r rune) string {
 	return string(r)
 }
 
-// stripSequences removes ECMA-48 sequences, those with 8-bit introducers
-// included.
+// stripSequences removes ECMA-48 sequences, also those with 8-bit introducers.
 func stripSequences(s string) string {
 	if !strings.ContainsAny(s, "\x1b\u0090\u0098\u009b\u009d\u009e\u009f") && utf8.ValidString(s) {
 		return s
@@ -111,8 +110,8 @@ func stripSequences(s string) string {
 	return b.String()
 }
 
-// introducer tells what a sequence begins with: '[' for a control sequence,
-// ']' for a string, anything else for a short one, 0 for none.
+// introducer returns the kind of sequence that s begins with: '[' for a control
+// sequence, ']' for a string, another byte for a short one, 0 for none.
 func introducer(s string) (kind byte, width int) {
 	if s[0] == 0x1b {
 		if len(s) == 1 {
@@ -142,8 +141,8 @@ func introducer(s string) (kind byte, width int) {
 	return 0, 0
 }
 
-// stringEnd is the length of a string with its terminator. One that never
-// ends is not a string at all.
+// stringEnd is the length of a string with its terminator, 0 if it is
+// unterminated and so not a string.
 func stringEnd(s string) int {
 	for i := range len(s) {
 		switch {

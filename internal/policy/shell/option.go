@@ -7,7 +7,7 @@ func isAssignment(s string) bool {
 	return ok && name != "" && strings.Trim(strings.ToUpper(name), "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == ""
 }
 
-// plainWords are the arguments that are no options.
+// plainWords returns the arguments that are not options.
 func plainWords(args []string) []string {
 	var words []string
 	for i, a := range args {
@@ -22,8 +22,8 @@ func plainWords(args []string) []string {
 	return words
 }
 
-// hasShort reports whether one of the short options stands in any cluster
-// before --. Letters are taken as they are.
+// hasShort reports whether one of the short options is given before --, alone or
+// in a cluster. Case matters.
 func hasShort(args []string, letters string) bool {
 	for _, a := range args {
 		if a == "--" {
@@ -36,7 +36,7 @@ func hasShort(args []string, letters string) bool {
 	return false
 }
 
-// hasLong reports whether a long option is given, also shortened (down to
+// hasLong reports whether a long option is given, also abbreviated (to at least
 // three letters) or with a value.
 func hasLong(args []string, option string) bool {
 	for _, a := range args {

@@ -19,9 +19,9 @@ func (j *judge) binary(c *syntax.BinaryCmd, in input) {
 	}
 }
 
-// piped judges one stage of a pipe and tells what the next one reads.
+// piped judges one stage of a pipe and returns the input of the next one.
 func (j *judge) piped(s *syntax.Stmt, in input) input {
-	j.apart(func() { j.stmt(s, in) })
+	j.inSubshell(func() { j.stmt(s, in) })
 	out := input{fed: true, download: in.download, pids: in.pids}
 	for _, name := range commandNames(s) {
 		out.download = out.download || isDownload(name)
@@ -44,8 +44,8 @@ func stages(to []*syntax.Stmt, c *syntax.BinaryCmd) []*syntax.Stmt {
 	return to
 }
 
-// printed tells what a command prints, if it can be told: echo, printf and cat
-// of a here-document.
+// printed returns what a command prints, if that is known: for echo, printf and
+// cat of a here-document.
 func (j *judge) printed(c *syntax.CallExpr, in input) (string, bool) {
 	args := j.words(c.Args)
 	if len(args) == 0 {

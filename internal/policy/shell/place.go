@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// absolute resolves a path as far as it is known. It fails for what is only
-// known when the command runs.
+// absolute resolves a path. It fails if the path is only known at run time.
 func (j *judge) absolute(p string) (string, bool) {
 	if p == "" || dynamic(p) {
 		return "", false
@@ -35,8 +34,8 @@ func drive(p string) bool {
 		(len(p) == 2 || p[2] == '/' || p[2] == '\\')
 }
 
-// vital reports whether a path is the root, a system folder or a home as such,
-// or everything in one.
+// vital reports whether a path is the root, a system folder or a home folder, or
+// everything in one.
 func (j *judge) vital(p string) bool {
 	p, ok := j.absolute(p)
 	if !ok {
@@ -60,7 +59,7 @@ func (j *judge) vital(p string) bool {
 	return j.vitalFolder(parent)
 }
 
-// matchesAll reports whether a pattern stands for everything in a folder.
+// matchesAll reports whether a pattern matches everything in a folder.
 func matchesAll(pattern string) bool {
 	switch pattern {
 	case "*", "**", ".*", "?*", "*?", ".??*", ".[!.]*", ".[^.]*", "[!.]*", "*.*":
@@ -69,7 +68,7 @@ func matchesAll(pattern string) bool {
 	return false
 }
 
-// matchesVital reports whether a pattern in a folder finds a vital one.
+// matchesVital reports whether a pattern in a folder matches a vital folder.
 func (j *judge) matchesVital(parent, pattern string) bool {
 	for _, name := range []string{"bin", "boot", "dev", "etc", "home", "lib", "lib64", "opt", "proc", "root", "sbin", "sys", "usr", "var", "Users", "System", path.Base(j.context.Home)} {
 		if ok, _ := path.Match(pattern, name); ok && j.vitalFolder(path.Join(parent, name)) {
@@ -97,7 +96,7 @@ func (j *judge) vitalFolder(p string) bool {
 
 func same(a, b string) bool { return strings.EqualFold(path.Clean(a), path.Clean(b)) }
 
-// inFolder reports whether a path is a folder or lies in it; case is ignored, as
+// inFolder reports whether a path is folder or is below it. It ignores case, as
 // some file systems do.
 func inFolder(p, folder string) bool {
 	p, folder = strings.ToLower(p), strings.TrimSuffix(strings.ToLower(folder), "/")

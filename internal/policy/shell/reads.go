@@ -7,9 +7,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// ReadsOnly reports that a command line certainly changes nothing, so that it
-// may run beside others and be run again. It knows a list of programs and
-// plain words only: whatever it does not understand may change something.
+// ReadsOnly reports whether a command line certainly changes nothing, so that it
+// may run in parallel with others and be repeated. It knows a list of programs
+// and plain words; for any other line it returns false.
 func ReadsOnly(line string) bool {
 	if len(line) > 4096 {
 		return false
@@ -44,7 +44,7 @@ func readsStmt(s *syntax.Stmt) bool {
 	return false
 }
 
-// readsRedirect admits input, and output to nowhere or to another stream.
+// readsRedirect allows input, and output to /dev/null or to another stream.
 func readsRedirect(r *syntax.Redirect) bool {
 	switch r.Op {
 	case syntax.RdrIn, syntax.WordHdoc, syntax.DplOut, syntax.DplIn:
@@ -77,12 +77,12 @@ func readsCall(c *syntax.CallExpr) bool {
 	if args[0] == "uniq" && len(plainWords(args[1:])) > 1 { // the second file is written
 		return false
 	}
-	return !gives(args[0], args[1:], refused)
+	return !hasOption(args[0], args[1:], refused)
 }
 
-// gives reports whether one of the options may be given: a long one also cut
-// short, a short one also among others.
-func gives(name string, args, options []string) bool {
+// hasOption reports whether one of the options may be given: a long option also
+// abbreviated, a short one also in a cluster.
+func hasOption(name string, args, options []string) bool {
 	for _, a := range args {
 		if a == "--" && name != "find" {
 			return false
@@ -103,8 +103,8 @@ func gives(name string, args, options []string) bool {
 	return false
 }
 
-// readers are programs that only read, with the options that make them write
-// or run something.
+// readers maps programs that only read to the options that make them write or
+// run something.
 var readers = map[string][]string{
 	"sleep": nil, "echo": nil, "true": nil, "false": nil, "pwd": nil, "ls": nil, "cat": nil, "head": nil,
 	"tail": {"-f", "-F", "--follow"}, "wc": nil, "grep": nil, "egrep": nil, "fgrep": nil,
@@ -117,12 +117,12 @@ var readers = map[string][]string{
 	"git":  nil,
 }
 
-// readsGit admits the subcommands of git that look and no more.
+// readsGit reports whether a git subcommand only reads.
 func readsGit(args []string) bool {
 	if len(args) == 0 {
 		return false
 	}
-	if gives("git", args[1:], []string{"--output", "--ext-diff", "--textconv", "--open-files-in-pager", "-O"}) {
+	if hasOption("git", args[1:], []string{"--output", "--ext-diff", "--textconv", "--open-files-in-pager", "-O"}) {
 		return false
 	}
 	switch args[0] {

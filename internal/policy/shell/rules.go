@@ -2,7 +2,7 @@ package shell
 
 import "strings"
 
-// rules judges one command behind its wrappers. args[0] is the command.
+// rules judges one command without its wrappers. args[0] is the command.
 func (j *judge) rules(name string, args []string, s situation) {
 	rest := args[1:]
 	j.sql(name, rest, s.in)
@@ -18,7 +18,7 @@ func (j *judge) rules(name string, args []string, s situation) {
 		j.chmod(rest)
 	case "chown", "chgrp":
 		if hasShort(rest, "R") || hasLong(rest, "--recursive") {
-			j.ask("recursive-chown", "changes the owner of everything in a folder")
+			j.ask("recursive-chown", "changes the owner of a folder and everything in it")
 		}
 	case "dd":
 		j.dd(rest)
@@ -50,7 +50,7 @@ func (j *judge) rules(name string, args []string, s situation) {
 		j.eval(rest)
 	case "source", ".":
 		if len(rest) > 0 && strings.Contains(rest[0], fromDownload) {
-			j.ask("download-to-shell", "runs what a download gives as shell commands")
+			j.ask("download-to-shell", "runs a download as shell commands")
 		}
 		j.substitutedScript(rest, s)
 	default:
@@ -58,7 +58,7 @@ func (j *judge) rules(name string, args []string, s situation) {
 	}
 }
 
-// moreRules are those that recognise families of names.
+// moreRules applies the rules that cover families of names.
 func (j *judge) moreRules(name string, rest []string, s situation) {
 	switch {
 	case isShell(name):
@@ -71,16 +71,16 @@ func (j *judge) moreRules(name string, rest []string, s situation) {
 
 func (j *judge) sudo(own []string) {
 	if hasShort(own, "SA") || hasLong(own, "--stdin") || hasLong(own, "--askpass") {
-		j.ask("sudo-password", "feeds a password to sudo")
+		j.ask("sudo-password", "passes a password to sudo")
 	}
 }
 
 func (j *judge) eval(rest []string) {
 	text := strings.Join(rest, " ")
 	if strings.Contains(text, fromDownload) {
-		j.ask("download-to-shell", "runs what a download gives as shell commands")
+		j.ask("download-to-shell", "runs a download as shell commands")
 	}
-	j.ask("eval", "runs text that is put together when it runs")
+	j.ask("eval", "runs a command that is built at run time")
 	if !dynamic(text) {
 		j.script(text)
 	}

@@ -10,7 +10,7 @@ func isShell(name string) bool {
 	return false
 }
 
-// shell judges a shell that is given text: as an argument, or as its input.
+// shell judges a shell that gets text as an argument or as its input.
 func (j *judge) shell(name string, rest []string, s situation) {
 	for i := 0; i < len(rest); i++ {
 		a := rest[i]
@@ -19,10 +19,10 @@ func (j *judge) shell(name string, rest []string, s situation) {
 		case a == "-o" || a == "+o" || a == "-O" || a == "+O" || a == "--rcfile" || a == "--init-file":
 			i++
 		case name[0] == 'p' && len(low) > 1 && strings.HasPrefix("-encodedcommand", low) || name[0] == 'p' && low == "-ec":
-			j.ask("shell-text", "runs encoded shell text")
+			j.ask("shell-text", "runs encoded shell commands")
 			return
 		case isCommandOption(low):
-			j.ask("shell-text", "runs shell text that is given as an argument")
+			j.ask("shell-text", "runs shell commands given as an argument")
 			for i++; i < len(rest) && strings.HasPrefix(rest[i], "-"); i++ { // options between -c and its text
 			}
 			j.shellText(rest[min(i, len(rest)):], low)
@@ -31,7 +31,7 @@ func (j *judge) shell(name string, rest []string, s situation) {
 		case strings.HasPrefix(a, "-") || strings.HasPrefix(a, "+"):
 		default:
 			if strings.Contains(a, fromDownload) {
-				j.ask("download-to-shell", "runs what a download gives as shell commands")
+				j.ask("download-to-shell", "runs a download as shell commands")
 			}
 			if strings.Contains(a, " ") {
 				j.substitutedScript(rest[i:], s)
@@ -44,8 +44,8 @@ func (j *judge) shell(name string, rest []string, s situation) {
 	j.shellInput(s)
 }
 
-// substitutedScript judges a script that is no file: the input, or the text of
-// a process substitution, which no file name looks like.
+// substitutedScript judges a script that is not a file: the input, or the text of
+// a process substitution.
 func (j *judge) substitutedScript(rest []string, s situation) {
 	switch {
 	case len(rest) == 0:
@@ -57,8 +57,8 @@ func (j *judge) substitutedScript(rest []string, s situation) {
 	}
 }
 
-// isCommandOption recognises -c, also in a cluster, and its spellings
-// elsewhere.
+// isCommandOption reports whether an option is -c, also in a cluster, or its
+// equivalent in other shells.
 func isCommandOption(low string) bool {
 	if low == "/c" || low == "/k" || low == "--command" || low == "-command" {
 		return true
@@ -71,16 +71,16 @@ func (j *judge) shellText(words []string, option string) {
 		return
 	}
 	text := words[0]
-	if option[0] == '/' || option == "-command" { // cmd and PowerShell take all that follows
+	if option[0] == '/' || option == "-command" { // cmd and PowerShell take all following words
 		text = strings.Join(words, " ")
 	}
 	if strings.Contains(text, fromDownload) {
-		j.ask("download-to-shell", "runs what a download gives as shell commands")
+		j.ask("download-to-shell", "runs a download as shell commands")
 	}
 	if strings.TrimLeft(text, "\x00\x02\x03") == "" {
 		return
 	}
-	j.apart(func() { j.script(strings.NewReplacer(unknown, "$UNKNOWN", "\x02", "", "\x03", "").Replace(text)) })
+	j.inSubshell(func() { j.script(strings.NewReplacer(unknown, "$UNKNOWN", "\x02", "", "\x03", "").Replace(text)) })
 }
 
 // shellInput judges a shell that reads its commands from a pipe or a
@@ -88,11 +88,11 @@ func (j *judge) shellText(words []string, option string) {
 func (j *judge) shellInput(s situation) {
 	switch {
 	case s.in.download:
-		j.ask("download-to-shell", "runs what a download gives as shell commands")
+		j.ask("download-to-shell", "runs a download as shell commands")
 	case s.in.fed || s.xargs:
 		j.ask("pipe-to-shell", "runs its input as shell commands")
 	}
 	if s.in.known {
-		j.apart(func() { j.script(s.in.text) })
+		j.inSubshell(func() { j.script(s.in.text) })
 	}
 }

@@ -23,13 +23,13 @@ func rawDevice(p string) bool {
 func (j *judge) write(target string) {
 	target = strings.TrimPrefix(target, "file://")
 	if rawDevice(target) {
-		j.refuse("raw-device", "overwrites a disk or the memory itself")
+		j.refuse("raw-device", "overwrites a disk or memory")
 		return
 	}
 	p, ok := j.absolute(target)
 	if !ok {
 		p = target
-		if dynamic(p) { // $dir/.ssh/config may well be the person's
+		if dynamic(p) { // $dir/.ssh/config may be the user's
 			p = p[strings.LastIndexAny(p, "\x00\x02\x03")+1:]
 			if strings.HasPrefix(p, "/") {
 				p = j.context.Home + p
@@ -37,7 +37,7 @@ func (j *judge) write(target string) {
 		}
 	}
 	if path.Clean(p) == "/proc/sysrq-trigger" {
-		j.refuse("shutdown", "stops or restarts the machine")
+		j.refuse("shutdown", "shuts down or restarts the machine")
 		return
 	}
 	for _, kind := range []func(string) (key, reason string){systemFile, j.homeFile, j.hermesFile, projectFile} {
@@ -51,13 +51,13 @@ func (j *judge) write(target string) {
 func systemFile(p string) (key, reason string) {
 	for _, folder := range []string{"/etc", "/private/etc", "/private/var", "/private/tmp", "/private/home", "/boot", "/proc/sys", "/sys"} {
 		if inFolder(p, folder) {
-			return "write-system", "writes to " + folder + ", which belongs to the system"
+			return "write-system", "writes to the system folder " + folder
 		}
 	}
 	return "", ""
 }
 
-// homeFile judges files in the person's home that programs trust.
+// homeFile judges files in the user's home folder that programs trust.
 func (j *judge) homeFile(p string) (key, reason string) {
 	home := j.context.Home
 	if home == "" || !inFolder(p, home) {
@@ -67,16 +67,16 @@ func (j *judge) homeFile(p string) (key, reason string) {
 	top, _, _ := strings.Cut(rel, "/")
 	switch top {
 	case ".ssh":
-		return "write-ssh", "writes to the SSH keys and settings"
+		return "write-ssh", "writes to SSH keys or settings"
 	case ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout",
 		".kshrc", ".mkshrc", ".cshrc", ".tcshrc", ".login", ".logout", ".xprofile", ".xinitrc", ".xsessionrc", ".pam_environment":
-		return "write-shell-start", "writes to a file that every shell runs when it starts"
+		return "write-shell-start", "writes to a file that runs when a shell starts"
 	case ".netrc", "_netrc", ".pgpass", ".my.cnf", ".npmrc", ".pypirc", ".git-credentials", ".aws", ".kube", ".gnupg", ".docker", ".azure", ".boto", ".s3cfg", ".htpasswd":
 		return "write-credentials", "writes to a file that holds credentials"
 	}
 	for _, folder := range []string{".config/fish", ".config/autostart", ".config/systemd", "library/launchagents", ".config/environment.d"} {
 		if inFolder(rel, folder) {
-			return "write-shell-start", "writes to a file that is run when the person logs in"
+			return "write-shell-start", "writes to a file that runs at login"
 		}
 	}
 	for _, folder := range []string{".config/gh", ".config/gcloud", ".config/git/credentials", ".cargo/credentials", ".cargo/credentials.toml", ".gem/credentials"} {
@@ -87,13 +87,13 @@ func (j *judge) homeFile(p string) (key, reason string) {
 	return "", ""
 }
 
-// hermesFile judges Hermes' own folder, of which only the cache is free.
+// hermesFile judges Hermes' own folder, except its cache.
 func (j *judge) hermesFile(p string) (key, reason string) {
 	folder := j.context.Hermes
 	if !inFolder(p, folder) || inFolder(p, folder+"/cache") {
 		return "", ""
 	}
-	return "write-hermes", "writes to Hermes' own settings, which change through its own commands"
+	return "write-hermes", "writes to Hermes' own files, which its commands should change"
 }
 
 func projectFile(p string) (key, reason string) {
@@ -104,7 +104,7 @@ func projectFile(p string) (key, reason string) {
 	case name == "config.yaml":
 		return "write-config", "writes to a config.yaml"
 	case strings.Contains("/"+strings.ToLower(p), "/.git/hooks/") || strings.HasSuffix("/"+strings.ToLower(p), "/.git/config"):
-		return "write-git-hooks", "writes to what git runs by itself"
+		return "write-git-hooks", "writes to git hooks or git configuration, which can run programs"
 	}
 	return "", ""
 }

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// stops judges what turns the machine off.
+// stops judges commands that shut down or restart the machine.
 func (j *judge) stops(name string, rest []string) bool {
-	const reason = "stops or restarts the machine"
+	const reason = "shuts down or restarts the machine"
 	switch name {
 	case "shutdown", "reboot", "halt", "poweroff", "stop-computer", "restart-computer":
 		if !slices.ContainsFunc(rest, func(a string) bool {
@@ -76,7 +76,7 @@ func (j *judge) services(name string, rest []string) bool {
 	if strings.Contains(strings.ToLower(strings.Join(words, " ")), "hermes") {
 		j.ask("self-terminate", "stops or restarts Hermes itself")
 		if j.context.Gateway {
-			j.refuse("self-terminate", "stops the gateway that runs this very session")
+			j.refuse("self-terminate", "stops the gateway that runs this session")
 		}
 	}
 	return true

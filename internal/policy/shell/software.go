@@ -35,7 +35,7 @@ func (j *judge) packages(name string, rest []string) bool {
 		return false
 	}
 	if found {
-		j.ask("package-remove", "removes installed software")
+		j.ask("package-remove", "uninstalls software")
 	}
 	return true
 }

@@ -14,9 +14,9 @@ var narrowedDelete = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?is)^delete\s+from\s[^;]*\bwhere\b`)
 })
 
-// sql looks for statements that destroy tables or all their rows, in what a
-// command is given. Programs that only show, search or store text are passed
-// over: to them it is data.
+// sql looks for statements that delete tables or all their rows in the arguments
+// and input of a command. It skips programs that only show, search or store
+// text: to them it is data.
 func (j *judge) sql(name string, args []string, in input) {
 	switch name {
 	case "echo", "printf", "cat", "grep", "egrep", "fgrep", "rg", "ag", "ack", "git", "gh", "tee", "sed", "awk", "less", "head", "tail", "find", "ls", "truncate":
@@ -28,7 +28,7 @@ func (j *judge) sql(name string, args []string, in input) {
 	}
 	for _, text := range append([]string{in.text}, texts...) {
 		if len(text) > 8 && destroys(text) {
-			j.ask("destructive-sql", "destroys database tables or all their rows")
+			j.ask("destructive-sql", "deletes database tables or all their rows")
 			return
 		}
 	}
@@ -48,7 +48,7 @@ func destroys(text string) bool {
 	return false
 }
 
-// mentionsSQL is the cheap look before the expressions.
+// mentionsSQL is a cheap check before the expressions.
 func mentionsSQL(text string) bool {
 	low := strings.ToLower(text)
 	return strings.Contains(low, "drop") || strings.Contains(low, "truncate") || strings.Contains(low, "delete")

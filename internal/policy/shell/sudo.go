@@ -6,22 +6,22 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Sudo is a line that was prepared for giving sudo its password through the
-// standard input.
+// Sudo is a line that is prepared to pass sudo its password through standard
+// input.
 type Sudo struct {
 	// Line is what to run.
 	Line string
-	// Lines is how often the password stands in the input, a line each.
+	// Lines is how many lines with the password the input needs.
 	Lines int
 }
 
-// FeedSudo prepares a line whose sudo commands shall read a password from the
-// standard input and show no prompt. It reports false for a line without sudo
-// at a command position, or whose sudo already says how it gets one.
+// FeedSudo changes the sudo commands of a line to read a password from standard
+// input without a prompt. It reports false for a line without sudo at a command
+// position, or whose sudo options already decide how it gets a password.
 //
-// Where each sudo reads the input of the line itself, each is given the
-// password. Where one stands behind a pipe or a redirection, a first sudo only
-// takes the password, and the others find it remembered.
+// If every sudo reads the input of the line itself, each gets the password. If
+// one has its input from a pipe or a redirection, an extra sudo before the line
+// takes the password, and sudo's own cache serves the others.
 func FeedSudo(line string) (Sudo, bool) {
 	list, err := parse(line)
 	if err != nil {
@@ -56,12 +56,12 @@ func FeedSudo(line string) (Sudo, bool) {
 type sudoCall struct {
 	end     int  // where the word ends
 	fed     bool // its input is not that of the line
-	settled bool // it says itself how it gets a password, or that it needs none
+	settled bool // its options decide how it gets a password, or that it needs none
 }
 
-// findSudo collects the sudo calls below a statement, in order. Of a pipe, all
-// but the first stage are fed by something else; so is what a loop repeats,
-// since nobody knows how often.
+// findSudo collects the sudo calls of a statement, in order. The stages of a pipe
+// after the first have other input. Loop bodies count as such, too, since the
+// number of repeats is unknown.
 func findSudo(to []sudoCall, s *syntax.Stmt, fed bool) []sudoCall {
 	if s == nil {
 		return to
@@ -121,8 +121,8 @@ func sudoIn(to []sudoCall, c *syntax.CallExpr, fed bool) []sudoCall {
 	return to
 }
 
-// settles reports whether sudo's own options say how it gets its password, or
-// that it needs none.
+// settles reports whether sudo's options decide how it gets its password, or that
+// it needs none.
 func settles(own []string) bool {
 	if hasShort(own, "SAnkKVhl") {
 		return true

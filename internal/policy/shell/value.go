@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// tilde puts a home folder in the place of a leading ~ or ~name.
+// tilde replaces a leading ~ or ~name by a home folder.
 func (j *judge) tilde(text string) string {
 	name, rest := text[1:], ""
 	if i := strings.IndexByte(name, '/'); i >= 0 {
@@ -32,7 +32,7 @@ func (j *judge) home() string {
 	return j.context.Home
 }
 
-// parameter tells the value of $name and of the forms with a default.
+// parameter returns the value of $name, also of the forms with a default.
 func (j *judge) parameter(p *syntax.ParamExp) string {
 	if p.Param == nil || p.Excl || p.Length || p.Index != nil || p.Slice != nil || p.Repl != nil {
 		return unknown
@@ -70,7 +70,7 @@ func (j *judge) value(name string) (string, bool) {
 		}
 	case "IFS":
 		return " ", true
-	case "@", "*": // empty in a shell that was given no arguments
+	case "@", "*": // empty in a shell without arguments
 		return "", true
 	case "PPID":
 		if j.context.PID > 0 {
@@ -82,7 +82,7 @@ func (j *judge) value(name string) (string, bool) {
 	return unknown, false
 }
 
-// substituted tells what $(…) gives, or what kind of thing that is.
+// substituted returns the output of $(…), or a mark for its kind.
 func (j *judge) substituted(list []*syntax.Stmt) string {
 	if j.depth >= maxDepth {
 		return unknown

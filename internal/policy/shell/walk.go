@@ -13,7 +13,7 @@ var errNested = errors.New("too many brackets")
 // input is what is known about the standard input of a command.
 type input struct {
 	fed      bool   // a pipe or a here-document, rather than a file or nothing
-	text     string // what it holds, if that stands in the line
+	text     string // its content, as far as the line shows it
 	known    bool   // text is all of it
 	download bool   // it comes from a download
 	pids     bool   // it comes from a search for processes
@@ -30,7 +30,7 @@ func (j *judge) stmt(s *syntax.Stmt, in input) {
 		return
 	}
 	if j.steps++; j.steps > maxSteps {
-		j.ask("too-deep", "there are too many commands to be judged")
+		j.ask("too-deep", "there are too many commands to check")
 		return
 	}
 	in = j.redirects(s.Redirs, in)
@@ -40,7 +40,7 @@ func (j *judge) stmt(s *syntax.Stmt, in input) {
 	case *syntax.BinaryCmd:
 		j.binary(c, in)
 	case *syntax.Subshell:
-		j.apart(func() { j.stmts(c.Stmts, in) })
+		j.inSubshell(func() { j.stmts(c.Stmts, in) })
 	case *syntax.Block:
 		j.stmts(c.Stmts, in)
 	case *syntax.IfClause:
@@ -72,8 +72,8 @@ func (j *judge) stmt(s *syntax.Stmt, in input) {
 	}
 }
 
-// apart judges what runs in a subshell: cd and assignments end with it.
-func (j *judge) apart(f func()) {
+// inSubshell judges what runs in a subshell: cd and assignments end with it.
+func (j *judge) inSubshell(f func()) {
 	dir, vars := j.dir, j.vars
 	j.vars = maps.Clone(vars)
 	f()
@@ -100,18 +100,18 @@ func (j *judge) loop(c *syntax.ForClause, in input) {
 	}
 }
 
-// function judges a body where it stands, and remembers it for calls. One that
-// calls itself twice at once, or in the background, is a fork bomb.
+// function judges the body of a function and stores it for calls. A function that
+// calls itself twice in a pipe, or in the background, is a fork bomb.
 func (j *judge) function(c *syntax.FuncDecl, in input) {
 	if c.Name == nil || c.Body == nil {
 		return
 	}
 	name := c.Name.Value
 	if multiplies(c.Body, name) {
-		j.refuse("fork-bomb", "it starts copies of itself without end")
+		j.refuse("fork-bomb", "starts endless copies of itself (a fork bomb)")
 		return
 	}
-	j.apart(func() { j.stmt(c.Body, in) })
+	j.inSubshell(func() { j.stmt(c.Body, in) })
 	if j.funcs == nil {
 		j.funcs = map[string]*syntax.Stmt{}
 	}
@@ -163,18 +163,18 @@ func (j *judge) substitutions(n syntax.Node) {
 	})
 }
 
-// within judges a list that runs in a shell of its own, as $(…) and <(…) do.
+// within judges a list that runs in its own shell, as in $(…) and <(…).
 func (j *judge) within(list []*syntax.Stmt) {
 	if j.depth >= maxDepth {
-		j.ask("too-deep", "commands are nested too deeply to be judged")
+		j.ask("too-deep", "commands are nested too deeply to check")
 		return
 	}
 	j.depth++
-	j.apart(func() { j.stmts(list, input{}) })
+	j.inSubshell(func() { j.stmts(list, input{}) })
 	j.depth--
 }
 
-// redirects judges what is written to and tells what is read.
+// redirects judges the files that are written and returns the input.
 func (j *judge) redirects(list []*syntax.Redirect, in input) input {
 	for _, r := range list {
 		if r.Word == nil {

@@ -7,18 +7,18 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Marks inside the text of a word, for what is only known when it runs. None
-// of them can stand in a shell word.
+// Marks in the text of a word for parts that are only known at run time. They
+// cannot occur in a shell word.
 const (
 	unknown      = "\x00"     // anything
 	fromDownload = "\x00\x02" // the output of a download
-	fromSearch   = "\x00\x03" // process ids that were searched for
-	split        = "\x01"     // where an expansion without quotes is cut
+	fromSearch   = "\x00\x03" // process ids from a search
+	split        = "\x01"     // where an unquoted expansion is split
 )
 
 func dynamic(text string) bool { return strings.Contains(text, unknown) }
 
-// words expands words as the shell would, as far as that can be known.
+// words expands words as the shell would, as far as the result is known.
 func (j *judge) words(list []*syntax.Word) []string {
 	var all []string
 	for _, w := range list {
@@ -38,7 +38,7 @@ func (j *judge) words(list []*syntax.Word) []string {
 	return all
 }
 
-// word expands one word without cutting it.
+// word expands one word without splitting it.
 func (j *judge) word(w *syntax.Word) string {
 	if w == nil {
 		return ""
@@ -46,12 +46,12 @@ func (j *judge) word(w *syntax.Word) string {
 	return strings.ReplaceAll(j.expand(w, true), split, " ")
 }
 
-// braces expands {a,b}, up to a bound.
+// braces expands {a,b}, up to a limit.
 func braces(w *syntax.Word) []*syntax.Word {
 	if lit := w.Lit(); lit != "" && !strings.Contains(lit, "{") {
 		return []*syntax.Word{w}
 	}
-	w = &syntax.Word{Parts: slices.Clone(w.Parts)} // the tree itself must stay as it was read
+	w = &syntax.Word{Parts: slices.Clone(w.Parts)} // do not change the tree itself
 	if !syntax.SplitBraces(w) {
 		return []*syntax.Word{w}
 	}
@@ -126,7 +126,7 @@ func (j *judge) part(b *strings.Builder, part syntax.WordPart, quoted bool) {
 	}
 }
 
-// cut marks where the shell cuts an expansion that has no quotes.
+// cut marks where the shell splits an unquoted expansion.
 func cut(text string, quoted bool) string {
 	if quoted || !strings.ContainsAny(text, " \t\n") {
 		return text
@@ -139,13 +139,13 @@ func cut(text string, quoted bool) string {
 	}, text)
 }
 
-// literal is the text of a word into which a shell puts nothing; quotes and
-// backslashes are taken off. Patterns stay as they are.
+// literal returns the text of a word without expansions, with quotes and
+// backslashes removed. Patterns stay as they are.
 func literal(w *syntax.Word) (text string, ok bool) {
-	apart := &syntax.Word{Parts: slices.Clone(w.Parts)} // the tree itself must stay as it was read
-	syntax.SplitBraces(apart)
+	clone := &syntax.Word{Parts: slices.Clone(w.Parts)} // do not change the tree itself
+	syntax.SplitBraces(clone)
 	var b strings.Builder
-	for _, part := range apart.Parts {
+	for _, part := range clone.Parts {
 		switch p := part.(type) {
 		case *syntax.Lit:
 			b.WriteString(unescape(p.Value, false))
@@ -162,7 +162,7 @@ func literal(w *syntax.Word) (text string, ok bool) {
 				}
 				b.WriteString(unescape(l.Value, true))
 			}
-		default: // what is put in, and {-o,file}, which is two words
+		default: // expansions, and {-o,file}, which is two words
 			return "", false
 		}
 	}

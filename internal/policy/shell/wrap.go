@@ -2,8 +2,8 @@ package shell
 
 import "strings"
 
-// wrapper says how a program that runs another one reads its arguments before
-// that: which options take a value, and how many plain words come first.
+// wrapper describes the arguments of a program that runs another one: which
+// options take a value, and how many plain words come before the command.
 type wrapper struct {
 	values string // short options with a value
 	long   string // long options with a value, between spaces
@@ -11,7 +11,7 @@ type wrapper struct {
 	assign bool   // NAME=value before the command
 }
 
-// wrapperOf knows the programs that run the rest of their arguments.
+// wrapperOf describes the programs that run the rest of their arguments.
 func wrapperOf(name string) (wrapper, bool) {
 	switch name {
 	case "sudo":
@@ -69,7 +69,8 @@ func isWrapper(name string) bool {
 	return ok
 }
 
-// inner cuts the wrapper itself off and returns what it runs.
+// inner returns the command that the wrapper runs, without the wrapper's own
+// arguments.
 func (w wrapper) inner(args []string) []string {
 	words := w.words
 	for i := 0; i < len(args); i++ {
@@ -82,7 +83,7 @@ func (w wrapper) inner(args []string) []string {
 				i++
 			}
 		case len(a) > 1 && a[0] == '-':
-			// Of a cluster, the last option may take the next word.
+			// The last option of a cluster may take the next word.
 			if at := strings.IndexAny(a[1:], w.values); w.values != "" && at >= 0 && at == len(a)-2 {
 				i++
 			}

@@ -12,7 +12,7 @@ func (j *judge) dd(rest []string) {
 			continue
 		}
 		j.write(target)
-		j.ask("disk-copy", "copies raw data over a file or a disk")
+		j.ask("disk-copy", "writes raw data to a file or a disk")
 	}
 }
 
@@ -22,8 +22,7 @@ func (j *judge) writeAll(targets []string) {
 	}
 }
 
-// copy judges the target of cp, mv and their kin; mv takes the sources away
-// as well.
+// copy judges the target of cp, mv and similar; mv also removes the sources.
 func (j *judge) copy(name string, rest []string) {
 	words := plainWords(rest)
 	for i, a := range rest {
@@ -46,12 +45,13 @@ func (j *judge) copy(name string, rest []string) {
 	for _, source := range words[:len(words)-1] {
 		j.write(source)
 		if j.vital(source) {
-			j.refuse("delete-root", "moves the root, a system folder or a home away")
+			j.refuse("delete-root", "moves the root folder, a system folder or a home folder")
 		}
 	}
 }
 
-// writeInto judges files that keep their names in a folder that surely is one.
+// writeInto judges files that keep their names in a target that is certainly a
+// folder.
 func (j *judge) writeInto(dir string, sources []string) {
 	j.write(dir)
 	p, ok := j.absolute(dir)

@@ -123,8 +123,8 @@ func TestWriteRefuses(t *testing.T) {
 		".git/hooks/pre-commit":          "hooks",
 		"hooks/pre-commit":               "hooks",
 		".git/config":                    "git's configuration",
-		"/etc/passwd":                    "never written",
-		"/etc/../etc/sudoers.d/x":        "never written",
+		"/etc/passwd":                    "must not write",
+		"/etc/../etc/sudoers.d/x":        "must not write",
 		".git":                           "is a folder",
 		"/dev/full":                      "device",
 	} {
