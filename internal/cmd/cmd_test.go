@@ -466,15 +466,15 @@ func TestLearningsCanBeUndone(t *testing.T) {
 			t.Errorf("%v: status %d, %s%s, want %q", args, status, out, errs, want)
 		}
 	}
-	run("Kept as 1", "learning", "add", "error: externally-managed-environment", "use uv")
-	run("Kept as 2", "learning", "add", "fatal: this is no repository", "git init")
-	run("Now one, 1", "learning", "merge", "1", "2")
-	run("Taken back: 1", "undo", "--yes")
+	run("Added 1", "learning", "add", "error: externally-managed-environment", "use uv")
+	run("Added 2", "learning", "add", "fatal: this is no repository", "git init")
+	run("Merged into 1", "learning", "merge", "1", "2")
+	run("Undid 1 change.", "undo", "--yes")
 	run("use uv\n", "learning", "show", "1")
 	run("git init\n", "learning", "show", "2")
 	run("Deleted 2", "learning", "delete", "2")
-	run("Taken back: 3", "undo", "--yes", "--since", "1h")
-	run("no such learnings", "learning", "list", "--all")
+	run("Undid 3 changes.", "undo", "--yes", "--since", "1h")
+	run("No learnings found", "learning", "list", "--all")
 }
 
 // TestUnfinishedWorkIsNoSuccess is for scripts: the text says what was done so

@@ -61,7 +61,7 @@ func TestWrongCallsSayWhatToDo(t *testing.T) {
 		{[]string{"-z", "hi", "--image", none}, 2, "--image: there is no " + none},
 		{[]string{"-z", "hi", "--image", home}, 2, "--image: " + home + " is a folder"},
 		{[]string{"skills", "inspect", "nope"}, 1, "list the skills to see their names"},
-		{[]string{"insights", "--days", "0"}, 2, "at least one day"},
+		{[]string{"insights", "--days", "0"}, 2, "use at least 1"},
 		{[]string{"sessions", "branch"}, 2, "missing: ID|TITLE|latest; it is called as"},
 		{[]string{"sessions", "export", "-o", "x"}, 2, "there is no flag -o"},
 		{[]string{"sessions", "list", "--since", "x"}, 2, "there is no flag --since"},

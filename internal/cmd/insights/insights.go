@@ -1,9 +1,9 @@
-// Package insights is the command hermes insights: what was done in the last
-// days. Sessions by source, tokens and money by model, tools by use, each with
-// its share. It reads the store and changes nothing.
+// Package insights holds the command `hermes insights`: the activity of the last
+// days, as sessions by source, tokens and cost by model, and tools by use. It
+// reads the store and changes nothing.
 //
-// [Deps] opens the store when the command runs, and not before. Start at
-// NewCmd; print.go is how it looks.
+// [Deps] opens the store only when the command runs. Start at NewCmd; print.go
+// formats the report.
 package insights
 
 import (
@@ -34,7 +34,7 @@ type Deps struct {
 	Now  func() time.Time // nil is time.Now
 }
 
-// Options are the wishes of `hermes insights`.
+// Options are the options of `hermes insights`.
 type Options struct {
 	Deps
 	Out      io.Writer
@@ -47,24 +47,25 @@ type Options struct {
 func NewCmd(d Deps) *cobra.Command {
 	o := &Options{Deps: d}
 	cmd := &cobra.Command{
-		Use:   "insights",
-		Short: "Show what was done and used in the last days",
-		Args:  cobra.NoArgs,
+		Use:     "insights",
+		Short:   "Show activity, tokens and cost of the last days",
+		Example: "  hermes insights --days 7",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.Out = cmd.OutOrStdout()
 			return o.run(cmd.Context())
 		},
 	}
 	f := cmd.Flags()
-	f.IntVar(&o.Days, "days", 30, "how many days to look back")
-	f.StringVar(&o.Platform, "source", "", "only sessions of this source: cli, telegram, cron, subagent, …")
+	f.IntVar(&o.Days, "days", 30, "number of days to include")
+	f.StringVar(&o.Platform, "source", "", "show only sessions of this source: cli, telegram, cron, subagent, …")
 	f.BoolVar(&o.JSON, "json", false, "print JSON")
 	return cmd
 }
 
 func (o *Options) run(ctx context.Context) (err error) {
 	if o.Days < 1 {
-		return usage.Errorf("--days %d: look back at least one day", o.Days)
+		return usage.Errorf("invalid --days %d: use at least 1", o.Days)
 	}
 	now := time.Now
 	if o.Now != nil {
@@ -96,8 +97,8 @@ func (o *Options) run(ctx context.Context) (err error) {
 	return r.write(o.Out)
 }
 
-// report is the outcome, as --json prints it. Shares are parts of one; money
-// is in US dollars and counts the calls whose price is known.
+// report is the result, as --json prints it. Shares are between 0 and 1. Money is
+// in US dollars and covers only the calls with a known price.
 type report struct {
 	Since     time.Time     `json:"since"`
 	Days      int           `json:"days"`
@@ -156,8 +157,8 @@ func sum(a hermes.Active, costs []hermes.Spending) report {
 	return r
 }
 
-// models joins what sessions used of their models with what the ledger says of
-// the models that answered, which fallbacks and side tasks may have chosen.
+// models combines the use of models by sessions with the ledger, which also has
+// the models of fallbacks and side tasks.
 func (r *report) models(a hermes.Active, costs []hermes.Spending) {
 	byName := map[string]*model{}
 	at := func(name string) *model {
@@ -174,7 +175,7 @@ func (r *report) models(a hermes.Active, costs []hermes.Spending) {
 	for _, g := range costs {
 		m := at(g.Name)
 		m.Cost, m.Unpriced = g.Money.Dollars(), g.Unpriced
-		m.Tokens = max(m.Tokens, g.Usage.Total()) // side tasks are in the ledger alone
+		m.Tokens = max(m.Tokens, g.Usage.Total()) // only the ledger has side tasks
 		r.Cost += m.Cost
 		r.Unpriced += g.Unpriced
 	}

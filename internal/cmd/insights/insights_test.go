@@ -69,14 +69,14 @@ func run(t *testing.T, s *store, args ...string) (string, error) {
 	return out.String(), err
 }
 
-func TestInsightsTellSharesAndCost(t *testing.T) {
+func TestInsightsShowSharesAndCost(t *testing.T) {
 	t.Parallel()
 	s := busy()
 	out, err := run(t, s, "--days", "7", "--source", "cli")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Since 2026-11-13 (cli)", "sessions      4", "4.0k", "telegram  1", "25 %", "p:a", "80 %", "$1.50", "p:side", "not known", "terminal   6      75 %   2"} {
+	for _, want := range []string{"Since 2026-11-13 (cli)", "sessions      4", "4.0k", "telegram  1", "25 %", "p:a", "80 %", "$1.50", "p:side", "unknown", "terminal   6      75 %   2"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not in:\n%s", want, out)
 		}
@@ -115,16 +115,16 @@ func TestInsightsAsJSON(t *testing.T) {
 	}
 }
 
-func TestInsightsOfAnEmptyTime(t *testing.T) {
+func TestInsightsWithoutActivity(t *testing.T) {
 	t.Parallel()
 	out, err := run(t, &store{})
-	if err != nil || !strings.Contains(out, "Nothing was done") {
+	if err != nil || !strings.Contains(out, "No activity") {
 		t.Errorf("got %q, %v", out, err)
 	}
 	if out, err = run(t, &store{}, "--json"); err != nil || !strings.Contains(out, `"by_model": []`) {
 		t.Errorf("got %q, %v", out, err)
 	}
 	if _, err := run(t, &store{}, "--days", "0"); err == nil {
-		t.Error("no day at all is looked at")
+		t.Error("--days 0 was accepted")
 	}
 }

@@ -10,10 +10,10 @@ import (
 	"hermes"
 )
 
-// mostTools bounds the tools that a person is shown; JSON has all.
+// mostTools limits the tools that are printed; JSON has all.
 const mostTools = 20
 
-// write prints the report for a person.
+// write prints the report as text.
 func (r report) write(out io.Writer) error {
 	from := ""
 	if r.Platform != "" {
@@ -21,7 +21,7 @@ func (r report) write(out io.Writer) error {
 	}
 	fmt.Fprintf(out, "Since %s%s\n", r.Since.Local().Format(time.DateOnly), from)
 	if r.Sessions == 0 && len(r.Models) == 0 {
-		_, err := fmt.Fprintln(out, "\nNothing was done in this time.")
+		_, err := fmt.Fprintln(out, "\nNo activity in this time.")
 		return err
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -40,7 +40,7 @@ func (r report) write(out io.Writer) error {
 	fmt.Fprint(w, "\nTools\tcalls\tshare\tfailed\n")
 	for i, t := range r.Tools {
 		if i == mostTools {
-			fmt.Fprintf(w, "  and %d more\n", len(r.Tools)-mostTools)
+			fmt.Fprintf(w, "  … and %d more\n", len(r.Tools)-mostTools)
 			break
 		}
 		fmt.Fprintf(w, "  %s\t%d\t%s\t%d\n", t.Name, t.Calls, percent(t.Share), t.Failed)
@@ -57,19 +57,19 @@ func (r report) writeJSON(out io.Writer) error {
 
 func percent(share float64) string { return fmt.Sprintf("%.0f %%", share*100) }
 
-// cost says what is known of the cost of calls.
+// cost formats the cost of calls, some of which may have no known price.
 func cost(dollars float64, unpriced int64) string {
 	money := hermes.USD(dollars).String()
 	switch {
 	case unpriced == 0:
 		return money
 	case dollars == 0:
-		return "not known"
+		return "unknown"
 	}
-	return fmt.Sprintf("more than %s (the price of %d calls is not known)", money, unpriced)
+	return fmt.Sprintf("more than %s (%d calls without a known price)", money, unpriced)
 }
 
-// tokens writes a number of tokens short.
+// tokens formats a number of tokens.
 func tokens(n int64) string {
 	switch {
 	case n < 1000:

@@ -17,7 +17,7 @@ import (
 
 // thing is something that was learned and can be changed.
 type thing struct {
-	text   string // as it stands
+	text   string // the present text
 	save   func(ctx context.Context, text string) error
 	remove func(ctx context.Context) error
 }
@@ -26,7 +26,7 @@ type thing struct {
 func (c *call) find(ctx context.Context, ref string) (thing, error) {
 	kind, rest, ok := strings.Cut(ref, ":")
 	if !ok || rest == "" {
-		return thing{}, fmt.Errorf("%q is no reference; `hermes journey` shows them, such as skill:NAME or learning:3", ref)
+		return thing{}, fmt.Errorf("%q is not a reference; use one that `hermes journey` lists, such as skill:NAME or learning:3", ref)
 	}
 	switch kind {
 	case "memory", "user":
@@ -36,7 +36,7 @@ func (c *call) find(ctx context.Context, ref string) (thing, error) {
 	case "learning":
 		return c.fix(ctx, rest)
 	}
-	return thing{}, fmt.Errorf("%q: there are memory, user, skill and learning, no %q", ref, kind)
+	return thing{}, fmt.Errorf("unknown kind in %q: use memory, user, skill or learning, not %q", ref, kind)
 }
 
 func (c *call) entry(t memory.Target, ref string) (thing, error) {
@@ -60,7 +60,7 @@ func (c *call) entry(t memory.Target, ref string) (thing, error) {
 			remove: func(ctx context.Context) error { return do(ctx, memory.Operation{Action: "remove", OldText: e.Text}) },
 		}, nil
 	}
-	return thing{}, fmt.Errorf("there is no %s; it may have changed, `hermes journey` shows what is there: %w", ref, hermes.ErrNotFound)
+	return thing{}, fmt.Errorf("there is no %s; it may have changed, list entries with `hermes journey`: %w", ref, hermes.ErrNotFound)
 }
 
 func (c *call) skill(ctx context.Context, name string) (thing, error) {
@@ -84,7 +84,7 @@ func (c *call) skill(ctx context.Context, name string) (thing, error) {
 func (c *call) fix(ctx context.Context, number string) (thing, error) {
 	id, err := strconv.ParseInt(number, 10, 64)
 	if err != nil {
-		return thing{}, fmt.Errorf("%q is no number of a learning", number)
+		return thing{}, fmt.Errorf("%q is not the number of a learning", number)
 	}
 	list, err := c.Learnings.Get(ctx, id)
 	if err != nil {
@@ -111,16 +111,16 @@ func (c *call) fix(ctx context.Context, number string) (thing, error) {
 
 func (d Deps) remove() *cobra.Command {
 	var yes bool
-	cmd := d.verb("delete REF…", "Forget what was learned", cobra.MinimumNArgs(1), func(ctx context.Context, c *call) error {
+	cmd := d.verb("delete REF…", "Delete entries", "hermes journey delete skill:release-notes", cobra.MinimumNArgs(1), func(ctx context.Context, c *call) error {
 		var things []thing
-		for _, ref := range c.args { // all are looked up before the first goes
+		for _, ref := range c.args { // look up all before deleting the first
 			t, err := c.find(ctx, ref)
 			if err != nil {
 				return err
 			}
 			things = append(things, t)
 		}
-		if err := d.agreed(c, yes); err != nil {
+		if err := d.confirm(c, yes); err != nil {
 			return err
 		}
 		for i, t := range things {
@@ -129,36 +129,35 @@ func (d Deps) remove() *cobra.Command {
 			}
 			c.say("Deleted %s: %s", c.args[i], line(t.text))
 		}
-		c.say("`hermes undo` takes the last change back.")
+		c.say("Undo the last change with: hermes undo")
 		return nil
 	})
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation")
 	return cmd
 }
 
-// agreed asks the person, unless yes was given; without a terminal the answer
-// is no.
-func (d Deps) agreed(c *call, yes bool) error {
+// confirm asks the user, unless yes is set. Without a terminal the answer is no.
+func (d Deps) confirm(c *call, yes bool) error {
 	if yes {
 		return nil
 	}
 	if !d.Terminal() {
-		return errors.New("nobody can be asked here; say yes with -y")
+		return errors.New("no terminal to ask on; use --yes to confirm")
 	}
 	fmt.Fprintf(c.out, "Delete %s? [y/N] ", strings.Join(c.args, ", "))
 	answer, err := bufio.NewReader(c.in).ReadString('\n')
 	if err != nil && answer == "" {
-		return errors.New("nothing was answered, so nothing was done")
+		return errors.New("no answer; nothing was changed")
 	}
 	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-		return errors.New("nothing was done")
+		return errors.New("canceled; nothing was changed")
 	}
 	return nil
 }
 
 func (d Deps) edit() *cobra.Command {
 	var from string
-	cmd := d.verb("edit REF [TEXT]", "Change an entry of memory, a skill, or a fix, in the editor or to a text", cobra.RangeArgs(1, 2), func(ctx context.Context, c *call) error {
+	cmd := d.verb("edit REF [TEXT]", "Edit a memory entry, a skill or a fix", "hermes journey edit learning:3 \"use uv instead\"", cobra.RangeArgs(1, 2), func(ctx context.Context, c *call) error {
 		t, err := c.find(ctx, c.args[0])
 		if err != nil {
 			return err
@@ -168,7 +167,7 @@ func (d Deps) edit() *cobra.Command {
 			return err
 		}
 		if strings.TrimSpace(text) == strings.TrimSpace(t.text) {
-			c.say("Nothing has changed.")
+			c.say("No changes.")
 			return nil
 		}
 		if err := t.save(ctx, text); err != nil {
@@ -177,17 +176,17 @@ func (d Deps) edit() *cobra.Command {
 		c.say("Changed: %s", c.args[0])
 		return nil
 	})
-	cmd.Flags().StringVar(&from, "from-file", "", "take the text from here; - is the standard input")
+	cmd.Flags().StringVar(&from, "from-file", "", "read the text from this `file`; - is standard input")
 	return cmd
 }
 
-// written is the new text: the one that is given, or as the editor leaves it.
+// written returns the new text: from the command line, a file or the editor.
 func (d Deps) written(ctx context.Context, c *call, from, before string) (string, error) {
 	if len(c.args) < 2 {
 		return compose.Composer{From: from, In: c.in, Name: "text.md", Terminal: d.Terminal, Edit: d.Edit}.Text(ctx, before)
 	}
 	if from != "" {
-		return "", errors.New("give the text or --from-file, not both")
+		return "", errors.New("use either the text or --from-file, not both")
 	}
 	return c.args[1], nil
 }

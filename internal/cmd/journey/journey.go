@@ -1,10 +1,10 @@
-// Package journey is the command `hermes journey`: what was learned, by time.
-// Entries of memory, skills and what helped against errors stand in one list,
-// each with a reference by which it can be changed or deleted.
+// Package journey holds the command `hermes journey`: a list of everything the
+// agent learned, by date. It shows memory entries, skills and fixes for errors,
+// each with a reference for editing or deleting it.
 //
-// What they are is the matter of internal/memory, internal/skill and
-// internal/learning; changes go through them, so that hermes undo takes them
-// back. Start at NewCmd; step.go gathers the list, change.go changes it.
+// The data belongs to internal/memory, internal/skill and internal/learning.
+// Changes go through these packages, so that `hermes undo` works. Start at NewCmd;
+// step.go collects the list, change.go edits and deletes.
 package journey
 
 import (
@@ -27,7 +27,7 @@ import (
 	"hermes/internal/usage"
 )
 
-// Learnings is what the command needs of what was learned from errors.
+// Learnings gives access to the fixes for errors.
 type Learnings interface {
 	Find(ctx context.Context, q hermes.LearningQuery) ([]hermes.Learning, error)
 	Get(ctx context.Context, ids ...int64) ([]hermes.Learning, error)
@@ -36,7 +36,7 @@ type Learnings interface {
 	Delete(ctx context.Context, by string, ids ...int64) ([]hermes.Learning, error)
 }
 
-// Sources are where what was learned is kept.
+// Sources are the stores of what was learned.
 type Sources struct {
 	Memory    *memory.File
 	Library   *skill.Library
@@ -45,20 +45,21 @@ type Sources struct {
 
 // Deps are what the verbs need.
 type Deps struct {
-	// Open gives the sources; done frees what it opened.
+	// Open opens the sources; done closes them.
 	Open func() (s Sources, done func() error, err error)
-	// Edit opens a file in the person's editor.
+	// Edit opens a file in the user's editor.
 	Edit func(ctx context.Context, path string) error
-	// Terminal reports that a person can be asked.
+	// Terminal reports whether the user can be asked.
 	Terminal func() bool
 }
 
-// NewCmd makes `hermes journey`; alone it lists.
+// NewCmd makes `hermes journey`. Without a verb it lists.
 func NewCmd(d Deps) *cobra.Command {
 	list := d.list()
 	cmd := &cobra.Command{
-		Use: "journey", Short: "Tell what was learned, day by day, and change it", Args: cobra.NoArgs, RunE: list.RunE,
-		Long: "Tell what was learned: entries of memory, skills, and what helped against errors.\nChanges can be taken back with hermes undo.",
+		Use: "journey", Short: "Show and change what the agent learned, day by day", Args: cobra.NoArgs, RunE: list.RunE,
+		Long:    "Show what the agent learned: memory entries, skills, and fixes for errors.\nChanges can be undone with `hermes undo`.",
+		Example: "  hermes journey\n  hermes journey --kind skill",
 	}
 	cmd.Flags().AddFlagSet(list.Flags())
 	cmd.AddCommand(list, d.remove(), d.edit())
@@ -73,7 +74,7 @@ type call struct {
 	args []string
 }
 
-// say prints a line. What was learned from outside cannot steer the terminal.
+// say prints a line without control characters, since entries may be untrusted text.
 func (c *call) say(format string, args ...any) {
 	fmt.Fprintln(c.out, strings.Map(func(r rune) rune {
 		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
@@ -84,8 +85,8 @@ func (c *call) say(format string, args ...any) {
 }
 
 // verb makes a command that works with the sources.
-func (d Deps) verb(use, short string, args cobra.PositionalArgs, work func(ctx context.Context, c *call) error) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Args: args, RunE: func(cmd *cobra.Command, args []string) (err error) {
+func (d Deps) verb(use, short, example string, args cobra.PositionalArgs, work func(ctx context.Context, c *call) error) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Example: "  " + example, Args: args, RunE: func(cmd *cobra.Command, args []string) (err error) {
 		s, done, err := d.Open()
 		if err != nil {
 			return err
@@ -98,14 +99,14 @@ func (d Deps) verb(use, short string, args cobra.PositionalArgs, work func(ctx c
 func (d Deps) list() *cobra.Command {
 	var asJSON bool
 	var kind string
-	cmd := d.verb("list", "List what was learned, the oldest first", cobra.NoArgs, func(ctx context.Context, c *call) error {
+	cmd := d.verb("list", "List what was learned, oldest first", "hermes journey list --kind learning", cobra.NoArgs, func(ctx context.Context, c *call) error {
 		steps, err := c.steps(ctx)
 		if err != nil {
 			return err
 		}
 		if kind != "" {
 			if !slices.Contains(kinds(), kind) {
-				return usage.Errorf("--kind %q: use one of %s", kind, strings.Join(kinds(), ", "))
+				return usage.Errorf("invalid --kind %q: use one of %s", kind, strings.Join(kinds(), ", "))
 			}
 			steps = slices.DeleteFunc(steps, func(s step) bool { return s.Kind != kind })
 		}
@@ -115,26 +116,26 @@ func (d Deps) list() *cobra.Command {
 			enc.SetIndent("", "  ")
 			return enc.Encode(steps)
 		}
-		c.tell(steps)
+		c.print(steps)
 		return nil
 	})
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().StringVar(&kind, "kind", "", "only memory, user, skill, installed or learning")
+	cmd.Flags().StringVar(&kind, "kind", "", "show only this `kind`: memory, user, skill, installed or learning")
 	return cmd
 }
 
-// widest is how much room references get before what stands beside them: a name
-// that is longer pushes its own line only.
+// widest is the maximum width of the column of references. A longer one shifts
+// only its own line.
 const widest = 36
 
-func (c *call) tell(steps []step) {
+func (c *call) print(steps []step) {
 	wide := 0
 	for _, s := range steps {
 		wide = max(wide, min(utf8.RuneCountInString(s.Ref), widest))
 	}
 	last := "-"
 	for _, s := range steps {
-		on := "by hand, at some time"
+		on := "unknown date (edited by hand)"
 		if !s.Date.IsZero() {
 			on = s.Date.Local().Format("2006-01-02")
 		}
@@ -148,11 +149,11 @@ func (c *call) tell(steps []step) {
 		}
 	}
 	if len(steps) == 0 {
-		c.say("Nothing was learned yet. Skills come from hard tasks that ended well: say yes when the agent offers to keep the way.")
+		c.say("Nothing learned yet. After a hard task the agent offers to save a skill; say yes to keep it.")
 	}
 }
 
-// counts tells how it went with what was learned.
+// counts describes how often something was used, helped and harmed.
 func (s step) counts() string {
 	if s.Uses == nil {
 		return ""
@@ -175,7 +176,7 @@ func (s step) counts() string {
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-// when orders steps: what has no date comes first.
+// when orders steps by date; those without a date come first.
 func when(a, b step) int {
 	if c := a.Date.Truncate(time.Second).Compare(b.Date.Truncate(time.Second)); c != 0 {
 		return c

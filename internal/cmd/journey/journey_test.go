@@ -26,7 +26,7 @@ type learnings struct{ *learning.Store }
 
 func (learnings) Admit(l hermes.Learning) (hermes.Learning, error) { return tool.Admit(l) }
 
-// fixture runs `hermes journey` on a home of its own.
+// fixture runs `hermes journey` in a temporary home.
 type fixture struct {
 	t      *testing.T
 	now    time.Time
@@ -48,7 +48,7 @@ func newFixture(t *testing.T) *fixture {
 	return h
 }
 
-// fill has something of each kind learned.
+// fill stores something of each kind.
 func (h *fixture) fill() {
 	h.t.Helper()
 	ctx := h.t.Context()
@@ -102,7 +102,7 @@ func (h *fixture) refuses(want string, args ...string) {
 	}
 }
 
-// ref finds the reference of a line that holds a text.
+// ref finds the reference of a line with a text.
 func (h *fixture) ref(text string) string {
 	h.t.Helper()
 	out, err := h.run("")
@@ -116,7 +116,7 @@ func (h *fixture) ref(text string) string {
 func TestWhatWasLearnedIsListedByTime(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
-	h.has("Nothing was learned yet")
+	h.has("Nothing learned yet")
 	if out, err := h.run("", "list", "--json"); err != nil || strings.TrimSpace(out) != "[]" {
 		t.Errorf("nothing as JSON: %q, %v", out, err)
 	}
@@ -127,9 +127,9 @@ func TestWhatWasLearnedIsListedByTime(t *testing.T) {
 	}
 	rest := out
 	for _, want := range []string{
-		"by hand, at some time", "remembered: Name: Ada�[31m", "2026-11-20", "remembered: uses uv", "in session s1",
+		"unknown date (edited by hand)", "remembered: Name: Ada�[31m", "2026-11-20", "remembered: uses uv", "in session s1",
 		"skill:release", "learned release: Release it (helped once)", "in session s2",
-		"learning:1", "what helps against pip: error: managed → use uv (not used yet)", "in session s3",
+		"learning:1", "fix for pip: error: managed → use uv (not used yet)", "in session s3",
 	} {
 		_, after, ok := strings.Cut(rest, want)
 		if !ok {
@@ -138,7 +138,7 @@ func TestWhatWasLearnedIsListedByTime(t *testing.T) {
 		rest = after
 	}
 	at := strings.Index(out, "remembered: uses") - strings.LastIndex(out[:strings.Index(out, "remembered: uses")], "\n")
-	for _, what := range []string{"learned release", "what helps", "in session"} {
+	for _, what := range []string{"learned release", "fix for", "in session"} {
 		i := strings.Index(out, what)
 		if col := i - strings.LastIndex(out[:i], "\n"); col != at {
 			t.Errorf("%q begins at column %d, not at %d:\n%s", what, col, at, out)
@@ -162,10 +162,10 @@ func TestWhatWasLearnedIsForgotten(t *testing.T) {
 	h := newFixture(t)
 	h.fill()
 	refs := []string{h.ref("uses uv"), h.ref("Ada"), "skill:release", "learning:1"}
-	h.refuses("nobody can be asked", append([]string{"delete"}, refs...)...)
+	h.refuses("no terminal to ask on", append([]string{"delete"}, refs...)...)
 	h.refuses("not found", append([]string{"delete", "-y", "learning:9"}, refs...)...)
 	h.has("Deleted learning:1", append([]string{"delete", "-y"}, refs...)...)
-	h.has("Nothing was learned yet")
+	h.has("Nothing learned yet")
 	for _, bad := range []string{"release", "skill:", "dream:1", "learning:x", refs[0], "skill:release"} {
 		if out, err := h.run("", "delete", "-y", bad); err == nil {
 			t.Errorf("%s was deleted: %s", bad, out)
@@ -182,7 +182,7 @@ func TestWhatWasLearnedIsChanged(t *testing.T) {
 	h.has("remembered: uses pixi")
 	h.has("Changed", "edit", "learning:1", "use pipx")
 	h.has("managed → use pipx")
-	h.has("Nothing has changed", "edit", "learning:1", "use pipx")
+	h.has("No changes", "edit", "learning:1", "use pipx")
 	h.editor = func(path string) error {
 		text, err := os.ReadFile(path)
 		if err != nil {

@@ -28,12 +28,12 @@ type step struct {
 	Wins  *int `json:"wins,omitempty"`
 	Harms *int `json:"harms,omitempty"`
 
-	what string // on one line, for people
+	what string // one line for the user
 }
 
 func kinds() []string { return []string{"memory", "user", "skill", "installed", "learning"} }
 
-// steps gathers everything that was learned, the oldest first.
+// steps collects everything that was learned, oldest first.
 func (c *call) steps(ctx context.Context) ([]step, error) {
 	out := []step{}
 	for _, gather := range []func(context.Context) ([]step, error){c.remembered, c.skills, c.learned} {
@@ -64,7 +64,7 @@ func (c *call) remembered(context.Context) ([]step, error) {
 	return out, nil
 }
 
-// refOf names an entry of memory by its text.
+// refOf makes a reference to a memory entry from its text.
 func refOf(t memory.Target, text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return string(t) + ":" + hex.EncodeToString(sum[:4])
@@ -117,13 +117,13 @@ func (c *call) learned(ctx context.Context) ([]step, error) {
 		}
 		out = append(out, step{
 			Ref: fmt.Sprintf("learning:%d", l.ID), Kind: "learning", Date: l.Created, By: by, Session: l.Session, Text: l.Pattern + " → " + l.Fix,
-			Uses: &l.Shown, Wins: &l.Helped, Harms: &l.Failed, what: "what helps against " + learning.Line(l),
+			Uses: &l.Shown, Wins: &l.Helped, Harms: &l.Failed, what: "fix for " + learning.Line(l),
 		})
 	}
 	return out, nil
 }
 
-// line is a text on one short line.
+// line shortens a text to one line.
 func line(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if runes := []rune(text); len(runes) > 90 {

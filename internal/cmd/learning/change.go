@@ -13,7 +13,7 @@ import (
 
 func (d Deps) add() *cobra.Command {
 	var l hermes.Learning
-	cmd := d.verb("add ERROR FIX", "Keep what helps against an error", cobra.ExactArgs(2), func(ctx context.Context, c *call) error {
+	cmd := d.verb("add ERROR FIX", "Add a fix for an error", "hermes learning add \"externally-managed-environment\" \"use uv\"", cobra.ExactArgs(2), func(ctx context.Context, c *call) error {
 		l.Pattern, l.Fix = c.args[0], c.args[1]
 		admitted, err := c.Admit(l)
 		if err != nil {
@@ -21,19 +21,19 @@ func (d Deps) add() *cobra.Command {
 		}
 		saved, err := c.Keep(ctx, admitted)
 		if err == nil {
-			c.say("Kept as %d: %s", saved.ID, clean(learnings.Line(saved)))
+			c.say("Added %d: %s", saved.ID, clean(learnings.Line(saved)))
 		}
 		return err
 	})
 	f := cmd.Flags()
-	f.StringVar(&l.Tool, "tool", "terminal", "the tool that fails so")
-	f.StringVar(&l.Context, "context", "", "where it holds")
-	f.StringSliceVar(&l.Tags, "tag", nil, "a tag; may be given again")
+	f.StringVar(&l.Tool, "tool", "terminal", "tool that reports the error")
+	f.StringVar(&l.Context, "context", "", "where the fix applies")
+	f.StringSliceVar(&l.Tags, "tag", nil, "add this tag (repeatable)")
 	return cmd
 }
 
 func (d Deps) remove() *cobra.Command {
-	cmd := d.verb("delete ID…", "Forget learnings", cobra.MinimumNArgs(1), func(ctx context.Context, c *call) error {
+	cmd := d.verb("delete ID…", "Delete learnings", "hermes learning delete 3", cobra.MinimumNArgs(1), func(ctx context.Context, c *call) error {
 		ids, err := c.ids()
 		if err != nil {
 			return err
@@ -45,7 +45,7 @@ func (d Deps) remove() *cobra.Command {
 		for _, l := range gone {
 			c.say("Deleted %d: %s", l.ID, clean(learnings.Line(l)))
 		}
-		c.say("`hermes undo` brings back what was deleted last.")
+		c.say("Undo the last deletion with: hermes undo")
 		return nil
 	})
 	cmd.Aliases = []string{"remove", "rm"}
@@ -54,7 +54,7 @@ func (d Deps) remove() *cobra.Command {
 
 func (d Deps) merge() *cobra.Command {
 	var dry bool
-	cmd := d.verb("merge [ID ID…]", "Make one learning of several; without numbers, join all that say the same and retire what never helped", cobra.ArbitraryArgs, func(ctx context.Context, c *call) error {
+	cmd := d.verb("merge [ID ID…]", "Merge learnings that say the same", "hermes learning merge 3 7\n  hermes learning merge --dry-run", cobra.ArbitraryArgs, func(ctx context.Context, c *call) error {
 		ids, err := c.ids()
 		if err != nil {
 			return err
@@ -67,11 +67,12 @@ func (d Deps) merge() *cobra.Command {
 		}
 		one, err := c.Merge(ctx, "person", ids...)
 		if err == nil {
-			c.say("Now one, %d: %s (%s)", one.ID, clean(learnings.Line(one)), tally(one))
+			c.say("Merged into %d: %s (%s)", one.ID, clean(learnings.Line(one)), tally(one))
 		}
 		return err
 	})
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "only tell what would be done")
+	cmd.Long = "Merge the given learnings into one. Without ids, merge all that say the same,\nand remove fixes that never helped."
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would be done, and change nothing")
 	return cmd
 }
 
@@ -81,32 +82,32 @@ func (c *call) wouldMerge(ctx context.Context, ids []int64) error {
 		return err
 	}
 	if len(list) < 2 {
-		return errors.New("name at least two learnings to merge")
+		return errors.New("give at least two learnings to merge")
 	}
 	one, err := learnings.Join(list)
 	if err == nil {
-		c.say("Would be one, %d: %s", one.ID, clean(one.Fix))
+		c.say("Would merge into %d: %s", one.ID, clean(one.Fix))
 	}
 	return err
 }
 
 func (c *call) tidy(ctx context.Context, dry bool) error {
 	r, err := c.Tidy(ctx, dry)
-	would := ""
+	merged, retired := "Merged", "Retired"
 	if dry {
-		would = "Would be "
+		merged, retired = "Would merge", "Would retire"
 	}
 	for _, g := range r.Merged {
-		c.say("%smerged: %s, of %d", would, clean(learnings.Line(g[0])), len(g))
+		c.say("%s %d: %s", merged, len(g), clean(learnings.Line(g[0])))
 	}
 	for _, gone := range r.Retired {
-		c.say("%sretired, %s: %d %s", would, gone.Why, gone.Learning.ID, clean(learnings.Line(gone.Learning)))
+		c.say("%s (%s): %d %s", retired, gone.Why, gone.Learning.ID, clean(learnings.Line(gone.Learning)))
 	}
 	if err == nil && len(r.Merged)+len(r.Retired) == 0 {
-		c.say("Nothing says the same, and nothing is to be retired.")
+		c.say("Nothing to merge or retire.")
 	}
 	if err != nil {
-		return fmt.Errorf("not all was done: %w", err)
+		return fmt.Errorf("not completed: %w", err)
 	}
 	return nil
 }

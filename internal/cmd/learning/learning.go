@@ -1,9 +1,9 @@
-// Package learning is the command `hermes learning`: what went wrong with tools
-// and what helped, to look at, to add to, to join, to delete and to carry
-// elsewhere.
+// Package learning holds the command `hermes learning`: list, add, merge, delete,
+// export and import learnings. A learning is an error of a tool and the fix for
+// it.
 //
-// What a learning may say and which are the same is decided by the rooms
-// below; this package asks and prints. Start at NewCmd.
+// It reads flags and prints. What a learning may contain and which ones are equal
+// is decided in internal/learning and internal/tool/learning. Start at NewCmd.
 package learning
 
 import (
@@ -35,17 +35,18 @@ type Store interface {
 
 // Deps are what the verbs need.
 type Deps struct {
-	// Open makes the book; done frees what it opened.
+	// Open opens the store; done closes it.
 	Open func() (b Store, done func() error, err error)
 }
 
-// NewCmd makes `hermes learning`; alone it lists.
+// NewCmd makes `hermes learning`. Without a verb it lists.
 func NewCmd(d Deps) *cobra.Command {
 	list := d.list()
 	cmd := &cobra.Command{
-		Use: "learning", Short: "Show and change what was learned from errors", Args: cobra.NoArgs, RunE: list.RunE,
-		Long: "A failure of a tool is counted, and what helped against it is shown to the model when it comes again.\n" +
-			"Changes can be taken back with hermes undo.",
+		Use: "learning", Short: "Show and change fixes learned from errors", Args: cobra.NoArgs, RunE: list.RunE,
+		Long: "A learning is an error of a tool and its fix. When the error occurs again, the model is shown the fix.\n" +
+			"Changes can be undone with `hermes undo`.",
+		Example: "  hermes learning list\n  hermes learning add \"externally-managed-environment\" \"use uv\"",
 	}
 	cmd.Flags().AddFlagSet(list.Flags())
 	cmd.AddCommand(list, d.show(), d.search(), d.add(), d.remove(), d.merge(), d.export(), d.take())
@@ -62,9 +63,9 @@ type call struct {
 
 func (c *call) say(format string, args ...any) { fmt.Fprintf(c.out, format+"\n", args...) }
 
-// verb makes a command that works with the book.
-func (d Deps) verb(use, short string, args cobra.PositionalArgs, work func(ctx context.Context, c *call) error) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Args: args, RunE: func(cmd *cobra.Command, args []string) (err error) {
+// verb makes a command that works with the store.
+func (d Deps) verb(use, short, example string, args cobra.PositionalArgs, work func(ctx context.Context, c *call) error) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Example: "  " + example, Args: args, RunE: func(cmd *cobra.Command, args []string) (err error) {
 		b, done, err := d.Open()
 		if err != nil {
 			return err
@@ -84,7 +85,7 @@ func (c *call) ids() ([]int64, error) {
 	for _, a := range c.args {
 		id, err := strconv.ParseInt(strings.TrimPrefix(a, "#"), 10, 64)
 		if err != nil || id < 1 {
-			return nil, fmt.Errorf("%q is no number of a learning; `hermes learning list` shows them", a)
+			return nil, fmt.Errorf("%q is not the number of a learning; list them with `hermes learning list`", a)
 		}
 		out = append(out, id)
 	}

@@ -13,15 +13,15 @@ import (
 func (d Deps) list() *cobra.Command {
 	var q hermes.LearningQuery
 	var all, asJSON bool
-	cmd := d.verb("list", "List what helped against errors, the last met first", cobra.NoArgs, func(ctx context.Context, c *call) error {
+	cmd := d.verb("list", "List fixes, most recent error first", "hermes learning list --tool terminal", cobra.NoArgs, func(ctx context.Context, c *call) error {
 		q.Known = !all
 		return c.found(ctx, q, asJSON)
 	})
 	f := cmd.Flags()
-	f.StringVar(&q.Tool, "tool", "", "only errors of this tool")
-	f.StringVar(&q.Tag, "tag", "", "only those with this tag")
-	f.IntVarP(&q.Limit, "limit", "n", 50, "how many; -1 is all")
-	f.BoolVarP(&all, "all", "a", false, "also errors against which nothing is known")
+	f.StringVar(&q.Tool, "tool", "", "show only errors of this tool")
+	f.StringVar(&q.Tag, "tag", "", "show only learnings with this tag")
+	f.IntVarP(&q.Limit, "limit", "n", 50, "maximum number of learnings; -1 shows all")
+	f.BoolVarP(&all, "all", "a", false, "include errors without a known fix")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -29,12 +29,12 @@ func (d Deps) list() *cobra.Command {
 func (d Deps) search() *cobra.Command {
 	q := hermes.LearningQuery{}
 	var asJSON bool
-	cmd := d.verb("search WORDS…", "Find learnings that hold all of the words", cobra.MinimumNArgs(1), func(ctx context.Context, c *call) error {
+	cmd := d.verb("search WORDS…", "Search learnings that contain all words", "hermes learning search pip environment", cobra.MinimumNArgs(1), func(ctx context.Context, c *call) error {
 		q.Text = strings.Join(c.args, " ")
 		return c.found(ctx, q, asJSON)
 	})
-	cmd.Flags().StringVar(&q.Tool, "tool", "", "only errors of this tool")
-	cmd.Flags().IntVarP(&q.Limit, "limit", "n", 50, "how many; -1 is all")
+	cmd.Flags().StringVar(&q.Tool, "tool", "", "show only errors of this tool")
+	cmd.Flags().IntVarP(&q.Limit, "limit", "n", 50, "maximum number of learnings; -1 shows all")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -50,12 +50,12 @@ func (c *call) found(ctx context.Context, q hermes.LearningQuery, asJSON bool) e
 	for _, l := range list {
 		fix := l.Fix
 		if fix == "" {
-			fix = "(nothing is known)"
+			fix = "(no known fix)"
 		}
 		c.say("%4d  %s\n      %s: %s\n      %s", l.ID, clean(l.Pattern), orElse(l.Tool, "any tool"), strings.ReplaceAll(clean(fix), "\n", "\n      "), tally(l))
 	}
 	if len(list) == 0 {
-		c.say("There are no such learnings.")
+		c.say("No learnings found.")
 	}
 	return nil
 }
@@ -73,7 +73,7 @@ func (c *call) json(list []hermes.Learning) error {
 
 func (d Deps) show() *cobra.Command {
 	var asJSON bool
-	cmd := d.verb("show ID…", "Show all of a learning", cobra.MinimumNArgs(1), func(ctx context.Context, c *call) error {
+	cmd := d.verb("show ID…", "Show learnings in full", "hermes learning show 3", cobra.MinimumNArgs(1), func(ctx context.Context, c *call) error {
 		ids, err := c.ids()
 		if err != nil {
 			return err
@@ -97,7 +97,7 @@ func (d Deps) show() *cobra.Command {
 func (c *call) details(l hermes.Learning) {
 	const when = "2006-01-02 15:04"
 	for _, line := range [][2]string{
-		{"learning", itoa(int(l.ID))}, {"tool", l.Tool}, {"kind", l.Class}, {"error", l.Pattern}, {"fix", orElse(l.Fix, "(nothing is known)")},
+		{"learning", itoa(int(l.ID))}, {"tool", l.Tool}, {"kind", l.Class}, {"error", l.Pattern}, {"fix", orElse(l.Fix, "(no known fix)")},
 		{"context", l.Context}, {"tags", strings.Join(l.Tags, ", ")}, {"session", l.Session}, {"after reading", l.Provenance},
 		{"first", l.Created.Local().Format(when)}, {"last", l.Touched.Local().Format(when)}, {"counts", tally(l)},
 	} {

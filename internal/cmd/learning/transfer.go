@@ -12,7 +12,7 @@ import (
 )
 
 func (d Deps) export() *cobra.Command {
-	return d.verb("export [FILE]", "Write what helped as JSON lines; without a file to the standard output", cobra.MaximumNArgs(1), func(ctx context.Context, c *call) error {
+	return d.verb("export [FILE]", "Export learnings as JSON lines", "hermes learning export learnings.jsonl", cobra.MaximumNArgs(1), func(ctx context.Context, c *call) error {
 		var b bytes.Buffer
 		n, err := c.Export(ctx, &b)
 		if err != nil {
@@ -25,13 +25,13 @@ func (d Deps) export() *cobra.Command {
 		if err := atomicfile.Write(c.args[0], b.Bytes(), atomicfile.Options{}); err != nil {
 			return err
 		}
-		c.say("%s written to %s.", plural(n, "learning", "learnings"), c.args[0])
+		c.say("Exported %s to %s.", plural(n, "learning", "learnings"), c.args[0])
 		return nil
 	})
 }
 
 func (d Deps) take() *cobra.Command {
-	return d.verb("import FILE", "Take over learnings from JSON lines; - is the standard input", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
+	return d.verb("import FILE|-", "Import learnings from JSON lines", "hermes learning import learnings.jsonl", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
 		var in io.Reader = c.in
 		if c.args[0] != "-" {
 			f, err := os.Open(c.args[0])
@@ -43,7 +43,7 @@ func (d Deps) take() *cobra.Command {
 		}
 		n, err := c.Import(ctx, in, c.Admit)
 		if err == nil {
-			c.say("%s imported.", plural(n, "new learning", "new learnings"))
+			c.say("Imported %s.", plural(n, "new learning", "new learnings"))
 		}
 		return err
 	})

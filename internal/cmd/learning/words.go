@@ -9,9 +9,9 @@ import (
 	"hermes"
 )
 
-// tally tells the counts of a learning.
+// tally describes the counts of a learning.
 func tally(l hermes.Learning) string {
-	text := "not met yet"
+	text := "not seen yet"
 	if l.Seen > 0 {
 		text = "seen " + times(l.Seen)
 	}
@@ -44,7 +44,7 @@ func orElse(text, other string) string {
 	return text
 }
 
-// clean keeps what tools printed from steering the terminal.
+// clean replaces control characters, since the text comes from tools.
 func clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {

@@ -17,7 +17,7 @@ import (
 func newListCmd(d Deps) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "list [memory|user]", Short: "List the entries and where they come from", Args: cobra.MaximumNArgs(1),
+		Use: "list [memory|user]", Short: "List entries and where they come from", Args: cobra.MaximumNArgs(1), Example: "  hermes memory list user",
 		RunE: func(cmd *cobra.Command, args []string) error { return list(d, cmd.OutOrStdout(), args, asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -57,7 +57,7 @@ func list(d Deps, out io.Writer, args []string, asJSON bool) error {
 			fmt.Fprintf(out, "  %s\n", strings.ReplaceAll(printable(e.Text), "\n", "\n  "))
 			note := e.Origin.String()
 			if threat := memory.Scan(e.Text); threat != "" {
-				note += "; looks like " + string(threat) + ", so prompts leave it out or mask it"
+				note += "; looks like " + string(threat) + ", so it is masked or left out of prompts"
 			}
 			fmt.Fprintf(out, "    (%s)\n", note)
 		}
@@ -65,7 +65,7 @@ func list(d Deps, out io.Writer, args []string, asJSON bool) error {
 	return nil
 }
 
-// printable keeps what stands in memory from steering the terminal.
+// printable replaces control characters, so that an entry cannot steer the terminal.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
@@ -75,7 +75,7 @@ func printable(text string) string {
 	}, text)
 }
 
-// changeByUser changes a target as the person, without a wait for approval.
+// changeByUser changes a target as the user, without approval.
 func changeByUser(ctx context.Context, d Deps, out io.Writer, target string, o memory.Operation) error {
 	t, err := memory.ParseTarget(target)
 	if err != nil {
@@ -87,7 +87,7 @@ func changeByUser(ctx context.Context, d Deps, out io.Writer, target string, o m
 	}
 	s, err := b.Change(ctx, t, []memory.Operation{o}, memory.Origin{By: "person"})
 	if refused, ok := errors.AsType[*memory.Refused](err); ok && refused.Full {
-		return fmt.Errorf("not stored: %s holds %s, and there is no room for this. Shorten or remove an entry first; `hermes memory list` shows them", t, refused.State.Usage())
+		return fmt.Errorf("not stored: %s is full (%s). Shorten or remove an entry first; list them with `hermes memory list`", t, refused.State.Usage())
 	}
 	if err != nil {
 		return err
@@ -96,12 +96,12 @@ func changeByUser(ctx context.Context, d Deps, out io.Writer, target string, o m
 	return nil
 }
 
-const targetHelp = "which memory: memory (notes) or user (who you are)"
+const targetHelp = "memory to change: memory (notes) or user (about you)"
 
 func newAddCmd(d Deps) *cobra.Command {
 	var target string
 	cmd := &cobra.Command{
-		Use: "add TEXT", Short: "Remember something", Args: cobra.MinimumNArgs(1),
+		Use: "add TEXT", Short: "Add an entry", Args: cobra.MinimumNArgs(1), Example: "  hermes memory add \"uses uv, not pip\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return changeByUser(cmd.Context(), d, cmd.OutOrStdout(), target, memory.Operation{Action: "add", Content: strings.Join(args, " ")})
 		},
@@ -113,7 +113,7 @@ func newAddCmd(d Deps) *cobra.Command {
 func newReplaceCmd(d Deps) *cobra.Command {
 	var target string
 	cmd := &cobra.Command{
-		Use: "replace OLD NEW", Short: "Put a new text in the place of the entry that contains OLD", Args: cobra.ExactArgs(2),
+		Use: "replace OLD NEW", Short: "Replace the entry that contains OLD", Args: cobra.ExactArgs(2), Example: "  hermes memory replace \"uses uv\" \"uses pixi\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return changeByUser(cmd.Context(), d, cmd.OutOrStdout(), target, memory.Operation{Action: "replace", OldText: args[0], Content: args[1]})
 		},
@@ -125,7 +125,7 @@ func newReplaceCmd(d Deps) *cobra.Command {
 func newRemoveCmd(d Deps) *cobra.Command {
 	var target string
 	cmd := &cobra.Command{
-		Use: "remove TEXT", Short: "Forget the entry that contains TEXT", Args: cobra.MinimumNArgs(1),
+		Use: "remove TEXT", Short: "Remove the entry that contains TEXT", Args: cobra.MinimumNArgs(1), Example: "  hermes memory remove \"uses uv\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return changeByUser(cmd.Context(), d, cmd.OutOrStdout(), target, memory.Operation{Action: "remove", OldText: strings.Join(args, " ")})
 		},

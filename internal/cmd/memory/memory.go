@@ -1,8 +1,8 @@
-// Package memory is the command `hermes memory`: what Hermes knows beyond a
-// session, to look at, to change, to approve and to carry elsewhere.
+// Package memory holds the command `hermes memory`: list, change, approve, export
+// and import what Hermes remembers between sessions.
 //
-// What a memory may hold is the matter of internal/memory; this package asks
-// and prints. Changes hold for the prompt of the next session. Start at NewCmd.
+// It reads flags and prints. What a memory may contain is decided in
+// internal/memory. Changes take effect in the next session. Start at NewCmd.
 package memory
 
 import (
@@ -20,22 +20,22 @@ import (
 
 // Deps are what the verbs need.
 type Deps struct {
-	// File opens the files of memory.
+	// File opens the memory files.
 	File func() (*memory.File, error)
-	// Load reads the configuration anew.
+	// Load reads the configuration again at every call.
 	Load func() (*config.Config, error)
-	// Services are the outside services there are.
+	// Services lists the memory services that can be configured.
 	Services func() []Service
 }
 
-// Service is an outside service that can remember beside the files.
+// Service is an external service that can remember in addition to the files.
 type Service struct {
 	Name, Title string
-	// Missing says what it needs before it can be used; "" for nothing.
+	// Missing says what it needs before it can be used; "" if nothing.
 	Missing string
 }
 
-// NewCmd makes `hermes memory`; alone it shows the status.
+// NewCmd makes `hermes memory`. Without a verb it shows the status.
 func NewCmd(d Deps) *cobra.Command {
 	var whose string
 	file := d.File
@@ -49,30 +49,31 @@ func NewCmd(d Deps) *cobra.Command {
 	status := newStatusCmd(d)
 	cmd := &cobra.Command{
 		Use: "memory", Short: "Show and change what Hermes remembers", Args: cobra.NoArgs,
-		RunE: status.RunE,
+		RunE:    status.RunE,
+		Example: "  hermes memory list\n  hermes memory add \"prefers tabs\"\n  hermes memory pending",
 	}
-	cmd.PersistentFlags().StringVar(&whose, "for", "", "whose USER.md, as platform:user; without it the owner's (see memory.scope)")
+	cmd.PersistentFlags().StringVar(&whose, "for", "", "use the USER.md of `platform:user` (default: the owner's; see memory.scope)")
 	cmd.AddCommand(status, newListCmd(d), newAddCmd(d), newReplaceCmd(d), newRemoveCmd(d),
 		newPendingCmd(d), newApproveCmd(d), newRejectCmd(d), newExportCmd(d), newImportCmd(d), newSetupCmd(d), newOffCmd(d))
 	return cmd
 }
 
-// forUser is the book of somebody who speaks on a platform.
+// forUser returns the memory of a user of a messaging platform.
 func forUser(b *memory.File, whose string) (*memory.File, error) {
 	platform, user, ok := strings.Cut(whose, ":")
 	if !ok || platform == "" || user == "" {
-		return nil, fmt.Errorf("--for %q: write platform:user, such as telegram:12345", whose)
+		return nil, fmt.Errorf("invalid --for %q: use platform:user, such as telegram:12345", whose)
 	}
 	of := b.For(platform, user)
 	if of == b {
-		return nil, errors.New("all people share one USER.md; `hermes config set memory.scope user` gives each their own")
+		return nil, errors.New("all users share one USER.md; give each their own with `hermes config set memory.scope user`")
 	}
 	return of, nil
 }
 
 func newStatusCmd(d Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Show how full memory is and what else remembers", Args: cobra.NoArgs,
+		Use: "status", Short: "Show how full memory is and which service is used", Args: cobra.NoArgs, Example: "  hermes memory status",
 		RunE: func(cmd *cobra.Command, _ []string) error { return status(d, cmd.OutOrStdout()) },
 	}
 }
@@ -102,7 +103,7 @@ func status(d Deps, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "approval %s", onOff(b.Approval()))
 	if len(waiting) > 0 {
-		fmt.Fprintf(out, ", %d waiting (hermes memory pending)", len(waiting))
+		fmt.Fprintf(out, ", %d pending (hermes memory pending)", len(waiting))
 	}
 	fmt.Fprintln(out)
 	cfg, err := d.Load()
@@ -113,30 +114,30 @@ func status(d Deps, out io.Writer) error {
 	return nil
 }
 
-// listUsers tells who has a USER.md of their own.
+// listUsers prints the users who have their own USER.md.
 func listUsers(b *memory.File, out io.Writer) error {
 	list, err := b.Users()
 	if err == nil && len(list) > 0 {
-		fmt.Fprintf(out, "people   %s (--for NAME)\n", strings.Join(list, ", "))
+		fmt.Fprintf(out, "users    %s (--for NAME)\n", strings.Join(list, ", "))
 	}
 	return err
 }
 
-// service says which outside service is used and whether it can be.
+// service describes the configured service and whether it can be used.
 func service(d Deps, name string) string {
 	if name == "" {
-		return "none (hermes memory setup NAME)"
+		return "none (set one with: hermes memory setup NAME)"
 	}
 	for _, s := range d.Services() {
 		if s.Name != name {
 			continue
 		}
 		if s.Missing != "" {
-			return fmt.Sprintf("%s, not usable: %s", name, s.Missing)
+			return fmt.Sprintf("%s, not ready: %s", name, s.Missing)
 		}
 		return name
 	}
-	return fmt.Sprintf("%s, which is unknown (hermes memory setup lists them)", name)
+	return fmt.Sprintf("%s (unknown; list services with: hermes memory setup)", name)
 }
 
 func onOff(on bool) string {
@@ -155,7 +156,7 @@ func plural(n int, one, many string) string {
 
 func newSetupCmd(d Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "setup [NAME]", Short: "Choose the service that remembers beside the files", Args: cobra.MaximumNArgs(1),
+		Use: "setup [NAME]", Short: "List memory services or choose one", Args: cobra.MaximumNArgs(1), Example: "  hermes memory setup local",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				for _, s := range d.Services() {
@@ -183,25 +184,25 @@ func choose(ctx context.Context, d Deps, out io.Writer, name string) error {
 		if err := set(ctx, d, "memory.provider", name); err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "%s remembers from the next session on.\n", name)
+		fmt.Fprintf(out, "The service %s is used from the next session on.\n", name)
 		if s.Missing != "" {
-			fmt.Fprintf(out, "First: %s\n", s.Missing)
+			fmt.Fprintf(out, "Before that: %s\n", s.Missing)
 		}
 		return nil
 	}
-	return fmt.Errorf("there is no service %q; `hermes memory setup` lists them", name)
+	return fmt.Errorf("there is no memory service %q; list them with `hermes memory setup`", name)
 }
 
 func newOffCmd(d Deps) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
-		Use: "off", Short: "Use no outside service, or no memory at all", Args: cobra.NoArgs,
+		Use: "off", Short: "Turn off the memory service, or all memory", Args: cobra.NoArgs, Example: "  hermes memory off --all",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := set(cmd.Context(), d, "memory.provider", ""); err != nil {
 				return err
 			}
 			if !all {
-				fmt.Fprintln(cmd.OutOrStdout(), "No outside service is used from the next session on.")
+				fmt.Fprintln(cmd.OutOrStdout(), "No memory service is used from the next session on.")
 				return nil
 			}
 			for _, key := range []string{"memory.memory_enabled", "memory.user_profile_enabled"} {
@@ -209,11 +210,11 @@ func newOffCmd(d Deps) *cobra.Command {
 					return err
 				}
 			}
-			fmt.Fprintln(cmd.OutOrStdout(), "Nothing is remembered from the next session on. The files are kept.")
+			fmt.Fprintln(cmd.OutOrStdout(), "Memory is off from the next session on. The files are kept.")
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "also leave out MEMORY.md and USER.md")
+	cmd.Flags().BoolVar(&all, "all", false, "turn off MEMORY.md and USER.md too")
 	return cmd
 }
 

@@ -14,7 +14,7 @@ import (
 	"hermes/internal/memory"
 )
 
-// fixture runs `hermes memory` on a home of its own.
+// fixture runs `hermes memory` in a temporary home.
 type fixture struct {
 	t    *testing.T
 	home home.Dir
@@ -74,8 +74,8 @@ func TestEntriesAreAddedListedAndRemoved(t *testing.T) {
 	}
 }
 
-// TestAUserReadsNoWordsOfTheTool is about errors and empty results, which the
-// model and the person meet in the same place, and about files edited by hand.
+// TestAUserReadsNoWordsOfTheTool checks that errors and empty results do not use
+// the words that the model gets, and that files edited by hand are printed safely.
 func TestAUserReadsNoWordsOfTheTool(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -83,7 +83,7 @@ func TestAUserReadsNoWordsOfTheTool(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"add", strings.Repeat("x", 5000)}, "no room for this"},
+		{[]string{"add", strings.Repeat("x", 5000)}, "is full ("},
 		{[]string{"remove", "nothing"}, "list the entries"},
 		{[]string{"approve", "99"}, "`hermes memory pending` lists them"},
 	} {
@@ -92,8 +92,8 @@ func TestAUserReadsNoWordsOfTheTool(t *testing.T) {
 			t.Errorf("%.20s: %v, want %q", tt.args, err, tt.says)
 		}
 	}
-	h.has("No changes are waiting", "approve", "all")
-	h.has("All entries are in", "export", filepath.Join(t.TempDir(), "all.json"))
+	h.has("No pending changes", "approve", "all")
+	h.has("Exported all entries to", "export", filepath.Join(t.TempDir(), "all.json"))
 	h.has("added", "add", "plain")
 	if err := os.WriteFile(filepath.Join(h.home.Memories(), "MEMORY.md"), []byte("red \x1b[31m\x9b"), 0o600); err != nil {
 		t.Fatal(err)
@@ -106,14 +106,14 @@ func TestAUserReadsNoWordsOfTheTool(t *testing.T) {
 func TestWhatWaitsIsApprovedOrRejected(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
-	h.has("No changes", "pending")
+	h.has("No pending changes", "pending")
 	p, err := h.file.Propose(t.Context(), memory.Notes, []memory.Operation{{Action: "add", Content: "likes tea"}}, memory.Origin{By: "agent", Session: "s1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.has("1 waiting", "status")
+	h.has("1 pending", "status")
 	h.has(p.ID, "pending")
-	h.has(p.ID+" approved", "approve", "all")
+	h.has("Approved "+p.ID, "approve", "all")
 	h.has("likes tea\n    (by agent", "list")
 	if _, err := h.run("", "reject", p.ID); err == nil {
 		t.Error("rejected after it was approved")
@@ -126,8 +126,8 @@ func TestMemoryTravels(t *testing.T) {
 	from.has("added", "add", "likes tea")
 	file := filepath.Join(t.TempDir(), "memory.json")
 	from.has("", "export", file)
-	to.has("1 new entry imported", "import", file)
-	to.has("0 new entries imported", "import", file)
+	to.has("Imported 1 new entry.", "import", file)
+	to.has("Imported 0 new entries.", "import", file)
 	if out, err := to.run("- one\n- two\n", "import", "-", "--target", "user"); err != nil || !strings.Contains(out, "2 new") {
 		t.Errorf("from the input: %q, %v", out, err)
 	}
@@ -140,16 +140,16 @@ func TestMemoryTravels(t *testing.T) {
 	}
 }
 
-func TestServiceIsChosenAndLeft(t *testing.T) {
+func TestServiceIsTurnedOnAndOff(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	h.has("none", "status")
 	h.has("elsewhere    a service (set ELSEWHERE_KEY)", "setup")
-	h.has("First: set ELSEWHERE_KEY", "setup", "elsewhere")
-	h.has("elsewhere, not usable: set ELSEWHERE_KEY", "status")
-	h.has("No outside service", "off")
+	h.has("Before that: set ELSEWHERE_KEY", "setup", "elsewhere")
+	h.has("elsewhere, not ready: set ELSEWHERE_KEY", "status")
+	h.has("No memory service", "off")
 	h.has("service  none", "status")
-	h.has("Nothing is remembered", "off", "--all")
+	h.has("Memory is off", "off", "--all")
 	if _, err := h.run("", "setup", "nowhere"); err == nil {
 		t.Error("an unknown service was chosen")
 	}
@@ -166,10 +166,10 @@ func TestMemoryOfOneUser(t *testing.T) {
 	}
 	refuses("memory.scope user", "list", "--for", "telegram:7")
 	h.file = memory.NewFile(memory.Config{Dir: h.home.Memories(), Pending: h.home.Pending("memory"), PerUser: true})
-	refuses("write platform:user", "list", "--for", "seven")
+	refuses("use platform:user", "list", "--for", "seven")
 	h.has("added", "add", "Name: Bob", "--target", "user", "--for", "telegram:7")
 	h.has("Name: Bob", "list", "user", "--for", "telegram:7")
-	h.has("people   telegram:7 (--for NAME)", "status")
+	h.has("users    telegram:7 (--for NAME)", "status")
 	if out, err := h.run("", "list", "user"); err != nil || strings.Contains(out, "Bob") {
 		t.Errorf("the owner's: %q, %v", out, err)
 	}

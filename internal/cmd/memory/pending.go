@@ -11,7 +11,7 @@ import (
 
 func newPendingCmd(d Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "pending", Short: "List the changes that wait for you", Args: cobra.NoArgs,
+		Use: "pending", Short: "List changes that wait for your approval", Args: cobra.NoArgs, Example: "  hermes memory pending",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b, err := d.File()
 			if err != nil {
@@ -28,7 +28,7 @@ func pending(b *memory.File, out io.Writer) error {
 		return err
 	}
 	if len(waiting) == 0 {
-		fmt.Fprintln(out, "No changes are waiting.")
+		fmt.Fprintln(out, "No pending changes.")
 		return nil
 	}
 	for _, p := range waiting {
@@ -38,20 +38,20 @@ func pending(b *memory.File, out io.Writer) error {
 }
 
 func newApproveCmd(d Deps) *cobra.Command {
-	return newDecideCmd(d, "approve", "Carry out a change that waits, or all", func(cmd *cobra.Command, b *memory.File, id string) error {
+	return newDecideCmd(d, "approve", "Apply pending changes", func(cmd *cobra.Command, b *memory.File, id string) error {
 		s, err := b.Approve(cmd.Context(), id)
 		if err == nil {
-			fmt.Fprintf(cmd.OutOrStdout(), "%s approved; %s [%s]\n", id, s.Target, s.Usage())
+			fmt.Fprintf(cmd.OutOrStdout(), "Approved %s. %s [%s]\n", id, s.Target, s.Usage())
 		}
 		return err
 	})
 }
 
 func newRejectCmd(d Deps) *cobra.Command {
-	return newDecideCmd(d, "reject", "Drop a change that waits, or all", func(cmd *cobra.Command, b *memory.File, id string) error {
+	return newDecideCmd(d, "reject", "Discard pending changes", func(cmd *cobra.Command, b *memory.File, id string) error {
 		err := b.Reject(id)
 		if err == nil {
-			fmt.Fprintf(cmd.OutOrStdout(), "%s rejected\n", id)
+			fmt.Fprintf(cmd.OutOrStdout(), "Rejected %s.\n", id)
 		}
 		return err
 	})
@@ -59,7 +59,7 @@ func newRejectCmd(d Deps) *cobra.Command {
 
 func newDecideCmd(d Deps, verb, short string, decide func(*cobra.Command, *memory.File, string) error) *cobra.Command {
 	return &cobra.Command{
-		Use: verb + " ID…|all", Short: short, Args: cobra.MinimumNArgs(1),
+		Use: verb + " ID…|all", Short: short, Args: cobra.MinimumNArgs(1), Example: "  hermes memory " + verb + " all",
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			b, err := d.File()
 			if err != nil {
@@ -70,7 +70,7 @@ func newDecideCmd(d Deps, verb, short string, decide func(*cobra.Command, *memor
 					return err
 				}
 				if len(ids) == 0 {
-					fmt.Fprintln(cmd.OutOrStdout(), "No changes are waiting.")
+					fmt.Fprintln(cmd.OutOrStdout(), "No pending changes.")
 				}
 			}
 			for _, id := range ids {

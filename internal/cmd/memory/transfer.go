@@ -14,7 +14,7 @@ import (
 
 func newExportCmd(d Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "export [FILE]", Short: "Write all entries as JSON, to a file or the standard output", Args: cobra.MaximumNArgs(1),
+		Use: "export [FILE]", Short: "Export all entries as JSON", Args: cobra.MaximumNArgs(1), Example: "  hermes memory export memory.json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			b, err := d.File()
 			if err != nil {
@@ -31,7 +31,7 @@ func newExportCmd(d Deps) *cobra.Command {
 			if err := atomicfile.Write(args[0], out.Bytes(), atomicfile.Options{}); err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "All entries are in %s.\n", args[0])
+			fmt.Fprintf(cmd.OutOrStdout(), "Exported all entries to %s.\n", args[0])
 			return nil
 		},
 	}
@@ -40,7 +40,7 @@ func newExportCmd(d Deps) *cobra.Command {
 func newImportCmd(d Deps) *cobra.Command {
 	var target string
 	cmd := &cobra.Command{
-		Use: "import FILE|-", Short: "Add the entries of an export, or of a text for one memory", Args: cobra.ExactArgs(1),
+		Use: "import FILE|-", Short: "Import entries from an export or a text file", Args: cobra.ExactArgs(1), Example: "  hermes memory import memory.json\n  hermes memory import notes.md --target memory",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t, err := memory.ParseTarget(target)
 			if err != nil {
@@ -63,10 +63,10 @@ func newImportCmd(d Deps) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%d new %s imported.\n", n, plural(n, "entry", "entries"))
+			fmt.Fprintf(cmd.OutOrStdout(), "Imported %d new %s.\n", n, plural(n, "entry", "entries"))
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&target, "target", "memory", "for a plain text: memory or user")
+	cmd.Flags().StringVar(&target, "target", "memory", "memory for the entries of a text file: memory or user")
 	return cmd
 }

@@ -13,7 +13,7 @@ import (
 	"hermes/internal/spend"
 )
 
-// write prints the report for a person.
+// write prints the report as text.
 func (r report) write(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "Caps\tused\tcap\t\t")
@@ -23,7 +23,7 @@ func (r report) write(out io.Writer) error {
 		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", l.Name, used(l), limit(l), percent(l), until(l))
 	}
 	if !capped {
-		fmt.Fprintln(w, "\nNo cap is set. Set one with `hermes config set spend.day.usd 10`.")
+		fmt.Fprintln(w, "\nNo caps are set. Set one with: hermes config set spend.day.usd 10")
 	}
 	fmt.Fprintf(w, "\nSince %s\tcalls\ttokens\tcost\n", r.Since.Format(time.DateOnly))
 	if r.By == string(hermes.SpendByDay) {
@@ -32,17 +32,24 @@ func (r report) write(out io.Writer) error {
 	for _, g := range r.groups {
 		fmt.Fprintf(w, "  %s\t%d\t%s\t%s\n", name(r.By, g.Name), g.Calls, tokens(g.Usage.Total()), cost(g))
 	}
-	fmt.Fprintf(w, "  in all\t%d\t%s\t%s\n", r.total.Calls, tokens(r.total.Usage.Total()), cost(r.total))
+	fmt.Fprintf(w, "  total\t%d\t%s\t%s\n", r.total.Calls, tokens(r.total.Usage.Total()), cost(r.total))
 	if err := w.Flush(); err != nil {
 		return err
 	}
 	if n := r.total.Unpriced; n > 0 {
-		fmt.Fprintf(out, "\n%d of the calls have no known price and are not in the cost. Set prices under spend.prices in config.yaml.\n", n)
+		fmt.Fprintf(out, "\nThe cost does not include %s without a known price. Set prices under spend.prices in config.yaml.\n", calls(n))
 	}
 	if n := r.total.Estimated; n > 0 {
-		fmt.Fprintf(out, "\nOf %d calls the service did not tell the usage to the end; it is estimated.\n", n)
+		fmt.Fprintf(out, "\nThe usage of %s is estimated, since the service did not report it.\n", calls(n))
 	}
 	return nil
+}
+
+func calls(n int64) string {
+	if n == 1 {
+		return "1 call"
+	}
+	return fmt.Sprintf("%d calls", n)
 }
 
 func name(by, group string) string {
@@ -89,18 +96,18 @@ func until(l spend.Line) string {
 	return "until " + l.Ends.Format("2006-01-02 15:04")
 }
 
-// cost says what is known of the cost of calls.
+// cost formats the cost of calls, some of which may have no known price.
 func cost(g hermes.Spending) string {
 	switch {
 	case g.Unpriced == 0:
 		return g.Money.String()
 	case g.Money == 0:
-		return "not known"
+		return "unknown"
 	}
 	return "more than " + g.Money.String()
 }
 
-// tokens writes a number of tokens short.
+// tokens formats a number of tokens.
 func tokens(n int64) string {
 	switch {
 	case n < 1000:
@@ -111,7 +118,7 @@ func tokens(n int64) string {
 	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }
 
-// What --json shows: money in US dollars.
+// What --json prints, with money in US dollars.
 type (
 	reportJSON struct {
 		Since  time.Time   `json:"since"`

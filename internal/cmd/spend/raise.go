@@ -13,7 +13,7 @@ import (
 	"hermes/internal/usage"
 )
 
-// raiseOptions are the wishes of `spend raise`.
+// raiseOptions are the options of `spend raise`.
 type raiseOptions struct {
 	Deps
 	Out    io.Writer
@@ -26,9 +26,10 @@ func newRaiseCmd(d Deps) *cobra.Command {
 	o := &raiseOptions{Deps: d}
 	cmd := &cobra.Command{
 		Use:   "raise KIND AMOUNT",
-		Short: "Raise a cap for now: day 5, month 20, session 200k tokens",
-		Long: "Raise the cap of the running day or month, or of one session, tree of sub-agents or job named with --name.\n" +
-			"The amount is added: 5 is five dollars, 200k tokens are tokens. Caps for good are set with `hermes config set spend.…`.",
+		Short: "Raise a cap temporarily",
+		Long: "Raise the cap of the current day or month, or of the session, tree of sub-agents or job given with --name.\n" +
+			"The amount is added to the cap: 5 means five dollars, 200k tokens means tokens.\n" +
+			"To change a cap permanently, use `hermes config set spend.…`.",
 		Example: "  hermes spend raise day 5\n  hermes spend raise session 200k tokens --name 20261120_101500_a1b2c3",
 		Args:    cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -36,7 +37,7 @@ func newRaiseCmd(d Deps) *cobra.Command {
 			return o.run(cmd.Context())
 		},
 	}
-	cmd.Flags().StringVar(&o.Name, "name", "", "the session, tree or job; the running one of day and month needs none")
+	cmd.Flags().StringVar(&o.Name, "name", "", "session, tree or job to raise the cap for; not needed for day and month")
 	return cmd
 }
 
@@ -61,22 +62,22 @@ func (o *raiseOptions) run(ctx context.Context) (err error) {
 	if by.Tokens != 0 {
 		what = tokens(by.Tokens) + " tokens"
 	}
-	fmt.Fprintf(o.Out, "The cap of the %s is raised by %s.\n", kind, what)
+	fmt.Fprintf(o.Out, "Raised the %s cap by %s.\n", kind, what)
 	return nil
 }
 
-// check refuses a cap that cannot be raised from here.
+// check refuses a cap that this command cannot raise.
 func (o *raiseOptions) check(kind hermes.AccountKind) error {
 	switch kind {
 	case hermes.AccountDay, hermes.AccountMonth:
 		return nil
 	case hermes.AccountSession, hermes.AccountTree, hermes.AccountJob:
 		if o.Name == "" {
-			return usage.Errorf("say which %s with --name", kind)
+			return usage.Errorf("no %s given; use --name", kind)
 		}
 		return nil
 	case hermes.AccountTurn:
-		return usage.Errorf("each turn begins with its whole cap; raise it for good with `hermes config set spend.turn.usd NUMBER`")
+		return usage.Errorf("the cap of a turn cannot be raised temporarily; change it with `hermes config set spend.turn.usd NUMBER`")
 	}
-	return usage.Errorf("there is no cap %q: choose day, month, session, tree or job", o.Kind)
+	return usage.Errorf("unknown cap %q: use day, month, session, tree or job", o.Kind)
 }

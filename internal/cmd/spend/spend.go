@@ -1,7 +1,7 @@
-// Package spend is the command hermes spend: how the caps stand, what was
-// spent on what, and raising a cap. The books and the caps are the governor's;
-// [Deps] makes one when the command runs, and not before. Start at NewCmd;
-// raise.go is the verb, print.go the tables.
+// Package spend holds the command `hermes spend`: it shows what was spent and how
+// much of each cap is used, and raises caps. The ledger and the caps belong to the
+// governor in internal/spend; [Deps] opens it only when the command runs. Start at
+// NewCmd; raise.go raises caps, print.go prints the tables.
 package spend
 
 import (
@@ -20,14 +20,14 @@ import (
 
 // Deps is what the command works with.
 type Deps struct {
-	// Open makes the governor; done frees what it opened.
+	// Open makes the governor; done closes what it opened.
 	Open func(ctx context.Context) (g *spend.Governor, done func() error, err error)
-	// Session gives the id of the session that a word means (an id, a title,
-	// latest), or hermes.ErrNotFound. Nil takes every word for an id.
+	// Session returns the id of the session that ref means (an id, a title or
+	// latest), or hermes.ErrNotFound. If nil, every ref is an id.
 	Session func(ctx context.Context, ref string) (id string, err error)
 }
 
-// Options are the wishes of `hermes spend`.
+// Options are the options of `hermes spend`.
 type Options struct {
 	Deps
 	Out     io.Writer
@@ -42,19 +42,21 @@ func NewCmd(d Deps) *cobra.Command {
 	o := &Options{Deps: d}
 	cmd := &cobra.Command{
 		Use:   "spend",
-		Short: "Show what model calls cost, and how the caps stand",
-		Long: "Show how the caps on spending stand and what was spent in the last days, by model, session, day or purpose.\n" +
-			"Caps are set with `hermes config set spend.day.usd 10`; turn, session, job, tree, day and month each take usd and tokens.",
-		Args: cobra.NoArgs,
+		Short: "Show what model calls cost and how much of each cap is used",
+		Long: "Show how much of each cap is used and what was spent in the last days, by model, session, day or purpose.\n" +
+			"Set caps with `hermes config set spend.day.usd 10`. There are caps for turn, session, job, tree, day and month,\n" +
+			"each in usd and tokens.",
+		Example: "  hermes spend --days 7 --by session\n  hermes spend --session latest",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.Out = cmd.OutOrStdout()
 			return o.run(cmd.Context())
 		},
 	}
 	f := cmd.Flags()
-	f.IntVar(&o.Days, "days", 30, "how many days to look back, today included")
-	f.StringVar(&o.By, "by", "model", "sum by model, session, day or purpose")
-	f.StringVar(&o.Session, "session", "", "only this session, with its own caps")
+	f.IntVar(&o.Days, "days", 30, "number of days to include, with today")
+	f.StringVar(&o.By, "by", "model", "group by model, session, day or purpose")
+	f.StringVar(&o.Session, "session", "", "show only this `session` (id, title or latest), with its caps")
 	f.BoolVar(&o.JSON, "json", false, "print JSON")
 	cmd.AddCommand(newRaiseCmd(d))
 	return cmd
@@ -62,13 +64,13 @@ func NewCmd(d Deps) *cobra.Command {
 
 func (o *Options) run(ctx context.Context) (err error) {
 	if o.Days < 1 {
-		return usage.Errorf("--days %d: look back at least one day", o.Days)
+		return usage.Errorf("invalid --days %d: use at least 1", o.Days)
 	}
 	by := hermes.SpendGroup(o.By)
 	switch by {
 	case hermes.SpendByModel, hermes.SpendBySession, hermes.SpendByDay, hermes.SpendByPurpose:
 	default:
-		return usage.Errorf("--by %s: choose model, session, day or purpose", o.By)
+		return usage.Errorf("invalid --by %s: use model, session, day or purpose", o.By)
 	}
 	unknown := o.resolve(ctx)
 	g, done, err := o.Open(ctx)
@@ -88,7 +90,7 @@ func (o *Options) run(ctx context.Context) (err error) {
 	if len(all) > 0 {
 		r.total = all[0]
 	}
-	if r.total.Calls == 0 && unknown != nil { // the books outlive a session that was deleted
+	if r.total.Calls == 0 && unknown != nil { // the ledger keeps deleted sessions
 		return unknown
 	}
 	q.By = by
@@ -101,7 +103,7 @@ func (o *Options) run(ctx context.Context) (err error) {
 	return r.write(o.Out)
 }
 
-// resolve puts an id in the place of the word that names a session.
+// resolve replaces the reference to a session by its id.
 func (o *Options) resolve(ctx context.Context) error {
 	if o.Session == "" || o.Deps.Session == nil {
 		return nil
@@ -109,7 +111,7 @@ func (o *Options) resolve(ctx context.Context) error {
 	id, err := o.Deps.Session(ctx, o.Session)
 	switch {
 	case errors.Is(err, hermes.ErrNotFound):
-		return fmt.Errorf("there is no session %q: `hermes sessions list --all` shows those there are", o.Session)
+		return fmt.Errorf("there is no session %q; list them with `hermes sessions list --all`", o.Session)
 	case err != nil:
 		return err
 	}
@@ -117,7 +119,7 @@ func (o *Options) resolve(ctx context.Context) error {
 	return nil
 }
 
-// report is what the command tells.
+// report is the result of the command.
 type report struct {
 	Since  time.Time
 	Days   int

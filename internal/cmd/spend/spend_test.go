@@ -14,7 +14,7 @@ import (
 	"hermes/internal/spend"
 )
 
-// run executes the command on books in which two sessions have spent.
+// run executes the command on a ledger with two sessions.
 func run(t *testing.T, caps spend.Caps, args ...string) (string, error) {
 	t.Helper()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -56,7 +56,7 @@ func TestSpendShowsCapsAndGroups(t *testing.T) {
 	t.Parallel()
 	caps := spend.Caps{hermes.AccountDay: {Money: hermes.USD(10)}, hermes.AccountMonth: {Tokens: 100_000}}
 	for by, words := range map[string][]string{
-		"model":   {"p:a", "$3.00", "p:b", "not known", "more than $3.00"},
+		"model":   {"p:a", "$3.00", "p:b", "unknown", "more than $3.00"},
 		"session": {"s1", "s2"},
 		"purpose": {"conversation", "title"},
 		"day":     {"2026-11-20"},
@@ -65,19 +65,19 @@ func TestSpendShowsCapsAndGroups(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantIn(t, out, append(words, "today", "$3.00", "$10.00", "30 %", "until 2026-11-21 00:00", "100.0k tokens", "Since 2026-11-18", "1 of the calls have no known price")...)
+		wantIn(t, out, append(words, "today", "$3.00", "$10.00", "30 %", "until 2026-11-21 00:00", "100.0k tokens", "Since 2026-11-18", "does not include 1 call without a known price")...)
 	}
 	out, err := run(t, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantIn(t, out, "No cap is set", "hermes config set spend.day.usd")
+	wantIn(t, out, "No caps are set", "hermes config set spend.day.usd")
 	if out, err = run(t, nil, "--session", "s1"); err != nil || strings.Contains(out, "p:b") || !strings.Contains(out, "this session") {
 		t.Errorf("of one session: %v\n%s", err, out)
 	}
 	for _, args := range [][]string{{"--by", "weather"}, {"--days", "0"}} {
 		if _, err := run(t, nil, args...); err == nil {
-			t.Errorf("%v is taken", args)
+			t.Errorf("%v was accepted", args)
 		}
 	}
 }
@@ -117,7 +117,7 @@ func TestRaising(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantIn(t, out, "cap of the day is raised by $2.50")
+	wantIn(t, out, "Raised the day cap by $2.50")
 	if out, err = run(t, caps, "raise", "session", "20k", "tokens", "--name", "s1"); err != nil {
 		t.Fatal(err)
 	}
@@ -126,9 +126,9 @@ func TestRaising(t *testing.T) {
 		"--name":                 {"raise", "session", "20k"},
 		"no amount":              {"raise", "day", "much"},
 		"no cap in money is set": {"raise", "month", "5"},
-		"there is no cap":        {"raise", "week", "5"},
-		"choose day, month":      {"raise", "week", "5", "--name", "x"},
-		"each turn begins":       {"raise", "turn", "5"},
+		"unknown cap":            {"raise", "week", "5"},
+		"use day, month":         {"raise", "week", "5", "--name", "x"},
+		"the cap of a turn":      {"raise", "turn", "5"},
 	} {
 		if _, err := run(t, caps, args...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: got %v, want %q", args, err, want)
@@ -148,7 +148,7 @@ func TestSpendOfOneSession(t *testing.T) {
 	t.Parallel()
 	for ref, want := range map[string]string{
 		"a title": "p:a",
-		"s2":      "p:b", // deleted, and still in the books
+		"s2":      "p:b", // deleted, and still in the ledger
 	} {
 		out, err := run(t, nil, "--session", ref)
 		if err != nil {

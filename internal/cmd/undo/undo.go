@@ -1,5 +1,7 @@
-// Package undo is the command that takes back what was changed in memory,
-// skills, learnings and settings.
+// Package undo holds the command `hermes undo`, which undoes changes to memory,
+// skills, learnings and settings. It chooses the changes, shows a preview and asks
+// the user. Package internal/undo keeps the journal and restores the files. Start
+// at NewCmd.
 package undo
 
 import (
@@ -19,13 +21,13 @@ import (
 
 // Deps is what the command works with.
 type Deps struct {
-	// Open opens the journal; done frees what it opened.
+	// Open opens the journal; done closes it.
 	Open     func() (j *undo.Journal, done func() error, err error)
-	Terminal func() bool // whether the person can be asked
+	Terminal func() bool // whether the user can be asked
 	Now      func() time.Time
 }
 
-// Options are the wishes of the person.
+// Options are the options of the command.
 type Options struct {
 	Deps
 	In    io.Reader
@@ -38,15 +40,16 @@ type Options struct {
 	Show  bool
 }
 
-// NewCmd makes the command.
+// NewCmd makes the command; runF replaces its work in tests.
 func NewCmd(d Deps, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Deps: d}
 	c := &cobra.Command{
 		Use:   "undo [ID]",
-		Short: "Take back the last change of memory, skills, learnings or settings",
-		Long: "Without an argument the last change is taken back, with an ID that one, with --since all\n" +
-			"that came after a time. What would happen is shown first. An undo can be undone.",
-		Args: cobra.MaximumNArgs(1),
+		Short: "Undo changes to memory, skills, learnings or settings",
+		Long: "Undo the last change, the change with an ID, or with --since all changes after a time.\n" +
+			"A preview is shown first. An undo can be undone by its ID.",
+		Example: "  hermes undo\n  hermes undo --list\n  hermes undo --since 2h --preview",
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.In, o.Out = c.InOrStdin(), c.OutOrStdout()
 			if len(args) > 0 {
@@ -59,11 +62,11 @@ func NewCmd(d Deps, runF func(context.Context, *Options) error) *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.Since, "since", "", "take back everything since a time (10:00), a day (2026-11-20) or for so long (2h)")
-	f.BoolVar(&o.List, "list", false, "list the changes that can be taken back")
-	f.BoolVar(&o.Show, "preview", false, "show what would happen and do nothing")
-	f.BoolVarP(&o.Yes, "yes", "y", false, "do not ask")
-	f.BoolVar(&o.Force, "force", false, "also where a file was changed since")
+	f.StringVar(&o.Since, "since", "", "undo all changes since a `time` (10:00), a day (2026-11-20) or within a duration (2h)")
+	f.BoolVar(&o.List, "list", false, "list the changes that can be undone")
+	f.BoolVar(&o.Show, "preview", false, "show what would be undone, and change nothing")
+	f.BoolVarP(&o.Yes, "yes", "y", false, "do not ask for confirmation")
+	f.BoolVar(&o.Force, "force", false, "undo even if a file was changed since then")
 	return c
 }
 
@@ -85,7 +88,7 @@ func run(ctx context.Context, o *Options) (err error) {
 		return err
 	}
 	if len(chosen) == 0 {
-		fmt.Fprintln(o.Out, "There is nothing to take back. What was taken back can be had again by its ID; `hermes undo --list` shows them.")
+		fmt.Fprintln(o.Out, "Nothing to undo. To redo an undone change, use its ID from: hermes undo --list")
 		return nil
 	}
 	previews, err := j.Preview(chosen)
@@ -103,7 +106,7 @@ func run(ctx context.Context, o *Options) (err error) {
 	}
 	n, err := j.Undo(ctx, chosen, "person", o.Force)
 	if n > 0 {
-		fmt.Fprintf(o.Out, "Taken back: %d.\n", n)
+		fmt.Fprintf(o.Out, "Undid %s.\n", changes(n))
 	}
 	return err
 }
@@ -112,17 +115,24 @@ func list(out io.Writer, all []undo.Change) error {
 	for _, c := range all {
 		state := ""
 		if c.Undone {
-			state = "  (taken back)"
+			state = "  (undone)"
 		}
 		fmt.Fprintf(out, "%s  %s  %-7s %s%s\n", c.ID, c.Time.Local().Format("2006-01-02 15:04"), c.Kind, c.What, state)
 	}
 	if len(all) == 0 {
-		fmt.Fprintln(out, "There is nothing to take back.")
+		fmt.Fprintln(out, "Nothing to undo.")
 	}
 	return nil
 }
 
-// choose picks the changes to take back, the newest first.
+func changes(n int) string {
+	if n == 1 {
+		return "1 change"
+	}
+	return fmt.Sprintf("%d changes", n)
+}
+
+// choose returns the changes to undo, newest first.
 func choose(o *Options, all []undo.Change) ([]undo.Change, error) {
 	var since time.Time
 	if o.Since != "" {
@@ -138,7 +148,7 @@ func choose(o *Options, all []undo.Change) ([]undo.Change, error) {
 			if c.ID == o.ID {
 				return []undo.Change{c}, nil
 			}
-		case c.Undone || c.Of != "": // an undo is taken back by its id
+		case c.Undone || c.Of != "": // an undo is undone by its id only
 		case o.Since == "":
 			return []undo.Change{c}, nil
 		case !c.Time.Before(since):
@@ -146,7 +156,7 @@ func choose(o *Options, all []undo.Change) ([]undo.Change, error) {
 		}
 	}
 	if o.ID != "" {
-		return nil, fmt.Errorf("there is no change %q; `hermes undo --list` shows them", o.ID)
+		return nil, fmt.Errorf("there is no change %q; list them with `hermes undo --list`", o.ID)
 	}
 	return out, nil
 }
@@ -163,18 +173,18 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, usage.Errorf("--since %q is no time; write 10:00, 2026-11-20 or 2h", text)
+	return time.Time{}, usage.Errorf("invalid --since %q: use a time such as 10:00, 2026-11-20 or 2h", text)
 }
 
-// sure asks the person. Without a terminal the answer is no.
+// sure asks the user. Without a terminal the answer is no.
 func sure(o *Options, n int) (bool, error) {
 	if o.Yes {
 		return true, nil
 	}
 	if !o.Terminal() {
-		return false, fmt.Errorf("nobody can be asked; add --yes to take back what is shown")
+		return false, fmt.Errorf("no terminal to ask on; use --yes to undo this")
 	}
-	fmt.Fprintf(o.Out, "Take this back (%d)? [y/N] ", n)
+	fmt.Fprintf(o.Out, "Undo %s? [y/N] ", changes(n))
 	line, err := bufio.NewReader(o.In).ReadString('\n')
 	if err != nil && line == "" {
 		return false, nil
