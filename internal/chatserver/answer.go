@@ -6,7 +6,7 @@ type Answer struct {
 	Reasoning string
 	Text      string
 	Calls     []Call
-	// Finish is the finish reason; empty means tool_calls where there are calls, else stop.
+	// Finish is the finish reason; empty means tool_calls if there are calls, else stop.
 	Finish string
 }
 
@@ -43,8 +43,8 @@ const (
 	cacheBlock = 128
 )
 
-// count estimates usage at four bytes a token. What stood before the last assistant message was
-// the request before, so it counts as cached: a server that remembers nothing can still tell.
+// count estimates usage at four bytes per token. The part before the last assistant message was
+// sent in the previous request, so it counts as cached. The server needs no memory for that.
 func count(r *Request, a Answer) usage {
 	prompt := tokens(len(r.Body))
 	reasoning := tokens(len(a.Reasoning))

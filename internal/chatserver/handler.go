@@ -9,8 +9,8 @@ import (
 )
 
 // Handler is an http.Handler for /v1/chat/completions, /v1/models and /health (with and without
-// the /v1). It keeps no state between requests; its fields must not change while it serves. Keys
-// are neither asked for nor looked at.
+// the /v1). It keeps no state between requests; its fields must not change while it serves. It
+// ignores keys.
 type Handler struct {
 	// Model is the name that the model list gives. Requests may name any model.
 	Model string
@@ -36,7 +36,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (h *Handler) completions(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
-		fail(w, http.StatusMethodNotAllowed, "method_not_allowed", "chat completions are asked for with POST")
+		fail(w, http.StatusMethodNotAllowed, "method_not_allowed", "use POST for chat completions")
 		return
 	}
 	req, err := read(r.Body)
@@ -55,7 +55,7 @@ func (h *Handler) completions(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s := newStream(w, head, h.Pace)
-	// An error here means that the client has gone; nobody is left to be told.
+	// An error here means that the client is gone.
 	_ = s.send(r.Context(), req, answer)
 }
 
@@ -69,7 +69,7 @@ func (h *Handler) models(w http.ResponseWriter) {
 func writeJSON(w http.ResponseWriter, status int, value any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(value) // the client has gone
+	_ = json.NewEncoder(w).Encode(value) // an error means that the client is gone
 }
 
 // fail writes an error in the shape that clients of the protocol expect.

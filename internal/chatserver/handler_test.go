@@ -207,8 +207,8 @@ func TestBadRequestsAreRefused(t *testing.T) {
 		{"unknown role", `{"model":"m","messages":[{"role":"boss","content":"x"}]}`, "boss"},
 		{"open call at the end", `{"model":"m","messages":[` + user + `,` + asked + `]}`, "without an answer"},
 		{"open call before the person speaks", `{"model":"m","messages":[` + user + `,` + asked + `,` + user + `]}`, "answered first"},
-		{"answer to nothing", `{"model":"m","messages":[` + user + `,` + answered + `]}`, "no assistant message"},
-		{"answered twice", `{"model":"m","messages":[` + user + `,` + asked + `,` + answered + `,` + answered + `]}`, "no assistant message"},
+		{"answer to nothing", `{"model":"m","messages":[` + user + `,` + answered + `]}`, "no earlier assistant message"},
+		{"answered twice", `{"model":"m","messages":[` + user + `,` + asked + `,` + answered + `,` + answered + `]}`, "no earlier assistant message"},
 		{"broken arguments", `{"model":"m","messages":[` + user + `,` + strings.Replace(asked, `"{}"`, `"{"`, 1) + `,` + answered + `]}`, "valid JSON"},
 	} {
 		status, body := post(t, says(chatserver.Answer{Text: "x"}), tt.body)

@@ -96,7 +96,7 @@ func read(body io.Reader) (*Request, error) {
 	}
 	r := &Request{Body: raw}
 	if err := json.Unmarshal(raw, r); err != nil {
-		return nil, fmt.Errorf("the request body is no valid JSON request: %w", err)
+		return nil, fmt.Errorf("the request body is not a valid JSON request: %w", err)
 	}
 	return r, r.check()
 }
@@ -125,7 +125,7 @@ func (r *Request) check() error {
 			}
 		case "tool":
 			if !open[m.ToolCallID] {
-				return fmt.Errorf("messages[%d]: the tool message answers %q, which no assistant message before it asked", i, m.ToolCallID)
+				return fmt.Errorf("messages[%d]: the tool message answers %q, which no earlier assistant message called", i, m.ToolCallID)
 			}
 			delete(open, m.ToolCallID)
 		default:
@@ -143,7 +143,7 @@ func (c Call) check() error {
 		return fmt.Errorf("a tool call needs an id and a function name")
 	}
 	if !json.Valid([]byte(c.Function.Arguments)) {
-		return fmt.Errorf("the arguments of tool call %q are no valid JSON", c.ID)
+		return fmt.Errorf("the arguments of tool call %q are not valid JSON", c.ID)
 	}
 	return nil
 }

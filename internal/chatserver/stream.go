@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// header stands at the top of every object that is sent for one answer.
+// header begins every object that is sent for one answer.
 type header struct {
 	ID      string `json:"id"`
 	Object  string `json:"object"`
@@ -140,7 +140,7 @@ func (s *stream) event(c chunk) error {
 	return err
 }
 
-// pause lets the person see the words come; without a pace the buffer decides when to send.
+// pause lets the user see the words arrive; without a pace the buffer decides when to send.
 func (s *stream) pause(ctx context.Context) error {
 	if s.pace <= 0 {
 		return ctx.Err()

@@ -20,20 +20,20 @@ type New struct {
 	Label    string // empty makes one
 	Secret   hermes.Secret
 	Token    *oauth.Token
-	Keychain bool // keep the key in the keychain
-	Priority *int // nil is after all others
+	Keychain bool // store the key in the keychain
+	Priority *int // nil means after all others
 }
 
 // Errors that callers decide by.
 var (
-	// ErrKept means that a credential is kept elsewhere, where it must be changed.
-	ErrKept = errors.New("it is kept elsewhere")
-	// ErrThere means that the same key is in the pool already.
-	ErrThere = errors.New("this key is in the pool already")
+	// ErrKept means that a credential is stored elsewhere and must be changed there.
+	ErrKept = errors.New("it is stored elsewhere")
+	// ErrThere means that the same key is already in the pool.
+	ErrThere = errors.New("this key is already in the pool")
 )
 
-// Add puts a credential into the pool. A login of an account that is there
-// already takes the place of the older one.
+// Add puts a credential into the pool. A login replaces an older login of the
+// same account.
 func (p *Pool) Add(ctx context.Context, n New) (Entry, error) {
 	r, err := p.record(n)
 	if err != nil {
@@ -77,12 +77,12 @@ func (p *Pool) Add(ctx context.Context, n New) (Entry, error) {
 	return p.entry(r), nil
 }
 
-// variable is how a line of an .env file begins; keys end in = at most.
+// variable matches the beginning of a line of an .env file. Keys may only end in =.
 var variable = regexp.MustCompile(`^(?:[A-Z][A-Z0-9]*_)+[A-Z0-9]+=.`)
 
 func (p *Pool) record(n New) (record, error) {
 	if p.name == "" {
-		return record{}, errors.New("an address without a name has no pool; give the provider a name under providers: in config.yaml")
+		return record{}, errors.New("an address without a name has no credential pool; name the provider under providers in config.yaml")
 	}
 	id := make([]byte, 3)
 	if _, err := rand.Read(id); err != nil {
@@ -102,30 +102,30 @@ func (p *Pool) record(n New) (record, error) {
 		return record{}, errors.New("the key is empty")
 	}
 	if strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c == 0x7f || c > 0x7e }) {
-		return record{}, errors.New("the key holds a blank or a character that no key has; copy it again")
+		return record{}, errors.New("the key contains a blank or an invalid character; copy it again")
 	}
 	if strings.ContainsAny(text, "\"'`") {
-		return record{}, errors.New("the key holds a quotation mark, which belongs to the file or the command it came from; copy it without")
+		return record{}, errors.New("the key contains a quotation mark; copy it without quotes")
 	}
 	if variable.MatchString(text) {
-		return record{}, errors.New("this begins with the name of a variable; give only what stands after the =")
+		return record{}, errors.New("this begins with the name of a variable; paste only the part after the =")
 	}
 	r.secret = hermes.Secret(text)
 	r.fingerprint = fingerprint(r.secret)
 	return r, nil
 }
 
-// deposit puts the key into the keychain; the record keeps its name only.
+// deposit stores the key in the keychain; the record keeps only its name.
 func (p *Pool) deposit(ctx context.Context, r *record) error {
 	if p.s.cfg.Keychain == nil {
-		return errors.New("there is no keychain here; add the key without --keychain")
+		return errors.New("this machine has no keychain; add the key without --keychain")
 	}
 	if r.kind != KindKey {
-		return errors.New("a login cannot be kept in the keychain, since all processes renew it together; only keys can")
+		return errors.New("the keychain can store keys only, not logins")
 	}
 	name := p.name + "/" + r.id
 	if err := p.s.cfg.Keychain.Set(ctx, name, r.secret.Reveal()); err != nil {
-		return fmt.Errorf("%w; without --keychain the key goes into auth.json, readable by you alone", err)
+		return fmt.Errorf("%w; without --keychain the key goes into auth.json, readable only by you", err)
 	}
 	r.kind, r.source, r.secret = KindKeychain, "keychain:"+name, ""
 	return nil
@@ -144,7 +144,7 @@ func following(all []record) int {
 	return next
 }
 
-// label makes a name that is not taken.
+// label makes a new name.
 func label(r record, all []record) string {
 	word := "key"
 	if r.kind == KindOAuth {

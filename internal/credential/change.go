@@ -10,8 +10,8 @@ import (
 	"hermes"
 )
 
-// Remove takes a credential out, also out of the keychain. The reference is its
-// id, its label or its place in the list, from 1.
+// Remove removes a credential, also from the keychain. The reference is its id,
+// its label or its position in the list, from 1.
 func (p *Pool) Remove(ctx context.Context, ref string) (Entry, error) {
 	r, err := p.referred(ref)
 	if err != nil {
@@ -27,7 +27,7 @@ func (p *Pool) Remove(ctx context.Context, ref string) (Entry, error) {
 		name := strings.TrimPrefix(r.source, "keychain:")
 		p.s.forget(name)
 		if err := p.s.cfg.Keychain.Delete(ctx, name); err != nil {
-			return p.entry(r), fmt.Errorf("the entry is gone, but its key is still in the keychain: %w", err)
+			return p.entry(r), fmt.Errorf("the entry was removed, but its key is still in the keychain: %w", err)
 		}
 	}
 	return p.entry(r), nil
@@ -35,9 +35,9 @@ func (p *Pool) Remove(ctx context.Context, ref string) (Entry, error) {
 
 func whereKept(pool, source string) string {
 	if name, ok := strings.CutPrefix(source, "env:"); ok {
-		return "take " + name + " out of the environment or the .env file, and it is gone"
+		return "remove " + name + " from the environment or the .env file"
 	}
-	return "take api_key out of config.yaml (model.api_key or providers." + strings.TrimPrefix(pool, "custom:") + ".api_key), and it is gone"
+	return "remove api_key from config.yaml (model.api_key or providers." + strings.TrimPrefix(pool, "custom:") + ".api_key)"
 }
 
 // Logout removes all logins of the pool; keys stay. It returns what it removed.
@@ -63,7 +63,7 @@ func (p *Pool) drop(ctx context.Context, which func(record) bool) error {
 }
 
 // Reset makes one credential, or all if the reference is empty, usable again.
-// It returns how many were not.
+// It returns how many were unusable.
 func (p *Pool) Reset(ctx context.Context, ref string) (int, error) {
 	which := p.records()
 	if ref != "" {
@@ -118,7 +118,7 @@ func (p *Pool) Renew(ctx context.Context, ref string) (Entry, error) {
 		return Entry{}, err
 	}
 	if r.kind != KindOAuth {
-		return p.entry(r), fmt.Errorf("%q is a key, and keys are not renewed; only logins are", r.label)
+		return p.entry(r), fmt.Errorf("%q is a key; keys are not renewed, only logins", r.label)
 	}
 	renewed, err := p.s.renew(ctx, p.name, r)
 	if err != nil {
@@ -127,7 +127,7 @@ func (p *Pool) Renew(ctx context.Context, ref string) (Entry, error) {
 	return p.entry(renewed), nil
 }
 
-// referred finds a credential by id, label, place in the list or beginning of
+// referred finds a credential by id, label, position in the list or beginning of
 // its id.
 func (p *Pool) referred(ref string) (record, error) {
 	all := p.records()

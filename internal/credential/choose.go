@@ -35,7 +35,7 @@ const (
 	mostLeases = 1024
 )
 
-// choose picks a credential for a session, none of the failed ones.
+// choose returns a credential for a session that is not one of the failed ones.
 func (p *Pool) choose(session string, failed []string) (record, error) {
 	all := p.records()
 	now := p.s.cfg.Now()
@@ -70,16 +70,16 @@ func (p *Pool) choose(session string, failed []string) (record, error) {
 	return r, nil
 }
 
-// strange says once that a word is no strategy. The lock is held.
+// strange warns once about an unknown strategy. The caller holds the lock.
 func (p *Pool) strange(strategy string) {
 	if !p.sh.reported {
 		p.sh.reported = true
-		p.s.cfg.Warn("credentials are used in their order", fmt.Errorf("credential_pool_strategies.%s is %q, which is none of %s",
+		p.s.cfg.Warn("unknown credential strategy, using fill_first", fmt.Errorf("credential_pool_strategies.%s is %q, not one of %s",
 			p.name, strategy, strings.Join(Strategies(), ", ")))
 	}
 }
 
-// leased returns the credential that a session has. The lock is held.
+// leased returns the credential that a session has. The caller holds the lock.
 func (sh *shared) leased(session string, usable []record, now time.Time) (record, bool) {
 	l, ok := sh.leases[session]
 	if !ok || session == "" || now.After(l.until) {
@@ -92,7 +92,7 @@ func (sh *shared) leased(session string, usable []record, now time.Time) (record
 	return usable[i], true
 }
 
-// lend notes who has what. The lock is held.
+// lend records which session has which credential. The caller holds the lock.
 func (sh *shared) lend(session, id string, now time.Time) {
 	if session == "" {
 		return
@@ -105,13 +105,13 @@ func (sh *shared) lend(session, id string, now time.Time) {
 		}
 	}
 	if len(sh.leases) >= mostLeases {
-		clear(sh.leases) // so many sessions at once are better spread anew than counted
+		clear(sh.leases) // with so many sessions, it is fine to spread them again
 	}
 	sh.leases[session] = lease{id: id, until: now.Add(leaseTime)}
 }
 
 // after returns the usable one that follows the last one lent, in the order of
-// all. The lock is held.
+// all. The caller holds the lock.
 func (sh *shared) after(all, usable []record) record {
 	at := slices.IndexFunc(all, func(r record) bool { return r.id == sh.last })
 	for i := range all {
@@ -124,7 +124,7 @@ func (sh *shared) after(all, usable []record) record {
 }
 
 // least returns the one with the fewest sessions, then the fewest requests. The
-// lock is held.
+// caller holds the lock.
 func (sh *shared) least(usable []record, now time.Time) record {
 	sessions := map[string]int{}
 	for _, l := range sh.leases {
@@ -137,13 +137,13 @@ func (sh *shared) least(usable []record, now time.Time) record {
 	})
 }
 
-// shortRest is what a service may ask for without being refused its say: the
-// retry layer waits that long by itself.
+// shortRest is how long a stated pause may be while the credential is still lent:
+// the retry layer waits that long itself.
 const shortRest = time.Minute
 
-// resort is for a pool of which nothing is usable. A rest that is only our guess,
-// or is over soon, does not lock anyone out: the one that is back first is asked
-// all the same.
+// resort handles a pool without a usable credential. A pause that is only our
+// guess, or is over soon, does not block calls: it returns the credential that is
+// available again first.
 func (p *Pool) resort(all []record, failed []string, now time.Time) (record, error) {
 	var first *record
 	for i := range all {
@@ -170,24 +170,24 @@ func (p *Pool) resort(all []record, failed []string, now time.Time) (record, err
 
 func (p *Pool) allRest(n int) string {
 	if n == 1 {
-		return "its only credential rests"
+		return "its only credential is paused"
 	}
-	return fmt.Sprintf("all %d credentials rest", n)
+	return fmt.Sprintf("all %d credentials are paused", n)
 }
 
-// exhausted is the error of a pool in which nothing can be used without the
-// person.
+// exhausted is the error of a pool without a usable credential: only the user can
+// help.
 func (p *Pool) exhausted(all []record) error {
 	e := &hermes.ModelError{Class: hermes.ClassAuthPermanent, Provider: p.name, Fallback: true}
 	if len(all) == 0 {
-		e.Message = fmt.Sprintf("there is no credential; add one with `hermes auth add %s`", p.name)
+		e.Message = fmt.Sprintf("no credential; add one with `hermes auth add %s`", p.name)
 		return e
 	}
 	var names []string
 	for _, r := range all {
 		names = append(names, fmt.Sprintf("%q", r.label))
 	}
-	e.Message = fmt.Sprintf("no credential can be used (%s); `hermes auth status %s` says why, and `hermes auth add %s` adds one",
+	e.Message = fmt.Sprintf("no usable credential (%s); run `hermes auth status %s` to see why, or `hermes auth add %s` to add one",
 		strings.Join(names, ", "), p.name, p.name)
 	return e
 }

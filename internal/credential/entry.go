@@ -12,10 +12,10 @@ type Entry struct {
 	Kind      string // KindKey, KindOAuth or KindKeychain
 	Source    string
 	Priority  int
-	Hint      string // head and tail of the secret; empty where it is elsewhere
+	Hint      string // head and tail of the secret; empty if it is stored elsewhere
 	Account   string
-	Expires   time.Time // of a login's token; zero: not known
-	// Revoked, Resting and Until say why it cannot be lent, Reason after what.
+	Expires   time.Time // of a login's token; zero: unknown
+	// Revoked, Resting and Until say why it cannot be used, Reason after what error.
 	Revoked, Resting bool
 	Until            time.Time
 	Reason           hermes.Class
@@ -23,7 +23,7 @@ type Entry struct {
 	Used             time.Time
 }
 
-// Entries lists the credentials, the first choice first.
+// Entries lists the credentials, best first.
 func (p *Pool) Entries() ([]Entry, error) {
 	if p.name != "" {
 		if _, err := p.s.load(); err != nil {

@@ -13,11 +13,11 @@ import (
 	"hermes"
 )
 
-// document is the content of auth.json. What is not ours in it stays as it is.
+// document is the content of auth.json. Unknown fields are kept unchanged.
 type document struct {
 	top   map[string]json.RawMessage
 	pools map[string][]record
-	// odd are pools and entries that are not of a form that we read.
+	// odd are pools and entries in a form that we do not know.
 	oddPools   map[string]json.RawMessage
 	oddEntries map[string][]json.RawMessage
 }
@@ -50,12 +50,12 @@ func decode(raw []byte) (*document, error) {
 		return d, nil
 	}
 	if err := json.Unmarshal(raw, &d.top); err != nil || d.top == nil {
-		return nil, fmt.Errorf("it is no JSON object") // the cause would quote its text
+		return nil, fmt.Errorf("it is not a JSON object") // the cause would quote its text
 	}
 	var pools map[string]json.RawMessage
 	if own, ok := d.top[poolsField]; ok {
 		if err := json.Unmarshal(own, &pools); err != nil {
-			return nil, fmt.Errorf("%s is no object", poolsField)
+			return nil, fmt.Errorf("%s is not an object", poolsField)
 		}
 	}
 	delete(d.top, poolsField)
@@ -111,8 +111,8 @@ func (d *document) encode() ([]byte, error) {
 	return append(out, '\n'), err
 }
 
-// entry is a record as it is written. It is the one place where secrets are
-// plain text, and it is never held longer than it takes to read or write.
+// entry is a record as it is written. Only here are secrets plain text, and only
+// while the file is read or written.
 type entry struct {
 	ID          string `json:"id"`
 	Label       string `json:"label,omitempty"`
@@ -135,7 +135,7 @@ type entry struct {
 	Refreshed   moment `json:"last_refresh,omitzero"`
 }
 
-// ours lists the fields of entry; all others belong to somebody else.
+// ours reports whether a field belongs to entry; other programs own all others.
 func ours(name string) bool {
 	switch name {
 	case "id", "label", "auth_type", "priority", "source", "access_token", "refresh_token", "expires_at", "fingerprint", "account", "base_url",
@@ -211,7 +211,7 @@ func (m moment) MarshalJSON() ([]byte, error) {
 	return json.Marshal(time.Time(m).UTC().Format(time.RFC3339))
 }
 
-// UnmarshalJSON reads any of the forms; what is none of them is no time.
+// UnmarshalJSON reads any of the forms; anything else is the zero time.
 func (m *moment) UnmarshalJSON(raw []byte) error {
 	text := strings.Trim(string(raw), `"`)
 	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {

@@ -120,7 +120,7 @@ func TestKeysInAKeychain(t *testing.T) {
 		t.Error("there is no other key")
 	}
 	without := w.open("").Pool("router", nil)
-	if _, err := without.Next(t.Context(), ""); err == nil || len(w.warn) == 0 || !strings.Contains(w.warn[0], "there is none here") {
+	if _, err := without.Next(t.Context(), ""); err == nil || len(w.warn) == 0 || !strings.Contains(w.warn[0], "this machine has none") {
 		t.Errorf("got %v, %v", err, w.warn)
 	}
 	_, err = p.Remove(t.Context(), e.ID)

@@ -2,12 +2,12 @@ package credential
 
 import "hermes/internal/oauth"
 
-// Login is how one logs in at a service: a row for each of which the client and
-// the addresses are publicly documented. Others can be defined in the settings.
+// Login says how to log in at a service. Logins has a row for each service whose
+// client and addresses are publicly documented. The settings can define others.
 type Login struct {
 	Provider string
 	oauth.Config
-	// Note is said before the login begins; it may be empty.
+	// Note is shown before the login begins; it may be empty.
 	Note string
 }
 

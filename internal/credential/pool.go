@@ -16,24 +16,24 @@ import (
 type Pool struct {
 	s     *Store
 	name  string
-	given []record // of the environment and the settings
+	given []record // from the environment and the settings
 	sh    *shared
 }
 
-// shared is what all views of one pool know in this process.
+// shared is the state that all views of one pool share in this process.
 type shared struct {
 	mu       sync.Mutex
 	last     string           // id that was lent last, for round_robin
 	leases   map[string]lease // by session
 	counts   map[string]int   // by id, since they were last written
 	used     map[string]time.Time
-	states   map[string]state  // by fate; what the file does not hold, or not yet
+	states   map[string]state  // by identity; states that are not in the file, or not yet
 	stale    map[string]string // by id: the fingerprint of a token that was refused
-	reported bool              // that the strategy is none
+	reported bool              // the warning about an unknown strategy
 }
 
-// Pool returns the pool of a name, joined with credentials that are given from
-// elsewhere: their Source and Secret count. The empty name has none but those.
+// Pool returns the pool with a name, joined with the given credentials, of which
+// it uses Source and Secret. The pool with the empty name has only those.
 func (s *Store) Pool(name string, given []hermes.Key) *Pool {
 	s.mu.Lock()
 	sh := s.shared[name]
@@ -61,13 +61,13 @@ func (s *Store) Pool(name string, given []hermes.Key) *Pool {
 	return p
 }
 
-// Any reports whether there is a credential, be it at rest.
+// Any reports whether there is a credential, even if it is paused.
 func (p *Pool) Any() bool { return len(p.records()) > 0 }
 
-// Next lends a credential; see hermes.Keys. It does I/O where a login must be
-// renewed or a keychain asked; otherwise it looks whether the file has changed.
+// Next lends a credential; see hermes.Keys. It does I/O if a login must be renewed
+// or a keychain read; otherwise it only checks whether the file has changed.
 func (p *Pool) Next(ctx context.Context, session string) (hermes.Key, error) {
-	var failed []string // ids whose secret cannot be had now
+	var failed []string // ids whose secret is not available now
 	for {
 		r, err := p.choose(session, failed)
 		if err != nil {
@@ -75,7 +75,7 @@ func (p *Pool) Next(ctx context.Context, session string) (hermes.Key, error) {
 		}
 		ready, err := p.ready(ctx, r)
 		if err == nil {
-			p.s.tell(ready.secret)
+			p.s.announce(ready.secret)
 			p.sh.count(r.id, p.s.cfg.Now())
 			return p.key(ready), nil
 		}
@@ -90,7 +90,7 @@ func (p *Pool) Next(ctx context.Context, session string) (hermes.Key, error) {
 func (p *Pool) key(r record) hermes.Key {
 	k := hermes.Key{ID: r.id, Secret: r.secret, Source: r.source, Label: r.label, Account: r.account, BaseURL: r.baseURL}
 	if r.kind == KindOAuth {
-		k.Source = "oauth" // its secret is a token, which some protocols send otherwise
+		k.Source = "oauth" // its secret is a token, which some protocols send differently
 	}
 	return k
 }
@@ -105,13 +105,13 @@ func (p *Pool) Spare(k hermes.Key) bool {
 	})
 }
 
-// same reports whether two credentials share a fate: the same key, or, where it
-// is about quotas, the same account.
+// same reports whether a failure of one credential also affects the other: the
+// same key or, for quotas, the same account.
 func same(a, b record, quota bool) bool {
 	return a.id == b.id || a.identity() != "" && a.identity() == b.identity() || quota && a.account != "" && a.account == b.account
 }
 
-// records lists all credentials with their state, the first choice first.
+// records lists all credentials with their state, best first.
 func (p *Pool) records() []record {
 	var stored []record
 	if p.name != "" {
@@ -130,7 +130,7 @@ func (p *Pool) records() []record {
 		}
 		if i := slices.IndexFunc(p.given, func(g record) bool { return g.source == r.source }); i >= 0 {
 			all = append(all, p.given[i].with(r))
-		} // one that has vanished is dropped
+		} // drop one that is gone
 	}
 	for _, g := range p.given {
 		if !slices.ContainsFunc(stored, func(r record) bool { return r.source == g.source }) {
@@ -142,8 +142,8 @@ func (p *Pool) records() []record {
 	return all
 }
 
-// with joins a given secret with what the file says of its reference. Another
-// secret than the file knew begins anew.
+// with joins a given secret with the stored state of its reference. If the secret
+// has changed, the state is dropped.
 func (r record) with(stored record) record {
 	if stored.fingerprint != r.fingerprint {
 		stored.state = state{}
@@ -152,8 +152,7 @@ func (r record) with(stored record) record {
 	return stored
 }
 
-// overlay puts the states that the file does not hold over those that it does,
-// where they are newer.
+// overlay replaces the states from the file with newer ones of this process.
 func (sh *shared) overlay(all []record) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -178,7 +177,7 @@ func (sh *shared) counted() bool {
 	return len(sh.counts) > 0
 }
 
-// settle moves the counts into records that are about to be written.
+// settle moves the counts into records that will be written now.
 func (sh *shared) settle(records []record) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()

@@ -240,7 +240,7 @@ func TestAGuessLocksNobodyOut(t *testing.T) {
 	p.Report(t.Context(), hermes.Key{ID: id(t, p, "a"), Secret: "canary-a"}, failure(hermes.ClassRateLimit, time.Hour))
 	_, err := p.Next(t.Context(), "")
 	e, ok := errors.AsType[*hermes.ModelError](err)
-	if !ok || e.Class != hermes.ClassRateLimit || e.RetryAfter != 30*time.Minute || !e.Fallback || !strings.Contains(e.Message, "all 2 credentials rest until") {
+	if !ok || e.Class != hermes.ClassRateLimit || e.RetryAfter != 30*time.Minute || !e.Fallback || !strings.Contains(e.Message, "all 2 credentials are paused until") {
 		t.Errorf("got %+v", err)
 	}
 }

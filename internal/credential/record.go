@@ -21,10 +21,10 @@ const (
 type record struct {
 	id, label    string
 	kind, source string
-	priority     int // the smallest is the first choice
+	priority     int // the smallest comes first
 	secret       hermes.Secret
 	refresh      hermes.Secret
-	expires      time.Time // zero: not known
+	expires      time.Time // zero: unknown
 	fingerprint  string
 	account      string
 	baseURL      string
@@ -32,15 +32,15 @@ type record struct {
 	requests     int
 	used         time.Time
 	refreshed    time.Time
-	rest         map[string]json.RawMessage // fields of others, kept as they are
+	rest         map[string]json.RawMessage // unknown fields, kept unchanged
 }
 
-// state is how a credential is.
+// state says whether a credential can be used.
 type state struct {
 	status string // "", exhausted or dead
 	reason hermes.Class
 	until  time.Time // of exhausted
-	stated bool      // until is what the service said, not our guess
+	stated bool      // until comes from the service, not from our guess
 	at     time.Time
 }
 
@@ -51,8 +51,8 @@ const (
 	statusRevoked   = "dead"
 )
 
-// farthest bounds how long a rest is believed, so that a clock that jumped does
-// not lock a credential away.
+// farthest bounds the length of a pause, so that a clock that jumped does not
+// lock a credential out.
 const farthest = 8 * 24 * time.Hour
 
 // usable reports whether a credential may be lent.
@@ -64,8 +64,8 @@ func (r record) resting(now time.Time) bool {
 	return r.state.status == statusExhausted && now.Before(r.state.until) && r.state.until.Before(now.Add(farthest))
 }
 
-// identity tells which credentials are one and the same: a login is itself whatever
-// its tokens are, a key is its value.
+// identity says which credentials are the same: a login is identified by its id,
+// a key by its value.
 func (r record) identity() string {
 	if r.kind == KindOAuth {
 		return "id:" + r.id
@@ -73,13 +73,13 @@ func (r record) identity() string {
 	return r.fingerprint
 }
 
-// borrowed reports whether the secret is kept elsewhere and only its reference
-// is ours.
+// borrowed reports whether the secret is stored elsewhere and our file has only a
+// reference.
 func borrowed(source string) bool {
 	return source == "config" || strings.HasPrefix(source, "env:")
 }
 
-// fingerprint names a secret without telling it: enough to tell that it is another one.
+// fingerprint identifies a secret without revealing it.
 func fingerprint(s hermes.Secret) string {
 	if s == "" {
 		return ""
@@ -88,13 +88,13 @@ func fingerprint(s hermes.Secret) string {
 	return "sha256:" + hex.EncodeToString(sum[:8])
 }
 
-// idOf makes a lasting id for a credential that is not ours.
+// idOf makes a stable id for a credential that is stored elsewhere.
 func idOf(source string) string {
 	sum := sha256.Sum256([]byte(source))
 	return hex.EncodeToString(sum[:3])
 }
 
-// Mask shows head and tail of a secret that is long enough to keep the rest.
+// Mask shows the head and tail of a secret that is long enough for that.
 func Mask(s hermes.Secret) string {
 	text := s.Reveal()
 	if text == "" {

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// earlyRefresh is how long before its end a token is renewed.
+	// earlyRefresh is how long before it expires a token is renewed.
 	earlyRefresh = 2 * time.Minute
 	// refreshTime is how long another process may take to renew a login.
 	refreshTime = time.Minute
@@ -31,12 +31,12 @@ func (p *Pool) ready(ctx context.Context, r record) (record, error) {
 		return p.fresh(ctx, r)
 	}
 	if r.secret == "" {
-		return r, errors.New("it holds no key")
+		return r, errors.New("it has no key")
 	}
 	return r, nil
 }
 
-// fetch asks the keychain, once.
+// fetch reads the keychain, once.
 func (s *Store) fetch(ctx context.Context, r record) (hermes.Secret, error) {
 	name := strings.TrimPrefix(r.source, "keychain:")
 	s.mu.Lock()
@@ -46,7 +46,7 @@ func (s *Store) fetch(ctx context.Context, r record) (hermes.Secret, error) {
 		return secret, nil
 	}
 	if s.cfg.Keychain == nil {
-		return "", errors.New("it is kept in a keychain, and there is none here")
+		return "", errors.New("it is stored in a keychain, but this machine has none")
 	}
 	text, err := s.cfg.Keychain.Get(ctx, name)
 	if err != nil {
@@ -58,15 +58,15 @@ func (s *Store) fetch(ctx context.Context, r record) (hermes.Secret, error) {
 	return hermes.Secret(text), nil
 }
 
-// forget drops what the keychain told.
+// forget drops what was read from the keychain.
 func (s *Store) forget(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.fetched, name)
 }
 
-// fresh returns a login whose token can be sent, renewing it if it has run out
-// or was refused.
+// fresh returns a login whose token can be sent. It renews a token that has
+// expired or was refused.
 func (p *Pool) fresh(ctx context.Context, r record) (record, error) {
 	now := p.s.cfg.Now()
 	p.sh.mu.Lock()
@@ -80,8 +80,8 @@ func (p *Pool) fresh(ctx context.Context, r record) (record, error) {
 		return renewed, nil
 	}
 	if !refused && r.secret != "" && now.Before(r.expires) && !errors.Is(err, oauth.ErrRevoked) {
-		p.s.cfg.Warn(fmt.Sprintf("the login %q of %s could not be renewed yet", r.label, p.name), err)
-		return r, nil // it is good for a while
+		p.s.cfg.Warn(fmt.Sprintf("cannot renew the login %q of %s yet", r.label, p.name), err)
+		return r, nil // it is still valid for a while
 	}
 	return r, err
 }
@@ -91,8 +91,8 @@ func (r record) runsOut(now time.Time) bool {
 }
 
 // renew gets new tokens for a login. One goroutine of one process does it at a
-// time; who had to wait finds the work done. It is not broken off with ctx once
-// the service is asked: the old refresh token may be spent by then.
+// time; those that waited find it done. Once the service was called, the end of
+// ctx does not stop it: the old refresh token may be spent by then.
 func (s *Store) renew(ctx context.Context, pool string, old record) (record, error) {
 	select {
 	case s.refreshing <- struct{}{}:
@@ -104,13 +104,13 @@ func (s *Store) renew(ctx context.Context, pool string, old record) (record, err
 	if err != nil {
 		return old, err
 	}
-	defer lock.Release() // an error would tell nothing that anybody could act on
+	defer lock.Release() // nothing could be done about an error
 	r, err := s.find(pool, old.id)
 	if err != nil {
 		return old, err
 	}
 	if r.fingerprint != old.fingerprint && !r.runsOut(s.cfg.Now()) {
-		return r, nil // somebody else was here before
+		return r, nil // another process or goroutine has renewed it
 	}
 	if r.revoked() {
 		return r, oauth.ErrRevoked
@@ -125,9 +125,9 @@ func (s *Store) renew(ctx context.Context, pool string, old record) (record, err
 	return s.find(pool, r.id)
 }
 
-// ask gets new tokens from the service and keeps them as unsaved. Tokens that
-// could not be written before are taken instead: the service would refuse a
-// second refresh.
+// ask gets new tokens from the service and keeps them as unsaved. If earlier
+// tokens could not be written, it uses those: the service would refuse a second
+// refresh.
 func (s *Store) ask(ctx context.Context, pool string, r record) error {
 	s.mu.Lock()
 	_, waiting := s.unsaved[key(pool, r.id)]
@@ -137,7 +137,7 @@ func (s *Store) ask(ctx context.Context, pool string, r record) error {
 	}
 	login, ok := s.cfg.Login(pool)
 	if !ok {
-		return fmt.Errorf("no way to renew a login of %s is known; define it under providers.%s.oauth in config.yaml", pool, pool)
+		return fmt.Errorf("cannot renew a login of %s; define its login under providers.%s.oauth in config.yaml", pool, pool)
 	}
 	token, err := login.Refresh(ctx, r.refresh.Reveal())
 	if errors.Is(err, oauth.ErrRevoked) {
@@ -163,13 +163,13 @@ func (s *Store) save(ctx context.Context, pool, id string) error {
 	now := s.cfg.Now()
 	err := s.update(ctx, func(doc *document) error {
 		i := slices.IndexFunc(doc.pools[pool], func(r record) bool { return r.id == id })
-		if i >= 0 { // else the person has removed it meanwhile
+		if i >= 0 { // else the user has removed it meanwhile
 			doc.pools[pool][i].take(token, now)
 		}
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("the renewed login of %s could not be stored, so it is not used: %w", pool, err)
+		return fmt.Errorf("cannot store the renewed login of %s, so it is not used: %w", pool, err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -177,7 +177,7 @@ func (s *Store) save(ctx context.Context, pool, id string) error {
 	return nil
 }
 
-// take puts a token into a login.
+// take updates a login with a token.
 func (r *record) take(t oauth.Token, now time.Time) {
 	r.secret, r.fingerprint = hermes.Secret(t.Access), fingerprint(hermes.Secret(t.Access))
 	if t.Refresh != "" {
@@ -222,7 +222,7 @@ func (s *Store) find(pool, id string) (record, error) {
 	return record{}, errors.New("the login was removed meanwhile")
 }
 
-// pendingSecrets lists the logins whose renewed tokens are not written: id to pool.
+// pendingSecrets lists the logins whose renewed tokens are not written, as id to pool.
 func (s *Store) pendingSecrets() map[string]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -236,7 +236,7 @@ func (s *Store) pendingSecrets() map[string]string {
 
 func key(pool, id string) string { return pool + "\x00" + id }
 
-// resource makes an address of what a login names as its place.
+// resource makes an address of the resource that a login names.
 func resource(text string) string {
 	text = strings.TrimRight(strings.TrimSpace(text), "/")
 	if text == "" {
@@ -246,7 +246,7 @@ func resource(text string) string {
 	case strings.HasPrefix(text, "https://"):
 		return text
 	case strings.Contains(text, "://"):
-		return "" // a token is not sent in the open, whoever says so
+		return "" // never send a token unencrypted
 	case strings.HasSuffix(text, "/v1"):
 		return "https://" + text
 	}

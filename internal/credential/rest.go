@@ -8,18 +8,18 @@ import (
 	"hermes"
 )
 
-// How long a credential rests after a failure, where the service does not say.
+// How long a credential is paused after a failure, if the service does not say.
 const (
 	restAuth    = 5 * time.Minute
 	restLimit   = time.Hour
 	restBilling = 24 * time.Hour
-	// freshToken is how old a token must be for its refusal to mean that it has
-	// run out, so that renewing may help.
+	// freshToken is the minimum age of a refused token that is worth renewing: a
+	// younger one cannot have expired.
 	freshToken = time.Minute
 )
 
-// judge says how a failure leaves a credential, and whether it is about a quota
-// of its account.
+// judge returns the state of a credential after a failure, and whether the
+// failure is about a quota of its account.
 func judge(e *hermes.ModelError, now time.Time) (st state, quota bool) {
 	st = state{status: statusExhausted, reason: e.Class, at: now}
 	rest := restLimit
@@ -41,8 +41,8 @@ func judge(e *hermes.ModelError, now time.Time) (st state, quota bool) {
 	return st, quota
 }
 
-// Report takes in how a call ended; see hermes.Keys. Only the flags and the
-// class of the error count.
+// Report records how a call ended; see hermes.Keys. Only the flags and the class
+// of the error matter.
 func (p *Pool) Report(ctx context.Context, k hermes.Key, e *hermes.ModelError) bool {
 	all := p.records()
 	now := p.s.cfg.Now()
@@ -72,23 +72,23 @@ func (p *Pool) Report(ctx context.Context, k hermes.Key, e *hermes.ModelError) b
 	return slices.ContainsFunc(p.records(), func(r record) bool { return r.usable(now) })
 }
 
-// lentSince reports whether a credential was lent after it got its state: only
-// then does a success say that the state is over.
+// lentSince reports whether a credential was lent after it got its state. Only
+// then does a success end the state.
 func (sh *shared) lentSince(r record) bool {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	return !sh.used[r.id].Before(r.state.at) || !r.used.Before(r.state.at)
 }
 
-// mark notes that a token was refused, so that it is renewed before it is lent.
+// mark records that a token was refused, so that it is renewed before it is lent.
 func (sh *shared) mark(id, print string) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	sh.stale[id] = print
 }
 
-// keep gives credentials a state: at once in this process, and in the file for
-// the others, unless it is the only credential and not ours anyway.
+// keep sets the state of credentials: at once in this process, and in the file
+// for the others, unless it is the only credential and stored elsewhere.
 func (p *Pool) keep(ctx context.Context, all, hit []record, st state) {
 	p.sh.mu.Lock()
 	for _, r := range hit {
@@ -99,7 +99,7 @@ func (p *Pool) keep(ctx context.Context, all, hit []record, st state) {
 	if p.name == "" || len(all) == 1 && ownsNone {
 		return
 	}
-	// What was learned counts, also if the turn that learned it is over.
+	// Store the state even if the turn is over.
 	err := p.s.update(context.WithoutCancel(ctx), func(doc *document) error {
 		for _, r := range hit {
 			p.put(doc, r.id, all, func(r *record) { r.state = st })
@@ -107,7 +107,7 @@ func (p *Pool) keep(ctx context.Context, all, hit []record, st state) {
 		return nil
 	})
 	if err != nil {
-		p.s.cfg.Warn("the state of a credential could not be stored", err)
+		p.s.cfg.Warn("cannot store the state of a credential", err)
 		return
 	}
 	p.sh.mu.Lock()
@@ -119,8 +119,8 @@ func (p *Pool) keep(ctx context.Context, all, hit []record, st state) {
 	}
 }
 
-// put changes a credential in the file. A reference that is not there yet is
-// made; those whose secret has vanished are dropped with this chance.
+// put changes a credential in the file. It creates a missing reference and drops
+// references whose secret is gone.
 func (p *Pool) put(doc *document, id string, all []record, change func(*record)) {
 	records := slices.DeleteFunc(doc.pools[p.name], func(r record) bool {
 		return borrowed(r.source) && !slices.ContainsFunc(p.given, func(g record) bool { return g.source == r.source })

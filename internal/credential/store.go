@@ -1,18 +1,17 @@
-// Package credential keeps the keys and logins of model services and lends them:
-// several for one service, each resting for its own faults, so that work goes on
-// while one of them has one.
+// Package credential stores the keys and logins of model services and lends them
+// to calls. A service may have several; one that fails is paused, and work goes
+// on with the others.
 //
-// They live in one file (auth.json), readable by its owner only, shared by all
-// processes of a profile: a change is made under a lock between processes, on
-// what the file holds at that moment; a login is renewed by one process alone,
-// and its new tokens are written before anyone uses them. What the environment,
-// the settings or a keychain hold is kept as a reference and a fingerprint,
-// never as the secret itself.
+// They are in one file (auth.json), readable by its owner only and shared by all
+// processes of a profile. Changes are made under a lock between processes, on the
+// file's current content. Only one process at a time renews a login, and it
+// writes the new tokens before they are used. Secrets of the environment, the
+// settings or a keychain are stored as a reference and a fingerprint only.
 //
-// The package knows no wire protocol and never reads a service's words: the
-// class and the flags of a hermes.ModelError decide. Start reading at Store,
-// then pool.go (lending), refresh.go, add.go and change.go (what the person
-// does); how long a failure keeps a credential away stands in rest.go.
+// The package must not know any protocol and never reads a service's text: the
+// class and the flags of a hermes.ModelError decide. Start reading at Store, then
+// pool.go (lending), refresh.go, and add.go and change.go (the user's commands).
+// rest.go says how long a failure pauses a credential.
 package credential
 
 import (
@@ -32,17 +31,17 @@ import (
 	"hermes/internal/oauth"
 )
 
-// Keychain keeps secrets outside of our files.
+// Keychain stores secrets in the system's keychain instead of our file.
 type Keychain interface {
 	Get(ctx context.Context, name string) (string, error)
 	Set(ctx context.Context, name, secret string) error
 	Delete(ctx context.Context, name string) error
 }
 
-// Config says where credentials are kept and how they are chosen.
+// Config says where credentials are stored and how they are chosen.
 type Config struct {
-	Path string // of auth.json; its folder is made when something is stored
-	// Strategies says for a pool how a credential is chosen: fill_first (also
+	Path string // of auth.json; its folder is created when something is stored
+	// Strategies maps a pool to how a credential is chosen: fill_first (also
 	// if there is no entry), round_robin, random or least_used.
 	Strategies map[string]string
 	// Login returns how the logins of a pool are renewed; nil knows none.
@@ -50,11 +49,11 @@ type Config struct {
 	// Keychain may be nil: then there is none.
 	Keychain Keychain
 	Now      func() time.Time // nil is time.Now
-	Rand     func() float64   // from 0 to 1; nil is the real thing
-	// Lent is told each secret before it is lent for the first time, so that it
-	// can be kept from being shown; nil is nobody.
+	Rand     func() float64   // from 0 to 1; nil is a real one
+	// Lent is called with each secret before its first use, so that it can be
+	// redacted from output. It may be nil.
 	Lent func(hermes.Secret)
-	// Warn is told of what goes on without stopping anything; nil is nobody.
+	// Warn is called with problems that stop nothing. It may be nil.
 	Warn func(text string, err error)
 }
 
@@ -67,14 +66,14 @@ type Store struct {
 	writing    sync.Mutex // held while the file is changed
 
 	mu       sync.Mutex
-	seen     fs.FileInfo // of what doc was read from; nil if there was no file
-	doc      *document   // never changed once it is here
+	seen     fs.FileInfo // of the file that doc was read from; nil if there was none
+	doc      *document   // never changed once it is set
 	broken   error       // why the file cannot be read
 	shared   map[string]*shared
 	fetched  map[string]hermes.Secret // from the keychain, by name
 	unsaved  map[string]oauth.Token   // renewed, but not yet written, by id
-	lent     map[string]bool          // fingerprints that Lent was told
-	reported bool                     // that the file is damaged
+	lent     map[string]bool          // fingerprints that Lent was called with
+	reported bool                     // the warning about a damaged file
 }
 
 // Open returns the store. It does no I/O.
@@ -116,8 +115,8 @@ func (s *Store) Pools() ([]string, error) {
 	return names, nil
 }
 
-// Secrets lists what the file holds that must not be shown. A file that cannot
-// be read has none.
+// Secrets lists the secrets in the file, which must not be shown. An unreadable
+// file has none.
 func (s *Store) Secrets() []hermes.Secret {
 	doc, err := s.load()
 	if err != nil {
@@ -132,8 +131,8 @@ func (s *Store) Secrets() []hermes.Secret {
 	return slices.DeleteFunc(out, func(s hermes.Secret) bool { return s == "" })
 }
 
-// tell makes a secret known that is about to be lent.
-func (s *Store) tell(secret hermes.Secret) {
+// announce calls Lent with a secret before its first use.
+func (s *Store) announce(secret hermes.Secret) {
 	print := fingerprint(secret)
 	s.mu.Lock()
 	known := s.lent[print]
@@ -144,19 +143,19 @@ func (s *Store) tell(secret hermes.Secret) {
 	}
 }
 
-// complain says once that the file is damaged.
+// complain warns once that the file is damaged.
 func (s *Store) complain(err error) {
 	s.mu.Lock()
-	told := s.reported
+	before := s.reported
 	s.reported = true
 	s.mu.Unlock()
-	if !told {
+	if !before {
 		s.cfg.Warn("credentials", err)
 	}
 }
 
-// load returns what the file holds now. It is read only if it has changed. A
-// damaged file is an error each time, and stays as it is.
+// load returns the current content of the file, which it reads only if it has
+// changed. A damaged file is an error each time and is never overwritten.
 func (s *Store) load() (*document, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -177,7 +176,7 @@ func (s *Store) load() (*document, error) {
 	doc, err := decode(raw)
 	if err != nil {
 		doc = newDocument()
-		err = fmt.Errorf("the credentials in %s cannot be read (%w); nothing is written there until the file is mended or moved away", s.cfg.Path, err)
+		err = fmt.Errorf("cannot read the credentials in %s (%w); nothing is written there until you fix or move the file", s.cfg.Path, err)
 	}
 	s.seen, s.doc, s.broken = info, doc, err
 	return doc, err
@@ -186,19 +185,19 @@ func (s *Store) load() (*document, error) {
 // lockTime is how long another process may hold the file.
 const lockTime = 10 * time.Second
 
-// update changes the file under its lock, starting from what it holds then. If
+// update changes the file under its lock, starting from its current content. If
 // change returns an error, nothing is written.
 func (s *Store) update(ctx context.Context, change func(*document) error) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	if err := os.MkdirAll(filepath.Dir(s.cfg.Path), 0o700); err != nil {
-		return fmt.Errorf("make the folder of the credentials: %w", err)
+		return fmt.Errorf("create the folder of the credentials: %w", err)
 	}
 	lock, err := atomicfile.Acquire(ctx, s.cfg.Path, "hermes credentials", lockTime)
 	if err != nil {
 		return err
 	}
-	defer lock.Release() // an error would tell nothing that anybody could act on
+	defer lock.Release() // nothing could be done about an error
 	doc, err := s.load()
 	if err != nil {
 		return err
@@ -214,8 +213,8 @@ func (s *Store) update(ctx context.Context, change func(*document) error) error 
 	return atomicfile.Write(s.cfg.Path, raw, atomicfile.Options{Mode: 0o600, Force: true, Follow: true})
 }
 
-// Close writes the counts that choosing by use depends on, and what could not
-// be written before.
+// Close writes the usage counts that least_used needs, and what could not be
+// written before.
 func (s *Store) Close(ctx context.Context) error {
 	var errs []error
 	for id, pool := range s.pendingSecrets() {

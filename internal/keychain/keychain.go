@@ -2,9 +2,9 @@
 // Secret Service on Linux, the Keychain on macOS, the Credential Manager on
 // Windows.
 //
-// Many machines have none, servers above all; that is ErrNone, with words that
-// say what to do, and never a hang or a helper process left behind. Callers
-// keep a reference; what it means is theirs. Start reading at Keychain.
+// Many machines have none, most of all servers. Then calls fail with ErrNone and
+// a reason; they never hang or start a helper process. Callers store a reference,
+// whose meaning this package must not know. Start reading at Keychain.
 package keychain
 
 import (
@@ -16,13 +16,13 @@ import (
 	"github.com/zalando/go-keyring"
 )
 
-// ErrNone means that this machine has no keychain that could be used.
-var ErrNone = errors.New("this machine has no keychain that can be used")
+// ErrNone means that this machine has no usable keychain.
+var ErrNone = errors.New("this machine has no usable keychain")
 
-// ErrMissing means that the keychain holds nothing under this name.
-var ErrMissing = errors.New("the keychain holds no such secret")
+// ErrMissing means that the keychain has no secret with this name.
+var ErrMissing = errors.New("no such secret in the keychain")
 
-// patience is how long a keychain may take, with the person unlocking it.
+// patience is how long a keychain may take, including the user unlocking it.
 const patience = 2 * time.Minute
 
 // Keychain keeps secrets under the name of one service. It may be used
@@ -32,8 +32,8 @@ type Keychain struct {
 	getenv  func(string) string
 }
 
-// New returns the keychain of this machine. It does no I/O. The environment
-// tells how it is reached on some systems.
+// New returns the keychain of this machine. It does no I/O. On some systems the
+// environment says how to reach it.
 func New(service string, getenv func(string) string) *Keychain {
 	return &Keychain{service: service, getenv: getenv}
 }
@@ -52,31 +52,30 @@ func (k *Keychain) Get(ctx context.Context, name string) (string, error) {
 	return <-found, nil
 }
 
-// Set puts a secret in, in the place of an older one.
+// Set stores a secret and replaces an older one.
 func (k *Keychain) Set(ctx context.Context, name, secret string) error {
 	if err := k.ask(ctx, func() error { return keyring.Set(k.service, name, secret) }); err != nil {
-		return fmt.Errorf("put %q into the keychain: %w", name, err)
+		return fmt.Errorf("write %q to the keychain: %w", name, err)
 	}
 	return nil
 }
 
-// Delete takes a secret out; one that is not there is no error.
+// Delete removes a secret; a missing one is not an error.
 func (k *Keychain) Delete(ctx context.Context, name string) error {
 	err := k.ask(ctx, func() error { return keyring.Delete(k.service, name) })
 	if err != nil && !errors.Is(err, ErrMissing) {
-		return fmt.Errorf("take %q out of the keychain: %w", name, err)
+		return fmt.Errorf("delete %q from the keychain: %w", name, err)
 	}
 	return nil
 }
 
-// ask calls the keychain, which cannot be interrupted. Where it does not answer
-// in time the caller goes on and the call ends when it ends: there is one more
-// at most for each that a person gave up.
+// ask calls the keychain, which cannot be interrupted. If it does not answer in
+// time, the caller goes on and the call stays open until it ends by itself.
 func (k *Keychain) ask(ctx context.Context, call func() error) error {
 	if why := missing(k.getenv); why != "" {
 		return fmt.Errorf("%w (%s)", ErrNone, why)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("the keychain does not answer"))
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("the keychain does not respond"))
 	defer cancel()
 	done := make(chan error, 1)
 	go func() { done <- call() }()
@@ -97,7 +96,7 @@ func plain(err error) error {
 	case errors.Is(err, keyring.ErrUnsupportedPlatform):
 		return ErrNone
 	case errors.Is(err, keyring.ErrSetDataTooBig):
-		return errors.New("the secret is too long for it")
+		return errors.New("the secret is too long for the keychain")
 	}
 	return fmt.Errorf("%w (%w)", ErrNone, err)
 }

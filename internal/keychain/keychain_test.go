@@ -12,7 +12,7 @@ import (
 	"hermes/internal/keychain"
 )
 
-// TestWithoutAKeychainItSaysSo is the case of servers and containers.
+// TestWithoutAKeychainItSaysSo covers servers and containers.
 func TestWithoutAKeychainItSaysSo(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/run/user/" + strconv.Itoa(os.Getuid()) + "/bus"); err == nil {

@@ -2,5 +2,5 @@
 
 package keychain
 
-// missing says why there is no keychain; these systems always have one.
+// missing says why there is no keychain. These systems always have one.
 func missing(func(string) string) string { return "" }

@@ -8,7 +8,7 @@ import (
 )
 
 // missing says why there is no keychain. Without a session bus the library
-// would start one of its own, which nobody would end.
+// would start its own, which would never be stopped.
 func missing(getenv func(string) string) string {
 	if getenv("DBUS_SESSION_BUS_ADDRESS") != "" {
 		return ""

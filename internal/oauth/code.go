@@ -12,12 +12,12 @@ import (
 	"strings"
 )
 
-// Login is a browser login that was begun. Close ends it.
+// Login is a browser login that has begun. Close ends it.
 type Login struct {
-	// Address is what the person opens.
+	// Address is the page that the user opens.
 	Address string
-	// Listening says whether the browser's way back is listened to. If not, because
-	// the port is taken, the address that the browser ends at must be pasted.
+	// Listening says whether the program listens for the browser's redirect. If
+	// not, because the port is taken, the user must paste the final address.
 	Listening bool
 
 	c        Config
@@ -33,8 +33,8 @@ type result struct {
 	err  error
 }
 
-// Begin makes the address to open and listens for the browser to come back, on
-// the loopback interface only.
+// Begin makes the address to open and listens for the redirect of the browser,
+// on the loopback interface only.
 func (c Config) Begin() (*Login, error) {
 	if err := secure("login address", c.AuthURL); err != nil {
 		return nil, err
@@ -107,9 +107,9 @@ func (l *Login) exchange(ctx context.Context, code string) (Token, error) {
 	})
 }
 
-// Offer takes what the person pasted: the address that the browser ended at,
-// "code#state", or the code alone, which the verifier of this login protects. An
-// error says what is wrong with it; the login goes on.
+// Offer takes what the user pasted: the browser's final address, "code#state", or
+// only the code, which the verifier of this login protects. An error says what is
+// wrong with it; the login goes on.
 func (l *Login) Offer(text string) error {
 	r, err := l.parse(strings.TrimSpace(text))
 	if err != nil {
@@ -121,7 +121,7 @@ func (l *Login) Offer(text string) error {
 
 func (l *Login) parse(text string) (result, error) {
 	if text == "" {
-		return result{}, errors.New("nothing was pasted; paste the address that the browser ended at")
+		return result{}, errors.New("nothing was pasted; paste the final address from the browser")
 	}
 	if u, err := url.Parse(text); err == nil && u.Scheme != "" && u.Host != "" {
 		return l.returned(u)
@@ -134,16 +134,16 @@ func (l *Login) parse(text string) (result, error) {
 		return result{}, ErrState
 	}
 	if strings.ContainsAny(code, " \t\r\n") {
-		return result{}, errors.New("this is no code; paste the whole address that the browser ended at")
+		return result{}, errors.New("this is not a code; paste the whole final address from the browser")
 	}
 	return result{code: code}, nil
 }
 
-// returned reads the address that the browser was sent back to.
+// returned reads the address that the browser was redirected to.
 func (l *Login) returned(u *url.URL) (result, error) {
 	q := u.Query()
 	state := q.Get("state")
-	if l.c.Form == FormKey { // it stands in the path, since the service sends none
+	if l.c.Form == FormKey { // the state is in the path, since the service sends none
 		state = u.Path[strings.LastIndexByte(u.Path, '/')+1:]
 	}
 	if !l.mine(state) {
@@ -153,7 +153,7 @@ func (l *Login) returned(u *url.URL) (result, error) {
 		return result{err: &Error{Code: clean(e, nil), Description: clean(q.Get("error_description"), nil)}}, nil
 	}
 	if q.Get("code") == "" {
-		return result{}, errors.New("the address holds no code; paste the one that the browser ended at")
+		return result{}, errors.New("the address contains no code; paste the final one from the browser")
 	}
 	return result{code: q.Get("code")}, nil
 }
@@ -162,7 +162,7 @@ func (l *Login) mine(state string) bool {
 	return subtle.ConstantTimeCompare([]byte(state), []byte(l.state)) == 1
 }
 
-// deliver hands over the first result; later ones are of no use.
+// deliver passes on the first result; later ones are ignored.
 func (l *Login) deliver(r result) {
 	select {
 	case l.codes <- r:
@@ -179,11 +179,11 @@ func (c Config) pkce() (verifier, challenge string, err error) {
 	return verifier, base64.RawURLEncoding.EncodeToString(sum[:]), nil
 }
 
-// word is a random word of n bytes in base64.
+// word returns n random bytes in base64.
 func (c Config) word(n int) (string, error) {
 	b := make([]byte, n)
 	if _, err := io.ReadFull(c.random(), b); err != nil {
-		return "", fmt.Errorf("make a random word: %w", err)
+		return "", fmt.Errorf("make random bytes: %w", err)
 	}
 	return base64.RawURLEncoding.EncodeToString(b), nil
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Device is a device code that waits for the person.
+// Device is a device code that waits for the user's confirmation.
 type Device struct {
 	UserCode string // to be typed at Address
 	Address  string
@@ -23,10 +23,10 @@ const (
 	defaultInterval = 5 * time.Second
 	slowDown        = 5 * time.Second // what RFC 8628 adds at each slow_down
 	maxInterval     = time.Minute
-	deviceLifetime  = 15 * time.Minute // where the service does not say
+	deviceLifetime  = 15 * time.Minute // if the service does not say
 )
 
-// Device asks for a device code.
+// Device requests a device code.
 func (c Config) Device(ctx context.Context) (Device, error) {
 	form := url.Values{"client_id": {c.ClientID}}
 	if len(c.Scopes) > 0 {
@@ -74,9 +74,9 @@ func (c Config) Device(ctx context.Context) (Device, error) {
 	return d, nil
 }
 
-// Poll waits until the person has confirmed the code. It fails with ErrDenied
-// or ErrExpired, or with the cause of ctx. Services that do not answer are asked
-// again, ever more slowly, until the code expires.
+// Poll waits until the user has confirmed the code. It fails with ErrDenied or
+// ErrExpired, or with the cause of ctx. If the service does not answer, Poll
+// retries with growing waits until the code expires.
 func (c Config) Poll(ctx context.Context, d Device) (Token, error) {
 	form := url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:device_code"}, "device_code": {d.code}}
 	if d.verifier != "" {

@@ -17,10 +17,10 @@ import (
 	"unicode"
 )
 
-// Refresh asks for a new access token. A service may rotate the refresh token:
+// Refresh requests a new access token. A service may rotate the refresh token:
 // then Token.Refresh is the new one and the old one is spent, so the token must
-// be stored before it is used. An error that is ErrRevoked means that only a new
-// login helps; any other may pass.
+// be stored before it is used. After ErrRevoked only a new login helps; any other
+// error may pass.
 func (c Config) Refresh(ctx context.Context, refresh string) (Token, error) {
 	if refresh == "" {
 		return Token{}, ErrRevoked
@@ -34,7 +34,7 @@ const (
 	exchangeTime = 30 * time.Second
 	// maxAnswer bounds the answer of a token endpoint, in bytes.
 	maxAnswer = 1 << 20
-	// maxLifetime keeps an absurd expiry from overflowing.
+	// maxLifetime prevents an absurd expiry from overflowing.
 	maxLifetime = 10 * 365 * 24 * time.Hour
 )
 
@@ -51,7 +51,7 @@ func (c Config) token(ctx context.Context, form url.Values) (Token, error) {
 	return a.token(c.now())
 }
 
-// keyFor exchanges a code for a lasting API key.
+// keyFor exchanges a code for a permanent API key.
 func (c Config) keyFor(ctx context.Context, code, verifier string) (Token, error) {
 	body, err := json.Marshal(map[string]string{"code": code, "code_verifier": verifier, "code_challenge_method": "S256"})
 	if err != nil {
@@ -67,7 +67,7 @@ func (c Config) keyFor(ctx context.Context, code, verifier string) (Token, error
 	return Token{Access: a.Key, Account: a.UserID, Lasting: true}, nil
 }
 
-// answer is everything that the endpoints answer with.
+// answer has all fields that the endpoints return.
 type answer struct {
 	Access    string          `json:"access_token"`
 	Refresh   string          `json:"refresh_token"`
@@ -88,13 +88,13 @@ type answer struct {
 	Interval   number `json:"interval"`
 }
 
-// number is a JSON number that some services write as a text.
+// number is a JSON number that some services write as a string.
 type number float64
 
 func (n *number) UnmarshalJSON(raw []byte) error {
 	f, err := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64)
 	if err != nil || math.IsNaN(f) {
-		f = 0 // as if it had not been sent
+		f = 0 // ignore it
 	}
 	*n = number(f)
 	return nil
@@ -118,9 +118,9 @@ func (a answer) token(now time.Time) (Token, error) {
 	return t, nil
 }
 
-// account reads the person's id from the first token that is a JWT. The
-// signature is not checked: the token came over TLS from its issuer, and the id
-// decides nothing but which quotas are the same.
+// account reads the user's id from the first token that is a JWT. The signature
+// is not checked: the token came over TLS from its issuer, and the id only
+// decides which quotas are shared.
 func account(tokens ...string) string {
 	for _, t := range tokens {
 		parts := strings.Split(t, ".")
@@ -137,7 +137,7 @@ func account(tokens ...string) string {
 				Account string `json:"chatgpt_account_id"`
 			} `json:"https://api.openai.com/auth"`
 		}
-		_ = json.Unmarshal(raw, &claims) // what was read is enough
+		_ = json.Unmarshal(raw, &claims) // a partial result is enough
 		if claims.OpenAI.Account != "" {
 			return claims.OpenAI.Account
 		}
@@ -148,8 +148,8 @@ func account(tokens ...string) string {
 	return ""
 }
 
-// post sends a request and reads the answer. secrets are taken out of whatever
-// an error tells.
+// post sends a request and reads the answer. It removes secrets from the text of
+// errors.
 func (c Config) post(ctx context.Context, what, address, kind string, body []byte, secrets []string) (answer, error) {
 	if err := secure(what, address); err != nil {
 		return answer{}, err
@@ -164,7 +164,7 @@ func (c Config) post(ctx context.Context, what, address, kind string, body []byt
 	req.Header.Set("Accept", "application/json")
 	resp, err := c.client().Do(req)
 	if err != nil {
-		return answer{}, fmt.Errorf("ask the login service: %w", err)
+		return answer{}, fmt.Errorf("call the login service: %w", err)
 	}
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
@@ -177,7 +177,7 @@ func (c Config) post(ctx context.Context, what, address, kind string, body []byt
 		return answer{}, &Error{Code: clean(code, secrets), Description: clean(words, secrets), Status: resp.StatusCode}
 	}
 	if _, odd := errors.AsType[*json.UnmarshalTypeError](parseErr); parseErr != nil && !odd {
-		return answer{}, errors.New("the login service sent something that is no JSON; check its address")
+		return answer{}, errors.New("the login service did not return JSON; check its address")
 	}
 	return a, nil
 }
@@ -195,7 +195,7 @@ func (a answer) failure() (code, words string) {
 		Type    string `json:"type"`
 		Message string `json:"message"`
 	}
-	_ = json.Unmarshal(a.Failure, &nested) // what was read is enough
+	_ = json.Unmarshal(a.Failure, &nested) // a partial result is enough
 	if nested.Code == "" {
 		nested.Code = nested.Type
 	}
@@ -215,10 +215,10 @@ func values(form url.Values) []string {
 	return out
 }
 
-// maxWords bounds what a service may say in an error, in bytes.
+// maxWords bounds a service's text in an error, in bytes.
 const maxWords = 300
 
-// clean makes one line of a service's words, without the secrets.
+// clean puts a service's text on one line, without the secrets.
 func clean(text string, secrets []string) string {
 	for _, s := range secrets {
 		if len(s) > 3 {

@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// listener hears the browser come back.
+// listener waits for the redirect of the browser.
 type listener struct {
 	server *http.Server
 	done   chan struct{} // closed when Serve has returned
 }
 
-// listen opens the redirect address. A port that is taken is no error: the
-// person can paste instead.
+// listen opens the redirect address. A port that is taken is not an error: the
+// user can paste the address instead.
 func (l *Login) listen() error {
 	redirect := l.c.Redirect
 	if redirect == "" {
@@ -26,13 +26,13 @@ func (l *Login) listen() error {
 	}
 	u, err := url.Parse(redirect)
 	if err != nil || u.Host == "" {
-		return fmt.Errorf("the redirect address %q is no address; write it as http://127.0.0.1:PORT/callback", redirect)
+		return fmt.Errorf("the redirect address %q is not valid; write it as http://127.0.0.1:PORT/callback", redirect)
 	}
 	if l.c.Form == FormKey {
 		u.Path = strings.TrimRight(u.Path, "/") + "/" + l.state
 	}
 	if u.Scheme != "http" || !loopback(u.Hostname()) {
-		l.redirect = u.String() // a page of the service's own that shows the code
+		l.redirect = u.String() // the service's own page, which shows the code
 		return nil
 	}
 	port := u.Port()
@@ -70,8 +70,8 @@ func (l *Login) serve(socket net.Listener, path string) {
 	}()
 }
 
-// hear answers the browser. What does not belong to this login changes nothing,
-// so that no page on this machine can end it.
+// hear answers the browser. It ignores requests that do not belong to this login,
+// so that no other page on this machine can end it.
 func (l *Login) hear(w http.ResponseWriter, r *http.Request, path string) {
 	host, _, err := net.SplitHostPort(r.Host)
 	if err != nil || !loopback(strings.Trim(host, "[]")) || r.Method != http.MethodGet || r.URL.Path != path {
@@ -84,7 +84,7 @@ func (l *Login) hear(w http.ResponseWriter, r *http.Request, path string) {
 		return
 	}
 	if got.err != nil {
-		page(w, http.StatusOK, "The login was not completed. You can close this window; the terminal says more.")
+		page(w, http.StatusOK, "The login was not completed. See the terminal for details; you can close this window.")
 	} else {
 		page(w, http.StatusOK, "You are logged in. You can close this window and go back to the terminal.")
 	}

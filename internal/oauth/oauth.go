@@ -1,13 +1,13 @@
-// Package oauth logs a person in at a service and renews what comes of it:
+// Package oauth logs a user in at a service and refreshes tokens. It implements
 // the authorization code with PKCE over a loopback redirect (RFC 6749, 7636,
-// 8252), the device code (RFC 8628) and the refresh of tokens. Values in,
-// tokens out; it keeps nothing and knows no service by name.
+// 8252), the device code (RFC 8628) and the refresh of tokens. It stores nothing
+// and must not know any service by name.
 //
-// It is written by hand: a server's answer must never reach an error or a log
-// as it is, the polling must follow a clock that tests steer, and services
-// differ in ways that a general library hides. Nothing prints a token: Token
-// shows itself hidden, and an Error holds a code and the service's description
-// with every secret of the request taken out.
+// It does not use a general library: a server's answer must never reach an error
+// or a log unchanged, tests must control the clock of the polling, and services
+// differ in ways that a library hides. Nothing prints a token: Token hides its
+// value, and an Error holds only a code and the service's description, without
+// the secrets of the request.
 //
 // Start reading at Config, then code.go (browser), device.go, exchange.go.
 package oauth
@@ -25,25 +25,25 @@ import (
 	"time"
 )
 
-// Config is one service's way to log in. It is not changed afterwards and may
-// be used concurrently.
+// Config describes how to log in at one service. It must not be changed after
+// its first use and may be used concurrently.
 type Config struct {
 	ClientID     string
 	ClientSecret string // public clients have none
 	AuthURL      string // where the browser is sent; empty: no browser flow
 	TokenURL     string
-	DeviceURL    string // where a device code is asked for; empty: no device flow
+	DeviceURL    string // where a device code is requested; empty: no device flow
 	Scopes       []string
 	// Redirect is the loopback address that the service sends the browser back
 	// to; port 0 is any free one. Empty is http://127.0.0.1:0/callback.
 	Redirect string
-	// Form is what the service does differently.
+	// Form is the service's variant of the protocol.
 	Form Form
 	// Params go into the address that the browser opens.
 	Params map[string]string
 
 	Client *http.Client // nil is http.DefaultClient
-	// Now, Sleep and Rand steer the flows; nil is the real thing.
+	// Now, Sleep and Rand control the flows; nil means the real ones.
 	Now   func() time.Time
 	Sleep func(context.Context, time.Duration) error
 	Rand  io.Reader
@@ -55,24 +55,24 @@ type Form string
 // The forms. The zero value follows the standards.
 const (
 	FormStandard Form = ""
-	// FormKey gives a lasting API key for the code: the redirect is called
+	// FormKey returns a permanent API key for the code: the redirect is called
 	// callback_url, the exchange is JSON, and there is no client id. OpenRouter
-	// does it so.
+	// uses it.
 	FormKey Form = "key"
-	// FormDevicePKCE proves the device flow with PKCE, too.
+	// FormDevicePKCE uses PKCE in the device flow, too.
 	FormDevicePKCE Form = "device_pkce"
 )
 
-// Token is what a login or a refresh gives. It does not print itself.
+// Token is the result of a login or a refresh. It hides its value when printed.
 type Token struct {
 	Access  string
 	Refresh string // empty: the old one stays valid, or there is none
 	ID      string // the OpenID token, if there is one
 	Scope   string
-	Expires time.Time // zero: not said
-	// Resource is the address that the token is for, where the service names one.
+	Expires time.Time // zero: unknown
+	// Resource is the address that the token is for, if the service names one.
 	Resource string
-	// Account is the person's own id at the service, where it is known.
+	// Account is the user's id at the service, if known.
 	Account string
 	// Lasting marks an API key, which is never refreshed.
 	Lasting bool
@@ -103,24 +103,24 @@ func (t Token) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
 // Errors that callers decide by.
 var (
-	// ErrDenied means that the person, or the service in their name, said no.
+	// ErrDenied means that the user or the service refused the login.
 	ErrDenied = errors.New("the login was refused")
 	// ErrExpired means that the login was not finished in time.
 	ErrExpired = errors.New("the login was not finished in time; start it again")
 	// ErrRevoked means that a refresh token is no longer valid: only a new login helps.
 	ErrRevoked = errors.New("the login is no longer valid; log in again")
 	// ErrState means that an answer does not belong to this login.
-	ErrState = errors.New("this answer belongs to another login; start the login again and use its own address")
+	ErrState = errors.New("this answer belongs to another login; start again and use the new address")
 )
 
 // Error is a service's refusal, with its code of RFC 6749 or 8628.
 type Error struct {
-	Code        string // such as invalid_grant; empty where the answer had none
-	Description string // the service's words, without secrets; may be empty
+	Code        string // such as invalid_grant; empty if the answer had none
+	Description string // the service's text, without secrets; may be empty
 	Status      int
 }
 
-// Error tells it in plain words.
+// Error describes the refusal in plain words.
 func (e *Error) Error() string {
 	what := e.Code
 	if e.Description != "" {
@@ -135,7 +135,7 @@ func (e *Error) Error() string {
 	return "the login service says: " + what
 }
 
-// Unwrap returns the sentinel that the code stands for, if there is one.
+// Unwrap returns the sentinel error for the code, if there is one.
 func (e *Error) Unwrap() error {
 	switch e.Code {
 	case "access_denied", "authorization_declined":
@@ -153,7 +153,7 @@ func (c Config) client() *http.Client {
 	if c.Client != nil {
 		client = *c.Client
 	}
-	// A token endpoint has no business sending secrets elsewhere.
+	// A token endpoint must not redirect secrets elsewhere.
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &client
 }
@@ -186,16 +186,16 @@ func (c Config) random() io.Reader {
 	return rand.Reader
 }
 
-// secure refuses addresses that would carry secrets in the open.
+// secure refuses addresses that would send secrets unencrypted.
 func secure(what, address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
-		return fmt.Errorf("the %s %q is no address; write it as https://host/path", what, address)
+		return fmt.Errorf("the %s %q is not valid; write it as https://host/path", what, address)
 	}
 	if u.Scheme == "https" || u.Scheme == "http" && loopback(u.Hostname()) {
 		return nil
 	}
-	return fmt.Errorf("the %s %q must begin with https://, since secrets go there", what, address)
+	return fmt.Errorf("the %s %q must begin with https://, because secrets are sent there", what, address)
 }
 
 func loopback(host string) bool {

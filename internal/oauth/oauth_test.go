@@ -76,7 +76,7 @@ func TestBrowserLogin(t *testing.T) {
 	s, c, clock := service(t)
 	l := begin(t, c)
 	if !l.Listening {
-		t.Error("the way back is not heard")
+		t.Error("the login does not listen for the redirect")
 	}
 	status, text := browse(t, l.Address)
 	if status != http.StatusOK || !strings.Contains(text, "You are logged in") {
@@ -169,9 +169,9 @@ func TestPaste(t *testing.T) {
 		{"code", func(code, _ string) string { return code }, ""},
 		{"foreign address", func(code, _ string) string { return "http://127.0.0.1:1/callback?code=" + code + "&state=x" }, "another login"},
 		{"foreign state", func(code, _ string) string { return code + "#x" }, "another login"},
-		{"address without code", func(_, state string) string { return "http://127.0.0.1:1/callback?state=" + state }, "holds no code"},
+		{"address without code", func(_, state string) string { return "http://127.0.0.1:1/callback?state=" + state }, "contains no code"},
 		{"nothing", func(string, string) string { return " \n" }, "nothing was pasted"},
-		{"a sentence", func(string, string) string { return "it does not work" }, "this is no code"},
+		{"a sentence", func(string, string) string { return "it does not work" }, "this is not a code"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -314,7 +314,7 @@ func TestOddAnswers(t *testing.T) {
 		{"an error with status 200", 200, `{"error":"invalid_grant","error_description":"revoked"}`, "revoked (invalid_grant)", true},
 		{"a nested error", 401, `{"error":{"code":"refresh_token_reused","message":"used before"}}`, "used before (refresh_token_reused)", true},
 		{"a page", 502, `<html>Bad Gateway</html>`, "answered with status 502", false},
-		{"a page with status 200", 200, `<html>`, "no JSON", false},
+		{"a page with status 200", 200, `<html>`, "did not return JSON", false},
 		{"nothing in it", 200, `{}`, "sent no access token", false},
 		{"a redirect", 302, ``, "answered with status 302", false},
 		{"our own secret comes back", 400, `{"error":"invalid_request","error_description":"bad token canary-refresh\u202e\u0007 here"}`, "bad token *** here (invalid_request)", false},

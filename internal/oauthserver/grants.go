@@ -9,7 +9,7 @@ import (
 	"net/url"
 )
 
-// authorize is the page that a browser opens: it consents at once.
+// authorize is the page that a browser opens. It approves at once.
 func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	back := q.Get("redirect_uri")
@@ -29,7 +29,7 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	answer := u.Query()
 	if q.Get("scope") == "deny" {
 		answer.Set("error", "access_denied")
-		answer.Set("error_description", "the person said no")
+		answer.Set("error_description", "the user refused")
 	} else {
 		answer.Set("code", code)
 	}
@@ -70,7 +70,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 func (s *Server) forCode(w http.ResponseWriter, code, verifier, redirect string) {
 	s.counts.Codes++
 	if !s.proves(code, verifier) || s.codes[code].redirect != redirect {
-		refuse(w, "invalid_grant", "the code "+code+" does not fit")
+		refuse(w, "invalid_grant", "the code "+code+" is not valid")
 		return
 	}
 	delete(s.codes, code)
@@ -87,7 +87,7 @@ func (s *Server) forRefresh(w http.ResponseWriter, old string) {
 	s.counts.Refreshes++
 	if s.spent[old] {
 		s.counts.Replays++
-		clear(s.refresh) // a replay is taken for theft: the whole line dies
+		clear(s.refresh) // a replay counts as theft and revokes the whole chain
 	}
 	if !s.refresh[old] {
 		refuse(w, "invalid_grant", "the token "+old+" is not valid")
@@ -129,7 +129,7 @@ func (s *Server) forDevice(w http.ResponseWriter, code string) {
 	refuse(w, next, "")
 }
 
-// key exchanges a code for a lasting key.
+// key exchanges a code for a permanent key.
 func (s *Server) key(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Code     string `json:"code"`

@@ -1,10 +1,10 @@
-// Package oauthserver is a small login service on this machine, for tests: the
-// code flow with PKCE, the device flow, and refresh tokens that are spent by
-// their first use, as strict services do it.
+// Package oauthserver is a small local login service for tests: the code flow
+// with PKCE, the device flow, and refresh tokens that, as with strict services,
+// can be used only once.
 //
-// It knows no client. What happens is steered by Server's fields and counted,
-// so that a test can say "exactly one refresh reached the service". Start
-// reading at New; the grants stand in grants.go.
+// It must not know any client. Tests control it with the fields of Server and
+// read its counters, so that a test can say "exactly one refresh reached the
+// service". Start reading at New; the grants are in grants.go.
 package oauthserver
 
 import (
@@ -23,7 +23,7 @@ type Server struct {
 	Lifetime int
 	// Reuse keeps a refresh token valid after its use.
 	Reuse bool
-	// Hold, where set, is called inside each refresh, before it is answered.
+	// Hold, if set, is called in each refresh before the answer.
 	Hold func()
 
 	http *httptest.Server
@@ -38,13 +38,13 @@ type Server struct {
 	access  map[string]bool
 }
 
-// grant is a code that was given out.
+// grant is a code that was issued.
 type grant struct{ challenge, redirect string }
 
-// Counts is how often something was asked for.
+// Counts says how often something was requested.
 type Counts struct {
 	Refreshes int // requests with the refresh grant
-	Replays   int // of them, with a token that was already spent
+	Replays   int // those with a token that was already spent
 	Polls     int
 	Codes     int
 }
@@ -72,29 +72,29 @@ func (s *Server) Counts() Counts {
 	return s.counts
 }
 
-// Device sets what polls of a device code are answered with before the token
-// comes: error codes of RFC 8628, or "500".
+// Device sets the answers to polls of a device code before the token comes:
+// error codes of RFC 8628, or "500".
 func (s *Server) Device(answers ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.device = answers
 }
 
-// Issue gives out a pair of tokens without a login.
+// Issue issues a pair of tokens without a login.
 func (s *Server) Issue() (access, refresh string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.issue()
 }
 
-// Valid reports whether an access token is the newest of its line.
+// Valid reports whether an access token is the newest of its chain.
 func (s *Server) Valid(access string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.access[access]
 }
 
-// Revoke makes every token that was given out invalid.
+// Revoke invalidates every token that was issued.
 func (s *Server) Revoke() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +102,7 @@ func (s *Server) Revoke() {
 	clear(s.access)
 }
 
-// issue is called with the lock held.
+// issue must be called with the lock held.
 func (s *Server) issue() (access, refresh string) {
 	s.serial++
 	access, refresh = fmt.Sprintf("canary-access-%04d", s.serial), fmt.Sprintf("canary-refresh-%04d", s.serial)
@@ -126,5 +126,5 @@ func refuse(w http.ResponseWriter, code, words string) {
 func reply(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // a client that has gone is no matter
+	_ = json.NewEncoder(w).Encode(v) // a client that is gone does not matter
 }

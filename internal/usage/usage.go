@@ -1,6 +1,6 @@
-// Package usage marks errors that say that a command was called wrongly, so that
-// the program can end with the status for that and point at the help. It does
-// not know which commands there are.
+// Package usage marks errors of wrong command-line usage, so that the program can
+// exit with the status for that and point to the help. It must not know which
+// commands exist.
 package usage
 
 import (
@@ -8,10 +8,10 @@ import (
 	"fmt"
 )
 
-// Error is wrong use of a command.
+// Error is an error of wrong usage.
 type Error struct{ Err error }
 
-// Errorf makes an Error from a text for the person, in the manner of fmt.Errorf.
+// Errorf makes an Error from a text for the user, like fmt.Errorf.
 func Errorf(format string, args ...any) error { return &Error{fmt.Errorf(format, args...)} }
 
 // Error is the cause's text.
@@ -20,7 +20,7 @@ func (e *Error) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Wrong reports whether an error is wrong use.
+// Wrong reports whether an error is one of wrong usage.
 func Wrong(err error) bool {
 	_, ok := errors.AsType[*Error](err)
 	return ok

@@ -205,7 +205,7 @@ func TestWhatRestsIsExplained(t *testing.T) {
 	if diff := cmp.Diff(w.must("", "reset", "keys"), "2 credentials usable of keys again.\n"); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := w.run(nil, "remove", "keys", "MY_KEY"); err == nil || !strings.Contains(err.Error(), "take MY_KEY out of the environment") {
+	if _, err := w.run(nil, "remove", "keys", "MY_KEY"); err == nil || !strings.Contains(err.Error(), "remove MY_KEY from the environment") {
 		t.Errorf("got %v", err)
 	}
 	w.clean()
@@ -304,13 +304,13 @@ func TestWhatCannotBeAdded(t *testing.T) {
 	for args, want := range map[string]string{
 		"add nobody": "unknown",
 		"add keys":   "no key came from the standard input",
-		"add keys --api-key sk-aaaa-middle-of-the-secret-0001": `already as "key 1"`,
-		"add keys --api-key sk…":                               "a character that no key has",
+		"add keys --api-key sk-aaaa-middle-of-the-secret-0001": `already in the pool as "key 1"`,
+		"add keys --api-key sk…":                               "an invalid character",
 		"add keys --type oauth":                                "no login at keys is known",
 		"add keys --type magic":                                "neither api-key nor oauth",
 		"add both --type oauth --api-key x":                    "exclude each other",
 		"add both --type oauth --keychain":                     "cannot be kept in the keychain",
-		"add keys --keychain --api-key k":                      "there is no keychain",
+		"add keys --keychain --api-key k":                      "this machine has no keychain",
 		"refresh keys 1":                                       "keys are not renewed",
 		"priority keys 1 first":                                "no whole number",
 	} {
