@@ -9,14 +9,14 @@ import (
 	"hermes"
 )
 
-// errNothingToBranch is for a session in which nothing was said yet.
-var errNothingToBranch = errors.New("nothing was said yet, so there is nothing to branch from")
+// errNothingToBranch is for a session without messages.
+var errNothingToBranch = errors.New("the session has no messages yet, so there is nothing to branch from")
 
 // Branch stores a copy of a session, found by its id, a unique prefix or its
-// title: a new one with the same prompt, tools and visible messages, so that a
-// model's cache still fits, and with the old one as its parent. Without a
-// title it gets the next of the old one's lineage. A step that is under way in
-// the old session is left out.
+// title. The copy has the same prompt, tools and visible messages, so that the
+// model's cache stays valid, and the old session as its parent. If title is
+// empty, it gets the next number after the old title. A step that still runs
+// in the old session is not copied.
 func Branch(ctx context.Context, store hermes.Store, now time.Time, ref, title string) (hermes.Session, error) {
 	from, err := store.FindSession(ctx, ref)
 	if err != nil {
@@ -26,7 +26,7 @@ func Branch(ctx context.Context, store hermes.Store, now time.Time, ref, title s
 	if err != nil {
 		return from, err
 	}
-	if list = settled(list); len(list) == 0 {
+	if list = withoutOpenCalls(list); len(list) == 0 {
 		return from, errNothingToBranch
 	}
 	if title, err = hermes.CleanTitle(title); err != nil {
@@ -40,7 +40,7 @@ func Branch(ctx context.Context, store hermes.Store, now time.Time, ref, title s
 		return row, err
 	}
 	if err := fill(ctx, store, row.ID, list); err != nil {
-		_ = store.DeleteSession(context.WithoutCancel(ctx), row.ID) // the first error is the one that tells
+		_ = store.DeleteSession(context.WithoutCancel(ctx), row.ID) // the first error says what went wrong
 		return row, fmt.Errorf("copy the conversation: %w", err)
 	}
 	return store.FindSession(ctx, row.ID)
@@ -51,16 +51,17 @@ func (m *Manager) Branch(ctx context.Context, ref, title string) (hermes.Session
 	return Branch(ctx, m.cfg.Store, m.cfg.Now(), ref, title)
 }
 
-// settled leaves out the calls at the end that are not answered yet.
-func settled(list []hermes.Message) []hermes.Message {
+// withoutOpenCalls returns the transcript without a last step whose calls have
+// no results yet.
+func withoutOpenCalls(list []hermes.Message) []hermes.Message {
 	for i := len(list) - 1; len(hermes.OpenCalls(list)) > 0 && i >= 0; i-- {
 		list = list[:i]
 	}
 	return list
 }
 
-// createTitled stores the row. A title that the person chose must be free; one
-// that follows from another's takes the next free number.
+// createTitled stores the row. A title that the user chose must be free; a
+// title made from another one gets the next free number.
 func createTitled(ctx context.Context, store hermes.Store, row *hermes.Session, lineage string) error {
 	if row.Title != "" {
 		return store.CreateSession(ctx, *row)
@@ -73,12 +74,12 @@ func createTitled(ctx context.Context, store hermes.Store, row *hermes.Session, 
 		}
 		row.Title = hermes.NextTitle(row.Title)
 	}
-	row.Title = "" // a lineage so long gets its title anew
+	row.Title = "" // too many numbers: the title job finds a new title
 	return store.CreateSession(ctx, *row)
 }
 
-// fill appends the messages. The session stays open, so that retention leaves
-// it alone until somebody was in it.
+// fill appends the messages. The session stays open, so that retention keeps
+// it until it was used.
 func fill(ctx context.Context, store hermes.Store, id string, list []hermes.Message) error {
 	l, err := store.Acquire(ctx, id, "branch "+id, leaseTime)
 	if err != nil {
@@ -95,8 +96,7 @@ func fill(ctx context.Context, store hermes.Store, id string, list []hermes.Mess
 	return store.Release(ctx, l)
 }
 
-// Find is the session that a reference means: an id, a unique prefix of one,
-// or a title.
+// Find returns a session by its id, a unique prefix of the id, or its title.
 func (m *Manager) Find(ctx context.Context, ref string) (hermes.Session, error) {
 	return m.cfg.Store.FindSession(ctx, ref)
 }

@@ -58,8 +58,8 @@ func texts(list []hermes.Message) []string {
 	return out
 }
 
-// quarry is a store with a session of these messages.
-func quarry(t *testing.T, row hermes.Session, list ...hermes.Message) hermes.Store {
+// storeWith returns a store with a session of these messages.
+func storeWith(t *testing.T, row hermes.Session, list ...hermes.Message) hermes.Store {
 	t.Helper()
 	s := hermestest.NewStore()
 	row.Started = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
@@ -79,7 +79,7 @@ func quarry(t *testing.T, row hermes.Session, list ...hermes.Message) hermes.Sto
 func TestBranchLeavesOutWhatIsUnderWay(t *testing.T) {
 	t.Parallel()
 	calls := []hermes.ToolCall{{ID: "1", Name: "look", Arguments: "{}"}, {ID: "2", Name: "look", Arguments: "{}"}}
-	s := quarry(t, hermes.Session{ID: "a", System: "you are", Layers: []hermes.PromptLayer{{Name: "identity", Bytes: 7}}, Tools: json.RawMessage(`[]`)},
+	s := storeWith(t, hermes.Session{ID: "a", System: "you are", Layers: []hermes.PromptLayer{{Name: "identity", Bytes: 7}}, Tools: json.RawMessage(`[]`)},
 		hermes.UserText("go"), hermes.Message{Role: hermes.RoleAssistant, Calls: calls},
 		hermes.Message{Role: hermes.RoleTool, CallID: "1", ToolName: "look", Parts: []hermes.Part{{Text: "seen"}}})
 	row, err := session.Branch(t.Context(), s, time.Now(), "a", "aside")
@@ -97,7 +97,7 @@ func TestBranchLeavesOutWhatIsUnderWay(t *testing.T) {
 
 func TestBranchTitles(t *testing.T) {
 	t.Parallel()
-	s := quarry(t, hermes.Session{ID: "a", Title: "plan"}, hermes.UserText("go"))
+	s := storeWith(t, hermes.Session{ID: "a", Title: "plan"}, hermes.UserText("go"))
 	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	for _, want := range []string{"plan #2", "plan #3"} {
 		if row, err := session.Branch(t.Context(), s, now, "a", ""); err != nil || row.Title != want {
@@ -110,7 +110,7 @@ func TestBranchTitles(t *testing.T) {
 	if _, err := session.Branch(t.Context(), s, now, "nothing", ""); !errors.Is(err, hermes.ErrNotFound) {
 		t.Errorf("no session: %v", err)
 	}
-	empty := quarry(t, hermes.Session{ID: "e"})
+	empty := storeWith(t, hermes.Session{ID: "e"})
 	if _, err := session.Branch(t.Context(), empty, now, "e", ""); err == nil {
 		t.Error("an empty session was branched")
 	}
@@ -121,7 +121,7 @@ func TestBranchTitles(t *testing.T) {
 
 func TestBranchThatFailsLeavesNothing(t *testing.T) {
 	t.Parallel()
-	inner := quarry(t, hermes.Session{ID: "a"}, hermes.UserText("go"))
+	inner := storeWith(t, hermes.Session{ID: "a"}, hermes.UserText("go"))
 	s := &broken{Store: inner, err: errors.New("disk full")}
 	if _, err := session.Branch(t.Context(), s, time.Now(), "a", ""); err == nil {
 		t.Fatal("no error")

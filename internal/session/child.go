@@ -7,9 +7,9 @@ import (
 	"hermes"
 )
 
-// spawn runs a task in a child session of its own, to its end. The child's
-// context is the call's, so it ends with its parent; nobody attends it. What
-// its parent has seen of outside may stand in the task, so it begins with that.
+// spawn runs a task in a new child session until it ends. The child's context
+// is the call's, so it ends with its parent. It is unattended. The task may
+// hold untrusted text, so the child starts with its parent's provenance.
 func (m *Manager) spawn(ctx context.Context, parent hermes.SessionRef, t hermes.Task) (hermes.Report, error) {
 	s, err := m.Open(ctx, Open{
 		Platform: "subagent", Dir: parent.Dir, Parent: parent.ID, Model: t.Model,
@@ -32,7 +32,7 @@ func (m *Manager) spawn(ctx context.Context, parent hermes.SessionRef, t hermes.
 			}
 			if done, ok := e.(hermes.TurnDone); ok {
 				r := report(s.id, done)
-				r.Provenance = seen(ctx, s)
+				r.Provenance = provenanceOf(ctx, s)
 				return r, nil
 			}
 		case <-ctx.Done():
@@ -41,9 +41,9 @@ func (m *Manager) spawn(ctx context.Context, parent hermes.SessionRef, t hermes.
 	}
 }
 
-// seen is what text from outside a child has seen. One that ended before it
-// could be asked is not believed to be clean.
-func seen(ctx context.Context, s *Session) string {
+// provenanceOf returns the provenance of a child session. A child whose state
+// cannot be read counts as tainted.
+func provenanceOf(ctx context.Context, s *Session) string {
 	st, err := s.State(ctx)
 	if err != nil {
 		return hermes.ProvenanceSource("a child session")

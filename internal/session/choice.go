@@ -2,7 +2,7 @@ package session
 
 import "hermes"
 
-// setModel takes another model from the next turn on, or for that turn alone.
+// setModel changes the model from the next turn on, or for the next turn only.
 func (s *Session) setModel(op SetModel) error {
 	m, err := s.cfg.Models.Model(s.ctx, op.Ref)
 	if err != nil {
@@ -20,7 +20,7 @@ func (s *Session) setModel(op SetModel) error {
 	return s.cfg.Store.UpdateSession(s.ctx, s.row.ID, hermes.SessionChange{Model: &s.row.Model})
 }
 
-// nextModel is the model of the turn that begins now.
+// nextModel returns the model of the turn that begins now.
 func (s *Session) nextModel() hermes.Model {
 	m := s.model
 	if s.once != nil {
@@ -29,8 +29,8 @@ func (s *Session) nextModel() hermes.Model {
 	return m
 }
 
-// effortOf is how hard a model is asked to think: what the person said in this
-// session, else what is configured.
+// effortOf returns the effort for a model: what the user set in this session,
+// else what is configured.
 func (s *Session) effortOf(model string) hermes.Effort {
 	if s.effort != "" || s.cfg.Effort == nil {
 		return s.effort

@@ -10,30 +10,30 @@ import (
 )
 
 const (
-	// sumUpTime bounds the summary of one session.
+	// sumUpTime limits the summary of one session.
 	sumUpTime = 20 * time.Second
-	// saveTime bounds the last look back at one session.
+	// saveTime limits the final review of one session.
 	saveTime = 10 * time.Minute
-	// savePause is how long a look back waits: if the program ends with the
-	// session, there is no time for one, and none is begun.
+	// savePause is how long a final review waits before it starts. If the
+	// program ends with the session, there is no time to run it.
 	savePause = 2 * time.Second
-	// saveGrace is how long the end of the program waits for one that is under
-	// way, sumUpGrace how long it waits for summaries.
+	// saveGrace is how long the end of the program waits for a running final
+	// review, sumUpGrace how long it waits for summaries.
 	saveGrace  = time.Second
 	sumUpGrace = 4 * time.Second
-	// A session is worth a summary from so many messages and exchanges on.
+	// A session with fewer messages or exchanges gets no summary.
 	sumUpMessages  = 6
 	sumUpExchanges = 3
 )
 
-// closingJobs is what goes on after sessions have ended. The manager's Close
-// waits for it.
+// closingJobs are the background jobs that run after sessions have ended. The
+// manager's Close waits for them.
 type closingJobs struct {
 	wg         sync.WaitGroup
 	once       sync.Once
 	ctx        context.Context
 	cancel     context.CancelFunc
-	closing    context.Context // ends when the end is waited for
+	closing    context.Context // ends when the program begins to end
 	beginClose context.CancelFunc
 }
 
@@ -44,14 +44,14 @@ func (a *closingJobs) start() {
 	})
 }
 
-// do runs a func beside everything else. Its context ends with the program.
+// do runs a func in the background. Its context ends with the program.
 func (a *closingJobs) do(run func(context.Context)) {
 	a.start()
 	a.wg.Go(func() { run(a.ctx) })
 }
 
-// later is do for what can wait until another time: where the program is being
-// left, run is called with a context that has ended or ends soon.
+// later is do after a pause, for work that can be done another time. If the
+// program ends meanwhile, run gets a context that has ended or ends soon.
 func (a *closingJobs) later(pause time.Duration, run func(context.Context)) {
 	a.do(func(ctx context.Context) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -69,7 +69,7 @@ func (a *closingJobs) later(pause time.Duration, run func(context.Context)) {
 	})
 }
 
-// wait waits, and cuts off what takes too long.
+// wait waits for all jobs and cancels those that take too long.
 func (a *closingJobs) wait() {
 	a.start()
 	a.beginClose()
@@ -79,12 +79,11 @@ func (a *closingJobs) wait() {
 	a.cancel()
 }
 
-// sumUp has a session that ends summarised, beside its end: nobody waits for
-// it but the end of the program. A talk that is short, or that no person had,
-// is left as it is, and so is one whose last turn failed or met a cap: no
-// model can be asked.
+// sumUp starts the summary of a session that ends. Only the end of the program
+// waits for it. A short or unattended session gets none, and neither does one
+// whose last turn failed or met a cap: no model would answer.
 func (s *Session) sumUp() {
-	if !s.fresh || !s.attended || s.runtime == nil || s.runtime.SumUp == nil || len(s.transcript) < sumUpMessages {
+	if !s.answered || !s.attended || s.runtime == nil || s.runtime.SumUp == nil || len(s.transcript) < sumUpMessages {
 		return
 	}
 	exchanges := 0
@@ -106,11 +105,11 @@ func (s *Session) sumUp() {
 	})
 }
 
-// save has a session that ends looked back at, beside its end, so that what it
-// taught is not lost with it; where the program ends with the session, that is
-// only noted. cut says that a review was due or under way.
+// save starts the final review of a session that ends, so that nothing learned
+// is lost. If the program ends with the session, the review is only queued. cut
+// says that a review was due or running.
 func (s *Session) save(cut bool) {
-	if !s.fresh || !s.attended || s.runtime == nil || s.runtime.Save == nil {
+	if !s.answered || !s.attended || s.runtime == nil || s.runtime.Save == nil {
 		return
 	}
 	do, ref, model, transcript, log := s.runtime.Save, s.ref(s.lastTurn()), s.row.Model, slices.Clip(s.transcript), s.cfg.Log
@@ -118,7 +117,7 @@ func (s *Session) save(cut bool) {
 		ctx, cancel := context.WithTimeout(ctx, saveTime)
 		defer cancel()
 		if err := do(ctx, ref, model, transcript, cut); err != nil {
-			log.Info("look back at a session that has ended", "session", ref.ID, "err", err)
+			log.Info("review a session that has ended", "session", ref.ID, "err", err)
 		}
 	})
 }

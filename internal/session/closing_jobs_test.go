@@ -12,7 +12,7 @@ import (
 	"hermes/internal/session"
 )
 
-// summed gives the sessions of a house someone who sums them up.
+// summed sets the SumUp of a fixture's sessions.
 func summed(do func(ctx context.Context, model string, transcript []hermes.Message) error) func(*session.Config) {
 	return func(c *session.Config) {
 		newRuntime := c.NewRuntime
@@ -26,7 +26,7 @@ func summed(do func(ctx context.Context, model string, transcript []hermes.Messa
 	}
 }
 
-// exchange says something so many times and waits for the ends.
+// exchange submits so many messages and waits for each turn's end.
 func exchange(t *testing.T, s *session.Session, times int) {
 	t.Helper()
 	e := listen(t, s)
@@ -77,18 +77,18 @@ func TestLongSessionsAreSummarized(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(notify) != c.want {
-				t.Errorf("told %d times, want %d", len(notify), c.want)
+				t.Errorf("summarized %d times, want %d", len(notify), c.want)
 			}
 			for _, list := range notify {
 				if len(list) < 6 {
-					t.Errorf("told of %d messages", len(list))
+					t.Errorf("summarized %d messages", len(list))
 				}
 			}
 		})
 	}
 }
 
-func TestSummaryDelaysNobody(t *testing.T) {
+func TestClosingDoesNotWaitForTheSummary(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		cut := make(chan struct{})

@@ -11,9 +11,8 @@ import (
 	"hermes/internal/session"
 )
 
-// Whoever opens a session waits for the calls that are run again: Ctrl+C must
-// end them.
-func TestRunningAgainEndsWithWhoeverWaits(t *testing.T) {
+// Open waits for the calls that run again: Ctrl+C must end them.
+func TestRerunEndsWithTheCaller(t *testing.T) {
 	t.Parallel()
 	st, _ := crashed(t, hermes.ToolCall{ID: "1", Name: "wait", Arguments: "{}"})
 	ctx, interrupt := context.WithCancel(t.Context())
@@ -32,8 +31,8 @@ func TestRunningAgainEndsWithWhoeverWaits(t *testing.T) {
 	if !errors.Is(ended, context.Canceled) {
 		t.Errorf("the call ended with %v, not with the interrupt", ended)
 	}
-	if want := []string{"wait was cut off and is run again; this may take up to 10s"}; !slices.Equal(notify, want) {
-		t.Errorf("told %q, want %q", notify, want)
+	if want := []string{"wait was cut off and runs again; this may take up to 10s"}; !slices.Equal(notify, want) {
+		t.Errorf("notified %q, want %q", notify, want)
 	}
 	if open := hermes.OpenCalls(transcript(t, st, "s1")); len(open) != 0 {
 		t.Errorf("calls are left open: %v", open)

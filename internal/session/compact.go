@@ -10,8 +10,8 @@ import (
 	"hermes"
 )
 
-// compact stores what a context engine made of the transcript and only then
-// takes it over.
+// compact stores the result of a context engine and only then makes it the
+// transcript.
 func (s *Session) compact(f hermes.CompactResult) error {
 	kept := map[int]bool{}
 	var c hermes.Compaction
@@ -21,7 +21,7 @@ func (s *Session) compact(f hermes.CompactResult) error {
 			continue
 		}
 		m := f.Messages[i]
-		m.ID, m.Usage = 0, nil // what was counted was another text
+		m.ID, m.Usage = 0, nil // the usage was that of another text
 		if m.Time.IsZero() {
 			m.Time = s.cfg.Now()
 		}
@@ -33,7 +33,7 @@ func (s *Session) compact(f hermes.CompactResult) error {
 			c.Hide, hidden = append(c.Hide, m.ID), append(hidden, m)
 		}
 	}
-	inherit(c.Insert, hidden)
+	inheritProvenance(c.Insert, hidden)
 	ids, err := s.cfg.Store.Compact(context.WithoutCancel(s.ctx), s.lease, c)
 	if err != nil {
 		return s.writeFailed(err)
@@ -42,17 +42,17 @@ func (s *Session) compact(f hermes.CompactResult) error {
 	return nil
 }
 
-// takeOver makes the shortened transcript the session's own.
-func (s *Session) takeOver(f hermes.CompactResult, put []hermes.Insertion, ids []int64) {
+// takeOver makes the shortened transcript the session's transcript.
+func (s *Session) takeOver(f hermes.CompactResult, inserted []hermes.Insertion, ids []int64) {
 	transcript := make([]hermes.Message, len(f.Messages))
 	for i, o := range f.From {
 		if o.Same {
 			transcript[i] = s.transcript[o.Index]
 			continue
 		}
-		transcript[i] = put[0].Message
+		transcript[i] = inserted[0].Message
 		transcript[i].ID = ids[0]
-		put, ids = put[1:], ids[1:]
+		inserted, ids = inserted[1:], ids[1:]
 	}
 	s.transcript = transcript
 	s.last, s.counted = hermes.Usage{}, 0
@@ -61,11 +61,12 @@ func (s *Session) takeOver(f hermes.CompactResult, put []hermes.Insertion, ids [
 	}
 }
 
-// restoreFrom is how many messages a shortened session is restored from.
+// restoreFrom is how many original messages a shortened session is restored
+// from.
 const restoreFrom = 2000
 
-// restore tells parts that keep state what an earlier process left. What was
-// taken out of the transcript counts, too: it is no less true.
+// restore passes the stored transcript to parts that keep state. Messages that
+// a compression hid count too.
 func (s *Session) restore() error {
 	if s.runtime.Restore == nil {
 		return nil
@@ -81,7 +82,7 @@ func (s *Session) restore() error {
 	return nil
 }
 
-// shortened reports whether a message stands before an older one, as a summary
+// shortened reports whether a message comes before an older one, as a summary
 // does.
 func shortened(transcript []hermes.Message) bool {
 	for i := range len(transcript) - 1 {
@@ -92,9 +93,9 @@ func shortened(transcript []hermes.Message) bool {
 	return false
 }
 
-// lastCount is the newest usage that a provider counted for the transcript as
-// it is, and how many messages it covers. What was counted before the
-// transcript was shortened says nothing any more.
+// lastCount returns the newest usage that a provider reported for the current
+// transcript, and how many messages it covers. A usage from before the
+// transcript was shortened is ignored.
 func lastCount(transcript []hermes.Message) (hermes.Usage, int) {
 	for i, m := range slices.Backward(transcript) {
 		if m.Usage == nil {
@@ -108,14 +109,14 @@ func lastCount(transcript []hermes.Message) (hermes.Usage, int) {
 	return hermes.Usage{}, 0
 }
 
-// compress shortens the transcript because the person asked for it. It takes
-// the place of a turn, so that it can be stopped.
+// compress shortens the transcript because the user asked for it. It runs as a
+// turn, so that it can be stopped.
 func (s *Session) compress(op Compress) error {
 	switch {
 	case s.turn != nil:
-		return errors.New("a turn is running; stop it first with /stop, or wait for its end")
+		return errors.New("a turn is running; stop it first with /stop, or wait until it ends")
 	case s.waiting():
-		return errors.New("a question waits for your answer; /continue asks it again")
+		return errors.New("a question waits for your answer; use /continue to see it again")
 	case s.runtime == nil || s.runtime.Context == nil || len(s.transcript) == 0:
 		return errors.New("there is nothing to compress yet")
 	}
@@ -130,12 +131,12 @@ func (s *Session) compress(op Compress) error {
 	return nil
 }
 
-// compress asks the engine and hands the actor what it made, as the events of
+// compress runs the engine and sends its result to the actor as the events of
 // a turn.
 func (t *turn) compress(ctx context.Context, engine hermes.ContextEngine, transcript []hermes.Message, p hermes.ContextUsage, now func() time.Time) {
 	defer t.cancel(nil)
-	// Told here and not by who asked, so that it stands before the outcome.
-	t.events <- turnEvent{event: hermes.Notice{Level: hermes.NoticeInfo, Text: "Compressing the conversation; /stop leaves it as it is."}}
+	// Sent from here and not by the caller, so that it comes before the outcome.
+	t.events <- turnEvent{event: hermes.Notice{Level: hermes.NoticeInfo, Text: "Compressing the conversation. Use /stop to cancel."}}
 	done := hermes.TurnDone{Turn: t.number, Outcome: hermes.OutcomeDone}
 	f, err := engine.Fit(ctx, transcript, p)
 	switch {
@@ -144,7 +145,7 @@ func (t *turn) compress(ctx context.Context, engine hermes.ContextEngine, transc
 	case err != nil:
 		done.Outcome, done.Err = hermes.OutcomeFailed, err
 	case f.From == nil:
-		done.Text = cmp.Or(f.Note, "The conversation is too short to be compressed.")
+		done.Text = cmp.Or(f.Note, "The conversation is too short to compress.")
 	default:
 		te := turnEvent{event: hermes.Compacted{CompactResult: f, Note: f.Note}, ack: make(chan error, 1)}
 		t.events <- te

@@ -15,8 +15,8 @@ import (
 	"hermes/internal/store/sqlite"
 )
 
-// compressing gives the sessions of a house a context engine, a store on disk,
-// and someone who is told what is restored.
+// compressing gives a fixture's sessions a context engine, a store on disk, and
+// a Restore that records its messages.
 func compressing(t *testing.T, path string, restored *[]hermes.Message) func(*session.Config) {
 	t.Helper()
 	st, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
@@ -39,12 +39,12 @@ func compressing(t *testing.T, path string, restored *[]hermes.Message) func(*se
 	}
 }
 
-// answer is a step that counts so many tokens.
+// answer is a step whose usage is so many tokens.
 func answer(text string, used int64) hermestest.Step {
 	return hermestest.Step{Text: text, Usage: &hermes.Usage{Input: used, Output: 10, Calls: 1}}
 }
 
-// What was counted before a compression must not set off another one, in this
+// A usage from before a compression must not start another one, in this
 // process or the next.
 func TestResumeAfterCompressionDoesNotCompressAgain(t *testing.T) {
 	t.Parallel()
@@ -63,9 +63,9 @@ func TestResumeAfterCompressionDoesNotCompressAgain(t *testing.T) {
 		until[hermes.TurnDone](e)
 	}
 	submit(t, s, session.Compress{})
-	// That it began is told before what came of it, by the one who does it.
+	// The notice of the beginning comes before the outcome.
 	if n := until[hermes.Notice](e); !strings.HasPrefix(n.Text, "Compressing") {
-		t.Errorf("the beginning is told as %q", n.Text)
+		t.Errorf("the beginning is reported as %q", n.Text)
 	}
 	until[hermes.Compacted](e)
 	until[hermes.TurnDone](e)
@@ -100,8 +100,8 @@ func TestResumeAfterCompressionDoesNotCompressAgain(t *testing.T) {
 	}
 }
 
-// What tools keep is restored from what was said, also where a summary stands
-// for it.
+// Tools restore their state from the original messages, also if a summary has
+// replaced them.
 func TestRestoreSeesWhatWasCompressed(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state.db")

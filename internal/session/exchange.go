@@ -9,15 +9,15 @@ import (
 	"hermes"
 )
 
-// say begins a turn with the message, or does what the busy mode says.
+// say begins a turn with the message. If a turn runs, the busy mode decides.
 func (s *Session) say(op Say) error {
 	m := hermes.Message{Role: hermes.RoleUser, Synthetic: op.Synthetic}
-	m.Parts, m.Provenance = lift(op.Parts)
+	m.Parts, m.Provenance = splitProvenance(op.Parts)
 	if m.Text() == "" && !hasImage(m) {
 		return errors.New("the message is empty")
 	}
 	switch {
-	case s.turn == nil && op.Synthetic && s.waiting(): // the program does not drop a question to the person
+	case s.turn == nil && op.Synthetic && s.waiting(): // the program must not drop a question to the user
 		s.queue = append(s.queue, m)
 		return nil
 	case s.turn == nil:
@@ -36,15 +36,15 @@ func (s *Session) say(op Say) error {
 		}
 	}
 	if len(s.queue) >= maxQueue {
-		return fmt.Errorf("%d messages are waiting already; wait for an answer or stop the turn with /stop", maxQueue)
+		return fmt.Errorf("%d messages are already waiting; wait for an answer or stop the turn with /stop", maxQueue)
 	}
 	s.queue = append(s.queue, m)
 	s.publish(hermes.Queued{Waiting: len(s.queue)})
 	return nil
 }
 
-// steer puts a note below the next result of the running turn; without a turn it
-// is a message.
+// steer adds a note to the next result of the running turn. Without a turn the
+// text is a message.
 func (s *Session) steer(text string) error {
 	if s.turn == nil {
 		return s.say(Say{Parts: []hermes.Part{{Text: text}}})
@@ -53,7 +53,7 @@ func (s *Session) steer(text string) error {
 	return nil
 }
 
-// stop interrupts the turn and forgets what waits.
+// stop interrupts the turn and empties the queue.
 func (s *Session) stop(op Stop) error {
 	s.queue = nil
 	s.publish(hermes.Queued{})
@@ -66,8 +66,8 @@ func (s *Session) stop(op Stop) error {
 	return nil
 }
 
-// goOn runs a turn on the transcript as it is.
-func (s *Session) goOn() error {
+// continueTurn runs a turn on the transcript as it is.
+func (s *Session) continueTurn() error {
 	if s.turn != nil {
 		return errors.New("a turn is running")
 	}
@@ -77,7 +77,8 @@ func (s *Session) goOn() error {
 	return s.start(s.lastTurn())
 }
 
-// undo takes back the last message of the person and what followed it.
+// undo removes the last message of the user and everything after it from the
+// transcript, and returns that message.
 func (s *Session) undo() (hermes.Message, error) {
 	if s.turn != nil {
 		return hermes.Message{}, errors.New("a turn is running; stop it first with /stop")
@@ -94,10 +95,10 @@ func (s *Session) undo() (hermes.Message, error) {
 		s.cut = false
 		return m, nil
 	}
-	return hermes.Message{}, errors.New("there is no exchange to take back")
+	return hermes.Message{}, errors.New("there is no exchange to undo")
 }
 
-// retry takes back the last exchange and says its message again.
+// retry undoes the last exchange and sends its message again.
 func (s *Session) retry() error {
 	m, err := s.undo()
 	if err != nil {

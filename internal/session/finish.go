@@ -6,7 +6,8 @@ import (
 	"hermes"
 )
 
-// endTurn closes the books of a turn and begins the next one that waits.
+// endTurn records and publishes the outcome of a turn, starts its jobs, and
+// begins the next turn in the queue.
 func (s *Session) endTurn(failed error) {
 	t := s.turn
 	s.turn = nil
@@ -16,9 +17,9 @@ func (s *Session) endTurn(failed error) {
 		done = s.broken(t, failed)
 	}
 	s.cut = done.Outcome == hermes.OutcomeFailed && s.unanswered() || s.waiting()
-	s.fresh = done.Outcome == hermes.OutcomeDone || s.fresh && done.Outcome == hermes.OutcomeInterrupted
+	s.answered = done.Outcome == hermes.OutcomeDone || s.answered && done.Outcome == hermes.OutcomeInterrupted
 	s.addUsage(done.Usage)
-	if rest := t.note.take(); rest != "" { // came after the last batch
+	if rest := t.note.take(); rest != "" { // it came after the last batch
 		s.queue = append([]hermes.Message{hermes.UserText(rest)}, s.queue...)
 	}
 	s.publish(*done)
@@ -28,7 +29,7 @@ func (s *Session) endTurn(failed error) {
 	s.next()
 }
 
-// broken is the end of a turn whose loop was left before its own end.
+// broken returns the outcome of a turn whose loop was stopped before its end.
 func (s *Session) broken(t *turn, why error) *hermes.TurnDone {
 	done := &hermes.TurnDone{Turn: t.number, Outcome: hermes.OutcomeInterrupted, Usage: t.used, Duration: s.cfg.Now().Sub(t.began)}
 	if !errors.Is(why, errParked) {
@@ -39,10 +40,10 @@ func (s *Session) broken(t *turn, why error) *hermes.TurnDone {
 	return done
 }
 
-// stillOpen tells the person what becomes of a question that was left.
-const stillOpen = "The question stays open: /continue asks it again; if you say something else, it is dropped."
+// stillOpen is the notice for a question that was not answered.
+const stillOpen = "The question stays open. Use /continue to see it again; any other message drops it."
 
-// next begins a turn with the first message that waits.
+// next begins a turn with the first message of the queue.
 func (s *Session) next() {
 	if len(s.queue) == 0 || s.ctx.Err() != nil {
 		return

@@ -10,27 +10,27 @@ import (
 	"hermes"
 )
 
-// tools is the session's toolbox as the loop sees it: each call is given a
-// host, and what cannot be repeated is written to the journal round its run.
-// It is used by the goroutines of a turn and touches nothing of the actor's.
+// tools is the session's toolbox for the loop. It gives each call a host, and
+// writes a call that must not be repeated to the journal before and after its
+// run. The goroutines of a turn use it; it does not touch the actor's state.
 type tools struct {
 	session *Session
 	toolbox Toolbox
 	ref     hermes.SessionRef
-	taint   *taint          // what the session has seen, growing with each result
-	begun   map[string]bool // calls that stand in the journal since an earlier turn
+	taint   *taint          // of the session; it grows with each result
+	begun   map[string]bool // calls in the journal since an earlier turn
 	asking  asking
 }
 
-func (t *tools) lease() hermes.Lease { return *t.session.held.Load() }
+func (t *tools) lease() hermes.Lease { return *t.session.sharedLease.Load() }
 
 func (t *tools) Spec(name string) (hermes.Spec, bool) { return t.toolbox.Spec(name) }
 func (t *tools) Preview(c hermes.ToolCall) string     { return t.toolbox.Preview(c) }
 func (t *tools) journal() hermes.Journal              { return t.session.cfg.Store }
 
-// Run runs a call through the tool chain. A call with an effect stands in the
+// Run runs a call through the tool chain. A call with an effect is in the
 // journal before it runs, and its result as soon as it is known. A call whose
-// question is open when the turn ends has none: it is parked.
+// question is open when the turn ends gets no result: it is parked.
 func (t *tools) Run(ctx context.Context, c hermes.ToolCall, progress func(string)) hermes.Result {
 	h := &host{tools: t, progress: progress, id: c.ID}
 	call := &hermes.Call{ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments), Host: h}
@@ -58,7 +58,7 @@ func (t *tools) Run(ctx context.Context, c hermes.ToolCall, progress func(string
 	return r
 }
 
-// FinishBatch shows the toolbox all results of a batch.
+// FinishBatch passes all results of a batch to the toolbox.
 func (t *tools) FinishBatch(ctx context.Context, calls []hermes.ToolCall, results []*hermes.Result) {
 	s, ok := t.toolbox.(BatchFinisher)
 	if !ok {
@@ -80,19 +80,19 @@ func failure(text string) hermes.Result {
 	return r
 }
 
-// host is what the session lends to one call.
+// host is the [hermes.Host] of one call.
 type host struct {
 	*tools
-	progress  func(string)
-	callTaint taint       // by other tools and children that the call set to work
-	id        string      // of the call
-	journaled bool        // it stands in the journal
-	asks      bool        // it only asks: its questions outlive the turn
-	led       atomic.Bool // leave was asked for
+	progress      func(string)
+	callTaint     taint       // from other tools and child sessions that the call ran
+	id            string      // of the call
+	journaled     bool        // it is in the journal
+	asks          bool        // it only asks: its questions stay open after the turn
+	approvalAsked atomic.Bool // approval was requested
 }
 
-// Session tells what has been seen until now, which may be more than when the
-// call began.
+// Session returns the current provenance, which may have grown since the call
+// began.
 func (h *host) Session() hermes.SessionRef {
 	ref := h.ref
 	ref.Provenance = h.taint.text()
@@ -124,10 +124,10 @@ func (h *host) Spawn(ctx context.Context, t hermes.Task) (hermes.Report, error) 
 
 func (h *host) Approve(ctx context.Context, a hermes.ApprovalRequest) (hermes.Decision, error) {
 	q := newQuestion(hermes.Asked{Approval: &a})
-	if h.journaled && a.CallID == h.id && !h.led.Swap(true) {
-		q.call = h.id // the first thing that the call does: so far nothing has run
+	if h.journaled && a.CallID == h.id && !h.approvalAsked.Swap(true) {
+		q.call = h.id // the call asks for approval first: nothing has run so far
 	}
-	r, err := h.session.put(ctx, q, h.session.cfg.AskTimeout)
+	r, err := h.session.askUser(ctx, q, h.session.cfg.AskTimeout)
 	switch {
 	case errors.Is(err, errUnattended):
 		return hermes.Unattended, nil
@@ -144,7 +144,7 @@ func (h *host) Ask(ctx context.Context, q hermes.Question) (hermes.Answer, error
 	if h.asks && !q.Secret {
 		asked.call = h.id
 	}
-	r, err := h.session.put(ctx, asked, h.session.cfg.QuestionTimeout)
+	r, err := h.session.askUser(ctx, asked, h.session.cfg.QuestionTimeout)
 	if errors.Is(err, errNoAnswer) {
 		return hermes.Answer{TimedOut: true}, nil
 	}

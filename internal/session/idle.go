@@ -2,7 +2,7 @@ package session
 
 import "time"
 
-// idleTimer fires when nothing was done for a while; with no time it never
+// idleTimer fires when it was not touched for a while. If after is 0, it never
 // fires.
 type idleTimer struct {
 	after time.Duration
@@ -36,8 +36,8 @@ func (t *idleTimer) stop() {
 	}
 }
 
-// alarm fires once, so long after it was started. Its zero value is at rest.
-// It belongs to one goroutine.
+// alarm fires once, a given time after start. Its zero value is stopped. Only
+// one goroutine may use it.
 type alarm struct{ timer *time.Timer }
 
 func (a *alarm) C() <-chan time.Time {
@@ -47,7 +47,7 @@ func (a *alarm) C() <-chan time.Time {
 	return a.timer.C
 }
 
-// start sets it, also anew.
+// start sets the alarm, or resets it if it is set.
 func (a *alarm) start(after time.Duration) {
 	if a.timer == nil {
 		a.timer = time.NewTimer(after)

@@ -6,14 +6,14 @@ import (
 	"hermes"
 )
 
-// notLatest are the sources whose sessions other work began: nobody means them
-// by "latest". One-shots count, since the person began them.
+// notLatest are the platforms whose sessions the program started itself:
+// "latest" never means them. One-shots count, because the user started them.
 var notLatest = []string{"subagent", "tool", "cron", "kanban"}
 
-// Latest is the session that "latest" stands for, on every command: the last
-// active one of a folder, else the last active one of all. Archived ones, those
-// in which nothing was said and those that other work began are left out.
-// Where none is left the error wraps hermes.ErrNotFound.
+// Latest returns the session that "latest" means in every command: the last
+// active one of a folder, else the last active one of all. It skips sessions
+// that are archived, have no messages, or were started by the program itself.
+// If there is none, the error wraps hermes.ErrNotFound.
 func Latest(ctx context.Context, s hermes.Sessions, dir string) (hermes.Session, error) {
 	for _, where := range []string{dir, ""} {
 		list, err := s.ListSessions(ctx, hermes.SessionFilter{Dir: where, NonEmpty: true, Exclude: notLatest, Limit: 1})
@@ -27,8 +27,8 @@ func Latest(ctx context.Context, s hermes.Sessions, dir string) (hermes.Session,
 	return hermes.Session{}, noneYet{}
 }
 
-// noneYet is for the person.
+// noneYet is the error of Latest, worded for the user.
 type noneYet struct{}
 
-func (noneYet) Error() string { return "there is no session yet; `hermes` begins one" }
+func (noneYet) Error() string { return "no sessions yet; start one with `hermes`" }
 func (noneYet) Unwrap() error { return hermes.ErrNotFound }

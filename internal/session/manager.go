@@ -15,8 +15,8 @@ import (
 	"hermes"
 )
 
-// Manager keeps the live sessions of a process. Its methods may be called
-// concurrently.
+// Manager holds the live sessions of a process. Its methods may be called
+// concurrently. Close ends them all.
 type Manager struct {
 	cfg     Config
 	mu      sync.Mutex
@@ -25,7 +25,7 @@ type Manager struct {
 	closing closingJobs
 }
 
-// NewManager makes a manager. It opens nothing.
+// NewManager returns a manager without sessions. It does no I/O.
 func NewManager(cfg Config) *Manager {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -36,33 +36,33 @@ func NewManager(cfg Config) *Manager {
 	return &Manager{cfg: cfg, live: map[string]*liveSession{}}
 }
 
-// Open says which session is wanted. With Resume it is an old one; otherwise
-// a new one that is stored with its first message.
+// Open says which session to open. If Resume is set, it is a stored one;
+// otherwise it is a new one, which is stored with its first message.
 type Open struct {
 	// Resume is an id, a unique prefix of one, or a title.
 	Resume   string
 	Platform string
-	User     string // who speaks on a platform; "" is the owner of this home
+	User     string // the platform's id of the user; "" is the owner of this home
 	Dir      string // the working folder
 	Branch   string
 	Title    string
 	Parent   string
-	// Model is a reference; empty is the stored one, or the default.
+	// Model is a reference; empty means the stored one, or the default.
 	Model string
-	// Attended says that someone listens who can answer questions; without,
-	// the answer to every approval is no.
+	// Attended says that a user is there to answer questions. Without one,
+	// every approval is refused.
 	Attended bool
-	MaxSteps int // 0 is the manager's
-	// Waiting, if set, is told in a sentence what Open waits for, as it does.
-	// It is called by Open, and by the Open that brings the session to life
-	// where several ask for one.
+	MaxSteps int // 0 means Config.Steps
+	// Waiting, if set, is called with a sentence that says what Open waits for.
+	// If several callers open the same session, only the one that starts it
+	// gets the calls.
 	Waiting    func(string)
 	depth      int
-	provenance string // what the parent has seen
+	provenance string // of the parent session
 }
 
-// Open returns the live session or brings it to life. A session that another
-// process runs is refused with ErrLeased.
+// Open returns the live session, or starts it if it is not live. If another
+// process runs the session, the error wraps ErrLeased.
 func (m *Manager) Open(ctx context.Context, o Open) (*Session, error) {
 	row, transcript, err := m.load(ctx, o)
 	if err != nil {
@@ -80,7 +80,7 @@ func (m *Manager) Open(ctx context.Context, o Open) (*Session, error) {
 			return nil, context.Cause(ctx)
 		}
 	}
-	p.session, p.err = m.wake(ctx, o, row, transcript)
+	p.session, p.err = m.newSession(ctx, o, row, transcript)
 	if p.err != nil {
 		m.forget(row.ID, p)
 	} else {
@@ -93,16 +93,16 @@ func (m *Manager) Open(ctx context.Context, o Open) (*Session, error) {
 	return p.session, p.err
 }
 
-// liveSession is where a live session stands, or one that is coming to life.
+// liveSession is the entry of a session that is live or being started.
 type liveSession struct {
 	ready   chan struct{} // closed when session or err is set
 	session *Session
 	err     error
 }
 
-// claim returns the place of a session, and whether the caller is the one to
-// fill it.
-func (m *Manager) claim(id string) (*liveSession, bool, error) {
+// claim returns the entry of a session. If ours is true, it is new and the
+// caller must fill it.
+func (m *Manager) claim(id string) (p *liveSession, ours bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
@@ -111,7 +111,7 @@ func (m *Manager) claim(id string) (*liveSession, bool, error) {
 	if p, ok := m.live[id]; ok {
 		return p, false, nil
 	}
-	p := &liveSession{ready: make(chan struct{})}
+	p = &liveSession{ready: make(chan struct{})}
 	m.live[id] = p
 	return p, true, nil
 }
@@ -133,8 +133,8 @@ func (m *Manager) load(ctx context.Context, o Open) (hermes.Session, []hermes.Me
 	return row, transcript, err
 }
 
-// wake makes the actor of a session; the caller starts it.
-func (m *Manager) wake(ctx context.Context, o Open, row hermes.Session, transcript []hermes.Message) (*Session, error) {
+// newSession returns the actor of a session; the caller starts it.
+func (m *Manager) newSession(ctx context.Context, o Open, row hermes.Session, transcript []hermes.Message) (*Session, error) {
 	s := &Session{
 		cfg: &m.cfg, id: row.ID, manager: m,
 		inbox: make(chan envelope), closing: make(chan struct{}), done: make(chan struct{}),
@@ -145,16 +145,16 @@ func (m *Manager) wake(ctx context.Context, o Open, row hermes.Session, transcri
 	if !s.stored {
 		return s, nil
 	}
-	if err := s.comeBack(ctx, o); err != nil {
-		_ = s.free() // the first error is the one that tells
+	if err := s.resume(ctx, o); err != nil {
+		_ = s.free() // the first error says what went wrong
 		s.cancel()
 		return nil, err
 	}
 	return s, nil
 }
 
-// comeBack makes a stored session ready to go on where it stopped.
-func (s *Session) comeBack(ctx context.Context, o Open) error {
+// resume makes a stored session ready to continue where it stopped.
+func (s *Session) resume(ctx context.Context, o Open) error {
 	if err := s.persist(); err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (s *Session) comeBack(ctx context.Context, o Open) error {
 	return s.recover(ctx)
 }
 
-// loadRuntime takes up what the session works with.
+// loadRuntime builds the session's runtime, once.
 func (s *Session) loadRuntime() error {
 	if s.runtime != nil {
 		return nil
@@ -194,13 +194,13 @@ func (s *Session) loadRuntime() error {
 	return nil
 }
 
-// wakeUp speaks to the session in the program's name, from any goroutine and
-// without waiting for it.
+// wakeUp sends the session a message from the program. It may be called from
+// any goroutine and does not wait.
 func (s *Session) wakeUp(text string) {
-	go func() { // ends when the session has taken it or is closed
+	go func() { // ends when the session has taken the message or is closed
 		say := Say{Parts: []hermes.Part{{Text: text, Provenance: "a background process"}}, Busy: BusyQueue, Synthetic: true}
 		if err := s.Submit(context.Background(), say); err != nil && !errors.Is(err, ErrClosed) {
-			s.cfg.Log.Warn("tell the session", "session", s.id, "err", err)
+			s.cfg.Log.Warn("send a message to the session", "session", s.id, "err", err)
 		}
 	}()
 }
@@ -213,7 +213,8 @@ func (m *Manager) forget(id string, p *liveSession) {
 	}
 }
 
-// Close ends every session and waits for them.
+// Close ends all sessions and their background jobs and waits for them. The
+// manager opens no sessions afterwards.
 func (m *Manager) Close() error {
 	m.mu.Lock()
 	m.closed = true
@@ -230,7 +231,8 @@ func (m *Manager) Close() error {
 	return errors.Join(errs...)
 }
 
-// NewID makes the id of a session: the second it began and a random tail.
+// NewID returns a new session id: the start time in seconds and a random
+// suffix.
 func NewID(now time.Time) string {
 	var tail [3]byte
 	_, _ = rand.Read(tail[:]) // never fails, by its contract

@@ -2,7 +2,7 @@ package session
 
 import "sync"
 
-// note is the text that waits for the model; the loop takes it from its own
+// note is the text that waits for the model. The loop takes it from its own
 // goroutine.
 type note struct {
 	mu   sync.Mutex

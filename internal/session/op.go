@@ -2,60 +2,61 @@ package session
 
 import "hermes"
 
-// Op is something to be done with a session. Submit returns when the session
-// has taken it, not when it is finished.
+// Op is a request to a session. Submit returns when the session has accepted
+// it, not when it is done.
 type Op interface{ op() }
 
 type (
-	// Say is a message of the person. A busy session does with it what its
-	// busy mode says, or what Busy says if that is set; one that brings text
-	// from outside does not steer but waits.
+	// Say is a message of the user. If a turn runs, Busy decides what happens,
+	// or the session's busy mode if Busy is empty. A message with untrusted
+	// text never steers: it waits.
 	Say struct {
 		Parts     []hermes.Part
 		Busy      Busy
-		Synthetic bool // the program speaks, not the person
+		Synthetic bool // from the program, not the user
 	}
-	// Steer gives the running turn a note; without a turn it is a Say.
+	// Steer adds a note to the running turn; without a turn it is a Say.
 	Steer struct{ Text string }
-	// Stop interrupts the running turn and forgets what is queued; on demand
-	// it also ends the session's background processes.
+	// Stop interrupts the running turn and empties the queue. If Processes is
+	// set, it also ends the session's background processes.
 	Stop struct{ Processes bool }
-	// Reply answers what an Asked event asked. Of its fields the one that
-	// fits the question counts.
+	// Reply answers the question of an Asked event: with Answer if that has a
+	// Question, with Decision if it has an Approval.
 	Reply struct {
 		ID       string
 		Answer   hermes.Answer
 		Decision hermes.Decision
 	}
-	// Continue goes on with a turn that was cut off, and asks again what was
-	// being asked; it is refused when the transcript already ends with an
-	// answer. A Say in its place drops the question.
+	// Continue resumes a turn that was cut off and asks its open question
+	// again. It is refused if the transcript ends with an answer. A Say instead
+	// drops the question.
 	Continue struct{}
-	// Undo takes back the last exchange. It is refused while a turn runs.
+	// Undo removes the last exchange from the transcript. It is refused while a
+	// turn runs.
 	Undo struct{}
-	// Retry takes back the last exchange and says its message again.
+	// Retry undoes the last exchange and sends its message again. It is refused
+	// while a turn runs.
 	Retry struct{}
-	// Compress makes the transcript shorter now, keeping what has to do with
-	// the topic and the last Keep exchanges. It is refused while a turn runs.
+	// Compress shortens the transcript now. It keeps what relates to the topic
+	// and the last Keep exchanges. It is refused while a turn runs.
 	Compress struct {
 		Topic string
 		Keep  int
 	}
-	// Review looks back at the conversation for what is worth keeping, beside
-	// the session; a Notice tells what came of it. Without somebody who looks
-	// it is ErrNoReview.
+	// Review starts a background review of the conversation; a Notice reports
+	// its result. If the runtime has no review, the error is ErrNoReview.
 	Review struct {
-		Focus string // what to look for above all
-		Asked bool   // set by the session: the person asks for it
+		Focus string // what to look for first
+		Asked bool   // set by the session: the user asked for it
 	}
-	// SetModel answers from the next turn on with another model, or, Once, the
-	// next turn alone.
+	// SetModel changes the model from the next turn on, or, if Once is set, for
+	// the next turn only.
 	SetModel struct {
 		Ref  string
 		Once bool
 	}
-	// SetEffort thinks from the next turn on as hard as it says; empty is what
-	// is configured.
+	// SetEffort changes the effort from the next turn on; empty means the
+	// configured one.
 	SetEffort struct{ Effort hermes.Effort }
 	// SetTitle renames the session.
 	SetTitle struct{ Title string }
@@ -74,12 +75,12 @@ func (SetModel) op()  {}
 func (SetEffort) op() {}
 func (SetTitle) op()  {}
 
-// Busy says what happens to a message that comes while a turn runs.
+// Busy says what happens to a message that arrives while a turn runs.
 type Busy string
 
 // The busy modes.
 const (
 	BusyInterrupt Busy = "interrupt" // end the turn, then answer the message
 	BusyQueue     Busy = "queue"     // answer it after the turn
-	BusySteer     Busy = "steer"     // hand it to the turn as a note
+	BusySteer     Busy = "steer"     // add it to the turn as a note
 )

@@ -9,14 +9,14 @@ import (
 	"hermes"
 )
 
-// pendingCall is what the journal keeps of a call that asks the person. It belongs
-// to the actor, for as long as a turn lasts.
+// pendingCall is what the journal keeps of a call that asks the user. It
+// belongs to the actor and exists during one turn.
 type pendingCall struct {
 	hermes.PendingCall
 	at int // how many questions the call has asked in this turn
 }
 
-// asking are the calls of a turn that only ask the person and have no result
+// asking holds the calls of a turn that only ask the user and have no result
 // yet. It may be used concurrently.
 type asking struct {
 	mu   sync.Mutex
@@ -38,10 +38,11 @@ func (a *asking) is(call string) bool {
 	return a.open[call]
 }
 
-// errParked ends a turn whose open question stays open.
-var errParked = errors.New("a question waits for the person")
+// errParked ends a turn whose question stays open.
+var errParked = errors.New("a question waits for the user")
 
-// pendingFor is what is kept of a question's call; nil where nothing is.
+// pendingFor returns the pending state of a question's call, or nil if the
+// journal does not keep it.
 func (s *Session) pendingFor(q *question) *pendingCall {
 	if q.call == "" {
 		return nil
@@ -54,8 +55,8 @@ func (s *Session) pendingFor(q *question) *pendingCall {
 	return h
 }
 
-// earlierAnswer is the answer that the person gave to this question in an earlier
-// turn; nil if there is none.
+// earlierAnswer returns the user's answer to this question in an earlier turn,
+// or nil.
 func (s *Session) earlierAnswer(q *question) *hermes.Answer {
 	h := s.pendingFor(q)
 	if h == nil || q.asked.Question == nil || h.at >= len(h.Answers) || h.Answers[h.at].Answer == nil {
@@ -65,8 +66,8 @@ func (s *Session) earlierAnswer(q *question) *hermes.Answer {
 	return h.Answers[h.at-1].Answer
 }
 
-// savePending keeps that the person is being asked. What cannot be kept is asked all
-// the same: it is lost only if the process dies before the answer.
+// savePending stores that the user is being asked. If that fails, the question
+// is asked anyway: it is lost only if the process dies before the answer.
 func (s *Session) savePending(q *question) {
 	h := s.pendingFor(q)
 	switch {
@@ -78,12 +79,13 @@ func (s *Session) savePending(q *question) {
 		h.Answers = append(h.Answers[:h.at:h.at], hermes.AskedQuestion{Question: *q.asked.Question})
 	}
 	if err := s.storePending(q.call, h.PendingCall); err != nil {
-		s.cfg.Log.Warn("keep a question", "session", s.id, "call", q.call, "err", err)
+		s.cfg.Log.Warn("store a question", "session", s.id, "call", q.call, "err", err)
 	}
 }
 
-// saveAnswer keeps the answer before anyone acts on it. Leave that cannot be
-// kept is not given: after a crash the call would count as never begun.
+// saveAnswer stores the answer before the call acts on it. An approval that
+// cannot be stored does not count: after a crash the call would look as if it
+// had never begun.
 func (s *Session) saveAnswer(q *question, r Reply) error {
 	h := s.pendingFor(q)
 	switch {
@@ -99,7 +101,7 @@ func (s *Session) saveAnswer(q *question, r Reply) error {
 	h.Answers[h.at].Answer = &r.Answer
 	h.at++
 	if err := s.storePending(q.call, h.PendingCall); err != nil {
-		s.cfg.Log.Warn("keep an answer", "session", s.id, "call", q.call, "err", err)
+		s.cfg.Log.Warn("store an answer", "session", s.id, "call", q.call, "err", err)
 	}
 	return nil
 }
@@ -108,8 +110,8 @@ func (s *Session) storePending(call string, h hermes.PendingCall) error {
 	return s.cfg.Store.SavePending(context.WithoutCancel(s.ctx), s.lease, call, h)
 }
 
-// loadPending reads what is kept of the calls that are open as a turn begins, and
-// tells which of them were begun.
+// loadPending reads the pending state of the calls that are open when a turn
+// begins. It returns which of them were begun.
 func (s *Session) loadPending() (map[string]bool, error) {
 	s.pendingCalls = map[string]*pendingCall{}
 	open := hermes.OpenCalls(s.transcript)
@@ -133,14 +135,14 @@ func (s *Session) loadPending() (map[string]bool, error) {
 // waiting reports whether a question of a turn that has ended is still open.
 func (s *Session) waiting() bool { return s.turn == nil && len(hermes.OpenCalls(s.transcript)) > 0 }
 
-// asksOnly reports whether a call only asks the person.
+// asksOnly reports whether a call only asks the user.
 func (s *Session) asksOnly(c hermes.ToolCall) bool {
 	spec, ok := s.runtime.Tools.Spec(c.Name)
 	return ok && spec.Effect == hermes.EffectAsk
 }
 
-// notAnswered is what the model reads of questions that the person left, with
-// the answers that there are.
+// notAnswered returns the result of a call whose questions the user did not
+// answer, with the answers given before.
 func notAnswered(h hermes.PendingCall) hermes.Result {
 	type answer struct {
 		Question string   `json:"question"`
@@ -155,9 +157,9 @@ func notAnswered(h hermes.PendingCall) hermes.Result {
 			out.Answers = append(out.Answers, answer{x.Question.Text, append([]string{}, x.Answer.Texts...)})
 		}
 	}
-	out.Note = "The person did not answer this; what they said instead comes next. Take it as the answer if it is one."
+	out.Note = "The user did not answer this; what they said instead comes next. Take it as the answer if it is one."
 	if len(out.Answers) > 0 {
-		out.Note = "The person answered this much and left the rest; what they said instead comes next."
+		out.Note = "The user answered only this much; what they said instead comes next."
 	}
 	r, err := hermes.JSONResult(out)
 	if err != nil { // texts always have a JSON form

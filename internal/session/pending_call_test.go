@@ -63,7 +63,7 @@ func (h *fixture) later(t *testing.T, m hermes.Model, b *toolTable) *fixture {
 	return newFixture(t, m, b, func(c *session.Config) { c.Store, c.Owner = h.store, "later" })
 }
 
-func TestQuestionOutlivesItsProcess(t *testing.T) {
+func TestQuestionStaysOpenAfterItsProcess(t *testing.T) {
 	t.Parallel()
 	m := hermestest.NewScript(hermestest.CallTool("clarify", `{}`), hermestest.Say("thank you"))
 	h := newFixture(t, m, newToolTable(asker(3)))
@@ -180,7 +180,7 @@ func TestAnswersAreKeptWhenTheResultIsNot(t *testing.T) {
 	st, l := crashed(t, toolCall("1", "clarify"))
 	begun(t, st, l, toolCall("1", "clarify"), hermes.PendingCall{Answers: []hermes.AskedQuestion{{Question: hermes.Question{Text: "question 1"}, Answer: &hermes.Answer{Texts: []string{"kept"}}}}})
 	h := newFixture(t, hermestest.NewScript(hermestest.Say("went on")), newToolTable(asker(1)), func(c *session.Config) { c.Store = st })
-	s := h.open(t, session.Open{Resume: "s1"}) // nobody need be there
+	s := h.open(t, session.Open{Resume: "s1"}) // unattended
 	e := listen(t, s)
 	submit(t, s, session.Continue{})
 	until[hermes.TurnDone](e)
@@ -194,10 +194,10 @@ func TestAnswersAreKeptWhenTheResultIsNot(t *testing.T) {
 	}
 }
 
-func TestWhoSaysSomethingElseDropsTheQuestion(t *testing.T) {
+func TestAnotherMessageDropsTheQuestion(t *testing.T) {
 	t.Parallel()
 	two := hermestest.Step{Calls: []hermes.ToolCall{toolCall("1", "clarify"), toolCall("2", "later")}}
-	for name, leave := range map[string]func(*testing.T, *session.Session, *ear){
+	for name, before := range map[string]func(*testing.T, *session.Session, *ear){
 		"after a stop": func(t *testing.T, s *session.Session, e *ear) {
 			submit(t, s, session.Stop{})
 			if n := until[hermes.Notice](e); !strings.Contains(n.Text, "stays open") {
@@ -212,7 +212,7 @@ func TestWhoSaysSomethingElseDropsTheQuestion(t *testing.T) {
 			}
 			submit(t, s, session.Say{Parts: []hermes.Part{{Text: "a process ended"}}, Synthetic: true})
 			if st := state(t, s); st.Running || !st.Asking {
-				t.Error("the program's own words dropped the question")
+				t.Error("a synthetic message dropped the question")
 			}
 		},
 		"in the middle": func(*testing.T, *session.Session, *ear) {},
@@ -226,7 +226,7 @@ func TestWhoSaysSomethingElseDropsTheQuestion(t *testing.T) {
 			submit(t, s, say("go"))
 			submit(t, s, replies(until[hermes.Asked](e).ID, "first answer"))
 			until[hermes.Asked](e)
-			leave(t, s, e)
+			before(t, s, e)
 			submit(t, s, say("forget it"))
 			for until[hermes.TurnDone](e).Text != "as you say" {
 			}
@@ -258,7 +258,7 @@ func TestUnattendedResumeLeavesTheQuestion(t *testing.T) {
 	e := listen(t, s)
 	submit(t, s, session.Continue{})
 	until[hermes.TurnDone](e)
-	if got := stored(t, st, "s1")[2]; !strings.Contains(got, "nobody is there") {
+	if got := stored(t, st, "s1")[2]; !strings.Contains(got, "unattended") {
 		t.Error(got)
 	}
 }
@@ -298,7 +298,7 @@ func TestApprovalThatWasNotGivenWasNeverUsed(t *testing.T) {
 	q := until[hermes.Asked](e)
 	steps, err := h.store.OpenSteps(t.Context(), s.ID())
 	if err != nil || len(steps) != 1 || !steps[0].Pending.AwaitingApproval {
-		t.Errorf("the journal has %+v, %v while leave is asked for", steps, err)
+		t.Errorf("the journal has %+v, %v while approval is asked for", steps, err)
 	}
 	submit(t, s, session.Reply{ID: q.ID, Decision: hermes.AllowOnce})
 	until[hermes.TurnDone](e)

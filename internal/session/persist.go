@@ -10,13 +10,13 @@ import (
 	"hermes"
 )
 
-// unanswered stands where a turn ended without an answer, so that speakers
-// keep taking turns in what a model reads.
+// unanswered is stored where a turn ended without an answer, so that user and
+// assistant messages alternate.
 const unanswered = "[No answer came to this message: the turn was cut off.]"
 
-// persist makes sure that the session has a row and that this process holds
-// its lease. A new session gets its row with its first message, so that
-// looking around leaves nothing behind.
+// persist makes sure that the session has a row and that this process has its
+// lease. A new session gets its row with its first message, so that a session
+// that was only opened is not stored.
 func (s *Session) persist() error {
 	if !s.stored {
 		s.row.Started = s.cfg.Now()
@@ -32,14 +32,14 @@ func (s *Session) persist() error {
 	if err != nil {
 		return s.leaseFailed(err)
 	}
-	s.holds(l)
+	s.setLease(l)
 	return nil
 }
 
-// holds takes a lease, for the actor and for the calls of a turn.
-func (s *Session) holds(l hermes.Lease) {
+// setLease sets the lease of the actor and of the calls of a turn.
+func (s *Session) setLease(l hermes.Lease) {
 	s.lease = l
-	s.held.Store(&l)
+	s.sharedLease.Store(&l)
 }
 
 func (s *Session) leaseFailed(err error) error {
@@ -49,20 +49,20 @@ func (s *Session) leaseFailed(err error) error {
 	return err
 }
 
-// leased says in the person's words that another process has the session; who
-// it is and until when stays in the chain.
+// leased is the error of a session that another process runs, worded for the
+// user. The cause names that process and the time.
 type leased struct {
 	id    string
 	cause error
 }
 
 func (e leased) Error() string {
-	return fmt.Sprintf("session %s is open in another Hermes; close it there, or begin a new session", e.id)
+	return fmt.Sprintf("session %s is open in another Hermes process; close it there, or start a new session", e.id)
 }
 
 func (e leased) Unwrap() error { return e.cause }
 
-// renew keeps the lease. When it is lost, another process runs the session:
+// renew renews the lease. If it is lost, another process runs the session, and
 // this one stops at once and writes nothing more.
 func (s *Session) renew() {
 	if s.lease.Fence == 0 {
@@ -71,7 +71,7 @@ func (s *Session) renew() {
 	l, err := s.cfg.Store.Renew(s.ctx, s.lease, leaseTime)
 	switch {
 	case err == nil:
-		s.holds(l)
+		s.setLease(l)
 	case errors.Is(err, hermes.ErrStaleLease):
 		s.regain()
 	default:
@@ -79,23 +79,23 @@ func (s *Session) renew() {
 	}
 }
 
-// regain takes up a lease that ran out, as after a machine has slept, if
-// nobody had it in between.
+// regain takes an expired lease again, for example after the machine slept, if
+// no other process had it meanwhile.
 func (s *Session) regain() {
 	l, err := s.cfg.Store.Acquire(s.ctx, s.id, s.cfg.Owner, leaseTime)
 	if err == nil && l.Fence == s.lease.Fence+1 {
-		s.holds(l)
+		s.setLease(l)
 		return
 	}
-	if err == nil { // somebody came and went: what we know is out of date
-		_ = s.cfg.Store.Release(s.ctx, l) // it runs out by itself otherwise
+	if err == nil { // another process had it: our state is out of date
+		_ = s.cfg.Store.Release(s.ctx, l) // it expires anyway
 	}
 	s.lost()
 }
 
 func (s *Session) lost() {
-	s.holds(hermes.Lease{})
-	s.publish(hermes.Notice{Level: hermes.NoticeWarning, Text: "Another Hermes has taken this session over; this one stops here."})
+	s.setLease(hermes.Lease{})
+	s.publish(hermes.Notice{Level: hermes.NoticeWarning, Text: "Another Hermes process took this session over. This one stops."})
 	if s.turn != nil {
 		s.turn.cancel(hermes.ErrStaleLease)
 	}
@@ -117,7 +117,7 @@ func (s *Session) store(m *hermes.Message) error {
 	return nil
 }
 
-// writeFailed says what a person can do about a store that refuses.
+// writeFailed words an error of the store for the user.
 func (s *Session) writeFailed(err error) error {
 	if errors.Is(err, hermes.ErrStaleLease) {
 		s.lost()
@@ -126,7 +126,7 @@ func (s *Session) writeFailed(err error) error {
 	return fmt.Errorf("the conversation could not be stored, so the turn was stopped: %w", err)
 }
 
-// closeUnanswered puts an answer under a message of the person that has none.
+// closeUnanswered appends an answer to a last user message that has none.
 func (s *Session) closeUnanswered() error {
 	n := len(s.transcript)
 	if n == 0 || s.transcript[n-1].Role != hermes.RoleUser {
@@ -146,7 +146,7 @@ func (s *Session) addUsage(u hermes.Usage) {
 	}
 }
 
-// storedSpec is how a tool stands on the session's row.
+// storedSpec is the form of a tool in the session's row.
 type storedSpec struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
@@ -167,8 +167,8 @@ func encodeSpecs(specs []hermes.Spec) (json.RawMessage, error) {
 	return bytes.TrimSpace(b.Bytes()), nil
 }
 
-// decodeSpecs gives back the tools that every request of the session names,
-// whatever this process would offer today.
+// decodeSpecs returns the stored tools, which every request of the session
+// sends, even if this process has others.
 func decodeSpecs(tools json.RawMessage) ([]hermes.Spec, error) {
 	if len(tools) == 0 {
 		return nil, nil

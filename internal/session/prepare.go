@@ -6,8 +6,8 @@ import (
 	"hermes"
 )
 
-// prepare makes sure that the session has a row, a lease, its model, and a
-// prompt that will not change any more.
+// prepare makes sure that the session has its runtime, model, system prompt,
+// row and lease.
 func (s *Session) prepare() error {
 	if err := s.loadRuntime(); err != nil {
 		return err
@@ -28,13 +28,14 @@ func (s *Session) prepare() error {
 	return s.persist()
 }
 
-// fixPrefix builds the prompt and the list of tools, once for all time.
+// fixPrefix builds the system prompt and the list of tools. They never change
+// afterwards.
 func (s *Session) fixPrefix() error {
 	tools, err := encodeSpecs(s.runtime.Tools.Specs())
 	if err != nil {
 		return err
 	}
-	specs, err := decodeSpecs(tools) // the very values a resumed session reads
+	specs, err := decodeSpecs(tools) // the same values that a resumed session reads
 	if err != nil {
 		return err
 	}

@@ -10,14 +10,14 @@ import (
 )
 
 var (
-	errUnattended = errors.New("nobody is there who could answer")
-	errNoAnswer   = errors.New("nobody answered in time")
+	errUnattended = errors.New("this session is unattended: there is no user to ask")
+	errNoAnswer   = errors.New("the user did not answer in time")
 )
 
-// question is what waits for the person.
+// question is a question or approval that waits for the user.
 type question struct {
 	asked  hermes.Asked
-	call   string // set where the journal keeps it: the call that asks
+	call   string // the call that asks, if the journal keeps the question
 	answer chan Reply
 }
 
@@ -25,7 +25,7 @@ func newQuestion(asked hermes.Asked) *question {
 	return &question{asked: asked, answer: make(chan Reply, 1)}
 }
 
-// askOp opens a question; dropOp lets go of one.
+// askOp opens a question; dropOp closes one without an answer.
 type (
 	askOp struct {
 		q  *question
@@ -37,9 +37,9 @@ type (
 func (askOp) op()  {}
 func (dropOp) op() {}
 
-// put asks the person and waits for the answer, from the goroutine of a tool.
-// A wait of 0 has no end.
-func (s *Session) put(ctx context.Context, q *question, wait time.Duration) (Reply, error) {
+// askUser asks the user and waits for the answer. Tools call it from their
+// goroutines. A wait of 0 means no timeout.
+func (s *Session) askUser(ctx context.Context, q *question, wait time.Duration) (Reply, error) {
 	op := askOp{q: q, id: make(chan string, 1)}
 	if err := s.Submit(ctx, op); err != nil {
 		return Reply{}, err
@@ -59,7 +59,7 @@ func (s *Session) put(ctx context.Context, q *question, wait time.Duration) (Rep
 	case <-ctx.Done():
 		late = context.Cause(ctx)
 	}
-	_ = s.Submit(context.WithoutCancel(ctx), dropOp{id}) // a closed session has no question left
+	_ = s.Submit(context.WithoutCancel(ctx), dropOp{id}) // a closed session has no questions
 	select {
 	case r := <-q.answer: // it came just before
 		return r, nil
@@ -68,7 +68,7 @@ func (s *Session) put(ctx context.Context, q *question, wait time.Duration) (Rep
 	}
 }
 
-// ask, reply and drop are the actor's side of a question.
+// ask opens a question, unless an earlier turn has its answer.
 func (s *Session) ask(op askOp) error {
 	q := op.q
 	if a := s.earlierAnswer(q); a != nil {
@@ -89,10 +89,11 @@ func (s *Session) ask(op askOp) error {
 	return nil
 }
 
+// reply answers an open question.
 func (s *Session) reply(r Reply) error {
 	q, ok := s.questions[r.ID]
 	if !ok {
-		return errors.New("that question is no longer open")
+		return errors.New("this question is no longer open")
 	}
 	if err := s.saveAnswer(q, r); err != nil {
 		return err
@@ -102,6 +103,7 @@ func (s *Session) reply(r Reply) error {
 	return nil
 }
 
+// drop closes a question, answered or not.
 func (s *Session) drop(id string) {
 	if _, ok := s.questions[id]; !ok {
 		return
@@ -110,7 +112,7 @@ func (s *Session) drop(id string) {
 	s.publish(hermes.AnswerTaken{ID: id})
 }
 
-// dropAll lets go of every question, when their turn has ended.
+// dropAll closes every question when their turn has ended.
 func (s *Session) dropAll() {
 	for id := range s.questions {
 		s.drop(id)

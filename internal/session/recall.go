@@ -14,26 +14,25 @@ import (
 )
 
 const (
-	// recallTime is how long a turn waits for what is known; a slow service
-	// delays it by no more.
+	// recallTime is how long a turn waits for the memory at most.
 	recallTime = 2 * time.Second
-	// observeTime bounds what a memory does with one turn.
+	// observeTime is how long a memory may work on one turn.
 	observeTime = 30 * time.Second
-	// observeGrace is how long the end of a session waits for all of it.
+	// observeGrace is how long the end of a session waits for its memory.
 	observeGrace = 10 * time.Second
-	// maxObserving bounds the turns that wait for a memory; further ones are
-	// not told.
+	// maxObserving is how many turns may wait for the memory; further ones are
+	// not observed.
 	maxObserving = 16
 )
 
-// memoryJobs is what a session's memory does beside its turns. It belongs to the
-// actor, but for the goroutines that wg counts.
+// memoryJobs are the background jobs of a session's memory. They belong to the
+// actor, except for the goroutines that wg counts.
 type memoryJobs struct {
 	wg     sync.WaitGroup
-	ctx    context.Context // made with the first goroutine
+	ctx    context.Context // created with the first goroutine
 	cancel context.CancelFunc
 	tail   chan struct{} // closed when the last turn so far was observed
-	slots  chan struct{} // one for each turn under way
+	slots  chan struct{} // one for each turn that waits or runs
 }
 
 func (b *memoryJobs) start() {
@@ -43,7 +42,7 @@ func (b *memoryJobs) start() {
 	}
 }
 
-// wait waits for what runs, and cuts it off when that takes too long.
+// wait waits for running jobs and cancels those that take too long.
 func (b *memoryJobs) wait() {
 	if b.ctx == nil {
 		return
@@ -54,12 +53,12 @@ func (b *memoryJobs) wait() {
 	b.cancel()
 }
 
-// recall joins what is known to a message of the person, as a hidden part in
-// a fence before the rest. It is stored with the message, so that the next
-// request begins with the bytes of this one. What an earlier message of the
-// transcript carries already is not said again.
+// recall adds what the memory knows to a user message, as a hidden first part
+// in a recall block. It is stored with the message, so that the next request
+// begins with the same bytes. A block that the transcript already has is not
+// added again.
 func (s *Session) recall(m *hermes.Message) {
-	m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), Recalled) // of a message that is asked again
+	m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), Recalled) // a retried message has an old block
 	said := strings.TrimSpace(m.Visible())
 	if s.runtime.Recall == nil || m.Synthetic || said == "" {
 		return
@@ -73,12 +72,12 @@ func (s *Session) recall(m *hermes.Message) {
 	m.Provenance = hermes.AddProvenance(m.Provenance, known.Provenance)
 }
 
-// Recalled reports that a part of a message is what a memory knew of it.
+// Recalled reports whether a part of a message is a recall block.
 func Recalled(p hermes.Part) bool {
 	return p.Hidden && p.Text != "" && strings.TrimSpace(recallblock.Strip(p.Text)) == ""
 }
 
-// lookUp asks the memory, within its time.
+// lookUp asks the memory and waits for at most recallTime.
 func (s *Session) lookUp(ref hermes.SessionRef, said string) hermes.Recalled {
 	s.memoryJobs.start()
 	ctx, cancel := context.WithTimeout(s.memoryJobs.ctx, recallTime)
@@ -100,7 +99,7 @@ func (s *Session) lookUp(ref hermes.SessionRef, said string) hermes.Recalled {
 	return hermes.Recalled{}
 }
 
-// carries reports whether the transcript holds a recalled part already.
+// carries reports whether the transcript already has a recalled part.
 func (s *Session) carries(part string) bool {
 	return slices.ContainsFunc(s.transcript, func(m hermes.Message) bool {
 		return slices.ContainsFunc(m.Parts, func(p hermes.Part) bool { return p.Hidden && p.Text == part })
@@ -114,8 +113,8 @@ func firstChars(text string, n int) string {
 	return string([]rune(text)[:n])
 }
 
-// observe tells the memory of a turn that has ended well, one turn after
-// another, beside the session.
+// observe passes a turn that ended successfully to the memory, in the
+// background and one turn after another.
 func (s *Session) observe(done hermes.TurnDone) {
 	if s.runtime.Observe == nil || done.Outcome != hermes.OutcomeDone || done.Text == "" {
 		return
@@ -128,7 +127,7 @@ func (s *Session) observe(done hermes.TurnDone) {
 	select {
 	case s.memoryJobs.slots <- struct{}{}:
 	default:
-		s.cfg.Log.Warn("the memory is too slow: a turn was not told to it", "session", s.id, "turn", done.Turn)
+		s.cfg.Log.Warn("the memory is too slow: it did not get a turn", "session", s.id, "turn", done.Turn)
 		return
 	}
 	before, now := s.memoryJobs.tail, make(chan struct{})
@@ -143,12 +142,12 @@ func (s *Session) observe(done hermes.TurnDone) {
 		ctx, cancel := context.WithTimeout(s.memoryJobs.ctx, observeTime)
 		defer cancel()
 		if err := s.runtime.Observe(ctx, turn); err != nil {
-			s.cfg.Log.Warn("tell the memory of a turn", "session", s.id, "turn", turn.Session.Turn, "err", err)
+			s.cfg.Log.Warn("pass a turn to the memory", "session", s.id, "turn", turn.Session.Turn, "err", err)
 		}
 	})
 }
 
-// saidIn is what the person said in a turn.
+// saidIn returns what the user said in a turn.
 func (s *Session) saidIn(turn int64) string {
 	var said []string
 	for _, m := range slices.Backward(s.transcript) {
@@ -163,11 +162,11 @@ func (s *Session) saidIn(turn int64) string {
 	return strings.Join(said, "\n")
 }
 
-// unfenced is a model whose answers do not repeat recalled memory.
-type unfenced struct{ hermes.Model }
+// scrubbed is a model whose answers do not repeat recall blocks.
+type scrubbed struct{ hermes.Model }
 
-// Stream takes memory-context blocks out of the text before anyone sees it.
-func (u unfenced) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
+// Stream removes recall blocks from the answer's text.
+func (u scrubbed) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
 	return func(yield func(hermes.Delta, error) bool) {
 		var scrub recallblock.Scrubber
 		rest := func() bool {

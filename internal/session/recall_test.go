@@ -14,7 +14,7 @@ import (
 	"hermes/internal/session"
 )
 
-// remembering gives the sessions of a house a memory.
+// remembering gives a fixture's sessions a memory.
 func remembering(recall func(context.Context, hermes.RecallQuery) (hermes.Recalled, error), observe func(context.Context, hermes.MemoryTurn) error) func(*session.Config) {
 	return func(c *session.Config) {
 		newRuntime := c.NewRuntime
@@ -49,7 +49,7 @@ func TestRecallIsSentAndStoredButNotShown(t *testing.T) {
 	e := listen(t, s)
 	submit(t, s, say("what do I like?"))
 	if got := until[hermes.TurnStarted](e).Message; got.Visible() != "what do I like?" || !strings.Contains(got.Text(), "likes tea") {
-		t.Errorf("told %q, visible %q", got.Text(), got.Visible())
+		t.Errorf("got %q, visible %q", got.Text(), got.Visible())
 	}
 	until[hermes.TurnDone](e)
 	submit(t, s, say("really?")) // the same is not said again
@@ -69,7 +69,7 @@ func TestRecallIsSentAndStoredButNotShown(t *testing.T) {
 		t.Errorf("the second message carries %+v", messages[2].Parts)
 	}
 	if got := messages[4].Parts[0].Text; strings.Count(got, "</memory-context>") != 1 || !strings.HasSuffix(got, "</memory-context>") {
-		t.Errorf("recalled text left its fence: %q", got)
+		t.Errorf("recalled text got out of its block: %q", got)
 	}
 	if asked[0].Session.ID != s.ID() || asked[0].Session.Turn != 1 || asked[2].Text != "and now?" {
 		t.Errorf("asked %+v", asked)
@@ -107,7 +107,7 @@ func TestAMessageThatIsAskedAgainIsRecalledAgain(t *testing.T) {
 	}
 }
 
-func TestRecallNeverHoldsATurnUp(t *testing.T) {
+func TestRecallNeverDelaysATurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for _, recall := range []func(context.Context, hermes.RecallQuery) (hermes.Recalled, error){
@@ -188,6 +188,6 @@ func TestTurnsAreObservedInOrderAndAwaited(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	if got := strings.Join(notify, ", "); got != "a → one, c → three" {
-		t.Errorf("told: %s", got)
+		t.Errorf("observed: %s", got)
 	}
 }

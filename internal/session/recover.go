@@ -9,31 +9,31 @@ import (
 	"hermes"
 )
 
-// What a model reads in place of a result that a crash took away.
+// The results of calls whose own result a crash lost, for the model.
 const (
 	outcomeUnknown = "the process stopped while this ran; its outcome is unknown, check before repeating it"
-	neverBegun     = "the process stopped before this ran; nothing was done, call it again if it is still wanted"
+	neverBegun     = "the process stopped before this ran; nothing was done, call it again if you still need it"
 )
 
-// rerunTime bounds the calls that are run again when a session comes back.
+// rerunTime limits a call that runs again when a session is resumed.
 const rerunTime = 10 * time.Second
 
-// recover answers the calls that an earlier process left open: with the
-// result that it still recorded, by running again what only reads, or by
-// saying what is not known. A question to the person stays open, with the
-// calls behind it, until the person goes on with it or says something else.
-// It then tells whether the last turn was cut off. What is run again ends
-// with ctx, which is the one of whoever waits for it.
+// recover adds results for the calls that an earlier process left open: the
+// recorded result, the result of running a read-only call again, or a text
+// that says what is unknown. A question to the user stays open, with the calls
+// after it, until the user continues or says something else. recover also sets
+// whether the last turn was cut off. Calls that run again end with ctx, the
+// context of the caller that waits.
 func (s *Session) recover(ctx context.Context) error {
-	err := s.settleOpen(true, func(c hermes.ToolCall) hermes.Message { return s.rerun(ctx, c) })
+	err := s.closeOpenCalls(true, func(c hermes.ToolCall) hermes.Message { return s.rerun(ctx, c) })
 	s.cut = s.unanswered() || s.waiting()
 	return err
 }
 
-// settleOpen answers the calls that have no result. With asking, questions
-// and what was to come after them stay open. again runs a call that may be
-// repeated; nil repeats nothing.
-func (s *Session) settleOpen(asking bool, again func(hermes.ToolCall) hermes.Message) error {
+// closeOpenCalls adds results for the calls that have none. If asking is set,
+// questions and the calls after them stay open. again runs a call that may be
+// repeated; if it is nil, no call runs again.
+func (s *Session) closeOpenCalls(asking bool, again func(hermes.ToolCall) hermes.Message) error {
 	open := hermes.OpenCalls(s.transcript)
 	if len(open) == 0 {
 		return nil
@@ -57,7 +57,7 @@ func (s *Session) settleOpen(asking bool, again func(hermes.ToolCall) hermes.Mes
 		case ask && st == nil:
 			m = toolMessage(c, notAnswered(hermes.PendingCall{}))
 		default:
-			m = s.settle(c, st, again)
+			m = s.resultOf(c, st, again)
 		}
 		m.Turn = turn
 		if err := s.store(&m); err != nil {
@@ -67,13 +67,13 @@ func (s *Session) settleOpen(asking bool, again func(hermes.ToolCall) hermes.Mes
 	return nil
 }
 
-// unanswered reports whether the transcript ends before an answer.
+// unanswered reports whether the transcript ends without an answer.
 func (s *Session) unanswered() bool {
 	n := len(s.transcript)
 	return n > 0 && s.transcript[n-1].Role != hermes.RoleAssistant
 }
 
-// stepOf is the step of a call in the journal, nil if it was not begun.
+// stepOf returns the journal's step of a call, or nil if it was not begun.
 func stepOf(steps []hermes.Step, c hermes.ToolCall) *hermes.Step {
 	for i := range steps {
 		if steps[i].Call.ID == c.ID {
@@ -83,8 +83,8 @@ func stepOf(steps []hermes.Step, c hermes.ToolCall) *hermes.Step {
 	return nil
 }
 
-// settle finds the result of a call that has none in the transcript.
-func (s *Session) settle(c hermes.ToolCall, st *hermes.Step, again func(hermes.ToolCall) hermes.Message) hermes.Message {
+// resultOf returns a result for a call that has none in the transcript.
+func (s *Session) resultOf(c hermes.ToolCall, st *hermes.Step, again func(hermes.ToolCall) hermes.Message) hermes.Message {
 	spec, known := s.runtime.Tools.Spec(c.Name)
 	switch {
 	case st != nil && st.Result != nil:
@@ -103,12 +103,13 @@ func (s *Session) settle(c hermes.ToolCall, st *hermes.Step, again func(hermes.T
 	return toolMessage(c, failure(neverBegun))
 }
 
+// rerun runs a call again until it ends, rerunTime is over or waits ends.
 func (s *Session) rerun(waits context.Context, c hermes.ToolCall) hermes.Message {
 	ctx, cancel := context.WithTimeout(s.ctx, rerunTime)
 	defer cancel()
-	defer context.AfterFunc(waits, cancel)() // Ctrl+C need not wait for it
+	defer context.AfterFunc(waits, cancel)() // Ctrl+C ends it
 	if s.notify != nil {
-		s.notify(fmt.Sprintf("%s was cut off and is run again; this may take up to %v", c.Name, rerunTime))
+		s.notify(fmt.Sprintf("%s was cut off and runs again; this may take up to %v", c.Name, rerunTime))
 	}
 	ref := s.ref(s.lastTurn())
 	h := &host{tools: &tools{session: s, toolbox: s.runtime.Tools, ref: ref, taint: &taint{from: ref.Provenance}}}

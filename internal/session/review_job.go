@@ -9,23 +9,24 @@ import (
 	"hermes"
 )
 
-// ErrNoReview means that nobody looks back at the work of this session.
-var ErrNoReview = errors.New("nobody looks back at the work of this session")
+// ErrNoReview means that this session has no background review.
+var ErrNoReview = errors.New("this session has no background review")
 
-// reviewJob is a review that runs beside the session. Its goroutine speaks to
-// the actor through the inbox, and ends with the session.
+// reviewJob is a background review. Its goroutine sends its result to the
+// actor's inbox and ends with the session.
 type reviewJob struct {
 	cancel   context.CancelFunc
 	done     chan struct{}
-	finished bool // it came to its end by itself; read after done
+	finished bool // it was not canceled; read after done
 }
 
-// reviewedOp brings what a review has to tell.
+// reviewedOp is the result of a review.
 type reviewedOp struct{ notice hermes.Notice }
 
 func (reviewedOp) op() {}
 
-// reviewIfDue has a turn that ended well looked at, now or when the person pauses.
+// reviewIfDue starts a review after a turn that ended successfully, if one is
+// due: now, or when the user pauses.
 func (s *Session) reviewIfDue(done hermes.TurnDone) {
 	if !s.attended || done.Outcome != hermes.OutcomeDone || done.Steps == 0 || s.runtime.Review == nil || s.reviewJob != nil {
 		return
@@ -44,24 +45,24 @@ func (s *Session) reviewIfDue(done hermes.TurnDone) {
 	s.quiet.start(wait.Quiet)
 }
 
-// paused begins the review that waits, when the person has paused.
+// paused begins the review that waits for the user's pause.
 func (s *Session) paused() {
 	if s.turn == nil && s.reviewJob == nil && !s.due.IsZero() {
 		s.beginReview(Review{})
 	}
 }
 
-// review looks back because the person asks for it.
+// review begins a review because the user asked for it.
 func (s *Session) review(op Review) error {
 	switch {
 	case len(s.transcript) == 0:
-		return errors.New("nothing was said yet")
+		return errors.New("the session has no messages yet")
 	case s.runtime == nil || s.runtime.Review == nil:
 		return ErrNoReview
 	case s.turn != nil:
-		return errors.New("a turn is running; ask again when it is done")
+		return errors.New("a turn is running; try again when it ends")
 	case s.reviewJob != nil:
-		return errors.New("a review is running already; its outcome is told when it is done")
+		return errors.New("a review is already running; its result appears when it ends")
 	}
 	op.Asked = true
 	s.beginReview(op)
@@ -73,20 +74,20 @@ func (s *Session) beginReview(op Review) {
 	l := &reviewJob{cancel: cancel, done: make(chan struct{})}
 	s.reviewJob, s.due = l, time.Time{}
 	s.quiet.stop()
-	look, ref, model, transcript := s.runtime.Review, s.ref(s.lastTurn()), s.row.Model, slices.Clip(s.transcript)
-	go func() { // ends when the actor was told, or with stopReview
+	review, ref, model, transcript := s.runtime.Review, s.ref(s.lastTurn()), s.row.Model, slices.Clip(s.transcript)
+	go func() { // ends when the actor has the result, or with stopReview
 		defer close(l.done)
 		defer cancel()
-		said, err := look(ctx, ref, model, transcript, op)
+		said, err := review(ctx, ref, model, transcript, op)
 		l.finished = ctx.Err() == nil
 		n := hermes.Notice{Level: hermes.NoticeInfo, Text: said}
 		if err != nil {
-			s.cfg.Log.Info("look back", "session", s.id, "err", err)
+			s.cfg.Log.Info("review", "session", s.id, "err", err)
 			if n.Text = ""; op.Asked {
 				n = hermes.Notice{Level: hermes.NoticeWarning, Text: err.Error()}
 			}
 		}
-		_ = s.Submit(ctx, reviewedOp{n}) // a session that ends is told nothing
+		_ = s.Submit(ctx, reviewedOp{n}) // a session that ends does not need it
 	}()
 }
 
@@ -98,8 +99,8 @@ func (s *Session) reviewed(op reviewedOp) error {
 	return nil
 }
 
-// stopReview gives the review up and waits for its end; cut tells whether one
-// was under way or due. The actor calls it when it takes nothing more from the
+// stopReview cancels the review and waits until it ends. It returns whether
+// one was running or due. The actor calls it when it no longer reads the
 // inbox.
 func (s *Session) stopReview() (cut bool) {
 	s.quiet.stop()

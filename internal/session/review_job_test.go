@@ -13,7 +13,7 @@ import (
 
 type look func(ctx context.Context, ref hermes.SessionRef, model string, transcript []hermes.Message, op session.Review) (string, error)
 
-// reviewed gives the sessions of a house someone who looks back.
+// reviewed sets the Review of a fixture's sessions.
 func reviewed(l look) func(*session.Config) {
 	return func(c *session.Config) {
 		newRuntime := c.NewRuntime
@@ -27,7 +27,7 @@ func reviewed(l look) func(*session.Config) {
 	}
 }
 
-func TestReviewLooksAtEachTurnAndTellsOfIt(t *testing.T) {
+func TestReviewRunsAfterEachTurnAndReportsIt(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two")), newToolTable(),
 		reviewed(func(_ context.Context, ref hermes.SessionRef, _ string, list []hermes.Message, op session.Review) (string, error) {
@@ -39,15 +39,15 @@ func TestReviewLooksAtEachTurnAndTellsOfIt(t *testing.T) {
 	s := h.open(t, session.Open{Attended: true})
 	e := listen(t, s)
 	if err := s.Submit(t.Context(), session.Review{}); err == nil {
-		t.Error("an empty session was looked at")
+		t.Error("an empty session was reviewed")
 	}
 	submit(t, s, say("first"))
 	if n := until[hermes.Notice](e); n.Text != "one was looked at" {
-		t.Errorf("told %q", n.Text)
+		t.Errorf("notice %q", n.Text)
 	}
 	submit(t, s, session.Review{Focus: "tests"})
 	if n := until[hermes.Notice](e); n.Text != "looked for tests" {
-		t.Errorf("told %q", n.Text)
+		t.Errorf("notice %q", n.Text)
 	}
 	if got := stored(t, h.store, s.ID()); len(got) != 2 {
 		t.Errorf("the transcript is %q", got)
@@ -70,7 +70,7 @@ func TestReviewEndsWithTheSessionAndRunsOnce(t *testing.T) {
 	<-begun
 	submit(t, s, say("second")) // the session goes on meanwhile
 	until[hermes.TurnDone](e)
-	if err := s.Submit(t.Context(), session.Review{}); err == nil || !strings.Contains(err.Error(), "running already") {
+	if err := s.Submit(t.Context(), session.Review{}); err == nil || !strings.Contains(err.Error(), "already running") {
 		t.Errorf("a second review: %v", err)
 	}
 	if err := s.Close(); err != nil {
@@ -85,7 +85,7 @@ func TestNoReviewWithoutAListener(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, hermestest.NewScript(hermestest.Say("one")), newToolTable(),
 		reviewed(func(context.Context, hermes.SessionRef, string, []hermes.Message, session.Review) (string, error) {
-			t.Error("looked at")
+			t.Error("reviewed")
 			return "", nil
 		}))
 	s := h.open(t, session.Open{})

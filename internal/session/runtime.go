@@ -12,117 +12,119 @@ import (
 type Config struct {
 	Store  hermes.Store
 	Models hermes.Models
-	// NewRuntime is called once for each session that comes to life.
+	// NewRuntime is called once for each session when it becomes live.
 	NewRuntime NewRuntime
 	// Owner names this process in leases; it must be unique among processes.
 	Owner string
-	// Steps is how many model calls a turn may make; 0 or less is no limit.
+	// Steps is how many model calls a turn may make; 0 or less means no limit.
 	Steps int
-	// Busy is the mode for messages that come while a turn runs; empty is
+	// Busy is the mode for messages that arrive while a turn runs; empty means
 	// BusyInterrupt.
 	Busy Busy
-	// Effort is how hard a model is asked to think; nil leaves it to the model.
+	// Effort returns the configured effort for a model; nil means the model's
+	// default.
 	Effort    func(model string) hermes.Effort
 	MaxTokens int
-	// AskTimeout ends the wait for leave, QuestionTimeout the one for the
-	// answer to a question; 0 waits on.
+	// AskTimeout limits the wait for an approval, QuestionTimeout the wait for
+	// an answer to a question; 0 means no limit.
 	AskTimeout, QuestionTimeout time.Duration
-	// IdleAfter closes a session that nobody listens to; 0 keeps it.
+	// IdleAfter closes a session without subscribers after this time without
+	// work; 0 never closes it.
 	IdleAfter time.Duration
 	Now       func() time.Time // nil is time.Now
 	Log       *slog.Logger     // nil discards
 }
 
-// NewRuntime makes what a session works with. wake speaks to the session from
-// outside a turn, such as when a background process has ended; it never
-// waits.
+// NewRuntime builds the runtime of a session. wake sends the session a message
+// from the program, for example when a background process has ended. It may be
+// called at any time and does not wait.
 type NewRuntime func(ctx context.Context, row hermes.Session, wake func(text string)) (*Runtime, error)
 
-// Runtime is what a session works with. The session closes it.
+// Runtime is what a session works with. Tools and System must be set; other
+// nil functions are skipped. The session calls Close when it ends.
 type Runtime struct {
 	Environment hermes.Environment
 	Tools       Toolbox
-	// System builds the system prompt. It is asked once in the life of a
+	// System builds the system prompt. It is called once in the life of a
 	// session, before its first turn.
 	System func(ctx context.Context, model string, specs []hermes.Spec) (hermes.SystemPrompt, error)
-	// Restore tells parts that keep state what an earlier process left in the
-	// transcript; nil does nothing.
+	// Restore rebuilds the state that tools keep from a stored transcript.
 	Restore func(transcript []hermes.Message)
-	// Context decides what of the transcript is sent; nil sends all.
+	// Context decides which part of the transcript is sent; nil sends all.
 	Context hermes.ContextEngine
-	// Compacted is told when the transcript was made shorter; nil is not.
+	// Compacted is called after the transcript was shortened.
 	Compacted func()
-	// Prefix tells where the last request that did not begin with the one
-	// before it was broken, and how many there were; nil does not watch.
+	// Prefix returns the last request that did not begin with the one before
+	// it, and how many there were.
 	Prefix func() (last *hermes.PrefixBreak, count int)
-	// Window is the model's context length in tokens, 0 if unknown.
+	// Window returns the model's context length in tokens, 0 if unknown.
 	Window func(model string) int
-	// Title finds a title for a session that has had its first exchange; nil
-	// finds none. It is called beside the session, with the reference of its
-	// model, and its context ends with the session. Empty is no title.
+	// Title finds a title after the first exchange; "" means none. It is called
+	// in the background with the reference of the session's model. Its context
+	// ends with the session.
 	Title func(ctx context.Context, model string, transcript []hermes.Message) (string, error)
-	// Recall finds what is known that bears on a message of the person; nil
-	// knows nothing. What it returns is fenced and sent with the message, but
-	// not shown. It has two seconds; its context ends then.
+	// Recall returns what the memory knows about a message of the user. It is
+	// sent with the message in a recall block but not shown. Its context ends
+	// after two seconds.
 	Recall func(ctx context.Context, q hermes.RecallQuery) (hermes.Recalled, error)
-	// Surroundings tells what changed around the session since it last told: files,
-	// the state of the repository. It is sent in brackets below a message of
-	// the person, at the tail and never in the prefix, and not shown; nil or
-	// an empty text tells nothing. It must be quick: its context ends after half a second.
+	// Surroundings returns what changed around the session since its last call:
+	// files, the state of the repository. It is sent in brackets at the end of
+	// a user message and not shown; "" adds nothing. It must be fast: its
+	// context ends after half a second.
 	Surroundings func(ctx context.Context) string
-	// Observe is told of each turn that ended well, one after another, beside
-	// the session, which waits for it when it ends; nil is not.
+	// Observe gets each turn that ended successfully, in the background and one
+	// turn after another. The session waits for it when it ends.
 	Observe func(ctx context.Context, t hermes.MemoryTurn) error
-	// SumUp is told of a session in which a person had a longer talk, when it
-	// has ended; nil is not. Nobody waits for it but the end of the program,
-	// and that for a few seconds.
+	// SumUp writes a summary of an attended session that was long enough, after
+	// it has ended. Only the end of the program waits for it, for a few
+	// seconds.
 	SumUp func(ctx context.Context, model string, transcript []hermes.Message) error
-	// Review looks back at the work for what is worth keeping, and returns what
-	// the person is told, "" for nothing; nil does not. It is called beside the
-	// session when Due says so, and when the person asks. Its context ends with
-	// the session.
+	// Review looks for what is worth keeping and returns a text for the user,
+	// or "". It is called in the background when Due returns true and when the
+	// user asks. Its context ends with the session.
 	Review func(ctx context.Context, ref hermes.SessionRef, model string, transcript []hermes.Message, op Review) (string, error)
-	// Due decides after each turn that ended well whether Review is called; nil
-	// says so each time. It must be quick: the session waits for it.
+	// Due decides after each turn that ended successfully whether a review is
+	// due; nil means always. It must be fast: the session waits for it.
 	Due func(ctx context.Context, ref hermes.SessionRef, transcript []hermes.Message) bool
 	// Defer says when a review that is due begins.
 	Defer Defer
-	// Save looks back at a session that has ended, for what was not looked at
-	// yet; nil does not. cut says that a review was due or under way. Nobody
-	// waits for it but the end of the program, and that for a second; where
-	// the program ends with the session, the context has ended already, and
-	// Save can only note what there is to do.
+	// Save reviews what was not reviewed yet of a session that has ended. cut
+	// says that a review was due or running. Only the end of the program waits
+	// for it, for one second. If the program ends with the session, its context
+	// has already ended: Save can then only queue the review.
 	Save func(ctx context.Context, ref hermes.SessionRef, model string, transcript []hermes.Message, cut bool) error
-	// StopProcesses ends all background processes; nil has none.
+	// StopProcesses ends all background processes.
 	StopProcesses func()
 	Close         func() error
 }
 
-// Defer puts a review off until the person pauses, so that it takes nothing
-// from the conversation. Its zero value begins it at once.
+// Defer delays a review until the user pauses, so that it does not compete
+// with the conversation. The zero value begins it at once.
 type Defer struct {
 	// Quiet is how long no turn must have run.
 	Quiet time.Duration
-	// MaxAge is how long a review that is due waits at most: then it begins
-	// after the next turn; 0 is without end.
+	// MaxAge is how long a due review waits at most: after that it begins after
+	// the next turn. 0 means no limit.
 	MaxAge time.Duration
 }
 
-// Toolbox is the tools of a session behind the tool chain. Its methods are
+// Toolbox is the tools of a session behind the tool chain. Its methods may be
 // called concurrently.
 type Toolbox interface {
-	// Specs are the tools to offer, sorted by name.
+	// Specs returns the tools to offer, sorted by name.
 	Specs() []hermes.Spec
+	// Spec returns the spec of a tool, or false if there is no such tool.
 	Spec(name string) (hermes.Spec, bool)
+	// Preview returns the main argument of a call, shortened for the user.
 	Preview(c hermes.ToolCall) string
-	// Run never fails: an error is a result that says so.
+	// Run runs a call. It has no error: a failure is a result that says so.
 	Run(ctx context.Context, c *hermes.Call) hermes.Result
-	// TurnStarted is told before each turn.
+	// TurnStarted is called before each turn.
 	TurnStarted()
 }
 
-// BatchFinisher is implemented by a Toolbox that looks at all results of a batch
-// before they are appended. It may change their texts.
+// BatchFinisher is implemented by a Toolbox that processes all results of a
+// batch before they are appended. It may change their texts.
 type BatchFinisher interface {
 	FinishBatch(ctx context.Context, calls []*hermes.Call, results []*hermes.Result)
 }

@@ -12,8 +12,8 @@ import (
 	"hermes/internal/session"
 )
 
-// equipped changes what the sessions of a house work with.
-func equipped(change func(*session.Runtime)) func(*session.Config) {
+// withRuntime changes the runtime of a fixture's sessions.
+func withRuntime(change func(*session.Runtime)) func(*session.Config) {
 	return func(c *session.Config) {
 		newRuntime := c.NewRuntime
 		c.NewRuntime = func(ctx context.Context, row hermes.Session, wake func(string)) (*session.Runtime, error) {
@@ -53,7 +53,7 @@ func TestAReviewWaitsUntilTheUserPauses(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				over := 0
 				var got []int
-				h := newFixture(t, hermestest.NewScript(says(len(c.pauses))...), newToolTable(), equipped(func(g *session.Runtime) {
+				h := newFixture(t, hermestest.NewScript(says(len(c.pauses))...), newToolTable(), withRuntime(func(g *session.Runtime) {
 					g.Defer = session.Defer{Quiet: quiet, MaxAge: c.maxAge}
 					g.Due = func(context.Context, hermes.SessionRef, []hermes.Message) bool { return c.due }
 					g.Review = func(context.Context, hermes.SessionRef, string, []hermes.Message, session.Review) (string, error) {
@@ -86,13 +86,13 @@ func TestAReviewWaitsUntilTheUserPauses(t *testing.T) {
 	}
 }
 
-func TestWhatEndsIsLookedBackAt(t *testing.T) {
+func TestEndedSessionsAreReviewed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		open    session.Open
 		turns   int
-		waits   bool // a review is due and put off
-		blocks  bool // a review is under way
+		waits   bool // a review is due and deferred
+		blocks  bool // a review is running
 		fails   bool
 		saved   int
 		withCut bool
@@ -109,7 +109,7 @@ func TestWhatEndsIsLookedBackAt(t *testing.T) {
 			saved, cut := 0, false
 			begun := make(chan struct{}, 4)
 			script := hermestest.NewScript(says(c.turns)...)
-			h := newFixture(t, script, newToolTable(), equipped(func(g *session.Runtime) {
+			h := newFixture(t, script, newToolTable(), withRuntime(func(g *session.Runtime) {
 				if c.waits {
 					g.Defer.Quiet = time.Hour
 				}
@@ -149,7 +149,7 @@ func TestWhatEndsIsLookedBackAt(t *testing.T) {
 	}
 }
 
-func TestSavingDelaysNobody(t *testing.T) {
+func TestClosingDoesNotWaitForTheFinalReview(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		stays time.Duration // of the program, after the session
@@ -163,7 +163,7 @@ func TestSavingDelaysNobody(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				saved, begun := 0, false
-				h := newFixture(t, hermestest.NewScript(says(1)...), newToolTable(), equipped(func(g *session.Runtime) {
+				h := newFixture(t, hermestest.NewScript(says(1)...), newToolTable(), withRuntime(func(g *session.Runtime) {
 					g.Save = func(ctx context.Context, _ hermes.SessionRef, _ string, _ []hermes.Message, _ bool) error {
 						saved, begun = saved+1, ctx.Err() == nil
 						<-ctx.Done() // a service that does not answer

@@ -11,14 +11,13 @@ import (
 	"hermes"
 )
 
-// leaseTime is how long a session stays ours without a renewal; a renewal is
-// due after a third of it.
+// leaseTime is how long a lease is valid. It is renewed after a third of that.
 const leaseTime = 60 * time.Second
 
 // maxQueue is how many messages may wait for the end of a turn.
 const maxQueue = 100
 
-// ErrClosed means that the session has ended; open it anew.
+// ErrClosed means that the session has ended; open it again.
 var ErrClosed = errors.New("the session is closed")
 
 // Session is a live conversation. Its methods may be called concurrently.
@@ -30,14 +29,14 @@ type Session struct {
 	closing chan struct{}
 	close   sync.Once
 	done    chan struct{} // closed when the actor has ended
-	err     error         // why closing went wrong; read after done
+	err     error         // of closing; read after done
 	manager *Manager
 	// environment is set before the first turn and read by its tools.
 	environment hermes.Environment
-	// held is the lease as the calls of a turn read it.
-	held atomic.Pointer[hermes.Lease]
+	// sharedLease is the lease for the calls of a turn.
+	sharedLease atomic.Pointer[hermes.Lease]
 
-	// What follows belongs to the actor's goroutine.
+	// The following fields belong to the actor's goroutine.
 	ctx          context.Context // ends when the session does
 	cancel       context.CancelFunc
 	row          hermes.Session
@@ -47,62 +46,63 @@ type Session struct {
 	runtime      *Runtime
 	specs        []hermes.Spec
 	model        hermes.Model
-	once         hermes.Model // of the next turn alone
+	once         hermes.Model // for the next turn only
 	effort       hermes.Effort
 	turn         *turn
 	titleJob     *titleJob
 	reviewJob    *reviewJob
-	due          time.Time  // since when a review waits for its time; zero if none does
-	quiet        alarm      // rings when the person has paused
-	memoryJobs   memoryJobs // what the memory does
+	due          time.Time // since when a review is due; zero if none is
+	quiet        alarm     // fires when the user has paused
+	memoryJobs   memoryJobs
 	queue        []hermes.Message
-	notify       func(string) // of what Open waits for; may be nil
+	notify       func(string) // Open.Waiting; may be nil
 	questions    map[string]*question
 	pendingCalls map[string]*pendingCall
 	asked        int
 	last         hermes.Usage
 	counted      int // messages that last covers
-	maxSteps     int // 0 is the manager's
+	maxSteps     int // 0 means Config.Steps
 	depth        int
-	attended     bool // someone can answer questions
-	cut          bool
-	fresh        bool // something was answered, and nothing failed or met a cap since
+	attended     bool // a user can answer questions
+	cut          bool // the last turn was cut off
+	answered     bool // a turn was answered, and none failed or met a cap since
 }
 
-// envelope carries an op, or a look at the state, to the actor.
+// envelope carries an op, or a func that reads the state, to the actor.
 type envelope struct {
 	op    Op
-	look  func(*Session)
+	read  func(*Session)
 	reply chan error
 }
 
-// Submit hands the session something to do. It returns when the session has
-// taken it, with what the person should know if it could not.
+// Submit sends the session an op. It returns when the session has accepted or
+// refused it; the error of a refusal is worded for the user. After the end of
+// the session it returns ErrClosed.
 func (s *Session) Submit(ctx context.Context, op Op) error {
 	return s.send(ctx, envelope{op: op, reply: make(chan error, 1)})
 }
 
-// State returns how the session stands.
+// State returns a snapshot of the session.
 func (s *Session) State(ctx context.Context) (State, error) {
 	var st State
-	err := s.send(ctx, envelope{look: func(s *Session) { st = s.state() }, reply: make(chan error, 1)})
+	err := s.send(ctx, envelope{read: func(s *Session) { st = s.state() }, reply: make(chan error, 1)})
 	return st, err
 }
 
-// ID is the session's id.
+// ID returns the session's id.
 func (s *Session) ID() string { return s.id }
 
-// Subscribe returns the events from now on. A slow reader loses nothing but
-// deltas. The channel ends with the session, or when cancel is called.
+// Subscribe returns the events from now on. A slow reader loses only deltas.
+// The channel is closed when the session ends or cancel is called.
 func (s *Session) Subscribe(buffer int) (events <-chan hermes.Event, cancel func()) {
 	return s.subs.add(buffer)
 }
 
-// Done is closed when the session has ended.
+// Done returns a channel that is closed when the session has ended.
 func (s *Session) Done() <-chan struct{} { return s.done }
 
-// Close interrupts what runs, waits for it, and frees everything the session
-// held. It may be called more than once.
+// Close interrupts the running turn, waits for it, and frees all resources of
+// the session. It may be called more than once.
 func (s *Session) Close() error {
 	s.close.Do(func() { close(s.closing) })
 	<-s.done
@@ -122,7 +122,7 @@ func (s *Session) send(ctx context.Context, e envelope) error {
 		return err
 	case <-s.done:
 	}
-	select { // taken, and answered just before the end
+	select { // it may have been answered just before the end
 	case err := <-e.reply:
 		return err
 	default:
@@ -130,8 +130,8 @@ func (s *Session) send(ctx context.Context, e envelope) error {
 	}
 }
 
-// run is the actor: it takes one thing after another until the session is
-// closed.
+// run is the actor: it handles one op or event after another until the session
+// is closed.
 func (s *Session) run() {
 	defer close(s.done)
 	renew := time.NewTicker(leaseTime / 3)
@@ -164,8 +164,8 @@ func (s *Session) run() {
 }
 
 func (s *Session) handle(e envelope) {
-	if e.look != nil {
-		e.look(s)
+	if e.read != nil {
+		e.read(s)
 		e.reply <- nil
 		return
 	}
@@ -184,7 +184,7 @@ func (s *Session) do(op Op) error {
 	case Reply:
 		return s.reply(op)
 	case Continue:
-		return s.goOn()
+		return s.continueTurn()
 	case Undo:
 		_, err := s.undo()
 		return err
@@ -211,13 +211,12 @@ func (s *Session) do(op Op) error {
 		s.drop(op.id)
 		return nil
 	}
-	return fmt.Errorf("the session does not know what to do with %T", op)
+	return fmt.Errorf("unknown op %T", op)
 }
 
 func (s *Session) publish(e hermes.Event) { s.subs.publish(e) }
 
-// shutdown ends the turn and frees what the session holds, in the order it
-// was taken.
+// shutdown ends the turn and the jobs, then frees the session's resources.
 func (s *Session) shutdown() {
 	if s.turn != nil {
 		s.turn.cancel(hermes.ErrInterrupted)
@@ -242,11 +241,11 @@ func (s *Session) shutdown() {
 	s.cancel()
 }
 
-// refuse answers what comes while the session ends. A tool that lets a
-// question go must not hang.
+// refuse answers ops that arrive while the session ends, so that a tool that
+// drops its question does not hang.
 func (s *Session) refuse(e envelope) {
-	if e.look != nil {
-		e.look(s)
+	if e.read != nil {
+		e.read(s)
 		e.reply <- nil
 		return
 	}
@@ -258,7 +257,7 @@ func (s *Session) free() error {
 	if s.runtime != nil && s.runtime.Close != nil {
 		errs = append(errs, s.runtime.Close())
 	}
-	if s.lease.Fence > 0 { // ended, so that retention may count its age; a resume opens it again
+	if s.lease.Fence > 0 { // mark it as ended, so that retention counts its age; a resume opens it again
 		ctx := context.WithoutCancel(s.ctx)
 		errs = append(errs, s.cfg.Store.UpdateSession(ctx, s.id, hermes.SessionChange{End: "closed"}), s.cfg.Store.Release(ctx, s.lease))
 	}

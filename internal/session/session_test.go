@@ -61,7 +61,7 @@ func echo(name string) tool {
 		func(_ context.Context, c *hermes.Call) hermes.Result { return hermes.Result{Text: "did " + name} }}
 }
 
-// models hands out one model under any name.
+// models returns one model for any name.
 type models struct{ m hermes.Model }
 
 func (m models) Model(context.Context, string) (hermes.Model, error) {
@@ -71,12 +71,12 @@ func (m models) Model(context.Context, string) (hermes.Model, error) {
 	return m.m, nil
 }
 
-// fixture is a manager with what it stands on.
+// fixture is a manager with its store and prompt.
 type fixture struct {
 	*session.Manager
 	store      hermes.Store
-	system     string // what the next prompt says
-	provenance string // what of it comes from outside
+	system     string // the next system prompt
+	provenance string // of the next system prompt
 	built      int
 }
 
@@ -117,7 +117,7 @@ func (h *fixture) open(t *testing.T, o session.Open) *session.Session {
 	return s
 }
 
-// ear listens to a session and remembers what it heard.
+// ear subscribes to a session and records its events.
 type ear struct {
 	t      *testing.T
 	events <-chan hermes.Event
@@ -197,7 +197,7 @@ func TestTurnIsStoredWhole(t *testing.T) {
 	}
 }
 
-func TestReadingSurroundingsLeavesNothingBehind(t *testing.T) {
+func TestSessionWithoutMessagesIsNotStored(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, hermestest.NewScript(), newToolTable())
 	s := h.open(t, session.Open{})
@@ -205,7 +205,7 @@ func TestReadingSurroundingsLeavesNothingBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.Submit(t.Context(), say("")); err == nil {
-		t.Error("an empty message was taken")
+		t.Error("an empty message was accepted")
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -216,7 +216,7 @@ func TestReadingSurroundingsLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-func TestNoModelIsSaidBeforeAnythingIsStored(t *testing.T) {
+func TestMissingModelIsReportedBeforeAnythingIsStored(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, nil, newToolTable())
 	s := h.open(t, session.Open{})
@@ -350,7 +350,7 @@ func TestApproval(t *testing.T) {
 		decision, err := c.Host.Approve(ctx, hermes.ApprovalRequest{CallID: c.ID, Subject: "rm -rf x"})
 		return hermes.Result{Text: fmt.Sprintf("%v %v", decision, err)}
 	}}
-	t.Run("the person answers", func(t *testing.T) {
+	t.Run("the user answers", func(t *testing.T) {
 		t.Parallel()
 		h := newFixture(t, hermestest.NewScript(hermestest.CallTool("rm", `{}`), hermestest.Say("ok")), newToolTable(ask))
 		s := h.open(t, session.Open{Attended: true})
@@ -369,7 +369,7 @@ func TestApproval(t *testing.T) {
 			t.Error("a closed question took another answer")
 		}
 	})
-	t.Run("nobody is there", func(t *testing.T) {
+	t.Run("unattended", func(t *testing.T) {
 		t.Parallel()
 		h := newFixture(t, hermestest.NewScript(hermestest.CallTool("rm", `{}`), hermestest.Say("ok")), newToolTable(ask))
 		s := h.open(t, session.Open{})
@@ -380,7 +380,7 @@ func TestApproval(t *testing.T) {
 			t.Error(got)
 		}
 	})
-	t.Run("stopping lets go of the question", func(t *testing.T) {
+	t.Run("stopping drops the question", func(t *testing.T) {
 		t.Parallel()
 		h := newFixture(t, hermestest.NewScript(hermestest.CallTool("rm", `{}`)), newToolTable(ask))
 		s := h.open(t, session.Open{Attended: true})
@@ -446,7 +446,7 @@ func TestResumeKeepsThePrefix(t *testing.T) {
 	}
 }
 
-func TestCallsThatACrashLeftOpenAreSettled(t *testing.T) {
+func TestCallsThatACrashLeftOpenGetResults(t *testing.T) {
 	t.Parallel()
 	st := hermestest.NewStore()
 	ctx := t.Context()
@@ -571,7 +571,7 @@ func TestOvertakenSessionStops(t *testing.T) {
 	s := h.open(t, session.Open{})
 	e := listen(t, s)
 	submit(t, s, say("go"))
-	if n := until[hermes.Notice](e); !strings.Contains(n.Text, "taken this session over") {
+	if n := until[hermes.Notice](e); !strings.Contains(n.Text, "took this session over") {
 		t.Errorf("notice %+v", n)
 	}
 	until[hermes.Closed](e)
@@ -602,11 +602,11 @@ func TestUndoAndRetry(t *testing.T) {
 	}
 	submit(t, s, session.Undo{})
 	if err := s.Submit(t.Context(), session.Undo{}); err == nil {
-		t.Error("nothing was taken back")
+		t.Error("undo of nothing succeeded")
 	}
 }
 
-func TestFailedTurnKeepsSpeakersTakingTurns(t *testing.T) {
+func TestRolesAlternateAfterAFailedTurn(t *testing.T) {
 	t.Parallel()
 	m := hermestest.NewScript(hermestest.Fail(&hermes.ModelError{Class: hermes.ClassServerError, Provider: "p", Message: "down"}), hermestest.Say("here again"))
 	h := newFixture(t, m, newToolTable())
@@ -695,7 +695,7 @@ func TestIdleSessionsCloseAndComeBack(t *testing.T) {
 		}
 		again := h.open(t, session.Open{Resume: s.ID()})
 		if again == s {
-			t.Error("the closed session was handed out")
+			t.Error("the closed session was returned")
 		}
 		st, err := again.State(t.Context())
 		if err != nil || len(st.Transcript) != 2 {
@@ -705,7 +705,7 @@ func TestIdleSessionsCloseAndComeBack(t *testing.T) {
 	})
 }
 
-func TestSpawnRunsAChildToItsEnd(t *testing.T) {
+func TestSpawnRunsAChildUntilItEnds(t *testing.T) {
 	t.Parallel()
 	spawn := tool{hermes.Spec{Name: "delegate", Schema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, c *hermes.Call) hermes.Result {
 		r, err := c.Host.Spawn(ctx, hermes.Task{Goal: "count", Context: "one two"})
@@ -726,7 +726,7 @@ func TestSpawnRunsAChildToItsEnd(t *testing.T) {
 	}
 }
 
-// napping is a store whose first renewal finds the lease run out.
+// napping is a store whose first renewal finds the lease expired.
 type napping struct {
 	hermes.Store
 	mu       sync.Mutex
@@ -741,7 +741,7 @@ func (n *napping) Renew(ctx context.Context, l hermes.Lease, ttl time.Duration) 
 	if n.renewed > 1 {
 		return n.Store.Renew(ctx, l, ttl)
 	}
-	if n.overtake { // somebody else had it, and left
+	if n.overtake { // another process had it and released it
 		if err := n.Store.Release(ctx, l); err != nil {
 			return l, err
 		}

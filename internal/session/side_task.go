@@ -11,23 +11,23 @@ import (
 	"hermes/internal/agent"
 )
 
-// SideTask is a piece of work beside a session: a prompt of its own, tools of its
-// own, nothing stored, and nobody who answers questions.
+// SideTask is background work for a session, with its own prompt and tools.
+// Nothing of it is stored, and it cannot ask the user.
 type SideTask struct {
 	Model hermes.Model
 	Tools Toolbox
-	// Environment is where the tools read files; nil where none does.
+	// Environment is where the tools read files; nil if they read none.
 	Environment hermes.Environment
 
-	Session hermes.SessionRef // the one that it is for; calls carry its name and what it has seen
+	Session hermes.SessionRef // the session it works for; calls get its id and provenance
 	System  string
 	Prompt  string
-	Steps   int              // model calls; 0 is no limit
+	Steps   int              // model calls; 0 means no limit
 	Now     func() time.Time // nil is time.Now
 }
 
-// Run works to the end and yields what happens. The last event is TurnDone; if
-// the work failed, it comes with the error.
+// Run runs the task and yields its events. The last event is TurnDone; if the
+// task failed, the error comes with it.
 func (a SideTask) Run(ctx context.Context) iter.Seq2[hermes.Event, error] {
 	return agent.Run(ctx, agent.Turn{
 		Model: a.Model, Tools: sideTools{a.Tools, a.Session, a.Environment, &taint{from: a.Session.Provenance}},
@@ -38,7 +38,7 @@ func (a SideTask) Run(ctx context.Context) iter.Seq2[hermes.Event, error] {
 	})
 }
 
-// sideTools runs calls that have nobody behind them.
+// sideTools runs the calls of a side task.
 type sideTools struct {
 	Toolbox
 	session     hermes.SessionRef
@@ -54,13 +54,13 @@ func (a sideTools) Run(ctx context.Context, c hermes.ToolCall, _ func(string)) h
 	return r
 }
 
-// unattendedHost is the host of such calls: nobody is there who could say yes.
+// unattendedHost is the host of a side task's calls: it refuses every approval.
 type unattendedHost struct {
 	session hermes.SessionRef
 	env     hermes.Environment
 }
 
-var errUnattendedTask = errors.New("nobody is there for that; leave it out")
+var errUnattendedTask = errors.New("not available in a background task; go on without it")
 
 func (n unattendedHost) Session() hermes.SessionRef      { return n.session }
 func (n unattendedHost) Environment() hermes.Environment { return n.env }

@@ -6,7 +6,7 @@ import (
 	"hermes"
 )
 
-// State is what a face may want to show of a session at one moment.
+// State is a snapshot of a session, for frontends.
 type State struct {
 	Row        hermes.Session
 	Transcript []hermes.Message // must not be changed
@@ -14,18 +14,18 @@ type State struct {
 	Queued     int
 	// Cut is set when the last turn was cut off and can be continued.
 	Cut bool
-	// Asking is set when what it waits for is the answer to a question that
-	// was open when it was cut off: Continue asks it again.
+	// Asking is set when a question was open when the turn was cut off:
+	// Continue asks it again.
 	Asking bool
-	// Last is the usage of the last answered request: how full the window is,
-	// which holds Window tokens, 0 if that is not known.
+	// Last is the usage of the last answered request: how full the context
+	// window is. Window is its size in tokens, 0 if unknown.
 	Last   hermes.Usage
 	Window int
-	// Effort is how hard the model is asked to think; empty leaves it to the
-	// model. Next is the model of the next turn, where that is another one.
+	// Effort is the effort of the session's model; empty means the model's
+	// default. Next is the model of the next turn, if it is another one.
 	Effort hermes.Effort
 	Next   string
-	// Threshold is how many tokens set compression off, 0 if nothing does.
+	// Threshold is how many tokens start a compression, 0 if none does.
 	Threshold int
 	// Broken is the last request that did not begin with the one before it,
 	// and Breaks how many there were in this process.
@@ -34,7 +34,7 @@ type State struct {
 	Tools  []hermes.Spec
 }
 
-// state is a snapshot: it shares nothing that the actor writes later.
+// state returns a snapshot. It shares nothing that the actor changes later.
 func (s *Session) state() State {
 	st := State{
 		Row: s.row, Transcript: slices.Clip(s.transcript), Running: s.turn != nil, Queued: len(s.queue),

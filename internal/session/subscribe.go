@@ -6,37 +6,36 @@ import (
 	"hermes"
 )
 
-// maxPending is how many events a subscriber may be behind before deltas are
-// no longer kept for it. Text that follows text is joined, so this is rarely
+// maxPending is how many events a subscriber may be behind before its deltas
+// are dropped. Successive pieces of text are joined, so this is rarely
 // reached.
 const maxPending = 4096
 
-// subscribers hands every event to everyone who listens, without waiting for
-// any of them.
+// subscribers passes every event to all subscribers without waiting for them.
 type subscribers struct {
 	mu     sync.Mutex
 	list   []*subscription
 	closed bool
 }
 
-// subscription is one listener: a queue and the goroutine that empties it.
+// subscription is one subscriber: a queue and the goroutine that empties it.
 type subscription struct {
-	mu      sync.Mutex
-	pending []hermes.Event
-	wake    chan struct{}
-	ended   bool // no more events will come
-	out     chan hermes.Event
-	left    chan struct{}
-	leave   sync.Once
+	mu       sync.Mutex
+	pending  []hermes.Event
+	wake     chan struct{}
+	ended    bool // no more events will come
+	out      chan hermes.Event
+	canceled chan struct{}
+	cancel   sync.Once
 }
 
 // add begins a subscription. The channel is closed after the last event, or
 // after cancel.
 func (s *subscribers) add(buffer int) (<-chan hermes.Event, func()) {
 	sub := &subscription{
-		wake: make(chan struct{}, 1),
-		out:  make(chan hermes.Event, max(buffer, 0)),
-		left: make(chan struct{}),
+		wake:     make(chan struct{}, 1),
+		out:      make(chan hermes.Event, max(buffer, 0)),
+		canceled: make(chan struct{}),
 	}
 	s.mu.Lock()
 	sub.ended = s.closed
@@ -47,7 +46,7 @@ func (s *subscribers) add(buffer int) (<-chan hermes.Event, func()) {
 }
 
 func (s *subscribers) remove(sub *subscription) {
-	sub.leave.Do(func() { close(sub.left) })
+	sub.cancel.Do(func() { close(sub.canceled) })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, x := range s.list {
@@ -72,7 +71,7 @@ func (s *subscribers) publish(e hermes.Event) {
 	}
 }
 
-// close lets every listener read what is pending and then ends it.
+// close ends every subscription once its pending events are read.
 func (s *subscribers) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,7 +91,7 @@ func (s *subscription) put(e hermes.Event) {
 	s.signal()
 }
 
-// join adds text to text that still waits.
+// join adds text to the last pending event if that is text too.
 func (s *subscription) join(e hermes.Event) bool {
 	if len(s.pending) == 0 {
 		return false
@@ -142,7 +141,7 @@ func (s *subscription) pump() {
 		for _, e := range batch {
 			select {
 			case s.out <- e:
-			case <-s.left:
+			case <-s.canceled:
 				return
 			}
 		}
@@ -154,7 +153,7 @@ func (s *subscription) pump() {
 		}
 		select {
 		case <-s.wake:
-		case <-s.left:
+		case <-s.canceled:
 			return
 		}
 	}

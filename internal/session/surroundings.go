@@ -8,11 +8,11 @@ import (
 	"hermes"
 )
 
-// surroundingsTime is how long a look around may take.
+// surroundingsTime is how long Runtime.Surroundings may take.
 const surroundingsTime = 500 * time.Millisecond
 
-// addSurroundings puts below a message of the person what changed around the
-// session since the message before.
+// addSurroundings appends to a user message what changed around the session
+// since the message before.
 func (s *Session) addSurroundings(m *hermes.Message) {
 	if s.runtime.Surroundings == nil || m.Synthetic {
 		return
@@ -24,10 +24,11 @@ func (s *Session) addSurroundings(m *hermes.Message) {
 	}
 }
 
-// surroundingsHead begins what is told of the surroundings.
+// surroundingsHead begins the part with the surroundings. Stored transcripts
+// have it, so it must not change.
 const surroundingsHead = "[Around you now: "
 
-// IsSurroundings reports that a part of a message tells what changed around it.
+// IsSurroundings reports whether a part of a message holds the surroundings.
 func IsSurroundings(p hermes.Part) bool {
 	return p.Hidden && strings.HasPrefix(p.Text, surroundingsHead)
 }

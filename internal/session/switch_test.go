@@ -9,7 +9,7 @@ import (
 	"hermes/internal/session"
 )
 
-// shelf hands out a scripted model for each reference.
+// shelf returns a scripted model for each reference.
 type shelf map[string]*hermestest.Script
 
 func (s shelf) Model(_ context.Context, ref string) (hermes.Model, error) {
@@ -26,7 +26,7 @@ type named struct {
 
 func (n named) ID() string { return n.id }
 
-func TestModelForOneTurnAlone(t *testing.T) {
+func TestModelForOneTurnOnly(t *testing.T) {
 	t.Parallel()
 	models := shelf{"": hermestest.NewScript(hermestest.Say("usual"), hermestest.Say("usual again")), "other": hermestest.NewScript(hermestest.Say("other"))}
 	h := newFixture(t, nil, newToolTable(), func(c *session.Config) { c.Models = models })
@@ -50,7 +50,7 @@ func TestModelForOneTurnAlone(t *testing.T) {
 		t.Errorf("next %q, row %q, %v", st.Next, st.Row.Model, err)
 	}
 	if err := s.Submit(t.Context(), session.SetModel{Ref: "nope", Once: true}); err == nil {
-		t.Error("an unknown model was taken")
+		t.Error("an unknown model was accepted")
 	}
 }
 

@@ -8,7 +8,8 @@ import (
 	"hermes"
 )
 
-// taint is what text from outside has been seen. It may be used concurrently.
+// taint collects the sources of untrusted text that was read. It may be used
+// concurrently.
 type taint struct {
 	mu   sync.Mutex
 	from string
@@ -29,15 +30,15 @@ func (m *taint) text() string {
 	return m.from
 }
 
-// provenance is what text from outside the session has in its context: what it
-// began with, and what its messages carry.
+// provenance returns the sources of untrusted text in the session's context:
+// those it began with and those of its messages.
 func (s *Session) provenance() string {
 	return hermes.AddProvenance(s.row.Provenance, hermes.TranscriptProvenance(s.transcript))
 }
 
-// lift takes the sources off the parts of a message that is said. A picture may
-// show anybody's text.
-func lift(parts []hermes.Part) (plain []hermes.Part, provenance string) {
+// splitProvenance removes the provenance from the parts of a new message and
+// returns it. A picture counts as untrusted, because it may show any text.
+func splitProvenance(parts []hermes.Part) (plain []hermes.Part, provenance string) {
 	plain = slices.Clone(parts)
 	for i := range plain {
 		provenance = hermes.AddProvenance(provenance, plain[i].Provenance)
@@ -49,7 +50,8 @@ func lift(parts []hermes.Part) (plain []hermes.Part, provenance string) {
 	return plain, provenance
 }
 
-// run takes a call through the tool chain and notes what it brought.
+// run runs a call through the tool chain and adds its provenance to the
+// session's.
 func (t *tools) run(ctx context.Context, c *hermes.Call, h *host) hermes.Result {
 	r := t.toolbox.Run(ctx, c)
 	r.Provenance = hermes.AddProvenance(h.callTaint.text(), r.Provenance)
@@ -57,18 +59,18 @@ func (t *tools) run(ctx context.Context, c *hermes.Call, h *host) hermes.Result 
 	return r
 }
 
-// taintedBy notes what came from outside while a call ran, for the call's own
-// result and for all calls from now on.
+// taintedBy adds sources of untrusted text that a call read while it ran, for
+// its own result and for all later calls.
 func (h *host) taintedBy(from string) {
 	h.callTaint.add(from)
 	h.taint.add(from)
 }
 
-// inherit gives what a context engine made the mark of what it was made from,
-// whatever the engine does.
-func inherit(put []hermes.Insertion, hidden []hermes.Message) {
+// inheritProvenance gives messages of a context engine the provenance of the
+// messages they replace, whatever the engine set.
+func inheritProvenance(inserted []hermes.Insertion, hidden []hermes.Message) {
 	from := hermes.TranscriptProvenance(hidden)
-	for i := range put {
-		put[i].Message.Provenance = hermes.AddProvenance(put[i].Message.Provenance, from)
+	for i := range inserted {
+		inserted[i].Message.Provenance = hermes.AddProvenance(inserted[i].Message.Provenance, from)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"hermes/internal/session"
 )
 
-// fetch is a tool that brings text from outside.
+// fetch is a tool that returns untrusted text.
 func fetch() tool {
 	f := echo("fetch")
 	f.run = func(context.Context, *hermes.Call) hermes.Result {
@@ -20,7 +20,7 @@ func fetch() tool {
 	return f
 }
 
-// spy is a tool that notes what its session has seen.
+// spy is a tool that records its session's provenance.
 func spy(seen *[]string) tool {
 	s := echo("spy")
 	s.run = func(_ context.Context, c *hermes.Call) hermes.Result {
@@ -61,7 +61,7 @@ func wantSeen(t *testing.T, got *[]string, want ...string) {
 	*got = nil
 }
 
-func TestWhatWasSeenStaysKnown(t *testing.T) {
+func TestTaintStays(t *testing.T) {
 	t.Parallel()
 	var seen []string
 	st := hermestest.NewStore()
@@ -129,12 +129,12 @@ func TestAMessageMayHoldUntrustedText(t *testing.T) {
 		turnOf(t, s, session.Say{Parts: []hermes.Part{{Text: "look"}, tt.part}})
 		turnOf(t, s, session.Retry{})
 		if !slices.Equal(seen, []string{tt.want, tt.want}) {
-			t.Errorf("%s: seen %q, want %q at first and when said again", name, seen, tt.want)
+			t.Errorf("%s: seen %q, want %q at first and after a retry", name, seen, tt.want)
 		}
 	}
 }
 
-func TestRecalledTextSaysWhoseItIs(t *testing.T) {
+func TestRecalledTextHasItsProvenance(t *testing.T) {
 	t.Parallel()
 	var seen []string
 	recall := func(context.Context, hermes.RecallQuery) (hermes.Recalled, error) {
@@ -145,8 +145,8 @@ func TestRecalledTextSaysWhoseItIs(t *testing.T) {
 	wantSeen(t, &seen, "memory service x")
 }
 
-// forgetful is an engine that puts one sentence in the place of everything but
-// the last message, and says nothing of where it is from.
+// forgetful is an engine that replaces everything but the last message by one
+// sentence without provenance.
 type forgetful struct{}
 
 func (forgetful) Name() string { return "forgetful" }
@@ -190,7 +190,7 @@ func TestASummaryInheritsWhatItIsMadeOf(t *testing.T) {
 	wantSeen(t, &seen, "fetch page")
 }
 
-// delegate has a child do something.
+// delegate is a tool that runs a task in a child session.
 func delegate(t *testing.T) tool {
 	d := echo("delegate")
 	d.run = func(ctx context.Context, c *hermes.Call) hermes.Result {
@@ -228,7 +228,7 @@ func TestChildrenInheritAndReport(t *testing.T) {
 			t.Errorf("the report is stored as %+v", list[2])
 		}
 	})
-	t.Run("a clean child leaves its parent clean", func(t *testing.T) {
+	t.Run("an untainted child does not taint its parent", func(t *testing.T) {
 		t.Parallel()
 		var seen []string
 		m := hermestest.NewScript(hermestest.CallTool("delegate", `{}`), hermestest.Say("nothing found"),

@@ -8,22 +8,22 @@ import (
 	"hermes"
 )
 
-// titleJob is the search for a title that runs beside the session. Its
-// goroutine speaks to the actor through the inbox, and ends with the session.
+// titleJob is the background search for a title. Its goroutine sends the title
+// to the actor's inbox and ends with the session.
 type titleJob struct {
 	cancel context.CancelFunc
 	done   chan struct{}
 }
 
-// titledOp brings the title that was found.
+// titledOp is the title that was found.
 type titledOp struct{ title string }
 
 func (titledOp) op() {}
 
-// findTitle asks for a title once the first exchange is done, and once only
-// in the life of a session that has none.
+// findTitle starts the search for a title after the first exchange of a
+// session that has none. It does so only once.
 func (s *Session) findTitle(done hermes.TurnDone) {
-	answered := done.Text != "" && done.Outcome == hermes.OutcomeDone // what met a limit must not ask for more
+	answered := done.Text != "" && done.Outcome == hermes.OutcomeDone // after a limit, make no more calls
 	if s.runtime.Title == nil || s.titleJob != nil || s.row.Title != "" || !answered {
 		return
 	}
@@ -39,13 +39,13 @@ func (s *Session) findTitle(done hermes.TurnDone) {
 			s.cfg.Log.Info("find a title", "session", s.id, "err", err)
 		}
 		if title != "" {
-			_ = s.Submit(ctx, titledOp{title}) // a session that ends stays without
+			_ = s.Submit(ctx, titledOp{title}) // a session that ends gets no title
 		}
 	}()
 }
 
-// stopTitle gives the search up and waits for its end. The actor calls it
-// when it takes nothing more from the inbox.
+// stopTitle cancels the search and waits until it ends. The actor calls it
+// when it no longer reads the inbox.
 func (s *Session) stopTitle() {
 	if s.titleJob == nil {
 		return
@@ -54,11 +54,11 @@ func (s *Session) stopTitle() {
 	<-s.titleJob.done
 }
 
-// maxTitleTries is how many numbers are tried behind a title that is taken.
+// maxTitleTries is how many numbers are tried for a title that is taken.
 const maxTitleTries = 20
 
-// takeTitle gives the session the title that was found, unless the person gave
-// it one meanwhile. A title that another session has gets a number.
+// takeTitle sets the title that was found, unless the user set one meanwhile.
+// A title that another session has gets a number.
 func (s *Session) takeTitle(title string) error {
 	for range maxTitleTries {
 		if s.row.Title != "" {
@@ -73,8 +73,8 @@ func (s *Session) takeTitle(title string) error {
 	return hermes.ErrTitleTaken
 }
 
-// setTitle renames the session. The title may come back in another form, as the
-// store keeps it; ErrTitleTaken means that another session has it.
+// setTitle renames the session. The store may change the form of the title. If
+// another session has it, the error is ErrTitleTaken.
 func (s *Session) setTitle(title string) error {
 	if !s.stored {
 		return errors.New("the session has no messages yet; give it a title after the first one")

@@ -10,7 +10,7 @@ import (
 	"hermes/internal/session"
 )
 
-// titled gives the sessions of a house a search for titles.
+// titled sets the Title of a fixture's sessions.
 func titled(find func(ctx context.Context, model string, transcript []hermes.Message) (string, error)) func(*session.Config) {
 	return func(c *session.Config) {
 		newRuntime := c.NewRuntime

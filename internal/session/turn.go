@@ -8,7 +8,7 @@ import (
 	"hermes/internal/agent"
 )
 
-// turn is the turn that runs, as the actor sees it.
+// turn is the running turn, for the actor.
 type turn struct {
 	number int64
 	cancel context.CancelCauseFunc
@@ -20,15 +20,16 @@ type turn struct {
 	final  *hermes.TurnDone
 }
 
-// turnEvent is what the loop's goroutine tells the actor.
+// turnEvent is what the loop's goroutine sends to the actor.
 type turnEvent struct {
 	event hermes.Event
 	ack   chan error // set for Appended and Compacted: the loop waits until it is stored
 	ended bool       // the last one
-	err   error      // with ended: why the loop was left before its own end
+	err   error      // with ended: why the loop was stopped before its end
 }
 
-// turnEvents is nil, which never delivers, while no turn runs.
+// turnEvents returns the events of the running turn. Without a turn it returns
+// nil, which blocks forever.
 func (s *Session) turnEvents() <-chan turnEvent {
 	if s.turn == nil {
 		return nil
@@ -41,7 +42,7 @@ func (s *Session) begin(m hermes.Message) error {
 	if err := s.prepare(); err != nil {
 		return err
 	}
-	if err := s.settleOpen(false, nil); err != nil {
+	if err := s.closeOpenCalls(false, nil); err != nil {
 		return err
 	}
 	if err := s.closeUnanswered(); err != nil {
@@ -57,8 +58,8 @@ func (s *Session) begin(m hermes.Message) error {
 	return s.start(m.Turn)
 }
 
-// start runs the loop on the transcript in a goroutine of its own; the actor
-// reads its events until the ended one.
+// start runs the loop on the transcript in a new goroutine. The actor reads
+// its events until the last one.
 func (s *Session) start(number int64) error {
 	if err := s.prepare(); err != nil {
 		return err
@@ -94,13 +95,13 @@ func (s *Session) start(number int64) error {
 		work.Window = s.runtime.Window(model.ID())
 	}
 	if s.runtime.Recall != nil {
-		work.Model = unfenced{model}
+		work.Model = scrubbed{model}
 	}
 	go t.run(ctx, work)
 	return nil
 }
 
-// run drives the loop and hands the actor what it yields.
+// run runs the loop and sends its events to the actor.
 func (t *turn) run(ctx context.Context, work agent.Turn) {
 	defer t.cancel(nil)
 	var failed error
@@ -121,8 +122,8 @@ func (t *turn) run(ctx context.Context, work agent.Turn) {
 	t.events <- turnEvent{ended: true, err: failed}
 }
 
-// turnEvent takes one event of the turn: what is appended is stored first,
-// then everyone is told.
+// turnEvent handles one event of the turn. Changes of the transcript are
+// stored before they are published.
 func (s *Session) turnEvent(te turnEvent) {
 	if te.ended {
 		s.endTurn(te.err)
@@ -142,7 +143,7 @@ func (s *Session) turnEvent(te turnEvent) {
 			s.publish(e)
 		}
 	case hermes.CallDone:
-		if !s.turn.left(e.Call.ID) {
+		if !s.turn.parked(e.Call.ID) {
 			s.publish(e)
 		}
 	case hermes.TurnDone:
@@ -159,14 +160,14 @@ func (s *Session) turnEvent(te turnEvent) {
 // appended stores a message of the loop. The result of a call whose question
 // stays open is refused, which ends the loop.
 func (s *Session) appended(m *hermes.Message) error {
-	if m.Role == hermes.RoleTool && s.turn.left(m.CallID) {
+	if m.Role == hermes.RoleTool && s.turn.parked(m.CallID) {
 		return errParked
 	}
 	return s.store(m)
 }
 
-// left reports whether the turn leaves a call open.
-func (t *turn) left(call string) bool {
+// parked reports whether a call stays open when the turn ends.
+func (t *turn) parked(call string) bool {
 	return t.tools != nil && t.tools.asking.is(call)
 }
 
