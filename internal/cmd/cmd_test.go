@@ -47,7 +47,8 @@ func newUser(t *testing.T, env ...string) *user {
 		t.Skip("the scenarios run shell commands of a Unix system")
 	}
 	p := &user{t: t, home: t.TempDir(), dir: t.TempDir()}
-	p.env = append([]string{asProgram + "=1", "HERMES_HOME=" + p.home, "HOME=" + p.dir, "PATH=" + os.Getenv("PATH"), "TERM=dumb"}, env...)
+	// A program under the race detector waits a second before it ends, unless it is told not to.
+	p.env = append([]string{asProgram + "=1", "GORACE=atexit_sleep_ms=0", "HERMES_HOME=" + p.home, "HOME=" + p.dir, "PATH=" + os.Getenv("PATH"), "TERM=dumb"}, env...)
 	return p
 }
 
