@@ -106,10 +106,11 @@ type SkillEdit struct {
 	Agent   bool
 	Session string
 	// Provenance names the sources of untrusted text that this session had
-	// read, as in Message.
-	Provenance string
+	// read, as in Message. Pending changes are stored as JSON, so the keys of
+	// all these fields must stay.
+	Provenance string `json:"Outside"`
 	// Propose stores a pending change for the user instead of making it.
-	Propose bool
+	Propose bool `json:"Stage"`
 	// Granted says that the user allowed the change despite a [SkillDoubt].
 	Granted bool
 	// Trial is the replay that tested the content, nil for none. It is stored
@@ -124,8 +125,8 @@ type SkillRemoval struct {
 	// Agent, Session, Provenance and Propose are as in SkillEdit.
 	Agent      bool
 	Session    string
-	Provenance string
-	Propose    bool
+	Provenance string `json:"Outside"`
+	Propose    bool   `json:"Stage"`
 }
 
 // SkillOutcome says what happened to a change.
