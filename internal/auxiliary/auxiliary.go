@@ -1,16 +1,15 @@
-// Package auxiliary asks models for side tasks: summaries, titles, verdicts,
-// descriptions of pictures.
+// Package auxiliary calls models for side tasks: summaries, titles, approval
+// verdicts, descriptions of pictures.
 //
-// It owns which model a task goes to: the one that is set for it, else the
-// session's own, else, where that cannot be reached, others in a fixed order.
-// Every call is made by the models that it is given, so that it passes the
-// same layers and the same meter as the conversation's, with
-// [hermes.Request.Purpose] set to the task. It does not know how a model is
-// reached, nor sessions; what it needs is in [Config].
+// It owns the choice of the model for a task: the one configured for it, else the
+// session's own, else, if those fail, others in a fixed order. Calls go through
+// the models that it is given, and thus through the same model chain and the same
+// meter as the conversation's, with [hermes.Request.Purpose] set to the task. It
+// must not know how a model is reached, nor sessions; what it needs is in
+// [Config].
 //
 // Start at [Client.Model], then chain.go (the order) and model.go (one call).
-// title.go and approval.go are two tasks that are only a question and the
-// reading of its answer.
+// title.go, summary.go and approval.go are tasks with one prompt and one answer.
 package auxiliary
 
 import (
@@ -24,8 +23,8 @@ import (
 	"hermes"
 )
 
-// The names of tasks, as the configuration has them under auxiliary. They are
-// the purposes of the requests.
+// The names of tasks, as in the section auxiliary of the configuration. Requests
+// have them as their purpose.
 const (
 	Vision      = "vision"
 	Compression = "compression"
@@ -33,9 +32,9 @@ const (
 	Approval    = "approval"
 )
 
-// Choice is a model and how it is reached. Without a base URL the provider is
-// one of the catalogue; without a provider the model is any reference, and
-// the zero Choice is the configured model.
+// Choice is a model and how to reach it. Without a base URL the provider is one
+// of the catalogue; without a provider the model is any reference. The zero
+// Choice is the configured model.
 type Choice struct {
 	Provider, Model string
 	BaseURL         string
@@ -45,42 +44,42 @@ type Choice struct {
 	Extra map[string]any
 }
 
-// Task is what is set for a side task. Its zero value is the main model.
+// Task holds the settings of a side task. Its zero value is the main model.
 type Task struct {
 	Choice
 	Timeout time.Duration // of one attempt; 0 is a minute
 	Effort  hermes.Effort
-	// Fallback are asked when the task's model cannot be.
+	// Fallback are the models to try if the task's model fails.
 	Fallback []Choice
 	// Concurrency is how many calls of the task may run at once; 0 is no limit.
 	Concurrency int
 }
 
-// Config is what a Client works with.
+// Config configures a Client.
 type Config struct {
 	// Task returns the settings of a side task.
 	Task func(name string) Task
-	// Reach makes the model of a choice, in its chain.
+	// Reach returns the model of a choice, wrapped in its chain.
 	Reach func(ctx context.Context, c Choice) (hermes.Model, error)
-	// Fallback are the models that answer for the conversation's own.
+	// Fallback are the fallback models of the conversation.
 	Fallback []Choice
-	// Text and Vision are the last resort, in order: what can be asked on this
-	// machine beside what was configured. Nil is none.
+	// Text and Vision return the last models to try, in order: those that can be
+	// reached from here without being configured. Nil means none.
 	Text, Vision func() []Choice
-	// Sees tells whether a model takes pictures; nil believes it of each.
+	// Sees reports whether a model accepts pictures; nil means that all do.
 	Sees func(ref string) bool
 	Log  *slog.Logger // nil discards
 }
 
-// Client asks for side tasks. It may be used concurrently.
+// Client runs side tasks. It may be used concurrently.
 type Client struct {
 	cfg Config
 
 	mu    sync.Mutex
-	slots map[string]chan struct{} // by task, where their number is limited
+	slots map[string]chan struct{} // by task, if their number is limited
 }
 
-// New returns a room. It asks nobody yet.
+// New returns a client. It makes no call yet.
 func New(cfg Config) *Client {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -88,21 +87,21 @@ func New(cfg Config) *Client {
 	return &Client{cfg: cfg, slots: map[string]chan struct{}{}}
 }
 
-// Call is a question of a side task.
+// Call is one prompt of a side task.
 type Call struct {
 	Task    string
 	Main    string // reference of the session's own model; empty is the configured one
 	Session string
 	Scope   hermes.Scope
-	// Prompt is what is asked; System may be empty.
+	// Prompt is the user message; System may be empty.
 	System, Prompt string
 	MaxTokens      int
 }
 
-var errEmpty = errors.New("the model answered nothing")
+var errEmpty = errors.New("the model returned an empty answer")
 
-// Ask puts a question and returns the words of the answer, without any
-// thinking that the model wrote into them. An empty answer is an error.
+// Ask makes a call and returns the text of the answer, without any thinking that
+// the model wrote into it. An empty answer is an error.
 func (r *Client) Ask(ctx context.Context, c Call) (string, error) {
 	answer, err := hermes.Collect(r.Model(c.Task, c.Main).Stream(ctx, &hermes.Request{
 		System: c.System, Messages: []hermes.Message{hermes.UserText(c.Prompt)},

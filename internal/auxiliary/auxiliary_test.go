@@ -338,7 +338,7 @@ func TestJudge(t *testing.T) {
 	for name, subject := range map[string]string{"too long": strings.Repeat("x", 5000), "hidden characters": "ls <U+202E>x"} {
 		approval.Subject = subject
 		if got, err := newClient(w, auxiliary.Task{}).Judge(t.Context(), "", "", "", approval); got != "" || err != nil || len(w.asked) > 0 {
-			t.Errorf("%s: a person must look: got %q, %v", name, got, err)
+			t.Errorf("%s: the user must decide: got %q, %v", name, got, err)
 		}
 	}
 	w = &world{fails: failing("main:m", "fall:f", "openrouter:", "nous:")}

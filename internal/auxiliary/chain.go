@@ -7,10 +7,10 @@ import (
 	"hermes"
 )
 
-// chain is the order in which models are asked for a task: the one that is
-// set for it, the session's own, the task's and the conversation's fallbacks,
-// and what else there is. For pictures the session's own is asked only if it
-// takes them.
+// chain returns the models for a task in the order in which they are tried: the
+// one configured for it, the session's own, the task's and the conversation's
+// fallbacks, and the last resort. For pictures the session's own is tried only if
+// it accepts them.
 func (r *Client) chain(task, main string, t Task) []Choice {
 	var list []Choice
 	seen := map[string]bool{}
@@ -61,15 +61,15 @@ func (c Choice) Ref() string {
 	return c.Provider + ":" + c.Model
 }
 
-// passes reports whether another model may succeed where one failed with err.
-// Our own caps and the end of the caller's time hold for all of them.
+// passes reports whether another model may succeed after one failed with err.
+// Spend caps and the end of the caller's time affect all of them.
 func passes(ctx context.Context, err error) bool {
 	if ctx.Err() != nil {
 		return false
 	}
 	e, ok := errors.AsType[*hermes.ModelError](err)
 	if !ok {
-		return true // it could not be reached, or its time was up
+		return true // it could not be reached, or it timed out
 	}
 	return e.Class != hermes.ClassBudget && (e.Fallback || e.Rotate || e.Retry)
 }

@@ -10,11 +10,11 @@ import (
 	"hermes"
 )
 
-// defaultTimeout bounds an attempt of a task that sets no bound.
+// defaultTimeout is the time limit of an attempt if the task sets none.
 const defaultTimeout = time.Minute
 
-// Model returns the model of a side task: one that asks the models of the
-// task's chain until one answers. main is the session's own.
+// Model returns the model of a side task, which tries the models of the task's
+// chain until one answers. main is the session's own.
 func (r *Client) Model(task, main string) hermes.Model {
 	return &model{client: r, task: task, main: main}
 }
@@ -26,9 +26,9 @@ type model struct {
 
 var _ hermes.Model = (*model)(nil)
 
-var errNoModel = errors.New("no model can be asked for it; name one under auxiliary in config.yaml")
+var errNoModel = errors.New("no model is available; set one under auxiliary in config.yaml")
 
-// ID is the reference of the model that is asked first.
+// ID returns the reference of the model that is tried first.
 func (m *model) ID() string {
 	for _, c := range m.client.chain(m.task, m.main, m.client.cfg.Task(m.task)) {
 		return c.Ref()
@@ -36,8 +36,8 @@ func (m *model) ID() string {
 	return m.main
 }
 
-// Stream asks one model after another. What one that fails had said is taken
-// back.
+// Stream tries one model after another. It withdraws the partial answer of a
+// model that fails.
 func (m *model) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
 	return func(yield func(hermes.Delta, error) bool) {
 		t := m.client.cfg.Task(m.task)
@@ -57,22 +57,22 @@ func (m *model) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.
 	}
 }
 
-// attempt is the asking for one answer.
+// attempt is the search for one answer.
 type attempt struct {
 	client  *Client
 	task    string
 	request *hermes.Request
 	yield   func(hermes.Delta, error) bool
 	limit   time.Duration
-	said    bool // something was yielded that has to be taken back
-	left    bool // nobody listens any more
+	said    bool // something was yielded that must be withdrawn
+	left    bool // the caller has stopped reading
 }
 
-// each asks the choices in order until one answers. The error is that of the
-// first one, which is the one that was wanted.
+// each tries the choices in order until one answers. It returns the error of the
+// first one, which is the requested model.
 func (a *attempt) each(ctx context.Context, choices []Choice) error {
-	// One model that is slow must not use up the time of all, and all of them
-	// together must not take for ever.
+	// One slow model must not use up the time of all, and all together must not
+	// take forever.
 	ctx, cancel := context.WithTimeout(ctx, 2*a.limit)
 	defer cancel()
 	var first error
@@ -95,7 +95,7 @@ func (a *attempt) each(ctx context.Context, choices []Choice) error {
 		if !passes(ctx, err) {
 			return first
 		}
-		a.client.cfg.Log.Warn("a model could not do a side task", "task", a.task, "model", c.Ref(), "err", err)
+		a.client.cfg.Log.Warn("a model failed at a side task", "task", a.task, "model", c.Ref(), "err", err)
 	}
 	if first == nil {
 		return errNoModel
@@ -103,16 +103,16 @@ func (a *attempt) each(ctx context.Context, choices []Choice) error {
 	return first
 }
 
-// ask streams the answer of one model. The name of one that was not the first
-// is told.
+// ask streams the answer of one model. If it is not the first, it reports the
+// model's name.
 func (a *attempt) ask(ctx context.Context, m hermes.Model, another bool) error {
 	ctx, cancel := context.WithTimeout(ctx, a.limit)
 	defer cancel()
-	if a.said && !a.tell(hermes.Delta{Reset: "another model is asked"}) {
+	if a.said && !a.emit(hermes.Delta{Reset: "trying another model"}) {
 		return nil
 	}
 	a.said = false
-	if another && !a.tell(hermes.Delta{Model: m.ID()}) {
+	if another && !a.emit(hermes.Delta{Model: m.ID()}) {
 		return nil
 	}
 	answered := false
@@ -122,7 +122,7 @@ func (a *attempt) ask(ctx context.Context, m hermes.Model, another bool) error {
 		}
 		answered = answered || d.Text != "" || d.Call != nil
 		a.said = a.said || d.Text != "" || d.Reasoning != "" || d.Call != nil || d.Block != nil
-		if !a.tell(d) {
+		if !a.emit(d) {
 			return nil
 		}
 	}
@@ -132,7 +132,7 @@ func (a *attempt) ask(ctx context.Context, m hermes.Model, another bool) error {
 	return nil
 }
 
-func (a *attempt) tell(d hermes.Delta) bool {
+func (a *attempt) emit(d hermes.Delta) bool {
 	a.left = a.left || !a.yield(d, nil)
 	return !a.left
 }

@@ -24,8 +24,8 @@ const summaryAsk = `Summarise the conversation below for someone who looks for i
 %s
 </conversation>`
 
-// Summary asks what a conversation was about; main and session as in [Call].
-// It is "" where nothing was said. The answer has at most 120 words.
+// Summary asks a model what a conversation was about; main and session are as in
+// [Call]. It is "" for an empty conversation. The answer has at most 120 words.
 func (r *Client) Summary(ctx context.Context, main, session string, transcript []hermes.Message) (string, error) {
 	talk := spokenText(transcript)
 	if talk == "" {
@@ -38,8 +38,8 @@ func (r *Client) Summary(ctx context.Context, main, session string, transcript [
 	return firstWords(answer, maxSummaryWords), nil
 }
 
-// spokenText is what both sides said and the tools that were used, each
-// message cut short and the middle of a long talk left out.
+// spokenText returns the messages of both sides and the tools that were used. It
+// shortens each message and omits the middle of a long conversation.
 func spokenText(transcript []hermes.Message) string {
 	plain := strings.NewReplacer("<conversation>", "", "</conversation>", "")
 	var lines []string
@@ -47,7 +47,7 @@ func spokenText(transcript []hermes.Message) string {
 		text := cutRunes(plain.Replace(strings.TrimSpace(m.Visible())), summaryMessage)
 		switch {
 		case m.Role == hermes.RoleUser && !m.Synthetic && text != "":
-			lines = append(lines, "Person: "+text)
+			lines = append(lines, "User: "+text)
 		case m.Role == hermes.RoleUser && text != "":
 			lines = append(lines, "Notice: "+text)
 		case m.Role == hermes.RoleAssistant:
@@ -66,7 +66,7 @@ func spokenText(transcript []hermes.Message) string {
 	return string(all[:summaryHead]) + "\n\n[…]\n\n" + string(all[len(all)-summaryTail:])
 }
 
-// firstWords takes the first n words of a text, its lines folded into one.
+// firstWords returns the first n words of a text on one line.
 func firstWords(text string, n int) string {
 	words := strings.Fields(text)
 	if len(words) <= n {

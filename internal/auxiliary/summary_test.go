@@ -27,7 +27,7 @@ func TestSummaryReadsWhatWasSaidAndStaysShort(t *testing.T) {
 	if r.Purpose != auxiliary.SummaryTask || r.Session != "s" || len(asked) > 22_000 || strings.Count(asked, "</conversation>") != 1 {
 		t.Errorf("purpose %q, session %q, %d characters", r.Purpose, r.Session, len(asked))
 	}
-	for _, want := range []string{"Person: build the parser", "[…]", "It stands.", "[terminal"} {
+	for _, want := range []string{"User: build the parser", "[…]", "It stands.", "[terminal"} {
 		if !strings.Contains(asked, want) {
 			t.Errorf("%q is not read", want)
 		}

@@ -2,20 +2,20 @@ package auxiliary
 
 import "strings"
 
-// withoutThinking takes out the blocks in which some models write their
-// thinking into the text, also where the opening or the closing tag is
-// missing, and trims what is left.
+// withoutThinking removes the blocks in which some models write their thinking
+// into the text, even if the opening or the closing tag is missing. It trims the
+// rest.
 func withoutThinking(text string) string {
 	for _, tag := range [...]string{"think", "thinking", "reasoning", "REASONING_SCRATCHPAD"} {
 		open, end := "<"+tag+">", "</"+tag+">"
-		if i := lastFold(text, end); i >= 0 { // whatever stands before it was thought
+		if i := lastFold(text, end); i >= 0 { // everything before it is thinking
 			if j := indexFold(text, open); j < 0 || j > i || strings.TrimSpace(text[:j]) == "" {
 				text = text[i+len(end):]
 			} else {
 				text = text[:j] + text[i+len(end):]
 			}
 		}
-		if j := indexFold(text, open); j >= 0 { // never closed: the answer did not come
+		if j := indexFold(text, open); j >= 0 { // never closed: there is no answer
 			text = text[:j]
 		}
 	}

@@ -9,10 +9,10 @@ import (
 	"hermes"
 )
 
-// maxTitleRunes is the greatest length of a title that a model makes.
+// maxTitleRunes is the maximum length of a title.
 const maxTitleRunes = 80
 
-// maxTitleWords is how many words make a sentence of a title.
+// maxTitleWords is the maximum number of words; a longer title is a sentence.
 const maxTitleWords = 12
 
 const titleAsk = `Write a title for the conversation below: 3 to 7 words that say what it is about, such as "Fix login redirect loop". %s
@@ -22,9 +22,9 @@ Answer with the title alone: no quotes, no label, no full stop, no sentence. The
 %s
 </conversation>`
 
-// Title asks for the title of a conversation that has had its first exchange.
-// language is where the title shall not be in that of the conversation; main
-// and session as in [Call]. Without a usable answer the title is empty.
+// Title asks a model for the title of a conversation after its first exchange.
+// language is set if the title should not be in the conversation's language; main
+// and session are as in [Call]. Without a usable answer the title is empty.
 func (r *Client) Title(ctx context.Context, main, session, language string, transcript []hermes.Message) (string, error) {
 	talk := exchange(transcript)
 	if talk == "" {
@@ -43,7 +43,7 @@ func (r *Client) Title(ctx context.Context, main, session, language string, tran
 	return CleanTitle(answer), nil
 }
 
-// scopeOf books a side call on the turn that it was made for.
+// scopeOf charges a side call to the turn that it was made for.
 func scopeOf(transcript []hermes.Message) hermes.Scope {
 	if len(transcript) == 0 {
 		return hermes.Scope{}
@@ -51,7 +51,7 @@ func scopeOf(transcript []hermes.Message) hermes.Scope {
 	return hermes.Scope{Turn: transcript[len(transcript)-1].Turn}
 }
 
-// exchange is the first message of the person and the first answer, cut short.
+// exchange returns the first user message and the first answer, shortened.
 func exchange(transcript []hermes.Message) string {
 	const most = 1500 // characters of each
 	var asked, said string
@@ -68,12 +68,12 @@ func exchange(transcript []hermes.Message) string {
 		return ""
 	}
 	plain := strings.NewReplacer("<conversation>", "", "</conversation>", "")
-	return "Person: " + plain.Replace(cutRunes(asked, most)) + "\n\nAssistant: " + plain.Replace(cutRunes(said, most))
+	return "User: " + plain.Replace(cutRunes(asked, most)) + "\n\nAssistant: " + plain.Replace(cutRunes(said, most))
 }
 
-// CleanTitle makes a title of what a model answered, or "" if it is none:
-// quotes, marks and a label go, 80 characters are left at most, ending in
-// dots. Thinking, JSON that was cut and whole sentences are no titles.
+// CleanTitle makes a title of a model's answer. It removes quotes, Markdown marks
+// and a label, and cuts after 80 characters with dots. It returns "" for
+// thinking, incomplete JSON and whole sentences.
 func CleanTitle(answer string) string {
 	text := withoutThinking(answer)
 	text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(strings.Trim(text, "`")), "json"))
@@ -92,7 +92,7 @@ func CleanTitle(answer string) string {
 	return text
 }
 
-// titleField reads {"title": "…"}; what was cut gives nothing.
+// titleField reads {"title": "…"}; incomplete JSON gives nothing.
 func titleField(text string) string {
 	_, after, found := strings.Cut(text, `"title"`)
 	after, colon := strings.CutPrefix(strings.TrimSpace(after), ":")
@@ -104,12 +104,12 @@ func titleField(text string) string {
 	return title
 }
 
-// bare takes quotes, marks of Markdown and blanks from both ends.
+// bare removes quotes, Markdown marks and blanks from both ends.
 func bare(text string) string {
 	return strings.Trim(text, " \t\r*_#`\"'“”‘’«»„‹›「」『』")
 }
 
-// withoutLabel takes a leading "Title:" off.
+// withoutLabel removes a leading "Title:".
 func withoutLabel(text string) string {
 	head, rest, ok := strings.Cut(text, ":")
 	if !ok {
@@ -122,8 +122,8 @@ func withoutLabel(text string) string {
 	return text
 }
 
-// isSentence reports whether a text is talk and not a title: it goes on long,
-// or it begins as an answer does, or it has an end and more behind it.
+// isSentence reports whether a text is prose and not a title: it is too long,
+// begins like an answer, or has more than one sentence.
 func isSentence(text string) bool {
 	words := strings.Fields(text)
 	ended := strings.HasSuffix(text, ".") && !strings.HasSuffix(text, "...")
@@ -142,8 +142,7 @@ func isSentence(text string) bool {
 	return false
 }
 
-// cutRunes takes the first n characters, the last of them dots where some are
-// missing.
+// cutRunes returns the first n characters; a cut text ends in dots.
 func cutRunes(text string, n int) string {
 	if utf8.RuneCountInString(text) <= n {
 		return text

@@ -496,7 +496,7 @@ func TestUnfinishedWorkIsNoSuccess(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, errs, status = p.run("-z", "work", "-m", "played")
-	if status != 1 || !strings.Contains(out, "the spend cap of this turn") {
+	if status != 1 || !strings.Contains(out, "the spend cap for this turn") {
 		t.Errorf("a spend cap: status %d, out %q, errs %q", status, out, errs)
 	}
 }

@@ -79,7 +79,7 @@ func TestBudgetShowsAndRaises(t *testing.T) {
 		"/budget raise session":     "by how much",
 		"/budget raise month 5":     "hermes config set spend.month.usd",
 		"/budget raise session 5k":  "hermes config set spend.session.tokens",
-		"/budget raise session lot": "no amount",
+		"/budget raise session lot": "not an amount",
 	} {
 		if _, err := run(t, g, line); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", line, err, want)

@@ -8,14 +8,14 @@ import (
 	"hermes"
 )
 
-// memory is what a governor remembers of a session.
+// memory is what a governor remembers about a session.
 type memory struct {
 	scope hermes.Scope
 	turn  int64 // the newest seen
 }
 
-// remember returns what is remembered of a session, asking once what it
-// belongs to. The caller holds no lock.
+// remember returns the memory of a session. On first use it looks up what the
+// session belongs to. The caller holds no lock.
 func (g *Governor) remember(ctx context.Context, session string) *memory {
 	g.mu.Lock()
 	m := g.sessions[session]
@@ -27,7 +27,7 @@ func (g *Governor) remember(ctx context.Context, session string) *memory {
 	if g.cfg.Scope != nil {
 		scope, err := g.cfg.Scope(ctx, session)
 		if err != nil {
-			g.cfg.Log.Warn("tell what a session belongs to", "session", session, "err", err)
+			g.cfg.Log.Warn("look up what a session belongs to", "session", session, "err", err)
 		}
 		m.scope = scope
 	}
@@ -43,8 +43,8 @@ func (g *Governor) remember(ctx context.Context, session string) *memory {
 	return m
 }
 
-// limits are the accounts that a request is booked on, narrowest first, each
-// with its cap.
+// limits returns the accounts that a request is charged to, narrowest first,
+// each with its cap.
 func (g *Governor) limits(ctx context.Context, r *hermes.Request) []hermes.Limit {
 	list := make([]hermes.Limit, 0, 6)
 	add := func(kind hermes.AccountKind, name string) {
@@ -77,14 +77,13 @@ func (g *Governor) limits(ctx context.Context, r *hermes.Request) []hermes.Limit
 	return list
 }
 
-// turn is the turn that a request belongs to: what its scope says, else that
-// of its newest message, else the newest that the session was seen in. 0 is
-// not known.
+// turn returns the turn that a request belongs to: the one of its scope, else of
+// its newest message, else the newest turn of the session. 0 is unknown.
 func (g *Governor) turn(r *hermes.Request, m *memory) int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if turn := r.Scope.Turn; turn > 0 {
-		m.turn = max(m.turn, turn) // side calls may come when the next turn runs already
+		m.turn = max(m.turn, turn) // side calls may come when the next turn already runs
 		return turn
 	}
 	if n := len(r.Messages); n > 0 && r.Messages[n-1].Turn > 0 {
@@ -97,13 +96,13 @@ func turnName(session string, turn int64) string {
 	return session + "/" + strconv.FormatInt(turn, 10)
 }
 
-// windows are the names of the day and the month of a time.
+// windows returns the names of the day and the month of a time.
 func (g *Governor) windows(t time.Time) (day, month string) {
 	day = t.In(g.cfg.Location).Format(time.DateOnly)
 	return day, day[:len("2006-01")]
 }
 
-// ends is when a window is over; the zero time for accounts that are none.
+// ends returns the end of a window; the zero time for accounts without one.
 func (g *Governor) ends(kind hermes.AccountKind, t time.Time) time.Time {
 	t = t.In(g.cfg.Location)
 	switch kind {

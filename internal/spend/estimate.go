@@ -8,12 +8,12 @@ import (
 	"hermes/internal/tokens"
 )
 
-// firstOutput is how many tokens an answer of a model is taken to have before
-// one was seen.
+// firstOutput is the expected number of tokens of an answer before the first one
+// was seen.
 const firstOutput = 2000
 
-// seedTime is how far back the ledger is asked for the answers of a model that
-// this process has not asked yet.
+// seedTime is how far back to look in the ledger for answers of a model that this
+// process has not called yet.
 const seedTime = 3 * 24 * time.Hour
 
 // guess is what a call may cost.
@@ -23,11 +23,11 @@ type guess struct {
 	priced bool
 }
 
-// estimate guesses what a call will cost: the prompt by what was counted of
-// the one before, the answer by those that the model gave.
-func (g *Governor) estimate(ctx context.Context, books hermes.Ledger, model string, r *hermes.Request) guess {
+// estimate guesses what a call will cost: the prompt from the counts of the
+// previous one, the answer from the model's earlier answers.
+func (g *Governor) estimate(ctx context.Context, ledger hermes.Ledger, model string, r *hermes.Request) guess {
 	e := guess{usage: prompt(model, r)}
-	output := g.typical(ctx, books, model)
+	output := g.typical(ctx, ledger, model)
 	if r.MaxTokens > 0 {
 		output = min(output, int64(r.MaxTokens))
 	}
@@ -36,15 +36,15 @@ func (g *Governor) estimate(ctx context.Context, books hermes.Ledger, model stri
 	e.amount.Tokens = whole.Total()
 	e.amount.Money, e.priced = g.cost(model, whole)
 	if !e.priced {
-		// A cap in money that is used up holds for what has no known price too.
+		// A used-up cap in money also blocks models without a known price.
 		e.amount.Money = 1
 	}
 	return e
 }
 
-// typical is how many tokens an answer of a model has, from those of this
-// process or, before the first, of the last days.
-func (g *Governor) typical(ctx context.Context, books hermes.Ledger, model string) int64 {
+// typical returns the usual number of tokens in an answer of a model: from this
+// process or, before its first answer, from the last days.
+func (g *Governor) typical(ctx context.Context, ledger hermes.Ledger, model string) int64 {
 	g.mu.Lock()
 	n, known := g.outputs[model]
 	g.mu.Unlock()
@@ -52,9 +52,9 @@ func (g *Governor) typical(ctx context.Context, books hermes.Ledger, model strin
 		return int64(n) + 1
 	}
 	n = firstOutput
-	groups, err := books.Spent(ctx, hermes.SpendQuery{After: g.cfg.Now().Add(-seedTime), By: hermes.SpendByModel, Limit: -1})
+	groups, err := ledger.Spent(ctx, hermes.SpendQuery{After: g.cfg.Now().Add(-seedTime), By: hermes.SpendByModel, Limit: -1})
 	if err != nil {
-		return firstOutput // a guess needs no certainty
+		return firstOutput // it is only a guess
 	}
 	for _, s := range groups {
 		if s.Name == model && s.Usage.Calls > 0 {
@@ -74,9 +74,9 @@ func (g *Governor) setTypical(model string, n float64) {
 	g.outputs[model] = n
 }
 
-// prompt guesses how a prompt will be counted. The newest answer in it tells
-// how long all before it was, and how much of that is in the cache; what was
-// added since goes by its size.
+// prompt guesses the token counts of a prompt. The newest answer in it says how
+// long everything before it was, and how much of that is in the cache. The rest
+// is estimated by its size.
 func prompt(model string, r *hermes.Request) hermes.Usage {
 	naive := int64(size(r)+3) / 4
 	for i := len(r.Messages) - 1; i >= 0; i-- {
@@ -84,10 +84,10 @@ func prompt(model string, r *hermes.Request) hermes.Usage {
 		if m.Usage == nil || m.Usage.Prompt() == 0 {
 			continue
 		}
-		calls := max(m.Usage.Calls, 1) // an answer that was asked for again has the sum
+		calls := max(m.Usage.Calls, 1) // an answer with retries has the sum of all attempts
 		all := (m.Usage.Prompt()+m.Usage.Output)/calls + int64(sizeOf(r.Messages[i+1:])+3)/4
 		if all > 3*naive+2000 {
-			break // the transcript was shortened since
+			break // the transcript was shortened since then
 		}
 		u := hermes.Usage{}
 		if m.Model == model {
@@ -103,8 +103,8 @@ func prompt(model string, r *hermes.Request) hermes.Usage {
 	return hermes.Usage{Input: naive}
 }
 
-// size is the size of a request in bytes of text. It looks at lengths only: a
-// session of thousands of messages must not wait for it.
+// size returns the size of a request in bytes of text. It only adds up lengths,
+// so that it is fast for sessions with thousands of messages.
 func size(r *hermes.Request) int {
 	n := len(r.System)
 	for i := range r.Tools {
@@ -134,8 +134,7 @@ func sizeOf(messages []hermes.Message) int {
 	return n
 }
 
-// learn makes the next estimate better. Calls of which nothing was counted
-// teach nothing.
+// learn improves the next estimate. Calls without counts are ignored.
 func (g *Governor) learn(model string, c hermes.Charge) {
 	u := c.Usage
 	if u.Total() == 0 || c.Estimated {

@@ -1,16 +1,16 @@
-// Package spend is the governor of what model calls cost. It is the outermost
-// layer of the model chain: before each call, auxiliary ones too, it reserves
-// an estimate in the ledger, and settles it with what the service counted. A
-// call that would pass a cap (of the turn, the session, the job, the tree of
-// sub-agents, the day, the month) is refused with a text that says which cap,
-// how much, until when and how to raise it.
+// Package spend enforces the spend caps. It is the outermost layer of the model
+// chain: before each call, auxiliary ones too, it reserves an estimate in the
+// ledger, and afterwards settles it with what the service counted. A call that
+// would exceed a cap (of the turn, the session, the job, the tree of sub-agents,
+// the day, the month) is refused with a text that says which cap, how much, until
+// when and how to raise it.
 //
-// The books are a [hermes.Ledger]: what is checked and what is booked there is
-// one transaction, so that children, processes and restarts cannot pass a cap
-// together. Nothing is remembered here but what makes estimates better. The
-// package knows no store, no provider and no face; prices and the clock are
-// handed in. Start at Governor.Layer (layer.go); accounts.go says what a call
-// is booked on, estimate.go what it may cost, words.go what people read.
+// In the [hermes.Ledger], check and booking are one transaction, so that children,
+// processes and restarts cannot exceed a cap together. The package itself only
+// remembers what improves its estimates. It must not know stores, providers or
+// frontends; prices and the clock are passed in. Start at Governor.Layer
+// (layer.go); accounts.go says which accounts a call is charged to, estimate.go
+// what it may cost, words.go holds the texts for the user.
 package spend
 
 import (
@@ -25,27 +25,27 @@ import (
 // Caps are the limits of each kind of account; a zero part is none.
 type Caps map[hermes.AccountKind]hermes.Amount
 
-// Config is what a governor works with. Ledger is needed.
+// Config configures a governor. Ledger is required.
 type Config struct {
-	// Ledger opens the books. It is called when the first model is asked, and
-	// again after it failed.
+	// Ledger opens the ledger. It is called before the first model call, and
+	// again if it failed.
 	Ledger func(ctx context.Context) (hermes.Ledger, error)
 	Caps   Caps
-	// WarnAt are the percentages of a cap that are warned of, lowest first.
+	// WarnAt are the percentages of a cap at which to warn, lowest first.
 	WarnAt []int
-	// Price tells what a model takes, by its reference; nil knows none.
+	// Price returns the price of a model by its reference; nil knows none.
 	Price func(ref string) (hermes.Price, bool)
-	// LongCache says that what is written to caches lives an hour.
+	// LongCache says that cache entries live for an hour.
 	LongCache bool
-	// Scope tells what a session belongs to beyond itself; it is asked once
-	// for each session. nil, or an error, is nothing.
+	// Scope returns what a session belongs to; it is called once for each
+	// session. nil, or an error, means nothing.
 	Scope func(ctx context.Context, session string) (hermes.Scope, error)
-	// Owner names this process among all that use the ledger.
+	// Owner identifies this process among all that use the ledger.
 	Owner string
-	// ReservationTTL is how long the reservation of a process that died still counts; 0
-	// is an hour.
+	// ReservationTTL is how long the reservation of a process that died still
+	// counts; 0 is an hour.
 	ReservationTTL time.Duration
-	// Location is where days and months begin; nil is the local zone.
+	// Location is the time zone of days and months; nil is the local one.
 	Location *time.Location
 	Now      func() time.Time // nil is time.Now
 	Log      *slog.Logger     // nil discards
@@ -60,11 +60,11 @@ type Governor struct {
 	ledger   hermes.Ledger
 	sessions map[string]*memory  // by session
 	outputs  map[string]float64  // tokens of a typical answer, by model
-	warned   map[string]struct{} // models of which it was said that their price is not known
+	warned   map[string]struct{} // models with a warning about their unknown price
 }
 
-// The bounds of what a governor remembers. When one is reached it starts anew:
-// estimates get rougher for a call, nothing else.
+// The bounds of what a governor remembers. When one is reached, it forgets
+// everything: the next estimates are rougher, nothing else.
 const (
 	maxSessions = 4096
 	maxModels   = 512
@@ -90,8 +90,8 @@ func New(cfg Config) *Governor {
 	return &Governor{cfg: cfg, sessions: map[string]*memory{}, outputs: map[string]float64{}, warned: map[string]struct{}{}}
 }
 
-// books opens the ledger on first use.
-func (g *Governor) books(ctx context.Context) (hermes.Ledger, error) {
+// openLedger opens the ledger on first use.
+func (g *Governor) openLedger(ctx context.Context) (hermes.Ledger, error) {
 	g.mu.Lock()
 	l := g.ledger
 	g.mu.Unlock()
@@ -118,8 +118,8 @@ func (g *Governor) capped() bool {
 	return false
 }
 
-// Price is what a model takes, with the rate of writing to caches of the life
-// that is set; ok is false where no price is known.
+// Price returns the price of a model, with the cache write rate for the
+// configured cache lifetime; ok is false if the price is unknown.
 func (g *Governor) Price(ref string) (p hermes.Price, ok bool) {
 	if p, ok = g.cfg.Price(ref); ok && g.cfg.LongCache {
 		p.CacheWrite = p.CacheWriteLong
@@ -127,7 +127,7 @@ func (g *Governor) Price(ref string) (p hermes.Price, ok bool) {
 	return p, ok
 }
 
-// cost is what a usage takes at a model's price.
+// cost returns the cost of a usage at a model's price.
 func (g *Governor) cost(ref string, u hermes.Usage) (hermes.Money, bool) {
 	p, ok := g.cfg.Price(ref)
 	if !ok {

@@ -9,18 +9,18 @@ import (
 	"hermes"
 )
 
-// Layer wraps a model so that each of its calls is booked.
+// Layer wraps a model so that each of its calls is recorded in the ledger.
 func (g *Governor) Layer(next hermes.Model) hermes.Model { return &metered{Model: next, g: g} }
 
-// metered is a model whose calls are booked.
+// metered is a model whose calls are recorded in the ledger.
 type metered struct {
 	hermes.Model
 	g *Governor
 }
 
-// Stream reserves, passes the answer on, and settles however it ends. A call
-// that would pass a cap is not made: it fails with a *hermes.ModelError of
-// hermes.ClassBudget whose text is for the person.
+// Stream reserves an estimate, passes the answer on, and settles, whatever the
+// outcome. A call that would exceed a cap is not made: it fails with a
+// *hermes.ModelError of hermes.ClassBudget whose text is for the user.
 func (m *metered) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
 	return func(yield func(hermes.Delta, error) bool) {
 		c, err := m.g.open(ctx, m.ID(), r)
@@ -43,10 +43,11 @@ func (m *metered) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[herme
 	}
 }
 
-// call is a booked call under way. It belongs to the goroutine that iterates.
+// call is a running call with a reservation. It belongs to the goroutine that
+// iterates.
 type call struct {
 	g       *Governor
-	books   hermes.Ledger // nil: the call is not booked
+	ledger  hermes.Ledger // nil: the call is not in the ledger
 	id      int64
 	request *hermes.Request
 	asked   string // the model
@@ -54,22 +55,22 @@ type call struct {
 	notices []string
 	until   time.Time
 
-	model    string // that answers
+	model    string // the one that answers
 	usage    *hermes.Usage
-	before   bill // of models that answered before another took over
+	before   bill // of the models before another took over
 	bytes    int  // of the answer
 	finished bool
 }
 
-// open books a call, or says why it must not be made.
+// open reserves a call, or says why it must not be made.
 func (g *Governor) open(ctx context.Context, model string, r *hermes.Request) (*call, error) {
 	c := &call{g: g, request: r, asked: model, model: model}
-	books, err := g.books(ctx)
+	ledger, err := g.openLedger(ctx)
 	if err != nil {
 		return c, g.unbooked(ctx, err)
 	}
 	limits := g.limits(ctx, r)
-	c.guess = g.estimate(ctx, books, model, r)
+	c.guess = g.estimate(ctx, ledger, model, r)
 	now := g.cfg.Now()
 	c.until = now.Add(g.cfg.ReservationTTL)
 	b := hermes.Booking{
@@ -79,29 +80,29 @@ func (g *Governor) open(ctx context.Context, model string, r *hermes.Request) (*
 	if g.noticesShown(r, limits) {
 		b.WarnAt = g.cfg.WarnAt
 	}
-	done, err := books.Reserve(ctx, b)
+	done, err := ledger.Reserve(ctx, b)
 	if over, ok := errors.AsType[*hermes.OverCap](err); ok {
 		return nil, g.refusal(over, now)
 	}
 	if err != nil {
 		return c, g.unbooked(ctx, err)
 	}
-	c.books, c.id = books, done.ID
+	c.ledger, c.id = ledger, done.ID
 	if !c.guess.priced && len(b.WarnAt) > 0 {
 		c.notices = append(c.notices, g.unpriced(model)...)
 	}
 	var said hermes.Warning
 	for _, w := range done.Warnings {
 		if w.Balance.Account.Kind == hermes.AccountTree && w.Cap == said.Cap && w.Balance.Used() == said.Balance.Used() {
-			continue // a session without children: the same said twice
+			continue // a session without children: it would repeat the warning
 		}
 		c.notices, said = append(c.notices, warningText(w)), w
 	}
 	return c, nil
 }
 
-// noticesShown reports whether the person reads the notices of a call: those of side
-// tasks and sub-agents reach nobody, so they must not use warnings up.
+// noticesShown reports whether the user sees the notices of a call. Those of side
+// tasks and sub-agents are not shown, so they must not use up warnings.
 func (g *Governor) noticesShown(r *hermes.Request, limits []hermes.Limit) bool {
 	if r.Purpose != "" {
 		return false
@@ -114,8 +115,8 @@ func (g *Governor) noticesShown(r *hermes.Request, limits []hermes.Limit) bool {
 	return true
 }
 
-// unbooked decides about a call that could not be booked: without caps it is
-// made all the same, with caps it must not be.
+// unbooked decides about a call that could not be recorded: without caps it is
+// made anyway, with caps it must not be.
 func (g *Governor) unbooked(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -125,12 +126,12 @@ func (g *Governor) unbooked(ctx context.Context, err error) error {
 		return nil
 	}
 	return &hermes.ModelError{Class: hermes.ClassBudget, Err: err,
-		Message: "a spend cap is set, and what is spent cannot be recorded now (" + err.Error() + "); no model is asked until it can"}
+		Message: "a spend cap is set but spending cannot be recorded (" + err.Error() + "), so model calls are blocked"}
 }
 
 // see follows the answer, and keeps the reservation of a long one alive.
 func (c *call) see(ctx context.Context, d hermes.Delta, err error) {
-	if c.books == nil {
+	if c.ledger == nil {
 		return
 	}
 	switch {
@@ -157,8 +158,8 @@ func (c *call) see(ctx context.Context, d hermes.Delta, err error) {
 		return
 	}
 	until := now.Add(c.g.cfg.ReservationTTL)
-	if err := c.books.Extend(ctx, c.id, until); err != nil {
-		c.g.cfg.Log.Warn("keep a reservation", "session", c.request.Session, "err", err)
+	if err := c.ledger.Extend(ctx, c.id, until); err != nil {
+		c.g.cfg.Log.Warn("extend a reservation", "session", c.request.Session, "err", err)
 		return
 	}
 	c.until = until
@@ -166,19 +167,19 @@ func (c *call) see(ctx context.Context, d hermes.Delta, err error) {
 
 // close settles the call, also when its context has ended.
 func (c *call) close(ctx context.Context) {
-	if c.books == nil {
+	if c.ledger == nil {
 		return
 	}
 	charge := c.charge()
-	if err := c.books.Settle(context.WithoutCancel(ctx), c.id, charge); err != nil {
-		// The estimate stays booked: too much rather than too little.
+	if err := c.ledger.Settle(context.WithoutCancel(ctx), c.id, charge); err != nil {
+		// The estimate stays reserved: better too much than too little.
 		c.g.cfg.Log.Error("settle a model call", "session", c.request.Session, "model", c.model, "err", err)
 	}
 	c.g.learn(c.asked, charge)
 }
 
-// charge is what the call cost: what the service counted or, where it did not
-// count to the end, an estimate of what came.
+// charge returns what the call cost: the service's counts or, if they are
+// incomplete, an estimate from what was received.
 func (c *call) charge() hermes.Charge {
 	charge := hermes.Charge{Model: c.model}
 	came := int64(c.bytes+3) / 4
@@ -198,15 +199,14 @@ func (c *call) charge() hermes.Charge {
 	return charge
 }
 
-// bill is what some usage of a call costs.
+// bill is the cost of part of a call's usage.
 type bill struct {
 	usage    hermes.Usage
 	money    hermes.Money
 	unpriced bool
 }
 
-// bill adds what was used since another model took over, at the price of the
-// one that answers now.
+// bill adds the usage since another model took over, at the price of that model.
 func (c *call) bill() bill {
 	if c.usage == nil {
 		return c.before

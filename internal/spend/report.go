@@ -12,13 +12,13 @@ import (
 	"hermes"
 )
 
-// Line is how one cap stands.
+// Line is the state of one cap.
 type Line struct {
 	Balance hermes.Balance
-	// Cap is with what it was raised by; a zero part is none.
+	// Cap includes what it was raised by; a zero part means no cap.
 	Cap  hermes.Amount
 	Name string    // the account in plain words: "today"
-	Ends time.Time // when the window is over; zero if it is none
+	Ends time.Time // the end of the window; zero if there is none
 }
 
 // Percent is how much of the cap is used: the greater of money and tokens, or
@@ -39,10 +39,10 @@ func Kinds() []hermes.AccountKind {
 	return []hermes.AccountKind{hermes.AccountTurn, hermes.AccountSession, hermes.AccountTree, hermes.AccountJob, hermes.AccountDay, hermes.AccountMonth}
 }
 
-// Status tells how the accounts of a session stand, or of the day and the
-// month alone if it is empty. turn 0 leaves the turn out.
+// Status returns the state of the accounts of a session; only of the day and the
+// month if session is empty. turn 0 omits the turn.
 func (g *Governor) Status(ctx context.Context, session string, turn int64) ([]Line, error) {
-	books, err := g.books(ctx)
+	ledger, err := g.openLedger(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (g *Governor) Status(ctx context.Context, session string, turn int64) ([]Li
 	for i, l := range limits {
 		accounts[i] = l.Account
 	}
-	balances, err := books.Balances(ctx, accounts...)
+	balances, err := ledger.Balances(ctx, accounts...)
 	if err != nil {
 		return nil, err
 	}
@@ -74,35 +74,35 @@ func raised(cap, by hermes.Amount) hermes.Amount {
 	return cap
 }
 
-// Raise adds to the caps of an account that the session is booked on; day and
-// month need no session. name is for jobs. It fails, in words for the person,
-// where there is no such cap.
+// Raise raises the cap of one of the session's accounts; day and month need no
+// session. name is for jobs. If there is no such cap, it fails with a text for
+// the user.
 func (g *Governor) Raise(ctx context.Context, session, name string, kind hermes.AccountKind, by hermes.Amount) error {
 	cap := g.cfg.Caps[kind]
 	switch {
 	case !slices.Contains(Kinds(), kind):
-		return fmt.Errorf("there is no cap on %q; choose one of turn, session, tree, job, day, month", kind)
+		return fmt.Errorf("there is no cap on %q; use turn, session, tree, job, day or month", kind)
 	case by.Money != 0 && cap.Money == 0:
-		return fmt.Errorf("no cap in money is set on %s; set one with `hermes config set spend.%s.usd AMOUNT`", nameOf(kind), kind)
+		return fmt.Errorf("no money cap is set for %s; set one with `hermes config set spend.%s.usd AMOUNT`", nameOf(kind), kind)
 	case by.Tokens != 0 && cap.Tokens == 0:
-		return fmt.Errorf("no cap in tokens is set on %s; set one with `hermes config set spend.%s.tokens NUMBER`", nameOf(kind), kind)
+		return fmt.Errorf("no token cap is set for %s; set one with `hermes config set spend.%s.tokens NUMBER`", nameOf(kind), kind)
 	}
-	books, err := g.books(ctx)
+	ledger, err := g.openLedger(ctx)
 	if err != nil {
 		return err
 	}
 	if name != "" {
-		return books.Raise(ctx, hermes.Account{Kind: kind, Name: name}, by)
+		return ledger.Raise(ctx, hermes.Account{Kind: kind, Name: name}, by)
 	}
 	for _, l := range g.limits(ctx, &hermes.Request{Session: session}) {
 		if l.Account.Kind == kind {
-			return books.Raise(ctx, l.Account, by)
+			return ledger.Raise(ctx, l.Account, by)
 		}
 	}
-	return fmt.Errorf("nothing is booked on %s yet", nameOf(kind))
+	return fmt.Errorf("nothing was spent for %s yet", nameOf(kind))
 }
 
-// Cost sums what a session has cost.
+// Cost returns the total cost of a session.
 func (g *Governor) Cost(ctx context.Context, session string) (hermes.Spending, error) {
 	list, err := g.Spent(ctx, hermes.SpendQuery{Session: session})
 	if err != nil || len(list) == 0 {
@@ -111,37 +111,37 @@ func (g *Governor) Cost(ctx context.Context, session string) (hermes.Spending, e
 	return list[0], nil
 }
 
-// TurnCost is what one turn has cost; it is not known if nothing was booked, or
-// a call whose price is not known.
+// TurnCost returns the cost of one turn. It is unknown if nothing was recorded or
+// if the price of a call is unknown.
 func (g *Governor) TurnCost(ctx context.Context, session string, turn int64) (cost hermes.Money, known bool) {
-	books, err := g.books(ctx)
+	ledger, err := g.openLedger(ctx)
 	if err != nil {
 		return 0, false
 	}
-	list, err := books.Balances(ctx, hermes.Account{Kind: hermes.AccountTurn, Name: turnName(session, turn)})
+	list, err := ledger.Balances(ctx, hermes.Account{Kind: hermes.AccountTurn, Name: turnName(session, turn)})
 	if err != nil || list[0].Calls == 0 {
 		return 0, false
 	}
 	return list[0].Spent.Money, list[0].Unpriced == 0
 }
 
-// Spent sums the calls of a time.
+// Spent sums up the calls of a period.
 func (g *Governor) Spent(ctx context.Context, q hermes.SpendQuery) ([]hermes.Spending, error) {
-	books, err := g.books(ctx)
+	ledger, err := g.openLedger(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return books.Spent(ctx, q)
+	return ledger.Spent(ctx, q)
 }
 
-// Midnight is when the day of so many days ago began; 0 is today.
+// Midnight returns the start of the day a number of days ago; 0 is today.
 func (g *Governor) Midnight(daysAgo int) time.Time {
 	t := g.cfg.Now().In(g.cfg.Location)
 	return time.Date(t.Year(), t.Month(), t.Day()-daysAgo, 0, 0, 0, 0, g.cfg.Location)
 }
 
-// ParseAmount reads what people write for an amount: "5", "$2.50", "0.5 usd",
-// "200k tokens", "1.5M". A number alone is dollars; k and M are tokens.
+// ParseAmount reads an amount as users write it: "5", "$2.50", "0.5 usd",
+// "200k tokens", "1.5M". A plain number is dollars; k and M are tokens.
 func ParseAmount(text string) (hermes.Amount, error) {
 	s := strings.ToLower(strings.TrimSpace(text))
 	s, isTokens := strings.CutSuffix(strings.TrimSuffix(s, "s"), "token")
@@ -165,24 +165,24 @@ func ParseAmount(text string) (hermes.Amount, error) {
 
 func errNoAmount(text string) error {
 	if strings.TrimSpace(text) == "" {
-		return errors.New("say by how much: 5 (dollars), or 200k tokens")
+		return errors.New("say by how much, such as 5 (dollars) or 200k tokens")
 	}
-	return fmt.Errorf("%q is no amount; write 5 (dollars), 0.50, or 200k tokens", text)
+	return fmt.Errorf("%q is not an amount; write 5 (dollars), 0.50, or 200k tokens", text)
 }
 
-// Active tells what was done in the last days, and what it cost by model.
-// Where the books know money alone, the first is empty.
+// Active returns what was done in the last days, and what it cost by model. If
+// the ledger records only money, the first result is empty.
 func (g *Governor) Active(ctx context.Context, days int) (hermes.Active, []hermes.Spending, error) {
-	books, err := g.books(ctx)
+	ledger, err := g.openLedger(ctx)
 	if err != nil {
 		return hermes.Active{}, nil, err
 	}
 	since := g.cfg.Now().Add(-time.Duration(days) * 24 * time.Hour)
-	costs, err := books.Spent(ctx, hermes.SpendQuery{After: since, By: hermes.SpendByModel, Limit: -1})
+	costs, err := ledger.Spent(ctx, hermes.SpendQuery{After: since, By: hermes.SpendByModel, Limit: -1})
 	if err != nil {
 		return hermes.Active{}, nil, err
 	}
-	store, ok := books.(hermes.Activity)
+	store, ok := ledger.(hermes.Activity)
 	if !ok {
 		return hermes.Active{}, costs, nil
 	}

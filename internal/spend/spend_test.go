@@ -233,7 +233,7 @@ func TestTheNewWindowBeginsWhereTheUserLives(t *testing.T) {
 	cfg.Location = time.FixedZone("NZDT", 13*3600)
 	mustAsk(t, spend.New(cfg).Layer(hermestest.NewScript(said(1, 1))), request("s", 1))
 	if b := spent(t, l, hermes.AccountDay, "2026-11-21"); b.Calls != 1 {
-		t.Errorf("the day stands at %+v", b)
+		t.Errorf("the balance of the day is %+v", b)
 	}
 }
 
@@ -246,7 +246,7 @@ func TestWarningsComeOnceEachAndReachTheUser(t *testing.T) {
 	for i := range 19 {
 		r := request("s", int64(i))
 		if i%2 == 1 {
-			r.Purpose = "title" // nobody sees its notices
+			r.Purpose = "title" // its notices are not shown
 		}
 		notices = append(notices, mustAsk(t, m, r)...)
 	}

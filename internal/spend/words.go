@@ -7,7 +7,7 @@ import (
 	"hermes"
 )
 
-// refusal turns a cap that is in the way into the error of a model call.
+// refusal returns the error of a model call that a cap blocks.
 func (g *Governor) refusal(over *hermes.OverCap, now time.Time) error {
 	return &hermes.ModelError{Class: hermes.ClassBudget, Message: g.refusalText(over, now), Err: over}
 }
@@ -26,18 +26,18 @@ func (g *Governor) refusalText(over *hermes.OverCap, now time.Time) string {
 		double = fmt.Sprint(2 * g.cfg.Caps[kind].Tokens)
 		raise = fmt.Sprintf("%d tokens", g.cfg.Caps[kind].Tokens)
 	}
-	text := fmt.Sprintf("the spend cap of %s is reached: %s of %s used", nameOf(kind), used, cap)
+	text := fmt.Sprintf("the spend cap for %s is reached: %s of %s used", nameOf(kind), used, cap)
 	if some {
-		text += fmt.Sprintf(" (%s of it set aside for calls under way)", reserved)
+		text += fmt.Sprintf(" (%s of it reserved for running calls)", reserved)
 	}
-	text += fmt.Sprintf(", and the next call would take about %s. ", next)
+	text += fmt.Sprintf("; the next call needs about %s. ", next)
 	if end := g.ends(kind, now); !end.IsZero() {
-		text += fmt.Sprintf("It holds until %s. ", end.Format("2006-01-02 15:04 MST"))
+		text += fmt.Sprintf("It applies until %s. ", end.Format("2006-01-02 15:04 MST"))
 	}
 	forGood := fmt.Sprintf("`hermes config set spend.%s.%s %s`", kind, key, double)
 	switch kind {
 	case hermes.AccountTurn:
-		return text + "The next turn has a budget of its own: say “go on” to continue, or raise the cap for good with " + forGood + "."
+		return text + "The next turn has its own budget: say \"go on\" to continue, or raise the cap for good with " + forGood + "."
 	case hermes.AccountJob:
 		return text + fmt.Sprintf("Raise it with `hermes spend raise job %s --name %s`, or for good with %s.", raise, over.Balance.Account.Name, forGood)
 	}
@@ -47,7 +47,7 @@ func (g *Governor) refusalText(over *hermes.OverCap, now time.Time) string {
 	return text + fmt.Sprintf("Raise it with `/budget raise %s %s`, or for good with %s.", kind, raise, forGood)
 }
 
-// nameOf is an account in plain words.
+// nameOf describes an account in plain words.
 func nameOf(kind hermes.AccountKind) string {
 	switch kind {
 	case hermes.AccountTurn:
@@ -73,10 +73,10 @@ func warningText(w hermes.Warning) string {
 	} else {
 		used = fmt.Sprintf("%s of %s", count(w.Balance.Used().Tokens), count(w.Cap.Tokens))
 	}
-	return fmt.Sprintf("%d %% of the spend cap of %s is used: %s.", w.Percent, nameOf(w.Balance.Account.Kind), used)
+	return fmt.Sprintf("%d %% of the spend cap for %s is used: %s.", w.Percent, nameOf(w.Balance.Account.Kind), used)
 }
 
-// unpriced tells once that caps in money cannot count a model.
+// unpriced warns once that caps in money cannot count a model.
 func (g *Governor) unpriced(model string) []string {
 	inMoney := false
 	for _, c := range g.cfg.Caps {
@@ -84,14 +84,14 @@ func (g *Governor) unpriced(model string) []string {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if _, told := g.warned[model]; told || !inMoney {
+	if _, done := g.warned[model]; done || !inMoney {
 		return nil
 	}
 	if len(g.warned) >= maxModels {
 		clear(g.warned)
 	}
 	g.warned[model] = struct{}{}
-	return []string{fmt.Sprintf("The price of %s is not known, so the caps in money do not count it. Set it under spend.prices in config.yaml, or cap its tokens.", model)}
+	return []string{fmt.Sprintf("The price of %s is unknown, so caps in money do not count it. Set it under spend.prices in config.yaml, or cap its tokens.", model)}
 }
 
 // count writes a number of tokens short: 950, 12.3k, 1.2M.
@@ -105,5 +105,5 @@ func count(n int64) string {
 	return fmt.Sprintf("%.4gM tokens", float64(n)/1e6)
 }
 
-// trimZeros writes dollars as a person would: 5, 0.5, 12.25.
+// trimZeros writes dollars without trailing zeros: 5, 0.5, 12.25.
 func trimZeros(dollars float64) string { return fmt.Sprintf("%.6g", dollars) }

@@ -124,8 +124,8 @@ func TestRaising(t *testing.T) {
 	wantIn(t, out, "20.0k tokens")
 	for want, args := range map[string][]string{
 		"--name":                 {"raise", "session", "20k"},
-		"no amount":              {"raise", "day", "much"},
-		"no cap in money is set": {"raise", "month", "5"},
+		"not an amount":              {"raise", "day", "much"},
+		"no money cap is set": {"raise", "month", "5"},
 		"unknown cap":            {"raise", "week", "5"},
 		"use day, month":         {"raise", "week", "5", "--name", "x"},
 		"the cap of a turn":      {"raise", "turn", "5"},
