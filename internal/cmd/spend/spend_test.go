@@ -123,12 +123,12 @@ func TestRaising(t *testing.T) {
 	}
 	wantIn(t, out, "20.0k tokens")
 	for want, args := range map[string][]string{
-		"--name":                 {"raise", "session", "20k"},
-		"not an amount":              {"raise", "day", "much"},
+		"--name":              {"raise", "session", "20k"},
+		"not an amount":       {"raise", "day", "much"},
 		"no money cap is set": {"raise", "month", "5"},
-		"unknown cap":            {"raise", "week", "5"},
-		"use day, month":         {"raise", "week", "5", "--name", "x"},
-		"the cap of a turn":      {"raise", "turn", "5"},
+		"unknown cap":         {"raise", "week", "5"},
+		"use day, month":      {"raise", "week", "5", "--name", "x"},
+		"the cap of a turn":   {"raise", "turn", "5"},
 	} {
 		if _, err := run(t, caps, args...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: got %v, want %q", args, err, want)
