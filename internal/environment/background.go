@@ -20,7 +20,7 @@ const (
 	ttyHeight = 40
 )
 
-// background is a command that was started and not waited for.
+// background is a command that was started without waiting for it.
 type background struct{ *run }
 
 // Start starts a command and returns at once; see [hermes.Starter].
@@ -48,8 +48,8 @@ func (l *Local) Start(ctx context.Context, c hermes.Command, tty bool) (hermes.P
 	return background{r}, nil
 }
 
-// Wait returns when the command has ended, its output was written and what it
-// leaves behind is remembered.
+// Wait returns when the command has ended, its output was written and its folder
+// and variables are stored.
 func (b background) Wait(ctx context.Context) (hermes.Exit, error) {
 	if _, err := b.run.Wait(ctx); err != nil {
 		return hermes.Exit{}, err
@@ -57,14 +57,14 @@ func (b background) Wait(ctx context.Context) (hermes.Exit, error) {
 	return exit(b.finish()), nil
 }
 
-// terminal lets go of the child's side once the child has it, so that the
-// output ends with the child.
+// terminal is a pseudo-terminal. It closes the child's side once the child has
+// it, so that the output ends with the child.
 type terminal struct{ xpty.Pty }
 
 func newTerminal() (*terminal, error) {
 	t, err := xpty.NewPty(ttyWidth, ttyHeight)
 	if err != nil {
-		return nil, fmt.Errorf("no terminal can be made here (%w); run the command without one", err)
+		return nil, fmt.Errorf("cannot create a pseudo-terminal (%w); run the command without one", err)
 	}
 	return &terminal{t}, nil
 }
@@ -79,7 +79,7 @@ func (t *terminal) Start(cmd *exec.Cmd) error {
 	return nil
 }
 
-// Control lets the process look at our side of the terminal.
+// Control gives access to the file descriptor of our side of the terminal.
 func (t *terminal) Control(look func(fd uintptr)) error {
 	if c, ok := t.Pty.(interface{ Control(func(uintptr)) error }); ok {
 		return c.Control(look)

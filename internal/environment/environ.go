@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// childEnv returns the variables that commands may see: without those whose
-// name announces a secret, unless let through, and without those that make a
-// shell run code when it starts.
+// childEnv returns the variables that commands may see. It removes variables
+// whose names suggest a secret, unless passed through, and variables that make a
+// shell run code at startup.
 func childEnv(env, passthrough []string) []string {
 	var kept []string
 	for _, v := range env {
@@ -16,7 +16,7 @@ func childEnv(env, passthrough []string) []string {
 		if !ok || name == "" || name == "PWD" || runsCode(name) {
 			continue
 		}
-		if slices.Contains(passthrough, name) || !announcesSecret(name) {
+		if slices.Contains(passthrough, name) || !suggestsSecret(name) {
 			kept = append(kept, v)
 		}
 	}
@@ -28,9 +28,9 @@ func runsCode(name string) bool {
 	return name == "BASH_ENV" || name == "ENV" || name == "PROMPT_COMMAND" || strings.HasPrefix(name, "BASH_FUNC_")
 }
 
-// announcesSecret judges a variable by its name. Keys to agents and programs'
-// switches that merely sound alike are no secrets.
-func announcesSecret(name string) bool {
+// suggestsSecret judges a variable by its name. It excludes a few names that
+// match but are not secrets, such as the address of the SSH agent.
+func suggestsSecret(name string) bool {
 	name = strings.ToUpper(name)
 	switch name {
 	case "SSH_AUTH_SOCK", "TOKENIZERS_PARALLELISM", "GPG_KEY":

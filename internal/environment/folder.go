@@ -10,8 +10,9 @@ import (
 	"hermes"
 )
 
-// enterDir tells where a command shall run. A remembered folder that is gone
-// gives way to the nearest one above it, and the command's reader is told.
+// enterDir returns the folder in which a command runs. If the remembered folder
+// no longer exists, it is the nearest existing parent, and a note goes to the
+// command's standard error.
 func (l *Local) enterDir(c hermes.Command) (string, error) {
 	if c.Dir != "" {
 		dir, err := l.Files().Resolve(c.Dir)
@@ -29,16 +30,17 @@ func (l *Local) enterDir(c hermes.Command) (string, error) {
 		above = filepath.Dir(above)
 	}
 	if c.Stderr != nil {
-		fmt.Fprintf(c.Stderr, "[the working folder %s is gone; running in %s]\n", dir, above)
+		fmt.Fprintf(c.Stderr, "[the working folder %s no longer exists; running in %s]\n", dir, above)
 	}
 	return above, nil
 }
 
-// missingDir says that a folder to run in is not there; it is fs.ErrNotExist.
+// missingDir is the error for a working folder that does not exist. It matches
+// fs.ErrNotExist.
 type missingDir struct{ dir string }
 
 func (e missingDir) Error() string {
-	return "the folder " + e.dir + " does not exist; make it first or choose another"
+	return "the folder " + e.dir + " does not exist; create it first or choose another"
 }
 
 func (missingDir) Is(target error) bool { return target == fs.ErrNotExist }
@@ -54,7 +56,7 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// expandHome puts the home folder in the place of a leading ~.
+// expandHome replaces a leading ~ by the home folder.
 func expandHome(path, home string) string {
 	if home == "" || path != "~" && !strings.HasPrefix(path, "~/") && !strings.HasPrefix(path, `~\`) {
 		return path

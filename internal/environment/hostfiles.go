@@ -14,13 +14,13 @@ import (
 	"hermes/internal/atomicfile"
 )
 
-// hostFiles are the files of this machine, as seen from where the commands of
-// an environment are.
+// hostFiles are the files of this machine. Relative paths start at the working
+// folder of the environment.
 type hostFiles struct{ local *Local }
 
 var _ hermes.HostFiles = hostFiles{}
 
-// OnHost says that a tool may walk the paths itself.
+// OnHost returns true: tools may access the paths directly.
 func (hostFiles) OnHost() bool { return true }
 
 func (h hostFiles) Resolve(path string) (string, error) {
@@ -50,16 +50,16 @@ func (h hostFiles) RealPath(ctx context.Context, path string) (string, error) {
 	return realPath(path, 0)
 }
 
-// realPath follows links down to a name that does not exist yet, also through
-// a link whose target is still missing.
+// realPath follows all links of a path. The last name may be missing, also as the
+// target of a link.
 func realPath(path string, depth int) (string, error) {
 	const maxLinks = 40
 	if depth > maxLinks {
-		return "", fmt.Errorf("%s: too many links lead to each other", path)
+		return "", fmt.Errorf("%s: too many levels of links", path)
 	}
 	real, err := filepath.EvalSymlinks(path)
 	if _, linked := os.Stat(path); err != nil && errors.Is(linked, syscall.ELOOP) {
-		return "", errors.New("its links lead in a circle")
+		return "", errors.New("its links form a loop")
 	}
 	if err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return real, err
@@ -99,11 +99,12 @@ func (h hostFiles) Write(ctx context.Context, path string, data []byte, mode fs.
 	return atomicfile.Write(path, data, atomicfile.Options{Mode: mode, Follow: true})
 }
 
-// mayChange refuses a file that this process may not write. Replacing it by a
-// rename needs no more than its folder, and would pass over its owner and mode.
+// mayChange returns an error for a file that this process may not write.
+// Replacing a file by a rename only needs write permission for its folder, and
+// would ignore the file's own permissions.
 func mayChange(path string) error {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return nil // a new file, or what the writing itself refuses
+		return nil // a new file, or one that the write itself refuses
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if errors.Is(err, fs.ErrPermission) {

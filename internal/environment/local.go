@@ -1,13 +1,14 @@
-// Package environment holds the places where commands run and files live: one
-// file for each kind of place. [Local] runs commands on this machine.
+// Package environment implements the environments in which commands run and
+// files are stored. [Local] runs commands on this machine.
 //
-// A place remembers, for one session, the folder and the exported variables
-// that its commands leave behind, so that cd and export hold from one call to
-// the next. Every command gets a shell of its own, without login and without
-// start files; the shell writes down what it exports when it ends (state.go).
+// An environment belongs to one session. It remembers the folder and the
+// exported variables that a command leaves behind, so that cd and export affect
+// later calls. Every command runs in its own non-login shell without start
+// files; when the shell ends, it writes its exported variables to a file
+// (state.go).
 //
-// A new backend needs Exec and Close alone: [ShellFiles] makes its files out
-// of commands. The package does not know tools, approvals or models. Start
+// A new backend needs only Exec and Close: [ShellFiles] implements its files by
+// shell commands. The package does not know tools, approvals or models. Start
 // reading at local.go.
 package environment
 
@@ -23,28 +24,28 @@ import (
 	"hermes/internal/proc"
 )
 
-// maxLeft is how many groups of processes that outlived their command are
-// kept alive; of more, the oldest are ended.
+// maxLeft is how many process groups may keep running after their command has
+// ended. Beyond that, the oldest are ended.
 const maxLeft = 64
 
 var errClosed = errors.New("the environment of this session is closed")
 
 // LocalConfig says how commands run on this machine. Dir is required.
 type LocalConfig struct {
-	// Dir is the folder to begin in.
+	// Dir is the first working folder.
 	Dir string
-	// Home is what ~ means; empty leaves ~ alone.
+	// Home replaces ~; if empty, ~ stays as it is.
 	Home string
-	// Env is the environment to begin with, as NAME=value. Names that
-	// announce a secret are taken out of it.
+	// Env holds the first variables, as NAME=value. Variables whose names
+	// suggest a secret are removed.
 	Env []string
-	// Passthrough names variables that stay though they announce a secret.
+	// Passthrough names variables to keep although they suggest a secret.
 	Passthrough []string
-	// Shell is the program that runs commands; empty finds one.
+	// Shell is the program that runs commands; if empty, one is searched for.
 	Shell string
-	// Temp is the folder for short-lived files; empty is the system's.
+	// Temp is the folder for temporary files; empty means that of the system.
 	Temp string
-	// Guard ends the commands should this process be killed; nil is none.
+	// Guard ends the commands if this process is killed; nil means none.
 	Guard *proc.Guard
 }
 
@@ -59,9 +60,9 @@ type Local struct {
 	mu     sync.Mutex
 	dir    string
 	env    []string
-	state  string          // folder for what shells write down; made when first needed
-	files  int             // names given out in it
-	left   []*proc.Process // what outlived its command
+	state  string          // folder for state files; created when first needed
+	files  int             // number of file names used in it
+	left   []*proc.Process // processes that still run after their command ended
 	closed bool
 	active sync.WaitGroup // commands and background processes
 }
@@ -82,8 +83,8 @@ func NewLocal(c LocalConfig) (*Local, error) {
 	return l, nil
 }
 
-// Exec runs a command to its end; see [hermes.Environment]. What the command
-// leaves running goes on, unheard, until Close.
+// Exec runs a command until it ends; see [hermes.Environment]. Processes that it
+// leaves running continue until Close, without their output being read.
 func (l *Local) Exec(ctx context.Context, c hermes.Command) (hermes.Exit, error) {
 	ctx, cancel := l.bound(ctx)
 	defer cancel()
@@ -101,7 +102,7 @@ func (l *Local) Exec(ctx context.Context, c hermes.Command) (hermes.Exit, error)
 // Files gives access to the files of this machine.
 func (l *Local) Files() hermes.Files { return hostFiles{l} }
 
-// Close ends every command, and whatever commands have left running.
+// Close ends every command and every process that commands left running.
 func (l *Local) Close() error {
 	l.mu.Lock()
 	l.closed = true

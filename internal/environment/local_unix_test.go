@@ -134,7 +134,7 @@ func TestDeletedFolderGivesWayToTheOneAbove(t *testing.T) {
 	top := output(t, l, "pwd")
 	output(t, l, "mkdir -p a/b && cd a/b && rm -rf ../../a")
 	got := output(t, l, "pwd")
-	if want := "[the working folder " + top + "/a/b is gone; running in " + top + "]\n" + top; got != want {
+	if want := "[the working folder " + top + "/a/b no longer exists; running in " + top + "]\n" + top; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if got := output(t, l, "pwd"); got != top {
@@ -310,7 +310,7 @@ func TestLinksInACircleAreReportedInWords(t *testing.T) {
 	}
 	l := mustLocal(t, environment.LocalConfig{})
 	_, err := l.Files().RealPath(t.Context(), path)
-	if want := "its links lead in a circle"; err == nil || err.Error() != want {
+	if want := "its links form a loop"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %q", err, want)
 	}
 }

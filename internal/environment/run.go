@@ -9,7 +9,7 @@ import (
 	"hermes/internal/proc"
 )
 
-// endAll ends process groups side by side, since each may take its grace.
+// endAll ends process groups in parallel, since each may use its grace period.
 func endAll(all []*proc.Process) {
 	var w sync.WaitGroup
 	for _, p := range all {
@@ -23,18 +23,18 @@ type run struct {
 	*proc.Process
 	local *Local
 	extra []string // the command's own variables
-	state string   // the file for what it leaves behind; empty if not kept
+	state string   // the file for its folder and variables; empty if they are not kept
 	once  sync.Once
 }
 
-// start starts a command: on the given terminal or on none, with its input
-// kept open or not.
+// start starts a command, on the given terminal if tty is not nil. openInput keeps
+// its input open.
 func (l *Local) start(ctx context.Context, c hermes.Command, tty proc.Terminal, openInput bool) (*run, error) {
 	sh, err := l.shell()
 	if err != nil {
 		return nil, err
 	}
-	if err := l.enter(); err != nil {
+	if err := l.register(); err != nil {
 		return nil, err
 	}
 	r, err := l.launch(ctx, sh, c, tty, openInput)
@@ -45,8 +45,8 @@ func (l *Local) start(ctx context.Context, c hermes.Command, tty proc.Terminal, 
 	return r, nil
 }
 
-// enter counts a command in, unless the environment is closed.
-func (l *Local) enter() error {
+// register counts a command as active, unless the environment is closed.
+func (l *Local) register() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
@@ -89,8 +89,8 @@ func (l *Local) launch(ctx context.Context, sh shell, c hermes.Command, tty proc
 	return r, nil
 }
 
-// finish waits for the command, remembers what it left behind and lets go of
-// it. Later calls return the same status.
+// finish waits for the command, stores its folder and variables and releases it.
+// Later calls return the same status.
 func (r *run) finish() proc.Status {
 	<-r.Done()
 	r.once.Do(func() {
@@ -100,14 +100,15 @@ func (r *run) finish() proc.Status {
 			r.Close()
 			return
 		}
-		r.local.leave(r.Process)
+		r.local.track(r.Process)
 	})
 	status, _ := r.Wait(context.Background())
 	return status
 }
 
-// leave takes over a group that outlived its command.
-func (l *Local) leave(p *proc.Process) {
+// track keeps a process group that still runs after its command ended, until
+// Close.
+func (l *Local) track(p *proc.Process) {
 	l.mu.Lock()
 	l.left = slices.DeleteFunc(append(l.left, p), func(p *proc.Process) bool {
 		if p.Left() {

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// maxArgument is the longest command line given as an argument; Linux refuses
-// 128 KiB and more in one. Longer ones go through a file.
+// maxArgument is the longest command line passed as an argument, since Linux
+// refuses arguments of 128 KiB and more. Longer lines go through a file.
 const maxArgument = 100 << 10
 
 // keepScript runs the line $1 and writes the exported variables to $2, also
@@ -30,12 +30,12 @@ type shell struct {
 	power bool // a PowerShell instead of a POSIX shell
 }
 
-// findShell takes the given program, or bash, or what the system surely has.
+// findShell returns the given program, or bash, or the default of the system.
 func findShell(given string) (shell, error) {
 	if given != "" {
 		path, err := exec.LookPath(given)
 		if err != nil {
-			return shell{}, fmt.Errorf("the configured shell %s cannot be run: %w", given, err)
+			return shell{}, fmt.Errorf("cannot run the configured shell %s: %w", given, err)
 		}
 		return shell{path: path, power: isPowerShell(path)}, nil
 	}
@@ -53,11 +53,11 @@ func findShell(given string) (shell, error) {
 	if isProgram("/bin/sh") {
 		return shell{path: "/bin/sh"}, nil
 	}
-	return shell{}, errors.New("no shell was found: neither bash nor /bin/sh exists on this machine")
+	return shell{}, errors.New("no shell found: neither bash nor /bin/sh exists on this machine")
 }
 
-// findWindowsShell passes over the bash of the Windows folder: that is the
-// door to the Linux subsystem, which has other files and may not be set up.
+// findWindowsShell skips the bash in the Windows folder: it starts the Linux
+// subsystem, which has other files and may not be set up.
 func findWindowsShell() (shell, error) {
 	if path, err := exec.LookPath("bash.exe"); err == nil && !inWindowsFolder(path) {
 		return shell{path: path}, nil
@@ -67,7 +67,7 @@ func findWindowsShell() (shell, error) {
 			return shell{path: path, power: true}, nil
 		}
 	}
-	return shell{}, errors.New("no shell was found: install Git for Windows or PowerShell")
+	return shell{}, errors.New("no shell found: install Git for Windows or PowerShell")
 }
 
 func inWindowsFolder(path string) bool {
@@ -85,9 +85,8 @@ func isProgram(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// args returns the shell's arguments for a line, which writes its state to
-// the file if one is named. Of the long lines, the text goes into a file that
-// the shell reads.
+// args returns the shell's arguments for a line. The shell writes its state to
+// the file state, if not empty. A long line goes into a file that the shell reads.
 func (l *Local) args(sh shell, line, state string) ([]string, error) {
 	if len(line) > maxArgument {
 		file, err := l.stateFile()
@@ -114,8 +113,8 @@ func (l *Local) args(sh shell, line, state string) ([]string, error) {
 	return []string{"-c", keepScript, filepath.Base(sh.path), line, state}, nil
 }
 
-// quote makes one word of s for a POSIX shell. A file name of ours never holds
-// a quote, so PowerShell reads it alike.
+// quote quotes s as one word for a POSIX shell. Our file names never contain a
+// quote, so PowerShell reads them the same way.
 func quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -17,14 +17,14 @@ import (
 	"hermes"
 )
 
-// ShellFiles gives the files of a place out of its commands alone, so that a
-// backend needs to implement nothing else. The place must have a POSIX shell
-// with the usual small tools (stat, mktemp, xargs, readlink). All fields are
-// required; the methods may be called concurrently if Run may.
+// ShellFiles implements the files of an environment by shell commands, so that a
+// backend only needs to run commands. The environment must have a POSIX shell
+// and the usual tools (stat, mktemp, xargs, readlink). All fields are required;
+// the methods may be called concurrently if Run may.
 type ShellFiles struct {
-	// Run runs a command and keeps nothing that it leaves behind.
+	// Run runs a command without keeping its folder and variables.
 	Run func(ctx context.Context, c hermes.Command) (hermes.Exit, error)
-	// Dir tells the current folder of the place.
+	// Dir returns the current folder of the environment.
 	Dir func() string
 	// Home is its home folder.
 	Home string
@@ -32,7 +32,7 @@ type ShellFiles struct {
 
 var _ hermes.Files = ShellFiles{}
 
-// The exit codes by which the scripts say what is wrong.
+// The exit codes with which the scripts report errors.
 const (
 	exitMissing = 44
 	exitDenied  = 45
@@ -74,8 +74,7 @@ func (f ShellFiles) RealPath(ctx context.Context, p string) (string, error) {
 	return strings.TrimSuffix(text, "\n"), err
 }
 
-// Open streams the file. That it cannot be read may show only at the first
-// Read.
+// Open streams the file. An error may only show at the first Read.
 func (f ShellFiles) Open(ctx context.Context, p string) (io.ReadCloser, error) {
 	line, err := f.line(p, `[ -e "$p" ] || exit 44
 [ -d "$p" ] && exit 46
@@ -109,7 +108,7 @@ func (s *stream) Close() error {
 	return err
 }
 
-// Write replaces the file in one step.
+// Write replaces the file atomically.
 func (f ShellFiles) Write(ctx context.Context, p string, data []byte, mode fs.FileMode) error {
 	line, err := f.line(p, `m=`+strconv.FormatUint(uint64(mode.Perm()), 8)+`
 if [ -L "$p" ]; then p=$(readlink -f -- "$p") || exit 44; fi
@@ -150,7 +149,7 @@ if [ -d "$p" ] && [ ! -L "$p" ]; then rmdir -- "$p"; else rm -f -- "$p"; fi`)
 	return err
 }
 
-// Rename moves and replaces.
+// Rename moves a file or folder and replaces an existing target.
 func (f ShellFiles) Rename(ctx context.Context, from, to string) error {
 	target, err := f.Resolve(to)
 	if err != nil {
@@ -212,7 +211,7 @@ func failure(verb, p string, code int, problem string) error {
 	return &fs.PathError{Op: verb, Path: p, Err: cause}
 }
 
-// entry is a file as stat tells it.
+// entry is a file as reported by stat.
 type entry struct {
 	name     string
 	mode     fs.FileMode
@@ -229,18 +228,17 @@ func (e *entry) Sys() any                   { return nil }
 func (e *entry) Type() fs.FileMode          { return e.mode.Type() }
 func (e *entry) Info() (fs.FileInfo, error) { return e, nil }
 
-// parseStat reads "mode size time", the mode in hexadecimal as the system has
-// it.
+// parseStat parses "mode size time", with the raw mode in hexadecimal.
 func parseStat(text string) (*entry, error) {
 	fields := strings.SplitN(text, " ", 4)
 	if len(fields) < 3 {
-		return nil, fmt.Errorf("stat answered %q", text)
+		return nil, fmt.Errorf("unexpected output of stat: %q", text)
 	}
 	mode, errMode := strconv.ParseUint(fields[0], 16, 32)
 	size, errSize := strconv.ParseInt(fields[1], 10, 64)
 	modified, errTime := strconv.ParseInt(fields[2], 10, 64)
 	if err := errors.Join(errMode, errSize, errTime); err != nil {
-		return nil, fmt.Errorf("stat answered %q: %w", text, err)
+		return nil, fmt.Errorf("unexpected output of stat: %q: %w", text, err)
 	}
 	e := &entry{mode: fileMode(mode), size: size, modified: time.Unix(modified, 0)}
 	if len(fields) == 4 {
@@ -249,7 +247,7 @@ func parseStat(text string) (*entry, error) {
 	return e, nil
 }
 
-// fileMode turns the mode of a POSIX system into Go's.
+// fileMode converts a POSIX mode to Go's.
 func fileMode(m uint64) fs.FileMode {
 	mode := fs.FileMode(m & 0o777)
 	switch m & 0o170000 {
@@ -274,8 +272,8 @@ func fileMode(m uint64) fs.FileMode {
 	return mode
 }
 
-// parseList reads a line for each entry. A name may hold line ends: what is no
-// beginning of an entry goes on with the name before.
+// parseList parses one line per entry. A name may contain line ends: a line that
+// does not begin an entry continues the name before it.
 func parseList(text string) ([]fs.DirEntry, error) {
 	var all []fs.DirEntry
 	var last *entry

@@ -12,26 +12,26 @@ import (
 	"strings"
 )
 
-// maxState is the largest record of exported variables that is read.
+// maxState is the most that is read of a state file.
 const maxState = 4 << 20
 
-// endOfState is the last line of a record; keep.sh and keep.ps1 write it.
+// endOfState is the last line of a state file; keep.sh and keep.ps1 write it.
 const endOfState = "#end"
 
-// stateFile names a new file in a folder that only this user can enter. The
-// file does not exist yet.
+// stateFile returns the name of a new file in a folder that only this user can
+// enter. It does not create the file.
 func (l *Local) stateFile() (string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.state == "" {
 		if l.config.Temp != "" {
 			if err := os.MkdirAll(l.config.Temp, 0o700); err != nil {
-				return "", fmt.Errorf("make the folder for temporary files: %w", err)
+				return "", fmt.Errorf("create the folder for temporary files: %w", err)
 			}
 		}
 		dir, err := os.MkdirTemp(l.config.Temp, "hermes-shell-")
 		if err != nil {
-			return "", fmt.Errorf("make a folder for the shell's state: %w", err)
+			return "", fmt.Errorf("create a folder for the shell's state: %w", err)
 		}
 		l.state = dir
 	}
@@ -39,8 +39,8 @@ func (l *Local) stateFile() (string, error) {
 	return filepath.Join(l.state, strconv.Itoa(l.files)), nil
 }
 
-// keep remembers what a command left behind. A command that left nothing, as
-// one that was killed or became another program, changes nothing.
+// keep stores the folder and variables that a command left behind. A command
+// without a state file, such as one that was killed, changes nothing.
 func (l *Local) keep(r *run) {
 	if r.state == "" {
 		return
@@ -52,7 +52,7 @@ func (l *Local) keep(r *run) {
 	vars := parseState(text)
 	dir := vars["PWD"]
 	delete(vars, "PWD")
-	for _, extra := range r.extra { // of one command, not of the session
+	for _, extra := range r.extra { // set for this command only
 		name, value, _ := strings.Cut(extra, "=")
 		if vars[name] == value {
 			delete(vars, name)
@@ -74,13 +74,13 @@ func readState(path string) (string, error) {
 	}
 	text, whole := strings.CutSuffix(strings.TrimRight(string(b), "\r\n"), endOfState)
 	if !whole { // the shell was ended while it wrote, or the disk is full
-		return "", errors.New("the record is not whole")
+		return "", errors.New("the state file is incomplete")
 	}
 	return text, nil
 }
 
-// remember replaces the folder and the variables of the session. The order of
-// variables that were there before stays.
+// remember replaces the folder and the variables of the session. Existing
+// variables keep their order.
 func (l *Local) remember(dir string, vars map[string]string, extra []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -114,7 +114,7 @@ func named(vars []string, name string) bool {
 	return false
 }
 
-// hostPath turns the /c/… of a POSIX shell on Windows into C:\….
+// hostPath converts the /c/… of a POSIX shell on Windows to C:\….
 func hostPath(dir string) string {
 	if runtime.GOOS != "windows" || len(dir) < 2 || dir[0] != '/' {
 		return dir
@@ -125,9 +125,9 @@ func hostPath(dir string) string {
 	return dir
 }
 
-// parseState reads what a shell wrote: the commands of export -p from a POSIX
-// shell, or NAME=value lines with escaped values from PowerShell. Variables
-// that belong to one shell alone are left out.
+// parseState parses a state file: the output of export -p from a POSIX shell, or
+// NAME=value lines with escaped values from PowerShell. It leaves out variables
+// that belong to a single shell.
 func parseState(text string) map[string]string {
 	vars := make(map[string]string, 64)
 	r := wordReader{text: strings.TrimPrefix(text, "\ufeff")}

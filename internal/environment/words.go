@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// isName accepts what export takes, and the brackets of Windows' names.
+// isName reports whether export accepts a name. It also allows the brackets of
+// Windows' variables.
 func isName(s string) bool {
 	if s == "" || s[0] >= '0' && s[0] <= '9' {
 		return false
@@ -15,8 +16,8 @@ func isName(s string) bool {
 	}) < 0
 }
 
-// wordReader splits shell text into statements of words and takes the quotes
-// off, as the shell that wrote them would.
+// wordReader splits shell text into statements of words and removes the quotes,
+// as the shell that wrote them would.
 type wordReader struct {
 	text string
 	at   int
@@ -30,7 +31,7 @@ func (r *wordReader) next() byte {
 	return b
 }
 
-// statement reads the words up to a line end outside of quotes.
+// statement reads the words up to a line end outside quotes.
 func (r *wordReader) statement() []string {
 	var words []string
 	for !r.end() {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Command says what to start.
+// Command describes the child to start.
 type Command struct {
 	// Path is the program; a bare name is looked up in this process's PATH.
 	Path string
@@ -16,40 +16,40 @@ type Command struct {
 	Dir string
 	// Env is the whole environment as NAME=value. Nil is an empty one.
 	Env []string
-	// Stdin is read until its end or the child's. Nil is an empty input. A
-	// Read that never returns holds back Close, not Wait.
+	// Stdin is read until it or the child ends. Nil means empty input. A Read
+	// that never returns blocks Close, but not Wait.
 	Stdin io.Reader
-	// OpenInput keeps the standard input open for Process.Input. It excludes
-	// Stdin.
+	// OpenInput keeps the standard input open for Process.Input. It cannot be
+	// combined with Stdin.
 	OpenInput bool
-	// Stdout and Stderr receive the output as it comes and never after Wait
-	// has returned. Nil discards. If both are one writer, the child gets one
-	// stream for both, in the order of writing.
+	// Stdout and Stderr receive the output as it is written, never after Wait
+	// has returned. Nil discards it. If both are the same writer, the child
+	// gets one stream for both, in the order of writing.
 	Stdout, Stderr io.Writer
-	// Terminal, if set, takes the place of all three streams: its output goes
-	// to Stdout, and Process.Input types on it. The process closes it.
+	// Terminal, if set, replaces all three streams: its output goes to Stdout,
+	// and Process.Input types on it. The Process closes it.
 	Terminal Terminal
-	// Grace is the time between the gentle signal and the forced end.
+	// Grace is the time between the signal to end and the forced end.
 	Grace time.Duration
-	// Drain is how long an output that grandchildren hold open must be quiet,
-	// after the child has exited, to count as ended. Ten times that is the
-	// most that is waited.
+	// Drain applies after the child has exited while grandchildren hold its
+	// output open. The output counts as ended when it was quiet for this time,
+	// and at the latest after ten times this.
 	Drain time.Duration
-	// Limits bound what the child may use, where the system can do that.
+	// Limits bound what the child may use, if the system supports that.
 	Limits Limits
-	// Guard ends the command should this process be killed. Nil is no guard.
+	// Guard ends the command if this process is killed. Nil means no guard.
 	Guard *Guard
 }
 
 // Terminal is a pseudo-terminal that a child can be started on.
 type Terminal interface {
 	io.ReadWriteCloser
-	// Start starts cmd with its three streams on the terminal, and lets go of
-	// the child's side of it.
+	// Start starts cmd with its three streams on the terminal, and closes the
+	// child's side of it in this process.
 	Start(cmd *exec.Cmd) error
 }
 
-// Limits of a child and of what it starts. Zero is no limit.
+// Limits of a child and of what it starts. Zero means no limit.
 type Limits struct {
 	OpenFiles    uint64 // file descriptors
 	FileBytes    uint64 // largest file that may be written
@@ -67,7 +67,7 @@ type Status struct {
 	Cut bool
 }
 
-// Times that hold where a Command says nothing.
+// Defaults for a Command.
 const (
 	DefaultGrace = time.Second
 	DefaultDrain = 100 * time.Millisecond

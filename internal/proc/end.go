@@ -5,8 +5,8 @@ import "time"
 // forceWait is how long Kill waits for a group after its forced end.
 const forceWait = 10 * time.Second
 
-// Left reports whether the child has exited and something that it started
-// still runs in its group or holds its output open.
+// Left reports whether the child has exited, but a process that it started still
+// runs in its group or holds its output open.
 func (p *Process) Left() bool {
 	select {
 	case <-p.done:
@@ -21,9 +21,9 @@ func (p *Process) Left() bool {
 	return p.group.leftover()
 }
 
-// Kill ends the child and everything that it started: gently, then after the
-// grace by force. It returns when they are gone; a second call waits for the
-// first.
+// Kill ends the child and everything that it started: by a signal, and after the
+// grace period by force. It returns when they have ended; a second call waits for
+// the first.
 func (p *Process) Kill() error {
 	p.ending.Do(func() {
 		defer close(p.ended)
@@ -45,8 +45,8 @@ func (p *Process) Kill() error {
 	return nil
 }
 
-// force ends the group by force and waits until it is gone. What the kernel
-// itself holds back, such as a read from a dead disk, is left behind.
+// force ends the group by force and waits until it has ended. It gives up on
+// processes that the kernel cannot end, such as during a read from a dead disk.
 func (p *Process) force() {
 	p.group.signal(true)
 	<-p.exited
@@ -64,7 +64,7 @@ func (p *Process) reaped() bool {
 	}
 }
 
-// pause waits a moment for a child or, when it is gone, for the grandchildren.
+// pause waits a moment for a child or, if it has ended, for the grandchildren.
 func (p *Process) pause() {
 	const moment = 10 * time.Millisecond
 	if p.reaped() {
@@ -77,8 +77,8 @@ func (p *Process) pause() {
 	}
 }
 
-// Close ends what is left of the child and what it started, and waits until
-// all of it, output included, is gone. It may be called more than once.
+// Close ends the child and everything it started, if still running, and waits
+// until the processes and the output have ended. It may be called more than once.
 func (p *Process) Close() {
 	if !p.reaped() || p.Left() {
 		_ = p.Kill()

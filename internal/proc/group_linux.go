@@ -11,15 +11,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// configure puts the child into a session of its own. It dies with this
-// process, even when that is killed: the signal comes when the thread that
-// started the child ends, and the runtime's threads end with the process.
+// configure gives the child its own session. The child dies with this process,
+// even if that is killed: the signal comes when the thread that started the child
+// ends, and the runtime's threads end with the process.
 func configure(cmd *exec.Cmd, tty bool) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: tty, Pdeathsig: syscall.SIGKILL}
 }
 
-// exited waits for the end of a child and leaves it to be waited for, so that
-// its number stays its own.
+// exited waits until a child has ended without reaping it, so that its id is not
+// reused.
 func exited(pid int) bool {
 	for {
 		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
@@ -29,7 +29,7 @@ func exited(pid int) bool {
 	}
 }
 
-// process is a line of the process table.
+// process is an entry of the process table.
 type process struct {
 	pid, parent, pgrp, session int
 	zombie                     bool
@@ -59,7 +59,7 @@ func readStat(pid int) (process, bool) {
 	if err != nil {
 		return process{}, false
 	}
-	// The name in brackets may hold anything, brackets included.
+	// The name in brackets may contain anything, also brackets.
 	fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
 	if len(fields) < 4 {
 		return process{}, false
@@ -73,8 +73,8 @@ func readStat(pid int) (process, bool) {
 	return p, true
 }
 
-// strays lists what descends from the child or is in its session, but has left
-// its process group, as setsid and job control do.
+// strays lists processes that descend from the child or are in its session, but
+// have left its process group, as with setsid and job control.
 func strays(leader int) []int {
 	all := processes()
 	parents := make(map[int]int, len(all))
@@ -91,7 +91,7 @@ func strays(leader int) []int {
 }
 
 func descends(pid, from int, parents map[int]int) bool {
-	for range 64 { // deeper than any tree of processes that a person makes
+	for range 64 { // deeper than any realistic process tree
 		pid = parents[pid]
 		if pid == from {
 			return true
@@ -103,18 +103,18 @@ func descends(pid, from int, parents map[int]int) bool {
 	return false
 }
 
-// anyLiving reports whether the group has a member that is no zombie.
+// anyLiving reports whether the group has a member that is not a zombie.
 func anyLiving(pgrp int) bool {
 	return slices.ContainsFunc(processes(), func(p process) bool { return p.pgrp == pgrp && !p.zombie })
 }
 
-// oomScore makes a child that eats the memory go before its parent does.
+// oomScore makes the kernel kill a child before this process when memory runs out.
 const oomScore = "300"
 
-// confine sets the limits of a started child. What it does in the microseconds
-// before is not limited.
+// confine sets the limits of a started child. They do not apply to the first
+// microseconds of its life.
 func confine(pid int, l Limits) error {
-	// Where this is refused, the child keeps our own score.
+	// If this is refused, the child keeps our score.
 	_ = os.WriteFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", []byte(oomScore), 0)
 	for resource, value := range map[int]uint64{
 		unix.RLIMIT_NOFILE: l.OpenFiles,

@@ -8,24 +8,24 @@ import (
 	"syscall"
 )
 
-// configure puts the child into a session of its own.
+// configure gives the child its own session.
 func configure(cmd *exec.Cmd, tty bool) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: tty}
 }
 
-// exited cannot wait without taking the child here.
+// exited cannot wait without reaping the child on these systems.
 func exited(int) bool { return false }
 
-// strays is empty where there is no /proc: who leaves the group gets away.
+// strays is empty without /proc: processes that leave the group are not found.
 func strays(int) []int { return nil }
 
-// anyLiving takes every member of the group for a living one.
+// anyLiving cannot tell zombies apart: every member counts as living.
 func anyLiving(int) bool { return true }
 
-// confine refuses rather than leave a wished limit out in silence.
+// confine returns an error instead of silently ignoring a limit.
 func confine(_ int, l Limits) error {
 	if l == (Limits{}) {
 		return nil
 	}
-	return errors.New("limits for child processes exist on Linux only")
+	return errors.New("limits for child processes are supported on Linux only")
 }

@@ -8,43 +8,42 @@ import (
 	"syscall"
 )
 
-// endOfInput is what ends the input on a terminal: Ctrl+D.
+// endOfInput ends the input on a terminal: Ctrl+D.
 const endOfInput = 4
 
-// group is the session that a child leads. No other process can get its
-// number while any member lives.
+// group is the session that a child leads. Its id is not reused while any member
+// lives.
 type group struct{ leader int }
 
 func newGroup(p *os.Process) *group { return &group{leader: p.Pid} }
 
-// signal asks all members to end, or with force makes them.
+// signal asks all members to end, or kills them if force is set.
 func (g *group) signal(force bool) {
 	sig := syscall.SIGTERM
 	if force {
 		sig = syscall.SIGKILL
 	}
-	// Those who left the group are looked for first: the links to them break
-	// when their parents die.
+	// Find processes that left the group first: the links to them are lost when
+	// their parents die.
 	strays := strays(g.leader)
 	_ = syscall.Kill(-g.leader, sig)
 	for _, pid := range strays {
 		_ = syscall.Kill(pid, sig)
 	}
-	if !force { // a stopped process acts on SIGTERM only when it goes on
+	if !force { // a stopped process acts on SIGTERM only when it continues
 		_ = syscall.Kill(-g.leader, syscall.SIGCONT)
 	}
 }
 
 // leftover reports whether the group still has members after its leader was
-// waited for. A process that has the leader's number now is a stranger, and
-// proves that the group had died out; zombies do not count, since in many
-// containers nobody collects them.
+// reaped. If another process has the leader's id now, the group had ended.
+// Zombies do not count, since in many containers no process reaps them.
 func (g *group) leftover() bool {
 	return exists(-g.leader) && !exists(g.leader) && anyLiving(g.leader)
 }
 
-// outlives reports whether the group still has members, zombies included,
-// after its leader was waited for. Until it has none, nobody gets its number.
+// outlives reports whether the group still has members, including zombies, after
+// its leader was reaped. While it has, its id is not reused.
 func (g *group) outlives() bool { return exists(-g.leader) && !exists(g.leader) }
 
 func exists(pid int) bool {
@@ -54,7 +53,7 @@ func exists(pid int) bool {
 
 func (g *group) close() {}
 
-// exitCode follows the shell: 128+n for signal n.
+// exitCode returns the exit code as a shell does: 128+n for signal n.
 func exitCode(s *os.ProcessState) int {
 	if s == nil {
 		return -1

@@ -10,20 +10,20 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// endOfInput is what ends the input on a console: Ctrl+Z.
+// endOfInput ends the input on a console: Ctrl+Z.
 const endOfInput = 26
 
-// group is a job object. The system ends its members with the last handle, so
-// that they do not outlive this process.
+// group is a job object. The system ends its members when the last handle is
+// closed, so that they end with this process.
 type group struct {
-	job    windows.Handle // 0 if no job could be made: then only the child is known
+	job    windows.Handle // 0 if no job could be created: then only the child is known
 	leader *os.Process
 }
 
-// exited is for systems that give numbers out again at once.
+// exited is only needed on systems that may reuse an id at once.
 func exited(int) bool { return false }
 
-// outlives has no guard to tell here.
+// outlives is not needed on Windows, which has no guard.
 func (g *group) outlives() bool { return false }
 
 func configure(cmd *exec.Cmd, _ bool) {
@@ -33,8 +33,8 @@ func configure(cmd *exec.Cmd, _ bool) {
 	}
 }
 
-// newGroup puts a started child into a job. What it starts in the microseconds
-// before is not in it.
+// newGroup puts a started child into a job. Processes that it starts in the
+// microseconds before are not in the job.
 func newGroup(p *os.Process) *group {
 	g := &group{leader: p}
 	job, err := windows.CreateJobObject(nil, nil)
@@ -68,8 +68,8 @@ func assign(job windows.Handle, pid int) error {
 	return windows.AssignProcessToJobObject(job, h)
 }
 
-// signal ends the group: gently as Ctrl+Break for those who share our console,
-// with force through the job.
+// signal sends Ctrl+Break to members that share our console, or ends the job if
+// force is set.
 func (g *group) signal(force bool) {
 	if !force {
 		_ = windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(g.leader.Pid))
@@ -119,7 +119,7 @@ func confine(_ int, l Limits) error {
 	if l == (Limits{}) {
 		return nil
 	}
-	return errors.New("limits for child processes exist on Linux only")
+	return errors.New("limits for child processes are supported on Linux only")
 }
 
 func isBrokenPipe(err error) bool {

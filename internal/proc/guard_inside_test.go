@@ -71,7 +71,7 @@ func TestGuardThatDoesNotListenEndsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.mu.Lock()
-	for g.tell("del", 1) { // until the pipe is full and the patience is over
+	for g.send("del", 1) { // until the pipe is full and guardPatience is over
 	}
 	g.mu.Unlock()
 	_ = guard.Signal(syscall.SIGCONT) // it is gone: no more can come of it

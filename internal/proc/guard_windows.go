@@ -1,6 +1,6 @@
 package proc
 
-// Guard has nothing to do here: the system ends a job with its last handle.
+// Guard does nothing on Windows: the system ends a job with its last handle.
 type Guard struct{}
 
 func (*Guard) add(int) {}

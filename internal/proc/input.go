@@ -9,11 +9,11 @@ import (
 // inputWait is how long Input waits for a child that does not read.
 const inputWait = 5 * time.Second
 
-// ErrInputClosed means that the child has no open standard input to write to.
+// ErrInputClosed means that the child's standard input is closed.
 var ErrInputClosed = errors.New("the standard input of the process is closed")
 
-// Input writes to the child's standard input or types on its terminal. A
-// child that does not read is an error after five seconds.
+// Input writes to the child's standard input or types on its terminal. It returns
+// an error if the child does not read for five seconds.
 func (p *Process) Input(data []byte) error {
 	p.inputMu.Lock()
 	defer p.inputMu.Unlock()
@@ -33,8 +33,8 @@ func (p *Process) Input(data []byte) error {
 	return err
 }
 
-// CloseInput ends the child's standard input. On a terminal it types the end
-// of input instead, since closing that would hang up.
+// CloseInput closes the child's standard input. On a terminal it types the end of
+// input instead, since closing the terminal would hang up.
 func (p *Process) CloseInput() error {
 	p.inputMu.Lock()
 	defer p.inputMu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pending looks at a stream without reading it: whether something waits to be
-// read, and whether nobody is left who could write more.
+// pending checks a stream without reading it: whether data waits to be read, and
+// whether no writer is left.
 func pending(from io.Reader) (waiting, ended bool) {
 	control, ok := from.(interface{ Control(func(uintptr)) error }) // a terminal
 	if f, is := from.(syscall.Conn); is {                           // a pipe
@@ -20,7 +20,7 @@ func pending(from io.Reader) (waiting, ended bool) {
 	if !ok {
 		return false, false
 	}
-	// A stream that is closed already fails here; its pump is at its end.
+	// This fails for a closed stream, whose pump has ended.
 	_ = control.Control(func(fd uintptr) {
 		look := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 		if n, err := unix.Poll(look, 0); err == nil && n == 1 {

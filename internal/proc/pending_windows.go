@@ -2,5 +2,5 @@ package proc
 
 import "io"
 
-// pending cannot be told here: time alone decides.
+// pending is unknown on Windows: only time decides.
 func pending(io.Reader) (waiting, ended bool) { return false, false }

@@ -1,14 +1,14 @@
 // Package proc starts child processes and makes sure that they end. It is the
-// only place of the house that does so.
+// only package of the program that does so.
 //
-// A child gets a session and a process group of its own (a job object on
-// Windows), so that it can be ended with everything that it started: first
-// gently, then by force. Waiting never hangs on a grandchild that keeps the
-// output open: when the child has exited, its output is read for a short time
-// more, and what comes later is read and thrown away until [Process.Close].
+// A child gets its own session and process group (a job object on Windows), so
+// that it can be ended with everything that it started: first by a signal, then
+// by force. Waiting never hangs on a grandchild that keeps the output open:
+// after the child has exited, its output is read for a short time more. Later
+// output is discarded until [Process.Close].
 //
-// The package does not know shells, tools or conversations. Start reading at
-// [Start]; what differs between systems is in group_*.go.
+// The package does not know shells, tools or sessions. Start reading at [Start];
+// what differs between systems is in group_*.go.
 package proc
 
 import (
@@ -20,8 +20,8 @@ import (
 	"time"
 )
 
-// Process is a started child. Its methods may be called concurrently. Whoever
-// started it calls Close in the end.
+// Process is a started child. Its methods may be called concurrently. The caller
+// of Start must call Close.
 type Process struct {
 	cmd     *exec.Cmd
 	group   *group
@@ -32,8 +32,8 @@ type Process struct {
 	drain   time.Duration
 	pumps   []*pump
 	begin   time.Time
-	exited  chan struct{} // closed when the child was reaped; status is set
-	done    chan struct{} // closed when its output was delivered as well
+	exited  chan struct{} // closed when the child was reaped and status is set
+	done    chan struct{} // closed when its output was delivered, too
 	status  Status
 	ending  sync.Once
 	ended   chan struct{} // closed when Kill has done its work
@@ -41,7 +41,7 @@ type Process struct {
 	input   io.WriteCloser
 }
 
-// Run starts the command and waits for its end. When ctx ends, the child and
+// Run starts the command and waits until it ends. If ctx ends first, the child and
 // everything it started are ended, and the error is the context's cause.
 func Run(ctx context.Context, c Command) (Status, error) {
 	p, err := Start(ctx, c)
@@ -93,7 +93,7 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 	return p, nil
 }
 
-// launch wires the streams and starts the child. It returns a function that
+// launch connects the streams and starts the child. It returns a function that
 // feeds Stdin, or nil.
 func (p *Process) launch(c Command) (feed func(), err error) {
 	p.begin = time.Now()
@@ -132,7 +132,7 @@ func (p *Process) launchOnTerminal(c Command) error {
 	return p.adopt(c.Limits)
 }
 
-// adopt takes the fresh child into its group and under its limits.
+// adopt sets up the group, the guard and the limits of a started child.
 func (p *Process) adopt(l Limits) error {
 	p.group = newGroup(p.cmd.Process)
 	p.guard.add(p.PID())
@@ -151,10 +151,10 @@ func (p *Process) adopt(l Limits) error {
 	return fmt.Errorf("limit the child process: %w", err)
 }
 
-// reap waits for the child itself, whoever else is left.
+// reap waits for the child itself, not for other processes of its group.
 func (p *Process) reap() {
 	if exited(p.PID()) {
-		p.guard.drop(p.PID()) // before its number can be another's
+		p.guard.drop(p.PID()) // before its id can be reused
 	}
 	state, _ := p.cmd.Process.Wait()
 	p.guard.drop(p.PID())
@@ -166,7 +166,7 @@ func (p *Process) reap() {
 	close(p.exited)
 }
 
-// watch takes the group out of the guard's care when its last member is gone.
+// watch removes the group from the guard when its last member has ended.
 func (p *Process) watch() {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -180,7 +180,7 @@ func (p *Process) watch() {
 	p.guard.drop(p.PID())
 }
 
-// supervise ends the child with ctx, and delivers its output.
+// supervise ends the child when ctx ends, and delivers its output.
 func (p *Process) supervise(ctx context.Context) {
 	defer close(p.done)
 	select {

@@ -10,15 +10,15 @@ import (
 // pumpBytes is the buffer of one output stream.
 const pumpBytes = 32 << 10
 
-// pump carries one output stream of a child to its writer. Detached, it goes
-// on reading and throws away, so that a grandchild which still writes is not
-// stopped by a broken pipe.
+// pump copies one output stream of a child to its writer. After detach it keeps
+// reading and discards the data, so that a grandchild that still writes does not
+// get a broken pipe.
 type pump struct {
 	from io.ReadCloser
 	done chan struct{}
 
 	mu   sync.Mutex
-	to   io.Writer // nil: throw away
+	to   io.Writer // nil: discard
 	seen int64     // bytes delivered
 }
 
@@ -26,8 +26,8 @@ func newPump(from io.ReadCloser, to io.Writer) *pump {
 	return &pump{from: from, to: to, done: make(chan struct{})}
 }
 
-// run reads to the end of the stream. A terminal whose other side is gone
-// ends with an error, which means the same.
+// run reads until the stream ends. A terminal whose other side is closed ends with
+// an error, which means the same.
 func (p *pump) run() {
 	defer close(p.done)
 	defer p.from.Close()
@@ -55,10 +55,10 @@ func (p *pump) deliver(b []byte) {
 	}
 }
 
-// finish waits for the end of the stream, or until it was quiet for a time,
-// and then lets no more be written. A stream that nobody can write to any more
-// is always read to its end, however slow this machine is; time counts only
-// where a grandchild holds the stream open.
+// finish waits until the stream ends or was quiet for a time, and then detaches
+// the writer. A stream without writers is always read until it ends, however
+// slow this machine is; the time applies only while a grandchild holds the stream
+// open.
 func (p *pump) finish(quiet time.Duration) {
 	before := p.delivered()
 	for rounds := 0; rounds < 10; {
@@ -104,7 +104,7 @@ func (p *pump) finished() bool {
 	}
 }
 
-// wiring collects the two ends of a child's pipes until the child has its own.
+// wiring collects both ends of a child's pipes until the child has its ends.
 type wiring struct {
 	started bool
 	pumps   []*pump
@@ -124,8 +124,8 @@ func (w *wiring) release() {
 	}
 }
 
-// output returns what the child shall write to so that it reaches to. The
-// result is an untyped nil for nothing.
+// output returns the writer for the child whose data goes to to. It returns an
+// untyped nil if to is nil.
 func (w *wiring) output(to io.Writer) (io.Writer, error) {
 	if to == nil {
 		return nil, nil
@@ -143,8 +143,8 @@ func (w *wiring) output(to io.Writer) (io.Writer, error) {
 	return wr, nil
 }
 
-// wireInput gives the child its standard input. The function it returns, if
-// any, copies the reader and must run in a goroutine.
+// wireInput sets up the child's standard input. The returned function, if any,
+// copies the reader and must run in a goroutine.
 func (p *Process) wireInput(w *wiring, c Command) (feed func(), err error) {
 	if f, ok := c.Stdin.(*os.File); ok {
 		p.cmd.Stdin = f
@@ -165,7 +165,7 @@ func (p *Process) wireInput(w *wiring, c Command) (feed func(), err error) {
 		return nil, nil
 	}
 	return func() {
-		_, _ = io.Copy(wr, c.Stdin) // a child that stops reading is its own affair
+		_, _ = io.Copy(wr, c.Stdin) // a child may stop reading
 		_ = p.CloseInput()
 	}, nil
 }
