@@ -7,7 +7,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// code writes preformatted text between fences, as it is.
+// code writes preformatted text unchanged between fences.
 func (w *writer) code(n *html.Node) {
 	text := strings.Trim(visible(verbatim(n)), "\n")
 	if strings.TrimSpace(text) == "" {
@@ -47,7 +47,7 @@ func verbatim(n *html.Node) string {
 	return b.String()
 }
 
-// language is the name of the language that a code block has as its class.
+// language returns the language in a code block's class.
 func language(n *html.Node) string {
 	for _, at := range []*html.Node{n, find(n, atom.Code)} {
 		for class := range strings.FieldsSeq(attribute(at, "class")) {

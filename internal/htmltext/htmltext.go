@@ -1,13 +1,12 @@
-// Package htmltext turns a web page into text that a model reads well: its
-// title, headings, paragraphs, lists, links, code and tables in the manner of
-// Markdown. Scripts, styles, menus, forms' insides and whatever the page hides
-// are left out.
+// Package htmltext turns a web page into text for a model: title, headings,
+// paragraphs, lists, links, code and tables in Markdown. It drops scripts,
+// styles, menus, form fields and hidden elements.
 //
-// It decodes bytes by the charset that the server or the page names (Decode),
-// reads HTML as browsers do, broken or not, and writes no more than it is
-// allowed. It fetches nothing and decides nothing about the page. Start at
-// Convert; walk.go has the elements, visible.go what is seen of them, and
-// link.go, code.go and table.go those with a form of their own.
+// Decode decodes bytes by the charset that the server or the page names. Convert
+// reads valid and broken HTML as browsers do, and its output is bounded. The
+// package fetches nothing and does not judge the page. Start at Convert.
+// walk.go handles the elements, visible.go decides which are visible, and
+// link.go, code.go and table.go have special formats.
 package htmltext
 
 import (
@@ -20,22 +19,22 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// Page is what came of a document.
+// Page is a converted document.
 type Page struct {
 	Title string // one line; may be empty
 	Text  string
-	// Cut says that there was more than fits.
+	// Cut says that the text was cut at its bound.
 	Cut bool
 }
 
-// Convert reads HTML. base is where the page stands, for links that are
-// relative; it may be nil. The text has at most max bytes; 0 is 1 MB.
+// Convert converts HTML to text. base is the page's URL, for relative links; it
+// may be nil. The text has at most max bytes; 0 means 1 MB.
 func Convert(source string, base *url.URL, max int) Page {
 	if max <= 0 {
 		max = 1 << 20
 	}
 	doc, err := html.Parse(strings.NewReader(source))
-	if err != nil { // nested deeper than any page that is meant to be read
+	if err != nil { // nested too deeply to parse
 		text, cut := clip(plain(source), max)
 		return Page{Text: text, Cut: cut}
 	}
@@ -51,9 +50,9 @@ func Convert(source string, base *url.URL, max int) Page {
 	return p
 }
 
-// Decode turns the bytes of a text into UTF-8, by a byte order mark, by the
-// content type of the answer, or by what an HTML page says of itself. What
-// cannot be read becomes U+FFFD.
+// Decode converts the bytes of a text to UTF-8. It finds the charset by a byte
+// order mark, the content type of the answer, or the HTML page itself. Invalid
+// bytes become U+FFFD.
 func Decode(raw []byte, contentType string) string {
 	e, _, _ := charset.DetermineEncoding(raw, contentType)
 	text, err := e.NewDecoder().Bytes(raw)
@@ -63,8 +62,8 @@ func Decode(raw []byte, contentType string) string {
 	return strings.TrimPrefix(strings.ToValidUTF8(string(text), "\uFFFD"), "\uFEFF")
 }
 
-// body is the part of a document to read: what it calls its main part, if it
-// says something, else the whole.
+// body returns the part of a document to read: its main element if that has
+// enough text, else the whole body.
 func body(doc *html.Node) *html.Node {
 	main := find(doc, atom.Main)
 	if main != nil && len(strings.TrimSpace(content(main, 400))) >= 200 {
@@ -95,7 +94,7 @@ func find(n *html.Node, kind atom.Atom) *html.Node {
 	return nil
 }
 
-// content is the text inside a node, up to about so many bytes.
+// content returns the text of a node, up to about most bytes.
 func content(n *html.Node, most int) string {
 	var b strings.Builder
 	for d := range n.Descendants() {
@@ -121,7 +120,7 @@ func attribute(n *html.Node, name string) string {
 	return ""
 }
 
-// plain is the text of a source that no tree can be made of.
+// plain returns the text of a source that cannot be parsed.
 func plain(source string) string {
 	var b strings.Builder
 	z := html.NewTokenizer(strings.NewReader(source))
@@ -145,7 +144,7 @@ func plain(source string) string {
 	}
 }
 
-// visible takes control characters out, but for line breaks and tabs.
+// visible removes control characters except line breaks and tabs.
 func visible(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
@@ -155,7 +154,7 @@ func visible(text string) string {
 	}, strings.ToValidUTF8(text, "\uFFFD"))
 }
 
-// clip cuts a text at so many bytes, between characters.
+// clip cuts a text at max bytes, between characters.
 func clip(text string, max int) (string, bool) {
 	if len(text) <= max {
 		return text, false

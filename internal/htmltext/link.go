@@ -26,7 +26,7 @@ func (w *writer) link(n *html.Node) {
 	}
 }
 
-// blocky reports whether a link holds blocks, as cards of a list do.
+// blocky reports whether a link contains block elements, as cards do.
 func blocky(n *html.Node) bool {
 	for d := range n.Descendants() {
 		switch d.DataAtom {
@@ -37,11 +37,11 @@ func blocky(n *html.Node) bool {
 	return false
 }
 
-// maxLink bounds an address that is written out.
+// maxLink bounds the length of a link's address.
 const maxLink = 500
 
-// resolve is the address of a link that leads somewhere else; empty for
-// places in the page, scripts and data.
+// resolve returns the address of a link to another page. It is "" for anchors,
+// scripts and data.
 func (w *writer) resolve(href string) string {
 	if href == "" || strings.HasPrefix(href, "#") || len(href) > maxLink {
 		return ""

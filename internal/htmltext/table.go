@@ -7,14 +7,14 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Bounds of a table that is written as one.
+// Bounds of a table.
 const (
 	maxColumns = 30
 	maxCell    = 2000
 )
 
-// table writes rows between bars. A table that only lays out a page, with
-// tables or headings in its cells or a single column, is read as blocks.
+// table writes rows between bars. A layout table, with tables or headings in its
+// cells or a single column, is written as blocks.
 func (w *writer) table(n *html.Node) {
 	rows := rowsOf(n)
 	if layout(n, rows) {
@@ -60,8 +60,8 @@ func (w *writer) row(cells []*html.Node, columns int) {
 	w.write(b.String())
 }
 
-// rowsOf are the cells of a table, row by row; those of tables inside are not
-// among them.
+// rowsOf returns the cells of a table, row by row, without those of nested
+// tables.
 func rowsOf(table *html.Node) (rows [][]*html.Node) {
 	var walk func(*html.Node, bool)
 	walk = func(n *html.Node, inRow bool) {

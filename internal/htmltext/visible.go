@@ -8,7 +8,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// silent are elements of which nothing is read.
+// silent reports whether an element is skipped.
 func silent(n *html.Node) bool {
 	if n.Type != html.ElementNode {
 		return false
@@ -21,7 +21,7 @@ func silent(n *html.Node) bool {
 	return n.Namespace != "" || hidden(n)
 }
 
-// hidden reports whether the page itself does not show an element.
+// hidden reports whether the page hides an element.
 func hidden(n *html.Node) bool {
 	for _, a := range n.Attr {
 		switch a.Key {

@@ -10,22 +10,22 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// writer writes blocks, one below another, with a prefix on each line.
+// writer writes blocks one below the other, with a prefix on each line.
 type writer struct {
 	out    strings.Builder
 	max    int
 	base   *url.URL
-	deep   int      // how many inline elements this is inside of
+	deep   int      // number of enclosing inline elements
 	prefix []string // of the lines: list indents, quotes
-	quoted []string // the quotes that the last line stood in
-	gap    int      // line breaks that the next text wants before it
-	mark   string   // what the next line begins with, such as the dash of an item
-	blank  bool     // a blank waits for the next words of the line
+	quoted []string // the quotes of the last line
+	gap    int      // line breaks to write before the next text
+	mark   string   // beginning of the next line, such as an item's dash
+	blank  bool     // write a space before the next words of the line
 	full   bool
-	lists  []int // the number of the next item; -1 for a list without numbers
+	lists  []int // number of the next item, -1 for an unordered list
 }
 
-// node writes a node and what is in it.
+// node writes a node and its content.
 func (w *writer) node(n *html.Node) {
 	switch {
 	case n == nil || w.full || silent(n):
@@ -91,7 +91,7 @@ func (w *writer) element(n *html.Node) {
 	}
 }
 
-// gapOf is the number of line breaks round a block.
+// gapOf returns the number of line breaks around a block.
 func gapOf(n *html.Node) int {
 	switch n.DataAtom {
 	case atom.P, atom.Figure, atom.Dl, atom.Details, atom.Article, atom.Section:
@@ -110,8 +110,8 @@ func (w *writer) block(n *html.Node, gap int, mark string) {
 	w.open(gap)
 }
 
-// indented writes the children of a node with a prefix on each line; first is
-// the one of the first line.
+// indented writes the children of a node with a prefix on each line. first is the
+// prefix of the first line.
 func (w *writer) indented(n *html.Node, prefix, first string) {
 	w.open(1)
 	depth := len(w.prefix)
@@ -126,7 +126,7 @@ func (w *writer) indented(n *html.Node, prefix, first string) {
 	w.prefix, w.mark = w.prefix[:depth], ""
 }
 
-// maxDepth bounds how deep lists and quotes are indented and marks are nested.
+// maxDepth bounds the nesting of lists, quotes and inline marks.
 const maxDepth = 12
 
 func (w *writer) list(n *html.Node) {
@@ -157,7 +157,7 @@ func (w *writer) item(n *html.Node) {
 	w.indented(n, strings.Repeat(" ", len(mark)), mark)
 }
 
-// inline writes marks round the words of a node, if it has any.
+// inline writes marks around the text of a node, if it has any.
 func (w *writer) inline(n *html.Node, mark string) {
 	if w.deep >= maxDepth {
 		w.children(n)
@@ -176,14 +176,14 @@ func (w *writer) inline(n *html.Node, mark string) {
 	w.around(n, mark+text+mark)
 }
 
-// around writes what a node became, with the blanks that stood at its edges.
+// around writes a node's converted text and keeps the spaces at its edges.
 func (w *writer) around(n *html.Node, text string) {
-	inside := content(n, 1<<16)
-	if strings.TrimLeft(inside, " \t\r\n") != inside {
+	original := content(n, 1<<16)
+	if strings.TrimLeft(original, " \t\r\n") != original {
 		w.blank = true
 	}
 	w.write(text)
-	if strings.TrimRight(inside, " \t\r\n") != inside {
+	if strings.TrimRight(original, " \t\r\n") != original {
 		w.blank = true
 	}
 }

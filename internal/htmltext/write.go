@@ -7,7 +7,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// sub is what a node becomes as words within a line.
+// sub converts a node to text within a line.
 func (w *writer) sub(n *html.Node) string {
 	s := &writer{max: w.max - w.out.Len(), base: w.base, deep: w.deep + 1}
 	s.children(n)
@@ -16,8 +16,8 @@ func (w *writer) sub(n *html.Node) string {
 	return text
 }
 
-// open asks for so many line breaks before the next text. Between the mark of
-// an item and its first words there are none.
+// open requests gap line breaks before the next text. There are none between the
+// mark of an item and its first words.
 func (w *writer) open(gap int) {
 	if w.mark == "" {
 		w.gap = max(w.gap, gap)
@@ -32,7 +32,7 @@ func (w *writer) breakLine() {
 	}
 }
 
-// words writes running text: blanks fold into one.
+// words writes running text with whitespace collapsed.
 func (w *writer) words(text string) {
 	text = visible(text)
 	fields := strings.Fields(text)
@@ -45,7 +45,7 @@ func (w *writer) words(text string) {
 	w.blank = strings.TrimRightFunc(text, unicode.IsSpace) != text
 }
 
-// write writes a piece of a line after the breaks and marks that it waits for.
+// write writes part of a line after pending breaks and marks.
 func (w *writer) write(text string) {
 	if text == "" || w.full {
 		return
@@ -65,7 +65,7 @@ func (w *writer) write(text string) {
 	}
 }
 
-// verbatimLine writes a line as it is, also an empty one.
+// verbatimLine writes a line unchanged, even an empty one.
 func (w *writer) verbatimLine(line string) {
 	if w.full {
 		return
@@ -78,7 +78,7 @@ func (w *writer) verbatimLine(line string) {
 	}
 }
 
-// begin writes the line breaks that are due, and what the new line begins with.
+// begin writes pending line breaks and the beginning of the new line.
 func (w *writer) begin() {
 	if w.out.Len() == 0 {
 		w.startLine(w.gap > 0 || w.out.Len() == 0)
@@ -102,7 +102,7 @@ func (w *writer) begin() {
 	w.startLine(true)
 }
 
-// common is what two lists begin with.
+// common returns the common prefix of two lists.
 func common(a, b []string) []string {
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {
@@ -111,7 +111,7 @@ func common(a, b []string) []string {
 	return a[:n]
 }
 
-// quotes are the prefixes that also stand on empty lines.
+// quotes returns the prefixes that empty lines have, too.
 func (w *writer) quotes() []string {
 	for i := len(w.prefix) - 1; i >= 0; i-- {
 		if strings.HasPrefix(w.prefix[i], ">") {
@@ -127,7 +127,7 @@ func (w *writer) startLine(fresh bool) {
 	}
 	prefix := w.prefix
 	if n := len(prefix); n > 0 && w.mark != "" && len(strings.TrimLeft(w.mark, "#")) == len(w.mark) {
-		prefix = prefix[:n-1] // the mark of an item stands in the place of its indent
+		prefix = prefix[:n-1] // the mark of an item replaces its indent
 	}
 	w.put(strings.Join(prefix, ""))
 	w.put(w.mark)
@@ -144,12 +144,12 @@ func (w *writer) put(text string) {
 	if w.full {
 		return
 	}
-	if room := w.max - w.out.Len(); len(text) > room {
-		text, _ = clip(text, room)
+	if free := w.max - w.out.Len(); len(text) > free {
+		text, _ = clip(text, free)
 		w.full = true
 	}
 	w.out.WriteString(text)
 }
 
-// text is what was written, and whether there was more.
+// text returns the written text, and whether it was cut.
 func (w *writer) text() (string, bool) { return strings.TrimSpace(w.out.String()), w.full }

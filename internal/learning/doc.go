@@ -1,12 +1,13 @@
-// Package learning looks after what was learned from failures: it joins
-// learnings that say the same, retires those that never helped or were wrong,
-// and carries them from one home to another.
+// Package learning maintains what was learned from failures: it merges
+// duplicate learnings, retires fixes that never helped or were wrong, and
+// exports and imports learnings.
 //
-// Failures are counted and answered by internal/hook/learning, fixes are saved
-// by the tool of internal/tool/learning, and hermes.Learnings stores them. Here
-// is what a person or the upkeep of the program does with them; every change
-// is enclosed so that it can be taken back.
+// internal/hook/learning counts failures and shows known fixes, the tool in
+// internal/tool/learning saves fixes, and hermes.Learnings stores them. This
+// package has the changes that users and the upkeep make. Each change runs
+// inside Config.Record, so that it can be undone. The package does not know
+// how learnings are stored.
 //
-// Start at book.go, then merge.go (what is the same), fate.go (what is
-// retired), record.go (how undo sees a learning) and transfer.go.
+// Start at store.go, then merge.go (duplicates), retire.go (useless fixes),
+// record.go (learnings as undo records) and transfer.go.
 package learning

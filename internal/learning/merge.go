@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	// leastAlike is how alike the messages of failures are that are the same,
-	// alikeFix how alike the fixes must be that nobody chooses between.
+	// leastAlike is the lowest likeness at which two failure messages are the
+	// same, alikeFix the one at which two fixes are.
 	leastAlike = 0.8
 	alikeFix   = 0.6
-	// maxFix and maxContext bound what a merge may join, in characters.
+	// maxFix and maxContext bound the texts of a merge, in characters.
 	maxFix     = 1000
 	maxContext = 400
 )
 
-// Groups finds learnings that say the same: failures of one tool and kind that
-// look alike, with fixes that are alike or missing. Each group has two or more,
-// the best proved first, and none is in two groups. Fixes that differ are never
-// in one group: which is right is for a person to say.
+// Groups finds duplicate learnings: similar failures of one tool and kind, with
+// similar or missing fixes. Each group has at least two learnings, the best
+// proven first, and no learning is in two groups. Different fixes are never in
+// one group: the user decides which is right.
 func Groups(list []hermes.Learning) [][]hermes.Learning {
 	sorted := slices.Clone(list)
 	slices.SortStableFunc(sorted, better)
@@ -40,7 +40,7 @@ func Groups(list []hermes.Learning) [][]hermes.Learning {
 	return slices.DeleteFunc(groups, func(g []hermes.Learning) bool { return len(g) < 2 })
 }
 
-// better orders learnings, the best proved first.
+// better orders learnings, the best proven first.
 func better(a, b hermes.Learning) int {
 	return cmp.Or(
 		-compareBool(a.Fix != "", b.Fix != ""), -cmp.Compare(a.Helped-2*a.Failed, b.Helped-2*b.Failed),
@@ -63,21 +63,21 @@ func same(a, b hermes.Learning) bool {
 		errsig.Alike(a.Pattern, b.Pattern) >= leastAlike && sameFix(a.Fix, b.Fix)
 }
 
-// near spares the comparison of texts that differ much in length.
+// near skips the comparison of texts of very different length.
 func near(a, b string) bool { return 2*len(a) >= len(b) && 2*len(b) >= len(a) }
 
 func sameFix(a, b string) bool {
 	return a == "" || b == "" || errsig.Alike(plain(a), plain(b)) >= alikeFix
 }
 
-// plain is a fix without what two writers do differently.
+// plain normalises case, whitespace and punctuation of a fix.
 func plain(fix string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(fix), func(r rune) bool { return strings.ContainsRune(" \t\n\"'`.,;:!?()", r) }), " ")
 }
 
-// Join makes one learning of several: that with the best proof, with its ID
-// and counts; the fixes that differ stand beside its own. It fails where that
-// would be too long.
+// Join merges several learnings into the best proven one, with its ID and
+// counts. Different fixes are added to its own. Join fails if the result is too
+// long.
 func Join(list []hermes.Learning) (hermes.Learning, error) {
 	sorted := slices.Clone(list)
 	slices.SortStableFunc(sorted, better)
@@ -100,7 +100,7 @@ func Join(list []hermes.Learning) (hermes.Learning, error) {
 	}
 	one.Fix, one.Context = strings.Join(fixes, "\nOr: "), strings.Join(contexts, "; ")
 	if utf8.RuneCountInString(one.Fix) > maxFix || utf8.RuneCountInString(one.Context) > maxContext {
-		return one, fmt.Errorf("the fixes together are longer than %d characters, or their contexts than %d: delete what is wrong first, or save a shorter fix", maxFix, maxContext)
+		return one, fmt.Errorf("the fixes together are longer than %d characters, or their contexts than %d: delete wrong learnings first, or save a shorter fix", maxFix, maxContext)
 	}
 	return one, nil
 }

@@ -16,8 +16,8 @@ const Source = "learning"
 
 const counts = "#counts"
 
-// Records are the names under which learnings can be kept and put back: two
-// each, since what a learning says changes rarely and its counts often.
+// Records returns the names of the undo records of learnings. Each learning has
+// two, since its text changes rarely and its counts often.
 func Records(list ...hermes.Learning) []string {
 	var out []string
 	for _, l := range list {
@@ -26,13 +26,13 @@ func Records(list ...hermes.Learning) []string {
 	return out
 }
 
-// text is the name of what a learning says.
+// text returns the record name of a learning's text.
 func text(l hermes.Learning) string {
 	escape := strings.NewReplacer("%", "%25", "/", "%2F", "#", "%23", "\n", "%0A")
 	return Source + ":" + escape.Replace(l.Tool) + "/" + escape.Replace(l.Class) + "/" + escape.Replace(l.Pattern)
 }
 
-// said is what a learning says.
+// said is the text of a learning.
 type said struct {
 	ID         int64     `json:"id"`
 	Tool       string    `json:"tool"`
@@ -46,7 +46,7 @@ type said struct {
 	Provenance string    `json:"outside,omitempty"`
 }
 
-// counted is how often it came and what came of it.
+// counted holds the counts of a learning.
 type counted struct {
 	Touched time.Time `json:"touched"`
 	Seen    int       `json:"seen"`
@@ -55,13 +55,13 @@ type counted struct {
 	Failed  int       `json:"failed"`
 }
 
-// record finds the learning that a record is of. known is false where there is
-// none; then it has tool, class and pattern only.
+// record finds the learning of a record. known is false if there is none; then l
+// has only tool, class and pattern.
 func (b *Store) record(ctx context.Context, name string) (l hermes.Learning, known, isCounts bool, err error) {
 	name, isCounts = strings.CutSuffix(name, counts)
 	parts := strings.Split(strings.TrimPrefix(name, Source+":"), "/")
 	if len(parts) != 3 {
-		return l, false, false, fmt.Errorf("%q is no record of a learning", name)
+		return l, false, false, fmt.Errorf("%q is not a record of a learning", name)
 	}
 	plain := strings.NewReplacer("%0A", "\n", "%23", "#", "%2F", "/", "%25", "%")
 	l = hermes.Learning{Tool: plain.Replace(parts[0]), Class: plain.Replace(parts[1]), Pattern: plain.Replace(parts[2])}
@@ -74,7 +74,7 @@ func (b *Store) record(ctx context.Context, name string) (l hermes.Learning, kno
 	return l, false, isCounts, err
 }
 
-// ReadRecord is the content of a record, nil if there is none.
+// ReadRecord returns the content of a record, nil if there is none.
 func (b *Store) ReadRecord(ctx context.Context, name string) ([]byte, error) {
 	l, known, isCounts, err := b.record(ctx, name)
 	if err != nil || !known {
@@ -86,13 +86,13 @@ func (b *Store) ReadRecord(ctx context.Context, name string) ([]byte, error) {
 	}
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false) // people read it as a diff
+	enc.SetEscapeHTML(false) // users read it as a diff
 	enc.SetIndent("", " ")
 	err = enc.Encode(v)
 	return out.Bytes(), err
 }
 
-// WriteRecord puts a content back that ReadRecord gave; nil removes the
+// WriteRecord restores a content that ReadRecord returned. nil removes the
 // learning.
 func (b *Store) WriteRecord(ctx context.Context, name string, content []byte) error {
 	l, known, isCounts, err := b.record(ctx, name)
@@ -112,7 +112,7 @@ func (b *Store) WriteRecord(ctx context.Context, name string, content []byte) er
 	if isCounts {
 		var c counted
 		if err := json.Unmarshal(content, &c); err != nil {
-			return fmt.Errorf("the counts of a learning: %w", err)
+			return fmt.Errorf("read the counts of a learning: %w", err)
 		}
 		if !known {
 			return fmt.Errorf("the learning %s: %w", Line(l), hermes.ErrNotFound)
@@ -121,7 +121,7 @@ func (b *Store) WriteRecord(ctx context.Context, name string, content []byte) er
 	} else {
 		var s said
 		if err := json.Unmarshal(content, &s); err != nil {
-			return fmt.Errorf("what a learning said: %w", err)
+			return fmt.Errorf("read the text of a learning: %w", err)
 		}
 		if !known {
 			l.ID, l.Touched = s.ID, s.Created

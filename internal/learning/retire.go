@@ -11,14 +11,14 @@ import (
 
 const day = 24 * time.Hour
 
-// When a fix is retired. A failure without a fix is kept 30 days by the hook.
+// When a fix is retired. The hook keeps a failure without a fix for 30 days.
 const (
 	// wrongAfter is how often a fix may fail before it counts as wrong.
 	wrongAfter = 3
 	// idleAfter is how often a fix may be shown without helping once.
 	idleAfter = 5
-	// keepUnproved and keepProved are how long nobody may touch a fix that has
-	// never helped, or has.
+	// keepUnproved and keepProved are how long an unused fix is kept that has
+	// never helped, or has helped.
 	keepUnproved = 180 * day
 	keepProved   = 730 * day
 )
@@ -27,10 +27,10 @@ const (
 const (
 	Wrong   = "wrong"   // its fix mostly did not help
 	Useless = "useless" // its fix was shown often and never helped
-	Faded   = "faded"   // nobody has met the failure for long
+	Faded   = "faded"   // the failure has not occurred for long
 )
 
-// RetireReason says why a learning is to be retired, "" if it stays.
+// RetireReason returns why a learning is retired, "" if it stays.
 func RetireReason(l hermes.Learning, now time.Time) string {
 	idle := now.Sub(l.Touched)
 	switch {
@@ -46,22 +46,22 @@ func RetireReason(l hermes.Learning, now time.Time) string {
 	return ""
 }
 
-// Report is what the upkeep did or would do.
+// Report says what Tidy did or would do.
 type Report struct {
 	Merged  [][]hermes.Learning // each became one
 	Retired []Retired
 }
 
-// Retired is a learning that is let go, and why.
+// Retired is a retired learning with the reason.
 type Retired struct {
 	Learning hermes.Learning
 	Why      string
 }
 
-// Tidy joins learnings that say the same and retires those that are of no use.
-// A wrong or useless fix is taken off its failure, which stays counted, so
-// that a better one is asked for; a faded learning goes whole. dry only tells.
-// What fails leaves the rest to be done.
+// Tidy merges duplicate learnings and retires useless ones. A wrong or useless
+// fix is removed from its failure, which stays counted, so that the model is
+// asked for a better one. A faded learning is removed completely. With dry,
+// Tidy only reports. If a change fails, Tidy continues with the others.
 func (b *Store) Tidy(ctx context.Context, dry bool) (Report, error) {
 	var r Report
 	all, err := b.Find(ctx, hermes.LearningQuery{Limit: -1})
@@ -90,7 +90,7 @@ func (b *Store) Tidy(ctx context.Context, dry bool) (Report, error) {
 	}
 	for _, g := range Groups(kept) {
 		if _, err := Join(g); err != nil {
-			continue // too long for one; nothing is lost
+			continue // too long to merge; both stay
 		}
 		if !dry {
 			if _, err := b.merge(ctx, "upkeep", g); err != nil {
@@ -103,7 +103,7 @@ func (b *Store) Tidy(ctx context.Context, dry bool) (Report, error) {
 	return r, errors.Join(faults...)
 }
 
-// unlearn takes a fix off its failure: only how often it was seen stays.
+// unlearn removes a fix from its failure and keeps only how often it was seen.
 func (b *Store) unlearn(ctx context.Context, l hermes.Learning, why string) error {
 	store, err := b.cfg.Open(ctx)
 	if err != nil {
@@ -111,7 +111,7 @@ func (b *Store) unlearn(ctx context.Context, l hermes.Learning, why string) erro
 	}
 	bare := l
 	bare.Fix, bare.Context, bare.Shown, bare.Helped, bare.Failed = "", "", 0, 0, 0
-	bare.Touched = b.cfg.Now() // the failure gets its time anew
+	bare.Touched = b.cfg.Now() // the failure gets a new retention period
 	return b.cfg.Record(ctx, "upkeep", fmt.Sprintf("retire the %s fix of %s", why, Line(l)), Records(l), func() error {
 		_, err := store.PutLearning(ctx, bare)
 		return err

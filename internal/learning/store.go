@@ -10,22 +10,22 @@ import (
 	"hermes"
 )
 
-// Config is what a book is made of.
+// Config configures a Store.
 type Config struct {
 	// Open opens the store when it is needed.
 	Open func(ctx context.Context) (hermes.Learnings, error)
 	Now  func() time.Time // nil is time.Now
-	// Record, where set, encloses a change, so that it can be taken back. by
-	// is a session's id, "person" or "upkeep", what is one line, records are
-	// the names of what may change; see [Records].
+	// Record, if set, wraps a change and records an undo entry. by is a
+	// session's id, "person" or "upkeep". what is one line about the change.
+	// records are the names of the records that may change; see [Records].
 	Record func(ctx context.Context, by, what string, records []string, write func() error) error
 }
 
-// Store is the learnings with the changes that people make. Its methods may be
-// called concurrently.
+// Store holds the learnings and offers the changes that users make. Its methods
+// may be called concurrently.
 type Store struct{ cfg Config }
 
-// New makes a book; it opens nothing yet.
+// New makes a Store. It opens nothing yet.
 func New(c Config) *Store {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -36,7 +36,7 @@ func New(c Config) *Store {
 	return &Store{c}
 }
 
-// Find returns learnings, the last touched first.
+// Find returns learnings, the most recently touched first.
 func (b *Store) Find(ctx context.Context, q hermes.LearningQuery) ([]hermes.Learning, error) {
 	store, err := b.cfg.Open(ctx)
 	if err != nil {
@@ -45,7 +45,7 @@ func (b *Store) Find(ctx context.Context, q hermes.LearningQuery) ([]hermes.Lear
 	return store.FindLearnings(ctx, q)
 }
 
-// Get returns the learnings with ids, in the order asked.
+// Get returns the learnings with the given ids, in that order.
 func (b *Store) Get(ctx context.Context, ids ...int64) ([]hermes.Learning, error) {
 	all, err := b.Find(ctx, hermes.LearningQuery{Limit: -1})
 	if err != nil {
@@ -66,8 +66,8 @@ func (b *Store) Get(ctx context.Context, ids ...int64) ([]hermes.Learning, error
 	return out, nil
 }
 
-// Save stores a fix in the place of the one before; the counts stay. The
-// learning must be in its general form.
+// Save stores a fix and replaces the previous one; the counts stay. The learning
+// must be in its general form.
 func (b *Store) Save(ctx context.Context, by string, l hermes.Learning) (saved hermes.Learning, err error) {
 	store, err := b.cfg.Open(ctx)
 	if err != nil {
@@ -110,7 +110,7 @@ func (b *Store) drop(ctx context.Context, by, verb string, list []hermes.Learnin
 	})
 }
 
-// Merge makes one learning of those with the ids and returns it.
+// Merge merges the learnings with the given ids and returns the result.
 func (b *Store) Merge(ctx context.Context, by string, ids ...int64) (hermes.Learning, error) {
 	list, err := b.Get(ctx, unique(ids)...)
 	if err != nil {
@@ -155,7 +155,7 @@ func unique(ids []int64) []int64 {
 	return out
 }
 
-// named names learnings on one line.
+// named describes learnings on one line.
 func named(list []hermes.Learning) string {
 	if len(list) == 1 {
 		return "the learning " + Line(list[0])
@@ -163,7 +163,7 @@ func named(list []hermes.Learning) string {
 	return fmt.Sprintf("%d learnings: %s …", len(list), Line(list[0]))
 }
 
-// Line is a learning on one short line.
+// Line formats a learning as one short line.
 func Line(l hermes.Learning) string {
 	line := l.Pattern
 	if l.Fix != "" {

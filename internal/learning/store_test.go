@@ -103,7 +103,7 @@ const (
 	moduleB = "go: error: module example.org/b requires a newer version of go than 1.20"
 )
 
-func TestLearningsThatSayTheSameBecomeOne(t *testing.T) {
+func TestDuplicateLearningsAreMerged(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	h.put(hermes.Learning{Pattern: moduleA, Fix: "set GOTOOLCHAIN=auto", Context: "in the container", Tags: []string{"go"}, Seen: 2, Shown: 1, Failed: 1, Created: noon.AddDate(0, -1, 0)})
@@ -125,35 +125,35 @@ func TestLearningsThatSayTheSameBecomeOne(t *testing.T) {
 	}
 	h.undo()
 	if diff := cmp.Diff(before, h.all()); diff != "" {
-		t.Errorf("taken back: %s", diff)
+		t.Errorf("after undo: %s", diff)
 	}
 }
 
-func TestFixesThatDifferAreForAUserToJoin(t *testing.T) {
+func TestOnlyTheUserMergesDifferentFixes(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	a := h.put(hermes.Learning{Pattern: moduleA, Fix: "set GOTOOLCHAIN=auto", Seen: 2})
 	b := h.put(hermes.Learning{Pattern: moduleB, Fix: "install go from the vendor's page", Seen: 1})
 	if r := h.tidy(false); len(r.Merged) != 0 || len(h.all()) != 2 {
-		t.Fatalf("joined by itself: %+v", r)
+		t.Fatalf("merged automatically: %+v", r)
 	}
 	got, err := h.store.Merge(t.Context(), "person", a.ID, b.ID, a.ID)
 	if err != nil || got.Fix != "set GOTOOLCHAIN=auto\nOr: install go from the vendor's page" || got.Seen != 3 || len(h.all()) != 1 {
 		t.Fatalf("got %+v, %v", got, err)
 	}
 	if _, err := h.store.Merge(t.Context(), "person", a.ID, 99); !errors.Is(err, hermes.ErrNotFound) {
-		t.Errorf("with one that is not there: %v", err)
+		t.Errorf("with an unknown id: %v", err)
 	}
 	if _, err := h.store.Merge(t.Context(), "person", a.ID, a.ID); err == nil {
 		t.Error("one was merged with itself")
 	}
 	c := h.put(hermes.Learning{Pattern: moduleB, Fix: strings.Repeat("long ", 190)})
 	if _, err := h.store.Merge(t.Context(), "person", a.ID, c.ID); err == nil || len(h.all()) != 2 {
-		t.Error("what does not fit was cut")
+		t.Error("texts that are too long were merged")
 	}
 }
 
-func TestWhatNeverHelpedIsRetired(t *testing.T) {
+func TestUselessFixesAreRetired(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	for _, l := range []hermes.Learning{
@@ -164,7 +164,7 @@ func TestWhatNeverHelpedIsRetired(t *testing.T) {
 		{Pattern: "faded", Fix: "x", Touched: noon.AddDate(0, 0, -181)},
 		{Pattern: "old and proved", Fix: "x", Shown: 1, Helped: 1, Touched: noon.AddDate(0, 0, -400)},
 		{Pattern: "very old", Fix: "x", Shown: 1, Helped: 1, Touched: noon.AddDate(0, 0, -740)},
-		{Pattern: "nobody knows", Seen: 3},
+		{Pattern: "without a fix", Seen: 3},
 	} {
 		h.put(l)
 	}
@@ -179,12 +179,12 @@ func TestWhatNeverHelpedIsRetired(t *testing.T) {
 	}
 	after := h.all()
 	if got := after["wrong"]; got.Fix != "" || got.Seen != 9 || got.Failed != 0 || got.ID != before["wrong"].ID {
-		t.Errorf("the failure is not asked for anew: %+v", got)
+		t.Errorf("the failure was not reset: %+v", got)
 	}
 	if _, ok := after["faded"]; ok || len(after) != 6 {
 		t.Errorf("left: %v", slices.Sorted(maps.Keys(after)))
 	}
-	if len(h.whats) != 3 { // two fixes and what faded, each of which can be taken back
+	if len(h.whats) != 3 { // two fixes and the faded ones, each with its own undo entry
 		t.Errorf("said %q", h.whats)
 	}
 	if again := h.tidy(false); len(again.Retired) != 0 {
@@ -192,12 +192,12 @@ func TestWhatNeverHelpedIsRetired(t *testing.T) {
 	}
 }
 
-func TestWhatWasDeletedComesBackWhole(t *testing.T) {
+func TestUndoRestoresADeletedLearning(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	l := h.put(hermes.Learning{Pattern: "a/b#c%d\nsecond line", Fix: "x", Context: "y", Tags: []string{"t"}, Session: "s", Seen: 5, Shown: 4, Helped: 3, Failed: 2})
 	if _, err := h.store.Delete(t.Context(), "person", l.ID, 77); !errors.Is(err, hermes.ErrNotFound) || len(h.all()) != 1 {
-		t.Fatalf("with one that is not there: %v", err)
+		t.Fatalf("with an unknown id: %v", err)
 	}
 	if _, err := h.store.Delete(t.Context(), "person", l.ID); err != nil || len(h.all()) != 0 {
 		t.Fatal(err)
@@ -206,7 +206,7 @@ func TestWhatWasDeletedComesBackWhole(t *testing.T) {
 	if diff := cmp.Diff(l, h.all()[l.Pattern]); diff != "" {
 		t.Error(diff)
 	}
-	// A new fix is taken back without the counts that came since.
+	// Undoing a new fix keeps the counts made since.
 	l.Fix = "another"
 	if _, err := h.store.Save(t.Context(), "s9", l); err != nil {
 		t.Fatal(err)
@@ -220,7 +220,7 @@ func TestWhatWasDeletedComesBackWhole(t *testing.T) {
 	}
 }
 
-func TestLearningsTravel(t *testing.T) {
+func TestLearningsAreExportedAndImported(t *testing.T) {
 	t.Parallel()
 	from, to := newFixture(t), newFixture(t)
 	from.put(hermes.Learning{Pattern: "pip: error: externally-managed-environment", Fix: "use uv", Tags: []string{"python"}, Seen: 7})
@@ -236,7 +236,7 @@ func TestLearningsTravel(t *testing.T) {
 		}
 		return l, nil
 	}
-	// What is known here already keeps its fix.
+	// A failure that already has a fix keeps it.
 	for want := range 2 {
 		n, err := to.store.Import(t.Context(), strings.NewReader(file.String()), admit)
 		if err != nil || n != 1-want {

@@ -13,13 +13,13 @@ import (
 	"hermes"
 )
 
-// Bounds of a file that is imported.
+// Bounds of an imported file.
 const (
 	maxImport = 4 << 20 // bytes
 	maxRows   = 5000
 )
 
-// row is a learning on a line of an export.
+// row is one line of an export.
 type row struct {
 	Tool    string    `json:"tool,omitempty"`
 	Class   string    `json:"error_type,omitempty"`
@@ -35,8 +35,8 @@ type row struct {
 	Failed  int       `json:"failed,omitempty"`
 }
 
-// Export writes the learnings that have a fix, one JSON object a line, and
-// returns how many.
+// Export writes the learnings that have a fix, one JSON object per line, and
+// returns their number.
 func (b *Store) Export(ctx context.Context, w io.Writer) (int, error) {
 	list, err := b.Find(ctx, hermes.LearningQuery{Known: true, Limit: -1})
 	if err != nil {
@@ -53,11 +53,10 @@ func (b *Store) Export(ctx context.Context, w io.Writer) (int, error) {
 	return len(list), nil
 }
 
-// Import adds what a file of JSON lines holds and is not there yet: for a
-// failure with a fix nothing is changed, and the counts of others are not
-// taken for one's own. admit checks each and brings it into its general form.
-// Either all of it is good and stored, or nothing is. It returns how many are
-// new.
+// Import adds the learnings of a JSON lines file that are new. A failure that
+// already has a fix is not changed, and counts are not imported. admit checks
+// and generalises each learning. Either all learnings are valid and stored, or
+// none is. It returns the number of new ones.
 func (b *Store) Import(ctx context.Context, r io.Reader, admit func(hermes.Learning) (hermes.Learning, error)) (int, error) {
 	rows, err := b.incoming(r, admit)
 	if err != nil {
@@ -71,22 +70,22 @@ func (b *Store) Import(ctx context.Context, r io.Reader, admit func(hermes.Learn
 	for _, l := range have {
 		known[text(l)] = l.Fix != ""
 	}
-	var fresh []hermes.Learning
+	var added []hermes.Learning
 	for _, l := range rows {
 		if !known[text(l)] {
 			known[text(l)] = true
-			fresh = append(fresh, l)
+			added = append(added, l)
 		}
 	}
-	if len(fresh) == 0 {
+	if len(added) == 0 {
 		return 0, nil
 	}
 	store, err := b.cfg.Open(ctx)
 	if err != nil {
 		return 0, err
 	}
-	return len(fresh), b.cfg.Record(ctx, "person", "import "+named(fresh), Records(fresh...), func() error {
-		for _, l := range fresh {
+	return len(added), b.cfg.Record(ctx, "person", "import "+named(added), Records(added...), func() error {
+		for _, l := range added {
 			l.Provenance = "import"
 			if _, err := store.SaveLearning(ctx, l); err != nil {
 				return err
@@ -116,10 +115,10 @@ func (b *Store) incoming(r io.Reader, admit func(hermes.Learning) (hermes.Learni
 			return out, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("learning %d of the file: it is no JSON object with the texts pattern and fix", n)
+			return nil, fmt.Errorf("learning %d of the file: not a JSON object with the strings pattern and fix", n)
 		}
 		if n > maxRows {
-			return nil, fmt.Errorf("the file holds more than %d learnings", maxRows)
+			return nil, fmt.Errorf("the file has more than %d learnings", maxRows)
 		}
 		l, err := admit(hermes.Learning{Tool: in.Tool, Pattern: in.Pattern, Fix: in.Fix, Context: in.Context, Tags: in.Tags})
 		if err != nil {
@@ -133,7 +132,7 @@ func (b *Store) incoming(r io.Reader, admit func(hermes.Learning) (hermes.Learni
 	}
 }
 
-// kind reports that a text is the plain name of a kind of failure.
+// kind reports whether a text is a valid name of a kind of failure.
 func kind(text string) bool {
 	return text != "" && len(text) <= 40 && !strings.ContainsFunc(text, func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') })
 }

@@ -9,12 +9,12 @@ import (
 	"hermes/internal/redact"
 )
 
-// maxBlock bounds what of a file that was grown by hand gets into a prompt, as
-// a multiple of its limit.
+// maxBlock bounds how much of a file that was edited by hand goes into a prompt,
+// as a multiple of its limit.
 const maxBlock = 2
 
-// Block is a target as it stands in the prompt of a new session: a header with
-// its usage and its entries. It is "" for an empty or switched off target.
+// Block returns a target as a new session's prompt shows it: a header with its
+// usage, then its entries. It is "" for a target that is empty or disabled.
 // Entries that look like orders are replaced by a note; secrets are masked.
 func (b *File) Block(_ context.Context, t Target) (string, error) {
 	if !b.Has(t) {
@@ -34,8 +34,9 @@ func (b *File) Block(_ context.Context, t Target) (string, error) {
 
 var rule = strings.Repeat("═", 46)
 
-// Shorter is a block with at most so many characters: the oldest entries go,
-// whole, and a line says how many. The header stays in any case.
+// Shorter returns a block with at most the given number of characters. It drops
+// whole entries, oldest first, and a line says how many. The header always
+// stays.
 func Shorter(block string, most int) string {
 	if utf8.RuneCountInString(block) <= most {
 		return block
@@ -48,7 +49,7 @@ func Shorter(block string, most int) string {
 	at += len(head)
 	entries := strings.Split(block[at:], separator)
 	for gone := 1; ; gone++ {
-		note := fmt.Sprintf("[%d older entries are left out for want of room; the memory tool shows them.]", gone)
+		note := fmt.Sprintf("[%d older entries are omitted to save space; the memory tool shows them.]", gone)
 		short := block[:at] + join(append([]string{note}, entries[gone:]...))
 		if gone == len(entries) || utf8.RuneCountInString(short) <= most {
 			return short
@@ -56,23 +57,23 @@ func Shorter(block string, most int) string {
 	}
 }
 
-// fit makes entries fit for a prompt.
+// fit prepares entries for a prompt: safe, without secrets, and bounded.
 func (b *File) fit(t Target, entries []string) []string {
 	out := make([]string, 0, len(entries))
-	room := maxBlock * b.limit(t)
+	free := maxBlock * b.limit(t)
 	for i, e := range entries {
 		if threat := scanOrders(e); threat != "" {
-			e = fmt.Sprintf("[BLOCKED: an entry looks like %s (%s); it was left out. `hermes memory list` shows it.]", threat.kind(), threat)
+			e = fmt.Sprintf("[BLOCKED: an entry looks like %s (%s) and is omitted. `hermes memory list` shows it.]", threat.kind(), threat)
 		}
-		if room -= size([]string{e}); room < 0 && i > 0 {
-			return append(out, fmt.Sprintf("[%d more entries are left out: the file is far over its limit. Merge and remove entries.]", len(entries)-i))
+		if free -= size([]string{e}); free < 0 && i > 0 {
+			return append(out, fmt.Sprintf("[%d more entries are omitted: the file is far over its limit. Merge and remove entries.]", len(entries)-i))
 		}
 		out = append(out, cut(redact.Text(e), maxBlock*b.limit(t)))
 	}
 	return out
 }
 
-// cut bounds a text in characters and says so.
+// cut bounds a text in characters and marks the cut.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text

@@ -12,14 +12,14 @@ var (
 	_ hermes.Toolset        = (*Toolset)(nil)
 )
 
-// Builtin is the two files as a provider. What they hold stands in the prompt,
-// so it recalls and observes nothing.
+// Builtin provides the two files. Their content is in the prompt, so it recalls
+// and observes nothing.
 type Builtin struct{ *File }
 
 // Name is "builtin".
 func (Builtin) Name() string { return "builtin" }
 
-// SystemBlock is the blocks of both targets.
+// SystemBlock returns the blocks of both targets.
 func (p Builtin) SystemBlock(ctx context.Context) (string, error) {
 	var blocks []string
 	for _, t := range Targets() {
@@ -34,7 +34,7 @@ func (p Builtin) SystemBlock(ctx context.Context) (string, error) {
 	return strings.Join(blocks, "\n\n"), nil
 }
 
-// Recall finds nothing that the prompt does not say.
+// Recall finds nothing: the prompt has everything.
 func (Builtin) Recall(context.Context, hermes.RecallQuery) (hermes.Recalled, error) {
 	return hermes.Recalled{}, nil
 }
@@ -42,14 +42,14 @@ func (Builtin) Recall(context.Context, hermes.RecallQuery) (hermes.Recalled, err
 // Observe does nothing: the model decides what is worth a note.
 func (Builtin) Observe(context.Context, hermes.MemoryTurn) error { return nil }
 
-// Tools is the tool memory.
+// Tools returns the tool memory.
 func (p Builtin) Tools() []hermes.Tool { return []hermes.Tool{p.tool()} }
 
-// Toolset offers the tools of the built-in memory and of the outside service,
+// Toolset offers the tools of the built-in memory and of the external service,
 // if there is one.
 type Toolset struct{ providers []hermes.MemoryProvider }
 
-// New makes the toolset of these providers; nil ones are left out.
+// New makes the toolset of these providers. It skips nil ones.
 func New(providers ...hermes.MemoryProvider) *Toolset {
 	t := &Toolset{}
 	for _, p := range providers {
@@ -63,10 +63,10 @@ func New(providers ...hermes.MemoryProvider) *Toolset {
 // Name is "memory".
 func (t *Toolset) Name() string { return "memory" }
 
-// Available is always the empty text.
+// Available always returns "".
 func (t *Toolset) Available(context.Context) string { return "" }
 
-// Tools are the tools of all providers.
+// Tools returns the tools of all providers.
 func (t *Toolset) Tools(context.Context) ([]hermes.Tool, error) {
 	var tools []hermes.Tool
 	for _, p := range t.providers {

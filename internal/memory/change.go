@@ -13,34 +13,34 @@ type Operation struct {
 	OldText string `json:"old_text,omitempty"`
 }
 
-// Refused says why a change was not made; nothing was changed. Its text is for
-// the model.
+// Refused is the error of a change that was refused. Nothing was changed. Its
+// text is for the model.
 type Refused struct {
 	Reason string
-	Full   bool  // the limit was the reason
-	State  State // as it is
+	Full   bool  // the limit is the reason
+	State  State // the current state
 }
 
-// Error is the reason.
+// Error returns the reason.
 func (r *Refused) Error() string { return r.Reason }
 
-// draft is the entries of a target while operations are tried on them.
+// draft holds the entries of a target while operations are applied to them.
 type draft struct {
 	entries []string
-	written []string // what operations put in
+	written []string // entries that operations wrote
 	notes   []string
 }
 
-// apply carries out operations on a copy of the entries, all or none.
+// apply applies operations to a copy of the entries, all or none.
 func apply(entries []string, operations []Operation) (draft, error) {
 	d := draft{entries: slices.Clone(entries)}
 	if len(operations) == 0 {
-		return d, &Refused{Reason: "nothing to do: give an action with its content, or operations"}
+		return d, &Refused{Reason: "nothing to do: send an action with its content, or operations"}
 	}
 	for i, o := range operations {
 		if err := d.do(o); err != nil {
 			if len(operations) > 1 {
-				return d, &Refused{Reason: fmt.Sprintf("operation %d (%s): %v; none of the operations was carried out", i+1, o.Action, err)}
+				return d, &Refused{Reason: fmt.Sprintf("operation %d (%s): %v; no operation was carried out", i+1, o.Action, err)}
 			}
 			return d, &Refused{Reason: err.Error()}
 		}
@@ -74,7 +74,7 @@ func (d *draft) add(content string) error {
 		return err
 	}
 	if slices.Contains(d.entries, content) {
-		d.note("this entry is there already; nothing was added")
+		d.note("this entry already exists; nothing was added")
 		return nil
 	}
 	d.entries = append(d.entries, content)
@@ -83,10 +83,10 @@ func (d *draft) add(content string) error {
 	return nil
 }
 
-// replace puts the content in the place of the whole entry that is found.
+// replace replaces the whole entry that old names by the content.
 func (d *draft) replace(old, content string) error {
 	if strings.TrimSpace(content) == "" {
-		return fmt.Errorf("replace needs the new content; to delete an entry use remove")
+		return fmt.Errorf("replace needs the new content; use remove to delete an entry")
 	}
 	content, err := admit(content)
 	if err != nil {
@@ -107,12 +107,12 @@ func (d *draft) replace(old, content string) error {
 	return nil
 }
 
-// locate finds the one entry that a text names: the one that equals it, or
-// else the only one that contains it.
+// locate finds the entry that a text names: the one that equals it, or else the
+// only one that contains it.
 func locate(entries []string, text string) (int, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
-		return 0, fmt.Errorf("old_text is blank; give a few words that only the entry in question has")
+		return 0, fmt.Errorf("old_text is blank; send a few words that are unique to the entry")
 	}
 	if at := slices.Index(entries, text); at >= 0 {
 		return at, nil
@@ -125,7 +125,7 @@ func locate(entries []string, text string) (int, error) {
 	}
 	switch len(found) {
 	case 0:
-		return 0, fmt.Errorf("no entry contains %q; list the entries to see what is there", shorten(text, 80))
+		return 0, fmt.Errorf("no entry contains %q; list the entries with read", shorten(text, 80))
 	case 1:
 		return found[0], nil
 	}
@@ -133,23 +133,23 @@ func locate(entries []string, text string) (int, error) {
 	for _, i := range found[:min(len(found), 5)] {
 		fmt.Fprintf(&list, "\n- %s", shorten(entries[i], 80))
 	}
-	return 0, fmt.Errorf("multiple entries (%d) contain %q; give more of the one that is meant:%s", len(found), shorten(text, 80), list.String())
+	return 0, fmt.Errorf("multiple entries (%d) contain %q; send more words of the one you mean:%s", len(found), shorten(text, 80), list.String())
 }
 
-// admit makes content fit to be an entry, or says why it is not.
+// admit turns content into an entry, or returns the reason why it is refused.
 func admit(content string) (string, error) {
-	content = strings.ToValidUTF8(content, "\ufffd") // as it would be read back
+	content = strings.ToValidUTF8(content, "\ufffd") // as it will be read later
 	content = strings.TrimSpace(strings.ReplaceAll(content, "\r\n", "\n"))
 	if content == "" {
-		return "", fmt.Errorf("content is blank; say what is to be remembered")
+		return "", fmt.Errorf("content is blank; send what to remember")
 	}
 	for line := range strings.SplitSeq(content, "\n") {
 		if strings.TrimSpace(line) == section {
-			return "", fmt.Errorf("a line with %s alone parts entries; add several entries with operations instead", section)
+			return "", fmt.Errorf("a line with only %s separates entries; add several entries with operations instead", section)
 		}
 	}
 	if threat := Scan(content); threat != "" {
-		return "", fmt.Errorf("refused: this looks like %s (%s). Memory stands in every later prompt, so it takes plain facts about the person and the environment only: say it as such a fact, or leave it out", threat.kind(), threat)
+		return "", fmt.Errorf("refused: this looks like %s (%s). Memory is part of every later prompt, so it takes only plain facts about the user and the environment: write it as such a fact, or omit it", threat.kind(), threat)
 	}
 	return content, nil
 }

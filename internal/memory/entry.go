@@ -16,10 +16,10 @@ const (
 	User  Target = "user"   // USER.md
 )
 
-// Targets are both files, in the order of the prompt.
+// Targets returns both files, in the order of the prompt.
 func Targets() []Target { return []Target{Notes, User} }
 
-// ParseTarget reads the name of a target; blank is Notes.
+// ParseTarget parses the name of a target. A blank name means Notes.
 func ParseTarget(name string) (Target, error) {
 	switch t := Target(strings.ToLower(strings.TrimSpace(name))); t {
 	case Notes, User:
@@ -27,7 +27,7 @@ func ParseTarget(name string) (Target, error) {
 	case "":
 		return Notes, nil
 	}
-	return "", fmt.Errorf("there is no memory %q; use memory (notes) or user (who the person is)", name)
+	return "", fmt.Errorf("there is no memory %q; use memory (notes) or user (who the user is)", name)
 }
 
 func (t Target) file() string {
@@ -49,8 +49,8 @@ const (
 	separator = "\n" + section + "\n"
 )
 
-// parse reads a file as entries: trimmed, none empty, none twice. It takes
-// what people make of a file by hand.
+// parse splits a file into entries: trimmed, without empty ones and duplicates.
+// It accepts files that were edited by hand.
 func parse(content string) []string {
 	content = strings.TrimPrefix(strings.ToValidUTF8(content, "\ufffd"), "\ufeff")
 	content = strings.ReplaceAll(strings.ReplaceAll(content, "\r\n", "\n"), "\r", "\n")
@@ -76,16 +76,16 @@ func parse(content string) []string {
 
 func join(entries []string) string { return strings.Join(entries, separator) }
 
-// size is what a limit counts: the characters of the entries and what parts
-// them.
+// size returns what a limit counts: the characters of the entries and their
+// separators.
 func size(entries []string) int { return utf8.RuneCountInString(join(entries)) }
 
-// usage says how full a target is: "67% — 1,474/2,200 chars".
+// usage formats how full a target is: "67% — 1,474/2,200 chars".
 func usage(n, limit int) string {
 	return fmt.Sprintf("%d%% — %s/%s chars", n*100/max(limit, 1), grouped(n), grouped(limit))
 }
 
-// grouped writes a number with commas.
+// grouped formats a number with commas.
 func grouped(n int) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {

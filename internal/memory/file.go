@@ -15,55 +15,53 @@ import (
 	"hermes/internal/atomicfile"
 )
 
-// The limits of the files where none are configured, in characters.
+// The default limits of the files, in characters.
 const (
 	defaultNotes = 2200
 	defaultUser  = 1375
-	// maxFile bounds what is read, in bytes; a larger file is some mistake.
+	// maxFile bounds the size of a file, in bytes. A larger one is a mistake.
 	maxFile = 1 << 20
-	// lockWait is how long a change waits for another process, where the
-	// config does not say.
+	// lockWait is how long a change waits for another process by default.
 	lockWait = 5 * time.Second
 )
 
 // Config says where the files are and what may be written.
 type Config struct {
 	Dir     string // folder of the files
-	Pending string // folder of changes that wait for the person
-	// NotesLimit and UserLimit are in characters; 0 is the default.
+	Pending string // folder of changes that wait for the user
+	// NotesLimit and UserLimit are in characters. 0 means the default.
 	NotesLimit, UserLimit int
-	NoNotes, NoUser       bool // leave a file out
-	// Approval makes every change of the model wait for the person.
+	NoNotes, NoUser       bool // disable a file
+	// Approval makes every change of the model wait for the user.
 	Approval bool
 	// Archive moves the oldest entries of a full file to ARCHIVE.jsonl instead
 	// of refusing new ones.
 	Archive bool
-	// PerUser gives each person of a messenger a USER.md of their own; see
-	// [File.For].
+	// PerUser gives each user of a messenger their own USER.md; see [File.For].
 	PerUser bool
-	// Record, where set, encloses the writing of files, so that a change can
-	// be taken back; what says in one line what is changed.
+	// Record, if set, wraps the writing of files and records an undo entry. what
+	// is one line about the change.
 	Record func(ctx context.Context, by Origin, what string, paths []string, write func() error) error
 	Now    func() time.Time // nil is time.Now
 	// Wait is how long a change waits for another process; 0 is 5 s.
 	Wait time.Duration
 }
 
-// File is the two files. Its methods may be called concurrently, also by
-// several processes on the same files.
+// File gives access to the two memory files. Its methods may be called
+// concurrently, also by several processes on the same files.
 type File struct {
 	cfg Config
-	who string // whose USER.md it is; empty for the owner's
+	who string // whose USER.md it is; empty for the owner
 	*shared
 }
 
-// shared is what the books of all people have together.
+// shared is the state that the Files of all users share.
 type shared struct {
-	mu       sync.Mutex // spares goroutines of this process the wait for the file lock
+	mu       sync.Mutex // keeps goroutines of this process from waiting for the file lock
 	approval atomic.Bool
 }
 
-// NewFile makes a book. It touches nothing on the disk.
+// NewFile makes a File. It does not access the disk.
 func NewFile(c Config) *File {
 	if c.NotesLimit <= 0 {
 		c.NotesLimit = defaultNotes
@@ -79,7 +77,7 @@ func NewFile(c Config) *File {
 	return b
 }
 
-// Has reports whether a target is switched on.
+// Has reports whether a target is enabled.
 func (b *File) Has(t Target) bool {
 	if t == User {
 		return !b.cfg.NoUser
@@ -87,35 +85,34 @@ func (b *File) Has(t Target) bool {
 	return !b.cfg.NoNotes
 }
 
-// Approval reports whether changes of the model wait for the person.
+// Approval reports whether changes of the model wait for the user.
 func (b *File) Approval() bool { return b.approval.Load() }
 
-// SetApproval makes changes of the model wait for the person, or not, from now
-// on.
+// SetApproval sets whether changes of the model wait for the user from now on.
 func (b *File) SetApproval(on bool) { b.approval.Store(on) }
 
-// State is a target as it stands.
+// State is the current state of a target.
 type State struct {
 	Target  Target  `json:"target"`
 	Entries []Entry `json:"entries"`
-	Size    int     `json:"chars"` // with what parts the entries
+	Size    int     `json:"chars"` // including separators
 	Limit   int     `json:"limit"`
-	// Notes tell what a change did, one for each operation.
+	// Notes say what a change did, one for each operation.
 	Notes []string `json:"-"`
-	// Evicted went to the archive to make room.
+	// Evicted lists the entries that were moved to the archive to make room.
 	Evicted []string `json:"-"`
 }
 
-// Entry is one memory and where it comes from.
+// Entry is one memory and its origin.
 type Entry struct {
 	Text   string `json:"text"`
-	Origin Origin `json:"origin,omitzero"` // zero for what was written by hand
+	Origin Origin `json:"origin,omitzero"` // zero if it was written by hand
 }
 
-// Usage says how full the target is.
+// Usage formats how full the target is.
 func (s State) Usage() string { return usage(s.Size, s.Limit) }
 
-// Texts are the entries without their origins.
+// Texts returns the entries without their origins.
 func (s State) Texts() []string {
 	out := make([]string, len(s.Entries))
 	for i, e := range s.Entries {
@@ -133,7 +130,7 @@ func (b *File) limit(t Target) int {
 
 func (b *File) path(t Target) string { return filepath.Join(b.folder(t), t.file()) }
 
-// Read is a target as it stands on the disk. A missing file is empty.
+// Read reads a target from the disk. A missing file is empty.
 func (b *File) Read(t Target) (State, error) {
 	content, err := b.load(t)
 	if err != nil {
@@ -161,7 +158,7 @@ func (b *File) load(t Target) (string, error) {
 		return "", fmt.Errorf("read %s: %w", path, err)
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxFile {
-		return "", fmt.Errorf("%s is no plain file of at most %d KB; move it away and add its entries again", path, maxFile>>10)
+		return "", fmt.Errorf("%s is not a regular file of at most %d KB; move it away and add its entries again", path, maxFile>>10)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -170,11 +167,11 @@ func (b *File) load(t Target) (string, error) {
 	return string(data), nil
 }
 
-// Change carries out operations at once, all or none, and returns the new
-// state. What it does not do is a *Refused; other errors are of the disk.
+// Change applies operations, all or none, and returns the new state. If the
+// change is refused, the error is a *Refused; other errors come from the disk.
 func (b *File) Change(ctx context.Context, t Target, operations []Operation, by Origin) (State, error) {
 	if !b.Has(t) {
-		return State{}, &Refused{Reason: fmt.Sprintf("the memory %q is switched off in the configuration", t)}
+		return State{}, &Refused{Reason: fmt.Sprintf("the memory %q is disabled in the configuration", t)}
 	}
 	var after State
 	err := b.locked(ctx, func() (err error) {
@@ -184,12 +181,12 @@ func (b *File) Change(ctx context.Context, t Target, operations []Operation, by 
 	return after, err
 }
 
-// locked runs a change of the files while no other process makes one.
+// locked runs a change of the files while no other process changes them.
 func (b *File) locked(ctx context.Context, change func() error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if err := os.MkdirAll(b.cfg.Dir, 0o700); err != nil {
-		return fmt.Errorf("make the folder of memories: %w", err)
+		return fmt.Errorf("create the memory folder: %w", err)
 	}
 	lock, err := atomicfile.Acquire(ctx, filepath.Join(b.cfg.Dir, ".memory"), "hermes memory", cmp.Or(b.cfg.Wait, lockWait))
 	if err != nil {
@@ -198,8 +195,8 @@ func (b *File) locked(ctx context.Context, change func() error) error {
 	return errors.Join(change(), lock.Release())
 }
 
-// change is called with the lock held. An editor takes no lock: what it writes
-// between our look and our write is seen, and the change is tried on that.
+// change is called with the lock held. Editors take no lock: if a file changes
+// while the change is computed, it is computed again from the new content.
 func (b *File) change(ctx context.Context, t Target, operations []Operation, by Origin) (State, error) {
 	for range 5 {
 		before, err := b.load(t)
@@ -218,11 +215,11 @@ func (b *File) change(ctx context.Context, t Target, operations []Operation, by 
 			return b.write(ctx, t, d, evicted, by)
 		}
 	}
-	return State{}, fmt.Errorf("%s is being changed by somebody else at this moment; try again", b.path(t))
+	return State{}, fmt.Errorf("another program is changing %s; try again", b.path(t))
 }
 
-// plan tries operations on entries and holds the outcome to the limit. One
-// that makes a file smaller is always welcome.
+// plan applies operations to entries and checks the limit. A change that makes
+// a file smaller is always accepted.
 func (b *File) plan(t Target, entries []string, operations []Operation) (draft, []string, error) {
 	d, err := apply(entries, operations)
 	if err != nil {
@@ -243,6 +240,6 @@ func (b *File) plan(t Target, entries []string, operations []Operation) (draft, 
 	}
 	return d, nil, &Refused{
 		Full: true, State: b.state(t, entries),
-		Reason: fmt.Sprintf("not stored: the memory %q holds %s, and this would make it %s. Replace or remove entries that are stale or can be merged, all in one call with operations, then add this", t, usage(had, limit), usage(n, limit)),
+		Reason: fmt.Sprintf("not stored: the memory %q has %s, and this would make it %s. Replace or remove entries that are stale or can be merged, all in one call with operations, then add this", t, usage(had, limit), usage(n, limit)),
 	}
 }

@@ -40,7 +40,7 @@ func TestOperations(t *testing.T) {
 		{"replace by nothing", []op{{Action: "replace", OldText: "lines"}}, nil, "use remove"},
 		{"replace by what is there", []op{{Action: "replace", OldText: "lines", Content: "tea"}}, []string{"tea", "green tea in the morning"}, ""},
 		{"an unknown action", []op{{Action: "forget", OldText: "tea"}}, nil, "there is no action"},
-		{"a mark within", []op{{Action: "add", Content: "a\n§\nb"}}, nil, "parts entries"},
+		{"a mark within", []op{{Action: "add", Content: "a\n§\nb"}}, nil, "separates entries"},
 		{"a section sign in a line is no mark", []op{{Action: "add", Content: "see § 5"}}, []string{"tea", "green tea in the morning", "two\nlines", "see § 5"}, ""},
 		{"no operations", nil, nil, "nothing to do"},
 		{"several at once see one another", []op{{Action: "add", Content: "milk"}, {Action: "replace", OldText: "milk", Content: "oat milk"}, {Action: "remove", OldText: "two"}},
@@ -230,18 +230,18 @@ func TestBlocks(t *testing.T) {
 	off := newFixture(t, func(c *memory.Config) { c.NoUser = true })
 	off.put(t, "USER.md", "Name: Ada")
 	if got, _ := off.Block(t.Context(), memory.User); got != "" {
-		t.Errorf("a switched off target: %q", got)
+		t.Errorf("a disabled target: %q", got)
 	}
 	if _, err := off.Change(t.Context(), memory.User, add("x"), memory.Origin{}); err == nil {
-		t.Error("a switched off target was written")
+		t.Error("a disabled target was written")
 	}
 	off.put(t, "MEMORY.md", strings.Repeat(strings.Repeat("y", 99)+"\n§\n", 1)+strings.Repeat("z", 90_000))
 	if got, _ := off.Block(t.Context(), memory.Notes); len(got) > 5000 {
-		t.Errorf("a file grown by hand gave %d bytes", len(got))
+		t.Errorf("a file edited by hand gave %d bytes", len(got))
 	}
 }
 
-// TestAShorterBlockLosesItsOldestEntries: whole, and with a line that says so.
+// TestAShorterBlockLosesItsOldestEntries checks that whole entries are dropped and a line says how many.
 func TestAShorterBlockLosesItsOldestEntries(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -261,7 +261,7 @@ func TestAShorterBlockLosesItsOldestEntries(t *testing.T) {
 	for most := utf8.RuneCountInString(block) - 1; most >= 0; most -= 20 {
 		got := memory.Shorter(block, most)
 		left := strings.Count(got, "ünd more.")
-		if !strings.HasPrefix(got, head) || !strings.Contains(got, fmt.Sprintf("[%d older entries are left out", 10-left)) {
+		if !strings.HasPrefix(got, head) || !strings.Contains(got, fmt.Sprintf("[%d older entries are omitted", 10-left)) {
 			t.Errorf("at %d: %q", most, got)
 		}
 		if left > 0 && (utf8.RuneCountInString(got) > most || !strings.HasSuffix(got, "fact 9, ünd more.")) {

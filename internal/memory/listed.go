@@ -8,10 +8,10 @@ import (
 	"sync"
 )
 
-// errNoTexts says what a JSON list must be to be imported.
-var errNoTexts = errors.New("this is no JSON list of texts, or of objects with text, content or memory; nothing was imported")
+// errNoTexts says which JSON lists can be imported.
+var errNoTexts = errors.New("not a JSON list of strings, or of objects with text, content or memory; nothing was imported")
 
-// texts reads a JSON list of texts, or of objects that hold one.
+// texts reads a JSON list of strings, or of objects that contain one.
 func texts(data string) ([]string, error) {
 	var items []json.RawMessage
 	if err := json.Unmarshal([]byte(data), &items); err != nil || len(items) == 0 {
@@ -32,11 +32,11 @@ func texts(data string) ([]string, error) {
 	return out, nil
 }
 
-// bullet is the beginning of an item of a list.
+// bullet matches the beginning of a list item.
 var bullet = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?`) })
 
-// listed parts a text by section signs, or, if it is written as a list, by its
-// items and the paragraphs between them. Headings are left out.
+// listed splits a text at section signs or, if it is written as a list, into its
+// items and the paragraphs between them. It drops headings.
 func listed(text string) []string {
 	entries := parse(text)
 	if len(entries) != 1 || !isList(entries[0]) {
@@ -70,7 +70,7 @@ func listed(text string) []string {
 	return out
 }
 
-// isList reports that a text has items of a list.
+// isList reports whether a text has list items.
 func isList(text string) bool {
 	for line := range strings.SplitSeq(text, "\n") {
 		if bullet().MatchString(line) {

@@ -11,19 +11,19 @@ import (
 var _ hermes.MemoryProvider = (*Local)(nil)
 
 const (
-	// maxKept bounds the turns that are kept; the oldest go.
+	// maxKept bounds the turns that are kept. The oldest are dropped.
 	maxKept = 5000
-	// Bounds of what of a turn is kept, in characters. Less than minSaid says
-	// nothing worth keeping.
+	// Bounds of the text kept of a turn, in characters. A message shorter than
+	// minSaid is not worth keeping.
 	minSaid, maxSaid, maxAnswer = 16, 700, 500
-	// minAbout is how much a message must say to be looked up, in characters.
+	// minAbout is the shortest text that is searched for, in characters.
 	minAbout = 8
-	// leastLike is how well a turn must fit to be recalled.
+	// leastLike is the lowest likeness at which a turn is recalled.
 	leastLike = 0.3
 )
 
-// Local remembers without any service: it keeps turns in the database and
-// finds them again by their words and by their likeness.
+// Local remembers without a service: it keeps turns in the database and finds
+// them by their words and by similarity.
 type Local struct {
 	open func(ctx context.Context) (hermes.Recollections, error)
 }
@@ -47,11 +47,11 @@ func (l *Local) Tools() []hermes.Tool {
 	})}
 }
 
-// Recall finds turns of other sessions that fit a message.
+// Recall finds turns of other sessions that are relevant to a message.
 func (l *Local) Recall(ctx context.Context, q hermes.RecallQuery) (hermes.Recalled, error) {
-	about := telling(q.Text)
+	about := withoutCommon(q.Text)
 	if len([]rune(about)) < minAbout {
-		return hermes.Recalled{}, nil // "yes", "go on" and their like are about nothing
+		return hermes.Recalled{}, nil // "yes", "go on" and the like have no subject
 	}
 	found, provenance, err := l.find(ctx, hermes.RecollectionQuery{
 		Text: about, Vector: vector(q.Text), Exclude: q.Session.ID, Least: leastLike, Limit: 5,
@@ -62,8 +62,8 @@ func (l *Local) Recall(ctx context.Context, q hermes.RecallQuery) (hermes.Recall
 	return hermes.Recalled{Text: bullets(found), Provenance: provenance}, nil
 }
 
-// find returns texts, and what of them comes from outside: what was answered
-// in a session that had seen such text may repeat it.
+// find returns texts and their provenance: an answer in a session that had seen
+// untrusted text may repeat it.
 func (l *Local) find(ctx context.Context, q hermes.RecollectionQuery) (found []string, provenance string, err error) {
 	store, err := l.open(ctx)
 	if err != nil {
@@ -83,8 +83,8 @@ func (l *Local) find(ctx context.Context, q hermes.RecollectionQuery) (found []s
 	return found, provenance, nil
 }
 
-// Observe keeps what was said, without secrets. Orders to the model are not
-// kept: they would come back in other conversations.
+// Observe keeps what was said, without secrets. It does not keep orders to the
+// model, since they would appear in other conversations.
 func (l *Local) Observe(ctx context.Context, t hermes.MemoryTurn) error {
 	said, answer := strings.TrimSpace(t.Said), strings.TrimSpace(t.Answer)
 	if len([]rune(said)) < minSaid || strings.HasPrefix(said, "/") {
@@ -105,8 +105,8 @@ func (l *Local) Observe(ctx context.Context, t hermes.MemoryTurn) error {
 	return store.Remember(ctx, maxKept, hermes.Recollection{Session: t.Session.ID, At: t.At, Text: text, Vector: vector(text), Provenance: provenance})
 }
 
-// telling leaves out the words of a message that stand in every other one.
-func telling(text string) string {
+// withoutCommon drops the words that are too common to search for.
+func withoutCommon(text string) string {
 	var out []string
 	for _, w := range strings.Fields(text) {
 		if bare := strings.ToLower(strings.Trim(w, `.,;:!?"'()`)); bare != "" && !common(bare) {

@@ -10,11 +10,10 @@ import (
 
 var _ hermes.MemoryProvider = (*Mem0)(nil)
 
-// Mem0 remembers through the Mem0 platform, which takes facts out of what is
-// said.
+// Mem0 uses the Mem0 platform, which extracts facts from what is said.
 type Mem0 struct{ *client }
 
-// NewMem0 makes the provider. It asks nothing yet.
+// NewMem0 makes the provider. It sends no request yet.
 func NewMem0(s Service) *Mem0 {
 	return &Mem0{newClient(s, "mem0", "MEM0_API_KEY", "https://api.mem0.ai", func(h http.Header, key string) { h.Set("Authorization", "Token "+key) })}
 }
@@ -22,13 +21,13 @@ func NewMem0(s Service) *Mem0 {
 // Name is "mem0".
 func (*Mem0) Name() string { return "mem0" }
 
-// SystemBlock is empty: what is known comes with each message.
+// SystemBlock is empty: memories come with each message.
 func (*Mem0) SystemBlock(context.Context) (string, error) { return "", nil }
 
-// Tools is memory_search.
+// Tools returns memory_search.
 func (m *Mem0) Tools() []hermes.Tool { return []hermes.Tool{searchTool(m.find)} }
 
-// Recall finds facts that bear on a message.
+// Recall finds facts that are relevant to a message.
 func (m *Mem0) Recall(ctx context.Context, q hermes.RecallQuery) (hermes.Recalled, error) {
 	found, err := m.find(ctx, q.Text, 10)
 	if err != nil {
@@ -65,13 +64,13 @@ func (m *Mem0) find(ctx context.Context, query string, limit int) ([]string, err
 	return out, nil
 }
 
-// Observe tells what both sides said.
+// Observe sends what both sides said.
 func (m *Mem0) Observe(ctx context.Context, t hermes.MemoryTurn) error {
 	type message struct {
 		Role    string `json:"role"`
 		Content string `json:"content"`
 	}
-	return m.tell(ctx, "/v1/memories/", map[string]any{
+	return m.send(ctx, "/v1/memories/", map[string]any{
 		"messages": []message{{"user", outgoing(t.Said)}, {"assistant", outgoing(t.Answer)}},
 		"user_id":  m.User, "agent_id": m.Agent, "run_id": t.Session.ID, "version": "v2",
 		"metadata": map[string]any{"platform": t.Session.Platform}, "timestamp": t.At.Unix(),

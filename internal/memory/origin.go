@@ -21,12 +21,12 @@ type Origin struct {
 	Session  string    `json:"session,omitempty"`
 	Turn     int64     `json:"turn,omitempty"`
 	Platform string    `json:"platform,omitempty"`
-	// Provenance says what text from outside that session had seen by then, as in
-	// [hermes.Message].
+	// Provenance names the untrusted text that the session had seen by then, as
+	// in [hermes.Message].
 	Provenance string `json:"outside,omitempty"`
 }
 
-// String is the origin on one line.
+// String formats the origin on one line.
 func (o Origin) String() string {
 	if o.By == "" {
 		return "written by hand"
@@ -44,13 +44,13 @@ func (o Origin) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// origins are kept in a file of their own, so that the memories stay plain:
-// target, then hash of the entry.
+// origins is the file of origins, by target and hash of the entry. It is
+// separate, so that the memory files stay plain.
 type origins map[Target]map[string]Origin
 
 func (o origins) of(t Target) map[string]Origin { return o[t] }
 
-// hash names an entry by its text.
+// hash returns the key of an entry's text.
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8])
@@ -58,8 +58,8 @@ func hash(text string) string {
 
 func (b *File) originsPath(t Target) string { return filepath.Join(b.folder(t), ".origins.json") }
 
-// origins reads the file. One that is missing or damaged costs the knowledge
-// of where entries come from and nothing else.
+// origins reads the file. If it is missing or damaged, only the origins of the
+// entries are lost.
 func (b *File) origins(t Target) origins {
 	o := origins{}
 	data, err := os.ReadFile(b.originsPath(t))
@@ -69,11 +69,11 @@ func (b *File) origins(t Target) origins {
 	return o
 }
 
-// maxOrigins bounds what is kept of each target, entries that are gone
-// included: an undo may bring them back.
+// maxOrigins bounds the origins kept of each target. They include those of
+// removed entries, since an undo may restore them.
 const maxOrigins = 500
 
-// sign notes who wrote what a draft put in.
+// sign records the origin of the entries that a draft wrote.
 func (b *File) sign(t Target, d draft, by Origin) error {
 	if len(d.written) == 0 {
 		return nil
@@ -93,7 +93,7 @@ func (b *File) sign(t Target, d draft, by Origin) error {
 	return atomicfile.Write(b.originsPath(t), append(data, '\n'), atomicfile.Options{})
 }
 
-// dropOldest brings origins within their bound; those of the entries stay.
+// dropOldest reduces origins to their bound and keeps those of the entries.
 func dropOldest(known map[string]Origin, entries []string) {
 	if len(known) <= maxOrigins {
 		return

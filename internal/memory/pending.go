@@ -18,23 +18,23 @@ import (
 	"hermes/internal/atomicfile"
 )
 
-// maxPending bounds the changes that wait for the person.
+// maxPending bounds the pending changes.
 const maxPending = 100
 
-// Proposal is a change that waits for the person. Its id is made from its
-// content, so that what is approved is exactly what was proposed.
+// Proposal is a change that waits for the user. Its id is derived from its
+// content, so that exactly the proposed change is approved.
 type Proposal struct {
 	ID     string `json:"-"`
 	Target Target `json:"target"`
-	// Who is whose USER.md it is about, as in [File.Who]; empty for the owner's.
+	// Who says whose USER.md it changes, as in [File.Who]; empty for the owner.
 	Who string    `json:"who,omitempty"`
 	At  time.Time `json:"at"`
 	By  Origin    `json:"by"`
-	// Operations name whole entries, however short the locators were.
+	// Operations name whole entries, even if the call named only a few words.
 	Operations []Operation `json:"operations"`
 }
 
-// Describe is the proposal in a few lines, whole, for the person.
+// Describe formats the whole proposal for the user.
 func (p Proposal) Describe() string {
 	var b strings.Builder
 	target := string(p.Target)
@@ -66,11 +66,11 @@ func (p Proposal) encode() ([]byte, string, error) {
 	return data, hex.EncodeToString(sum[:5]), nil
 }
 
-// Propose checks operations as Change would and lays them aside for the
-// person instead of carrying them out.
+// Propose checks operations as Change does, but stores them for the user's
+// approval instead of applying them.
 func (b *File) Propose(ctx context.Context, t Target, operations []Operation, by Origin) (Proposal, error) {
 	if !b.Has(t) {
-		return Proposal{}, &Refused{Reason: fmt.Sprintf("the memory %q is switched off in the configuration", t)}
+		return Proposal{}, &Refused{Reason: fmt.Sprintf("the memory %q is disabled in the configuration", t)}
 	}
 	p := Proposal{Target: t, Who: b.whoseIs(t), At: b.cfg.Now().UTC().Truncate(time.Second), By: by}
 	err := b.locked(ctx, func() error {
@@ -90,7 +90,7 @@ func (b *File) Propose(ctx context.Context, t Target, operations []Operation, by
 	return p, err
 }
 
-// pin makes operations name the whole entries that they mean.
+// pin makes operations name whole entries.
 func pin(entries []string, operations []Operation) ([]Operation, error) {
 	d := draft{entries: slices.Clone(entries)}
 	pinned := slices.Clone(operations)
@@ -116,7 +116,7 @@ func (b *File) savePending(p *Proposal) error {
 		return err
 	}
 	if len(waiting) >= maxPending {
-		return &Refused{Reason: fmt.Sprintf("%d changes of memory wait for the person already; no more are taken until some are approved or rejected", len(waiting))}
+		return &Refused{Reason: fmt.Sprintf("%d memory changes already wait for the user; approve or reject some first", len(waiting))}
 	}
 	data, id, err := p.encode()
 	if err != nil {
@@ -124,15 +124,15 @@ func (b *File) savePending(p *Proposal) error {
 	}
 	p.ID = id
 	if err := os.MkdirAll(b.cfg.Pending, 0o700); err != nil {
-		return fmt.Errorf("make the folder of pending memories: %w", err)
+		return fmt.Errorf("create the folder of pending memory changes: %w", err)
 	}
 	return atomicfile.Write(b.proposal(id), data, atomicfile.Options{})
 }
 
 func (b *File) proposal(id string) string { return filepath.Join(b.cfg.Pending, id+".json") }
 
-// Proposals are the changes that wait, oldest first. Files that are not what
-// they were when they were proposed are left out.
+// Proposals returns the pending changes, oldest first. It skips files that were
+// changed since they were proposed.
 func (b *File) Proposals() ([]Proposal, error) {
 	ids, err := b.Waiting()
 	if err != nil {
@@ -151,11 +151,11 @@ func (b *File) Proposals() ([]Proposal, error) {
 func (b *File) readProposal(id string) (Proposal, error) {
 	var p Proposal
 	if id == "" || strings.ContainsFunc(id, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'f') }) {
-		return p, fmt.Errorf("there is no waiting change %q; `hermes memory pending` lists them: %w", id, hermes.ErrNotFound)
+		return p, fmt.Errorf("there is no pending change %q; `hermes memory pending` lists them: %w", id, hermes.ErrNotFound)
 	}
 	data, err := os.ReadFile(b.proposal(id))
 	if errors.Is(err, fs.ErrNotExist) {
-		return p, fmt.Errorf("there is no waiting change %q; `hermes memory pending` lists them: %w", id, hermes.ErrNotFound)
+		return p, fmt.Errorf("there is no pending change %q; `hermes memory pending` lists them: %w", id, hermes.ErrNotFound)
 	}
 	if err != nil {
 		return p, fmt.Errorf("read the pending change %s: %w", id, err)
@@ -164,14 +164,14 @@ func (b *File) readProposal(id string) (Proposal, error) {
 		return p, fmt.Errorf("the pending change %s is damaged; reject it: %w", id, err)
 	}
 	if _, now, err := p.encode(); err != nil || now != id {
-		return p, fmt.Errorf("the pending change %s is not what was proposed any more; it cannot be approved, reject it", id)
+		return p, fmt.Errorf("the pending change %s was modified after it was proposed and cannot be approved; reject it", id)
 	}
 	p.ID = id
 	return p, nil
 }
 
-// Approve carries out a proposal. If the entries that it names are not there
-// any more, it is refused and stays.
+// Approve applies a proposal. If the entries that it names are gone, it returns
+// an error and the proposal stays.
 func (b *File) Approve(ctx context.Context, id string) (State, error) {
 	var after State
 	err := b.locked(ctx, func() error {
@@ -191,43 +191,43 @@ func (b *File) Approve(ctx context.Context, id string) (State, error) {
 	return after, err
 }
 
-// stillThere checks that the entries a proposal changes are exactly those it
-// was made for, or are made by the proposal itself.
+// stillThere checks that the entries a proposal changes still exist unchanged,
+// or are created by the proposal itself.
 func (b *File) stillThere(p Proposal) error {
 	s, err := b.Read(p.Target)
 	if err != nil {
 		return err
 	}
-	there := s.Texts()
+	existing := s.Texts()
 	for _, o := range p.Operations {
-		if o.Action != "add" && !slices.Contains(there, o.OldText) {
+		if o.Action != "add" && !slices.Contains(existing, o.OldText) {
 			return fmt.Errorf("the entry %q has changed since this was proposed; reject %s", shorten(o.OldText, 60), p.ID)
 		}
-		there = append(there, o.Content)
+		existing = append(existing, o.Content)
 	}
 	return nil
 }
 
-// Reject drops a proposal, also a damaged one.
+// Reject deletes a proposal, even a damaged one.
 func (b *File) Reject(id string) error {
 	if strings.ContainsAny(id, `/\.`) || id == "" {
-		return fmt.Errorf("there is no waiting change %q; `hermes memory pending` lists them: %w", id, hermes.ErrNotFound)
+		return fmt.Errorf("there is no pending change %q; `hermes memory pending` lists them: %w", id, hermes.ErrNotFound)
 	}
 	err := os.Remove(b.proposal(id))
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no waiting change %q; `hermes memory pending` lists them: %w", id, hermes.ErrNotFound)
+		return fmt.Errorf("there is no pending change %q; `hermes memory pending` lists them: %w", id, hermes.ErrNotFound)
 	}
 	return err
 }
 
-// Waiting are the ids of everything that waits, damaged proposals included.
+// Waiting returns the ids of all pending changes, including damaged ones.
 func (b *File) Waiting() ([]string, error) {
 	files, err := os.ReadDir(b.cfg.Pending)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("list pending memories: %w", err)
+		return nil, fmt.Errorf("list pending memory changes: %w", err)
 	}
 	var ids []string
 	for _, f := range files {

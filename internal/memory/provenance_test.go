@@ -23,19 +23,19 @@ func TestOnlyChangesPersist(t *testing.T) {
 		`{"target":7}`: "memory",
 	} {
 		if got := spec.Persists(json.RawMessage(arguments)); got != want {
-			t.Errorf("%s lasts as %q, want %q", arguments, got, want)
+			t.Errorf("%s persists as %q, want %q", arguments, got, want)
 		}
 	}
 	if !spec.Trusted || !spec.CanPropose {
-		t.Errorf("inside %v, stages %v", spec.Trusted, spec.CanPropose)
+		t.Errorf("trusted %v, can propose %v", spec.Trusted, spec.CanPropose)
 	}
-	h.SetApproval(true) // then every change waits, and nobody is asked twice
+	h.SetApproval(true) // then every change waits, and no second approval is needed
 	if got := spec.Persists(json.RawMessage(`{"target":"user","action":"add","content":"x"}`)); got != "" {
-		t.Errorf("lasts as %q though it waits in any case", got)
+		t.Errorf("persists as %q although it waits anyway", got)
 	}
 }
 
-func TestAPendingChangeWaitsWithItsSource(t *testing.T) {
+func TestAPendingChangeKeepsItsProvenance(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	tool := memory.Builtin{File: h.File}.Tools()[0]
@@ -44,13 +44,13 @@ func TestAPendingChangeWaitsWithItsSource(t *testing.T) {
 		Name: "memory", Propose: true, Host: who, Arguments: json.RawMessage(`{"target":"memory","action":"add","content":"The host is heron"}`),
 	})
 	must(t, err)
-	if !strings.Contains(r.Text, `"staged"`) || !strings.Contains(r.Text, "text from outside was read") || h.file(t, "MEMORY.md") != "" {
+	if !strings.Contains(r.Text, `"staged"`) || !strings.Contains(r.Text, "untrusted text was read") || h.file(t, "MEMORY.md") != "" {
 		t.Errorf("got %s, the file holds %q", r.Text, h.file(t, "MEMORY.md"))
 	}
 	waiting, err := h.Proposals()
 	must(t, err)
 	if len(waiting) != 1 || waiting[0].By.Provenance != "read_file notes.md" {
-		t.Fatalf("waiting are %+v", waiting)
+		t.Fatalf("pending %+v", waiting)
 	}
 	s, err := h.Approve(t.Context(), waiting[0].ID)
 	must(t, err)

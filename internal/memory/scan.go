@@ -9,11 +9,10 @@ import (
 	"hermes/internal/redact"
 )
 
-// Threat is the name of a pattern that does not belong into a memory; "" is
-// none.
+// Threat is the name of a pattern that does not belong in a memory, "" for none.
 type Threat string
 
-// The patterns of this package; those of policy.Injection keep their names.
+// The patterns of this package. Those of policy.Injection keep their names.
 const (
 	exfiltration    Threat = "exfiltration"
 	secretFiles     Threat = "read_secrets"
@@ -27,22 +26,22 @@ const (
 func (t Threat) kind() string {
 	switch t {
 	case secret:
-		return "a secret; say where it is kept instead of what it is"
+		return "a secret; write where it is stored instead of the secret itself"
 	case controls, "invisible_unicode":
 		return "hidden text"
 	case exfiltration, secretFiles, "exfil_curl":
-		return "an order to take secrets out"
+		return "an order to leak secrets"
 	case sshBackdoor:
-		return "an order to open a door for somebody else"
+		return "an order to give others access"
 	case configTampering:
-		return "an order to change how Hermes is set up"
+		return "an order to change the configuration of Hermes"
 	}
 	return "an order to the model"
 }
 
-// Scan looks for what a memory must not carry into later prompts: orders,
-// ways to take secrets out, hidden text, secrets themselves. Talk about such
-// things is harmless and passes.
+// Scan looks for content that must not get into later prompts: orders, ways to
+// leak secrets, hidden text, and secrets themselves. Text that only mentions
+// such things passes.
 func Scan(text string) Threat {
 	if t := scanOrders(text); t != "" {
 		return t
@@ -53,7 +52,7 @@ func Scan(text string) Threat {
 	return ""
 }
 
-// scanOrders is Scan without the look for secrets.
+// scanOrders is Scan without the check for secrets.
 func scanOrders(text string) Threat {
 	if name := policy.Injection(text); name != "" {
 		return Threat(name)
@@ -70,13 +69,13 @@ func scanOrders(text string) Threat {
 	return ""
 }
 
-// pattern is tried on lower-case text that holds one of its stems; most text
-// holds none.
+// pattern is matched against lower-case text that contains one of its stems.
+// Most text contains none.
 type pattern struct {
 	threat Threat
 	stems  []string
 	expr   func() *regexp.Regexp
-	unless func() *regexp.Regexp // a match in which this is found is harmless
+	unless func() *regexp.Regexp // a match that contains this is harmless
 }
 
 func (p pattern) found(low string) bool {
@@ -102,7 +101,7 @@ func lazy(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
-// secretLocation is a file or folder of secrets; a public key is none.
+// secretLocation matches files and folders of secrets, but not public keys.
 const secretLocation = `(?:\.ssh/|id_rsa|id_ed25519|id_ecdsa|\.env\b|\.aws/|\.gnupg|\.netrc|\.pgpass|\.kube/config|/etc/shadow|/etc/passwd|auth\.json|credentials)`
 
 var patterns = []pattern{

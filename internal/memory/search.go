@@ -22,16 +22,16 @@ type searchReport struct {
 	Note     string   `json:"note,omitempty"`
 }
 
-// searchTool lets the model look into what an outside service remembers.
+// searchTool lets the model search what a memory service remembers.
 func searchTool(find func(ctx context.Context, query string, limit int) ([]string, error)) hermes.Tool {
 	return hermes.NewTool(hermes.Spec{
 		Name: "memory_search", Description: strings.TrimSpace(searchDoc), Mode: hermes.ModeParallel, Effect: hermes.EffectNone,
 	}, func(ctx context.Context, c *hermes.Call, in searchArgs) (hermes.Result, error) {
 		if c.Host.Session().Depth > 0 {
-			return hermes.Result{}, errors.New("a subagent has no memory of its own")
+			return hermes.Result{}, errors.New("a subagent has no memory")
 		}
 		if strings.TrimSpace(in.Query) == "" {
-			return hermes.Result{}, errors.New("query is empty; say what you want to remember")
+			return hermes.Result{}, errors.New("query is empty; send words to search for")
 		}
 		if in.Limit == 0 {
 			in.Limit = 10
@@ -47,7 +47,7 @@ func searchTool(find func(ctx context.Context, query string, limit int) ([]strin
 			}
 		}
 		if len(r.Memories) == 0 {
-			r.Note = "nothing is remembered about that"
+			r.Note = "no memory matches; try other words"
 		}
 		return hermes.JSONResult(r)
 	})

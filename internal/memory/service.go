@@ -15,22 +15,23 @@ import (
 	"hermes/internal/redact"
 )
 
-// Service is how an outside service is reached.
+// Service says how to reach an external service.
 type Service struct {
-	BaseURL string // empty is the service's public address
+	BaseURL string // empty for the service's public address
 	Key     hermes.Secret
-	// User is whose memories these are; Agent is the name of the agent.
+	// User names the owner of the memories, Agent the agent.
 	User, Agent string
-	// Client makes the requests; nil is http.DefaultClient.
+	// Client sends the requests; nil is http.DefaultClient.
 	Client *http.Client
-	// Pause is the wait before a request that failed for the moment is sent
-	// once more; 0 is one second. Questions are not repeated: they have no time.
+	// Pause is the wait before a request that failed temporarily is sent once
+	// more; 0 is one second. Searches are not repeated, since a turn waits for
+	// them.
 	Pause time.Duration
 }
 
 const (
 	maxReply = 1 << 20 // bytes
-	// maxSent bounds what of one side of a turn is sent, in characters.
+	// maxSent bounds the text sent of each side of a turn, in characters.
 	maxSent = 8000
 )
 
@@ -38,7 +39,7 @@ const (
 type client struct {
 	Service
 	name string
-	env  string // the variable that holds the key, for messages
+	env  string // environment variable of the key, for messages
 	auth func(h http.Header, key string)
 }
 
@@ -64,7 +65,7 @@ func newClient(s Service, name, env, base string, auth func(http.Header, string)
 
 func bearer(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) }
 
-// failure is what a service answered instead of what was asked.
+// failure is an error that a service answered.
 type failure struct {
 	service string
 	status  int
@@ -73,16 +74,16 @@ type failure struct {
 
 func (f *failure) Error() string { return fmt.Sprintf("%s: %s", f.service, f.text) }
 
-// passing reports whether the same request may succeed a moment later.
-func (f *failure) passing() bool {
+// temporary reports whether the same request may succeed a moment later.
+func (f *failure) temporary() bool {
 	return f.status == http.StatusTooManyRequests || f.status >= 500
 }
 
-// tell sends something that is to be kept; what fails for the moment is sent
-// once more.
-func (c *client) tell(ctx context.Context, path string, body any) error {
+// send sends something to store. A request that fails temporarily is sent once
+// more.
+func (c *client) send(ctx context.Context, path string, body any) error {
 	err := c.do(ctx, http.MethodPost, path, nil, body, nil)
-	if f, ok := err.(*failure); !ok || !f.passing() {
+	if f, ok := err.(*failure); !ok || !f.temporary() {
 		return err
 	}
 	timer := time.NewTimer(c.Pause)
@@ -95,7 +96,7 @@ func (c *client) tell(ctx context.Context, path string, body any) error {
 	return c.do(ctx, http.MethodPost, path, nil, body, nil)
 }
 
-// do makes one request and reads its answer into a value, which may be nil.
+// do sends one request and decodes its answer into a value, which may be nil.
 func (c *client) do(ctx context.Context, method, path string, query url.Values, body, into any) error {
 	address := c.BaseURL + path
 	if len(query) > 0 {
@@ -111,7 +112,7 @@ func (c *client) do(ctx context.Context, method, path string, query url.Values, 
 	}
 	req, err := http.NewRequestWithContext(ctx, method, address, sent)
 	if err != nil {
-		return fmt.Errorf("%s: the address %q cannot be used: %w", c.name, c.BaseURL, err)
+		return fmt.Errorf("%s: invalid address %q: %w", c.name, c.BaseURL, err)
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
@@ -130,7 +131,7 @@ func (c *client) do(ctx context.Context, method, path string, query url.Values, 
 	defer resp.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxReply))
 	if err != nil {
-		return &failure{c.name, http.StatusServiceUnavailable, "its answer broke off: " + err.Error()}
+		return &failure{c.name, http.StatusServiceUnavailable, "its answer was cut off: " + err.Error()}
 	}
 	if resp.StatusCode >= 300 {
 		return c.refusal(resp.StatusCode, data)
@@ -155,13 +156,13 @@ func (c *client) refusal(status int, body []byte) error {
 	return &failure{c.name, status, fmt.Sprintf("it answered %d: %s", status, said)}
 }
 
-// bullets writes what was found as a list, the best first, within the bound of
-// a recall. Lines that look like orders are left out: a service holds what
-// anybody once said.
+// bullets formats results as a list, best first, within the bound of a recall.
+// It drops lines that look like orders, since a service also holds untrusted
+// text.
 func bullets(lines []string) string {
 	var b strings.Builder
 	seen := map[string]bool{}
-	room := hermes.MaxRecall
+	free := hermes.MaxRecall
 	for _, line := range lines {
 		line = strings.TrimSpace(line)
 		if line == "" || seen[line] || scanOrders(line) != "" {
@@ -169,7 +170,7 @@ func bullets(lines []string) string {
 		}
 		seen[line] = true
 		item := "- " + strings.ReplaceAll(line, "\n", "\n  ") + "\n"
-		if room -= len([]rune(item)); room < 0 {
+		if free -= len([]rune(item)); free < 0 {
 			break
 		}
 		b.WriteString(item)
@@ -177,18 +178,18 @@ func bullets(lines []string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// recalled is what a service knows, as text from outside: what it keeps it has
-// made itself, of what anybody told it.
+// recalled returns a service's results as untrusted text: the service wrote
+// them itself, from any text that it received.
 func (c *client) recalled(lines []string) hermes.Recalled {
 	return hermes.Recalled{Text: bullets(lines), Provenance: hermes.ProvenanceSource("memory service", c.name)}
 }
 
-// outgoing is a side of a turn as it leaves the house: without secrets, and
-// not endless.
+// outgoing prepares one side of a turn for sending: without secrets, and
+// bounded.
 func outgoing(text string) string { return redact.Text(cut(text, maxSent)) }
 
-// plainID makes a text fit for the ids of services: letters, digits, dash and
-// underscore.
+// plainID turns a text into an id that services accept: letters, digits, dash
+// and underscore.
 func plainID(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {

@@ -178,7 +178,7 @@ func turnOf(said, answer string) hermes.MemoryTurn {
 	return hermes.MemoryTurn{Session: hermes.SessionRef{ID: "20261120_1", Turn: 2, Platform: "cli"}, Said: said, Answer: answer, At: noon}
 }
 
-func TestServicesAreAskedAsTheirAPIsWant(t *testing.T) {
+func TestRequestsMatchTheServicesAPIs(t *testing.T) {
 	t.Parallel()
 	for _, r := range remotes() {
 		t.Run(r.name, func(t *testing.T) {
@@ -193,14 +193,14 @@ func TestServicesAreAskedAsTheirAPIsWant(t *testing.T) {
 					t.Errorf("%s came with %q", req.line, req.auth)
 				}
 				if raw := fmt.Sprint(req.body); strings.Contains(raw, "abcdefghijklmnopqrstuvwxyz") {
-					t.Errorf("a secret left the house: %s", raw)
+					t.Errorf("a secret was sent: %s", raw)
 				}
 			}
 		})
 	}
 }
 
-func TestHonchoMakesWhatItNeedsOnce(t *testing.T) {
+func TestHonchoCreatesObjectsOnce(t *testing.T) {
 	t.Parallel()
 	s, p := remotes()[0].start(t)
 	for range 3 {
@@ -213,7 +213,7 @@ func TestHonchoMakesWhatItNeedsOnce(t *testing.T) {
 		}
 	}
 	if made != 4 {
-		t.Errorf("%d requests to make a workspace, two peers and a session", made)
+		t.Errorf("%d requests to create a workspace, two peers and a session", made)
 	}
 }
 
@@ -246,14 +246,14 @@ func TestAServiceThatFailsSaysWhatToDo(t *testing.T) {
 			_, p := r.start(t)
 			gone := r.open(memory.Service{BaseURL: "http://127.0.0.1:1", Pause: time.Nanosecond})
 			if _, err := gone.Recall(t.Context(), hermes.RecallQuery{Text: "hello"}); err == nil || !strings.Contains(err.Error(), "could not be reached") {
-				t.Errorf("nobody is there: %v", err)
+				t.Errorf("an unreachable service: %v", err)
 			}
 			_ = p
 		})
 	}
 }
 
-func TestWhatFailsForTheMomentIsReportedAgain(t *testing.T) {
+func TestTemporaryFailuresAreRetried(t *testing.T) {
 	t.Parallel()
 	for _, r := range remotes() {
 		s, p := r.start(t)
@@ -320,7 +320,7 @@ func TestSearchTool(t *testing.T) {
 		if got, err := run(`{"query":"staging server"}`, 0); err != nil || !strings.Contains(got, "heron") {
 			t.Errorf("%s found %s, %v", r.name, got, err)
 		}
-		if got, err := run(`{"query":"elephants"}`, 0); err != nil || !strings.Contains(got, "nothing is remembered") {
+		if got, err := run(`{"query":"elephants"}`, 0); err != nil || !strings.Contains(got, "no memory matches") {
 			t.Errorf("%s found %s, %v", r.name, got, err)
 		}
 		if _, err := run(`{"query":" "}`, 0); err == nil {
@@ -332,7 +332,7 @@ func TestSearchTool(t *testing.T) {
 	}
 }
 
-func TestLocalKeepsWhatIsWorthIt(t *testing.T) {
+func TestLocalKeepsOnlyUsefulTurns(t *testing.T) {
 	t.Parallel()
 	store := &hermestest.Recollections{}
 	p := memory.NewLocal(func(context.Context) (hermes.Recollections, error) { return store, nil })

@@ -10,11 +10,11 @@ import (
 
 var _ hermes.MemoryProvider = (*Supermemory)(nil)
 
-// Supermemory remembers through the Supermemory service, which keeps a profile
-// of the person and memories taken out of what is said.
+// Supermemory uses the Supermemory service, which keeps a profile of the user
+// and memories extracted from what is said.
 type Supermemory struct{ *client }
 
-// NewSupermemory makes the provider. It asks nothing yet.
+// NewSupermemory makes the provider. It sends no request yet.
 func NewSupermemory(s Service) *Supermemory {
 	return &Supermemory{newClient(s, "supermemory", "SUPERMEMORY_API_KEY", "https://api.supermemory.ai", bearer)}
 }
@@ -22,15 +22,15 @@ func NewSupermemory(s Service) *Supermemory {
 // Name is "supermemory".
 func (*Supermemory) Name() string { return "supermemory" }
 
-// SystemBlock is empty: what is known comes with each message.
+// SystemBlock is empty: memories come with each message.
 func (*Supermemory) SystemBlock(context.Context) (string, error) { return "", nil }
 
-// Tools is memory_search.
+// Tools returns memory_search.
 func (s *Supermemory) Tools() []hermes.Tool { return []hermes.Tool{searchTool(s.find)} }
 
 func (s *Supermemory) tag() string { return cut(plainID(s.User), 100) }
 
-// results are memories, or pieces of documents, that fit a question.
+// results are the memories, or chunks of documents, found for a query.
 type results struct {
 	Results []struct {
 		Memory string `json:"memory"`
@@ -46,8 +46,8 @@ func (r results) texts() []string {
 	return out
 }
 
-// Recall asks for the profile and for memories that bear on a message, in one
-// request.
+// Recall asks for the profile and for memories that are relevant to a message,
+// in one request.
 func (s *Supermemory) Recall(ctx context.Context, q hermes.RecallQuery) (hermes.Recalled, error) {
 	var answer struct {
 		Profile struct {
@@ -72,9 +72,9 @@ func (s *Supermemory) find(ctx context.Context, query string, limit int) ([]stri
 	return answer.texts(), err
 }
 
-// Observe tells what both sides said. The id makes a repeat harmless.
+// Observe sends what both sides said. The id makes a repeated request harmless.
 func (s *Supermemory) Observe(ctx context.Context, t hermes.MemoryTurn) error {
-	return s.tell(ctx, "/v3/documents", map[string]any{
+	return s.send(ctx, "/v3/documents", map[string]any{
 		"content":      "user: " + outgoing(t.Said) + "\n\nassistant: " + outgoing(t.Answer),
 		"containerTag": s.tag(), "customId": plainID(fmt.Sprintf("%s-%s-%d", s.Agent, t.Session.ID, t.Session.Turn)),
 		"metadata": map[string]any{"session": t.Session.ID, "platform": t.Session.Platform},

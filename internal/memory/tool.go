@@ -17,8 +17,8 @@ var toolDoc string
 //go:embed guide.md
 var guideDoc string
 
-// Guide is what the prompt says about using memory, beside the tool's own
-// description.
+// Guide returns the prompt's section about using memory, in addition to the
+// tool's description.
 func Guide() string { return strings.TrimSpace(guideDoc) }
 
 type toolArgs struct {
@@ -49,7 +49,7 @@ func (b *File) tool() hermes.Tool {
 		Name: "memory", Description: strings.TrimSpace(toolDoc), Effect: hermes.EffectUnknown,
 		ReadsOnly: reads, Trusted: true, CanPropose: true,
 		Persists: func(arguments json.RawMessage) string {
-			if reads(arguments) || b.Approval() { // what waits for the person needs no question
+			if reads(arguments) || b.Approval() { // a pending change needs no second approval
 				return ""
 			}
 			return "memory"
@@ -57,7 +57,7 @@ func (b *File) tool() hermes.Tool {
 	}, b.run)
 }
 
-// reads reports that a call of the tool only shows what is there.
+// reads reports whether a call of the tool only reads.
 func reads(arguments json.RawMessage) bool {
 	var a toolArgs
 	return json.Unmarshal(arguments, &a) == nil && a.Action == "read" && len(a.Operations) == 0
@@ -66,7 +66,7 @@ func reads(arguments json.RawMessage) bool {
 func (b *File) run(ctx context.Context, c *hermes.Call, in toolArgs) (hermes.Result, error) {
 	who := c.Host.Session()
 	if who.Depth > 0 {
-		return hermes.Result{}, errors.New("a subagent has no memory of its own; put what is worth keeping into your report")
+		return hermes.Result{}, errors.New("a subagent has no memory; put what is worth keeping in your report")
 	}
 	target, err := ParseTarget(string(in.Target))
 	if err != nil {
@@ -86,9 +86,9 @@ func (b *File) run(ctx context.Context, c *hermes.Call, in toolArgs) (hermes.Res
 	}
 	by := Origin{By: "agent", Session: who.ID, Turn: who.Turn, Platform: who.Platform, Provenance: who.Provenance}
 	if b.Approval() || c.Propose {
-		what := "changes of memory"
+		what := "memory changes"
 		if c.Propose {
-			what = "changes of memory after text from outside was read, and nobody was there to be asked"
+			what = "memory changes made unattended after untrusted text was read"
 		}
 		p, err := b.Propose(ctx, target, operations, by)
 		if err != nil {
@@ -96,7 +96,7 @@ func (b *File) run(ctx context.Context, c *hermes.Call, in toolArgs) (hermes.Res
 		}
 		return hermes.JSONResult(report{
 			Success: true, Pending: p.ID, Target: target,
-			Note: "Not stored yet: the person approves " + what + ". It waits as " + p.ID + " (/memory approve " + p.ID + ").",
+			Note: "Not stored yet: the user approves " + what + ". It waits as " + p.ID + " (/memory approve " + p.ID + ").",
 		})
 	}
 	s, err := b.Change(ctx, target, operations, by)
@@ -110,8 +110,8 @@ func (b *File) run(ctx context.Context, c *hermes.Call, in toolArgs) (hermes.Res
 	return hermes.JSONResult(r)
 }
 
-// refusal is a failed result that shows the state, so that the model can act
-// on it in its next call.
+// refusal returns a failed result that shows the state, so that the model can
+// correct its next call.
 func (b *File) refusal(err error) (hermes.Result, error) {
 	var refused *Refused
 	if !errors.As(err, &refused) {

@@ -33,7 +33,7 @@ func TestToolShowsTheLiveState(t *testing.T) {
 	}
 }
 
-func TestToolRefusesWithWhatIsThere(t *testing.T) {
+func TestRefusalsShowTheCurrentState(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, func(c *memory.Config) { c.NotesLimit = 10 })
 	_, _, err := h.call(t, map[string]any{"target": "memory", "action": "add", "content": "12345678"})
@@ -64,7 +64,7 @@ func TestASubagentHasNoMemory(t *testing.T) {
 	}
 }
 
-func TestReadingIsKnownToReadOnly(t *testing.T) {
+func TestReadActionIsReadOnly(t *testing.T) {
 	t.Parallel()
 	spec := memory.Builtin{File: newFixture(t).File}.Tools()[0].Spec()
 	for args, want := range map[string]bool{`{"action":"read"}`: true, `{"action":"add"}`: false, `{"action":"read","operations":[{"action":"add","content":"x"}]}`: false, `[]`: false} {
@@ -84,7 +84,7 @@ func TestApprovalIsPinnedToTheExactEntry(t *testing.T) {
 		must(t, err)
 		id, _ := out["staged"].(string)
 		if id == "" {
-			t.Fatalf("not staged: %v", out)
+			t.Fatalf("not proposed: %v", out)
 		}
 		return id
 	}

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// maxImport bounds a file that is imported, in bytes.
+// maxImport bounds an imported file, in bytes.
 const maxImport = 1 << 20
 
-// transfer is the form of an export.
+// transfer is the JSON format of an export.
 type transfer struct {
 	Version int           `json:"version"`
 	Memory  []transferred `json:"memory"`
@@ -46,17 +46,18 @@ func (b *File) Export(w io.Writer) error {
 	return enc.Encode(out)
 }
 
-// Import adds what a file holds and is not there yet: an export, or for the
-// given target what other agents keep: a text with entries parted by section
-// signs or written as a list under headings, or a JSON list of texts. All of it is checked first: either everything is added or nothing. It
-// returns how many entries are new.
+// Import adds the entries of a file that do not exist yet. The file is an
+// export, or memories of another agent for the given target: a text with
+// entries separated by section signs or written as a list under headings, or a
+// JSON list of strings. Everything is checked first: either all entries are
+// added or none. It returns the number of new entries.
 func (b *File) Import(ctx context.Context, r io.Reader, t Target) (added int, err error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxImport+1))
 	if err != nil {
-		return 0, fmt.Errorf("read the memories to import: %w", err)
+		return 0, fmt.Errorf("read the import file: %w", err)
 	}
 	if len(data) > maxImport {
-		return 0, fmt.Errorf("the file is larger than %d KB, which is no file of memories", maxImport>>10)
+		return 0, fmt.Errorf("the file is larger than %d KB; import a smaller file", maxImport>>10)
 	}
 	lists, err := incoming(data, t)
 	if err != nil {
@@ -77,7 +78,7 @@ func (b *File) Import(ctx context.Context, r io.Reader, t Target) (added int, er
 	return added, err
 }
 
-// take adds entries to a target, or only checks that it could.
+// take adds entries to a target, or only checks that they can be added.
 func (b *File) take(ctx context.Context, t Target, texts []string, check bool) (int, error) {
 	if len(texts) == 0 {
 		return 0, nil
@@ -104,7 +105,7 @@ func (b *File) take(ctx context.Context, t Target, texts []string, check bool) (
 	return len(d.written), nil
 }
 
-// incoming reads what a file holds.
+// incoming parses an import file.
 func incoming(data []byte, t Target) (map[Target][]string, error) {
 	text := strings.TrimSpace(strings.TrimPrefix(string(data), "\ufeff"))
 	if text == "" {
@@ -120,7 +121,7 @@ func incoming(data []byte, t Target) (map[Target][]string, error) {
 	var in transfer
 	d := json.NewDecoder(bytes.NewReader([]byte(text)))
 	if err := d.Decode(&in); err != nil || in.Version != 1 {
-		return nil, fmt.Errorf("this is no whole export of memories (%v); nothing was imported", err)
+		return nil, fmt.Errorf("not a complete export of memories (%v); nothing was imported", err)
 	}
 	out := map[Target][]string{}
 	for _, e := range in.Memory {

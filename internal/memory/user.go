@@ -12,9 +12,9 @@ import (
 	"strings"
 )
 
-// For is the book as a person sees it who speaks on a platform: where each has
-// a USER.md of their own, that one is in the place of the owner's. Without a
-// user it is the owner's. MEMORY.md is the same for all.
+// For returns the memory of a user on a platform. With Config.PerUser it has the
+// user's own USER.md instead of the owner's. Without a user it is the owner's.
+// MEMORY.md is the same for all.
 func (b *File) For(platform, user string) *File {
 	if !b.cfg.PerUser || user == "" {
 		return b
@@ -22,7 +22,7 @@ func (b *File) For(platform, user string) *File {
 	return b.of(platform + ":" + user)
 }
 
-// of is the book of a person by the name that Who gives.
+// of returns the memory of the user with the name that Who returns.
 func (b *File) of(who string) *File {
 	if who == b.who {
 		return b
@@ -30,11 +30,10 @@ func (b *File) of(who string) *File {
 	return &File{cfg: b.cfg, who: who, shared: b.shared}
 }
 
-// Who names whose USER.md the book holds, as platform:user; it is empty for
-// the owner's.
+// Who returns whose USER.md this is, as platform:user; "" for the owner.
 func (b *File) Who() string { return b.who }
 
-// whoseIs is Who for the target that people have of their own.
+// whoseIs returns Who for USER.md and "" for MEMORY.md, which all users share.
 func (b *File) whoseIs(t Target) string {
 	if t == User {
 		return b.who
@@ -42,7 +41,7 @@ func (b *File) whoseIs(t Target) string {
 	return ""
 }
 
-// nameOf names the file of a target, for the person.
+// nameOf returns the name of a target's file for the user.
 func (b *File) nameOf(t Target) string {
 	if who := b.whoseIs(t); who != "" {
 		return t.file() + " of " + who
@@ -50,12 +49,12 @@ func (b *File) nameOf(t Target) string {
 	return t.file()
 }
 
-// whoFile holds the name of the person whose folder it lies in.
+// whoFile is the file with the user's name in the user's folder.
 const whoFile = ".who"
 
 func (b *File) userNames() string { return filepath.Join(b.cfg.Dir, "users") }
 
-// folder is where the file of a target lies.
+// folder returns the folder of a target's file.
 func (b *File) folder(t Target) string {
 	if b.whoseIs(t) == "" {
 		return b.cfg.Dir
@@ -63,8 +62,8 @@ func (b *File) folder(t Target) string {
 	return filepath.Join(b.userNames(), folderName(b.who))
 }
 
-// folderName makes a name of any text that is one folder on every system, and
-// another one for another text.
+// folderName turns any text into a folder name that is valid on every system
+// and unique to the text.
 func folderName(who string) string {
 	plain := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
@@ -76,11 +75,11 @@ func folderName(who string) string {
 	return plain[:min(len(plain), 40)] + "-" + hex.EncodeToString(sum[:6])
 }
 
-// makeFolder makes the folder of a target and notes in it whose it is.
+// makeFolder creates the folder of a target and records its user in it.
 func (b *File) makeFolder(t Target) error {
 	dir := b.folder(t)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("make the folder of memories: %w", err)
+		return fmt.Errorf("create the memory folder: %w", err)
 	}
 	if b.whoseIs(t) == "" {
 		return nil
@@ -88,14 +87,14 @@ func (b *File) makeFolder(t Target) error {
 	return os.WriteFile(filepath.Join(dir, whoFile), []byte(b.who+"\n"), 0o600)
 }
 
-// Users lists who has a USER.md of their own, as platform:user, sorted.
+// Users lists the users with their own USER.md, as platform:user, sorted.
 func (b *File) Users() ([]string, error) {
 	entries, err := os.ReadDir(b.userNames())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("list whose memories there are: %w", err)
+		return nil, fmt.Errorf("list the users with memories: %w", err)
 	}
 	var out []string
 	for _, e := range entries {

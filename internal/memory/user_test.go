@@ -77,7 +77,7 @@ func TestEachUserHasAProfileOfTheirOwn(t *testing.T) {
 	}
 }
 
-func TestOneProfileIsSharedUnlessWished(t *testing.T) {
+func TestOneProfileIsSharedByDefault(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	h.says(t, "telegram", "7", map[string]any{"target": "user", "action": "add", "content": "Name: Bob"})
@@ -102,7 +102,7 @@ func TestApprovalKeepsToTheUserItIsAbout(t *testing.T) {
 	}
 }
 
-func TestListsOfOtherAgentsAreTakenOver(t *testing.T) {
+func TestListsOfOtherAgentsAreImported(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, in, want string }{
 		{"a list under headings", "# Memory\n\n## Tools\n- uses uv\n- tabs, not spaces\n", "uses uv|tabs, not spaces"},

@@ -10,10 +10,10 @@ import (
 // dimensions is the length of a vector.
 const dimensions = 256
 
-// vector says what a text is about, without a model: its words and the runs of
-// three characters in them, each hashed to a place and a sign. Texts that share
-// words, or parts of words, point the same way. A text without letters has
-// none.
+// vector represents the content of a text without a model: its words and their
+// runs of three characters, each hashed to an index and a sign. Texts that
+// share words, or parts of words, have similar vectors. A text without letters
+// has none.
 func vector(text string) []int8 {
 	var sum [dimensions]float64
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
@@ -29,7 +29,7 @@ func vector(text string) []int8 {
 	}
 	most := 0.0
 	for i, x := range sum {
-		sum[i] = math.Copysign(math.Sqrt(math.Abs(x)), x) // what comes often counts less each time
+		sum[i] = math.Copysign(math.Sqrt(math.Abs(x)), x) // repetitions count less each time
 		most = max(most, math.Abs(sum[i]))
 	}
 	if most == 0 {
@@ -52,7 +52,7 @@ func addFeature(sum *[dimensions]float64, feature string, weight float64) {
 	sum[n%dimensions] += weight
 }
 
-// paragraphs parts a text of a service into its lines, without list marks and
+// paragraphs splits a service's text into lines, without list marks and
 // headings.
 func paragraphs(text string) []string {
 	var out []string

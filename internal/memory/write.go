@@ -21,8 +21,8 @@ type archived struct {
 	Origin Origin    `json:"origin,omitzero"`
 }
 
-// evict takes the oldest entries out until the rest fits, but none that was
-// just written.
+// evict removes the oldest entries until the rest fits, but none that was just
+// written.
 func (d *draft) evict(limit int) []string {
 	var out []string
 	for i := 0; i < len(d.entries) && size(d.entries) > limit; {
@@ -36,8 +36,8 @@ func (d *draft) evict(limit int) []string {
 	return out
 }
 
-// write puts a draft in the place of a target. What leaves it for the archive
-// is stored there first.
+// write replaces a target by a draft. Entries that move to the archive are
+// stored there first.
 func (b *File) write(ctx context.Context, t Target, d draft, evicted []string, by Origin) (State, error) {
 	if by.At.IsZero() {
 		by.At = b.cfg.Now().UTC().Truncate(time.Second)

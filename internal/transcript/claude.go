@@ -45,7 +45,7 @@ func (b *builder) claude(raw []byte) bool {
 		b.out.Session.Title = l.Summary
 	}
 	if l.Type != "user" && l.Type != "assistant" || l.Sidechain || l.Meta {
-		return true // other lines are not of the conversation
+		return true // other lines do not belong to the conversation
 	}
 	s := &b.out.Session
 	if s.Dir == "" {
@@ -80,7 +80,7 @@ func (b *builder) claude(raw []byte) bool {
 	return true
 }
 
-// plain is the text of a content that is a string or a list of blocks.
+// plain returns the text of a content that is a string or a list of blocks.
 func plain(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

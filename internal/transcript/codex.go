@@ -63,14 +63,14 @@ func (b *builder) codex(raw []byte) bool {
 	return true
 }
 
-// machine reports text that the program put into the person's mouth.
+// machine reports whether a user message was written by the program.
 func machine(text string) bool {
 	t := strings.TrimSpace(text)
 	return strings.HasPrefix(t, "<environment_context>") || strings.HasPrefix(t, "<user_instructions>") || strings.HasPrefix(t, "<permissions")
 }
 
-// output is the text of a result: a string, which may itself be JSON with an
-// output field, or such an object.
+// output returns the text of a result: a string, which may itself be JSON with
+// an output field, or such an object.
 func output(raw json.RawMessage) string {
 	text := plain(raw)
 	var o struct {

@@ -2,8 +2,8 @@
 // the session files of Claude Code and the rollout files of Codex, both JSON
 // lines.
 //
-// What is read becomes a session and its messages in our own form: open calls
-// are answered, orphaned results dropped, and lines that cannot be read, such
-// as the last one of a file that was cut, are left out and counted. The
-// package does no I/O beyond its reader and stores nothing. Start at Read.
+// It converts a file to a session and its messages. Open calls get a result,
+// orphaned results are dropped, and unreadable lines, such as a truncated last
+// line, are skipped and counted. The package reads only its reader and stores
+// nothing. Start at File.
 package transcript

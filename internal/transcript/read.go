@@ -12,7 +12,7 @@ import (
 	"hermes"
 )
 
-// Format is whose file it is.
+// Format names the program that wrote a file.
 type Format string
 
 // The formats that can be read.
@@ -27,18 +27,18 @@ const (
 	maxMessages = 200_000
 )
 
-// Read is what a file holds.
+// Read is the content of a file.
 type Read struct {
-	Session  hermes.Session // without an id of ours: the caller gives one
-	Origin   string         // the id it had
+	Session  hermes.Session // without an id: the caller assigns one
+	Origin   string         // the id in the other program
 	Messages []hermes.Message
 	Skipped  int // lines that could not be read
 }
 
-// ErrEmpty means that a file holds no conversation.
-var ErrEmpty = errors.New("the file holds no conversation of this kind")
+// ErrEmpty means that a file has no conversation.
+var ErrEmpty = errors.New("the file has no conversation in this format")
 
-// File reads a file. An empty format is found out by the first lines.
+// File reads a file. An empty format is detected from the first lines.
 func File(r io.Reader, f Format) (Read, error) {
 	b := builder{format: f}
 	lines := bufio.NewScanner(r)
@@ -46,7 +46,7 @@ func File(r io.Reader, f Format) (Read, error) {
 	for lines.Scan() {
 		b.line(lines.Bytes())
 		if len(b.out.Messages) > maxMessages {
-			return Read{}, fmt.Errorf("the file holds more than %d messages", maxMessages)
+			return Read{}, fmt.Errorf("the file has more than %d messages", maxMessages)
 		}
 	}
 	if err := lines.Err(); err != nil {
@@ -59,12 +59,12 @@ func File(r io.Reader, f Format) (Read, error) {
 	return b.out, nil
 }
 
-// builder puts messages together as lines come.
+// builder builds the messages line by line.
 type builder struct {
 	format Format
 	out    Read
 	turn   int64
-	calls  map[string]string // name of each call by its id
+	calls  map[string]string // names of open calls by id
 }
 
 func (b *builder) line(raw []byte) {
@@ -100,8 +100,8 @@ func (b *builder) line(raw []byte) {
 	}
 }
 
-// say appends a message; text of one speaker that follows on itself is joined,
-// so that speakers keep taking turns.
+// say appends a message. Consecutive texts of one role are joined, so that roles
+// alternate.
 func (b *builder) say(role hermes.Role, text string, at time.Time) {
 	if strings.TrimSpace(text) == "" {
 		return
@@ -119,13 +119,13 @@ func (b *builder) say(role hermes.Role, text string, at time.Time) {
 	b.add(hermes.Message{Role: role, Parts: []hermes.Part{{Text: text}}, Time: at})
 }
 
-// call adds a call to the assistant's message, or begins one with it.
+// call adds a call to the last assistant message, or starts a new one.
 func (b *builder) call(id, name, arguments string, at time.Time) {
 	if id == "" || name == "" {
 		return
 	}
 	if !json.Valid([]byte(arguments)) || !strings.HasPrefix(strings.TrimSpace(arguments), "{") {
-		wrapped, _ := json.Marshal(map[string]string{"input": arguments}) // a string always has a JSON form
+		wrapped, _ := json.Marshal(map[string]string{"input": arguments}) // a string can always be marshalled
 		arguments = string(wrapped)
 	}
 	if b.calls == nil {
@@ -140,7 +140,7 @@ func (b *builder) call(id, name, arguments string, at time.Time) {
 	b.add(hermes.Message{Role: hermes.RoleAssistant, Calls: []hermes.ToolCall{c}, Time: at})
 }
 
-// result adds the result of a call that was made.
+// result adds the result of an open call and drops others.
 func (b *builder) result(id, text string, failed bool, at time.Time) {
 	name, ok := b.calls[id]
 	if !ok {
@@ -158,8 +158,8 @@ func (b *builder) add(m hermes.Message) {
 	}
 }
 
-// finish answers calls that have no result, each under its own message, so
-// that the conversation can be gone on with.
+// finish adds results to calls that have none, after the message of each, so
+// that the conversation can be continued.
 func (b *builder) finish() {
 	var out, open []hermes.Message
 	for i, m := range b.out.Messages {
@@ -175,7 +175,7 @@ func (b *builder) finish() {
 	b.out.Messages = dropStray(out)
 }
 
-// unanswered makes results for the calls of m that have none right after it.
+// unanswered returns results for the calls of m that have none right after it.
 func unanswered(m hermes.Message, after []hermes.Message) []hermes.Message {
 	answered := map[string]bool{}
 	for _, later := range after {
@@ -189,14 +189,14 @@ func unanswered(m hermes.Message, after []hermes.Message) []hermes.Message {
 		if !answered[c.ID] {
 			out = append(out, hermes.Message{
 				Role: hermes.RoleTool, CallID: c.ID, ToolName: c.Name, Turn: m.Turn, Time: m.Time, Failed: true,
-				Parts: []hermes.Part{{Text: "the file holds no result of this call"}},
+				Parts: []hermes.Part{{Text: "the file has no result of this call"}},
 			})
 		}
 	}
 	return out
 }
 
-// dropStray leaves out results that do not follow their call.
+// dropStray drops results that do not follow their call.
 func dropStray(list []hermes.Message) []hermes.Message {
 	open, seen := map[string]bool{}, map[string]bool{}
 	var out []hermes.Message

@@ -54,7 +54,7 @@ func TestFiles(t *testing.T) {
 	}{
 		"claude": {claude, []string{
 			"user: fix it", `assistant: Looking. [Bash {"command":"ls"}] [Read {"file_path":"a"}]`, "tool: a b",
-			"tool: the file holds no result of this call", "assistant: Done.",
+			"tool: the file has no result of this call", "assistant: Done.",
 		}, hermes.Session{Title: "Fix the parser", Dir: "/src/app", Branch: "main"}, "abc", 1},
 		"codex": {codex, []string{
 			"user: list files", `assistant:  [shell {"command":["ls"]}]`, "tool: a\nb", "assistant: Two files.",
@@ -79,7 +79,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoConversation(t *testing.T) {
+func TestFilesWithoutAConversationAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "hello\n", "{}\n{}\n", `{"type":"summary","summary":"x"}`} {
 		if _, err := transcript.File(strings.NewReader(text), ""); !errors.Is(err, transcript.ErrEmpty) {

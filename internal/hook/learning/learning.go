@@ -1,11 +1,11 @@
-// Package learning is the hook that recognises failures: it counts each by
-// tool, kind and general message, appends to a failed result what helped the
-// last time, and notes whether it helped again.
+// Package learning is the hook that recognises failures. It counts each failure
+// by tool, kind and general message, appends the known fix to a failed result,
+// and records whether the fix helped.
 //
-// Where learnings are kept is the matter of hermes.Learnings, what makes two
-// failures the same that of internal/errsig; saving a fix is done by the tool
-// learning. A store that fails costs a hint and nothing else. Start at New;
-// hint.go has the words and weighs which fix is still worth showing.
+// hermes.Learnings stores the learnings, internal/errsig decides which failures
+// are the same, and the tool learning saves fixes. If the store fails, only the
+// hint is missing. Start at New. hint.go has the texts and decides which fixes
+// are worth showing.
 package learning
 
 import (
@@ -20,21 +20,21 @@ import (
 
 const (
 	timeout = 3 * time.Second
-	// maxSessions bounds the sessions that something is kept of.
+	// maxSessions bounds the sessions that are remembered.
 	maxSessions = 256
-	// maxPerSession bounds what is kept of one, in failures.
+	// maxPerSession bounds the failures remembered of one session.
 	maxPerSession = 200
 )
 
-// How long a failure without a fix is kept that nobody meets, and how many
-// rows there may be. Fixes are retired by internal/learning, so that they can
-// be had back.
+// keepUnknown is how long a failure without a fix is kept after it last
+// occurred, keepMost how many rows there may be. internal/learning retires
+// fixes, so that they can be restored.
 const (
 	keepUnknown = 30 * 24 * time.Hour
 	keepMost    = 1000
 )
 
-// Config is what the hook works with.
+// Config configures the hook.
 type Config struct {
 	// Store opens the learnings.
 	Store func(ctx context.Context) (hermes.Learnings, error)
@@ -67,8 +67,8 @@ type hook struct {
 
 // seen is what happened in a session.
 type seen struct {
-	hinted map[string]bool     // by pattern: the model was told
-	shown  map[string]shownFix // by tool: the fix whose outcome is not known
+	hinted map[string]bool     // by pattern: a hint was shown
+	shown  map[string]shownFix // by tool: a fix whose outcome is not known yet
 }
 
 type shownFix struct {
@@ -76,8 +76,8 @@ type shownFix struct {
 	pattern string
 }
 
-// after looks at a result: a failure is counted and, if it is known, answered;
-// what follows on a shown fix tells whether that helped.
+// after checks a result. It counts a failure and appends the known fix. The
+// result after a shown fix says whether the fix helped.
 func (h *hook) after(ctx context.Context, c *hermes.Call, r *hermes.Result) {
 	if c.Host == nil || skipped(c.Name) {
 		return
@@ -107,7 +107,7 @@ func (h *hook) after(ctx context.Context, c *hermes.Call, r *hermes.Result) {
 	}
 }
 
-// skipped are tools whose failures are told in words that need no learning.
+// skipped reports whether failures of a tool explain themselves and need no learning.
 func skipped(tool string) bool {
 	switch tool {
 	case "learning", "memory", "clarify", "todo", "skill_manage":
@@ -116,7 +116,7 @@ func skipped(tool string) bool {
 	return false
 }
 
-// outcome notes what came of a fix: the same failure again, or a success. A
+// outcome records whether a fix helped: the same failure again, or a success. A
 // different failure says nothing.
 func (h *hook) outcome(ctx context.Context, store hermes.Learnings, fix shownFix, failed bool, pattern string) {
 	what := hermes.FixHelped
@@ -127,11 +127,11 @@ func (h *hook) outcome(ctx context.Context, store hermes.Learnings, fix shownFix
 		return
 	}
 	if err := store.NoteFix(ctx, fix.id, what, h.Now()); err != nil {
-		h.Log.Warn("note what came of a fix", "err", err)
+		h.Log.Warn("record the outcome of a fix", "err", err)
 	}
 }
 
-// failed counts a failure and says what is known about it.
+// failed counts a failure and appends what is known about it.
 func (h *hook) failed(ctx context.Context, store hermes.Learnings, c *hermes.Call, r *hermes.Result, s errsig.Signature) {
 	h.tidied.Do(func() {
 		now := h.Now()
@@ -156,7 +156,7 @@ func (h *hook) failed(ctx context.Context, store hermes.Learnings, c *hermes.Cal
 		return
 	}
 	if !h.first(ref.ID, best.Pattern) {
-		return // it stands in the transcript already
+		return // the transcript already has it
 	}
 	times := l.Seen
 	if !exact {
@@ -165,12 +165,12 @@ func (h *hook) failed(ctx context.Context, store hermes.Learnings, c *hermes.Cal
 	r.Text += known(best, exact, times)
 	h.putShown(ref.ID, c.Name, shownFix{best.ID, s.Pattern})
 	if err := store.NoteFix(ctx, best.ID, hermes.FixShown, h.Now()); err != nil {
-		h.Log.Warn("note that a fix was shown", "err", err)
+		h.Log.Warn("record that a fix was shown", "err", err)
 	}
 }
 
-// similar finds a known failure of the same tool and kind that looks much the
-// same; without a Fix there is none.
+// similar finds a known failure of the same tool and kind with a similar
+// message. A result without a Fix means that there is none.
 func (h *hook) similar(ctx context.Context, store hermes.Learnings, l hermes.Learning) (hermes.Learning, bool) {
 	list, err := store.FindLearnings(ctx, hermes.LearningQuery{Tool: l.Tool, Class: l.Class, Known: true, Limit: 200})
 	if err != nil {
@@ -189,7 +189,7 @@ func (h *hook) similar(ctx context.Context, store hermes.Learnings, l hermes.Lea
 	return best, false
 }
 
-// first reports whether a session has not been told of a pattern yet.
+// first reports whether a session has not seen a hint for a pattern yet.
 func (h *hook) first(session, pattern string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -219,7 +219,7 @@ func (h *hook) takeShown(session, tool string) (shownFix, bool) {
 	return fix, ok
 }
 
-// of is what is kept of a session. Hold mu.
+// of returns the state of a session. The caller holds mu.
 func (h *hook) of(session string) *seen {
 	s := h.sessions[session]
 	if s == nil {

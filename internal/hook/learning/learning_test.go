@@ -84,9 +84,9 @@ func TestAKnownFailureIsAnsweredWithItsFix(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	if got := h.call("s1", "pip install y", managed, true); got != "" {
-		t.Errorf("said twice in a session: %q", got)
+		t.Errorf("shown twice in a session: %q", got)
 	}
-	if got := h.call("s2", "pip install y", managed, true); !strings.Contains(got, "use uv") || !strings.Contains(got, "come up 3 times: consider a skill") {
+	if got := h.call("s2", "pip install y", managed, true); !strings.Contains(got, "use uv") || !strings.Contains(got, "come up 3 times: consider adding it to the pitfalls of a skill") {
 		t.Errorf("in the next session: %q", got)
 	}
 	if l := h.only(); l.Seen != 3 || l.Shown != 2 {
@@ -106,7 +106,7 @@ func TestASimilarFailureIsAnsweredToo(t *testing.T) {
 	}
 }
 
-func TestWhatCameOfAFixIsNoted(t *testing.T) {
+func TestTheOutcomeOfAFixIsRecorded(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	h.save(pattern, "use uv")
@@ -137,7 +137,7 @@ func TestAFixThatDoesNotHelpIsNotShown(t *testing.T) {
 	}
 }
 
-func TestAFailureThatComesAgainAsksForItsFix(t *testing.T) {
+func TestARepeatedFailureAsksForAFix(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	if got := h.call("s1", "pip install x", managed, true); got != "" {

@@ -1,10 +1,10 @@
-// Package learning is the toolset with which the model keeps what helped
-// against an error: save, search, list.
+// Package learning is the toolset with which the model saves, searches and
+// lists fixes for errors.
 //
-// Failures are recognised and answered by the hook of the same name; this
-// package lets the model add the fix. A fix is saved on the failure that was
-// counted, if there is one that looks like it, so that the same error is one
-// learning. Start at New.
+// The hook in internal/hook/learning recognises failures and shows known fixes;
+// this package lets the model add a fix. A fix is saved with the counted failure
+// that it resembles, if there is one, so that the same error is one learning.
+// The package does not know how learnings are stored. Start at New.
 package learning
 
 import (
@@ -33,7 +33,7 @@ const (
 	maxTags    = 8
 )
 
-// leastAlike is how alike a counted failure must be to get the fix.
+// leastAlike is the lowest likeness at which a counted failure gets the fix.
 const leastAlike = 0.5
 
 //go:embed learning.md
@@ -47,7 +47,7 @@ type Toolset struct {
 
 var _ hermes.Toolset = (*Toolset)(nil)
 
-// New makes the toolset over a store that is opened when it is needed.
+// New makes the toolset over a store that is opened on demand.
 func New(open func(ctx context.Context) (hermes.Learnings, error), now func() time.Time) *Toolset {
 	if now == nil {
 		now = time.Now
@@ -58,10 +58,10 @@ func New(open func(ctx context.Context) (hermes.Learnings, error), now func() ti
 // Name is "learning".
 func (t *Toolset) Name() string { return name }
 
-// Available is always the empty text.
+// Available always returns "".
 func (t *Toolset) Available(context.Context) string { return "" }
 
-// Tools returns the one tool.
+// Tools returns the tool.
 func (t *Toolset) Tools(context.Context) ([]hermes.Tool, error) {
 	return []hermes.Tool{hermes.NewTool(hermes.Spec{
 		Name: name, Description: strings.TrimSpace(doc), Effect: hermes.EffectIdempotent,
@@ -80,7 +80,7 @@ type args struct {
 	Limit   int      `json:"limit,omitempty"`
 }
 
-// persists says that a call saves something.
+// persists returns "learning" for a call that saves something.
 func persists(arguments json.RawMessage) string {
 	var in struct{ Action string }
 	if json.Unmarshal(arguments, &in) == nil && (in.Action == "search" || in.Action == "list") {
@@ -89,8 +89,8 @@ func persists(arguments json.RawMessage) string {
 	return "learning"
 }
 
-// provenance is the source of results that show failures: those are in the words
-// of what failed.
+// provenance marks results that show failures as untrusted, since they quote the
+// program that failed.
 const provenance = "learning"
 
 // shown is a learning as the model reads it.
@@ -142,27 +142,27 @@ func (t *Toolset) save(ctx context.Context, c *hermes.Call, store hermes.Learnin
 	}
 	r := report{Saved: show(l)}
 	if l.Seen >= 3 {
-		r.Note = fmt.Sprintf("This error has come up %d times: consider a skill that has it among its pitfalls.", l.Seen)
+		r.Note = fmt.Sprintf("This error has come up %d times: consider adding it to the pitfalls of a skill.", l.Seen)
 	}
 	result, err := hermes.JSONResult(r)
-	if l.Seen > 0 { // in the words of the failure that was counted
+	if l.Seen > 0 { // the result quotes the counted failure
 		result.Provenance = provenance
 	}
 	return result, err
 }
 
-// Admit checks what is to be saved and brings it into its general form: the
-// pattern without what differs each time, all texts without secrets.
+// Admit checks a learning and generalises it: it removes the parts of the
+// pattern that differ each time, and secrets from all texts.
 func Admit(l hermes.Learning) (hermes.Learning, error) {
 	l.Pattern, l.Fix, l.Context = strings.TrimSpace(l.Pattern), strings.TrimSpace(l.Fix), strings.TrimSpace(l.Context)
 	if l.Pattern == "" || l.Fix == "" {
 		return hermes.Learning{}, errors.New("save needs pattern (the error message) and fix (what to do instead)")
 	}
 	if utf8.RuneCountInString(l.Fix) > MaxFix || utf8.RuneCountInString(l.Context) > MaxContext {
-		return hermes.Learning{}, fmt.Errorf("a fix has at most %d characters and a context %d; what is longer belongs into a skill", MaxFix, MaxContext)
+		return hermes.Learning{}, fmt.Errorf("a fix has at most %d characters and a context %d; longer text belongs in a skill", MaxFix, MaxContext)
 	}
 	if found := policy.Injection(strings.Join(append([]string{l.Pattern, l.Fix, l.Context}, l.Tags...), "\n")); found != "" {
-		return hermes.Learning{}, fmt.Errorf("refused: this looks like an order to the model (%s); a learning is shown in later sessions, so say plainly what to do about the error", found)
+		return hermes.Learning{}, fmt.Errorf("refused: this looks like an order to the model (%s); a learning is shown in later sessions, so write only what to do about the error", found)
 	}
 	s := errsig.Of("", redact.Text(l.Pattern))
 	if s.Pattern == "" {
@@ -173,8 +173,8 @@ func Admit(l hermes.Learning) (hermes.Learning, error) {
 	return l, nil
 }
 
-// Keep saves what was admitted: on the failure that was counted and looks most
-// like it, the latest of equals, or else as it is.
+// Keep saves an admitted learning: with the counted failure that it resembles
+// most, or else as a new one. Among equals it takes the latest.
 func Keep(ctx context.Context, store hermes.Learnings, l hermes.Learning) (hermes.Learning, error) {
 	list, err := store.FindLearnings(ctx, hermes.LearningQuery{Tool: l.Tool, Limit: 300})
 	if err != nil {
@@ -203,7 +203,7 @@ func mostAlike(list []hermes.Learning, pattern string) hermes.Learning {
 func search(ctx context.Context, store hermes.Learnings, in args) (hermes.Result, error) {
 	text := strings.TrimSpace(in.Query + " " + in.Pattern)
 	if text == "" {
-		return hermes.Result{}, errors.New("search needs a query: words of the error")
+		return hermes.Result{}, errors.New("query is missing: send words of the error")
 	}
 	list, err := store.FindLearnings(ctx, hermes.LearningQuery{Tool: in.Tool, Text: text, Known: true, Limit: in.Limit})
 	if err != nil || len(list) > 0 {
@@ -225,7 +225,7 @@ func result(list []hermes.Learning, err error) (hermes.Result, error) {
 		r.Learnings = append(r.Learnings, *show(l))
 	}
 	if len(list) == 0 {
-		r.Note = "nothing is known about that"
+		r.Note = "no known fix; try other words"
 		return hermes.JSONResult(r)
 	}
 	result, err := hermes.JSONResult(r)
@@ -237,7 +237,7 @@ func show(l hermes.Learning) *shown {
 	return &shown{l.ID, l.Tool, l.Class, l.Pattern, l.Fix, l.Context, l.Tags, l.Seen, l.Shown, l.Helped}
 }
 
-// union joins tags, each once.
+// union joins tags without duplicates.
 func union(have, more []string) []string {
 	out := slices.Clone(have)
 	for _, tag := range more {

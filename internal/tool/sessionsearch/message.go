@@ -7,7 +7,7 @@ import (
 	"hermes"
 )
 
-// How many bytes of a message's text are shown.
+// Bounds of the text shown of a message, in bytes.
 const (
 	shortText = 500
 	longText  = 3000
@@ -22,8 +22,8 @@ type message struct {
 	Calls []string `json:"calls,omitempty"`
 }
 
-// tell shows messages that say anything, each cut at size bytes.
-func tell(list []hermes.Message, size int) []message {
+// render returns the messages that are not empty, each cut at size bytes.
+func render(list []hermes.Message, size int) []message {
 	var out []message
 	for _, m := range list {
 		x := message{ID: m.ID, Role: string(m.Role), Text: clip(m.Visible(), size), Tool: m.ToolName}
@@ -40,7 +40,7 @@ func tell(list []hermes.Message, size int) []message {
 	return out
 }
 
-// when tells a time as the model can use it: the day and the hour.
+// when formats a time for the model, with day, hour and minute.
 func (t *Toolset) when(at time.Time) string {
 	if at.IsZero() {
 		return ""

@@ -10,7 +10,7 @@ import (
 	"hermes"
 )
 
-// arguments tell the shape of a call.
+// arguments are the arguments of a call. They select its mode.
 type arguments struct {
 	Query   string `json:"query,omitempty"`
 	Session string `json:"session_id,omitempty"`
@@ -60,20 +60,20 @@ type search struct {
 	*Toolset
 	store Store
 	in    arguments
-	here  string // the session that asks
-	// provenance names the sessions shown that hold text from outside: what was
-	// said in them may repeat it.
+	here  string // the calling session
+	// provenance names the shown sessions that contain untrusted text, which
+	// their messages may repeat.
 	provenance string
 }
 
-// shows notes that a session is shown.
+// shows records that a session is shown.
 func (s *search) shows(row hermes.Session) {
 	if row.Tainted {
 		s.provenance = hermes.AddProvenance(s.provenance, hermes.ProvenanceSource("session", row.ID))
 	}
 }
 
-// found is a session with the place that fits the query.
+// found is a session with the message that matches the query.
 type found struct {
 	Session  string    `json:"session_id"`
 	Title    string    `json:"title,omitempty"`
@@ -118,12 +118,12 @@ func (s *search) discover(ctx context.Context) (hermes.Result, error) {
 		return hermes.Result{}, err
 	}
 	if len(list) == 0 {
-		return hermes.JSONResult(map[string]any{"results": []found{}, "hint": "nothing fits; try fewer or other words, or the beginning of a word with *"})
+		return hermes.JSONResult(map[string]any{"results": []found{}, "hint": "no matches; try fewer or other words, or the beginning of a word with *"})
 	}
 	return hermes.JSONResult(map[string]any{"results": list, "hint": "read on with session_id and around_message_id"})
 }
 
-// show tells a hit: the best ones with what was said round them.
+// show formats a hit. With whole it adds the messages around it and the session's first and last ones.
 func (s *search) show(ctx context.Context, h hermes.Hit, whole bool) (found, error) {
 	s.shows(h.Session)
 	f := found{
@@ -137,7 +137,7 @@ func (s *search) show(ctx context.Context, h hermes.Hit, whole bool) (found, err
 	if s.in.Detail == "full" {
 		size = longText
 	}
-	f.Messages = tell(slices.Concat(h.Before, []hermes.Message{h.Message}, h.After), size)
+	f.Messages = render(slices.Concat(h.Before, []hermes.Message{h.Message}, h.After), size)
 	first, err := s.store.Messages(ctx, h.Session.ID, hermes.Range{First: bookend, Raw: true})
 	if err != nil {
 		return f, err
@@ -146,21 +146,21 @@ func (s *search) show(ctx context.Context, h hermes.Hit, whole bool) (found, err
 	if err != nil {
 		return f, err
 	}
-	f.Begins, f.Ends = tell(beside(first, f.Messages), shortText), tell(beside(last, f.Messages), shortText)
+	f.Begins, f.Ends = render(without(first, f.Messages), shortText), render(without(last, f.Messages), shortText)
 	return f, nil
 }
 
-// beside leaves out what is shown already.
-func beside(list []hermes.Message, shown []message) []hermes.Message {
+// without drops the messages that are already shown.
+func without(list []hermes.Message, shown []message) []hermes.Message {
 	return slices.DeleteFunc(list, func(m hermes.Message) bool {
 		return slices.ContainsFunc(shown, func(x message) bool { return x.ID == m.ID })
 	})
 }
 
-// maxLineage bounds the walk from a session to the one it came from.
+// maxLineage bounds the walk from a session to its ancestors.
 const maxLineage = 16
 
-// root is the session that a lineage of branches and continuations began with.
+// root returns the session with which a lineage of branches and continuations began.
 func (s *search) root(ctx context.Context, row hermes.Session) string {
 	for range maxLineage {
 		if row.Parent == "" {
@@ -175,7 +175,7 @@ func (s *search) root(ctx context.Context, row hermes.Session) string {
 	return row.ID
 }
 
-// scroll shows what stands round a message.
+// scroll shows the messages around a message.
 func (s *search) scroll(ctx context.Context) (hermes.Result, error) {
 	row, err := s.find(ctx)
 	if err != nil {
@@ -192,7 +192,7 @@ func (s *search) scroll(ctx context.Context) (hermes.Result, error) {
 	}
 	list := slices.Concat(before, after)
 	if len(list) == 0 {
-		return hermes.Result{}, fmt.Errorf("session %s has no message %d; read it without around_message_id", row.ID, s.in.Around)
+		return hermes.Result{}, fmt.Errorf("session %s has no message %d; read the session without around_message_id", row.ID, s.in.Around)
 	}
 	return s.page(row, list, longText)
 }
@@ -218,12 +218,12 @@ func (s *search) find(ctx context.Context) (hermes.Session, error) {
 	return row, err
 }
 
-// page tells messages of one session, and where to read on.
+// page formats messages of one session, and says where to read on.
 func (s *search) page(row hermes.Session, list []hermes.Message, size int) (hermes.Result, error) {
 	s.shows(row)
 	out := map[string]any{
 		"session_id": row.ID, "title": row.Title, "when": s.when(row.Started), "source": row.Platform,
-		"total_messages": row.Messages, "messages": tell(list, size),
+		"total_messages": row.Messages, "messages": render(list, size),
 	}
 	if n := len(list); n > 0 {
 		out["next_around_message_id"] = list[n-1].ID
@@ -231,7 +231,7 @@ func (s *search) page(row hermes.Session, list []hermes.Message, size int) (herm
 	return hermes.JSONResult(out)
 }
 
-// listed is a session of the list.
+// listed is a session in the list.
 type listed struct {
 	Session  string `json:"session_id"`
 	Title    string `json:"title,omitempty"`
@@ -284,9 +284,9 @@ func roles(list string) []hermes.Role {
 	return out
 }
 
-func bounded(n, otherwise, most int) int {
+func bounded(n, fallback, most int) int {
 	if n <= 0 {
-		return otherwise
+		return fallback
 	}
 	return min(n, most)
 }

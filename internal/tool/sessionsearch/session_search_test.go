@@ -68,7 +68,7 @@ func call(t *testing.T, s hermes.Store, arguments string) (map[string]any, strin
 	r, err := tools[0].Run(t.Context(), &hermes.Call{Name: "session_search", Arguments: json.RawMessage(arguments), Host: host{id: "here"}})
 	var out map[string]any
 	if err == nil && json.Unmarshal([]byte(r.Text), &out) != nil {
-		t.Fatalf("no JSON: %s", r.Text)
+		t.Fatalf("not JSON: %s", r.Text)
 	}
 	return out, r.Text, err
 }
@@ -158,7 +158,7 @@ func TestUnknownSessionSaysWhatToDo(t *testing.T) {
 	}
 }
 
-func TestWhatWasCompactedAwayIsFoundAndRead(t *testing.T) {
+func TestHiddenMessagesAreFoundAndRead(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	l, err := s.Acquire(t.Context(), "old", "me", time.Hour)
@@ -211,7 +211,7 @@ func TestSessionsWithUntrustedTextTaintTheResult(t *testing.T) {
 	} {
 		r, err := tools[0].Run(t.Context(), &hermes.Call{Name: "session_search", Arguments: json.RawMessage(arguments), Host: host{id: "here"}})
 		if err != nil || r.Provenance != want {
-			t.Errorf("%s: outside %q, want %q; %v", arguments, r.Provenance, want, err)
+			t.Errorf("%s: provenance %q, want %q; %v", arguments, r.Provenance, want, err)
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"hermes"
 )
 
-// about returns the summaries of sessions, as far as the store keeps them.
+// about returns the summaries of sessions, if the store keeps them.
 func (s *search) about(ctx context.Context, sessions ...string) (map[string]hermes.Summary, error) {
 	kept, ok := s.store.(hermes.Summaries)
 	if !ok {
@@ -16,8 +16,8 @@ func (s *search) about(ctx context.Context, sessions ...string) (map[string]herm
 	return kept.Summaries(ctx, sessions...)
 }
 
-// summarized tells what the found sessions were about, and fills the list up
-// with sessions that only their summaries name.
+// summarized adds the summaries of the found sessions, and fills the list with
+// sessions of which only the summary matches.
 func (s *search) summarized(ctx context.Context, list []found, seen map[string]bool, limit int) ([]found, error) {
 	kept, ok := s.store.(hermes.Summaries)
 	if !ok {
@@ -68,7 +68,7 @@ func ids(rows []hermes.Session) []string {
 	return out
 }
 
-// bareWords takes the marks and operators of a query out.
+// bareWords removes the punctuation and operators of a query.
 func bareWords(query string) string {
 	var words []string
 	for w := range strings.FieldsSeq(query) {

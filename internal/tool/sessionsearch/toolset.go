@@ -1,10 +1,10 @@
-// Package sessionsearch is the toolset with the tool session_search, over the
-// store's search and transcripts. It asks no model.
+// Package sessionsearch is the toolset with the tool session_search, which
+// searches and reads the store's transcripts. It calls no model.
 //
-// The tool has four shapes, told by its arguments: discover (a query), scroll
-// (a session and a message), read (a session) and browse (nothing). What was
-// compacted away is found and read like everything else. Start at
-// session_search.go; message.go says how much of a message is shown.
+// The arguments select one of four modes: discover (a query), scroll (a session
+// and a message), read (a session) and browse (none). Messages hidden by
+// compaction are found and read like all others. Start at session_search.go.
+// message.go decides how much of a message is shown.
 package sessionsearch
 
 import (
@@ -16,7 +16,7 @@ import (
 	"hermes"
 )
 
-// Store is what the tool reads; hermes.Store has it.
+// Store is what the tool reads. hermes.Store implements it.
 type Store interface {
 	FindSession(ctx context.Context, ref string) (hermes.Session, error)
 	ListSessions(ctx context.Context, f hermes.SessionFilter) ([]hermes.Session, error)
@@ -24,13 +24,13 @@ type Store interface {
 	Search(ctx context.Context, q hermes.SearchQuery) ([]hermes.Hit, error)
 }
 
-// Toolset is the toolset. It may be used concurrently.
+// Toolset holds the tool session_search. It may be used concurrently.
 type Toolset struct {
 	store func(ctx context.Context) (Store, error)
 	now   func() time.Time
 }
 
-// New makes the toolset over a store that is opened when the tool is used.
+// New makes the toolset over a store that is opened on demand.
 // now is the clock; nil is time.Now.
 func New(store func(ctx context.Context) (Store, error), now func() time.Time) *Toolset {
 	if now == nil {
@@ -42,16 +42,16 @@ func New(store func(ctx context.Context) (Store, error), now func() time.Time) *
 // Name is "session_search".
 func (t *Toolset) Name() string { return "session_search" }
 
-// Available is always the empty text.
+// Available always returns "".
 func (t *Toolset) Available(context.Context) string { return "" }
 
 //go:embed session_search.md
 var doc string
 
-// Tools returns the one tool.
+// Tools returns the tool.
 func (t *Toolset) Tools(context.Context) ([]hermes.Tool, error) {
 	return []hermes.Tool{hermes.NewTool(hermes.Spec{
 		Name: "session_search", Description: strings.TrimSpace(doc), Mode: hermes.ModeParallel, Effect: hermes.EffectNone,
-		Trusted: true, // what it shows says for itself whether it is
+		Trusted: true, // each result reports its own provenance
 	}, t.run)}, nil
 }
