@@ -16,7 +16,7 @@ import (
 )
 
 // corpusSize is the number of messages that the benchmarks make, 50 to a
-// session; HERMES_BENCH_MESSAGES asks for another, such as 1000000.
+// session; HERMES_BENCH_MESSAGES sets another, such as 1000000.
 func corpusSize(tb testing.TB) int {
 	tb.Helper()
 	text := os.Getenv("HERMES_BENCH_MESSAGES")
@@ -31,7 +31,7 @@ func corpusSize(tb testing.TB) int {
 }
 
 // corpus opens a database of generated messages. With HERMES_BENCH_DIR it is
-// kept there and used again.
+// kept there and reused.
 func corpus(tb testing.TB, n int) *sqlite.Store {
 	tb.Helper()
 	dir := os.Getenv("HERMES_BENCH_DIR")
@@ -56,7 +56,7 @@ func corpus(tb testing.TB, n int) *sqlite.Store {
 
 const words = 200_000
 
-// spell is the word of a rank; rank 0 is the most frequent.
+// spell returns the word of a rank; rank 0 is the most frequent.
 func spell(rank int) string {
 	const consonants, vowels = "bcdfghklmnprstvz", "aeiou"
 	var b strings.Builder
@@ -67,8 +67,8 @@ func spell(rank int) string {
 	return b.String()
 }
 
-// fill writes sessions of 50 messages whose words follow Zipf's law: the
-// person, the model with a call, the result of its tool, and so on.
+// fill writes sessions of 50 messages whose words follow Zipf's law: the user, the
+// model with a call, the result of its tool, and so on.
 func fill(tb testing.TB, s *sqlite.Store, n int) {
 	tb.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -159,7 +159,7 @@ func BenchmarkSearch(b *testing.B) {
 	b.ReportMetric(float64(stats.FileBytes)/float64(stats.TextBytes), "file/text")
 }
 
-// BenchmarkAppend stores one message at a time beside the corpus.
+// BenchmarkAppend stores one message at a time in addition to the corpus.
 func BenchmarkAppend(b *testing.B) {
 	s := corpus(b, corpusSize(b))
 	id := fmt.Sprintf("append-%d", time.Now().UnixNano())

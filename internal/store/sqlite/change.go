@@ -8,14 +8,14 @@ import (
 	"hermes"
 )
 
-// key finds the number of a session's row.
+// key returns the row number of a session.
 func (t *tx) key(id string) (int64, error) {
 	var key int64
 	err := t.row(`SELECT key FROM sessions WHERE id = ?`, []any{id}, &key)
 	return key, notFound(err, id)
 }
 
-// UpdateSession changes what is set in the change, all or nothing.
+// UpdateSession changes the fields that are set in c, all of them or none.
 func (s *Store) UpdateSession(ctx context.Context, id string, c hermes.SessionChange) error {
 	title := ""
 	if c.Title != nil {
@@ -123,7 +123,7 @@ func (s *Store) DeleteSession(ctx context.Context, id string) error {
 	})
 }
 
-// remove deletes a session by its row.
+// remove deletes a session by its row number.
 func (t *tx) remove(key int64) error {
 	for _, query := range []string{
 		`DELETE FROM words WHERE rowid IN (SELECT id FROM messages WHERE session = ?)`,

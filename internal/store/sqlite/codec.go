@@ -10,7 +10,7 @@ import (
 	"hermes"
 )
 
-// record is a message as its row holds it.
+// record is a message as stored in its row.
 type record struct {
 	id, turn, at int64
 	role         string
@@ -22,16 +22,16 @@ type record struct {
 
 const messageColumns = "id, role, turn, at, failed, call_id, tool_name, text, body, outside"
 
-// fields are the targets of messageColumns.
+// fields returns the scan targets for messageColumns.
 func (r *record) fields() []any {
 	return []any{&r.id, &r.role, &r.turn, &r.at, &r.failed, &r.callID, &r.tool, &r.text, &r.body, &r.provenance}
 }
 
-// emptyBody is the JSON of a message of which nothing is left.
+// emptyBody is the JSON of a message whose fields all have columns.
 const emptyBody = `{"role":""}`
 
-// encode parts a message into columns and a JSON body of the rest, so that a
-// plain message needs no JSON and no text is stored twice.
+// encode splits a message into columns and a JSON body for the rest. A plain message
+// needs no JSON, and no text is stored twice.
 func encode(m hermes.Message) (record, error) {
 	r := record{role: string(m.Role), turn: m.Turn, at: nanos(m.Time), failed: m.Failed,
 		callID: nullable(m.CallID), tool: nullable(m.ToolName), provenance: nullable(m.Provenance)}
@@ -76,7 +76,7 @@ func (r *record) message() (hermes.Message, error) {
 	return m, nil
 }
 
-// marshal is JSON without escapes for HTML and without a line break.
+// marshal returns JSON without HTML escapes and without a line break.
 func marshal(v any) (string, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -89,7 +89,7 @@ func marshal(v any) (string, error) {
 
 func nullable(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
 
-// nanos is the stored form of a time; the zero time is 0.
+// nanos returns the stored form of a time; the zero time is 0.
 func nanos(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -104,7 +104,7 @@ func timeOf(ns int64) time.Time {
 	return time.Unix(0, ns).UTC()
 }
 
-// nullTime is NULL for the zero time.
+// nullTime returns the stored form of a time; the zero time is NULL.
 func nullTime(t time.Time) sql.NullInt64 {
 	return sql.NullInt64{Int64: nanos(t), Valid: !t.IsZero()}
 }

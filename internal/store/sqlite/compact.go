@@ -8,15 +8,15 @@ import (
 	"hermes"
 )
 
-// The values of messages.hidden: what was taken back is not found any more,
-// what was compacted away is.
+// The values of messages.hidden. A search does not find rewound messages, but still
+// finds compacted ones.
 const (
 	takenBack = 1
 	compacted = 2
 )
 
-// Compact hides messages and puts others in their place, in one transaction.
-// What is put is made from what is hidden, so it has no index entries.
+// Compact hides messages and inserts others instead, in one transaction. The inserted
+// messages repeat the hidden ones, so they are not indexed.
 func (s *Store) Compact(ctx context.Context, l hermes.Lease, c hermes.Compaction) ([]int64, error) {
 	hide, err := json.Marshal(c.Hide)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *Store) Compact(ctx context.Context, l hermes.Lease, c hermes.Compaction
 	return ids, nil
 }
 
-// hide takes messages out of the transcript and out of its counts.
+// hide removes messages from the transcript and from its counts.
 func (t *tx) hide(key int64, ids string) error {
 	const listed = `FROM messages WHERE session = ? AND id IN (SELECT value FROM json_each(?)) AND NOT hidden`
 	var messages, calls, size int64
@@ -72,13 +72,13 @@ func (t *tx) hide(key int64, ids string) error {
 		messages, calls, size, key)
 }
 
-// put gives new messages their places in the order.
+// put sets the positions of inserted messages.
 func (t *tx) put(key int64, insertion []hermes.Insertion, ids []int64) error {
 	for i, p := range insertion {
 		var at int64
 		err := t.row(`SELECT coalesce(place, id) FROM messages WHERE session = ? AND id = ?`, []any{key, p.At}, &at)
 		if err != nil {
-			return fmt.Errorf("the place of a message: %w", notFound(err, fmt.Sprint(p.At)))
+			return fmt.Errorf("find the position of a message: %w", notFound(err, fmt.Sprint(p.At)))
 		}
 		if err := t.exec(`UPDATE messages SET place = ? WHERE id = ?`, at, ids[i]); err != nil {
 			return err

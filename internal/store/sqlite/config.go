@@ -8,33 +8,33 @@ import (
 	"time"
 )
 
-// Config says which file to open and how. Only Path is needed.
+// Config says which file to open and how. Only Path is required.
 type Config struct {
-	// Path of the database file. Its folder is made if it is missing.
+	// Path is the database file. Its folder is created if it is missing.
 	Path string
 	// Journal is "wal" (the default) or "delete", for file systems on which
 	// shared memory does not work.
 	Journal string
-	// Synchronous is "normal" (the default: what is committed survives the
-	// death of the process; a power cut may take the last commits, never
-	// more), "full" (survives a power cut) or "off".
+	// Synchronous is "normal" (the default: commits survive the end of the
+	// process; a power failure may lose only the last commits), "full" (commits
+	// survive a power failure) or "off".
 	Synchronous string
 	// Busy is how long a write waits for another process; 0 is 5 s.
 	Busy time.Duration
-	// AutoCheckpoint is the size of the write-ahead log, in pages, from which
-	// it is folded into the file; 0 is 1000.
+	// AutoCheckpoint is the size of the write-ahead log, in pages, at which it
+	// is written to the file; 0 is 1000.
 	AutoCheckpoint int
-	// JournalLimit is the size in bytes to which the log is cut back after
-	// that; 0 is 64 MiB.
+	// JournalLimit is the size in bytes to which the log is then truncated;
+	// 0 is 64 MiB.
 	JournalLimit int64
-	// MaxPages bounds the file, in pages of 4 KiB; 0 is no bound.
+	// MaxPages limits the file, in pages of 4 KiB; 0 means no limit.
 	MaxPages int64
 	// Readers is the number of connections for reading; 0 is 4.
 	Readers int
-	// OwnerGone reports that the owner of a lease has certainly ended, so that its
-	// sessions need not wait for the lease to run out; nil knows of nobody.
+	// OwnerGone reports whether the owner of a lease has certainly ended. Then its
+	// sessions are free before the lease expires. It may be nil.
 	OwnerGone func(owner string) bool
-	// Now is the clock for leases and times that the caller left open;
+	// Now is the clock for leases and for times that the caller does not set;
 	// nil is time.Now.
 	Now func() time.Time
 
@@ -43,17 +43,17 @@ type Config struct {
 
 func (c Config) withDefaults() (Config, error) {
 	if c.Path == "" {
-		return c, fmt.Errorf("open the database: no path is given")
+		return c, fmt.Errorf("open the database: the path is empty")
 	}
 	c.Journal = strings.ToLower(cmp.Or(c.Journal, "wal"))
 	if c.Journal != "wal" && c.Journal != "delete" {
-		return c, fmt.Errorf("the journal mode %q is unknown: use wal or delete", c.Journal)
+		return c, fmt.Errorf("unknown journal mode %q: use wal or delete", c.Journal)
 	}
 	c.Synchronous = strings.ToLower(cmp.Or(c.Synchronous, "normal"))
 	switch c.Synchronous {
 	case "off", "normal", "full":
 	default:
-		return c, fmt.Errorf("the synchronous setting %q is unknown: use normal, full or off", c.Synchronous)
+		return c, fmt.Errorf("unknown synchronous setting %q: use normal, full or off", c.Synchronous)
 	}
 	c.Busy = cmp.Or(c.Busy, 5*time.Second)
 	c.AutoCheckpoint = cmp.Or(c.AutoCheckpoint, 1000)
@@ -65,7 +65,7 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// dsn is the address of the file for the driver with settings that every
+// dsn returns the file's address for the driver, with the settings that every
 // connection needs.
 func (c Config) dsn(pragmas ...string) string {
 	var b strings.Builder
@@ -79,7 +79,7 @@ func (c Config) dsn(pragmas ...string) string {
 	return b.String()
 }
 
-// escapePath keeps the characters of a path that mean something in a URI.
+// escapePath escapes the characters of a path that are special in a URI.
 func escapePath(path string) string {
 	if os.PathSeparator == '\\' {
 		path = strings.ReplaceAll(path, `\`, "/")

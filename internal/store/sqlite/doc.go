@@ -1,13 +1,13 @@
-// Package sqlite keeps sessions in one SQLite file: the embedded default of
-// [hermes.Store], with nothing to install.
+// Package sqlite stores sessions in one SQLite file. It is the embedded default of
+// [hermes.Store] and needs no installation.
 //
-// One [Store] is one handle. All writes of a process pass through one
-// goroutine (writer.go), which puts those that wait together into one
-// transaction; reads have connections of their own and never wait for it (WAL).
-// A message is written with its index entries in the same transaction, so what
-// is stored can be found. Two processes may use one file: a write waits for
-// the other's, and leases with fencing numbers keep a session to one of them.
+// One goroutine per process makes all writes (writer.go); it combines waiting
+// writes into one transaction. Reads have their own connections and never wait for
+// writes (WAL). A message and its index entries are written in the same
+// transaction, so every stored message can be found. Several processes may use one
+// file: writes wait for each other, and leases with fencing numbers keep a session
+// in one process.
 //
-// The package knows nothing of turns, models or faces. Start at open.go, then
-// migrations/0001.sql, transcript.go and search.go.
+// The package does not know about turns, models or frontends. Start at open.go,
+// then migrations/0001.sql, transcript.go and search.go.
 package sqlite

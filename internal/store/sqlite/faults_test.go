@@ -14,7 +14,7 @@ import (
 	"hermes/internal/store/sqlite"
 )
 
-// raw opens a file beside the store.
+// raw opens a file without the store.
 func raw(t *testing.T, path string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+path)
@@ -82,7 +82,7 @@ func TestAFullDiskKeepsWhatIsStored(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoDatabaseIsLeftAlone(t *testing.T) {
+func TestAFileThatIsNotADatabaseIsNotChanged(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
@@ -97,7 +97,7 @@ func TestWhatIsNoDatabaseIsLeftAlone(t *testing.T) {
 		}, sqlite.ErrCorrupt, "hermes sessions repair"},
 		{"another program's", func(t *testing.T, path string) {
 			mustExec(t, raw(t, path), "CREATE TABLE schema_version (version); INSERT INTO schema_version VALUES (11)")
-		}, sqlite.ErrForeign, "left untouched"},
+		}, sqlite.ErrForeign, "was not changed; move it away"},
 		{"a newer one", func(t *testing.T, path string) {
 			s := mustOpen(t, sqlite.Config{Path: path})
 			mustCreate(t, s, "a")

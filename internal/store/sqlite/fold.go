@@ -2,8 +2,8 @@ package sqlite
 
 import "unicode"
 
-// The letters below the accents of Latin-1 and Extended-A (from U+00C0) and of
-// Extended Additional (from U+1E00); a dot stands for letters that have none.
+// The base letters of Latin-1 and Extended-A (from U+00C0) and of Extended Additional
+// (from U+1E00); a dot marks characters without one.
 const (
 	latinBase = "aaaaaa.ceeeeiiii.nooooo..uuuuy..aaaaaa.ceeeeiiii.nooooo..uuuuy.yaaaaaaccccccccdd..eeeeeeeeeegggg" +
 		"gggghh..iiiiiiiii...jjkk.llllll....nnnnnn...oooooo..rrrrrrsssssssstttt..uuuuuuuuuuuuwwyyyzzzzzz."
@@ -11,8 +11,8 @@ const (
 		"wwwwwwwwwwxxxxyyzzzzzzhtwy......aaaaaaaaaaaaaaaaaaaaaaaaeeeeeeeeeeeeeeeeiiiioooooooooooooooooooooooouuuuuuuuuuuuuuyyyyyyyy......"
 )
 
-// fold is how the index sees a rune: lower case, without accents. It returns
-// -1 for a combining accent, which the index leaves out.
+// fold returns a rune as the index stores it: lower case, without accents. It returns
+// -1 for a combining accent, which the index omits.
 func fold(r rune) rune {
 	switch {
 	case r < 0x80:
@@ -34,7 +34,7 @@ func fold(r rune) rune {
 	return unicode.ToLower(r)
 }
 
-// inWord reports whether the index takes a rune for part of a word.
+// inWord reports whether the index treats a rune as part of a word.
 func inWord(r rune) bool {
 	if r < 0x80 {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
@@ -42,9 +42,8 @@ func inWord(r rune) bool {
 	return unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.Co)
 }
 
-// unbroken reports whether a rune belongs to a script that does not part its
-// words by blanks, or joins so much to them that only parts of a run are ever
-// looked for (Korean).
+// unbroken reports whether a rune belongs to a script without blanks between words,
+// or with so many suffixes that users search for parts of words (Korean).
 func unbroken(r rune) bool {
 	switch {
 	case r < 0x0e00:
@@ -53,7 +52,7 @@ func unbroken(r rune) bool {
 		return r != 0x0e2f && r != 0x0e4f && r != 0x0e5a && r != 0x0e5b
 	case r < 0x1000:
 		return false
-	case r < 0x10a0: // Myanmar; its two signs of punctuation part
+	case r < 0x10a0: // Myanmar; its two punctuation marks separate words
 		return r != 0x104a && r != 0x104b
 	case r < 0x1780:
 		return r >= 0x1100 && r < 0x1200 // Hangul letters

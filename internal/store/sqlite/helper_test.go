@@ -15,8 +15,8 @@ import (
 	"hermes/internal/store/sqlite"
 )
 
-// childVar asks the test binary to be another process on the same file: its
-// value is a role and the path.
+// childVar makes the test binary run as another process on the same file: its value
+// is a role and the path.
 const childVar = "HERMES_TEST_STORE_CHILD"
 
 func TestMain(m *testing.M) {

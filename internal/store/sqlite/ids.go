@@ -6,19 +6,19 @@ import (
 	"iter"
 )
 
-// ids are numbers of messages in one direction, as an index yields them. An
-// error is the last item.
+// ids yields message numbers in one direction, as an index returns them. An error
+// ends it.
 type ids = iter.Seq2[int64, error]
 
 // matcher reads the indexes over one connection.
 type matcher struct {
 	ctx    context.Context
 	conn   *sql.Conn
-	oldest bool  // upwards instead of downwards
-	lo, hi int64 // the numbers to look at; hi 0 is no bound
+	oldest bool  // ascending instead of descending
+	lo, hi int64 // the range of numbers; hi 0 means no limit
 }
 
-// match yields the messages that an index has for an expression.
+// match yields the messages that match an expression in an index.
 func (m matcher) match(table, expression string) ids {
 	query := "SELECT rowid FROM " + table + " WHERE " + table + " MATCH ?"
 	args := []any{expression}
@@ -53,7 +53,7 @@ func (m matcher) match(table, expression string) ids {
 	}
 }
 
-// query yields the messages that fit one of the groups.
+// query yields the messages that match one of the groups.
 func (m matcher) query(q query) ids {
 	if expression, ok := wordsOnly(q); ok {
 		return m.match("words", expression)
@@ -91,7 +91,7 @@ func wordsOnly(q query) (string, bool) {
 	return expression, true
 }
 
-// group walks both indexes side by side.
+// group reads both indexes in parallel.
 func (m matcher) group(g group) ids {
 	words, grams := byIndex(g.must)
 	var all ids
@@ -117,8 +117,8 @@ func (m matcher) group(g group) ids {
 	return all
 }
 
-// merge walks two lists of one direction and yields what keep wants, told in
-// which of them a number stands.
+// merge reads two lists of the same direction and yields the numbers that keep
+// accepts; keep learns which lists contain a number.
 func (m matcher) merge(a, b ids, keep func(inA, inB bool) bool) ids {
 	return func(yield func(int64, error) bool) {
 		nextA, stopA := iter.Pull2(a)

@@ -9,12 +9,12 @@ import (
 	"hermes"
 )
 
-// BeginCall stores that a call is about to run. A call with the same id that
-// an earlier turn left behind is replaced.
+// BeginCall stores that a call is about to run. It replaces an unfinished call of an
+// earlier turn with the same id.
 func (s *Store) BeginCall(ctx context.Context, l hermes.Lease, c hermes.ToolCall) error {
 	call, err := marshal(c)
 	if err != nil {
-		return fmt.Errorf("encode the call %s: %w", c.Name, err)
+		return fmt.Errorf("encode call %s: %w", c.Name, err)
 	}
 	return s.update(ctx, func(t *tx) error {
 		key, err := t.held(l)
@@ -27,11 +27,11 @@ func (s *Store) BeginCall(ctx context.Context, l hermes.Lease, c hermes.ToolCall
 	})
 }
 
-// EndCall stores the result of a call that was begun.
+// EndCall stores the result of a call that BeginCall stored.
 func (s *Store) EndCall(ctx context.Context, l hermes.Lease, callID string, result hermes.Message) error {
 	text, err := marshal(result)
 	if err != nil {
-		return fmt.Errorf("encode the result of the call %s: %w", callID, err)
+		return fmt.Errorf("encode the result of call %s: %w", callID, err)
 	}
 	return s.update(ctx, func(t *tx) error {
 		key, err := t.held(l)
@@ -49,11 +49,11 @@ func (s *Store) EndCall(ctx context.Context, l hermes.Lease, callID string, resu
 	})
 }
 
-// SavePending stores how a call that was begun stands with the person.
+// SavePending stores the approvals and answers that a call waits for.
 func (s *Store) SavePending(ctx context.Context, l hermes.Lease, callID string, h hermes.PendingCall) error {
 	text, err := marshal(h)
 	if err != nil {
-		return fmt.Errorf("encode what the call %s asks: %w", callID, err)
+		return fmt.Errorf("encode what call %s waits for: %w", callID, err)
 	}
 	return s.update(ctx, func(t *tx) error {
 		key, err := t.held(l)
@@ -78,8 +78,8 @@ func orNotFound(err error, what string) error {
 	return fmt.Errorf("%s: %w", what, hermes.ErrNotFound)
 }
 
-// OpenSteps returns the steps of calls that no stored message answers, in the
-// order in which they began.
+// OpenSteps returns the calls without a stored answer, in the order in which they
+// began.
 func (s *Store) OpenSteps(ctx context.Context, session string) ([]hermes.Step, error) {
 	var key int64
 	err := s.read.QueryRowContext(ctx, `SELECT key FROM sessions WHERE id = ?`, session).Scan(&key)
@@ -115,7 +115,7 @@ func scanStep(rows *sql.Rows) (hermes.Step, error) {
 	}
 	if hold.Valid {
 		if err := json.Unmarshal([]byte(hold.String), &step.Pending); err != nil {
-			return step, fmt.Errorf("read what a journal step asks: %w", err)
+			return step, fmt.Errorf("read what a journal step waits for: %w", err)
 		}
 	}
 	if !result.Valid {

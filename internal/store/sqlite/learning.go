@@ -14,7 +14,7 @@ var _ hermes.Learnings = (*Store)(nil)
 
 const learningColumns = `id, tool, class, pattern, fix, context, tags, session, created, touched, seen, shown, helped, failed, outside`
 
-// learningWords is what a search by words looks at.
+// learningWords returns the text that a search by words reads.
 func learningWords(l hermes.Learning) string {
 	return strings.ToLower(strings.Join(append([]string{l.Tool, l.Class, l.Pattern, l.Fix, l.Context}, l.Tags...), "\n"))
 }
@@ -38,14 +38,14 @@ func scanLearning(scan func(...any) error) (hermes.Learning, error) {
 	return l, nil
 }
 
-// learning reads the row of a failure inside a write.
+// learning reads the row of a failure within a write transaction.
 func (t *tx) learning(l hermes.Learning) (hermes.Learning, error) {
 	return scanLearning(func(into ...any) error {
 		return t.row(`SELECT `+learningColumns+` FROM learnings WHERE tool = ? AND class = ? AND pattern = ?`, []any{l.Tool, l.Class, l.Pattern}, into...)
 	})
 }
 
-// one runs a statement that must change the learning with an id.
+// one runs a statement that must change the learning with this id.
 func (t *tx) one(id int64, query string, args ...any) error {
 	done, err := t.result(query, args...)
 	if err != nil {
@@ -57,7 +57,7 @@ func (t *tx) one(id int64, query string, args ...any) error {
 	return fmt.Errorf("learning %d: %w", id, hermes.ErrNotFound)
 }
 
-// SaveLearning stores what helps against a failure.
+// SaveLearning stores the fix of a failure.
 func (s *Store) SaveLearning(ctx context.Context, l hermes.Learning) (hermes.Learning, error) {
 	tags, err := marshal(append([]string{}, l.Tags...))
 	if err != nil {
@@ -96,21 +96,21 @@ func (s *Store) NoteFailure(ctx context.Context, l hermes.Learning) (hermes.Lear
 	return stored, err
 }
 
-// NoteFix counts what came of a fix.
+// NoteFix counts an outcome of a fix.
 func (s *Store) NoteFix(ctx context.Context, id int64, what hermes.FixOutcome, at time.Time) error {
 	column := ""
 	switch what {
 	case hermes.FixShown, hermes.FixHelped, hermes.FixFailed:
 		column = string(what)
 	default:
-		return fmt.Errorf("there is no outcome %q of a fix", what)
+		return fmt.Errorf("unknown outcome %q of a fix", what)
 	}
 	return s.update(ctx, func(t *tx) error {
 		return t.one(id, `UPDATE learnings SET `+column+` = `+column+` + 1, touched = max(touched, ?) WHERE id = ?`, nanos(at), id)
 	})
 }
 
-// FindLearnings returns learnings, the last touched first.
+// FindLearnings returns learnings, most recently touched first.
 func (s *Store) FindLearnings(ctx context.Context, q hermes.LearningQuery) ([]hermes.Learning, error) {
 	where, args := []string{"1"}, []any{}
 	and := func(condition string, arg any) { where, args = append(where, condition), append(args, arg) }
@@ -155,11 +155,11 @@ func (s *Store) FindLearnings(ctx context.Context, q hermes.LearningQuery) ([]he
 	return list, s.cfg.explain(rows.Err())
 }
 
-// ForgetLearnings removes what is named and what nobody needs any more.
+// ForgetLearnings removes the given learnings and those that have expired.
 func (s *Store) ForgetLearnings(ctx context.Context, f hermes.Forgetting) (int, error) {
 	removed := 0
 	err := s.update(ctx, func(t *tx) error {
-		removed = 0 // a transaction may be tried twice
+		removed = 0 // a transaction may run twice
 		drop := func(query string, args ...any) error {
 			done, err := t.result(query, args...)
 			if err != nil {

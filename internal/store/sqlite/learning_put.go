@@ -9,7 +9,7 @@ import (
 	"hermes"
 )
 
-// PutLearning stores a learning as it is.
+// PutLearning stores a learning unchanged.
 func (s *Store) PutLearning(ctx context.Context, l hermes.Learning) (hermes.Learning, error) {
 	tags, err := marshal(append([]string{}, l.Tags...))
 	if err != nil {
@@ -32,7 +32,7 @@ func (s *Store) PutLearning(ctx context.Context, l hermes.Learning) (hermes.Lear
 	return stored, err
 }
 
-// MergeLearnings makes one learning of several.
+// MergeLearnings merges several learnings into one.
 func (s *Store) MergeLearnings(ctx context.Context, l hermes.Learning, others ...int64) (hermes.Learning, error) {
 	tags, err := marshal(append([]string{}, l.Tags...))
 	if err != nil {
@@ -65,7 +65,8 @@ func (s *Store) MergeLearnings(ctx context.Context, l hermes.Learning, others ..
 	return stored, err
 }
 
-// learningOf reads the row with an id inside a write; ErrNotFound without one.
+// learningOf reads the row with an id within a write transaction; ErrNotFound if there
+// is none.
 func (t *tx) learningOf(id int64) (hermes.Learning, error) {
 	l, err := scanLearning(func(into ...any) error {
 		return t.row(`SELECT `+learningColumns+` FROM learnings WHERE id = ?`, []any{id}, into...)

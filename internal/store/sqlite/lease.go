@@ -8,7 +8,7 @@ import (
 	"hermes"
 )
 
-// Acquire gives the session to the owner, with a fence greater than all before.
+// Acquire leases the session to the owner, with a fence greater than all earlier ones.
 func (s *Store) Acquire(ctx context.Context, session, owner string, ttl time.Duration) (hermes.Lease, error) {
 	lease := hermes.Lease{Session: session, Owner: owner}
 	err := s.update(ctx, func(t *tx) error {
@@ -37,7 +37,7 @@ func (s *Store) Acquire(ctx context.Context, session, owner string, ttl time.Dur
 
 func (c Config) ownerGone(owner string) bool { return c.OwnerGone != nil && c.OwnerGone(owner) }
 
-// Renew extends a lease that has neither run out nor been overtaken.
+// Renew extends a lease that has not expired and not been replaced.
 func (s *Store) Renew(ctx context.Context, l hermes.Lease, ttl time.Duration) (hermes.Lease, error) {
 	err := s.update(ctx, func(t *tx) error {
 		now := s.cfg.Now()
@@ -65,10 +65,10 @@ func staleOr(err error, session string) error {
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("session %s: the lease ran out: %w", session, hermes.ErrStaleLease)
+	return fmt.Errorf("session %s: the lease has expired: %w", session, hermes.ErrStaleLease)
 }
 
-// Release ends a lease. Its fence stays, so that the next holder's is greater.
+// Release ends a lease. Its fence is kept, so that the next one is greater.
 func (s *Store) Release(ctx context.Context, l hermes.Lease) error {
 	return s.update(ctx, func(t *tx) error {
 		key, err := t.key(l.Session)

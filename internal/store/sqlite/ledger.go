@@ -23,19 +23,18 @@ const (
 	callReleased
 )
 
-// maxRelease bounds the reservations that one booking releases.
+// maxRelease limits the reservations that one booking releases.
 const maxRelease = 64
 
-// ledgerAge is how long calls, and accounts that nothing touches, are kept.
+// ledgerAge is how long calls and unused accounts are kept.
 const ledgerAge = 400 * 24 * time.Hour
 
-// Reserve books the estimate of a call, or refuses it with an *OverCap. What
-// it checks and what it books is one transaction, so that callers at the same
-// time cannot pass a cap together.
+// Reserve books the estimate of a call, or refuses it with an *OverCap. It checks and
+// books in one transaction, so that concurrent callers cannot exceed a cap together.
 func (s *Store) Reserve(ctx context.Context, b hermes.Booking) (hermes.Reserved, error) {
 	var done hermes.Reserved
 	err := s.update(ctx, func(t *tx) error {
-		done = hermes.Reserved{} // a transaction may be tried twice
+		done = hermes.Reserved{} // a transaction may run twice
 		if err := t.releaseOverdue(b); err != nil {
 			return err
 		}
@@ -87,7 +86,7 @@ func (t *tx) fits(l hermes.Limit, estimate hermes.Amount) error {
 	return nil
 }
 
-// hold adds an estimate to what is held of an account.
+// hold adds an estimate to the reserved amount of an account.
 func (t *tx) hold(a hermes.Account, b hermes.Booking) error {
 	made, err := t.result(`INSERT INTO spend_accounts (kind, name, held_money, held_tokens, touched) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
 		string(a.Kind), a.Name, int64(b.Estimate.Money), b.Estimate.Tokens, nanos(b.At))
@@ -105,8 +104,8 @@ func (t *tx) hold(a hermes.Account, b hermes.Booking) error {
 		int64(b.Estimate.Money), b.Estimate.Tokens, nanos(b.At), string(a.Kind), a.Name)
 }
 
-// forget keeps the tables bounded when an account is new: of a session only
-// the newest turn has one, and each day what is very old goes.
+// forget removes old rows when an account is new: accounts of earlier turns of the
+// same session and, once a day, calls and accounts past ledgerAge.
 func (t *tx) forget(a hermes.Account, b hermes.Booking) error {
 	switch a.Kind {
 	case hermes.AccountTurn: // '0' follows '/'
@@ -122,7 +121,7 @@ func (t *tx) forget(a hermes.Account, b hermes.Booking) error {
 	return nil
 }
 
-// warn notes that an account has crossed a percentage of its cap, once.
+// warn records, once, that an account has crossed a percentage of its cap.
 func (t *tx) warn(l hermes.Limit, percents []int) (*hermes.Warning, error) {
 	if l.Cap == (hermes.Amount{}) || len(percents) == 0 {
 		return nil, nil
@@ -167,8 +166,8 @@ func (t *tx) reserve(b hermes.Booking) (int64, error) {
 	return done.LastInsertId()
 }
 
-// releaseOverdue gives back what processes that are gone have reserved. A
-// reservation from far in the future was made by a clock that ran ahead.
+// releaseOverdue releases reservations of processes that have ended. A reservation
+// from far in the future came from a clock that was ahead.
 func (t *tx) releaseOverdue(b hermes.Booking) error {
 	hold := b.Until.Sub(b.At)
 	for range maxRelease {
@@ -195,7 +194,7 @@ func (t *tx) releaseOverdue(b hermes.Booking) error {
 	return nil
 }
 
-// ledgerCall is a call as the ledger holds it.
+// ledgerCall is a call as stored in the ledger.
 type ledgerCall struct {
 	state    int
 	estimate hermes.Amount
@@ -215,8 +214,8 @@ func (t *tx) call(id int64) (ledgerCall, error) {
 	return c, json.Unmarshal([]byte(names), &c.accounts)
 }
 
-// move adds the estimate of a call to what its accounts hold (1), or takes it
-// away (-1).
+// move adds the estimate of a call to the reserved amounts of its accounts (1), or
+// subtracts it (-1).
 func (t *tx) move(c ledgerCall, sign int64) error {
 	for _, a := range c.accounts {
 		err := t.exec(`UPDATE spend_accounts SET held_money = held_money + ?, held_tokens = held_tokens + ? WHERE kind = ? AND name = ?`,
@@ -228,7 +227,7 @@ func (t *tx) move(c ledgerCall, sign int64) error {
 	return nil
 }
 
-// Extend keeps a reservation longer, and takes it up again if it was released.
+// Extend prolongs a reservation, and books it again if it was released.
 func (s *Store) Extend(ctx context.Context, id int64, until time.Time) error {
 	return s.update(ctx, func(t *tx) error {
 		c, err := t.call(id)
@@ -244,7 +243,7 @@ func (s *Store) Extend(ctx context.Context, id int64, until time.Time) error {
 	})
 }
 
-// Settle puts the true cost of a call in the place of its estimate.
+// Settle replaces the estimate of a call by its actual cost.
 func (s *Store) Settle(ctx context.Context, id int64, charge hermes.Charge) error {
 	return s.update(ctx, func(t *tx) error {
 		c, err := t.call(id)
@@ -271,7 +270,7 @@ func (s *Store) Settle(ctx context.Context, id int64, charge hermes.Charge) erro
 	})
 }
 
-// Raise adds to the caps of an account and lets it be warned of anew.
+// Raise adds to the caps of an account and resets its warnings.
 func (s *Store) Raise(ctx context.Context, a hermes.Account, by hermes.Amount) error {
 	return s.update(ctx, func(t *tx) error {
 		return t.exec(`INSERT INTO spend_accounts (kind, name, raised_money, raised_tokens, touched) VALUES (?, ?, ?, ?, ?)

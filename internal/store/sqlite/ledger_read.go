@@ -13,8 +13,8 @@ const balanceColumns = `SELECT coalesce(sum(money), 0), coalesce(sum(tokens), 0)
 	coalesce(sum(raised_money), 0), coalesce(sum(raised_tokens), 0), coalesce(sum(calls), 0), coalesce(sum(unpriced), 0), coalesce(max(warned), 0)
 	FROM spend_accounts WHERE kind = ? AND name `
 
-// balanceQuery reads how an account stands. Days and months count those that
-// come after them, so that a clock that is put back frees nothing.
+// balanceQuery reads the balance of an account. Later days and months also count
+// towards an earlier one, so that setting the clock back frees nothing.
 func balanceQuery(k hermes.AccountKind) string {
 	if k == hermes.AccountDay || k == hermes.AccountMonth {
 		return balanceColumns + ">= ?"
@@ -26,14 +26,14 @@ func balanceFields(b *hermes.Balance, warned *int) []any {
 	return []any{&b.Spent.Money, &b.Spent.Tokens, &b.Reserved.Money, &b.Reserved.Tokens, &b.Raised.Money, &b.Raised.Tokens, &b.Calls, &b.Unpriced, warned}
 }
 
-// balance reads an account inside a write.
+// balance reads an account within a write transaction.
 func (t *tx) balance(a hermes.Account) (hermes.Balance, int, error) {
 	b, warned := hermes.Balance{Account: a}, 0
 	err := t.row(balanceQuery(a.Kind), []any{string(a.Kind), a.Name}, balanceFields(&b, &warned)...)
 	return b, warned, err
 }
 
-// Balances tells how accounts stand.
+// Balances returns the balances of accounts.
 func (s *Store) Balances(ctx context.Context, accounts ...hermes.Account) ([]hermes.Balance, error) {
 	list := make([]hermes.Balance, len(accounts))
 	for i, a := range accounts {
@@ -47,7 +47,7 @@ func (s *Store) Balances(ctx context.Context, accounts ...hermes.Account) ([]her
 	return list, nil
 }
 
-// Spent sums the calls of a time.
+// Spent sums the calls of a period.
 func (s *Store) Spent(ctx context.Context, q hermes.SpendQuery) ([]hermes.Spending, error) {
 	group := "''"
 	switch q.By {
@@ -55,7 +55,7 @@ func (s *Store) Spent(ctx context.Context, q hermes.SpendQuery) ([]hermes.Spendi
 	case hermes.SpendByModel, hermes.SpendBySession, hermes.SpendByPurpose, hermes.SpendByDay:
 		group = "c." + string(q.By)
 	default:
-		return nil, fmt.Errorf("calls cannot be summed by %q", q.By)
+		return nil, fmt.Errorf("cannot sum calls by %q", q.By)
 	}
 	where, args := []string{"c.at >= ?"}, []any{nanos(q.After)}
 	if !q.Before.IsZero() {
@@ -101,7 +101,7 @@ func (s *Store) Activity(ctx context.Context, since time.Time, source string) (h
 	return a, s.cfg.explain(err)
 }
 
-// inWindow picks sessions by an index; a source of "" is every source.
+// inWindow selects sessions by an index; a source of "" means every source.
 const inWindow = `coalesce(active, started) >= ? AND (? = '' OR source = ?)`
 
 func (s *Store) activeSessions(ctx context.Context, since time.Time, source string, a *hermes.Active) error {

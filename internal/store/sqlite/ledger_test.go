@@ -58,7 +58,7 @@ func TestActivityOfATime(t *testing.T) {
 	}
 	got, err = s.Activity(t.Context(), now.AddDate(0, 0, -30), "telegram")
 	if err != nil || got.Sessions != 1 || len(got.Tools) != 1 || got.Tools[0].Name != "web_search" {
-		t.Errorf("of one source: %+v, %v", got, err)
+		t.Errorf("of one platform: %+v, %v", got, err)
 	}
 	if got, err = s.Activity(t.Context(), now.AddDate(0, 0, 1), ""); err != nil || got.Sessions != 0 || len(got.Tools) != 0 {
 		t.Errorf("of no time: %+v, %v", got, err)
@@ -86,8 +86,8 @@ func day(t time.Time) hermes.Account {
 	return hermes.Account{Kind: hermes.AccountDay, Name: t.Format(time.DateOnly)}
 }
 
-// TestTheLedgerStaysBounded: of a session only the newest turn has an account,
-// and what is older than a year goes.
+// TestTheLedgerStaysBounded: only the newest turn of a session has an account, and
+// rows older than a year are removed.
 func TestTheLedgerStaysBounded(t *testing.T) {
 	t.Parallel()
 	path := tempPath(t)

@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// Retention says which sessions may go: those that have ended, are not pinned
-// and were last active before a time. Zero fields do not narrow.
+// Retention says which sessions may be removed: those that have ended, are not pinned
+// and were last active before a time. Zero fields do not filter.
 type Retention struct {
 	Before   time.Time
 	Platform string
 }
 
-// pruneBatch bounds the sessions that one transaction removes, so that writes
-// of others come in between.
+// pruneBatch limits the sessions that one transaction removes, so that other writes
+// are not delayed.
 const pruneBatch = 20
 
-// Prune removes the sessions that the retention lets go, with their messages,
-// and returns how many there were. Children are kept and lose their parent.
+// Prune removes the sessions past their retention, with their messages, and returns
+// how many. It keeps their children, without a parent.
 func (s *Store) Prune(ctx context.Context, r Retention) (int, error) {
 	removed := 0
 	for {
@@ -73,8 +73,8 @@ func (t *tx) prunable(r Retention) ([]int64, error) {
 	return keys, rows.Err()
 }
 
-// AutoPrune prunes unless that was done less than so long ago, by this or
-// another process. It reports whether it did.
+// AutoPrune prunes unless this or another process did so less than every ago. It
+// reports whether it did.
 func (s *Store) AutoPrune(ctx context.Context, r Retention, every time.Duration) (bool, error) {
 	due := false
 	err := s.update(ctx, func(t *tx) error {
@@ -98,8 +98,8 @@ func (s *Store) AutoPrune(ctx context.Context, r Retention, every time.Duration)
 	return true, err
 }
 
-// Optimize merges the index and gives free pages back to the disk, in steps
-// between which others may write.
+// Optimize merges the index and returns free pages to the disk. It works in steps, so
+// that others can write in between.
 func (s *Store) Optimize(ctx context.Context) error {
 	for _, table := range []string{"words", "grams"} {
 		if err := s.merge(ctx, table); err != nil {
@@ -113,9 +113,9 @@ func (s *Store) Optimize(ctx context.Context) error {
 	return s.cfg.explain(err)
 }
 
-// merge merges an index until nothing is left to merge.
+// merge merges an index completely.
 func (s *Store) merge(ctx context.Context, table string) error {
-	pages := -500 // negative: begin a merge of everything; positive: go on with it
+	pages := -500 // negative: start a full merge; positive: continue it
 	for {
 		var before, after int64
 		err := s.update(ctx, func(t *tx) error {
@@ -134,7 +134,7 @@ func (s *Store) merge(ctx context.Context, table string) error {
 	}
 }
 
-// shrink gives free pages back, some at a time.
+// shrink returns free pages to the disk, some at a time.
 func (s *Store) shrink(ctx context.Context) error {
 	for {
 		var free int64
@@ -162,11 +162,11 @@ func (s *Store) Check(ctx context.Context) error {
 	return nil
 }
 
-// Backup writes a copy of the database, compact and whole, to a file that does
-// not exist yet. Others may go on writing.
+// Backup writes a compact, complete copy of the database to a new file. Others may
+// continue to write.
 func (s *Store) Backup(ctx context.Context, to string) error {
 	if _, err := os.Stat(to); err == nil {
-		return fmt.Errorf("back up the database: %s exists already; choose another name", to)
+		return fmt.Errorf("back up the database: %s already exists; choose another name", to)
 	}
 	conn, err := s.read.Conn(ctx)
 	if err != nil {

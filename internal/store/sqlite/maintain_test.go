@@ -62,7 +62,7 @@ func TestPruneTakesEndedSessionsOnly(t *testing.T) {
 		}
 	}
 	if want := 60 + 1 - 24; len(rows) != want {
-		t.Errorf("%d sessions are left, want %d", len(rows), want)
+		t.Errorf("%d sessions remain, want %d", len(rows), want)
 	}
 	hits, err := s.Search(t.Context(), hermes.SearchQuery{Text: "word3"})
 	if err != nil || len(hits) != 0 {
@@ -154,11 +154,11 @@ func TestSearchRanksWhatFitsBest(t *testing.T) {
 	if got := first("docker", 2); got != "docker docker network" {
 		t.Errorf("the best hit is %q", got)
 	}
-	// No message holds all words: those with some are shown.
+	// No message has all words: those with some are shown.
 	if got := first("weather network forecast", 2); got != "docker docker network" && got != "the weather" {
 		t.Errorf("the best hit is %q", got)
 	}
-	// What was asked for exactly is not loosened.
+	// An exact query is not loosened.
 	if hits, err := s.Search(t.Context(), hermes.SearchQuery{Text: `weather AND network`}); err != nil || len(hits) != 0 {
 		t.Errorf("%d hits, %v", len(hits), err)
 	}

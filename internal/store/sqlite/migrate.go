@@ -15,8 +15,7 @@ var migrations embed.FS
 // applicationID marks our files in their header ("HRMS").
 const applicationID = 0x48524d53
 
-// steps returns the SQL that leads from each version to the next; the first
-// makes version 1.
+// steps returns the SQL from each version to the next; the first creates version 1.
 func (c Config) steps() ([]string, error) {
 	if c.migrations != nil {
 		return c.migrations, nil
@@ -36,7 +35,7 @@ func (c Config) steps() ([]string, error) {
 	return steps, nil
 }
 
-// latest is the number of migrations there are, without reading them.
+// latest returns the number of migrations, without reading them.
 func (c Config) latest() (int, error) {
 	if c.migrations != nil {
 		return len(c.migrations), nil
@@ -45,8 +44,8 @@ func (c Config) latest() (int, error) {
 	return len(entries), err
 }
 
-// check tells the version of the schema, 0 for an empty file, or why the file
-// is not ours to write. It changes nothing.
+// check returns the version of the schema, 0 for an empty file, or an error if this
+// program must not write the file. It changes nothing.
 func (c Config) check(ctx context.Context, conn *sql.Conn) (int, error) {
 	var version, application, tables int
 	err := conn.QueryRowContext(ctx,
@@ -56,18 +55,18 @@ func (c Config) check(ctx context.Context, conn *sql.Conn) (int, error) {
 		return 0, err
 	}
 	if application != applicationID && tables+version+application != 0 {
-		return 0, fmt.Errorf("%w: %s was made by another one and is left untouched; move it away or choose another home",
+		return 0, fmt.Errorf("%w: %s was not changed; move it away or use another home",
 			ErrForeign, c.Path)
 	}
 	latest, err := c.latest()
 	if err == nil && version > latest {
-		return 0, fmt.Errorf("%w: %s has schema %d and this program knows %d; it is left untouched. Update Hermes, or choose another home",
+		return 0, fmt.Errorf("%w: %s has schema %d and this program supports %d; it was not changed. Update Hermes, or use another home",
 			ErrNewer, c.Path, version, latest)
 	}
 	return version, err
 }
 
-// migrate brings the schema from a version to the latest, in one transaction.
+// migrate updates the schema from a version to the latest, in one transaction.
 func (c Config) migrate(ctx context.Context, conn *sql.Conn, from int) error {
 	latest, err := c.latest()
 	if err != nil || from == latest {
@@ -94,8 +93,8 @@ func (c Config) migrate(ctx context.Context, conn *sql.Conn, from int) error {
 	return c.wait(ctx, conn, c.Busy)
 }
 
-// migrateWait is how long opening waits for another process, if that is longer
-// than for a write: it may be copying a large file before it changes the schema.
+// migrateWait is the minimum time that opening waits for another process, which may
+// be copying a large file before it changes the schema.
 const migrateWait = time.Minute
 
 // wait sets how long the connection waits for other processes.
@@ -105,33 +104,33 @@ func (c Config) wait(ctx context.Context, conn *sql.Conn, d time.Duration) error
 }
 
 func (c Config) migrateLocked(ctx context.Context, conn *sql.Conn, steps []string) error {
-	// Another process may have done it while this one waited for the lock.
+	// Another process may have migrated while this one waited for the lock.
 	from, err := c.check(ctx, conn)
 	if err != nil || from == len(steps) {
 		return err
 	}
 	if from > 0 {
 		if err := c.backup(ctx, from); err != nil {
-			return fmt.Errorf("keep a copy of the database before its schema changes: %w", err)
+			return fmt.Errorf("copy the database before its schema changes: %w", err)
 		}
 	}
 	for i, step := range steps[from:] {
 		if _, err := conn.ExecContext(ctx, step); err != nil {
-			return fmt.Errorf("bring the database from schema %d to %d: %w", from+i, from+i+1, err)
+			return fmt.Errorf("update the database from schema %d to %d: %w", from+i, from+i+1, err)
 		}
 	}
 	_, err = conn.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d; PRAGMA application_id = %d", len(steps), applicationID))
 	return err
 }
 
-// BackupPath is where the copy is kept that is made before the schema of a
-// file changes from this version.
+// BackupPath returns where the copy is kept that is made before the schema changes
+// from this version.
 func BackupPath(path string, version int) string {
 	return fmt.Sprintf("%s.v%d.bak", path, version)
 }
 
-// backup copies the file as it is, by a connection of its own, while the
-// caller keeps others from writing.
+// backup copies the file through its own connection, while the caller locks out other
+// writers.
 func (c Config) backup(ctx context.Context, version int) error {
 	db, err := sql.Open("sqlite", c.dsn("query_only(0)"))
 	if err != nil {

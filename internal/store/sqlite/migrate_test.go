@@ -110,7 +110,7 @@ func TestOneFaultyWriteDoesNotSpoilItsBatch(t *testing.T) {
 	}
 	broken := &job{ctx: t.Context(), done: make(chan error, 1), run: func(t *tx) error { return t.exec(`SELECT broken`) }}
 	batch := []*job{insert("a", nil), insert("b", refused), broken, insert("c", nil), insert("a", nil)}
-	// The writer's own goroutine is idle: nothing was handed to it.
+	// The writer's own goroutine is idle: it got no job.
 	s.w.answer(batch)
 	for i, ok := range []bool{true, false, false, true, false} {
 		if err := <-batch[i].done; (err == nil) != ok {
@@ -128,7 +128,7 @@ func TestConfigIsChecked(t *testing.T) {
 	t.Parallel()
 	for _, cfg := range []Config{{}, {Path: "x", Journal: "memory"}, {Path: "x", Synchronous: "fast"}} {
 		if _, err := Open(t.Context(), cfg); err == nil {
-			t.Errorf("%+v was taken", cfg)
+			t.Errorf("%+v was accepted", cfg)
 		}
 	}
 	odd := filepath.Join(t.TempDir(), "a b?c#d%20é", "hermes.db")

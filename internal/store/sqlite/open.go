@@ -20,23 +20,22 @@ var _ hermes.Store = (*Store)(nil)
 // Store is an open database. Its methods may be called concurrently.
 type Store struct {
 	cfg   Config
-	write *sql.DB // one connection, the writer's
+	write *sql.DB // one connection, for the writer
 	read  *sql.DB
 	w     *writer
 }
 
-// Open opens the file, makes it if it is missing and brings its schema up to
-// date; a file that exists is copied beside itself before its schema changes.
-// The caller closes the store. A file that is damaged, newer than this program
-// or another program's is refused and left as it is: see the errors of this
-// package.
+// Open opens the file, creates it if it is missing and updates its schema. Before a
+// schema change it copies the file to the same folder. The caller closes the store.
+// Open refuses a file that is damaged, newer than this program or from another
+// program, and does not change it: see the errors of this package.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
 		return nil, err
 	}
 	if err := makeFile(cfg.Path); err != nil {
-		return nil, fmt.Errorf("the database %s cannot be made: %w; look at the folder's owner, mode and disk, or set HERMES_HOME to a folder of yours", cfg.Path, err)
+		return nil, fmt.Errorf("cannot create the database %s: %w; check the owner, mode and disk of its folder, or set HERMES_HOME to another folder", cfg.Path, err)
 	}
 	s := &Store{cfg: cfg}
 	if err := s.open(ctx); err != nil {
@@ -46,8 +45,8 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// makeFile makes an empty file that nobody else may read. An existing one is
-// not opened: closing it would drop the locks that SQLite holds on it.
+// makeFile creates an empty file that only the owner may read. It does not open an
+// existing one, because closing it would drop the locks that SQLite holds on it.
 func makeFile(path string) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil
@@ -96,7 +95,7 @@ func (s *Store) open(ctx context.Context) error {
 	return nil
 }
 
-// settle puts the settings of the connection in force.
+// settle applies the settings of the connection.
 func (c Config) settle(ctx context.Context, conn *sql.Conn, fresh bool) error {
 	if fresh {
 		if _, err := conn.ExecContext(ctx, "PRAGMA auto_vacuum = incremental"); err != nil {
@@ -115,8 +114,8 @@ func (c Config) settle(ctx context.Context, conn *sql.Conn, fresh bool) error {
 	return err
 }
 
-// setJournal sets the journal mode if it is another. SQLite does not wait for
-// other processes here, so this does.
+// setJournal changes the journal mode if needed. SQLite does not wait for other
+// processes here, so setJournal does.
 func (c Config) setJournal(ctx context.Context, conn *sql.Conn) error {
 	var mode string
 	if err := conn.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode); err != nil || mode == c.Journal {
@@ -137,7 +136,7 @@ func (c Config) setJournal(ctx context.Context, conn *sql.Conn) error {
 
 const journalPause = 20 * time.Millisecond
 
-// Close waits for the writes under way and frees the file.
+// Close waits for running writes and closes the file.
 func (s *Store) Close() error { return s.free() }
 
 func (s *Store) free() error {
@@ -154,7 +153,7 @@ func (s *Store) free() error {
 	return errors.Join(errs...)
 }
 
-// update runs a write in a transaction of its own or shared with others.
+// update runs a write in a transaction, its own or one shared with other writes.
 func (s *Store) update(ctx context.Context, run func(*tx) error) error {
 	return s.cfg.explain(s.w.do(ctx, run))
 }

@@ -51,7 +51,7 @@ func TestALeaseHoldsAgainstAnotherProcess(t *testing.T) {
 	mustCreate(t, s, "shared")
 	_, out := startChild(t, "hold", path)
 	if !out.Scan() {
-		t.Fatal("the other process said nothing")
+		t.Fatal("the other process printed nothing")
 	}
 	_, err := s.Acquire(t.Context(), "shared", "me", time.Hour)
 	if !errors.Is(err, hermes.ErrLeased) || !strings.Contains(err.Error(), "the child") {
@@ -67,7 +67,7 @@ func TestNothingStoredIsLostWhenKilled(t *testing.T) {
 	path := tempPath(t)
 	s := mustOpen(t, sqlite.Config{Path: path})
 	mustCreate(t, s, "child")
-	var told []int64
+	var reported []int64
 	for round := range 5 {
 		c, out := startChild(t, "write-for-ever", path)
 		for range 20 + 13*round {
@@ -78,14 +78,14 @@ func TestNothingStoredIsLostWhenKilled(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			told = append(told, id)
+			reported = append(reported, id)
 		}
 		if err := c.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
 		for out.Scan() { // what it could still say before it died
 			if id, err := strconv.ParseInt(out.Text(), 10, 64); err == nil {
-				told = append(told, id)
+				reported = append(reported, id)
 			}
 		}
 		_ = c.Wait()
@@ -98,7 +98,7 @@ func TestNothingStoredIsLostWhenKilled(t *testing.T) {
 	for _, m := range list {
 		ids = append(ids, m.ID)
 	}
-	for _, id := range told {
+	for _, id := range reported {
 		if !slices.Contains(ids, id) {
 			t.Errorf("message %d was stored and is lost", id)
 		}
@@ -124,7 +124,7 @@ func TestABusyFileIsAClearError(t *testing.T) {
 	mustCreate(t, s, "a")
 	release := lock(t, path)
 	_, err := s.Append(t.Context(), hermes.Lease{Session: "a"}, hermes.UserText("x"))
-	if !errors.Is(err, sqlite.ErrBusy) || !strings.Contains(err.Error(), "another Hermes process holds") {
+	if !errors.Is(err, sqlite.ErrBusy) || !strings.Contains(err.Error(), "another Hermes process has locked") {
 		t.Errorf("got %v", err)
 	}
 	if list := mustMessages(t, s, "a"); len(list) != 0 {

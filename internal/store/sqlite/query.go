@@ -7,31 +7,31 @@ import (
 	"unicode/utf8"
 )
 
-// maxTerms bounds the terms of a query; further ones are left out.
+// maxTerms limits the terms of a query; further ones are ignored.
 const maxTerms = 16
 
-// term is something to find: words that follow each other, or a run of
-// characters in a script without word breaks.
+// term is something to find: consecutive words, or a run of characters in a script
+// without word breaks.
 type term struct {
 	words  []string // folded
-	prefix bool     // the last word may go on
+	prefix bool     // the last word is a prefix
 	run    string   // instead of words
 }
 
-// group is a list of terms that must all be found, and of terms that must not.
+// group is a list of required terms and a list of excluded ones.
 type group struct{ must, not []term }
 
-// query is what a person asks for: one of the groups.
+// query is a parsed search; a hit matches one of the groups.
 type query struct {
 	groups []group
-	// simple queries have no operators and no phrases: if nothing holds all
-	// terms, what holds some is worth showing.
+	// simple queries have no operators and no phrases: if no message has all
+	// terms, those with some are shown.
 	simple bool
 }
 
-// parseQuery makes sense of any text. It knows balanced phrases in quotes, a
-// star after a word, and AND, OR and NOT in capitals between terms; all else
-// that is no word only parts words.
+// parseQuery parses any text. It knows phrases in balanced quotes, a star after a
+// word, and AND, OR and NOT in capitals between terms; all other characters that are
+// not part of words only separate words.
 func parseQuery(text string) query {
 	q := query{simple: true}
 	var g group
@@ -68,7 +68,7 @@ func parseQuery(text string) query {
 	return q
 }
 
-// add takes a group that asks for something and begins the next.
+// add adds a group if it requires a term, and begins the next.
 func (q *query) add(g *group) {
 	if len(g.must) > 0 {
 		q.groups = append(q.groups, *g)
@@ -76,7 +76,7 @@ func (q *query) add(g *group) {
 	*g = group{}
 }
 
-// wanted are the terms that a hit may show.
+// wanted returns the terms that a hit may contain.
 func (q query) wanted() []term {
 	var list []term
 	for _, g := range q.groups {
@@ -85,7 +85,7 @@ func (q query) wanted() []term {
 	return list
 }
 
-// loose asks for any of the terms.
+// loose returns a query that matches any of the terms.
 func (q query) loose() query {
 	var l query
 	for _, t := range q.wanted() {
@@ -131,7 +131,7 @@ func word(text string) lexeme {
 	return lexeme{text: text, star: star}
 }
 
-// terms parts a word or phrase into terms, one for each stretch of a kind.
+// terms splits a word or phrase into terms, one for each run of one kind of script.
 func terms(text string, star bool) []term {
 	var list []term
 	var words []string
@@ -163,7 +163,7 @@ func terms(text string, star bool) []term {
 
 func foldWord(w string) string { return strings.Map(fold, w) }
 
-// fts is the term in the language of the index.
+// fts returns the term in the query language of the index.
 func (t term) fts() string {
 	if t.run == "" {
 		s := `"` + strings.Join(t.words, " ") + `"`
@@ -192,7 +192,7 @@ func join(list []term, operator string) string {
 	return strings.Join(parts, " "+operator+" ")
 }
 
-// byIndex parts terms into those of the index of words and those of grams.
+// byIndex splits terms into those of the index of words and those of grams.
 func byIndex(list []term) (words, grams []term) {
 	for _, t := range list {
 		if t.run == "" {

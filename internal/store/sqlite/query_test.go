@@ -145,7 +145,7 @@ func TestSnippet(t *testing.T) {
 	}
 	got := snippet(far+"needle "+far, parseQuery("needle").wanted())
 	if len(got) > 240 || !strings.Contains(got, ">>>needle<<<") || !strings.HasPrefix(got, "…") || !strings.HasSuffix(got, "…") {
-		t.Errorf("a place far in is shown as %q", got)
+		t.Errorf("a late match is shown as %q", got)
 	}
 }
 

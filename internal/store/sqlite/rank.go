@@ -2,7 +2,7 @@ package sqlite
 
 import "slices"
 
-// count is the number of messages that hold a term, at most rankedMost+1.
+// count returns the number of messages with a term, at most rankedMost+1.
 func (f *finder) count(t term) (int, error) {
 	var n int
 	err := f.conn.QueryRowContext(f.ctx,
@@ -10,12 +10,11 @@ func (f *finder) count(t term) (int, error) {
 	return n, err
 }
 
-// shortPrefix is the length in bytes from which a prefix is taken to be rare
-// enough to count.
+// shortPrefix is the length in bytes from which a prefix is rare enough to count.
 const shortPrefix = 4
 
-// rare chooses terms to rank by: the rarest first, as long as they do not
-// stand in more messages together than can be ranked.
+// rare chooses terms to rank by, rarest first, as long as no more messages contain
+// them than can be ranked.
 func (f *finder) rare(list []term) ([]term, error) {
 	type counted struct {
 		term
@@ -25,7 +24,7 @@ func (f *finder) rare(list []term) ([]term, error) {
 	words, _ := byIndex(list)
 	for _, t := range words {
 		if t.prefix && len(t.words[len(t.words)-1]) < shortPrefix {
-			continue // the index gathers all its words before the first hit: once is enough
+			continue // the index reads all words of a prefix before the first hit: once is enough
 		}
 		n, err := f.count(t)
 		if err != nil {
@@ -47,8 +46,8 @@ func (f *finder) rare(list []term) ([]term, error) {
 	return rare, nil
 }
 
-// rarer keeps the groups of single terms that tell something; all of them if
-// none does.
+// rarer keeps the groups of single terms that are not too frequent; all of them if
+// every term is.
 func (f *finder) rarer(q query) query {
 	rare, err := f.rare(q.wanted())
 	if err != nil || len(rare) == 0 {
@@ -64,8 +63,8 @@ func (f *finder) rarer(q query) query {
 	return kept
 }
 
-// rank orders candidates, given newest first, by how well they fit the terms
-// and by age. Those that hold none of the terms come last.
+// rank orders candidates, given newest first, by how well they match the terms and by
+// age. Those with none of the terms come last.
 func (f *finder) rank(candidates []int64, by []term) ([]int64, error) {
 	if len(candidates) == 0 {
 		return nil, nil
@@ -83,7 +82,7 @@ func (f *finder) rank(candidates []int64, by []term) ([]int64, error) {
 		if err := rows.Scan(&id, &score); err != nil {
 			return nil, err
 		}
-		scores[id] = score * (1 + float64(id)/newest/4) // less is better
+		scores[id] = score * (1 + float64(id)/newest/4) // lower is better
 	}
 	slices.SortStableFunc(candidates, func(a, b int64) int {
 		switch d := scores[a] - scores[b]; {

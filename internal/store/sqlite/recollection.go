@@ -15,14 +15,13 @@ import (
 var _ hermes.Recollections = (*Store)(nil)
 
 const (
-	// maxVectors bounds the vectors that a question is compared with: the
-	// newest ones.
+	// maxVectors limits how many vectors, the newest, a query is compared with.
 	maxVectors = 5000
-	// maxCandidates bounds what either way of looking brings in.
+	// maxCandidates limits the results of each kind of search.
 	maxCandidates = 50
 )
 
-// Remember stores texts; one that is there already gets the later time.
+// Remember stores texts; a text that is already stored gets the later time.
 func (s *Store) Remember(ctx context.Context, most int, list ...hermes.Recollection) error {
 	return s.update(ctx, func(t *tx) error {
 		for _, r := range list {
@@ -58,7 +57,7 @@ func (t *tx) remember(r hermes.Recollection) error {
 	return t.indexRecollection(id, r.Text)
 }
 
-// indexRecollections makes the indexes of texts that came without them.
+// indexRecollections indexes the texts that were copied without index entries.
 func (s *Store) indexRecollections(ctx context.Context) error {
 	list, err := s.recollections(ctx, `1`)
 	if err != nil {
@@ -100,7 +99,7 @@ func (t *tx) forgetOldest(most int) error {
 	return nil
 }
 
-// ForgetRecollection removes one.
+// ForgetRecollection removes one text.
 func (s *Store) ForgetRecollection(ctx context.Context, id int64) error {
 	return s.update(ctx, func(t *tx) error {
 		for _, from := range []string{`DELETE FROM recollection_words WHERE rowid = ?`, `DELETE FROM recollection_grams WHERE rowid = ?`} {
@@ -185,7 +184,7 @@ func (s *Store) recollections(ctx context.Context, where string, args ...any) ([
 	return list, rows.Err()
 }
 
-// worded are the texts that hold words of the question, the best first.
+// worded returns the texts that contain words of the query, best first.
 func (s *Store) worded(ctx context.Context, wanted []term) ([]int64, error) {
 	words, grams := byIndex(wanted)
 	var ids []int64
@@ -220,7 +219,7 @@ func (s *Store) worded(ctx context.Context, wanted []term) ([]int64, error) {
 	return ids, nil
 }
 
-// nearest are the texts whose vectors point most the way of this one.
+// nearest returns the texts whose vectors are most similar to this one.
 func (s *Store) nearest(ctx context.Context, vector []int8) (map[int64]float64, error) {
 	if len(vector) == 0 {
 		return nil, nil

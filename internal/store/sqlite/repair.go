@@ -11,19 +11,19 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// Repaired tells what Repair saved.
+// Repaired reports what Repair saved.
 type Repaired struct {
 	Sessions, Messages int
-	// Lost counts stretches of rows that could not be read; how many rows
-	// stood there is unknown.
+	// Lost counts ranges of rows that could not be read; the number of rows in
+	// them is unknown.
 	Lost int
 	// Kept is where the damaged file is now.
 	Kept string
 }
 
-// Repair copies what can be read of a damaged file into a fresh one and takes
-// its place. The damaged file is renamed and kept. No process may have the
-// file open: ErrBusy if one has.
+// Repair copies what can be read of a damaged file into a new file, which replaces
+// it. The damaged file is renamed and kept. Repair returns ErrBusy if a process has
+// the file open.
 func Repair(ctx context.Context, cfg Config) (Repaired, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -51,7 +51,7 @@ func Repair(ctx context.Context, cfg Config) (Repaired, error) {
 	return r.report, nil
 }
 
-// companions are the endings of the files that belong to a database.
+// companions lists the suffixes of the files that belong to a database.
 func companions() []string { return []string{"", "-wal", "-shm", "-journal"} }
 
 func removeAll(path string) error {
@@ -72,7 +72,7 @@ func moveAll(from, to string) error {
 	return nil
 }
 
-// repair is a copy under way.
+// repair is one run of Repair.
 type repair struct {
 	cfg    Config
 	old    *sql.Conn
@@ -91,7 +91,7 @@ func (r *repair) copyTo(ctx context.Context, fresh Config) error {
 		return r.cfg.explain(err)
 	}
 	defer r.old.Close()
-	// Only a free file can be locked; a damaged one may fail otherwise.
+	// Locking fails as busy if a process uses the file; other errors come from damage.
 	_, err = r.old.ExecContext(ctx, "BEGIN EXCLUSIVE; ROLLBACK")
 	if c := code(err); c == lib.SQLITE_BUSY || c == lib.SQLITE_LOCKED {
 		return r.cfg.explain(err)
@@ -142,8 +142,8 @@ func (r *repair) tables(ctx context.Context) error {
 	})
 }
 
-// younger reports whether a table came with a schema that the old file does
-// not have yet. A file that does not tell is taken to have it.
+// younger reports whether a table is newer than the schema of the old file. It reports
+// false if the old schema cannot be read.
 func (r *repair) younger(ctx context.Context, table string) bool {
 	var sessions, wanted int
 	err := r.old.QueryRowContext(ctx, `SELECT coalesce(sum(name = 'sessions'), 0), coalesce(sum(name = ?), 0) FROM sqlite_master WHERE type = 'table'`,
@@ -154,8 +154,7 @@ func (r *repair) younger(ctx context.Context, table string) bool {
 // repairBatch is the number of rows that are copied in one transaction.
 const repairBatch = 200
 
-// table copies the rows of a table by their key and steps over what cannot be
-// read.
+// table copies the rows of a table by their key and skips what cannot be read.
 func (r *repair) table(ctx context.Context, name, key string, count *int) error {
 	columns, err := r.columns(ctx, name)
 	if err != nil {

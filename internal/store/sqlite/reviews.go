@@ -8,15 +8,14 @@ import (
 )
 
 const (
-	// maxReviewTries is how often a review that is owed is begun.
+	// maxReviewTries is how often a pending review is started.
 	maxReviewTries = 3
-	// reviewPause is how long a review may be under way before another process
-	// begins it anew; it is longer than any review takes.
+	// reviewPause is how long a review may run before another process starts it
+	// again; it is longer than any review takes.
 	reviewPause = 15 * time.Minute
 )
 
-// Reviewed returns the turn up to which a session was looked back at, 0 if it
-// never was.
+// Reviewed returns the turn up to which a session was reviewed, 0 if it never was.
 func (s *Store) Reviewed(ctx context.Context, session string) (turn int64, err error) {
 	err = s.read.QueryRowContext(ctx, `SELECT r.turn FROM session_reviews r JOIN sessions s ON s.key = r.session WHERE s.id = ?`, session).Scan(&turn)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -25,8 +24,8 @@ func (s *Store) Reviewed(ctx context.Context, session string) (turn int64, err e
 	return turn, s.cfg.explain(err)
 }
 
-// MarkReviewed stores up to which turn a session was looked back at. What was
-// owed up to there is owed no more.
+// MarkReviewed stores the turn up to which a session was reviewed. It removes a
+// pending review up to that turn.
 func (s *Store) MarkReviewed(ctx context.Context, session string, turn int64) error {
 	return s.update(ctx, func(t *tx) error {
 		key, err := t.key(session)
@@ -38,8 +37,8 @@ func (s *Store) MarkReviewed(ctx context.Context, session string, turn int64) er
 	})
 }
 
-// AddPendingReview notes that a session is to be looked back at, up to a turn. It
-// counts as begun at that time, by whoever owes it.
+// AddPendingReview records that a session must be reviewed up to a turn. The review
+// counts as started now, by the caller.
 func (s *Store) AddPendingReview(ctx context.Context, session string, turn int64, now time.Time) error {
 	return s.update(ctx, func(t *tx) error {
 		key, err := t.key(session)
@@ -51,8 +50,8 @@ func (s *Store) AddPendingReview(ctx context.Context, session string, turn int64
 	})
 }
 
-// ReleaseReview lets others begin a review that is owed at once, since whoever
-// began it could not end it.
+// ReleaseReview lets others start a pending review immediately, because the process
+// that started it could not finish.
 func (s *Store) ReleaseReview(ctx context.Context, session string) error {
 	return s.update(ctx, func(t *tx) error {
 		key, err := t.key(session)
@@ -65,8 +64,8 @@ func (s *Store) ReleaseReview(ctx context.Context, session string) error {
 
 const pendingReviews = `r.owed > 0 AND r.tries < ?1 AND r.tried_at <= ?2 AND s.id <> ?3`
 
-// HasPendingReview reports whether a review is owed that may be begun now, of another
-// session than the one named.
+// HasPendingReview reports whether a review of a session other than except is pending
+// and may start now.
 func (s *Store) HasPendingReview(ctx context.Context, except string, now time.Time) (bool, error) {
 	var n int
 	err := s.read.QueryRowContext(ctx, `SELECT count(*) FROM session_reviews r JOIN sessions s ON s.key = r.session WHERE `+pendingReviews,
@@ -74,9 +73,9 @@ func (s *Store) HasPendingReview(ctx context.Context, except string, now time.Ti
 	return n > 0, s.cfg.explain(err)
 }
 
-// ClaimReview begins a review that is owed, of another session than the one
-// named, and returns which; "" is none. It is owed until MarkReviewed, and left
-// to no other for a while.
+// ClaimReview starts a pending review of a session other than except and returns its
+// id, "" if there is none. The review stays pending until MarkReviewed; for
+// reviewPause no other process can claim it.
 func (s *Store) ClaimReview(ctx context.Context, except string, now time.Time) (session string, turn int64, err error) {
 	err = s.update(ctx, func(t *tx) error {
 		var key int64

@@ -27,7 +27,7 @@ func TestReviewsArePendingUntilTheyAreDone(t *testing.T) {
 		}
 		id, turn, err := s.ClaimReview(ctx, except, at)
 		if err != nil || pending != (id != "") || (id == "") != (turn == 0) {
-			t.Fatalf("owes %v, took %q up to %d, %v", pending, id, turn, err)
+			t.Fatalf("pending %v, claimed %q up to %d, %v", pending, id, turn, err)
 		}
 		return id
 	}
@@ -38,11 +38,11 @@ func TestReviewsArePendingUntilTheyAreDone(t *testing.T) {
 		}
 	}
 	if got := take("", now); got != "" {
-		t.Errorf("%q is owed from the beginning", got)
+		t.Errorf("%q is pending from the beginning", got)
 	}
 	must(s.AddPendingReview(ctx, "a", 7, now))
 	if got := take("", now.Add(time.Minute)); got != "" {
-		t.Errorf("%q was begun twice", got)
+		t.Errorf("%q was started twice", got)
 	}
 	if err := s.Close(); err != nil { // the process dies
 		t.Fatal(err)
@@ -53,32 +53,32 @@ func TestReviewsArePendingUntilTheyAreDone(t *testing.T) {
 		t.Errorf("%q is the session itself", got)
 	}
 	if got := take("", later); got != "a" {
-		t.Errorf("took %q, want a", got)
+		t.Errorf("claimed %q, want a", got)
 	}
 	must(s.ReleaseReview(ctx, "a"))
 	if got := take("", later); got != "a" {
-		t.Errorf("took %q, want a, which was left", got)
+		t.Errorf("claimed %q, want a, which was released", got)
 	}
 	if got := take("", later.Add(time.Hour)); got != "" {
-		t.Errorf("%q is tried for ever", got)
+		t.Errorf("%q is tried forever", got)
 	}
 	must(s.AddPendingReview(ctx, "a", 9, later)) // it went on, and ended again
 	must(s.MarkReviewed(ctx, "a", 8))
 	if got := take("", later.Add(time.Hour)); got != "a" {
-		t.Errorf("took %q, want a: turn 9 is still owed", got)
+		t.Errorf("claimed %q, want a: turn 9 is still pending", got)
 	}
 	must(s.MarkReviewed(ctx, "a", 9))
 	must(s.MarkReviewed(ctx, "a", 3))
 	turn, err := s.Reviewed(ctx, "a")
 	if got := take("", later.Add(5*time.Hour)); got != "" || turn != 9 || err != nil {
-		t.Errorf("took %q, looked at up to %d, %v", got, turn, err)
+		t.Errorf("claimed %q, reviewed up to %d, %v", got, turn, err)
 	}
 	if turn, err = s.Reviewed(ctx, "b"); turn != 0 || err != nil {
-		t.Errorf("looked at up to %d, %v", turn, err)
+		t.Errorf("reviewed up to %d, %v", turn, err)
 	}
 	must(s.AddPendingReview(ctx, "b", 1, now))
 	must(s.DeleteSession(ctx, "b"))
 	if got := take("", later.Add(9*time.Hour)); got != "" {
-		t.Errorf("%q is owed and gone", got)
+		t.Errorf("%q is pending but deleted", got)
 	}
 }

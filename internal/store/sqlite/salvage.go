@@ -12,12 +12,12 @@ type tableCopy struct {
 	*repair
 	name    string
 	columns []string
-	query   string // rows from a key on, so many
+	query   string // reads a number of rows from a key on
 	written int
 }
 
-// copy copies some rows from a key on. It returns the key of the last, or why
-// nothing came.
+// copy copies some rows from a key on. It returns the key of the last, or an error if
+// none could be read.
 func (c *tableCopy) copy(ctx context.Context, from int64, most int) (last int64, n int, readErr, err error) {
 	rows, last, readErr := c.read(ctx, c.query, from, most, len(c.columns))
 	written, err := c.write(ctx, c.name, c.columns, rows)
@@ -46,12 +46,12 @@ func (c *tableCopy) run(ctx context.Context) error {
 	}
 }
 
-// refineMost bounds the rows before a readable stretch that are tried alone.
+// refineMost limits the rows before a readable range that are tried one by one.
 const refineMost = 20_000
 
-// skip looks for the next key after one from which rows can be read, in
-// growing steps, and then tries those that it jumped over one by one. It
-// returns the key to go on from, less than 0 if there is none.
+// skip finds the next key from which rows can be read, in growing steps, and then
+// tries the skipped rows one by one. It returns the key to continue from, less than 0
+// if there is none.
 func (c *tableCopy) skip(ctx context.Context, bad int64) (int64, error) {
 	for stride := int64(1); bad+stride > 0; stride *= 2 {
 		last, n, readErr, err := c.copy(ctx, bad+stride, 1)
@@ -74,8 +74,8 @@ func (c *tableCopy) skip(ctx context.Context, bad int64) (int64, error) {
 	return -1, nil
 }
 
-// columns are those of a table that both files have, or, where the old file
-// does not tell, those of the new one.
+// columns returns the columns of a table that both files have, or those of the new
+// file if the old schema cannot be read.
 func (r *repair) columns(ctx context.Context, table string) ([]string, error) {
 	conn, err := r.new.read.Conn(ctx)
 	if err != nil {
@@ -110,8 +110,8 @@ func columnsOf(ctx context.Context, conn *sql.Conn, table string) ([]string, err
 	return names, rows.Err()
 }
 
-// read returns rows from a key on, up to the first that cannot be read, and
-// the key of the last.
+// read returns rows from a key on, up to the first unreadable one, and the key of the
+// last.
 func (r *repair) read(ctx context.Context, query string, from int64, most, width int) (list [][]any, last int64, err error) {
 	rows, err := r.old.QueryContext(ctx, query, from, most)
 	if err != nil {
@@ -134,7 +134,7 @@ func (r *repair) read(ctx context.Context, query string, from int64, most, width
 }
 
 // write stores rows and indexes them if they are messages. A row that the
-// schema refuses is damaged and left out.
+// schema refuses is damaged and skipped.
 func (r *repair) write(ctx context.Context, name string, columns []string, list [][]any) (int, error) {
 	written := 0
 	if len(list) == 0 {

@@ -11,13 +11,13 @@ import (
 	"hermes"
 )
 
-// rankedMost is the number of messages up to which hits are ranked. Ranking
-// looks at every message that holds a word; beyond this the newest come first,
-// since a word that stands everywhere says nothing about rank.
+// rankedMost is the number of messages up to which hits are ranked. Ranking reads
+// every message with a word; beyond this the newest come first, because a frequent
+// word says nothing about rank.
 const rankedMost = 3000
 
-// Search finds messages. Terms that stand in few messages rank the hits,
-// with a little weight for recent ones.
+// Search finds messages. It ranks hits by their rare terms, with a little weight for
+// recent messages.
 func (s *Store) Search(ctx context.Context, q hermes.SearchQuery) ([]hermes.Hit, error) {
 	hits, err := s.search(ctx, q)
 	return hits, s.cfg.explain(err)
@@ -52,14 +52,14 @@ func (s *Store) search(ctx context.Context, q hermes.SearchQuery) ([]hermes.Hit,
 	return f.finish(hits, parsed)
 }
 
-// finder is one search under way.
+// finder is one running search.
 type finder struct {
 	matcher
 	wanted  hermes.SearchQuery
-	session int64 // the only session to look at, if not 0
+	session int64 // the only session to search, if not 0
 }
 
-// within narrows the search to the messages of a session.
+// within limits the search to the messages of a session.
 func (f *finder) within(session string) error {
 	err := f.conn.QueryRowContext(f.ctx, `SELECT key FROM sessions WHERE id = ?`, session).Scan(&f.session)
 	if err != nil {
@@ -69,7 +69,7 @@ func (f *finder) within(session string) error {
 		WHERE session = ?`, f.session).Scan(&f.lo, &f.hi)
 }
 
-// find returns the first hits in order, without snippets and neighbours.
+// find returns the first hits in order, without snippets and surrounding messages.
 func (f *finder) find(q query) ([]found, error) {
 	if len(q.groups) == 0 {
 		return nil, nil
@@ -123,14 +123,13 @@ func listed(list []int64) ids {
 	}
 }
 
-// found is a message with the row of its session and that row's number.
+// found is a message with its session and the row number of the session.
 type found struct {
 	hermes.Hit
 	key int64
 }
 
-// collect fetches the messages of a list, as many as are wanted of those that
-// pass the filters.
+// collect fetches the messages of a list that pass the filters, up to the limit.
 func (f *finder) collect(all ids, q query) ([]found, error) {
 	next, stop := iter.Pull2(all)
 	defer stop()
@@ -165,7 +164,7 @@ func (f *finder) collect(all ids, q query) ([]found, error) {
 	}
 }
 
-// holds checks what the grams cannot tell: that a run stands in one piece.
+// holds checks that a run is contiguous, which the grams do not show.
 func (q query) holds(m hermes.Message) bool {
 	text := ""
 	has := func(t term) bool {
@@ -185,7 +184,7 @@ func (q query) holds(m hermes.Message) bool {
 	return false
 }
 
-// fetch reads those messages that pass the filters, in the order given.
+// fetch reads the messages that pass the filters, in the given order.
 func (f *finder) fetch(list []int64) ([]found, error) {
 	numbers, err := json.Marshal(list)
 	if err != nil {
@@ -219,7 +218,7 @@ func prefixed(prefix, columns string) string {
 	return prefix + strings.ReplaceAll(columns, ", ", ", "+prefix)
 }
 
-// filter is the condition that the wish's fields mean.
+// filter returns the SQL condition of the query's filters.
 func (f *finder) filter() (string, []any) {
 	var b strings.Builder
 	var args []any
@@ -243,7 +242,7 @@ func (f *finder) filter() (string, []any) {
 	return b.String(), args
 }
 
-// finish adds snippets and neighbours.
+// finish adds snippets and surrounding messages.
 func (f *finder) finish(list []found, q query) ([]hermes.Hit, error) {
 	wanted := q.wanted()
 	hits := make([]hermes.Hit, 0, len(list))

@@ -13,10 +13,10 @@ import (
 	"hermes"
 )
 
-// CreateSession stores a new row. A parent that does not exist is left out.
+// CreateSession stores a new row. It ignores a parent that does not exist.
 func (s *Store) CreateSession(ctx context.Context, row hermes.Session) error {
 	if row.ID == "" || row.Started.IsZero() {
-		return errors.New("create a session: it needs an id and the time it started")
+		return errors.New("create a session: the id or the start time is missing")
 	}
 	title, err := hermes.CleanTitle(row.Title)
 	if err != nil {
@@ -47,15 +47,15 @@ func (s *Store) CreateSession(ctx context.Context, row hermes.Session) error {
 	})
 }
 
-// sessionConflict says which of the two unique columns a row offends.
+// sessionConflict says which of the two unique columns a row violates.
 func sessionConflict(err error, id, title string) error {
 	if !uniqueViolation(err) {
 		return err
 	}
-	if strings.Contains(err.Error(), "sessions.title") { // the driver has no other way to tell
+	if strings.Contains(err.Error(), "sessions.title") { // the driver reports it only in the text
 		return fmt.Errorf("%w: %q", hermes.ErrTitleTaken, title)
 	}
-	return fmt.Errorf("a session with the id %s exists already", id)
+	return fmt.Errorf("a session with the id %s already exists", id)
 }
 
 // prompt stores a text once and returns its number; NULL for no text.
@@ -79,7 +79,7 @@ const sessionColumns = `s.id, s.source, s.user, coalesce(s.title, ''),
 	s.outside <> '' OR EXISTS (SELECT 1 FROM messages o INDEXED BY messages_outside WHERE o.session = s.key AND o.outside IS NOT NULL AND o.hidden <> 1),
 	EXISTS (SELECT 1 FROM steps WHERE steps.session = s.key AND asking AND result IS NULL)`
 
-// scanSession reads sessionColumns, and what follows them into more.
+// scanSession reads sessionColumns, and further columns into more.
 func scanSession(scan func(...any) error, more ...any) (hermes.Session, error) {
 	var r hermes.Session
 	var started, active, ended int64
@@ -91,8 +91,8 @@ func scanSession(scan func(...any) error, more ...any) (hermes.Session, error) {
 	return r, err
 }
 
-// FindSession looks for the id, then for the newest of a lineage of titles,
-// then for a title, then for the only id that begins so.
+// FindSession looks for the id, then for the newest of numbered titles ("x #2"), then
+// for a title, then for the only id with this prefix.
 func (s *Store) FindSession(ctx context.Context, ref string) (hermes.Session, error) {
 	id, err := s.resolve(ctx, ref)
 	if err != nil {
@@ -112,7 +112,7 @@ func (s *Store) FindSession(ctx context.Context, ref string) (hermes.Session, er
 		row.Tools = json.RawMessage(tools)
 	}
 	if layers != "" {
-		_ = json.Unmarshal([]byte(layers), &row.Layers) // of a report only: without it the prompt is told as a whole
+		_ = json.Unmarshal([]byte(layers), &row.Layers) // only for a report: without it the prompt is one piece
 	}
 	return row, nil
 }
@@ -123,7 +123,7 @@ func encodeLayers(layers []hermes.PromptLayer) string {
 	}
 	raw, err := json.Marshal(layers)
 	if err != nil {
-		return "" // it holds nothing that cannot be written
+		return "" // cannot happen: layers always marshal
 	}
 	return string(raw)
 }
@@ -135,15 +135,15 @@ func notFound(err error, ref string) error {
 	return err
 }
 
-// resolve returns the id that a reference means.
+// resolve returns the id of the session that a reference names.
 func (s *Store) resolve(ctx context.Context, ref string) (string, error) {
 	if ref == "" {
-		return "", fmt.Errorf("no session is named: %w", hermes.ErrNotFound)
+		return "", fmt.Errorf("the session name is empty: %w", hermes.ErrNotFound)
 	}
 	for _, query := range []string{
 		`SELECT id FROM sessions WHERE id = ?1`,
-		// "x" and those of "x #2", "x #3", …; GLOB only narrows by the index,
-		// what follows is compared as text.
+		// "x" and "x #2", "x #3", …; GLOB only narrows by the index, the rest is
+		// compared as text.
 		`SELECT id FROM sessions WHERE title = ?1
 			OR title >= ?1 || ' #' AND title < ?1 || ' $'
 			AND substr(title, length(?1) + 3) NOT GLOB '*[^0-9]*'
@@ -185,7 +185,7 @@ func (s *Store) byPrefix(ctx context.Context, prefix string) (string, error) {
 	return ids[0], nil
 }
 
-// ListSessions returns rows, last active first.
+// ListSessions returns rows, most recently active first.
 func (s *Store) ListSessions(ctx context.Context, f hermes.SessionFilter) ([]hermes.Session, error) {
 	where, args := sessionFilter(f)
 	limit := f.Limit
@@ -210,7 +210,7 @@ func (s *Store) ListSessions(ctx context.Context, f hermes.SessionFilter) ([]her
 	return list, s.cfg.explain(rows.Err())
 }
 
-// sessionFilter is the condition on the table s that a filter means.
+// sessionFilter returns the SQL condition of a filter, for table s.
 func sessionFilter(f hermes.SessionFilter) (string, []any) {
 	where, args := []string{"1"}, []any{}
 	add := func(condition string, values ...any) {
@@ -254,7 +254,7 @@ func addTimes(add func(string, ...any), column string, after, before time.Time) 
 	}
 }
 
-// jsonList hands a list of texts to json_each.
+// jsonList encodes a list of texts for json_each.
 func jsonList[T ~string](list []T) string {
 	b, _ := json.Marshal(list) // texts always marshal
 	return string(b)

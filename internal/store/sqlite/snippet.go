@@ -8,18 +8,17 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of a snippet in bytes: what is shown before the first word found and
-// after it.
+// Limits of a snippet in bytes, before and after the first word found.
 const (
 	snippetBefore = 60
 	snippetAfter  = 140
 )
 
-// span is a place in a text.
+// span is a range of a text.
 type span struct{ from, to int }
 
-// snippet shows the first place where one of the terms stands, with >>> and
-// <<< round what was found. Without a place it is the text's beginning.
+// snippet shows the first match of a term, with matches between >>> and <<<. Without a
+// match it shows the beginning of the text.
 func snippet(text string, wanted []term) string {
 	spans := places(text, wanted)
 	window := span{0, min(len(text), snippetBefore+snippetAfter)}
@@ -46,8 +45,8 @@ func snippet(text string, wanted []term) string {
 	return strings.Join(strings.Fields(strings.ToValidUTF8(b.String(), "\uFFFD")), " ")
 }
 
-// toBlanks moves the borders of a window inwards to blanks that are near, and
-// never into the middle of a character.
+// toBlanks moves the borders of a window inwards to nearby blanks, and never into a
+// character.
 func toBlanks(text string, w span) span {
 	const near = 20
 	if w.from > 0 {
@@ -70,7 +69,7 @@ func toBlanks(text string, w span) span {
 	return w
 }
 
-// token is a word of a text and where it stands.
+// token is a word of a text and its position.
 type token struct {
 	span
 	word string

@@ -7,7 +7,7 @@ import (
 	"hermes"
 )
 
-// Stats counts what the store holds. FileBytes counts the write-ahead log too.
+// Stats counts the content of the store. FileBytes includes the write-ahead log.
 func (s *Store) Stats(ctx context.Context) (hermes.StoreStats, error) {
 	stats := hermes.StoreStats{ByPlatform: map[string]int{}}
 	u := &stats.Usage

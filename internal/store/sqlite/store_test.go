@@ -16,7 +16,7 @@ func TestStoreKeepsThePromises(t *testing.T) {
 	})
 }
 
-// mustOpen opens a store; who asks closes it, or the test's end does.
+// mustOpen opens a store; the caller or the end of the test closes it.
 func mustOpen(t testing.TB, cfg sqlite.Config) *sqlite.Store {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), cfg)

@@ -15,14 +15,14 @@ const (
 	maxWord    = 128      // bytes of the longest word that is indexed
 )
 
-// indexed is what the two indexes hold of a message.
+// indexed returns the text of a message for each of the two indexes.
 func indexed(m hermes.Message) (words, grams string) {
 	return split(searchable(m, maxIndexed))
 }
 
-// searchable is the text of a message that can be found: what the person may
-// see, the name of its tool, the names and arguments of its calls. It is cut
-// at so many bytes.
+// searchable returns the text of a message that can be found: what the user may see,
+// the name of its tool, the names and arguments of its calls. It is at most "most"
+// bytes long.
 func searchable(m hermes.Message, most int) string {
 	text := m.Visible()
 	if m.ToolName == "" && len(m.Calls) == 0 {
@@ -39,7 +39,7 @@ func searchable(m hermes.Message, most int) string {
 	return cut(strings.Join(parts, "\n"), most)
 }
 
-// cut shortens a text to so many bytes at the border of a character.
+// cut shortens a text to at most "most" bytes, at the border of a character.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -50,7 +50,7 @@ func cut(text string, most int) string {
 	return text[:most]
 }
 
-// appendStrings adds the texts among the values of a JSON document.
+// appendStrings appends the string values of a JSON document.
 func appendStrings(list []string, document string) []string {
 	var v any
 	if json.Unmarshal([]byte(document), &v) != nil {
@@ -75,8 +75,8 @@ func appendValues(list []string, v any) []string {
 	return list
 }
 
-// split parts a text into what goes to the index of words, as it is, and what
-// goes to the index of grams, as grams.
+// split splits a text into the part for the index of words, as it is, and the part for
+// the index of grams, as grams.
 func split(text string) (words, grams string) {
 	if plain(text) {
 		return text, ""
@@ -137,7 +137,7 @@ func kindOf(r rune) runKind {
 	return runOther
 }
 
-// run is the length and kind of the run of like characters a text begins with.
+// run returns the length and kind of the run of similar characters at the beginning.
 func run(text string) (int, runKind) {
 	first, n := utf8.DecodeRuneInString(text)
 	kind := kindOf(first)
@@ -149,8 +149,8 @@ func run(text string) (int, runKind) {
 	return len(text), kind
 }
 
-// writeGrams writes each pair of neighbours, and the last character alone so
-// that every character begins a gram.
+// writeGrams writes each pair of adjacent characters, and the last character by
+// itself, so that every character begins a gram.
 func writeGrams(b *strings.Builder, run string) {
 	for i := 0; i < len(run); {
 		_, one := utf8.DecodeRuneInString(run[i:])

@@ -10,8 +10,8 @@ import (
 	"hermes"
 )
 
-// held finds the session's row and checks that the lease is the newest one
-// that was given. A session that was never leased takes the zero fence.
+// held returns the session's row number and checks that the lease is the newest one. A
+// session that was never leased accepts the zero fence.
 func (t *tx) held(l hermes.Lease) (int64, error) {
 	var key, fence int64
 	err := t.row(`SELECT s.key, coalesce(l.fence, 0) FROM sessions s LEFT JOIN leases l ON l.session = s.key
@@ -26,7 +26,7 @@ func (t *tx) held(l hermes.Lease) (int64, error) {
 }
 
 // Append stores messages with their index entries. A message without a time
-// gets the present one. A tool message closes the journal step of its call.
+// gets the current one. A tool message closes the journal step of its call.
 func (s *Store) Append(ctx context.Context, l hermes.Lease, messages ...hermes.Message) ([]int64, error) {
 	entries := make([]entry, len(messages))
 	for i, m := range messages {
@@ -66,7 +66,7 @@ func newEntry(m hermes.Message) (entry, error) {
 	return entry{record: r, calls: len(m.Calls), words: words, grams: grams}, err
 }
 
-// size is what an entry counts for in the sum of text.
+// size returns what an entry adds to the total text size.
 func (e entry) size() int { return len(e.text.String) + len(e.body.String) }
 
 func (t *tx) append(key int64, entries []entry) ([]int64, error) {
@@ -120,7 +120,7 @@ func (t *tx) index(id int64, words, grams string) error {
 	return nil
 }
 
-// Messages returns the transcript in order, whole or in part.
+// Messages returns the transcript in order, complete or a part of it.
 func (s *Store) Messages(ctx context.Context, session string, r hermes.Range) ([]hermes.Message, error) {
 	var key int64
 	err := s.read.QueryRowContext(ctx, `SELECT key FROM sessions WHERE id = ?`, session).Scan(&key)
@@ -167,7 +167,7 @@ func (s *Store) messages(ctx context.Context, key int64, r hermes.Range) ([]herm
 	return some(list, hermes.Range{First: r.First}), err
 }
 
-// some keeps the first or the last of a list, as many as are wanted.
+// some keeps the first or the last messages of a list, up to the limit.
 func some(list []hermes.Message, r hermes.Range) []hermes.Message {
 	if r.First > 0 {
 		list = list[:min(len(list), r.First)]
@@ -178,8 +178,8 @@ func some(list []hermes.Message, r hermes.Range) []hermes.Message {
 	return list
 }
 
-// moved reports whether a session was compacted, so that its order is not
-// that of the ids alone.
+// moved reports whether a session was compacted, so that its order is not only that of
+// the ids.
 func (s *Store) moved(ctx context.Context, key int64) (bool, error) {
 	var yes bool
 	err := s.read.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM messages INDEXED BY messages_placed WHERE session = ? AND place IS NOT NULL)`, key).Scan(&yes)
@@ -208,15 +208,15 @@ func scanMessages(rows *sql.Rows, err error) ([]hermes.Message, error) {
 	return list, errors.Join(rows.Err(), rows.Close())
 }
 
-// Rewind hides every message from this id on and takes it out of the counts.
-// Calls that were begun since then are forgotten.
+// Rewind hides every message from this id on and subtracts it from the counts. It also
+// removes calls that began since then.
 func (s *Store) Rewind(ctx context.Context, l hermes.Lease, from int64) error {
 	return s.update(ctx, func(t *tx) error {
 		key, err := t.held(l)
 		if err != nil {
 			return err
 		}
-		// From its place in the order on, which after a compaction is not its id.
+		// From its position on, which differs from its id after a compaction.
 		const since = `session = ? AND NOT hidden AND coalesce(place, id) >= (SELECT coalesce(place, id) FROM messages WHERE session = ? AND id = ?)`
 		var messages, calls, size int64
 		err = t.row(`SELECT count(*), coalesce(sum(calls), 0),

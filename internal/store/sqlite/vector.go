@@ -13,8 +13,8 @@ const (
 	weightVector = 0.4
 )
 
-// score says how well a text answers a question: the share of the question's
-// terms that it holds, and how far the vectors point the same way.
+// score says how well a text matches a query: the share of the query's terms that it
+// contains, and the similarity of the vectors.
 func score(r hermes.Recollection, wanted []term, vector []int8) float64 {
 	like := likeness(vector, asBytes(r.Vector))
 	if len(wanted) == 0 {
@@ -27,7 +27,7 @@ func score(r hermes.Recollection, wanted []term, vector []int8) float64 {
 		if word == "" {
 			word = strings.Join(t.words, " ")
 		}
-		weight := math.Sqrt(float64(len(word))) // long words say more
+		weight := math.Sqrt(float64(len(word))) // long words matter more
 		if len(word) < 3 && t.run == "" {
 			continue
 		}
@@ -45,7 +45,7 @@ func score(r hermes.Recollection, wanted []term, vector []int8) float64 {
 	return weightWords*held/all + weightVector*like
 }
 
-// likeness is the cosine of two vectors, 0 where they point apart or do not
+// likeness returns the cosine of two vectors, 0 if it is negative or the vectors do not
 // compare.
 func likeness(a []int8, b []byte) float64 {
 	if len(a) == 0 || len(a) != len(b) {
@@ -64,7 +64,7 @@ func likeness(a []int8, b []byte) float64 {
 	return float64(dot) / math.Sqrt(float64(aa)*float64(bb))
 }
 
-// asBytes and asInts are a vector as it is stored and back.
+// asBytes and asInts convert a vector to its stored form and back.
 func asBytes(v []int8) []byte {
 	if len(v) == 0 {
 		return nil

@@ -6,19 +6,19 @@ import (
 	"sync"
 )
 
-// maxBatch bounds the jobs of one transaction, and the queue before it.
+// maxBatch limits the jobs of one transaction, and the queue before it.
 const maxBatch = 128
 
-// job is a write that waits for its transaction. Its run may be called more
-// than once, if a transaction fails as a whole.
+// job is a write that waits for its transaction. Its run may be called more than once
+// if the whole transaction fails.
 type job struct {
 	ctx  context.Context
 	run  func(*tx) error
 	done chan error // one error, nil once it is committed
 }
 
-// writer owns the connection that writes. Writes that arrive while one is
-// under way are put together into the next transaction.
+// writer owns the connection for writes. Writes that arrive during a transaction are
+// combined into the next one.
 type writer struct {
 	conn  *sql.Conn
 	stmts map[string]*sql.Stmt
@@ -41,7 +41,7 @@ func newWriter(conn *sql.Conn) *writer {
 }
 
 // do runs the func in a transaction and returns when it is committed. The
-// func must reach the database through its tx only.
+// func must use the database only through its tx.
 func (w *writer) do(ctx context.Context, run func(*tx) error) error {
 	j := &job{ctx: ctx, run: run, done: make(chan error, 1)}
 	if err := w.hand(j); err != nil {
@@ -64,7 +64,7 @@ func (w *writer) hand(j *job) error {
 	}
 }
 
-// close waits for what is queued and gives the connection back.
+// close waits for the queued writes and releases the connection.
 func (w *writer) close() error {
 	w.mu.Lock()
 	if w.closed {
@@ -104,8 +104,8 @@ func (w *writer) gather(first *job) []*job {
 	return batch
 }
 
-// answer writes the batch in one transaction. If that fails as a whole, each
-// job gets a transaction of its own, so that none fails by another's fault.
+// answer writes the batch in one transaction. If the whole transaction fails, each job
+// gets its own, so that no job fails because of another.
 func (w *writer) answer(batch []*job) {
 	results, err := w.commit(batch)
 	if err == nil {
@@ -123,7 +123,7 @@ func (w *writer) answer(batch []*job) {
 	}
 }
 
-// commit returns one result for each job, or the error that undid them all.
+// commit returns one result for each job, or the error that rolled all of them back.
 func (w *writer) commit(batch []*job) ([]error, error) {
 	t := &tx{w: w}
 	if err := t.exec("BEGIN IMMEDIATE"); err != nil {
@@ -144,7 +144,7 @@ func (w *writer) commit(batch []*job) ([]error, error) {
 	return results, nil
 }
 
-// tx is the transaction under way. It is valid until its job's func returns.
+// tx is the current transaction. It is valid until its job's func returns.
 type tx struct{ w *writer }
 
 func (t *tx) inSavepoint(j *job) error {
@@ -171,7 +171,7 @@ func (t *tx) inSavepoint(j *job) error {
 
 // rollback ends a transaction that SQLite may have ended by itself.
 func (t *tx) rollback() {
-	// The error of a rollback without a transaction says nothing new.
+	// A rollback without a transaction returns an error, which can be ignored.
 	_, _ = t.w.conn.ExecContext(context.Background(), "ROLLBACK")
 }
 
@@ -189,7 +189,7 @@ func (t *tx) stmt(query string) (*sql.Stmt, error) {
 }
 
 // exec runs one of a fixed set of statements. A caller's context does not
-// reach it: a batch is not cut short for one of its members.
+// cancel it, because the batch has other jobs too.
 func (t *tx) exec(query string, args ...any) error {
 	_, err := t.result(query, args...)
 	return err

@@ -8,9 +8,9 @@ import (
 	"hermes"
 )
 
-// TestWhatWasStoredBeforeIsJudgedWithCare opens a file of the schema before
-// messages said where they come from.
-func TestWhatWasStoredBeforeIsJudgedWithCare(t *testing.T) {
+// TestOldMessagesAreJudgedWithCare opens a file from before messages had a
+// provenance.
+func TestOldMessagesAreJudgedWithCare(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "hermes.db")
 	steps, err := Config{}.steps()
