@@ -19,9 +19,9 @@ func diffColor(line string) Color {
 	return 0
 }
 
-// Diff colours a unified diff and shows at most limit of its lines (0 is all),
-// each cut to the width, with a last line that says how many are missing.
-// Hidden characters are made visible.
+// Diff colours a unified diff. It shows at most limit lines (0 means all), each cut
+// to the width, and a last line that says how many are missing. Hidden characters
+// are made visible.
 func Diff(diff string, limit int, o Options) []string {
 	lines := strings.Split(strings.TrimRight(diff, "\n"), "\n")
 	more := 0

@@ -1,12 +1,11 @@
-// Package markup turns the Markdown that models write into what a reader can
-// look at: styled terminal lines, whole or block by block while the text is
-// still arriving, and plain text. It also colours code and diffs and makes
-// hidden characters visible.
+// Package markup renders the Markdown that models write as styled terminal lines or
+// as plain text, either complete or block by block while the text arrives. It also
+// colours code and diffs and makes hidden characters visible.
 //
-// Goldmark reads Markdown; every renderer here is our own. The package knows
-// values only: text in, lines out. It does no I/O, looks at no environment
-// and starts no goroutine. Text from outside never reaches a terminal as
-// control sequences: each control character is replaced by a picture of it.
+// Goldmark parses Markdown; the renderers are in this package. It converts text to
+// lines: it does no I/O, reads no environment and starts no goroutine. Untrusted
+// text cannot send control sequences to a terminal: each control character is
+// replaced by a visible symbol.
 //
-// Start reading at [Render], then [Stream], which is the same by and by.
+// Start reading at [Render], then [Stream], which renders incrementally.
 package markup

@@ -2,7 +2,7 @@ package markup
 
 import "strings"
 
-// The colours of code. They are few on purpose.
+// The colours of code, deliberately few.
 const (
 	colorKeyword = Magenta
 	colorText    = Green
@@ -12,23 +12,22 @@ const (
 	colorType    = Yellow
 )
 
-// highlighter colours code line by line. What a line leaves open, a comment
-// or a text over several lines, is all it remembers, so that code can be
-// shown while it is written and long code costs no more than its length.
+// highlighter colours code line by line. Between lines it keeps only an open comment
+// or string, so that code can be shown while it arrives and the cost is linear.
 type highlighter struct {
 	lang  *language
 	o     Options
-	until string // what ends the open comment or text
+	until string // what ends the open comment or string
 	style Style  // and its style
 }
 
-// newHighlighter takes the word behind a code fence; an unknown one leaves
-// code plain.
+// newHighlighter takes the language name of a code fence; with an unknown one, code
+// stays plain.
 func newHighlighter(name string, o Options) *highlighter {
 	return &highlighter{lang: languageOf(name), o: o}
 }
 
-// line returns one line of code with the two blanks that all code stands in.
+// line returns one line of code, indented by two blanks like all code.
 func (h *highlighter) line(text string) []span {
 	text = clean(expand(text))
 	out := []span{{"  ", Style{}}}
@@ -69,8 +68,8 @@ func (h *highlighter) tokens(text string) []span {
 	return out
 }
 
-// next measures and styles the token that rest begins with. before is what
-// stands on the line already.
+// next measures and styles the token at the beginning of rest. before is the line up
+// to it.
 func (h *highlighter) next(rest, before string, base Style) (int, Style) {
 	l := h.lang
 	for _, c := range l.comments {
@@ -152,7 +151,7 @@ func endOf(text, until string) int {
 	return len(text)
 }
 
-// quoted is the length of the text that begins with a quotation mark.
+// quoted returns the length of the string that begins with a quotation mark.
 func quoted(rest string) int {
 	for i := 1; i < len(rest); i++ {
 		switch rest[i] {
@@ -185,7 +184,7 @@ func wordByte(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || letter(c) || c >= 0x80
 }
 
-// expand turns tabs into blanks up to the next multiple of four.
+// expand replaces tabs by blanks up to the next multiple of four.
 func expand(text string) string {
 	if strings.IndexByte(text, '\t') < 0 {
 		return text

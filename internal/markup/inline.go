@@ -71,8 +71,8 @@ func (in *inline) textNode(n *ast.Text, style Style) {
 	}
 }
 
-// code shows a code span. Plain text keeps the backticks: without colours
-// nothing else tells where the code begins.
+// code shows a code span. Plain text keeps the backticks, because without colours
+// nothing else shows where the code begins.
 func (in *inline) code(n ast.Node, style Style) {
 	var b strings.Builder
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
@@ -87,8 +87,8 @@ func (in *inline) code(n ast.Node, style Style) {
 	in.text(code, style.with(Cyan, 0))
 }
 
-// link shows the words and then the address, unless they are the same. The
-// address is never hidden behind the words.
+// link shows the text and then the address, unless they are the same. It never hides
+// the address.
 func (in *inline) link(n ast.Node, url string, style Style) {
 	mark := len(in.spans)
 	in.children(n, style.with(0, Underline))
@@ -117,7 +117,7 @@ func unescape(raw []byte) []byte {
 	return util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(raw)))
 }
 
-// phraseSpans renders text that is the inside of a paragraph.
+// phraseSpans renders the text within a paragraph.
 func (o Options) phraseSpans(src string, style Style) []span {
 	source := []byte(src)
 	in := inline{src: source, plain: o.Plain}

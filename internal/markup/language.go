@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// language is what the highlighter knows of one.
+// language is the syntax of one language, as far as the highlighter needs it.
 type language struct {
-	comments []string         // what begins a comment up to the end of the line
-	spans    []pair           // what may reach over lines
-	quotes   string           // what begins and ends a text within a line
+	comments []string         // start of a comment up to the end of the line
+	spans    []pair           // comments and strings that may span lines
+	quotes   string           // delimiters of a string within a line
 	words    map[string]Color // keywords and fixed names
 	types    bool             // capitalised names are types
 	dollar   bool             // $name is a variable
@@ -19,7 +19,7 @@ type language struct {
 	whole    func(line string) Color
 }
 
-// pair delimits a comment or a text that may reach over lines.
+// pair delimits a comment or a string that may span lines.
 type pair struct {
 	open, close string
 	color       Color
@@ -36,7 +36,7 @@ func words(keywords, fixed string) map[string]Color {
 	return m
 }
 
-// languageOf finds a language by the word behind a fence, or nil.
+// languageOf finds a language by the name at a fence, or nil.
 func languageOf(word string) *language {
 	word = strings.ToLower(strings.Trim(word, "{}. "))
 	table := languages()

@@ -58,7 +58,7 @@ func TestProseNeverExceedsTheWidth(t *testing.T) {
 	src := mustRead(t, "tour.md")
 	for width := 20; width < 130; width++ {
 		for _, line := range markup.Render(src, markup.Options{Width: width}) {
-			// Code stays whole and is indented; the longest line of it here has 20 cells.
+			// Code is not wrapped and is indented; its longest line here has 20 cells.
 			if w := markup.Width(line); w > max(width, 26) {
 				t.Errorf("width %d: a line takes %d cells: %q", width, w, line)
 			}
@@ -152,7 +152,7 @@ func TestLongParagraphIsPrintedByAndByAndWhole(t *testing.T) {
 	text := strings.Join(got, " ")
 	for word, want := range map[string]int{"word": 1000, "bold": 1000, "`co": 1000} {
 		if n := strings.Count(text, word); n != want {
-			t.Errorf("%q stands there %d times, want %d", word, n, want)
+			t.Errorf("%q appears %d times, want %d", word, n, want)
 		}
 	}
 	for i, line := range got[:len(got)-1] {
@@ -241,7 +241,7 @@ func TestDiffIsColouredAndBounded(t *testing.T) {
 	}
 }
 
-// A text of 100 KB in single bytes must cost what its length costs.
+// The cost of 100 KB in single bytes must be linear.
 func TestManyPiecesAreCheap(t *testing.T) {
 	write := func(words int) time.Duration {
 		src := strings.Repeat("word and ", words)
@@ -253,8 +253,8 @@ func TestManyPiecesAreCheap(t *testing.T) {
 		s.Close()
 		return time.Since(start)
 	}
-	// Both in the same run, the best of a few: 32 times the text would take
-	// 1000 times as long if each piece cost what stands before it.
+	// Both in the same run, the best of a few: 32 times the text would take 1000
+	// times as long if each piece cost as much as all text before it.
 	small, large := time.Hour, time.Hour
 	for range 3 {
 		small, large = min(small, write(375)), min(large, write(12000))
@@ -281,7 +281,7 @@ func FuzzStream(f *testing.F) {
 			rest = rest[n:]
 		}
 		got = append(got, s.Close()...)
-		if len(src) < 250 { // longer paragraphs are given out by and by
+		if len(src) < 250 { // longer paragraphs are printed in parts
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Fatalf("(-whole +pieces):\n%s", diff)
 			}
@@ -305,7 +305,7 @@ func FuzzMeasure(f *testing.F) {
 		}
 		folded := markup.Fold(text, width)
 		for _, row := range folded {
-			if got := markup.Width(row); got > max(width, 20) { // one joined picture may be wider
+			if got := markup.Width(row); got > max(width, 20) { // one joined emoji may be wider
 				t.Fatalf("Fold gave %d cells of %d: %q", got, width, row)
 			}
 		}
@@ -326,8 +326,8 @@ func BenchmarkRender(b *testing.B) {
 	}
 }
 
-// BenchmarkStream20000 is an answer in 20,000 pieces, its open end drawn
-// every hundredth time as a screen at thirty frames a second would.
+// BenchmarkStream20000 is an answer in 20,000 pieces. Its open end is drawn every
+// hundredth time, like a screen at thirty frames a second.
 func BenchmarkStream20000(b *testing.B) {
 	src := strings.Repeat(mustRead(b, "tour.md"), 80)
 	piece := len(src)/20000 + 1

@@ -9,9 +9,8 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// document reads whole blocks. Tables are not goldmark's: they are paragraphs
-// to it, and table.go reads them from there, which spares its extensions and
-// what they cost at program start.
+// document parses complete blocks. Goldmark sees tables as paragraphs, and table.go
+// reads them from there; its extensions would slow down program start.
 var document = sync.OnceValue(func() parser.Parser {
 	return parser.NewParser(
 		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
@@ -20,8 +19,8 @@ var document = sync.OnceValue(func() parser.Parser {
 	)
 })
 
-// phrase reads text that is known to be the inside of a paragraph, whatever
-// block it would begin if it stood at the start of a line.
+// phrase parses text within a paragraph, even if it would begin a block at the start
+// of a line.
 var phrase = sync.OnceValue(func() parser.Parser {
 	return parser.NewParser(
 		parser.WithBlockParsers(util.Prioritized(parser.NewParagraphParser(), 1000)),

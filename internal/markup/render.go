@@ -7,16 +7,16 @@ import (
 	"github.com/yuin/goldmark/ast"
 )
 
-// Options say how to render. The zero value is eighty cells with colours.
+// Options say how to render. The zero value means eighty cells with colours.
 type Options struct {
-	// Width is the number of cells that prose is wrapped at. Lines of code
-	// stay whole, so that what is copied from them is what was written.
+	// Width is the number of cells at which prose is wrapped. Lines of code are
+	// not wrapped, so that they can be copied unchanged.
 	Width int
-	// NoColor leaves out colours and keeps attributes such as bold.
+	// NoColor omits colours but keeps attributes such as bold.
 	NoColor bool
-	// Plain leaves out every escape sequence.
+	// Plain omits every escape sequence.
 	Plain bool
-	// Style lies under all text, for example Dim for a model's reasoning.
+	// Style is the base style of all text, for example Dim for a model's reasoning.
 	Style Style
 }
 
@@ -27,16 +27,16 @@ func (o Options) width() int {
 	return o.Width
 }
 
-// Render gives the lines of a whole Markdown text, without line ends and
-// without blank lines at either end.
+// Render returns the lines of a complete Markdown text, without line ends and without
+// blank lines at the beginning and the end.
 func Render(src string, o Options) []string {
 	s := NewStream(o)
 	lines := s.Write(src)
 	return append(lines, s.Close()...)
 }
 
-// Plain gives a Markdown text as plain text of a width: no sequences, lists
-// and tables kept in form.
+// Plain renders a Markdown text as plain text of a width: without sequences, with
+// lists and tables formatted.
 func Plain(src string, width int) string {
 	return strings.Join(Render(src, Options{Width: width, Plain: true}), "\n")
 }
@@ -48,7 +48,7 @@ type renderer struct {
 	lines [][]span
 }
 
-// renderBlock lays out one piece of source that the stream found whole.
+// renderBlock renders one complete block of source.
 func (o Options) renderBlock(src string) [][]span {
 	source := []byte(src)
 	r := &renderer{o: o, src: source}

@@ -17,16 +17,16 @@ const (
 	single // a block of one line: heading or rule
 )
 
-// block is what the stream knows of its open block.
+// block is the state of the stream's open block.
 type block struct {
 	kind    kind
-	fence   string // what closes the fence, also one inside a list item
-	indent  int    // of the fence, or where the text of a list item begins
+	fence   string // what closes the fence, also of one in a list item
+	indent  int    // of the fence, or of the text of a list item
 	ordered bool
 	blank   bool // the last line was blank
 }
 
-// scan takes one whole line of source.
+// scan processes one complete line of source.
 func (s *Stream) scan(line string) {
 	switch s.open.kind {
 	case fence:
@@ -63,7 +63,7 @@ func (s *Stream) scan(line string) {
 	s.begin(line)
 }
 
-// begin opens the block that a line begins.
+// begin opens the block that starts with a line.
 func (s *Stream) begin(line string) {
 	mark := strings.TrimLeft(line, " ")
 	switch {
@@ -123,7 +123,8 @@ func (s *Stream) codeLine(line string) {
 	s.print(fence, [][]span{s.code.line(line)})
 }
 
-// staysInItem takes a line that belongs to the open list item.
+// staysInItem adds a line if it belongs to the open list item, and reports whether it
+// does.
 func (s *Stream) staysInItem(line string) bool {
 	in := indentOf(line)
 	switch {
@@ -164,7 +165,8 @@ func (s *Stream) trackFence(line string) {
 	}
 }
 
-// staysInParagraph takes a line that belongs to the open paragraph.
+// staysInParagraph adds a line if it belongs to the open paragraph, and reports
+// whether it does.
 func (s *Stream) staysInParagraph(line string) bool {
 	mark := strings.TrimLeft(line, " ")
 	if blank(line) {
@@ -215,20 +217,20 @@ func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
-// heading reports an ATX heading.
+// heading reports whether a line is an ATX heading.
 func heading(mark string) bool {
 	n := len(mark) - len(strings.TrimLeft(mark, "#"))
 	return n >= 1 && n <= 6 && (len(mark) == n || mark[n] == ' ' || mark[n] == '\t')
 }
 
-// rule reports a thematic break.
+// rule reports whether a line is a thematic break.
 func rule(mark string) bool {
 	packed := strings.ReplaceAll(strings.ReplaceAll(mark, " ", ""), "\t", "")
 	return len(packed) >= 3 && (strings.Trim(packed, "-") == "" || strings.Trim(packed, "*") == "" || strings.Trim(packed, "_") == "")
 }
 
-// marker is the length of the list marker, with its blank, that a line begins
-// with, or 0.
+// marker returns the length of the list marker at the beginning of a line, with its
+// blank, or 0.
 func marker(mark string) int {
 	n := 0
 	switch {
@@ -254,7 +256,7 @@ func marker(mark string) int {
 	return n + 1
 }
 
-// fenceOf is the run of backticks or tildes that opens a fence, or "".
+// fenceOf returns the run of backticks or tildes that opens a fence, or "".
 func fenceOf(line string) string {
 	mark := strings.TrimLeft(line, " ")
 	if len(line)-len(mark) > 3 || len(mark) < 3 || mark[0] != '`' && mark[0] != '~' {

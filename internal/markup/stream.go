@@ -2,28 +2,28 @@ package markup
 
 import "strings"
 
-// Bounds of what a stream holds back.
+// Limits of what a stream buffers.
 const (
-	longParagraph = 256      // bytes after which the full lines of a paragraph are given out
-	openMark      = 600      // bytes after which a mark that opens something is taken for text
-	largeBlock    = 32 << 10 // bytes after which any block is given out as far as it came
+	longParagraph = 256      // bytes after which the full lines of a paragraph are printed
+	openMark      = 600      // bytes after which an opening mark is treated as text
+	largeBlock    = 32 << 10 // bytes after which any block is printed as far as it is complete
 )
 
-// Stream renders Markdown while it arrives. Whatever cannot change any more is
-// given out once, by Write; the open rest is shown by Tail as often as wanted.
-// The work for a text grows with its length, however small the pieces are. A
-// Stream is for one goroutine.
+// Stream renders Markdown while it arrives. Write returns each line once, when it is
+// final; Tail shows the open rest and may be called any time. The cost is linear in
+// the length of the text, even for small pieces. A Stream must be used by one
+// goroutine only.
 type Stream struct {
 	o    Options
 	open block
 	src  []byte // the source of the open block, whole lines
 	line []byte // the line that has not ended
-	gap  bool   // a blank line in the source stands before what comes
-	last kind   // what was given out last
+	gap  bool   // a blank line in the source precedes the next block
+	last kind   // the kind of the last printed block
 	para *wrapper
 	code *highlighter
 	out  []string
-	tail []string // what Tail gave last, until something is written
+	tail []string // the last result of Tail, until the next Write
 }
 
 // NewStream returns an empty stream.
@@ -38,8 +38,8 @@ func (s *Stream) Resize(width int) {
 	}
 }
 
-// Write takes the next piece of the text and returns the lines that became
-// final with it. Pieces may end anywhere, inside a character too.
+// Write adds the next piece of the text and returns the lines that are now final.
+// Pieces may end anywhere, even inside a character.
 func (s *Stream) Write(piece string) []string {
 	s.tail = nil
 	for {
@@ -65,8 +65,8 @@ func (s *Stream) Close() []string {
 	return s.take()
 }
 
-// Tail shows the open end as it looks now, a blank line before it where the
-// final text will have one. The lines must not be changed.
+// Tail returns the open end as it looks now, after a blank line if the final text will
+// have one. The caller must not change the lines.
 func (s *Stream) Tail() []string {
 	if s.tail != nil {
 		return s.tail
@@ -85,7 +85,7 @@ func (s *Stream) Tail() []string {
 	return s.tail
 }
 
-// Pending reports whether something is held back.
+// Pending reports whether text is buffered.
 func (s *Stream) Pending() bool { return len(s.src) > 0 || len(s.line) > 0 || s.para != nil }
 
 func (s *Stream) take() []string {
@@ -105,8 +105,7 @@ func (s *Stream) hold(line string) {
 	s.src = append(append(s.src, line...), '\n')
 }
 
-// print gives out lines of one block, with a blank line before the first
-// where the blocks need one.
+// print prints lines of one block, after a blank line if the blocks need one.
 func (s *Stream) print(k kind, lines [][]span) {
 	if len(lines) == 0 {
 		return
@@ -149,14 +148,14 @@ func (s *Stream) feed(w *wrapper, src string) {
 	}
 }
 
-// continued gives out lines of a paragraph that has begun before.
+// continued prints further lines of a paragraph.
 func (s *Stream) continued(lines [][]span) {
 	for _, line := range lines {
 		s.out = append(s.out, s.o.encode(line))
 	}
 }
 
-// relieve gives out what a very long open block can spare.
+// relieve prints the finished part of a very long open block.
 func (s *Stream) relieve() {
 	held := len(s.src) + len(s.line)
 	if held < longParagraph {
@@ -186,8 +185,8 @@ func (s *Stream) relieve() {
 	}
 }
 
-// spill gives out the full lines of a long paragraph, up to a place where no
-// code span, emphasis or link is open.
+// spill prints the full lines of a long paragraph, up to a position where no code
+// span, emphasis or link is open.
 func (s *Stream) spill(held int) {
 	text := string(s.src) + string(s.line)
 	cut := safeCut(text)
@@ -219,9 +218,9 @@ func (s *Stream) spill(held int) {
 	s.continued(lines)
 }
 
-// safeCut is the end of the longest beginning of a paragraph that can be
-// rendered alone: after a blank between two words, with nothing open. What has
-// been open for long was no mark.
+// safeCut returns the end of the longest part of a paragraph that can be rendered by
+// itself: after a blank between two words, with nothing open. A mark that stays open
+// for long counts as text.
 func safeCut(text string) int {
 	cut, brackets, stars, since := 0, 0, 0, 0
 	code := false

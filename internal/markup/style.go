@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Style is how a piece of text looks: one of the terminal's own sixteen
-// colours, so that the reader's theme decides, and attributes. The zero Style
-// is plain text.
+// Style is the look of a piece of text: attributes and one of the terminal's sixteen
+// colours, so that the user's theme applies. The zero Style is plain text.
 type Style struct {
 	Color Color
 	Attr  Attr
@@ -46,7 +45,7 @@ type span struct {
 	style Style
 }
 
-// with returns the style with attributes and, where c is set, a colour added.
+// with returns the style with added attributes and, if c is set, another colour.
 func (s Style) with(c Color, a Attr) Style {
 	if c != 0 {
 		s.Color = c
@@ -55,8 +54,8 @@ func (s Style) with(c Color, a Attr) Style {
 	return s
 }
 
-// Paint wraps text in the sequences of a style and a reset. The zero style
-// gives the text as it is. Text is not cleaned; use [Visible] before.
+// Paint wraps text in the sequences of a style and a reset. The zero style returns the
+// text unchanged. Paint does not clean the text; call [Visible] first.
 func (s Style) Paint(text string) string {
 	if s == (Style{}) || text == "" {
 		return text
@@ -105,7 +104,7 @@ func (o Options) encode(line []span) string {
 	return b.String()
 }
 
-// tone takes from a style what the options do not allow.
+// tone removes from a style what the options do not allow.
 func (o Options) tone(s Style) Style {
 	if o.Plain {
 		return Style{}
@@ -116,7 +115,7 @@ func (o Options) tone(s Style) Style {
 	return s
 }
 
-// trimRight drops blanks at the end; the spans given are left as they are.
+// trimRight drops blanks at the end; it does not change the given spans.
 func trimRight(line []span) []span {
 	for len(line) > 0 {
 		last := line[len(line)-1]

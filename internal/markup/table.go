@@ -12,7 +12,7 @@ type table struct {
 	rows  [][]string
 }
 
-// readTable reads a paragraph as a table if its second line says it is one.
+// readTable reads a paragraph as a table if its second line is a delimiter row.
 func readTable(lines *text.Segments, src []byte) (table, bool) {
 	if lines == nil || lines.Len() < 2 {
 		return table{}, false
@@ -61,7 +61,7 @@ func delimiterRow(line string) ([]byte, bool) {
 	return align, true
 }
 
-// cells splits a row at its bars. Bars that are escaped or in code are text.
+// rowCells splits a row at its bars. Bars that are escaped or in code are text.
 func rowCells(line string) []string {
 	line = strings.TrimSpace(line)
 	line = strings.TrimPrefix(line, "|")
@@ -89,8 +89,8 @@ func rowCells(line string) []string {
 	return row
 }
 
-// table lays columns side by side, or, where the terminal is too narrow for
-// that, each row as a list of its cells.
+// table prints columns side by side or, if the terminal is too narrow, each row as a
+// list of its cells.
 func (r *renderer) table(t table, in *indent) {
 	columns := len(t.align)
 	spans := make([][][]span, len(t.rows))
@@ -128,7 +128,7 @@ func (r *renderer) tableRule(widths []int, in *indent) {
 	r.emit(in.line(span{strings.Join(parts, "─┼─"), Style{Color: Gray}}))
 }
 
-// tableRow lays out one row, over several lines where cells wrap.
+// tableRow prints one row, on several lines if cells wrap.
 func (r *renderer) tableRow(row [][]span, widths []int, align []byte, in *indent) {
 	wrapped := make([][][]span, len(row))
 	height := 1
@@ -192,7 +192,7 @@ func pad(cell []span, width int, align byte) []span {
 	return append(out, span{strings.Repeat(" ", gap-left), Style{}})
 }
 
-// fit takes cells from the widest columns until all fit the room.
+// fit narrows the widest columns until all fit the available width.
 func fit(want []int, room int) []int {
 	widths := append([]int(nil), want...)
 	for sum(widths) > room {

@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// Visible replaces everything that could deceive the eye by a picture of it:
-// control characters (line breaks and tabs stay), characters that turn the
-// direction of writing, invisible ones and broken encoding. It is for text
-// that a person must judge, such as a command before it runs.
+// Visible replaces everything that could mislead a reader by a visible symbol: control
+// characters (except line breaks and tabs), characters that change the direction of
+// writing, invisible ones and invalid encoding. It is for text that the user must
+// judge, such as a command before it runs.
 func Visible(text string) string {
 	if plainASCII(text) {
 		return text
@@ -22,8 +22,8 @@ func Visible(text string) string {
 	return b.String()
 }
 
-// clean is the mild form for prose: sequences and forced direction become
-// visible, the marks that scripts need stay.
+// clean is the milder form for prose: sequences and forced direction become visible,
+// marks that scripts need stay.
 func clean(text string) string {
 	for _, r := range text {
 		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r >= 0x80 && (r < 0xa0 || override(r) || r == utf8.RuneError) {
@@ -61,13 +61,13 @@ func picture(r rune, at string, strict bool) string {
 	return string(r)
 }
 
-// override reports a character that forces text against its own direction.
+// override reports whether a character forces text against its direction.
 func override(r rune) bool { return r == 0x202d || r == 0x202e }
 
-// hidden reports a character that shows nothing or turns what follows.
+// hidden reports whether a character is invisible or changes the direction of text.
 func hidden(r rune) bool {
 	if r == 0x200d || r >= 0xfe00 && r <= 0xfe0f {
-		return false // emoji are joined and chosen with these
+		return false // these join emoji or select variants
 	}
 	return unicode.Is(unicode.Cf, r) || r == 0x2028 || r == 0x2029 || r == 0xa0 || r == 0x3164 || r == 0x115f || r == 0x1160
 }

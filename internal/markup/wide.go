@@ -2,8 +2,8 @@ package markup
 
 import "unicode"
 
-// wideRanges are the characters that take two cells: East Asian wide and full
-// width, and the pictures that terminals draw as such. Sorted.
+// wideRanges are the characters that take two cells: East Asian wide and full width,
+// and emoji that terminals draw so. Sorted.
 var wideRanges = [...][2]rune{
 	{0x1100, 0x115f}, {0x231a, 0x231b}, {0x2329, 0x232a}, {0x23e9, 0x23ec}, {0x23f0, 0x23f0}, {0x23f3, 0x23f3},
 	{0x25fd, 0x25fe}, {0x2614, 0x2615}, {0x2630, 0x2637}, {0x2648, 0x2653}, {0x267f, 0x267f}, {0x268a, 0x268f},
@@ -28,7 +28,7 @@ var wideRanges = [...][2]rune{
 	{0x1fadf, 0x1faea}, {0x1faef, 0x1faf8}, {0x20000, 0x2fffd}, {0x30000, 0x3fffd},
 }
 
-// cells is the width of one character: 0 for what joins another, 1 or 2.
+// cells returns the width of one character: 0 for one that joins another, 1 or 2.
 func cells(r rune) int {
 	switch {
 	case r < ' ' || r >= 0x7f && r < 0xa0:
@@ -59,7 +59,7 @@ func wide(r rune) bool {
 	return false
 }
 
-// extends reports a character that belongs to the one before it.
+// extends reports whether a character belongs to the one before it.
 func extends(r rune) bool {
 	switch {
 	case r < 0x300:
@@ -74,8 +74,8 @@ func extends(r rune) bool {
 
 const joiner = 0x200d
 
-// skin reports an emoji's tone, which older terminals draw beside it.
+// skin reports whether a character is a skin tone, which older terminals draw separately.
 func skin(r rune) bool { return r >= 0x1f3fb && r <= 0x1f3ff }
 
-// flag reports a letter of which two make a flag.
+// flag reports whether a character is a regional indicator; two of them make a flag.
 func flag(r rune) bool { return r >= 0x1f1e6 && r <= 0x1f1ff }

@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Width is the number of terminal cells that text may take, escape sequences
-// not counted. Terminals disagree about joined emoji; the larger of the two
-// common answers is given, so that a line that fits here fits anywhere.
+// Width returns the number of terminal cells that text may take, without escape
+// sequences. Terminals disagree about joined emoji; Width returns the larger of the
+// two common answers, so that a line that fits here fits anywhere.
 func Width(text string) int {
 	if plainASCII(text) {
 		return len(text)
@@ -25,8 +25,8 @@ func Width(text string) int {
 	return width
 }
 
-// Cluster measures the first user-perceived character of a text that is not
-// empty: its bytes, at least one, and its cells.
+// Cluster measures the first user-perceived character of a non-empty text: its bytes,
+// at least one, and its cells.
 func Cluster(text string) (size, width int) {
 	c := text[0]
 	if c < utf8.RuneSelf && (len(text) == 1 || text[1] < utf8.RuneSelf) {
@@ -90,8 +90,8 @@ func Clip(text string, width int) string {
 	return text[:end] + "…"
 }
 
-// Fold breaks a styled line hard at a width, keeping its style over the
-// break. It is for a region whose rows must be counted.
+// Fold breaks a styled line exactly at a width and keeps its style after the break. It
+// is for regions whose rows must be counted.
 func Fold(line string, width int) []string {
 	if width <= 0 || len(line) <= width || Width(line) <= width {
 		return []string{line}
@@ -127,7 +127,7 @@ func Fold(line string, width int) []string {
 	return append(rows, row.String())
 }
 
-// sequence is the length of the SGR sequence that text begins with.
+// sequence returns the length of the SGR sequence at the beginning of text.
 func sequence(text string) int {
 	if end := strings.IndexByte(text, 'm'); end >= 0 {
 		return end + 1

@@ -5,14 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// indent is what stands before the lines of a block: first once, then rest.
-// Both take the same number of cells.
+// indent is the prefix of the lines of a block: first once, then rest. Both have the
+// same width.
 type indent struct {
 	first, rest []span
 	width       int
 }
 
-// nest adds a marker to the indent: it stands once, blanks or the bar after.
+// nest adds a marker to the indent: the marker appears once, then blanks or a bar.
 func (in indent) nest(first, rest span) indent {
 	return indent{
 		first: append(in.first[:len(in.first):len(in.first)], first),
@@ -21,7 +21,7 @@ func (in indent) nest(first, rest span) indent {
 	}
 }
 
-// take returns the prefix of the next line and leaves only the later ones.
+// take returns the prefix of the next line and removes it.
 func (in *indent) take() []span {
 	first := in.first
 	in.first = in.rest
@@ -34,8 +34,8 @@ func (in *indent) line(spans ...span) []span {
 	return append(prefix[:len(prefix):len(prefix)], spans...)
 }
 
-// wrapper fills lines with words. It breaks at blanks and between wide
-// characters, and inside a word only where a line could not hold it.
+// wrapper fills lines with words. It breaks at blanks and between wide characters, and
+// inside a word only if it is longer than a line.
 type wrapper struct {
 	width  int // cells for text, indent not counted
 	indent indent
@@ -54,7 +54,7 @@ func newWrapper(in indent, width int) *wrapper {
 	return &wrapper{indent: in, width: max(width-in.width, 8)}
 }
 
-// add feeds text in one style. A line break in it ends the line.
+// add adds text in one style. A line break in it ends the line.
 func (w *wrapper) add(text string, style Style) {
 	for text != "" {
 		switch c := text[0]; {
@@ -85,8 +85,8 @@ func (w *wrapper) add(text string, style Style) {
 	}
 }
 
-// addCluster feeds one character beyond ASCII. A wide one is a word of its
-// own, unless a sign that belongs to its neighbour is involved.
+// addCluster adds one non-ASCII character. A wide one is a separate word, except next
+// to a sign that must stay with it.
 func (w *wrapper) addCluster(text string, cells int, style Style) {
 	r, _ := utf8.DecodeRuneInString(text)
 	wide := cells == 2 && r >= 0x1100
@@ -110,7 +110,7 @@ func (w *wrapper) grow(text string, cells int, style Style) {
 	w.wordWidth += cells
 }
 
-// endWord puts the pending word on the line, or on the next one.
+// endWord writes the pending word on this line, or on the next one.
 func (w *wrapper) endWord() {
 	if len(w.word) == 0 {
 		return
@@ -134,7 +134,7 @@ func (w *wrapper) endWord() {
 	w.word, w.wordWidth, w.wide = w.word[:0], 0, false
 }
 
-// chop lays a word that is longer than a line over several.
+// chop splits a word that is longer than a line.
 func (w *wrapper) chop() {
 	for _, s := range w.word {
 		start, pos := 0, 0
@@ -152,7 +152,7 @@ func (w *wrapper) chop() {
 	}
 }
 
-// endLine ends the line where the text says so.
+// endLine ends the line at a line break of the text.
 func (w *wrapper) endLine() {
 	w.endWord()
 	w.flushLine()
@@ -183,7 +183,7 @@ func (w *wrapper) takeLines() [][]span {
 	return lines
 }
 
-// copy returns a wrapper that can be fed without touching this one.
+// copy returns a wrapper that can be used without changing this one.
 func (w *wrapper) copy() *wrapper {
 	c := *w
 	c.lines = nil
@@ -193,8 +193,8 @@ func (w *wrapper) copy() *wrapper {
 	return &c
 }
 
-// asciiWord is the length of the run of printable ASCII that text begins
-// with; a last character that may take part in a joined one is left out.
+// asciiWord returns the length of the run of printable ASCII at the beginning of text,
+// without a last character that may be part of a joined one.
 func asciiWord(text string) int {
 	n := 0
 	for n < len(text) && text[n] > ' ' && text[n] < 0x7f {
@@ -206,10 +206,10 @@ func asciiWord(text string) int {
 	return max(n, 0)
 }
 
-// closing reports signs that must not begin a line.
+// closing reports whether a sign must not begin a line.
 func closing(r rune) bool {
 	return strings.ContainsRune("、。，．・：；？！）］｝」』】〉》〕〗’”…ーぁぃぅぇぉっゃゅょァィゥェォッャュョ々", r)
 }
 
-// opening reports signs that must not end a line.
+// opening reports whether a sign must not end a line.
 func opening(r rune) bool { return strings.ContainsRune("（［｛「『【〈《〔〖", r) }
