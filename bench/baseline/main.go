@@ -1,7 +1,6 @@
-// Command baseline is the baseline of the benchmarks: the least Go program that makes the
-// same requests and starts the same processes as an agent. It stores nothing, checks
-// nothing and asks nobody; whatever an agent does more, the difference to this is its
-// price. Usage: baseline --version | baseline -z PROMPT, with OPENAI_BASE_URL set.
+// Command baseline is the baseline of the benchmarks: the smallest Go program that makes
+// the same requests and starts the same processes as an agent. It stores nothing, checks
+// nothing and asks for no approval; the difference to an agent is the agent's cost. Usage: baseline --version | baseline -z PROMPT, with OPENAI_BASE_URL set.
 package main
 
 import (
@@ -59,7 +58,7 @@ type request struct {
 
 const terminal = `{"type":"function","function":{"name":"terminal","description":"Run a shell command.","parameters":{"type":"object","properties":{"command":{"type":"string"}},"required":["command"]}}}`
 
-// run works on the prompt until the model asks for nothing more.
+// run works on the prompt until the model makes no more calls.
 func run(baseURL, prompt string) (string, error) {
 	r := request{
 		Model:    "instant",
@@ -79,7 +78,7 @@ func run(baseURL, prompt string) (string, error) {
 	}
 }
 
-// ask makes one request and puts the streamed pieces together.
+// ask makes one request and joins the streamed pieces.
 func ask(baseURL string, r request) (message, error) {
 	body, err := json.Marshal(r)
 	if err != nil {
@@ -97,7 +96,7 @@ func ask(baseURL string, r request) (message, error) {
 	return collect(res.Body)
 }
 
-// piece is what baseline reads of an event.
+// piece is the part of an event that baseline reads.
 type piece struct {
 	Choices []struct {
 		Delta struct {
@@ -150,7 +149,7 @@ func work(calls []call) []message {
 			var in struct{ Command string }
 			text := []byte("the arguments are no JSON")
 			if json.Unmarshal([]byte(c.Function.Arguments), &in) == nil {
-				text, _ = exec.Command("sh", "-c", in.Command).CombinedOutput() // a status is no error here
+				text, _ = exec.Command("sh", "-c", in.Command).CombinedOutput() // a non-zero status is not an error here
 			}
 			results[i] = message{Role: "tool", ToolCallID: c.ID, Content: string(text)}
 		})

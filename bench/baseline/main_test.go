@@ -8,7 +8,7 @@ import (
 	"hermes/bench/instant"
 )
 
-// TestBaselineDoesTheWork keeps the comparison honest: the baseline really asks and really runs.
+// TestBaselineDoesTheWork checks that the baseline really makes requests and runs commands.
 func TestBaselineDoesTheWork(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -39,7 +39,7 @@ func TestBaselineDoesTheWork(t *testing.T) {
 			}
 		}
 		if got := strings.Join(results, " "); got != tt.results {
-			t.Errorf("%s: the commands said %q, want %q", tt.prompt, got, tt.results)
+			t.Errorf("%s: the commands printed %q, want %q", tt.prompt, got, tt.results)
 		}
 	}
 }

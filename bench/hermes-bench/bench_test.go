@@ -34,7 +34,7 @@ func TestPrefixKept(t *testing.T) {
 		}
 	}
 	if _, err := prefixKept([][]byte{[]byte("{")}); err == nil {
-		t.Error("a request that is no JSON: got no error")
+		t.Error("a request that is not JSON: got no error")
 	}
 }
 
@@ -75,7 +75,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestRunRefusesAWrongAnswer keeps figures of failed runs out of the table.
+// TestRunRefusesAWrongAnswer keeps results of failed runs out of the table.
 func TestRunRefusesAWrongAnswer(t *testing.T) {
 	t.Parallel()
 	sh, err := exec.LookPath("sh")
@@ -104,7 +104,7 @@ func TestRunRefusesAWrongAnswer(t *testing.T) {
 	}
 }
 
-// TestBaselineAgainstItself drives the whole bench with the baseline program on both sides.
+// TestBaselineAgainstItself runs the whole benchmark with the baseline on both sides.
 func TestBaselineAgainstItself(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program")

@@ -1,10 +1,10 @@
-// Command hermes-bench measures whole runs of hermes against a model server that
-// answers at once, and beside each the baseline program, which makes the same requests
-// and starts the same processes with nothing round them. Both run in turns in the same
-// minutes, so that the ratio holds where the machine is busy.
+// Command hermes-bench measures complete runs of hermes against a model server that
+// answers immediately. It compares them with the baseline program, which makes the same
+// requests and starts the same processes and does nothing else. The runs of both programs
+// alternate, so that the ratio is right even on a busy machine.
 //
-// Run it in the checkout: go run ./bench/hermes-bench. Start reading at measure.go; what
-// the packages do inside is measured by their own benchmarks (go test -bench).
+// Run it in the checkout: go run ./bench/hermes-bench. Start reading at measure.go. The
+// packages themselves are measured by their own benchmarks (go test -bench).
 package main
 
 import (
@@ -26,10 +26,10 @@ func main() {
 }
 
 func run() error {
-	hermes := flag.String("hermes", "", "the hermes program to measure; without it one is built from the checkout")
-	scale := flag.Int("scale", 1, "how many times the usual number of runs")
+	hermes := flag.String("hermes", "", "the hermes program to measure (default: build it from the checkout)")
+	scale := flag.Int("scale", 1, "multiply the number of runs")
 	markdown := flag.Bool("md", false, "print the table as Markdown")
-	check := flag.Bool("check", false, "end with status 1 when a target is missed")
+	check := flag.Bool("check", false, "exit with status 1 if a target is missed")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -56,7 +56,7 @@ func run() error {
 	return nil
 }
 
-// build compiles one program of the checkout, as it is released.
+// build compiles one program of the checkout with release settings.
 func build(ctx context.Context, scratch, pkg string) (string, error) {
 	target := filepath.Join(scratch, filepath.Base(pkg))
 	if runtime.GOOS == "windows" {

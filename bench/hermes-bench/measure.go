@@ -13,7 +13,7 @@ import (
 	"hermes/bench/instant"
 )
 
-// Sizes of the orders, the same that the targets speak of.
+// Sizes of the orders; the targets assume them.
 const (
 	shellCalls    = 50
 	chunks        = 20_000
@@ -65,14 +65,14 @@ func newBench(ctx context.Context, scratch, hermes string, scale int) (*bench, e
 
 func (b *bench) close() { _ = b.server.Close() }
 
-// sample is what the runs of one program with one order were.
+// sample is the results of one program with one order.
 type sample struct {
 	wall, cpu, peak []float64 // ms, ms, bytes
 	gaps            []float64 // ms from an answer to the next request
 	bodies          [][]byte  // the requests of the last run
 }
 
-// compare runs both programs in turns, n times each, after one run that does not count.
+// compare runs both programs alternately, n times each, after one warm-up run.
 func (b *bench) compare(ctx context.Context, n int, watch bool, want string, args ...string) (baseline, hermes sample, err error) {
 	for i := range n*b.scale + 1 {
 		for _, side := range []struct {
@@ -107,7 +107,7 @@ func (s *sample) add(o outcome, exchanges []instant.Exchange) {
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// measure makes all rows, in the order of the table.
+// measure returns all rows, in the order of the table.
 func (b *bench) measure(ctx context.Context) ([]row, error) {
 	var rows []row
 	for _, part := range []func(context.Context) ([]row, error){b.start, b.hello, b.shell, b.chunks, b.parallel, b.size} {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// watchPeak reads the high-water mark of a process until it is gone. What the kernel reports after
-// the end would not do: it starts from the memory of the process that forked.
+// watchPeak reads the high-water mark of a process until it ends. The figure of the kernel after
+// the end is wrong: it starts from the memory of the process that forked.
 func watchPeak(pid int) int64 {
 	var peak int64
 	name := fmt.Sprintf("/proc/%d/status", pid)
@@ -19,7 +19,7 @@ func watchPeak(pid int) int64 {
 			return peak
 		}
 		_, after, found := bytes.Cut(text, []byte("VmHWM:"))
-		if !found { // it has ended and waits to be collected
+		if !found { // it has ended and is a zombie
 			return peak
 		}
 		fields := bytes.Fields(after)

@@ -4,7 +4,7 @@ package main
 
 import "os"
 
-// watchPeak and peakAfter do not know the memory on this system; the row stays empty.
+// watchPeak and peakAfter cannot measure memory on this system; the row stays empty.
 func watchPeak(int) int64 { return 0 }
 
 func peakAfter(*os.ProcessState) int64 { return 0 }

@@ -6,9 +6,9 @@ import (
 	"fmt"
 )
 
-// prefixKept says how much of each request the next one begins with, in percent of bytes over all
-// pairs. What comes first for a service is its tools, then the messages, whatever their order in
-// the JSON object.
+// prefixKept returns how much of each request the next one begins with, in percent of bytes over
+// all pairs. It compares tools first, then messages, as services do, whatever their order in the
+// JSON object.
 func prefixKept(bodies [][]byte) (float64, error) {
 	var kept, all int
 	var before []json.RawMessage

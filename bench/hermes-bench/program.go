@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// program is one of the two that are compared.
+// program is one of the two compared programs.
 type program struct {
 	name string
 	path string
-	args []string // what it needs before the arguments of a run
+	args []string // arguments before those of a run
 	env  []string
 	dir  string // an empty folder to work in
 }
@@ -33,15 +33,15 @@ func newProgram(name, path, home, dir, baseURL string) program {
 	}}
 }
 
-// outcome is what one run cost.
+// outcome is the cost of one run.
 type outcome struct {
 	wall time.Duration
 	cpu  time.Duration // of the program and what it started
-	peak int64         // bytes of memory held at most; 0 unless watched
+	peak int64         // maximum memory in bytes; 0 unless watched
 }
 
-// run starts the program and waits for it. A status other than 0 is an error, and so are words
-// other than want (unless that is empty): figures of a run that went wrong mean nothing.
+// run starts the program and waits for it. A non-zero status is an error, and so is an answer
+// other than want (unless that is empty), because figures of a failed run mean nothing.
 func (p program) run(ctx context.Context, want string, watch bool, args ...string) (outcome, error) {
 	args = append(p.args[:len(p.args):len(p.args)], args...)
 	cmd := exec.CommandContext(ctx, p.path, args...)

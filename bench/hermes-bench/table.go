@@ -24,7 +24,7 @@ func (r row) met() bool {
 	return r.hermes <= r.target
 }
 
-// figure writes a value with its unit, with as many digits as mean something.
+// figure writes a value with its unit and a reasonable number of digits.
 func figure(value float64, unit string) string {
 	switch {
 	case value == 0:
@@ -57,7 +57,7 @@ func (r row) cells() []string {
 	}
 }
 
-// table lays the rows out, for a terminal or as Markdown.
+// table formats the rows, for a terminal or as Markdown.
 func table(rows []row, markdown bool) string {
 	lines := [][]string{{"what", "baseline", "hermes", "ratio", "target", ""}}
 	if markdown {
@@ -77,7 +77,7 @@ func table(rows []row, markdown bool) string {
 	for _, cells := range lines {
 		fmt.Fprintln(columns, strings.ReplaceAll(strings.Join(cells, "\t"), "`", ""))
 	}
-	_ = columns.Flush() // a strings.Builder takes everything
+	_ = columns.Flush() // a strings.Builder never fails
 	return text.String()
 }
 
@@ -94,7 +94,7 @@ func missed(rows []row) int {
 
 func median(values []float64) float64 { return percentile(values, 50) }
 
-// percentile is the nearest value at or above the given share; 0 for no values.
+// percentile returns the nearest value at or above the given share; 0 for no values.
 func percentile(values []float64, share int) float64 {
 	if len(values) == 0 {
 		return 0

@@ -1,9 +1,9 @@
-// Package instant is a model server for measuring: it answers at once, does what the
-// prompt names, and records when each request came and what it held.
+// Package instant is a model server for benchmarks. It answers immediately, follows the
+// order in the prompt, and records the time and body of each request.
 //
-// A prompt holds one of the orders below, anywhere in the person's last message. The
-// server remembers nothing about a conversation: how many calls were answered already
-// is counted in the request. Start reading at Decide.
+// The order is one of those below, anywhere in the user's last message. The server has no
+// state of a conversation: it counts the answered calls in the request. Start reading at
+// Decide.
 package instant
 
 import (
@@ -20,19 +20,19 @@ import (
 // ModelName is the only name in the server's model list.
 const ModelName = "instant"
 
-// Hello orders an answer of one word.
+// Hello requests an answer of one word.
 const Hello = "order: hello"
 
-// Shell orders n commands, one after another.
+// Shell requests n commands, one after another.
 func Shell(n int) string { return fmt.Sprintf("order: shell %d", n) }
 
-// Chunks orders an answer that comes in n pieces.
+// Chunks requests an answer in n pieces.
 func Chunks(n int) string { return fmt.Sprintf("order: chunks %d", n) }
 
-// Parallel orders n commands of 0.2 s in one answer.
+// Parallel requests n commands of 0.2 s in one answer.
 func Parallel(n int) string { return fmt.Sprintf("order: parallel %d", n) }
 
-// Decide carries out the order of the last prompt.
+// Decide returns the answer to the order of the last prompt.
 func Decide(r *chatserver.Request) (chatserver.Answer, error) {
 	what, count, answered := order(r)
 	if !r.Offers("terminal") && what != "chunks" {
@@ -67,7 +67,7 @@ func order(r *chatserver.Request) (what string, count, answered int) {
 	return what, count, answered
 }
 
-// calls makes terminal calls; the number in each command keeps it from being the same as the last.
+// calls makes terminal calls; the number in each command makes it unique.
 func calls(n, from int, command string) []chatserver.Call {
 	all := make([]chatserver.Call, n)
 	for i := range all {
@@ -84,8 +84,8 @@ func calls(n, from int, command string) []chatserver.Call {
 	return all
 }
 
-// Worked checks that the last request of a run carries the output of so many commands, in order:
-// figures of a program that refused or skipped them would mean nothing.
+// Worked checks that the last request of a run contains the output of that many commands, in
+// order. Figures of a program that refused or skipped them would mean nothing.
 func Worked(last []byte, commands int) error {
 	var r chatserver.Request
 	if err := json.Unmarshal(last, &r); err != nil {
@@ -110,11 +110,11 @@ func Worked(last []byte, commands int) error {
 // Exchange is one request and its times.
 type Exchange struct {
 	Came     time.Time // its first byte was read
-	Answered time.Time // the whole answer was handed to the network
+	Answered time.Time // the whole answer was sent
 	Request  chatserver.Request
 }
 
-// Server is a recording http.Handler. The zero value is ready, and safe for concurrent use.
+// Server is a recording http.Handler. The zero value is ready to use and safe for concurrent use.
 type Server struct {
 	mu  sync.Mutex
 	all []Exchange
@@ -128,7 +128,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return Decide(r)
 	}}
 	handler.ServeHTTP(w, r)
-	// The gap that is measured begins when the client has the answer, so it has to leave now.
+	// The measured gap begins when the client has the answer, so send it now.
 	_ = http.NewResponseController(w).Flush()
 	if seen == nil {
 		return
@@ -139,7 +139,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // Take returns what was recorded since the last Take. Requests without tools are side requests and
-// are left out.
+// are skipped.
 func (s *Server) Take() []Exchange {
 	s.mu.Lock()
 	defer s.mu.Unlock()

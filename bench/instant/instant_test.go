@@ -9,7 +9,7 @@ import (
 	"hermes/internal/chatserver"
 )
 
-// request builds a request with a prompt and so many tool results after it.
+// request builds a request with a prompt and a number of tool results after it.
 func request(t *testing.T, prompt string, answered int, tool string) *chatserver.Request {
 	t.Helper()
 	content, err := json.Marshal(prompt)
