@@ -67,7 +67,7 @@ func TestWrongCallsSayWhatToDo(t *testing.T) {
 		{[]string{"sessions", "list", "--since", "x"}, 2, "there is no flag --since"},
 		{[]string{"logs", "--since", "x"}, 2, "--since"},
 		{[]string{"logs", "--level", "x"}, 2, "--level"},
-		{[]string{"sessions", "prune", "--older-than", "x"}, 2, `"x" is no time`},
+		{[]string{"sessions", "prune", "--older-than", "x"}, 2, `invalid time "x"`},
 		{[]string{"journey", "--kind", "x"}, 2, "--kind"},
 		{[]string{"completion", "nope"}, 2, "there is no `hermes completion nope`"},
 	} {

@@ -1,6 +1,6 @@
-// Package doctor is the command `hermes doctor`: it runs the checks of
-// internal/setup and prints what they find. What is looked at, and what can be
-// mended, is decided there. Start at NewCmd.
+// Package doctor holds the command `hermes doctor`, which runs the checks of
+// internal/setup and prints the results. What is checked and what can be fixed is
+// decided there. Start at NewCmd.
 package doctor
 
 import (
@@ -17,9 +17,9 @@ import (
 	"hermes/internal/setup"
 )
 
-// Options are the wishes of `hermes doctor`.
+// Options are the options of `hermes doctor`.
 type Options struct {
-	// Deps gives what the checks look through, when the command runs.
+	// Deps returns what the checks need; it is called when the command runs.
 	Deps func() (setup.Deps, error)
 	Out  io.Writer
 	Fix  bool
@@ -35,16 +35,18 @@ func NewCmd(deps func() (setup.Deps, error), runF func(context.Context, *Options
 		runF = run
 	}
 	cmd := &cobra.Command{
-		Use:   "doctor",
-		Short: "Look whether everything is in order; exit status 1 if something is not",
-		Args:  cobra.NoArgs,
+		Use:     "doctor",
+		Short:   "Check the installation for problems",
+		Long:    "Check the installation for problems. The exit status is 1 if a check fails.",
+		Example: "  hermes doctor\n  hermes doctor --fix",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.Out = cmd.OutOrStdout()
 			return runF(cmd.Context(), o)
 		},
 	}
-	cmd.Flags().BoolVar(&o.Fix, "fix", false, "mend what can be mended without risk")
-	cmd.Flags().BoolVar(&o.JSON, "json", false, "print as JSON, one finding a line")
+	cmd.Flags().BoolVar(&o.Fix, "fix", false, "fix problems that can be fixed safely")
+	cmd.Flags().BoolVar(&o.JSON, "json", false, "print JSON, one result per line")
 	return cmd
 }
 
@@ -74,35 +76,35 @@ func run(ctx context.Context, o *Options) error {
 		return err
 	}
 	if fixable > 0 && !o.Fix && !o.JSON {
-		fmt.Fprintf(o.Out, "\n`hermes doctor --fix` may mend %d of these.\n", fixable)
+		fmt.Fprintf(o.Out, "\nTry to fix %d of these with: hermes doctor --fix\n", fixable)
 	}
 	if failed > 0 {
-		return fmt.Errorf("not everything is in order: %s failed", count(failed))
+		return fmt.Errorf("%s failed", count(failed))
 	}
 	return nil
 }
 
-// indent is where the texts begin.
+// indent is the width of the columns before the text.
 const indent = "                   "
 
-// mostLines bounds a text of a server or a model.
+// mostLines limits the text of a server or a model.
 const mostLines = 6
 
 func (o *Options) text(r setup.Result) {
 	fmt.Fprintf(o.Out, "%s %-16s %s\n", r.Verdict, r.Name, o.column(r.Text))
 	if r.Fixed != "" {
-		fmt.Fprintln(o.Out, indent+o.column("mended: "+r.Fixed))
+		fmt.Fprintln(o.Out, indent+o.column("Fixed: "+r.Fixed))
 	}
 	if r.FixErr != nil {
-		fmt.Fprintln(o.Out, indent+o.column("could not be mended: "+ioerr.Text(r.FixErr)))
+		fmt.Fprintln(o.Out, indent+o.column("Not fixed: "+ioerr.Text(r.FixErr)))
 	}
 	if r.Do != "" {
 		fmt.Fprintln(o.Out, indent+o.column("→ "+r.Do))
 	}
 }
 
-// column keeps a text within its column: what others wrote may have many lines
-// and steer the terminal.
+// column wraps a text to its column and removes control characters, since it may
+// come from a server.
 func (o *Options) column(text string) string {
 	room := o.width - len(indent)
 	var rows []string
@@ -129,8 +131,8 @@ func (o *Options) column(text string) string {
 	return strings.Join(rows, "\n"+indent)
 }
 
-// leastRoom is how narrow the column may become before the terminal may break
-// lines as it likes.
+// leastRoom is the minimum width of the column. In a narrower one, lines are not
+// wrapped.
 const leastRoom = 20
 
 func count(failed int) string {
@@ -156,5 +158,5 @@ func (o *Options) json(r setup.Result) {
 	}
 	e := json.NewEncoder(o.Out)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(line) // a pipe that was closed ends the program elsewhere
+	_ = e.Encode(line) // a closed pipe is handled by main
 }

@@ -40,7 +40,7 @@ func run(t *testing.T, free uint64, args ...string) (string, error) {
 	return out.String(), err
 }
 
-func TestAllInOrder(t *testing.T) {
+func TestNoProblems(t *testing.T) {
 	t.Parallel()
 	out, err := run(t, 9<<30)
 	if err != nil || !strings.Contains(out, "✓ disk             9.0 GB free\n") || strings.Contains(out, "✗") {
@@ -60,17 +60,17 @@ func TestAFailureIsTheExitStatus(t *testing.T) {
 	}
 }
 
-func TestCountsAreInTheirGrammar(t *testing.T) {
+func TestOneFailureIsSingular(t *testing.T) {
 	t.Parallel()
 	_, err := run(t, 1)
-	if want := "not everything is in order: 1 check failed"; err == nil || err.Error() != want {
+	if want := "1 check failed"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %q", err, want)
 	}
 }
 
-// TestWordsOfOthersStayInTheirColumn is about texts of many lines and with codes for the terminal, on
-// a terminal of 52 columns.
-func TestWordsOfOthersStayInTheirColumn(t *testing.T) {
+// TestLongTextsStayInTheirColumn checks a text with many lines and terminal codes on a
+// terminal of 52 columns.
+func TestLongTextsStayInTheirColumn(t *testing.T) {
 	t.Parallel()
 	h := home.At(filepath.Join(t.TempDir(), "h"))
 	none := func(string) (string, bool) { return "", false }
@@ -105,10 +105,10 @@ func TestWordsOfOthersStayInTheirColumn(t *testing.T) {
 
 func TestWithoutAHomeItSaysWhy(t *testing.T) {
 	t.Parallel()
-	cmd := doctor.NewCmd(func() (setup.Deps, error) { return setup.Deps{}, errors.New("no place") }, nil)
+	cmd := doctor.NewCmd(func() (setup.Deps, error) { return setup.Deps{}, errors.New("no home") }, nil)
 	cmd.SetArgs(nil)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	if err := cmd.Execute(); err == nil || err.Error() != "no place" {
+	if err := cmd.Execute(); err == nil || err.Error() != "no home" {
 		t.Errorf("got %v", err)
 	}
 }

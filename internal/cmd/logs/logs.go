@@ -1,6 +1,6 @@
-// Package logs is the command `hermes logs`: it shows the newest records of a
-// log, filtered, and follows it. Files and records are the matter of
-// internal/logfile. Start at NewCmd.
+// Package logs holds the command `hermes logs`, which prints and follows the
+// program's logs. It reads flags and formats records; internal/logfile knows the
+// files and their format. Start at NewCmd.
 package logs
 
 import (
@@ -22,15 +22,15 @@ import (
 type Deps struct {
 	// Folder is where the logs are.
 	Folder func() (string, error)
-	// Mask takes secrets out of what is shown, in case an older file has some;
-	// nil shows the records as they are.
+	// Mask removes secrets from what is printed, in case an older file has some.
+	// Nil prints the records as they are.
 	Mask func(string) string
 	Now  func() time.Time
 	// Tick starts a clock for --follow; nil ticks four times a second.
 	Tick func() (tick <-chan time.Time, stop func())
 }
 
-// Options are the wishes of `hermes logs`.
+// Options are the options of `hermes logs`.
 type Options struct {
 	Deps
 	Out, Err  io.Writer
@@ -52,8 +52,9 @@ func NewCmd(d Deps, runF func(context.Context, *Options) error) *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:       "logs [agent|errors|list]",
-		Short:     "Show the newest records of a log",
-		Long:      "Show the newest records of a log. Several filters must all hold.",
+		Short:     "Show the latest log records",
+		Long:      "Show the latest records of a log, by default the agent log. A record must match all filters.",
+		Example:   "  hermes logs\n  hermes logs errors --since 1h\n  hermes logs -f --level warn",
 		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: []string{logfile.Agent, logfile.Errors, "list"},
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -65,13 +66,13 @@ func NewCmd(d Deps, runF func(context.Context, *Options) error) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.IntVarP(&o.Lines, "lines", "n", 50, "how many records")
-	f.BoolVarP(&o.Follow, "follow", "f", false, "go on showing new records until interrupted")
-	f.BoolVar(&o.JSON, "json", false, "print the records as they are stored")
-	f.StringVar(&o.Level, "level", "", "at least this: debug, info, warn, error")
-	f.StringVar(&o.Session, "session", "", "of this session (the beginning of its id is enough)")
-	f.StringVar(&o.Component, "component", "", "of this part: gateway, agent, tools, cli, cron")
-	f.StringVar(&o.Since, "since", "", "not older than this: 30m, 1h, 2d, or a time such as 2026-11-20 15:04")
+	f.IntVarP(&o.Lines, "lines", "n", 50, "number of records")
+	f.BoolVarP(&o.Follow, "follow", "f", false, "print new records until interrupted")
+	f.BoolVar(&o.JSON, "json", false, "print the records as stored, in JSON")
+	f.StringVar(&o.Level, "level", "", "minimum level: debug, info, warn or error")
+	f.StringVar(&o.Session, "session", "", "only this session (id or its beginning)")
+	f.StringVar(&o.Component, "component", "", "only this component: gateway, agent, tools, cli or cron")
+	f.StringVar(&o.Since, "since", "", "only records since this age (30m, 1h, 2d) or time (2026-11-20 15:04)")
 	return cmd
 }
 
@@ -99,7 +100,7 @@ func run(ctx context.Context, o *Options) error {
 	}
 	if !o.Follow {
 		if len(entries) == 0 {
-			fmt.Fprintln(o.Err, "No records; the log is in "+folder+".")
+			fmt.Fprintln(o.Err, "No records. The logs are in "+folder+".")
 		}
 		return nil
 	}
@@ -120,7 +121,7 @@ func (o *Options) ticks() (<-chan time.Time, func()) {
 	return t.C, t.Stop
 }
 
-// known refuses a name that is no log, so that a slip is not taken for silence.
+// known refuses an unknown log, so that a typo does not look like an empty log.
 func (o *Options) known(folder string) error {
 	logs, err := logfile.List(folder)
 	if err != nil {
@@ -135,7 +136,7 @@ func (o *Options) known(folder string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("there is no log %q; `hermes logs list` names them", o.Log)
+	return fmt.Errorf("there is no log %q; list them with `hermes logs list`", o.Log)
 }
 
 func (o *Options) filter() (logfile.Filter, error) {
@@ -147,7 +148,7 @@ func (o *Options) filter() (logfile.Filter, error) {
 			name = "WARN"
 		}
 		if err := level.UnmarshalText([]byte(name)); err != nil {
-			return f, usage.Errorf("--level %q is no level; use debug, info, warn or error", o.Level)
+			return f, usage.Errorf("invalid --level %q: use debug, info, warn or error", o.Level)
 		}
 		f.Level = level
 	}
@@ -159,7 +160,7 @@ func (o *Options) filter() (logfile.Filter, error) {
 	return f, err
 }
 
-// moment reads an age or a time.
+// moment parses an age or a time.
 func moment(text string, now time.Time) (time.Time, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		if hours, err := time.ParseDuration(days + "h"); err == nil && hours >= 0 && hours < 1e5*time.Hour {
@@ -174,7 +175,7 @@ func moment(text string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, usage.Errorf("--since %q is no time; write 30m, 1h, 2d, or 2026-11-20 15:04", text)
+	return time.Time{}, usage.Errorf("invalid --since %q: use 30m, 1h, 2d, or 2026-11-20 15:04", text)
 }
 
 func (o *Options) list(folder string) error {
@@ -183,11 +184,15 @@ func (o *Options) list(folder string) error {
 		return err
 	}
 	if len(logs) == 0 {
-		fmt.Fprintln(o.Out, "There are no logs yet; they will be in "+folder+".")
+		fmt.Fprintln(o.Out, "No logs yet. They will be in "+folder+".")
 		return nil
 	}
 	for _, l := range logs {
-		fmt.Fprintf(o.Out, "%-10s %7.1f KB in %d files, last %s\n", l.Name, float64(l.Bytes)/1024, l.Files, l.Changed.Format("2006-01-02 15:04"))
+		files := "files"
+		if l.Files == 1 {
+			files = "file"
+		}
+		fmt.Fprintf(o.Out, "%-10s %7.1f KB in %d %s, last %s\n", l.Name, float64(l.Bytes)/1024, l.Files, files, l.Changed.Format("2006-01-02 15:04"))
 	}
 	fmt.Fprintln(o.Out, folder)
 	return nil
@@ -218,7 +223,7 @@ func (o *Options) show(e logfile.Entry) {
 	fmt.Fprintln(o.Out, mask(b.String()))
 }
 
-// oneLine keeps control characters of a record away from the terminal.
+// oneLine replaces control characters of a record.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || 0x80 <= r && r < 0xa0 {

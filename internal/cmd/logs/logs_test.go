@@ -77,22 +77,22 @@ func TestShow(t *testing.T) {
 	}
 }
 
-func TestListAndSlips(t *testing.T) {
+func TestListAndTypos(t *testing.T) {
 	t.Parallel()
 	out, _, err := run(t, "list")
-	if err != nil || !strings.HasPrefix(out, "agent ") || !strings.Contains(out, "in 1 files") {
+	if err != nil || !strings.HasPrefix(out, "agent ") || !strings.Contains(out, "in 1 file,") {
 		t.Errorf("%v %q", err, out)
 	}
 	for args, want := range map[string]string{
 		"agnet":         "hermes logs list",
 		"--level loud":  "use debug, info, warn or error",
-		"--since later": "write 30m",
+		"--since later": "use 30m",
 	} {
 		if _, _, err := run(t, strings.Fields(args)...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", args, err)
 		}
 	}
-	if _, errs, err := run(t, "errors"); err != nil || errs != "No records; the log is in $LOGS.\n" {
+	if _, errs, err := run(t, "errors"); err != nil || errs != "No records. The logs are in $LOGS.\n" {
 		t.Errorf("%v %q", err, errs)
 	}
 }

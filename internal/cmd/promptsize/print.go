@@ -11,7 +11,7 @@ import (
 	"hermes"
 )
 
-// write prints the report for a person, the largest tools first.
+// write prints the report as text, largest tools first.
 func (r report) write(out io.Writer) error {
 	w := &table{}
 	share := ""
@@ -25,7 +25,7 @@ func (r report) write(out io.Writer) error {
 	for _, s := range r.System.Sections {
 		line(s.Name, s.Tier, s.Bytes, s.Tokens)
 	}
-	line("in all", "", r.System.Bytes, r.System.Tokens)
+	line("total", "", r.System.Bytes, r.System.Tokens)
 	w.row()
 	w.row(fmt.Sprintf("Tools (%d)", r.Tools.Count))
 	list := slices.Clone(r.Tools.Tools)
@@ -33,7 +33,7 @@ func (r report) write(out io.Writer) error {
 	for _, t := range list {
 		line(t.Name, "", t.Bytes, t.Tokens)
 	}
-	line("in all", "", r.Tools.Bytes, r.Tools.Tokens)
+	line("total", "", r.Tools.Bytes, r.Tools.Tokens)
 	_, err := fmt.Fprintf(out, "%s\nEvery request begins with %d bytes, about %d tokens%s.\n%s", w, r.Total, r.Tokens, r.ofWindow(), r.money())
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(out, "Note: %s.\n", warning)
@@ -41,8 +41,8 @@ func (r report) write(out io.Writer) error {
 	return err
 }
 
-// table is rows of cells: two of words, then numbers, which end under each
-// other. Both parts of the report share its columns.
+// table has rows of two text cells followed by right-aligned numbers. Both parts
+// of the report share its columns.
 type table struct{ rows [][]string }
 
 func (t *table) row(cells ...string) { t.rows = append(t.rows, cells) }
@@ -69,7 +69,7 @@ func (t *table) String() string {
 	return out.String()
 }
 
-// share is a part of the window in percent, "" if that is not known.
+// share is a part of the window in percent, "" if the window is unknown.
 func (r report) share(tokens int) string {
 	switch {
 	case r.Window <= 0:
@@ -87,17 +87,17 @@ func (r report) ofWindow() string {
 	return fmt.Sprintf(", %d %% of the window of %s (%d)", r.Tokens*100/r.Window, r.Model, r.Window)
 }
 
-// money is a sentence on what the beginning of a request costs.
+// money is a sentence on the cost of the beginning of a request.
 func (r report) money() string {
 	switch {
 	case r.Model == "":
 		return ""
 	case r.Fresh == nil:
-		return fmt.Sprintf("The price of %s is not known.\n", r.Model)
+		return fmt.Sprintf("The price of %s is unknown.\n", r.Model)
 	case *r.Fresh == 0:
-		return fmt.Sprintf("%s costs nothing here.\n", r.Model)
+		return fmt.Sprintf("%s is free.\n", r.Model)
 	case r.Cached == nil:
-		return fmt.Sprintf("That costs %v with %s; what it costs from the cache is not known.\n", hermes.USD(*r.Fresh), r.Model)
+		return fmt.Sprintf("That costs %v with %s; the price from the cache is unknown.\n", hermes.USD(*r.Fresh), r.Model)
 	}
-	return fmt.Sprintf("That costs %v with %s, and %v where it is read from the cache.\n", hermes.USD(*r.Fresh), r.Model, hermes.USD(*r.Cached))
+	return fmt.Sprintf("That costs %v with %s, and %v when read from the cache.\n", hermes.USD(*r.Fresh), r.Model, hermes.USD(*r.Cached))
 }

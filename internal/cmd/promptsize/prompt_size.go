@@ -1,10 +1,10 @@
-// Package promptsize is the command hermes prompt-size: how many bytes and
-// tokens every request of a new session begins with, section by section of the
-// system prompt and tool by tool, what share of the model's window that is and
-// what it costs. It works offline and asks no model.
+// Package promptsize holds the command `hermes prompt-size`: the bytes, tokens,
+// share of the window and cost of each section of the system prompt and of each
+// tool. It works offline and calls no model.
 //
-// What is measured is handed in as a func, so that the command knows neither
-// configuration nor composition. Start at New; print.go writes for a person.
+// New takes a func that builds the prompt, so the package knows neither the
+// configuration nor how sessions are composed. Start at New; print.go formats the
+// report.
 package promptsize
 
 import (
@@ -21,16 +21,16 @@ import (
 	"hermes/internal/tokens"
 )
 
-// Measure builds what a new session on a platform would begin with.
+// Measure builds the prompt and tools of a new session on a platform.
 type Measure func(ctx context.Context, platform string) (Measured, error)
 
-// Measured is what a session begins with, and what is known of its model.
+// Measured is the prompt and tools of a session, with facts about its model.
 type Measured struct {
 	Prompt prompt.Prompt
 	Tools  []hermes.Spec
-	Model  string        // empty where none is set
-	Window int           // tokens, 0 if not known
-	Price  *hermes.Price // nil if not known
+	Model  string        // empty if none is set
+	Window int           // tokens, 0 if unknown
+	Price  *hermes.Price // nil if unknown
 }
 
 // New makes the command.
@@ -39,11 +39,12 @@ func New(measure Measure) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "prompt-size",
-		Short: "Show how many bytes and tokens each part of the prompt takes",
-		Long: "Show, offline, what every request of a new session begins with: the bytes and tokens of each section\n" +
-			"of the system prompt and of each tool, their share of the model's window, and what they cost. Tokens\n" +
-			"are an estimate.",
-		Args: cobra.NoArgs,
+		Short: "Show the size of each part of the prompt",
+		Long: "Show what every request of a new session begins with: the bytes and tokens of each section of the\n" +
+			"system prompt and of each tool, their share of the model's window, and their cost. It works offline;\n" +
+			"tokens are estimated.",
+		Example: "  hermes prompt-size\n  hermes prompt-size --platform telegram",
+		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			m, err := measure(c.Context(), platform)
 			if err != nil {
@@ -59,12 +60,12 @@ func New(measure Measure) *cobra.Command {
 			return r.write(c.OutOrStdout())
 		},
 	}
-	c.Flags().StringVar(&platform, "platform", "cli", "the platform to measure: cli, telegram, cron, …")
+	c.Flags().StringVar(&platform, "platform", "cli", "measure this platform: cli, telegram, cron, …")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
 
-// report is the outcome, as --json prints it. All sizes are bytes.
+// report is the result, as --json prints it. All sizes are in bytes.
 type report struct {
 	Platform string         `json:"platform"`
 	System   system         `json:"system"`
@@ -74,8 +75,8 @@ type report struct {
 	Tokens   int            `json:"estimated_tokens"`
 	Model    string         `json:"model,omitempty"`
 	Window   int            `json:"window_tokens,omitempty"`
-	// Fresh and Cached are dollars of a request with nothing and with all of
-	// this in the service's cache; absent where the price is not known.
+	// Fresh and Cached are the cost in dollars with none and with all of this in
+	// the service's cache. They are absent if the price is unknown.
 	Fresh    *float64 `json:"usd_fresh,omitempty"`
 	Cached   *float64 `json:"usd_cached,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
@@ -92,7 +93,7 @@ type section struct {
 	Tier   string `json:"tier"`
 	Bytes  int    `json:"bytes"`
 	Tokens int    `json:"estimated_tokens"`
-	// Was is its size before it was shortened, and Why the reason.
+	// Was is the size before the section was shortened, Why the reason.
 	Was int    `json:"bytes_before,omitempty"`
 	Why string `json:"why,omitempty"`
 }
@@ -135,7 +136,7 @@ func weigh(platform string, m Measured) (report, error) {
 	return r, nil
 }
 
-// cost fills in what the beginning of a request costs, where that is known.
+// cost sets Fresh and Cached, if the price is known.
 func (r *report) cost(p *hermes.Price) {
 	if p == nil {
 		return
@@ -151,7 +152,7 @@ func (r *report) cost(p *hermes.Price) {
 	}
 }
 
-// wireSize is a tool's size as Chat Completions carries it.
+// wireSize is the size of a tool in the Chat Completions format.
 func wireSize(s hermes.Spec) (int, error) {
 	type function struct {
 		Name        string          `json:"name"`

@@ -123,6 +123,6 @@ func TestFailuresAreReturned(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := run(t, "extra"); err == nil {
-		t.Error("an argument too many was taken")
+		t.Error("an extra argument was accepted")
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"hermes/internal/usage"
 )
 
-// age reads a length of time: a number of days, or a number with s, min, h, d,
-// w behind it.
+// age parses a duration: a number of days, or a number followed by s, m, min, h, d
+// or w.
 func age(text string) (time.Duration, error) {
 	units := []struct {
 		suffix string
@@ -27,5 +27,5 @@ func age(text string) (time.Duration, error) {
 		}
 		break
 	}
-	return 0, usage.Errorf("%q is no time: write a date such as 2026-11-20, or an age such as 90d, 12h or 2w", text)
+	return 0, usage.Errorf("invalid time %q: use a date such as 2026-11-20, or an age such as 90d, 12h or 2w", text)
 }

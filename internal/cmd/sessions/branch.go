@@ -13,7 +13,7 @@ import (
 	"hermes/internal/session"
 )
 
-// BranchOptions are the wishes of `sessions branch`.
+// BranchOptions are the options of `hermes sessions branch`.
 type BranchOptions struct {
 	Deps
 	Out        io.Writer
@@ -29,7 +29,8 @@ func NewBranchCmd(d Deps, runF func(context.Context, *BranchOptions) error) *cob
 	return &cobra.Command{
 		Use:     "branch ID|TITLE|latest [NEW TITLE…]",
 		Aliases: []string{"fork"},
-		Short:   "Copy a session, so that it can go on in two ways",
+		Short:   "Copy a session to continue it in another direction",
+		Example: "  hermes sessions branch latest \"try another way\"",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Out, o.Ref, o.Title = cmd.OutOrStdout(), args[0], strings.Join(args[1:], " ")
@@ -46,7 +47,7 @@ func runBranch(ctx context.Context, o *BranchOptions) error {
 		}
 		row, err := session.Branch(ctx, s, o.now(), from.ID, o.Title)
 		if errors.Is(err, hermes.ErrTitleTaken) {
-			return fmt.Errorf("another session has the title %q already; choose another, such as %q: %w", o.Title, hermes.NextTitle(o.Title), err)
+			return fmt.Errorf("another session already has the title %q; choose another, such as %q: %w", o.Title, hermes.NextTitle(o.Title), err)
 		}
 		if err != nil {
 			return err
@@ -55,7 +56,7 @@ func runBranch(ctx context.Context, o *BranchOptions) error {
 		if row.Title != "" {
 			called += fmt.Sprintf(" %q", row.Title)
 		}
-		fmt.Fprintf(o.Out, "Branched %s with %s. Go on with: hermes --resume %s\n", called, plural(row.Messages, "message"), row.ID)
+		fmt.Fprintf(o.Out, "Created %s with %s. Continue it with: hermes --resume %s\n", called, plural(row.Messages, "message"), row.ID)
 		return nil
 	})
 }

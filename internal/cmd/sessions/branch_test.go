@@ -25,7 +25,7 @@ func TestBranchCopiesASession(t *testing.T) {
 	if _, _, err := run(t, kept{s}, "branch", "20261119", "rain or shine"); err == nil || !strings.Contains(err.Error(), `"rain or shine #2"`) {
 		t.Errorf("a taken title: %v", err)
 	}
-	if _, _, err := run(t, kept{s}, "branch", "20260102"); err == nil || !strings.Contains(err.Error(), "nothing was said") {
+	if _, _, err := run(t, kept{s}, "branch", "20260102"); err == nil || !strings.Contains(err.Error(), "no messages yet") {
 		t.Errorf("an empty session: %v", err)
 	}
 	if rows, _ := s.ListSessions(t.Context(), hermes.SessionFilter{Limit: -1}); len(rows) != 7 {

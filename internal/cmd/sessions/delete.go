@@ -10,7 +10,7 @@ import (
 	"hermes"
 )
 
-// DeleteOptions are the wishes of `sessions delete`.
+// DeleteOptions are the options of `hermes sessions delete`.
 type DeleteOptions struct {
 	Deps
 	In   io.Reader
@@ -28,14 +28,15 @@ func NewDeleteCmd(d Deps, runF func(context.Context, *DeleteOptions) error) *cob
 	cmd := &cobra.Command{
 		Use:     "delete ID|TITLE|latest…",
 		Aliases: []string{"rm"},
-		Short:   "Remove sessions with their messages, for good",
+		Short:   "Delete sessions permanently",
+		Example: "  hermes sessions delete 20261120_101500_a1b2c3",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.In, o.Out, o.Refs = cmd.InOrStdin(), cmd.OutOrStdout(), args
 			return runF(cmd.Context(), o)
 		},
 	}
-	cmd.Flags().BoolVarP(&o.Yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVarP(&o.Yes, "yes", "y", false, "do not ask for confirmation")
 	return cmd
 }
 

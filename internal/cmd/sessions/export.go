@@ -16,7 +16,7 @@ import (
 	"hermes/internal/usage"
 )
 
-// ExportOptions are the wishes of `sessions export`.
+// ExportOptions are the options of `hermes sessions export`.
 type ExportOptions struct {
 	Deps
 	Out      io.Writer
@@ -42,28 +42,29 @@ func NewExportCmd(d Deps, runF func(context.Context, *ExportOptions) error) *cob
 	}
 	cmd := &cobra.Command{
 		Use:   "export FILE|-",
-		Short: "Write sessions to a file: jsonl, md, html or trajectory",
-		Long: "Write sessions with their messages to a file, or with - to the standard output.\n" +
-			"Without --session and filters all of them are written. In jsonl each line is one session;\n" +
-			"so it is in trajectory, in the manner of ShareGPT, for training.",
-		Args: cobra.ExactArgs(1),
+		Short: "Export sessions as jsonl, md, html or trajectory",
+		Long: "Export sessions with their messages to a file, or with - to standard output.\n" +
+			"Without --session or a filter, all sessions are exported. In jsonl and trajectory, each line\n" +
+			"is one session; trajectory is the ShareGPT format for training.",
+		Example: "  hermes sessions export chat.md --session latest\n  hermes sessions export all.jsonl --newer-than 30d",
+		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Out, o.To = cmd.OutOrStdout(), args[0]
 			return runF(cmd.Context(), o)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.Format, "format", "", "jsonl, md, html or trajectory (default: as the file's name says, else jsonl)")
-	f.StringSliceVar(&o.Sessions, "session", nil, "only this session (id, title or latest); may be given more than once")
+	f.StringVar(&o.Format, "format", "", "jsonl, md, html or trajectory (default: by file extension, else jsonl)")
+	f.StringSliceVar(&o.Sessions, "session", nil, "export this session: id, title or latest (repeatable)")
 	f.StringVar(&o.Platform, "source", "", "only sessions of this source")
 	f.StringVar(&o.After, "newer-than", "", "only sessions active since this `date` or age (7d)")
 	f.StringVar(&o.Before, "older-than", "", "only sessions last active before this `date` or age (90d)")
-	f.StringVar(&o.Title, "title", "", "only sessions whose title holds this text")
-	f.BoolVar(&o.Archived, "include-archived", false, "archived ones too")
-	f.StringVar(&o.Only, "only", "", "user-prompts writes what the person said and nothing else")
-	f.BoolVar(&o.Redact, "redact", false, "take out what looks like a secret")
-	f.BoolVar(&o.Force, "force", false, "write over a file that exists")
-	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be written, and write nothing")
+	f.StringVar(&o.Title, "title", "", "only sessions whose title contains this text")
+	f.BoolVar(&o.Archived, "include-archived", false, "include archived sessions")
+	f.StringVar(&o.Only, "only", "", "with user-prompts, export only what the user wrote")
+	f.BoolVar(&o.Redact, "redact", false, "remove what looks like a secret")
+	f.BoolVar(&o.Force, "force", false, "overwrite an existing file")
+	f.BoolVar(&o.DryRun, "dry-run", false, "show what would be exported, and write nothing")
 	return cmd
 }
 
@@ -78,14 +79,14 @@ func runExport(ctx context.Context, o *ExportOptions) error {
 			return err
 		}
 		if len(rows) == 0 {
-			return errors.New("no session fits: there is nothing to export")
+			return errors.New("nothing to export: no session matches")
 		}
 		if o.DryRun {
 			messages := 0
 			for _, r := range rows {
 				messages += r.Messages
 			}
-			fmt.Fprintf(o.Out, "%s with %s would be written to %s.\n", plural(len(rows), "session"), plural(messages, "message"), o.To)
+			fmt.Fprintf(o.Out, "Would export %s with %s to %s.\n", plural(len(rows), "session"), plural(messages, "message"), o.To)
 			return nil
 		}
 		return o.into(func(w io.Writer) error {
@@ -99,10 +100,10 @@ func runExport(ctx context.Context, o *ExportOptions) error {
 	})
 }
 
-// writer chooses the format.
+// writer returns the function for the chosen format.
 func (o *ExportOptions) writer() (func(w io.Writer, d document) error, error) {
 	if o.Only != "" && o.Only != "user-prompts" {
-		return nil, usage.Errorf("--only knows user-prompts, not %q", o.Only)
+		return nil, usage.Errorf("invalid --only %q: use user-prompts", o.Only)
 	}
 	format := o.Format
 	if format == "" {
@@ -118,7 +119,7 @@ func (o *ExportOptions) writer() (func(w io.Writer, d document) error, error) {
 	case "trajectory", "trace":
 		return writeTrajectory, nil
 	}
-	return nil, usage.Errorf("--format knows jsonl, md, html and trajectory, not %q", format)
+	return nil, usage.Errorf("invalid --format %q: use jsonl, md, html or trajectory", format)
 }
 
 func (o *ExportOptions) rows(ctx context.Context, s hermes.Store) ([]hermes.Session, error) {
@@ -144,8 +145,8 @@ func (o *ExportOptions) rows(ctx context.Context, s hermes.Store) ([]hermes.Sess
 	return s.ListSessions(ctx, f)
 }
 
-// into hands the func a file that takes its name when all is written, or the
-// standard output.
+// into calls write with standard output or a temporary file, which is renamed when
+// everything is written.
 func (o *ExportOptions) into(write func(io.Writer) error, sessions int) error {
 	if o.To == "-" {
 		w := bufio.NewWriter(o.Out)
@@ -156,13 +157,13 @@ func (o *ExportOptions) into(write func(io.Writer) error, sessions int) error {
 		return err
 	}
 	if _, err := os.Stat(to); err == nil && !o.Force {
-		return fmt.Errorf("%s exists already: choose another name, or say --force to write over it", o.To)
+		return fmt.Errorf("%s already exists; choose another name, or use --force to overwrite it", o.To)
 	}
 	file, err := os.CreateTemp(filepath.Dir(to), ".hermes-export-*")
 	if err != nil {
 		return fmt.Errorf("export to %s: %w", o.To, err)
 	}
-	defer os.Remove(file.Name()) // does nothing once it has its name
+	defer os.Remove(file.Name()) // does nothing after the rename
 	w := bufio.NewWriter(file)
 	if err := errors.Join(write(w), w.Flush(), file.Close()); err != nil {
 		return fmt.Errorf("export to %s: %w", o.To, err)
@@ -170,7 +171,7 @@ func (o *ExportOptions) into(write func(io.Writer) error, sessions int) error {
 	if err := os.Rename(file.Name(), to); err != nil {
 		return fmt.Errorf("export to %s: %w", o.To, err)
 	}
-	fmt.Fprintf(o.Out, "Wrote %s to %s.\n", plural(sessions, "session"), o.To)
+	fmt.Fprintf(o.Out, "Exported %s to %s.\n", plural(sessions, "session"), o.To)
 	return nil
 }
 
@@ -193,7 +194,7 @@ func (o *ExportOptions) one(ctx context.Context, s hermes.Store, id string, inde
 	return write(w, document{Session: row, Messages: list, index: index})
 }
 
-// prompts are the messages of the person without what was added to them.
+// prompts returns the messages of the user, without hidden additions.
 func prompts(list []hermes.Message) []hermes.Message {
 	var kept []hermes.Message
 	for _, m := range list {
@@ -205,8 +206,8 @@ func prompts(list []hermes.Message) []hermes.Message {
 	return kept
 }
 
-// redactAll takes secrets out of what a reader would see, and the opaque
-// blocks that cannot be looked into.
+// redactAll removes secrets from all visible text, and removes opaque blocks
+// entirely.
 func redactAll(row *hermes.Session, list []hermes.Message) {
 	row.Title, row.System = redact.Text(row.Title), redact.Text(row.System)
 	for i := range list {

@@ -11,7 +11,7 @@ import (
 	"hermes"
 )
 
-// document is a session on its way out; index counts from 0.
+// document is a session to be exported; index counts from 0.
 type document struct {
 	Session  hermes.Session
 	Messages []hermes.Message
@@ -24,7 +24,7 @@ func writeJSONL(w io.Writer, d document) error {
 	return e.Encode(documentJSON{Session: toJSON(d.Session), Messages: d.Messages})
 }
 
-// heading is what a session is called in a document.
+// heading returns the title of a session, or its id.
 func (d document) heading() string {
 	if d.Session.Title != "" {
 		return d.Session.Title
@@ -32,7 +32,7 @@ func (d document) heading() string {
 	return d.Session.ID
 }
 
-// speaker is who a message comes from, for a reader.
+// speaker names the author of a message.
 func speaker(m hermes.Message) string {
 	switch {
 	case m.Role == hermes.RoleTool && m.Failed:
@@ -71,7 +71,7 @@ func writeMarkdown(w io.Writer, d document) error {
 	return err
 }
 
-// fenced puts a text between fences that are longer than any within it.
+// fenced puts a text between code fences longer than any in it.
 func fenced(text, language string) string {
 	fence := "```"
 	for strings.Contains(text, fence) {

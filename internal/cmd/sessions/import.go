@@ -18,7 +18,7 @@ import (
 	"hermes/internal/usage"
 )
 
-// ImportOptions are the wishes of `sessions import`.
+// ImportOptions are the options of `hermes sessions import`.
 type ImportOptions struct {
 	Deps
 	Out   io.Writer
@@ -33,15 +33,16 @@ func NewImportCmd(d Deps, runF func(context.Context, *ImportOptions) error) *cob
 		runF = runImport
 	}
 	c := &cobra.Command{
-		Use:   "import FILE…",
-		Short: "Take over conversations of Claude Code or Codex",
-		Args:  cobra.MinimumNArgs(1),
+		Use:     "import FILE…",
+		Short:   "Import conversations from Claude Code or Codex",
+		Example: "  hermes sessions import ~/.claude/projects/app/*.jsonl",
+		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Out, o.Files = cmd.OutOrStdout(), args
 			return runF(cmd.Context(), o)
 		},
 	}
-	c.Flags().StringVar(&o.From, "from", "", "whose files they are: claude or codex (found out if left out)")
+	c.Flags().StringVar(&o.From, "from", "", "format of the files: claude or codex (default: detected)")
 	return c
 }
 
@@ -49,13 +50,13 @@ func runImport(ctx context.Context, o *ImportOptions) error {
 	switch f := transcript.Format(o.From); f {
 	case "", transcript.Claude, transcript.Codex:
 	default:
-		return usage.Errorf("--from %s: files of claude and codex can be taken over", o.From)
+		return usage.Errorf("invalid --from %s: use claude or codex", o.From)
 	}
 	return o.with(ctx, func(s hermes.Store) error {
 		var errs []error
 		for _, path := range o.Files {
 			if err := importFile(ctx, s, o, path); err != nil {
-				if _, missing := errors.AsType[*fs.PathError](err); !missing { // it names the file itself
+				if _, missing := errors.AsType[*fs.PathError](err); !missing { // the error contains the path already
 					err = fmt.Errorf("%s: %w", path, err)
 				}
 				errs = append(errs, err)
@@ -65,8 +66,8 @@ func runImport(ctx context.Context, o *ImportOptions) error {
 	})
 }
 
-// importFile stores one file as a session. Its id comes from what the file
-// says of itself, so that a file is not taken over twice.
+// importFile stores one file as a session. The id is derived from the id in the
+// file, so that a file is not imported twice.
 func importFile(ctx context.Context, s hermes.Store, o *ImportOptions, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -89,7 +90,7 @@ func importFile(ctx context.Context, s hermes.Store, o *ImportOptions, path stri
 	row.ID = row.Started.UTC().Format("20060102_150405") + "_" + hex.EncodeToString(sum[:4])
 	row.Platform = "import"
 	if old, err := s.FindSession(ctx, row.ID); err == nil && old.ID == row.ID {
-		return fmt.Errorf("it was taken over before, as session %s", row.ID)
+		return fmt.Errorf("already imported as session %s", row.ID)
 	}
 	if row.Title, err = freeTitle(ctx, s, row.Title); err != nil {
 		return err
@@ -97,7 +98,7 @@ func importFile(ctx context.Context, s hermes.Store, o *ImportOptions, path stri
 	if err := s.CreateSession(ctx, row); err != nil {
 		return err
 	}
-	for i := range r.Messages { // what others recorded is data, whoever is said to speak
+	for i := range r.Messages { // imported messages are untrusted, whatever their role
 		r.Messages[i].Provenance = hermes.ProvenanceSource("import of", filepath.Base(path))
 	}
 	if _, err := s.Append(ctx, hermes.Lease{Session: row.ID}, r.Messages...); err != nil {
@@ -105,13 +106,13 @@ func importFile(ctx context.Context, s hermes.Store, o *ImportOptions, path stri
 	}
 	fmt.Fprintf(o.Out, "%s: %s as session %s", path, plural(len(r.Messages), "message"), row.ID)
 	if r.Skipped > 0 {
-		fmt.Fprintf(o.Out, " (%s could not be read and left out)", plural(r.Skipped, "line"))
+		fmt.Fprintf(o.Out, " (skipped %s that could not be read)", plural(r.Skipped, "line"))
 	}
 	fmt.Fprintln(o.Out)
 	return nil
 }
 
-// freeTitle cleans a title and numbers it where another session has it.
+// freeTitle cleans a title and adds a number if another session has it.
 func freeTitle(ctx context.Context, s hermes.Store, title string) (string, error) {
 	title, err := hermes.CleanTitle(title)
 	if err != nil || title == "" {

@@ -12,7 +12,7 @@ import (
 	"hermes/internal/cmd/sessions"
 )
 
-func TestImportTakesOverOnce(t *testing.T) {
+func TestAFileIsImportedOnce(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	text := `{"type":"user","timestamp":"2026-11-01T10:00:00Z","cwd":"/src","sessionId":"abc","message":{"role":"user","content":"fix the zebra"}}
@@ -39,17 +39,17 @@ func TestImportTakesOverOnce(t *testing.T) {
 		t.Fatalf("%+v, %v", hits, err)
 	}
 	if m := hits[0].Message; m.Provenance != "import of a.jsonl" || !hits[0].Session.Tainted {
-		t.Errorf("an imported message counts as the person's own: %+v", m)
+		t.Errorf("an imported message is trusted: %+v", m)
 	}
-	if _, err := run("import", path); err == nil || !strings.Contains(err.Error(), "before") {
-		t.Errorf("taken over twice: %v", err)
+	if _, err := run("import", path); err == nil || !strings.Contains(err.Error(), "already imported") {
+		t.Errorf("imported twice: %v", err)
 	}
 	if _, err := run("import", filepath.Join(t.TempDir(), "none")); err == nil {
-		t.Error("a missing file was taken over")
+		t.Error("a missing file was imported")
 	}
 }
 
-// keepOpen is a store that outlives the verb that closes it.
+// keepOpen is a store that stays open when the verb closes it.
 type keepOpen struct{ hermes.Store }
 
 func (keepOpen) Close() error { return nil }

@@ -16,7 +16,7 @@ import (
 	"hermes/internal/usage"
 )
 
-// ListOptions are the wishes of `sessions list`.
+// ListOptions are the options of `hermes sessions list`.
 type ListOptions struct {
 	Deps
 	Out, Err  io.Writer
@@ -38,7 +38,8 @@ func NewListCmd(d Deps, runF func(context.Context, *ListOptions) error) *cobra.C
 	cmd := &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
-		Short:   "List sessions, last active first",
+		Short:   "List sessions, most recent first",
+		Example: "  hermes sessions list --title build",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.Limit < 1 {
@@ -50,11 +51,11 @@ func NewListCmd(d Deps, runF func(context.Context, *ListOptions) error) *cobra.C
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.Platform, "source", "", "only sessions of this source (cli, telegram, …)")
-	f.StringVar(&o.Workspace, "workspace", "", "only sessions that began in this `folder`")
-	f.StringVar(&o.Title, "title", "", "only sessions whose title holds this text")
-	f.IntVar(&o.Limit, "limit", 20, "how many to show")
-	f.BoolVar(&o.All, "all", false, "show one-shot, tool and subagent sessions too")
-	f.BoolVar(&o.Archived, "include-archived", false, "show archived ones too")
+	f.StringVar(&o.Workspace, "workspace", "", "only sessions started in this `folder`")
+	f.StringVar(&o.Title, "title", "", "only sessions whose title contains this text")
+	f.IntVar(&o.Limit, "limit", 20, "maximum number of sessions")
+	f.BoolVar(&o.All, "all", false, "include one-shot, tool and subagent sessions")
+	f.BoolVar(&o.Archived, "include-archived", false, "include archived sessions")
 	f.BoolVar(&o.JSON, "json", false, "print JSON")
 	return cmd
 }
@@ -89,7 +90,7 @@ func runList(ctx context.Context, o *ListOptions) error {
 	})
 }
 
-// abs is a folder as sessions store it.
+// abs returns the absolute path of a folder, as sessions store it.
 func (d Deps) abs(dir string) (string, error) {
 	if d.Dir != "" && !filepath.IsAbs(dir) {
 		return filepath.Join(d.Dir, dir), nil
@@ -97,14 +98,14 @@ func (d Deps) abs(dir string) (string, error) {
 	return filepath.Abs(dir)
 }
 
-// explainNone says why a list is empty, and what shows more.
+// explainNone prints why a list is empty and how to see more.
 func (o *ListOptions) explainNone(ctx context.Context, s hermes.Store, filter hermes.SessionFilter) error {
 	stats, err := s.Stats(ctx)
 	if err != nil {
 		return err
 	}
 	if stats.Sessions == 0 {
-		fmt.Fprintln(o.Err, "There is no session yet. `hermes` begins one.")
+		fmt.Fprintln(o.Err, "No sessions yet. Start one with: hermes")
 		return nil
 	}
 	filter.Exclude, filter.Limit = nil, -1
@@ -113,15 +114,15 @@ func (o *ListOptions) explainNone(ctx context.Context, s hermes.Store, filter he
 		return err
 	}
 	if len(hidden) > 0 {
-		fmt.Fprintf(o.Err, "Nothing to list here: %s. `hermes sessions list --all` shows %s too.\n", kinds(hidden), word(len(hidden), "it", "them"))
+		fmt.Fprintf(o.Err, "No sessions to show, but %s. Include %s with: hermes sessions list --all\n", kinds(hidden), word(len(hidden), "it", "them"))
 		return nil
 	}
-	fmt.Fprintf(o.Err, "%s. `--include-archived` looks at archived ones too.\n",
-		word(stats.Sessions, "The one session there is does not fit", fmt.Sprintf("None of the %d sessions fits", stats.Sessions)))
+	fmt.Fprintf(o.Err, "%s. Use --include-archived to include archived ones.\n",
+		word(stats.Sessions, "The only session does not match", fmt.Sprintf("None of the %d sessions match", stats.Sessions)))
 	return nil
 }
 
-// kinds tells sessions by where they come from: "2 come from oneshot".
+// kinds counts sessions by platform: "2 sessions are from oneshot".
 func kinds(rows []hermes.Session) string {
 	count := map[string]int{}
 	for _, r := range rows {
@@ -158,10 +159,10 @@ func (o *ListOptions) print(ctx context.Context, s hermes.Store, rows []hermes.S
 	return nil
 }
 
-// peekMost is the longest session whose first words stand for a title.
+// peekMost limits the length of a session whose first message is read as a title.
 const peekMost = 400
 
-// titleOf is a session's title, or the beginning of what the person said.
+// titleOf returns a session's title, or the beginning of the first user message.
 func titleOf(ctx context.Context, s hermes.Transcript, r hermes.Session) (string, error) {
 	if r.Title != "" || r.Messages == 0 || r.Messages > peekMost {
 		return oneLine(r.Title, 60), nil

@@ -11,7 +11,7 @@ import (
 	"hermes"
 )
 
-// OptimizeOptions are the wishes of `sessions optimize`.
+// OptimizeOptions are the options of `hermes sessions optimize`.
 type OptimizeOptions struct {
 	Deps
 	Out io.Writer
@@ -24,9 +24,10 @@ func NewOptimizeCmd(d Deps, runF func(context.Context, *OptimizeOptions) error) 
 		runF = runOptimize
 	}
 	return &cobra.Command{
-		Use:   "optimize",
-		Short: "Tidy the search index and give free room back to the disk",
-		Args:  cobra.NoArgs,
+		Use:     "optimize",
+		Short:   "Optimize the search index and free disk space",
+		Example: "  hermes sessions optimize",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.Out = cmd.OutOrStdout()
 			return runF(cmd.Context(), o)
@@ -34,51 +35,52 @@ func NewOptimizeCmd(d Deps, runF func(context.Context, *OptimizeOptions) error) 
 	}
 }
 
-// optimizer is a store that has something to tidy.
+// optimizer is a store that can be optimized.
 type optimizer interface {
 	Optimize(ctx context.Context) error
 }
 
 func runOptimize(ctx context.Context, o *OptimizeOptions) error {
 	return o.with(ctx, func(s hermes.Store) error {
-		tidy, ok := s.(optimizer)
+		db, ok := s.(optimizer)
 		if !ok {
-			return errors.New("this store has nothing to tidy")
+			return errors.New("this store cannot be optimized")
 		}
 		before, err := s.Stats(ctx)
 		if err != nil {
 			return err
 		}
-		if err := tidy.Optimize(ctx); err != nil {
+		if err := db.Optimize(ctx); err != nil {
 			return err
 		}
 		after, err := s.Stats(ctx)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(o.Out, "On disk: %s before, %s now.\n", size(before.FileBytes), size(after.FileBytes))
+		fmt.Fprintf(o.Out, "Size on disk: %s before, %s now.\n", size(before.FileBytes), size(after.FileBytes))
 		return nil
 	})
 }
 
-// NewRepairCmd makes the verb that saves what can be read of a damaged
+// NewRepairCmd makes the verb that recovers what can be read of a damaged
 // database.
 func NewRepairCmd(d Deps) *cobra.Command {
 	return &cobra.Command{
-		Use:   "repair",
-		Short: "Save what can be read of a damaged database; the damaged file is kept",
-		Args:  cobra.NoArgs,
+		Use:     "repair",
+		Short:   "Recover sessions from a damaged database",
+		Example: "  hermes sessions repair",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			r, err := d.Repair(cmd.Context())
 			if err != nil {
 				return err
 			}
 			out := cmd.OutOrStdout()
-			fmt.Fprintf(out, "Saved %s with %s.\n", plural(r.Sessions, "session"), plural(r.Messages, "message"))
+			fmt.Fprintf(out, "Recovered %s with %s.\n", plural(r.Sessions, "session"), plural(r.Messages, "message"))
 			if r.Lost > 0 {
-				fmt.Fprintf(out, "%s could not be read.\n", plural(r.Lost, "place"))
+				fmt.Fprintf(out, "%s could not be read.\n", plural(r.Lost, "part"))
 			}
-			fmt.Fprintf(out, "The old file is kept as %s.\n", r.Kept)
+			fmt.Fprintf(out, "The damaged file is kept as %s.\n", r.Kept)
 			return nil
 		},
 	}

@@ -13,7 +13,7 @@ import (
 	"hermes/internal/usage"
 )
 
-// PruneOptions are the wishes of `sessions prune`.
+// PruneOptions are the options of `hermes sessions prune`.
 type PruneOptions struct {
 	Deps
 	In          io.Reader
@@ -30,8 +30,8 @@ type PruneOptions struct {
 	Archived    bool
 	DryRun      bool
 	Yes         bool
-	// Narrowed is set if any filter was given; else only what was inactive for
-	// 90 days goes.
+	// Narrowed means that a filter was given. Without one, only sessions inactive
+	// for 90 days are deleted.
 	Narrowed bool
 }
 
@@ -43,10 +43,11 @@ func NewPruneCmd(d Deps, runF func(context.Context, *PruneOptions) error) *cobra
 	}
 	cmd := &cobra.Command{
 		Use:   "prune",
-		Short: "Remove old sessions that have ended",
-		Long: "Remove sessions that have ended and are not pinned. Without a filter only those\n" +
-			"that nothing happened in for 90 days; any filter takes the place of that age.",
-		Args: cobra.NoArgs,
+		Short: "Delete old sessions that have ended",
+		Long: "Delete sessions that have ended and are not pinned. Without a filter, only those\n" +
+			"inactive for 90 days are deleted; any filter replaces that limit.",
+		Example: "  hermes sessions prune --older-than 30d --dry-run",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, name := range []string{"older-than", "before", "source", "title", "model", "end-reason", "cwd", "min-messages", "max-messages"} {
 				o.Narrowed = o.Narrowed || cmd.Flags().Changed(name)
@@ -56,18 +57,18 @@ func NewPruneCmd(d Deps, runF func(context.Context, *PruneOptions) error) *cobra
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.OlderThan, "older-than", "", "only those inactive for this `age` (90d, 12h)")
-	f.StringVar(&o.Before, "before", "", "only those last active before this `date`")
-	f.StringVar(&o.Platform, "source", "", "only those of this source")
-	f.StringVar(&o.Title, "title", "", "only those whose title holds this text")
-	f.StringVar(&o.Model, "model", "", "only those of models whose name holds this text")
-	f.StringVar(&o.Reason, "end-reason", "", "only those that ended for this reason")
-	f.StringVar(&o.Dir, "cwd", "", "only those that began in this `folder`")
-	f.IntVar(&o.MinMessages, "min-messages", 0, "only those with at least so many messages")
-	f.IntVar(&o.MaxMessages, "max-messages", -1, "only those with at most so many messages")
-	f.BoolVar(&o.Archived, "include-archived", false, "archived ones too")
-	f.BoolVar(&o.DryRun, "dry-run", false, "show what would go, and change nothing")
-	f.BoolVarP(&o.Yes, "yes", "y", false, "do not ask")
+	f.StringVar(&o.OlderThan, "older-than", "", "only sessions inactive for this `age` (90d, 12h)")
+	f.StringVar(&o.Before, "before", "", "only sessions last active before this `date`")
+	f.StringVar(&o.Platform, "source", "", "only sessions of this source")
+	f.StringVar(&o.Title, "title", "", "only sessions whose title contains this text")
+	f.StringVar(&o.Model, "model", "", "only sessions whose model name contains this text")
+	f.StringVar(&o.Reason, "end-reason", "", "only sessions that ended for this reason")
+	f.StringVar(&o.Dir, "cwd", "", "only sessions started in this `folder`")
+	f.IntVar(&o.MinMessages, "min-messages", 0, "only sessions with at least `N` messages")
+	f.IntVar(&o.MaxMessages, "max-messages", -1, "only sessions with at most `N` messages")
+	f.BoolVar(&o.Archived, "include-archived", false, "include archived sessions")
+	f.BoolVar(&o.DryRun, "dry-run", false, "show what would be deleted, and change nothing")
+	f.BoolVarP(&o.Yes, "yes", "y", false, "do not ask for confirmation")
 	return cmd
 }
 
@@ -83,7 +84,7 @@ func runPrune(ctx context.Context, o *PruneOptions) error {
 		}
 		rows = o.fitting(rows)
 		if len(rows) == 0 {
-			fmt.Fprintln(o.Out, "There is nothing to prune.")
+			fmt.Fprintln(o.Out, "Nothing to prune.")
 			return nil
 		}
 		if o.DryRun {
@@ -91,16 +92,16 @@ func runPrune(ctx context.Context, o *PruneOptions) error {
 			return nil
 		}
 		if !o.Yes {
-			if err := o.confirm(o.In, o.Out, "Delete "+plural(len(rows), "session")+", for good?"); err != nil {
+			if err := o.confirm(o.In, o.Out, "Delete "+plural(len(rows), "session")+" permanently?"); err != nil {
 				return err
 			}
 		}
 		for i, r := range rows {
 			if err := s.DeleteSession(ctx, r.ID); err != nil {
-				return fmt.Errorf("after %d of %d sessions: %w", i, len(rows), err)
+				return fmt.Errorf("deleted %d of %d sessions: %w", i, len(rows), err)
 			}
 		}
-		fmt.Fprintf(o.Out, "Deleted %s. `hermes sessions optimize` gives the room back.\n", plural(len(rows), "session"))
+		fmt.Fprintf(o.Out, "Deleted %s. Free the disk space with: hermes sessions optimize\n", plural(len(rows), "session"))
 		return nil
 	})
 }
@@ -108,7 +109,7 @@ func runPrune(ctx context.Context, o *PruneOptions) error {
 func (o *PruneOptions) filter() (hermes.SessionFilter, error) {
 	f := hermes.SessionFilter{Platform: o.Platform, Title: o.Title, Ended: new(true), Archived: o.Archived, Limit: -1}
 	if o.OlderThan != "" && o.Before != "" {
-		return f, usage.Errorf("--older-than and --before say the same: give one")
+		return f, usage.Errorf("use either --older-than or --before, not both")
 	}
 	old := o.OlderThan + o.Before
 	if !o.Narrowed {
@@ -124,7 +125,7 @@ func (o *PruneOptions) filter() (hermes.SessionFilter, error) {
 	return f, err
 }
 
-// fitting are the rows that pass what the store's filter cannot say.
+// fitting returns the rows that pass the conditions that the store's filter lacks.
 func (o *PruneOptions) fitting(rows []hermes.Session) []hermes.Session {
 	var kept []hermes.Session
 	for _, r := range rows {
@@ -143,5 +144,5 @@ func (o *PruneOptions) show(rows []hermes.Session) {
 		lines = append(lines, []string{r.ID, ago(active(r), o.now()), r.Platform, strconv.Itoa(r.Messages), oneLine(r.Title, 60)})
 	}
 	table(o.Out, lines)
-	fmt.Fprintf(o.Out, "\n%s would be deleted; nothing was changed.\n", plural(len(rows), "session"))
+	fmt.Fprintf(o.Out, "\nWould delete %s. Nothing was changed.\n", plural(len(rows), "session"))
 }

@@ -12,7 +12,7 @@ import (
 	"hermes"
 )
 
-// RenameOptions are the wishes of `sessions rename`.
+// RenameOptions are the options of `hermes sessions rename`.
 type RenameOptions struct {
 	Deps
 	Out        io.Writer
@@ -26,9 +26,10 @@ func NewRenameCmd(d Deps, runF func(context.Context, *RenameOptions) error) *cob
 		runF = runRename
 	}
 	return &cobra.Command{
-		Use:   "rename ID|TITLE|latest NEW TITLE…",
-		Short: "Give a session another title",
-		Args:  cobra.MinimumNArgs(2),
+		Use:     "rename ID|TITLE|latest NEW TITLE…",
+		Short:   "Rename a session",
+		Example: "  hermes sessions rename latest \"fix the build\"",
+		Args:    cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Out, o.Ref, o.Title = cmd.OutOrStdout(), args[0], strings.Join(args[1:], " ")
 			return runF(cmd.Context(), o)
@@ -48,7 +49,7 @@ func runRename(ctx context.Context, o *RenameOptions) error {
 		}
 		err = s.UpdateSession(ctx, row.ID, hermes.SessionChange{Title: &title})
 		if errors.Is(err, hermes.ErrTitleTaken) {
-			return fmt.Errorf("another session has the title %q already; choose another, such as %q: %w", title, hermes.NextTitle(title), err)
+			return fmt.Errorf("another session already has the title %q; choose another, such as %q: %w", title, hermes.NextTitle(title), err)
 		}
 		if err != nil {
 			return err
@@ -62,17 +63,18 @@ func runRename(ctx context.Context, o *RenameOptions) error {
 	})
 }
 
-// marked is what a session is once it is marked.
+// marked says what each verb makes of a session.
 var marked = map[string]string{
-	"pin": "pinned", "unpin": "not pinned any more", "archive": "archived", "unarchive": "in the lists again",
+	"pin": "pinned", "unpin": "no longer pinned", "archive": "archived", "unarchive": "no longer archived",
 }
 
 // newMarkCmd makes a verb that sets one mark on sessions.
 func newMarkCmd(d Deps, verb, short string, change hermes.SessionChange) *cobra.Command {
 	return &cobra.Command{
-		Use:   verb + " ID|TITLE|latest…",
-		Short: short,
-		Args:  cobra.MinimumNArgs(1),
+		Use:     verb + " ID|TITLE|latest…",
+		Short:   short,
+		Example: "  hermes sessions " + verb + " latest",
+		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return d.with(cmd.Context(), func(s hermes.Store) error {
 				for _, ref := range args {

@@ -11,12 +11,12 @@ import (
 	"hermes/internal/usage"
 )
 
-// hiddenPlatforms are what lists leave out unless they are asked for: sessions
-// that no person would go back to.
+// hiddenPlatforms are left out of lists by default: users do not return to these
+// sessions.
 func hiddenPlatforms() []string { return []string{"oneshot", "kanban", "tool", "subagent"} }
 
-// resolve finds the session that a word on the command line means: an id, the
-// unique beginning of one, a title, or "latest" (see session.Latest).
+// resolve finds the session that ref means: an id, the unique beginning of one, a
+// title, or "latest" (see session.Latest).
 func (d Deps) resolve(ctx context.Context, s hermes.Sessions, ref string) (hermes.Session, error) {
 	if ref == "latest" {
 		here, err := d.abs(".")
@@ -26,19 +26,19 @@ func (d Deps) resolve(ctx context.Context, s hermes.Sessions, ref string) (herme
 		return session.Latest(ctx, s, here)
 	}
 	if strings.TrimSpace(ref) == "" {
-		return hermes.Session{}, usage.Errorf("say which session: its id, its title, or latest")
+		return hermes.Session{}, usage.Errorf("no session given; use an id, a title, or latest")
 	}
 	row, err := s.FindSession(ctx, ref)
 	switch {
 	case errors.Is(err, hermes.ErrNotFound):
 		return row, unknown(ctx, s, ref)
 	case errors.Is(err, hermes.ErrAmbiguous):
-		return row, fmt.Errorf("%q fits several sessions (%w); write more of the id", ref, err)
+		return row, fmt.Errorf("%q matches several sessions (%w); use more of the id", ref, err)
 	}
 	return row, err
 }
 
-// unknown says that there is no such session and which may have been meant.
+// unknown reports that there is no such session and suggests similar ones.
 func unknown(ctx context.Context, s hermes.Sessions, ref string) error {
 	rows, err := s.ListSessions(ctx, hermes.SessionFilter{Archived: true, Limit: 500})
 	if err != nil {
@@ -51,12 +51,12 @@ func unknown(ctx context.Context, s hermes.Sessions, ref string) error {
 		}
 	}
 	if len(near) == 0 {
-		return notFound(fmt.Sprintf("there is no session %q: `hermes sessions list` shows those there are", ref))
+		return notFound(fmt.Sprintf("there is no session %q; list them with `hermes sessions list`", ref))
 	}
 	return notFound(fmt.Sprintf("there is no session %q. Did you mean:\n  %s", ref, strings.Join(near, "\n  ")))
 }
 
-// notFound is a text for the person that is still hermes.ErrNotFound.
+// notFound is an error text for the user that wraps hermes.ErrNotFound.
 type notFound string
 
 func (e notFound) Error() string { return string(e) }
@@ -75,8 +75,7 @@ func similar(ref string, r hermes.Session) bool {
 	return title != "" && (strings.Contains(title, ref) || distance(ref, title) <= max(2, len(title)/5))
 }
 
-// distance is the number of characters to add, take away or change between
-// two texts.
+// distance is the number of characters to add, remove or change between two texts.
 func distance(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	row := make([]int, len(y)+1)

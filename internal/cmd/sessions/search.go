@@ -13,7 +13,7 @@ import (
 	"hermes/internal/usage"
 )
 
-// SearchOptions are the wishes of `sessions search`.
+// SearchOptions are the options of `hermes sessions search`.
 type SearchOptions struct {
 	Deps
 	Out, Err  io.Writer
@@ -36,9 +36,11 @@ func NewSearchCmd(d Deps, runF func(context.Context, *SearchOptions) error) *cob
 		runF = runSearch
 	}
 	cmd := &cobra.Command{
-		Use:   "search WORDS…",
-		Short: "Find messages by words, \"phrases\", begin*, NOT and OR",
-		Args:  cobra.MinimumNArgs(1),
+		Use:     "search WORDS…",
+		Short:   "Search messages",
+		Long:    "Search messages for words. Use \"quotes\" for a phrase, word* for a prefix, and NOT and OR.",
+		Example: "  hermes sessions search docker network\n  hermes sessions search \"\\\"exact phrase\\\" OR deploy*\" --after 7d",
+		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.Limit < 1 {
 				return usage.Errorf("--limit must be at least 1")
@@ -48,14 +50,14 @@ func NewSearchCmd(d Deps, runF func(context.Context, *SearchOptions) error) *cob
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.Session, "session", "", "only in this session (id, title or latest)")
+	f.StringVar(&o.Session, "session", "", "only in this session: id, title or latest")
 	f.StringSliceVar(&o.Platforms, "source", nil, "only sessions of these sources")
-	f.StringSliceVar(&o.Roles, "role", nil, "only messages of these roles (user, assistant, tool)")
+	f.StringSliceVar(&o.Roles, "role", nil, "only messages of these roles: user, assistant, tool")
 	f.StringVar(&o.After, "after", "", "only messages since this `date` or age (2026-11-20, 7d)")
 	f.StringVar(&o.Before, "before", "", "only messages before this `date` or age")
-	f.IntVar(&o.Limit, "limit", 20, "how many to show")
-	f.IntVarP(&o.Context, "context", "C", 0, "messages to show before and after each")
-	f.BoolVar(&o.Oldest, "oldest", false, "oldest first, instead of the best and newest")
+	f.IntVar(&o.Limit, "limit", 20, "maximum number of results")
+	f.IntVarP(&o.Context, "context", "C", 0, "number of messages to show before and after each")
+	f.BoolVar(&o.Oldest, "oldest", false, "sort by age, oldest first")
 	f.BoolVar(&o.JSON, "json", false, "print JSON")
 	return cmd
 }
@@ -88,7 +90,7 @@ func runSearch(ctx context.Context, o *SearchOptions) error {
 			return printJSON(o.Out, hitsJSON(hits))
 		}
 		if len(hits) == 0 {
-			fmt.Fprintf(o.Err, "Nothing found for %q. Try fewer words, or the beginning of one with a star.\n", o.Query)
+			fmt.Fprintf(o.Err, "No messages found for %q. Try fewer words, or a prefix such as word*.\n", o.Query)
 		}
 		for i, h := range hits {
 			if i > 0 {
@@ -112,7 +114,7 @@ func (o *SearchOptions) hit(h hermes.Hit) {
 	}
 }
 
-// hitJSON is a hit as --json shows it.
+// hitJSON is a search result as --json prints it.
 type hitJSON struct {
 	Session  string           `json:"session"`
 	Title    string           `json:"title,omitempty"`
@@ -132,8 +134,8 @@ func hitsJSON(hits []hermes.Hit) []hitJSON {
 	return list
 }
 
-// moment reads a date, a date with time, or an age such as 90d, 12h or plain
-// days. An empty text is the zero time.
+// moment parses a date, a date with time, or an age such as 90d, 12h or a number
+// of days. An empty text is the zero time.
 func moment(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil

@@ -1,11 +1,10 @@
-// Package sessions is the command `hermes sessions`: looking at what is
-// stored, finding in it, taking it out, cleaning up.
+// Package sessions holds the command `hermes sessions`: list, show, search, export,
+// import and delete stored sessions.
 //
 // Each verb is a file with its options, a constructor that fills them from the
-// command line, and a run function that does the work on a [hermes.Store]. The
-// package does not know which store that is nor where it lies: [Deps] opens it
-// when a verb runs, and not before. Start with list.go; resolve.go says what
-// may stand for a session.
+// command line, and a run function that works on a [hermes.Store]. The package
+// does not know which store that is: [Deps] opens it only when a verb runs. Start
+// with list.go; resolve.go finds a session by id, title or latest.
 package sessions
 
 import (
@@ -20,26 +19,26 @@ import (
 	"hermes"
 )
 
-// Deps is what the verbs work with. Open is needed; nil for the others gives
-// the defaults named there.
+// Deps is what the verbs work with. Open is required; the other fields have
+// defaults.
 type Deps struct {
 	// Open opens the store; the verb closes it.
 	Open func(ctx context.Context) (hermes.Store, error)
-	// Repair saves what can be read of a damaged database; without it there is
-	// no such verb.
+	// Repair recovers what can be read of a damaged database. If nil, there is no
+	// verb repair.
 	Repair func(ctx context.Context) (Repaired, error)
-	// Terminal tells whether the person can be asked; nil is never.
+	// Terminal reports whether the user can be asked; nil means never.
 	Terminal func() bool
-	// Dir is the working folder; empty is what the path "." says.
+	// Dir is the working folder; if empty, that of the process.
 	Dir string
-	// Now is the clock; nil is time.Now.
+	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
 
-// Repaired is what a repair saved.
+// Repaired is the result of a repair.
 type Repaired struct {
 	Sessions, Messages int
-	Lost               int    // stretches that could not be read
+	Lost               int    // parts that could not be read
 	Kept               string // where the damaged file is now
 }
 
@@ -50,12 +49,13 @@ func (d Deps) now() time.Time {
 	return d.Now()
 }
 
-// NewCmd is the noun with all its verbs.
+// NewCmd makes `hermes sessions` with all its verbs.
 func NewCmd(d Deps) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "sessions",
 		Aliases: []string{"session"},
-		Short:   "List, search, export and tidy conversations",
+		Short:   "List, search, export and delete sessions",
+		Example: "  hermes sessions list\n  hermes sessions search docker\n  hermes sessions show latest",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -68,10 +68,10 @@ func NewCmd(d Deps) *cobra.Command {
 		NewRenameCmd(d, nil),
 		NewImportCmd(d, nil),
 		NewDeleteCmd(d, nil),
-		newMarkCmd(d, "pin", "Keep a session from being pruned", hermes.SessionChange{Pinned: new(true)}),
-		newMarkCmd(d, "unpin", "Let a session be pruned again", hermes.SessionChange{Pinned: new(false)}),
-		newMarkCmd(d, "archive", "Leave a session out of lists", hermes.SessionChange{Archived: new(true)}),
-		newMarkCmd(d, "unarchive", "Show a session in lists again", hermes.SessionChange{Archived: new(false)}),
+		newMarkCmd(d, "pin", "Protect sessions from pruning", hermes.SessionChange{Pinned: new(true)}),
+		newMarkCmd(d, "unpin", "Allow sessions to be pruned again", hermes.SessionChange{Pinned: new(false)}),
+		newMarkCmd(d, "archive", "Hide sessions from lists", hermes.SessionChange{Archived: new(true)}),
+		newMarkCmd(d, "unarchive", "Show archived sessions in lists again", hermes.SessionChange{Archived: new(false)}),
 		NewStatsCmd(d, nil),
 		NewPruneCmd(d, nil),
 		NewOptimizeCmd(d, nil),
@@ -82,7 +82,7 @@ func NewCmd(d Deps) *cobra.Command {
 	return cmd
 }
 
-// with opens the store for the time of a func.
+// with opens the store, calls run, and closes the store.
 func (d Deps) with(ctx context.Context, run func(hermes.Store) error) error {
 	s, err := d.Open(ctx)
 	if err != nil {
@@ -91,17 +91,17 @@ func (d Deps) with(ctx context.Context, run func(hermes.Store) error) error {
 	return errors.Join(run(s), s.Close())
 }
 
-// confirm asks before something that cannot be undone. Without a terminal the
-// answer is no: the person must say --yes.
+// confirm asks the user before something that cannot be undone. Without a terminal
+// the answer is no.
 func (d Deps) confirm(in io.Reader, out io.Writer, question string) error {
 	if d.Terminal == nil || !d.Terminal() {
-		return fmt.Errorf("%s Say --yes to do it without being asked", question)
+		return fmt.Errorf("%s No terminal to ask on; use --yes to confirm", question)
 	}
 	fmt.Fprintf(out, "%s [y/N] ", question)
 	var answer string
-	_, _ = fmt.Fscanln(in, &answer) // no answer is a no
+	_, _ = fmt.Fscanln(in, &answer) // no answer means no
 	if answer != "y" && answer != "Y" && answer != "yes" {
-		return errors.New("nothing was changed")
+		return errors.New("canceled; nothing was changed")
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ type kept struct{ *hermestest.Store }
 
 func (kept) Close() error { return nil }
 
-// optimized also counts its tidyings.
+// optimized counts its optimizations.
 type optimized struct {
 	kept
 	times *int
@@ -140,16 +140,16 @@ func TestList(t *testing.T) {
 		t.Error("a limit of 0 was taken")
 	}
 	_, stderr, err := run(t, kept{hermestest.NewStore()}, "list")
-	if err != nil || !strings.Contains(stderr, "There is no session yet") {
+	if err != nil || !strings.Contains(stderr, "No sessions yet") {
 		t.Errorf("an empty store is listed as %q, %v", stderr, err)
 	}
 	_, stderr, _ = run(t, kept{s}, "list", "--source", "none")
-	if !strings.Contains(stderr, "None of the 5 sessions fits") {
+	if !strings.Contains(stderr, "None of the 5 sessions match") {
 		t.Errorf("a list without rows says %q", stderr)
 	}
 }
 
-// TestListAfterOneShotsOnlySaysHowToSeeThem also holds for what other work began.
+// TestListAfterOneShotsOnlySaysHowToSeeThem also covers subagent sessions.
 func TestListAfterOneShotsOnlySaysHowToSeeThem(t *testing.T) {
 	t.Parallel()
 	s := hermestest.NewStore()
@@ -159,12 +159,12 @@ func TestListAfterOneShotsOnlySaysHowToSeeThem(t *testing.T) {
 		}
 	}
 	_, stderr, err := run(t, kept{s}, "list")
-	want := "Nothing to list here: 2 sessions are from oneshot, 1 session is from subagent. `hermes sessions list --all` shows them too.\n"
+	want := "No sessions to show, but 2 sessions are from oneshot, 1 session is from subagent. Include them with: hermes sessions list --all\n"
 	if err != nil || stderr != want {
 		t.Errorf("got %q, %v, want %q", stderr, err, want)
 	}
 	if got := mustRun(t, kept{s}, "list", "--all"); strings.Count(got, "oneshot") != 2 {
-		t.Errorf("what the text names shows:\n%s", got)
+		t.Errorf("the command that the text names shows:\n%s", got)
 	}
 }
 
@@ -200,7 +200,7 @@ func TestShow(t *testing.T) {
 	s := filled(t)
 	got := mustRun(t, kept{s}, "show", "latest")
 	for _, want := range []string{"Fix the build", "openrouter:m", "── you", "please fix <the> build", "→ terminal {\"command\":\"make\"}",
-		"── result of terminal (failed)", "more lines (--full shows them)", "Done: the build"} {
+		"── result of terminal (failed)", "more lines (show with --full)", "Done: the build"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not shown in:\n%s", want, got)
 		}
@@ -264,8 +264,8 @@ func TestUnknownSessions(t *testing.T) {
 		{"20261120_090000_aaaabb", "20261120_090000_aaaaaa"},
 		{"20261120_090000_aaaaab", "20261120_090000_aaaaaa"},
 		{"zzz", "hermes sessions list"},
-		{"2026", "write more of the id"},
-		{"", "say which session"},
+		{"2026", "use more of the id"},
+		{"", "no session given"},
 	} {
 		_, _, err := run(t, kept{s}, "show", c.ref)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -276,7 +276,7 @@ func TestUnknownSessions(t *testing.T) {
 	if !errors.Is(err, hermes.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
-	if _, _, err := run(t, kept{hermestest.NewStore()}, "show", "latest"); err == nil || !strings.Contains(err.Error(), "no session yet") {
+	if _, _, err := run(t, kept{hermestest.NewStore()}, "show", "latest"); err == nil || !strings.Contains(err.Error(), "no sessions yet") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -318,7 +318,7 @@ func TestSearch(t *testing.T) {
 		}
 	}
 	_, stderr, err := run(t, kept{s}, "search", "nowhere")
-	if err != nil || !strings.Contains(stderr, "Nothing found") {
+	if err != nil || !strings.Contains(stderr, "No messages found") {
 		t.Errorf("an empty search says %q, %v", stderr, err)
 	}
 	if out := mustRun(t, kept{s}, "search", "Done", "-C", "1"); !strings.Contains(out, "tool: line") {
@@ -332,7 +332,7 @@ func TestRenameAndMarks(t *testing.T) {
 	mustRun(t, kept{s}, "rename", "latest", "a", "new", " title")
 	mustRun(t, kept{s}, "pin", "a new title", "20261119")
 	if out := mustRun(t, kept{s}, "archive", "latest"); !strings.HasSuffix(out, " is archived.\n") {
-		t.Errorf("told %q", out)
+		t.Errorf("got %q", out)
 	}
 	row, err := s.FindSession(t.Context(), "a new title")
 	if err != nil || !row.Pinned || !row.Archived {
@@ -366,7 +366,7 @@ func TestDeleteAsks(t *testing.T) {
 		t.Error("an unknown session gave no error")
 	}
 	if _, err := s.FindSession(t.Context(), "Fix the build"); err != nil {
-		t.Error("a session was deleted all the same")
+		t.Error("a session was deleted anyway")
 	}
 	out, _, err := runWith(t, d, "y\n", "delete", "latest")
 	if err != nil || !strings.Contains(out, `"Fix the build" with 4 messages? [y/N]`) {
@@ -381,11 +381,11 @@ func TestDeleteAsks(t *testing.T) {
 func TestPrune(t *testing.T) {
 	t.Parallel()
 	s := filled(t)
-	if out := mustRun(t, kept{s}, "prune", "--dry-run"); !strings.Contains(out, "cccccc") || strings.Contains(out, "eeeeee") || !strings.Contains(out, "1 session would be deleted") {
+	if out := mustRun(t, kept{s}, "prune", "--dry-run"); !strings.Contains(out, "cccccc") || strings.Contains(out, "eeeeee") || !strings.Contains(out, "Would delete 1 session.") {
 		t.Errorf("a dry run says %q", out)
 	}
 	for _, none := range [][]string{{"--source", "telegram"}, {"--model", "x"}, {"--min-messages", "2"}, {"--end-reason", "new"}, {"--older-than", "400d"}, {"--cwd", "/no"}, {"--max-messages", "0"}} {
-		if out := mustRun(t, kept{s}, append([]string{"prune", "-y"}, none...)...); !strings.Contains(out, "nothing to prune") {
+		if out := mustRun(t, kept{s}, append([]string{"prune", "-y"}, none...)...); !strings.Contains(out, "Nothing to prune") {
 			t.Errorf("%v: %q", none, out)
 		}
 	}
@@ -421,7 +421,7 @@ func TestStatsOptimizeRepair(t *testing.T) {
 	times := 0
 	mustRun(t, optimized{kept{s}, &times}, "optimize")
 	if times != 1 {
-		t.Errorf("the store was tidied %d times", times)
+		t.Errorf("the store was optimized %d times", times)
 	}
 	d := sessions.Deps{Repair: func(context.Context) (sessions.Repaired, error) {
 		return sessions.Repaired{Sessions: 2, Messages: 3, Lost: 1, Kept: "old.db"}, nil

@@ -12,7 +12,7 @@ import (
 	"hermes"
 )
 
-// ShowOptions are the wishes of `sessions show`.
+// ShowOptions are the options of `hermes sessions show`.
 type ShowOptions struct {
 	Deps
 	Out   io.Writer
@@ -30,18 +30,19 @@ func NewShowCmd(d Deps, runF func(context.Context, *ShowOptions) error) *cobra.C
 		runF = runShow
 	}
 	cmd := &cobra.Command{
-		Use:   "show ID|TITLE|latest",
-		Short: "Show a session and what was said in it",
-		Args:  cobra.ExactArgs(1),
+		Use:     "show ID|TITLE|latest",
+		Short:   "Show a session and its messages",
+		Example: "  hermes sessions show latest --last 10",
+		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Out, o.Ref = cmd.OutOrStdout(), args[0]
 			return runF(cmd.Context(), o)
 		},
 	}
 	f := cmd.Flags()
-	f.IntVar(&o.Last, "last", 0, "only the last `N` messages")
-	f.BoolVar(&o.Full, "full", false, "do not shorten tool results")
-	f.BoolVar(&o.Undid, "undone", false, "show messages that were taken back too")
+	f.IntVar(&o.Last, "last", 0, "show only the last `N` messages")
+	f.BoolVar(&o.Full, "full", false, "show tool results in full")
+	f.BoolVar(&o.Undid, "undone", false, "include messages that were undone")
 	f.BoolVar(&o.JSON, "json", false, "print JSON")
 	return cmd
 }
@@ -67,7 +68,7 @@ func runShow(ctx context.Context, o *ShowOptions) error {
 	})
 }
 
-// documentJSON is a session with its messages, as show and export write it.
+// documentJSON is a session with its messages, as show and export print it.
 type documentJSON struct {
 	Session  rowJSON          `json:"session"`
 	Messages []hermes.Message `json:"messages"`
@@ -86,7 +87,7 @@ func (o *ShowOptions) head(r hermes.Session) {
 	add("folder", r.Dir)
 	add("branch", r.Branch)
 	add("parent", r.Parent)
-	add("began", r.Started.Local().Format(time.DateTime))
+	add("started", r.Started.Local().Format(time.DateTime))
 	add("active", active(r).Local().Format(time.DateTime)+" ("+ago(active(r), o.now())+")")
 	if !r.Ended.IsZero() {
 		add("ended", strings.TrimSpace(r.Ended.Local().Format(time.DateTime)+" "+r.EndReason))
@@ -96,7 +97,7 @@ func (o *ShowOptions) head(r hermes.Session) {
 	table(o.Out, rows)
 }
 
-// open shows the question that waits for the person.
+// open prints the question that waits for the user.
 func (o *ShowOptions) open(ctx context.Context, s hermes.Journal, r hermes.Session) error {
 	if !r.Asking {
 		return nil
@@ -121,7 +122,7 @@ func tokens(u hermes.Usage) string {
 	return fmt.Sprintf("%d in, %d out, %d from cache", u.Input+u.CacheWrite, u.Output, u.CacheRead)
 }
 
-// resultLines bounds a tool result that is shown shortened.
+// resultLines limits the lines of a tool result without --full.
 const resultLines = 12
 
 func (o *ShowOptions) message(m hermes.Message) {
@@ -157,7 +158,7 @@ func (o *ShowOptions) message(m hermes.Message) {
 	}
 }
 
-// shorten keeps the first lines of a text, each cut.
+// shorten keeps the first lines of a text and cuts long lines.
 func shorten(text string, most int) string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	more := len(lines) - most
@@ -168,7 +169,7 @@ func shorten(text string, most int) string {
 		}
 	}
 	if more > 0 {
-		lines = append(lines, fmt.Sprintf("… %d more lines (--full shows them)", more))
+		lines = append(lines, fmt.Sprintf("… %s (show with --full)", plural(more, "more line")))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -15,7 +15,7 @@ import (
 	"hermes"
 )
 
-// StatsOptions are the wishes of `sessions stats`.
+// StatsOptions are the options of `hermes sessions stats`.
 type StatsOptions struct {
 	Deps
 	Out  io.Writer
@@ -29,9 +29,10 @@ func NewStatsCmd(d Deps, runF func(context.Context, *StatsOptions) error) *cobra
 		runF = runStats
 	}
 	cmd := &cobra.Command{
-		Use:   "stats",
-		Short: "Count what is stored",
-		Args:  cobra.NoArgs,
+		Use:     "stats",
+		Short:   "Show how much is stored",
+		Example: "  hermes sessions stats",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.Out = cmd.OutOrStdout()
 			return runF(cmd.Context(), o)
@@ -41,7 +42,7 @@ func NewStatsCmd(d Deps, runF func(context.Context, *StatsOptions) error) *cobra
 	return cmd
 }
 
-// statsJSON is what --json shows; sizes are in bytes.
+// statsJSON is what --json prints; sizes are in bytes.
 type statsJSON struct {
 	Sessions   int            `json:"sessions"`
 	Messages   int            `json:"messages"`
@@ -80,7 +81,7 @@ func runStats(ctx context.Context, o *StatsOptions) error {
 	})
 }
 
-// platforms prints the counts by source, the greatest first.
+// platforms prints the counts by source, largest first.
 func (o *StatsOptions) platforms(counts map[string]int) {
 	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b))

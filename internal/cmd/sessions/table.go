@@ -12,8 +12,7 @@ import (
 	"hermes"
 )
 
-// table prints rows in columns that are as wide as their widest cell; the
-// last column is not filled up.
+// table prints rows in aligned columns.
 func table(w io.Writer, rows [][]string) {
 	var widths []int
 	for _, row := range rows {
@@ -36,8 +35,8 @@ func table(w io.Writer, rows [][]string) {
 	}
 }
 
-// width is the number of terminal cells of a text: two for East Asian
-// characters, none for marks.
+// width is the number of terminal cells of a text: two for East Asian characters,
+// none for combining marks.
 func width(s string) int {
 	n := 0
 	for _, r := range s {
@@ -53,7 +52,8 @@ func width(s string) int {
 	return n
 }
 
-// oneLine folds blanks and control characters and cuts at so many characters.
+// oneLine joins a text to one line without control characters, of at most this
+// many characters.
 func oneLine(s string, most int) string {
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 	if utf8.RuneCountInString(s) <= most {
@@ -62,7 +62,7 @@ func oneLine(s string, most int) string {
 	return strings.TrimSpace(string([]rune(s)[:most-1])) + "…"
 }
 
-// safe takes out what would steer the terminal.
+// safe removes control characters.
 func safe(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
@@ -72,7 +72,7 @@ func safe(s string) string {
 	}, s)
 }
 
-// ago is how long ago a time was, short.
+// ago formats how long ago a time was.
 func ago(t, now time.Time) string {
 	switch d := now.Sub(t); {
 	case t.IsZero():
@@ -89,20 +89,20 @@ func ago(t, now time.Time) string {
 	return t.Local().Format(time.DateOnly)
 }
 
-// size is a number of bytes for the eye.
+// size formats a number of bytes.
 func size(n int64) string {
 	const unit = 1024
 	if n < unit {
 		return fmt.Sprintf("%d B", n)
 	}
-	value, names := float64(n)/unit, []string{"KiB", "MiB", "GiB", "TiB"}
+	value, names := float64(n)/unit, []string{"KB", "MB", "GB", "TB"}
 	for value >= unit && len(names) > 1 {
 		value, names = value/unit, names[1:]
 	}
 	return fmt.Sprintf("%.1f %s", value, names[0])
 }
 
-// plural is a number with its noun.
+// plural formats a number with its noun.
 func plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -110,7 +110,7 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// active is when something last happened in a session.
+// active returns when a session was last active.
 func active(r hermes.Session) time.Time {
 	if r.Active.IsZero() {
 		return r.Started
@@ -118,7 +118,7 @@ func active(r hermes.Session) time.Time {
 	return r.Active
 }
 
-// state is what became of a session, in a word.
+// state returns the state of a session in a word.
 func state(r hermes.Session) string {
 	switch {
 	case r.Messages == 0:
@@ -141,7 +141,7 @@ func printJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// rowJSON is a session as --json shows it.
+// rowJSON is a session as --json prints it.
 type rowJSON struct {
 	ID        string       `json:"id"`
 	Title     string       `json:"title,omitempty"`
@@ -160,7 +160,7 @@ type rowJSON struct {
 	Usage     hermes.Usage `json:"usage"`
 	Archived  bool         `json:"archived,omitempty"`
 	Pinned    bool         `json:"pinned,omitempty"`
-	Asking    bool         `json:"asking,omitempty"` // a question waits for the person
+	Asking    bool         `json:"asking,omitempty"` // a question waits for the user
 	System    string       `json:"system,omitempty"`
 }
 

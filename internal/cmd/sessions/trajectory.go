@@ -8,7 +8,7 @@ import (
 	"hermes"
 )
 
-// trajectory is a session in the manner of ShareGPT, as training data.
+// trajectory is a session in the ShareGPT format, for training.
 type trajectory struct {
 	Conversations []turn `json:"conversations"`
 	Timestamp     string `json:"timestamp"`
@@ -22,8 +22,8 @@ type turn struct {
 }
 
 // writeTrajectory writes a session as one line. Every turn of the model begins
-// with its thinking, empty where there is none; what tools answered to one
-// message stands in one turn.
+// with its thinking, which may be empty. The tool results for one message are one
+// turn.
 func writeTrajectory(w io.Writer, d document) error {
 	t := trajectory{
 		Timestamp: d.Session.Started.Format("2006-01-02T15:04:05"), Model: d.Session.Model,
@@ -58,10 +58,10 @@ func spokenIn(m hermes.Message) turn {
 	case hermes.RoleTool:
 		return turn{"tool", tagged("tool_response", map[string]any{"tool_call_id": m.CallID, "name": m.ToolName, "content": m.Text()})}
 	}
-	return turn{"human", m.Text()} // with what was recalled: the model read it
+	return turn{"human", m.Text()} // including recalled memory, since the model read it
 }
 
-// answered is a message of the model: thinking, words, calls.
+// answered formats a message of the model: thinking, text, calls.
 func answered(m hermes.Message) string {
 	var thoughts []string
 	for _, r := range m.Reasoning {
@@ -79,7 +79,7 @@ func answered(m hermes.Message) string {
 	for _, c := range m.Calls {
 		arguments := json.RawMessage(c.Arguments)
 		if !json.Valid(arguments) {
-			arguments, _ = json.Marshal(c.Arguments) // a text always marshals
+			arguments, _ = json.Marshal(c.Arguments) // a string always marshals
 		}
 		parts = append(parts, tagged("tool_call", map[string]any{"name": c.Name, "arguments": arguments}))
 	}
