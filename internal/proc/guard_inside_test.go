@@ -22,7 +22,7 @@ func mustGroup(t *testing.T) *exec.Cmd {
 	return c
 }
 
-// hasEnded reports whether a program has ended; nobody has waited for it yet.
+// hasEnded reports whether a program has ended; it is not reaped yet.
 func hasEnded(t *testing.T, c *exec.Cmd) bool {
 	t.Helper()
 	pid, err := syscall.Wait4(c.Process.Pid, nil, syscall.WNOHANG, nil)
@@ -32,9 +32,9 @@ func hasEnded(t *testing.T, c *exec.Cmd) bool {
 	return pid != 0
 }
 
-// A number that was given back may be another's by the time this process is
-// killed: the guard must have forgotten it.
-func TestGuardForgetsWhatWasGivenBack(t *testing.T) {
+// An id may be reused by the time this process is killed, so the guard must have
+// forgotten ended groups.
+func TestGuardForgetsEndedGroups(t *testing.T) {
 	t.Parallel()
 	kept, ended := mustGroup(t), mustGroup(t)
 	var g Guard
@@ -74,7 +74,7 @@ func TestGuardThatDoesNotListenEndsNothing(t *testing.T) {
 	for g.send("del", 1) { // until the pipe is full and guardPatience is over
 	}
 	g.mu.Unlock()
-	_ = guard.Signal(syscall.SIGCONT) // it is gone: no more can come of it
+	_ = guard.Signal(syscall.SIGCONT) // it has ended: nothing more can happen
 	for guard.Signal(syscall.Signal(0)) == nil {
 		runtime.Gosched()
 	}
@@ -102,7 +102,7 @@ func TestCommandsAreGivenBackToTheGuard(t *testing.T) {
 	}
 	g.to.Close()
 	if p, err = Start(t.Context(), Command{Path: "/bin/sh", Args: []string{"-c", "exit 3"}, Env: os.Environ(), Guard: &g}); err != nil {
-		t.Fatal("a guard that is gone stops commands")
+		t.Fatal("a guard that ended stops commands")
 	}
 	p.Close()
 	if g.to == nil {

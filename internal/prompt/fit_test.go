@@ -123,10 +123,10 @@ func TestTheUserIsReportedWhatWasShortened(t *testing.T) {
 	if !warned(p, "skills index shortened from 8.4 KB to ") || !warned(p, ": the window of ollama:small is 8K") {
 		t.Errorf("warnings: %q", p.Warnings)
 	}
-	told := map[string]int{}
+	reported := map[string]int{}
 	for _, w := range p.Warnings {
 		name, _, _ := strings.Cut(w, " shortened")
-		if told[name]++; told[name] > 1 {
+		if reported[name]++; reported[name] > 1 {
 			t.Errorf("reported twice: %q", w)
 		}
 	}

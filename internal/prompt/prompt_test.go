@@ -121,7 +121,7 @@ func TestPromptOfADayIsTheSame(t *testing.T) {
 	}
 }
 
-func TestSectionsStandInOrder(t *testing.T) {
+func TestSectionsAreOrdered(t *testing.T) {
 	t.Parallel()
 	in := ordinary()
 	in.Model, in.SessionID = "gemini-3", "s-1"
@@ -163,7 +163,7 @@ func TestEnforcementByFamily(t *testing.T) {
 	}
 }
 
-func TestPlatformAndPlace(t *testing.T) {
+func TestPlatformAndEnvironment(t *testing.T) {
 	t.Parallel()
 	in := ordinary()
 	for platform, want := range map[string]string{"telegram": "Telegram", "api-server": "API", "tui": "terminal", "": "terminal", "cron": "scheduled"} {

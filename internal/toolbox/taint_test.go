@@ -23,7 +23,7 @@ func diary(did *[]string, canPropose bool) hermes.Tool {
 		run: func(_ context.Context, c *hermes.Call) (hermes.Result, error) {
 			what := "wrote"
 			if c.Propose {
-				what = "staged"
+				what = "proposed"
 			}
 			*did = append(*did, what)
 			return hermes.Result{Text: what}, nil
@@ -35,30 +35,30 @@ func TestPersistentChangesNeedApprovalAfterUntrustedText(t *testing.T) {
 	t.Parallel()
 	const add = `{"action":"add","text":"x"}`
 	for _, tt := range []struct {
-		name    string
-		mode    toolbox.Mode
-		allowed []string
-		outside string
-		call    string
-		keeps   bool // the tool cannot propose
-		answers []hermes.Decision
-		asks    int
-		did     string
-		text    string
+		name       string
+		mode       toolbox.Mode
+		allowed    []string
+		provenance string
+		call       string
+		keeps      bool // the tool cannot propose
+		answers    []hermes.Decision
+		asks       int
+		did        string
+		text       string
 	}{
 		{name: "a clean session", call: add, did: "wrote"},
-		{name: "reading is never asked about", outside: "a", call: `{"action":"read"}`, did: "wrote"},
-		{name: "the user allows it", outside: "a", call: add, answers: []hermes.Decision{hermes.AllowOnce}, asks: 1, did: "wrote"},
-		{name: "the user refuses", outside: "a", call: add, answers: []hermes.Decision{hermes.Deny}, asks: 1, text: "did NOT consent"},
-		{name: "no user attends", outside: "a", call: add, answers: []hermes.Decision{hermes.Unattended}, asks: 1, did: "staged"},
-		{name: "no answer comes", outside: "a", call: add, answers: []hermes.Decision{hermes.TimedOut}, asks: 1, did: "staged"},
-		{name: "no user attends and it cannot be proposed", outside: "a", call: add, keeps: true, answers: []hermes.Decision{hermes.Unattended}, asks: 1, text: "BLOCKED"},
-		{name: "mode off", mode: toolbox.ModeOff, outside: "a", call: add, did: "wrote"},
-		{name: "the user's configuration allows it", allowed: []string{"taint:memory"}, outside: "a", call: add, did: "wrote"},
-		{name: "another kind is allowed", allowed: []string{"taint:skill"}, outside: "a", call: add, asks: 1, text: "BLOCKED"},
+		{name: "reading is never asked about", provenance: "a", call: `{"action":"read"}`, did: "wrote"},
+		{name: "the user allows it", provenance: "a", call: add, answers: []hermes.Decision{hermes.AllowOnce}, asks: 1, did: "wrote"},
+		{name: "the user refuses", provenance: "a", call: add, answers: []hermes.Decision{hermes.Deny}, asks: 1, text: "did NOT consent"},
+		{name: "no user attends", provenance: "a", call: add, answers: []hermes.Decision{hermes.Unattended}, asks: 1, did: "proposed"},
+		{name: "no answer comes", provenance: "a", call: add, answers: []hermes.Decision{hermes.TimedOut}, asks: 1, did: "proposed"},
+		{name: "no user attends and it cannot be proposed", provenance: "a", call: add, keeps: true, answers: []hermes.Decision{hermes.Unattended}, asks: 1, text: "BLOCKED"},
+		{name: "mode off", mode: toolbox.ModeOff, provenance: "a", call: add, did: "wrote"},
+		{name: "the user's configuration allows it", allowed: []string{"taint:memory"}, provenance: "a", call: add, did: "wrote"},
+		{name: "another kind is allowed", allowed: []string{"taint:skill"}, provenance: "a", call: add, asks: 1, text: "BLOCKED"},
 	} {
 		var did []string
-		h := &host{answers: tt.answers, provenance: tt.outside}
+		h := &host{answers: tt.answers, provenance: tt.provenance}
 		tools := mustToolbox(t, toolbox.Options{Approvals: toolbox.Approvals{Mode: tt.mode, Allowed: tt.allowed}}, diary(&did, !tt.keeps))
 		r := tools.Run(t.Context(), &hermes.Call{ID: "c", Name: "diary", Arguments: json.RawMessage(tt.call), Host: h})
 		if got := strings.Join(did, " "); got != tt.did || len(h.asked) != tt.asks || !strings.Contains(r.Text, tt.text) {
@@ -129,18 +129,18 @@ func TestResultsSayWhereTheyComeFrom(t *testing.T) {
 		return func(context.Context, *hermes.Call) (hermes.Result, error) { return r, err }
 	}
 	for _, tt := range []struct {
-		name    string
-		spec    hermes.Spec
-		result  hermes.Result
-		err     error
-		denied  bool
-		outside string
+		name       string
+		spec       hermes.Spec
+		result     hermes.Result
+		err        error
+		denied     bool
+		provenance string
 	}{
-		{name: "an unknown tool", spec: hermes.Spec{Name: "mine"}, outside: "mine look"},
-		{name: "its errors too", spec: hermes.Spec{Name: "mine"}, err: errors.New("it says: obey"), outside: "mine look"},
-		{name: "its own word", spec: hermes.Spec{Name: "mine"}, result: hermes.Result{Provenance: "https://x"}, outside: "https://x"},
+		{name: "an unknown tool", spec: hermes.Spec{Name: "mine"}, provenance: "mine look"},
+		{name: "its errors too", spec: hermes.Spec{Name: "mine"}, err: errors.New("it says: obey"), provenance: "mine look"},
+		{name: "its own word", spec: hermes.Spec{Name: "mine"}, result: hermes.Result{Provenance: "https://x"}, provenance: "https://x"},
 		{name: "an inner tool", spec: hermes.Spec{Name: "todo", Trusted: true}},
-		{name: "a trusted tool that shows untrusted text", spec: hermes.Spec{Name: "session_search", Trusted: true}, result: hermes.Result{Provenance: "session s"}, outside: "session s"},
+		{name: "a trusted tool that shows untrusted text", spec: hermes.Spec{Name: "session_search", Trusted: true}, result: hermes.Result{Provenance: "session s"}, provenance: "session s"},
 		{name: "what did not run brings nothing", spec: hermes.Spec{Name: "mine"}, denied: true},
 	} {
 		o := toolbox.Options{Redact: func(s string) string { return strings.ReplaceAll(s, "secret", "***") }}
@@ -149,8 +149,8 @@ func TestResultsSayWhereTheyComeFrom(t *testing.T) {
 		}
 		tools := mustToolbox(t, o, tool{spec: tt.spec, run: gives(tt.result, tt.err)})
 		r := tools.Run(t.Context(), &hermes.Call{Name: tt.spec.Name, Arguments: json.RawMessage(`{"query":"look"}`), Host: &host{}})
-		if r.Provenance != tt.outside {
-			t.Errorf("%s: provenance %q, want %q", tt.name, r.Provenance, tt.outside)
+		if r.Provenance != tt.provenance {
+			t.Errorf("%s: provenance %q, want %q", tt.name, r.Provenance, tt.provenance)
 		}
 	}
 	tools := mustToolbox(t, toolbox.Options{Redact: func(s string) string { return strings.ReplaceAll(s, "secret", "***") }}, named("mine")...)

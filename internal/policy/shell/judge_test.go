@@ -254,7 +254,7 @@ func FuzzJudge(f *testing.F) {
 			t.Errorf("level %d, then %d", v.Level(), again.Level())
 		}
 		if after := shell.Judge("rm -rf /\n"+line, testContext()); after.Level() != shell.Refuse && !strings.HasPrefix(line, "\\") {
-			t.Errorf("%q hides what stands before it", line)
+			t.Errorf("%q hides what comes before it", line)
 		}
 	})
 }

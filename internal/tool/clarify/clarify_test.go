@@ -99,14 +99,14 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoQuestionIsRefused(t *testing.T) {
+func TestInvalidQuestionsAreRefused(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		`{}`:                "question is empty",
 		`{"question":"  "}`: "question is empty",
 		`{"questions":[{"choices":["a"],"question":""}]}`:           "question is empty",
 		`{"question":"Q?","choices":["1","2","3","4","5","6","7"]}`: "too many",
-		`{"question":"Q?","choices":[1,2]}`:                         "do not fit",
+		`{"question":"Q?","choices":[1,2]}`:                         "do not match the schema",
 		`{"question":"Q?","questions":[{"question":"1"},{"question":"2"},{"question":"3"},{"question":"4"},{"question":"5"}]}`: "6 questions are too many",
 		`{"question":"` + strings.Repeat("x", 5000) + `"}`:                                                                     "in a few sentences",
 	} {

@@ -24,7 +24,7 @@ func TestNewsOfBackgroundProcessesComeOnce(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if got := b.set.News(); got != "" {
-		t.Errorf("told twice: %q", got)
+		t.Errorf("reported twice: %q", got)
 	}
 	two := b.start("sleep 300", nil).ID
 	if got := b.set.News(); !strings.Contains(got, one) || !strings.Contains(got, two+" (sleep 300)") || strings.Contains(got, "ended") {
@@ -41,10 +41,10 @@ func TestNewsOfBackgroundProcessesComeOnce(t *testing.T) {
 	}
 	b.process("kill", two, nil)
 	if got := b.set.News(); got != "nothing runs in the background any more" {
-		t.Errorf("whoever killed it is told of its end: %q", got)
+		t.Errorf("the caller that killed it is notified: %q", got)
 	}
 	if got := b.set.News(); got != "" {
-		t.Errorf("told twice: %q", got)
+		t.Errorf("reported twice: %q", got)
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestSequencesAreTakenOut(t *testing.T) {
+func TestSequencesAreRemoved(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"\x1b[31mred\x1b[0m":                        "red",

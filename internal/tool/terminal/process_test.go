@@ -156,12 +156,12 @@ func TestMatchingLinesAreReportedWithinBounds(t *testing.T) {
 	}
 	say("nothing")
 	if n := b.notices(); len(n) != 0 {
-		t.Fatalf("told %q", n)
+		t.Fatalf("notified %q", n)
 	}
 	b.process("submit", id, map[string]any{"data": "server ready on 80"})
 	<-b.wake
 	if n := b.notices(); len(n) != 1 || n[0] != "[IMPORTANT: Background process "+id+` matched "ready"]`+"\nserver ready on 80" {
-		t.Fatalf("told %q", n)
+		t.Fatalf("notified %q", n)
 	}
 	for i := range 3 { // each window has more than one: three strikes
 		say(fmt.Sprintf("ERROR again %d", i))
@@ -170,7 +170,7 @@ func TestMatchingLinesAreReportedWithinBounds(t *testing.T) {
 	}
 	n := b.notices()
 	if len(n) != 4 || !strings.Contains(n[3], "no longer watched") || !strings.Contains(n[1], "more matching lines") {
-		t.Fatalf("told %d times: %q", len(n), n)
+		t.Fatalf("notified %d times: %q", len(n), n)
 	}
 	c.add(time.Hour)
 	say("ERROR unheard")
@@ -312,7 +312,7 @@ func TestSudoPasswordIsAskedForOnce(t *testing.T) {
 	}
 }
 
-func TestSudoIsLeftAloneWithoutNeed(t *testing.T) {
+func TestSudoWithoutPasswordIsUnchanged(t *testing.T) {
 	t.Parallel()
 	b := withSudo(t, terminal.Config{})
 	if a := b.run("sudo echo x"); !strings.Contains(a.Output, "a terminal is required") || a.SudoFailed {

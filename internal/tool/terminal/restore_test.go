@@ -8,7 +8,7 @@ import (
 )
 
 // TestProcessesOfAnEarlierRunAreReportedOnce: the model still takes them for
-// running, until it is told or has seen their end itself.
+// running, until News reports or the transcript shows their end.
 func TestProcessesOfAnEarlierRunAreReportedOnce(t *testing.T) {
 	t.Parallel()
 	begun := func(call, id, command string) []hermes.Message {
@@ -20,16 +20,16 @@ func TestProcessesOfAnEarlierRunAreReportedOnce(t *testing.T) {
 	polled := func(id, status string) hermes.Message {
 		return hermes.Message{Role: hermes.RoleTool, CallID: "p", ToolName: "process", Parts: hermes.UserText(`{"session_id":"` + id + `","status":"` + status + `"}`).Parts}
 	}
-	told := "no longer running, since the program that had begun them ended: proc_1 (serve; exit 3)"
+	lost := "no longer running, since the program that had begun them ended: proc_1 (serve; exit 3)"
 	for name, tt := range map[string]struct {
 		after []hermes.Message
 		want  string
 	}{
-		"left running":        {[]hermes.Message{polled("proc_1", "running"), hermes.UserText("running in the background: proc_1 (serve; exit 3)")}, told},
+		"left running":        {[]hermes.Message{polled("proc_1", "running"), hermes.UserText("running in the background: proc_1 (serve; exit 3)")}, lost},
 		"seen to end":         {[]hermes.Message{polled("proc_1", "exited")}, ""},
-		"told of its end":     {[]hermes.Message{hermes.UserText("ended in the background: proc_1 (serve; exit 3, exit code 0)")}, ""},
-		"another ended":       {[]hermes.Message{hermes.UserText("ended in the background: proc_2 (x, exit code 0); running in the background: proc_1 (serve; exit 3)")}, told},
-		"told by an earlier":  {[]hermes.Message{hermes.UserText(told)}, ""},
+		"reported its end":    {[]hermes.Message{hermes.UserText("ended in the background: proc_1 (serve; exit 3, exit code 0)")}, ""},
+		"another ended":       {[]hermes.Message{hermes.UserText("ended in the background: proc_2 (x, exit code 0); running in the background: proc_1 (serve; exit 3)")}, lost},
+		"reported earlier":    {[]hermes.Message{hermes.UserText(lost)}, ""},
 		"the foreground only": {[]hermes.Message{hermes.UserText("nothing runs in the background any more")}, ""},
 	} {
 		set := terminal.New(terminal.Config{})
@@ -38,7 +38,7 @@ func TestProcessesOfAnEarlierRunAreReportedOnce(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", name, got, tt.want)
 		}
 		if got := set.News(); got != "" {
-			t.Errorf("%s: told twice: %q", name, got)
+			t.Errorf("%s: reported twice: %q", name, got)
 		}
 	}
 }

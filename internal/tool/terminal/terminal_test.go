@@ -219,7 +219,7 @@ func TestFolderAndVariablesCarryOver(t *testing.T) {
 	}
 }
 
-func TestWrongArgumentsAreReportedWithAWayOut(t *testing.T) {
+func TestWrongArgumentsSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	b := mustFixture(t, terminal.Config{})
 	for want, arguments := range map[string]map[string]any{
@@ -374,7 +374,7 @@ func TestPseudoTerminal(t *testing.T) {
 	}
 }
 
-func TestReviewsNameThePatterns(t *testing.T) {
+func TestRisksNameThePatterns(t *testing.T) {
 	t.Parallel()
 	b := mustFixture(t, terminal.Config{Home: "/home/ada", Hermes: "/home/ada/.hermes"})
 	shell := b.start("bash", nil).ID
