@@ -64,12 +64,12 @@ func attached(t *testing.T, config, variable, text string) (reference.Expanded, 
 		return ""
 	}})
 	t.Cleanup(func() { _ = a.Close() })
-	var told []string
-	e, err := a.References(t.Context(), text, dir, "", func(s string) { told = append(told, s) })
+	var notices []string
+	e, err := a.References(t.Context(), text, dir, "", func(s string) { notices = append(notices, s) })
 	if err != nil && !strings.Contains(text, "/long") {
 		t.Fatal(err)
 	}
-	return e, told
+	return e, notices
 }
 
 func TestPrivatePagesNeedTheSwitch(t *testing.T) {
@@ -85,12 +85,12 @@ func TestPrivatePagesNeedTheSwitch(t *testing.T) {
 		{"security:\n  allow_private_urls: \"false\"\n", "", false},
 		{"security:\n  allow_private_urls: false\n", "", false},
 	} {
-		e, told := attached(t, c.config, c.variable, "look at @url:"+at+"/md")
+		e, notices := attached(t, c.config, c.variable, "look at @url:"+at+"/md")
 		if got := e.Attached != ""; got != c.want {
 			t.Errorf("%q, variable %q: %+v", c.config, c.variable, e)
 		}
-		if !c.want && (len(e.Warnings) != 1 || !strings.Contains(e.Warnings[0], "security.allow_private_urls") || len(told) > 0) {
-			t.Errorf("%q, variable %q: warnings %q, told %q", c.config, c.variable, e.Warnings, told)
+		if !c.want && (len(e.Warnings) != 1 || !strings.Contains(e.Warnings[0], "security.allow_private_urls") || len(notices) > 0) {
+			t.Errorf("%q, variable %q: warnings %q, notices %q", c.config, c.variable, e.Warnings, notices)
 		}
 	}
 }
@@ -112,7 +112,7 @@ func TestPagesAreAttachedAsText(t *testing.T) {
 		"/gone":   {warning: "Not Found (404)"},
 		"/away":   {warning: "metadata service"},
 	} {
-		e, told := attached(t, "", "true", "@url:"+at+path)
+		e, notices := attached(t, "", "true", "@url:"+at+path)
 		if want.attached != "" && !strings.HasSuffix(strings.TrimSpace(e.Attached), want.attached) && !strings.Contains(e.Attached, want.attached) || want.attached == "" && e.Attached != "" {
 			t.Errorf("%s: attached %q", path, e.Attached)
 		}
@@ -125,8 +125,8 @@ func TestPagesAreAttachedAsText(t *testing.T) {
 		if got := strings.Join(e.Warnings, ""); !strings.Contains(got, want.warning) || want.warning == "" && got != "" {
 			t.Errorf("%s: warnings %q", path, got)
 		}
-		if len(told) != 1 || told[0] != "fetching "+at+path {
-			t.Errorf("%s: told %q", path, told)
+		if len(notices) != 1 || notices[0] != "fetching "+at+path {
+			t.Errorf("%s: notices %q", path, notices)
 		}
 		if (e.Provenance != "") != (want.attached != "") {
 			t.Errorf("%s: provenance %q", path, e.Provenance)

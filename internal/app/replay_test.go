@@ -66,7 +66,7 @@ func (w *workshop) decide(r *chatserver.Request) (chatserver.Answer, error) {
 		}
 	}
 	switch {
-	case strings.HasPrefix(system, "You look back at work"):
+	case strings.HasPrefix(system, "You review work"):
 		if results == 0 {
 			return use(r, "skill_manage", map[string]any{"action": "create", "name": "build-it", "content": w.skill()})
 		}
@@ -269,7 +269,7 @@ func TestADraftThatWinsIsKept(t *testing.T) {
 	}
 }
 
-func TestAReviewerHasNoToolsThatDo(t *testing.T) {
+func TestAReviewerHasNoToolsThatAct(t *testing.T) {
 	t.Parallel()
 	w := &workshop{draft: "tags"}
 	inWorkshop(t, w, "", "build it")
@@ -282,7 +282,7 @@ func TestADraftThatLosesWaitsWithItsFigures(t *testing.T) {
 	t.Parallel()
 	w := &workshop{draft: "plain guess debug tags"}
 	b := inWorkshop(t, w, "", "build it")
-	b.says(t, "skill build-it [lost its replay: ", "5 steps instead of 4", "1 unknown call instead of 0", "waits for your leave")
+	b.says(t, "skill build-it [lost its replay: ", "5 steps instead of 4", "1 unknown call instead of 0", "waits for your approval")
 	if b.kept || len(b.wait) != 1 || !strings.Contains(b.wait[0].Why(), "5 steps instead of 4") || !strings.Contains(w.refused, "staged") {
 		t.Errorf("%+v, the reviewer read %q", b, w.refused)
 	}
@@ -294,7 +294,7 @@ func TestADraftThatLosesWaitsWithItsFigures(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeDecidedIsKeptAndSaidSo(t *testing.T) {
+func TestAnUndecidedDraftIsKeptAndReported(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		w        *workshop
@@ -321,7 +321,7 @@ func TestAWinnerAfterUntrustedTextStillNeedsApproval(t *testing.T) {
 	t.Parallel()
 	w := &workshop{draft: "tags", foreign: true}
 	b := inWorkshop(t, w, "", "build it")
-	b.says(t, "proposed: skill build-it [won its replay: 2 steps instead of 4", "(waits for your leave)", "/skills pending")
+	b.says(t, "proposed: skill build-it [won its replay: 2 steps instead of 4", "(waits for your approval)", "/skills pending")
 	if b.kept || len(b.wait) != 1 || !strings.Contains(b.wait[0].Why(), "won its replay") {
 		t.Fatalf("%+v", b)
 	}
@@ -403,7 +403,7 @@ func TestASkillIsReplayedByHand(t *testing.T) {
 	}
 }
 
-func TestAReplayThatIsCutOffLeavesNothingHalfAndIsMadeUpFor(t *testing.T) {
+func TestAnInterruptedReplayStoresNothingAndIsRepeated(t *testing.T) {
 	t.Parallel()
 	hang := make(chan struct{})
 	w := &workshop{draft: "tags", hang: hang, stuck: make(chan struct{}, 1)}
@@ -433,7 +433,7 @@ func TestAReplayThatIsCutOffLeavesNothingHalfAndIsMadeUpFor(t *testing.T) {
 		return false
 	}, "save nothing, build nothing")
 	b.look(t)
-	b.says(t, "Looked back at an earlier session and changed: skill build-it [won its replay: ")
+	b.says(t, "Review of an earlier session changed: skill build-it [won its replay: ")
 	if !b.kept || b.usage.Wins != 1 {
 		t.Errorf("%+v", b)
 	}

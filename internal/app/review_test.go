@@ -36,7 +36,7 @@ func (h *hardWorker) decide(r *chatserver.Request) (chatserver.Answer, error) {
 			results++
 		}
 	}
-	if !strings.Contains(string(r.Messages[0].Content), "You look back at work") {
+	if !strings.Contains(string(r.Messages[0].Content), "You review work") {
 		if results < 8 {
 			return use("again", fmt.Sprintf(`{"n":%d}`, results))
 		}

@@ -66,7 +66,7 @@ func (o *obedient) decide(r *chatserver.Request) (chatserver.Answer, error) {
 	slices.Sort(found)
 	found = slices.Compact(found)
 	var todo []chatserver.Function
-	risks := strings.Contains(r.Messages[0].Text(), "You look back at work")
+	risks := strings.Contains(r.Messages[0].Text(), "You review work")
 	for _, w := range wish.FindAllStringSubmatch(said, -1) {
 		if !risks {
 			todo = append(todo, chatserver.Function{Name: w[1], Arguments: w[2]})
@@ -411,7 +411,7 @@ func TestTheReviewerKeepsNothingThatUntrustedTextAskedFor(t *testing.T) {
 	if want := []string{"memory", "skills"}; !slices.Equal(s.waiting(), want) || len(s.asked) > 0 {
 		t.Errorf("pending changes are %q, asked %+v", s.waiting(), s.asked)
 	}
-	if !strings.Contains(s.notice, "proposed") || !strings.Contains(s.notice, "memory (waits for your leave)") {
+	if !strings.Contains(s.notice, "proposed") || !strings.Contains(s.notice, "memory (waits for your approval)") {
 		t.Errorf("the notice is %q", s.notice)
 	}
 }
@@ -484,9 +484,9 @@ func TestModeOffAsksNothing(t *testing.T) {
 	}
 }
 
-// TestWhatWaitsInAnyCaseIsNotAskedAbout: with write approval every change is pending,
+// TestPendingChangesAreNotAskedAboutTwice: with write approval every change is pending,
 // also after untrusted text, and one approval is enough.
-func TestWhatWaitsInAnyCaseIsNotAskedAbout(t *testing.T) {
+func TestPendingChangesAreNotAskedAboutTwice(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, hermes.Deny)
 	s.config = "memory: {write_approval: true}\nskills: {write_approval: true}\n"

@@ -60,7 +60,7 @@ func TestOneUserIsNotShownToAnother(t *testing.T) {
 	if strings.Contains(sent, "Name: Ada") || !strings.Contains(sent, "room 4") {
 		t.Errorf("another is shown the owner's profile, or not the notes:\n%s", sent)
 	}
-	conversation(session.Open{Resume: id}, "I am Bob") // who speaks stands in the row
+	conversation(session.Open{Resume: id}, "I am Bob") // the row has the user
 	if raw, err := os.ReadFile(filepath.Join(home, "memories", "USER.md")); err != nil || string(raw) != "Name: Ada\n" {
 		t.Errorf("the owner's profile is %q, %v", raw, err)
 	}

@@ -16,7 +16,7 @@ import (
 	"hermes/internal/atomicfile"
 )
 
-func TestASecondHolderIsReportedWhoHasTheLock(t *testing.T) {
+func TestBusyErrorNamesTheHolder(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "config.yaml")
 	first, err := atomicfile.Acquire(t.Context(), path, "hermes config set", 0)

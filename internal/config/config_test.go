@@ -15,7 +15,7 @@ import (
 	"hermes/internal/home"
 )
 
-// setup makes a home with these two files; "" is no file.
+// setup makes a home with these two files; "" means no file.
 func setup(t *testing.T, yaml, env string) home.Dir {
 	t.Helper()
 	h := home.At(filepath.Join(t.TempDir(), "h"))
@@ -260,7 +260,7 @@ _config_version: 12
 		t.Error(diff)
 	}
 	if c.Terminal().Timeout != 180*time.Second || c.Terminal().Backend != "local" || c.Broken() {
-		t.Errorf("the defaults are not in force: %+v", c.Terminal())
+		t.Errorf("the defaults are not used: %+v", c.Terminal())
 	}
 }
 

@@ -261,7 +261,7 @@ _config_version: 30
 	}
 }
 
-func TestSomethingIsSaidOfWhereAValueComesFrom(t *testing.T) {
+func TestEntriesNameTheirSource(t *testing.T) {
 	t.Parallel()
 	h := setup(t, "model:\n  default: a\n  api_key: sk-abcdefghijklmnopqrstuvwxyz\n", "TERMINAL_CWD=/x\n")
 	c := load(h)

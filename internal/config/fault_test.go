@@ -18,7 +18,7 @@ import (
 
 func sprint(v any) string { return fmt.Sprintf("%+v", v) }
 
-// clocked loads with a clock that goes on by a second at each start.
+// clocked loads with a clock that advances by a second at each start.
 func clocked(h home.Dir, n int) *config.Config {
 	return config.Load(h, config.Options{Managed: "-", LookupEnv: lookup(),
 		Now: func() time.Time { return time.Date(2026, 11, 20, 17, 0, n, 0, time.Local) }})
@@ -37,7 +37,7 @@ func copies(t *testing.T, h home.Dir) []string {
 	return names
 }
 
-func TestABrokenFileIsServedByItsNewestGoodCopy(t *testing.T) {
+func TestABrokenFileIsReplacedByItsNewestGoodCopy(t *testing.T) {
 	t.Parallel()
 	h := setup(t, "agent: {max_turns: 7}\n", "")
 	clocked(h, 1)
@@ -160,7 +160,7 @@ func TestAliasBombsAreHarmless(t *testing.T) {
 	}
 }
 
-// FuzzLoad reads any two files: no panic, no hang, and a decision.
+// FuzzLoad reads any two files without a panic or a hang.
 func FuzzLoad(f *testing.F) {
 	f.Add("agent:\n  max_turns: 5\nmodel: x\n", "A=1\n")
 	f.Add("a: &a {b: *a}\n", "A='\n")
@@ -215,7 +215,7 @@ func BenchmarkWarnings(b *testing.B) {
 	}
 }
 
-func TestNameOfNoToolsetIsSaid(t *testing.T) {
+func TestUnknownToolsetNamesAreReported(t *testing.T) {
 	t.Parallel()
 	h := home.At(t.TempDir())
 	text := "toolsets: [flie, web]\nagent:\n  disabled_toolsets:\n    - terminal\n    - frobnicate\nplatform_toolsets:\n  cli: [file, wbe]\n"

@@ -122,7 +122,8 @@ func expand(path, userHome string) string {
 	return filepath.Join(userHome, rest)
 }
 
-// Make creates a folder of this home and its parents, readable by the owner only. Existing folders keep their mode. A path outside the home is refused.
+// Make creates a folder of this home and its parents, readable by the owner only.
+// Existing folders keep their mode. Make refuses a path outside the home.
 func (d Dir) Make(folder string) error {
 	rel, err := filepath.Rel(d.root, folder)
 	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {

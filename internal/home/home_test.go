@@ -60,7 +60,7 @@ func TestFindChoosesTheRoot(t *testing.T) {
 	}
 }
 
-func TestFindWithoutAnyPlaceSaysWhatToSet(t *testing.T) {
+func TestFindWithoutAHomeSaysWhatToSet(t *testing.T) {
 	t.Parallel()
 	_, err := home.Find(home.Source{Getenv: environ(), OS: "linux"})
 	if !errors.Is(err, home.ErrNoHome) || !strings.Contains(err.Error(), "HERMES_HOME") {
@@ -120,7 +120,7 @@ func TestAStickyProfileThatIsGoneNamesTheFile(t *testing.T) {
 	}
 }
 
-func TestAskingForPathsLeavesTheDiskAlone(t *testing.T) {
+func TestPathsDoNotTouchTheDisk(t *testing.T) {
 	t.Parallel()
 	d := home.At(filepath.Join(t.TempDir(), "h"))
 	_ = []string{d.Config(), d.Env(), d.Cache("images"), d.CacheInUse("images"), d.Logs(), d.Backups("config")}

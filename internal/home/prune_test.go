@@ -11,7 +11,7 @@ import (
 	"hermes/internal/home"
 )
 
-// left plants files as name → age and size, prunes, and returns what stays.
+// left creates files with age and size, prunes, and returns the remaining ones.
 func left(t *testing.T, c home.Class, files []planted) []string {
 	t.Helper()
 	d := home.At(t.TempDir())

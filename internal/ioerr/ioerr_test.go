@@ -51,7 +51,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-func TestRealErrorHasNoNameOfACall(t *testing.T) {
+func TestRealErrorNamesNoSystemCall(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "none")
 	_, err := os.ReadFile(name)

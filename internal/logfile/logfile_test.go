@@ -60,7 +60,7 @@ func TestNothingIsOpenedBeforeTheFirstRecord(t *testing.T) {
 	}
 }
 
-func TestFaultsStandInBothLogs(t *testing.T) {
+func TestWarningsAreInBothLogs(t *testing.T) {
 	t.Parallel()
 	log, folder := open(t, logfile.Options{Level: slog.LevelDebug})
 	log.Debug("a")
@@ -125,7 +125,7 @@ func TestSeveralWritersOfOneFolderLoseNothing(t *testing.T) {
 	}
 }
 
-func TestARenamedFileIsNotedByOthers(t *testing.T) {
+func TestARotatedFileIsNoticedByOthers(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	h := logfile.New(logfile.Options{Folder: folder})
@@ -179,7 +179,7 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-func TestLinesThatAreNoRecordsAreShownAsTheyAre(t *testing.T) {
+func TestLinesThatAreNotRecordsAreShownUnchanged(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(folder, "agent.log"), []byte("old style line\n\n{\"broken\n"), 0o600))

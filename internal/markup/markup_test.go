@@ -16,7 +16,7 @@ import (
 	"hermes/internal/markup"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 func mustRead(t testing.TB, name string) string {
 	t.Helper()
@@ -39,7 +39,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-func TestRenderLooksAsAgreed(t *testing.T) {
+func TestRenderMatchesTheGoldens(t *testing.T) {
 	t.Parallel()
 	src := mustRead(t, "tour.md")
 	for name, o := range map[string]markup.Options{
@@ -129,7 +129,7 @@ func TestFinishedBlocksArePrintedAtOnce(t *testing.T) {
 	}
 }
 
-func TestLongParagraphIsPrintedByAndByAndWhole(t *testing.T) {
+func TestLongParagraphIsPrintedInPartsAndComplete(t *testing.T) {
 	t.Parallel()
 	var src strings.Builder
 	for i := range 4000 {

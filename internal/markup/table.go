@@ -106,12 +106,12 @@ func (r *renderer) table(t table, in *indent) {
 			want[j] = max(want[j], spansWidth(spans[i][j]))
 		}
 	}
-	room := r.o.width() - in.width - 3*(columns-1)
-	if room < columns*6 && sum(want) > room {
+	avail := r.o.width() - in.width - 3*(columns-1)
+	if avail < columns*6 && sum(want) > avail {
 		r.records(spans, in)
 		return
 	}
-	widths := fit(want, room)
+	widths := fit(want, avail)
 	for i := range spans {
 		r.tableRow(spans[i], widths, t.align, in)
 		if i == 0 {
@@ -193,9 +193,9 @@ func pad(cell []span, width int, align byte) []span {
 }
 
 // fit narrows the widest columns until all fit the available width.
-func fit(want []int, room int) []int {
+func fit(want []int, avail int) []int {
 	widths := append([]int(nil), want...)
-	for sum(widths) > room {
+	for sum(widths) > avail {
 		widest := 0
 		for i, w := range widths {
 			if w > widths[widest] {

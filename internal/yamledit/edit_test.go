@@ -110,12 +110,12 @@ func TestSetWritesOnlyTheKey(t *testing.T) {
 	}
 }
 
-// replaced applies "old => new" to the one place in src where old stands.
+// replaced applies "old => new" to the only occurrence of old in src.
 func replaced(t *testing.T, src, change string) string {
 	t.Helper()
 	from, to, found := strings.Cut(change, " => ")
 	if !found || src != "" && strings.Count(src, from) != 1 && from != "" {
-		t.Fatalf("the case is wrong: %q stands %d times in the text", from, strings.Count(src, from))
+		t.Fatalf("the case is wrong: %q occurs %d times in the text", from, strings.Count(src, from))
 	}
 	return strings.Replace(src, from, to, 1)
 }
@@ -133,7 +133,7 @@ func resolve(t *testing.T, src, key string) []string {
 	return path
 }
 
-func TestUnsetTakesTheKeyAndItsLines(t *testing.T) {
+func TestUnsetRemovesTheKeyAndItsLines(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, src, key, want string }{
 		{"text", sample, "model.default", "  default: \"claude\"   # the big one\n => "},
@@ -285,6 +285,6 @@ func TestLargeTextsAreNotSlow(t *testing.T) {
 		t.Errorf("four edits of a megabyte took %v", took)
 	}
 	if src != "a: v\nb: 'v'\nc:\n"+strings.Repeat("  - x\n", 20_000)+"d: v\ne: v\n" {
-		t.Error("the text is not as it should be")
+		t.Error("the text is wrong")
 	}
 }

@@ -37,9 +37,9 @@ var values = []any{
 	[]any{map[string]any{"a": int64(1), "b": "x"}, []any{"y"}},
 }
 
-// FuzzEdit makes one edit at a place of the text that n chooses. What comes out
-// must hold the value, nothing else may have changed, and the bytes that changed
-// must be in one piece unless a list or a section was rewritten.
+// FuzzEdit makes one edit at a path that n chooses. The result must have the value,
+// nothing else may change, and the changed bytes must be contiguous unless a list or a
+// section was rewritten.
 func FuzzEdit(f *testing.F) {
 	for i, s := range seeds {
 		f.Add(s, uint64(i), "k")
@@ -98,8 +98,8 @@ func checkSet(t *testing.T, src, out string, path []string, value any) {
 	}
 }
 
-// insertedBytes is the length of the one insertion that makes out of src, or -1.
-// Turning null or {} into a section takes the token away, which is allowed.
+// insertedBytes returns the length of the one insertion that turns src into out, or
+// -1. It allows null or {} to be replaced by a section.
 func insertedBytes(src, out string) int {
 	begin := 0
 	for begin < min(len(src), len(out)) && src[begin] == out[begin] {
@@ -147,7 +147,7 @@ func checkUnset(t *testing.T, src string, path []string) {
 	}
 }
 
-// somePath walks down at random and perhaps adds a name that is not there.
+// somePath walks down at random and may add a name that does not exist.
 func somePath(rnd *rand.Rand, n *yaml.Node, name string) []string {
 	var path []string
 	for n != nil && len(n.Content) > 0 && n.Kind != yaml.AliasNode && rnd.IntN(5) > 0 {

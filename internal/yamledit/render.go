@@ -18,7 +18,7 @@ func Flow(v any) string { return flow(normal(v), 0, false) }
 
 // flow writes a value on one line. style is the quoting for a text; other values
 // are quoted only if YAML would read them as something else.
-func flow(v any, style yaml.Style, inside bool) string {
+func flow(v any, style yaml.Style, inFlow bool) string {
 	switch v := v.(type) {
 	case map[string]any:
 		parts := make([]string, 0, len(v))
@@ -33,7 +33,7 @@ func flow(v any, style yaml.Style, inside bool) string {
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
 	case string:
-		return text(v, style, inside)
+		return text(v, style, inFlow)
 	}
 	return scalar(v)
 }
@@ -69,21 +69,21 @@ func number(f float64) string {
 }
 
 // text writes a string, quoted if it has to be.
-func text(s string, style yaml.Style, inside bool) string {
+func text(s string, style yaml.Style, inFlow bool) string {
 	printable := !strings.ContainsFunc(s, func(r rune) bool {
 		return !unicode.IsPrint(r) || r == unicode.ReplacementChar || r == '\ufeff'
 	})
 	switch {
 	case !printable || style&yaml.DoubleQuotedStyle != 0:
 		return double(s)
-	case style&yaml.SingleQuotedStyle != 0 || !plainText(s, inside):
+	case style&yaml.SingleQuotedStyle != 0 || !plainText(s, inFlow):
 		return "'" + strings.ReplaceAll(s, "'", "''") + "'"
 	}
 	return s
 }
 
 // plainText reports whether every YAML reader reads the bare text as that string.
-func plainText(s string, inside bool) bool {
+func plainText(s string, inFlow bool) bool {
 	if s == "" || s[0] == ' ' || s[len(s)-1] == ' ' || s[len(s)-1] == ':' {
 		return false
 	}
@@ -100,7 +100,7 @@ func plainText(s string, inside bool) bool {
 	case "y", "Y", "n", "N", "...":
 		return false
 	}
-	return !inside || !strings.ContainsAny(s, ",[]{}:?")
+	return !inFlow || !strings.ContainsAny(s, ",[]{}:?")
 }
 
 // looksNumeric reports whether some reader may take a text for a number, such as a

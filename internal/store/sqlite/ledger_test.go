@@ -18,7 +18,7 @@ func TestLedgerKeepsThePromises(t *testing.T) {
 	hermestest.RunLedger(t, func(t *testing.T) hermes.Ledger { return mustOpen(t, sqlite.Config{Path: tempPath(t)}) })
 }
 
-func TestActivityOfATime(t *testing.T) {
+func TestActivityOfAPeriod(t *testing.T) {
 	t.Parallel()
 	s := mustOpen(t, sqlite.Config{Path: tempPath(t)})
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)

@@ -70,7 +70,7 @@ func TestPruneTakesEndedSessionsOnly(t *testing.T) {
 	}
 }
 
-func TestAutoPruneWaitsItsTime(t *testing.T) {
+func TestAutoPruneWaitsForTheInterval(t *testing.T) {
 	t.Parallel()
 	now := start.AddDate(1, 0, 0)
 	path := tempPath(t)
