@@ -19,7 +19,7 @@ func TestEveryPackageSaysWhatItIs(t *testing.T) {
 }
 
 // TestChildrenAreStartedByProc keeps processes in groups that end whole. The benchmarks measure
-// processes and stand outside.
+// processes and are exempt.
 func TestChildrenAreStartedByProc(t *testing.T) {
 	t.Parallel()
 	h := mustTree(t)

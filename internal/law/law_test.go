@@ -43,7 +43,7 @@ func TestEveryRowHasAPackage(t *testing.T) {
 	seen := map[string]bool{}
 	for number, l := range layers {
 		if l.number != number {
-			t.Errorf("layer %d is at place %d of the table in internal/law/layers_test.go", l.number, number)
+			t.Errorf("layer %d is at position %d of the table in internal/law/layers_test.go", l.number, number)
 		}
 		for _, rows := range l.rows {
 			if !slices.IsSortedFunc(rows, func(a, b row) int { return strings.Compare(a.path, b.path) }) {
@@ -130,8 +130,8 @@ func forbidden(fromPath, toPath string) string {
 	return ""
 }
 
-// frontend reports whether a package talks to people or programs, or works beside a session as
-// one that listens does.
+// frontend reports whether a package talks to users or programs, or follows a session as a
+// listener does.
 func frontend(folder string) bool {
 	p, _ := positionOf(folder)
 	return p.layer == 6 || folder == "internal/review"
@@ -176,7 +176,7 @@ func TestLibrariesUseTheStandardLibrary(t *testing.T) {
 				return name == dep || strings.HasPrefix(name, dep+"/")
 			})
 			if thirdParty(name) && !allowed {
-				t.Errorf("%s imports %s: a library needs the standard library alone; name a dependency that it cannot do without in its row", r.path, name)
+				t.Errorf("%s imports %s: a library may import only the standard library; if it needs this module, add it to its row", r.path, name)
 			}
 		}
 	}

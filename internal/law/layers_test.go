@@ -3,7 +3,7 @@ package law_test
 // row places one package in the program.
 type row struct {
 	path string // folder, relative to the module root
-	// deps names the modules from outside that a library (layer 1) may import. Other layers are
+	// deps names the third-party modules that a library (layer 1) may import. Other layers are
 	// not limited here: go.mod and review decide.
 	deps []string
 }

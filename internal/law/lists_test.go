@@ -26,7 +26,7 @@ func TestWhatIsBuiltIsListed(t *testing.T) {
 	}
 }
 
-// unlisted names the packages below folder whose constructor the list does not call.
+// unlisted returns the packages below folder whose constructor the list does not call.
 func unlisted(h *moduleTree, folder, list string) []string {
 	below := h.below(folder)
 	if len(below) == 0 {
@@ -78,7 +78,7 @@ func callsNew(f *ast.File, name string) bool {
 	return found
 }
 
-// constructor reports whether a name is one that makes the thing: New…, or Open for a store.
+// constructor reports whether a name is that of a constructor: New…, or Open for a store.
 func constructor(name string) bool {
 	return strings.HasPrefix(name, "New") || name == "Open"
 }

@@ -20,7 +20,7 @@ func mustParse(t *testing.T, files map[string]string) *moduleTree {
 	return h
 }
 
-// TestForbiddenImports shows the law at work on pairs of packages.
+// TestForbiddenImports checks the import rules on pairs of packages.
 func TestForbiddenImports(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -127,7 +127,7 @@ func TestStrayChildrenAreFound(t *testing.T) {
 		"x/a.go": "package x\nimport \"os/exec\"\nvar _, _ = exec.LookPath(\"sh\")\nfunc f() { exec.Command(\"sh\").Run() }",
 	})
 	if got := startsChildren(h.fset, h.find("x")); len(got) != 1 || !strings.HasPrefix(got[0], "x/a.go:4:") {
-		t.Errorf("got %q, want line 4 alone", got)
+		t.Errorf("got %q, want only line 4", got)
 	}
 }
 
@@ -140,7 +140,7 @@ func TestForgottenLineIsFound(t *testing.T) {
 	}
 	got := unlisted(mustParse(t, files), "internal/tool", "internal/app")
 	if len(got) != 1 || !strings.HasPrefix(got[0], "internal/tool/web ") {
-		t.Errorf("got %q, want internal/tool/web alone", got)
+		t.Errorf("got %q, want only internal/tool/web", got)
 	}
 	delete(files, "internal/app/tools.go")
 	if got := unlisted(mustParse(t, files), "internal/tool", "internal/app"); len(got) != 1 {

@@ -10,7 +10,7 @@ import (
 )
 
 // readsEnvironment lists the packages that may read the process environment and its flags.
-// Everyone else is handed values, so that tests and two profiles in one process can differ.
+// All others get values, so that tests and two profiles in one process can differ.
 func readsEnvironment(folder string) bool {
 	switch folder {
 	case "internal/config", "internal/app", "internal/setup", "internal/cmd", "hermescmd", "cmd/hermes":

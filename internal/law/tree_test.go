@@ -17,7 +17,7 @@ import (
 
 const module = "hermes"
 
-// pkg is one folder with Go files; test files are left out, since a test may know more than
+// pkg is one folder with Go files. Test files are skipped, because a test may know more than
 // the code that it tests.
 type pkg struct {
 	path  string // relative to the module root, with slashes; "." is the root
@@ -112,7 +112,7 @@ func parseTree(root fs.FS) (*moduleTree, error) {
 	return h, err
 }
 
-// skipDir leaves out what the go command leaves out.
+// skipDir skips the folders that the go command skips.
 func skipDir(name string) error {
 	base := path.Base(name)
 	if name == "." {
