@@ -1,5 +1,5 @@
-// Package hermescmd is the program as a function: the door for a build of
-// Hermes with tools of one's own.
+// Package hermescmd runs the whole program as a function. Use it to build Hermes
+// with your own tools:
 //
 //	func main() { os.Exit(hermescmd.Main(weather.New())) }
 package hermescmd
@@ -11,9 +11,9 @@ import (
 	"hermes/internal/cmd"
 )
 
-// Main runs Hermes with the arguments, the environment and the standard
-// streams of the process, offering the extra toolsets beside its own, and
-// returns the exit status.
+// Main runs Hermes with the arguments, environment and standard streams of the
+// process, and with the extra toolsets in addition to its own. It returns the
+// exit status.
 func Main(extra ...hermes.Toolset) int {
 	return cmd.Main(cmd.Process{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Extra: extra,

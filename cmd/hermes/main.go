@@ -1,4 +1,4 @@
-// Command hermes is the agent.
+// Command hermes is the Hermes agent; see hermescmd for builds with more tools.
 package main
 
 import (

@@ -1,5 +1,6 @@
-// Package compose takes a longer text from a person: from a file, from the
-// standard input, or out of an editor.
+// Package compose gets a longer text from the user: from a file, from standard
+// input, or from an editor. It does not know what the text is for. Start at
+// Composer.
 package compose
 
 import (
@@ -11,33 +12,33 @@ import (
 	"path/filepath"
 )
 
-// Max is how long a text may be, in bytes.
+// Max is the maximum length of a text, in bytes.
 const Max = 2 << 20
 
-// Composer is how a text comes to be. Its fields are not changed.
+// Composer says where the text comes from. Its fields are not changed.
 type Composer struct {
-	// From is the file that holds the text, "-" for In, empty for the editor.
+	// From is the file with the text, "-" for In, or empty for the editor.
 	From string
 	In   io.Reader
-	// Name is what the file is called in the editor, so that it shows the text
-	// as what it is.
+	// Name is the name of the file in the editor, so that the editor detects its
+	// type.
 	Name string
-	// Terminal reports whether there is one for the editor.
+	// Terminal reports whether there is a terminal for the editor.
 	Terminal func() bool
-	// Edit runs the person's editor on a file and returns when it ends.
+	// Edit runs the user's editor on a file and returns when it ends.
 	Edit func(ctx context.Context, path string) error
 }
 
-// Text returns the new text; the editor begins with the one before. When the
-// editor fails, the error says where the text lies, and it stays there.
+// Text returns the new text; the editor starts with the text before. If the
+// editor fails, the file is kept, and the error says where it is.
 func (c Composer) Text(ctx context.Context, before string) (string, error) {
 	switch {
 	case c.From == "-":
-		return whole(c.In, "the standard input")
+		return whole(c.In, "standard input")
 	case c.From != "":
 		return read(c.From)
 	case !c.Terminal():
-		return "", errors.New("there is no terminal for the editor; give the text with --from-file")
+		return "", errors.New("no terminal for the editor; use --from-file")
 	}
 	dir, err := os.MkdirTemp("", "hermes-text-")
 	if err != nil {
@@ -48,7 +49,7 @@ func (c Composer) Text(ctx context.Context, before string) (string, error) {
 		return "", err
 	}
 	if err := c.Edit(ctx, at); err != nil {
-		return "", fmt.Errorf("%w (the text lies in %s)", err, at)
+		return "", fmt.Errorf("%w (your text is in %s)", err, at)
 	}
 	text, err := read(at)
 	if err != nil {
@@ -66,15 +67,15 @@ func read(path string) (string, error) {
 	return whole(f, path)
 }
 
-// whole reads to the end. What is too long is refused, not cut: half a text
-// would be kept as if it were the whole.
+// whole reads to the end. It refuses a text that is too long, since a cut text
+// would be stored as if it were complete.
 func whole(r io.Reader, name string) (string, error) {
 	raw, err := io.ReadAll(io.LimitReader(r, Max+1))
 	if err != nil {
 		return "", err
 	}
 	if len(raw) > Max {
-		return "", fmt.Errorf("%s holds more than %d MB; that is too long for a text", name, Max>>20)
+		return "", fmt.Errorf("%s is larger than %d MB", name, Max>>20)
 	}
 	return string(raw), nil
 }

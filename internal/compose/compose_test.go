@@ -33,7 +33,7 @@ func TestText(t *testing.T) {
 		"no such file":         {compose.Composer{From: file + "x"}, "", "given.mdx"},
 		"standard input":       {compose.Composer{From: "-", In: strings.NewReader("piped")}, "piped", ""},
 		"just short enough":    {compose.Composer{From: "-", In: strings.NewReader(strings.Repeat("x", compose.Max))}, strings.Repeat("x", compose.Max), ""},
-		"too long to be whole": {compose.Composer{From: "-", In: strings.NewReader(strings.Repeat("x", compose.Max+1))}, "", "more than 2 MB"},
+		"too long to be whole": {compose.Composer{From: "-", In: strings.NewReader(strings.Repeat("x", compose.Max+1))}, "", "larger than 2 MB"},
 		"the editor":           {compose.Composer{Name: "SKILL.md", Terminal: yes, Edit: edits}, "before and after", ""},
 		"no terminal":          {compose.Composer{Name: "SKILL.md", Terminal: no, Edit: edits}, "", "--from-file"},
 	} {
@@ -53,7 +53,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// What somebody wrote is not lost because the editor ended badly.
+// A failing editor does not lose the text.
 func TestTextStaysWhereTheEditorFails(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	at := ""

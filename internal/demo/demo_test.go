@@ -34,15 +34,15 @@ type call struct {
 	} `json:"function"`
 }
 
-// client is the least agent that can play the scenario: it asks over HTTP and does the work with
-// tools of a few lines each.
+// client is a minimal agent that can play the scenario: it asks over HTTP and has tools of a few lines
+// each.
 type client struct {
 	dir, url string
 	tools    []string
 	messages []message
 	ran      []string                                    // tools in the order of their calls
 	answer   func(tool, arguments string) (string, bool) // replaces a tool's result; may be nil
-	kept     kept                                        // what outlives a session
+	kept     kept                                        // what is kept between sessions
 }
 
 func allTools() []string {
@@ -86,7 +86,7 @@ func (c *client) ask(ctx context.Context) (message, error) {
 	return answer.Choices[0].Message, nil
 }
 
-// turn says something and works until the model asks for nothing more.
+// turn sends a message and runs tools until the model asks for no more.
 func (c *client) turn(ctx context.Context, text string) (string, error) {
 	c.messages = append(c.messages, message{Role: "user", Content: text})
 	for range 40 {
@@ -99,7 +99,7 @@ func (c *client) turn(ctx context.Context, text string) (string, error) {
 		}
 		c.work(m)
 	}
-	return "", errors.New("the model does not come to an end")
+	return "", errors.New("the model does not stop")
 }
 
 func (c *client) work(m message) {
@@ -153,7 +153,7 @@ func (c *client) shell(command string) string {
 	return fmt.Sprint(string(text), err)
 }
 
-// Run makes the client a Runner that begins a new session.
+// Run makes the client a Runner that starts a new session.
 func (c *client) Run(ctx context.Context, task demo.Task) (demo.Answer, error) {
 	c.dir, c.url, c.messages = task.Dir, task.BaseURL, nil
 	if prompt := c.kept.prompt(); prompt != "" {
@@ -212,7 +212,7 @@ func TestDemoFixesTheProjectAndRemembers(t *testing.T) {
 	for _, want := range []string{
 		"The model is scripted", demo.Prompt, demo.Again, filepath.Dir(agent.dir), "lib/stats.sh, 5 lines added, 1 removed",
 		"HERMES_HOME=" + filepath.Join(filepath.Dir(agent.dir), "home"),
-		"hermes sessions show 20261120-demo-1", "hermes sessions search", "hermes memory list", "hermes skills show mend-failing-tests",
+		"hermes sessions show 20261120-demo-1", "hermes sessions search", "hermes memory list", "hermes skills show fix-failing-tests",
 		"OPENAI_BASE_URL", "OPENROUTER_API_KEY", "hermes model",
 	} {
 		if !strings.Contains(shown, want) {
@@ -221,8 +221,8 @@ func TestDemoFixesTheProjectAndRemembers(t *testing.T) {
 	}
 }
 
-// TestDemoFailsWhereNothingIsRemembered takes away, one after another, what the second session lives
-// on: the script must not know it by heart.
+// TestDemoFailsWhereNothingIsRemembered removes, one after another, what the second session needs: the
+// script must not contain the answers.
 func TestDemoFailsWhereNothingIsRemembered(t *testing.T) {
 	needShell(t)
 	t.Setenv("TMPDIR", t.TempDir())
@@ -240,13 +240,13 @@ func TestDemoFailsWhereNothingIsRemembered(t *testing.T) {
 		{"the prompt lists no skill", func(c *client) { c.kept.noSkills = true }, "a skill for failing tests"},
 		{"the skill cannot be loaded", refuse("skill_view"), "the steps of the skill"},
 		{"the search finds nothing", refuse("session_search"), "did not go as my script expects"},
-		{"memory does not keep", func(c *client) { c.kept.deaf = "memory" }, "a note on this project"},
-		{"the skill is not kept", func(c *client) { c.kept.deaf = "skill_manage" }, "a skill for failing tests"},
+		{"memory does not keep", func(c *client) { c.kept.broken = "memory" }, "a note on this project"},
+		{"the skill is not kept", func(c *client) { c.kept.broken = "skill_manage" }, "a skill for failing tests"},
 	} {
 		agent := &client{tools: allTools()}
 		tt.lose(agent)
 		err := demo.Run(t.Context(), agent, io.Discard, demo.Options{Fast: true})
-		if err == nil || !strings.Contains(err.Error(), "did not find what the first has kept") {
+		if err == nil || !strings.Contains(err.Error(), "did not find what the first one kept; see the answer above") {
 			t.Errorf("%s: got %v", tt.name, err)
 			continue
 		}
@@ -276,7 +276,7 @@ func TestDemoThatChangesNothingSaysSo(t *testing.T) {
 	needShell(t)
 	t.Setenv("TMPDIR", t.TempDir())
 	err := demo.Run(t.Context(), &client{}, io.Discard, demo.Options{Fast: true})
-	if err == nil || !strings.Contains(err.Error(), "nothing in the sample project was changed") {
+	if err == nil || !strings.Contains(err.Error(), "without a change in the sample project; see the answer above") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -291,11 +291,11 @@ func TestProjectStaysAsItIs(t *testing.T) {
 		t.Errorf("diff of an untouched project: %q, %v", diff, err)
 	}
 	if err := demo.Project(dir); !errors.Is(err, os.ErrExist) {
-		t.Errorf("laying it out twice: got %v, want a refusal", err)
+		t.Errorf("creating it twice: got %v, want a refusal", err)
 	}
 }
 
-// TestProjectRunsInEveryShell keeps the sample within POSIX: the shells differ in what they forgive.
+// TestProjectRunsInEveryShell keeps the sample within POSIX, since shells differ in what they accept.
 func TestProjectRunsInEveryShell(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

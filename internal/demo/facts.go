@@ -10,11 +10,11 @@ import (
 	"hermes/internal/chatserver"
 )
 
-// facts are what a request tells the model, by the names under which lines of the script ask for
-// them. A fact that the request does not hold is not there.
+// facts are the facts of a request, by the names that the script uses for them. A fact that the request
+// does not contain is missing.
 type facts map[string]string
 
-// gather reads the facts out of the prompt and of what the tools have returned.
+// gather reads the facts from the prompt and the tool results.
 func gather(r *chatserver.Request) facts {
 	f := facts{}
 	tools := map[string]string{} // by call id
@@ -72,7 +72,7 @@ func (f facts) skill(text string) {
 	}
 }
 
-// search takes the place of the best hit of another session, or what stands in that place.
+// search takes the best hit in another session, or the text of that message.
 func (f facts) search(text string) {
 	var found struct {
 		Results []struct {
@@ -95,7 +95,7 @@ func (f facts) search(text string) {
 	}
 	for _, m := range found.Messages {
 		if lines := numbered.FindAllString(m.Text, -1); fmt.Sprint(m.ID) == f["message"] && len(lines) > 0 {
-			f["told"] = "> " + strings.Join(lines, "\n> ")
+			f["found"] = "> " + strings.Join(lines, "\n> ")
 		}
 	}
 }
@@ -105,7 +105,7 @@ var (
 	rate    = regexp.MustCompile(`error rate: \d+ percent`)
 )
 
-// output takes what the tests and the report say.
+// output takes the results of the tests and the report.
 func (f facts) output(text string) {
 	if v := verdict.FindString(text); v != "" {
 		f["verdict"] = v
@@ -117,12 +117,12 @@ func (f facts) output(text string) {
 
 var named = regexp.MustCompile(`\{[a-z]+\}`)
 
-// fill puts the facts into a line of the script; missing names one that is not there.
+// fill puts the facts into a line of the script; missing names a missing fact.
 func (f facts) fill(line string) (text, missing string) {
 	return f.replace(line, func(v string) string { return v })
 }
 
-// fillJSON puts the facts into arguments.
+// fillJSON puts the facts into JSON arguments.
 func (f facts) fillJSON(arguments string) (text, missing string) {
 	return f.replace(arguments, func(v string) string {
 		q := quote(v)

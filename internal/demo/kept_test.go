@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// kept is what the least agent keeps between sessions: a note, a skill and what was said.
+// kept is what the minimal agent keeps between sessions: a note, a skill and the answers.
 type kept struct {
 	note, skill        string
 	sessions           []string // the last words of each
-	noMemory, noSkills bool     // leave them out of the prompt
-	deaf               string   // a tool that keeps nothing, and does not say so
+	noMemory, noSkills bool     // omit them from the prompt
+	broken             string   // a tool that reports success and keeps nothing
 }
 
 // prompt is the system prompt of a new session.
@@ -23,12 +23,12 @@ func (k *kept) prompt() string {
 	if k.skill != "" && !k.noSkills {
 		_, what, _ := strings.Cut(k.skill, "description: ")
 		what, _, _ = strings.Cut(what, "\n")
-		fmt.Fprintf(&b, "<available_skills>\n- mend-failing-tests: %s\n</available_skills>\n", what)
+		fmt.Fprintf(&b, "<available_skills>\n- fix-failing-tests: %s\n</available_skills>\n", what)
 	}
 	return b.String()
 }
 
-// run does the calls that keep and find; ok is false for others.
+// run runs the calls of memory, skills and search; ok is false for others.
 func (k *kept) run(c call) (text string, ok bool) {
 	var in struct {
 		Content, Name, Query string
@@ -37,27 +37,27 @@ func (k *kept) run(c call) (text string, ok bool) {
 	if json.Unmarshal([]byte(c.Function.Arguments), &in) != nil {
 		return "", false
 	}
-	hears := c.Function.Name != k.deaf
+	works := c.Function.Name != k.broken
 	switch c.Function.Name {
 	case "memory":
-		if hears {
+		if works {
 			k.note = in.Content
 		}
 		return `{"success":true}`, true
 	case "skill_manage":
-		if hears {
+		if works {
 			k.skill = in.Content
 		}
 		return `{"action":"create"}`, true
 	case "skill_view":
-		return k.skill, in.Name == "mend-failing-tests"
+		return k.skill, in.Name == "fix-failing-tests"
 	case "session_search":
 		return k.search(in.Query, in.Around), true
 	}
 	return "", false
 }
 
-// search finds the session that is open first, as a real search may.
+// search finds the current session first, as a real search may.
 func (k *kept) search(query string, around int64) string {
 	type object = map[string]any
 	out := object{"messages": []object{{"id": around, "text": k.sessions[0]}}}

@@ -8,19 +8,19 @@ import (
 	"hermes/internal/chatserver"
 )
 
-// mostSteps bounds the steps between two messages of the person: a client whose tools do something
-// else must not go round for ever. The script needs nine.
+// mostSteps is the maximum number of steps between two messages of the user, so that a client with
+// unexpected tool results does not loop forever. The script needs nine.
 const mostSteps = 16
 
-// scene is what the messages of a request say about how far the script has come.
+// scene is the position in the script, read from the messages of a request.
 type scene struct {
 	asked   int      // steps so far, in the whole conversation
-	since   int      // steps since the person spoke last
+	since   int      // steps since the last user message
 	step    string   // the last step, "" before the first
 	results []string // what its calls returned
-	spoken  bool     // the model has spoken after that step: the script is over or was given up
-	prompt  string   // the person's last words
-	waiting bool     // the person spoke after that step
+	spoken  bool     // the model has answered after that step: the script is over or was given up
+	prompt  string   // the last user message
+	waiting bool     // a user message follows that step
 }
 
 // decide is the scripted model: a function of the request alone.
@@ -37,7 +37,7 @@ func decide(r *chatserver.Request) (chatserver.Answer, error) {
 	case s.spoken && next(s) == "end":
 		return chatserver.Answer{Text: epilogue}, nil
 	case s.waiting || s.spoken:
-		// The person interrupted, or asks again after a failure: this step has to be done over.
+		// The user interrupted, or asks again after a failure: repeat this step.
 		return ask(r, s, step(s.step)), nil
 	}
 	name := next(s)
@@ -50,7 +50,7 @@ func decide(r *chatserver.Request) (chatserver.Answer, error) {
 	return ask(r, s, step(name)), nil
 }
 
-// act finds the act that is played: the one of the last step, or the one that the person begins.
+// act finds the current act: that of the last step, or the one that the user starts.
 func (s scene) act() (act, bool) {
 	prompt := strings.ToLower(s.prompt)
 	for _, a := range acts() {
@@ -105,8 +105,8 @@ func step(name string) Step {
 	return Step{}
 }
 
-// next names the step that the results lead to, "end" after the last one, and "" when they are
-// none that the script knows.
+// next names the step that the results lead to, "end" after the last one, and "" if the script does not
+// know the results.
 func next(s scene) string {
 	st := step(s.step)
 	if len(st.Then) == 0 {
@@ -120,7 +120,7 @@ func next(s scene) string {
 	return ""
 }
 
-// ask turns a step into an answer, without the calls that the client cannot do.
+// ask turns a step into an answer, without calls of tools that the client lacks.
 func ask(r *chatserver.Request, s scene, st Step) chatserver.Answer {
 	known := gather(r)
 	text, missing := known.fill(st.Say)
@@ -145,13 +145,13 @@ func ask(r *chatserver.Request, s scene, st Step) chatserver.Answer {
 	switch {
 	case len(a.Calls) > 0:
 		return a
-	case st.Close != "": // what to keep, for a client that keeps nothing
+	case st.Close != "": // the step keeps something and the client has no tool for it
 		return say(r, s, st.Close)
 	}
 	return ask(r, s, following(st.Name)) // the plan, for a client without todo
 }
 
-// say ends an act with these words.
+// say ends an act with a text.
 func say(r *chatserver.Request, s scene, words string) chatserver.Answer {
 	text, missing := gather(r).fill(words)
 	if missing != "" {

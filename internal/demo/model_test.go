@@ -13,7 +13,7 @@ import (
 	"hermes/internal/demo"
 )
 
-// serve starts the scripted model and lays out the project beside it.
+// serve starts the scripted model and creates the project.
 func serve(t *testing.T) *client {
 	t.Helper()
 	needShell(t)
@@ -47,8 +47,8 @@ func TestClientWithoutTodoPlaysToo(t *testing.T) {
 	}
 }
 
-// TestEveryInterruptionSurvives stops the conversation after each request in turn, answers the open
-// calls as an agent does after an interruption, and lets the person say "go on".
+// TestEveryInterruptionSurvives stops the conversation after each request, answers the open calls as an
+// agent does after an interruption, and sends "go on".
 func TestEveryInterruptionSurvives(t *testing.T) {
 	t.Parallel()
 	for after := 1; after <= 9; after++ {
@@ -155,7 +155,7 @@ func TestServeShowsHowToConnect(t *testing.T) {
 	}
 	cancel()
 	if err := <-done; err != nil {
-		t.Errorf("a stop by the person: got %v, want no error", err)
+		t.Errorf("a stop by the user: got %v, want no error", err)
 	}
 }
 

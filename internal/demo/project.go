@@ -15,17 +15,16 @@ import (
 //go:embed project
 var files embed.FS
 
-// Project lays the sample project out in dir, which must exist. Files of the same name are
-// refused, so that nobody's work is overwritten.
+// Project creates the sample project in dir, which must exist. It refuses to overwrite existing files.
 func Project(dir string) error {
 	return eachFile(func(name string, content []byte) error {
 		target := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
-			return fmt.Errorf("lay out the sample project: %w", err)
+			return fmt.Errorf("create the sample project: %w", err)
 		}
 		f, err := os.OpenFile(target, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 		if err != nil {
-			return fmt.Errorf("lay out the sample project: %w", err)
+			return fmt.Errorf("create the sample project: %w", err)
 		}
 		_, err = f.Write(content)
 		if closing := f.Close(); err == nil {
@@ -35,8 +34,8 @@ func Project(dir string) error {
 	})
 }
 
-// Diff returns what has changed in dir since Project, as one unified diff; empty for nothing. New
-// files are not looked for.
+// Diff returns the changes in dir since Project as one unified diff, or "" without changes. It ignores
+// new files.
 func Diff(dir string) (string, error) {
 	var all strings.Builder
 	err := eachFile(func(name string, content []byte) error {
@@ -52,7 +51,7 @@ func Diff(dir string) (string, error) {
 	return all.String(), err
 }
 
-// eachFile visits the embedded project in the order of names.
+// eachFile visits the files of the embedded project in the order of their names.
 func eachFile(visit func(name string, content []byte) error) error {
 	root, err := fs.Sub(files, "project")
 	if err != nil {

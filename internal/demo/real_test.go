@@ -20,7 +20,7 @@ import (
 	"hermes/internal/store/sqlite"
 )
 
-// scratch holds the built program; TestMain takes it away.
+// scratch contains the built program; TestMain removes it.
 var scratch string
 
 func TestMain(m *testing.M) {
@@ -45,7 +45,7 @@ var program = sync.OnceValues(func() (string, error) {
 	return target, nil
 })
 
-// user is somebody with an empty home and the program.
+// user has an empty home and the program.
 type user struct {
 	path string
 	home string // of Hermes
@@ -89,13 +89,13 @@ func (p user) mustRun(t *testing.T, args ...string) string {
 
 var sessionID = regexp.MustCompile(`\b\d{8}_\d{6}_[0-9a-f]{6}\b`)
 
-// TestRealAgentPlaysTheDemo looks at what the two sessions have left in the home of the demo, and at
-// what the second was really sent.
+// TestRealAgentPlaysTheDemo checks what the two sessions stored in the home of the demo, and what the
+// second one was sent.
 func TestRealAgentPlaysTheDemo(t *testing.T) {
 	t.Parallel()
 	p := newUser(t)
 	out := p.mustRun(t, "demo", "--fast")
-	for _, want := range []string{"The model is scripted", "All 6 tests pass", `+       if [ "$status" -ge 400 ]; then`, `+   if [ "$total" -eq 0 ]; then`, "May memory keep something?", "Both fixes hold"} {
+	for _, want := range []string{"The model is scripted", "All 6 tests pass", `+       if [ "$status" -ge 400 ]; then`, `+   if [ "$total" -eq 0 ]; then`, "Allow memory to make this change?", "Both fixes hold"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the demo does not show %q", want)
 		}
@@ -103,7 +103,7 @@ func TestRealAgentPlaysTheDemo(t *testing.T) {
 	_, home, _ := strings.Cut(out, "export HERMES_HOME=")
 	home, _, _ = strings.Cut(home, "\n")
 	if _, err := os.Stat(filepath.Join(p.home, "hermes.db")); err == nil {
-		t.Error("the demo wrote into the home of the person")
+		t.Error("the demo wrote into the home of the user")
 	}
 
 	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(home, "hermes.db")})
@@ -120,19 +120,19 @@ func TestRealAgentPlaysTheDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	note := "logreport: `sh tests/run.sh` runs the tests"
-	for _, want := range []string{note, "- mend-failing-tests: Mend failing shell tests"} {
+	for _, want := range []string{note, "- fix-failing-tests: Fix failing shell tests"} {
 		if !strings.Contains(second.System, want) {
 			t.Errorf("the prompt of the second session lacks %q:\n%s", want, second.System)
 		}
 	}
-	for name, want := range map[string]string{"memories/MEMORY.md": note, "skills/software-development/mend-failing-tests/SKILL.md": "one failure may hide another"} {
+	for name, want := range map[string]string{"memories/MEMORY.md": note, "skills/software-development/fix-failing-tests/SKILL.md": "one failure may hide another"} {
 		if text, err := os.ReadFile(filepath.Join(home, name)); err != nil || !strings.Contains(string(text), want) {
 			t.Errorf("%s: got %q, %v, want %q in it", name, text, err, want)
 		}
 	}
 	for id, want := range map[string][]string{
 		list[1].ID: {demo.Prompt, "38 percent", `"success":true`},
-		list[0].ID: {demo.Again, "# Mend failing tests", `"session_id":"` + list[1].ID, "Two things were wrong", "all 6 tests passed"},
+		list[0].ID: {demo.Again, "# Fix failing tests", `"session_id":"` + list[1].ID, "Two things were wrong", "all 6 tests passed"},
 	} {
 		messages, err := s.Messages(t.Context(), id, hermes.Range{})
 		if err != nil {
@@ -154,8 +154,8 @@ func TestRealAgentPlaysTheDemo(t *testing.T) {
 	}
 }
 
-// TestKilledTurnGoesOn kills the program with SIGKILL while it waits for the model, at several steps,
-// and goes on with --resume: nothing that was done is lost, and the work comes to its end.
+// TestKilledTurnGoesOn kills the program with SIGKILL while it waits for the model, at several steps.
+// After --resume nothing is lost, and the work is completed.
 func TestKilledTurnGoesOn(t *testing.T) {
 	t.Parallel()
 	for _, at := range []int64{2, 4, 7} {

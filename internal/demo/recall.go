@@ -1,16 +1,16 @@
 package demo
 
-// Again is what the person asks in the second session.
+// Again is what the user asks in the second session.
 const Again = "What was wrong with this project last time, and does the fix still hold?"
 
-// recalling is the act of the second session. It knows nothing by heart: what it says and looks for
-// are facts of the request, and where one is missing the model says so and gives up.
+// recalling is the act of the second session. It takes everything from facts of the request. If one is
+// missing, the model says so and gives up.
 func recalling() []Step {
 	return []Step{
 		{
 			Name:  "remember",
 			Think: "My notes name this project, the list of skills has one that fits, and the details are in an earlier session.",
-			Say:   "My memory has a note:\n\n> {note}\n\nA skill fits, too. I'll load it and look for what was said.",
+			Say:   "My memory has a note:\n\n> {note}\n\nThere is also a skill for this. I'll load it and search the earlier session.",
 			Calls: []Move{
 				{"skill_view", `{"name":"{skill}"}`},
 				{"session_search", `{"query":"wrong"}`},
@@ -26,7 +26,7 @@ func recalling() []Step {
 				{"terminal", `{"command":"sh report.sh tests/empty.log"}`},
 			},
 			Then:  []Outcome{{Seen: "tests passed", Then: "end"}},
-			Close: "In session {session} I wrote:\n\n{told}\n\nBoth fixes hold: `{command}` says \"{verdict}\", and an empty log has an {rate}.\n",
+			Close: "In session {session} I wrote:\n\n{found}\n\nBoth fixes hold: `{command}` says \"{verdict}\", and an empty log has an {rate}.\n",
 		},
 	}
 }

@@ -16,30 +16,30 @@ import (
 	"time"
 )
 
-// Runner is the real agent: it does one task in one folder, with the model that it is told to use.
+// Runner is the real agent. It does one task in one folder with the given model.
 type Runner interface {
 	// Run works on the task in a new session until the agent has finished, and shows the work to the
-	// person as it goes.
+	// user meanwhile.
 	Run(ctx context.Context, task Task) (Answer, error)
 }
 
 // Task is what a Runner is given.
 type Task struct {
 	Home    string // where the agent keeps everything; the same for both sessions
-	Dir     string // where the sample project stands
+	Dir     string // the folder of the sample project
 	Title   string // of the session
 	Prompt  string
 	BaseURL string // of the model server, with /v1
 	Model   string
 }
 
-// Answer is what came of a task.
+// Answer is the result of a task.
 type Answer struct {
 	Session string // its id
-	Text    string // the last words of the agent
+	Text    string // the final answer of the agent
 }
 
-// Options are the choices of the person. The zero value is the demo as it is meant to be seen.
+// Options are the choices of the user. The zero value is the normal demo.
 type Options struct {
 	Fast  bool   // no pauses between the streamed words
 	Addr  string // where to listen; empty is a free port of 127.0.0.1
@@ -50,11 +50,11 @@ func (o Options) fold(format string, a ...any) string {
 	return fold(fmt.Sprintf(format, a...), min(cmp.Or(o.Width, 80), 80)-1)
 }
 
-// Expected reports whether the scenario asks the person for leave to use a tool: it keeps a note and a
-// skill, and nothing else that would need leave.
+// Expected reports whether the script needs the approval of a tool. It keeps a note and a skill; nothing
+// else needs an approval.
 func Expected(tool string) bool { return tool == "memory" || tool == "skill_manage" }
 
-// Leave tells that the agent has asked the person, and what was answered in their place.
+// Leave is the text that shows an approval question of the agent and the answer of the demo.
 func (o Options) Leave(tool, answer string) string { return o.fold(asking, tool, answer) }
 
 // wordPause makes the scripted model about as quick as a good real one.
@@ -67,10 +67,9 @@ func (o Options) pace() time.Duration {
 	return wordPause
 }
 
-// Run plays the demo: it starts the scripted model, lays the sample project out in a temporary
-// folder beside an empty home, lets the agent work on it in one session, and asks in a second one
-// what the first has kept. The folder stays, so that the person can look at it. Text for the person
-// goes to out.
+// Run plays the demo. It starts the scripted model and creates the sample project and an empty home in
+// a temporary folder. The agent works on the project in one session, and a second session is asked what
+// the first has kept. The folder stays, so that the user can look at it. Text for the user goes to out.
 func Run(ctx context.Context, agent Runner, out io.Writer, opts Options) error {
 	if err := needShell(); err != nil {
 		return err
@@ -91,7 +90,7 @@ func Run(ctx context.Context, agent Runner, out io.Writer, opts Options) error {
 		return err
 	}
 	if diff == "" {
-		return errors.New("the demo ended, but nothing in the sample project was changed; the answer above says why")
+		return errors.New("the demo ended without a change in the sample project; see the answer above")
 	}
 	fmt.Fprint(out, opts.fold(changed, count(diff)), opts.fold(between))
 	second, err := stage.play(ctx, agent, out, "Second", Task{Prompt: Again, Title: titleAgain})
@@ -99,7 +98,7 @@ func Run(ctx context.Context, agent Runner, out io.Writer, opts Options) error {
 		return err
 	}
 	if second.Session == first.Session || !strings.Contains(second.Text, first.Session) {
-		return errors.New("the demo ended, but the second session did not find what the first has kept; the answer above says why")
+		return errors.New("the demo ended, but the second session did not find what the first one kept; see the answer above")
 	}
 	fmt.Fprint(out, opts.fold(ending, stage.home(), first.Session), opts.fold(connect))
 	return nil
@@ -111,12 +110,12 @@ func (s *stage) play(ctx context.Context, agent Runner, out io.Writer, name stri
 	t.Home, t.Dir, t.BaseURL, t.Model = s.home(), s.project(), s.url, ModelName
 	done, err := agent.Run(ctx, t)
 	if err != nil {
-		return done, fmt.Errorf("the demo stopped before its end: %w", err)
+		return done, fmt.Errorf("the demo stopped early: %w", err)
 	}
 	return done, nil
 }
 
-// count tells the size of a diff: the files, and the lines that came and went.
+// count describes a diff: its files, and how many lines were added and removed.
 func count(diff string) string {
 	var files []string
 	added, removed := 0, 0
@@ -135,7 +134,7 @@ func count(diff string) string {
 	return fmt.Sprintf("%s, %d lines added, %d removed", strings.Join(files, ", "), added, removed)
 }
 
-// Serve runs the scripted model until ctx ends, so that any client can be pointed at it.
+// Serve runs the scripted model for any client until ctx ends.
 func Serve(ctx context.Context, out io.Writer, opts Options) error {
 	stage, err := setUp(opts)
 	if err != nil {
@@ -151,11 +150,11 @@ func Serve(ctx context.Context, out io.Writer, opts Options) error {
 	}
 }
 
-// stage is the running model server, with the project and the home beside it.
+// stage is the running model server with its project and home.
 type stage struct {
 	opts   Options
 	url    string
-	dir    string // holds both
+	dir    string // contains the project and the home
 	server *http.Server
 	failed chan error // what Serve returned, then closed
 }
@@ -195,24 +194,24 @@ func setUp(opts Options) (*stage, error) {
 	return s, nil
 }
 
-// stop closes the server, connections included, and waits for its goroutine.
+// stop closes the server and its connections, and waits for its goroutine.
 func (s *stage) stop() {
-	_ = s.server.Close() // nothing is lost: the server keeps nothing
+	_ = s.server.Close() // the server has no state to lose
 	<-s.failed
 }
 
-// needShell tells people without a POSIX shell what to do, before anything else happens.
+// needShell returns an error that says what to do if there is no POSIX shell.
 func needShell() error {
 	if _, err := exec.LookPath("sh"); err == nil {
 		return nil
 	}
 	if runtime.GOOS == "windows" {
-		return errors.New("the demo works on a small shell project and found no sh: install Git for Windows, start its Git Bash (or put its usr\\bin folder on the PATH), and try again")
+		return errors.New("the demo needs a POSIX shell and found no sh; install Git for Windows, then run the demo in Git Bash or add its usr\\bin folder to the PATH")
 	}
-	return errors.New("the demo works on a small shell project and found no sh on the PATH")
+	return errors.New("the demo needs a POSIX shell and found no sh on the PATH")
 }
 
-// shellQuote makes one word of text for the shell line that is shown.
+// shellQuote quotes a text as one word for the shown shell command.
 func shellQuote(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

@@ -1,6 +1,6 @@
 package demo
 
-// Prompt is the task that the person gives in the first session.
+// Prompt is the task that the user gives in the first session.
 const Prompt = "The tests of this project fail (sh tests/run.sh). Find out why, fix the code and run the tests until they pass. " +
 	"Keep what will help next time."
 
@@ -9,7 +9,7 @@ func fixing() []Step {
 	return []Step{
 		{
 			Name:  "plan",
-			Think: "Somebody's tests fail. I should see the failure before I read code, and change only what the failure asks for.",
+			Think: "The tests fail. I should see the failure before I read code, and change only what it needs.",
 			Say:   "I'll make a short plan and then look at what fails.",
 			Calls: []Move{plan(0)},
 		},
@@ -42,7 +42,7 @@ func fixing() []Step {
 		{
 			Name:  "empty",
 			Think: "The tests stop at the first failure, so this one was hidden. An empty log has no requests, and error_rate divides by their number.",
-			Say:   "Test 3 passes. Behind it another one was hidden: `error_rate` divides by the number of requests, and an empty log has none.",
+			Say:   "Test 3 passes, but it hid another failure: `error_rate` divides by the number of requests, and an empty log has none.",
 			Calls: []Move{{"patch", `{"mode":"replace","path":"lib/stats.sh","old_string":"\tfailed=$(count_errors \"$1\")\n","new_string":"\tif [ \"$total\" -eq 0 ]; then\n\t\techo 0\n\t\treturn\n\tfi\n\tfailed=$(count_errors \"$1\")\n"}`}},
 		},
 		{
@@ -52,16 +52,16 @@ func fixing() []Step {
 		},
 		{
 			Name:  "report",
-			Say:   "All tests pass. One look at the program itself:",
+			Say:   "All tests pass. Now I'll run the program itself:",
 			Calls: []Move{plan(4), {"terminal", `{"command":"sh report.sh sample.log"}`}},
 			Then:  []Outcome{{Seen: "38 percent", Then: "keep"}},
 		},
 		{
 			Name: "keep",
-			Say:  "For next time: how the tests run goes into memory, the way that worked becomes a skill.",
+			Say:  "For next time: I'll save how to run the tests to memory, and the steps that worked as a skill.",
 			Calls: []Move{
 				{"memory", `{"action":"add","target":"memory","content":` + quote(note) + `}`},
-				{"skill_manage", `{"action":"create","name":"mend-failing-tests","category":"software-development","content":` + quote(skill) + `}`},
+				{"skill_manage", `{"action":"create","name":"fix-failing-tests","category":"software-development","content":` + quote(skill) + `}`},
 			},
 			Then: []Outcome{
 				{Seen: `"success":true`, Then: "end"},
@@ -75,8 +75,8 @@ func fixing() []Step {
 
 var runTests = Move{"terminal", `{"command":"sh tests/run.sh"}`}
 
-// afterTests reads the outcome of a test run. The same table after every run keeps the story true:
-// whatever state the project is in, the next step is the one that this state asks for.
+// afterTests chooses the next step by the result of a test run. It is the same after every run, so that
+// the next step always fits the state of the project.
 func afterTests() []Outcome {
 	return []Outcome{
 		{Seen: "all 6 tests passed", Then: "report"},
@@ -85,7 +85,7 @@ func afterTests() []Outcome {
 	}
 }
 
-// plan is the todo list with the first n items done and the next one begun.
+// plan is the todo list with the first n items done and the next one in progress.
 func plan(n int) Move {
 	items := []string{"Run the tests and see what fails", "Find and read the code behind it", "Fix it", "Run the tests until they pass"}
 	arguments := `{"todos":[`
@@ -105,37 +105,37 @@ func plan(n int) Move {
 	return Move{"todo", arguments + `]}`}
 }
 
-// closing is said when every test has passed and the report was seen.
+// closing is the answer after all tests have passed and the report was run.
 const closing = "The tests pass now. Two things were wrong, both in `lib/stats.sh`:\n\n" +
-	"1. `count_errors` compared with `-gt 400`, so a status of exactly 400 was not counted. It compares with `-ge` now.\n" +
-	"2. `error_rate` divided by the number of requests without asking whether there are any. An empty log now has a rate of 0.\n\n" +
-	"All 6 tests pass. For `sample.log` the report says 3 errors in 8 requests, 38 percent.\n"
+	"1. `count_errors` compared with `-gt 400`, so a status of exactly 400 was not counted. Now it uses `-ge`.\n" +
+	"2. `error_rate` divided by the number of requests even if there were none. An empty log now has a rate of 0.\n\n" +
+	"All 6 tests pass. For `sample.log` the report shows 3 errors in 8 requests, 38 percent.\n"
 
 // note is what the first session keeps in memory.
 const note = noteBegins + " `sh tests/run.sh` runs the tests; they stop at the first failure, so run them again after each fix."
 
-// noteBegins tells the note from those of other projects.
+// noteBegins marks the note of this project.
 const noteBegins = "logreport:"
 
-// skillFor is by what the model knows the skill in its list.
-const skillFor = "Mend failing shell tests, one failure at a time"
+// skillFor is how the model finds the skill in its list.
+const skillFor = "Fix failing shell tests, one failure at a time"
 
 // skill is the SKILL.md that the first session writes.
 const skill = `---
-name: mend-failing-tests
+name: fix-failing-tests
 description: ` + skillFor + `
 ---
-# Mend failing tests
+# Fix failing tests
 
-Use it when the tests of a shell project fail and the code is to be mended.
+Use it when the tests of a shell project fail and the code needs a fix.
 
 1. Run the tests and read the first failure only.
-2. Find the code behind it, and the sentence in the README that says what is right.
-3. Change what this failure asks for and nothing else.
+2. Find the code behind it, and the sentence in the README that says what is correct.
+3. Fix this failure and nothing else.
 4. Run the tests again: one failure may hide another.
 5. At the end run the program itself on its hardest input.
 
 Pitfall: a test that is changed until it passes proves nothing.
 
-Verify: all tests pass, and the program says what its README promises.
+Verify: all tests pass, and the program does what its README promises.
 `

@@ -7,11 +7,11 @@ import (
 	"hermes/internal/chatserver"
 )
 
-// ModelName is the name under which the server lists its model. It answers to any name.
+// ModelName is the name of the model in the server's list. The server accepts any name.
 const ModelName = "hermes-demo"
 
-// Server returns the scripted model as a handler of the Chat Completions protocol. It keeps no
-// state and may serve any number of clients at once. pace is the pause after each streamed piece.
+// Server returns the scripted model as a handler of the Chat Completions protocol. It has no state and
+// serves any number of clients concurrently. pace is the pause after each streamed piece.
 func Server(pace time.Duration) http.Handler {
 	return &chatserver.Handler{Model: ModelName, Decide: decide, Pace: pace}
 }

@@ -6,12 +6,12 @@ import "encoding/json"
 type Step struct {
 	Name  string // lower-case letters and digits; it is part of every call id
 	Think string // sent as reasoning
-	Say   string // {name} stands for a fact, see facts.go; so it does in Calls and Close
+	Say   string // {name} is replaced by a fact, see facts.go; also in Calls and Close
 	Calls []Move
-	// Then decides the next step by what the results hold; the first match wins. Without an
-	// entry the next step of the table follows, whatever the results are.
+	// Then chooses the next step by the text of the results; the first match wins. Without
+	// entries the next step of the script always follows.
 	Then []Outcome
-	// Close is said when the results lead to "end".
+	// Close is the answer when the results lead to "end".
 	Close string
 }
 
@@ -29,12 +29,12 @@ type Outcome struct {
 
 // act is what is played in one session.
 type act struct {
-	cue    string   // the word of the person that begins it, in lower case
-	needs  []string // the tools without which it cannot be played
-	script []Step   // in the order in which it usually goes
+	cue    string   // a word of the user that starts it, in lower case
+	needs  []string // the tools that it requires
+	script []Step   // in the usual order
 }
 
-// acts are the two sessions; the first whose cue was said is played.
+// acts are the two sessions; the first one with a matching cue is played.
 func acts() []act {
 	return []act{
 		{cue: "last time", needs: []string{"session_search", "skill_view", "terminal"}, script: recalling()},
@@ -42,8 +42,7 @@ func acts() []act {
 	}
 }
 
-// Needed lists the tools without which the work on the project cannot be played; todo, memory and
-// skill_manage may be missing.
+// Needed lists the tools that the first session requires; todo, memory and skill_manage are optional.
 func Needed() []string { return []string{"patch", "read_file", "search_files", "terminal"} }
 
 // Scenario returns the script of all acts.
@@ -55,7 +54,7 @@ func Scenario() []Step {
 	return all
 }
 
-// quote makes a JSON text.
+// quote returns a text as a JSON string.
 func quote(text string) string {
 	data, err := json.Marshal(text)
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"hermes/internal/chatserver"
 )
 
-// What the scripted model says when the script has no line. It never pretends to understand.
+// What the scripted model says outside the script. It never pretends to understand.
 const (
-	invitation = "I am a scripted model: I know one piece of work by heart and cannot think. " +
+	invitation = "I am a scripted model: I can play one task and cannot think. " +
 		"In the sample project of `hermes demo`, say: \"The tests fail. Find out why and fix it.\"\n"
 	epilogue = "My script ends here. I am a scripted model and cannot answer anything else; " +
 		"for real work connect a real one with `hermes model`.\n"
@@ -16,22 +16,22 @@ const (
 	titleAgain = "Look up what was wrong with the log report"
 )
 
-// sideAnswer answers a request that offers no tools, or others than the act needs.
+// sideAnswer answers a request without the tools that the act needs.
 func sideAnswer(r *chatserver.Request, s scene, a act) string {
 	switch {
 	case wantsTitle(r):
 		return title
 	case s.step != "":
 		return "So far I have worked on the failing tests of the sample project; the last step was \"" + s.step +
-			"\". I am a scripted model and go on when the tools are offered again.\n"
+			"\". I am a scripted model and continue when the tools are offered again.\n"
 	case len(r.Tools) == 0:
 		return invitation
 	}
-	return "I am a scripted model and play one scenario, for which I need the tools " + strings.Join(a.needs, ", ") +
-		" (and todo, memory and skill_manage, if they are there). This request does not offer them all.\n"
+	return "I am a scripted model and play one scenario. It needs the tools " + strings.Join(a.needs, ", ") +
+		" (todo, memory and skill_manage are optional). This request does not offer all of them.\n"
 }
 
-// wantsTitle recognizes the side request in which a client asks for a title of the conversation.
+// wantsTitle recognizes a request for a title of the conversation.
 func wantsTitle(r *chatserver.Request) bool {
 	if len(r.Tools) > 0 {
 		return false
@@ -44,7 +44,7 @@ func wantsTitle(r *chatserver.Request) bool {
 	return false
 }
 
-// lost says what came instead of what the script expects.
+// lost is the answer to results that the script does not expect.
 func lost(s scene) string {
 	last := "nothing"
 	if len(s.results) > 0 {
@@ -56,20 +56,20 @@ func lost(s scene) string {
 	}
 	return "This did not go as my script expects, and a scripted model cannot think of another way. " +
 		"The last result was:\n\n```\n" + last + "\n```\n\n" +
-		"The script needs the sample project (`hermes demo` lays it out) and a POSIX shell. " +
-		"When that is mended, say \"go on\".\n"
+		"The script needs the sample project (`hermes demo` creates it) and a POSIX shell. " +
+		"When that is fixed, say \"go on\".\n"
 }
 
-// unknown says that a fact is missing which the script wants to speak of.
+// unknown is the answer if the script needs a fact that is missing.
 func unknown(fact string) string {
 	where := map[string]string{
 		"note": "a note on this project in my memory", "command": "a command in the note on this project",
 		"skill": "a skill for failing tests in the list of skills", "advice": "the steps of the skill",
-		"session": "an earlier session about this", "told": "what was said in the earlier session",
+		"session": "an earlier session about this", "found": "what was said in the earlier session",
 	}[fact]
 	if where == "" {
 		where = "the " + fact
 	}
-	return "This did not go as my script expects: I look for " + where + " and was not given it. " +
+	return "This did not go as my script expects: I need " + where + ", but the request does not have it. " +
 		"I am a scripted model and make nothing up.\n"
 }

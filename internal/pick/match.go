@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Match returns the places of the items that fit a query, best first. Each
-// word of the query must be in an item, whole or with its letters spread in
-// order; words count more whole, at the beginning of a part, and early. All
-// items fit an empty query, in their order.
+// Match returns the indexes of the items that match a query, best first. Each
+// word of the query must be in an item, as a whole or with its letters in order.
+// Whole words, words at the start of a part, and early words score higher. An
+// empty query matches all items in their order.
 func Match(items []string, query string) []int {
 	words := strings.Fields(strings.ToLower(query))
 	type found struct{ index, score int }
@@ -20,14 +20,14 @@ func Match(items []string, query string) []int {
 		}
 	}
 	slices.SortStableFunc(fit, func(a, b found) int { return b.score - a.score })
-	places := make([]int, len(fit))
+	indexes := make([]int, len(fit))
 	for i, f := range fit {
-		places[i] = f.index
+		indexes[i] = f.index
 	}
-	return places
+	return indexes
 }
 
-// rate adds up how well the words fit an item.
+// rate adds up how well the words match an item.
 func rate(item string, words []string) (score int, ok bool) {
 	for _, w := range words {
 		n := rateWord(item, w)
@@ -39,15 +39,14 @@ func rate(item string, words []string) (score int, ok bool) {
 	return score, true
 }
 
-// The worth of a fit. A word that stands whole is worth more than any that is
-// spread.
+// The scores of a match. A whole word scores more than any spread one.
 const (
 	whole   = 10_000
 	spread  = 5_000
 	atStart = 2_000
 )
 
-// rateWord is 0 where the word does not fit.
+// rateWord is 0 if the word does not match.
 func rateWord(item, word string) int {
 	if i := wholeAt(item, word); i >= 0 {
 		n := whole - min(i, 900)
@@ -74,7 +73,7 @@ func rateWord(item, word string) int {
 	return spread - min(gaps*10, 4_000)
 }
 
-// wholeAt is where a word stands, at the beginning of a part if it can.
+// wholeAt is the index of a word, preferably at the start of a part.
 func wholeAt(item, word string) int {
 	first := strings.Index(item, word)
 	for i := first; i >= 0 && i < len(item); {
@@ -90,7 +89,7 @@ func wholeAt(item, word string) int {
 	return first
 }
 
-// begins reports whether a part of an item begins at i.
+// begins reports whether a part of an item starts at i.
 func begins(item string, i int) bool {
 	return i == 0 || i > 0 && i <= len(item) && strings.IndexByte(":/-_. ", item[i-1]) >= 0
 }

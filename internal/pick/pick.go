@@ -1,8 +1,8 @@
-// Package pick lets a person choose from a list on a terminal: what is typed
-// narrows the list, arrows move in it, Enter chooses. It stands below what was
-// printed before and takes itself away when it is done.
+// Package pick lets the user choose from a list on a terminal: typing filters the
+// list, arrows move in it, Enter chooses. The list appears below earlier output
+// and is removed afterwards. The package does not know what the items mean.
 //
-// Start at Choose; state.go is the list between two keys, match.go what fits.
+// Start at Choose; state.go handles keys, match.go finds the matching items.
 package pick
 
 import (
@@ -19,27 +19,27 @@ import (
 type Options struct {
 	Title string
 	Items []string
-	// Current is the place of the item in use, which is marked; -1 is none.
+	// Current is the index of the item in use, which is marked; -1 is none.
 	Current int
 	In      *os.File
 	Out     *os.File
 }
 
 // ErrNoTerminal means that the list cannot be shown here.
-var ErrNoTerminal = errors.New("this is no terminal on which a list could be shown")
+var ErrNoTerminal = errors.New("no terminal to show the list on")
 
 // maxRows is how many items are shown at once.
 const maxRows = 15
 
-// Choose shows the list and returns the place of the item that was chosen, or
-// -1 where the person left without one.
+// Choose shows the list and returns the index of the chosen item, or -1 if the
+// user cancelled.
 func Choose(o Options) (int, error) {
 	in := int(o.In.Fd())
 	if !term.IsTerminal(in) || !term.IsTerminal(int(o.Out.Fd())) {
 		return -1, ErrNoTerminal
 	}
 	width, height, err := term.GetSize(int(o.Out.Fd()))
-	if err != nil || width <= 0 || height <= 0 { // some do not know their size
+	if err != nil || width <= 0 || height <= 0 { // some terminals do not know their size
 		width, height = 80, 24
 	}
 	before, err := term.MakeRaw(in)
@@ -50,7 +50,7 @@ func Choose(o Options) (int, error) {
 	return index, errors.Join(err, term.Restore(in, before))
 }
 
-// run reads keys and draws until a choice was made.
+// run reads keys and draws until the user chooses or cancels.
 func run(in io.Reader, out io.Writer, title string, s *state) (int, error) {
 	drawn := 0
 	keys := make([]byte, 256)
@@ -78,12 +78,12 @@ func run(in io.Reader, out io.Writer, title string, s *state) (int, error) {
 	}
 }
 
-// frame draws lines over those that were drawn before.
+// frame draws lines over the earlier ones.
 func frame(lines []string, drawn int) string {
 	return "\x1b[?25l" + erase(drawn) + strings.Join(lines, "\r\n")
 }
 
-// erase takes so many lines away, of which the cursor is in the last.
+// erase removes lines; the cursor is in the last one.
 func erase(lines int) string {
 	if lines == 0 {
 		return ""

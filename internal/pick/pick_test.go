@@ -47,7 +47,7 @@ func play(t *testing.T, items []string, current int, keys ...string) (int, strin
 	return index, out.String()
 }
 
-// byKey hands each text over in one read, as a terminal does with a key.
+// byKey returns each text in one read, as a terminal does with a key.
 type byKey struct{ keys []string }
 
 func (b *byKey) Read(p []byte) (int, error) {
@@ -75,12 +75,12 @@ func TestKeysChoose(t *testing.T) {
 		"narrowed":                 {-1, []string{"g", "a", "\r"}, 2},
 		"pasted":                   {-1, []string{"gamma\r"}, 2},
 		"narrowed, then moved":     {-1, []string{"beta", "\x1b[B", "\r"}, 4},
-		"a letter taken back":      {-1, []string{"gx", "\x7f", "\r"}, 2},
-		"all taken back":           {-1, []string{"gam", "\x15", "\r"}, 0},
+		"a letter deleted":         {-1, []string{"gx", "\x7f", "\r"}, 2},
+		"all deleted":              {-1, []string{"gam", "\x15", "\r"}, 0},
 		"Enter on nothing waits":   {-1, []string{"zzz", "\r", "\x15", "\r"}, 0},
-		"Esc leaves":               {-1, []string{"a", "\x1b"}, -1},
-		"Ctrl+C leaves":            {-1, []string{"\x03"}, -1},
-		"the end of input leaves":  {-1, nil, -1},
+		"Esc cancels":              {-1, []string{"a", "\x1b"}, -1},
+		"Ctrl+C cancels":           {-1, []string{"\x03"}, -1},
+		"the end of input cancels": {-1, nil, -1},
 		"unknown keys do nothing":  {-1, []string{"\x1b[99~", "\x1b[1;5C", "\x01", "\r"}, 0},
 		"two arrows in one read":   {-1, []string{"\x1b[B\x1b[B", "\r"}, 2},
 		"application arrows, too":  {-1, []string{"\x1bOB", "\r"}, 1},
@@ -92,7 +92,7 @@ func TestKeysChoose(t *testing.T) {
 			t.Errorf("%s: got %d, %v, want %d", name, got, err, tt.want)
 		}
 		if text := out.String(); !strings.HasSuffix(text, "\x1b[J\x1b[?25h") {
-			t.Errorf("%s: it does not take itself away: %q", name, text)
+			t.Errorf("%s: the list is not removed: %q", name, text)
 		}
 	}
 }

@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// state is the list as it stands between two keys.
+// state is the list between two keys.
 type state struct {
 	items   []string
 	current int
 	query   string
 	fit     []int
-	at, top int // the chosen one and the first shown, as places in fit
+	at, top int // the highlighted and the first shown item, as indexes into fit
 	rows    int
 	width   int
 }
@@ -29,16 +29,16 @@ func newState(o Options, rows, width int) *state {
 	return s
 }
 
-// outcome says what a key led to.
+// outcome is the result of a key.
 type outcome int
 
 const (
 	going outcome = iota
 	chosen
-	left
+	cancelled
 )
 
-// press takes what came from the keyboard: one key, or several at once.
+// press handles input from the keyboard: one key, or several at once.
 func (s *state) press(keys string) outcome {
 	for keys != "" {
 		key, rest := split(keys)
@@ -50,7 +50,7 @@ func (s *state) press(keys string) outcome {
 	return going
 }
 
-// split parts the first key from the rest.
+// split separates the first key from the rest.
 func split(keys string) (key, rest string) {
 	if strings.HasPrefix(keys, "\x1b[") || strings.HasPrefix(keys, "\x1bO") {
 		for i := 2; i < len(keys); i++ {
@@ -72,7 +72,7 @@ func (s *state) key(key string) outcome {
 		}
 		return chosen
 	case "\x1b", "\x03", "\x04":
-		return left
+		return cancelled
 	case "\x1b[A", "\x1bOA", "\x10", "\x0b":
 		s.move(s.at - 1)
 	case "\x1b[B", "\x1bOB", "\x0e", "\t":
@@ -109,10 +109,10 @@ func (s *state) move(to int) {
 	s.top = max(s.top, s.at-s.rows+1)
 }
 
-// choice is the place of the chosen item.
+// choice is the index of the chosen item.
 func (s *state) choice() int { return s.fit[s.at] }
 
-// lines is what is shown: what was typed, the part of the list, and a hint.
+// lines are the shown lines: the query, a part of the list, and a hint.
 func (s *state) lines(title string) []string {
 	out := []string{clip(title+" › "+s.query, s.width-1)}
 	for i := s.top; i < min(len(s.fit), s.top+s.rows); i++ {
@@ -126,14 +126,14 @@ func (s *state) lines(title string) []string {
 		}
 		out = append(out, mark+line)
 	}
-	hint := fmt.Sprintf("%d of %d · type to narrow, ↑ ↓ to move, Enter to choose, Esc to leave", len(s.fit), len(s.items))
+	hint := fmt.Sprintf("%d of %d · type to filter, ↑ ↓ to move, Enter to choose, Esc to cancel", len(s.fit), len(s.items))
 	if len(s.fit) == 0 {
-		hint = "nothing fits; Backspace takes a letter back, Esc leaves"
+		hint = "no match · Backspace to delete, Esc to cancel"
 	}
 	return append(out, "\x1b[2m"+clip(hint, s.width-1)+"\x1b[0m")
 }
 
-// clip cuts a text to so many columns, control characters left out.
+// clip cuts a text to a number of columns and drops control characters.
 func clip(text string, columns int) string {
 	var b strings.Builder
 	n := 0

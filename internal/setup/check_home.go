@@ -13,7 +13,7 @@ import (
 	"hermes/internal/ioerr"
 )
 
-// homeCheck looks whether the home can be written and is ours.
+// homeCheck checks that the home is writable and belongs to the user.
 func homeCheck(d Deps) Check {
 	return Check{Name: "home", Run: func(context.Context) Finding {
 		folder := d.Home.Path()
@@ -22,14 +22,14 @@ func homeCheck(d Deps) Check {
 			return future(folder)
 		}
 		if err != nil {
-			return unwritable(folder+" cannot be looked at", folder, err)
+			return unwritable(folder+" cannot be read", folder, err)
 		}
 		if !info.IsDir() {
-			return Finding{Fail, folder + " is not a folder", "Move it away, or set HERMES_HOME to another place"}
+			return Finding{Fail, folder + " is not a folder", "Move it away, or set HERMES_HOME to another folder"}
 		}
 		if foreign := foreignFiles(d); len(foreign) > 0 {
-			return Finding{Warn, "belong to somebody else: " + strings.Join(foreign, ", "),
-				"Give them to yourself: sudo chown -R $(id -un) " + folder}
+			return Finding{Warn, "files of another user: " + strings.Join(foreign, ", "),
+				"Take ownership: sudo chown -R $(id -un) " + folder}
 		}
 		if err := probe(folder); err != nil {
 			return unwritable(folder+" cannot be written", folder, err)
@@ -38,16 +38,16 @@ func homeCheck(d Deps) Check {
 	}}
 }
 
-// future looks whether a home that is not there can be made.
+// future checks whether a missing home can be created.
 func future(folder string) Finding {
 	above := existing(folder)
 	if err := probe(above); err != nil {
-		return unwritable(folder+" does not exist and cannot be made", above, err)
+		return unwritable(folder+" does not exist and cannot be created", above, err)
 	}
-	return Finding{OK, folder + " does not exist yet; it is made when something is stored", ""}
+	return Finding{OK, folder + " does not exist yet; it is created when needed", ""}
 }
 
-// existing is the folder itself, or the nearest one above it that is there.
+// existing is the folder itself, or the nearest parent folder that exists.
 func existing(folder string) string {
 	for {
 		above := filepath.Dir(folder)
@@ -58,13 +58,13 @@ func existing(folder string) string {
 	}
 }
 
-// unwritable says why nothing can be stored, and what helps.
+// unwritable says why nothing can be stored, and what to do.
 func unwritable(what, folder string, err error) Finding {
 	switch {
 	case ioerr.Full(err):
-		return Finding{Fail, what + ": the disk is full", "Make room on the disk of " + folder + ", or set HERMES_HOME to another place"}
+		return Finding{Fail, what + ": the disk is full", "Free space on the disk of " + folder + ", or set HERMES_HOME to another folder"}
 	case ioerr.ReadOnly(err):
-		return Finding{Fail, what + ": the disk is read-only", "Make the disk of " + folder + " writable, or set HERMES_HOME to another place"}
+		return Finding{Fail, what + ": the disk is read-only", "Make the disk of " + folder + " writable, or set HERMES_HOME to another folder"}
 	}
 	return Finding{Fail, what + ": " + reason(err), "Check its owner and mode: ls -ld " + folder}
 }
@@ -79,8 +79,8 @@ func probe(folder string) error {
 	return errors.Join(err, f.Close(), os.Remove(f.Name()))
 }
 
-// foreignFiles lists files that a run as another user (in a container, with
-// sudo) left behind, where they would be in our way.
+// foreignFiles lists important files of another user, as a run in a container or
+// with sudo creates them.
 func foreignFiles(d Deps) []string {
 	var names []string
 	for _, path := range []string{d.Home.Path(), d.Home.Config(), d.Home.Env(), d.Home.Database(), d.Home.Logs()} {
@@ -91,7 +91,7 @@ func foreignFiles(d Deps) []string {
 	return names
 }
 
-// privacyCheck looks whether others can read the home.
+// privacyCheck checks that other users cannot read the home.
 func privacyCheck(d Deps) Check {
 	folder := d.Home.Path()
 	return Check{
@@ -101,15 +101,15 @@ func privacyCheck(d Deps) Check {
 			if err != nil || d.OS == "windows" || info.Mode().Perm()&0o077 == 0 {
 				return Finding{OK, "only you can read the home", ""}
 			}
-			return Finding{Warn, fmt.Sprintf("others on this machine can look into %s (mode %o)", folder, info.Mode().Perm()), "chmod 700 " + folder}
+			return Finding{Warn, fmt.Sprintf("other users can read %s (mode %o)", folder, info.Mode().Perm()), "chmod 700 " + folder}
 		},
 		Fix: func(context.Context) (string, error) {
-			return "the mode of " + folder + " is 700 now", os.Chmod(folder, 0o700)
+			return folder + " is now mode 700", os.Chmod(folder, 0o700)
 		},
 	}
 }
 
-// configCheck reads the settings.
+// configCheck checks the settings.
 func configCheck(d Deps) Check {
 	return Check{
 		Name: "settings",
@@ -125,25 +125,25 @@ func configCheck(d Deps) Check {
 			}
 			switch {
 			case worst > OK && notes > 1:
-				return Finding{worst, fmt.Sprintf("%s (and %d more)", first, notes-1), "See all of it with `hermes config check`"}
+				return Finding{worst, fmt.Sprintf("%s (and %d more)", first, notes-1), "See all with `hermes config check`"}
 			case worst > OK:
 				return Finding{worst, first, ""}
 			case notes > 0:
-				return Finding{OK, fmt.Sprintf("nothing is wrong; %d remarks in `hermes config check`", notes), ""}
+				return Finding{OK, fmt.Sprintf("no problems (notes in `hermes config check`: %d)", notes), ""}
 			}
-			return Finding{OK, "nothing is wrong with them", ""}
+			return Finding{OK, "no problems", ""}
 		},
 		Fix: func(ctx context.Context) (string, error) {
 			done, err := d.Load().Migrate(ctx)
 			if err != nil || len(done) == 0 {
 				return "", err
 			}
-			return "moved to their new names: " + strings.Join(done, ", "), nil
+			return "renamed outdated settings: " + strings.Join(done, ", "), nil
 		},
 	}
 }
 
-// envCheck looks whether others can read the secrets.
+// envCheck checks that other users cannot read the secrets.
 func envCheck(d Deps) Check {
 	return Check{
 		Name: "secrets",
@@ -156,9 +156,9 @@ func envCheck(d Deps) Check {
 				}
 			}
 			if len(open) > 0 {
-				return Finding{Warn, "others on this machine can read " + strings.Join(open, ", "), "chmod 600 " + strings.Join(open, " ")}
+				return Finding{Warn, "other users can read " + strings.Join(open, ", "), "chmod 600 " + strings.Join(open, " ")}
 			}
-			return Finding{OK, "only you can read .env and the logins", ""}
+			return Finding{OK, "only you can read .env and auth.json", ""}
 		},
 		Fix: func(context.Context) (string, error) {
 			var faults []error
@@ -167,7 +167,7 @@ func envCheck(d Deps) Check {
 					faults = append(faults, err)
 				}
 			}
-			return "the mode of .env and the logins is 600 now", errors.Join(faults...)
+			return ".env and auth.json are now mode 600", errors.Join(faults...)
 		},
 	}
 }
@@ -179,24 +179,24 @@ func databaseCheck(d Deps) Check {
 	return Check{Name: "database", Run: func(ctx context.Context) Finding {
 		info, err := os.Stat(d.Home.Database())
 		if errors.Is(err, fs.ErrNotExist) {
-			return Finding{OK, "there is none yet; it is made with the first session", ""}
+			return Finding{OK, "none yet; it is created with the first session", ""}
 		}
 		if err != nil {
 			return Finding{Fail, reason(err), "Check who owns " + d.Home.Database()}
 		}
 		if err := d.Database(ctx); err != nil {
-			return Finding{Fail, ioerr.Text(err), "Make a copy of " + d.Home.Database() + " before anything else"}
+			return Finding{Fail, ioerr.Text(err), "First make a copy of " + d.Home.Database()}
 		}
-		return Finding{OK, "whole, " + size(uint64(info.Size())), ""}
+		return Finding{OK, "no damage, " + size(uint64(info.Size())), ""}
 	}}
 }
 
-// modelCheck asks whether anybody would answer.
+// modelCheck checks that a model is usable.
 func modelCheck(d Deps) Check {
 	return Check{Name: "model", Run: func(ctx context.Context) Finding {
 		text, err := d.Model(ctx)
 		if err != nil {
-			first, _, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n\n") // more is told where it is needed
+			first, _, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n\n") // the rest is shown where it is needed
 			return Finding{Fail, first, "Choose one with `hermes model`"}
 		}
 		return Finding{OK, text, ""}

@@ -12,7 +12,7 @@ import (
 	"hermes/internal/logfile"
 )
 
-// shellCheck looks for what the terminal tool runs commands with.
+// shellCheck looks for a shell for the terminal tool.
 func shellCheck(d Deps) Check {
 	return Check{Name: "shell", Run: func(context.Context) Finding {
 		names := []string{"bash", "sh"}
@@ -24,11 +24,11 @@ func shellCheck(d Deps) Check {
 				return Finding{OK, path, ""}
 			}
 		}
-		return Finding{Fail, "found none of " + strings.Join(names, ", "), "Install one; commands cannot run without"}
+		return Finding{Fail, "found none of " + strings.Join(names, ", "), "Install one to run commands"}
 	}}
 }
 
-// programCheck looks for a program that something needs.
+// programCheck looks for an optional program; why says what needs it.
 func programCheck(d Deps, name, why string) Check {
 	return Check{Name: name, Run: func(context.Context) Finding {
 		names := []string{name}
@@ -40,25 +40,25 @@ func programCheck(d Deps, name, why string) Check {
 				return Finding{OK, path, ""}
 			}
 		}
-		return Finding{Warn, "not found; " + why, "Install it if you want that"}
+		return Finding{Warn, "not found; " + why, "Install it to use that"}
 	}}
 }
 
-// searchCheck looks for ripgrep, which is never needed.
+// searchCheck looks for ripgrep, which is optional.
 func searchCheck(d Deps) Check {
 	return Check{Name: "ripgrep", Run: func(context.Context) Finding {
 		if path, err := d.LookPath("rg"); err == nil {
 			return Finding{OK, path, ""}
 		}
-		return Finding{OK, "not found; the built-in search does its work", ""}
+		return Finding{OK, "not found; the built-in search is used", ""}
 	}}
 }
 
-// terminalCheck says what the chat can show here.
+// terminalCheck checks what the chat can show on this terminal.
 func terminalCheck(d Deps) Check {
 	return Check{Name: "terminal", Run: func(context.Context) Finding {
 		if !d.Terminal.Output {
-			return Finding{OK, "the output is no terminal; only one-shot commands make sense", ""}
+			return Finding{OK, "output is not a terminal; the chat needs one", ""}
 		}
 		kind := d.Getenv("TERM")
 		colors := "colours"
@@ -67,7 +67,7 @@ func terminalCheck(d Deps) Check {
 		}
 		switch {
 		case d.OS != "windows" && (kind == "" || kind == "dumb"):
-			return Finding{Warn, "TERM does not say what it can do; the output is plain", "Set TERM, for example to xterm-256color"}
+			return Finding{Warn, "TERM is not set; the output is plain", "Set TERM, for example to xterm-256color"}
 		case d.Getenv("NO_COLOR") != "":
 			colors = "no colours (NO_COLOR)"
 		}
@@ -90,32 +90,32 @@ func utf8Locale(getenv func(string) string) bool {
 	return false
 }
 
-// The amounts of free space below which work is at risk.
+// The free space below which the disk check fails or warns.
 const (
 	criticalSpace = 256 << 20
 	elevatedSpace = 512 << 20
 )
 
-// diskCheck looks at the space left where the home is, or will be.
+// diskCheck checks the free space where the home is or will be.
 func diskCheck(d Deps) Check {
 	return Check{Name: "disk", Run: func(context.Context) Finding {
 		folder := existing(d.Home.Path())
 		free, err := d.Free(folder)
 		switch {
 		case err != nil:
-			return Finding{OK, "the space left is unknown: " + ioerr.Text(err), ""}
+			return Finding{OK, "free space unknown: " + ioerr.Text(err), ""}
 		case free == 0:
-			return Finding{Fail, "the disk is full; nothing can be stored", "Make room on the disk of " + folder}
+			return Finding{Fail, "the disk is full; nothing can be stored", "Free space on the disk of " + folder}
 		case free < criticalSpace:
-			return Finding{Fail, "only " + size(free) + " left; soon nothing can be stored", "Make room on the disk of " + folder}
+			return Finding{Fail, "only " + size(free) + " left", "Free space on the disk of " + folder}
 		case free < elevatedSpace:
-			return Finding{Warn, "only " + size(free) + " left", "Make room on the disk of " + folder}
+			return Finding{Warn, "only " + size(free) + " left", "Free space on the disk of " + folder}
 		}
 		return Finding{OK, size(free) + " free", ""}
 	}}
 }
 
-// sizeCheck looks at the logs and at what else accumulates.
+// sizeCheck checks the size of logs and caches.
 func sizeCheck(d Deps) Check {
 	return Check{
 		Name: "logs and caches",
@@ -130,7 +130,7 @@ func sizeCheck(d Deps) Check {
 			}
 			over := overQuota(d)
 			if len(over) > 0 {
-				return Finding{Warn, "above their quota: " + strings.Join(over, ", "), "`hermes doctor --fix` removes the oldest files"}
+				return Finding{Warn, "over quota: " + strings.Join(over, ", "), "`hermes doctor --fix` removes the oldest files"}
 			}
 			return Finding{OK, fmt.Sprintf("logs %s, caches within their quotas", size(uint64(total))), ""}
 		},
@@ -144,9 +144,16 @@ func sizeCheck(d Deps) Check {
 				freed.Files += one.Files
 				freed.Bytes += one.Bytes
 			}
-			return fmt.Sprintf("removed %d old files, %s", freed.Files, size(uint64(freed.Bytes))), nil
+			return fmt.Sprintf("removed %s, %s", oldFiles(freed.Files), size(uint64(freed.Bytes))), nil
 		},
 	}
+}
+
+func oldFiles(n int) string {
+	if n == 1 {
+		return "1 old file"
+	}
+	return fmt.Sprintf("%d old files", n)
 }
 
 func overQuota(d Deps) []string {
@@ -160,20 +167,20 @@ func overQuota(d Deps) []string {
 	return over
 }
 
-// clockCheck catches a clock that is far off, with which no TLS works.
+// clockCheck checks the clock, since TLS fails if it is far off.
 func clockCheck(d Deps) Check {
 	return Check{Name: "clock", Run: func(context.Context) Finding {
 		now := d.Now()
 		if now.Before(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)) {
-			return Finding{Fail, "it says " + now.Format(time.DateOnly) + ", which is in the past; secure connections will fail", "Set the clock"}
+			return Finding{Fail, "the clock says " + now.Format(time.DateOnly) + ", which is in the past; secure connections will fail", "Set the clock"}
 		}
 		if info, err := os.Stat(d.Home.Database()); err == nil && info.ModTime().Sub(now) > 24*time.Hour {
-			return Finding{Warn, "the database was changed in the future (" + info.ModTime().Format(time.DateOnly) + ")", "Look whether the clock is right"}
+			return Finding{Warn, "the database was changed in the future (" + info.ModTime().Format(time.DateOnly) + ")", "Check the clock"}
 		}
 		if zone := d.Load().General().Timezone; zone != "" {
 			if _, err := time.LoadLocation(zone); err != nil {
-				return Finding{Warn, fmt.Sprintf("the time zone %q is unknown; that of the system is used", zone),
-					"`hermes config set timezone Europe/Berlin`, for example"}
+				return Finding{Warn, fmt.Sprintf("unknown time zone %q; the system time zone is used", zone),
+					"Set one, for example: hermes config set timezone Europe/Berlin"}
 			}
 		}
 		return Finding{OK, now.Format("2006-01-02 15:04 MST"), ""}

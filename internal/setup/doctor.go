@@ -1,11 +1,11 @@
-// Package setup looks after an installation: what is there, what is missing and
-// what can be mended.
+// Package setup implements the checks of `hermes doctor`: what is missing or wrong
+// in an installation, and what can be fixed.
 //
-// The doctor is a list of checks as values (checks.go and its neighbours); each
-// gives one finding with what to do about it, and some can mend what they find
-// without risk. What a check needs of the rest of the house, such as the database,
-// is handed in as a func, so that the doctor also works where the rest does not.
-// Start at Checks.
+// Each check returns one finding with a hint what to do; some can fix what they
+// find without risk. The package does not know the rest of the program: a check
+// that needs the database or the model gets a function, so that the doctor works
+// even when they do not. Start at Checks; the checks are in check_home.go and
+// check_machine.go.
 package setup
 
 import (
@@ -17,7 +17,7 @@ import (
 	"hermes/internal/home"
 )
 
-// Verdict says how a check ended.
+// Verdict is the outcome of a check.
 type Verdict int
 
 // The verdicts. Only Fail makes the doctor's exit status 1.
@@ -27,26 +27,27 @@ const (
 	Fail
 )
 
-// String is the mark before a line.
+// String is the mark at the start of a line.
 func (v Verdict) String() string { return [...]string{"✓", "!", "✗"}[v] }
 
 // Finding is what a check found.
 type Finding struct {
 	Verdict Verdict
 	Text    string
-	Do      string // what the person can do; "" if nothing is to be done
+	Do      string // what the user can do; "" if nothing
 }
 
-// Check is one thing to look at.
+// Check checks one thing.
 type Check struct {
 	Name string
 	Run  func(ctx context.Context) Finding
-	// Fix mends what Run finds and says what it did. It is called only when Run
-	// did not say OK, loses nothing, and is nil where only the person can decide.
+	// Fix fixes what Run finds and says what it did. It is called only if Run
+	// did not return OK, and must lose nothing. Nil means that only the user can
+	// decide.
 	Fix func(ctx context.Context) (done string, err error)
 }
 
-// Result is a check with its finding and what was mended.
+// Result is a check with its finding and what was fixed.
 type Result struct {
 	Name string
 	Finding
@@ -54,34 +55,34 @@ type Result struct {
 	FixErr error
 }
 
-// Deps are what the checks look through. Home, Load, LookPath, Getenv, Free and
-// Now are required; a nil func skips its check.
+// Deps are what the checks need. Home, Load, LookPath, Getenv, Free and Now are
+// required; without Database or Model their checks are skipped.
 type Deps struct {
 	Home home.Dir
-	// Load reads the configuration anew.
+	// Load reads the configuration again at every call.
 	Load func() *config.Config
-	// Database opens the database, looks for damage and closes it. It is called
-	// only if the file exists.
+	// Database opens the database, checks it for damage and closes it. It is
+	// called only if the file exists.
 	Database func(ctx context.Context) error
-	// Model says which model would answer, or why none.
+	// Model returns the model that new sessions use, or why there is none.
 	Model    func(ctx context.Context) (string, error)
 	LookPath func(name string) (string, error)
 	Getenv   func(name string) string
-	// Free is the space left for us on the disk of a folder, in bytes.
+	// Free is the free space for the user on the disk of a folder, in bytes.
 	Free func(folder string) (uint64, error)
-	// Terminal is whether input and output are a terminal, and its width.
+	// Terminal says whether input and output are a terminal, and its width.
 	Terminal Terminal
-	OS       string // in the manner of runtime.GOOS
+	OS       string // like runtime.GOOS
 	Now      func() time.Time
 }
 
-// Terminal is what the program runs in.
+// Terminal describes the terminal of the program.
 type Terminal struct {
 	Input, Output bool
 	Columns       int
 }
 
-// Checks is the list of everything that the doctor looks at, in order.
+// Checks returns all checks in order.
 func Checks(d Deps) []Check {
 	checks := []Check{
 		homeCheck(d),
@@ -107,9 +108,9 @@ func Checks(d Deps) []Check {
 	)
 }
 
-// Diagnose runs the checks one after another and hands each result to report.
-// With fix, what can be mended is, and the check runs again. A check that panics
-// is a failed check. It returns how many failed.
+// Diagnose runs the checks one after another and passes each result to report.
+// With fix it fixes what can be fixed and runs the check again. A check that
+// panics has failed. Diagnose returns how many checks failed.
 func Diagnose(ctx context.Context, checks []Check, fix bool, report func(Result)) (failed int) {
 	for _, c := range checks {
 		if ctx.Err() != nil {
@@ -132,7 +133,7 @@ func Diagnose(ctx context.Context, checks []Check, fix bool, report func(Result)
 func examine(ctx context.Context, c Check) (f Finding) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			f = Finding{Fail, fmt.Sprintf("the check itself broke: %v", fault), "Please report it"}
+			f = Finding{Fail, fmt.Sprintf("the check itself failed: %v", fault), "Please report this"}
 		}
 	}()
 	return c.Run(ctx)

@@ -15,7 +15,7 @@ import (
 	"hermes/internal/setup"
 )
 
-// healthy is a machine on which nothing is wrong.
+// healthy is a machine without problems.
 func healthy(t *testing.T) setup.Deps {
 	t.Helper()
 	h := home.At(filepath.Join(t.TempDir(), "h"))
@@ -127,7 +127,7 @@ func TestEachFaultIsFound(t *testing.T) {
 		{"nearly full disk", func(d *setup.Deps) { d.Free = func(string) (uint64, error) { return 300 << 20, nil } }, "disk", setup.Warn, "300.0 MB"},
 		{"clock", func(d *setup.Deps) { d.Now = func() time.Time { return time.Unix(0, 0).UTC() } }, "clock", setup.Fail, "1970"},
 		{"time zone", func(d *setup.Deps) { write(d, d.Home.Config(), "timezone: Mars/Base\n", 0o600) }, "clock", setup.Warn, "Mars/Base"},
-		{"a check that breaks", func(d *setup.Deps) { d.Free = nil }, "disk", setup.Fail, "the check itself broke"},
+		{"a check that breaks", func(d *setup.Deps) { d.Free = nil }, "disk", setup.Fail, "the check itself failed"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -156,7 +156,7 @@ func TestFixRepairsWhatIsSafe(t *testing.T) {
 	must(t, os.WriteFile(d.Home.Env(), []byte("A=1\n"), 0o644))
 	must(t, os.WriteFile(d.Home.Config(), []byte("max_turns: 5\nagent: {max_turns: 6}\n"), 0o600))
 	results, failed := diagnose(t, d, true)
-	if failed != 0 || results["privacy"].Verdict != setup.OK || results["secrets"].Verdict != setup.OK || results["secrets"].Fixed == "" {
+	if failed != 0 || results["privacy"].Verdict != setup.OK || results["secrets"].Verdict != setup.OK || results["secrets"].Fixed != ".env and auth.json are now mode 600" || results["privacy"].Fixed != d.Home.Path()+" is now mode 700" {
 		t.Errorf("got %+v", results)
 	}
 	for path, want := range map[string]os.FileMode{d.Home.Path(): 0o700, d.Home.Env(): 0o600} {
@@ -167,7 +167,7 @@ func TestFixRepairsWhatIsSafe(t *testing.T) {
 		}
 	}
 	if got := results["settings"]; got.Verdict != setup.Warn {
-		t.Errorf("two names of one setting are for the person to judge: %+v", got)
+		t.Errorf("two names of one setting are left to the user: %+v", got)
 	}
 }
 
@@ -187,7 +187,7 @@ func TestFixRemovesTheOldestBeyondTheQuota(t *testing.T) {
 	before, _ := diagnose(t, d, false)
 	after, _ := diagnose(t, d, true)
 	if before["logs and caches"].Verdict != setup.Warn || after["logs and caches"].Verdict != setup.OK ||
-		!strings.Contains(after["logs and caches"].Fixed, "removed 1 old files") {
+		!strings.Contains(after["logs and caches"].Fixed, "removed 1 old file, 100.0 MB") {
 		t.Errorf("before %+v, after %+v", before["logs and caches"], after["logs and caches"])
 	}
 }

@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// TestWhyNothingCanBeStored is about disks that a test cannot make.
+// TestWhyNothingCanBeStored covers disks that a test cannot create.
 func TestWhyNothingCanBeStored(t *testing.T) {
 	t.Parallel()
 	for err, want := range map[error][2]string{
-		syscall.ENOSPC: {"the disk is full", "Make room"},
+		syscall.ENOSPC: {"the disk is full", "Free space"},
 		syscall.EROFS:  {"the disk is read-only", "HERMES_HOME"},
 		syscall.EACCES: {"permission denied", "ls -ld /h"},
 	} {

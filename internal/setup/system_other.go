@@ -7,7 +7,7 @@ import (
 	"io/fs"
 )
 
-// Free is not known on this system.
-func Free(string) (uint64, error) { return 0, errors.New("not known on this system") }
+// Free is unknown on this system.
+func Free(string) (uint64, error) { return 0, errors.New("unknown on this system") }
 
 func foreign(fs.FileInfo) bool { return false }

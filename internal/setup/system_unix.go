@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// Free is the space left for us on the disk of a folder, in bytes.
+// Free is the free space for the user on the disk of a folder, in bytes.
 func Free(folder string) (uint64, error) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(folder, &s); err != nil {

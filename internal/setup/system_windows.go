@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Free is the space left for us on the disk of a folder, in bytes.
+// Free is the free space for the user on the disk of a folder, in bytes.
 func Free(folder string) (uint64, error) {
 	path, err := windows.UTF16PtrFromString(folder)
 	if err != nil {
@@ -17,5 +17,5 @@ func Free(folder string) (uint64, error) {
 	return free, err
 }
 
-// foreign is not known here: rights are inherited from folders.
+// foreign is always false: Windows files inherit their rights from folders.
 func foreign(fs.FileInfo) bool { return false }

@@ -1,5 +1,6 @@
-// Package demo is the command that shows Hermes at work without a key and
-// without a network.
+// Package demo is the command `hermes demo`, which shows Hermes at work without a
+// key or a network. It runs the real agent; internal/demo owns the scripted model
+// and the texts. Start at NewCmd.
 package demo
 
 import (
@@ -19,7 +20,7 @@ import (
 	"hermes/internal/session"
 )
 
-// Options are the wishes of the person.
+// Options are the flags of the command.
 type Options struct {
 	App   app.Options
 	Serve bool
@@ -31,12 +32,13 @@ type Options struct {
 	Width   int
 }
 
-// NewCmd makes the command. show finds out how to show things when it runs.
+// NewCmd makes the command. show sets how to show things when the command runs.
 func NewCmd(o *Options, show func(*Options)) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "demo",
-		Short: "See the agent mend a small project and remember it; needs no key and no network",
-		Args:  cobra.NoArgs,
+		Use:     "demo",
+		Short:   "Watch the agent fix a small project and remember it, without a key or network",
+		Example: "  hermes demo\n  hermes demo --serve",
+		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			o.Out, o.Err = c.OutOrStdout(), c.ErrOrStderr()
 			show(o)
@@ -49,17 +51,17 @@ func NewCmd(o *Options, show func(*Options)) *cobra.Command {
 			return demo.Run(ctx, runner{o}, o.Out, o.Demo)
 		},
 	}
-	c.Flags().BoolVar(&o.Serve, "serve", false, "leave the scripted model running for other clients")
-	c.Flags().BoolVar(&o.Demo.Fast, "fast", false, "without the pauses of a real model")
-	c.Flags().StringVar(&o.Demo.Addr, "addr", "", "where to listen (a free port of 127.0.0.1)")
+	c.Flags().BoolVar(&o.Serve, "serve", false, "only serve the scripted model, for any client")
+	c.Flags().BoolVar(&o.Demo.Fast, "fast", false, "skip the pauses of a real model")
+	c.Flags().StringVar(&o.Demo.Addr, "addr", "", "address to listen on (default: a free port of 127.0.0.1)")
 	return c
 }
 
-// runner is the real agent, told to use the scripted model.
+// runner is the real agent with the scripted model.
 type runner struct{ o *Options }
 
-// Run does the task in a new session of the home that the demo made, as another start of the
-// program would: nothing is shared but what was stored.
+// Run does the task in a new session of the demo's home. Like a new start of the program, it shares
+// only what was stored.
 func (r runner) Run(ctx context.Context, task demo.Task) (out demo.Answer, err error) {
 	opts := app.Options{Home: task.Home, BaseURL: task.BaseURL, Model: task.Model, Dir: task.Dir, Getenv: r.o.App.Getenv}
 	opts.Toolsets = []string{"file", "terminal", "todo", "memory", "skills", "session_search"}

@@ -10,13 +10,14 @@ import (
 	"hermes/internal/tui"
 )
 
-// answer answers in the place of the person what the agent asks, and says so:
-// what stays after a session that has read files needs their leave.
+// answer answers the agent's approval questions for the user, and shows the
+// answers. Changes that are kept for later sessions need an approval, since the
+// session has read files.
 type answer struct {
 	tui.Printer
 	runner  runner
 	session *session.Session
-	ctx     context.Context // of the one turn that it listens to
+	ctx     context.Context // of the turn
 	asked   int
 	err     error
 }
@@ -32,13 +33,13 @@ func (l *answer) Event(e hermes.Event) {
 	if demo.Expected(a.Approval.Tool) {
 		reply.Decision = hermes.AllowOnce
 	}
-	l.tell(a.Approval.Tool, reply.Decision)
+	l.show(a.Approval.Tool, reply.Decision)
 	if err := l.session.Submit(l.ctx, reply); err != nil && l.err == nil {
 		l.err = fmt.Errorf("answer a question of the agent: %w", err)
 	}
 }
 
-func (l *answer) tell(tool string, c hermes.Decision) {
+func (l *answer) show(tool string, c hermes.Decision) {
 	answer := "yes"
 	if !c.Allowed() {
 		answer = "no"
@@ -47,7 +48,7 @@ func (l *answer) tell(tool string, c hermes.Decision) {
 		fmt.Fprint(l.runner.o.Out, l.runner.o.Demo.Leave(tool, answer))
 		return
 	}
-	fmt.Fprintf(l.runner.o.Out, "▌ May %s, too? The demo says %s.\n", tool, answer)
+	fmt.Fprintf(l.runner.o.Out, "▌ Allow %s to make this change? The demo answers: %s.\n", tool, answer)
 }
 
 // Err is the first error of writing or of answering.
