@@ -9,17 +9,17 @@ import (
 
 const (
 	defaultInput = 12_000  // tokens
-	mostInput    = 600_000 // however large the window is
-	unknownInput = 120_000 // where the window is not known
+	mostInput    = 600_000 // for any window
+	unknownInput = 120_000 // for an unknown window
 	maxSaid      = 1_200   // characters of a message
 	maxCall      = 300     // of a call
-	maxFailure   = 400     // of a result that failed
-	maxResult    = 120     // of one that did not
+	maxFailure   = 400     // of a failed result
+	maxResult    = 120     // of any other result
 )
 
-// Input is how many tokens of a conversation a model with this window reads,
-// where so many are set: 0 is 12,000, which keeps reviews cheap. Three quarters
-// of the window are the most.
+// Input returns how many tokens of a conversation a review reads. set is the
+// configured number; 0 means 12,000, which keeps reviews cheap. window is the
+// model's context length; the result is at most three quarters of it.
 func Input(set, window int) int {
 	most := unknownInput
 	if window > 0 {
@@ -31,8 +31,8 @@ func Input(set, window int) int {
 	return min(set, most)
 }
 
-// digest is what the reviewer reads: the end of the conversation, whole turns
-// first, each message cut short, and what is remembered already.
+// digest returns what the reviewer reads: the end of the conversation with
+// each message shortened, and what memory has already.
 func digest(t Conversation, known string, tokens int) string {
 	if tokens <= 0 {
 		tokens = defaultInput
@@ -57,7 +57,7 @@ func digest(t Conversation, known string, tokens int) string {
 	}
 	b.WriteString("</work>")
 	if t.Focus != "" {
-		b.WriteString("\n\nThe person asks you to look at this above all: " + t.Focus)
+		b.WriteString("\n\nThe user asks you to look at this first: " + t.Focus)
 	}
 	return b.String()
 }
@@ -74,7 +74,7 @@ func describe(m hermes.Message) string {
 	case m.Role == hermes.RoleUser && m.Synthetic:
 		return cut("Notice: "+text, maxSaid)
 	case m.Role == hermes.RoleUser:
-		return "Person: " + cut(text, maxSaid)
+		return "User: " + cut(text, maxSaid)
 	}
 	var parts []string
 	if text != "" {

@@ -7,28 +7,29 @@ import (
 )
 
 const (
-	manyCalls = 8  // calls make a turn hard
-	someFails = 2  // or failures do, that were overcome
+	manyCalls = 8  // this many calls make a turn hard
+	someFails = 2  // or this many failures before a success
 	pause     = 10 // turns between two reviews of a session because of its steps
 )
 
-// Pace says how often sessions are looked at by themselves.
+// Pace says how often sessions are reviewed automatically.
 type Pace struct {
-	// Turns is after how many turns of the person; 0 is never for their sake.
+	// Turns is after how many turns of the user a review is due; 0 turns this
+	// off.
 	Turns int
-	// Steps is after how many model calls that used tools, or after a turn that
-	// was hard; 0 is never for their sake.
+	// Steps is after how many steps with tool calls a review is due. A hard
+	// turn also makes one due. 0 turns both off.
 	Steps int
-	// Flush is how many turns that were not looked at a session must have when
-	// it ends; 0 looks at any.
+	// Flush is how many turns without review a session must have to be reviewed
+	// when it ends; 0 means 1.
 	Flush int
 }
 
-// off reports that nothing is looked at unless it is asked for.
+// off reports whether sessions are reviewed only if the user asks.
 func (p Pace) off() bool { return p.Turns <= 0 && p.Steps <= 0 }
 
-// due reports whether a review is due after a turn; last is the turn of the
-// last one, 0 for none.
+// due reports whether a review is due after a turn. last is the turn of the
+// last review, 0 for none.
 func (p Pace) due(t Conversation, last int64) bool {
 	turns, steps := since(t, last)
 	if p.Turns > 0 && turns >= p.Turns {
@@ -40,15 +41,14 @@ func (p Pace) due(t Conversation, last int64) bool {
 	return steps >= p.Steps || hard(t.Transcript, t.Session.Turn)
 }
 
-// ends reports whether a session that ends is looked at.
+// ends reports whether a session that ends is reviewed.
 func (p Pace) ends(t Conversation, last int64) bool {
 	turns, _ := since(t, last)
 	return !p.off() && turns >= max(1, p.Flush)
 }
 
-// since counts the turns of the person and the steps with calls after a turn.
-// Turns that compaction took out of sight count, those that the program began
-// do not.
+// since counts the user's turns and the steps with calls after a turn. Turns
+// that a compaction hid count; turns that the program began do not.
 func since(t Conversation, last int64) (turns, steps int) {
 	turns = int(t.Session.Turn - last)
 	begun := int64(0)
@@ -68,7 +68,7 @@ func since(t Conversation, last int64) (turns, steps int) {
 	return turns, steps
 }
 
-// hard reports whether a turn took many calls, or failures that were overcome.
+// hard reports whether a turn had many calls, or failures before a success.
 func hard(transcript []hermes.Message, turn int64) bool {
 	calls, failures, last := 0, 0, false
 	for _, m := range transcript {
@@ -83,7 +83,7 @@ func hard(transcript []hermes.Message, turn int64) bool {
 	return calls >= manyCalls || failures >= someFails && !last
 }
 
-// Due reports whether [Runner.Turn] has something to do after a turn.
+// Due reports whether [Runner.Turn] has a review to do after a turn.
 func (r *Runner) Due(ctx context.Context, t Conversation) bool {
 	return r.due(ctx, t) || r.hasPending(ctx, t)
 }
@@ -92,7 +92,7 @@ func (r *Runner) due(ctx context.Context, t Conversation) bool {
 	return r.cfg.Pace.due(t, r.lastOf(ctx, t.Session))
 }
 
-// maxSessions bounds the sessions whose last review is known without the book.
+// maxSessions is how many sessions' last reviews are kept in memory.
 const maxSessions = 1000
 
 func (r *Runner) note(s hermes.SessionRef) {
@@ -104,8 +104,8 @@ func (r *Runner) note(s hermes.SessionRef) {
 	r.last[s.ID] = s.Turn
 }
 
-// lastOf is the turn at which a session was last looked at, 0 if it never was:
-// as it was begun in this process, or as the book has it.
+// lastOf returns the turn of a session's last review, 0 if there was none: one
+// begun in this process, or the last one in the queue.
 func (r *Runner) lastOf(ctx context.Context, s hermes.SessionRef) int64 {
 	r.rate.Lock()
 	last, ok := r.last[s.ID]
@@ -113,20 +113,20 @@ func (r *Runner) lastOf(ctx context.Context, s hermes.SessionRef) int64 {
 	if ok {
 		return last
 	}
-	if last = r.booked(ctx, s); last > 0 {
+	if last = r.finished(ctx, s); last > 0 {
 		r.note(hermes.SessionRef{ID: s.ID, Turn: last})
 	}
 	return last
 }
 
-// booked is the turn of the last review that was finished, as the book has it.
-func (r *Runner) booked(ctx context.Context, s hermes.SessionRef) int64 {
-	b, err := r.queue(ctx)
-	if err != nil || b == nil {
+// finished returns the turn of the last finished review, from the queue.
+func (r *Runner) finished(ctx context.Context, s hermes.SessionRef) int64 {
+	q, err := r.queue(ctx)
+	if err != nil || q == nil {
 		return 0
 	}
-	last, err := b.Reviewed(ctx, s.ID)
-	if err != nil || last > s.Turn { // taken back since
+	last, err := q.Reviewed(ctx, s.ID)
+	if err != nil || last > s.Turn { // undone since
 		return 0
 	}
 	return last

@@ -12,7 +12,7 @@ import (
 	"hermes/internal/review"
 )
 
-// queue is a review.Book in memory.
+// queue is a review.Queue in memory.
 type queue struct {
 	reviewed map[string]int64
 	pending  map[string]int64
@@ -53,7 +53,7 @@ func (b *queue) ClaimReview(_ context.Context, except string, _ time.Time) (stri
 	return "", 0, nil
 }
 
-// configured is a room with a pace, a book and a model.
+// configured returns a runner with a pace, a queue and a model.
 func configured(m hermes.Model, b *queue, p review.Pace, change ...func(*review.Config)) *review.Runner {
 	c := review.Config{
 		Model: func(string) hermes.Model { return m }, Pace: p, Notices: review.On,
@@ -71,7 +71,7 @@ func configured(m hermes.Model, b *queue, p review.Pace, change ...func(*review.
 	return review.New(c)
 }
 
-// chat is a talk of so many turns, each with calls as in work.
+// chat is a conversation of so many turns, each with calls as in work.
 func chat(turns int64, calls string) review.Conversation {
 	t := review.Conversation{Session: ref(turns)}
 	for n := int64(1); n <= turns; n++ {
@@ -121,7 +121,7 @@ func TestWhenAReviewIsDue(t *testing.T) {
 	}
 }
 
-func TestWhatEndsIsLookedAt(t *testing.T) {
+func TestEndedSessionsAreReviewed(t *testing.T) {
 	t.Parallel()
 	pace := review.Pace{Turns: 10, Steps: 10, Flush: 6}
 	for name, c := range map[string]struct {
@@ -149,12 +149,12 @@ func TestWhatEndsIsLookedAt(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := m.Left() == 0; got != c.want || len(b.pending) != 0 || c.want && b.reviewed["s"] != c.turns {
-			t.Errorf("%s: looked %v, want %v; reviewed up to %d, owed %v", name, got, c.want, b.reviewed["s"], b.pending)
+			t.Errorf("%s: reviewed %v, want %v; reviewed up to %d, pending %v", name, got, c.want, b.reviewed["s"], b.pending)
 		}
 	}
 }
 
-func TestWhatCannotBeFinishedIsMadeUpFor(t *testing.T) {
+func TestUnfinishedReviewsAreDoneLater(t *testing.T) {
 	t.Parallel()
 	b := newQueue()
 	pace := review.Pace{Turns: 10, Steps: 10, Flush: 6}
@@ -164,34 +164,34 @@ func TestWhatCannotBeFinishedIsMadeUpFor(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if b.pending["s"] != 8 || b.taken["s"] || b.reviewed["s"] != 0 {
-		t.Fatalf("owed %v, taken %v", b.pending, b.taken)
+		t.Fatalf("pending %v, claimed %v", b.pending, b.taken)
 	}
 	m = hermestest.NewScript(calling("memory", `{"action":"add","target":"memory","content":"x"}`), hermestest.Say("kept"))
 	next := configured(m, b, pace) // the next start
 	now := review.Conversation{Session: hermes.SessionRef{ID: "new", Turn: 1}, Transcript: work(1, "")}
 	if !next.Due(t.Context(), now) {
-		t.Fatal("nothing is made up for")
+		t.Fatal("the pending review is not due")
 	}
 	said, err := next.Turn(t.Context(), now)
-	if err != nil || !strings.Contains(said, "at an earlier session and changed: memory") {
+	if err != nil || !strings.Contains(said, "of an earlier session changed: memory") {
 		t.Errorf("%q, %v", said, err)
 	}
 	if len(b.pending) != 0 || b.reviewed["s"] != 8 || next.Due(t.Context(), now) {
-		t.Errorf("owed %v, reviewed %v", b.pending, b.reviewed)
+		t.Errorf("pending %v, reviewed %v", b.pending, b.reviewed)
 	}
 }
 
-func TestWhereThereIsNoTimeNothingIsBegun(t *testing.T) {
+func TestWithoutTimeAReviewIsOnlyQueued(t *testing.T) {
 	t.Parallel()
 	b := newQueue()
 	ctx, leave := context.WithCancel(t.Context())
 	leave()
 	m := hermestest.NewScript()
 	if err := configured(m, b, review.Pace{Turns: 10, Flush: 6}).Save(ctx, chat(8, ""), false); err == nil {
-		t.Error("nothing was told")
+		t.Error("no error")
 	}
 	if b.pending["s"] != 8 || b.taken["s"] || len(m.Requests()) != 0 {
-		t.Errorf("owed %v, taken %v, %d requests", b.pending, b.taken, len(m.Requests()))
+		t.Errorf("pending %v, claimed %v, %d requests", b.pending, b.taken, len(m.Requests()))
 	}
 }
 
@@ -202,14 +202,14 @@ func TestAReviewThatWasBegunIsSaved(t *testing.T) {
 	m := hermestest.NewScript(hermestest.Step{Check: func(*hermes.Request) error { leave(); return ctx.Err() }}, hermestest.Say("nothing to keep"))
 	r := configured(m, b, review.Pace{Turns: 10, Flush: 6})
 	if _, err := r.Now(ctx, chat(2, "")); err == nil { // it was asked for, and cut off
-		t.Error("an interrupted review ended well")
+		t.Error("an interrupted review succeeded")
 	}
 	if err := r.Save(t.Context(), chat(2, ""), true); err != nil || m.Left() != 0 || b.reviewed["s"] != 2 {
 		t.Errorf("%v, %d steps left, reviewed %v", err, m.Left(), b.reviewed)
 	}
 }
 
-func TestAProcessMakesUpForAFewOnly(t *testing.T) {
+func TestAProcessDoesOnlyAFewPendingReviews(t *testing.T) {
 	t.Parallel()
 	b := newQueue()
 	for n := range 9 {
@@ -223,7 +223,7 @@ func TestAProcessMakesUpForAFewOnly(t *testing.T) {
 		}
 	}
 	if len(b.pending) != 6 {
-		t.Errorf("%d are still owed, want 6", len(b.pending))
+		t.Errorf("%d are still pending, want 6", len(b.pending))
 	}
 }
 
@@ -261,7 +261,7 @@ func TestNotices(t *testing.T) {
 			t.Errorf("%q is more than a line", said)
 		}
 		if said, err = r.Now(t.Context(), chat(1, "")); err != nil || said == "" {
-			t.Errorf("%s: what was asked for is told: %q, %v", level, said, err)
+			t.Errorf("%s: a requested review reports %q, %v", level, said, err)
 		}
 	}
 }

@@ -10,17 +10,17 @@ import (
 	"hermes"
 )
 
-// Notices says how much is told of a review.
+// Notices says how much the user is told about a review.
 type Notices int
 
 // The levels.
 const (
 	Off     Notices = iota // nothing
 	On                     // one line
-	Verbose                // and what was kept, word for word
+	Verbose                // also the text of each change
 )
 
-// ParseNotices reads off, on or verbose; anything else is on.
+// ParseNotices parses "off", "on" or "verbose"; any other text means On.
 func ParseNotices(text string) Notices {
 	switch text {
 	case "off":
@@ -31,25 +31,25 @@ func ParseNotices(text string) Notices {
 	return On
 }
 
-// outcome is what came of a review.
+// outcome is the result of a review.
 type outcome struct {
-	looked  bool // there was one
-	earlier bool // of another session than the one that is told
-	kept    []change
+	done    bool // there was a review
+	earlier bool // it was of another, earlier session
+	changes []change
 	tokens  int64
 	money   hermes.Money
 	priced  bool
 	err     error
 }
 
-// change is one that the reviewer made, or tried to.
+// change is one that the reviewer made or tried to make.
 type change struct {
 	what   string
-	skill  string // its name, where it is about one
-	waits  bool   // for the person's leave
-	trial  string // how its replay went; "" for none
+	skill  string // the name, if it changes a skill
+	waits  bool   // for the user's approval
+	trial  string // the outcome of its replay; "" for none
 	lost   bool   // it was not kept
-	detail string // word for word
+	detail string // the text of the change
 }
 
 func (o *outcome) take(e hermes.Event) {
@@ -66,29 +66,29 @@ func (o *outcome) take(e hermes.Event) {
 		case e.Outcome == hermes.OutcomeInterrupted:
 			o.err = hermes.ErrInterrupted
 		case e.Outcome == hermes.OutcomeFailed:
-			o.err = errors.New("the model could not be asked")
+			o.err = errors.New("the model call failed")
 		}
 	}
 }
 
-// add takes a change up; several of one thing are told as one.
+// add adds a change. Several changes of the same thing are joined.
 func (o *outcome) add(c change) {
-	for i := range o.kept {
-		if k := &o.kept[i]; k.what == c.what && k.waits == c.waits {
+	for i := range o.changes {
+		if k := &o.changes[i]; k.what == c.what && k.waits == c.waits {
 			k.detail = strings.TrimSpace(k.detail + "\n" + c.detail)
 			return
 		}
 	}
-	o.kept = append(o.kept, c)
+	o.changes = append(o.changes, c)
 }
 
-// changed names the change that a call made.
+// changed returns the change that a call made, or false.
 func changed(e hermes.CallDone) (change, bool) {
 	if e.Failed {
 		return change{}, false
 	}
 	var in struct{ Action, Name, Target, Content, Text string }
-	_ = json.Unmarshal([]byte(e.Call.Arguments), &in) // what cannot be read is named by its tool
+	_ = json.Unmarshal([]byte(e.Call.Arguments), &in) // without arguments the tool's name says enough
 	c := change{waits: strings.Contains(e.Result.Text(), `"staged"`)}
 	switch {
 	case e.Call.Name == "memory" && in.Action == "read":
@@ -96,7 +96,7 @@ func changed(e hermes.CallDone) (change, bool) {
 	case e.Call.Name == "memory":
 		c.what, c.detail = "memory", cut(e.Call.Arguments, maxCall)
 		if in.Target == "user" {
-			c.what = "what is known of you"
+			c.what = "your profile"
 		}
 		if in.Action == "add" && in.Content != "" {
 			c.detail = "+ " + cut(in.Content, maxCall)
@@ -109,36 +109,36 @@ func changed(e hermes.CallDone) (change, bool) {
 	return c, true
 }
 
-// tried says of drafts how they proved themselves, also of those that were not
-// kept. The tokens of the replays are those of the review.
-func (o *outcome) tried(list []hermes.SkillTrial) {
+// addTrials adds the replays of skill drafts, also of drafts that were not
+// kept. The review's tokens include those of the replays.
+func (o *outcome) addTrials(list []hermes.SkillTrial) {
 	for _, t := range list {
 		o.tokens += t.Tokens
-		at := slices.IndexFunc(o.kept, func(c change) bool { return c.skill == t.Name && c.trial == "" })
+		at := slices.IndexFunc(o.changes, func(c change) bool { return c.skill == t.Name && c.trial == "" })
 		if at < 0 {
-			o.kept = append(o.kept, change{what: "skill " + t.Name, skill: t.Name, lost: true})
-			at = len(o.kept) - 1
+			o.changes = append(o.changes, change{what: "skill " + t.Name, skill: t.Name, lost: true})
+			at = len(o.changes) - 1
 		}
-		o.kept[at].trial = t.Line()
+		o.changes[at].trial = t.Line()
 	}
 }
 
-// tell is the notice for the person.
-func (o outcome) tell(n Notices) string {
-	if n == Off || !o.looked {
+// notice returns the notice for the user, "" for none.
+func (o outcome) notice(n Notices) string {
+	if n == Off || !o.done {
 		return ""
 	}
 	cost := fmt.Sprintf("%d tokens", o.tokens)
 	if o.priced {
 		cost += ", " + o.money.String()
 	}
-	head := "Looked back"
+	head := "Review"
 	if o.earlier {
-		head += " at an earlier session"
+		head += " of an earlier session"
 	}
 	var kept, lost, details []string
-	made := false // something, and not only proposed
-	for _, c := range o.kept {
+	made := false // a change was made, not only proposed
+	for _, c := range o.changes {
 		if c.lost {
 			lost = append(lost, c.String())
 			continue
@@ -151,28 +151,28 @@ func (o outcome) tell(n Notices) string {
 	text, end := head+": nothing to keep", ""
 	switch {
 	case made:
-		text, end = head+" and changed: "+strings.Join(kept, ", "), " `hermes undo` takes it back."
+		text, end = head+" changed: "+strings.Join(kept, ", "), " Undo it with `hermes undo`."
 	case len(kept) > 0:
-		text, end = head+" and proposed: "+strings.Join(kept, ", "), " `/memory pending` and `/skills pending` show it."
+		text, end = head+" proposed: "+strings.Join(kept, ", "), " See `/memory pending` and `/skills pending`."
 	}
 	if len(lost) > 0 {
 		text += "; not kept: " + strings.Join(lost, ", ")
 	}
 	text += " (" + cost + ")." + end
-	if len(details) > 0 { // a list, as faces show it
+	if len(details) > 0 { // a list, because frontends join plain lines
 		text += "\n\n" + strings.Join(details, "\n")
 	}
 	return text
 }
 
-// String names a change with what is to be known of it.
+// String names the change, its replay and whether it waits.
 func (c change) String() string {
 	text := c.what
 	if c.trial != "" {
 		text += " [" + c.trial + "]"
 	}
 	if c.waits {
-		text += " (waits for your leave)"
+		text += " (waits for your approval)"
 	}
 	return text
 }

@@ -8,26 +8,28 @@ import (
 	"hermes"
 )
 
-// Queue keeps which sessions were looked at, and where that is owed: it was
-// begun and could not be ended, mostly because the program was left. Its
-// methods may be called by several processes.
+// Queue stores which sessions were reviewed and which reviews are pending: they
+// were begun but not finished, mostly because the program ended. Its methods
+// may be called concurrently, also by several processes.
 type Queue interface {
-	// Reviewed is the turn up to which a session was looked at, 0 for never.
+	// Reviewed returns the turn up to which a session was reviewed, 0 for none.
 	Reviewed(ctx context.Context, session string) (turn int64, err error)
-	// MarkReviewed notes that; what was owed up to there is owed no more.
+	// MarkReviewed stores that turn. A pending review up to it is done.
 	MarkReviewed(ctx context.Context, session string, turn int64) error
-	// AddPendingReview notes that a session is to be looked at, and is just now.
+	// AddPendingReview adds a pending review and claims it for the caller.
 	AddPendingReview(ctx context.Context, session string, turn int64, now time.Time) error
-	// ReleaseReview lets others do so at once.
+	// ReleaseReview ends the claim, so that others may claim the review.
 	ReleaseReview(ctx context.Context, session string) error
-	// HasPendingReview reports whether there is one to take.
+	// HasPendingReview reports whether there is a review to claim, except that
+	// of one session.
 	HasPendingReview(ctx context.Context, except string, now time.Time) (bool, error)
-	// ClaimReview begins one that is owed, "" if there is none, and a few times
-	// at most: it is owed until it is marked.
+	// ClaimReview claims a pending review, except that of one session, or
+	// returns "". It stays pending until it is marked. A review can be claimed
+	// only a few times.
 	ClaimReview(ctx context.Context, except string, now time.Time) (session string, turn int64, err error)
 }
 
-// maxCatchUp bounds the reviews that one process makes up for.
+// maxCatchUp is how many pending reviews one process does.
 const maxCatchUp = 3
 
 func (r *Runner) queue(ctx context.Context) (Queue, error) {
@@ -38,37 +40,36 @@ func (r *Runner) queue(ctx context.Context) (Queue, error) {
 }
 
 func (r *Runner) mark(ctx context.Context, s hermes.SessionRef) error {
-	b, err := r.queue(ctx)
-	if err != nil || b == nil {
+	q, err := r.queue(ctx)
+	if err != nil || q == nil {
 		return err
 	}
-	return b.MarkReviewed(ctx, s.ID, s.Turn)
+	return q.MarkReviewed(ctx, s.ID, s.Turn)
 }
 
-// Save looks back at a session that has ended, if enough was said that nobody
-// looked at, or one of its reviews was due or under way: cut says that
-// something was. What cannot be finished is owed: a later process makes up for
-// it, and one for which there is no time, since ctx has ended, is not begun.
-// Nobody is told.
+// Save reviews a session that has ended, if it has enough turns without review
+// or if one of its reviews was due or running, which cut says. A review that
+// cannot finish becomes pending, and a later process does it. If ctx has ended,
+// the review is not begun but only added to the queue. Save shows no notice.
 func (r *Runner) Save(ctx context.Context, t Conversation, cut bool) error {
-	lasting := context.WithoutCancel(ctx) // the note must outlive what it is about
+	lasting := context.WithoutCancel(ctx) // the queue is written even if ctx ends
 	if r.cfg.Pace.off() || !r.cfg.Pace.ends(t, r.lastOf(lasting, t.Session)) && !(cut && r.open(lasting, t)) {
 		return nil
 	}
-	b, err := r.queue(lasting)
+	q, err := r.queue(lasting)
 	if err != nil {
 		return err
 	}
-	if b != nil {
-		if err := b.AddPendingReview(lasting, t.Session.ID, t.Session.Turn, r.cfg.Now()); err != nil {
+	if q != nil {
+		if err := q.AddPendingReview(lasting, t.Session.ID, t.Session.Turn, r.cfg.Now()); err != nil {
 			return err
 		}
 	}
 	if err = context.Cause(ctx); err == nil {
-		_, err = r.look(ctx, t)
+		_, err = r.review(ctx, t)
 	}
-	if err != nil && b != nil {
-		if e := b.ReleaseReview(lasting, t.Session.ID); e != nil {
+	if err != nil && q != nil {
+		if e := q.ReleaseReview(lasting, t.Session.ID); e != nil {
 			return e
 		}
 	}
@@ -76,19 +77,19 @@ func (r *Runner) Save(ctx context.Context, t Conversation, cut bool) error {
 }
 
 // open reports whether a review of this session is due, or was begun and not
-// finished: what was cut off may have been of another one.
+// finished. The review that was cut off may be of another session.
 func (r *Runner) open(ctx context.Context, t Conversation) bool {
-	booked := r.booked(ctx, t.Session)
-	return r.lastOf(ctx, t.Session) > booked || r.cfg.Pace.due(t, booked)
+	finished := r.finished(ctx, t.Session)
+	return r.lastOf(ctx, t.Session) > finished || r.cfg.Pace.due(t, finished)
 }
 
-// hasPending reports whether a review of another session is owed.
+// hasPending reports whether a review of another session is pending.
 func (r *Runner) hasPending(ctx context.Context, t Conversation) bool {
-	b, err := r.queue(ctx)
-	if err != nil || b == nil || r.cfg.Load == nil || r.cfg.Pace.off() || !r.mayCatchUp() {
+	q, err := r.queue(ctx)
+	if err != nil || q == nil || r.cfg.Load == nil || r.cfg.Pace.off() || !r.mayCatchUp() {
 		return false
 	}
-	pending, err := b.HasPendingReview(ctx, t.Session.ID, r.cfg.Now())
+	pending, err := q.HasPendingReview(ctx, t.Session.ID, r.cfg.Now())
 	return err == nil && pending
 }
 
@@ -98,16 +99,16 @@ func (r *Runner) mayCatchUp() bool {
 	return r.caughtUp < maxCatchUp
 }
 
-// catchUp looks at a session whose review is owed, if there is one.
+// catchUp does the pending review of another session, if there is one.
 func (r *Runner) catchUp(ctx context.Context, now Conversation) (outcome, error) {
 	if !r.hasPending(ctx, now) {
 		return outcome{}, nil
 	}
-	b, err := r.queue(ctx)
+	q, err := r.queue(ctx)
 	if err != nil {
 		return outcome{}, err
 	}
-	id, turn, err := b.ClaimReview(ctx, now.Session.ID, r.cfg.Now())
+	id, turn, err := q.ClaimReview(ctx, now.Session.ID, r.cfg.Now())
 	if err != nil || id == "" {
 		return outcome{}, err
 	}
@@ -118,10 +119,10 @@ func (r *Runner) catchUp(ctx context.Context, now Conversation) (outcome, error)
 	if err != nil {
 		return outcome{}, fmt.Errorf("read the session %s: %w", id, err)
 	}
-	t.Session.Turn = max(t.Session.Turn, turn) // what is marked covers what was owed
-	done, err := r.look(ctx, t)
+	t.Session.Turn = max(t.Session.Turn, turn) // the mark must cover the pending turn
+	done, err := r.review(ctx, t)
 	if err != nil {
-		if e := b.ReleaseReview(context.WithoutCancel(ctx), id); e != nil {
+		if e := q.ReleaseReview(context.WithoutCancel(ctx), id); e != nil {
 			return outcome{}, e
 		}
 	}

@@ -1,14 +1,14 @@
-// Package review looks back at work for what is worth keeping: facts for
-// memory, procedures for skills.
+// Package review runs the background review: a model reads a conversation and
+// keeps what is worth it, facts in memory and procedures in skills.
 //
-// It owns when that is due (after so many turns or steps, after hard work that
-// went well, at the end of a talk; seldom, and never two at once), what a
-// reviewer reads (a digest, so that nothing of the conversation's cached
-// prefix is sent again or disturbed), and what is told of it. Which model is
-// asked, the tools with their approvals, and the book of what was looked at
-// are handed in; nobody answers a reviewer's questions.
+// It owns when a review is due (after a number of turns or steps, after a hard
+// turn, at the end of a session; never two at once), what the reviewer reads (a
+// digest, so that the conversation's cached prefix is not sent again), and the
+// notice for the user. The model, the tools with their approvals and the queue
+// of pending reviews are passed in. A review is unattended: it cannot ask the
+// user.
 //
-// Start at review.go, then due.go, owed.go and digest.go.
+// Start at review.go, then due.go, pending.go and digest.go.
 package review
 
 import (
@@ -28,60 +28,60 @@ var system string
 
 const (
 	maxSteps = 8 // model calls of one review
-	// maxTime bounds a review with the replays of what it drafts.
+	// maxTime limits a review, including the replays of its drafts.
 	maxTime = 10 * time.Minute
 )
 
 // ErrBusy means that another review is running.
-var ErrBusy = errors.New("a review is running already; its outcome is told when it is done")
+var ErrBusy = errors.New("a review is already running; its result appears when it ends")
 
-// Config is what a room works with.
+// Config is what a [Runner] works with. Model and NewRuntime must be set.
 type Config struct {
-	// Model is the model that reviews; main is the conversation's own.
+	// Model returns the model that reviews. main is the conversation's model.
 	Model func(main string) hermes.Model
-	// NewRuntime makes the tools for one review, behind the tool chain.
+	// NewRuntime returns the tools for one review, behind the tool chain.
 	NewRuntime func(ctx context.Context, t Conversation) (Runtime, error)
-	// Known is what is remembered already for who speaks in a session; nil for
+	// Known returns what memory has about the user of a session; nil means
 	// nothing.
 	Known func(ctx context.Context, of hermes.SessionRef) string
-	// Cost tells what the reviews of a session have cost so far, and whether
-	// that is known; nil tells tokens alone.
+	// Cost returns what the reviews of a session have cost so far, and whether
+	// that is known. If it is nil, notices show only tokens.
 	Cost func(ctx context.Context, session string) (hermes.Money, bool)
-	// Queue keeps what was looked at; nil forgets it with the process. Load
-	// reads a session that is named in it.
+	// Queue opens the queue of pending reviews; nil keeps none after the
+	// process. Load reads a session of the queue; nil does no pending reviews.
 	Queue func(ctx context.Context) (Queue, error)
 	Load  func(ctx context.Context, session string) (Conversation, error)
 	Pace  Pace
-	// Input bounds what is read, in tokens, for a model; nil is 12,000.
+	// Input returns how many tokens a model reads; nil means 12,000.
 	Input func(model string) int
-	// Notices says what is told of reviews that nobody asked for.
+	// Notices says what the user is told about automatic reviews.
 	Notices Notices
 	Now     func() time.Time // nil is time.Now
 }
 
-// Runtime is what one review works with.
+// Runtime is what one review works with. The Runner closes it.
 type Runtime struct {
 	Tools session.Toolbox
-	// Environment is where tools read files; nil where none does.
+	// Environment is where tools read files; nil if they read none.
 	Environment hermes.Environment
-	// Trials are the drafts of skills that were tried; nil for none.
+	// Trials returns the replays of skill drafts; nil means none.
 	Trials func() []hermes.SkillTrial
-	// Close frees it all; nil has nothing to free.
+	// Close frees all resources; nil means there are none.
 	Close func() error
 }
 
-// Runner reviews for all sessions of a process, one at a time. Its methods may
-// be called concurrently.
+// Runner runs the reviews of all sessions of a process, one at a time. Its
+// methods may be called concurrently.
 type Runner struct {
 	cfg Config
 
-	mu       sync.Mutex // held while a review runs
+	mu       sync.Mutex // locked while a review runs
 	rate     sync.Mutex
 	last     map[string]int64 // the turn of the last review, by session
-	caughtUp int              // reviews of other sessions that were made up for
+	caughtUp int              // pending reviews that were done
 }
 
-// New makes a room. It asks nobody yet.
+// New returns a runner. It makes no calls.
 func New(c Config) *Runner {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -89,42 +89,43 @@ func New(c Config) *Runner {
 	return &Runner{cfg: c, last: map[string]int64{}}
 }
 
-// Conversation is the conversation to look at.
+// Conversation is the conversation to review.
 type Conversation struct {
 	Session    hermes.SessionRef
-	Model      string // the conversation's own
+	Model      string // the conversation's model
 	Transcript []hermes.Message
-	Focus      string // what to look for above all; empty for anything
+	Focus      string // what to look for first; "" for anything
 }
 
-// Turn looks at a turn that ended well, if that is due; else it makes up for a
-// review of another session that is owed. It returns what the person is told,
-// "" for nothing.
+// Turn is called after a turn that ended successfully. It runs a review if one
+// is due, else a pending review of another session. It returns the notice for
+// the user, "" for none. If another review is running, it does nothing.
 func (r *Runner) Turn(ctx context.Context, t Conversation) (string, error) {
 	var done outcome
 	var err error
 	if r.due(ctx, t) {
-		done, err = r.look(ctx, t)
+		done, err = r.review(ctx, t)
 	} else {
 		done, err = r.catchUp(ctx, t)
 	}
 	if errors.Is(err, ErrBusy) {
 		return "", nil
 	}
-	return done.tell(r.cfg.Notices), err
+	return done.notice(r.cfg.Notices), err
 }
 
-// Now looks at a conversation at once and returns what the person is told.
+// Now reviews a conversation because the user asked, and returns the notice. If
+// another review is running, the error is ErrBusy.
 func (r *Runner) Now(ctx context.Context, t Conversation) (string, error) {
-	done, err := r.look(ctx, t)
+	done, err := r.review(ctx, t)
 	if err != nil {
 		return "", err
 	}
-	return done.tell(max(r.cfg.Notices, On)), nil // it was asked for
+	return done.notice(max(r.cfg.Notices, On)), nil // the user asked for it
 }
 
-// look is one review.
-func (r *Runner) look(ctx context.Context, t Conversation) (outcome, error) {
+// review does one review.
+func (r *Runner) review(ctx context.Context, t Conversation) (outcome, error) {
 	if !r.mu.TryLock() {
 		return outcome{}, ErrBusy
 	}
@@ -142,10 +143,10 @@ func (r *Runner) look(ctx context.Context, t Conversation) (outcome, error) {
 		done.err = errors.Join(done.err, tools.Close())
 	}
 	if done.err != nil {
-		return outcome{}, fmt.Errorf("look back at the work: %w", done.err)
+		return outcome{}, fmt.Errorf("review the conversation: %w", done.err)
 	}
 	after, priced := r.cost(context.WithoutCancel(ctx), t.Session.ID)
-	done.looked, done.money, done.priced = true, after-before, priced
+	done.done, done.money, done.priced = true, after-before, priced
 	return done, r.mark(context.WithoutCancel(ctx), t.Session)
 }
 
@@ -156,8 +157,8 @@ func (r *Runner) cost(ctx context.Context, session string) (hermes.Money, bool) 
 	return r.cfg.Cost(ctx, session)
 }
 
-// run is the review: a loop of its own on a digest.
-func (r *Runner) run(ctx context.Context, t Conversation, b Runtime) outcome {
+// run runs the side task that reviews the digest.
+func (r *Runner) run(ctx context.Context, t Conversation, tools Runtime) outcome {
 	var known string
 	if r.cfg.Known != nil {
 		known = r.cfg.Known(ctx, t.Session)
@@ -168,14 +169,14 @@ func (r *Runner) run(ctx context.Context, t Conversation, b Runtime) outcome {
 	}
 	var out outcome
 	work := session.SideTask{
-		Model: m, Tools: b.Tools, Environment: b.Environment, Session: t.Session, System: system,
+		Model: m, Tools: tools.Tools, Environment: tools.Environment, Session: t.Session, System: system,
 		Prompt: digest(t, known, input), Steps: maxSteps, Now: r.cfg.Now,
 	}
-	for e := range work.Run(ctx) { // a failure stands in its last event, too
+	for e := range work.Run(ctx) { // the last event has the error too
 		out.take(e)
 	}
-	if b.Trials != nil {
-		out.tried(b.Trials())
+	if tools.Trials != nil {
+		out.addTrials(tools.Trials())
 	}
 	return out
 }

@@ -13,7 +13,7 @@ import (
 	"hermes/internal/review"
 )
 
-// reviewTools is the tools of a reviewer; they remember what was asked of them.
+// reviewTools is the tools of a reviewer; they record their calls.
 type reviewTools struct {
 	calls []string
 	fails bool
@@ -72,7 +72,7 @@ func calling(name, arguments string) hermestest.Step {
 	return hermestest.Step{Calls: []hermes.ToolCall{{ID: "c", Name: name, Arguments: arguments}}}
 }
 
-func TestOnlyHardTurnsAreLookedAt(t *testing.T) {
+func TestOnlyHardTurnsAreReviewed(t *testing.T) {
 	t.Parallel()
 	for calls, want := range map[string]bool{
 		"": false, "ooo": false, "ffo": true, "fof": false, "fo": false, "oooooooo": true, "ooooooo": false,
@@ -103,7 +103,7 @@ func TestReviewsAreSeldom(t *testing.T) {
 	}
 }
 
-func TestReviewKeepsAndTells(t *testing.T) {
+func TestReviewKeepsAndReports(t *testing.T) {
 	t.Parallel()
 	m := hermestest.NewScript(calling("memory", `{"action":"add","target":"memory","content":"builds with make"}`),
 		calling("skill_manage", `{"action":"create","name":"make-build"}`), hermestest.Say("kept two things"))
@@ -122,7 +122,7 @@ func TestReviewKeepsAndTells(t *testing.T) {
 	}
 	r := m.Requests()[0]
 	text := r.Messages[0].Text()
-	for _, want := range []string{"likes tabs", "Person: make it build", "failed: output of make", "above all: the build"} {
+	for _, want := range []string{"likes tabs", "User: make it build", "failed: output of make", "look at this first: the build"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the reviewer does not read %q", want)
 		}
