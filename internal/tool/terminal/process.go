@@ -20,7 +20,7 @@ type processArguments struct {
 	Action  string `json:"action" enum:"list,poll,log,wait,kill,write,submit,close"`
 	ID      string `json:"session_id,omitempty" doc:"From terminal"`
 	Data    string `json:"data,omitempty"`
-	Timeout int    `json:"timeout,omitempty" min:"1" doc:"Seconds to wait"`
+	Timeout int    `json:"timeout,omitempty" min:"1" doc:"wait: seconds"`
 	Offset  int    `json:"offset,omitempty" min:"0" doc:"log: first line"`
 	Limit   int    `json:"limit,omitempty" min:"1" doc:"log: lines" default:"200"`
 }

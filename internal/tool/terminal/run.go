@@ -23,7 +23,7 @@ var errTimeout = errors.New("the command ran out of time")
 type arguments struct {
 	Command    string   `json:"command"`
 	Workdir    string   `json:"workdir,omitempty" doc:"Folder for this call only"`
-	Timeout    int      `json:"timeout,omitempty" min:"1" doc:"Seconds; default 180, at most 600"`
+	Timeout    int      `json:"timeout,omitempty" min:"1" doc:"Seconds; default 180, max 600"`
 	PTY        bool     `json:"pty,omitempty" doc:"Use a pseudo-terminal"`
 	Background bool     `json:"background,omitempty" doc:"Return at once; see process"`
 	Notify     bool     `json:"notify_on_complete,omitempty" doc:"Background: notify on exit"`
