@@ -75,7 +75,7 @@ func (w *workshop) decide(r *chatserver.Request) (chatserver.Answer, error) {
 		}
 		w.refused = r.Messages[len(r.Messages)-1].Text()
 		return chatserver.Answer{Text: "Kept one skill."}, nil
-	case strings.HasPrefix(system, "You do a task for a person"):
+	case strings.HasPrefix(system, "You do a task for a user"):
 		w.replays++
 		if w.hang != nil {
 			select {
@@ -302,9 +302,9 @@ func TestAnUndecidedDraftIsKeptAndReported(t *testing.T) {
 		line     string
 		says     string
 	}{
-		"the ends cannot be compared": {&workshop{draft: "tags", judge: "perhaps"}, "", "build it", "not proven: the ends could not be compared"},
+		"the ends cannot be compared": {&workshop{draft: "tags", judge: "perhaps"}, "", "build it", "not proven: the outcomes could not be compared"},
 		"the tokens are used up":      {&workshop{draft: strings.Repeat("guess ", 400) + "tags"}, "skills: {replay_max_tokens: 1000}\n", "build it", "not proven: the tokens for replays are used up"},
-		"the service fails":           {&workshop{draft: "tags", broken: true}, "agent: {api_max_retries: 0}\n", "build it", "not proven: the model could not be asked"},
+		"the service fails":           {&workshop{draft: "tags", broken: true}, "agent: {api_max_retries: 0}\n", "build it", "not proven: the model call failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

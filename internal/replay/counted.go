@@ -9,8 +9,8 @@ import (
 	"hermes"
 )
 
-// counted is a model that counts its tokens and is asked nothing more when a
-// trial's are used up, or when a cap of the person's has stopped it.
+// counted is a model that counts its tokens. It makes no more calls when the
+// tokens of a trial are used up.
 type counted struct {
 	hermes.Model
 	most int64
@@ -20,7 +20,7 @@ type counted struct {
 	cause error
 }
 
-// Stream asks the model unless the tokens are used up.
+// Stream calls the model unless the tokens are used up.
 func (c *counted) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
 	return func(yield func(hermes.Delta, error) bool) {
 		if c.used() >= c.most {
@@ -28,7 +28,7 @@ func (c *counted) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[herme
 			yield(hermes.Delta{}, &hermes.ModelError{Class: hermes.ClassBudget, Message: errSpent.Error(), Err: errSpent})
 			return
 		}
-		var last hermes.Usage // the last one holds, and a reset begins anew
+		var last hermes.Usage // the last one counts; a reset starts again
 		out := 0
 		defer func() { c.add(cmp.Or(last.Total(), guess(r, out))) }()
 		for d, err := range c.Model.Stream(ctx, r) {
@@ -50,7 +50,7 @@ func (c *counted) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[herme
 	}
 }
 
-// guess is the tokens of a call whose service told none.
+// guess estimates the tokens of a call whose service reported none.
 func guess(r *hermes.Request, out int) int64 {
 	n := len(r.System) + out
 	for _, m := range r.Messages {

@@ -8,18 +8,18 @@ import (
 	"hermes"
 )
 
-// maxDrafts bounds the sessions whose drafts wait, and the drafts of one.
+// maxDrafts limits the sessions with waiting drafts, and the drafts of each.
 const maxDrafts = 100
 
-// Drafts are the skills that models wrote in their conversations, by session,
-// until somebody tries them. It may be used concurrently; the zero value is
-// empty.
+// Drafts holds the skills that models wrote in their conversations, by
+// session, until they are tried. It may be used concurrently. The zero value
+// is empty.
 type Drafts struct {
 	mu   sync.Mutex
 	list map[string][]Draft
 }
 
-// Watch is a library whose drafts are noted when they were saved.
+// Watch returns a library that adds each saved draft to d.
 func (d *Drafts) Watch(l hermes.SkillLibrary) hermes.SkillLibrary { return &watched{l, d} }
 
 // Has reports whether drafts of a session wait.
@@ -29,7 +29,7 @@ func (d *Drafts) Has(session string) bool {
 	return len(d.list[session]) > 0
 }
 
-// Take gives out the drafts of a session and forgets them.
+// Take returns the drafts of a session and removes them.
 func (d *Drafts) Take(session string) []Draft {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -38,8 +38,8 @@ func (d *Drafts) Take(session string) []Draft {
 	return out
 }
 
-// add notes a draft. Of several of one skill the last counts, beside what stood
-// there before the first.
+// add adds a draft. For several drafts of one skill, it keeps the last Text and
+// the first Before.
 func (d *Drafts) add(session string, new Draft) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -61,7 +61,7 @@ type watched struct {
 	drafts *Drafts
 }
 
-// Save notes what the model writes into the main file of a skill.
+// Save saves a skill and adds it as a draft if the model wrote its main file.
 func (w *watched) Save(ctx context.Context, e hermes.SkillEdit) (hermes.SkillOutcome, error) {
 	if !e.Agent || e.File != "" && e.File != "SKILL.md" {
 		return w.SkillLibrary.Save(ctx, e)

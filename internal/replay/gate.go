@@ -10,30 +10,30 @@ import (
 	"hermes"
 )
 
-// Rules are how a [Gate] judges.
+// Rules say what a [Gate] tries and what it does with the results.
 type Rules struct {
-	// Replay tries a draft; Try with what it needs.
+	// Replay tries a draft, as [Try] does.
 	Replay func(ctx context.Context, d Draft) (hermes.SkillTrial, error)
 	// Task reports whether there is a recorded task.
 	Task bool
-	// Own reports whether a skill was made by the model: only such ones, and
-	// new ones, are tried.
+	// Own reports whether the model made a skill: only such skills and new ones
+	// are tried.
 	Own func(name string) bool
-	// Check says what is wrong with a change before anything is spent on it;
-	// nil looks at nothing.
+	// Check says what is wrong with a change before tokens are spent on it; nil
+	// checks nothing.
 	Check func(ctx context.Context, e hermes.SkillEdit) error
-	// Drop forgets what lost; else it waits for the person.
+	// Drop discards a draft that lost; otherwise it becomes a pending change.
 	Drop bool
-	// Most is how many drafts are tried; 0 is 2.
+	// Most is how many drafts are tried; 0 means 2.
 	Most int
 }
 
 const defaultMost = 2
 
-// Gate is a library in which a draft of the model must win its replay before it
-// is kept. What lost waits for the person or is dropped; what cannot be decided
-// is kept as it would be without a gate, and told. Everything else passes. It
-// may be used concurrently; drafts are tried one at a time.
+// Gate is a library that keeps a model's draft only if it wins its replay. A
+// draft that lost becomes a pending change or is dropped. An undecided draft is
+// saved as without a gate, with its trial. All other changes pass. Its methods
+// may be called concurrently; drafts are tried one at a time.
 type Gate struct {
 	hermes.SkillLibrary
 	rules Rules
@@ -46,7 +46,7 @@ type Gate struct {
 
 var _ hermes.SkillLibrary = (*Gate)(nil)
 
-// NewGate puts a gate before a library.
+// NewGate returns a gate for a library.
 func NewGate(l hermes.SkillLibrary, r Rules) *Gate {
 	if r.Most <= 0 {
 		r.Most = defaultMost
@@ -54,16 +54,16 @@ func NewGate(l hermes.SkillLibrary, r Rules) *Gate {
 	return &Gate{SkillLibrary: l, rules: r, lost: map[string]bool{}}
 }
 
-// Save tries a draft and hands the change on with what came of it. It writes
-// nothing before the verdict; when ctx ends meanwhile, it writes nothing at all.
+// Save tries a draft and saves the change with its trial. It writes nothing
+// before the verdict, and nothing if ctx ends before that.
 func (g *Gate) Save(ctx context.Context, e hermes.SkillEdit) (hermes.SkillOutcome, error) {
 	if !e.Agent || e.File != "" && e.File != "SKILL.md" || !e.New && !g.rules.Own(e.Name) {
 		return g.SkillLibrary.Save(ctx, e)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.lost[e.Name] || len(g.lost) > 0 && g.count >= g.rules.Most { // another name is no way round
-		return hermes.SkillOutcome{}, errors.New("a draft has lost its replay already; leave it, no more are tried now")
+	if g.lost[e.Name] || len(g.lost) > 0 && g.count >= g.rules.Most { // a lost draft must not be tried under another name
+		return hermes.SkillOutcome{}, errors.New("a draft already lost its replay; no more are tried now, go on without it")
 	}
 	if g.rules.Check != nil {
 		if err := g.rules.Check(ctx, e); err != nil {
@@ -80,7 +80,7 @@ func (g *Gate) Save(ctx context.Context, e hermes.SkillEdit) (hermes.SkillOutcom
 	if t.Verdict == hermes.SkillLost {
 		g.lost[e.Name] = true
 		if g.rules.Drop {
-			return hermes.SkillOutcome{}, fmt.Errorf("the skill %q is not kept: it %s; leave it", e.Name, t.Line())
+			return hermes.SkillOutcome{}, fmt.Errorf("the skill %q is not kept: it %s; go on without it", e.Name, t.Line())
 		}
 	}
 	out, err := g.SkillLibrary.Save(ctx, e)
@@ -88,15 +88,15 @@ func (g *Gate) Save(ctx context.Context, e hermes.SkillEdit) (hermes.SkillOutcom
 	return out, err
 }
 
-// Trials are those of the drafts that came so far, in order, also those that
-// decided nothing.
+// Trials returns the trials of all drafts so far, in order, undecided ones
+// too.
 func (g *Gate) Trials() []hermes.SkillTrial {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Clone(g.trials)
 }
 
-// try replays the task, where there is one and the number of replays allows.
+// try replays the task, if there is one and more drafts may be tried.
 func (g *Gate) try(ctx context.Context, e *hermes.SkillEdit) (hermes.SkillTrial, error) {
 	undecided := func(why string) (hermes.SkillTrial, error) {
 		return hermes.SkillTrial{Verdict: hermes.SkillUndecided, Why: why}, nil
@@ -107,18 +107,18 @@ func (g *Gate) try(ctx context.Context, e *hermes.SkillEdit) (hermes.SkillTrial,
 		if err != nil {
 			return hermes.SkillTrial{}, err
 		}
-		if e.Base == "" { // what is written is what was compared
+		if e.Base == "" { // the draft must replace the text it was compared with
 			e.Base = now.Hash
 		}
 		if d.Before = now.Content; d.Before == d.Text {
-			return hermes.SkillTrial{}, errors.New("nothing would be changed")
+			return hermes.SkillTrial{}, errors.New("the text is the same as before")
 		}
 	}
 	switch {
 	case !g.rules.Task:
-		return undecided("nothing in the conversation can be done again to try it")
+		return undecided("the conversation has no task to replay")
 	case g.count >= g.rules.Most:
-		return undecided(fmt.Sprintf("no more than %d drafts are tried at a time", g.rules.Most))
+		return undecided(fmt.Sprintf("at most %d drafts are tried at a time", g.rules.Most))
 	}
 	g.count++
 	return g.rules.Replay(ctx, d)

@@ -10,7 +10,7 @@ import (
 	"hermes/internal/replay"
 )
 
-// shelf is a library that remembers what was saved.
+// shelf is a library that records what was saved.
 type shelf struct {
 	hermes.SkillLibrary
 	saved []hermes.SkillEdit
@@ -72,7 +72,7 @@ func TestTheGate(t *testing.T) {
 			for _, e := range c.edits {
 				out, err := g.Save(t.Context(), e)
 				if err == nil && out.Trial != nil && !strings.Contains(out.Trial.Line(), "replay") && out.Trial.Verdict != hermes.SkillUndecided {
-					t.Errorf("told %q", out.Trial.Line())
+					t.Errorf("got %q", out.Trial.Line())
 				}
 			}
 			if tried != c.tried || len(s.saved) != len(c.saved) {

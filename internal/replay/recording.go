@@ -12,28 +12,28 @@ import (
 
 const (
 	minCalls   = 2     // calls that make a turn a task worth a replay
-	maxEarlier = 3     // earlier messages of the person that are told
+	maxEarlier = 3     // earlier messages of the user that are included
 	maxSaid    = 1_500 // characters of one of them
 	maxResult  = 8_000 // characters of a recorded result
-	maxText    = 4_000 // characters of the task and of its end
+	maxText    = 4_000 // characters of the task and of its answer
 )
 
-// Recording is a task as a transcript holds it: what the person asked, the
-// calls that were made with their results, and how it ended. It is not changed
-// by a replay and may be used concurrently.
+// Recording is a task from a transcript: what the user asked, the calls with
+// their results, and the answer. A replay does not change it; it may be used
+// concurrently.
 type Recording struct {
 	Session string
 	Turn    int64
-	Model   string // the reference of the conversation's own model
+	Model   string // the reference of the conversation's model
 	Task    string
-	// Earlier are messages of the person before the task.
+	// Earlier are messages of the user before the task.
 	Earlier []string
 	End     string
 	Specs   []hermes.Spec // of the tools that were used
 
 	calls   []recorded
 	touched []string // files that calls of the turn changed
-	writers []string // the tools that did
+	writers []string // the tools of these calls
 }
 
 // recorded is a call with its result.
@@ -49,22 +49,22 @@ type Source struct {
 	Session    string
 	Model      string
 	Transcript []hermes.Message
-	// Turn is preferred if it holds a task; else the turn with most calls is
-	// taken.
+	// Turn is used if it holds a task; otherwise the turn with most calls.
 	Turn int64
-	// Not is a turn that is no task, such as the one that wrote the draft.
+	// Not is a turn to skip, such as the one that wrote the draft.
 	Not int64
-	// Specs are the tools that the session offers; those without are offered
-	// with any arguments.
+	// Specs are the tools of the session. A tool without a spec accepts any
+	// arguments.
 	Specs []hermes.Spec
-	// Changes tells whether a call may change something; nil says so of each.
+	// Changes reports whether a call may change something; nil means that every
+	// call may.
 	Changes func(c hermes.ToolCall) bool
-	// Omit are tools that belong to no task, such as those of skills.
+	// Omit lists tools that are not part of a task, such as those for skills.
 	Omit []string
 }
 
-// Record finds the task in a transcript; ok is false where there is none: no
-// turn with calls that came to an end in words.
+// Record finds the task in a transcript. It returns false if there is none: no
+// turn with calls that ended with an answer.
 func Record(s Source) (r Recording, ok bool) {
 	if s.Changes == nil {
 		s.Changes = func(hermes.ToolCall) bool { return true }
@@ -85,22 +85,22 @@ func Record(s Source) (r Recording, ok bool) {
 		if m.Turn > turn {
 			break
 		}
-		r.hear(m)
+		r.addText(m)
 		for _, c := range m.Calls {
 			result, answered := results[c.ID+"\x00"+c.Name]
 			if !answered || slices.Contains(s.Omit, c.Name) {
 				continue
 			}
 			used[c.Name] = true
-			r.take(s, m.Turn, c, result)
+			r.addCall(s, m.Turn, c, result)
 		}
 	}
 	r.Specs = offered(used, s.Specs)
 	return r, true
 }
 
-// hear takes up what the person asked and how the turn ended.
-func (r *Recording) hear(m hermes.Message) {
+// addText adds what the user asked and how the turn ended.
+func (r *Recording) addText(m hermes.Message) {
 	text := strings.TrimSpace(m.Visible())
 	switch {
 	case text == "":
@@ -114,7 +114,7 @@ func (r *Recording) hear(m hermes.Message) {
 	}
 }
 
-func (r *Recording) take(s Source, turn int64, c hermes.ToolCall, m hermes.Message) {
+func (r *Recording) addCall(s Source, turn int64, c hermes.ToolCall, m hermes.Message) {
 	changes := s.Changes(c) && !m.Failed
 	r.calls = append(r.calls, recorded{key: key(c), text: cut(m.Text(), maxResult), failed: m.Failed, changes: changes})
 	if p := target(c); changes && p != "" && turn == r.Turn && !slices.Contains(r.touched, p) {
@@ -136,7 +136,7 @@ func (s Source) choose() int64 {
 	return best
 }
 
-// tasks are the turns that hold a task, with the number of their calls.
+// tasks returns the turns that hold a task, with the number of their calls.
 func (s Source) tasks() map[int64]int64 {
 	type turn struct {
 		calls        int64
@@ -167,7 +167,7 @@ func (s Source) tasks() map[int64]int64 {
 	return out
 }
 
-// offered are the specs of the tools that were used, sorted by name.
+// offered returns the specs of the used tools, sorted by name.
 func offered(used map[string]bool, specs []hermes.Spec) []hermes.Spec {
 	var out []hermes.Spec
 	for name := range used {
@@ -182,8 +182,8 @@ func offered(used map[string]bool, specs []hermes.Spec) []hermes.Spec {
 	return out
 }
 
-// key tells calls apart by tool and canonical arguments: sorted, without space
-// at the ends of texts and without arguments that say nothing.
+// key identifies a call by its tool and canonical arguments: sorted by name,
+// with trimmed texts and without empty values.
 func key(c hermes.ToolCall) string {
 	var v any
 	d := json.NewDecoder(strings.NewReader(c.Arguments))
@@ -234,7 +234,7 @@ func empty(v any) bool {
 	return false
 }
 
-// target is the file that a call names, if it names one.
+// target returns the file that a call names, or "".
 func target(c hermes.ToolCall) string {
 	var in struct {
 		Path string `json:"path"`

@@ -1,12 +1,12 @@
-// Package replay has a draft of a skill prove itself: a recorded task is done
-// again twice, with the draft and without it, and the figures are compared.
+// Package replay tests a draft of a skill: a model does a recorded task twice,
+// with the draft and without it, and the figures are compared.
 //
-// Nothing is ever run. Calls are answered from the recording, by tool and
-// canonical arguments; a call that was not made then is a miss, which is said
-// and counted. Both runs are asked of the same model and are bounded in steps,
-// tokens and time. The package knows neither stores nor skills' folders:
-// whoever has a transcript makes a [Recording] of it, and [Gate] stands before
-// a library so that a draft passes here before it is kept.
+// No tool runs. Calls get their results from the recording, by tool and
+// canonical arguments; a call that is not in it is a miss, which the model is
+// told and the figures count. Both runs use the same model and have limits in
+// steps, tokens and time. The package does not know stores or the folders of
+// skills: the caller makes a [Recording] from a transcript. A [Gate] wraps a
+// library so that each draft is tried before it is kept.
 //
 // Start at Try, then recording.go, tape.go, verdict.go and gate.go.
 package replay
@@ -34,16 +34,16 @@ const (
 
 // Config is what a replay works with.
 type Config struct {
-	// Model is the model that does the task and judges the ends; main is the
-	// conversation's own.
+	// Model returns the model that does the task and compares the outcomes.
+	// main is the conversation's model.
 	Model func(main string) hermes.Model
-	// Tokens bounds a whole trial; 0 is 60,000.
+	// Tokens limits a whole trial; 0 means 60,000.
 	Tokens int64
 	Now    func() time.Time // nil is time.Now
 }
 
-// Draft is the text of a skill to be proven. Before is what stood there, ""
-// for a new one: it is what the draft is compared with.
+// Draft is the text of a skill to test. Before is the text that it replaces,
+// "" for a new skill; the draft is compared with it.
 type Draft struct {
 	Name, Text, Before string
 }
@@ -51,8 +51,8 @@ type Draft struct {
 // errSpent means that the tokens of a trial are used up.
 var errSpent = errors.New("the tokens for replays are used up")
 
-// Try replays a task with a draft and without it. What cannot be found out is
-// a verdict, too; an error means that ctx has ended.
+// Try replays a task with a draft and without it. If the replay cannot decide,
+// the verdict is SkillUndecided; an error means that ctx has ended.
 func Try(ctx context.Context, c Config, r Recording, d Draft) (hermes.SkillTrial, error) {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -113,7 +113,7 @@ func once(ctx context.Context, c Config, m *counted, r Recording, skill string) 
 	case m.stopped() != nil:
 		return run, m.stopped()
 	case done.Err != nil:
-		return run, fmt.Errorf("the model could not be asked: %w", done.Err)
+		return run, fmt.Errorf("the model call failed: %w", done.Err)
 	}
 	run.Tokens = m.used() - before
 	if done.Outcome != hermes.OutcomeDone || !t.touches() {
@@ -124,14 +124,14 @@ func once(ctx context.Context, c Config, m *counted, r Recording, skill string) 
 	return run, err
 }
 
-// prompt is the task as it is put to the model.
+// prompt returns the task for the model.
 func prompt(r Recording, skill string) string {
 	var b strings.Builder
 	if skill != "" {
 		fmt.Fprintf(&b, "<skill>\n%s\n</skill>\nUse this skill where it fits.\n\n", strings.TrimSpace(skill))
 	}
 	if len(r.Earlier) > 0 {
-		fmt.Fprintf(&b, "What the person said before:\n- %s\n\n", strings.Join(r.Earlier, "\n- "))
+		fmt.Fprintf(&b, "What the user said before:\n- %s\n\n", strings.Join(r.Earlier, "\n- "))
 	}
 	return b.String() + "The task:\n" + r.Task
 }

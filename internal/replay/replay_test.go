@@ -107,28 +107,28 @@ func TestVerdicts(t *testing.T) {
 			want:  hermes.SkillTrial{Verdict: hermes.SkillLost, With: hermes.SkillRun{Reached: true, Steps: 5, Failed: 2}, Without: hermes.SkillRun{Reached: true, Steps: 3}},
 			why:   "2 failed calls instead of 0", harm: true,
 		},
-		"a claim without calls is no end": {
-			steps: join(plays("built"), plays("built", long...), yes), // the file was not touched: nobody is asked
+		"a claim without calls does not count": {
+			steps: join(plays("built"), plays("built", long...), yes), // the file was not touched: no comparison
 			want:  hermes.SkillTrial{Verdict: hermes.SkillLost, With: hermes.SkillRun{Steps: 1}, Without: hermes.SkillRun{Reached: true, Steps: 6, Failed: 2}},
-			why:   "only without it", harm: true,
+			why:   "only the run without it", harm: true,
 		},
-		"another end is no end": {
+		"another outcome does not count": {
 			steps: join(plays("built", direct...), yes, plays("gave up", direct...), no),
 			want:  hermes.SkillTrial{Verdict: hermes.SkillWon, With: hermes.SkillRun{Reached: true, Steps: 3}, Without: hermes.SkillRun{Steps: 3}},
-			why:   "only with it",
+			why:   "only the run with it",
 		},
 		"unknown calls count": {
 			steps: join(plays("built", -1, 3, 4), yes, plays("built", direct...), yes),
 			want:  hermes.SkillTrial{Verdict: hermes.SkillLost, With: hermes.SkillRun{Reached: true, Steps: 4, Missed: 1}, Without: hermes.SkillRun{Reached: true, Steps: 3}},
 			why:   "1 unknown call instead of 0",
 		},
-		"neither reaches the end": {
+		"neither reaches the outcome": {
 			steps: join(plays("no"), plays("no")),
 			want:  hermes.SkillTrial{Verdict: hermes.SkillUndecided, With: hermes.SkillRun{Steps: 1}, Without: hermes.SkillRun{Steps: 1}},
 			why:   "neither",
 		},
 		"the service is down": {
-			steps: down, want: hermes.SkillTrial{Verdict: hermes.SkillUndecided, With: hermes.SkillRun{Steps: 1}}, why: "could not be asked",
+			steps: down, want: hermes.SkillTrial{Verdict: hermes.SkillUndecided, With: hermes.SkillRun{Steps: 1}}, why: "the model call failed",
 		},
 		"a cap is reached": {
 			steps: join(plays("built", direct...), yes, capped),
@@ -162,7 +162,7 @@ func try(ctx context.Context, m hermes.Model, r replay.Recording, tokens int64) 
 		replay.Draft{Name: "build", Text: "Write config.mk, then make build."})
 }
 
-func TestTheEndOfTheTokensDecidesNothing(t *testing.T) {
+func TestWithoutTokensTheVerdictIsUndecided(t *testing.T) {
 	t.Parallel()
 	m := hermestest.NewScript(hermestest.CallTool("terminal", `{"command":"make"}`)).Forever()
 	got, err := try(t.Context(), m, record(t, hard...), 50)
@@ -193,7 +193,7 @@ func TestAnInterruptIsNoVerdict(t *testing.T) {
 	}
 }
 
-func TestCallsAreAnsweredAsTheWorldStands(t *testing.T) {
+func TestCallsAreAnsweredForTheCurrentState(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		calls []hermes.ToolCall

@@ -8,28 +8,27 @@ import (
 	"hermes"
 )
 
-// notRecorded answers a call that nobody made.
-const notRecorded = `{"error":"not recorded: this is a replay of earlier work, nothing is run, and this very call was not made then. Its result is not known. Make another call, or end in words with what you have."}`
+// notRecorded is the result of a call that is not in the recording.
+const notRecorded = `{"error":"not recorded: this is a replay of earlier work, nothing runs, and this call was not made then. Its result is unknown. Make another call, or answer with what you have."}`
 
-// tape answers calls from a recording; it runs nothing. It counts what was
-// asked of it.
+// tape answers calls from a recording and counts them. It runs nothing.
 type tape struct {
 	r Recording
 
 	mu     sync.Mutex
-	given  []bool // by place in r.calls
-	world  int    // one more than the place of the last change that was given
+	played []bool // by index in r.calls
+	state  int    // the index after the last change that was played
 	failed int
 	missed int
 	touch  map[string]bool // files that calls wanted to change
-	made   []string        // the calls, for the question on the end
+	made   []string        // the calls, for the comparison of the outcomes
 }
 
 func newTape(r Recording) *tape {
-	return &tape{r: r, given: make([]bool, len(r.calls)), touch: map[string]bool{}}
+	return &tape{r: r, played: make([]bool, len(r.calls)), touch: map[string]bool{}}
 }
 
-// Spec finds a tool of the recording.
+// Spec returns a tool of the recording.
 func (t *tape) Spec(name string) (hermes.Spec, bool) {
 	for _, s := range t.r.Specs {
 		if s.Name == name {
@@ -39,10 +38,10 @@ func (t *tape) Spec(name string) (hermes.Spec, bool) {
 	return hermes.Spec{}, false
 }
 
-// Preview is not needed: nobody watches.
+// Preview returns "": a replay is not shown.
 func (t *tape) Preview(hermes.ToolCall) string { return "" }
 
-// Run answers a call as it was answered then.
+// Run returns the recorded result of a call.
 func (t *tape) Run(_ context.Context, c hermes.ToolCall, _ func(string)) hermes.Result {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -56,9 +55,9 @@ func (t *tape) Run(_ context.Context, c hermes.ToolCall, _ func(string)) hermes.
 		return hermes.Result{Text: notRecorded, Failed: true}
 	}
 	was := t.r.calls[at]
-	t.given[at] = true
+	t.played[at] = true
 	if was.changes {
-		t.world = max(t.world, at+1)
+		t.state = max(t.state, at+1)
 	}
 	if was.failed {
 		t.failed++
@@ -69,25 +68,25 @@ func (t *tape) Run(_ context.Context, c hermes.ToolCall, _ func(string)) hermes.
 	return hermes.Result{Text: was.text, Failed: was.failed}
 }
 
-// find returns the place of the call that answers, -1 where there is none. Of
-// several alike it is the first one that was not given yet and that nothing
-// had changed since where the replay stands; else the last one that was given
-// or lies behind; else the first that lies ahead.
+// find returns the index of the recorded call with this key, -1 if there is
+// none. Of several, it returns the first one not played yet with no change
+// between the replay's state and it; else the last one that was played or is
+// before the state; else the first one after it.
 func (t *tape) find(key string) int {
 	now, behind, ahead := -1, -1, -1
-	still := true // nothing changed between where the replay stands and here
+	same := true // no change between the replay's state and this call
 	for at, c := range t.r.calls {
 		if c.key == key {
 			switch {
-			case at < t.world || t.given[at]:
+			case at < t.state || t.played[at]:
 				behind = at
-			case still && now < 0:
+			case same && now < 0:
 				now = at
 			case ahead < 0:
 				ahead = at
 			}
 		}
-		still = still && (at < t.world || !c.changes)
+		same = same && (at < t.state || !c.changes)
 	}
 	switch {
 	case now >= 0:
@@ -98,7 +97,7 @@ func (t *tape) find(key string) int {
 	return ahead
 }
 
-// maxNoted bounds the calls that the question on the end lists.
+// maxNoted limits the calls that are listed when outcomes are compared.
 const maxNoted = 40
 
 func (t *tape) note(c hermes.ToolCall, what string) {
@@ -107,8 +106,8 @@ func (t *tape) note(c hermes.ToolCall, what string) {
 	}
 }
 
-// touches reports whether every file that was changed then was meant to be
-// changed here too.
+// touches reports whether the replay tried to change every file that the
+// recorded turn changed.
 func (t *tape) touches() bool {
 	for _, p := range t.r.touched {
 		if !t.touch[p] {

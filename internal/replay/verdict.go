@@ -14,7 +14,7 @@ import (
 //go:embed judge.md
 var judge string
 
-// agrees asks whether an end is the recorded one.
+// agrees asks the model whether a replay has the recorded outcome.
 func agrees(ctx context.Context, m hermes.Model, r Recording, t *tape, end string) (bool, error) {
 	answer, err := hermes.Collect(m.Stream(ctx, &hermes.Request{
 		System: judge, Session: r.Session, MaxTokens: 2000,
@@ -22,7 +22,7 @@ func agrees(ctx context.Context, m hermes.Model, r Recording, t *tape, end strin
 			r.Task, r.End, strings.Join(t.made, "\n"), cut(end, maxText)))},
 	}))
 	if err != nil {
-		return false, fmt.Errorf("the ends could not be compared: %w", err)
+		return false, fmt.Errorf("the outcomes could not be compared: %w", err)
 	}
 	said := answer.Text()
 	said = said[strings.LastIndex(said, "</think>")+1:] // some models think aloud
@@ -32,22 +32,22 @@ func agrees(ctx context.Context, m hermes.Model, r Recording, t *tape, end strin
 	case "YES", "NO":
 		return word == "YES", nil
 	}
-	return false, errors.New("the ends could not be compared: the answer was neither yes nor no")
+	return false, errors.New("the outcomes could not be compared: the answer was neither yes nor no")
 }
 
-// decide compares the figures, the weightiest first: the end, failed calls,
-// unknown calls, steps, tokens. A draft that makes nothing better has lost.
+// decide compares the figures, the most important first: the outcome, failed
+// calls, unknown calls, steps, tokens. A draft that improves nothing has lost.
 func decide(t hermes.SkillTrial) (hermes.SkillVerdict, string) {
 	w, o := t.With, t.Without
 	switch {
 	case w.Reached && !o.Reached:
-		return hermes.SkillWon, "only with it the recorded end was reached (" + t.Compared() + ")"
+		return hermes.SkillWon, "only the run with it reached the recorded outcome (" + t.Compared() + ")"
 	case !w.Reached && o.Reached:
-		return hermes.SkillLost, "only without it the recorded end was reached (" + t.Compared() + ")"
+		return hermes.SkillLost, "only the run without it reached the recorded outcome (" + t.Compared() + ")"
 	case !w.Reached && w.Failed > o.Failed:
-		return hermes.SkillLost, "the recorded end was not reached either way, and more went wrong with it (" + t.Compared() + ")"
+		return hermes.SkillLost, "neither run reached the recorded outcome, and more calls failed with it (" + t.Compared() + ")"
 	case !w.Reached:
-		return hermes.SkillUndecided, "the recorded end was reached neither with it nor without it"
+		return hermes.SkillUndecided, "neither run reached the recorded outcome"
 	}
 	better := cmp.Or(cmp.Compare(w.Failed, o.Failed), cmp.Compare(w.Missed, o.Missed), cmp.Compare(w.Steps, o.Steps), cmp.Compare(w.Tokens, o.Tokens))
 	switch {
