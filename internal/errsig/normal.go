@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// Normal is a message without what differs from one time to the next: lower
-// case, with <path>, <url>, <n>, <hex> and <time> in the place of such things.
+// Normal returns a message without the parts that vary: in lower case, with
+// <path>, <url>, <n>, <hex> and <time> instead of such words.
 func Normal(message string) string {
 	var out []string
 	for _, w := range strings.Fields(strings.ToLower(clip(message))) {
@@ -20,8 +20,8 @@ func Normal(message string) string {
 	return strings.Join(out, " ")
 }
 
-// general puts a name in the place of a word that differs each time; what
-// stands round the word stays.
+// general replaces a word that varies by its placeholder. Punctuation around
+// the word stays.
 func general(word string) string {
 	start := strings.IndexFunc(word, func(r rune) bool { return !strings.ContainsRune(`"'`+"`([{<", r) })
 	if start < 0 {
@@ -72,7 +72,7 @@ func isHex(w string) bool {
 	return strings.IndexFunc(w, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'f') }) < 0
 }
 
-// numbers replaces each run of digits that is no part of a name.
+// numbers replaces each run of digits that is not part of a name.
 func numbers(w string) string {
 	if !strings.ContainsAny(w, "0123456789") || unicode.IsLetter([]rune(w)[0]) && !strings.ContainsAny(w, ":=") {
 		return w
@@ -92,8 +92,8 @@ func numbers(w string) string {
 	return b.String()
 }
 
-// classes are kinds of failure and the words that tell them, the more certain
-// first.
+// classes are the kinds of failure and the words that show them, the most
+// certain first.
 var classes = []struct {
 	name  string
 	words []string
@@ -122,8 +122,8 @@ func classOf(message string) string {
 	return "error"
 }
 
-// Alike tells how much two patterns have in common, from 0 to 1: the words
-// that both have, of all that either has.
+// Alike returns how similar two patterns are, from 0 to 1: the number of words
+// that both have, divided by the number of words that either has.
 func Alike(a, b string) float64 {
 	if a == b {
 		return 1

@@ -1,10 +1,10 @@
-// Package errsig recognises failures: what a failed tool call says is brought
-// into a form in which the same failure looks the same again, whatever paths,
-// numbers and addresses it names.
+// Package errsig recognizes failures of tool calls: it turns the text of a
+// failed result into an error signature, which is the same each time whatever
+// paths, numbers and addresses the text has.
 //
-// Of takes the text of a result apart; Normal is the form of one message; Alike
-// compares two of them. All is pure text work. The package knows no tool and
-// keeps nothing.
+// Of reads the text of a result, Normal normalizes one message, and Alike
+// compares two patterns. The package works on text only: it does not know the
+// tools and stores nothing. Start at Of.
 package errsig
 
 import (
@@ -13,25 +13,25 @@ import (
 	"unicode/utf8"
 )
 
-// Signature is a failure in its general form.
+// Signature identifies a kind of failure.
 type Signature struct {
 	// Class is the kind of failure, one of a few words.
 	Class string
-	// Pattern is the message in its normal form; "" means that nothing can be
-	// learned from it.
+	// Pattern is the normalized message; "" means that there is nothing to
+	// learn from it.
 	Pattern string
-	// Message is the line of the result that tells most, as it stands there.
+	// Message is the line of the result that says most, unchanged.
 	Message string
 }
 
-// maxMessage bounds a message, and with it a pattern, in bytes.
+// maxMessage limits a message, and so a pattern, in bytes.
 const maxMessage = 240
 
-// Of reads the result of a failed call. arguments are the call's JSON; a
-// command's program becomes part of the pattern, since programs fail each in
-// their own way.
+// Of returns the signature of a failed call, or the zero value for a refused
+// one. arguments are the call's JSON: the program of a shell command becomes
+// part of the pattern, because each program fails in its own way.
 func Of(arguments, result string) Signature {
-	message := telling(result)
+	message := failureOf(result)
 	if message == "" || refused(message) {
 		return Signature{}
 	}
@@ -42,10 +42,11 @@ func Of(arguments, result string) Signature {
 	return s
 }
 
-// refused tells results that say no to a call instead of reporting a failure.
+// refused reports whether a result refuses a call instead of reporting a
+// failure. Older transcripts say "the person" where new ones say "the user".
 func refused(message string) bool {
 	low := strings.ToLower(message)
-	for _, start := range []string{"not run", "denied", "blocked", "interrupted", "the person", "refused"} {
+	for _, start := range []string{"not run", "denied", "blocked", "interrupted", "the person", "the user", "refused"} {
 		if strings.HasPrefix(low, start) {
 			return true
 		}
@@ -53,9 +54,9 @@ func refused(message string) bool {
 	return false
 }
 
-// telling finds the line that says what went wrong: the error of a JSON
-// result, else the last line of its output that speaks of one.
-func telling(result string) string {
+// failureOf returns the line that says what went wrong: from the output of a
+// JSON result, else from its error.
+func failureOf(result string) string {
 	var fields struct {
 		Error  string `json:"error"`
 		Output string `json:"output"`
@@ -63,24 +64,25 @@ func telling(result string) string {
 	}
 	d := json.NewDecoder(strings.NewReader(result))
 	if d.Decode(&fields) != nil { // plain text, or something else than an object
-		return pick(result)
+		return failureLine(result)
 	}
 	for _, text := range []string{fields.Stderr, fields.Output, fields.Error} {
-		if line := pick(text); line != "" {
+		if line := failureLine(text); line != "" {
 			return line
 		}
 	}
 	return ""
 }
 
-// words that mark a line which tells of a failure.
+// telltale are words that mark a line about a failure.
 var telltale = []string{
 	"error", "fatal", "not found", "no such", "denied", "cannot", "can't", "could not", "failed", "failure", "exception", "refused",
 	"undefined", "invalid", "unknown", "missing", "timed out", "panic", "unable", "already exists", "not permitted", "no module",
 }
 
-func pick(text string) string {
-	last, told := "", ""
+// failureLine returns the last line with a telltale word, else the last line.
+func failureLine(text string) string {
+	last, found := "", ""
 	n := 0
 	for line := range strings.Lines(tail(text)) {
 		line = strings.TrimSpace(line)
@@ -94,18 +96,18 @@ func pick(text string) string {
 		low := strings.ToLower(line)
 		for _, w := range telltale {
 			if strings.Contains(low, w) {
-				told = line
+				found = line
 				break
 			}
 		}
 	}
-	if told == "" {
-		told = last
+	if found == "" {
+		found = last
 	}
-	return clip(told)
+	return clip(found)
 }
 
-// tail bounds what is looked at.
+// tail returns the end of a text, so that long outputs stay cheap.
 func tail(text string) string {
 	const most = 16 << 10
 	if len(text) <= most {
@@ -125,7 +127,7 @@ func clip(line string) string {
 	return line[:n]
 }
 
-// program is the program of a shell command among the arguments, "" without.
+// program returns the program of a shell command in the arguments, or "".
 func program(arguments string) string {
 	var a struct {
 		Command string `json:"command"`

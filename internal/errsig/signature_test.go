@@ -24,7 +24,7 @@ func TestTheSameFailureLooksTheSame(t *testing.T) {
 		{"addresses, numbers and hashes", `{}`, `connect to https://api.example:443/x failed after 30s: commit 3e71197f2c at 2026-11-20T12:00:00z port 8080`, "error",
 			"connect to <url> failed after <n>s: commit <hex> at <time> port <n>"},
 		{"a line that says nothing special", `{"command":"make"}`, `{"output":"something odd","exit_code":2}`, "error", "make: something odd"},
-		{"what the person refused", `{"command":"rm -rf /"}`, `{"error":"not run: the person said no"}`, "", ""},
+		{"what the user refused", `{"command":"rm -rf /"}`, `{"error":"not run: the user said no"}`, "", ""},
 		{"nothing", `{"command":"false"}`, `{"output":"","exit_code":1}`, "", ""},
 		{"an error with hints after the JSON", `{}`, `{"error":"file not found"}` + "\n\n[hint]", "not_found", "file not found"},
 	}

@@ -8,16 +8,15 @@ import (
 	"hermes"
 )
 
-// compare finds the first part of a request that does not begin the next one
-// as it is. Messages that were added are no break, nor are those that were
-// taken from the end.
+// compare finds the first part of a request that the next request changed.
+// Messages added or removed at the end are not a break.
 func compare(before, now *hermes.Request) (hermes.PrefixBreak, bool) {
 	if !slices.EqualFunc(before.Tools, now.Tools, sameTool) {
 		return toolBreak(before, now), true
 	}
 	if before.System != now.System {
 		from, to := difference(before.System, now.System)
-		return put(before, hermes.PrefixBreak{Section: "system prompt", From: from, To: to}, toolsLength(before)+from), true
+		return sized(before, hermes.PrefixBreak{Section: "system prompt", From: from, To: to}, toolsLength(before)+from), true
 	}
 	for i := range min(len(before.Messages), len(now.Messages)) {
 		if sameMessage(&before.Messages[i], &now.Messages[i]) {
@@ -30,7 +29,7 @@ func compare(before, now *hermes.Request) (hermes.PrefixBreak, bool) {
 			kept += len(flat(&before.Messages[j]))
 		}
 		b := hermes.PrefixBreak{Section: fmt.Sprintf("message %d (%s)", i+1, kind(now.Messages[i].Role)), From: from, To: to}
-		return put(before, b, kept), true
+		return sized(before, b, kept), true
 	}
 	return hermes.PrefixBreak{}, false
 }
@@ -43,24 +42,24 @@ func toolBreak(before, now *hermes.Request) hermes.PrefixBreak {
 			continue
 		}
 		if i >= len(now.Tools) {
-			return put(before, hermes.PrefixBreak{Section: "tool " + t.Name + " (taken away)"}, kept)
+			return sized(before, hermes.PrefixBreak{Section: "tool " + t.Name + " (removed)"}, kept)
 		}
 		from, to := difference(flatTool(t), flatTool(now.Tools[i]))
-		return put(before, hermes.PrefixBreak{Section: "tool " + now.Tools[i].Name, From: from, To: to}, kept+from)
+		return sized(before, hermes.PrefixBreak{Section: "tool " + now.Tools[i].Name, From: from, To: to}, kept+from)
 	}
 	added := now.Tools[len(before.Tools)]
-	return put(before, hermes.PrefixBreak{Section: "tool " + added.Name, To: len(flatTool(added))}, kept)
+	return sized(before, hermes.PrefixBreak{Section: "tool " + added.Name, To: len(flatTool(added))}, kept)
 }
 
-// put fills in how much of the request before is kept.
-func put(before *hermes.Request, b hermes.PrefixBreak, kept int) hermes.PrefixBreak {
+// sized sets how much of the request before was kept and lost.
+func sized(before *hermes.Request, b hermes.PrefixBreak, kept int) hermes.PrefixBreak {
 	b.Kept = kept
 	b.Lost = max(0, length(before)-kept)
 	return b
 }
 
-// difference is where two texts begin to differ, and where in the new one they
-// go on alike to their ends.
+// difference returns where two texts begin to differ, and where in the new one
+// their common end begins.
 func difference(before, now string) (from, to int) {
 	n := min(len(before), len(now))
 	for from < n && before[from] == now[from] {
@@ -73,8 +72,8 @@ func difference(before, now string) (from, to int) {
 	return from, len(now) - same
 }
 
-// sameMessage compares what is sent of two messages. Equal texts at the same
-// address, which is how a session has them, are not read.
+// sameMessage compares what is sent of two messages. It does not read parts at
+// the same address, which is the usual case in a session.
 func sameMessage(a, b *hermes.Message) bool {
 	if a.Role != b.Role || a.CallID != b.CallID || a.ToolName != b.ToolName || a.Failed != b.Failed ||
 		len(a.Parts) != len(b.Parts) || len(a.Calls) != len(b.Calls) || len(a.Reasoning) != len(b.Reasoning) {

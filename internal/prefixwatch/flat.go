@@ -6,7 +6,7 @@ import (
 	"hermes"
 )
 
-// flat is all that is sent of a message, one after the other.
+// flat returns all that is sent of a message as one text.
 func flat(m *hermes.Message) string {
 	var b strings.Builder
 	b.WriteString(m.CallID)
@@ -45,7 +45,7 @@ func toolsLength(r *hermes.Request) int {
 	return n
 }
 
-// length is the size of all that a request is made of, in bytes.
+// length returns the size of a whole request in bytes.
 func length(r *hermes.Request) int {
 	n := toolsLength(r) + len(r.System)
 	for i := range r.Messages {
@@ -57,7 +57,7 @@ func length(r *hermes.Request) int {
 func kind(r hermes.Role) string {
 	switch r {
 	case hermes.RoleUser:
-		return "the person's"
+		return "user"
 	case hermes.RoleAssistant:
 		return "answer"
 	case hermes.RoleTool:

@@ -1,13 +1,12 @@
-// Package prefixwatch sees whether each request of a session begins with the
-// one before it. Providers keep what was sent for a fraction of its price, but
-// only as far as the next request begins with the very same bytes: whatever
-// breaks that is told, with the section and the bytes that broke it.
+// Package prefixwatch checks that each request of a session begins with the
+// one before it. A provider's cache makes repeated input much cheaper, but only
+// as far as the next request begins with the same bytes. Each break is
+// reported with the section and the bytes that changed.
 //
-// A [Watch] wraps models. It compares the parts that requests are made of and
-// keeps those of the last request of a few sessions; since a transcript only
-// grows and its texts are shared, that costs little memory and no hashing:
-// texts at the same address are equal without a look. It changes nothing on
-// the way.
+// A [Watch] wraps models and does not change requests. It keeps the last
+// request of a few sessions and compares the parts. A transcript only grows and
+// its texts are shared, so this takes little memory and no hashing: texts at
+// the same address are equal.
 //
 // Start at Watch.Models, then compare.go.
 package prefixwatch
@@ -23,12 +22,12 @@ import (
 	"hermes"
 )
 
-// maxSessions is how many sessions are remembered; the one that was not heard
-// of for the longest time is forgotten first.
+// maxSessions is how many sessions are kept. The one whose last request is
+// oldest is dropped first.
 const maxSessions = 32
 
-// Watch remembers the last request of each session. It may be used
-// concurrently.
+// Watch keeps the last request of each session and reports breaks. It may be
+// used concurrently.
 type Watch struct {
 	log *slog.Logger
 	now func() time.Time
@@ -38,18 +37,18 @@ type Watch struct {
 	age  int
 }
 
-// session is what is kept of one.
+// session is what a Watch keeps about a session.
 type session struct {
 	age      int
 	requests int
 	breaks   int
-	expected string // why the next break happens
+	expected string // the cause of the next break
 	model    string
-	last     hermes.Request // its slices and texts are the session's own
+	last     hermes.Request // shares slices and texts with the session
 	broken   *hermes.PrefixBreak
 }
 
-// New returns a watch. A nil log discards, a nil clock is the real one.
+// New returns a watch. A nil log discards; a nil now is time.Now.
 func New(log *slog.Logger, now func() time.Time) *Watch {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -60,7 +59,7 @@ func New(log *slog.Logger, now func() time.Time) *Watch {
 	return &Watch{log: log, now: now, seen: map[string]*session{}}
 }
 
-// Models returns models that are watched.
+// Models wraps models so that their requests are checked.
 func (w *Watch) Models(next hermes.Models) hermes.Models { return watched{w, next} }
 
 type watched struct {
@@ -81,7 +80,7 @@ type watchedModel struct {
 	watch *Watch
 }
 
-// Stream looks at a request of the conversation itself and sends it.
+// Stream checks a request of the conversation itself and sends it.
 func (m watchedModel) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
 	if r.Purpose == "" && r.Session != "" {
 		m.watch.See(m.ID(), r)
@@ -89,7 +88,7 @@ func (m watchedModel) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[h
 	return m.Model.Stream(ctx, r)
 }
 
-// See takes the next request of a session into account.
+// See compares a request with the one before in its session and keeps it.
 func (w *Watch) See(model string, r *hermes.Request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -125,7 +124,7 @@ func (w *Watch) compare(s *session, model string, r *hermes.Request) {
 		"section", b.Section, "from", b.From, "to", b.To, "kept", b.Kept, "lost", b.Lost, "cause", b.Cause)
 }
 
-// Expect says why the next request of a session will break its prefix, such as
+// Expect sets the cause of a break by the next request of a session, such as
 // "compression".
 func (w *Watch) Expect(id, cause string) {
 	w.mu.Lock()
@@ -147,14 +146,14 @@ func (w *Watch) Broken(id string) (last *hermes.PrefixBreak, count int) {
 	return &b, s.breaks
 }
 
-// Forget drops what is kept of a session that has ended.
+// Forget drops a session that has ended.
 func (w *Watch) Forget(id string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.seen, id)
 }
 
-// session finds what is kept of a session, with the lock held.
+// session returns the entry of a session. The caller has the lock.
 func (w *Watch) session(id string) *session {
 	w.age++
 	s := w.seen[id]

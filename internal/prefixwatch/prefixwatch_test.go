@@ -53,9 +53,9 @@ func TestWhatBreaksAPrefix(t *testing.T) {
 		"the system prompt":      {func(r *hermes.Request) { r.System = "You are two tests." }, broken("system prompt", 8, 17, tools+8)},
 		"a tool's words":         {func(r *hermes.Request) { r.Tools[1].Description = "does c" }, broken("tool b", 6, 7, tools/2+6)},
 		"a tool more":            {func(r *hermes.Request) { r.Tools = append(r.Tools, hermes.Spec{Name: "z"}) }, broken("tool z", 0, 1, tools)},
-		"a tool less":            {func(r *hermes.Request) { r.Tools = r.Tools[:1] }, broken("tool b (taken away)", 0, 0, tools/2)},
-		"a message":              {func(r *hermes.Request) { r.Messages[0] = hermes.UserText("hello, there") }, broken("message 1 (the person's)", 5, 6, tools+15+5)},
-		"a message that grew":    {func(r *hermes.Request) { r.Messages[0] = hermes.UserText("hello there now") }, broken("message 1 (the person's)", 11, 15, tools+15+11)},
+		"a tool less":            {func(r *hermes.Request) { r.Tools = r.Tools[:1] }, broken("tool b (removed)", 0, 0, tools/2)},
+		"a message":              {func(r *hermes.Request) { r.Messages[0] = hermes.UserText("hello, there") }, broken("message 1 (user)", 5, 6, tools+15+5)},
+		"a message that grew":    {func(r *hermes.Request) { r.Messages[0] = hermes.UserText("hello there now") }, broken("message 1 (user)", 11, 15, tools+15+11)},
 		"arguments": {func(r *hermes.Request) {
 			r.Messages[1].Calls = []hermes.ToolCall{{ID: "c1", Name: "a", Arguments: `{"x":2}`}}
 		}, broken("message 2 (answer)", 10, 11, tools+15+11+10)},
@@ -97,10 +97,10 @@ func TestAnotherModelAndExpectedBreaks(t *testing.T) {
 		t.Errorf("got %+v, %d", b, n)
 	}
 	if text := log.String(); strings.Count(text, "level=INFO") != 2 || strings.Contains(text, "level=WARN") {
-		t.Errorf("a known cause is no warning: %s", text)
+		t.Errorf("a known cause is logged as a warning: %s", text)
 	}
 	w.See("n", request())
-	if text := log.String(); !strings.Contains(text, "level=WARN") || !strings.Contains(text, `section="message 1 (the person's)"`) {
+	if text := log.String(); !strings.Contains(text, "level=WARN") || !strings.Contains(text, `section="message 1 (user)"`) {
 		t.Errorf("not logged: %s", text)
 	}
 	w.Forget("s1")
@@ -109,7 +109,7 @@ func TestAnotherModelAndExpectedBreaks(t *testing.T) {
 	}
 }
 
-func TestOnlySoManySessionsAreKept(t *testing.T) {
+func TestOnlyTheNewestSessionsAreKept(t *testing.T) {
 	t.Parallel()
 	w := prefixwatch.New(nil, now)
 	for i := range 100 {
@@ -137,7 +137,7 @@ func (s *silent) Stream(context.Context, *hermes.Request) iter.Seq2[hermes.Delta
 }
 func (s *silent) Model(context.Context, string) (hermes.Model, error) { return s, nil }
 
-func TestSideTasksAreNoPartOfTheSession(t *testing.T) {
+func TestAuxiliaryRequestsAreNotCompared(t *testing.T) {
 	t.Parallel()
 	w, m := prefixwatch.New(nil, now), &silent{}
 	watched, err := w.Models(m).Model(t.Context(), "")

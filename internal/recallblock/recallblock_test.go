@@ -163,7 +163,7 @@ func FuzzScrubber(f *testing.F) {
 			return
 		}
 		if got := recallblock.Strip("Hi\n" + wrapped + "\nthere"); got != "Hi\nthere" {
-			t.Fatalf("what was wrapped leaks: %q", got)
+			t.Fatalf("wrapped text leaks: %q", got)
 		}
 		if again := recallblock.Wrap(wrapped); again != wrapped {
 			t.Fatalf("wrapping again changes: %q to %q", wrapped, again)

@@ -2,51 +2,50 @@ package recallblock
 
 import "strings"
 
-// maxBlanks bounds the blanks between an opening tag and its line break, in
-// bytes, so that little is ever held back.
+// maxBlanks limits the blanks between an opening tag and its line break, in
+// bytes, so that the buffer stays small.
 const maxBlanks = 32
 
-// Scrubber removes memory-context blocks from a stream of text. The zero value
-// is ready. It is not for concurrent use.
+// Scrubber removes recall blocks from a stream of text. The zero value is
+// ready to use. It must not be used concurrently.
 type Scrubber struct {
-	held   string // what may yet turn out to be a tag
-	inside bool   // within a block
-	closed bool   // a block has just ended: its line break goes with it
-	middle bool   // outside of a block, past the start of a line
+	buffer  string // text that may become a tag
+	inBlock bool   // within a block
+	closed  bool   // a block has just ended: remove its line break too
+	middle  bool   // not in a block and past the start of a line
 }
 
-// Feed takes the next piece and returns what of the text so far may be shown.
-// A piece that may be the beginning of a tag is held back.
+// Feed adds the next piece and returns the text that may be shown. Text that
+// may be the beginning of a tag is buffered.
 func (s *Scrubber) Feed(piece string) string {
 	if s.idle() && s.plain(piece) {
 		s.move(piece)
 		return piece
 	}
-	s.held += piece
+	s.buffer += piece
 	var out strings.Builder
 	for s.step(&out) {
 	}
 	return out.String()
 }
 
-// Flush ends the text: it returns what was held back and proved harmless, and
-// makes the scrubber ready for another text. A block that never closed has
-// swallowed the rest.
+// Flush ends the text. It returns the buffered rest and resets the scrubber for
+// another text. The rest of a block that was not closed is dropped.
 func (s *Scrubber) Flush() string {
-	rest := s.held
-	if s.inside {
+	rest := s.buffer
+	if s.inBlock {
 		rest = ""
 	}
 	s.Reset()
 	return rest
 }
 
-// Reset forgets everything, as when a text is begun anew.
+// Reset drops all state, for a text that starts again.
 func (s *Scrubber) Reset() { *s = Scrubber{} }
 
-func (s *Scrubber) idle() bool { return s.held == "" && !s.inside && !s.closed }
+func (s *Scrubber) idle() bool { return s.buffer == "" && !s.inBlock && !s.closed }
 
-// plain reports that no line of a piece can begin with a tag.
+// plain reports whether no line of a piece can begin with a tag.
 func (s *Scrubber) plain(piece string) bool {
 	if !s.middle && strings.HasPrefix(piece, "<") {
 		return false
@@ -54,66 +53,67 @@ func (s *Scrubber) plain(piece string) bool {
 	return !strings.Contains(piece, "\n<")
 }
 
-// move notes where the shown text now stands.
+// move records whether the shown text ends within a line.
 func (s *Scrubber) move(shown string) {
 	if shown != "" {
 		s.middle = !strings.HasSuffix(shown, "\n")
 	}
 }
 
-// step takes one decision about what is held; false if it needs more text.
+// step decides the next part of the buffer. It returns false if it needs more
+// text.
 func (s *Scrubber) step(out *strings.Builder) bool {
 	switch {
-	case s.inside:
-		return s.leave()
-	case s.held == "":
+	case s.inBlock:
+		return s.endBlock()
+	case s.buffer == "":
 		return false
 	case s.closed:
 		return s.endLine()
 	case s.middle:
-		s.show(out, lineEnd(s.held))
+		s.show(out, lineEnd(s.buffer))
 		return true
 	}
-	switch n, sure := opens(s.held); {
+	switch n, sure := opens(s.buffer); {
 	case !sure:
 		return false
 	case n > 0:
-		s.held, s.inside = s.held[n:], true
+		s.buffer, s.inBlock = s.buffer[n:], true
 	default:
-		s.show(out, lineEnd(s.held))
+		s.show(out, lineEnd(s.buffer))
 	}
 	return true
 }
 
-// leave looks for the end of a block.
-func (s *Scrubber) leave() bool {
-	at := index(s.held, closing)
-	if at < 0 { // a piece of the tag may be there already
-		s.held = s.held[max(0, len(s.held)-len(closing)+1):]
+// endBlock looks for the end of a block.
+func (s *Scrubber) endBlock() bool {
+	at := index(s.buffer, closing)
+	if at < 0 { // a part of the tag may be there already
+		s.buffer = s.buffer[max(0, len(s.buffer)-len(closing)+1):]
 		return false
 	}
-	s.held = s.held[at+len(closing):]
-	s.inside, s.closed = false, true
+	s.buffer = s.buffer[at+len(closing):]
+	s.inBlock, s.closed = false, true
 	return true
 }
 
-// endLine drops the line break after a block.
+// endLine removes the line break after a block.
 func (s *Scrubber) endLine() bool {
-	if s.held == "\r" {
+	if s.buffer == "\r" {
 		return false
 	}
-	s.held = strings.TrimPrefix(strings.TrimPrefix(s.held, "\r"), "\n")
+	s.buffer = strings.TrimPrefix(strings.TrimPrefix(s.buffer, "\r"), "\n")
 	s.closed = false
 	return true
 }
 
 func (s *Scrubber) show(out *strings.Builder, n int) {
-	out.WriteString(s.held[:n])
-	s.move(s.held[:n])
-	s.held = s.held[n:]
+	out.WriteString(s.buffer[:n])
+	s.move(s.buffer[:n])
+	s.buffer = s.buffer[n:]
 }
 
-// lineEnd is where the next line begins, or the end of the text.
+// lineEnd returns where the next line begins, or the end of the text.
 func lineEnd(text string) int {
 	if at := strings.IndexByte(text, '\n'); at >= 0 {
 		return at + 1
@@ -121,8 +121,8 @@ func lineEnd(text string) int {
 	return len(text)
 }
 
-// opens tells how many bytes at the start of a line open a block, 0 if none
-// do. Not sure means that more text decides.
+// opens returns how many bytes at the start of a line open a block, 0 if none
+// do. If sure is false, it needs more text.
 func opens(text string) (n int, sure bool) {
 	have := min(len(text), len(opening))
 	if !strings.EqualFold(text[:have], opening[:have]) {

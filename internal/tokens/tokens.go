@@ -1,27 +1,27 @@
-// Package tokens estimates how many tokens a text or an image costs, for
-// decisions that must be made before a provider has counted: about four
-// characters a token, a flat price for an image.
+// Package tokens estimates how many tokens a text or an image has, for
+// decisions before a provider has counted: about four characters a token, a
+// fixed number for an image.
 //
-// The estimate is rough by intent: vocabularies differ and cost megabytes.
-// Where a provider's own count is at hand, anchor on it and estimate only what
-// was added since (Anchor). It knows nothing of messages.
+// The estimate is rough on purpose: tokenizers differ and need megabytes. If a
+// provider's count is known, use an [Anchor], which estimates only what was
+// added since. The package does not know messages.
 package tokens
 
 import "unicode/utf8"
 
-// Image is the flat cost of one picture, in tokens.
+// Image is the estimate for one picture, in tokens.
 const Image = 1500
 
-// charsPerToken holds for text in alphabets.
+// charsPerToken is for text in alphabetic scripts.
 const charsPerToken = 4
 
-// Text estimates the tokens of s, rounded up; empty text costs nothing. Four
-// characters are one token; a character of a script without an alphabet
-// (Chinese, Japanese, Korean) is a token of its own, since an estimate four
+// Text estimates the tokens of s, rounded up; empty text has none. Four
+// characters count as one token. A character of a script without an alphabet
+// (Chinese, Japanese, Korean) counts as one token, because an estimate four
 // times too low would overflow a context window.
 func Text(s string) int { return fromQuarters(quarters(s)) }
 
-// Texts estimates several pieces that are sent together.
+// Texts estimates the tokens of several pieces that are sent together.
 func Texts(parts ...string) int {
 	sum := 0
 	for _, p := range parts {
@@ -51,8 +51,8 @@ func quarters(s string) int {
 	return n
 }
 
-// dense reports whether r is of a script in which a character is a word or a
-// syllable.
+// dense reports whether r is from a script whose characters are words or
+// syllables.
 func dense(r rune) bool {
 	return r >= 0x2E80 && r <= 0x9FFF || // CJK radicals, kana, ideographs
 		r >= 0xAC00 && r <= 0xD7AF || // Hangul
@@ -60,16 +60,15 @@ func dense(r rune) bool {
 		r >= 0x20000 && r <= 0x3FFFF // rare ideographs
 }
 
-// Anchor is a provider's own count of a prompt, beside the estimate of the
-// same prompt.
+// Anchor is a provider's count of a prompt and the estimate of the same prompt.
 type Anchor struct {
-	Counted   int // what the provider charged for the prompt, cached or not
-	Estimated int // what the estimate said of the same prompt
+	Counted   int // the provider's count, cached or not
+	Estimated int // the estimate
 }
 
-// Now returns the best guess for the prompt that estimates to estimated now:
-// the provider's count plus the estimate of what was added since. Without a
-// count it is the estimate; a prompt that shrank is scaled.
+// Now returns the best guess for a prompt whose estimate is estimated: the
+// provider's count plus the estimate of what was added since. Without a count
+// it returns the estimate; for a prompt that shrank it scales the count.
 func (a Anchor) Now(estimated int) int {
 	if a.Counted <= 0 || a.Estimated <= 0 {
 		return estimated
