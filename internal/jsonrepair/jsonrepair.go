@@ -1,14 +1,13 @@
-// Package jsonrepair mends the JSON that a model wrote as the arguments of a
-// tool call. What comes out is always strictly valid JSON.
+// Package jsonrepair repairs the JSON that a model wrote as the arguments of a
+// tool call. The result is always strictly valid JSON.
 //
-// It mends only what leaves no doubt: control characters standing raw inside
-// strings, trailing commas, brackets never closed or closed once too often,
-// objects glued together (the first one is kept), and the words True, False
-// and None in a value's place. It never changes the meaning of a string, since
-// commands are in them, and it never guesses: what stays broken, also a string
-// or a word cut in the middle, becomes the empty object.
+// It repairs only unambiguous errors: raw control characters in strings, trailing
+// commas, brackets that are not closed or closed too often, several objects in a
+// row (it keeps the first one), and the values True, False and None. It never
+// changes the meaning of a string, which may be a command, and it never guesses:
+// anything else, also a string or a word that was cut, becomes the empty object.
 //
-// It knows nothing of tools or schemas. Start reading at Repair.
+// It must not know tools or schemas. Start reading at Repair.
 package jsonrepair
 
 import (
@@ -22,17 +21,17 @@ type Outcome int
 
 // The outcomes of a repair.
 const (
-	Intact   Outcome = iota // the input was valid JSON already
-	Empty                   // there was nothing: blank or the word None
-	Repaired                // something small was put right
-	Lost                    // it stayed broken: the result is the empty object
+	Intact   Outcome = iota // the input was already valid JSON
+	Empty                   // the input was blank or the word None
+	Repaired                // small errors were repaired
+	Lost                    // it could not be repaired: the result is the empty object
 )
 
 // maxDepth is the nesting that encoding/json accepts.
 const maxDepth = 10_000
 
 // Repair returns in as strictly valid JSON and says what it did. Valid input
-// is returned as it is, without a copy. It may be called concurrently.
+// is returned unchanged, without a copy. It may be called concurrently.
 func Repair(in []byte) ([]byte, Outcome) {
 	if json.Valid(in) && utf8.Valid(in) {
 		return in, Intact

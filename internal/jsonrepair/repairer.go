@@ -2,7 +2,7 @@ package jsonrepair
 
 import "fmt"
 
-// expect is what may stand next in the innermost open object or array.
+// expect is what may come next in the innermost open object or array.
 type expect int
 
 const (
@@ -15,13 +15,13 @@ const (
 	comma                    // after a value
 )
 
-// repairer walks once over broken JSON and writes what it may keep. It holds no
-// recursion: the depth of the input costs heap, not stack.
+// repairer walks once over broken JSON and writes what it can keep. It does not
+// recurse: the depth of the input costs heap, not stack.
 type repairer struct {
 	in   []byte
 	pos  int
 	out  []byte
-	open []byte // the closers that are still owed, innermost last
+	open []byte // the closing brackets still missing, innermost last
 	want expect
 }
 
@@ -45,8 +45,8 @@ func (m *repairer) run() bool {
 // done reports whether one whole value has been written.
 func (m *repairer) done() bool { return len(m.open) == 0 && len(m.out) > 0 }
 
-// rest judges what follows a whole value: closers too many, a comma too many,
-// or another object that was glued on.
+// rest checks what follows a whole value: extra closing brackets, an extra comma,
+// or another object.
 func (m *repairer) rest() bool {
 	for ; m.pos < len(m.in); m.pos++ {
 		switch m.in[m.pos] {
@@ -71,7 +71,7 @@ func (m *repairer) finish() bool {
 	return len(m.out) > 0
 }
 
-// step takes in one token.
+// step reads one token.
 func (m *repairer) step() bool {
 	c := m.in[m.pos]
 	switch {
@@ -111,7 +111,7 @@ func (m *repairer) value(c byte) bool {
 		}
 		m.pos++
 		m.out = append(m.out, c)
-		m.open = append(m.open, c+2) // in ASCII each closer stands two after its opener
+		m.open = append(m.open, c+2) // in ASCII each closing bracket is two after its opening one
 		m.want = firstKey
 		if c == '[' {
 			m.want = firstValue
@@ -138,8 +138,8 @@ func (m *repairer) comma() bool {
 	return true
 }
 
-// closer closes the innermost bracket of its kind, and with it what stands
-// open inside. One that has no opener is dropped.
+// closer closes the innermost bracket of its kind, and every bracket that is open
+// inside it. One without an opening bracket is dropped.
 func (m *repairer) closer(c byte) bool {
 	m.pos++
 	if m.want == colon || m.want == value {
@@ -181,7 +181,7 @@ func (m *repairer) str() bool {
 			}
 			m.out = append(m.out, '\\', m.in[m.pos])
 			if m.in[m.pos] < ' ' {
-				return false // an escape of nothing known
+				return false // an unknown escape
 			}
 		case c < ' ':
 			m.control(c)

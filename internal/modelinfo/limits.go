@@ -2,15 +2,15 @@ package modelinfo
 
 import "strings"
 
-// The limits that a service may plausibly have, in tokens.
+// The bounds of a plausible context limit, in tokens.
 const (
 	leastLimit = 1_000
 	mostLimit  = 20_000_000
 )
 
-// StepDown is the next smaller window to try for a model whose limit is not
-// known, after one of so many tokens was too large: 256K, 128K, 64K, 32K, 16K,
-// 8K; 0 when there is none left.
+// StepDown returns the next smaller window to try for a model with an unknown
+// limit, after a request of this many tokens was too large: 256K, 128K, 64K, 32K,
+// 16K, 8K; 0 if there is none left.
 func StepDown(window int) int {
 	for w := 256 << 10; w >= 8<<10; w /= 2 {
 		if w < window || window <= 0 {
@@ -20,9 +20,9 @@ func StepDown(window int) int {
 	return 0
 }
 
-// LimitIn reads the context limit, in tokens, out of the words with which a
+// LimitIn reads the context limit, in tokens, out of the text with which a
 // service refused a request. It takes the number that is called a limit, not
-// the size of the request; 0 if there is none, or if it makes no sense.
+// the size of the request. It returns 0 if there is none or it is implausible.
 func LimitIn(text string) int {
 	text = strings.ToLower(text)
 	for _, mark := range []string{
@@ -49,8 +49,8 @@ func LimitIn(text string) int {
 
 func plausible(n int) bool { return n >= leastLimit && n <= mostLimit }
 
-// firstNumber reads the number at the beginning of a text, after a few words
-// and signs at most.
+// firstNumber reads the number at the beginning of a text, after at most a few
+// words and signs.
 func firstNumber(s string) int {
 	start := strings.IndexAny(s, "0123456789")
 	if start < 0 || start > 24 {

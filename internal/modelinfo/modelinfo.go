@@ -1,12 +1,12 @@
-// Package modelinfo is what was publicly known of common models on one day:
-// context length, output limit, prices, what they can do. It is a snapshot
-// that is part of the program (snapshot.txt), so that limits and money are
-// known without asking anyone; whoever has a newer answer puts it first.
+// Package modelinfo is a built-in snapshot (snapshot.txt) of public facts about
+// common models: context length, output limit, prices, capabilities. With it,
+// limits and prices are known without a request; callers with newer facts should
+// prefer those.
 //
-// It knows nothing of Hermes and does no I/O. The table is read on first use.
-// What is not known is zero, or a nil price: nothing is guessed. Start at
-// Find; names.go tells how a model is found under its many spellings, and
-// limits.go reads limits out of the words of a service.
+// It must not know Hermes and does no I/O. The table is parsed on first use.
+// Unknown values are zero, an unknown price is nil: nothing is guessed. Start at
+// Find; names.go finds a model under its many spellings, and limits.go reads
+// limits out of the error texts of services.
 package modelinfo
 
 import (
@@ -19,28 +19,28 @@ import (
 //go:embed snapshot.txt
 var snapshot string
 
-// Model is what is known of a model. Zero numbers are not known.
+// Model is what is known about a model. Zero numbers are unknown.
 type Model struct {
 	Name            string // as the snapshot writes it
 	Context, Output int    // tokens
 	Vision          bool
 	Reasoning       bool
 	Tools           bool
-	// Price is that of the service asked about, nil if it is not known.
+	// Price is the price at the requested service, nil if unknown.
 	Price *Price
 }
 
 // Price is in millionths of a dollar for a million tokens. A negative rate is
-// not known.
+// unknown.
 type Price struct {
 	Input, Output         int64
 	CacheRead, CacheWrite int64
 	CacheWriteLong        int64 // to a cache that lives an hour
-	// Above are the prices of longer prompts, shortest first.
+	// Above lists the prices for longer prompts, shortest first.
 	Above []Tier
 }
 
-// Tier is the price of prompts longer than so many tokens.
+// Tier is the price of prompts longer than a number of tokens.
 type Tier struct {
 	Prompt int64
 	Price  Price // its Above is empty
@@ -52,11 +52,11 @@ var loaded = sync.OnceValue(func() *table { return parse(snapshot) })
 // Date is the day of the snapshot, such as 2026-01-31.
 func Date() string { return loaded().date }
 
-// Find tells what is known of a model at a service. The service is named as
-// the catalogue of providers names it; empty is any, which has no price. The
-// model's name may have a vendor before it, dots or hyphens in its version,
-// and dates or tags behind it. Services of plans and free ones have a price of
-// zero for every model, known or not.
+// Find returns what is known about a model at a service. The service has its name
+// from the catalogue of providers; empty means any, without a price. The model's
+// name may have a vendor before it, dots or hyphens in its version, and dates or
+// tags after it. Services with a plan and free ones have a price of zero for
+// every model, known or not.
 func Find(service, name string) (Model, bool) {
 	t, service := loaded(), strings.ToLower(service)
 	base, tag := split(name)
@@ -72,12 +72,12 @@ func Find(service, name string) (Model, bool) {
 	return m, known
 }
 
-// Plan reports whether a service is paid by a plan, so that its calls cost
-// nothing of their own and are best counted in tokens.
+// Plan reports whether a service is paid by a plan. Its calls then cost nothing
+// extra and are best counted in tokens.
 func Plan(service string) bool { return slices.Contains(loaded().plans, strings.ToLower(service)) }
 
-// Closed reports whether a model's weights are not public, so that whoever
-// serves it has it from its maker and pays for it.
+// Closed reports whether a model's weights are not public, so that every server
+// of it must pay its maker.
 func Closed(name string) bool {
 	for _, maker := range []string{"anthropic", "openai-api", "gemini", "xai"} {
 		if m, known := Find(maker, name); known && m.Price != nil {

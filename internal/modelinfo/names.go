@@ -3,8 +3,8 @@ package modelinfo
 import "strings"
 
 // split brings a model's name into its canonical form: lower case, without
-// vendor, hyphens for dots. The tag behind a colon comes back apart, unless it
-// is a size, which belongs to the name.
+// vendor, hyphens for dots. It returns the tag after a colon separately, unless
+// it is a size, which belongs to the name.
 func split(name string) (base, tag string) {
 	name = strings.ToLower(strings.TrimSpace(name))
 	name, _, _ = strings.Cut(name, "@") // claude-x@20250929
@@ -27,7 +27,7 @@ func split(name string) (base, tag string) {
 	}, name), tag
 }
 
-// withoutRegion takes "us.anthropic." from the front of a name.
+// withoutRegion removes "us.anthropic." from the front of a name.
 func withoutRegion(name string) string {
 	for _, vendor := range []string{"anthropic.", "amazon.", "meta.", "mistral.", "deepseek.", "openai.", "qwen."} {
 		if i := strings.Index(name, vendor); i >= 0 && i <= len("global.") {
@@ -37,9 +37,9 @@ func withoutRegion(name string) string {
 	return name
 }
 
-// trim takes one part from the end of a canonical name that does not tell
-// models apart: a date, a revision, a stage. It returns the name as it is if
-// there is none.
+// trim removes one part from the end of a canonical name that does not
+// distinguish models: a date, a revision, a stage. Without such a part it returns
+// the name unchanged.
 func trim(name string) string {
 	i := strings.LastIndexByte(name, '-')
 	if i <= 0 {
@@ -62,7 +62,7 @@ func trim(name string) string {
 	}
 }
 
-// dashed takes the month from before a year: gemini-x-preview-09-2025.
+// dashed removes the month before a year: gemini-x-preview-09-2025.
 func dashed(name, last string) string {
 	i := strings.LastIndexByte(name, '-')
 	if len(last) == 4 && strings.HasPrefix(last, "20") && i > 0 && len(name)-i == 3 && digits(name[i+1:]) {
@@ -71,7 +71,7 @@ func dashed(name, last string) string {
 	return name
 }
 
-// datedByHyphens takes a date such as 2025-08-07 or 05-20 from the end.
+// datedByHyphens removes a date such as 2025-08-07 or 05-20 from the end.
 func datedByHyphens(name string) string {
 	n := len(name)
 	if n > 11 && name[n-11] == '-' && name[n-6] == '-' && name[n-3] == '-' && digits(name[n-10:n-6]) && digits(name[n-5:n-3]) {
@@ -87,8 +87,8 @@ func digits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// Same reports whether two names mean the same model, whatever the vendor
-// before it, the dots in it and the date behind it.
+// Same reports whether two names mean the same model, regardless of the vendor
+// before it, the dots in it and the date after it.
 func Same(a, b string) bool {
 	x, _ := split(a)
 	y, _ := split(b)

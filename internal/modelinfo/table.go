@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// table is the snapshot, read.
+// table is the parsed snapshot.
 type table struct {
 	date        string
 	entries     map[string][]entry // by canonical name
@@ -16,11 +16,11 @@ type table struct {
 // entry is a model in one price list.
 type entry struct {
 	Model
-	services []string // whose prices they are
+	services []string // the services with these prices
 }
 
-// find looks a canonical name up, then what is left of it without dates and
-// the like. Of several lists, the one of the service wins.
+// find looks up a canonical name, then the name without dates and similar parts.
+// If several lists have it, the one of the service wins.
 func (t *table) find(service, name string) (entry, bool) {
 	for {
 		if list := t.entries[name]; len(list) > 0 {
@@ -41,12 +41,12 @@ func (t *table) find(service, name string) (entry, bool) {
 	}
 }
 
-// parse reads the snapshot. A test reads every line of it; what cannot be read
-// is left out.
+// parse reads the snapshot. It skips invalid lines; a test checks that there are
+// none.
 func parse(text string) *table {
 	t := &table{entries: make(map[string][]entry, 256)}
 	var services []string
-	last := "" // the canonical name that a tier belongs to
+	last := "" // the canonical name that the next tier belongs to
 	for line := range strings.Lines(text) {
 		f := strings.Fields(line)
 		switch {

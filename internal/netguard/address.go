@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// kind is what an address or a name is to whoever wants to fetch from it.
+// kind is the class of an address or a name.
 type kind int
 
 const (
 	public   kind = iota
-	private       // admitted by Guard.Private
-	unusable      // never a place to fetch from
-	metadata      // hands out credentials: never admitted
+	private       // allowed by Guard.Private
+	unusable      // never a valid target
+	metadata      // hands out credentials: never allowed
 )
 
 // block is a range of addresses with its name.
@@ -30,21 +30,21 @@ func blocks(k kind, name string, list ...string) []block {
 	return out
 }
 
-// reserved are the ranges that are no public place; the first that holds an
+// reserved are the ranges that are not public. The first one that contains an
 // address counts.
 var reserved = func() []block {
 	var all []block
 	for _, list := range [][]block{
-		blocks(metadata, "the metadata service of a cloud",
+		blocks(metadata, "a cloud metadata service",
 			"169.254.169.0/24", "169.254.170.0/24", "169.254.0.23/32", "100.100.100.200/32", "168.63.129.16/32", "192.0.0.192/32",
 			"fd00:ec2::/32", "fd20:ce::/64", "fe80::a9fe:a9fe/128"),
 		blocks(private, "this machine", "127.0.0.0/8", "::1/128"),
-		blocks(private, "a private network", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"),
+		blocks(private, "a private network address", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"),
 		blocks(private, "a link-local address", "169.254.0.0/16", "fe80::/10", "fec0::/10"),
-		blocks(private, "a carrier's shared network", "100.64.0.0/10"),
-		blocks(private, "a network for benchmarks", "198.18.0.0/15", "2001:2::/48"),
+		blocks(private, "an address of a carrier's shared network", "100.64.0.0/10"),
+		blocks(private, "an address for network benchmarks", "198.18.0.0/15", "2001:2::/48"),
 		blocks(private, "a unique local address", "fc00::/7"),
-		blocks(private, "a local translation of addresses", "64:ff9b:1::/48"),
+		blocks(private, "a local NAT64 address", "64:ff9b:1::/48"),
 		blocks(unusable, "an unspecified address", "0.0.0.0/8", "::/128"),
 		blocks(unusable, "a multicast address", "224.0.0.0/4", "ff00::/8"),
 		blocks(unusable, "a reserved address", "240.0.0.0/4", "192.0.0.0/24", "192.88.99.0/24",
@@ -57,21 +57,21 @@ var reserved = func() []block {
 }()
 
 var (
-	unicast6  = netip.MustParsePrefix("2000::/3") // what is given out of IPv6
+	unicast6  = netip.MustParsePrefix("2000::/3") // the public part of IPv6
 	nat64     = netip.MustParsePrefix("64:ff9b::/96")
 	sixToFour = netip.MustParsePrefix("2002::/16")
 )
 
-// judge says what an address is, in words for a person.
+// judge classifies an address and describes it in words for the user.
 func judge(a netip.Addr) (kind, string) {
 	if !a.IsValid() || a.Zone() != "" {
-		return unusable, "an address that only means something on one machine"
+		return unusable, "an address that is only valid on one machine"
 	}
 	if a.Is4In6() {
 		if k, name := judge(a.Unmap()); k != public {
 			return k, name
 		}
-		return unusable, "an IPv4 address in disguise"
+		return unusable, "an IPv4 address written as IPv6"
 	}
 	for _, b := range reserved {
 		if b.Contains(a) {
@@ -90,7 +90,7 @@ func judge(a netip.Addr) (kind, string) {
 	return public, ""
 }
 
-// embedded is the IPv4 address that traffic to an IPv6 address ends at.
+// embedded returns the IPv4 address that receives the traffic to an IPv6 address.
 func embedded(a netip.Addr) (netip.Addr, bool) {
 	b := a.As16()
 	switch {
@@ -104,17 +104,17 @@ func embedded(a netip.Addr) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
-// metadataHosts hand out credentials to whoever asks; what is below them too.
+// metadataHosts hand out credentials to every caller, as do their subdomains.
 var metadataHosts = [...]string{
 	"metadata.google.internal", "metadata.goog", "metadata", "instance-data", "instance-data.ec2.internal",
 	"metadata.azure.internal", "metadata.tencentyun.com", "metadata.packet.net", "metadata.platformequinix.com",
 }
 
-// judgeName says what a name is whatever it resolves to.
+// judgeName classifies a name without resolving it.
 func judgeName(host string) (kind, string) {
 	for _, m := range metadataHosts {
 		if host == m || strings.HasSuffix(host, "."+m) && strings.Contains(m, ".") {
-			return metadata, "the metadata service of a cloud"
+			return metadata, "a cloud metadata service"
 		}
 	}
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {

@@ -15,24 +15,24 @@ import (
 
 // Limits of one fetch.
 type Limits struct {
-	// Time bounds the whole of it, redirects and body included; 0 is 30 s.
+	// Time bounds the whole fetch, including redirects and body; 0 is 30 s.
 	Time time.Duration
 	// Bytes bounds the body after decompression; 0 is 5 MB. Reading on past it
 	// fails with ErrTooLarge.
 	Bytes int64
 	// Redirects is how many are followed; 0 is 5, negative is none.
 	Redirects int
-	// UserAgent is sent where a request names none.
+	// UserAgent is sent if a request names none.
 	UserAgent string
 }
 
-// ErrTooLarge is what the body of a response ends with that is longer than
+// ErrTooLarge is the read error of a response body that is longer than
 // Limits.Bytes.
 var ErrTooLarge = errors.New("the page is too large")
 
-// Client returns a client that fetches only what the guard admits. It keeps
-// idle connections; CloseIdleConnections frees them. Errors of it hold a
-// *Refused where the guard said no.
+// Client returns a client that fetches only what the guard allows. It keeps
+// idle connections; CloseIdleConnections frees them. If the guard refuses, the
+// error wraps a *Refused.
 func (g *Guard) Client(l Limits) *http.Client {
 	if l.Time <= 0 {
 		l.Time = 30 * time.Second
@@ -61,14 +61,14 @@ func network() *http.Transport {
 	}
 }
 
-// gate is what every request passes, each redirect too.
+// gate is the RoundTripper that checks every request, including redirects.
 type gate struct {
 	guard           *Guard
 	limits          Limits
 	direct, through *http.Transport
 }
 
-// RoundTrip judges a request and sends it.
+// RoundTrip checks a request and sends it.
 func (t *gate) RoundTrip(req *http.Request) (*http.Response, error) {
 	req = req.Clone(req.Context())
 	if err := clean(req.URL); err != nil {
@@ -97,14 +97,14 @@ func (t *gate) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// CloseIdleConnections lets http.Client free what is kept for reuse.
+// CloseIdleConnections lets http.Client close the connections kept for reuse.
 func (t *gate) CloseIdleConnections() {
 	t.direct.CloseIdleConnections()
 	t.through.CloseIdleConnections()
 }
 
-// dial resolves a name once, judges what it has, and connects to that. So
-// nobody can answer with another address in between.
+// dial resolves a name once, checks its addresses, and connects to one of them.
+// So a DNS server cannot return another address in between.
 func (g *Guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -128,7 +128,7 @@ func (g *Guard) dial(ctx context.Context, network, address string) (net.Conn, er
 // maxTried is how many addresses of a name are tried.
 const maxTried = 4
 
-// inTurn begins with an address of each family, since one may have no way out.
+// inTurn puts an address of each family first, since one family may not work.
 func inTurn(list []netip.Addr) []netip.Addr {
 	var four, six, out []netip.Addr
 	for _, a := range list {
@@ -157,9 +157,9 @@ func (g *Guard) connect(ctx context.Context, network, address string) (net.Conn,
 	return d.DialContext(ctx, network, address)
 }
 
-// follow lets a client go on to where it is redirected. To another host it
-// takes nothing along but what every reader says; where it came from is told
-// to nobody. The place itself is judged when it is asked.
+// follow lets a client follow redirects. To another host it sends only the headers
+// that every browser sends, and never the Referer. The new address is checked
+// when it is requested.
 func follow(most int) func(*http.Request, []*http.Request) error {
 	return func(req *http.Request, via []*http.Request) error {
 		if len(via) > most {
@@ -182,7 +182,7 @@ func follow(most int) func(*http.Request, []*http.Request) error {
 	}
 }
 
-// origin is what credentials belong to.
+// origin identifies the server that credentials belong to.
 func origin(u *url.URL) string {
 	port := u.Port()
 	if port == "" {
@@ -191,8 +191,8 @@ func origin(u *url.URL) string {
 	return u.Scheme + "://" + strings.ToLower(u.Hostname()) + ":" + port
 }
 
-// bounded ends a body that is too long with an error, where io.LimitReader
-// would pretend a clean end.
+// bounded fails with an error if a body is too long; io.LimitReader would report
+// a clean end.
 type bounded struct {
 	io.ReadCloser
 	left int64

@@ -11,28 +11,27 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// maxURL bounds an address that is judged, in bytes.
+// maxURL bounds a URL, in bytes.
 const maxURL = 8 << 10
 
-// parse reads a URL that may be fetched as far as its text tells. The host of
-// what it returns is as it is looked up: lower case, in ASCII, without a final
-// dot.
+// parse reads a URL and checks everything that its text shows. It returns the
+// host in the form for the lookup: lower case, in ASCII, without a final dot.
 func parse(raw string) (*url.URL, error) {
 	if len(raw) > maxURL {
 		return nil, errors.New("it is too long")
 	}
 	u, err := url.Parse(raw)
 	if err != nil {
-		return nil, errors.New("it is no address that can be read") // the error's own text repeats the whole URL
+		return nil, errors.New("it is not a valid URL") // the error's own text repeats the whole URL
 	}
 	return u, clean(u)
 }
 
-// clean checks the parts of a URL and brings its host into the form that is
-// looked up.
+// clean checks the parts of a URL and brings its host into the form for the
+// lookup.
 func clean(u *url.URL) error {
 	if u.Scheme = strings.ToLower(u.Scheme); u.Scheme != "http" && u.Scheme != "https" || u.Opaque != "" {
-		return errors.New("only http and https addresses are fetched")
+		return errors.New("only http and https addresses are allowed")
 	}
 	host, err := readHost(u.Hostname())
 	if err != nil {
@@ -40,7 +39,7 @@ func clean(u *url.URL) error {
 	}
 	port := u.Port()
 	if n, err := strconv.Atoi(port); port != "" && (err != nil || n < 1 || n > 65535) {
-		return errors.New("its port is none")
+		return errors.New("its port is not valid")
 	}
 	u.Host = host
 	if strings.Contains(host, ":") {
@@ -53,31 +52,31 @@ func clean(u *url.URL) error {
 }
 
 // readHost brings a host name or address into its plain form, or says why it is
-// not one.
+// not valid.
 func readHost(host string) (string, error) {
 	if strings.Contains(host, ":") {
 		a, err := netip.ParseAddr(host)
 		if err != nil || a.Zone() != "" {
-			return "", errors.New("its host is no address")
+			return "", errors.New("its host is not a valid address")
 		}
 		return a.String(), nil
 	}
 	host = strings.TrimSuffix(host, ".")
 	if host == "" {
-		return "", errors.New("it names no host")
+		return "", errors.New("it has no host")
 	}
 	if err := lookalike(host); err != nil {
 		return "", err
 	}
 	plain, err := idna.Lookup.ToASCII(host)
 	if err != nil && !strings.Contains(host, "_") || len(plain) > 253 {
-		return "", errors.New("its host is no name that can be looked up")
+		return "", errors.New("its host is not a valid name")
 	}
 	plain = strings.ToLower(plain)
 	for i := range len(plain) {
 		c := plain[i]
 		if c != '.' && c != '-' && c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') {
-			return "", errors.New("its host is no name that can be looked up")
+			return "", errors.New("its host is not a valid name")
 		}
 	}
 	if strings.Contains("."+plain+".", "..") {
@@ -85,13 +84,13 @@ func readHost(host string) (string, error) {
 	}
 	last := plain[strings.LastIndexByte(plain, '.')+1:]
 	if _, err := netip.ParseAddr(plain); err != nil && number(last) {
-		return "", errors.New("its host is a number in disguise") // 0x7f.1, 2130706433, 127.1
+		return "", errors.New("its host is an address written as a number") // 0x7f.1, 2130706433, 127.1
 	}
 	return plain, nil
 }
 
-// number reports whether some program reads the end of a host as a number,
-// and so the whole as an IPv4 address.
+// number reports whether some programs read the end of a host as a number, and
+// so the host as an IPv4 address.
 func number(last string) bool {
 	if hex, ok := strings.CutPrefix(last, "0x"); ok {
 		return strings.Trim(hex, "0123456789abcdef") == ""
@@ -99,18 +98,18 @@ func number(last string) bool {
 	return strings.Trim(last, "0123456789") == ""
 }
 
-// errLookalike refuses a name that is made to be read as another one.
-var errLookalike = errors.New("its host is spelled with characters that imitate others")
+// errLookalike refuses a name that imitates another one.
+var errLookalike = errors.New("its host uses characters that look like others")
 
 // lookalike refuses hosts that look like others: letters of several alphabets
-// in one part, letters that only imitate Latin ones, other forms of plain
-// characters, and what is not seen at all.
+// in one part, letters that look like Latin ones, other forms of plain
+// characters, and invisible characters.
 func lookalike(host string) error {
 	shown := host
 	if strings.Contains(strings.ToLower(host), "xn--") {
 		var err error
 		if shown, err = idna.Punycode.ToUnicode(strings.ToLower(host)); err != nil {
-			return errors.New("its host is no name that can be looked up")
+			return errors.New("its host is not a valid name")
 		}
 	}
 	for part := range strings.SplitSeq(shown, ".") {
@@ -121,7 +120,7 @@ func lookalike(host string) error {
 	return nil
 }
 
-// alphabets whose letters are taken for one another's.
+// alphabets are those with letters that look alike.
 var alphabets = []*unicode.RangeTable{unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Cherokee, unicode.Coptic}
 
 // mimics are the letters of other alphabets that look like a Latin one.

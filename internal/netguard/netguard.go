@@ -1,17 +1,16 @@
 // Package netguard decides which addresses may be fetched, and fetches them.
 //
-// Whoever makes a model fetch a page chooses what the program connects to. So
-// only http and https URLs with a host are let through, and only where every
-// address that the host resolves to is public: not this machine, not the
-// network round it, and never the metadata service of a cloud, which hands out
-// credentials. A name is resolved once and the connection goes to an address
-// that was judged; every redirect is judged again and takes no credentials to
-// another host; size and time are bounded.
+// Untrusted text can make a model fetch any address. So netguard allows only http
+// and https URLs with a host, and only if every address of the host is public:
+// not this machine, not its local network, and never the metadata service of a
+// cloud, which hands out credentials. It resolves a name once and connects to an
+// address that was checked. It checks every redirect again and sends no
+// credentials to another host. It limits size and time.
 //
-// It knows no configuration: Guard is a value that says what is admitted. It
-// resolves and connects, and keeps nothing but idle connections. Start reading
-// at Guard; address.go has the ranges, host.go how hosts are written, client.go
-// the connections.
+// It must not know the configuration: Guard is a value that says what is allowed.
+// It resolves and connects, and keeps only idle connections. Start reading at
+// Guard; address.go has the ranges, host.go how hosts are written, client.go the
+// connections.
 package netguard
 
 import (
@@ -26,44 +25,44 @@ import (
 	"time"
 )
 
-// Guard says what may be fetched. The zero value admits public addresses
-// alone. It is not changed after its first use and may be used concurrently.
+// Guard says what may be fetched. The zero value allows public addresses only.
+// It must not be changed after its first use and may be used concurrently.
 type Guard struct {
-	// Private admits the addresses of this machine and of the network round
-	// it, but never those of a metadata service.
+	// Private allows the addresses of this machine and its local network, but
+	// never those of a metadata service.
 	Private bool
 	// Resolve finds the addresses of a name; nil asks the system.
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
 	// Proxy chooses the proxy of a request, as http.Transport.Proxy does; nil
-	// is none. A proxy resolves by itself: of what goes through one only the
-	// URL is judged, and the addresses where the name resolves here too.
+	// is none. A proxy resolves names itself. So for a proxied request only the
+	// URL is checked, and the addresses if the name resolves here too.
 	Proxy func(*http.Request) (*url.URL, error)
-	// Connect opens a connection to an address that was judged, or to a proxy;
-	// nil is the network.
+	// Connect opens a connection to an address that was checked, or to a proxy;
+	// nil uses the network.
 	Connect func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // resolveTime bounds the look-up of one name.
 const resolveTime = 10 * time.Second
 
-// Refused says why something is not fetched, in words for a person.
+// Refused says why something is not fetched, in words for the user.
 type Refused struct {
-	Host string // as it was judged; empty where the URL has none
+	Host string // as it was checked; empty if the URL has none
 	Why  string
-	// Private is set where Guard.Private would admit it.
+	// Private is set if Guard.Private would allow it.
 	Private bool
 }
 
 func (r *Refused) Error() string {
 	if r.Host == "" {
-		return "the address is refused: " + r.Why
+		return "the address is blocked: " + r.Why
 	}
-	return fmt.Sprintf("%s is refused: %s", r.Host, r.Why)
+	return fmt.Sprintf("%s is blocked: %s", r.Host, r.Why)
 }
 
-// Judge decides whether a URL may be fetched and returns the addresses that its
-// host has now, all of them judged. It fails with a *Refused. The addresses are
-// empty where a proxy resolves.
+// Judge decides whether a URL may be fetched and returns the current addresses of
+// its host, all of them checked. It fails with a *Refused. The addresses are
+// empty if a proxy resolves the name.
 func (g *Guard) Judge(ctx context.Context, raw string) ([]netip.Addr, error) {
 	u, err := parse(raw)
 	if err != nil {
@@ -86,7 +85,7 @@ func (g *Guard) proxied(r *http.Request) (bool, error) {
 	return u != nil, err
 }
 
-// byName judges a host whose address somebody else finds.
+// byName checks a host whose name a proxy resolves.
 func (g *Guard) byName(ctx context.Context, host string) error {
 	_, err := g.addresses(ctx, host)
 	if r, ok := errors.AsType[*Refused](err); ok && r.Why == unresolved {
@@ -95,10 +94,10 @@ func (g *Guard) byName(ctx context.Context, host string) error {
 	return err
 }
 
-// unresolved refuses names that have no address.
+// unresolved is the reason for names without an address.
 const unresolved = "its name could not be resolved"
 
-// addresses resolves a host, in its plain form, and judges all that it has.
+// addresses resolves a host, in its plain form, and checks all its addresses.
 func (g *Guard) addresses(ctx context.Context, host string) ([]netip.Addr, error) {
 	if a, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{a}, g.admit(host, a)
@@ -129,12 +128,12 @@ func (g *Guard) resolve(ctx context.Context, host string) ([]netip.Addr, error) 
 	}
 	list, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	for i, a := range list {
-		list[i] = a.Unmap() // the form that Go gives to IPv4
+		list[i] = a.Unmap() // the plain form of IPv4
 	}
 	return list, err
 }
 
-// admit refuses an address that is not to be reached.
+// admit refuses an address that must not be reached.
 func (g *Guard) admit(host string, a netip.Addr) error {
 	k, what := judge(a)
 	if k == public || k == private && g.Private {
@@ -147,9 +146,8 @@ func refuse(host string, k kind, what string) error {
 	return &Refused{Host: host, Why: "it is " + what, Private: k == private}
 }
 
-// On reads a switch that admits private addresses, as a variable of the
-// environment or a quoted value has it: true, 1 and yes are on, all else, also
-// a quoted "false", is off.
+// On reads a switch that allows private addresses, from an environment variable
+// or a quoted setting: true, 1 and yes mean on, everything else means off.
 func On(value string) bool {
 	switch strings.ToLower(strings.TrimSpace(value)) {
 	case "true", "1", "yes":

@@ -13,10 +13,10 @@ type pair struct {
 	value, end int  // where the value begins and ends
 	mark       byte // the quote round the value, 0 for none
 	closed     bool // a quoted value had its closing quote
-	standalone bool // nothing but the line's end or its quote follows
+	standalone bool // only the end of the line or the closing quote follows
 }
 
-// assign looks at the separator at i, and returns where to go on.
+// assign checks the separator at i, and returns where to go on.
 func (p *pass) assign(i int) int {
 	s := p.s
 	next := i + 1
@@ -88,7 +88,7 @@ func (p *pass) named(i int) (pair, bool) {
 }
 
 // readValue finds the value after the separator. False means that there is
-// none, or that it is not known yet.
+// none, or that it is not complete yet.
 func (p *pass) readValue(pr *pair, at int) bool {
 	s := p.s
 	at = skipBlanks(s, at)
@@ -139,8 +139,8 @@ func (p *pass) readValue(pr *pair, at int) bool {
 	return pr.end > pr.value
 }
 
-// opensBefore says that the quote at a value's place really closes one opened
-// before the name, as in 'x-api-key:'.
+// opensBefore reports whether the quote at the start of a value really closes one
+// that was opened before the name, as in 'x-api-key:'.
 func (p *pass) opensBefore(pr *pair, quote byte) bool {
 	return pr.quoted == 0 && pr.from > 0 && p.s[pr.from-1] == quote
 }
@@ -151,7 +151,7 @@ func (p *pass) undecided(at int) {
 	}
 }
 
-// endsBare says that an unquoted value ends before s[at].
+// endsBare reports whether an unquoted value ends before s[at].
 func endsBare(s string, at int) bool {
 	switch s[at] {
 	case ' ', '\t', '\n', '"', '\'', '`', '<', '>':
@@ -213,8 +213,9 @@ func (p *pass) authorization(pr pair) int {
 	return from + len(credential)
 }
 
-// headerEnd finds the end of a header's value: the line's, the mark's, or any
-// quote but those round the values of a Digest. It is -1 if the text ends first.
+// headerEnd finds the end of a header's value: the end of the line, the closing
+// mark, or any quote except those around the values of a Digest. It is -1 if the
+// text ends first.
 func headerEnd(s string, mark byte) int {
 	inner := byte(0)
 	for i := range len(s) {
@@ -239,7 +240,7 @@ func headerEnd(s string, mark byte) int {
 	return -1
 }
 
-// prose says that what follows "Authorization:" is a sentence.
+// prose reports whether the text after "Authorization:" is a sentence.
 func prose(scheme, credential string) bool {
 	if !strings.Contains(credential, " ") {
 		return false

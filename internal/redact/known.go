@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	shortest = 6    // bytes of a secret below which its value is no evidence
-	patterns = 8192 // at most so many forms are looked for
+	shortest = 6    // shorter secrets, in bytes, are ignored
+	patterns = 8192 // the maximum number of forms to look for
 )
 
-// index finds any of many fixed strings in one reading: a bit set over hashes
-// of four bytes says where it is worth looking.
+// index finds any of many fixed strings in one pass: a bit set over hashes of
+// four bytes says where to look closer.
 type index struct {
 	bits  [1 << 10]uint64
 	heads map[uint32][]string // by first four bytes, longest first
@@ -41,7 +41,7 @@ func newIndex(values []string) *index {
 	return x
 }
 
-// forms are the spellings under which a secret may travel.
+// forms returns the encodings in which a secret may appear.
 func forms(v string) []string {
 	v = strings.TrimSpace(v)
 	if len(v) < shortest || len(v) > valueBound/4 {
@@ -52,8 +52,8 @@ func forms(v string) []string {
 	if quoted, err := json.Marshal(v); err == nil {
 		list = append(list, string(quoted[1:len(quoted)-1]))
 	}
-	// Within longer text the base64 form depends on where the secret begins;
-	// the ends, which mix with their neighbours, are left off.
+	// Within longer text the base64 form depends on where the secret begins. The
+	// ends, which mix with the neighbouring bytes, are left out.
 	for shift := range 3 {
 		padded := append(make([]byte, shift), v...)
 		for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
@@ -74,7 +74,7 @@ func head(s string) uint32 {
 
 func slot(h uint32) uint32 { return (h * 2654435761) >> 16 }
 
-// at returns the end of the known string that begins at i, 0 if none does.
+// at returns the end of the known string that begins at i, or 0.
 func (x *index) at(s string, i int) (to int, open bool) {
 	for _, form := range x.heads[head(s[i:])] {
 		if strings.HasPrefix(s[i:], form) {
@@ -85,7 +85,7 @@ func (x *index) at(s string, i int) (to int, open bool) {
 	return 0, open
 }
 
-// mayBegin says whether rest, shorter than four bytes, begins a known string.
+// mayBegin reports whether rest, shorter than four bytes, begins a known string.
 func (x *index) mayBegin(rest string) bool {
 	for _, list := range x.heads {
 		for _, form := range list {
@@ -97,7 +97,7 @@ func (x *index) mayBegin(rest string) bool {
 	return false
 }
 
-// knownValues finds live secrets, wherever they stand in a word.
+// knownValues finds live secrets, anywhere in a word.
 func (p *pass) knownValues(from int) {
 	s := p.s
 	i := from

@@ -1,18 +1,18 @@
 package redact
 
-// kind says how surely a name announces a secret.
+// kind says how likely a name announces a secret.
 type kind int
 
 const (
-	plain   kind = iota // no secret
-	keyLike             // an environment variable that ends in KEY, AUTH, PASS: only a value that looks like one
+	plain   kind = iota // not a secret
+	keyLike             // an environment variable that ends in KEY, AUTH, PASS: only if the value looks secret
 	token               // a token, API key, credential
-	phrase              // a password or secret: any value is one
+	phrase              // a password or secret: any value counts
 	header              // Authorization: a scheme and a credential
 )
 
-// SecretName says whether a name (of a variable, a field, a header) announces
-// a secret, as API_KEY, clientSecret or db.password do.
+// SecretName reports whether a name (of a variable, a field, a header) announces
+// a secret, such as API_KEY, clientSecret or db.password.
 func SecretName(name string) bool { return nameKind(name) >= token }
 
 // nameKind reads the words of a name, in snake, kebab, dotted or camel case.
@@ -22,7 +22,7 @@ func nameKind(name string) kind {
 	}
 	var buf [24]byte
 	found, last := plain, plain
-	before := "" // the word before, for "api key" and its like
+	before := "" // the word before, for "api key" and similar names
 	secretive := false
 	for at := 0; at < len(name); {
 		from, to := nextWord(name, at)
@@ -90,7 +90,7 @@ func wordKind(word, before string) kind {
 	return plain
 }
 
-// role names the words that make a key secret; others give "".
+// role returns the role of a word that makes a key secret; "" for others.
 func role(word string) string {
 	switch word {
 	case "api", "access", "private", "secret", "auth", "encryption", "signing", "master", "account", "subscription", "license", "service", "session", "public":
@@ -99,8 +99,8 @@ func role(word string) string {
 	return ""
 }
 
-// unmakes says that a word turns the name into one of something else: where
-// the secret lies, how long it is, when it ends.
+// unmakes reports whether a word makes the name mean something else: the location
+// of the secret, its length, its expiry.
 func unmakes(word string) bool {
 	switch word {
 	case "file", "path", "dir", "sock", "socket", "url", "uri", "endpoint", "host", "name", "names", "id", "ids", "type", "types",

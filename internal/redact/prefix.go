@@ -2,16 +2,16 @@ package redact
 
 import "strings"
 
-// prefix is the fixed beginning of one maker's keys. The body that follows is
-// letters and digits, with the extra bytes allowed; it must be at least min
-// long, so that words that only begin alike stay.
+// prefix is the fixed beginning of one vendor's keys. The body after it has
+// letters, digits and the extra bytes. It must be at least min long, so that
+// ordinary words with the same beginning are kept.
 type prefix struct {
 	text  string
 	extra string
 	min   int
 }
 
-// prefixes are looked at in this order: a longer one before its beginning.
+// prefixes are checked in this order: a longer one before its own beginning.
 var prefixes = []prefix{
 	{"AIza", "-_", 30},
 	{"AGE-SECRET-KEY-1", "", 40},
@@ -68,7 +68,7 @@ var prefixes = []prefix{
 	{"ya29.", "-_", 20},
 }
 
-// firsts gives the prefixes that begin with a byte.
+// firsts lists the prefixes by their first byte.
 var firsts = func() (t [256][]prefix) {
 	for from := 0; from < len(prefixes); {
 		to := from + 1
@@ -81,8 +81,8 @@ var firsts = func() (t [256][]prefix) {
 	return t
 }()
 
-// pairs has a bit for each two bytes that a prefix may begin with: most words
-// are none by that alone.
+// pairs has a bit for every pair of bytes that begins a prefix, which rules out
+// most words.
 var pairs = func() (t [1 << 10]uint64) {
 	for _, p := range prefixes {
 		n := pair16(p.text)
@@ -93,8 +93,8 @@ var pairs = func() (t [1 << 10]uint64) {
 
 func pair16(s string) uint { return uint(s[0])<<8 | uint(s[1]) }
 
-// tokenAt says where the key that begins at i ends, 0 if none does. open means
-// that the text ended before this was certain.
+// tokenAt returns the end of the key that begins at i, or 0. open means that the
+// text ended before this was certain.
 func tokenAt(s string, i int) (to int, open bool) {
 	rest := s[i:]
 	list := firsts[rest[0]]
@@ -190,8 +190,8 @@ func runWithin(s string, at int, extra string, most int) int {
 	return at
 }
 
-// dense tells a key from hyphenated words: one of its pieces is long, and
-// longer still when it has no digit.
+// dense distinguishes a key from hyphenated words: one of its parts is long, and
+// even longer if it has no digit.
 func dense(body string) bool {
 	const withDigit, without = 12, 20
 	for piece := range strings.FieldsFuncSeq(body, func(r rune) bool { return r == '-' || r == '_' }) {

@@ -4,13 +4,13 @@
 // secrets, also in base64, hex and URL form). It works on whole strings and on
 // streams whose chunks may cut a secret anywhere.
 //
-// One hand-written pass does all of it, since tool results are long and the
-// pass runs on each of them: no regular expression, and no allocation where
-// nothing is found. Both forms share that pass, so a stream yields what the
-// whole text would have yielded.
+// One hand-written pass does everything, since it runs on every tool result, and
+// these are long: it uses no regular expressions and does not allocate if nothing
+// is found. Strings and streams share that pass, so a stream gives the same
+// result as the whole text.
 //
 // Start with Redactor.Text; scan.go is the pass, assign.go the rules for
-// name-and-value pairs. The package knows nothing of tools or sessions.
+// name-and-value pairs. The package must not know tools or sessions.
 package redact
 
 import (
@@ -22,10 +22,10 @@ import (
 // Options choose what a Redactor masks beyond the shapes that are always masked.
 type Options struct {
 	// Known are live secret values. Those under 6 bytes are ignored: they
-	// would blank ordinary words.
+	// would mask ordinary words.
 	Known []string
-	// URLCredentials also masks user:password in web addresses and secret
-	// looking query parameters. Off, ordinary URLs pass as they are.
+	// URLCredentials also masks user:password in web addresses and query
+	// parameters that look secret. If off, ordinary URLs are not changed.
 	URLCredentials bool
 }
 
@@ -46,8 +46,8 @@ func New(o Options) *Redactor {
 	return r
 }
 
-// Add makes further live secrets known, as when a token was refreshed. Texts
-// that are being scanned at this moment may miss them.
+// Add adds live secrets, for example after a token was refreshed. Texts that are
+// being scanned at the same time may miss them.
 func (r *Redactor) Add(values ...string) {
 	if len(values) == 0 {
 		return
@@ -68,7 +68,7 @@ func (r *Redactor) Text(s string) string {
 func Text(s string) string { return (*Redactor)(nil).Text(s) }
 
 // Mask shortens one secret value for display: a head of six and a tail of four
-// bytes round dots when it is long enough to spare them, else three stars.
+// bytes around dots if it is long enough, else three stars.
 func Mask(value string) string {
 	const long = 18
 	if len(value) < long {
@@ -79,21 +79,21 @@ func Mask(value string) string {
 
 const hidden = "***"
 
-// span is a stretch of the text and what stands in its place.
+// span is a part of the text and its replacement.
 type span struct {
 	from, to int
 	mask     string
 }
 
-// found is what one reading of a text says, in offsets of that text.
+// found is the result of one pass over a text, in offsets of that text.
 type found struct {
 	spans   []span // in order, not overlapping
-	settled int    // what follows may still be (part of) a secret when more comes
+	settled int    // what follows may become (part of) a secret when more text comes
 	resume  int    // where to read on then, at most settled
 }
 
-// find reads s from offset from on; what lies before was settled earlier and
-// is context. With final set all of s is settled.
+// find reads s from offset from on; the part before was settled earlier and is
+// only context. If final is set, all of s is settled.
 func (r *Redactor) find(s string, from int, final bool) found {
 	v := newView(s, final)
 	p := pass{s: v.text, final: final, settled: len(v.text), resume: len(v.text)}

@@ -9,24 +9,24 @@ type pass struct {
 	urls    bool
 	known   *index
 	spans   []span
-	settled int                    // what lies behind may change with more text
+	settled int                    // what follows may change with more text
 	resume  int                    // where to read again when more has come
 	trigger int                    // where the rule at work began to read
 	bare    struct{ from, to int } // the last unquoted value that was measured
 }
 
 const (
-	// nameBound is how far back the name of a value is looked for.
+	// nameBound is how far back to look for the name of a value.
 	nameBound = 96
-	// valueBound is how far a value, a token or a user part may reach. What is
-	// longer is data, not a secret; it also bounds what a stream holds back.
+	// valueBound is the maximum length of a value. Anything longer is data, not a
+	// secret. It also bounds what a stream holds back.
 	valueBound = 8 << 10
 	// tokenBound is the same for keys and user parts, which are shorter. The
-	// bounds also keep texts made to be slow from being so.
+	// bounds also protect against texts that are made to be slow.
 	tokenBound = 1 << 10
 )
 
-// run reads from offset from; what lies before it is context only.
+// run reads from offset from; the text before it is only context.
 func (p *pass) run(from int) {
 	if p.known != nil {
 		p.knownValues(from)
@@ -64,7 +64,7 @@ func (p *pass) shapes(from int) {
 	}
 }
 
-// word looks at the word that begins at i, and returns where to go on.
+// word checks the word that begins at i, and returns where to go on.
 func (p *pass) word(i int) int {
 	s := p.s
 	end := i + 1
@@ -118,7 +118,7 @@ func (p *pass) option(i int) int {
 	return to
 }
 
-// bearer masks the credential of "Bearer xyz" wherever it stands.
+// bearer masks the credential of "Bearer xyz" anywhere in a text.
 func (p *pass) bearer(i, end int) int {
 	s := p.s
 	if end-i != len("bearer") || !strings.EqualFold(s[i:end], "bearer") {
@@ -142,7 +142,7 @@ func (p *pass) bearer(i, end int) int {
 	return to
 }
 
-// privateKey masks the body of a PEM private key, or what there is of it.
+// privateKey masks the body of a PEM private key, even if it is incomplete.
 func (p *pass) privateKey(i, end int) int {
 	s := p.s
 	const open = "-----"
@@ -177,7 +177,7 @@ func (p *pass) privateKey(i, end int) int {
 	return body + tail
 }
 
-// mask hides s[from:to], keeping a head and a tail of what is long.
+// mask hides s[from:to]; a long value keeps its head and tail.
 func (p *pass) mask(from, to int) { p.maskAs(from, to, Mask(p.s[from:to])) }
 
 func (p *pass) maskAs(from, to int, mask string) {
@@ -192,7 +192,7 @@ func (p *pass) hold(at int) {
 	p.resume = min(p.resume, p.trigger, at)
 }
 
-// merge joins two ordered lists; where spans overlap the first list's wins and
+// merge joins two ordered lists. Where spans overlap, the first list's wins and
 // grows over the other, so that nothing hidden by either is shown.
 func merge(strong, weak []span) []span {
 	if len(strong) == 0 {

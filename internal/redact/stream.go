@@ -6,21 +6,21 @@ import (
 )
 
 const (
-	// streamHold bounds what a stream keeps back, in bytes. It is above what
-	// any one rule reads.
+	// streamHold bounds what a stream holds back, in bytes. It is more than any
+	// single rule reads.
 	streamHold = 16 << 10
-	// streamContext is how much of what was passed on is remembered, so that
-	// the name before a value is known when the value comes.
+	// streamContext is how much of the text passed on is remembered, so that the
+	// name before a value is known when the value comes.
 	streamContext = 4 << 10
 )
 
 // Stream masks secrets in text that arrives in pieces, wherever it is cut. It
-// keeps back the shortest tail that may still become a secret, at most 16 KiB.
+// holds back the shortest tail that may still become a secret, at most 16 KiB.
 // A Stream belongs to one goroutine.
 type Stream struct {
 	r     *Redactor
-	text  string // context that was passed on, then what is kept back
-	begun int    // where the kept back part begins
+	text  string // context that was passed on, then the part held back
+	begun int    // where the part held back begins
 	read  int    // where to read on, at most begun
 }
 
@@ -38,7 +38,7 @@ func (s *Stream) Write(piece string) string {
 	return out
 }
 
-// Flush returns what was kept back, masked, and begins anew.
+// Flush returns what was held back, masked, and starts again.
 func (s *Stream) Flush() string {
 	out := s.take(true)
 	*s = Stream{r: s.r}
@@ -74,7 +74,7 @@ func (s *Stream) take(final bool) string {
 	return b.String()
 }
 
-// Writer masks what is written through it. Close passes on what was kept back;
+// Writer masks what is written through it. Close passes on what was held back;
 // it does not close the writer below. A Writer belongs to one goroutine.
 type Writer struct {
 	to io.Writer

@@ -2,8 +2,8 @@ package redact
 
 import "strings"
 
-// userPart masks what an address carries before its host: the password of a
-// database or mail account, a token used as the user. i is the scheme's colon.
+// userPart masks the user part of an address: the password of a database or mail
+// account, or a token used as the user. i is the scheme's colon.
 func (p *pass) userPart(i int) int {
 	s := p.s
 	from := i + 3
@@ -54,8 +54,8 @@ func (p *pass) userPart(i int) int {
 	return at
 }
 
-// webScheme says that the scheme before the colon at i is one whose addresses
-// people pass around, rather than a database's or a mail server's.
+// webScheme reports whether the scheme before the colon at i is for addresses that
+// users share, rather than for a database or a mail server.
 func webScheme(s string, i int) bool {
 	from := i
 	for from > 0 && i-from < 12 && (letterOrDigit(s[from-1]) || s[from-1] == '+') {

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// secret decides whether the value of a pair is one. The name has said that it
-// may be; code that handles secrets, and prose about them, must stay readable.
+// secret decides whether the value of a pair is a secret. Its name says that it
+// may be one. Code that handles secrets, and prose about them, must stay readable.
 func (p *pass) secret(k kind, pr pair, value string) bool {
 	if value == "" || referring(value, pr.mark == 0) || strings.EqualFold(value, pr.name) {
 		return false
@@ -94,7 +94,7 @@ func field(k kind, pr pair, value string) bool {
 	return looksSecret(token, value)
 }
 
-// looksSecret judges a value by itself, where the name may be a variable's.
+// looksSecret judges only a value, if the name may be that of a variable.
 func looksSecret(k kind, value string) bool {
 	if k == phrase {
 		return len(value) >= 6 && (hasDigit(value) || strings.ContainsAny(value, "!@#$%^&*+?~"))
@@ -109,8 +109,8 @@ func looksSecret(k kind, value string) bool {
 		!strings.ContainsAny(value, " _")
 }
 
-// referring says that a value only points to a secret, stands for one, or has
-// been masked before.
+// referring reports whether a value only points to a secret, is a placeholder, or
+// was masked before.
 func referring(value string, bare bool) bool {
 	switch c := value[0]; {
 	case c == '$' && len(value) > 1 && !hasDigit(value[1:2]), c == '<', c == '%' && strings.HasSuffix(value, "%"):
@@ -125,8 +125,8 @@ func referring(value string, bare bool) bool {
 		return true
 	}
 	short := strings.ToLower(value[:min(len(value), 12)])
-	for _, stand := range [...]string{"your", "xxx", "example", "placeholder", "changeme", "redacted", "os.", "env.", "process.env", "secrets.", "env:", "vault:", "keychain:"} {
-		if strings.HasPrefix(short, stand) {
+	for _, placeholder := range [...]string{"your", "xxx", "example", "placeholder", "changeme", "redacted", "os.", "env.", "process.env", "secrets.", "env:", "vault:", "keychain:"} {
+		if strings.HasPrefix(short, placeholder) {
 			return true
 		}
 	}
@@ -137,8 +137,8 @@ func referring(value string, bare bool) bool {
 	return short[0] == '/' && !hasDigit(value) && !strings.ContainsAny(value, "+=") || bare && (strings.HasPrefix(short, "~/") || strings.HasPrefix(short, "./"))
 }
 
-// code says that a bare value is an expression: a call, an index, a chain of
-// attributes.
+// code reports whether a bare value is an expression: a call, an index, a chain
+// of attributes.
 func code(value string) bool {
 	if strings.ContainsAny(value, "()[]{}") || strings.Contains(value, "->") || strings.Contains(value, "::") || strings.HasSuffix(value, ",") || strings.HasSuffix(value, ";") {
 		return true
@@ -153,7 +153,8 @@ func code(value string) bool {
 	return chained
 }
 
-// word says that a value is one plain identifier, which no digit begins or ends.
+// word reports whether a value is one plain identifier without a digit at either
+// end.
 func word(value string) bool {
 	if value == "" {
 		return false
@@ -184,7 +185,7 @@ func digits(value string) bool {
 	return true
 }
 
-// shouting says that a name is written as environment variables are.
+// shouting reports whether a name is written like an environment variable.
 func shouting(name string) bool {
 	upper := 0
 	for i := range len(name) {
@@ -198,8 +199,8 @@ func shouting(name string) bool {
 	return upper >= 3
 }
 
-// startsLine says that only indentation, a list or diff mark, a prompt of
-// curl's or an opening quote stand before the name.
+// startsLine reports whether only indentation, a list or diff mark, curl's prompt
+// or an opening quote comes before the name.
 func (p *pass) startsLine(pr pair) bool {
 	s := p.s
 	at := pr.from
@@ -222,13 +223,13 @@ func (p *pass) startsLine(pr pair) bool {
 	return at == 0 || s[at-1] == '\n'
 }
 
-// afterBlank says that a blank stands before the name, as in the words of a
-// connection string.
+// afterBlank reports whether a blank comes before the name, as in a connection
+// string.
 func (p *pass) afterBlank(pr pair) bool {
 	return pr.from > 0 && (p.s[pr.from-1] == ' ' || p.s[pr.from-1] == ';')
 }
 
-// inForm says whether the pair is part of a form body, or of an address's query.
+// inForm reports whether the pair is part of a form body or of a URL query.
 func (p *pass) inForm(pr pair) (form, query bool) {
 	s := p.s
 	if pr.sep != '=' || pr.spaced || pr.mark != 0 {

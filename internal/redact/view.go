@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// view is a text as the pass reads it: control characters, terminal sequences
-// and invisible characters are left out (a secret may be cut by them), and
-// escaped line breaks, tabs and quotes, which abound in JSON tool results, are
-// the characters that they stand for. It remembers where each byte came from.
+// view is a text as the pass reads it. It has no control characters, terminal
+// sequences and invisible characters, since they may be inside a secret. Escaped
+// line breaks, tabs and quotes, which are frequent in JSON tool results, are
+// decoded. It remembers where each byte came from.
 type view struct {
 	text string
 	// jumps say that from text offset at on, the origin is offset+shift.
@@ -55,7 +55,7 @@ func newView(s string, final bool) view {
 	return v
 }
 
-// back turns an offset of the text into one of the origin.
+// back converts an offset of the text to one of the origin.
 func (v view) back(at int) int {
 	n := sort.Search(len(v.jumps), func(i int) bool { return v.jumps[i].at > at })
 	if n == 0 {
@@ -64,7 +64,7 @@ func (v view) back(at int) int {
 	return at + v.jumps[n-1].shift
 }
 
-// into turns an offset of the origin into one of the text.
+// into converts an offset of the origin to one of the text.
 func (v view) into(at int) int {
 	n := sort.Search(len(v.jumps), func(i int) bool { return v.jumps[i].at+v.jumps[i].shift > at })
 	if n == 0 {
@@ -87,9 +87,9 @@ func invisible(r rune) bool {
 	return r == 0xad || r >= 0x200b && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2060 && r <= 0x2064 || r == 0xfeff
 }
 
-// decode says what stands in the view for the beginning of s, and how many
-// bytes that takes; 0 means that the first byte is an ordinary one. whole is
-// false when s ends within what may be a sequence.
+// decode returns the view's text for the beginning of s, and how many bytes of s
+// it covers; 0 means that the first byte is an ordinary one. whole is false if s
+// ends within a possible sequence.
 func decode(s string) (put string, size int, whole bool) {
 	switch c := s[0]; {
 	case c == '\\':
@@ -142,7 +142,7 @@ func decodeEscape(s string) (string, int, bool) {
 
 // decodeTerminal measures a CSI, OSC or two-byte escape sequence.
 func decodeTerminal(s string) (string, int, bool) {
-	const bound = 256 // a sequence longer than this is none
+	const bound = 256 // nothing longer is a sequence
 	if len(s) < 2 {
 		return "", 1, false
 	}

@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// Gemini returns the schema of a tool's arguments in the part of OpenAPI that
-// Gemini's functions take: references are put in place, combinators become
-// anyOf or are merged, and what the service does not know is left out. A tool
-// without arguments has no schema there: nil. The input is not changed; it may
-// be called concurrently.
+// Gemini returns the schema of a tool's arguments in the subset of OpenAPI that
+// Gemini's functions accept: references are resolved, combinators become anyOf or
+// are merged, and unknown keywords are left out. It returns nil for a tool without
+// arguments. The input is not changed; Gemini may be called concurrently.
 func Gemini(raw json.RawMessage) json.RawMessage {
 	root, ok := parse(Clean(raw)).(*object)
 	if !ok {
@@ -26,8 +25,8 @@ func Gemini(raw json.RawMessage) json.RawMessage {
 }
 
 const (
-	maxNesting  = 12    // references may go in circles
-	maxNarrowed = 2_000 // or grow without end
+	maxNesting  = 12    // references may be circular
+	maxNarrowed = 2_000 // or grow without limit
 )
 
 // narrower rewrites one schema.
@@ -73,8 +72,8 @@ func (n *narrower) narrow(v any, depth int) *object {
 	return out
 }
 
-// anything is the schema of a value about which nothing can be said: a text,
-// which the tools read as what they need.
+// anything returns the schema of an unknown value: a string, which the tools
+// convert.
 func anything(s *object) *object {
 	out := &object{{"type", "string"}}
 	if s != nil && s.has("description") {
@@ -83,8 +82,8 @@ func anything(s *object) *object {
 	return out
 }
 
-// flatten puts what a reference names, and the parts of allOf, in their place.
-// What stands outside wins.
+// flatten replaces a reference by its target and merges the parts of allOf. The
+// outer keywords win.
 func (n *narrower) flatten(s *object, depth int) *object {
 	out := slices.Clone(*s)
 	for range maxNesting {
@@ -107,7 +106,7 @@ func (n *narrower) flatten(s *object, depth int) *object {
 	return &out
 }
 
-// find returns what "#/$defs/name" means.
+// find returns the target of "#/$defs/name".
 func (n *narrower) find(ref string) *object {
 	path, ok := strings.CutPrefix(ref, "#/")
 	if !ok {
@@ -124,7 +123,7 @@ func (n *narrower) find(ref string) *object {
 	return here
 }
 
-// merge adds to o what it has not; properties and required names are joined.
+// merge adds to o what it lacks; properties and required names are joined.
 func merge(o, from *object) {
 	for _, m := range *from {
 		switch {
@@ -155,7 +154,7 @@ func fill(o, from *object) {
 	}
 }
 
-// union keeps the choices alone: the service takes nothing beside them.
+// union keeps only the choices: the service accepts nothing beside anyOf.
 func (n *narrower) union(s *object, choices []any, depth int) *object {
 	var list []any
 	for _, c := range choices {
@@ -209,8 +208,8 @@ func narrowFormat(s, out *object) {
 	}
 }
 
-// narrowEnum keeps the choices of texts; for other types they are told in the
-// description, since the service takes texts only.
+// narrowEnum keeps the choices of strings. The choices of other types go into the
+// description, since the service accepts only strings.
 func narrowEnum(s, out *object) {
 	values, _ := s.get("enum").([]any)
 	if fixed := s.get("const"); fixed != nil && len(values) == 0 {
@@ -240,7 +239,7 @@ func narrowEnum(s, out *object) {
 func (n *narrower) properties(s, out *object, depth int) {
 	from, _ := s.get("properties").(*object)
 	if from == nil || len(*from) == 0 {
-		return // an object without named properties takes any
+		return // an object without named properties accepts any
 	}
 	list := &object{}
 	for _, m := range *from {

@@ -46,7 +46,7 @@ func (o *object) move(key string, to *object) {
 	}
 }
 
-// parse reads JSON into a tree; nil if it is none. Every call makes a new tree.
+// parse reads JSON into a tree; nil if it is invalid. Every call makes a new tree.
 func parse(raw json.RawMessage) any {
 	if !json.Valid(raw) { // bounds the depth as well
 		return nil
@@ -64,7 +64,7 @@ func readValue(dec *json.Decoder) any {
 	switch tok {
 	case json.Delim('{'):
 		o := &object{}
-		seen := map[string]int{} // a hostile schema may have very many keys
+		seen := map[string]int{} // a hostile schema may have a huge number of keys
 		for dec.More() {
 			key, _ := dec.Token()
 			name, _ := key.(string)
@@ -121,7 +121,7 @@ func write(b *bytes.Buffer, v any) {
 	}
 }
 
-// writeScalar leaves <, > and & as they are: models read them better so.
+// writeScalar does not escape <, > and &, which models read better.
 func writeScalar(b *bytes.Buffer, v any) {
 	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)

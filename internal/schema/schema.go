@@ -1,15 +1,14 @@
 // Package schema turns JSON Schemas of tools into the dialects that model
 // services accept.
 //
-// Tools come from many hands (our own, MCP servers, plugins), and services
-// reject what a lenient validator lets pass. Clean mends the form: every object
-// has properties, bare type names become schemas, required names only what
-// exists, unions with null become nullable, and so on. Strip takes out keywords
-// that a service refused. Both keep the order of keys, change nothing in the
-// input and give the same bytes for the same input.
+// Tools come from many sources (our own, MCP servers, plugins), and services
+// reject schemas that a lenient validator accepts. Clean fixes the form: every
+// object has properties, bare type names become schemas, required names only
+// existing properties, unions with null become nullable, and so on. Strip removes
+// keywords that a service rejected. Both keep the order of keys, do not change the
+// input and return the same bytes for the same input.
 //
-// The package knows schemas only; it does not know tools or services. Start
-// reading at Clean.
+// The package must not know tools or services. Start reading at Clean.
 package schema
 
 import (
@@ -21,8 +20,8 @@ import (
 const Empty = `{"type":"object","properties":{}}`
 
 // Clean returns the schema of a tool's arguments in the form that all services
-// take: an object with properties and without combinators at its top. What is
-// no JSON object gives Empty. It may be called concurrently.
+// accept: an object with properties and without combinators at its top. Anything
+// but a JSON object gives Empty. It may be called concurrently.
 func Clean(raw json.RawMessage) json.RawMessage {
 	root, ok := parse(raw).(*object)
 	if !ok {
@@ -38,9 +37,9 @@ func Clean(raw json.RawMessage) json.RawMessage {
 }
 
 // Strip returns the schema without the named keywords, for a service that
-// refused them ("pattern", "format"). Properties that bear such a name stay.
-// Use it only to recover: the keywords help the model. What is no JSON comes
-// back as it is.
+// rejected them ("pattern", "format"). Properties with such a name stay. Use it
+// only to recover: the keywords help the model. Invalid JSON is returned
+// unchanged.
 func Strip(raw json.RawMessage, keywords ...string) json.RawMessage {
 	root := parse(raw)
 	if root == nil {
@@ -54,8 +53,8 @@ func Strip(raw json.RawMessage, keywords ...string) json.RawMessage {
 	return encode(root)
 }
 
-// repair puts one schema right, and what is below it. It returns the schema that
-// is to stand in its place.
+// repair fixes one schema and all schemas below it. It returns the schema to use
+// instead.
 func repair(v any) any {
 	switch s := v.(type) {
 	case string:
@@ -71,7 +70,7 @@ func repair(v any) any {
 	return &object{}
 }
 
-// bare is the schema that a type's name alone stands for.
+// bare returns the schema for a bare type name.
 func bare(name string) *object {
 	switch name {
 	case "string", "number", "integer", "boolean", "array", "object", "null":
@@ -80,7 +79,8 @@ func bare(name string) *object {
 	return &object{{"type", "string"}, {"description", name}}
 }
 
-// repairObject gives an object its properties and prunes what is required.
+// repairObject adds missing properties to an object and removes unknown required
+// names.
 func repairObject(s *object) {
 	properties, has := s.get("properties").(*object)
 	if s.get("type") == nil && has {
@@ -130,7 +130,7 @@ func repairUnions(s *object) {
 		case single:
 			s.drop(k)
 			for _, m := range *only {
-				if !s.has(m.key) { // what stands outside (description, default) wins
+				if !s.has(m.key) { // the outer keywords (description, default) win
 					s.set(m.key, m.value)
 				}
 			}
@@ -168,8 +168,8 @@ func repairTypes(s *object, types []any) {
 	}
 }
 
-// split makes one choice of each type, and moves the keywords that speak of
-// one type into its choice.
+// split makes one choice for each type, and moves the keywords of one type into
+// its choice.
 func split(s *object, types []any) []any {
 	var choices []any
 	for _, t := range types {

@@ -1,6 +1,6 @@
 package schema
 
-// The keywords below which schemas stand, by the form of their value.
+// The keywords that contain schemas, by the form of their value.
 func isSchemaMap(k string) bool {
 	switch k {
 	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
@@ -25,7 +25,7 @@ func isSchema(k string) bool {
 	return false
 }
 
-// repairChildren mends every schema that stands directly below s.
+// repairChildren repairs every schema directly below s.
 func repairChildren(s *object) {
 	for i, m := range *s {
 		switch {
@@ -49,8 +49,8 @@ func repairChildren(s *object) {
 	}
 }
 
-// each calls f for every schema in the tree, outer ones first. It steps over
-// the names of properties and over values that are data (enum, default, …).
+// each calls f for every schema in the tree, outer ones first. It skips the names
+// of properties and values that are data (enum, default, …).
 func each(v any, f func(*object)) {
 	switch s := v.(type) {
 	case []any:

@@ -141,7 +141,7 @@ func TestSideCallsAreBookedOnTheirTurn(t *testing.T) {
 	mustAsk(t, m, request("s", 1))
 	mustAsk(t, m, request("s", 2))
 	mustAsk(t, m, side(1))
-	mustAsk(t, m, side(0)) // whose turn nobody tells
+	mustAsk(t, m, side(0)) // its turn is unknown
 	mustAsk(t, m, side(3)) // a summary, before the turn's first call
 	for name, want := range map[string]int64{"s/1": 2, "s/2": 2, "s/3": 1} {
 		if got := spent(t, l, hermes.AccountTurn, name).Calls; int64(got) != want {
@@ -177,7 +177,7 @@ func TestEachCapRefusesInWords(t *testing.T) {
 			}
 		}
 		if script.Left() != 1 {
-			t.Errorf("%s: the model was asked all the same", c.kind)
+			t.Errorf("%s: the model was called anyway", c.kind)
 		}
 	}
 }
@@ -211,7 +211,7 @@ func TestAClockThatJumpsFreesNothing(t *testing.T) {
 	c.set(day)
 	mustRefuse(t, m, request("s", 2))
 	if b := spent(t, l, hermes.AccountMonth, "2026-11"); b.Spent.Money != hermes.USD(90) || b.Reserved.Money != 0 {
-		t.Errorf("the month stands at %+v", b)
+		t.Errorf("the balance of the month is %+v", b)
 	}
 }
 
@@ -268,7 +268,7 @@ func TestChildrenDoNotUseWarningsUp(t *testing.T) {
 		t.Errorf("a child is warned: %q", n)
 	}
 	if n := mustAsk(t, m, request("root", 1)); len(n) != 1 {
-		t.Errorf("the person is told %q", n)
+		t.Errorf("the user sees %q", n)
 	}
 }
 
@@ -304,7 +304,7 @@ func TestRaisingLetsTheSessionGoOn(t *testing.T) {
 	}
 	i := slices.IndexFunc(lines, func(l spend.Line) bool { return l.Balance.Account.Kind == hermes.AccountSession })
 	if lines[i].Cap.Money != hermes.USD(110) || lines[i].Percent() != 90 {
-		t.Errorf("the session stands at %+v, %d %%", lines[i], lines[i].Percent())
+		t.Errorf("the balance of the session is %+v, %d %%", lines[i], lines[i].Percent())
 	}
 	for _, c := range []struct {
 		kind hermes.AccountKind
@@ -398,10 +398,10 @@ func TestModelsWithoutPrice(t *testing.T) {
 	known := g.Layer(hermestest.NewScript(said(40, 10)).Named("p:m").Forever())
 	unknown := g.Layer(hermestest.NewScript(said(40, 10)).Named("p:unknown").Forever())
 	if n := mustAsk(t, unknown, request("s", 1)); len(n) != 1 || !strings.Contains(n[0], "spend.prices") {
-		t.Errorf("the person is told %q", n)
+		t.Errorf("the user sees %q", n)
 	}
 	if n := mustAsk(t, unknown, request("s", 1)); len(n) != 0 {
-		t.Errorf("the person is told again: %q", n)
+		t.Errorf("the user is warned again: %q", n)
 	}
 	mustAsk(t, known, request("s", 1))
 	mustRefuse(t, unknown, request("s", 1)) // what is used up is used up for all

@@ -26,8 +26,8 @@ func tags() []tag {
 	}
 }
 
-// openTag looks whether text begins with a form. Undecided means that more
-// text is needed.
+// openTag checks whether text begins with a form. Undecided means that more text
+// is needed.
 func openTag(text string) (t *tag, decided bool) {
 	decided = true
 	for _, candidate := range tags() {
@@ -41,7 +41,7 @@ func openTag(text string) (t *tag, decided bool) {
 	return nil, decided
 }
 
-// inside reads what stands between tags: JSON, or named parameters.
+// inside reads the content between tags: JSON, or named parameters.
 func inside(body string, known func(string) bool) []Call {
 	if calls := list(body, known); len(calls) > 0 {
 		return calls
@@ -49,7 +49,7 @@ func inside(body string, known func(string) bool) []Call {
 	return parameters(body, known)
 }
 
-// bare reads an answer that is nothing but JSON, perhaps in a fence.
+// bare reads an answer that is only JSON, perhaps in a code fence.
 func bare(text string, known func(string) bool) []Call {
 	text = strings.TrimSpace(text)
 	if rest, ok := strings.CutPrefix(text, "```"); ok {
@@ -59,8 +59,8 @@ func bare(text string, known func(string) bool) []Call {
 	return list(text, known)
 }
 
-// mayBeBare reports whether text may be the beginning of an answer that is
-// nothing but a call.
+// mayBeBare reports whether text may be the beginning of an answer that is only
+// a call.
 func mayBeBare(text string) bool {
 	text = strings.TrimLeft(text, " \r\n\t")
 	if rest, ok := strings.CutPrefix(text, "```"); ok {
@@ -99,8 +99,8 @@ type spelled struct {
 	Input      json.RawMessage `json:"input"`
 }
 
-// list reads one call or an array of them, or several objects in a row. All
-// must be calls of known tools, else there are none.
+// list reads one call or an array of them, or several objects in a row. It returns
+// none unless all are calls of known tools.
 func list(text string, known func(string) bool) []Call {
 	text = strings.TrimSpace(text)
 	if strings.HasPrefix(text, "[") {
@@ -154,8 +154,8 @@ func one(item json.RawMessage, known func(string) bool, depth int) (Call, bool) 
 	return Call{Name: name, Arguments: arguments}, ok
 }
 
-// object returns the first of the candidates that is there, as a JSON object;
-// none at all is the empty object.
+// object returns the first candidate that is present, as a JSON object; the empty
+// object if there is none.
 func object(candidates ...json.RawMessage) (string, bool) {
 	for _, c := range candidates {
 		if len(c) == 0 || string(c) == "null" {
@@ -181,7 +181,7 @@ var (
 )
 
 // parameters reads <function=name><parameter=key>value</parameter></function>.
-// A value that is JSON other than a string is taken as such; the tool chain
+// A value that is JSON other than a string is kept as JSON; the tool chain
 // coerces the rest to the schema.
 func parameters(body string, known func(string) bool) []Call {
 	m := functionForm().FindStringSubmatch(body)

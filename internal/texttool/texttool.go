@@ -1,14 +1,13 @@
 // Package texttool finds the tool calls that small models write as text.
 //
-// Models that run on a person's own machine often answer with the call
-// spelled out instead of using the protocol's field for it: in tags, as the
-// answer's whole JSON, or behind a special word. A Scanner reads streamed
-// text, passes on what is prose, and takes out what is a call of a tool that
-// exists. What only looks like a call stays text: nothing that a model says
-// is lost.
+// Models on the user's own machine often write a call into the text instead of
+// using the protocol's field for it: in tags, as an answer that is only JSON, or
+// after a special word. A Scanner reads streamed text, passes on the prose, and
+// extracts calls of tools that exist. Text that only looks like a call stays
+// text, so that no text is lost.
 //
-// The package does not know Hermes. Start at Scanner; the forms of calls are
-// in form.go.
+// The package must not know Hermes. Start at Scanner; the forms of calls are in
+// form.go.
 package texttool
 
 import (
@@ -25,22 +24,22 @@ type Call struct {
 	Arguments string
 }
 
-// Scanner parts text into prose and calls. It serves one answer and one
+// Scanner separates text into prose and calls. It is for one answer and one
 // goroutine.
 type Scanner struct {
 	known func(name string) bool
 	held  []byte
-	tag   *tag // the open form whose end is awaited
-	seen  int  // with a tag: how far its end has been looked for
-	line  bool // prose has been written since the last line break
-	begun bool // prose that is more than blanks has been written
+	tag   *tag // the open form, until its end is found
+	seen  int  // with a tag: how far it was searched for its end
+	line  bool // prose was written since the last line break
+	begun bool // prose other than blanks was written
 	found bool
 }
 
 // New makes a scanner for tools with these names.
 func New(known func(name string) bool) *Scanner { return &Scanner{known: known} }
 
-// Feed takes the next piece of text and returns what is decided of it.
+// Feed takes the next piece of text and returns the prose and calls found so far.
 func (s *Scanner) Feed(text string) (prose string, calls []Call) {
 	if len(s.held) == 0 && s.tag == nil && s.begun && !strings.ContainsAny(text, "<[") {
 		return s.show(text), nil
@@ -55,9 +54,9 @@ func (s *Scanner) Feed(text string) (prose string, calls []Call) {
 	return out.String(), calls
 }
 
-// End returns what was held back; the scanner is not used after it.
+// End returns what was held back. The scanner must not be used after it.
 func (s *Scanner) End() (prose string, calls []Call) {
-	if s.tag != nil { // an end tag that never came: models forget it
+	if s.tag != nil { // models sometimes forget the end tag
 		if found := s.tag.parse(string(s.held[len(s.tag.open):]), s.known); len(found) > 0 {
 			s.held, s.tag = nil, nil
 			return "", found
@@ -79,7 +78,7 @@ func (s *Scanner) release() string {
 	return s.show(text)
 }
 
-// step decides the next piece of what is held; false means it must wait.
+// step processes the next piece of the held text; false means it must wait.
 func (s *Scanner) step(out *strings.Builder, calls *[]Call) bool {
 	switch {
 	case len(s.held) == 0:
@@ -109,15 +108,15 @@ func (s *Scanner) step(out *strings.Builder, calls *[]Call) bool {
 	return true
 }
 
-// take cuts the first n bytes off what is held.
+// take removes the first n bytes of the held text.
 func (s *Scanner) take(n int) []byte {
 	head := s.held[:n]
 	s.held = s.held[n:]
 	return head
 }
 
-// stepTag looks for the end of the open form; one without an end of its own
-// runs to the end of the answer.
+// stepTag looks for the end of the open form. A form without an end tag runs to
+// the end of the answer.
 func (s *Scanner) stepTag(out *strings.Builder, calls *[]Call) bool {
 	if s.tag.close == "" {
 		return false
@@ -142,7 +141,7 @@ func (s *Scanner) stepTag(out *strings.Builder, calls *[]Call) bool {
 	return true
 }
 
-// show notes where the prose stands and returns it.
+// show updates the state for a piece of prose and returns it.
 func (s *Scanner) show(text string) string {
 	if s.found && strings.TrimSpace(text) == "" {
 		return "" // blanks between calls
