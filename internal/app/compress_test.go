@@ -45,7 +45,7 @@ func TestTheCurrentModelWritesTheSummary(t *testing.T) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	last := s.seen[len(s.seen)-1]
-	if last.Model != "second" || !strings.Contains(string(last.Body), "The turns to sum up") {
+	if last.Model != "second" || !strings.Contains(string(last.Body), "The turns to summarize") {
 		t.Errorf("%s was asked: %.300s", last.Model, last.Body)
 	}
 }

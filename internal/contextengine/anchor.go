@@ -9,32 +9,30 @@ import (
 	"hermes"
 )
 
-// Bounds of what is carried along without a model. The sum is bound by the
-// window, too.
+// Limits of the anchors. Their total size also depends on the window.
 const (
 	maxRequests  = 60
 	maxRules     = 16
-	newest       = 3 // requests that stay whatever they say
+	newest       = 3 // the newest requests always stay
 	requestBytes = 600
 	maxFiles     = 200
 	itemBytes    = 300
 	maxOpen      = 60
 )
 
-// anchors are what a summary must not lose. They are gathered from the
-// messages that go and from the summary before, and stand word for word in
-// the new one.
+// anchors are what a summary must not lose. They come from the removed messages
+// and from the earlier summary, and are copied word for word into the new one.
 type anchors struct {
-	requests []string // what the person said, oldest first
+	requests []string // what the user said, oldest first
 	files    []string // files written, newest last
-	open     []string // open items of the last plan, with the items they belong to
-	before   string   // the model's part of the summary before
-	within   bool     // the last words of the person stand below the summary, with work on them in it
+	open     []string // open items of the last plan, with their parents
+	before   string   // the model's part of the earlier summary
+	within   bool     // the user's last message is below the summary, which covers work on it
 }
 
-// gather reads the anchors of what is cut, as it was before it was pruned,
-// within so many tokens. A plan counts wherever it was made, since what stays
-// may hold an older one; a plan in the tail needs no copy.
+// gather returns the anchors of the removed messages, read before pruning, of
+// at most so many tokens. A plan anywhere counts, because the kept messages may
+// have an older one; a plan in the tail needs no copy.
 func gather(w *work, c cut, most int) anchors {
 	var a anchors
 	for i := range w.old[:c.tail] {
@@ -62,7 +60,7 @@ func gather(w *work, c cut, most int) anchors {
 func (a *anchors) add(m hermes.Message) {
 	text := m.Visible()
 	if earlier, rest, ok := splitSummary(m); ok {
-		a.takeOver(earlier)
+		a.addEarlier(earlier)
 		text = rest
 	}
 	switch m.Role {
@@ -87,8 +85,8 @@ func (a *anchors) request(text string) {
 
 func oneSpaced(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// clipEnds cuts the middle of a long text out: what is asked often stands at
-// the end of what was pasted.
+// clipEnds removes the middle of a long text: the request is often at the end
+// of pasted text.
 func clipEnds(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -112,7 +110,7 @@ func (a *anchors) call(c hermes.ToolCall) {
 	}
 }
 
-// patchHeads are the lines of a V4A patch that name files.
+// patchHeads returns the lines of a V4A patch that name files.
 func patchHeads(patch string) []string {
 	var out []string
 	for line := range strings.Lines(patch) {
@@ -132,7 +130,7 @@ func (a *anchors) file(path string) {
 	a.files = append(a.files, path)
 }
 
-// planItem is one task of a plan, as the todo tool tells it.
+// planItem is one task of a plan in a result of the todo tool.
 type planItem struct{ ID, Content, Status, Parent string }
 
 // planOf reads the plan in a todo result. A note to the model may follow it.
@@ -147,13 +145,14 @@ func planOf(m hermes.Message) ([]planItem, bool) {
 	return r.Todos, true
 }
 
-// moreItems ends a list of open items that was too long.
+// moreItems ends a list of open items that was too long. Stored summaries have
+// it, so it must not change.
 const moreItems = "[ ] … and more: the todo tool tells the whole list"
 
 var marks = map[string]string{"pending": "[ ] ", "in_progress": "[>] ", "completed": "[x] ", "cancelled": "[~] "}
 
-// plan takes the open items of a todo result, with the items they belong to,
-// in the form that the todo tool reads back.
+// plan sets the open items from a todo result, with their parents, in the form
+// that the todo tool can read.
 func (a *anchors) plan(m hermes.Message) {
 	items, ok := planOf(m)
 	if !ok {
@@ -183,9 +182,9 @@ func (a *anchors) plan(m hermes.Message) {
 	}
 }
 
-// takeOver reads the anchors of an earlier summary back. It comes before
-// everything else but a plan in the head, which is older.
-func (a *anchors) takeOver(s parsed) {
+// addEarlier adds the anchors of an earlier summary. They are older than all
+// others except a plan in the head.
+func (a *anchors) addEarlier(s parsed) {
 	a.before = s.words
 	a.requests = append(s.requests, a.requests...)
 	for _, f := range s.files {
@@ -194,10 +193,11 @@ func (a *anchors) takeOver(s parsed) {
 	a.open = s.open
 }
 
-// dropped stands for turns that no model has summed up.
+// dropped replaces turns that have no summary. Stored summaries have it, so it
+// must not change.
 const dropped = "(Turns were dropped here without a summary; search the session for their text.)"
 
-// staticSummary is the summary that needs no model.
+// staticSummary returns a summary made without a model.
 func staticSummary(a anchors) string {
 	switch {
 	case a.before != "":

@@ -6,10 +6,10 @@ import (
 	"hermes"
 )
 
-// assemble puts the summary in the place of what was cut, under the role that
-// keeps speakers taking turns; where neither role does, it goes to the top of
-// the message after it. The last words of the person stay between the summary
-// and the tail.
+// assemble replaces the cut messages by the summary, with the role that keeps
+// roles alternating. If no role fits, the summary becomes the first part of the
+// message after it. The user's last message stays between the summary and the
+// tail.
 func (w *work) assemble(c cut, summary string) {
 	head, rest := w.entries[:c.head:c.head], w.entries[c.tail:]
 	if c.last >= 0 {
@@ -37,8 +37,8 @@ func (w *work) assemble(c cut, summary string) {
 	w.entries = slices.Concat(head, []entry{s}, rest)
 }
 
-// fitting finds the role of a summary between two speakers. A conversation
-// begins with the person.
+// fitting returns the role of a summary between two messages. A conversation
+// begins with the user.
 func fitting(before, after hermes.Role) (hermes.Role, bool) {
 	for _, r := range []hermes.Role{hermes.RoleUser, hermes.RoleAssistant} {
 		if r == before || r == after || r == hermes.RoleAssistant && before == "" {
@@ -49,8 +49,8 @@ func fitting(before, after hermes.Role) (hermes.Role, bool) {
 	return "", false
 }
 
-// sanitize takes out results without a call and calls without a result, so
-// that no provider refuses what is left.
+// sanitize removes results without a call and calls without a result, because
+// providers refuse them.
 func (w *work) sanitize() {
 	asked, answered := map[string]bool{}, map[string]bool{}
 	for i := range w.entries {

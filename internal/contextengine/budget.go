@@ -5,23 +5,23 @@ import (
 	"hermes/internal/tokens"
 )
 
-// Config says when and how far to shorten. The zero value of a field is its
-// default.
+// Config says when and how much to shorten. The zero value of a field means
+// its default.
 type Config struct {
-	Threshold       float64 // part of the window that sets it off: 0.50
-	ThresholdTokens int     // at most so many tokens; 0 is no such bound
-	TargetRatio     float64 // tail, as part of the threshold: 0.20, within 0.10 to 0.80
-	ProtectFirst    int     // messages of the head: 3
-	ProtectLast     int     // least messages of the tail: 3
-	MaxSummary      int     // most tokens of a summary: 12,000
+	Threshold       float64 // part of the window that starts a compression; default 0.50
+	ThresholdTokens int     // maximum of the threshold in tokens; 0 means none
+	TargetRatio     float64 // size of the tail as part of the threshold, 0.10 to 0.80; default 0.20
+	ProtectFirst    int     // messages of the head; default 3
+	ProtectLast     int     // minimum messages of the tail; default 3
+	MaxSummary      int     // maximum tokens of a summary; default 12,000
 }
 
 const (
-	minTokens     = 64_000 // no threshold lies below this
-	nearlyFull    = 0.85   // except in windows that are hardly larger
+	minTokens     = 64_000 // minimum threshold
+	nearlyFull    = 0.85   // maximum threshold, as part of the window
 	defaultWindow = 128_000
 	minTail       = 3
-	softCeiling   = 1.5 // the tail may be so much larger than its budget
+	softCeiling   = 1.5 // factor by which the tail may exceed its budget
 	minSummary    = 2_000
 	maxSummary    = 12_000
 	minAnchors    = 1_000
@@ -48,14 +48,14 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// budget is what a window allows; it is made anew for every model.
+// budget holds the limits for a window, in tokens.
 type budget struct {
-	threshold int // tokens that set compression off
-	tail      int // tokens of the tail
-	reach     int // tokens back to the last words of the person that still are the tail
-	head      int // most tokens of the head
-	summary   int // most tokens of a summary
-	anchors   int // most tokens of what is carried along without a model
+	threshold int // starts a compression
+	tail      int
+	reach     int // maximum tail that reaches back to the user's last message
+	head      int
+	summary   int
+	anchors   int
 }
 
 func (c Config) budget(window int) budget {
@@ -77,10 +77,10 @@ func (c Config) budget(window int) budget {
 	}
 }
 
-// Threshold is how many tokens of a window set compression off.
+// Threshold returns how many tokens start a compression in this window.
 func (e *Engine) Threshold(window int) int { return e.cfg.budget(window).threshold }
 
-// summaryTokens is how long the summary of so many tokens may be.
+// summaryTokens returns how long a summary of so many tokens may be.
 func (b budget) summaryTokens(compressed int) int {
 	return min(max(compressed/5, minSummary), b.summary)
 }
@@ -95,7 +95,7 @@ func size(list []hermes.Message) int {
 }
 
 func sizeOf(m *hermes.Message) int {
-	n := 4 // role and frame
+	n := 4 // role and separators
 	for i := range m.Parts {
 		if m.Parts[i].Image != nil {
 			n += tokens.Image
@@ -109,10 +109,10 @@ func sizeOf(m *hermes.Message) int {
 	return n
 }
 
-// used is the best guess of what a request with this transcript costs: the
-// provider's count, plus an estimate of what came after it. Without a count it
-// waits for one, unless the estimate alone nearly fills the window: some
-// services never count, and cut what is too long without a word.
+// used returns the best guess of the size of a request with this transcript:
+// the provider's count plus an estimate of what was added since. Without a
+// count it returns 0, unless the estimate alone nearly fills the window: some
+// services never count, and silently cut what is too long.
 func used(transcript []hermes.Message, p hermes.ContextUsage) int {
 	if p.Used <= 0 {
 		if n := size(transcript); p.Window > 0 && float64(n) >= nearlyFull*float64(p.Window) {

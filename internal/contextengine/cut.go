@@ -2,42 +2,42 @@ package contextengine
 
 import "hermes"
 
-// cut says which entries are summed up: those from head to tail, without
-// the one at last. There the last words of the person stand when their turn
-// is too long to be kept whole; otherwise it is -1.
+// cut says which entries are summarized: those from head to tail, except the
+// one at last. That is the user's last message if its turn is too long to keep
+// whole, else -1.
 type cut struct{ head, tail, last int }
 
-// keep is how many exchanges stay as they are; firm ones stay whatever they
-// cost.
+// keep is how many exchanges stay unchanged. If firm is set, they stay whatever
+// their size.
 type keep struct {
 	exchanges int
 	firm      bool
 }
 
-// cut finds the boundaries. It fails when nothing worth summing up lies
-// between them.
+// cut finds the boundaries. It returns false if there is too little between
+// them to summarize.
 func (w *work) cut(b budget, cfg Config, k keep) (cut, bool) {
 	c := cut{tail: w.tailFrom(b, cfg, k), last: -1}
 	c.head = min(w.headTo(cfg.ProtectFirst, b.head), c.tail)
 	if u := w.lastUser(1); u >= c.head && u < c.tail {
 		c.last = u
 	}
-	if c.last == c.head { // nothing stands between the two
+	if c.last == c.head { // there is nothing between the two
 		c.head, c.last = c.head+1, -1
 	}
 	return c, c.count() >= 2
 }
 
-// cutHard finds boundaries that leave the least: the head as far as it is
-// short, and the newest message with what belongs to it. It is for a request
-// that was refused and could not be made shorter in another way.
+// cutHard finds boundaries that keep as little as possible: a short head, and
+// the newest message with what belongs to it. It is for a refused request that
+// cannot be shortened in another way.
 func (w *work) cutHard(b budget) (cut, bool) {
 	b.tail, b.reach = 0, b.head
 	c, _ := w.cut(b, Config{ProtectFirst: 1, ProtectLast: 1}, keep{})
 	return c, size(w.between(c)) > b.summary
 }
 
-// count is how many messages are summed up.
+// count returns how many messages are summarized.
 func (c cut) count() int {
 	if c.last >= 0 {
 		return c.tail - c.head - 1
@@ -45,9 +45,9 @@ func (c cut) count() int {
 	return c.tail - c.head
 }
 
-// headTo is where the head ends: after the first messages, as long as they
-// leave room for the rest, without parting a call from its result. An earlier
-// summary is never part of the head: the new one takes its place.
+// headTo returns where the head ends: after the first messages, if they are
+// within the limit, without separating a call from its result. An earlier
+// summary is never part of the head, because the new one replaces it.
 func (w *work) headTo(first, most int) int {
 	n := 0
 	for n < len(w.entries) && n < first && !hasSummary(w.entries[n].m) {
@@ -65,11 +65,10 @@ func (w *work) headTo(first, most int) int {
 	return n
 }
 
-// tailFrom is where the tail begins: so many messages from the end as fit its
-// budget, at least the configured number, and never a result without its
-// call. It reaches back over the exchanges to keep, or at least to the last
-// words of the person, unless the turn that they began is itself too long:
-// that one is cut within.
+// tailFrom returns where the tail begins. The tail has as many messages as fit
+// its budget, at least the configured number, and never a result without its
+// call. It includes the exchanges to keep, or at least the user's last message,
+// unless that turn itself is too long: then the cut is within the turn.
 func (w *work) tailFrom(b budget, cfg Config, k keep) int {
 	n := w.tailBySize(b, cfg)
 	for _, exchanges := range []int{max(k.exchanges, 1), 1} {
@@ -80,7 +79,7 @@ func (w *work) tailFrom(b budget, cfg Config, k keep) int {
 		}
 	}
 	if last := w.lastUser(1); last >= 0 && last < n {
-		// The last words come to stand before the tail: no user may follow.
+		// The user's last message comes before the tail, so no user message may follow.
 		for n > last+1 && n < len(w.entries) && w.entries[n].m.Role != hermes.RoleAssistant {
 			n--
 		}
@@ -91,7 +90,7 @@ func (w *work) tailFrom(b budget, cfg Config, k keep) int {
 	return n
 }
 
-// tailBySize is where the tail begins for its size alone.
+// tailBySize returns where the tail begins by its size only.
 func (w *work) tailBySize(b budget, cfg Config) int {
 	n, sum := len(w.entries), 0
 	for n > 0 {
@@ -107,7 +106,7 @@ func (w *work) tailBySize(b budget, cfg Config) int {
 	return n
 }
 
-// size is what the entries from one to another cost.
+// size estimates the tokens of the entries from one index to another.
 func (w *work) size(from, to int) int {
 	n := 0
 	for i := from; i < to; i++ {
@@ -116,8 +115,8 @@ func (w *work) size(from, to int) int {
 	return n
 }
 
-// lastUser is the index of the last message of the person, or of the n-th
-// last; -1 if there is none.
+// lastUser returns the index of the user's n-th last message, -1 if there is
+// none.
 func (w *work) lastUser(n int) int {
 	found := -1
 	for i := len(w.entries) - 1; i >= 0 && n > 0; i-- {
@@ -130,7 +129,7 @@ func (w *work) lastUser(n int) int {
 	return found
 }
 
-// between is what is summed up.
+// between returns the messages to summarize.
 func (w *work) between(c cut) []hermes.Message {
 	out := make([]hermes.Message, 0, c.tail-c.head)
 	for i := c.head; i < c.tail; i++ {

@@ -12,13 +12,12 @@ import (
 	"hermes"
 )
 
-// Summarize asks a model to sum up; it returns text of at most about
-// maxTokens tokens. The turn is the one that needs the room, which the summary
-// is paid by.
+// Summarize asks a model for a summary of at most about maxTokens tokens. The
+// call is booked on the given turn.
 type Summarize func(ctx context.Context, turn int64, prompt string, maxTokens int) (string, error)
 
-// Engine shortens the transcript of one session. It is used by one goroutine
-// at a time.
+// Engine shortens the transcript of one session. It must not be used
+// concurrently.
 type Engine struct {
 	cfg       Config
 	summarize Summarize
@@ -26,23 +25,23 @@ type Engine struct {
 	now       func() time.Time
 	log       *slog.Logger
 
-	failures int       // summaries that failed in a row
-	quiet    time.Time // until then no model is asked for a summary
+	failures int       // failed summaries in a row
+	quiet    time.Time // no model is asked for a summary until then
 	poor     int       // passes in a row that saved little
-	window   int       // that they were made for
+	window   int       // the window of these passes
 }
 
-// Options are what an engine works with. Only Config may be left out whole:
-// without Summarize every summary is the one that needs no model.
+// Options are what an engine works with; all fields are optional. Without
+// Summarize every summary is made without a model.
 type Options struct {
 	Config    Config
 	Summarize Summarize
-	Redact    func(string) string // takes secrets out of what is summed up
+	Redact    func(string) string // removes secrets from prompts and summaries
 	Now       func() time.Time
 	Log       *slog.Logger
 }
 
-// New makes the engine of one session.
+// New returns the engine of one session.
 func New(o Options) *Engine {
 	e := &Engine{cfg: o.Config.withDefaults(), summarize: o.Summarize, redact: o.Redact, now: o.Now, log: o.Log}
 	if e.redact == nil {
@@ -57,26 +56,27 @@ func New(o Options) *Engine {
 	return e
 }
 
-// Name is the name under which the configuration knows the engine.
+// Name returns the engine's name in the configuration.
 func (e *Engine) Name() string { return "compressor" }
 
 // cooldowns is how long no model is asked for a summary after the first, the
 // second and every further failure in a row.
 var cooldowns = [...]time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute}
 
-// keepOnDemand is how many exchanges stay when the person asks to compress and
-// names no number.
+// keepOnDemand is how many exchanges stay when the user asks to compress
+// without a number.
 const keepOnDemand = 2
 
 // maxPoor is how many passes in a row may save little before compression
-// stops by itself.
+// pauses.
 const maxPoor = 2
 
-// Fit returns the transcript as it is while there is room.
+// Fit shortens the transcript if it is over the threshold, refused as too long,
+// or if the user asked; see [hermes.ContextEngine].
 func (e *Engine) Fit(ctx context.Context, transcript []hermes.Message, p hermes.ContextUsage) (hermes.CompactResult, error) {
 	same := hermes.CompactResult{Messages: transcript}
 	b := e.cfg.budget(p.Window)
-	if p.Window != e.window { // another model: what did not help may help now
+	if p.Window != e.window { // another model: compression may help again
 		e.window, e.poor = p.Window, 0
 	}
 	forced := p.Overflow || p.Demand
@@ -84,7 +84,7 @@ func (e *Engine) Fit(ctx context.Context, transcript []hermes.Message, p hermes.
 		return same, nil
 	}
 	k := keep{exchanges: p.Keep, firm: p.Keep > 0}
-	if p.Demand { // keep what was asked for, and no more
+	if p.Demand { // keep only the requested exchanges
 		b.tail, k.exchanges = 0, cmp.Or(p.Keep, keepOnDemand)
 	}
 	w := begin(transcript)
@@ -113,7 +113,7 @@ func (e *Engine) Fit(ctx context.Context, transcript []hermes.Message, p hermes.
 		return same, err
 	}
 	if summary == "" {
-		return same, nil // kept, after a failure
+		return same, nil // keep the transcript after a failure
 	}
 	w.assemble(c, summary)
 	w.sanitize()
@@ -122,7 +122,7 @@ func (e *Engine) Fit(ctx context.Context, transcript []hermes.Message, p hermes.
 		after = w.size(0, len(w.entries))
 	}
 	if p.Demand && after >= before {
-		same.Note = "A summary would be longer than what it stands for, so the conversation stays as it is."
+		same.Note = "A summary would be longer than the text it replaces, so nothing was compressed."
 		return same, nil
 	}
 	e.judge(before, after)
@@ -136,7 +136,7 @@ func roomMade(w *work, before, used int, b budget) bool {
 	return saved > before/10 && used-saved < b.threshold*7/10
 }
 
-var errTooShort = errors.New("the provider says that the conversation is too long, but there is nothing left to shorten; begin a new session with /new, or choose a model with a larger window")
+var errTooShort = errors.New("the conversation is too long for the model and cannot be shortened further; start a new session with /new, or choose a model with a larger window")
 
 // judge counts passes that saved less than a tenth.
 func (e *Engine) judge(before, after int) {
@@ -147,8 +147,8 @@ func (e *Engine) judge(before, after int) {
 	e.poor = 0
 }
 
-// summary sums up what is cut. It returns no text when the transcript is to
-// be kept as it is for now.
+// summary returns the summary of the cut messages, or "" if the transcript must
+// stay as it is for now.
 func (e *Engine) summary(ctx context.Context, w *work, c cut, b budget, p hermes.ContextUsage) (string, error) {
 	middle := w.between(c)
 	a := gather(w, c, b.anchors)
@@ -164,7 +164,7 @@ func (e *Engine) summary(ctx context.Context, w *work, c cut, b budget, p hermes
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
-	text = clip(clean(text), 6*most) // some models do not keep to what they are told
+	text = clip(clean(text), 6*most) // some models ignore the limit
 	if err == nil && text == "" {
 		err = errors.New("the summary was empty")
 	}
@@ -174,17 +174,17 @@ func (e *Engine) summary(ctx context.Context, w *work, c cut, b budget, p hermes
 	}
 	e.failures++
 	e.quiet = e.now().Add(cooldowns[min(e.failures, len(cooldowns))-1])
-	e.log.Warn("sum up the conversation", "err", err, "failures", e.failures)
+	e.log.Warn("summarize the conversation", "err", err, "failures", e.failures)
 	if p.Overflow || e.failures > 1 {
 		return e.redact(render(a, staticSummary(a))), nil
 	}
 	if p.Demand {
-		return "", fmt.Errorf("the summary failed and the conversation was kept as it is: %w", err)
+		return "", fmt.Errorf("summarize the conversation, which is unchanged: %w", err)
 	}
 	return "", nil
 }
 
-// work is a transcript being shortened: entries with where they come from.
+// work is a transcript being shortened: its entries and their origins.
 type work struct {
 	old     []hermes.Message
 	entries []entry
@@ -195,7 +195,7 @@ type entry struct {
 	origin hermes.Origin
 }
 
-// turn is the newest of the transcript.
+// turn returns the newest turn of the transcript.
 func (w *work) turn() int64 {
 	if len(w.old) == 0 {
 		return 0
@@ -211,7 +211,7 @@ func begin(transcript []hermes.Message) *work {
 	return w
 }
 
-// replace puts another form of a message in its place.
+// replace replaces a message by another form of it.
 func (w *work) replace(i int, m hermes.Message) {
 	w.entries[i].m = m
 	w.entries[i].origin.Same = false

@@ -36,7 +36,7 @@ func act(tool, arguments, result string) []hermes.Message {
 // long is a text of about n tokens.
 func long(n int) string { return strings.Repeat("word ", n*4/5) }
 
-// full is the pressure of a window that the transcript has filled.
+// full is the usage of a window that the transcript has filled.
 func full(tr []hermes.Message, window int) hermes.ContextUsage {
 	return hermes.ContextUsage{Used: window, Counted: len(tr), Window: window}
 }
@@ -45,7 +45,7 @@ func sums(text string) contextengine.Summarize {
 	return func(context.Context, int64, string, int) (string, error) { return text, nil }
 }
 
-// check holds a fitted transcript against what must always be true of one.
+// check checks what must always be true of a shortened transcript.
 func check(t *testing.T, old []hermes.Message, f hermes.CompactResult) {
 	t.Helper()
 	if f.From != nil && len(f.From) != len(f.Messages) {
@@ -58,7 +58,7 @@ func check(t *testing.T, old []hermes.Message, f hermes.CompactResult) {
 		}
 		last = o.Index
 		if o.Same && !reflect.DeepEqual(old[o.Index], f.Messages[i]) {
-			t.Errorf("message %d is said to be the same and is not", i)
+			t.Errorf("message %d is marked the same but differs", i)
 		}
 	}
 	open := map[string]bool{}
@@ -69,7 +69,7 @@ func check(t *testing.T, old []hermes.Message, f hermes.CompactResult) {
 		for _, c := range m.Calls {
 			open[c.ID] = true
 			if !json.Valid([]byte(c.Arguments)) {
-				t.Errorf("arguments of %s are no JSON: %s", c.ID, c.Arguments)
+				t.Errorf("arguments of %s are not JSON: %s", c.ID, c.Arguments)
 			}
 		}
 		if m.Role == hermes.RoleTool {
@@ -83,7 +83,7 @@ func check(t *testing.T, old []hermes.Message, f hermes.CompactResult) {
 		t.Errorf("calls without a result: %v", open)
 	}
 	if want, got := lastUser(old), lastUser(hermesMessages(f)); !strings.HasSuffix(got, want) {
-		t.Errorf("the last words of the person are %q, want %q", got, want)
+		t.Errorf("the last message of the user is %q, want %q", got, want)
 	}
 	if f.Messages[0].Role != hermes.RoleUser {
 		t.Errorf("the transcript begins with %s", f.Messages[0].Role)
@@ -120,7 +120,7 @@ func talk(n, size int) []hermes.Message {
 	return append(tr, user("the newest request"))
 }
 
-func TestThresholdSetsItOff(t *testing.T) {
+func TestThresholdStartsCompression(t *testing.T) {
 	t.Parallel()
 	tr := talk(40, 2000)
 	for name, tt := range map[string]struct {
@@ -189,7 +189,7 @@ func TestShortTranscriptIsReturnedUntouched(t *testing.T) {
 	p := full(tr, 200_000)
 	p.Overflow = true
 	if _, err := e.Fit(t.Context(), tr, p); err == nil || !strings.Contains(err.Error(), "/new") {
-		t.Errorf("an overflow that cannot be helped: %v", err)
+		t.Errorf("an overflow that cannot be shortened: %v", err)
 	}
 }
 
@@ -218,7 +218,7 @@ func TestOldResultsArePrunedFirst(t *testing.T) {
 	}
 	got := text(f.Messages)
 	for _, want := range []string{
-		"[read_file: the same result stands again below]", "[read_file a.go:", "[terminal ran `go test ./...`", "exit code 1", `[search_files for "foo" in src`,
+		"[read_file: the same result appears again below]", "[read_file a.go:", "[terminal ran `go test ./...`", "exit code 1", `[search_files for "foo" in src`,
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing", want)
@@ -276,7 +276,7 @@ func TestFailuresInARowOrARefusalEndInANote(t *testing.T) {
 	}
 	check(t, tr, f)
 	if got := text(f.Messages); !strings.Contains(got, "without a summary") || !strings.Contains(got, "request 0") {
-		t.Error("the note does not stand for what was dropped")
+		t.Error("the note does not replace the dropped turns")
 	}
 	now = now.Add(time.Hour)
 	if f, err = e.Fit(t.Context(), tr, full(tr, 200_000)); err != nil || f.From == nil {
@@ -307,8 +307,8 @@ func TestCompressionThatDoesNotHelpStops(t *testing.T) {
 	}
 }
 
-// TestASummaryThatIsLongerIsNotTaken is about short talks: the frame of a
-// summary alone may be longer than what was said.
+// TestASummaryThatIsLongerIsNotTaken is about short conversations: the frame of
+// a summary alone may be longer than their text.
 func TestASummaryThatIsLongerIsNotTaken(t *testing.T) {
 	t.Parallel()
 	e := contextengine.New(contextengine.Options{
@@ -317,7 +317,7 @@ func TestASummaryThatIsLongerIsNotTaken(t *testing.T) {
 		},
 	})
 	f, err := e.Fit(t.Context(), talk(6, 4), hermes.ContextUsage{Demand: true, Window: 200_000})
-	if err != nil || f.From != nil || !strings.Contains(f.Note, "stays as it is") {
+	if err != nil || f.From != nil || !strings.Contains(f.Note, "nothing was compressed") {
 		t.Errorf("changed: %v, note %q, %v", f.From != nil, f.Note, err)
 	}
 }
@@ -353,7 +353,7 @@ func TestDemandKeepsExchangesAndFocus(t *testing.T) {
 	}
 }
 
-func TestStoppingIsNoFailure(t *testing.T) {
+func TestStoppingIsNotAFailure(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	e := contextengine.New(contextengine.Options{Summarize: func(context.Context, int64, string, int) (string, error) {

@@ -69,7 +69,7 @@ func FuzzFit(f *testing.F) {
 			p := hermes.ContextUsage{Used: window, Counted: len(tr), Window: window, Overflow: how&2 != 0, Demand: how&4 != 0, Keep: int(how >> 6)}
 			fitted, err := e.Fit(t.Context(), tr, p)
 			if err != nil {
-				return // told to the person; the transcript stays
+				return // reported to the user; the transcript stays
 			}
 			check(t, tr, fitted)
 			if got := lastUser(fitted.Messages); said != "" && got != said && !strings.HasSuffix(got, said) {

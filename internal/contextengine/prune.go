@@ -10,14 +10,14 @@ import (
 
 const (
 	prunedFrom = 400 // results shorter than this many bytes stay
-	argsFrom   = 600 // so do arguments
+	argsFrom   = 600 // arguments shorter than this many bytes stay
 	keepValue  = 160 // bytes of a long text that stay in shortened arguments
 )
 
-// prune shortens, without a model, what stands before the tail: results
-// become one line, a result that stands again later is only named, long texts
-// in arguments are cut inside their JSON, and pictures go. The newest plan
-// stays: it is nowhere else.
+// prune shortens the messages before the tail without a model: results become
+// one line, repeated results a reference, long texts in arguments are cut
+// within their JSON, and pictures are removed. The newest plan stays, because
+// it has no other copy.
 func (w *work) prune(tail int) {
 	calls := w.callsByID()
 	later := map[string]bool{}
@@ -61,16 +61,16 @@ func (w *work) pruneResult(i int, m hermes.Message, text string, c hermes.ToolCa
 	}
 	line := oneLine(c, m, text)
 	if again {
-		line = fmt.Sprintf("[%s: the same result stands again below]", c.Name)
+		line = fmt.Sprintf("[%s: the same result appears again below]", c.Name)
 	}
 	m.Parts = []hermes.Part{{Text: line}}
 	w.replace(i, m)
 }
 
-// oneLine tells what a call did, after the manner of its tool.
+// oneLine says what a call did, in a form for its tool.
 func oneLine(c hermes.ToolCall, m hermes.Message, text string) string {
 	var args map[string]any
-	_ = json.Unmarshal([]byte(c.Arguments), &args) // without arguments the line is shorter
+	_ = json.Unmarshal([]byte(c.Arguments), &args) // without arguments the line is only shorter
 	arg := func(keys ...string) string {
 		for _, k := range keys {
 			if s, ok := args[k].(string); ok && s != "" {
@@ -104,7 +104,7 @@ func oneLine(c hermes.ToolCall, m hermes.Message, text string) string {
 	return fmt.Sprintf("[%s %s: %d bytes of result, shortened%s]", name, main, len(text), state)
 }
 
-// exitState names a non-zero exit status that the result tells.
+// exitState returns the non-zero exit status of a result, else the state.
 func exitState(text, state string) string {
 	var r struct {
 		Exit *int `json:"exit_code"`
@@ -132,8 +132,8 @@ func (w *work) pruneArguments(i int, m hermes.Message) {
 	}
 }
 
-// shrink cuts the long texts inside JSON; its structure stays, and it stays
-// valid. A patch still names its files.
+// shrink cuts long texts in JSON arguments. The JSON stays valid and keeps its
+// structure, and a patch still names its files.
 func shrink(name, arguments string) (string, bool) {
 	var v any
 	if json.Unmarshal([]byte(arguments), &v) != nil {
@@ -150,8 +150,8 @@ func shrink(name, arguments string) (string, bool) {
 	return out, len(out) < len(arguments)
 }
 
-// shrinkPatch is shrinkValue for the arguments of a call: a patch still names
-// its files.
+// shrinkPatch is shrinkValue for the arguments of a call. It keeps the lines of
+// a patch that name files.
 func shrinkPatch(name string, v any) any {
 	args, _ := v.(map[string]any)
 	text, _ := args["patch"].(string)
@@ -184,7 +184,7 @@ func shrinkValue(v any, depth int) any {
 	return v
 }
 
-// clip cuts s to at most n bytes on a character's border.
+// clip cuts s to at most n bytes at the end of a character.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -8,15 +8,15 @@ import (
 	"hermes/internal/tokens"
 )
 
-// mostTelling keeps the requests that tell what the work is, within so many
-// tokens: the newest, the newest that say more than to go on, the first, which
-// often names the whole task, those that lay down rules, and then the others,
+// mostTelling keeps the requests that say most about the work, of at most so
+// many tokens: the newest, the newest that say more than to go on, the first,
+// which often names the whole task, those with rules, and then the others,
 // newest first.
 func mostTelling(requests []string, most int) []string {
 	requests = lastOfEqual(requests)
 	n := len(requests)
 	kept, left, count := make([]bool, n), most, 0
-	// keep takes up to so many requests, newest first, while tokens are left.
+	// keep adds up to so many requests, newest first, while tokens are left.
 	keep := func(wanted func(string) bool, times, reserve int) {
 		for i := n - 1; i >= 0 && times > 0; i-- {
 			if !wanted(requests[i]) {
@@ -34,13 +34,13 @@ func mostTelling(requests []string, most int) []string {
 	}
 	all := func(string) bool { return true }
 	keep(all, newest, 0)
-	keep(tells, newest, 0)
+	keep(saysMore, newest, 0)
 	if n > 0 {
 		first := requests[0]
 		keep(func(r string) bool { return r == first }, 1, 0)
 	}
-	keep(laysDown, maxRules, left/4)
-	keep(tells, n, 0)
+	keep(hasRule, maxRules, left/4)
+	keep(saysMore, n, 0)
 	keep(all, n, 0)
 	var out []string
 	for i, k := range kept {
@@ -51,7 +51,7 @@ func mostTelling(requests []string, most int) []string {
 	return out
 }
 
-// lastOfEqual takes out requests that are made again later.
+// lastOfEqual removes requests that are repeated later.
 func lastOfEqual(requests []string) []string {
 	seen := map[string]bool{}
 	var out []string
@@ -65,8 +65,8 @@ func lastOfEqual(requests []string) []string {
 	return out
 }
 
-// ruleWords begin what holds for the rest of the work, in the languages that
-// we meet most.
+// ruleWords mark requests that apply to the rest of the work, in the most
+// common languages.
 var ruleWords = []string{
 	"always", "never", "must", "don't", "do not", "only ", "prefer", "make sure", "from now on", "remember", "without ", "avoid", "no more than", "stick to",
 	"immer", "niemals", "nie ", "nicht ", "kein", "nur ", "ab jetzt", "ohne ",
@@ -77,7 +77,7 @@ var ruleWords = []string{
 	"دائما", "أبدا", "لا ", "فقط", "हमेशा", "कभी", "केवल", "मत ",
 }
 
-func laysDown(request string) bool {
+func hasRule(request string) bool {
 	lower := strings.ToLower(request)
 	return slices.ContainsFunc(ruleWords, func(w string) bool { return strings.Contains(lower, w) })
 }
@@ -92,8 +92,8 @@ var nudges = []string{
 // nudgeChars is how long a message may be that only says to go on.
 const nudgeChars = 40
 
-// tells reports whether a request says more than to go on.
-func tells(request string) bool {
+// saysMore reports whether a request says more than to go on.
+func saysMore(request string) bool {
 	if utf8.RuneCountInString(request) > nudgeChars {
 		return true
 	}
@@ -101,15 +101,15 @@ func tells(request string) bool {
 	return !slices.ContainsFunc(nudges, func(w string) bool { return strings.HasPrefix(lower, w) })
 }
 
-// lastOf keeps the last items, at most so many and so many tokens of them.
+// lastOf returns the last items, limited in number and in tokens.
 func lastOf(items []string, count, most int) []string {
 	reversed := slices.Clone(items)
 	slices.Reverse(reversed)
 	return items[len(items)-fits(reversed, count, most):]
 }
 
-// fits is how many items from the first on are within a number and within so
-// many tokens.
+// fits returns how many items from the first on are within the limits in
+// number and in tokens.
 func fits(items []string, count, most int) int {
 	for i := range items[:min(len(items), count)] {
 		if most -= tokens.Text(items[i]) + 2; most < 0 {

@@ -9,14 +9,12 @@ import (
 	"hermes/internal/tokens"
 )
 
-// leastResult is how short a result may become when nothing else helps, in
-// tokens.
+// leastResult is the minimum size of a cut result, in tokens.
 const leastResult = 100
 
-// squeeze cuts what is too long for a window in messages that stay: results,
-// and then arguments. It is the last resort, so it spares neither head nor
-// tail, but what a person or the model said stays. It reports whether it
-// changed anything.
+// squeeze cuts results, and then arguments, that are too long for a window. It
+// is the last resort and also cuts in the head and the tail, but never what the
+// user or the model said. It reports whether it changed anything.
 func (w *work) squeeze(window int) bool {
 	if window <= 0 {
 		window = defaultWindow
@@ -34,8 +32,8 @@ func (w *work) squeeze(window int) bool {
 	return w.changed()
 }
 
-// cutResults cuts the middle out of results over a limit in tokens, but for the
-// newest plan.
+// cutResults removes the middle of results over a limit in tokens, except for
+// the newest plan.
 func (w *work) cutResults(limit int) bool {
 	changed, planned := false, false
 	for i := len(w.entries) - 1; i >= 0; i-- {
@@ -58,7 +56,8 @@ func (w *work) cutResults(limit int) bool {
 	return changed
 }
 
-// cutMiddle leaves about three quarters of so many tokens.
+// cutMiddle removes the middle of a text and keeps about three quarters of the
+// limit.
 func cutMiddle(text string, limit int) string {
 	n := len(text) * limit / tokens.Text(text) * 3 / 4
 	head, tail := strings.ToValidUTF8(text[:n*2/3], ""), strings.ToValidUTF8(text[len(text)-n/3:], "")

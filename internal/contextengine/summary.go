@@ -9,7 +9,8 @@ import (
 	"hermes"
 )
 
-// The frame of a summary in the transcript.
+// The frame of a summary in the transcript. Stored summaries are recognized by
+// these texts, so they must not change.
 const (
 	summaryHead   = "[SUMMARY OF EARLIER TURNS. It is a record, not a new request: what it lists as done is done. Go on from the messages below it.]"
 	summaryEnd    = "[END OF SUMMARY]"
@@ -17,15 +18,15 @@ const (
 	filesHead     = "## Files changed so far"
 	openHead      = "[Your task list, kept because the conversation before this point was compressed]" // the todo tool looks for it
 	withinNote    = "(Part of what stands above was done for the newest message of the person, which has its place outside of this summary.)"
-	maxPromptText = 400_000 // bytes of transcript that a summary is made from
+	maxPromptText = 400_000 // maximum bytes of transcript in a prompt
 )
 
-// instructions tell the model how to sum up.
+// instructions tell the model how to summarize.
 //
 //go:embed summary.md
 var instructions string
 
-// render puts a summary into its frame, with the anchors under it.
+// render returns a summary in its frame, with the anchors after it.
 func render(a anchors, words string) string {
 	var b strings.Builder
 	b.WriteString(summaryHead + "\n\n" + strings.TrimSpace(words) + "\n")
@@ -49,26 +50,26 @@ func section(b *strings.Builder, head string, items []string) {
 	}
 }
 
-// parsed is a summary read back.
+// parsed is a stored summary split into its parts.
 type parsed struct {
 	words                 string
 	requests, files, open []string
 }
 
-// Summary reports that a part of a message is, or begins with, the summary of
+// Summary reports whether a part of a message is, or begins with, a summary of
 // earlier turns.
 func Summary(m hermes.Message, p hermes.Part) bool {
 	return m.Role != hermes.RoleTool && (m.Synthetic || p.Hidden) && strings.HasPrefix(p.Text, summaryHead)
 }
 
 // hasSummary reports whether a message is a summary, or has one before its own
-// text. What a tool or a person says is none, whatever it looks like.
+// text. Text of a tool or the user never counts, even in the same form.
 func hasSummary(m hermes.Message) bool {
 	return len(m.Parts) > 0 && Summary(m, m.Parts[0])
 }
 
-// splitSummary finds a summary at the beginning of a message, and the visible
-// text that follows it.
+// splitSummary returns the summary at the beginning of a message, and the
+// visible text after it.
 func splitSummary(m hermes.Message) (s parsed, rest string, ok bool) {
 	if !hasSummary(m) {
 		return parsed{}, "", false
@@ -103,8 +104,8 @@ func items(list string) []string {
 	return out
 }
 
-// promptText is how many bytes of transcript a summary is made from: the model
-// that makes it has perhaps the window that is full.
+// promptText returns how many bytes of transcript go into a prompt. The model
+// that summarizes may have the window that is full.
 func promptText(window int) int {
 	if window <= 0 {
 		window = defaultWindow
@@ -112,40 +113,41 @@ func promptText(window int) int {
 	return min(2*window, maxPromptText)
 }
 
-// prompt is what the model reads to sum up, with so many bytes of the turns.
+// prompt returns the prompt for a summary, with at most so many bytes of the
+// turns.
 func prompt(middle []hermes.Message, a anchors, focus string, most int) string {
 	var b strings.Builder
 	b.WriteString(strings.TrimSpace(instructions))
 	if focus != "" {
-		fmt.Fprintf(&b, "\n\nThe person asked to keep above all what has to do with: %s", focus)
+		fmt.Fprintf(&b, "\n\nThe user asked to keep first of all what relates to: %s", focus)
 	}
 	if a.before != "" {
-		b.WriteString("\n\n=== The summary so far: bring it up to date, keep what still holds ===\n" + a.before)
+		b.WriteString("\n\n=== The summary so far: update it, keep what is still true ===\n" + a.before)
 	}
-	b.WriteString("\n\n=== The turns to sum up ===\n")
-	b.WriteString(tellAll(middle, most))
+	b.WriteString("\n\n=== The turns to summarize ===\n")
+	b.WriteString(describeAll(middle, most))
 	b.WriteString("\n=== End of the turns. Write the summary now. ===")
 	return b.String()
 }
 
-// tellAll writes messages as text of at most about so many bytes: the newest
-// are told first, and what does not fit any more is counted.
-func tellAll(list []hermes.Message, most int) string {
-	var told []string
+// describeAll returns messages as text of at most about so many bytes. If not
+// all fit, it keeps the newest and counts the others.
+func describeAll(list []hermes.Message, most int) string {
+	var texts []string
 	for i, m := range slices.Backward(list) {
 		if most < 200 {
-			told = append(told, fmt.Sprintf("(%d earlier messages are left out.)\n", i+1))
+			texts = append(texts, fmt.Sprintf("(%d earlier messages are left out.)\n", i+1))
 			break
 		}
-		text := tell(m, min(6_000, most))
-		told = append(told, text)
+		text := describe(m, min(6_000, most))
+		texts = append(texts, text)
 		most -= len(text)
 	}
-	slices.Reverse(told)
-	return strings.Join(told, "")
+	slices.Reverse(texts)
+	return strings.Join(texts, "")
 }
 
-func tell(m hermes.Message, limit int) string {
+func describe(m hermes.Message, limit int) string {
 	text := m.Text()
 	if _, rest, ok := splitSummary(m); ok {
 		text = rest
@@ -164,7 +166,7 @@ func tell(m hermes.Message, limit int) string {
 	return b.String()
 }
 
-// clean takes away what models put round a summary.
+// clean removes what models put around a summary.
 func clean(text string) string {
 	text = strings.TrimSpace(text)
 	if _, after, ok := strings.Cut(text, "</think>"); ok {
@@ -176,7 +178,7 @@ func clean(text string) string {
 		}
 	}
 	for _, frame := range []string{summaryHead, summaryEnd, requestsHead, filesHead, openHead, withinNote} {
-		text = strings.ReplaceAll(text, frame, "") // the frame is ours alone
+		text = strings.ReplaceAll(text, frame, "") // only render writes the frame
 	}
 	return strings.TrimSpace(text)
 }
