@@ -17,12 +17,12 @@ import (
 )
 
 // answer turns what a service sends into deltas. It is complete only after
-// message_stop, or after a stop reason where a look-alike leaves that out.
+// message_stop, or after a stop reason if a compatible service omits that.
 type answer struct {
 	yield   func(hermes.Delta) bool
 	open    map[int]*openBlock
 	calls   int
-	named   int // of the calls: those that say which tool
+	named   int // the calls with a tool name
 	usage   usage
 	counted bool
 	finish  hermes.Finish
@@ -34,7 +34,7 @@ func newAnswer(yield func(hermes.Delta) bool) *answer {
 	return &answer{yield: yield, open: map[int]*openBlock{}}
 }
 
-// read reads the answer to its end and yields it.
+// read reads the whole answer and yields it.
 func (a *answer) read(x *httpc.Exchange) error {
 	body := bufio.NewReader(x.Response.Body)
 	kind, _, _ := mime.ParseMediaType(x.Response.Header.Get("Content-Type"))
@@ -78,7 +78,7 @@ func (a *answer) stream(r *sse.Reader, x *httpc.Exchange) error {
 		if err != nil {
 			return err
 		}
-		if ev.Name != "ping" { // which keeps the connection alive, not the answer
+		if ev.Name != "ping" { // a ping is no progress
 			x.Alive()
 		}
 		if err := a.raw(ev.Name, ev.Data, ev.Cut); err != nil {
@@ -88,7 +88,7 @@ func (a *answer) stream(r *sse.Reader, x *httpc.Exchange) error {
 	return nil
 }
 
-// raw takes in one event.
+// raw processes one event.
 func (a *answer) raw(name string, data []byte, cut bool) error {
 	data = bytes.TrimSpace(data)
 	if len(data) == 0 || string(data) == "[DONE]" {
@@ -105,7 +105,7 @@ func (a *answer) raw(name string, data []byte, cut bool) error {
 				return fault.ErrCut
 			}
 			const shown = 200
-			return fmt.Errorf("%w: an event is no JSON: %.*q", fault.ErrGarbage, shown, data[:min(len(data), shown)])
+			return fmt.Errorf("%w: an event is not JSON: %.*q", fault.ErrGarbage, shown, data[:min(len(data), shown)])
 		}
 	}
 	a.events++
@@ -125,7 +125,7 @@ func (a *answer) event(e *event) error {
 			return nil
 		}
 		a.count(e.Message.Usage)
-		if a.counted { // known at once, in case the answer is not read to its end
+		if a.counted { // report it at once, in case the answer is cut off
 			return a.say(hermes.Delta{Usage: a.usage.tokens()})
 		}
 	case "content_block_start":
@@ -146,7 +146,7 @@ func (a *answer) event(e *event) error {
 	case "message_stop":
 		a.stopped = true
 	}
-	return nil // ping, and what is not known yet
+	return nil // ping, and unknown events
 }
 
 func (a *answer) say(d hermes.Delta) error {
@@ -159,7 +159,7 @@ func (a *answer) say(d hermes.Delta) error {
 // maxWhole bounds an answer that does not stream, in bytes.
 const maxWhole = 64 << 20
 
-// whole takes in an answer that does not stream, as the events it stands for.
+// whole processes an answer that does not stream, as the equivalent events.
 func (a *answer) whole(body io.Reader) error {
 	raw, err := io.ReadAll(io.LimitReader(body, maxWhole))
 	if err != nil {
@@ -189,10 +189,10 @@ func (a *answer) whole(body io.Reader) error {
 	return nil
 }
 
-// close yields what comes last, and decides whether the answer is whole.
+// close yields the end of the answer, and decides whether it is complete.
 func (a *answer) close(err error) error {
 	if _, failed := errors.AsType[*fault.Failure](err); a.finish != "" && len(a.open) == 0 && !failed {
-		err = nil // all has been said; how the connection ended does not matter
+		err = nil // the answer is complete; how the connection ended does not matter
 	}
 	if err == nil && !a.stopped && (a.finish == "" || len(a.open) > 0) {
 		err = fault.ErrCut

@@ -1,16 +1,16 @@
-// Package anthropic speaks the Messages protocol, streaming or not, with
-// Anthropic and the services that offer the same.
+// Package anthropic implements the Messages protocol, streaming or not, for
+// Anthropic and compatible services.
 //
-// It owns the wire form of requests and answers: the system prompt apart, tool
-// results gathered in user turns, alternating roles, thinking blocks with the
-// signatures that must come back, cache marks. What differs between Claude
-// generations stands in wire.Claude. It turns every failure into a
-// *hermes.ModelError and decides nothing about it.
+// It owns the format of requests and answers: the separate system prompt, tool
+// results in user turns, alternating roles, thinking blocks with the signatures
+// that must be sent back, cache marks. base.Claude describes the Claude
+// generations. It turns every failure into a *hermes.ModelError and must not
+// decide on retries, other keys or other models.
 //
-// A request is written so that within a session each one begins with the bytes
-// of the one before: model and tools, system prompt, messages, and then what
-// may change from call to call. Two things move: the cache marks, each a
-// cache_control field of its own, and the last turn, which may grow by blocks.
+// Within a session, each request begins with the bytes of the previous one, so
+// that prompt caches match: model and tools, system prompt, messages, and then
+// what may change from call to call. Only two things move: the cache marks, each a
+// separate cache_control field, and the last turn, which may get more blocks.
 //
 // Start reading at Model.Stream, then request.go, turns.go and answer.go.
 package anthropic
@@ -26,27 +26,27 @@ import (
 	"hermes/internal/transport/base"
 )
 
-// Config says which model is asked, and how. BaseURL is the part before
-// /v1/messages; a trailing /v1 may stand. Each is not asked.
+// Config says which model to call, and how. BaseURL is the part before
+// /v1/messages; a trailing /v1 is allowed. Each is not used.
 type Config struct {
 	base.Config
 	Quirks Quirks
 }
 
-// Quirks is what a service does differently. The zero value is Anthropic's own
-// with an API key.
+// Quirks says what a service does differently. The zero value is Anthropic's own
+// service with an API key.
 type Quirks struct {
-	// Bearer sends the key as an Authorization header, as OAuth tokens and
-	// most look-alikes want it.
+	// Bearer sends the key as an Authorization header, as OAuth tokens and most
+	// compatible services need it.
 	Bearer bool
-	// OAuth marks the key as a token of a person's login: it goes as a bearer
-	// with the header that permits it.
+	// OAuth marks the key as the token of a user's login: it is sent as a bearer
+	// token with the header that permits it.
 	OAuth bool
-	// NoStream asks for whole answers.
+	// NoStream requests answers without streaming.
 	NoStream bool
 	// CacheTTL is "5m" or "1h"; empty sets no marks.
 	CacheTTL string
-	// MaxTokens is the model's output limit where its name does not tell.
+	// MaxTokens is the model's output limit if its name does not imply it.
 	MaxTokens int
 }
 

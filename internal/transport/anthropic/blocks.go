@@ -12,13 +12,13 @@ type openBlock struct {
 	kind      string
 	call      int // the index of a tool call
 	input     json.RawMessage
-	pieces    bool // input has come in pieces
+	pieces    bool // input came in pieces
 	thinking  []byte
 	signature string
 	data      string
 }
 
-// begin takes in the start of a block.
+// begin processes the start of a block.
 func (a *answer) begin(index int, c *content) error {
 	b := &openBlock{kind: c.Type, data: c.Data, signature: c.Signature, input: c.Input}
 	a.open[index] = b
@@ -44,11 +44,11 @@ func (a *answer) begin(index int, c *content) error {
 	return nil
 }
 
-// piece takes in what is added to a block.
+// piece processes an addition to a block.
 func (a *answer) piece(index int, d *delta) error {
 	b := a.open[index]
 	if b == nil {
-		b = &openBlock{kind: "text"} // a look-alike that begins no block
+		b = &openBlock{kind: "text"} // some compatible services do not announce blocks
 		a.open[index] = b
 	}
 	b.signature += d.Signature
@@ -66,7 +66,7 @@ func (a *answer) piece(index int, d *delta) error {
 	return nil
 }
 
-// end completes a block: what must be sent back is yielded whole.
+// end completes a block. Blocks that must be sent back are yielded whole.
 func (a *answer) end(index int) error {
 	b := a.open[index]
 	delete(a.open, index)

@@ -85,7 +85,7 @@ func TestFinishedStreamsNeedNoEnd(t *testing.T) {
 	}
 }
 
-// TestUsageOfABrokenAnswerIsReported keeps the books right.
+// TestUsageOfABrokenAnswerIsReported checks the counts of a broken answer.
 func TestUsageOfABrokenAnswerIsReported(t *testing.T) {
 	t.Parallel()
 	whole := answer([]string{"x", "y"}, nil)

@@ -8,7 +8,7 @@ import (
 	"hermes"
 )
 
-// The wire form of answers.
+// The JSON format of answers.
 type (
 	event struct {
 		Type         string          `json:"type"`
@@ -51,8 +51,8 @@ type (
 	}
 )
 
-// count takes in a usage: the last one holds, but the counts of the prompt
-// stand in the first and may be missing or zero later.
+// count processes a usage: the last one counts, but the counts of the prompt are
+// in the first one and may be missing or zero later.
 func (a *answer) count(u *usage) {
 	if u == nil {
 		return
@@ -66,7 +66,7 @@ func (a *answer) count(u *usage) {
 	}
 }
 
-// tokens maps the usage; input excludes the cache on this wire already.
+// tokens maps the usage. In this protocol, input already excludes the cache.
 func (u usage) tokens() *hermes.Usage {
 	return &hermes.Usage{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Calls: 1}
 }
@@ -76,8 +76,8 @@ var (
 	textMid  = []byte(`,"delta":{"type":"text_delta","text":"`)
 )
 
-// plainText reads the commonest event, a piece of text without escapes in the
-// form that Anthropic sends, without a parser. Anything else is not ok.
+// plainText reads the most frequent event, a piece of text without escapes in the
+// form that Anthropic sends, without a parser. For anything else ok is false.
 func plainText(data []byte) (string, bool) {
 	rest, ok := bytes.CutPrefix(data, textHead)
 	for ok && len(rest) > 0 && rest[0] >= '0' && rest[0] <= '9' {

@@ -3,9 +3,9 @@ package anthropic
 import "hermes"
 
 // setMarks marks the system prompt and the last three turns (four without a
-// system prompt): the whole prefix up to there is read from the cache next
-// time. Thinking cannot carry a mark, so a turn is marked at its last block
-// that can.
+// system prompt), so that the next request reads the prefix up to there from the
+// cache. Thinking blocks cannot have a mark, so a turn is marked at its last other
+// block.
 func setMarks(system []block, turns []turn, ttl string) {
 	mk := &mark{Type: "ephemeral"}
 	if ttl == "1h" {
@@ -23,8 +23,8 @@ func setMarks(system []block, turns []turn, ttl string) {
 	}
 }
 
-// askedOnce reports a side task that is one question: what is written to the
-// cache for it, at a price, would never be read again.
+// askedOnce reports a side task with a single message. A cache entry for it would
+// cost money and never be read.
 func askedOnce(r *hermes.Request) bool { return r.Purpose != "" && len(r.Messages) < 2 }
 
 func markLast(blocks []block, mk *mark) bool {

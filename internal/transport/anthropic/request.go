@@ -71,7 +71,7 @@ func (m *Model) writeTail(b *bytes.Buffer, r *hermes.Request, mayBegin bool) {
 	}
 }
 
-// outputLimit is the model's own, kept below a smaller context window.
+// outputLimit is the model's own limit, reduced to fit a smaller context window.
 func (m *Model) outputLimit() int {
 	limit := m.caps.Output
 	if m.cfg.Quirks.MaxTokens > 0 {
@@ -83,7 +83,7 @@ func (m *Model) outputLimit() int {
 	return limit
 }
 
-// thinks reports whether the request asks for thinking.
+// thinks reports whether thinking is requested.
 func (m *Model) thinks(r *hermes.Request) bool {
 	if r.Effort == "" || r.Effort == hermes.EffortNone {
 		return false
@@ -91,9 +91,9 @@ func (m *Model) thinks(r *hermes.Request) bool {
 	return !m.caps.Claude || m.caps.Thinks
 }
 
-// thinkingMayBegin reports whether a budget for thinking is allowed: in the
-// middle of a round of tools the service wants the round to have begun with
-// thinking, which a round begun by another model has not.
+// thinkingMayBegin reports whether a thinking budget is allowed. After tool
+// results, the service requires that the assistant's turn began with thinking,
+// which is not so if another model began it.
 func thinkingMayBegin(turns []turn) bool {
 	n := len(turns)
 	if n < 2 || turns[n-1].Content[0].Type != "tool_result" {
@@ -103,8 +103,8 @@ func thinkingMayBegin(turns []turn) bool {
 	return first == "thinking" || first == "redacted_thinking"
 }
 
-// writeThinking asks for thinking, by effort or by a budget. A budget needs
-// room in max_tokens and goes with temperature 1 only.
+// writeThinking requests thinking, by effort or by a budget. A budget must fit in
+// max_tokens and needs temperature 1.
 func (m *Model) writeThinking(b *bytes.Buffer, e hermes.Effort, limit int, temperature *float64) (int, *float64) {
 	if m.caps.Adaptive {
 		fmt.Fprintf(b, `,"thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":%q}`, m.caps.EffortWord(e))

@@ -111,7 +111,7 @@ func TestTurnsAlternateAndPairsHold(t *testing.T) {
 	}{
 		{"nothing", nil, "user:text"},
 		{"a user turn comes first", []hermes.Message{said, user}, "user:text assistant:text user:text"},
-		{"two of the person", []hermes.Message{user, user}, "user:text,text"},
+		{"two of the user", []hermes.Message{user, user}, "user:text,text"},
 		{"two of the model", []hermes.Message{user, said, said, user}, "user:text assistant:text,text user:text"},
 		{"results in one turn", []hermes.Message{user, asks("a", "b"), answers("a"), answers("b")}, "user:text assistant:tool_use,tool_use user:tool_result,tool_result"},
 		{"results before words", []hermes.Message{user, asks("a"), user, answers("a")}, "user:text assistant:tool_use user:tool_result,text"},
@@ -212,7 +212,7 @@ func TestMarks(t *testing.T) {
 		t.Errorf("a result carries its mark on its envelope: %s", got)
 	}
 	if got := sent(t, nil, &hermes.Request{System: "s", Messages: all}); bytes.Contains(got, []byte("cache_control")) {
-		t.Error("marks without being asked for")
+		t.Error("cache marks that were not requested")
 	}
 }
 

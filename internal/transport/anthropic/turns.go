@@ -10,7 +10,7 @@ import (
 	"hermes/internal/transport/base"
 )
 
-// The wire form of a conversation.
+// The JSON format of a conversation.
 type (
 	turn struct {
 		Role    string  `json:"role"`
@@ -43,7 +43,7 @@ type (
 	}
 )
 
-// begun is the first turn where the model's would be.
+// begun is the first user turn if the transcript begins with the model's.
 const begun = "(the conversation begins here)"
 
 func systemBlocks(system string) []block {
@@ -53,9 +53,9 @@ func systemBlocks(system string) []block {
 	return []block{{Type: "text", Text: system}}
 }
 
-// turns brings a transcript into the order the protocol wants: a user's turn
-// first, roles alternating, each result in the turn after its call. Calls
-// without result and results without call are left out.
+// turns brings a transcript into the order that the protocol requires: a user turn
+// first, alternating roles, each result in the turn after its call. Calls without
+// a result and results without a call are left out.
 func turns(msgs []hermes.Message) []turn {
 	kept := pairs(msgs)
 	var out []turn
@@ -77,15 +77,15 @@ func turns(msgs []hermes.Message) []turn {
 	return out
 }
 
-// paired says which messages hold results that are sent, and which of a
-// message's calls are sent, by id.
+// paired says which messages hold results that are sent, and which calls of a
+// message are sent, by id.
 type paired struct {
 	results map[int]bool
 	calls   map[int]map[string]bool
 }
 
 // pairs finds the first result of each call before the next message of the
-// assistant; what has no counterpart there is not kept.
+// assistant. Calls and results without a counterpart are dropped.
 func pairs(msgs []hermes.Message) paired {
 	kept := paired{map[int]bool{}, map[int]map[string]bool{}}
 	asked := -1
@@ -108,8 +108,8 @@ func pairs(msgs []hermes.Message) paired {
 	return kept
 }
 
-// join adds blocks to the last turn if it has the same role. Results come
-// first in a turn, as the service demands.
+// join adds blocks to the last turn if it has the same role. Results come first in
+// a turn, as the service requires.
 func join(turns []turn, role string, blocks []block) []turn {
 	n := len(turns)
 	if n == 0 || turns[n-1].Role != role {
@@ -136,7 +136,7 @@ func userBlocks(msg hermes.Message) []block {
 	return blocks
 }
 
-// parts are the texts and images of a message; blank texts are left out.
+// parts returns the texts and images of a message without blank texts.
 func parts(msg hermes.Message) []block {
 	var blocks []block
 	for _, p := range msg.Parts {
@@ -196,8 +196,8 @@ func assistantBlocks(msg hermes.Message, answered map[string]bool) []block {
 // wireName marks the reasoning blocks of this protocol.
 const wireName = "anthropic"
 
-// thinkingBlock gives back what the service wrote, unchanged. Thinking without
-// its signature, or from another protocol, would be refused.
+// thinkingBlock returns the service's own block, unchanged. Thinking without its
+// signature, or from another protocol, would be refused.
 func thinkingBlock(r hermes.Reasoning) (block, bool) {
 	switch {
 	case r.Wire != wireName:
@@ -210,7 +210,7 @@ func thinkingBlock(r hermes.Reasoning) (block, bool) {
 	return block{}, false
 }
 
-// input is the arguments as the object that the protocol wants.
+// input returns the arguments as a JSON object.
 func input(arguments string) json.RawMessage {
 	raw := json.RawMessage(arguments)
 	if t := strings.TrimSpace(arguments); !strings.HasPrefix(t, "{") || !json.Valid(raw) {
@@ -219,8 +219,8 @@ func input(arguments string) json.RawMessage {
 	return raw
 }
 
-// wireID keeps what the service takes in an id: letters, digits, underscore
-// and hyphen, so that a session begun elsewhere goes on.
+// wireID keeps the characters that the service allows in an id (letters, digits,
+// underscore and hyphen), so that sessions of other services can continue.
 func wireID(id string) string {
 	ok := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-'

@@ -1,10 +1,10 @@
-// Package base holds what every protocol of model services does alike: to send
-// a request under its clocks, to end with one judged error, to keep the bytes
-// of a tool list, to pair calls with their results.
+// Package base holds what the transports of all model services share: sending a
+// request with its time limits, ending with one classified error, caching the
+// bytes of a tool list, pairing calls with their results.
 //
-// It knows the vocabulary, as hermestest does, and no protocol: what differs
-// between services stands in internal/transport. It decides nothing about a
-// failure but its class. Start reading at Config.Stream.
+// It may use the core package, but must not know any protocol: those are in the
+// packages below internal/transport. It only classifies a failure and decides
+// nothing else about it. Start reading at Config.Stream.
 package base
 
 import (
@@ -22,15 +22,16 @@ import (
 	"hermes/internal/httpc"
 )
 
-// Config says which model is asked, and how. It is not changed afterwards.
+// Config says which model to call, and how. It must not be changed after its first
+// use.
 type Config struct {
 	ID       string // the reference of the model, for hermes.Model.ID
 	Provider string // for errors
 	Model    string // the name that is sent
 	BaseURL  string
 	Key      hermes.Secret
-	Header   http.Header // sent beside our own
-	// Each adds what a service wants to know of a single request; nil adds
+	Header   http.Header // sent in addition to our own
+	// Each adds headers that a service wants for single requests; nil adds
 	// nothing.
 	Each   func(http.Header, *hermes.Request)
 	Client *http.Client
@@ -51,15 +52,15 @@ func (c Config) Ready() Config {
 	return c
 }
 
-// ErrStopped ends an answer whose reader wants no more. It is never yielded.
+// ErrStopped ends an answer whose reader has stopped. It is never yielded.
 var ErrStopped = errors.New("stopped")
 
-// Yield passes a delta on; it returns ErrStopped where the reader wants no more.
+// Yield passes a delta on; it returns ErrStopped if the reader has stopped.
 type Yield func(hermes.Delta) error
 
-// Stream makes the sequence of hermes.Model from a func that asks and yields.
-// Nothing runs before the iteration begins. A failure becomes the last item, a
-// *hermes.ModelError, or the cause of a context that ended.
+// Stream makes the sequence of hermes.Model from a func that makes the call and
+// yields. Nothing runs before the iteration begins. A failure becomes the last
+// item: a *hermes.ModelError, or the cause of a context that ended.
 func (c Config) Stream(ctx context.Context, r *hermes.Request, ask func(Yield) error) iter.Seq2[hermes.Delta, error] {
 	return func(yield func(hermes.Delta, error) bool) {
 		err := ask(func(d hermes.Delta) error {
@@ -76,8 +77,8 @@ func (c Config) Stream(ctx context.Context, r *hermes.Request, ask func(Yield) e
 }
 
 // Send sends a request and returns the exchange of an answer with status 200;
-// any other is a *fault.Failure. The caller closes the exchange. The headers of
-// the configuration win over those that are set.
+// any other status is a *fault.Failure. The caller closes the exchange. The
+// headers of the configuration win over those of the request.
 func (c Config) Send(req *http.Request) (*httpc.Exchange, error) {
 	for k, v := range c.Header {
 		req.Header[k] = v
@@ -93,21 +94,21 @@ func (c Config) Send(req *http.Request) (*httpc.Exchange, error) {
 	return nil, refused(x.Response)
 }
 
-// DrainTime is how long the end of a stream may take after its last words.
+// DrainTime is how long the end of a stream may take after its last event.
 const DrainTime = 200 * time.Millisecond
 
-// maxErrorBody bounds what is read of a refusal, in bytes.
+// maxErrorBody bounds how much of an error answer is read, in bytes.
 const maxErrorBody = 64 << 10
 
 func refused(resp *http.Response) error {
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // what came is enough
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // a partial body is enough
 	return &fault.Failure{Status: resp.StatusCode, Header: resp.Header, Body: body}
 }
 
-// judge turns a failure into the error that is yielded.
+// judge returns the error to yield for a failure.
 func (c Config) judge(ctx context.Context, r *hermes.Request, err error) error {
 	if ctx.Err() != nil {
-		return fmt.Errorf("ask %s: %w", c.ID, context.Cause(ctx))
+		return fmt.Errorf("call %s: %w", c.ID, context.Cause(ctx))
 	}
 	v := fault.Classify(fault.Question{Err: err, Now: c.Now(), Tokens: Estimate(r), Messages: len(r.Messages), Window: c.Window})
 	message := v.Message

@@ -10,8 +10,8 @@ import (
 	"hermes/internal/fault"
 )
 
-// First returns the first byte that is not blank without consuming it; 0 where
-// none of the first 64 is one.
+// First returns the first byte that is not blank, without consuming it; 0 if all
+// of the first 64 are blank.
 func First(body *bufio.Reader) byte {
 	for n := 1; n <= 64; n++ {
 		head, err := body.Peek(n)
@@ -39,9 +39,9 @@ func ReadWhole(body io.Reader, v any) (raw []byte, err error) {
 	return raw, Decode(raw, true, v)
 }
 
-// Decode reads one event or answer into v. A field of an unexpected type does
-// no harm: the rest is read all the same. Cut says that the stream ended inside
-// the event, which makes broken JSON a broken answer.
+// Decode reads one event or answer into v. It ignores a field of an unexpected
+// type and reads the rest. Cut says that the stream ended inside the event; then
+// broken JSON means that the answer was cut off.
 func Decode(data []byte, cut bool, v any) error {
 	err := json.Unmarshal(data, v)
 	if err == nil {
@@ -54,12 +54,11 @@ func Decode(data []byte, cut bool, v any) error {
 		return fault.ErrCut
 	}
 	const shown = 200
-	return fmt.Errorf("%w: an event is no JSON: %.*q", fault.ErrGarbage, shown, data[:min(len(data), shown)])
+	return fmt.Errorf("%w: an event is not JSON: %.*q", fault.ErrGarbage, shown, data[:min(len(data), shown)])
 }
 
-// Named refuses an answer that calls tools and names none of them, which is
-// worth asking again. A call without a name among others goes on without one:
-// whoever runs the calls answers it.
+// Named refuses an answer whose tool calls all lack a name; a retry may help. If
+// only some calls lack one, they are passed on: the tool chain answers them.
 func Named(calls, named int) error {
 	if calls > 0 && named == 0 {
 		return fmt.Errorf("%w: a tool call has no name", fault.ErrGarbage)
@@ -67,9 +66,9 @@ func Named(calls, named int) error {
 	return nil
 }
 
-// Close decides what becomes of an answer: complete says that all has been
-// said, so that it does not matter how the connection ended, begun that at
-// least something came.
+// Close decides the outcome of an answer. complete says that the answer is
+// complete, so that it does not matter how the connection ended; begun says that
+// at least something came.
 func Close(err error, complete, begun bool) error {
 	if _, failed := errors.AsType[*fault.Failure](err); failed {
 		return err

@@ -6,21 +6,21 @@ import (
 	"hermes"
 )
 
-// Claude is what a generation of Claude models takes, whoever serves it.
+// Claude says what a generation of Claude models accepts, at any service.
 type Claude struct {
-	Claude   bool // else another vendor's model
+	Claude   bool // false for another vendor's model
 	Thinks   bool // can think at all
 	Adaptive bool // thinks by effort, else by a budget of tokens
-	XHigh    bool // knows the effort above high; before, max stands for it
-	NoSample bool // takes no sampling values
-	Output   int  // the most tokens of an answer
+	XHigh    bool // has the effort xhigh; older models use max instead
+	NoSample bool // accepts no sampling values
+	Output   int  // the maximum number of tokens of an answer
 }
 
-// highestOutput is the limit of models that we do not know.
+// highestOutput is the output limit of unknown models.
 const highestOutput = 128_000
 
-// ClaudeOf reads a model's name. Claude models without a known version count as
-// the newest; other vendors' never do.
+// ClaudeOf reads a model's name. A Claude model without a known version counts as
+// the newest.
 func ClaudeOf(model string) Claude {
 	name := strings.ToLower(model)
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {
@@ -70,7 +70,7 @@ func number(word string) (int, bool) {
 	return n, true
 }
 
-// outputLimit is the model's own limit, after Anthropic's model table.
+// outputLimit is the model's own limit, from Anthropic's model table.
 func outputLimit(name string) int {
 	major, minor, known := version(name)
 	opus := strings.Contains(name, "opus")
@@ -91,7 +91,7 @@ func outputLimit(name string) int {
 	return 4_096
 }
 
-// ThinkingBudget is the tokens for thinking, by effort.
+// ThinkingBudget returns the number of tokens for thinking, by effort.
 func ThinkingBudget(e hermes.Effort) int {
 	switch e {
 	case hermes.EffortMinimal:
@@ -106,7 +106,7 @@ func ThinkingBudget(e hermes.Effort) int {
 	return 8_000
 }
 
-// EffortWord is the level as the generation names it.
+// EffortWord returns the generation's name of an effort.
 func (c Claude) EffortWord(e hermes.Effort) string {
 	switch e {
 	case hermes.EffortMinimal:

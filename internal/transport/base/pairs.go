@@ -9,16 +9,16 @@ import (
 	"hermes"
 )
 
-// Pairs says which messages hold results that are sent, and which calls of
-// each message are sent, both by their place.
+// Pairs says, by index, which messages hold results that are sent, and which calls
+// of each message are sent.
 type Pairs struct {
 	Results []bool   // by message
 	Calls   [][]bool // by message and call
 }
 
 // PairsOf finds the first result of each call before the next message of the
-// assistant. What has no counterpart there must not be sent: services refuse
-// calls without results and results without calls.
+// assistant. Calls and results without a counterpart must not be sent: services
+// refuse them.
 func PairsOf(msgs []hermes.Message) Pairs {
 	kept := Pairs{make([]bool, len(msgs)), make([][]bool, len(msgs))}
 	asked := -1
@@ -43,10 +43,10 @@ func PairsOf(msgs []hermes.Message) Pairs {
 	return kept
 }
 
-// IDs writes the ids of one request's calls in what services with the narrowest
-// rules take: up to 64 letters, digits, underscores and hyphens. An id that
-// bears two names parted by a bar keeps the first. Ids that differ stay so, and
-// what a transcript became once it becomes again. The zero value is ready.
+// IDs converts the ids of one request's calls to the form that the strictest
+// services accept: up to 64 letters, digits, underscores and hyphens. Of two names
+// separated by a bar it keeps the first. Different ids stay different, and the
+// same transcript always gives the same ids. The zero value is ready.
 type IDs struct {
 	as    map[string]string
 	taken map[string]bool
@@ -68,8 +68,8 @@ func (x *IDs) Of(id string) string {
 	return short
 }
 
-// HashID is an id of 29 letters, digits and underscores, always the same for
-// the same id.
+// HashID returns an id of 29 letters, digits and underscores, always the same for
+// the same input.
 func HashID(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return "call_" + hex.EncodeToString(sum[:12])
@@ -89,14 +89,14 @@ func shorten(id string) string {
 	}, head)
 }
 
-// NewID is an id for a call whose service gave none.
+// NewID returns an id for a call whose service gave none.
 func NewID() string { return "call_" + rand.Text()[:16] }
 
-// Fresh makes ids that no call of the transcript bears, since results are told
-// apart by them.
+// Fresh makes ids that no call of the transcript has, since results are matched
+// by id.
 type Fresh struct{ used map[string]bool }
 
-// FreshAfter knows the ids of a transcript.
+// FreshAfter returns a Fresh that avoids the ids of a transcript.
 func FreshAfter(msgs []hermes.Message) Fresh {
 	f := Fresh{map[string]bool{}}
 	for _, m := range msgs {
@@ -107,7 +107,7 @@ func FreshAfter(msgs []hermes.Message) Fresh {
 	return f
 }
 
-// ID returns the service's id, or a new one where it is empty or was used.
+// ID returns the service's id, or a new one if it is empty or was used.
 func (f Fresh) ID(id string) string {
 	if id == "" || f.used[id] {
 		id = NewID()

@@ -13,23 +13,22 @@ import (
 	"hermes/internal/tokens"
 )
 
-// NoText and NoOutput stand in the place of what services refuse to get empty.
+// NoText and NoOutput replace empty texts, which services refuse.
 const (
 	NoText   = "(no text)"
 	NoOutput = "(no output)"
 )
 
-// Tools keeps the last list of tools that was encoded: a session asks with the
-// same one again and again. The zero value is ready; it may be used
-// concurrently.
+// Tools caches the last list of tools that was encoded, since a session sends the
+// same one each time. The zero value is ready; it may be used concurrently.
 type Tools struct {
-	mu   sync.Mutex
-	list []hermes.Spec
-	wire []byte
+	mu      sync.Mutex
+	list    []hermes.Spec
+	encoded []byte
 }
 
-// Encode returns the encoding of the list, from memory where it is the same as
-// the last time. The result must not be changed.
+// Encode returns the encoding of the list, from the cache if the list is the same
+// as the last one. The result must not be changed.
 func (t *Tools) Encode(list []hermes.Spec, encode func([]hermes.Spec) ([]byte, error)) ([]byte, error) {
 	if len(list) == 0 {
 		return nil, nil
@@ -37,21 +36,21 @@ func (t *Tools) Encode(list []hermes.Spec, encode func([]hermes.Spec) ([]byte, e
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if slices.EqualFunc(t.list, list, sameTool) {
-		return t.wire, nil
+		return t.encoded, nil
 	}
-	wire, err := encode(list)
+	raw, err := encode(list)
 	if err != nil {
 		return nil, err
 	}
-	t.list, t.wire = slices.Clone(list), wire
-	return wire, nil
+	t.list, t.encoded = slices.Clone(list), raw
+	return raw, nil
 }
 
 func sameTool(a, b hermes.Spec) bool {
 	return a.Name == b.Name && a.Description == b.Description && bytes.Equal(a.Schema, b.Schema)
 }
 
-// JSON writes v with <, > and & as they are.
+// JSON writes v without escaping <, > and &.
 func JSON(b *bytes.Buffer, v any) error {
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)
@@ -62,8 +61,8 @@ func JSON(b *bytes.Buffer, v any) error {
 	return nil
 }
 
-// List writes the items between commas, each encoded on its own, so that a list
-// which grows begins with the same bytes.
+// List writes the items between commas, each encoded separately, so that a
+// growing list begins with the same bytes.
 func List[T any](b *bytes.Buffer, items []T) error {
 	b.WriteByte('[')
 	for i, item := range items {
@@ -78,8 +77,8 @@ func List[T any](b *bytes.Buffer, items []T) error {
 	return nil
 }
 
-// Object is the arguments of a call as the JSON object they should be; what is
-// none becomes the empty one.
+// Object returns the arguments of a call as a JSON object; anything else becomes
+// the empty object.
 func Object(arguments string) json.RawMessage {
 	raw := json.RawMessage(arguments)
 	if t := strings.TrimSpace(arguments); !strings.HasPrefix(t, "{") || !json.Valid(raw) {
@@ -88,7 +87,7 @@ func Object(arguments string) json.RawMessage {
 	return raw
 }
 
-// Base64 is the data of an image, and its media type.
+// Base64 returns the data of an image, and its media type.
 func Base64(img *hermes.Image) (mediaType, data string) {
 	mediaType = img.MediaType
 	if mediaType == "" {
@@ -97,7 +96,7 @@ func Base64(img *hermes.Image) (mediaType, data string) {
 	return mediaType, base64.StdEncoding.EncodeToString(img.Data)
 }
 
-// ImageURL is the image's address, or its data as one.
+// ImageURL returns the image's address, or its data as a data URL.
 func ImageURL(img *hermes.Image) string {
 	if len(img.Data) == 0 {
 		return img.URL
@@ -106,7 +105,7 @@ func ImageURL(img *hermes.Image) string {
 	return "data:" + mediaType + ";base64," + data
 }
 
-// Images are the pictures of a message.
+// Images returns the images of a message.
 func Images(msg hermes.Message) []*hermes.Image {
 	var out []*hermes.Image
 	for _, p := range msg.Parts {
@@ -117,15 +116,15 @@ func Images(msg hermes.Message) []*hermes.Image {
 	return out
 }
 
-// HasImages reports whether a message has pictures.
+// HasImages reports whether a message has images.
 func HasImages(msg hermes.Message) bool {
 	return slices.ContainsFunc(msg.Parts, func(p hermes.Part) bool { return p.Image != nil })
 }
 
-// Size is about how many bytes a request becomes, for the buffer it is written
-// to. A long session would otherwise be copied again and again.
+// Size returns the approximate number of bytes of an encoded request, for the size
+// of its buffer. A growing buffer would copy a long session many times.
 func Size(r *hermes.Request) int {
-	const frame = 160 // of a message or call, beside its words
+	const frame = 160 // of a message or call, besides its text
 	n := len(r.System) + 4<<10
 	for _, t := range r.Tools {
 		n += len(t.Description) + len(t.Schema) + frame
@@ -148,7 +147,7 @@ func Size(r *hermes.Request) int {
 	return n + n/16 // what is escaped
 }
 
-// Estimate is the rough size of a request in tokens.
+// Estimate returns the rough size of a request in tokens.
 func Estimate(r *hermes.Request) int {
 	n := tokens.Text(r.System)
 	for _, t := range r.Tools {
@@ -168,8 +167,8 @@ func Estimate(r *hermes.Request) int {
 	return n
 }
 
-// TextCalls returns a scanner for calls that a model of one's own spells out as
-// text; nil where the request allows none.
+// TextCalls returns a scanner for calls that a local model writes as text; nil if
+// the request allows no calls.
 func TextCalls(r *hermes.Request) *texttool.Scanner {
 	if len(r.Tools) == 0 || r.WordsOnly {
 		return nil

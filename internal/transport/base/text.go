@@ -9,7 +9,7 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// Text writes a string exactly as JSON writes it, without reflection: a long
+// Text writes a string exactly like encoding/json, but without reflection: a long
 // session is nearly all text.
 func Text(b *bytes.Buffer, s string) {
 	b.WriteByte('"')
@@ -25,8 +25,8 @@ func Text(b *bytes.Buffer, s string) {
 	b.WriteByte('"')
 }
 
-// plainBytes counts the bytes at the beginning that stand for themselves,
-// eight at a time.
+// plainBytes counts the bytes at the beginning that need no escape, eight at a
+// time.
 func plainBytes(s string) int {
 	const low, high = 0x0101010101010101, 0x8080808080808080
 	i := 0
@@ -34,7 +34,7 @@ func plainBytes(s string) int {
 		w := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
 			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
 		quote, slash := w^(low*'"'), w^(low*'\\')
-		// A byte is marked that is over 127, under a blank, a quote or a backslash.
+		// Mark bytes that are over 127, below a blank, a quote or a backslash.
 		if (w|(w-low*' ')|(quote-low)|(slash-low))&high != 0 {
 			break
 		}
@@ -45,8 +45,8 @@ func plainBytes(s string) int {
 	return i
 }
 
-// special writes the first character, which does not stand for itself or is
-// longer than a byte, and returns how many bytes it had.
+// special writes the first character, which needs an escape or is longer than a
+// byte, and returns how many bytes it had.
 func special(b *bytes.Buffer, s string) int {
 	switch c := s[0]; {
 	case c == '"' || c == '\\':
@@ -68,7 +68,7 @@ func special(b *bytes.Buffer, s string) int {
 	switch {
 	case r == utf8.RuneError && n == 1:
 		b.WriteString(`\ufffd`)
-	case r == '\u2028' || r == '\u2029': // which JavaScript takes for line ends
+	case r == '\u2028' || r == '\u2029': // JavaScript reads them as line ends
 		b.WriteString(`\u202`)
 		b.WriteByte(hexDigits[r&15])
 	default:
@@ -77,7 +77,7 @@ func special(b *bytes.Buffer, s string) int {
 	return n
 }
 
-// ObjectText is Object as text, without a copy.
+// ObjectText is like Object, but returns a string without a copy.
 func ObjectText(arguments string) string {
 	if t := strings.TrimSpace(arguments); !strings.HasPrefix(t, "{") || !json.Valid([]byte(arguments)) {
 		return "{}"

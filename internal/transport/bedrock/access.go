@@ -19,19 +19,19 @@ import (
 	"hermes/internal/fault"
 )
 
-// Access is what the person set about their AWS account. What is empty is
-// looked for where the AWS tools look: environment, profiles, single sign-on,
-// roles, the container, the machine.
+// Access holds the user's settings for the AWS account. For empty fields the usual
+// AWS sources are searched: environment, profiles, single sign-on, roles, the
+// container, the machine.
 type Access struct {
 	Region  string
 	Profile string
-	// KeyID, Secret and Token are a key pair, and the token of a temporary one.
+	// KeyID and Secret are a key pair. Token is needed for a temporary one.
 	KeyID         string
 	Secret, Token hermes.Secret
 }
 
-// signer signs requests. What the AWS tools know is read at the first use: it
-// costs files and perhaps requests.
+// signer signs requests. It loads the AWS configuration at the first use, since
+// that reads files and may make requests.
 type signer struct {
 	access Access
 
@@ -39,7 +39,7 @@ type signer struct {
 	loaded *aws.Config
 }
 
-// usualRegion is asked where no region is set anywhere.
+// usualRegion is used if no region is set anywhere.
 const usualRegion = "us-east-1"
 
 func (s *signer) region(ctx context.Context) (string, error) {
@@ -68,8 +68,8 @@ func (s *signer) sign(ctx context.Context, req *http.Request, body []byte, regio
 	return v4.NewSigner().SignHTTP(ctx, who, req, hex.EncodeToString(sum[:]), "bedrock", region, now)
 }
 
-// credentials are those that were set, or what the chain finds. Temporary ones
-// are kept and renewed by the chain.
+// credentials returns those that were set, or those that the AWS chain finds. The
+// chain caches and renews temporary ones.
 func (s *signer) credentials(ctx context.Context) (aws.Credentials, error) {
 	if a := s.access; a.KeyID != "" && a.Secret != "" {
 		return aws.Credentials{AccessKeyID: a.KeyID, SecretAccessKey: a.Secret.Reveal(), SessionToken: a.Token.Reveal()}, nil
@@ -91,7 +91,7 @@ func (s *signer) credentials(ctx context.Context) (aws.Credentials, error) {
 	return who, nil
 }
 
-const noAccess = "no AWS credentials were found that work; set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE after `aws configure` or `aws sso login`"
+const noAccess = "no working AWS credentials found; set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE after `aws configure` or `aws sso login`"
 
 func (s *signer) load(ctx context.Context) (*aws.Config, error) {
 	s.mu.Lock()
@@ -108,16 +108,17 @@ func (s *signer) load(ctx context.Context) (*aws.Config, error) {
 	}
 	cfg, err := config.LoadDefaultConfig(ctx, set...)
 	if err != nil {
-		return nil, errors.Join(noAccount("the AWS configuration cannot be used: "+err.Error()), err)
+		return nil, errors.Join(noAccount("cannot load the AWS configuration: "+err.Error()), err)
 	}
 	s.loaded = &cfg
 	return s.loaded, nil
 }
 
-// noAccount is a failure before the service was asked: no status, but a kind.
+// noAccount is a failure before the service was called: it has no status, only a
+// type.
 func noAccount(message string) error { return said(0, "authentication_error", message) }
 
-// refusal is a failure that the service has told in another place than usual.
+// refusal is a failure that the service reported in an unusual place.
 func refusal(status int, message string) error { return said(status, "", message) }
 
 func said(status int, kind, message string) error {

@@ -16,14 +16,14 @@ import (
 	"hermes/internal/transport/base"
 )
 
-// answer turns what the service sends into deltas. It is complete once the
-// service gave a stop reason and every block has ended.
+// answer turns what the service sends into deltas. It is complete once the service
+// sent a stop reason and every block has ended.
 type answer struct {
 	yield  base.Yield
 	ids    base.Fresh
 	open   map[int]*openBlock
 	calls  int
-	named  int // of the calls: those that say which tool
+	named  int // the calls with a tool name
 	usage  *usage
 	finish hermes.Finish
 	events int
@@ -33,7 +33,7 @@ type answer struct {
 type openBlock struct {
 	isCall    bool
 	call      int  // the index of a tool call
-	pieces    bool // of its input have come
+	pieces    bool // its input came in pieces
 	thinking  []byte
 	signature string
 	redacted  []byte
@@ -43,7 +43,7 @@ func newAnswer(r *hermes.Request, yield base.Yield) *answer {
 	return &answer{yield: yield, ids: base.FreshAfter(r.Messages), open: map[int]*openBlock{}}
 }
 
-// read reads the answer to its end and yields it.
+// read reads the whole answer and yields it.
 func (a *answer) read(x *httpc.Exchange) error {
 	body := bufio.NewReader(x.Response.Body)
 	kind, _, _ := mime.ParseMediaType(x.Response.Header.Get("Content-Type"))
@@ -78,14 +78,14 @@ func (a *answer) stream(body io.Reader, x *httpc.Exchange) error {
 			return err
 		}
 		if a.finish != "" {
-			x.Hurry(base.DrainTime * 25) // what follows is the usage alone
+			x.Hurry(base.DrainTime * 25) // only the usage follows
 		}
 	}
 	return nil
 }
 
-// broken tells a stream that ended, or was cut in a frame, from one that is no
-// event stream.
+// broken distinguishes a stream that ended, or was cut off in a frame, from one
+// that is not an event stream.
 func broken(err error) error {
 	switch {
 	case err == io.EOF:
@@ -159,7 +159,7 @@ func (a *answer) begin(index int, u *useStart) error {
 
 func (a *answer) piece(e *event) error {
 	b := a.open[e.Index]
-	if b == nil { // words and reasoning are not announced
+	if b == nil { // text and reasoning are not announced
 		b = &openBlock{}
 		a.open[e.Index] = b
 	}
@@ -181,7 +181,7 @@ func (a *answer) piece(e *event) error {
 	return nil
 }
 
-// end completes a block: what must be sent back is yielded whole.
+// end completes a block. Blocks that must be sent back are yielded whole.
 func (a *answer) end(index int) error {
 	b := a.open[index]
 	delete(a.open, index)
@@ -197,7 +197,7 @@ func (a *answer) end(index int) error {
 	return nil
 }
 
-// whole takes in an answer that does not stream, as the events it stands for.
+// whole processes an answer that does not stream, as the equivalent events.
 func (a *answer) whole(body io.Reader) error {
 	var w whole
 	raw, err := base.ReadWhole(body, &w)
@@ -241,7 +241,7 @@ func (a *answer) block(index int, b *block) error {
 	return a.end(index)
 }
 
-// close yields what comes last, and decides whether the answer is whole.
+// close yields the end of the answer, and decides whether it is complete.
 func (a *answer) close(err error) error {
 	err = base.Close(err, a.finish != "" && len(a.open) == 0, a.events > 0)
 	if err == nil {

@@ -1,14 +1,14 @@
-// Package bedrock speaks Amazon Bedrock's Converse protocol, streaming or not.
+// Package bedrock implements Amazon Bedrock's Converse protocol, streaming or not.
 //
-// It owns the wire form of requests and answers: content blocks, results in
-// user turns, cache points, reasoning with its signature, events in AWS's
-// binary frames. Requests are signed with the credentials that the AWS tools
-// would use, looked for at the first call, or carry a Bedrock API key. Every
-// failure becomes a *hermes.ModelError.
+// It owns the format of requests and answers: content blocks, results in user
+// turns, cache points, reasoning with its signature, events in AWS's binary
+// frames. It signs requests with the credentials that the AWS tools would use,
+// which it looks up at the first call, or sends a Bedrock API key. It turns every
+// failure into a *hermes.ModelError and must not decide on retries.
 //
-// A request is written so that within a session each one begins with the bytes
-// of the one before: tools, system prompt, turns, and then what may change from
-// call to call. The cache points move, and the last turn may grow by blocks.
+// Within a session, each request begins with the bytes of the previous one, so
+// that prompt caches match: tools, system prompt, turns, and then what may change
+// from call to call. The cache points move, and the last turn may get more blocks.
 //
 // Start reading at Model.Stream, then request.go, turns.go and answer.go.
 package bedrock
@@ -25,18 +25,18 @@ import (
 	"hermes/internal/transport/base"
 )
 
-// Config says which model is asked, and how. Where BaseURL is empty it is that
-// of the region. A Key is a Bedrock API key; without one requests are signed.
+// Config says which model to call, and how. An empty BaseURL means the region's
+// own. Key is a Bedrock API key; without one, requests are signed.
 type Config struct {
 	base.Config
 	Access Access
 	Quirks Quirks
 }
 
-// Quirks is what a model or account does differently. The zero value is the
-// usual.
+// Quirks says what a model or account does differently. The zero value is the
+// usual behaviour.
 type Quirks struct {
-	// NoStream asks for whole answers.
+	// NoStream requests answers without streaming.
 	NoStream bool
 	// CacheTTL is "5m" or "1h"; empty sets no cache points.
 	CacheTTL string
@@ -100,7 +100,7 @@ func (m *Model) request(ctx context.Context, body []byte) (*http.Request, error)
 	if m.cfg.Quirks.NoStream {
 		verb = "/converse"
 	}
-	// The colon is escaped as AWS's own clients do it: the signature covers it.
+	// The colon is escaped like in AWS's own clients: the signature covers it.
 	name := strings.ReplaceAll(url.PathEscape(m.cfg.Model), ":", "%3A")
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/model/"+name+verb, bytes.NewReader(body))
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"hermes/internal/fault"
 )
 
-// The wire form of answers. Events carry their kind in a header of the frame.
+// The JSON format of answers. The kind of an event is in a header of its frame.
 type (
 	event struct {
 		Index int `json:"contentBlockIndex"`
@@ -53,12 +53,12 @@ type (
 	}
 )
 
-// tokens maps the usage; input excludes the cache on this wire already.
+// tokens maps the usage. In this protocol, input already excludes the cache.
 func (u *usage) tokens() *hermes.Usage {
 	return &hermes.Usage{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Calls: 1}
 }
 
-// finishOf reads a stop reason. Some of them are failures that may pass.
+// finishOf reads a stop reason. Some of them are temporary failures.
 func finishOf(reason string) (hermes.Finish, error) {
 	switch reason {
 	case "tool_use":
@@ -100,7 +100,7 @@ func statusOf(name string) int {
 	return http.StatusInternalServerError
 }
 
-// translate moves what the service says of an error in a header to where it is
+// translate moves the type of an error from a header to the body, where it is
 // looked for. A model that failed (status 424) may succeed the next time.
 func translate(err error) error {
 	f, ok := errors.AsType[*fault.Failure](err)

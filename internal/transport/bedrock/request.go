@@ -61,7 +61,7 @@ func (m *Model) writeTail(b *bytes.Buffer, r *hermes.Request) error {
 		inference.MaxTokens = max(inference.MaxTokens, budget+answerRoom)
 	}
 	if extra != "" && m.claude.Claude || m.claude.NoSample {
-		inference.Temperature = nil // thinking goes with the default only
+		inference.Temperature = nil // thinking needs the default
 	}
 	if inference.MaxTokens > 0 || inference.Temperature != nil {
 		b.WriteString(`,"inferenceConfig":`)
@@ -75,8 +75,8 @@ func (m *Model) writeTail(b *bytes.Buffer, r *hermes.Request) error {
 	return nil
 }
 
-// thinking is what asks a model for its effort, each family in its own words,
-// and the budget in it.
+// thinking returns the fields that request an effort, in the form of the model's
+// family, and the budget in them.
 func (m *Model) thinking(r *hermes.Request) (fields string, budget int) {
 	on := r.Effort != "" && r.Effort != hermes.EffortNone
 	name := strings.ToLower(m.cfg.Model)
@@ -94,12 +94,12 @@ func (m *Model) thinking(r *hermes.Request) (fields string, budget int) {
 		if !on {
 			return `{"reasoningConfig":{"type":"disabled"}}`, 0
 		}
-		return fmt.Sprintf(`{"reasoningConfig":{"type":"enabled","maxReasoningEffort":%q}}`, strings.Replace(level(r.Effort), "high", "medium", 1)), 0 // high refuses any limit
+		return fmt.Sprintf(`{"reasoningConfig":{"type":"enabled","maxReasoningEffort":%q}}`, strings.Replace(level(r.Effort), "high", "medium", 1)), 0 // high does not allow a token limit
 	}
 	return "", 0
 }
 
-// level is the nearest of the three that most models know.
+// level returns the nearest of the three levels that most models know.
 func level(e hermes.Effort) string {
 	switch e {
 	case hermes.EffortNone, hermes.EffortMinimal, hermes.EffortLow:
@@ -110,9 +110,9 @@ func level(e hermes.Effort) string {
 	return "high"
 }
 
-// thinkingMayBegin reports whether a budget for thinking is allowed: in the
-// middle of a round of tools the service wants the round to have begun with
-// thinking, which a round begun by another model has not.
+// thinkingMayBegin reports whether a thinking budget is allowed. After tool
+// results, the service requires that the assistant's turn began with thinking,
+// which is not so if another model began it.
 func thinkingMayBegin(msgs []hermes.Message) bool {
 	for _, msg := range slices.Backward(msgs) {
 		switch msg.Role {
@@ -127,8 +127,8 @@ func thinkingMayBegin(msgs []hermes.Message) bool {
 	return true
 }
 
-// toolsOf is the list of the request. Where it has none but the conversation
-// holds calls, the service wants them declared all the same.
+// toolsOf returns the tools of the request. If it has none but the conversation
+// contains calls, the service still requires their tools to be declared.
 func toolsOf(r *hermes.Request) []hermes.Spec {
 	if len(r.Tools) > 0 {
 		return r.Tools
@@ -144,7 +144,7 @@ func toolsOf(r *hermes.Request) []hermes.Spec {
 	slices.Sort(names)
 	var list []hermes.Spec
 	for _, name := range names {
-		list = append(list, hermes.Spec{Name: name, Description: "Not available any more: do not call it."})
+		list = append(list, hermes.Spec{Name: name, Description: "No longer available: do not call it."})
 	}
 	return list
 }
@@ -179,9 +179,9 @@ func (m *Model) caches() bool {
 	return m.claude.Claude || strings.Contains(strings.ToLower(m.cfg.Model), "amazon.nova")
 }
 
-// setPoints puts a cache point behind the system prompt, which covers the tools
-// as well, and behind the last three turns (four without a system prompt). A
-// point must not follow reasoning.
+// setPoints puts a cache point after the system prompt, which also covers the
+// tools, and after the last three turns (four without a system prompt). A point
+// must not follow reasoning.
 func setPoints(system []block, turns []turn, ttl string) []block {
 	p := &point{Type: "default"}
 	if ttl == "1h" {

@@ -109,7 +109,7 @@ func TestModels(t *testing.T) {
 	}{
 		{"no effort", "anthropic.claude-sonnet-4-5-20250929-v1:0", "", 0, plain, `],"inferenceConfig":{"temperature":0.5}}`},
 		{"budget", "anthropic.claude-sonnet-4-5-20250929-v1:0", hermes.EffortHigh, 0, plain, `],"additionalModelRequestFields":{"thinking":{"type":"enabled","budget_tokens":16000}}}`},
-		{"room for the budget", "anthropic.claude-sonnet-4-5-20250929-v1:0", hermes.EffortHigh, 100, plain, `],"inferenceConfig":{"maxTokens":20096},"additionalModelRequestFields":{"thinking":{"type":"enabled","budget_tokens":16000}}}`},
+		{"space for the budget", "anthropic.claude-sonnet-4-5-20250929-v1:0", hermes.EffortHigh, 100, plain, `],"inferenceConfig":{"maxTokens":20096},"additionalModelRequestFields":{"thinking":{"type":"enabled","budget_tokens":16000}}}`},
 		{"no budget in another's round", "anthropic.claude-sonnet-4-5-20250929-v1:0", hermes.EffortHigh, 0, foreign, `],"inferenceConfig":{"temperature":0.5}}`},
 		{"adaptive", "global.anthropic.claude-opus-4-6-v1", hermes.EffortMax, 0, plain, `],"additionalModelRequestFields":{"thinking":{"type":"adaptive"},"output_config":{"effort":"max"}}}`},
 		{"no thinking wanted", "global.anthropic.claude-opus-4-6-v1", hermes.EffortNone, 0, plain, `],"inferenceConfig":{"temperature":0.5}}`},
@@ -130,7 +130,7 @@ func TestModels(t *testing.T) {
 func TestCallsAreDeclaredWhereNoToolsAreGiven(t *testing.T) {
 	t.Parallel()
 	body := string(sent(t, nil, &hermes.Request{Messages: conversation()}).Body)
-	if strings.Count(body, `"toolSpec"`) != 2 || !strings.Contains(body, `"name":"read_file","description":"Not available`) {
+	if strings.Count(body, `"toolSpec"`) != 2 || !strings.Contains(body, `"name":"read_file","description":"No longer available`) {
 		t.Error(body)
 	}
 }
@@ -170,7 +170,7 @@ func TestWhoAsks(t *testing.T) {
 	_, err := hermes.Collect(bedrock.New(cfg).Stream(t.Context(), &hermes.Request{}))
 	e, ok := errors.AsType[*hermes.ModelError](err)
 	if !ok || e.Class != hermes.ClassAuth || e.Retry || e.Status != 0 || !strings.Contains(e.Message, "AWS_PROFILE") {
-		t.Errorf("nobody: %v", err)
+		t.Errorf("no credentials: %v", err)
 	}
 
 	write("config", "[default]\nregion = us-west-2\n[profile work]\nregion = ap-south-1\n")

@@ -10,7 +10,7 @@ import (
 	"hermes/internal/transport/base"
 )
 
-// The wire form of a conversation.
+// The JSON format of a conversation.
 type (
 	turn struct {
 		Role    string  `json:"role"`
@@ -57,14 +57,14 @@ type (
 const (
 	wireName = "bedrock"
 	begun    = "(the conversation begins here)"
-	// inWords ends the last turn where no calls are wanted: the protocol has no
+	// inWords ends the last turn if no calls are wanted: the protocol has no
 	// other way to say it, and the tools must stay for the cache.
 	inWords = "Answer in words now. Do not call a tool."
 )
 
-// turns brings a transcript into the order the protocol wants: a user's turn
-// first, roles alternating, each result in the turn after its call. Calls
-// without result and results without call are left out.
+// turns brings a transcript into the order that the protocol requires: a user turn
+// first, alternating roles, each result in the turn after its call. Calls without
+// a result and results without a call are left out.
 func turns(r *hermes.Request) []turn {
 	kept := base.PairsOf(r.Messages)
 	var (
@@ -101,7 +101,7 @@ func add(turns []turn, role string, blocks []block) []turn {
 	return append(turns, turn{role, blocks})
 }
 
-// addResult puts a result before the words of its turn, as the service wants.
+// addResult puts a result before the text of its turn, as the service requires.
 func addResult(turns []turn, msg hermes.Message, id string) []turn {
 	res := &result{ID: id, Content: orElse(content(msg), base.NoOutput)}
 	if msg.Failed {
@@ -120,7 +120,7 @@ func addResult(turns []turn, msg hermes.Message, id string) []turn {
 	return turns
 }
 
-// spoken puts reasoning first, then the words, then the calls that have a result.
+// spoken puts reasoning first, then the text, then the calls that have a result.
 func spoken(msg hermes.Message, answered []bool, ids *base.IDs) []block {
 	var blocks []block
 	for _, r := range msg.Reasoning {
@@ -154,8 +154,8 @@ func orElse(blocks []block, text string) []block {
 	return blocks
 }
 
-// content is the words and pictures of a message; blank words are left out. The
-// service does not fetch addresses, so the model is told them.
+// content returns the texts and images of a message without blank texts. The
+// service does not fetch addresses, so these are added as text.
 func content(msg hermes.Message) []block {
 	var blocks []block
 	for _, p := range msg.Parts {

@@ -18,20 +18,20 @@ import (
 	"hermes/internal/transport/base"
 )
 
-// answer turns what a service sends into deltas. It is clean (complete) once
-// the service gave a finish reason, [DONE], or the usage that comes last.
+// answer turns what a service sends into deltas. It is complete once the service
+// sent a finish reason, [DONE], or the usage that comes last.
 type answer struct {
 	yield   func(hermes.Delta) bool
 	replay  string
-	scan    *texttool.Scanner // nil where no call may stand in the text
+	scan    *texttool.Scanner // nil if the text cannot contain calls
 	calls   calls
 	think   thinking
 	usage   *usage
 	finish  hermes.Finish
 	events  int
-	text    bool // visible text has come
+	text    bool // visible text came
 	refusal bool
-	ended   bool // the service said that this is all
+	ended   bool // the service ended the answer
 }
 
 func newAnswer(r *hermes.Request, yield func(hermes.Delta) bool, replay string) *answer {
@@ -42,7 +42,7 @@ func newAnswer(r *hermes.Request, yield func(hermes.Delta) bool, replay string) 
 // after its finish reason.
 const graceAfterFinish = 5 * time.Second
 
-// read reads the answer to its end and yields it.
+// read reads the whole answer and yields it.
 func (a *answer) read(x *httpc.Exchange) error {
 	body := bufio.NewReader(x.Response.Body)
 	kind, _, _ := mime.ParseMediaType(x.Response.Header.Get("Content-Type"))
@@ -107,7 +107,7 @@ func (a *answer) stream(r *sse.Reader, x *httpc.Exchange) error {
 	}
 }
 
-// event takes in one chunk, or the whole answer.
+// event processes one chunk, or the whole answer.
 func (a *answer) event(data []byte, cut bool) error {
 	if len(data) == 0 {
 		return nil
@@ -121,7 +121,7 @@ func (a *answer) event(data []byte, cut bool) error {
 		if _, odd := errors.AsType[*json.UnmarshalTypeError](err); !odd {
 			return unreadable(data, cut)
 		}
-		// A field of an unexpected type: the rest was read all the same.
+		// A field of an unexpected type: the rest was read anyway.
 	}
 	a.events++
 	if c.failed() {
@@ -133,7 +133,7 @@ func (a *answer) event(data []byte, cut bool) error {
 	}
 	for i := range c.Choices {
 		if c.Choices[i].Index != 0 {
-			continue // we never ask for more than one
+			continue // we never request more than one
 		}
 		if err := a.choice(&c.Choices[i]); err != nil {
 			return err
@@ -147,7 +147,7 @@ func unreadable(data []byte, cut bool) error {
 		return fault.ErrCut
 	}
 	const shown = 200
-	return fmt.Errorf("%w: an event is no JSON: %.*q", fault.ErrGarbage, shown, data[:min(len(data), shown)])
+	return fmt.Errorf("%w: an event is not JSON: %.*q", fault.ErrGarbage, shown, data[:min(len(data), shown)])
 }
 
 func (a *answer) choice(c *choice) error {

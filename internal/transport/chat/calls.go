@@ -8,8 +8,8 @@ import (
 	"hermes/internal/transport/base"
 )
 
-// calls sorts the pieces of tool calls, which services number, name and repeat
-// each in their own way, into calls with an index, an id and a name set once.
+// calls assembles tool calls from their pieces. Every service numbers, names and
+// repeats these in its own way; here each call gets an index, an id and a name.
 type calls struct {
 	slots []*slot
 	ids   base.Fresh
@@ -18,7 +18,7 @@ type calls struct {
 type slot struct {
 	index     int // as the service numbers it, -1 if it does not
 	id        string
-	sentID    string // the id we passed on
+	sentID    string // the id that was passed on
 	name      string
 	arguments strings.Builder
 }
@@ -27,8 +27,8 @@ func newCalls(history []hermes.Message) calls { return calls{ids: base.FreshAfte
 
 func (c *calls) any() bool { return len(c.slots) > 0 }
 
-// add takes in the piece that stood at the given place of its list, and
-// returns what to pass on, or nil.
+// add processes the piece at the given index of its list, and returns what to pass
+// on, or nil.
 func (c *calls) add(p *callPiece, place int) *hermes.CallDelta {
 	at := c.find(p, place)
 	if at < 0 {
@@ -77,7 +77,7 @@ func (c *calls) find(p *callPiece, place int) int {
 	case last < 0:
 		return -1
 	case p.ID != "" && c.slots[last].id != "":
-		return -1 // another id than any before
+		return -1 // a new id
 	case p.Function.Name == "":
 		return last
 	case place > 0 || c.slots[last].name != "" && c.slots[last].complete():
@@ -87,7 +87,7 @@ func (c *calls) find(p *callPiece, place int) int {
 }
 
 // byIndex finds the latest call with the piece's number. Some services number
-// every call 0: an id of its own together with a name begins a new one.
+// every call 0; then a new id together with a name begins a new call.
 func (c *calls) byIndex(p *callPiece) int {
 	for i := len(c.slots) - 1; i >= 0; i-- {
 		s := c.slots[i]
@@ -105,13 +105,13 @@ func (c *calls) byIndex(p *callPiece) int {
 	return -1
 }
 
-// complete reports whether the arguments are a whole object already.
+// complete reports whether the arguments are already a whole object.
 func (s *slot) complete() bool {
 	text := s.arguments.String()
 	return strings.HasSuffix(text, "}") && json.Valid([]byte(text))
 }
 
-// check refuses calls none of which names a tool.
+// check refuses calls if none of them names a tool.
 func (c *calls) check() error {
 	named := 0
 	for i := range c.slots {

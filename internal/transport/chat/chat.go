@@ -1,16 +1,16 @@
-// Package chat speaks the Chat Completions protocol, streaming or not, with
-// the many services that offer it.
+// Package chat implements the Chat Completions protocol, streaming or not, for the
+// many services that offer it.
 //
-// It owns the wire form of requests and answers, and what is peculiar to model
+// It owns the format of requests and answers, and the differences between model
 // families (families.go) and services (Quirks). It turns every failure into a
-// *hermes.ModelError and decides nothing about it: retries, other keys and
-// other models are layers above.
+// *hermes.ModelError and must not decide on retries, other keys or other models:
+// those are layers above.
 //
-// A request is written so that within a session each one begins with the bytes
-// of the one before: what never changes stands first, then the messages, each
-// encoded on its own, then what may change from call to call. Cache marks are
-// the one thing that moves; with marks on, content is always a list of parts,
-// so that a message differs by its cache_control field alone.
+// Within a session, each request begins with the bytes of the previous one, so
+// that prompt caches match: first what never changes, then the messages, each
+// encoded separately, then what may change from call to call. Only cache marks
+// move. With marks, content is always a list of parts, so that only the
+// cache_control field of a message changes.
 //
 // Start reading at Model.Stream, then request.go and answer.go.
 package chat
@@ -27,17 +27,17 @@ import (
 	"hermes/internal/transport/base"
 )
 
-// Config says which model is asked, and how. BaseURL is the part before
+// Config says which model to call, and how. BaseURL is the part before
 // /chat/completions.
 type Config struct {
 	base.Config
 	Quirks Quirks
 }
 
-// Quirks is what a service does differently. The zero value is the plain
+// Quirks says what a service does differently. The zero value is the plain
 // protocol.
 type Quirks struct {
-	// NoStream asks for whole answers.
+	// NoStream requests answers without streaming.
 	NoStream bool
 	// NoUsageOption leaves out stream_options, for services that refuse it.
 	NoUsageOption bool
@@ -50,7 +50,7 @@ type Quirks struct {
 	// "reasoning_content" or "reasoning_details".
 	Replay string
 	// CallSignature sends the signatures of tool calls back, as Gemini's
-	// thinking models demand.
+	// thinking models require.
 	CallSignature bool
 	// Effort is the form in which the effort is sent: "effort" for
 	// reasoning_effort, "object" for reasoning.effort, "thinking" for a
@@ -58,14 +58,14 @@ type Quirks struct {
 	Effort string
 	// CacheTTL, "5m" or "1h", puts cache marks on requests to Claude models.
 	CacheTTL string
-	// SessionField and SessionHeader carry the id of the session.
+	// SessionField and SessionHeader name where the session id is sent.
 	SessionField, SessionHeader string
-	// KeyHeader carries the key as it is, in place of Authorization.
+	// KeyHeader is a header for the plain key, instead of Authorization.
 	KeyHeader string
-	// TextCalls looks for tool calls that the model spells out as text, as
-	// small models on servers of one's own do.
+	// TextCalls looks for tool calls that the model writes as text, as small
+	// local models do.
 	TextCalls bool
-	// Extra holds body fields that are sent as they are.
+	// Extra holds body fields that are sent unchanged.
 	Extra map[string]json.RawMessage
 }
 

@@ -8,7 +8,7 @@ import (
 	"hermes"
 )
 
-// The wire form of answers: of a chunk and of a whole answer alike.
+// The JSON format of answers, the same for a chunk and a whole answer.
 type (
 	chunk struct {
 		Choices []choice        `json:"choices"`
@@ -64,7 +64,7 @@ type (
 	}
 )
 
-// failed reports whether the chunk is an error in place of an answer.
+// failed reports whether the chunk is an error instead of an answer.
 func (c *chunk) failed() bool {
 	if len(c.Error) > 0 && !isNothing(c.Error) {
 		return true
@@ -83,8 +83,8 @@ func isNothing(raw json.RawMessage) bool {
 	return false
 }
 
-// thought is the reasoning of a delta. Services that fill several fields say
-// the same in each.
+// thought returns the reasoning of a delta. Services that fill several fields put
+// the same text in each.
 func (s *said) thought() string {
 	if s.Reasoning != "" {
 		return s.Reasoning
@@ -102,7 +102,7 @@ func (s *said) thought() string {
 	return b.String()
 }
 
-// content is a text, null, or a list of parts of which some are thinking.
+// content is a text, null, or a list of parts, some of which are thinking.
 type content struct{ text, thought string }
 
 func (c *content) UnmarshalJSON(raw []byte) error {

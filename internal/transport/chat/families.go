@@ -6,7 +6,7 @@ import (
 	"hermes"
 )
 
-// family is the model's name without vendor, in lower case.
+// family returns the model's name without vendor, in lower case.
 func family(model string) string {
 	name := strings.ToLower(model)
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {
@@ -15,14 +15,14 @@ func family(model string) string {
 	return name
 }
 
-// thinksFirst reports whether a model belongs to OpenAI's reasoning families:
-// they take developer for system, max_completion_tokens for max_tokens, and no
-// temperature.
+// thinksFirst reports whether a model belongs to OpenAI's reasoning families. They
+// use developer instead of system, max_completion_tokens instead of max_tokens,
+// and no temperature.
 func thinksFirst(model string) bool {
 	return gpt5(model) || oSeries(model)
 }
 
-// gpt5 covers gpt-5 and its successors, and what is named codex.
+// gpt5 covers gpt-5 and its successors, and every model named codex.
 func gpt5(model string) bool {
 	name := family(model)
 	if strings.Contains(name, "codex") {
@@ -46,7 +46,7 @@ func systemRole(model string) string {
 
 func isClaude(model string) bool { return strings.Contains(family(model), "claude") }
 
-// effortWord is the nearest level that the model's family knows.
+// effortWord returns the nearest level that the model's family knows.
 func effortWord(model string, e hermes.Effort) string {
 	name := family(model)
 	early := oSeries(model) || name == "gpt-5" || strings.HasPrefix(name, "gpt-5-") || !gpt5(model)

@@ -5,12 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// An answer of many thousand chunks is nearly all pieces of plain text. plain
-// reads those with one walk over the bytes and one allocation; whatever it does
-// not know for sure it leaves to encoding/json. It must never read something
-// differently than that (TestFastPathAgrees).
+// An answer of many thousand chunks consists mostly of plain text. plain reads
+// such chunks in one pass over the bytes with one allocation, and leaves anything
+// else to encoding/json. Its result must never differ from encoding/json
+// (TestFastPathAgrees).
 
-// plain returns the text of a chunk that says nothing but a piece of text.
+// plain returns the text of a chunk that contains only a piece of text.
 func plain(data []byte) (text string, ok bool) {
 	s := scanner{in: data}
 	if !s.byte('{') {
@@ -36,7 +36,7 @@ func plain(data []byte) (text string, ok bool) {
 			if !s.scalar() {
 				return "", false
 			}
-		default: // what is null says nothing
+		default: // null values have no effect
 			if !s.null() {
 				return "", false
 			}
@@ -51,8 +51,8 @@ func plain(data []byte) (text string, ok bool) {
 	}
 }
 
-// scanner walks over JSON without building anything. Blanks between tokens
-// are taken as services write them: at most behind a colon or a comma.
+// scanner walks over JSON without building anything. It accepts blanks only where
+// services write them: after a colon or a comma.
 type scanner struct {
 	in  []byte
 	pos int
@@ -72,7 +72,7 @@ func (s *scanner) blanks() {
 	}
 }
 
-// string returns what stands between the quotes, escapes included.
+// string returns the text between the quotes, including escapes.
 func (s *scanner) string() ([]byte, bool) {
 	if !s.byte('"') {
 		return nil, false
@@ -91,7 +91,7 @@ func (s *scanner) string() ([]byte, bool) {
 	return nil, false
 }
 
-// escaped reports whether the quote behind b belongs to the string.
+// escaped reports whether the quote after b belongs to the string.
 func escaped(b []byte) bool {
 	n := 0
 	for n < len(b) && b[len(b)-1-n] == '\\' {
@@ -100,8 +100,8 @@ func escaped(b []byte) bool {
 	return n%2 == 1
 }
 
-// key reads a key of small letters and its colon. (Capitals are left to
-// encoding/json, for which they are the same.)
+// key reads a lower-case key and its colon. (Capitals are left to encoding/json,
+// which ignores case.)
 func (s *scanner) key() ([]byte, bool) {
 	s.blanks()
 	key, ok := s.string()

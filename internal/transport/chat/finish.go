@@ -10,10 +10,10 @@ import (
 	"hermes/internal/transport/base"
 )
 
-// close yields what comes last, and decides whether the answer is whole.
+// close yields the end of the answer, and decides whether it is complete.
 func (a *answer) close(err error) error {
 	if a.finish != "" && !isFailure(err) {
-		err = nil // all has been said; how the connection ended does not matter
+		err = nil // the answer is complete; how the connection ended does not matter
 	}
 	if err == nil && !a.ended && a.finish == "" {
 		err = fault.ErrCut

@@ -11,8 +11,8 @@ const (
 	formPage
 )
 
-// form tells what a body is. Services that do not stream answer whole, and an
-// address that is no API answers with a page.
+// form says what a body is. Services that do not stream send a whole answer, and an
+// address that is not an API sends a web page.
 func form(kind string, body *bufio.Reader) bodyForm {
 	switch kind {
 	case "text/event-stream":

@@ -9,7 +9,7 @@ import (
 	"hermes/internal/transport/base"
 )
 
-// The wire form of messages.
+// The JSON format of messages.
 type (
 	message struct {
 		Role             string            `json:"role"`
@@ -50,7 +50,7 @@ type (
 	}
 )
 
-// messages returns the wire form of system prompt and transcript.
+// messages converts the system prompt and the transcript.
 func (m *Model) messages(r *hermes.Request) []message {
 	kept := base.PairsOf(r.Messages)
 	out := make([]message, 0, len(r.Messages)+2)
@@ -70,7 +70,7 @@ func (m *Model) messages(r *hermes.Request) []message {
 				shown = append(shown, images(msg)...)
 			}
 			if last := i+1 == len(r.Messages) || r.Messages[i+1].Role != hermes.RoleTool; last && len(shown) > 0 {
-				out = append(out, message{Role: "user", Content: slices.Insert(shown, 0, part{Type: "text", Text: "The images that the tools returned:"})})
+				out = append(out, message{Role: "user", Content: slices.Insert(shown, 0, part{Type: "text", Text: "Images returned by the tools:"})})
 				shown = nil
 			}
 		}
@@ -81,8 +81,8 @@ func (m *Model) messages(r *hermes.Request) []message {
 	return out
 }
 
-// callID keeps an id as it is, since some services read it, unless it is longer
-// than the strictest of them take.
+// callID keeps an id unchanged, since some services read it, unless it is longer
+// than the strictest of them allow.
 func callID(id string) string {
 	const longest = 40
 	if id != "" && len(id) <= longest {
@@ -91,7 +91,7 @@ func callID(id string) string {
 	return base.HashID(id)
 }
 
-// assistant is a message of the model, with the calls that have a result.
+// assistant converts a message of the model, with the calls that have a result.
 func (m *Model) assistant(msg hermes.Message, answered []bool) message {
 	w := message{Role: "assistant"}
 	if text := msg.Text(); text != "" {
@@ -112,7 +112,7 @@ func (m *Model) assistant(msg hermes.Message, answered []bool) message {
 	}
 	switch m.cfg.Quirks.Replay {
 	case "reasoning_content":
-		// Asked back with calls only; there it must be present, if only empty.
+		// Required only with calls; there it must be present, even if empty.
 		if len(msg.Calls) > 0 {
 			text := reasoningText(msg)
 			w.ReasoningContent = &text
@@ -173,8 +173,8 @@ func orElse(s, other string) string {
 // marks reports whether requests carry cache marks.
 func (m *Model) marks() bool { return m.cfg.Quirks.CacheTTL != "" && isClaude(m.cfg.Model) }
 
-// askedOnce reports a side task that is one question: what is written to the
-// cache for it, at a price, would never be read again.
+// askedOnce reports a side task with a single message. A cache entry for it would
+// cost money and never be read.
 func askedOnce(r *hermes.Request) bool { return r.Purpose != "" && len(r.Messages) < 2 }
 
 // setMarks turns every content into a list of parts and marks the last part of

@@ -12,7 +12,8 @@ import (
 	"hermes/internal/transport/base"
 )
 
-// encodeHead is the body up to the tools: what a session never changes.
+// encodeHead returns the body up to the tools, which is the same for a whole
+// session.
 func (m *Model) encodeHead() []byte {
 	var b bytes.Buffer
 	b.WriteString(`{"model":`)

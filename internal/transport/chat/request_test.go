@@ -65,7 +65,7 @@ func TestRequestBody(t *testing.T) {
 		`{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"read_file","arguments":"{\"path\":\"x\"}"}},{"id":"b","type":"function","function":{"name":"todo","arguments":"{}"}}]},` +
 		`{"role":"tool","content":"1|x","tool_call_id":"a"},` +
 		`{"role":"tool","content":"(no output)","tool_call_id":"b"},` +
-		`{"role":"user","content":[{"type":"text","text":"The images that the tools returned:"},{"type":"image_url","image_url":{"url":"data:image/jpeg;base64,anBn"}}]},` +
+		`{"role":"user","content":[{"type":"text","text":"Images returned by the tools:"},{"type":"image_url","image_url":{"url":"data:image/jpeg;base64,anBn"}}]},` +
 		`{"role":"assistant","content":"It is x."},` +
 		`{"role":"user","content":[{"type":"text","text":"and this?"},{"type":"image_url","image_url":{"url":"https://x/y.png"}}]},` +
 		`{"role":"assistant","content":"(no text)"},` +
@@ -184,7 +184,7 @@ func TestMarks(t *testing.T) {
 		{"system and last three", &hermes.Request{System: "s", Messages: conversation()}, "5m", []string{"system", "user", "assistant", "user"}},
 		{"four without a system prompt", &hermes.Request{Messages: conversation()}, "5m", []string{"assistant", "user", "assistant", "user"}},
 		{"an hour", &hermes.Request{System: "s", Messages: conversation()[:1]}, "1h", []string{"system", "user"}},
-		{"system alone", &hermes.Request{System: "s"}, "5m", []string{"system"}},
+		{"only system", &hermes.Request{System: "s"}, "5m", []string{"system"}},
 		{"results carry marks, bare calls do not", &hermes.Request{System: "s", Messages: conversation()[:4]}, "5m", []string{"system", "tool", "tool", "user"}},
 	}
 	for _, tt := range tests {

@@ -7,7 +7,7 @@ import (
 	"hermes"
 )
 
-// thinking keeps the reasoning of an answer as far as it must be sent back.
+// thinking keeps the reasoning of an answer that must be sent back.
 type thinking struct {
 	text    strings.Builder
 	details []json.RawMessage
@@ -26,7 +26,7 @@ func (t *thinking) add(replay, text string, details []json.RawMessage) {
 	}
 }
 
-// blocks is what must be sent back with the message.
+// blocks returns what must be sent back with the message.
 func (t *thinking) blocks(replay string) []hermes.Reasoning {
 	if replay == "reasoning_content" && t.text.Len() > 0 {
 		return []hermes.Reasoning{{Wire: wireName, Text: t.text.String()}}
@@ -44,15 +44,15 @@ func (t *thinking) blocks(replay string) []hermes.Reasoning {
 	return out
 }
 
-// detail is the part of a reasoning detail that is shown.
+// detail returns the part of a reasoning detail that is shown.
 type detail struct {
 	Text    string `json:"text"`
 	Summary string `json:"summary"`
 }
 
-// joinDetails puts together what was streamed in pieces: neighbours of one
-// type and index are one block, whose texts are joined and whose other fields
-// (signature, id, format) are taken as they come. Unknown fields are kept.
+// joinDetails joins the pieces of reasoning details: neighbours with the same type
+// and index are one block. Their texts are joined; of other fields (signature, id,
+// format) the last value counts. Unknown fields are kept.
 func joinDetails(raw []json.RawMessage) []map[string]any {
 	var out []map[string]any
 	for _, r := range raw {

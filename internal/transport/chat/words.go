@@ -6,8 +6,8 @@ import (
 	"hermes/internal/transport/base"
 )
 
-// words passes on visible text. Small models of one's own spell their calls out
-// in it; those are taken out where the service is asked to be watched for them.
+// words passes on visible text. Small local models write calls into it; with
+// Quirks.TextCalls those are extracted.
 func (a *answer) words(text string) error {
 	if text == "" {
 		return nil
@@ -19,7 +19,7 @@ func (a *answer) words(text string) error {
 	return a.found(a.scan.Feed(text))
 }
 
-// lastWords passes on what was held back because it might have become a call.
+// lastWords passes on text that was held back as a possible call.
 func (a *answer) lastWords() error {
 	if a.scan == nil {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"hermes/internal/transport/chat"
 )
 
-// TestCallsSpelledOutAsText asks servers of one's own, whose models write their
+// TestCallsSpelledOutAsText calls local servers, whose models write their
 // calls as text.
 func TestCallsSpelledOutAsText(t *testing.T) {
 	t.Parallel()

@@ -22,9 +22,9 @@ type answer struct {
 	yield     base.Yield
 	ids       base.Fresh
 	calls     int
-	named     int // of the calls: those that say which tool
+	named     int // the calls with a tool name
 	thought   strings.Builder
-	signature string // of the words
+	signature string // of the text
 	usage     *usage
 	finish    hermes.Finish
 	events    int
@@ -34,7 +34,7 @@ func newAnswer(r *hermes.Request, yield base.Yield) *answer {
 	return &answer{yield: yield, ids: base.FreshAfter(r.Messages)}
 }
 
-// read reads the answer to its end and yields it.
+// read reads the whole answer and yields it.
 func (a *answer) read(x *httpc.Exchange) error {
 	body := bufio.NewReader(x.Response.Body)
 	kind, _, _ := mime.ParseMediaType(x.Response.Header.Get("Content-Type"))
@@ -77,12 +77,12 @@ func (a *answer) stream(r *sse.Reader, x *httpc.Exchange) error {
 			return err
 		}
 		if a.finish != "" {
-			x.Hurry(base.DrainTime * 25) // what follows is at most one more chunk, with the usage
+			x.Hurry(base.DrainTime * 25) // at most one more chunk follows, with the usage
 		}
 	}
 }
 
-// whole takes in an answer that does not stream, or one whose stream is a list.
+// whole processes an answer that does not stream, or one that is a list of chunks.
 func (a *answer) whole(body io.Reader) error {
 	var chunks []json.RawMessage
 	raw, err := base.ReadWhole(body, &chunks)
@@ -118,7 +118,7 @@ func (a *answer) chunk(g *generated, data []byte) error {
 	for i := range g.Candidates {
 		c := &g.Candidates[i]
 		if c.Index != 0 {
-			continue // we never ask for more than one
+			continue // we never request more than one
 		}
 		for j := range c.Content.Parts {
 			if err := a.part(&c.Content.Parts[j]); err != nil {
@@ -166,7 +166,7 @@ func (a *answer) call(p *piece) error {
 	return a.yield(hermes.Delta{Call: &d})
 }
 
-// close yields what comes last, and decides whether the answer is whole.
+// close yields the end of the answer, and decides whether it is complete.
 func (a *answer) close(err error) error {
 	err = base.Close(err, a.finish != "", a.events > 0)
 	if err == nil {

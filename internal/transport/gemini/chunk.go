@@ -11,7 +11,7 @@ import (
 	"hermes/internal/fault"
 )
 
-// The wire form of answers: of a chunk and of a whole answer alike.
+// The JSON format of answers, the same for a chunk and a whole answer.
 type (
 	generated struct {
 		Candidates []candidate     `json:"candidates"`
@@ -67,7 +67,7 @@ func isError(raw json.RawMessage) bool {
 	return true
 }
 
-// end reads a finish reason. Some of them are failures that may pass.
+// end reads a finish reason. Some of them are temporary failures.
 func (a *answer) end(c *candidate) error {
 	switch strings.ToUpper(c.Finish) {
 	case "", "FINISH_REASON_UNSPECIFIED":
@@ -87,7 +87,7 @@ func (a *answer) end(c *candidate) error {
 	return nil
 }
 
-// blocked is a prompt that the service will not answer.
+// blocked is the failure of a prompt that the service refuses to answer.
 func blocked(reason, message string) error {
 	return failure("content_policy", "the prompt was blocked by the content policy ("+reason+"). "+message)
 }
@@ -100,8 +100,8 @@ func failure(kind, message string) error {
 	return &fault.Failure{Status: 200, Body: body}
 }
 
-// translate gives a bad key the status that tells it: Google answers 400 and
-// names it among the details.
+// translate sets the right status for a bad key: Google answers 400 and mentions
+// the key only in the details.
 func translate(err error) error {
 	if f, ok := errors.AsType[*fault.Failure](err); ok && f.Status == http.StatusBadRequest && bytes.Contains(f.Body, []byte(`"API_KEY_INVALID"`)) {
 		f.Status = http.StatusUnauthorized

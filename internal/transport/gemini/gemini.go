@@ -1,14 +1,14 @@
-// Package gemini speaks Google's generateContent protocol, streaming or not.
+// Package gemini implements Google's generateContent protocol, streaming or not.
 //
-// It owns the wire form of requests and answers: turns of user and model that
-// alternate, results as parts that follow their calls, the thought signatures
-// that must come back on the part that bore them. What differs between model
-// generations stands in models.go; the dialect of tool schemas is
-// schema.Gemini. Every failure becomes a *hermes.ModelError.
+// It owns the format of requests and answers: alternating turns of user and model,
+// results as parts after their calls, the thought signatures that must be sent
+// back on the same part. models.go has the differences between model generations;
+// schema.Gemini converts the tool schemas. It turns every failure into a
+// *hermes.ModelError and must not decide on retries.
 //
-// A request is written so that within a session each one begins with the bytes
-// of the one before: tools, system instruction, turns, and then what may change
-// from call to call. The last turn may grow by parts.
+// Within a session, each request begins with the bytes of the previous one, so
+// that prompt caches match: tools, system instruction, turns, and then what may
+// change from call to call. The last turn may get more parts.
 //
 // Start reading at Model.Stream, then request.go, turns.go and answer.go.
 package gemini
@@ -25,17 +25,17 @@ import (
 	"hermes/internal/transport/base"
 )
 
-// Config says which model is asked, and how. BaseURL is the part before
+// Config says which model to call, and how. BaseURL is the part before
 // /models/…:generateContent.
 type Config struct {
 	base.Config
 	Quirks Quirks
 }
 
-// Quirks is what a service does differently. The zero value is Google's own
-// with an API key.
+// Quirks says what a service does differently. The zero value is Google's own
+// service with an API key.
 type Quirks struct {
-	// NoStream asks for whole answers.
+	// NoStream requests answers without streaming.
 	NoStream bool
 	// Bearer sends the key as an Authorization header.
 	Bearer bool

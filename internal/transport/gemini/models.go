@@ -6,24 +6,24 @@ import (
 	"hermes"
 )
 
-// capabilities is what a generation of models takes.
+// capabilities says what a generation of models accepts.
 type capabilities struct {
-	// signed models refuse calls that come back without a thought signature,
-	// and want to see the ids of calls.
+	// signed models refuse calls that are sent back without a thought signature,
+	// and require the ids of calls.
 	signed bool
-	// levels are the words for the effort; models with a budget have none.
+	// levels are the names of the efforts; models with a budget have none.
 	levels []hermes.Effort
-	// least and most bound the budget for thinking, in tokens; most is 0 for
-	// models that do not think by a budget.
+	// least and most bound the thinking budget, in tokens; most is 0 for models
+	// without a budget.
 	least, most int
 	// canStop says that thinking can be switched off.
 	canStop bool
-	// noTemperature says that the service wants the default kept.
+	// noTemperature says that the temperature must stay at its default.
 	noTemperature bool
 }
 
-// capabilitiesOf reads a model's name, after Google's model pages. Gemini
-// models without a known version count as the newest; others do not think.
+// capabilitiesOf reads a model's name, following Google's model pages. A Gemini
+// model without a known version counts as the newest; other models do not think.
 func capabilitiesOf(model string) capabilities {
 	name := strings.ToLower(model)
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {
@@ -59,14 +59,14 @@ func capabilitiesOf(model string) capabilities {
 
 func (c capabilities) thinks() bool { return len(c.levels) > 0 || c.most > 0 }
 
-// thinking is what a request says about thinking.
+// thinking is the part of a request about thinking.
 type thinking struct {
 	Level  string `json:"thinkingLevel,omitempty"`
 	Budget *int   `json:"thinkingBudget,omitempty"`
 	Shown  bool   `json:"includeThoughts,omitempty"`
 }
 
-// thinkingFor asks for the nearest that the model can do.
+// thinkingFor returns the nearest setting that the model supports.
 func (c capabilities) thinkingFor(e hermes.Effort) *thinking {
 	switch {
 	case !c.thinks():
@@ -83,7 +83,7 @@ func (c capabilities) thinkingFor(e hermes.Effort) *thinking {
 	return &thinking{Budget: &n, Shown: e != hermes.EffortNone}
 }
 
-// level is the lowest word that is not below the effort.
+// level returns the lowest level that is not below the effort.
 func (c capabilities) level(e hermes.Effort) string {
 	order := []hermes.Effort{hermes.EffortNone, hermes.EffortMinimal, hermes.EffortLow, hermes.EffortMedium, hermes.EffortHigh}
 	reached := false

@@ -72,7 +72,7 @@ func TestRequestBody(t *testing.T) {
 		t.Errorf("%s %v", x.URL, x.Header)
 	}
 	if strings.Contains(x.URL, "secret") {
-		t.Error("the key stands in the address")
+		t.Error("the key is in the address")
 	}
 }
 

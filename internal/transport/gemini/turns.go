@@ -11,7 +11,7 @@ import (
 	"hermes/internal/transport/base"
 )
 
-// What a turn is made of.
+// The parts of a turn.
 type (
 	part struct {
 		Text      string // or one of the four below
@@ -33,30 +33,29 @@ type (
 const (
 	wireName = "gemini"
 	begun    = "(the conversation begins here)"
-	// unsigned stands where a call of another model's has no signature, as
+	// unsigned replaces the missing signature of another model's call, as
 	// Google's documentation says for transcripts that began elsewhere.
 	unsigned = "skip_thought_signature_validator"
 )
 
-// writer brings a transcript into the order the protocol wants. A turn is
-// written when the next one begins, since messages join it until then; what is
-// frequent is written by hand, in the order that encoding/json gives the
-// fields of a part.
+// writer brings a transcript into the order that the protocol requires. It writes a
+// turn when the next one begins, since messages are added to it until then.
+// Frequent parts are written by hand, with the fields in the order of
+// encoding/json.
 type writer struct {
 	b      *bytes.Buffer
 	signed bool
 	ids    base.IDs
 	names  map[string]string // of the open calls, by id
 
-	role    string // of the turn that is open; empty before the first
-	parts   []part // of it, the results of calls first
-	results int    // how many of them are results
-	written int    // turns
+	role    string // of the open turn; empty before the first
+	parts   []part // of the open turn, the results of calls first
+	results int    // how many of the parts are results
+	written int    // number of turns written
 }
 
-// writeTurns writes the user's turn first, roles alternating, each result in
-// the turn after its call. Calls without result and results without call are
-// left out.
+// writeTurns writes a user turn first, alternating roles, each result in the turn
+// after its call. Calls without a result and results without a call are left out.
 func (m *Model) writeTurns(b *bytes.Buffer, msgs []hermes.Message) error {
 	kept := base.PairsOf(msgs)
 	w := writer{b: b, signed: m.caps.signed, names: map[string]string{}}
@@ -91,7 +90,7 @@ func (m *Model) writeTurns(b *bytes.Buffer, msgs []hermes.Message) error {
 	return nil
 }
 
-// turn sees to it that the open turn has this role. The first is the user's.
+// turn makes sure that the open turn has this role. The first is the user's.
 func (w *writer) turn(role string) error {
 	if w.role == role {
 		return nil
@@ -131,7 +130,8 @@ func (w *writer) flush() error {
 	return nil
 }
 
-// add puts parts at the end of the open turn; none become a word that says so.
+// add puts parts at the end of the open turn; if there are none, it adds a
+// placeholder.
 func (w *writer) add(parts []part) {
 	if len(parts) == 0 {
 		parts = []part{{Text: base.NoText}}
@@ -139,8 +139,8 @@ func (w *writer) add(parts []part) {
 	w.parts = append(w.parts, parts...)
 }
 
-// addResult puts a result before whatever else stands in its turn: the service
-// wants the results right after their calls.
+// addResult puts a result before all other parts of its turn: the service requires
+// the results right after their calls.
 func (w *writer) addResult(msg hermes.Message) error {
 	if err := w.turn("user"); err != nil {
 		return err
@@ -160,8 +160,8 @@ func (w *writer) addResult(msg hermes.Message) error {
 	return nil
 }
 
-// said adds the words, then the calls that have a result. The first call of a
-// message bears the signature of the thinking that led to them all.
+// said adds the text, then the calls that have a result. The first call of a
+// message has the signature of the thinking that led to all of them.
 func (w *writer) said(msg hermes.Message, answered []bool) {
 	before := len(w.parts)
 	if text := msg.Text(); strings.TrimSpace(text) != "" {
@@ -188,7 +188,7 @@ func (w *writer) said(msg hermes.Message, answered []bool) {
 	}
 }
 
-// write writes a part. A text, a call and a result never stand together.
+// write writes a part. It has either a text, a call or a result.
 func (p *part) write(b *bytes.Buffer) error {
 	b.WriteByte('{')
 	switch {
@@ -247,7 +247,7 @@ func field(b *bytes.Buffer, name, value, after string) {
 	b.WriteString(after)
 }
 
-// textSignature is the signature that came with the words of a message.
+// textSignature returns the signature that came with the text of a message.
 func textSignature(msg hermes.Message) string {
 	for _, b := range msg.Reasoning {
 		if b.Wire == wireName && b.Signature != "" {
@@ -278,7 +278,8 @@ func images(msg hermes.Message) []part {
 	return parts
 }
 
-// mediaType of a picture behind an address, by the end of its path.
+// mediaType returns the media type of an image at an address, by the end of its
+// path.
 func mediaType(img *hermes.Image) string {
 	path, _, _ := strings.Cut(strings.ToLower(img.URL), "?")
 	switch {

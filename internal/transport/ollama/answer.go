@@ -16,7 +16,7 @@ import (
 	"hermes/internal/transport/base"
 )
 
-// chunk is a line of the answer, or the whole of one that does not stream.
+// chunk is a line of the answer, or a whole answer that does not stream.
 type chunk struct {
 	Message struct {
 		Content  string `json:"content"`
@@ -37,13 +37,13 @@ type chunk struct {
 }
 
 // answer turns what a server sends into deltas. It is complete once the server
-// says done.
+// sends done.
 type answer struct {
 	yield  base.Yield
 	ids    base.Fresh
-	scan   *texttool.Scanner // nil where no call may stand in the text
+	scan   *texttool.Scanner // nil if the text cannot contain calls
 	calls  int
-	named  int // of the calls: those that say which tool
+	named  int // the calls with a tool name
 	said   bool
 	think  strings.Builder
 	last   *chunk
@@ -54,7 +54,7 @@ func newAnswer(r *hermes.Request, yield base.Yield) *answer {
 	return &answer{yield: yield, ids: base.FreshAfter(r.Messages), scan: base.TextCalls(r)}
 }
 
-// read reads the answer to its end and yields it.
+// read reads the whole answer and yields it.
 func (a *answer) read(x *httpc.Exchange) error {
 	body := bufio.NewReader(x.Response.Body)
 	err := fault.ErrNotAPI
@@ -118,7 +118,7 @@ func (a *answer) chunk(c *chunk) error {
 	return nil
 }
 
-// words passes on text, and the calls that are spelled out in it.
+// words passes on text, and the calls that are written in it.
 func (a *answer) words(text string) error {
 	if text == "" {
 		return nil
@@ -158,7 +158,7 @@ func (a *answer) call(id, name, arguments string) error {
 	return a.yield(hermes.Delta{Call: &d})
 }
 
-// close yields what comes last, and decides whether the answer is whole.
+// close yields the end of the answer, and decides whether it is complete.
 func (a *answer) close(err error) error {
 	err = base.Close(err, a.last != nil, a.events > 0)
 	if err == nil && a.scan != nil {

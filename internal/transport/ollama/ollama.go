@@ -1,14 +1,14 @@
-// Package ollama speaks the native protocol of Ollama, which streams lines of
+// Package ollama implements the native protocol of Ollama, which streams lines of
 // JSON.
 //
-// It exists because the server's other protocol does not take num_ctx: a model
-// loaded without it gets 4,096 tokens and forgets the beginning of what is
-// sent. So the model's real limit is asked for once (show.go) and sent with
-// every request, and what is longer is refused instead of cut. The package also
-// finds the calls that small models spell out as text.
+// It is needed because the server's other protocol does not accept num_ctx: a
+// model loaded without it gets 4,096 tokens and forgets the beginning of a prompt.
+// So the package asks for the model's real limit once (show.go), sends it with
+// every request, and has longer prompts refused instead of cut. It also finds the
+// calls that small models write as text. It must not decide on retries.
 //
-// A request is written so that within a session each one begins with the bytes
-// of the one before: the server keeps what it has read of a prompt.
+// Within a session, each request begins with the bytes of the previous one, for
+// the server's prompt cache.
 //
 // Start reading at Model.Stream, then request.go and answer.go.
 package ollama
@@ -25,20 +25,20 @@ import (
 	"hermes/internal/transport/base"
 )
 
-// Config says which model is asked, and how. BaseURL is the server's address; a
-// trailing /v1 or /api may stand. Window, where it is set, is the context
-// length that is asked for, as far as the model can.
+// Config says which model to call, and how. BaseURL is the server's address; a
+// trailing /v1 or /api is allowed. Window, if set, is the context length to
+// request, up to the model's limit.
 type Config struct {
 	base.Config
 	Quirks Quirks
-	// Learn is told the context length that is asked for, once it is known; it
-	// may be nil.
+	// Learn is called with the context length that is requested, once it is
+	// known; it may be nil.
 	Learn func(context int)
 }
 
-// Quirks is what a server does differently. The zero value is the usual.
+// Quirks says what a server does differently. The zero value is the usual server.
 type Quirks struct {
-	// NoStream asks for whole answers.
+	// NoStream requests answers without streaming.
 	NoStream bool
 	// KeepAlive is how long the model stays loaded, as the server writes
 	// durations; empty leaves it to the server.
@@ -52,7 +52,7 @@ type Model struct {
 	tools base.Tools
 
 	mu    sync.Mutex
-	shown *shown // what the server says of the model, once it has
+	shown *shown // what the server reported about the model; nil before
 }
 
 // New returns a model. It does no I/O.

@@ -12,7 +12,7 @@ import (
 	"hermes/internal/transport/base"
 )
 
-// The wire form of a conversation.
+// The JSON format of a conversation.
 type (
 	message struct {
 		Role     string   `json:"role"`
@@ -40,9 +40,9 @@ type (
 
 const (
 	wireName = "ollama"
-	// inWords is the last message where no calls are wanted: the protocol has
-	// no other way to say it, and the tools must stay for what the server
-	// keeps of the prompt.
+	// inWords is the last message if no calls are wanted: the protocol has no
+	// other way to say it, and the tools must stay for the server's prompt
+	// cache.
 	inWords = "Answer in words now. Do not call a tool."
 )
 
@@ -74,8 +74,8 @@ func (m *Model) encode(r *hermes.Request, s *shown) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// writeTail writes what may differ from call to call. A prompt that is too long
-// is to be refused, not cut at its beginning without a word.
+// writeTail writes what may differ from call to call. The server must refuse a
+// prompt that is too long, not silently cut its beginning.
 func (m *Model) writeTail(b *bytes.Buffer, r *hermes.Request, s *shown) error {
 	b.WriteString(`,"truncate":false,"shift":false`)
 	if think := m.think(r.Effort, s); think != "" {
@@ -85,8 +85,8 @@ func (m *Model) writeTail(b *bytes.Buffer, r *hermes.Request, s *shown) error {
 	return base.JSON(b, options{Context: s.context(m.cfg.Window), MaxTokens: r.MaxTokens, Temperature: r.Temperature})
 }
 
-// think is the switch for thinking, as JSON; empty leaves it to the server. A
-// model that cannot think refuses it.
+// think returns the switch for thinking, as JSON; empty leaves it to the server. A
+// model that cannot think refuses the switch.
 func (m *Model) think(e hermes.Effort, s *shown) string {
 	if e == "" || !s.can("thinking") {
 		return ""
@@ -94,7 +94,7 @@ func (m *Model) think(e hermes.Effort, s *shown) string {
 	if !strings.Contains(strings.ToLower(m.cfg.Model), "gpt-oss") {
 		return map[bool]string{true: "true", false: "false"}[e != hermes.EffortNone]
 	}
-	switch e { // it thinks always, at three levels
+	switch e { // it always thinks, at three levels
 	case hermes.EffortNone, hermes.EffortMinimal, hermes.EffortLow:
 		return `"low"`
 	case hermes.EffortMedium:
@@ -110,7 +110,7 @@ func messages(r *hermes.Request) []message {
 		out = append(out, message{Role: "system", Content: r.System})
 	}
 	names := map[string]string{}
-	var shown []*hermes.Image // of results, which models look for in a user's message
+	var shown []*hermes.Image // from results; models expect them in a user message
 	for i, msg := range r.Messages {
 		switch msg.Role {
 		case hermes.RoleUser:
@@ -124,7 +124,7 @@ func messages(r *hermes.Request) []message {
 			out = append(out, message{Role: "tool", Content: cmp.Or(msg.Text(), base.NoOutput), ToolName: cmp.Or(names[msg.CallID], msg.ToolName), CallID: msg.CallID})
 			shown = append(shown, base.Images(msg)...)
 			if last := i+1 == len(r.Messages) || r.Messages[i+1].Role != hermes.RoleTool; last && len(shown) > 0 {
-				out = append(out, withImages(message{Role: "user", Content: "The images that the tools returned:"}, shown))
+				out = append(out, withImages(message{Role: "user", Content: "Images returned by the tools:"}, shown))
 				shown = nil
 			}
 		}
@@ -135,8 +135,8 @@ func messages(r *hermes.Request) []message {
 	return out
 }
 
-// withImages puts the data of images into a message; the server does not fetch
-// addresses, so the model is told them.
+// withImages adds the data of images to a message. The server does not fetch
+// addresses, so these are added as text.
 func withImages(m message, images []*hermes.Image) message {
 	for _, img := range images {
 		if len(img.Data) > 0 {
@@ -152,8 +152,8 @@ func withImages(m message, images []*hermes.Image) message {
 	return m
 }
 
-// said is an assistant's message. Thinking goes back with calls only: it is
-// what the round of tools goes on from.
+// said converts an assistant's message. Thinking is sent back only with calls: the
+// model continues from it after the tool results.
 func said(msg hermes.Message, answered []bool, names map[string]string) message {
 	m := message{Role: "assistant", Content: msg.Text()}
 	for i, c := range msg.Calls {

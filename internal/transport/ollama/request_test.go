@@ -53,7 +53,7 @@ func TestRequestBody(t *testing.T) {
 		`{"role":"user","content":"look <here>\nrecalled","images":["cG5n"]},` +
 		`{"role":"assistant","content":"I will.","thinking":"hm","tool_calls":[{"id":"a","function":{"name":"read_file","arguments":{"path":"<x>"}}},{"id":"b|1","function":{"name":"todo","arguments":{}}}]},` +
 		`{"role":"tool","content":"1|x","tool_name":"read_file","tool_call_id":"a"},{"role":"tool","content":"(no output)","tool_name":"todo","tool_call_id":"b|1"},` +
-		`{"role":"user","content":"The images that the tools returned:","images":["anBn"]},` +
+		`{"role":"user","content":"Images returned by the tools:","images":["anBn"]},` +
 		`{"role":"assistant","content":"It is x."},` +
 		`{"role":"user","content":"and this?\n(an image that could not be loaded: https://x/y.png)"},` +
 		`{"role":"user","content":"Answer in words now. Do not call a tool."}],` +
@@ -78,11 +78,11 @@ func TestContextIsTheServersRealLimit(t *testing.T) {
 	}{
 		{"the model's own", model("131072", ""), 0, `"options":{"num_ctx":131072}`},
 		{"what its file sets", model("131072", `stop x\nnum_ctx 16384`), 0, `"options":{"num_ctx":16384}`},
-		{"what the person set", model("131072", "num_ctx 16384"), 65536, `"options":{"num_ctx":65536}`},
+		{"the user's setting", model("131072", "num_ctx 16384"), 65536, `"options":{"num_ctx":65536}`},
 		{"no more than the model can", model("8192", ""), 65536, `"options":{"num_ctx":8192}`},
 		{"millions are too much", model("10485760", ""), 0, `"options":{"num_ctx":262144}`},
 		{"the server does not say", "", 0, `"options":{}`},
-		{"the server does not say, the person does", "", 65536, `"options":{"num_ctx":65536}`},
+		{"only the user's setting", "", 65536, `"options":{"num_ctx":65536}`},
 		{"nonsense", `[]`, 0, `"options":{}`},
 	}
 	for _, tt := range tests {

@@ -13,23 +13,23 @@ import (
 	"hermes/internal/transport/base"
 )
 
-// shown is what a server says of a model.
+// shown is what a server reports about a model.
 type shown struct {
-	limit     int // of the context, by the model's making; 0 is not said
+	limit     int // the model's own context limit; 0 is unknown
 	set       int // num_ctx of the model's file; 0 is not set
 	abilities []string
 }
 
-// can reports whether the model has an ability. Old servers name none: then
+// can reports whether the model has an ability. Old servers report none; then
 // nothing is known.
 func (s *shown) can(ability string) bool { return s != nil && slices.Contains(s.abilities, ability) }
 
-// mostContext bounds what is asked for unasked: the memory a context takes
-// grows with it, and some models claim millions.
+// mostContext bounds the context that is requested by default: it costs memory,
+// and some models claim millions of tokens.
 const mostContext = 262_144
 
-// context is the num_ctx to send: what the person set, else what the model's
-// file sets, else the model's limit. 0 leaves it to the server.
+// context returns the num_ctx to send: the user's setting, else the one of the
+// model's file, else the model's limit. 0 leaves it to the server.
 func (s *shown) context(window int) int {
 	limit := 0
 	if s != nil {
@@ -51,8 +51,8 @@ func (s *shown) context(window int) int {
 // showTime is what the server may take to describe a model.
 const showTime = 5 * time.Second
 
-// show asks the server about the model, once: a failed attempt is repeated with
-// the next request, and this one goes without.
+// show asks the server about the model, once. After a failure this request goes
+// without the answer, and the next one tries again.
 func (m *Model) show(ctx context.Context) *shown {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -78,10 +78,10 @@ func (m *Model) askShow(ctx context.Context) *shown {
 	quick.Clocks = httpc.Clocks{Whole: showTime}
 	x, err := quick.Send(req)
 	if err != nil {
-		return nil // the request itself will tell what is wrong
+		return nil // the request itself will show what is wrong
 	}
 	defer x.Close()
-	const most = 32 << 20 // some servers send all the words a model knows
+	const most = 32 << 20 // some servers send the model's whole vocabulary
 	raw, err := io.ReadAll(io.LimitReader(x.Response.Body, most))
 	if err != nil {
 		return nil
@@ -107,7 +107,7 @@ func readShown(raw []byte) *shown {
 	for line := range strings.Lines(answer.Parameters) {
 		words := strings.Fields(line)
 		if len(words) == 2 && words[0] == "num_ctx" {
-			s.set, _ = strconv.Atoi(words[1]) // what is no number is not set
+			s.set, _ = strconv.Atoi(words[1]) // anything but a number counts as not set
 		}
 	}
 	return s

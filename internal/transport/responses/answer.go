@@ -15,7 +15,7 @@ import (
 )
 
 // answer turns what a service sends into deltas. It is complete only after the
-// event that closes the response.
+// event that ends the response.
 type answer struct {
 	yield   base.Yield
 	ids     base.Fresh
@@ -33,7 +33,7 @@ func newAnswer(r *hermes.Request, yield base.Yield) *answer {
 	return &answer{yield: yield, ids: base.FreshAfter(r.Messages), items: map[int]*open{}}
 }
 
-// read reads the answer to its end and yields it.
+// read reads the whole answer and yields it.
 func (a *answer) read(x *httpc.Exchange) error {
 	body := bufio.NewReader(x.Response.Body)
 	kind, _, _ := mime.ParseMediaType(x.Response.Header.Get("Content-Type"))
@@ -71,12 +71,12 @@ func (a *answer) stream(r *sse.Reader, x *httpc.Exchange) error {
 	return nil
 }
 
-// raw takes in one event.
+// raw processes one event.
 func (a *answer) raw(name string, data []byte, cut bool) error {
 	if len(data) == 0 {
 		return nil
 	}
-	if string(data) == "[DONE]" { // some look-alikes end so, and say no more
+	if string(data) == "[DONE]" { // some compatible services end like this
 		a.events++
 		a.closed = a.allDone()
 		return nil
@@ -121,10 +121,10 @@ func (a *answer) event(e *event) error {
 			return a.response(e.Response)
 		}
 	}
-	return nil // progress, and what is not known yet
+	return nil // progress, and unknown events
 }
 
-// whole takes in an answer that does not stream.
+// whole processes an answer that does not stream.
 func (a *answer) whole(body io.Reader) error {
 	var r response
 	raw, err := base.ReadWhole(body, &r)
@@ -138,7 +138,7 @@ func (a *answer) whole(body io.Reader) error {
 	return a.response(&r)
 }
 
-// response takes in the closing state of the whole.
+// response processes the final state of the response.
 func (a *answer) response(r *response) error {
 	if r.Usage != nil {
 		a.usage = r.Usage
@@ -150,7 +150,7 @@ func (a *answer) response(r *response) error {
 	case "failed", "cancelled":
 		return &fault.Failure{Status: 200, Body: []byte(`{"error":{"type":"server_error","message":"the service stopped the answer: ` + r.Status + `"}}`)}
 	case "in_progress", "queued":
-		return nil // not its end: whatever follows, this is no answer yet
+		return nil // not the end: this is not an answer yet
 	}
 	for i := range r.Output {
 		if err := a.end(i, &r.Output[i]); err != nil {
@@ -167,7 +167,7 @@ func (a *answer) response(r *response) error {
 	return nil
 }
 
-// close yields what comes last, and decides whether the answer is whole.
+// close yields the end of the answer, and decides whether it is complete.
 func (a *answer) close(err error) error {
 	err = base.Close(err, a.closed, a.events > 0)
 	if err == nil {

@@ -7,7 +7,7 @@ import (
 	"hermes"
 )
 
-// The wire form of answers.
+// The JSON format of answers.
 type (
 	event struct {
 		Type     string          `json:"type"`
@@ -60,7 +60,7 @@ type (
 	}
 )
 
-// text joins the words of an item.
+// text joins the texts of an item.
 func (o *said) text() string {
 	var b strings.Builder
 	for _, p := range o.Content {
@@ -69,7 +69,7 @@ func (o *said) text() string {
 	return b.String()
 }
 
-// thought joins the summary of a reasoning item, or else its open text.
+// thought joins the summary of a reasoning item, or else its plain text.
 func (o *said) thought() string {
 	var parts []string
 	for _, p := range o.Summary {

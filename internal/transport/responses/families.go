@@ -6,7 +6,7 @@ import (
 	"hermes"
 )
 
-// family is the model's name without vendor, in lower case.
+// family returns the model's name without vendor, in lower case.
 func family(model string) string {
 	name := strings.ToLower(model)
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {
@@ -15,8 +15,8 @@ func family(model string) string {
 	return name
 }
 
-// generation is the number in names such as gpt-5, gpt-5.1-codex and gpt-4.1;
-// a name that only says codex counts as 5.
+// generation returns the number in names such as gpt-5, gpt-5.1-codex and gpt-4.1;
+// a name with only codex counts as 5.
 func generation(model string) (major, minor int) {
 	name := family(model)
 	rest, ok := strings.CutPrefix(name, "gpt-")
@@ -53,8 +53,8 @@ func oSeries(model string) bool {
 	return len(name) >= 2 && name[0] == 'o' && name[1] >= '1' && name[1] <= '9' && (len(name) == 2 || name[2] == '-')
 }
 
-// reasons reports whether a model takes what asks for reasoning: a service
-// refuses it for others. The chat models of gpt-5 do not.
+// reasons reports whether a model accepts the fields that request reasoning: the
+// service refuses them for other models. The chat models of gpt-5 do not.
 func reasons(model string) bool {
 	name := family(model)
 	if gpt5(model) {
@@ -70,8 +70,8 @@ func systemRole(model string) string {
 	return "system"
 }
 
-// effortWord is the nearest level that the model's family knows; empty where
-// the family takes none.
+// effortWord returns the nearest level that the model's family knows; empty if the
+// family has none.
 func effortWord(model string, e hermes.Effort) string {
 	levels := effortLevels(model)
 	if len(levels) == 0 || e == "" {
@@ -87,7 +87,7 @@ func effortWord(model string, e hermes.Effort) string {
 	return string(best)
 }
 
-// rank orders the levels; -1 is none of them.
+// rank orders the levels; -1 for an unknown one.
 func rank(e hermes.Effort) int {
 	for i, l := range []hermes.Effort{hermes.EffortNone, hermes.EffortMinimal, hermes.EffortLow, hermes.EffortMedium, hermes.EffortHigh, hermes.EffortXHigh, hermes.EffortMax} {
 		if l == e {
@@ -97,7 +97,7 @@ func rank(e hermes.Effort) int {
 	return -1
 }
 
-// effortLevels are the words a family knows, lowest first, after OpenAI's
+// effortLevels returns the levels of a family, lowest first, following OpenAI's
 // model pages.
 func effortLevels(model string) []hermes.Effort {
 	const (

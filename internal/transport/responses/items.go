@@ -10,8 +10,8 @@ import (
 	"hermes/internal/transport/base"
 )
 
-// The wire form of a conversation. No item has an id: nothing is stored at the
-// service, so there would be nothing to find under it.
+// The JSON format of a conversation. Items have no ids, since nothing is stored at
+// the service.
 type (
 	item struct {
 		Type      string  `json:"type"`
@@ -29,16 +29,16 @@ type (
 	}
 )
 
-// wireName marks the reasoning blocks of this protocol; commentary marks those
-// that are words of the model on the way, not reasoning.
+// wireName marks the reasoning blocks of this protocol. commentary marks those
+// that are the model's comments before its answer, not reasoning.
 const (
 	wireName   = "responses"
 	commentary = "commentary"
 )
 
-// writer writes the items of a conversation, each as soon as it is known: a
-// long session is sent with every step. What is frequent is written by hand,
-// in the order that encoding/json gives the fields of an item.
+// writer writes the items of a conversation, each as soon as it is known, since a
+// long session is sent with every step. Frequent items are written by hand, with
+// the fields in the order of encoding/json.
 type writer struct {
 	b       *bytes.Buffer
 	reasons bool // reasoning is sent back
@@ -82,13 +82,13 @@ func (w *writer) next() {
 	w.written++
 }
 
-// item writes what is not frequent.
+// item writes an item with encoding/json.
 func (w *writer) item(it item) error {
 	w.next()
 	return base.JSON(w.b, it)
 }
 
-// message writes a message that is one text.
+// message writes a message with one text.
 func (w *writer) message(role, kind, text, phase string) {
 	w.next()
 	w.b.WriteString(`{"type":"message","role":"`)
@@ -116,9 +116,8 @@ func (w *writer) asked(msg hermes.Message) error {
 	return nil
 }
 
-// said writes reasoning first, then the words, then the calls that have a
-// result. Reasoning must be followed by what came of it: without that, it is
-// left out as well.
+// said writes reasoning first, then the text, then the calls that have a result.
+// Reasoning must be followed by a text or a call; otherwise it is left out.
 func (w *writer) said(msg hermes.Message, answered []bool) error {
 	text := msg.Text()
 	words := strings.TrimSpace(text) != ""
@@ -153,7 +152,7 @@ func (w *writer) call(c hermes.ToolCall) {
 	w.b.WriteByte('}')
 }
 
-// result writes what a call gave: a text, or parts where there are pictures.
+// result writes the result of a call: a text, or parts if it has images.
 func (w *writer) result(msg hermes.Message) error {
 	if base.HasImages(msg) {
 		return w.item(item{Type: "function_call_output", CallID: w.ids.Of(msg.CallID), Output: inputs(msg)})
@@ -167,8 +166,8 @@ func (w *writer) result(msg hermes.Message) error {
 	return nil
 }
 
-// thought gives back what the service wrote, in its order. Reasoning without
-// its encrypted form, or from another protocol, would be refused.
+// thought writes the service's own reasoning, in its order. Reasoning without its
+// encrypted form, or from another protocol, would be refused.
 func (w *writer) thought(msg hermes.Message) error {
 	for _, t := range msg.Reasoning {
 		switch {

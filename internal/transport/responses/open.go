@@ -11,15 +11,15 @@ import (
 // open is an item of the output that has begun.
 type open struct {
 	kind string
-	// commentary is what the model says on the way; it is no answer.
+	// commentary is text before the answer, not part of it.
 	commentary bool
-	said       strings.Builder // words, reasoning or arguments, as they came
+	said       strings.Builder // text, reasoning or arguments, as they came
 	call       int             // the index of a tool call
 	id, name   string          // of the call, as passed on
 	done       bool
 }
 
-// at returns the item, for services that do not announce their items.
+// at returns the item; it creates it for services that do not announce items.
 func (a *answer) at(index int, kind string) *open {
 	o := a.items[index]
 	if o == nil {
@@ -43,7 +43,7 @@ func (a *answer) begin(index int, s *said) error {
 	return a.nameCall(o, s)
 }
 
-// nameCall passes id and name of a call on, each once.
+// nameCall passes on the id and the name of a call, each once.
 func (a *answer) nameCall(o *open, s *said) error {
 	d := hermes.CallDelta{Index: o.call}
 	if o.id == "" && s.CallID != "" {
@@ -59,8 +59,7 @@ func (a *answer) nameCall(o *open, s *said) error {
 	return a.yield(hermes.Delta{Call: &d})
 }
 
-// words passes on what the model says: as its answer, or as reasoning where it
-// is only commentary.
+// words passes on text: as the answer, or as reasoning if it is only commentary.
 func (a *answer) words(o *open, text string) error {
 	if text == "" {
 		return nil
@@ -88,7 +87,7 @@ func (a *answer) arguments(o *open, text string) error {
 	return a.yield(hermes.Delta{Call: &hermes.CallDelta{Index: o.call, Arguments: text}})
 }
 
-// end completes an item, with what of it has not come in pieces.
+// end completes an item and passes on what did not come in pieces.
 func (a *answer) end(index int, s *said) error {
 	if err := a.begin(index, s); err != nil {
 		return err
@@ -136,14 +135,14 @@ func (a *answer) endReasoning(o *open, s *said) error {
 	return a.yield(hermes.Delta{Block: &hermes.Reasoning{Wire: wireName, Text: o.said.String(), Opaque: s.Encrypted}})
 }
 
-// rest is what a whole text has beyond its pieces.
+// rest returns the part of a whole text that did not come in pieces.
 func rest(o *open, whole string) string {
 	if o.said.Len() == 0 {
 		return whole
 	}
 	after, ok := strings.CutPrefix(whole, o.said.String())
 	if !ok {
-		return "" // the pieces hold
+		return "" // the pieces win
 	}
 	return after
 }
@@ -158,7 +157,7 @@ func (a *answer) allDone() bool {
 	return len(a.items) > 0
 }
 
-// check refuses calls that name no tool, and gives an id to those without.
+// check refuses calls that name no tool, and gives an id to calls without one.
 func (a *answer) check() error {
 	named := 0
 	for _, o := range a.items {

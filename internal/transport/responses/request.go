@@ -15,7 +15,7 @@ import (
 	"hermes/internal/transport/base"
 )
 
-// encodeHead is the body up to the session: what never changes.
+// encodeHead returns the body up to the session, which never changes.
 func (m *Model) encodeHead() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `{"model":%s,"store":false,"stream":%t`, quote(m.cfg.Model), !m.cfg.Quirks.NoStream)
@@ -28,14 +28,14 @@ func (m *Model) encodeHead() []byte {
 	return b.Bytes()
 }
 
-// quote writes a text as JSON, <, > and & as they are.
+// quote writes a text as JSON, without escaping <, > and &.
 func quote(s string) string {
 	var b bytes.Buffer
-	_ = base.JSON(&b, s) // a string always can be encoded
+	_ = base.JSON(&b, s) // a string can always be encoded
 	return b.String()
 }
 
-// reasons reports whether reasoning is asked for and sent back.
+// reasons reports whether reasoning is requested and sent back.
 func (m *Model) reasons() bool { return !m.cfg.Quirks.NoReasoning && reasons(m.cfg.Model) }
 
 // encode writes the whole body.
@@ -63,10 +63,10 @@ func (m *Model) encode(r *hermes.Request) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// unasked stands where there is no system prompt but the back end wants one.
+// unasked replaces a missing system prompt, since the back end requires one.
 const unasked = "You are a helpful assistant."
 
-// cacheKey is the session's id in the length that the service takes.
+// cacheKey returns the session's id in the length that the service accepts.
 func cacheKey(session string) string {
 	const longest = 64
 	if len(session) <= longest {
@@ -96,9 +96,9 @@ func (m *Model) writeTail(b *bytes.Buffer, r *hermes.Request) {
 	}
 }
 
-// writeReasoning asks for the effort, and for a summary that the person can
-// read while waiting. Summaries and streams need the same approval of an
-// account, so what does not stream does not ask for one.
+// writeReasoning requests the effort, and a summary that the user can read while
+// waiting. Summaries and streams need the same account verification, so a request
+// without streaming does not ask for a summary.
 func (m *Model) writeReasoning(b *bytes.Buffer, e hermes.Effort) {
 	word := effortWord(m.cfg.Model, e)
 	switch {

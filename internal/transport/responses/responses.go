@@ -1,16 +1,15 @@
-// Package responses speaks OpenAI's Responses protocol, streaming or not, with
-// OpenAI, the services that offer the same, and the Codex back end of ChatGPT
-// accounts.
+// Package responses implements OpenAI's Responses protocol, streaming or not, for
+// OpenAI, compatible services, and the Codex back end of ChatGPT accounts.
 //
-// It owns the wire form of requests and answers: items in place of messages,
-// encrypted reasoning that is sent back because nothing is stored at the
-// service, call ids that pair calls with results. Item ids are never sent back.
-// What differs between model families stands in families.go. Every failure
-// becomes a *hermes.ModelError; nothing is decided about it here.
+// It owns the format of requests and answers: items instead of messages, encrypted
+// reasoning that is sent back because nothing is stored at the service, call ids
+// that pair calls with results. Item ids are never sent back. families.go has the
+// differences between model families. It turns every failure into a
+// *hermes.ModelError and must not decide on retries.
 //
-// A request is written so that within a session each one begins with the bytes
-// of the one before: what never changes, tools, instructions, items, and then
-// what may change from call to call.
+// Within a session, each request begins with the bytes of the previous one, so
+// that prompt caches match: what never changes, tools, instructions, items, and
+// then what may change from call to call.
 //
 // Start reading at Model.Stream, then request.go, items.go and answer.go.
 package responses
@@ -28,28 +27,31 @@ import (
 	"hermes/internal/transport/base"
 )
 
-// Config says which model is asked, and how. BaseURL is the part before
+// Config says which model to call, and how. BaseURL is the part before
 // /responses.
 type Config struct {
 	base.Config
 	Quirks Quirks
 }
 
-// Quirks is what a service does differently. The zero value is OpenAI's own.
+// Quirks says what a service does differently. The zero value is OpenAI's own
+// service.
 type Quirks struct {
-	// Codex is the back end of ChatGPT accounts: the system prompt goes as
-	// instructions, limits and temperature are refused, and the account is
-	// named in a header beside its token.
+	// Codex is the back end of ChatGPT accounts: the system prompt is sent as
+	// instructions, limits and temperature are refused, and a header names the
+	// account.
 	Codex bool
-	// NoStream asks for whole answers. The Codex back end always streams.
+	// NoStream requests answers without streaming. The Codex back end always
+	// streams.
 	NoStream bool
-	// NoReasoning leaves out what asks for reasoning and its encrypted form.
+	// NoReasoning leaves out the fields that request reasoning and its encrypted
+	// form.
 	NoReasoning bool
-	// KeyHeader carries the key as it is, in place of Authorization.
+	// KeyHeader is a header for the plain key, instead of Authorization.
 	KeyHeader string
-	// SessionHeader carries the id of the session.
+	// SessionHeader is a header for the session id.
 	SessionHeader string
-	// Extra holds body fields that are sent as they are.
+	// Extra holds body fields that are sent unchanged.
 	Extra map[string]json.RawMessage
 }
 
@@ -72,7 +74,7 @@ func New(cfg Config) *Model {
 	return m
 }
 
-// endpoint puts the path and keeps the query, which Azure's addresses have.
+// endpoint adds the path and keeps the query, which Azure's addresses have.
 func endpoint(base string) string {
 	path, query, has := strings.Cut(base, "?")
 	path = strings.TrimRight(path, "/")
