@@ -115,7 +115,7 @@ func TestWhoIsAsked(t *testing.T) {
 			[]string{"main:m", "task:t", "fall:f", "openrouter:", "nous:"}},
 		"a set one falls through, too":        {"x", "main:m", set, failing("set:s"), []string{"set:s", "main:m"}},
 		"one without a key is passed over":    {"x", "main:m", auxiliary.Task{Choice: auxiliary.Choice{Provider: "keyless"}}, nil, []string{"main:m"}},
-		"nobody is asked twice":               {"x", "fall:f", auxiliary.Task{}, everyone, []string{"fall:f", "openrouter:", "nous:"}},
+		"no model is called twice":            {"x", "fall:f", auxiliary.Task{}, everyone, []string{"fall:f", "openrouter:", "nous:"}},
 		"pictures go to the main one":         {"vision", "main:sees", auxiliary.Task{}, nil, []string{"main:sees"}},
 		"that cannot see is not asked":        {"vision", "main:m", auxiliary.Task{}, nil, []string{"fall:f"}},
 		"pictures have a chain of their own":  {"vision", "main:m", auxiliary.Task{}, failing("fall:f", "openrouter:"), []string{"fall:f", "openrouter:", "anthropic:"}},
@@ -344,7 +344,7 @@ func TestJudge(t *testing.T) {
 	w = &world{fails: failing("main:m", "fall:f", "openrouter:", "nous:")}
 	approval.Subject = "x"
 	if got, err := newClient(w, auxiliary.Task{}).Judge(t.Context(), "main:m", "", "", approval); got.Allowed() || err == nil {
-		t.Errorf("nobody answered: %q, %v", got, err)
+		t.Errorf("no answer: %q, %v", got, err)
 	}
 	if !slices.Equal(w.asked, []string{"main:m", "fall:f", "openrouter:", "nous:"}) {
 		t.Errorf("asked %v", w.asked)

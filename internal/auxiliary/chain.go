@@ -53,7 +53,7 @@ func (t Task) set() bool { return t.Model != "" || t.BaseURL != "" || !t.auto() 
 // auto reports whether no provider was named.
 func (c Choice) auto() bool { return c.Provider == "" || c.Provider == "auto" }
 
-// Ref is the reference of a choice without an address of its own.
+// Ref returns the reference of a choice without its own address.
 func (c Choice) Ref() string {
 	if c.auto() {
 		return c.Model

@@ -17,7 +17,7 @@ func TestSummaryReadsWhatWasSaidAndStaysShort(t *testing.T) {
 		talk = append(talk, hermes.Message{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: long}}},
 			hermes.Message{Role: hermes.RoleTool, Parts: []hermes.Part{{Text: "result of a tool"}}})
 	}
-	talk = append(talk, hermes.Message{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "It stands."}}, Calls: []hermes.ToolCall{{Name: "terminal", Arguments: `{"command":"make"}`}}})
+	talk = append(talk, hermes.Message{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "It is done."}}, Calls: []hermes.ToolCall{{Name: "terminal", Arguments: `{"command":"make"}`}}})
 	got, err := newClient(w, auxiliary.Task{}).Summary(t.Context(), "own:m", "s", talk)
 	if err != nil || !strings.HasPrefix(got, "Built the parser.") || len(strings.Fields(got)) != 121 {
 		t.Errorf("%d words: %q, %v", len(strings.Fields(got)), got, err)
@@ -27,7 +27,7 @@ func TestSummaryReadsWhatWasSaidAndStaysShort(t *testing.T) {
 	if r.Purpose != auxiliary.SummaryTask || r.Session != "s" || len(asked) > 22_000 || strings.Count(asked, "</conversation>") != 1 {
 		t.Errorf("purpose %q, session %q, %d characters", r.Purpose, r.Session, len(asked))
 	}
-	for _, want := range []string{"User: build the parser", "[…]", "It stands.", "[terminal"} {
+	for _, want := range []string{"User: build the parser", "[…]", "It is done.", "[terminal"} {
 		if !strings.Contains(asked, want) {
 			t.Errorf("%q is not read", want)
 		}

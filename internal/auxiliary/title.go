@@ -35,7 +35,7 @@ func (r *Client) Title(ctx context.Context, main, session, language string, tran
 		in = "Write it in this language: " + language + "."
 	}
 	answer, err := r.Ask(ctx, Call{
-		Task: TitleTask, Main: main, Session: session, Scope: scopeOf(transcript), Prompt: fmt.Sprintf(titleAsk, in, talk), MaxTokens: 2000, // room for models that think first
+		Task: TitleTask, Main: main, Session: session, Scope: scopeOf(transcript), Prompt: fmt.Sprintf(titleAsk, in, talk), MaxTokens: 2000, // space for models that think first
 	})
 	if err != nil {
 		return "", err

@@ -206,7 +206,7 @@ func TestBadRequestsAreRefused(t *testing.T) {
 		{"no messages", `{"model":"m"}`, "empty"},
 		{"unknown role", `{"model":"m","messages":[{"role":"boss","content":"x"}]}`, "boss"},
 		{"open call at the end", `{"model":"m","messages":[` + user + `,` + asked + `]}`, "without an answer"},
-		{"open call before the person speaks", `{"model":"m","messages":[` + user + `,` + asked + `,` + user + `]}`, "answered first"},
+		{"open call before the user message", `{"model":"m","messages":[` + user + `,` + asked + `,` + user + `]}`, "answered first"},
 		{"answer to nothing", `{"model":"m","messages":[` + user + `,` + answered + `]}`, "no earlier assistant message"},
 		{"answered twice", `{"model":"m","messages":[` + user + `,` + asked + `,` + answered + `,` + answered + `]}`, "no earlier assistant message"},
 		{"broken arguments", `{"model":"m","messages":[` + user + `,` + strings.Replace(asked, `"{}"`, `"{"`, 1) + `,` + answered + `]}`, "valid JSON"},

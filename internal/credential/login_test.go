@@ -312,7 +312,7 @@ func TestRenewAndLogout(t *testing.T) {
 	}
 }
 
-// TestNothingShowsASecret looks for canaries in all that can be printed.
+// TestNothingShowsASecret looks for canaries in everything that can be printed.
 func TestNothingShowsASecret(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

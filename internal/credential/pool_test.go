@@ -142,11 +142,11 @@ func TestSessionsKeepTheirKey(t *testing.T) {
 func TestHowLongAKeyRests(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		name  string
-		err   *hermes.ModelError
-		rest  time.Duration // 0: not at all
-		dead  bool
-		again bool
+		name    string
+		err     *hermes.ModelError
+		rest    time.Duration // 0: not at all
+		revoked bool
+		again   bool
 	}{
 		{"success", nil, 0, false, false},
 		{"401", failure(hermes.ClassAuth, 0), 5 * time.Minute, false, true},
@@ -169,7 +169,7 @@ func TestHowLongAKeyRests(t *testing.T) {
 			for _, view := range []*credential.Pool{p, other} {
 				if tt.rest == 0 {
 					want := "a"
-					if tt.dead {
+					if tt.revoked {
 						want = "b"
 					}
 					if got := lent(t, view, "", 1); got != want {
@@ -314,7 +314,7 @@ func TestKeysOfTheEnvironment(t *testing.T) {
 		t.Errorf("a reference and a fingerprint, never the key: %s", raw)
 	}
 	if got := labels(t, s.Pool("router", env("ONE_KEY", "canary-other"))); got != "ONE_KEY a" {
-		t.Errorf("another key begins anew: %s", got)
+		t.Errorf("another key starts fresh: %s", got)
 	}
 	gone := w.open("").Pool("router", nil)
 	if got := labels(t, gone); got != "a" {

@@ -177,7 +177,7 @@ func TestBadRequestMayBeAnything(t *testing.T) {
 	check(t, rows)
 }
 
-// TestErrorsInStreams have status 200 and are told by code and words.
+// TestErrorsInStreams have status 200 and are classified by code and text.
 func TestErrorsInStreams(t *testing.T) {
 	t.Parallel()
 	check(t, []answered{

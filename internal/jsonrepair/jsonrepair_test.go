@@ -44,7 +44,7 @@ func TestRepair(t *testing.T) {
 		{"trailing comma at the end", `{"a":1},`, `{"a":1}`, repaired},
 		{"comma and brace in a string stay", `{"a":",}",}`, `{"a":",}"}`, repaired},
 		{"two commas are broken", `{"a":1,,"b":2}`, `{}`, lost},
-		{"a comma alone is broken", `{,}`, `{}`, lost},
+		{"only a comma is broken", `{,}`, `{}`, lost},
 
 		{"brace left open", `{"a":1`, `{"a":1}`, repaired},
 		{"both left open", `{"a":[1,{"b":"c"}`, `{"a":[1,{"b":"c"}]}`, repaired},
@@ -57,7 +57,7 @@ func TestRepair(t *testing.T) {
 		{"one closer too many", `{"a":1}}`, `{"a":1}`, repaired},
 		{"other closers too many", `{"a":[1]}]}`, `{"a":[1]}`, repaired},
 		{"a closer without its opener", `{"a":1]}`, `{"a":1}`, repaired},
-		{"closers alone", `}]`, `{}`, lost},
+		{"only closing brackets", `}]`, `{}`, lost},
 		{"the tail of something", `}{"a":1}`, `{}`, lost},
 
 		{"two objects glued", `{"a":1}{"b":2}`, `{"a":1}`, repaired},
@@ -134,7 +134,7 @@ func FuzzRepair(f *testing.F) {
 	})
 }
 
-// sameStrings checks that every string of the output stands in the input,
+// sameStrings checks that every string of the output is in the input,
 // raw control characters aside.
 func sameStrings(t *testing.T, in, out []byte) {
 	t.Helper()

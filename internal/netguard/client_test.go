@@ -90,7 +90,7 @@ func TestTheConnectionGoesToWhatWasJudged(t *testing.T) {
 	asked := 0
 	g := &netguard.Guard{Connect: w.connect, Resolve: func(context.Context, string) ([]netip.Addr, error) {
 		asked++
-		if asked > 1 { // the name is bound anew to this machine
+		if asked > 1 { // the name now resolves to this machine
 			return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
 		}
 		return []netip.Addr{netip.MustParseAddr("93.184.216.34")}, nil
@@ -217,7 +217,7 @@ func TestSizeIsBoundedAfterDecompression(t *testing.T) {
 func TestAProxyIsUsedAndTheTargetJudged(t *testing.T) {
 	t.Parallel()
 	w := newWeb(t, map[string]http.HandlerFunc{"only-the-proxy-knows.example/": says("by proxy"), "evil.example/": to("http://10.0.0.1/")})
-	proxy := &url.URL{Scheme: "http", Host: "127.0.0.1:3128"} // the person's own: it is not judged
+	proxy := &url.URL{Scheme: "http", Host: "127.0.0.1:3128"} // the user's own: it is not checked
 	g := &netguard.Guard{Connect: w.connect, Resolve: names(nil), Proxy: func(*http.Request) (*url.URL, error) { return proxy, nil }}
 	c := client(t, g, netguard.Limits{})
 	if text, err := get(t, c, "http://only-the-proxy-knows.example/"); err != nil || text != "by proxy" {

@@ -48,7 +48,7 @@ func judged(t *testing.T, g netguard.Guard, raw string) verdict {
 		t.Errorf("%q: the switch refuses it: %v", raw, open)
 	case open == nil:
 		if r, ok := errors.AsType[*netguard.Refused](err); !ok || !r.Private {
-			t.Errorf("%q: the refusal does not tell of the switch: %#v", raw, err)
+			t.Errorf("%q: the refusal does not mention the switch: %#v", raw, err)
 		}
 		return switched
 	}
@@ -99,7 +99,7 @@ func TestJudge(t *testing.T) {
 		"http://rebind.example/": switched, "http://rebind6.example/": switched, "http://intern.example/": switched, "http://mapped.example/": switched,
 		"http://unknown.example/": never,
 
-		// Numbers in disguise.
+		// Addresses written as numbers.
 		"http://2130706433/": never, "http://0x7f000001/": never, "http://127.1/": never, "http://0177.0.0.1/": never, "http://0x7f.0.0.1/": never, "http://127.0.0.1.": switched,
 		"http://①②⑦.0.0.1/": never, "http://１２７.0.0.1/": never, "http://example.0x1/": never,
 

@@ -302,11 +302,11 @@ func TestRefreshRotates(t *testing.T) {
 func TestOddAnswers(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		name   string
-		status int
-		body   string
-		says   string // of the error; empty: a token comes
-		dead   bool
+		name    string
+		status  int
+		body    string
+		says    string // of the error; empty: a token comes
+		revoked bool
 	}{
 		{"expiry as text", 200, `{"access_token":"t","expires_in":"60"}`, "", false},
 		{"expiry as nonsense", 200, `{"access_token":"t","expires_in":"soon"}`, "", false},
@@ -317,7 +317,7 @@ func TestOddAnswers(t *testing.T) {
 		{"a page with status 200", 200, `<html>`, "did not return JSON", false},
 		{"nothing in it", 200, `{}`, "sent no access token", false},
 		{"a redirect", 302, ``, "answered with status 302", false},
-		{"our own secret comes back", 400, `{"error":"invalid_request","error_description":"bad token canary-refresh\u202e\u0007 here"}`, "bad token *** here (invalid_request)", false},
+		{"our own secret is returned", 400, `{"error":"invalid_request","error_description":"bad token canary-refresh\u202e\u0007 here"}`, "bad token *** here (invalid_request)", false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -335,8 +335,8 @@ func TestOddAnswers(t *testing.T) {
 				}
 				return
 			}
-			if err == nil || !strings.Contains(err.Error(), tt.says) || errors.Is(err, oauth.ErrRevoked) != tt.dead {
-				t.Errorf("got %v, want %q, dead %v", err, tt.says, tt.dead)
+			if err == nil || !strings.Contains(err.Error(), tt.says) || errors.Is(err, oauth.ErrRevoked) != tt.revoked {
+				t.Errorf("got %v, want %q, revoked %v", err, tt.says, tt.revoked)
 			}
 		})
 	}

@@ -71,13 +71,13 @@ func BenchmarkChain(b *testing.B) {
 		ask(b, m, r)
 	}
 	b.Run("whole", func(b *testing.B) { whole(b, nil) })
-	b.Run("with books", func(b *testing.B) {
-		books, err := sqlite.Open(b.Context(), sqlite.Config{Path: filepath.Join(b.TempDir(), "state.db")})
+	b.Run("with ledger", func(b *testing.B) {
+		ledger, err := sqlite.Open(b.Context(), sqlite.Config{Path: filepath.Join(b.TempDir(), "state.db")})
 		if err != nil {
 			b.Fatal(err)
 		}
-		defer func() { _ = books.Close() }()
-		g := spend.New(spend.Config{Owner: "bench", Ledger: func(context.Context) (hermes.Ledger, error) { return books, nil }})
+		defer func() { _ = ledger.Close() }()
+		g := spend.New(spend.Config{Owner: "bench", Ledger: func(context.Context) (hermes.Ledger, error) { return ledger, nil }})
 		whole(b, g.Layer)
 	})
 }

@@ -121,7 +121,7 @@ func TestRetry(t *testing.T) {
 		{"not what cannot help", []http.HandlerFunc{fails(401, "")}, nil, nil, hermes.ClassAuth},
 		{"not an overflow", []http.HandlerFunc{fails(413, "")}, nil, nil, hermes.ClassPayloadTooLarge},
 		{"not for hours", []http.HandlerFunc{fails(429, "7200")}, nil, nil, hermes.ClassRateLimit},
-		{"text is taken back", []http.HandlerFunc{breaks("half"), says("ok")},
+		{"text is withdrawn", []http.HandlerFunc{breaks("half"), says("ok")},
 			[]string{"text", "reset", "custom:m: the answer was cut off; retrying in 1s (1 of 3)", "text"}, []time.Duration{s}, ""},
 	}
 	for _, tt := range tests {
@@ -147,7 +147,7 @@ func TestRetry(t *testing.T) {
 			if len(*asked) != len(tt.steps) {
 				t.Errorf("asked %d times", len(*asked))
 			}
-			if tt.name == "text is taken back" && (m.Usage.Calls != 2 || m.Usage.Output != 3) {
+			if tt.name == "text is withdrawn" && (m.Usage.Calls != 2 || m.Usage.Output != 3) {
 				t.Errorf("the attempt that failed is not counted: %+v", m.Usage)
 			}
 		})

@@ -73,11 +73,11 @@ func (c *Catalogue) settle(e endpoint) (endpoint, error) {
 	if u, err := url.Parse(e.BaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return e, fmt.Errorf("the base URL %q of provider %q is not a valid address; write it as https://host/v1", e.BaseURL, e.Name)
 	}
-	wire, err := apiMode(cmp.Or(e.custom.APIMode, ""), e.Wire, e.BaseURL)
+	protocol, err := apiMode(cmp.Or(e.custom.APIMode, ""), e.Wire, e.BaseURL)
 	if err != nil {
 		return e, err
 	}
-	e.Wire = wire
+	e.Wire = protocol
 	e.signs = c.firstVar(e.SignVars) != ""
 	given := c.given(e)
 	if len(given) > 0 {

@@ -180,7 +180,7 @@ func TestWhatAnotherModelCannotHelp(t *testing.T) {
 	}
 }
 
-// TestAllRest waits for the first that comes back, if that is soon.
+// TestAllRest waits for the first available model, if that is soon.
 func TestAllRest(t *testing.T) {
 	t.Parallel()
 	first, _ := scripted(t, fails(429, "300"), says("first"))

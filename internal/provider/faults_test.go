@@ -183,13 +183,13 @@ func TestEachFaultIsWithstood(t *testing.T) {
 	}
 }
 
-// TestFaultsThatStay are told with their class once patience has come to its
-// end, and by whom.
+// TestFaultsThatStay checks that a permanent fault is reported with its class and
+// provider after all retries.
 func TestFaultsThatStay(t *testing.T) {
 	t.Parallel()
 	for _, f := range faultserver.All() {
 		if f.Slow || f.Large || strings.Contains(helped[f.Name].by, "change") {
-			continue // told elsewhere, or with what else was tried
+			continue // tested elsewhere, or reported with another class
 		}
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()

@@ -76,7 +76,7 @@ func TestInfoAsksTheUserThenTheServerThenTheSnapshot(t *testing.T) {
 		c = mustKnow(t, cfg)
 	}
 	if m := c.Info("far:claude-sonnet-4.6"); m.ContextLength != 1_000_000 || m.Price != nil {
-		t.Errorf("a service of one's own: %+v", m)
+		t.Errorf("the user's own service: %+v", m)
 	}
 	if m := c.Info("claude-sonnet-4.6"); m.ContextLength != 1_000_000 {
 		t.Errorf("a bare name: %+v", m)
@@ -100,7 +100,7 @@ func TestServersOfOnesOwnCostNothing(t *testing.T) {
 	}
 	c = mustKnow(t, provider.Config{Custom: map[string]provider.Custom{"anthropic": {BaseURL: "http://10.0.0.1/v1"}}})
 	if m := c.Info("anthropic:claude-opus-4-6"); m.Price == nil || m.Price.Input != hermes.USD(5) {
-		t.Errorf("a paid service behind one's own address: %+v", m)
+		t.Errorf("a paid service behind the user's own address: %+v", m)
 	}
 }
 

@@ -74,10 +74,10 @@ func talking(list []hermes.ModelInfo) []string {
 
 func (c *Catalogue) note(text string) {
 	c.mu.Lock()
-	told := c.reported
+	before := c.reported
 	c.reported = true
 	c.mu.Unlock()
-	if c.cfg.Note != nil && !told {
+	if c.cfg.Note != nil && !before {
 		c.cfg.Note(text)
 	}
 }

@@ -49,7 +49,7 @@ func decideOvernight(body []byte) faultserver.Answer {
 	return a
 }
 
-// night is a person who says something every minute, and a clock that jumps.
+// night is a user who says something every minute, and a clock that jumps.
 type night struct {
 	model      hermes.Model
 	engine     hermes.ContextEngine
@@ -95,9 +95,9 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// TestOvernight leaves an agent alone for 2,000 turns with services that fail
-// at random in every way. It must come back with 2,000 answers, without having
-// grown, and with books that hold what the server told.
+// TestOvernight runs an agent unattended for 2,000 turns with services that fail
+// at random in every way. It must return 2,000 answers, without having
+// grown, and with the same counts as the server.
 func TestOvernight(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
@@ -136,7 +136,7 @@ func TestOvernight(t *testing.T) {
 		Custom:   map[string]provider.Custom{"box": {BaseURL: server.URL + "/anthropic"}},
 		Keys:     func(pool string, given []hermes.Key) hermes.Keys { return store.Pool(pool, given) },
 		Client:   server.Client(),
-		Timeouts: provider.Timeouts{Stale: 3 * time.Second}, LongestWait: 6 * time.Hour, // nobody waits for it
+		Timeouts: provider.Timeouts{Stale: 3 * time.Second}, LongestWait: 6 * time.Hour, // no real waiting
 		Now: clock, Rand: func() float64 { return 0.5 },
 		Sleep: func(ctx context.Context, d time.Duration) error { now = now.Add(d); return context.Cause(ctx) },
 	}

@@ -135,10 +135,10 @@ func TestWhatIsRefusedIsChanged(t *testing.T) {
 				}
 			}
 			if len(tt.server.bodies) != 2 || len(notices) != 1 || !strings.Contains(notices[0], tt.notice) || len(*waits) > 0 {
-				t.Errorf("asked %d times, told %q, waited %v", len(tt.server.bodies), notices, *waits)
+				t.Errorf("called %d times, notices %q, waited %v", len(tt.server.bodies), notices, *waits)
 			}
 			if _, err := hermes.Collect(m.Stream(t.Context(), r)); err != nil || len(tt.server.bodies) != 3 {
-				t.Errorf("the lesson was not remembered: %d requests, %v", len(tt.server.bodies), err)
+				t.Errorf("the quirk was not remembered: %d requests, %v", len(tt.server.bodies), err)
 			}
 			if diff := cmp.Diff(r, everything(t)); diff != "" {
 				t.Errorf("the request was changed: %s", diff)

@@ -20,7 +20,7 @@ type vars map[string]string
 
 func (v vars) get(name string) string { return v[name] }
 
-// noServers stands for a machine without model servers.
+// noServers is a machine without model servers.
 var noServers = []provider.LocalServer{}
 
 func mustNew(t *testing.T, cfg provider.Config) *provider.Catalogue {
@@ -65,14 +65,14 @@ func TestReferences(t *testing.T) {
 		{"configured provider keeps vendors", "openai/gpt-5", "openrouter:openai/gpt-5", provider.Config{Provider: "openrouter"}, all},
 		{"a reference beats the configured provider", "anthropic:claude-haiku-4.5", "anthropic:claude-haiku-4-5", provider.Config{Provider: "openrouter"}, all},
 		{"a provider for this run beats the configured model", "", "anthropic:claude-sonnet-4-6", provider.Config{Provider: "anthropic", Forced: true, Model: "deepseek:deepseek-chat"}, all},
-		{"and keeps one of its own", "", "anthropic:claude-haiku-4-5", provider.Config{Provider: "anthropic", Forced: true, Model: "claude:claude-haiku-4.5"}, all},
+		{"and keeps its own", "", "anthropic:claude-haiku-4-5", provider.Config{Provider: "anthropic", Forced: true, Model: "claude:claude-haiku-4.5"}, all},
 		{"provider auto is none", "gpt-5", "openai-api:gpt-5", provider.Config{Provider: "auto"}, all},
 		{"custom:name:model", "custom:box:small:7b", "custom:box:small:7b", provider.Config{Custom: own}, all},
 		{"custom:name", "custom:box", "custom:box:big", provider.Config{Custom: own}, all},
-		{"its name alone", "box:small", "custom:box:small", provider.Config{Custom: own}, all},
+		{"only its name", "box:small", "custom:box:small", provider.Config{Custom: own}, all},
 		{"custom is taken before keys", "", "custom:box:big", provider.Config{Custom: own}, all},
-		{"an address of one's own", "llama3:8b", "custom:llama3:8b", provider.Config{}, vars{"OPENAI_BASE_URL": "http://127.0.0.1:9/v1", "OPENROUTER_API_KEY": "r"}},
-		{"its id comes back", "custom:llama3:8b", "custom:llama3:8b", provider.Config{}, vars{"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}},
+		{"the user's own address", "llama3:8b", "custom:llama3:8b", provider.Config{}, vars{"OPENAI_BASE_URL": "http://127.0.0.1:9/v1", "OPENROUTER_API_KEY": "r"}},
+		{"its own id", "custom:llama3:8b", "custom:llama3:8b", provider.Config{}, vars{"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}},
 		{"configured address", "", "custom:m", provider.Config{BaseURL: "http://127.0.0.1:9/v1", Model: "m"}, all},
 		{"provider custom", "", "custom:m", provider.Config{Provider: "custom", BaseURL: "http://127.0.0.1:9/v1", Model: "m"}, all},
 		{"address for a known provider", "", "anthropic:claude-x", provider.Config{Provider: "anthropic", BaseURL: "http://127.0.0.1:9", Model: "claude-x"}, all},
@@ -153,16 +153,16 @@ func TestServerWithOneModelNeedsNoModelName(t *testing.T) {
 	}{
 		{"in the environment", vars{"OPENAI_BASE_URL": one.URL}, provider.Config{}, "custom:small:7b", []string{"custom:small:7b", one.URL}},
 		{"in the configuration", nil, provider.Config{BaseURL: one.URL, Provider: "custom"}, "custom:small:7b", []string{"small:7b"}},
-		{"a provider of one's own", nil, provider.Config{Provider: "box", Custom: map[string]provider.Custom{"box": {BaseURL: one.URL}}}, "custom:box:small:7b", []string{"small:7b"}},
+		{"the user's own provider", nil, provider.Config{Provider: "box", Custom: map[string]provider.Custom{"box": {BaseURL: one.URL}}}, "custom:box:small:7b", []string{"small:7b"}},
 		{"a server on this machine", vars{"VLLM_BASE_URL": one.URL}, provider.Config{Provider: "vllm"}, "vllm:small:7b", []string{"small:7b"}},
 		{"several", vars{"OPENAI_BASE_URL": several.URL}, provider.Config{}, "", []string{"a, b", "-m a", "hermes model custom:a"}},
 		{"none", vars{"OPENAI_BASE_URL": none.URL}, provider.Config{}, "", []string{"has no chat model"}},
 		{"no list", vars{"OPENAI_BASE_URL": broken.URL}, provider.Config{}, "", []string{"cannot list the models", "-m custom:MODEL"}},
 		{"no server", vars{"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}, provider.Config{}, "", []string{"check that the server is running"}},
 	} {
-		var told []string
+		var notes []string
 		tt.cfg.Getenv = tt.env.get
-		tt.cfg.Note = func(text string) { told = append(told, text) }
+		tt.cfg.Note = func(text string) { notes = append(notes, text) }
 		c := mustNew(t, tt.cfg)
 		m, err := c.Model(t.Context(), "")
 		if (err == nil) != (tt.id != "") || err == nil && m.ID() != tt.id || err != nil && !errors.Is(err, hermes.ErrNoModel) {
@@ -170,16 +170,16 @@ func TestServerWithOneModelNeedsNoModelName(t *testing.T) {
 			continue
 		}
 		if p, err := c.Provider("custom"); strings.Contains(tt.id, "custom:small") && (err != nil || c.Configured()[0] != p.Name()) {
-			t.Errorf("%s: the address cannot be asked for its models: %v, %v", tt.name, c.Configured(), err)
+			t.Errorf("%s: the models of the address cannot be listed: %v, %v", tt.name, c.Configured(), err)
 		}
 		if _, again := c.Model(t.Context(), ""); (again == nil) != (err == nil) {
-			t.Errorf("%s: asked again: %v", tt.name, again)
+			t.Errorf("%s: second time: %v", tt.name, again)
 		}
-		text := strings.Join(told, "\n")
+		text := strings.Join(notes, "\n")
 		if err != nil {
 			text = err.Error()
-		} else if len(told) != 1 {
-			t.Errorf("%s: told %d times", tt.name, len(told))
+		} else if len(notes) != 1 {
+			t.Errorf("%s: noted %d times", tt.name, len(notes))
 		}
 		for _, want := range tt.says {
 			if !strings.Contains(text, want) {
@@ -270,7 +270,7 @@ func TestList(t *testing.T) {
 	c := mustNew(t, provider.Config{Custom: map[string]provider.Custom{"box": {BaseURL: "http://127.0.0.1:1"}}})
 	p, _ := c.Provider("box")
 	if list, err := p.List(t.Context()); err == nil || list != nil {
-		t.Errorf("nobody there: %v, %v", list, err)
+		t.Errorf("no server: %v, %v", list, err)
 	}
 }
 

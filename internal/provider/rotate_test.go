@@ -71,7 +71,7 @@ func TestRotation(t *testing.T) {
 		class   hermes.Class
 	}{
 		{"one that works", []string{"a", "b"}, []http.HandlerFunc{says("ok")}, []string{"text"}, []string{"a"}, []string{"a ok"}, nil, ""},
-		{"a wrong key is not asked again", []string{"a", "b"}, []http.HandlerFunc{wrong, says("ok")},
+		{"a wrong key is not retried", []string{"a", "b"}, []http.HandlerFunc{wrong, says("ok")},
 			[]string{`custom:m: no; trying key "my b"`, "text"}, []string{"a", "b"}, []string{"a auth", "b ok"}, nil, ""},
 		{"an empty account", []string{"a", "b", "c"}, []http.HandlerFunc{broke, broke, says("ok")},
 			[]string{`custom:m: no; trying key "my b"`, `custom:m: no; trying key "my c"`, "text"},
@@ -147,7 +147,7 @@ func TestRotationTakesBackWhatWasShown(t *testing.T) {
 }
 
 // TestTheEndOfThePoolSaysUntilWhen keeps what the service said, and adds when a
-// key comes back.
+// key is available again.
 func TestTheEndOfThePoolSaysUntilWhen(t *testing.T) {
 	t.Parallel()
 	srv, _ := scripted(t, fails(402, ""))
@@ -174,7 +174,7 @@ func TestKeysOfAPool(t *testing.T) {
 	}{
 		{"a service", "anthropic:claude-x", provider.Config{}, "anthropic", []string{"env:ANTHROPIC_API_KEY a", "env:ANTHROPIC_AUTH_TOKEN b"}},
 		{"a key in the settings is the only one", "anthropic:claude-x", provider.Config{Provider: "anthropic", Key: "k"}, "anthropic", []string{"config k"}},
-		{"one's own service", "box:m", provider.Config{Custom: map[string]provider.Custom{"box": {BaseURL: "https://box.example/v1", KeyEnv: "BOX"}}}, "custom:box", []string{"env:BOX c"}},
+		{"the user's own service", "box:m", provider.Config{Custom: map[string]provider.Custom{"box": {BaseURL: "https://box.example/v1", KeyEnv: "BOX"}}}, "custom:box", []string{"env:BOX c"}},
 		{"an address without a name has no pool", "m", provider.Config{BaseURL: "https://box.example/v1"}, "", []string{"env:OPENAI_API_KEY d"}},
 		{"an address that is known", "x/y", provider.Config{BaseURL: "https://openrouter.ai/api/v1"}, "openrouter", []string{"env:OPENAI_API_KEY d"}},
 	}

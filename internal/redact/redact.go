@@ -30,7 +30,7 @@ type Options struct {
 }
 
 // Redactor masks secrets in text. It may be used by many goroutines at once.
-// A nil Redactor masks by shape alone.
+// A nil Redactor masks by shape only.
 type Redactor struct {
 	urls bool
 
@@ -64,7 +64,7 @@ func (r *Redactor) Text(s string) string {
 	return apply(s, r.find(s, 0, true).spans)
 }
 
-// Text masks by shape alone; see Redactor.Text.
+// Text masks by shape only; see Redactor.Text.
 func Text(s string) string { return (*Redactor)(nil).Text(s) }
 
 // Mask shortens one secret value for display: a head of six and a tail of four

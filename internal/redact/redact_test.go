@@ -195,7 +195,7 @@ func TestKnownValuesAreMaskedInEveryForm(t *testing.T) {
 		}
 	}
 	if got := r.Text("a tiny word"); got != "a tiny word" {
-		t.Errorf("a value too short to tell was masked: %q", got)
+		t.Errorf("a value that is too short was masked: %q", got)
 	}
 	r.Add("refreshed-value")
 	if got := r.Text("x refreshed-value y"); got != "x *** y" {

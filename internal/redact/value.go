@@ -69,7 +69,7 @@ func literal(k kind, pr pair, value string) bool {
 	return looksSecret(token, value)
 }
 
-// setting judges key=value on a line of its own.
+// setting judges key=value on its own line.
 func setting(k kind, pr pair, value string) bool {
 	if code(value) {
 		return false
@@ -80,7 +80,7 @@ func setting(k kind, pr pair, value string) bool {
 	return looksSecret(k, value)
 }
 
-// field judges "key: value" on a line of its own: YAML or a header.
+// field judges "key: value" on its own line: YAML or a header.
 func field(k kind, pr pair, value string) bool {
 	if code(value) || typeName(value) {
 		return false

@@ -72,7 +72,7 @@ func TestClean(t *testing.T) {
 		{"definitions are schemas",
 			`{"type":"object","properties":{"a":{"$ref":"#/$defs/x"}},"$defs":{"x":{"type":"object"}}}`,
 			`{"type":"object","properties":{"a":{"$ref":"#/$defs/x"}},"$defs":{"x":{"type":"object","properties":{}}}}`},
-		{"data is left alone",
+		{"data is not changed",
 			`{"type":"object","properties":{"a":{"type":"object","properties":{},"default":{"type":["x","null"]},"enum":[{"type":"object"}]}}}`,
 			`{"type":"object","properties":{"a":{"type":"object","properties":{},"default":{"type":["x","null"]},"enum":[{"type":"object"}]}}}`},
 		{"properties named like keywords",

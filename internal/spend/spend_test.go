@@ -501,7 +501,7 @@ func (nothing) Stream(context.Context, *hermes.Request) iter.Seq2[hermes.Delta, 
 	}
 }
 
-// free is a ledger that books nothing, to measure the meter alone.
+// free is a ledger that records nothing, to measure only the meter.
 type free struct{ hermes.Ledger }
 
 func (free) Reserve(context.Context, hermes.Booking) (hermes.Reserved, error) {
