@@ -18,13 +18,13 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// fixture is a book over a store in memory. It notes what changes enclosed it.
+// fixture is a learning.Store over an in-memory store. It records the undo entries.
 type fixture struct {
 	t       *testing.T
 	records *hermestest.Learnings
 	store   *learning.Store
 	whats   []string
-	// before is what the records of the last change held.
+	// before is the content of the last change's records before it.
 	before map[string][]byte
 }
 
@@ -49,7 +49,7 @@ func newFixture(t *testing.T) *fixture {
 	return h
 }
 
-// undo puts back what the last change found.
+// undo restores the state before the last change.
 func (h *fixture) undo() {
 	h.t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(h.before)) {
@@ -75,7 +75,7 @@ func (h *fixture) put(l hermes.Learning) hermes.Learning {
 	return got
 }
 
-// all is every learning by its pattern.
+// all returns every learning by its pattern.
 func (h *fixture) all() map[string]hermes.Learning {
 	h.t.Helper()
 	list, err := h.store.Find(h.t.Context(), hermes.LearningQuery{Limit: -1})

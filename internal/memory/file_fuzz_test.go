@@ -8,8 +8,8 @@ import (
 	"hermes/internal/memory"
 )
 
-// FuzzFile: whatever a person makes of a memory file by hand, a change keeps
-// every entry and writes a file that reads back as the same entries.
+// FuzzFile checks that a change of a memory file with any content keeps every
+// entry and writes a file that reads back as the same entries.
 func FuzzFile(f *testing.F) {
 	f.Add("one\n§\ntwo\nlines\n", "tea")
 	f.Add("\ufeffa\r\n § \r\n§\n\xff\n§", "see § 5")

@@ -94,7 +94,7 @@ func TestLimits(t *testing.T) {
 	if !slices.Equal(refused.State.Texts(), []string{long}) {
 		t.Error("the refusal does not show the entries")
 	}
-	// The limit is held against the outcome only.
+	// The limit applies only to the outcome.
 	_, err = h.Change(t.Context(), memory.User, []memory.Operation{{Action: "add", Content: strings.Repeat("x", 1000)}, {Action: "remove", OldText: "ü"}}, memory.Origin{})
 	must(t, err)
 	// The other file has its own limit.
@@ -103,7 +103,7 @@ func TestLimits(t *testing.T) {
 	if _, err = h.Change(t.Context(), memory.Notes, add("y"), memory.Origin{}); err == nil {
 		t.Error("2,204 of 2,200 characters were taken")
 	}
-	// A file that grew by hand can be made smaller, step by step.
+	// A file that was made too large by hand can be made smaller, step by step.
 	h.put(t, "MEMORY.md", strings.Repeat("x", 3000)+"\n§\nshort\n§\nother")
 	_, err = h.Change(t.Context(), memory.Notes, []memory.Operation{{Action: "remove", OldText: "short"}}, memory.Origin{})
 	must(t, err)
@@ -189,7 +189,7 @@ func TestTwoProcessesAndAnEditorLoseNothing(t *testing.T) {
 	if len(s.Entries) != 40 {
 		t.Errorf("%d of 40 entries are there", len(s.Entries))
 	}
-	// Somebody edits the file in the middle: the next change builds on that.
+	// An editor changes the file in between: the next change builds on that.
 	h.put(t, "MEMORY.md", "by hand\n§\nparent 0 0")
 	s, err = h.Change(t.Context(), memory.Notes, add("after"), memory.Origin{By: "agent", Session: "s9"})
 	must(t, err)

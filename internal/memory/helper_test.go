@@ -16,7 +16,7 @@ import (
 	"hermes/internal/memory"
 )
 
-// childVar asks the test binary to be another process on the same files.
+// childVar makes the test binary act as another process on the same files.
 const childVar = "HERMES_TEST_MEMORY_CHILD"
 
 func TestMain(m *testing.M) {
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child adds numbered entries of its own.
+// child adds its own numbered entries.
 func child(dir string) error {
 	b := memory.NewFile(memory.Config{Dir: dir, NotesLimit: 100_000, Wait: 2 * time.Minute})
 	for i := range 20 {
@@ -61,7 +61,7 @@ func must(t *testing.T, err error) {
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// fixture is a book on a fresh folder.
+// fixture is a memory.File in a new folder.
 type fixture struct {
 	*memory.File
 	dir string
@@ -99,7 +99,7 @@ func add(content string) []memory.Operation {
 	return []memory.Operation{{Action: "add", Content: content}}
 }
 
-// host is what a tool may ask of its session.
+// host is the Host of a tool call.
 type host struct {
 	hermes.Host
 	ref hermes.SessionRef

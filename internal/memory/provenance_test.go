@@ -71,7 +71,7 @@ func TestLocalKnowsWhichTurnsHadReadUntrustedText(t *testing.T) {
 	for question, want := range map[string]string{
 		"when are the invoices due?":                "",
 		"which printer does the office have?":       "read_file printers.md",
-		"what is the code word of the garden gate?": "", // the person's own words
+		"what is the code word of the garden gate?": "", // the user's own words
 	} {
 		got, err := p.Recall(t.Context(), hermes.RecallQuery{Session: hermes.SessionRef{ID: "other"}, Text: question})
 		must(t, err)

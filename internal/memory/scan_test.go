@@ -43,7 +43,7 @@ func TestScan(t *testing.T) {
 		{"embedded_secret", "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAAB\n-----END OPENSSH PRIVATE KEY-----"},
 		{"embedded_secret", "AWS: AKIAIOSFODNN7EXAMPLE"},
 
-		// Harmless talk.
+		// Harmless text.
 		{"", "User prefers concise answers"},
 		{"", "The API key is stored in ~/.config/keys, not in .env"},
 		{"", "Secrets live in .env; the sample is .env.example"},

@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// service is a local server that speaks the API of one of the services and
-// finds what it was told by words.
+// service is a local server with the API of one of the services. It finds what
+// it has stored by words.
 type service struct {
 	*httptest.Server
 	mu       sync.Mutex
 	said     []string
 	requests []request
-	// answer, where set, is given instead of what the API says.
+	// answer, if set, replaces the API's answer.
 	answer func(w http.ResponseWriter, r *http.Request) bool
 }
 
@@ -54,7 +54,7 @@ func (s *service) keep(texts ...string) {
 	s.said = append(s.said, texts...)
 }
 
-// find returns what was said that shares a long word with a question.
+// find returns the stored texts that share a long word with a question.
 func (s *service) find(question string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

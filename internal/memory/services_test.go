@@ -27,8 +27,8 @@ func bodyOf(r *http.Request) map[string]any {
 
 func textOf(v any) string { s, _ := v.(string); return s }
 
-// honchoAPI is the part of Honcho's API v3 that is used. What was not made is
-// not there.
+// honchoAPI is the part of Honcho's API v3 that is used. Objects must be created
+// before use.
 func honchoAPI(s *service, mux *http.ServeMux) {
 	made := map[string]bool{}
 	create := func(kind string) http.HandlerFunc {
@@ -132,7 +132,7 @@ func supermemoryAPI(s *service, mux *http.ServeMux) {
 	mux.HandleFunc("POST /v4/search", func(w http.ResponseWriter, r *http.Request) { reply(w, 200, map[string]any{"results": found(r)}) })
 }
 
-// remote is an outside service with the server that stands for it.
+// remote is an external service with its test server.
 type remote struct {
 	name string
 	api  func(*service, *http.ServeMux)

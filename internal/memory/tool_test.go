@@ -106,7 +106,7 @@ func TestApprovalIsPinnedToTheExactEntry(t *testing.T) {
 	if err := h.Reject(id); !errors.Is(err, hermes.ErrNotFound) {
 		t.Errorf("rejected twice: %v", err)
 	}
-	// What waits is changed on the disk.
+	// The pending change is modified on the disk.
 	id = propose(map[string]any{"target": "memory", "action": "add", "content": "likes milk"})
 	path := filepath.Join(h.dir, "pending", id+".json")
 	data, err := os.ReadFile(path)

@@ -14,7 +14,7 @@ import (
 
 func perUser(c *memory.Config) { c.PerUser = true }
 
-// says calls the tool on behalf of somebody.
+// says calls the tool on behalf of a user.
 func (h fixture) says(t *testing.T, platform, user string, args map[string]any) string {
 	t.Helper()
 	raw, err := json.Marshal(args)
@@ -86,7 +86,7 @@ func TestOneProfileIsSharedByDefault(t *testing.T) {
 	}
 }
 
-func TestApprovalKeepsToTheUserItIsAbout(t *testing.T) {
+func TestApprovalChangesTheRightUsersFile(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, perUser, func(c *memory.Config) { c.Approval = true })
 	h.says(t, "telegram", "7", map[string]any{"target": "user", "action": "add", "content": "Name: Bob"})

@@ -8,8 +8,8 @@ import (
 	"hermes/internal/patch"
 )
 
-// FuzzReplace holds that a refusal returns no text, that success keeps what
-// stands outside the passage, and that nothing panics.
+// FuzzReplace checks that a refusal returns no text, that success keeps the text
+// around the passage, and that nothing panics.
 func FuzzReplace(f *testing.F) {
 	f.Add("a\nb\nc\n", "b", "B", false)
 	f.Add("\ufeffx “y”…\r\n\tz \xff\n", "x \"y\"...\n z", "x 'q'", true)
@@ -42,7 +42,7 @@ func FuzzReplace(f *testing.F) {
 	})
 }
 
-// FuzzApply holds that a patch is applied whole or not at all, without panics.
+// FuzzApply checks that a patch is applied whole or not at all, without panics.
 func FuzzApply(f *testing.F) {
 	f.Add("*** Begin Patch\n*** Update File: a\n@@ x @@\n x\n-y\n+z\n*** End Patch", "x\ny\n")
 	f.Add("*** Begin Patch\n*** Move File: a -> b\n*** Add File: a\n+1\n*** Delete File: b\n*** End Patch", "\r\n")
@@ -65,7 +65,7 @@ func FuzzApply(f *testing.F) {
 	})
 }
 
-// FuzzUnified holds that a diff rebuilds the new text from the old one.
+// FuzzUnified checks that a diff rebuilds the new text from the old one.
 func FuzzUnified(f *testing.F) {
 	f.Add("a\nb\nc", "a\nc\nd\n")
 	f.Add("", "x")
@@ -77,7 +77,7 @@ func FuzzUnified(f *testing.F) {
 	})
 }
 
-// rebuild applies a unified diff the plain way: kept lines are taken from old
+// rebuild applies a unified diff in the simplest way: kept lines are copied from old
 // by count.
 func rebuild(old, diff string) string {
 	if diff == "" {

@@ -20,7 +20,7 @@ func reader(files map[string]string) func(string) (string, bool, error) {
 
 func wrap(body string) string { return "*** Begin Patch\n" + body + "*** End Patch\n" }
 
-// after applies a patch and gives the files as they are then.
+// after applies a patch and returns the resulting files.
 func after(t *testing.T, files map[string]string, text string) map[string]string {
 	t.Helper()
 	p, err := patch.Parse(text)

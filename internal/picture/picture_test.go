@@ -14,7 +14,7 @@ import (
 	"hermes/internal/picture"
 )
 
-// noise is a picture that packs badly.
+// noise is a picture that compresses badly.
 func noise(w, h int) image.Image {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	img := image.NewNRGBA(image.Rect(3, 5, w+3, h+5))

@@ -47,7 +47,7 @@ func mustMatcher(t testing.TB, pattern string) *search.Matcher {
 	return m
 }
 
-// names gives the files found below root, sorted.
+// names returns the files found below root, sorted.
 func names(t testing.TB, q search.Query) []string {
 	t.Helper()
 	found, err := search.Search(context.Background(), q)
@@ -153,7 +153,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// plainLines is the search without any of its short cuts.
+// plainLines is the search without its optimisations.
 func plainLines(pattern, text string) []string {
 	re := regexp.MustCompile("(?m)" + pattern)
 	var want []string

@@ -16,7 +16,7 @@ import (
 	"hermes/internal/undo"
 )
 
-// clock steps a second at every look.
+// clock advances a second with every call.
 func clock() func() time.Time {
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 	return func() time.Time { now = now.Add(time.Second); return now }
@@ -32,7 +32,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// tree is every file below a folder and what it holds.
+// tree returns every file below a folder with its content.
 func tree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -192,8 +192,8 @@ func TestChangeInterruptedByACrashCanBeUndone(t *testing.T) {
 	}
 }
 
-// TestRandomChangesUndoneGiveTheFirstState is the proof: whatever is changed,
-// taking it all back gives the first state byte for byte.
+// TestRandomChangesUndoneGiveTheFirstState checks that undoing any changes
+// restores the first state byte for byte.
 func TestRandomChangesUndoneGiveTheFirstState(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(5) {

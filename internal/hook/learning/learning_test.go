@@ -22,7 +22,7 @@ type host struct {
 
 func (h host) Session() hermes.SessionRef { return hermes.SessionRef{ID: h.session} }
 
-// fixture is the hook over a store in memory.
+// fixture is the hook over an in-memory store.
 type fixture struct {
 	t     *testing.T
 	store *hermestest.Learnings
@@ -149,7 +149,7 @@ func TestARepeatedFailureAsksForAFix(t *testing.T) {
 	if got := h.call("s2", "pip install x", managed, true); got != "" {
 		t.Errorf("again: %q", got)
 	}
-	// What nobody needs any more goes with the next start.
+	// Failures that no longer occur are removed at the next start.
 	later := newFixture(t)
 	later.store, later.now = h.store, noon.AddDate(0, 0, 40)
 	later.call("s3", "make", "error: other", true)

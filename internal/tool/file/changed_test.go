@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestChangedNamesWhatOthersChangedOnce(t *testing.T) {
+func TestChangedNamesEachChangeOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a, b := w.put("a.txt", "one\n"), w.put("b.txt", "one\n")

@@ -61,8 +61,8 @@ func TestHintsOfTouchedFolders(t *testing.T) {
 	}
 }
 
-// TestHintsOfCommands: where a command went is found however it is written,
-// also when the folder is left or kept after it.
+// TestHintsOfCommands checks that the folder of a command is found in every
+// notation, and whether or not the shell stays in it.
 func TestHintsOfCommands(t *testing.T) {
 	t.Parallel()
 	for command, folders := range map[string]string{
@@ -95,8 +95,8 @@ func TestHintsOfCommands(t *testing.T) {
 	}
 }
 
-// TestHintsOfAKeptFolder: a bare cd is remembered by the shell, and names
-// nothing any more from there.
+// TestHintsOfAKeptFolder: the shell stays in the folder of a bare cd, so its
+// relative path names nothing afterwards.
 func TestHintsOfAKeptFolder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

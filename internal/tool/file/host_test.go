@@ -46,7 +46,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// put writes a file below the project and gives its path.
+// put writes a file below the project and returns its path.
 func (w *world) put(name, text string) string {
 	w.t.Helper()
 	path := w.path(name)
@@ -62,7 +62,7 @@ func (w *world) path(name string) string {
 	return filepath.Join(w.dir, name)
 }
 
-// has gives a file's content, or "<missing>".
+// has returns a file's content, or "<missing>".
 func (w *world) has(name string) string {
 	w.t.Helper()
 	data, err := os.ReadFile(w.path(name))
@@ -93,7 +93,7 @@ func (w *world) call(name string, arguments any) *hermes.Call {
 	return &hermes.Call{ID: "c1", Name: name, Arguments: raw, Host: host{env: w.env, id: w.env.session}}
 }
 
-// run calls a tool and gives its result as a map and as text.
+// run calls a tool and returns its result as a map and as text.
 func (w *world) run(name string, arguments any) (map[string]any, string, error) {
 	w.t.Helper()
 	r, err := w.tool(name).Run(w.t.Context(), w.call(name, arguments))
@@ -143,14 +143,14 @@ type host struct {
 func (h host) Session() hermes.SessionRef      { return hermes.SessionRef{ID: h.id, Dir: h.env.began} }
 func (h host) Environment() hermes.Environment { return h.env }
 
-// environment runs commands and shows files of this machine. here tells tools
-// that they may walk the files themselves; fail, if set, breaks writes.
+// environment runs commands and has the files of this machine. here says that
+// tools may walk the files themselves; fail, if set, breaks writes.
 type environment struct {
 	hermes.Environment
 	began              string // the session's folder, empty for dir
 	home, dir, session string
 	here               bool
-	plain              bool // commands see no ripgrep
+	plain              bool // ripgrep is not available to commands
 	fail               func(path string) error
 }
 

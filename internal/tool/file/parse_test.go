@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzReadPage holds that a page is valid text within its bounds whose lines
-// are numbered from the offset, whatever the file holds.
+// FuzzReadPage checks that a page is valid text within its bounds whose lines
+// are numbered from the offset, for any file.
 func FuzzReadPage(f *testing.F) {
 	f.Add([]byte("a\nb\r\n\xff\n"), 1, 2, 50)
 	f.Add([]byte("\ufefféé\n\n"), 2, 1, 1)
@@ -31,7 +31,7 @@ func FuzzReadPage(f *testing.F) {
 	})
 }
 
-// FuzzParsers holds that no text or document makes a parser panic or hang.
+// FuzzParsers checks that no text or document makes a parser panic or hang.
 func FuzzParsers(f *testing.F) {
 	f.Add("a = [1, {b = \"c\"}]\n[[x.'y']]\n\"\"\"")
 	f.Add(`<a><t>x</t><c r="ZZZZZZZ1" t="s"><v>9</v></c></a>`)

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// searchWorld has a small project, on this machine or, with here off, behind
-// commands.
+// searchWorld has a small project, on this machine or, without here, reachable
+// only by commands.
 func searchWorld(t *testing.T, here bool) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -80,8 +80,8 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// unordered gives what does not depend on the order of the disk: of a whole
-// list its items, of a page the count alone.
+// unordered returns what does not depend on the order of the disk: the items of
+// a whole list, only the count of a page.
 func unordered(result args) args {
 	out := args{"total_count": result["total_count"], "truncated": result["truncated"], "_omitted": result["_omitted"]}
 	if result["truncated"] == true {

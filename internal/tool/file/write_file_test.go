@@ -36,8 +36,8 @@ func TestWriteCreatesAndReplaces(t *testing.T) {
 	}
 }
 
-// TestReadOnlyFilesStay: a rename over a file needs no right to the file, so
-// nothing else would keep what somebody has marked as not to be written.
+// TestReadOnlyFilesStay: a rename over a file needs no permission on the file, so
+// nothing else would protect a read-only one.
 func TestReadOnlyFilesStay(t *testing.T) {
 	t.Parallel()
 	for name, a := range map[string]args{

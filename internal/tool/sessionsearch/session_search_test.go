@@ -23,7 +23,7 @@ func (h host) Session() hermes.SessionRef { return hermes.SessionRef{ID: h.id} }
 
 var day = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 
-// newStore is a store with an old session, its branch, and the present one.
+// newStore is a store with an old session, its branch, and the current one.
 func newStore(t *testing.T) hermes.Store {
 	t.Helper()
 	s := hermestest.NewStore()
@@ -154,7 +154,7 @@ func TestUnknownSessionSaysWhatToDo(t *testing.T) {
 		t.Errorf("err = %v", err)
 	}
 	if _, _, err := call(t, newStore(t), `{"session_id":"here","around_message_id":999999}`); err == nil {
-		t.Log("a message beyond the end shows the end") // reading on past the end is no mistake
+		t.Log("a message beyond the end shows the end") // reading past the end is not an error
 	}
 }
 

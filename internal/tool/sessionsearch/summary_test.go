@@ -17,7 +17,7 @@ func TestSummariesAreShownAndFound(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	out, text, err := call(t, s, `{"query":"\"delorean\" AND batter*"}`) // words of the summary alone
+	out, text, err := call(t, s, `{"query":"\"delorean\" AND batter*"}`) // words that only the summary has
 	if err != nil || len(out["results"].([]any)) != 1 || !strings.Contains(text, `"session_id":"old"`) || !strings.Contains(text, "still missing") {
 		t.Errorf("%s, %v", text, err)
 	}
