@@ -13,7 +13,7 @@ const tidyTime = 2 * time.Second
 
 // tidy returns the func that cleans up when the program ends. From time to time it
 // deletes sessions past their retention, prunes caches, merges equal learnings and
-// prunes the undo journal. A one-shot question does not do this.
+// prunes the undo journal. Unattended runs do not do this.
 func (a *App) tidy(store *sqlite.Store, cfg *config.Config) func() error {
 	return func() error {
 		if !a.opts.Attended {
