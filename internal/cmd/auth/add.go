@@ -15,7 +15,7 @@ import (
 	"hermes/internal/usage"
 )
 
-// addOptions are the wishes of `auth add`.
+// addOptions are the flags and arguments of `auth add`.
 type addOptions struct {
 	Deps
 	IO
@@ -34,9 +34,9 @@ func newAddCmd(d Deps) *cobra.Command {
 	var priority int
 	c := &cobra.Command{
 		Use:   "add PROVIDER",
-		Short: "Add a key, or log in",
-		Long: "Without --api-key the key is asked for and not shown; from a pipe it is the first line. With\n" +
-			"--type oauth you log in at the service instead, in a browser on this machine or on another.",
+		Short: "Add a key or log in",
+		Long: "Add a key for a service. Without --api-key, Hermes asks for the key without showing it, or\n" +
+			"reads the first line of a pipe. With --type oauth, log in with a browser on this or another machine.",
 		Example: "  hermes auth add openrouter\n  pass show openrouter | hermes auth add openrouter --label work\n  hermes auth add openrouter --type oauth",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -48,12 +48,12 @@ func newAddCmd(d Deps) *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.Key, "api-key", "", "the key; - reads it from the standard input (others can see the arguments of a command)")
-	f.StringVar(&o.Type, "type", "", "what to add: api-key or oauth (default: what the service takes)")
-	f.StringVar(&o.Label, "label", "", "your own name for it")
-	f.IntVar(&priority, "priority", 0, "its place: the smallest number is used first (default: after the others)")
-	f.BoolVar(&o.Keychain, "keychain", false, "keep the key in the keychain of this system instead of in auth.json")
-	f.BoolVar(&o.NoBrowser, "no-browser", false, "only print the address to open")
+	f.StringVar(&o.Key, "api-key", "", "the key, or - to read it from standard input (others may see command-line arguments)")
+	f.StringVar(&o.Type, "type", "", "what to add: api-key or oauth (default: what the service accepts)")
+	f.StringVar(&o.Label, "label", "", "your name for it")
+	f.IntVar(&priority, "priority", 0, "priority: the smallest number is used first (default: last)")
+	f.BoolVar(&o.Keychain, "keychain", false, "store the key in the system keychain instead of auth.json")
+	f.BoolVar(&o.NoBrowser, "no-browser", false, "print the address instead of opening a browser")
 	return c
 }
 
@@ -63,7 +63,7 @@ func add(ctx context.Context, o *addOptions) error {
 		return err
 	}
 	if name == "" {
-		return errors.New("an address without a name keeps no keys; give it a name under providers: in config.yaml, and add them as custom:NAME")
+		return errors.New("a server without a name cannot have keys; name it under providers: in config.yaml and use custom:NAME")
 	}
 	login, known := o.Login(name)
 	byLogin, err := o.byLogin(name, known)
@@ -89,7 +89,7 @@ func add(ctx context.Context, o *addOptions) error {
 		fmt.Fprintf(o.Out, "But %s\n", why)
 		return nil
 	}
-	fmt.Fprintf(o.Out, "`hermes model list %s` shows its models.\n", name)
+	fmt.Fprintf(o.Out, "List its models with `hermes model list %s`.\n", name)
 	return nil
 }
 
@@ -105,10 +105,10 @@ func (o *addOptions) byLogin(name string, known bool) (bool, error) {
 	switch strings.ReplaceAll(strings.ToLower(o.Type), "_", "-") {
 	case "oauth", "login":
 		if o.KeyGiven {
-			return false, usage.Errorf("--api-key and --type oauth exclude each other")
+			return false, usage.Errorf("use --api-key or --type oauth, not both")
 		}
 		if !known {
-			return false, fmt.Errorf("no login at %s is known; define client_id, auth_url or device_url, and token_url under providers.%s.oauth in config.yaml, or add a key", name, strings.TrimPrefix(name, "custom:"))
+			return false, fmt.Errorf("no login is known for %s; define client_id, auth_url or device_url, and token_url under providers.%s.oauth in config.yaml, or add a key", name, strings.TrimPrefix(name, "custom:"))
 		}
 		return true, nil
 	case "api-key", "apikey", "key":
@@ -116,19 +116,19 @@ func (o *addOptions) byLogin(name string, known bool) (bool, error) {
 	case "":
 		return known && !o.KeyGiven && !o.Takes(name), nil
 	}
-	return false, fmt.Errorf("the type %q is neither api-key nor oauth", o.Type)
+	return false, fmt.Errorf("unknown type %q; use api-key or oauth", o.Type)
 }
 
-// maxKey bounds a key that is read, in bytes.
+// maxKey is the maximum size of a key that is read, in bytes.
 const maxKey = 64 << 10
 
-// readKey takes the key of the flag, asks for it, or reads it from a pipe.
+// readKey takes the key from the flag, asks for it, or reads it from a pipe.
 func (o *addOptions) readKey(name string) (hermes.Secret, error) {
 	if o.KeyGiven && o.Key != "-" {
 		return hermes.Secret(o.Key), nil
 	}
 	if o.Terminal() {
-		fmt.Fprintf(o.Err, "The key of %s (it is not shown): ", name)
+		fmt.Fprintf(o.Err, "Key for %s (hidden): ", name)
 		text, err := o.Hidden()
 		fmt.Fprintln(o.Err)
 		return hermes.Secret(strings.TrimSpace(text)), err
@@ -138,7 +138,7 @@ func (o *addOptions) readKey(name string) (hermes.Secret, error) {
 		return "", err
 	}
 	if strings.TrimSpace(line) == "" {
-		return "", errors.New("no key came from the standard input; pipe it in, or give it with --api-key")
+		return "", errors.New("no key on standard input; pipe it in or use --api-key")
 	}
 	return hermes.Secret(strings.TrimSpace(line)), nil
 }

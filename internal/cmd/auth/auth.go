@@ -1,9 +1,9 @@
-// Package auth is the command `hermes auth`: the keys and logins of model
-// services, several for each, and how they are.
+// Package auth is the command `hermes auth`: it lists, adds and removes the keys
+// and logins of model services, and shows which of them are usable.
 //
-// What is kept and lent is the business of internal/credential; here the person
-// adds, looks and takes away. No secret is ever printed: what is shown is its
-// head and tail. Start at NewCmd; login.go leads through a login.
+// It does not know how credentials are stored or chosen; internal/credential
+// does. It never prints a whole secret, only its first and last characters. Start
+// at NewCmd; login.go guides the user through a login.
 package auth
 
 import (
@@ -23,15 +23,15 @@ type Deps struct {
 	Pool func(provider string) (name string, p *credential.Pool, err error)
 	// Pools lists the services that have credentials.
 	Pools func() ([]string, error)
-	// Login returns how one logs in at a service, if a way is known.
+	// Login returns how to log in at a service, if it is known.
 	Login func(pool string) (credential.Login, bool)
-	// Takes reports whether a service is asked with a key, not with a login alone.
+	// Takes reports whether a service accepts keys, not only logins.
 	Takes func(pool string) bool
-	// Missing says what keeps a service from being asked, or nothing.
+	// Missing says what a service lacks to be usable, or "".
 	Missing func(pool string) string
-	// Browse opens an address in the person's browser; nil cannot.
+	// Browse opens an address in the user's browser; nil opens none.
 	Browse func(ctx context.Context, address string) error
-	// Terminal tells whether the person can be asked.
+	// Terminal reports whether the user can be asked.
 	Terminal func() bool
 	// Hidden reads a line without showing it.
 	Hidden func() (string, error)
@@ -46,7 +46,7 @@ type IO struct {
 
 func of(c *cobra.Command) IO { return IO{c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr()} }
 
-// NewCmd makes `hermes auth`; alone it is `hermes auth status`.
+// NewCmd makes `hermes auth`; without a verb it is `hermes auth status`.
 func NewCmd(d Deps) *cobra.Command {
 	if d.Now == nil {
 		d.Now = time.Now
@@ -54,12 +54,13 @@ func NewCmd(d Deps) *cobra.Command {
 	status := newStatusCmd(d)
 	c := &cobra.Command{
 		Use:   "auth",
-		Short: "Keep the keys and logins of model services",
-		Long: "A service can have several keys and logins. When one meets a limit or runs dry, it rests, and the next\n" +
-			"one is used. They are kept in auth.json of the Hermes home, readable by you alone; keys that are set in\n" +
-			"the environment or in .env are used from there.",
-		Args: cobra.NoArgs,
-		RunE: status.RunE,
+		Short: "Manage keys and logins of model services",
+		Long: "Manage keys and logins. A service can have several. When one reaches a limit or has no credit, it is\n" +
+			"paused and the next one is used. They are stored in auth.json in the Hermes home, readable only by you.\n" +
+			"Keys in the environment or in .env are used from there.",
+		Example: "  hermes auth add openrouter\n  hermes auth status",
+		Args:    cobra.NoArgs,
+		RunE:    status.RunE,
 	}
 	c.AddCommand(newAddCmd(d), newListCmd(d), newRemoveCmd(d), newResetCmd(d), newPriorityCmd(d), newRefreshCmd(d), status, newLogoutCmd(d))
 	return c

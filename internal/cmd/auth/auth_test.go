@@ -58,7 +58,7 @@ func (w *world) login(pool string) (credential.Login, bool) {
 		c.DeviceURL = w.srv.URL + "/device"
 	case "both", "browser":
 		c.AuthURL = w.srv.URL + "/authorize"
-	case "far": // its way back leads to a page of its own
+	case "far": // it redirects to its own page
 		c.AuthURL, c.Redirect = w.srv.URL+"/authorize", "https://far.example/code"
 	default:
 		return credential.Login{}, false
@@ -78,7 +78,7 @@ func (w *world) pool(name string) (string, *credential.Pool, error) {
 	return "", nil, fmt.Errorf("provider %q is unknown", name)
 }
 
-// run is one call of the command; what it prints is told without ids and ports.
+// run runs the command once and returns its output without ids and ports.
 func (w *world) run(stdin io.Reader, args ...string) (string, error) {
 	w.t.Helper()
 	c := auth.NewCmd(auth.Deps{
@@ -142,18 +142,18 @@ func TestALifeOfKeys(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	steps := []struct{ stdin, args, want string }{
-		{"", "", "No keys and no logins. `hermes auth add PROVIDER` adds one; `hermes model list --all` shows the providers.\n"},
-		{"", "add keys --api-key sk-aaaa-middle-of-the-secret-0001 --label one", "Added \"one\" to keys. `hermes model list keys` shows its models.\n"},
-		{"sk-bbbb-middle-of-the-secret-0002\nmore\n", "add keys", "Added \"key 1\" to keys. `hermes model list keys` shows its models.\n"},
+		{"", "", "No keys or logins. Add one with `hermes auth add PROVIDER`; `hermes model list --all` shows the providers.\n"},
+		{"", "add keys --api-key sk-aaaa-middle-of-the-secret-0001 --label one", "Added \"one\" to keys. List its models with `hermes model list keys`.\n"},
+		{"sk-bbbb-middle-of-the-secret-0002\nmore\n", "add keys", "Added \"key 1\" to keys. List its models with `hermes model list keys`.\n"},
 		{"", "list", "keys\n  1  $ID  one    key  sk-aaa…0001  usable\n  2  $ID  key 1  key  sk-bbb…0002  usable\n"},
-		{"", "priority keys 2 -- -1", "\"key 1\" of keys has priority -1 now.\n"},
+		{"", "priority keys 2 -- -1", "Set the priority of \"key 1\" of keys to -1.\n"},
 		{"", "list keys", "keys\n  1  $ID  key 1  key  sk-bbb…0002  usable\n  2  $ID  one    key  sk-aaa…0001  usable\n"},
-		{"", "reset keys", "Nothing of keys was at rest.\n"},
-		{"", "logout keys", "There is no login at keys.\n"},
-		{"", "remove keys one", "Removed \"one\" from keys. The service still knows it: revoke it there if others may have seen it.\n"},
+		{"", "reset keys", "Nothing to reset for keys.\n"},
+		{"", "logout keys", "No login at keys.\n"},
+		{"", "remove keys one", "Removed \"one\" from keys. The service still accepts it. Revoke it there if others may have seen it.\n"},
 		{"", "status", "keys: 1 credential usable\n"},
-		{"", "remove keys 1", "Removed \"key 1\" from keys. The service still knows it: revoke it there if others may have seen it.\n"},
-		{"", "status keys", "keys: no key and no login; `hermes auth add keys` adds one\n"},
+		{"", "remove keys 1", "Removed \"key 1\" from keys. The service still accepts it. Revoke it there if others may have seen it.\n"},
+		{"", "status keys", "keys: no key or login; add one with `hermes auth add keys`\n"},
 	}
 	for _, s := range steps {
 		if diff := cmp.Diff(w.must(s.stdin, strings.Fields(s.args)...), s.want); diff != "" {
@@ -167,7 +167,7 @@ func TestTheKeyIsAskedForWithoutEcho(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.hidden = " sk-typed-middle-of-the-secret-0003 "
-	want := "The key of both (it is not shown): \nAdded \"key 1\" to both. `hermes model list both` shows its models.\n"
+	want := "Key for both (hidden): \nAdded \"key 1\" to both. List its models with `hermes model list both`.\n"
 	if diff := cmp.Diff(w.must("", "add", "both"), want); diff != "" {
 		t.Error(diff)
 	}
@@ -194,15 +194,15 @@ func TestWhatRestsIsExplained(t *testing.T) {
 		p.Report(t.Context(), k, &hermes.ModelError{Class: class, Rotate: true})
 	}
 	want := "keys: 0 of 2 credentials usable\n" +
-		"  key from MY_KEY: rests until 12:00 on 2 May (no credit); `hermes auth reset keys $ID` ends the rest\n" +
-		"  key \"one[31m\": no longer valid (refused); put another in its place, or `hermes auth reset keys $ID` if it is right\n"
+		"  key from MY_KEY: paused until 12:00 on 2 May (no credit); to use it now, run `hermes auth reset keys $ID`\n" +
+		"  key \"one[31m\": no longer valid (refused); replace it, or run `hermes auth reset keys $ID` if it is correct\n"
 	if diff := cmp.Diff(w.must("", "status"), want); diff != "" {
 		t.Error(diff)
 	}
 	if js := w.must("", "list", "--json"); !strings.Contains(js, `"state": "dead"`) || !strings.Contains(js, `"reason": "billing"`) {
 		t.Errorf("got %s", js)
 	}
-	if diff := cmp.Diff(w.must("", "reset", "keys"), "2 credentials usable of keys again.\n"); diff != "" {
+	if diff := cmp.Diff(w.must("", "reset", "keys"), "2 credentials usable again for keys.\n"); diff != "" {
 		t.Error(diff)
 	}
 	if _, err := w.run(nil, "remove", "keys", "MY_KEY"); err == nil || !strings.Contains(err.Error(), "remove MY_KEY from the environment") {
@@ -216,14 +216,14 @@ func TestLoginByCode(t *testing.T) {
 	w := newWorld(t)
 	w.srv.Device("authorization_pending", "slow_down")
 	want := "A note about device.\nOpen $SERVER/activate and enter the code WDJB-MJHT\nor open $SERVER/activate?user_code=WDJB-MJHT\n" +
-		"Waiting until you have confirmed it, at most 10m0s …\nAdded \"login 1\" to device. `hermes model list device` shows its models.\n"
+		"Waiting for your confirmation, at most 10m0s…\nAdded \"login 1\" to device. List its models with `hermes model list device`.\n"
 	if diff := cmp.Diff(w.must("", "add", "device", "--no-browser"), want); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(w.must("", "status"), "device: 1 credential usable\n  login \"login 1\": renewed by itself, next at 13:00\n"); diff != "" {
+	if diff := cmp.Diff(w.must("", "status"), "device: 1 credential usable\n  login \"login 1\": renews automatically, next at 13:00\n"); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(w.must("", "refresh", "device", "1"), "Renewed \"login 1\" of device: renewed by itself, next at 13:00.\n"); diff != "" {
+	if diff := cmp.Diff(w.must("", "refresh", "device", "1"), "Renewed \"login 1\" of device: renews automatically, next at 13:00.\n"); diff != "" {
 		t.Error(diff)
 	}
 	w.srv.Revoke()
@@ -263,11 +263,11 @@ func TestLoginByBrowser(t *testing.T) {
 			}
 		})
 	}
-	never, end := io.Pipe() // a person who types nothing
+	never, end := io.Pipe() // a user who types nothing
 	defer end.Close()
 	out, err := w.run(never, "add", "both", "--type", "oauth", "--label", "me")
 	wg.Wait()
-	if err != nil || !strings.Contains(out, "Waiting for the browser") || !strings.HasSuffix(out, "Added \"me\" to both. `hermes model list both` shows its models.\n") {
+	if err != nil || !strings.Contains(out, "Waiting for the browser") || !strings.HasSuffix(out, "Added \"me\" to both. List its models with `hermes model list both`.\n") {
 		t.Errorf("%v: %s", err, out)
 	}
 	w.clean()
@@ -303,16 +303,16 @@ func TestWhatCannotBeAdded(t *testing.T) {
 	w.must("", "add", "keys", "--api-key", "sk-aaaa-middle-of-the-secret-0001")
 	for args, want := range map[string]string{
 		"add nobody": "unknown",
-		"add keys":   "no key came from the standard input",
+		"add keys":   "no key on standard input",
 		"add keys --api-key sk-aaaa-middle-of-the-secret-0001": `already in the pool as "key 1"`,
 		"add keys --api-key sk…":                               "an invalid character",
-		"add keys --type oauth":                                "no login at keys is known",
-		"add keys --type magic":                                "neither api-key nor oauth",
-		"add both --type oauth --api-key x":                    "exclude each other",
-		"add both --type oauth --keychain":                     "cannot be kept in the keychain",
+		"add keys --type oauth":                                "no login is known for keys",
+		"add keys --type magic":                                `unknown type "magic"; use api-key or oauth`,
+		"add both --type oauth --api-key x":                    "use --api-key or --type oauth, not both",
+		"add both --type oauth --keychain":                     "cannot be stored in the keychain",
 		"add keys --keychain --api-key k":                      "this machine has no keychain",
 		"refresh keys 1":                                       "keys are not renewed",
-		"priority keys 1 first":                                "no whole number",
+		"priority keys 1 first":                                "is not a whole number",
 	} {
 		if _, err := w.run(strings.NewReader(""), strings.Fields(args)...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", args, err, want)

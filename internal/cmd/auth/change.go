@@ -9,8 +9,9 @@ import (
 
 func newRemoveCmd(d Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "remove PROVIDER WHICH", Aliases: []string{"rm"}, Short: "Remove a key or a login, by its place, id or label",
-		Args: cobra.ExactArgs(2),
+		Use: "remove PROVIDER WHICH", Aliases: []string{"rm"}, Short: "Remove a key or login by position, id or label",
+		Example: "  hermes auth remove openrouter work",
+		Args:    cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			name, p, err := d.Pool(args[0])
 			if err != nil {
@@ -20,7 +21,7 @@ func newRemoveCmd(d Deps) *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("remove %q of %s: %w", args[1], name, err)
 			}
-			fmt.Fprintf(c.OutOrStdout(), "Removed %q from %s. The service still knows it: revoke it there if others may have seen it.\n", plain(e.Label), name)
+			fmt.Fprintf(c.OutOrStdout(), "Removed %q from %s. The service still accepts it. Revoke it there if others may have seen it.\n", plain(e.Label), name)
 			return nil
 		},
 	}
@@ -28,8 +29,9 @@ func newRemoveCmd(d Deps) *cobra.Command {
 
 func newResetCmd(d Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "reset PROVIDER [WHICH]", Short: "Make what rests usable again: one of them, or all",
-		Args: cobra.RangeArgs(1, 2),
+		Use: "reset PROVIDER [WHICH]", Short: "Make paused keys and logins usable again",
+		Example: "  hermes auth reset openrouter",
+		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			name, p, err := d.Pool(args[0])
 			if err != nil {
@@ -44,10 +46,10 @@ func newResetCmd(d Deps) *cobra.Command {
 				return err
 			}
 			if n == 0 {
-				fmt.Fprintf(c.OutOrStdout(), "Nothing of %s was at rest.\n", name)
+				fmt.Fprintf(c.OutOrStdout(), "Nothing to reset for %s.\n", name)
 				return nil
 			}
-			fmt.Fprintf(c.OutOrStdout(), "%s of %s again.\n", count(n, "usable"), name)
+			fmt.Fprintf(c.OutOrStdout(), "%s again for %s.\n", count(n, "usable"), name)
 			return nil
 		},
 	}
@@ -55,12 +57,13 @@ func newResetCmd(d Deps) *cobra.Command {
 
 func newPriorityCmd(d Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "priority PROVIDER WHICH NUMBER", Short: "Say what is used first: the smallest number",
-		Args: cobra.ExactArgs(3),
+		Use: "priority PROVIDER WHICH NUMBER", Short: "Set the priority; the smallest number is used first",
+		Example: "  hermes auth priority openrouter work 1",
+		Args:    cobra.ExactArgs(3),
 		RunE: func(c *cobra.Command, args []string) error {
 			n, err := strconv.Atoi(args[2])
 			if err != nil {
-				return fmt.Errorf("the priority %q is no whole number", args[2])
+				return fmt.Errorf("priority %q is not a whole number", args[2])
 			}
 			name, p, err := d.Pool(args[0])
 			if err != nil {
@@ -70,7 +73,7 @@ func newPriorityCmd(d Deps) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(c.OutOrStdout(), "%q of %s has priority %d now.\n", plain(e.Label), name, n)
+			fmt.Fprintf(c.OutOrStdout(), "Set the priority of %q of %s to %d.\n", plain(e.Label), name, n)
 			return nil
 		},
 	}
@@ -79,7 +82,8 @@ func newPriorityCmd(d Deps) *cobra.Command {
 func newRefreshCmd(d Deps) *cobra.Command {
 	return &cobra.Command{
 		Use: "refresh PROVIDER WHICH", Short: "Renew a login now",
-		Args: cobra.ExactArgs(2),
+		Example: "  hermes auth refresh openrouter 1",
+		Args:    cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			name, p, err := d.Pool(args[0])
 			if err != nil {
@@ -97,8 +101,9 @@ func newRefreshCmd(d Deps) *cobra.Command {
 
 func newLogoutCmd(d Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "logout PROVIDER", Short: "Remove the logins at a service; keys stay",
-		Args: cobra.ExactArgs(1),
+		Use: "logout PROVIDER", Short: "Remove the logins of a service and keep its keys",
+		Example: "  hermes auth logout openrouter",
+		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			name, p, err := d.Pool(args[0])
 			if err != nil {
@@ -109,7 +114,7 @@ func newLogoutCmd(d Deps) *cobra.Command {
 				return err
 			}
 			if len(gone) == 0 {
-				fmt.Fprintf(c.OutOrStdout(), "There is no login at %s.\n", name)
+				fmt.Fprintf(c.OutOrStdout(), "No login at %s.\n", name)
 				return nil
 			}
 			for _, e := range gone {

@@ -19,7 +19,7 @@ type named struct {
 	entries []credential.Entry
 }
 
-// look gathers the pools of one service, or of all that have something.
+// look returns the pool of one service, or all pools with entries.
 func look(d Deps, args []string) ([]named, error) {
 	if len(args) > 0 {
 		name, p, err := d.Pool(args[0])
@@ -47,8 +47,9 @@ func look(d Deps, args []string) ([]named, error) {
 func newListCmd(d Deps) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "list [PROVIDER]", Aliases: []string{"ls"}, Short: "List the keys and logins, the first choice first",
-		Args: cobra.MaximumNArgs(1),
+		Use: "list [PROVIDER]", Aliases: []string{"ls"}, Short: "List keys and logins in the order of use",
+		Example: "  hermes auth list openrouter",
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			pools, err := look(d, args)
 			if err != nil {
@@ -66,7 +67,7 @@ func newListCmd(d Deps) *cobra.Command {
 
 func writeTable(io IO, pools []named, now time.Time) error {
 	if len(pools) == 0 {
-		fmt.Fprintln(io.Out, "No keys and no logins. `hermes auth add PROVIDER` adds one; `hermes model list --all` shows the providers.")
+		fmt.Fprintln(io.Out, "No keys or logins. Add one with `hermes auth add PROVIDER`; `hermes model list --all` shows the providers.")
 		return nil
 	}
 	for i, p := range pools {
@@ -75,7 +76,7 @@ func writeTable(io IO, pools []named, now time.Time) error {
 		}
 		fmt.Fprintln(io.Out, p.name)
 		if len(p.entries) == 0 {
-			fmt.Fprintf(io.Out, "  nothing; `hermes auth add %s` adds one\n", p.name)
+			fmt.Fprintf(io.Out, "  none; add one with `hermes auth add %s`\n", p.name)
 			continue
 		}
 		w := tabwriter.NewWriter(io.Out, 0, 0, 2, ' ', 0)
@@ -89,7 +90,7 @@ func writeTable(io IO, pools []named, now time.Time) error {
 	return nil
 }
 
-// kind says in words what a credential is and where it is kept.
+// kind says what a credential is and where it is stored.
 func kind(e credential.Entry) string {
 	switch {
 	case e.Kind == credential.KindOAuth:
@@ -104,13 +105,13 @@ func kind(e credential.Entry) string {
 	return "key"
 }
 
-// condition says whether a credential can be used.
+// condition says whether a credential is usable.
 func condition(e credential.Entry, now time.Time) string {
 	switch {
 	case e.Revoked:
 		return "no longer valid" + because(e.Reason)
 	case e.Resting:
-		return "rests until " + clock(e.Until, now) + because(e.Reason)
+		return "paused until " + clock(e.Until, now) + because(e.Reason)
 	}
 	return "usable"
 }
@@ -129,7 +130,7 @@ func because(c hermes.Class) string {
 	return " (" + strings.ReplaceAll(string(c), "_", " ") + ")"
 }
 
-// clock writes a time of today without its day.
+// clock writes a time, without the day if it is today.
 func clock(t, now time.Time) string {
 	t, now = t.Local(), now.Local()
 	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
@@ -138,7 +139,7 @@ func clock(t, now time.Time) string {
 	return t.Format("15:04 on 2 January")
 }
 
-// plain keeps a label from steering the terminal.
+// plain removes control characters from a label.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
@@ -148,7 +149,7 @@ func plain(s string) string {
 	}, s)
 }
 
-// entryJSON is a credential for programs. It has no field that could hold a secret.
+// entryJSON is a credential in JSON output. No field holds a secret.
 type entryJSON struct {
 	Provider  string    `json:"provider"`
 	Position  int       `json:"place"`

@@ -11,13 +11,13 @@ import (
 	"hermes/internal/oauth"
 )
 
-// loginTime is how long the person may take in the browser.
+// loginTime is how long the user may take in the browser.
 const loginTime = 15 * time.Minute
 
-// enter leads the person through a login.
+// enter guides the user through a login.
 func enter(ctx context.Context, o *addOptions, l credential.Login) (oauth.Token, error) {
 	if o.Keychain {
-		return oauth.Token{}, errors.New("a login cannot be kept in the keychain, since all processes renew it together; only keys can")
+		return oauth.Token{}, errors.New("a login cannot be stored in the keychain, since several processes renew it; only keys can")
 	}
 	if l.Note != "" {
 		fmt.Fprintln(o.Out, l.Note)
@@ -30,7 +30,7 @@ func enter(ctx context.Context, o *addOptions, l credential.Login) (oauth.Token,
 	return byBrowser(ctx, o, l)
 }
 
-// byCode shows a code that the person types in a browser, on any machine.
+// byCode shows a code to enter in a browser on any machine.
 func byCode(ctx context.Context, o *addOptions, l credential.Login) (oauth.Token, error) {
 	d, err := l.Device(ctx)
 	if err != nil {
@@ -41,12 +41,12 @@ func byCode(ctx context.Context, o *addOptions, l credential.Login) (oauth.Token
 		fmt.Fprintf(o.Out, "or open %s\n", d.Full)
 		o.browse(ctx, d.Full)
 	}
-	fmt.Fprintf(o.Out, "Waiting until you have confirmed it, at most %v …\n", d.Expires.Sub(o.Now()).Round(time.Minute))
+	fmt.Fprintf(o.Out, "Waiting for your confirmation, at most %v…\n", d.Expires.Sub(o.Now()).Round(time.Minute))
 	return l.Poll(ctx, d)
 }
 
-// byBrowser sends the person to the service and waits for the browser to come
-// back, or for its last address to be pasted.
+// byBrowser sends the user to the service. It waits until the browser is
+// redirected back, or until the user pastes its final address.
 func byBrowser(ctx context.Context, o *addOptions, l credential.Login) (oauth.Token, error) {
 	login, err := l.Begin()
 	if err != nil {
@@ -56,14 +56,14 @@ func byBrowser(ctx context.Context, o *addOptions, l credential.Login) (oauth.To
 	fmt.Fprintf(o.Out, "Open this address and log in:\n\n  %s\n\n", login.Address)
 	o.browse(ctx, login.Address)
 	if login.Listening {
-		fmt.Fprintln(o.Out, "Waiting for the browser. If it runs on another machine, paste the address that it ends at here:")
+		fmt.Fprintln(o.Out, "Waiting for the browser. If it runs on another machine, paste its final address here:")
 	} else {
-		fmt.Fprintln(o.Out, "The way back is taken by another program. Paste the address that the browser ends at here:")
+		fmt.Fprintln(o.Out, "The browser cannot return to Hermes. After the login, paste its final address here:")
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	// The reader ends with its input or, since a read from a terminal cannot be
-	// broken off, with the program, which has nothing left to do after this.
+	// The reader ends with its input, or with the program, since a read from a
+	// terminal cannot be cancelled.
 	go func() {
 		if !o.paste(login) && !login.Listening {
 			cancel(errors.New("no address was pasted"))
@@ -72,7 +72,8 @@ func byBrowser(ctx context.Context, o *addOptions, l credential.Login) (oauth.To
 	return login.Wait(ctx)
 }
 
-// paste hands on lines until one of them fits, and reports whether one did.
+// paste offers lines to the login until it accepts one, and reports whether it
+// did.
 func (o *addOptions) paste(login *oauth.Login) bool {
 	lines := bufio.NewScanner(o.In)
 	for lines.Scan() {
@@ -93,6 +94,6 @@ func (o *addOptions) browse(ctx context.Context, address string) {
 		return
 	}
 	if err := o.Browse(ctx, address); err != nil {
-		fmt.Fprintln(o.Err, "The browser could not be started; open the address yourself.")
+		fmt.Fprintln(o.Err, "Could not start the browser. Open the address yourself.")
 	}
 }

@@ -12,8 +12,9 @@ import (
 func newStatusCmd(d Deps) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "status [PROVIDER]", Short: "Say what can be used now, and what is wrong with the rest",
-		Args: cobra.MaximumNArgs(1),
+		Use: "status [PROVIDER]", Short: "Show which keys and logins are usable, and what is wrong with the others",
+		Example: "  hermes auth status",
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			pools, err := look(d, args)
 			if err != nil {
@@ -45,7 +46,7 @@ func report(io IO, d Deps, p named) {
 	}
 	switch {
 	case len(p.entries) == 0:
-		fmt.Fprintf(io.Out, "%s: no key and no login; `hermes auth add %s` adds one\n", p.name, p.name)
+		fmt.Fprintf(io.Out, "%s: no key or login; add one with `hermes auth add %s`\n", p.name, p.name)
 	case usable == len(p.entries):
 		fmt.Fprintf(io.Out, "%s: %s\n", p.name, count(usable, "usable"))
 	default:
@@ -60,7 +61,7 @@ func report(io IO, d Deps, p named) {
 	}
 }
 
-// who names a credential in a sentence.
+// who is the name of a credential in a sentence.
 func who(e credential.Entry) string {
 	if e.Source == "config" || e.Source == "env:"+e.Label {
 		return kind(e)
@@ -75,24 +76,24 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d credentials %s", n, what)
 }
 
-// validity says how long a login's token holds; it is renewed by itself.
+// validity says when a login's token is renewed, which happens automatically.
 func validity(expires, now time.Time) string {
 	switch {
 	case expires.IsZero():
 		return "in use"
 	case expires.Before(now):
-		return "will be renewed when it is used next"
+		return "expired; renews at the next use"
 	}
-	return "renewed by itself, next at " + clock(expires, now)
+	return "renews automatically, next at " + clock(expires, now)
 }
 
-// remedy says what the person can do.
+// remedy says what the user can do.
 func remedy(name string, e credential.Entry) string {
 	switch {
 	case e.Revoked && e.Kind == credential.KindOAuth:
 		return fmt.Sprintf("; log in again with `hermes auth add %s --type oauth`", name)
 	case e.Revoked:
-		return fmt.Sprintf("; put another in its place, or `hermes auth reset %s %s` if it is right", name, e.ID)
+		return fmt.Sprintf("; replace it, or run `hermes auth reset %s %s` if it is correct", name, e.ID)
 	}
-	return fmt.Sprintf("; `hermes auth reset %s %s` ends the rest", name, e.ID)
+	return fmt.Sprintf("; to use it now, run `hermes auth reset %s %s`", name, e.ID)
 }
