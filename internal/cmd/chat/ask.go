@@ -17,22 +17,22 @@ import (
 	"hermes/internal/tui"
 )
 
-// The exit statuses of a run that has an answer and no error: the person
-// stopped it, or a limit or a spend cap ended it before the work was done.
+// The exit statuses of a run that ended without an error and without finishing:
+// the user stopped it, or a limit or a spend cap ended it.
 const (
 	statusInterrupted = 130
 	statusUnfinished  = 1
 )
 
-// bare answers one prompt and prints the final text and nothing else.
+// bare answers one prompt and prints only the final text.
 func (o *Options) bare(ctx context.Context, text string) error {
 	if strings.TrimSpace(text) == "" && len(o.Images) == 0 {
-		err := usage("there is nothing to answer: give a prompt after -z, or text on the standard input")
+		err := usage("nothing to answer: give a prompt after -z, or pipe text to standard input")
 		return errors.Join(err, o.report(hermes.TurnDone{}, "", "", err))
 	}
 	done, id, model, err := o.answer(ctx, text, o.final())
 	if reportErr := o.report(done, id, model, err); reportErr != nil {
-		fmt.Fprintln(o.IO.Err, "hermes: the usage report could not be written:", ioerr.Text(reportErr))
+		fmt.Fprintln(o.IO.Err, "hermes: could not write the usage report:", ioerr.Text(reportErr))
 	}
 	return err
 }
@@ -50,13 +50,13 @@ func (o *Options) ask(ctx context.Context, text string) error {
 	}
 	_, id, _, err := o.answer(ctx, text, p)
 	if id != "" && !o.Quiet {
-		fmt.Fprintf(o.IO.Err, "\nsession %s   resume it with: hermes --resume %s\n", id, id)
+		fmt.Fprintf(o.IO.Err, "\nSession %s. Resume it with: hermes --resume %s\n", id, id)
 	}
 	return err
 }
 
-// answer runs one turn to its end in a session of its own, or in the one to
-// be resumed. Ctrl+C interrupts the turn.
+// answer runs one turn until it ends, in a new session or in the resumed one.
+// Ctrl+C interrupts the turn.
 func (o *Options) answer(ctx context.Context, text string, p tui.Printer) (done hermes.TurnDone, id, model string, err error) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
@@ -91,7 +91,7 @@ func (o *Options) answer(ctx context.Context, text string, p tui.Printer) (done 
 	return done, id, model, outcome(done, err, p)
 }
 
-// outcome turns the end of a turn into the error of the command.
+// outcome turns the outcome of a turn into the error of the command.
 func outcome(done hermes.TurnDone, err error, p tui.Printer) error {
 	switch {
 	case err != nil:
@@ -106,14 +106,14 @@ func outcome(done hermes.TurnDone, err error, p tui.Printer) error {
 	return p.Err()
 }
 
-// parts is the message as the model gets it: the text, and the pictures.
+// parts are the parts of the message: the text and the images.
 func (o *Options) parts(text string) ([]hermes.Part, error) {
 	var parts []hermes.Part
 	if text != "" {
 		parts = append(parts, hermes.Part{Text: text})
 	}
 	for _, path := range o.Images {
-		img, err := picture(path)
+		img, err := readImage(path)
 		if err != nil {
 			return nil, err
 		}
@@ -122,33 +122,33 @@ func (o *Options) parts(text string) ([]hermes.Part, error) {
 	return parts, nil
 }
 
-// maxImage bounds a picture, in bytes.
+// maxImage is the maximum size of an image, in bytes.
 const maxImage = 20 << 20
 
-func picture(path string) (*hermes.Image, error) {
+func readImage(path string) (*hermes.Image, error) {
 	if strings.HasPrefix(path, "https://") || strings.HasPrefix(path, "http://") {
 		return &hermes.Image{URL: path}, nil
 	}
 	st, err := os.Stat(path)
 	if err != nil {
-		return nil, usage("--image: %w; name a picture that can be read", err)
+		return nil, usage("--image: %w; name a readable image", err)
 	}
 	if st.Size() > maxImage {
-		return nil, usage("--image: %s has %d MB; pictures of up to %d MB can be sent", path, st.Size()>>20, maxImage>>20)
+		return nil, usage("--image: %s is %d MB; the limit is %d MB", path, st.Size()>>20, maxImage>>20)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, usage("--image: %w; name a picture that can be read", err)
+		return nil, usage("--image: %w; name a readable image", err)
 	}
 	kind := http.DetectContentType(data)
 	if !strings.HasPrefix(kind, "image/") {
-		return nil, usage("--image: %s is not a picture that is understood (PNG, JPEG, GIF, WebP)", path)
+		return nil, usage("--image: %s is not a supported image (PNG, JPEG, GIF, WebP)", path)
 	}
 	return &hermes.Image{MediaType: kind, Data: data}, nil
 }
 
-// display is how things are shown, by the configuration, the flags and what
-// the terminal can do.
+// display says how to show things, according to the configuration, the flags and
+// the terminal.
 func (o *Options) display(a *app.App) (tui.Display, error) {
 	cfg, err := a.Config()
 	if err != nil {
@@ -166,10 +166,11 @@ func (o *Options) display(a *app.App) (tui.Display, error) {
 	return d, nil
 }
 
-// Appearance is how a command beside the chat shows the work of the agent.
+// Appearance returns how other commands show the work of the agent, and how wide
+// the terminal is.
 func (o *Options) Appearance() (tui.Display, int) {
 	d, err := o.display(app.New(o.App))
-	if err != nil { // told where the configuration is needed
+	if err != nil { // reported where the configuration is needed
 		d = tui.Display{Plain: !terminal(o.IO.Out)}
 	}
 	return d, o.Width()
@@ -185,11 +186,11 @@ func (o *Options) Width() int {
 	return 80
 }
 
-// warn tells what is wrong with the configuration, at every start.
+// warn prints the problems of the configuration, at every start.
 func (o *Options) warn(a *app.App) {
 	cfg, err := a.Config()
 	if err != nil {
-		return // told where it is needed
+		return // reported where it is needed
 	}
 	for _, p := range cfg.Warnings() {
 		fmt.Fprintln(o.IO.Err, "hermes:", p)

@@ -9,22 +9,22 @@ import (
 	"hermes/internal/session"
 )
 
-// attaching is a session whose messages bring along what they point at with
-// @file, @url, @diff and their kin.
+// attaching is a session that attaches to messages what they refer to with
+// @file, @url, @diff and similar references.
 type attaching struct {
 	*session.Session
 	app  *app.App
 	dir  string
-	tell func(string) // shows what takes time; nil shows nothing
+	note func(string) // shows what takes time; nil shows nothing
 }
 
-// Submit hands an op on; a message of the person is expanded first.
+// Submit passes an op on, after expanding the references of a user message.
 func (a attaching) Submit(ctx context.Context, op session.Op) error {
 	say, ok := op.(session.Say)
 	if !ok || say.Synthetic {
 		return a.Session.Submit(ctx, op)
 	}
-	parts, err := attach(ctx, a.app, a.dir, "", say.Parts, a.tell)
+	parts, err := attach(ctx, a.app, a.dir, "", say.Parts, a.note)
 	if err != nil {
 		return err
 	}
@@ -32,13 +32,13 @@ func (a attaching) Submit(ctx context.Context, op session.Op) error {
 	return a.Session.Submit(ctx, say)
 }
 
-// attach puts what the message points at below it: sent and stored, not
-// shown. What could not be attached is said where model and person see it.
-func attach(ctx context.Context, a *app.App, dir, model string, parts []hermes.Part, tell func(string)) ([]hermes.Part, error) {
+// attach adds what the message refers to: sent and stored, but not shown. What
+// could not be attached is named in a part that the model and the user see.
+func attach(ctx context.Context, a *app.App, dir, model string, parts []hermes.Part, note func(string)) ([]hermes.Part, error) {
 	if len(parts) == 0 || !strings.Contains(parts[0].Text, "@") {
 		return parts, nil
 	}
-	e, err := a.References(ctx, parts[0].Text, dir, model, tell)
+	e, err := a.References(ctx, parts[0].Text, dir, model, note)
 	if err != nil {
 		return nil, err
 	}

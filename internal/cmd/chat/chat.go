@@ -1,8 +1,10 @@
-// Package chat is the commands that talk with the agent: the chat in the
-// terminal, a single question, and the bare one-shot.
+// Package chat implements the commands that talk with the agent: the chat in the
+// terminal, a single question (-q), and the one-shot (-z) that prints only the
+// answer. It owns their flags; the app makes the sessions, and the tui shows
+// them.
 //
-// Start at chat.go (which of them a command line means), then ask.go (one
-// question, one answer) and talk.go (the chat).
+// Start at chat.go, which finds out what a command line asks for, then read
+// ask.go (one question, one answer) and talk.go (the chat).
 package chat
 
 import (
@@ -43,23 +45,26 @@ type Options struct {
 	MaxTurns         int
 	Source           string
 
-	// Suggest names the commands that a word is like; nil for none.
+	// Suggest lists the commands that are similar to a word; nil suggests none.
 	Suggest func(word string) []string
 
-	asked struct{ query, prompt, carryOn, maxTurns bool } // flags that were given
-	cost  *float64                                        // of a one-shot turn in US dollars; nil is not known
+	asked struct{ query, prompt, carryOn, maxTurns bool } // which flags were set
+	cost  *float64                                        // of a one-shot turn in US dollars; nil is unknown
 }
 
-// anySession stands for a -c without a title.
+// anySession is the value of -c without a title.
 const anySession = "latest"
 
-// NewCmd makes the chat command; as the root it also has the flags that only
-// the root has.
+// NewCmd makes the chat command. As the root command it also has the flags of the
+// root.
 func NewCmd(o *Options, root bool) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "chat",
-		Short: "Talk with the agent",
-		Args:  cobra.ArbitraryArgs,
+		Short: "Chat with the agent",
+		Example: "  hermes chat\n" +
+			"  hermes chat -m anthropic:claude-sonnet-4-5 -t file,terminal\n" +
+			"  hermes chat -q \"why does the build fail?\"",
+		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			f := c.Flags()
 			o.asked.query = f.Changed("query") || f.Changed("query-file")
@@ -71,37 +76,37 @@ func NewCmd(o *Options, root bool) *cobra.Command {
 	}
 	f := c.Flags()
 	f.StringVarP(&o.Query, "query", "q", "", "send this as the first message")
-	f.StringVar(&o.QueryFile, "query-file", "", "send the content of this file as the first message; - is the standard input")
-	f.BoolVar(&o.Oneshot, "oneshot", false, "answer and leave")
-	f.BoolVarP(&o.Quiet, "quiet", "Q", false, "print the answer alone")
+	f.StringVar(&o.QueryFile, "query-file", "", "read the first message from this file; - is standard input")
+	f.BoolVar(&o.Oneshot, "oneshot", false, "answer once and quit")
+	f.BoolVarP(&o.Quiet, "quiet", "Q", false, "print only the answer")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "show arguments and results of tool calls")
-	f.StringArrayVar(&o.Images, "image", nil, "attach this picture to the first message")
+	f.StringArrayVar(&o.Images, "image", nil, "attach this image to the first message")
 	f.StringVarP(&o.App.Model, "model", "m", "", "use this model: name, provider:name or an alias")
 	f.StringVar(&o.App.Provider, "provider", "", "use this provider")
-	f.StringSliceVarP(&o.App.Toolsets, "toolsets", "t", nil, "offer these toolsets only, comma separated")
-	f.StringSliceVarP(&o.App.Skills, "skills", "s", nil, "load these skills from the beginning, comma separated")
-	f.StringVarP(&o.Resume, "resume", "r", "", "go on with a session: its id, its title, or latest (the last active one of this folder, else of all)")
-	f.StringVarP(&o.Continue, "continue", "c", "", "go on with the newest session, or the newest with this title")
+	f.StringSliceVarP(&o.App.Toolsets, "toolsets", "t", nil, "use only these toolsets (comma-separated)")
+	f.StringSliceVarP(&o.App.Skills, "skills", "s", nil, "load these skills at the start (comma-separated)")
+	f.StringVarP(&o.Resume, "resume", "r", "", "resume a session by id or title; latest is the last active one of this folder, else of all")
+	f.StringVarP(&o.Continue, "continue", "c", "", "resume the latest session, or the latest with this title")
 	f.Lookup("continue").NoOptDefVal = anySession
 	f.StringVar(&o.App.Dir, "in", "", "work in this folder")
-	f.IntVar(&o.MaxTurns, "max-turns", 0, "model calls that a turn may make; 0 is no limit")
-	f.StringVar(&o.Source, "source", "", "label of the session (default cli, or oneshot)")
+	f.IntVar(&o.MaxTurns, "max-turns", 0, "maximum model calls per turn; 0 is no limit")
+	f.StringVar(&o.Source, "source", "", "platform label of the session (default cli or oneshot)")
 	f.BoolVar(&o.App.PassSessionID, "pass-session-id", false, "tell the model the session's id")
 	if root {
-		f.StringVarP(&o.Prompt, "prompt", "z", "", "answer this and print nothing but the final text")
-		f.StringVar(&o.UsageFile, "usage-file", "", "with -z: write what the run cost to this file, as JSON")
+		f.StringVarP(&o.Prompt, "prompt", "z", "", "answer this prompt and print only the final text")
+		f.StringVar(&o.UsageFile, "usage-file", "", "with -z: write the tokens and cost of the run to this JSON file")
 	}
 	return c
 }
 
-// run finds out what is wanted: the chat, one question, or the bare one-shot.
+// run runs what the flags ask for: the chat, one question, or the one-shot.
 func run(ctx context.Context, o *Options, args []string) error {
 	if err := o.settle(args); err != nil {
 		return err
 	}
 	if o.App.Dir != "" {
 		if err := os.Chdir(o.App.Dir); err != nil {
-			return usage("--in: %w; name a folder that is there", err)
+			return usage("--in: %w; name an existing folder", err)
 		}
 		o.App.Dir = ""
 	}
@@ -117,29 +122,29 @@ func run(ctx context.Context, o *Options, args []string) error {
 		return o.bare(ctx, text)
 	case o.finite():
 		if !given {
-			return usage("there is nothing to answer: give a question with -q, or text on the standard input")
+			return usage("nothing to answer: give a question with -q, or pipe text to standard input")
 		}
 		return o.ask(ctx, text)
 	}
 	return o.runChat(ctx, text)
 }
 
-// knownToolsets refuses names after -t that nothing has.
+// knownToolsets refuses unknown names after -t.
 func (o *Options) knownToolsets(ctx context.Context) error {
 	if len(o.App.Toolsets) == 0 {
 		return nil
 	}
 	known, _, err := app.New(o.App).Toolsets()
 	if err != nil {
-		return nil // told where it is needed
+		return nil // reported where it is needed
 	}
 	if _, unknown := known.Expand(ctx, o.App.Toolsets...); len(unknown) > 0 {
-		return usage("there is no toolset or tool %q; `hermes tools` lists them", unknown[0])
+		return usage("unknown toolset or tool %q; list them with `hermes tools`", unknown[0])
 	}
 	return nil
 }
 
-// settle reads what cobra leaves as arguments: the title of -c.
+// settle reads the arguments, which are the title of -c, and checks the flags.
 func (o *Options) settle(args []string) error {
 	if o.Continue == anySession && len(args) > 0 {
 		o.Continue, args = strings.Join(args, " "), nil
@@ -148,19 +153,19 @@ func (o *Options) settle(args []string) error {
 		near := ""
 		if o.Suggest != nil {
 			if names := o.Suggest(args[0]); len(names) > 0 {
-				near = fmt.Sprintf("; did you mean `hermes %s`", names[0])
+				near = fmt.Sprintf(" (did you mean `hermes %s`?)", names[0])
 			}
 		}
-		return usage("%q is not a command%s; to ask something use: hermes -z %q", args[0], near, strings.Join(args, " "))
+		return usage("unknown command %q%s; to ask a question, run: hermes -z %q", args[0], near, strings.Join(args, " "))
 	}
 	if o.MaxTurns < 0 {
-		return usage("--max-turns %d: give a number, or 0 for no limit", o.MaxTurns)
+		return usage("--max-turns %d: use a positive number, or 0 for no limit", o.MaxTurns)
 	}
 	if o.Query != "" && o.QueryFile != "" {
-		return usage("give -q or --query-file, not both")
+		return usage("use -q or --query-file, not both")
 	}
 	if o.Resume != "" && o.asked.carryOn {
-		return usage("give --resume or --continue, not both")
+		return usage("use --resume or --continue, not both")
 	}
 	if o.asked.maxTurns {
 		o.App.MaxTurns = &o.MaxTurns
@@ -168,13 +173,13 @@ func (o *Options) settle(args []string) error {
 	return nil
 }
 
-// finite reports whether one answer is wanted and no chat.
+// finite reports whether to give one answer instead of a chat.
 func (o *Options) finite() bool {
 	return o.Oneshot || o.Quiet || len(o.Images) > 0 || !terminal(o.IO.In) || !terminal(o.IO.Out)
 }
 
-// message is the first message: the flag's, the file's or the prompt's text,
-// with what is piped in under it.
+// message is the first message: the text of the flag, the file or the prompt,
+// followed by the piped input.
 func (o *Options) message() (text string, given bool, err error) {
 	text = o.Query
 	if o.asked.prompt {
@@ -184,24 +189,24 @@ func (o *Options) message() (text string, given bool, err error) {
 	if o.QueryFile != "" && !fromStdin {
 		raw, err := os.ReadFile(o.QueryFile)
 		if err != nil {
-			return "", false, usage("--query-file: %w; name a text file that can be read, or - for the standard input", err)
+			return "", false, usage("--query-file: %w; name a readable text file, or - for standard input", err)
 		}
 		text = string(raw)
 	}
 	if (fromStdin || !terminal(o.IO.In)) && o.IO.In != nil {
 		piped, err := io.ReadAll(io.LimitReader(o.IO.In, maxPiped+1))
 		if err != nil {
-			return "", false, fmt.Errorf("read the standard input: %w", err)
+			return "", false, fmt.Errorf("read standard input: %w", err)
 		}
 		if len(piped) > maxPiped {
-			return "", false, usage("more than %d MB came on the standard input; save it to a file and name the file instead", maxPiped>>20)
+			return "", false, usage("standard input is larger than %d MB; save it to a file and mention the file instead", maxPiped>>20)
 		}
 		text = under(text, strings.ToValidUTF8(string(piped), "\uFFFD"))
 	}
 	return text, strings.TrimSpace(text) != "" || len(o.Images) > 0, nil
 }
 
-// maxPiped bounds what is read from the standard input.
+// maxPiped is how much is read from standard input, in bytes.
 const maxPiped = 8 << 20
 
 func under(text, piped string) string {
@@ -214,8 +219,8 @@ func under(text, piped string) string {
 	return text + "\n\n" + piped
 }
 
-// open brings the wanted session to life. waiting, if any, is told what that
-// waits for.
+// open opens the session that the flags ask for. waiting, if not nil, is called
+// with what it waits for.
 func (o *Options) open(ctx context.Context, a *app.App, title string, attended bool, waiting func(string)) (*session.Session, error) {
 	m, err := a.Sessions(ctx)
 	if err != nil {
@@ -234,13 +239,13 @@ func (o *Options) open(ctx context.Context, a *app.App, title string, attended b
 	}
 	s, err := m.Open(ctx, want)
 	if errors.Is(err, hermes.ErrNotFound) {
-		return nil, fmt.Errorf("no session %q; `hermes sessions list` shows them", want.Resume)
+		return nil, fmt.Errorf("no session %q; list sessions with `hermes sessions list`", want.Resume)
 	}
 	return s, err
 }
 
-// modelRef is the model that the flags ask for; a resumed session otherwise
-// keeps its own.
+// modelRef is the model that the flags ask for. Without it a resumed session
+// keeps its model.
 func (o *Options) modelRef() string {
 	if o.App.Provider != "" && o.App.Model != "" && !strings.Contains(o.App.Model, ":") {
 		return o.App.Provider + ":" + o.App.Model
@@ -258,7 +263,7 @@ func (o *Options) platform(attended bool) string {
 	return "oneshot"
 }
 
-// resume is the reference of the session to go on with, or empty.
+// resume is the reference of the session to resume, or empty.
 func (o *Options) resume(ctx context.Context, a *app.App, dir string) (string, error) {
 	switch {
 	case o.Resume != "" && o.Resume != "latest":

@@ -8,8 +8,8 @@ import (
 	"hermes/internal/tui"
 )
 
-// final prints the final text alone. Where a person watches the standard
-// error, it tells there what is being waited for.
+// final prints only the final text. If standard error is a terminal, it also
+// shows there what the run waits for.
 func (o *Options) final() tui.Printer {
 	p := tui.NewFinalPrinter(o.IO.Out)
 	if !terminal(o.IO.Err) {
@@ -18,7 +18,7 @@ func (o *Options) final() tui.Printer {
 	return waiting{p, o.IO.Err}
 }
 
-// waiting is a printer that tells what is waited for beside it.
+// waiting is a printer that also prints waiting notices to notes.
 type waiting struct {
 	tui.Printer
 	notes io.Writer

@@ -10,8 +10,8 @@ import (
 	"hermes/internal/app"
 )
 
-// usageReport is what --usage-file holds. The cost is null where the price of
-// a call is not known.
+// usageReport is the content of --usage-file. The cost is null if the price of
+// a call is unknown.
 type usageReport struct {
 	EstimatedCost *float64 `json:"estimated_cost_usd"`
 	Input         int64    `json:"input_tokens"`
@@ -30,7 +30,7 @@ type usageReport struct {
 	Error         string   `json:"error,omitempty"`
 }
 
-// costOf is what a turn has cost, in US dollars; nil if it is not known.
+// costOf is the cost of a turn in US dollars; nil if unknown.
 func costOf(ctx context.Context, a *app.App, session string, turn int64) *float64 {
 	g, err := a.Spend()
 	if err != nil {
@@ -43,7 +43,7 @@ func costOf(ctx context.Context, a *app.App, session string, turn int64) *float6
 	return new(cost.Dollars())
 }
 
-// report writes the usage file, if one is wanted, also of a run that failed.
+// report writes the usage file if --usage-file is set, even if the run failed.
 func (o *Options) report(done hermes.TurnDone, id, model string, err error) error {
 	if o.UsageFile == "" {
 		return nil
