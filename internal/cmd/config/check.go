@@ -9,23 +9,24 @@ import (
 	settings "hermes/internal/config"
 )
 
-// CheckOptions are the wishes of `config check`.
+// CheckOptions are the flags of `config check`.
 type CheckOptions struct {
 	Deps
 	Out  io.Writer
 	JSON bool
 }
 
-// NewCheckCmd makes the verb; runF replaces its work in tests.
+// NewCheckCmd makes `config check`; tests replace its work with runF.
 func NewCheckCmd(d Deps, runF func(*CheckOptions) error) *cobra.Command {
 	o := &CheckOptions{Deps: d}
 	if runF == nil {
 		runF = runCheck
 	}
 	cmd := &cobra.Command{
-		Use:   "check",
-		Short: "Look for faults in the settings; exit status 1 if one has an effect",
-		Args:  cobra.NoArgs,
+		Use:     "check",
+		Short:   "Check the settings; exit with status 1 if there is a problem",
+		Example: "  hermes config check",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.Out = cmd.OutOrStdout()
 			return runF(o)
@@ -53,12 +54,12 @@ func runCheck(o *CheckOptions) error {
 			return err
 		}
 	case len(problems) == 0:
-		fmt.Fprintln(o.Out, "The settings are fine.")
+		fmt.Fprintln(o.Out, "No problems found.")
 	default:
-		tell(o.Out, problems)
+		printProblems(o.Out, problems)
 	}
 	if effective > 0 {
-		return fmt.Errorf("the settings have faults: %d", effective)
+		return fmt.Errorf("problems in the settings: %d", effective)
 	}
 	return nil
 }

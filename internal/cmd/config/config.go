@@ -1,9 +1,9 @@
-// Package config is the command `hermes config`: looking at the settings and
-// changing them, a file a verb.
+// Package config is the command `hermes config`, which shows and changes the
+// settings.
 //
-// What a setting is and how a file is changed without touching the rest is in
-// internal/config; here are only words and flags. A verb has Options, a
-// constructor and a run func. Start at NewCmd.
+// It owns only the flags and the output, one file per verb. internal/config knows
+// the settings and edits the files. Each verb has Options, a constructor and a
+// run function. Start at NewCmd.
 package config
 
 import (
@@ -21,21 +21,21 @@ import (
 
 // Deps are what the verbs need.
 type Deps struct {
-	// Load reads the configuration anew at every call.
+	// Load reads the configuration again at every call.
 	Load func() (*settings.Config, error)
-	// Edit opens a file in the person's editor and returns when it is closed;
-	// nil means that none can be started.
+	// Edit opens a file in the user's editor and returns when the editor ends;
+	// nil means that there is no editor.
 	Edit func(ctx context.Context, path string) error
 }
 
-// NewCmd makes `hermes config`; alone it shows what is set.
+// NewCmd makes `hermes config`; without a verb it shows the settings.
 func NewCmd(d Deps) *cobra.Command {
 	show := NewShowCmd(d, nil)
 	cmd := &cobra.Command{
 		Use:   "config",
-		Short: "Look at the settings and change them",
-		Long: "Settings stand in config.yaml, secrets in .env, both in the home of the profile.\n" +
-			"What the command line says wins over config.yaml, that over .env, that over the defaults.",
+		Short: "Show and change settings",
+		Long: "Show and change settings. Settings are in config.yaml and secrets in .env, both in the home of the profile.\n" +
+			"Flags take precedence over config.yaml, then .env, then the defaults.",
 		Example: "  hermes config set model.default anthropic/claude-opus-4.6\n" +
 			"  hermes config set OPENROUTER_API_KEY -\n" +
 			"  hermes config get agent.max_turns",
@@ -57,7 +57,7 @@ func NewCmd(d Deps) *cobra.Command {
 	return cmd
 }
 
-// completeKeys offers the keys that begin with what was typed.
+// completeKeys offers the keys that start with the typed text.
 func completeKeys(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -71,23 +71,23 @@ func completeKeys(_ *cobra.Command, args []string, begun string) ([]string, cobr
 	return keys, cobra.ShellCompDirectiveNoFileComp
 }
 
-// tell prints problems one below the other.
-func tell(w io.Writer, problems []settings.Problem) {
+// printProblems prints problems, one per line.
+func printProblems(w io.Writer, problems []settings.Problem) {
 	marks := map[settings.Severity]string{settings.Note: "note", settings.Warning: "warning", settings.Severe: "error"}
 	for _, p := range problems {
 		fmt.Fprintf(w, "%s: %s\n", marks[p.Severity], p)
 	}
 }
 
-func tellChange(out, errs io.Writer, c settings.Change) {
-	fmt.Fprintf(out, "%s is set in %s.\n", c.Key, c.File)
+func printChange(out, errs io.Writer, c settings.Change) {
+	fmt.Fprintf(out, "Set %s in %s.\n", c.Key, c.File)
 	for _, note := range c.Notes {
 		fmt.Fprintln(errs, "note: "+note)
 	}
 }
 
-// firstLine reads a value from standard input, so that a secret need not stand
-// in the shell's history.
+// firstLine reads a value from standard input, so that secrets stay out of the
+// shell history.
 func firstLine(in io.Reader) (string, error) {
 	line, err := bufio.NewReader(in).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -95,7 +95,7 @@ func firstLine(in io.Reader) (string, error) {
 	}
 	line = strings.TrimRight(line, "\r\n")
 	if line == "" {
-		return "", errors.New("no value came on standard input; nothing was written")
+		return "", errors.New("no value on standard input; nothing was changed")
 	}
 	return line, nil
 }

@@ -34,7 +34,7 @@ func newWorld(t *testing.T, yaml, env string) *world {
 	return w
 }
 
-// run calls the command and returns what it prints; $HOME stands for the home.
+// run runs the command and returns its output, with $HOME for the home.
 func (w *world) run(t *testing.T, stdin string, args ...string) (out, errs string, err error) {
 	t.Helper()
 	cmd := config.NewCmd(config.Deps{
@@ -91,12 +91,12 @@ func TestOutput(t *testing.T) {
 		{"get a secret variable", "get A_TOKEN", "***\n"},
 		{"path", "path", "$HOME/config.yaml\n"},
 		{"env-path", "env-path", "$HOME/.env\n"},
-		{"check", "check", "The settings are fine.\n"},
-		{"migrate", "migrate", "Nothing is to be done.\n"},
-		{"set", "set agent.max_turns 7", "agent.max_turns is set in $HOME/config.yaml.\n"},
-		{"set from input", "set agent.max_turns -", "agent.max_turns is set in $HOME/config.yaml.\n"},
-		{"set a secret", "set B_TOKEN", "B_TOKEN is set in $HOME/.env.\n"},
-		{"unset", "unset model.default", "model.default is out of $HOME/config.yaml.\n"},
+		{"check", "check", "No problems found.\n"},
+		{"migrate", "migrate", "Nothing to migrate.\n"},
+		{"set", "set agent.max_turns 7", "Set agent.max_turns in $HOME/config.yaml.\n"},
+		{"set from input", "set agent.max_turns -", "Set agent.max_turns in $HOME/config.yaml.\n"},
+		{"set a secret", "set B_TOKEN", "Set B_TOKEN in $HOME/.env.\n"},
+		{"unset", "unset model.default", "Removed model.default from $HOME/config.yaml.\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -116,13 +116,13 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 	tests := []struct{ name, yaml, args, want string }{
 		{"unknown key", yaml, "get model.defualt", "did you mean model.default?"},
 		{"key of another section", yaml, "get max_turns", "did you mean agent.max_turns?"},
-		{"variable", yaml, "get NOPE", "is not set, neither in the environment nor in"},
+		{"variable", yaml, "get NOPE", "is not set in the environment or in"},
 		{"unset twice", yaml, "unset agent.service_tier", "is not set in"},
 		{"bad value", yaml, "set agent.max_turns lots", "must be a number, or none (no limit)"},
 		{"broken file", "a: [\n", "set agent.max_turns 5", "hermes config edit"},
-		{"faults", "agent: {max_turns: lots}\n", "check", "the settings have faults: 1"},
-		{"no editor", yaml, "edit", "open $HOME/config.yaml in one"},
-		{"no value", yaml, "set agent.max_turns", "no value came on standard input"},
+		{"faults", "agent: {max_turns: lots}\n", "check", "problems in the settings: 1"},
+		{"no editor", yaml, "edit", "no editor available; open $HOME/config.yaml yourself"},
+		{"no value", yaml, "set agent.max_turns", "no value on standard input"},
 		{"too many words", yaml, "set a b c", "accepts between 1 and 2 arg(s)"},
 	}
 	for _, tt := range tests {
@@ -147,7 +147,7 @@ func TestShowWarnsOfABrokenFile(t *testing.T) {
 	w := newWorld(t, "a: [\n", "")
 	out, errs, err := w.run(t, "")
 	must(t, err)
-	if !strings.HasPrefix(errs, "error: config.yaml, line ") || !strings.Contains(out, "defaults are in force") {
+	if !strings.HasPrefix(errs, "error: config.yaml, line ") || !strings.Contains(out, "No settings; the defaults apply.") {
 		t.Errorf("got %q, %q", out, errs)
 	}
 }
@@ -170,16 +170,16 @@ func TestEditMakesTheFileAndChecksIt(t *testing.T) {
 	if _, errs, err := w.run(t, "", "edit"); err == nil || !strings.Contains(errs, "line 2") {
 		t.Errorf("broken: got %v, %q", err, errs)
 	}
-	if out, _, err := w.run(t, "", "edit"); err != nil || out != "The settings are fine.\n" {
-		t.Errorf("mended: got %v, %q", err, out)
+	if out, _, err := w.run(t, "", "edit"); err != nil || out != "No problems found.\n" {
+		t.Errorf("fixed: got %v, %q", err, out)
 	}
 	if _, _, err := w.run(t, "", "edit"); err == nil {
-		t.Error("a failing editor was not told")
+		t.Error("a failing editor was not reported")
 	}
 }
 
-// TestValueOfTheEnvironmentIsCalledSo is about a variable that stands in .env and, with another
-// value, in the environment, which wins.
+// TestValueOfTheEnvironmentIsCalledSo covers a variable in .env that has another value in the
+// environment, which wins.
 func TestValueOfTheEnvironmentIsCalledSo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "", "A=file\nB=file\nC=same\n")
@@ -194,7 +194,7 @@ func TestValueOfTheEnvironmentIsCalledSo(t *testing.T) {
 	cmd.SetOut(&out)
 	cmd.SetArgs([]string{"show"})
 	must(t, cmd.ExecuteContext(t.Context()))
-	want := "A=mine  # the environment, instead of .env\nB=file  # .env\nC=same  # .env\n"
+	want := "A=mine  # environment, overrides .env\nB=file  # .env\nC=same  # .env\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error(diff)
 	}

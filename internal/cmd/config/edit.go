@@ -14,39 +14,40 @@ import (
 	settings "hermes/internal/config"
 )
 
-// EditOptions are the wishes of `config edit`.
+// EditOptions are the flags of `config edit`.
 type EditOptions struct {
 	Deps
 	Out, Err io.Writer
 	Env      bool
 }
 
-// NewEditCmd makes the verb; runF replaces its work in tests.
+// NewEditCmd makes `config edit`; tests replace its work with runF.
 func NewEditCmd(d Deps, runF func(context.Context, *EditOptions) error) *cobra.Command {
 	o := &EditOptions{Deps: d}
 	if runF == nil {
 		runF = runEdit
 	}
 	cmd := &cobra.Command{
-		Use:   "edit",
-		Short: "Open config.yaml in your editor and check it afterwards",
-		Args:  cobra.NoArgs,
+		Use:     "edit",
+		Short:   "Edit config.yaml in your editor, then check it",
+		Example: "  hermes config edit\n  hermes config edit --env",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.Out, o.Err = cmd.OutOrStdout(), cmd.ErrOrStderr()
 			return runF(cmd.Context(), o)
 		},
 	}
-	cmd.Flags().BoolVar(&o.Env, "env", false, "open .env instead")
+	cmd.Flags().BoolVar(&o.Env, "env", false, "edit .env instead")
 	return cmd
 }
 
-const firstConfig = `# Settings of Hermes. Every key and its default: hermes config show --all
+const firstConfig = `# Hermes settings. List every key and its default: hermes config show --all
 # model:
 #   default: anthropic/claude-opus-4.6
 #   provider: openrouter
 `
 
-const firstEnv = "# Secrets of Hermes, one NAME=value a line.\n"
+const firstEnv = "# Hermes secrets, one NAME=value per line.\n"
 
 func runEdit(ctx context.Context, o *EditOptions) error {
 	c, err := o.Load()
@@ -58,7 +59,7 @@ func runEdit(ctx context.Context, o *EditOptions) error {
 		path, first = c.Home().Env(), firstEnv
 	}
 	if o.Edit == nil {
-		return fmt.Errorf("no editor can be started here; open %s in one", path)
+		return fmt.Errorf("no editor available; open %s yourself", path)
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		if err := c.Home().Make(c.Home().Path()); err != nil {
@@ -75,29 +76,29 @@ func runEdit(ctx context.Context, o *EditOptions) error {
 		return err
 	}
 	problems := c.Check()
-	tell(o.Err, problems)
+	printProblems(o.Err, problems)
 	if c.Broken() {
-		return errors.New("the file cannot be used as it is; open it again with `hermes config edit`")
+		return errors.New("the file is not valid; fix it with `hermes config edit`")
 	}
 	if len(problems) == 0 {
-		fmt.Fprintln(o.Out, "The settings are fine.")
+		fmt.Fprintln(o.Out, "No problems found.")
 	}
 	return nil
 }
 
 // NewPathCmd makes `config path`.
 func NewPathCmd(d Deps) *cobra.Command {
-	return pathCmd("path", "Print where config.yaml is", d, func(c *settings.Config) string { return c.Home().Config() })
+	return pathCmd("path", "Print the path of config.yaml", d, func(c *settings.Config) string { return c.Home().Config() })
 }
 
 // NewEnvPathCmd makes `config env-path`.
 func NewEnvPathCmd(d Deps) *cobra.Command {
-	return pathCmd("env-path", "Print where .env is", d, func(c *settings.Config) string { return c.Home().Env() })
+	return pathCmd("env-path", "Print the path of .env", d, func(c *settings.Config) string { return c.Home().Env() })
 }
 
 func pathCmd(use, short string, d Deps, path func(*settings.Config) string) *cobra.Command {
 	return &cobra.Command{
-		Use: use, Short: short, Args: cobra.NoArgs,
+		Use: use, Short: short, Args: cobra.NoArgs, Example: "  hermes config " + use,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := d.Load()
 			if err != nil {

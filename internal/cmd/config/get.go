@@ -12,7 +12,7 @@ import (
 	"hermes/internal/yamledit"
 )
 
-// GetOptions are the wishes of `config get`.
+// GetOptions are the flags and arguments of `config get`.
 type GetOptions struct {
 	Deps
 	Out, Err io.Writer
@@ -21,7 +21,7 @@ type GetOptions struct {
 	Reveal   bool
 }
 
-// NewGetCmd makes the verb; runF replaces its work in tests.
+// NewGetCmd makes `config get`; tests replace its work with runF.
 func NewGetCmd(d Deps, runF func(*GetOptions) error) *cobra.Command {
 	o := &GetOptions{Deps: d}
 	if runF == nil {
@@ -29,7 +29,8 @@ func NewGetCmd(d Deps, runF func(*GetOptions) error) *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:               "get KEY",
-		Short:             "Print one value as it is in force",
+		Short:             "Print the value of a setting",
+		Example:           "  hermes config get agent.max_turns",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeKeys,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -38,7 +39,7 @@ func NewGetCmd(d Deps, runF func(*GetOptions) error) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&o.JSON, "json", false, "print as JSON")
-	cmd.Flags().BoolVar(&o.Reveal, "reveal", false, "print a secret in the clear")
+	cmd.Flags().BoolVar(&o.Reveal, "reveal", false, "print a secret unmasked")
 	return cmd
 }
 
@@ -47,7 +48,7 @@ func runGet(o *GetOptions) error {
 	if err != nil {
 		return err
 	}
-	tell(o.Err, c.FileProblems())
+	printProblems(o.Err, c.FileProblems())
 	if settings.IsVariable(o.Key) {
 		return o.variable(c)
 	}
@@ -56,7 +57,7 @@ func runGet(o *GetOptions) error {
 		return err
 	}
 	if !o.Reveal && len(entries) == 1 && entries[0].Secret {
-		fmt.Fprintln(o.Err, "note: this is a secret; --reveal prints it")
+		fmt.Fprintln(o.Err, "note: this is a secret; use --reveal to print it")
 	}
 	value := o.value(entries, o.Key)
 	if o.JSON {
@@ -72,10 +73,10 @@ func runGet(o *GetOptions) error {
 func (o *GetOptions) variable(c *settings.Config) error {
 	value, ok := c.LookupEnv(o.Key)
 	if !ok {
-		return fmt.Errorf("%s is not set, neither in the environment nor in %s", o.Key, c.Home().Env())
+		return fmt.Errorf("%s is not set in the environment or in %s", o.Key, c.Home().Env())
 	}
 	if redact.SecretName(o.Key) && !o.Reveal {
-		fmt.Fprintln(o.Err, "note: this is a secret; --reveal prints it")
+		fmt.Fprintln(o.Err, "note: this is a secret; use --reveal to print it")
 		value = redact.Mask(value)
 	}
 	if o.JSON {
@@ -85,7 +86,7 @@ func (o *GetOptions) variable(c *settings.Config) error {
 	return nil
 }
 
-// value is the one entry's value, or the section's entries nested below it.
+// value is the value of a single entry, or the entries of a section as a tree.
 func (o *GetOptions) value(entries []settings.Entry, key string) any {
 	shown := settings.Entry.Masked
 	if o.Reveal {

@@ -8,22 +8,23 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// MigrateOptions are the wishes of `config migrate`.
+// MigrateOptions are what `config migrate` works with.
 type MigrateOptions struct {
 	Deps
 	Out io.Writer
 }
 
-// NewMigrateCmd makes the verb; runF replaces its work in tests.
+// NewMigrateCmd makes `config migrate`; tests replace its work with runF.
 func NewMigrateCmd(d Deps, runF func(context.Context, *MigrateOptions) error) *cobra.Command {
 	o := &MigrateOptions{Deps: d}
 	if runF == nil {
 		runF = runMigrate
 	}
 	return &cobra.Command{
-		Use:   "migrate",
-		Short: "Write the new names of old settings; a copy is kept",
-		Args:  cobra.NoArgs,
+		Use:     "migrate",
+		Short:   "Rename outdated settings in config.yaml and keep a backup",
+		Example: "  hermes config migrate",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.Out = cmd.OutOrStdout()
 			return runF(cmd.Context(), o)
@@ -41,12 +42,12 @@ func runMigrate(ctx context.Context, o *MigrateOptions) error {
 		return err
 	}
 	if len(done) == 0 {
-		fmt.Fprintln(o.Out, "Nothing is to be done.")
+		fmt.Fprintln(o.Out, "Nothing to migrate.")
 		return nil
 	}
 	for _, change := range done {
 		fmt.Fprintln(o.Out, change)
 	}
-	fmt.Fprintf(o.Out, "A copy of the old file is in %s.\n", c.Home().Backups("config"))
+	fmt.Fprintf(o.Out, "The old file is backed up in %s.\n", c.Home().Backups("config"))
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// SetOptions are the wishes of `config set`.
+// SetOptions are the arguments of `config set`.
 type SetOptions struct {
 	Deps
 	In         io.Reader
@@ -16,7 +16,7 @@ type SetOptions struct {
 	FromInput  bool
 }
 
-// NewSetCmd makes the verb; runF replaces its work in tests.
+// NewSetCmd makes `config set`; tests replace its work with runF.
 func NewSetCmd(d Deps, runF func(context.Context, *SetOptions) error) *cobra.Command {
 	o := &SetOptions{Deps: d}
 	if runF == nil {
@@ -24,11 +24,12 @@ func NewSetCmd(d Deps, runF func(context.Context, *SetOptions) error) *cobra.Com
 	}
 	return &cobra.Command{
 		Use:   "set KEY [VALUE]",
-		Short: "Write one setting; nothing else in the file changes",
-		Long: "Write one setting. A name in capitals (OPENROUTER_API_KEY) and the value of a secret key go to .env,\n" +
-			"everything else to config.yaml. Without a VALUE, or with -, it is read from standard input.\n" +
-			"A dot that belongs to a name is written \\. (providers.p.models.gpt-4\\.1.context_length).\n" +
-			"Lists are written [a, b] or a,b.",
+		Short: "Change one setting",
+		Long: "Change one setting and keep the rest of the file. Names in capitals (OPENROUTER_API_KEY) and secrets\n" +
+			"go to .env, everything else to config.yaml. Without a VALUE, or with -, read it from standard input.\n" +
+			"Write a dot within a name as \\. (providers.p.models.gpt-4\\.1.context_length).\n" +
+			"Write lists as [a, b] or a,b.",
+		Example:           "  hermes config set agent.max_turns 50\n  hermes config set OPENROUTER_API_KEY -",
 		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: completeKeys,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -56,6 +57,6 @@ func runSet(ctx context.Context, o *SetOptions) error {
 	if err != nil {
 		return err
 	}
-	tellChange(o.Out, o.Err, change)
+	printChange(o.Out, o.Err, change)
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 	"hermes/internal/yamledit"
 )
 
-// ShowOptions are the wishes of `config show`.
+// ShowOptions are the flags and arguments of `config show`.
 type ShowOptions struct {
 	Deps
 	Out, Err io.Writer
@@ -25,7 +25,7 @@ type ShowOptions struct {
 	JSON     bool
 }
 
-// NewShowCmd makes the verb; runF replaces its work in tests.
+// NewShowCmd makes `config show`; tests replace its work with runF.
 func NewShowCmd(d Deps, runF func(*ShowOptions) error) *cobra.Command {
 	o := &ShowOptions{Deps: d}
 	if runF == nil {
@@ -33,7 +33,8 @@ func NewShowCmd(d Deps, runF func(*ShowOptions) error) *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:               "show [SECTION]",
-		Short:             "Show what is set, and where; secrets are masked",
+		Short:             "Show the settings and where they are set; secrets are masked",
+		Example:           "  hermes config show\n  hermes config show agent",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeKeys,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -44,7 +45,7 @@ func NewShowCmd(d Deps, runF func(*ShowOptions) error) *cobra.Command {
 			return runF(o)
 		},
 	}
-	cmd.Flags().BoolVarP(&o.All, "all", "a", false, "show the defaults too")
+	cmd.Flags().BoolVarP(&o.All, "all", "a", false, "also show the defaults")
 	cmd.Flags().BoolVar(&o.JSON, "json", false, "print as JSON")
 	return cmd
 }
@@ -75,13 +76,14 @@ func runShow(o *ShowOptions) error {
 		variables = o.variables(c)
 	}
 	if len(entries)+variables == 0 {
-		fmt.Fprintf(o.Out, "Nothing is set; the defaults are in force (`hermes config show --all`).\nSettings go to %s.\n", c.Home().Config())
+		fmt.Fprintf(o.Out, "No settings; the defaults apply. List them with `hermes config show --all`.\nSettings go to %s.\n", c.Home().Config())
 	}
-	tell(o.Err, c.Warnings())
+	printProblems(o.Err, c.Warnings())
 	return nil
 }
 
-// variables prints what .env sets, as it is in force, and returns how many these are.
+// variables prints the variables of .env with their effective values, and returns
+// how many there are.
 func (o *ShowOptions) variables(c *settings.Config) int {
 	names := c.EnvNames()
 	for _, name := range names {
@@ -91,7 +93,7 @@ func (o *ShowOptions) variables(c *settings.Config) int {
 		}
 		from := ".env"
 		if c.Overridden(name) {
-			from = "the environment, instead of .env"
+			from = "environment, overrides .env"
 		}
 		fmt.Fprintf(o.Out, "%s=%s  # %s\n", name, value, from)
 	}
@@ -106,7 +108,7 @@ func below(c *settings.Config, key string) ([]settings.Entry, error) {
 	}
 	entries := c.EntriesBelow(path...)
 	if len(entries) == 0 && !c.Known(path...) {
-		return nil, fmt.Errorf("%s is not set, and no setting that Hermes knows%s", key, hint(key))
+		return nil, fmt.Errorf("unknown setting %s%s", key, hint(key))
 	}
 	return entries, nil
 }
@@ -115,7 +117,7 @@ func hint(key string) string {
 	if name := settings.Nearest(key); name != "" {
 		return "; did you mean " + name + "?"
 	}
-	return "; `hermes config show --all` lists them"
+	return "; list settings with `hermes config show --all`"
 }
 
 // origin says where a value comes from.
@@ -131,10 +133,10 @@ func origin(e settings.Entry) string {
 	return "  # " + string(e.Source)
 }
 
-// written is a value as it could stand in config.yaml.
+// written is a value in the syntax of config.yaml.
 func written(v any) string { return yamledit.Flow(v) }
 
-// tree nests the entries by their keys, each as shown.
+// tree nests the entries by their keys; shown returns the value of an entry.
 func tree(entries []settings.Entry, shown func(settings.Entry) any) map[string]any {
 	root := map[string]any{}
 	for _, e := range entries {
@@ -163,7 +165,7 @@ func printJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// text is a value for scripts: a text bare, a list of plain values one a line.
+// text is a value for scripts: a string without quotes, a list one item per line.
 func text(v any) string {
 	switch v := v.(type) {
 	case nil:

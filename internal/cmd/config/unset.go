@@ -8,14 +8,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// UnsetOptions are the wishes of `config unset`.
+// UnsetOptions are the arguments of `config unset`.
 type UnsetOptions struct {
 	Deps
 	Out io.Writer
 	Key string
 }
 
-// NewUnsetCmd makes the verb; runF replaces its work in tests.
+// NewUnsetCmd makes `config unset`; tests replace its work with runF.
 func NewUnsetCmd(d Deps, runF func(context.Context, *UnsetOptions) error) *cobra.Command {
 	o := &UnsetOptions{Deps: d}
 	if runF == nil {
@@ -23,7 +23,8 @@ func NewUnsetCmd(d Deps, runF func(context.Context, *UnsetOptions) error) *cobra
 	}
 	return &cobra.Command{
 		Use:               "unset KEY",
-		Short:             "Take one setting out, so that its default holds again",
+		Short:             "Remove a setting, so that its default applies again",
+		Example:           "  hermes config unset agent.max_turns",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeKeys,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -42,6 +43,6 @@ func runUnset(ctx context.Context, o *UnsetOptions) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(o.Out, "%s is out of %s.\n", change.Key, change.File)
+	fmt.Fprintf(o.Out, "Removed %s from %s.\n", change.Key, change.File)
 	return nil
 }
