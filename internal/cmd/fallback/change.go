@@ -14,7 +14,7 @@ import (
 	"hermes/internal/usage"
 )
 
-// addOptions are the wishes of `fallback add`.
+// addOptions are the flags and arguments of `fallback add`.
 type addOptions struct {
 	Deps
 	Out   io.Writer
@@ -25,15 +25,16 @@ type addOptions struct {
 func newAddCmd(d Deps) *cobra.Command {
 	o := &addOptions{Deps: d}
 	cmd := &cobra.Command{
-		Use: "add PROVIDER:MODEL", Short: "Let a model stand by, after those that do", Args: cobra.ExactArgs(1),
+		Use: "add PROVIDER:MODEL", Short: "Add a fallback model at the end of the list", Args: cobra.ExactArgs(1),
+		Example: "  hermes fallback add anthropic:claude-sonnet-4-5\n  hermes fallback add local:qwen3 --base-url http://127.0.0.1:8000/v1",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Out, o.Ref = cmd.OutOrStdout(), args[0]
 			return o.run(cmd.Context())
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.Entry.BaseURL, "base-url", "", "the address of a server of your own")
-	f.StringVar(&o.Entry.KeyEnv, "key-env", "", "the variable that holds its key")
+	f.StringVar(&o.Entry.BaseURL, "base-url", "", "the address of your own server")
+	f.StringVar(&o.Entry.KeyEnv, "key-env", "", "the environment variable with its key")
 	return cmd
 }
 
@@ -44,7 +45,7 @@ func (o *addOptions) run(ctx context.Context) error {
 	}
 	list := written(c)
 	if len(list) == 0 && len(c.Fallback()) > 0 {
-		return errors.New("fallback_model is an old name in your config.yaml; run `hermes config migrate` first")
+		return errors.New("config.yaml uses the old key fallback_model; run `hermes config migrate` first")
 	}
 	entry := o.Entry
 	entry.Model = o.Ref
@@ -54,24 +55,24 @@ func (o *addOptions) run(ctx context.Context) error {
 	}
 	entry.Provider, entry.Model = provider, model
 	if slices.ContainsFunc(c.Fallback(), func(f config.Fallback) bool { return name(f) == name(entry) && f.BaseURL == entry.BaseURL }) {
-		return fmt.Errorf("%s stands by already; `hermes fallback list` shows the order", name(entry))
+		return fmt.Errorf("%s is already a fallback; see `hermes fallback list`", name(entry))
 	}
 	if entry.BaseURL == "" && name(entry) == o.Main(ctx) {
-		return fmt.Errorf("%s is the model that is asked first anyway; name another one", name(entry))
+		return fmt.Errorf("%s is already the main model; choose another one", name(entry))
 	}
 	list = append(slices.Clone(list), fields(entry))
 	change, err := c.Put(ctx, key, list)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(o.Out, "%s stands by as number %d (%s).\n", name(entry), len(list), change.File)
+	fmt.Fprintf(o.Out, "Added fallback %d: %s (%s).\n", len(list), name(entry), change.File)
 	if missing != "" {
-		fmt.Fprintf(o.Out, "It cannot be asked yet: %s.\n", missing)
+		fmt.Fprintf(o.Out, "It is not usable yet: %s.\n", missing)
 	}
 	return nil
 }
 
-// fields are an entry as it is written.
+// fields are an entry as it is written to config.yaml.
 func fields(f config.Fallback) map[string]any {
 	m := map[string]any{"provider": f.Provider, "model": f.Model}
 	if f.BaseURL != "" {
@@ -85,7 +86,8 @@ func fields(f config.Fallback) map[string]any {
 
 func newRemoveCmd(d Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "remove NUMBER|PROVIDER:MODEL", Aliases: []string{"rm"}, Short: "Take one of them out", Args: cobra.ExactArgs(1),
+		Use: "remove NUMBER|PROVIDER:MODEL", Aliases: []string{"rm"}, Short: "Remove a fallback model", Args: cobra.ExactArgs(1),
+		Example: "  hermes fallback remove 2",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := d.Load()
 			if err != nil {
@@ -97,7 +99,7 @@ func newRemoveCmd(d Deps) *cobra.Command {
 			case err != nil:
 				return err
 			case len(list) != len(entries):
-				return errors.New("fallback_model is an old name in your config.yaml; run `hermes config migrate` first")
+				return errors.New("config.yaml uses the old key fallback_model; run `hermes config migrate` first")
 			}
 			if len(list) == 1 {
 				_, err = c.Unset(cmd.Context(), key)
@@ -105,7 +107,7 @@ func newRemoveCmd(d Deps) *cobra.Command {
 				_, err = c.Put(cmd.Context(), key, slices.Delete(slices.Clone(list), at, at+1))
 			}
 			if err == nil {
-				fmt.Fprintf(cmd.OutOrStdout(), "%s does not stand by any more. %s\n", name(entries[at]), tellUndo)
+				fmt.Fprintf(cmd.OutOrStdout(), "Removed fallback %s. %s\n", name(entries[at]), undoHint)
 			}
 			return err
 		},
@@ -115,11 +117,11 @@ func newRemoveCmd(d Deps) *cobra.Command {
 // which finds an entry by its number, from 1, or by its name.
 func which(list []config.Fallback, word string) (int, error) {
 	if len(list) == 0 {
-		return 0, errors.New("no model stands by, so there is nothing to remove")
+		return 0, errors.New("there are no fallbacks to remove")
 	}
 	if n, err := strconv.Atoi(word); err == nil {
 		if n < 1 || n > len(list) {
-			return 0, fmt.Errorf("there is no number %d; `hermes fallback list` shows 1 to %d", n, len(list))
+			return 0, fmt.Errorf("no fallback %d; `hermes fallback list` shows 1 to %d", n, len(list))
 		}
 		return n - 1, nil
 	}
@@ -129,19 +131,20 @@ func which(list []config.Fallback, word string) (int, error) {
 			continue
 		}
 		if at >= 0 {
-			return 0, usage.Errorf("%q means several of them; give the number that `hermes fallback list` shows", word)
+			return 0, usage.Errorf("%q matches several fallbacks; use the number from `hermes fallback list`", word)
 		}
 		at = i
 	}
 	if at < 0 {
-		return 0, fmt.Errorf("%q does not stand by; `hermes fallback list` shows those that do", word)
+		return 0, fmt.Errorf("%q is not a fallback; see `hermes fallback list`", word)
 	}
 	return at, nil
 }
 
 func newClearCmd(d Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "clear", Short: "Take all of them out", Args: cobra.NoArgs,
+		Use: "clear", Short: "Remove all fallback models", Args: cobra.NoArgs,
+		Example: "  hermes fallback clear",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := d.Load()
 			if err != nil {
@@ -149,15 +152,15 @@ func newClearCmd(d Deps) *cobra.Command {
 			}
 			n := len(c.Fallback())
 			if n == 0 {
-				fmt.Fprintln(cmd.ErrOrStderr(), "No model stands by; there is nothing to clear.")
+				fmt.Fprintln(cmd.ErrOrStderr(), "No fallbacks to clear.")
 				return nil
 			}
 			if _, err := c.Unset(cmd.Context(), key); errors.Is(err, config.ErrNotSet) {
-				return errors.New("fallback_model is an old name in your config.yaml; run `hermes config migrate` first")
+				return errors.New("config.yaml uses the old key fallback_model; run `hermes config migrate` first")
 			} else if err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "No model stands by any more (%d taken out). %s\n", n, tellUndo)
+			fmt.Fprintf(cmd.OutOrStdout(), "Removed all fallbacks (%d). %s\n", n, undoHint)
 			return nil
 		},
 	}

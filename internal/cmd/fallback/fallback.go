@@ -1,9 +1,9 @@
-// Package fallback is the command `hermes fallback`: the models that answer
-// where the chosen one cannot, in their order.
+// Package fallback is the command `hermes fallback`: the models that Hermes tries
+// in order when the chosen model fails.
 //
-// They stand in config.yaml as fallback_providers; the verbs change single
-// entries there and leave the rest of the file, comments included, as it is.
-// What an entry means and whether it can be asked is the catalogue's matter
+// They are kept in config.yaml as fallback_providers. The verbs change single
+// entries and keep the rest of the file, including its comments. The package does
+// not know what an entry means or whether it is usable; the catalogue does
 // (Deps.Look). Start at NewCmd.
 package fallback
 
@@ -22,24 +22,25 @@ const key = "fallback_providers"
 
 // Deps are what the verbs work with.
 type Deps struct {
-	// Load reads the configuration anew.
+	// Load reads the configuration again at every call.
 	Load func() (*config.Config, error)
-	// Look finds out which model an entry means. Without a provider the model
-	// may be a whole reference. missing says what it lacks to be asked now; an
-	// error says that it means nothing.
+	// Look finds the model of an entry. Without a provider the model may be a
+	// full reference. missing says what the model lacks to be usable now. An
+	// error means that there is no such model.
 	Look func(ctx context.Context, f config.Fallback) (provider, model, missing string, err error)
 	// Main is the reference of the model that new sessions use, "" if there is none.
 	Main func(ctx context.Context) string
 }
 
-// NewCmd makes `hermes fallback`; alone it lists.
+// NewCmd makes `hermes fallback`; without a verb it lists.
 func NewCmd(d Deps) *cobra.Command {
 	list := newListCmd(d)
 	cmd := &cobra.Command{
-		Use:   "fallback",
-		Short: "The models that answer where the chosen one cannot",
-		Args:  cobra.NoArgs,
-		RunE:  list.RunE,
+		Use:     "fallback",
+		Short:   "Manage the models to try when the chosen one fails",
+		Example: "  hermes fallback add openrouter:deepseek/deepseek-chat\n  hermes fallback list",
+		Args:    cobra.NoArgs,
+		RunE:    list.RunE,
 	}
 	cmd.AddCommand(list, newAddCmd(d), newRemoveCmd(d), newClearCmd(d))
 	return cmd
@@ -47,7 +48,8 @@ func NewCmd(d Deps) *cobra.Command {
 
 func newListCmd(d Deps) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "List them in the order in which they are asked", Args: cobra.NoArgs,
+		Use: "list", Aliases: []string{"ls"}, Short: "List the fallback models in order", Args: cobra.NoArgs,
+		Example: "  hermes fallback list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := d.Load()
 			if err != nil {
@@ -55,7 +57,7 @@ func newListCmd(d Deps) *cobra.Command {
 			}
 			list := c.Fallback()
 			if len(list) == 0 {
-				fmt.Fprintln(cmd.ErrOrStderr(), "No model stands by. `hermes fallback add PROVIDER:MODEL` adds one.")
+				fmt.Fprintln(cmd.ErrOrStderr(), "No fallbacks. Add one with `hermes fallback add PROVIDER:MODEL`.")
 				return nil
 			}
 			d.print(cmd.Context(), cmd.OutOrStdout(), list)
@@ -73,9 +75,9 @@ func (d Deps) print(ctx context.Context, out io.Writer, list []config.Fallback) 
 		_, _, missing, err := d.Look(ctx, f)
 		switch {
 		case err != nil:
-			line += "\n   left out: " + err.Error()
+			line += "\n   skipped: " + err.Error()
 		case missing != "":
-			line += "\n   left out: " + missing
+			line += "\n   skipped: " + missing
 		}
 		fmt.Fprintln(out, line)
 	}
@@ -89,8 +91,7 @@ func name(f config.Fallback) string {
 	return strings.TrimSuffix(f.Provider+":"+f.Model, ":")
 }
 
-// written are the entries as they stand in config.yaml, with all that is
-// written there.
+// written are the entries as they are in config.yaml, with all their fields.
 func written(c *config.Config) []any {
 	switch v := c.Written(key).(type) {
 	case []any:
@@ -101,5 +102,5 @@ func written(c *config.Config) []any {
 	return nil
 }
 
-// tellUndo says how a change is taken back.
-const tellUndo = "`hermes undo` takes it back."
+// undoHint says how to undo a change.
+const undoHint = "Run `hermes undo` to undo this."

@@ -18,7 +18,7 @@ import (
 const before = `# mine
 model: {default: openrouter:big}
 
-# who stands by
+# the fallbacks
 fallback_providers:
   # first the careful one
   - provider: anthropic # paid by work
@@ -29,7 +29,7 @@ fallback_providers:
 agent: {max_turns: 9}
 `
 
-// user is somebody with a config.yaml.
+// user has a config.yaml.
 type user struct {
 	t    *testing.T
 	home home.Dir
@@ -85,7 +85,7 @@ func TestListShowsTheOrderAndWhoIsLeftOut(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{nil, {"list"}, {"ls"}} {
 		out, _, err := newUser(t, before).run(args...)
-		if want := "1  anthropic:claude-x\n2  deepseek:chat\n   left out: it needs a key\n"; out != want || err != nil {
+		if want := "1  anthropic:claude-x\n2  deepseek:chat\n   skipped: it needs a key\n"; out != want || err != nil {
 			t.Errorf("%v: got %q, %v", args, out, err)
 		}
 	}
@@ -98,7 +98,7 @@ func TestChangesKeepTheRestOfTheFile(t *testing.T) {
 	t.Parallel()
 	p := newUser(t, before)
 	out, _, err := p.run("add", "box:small:7b", "--base-url", "http://box:8000/v1", "--key-env", "BOX_KEY")
-	if err != nil || !strings.Contains(out, "box:small:7b stands by as number 3") {
+	if err != nil || !strings.Contains(out, "Added fallback 3: box:small:7b (") {
 		t.Fatalf("%q, %v", out, err)
 	}
 	added := `  - provider: box
@@ -116,7 +116,7 @@ func TestChangesKeepTheRestOfTheFile(t *testing.T) {
 		}
 	}
 	got := p.file()
-	for _, want := range []string{"# mine", "# who stands by", "# first the careful one", "# paid by work", "model: claude-x", "# end", "agent: {max_turns: 9}"} {
+	for _, want := range []string{"# mine", "# the fallbacks", "# first the careful one", "# paid by work", "model: claude-x", "# end", "agent: {max_turns: 9}"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("removed: %q is gone from\n%s", want, got)
 		}
@@ -132,10 +132,10 @@ func TestChangesKeepTheRestOfTheFile(t *testing.T) {
 func TestClearTakesAllOut(t *testing.T) {
 	t.Parallel()
 	p := newUser(t, before)
-	if out, _, err := p.run("clear"); err != nil || !strings.Contains(out, "2 taken out") || strings.Contains(p.file(), "fallback_providers") || !strings.Contains(p.file(), "max_turns: 9") {
+	if out, _, err := p.run("clear"); err != nil || !strings.Contains(out, "Removed all fallbacks (2).") || strings.Contains(p.file(), "fallback_providers") || !strings.Contains(p.file(), "max_turns: 9") {
 		t.Errorf("%q, %v\n%s", out, err, p.file())
 	}
-	if _, errs, err := p.run("clear"); err != nil || !strings.Contains(errs, "nothing to clear") {
+	if _, errs, err := p.run("clear"); err != nil || !strings.Contains(errs, "No fallbacks to clear.") {
 		t.Errorf("again: %q, %v", errs, err)
 	}
 }
@@ -146,12 +146,12 @@ func TestWhatIsRefusedChangesNothing(t *testing.T) {
 		args string
 		says string
 	}{
-		{"add anthropic:claude-x", "stands by already"},
-		{"add openrouter:big", "asked first anyway"},
+		{"add anthropic:claude-x", "anthropic:claude-x is already a fallback"},
+		{"add openrouter:big", "is already the main model"},
 		{"add nobody", "no provider is known"},
 		{"remove 3", "shows 1 to 2"},
 		{"remove 0", "shows 1 to 2"},
-		{"remove nobody", "does not stand by"},
+		{"remove nobody", "is not a fallback"},
 	} {
 		p := newUser(t, before)
 		if _, _, err := p.run(strings.Fields(tt.args)...); err == nil || !strings.Contains(err.Error(), tt.says) {
