@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// probeTime is what a server on this machine may take to answer.
+// probeTime is how long a server on this machine may take to answer.
 const probeTime = time.Second
 
-// running leaves out the servers that nobody set up and that do not answer. All
-// are asked at once.
+// running filters out guessed servers that do not answer. It asks all of them at
+// the same time.
 func running(ctx context.Context, o *Options, services []Service) []Service {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
@@ -37,7 +37,7 @@ func running(ctx context.Context, o *Options, services []Service) []Service {
 	return out
 }
 
-// ready lists references of all models of all services that are ready.
+// ready lists the references of all models of all ready services.
 func ready(ctx context.Context, o *Options) ([]string, error) {
 	services, err := o.Services()
 	if err != nil {
@@ -92,10 +92,10 @@ func listModels(ctx context.Context, o *Options) error {
 	for _, s := range services {
 		switch {
 		case s.Missing != "":
-			// The row has named the service.
+			// The row already names the service.
 			fmt.Fprintf(o.Out, "%-*s  %s\n", width, s.Name, strings.TrimPrefix(s.Missing, fmt.Sprintf("provider %q ", s.Name)))
 		case !slices.Contains(there, s):
-			fmt.Fprintf(o.Out, "%-*s  no such server answers on this machine\n", width, s.Name)
+			fmt.Fprintf(o.Out, "%-*s  no such server is running on this machine\n", width, s.Name)
 		}
 	}
 	return nil

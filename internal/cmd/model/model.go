@@ -1,7 +1,8 @@
-// Package model is the command that shows and chooses the model.
+// Package model is the command `hermes model`, which shows, lists and chooses
+// models.
 //
-// It knows what it needs as a small interface (Deps); the root gives it the
-// real catalogue and configuration.
+// It does not know the catalogue or the configuration; the root package passes
+// them in as Deps. Start at NewCmd.
 package model
 
 import (
@@ -16,7 +17,7 @@ import (
 
 // Deps is what the command works with.
 type Deps struct {
-	// Current is the configured model, and in words where it comes from.
+	// Current is the configured model, and a text that says where it is set.
 	Current func(ctx context.Context) (ref, source string, err error)
 	// Services lists the services of the catalogue.
 	Services func() ([]Service, error)
@@ -26,24 +27,24 @@ type Deps struct {
 	Resolve func(ctx context.Context, ref string) (string, error)
 	// Save makes a reference the default and returns what was written where.
 	Save func(ctx context.Context, ref string) (string, error)
-	// Terminal tells whether the person can be asked.
+	// Terminal reports whether the user can be asked.
 	Terminal func() bool
-	// Pick shows a list to choose from and returns the place of the choice, or
-	// -1; current is the place of the model in use, or -1. Nil asks line by
-	// line.
+	// Pick shows a list to choose from and returns the index of the choice, or
+	// -1. current is the index of the model in use, or -1. With nil the user is
+	// asked line by line.
 	Pick func(title string, items []string, current int) (int, error)
 }
 
-// Service is a row of the catalogue: Missing says in plain words what it
-// lacks to be used, and is empty if it can be. Guessed says that nobody set it
-// up: it may be a server that does not run. Own is a server of the person's,
-// which costs nothing to ask for its models.
+// Service is a row of the catalogue. Missing says what the service lacks, and is
+// empty if it is ready. Guessed means that it is not configured: it may be a
+// local server that does not run. Own is a server of the user, which can be
+// asked for its models at no cost.
 type Service struct {
 	Name, Title, Missing string
 	Guessed, Own         bool
 }
 
-// Options are the wishes of the person.
+// Options are the flags and arguments of the command.
 type Options struct {
 	Deps
 	In       io.Reader
@@ -58,11 +59,11 @@ func NewCmd(d Deps, runF func(context.Context, *Options) error) *cobra.Command {
 	o := &Options{Deps: d}
 	c := &cobra.Command{
 		Use:   "model [REFERENCE]",
-		Short: "Show or choose the model that answers",
-		Long: "Without an argument the command shows the model in use and the services that are ready,\n" +
-			"and on a terminal lets you choose. With a reference, such as openrouter:vendor/name, it\n" +
-			"makes that model the default.",
-		Args: cobra.MaximumNArgs(1),
+		Short: "Show or choose the model",
+		Long: "Show the model in use and the ready services, and choose a model on a terminal.\n" +
+			"With a reference such as openrouter:vendor/name, make that model the default.",
+		Example: "  hermes model\n  hermes model anthropic:claude-sonnet-4-5",
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.In, o.Out = c.InOrStdin(), c.OutOrStdout()
 			if len(args) > 0 {
@@ -75,9 +76,10 @@ func NewCmd(d Deps, runF func(context.Context, *Options) error) *cobra.Command {
 		},
 	}
 	list := &cobra.Command{
-		Use:   "list [PROVIDER]",
-		Short: "List the models of the services that are ready, or of one of them",
-		Args:  cobra.MaximumNArgs(1),
+		Use:     "list [PROVIDER]",
+		Short:   "List the models of all ready services, or of one service",
+		Example: "  hermes model list\n  hermes model list openrouter",
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Out = c.OutOrStdout()
 			if len(args) > 0 {
@@ -86,7 +88,7 @@ func NewCmd(d Deps, runF func(context.Context, *Options) error) *cobra.Command {
 			return listModels(c.Context(), o)
 		},
 	}
-	list.Flags().BoolVar(&o.All, "all", false, "list the services that are not ready, too")
+	list.Flags().BoolVar(&o.All, "all", false, "also list the services that are not ready")
 	c.AddCommand(list)
 	return c
 }
@@ -112,13 +114,13 @@ func run(ctx context.Context, o *Options) error {
 	return choose(ctx, o, ref)
 }
 
-// ask lets the person choose from a list; an empty answer is no choice.
+// ask lets the user choose from a list; an empty answer chooses nothing.
 func ask(ctx context.Context, o *Options, refs []string) (string, error) {
 	if o.Pick == nil {
 		return pick(o.In, o.Out, refs)
 	}
 	current, _, err := o.Current(ctx)
-	if err != nil { // it was told before
+	if err != nil { // show has reported it
 		current = ""
 	}
 	index, err := o.Pick("Model", refs, slices.Index(refs, current))
@@ -144,9 +146,9 @@ func choose(ctx context.Context, o *Options, ref string) error {
 	return nil
 }
 
-// unlisted is a warning where a server of one's own does not list the model: a
-// slip, most likely, though some servers take any name. It is "" where the
-// server does not answer, and for the public services, which are not asked.
+// unlisted warns if the user's own server does not list the model. This is most
+// likely a typo, though some servers accept any name. It is "" if the server does
+// not answer, and for public services, which are not asked.
 func unlisted(ctx context.Context, o *Options, full string) string {
 	services, err := o.Services()
 	if err != nil {
@@ -190,7 +192,7 @@ func show(ctx context.Context, o *Options) error {
 		}
 	}
 	if len(names) == 0 {
-		fmt.Fprintln(o.Out, "No service is set up. `hermes model list --all` shows all and what each of them needs.")
+		fmt.Fprintln(o.Out, "No service is set up. Run `hermes model list --all` to see all services and what they need.")
 		return nil
 	}
 	fmt.Fprintln(o.Out, "Ready services:", strings.Join(names, ", "))

@@ -48,7 +48,7 @@ func TestListIsShownWhereItCanBe(t *testing.T) {
 	}
 }
 
-// TestServerThatDoesNotRunIsNotReady is about servers that are looked for on their usual ports.
+// TestServerThatDoesNotRunIsNotReady covers servers that Hermes looks for on their usual ports.
 func TestServerThatDoesNotRunIsNotReady(t *testing.T) {
 	t.Parallel()
 	var saved string
@@ -63,7 +63,7 @@ func TestServerThatDoesNotRunIsNotReady(t *testing.T) {
 		}
 		return models(ctx, name)
 	}
-	for args, want := range map[string]string{"": "Ready services: local, vllm\n", "list --all": "ollama  no such server answers on this machine\n"} {
+	for args, want := range map[string]string{"": "Ready services: local, vllm\n", "list --all": "ollama  no such server is running on this machine\n"} {
 		var out strings.Builder
 		c := NewCmd(d, nil)
 		c.SetArgs(strings.Fields(args))
@@ -88,9 +88,9 @@ func TestModel(t *testing.T) {
 		"a number chooses":                 {terminal: true, in: "2\n", saved: "local:qwen-coder"},
 		"letters in order narrow":          {terminal: true, in: "qch\n", saved: "local:qwen-chat"},
 		"a part of two names asks on":      {terminal: true, in: "qwen\n1\n", saved: "local:qwen-coder"},
-		"nothing fits":                     {terminal: true, in: "zzz\n\n", says: `Nothing fits "zzz"`},
-		"Enter leaves it":                  {terminal: true, in: "\n"},
-		"the end of the input leaves":      {terminal: true, in: ""},
+		"no match":                     {terminal: true, in: "zzz\n\n", says: `No match for "zzz"`},
+		"Enter cancels":                  {terminal: true, in: "\n"},
+		"the end of the input cancels":      {terminal: true, in: ""},
 		"list":                             {args: []string{"list"}, says: "local:llama-3"},
 		"list --all tells what is missing": {args: []string{"list", "--all"}, says: "set FAR_API_KEY"},
 	} {
@@ -111,8 +111,8 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestATypoInTheNameIsReported is about a server of one's own; what others sell is
-// not asked for.
+// TestATypoInTheNameIsReported covers the user's own servers; public services are
+// not asked.
 func TestATypoInTheNameIsReported(t *testing.T) {
 	t.Parallel()
 	for ref, want := range map[string]string{
@@ -136,7 +136,7 @@ func TestATypoInTheNameIsReported(t *testing.T) {
 		c.SetArgs([]string{ref})
 		c.SetOut(&out)
 		if err := c.ExecuteContext(t.Context()); err != nil || saved != ref || !strings.Contains(out.String(), want) || want == "" && strings.Contains(out.String(), "Note") {
-			t.Errorf("%s: saved %q, %v, told %q", ref, saved, err, out.String())
+			t.Errorf("%s: saved %q, %v, printed %q", ref, saved, err, out.String())
 		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 // shown is how many candidates are listed at once.
 const shown = 15
 
-// pick lets the person narrow a list by parts of names until one is chosen by
-// its number. An empty line leaves without a choice.
+// pick lets the user filter a list by parts of names until one is chosen by its
+// number. An empty line cancels.
 func pick(in io.Reader, out io.Writer, refs []string) (string, error) {
 	lines := bufio.NewScanner(in)
 	left := refs
@@ -24,7 +24,7 @@ func pick(in io.Reader, out io.Writer, refs []string) (string, error) {
 		if len(left) > shown {
 			fmt.Fprintf(out, "     and %d more\n", len(left)-shown)
 		}
-		fmt.Fprint(out, "A number, part of a name, or Enter to leave it: ")
+		fmt.Fprint(out, "Number, part of a name, or Enter to cancel: ")
 		if !lines.Scan() {
 			fmt.Fprintln(out)
 			return "", lines.Err()
@@ -38,7 +38,7 @@ func pick(in io.Reader, out io.Writer, refs []string) (string, error) {
 		}
 		found := match(refs, word)
 		if len(found) == 0 {
-			fmt.Fprintf(out, "Nothing fits %q.\n", word)
+			fmt.Fprintf(out, "No match for %q.\n", word)
 			continue
 		}
 		if len(found) == 1 {
@@ -48,8 +48,8 @@ func pick(in io.Reader, out io.Writer, refs []string) (string, error) {
 	}
 }
 
-// match finds the references that hold the letters of word in their order,
-// those that hold the word as such first.
+// match finds the references that contain the letters of word in order. Those
+// that contain the whole word come first.
 func match(refs []string, word string) []string {
 	word = strings.ToLower(word)
 	var whole, spread []string
