@@ -5,29 +5,30 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"hermes/internal/config"
 )
 
-// SwitchOptions are the wishes of `tools enable` and `tools disable`.
+// SwitchOptions are the flags and arguments of `tools enable` and `tools disable`.
 type SwitchOptions struct {
 	Deps
 	Out      io.Writer
 	Names    []string
 	On       bool
-	Platform string // "" is everywhere
+	Platform string // "" is all platforms
 }
 
-// NewEnableCmd makes the verb; runF replaces its work in tests.
+// NewEnableCmd makes `tools enable`; tests replace its work with runF.
 func NewEnableCmd(d Deps, runF func(context.Context, *SwitchOptions) error) *cobra.Command {
-	return newSwitchCmd("enable NAME…", "Switch toolsets or single tools on", &SwitchOptions{Deps: d, On: true}, runF)
+	return newSwitchCmd("enable NAME…", "Turn on toolsets or single tools", &SwitchOptions{Deps: d, On: true}, runF)
 }
 
-// NewDisableCmd makes the verb; runF replaces its work in tests.
+// NewDisableCmd makes `tools disable`; tests replace its work with runF.
 func NewDisableCmd(d Deps, runF func(context.Context, *SwitchOptions) error) *cobra.Command {
-	return newSwitchCmd("disable NAME…", "Switch toolsets or single tools off", &SwitchOptions{Deps: d}, runF)
+	return newSwitchCmd("disable NAME…", "Turn off toolsets or single tools", &SwitchOptions{Deps: d}, runF)
 }
 
 func newSwitchCmd(use, short string, o *SwitchOptions, runF func(context.Context, *SwitchOptions) error) *cobra.Command {
@@ -35,13 +36,13 @@ func newSwitchCmd(use, short string, o *SwitchOptions, runF func(context.Context
 		runF = runSwitch
 	}
 	cmd := &cobra.Command{
-		Use: use, Short: short, Args: cobra.MinimumNArgs(1),
+		Use: use, Short: short, Args: cobra.MinimumNArgs(1), Example: "  hermes tools " + strings.ReplaceAll(use, "NAME…", "terminal"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Out, o.Names = cmd.OutOrStdout(), args
 			return runF(cmd.Context(), o)
 		},
 	}
-	cmd.Flags().StringVar(&o.Platform, "platform", "", "only there (cli, telegram, …); otherwise everywhere")
+	cmd.Flags().StringVar(&o.Platform, "platform", "", "change only this platform (cli, telegram, …); default is all")
 	return cmd
 }
 
@@ -56,7 +57,7 @@ func runSwitch(ctx context.Context, o *SwitchOptions) error {
 	}
 	defer done()
 	if _, unknown := opened.Catalogue.Expand(ctx, o.Names...); len(unknown) > 0 {
-		return fmt.Errorf("there is no toolset or tool %q; `hermes tools` lists them", unknown[0])
+		return fmt.Errorf("unknown toolset or tool %q; list them with `hermes tools`", unknown[0])
 	}
 	c, err := o.Load()
 	if err != nil {
@@ -71,7 +72,7 @@ func runSwitch(ctx context.Context, o *SwitchOptions) error {
 		return err
 	}
 	for _, name := range o.Names {
-		fmt.Fprintf(o.Out, "%s is %s%s from the next session on.\n", name, onOff(o.On), where(o.Platform))
+		fmt.Fprintf(o.Out, "Turned %s %s%s for new sessions.\n", onOff(o.On), name, where(o.Platform))
 	}
 	return nil
 }
@@ -90,8 +91,8 @@ func where(platform string) string {
 	return " on " + platform
 }
 
-// everywhere changes the list of what is off, which wins over every other; what
-// is switched on also joins the list of what is on, if there is one.
+// everywhere changes the list of disabled names, which wins over every other list.
+// Enabled names are also added to the list of enabled ones, if there is one.
 func (o *SwitchOptions) everywhere(ctx context.Context, c *config.Config) error {
 	off := c.Agent().DisabledToolsets
 	if err := put(ctx, c, "agent.disabled_toolsets", off, changed(off, o.Names, !o.On)); err != nil {
@@ -104,8 +105,8 @@ func (o *SwitchOptions) everywhere(ctx context.Context, c *config.Config) error 
 	return put(ctx, c, "toolsets", on, changed(on, o.Names, true))
 }
 
-// platform changes the list of one platform, which begins with what a session
-// there has now.
+// platform changes the list of one platform. A new list starts with the toolsets
+// that a session on it has now.
 func (o *SwitchOptions) platform(ctx context.Context, c *config.Config, opened Opened) error {
 	was := c.PlatformToolsets()[o.Platform]
 	list := was
@@ -123,12 +124,12 @@ func (o *SwitchOptions) platform(ctx context.Context, c *config.Config, opened O
 	off := c.Agent().DisabledToolsets
 	for _, name := range o.Names {
 		if o.On && slices.Contains(off, name) {
-			return fmt.Errorf("%s is off everywhere (agent.disabled_toolsets), which wins; first `hermes tools enable %s`", name, name)
+			return fmt.Errorf("%s is off on all platforms (agent.disabled_toolsets); first run `hermes tools enable %s`", name, name)
 		}
 	}
 	list = changed(list, o.Names, o.On)
 	if len(list) == 0 {
-		return fmt.Errorf("that would leave %s without any tool, and an empty list means the preset; switch off single toolsets instead", o.Platform)
+		return fmt.Errorf("%s would have no tools, and an empty list means the preset; turn off fewer toolsets", o.Platform)
 	}
 	return put(ctx, c, "platform_toolsets."+o.Platform, was, list)
 }

@@ -1,10 +1,10 @@
-// Package tools is the command `hermes tools`: which toolsets there are, which
-// of them a session gets, and switching them on and off for good.
+// Package tools is the command `hermes tools`: it lists the toolsets, shows which
+// of them a session gets, and turns them on and off.
 //
-// What a selection means is the matter of internal/toolbox; this package reads
-// it and writes the settings agent.disabled_toolsets, toolsets and
-// platform_toolsets. A change holds from the next session on, since the tools of
-// a running one are fixed. Start at NewCmd.
+// It writes the settings agent.disabled_toolsets, toolsets and platform_toolsets.
+// It does not know how a selection is resolved; internal/toolbox does. A change
+// applies to new sessions, since the tools of a running session are fixed. Start
+// at NewCmd.
 package tools
 
 import (
@@ -22,14 +22,14 @@ import (
 
 // Deps are what the verbs need.
 type Deps struct {
-	// Open gives the toolsets of this program and what a session on a platform
-	// would select. done frees what was opened.
+	// Open returns the toolsets of this program and the selection of a session on
+	// a platform. done frees what was opened.
 	Open func(ctx context.Context, platform string) (o Opened, done func() error, err error)
-	// Load reads the configuration anew.
+	// Load reads the configuration again at every call.
 	Load func() (*config.Config, error)
 }
 
-// Opened is what Deps.Open gives.
+// Opened is what Deps.Open returns.
 type Opened struct {
 	Catalogue *toolbox.Catalogue
 	Selection toolbox.Selection
@@ -37,21 +37,22 @@ type Opened struct {
 
 const cli = "cli"
 
-// NewCmd makes `hermes tools`; alone it lists.
+// NewCmd makes `hermes tools`; without a verb it lists.
 func NewCmd(d Deps) *cobra.Command {
 	list := NewListCmd(d, nil)
 	cmd := &cobra.Command{
-		Use:   "tools",
-		Short: "List the toolsets, and switch them on and off",
-		Args:  cobra.NoArgs,
-		RunE:  list.RunE,
+		Use:     "tools",
+		Short:   "List toolsets and turn them on or off",
+		Example: "  hermes tools\n  hermes tools disable terminal --platform telegram",
+		Args:    cobra.NoArgs,
+		RunE:    list.RunE,
 	}
 	cmd.Flags().AddFlagSet(list.Flags())
 	cmd.AddCommand(list, NewEnableCmd(d, nil), NewDisableCmd(d, nil))
 	return cmd
 }
 
-// ListOptions are the wishes of `tools list`.
+// ListOptions are the flags of `tools list`.
 type ListOptions struct {
 	Deps
 	Out      io.Writer
@@ -59,21 +60,22 @@ type ListOptions struct {
 	Summary  bool
 }
 
-// NewListCmd makes the verb; runF replaces its work in tests.
+// NewListCmd makes `tools list`; tests replace its work with runF.
 func NewListCmd(d Deps, runF func(context.Context, *ListOptions) error) *cobra.Command {
 	o := &ListOptions{Deps: d}
 	if runF == nil {
 		runF = runList
 	}
 	cmd := &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "List the toolsets: ✓ on, – off, ✗ not available", Args: cobra.NoArgs,
+		Use: "list", Aliases: []string{"ls"}, Short: "List toolsets: ✓ on, – off, ✗ not available", Args: cobra.NoArgs,
+		Example: "  hermes tools list --platform telegram",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.Out = cmd.OutOrStdout()
 			return runF(cmd.Context(), o)
 		},
 	}
-	cmd.Flags().StringVar(&o.Platform, "platform", cli, "as a session there would have them")
-	cmd.Flags().BoolVar(&o.Summary, "summary", false, "one line")
+	cmd.Flags().StringVar(&o.Platform, "platform", cli, "platform of the session (cli, telegram, …)")
+	cmd.Flags().BoolVar(&o.Summary, "summary", false, "print only a summary")
 	return cmd
 }
 
@@ -103,7 +105,7 @@ func runList(ctx context.Context, o *ListOptions) error {
 		}
 	}
 	for _, name := range set.Unknown {
-		fmt.Fprintf(o.Out, "? %-16s is asked for in the settings; there is no such toolset or tool\n", name)
+		fmt.Fprintf(o.Out, "? %-16s is in the settings, but no toolset or tool has this name\n", name)
 	}
 	return nil
 }
@@ -118,12 +120,12 @@ func (o *ListOptions) summary(states []toolbox.State, set *toolbox.Set) error {
 			on++
 		}
 	}
-	fmt.Fprintf(o.Out, "%s: %d of %d toolsets are on, with %d tools; %d are not available.\n",
+	fmt.Fprintf(o.Out, "%s: %d of %d toolsets are on (tools: %d, not available: %d).\n",
 		o.Platform, on, len(states), len(set.Names()), off)
 	return nil
 }
 
-// selected lists the tools of a toolset that are in the set.
+// selected lists the tools of a toolset that the set contains.
 func selected(set *toolbox.Set, toolset string) []string {
 	return slices.DeleteFunc(set.Names(), func(tool string) bool { return set.Toolset(tool) != toolset })
 }

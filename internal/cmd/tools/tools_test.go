@@ -81,9 +81,9 @@ func TestList(t *testing.T) {
 	tests := []struct{ name, yaml, args, want string }{
 		{"all", "", "", file + "✓ terminal         process, terminal\n✗ web              no key is set\n"},
 		{"one off", "agent: {disabled_toolsets: [terminal]}\n", "list", file + "– terminal         process, terminal\n✗ web              no key is set\n"},
-		{"summary", "", "--summary", "cli: 2 of 3 toolsets are on, with 4 tools; 1 are not available.\n"},
+		{"summary", "", "--summary", "cli: 2 of 3 toolsets are on (tools: 4, not available: 1).\n"},
 		{"unknown names", "toolsets: [file, nope]\n", "", file + "– terminal         process, terminal\n✗ web              no key is set\n" +
-			"? nope             is asked for in the settings; there is no such toolset or tool\n"},
+			"? nope             is in the settings, but no toolset or tool has this name\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -108,8 +108,8 @@ func TestSwitch(t *testing.T) {
 		{"on already", "# mine\n", "enable terminal", "# mine\n", ""},
 		{"on a platform", "# mine\n", "disable terminal --platform telegram", "# mine\nplatform_toolsets:\n  telegram:\n    - file\n", ""},
 		{"off everywhere wins", "agent: {disabled_toolsets: [web]}\n", "enable web --platform telegram", "", "hermes tools enable web"},
-		{"nothing would be left", "platform_toolsets: {irc: [file]}\n", "disable file --platform irc", "", "without any tool"},
-		{"unknown", "", "disable nope", "", "there is no toolset or tool \"nope\""},
+		{"nothing would be left", "platform_toolsets: {irc: [file]}\n", "disable file --platform irc", "", "irc would have no tools"},
+		{"unknown", "", "disable nope", "", "unknown toolset or tool \"nope\""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
