@@ -15,42 +15,43 @@ import (
 	"hermes/internal/home"
 )
 
-// CreateOptions are the wishes of `profile create`.
+// CreateOptions are the flags and arguments of `profile create`.
 type CreateOptions struct {
 	Deps
 	Out   io.Writer
 	Name  string
-	Clone bool   // take over settings, secrets, identity, skills and memory
-	All   bool   // take over everything but history
-	From  string // the profile to clone; "" is the one in use
+	Clone bool   // copy settings, secrets, identity, skills and memory
+	All   bool   // copy everything but history
+	From  string // the profile to copy; "" is the current one
 	Use   bool
 }
 
-// NewCreateCmd makes the verb; runF replaces its work in tests.
+// NewCreateCmd makes `profile create`; tests replace its work with runF.
 func NewCreateCmd(d Deps, runF func(*CreateOptions) error) *cobra.Command {
 	o := &CreateOptions{Deps: d}
 	if runF == nil {
 		runF = runCreate
 	}
 	cmd := &cobra.Command{
-		Use: "create NAME", Short: "Make a profile", Args: cobra.ExactArgs(1),
+		Use: "create NAME", Short: "Create a profile", Args: cobra.ExactArgs(1),
+		Example: "  hermes profile create work --clone",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Out, o.Name = cmd.OutOrStdout(), args[0]
 			return runF(o)
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&o.Clone, "clone", false, "take over settings, secrets, SOUL.md, skills and memory")
-	f.BoolVar(&o.All, "clone-all", false, "take over everything except sessions, checkpoints, jobs, logs and caches")
-	f.StringVar(&o.From, "clone-from", "", "the profile to take it from (default: the one in use)")
-	f.BoolVar(&o.Use, "use", false, "use it from now on")
+	f.BoolVar(&o.Clone, "clone", false, "copy settings, secrets, SOUL.md, skills and memory")
+	f.BoolVar(&o.All, "clone-all", false, "copy everything except sessions, checkpoints, jobs, logs and caches")
+	f.StringVar(&o.From, "clone-from", "", "profile to copy from (default: the current one)")
+	f.BoolVar(&o.Use, "use", false, "use the new profile from now on")
 	return cmd
 }
 
-// cloned are the parts that --clone takes over.
+// cloned are the parts that --clone copies.
 var cloned = []string{"config.yaml", ".env", "SOUL.md", "skills", "memories"}
 
-// history is what no clone takes over: what happened, and what can be made again.
+// history is what no clone copies: what happened, and what can be created again.
 var history = []string{
 	"state.db", "state.db-wal", "state.db-shm", "state.db-journal", "sessions", "checkpoints", "cron", "logs", "cache", "backups",
 	"state-snapshots", "terminal-sessions", "profiles", "active_profile", "pending", "pairing", "history", "sandboxes",
@@ -66,10 +67,10 @@ func runCreate(o *CreateOptions) error {
 		return err
 	}
 	if p.Profile() == home.Default {
-		return errors.New("the default profile is always there; choose another name")
+		return errors.New("the default profile always exists; choose another name")
 	}
 	if p.Exists() {
-		return fmt.Errorf("there is a profile %s already (%s)", p.Profile(), p.Path())
+		return fmt.Errorf("profile %s already exists (%s)", p.Profile(), p.Path())
 	}
 	from := h
 	if o.From != "" {
@@ -79,10 +80,10 @@ func runCreate(o *CreateOptions) error {
 		o.Clone = o.Clone || !o.All
 	}
 	if err := o.make(p, from); err != nil {
-		// Half a profile is worse than none.
+		// Remove the incomplete profile.
 		return errors.Join(err, os.RemoveAll(p.Path()))
 	}
-	fmt.Fprintf(o.Out, "The profile %s is in %s. Use it with `hermes -p %s`.\n", p.Profile(), p.Path(), p.Profile())
+	fmt.Fprintf(o.Out, "Created profile %s in %s. Use it with `hermes -p %s`.\n", p.Profile(), p.Path(), p.Profile())
 	if !o.Use {
 		return nil
 	}
@@ -109,15 +110,15 @@ func (o *CreateOptions) make(p, from home.Dir) error {
 			continue
 		}
 		if err := copyTree(filepath.Join(from.Path(), e.Name()), filepath.Join(p.Path(), e.Name())); err != nil {
-			return fmt.Errorf("take over %s: %w", e.Name(), err)
+			return fmt.Errorf("copy %s: %w", e.Name(), err)
 		}
 	}
 	return nil
 }
 
-// copyTree copies files and folders with their modes. Links are copied as what
-// they lead to only at the top, where people link to their own files; below, they
-// and what is no file are left out.
+// copyTree copies files and folders with their modes. It follows a link only at
+// the top, where users link to their own files. Below, it skips links and
+// everything that is not a regular file.
 func copyTree(from, to string) error {
 	info, err := os.Stat(from)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"hermes/internal/home"
 )
 
-// DeleteOptions are the wishes of `profile delete`.
+// DeleteOptions are the flags and arguments of `profile delete`.
 type DeleteOptions struct {
 	Deps
 	In   io.Reader
@@ -22,21 +22,22 @@ type DeleteOptions struct {
 	Yes  bool
 }
 
-// NewDeleteCmd makes the verb; runF replaces its work in tests.
+// NewDeleteCmd makes `profile delete`; tests replace its work with runF.
 func NewDeleteCmd(d Deps, runF func(*DeleteOptions) error) *cobra.Command {
 	o := &DeleteOptions{Deps: d}
 	if runF == nil {
 		runF = runDelete
 	}
 	cmd := &cobra.Command{
-		Use: "delete NAME", Aliases: []string{"rm"}, Short: "Remove a profile with everything in it, for good",
-		Args: cobra.ExactArgs(1), ValidArgsFunction: completeNames(d),
+		Use: "delete NAME", Aliases: []string{"rm"}, Short: "Delete a profile and everything in it",
+		Example: "  hermes profile delete work",
+		Args:    cobra.ExactArgs(1), ValidArgsFunction: completeNames(d),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.In, o.Out, o.Name = cmd.InOrStdin(), cmd.OutOrStdout(), args[0]
 			return runF(o)
 		},
 	}
-	cmd.Flags().BoolVarP(&o.Yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVarP(&o.Yes, "yes", "y", false, "skip the confirmation")
 	return cmd
 }
 
@@ -50,7 +51,7 @@ func runDelete(o *DeleteOptions) error {
 		return err
 	}
 	if p.Profile() == home.Default {
-		return errors.New("the default profile cannot be deleted; it is the home itself")
+		return errors.New("the default profile cannot be deleted; it is the main home")
 	}
 	if o.Used != nil {
 		used, err := o.Used(p)
@@ -58,18 +59,18 @@ func runDelete(o *DeleteOptions) error {
 			return err
 		}
 		if used {
-			return fmt.Errorf("the profile %s is in use by a running Hermes; stop that first", p.Profile())
+			return fmt.Errorf("profile %s is in use by a running Hermes; quit that first", p.Profile())
 		}
 	}
 	files, bytes := weigh(p.Path())
 	if !o.Yes {
-		fmt.Fprintf(o.Out, "Delete the profile %s with %d files (%s) in %s? Type its name: ", p.Profile(), files, mib(bytes), p.Path())
+		fmt.Fprintf(o.Out, "Delete profile %s with %s (%s) in %s? Type its name to confirm: ", p.Profile(), countFiles(files), mib(bytes), p.Path())
 		answer, _ := bufio.NewReader(o.In).ReadString('\n')
 		if strings.TrimSpace(answer) != p.Profile() {
-			if !strings.HasSuffix(answer, "\n") { // nobody is there to press Enter
+			if !strings.HasSuffix(answer, "\n") { // the input ended without Enter
 				fmt.Fprintln(o.Out)
 			}
-			return errors.New("nothing was deleted; without a terminal use --yes")
+			return errors.New("nothing was deleted; type the name of the profile, or use --yes")
 		}
 	}
 	if sticky, err := h.Sub(h.Sticky()); err == nil && sticky == p {
@@ -77,11 +78,11 @@ func runDelete(o *DeleteOptions) error {
 		if err := stick(root); err != nil {
 			return err
 		}
-		fmt.Fprintln(o.Out, "It was the profile in use; now that is the default one.")
+		fmt.Fprintln(o.Out, "It was the current profile. The default profile is used now.")
 	}
 	if err := os.RemoveAll(p.Path()); err != nil {
 		return fmt.Errorf("delete the profile: %w", err)
 	}
-	fmt.Fprintf(o.Out, "The profile %s is deleted.\n", p.Profile())
+	fmt.Fprintf(o.Out, "Deleted profile %s.\n", p.Profile())
 	return nil
 }

@@ -8,21 +8,22 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// ListOptions are the wishes of `profile list`.
+// ListOptions are the flags of `profile list`.
 type ListOptions struct {
 	Deps
 	Out  io.Writer
 	JSON bool
 }
 
-// NewListCmd makes the verb; runF replaces its work in tests.
+// NewListCmd makes `profile list`; tests replace its work with runF.
 func NewListCmd(d Deps, runF func(*ListOptions) error) *cobra.Command {
 	o := &ListOptions{Deps: d}
 	if runF == nil {
 		runF = runList
 	}
 	cmd := &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "List the profiles; * is the one in use", Args: cobra.NoArgs,
+		Use: "list", Aliases: []string{"ls"}, Short: "List profiles; * is the current one", Args: cobra.NoArgs,
+		Example: "  hermes profile list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.Out = cmd.OutOrStdout()
 			return runF(o)
@@ -71,7 +72,7 @@ func runList(o *ListOptions) error {
 			mark = "*"
 		}
 		if r.Sticky && r.Name != "default" {
-			note = "  (chosen with `hermes profile use`)"
+			note = "  (set by `hermes profile use`)"
 		}
 		fmt.Fprintf(o.Out, "%s %-16s %s%s\n", mark, r.Name, r.Path, note)
 	}

@@ -1,8 +1,9 @@
-// Package profile is the command `hermes profile`: several homes beside each
-// other, each with settings, sessions, memory and skills of its own.
+// Package profile is the command `hermes profile`. It lists, creates, selects and
+// deletes profiles: separate homes with their own settings, sessions, memory and
+// skills.
 //
-// Which profile a run uses is decided by internal/home; here profiles are
-// listed, chosen for good, made and deleted. Start at NewCmd.
+// It does not decide which profile a run uses; internal/home does. Start at
+// NewCmd.
 package profile
 
 import (
@@ -19,25 +20,26 @@ import (
 
 // Deps are what the verbs need.
 type Deps struct {
-	// Home is the home of this run, in the manner of home.Find: with a
-	// *home.ProfileError the root comes along, which is enough here, since these
-	// commands mend a chosen profile that is missing.
+	// Home is the home of this run, like home.Find. With a *home.ProfileError it
+	// also returns the main home. That is enough here, since these commands repair
+	// the choice of a missing profile.
 	Home func() (home.Dir, error)
 	// Used reports whether a process has a profile open, so that it must not be
-	// deleted; nil means that nobody can tell.
+	// deleted; nil means unknown.
 	Used func(home.Dir) (bool, error)
 }
 
-// NewCmd makes `hermes profile`; alone it lists.
+// NewCmd makes `hermes profile`; without a verb it lists.
 func NewCmd(d Deps) *cobra.Command {
 	list := NewListCmd(d, nil)
 	cmd := &cobra.Command{
 		Use:   "profile",
-		Short: "Keep several homes: settings, sessions, memory and skills apart",
-		Long: "A profile is a full home of its own below profiles/ in the root home. `-p NAME` uses one for a single\n" +
-			"call, `hermes profile use NAME` from then on. Profiles keep things apart; they are not a sandbox.",
-		Args: cobra.NoArgs,
-		RunE: list.RunE,
+		Short: "Manage profiles with separate settings, sessions, memory and skills",
+		Long: "Manage profiles. A profile is a separate home in profiles/ of the main home. Use one for a single run\n" +
+			"with `-p NAME`, or from now on with `hermes profile use NAME`. A profile is not a sandbox.",
+		Example: "  hermes profile create work --clone\n  hermes profile use work",
+		Args:    cobra.NoArgs,
+		RunE:    list.RunE,
 	}
 	cmd.AddCommand(list, NewShowCmd(d, nil), NewUseCmd(d, nil), NewCreateCmd(d, nil), NewDeleteCmd(d, nil))
 	return cmd
@@ -52,7 +54,7 @@ func (d Deps) home() (home.Dir, error) {
 	return h, err
 }
 
-// existing returns a profile that is there.
+// existing returns a profile that exists.
 func existing(root home.Dir, name string) (home.Dir, error) {
 	p, err := root.Sub(name)
 	if err != nil {
@@ -64,7 +66,7 @@ func existing(root home.Dir, name string) (home.Dir, error) {
 	return p, nil
 }
 
-// completeNames offers the profiles.
+// completeNames offers the names of the profiles.
 func completeNames(d Deps) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		h, err := d.home()
@@ -96,6 +98,13 @@ func there(path string) string {
 		return "none"
 	}
 	return path
+}
+
+func countFiles(n int) string {
+	if n == 1 {
+		return "1 file"
+	}
+	return fmt.Sprintf("%d files", n)
 }
 
 func mib(bytes int64) string { return fmt.Sprintf("%.1f MB", float64(bytes)/(1<<20)) }

@@ -76,14 +76,14 @@ func TestALifeOfAProfile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	steps := []struct{ args, stdin, want string }{
-		{"create dev --use", "", "The profile dev is in $HOME/profiles/dev. Use it with `hermes -p dev`.\n"},
-		{"list", "", "  default          $HOME\n* dev              $HOME/profiles/dev  (chosen with `hermes profile use`)\n"},
-		{"use default", "", "From now on the profile default is used ($HOME).\n"},
+		{"create dev --use", "", "Created profile dev in $HOME/profiles/dev. Use it with `hermes -p dev`.\n"},
+		{"list", "", "  default          $HOME\n* dev              $HOME/profiles/dev  (set by `hermes profile use`)\n"},
+		{"use default", "", "Using profile default from now on ($HOME).\n"},
 		{"", "", "* default          $HOME\n  dev              $HOME/profiles/dev\n"},
-		{"use dev", "", "From now on the profile dev is used ($HOME/profiles/dev).\n"},
+		{"use dev", "", "Using profile dev from now on ($HOME/profiles/dev).\n"},
 		{"show", "", "profile   dev\nhome      $HOME/profiles/dev\nsettings  none\nsecrets   none\nidentity  none\nsessions  none\nsize      0.0 MB in 0 files\n"},
-		{"delete dev", "dev\n", "Delete the profile dev with 0 files (0.0 MB) in $HOME/profiles/dev? Type its name: " +
-			"It was the profile in use; now that is the default one.\nThe profile dev is deleted.\n"},
+		{"delete dev", "dev\n", "Delete profile dev with 0 files (0.0 MB) in $HOME/profiles/dev? Type its name to confirm: " +
+			"It was the current profile. The default profile is used now.\nDeleted profile dev.\n"},
 		{"list", "", "* default          $HOME\n"},
 	}
 	for _, s := range steps {
@@ -126,7 +126,7 @@ func TestWhatIsRefused(t *testing.T) {
 	must(t, err)
 	tests := []struct{ args, stdin, want string }{
 		{"create dev", "", "already"},
-		{"create default", "", "always there"},
+		{"create default", "", "always exists"},
 		{"create ../x", "", "is not a valid profile name"},
 		{"create x --clone-from nope", "", `no profile "nope"`},
 		{"use nope", "", "hermes profile create nope"},

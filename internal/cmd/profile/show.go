@@ -9,21 +9,22 @@ import (
 	"hermes/internal/home"
 )
 
-// ShowOptions are the wishes of `profile show`.
+// ShowOptions are the arguments of `profile show`.
 type ShowOptions struct {
 	Deps
 	Out  io.Writer
-	Name string // "" is the one in use
+	Name string // "" is the current one
 }
 
-// NewShowCmd makes the verb; runF replaces its work in tests.
+// NewShowCmd makes `profile show`; tests replace its work with runF.
 func NewShowCmd(d Deps, runF func(*ShowOptions) error) *cobra.Command {
 	o := &ShowOptions{Deps: d}
 	if runF == nil {
 		runF = runShow
 	}
 	return &cobra.Command{
-		Use: "show [NAME]", Short: "Show what a profile has", Args: cobra.MaximumNArgs(1), ValidArgsFunction: completeNames(d),
+		Use: "show [NAME]", Short: "Show the files and the size of a profile", Args: cobra.MaximumNArgs(1), ValidArgsFunction: completeNames(d),
+		Example: "  hermes profile show work",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Out = cmd.OutOrStdout()
 			if len(args) > 0 {
@@ -58,7 +59,7 @@ func runShow(o *ShowOptions) error {
 		rows = append(rows, [2]string{"profiles", fmt.Sprint(len(names))})
 	}
 	files, bytes := weigh(p.Path())
-	rows = append(rows, [2]string{"size", fmt.Sprintf("%s in %d files", mib(bytes), files)})
+	rows = append(rows, [2]string{"size", fmt.Sprintf("%s in %s", mib(bytes), countFiles(files))})
 	for _, r := range rows {
 		fmt.Fprintf(o.Out, "%-9s %s\n", r[0], r[1])
 	}

@@ -13,21 +13,22 @@ import (
 	"hermes/internal/home"
 )
 
-// UseOptions are the wishes of `profile use`.
+// UseOptions are the arguments of `profile use`.
 type UseOptions struct {
 	Deps
 	Out  io.Writer
 	Name string
 }
 
-// NewUseCmd makes the verb; runF replaces its work in tests.
+// NewUseCmd makes `profile use`; tests replace its work with runF.
 func NewUseCmd(d Deps, runF func(*UseOptions) error) *cobra.Command {
 	o := &UseOptions{Deps: d}
 	if runF == nil {
 		runF = runUse
 	}
 	return &cobra.Command{
-		Use: "use NAME", Short: "Use a profile from now on; `use default` goes back", Args: cobra.ExactArgs(1),
+		Use: "use NAME", Short: "Use a profile from now on", Args: cobra.ExactArgs(1),
+		Example:           "  hermes profile use work\n  hermes profile use default",
 		ValidArgsFunction: completeNames(d),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Out, o.Name = cmd.OutOrStdout(), args[0]
@@ -48,11 +49,11 @@ func runUse(o *UseOptions) error {
 	if err := stick(p); err != nil {
 		return err
 	}
-	fmt.Fprintf(o.Out, "From now on the profile %s is used (%s).\n", p.Profile(), p.Path())
+	fmt.Fprintf(o.Out, "Using profile %s from now on (%s).\n", p.Profile(), p.Path())
 	return nil
 }
 
-// stick makes a profile the one that is used when none is asked for.
+// stick makes a profile the default for runs without -p.
 func stick(p home.Dir) error {
 	if p.Profile() == home.Default {
 		if err := os.Remove(p.StickyFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
