@@ -16,7 +16,7 @@ import (
 	"hermes/internal/chatserver"
 )
 
-// seat is a program at a terminal.
+// seat is the program on a pseudo terminal.
 type seat struct {
 	t      *testing.T
 	pty    *xpty.UnixPty
@@ -45,7 +45,7 @@ func (p *user) sit(term string, args ...string) *seat {
 	if err := c.Start(); err != nil {
 		p.t.Fatal(err)
 	}
-	s.signal = func(sig os.Signal) { _ = c.Process.Signal(sig) } // one that has ended is told by left
+	s.signal = func(sig os.Signal) { _ = c.Process.Signal(sig) } // left notices a program that has ended
 	go func() { s.end <- c.Wait() }()
 	go func() { // ends when the pty is closed
 		for {
@@ -101,8 +101,8 @@ func (s *seat) left() {
 	}
 }
 
-// inquiry is a model that asks two things before it answers.
-func inquiry(t *testing.T) (env []string, asked func() int) {
+// twoQuestions is a model that asks two questions before it answers.
+func twoQuestions(t *testing.T) (env []string, asked func() int) {
 	var mu sync.Mutex
 	steps := 0
 	env = serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
@@ -123,32 +123,32 @@ func inquiry(t *testing.T) (env []string, asked func() int) {
 func TestAQuestionOutlivesTheProgram(t *testing.T) {
 	t.Parallel()
 	for _, term := range []string{"dumb", "xterm-256color"} {
-		for name, leave := range map[string]func(*seat){
+		for name, quit := range map[string]func(*seat){
 			"killed":           func(s *seat) { s.signal(syscall.SIGKILL) },
-			"told to end":      func(s *seat) { s.signal(syscall.SIGTERM) },
-			"left with Ctrl+D": func(s *seat) { s.press("\x04") },
-			// The second leaves when it comes soon after the first; a slow machine needs a third.
-			"left with Ctrl+C": func(s *seat) { s.press("\x03"); s.shows("stays open"); s.press("\x03\x03") },
+			"terminated":       func(s *seat) { s.signal(syscall.SIGTERM) },
+			"quit with Ctrl+D": func(s *seat) { s.press("\x04") },
+			// The second quits if it comes soon after the first; a slow machine needs a third.
+			"quit with Ctrl+C": func(s *seat) { s.press("\x03"); s.shows("stays open"); s.press("\x03\x03") },
 		} {
-			if term == "dumb" && name == "left with Ctrl+C" {
-				continue // there it stops the turn alone
+			if term == "dumb" && name == "quit with Ctrl+C" {
+				continue // there it only stops the turn
 			}
 			t.Run(term+" "+name, func(t *testing.T) {
 				t.Parallel()
-				env, asked := inquiry(t)
+				env, asked := twoQuestions(t)
 				p := newUser(t, env...)
 				s := p.sit(term, "-m", "custom:played", "-q", "set it up")
 				s.shows("Which port?")
 				s.press("8080\r")
 				s.shows("Which host?")
-				leave(s)
+				quit(s)
 				s.left()
 				if out, errs, _ := p.run("sessions", "list"); !strings.Contains(out, "asks you") {
 					t.Errorf("listed as\n%s%s", out, errs)
 				}
 
 				s = p.sit(term, "-m", "custom:played", "-c")
-				s.shows("question 2 of 2")
+				s.shows("Question 2 of 2")
 				s.shows("Which host?")
 				s.press("localhost\r")
 				s.shows("Now it listens.")
@@ -157,13 +157,13 @@ func TestAQuestionOutlivesTheProgram(t *testing.T) {
 				if n := asked(); n != 2 {
 					t.Errorf("the model was asked %d times", n)
 				}
-				checkTalk(t, p)
+				checkConversation(t, p)
 			})
 		}
 	}
 }
 
-func checkTalk(t *testing.T, p *user) {
+func checkConversation(t *testing.T, p *user) {
 	t.Helper()
 	st := p.store()
 	list, err := st.ListSessions(t.Context(), hermes.SessionFilter{})

@@ -51,14 +51,14 @@ func authDeps(p Process, g *chat.Options) auth.Deps {
 func hidden(stdin any) (string, error) {
 	f, ok := stdin.(*os.File)
 	if !ok {
-		return "", errors.New("there is no terminal to ask on")
+		return "", errors.New("no terminal to ask on")
 	}
 	raw, err := term.ReadPassword(int(f.Fd()))
 	return string(raw), err
 }
 
-// browse opens an address in the person's browser. It does not wait: a browser
-// that is started by this lives on after us, as one that was running before.
+// browse opens an address in the user's browser. It does not wait, since a
+// browser that it starts keeps running after Hermes has ended.
 func browse(ctx context.Context, getenv func(string) string, address string) error {
 	argv := []string{"xdg-open", address}
 	switch runtime.GOOS {
@@ -68,11 +68,11 @@ func browse(ctx context.Context, getenv func(string) string, address string) err
 		argv = []string{"rundll32", "url.dll,FileProtocolHandler", address}
 	default:
 		if getenv("DISPLAY") == "" && getenv("WAYLAND_DISPLAY") == "" {
-			return nil // nothing to show it on; the address was printed
+			return nil // no display; the address was printed
 		}
 	}
 	go func() {
-		// That it failed is seen: nothing opens, and the address stands there.
+		// The user sees a failure: nothing opens, and the address was printed.
 		_ = proc.Foreground(context.WithoutCancel(ctx), argv, nil, nil, nil)
 	}()
 	return nil

@@ -33,8 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// user is somebody with a home, a working folder and an environment of
-// their own.
+// user has a home, a working folder and an environment.
 type user struct {
 	t         *testing.T
 	home, dir string
@@ -58,7 +57,7 @@ func (p *user) command(args ...string) *exec.Cmd {
 	return c
 }
 
-// run runs the program to its end.
+// run runs the program until it ends.
 func (p *user) run(args ...string) (out, errs string, status int) {
 	p.t.Helper()
 	return p.runWith("", args...)
@@ -101,7 +100,7 @@ func call(name string, args any) chatserver.Answer {
 	return chatserver.Answer{Calls: []chatserver.Call{{ID: "call_" + name, Type: "function", Function: chatserver.Function{Name: name, Arguments: string(raw)}}}}
 }
 
-// lastIs tells who spoke last.
+// lastIs reports whether the last message has a role.
 func lastIs(r *chatserver.Request, role string) bool {
 	return r.Messages[len(r.Messages)-1].Role == role
 }
@@ -126,15 +125,15 @@ func TestStatuses(t *testing.T) {
 		"version":             {[]string{"--version"}, 0, "hermes "},
 		"no model":            {[]string{"-z", "hi"}, 2, "no model is configured"},
 		"an unknown flag":     {[]string{"--nope"}, 2, "--nope"},
-		"not a command":       {[]string{"frobnicate"}, 2, "not a command"},
+		"not a command":       {[]string{"frobnicate"}, 2, `unknown command "frobnicate"; to ask a question, run: hermes -z "frobnicate"`},
 		"nothing to answer":   {[]string{"-z", ""}, 2, "nothing to answer"},
 		"an unknown session":  {[]string{"--resume", "nope", "-z", "hi", "-m", "x:y"}, 1, ""},
 		"a missing image":     {[]string{"-z", "hi", "--image", "nope.png", "-m", "openai:x"}, 2, "nope.png"},
 		"a folder that is no": {[]string{"--in", "/nope/nope", "-z", "hi"}, 2, "/nope/nope"},
 		"an unknown profile":  {[]string{"-p", "nope", "sessions", "list"}, 1, "nope"},
-		"an unknown toolset":  {[]string{"-z", "hi", "-m", "openai:x", "-t", "file,nope"}, 2, `no toolset or tool "nope"`},
+		"an unknown toolset":  {[]string{"-z", "hi", "-m", "openai:x", "-t", "file,nope"}, 2, `unknown toolset or tool "nope"; list them with `+"`hermes tools`"},
 		"an argument missing": {[]string{"sessions", "show"}, 2, "hermes sessions show"},
-		"a number that is no": {[]string{"sessions", "list", "--limit", "x"}, 2, "--limit takes a number, not \"x\"\nRun"},
+		"a number that is no": {[]string{"sessions", "list", "--limit", "x"}, 2, "--limit needs a number, not \"x\"\nRun"},
 	} {
 		out, errs, status := p.run(tt.args...)
 		if status != tt.status || !strings.Contains(out+errs, tt.says) {
@@ -347,7 +346,7 @@ func TestTwoProgramsShareAHome(t *testing.T) {
 	}
 }
 
-func TestDamagedDatabaseIsLeftAsItIs(t *testing.T) {
+func TestDamagedDatabaseIsNotChanged(t *testing.T) {
 	t.Parallel()
 	p := newUser(t, serve(t, func(*chatserver.Request) (chatserver.Answer, error) { return chatserver.Answer{Text: "hi"}, nil })...)
 	path := filepath.Join(p.home, "hermes.db")
@@ -364,7 +363,7 @@ func TestDamagedDatabaseIsLeftAsItIs(t *testing.T) {
 	}
 }
 
-func TestBrokenConfigIsSaidAndNeverWrittenTo(t *testing.T) {
+func TestBrokenConfigIsReportedAndNeverChanged(t *testing.T) {
 	t.Parallel()
 	p := newUser(t, serve(t, func(*chatserver.Request) (chatserver.Answer, error) { return chatserver.Answer{Text: "hi"}, nil })...)
 	path := filepath.Join(p.home, "config.yaml")
@@ -404,7 +403,7 @@ func TestReferencesAttachWhatTheyPointAt(t *testing.T) {
 		}
 	}
 	if !strings.Contains(out, "Not attached") {
-		t.Errorf("nothing is said of what was left out: %s", out)
+		t.Errorf("it does not say what was not attached: %s", out)
 	}
 	shown, _, _ := p.run("sessions", "search", "three")
 	if !strings.Contains(shown, "see @file") && shown == "" {
@@ -427,7 +426,7 @@ func TestHomeThatCannotBeMadeSaysWhatToDo(t *testing.T) {
 
 func TestEditorThatFailsIsNamed(t *testing.T) {
 	t.Parallel()
-	for editor, says := range map[string]string{"/nope/editor": "set EDITOR", "false": "ended with status 1"} {
+	for editor, says := range map[string]string{"/nope/editor": "set EDITOR", "false": "exited with status 1"} {
 		p := newUser(t, "EDITOR="+editor)
 		_, errs, status := p.run("config", "edit")
 		if status != 1 || !strings.Contains(errs, says) || !strings.Contains(errs, editor) {
@@ -478,8 +477,8 @@ func TestLearningsCanBeUndone(t *testing.T) {
 	run("No learnings found", "learning", "list", "--all")
 }
 
-// TestUnfinishedWorkIsNoSuccess is for scripts: the text says what was done so
-// far, the status that it is not all.
+// TestUnfinishedWorkIsNoSuccess: scripts get the work so far as text, and an exit
+// status that says that it is incomplete.
 func TestUnfinishedWorkIsNoSuccess(t *testing.T) {
 	t.Parallel()
 	p := newUser(t, serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {

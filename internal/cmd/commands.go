@@ -27,7 +27,7 @@ import (
 	"hermes/internal/setup"
 )
 
-// commands is the explicit list of what stands beside the chat.
+// commands is the list of all commands besides the chat.
 func commands(p Process, g *chat.Options) []*cobra.Command {
 	return []*cobra.Command{
 		chat.NewCmd(g, false),

@@ -30,7 +30,7 @@ import (
 	journal "hermes/internal/undo"
 )
 
-// What each command works with, made from an app of its own when it runs.
+// The dependencies of each command. Every command makes its own app when it runs.
 
 func measure(g *chat.Options) promptsize.Measure {
 	return func(ctx context.Context, platform string) (promptsize.Measured, error) {
@@ -88,7 +88,7 @@ func doctorDeps(p Process, g *chat.Options) (setup.Deps, error) {
 		Home: h,
 		Load: func() *settings.Config {
 			c, err := app.New(g.App).Config()
-			if err != nil { // told by the check of the home
+			if err != nil { // reported by the check of the home
 				return settings.Load(h, settings.Options{IgnoreUser: g.App.IgnoreUserConfig})
 			}
 			return c
@@ -118,20 +118,20 @@ func configDeps(p Process, g *chat.Options) config.Deps {
 	}
 }
 
-// edit opens a file in the person's editor.
+// edit opens a file in the user's editor.
 func edit(ctx context.Context, p Process, path string) error {
 	editor := cmp.Or(p.Getenv("VISUAL"), p.Getenv("EDITOR"))
 	if editor == "" && !terminal(p.Stdin) {
-		return fmt.Errorf("there is no terminal for an editor; use `hermes config set KEY VALUE`, or open %s yourself", path)
+		return fmt.Errorf("no terminal for an editor; use `hermes config set KEY VALUE`, or open %s yourself", path)
 	}
 	editor = cmp.Or(editor, "vi")
 	words := strings.Fields(editor)
 	err := proc.Foreground(ctx, append(words, path), p.Stdin, p.Stdout, p.Stderr)
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		return fmt.Errorf("the editor %s ended with status %d, so the file was not looked at; check it with `hermes config check`", editor, exit.ExitCode())
+		return fmt.Errorf("the editor %s exited with status %d, so the file was not checked; run `hermes config check`", editor, exit.ExitCode())
 	}
 	if err != nil {
-		return fmt.Errorf("the editor %s cannot be started; set EDITOR to one that is here, or open %s yourself", editor, path)
+		return fmt.Errorf("cannot start the editor %s; set EDITOR to an installed editor, or open %s yourself", editor, path)
 	}
 	return nil
 }
@@ -139,7 +139,7 @@ func edit(ctx context.Context, p Process, path string) error {
 func sessionDeps(p Process, g *chat.Options) sessions.Deps {
 	return sessions.Deps{
 		Open: func(ctx context.Context) (hermes.Store, error) {
-			return app.New(g.App).Store(ctx) // the verb closes it
+			return app.New(g.App).Store(ctx) // the command closes it
 		},
 		Repair: func(ctx context.Context) (sessions.Repaired, error) {
 			r, err := app.New(g.App).Repair(ctx)
@@ -210,7 +210,8 @@ func modelDeps(p Process, g *chat.Options) model.Deps {
 	}
 }
 
-// picker shows lists on the terminal, or is nil on one that cannot.
+// picker shows lists on the terminal. It is nil if the terminal cannot show
+// them.
 func picker(p Process) func(title string, items []string, current int) (int, error) {
 	in, fromFile := p.Stdin.(*os.File)
 	out, toFile := p.Stdout.(*os.File)

@@ -26,7 +26,7 @@ func fallbackDeps(g *chat.Options) fallback.Deps {
 			defer a.Close()
 			ref, _, err := a.CurrentModel(ctx)
 			if err != nil {
-				return "" // told where it is needed
+				return "" // reported where it is needed
 			}
 			return ref
 		},

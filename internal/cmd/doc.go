@@ -1,8 +1,11 @@
 // Package cmd is the root of the command line: the global flags, the explicit
 // list of commands, and the exit status of what they return.
 //
-// Commands live in folders of their own, a folder a noun and a file a verb;
-// this package knows only how to make them. Nothing is read, opened or probed
-// before a command runs that needs it: the flags fill an app.Options, and the
-// commands are given a func that makes the app.
+// Each command is a package of its own: a folder for each noun, a file for each
+// verb. This package only knows how to make them. Nothing is read, opened or
+// probed before a command needs it: the flags fill an app.Options, and each
+// command gets functions that make the app.
+//
+// Start at Main in root.go; commands.go lists the commands. The files with deps
+// in their name make what the commands need.
 package cmd

@@ -21,7 +21,7 @@ const (
 	statusInterrupted = 130
 )
 
-// status prints an error for the person and returns the exit status for it.
+// status prints an error for the user and returns its exit status.
 func status(err error, stderr io.Writer) int {
 	if err == nil {
 		return 0
@@ -37,7 +37,7 @@ func status(err error, stderr io.Writer) int {
 	}
 	fmt.Fprintln(stderr, "hermes: "+plain(err))
 	if usage.Wrong(err) {
-		fmt.Fprintln(stderr, "Run the command with --help to see how it is used.")
+		fmt.Fprintln(stderr, "Run the command with --help for usage.")
 		return statusUsage
 	}
 	if errors.Is(err, hermes.ErrNoModel) {
@@ -46,14 +46,14 @@ func status(err error, stderr io.Writer) int {
 	return statusFailed
 }
 
-// endless is a word that nobody reads to its end.
+// endless matches words that are too long to show in full.
 var endless = regexp.MustCompile(`[!-~]{300,}`)
 
-// plain makes one paragraph of an error's chain, with what the person can do
-// where the error itself does not say so.
+// plain makes one paragraph of an error chain. It adds advice if the error itself
+// gives none.
 func plain(err error) string {
 	text := strings.TrimSpace(ioerr.Text(err))
-	if errors.Is(err, hermes.ErrNotFound) { // what is said before says so
+	if errors.Is(err, hermes.ErrNotFound) { // the text before it already says so
 		text = strings.TrimSuffix(text, ": "+hermes.ErrNotFound.Error())
 	}
 	text = endless.ReplaceAllStringFunc(text, func(word string) string { return word[:60] + "…" + word[len(word)-20:] })
@@ -63,8 +63,8 @@ func plain(err error) string {
 	return text
 }
 
-// watched remembers the first error of writing, which most commands have no
-// use for: a listing that is cut off must not end as a success.
+// watched remembers the first write error, which most commands ignore. A list
+// that is cut off must not end as a success.
 type watched struct {
 	w   io.Writer
 	err error

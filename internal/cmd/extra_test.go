@@ -11,7 +11,7 @@ import (
 	"hermes/internal/cmd"
 )
 
-// weather is a toolset of one's own with one tool.
+// weather is a custom toolset with one tool.
 type weather struct{}
 
 func (weather) Name() string                     { return "weather" }
@@ -27,8 +27,8 @@ func (weather) Tools(context.Context) ([]hermes.Tool, error) {
 	})}, nil
 }
 
-// TestOwnToolIsOfferedAndRuns is the way of docs/adding.md: a tool in one
-// file, handed to the program in one line.
+// TestOwnToolIsOfferedAndRuns follows docs/adding.md: a tool in one file, passed
+// to the program in one line.
 func TestOwnToolIsOfferedAndRuns(t *testing.T) {
 	t.Parallel()
 	offered := false

@@ -24,12 +24,12 @@ type Process struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Extra          []hermes.Toolset
-	// Getenv answers for the environment; nil is the process's.
+	// Getenv reads the environment; nil reads that of the process.
 	Getenv func(string) string
 }
 
-// Main runs one command line and returns its exit status. A request to
-// terminate ends what runs in an orderly way.
+// Main runs one command line and returns its exit status. SIGTERM and SIGHUP
+// cancel the command, so that it can clean up.
 func Main(p Process) int {
 	if p.Getenv == nil {
 		p.Getenv = os.Getenv
@@ -42,12 +42,12 @@ func Main(p Process) int {
 	root.SetArgs(p.Args)
 	err := root.ExecuteContext(ctx)
 	if err == nil && out.err != nil {
-		err = fmt.Errorf("not all of it could be written: %w", out.err)
+		err = fmt.Errorf("could not write all output: %w", out.err)
 	}
 	return status(err, p.Stderr)
 }
 
-// newRoot makes the root command, which without a subcommand is the chat.
+// newRoot makes the root command. Without a subcommand it is the chat.
 func newRoot(p Process) *cobra.Command {
 	g := &chat.Options{
 		App: app.Options{Extra: p.Extra, Getenv: p.Getenv},
@@ -55,9 +55,14 @@ func newRoot(p Process) *cobra.Command {
 	}
 	root := chat.NewCmd(g, true)
 	root.Use = "hermes"
-	root.Short = "An agent in your terminal that knows you, uses your tools and keeps what it learns"
-	// No template is set: it would pull in text/template, and with it the
-	// methods of everything.
+	root.Short = "An AI agent in your terminal that uses your tools and remembers what it learns"
+	root.Example = "  hermes                                    # chat\n" +
+		"  hermes -c                                 # resume the latest session\n" +
+		"  hermes -z \"what does main.go do?\"         # print one answer\n" +
+		"  git diff | hermes -q \"review this change\"\n" +
+		"  hermes model                              # choose a model"
+	// No template is set: it would link text/template, which keeps the methods
+	// of all types in the program.
 	root.Version = fmt.Sprintf("%s (%s, %s/%s)", app.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetIn(p.Stdin)
@@ -69,18 +74,18 @@ func newRoot(p Process) *cobra.Command {
 	f.BoolP("version", "V", false, "print the version")
 	f.StringVarP(&g.App.Profile, "profile", "p", "", "use this profile")
 	f.BoolVar(&g.App.IgnoreUserConfig, "ignore-user-config", false, "use the built-in defaults instead of config.yaml")
-	f.BoolVar(&g.App.IgnoreRules, "ignore-rules", false, "leave out SOUL.md, memory and project files such as AGENTS.md")
+	f.BoolVar(&g.App.IgnoreRules, "ignore-rules", false, "skip SOUL.md, memory and project files such as AGENTS.md")
 	f.BoolVar(&g.App.Yolo, "yolo", false, "run dangerous commands without asking")
 	root.AddCommand(commands(p, g)...)
 	completion(root)
-	root.PersistentPostRun = func(c *cobra.Command, _ []string) { tellBroken(c, g, p.Stderr) }
-	tellUsage(root)
+	root.PersistentPostRun = func(c *cobra.Command, _ []string) { warnBroken(c, g, p.Stderr) }
+	checkArguments(root)
 	g.Suggest = root.SuggestionsFor
 	return root
 }
 
-// completion adds the command that writes completions. Alone it shows its help; a
-// shell that it does not know is an error, as a wrong word is elsewhere.
+// completion adds the command that writes shell completions. Without a shell it
+// shows its help. An unknown shell is an error, like any unknown command.
 func completion(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
@@ -90,10 +95,9 @@ func completion(root *cobra.Command) {
 	}
 }
 
-// tellBroken says after a command that did its work that it did it without a
-// configuration that cannot be used. Those that speak of it themselves, or
-// that changed what they were asked to, are left alone.
-func tellBroken(c *cobra.Command, g *chat.Options, to io.Writer) {
+// warnBroken warns after a successful command if it ran without a configuration
+// because the file is broken. It skips the commands that report this themselves.
+func warnBroken(c *cobra.Command, g *chat.Options, to io.Writer) {
 	for c.HasParent() && c.Parent().HasParent() {
 		c = c.Parent()
 	}

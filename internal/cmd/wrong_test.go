@@ -23,7 +23,7 @@ func mainWith(home string, args ...string) (out, errs string, status int) {
 	return stdout.String(), stderr.String(), status
 }
 
-// goWords are what a person must never read.
+// goWords must not appear in texts for users.
 var goWords = []string{"arg(s)", "strconv", "goroutine", "panic", "dial tcp", "no such file or directory", ": not found", "stat /", "chdir /"}
 
 func TestWrongCallsSayWhatToDo(t *testing.T) {
@@ -39,37 +39,37 @@ func TestWrongCallsSayWhatToDo(t *testing.T) {
 		{[]string{"sessions", "lst"}, 2, "did you mean `hermes sessions list`?"},
 		{[]string{"sesions"}, 2, "did you mean `hermes sessions`"},
 		{[]string{"frobnicate the thing"}, 2, `hermes -z "frobnicate the thing"`},
-		{[]string{"sessions", "show"}, 2, "missing: ID|TITLE|latest; it is called as: hermes sessions show"},
-		{[]string{"sessions", "show", "a", "b"}, 2, "too much: b"},
+		{[]string{"sessions", "show"}, 2, "missing argument: ID|TITLE|latest; usage: hermes sessions show"},
+		{[]string{"sessions", "show", "a", "b"}, 2, "unexpected argument: b; usage: hermes sessions show"},
 		{[]string{"sessions", "show", ""}, 2, "is empty"},
 		{[]string{"sessions", "show", "nope"}, 1, "`hermes sessions list`"},
-		{[]string{"sessions", "rename", "latest"}, 2, "missing: NEW TITLE…"},
-		{[]string{"sessions", "list", "--limit", "x"}, 2, `--limit takes a number, not "x"`},
+		{[]string{"sessions", "rename", "latest"}, 2, "missing argument: NEW TITLE…"},
+		{[]string{"sessions", "list", "--limit", "x"}, 2, `--limit needs a number, not "x"`},
 		{[]string{"sessions", "list", "--limit", "0"}, 2, "at least 1"},
 		{[]string{"sessions", "list", "--limit"}, 2, "--limit needs a value"},
 		{[]string{"sessions", "import", none}, 1, "there is no " + none},
-		{[]string{"auth", "priority", "a"}, 2, "missing: WHICH NUMBER"},
+		{[]string{"auth", "priority", "a"}, 2, "missing argument: WHICH NUMBER"},
 		{[]string{"config", "get", long}, 1, "xxx…xxx"},
-		{[]string{"config", "edit"}, 1, "there is no terminal for an editor"},
+		{[]string{"config", "edit"}, 1, "no terminal for an editor"},
 		{[]string{"-z"}, 2, "-z needs a value"},
-		{[]string{"-x"}, 2, "there is no flag -x"},
-		{[]string{"spend", "raise", "day", "-5"}, 2, "below zero"},
+		{[]string{"-x"}, 2, "unknown flag -x"},
+		{[]string{"spend", "raise", "day", "-5"}, 2, "-5 is negative; negative numbers are not accepted"},
 		{[]string{"spend", "--session", "nope"}, 1, "there is no session \"nope\""},
 		{[]string{"-z", "hi", "--max-turns", "-3"}, 2, "0 for no limit"},
-		{[]string{"-z", "hi", "--in", none}, 2, "--in: there is no " + none + "; name a folder"},
+		{[]string{"-z", "hi", "--in", none}, 2, "--in: there is no " + none + "; name an existing folder"},
 		{[]string{"-z", "hi", "--query-file", none}, 2, "--query-file: there is no " + none},
 		{[]string{"-z", "hi", "--image", none}, 2, "--image: there is no " + none},
 		{[]string{"-z", "hi", "--image", home}, 2, "--image: " + home + " is a folder"},
 		{[]string{"skills", "inspect", "nope"}, 1, "list the skills to see their names"},
 		{[]string{"insights", "--days", "0"}, 2, "use at least 1"},
-		{[]string{"sessions", "branch"}, 2, "missing: ID|TITLE|latest; it is called as"},
-		{[]string{"sessions", "export", "-o", "x"}, 2, "there is no flag -o"},
-		{[]string{"sessions", "list", "--since", "x"}, 2, "there is no flag --since"},
+		{[]string{"sessions", "branch"}, 2, "missing argument: ID|TITLE|latest; usage: "},
+		{[]string{"sessions", "export", "-o", "x"}, 2, "unknown flag -o"},
+		{[]string{"sessions", "list", "--since", "x"}, 2, "unknown flag --since"},
 		{[]string{"logs", "--since", "x"}, 2, "--since"},
 		{[]string{"logs", "--level", "x"}, 2, "--level"},
 		{[]string{"sessions", "prune", "--older-than", "x"}, 2, `invalid time "x"`},
 		{[]string{"journey", "--kind", "x"}, 2, "--kind"},
-		{[]string{"completion", "nope"}, 2, "there is no `hermes completion nope`"},
+		{[]string{"completion", "nope"}, 2, "unknown command `hermes completion nope`"},
 	} {
 		_, errs, status := mainWith(home, tt.args...)
 		name := strings.Join(tt.args, " ")[:min(60, len(strings.Join(tt.args, " ")))]
@@ -78,7 +78,7 @@ func TestWrongCallsSayWhatToDo(t *testing.T) {
 		}
 		for _, word := range goWords {
 			if strings.Contains(errs, word) {
-				t.Errorf("%s: %q speaks to programmers (%s)", name, errs, word)
+				t.Errorf("%s: %q has words for programmers (%s)", name, errs, word)
 			}
 		}
 		if len(errs) > 1000 {
@@ -87,7 +87,7 @@ func TestWrongCallsSayWhatToDo(t *testing.T) {
 	}
 }
 
-// TestLatestIsTheSameSessionEverywhere is about a chat, and a one-shot after it.
+// TestLatestIsTheSameSessionEverywhere covers a chat and a one-shot after it.
 func TestLatestIsTheSameSessionEverywhere(t *testing.T) {
 	t.Parallel()
 	p := newUser(t, serve(t, func(*chatserver.Request) (chatserver.Answer, error) { return chatserver.Answer{Text: "hi"}, nil })...)
@@ -108,8 +108,8 @@ func TestLatestIsTheSameSessionEverywhere(t *testing.T) {
 	}
 }
 
-// TestAddressAloneIsEnough is about a server of one's own with one model: what is taken is said, and
-// not on the standard output.
+// TestAddressAloneIsEnough covers the user's own server with one model. The choice is reported, but not
+// on standard output.
 func TestAddressAloneIsEnough(t *testing.T) {
 	t.Parallel()
 	p := newUser(t, serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
@@ -139,9 +139,8 @@ func TestHomeWithoutRightsSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// TestToolsetThatIsNoneIsSaid is about lists of the configuration, where a wrong name had no effect
-// and nobody heard of it.
-func TestToolsetThatIsNoneIsSaid(t *testing.T) {
+// TestUnknownToolsetIsReported covers lists of the configuration: a wrong name is reported, not ignored.
+func TestUnknownToolsetIsReported(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	if err := os.WriteFile(filepath.Join(home, "config.yaml"), []byte("agent: {disabled_toolsets: [termnal, skill_view, browser]}\n"), 0o600); err != nil {
@@ -155,8 +154,8 @@ func TestToolsetThatIsNoneIsSaid(t *testing.T) {
 	}
 }
 
-// TestBrokenConfigIsSaidByEveryCommand is about commands that do their work with the defaults.
-func TestBrokenConfigIsSaidByEveryCommand(t *testing.T) {
+// TestBrokenConfigIsReportedByEveryCommand covers commands that work with the defaults.
+func TestBrokenConfigIsReportedByEveryCommand(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	if err := os.WriteFile(filepath.Join(home, "config.yaml"), []byte("a: [\n"), 0o600); err != nil {
@@ -169,7 +168,7 @@ func TestBrokenConfigIsSaidByEveryCommand(t *testing.T) {
 	}
 }
 
-// full is a disk without room.
+// full is a full disk.
 type full struct{}
 
 func (full) Write([]byte) (int, error) {

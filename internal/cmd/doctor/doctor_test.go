@@ -51,7 +51,7 @@ func TestNoProblems(t *testing.T) {
 func TestAFailureIsTheExitStatus(t *testing.T) {
 	t.Parallel()
 	out, err := run(t, 1)
-	if err == nil || !strings.Contains(out, "✗ disk") || !strings.Contains(out, "→ Make room") {
+	if err == nil || !strings.Contains(out, "✗ disk") || !strings.Contains(out, "→ Free space") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	out, err = run(t, 1, "--json")
