@@ -121,8 +121,8 @@ func encodeIndex(entries map[string]*entry) []byte {
 	return append(append([]byte(indexMark), sum...), w.Bytes()...)
 }
 
-// leastEntry is the minimum size of an entry in bytes, one for each field.
-const leastEntry = 20
+// minEntry is the minimum size of an entry in bytes, one for each field.
+const minEntry = 20
 
 func decodeIndex(raw []byte) (map[string]*entry, error) {
 	rest, ok := bytes.CutPrefix(raw, []byte(indexMark))
@@ -130,7 +130,7 @@ func decodeIndex(raw []byte) (map[string]*entry, error) {
 		return nil, errBroken
 	}
 	r := &reader{rest: string(rest[4:])}
-	n := min(r.count(), len(r.rest)/leastEntry)
+	n := min(r.count(), len(r.rest)/minEntry)
 	entries := make(map[string]*entry, n)
 	all := make([]entry, n) // one allocation
 	for i := range all {

@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// leastAlike is the minimum similarity of two skills that say the same.
-	leastAlike = 0.75
-	// leastWords is the minimum number of words of a skill to be compared.
-	leastWords = 12
+	// minAlike is the minimum similarity of two skills that say the same.
+	minAlike = 0.75
+	// minWords is the minimum number of words of a skill to be compared.
+	minWords = 12
 	// maxProposed limits the pairs that are remembered.
 	maxProposed = 200
 )
@@ -51,7 +51,7 @@ func (l *Library) twins(ctx context.Context, all []Curated) ([]Twin, error) {
 		for j := range i {
 			t := Twin{Name: cu.Name, Of: all[j].Name, Alike: likeness(texts[i].Content, texts[j].Content), base: texts[i].Hash}
 			t.key = t.Name + " " + t.Of + " " + short(texts[i].Hash) + " " + short(texts[j].Hash)
-			if t.Alike < leastAlike || cu.Usage.Pinned {
+			if t.Alike < minAlike || cu.Usage.Pinned {
 				continue
 			}
 			if !slices.Contains(state.Proposed, t.key) {
@@ -77,7 +77,7 @@ func (c Curated) worth() int {
 // likeness compares the text of two skills, without their names.
 func likeness(a, b string) float64 {
 	x, y := bare(a), bare(b)
-	if len(strings.Fields(x)) < leastWords || len(strings.Fields(y)) < leastWords {
+	if len(strings.Fields(x)) < minWords || len(strings.Fields(y)) < minWords {
 		return 0
 	}
 	return errsig.Alike(x, y)

@@ -98,7 +98,7 @@ func (l *Library) Install(ctx context.Context, p Package, o InstallOptions) (Ins
 	if err := l.replaceable(ctx, &out, p, o); err != nil || out.Same {
 		return out, err
 	}
-	return out, l.settleIn(ctx, &out, p, o, m, quarantine)
+	return out, l.activate(ctx, &out, p, o, m, quarantine)
 }
 
 // prepare checks a package and gives it the requested name.
@@ -172,8 +172,8 @@ func (l *Library) replaceable(ctx context.Context, out *InstallReport, p Package
 	return nil
 }
 
-// settleIn moves the quarantined files into the library and records them.
-func (l *Library) settleIn(ctx context.Context, out *InstallReport, p Package, o InstallOptions, m Meta, quarantine string) error {
+// activate moves the quarantined files into the library and records them.
+func (l *Library) activate(ctx context.Context, out *InstallReport, p Package, o InstallOptions, m Meta, quarantine string) error {
 	category := o.Category
 	if category == "" && CheckCategory(m.Category) == nil {
 		category = m.Category

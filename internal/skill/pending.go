@@ -174,14 +174,14 @@ func (l *Library) Approve(ctx context.Context, id string) (hermes.SkillOutcome, 
 	if err != nil {
 		return hermes.SkillOutcome{}, err
 	}
-	out, err := l.settlePending(ctx, p)
+	out, err := l.apply(ctx, p)
 	if err != nil {
 		return out, err
 	}
 	return out, l.Reject(id)
 }
 
-func (l *Library) settlePending(ctx context.Context, p Pending) (hermes.SkillOutcome, error) {
+func (l *Library) apply(ctx context.Context, p Pending) (hermes.SkillOutcome, error) {
 	switch {
 	case p.Edit != nil:
 		it, err := l.admit(ctx, *p.Edit)

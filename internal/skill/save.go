@@ -21,7 +21,7 @@ func (l *Library) Save(ctx context.Context, e hermes.SkillEdit) (hermes.SkillOut
 	if err != nil {
 		return hermes.SkillOutcome{}, err
 	}
-	if err := l.doubt(e); err != nil {
+	if err := l.scanEdit(e); err != nil {
 		return hermes.SkillOutcome{}, err
 	}
 	if e.Propose || e.Agent && (l.waits(it) || lost(e)) {
@@ -55,7 +55,7 @@ func (l *Library) Check(ctx context.Context, e hermes.SkillEdit) error {
 	if _, err := l.admit(ctx, e); err != nil {
 		return err
 	}
-	return l.doubt(e)
+	return l.scanEdit(e)
 }
 
 // waits reports whether a change by the agent waits for the user.
@@ -116,8 +116,8 @@ func checkContent(e hermes.SkillEdit) error {
 	return nil
 }
 
-// doubt scans what the agent wrote.
-func (l *Library) doubt(e hermes.SkillEdit) error {
+// scanEdit scans what the agent wrote.
+func (l *Library) scanEdit(e hermes.SkillEdit) error {
 	if !l.cfg.Guard || !e.Agent || e.Granted {
 		return nil
 	}

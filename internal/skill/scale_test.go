@@ -21,7 +21,7 @@ func fill(tb testing.TB, dir home.Dir, n int) {
 		if err := os.MkdirAll(at, 0o700); err != nil {
 			tb.Fatal(err)
 		}
-		text := "---\nname: " + name + "\ndescription: Does the thing number " + name + " when somebody asks for it\nmetadata:\n  hermes:\n    tags: [one, two]\n---\n" + strings.Repeat("A line of the body.\n", 60)
+		text := "---\nname: " + name + "\ndescription: Does the thing number " + name + " when someone asks for it\nmetadata:\n  hermes:\n    tags: [one, two]\n---\n" + strings.Repeat("A line of the body.\n", 60)
 		if err := os.WriteFile(filepath.Join(at, "SKILL.md"), []byte(text), 0o600); err != nil {
 			tb.Fatal(err)
 		}

@@ -487,7 +487,7 @@ func TestGuardAsksForWhatTheAgentWrites(t *testing.T) {
 			t.Errorf("%+v: %v", c, err)
 		}
 		if doubt && len(r.names()) > 0 {
-			t.Error("written in doubt")
+			t.Error("written despite findings")
 		}
 	}
 }

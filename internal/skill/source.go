@@ -66,11 +66,11 @@ func (l *Library) items(ctx context.Context) ([]item, error) {
 		all = l.builtin(all)
 	}
 	l.memory.save(l.indexFile(), l.cfg.Home)
-	return settle(all), nil
+	return firstOfEach(all), nil
 }
 
-// settle keeps the first skill of each name and sorts.
-func settle(all []item) []item {
+// firstOfEach keeps the first skill of each name and sorts.
+func firstOfEach(all []item) []item {
 	seen := make(map[string]bool, len(all))
 	out := all[:0]
 	for _, it := range all {

@@ -106,7 +106,7 @@ func (o *Options) text(r setup.Result) {
 // column wraps a text to its column and removes control characters, since it may
 // come from a server.
 func (o *Options) column(text string) string {
-	room := o.width - len(indent)
+	width := o.width - len(indent)
 	var rows []string
 	for line := range strings.Lines(markup.Visible(strings.TrimSpace(text))) {
 		row := ""
@@ -114,7 +114,7 @@ func (o *Options) column(text string) string {
 			switch {
 			case row == "":
 				row = word
-			case room >= leastRoom && markup.Width(row)+1+markup.Width(word) > room:
+			case width >= minWidth && markup.Width(row)+1+markup.Width(word) > width:
 				rows = append(rows, row)
 				row = word
 			default:
@@ -131,9 +131,9 @@ func (o *Options) column(text string) string {
 	return strings.Join(rows, "\n"+indent)
 }
 
-// leastRoom is the minimum width of the column. In a narrower one, lines are not
+// minWidth is the minimum width of the column. In a narrower one, lines are not
 // wrapped.
-const leastRoom = 20
+const minWidth = 20
 
 func count(failed int) string {
 	if failed == 1 {

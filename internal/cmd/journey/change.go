@@ -15,18 +15,18 @@ import (
 	"hermes/internal/memory"
 )
 
-// thing is something that was learned and can be changed.
-type thing struct {
+// editable is an entry that can be edited or deleted.
+type editable struct {
 	text   string // the present text
 	save   func(ctx context.Context, text string) error
 	remove func(ctx context.Context) error
 }
 
 // find resolves a reference of the list.
-func (c *call) find(ctx context.Context, ref string) (thing, error) {
+func (c *call) find(ctx context.Context, ref string) (editable, error) {
 	kind, rest, ok := strings.Cut(ref, ":")
 	if !ok || rest == "" {
-		return thing{}, fmt.Errorf("%q is not a reference; use one that `hermes journey` lists, such as skill:NAME or learning:3", ref)
+		return editable{}, fmt.Errorf("%q is not a reference; use one that `hermes journey` lists, such as skill:NAME or learning:3", ref)
 	}
 	switch kind {
 	case "memory", "user":
@@ -36,13 +36,13 @@ func (c *call) find(ctx context.Context, ref string) (thing, error) {
 	case "learning":
 		return c.fix(ctx, rest)
 	}
-	return thing{}, fmt.Errorf("unknown kind in %q: use memory, user, skill or learning, not %q", ref, kind)
+	return editable{}, fmt.Errorf("unknown kind in %q: use memory, user, skill or learning, not %q", ref, kind)
 }
 
-func (c *call) entry(t memory.Target, ref string) (thing, error) {
+func (c *call) entry(t memory.Target, ref string) (editable, error) {
 	s, err := c.Memory.Read(t)
 	if err != nil {
-		return thing{}, err
+		return editable{}, err
 	}
 	for _, e := range s.Entries {
 		if refOf(t, e.Text) != ref {
@@ -52,7 +52,7 @@ func (c *call) entry(t memory.Target, ref string) (thing, error) {
 			_, err := c.Memory.Change(ctx, t, []memory.Operation{o}, memory.Origin{By: "person"})
 			return err
 		}
-		return thing{
+		return editable{
 			text: e.Text,
 			save: func(ctx context.Context, text string) error {
 				return do(ctx, memory.Operation{Action: "replace", OldText: e.Text, Content: text})
@@ -60,15 +60,15 @@ func (c *call) entry(t memory.Target, ref string) (thing, error) {
 			remove: func(ctx context.Context) error { return do(ctx, memory.Operation{Action: "remove", OldText: e.Text}) },
 		}, nil
 	}
-	return thing{}, fmt.Errorf("there is no %s; it may have changed, list entries with `hermes journey`: %w", ref, hermes.ErrNotFound)
+	return editable{}, fmt.Errorf("there is no %s; it may have changed, list entries with `hermes journey`: %w", ref, hermes.ErrNotFound)
 }
 
-func (c *call) skill(ctx context.Context, name string) (thing, error) {
+func (c *call) skill(ctx context.Context, name string) (editable, error) {
 	now, err := c.Library.View(ctx, name, "")
 	if err != nil {
-		return thing{}, err
+		return editable{}, err
 	}
-	return thing{
+	return editable{
 		text: now.Content,
 		save: func(ctx context.Context, text string) error {
 			_, err := c.Library.Save(ctx, hermes.SkillEdit{Name: name, Content: text, Base: now.Hash})
@@ -81,17 +81,17 @@ func (c *call) skill(ctx context.Context, name string) (thing, error) {
 	}, nil
 }
 
-func (c *call) fix(ctx context.Context, number string) (thing, error) {
+func (c *call) fix(ctx context.Context, number string) (editable, error) {
 	id, err := strconv.ParseInt(number, 10, 64)
 	if err != nil {
-		return thing{}, fmt.Errorf("%q is not the number of a learning", number)
+		return editable{}, fmt.Errorf("%q is not the number of a learning", number)
 	}
 	list, err := c.Learnings.Get(ctx, id)
 	if err != nil {
-		return thing{}, err
+		return editable{}, err
 	}
 	l := list[0]
-	return thing{
+	return editable{
 		text: l.Fix,
 		save: func(ctx context.Context, text string) error {
 			checked, err := c.Learnings.Admit(hermes.Learning{Tool: l.Tool, Pattern: l.Pattern, Fix: text, Context: l.Context, Tags: l.Tags})
@@ -112,7 +112,7 @@ func (c *call) fix(ctx context.Context, number string) (thing, error) {
 func (d Deps) remove() *cobra.Command {
 	var yes bool
 	cmd := d.verb("delete REF…", "Delete entries", "hermes journey delete skill:release-notes", cobra.MinimumNArgs(1), func(ctx context.Context, c *call) error {
-		var things []thing
+		var things []editable
 		for _, ref := range c.args { // look up all before deleting the first
 			t, err := c.find(ctx, ref)
 			if err != nil {

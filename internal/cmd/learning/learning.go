@@ -49,7 +49,7 @@ func NewCmd(d Deps) *cobra.Command {
 		Example: "  hermes learning list\n  hermes learning add \"externally-managed-environment\" \"use uv\"",
 	}
 	cmd.Flags().AddFlagSet(list.Flags())
-	cmd.AddCommand(list, d.show(), d.search(), d.add(), d.remove(), d.merge(), d.export(), d.take())
+	cmd.AddCommand(list, d.show(), d.search(), d.add(), d.remove(), d.merge(), d.export(), d.importCmd())
 	return cmd
 }
 

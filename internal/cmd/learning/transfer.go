@@ -30,7 +30,7 @@ func (d Deps) export() *cobra.Command {
 	})
 }
 
-func (d Deps) take() *cobra.Command {
+func (d Deps) importCmd() *cobra.Command {
 	return d.verb("import FILE|-", "Import learnings from JSON lines", "hermes learning import learnings.jsonl", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
 		var in io.Reader = c.in
 		if c.args[0] != "-" {

@@ -96,12 +96,12 @@ func (d Deps) snapshot() *cobra.Command {
 			c.say("Exported %s to %s.", plural(len(s.Skills), "skill", "skills"), c.args[0])
 			return nil
 		}),
-		d.importing(),
+		d.importCmd(),
 	)
 	return cmd
 }
 
-func (d Deps) importing() *cobra.Command {
+func (d Deps) importCmd() *cobra.Command {
 	var force bool
 	cmd := d.verb("import FILE", "Install the skills of a snapshot", "hermes skills snapshot import skills.json", cobra.ExactArgs(1), func(ctx context.Context, c *call) error {
 		raw, err := os.ReadFile(c.args[0])

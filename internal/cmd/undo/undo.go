@@ -101,7 +101,7 @@ func run(ctx context.Context, o *Options) (err error) {
 	if o.Show {
 		return nil
 	}
-	if yes, err := sure(o, len(chosen)); !yes {
+	if yes, err := confirm(o, len(chosen)); !yes {
 		return err
 	}
 	n, err := j.Undo(ctx, chosen, "person", o.Force)
@@ -176,8 +176,8 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 	return time.Time{}, usage.Errorf("invalid --since %q: use a time such as 10:00, 2026-11-20 or 2h", text)
 }
 
-// sure asks the user. Without a terminal the answer is no.
-func sure(o *Options, n int) (bool, error) {
+// confirm asks the user. Without a terminal the answer is no.
+func confirm(o *Options, n int) (bool, error) {
 	if o.Yes {
 		return true, nil
 	}

@@ -23,7 +23,7 @@ func (r *Report) folder(files []File) {
 	for _, f := range files {
 		total += len(f.Data)
 		switch {
-		case f.Target != "" && leaves(f.Path, f.Target):
+		case f.Target != "" && pointsOutside(f.Path, f.Target):
 			add("link_leaves", Critical, f.Path, "a link points outside the skill")
 		case len(f.Data) > MaxFile:
 			add("large_file", High, f.Path, fmt.Sprintf("the file is larger than %d KB", MaxFile>>10))
@@ -46,8 +46,8 @@ func (r *Report) folder(files []File) {
 	}
 }
 
-// leaves reports whether a link points outside the skill.
-func leaves(from, target string) bool {
+// pointsOutside reports whether a link points outside the skill.
+func pointsOutside(from, target string) bool {
 	if path.IsAbs(target) || strings.ContainsAny(target, `\:`) {
 		return true
 	}
