@@ -125,7 +125,7 @@ func (l *Library) View(ctx context.Context, name, file string) (hermes.SkillText
 		return hermes.SkillText{}, err
 	}
 	if slices.Contains(l.cfg.Disabled, it.meta.Name) {
-		return hermes.SkillText{}, fmt.Errorf("the user has disabled the skill %q (skills.disabled)", name)
+		return hermes.SkillText{}, fmt.Errorf("the skill %q is disabled in the settings (skills.disabled)", name)
 	}
 	folder, done, err := it.open()
 	if err != nil {

@@ -310,7 +310,7 @@ func TestView(t *testing.T) {
 	}
 	for _, c := range [][3]string{
 		{"nope", "", "no skill"}, {"a", "x.md", "it has: SKILL.md"}, {"a", "../a/SKILL.md", "is not a file of the skill"},
-		{"a", "/etc/passwd", "is not a file of the skill"}, {"a", "assets/b.bin", "not a text file"}, {"off", "", "the user has disabled"}, {"a-x", "", "no skill"},
+		{"a", "/etc/passwd", "is not a file of the skill"}, {"a", "assets/b.bin", "not a text file"}, {"off", "", "is disabled in the settings"}, {"a-x", "", "no skill"},
 	} {
 		_, err := r.View(t.Context(), c[0], c[1])
 		wantErr(t, c[0]+" "+c[1], err, c[2])
