@@ -122,7 +122,7 @@ func cacheLine(what string, u hermes.Usage) string {
 	if u.Prompt() == 0 {
 		return ""
 	}
-	line := fmt.Sprintf("Cache, %s: %s read, ", what, Tokens(u.CacheRead))
+	line := fmt.Sprintf("Cache in %s: %s read, ", what, Tokens(u.CacheRead))
 	if u.CacheWrite > 0 {
 		line += Tokens(u.CacheWrite) + " written, "
 	}

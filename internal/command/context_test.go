@@ -139,7 +139,7 @@ func TestBeforeTheFirstAnswerAllIsEstimated(t *testing.T) {
 	st.Transcript, st.Last = nil, hermes.Usage{}
 	got := contextOf(t, st, "/context")
 	wantIn(t, got, "about 500 of 10.0k tokens (5 %)", "| tools (1) | 200 | 2 | – | $0.002 |", "Nothing sent yet")
-	if strings.Contains(got, "Cache,") {
+	if strings.Contains(got, "Cache in") {
 		t.Errorf("a cache is shown: %s", got)
 	}
 	wantIn(t, contextOf(t, session.State{}, "/context"), "nothing sent yet")

@@ -87,7 +87,7 @@ func listLearnings(ctx context.Context, b Learnings, words string) (Result, erro
 		return Result{Text: "No learnings match."}, nil
 	}
 	if len(list) == 0 {
-		return Result{Text: "No learnings yet. When the agent finds the fix for an error, it keeps it with the learning tool."}, nil
+		return Result{Text: "No learnings yet. When the agent fixes an error, it saves the fix with the learning tool."}, nil
 	}
 	text := lines("", list[:min(len(list), listed)])
 	if len(list) > listed {

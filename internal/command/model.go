@@ -209,7 +209,7 @@ func showEffort(ctx context.Context, c *Call) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	text := "Reasoning effort: the default of the model."
+	text := "Reasoning effort: the model's default."
 	if st.Effort != "" {
 		text = "Reasoning effort: " + code(string(st.Effort)) + "."
 	}

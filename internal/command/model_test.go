@@ -97,12 +97,12 @@ func TestReasoning(t *testing.T) {
 		arg    string
 		says   string
 	}{
-		"/reasoning":              {says: "the default of the model"},
+		"/reasoning":              {says: "Reasoning effort: the model's default."},
 		"/reasoning HIGH":         {ops: []session.Op{session.SetEffort{Effort: hermes.EffortHigh}}, says: "`high`"},
 		"/reasoning none":         {ops: []session.Op{session.SetEffort{Effort: hermes.EffortNone}}, says: "`none`"},
 		"/reasoning ultra":        {ops: []session.Op{session.SetEffort{Effort: hermes.EffortMax}}, says: "`max`"},
 		"/reasoning low --global": {ops: []session.Op{session.SetEffort{Effort: hermes.EffortLow}}, saved: [][2]string{{"agent.reasoning_effort", "low"}}, says: "config.yaml"},
-		"/reasoning default":      {ops: []session.Op{session.SetEffort{}}, says: "the default of the model"},
+		"/reasoning default":      {ops: []session.Op{session.SetEffort{}}, says: "Reasoning effort: the model's default."},
 		"/reasoning show":         {action: command.Thinking, arg: "show", says: "shown"},
 		"/reasoning hide":         {action: command.Thinking, arg: "hide", says: "hidden"},
 	} {
@@ -148,7 +148,7 @@ func TestUsageShowsWhatTheLastTurnReadFromTheCache(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantIn(t, r.Text, "| uncached input | 2.0k | 350 |", "| read from cache | 450 | 450 |", "| model calls | 9 | 2 |", "Cache, the last turn: 450 read, 10 written, 350 uncached (55 % cached)")
+	wantIn(t, r.Text, "| uncached input | 2.0k | 350 |", "| read from cache | 450 | 450 |", "| model calls | 9 | 2 |", "Cache in the last turn: 450 read, 10 written, 350 uncached (55 % cached)")
 }
 
 // choosy is a session that knows only full references.
