@@ -31,7 +31,7 @@ func (o Origin) String() string {
 	if o.By == "" {
 		return "written by hand"
 	}
-	parts := []string{"by " + o.By}
+	parts := []string{"by " + author(o.By)}
 	if !o.At.IsZero() {
 		parts = append(parts, o.At.Local().Format("2006-01-02 15:04"))
 	}
@@ -42,6 +42,19 @@ func (o Origin) String() string {
 		parts = append(parts, "after reading "+o.Provenance)
 	}
 	return strings.Join(parts, ", ")
+}
+
+// author names the stored author of a change as its readers would.
+func author(by string) string {
+	switch by {
+	case "person":
+		return "you"
+	case "agent":
+		return "the agent"
+	case "import":
+		return "an import"
+	}
+	return by
 }
 
 // origins is the file of origins, by target and hash of the entry. It is

@@ -61,7 +61,7 @@ func TestEntriesAreAddedListedAndRemoved(t *testing.T) {
 	h.has("0 entries   0% — 0/2,200 chars")
 	h.has("added [", "add", "uses", "uv")
 	h.has("added [", "add", "--target", "user", "Name: Ada")
-	h.has("uses uv\n    (by person", "list")
+	h.has("uses uv\n    (by you", "list")
 	h.has("Name: Ada", "list", "user")
 	h.has(`"text": "Name: Ada"`, "list", "--json")
 	h.has("replaced", "replace", "uv", "uses pixi")
@@ -114,7 +114,7 @@ func TestWhatWaitsIsApprovedOrRejected(t *testing.T) {
 	h.has("1 pending", "status")
 	h.has(p.ID, "pending")
 	h.has("Approved "+p.ID, "approve", "all")
-	h.has("likes tea\n    (by agent", "list")
+	h.has("likes tea\n    (by the agent", "list")
 	if _, err := h.run("", "reject", p.ID); err == nil {
 		t.Error("rejected after it was approved")
 	}
