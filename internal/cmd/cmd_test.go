@@ -46,7 +46,7 @@ func newUser(t *testing.T, env ...string) *user {
 		t.Skip("the scenarios run shell commands of a Unix system")
 	}
 	p := &user{t: t, home: t.TempDir(), dir: t.TempDir()}
-	// A program under the race detector waits a second before it ends, unless it is told not to.
+	// A program under the race detector waits a second before it ends, unless atexit_sleep_ms is 0.
 	p.env = append([]string{asProgram + "=1", "GORACE=atexit_sleep_ms=0", "HERMES_HOME=" + p.home, "HOME=" + p.dir, "PATH=" + os.Getenv("PATH"), "TERM=dumb"}, env...)
 	return p
 }
@@ -131,7 +131,7 @@ func TestStatuses(t *testing.T) {
 		"a missing image":     {[]string{"-z", "hi", "--image", "nope.png", "-m", "openai:x"}, 2, "nope.png"},
 		"a folder that is no": {[]string{"--in", "/nope/nope", "-z", "hi"}, 2, "/nope/nope"},
 		"an unknown profile":  {[]string{"-p", "nope", "sessions", "list"}, 1, "nope"},
-		"an unknown toolset":  {[]string{"-z", "hi", "-m", "openai:x", "-t", "file,nope"}, 2, `unknown toolset or tool "nope"; list them with `+"`hermes tools`"},
+		"an unknown toolset":  {[]string{"-z", "hi", "-m", "openai:x", "-t", "file,nope"}, 2, `unknown toolset or tool "nope"; list them with ` + "`hermes tools`"},
 		"an argument missing": {[]string{"sessions", "show"}, 2, "hermes sessions show"},
 		"a number that is no": {[]string{"sessions", "list", "--limit", "x"}, 2, "--limit needs a number, not \"x\"\nRun"},
 	} {
@@ -140,7 +140,7 @@ func TestStatuses(t *testing.T) {
 			t.Errorf("%s: status %d, want %d\n%s%s", name, status, tt.status, out, errs)
 		}
 		if strings.Contains(errs, "goroutine") || strings.Contains(errs, "panic") || strings.Contains(errs, "strconv") {
-			t.Errorf("%s: a panic reached the person:\n%s", name, errs)
+			t.Errorf("%s: a panic reached the user:\n%s", name, errs)
 		}
 	}
 }
@@ -209,7 +209,7 @@ func TestDangerousCommandsNeedAUser(t *testing.T) {
 	}
 	out, _, _ := p.run("-z", "go", "-m", "played")
 	if _, err := os.Stat(victim); err != nil || !strings.Contains(out, "BLOCKED") {
-		t.Errorf("the command ran although nobody was asked: %s", out)
+		t.Errorf("the command ran although no one was asked: %s", out)
 	}
 	p.env = append(p.env, "HERMES_YOLO_MODE=1")
 	out, _, _ = p.run("-z", "go", "-m", "played")
@@ -232,9 +232,9 @@ func TestDenyHoldsInYoloMode(t *testing.T) {
 	}
 }
 
-// TestKilledTurnGoesOn kills the program while a command runs: everything
-// that was stored is there, the model is told that the outcome is unknown,
-// and the turn goes on.
+// TestKilledTurnGoesOn kills the program while a command runs. Nothing that was
+// stored is lost, the model learns that the outcome is unknown, and the turn
+// continues.
 func TestKilledTurnGoesOn(t *testing.T) {
 	t.Parallel()
 	env := serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
@@ -261,7 +261,7 @@ func TestKilledTurnGoesOn(t *testing.T) {
 	if err := c.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = c.Wait() // killed, as was meant
+	_ = c.Wait() // it was killed on purpose
 	s := p.store()
 	list, err := s.ListSessions(t.Context(), hermes.SessionFilter{Limit: -1})
 	if err != nil || len(list) != 1 || list[0].Messages != 2 {
@@ -270,7 +270,7 @@ func TestKilledTurnGoesOn(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	// The lease has not run out, but its owner is dead.
+	// The lease has not expired, but its owner has ended.
 	out, errs, status := p.run("--resume", list[0].ID, "-z", "what happened?", "-m", "played")
 	if status != 0 {
 		t.Fatalf("status %d: %s%s", status, out, errs)

@@ -159,7 +159,7 @@ func TestServeShowsHowToConnect(t *testing.T) {
 	}
 }
 
-func TestPaceCanBeWaitedFor(t *testing.T) {
+func TestPauseEndsWithTheClient(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(demo.Server(time.Hour))
 	defer server.Close()

@@ -97,7 +97,7 @@ func TestKeysChoose(t *testing.T) {
 	}
 }
 
-func TestListNeverLeavesItsColumns(t *testing.T) {
+func TestListStaysWithinItsColumns(t *testing.T) {
 	t.Parallel()
 	s := newState(Options{Items: []string{strings.Repeat("x", 500), "a\x1b[31mb"}, Current: 0}, 3, 30)
 	s.press(strings.Repeat("x", 400))

@@ -107,7 +107,7 @@ func diskCheck(d Deps) Check {
 		case free == 0:
 			return Finding{Fail, "the disk is full; nothing can be stored", "Free space on the disk of " + folder}
 		case free < criticalSpace:
-			return Finding{Fail, "only " + size(free) + " left", "Free space on the disk of " + folder}
+			return Finding{Fail, "only " + size(free) + " left, too little to work safely", "Free space on the disk of " + folder}
 		case free < elevatedSpace:
 			return Finding{Warn, "only " + size(free) + " left", "Free space on the disk of " + folder}
 		}

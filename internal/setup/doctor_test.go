@@ -65,7 +65,7 @@ func TestAHealthyMachineHasNoFindings(t *testing.T) {
 	}
 }
 
-func TestALookDoesNotMakeTheHome(t *testing.T) {
+func TestDiagnoseDoesNotCreateTheHome(t *testing.T) {
 	t.Parallel()
 	d := healthy(t)
 	must(t, os.Remove(d.Home.Path()))
@@ -114,7 +114,7 @@ func TestEachFaultIsFound(t *testing.T) {
 			d.Getenv = func(n string) string { return map[string]string{"TERM": "xterm", "LANG": "C"}[n] }
 		}, "terminal", setup.Warn, "UTF-8"},
 		{"full disk", func(d *setup.Deps) { d.Free = func(string) (uint64, error) { return 1 << 20, nil } }, "disk", setup.Fail, "1.0 MB"},
-		{"no room at all", func(d *setup.Deps) { d.Free = func(string) (uint64, error) { return 0, nil } }, "disk", setup.Fail, "the disk is full"},
+		{"no space left", func(d *setup.Deps) { d.Free = func(string) (uint64, error) { return 0, nil } }, "disk", setup.Fail, "the disk is full"},
 		{"home that cannot be made", func(d *setup.Deps) {
 			write(d, d.Home.Join("f"), "", 0o600)
 			d.Home = home.At(d.Home.Join("f", "h"))

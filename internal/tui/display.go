@@ -22,9 +22,9 @@ type Display struct {
 	Summary bool
 	// BellDone and BellAsk ring when a turn ends or a question comes up.
 	BellDone, BellAsk bool
-	// NoColor leaves out colours; attributes such as bold stay.
+	// NoColor disables colours; attributes such as bold stay.
 	NoColor bool
-	// Plain leaves out every escape sequence and every live region.
+	// Plain disables escape sequences and the live region.
 	Plain bool
 }
 

@@ -138,7 +138,7 @@ func (w *world) clean() {
 	}
 }
 
-func TestALifeOfKeys(t *testing.T) {
+func TestKeyLifecycle(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	steps := []struct{ stdin, args, want string }{
@@ -163,7 +163,7 @@ func TestALifeOfKeys(t *testing.T) {
 	w.clean()
 }
 
-func TestTheKeyIsAskedForWithoutEcho(t *testing.T) {
+func TestKeyIsReadWithoutEcho(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.hidden = " sk-typed-middle-of-the-secret-0003 "
@@ -177,7 +177,7 @@ func TestTheKeyIsAskedForWithoutEcho(t *testing.T) {
 	w.clean()
 }
 
-func TestWhatRestsIsExplained(t *testing.T) {
+func TestPausedKeysAreExplained(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.env = []hermes.Key{{Source: "env:MY_KEY", Secret: "sk-env0-middle-of-the-secret-0004"}}

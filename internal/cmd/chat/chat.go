@@ -91,7 +91,7 @@ func NewCmd(o *Options, root bool) *cobra.Command {
 	f.StringVar(&o.App.Dir, "in", "", "work in this folder")
 	f.IntVar(&o.MaxTurns, "max-turns", 0, "maximum model calls per turn; 0 is no limit")
 	f.StringVar(&o.Source, "source", "", "platform label of the session (default cli or oneshot)")
-	f.BoolVar(&o.App.PassSessionID, "pass-session-id", false, "tell the model the session's id")
+	f.BoolVar(&o.App.PassSessionID, "pass-session-id", false, "give the model the id of the session")
 	if root {
 		f.StringVarP(&o.Prompt, "prompt", "z", "", "answer this prompt and print only the final text")
 		f.StringVar(&o.UsageFile, "usage-file", "", "with -z: write the tokens and cost of the run to this JSON file")

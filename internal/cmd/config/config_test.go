@@ -142,7 +142,7 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 	}
 }
 
-func TestShowWarnsOfABrokenFile(t *testing.T) {
+func TestShowWarnsAboutABrokenFile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "a: [\n", "")
 	out, errs, err := w.run(t, "")
@@ -178,9 +178,9 @@ func TestEditMakesTheFileAndChecksIt(t *testing.T) {
 	}
 }
 
-// TestValueOfTheEnvironmentIsCalledSo covers a variable in .env that has another value in the
+// TestOverridingEnvironmentIsShown covers a variable in .env that has another value in the
 // environment, which wins.
-func TestValueOfTheEnvironmentIsCalledSo(t *testing.T) {
+func TestOverridingEnvironmentIsShown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "", "A=file\nB=file\nC=same\n")
 	cmd := config.NewCmd(config.Deps{Load: func() (*settings.Config, error) {

@@ -81,7 +81,7 @@ func (p user) file() string {
 	return string(text)
 }
 
-func TestListShowsTheOrderAndWhoIsLeftOut(t *testing.T) {
+func TestListShowsTheOrderAndSkippedModels(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{nil, {"list"}, {"ls"}} {
 		out, _, err := newUser(t, before).run(args...)
@@ -129,7 +129,7 @@ func TestChangesKeepTheRestOfTheFile(t *testing.T) {
 	}
 }
 
-func TestClearTakesAllOut(t *testing.T) {
+func TestClearRemovesAll(t *testing.T) {
 	t.Parallel()
 	p := newUser(t, before)
 	if out, _, err := p.run("clear"); err != nil || !strings.Contains(out, "Removed all fallbacks (2).") || strings.Contains(p.file(), "fallback_providers") || !strings.Contains(p.file(), "max_turns: 9") {

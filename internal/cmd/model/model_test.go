@@ -27,7 +27,7 @@ func deps(saved *string, terminal bool) Deps {
 	}
 }
 
-func TestListIsShownWhereItCanBe(t *testing.T) {
+func TestListIsShownOnATerminal(t *testing.T) {
 	t.Parallel()
 	for want, index := range map[string]int{"local:qwen-coder": 1, "": -1} {
 		var saved string
@@ -59,7 +59,7 @@ func TestServerThatDoesNotRunIsNotReady(t *testing.T) {
 	models := d.Models
 	d.Models = func(ctx context.Context, name string) ([]string, error) {
 		if name == "ollama" {
-			return nil, errors.New("nobody there")
+			return nil, errors.New("no server")
 		}
 		return models(ctx, name)
 	}
@@ -88,11 +88,11 @@ func TestModel(t *testing.T) {
 		"a number chooses":                 {terminal: true, in: "2\n", saved: "local:qwen-coder"},
 		"letters in order narrow":          {terminal: true, in: "qch\n", saved: "local:qwen-chat"},
 		"a part of two names asks on":      {terminal: true, in: "qwen\n1\n", saved: "local:qwen-coder"},
-		"no match":                     {terminal: true, in: "zzz\n\n", says: `No match for "zzz"`},
-		"Enter cancels":                  {terminal: true, in: "\n"},
-		"the end of the input cancels":      {terminal: true, in: ""},
+		"no match":                         {terminal: true, in: "zzz\n\n", says: `No match for "zzz"`},
+		"Enter cancels":                    {terminal: true, in: "\n"},
+		"the end of the input cancels":     {terminal: true, in: ""},
 		"list":                             {args: []string{"list"}, says: "local:llama-3"},
-		"list --all tells what is missing": {args: []string{"list", "--all"}, says: "set FAR_API_KEY"},
+		"list --all shows what is missing": {args: []string{"list", "--all"}, says: "set FAR_API_KEY"},
 	} {
 		var saved string
 		var out strings.Builder

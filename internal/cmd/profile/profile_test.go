@@ -72,7 +72,7 @@ func files(t *testing.T, d home.Dir) []string {
 	return names
 }
 
-func TestALifeOfAProfile(t *testing.T) {
+func TestProfileLifecycle(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	steps := []struct{ args, stdin, want string }{
@@ -95,7 +95,7 @@ func TestALifeOfAProfile(t *testing.T) {
 	}
 }
 
-func TestCloneTakesOverWhatIsNoHistory(t *testing.T) {
+func TestCloneCopiesEverythingButHistory(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	few := []string{".env", "SOUL.md", "config.yaml", "memories/USER.md", "skills/x/SKILL.md"}
@@ -150,7 +150,7 @@ func TestWhatIsRefused(t *testing.T) {
 	}
 }
 
-func TestAChosenProfileThatIsGoneCanBeLeft(t *testing.T) {
+func TestMissingProfileCanBeReplaced(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	must(t, os.WriteFile(w.root.StickyFile(), []byte("gone\n"), 0o600))
