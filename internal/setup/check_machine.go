@@ -67,7 +67,7 @@ func terminalCheck(d Deps) Check {
 		}
 		switch {
 		case d.OS != "windows" && (kind == "" || kind == "dumb"):
-			return Finding{Warn, "TERM is not set; the output is plain", "Set TERM, for example to xterm-256color"}
+			return Finding{Warn, "TERM is empty or dumb; the output is plain", "Set TERM, for example to xterm-256color"}
 		case d.Getenv("NO_COLOR") != "":
 			colors = "no colours (NO_COLOR)"
 		}
