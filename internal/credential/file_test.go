@@ -96,7 +96,7 @@ func (c chain) Get(_ context.Context, name string) (string, error) {
 	if s, ok := c[name]; ok {
 		return s, nil
 	}
-	return "", errors.New("the keychain holds no such secret")
+	return "", errors.New("no such secret in the keychain")
 }
 func (c chain) Set(_ context.Context, name, secret string) error { c[name] = secret; return nil }
 func (c chain) Delete(_ context.Context, name string) error      { delete(c, name); return nil }

@@ -167,7 +167,7 @@ func TestADamagedCacheDoesNoHarm(t *testing.T) {
 		}
 		mustList(t, c, "x")
 		if got := c.Window("x:a"); got != 5000 {
-			t.Errorf("%.20q: after asking again the limit is %d", damage, got)
+			t.Errorf("%.20q: after a second request the limit is %d", damage, got)
 		}
 	}
 }

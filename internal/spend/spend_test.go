@@ -384,7 +384,7 @@ func TestEachModelIsPaidAtItsPrice(t *testing.T) {
 		return hermes.Price{Input: map[string]hermes.Money{"p:m": hermes.USD(1e6), "p:cheap": hermes.USD(1e5)}[ref]}, true
 	}
 	step := hermestest.Step{Text: "ok", Usage: &hermes.Usage{Input: 30, Calls: 2}, Deltas: []hermes.Delta{
-		{Usage: &hermes.Usage{Input: 10, Calls: 1}}, {Text: "half"}, {Reset: "another model is asked"}, {Model: "p:cheap"},
+		{Usage: &hermes.Usage{Input: 10, Calls: 1}}, {Text: "half"}, {Reset: "trying another model"}, {Model: "p:cheap"},
 	}}
 	mustAsk(t, spend.New(cfg).Layer(hermestest.NewScript(step).Named("p:m")), request("s", 1))
 	if b := spent(t, l, hermes.AccountSession, "s"); b.Spent.Money != hermes.USD(12) || b.Spent.Tokens != 30 {
