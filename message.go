@@ -90,9 +90,9 @@ type ToolCall struct {
 // back to the provider that wrote it.
 type Reasoning struct {
 	Text string `json:"text,omitempty"`
-	// Wire names the protocol that the block belongs to ("anthropic", "chat",
+	// Protocol names the protocol that the block belongs to ("anthropic", "chat",
 	// "responses"); other protocols ignore the opaque fields.
-	Wire string `json:"wire,omitempty"`
+	Protocol string `json:"wire,omitempty"`
 	// Signature proves a block's origin; Opaque is its encrypted or otherwise
 	// unreadable form. Both are sent back unchanged.
 	Signature string `json:"signature,omitempty"`

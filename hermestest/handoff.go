@@ -9,23 +9,24 @@ import (
 	"hermes"
 )
 
-// Handoff is a conversation that was begun on one wire and goes on on another.
+// Handoff is a conversation that began with one protocol and continues with
+// another.
 type Handoff struct {
 	Name     string
-	Wire     string // whose reasoning blocks it holds
+	Protocol string // whose reasoning blocks it holds
 	Messages []hermes.Message
-	// Says are words that must be sent; Foreign are opaque fields that only
-	// the wire of their origin may get back.
+	// Says are texts that must be sent; Foreign are opaque fields that only
+	// their own protocol may get back.
 	Says, Foreign []string
 }
 
-// Handoffs returns conversations as each wire leaves them, and what
-// interruptions leave behind. Every transport must be able to go on from each.
+// Handoffs returns a conversation of each protocol, and one with the remains of
+// interruptions. Every transport must be able to continue each of them.
 func Handoffs() []Handoff {
 	list := []Handoff{
 		fromAnthropic(), fromResponses(), fromChat(), fromGemini(), fromOllama(), fromBedrock(), brokenOff(),
 	}
-	all := Handoff{Name: "one after the other", Wire: "many"}
+	all := Handoff{Name: "one after the other", Protocol: "many"}
 	for _, h := range list {
 		all.Messages = append(all.Messages, h.Messages...)
 		all.Says = append(all.Says, h.Says...)
@@ -33,10 +34,10 @@ func Handoffs() []Handoff {
 	return append(list, all)
 }
 
-// RunHandoff lets a model go on from every conversation of [Handoffs]. The name
-// is the wire's own, as it stands in its reasoning blocks; check looks at the
-// body of each request and says what the service would refuse.
-func RunHandoff(t *testing.T, w ModelWire, name string, check func(body []byte) error) {
+// RunHandoff lets a model continue every conversation of [Handoffs]. name is
+// the protocol's name in its reasoning blocks. check checks the body of each
+// request and returns what the service would refuse.
+func RunHandoff(t *testing.T, w ModelProtocol, name string, check func(body []byte) error) {
 	for _, h := range Handoffs() {
 		t.Run(h.Name, func(t *testing.T) {
 			var body string
@@ -64,8 +65,8 @@ func RunHandoff(t *testing.T, w ModelWire, name string, check func(body []byte) 
 				}
 			}
 			for _, opaque := range h.Foreign {
-				if h.Wire != name && strings.Contains(body, opaque) {
-					t.Errorf("%q of the wire %s was sent:\n%s", opaque, h.Wire, body)
+				if h.Protocol != name && strings.Contains(body, opaque) {
+					t.Errorf("%q of the wire %s was sent:\n%s", opaque, h.Protocol, body)
 				}
 			}
 		})
@@ -97,10 +98,10 @@ func fromAnthropic() Handoff {
 	failed := handoffResult("toolu_01B", "no such file: b.go")
 	failed.Failed = true
 	return Handoff{
-		Name: "anthropic", Wire: "anthropic",
+		Name: "anthropic", Protocol: "anthropic",
 		Messages: []hermes.Message{
 			hermes.UserText("look at both"),
-			handoffCalls("I look.", []hermes.Reasoning{{Wire: "anthropic", Text: "two files", Signature: "anthropic-signature"}, {Wire: "anthropic", Opaque: "anthropic-redacted"}},
+			handoffCalls("I look.", []hermes.Reasoning{{Protocol: "anthropic", Text: "two files", Signature: "anthropic-signature"}, {Protocol: "anthropic", Opaque: "anthropic-redacted"}},
 				hermes.ToolCall{ID: "toolu_01A-x", Name: "read_file", Arguments: `{"path":"a.go"}`}, hermes.ToolCall{ID: "toolu_01B", Name: "read_file", Arguments: `{"path":"b.go"}`}),
 			shot, failed,
 			handoffWords("One is missing."),
@@ -113,10 +114,10 @@ func fromAnthropic() Handoff {
 
 func fromResponses() Handoff {
 	return Handoff{
-		Name: "responses", Wire: "responses",
+		Name: "responses", Protocol: "responses",
 		Messages: []hermes.Message{
 			{Role: hermes.RoleUser, Parts: []hermes.Part{{Text: "what is this?"}, {Image: &hermes.Image{MediaType: "image/jpeg", Data: pixel}}, {Text: "a recalled note", Hidden: true}}},
-			handoffCalls("", []hermes.Reasoning{{Wire: "responses", Text: "a summary", Opaque: "responses-encrypted"}, {Wire: "responses", Text: "I will look it up.", Signature: "commentary"}},
+			handoffCalls("", []hermes.Reasoning{{Protocol: "responses", Text: "a summary", Opaque: "responses-encrypted"}, {Protocol: "responses", Text: "I will look it up.", Signature: "commentary"}},
 				hermes.ToolCall{ID: "call_abc|fc_123", Name: "read_file", Arguments: `{"path":"x"}`}, hermes.ToolCall{ID: "call_abc|fc_456", Name: "terminal", Arguments: `{"command":"ls"}`}),
 			handoffResult("call_abc|fc_123", "first result"), handoffResult("call_abc|fc_456", "second result"),
 			handoffWords("A dot."),
@@ -129,10 +130,10 @@ func fromResponses() Handoff {
 
 func fromChat() Handoff {
 	return Handoff{
-		Name: "chat", Wire: "chat",
+		Name: "chat", Protocol: "chat",
 		Messages: []hermes.Message{
 			hermes.UserText("read it"),
-			handoffCalls("", []hermes.Reasoning{{Wire: "chat", Text: "hm", Opaque: `{"type":"reasoning.encrypted","data":"chat-details"}`}},
+			handoffCalls("", []hermes.Reasoning{{Protocol: "chat", Text: "hm", Opaque: `{"type":"reasoning.encrypted","data":"chat-details"}`}},
 				hermes.ToolCall{ID: "functions.read_file:0", Name: "read_file"}, hermes.ToolCall{ID: "chatcmpl-tool-" + strings.Repeat("0f", 40), Name: "terminal", Arguments: `{"command":"a < b && c"}`}),
 			handoffResult("functions.read_file:0", ""), handoffResult("chatcmpl-tool-"+strings.Repeat("0f", 40), "listed"),
 			handoffCalls("Once more.", []hermes.Reasoning{{Text: "unsigned thinking"}}, hermes.ToolCall{ID: "9", Name: "read_file", Arguments: `{}`}),
@@ -145,10 +146,10 @@ func fromChat() Handoff {
 
 func fromGemini() Handoff {
 	return Handoff{
-		Name: "gemini", Wire: "gemini",
+		Name: "gemini", Protocol: "gemini",
 		Messages: []hermes.Message{
 			hermes.UserText("weather?"),
-			handoffCalls("", []hermes.Reasoning{{Wire: "gemini", Text: "where?", Signature: "gemini-text-signature"}},
+			handoffCalls("", []hermes.Reasoning{{Protocol: "gemini", Text: "where?", Signature: "gemini-text-signature"}},
 				hermes.ToolCall{ID: "call_GENERATED1", Name: "read_file", Arguments: `{"path":"sky"}`, Signature: "gemini-call-signature"}, hermes.ToolCall{ID: "call_GENERATED2", Name: "read_file", Arguments: `{"path":"sea"}`}),
 			handoffResult("call_GENERATED1", `{"sky":"blue"}`), handoffResult("call_GENERATED2", "[1,2]"),
 			handoffWords("Blue."),
@@ -161,12 +162,12 @@ func fromGemini() Handoff {
 
 func fromOllama() Handoff {
 	return Handoff{
-		Name: "ollama", Wire: "ollama",
+		Name: "ollama", Protocol: "ollama",
 		Messages: []hermes.Message{
 			hermes.UserText("go"),
-			handoffCalls("", []hermes.Reasoning{{Wire: "ollama", Text: "I should read."}}, hermes.ToolCall{ID: "call_0", Name: "read_file", Arguments: `{"path":"1"}`}),
+			handoffCalls("", []hermes.Reasoning{{Protocol: "ollama", Text: "I should read."}}, hermes.ToolCall{ID: "call_0", Name: "read_file", Arguments: `{"path":"1"}`}),
 			handoffResult("call_0", "one"),
-			handoffCalls("", nil, hermes.ToolCall{ID: "call_0", Name: "read_file", Arguments: `{"path":"2"}`}), // some servers begin anew
+			handoffCalls("", nil, hermes.ToolCall{ID: "call_0", Name: "read_file", Arguments: `{"path":"2"}`}), // some servers start their ids again
 			handoffResult("call_0", "two"),
 			{Role: hermes.RoleUser, Parts: []hermes.Part{{Text: "a notice"}}, Synthetic: true},
 		},
@@ -176,10 +177,10 @@ func fromOllama() Handoff {
 
 func fromBedrock() Handoff {
 	return Handoff{
-		Name: "bedrock", Wire: "bedrock",
+		Name: "bedrock", Protocol: "bedrock",
 		Messages: []hermes.Message{
 			hermes.UserText("list"),
-			handoffCalls("Sure.", []hermes.Reasoning{{Wire: "bedrock", Text: "plan", Signature: "bedrock-signature"}, {Wire: "bedrock", Opaque: "YmVkcm9jay1yZWRhY3RlZA=="}}, hermes.ToolCall{ID: "tooluse_AbC-1_2", Name: "terminal", Arguments: `{"command":"ls"}`}),
+			handoffCalls("Sure.", []hermes.Reasoning{{Protocol: "bedrock", Text: "plan", Signature: "bedrock-signature"}, {Protocol: "bedrock", Opaque: "YmVkcm9jay1yZWRhY3RlZA=="}}, hermes.ToolCall{ID: "tooluse_AbC-1_2", Name: "terminal", Arguments: `{"command":"ls"}`}),
 			handoffResult("tooluse_AbC-1_2", "a\nb"),
 			handoffWords("Two."),
 			hermes.UserText("more"),
@@ -189,10 +190,11 @@ func fromBedrock() Handoff {
 	}
 }
 
-// brokenOff is what interruptions, crashes and odd faces leave behind.
+// brokenOff is a conversation with the remains of interruptions, crashes and
+// faulty clients.
 func brokenOff() Handoff {
 	return Handoff{
-		Name: "broken off", Wire: "none",
+		Name: "broken off", Protocol: "none",
 		Messages: []hermes.Message{
 			handoffWords("Hello, I begin."),
 			hermes.UserText("first"),

@@ -18,27 +18,27 @@ import (
 	"hermes"
 )
 
-// ModelWire tells [RunModel] how a protocol is spoken.
-type ModelWire struct {
-	// New returns the model behind a server's address. It must not retry.
+// ModelProtocol tells [RunModel] how a protocol is spoken.
+type ModelProtocol struct {
+	// New returns a model at a server's address. It must not retry.
 	New func(baseURL string) hermes.Model
-	// Answer writes a whole streamed answer: text in these pieces, then calls
+	// Answer returns a whole streamed answer: text in these pieces, then calls
 	// with their arguments in pieces, and a usage.
 	Answer func(text []string, calls []hermes.ToolCall) string
-	// Failure writes an error that comes inside a stream, overloaded by kind.
+	// Failure returns an "overloaded" error event within a stream.
 	Failure func() string
-	// Refusal writes the body of an answer with an error status.
+	// Refusal returns the body of a response with an error status.
 	Refusal func(message string) string
-	// ContentType is that of streamed answers; empty is text/event-stream.
+	// ContentType is that of streamed answers; empty means text/event-stream.
 	ContentType string
-	// Messages names the field of a request that holds the conversation;
-	// empty is "messages".
+	// Messages names the field of a request with the conversation; empty means
+	// "messages".
 	Messages string
 }
 
 // RunModel is the contract suite of [hermes.Model] for models behind HTTP. It
-// plays a server and holds the model to what the interface promises.
-func RunModel(t *testing.T, w ModelWire) {
+// runs a server and checks that the model keeps the contract.
+func RunModel(t *testing.T, w ModelProtocol) {
 	t.Run("answers are complete", w.testAnswer)
 	t.Run("nothing is sent before the iteration", w.testLazy)
 	t.Run("a cut answer is never finished", w.testCut)
@@ -67,10 +67,10 @@ func contractRequest() *hermes.Request {
 }
 
 // serve answers every request with the handler until the test ends.
-func (w ModelWire) serve(t *testing.T, h http.HandlerFunc) hermes.Model {
+func (w ModelProtocol) serve(t *testing.T, h http.HandlerFunc) hermes.Model {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body) // only then a server notices that its client has gone
+		body, _ := io.ReadAll(r.Body) // a server must read the body to notice that its client has gone
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		h(rw, r)
 	}))
@@ -78,14 +78,14 @@ func (w ModelWire) serve(t *testing.T, h http.HandlerFunc) hermes.Model {
 	return w.New(srv.URL)
 }
 
-func (w ModelWire) eventStream(body string) http.HandlerFunc {
+func (w ModelProtocol) eventStream(body string) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Set("Content-Type", cmp.Or(w.ContentType, "text/event-stream"))
 		_, _ = io.WriteString(rw, body)
 	}
 }
 
-// drain iterates to the end and checks what every answer must keep to.
+// drain reads an answer until it ends and checks what every answer must keep.
 func drain(t *testing.T, m hermes.Model, ctx context.Context, r *hermes.Request) (hermes.Message, error) {
 	t.Helper()
 	var (
@@ -118,7 +118,7 @@ func fieldsSet(d hermes.Delta) int {
 	return n
 }
 
-func (w ModelWire) testAnswer(t *testing.T) {
+func (w ModelProtocol) testAnswer(t *testing.T) {
 	whole := w.Answer(contractText, contractCalls)
 	drip := func(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Set("Content-Type", cmp.Or(w.ContentType, "text/event-stream"))
@@ -144,11 +144,11 @@ func (w ModelWire) testAnswer(t *testing.T) {
 	}
 	m, err := drain(t, w.serve(t, w.eventStream(w.Answer([]string{"ok"}, nil))), t.Context(), contractRequest())
 	if err != nil || m.Text() != "ok" || m.Finish != hermes.FinishStop {
-		t.Errorf("text alone: %+v, %v", m, err)
+		t.Errorf("only text: %+v, %v", m, err)
 	}
 }
 
-func (w ModelWire) testLazy(t *testing.T) {
+func (w ModelProtocol) testLazy(t *testing.T) {
 	asked := 0
 	m := w.serve(t, func(rw http.ResponseWriter, r *http.Request) { asked++ })
 	if m.ID() == "" || asked != 0 {
@@ -160,9 +160,9 @@ func (w ModelWire) testLazy(t *testing.T) {
 	}
 }
 
-// testCut ends the stream at many places, cleanly and by a broken connection.
-// Whatever is left must come out as an error or as the whole answer.
-func (w ModelWire) testCut(t *testing.T) {
+// testCut ends the stream at many points, cleanly and by a broken connection.
+// The result must be an error or the whole answer.
+func (w ModelProtocol) testCut(t *testing.T) {
 	whole := w.Answer(contractText, contractCalls)
 	step := max(1, len(whole)/40)
 	for n := 0; n < len(whole); n += step {
@@ -185,13 +185,13 @@ func (w ModelWire) testCut(t *testing.T) {
 				t.Errorf("cut at %d: a finish came before the error %v", n, err)
 			}
 			if e, ok := errors.AsType[*hermes.ModelError](err); !ok || !e.Retry {
-				t.Errorf("cut at %d: error %v cannot be asked again", n, err)
+				t.Errorf("cut at %d: error %v is not marked Retry", n, err)
 			}
 		}
 	}
 }
 
-func (w ModelWire) testFailures(t *testing.T) {
+func (w ModelProtocol) testFailures(t *testing.T) {
 	status := func(code int, after string) http.HandlerFunc {
 		return func(rw http.ResponseWriter, r *http.Request) {
 			rw.Header().Set("Content-Type", "application/json")
@@ -231,13 +231,13 @@ func (w ModelWire) testFailures(t *testing.T) {
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
 	if _, err := drain(t, w.New(gone.URL), t.Context(), contractRequest()); hermes.ClassOf(err) != hermes.ClassTimeout {
-		t.Errorf("nobody there: %v", err)
+		t.Errorf("no server: %v", err)
 	}
 }
 
-// endless sends the beginning of an answer and then waits for the client to
-// go, which it reports.
-func (w ModelWire) endless(t *testing.T) (hermes.Model, <-chan struct{}) {
+// endless sends the beginning of an answer, then waits until the client goes
+// and reports that.
+func (w ModelProtocol) endless(t *testing.T) (hermes.Model, <-chan struct{}) {
 	gone := make(chan struct{})
 	whole := w.Answer(contractText, nil)
 	half := whole[:len(whole)*2/3]
@@ -250,7 +250,7 @@ func (w ModelWire) endless(t *testing.T) (hermes.Model, <-chan struct{}) {
 	return m, gone
 }
 
-func (w ModelWire) testStop(t *testing.T) {
+func (w ModelProtocol) testStop(t *testing.T) {
 	m, gone := w.endless(t)
 	for d, err := range m.Stream(t.Context(), contractRequest()) {
 		if err != nil {
@@ -263,7 +263,7 @@ func (w ModelWire) testStop(t *testing.T) {
 	<-gone
 }
 
-func (w ModelWire) testCancel(t *testing.T) {
+func (w ModelProtocol) testCancel(t *testing.T) {
 	m, gone := w.endless(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
@@ -281,7 +281,7 @@ func (w ModelWire) testCancel(t *testing.T) {
 }
 
 // testRequests grows a session and compares what is sent, byte by byte.
-func (w ModelWire) testRequests(t *testing.T) {
+func (w ModelProtocol) testRequests(t *testing.T) {
 	var bodies [][]byte
 	m := w.serve(t, func(rw http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -306,7 +306,7 @@ func (w ModelWire) testRequests(t *testing.T) {
 	for i, body := range bodies {
 		var b map[string]json.RawMessage
 		if err := json.Unmarshal(body, &b); err != nil {
-			t.Fatalf("request %d is no JSON: %v", i, err)
+			t.Fatalf("request %d is not JSON: %v", i, err)
 		}
 		messages := b[cmp.Or(w.Messages, "messages")]
 		if !bytes.HasPrefix(messages, before) {
@@ -328,7 +328,7 @@ func deepCopy(t *testing.T, r *hermes.Request) (out []hermes.Message) {
 	return out
 }
 
-func (w ModelWire) testConcurrent(t *testing.T) {
+func (w ModelProtocol) testConcurrent(t *testing.T) {
 	m := w.serve(t, w.eventStream(w.Answer(contractText, contractCalls)))
 	r := contractRequest()
 	var wg sync.WaitGroup
@@ -343,7 +343,7 @@ func (w ModelWire) testConcurrent(t *testing.T) {
 	wg.Wait()
 }
 
-func (w ModelWire) testReuse(t *testing.T) {
+func (w ModelProtocol) testReuse(t *testing.T) {
 	from := map[string]bool{}
 	m := w.serve(t, func(rw http.ResponseWriter, r *http.Request) {
 		from[r.RemoteAddr] = true

@@ -14,14 +14,14 @@ import (
 	"hermes"
 )
 
-// Recorded is an http.RoundTripper that answers with recorded exchanges of
-// testdata, and keeps what was asked. It may be used concurrently; its fields
-// are read when the calls are over.
+// Recorded is an http.RoundTripper that answers with recorded responses from
+// testdata and keeps the last request. It may be used concurrently; read its
+// fields when the calls are over.
 type Recorded struct {
 	T *testing.T
-	// File names the recording, without its ending ".http".
+	// File names the recording, without ".http".
 	File string
-	// Raw is the body, and Kind its content type, where no file is named.
+	// Raw is the body, and Kind its content type, if File is empty.
 	Raw  []byte
 	Kind string
 
@@ -56,9 +56,9 @@ func (r *Recorded) RoundTrip(req *http.Request) (*http.Response, error) {
 	return http.ReadResponse(bufio.NewReader(bytes.NewReader(raw)), req)
 }
 
-// CheckAnswer iterates an answer, whatever it is, and holds it to what every
-// model promises: one error at most, the last item, a model error; or a finish,
-// and calls that have an id and a name.
+// CheckAnswer reads any answer and checks what every model must keep: at most
+// one error, which is a model error and the last item; or a finish, and calls
+// with a unique id and a name.
 func CheckAnswer(t *testing.T, m hermes.Model) {
 	t.Helper()
 	var (
@@ -83,7 +83,7 @@ func CheckAnswer(t *testing.T, m hermes.Model) {
 	ids := map[string]bool{}
 	for _, c := range got.Calls {
 		if failed == nil && (c.ID == "" || c.Name == "" || ids[c.ID]) {
-			t.Fatalf("a call without name or an id of its own: %+v", c)
+			t.Fatalf("a call without a name or a unique id: %+v", c)
 		}
 		ids[c.ID] = true
 	}

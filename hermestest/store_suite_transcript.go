@@ -10,14 +10,14 @@ import (
 
 func transcriptCases() []storeCase {
 	return []storeCase{
-		{"messages come back whole", messagesComeBack},
-		{"text from outside stays known", provenanceStays},
+		{"messages are read as they were stored", messagesComeBack},
+		{"provenance stays", provenanceStays},
 		{"any bytes are kept", anyBytes},
 		{"ranges", ranges},
 		{"appending counts", counts},
 		{"a rewind hides and is not counted", rewind},
 		{"the journal knows open calls", journal},
-		{"the journal knows what waits for the person", holds},
+		{"the journal knows what waits for the user", pendingCalls},
 		{"a rewind forgets the calls begun since", rewindForgets},
 		{"an ended context writes nothing", endedContext},
 	}
@@ -33,7 +33,7 @@ func messagesComeBack(t *testing.T, s hermes.Store) {
 		{Role: hermes.RoleAssistant, Turn: 1, Time: at, Model: "p:m", Finish: hermes.FinishCalls,
 			Parts:     []hermes.Part{{Text: "I look."}},
 			Usage:     &hermes.Usage{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4, Reasoning: 1, Calls: 1},
-			Reasoning: []hermes.Reasoning{{Text: "hm", Wire: "anthropic", Signature: "sig=="}, {Opaque: "xyz", ID: "r1"}},
+			Reasoning: []hermes.Reasoning{{Text: "hm", Protocol: "anthropic", Signature: "sig=="}, {Opaque: "xyz", ID: "r1"}},
 			Calls: []hermes.ToolCall{{ID: "c1", Name: "terminal", Arguments: `{"command": "ls  <a> & \u0041"}`, Signature: "s"},
 				{ID: "c2", Name: "todo", Arguments: "{}"}}},
 		{Role: hermes.RoleTool, Turn: 1, Time: at, CallID: "c1", ToolName: "terminal", Failed: true, Parts: []hermes.Part{{Text: `{"a":1}`}}},
@@ -92,7 +92,7 @@ func provenanceStays(t *testing.T, s hermes.Store) {
 		t.Fatal(err)
 	}
 	if got := transcript(t, s, "a", hermes.Range{}); hermes.TranscriptProvenance(got) != "" {
-		t.Errorf("what was taken back is still there: %+v", got)
+		t.Errorf("undone messages are still shown: %+v", got)
 	}
 	from := "project files"
 	if err := s.UpdateSession(t.Context(), "a", hermes.SessionChange{Provenance: &from}); err != nil {
@@ -229,7 +229,7 @@ func journal(t *testing.T, s hermes.Store) {
 
 	add(t, s, l, result)
 	same(t, len(steps()), 1)
-	must(s.BeginCall(t.Context(), l, z)) // a provider may use an id again
+	must(s.BeginCall(t.Context(), l, z)) // a provider may reuse an id
 	same(t, len(steps()), 1)
 	add(t, s, l, answerTo("z", "done"))
 	same(t, len(steps()), 0)
@@ -238,7 +238,7 @@ func journal(t *testing.T, s hermes.Store) {
 	same(t, len(other), 1)
 }
 
-func holds(t *testing.T, s hermes.Store) {
+func pendingCalls(t *testing.T, s hermes.Store) {
 	begin(t, s, hermes.Session{ID: "a"}, 0)
 	begin(t, s, hermes.Session{ID: "b"}, 1)
 	l := lease(t, s, "a", "me")

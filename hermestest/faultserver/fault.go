@@ -11,28 +11,27 @@ import (
 // Fault is one way to fail.
 type Fault struct {
 	Name string
-	// Slow faults last until the client's own clocks run out.
+	// Slow faults last until the client times out.
 	Slow bool
-	// Final faults are those that by their nature nothing helps against: no
-	// retry, no key, no other model.
+	// Final faults cannot be helped by a retry, another key or another model.
 	Final bool
-	// Large faults move tens of megabytes.
+	// Large faults send tens of megabytes.
 	Large bool
-	// Shorter faults call a request too long. At random they meet only long
-	// requests, and for a while none that is shorter than the one refused: a
-	// service means what it says.
+	// Shorter faults refuse a request as too long. When faults are random, only
+	// long requests get them, and shorter requests are accepted for a while, as
+	// by a real service.
 	Shorter bool
 
 	serve func(*exchange)
 	way   func(*network) http.RoundTripper
 }
 
-// All returns every fault, those of one kind together.
+// All returns every fault, grouped by kind.
 func All() []Fault {
 	return slices.Concat(statuses(), refusals(), streams(), ways())
 }
 
-// Named returns faults by their names; one that is unknown panics.
+// Named returns faults by their names. It panics for an unknown name.
 func Named(names ...string) []Fault {
 	var out []Fault
 	for _, n := range names {
@@ -57,7 +56,7 @@ func byName(name string) (Fault, bool) {
 	return all[i], true
 }
 
-// status is a refusal that its status tells.
+// status returns a fault that refuses with an HTTP status.
 func status(name string, code int, kind, message string, header ...string) Fault {
 	return Fault{Name: name, serve: func(e *exchange) {
 		for i := 0; i+1 < len(header); i += 2 {
@@ -67,7 +66,7 @@ func status(name string, code int, kind, message string, header ...string) Fault
 	}}
 }
 
-// shorter marks a refusal of what is too long.
+// shorter marks a refusal of a request that is too long.
 func shorter(f Fault) Fault {
 	f.Shorter = true
 	return f
@@ -99,7 +98,7 @@ func statuses() []Fault {
 	}
 }
 
-// refusals are the kinds of status 400.
+// refusals are the kinds of status 400, and similar ones.
 func refusals() []Fault {
 	bad := func(name, message string) Fault {
 		return status("400 "+name, http.StatusBadRequest, "invalid_request_error", message)
@@ -131,7 +130,7 @@ func refusals() []Fault {
 	}
 }
 
-// streams are answers that begin well.
+// streams are answers that fail after a status of 200.
 func streams() []Fault {
 	return []Fault{
 		{Name: "closed at once", serve: func(e *exchange) { panic(http.ErrAbortHandler) }},
@@ -159,10 +158,10 @@ func streams() []Fault {
 	}
 }
 
-// cut sends the beginning of the answer. What the protocol tells of tokens at
-// the beginning is told.
+// cut sends the beginning of the answer, with the usage that the protocol sends
+// first.
 func (e *exchange) cut(inCall bool) {
-	if e.events(e.begin(inCall)...) && e.wire == messages {
+	if e.events(e.begin(inCall)...) && e.protocol == messages {
 		e.countUsage(e.answer.Input, 0, false)
 	}
 }
@@ -170,11 +169,11 @@ func (e *exchange) cut(inCall bool) {
 func (e *exchange) flood(events, size int) {
 	e.answer.Text, e.answer.Calls = "", nil
 	e.events(e.begin(false)...)
-	if e.wire == messages {
+	if e.protocol == messages {
 		e.countUsage(e.answer.Input, 0, false)
 	}
 	before, after := `{"choices":[{"index":0,"delta":{"content":"`, `"}}]}`
-	if e.wire == messages {
+	if e.protocol == messages {
 		before, after = `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"`, `"}}`
 	}
 	ev := before + strings.Repeat("x", size) + after
@@ -192,7 +191,7 @@ func (e *exchange) hang() {
 	}
 }
 
-// drip sends one event byte by byte and never comes to its end.
+// drip sends one event byte by byte and never ends it.
 func (e *exchange) drip() {
 	e.w.Header().Set("Content-Type", "text/event-stream")
 	tick := time.NewTicker(time.Millisecond)

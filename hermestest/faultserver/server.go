@@ -1,15 +1,14 @@
-// Package faultserver is a model service that fails on demand or at random, in
-// every way in which services fail: refusals of each kind, answers that break
-// off at any place, garbage, floods, drips, silence, and what lies below HTTP.
+// Package faultserver is a fake model service that fails on demand or at
+// random, in the ways in which real services fail: refusals, answers that break
+// off, garbage, floods, slow answers, silence, and network errors.
 //
-// It speaks Chat Completions (paths that end in /chat/completions) and Messages
-// (paths that end in /messages), streaming, and counts the tokens that it told
-// its clients, so that their books can be held against its own. Reach it
-// through Client: some faults are those of the way to a server. Nothing in it
-// waits for a clock but the faults that are marked Slow, which last until the
-// client gives up.
+// It serves Chat Completions (paths that end in /chat/completions) and Messages
+// (paths that end in /messages), streaming only. It counts the tokens that it
+// reports, so that tests can compare them with the client's ledger. Use it
+// through Client, because some faults are on the network path. Only faults
+// marked Slow take time: they last until the client gives up.
 //
-// Start reading at Server; the faults stand in fault.go.
+// Start reading at Server; the faults are in fault.go.
 package faultserver
 
 import (
@@ -25,14 +24,14 @@ import (
 // Call is one tool call of an answer; Arguments is JSON.
 type Call struct{ ID, Name, Arguments string }
 
-// Answer is what the server says where it does not fail.
+// Answer is what the server answers when it does not fail.
 type Answer struct {
 	Text          string
 	Calls         []Call
 	Input, Output int64 // tokens
 }
 
-// Count is what the server did so far. Tokens are those that it told.
+// Count is what the server did so far. Tokens are those that it reported.
 type Count struct {
 	Requests, Answered int
 	Input, Output      int64
@@ -54,12 +53,12 @@ type Server struct {
 	count  Count
 	closed chan struct{}
 
-	refused int64 // the size that was called too long
-	until   int   // shorter ones are not, up to this request
+	refused int64 // the size that was refused as too long
+	until   int   // shorter requests are accepted up to this request
 }
 
-// New starts a server on this machine. Decide says what it answers; it is
-// called concurrently. Close must be called.
+// New starts a server on this machine. decide returns its answer to a request
+// body and may be called concurrently. The caller must call Close.
 func New(decide func(body []byte) Answer) *Server {
 	s := &Server{decide: decide, net: newNetwork(), closed: make(chan struct{}), count: Count{Faults: map[string]int{}}}
 	s.http = httptest.NewServer(s)
@@ -67,7 +66,7 @@ func New(decide func(body []byte) Answer) *Server {
 	return s
 }
 
-// Close ends the server and every answer that still drips.
+// Close ends the server and all its answers.
 func (s *Server) Close() {
 	close(s.closed)
 	s.http.CloseClientConnections()
@@ -75,23 +74,23 @@ func (s *Server) Close() {
 	s.net.close()
 }
 
-// Plan makes the next requests fail, each by the next of these faults. Then
-// the server answers.
+// Plan makes the next requests fail, each with the next of these faults. After
+// that the server answers.
 func (s *Server) Plan(faults ...Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.plan = append(s.plan, faults...)
 }
 
-// Randomly makes a share of the requests fail, by these faults. The same seed
-// gives the same faults to the same requests.
+// Randomly makes a share of the requests fail with these faults. The same seed
+// gives the same faults for the same requests.
 func (s *Server) Randomly(seed uint64, share float64, among []Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.random, s.share, s.among = rand.New(rand.NewPCG(seed, 1)), share, slices.Clone(among)
 }
 
-// Count returns what was done so far.
+// Count returns what the server did so far.
 func (s *Server) Count() Count {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,11 +102,12 @@ func (s *Server) Count() Count {
 	return c
 }
 
-// longRequest is the size from which a request may be called too long at
-// random, in bytes.
+// longRequest is the minimum size, in bytes, of a request that may be refused
+// as too long at random.
 const longRequest = 16 << 10
 
-// next is the fault of the next request, which has this size; nil is none.
+// next returns the fault for the next request, which has this size; nil means
+// none.
 func (s *Server) next(size int64) *Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,13 +141,13 @@ func (s *Server) countUsage(input, output int64, whole bool) {
 	}
 }
 
-// Client returns a client that reaches the server, over a way that fails where
-// the fault is one of the way.
+// Client returns a client for the server. For faults of the network path, its
+// transport fails.
 func (s *Server) Client() *http.Client {
 	return &http.Client{Transport: &way{server: s, base: s.http.Client().Transport}}
 }
 
-// way decides which fault a request meets.
+// way is the transport of Client: it decides which fault a request gets.
 type way struct {
 	server *Server
 	base   http.RoundTripper
@@ -165,22 +165,22 @@ func (w *way) RoundTrip(req *http.Request) (*http.Response, error) {
 	return w.base.RoundTrip(req)
 }
 
-// CloseIdleConnections lets http.Client close what is kept for reuse.
+// CloseIdleConnections lets http.Client close idle connections.
 func (w *way) CloseIdleConnections() {
 	if c, ok := w.base.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
 	}
 }
 
-// faultHeader tells the server which fault the way has chosen.
+// faultHeader tells the server which fault the transport has chosen.
 const faultHeader = "X-Test-Fault"
 
 // ServeHTTP answers one request, or fails.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, _ := io.ReadAll(r.Body) // only then a server notices that its client has gone
+	body, _ := io.ReadAll(r.Body) // a server must read the body to notice that its client has gone
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	e := &exchange{Server: s, ctx: ctx, w: w, request: body, answer: s.decide(body), wire: wireOf(r.URL.Path)}
+	e := &exchange{Server: s, ctx: ctx, w: w, request: body, answer: s.decide(body), protocol: protocolOf(r.URL.Path)}
 	if f, ok := byName(r.Header.Get(faultHeader)); ok {
 		f.serve(e)
 		return

@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// wire is a protocol as this server speaks it.
-type wire int
+// protocol is a protocol as this server speaks it.
+type protocol int
 
 const (
-	chat wire = iota
+	chat protocol = iota
 	messages
 )
 
-func wireOf(path string) wire {
+func protocolOf(path string) protocol {
 	if strings.HasSuffix(path, "/messages") {
 		return messages
 	}
@@ -27,14 +27,14 @@ func wireOf(path string) wire {
 // exchange is one request and its answer.
 type exchange struct {
 	*Server
-	ctx     context.Context
-	w       http.ResponseWriter
-	request []byte
-	answer  Answer
-	wire    wire
+	ctx      context.Context
+	w        http.ResponseWriter
+	request  []byte
+	answer   Answer
+	protocol protocol
 }
 
-// answerWhole answers as a service does that does not fail.
+// answerWhole answers without a fault.
 func (e *exchange) answerWhole() {
 	if e.events(e.spell()...) {
 		e.countUsage(e.answer.Input, e.answer.Output, true)
@@ -52,7 +52,7 @@ func (e *exchange) events(list ...string) bool {
 	return http.NewResponseController(e.w).Flush() == nil
 }
 
-// abort breaks the connection in the middle of the answer.
+// abort breaks the connection within the answer.
 func (e *exchange) abort() {
 	_ = http.NewResponseController(e.w).Flush() // the client may have gone
 	panic(http.ErrAbortHandler)
@@ -70,21 +70,21 @@ func (e *exchange) failure(kind, code, message string) string {
 	if code != "" {
 		inner["code"] = code
 	}
-	if e.wire == messages {
+	if e.protocol == messages {
 		return spell(map[string]any{"type": "error", "error": inner})
 	}
 	return spell(map[string]any{"error": inner})
 }
 
-// spell writes the whole answer as events of the protocol.
+// spell returns the whole answer as events of the protocol.
 func (e *exchange) spell() []string {
-	if e.wire == messages {
+	if e.protocol == messages {
 		return e.spellMessages()
 	}
 	return e.spellChat()
 }
 
-// begin is the events up to the middle of the text, or of the first call.
+// begin returns the events up to the middle of the text, or of the first call.
 func (e *exchange) begin(inCall bool) []string {
 	if inCall && len(e.answer.Calls) == 0 {
 		e.answer.Calls = []Call{{ID: "call_cut", Name: "look", Arguments: `{"at":"a place with a long name"}`}}
@@ -156,7 +156,7 @@ func (e *exchange) spellMessages() []string {
 		spell(map[string]any{"type": "message_stop"}))
 }
 
-// pieces cuts text as a stream would.
+// pieces splits text as a stream does.
 func pieces(text string) []string {
 	const size = 12
 	var out []string
@@ -169,7 +169,7 @@ func pieces(text string) []string {
 func spell(v any) string {
 	raw, err := json.Marshal(v)
 	if err != nil {
-		return fmt.Sprintf("%q", err.Error()) // of what stands here nothing fails
+		return fmt.Sprintf("%q", err.Error()) // the values here always have a JSON form
 	}
 	return string(raw)
 }

@@ -28,7 +28,7 @@ func replays(cfg *config.Config) bool {
 
 // gatedSkills returns the replay gate and the skills toolset behind it; the gate is
 // nil if replays are off.
-func (a *App) gatedSkills(ctx context.Context, cfg *config.Config, tools *toolKit, t review.Conversation) (*replay.Gate, hermes.Toolset, error) {
+func (a *App) gatedSkills(ctx context.Context, cfg *config.Config, tools *sessionTools, t review.Conversation) (*replay.Gate, hermes.Toolset, error) {
 	lib, err := a.skills()
 	if err != nil {
 		return nil, nil, err
@@ -58,7 +58,7 @@ func (a *App) replayConfig(cfg *config.Config) replay.Config {
 }
 
 // tape returns the source for a recording of a conversation.
-func (a *App) tape(ctx context.Context, cfg *config.Config, tools *toolKit, t review.Conversation) replay.Source {
+func (a *App) tape(ctx context.Context, cfg *config.Config, tools *sessionTools, t review.Conversation) replay.Source {
 	specs := a.specs(ctx, cfg, tools)
 	effects := map[string]hermes.Spec{}
 	for _, s := range specs {

@@ -81,7 +81,7 @@ func (a *App) reviewRuntime(ctx context.Context, t review.Conversation) (review.
 
 // reading keeps those of the named tools that certainly change nothing, because no
 // user watches a review.
-func (a *App) reading(ctx context.Context, cfg *config.Config, tools *toolKit, names []string) []string {
+func (a *App) reading(ctx context.Context, cfg *config.Config, tools *sessionTools, names []string) []string {
 	specs := a.specs(ctx, cfg, tools)
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		at := slices.IndexFunc(specs, func(s hermes.Spec) bool { return s.Name == name })
@@ -94,7 +94,7 @@ func (a *App) reading(ctx context.Context, cfg *config.Config, tools *toolKit, n
 }
 
 // specs lists all tools of a kit.
-func (a *App) specs(ctx context.Context, cfg *config.Config, tools *toolKit) []hermes.Spec {
+func (a *App) specs(ctx context.Context, cfg *config.Config, tools *sessionTools) []hermes.Spec {
 	table := a.catalogue(cfg, tools)
 	set, err := table.Select(ctx, toolbox.Selection{Enabled: table.Names()})
 	if err != nil { // only because ctx has ended, which the caller sees too

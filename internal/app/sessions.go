@@ -102,7 +102,7 @@ func (a *App) newRuntime(ctx context.Context, row hermes.Session, wake func(stri
 }
 
 // newToolbox puts the selected tools behind the tool chain.
-func (a *App) newToolbox(ctx context.Context, cfg *config.Config, tools *toolKit, row hermes.Session) (*toolbox.Toolbox, error) {
+func (a *App) newToolbox(ctx context.Context, cfg *config.Config, tools *sessionTools, row hermes.Session) (*toolbox.Toolbox, error) {
 	set, err := a.catalogue(cfg, tools).Select(ctx, a.selection(cfg))
 	if err != nil {
 		return nil, err

@@ -131,7 +131,7 @@ func inRepository(dir string) bool {
 }
 
 // newSurroundings watches what changes around a session.
-func (a *App) newSurroundings(row hermes.Session, k *toolKit, env hermes.Environment) *surroundings {
+func (a *App) newSurroundings(row hermes.Session, k *sessionTools, env hermes.Environment) *surroundings {
 	return &surroundings{app: a, row: row, env: env, files: k.files, shell: k.shell, dir: folderOf(env)}
 }
 

@@ -16,8 +16,8 @@ import (
 	"hermes/internal/toolbox"
 )
 
-// toolKit is the tools of one session, before selection.
-type toolKit struct {
+// sessionTools is the tools of one session, before selection.
+type sessionTools struct {
 	sets  []hermes.Toolset
 	hooks []hermes.Hook
 
@@ -28,9 +28,9 @@ type toolKit struct {
 
 // newSessionTools makes the toolsets of a session. It is the only list of all
 // toolsets.
-func (a *App) newSessionTools(cfg *config.Config, wake func(string)) *toolKit {
+func (a *App) newSessionTools(cfg *config.Config, wake func(string)) *sessionTools {
 	userHome, _ := os.UserHomeDir() // without one, commands are judged only by their text
-	k := &toolKit{
+	k := &sessionTools{
 		files: a.files(),
 		shell: terminal.New(terminal.Config{
 			Home: userHome, Hermes: cfg.Home().Root(), PID: os.Getpid(), Timeout: cfg.Terminal().Timeout,
@@ -62,16 +62,16 @@ func (a *App) makeFiles() *file.Toolset {
 }
 
 // restore restores the state of the tools from a stored transcript.
-func (k *toolKit) restore(session string, transcript []hermes.Message) {
+func (k *sessionTools) restore(session string, transcript []hermes.Message) {
 	k.todo.Restore(session, transcript)
 	k.shell.Restore(transcript)
 }
 
 // stopProcesses ends the background processes of a session.
-func (k *toolKit) stopProcesses() { k.shell.StopAll() }
+func (k *sessionTools) stopProcesses() { k.shell.StopAll() }
 
 // close releases what the tools keep for a session.
-func (k *toolKit) close(session string) error {
+func (k *sessionTools) close(session string) error {
 	for _, h := range k.hooks {
 		if h.SessionEnd != nil {
 			h.SessionEnd(context.Background(), hermes.SessionRef{ID: session})
@@ -92,7 +92,7 @@ func sudoPassword(cfg *config.Config) func() (hermes.Secret, bool) {
 }
 
 // catalogue joins the toolsets with the table of names.
-func (a *App) catalogue(cfg *config.Config, k *toolKit) *toolbox.Catalogue {
+func (a *App) catalogue(cfg *config.Config, k *sessionTools) *toolbox.Catalogue {
 	return toolbox.NewCatalogue(k.sets, customToolsets(cfg.CustomToolsets()), a.opts.Now)
 }
 

@@ -90,7 +90,7 @@ func (e *Engine) Fit(ctx context.Context, transcript []hermes.Message, p hermes.
 	w := begin(transcript)
 	w.prune(w.tailFrom(b, e.cfg, k))
 	before := size(transcript)
-	if !forced && roomMade(w, before, used(transcript, p), b) {
+	if !forced && spaceMade(w, before, used(transcript, p), b) {
 		e.poor = 0
 		return w.result(fmt.Sprintf("Older tool results were shortened: about %d tokens became %d.", before, size(w.messages()))), nil
 	}
@@ -129,9 +129,9 @@ func (e *Engine) Fit(ctx context.Context, transcript []hermes.Message, p hermes.
 	return w.result(fmt.Sprintf("The conversation was compacted: about %d tokens became %d. Everything stays searchable.", before, after)), nil
 }
 
-// roomMade reports whether pruning alone brought the transcript well below
+// spaceMade reports whether pruning alone brought the transcript well below
 // the threshold.
-func roomMade(w *work, before, used int, b budget) bool {
+func spaceMade(w *work, before, used int, b budget) bool {
 	saved := before - size(w.messages())
 	return saved > before/10 && used-saved < b.threshold*7/10
 }

@@ -54,8 +54,8 @@ func (o Options) fold(format string, a ...any) string {
 // else needs an approval.
 func Expected(tool string) bool { return tool == "memory" || tool == "skill_manage" }
 
-// Leave is the text that shows an approval question of the agent and the answer of the demo.
-func (o Options) Leave(tool, answer string) string { return o.fold(asking, tool, answer) }
+// Answer is the text that shows an approval question of the agent and the answer of the demo.
+func (o Options) Answer(tool, answer string) string { return o.fold(asking, tool, answer) }
 
 // wordPause makes the scripted model about as quick as a good real one.
 const wordPause = 10 * time.Millisecond

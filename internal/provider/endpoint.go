@@ -73,11 +73,11 @@ func (c *Catalogue) settle(e endpoint) (endpoint, error) {
 	if u, err := url.Parse(e.BaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return e, fmt.Errorf("the base URL %q of provider %q is not a valid address; write it as https://host/v1", e.BaseURL, e.Name)
 	}
-	protocol, err := apiMode(cmp.Or(e.custom.APIMode, ""), e.Wire, e.BaseURL)
+	protocol, err := apiMode(cmp.Or(e.custom.APIMode, ""), e.Protocol, e.BaseURL)
 	if err != nil {
 		return e, err
 	}
-	e.Wire = protocol
+	e.Protocol = protocol
 	e.signs = c.firstVar(e.SignVars) != ""
 	given := c.given(e)
 	if len(given) > 0 {
@@ -199,14 +199,14 @@ func isLocal(base string) bool {
 func apiMode(set, provider, base string) (string, error) {
 	switch set {
 	case "":
-	case WireChat, WireAnthropic, WireResponses, WireBedrock, WireGemini, WireOllama:
+	case ProtocolChat, ProtocolAnthropic, ProtocolResponses, ProtocolBedrock, ProtocolGemini, ProtocolOllama:
 		return set, nil
 	default:
-		return "", fmt.Errorf("unknown API mode %q; use one of %s", set, strings.Join([]string{WireChat, WireAnthropic, WireResponses, WireBedrock, WireGemini, WireOllama}, ", "))
+		return "", fmt.Errorf("unknown API mode %q; use one of %s", set, strings.Join([]string{ProtocolChat, ProtocolAnthropic, ProtocolResponses, ProtocolBedrock, ProtocolGemini, ProtocolOllama}, ", "))
 	}
 	whole := strings.TrimRight(base, "/")
-	if provider == WireGemini && strings.HasSuffix(whole, "/openai") {
-		return WireChat, nil // Google's other form of the same service
+	if provider == ProtocolGemini && strings.HasSuffix(whole, "/openai") {
+		return ProtocolChat, nil // Google's other form of the same service
 	}
 	if provider != "" {
 		return provider, nil
@@ -214,13 +214,13 @@ func apiMode(set, provider, base string) (string, error) {
 	host, path := hostOf(base), strings.TrimSuffix(whole, "/v1")
 	switch {
 	case strings.HasSuffix(path, "/anthropic"), host == "api.anthropic.com":
-		return WireAnthropic, nil
+		return ProtocolAnthropic, nil
 	case strings.HasPrefix(host, "bedrock-runtime"):
-		return WireBedrock, nil
+		return ProtocolBedrock, nil
 	case strings.HasSuffix(whole, "/backend-api/codex"), strings.HasSuffix(whole, "/responses"):
-		return WireResponses, nil
+		return ProtocolResponses, nil
 	case strings.HasSuffix(path, ":11434"), strings.HasSuffix(path, ":11434/api"):
-		return WireOllama, nil // its usual port: its own protocol knows the context
+		return ProtocolOllama, nil // its usual port: its own protocol knows the context
 	}
-	return WireChat, nil
+	return ProtocolChat, nil
 }

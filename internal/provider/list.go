@@ -53,14 +53,14 @@ const maxList = 16 << 20
 func (c *Catalogue) list(ctx context.Context, e endpoint) ([]hermes.ModelInfo, error) {
 	base := strings.TrimRight(e.BaseURL, "/")
 	paths := []string{base + "/models", base + "/v1/models"}
-	switch e.Wire {
-	case WireAnthropic:
+	switch e.Protocol {
+	case ProtocolAnthropic:
 		slices.Reverse(paths)
-	case WireGemini:
+	case ProtocolGemini:
 		paths = []string{base + "/models?pageSize=1000"}
-	case WireOllama:
+	case ProtocolOllama:
 		paths = []string{strings.TrimSuffix(strings.TrimSuffix(base, "/v1"), "/api") + "/v1/models"}
-	case WireBedrock:
+	case ProtocolBedrock:
 		return nil, fmt.Errorf("%s does not list its models at this address; give the id of one, such as %s:us.anthropic.claude-sonnet-4-5-20250929-v1:0", e.id, e.id)
 	}
 	var firstErr error
@@ -123,10 +123,10 @@ func (c *Catalogue) listAt(ctx context.Context, e endpoint, url string) ([]herme
 // setKey sets the header in which the service expects the key.
 func (e endpoint) setKey(h http.Header, key string) {
 	switch {
-	case e.Wire == WireAnthropic && !e.Bearer:
+	case e.Protocol == ProtocolAnthropic && !e.Bearer:
 		h.Set("X-Api-Key", key)
 		h.Set("Anthropic-Version", "2023-06-01")
-	case e.Wire == WireGemini && !e.Bearer:
+	case e.Protocol == ProtocolGemini && !e.Bearer:
 		h.Set("X-Goog-Api-Key", key)
 	case e.Chat.KeyHeader != "":
 		h.Set(e.Chat.KeyHeader, key)

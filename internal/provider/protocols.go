@@ -18,21 +18,21 @@ import (
 // protocol returns the protocol for a model. A service may speak several, and
 // accept some models on only one of them.
 func (c *Catalogue) protocol(ch choice) string {
-	if ch.custom.APIMode != "" || ch.Wire != WireChat {
-		return ch.Wire
+	if ch.custom.APIMode != "" || ch.Protocol != ProtocolChat {
+		return ch.Protocol
 	}
 	host := hostOf(ch.BaseURL)
 	switch {
 	case ch.Row.Name == "copilot" || host == "api.githubcopilot.com":
 		if gpt5(ch.model) && !strings.HasPrefix(bareName(ch.model), "gpt-5-mini") {
-			return WireResponses
+			return ProtocolResponses
 		}
 	case host == "api.openai.com", isAzure(host):
 		if gpt5(ch.model) {
-			return WireResponses
+			return ProtocolResponses
 		}
 	}
-	return WireChat
+	return ProtocolChat
 }
 
 func bareName(model string) string {

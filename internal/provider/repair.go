@@ -16,7 +16,7 @@ import (
 func (c *Catalogue) repair(ch choice) Layer {
 	known := c.quirks.of(ch)
 	return func(next hermes.Model) hermes.Model {
-		return &repairing{Model: next, known: known, protocol: ch.Wire}
+		return &repairing{Model: next, known: known, protocol: ch.Protocol}
 	}
 }
 
@@ -108,7 +108,7 @@ func (m *repairing) remedy(err error, r *hermes.Request, tried map[string]bool) 
 // withoutParameter leaves out a field that the service refused by name.
 func (m *repairing) withoutParameter(err error, tried map[string]bool) (name, note string) {
 	field := fault.Parameter(err)
-	if field == "" || tried["field "+field] || m.protocol == WireAnthropic && field == "max_tokens" {
+	if field == "" || tried["field "+field] || m.protocol == ProtocolAnthropic && field == "max_tokens" {
 		return "", ""
 	}
 	if !m.known.drop(field) {

@@ -79,7 +79,7 @@ func everything(t *testing.T) *hermes.Request {
 		Tools: []hermes.Spec{{Name: "look", Description: "d", Schema: json.RawMessage(`{"type":"object","properties":{"x":{"type":"string","pattern":"^a$"}}}`)}},
 		Messages: []hermes.Message{
 			hermes.UserText("look"),
-			{Role: hermes.RoleAssistant, Reasoning: []hermes.Reasoning{{Wire: "anthropic", Text: "hm", Signature: "bad-signature"}}, Calls: []hermes.ToolCall{{ID: "1", Name: "look", Arguments: `{}`}}},
+			{Role: hermes.RoleAssistant, Reasoning: []hermes.Reasoning{{Protocol: "anthropic", Text: "hm", Signature: "bad-signature"}}, Calls: []hermes.ToolCall{{ID: "1", Name: "look", Arguments: `{}`}}},
 			seen,
 		},
 	}

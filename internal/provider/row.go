@@ -7,12 +7,12 @@ import (
 
 // The protocols, by the names that the configuration uses.
 const (
-	WireChat      = "chat_completions"
-	WireAnthropic = "anthropic_messages"
-	WireResponses = "codex_responses"
-	WireBedrock   = "bedrock_converse"
-	WireGemini    = "gemini_generate_content"
-	WireOllama    = "ollama_chat"
+	ProtocolChat      = "chat_completions"
+	ProtocolAnthropic = "anthropic_messages"
+	ProtocolResponses = "codex_responses"
+	ProtocolBedrock   = "bedrock_converse"
+	ProtocolGemini    = "gemini_generate_content"
+	ProtocolOllama    = "ollama_chat"
 )
 
 // Row is one service of the catalogue.
@@ -32,8 +32,8 @@ type Row struct {
 	// set for other purposes.
 	Named bool
 	// Login marks services that use a login instead of a key.
-	Login bool
-	Wire  string // empty is WireChat
+	Login    bool
+	Protocol string // empty is ProtocolChat
 	// Model is the default model; empty if none is a safe choice.
 	Model string
 	// Aggregator services name models with their vendor.

@@ -220,7 +220,7 @@ func redactAll(row *hermes.Session, list []hermes.Message) {
 			m.Calls[j].Signature = ""
 		}
 		for j := range m.Reasoning {
-			m.Reasoning[j] = hermes.Reasoning{Text: redact.Text(m.Reasoning[j].Text), Wire: m.Reasoning[j].Wire}
+			m.Reasoning[j] = hermes.Reasoning{Text: redact.Text(m.Reasoning[j].Text), Protocol: m.Reasoning[j].Protocol}
 		}
 	}
 }

@@ -20,7 +20,7 @@ type span struct{ from, to int }
 // snippet shows the first match of a term, with matches between >>> and <<<. Without a
 // match it shows the beginning of the text.
 func snippet(text string, wanted []term) string {
-	spans := places(text, wanted)
+	spans := spansOf(text, wanted)
 	window := span{0, min(len(text), snippetBefore+snippetAfter)}
 	if len(spans) > 0 {
 		window = span{max(0, spans[0].from-snippetBefore), min(len(text), max(spans[0].to, spans[0].from+snippetAfter))}
@@ -75,8 +75,8 @@ type token struct {
 	word string
 }
 
-// places finds all terms in a text, in order.
-func places(text string, wanted []term) []span {
+// spansOf finds all terms in a text, in order.
+func spansOf(text string, wanted []term) []span {
 	tokens := tokenize(text)
 	var spans []span
 	for _, t := range wanted {

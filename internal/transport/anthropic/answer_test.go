@@ -68,15 +68,15 @@ func TestAnswers(t *testing.T) {
 		{"text", hermes.Message{Parts: text("Grüße, \"world\"\n"), Finish: "stop", Usage: used(15)}},
 		{"thinking-and-calls", hermes.Message{Finish: "tool_calls", Usage: used(89),
 			Reasoning: []hermes.Reasoning{
-				{Wire: "anthropic", Text: "Two files to read.", Signature: "EqQBCg"},
-				{Wire: "anthropic", Opaque: "EmwKAhgB"}},
+				{Protocol: "anthropic", Text: "Two files to read.", Signature: "EqQBCg"},
+				{Protocol: "anthropic", Opaque: "EmwKAhgB"}},
 			Calls: []hermes.ToolCall{
 				{ID: "toolu_a", Name: "read_file", Arguments: `{"path": "a.go"}`},
 				{ID: "toolu_b", Name: "todo", Arguments: `{}`}}}},
 		{"length", hermes.Message{Parts: text("As long as"), Finish: "length", Usage: used(3)}},
 		{"refusal", hermes.Message{Parts: text("I cannot."), Finish: "content_filter", Usage: used(3)}},
 		{"whole", hermes.Message{Parts: text("Let me look."), Finish: "tool_calls",
-			Reasoning: []hermes.Reasoning{{Wire: "anthropic", Text: "Hm.", Signature: "c2ln"}},
+			Reasoning: []hermes.Reasoning{{Protocol: "anthropic", Text: "Hm.", Signature: "c2ln"}},
 			Calls:     []hermes.ToolCall{{ID: "toolu_w", Name: "read_file", Arguments: `{"path":"a"}`}},
 			Usage:     &hermes.Usage{Input: 11, Output: 7, Calls: 1}}},
 	}

@@ -76,10 +76,10 @@ func (a *answer) end(index int) error {
 	switch b.kind {
 	case "thinking":
 		if b.signature != "" {
-			return a.say(hermes.Delta{Block: &hermes.Reasoning{Wire: wireName, Text: string(b.thinking), Signature: b.signature}})
+			return a.say(hermes.Delta{Block: &hermes.Reasoning{Protocol: protocolName, Text: string(b.thinking), Signature: b.signature}})
 		}
 	case "redacted_thinking":
-		return a.say(hermes.Delta{Block: &hermes.Reasoning{Wire: wireName, Opaque: b.data}})
+		return a.say(hermes.Delta{Block: &hermes.Reasoning{Protocol: protocolName, Opaque: b.data}})
 	case "tool_use":
 		if b.pieces {
 			return nil

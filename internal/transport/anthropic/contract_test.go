@@ -12,7 +12,7 @@ import (
 	"hermes/internal/transport/base"
 )
 
-var contract = hermestest.ModelWire{
+var contract = hermestest.ModelProtocol{
 	New: func(url string) hermes.Model {
 		return anthropic.New(anthropic.Config{Config: base.Config{ID: "test:m", Provider: "test", Model: "claude-sonnet-4-6", BaseURL: url}})
 	},

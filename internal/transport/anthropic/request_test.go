@@ -36,7 +36,7 @@ func conversation() []hermes.Message {
 	return []hermes.Message{
 		{Role: hermes.RoleUser, Parts: []hermes.Part{{Text: "look <here>"}, {Text: "recalled", Hidden: true}}},
 		{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "I will."}},
-			Reasoning: []hermes.Reasoning{{Wire: "anthropic", Text: "hm", Signature: "s"}, {Wire: "anthropic", Opaque: "o"}, {Wire: "chat", Text: "x", Opaque: "{}"}, {Text: "unsigned"}},
+			Reasoning: []hermes.Reasoning{{Protocol: "anthropic", Text: "hm", Signature: "s"}, {Protocol: "anthropic", Opaque: "o"}, {Protocol: "chat", Text: "x", Opaque: "{}"}, {Text: "unsigned"}},
 			Calls:     []hermes.ToolCall{{ID: "a", Name: "read_file", Arguments: `{"path":"x"}`}, {ID: "b|1", Name: "todo"}}},
 		{Role: hermes.RoleTool, CallID: "a", Parts: []hermes.Part{{Text: "1|x"}, {Image: &hermes.Image{MediaType: "image/jpeg", Data: []byte("jpg")}}}},
 		{Role: hermes.RoleTool, CallID: "b|1", Failed: true},
@@ -182,7 +182,7 @@ func TestBudgetWaitsForTheNextRound(t *testing.T) {
 	if got := sent(t, old, r); bytes.Contains(got, []byte(`"thinking"`)) {
 		t.Errorf("a round begun without thinking got a budget: %s", got)
 	}
-	round[1].Reasoning = []hermes.Reasoning{{Wire: "anthropic", Text: "t", Signature: "s"}}
+	round[1].Reasoning = []hermes.Reasoning{{Protocol: "anthropic", Text: "t", Signature: "s"}}
 	if got := sent(t, old, r); !bytes.Contains(got, []byte(`"budget_tokens":4096`)) {
 		t.Errorf("no budget: %s", got)
 	}

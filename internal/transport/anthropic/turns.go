@@ -193,14 +193,14 @@ func assistantBlocks(msg hermes.Message, answered map[string]bool) []block {
 	return blocks
 }
 
-// wireName marks the reasoning blocks of this protocol.
-const wireName = "anthropic"
+// protocolName marks the reasoning blocks of this protocol.
+const protocolName = "anthropic"
 
 // thinkingBlock returns the service's own block, unchanged. Thinking without its
 // signature, or from another protocol, would be refused.
 func thinkingBlock(r hermes.Reasoning) (block, bool) {
 	switch {
-	case r.Wire != wireName:
+	case r.Protocol != protocolName:
 		return block{}, false
 	case r.Opaque != "":
 		return block{Type: "redacted_thinking", Data: r.Opaque}, true

@@ -190,9 +190,9 @@ func (a *answer) end(index int) error {
 	case b.isCall && !b.pieces:
 		return a.yield(hermes.Delta{Call: &hermes.CallDelta{Index: b.call, Arguments: "{}"}})
 	case len(b.redacted) > 0:
-		return a.yield(hermes.Delta{Block: &hermes.Reasoning{Wire: wireName, Opaque: base64.StdEncoding.EncodeToString(b.redacted)}})
+		return a.yield(hermes.Delta{Block: &hermes.Reasoning{Protocol: protocolName, Opaque: base64.StdEncoding.EncodeToString(b.redacted)}})
 	case b.signature != "":
-		return a.yield(hermes.Delta{Block: &hermes.Reasoning{Wire: wireName, Text: string(b.thinking), Signature: b.signature}})
+		return a.yield(hermes.Delta{Block: &hermes.Reasoning{Protocol: protocolName, Text: string(b.thinking), Signature: b.signature}})
 	}
 	return nil
 }

@@ -68,8 +68,8 @@ func TestAnswers(t *testing.T) {
 		{"text", hermes.Message{Parts: text("Grüße, \"world\"\n"), Finish: "stop", Usage: used(15)}},
 		{"reasoning-and-calls", hermes.Message{Finish: "tool_calls", Usage: used(89),
 			Reasoning: []hermes.Reasoning{
-				{Wire: "bedrock", Text: "Two files to read.", Signature: "EqQBCg=="},
-				{Wire: "bedrock", Opaque: "cmVkYWN0ZWQ="}},
+				{Protocol: "bedrock", Text: "Two files to read.", Signature: "EqQBCg=="},
+				{Protocol: "bedrock", Opaque: "cmVkYWN0ZWQ="}},
 			Calls: []hermes.ToolCall{
 				{ID: "tooluse_a", Name: "read_file", Arguments: `{"path": "a.go"}`},
 				{ID: "tooluse_b", Name: "todo", Arguments: `{}`}}}},
@@ -77,7 +77,7 @@ func TestAnswers(t *testing.T) {
 		{"guardrail", hermes.Message{Parts: text("I cannot."), Finish: "content_filter", Usage: used(3)}},
 		{"no-metadata", hermes.Message{Parts: text("ok"), Finish: "stop"}},
 		{"whole", hermes.Message{Parts: text("Let me look."), Finish: "tool_calls",
-			Reasoning: []hermes.Reasoning{{Wire: "bedrock", Text: "Hm.", Signature: "c2ln"}},
+			Reasoning: []hermes.Reasoning{{Protocol: "bedrock", Text: "Hm.", Signature: "c2ln"}},
 			Calls:     []hermes.ToolCall{{ID: "tooluse_w", Name: "read_file", Arguments: `{"path":"a"}`}},
 			Usage:     &hermes.Usage{Input: 11, Output: 7, Calls: 1}}},
 	}

@@ -31,7 +31,7 @@ func frame(kind, name, payload string) string {
 	return b.String()
 }
 
-var contract = hermestest.ModelWire{
+var contract = hermestest.ModelProtocol{
 	New: func(url string) hermes.Model {
 		return bedrock.New(bedrock.Config{
 			Config: base.Config{ID: "test:m", Provider: "test", Model: "anthropic.claude-sonnet-4-5-20250929-v1:0", BaseURL: url},

@@ -120,7 +120,7 @@ func thinkingMayBegin(msgs []hermes.Message) bool {
 			return true
 		case hermes.RoleAssistant:
 			return slices.ContainsFunc(msg.Reasoning, func(r hermes.Reasoning) bool {
-				return r.Wire == wireName && r.Signature+r.Opaque != ""
+				return r.Protocol == protocolName && r.Signature+r.Opaque != ""
 			})
 		}
 	}

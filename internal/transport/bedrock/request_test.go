@@ -37,7 +37,7 @@ func conversation() []hermes.Message {
 	return []hermes.Message{
 		{Role: hermes.RoleUser, Parts: []hermes.Part{{Text: "look <here>"}, {Text: "recalled", Hidden: true}}},
 		{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "I will."}},
-			Reasoning: []hermes.Reasoning{{Wire: "bedrock", Text: "hm", Signature: "s"}, {Wire: "bedrock", Opaque: "cmVk"}, {Wire: "bedrock", Opaque: "no base64"}, {Wire: "anthropic", Text: "x", Signature: "s"}},
+			Reasoning: []hermes.Reasoning{{Protocol: "bedrock", Text: "hm", Signature: "s"}, {Protocol: "bedrock", Opaque: "cmVk"}, {Protocol: "bedrock", Opaque: "no base64"}, {Protocol: "anthropic", Text: "x", Signature: "s"}},
 			Calls:     []hermes.ToolCall{{ID: "a", Name: "read_file", Arguments: `{"path":"<x>"}`}, {ID: "b|1", Name: "todo"}}},
 		{Role: hermes.RoleTool, CallID: "a", Parts: []hermes.Part{{Text: "1|x"}, {Image: &hermes.Image{MediaType: "image/jpeg", Data: []byte("jpg")}}}},
 		{Role: hermes.RoleTool, CallID: "b|1", Failed: true},

@@ -55,8 +55,8 @@ type (
 )
 
 const (
-	wireName = "bedrock"
-	begun    = "(the conversation begins here)"
+	protocolName = "bedrock"
+	begun        = "(the conversation begins here)"
 	// inWords ends the last turn if no calls are wanted: the protocol has no
 	// other way to say it, and the tools must stay for the cache.
 	inWords = "Answer in words now. Do not call a tool."
@@ -125,7 +125,7 @@ func spoken(msg hermes.Message, answered []bool, ids *base.IDs) []block {
 	var blocks []block
 	for _, r := range msg.Reasoning {
 		switch {
-		case r.Wire != wireName:
+		case r.Protocol != protocolName:
 		case r.Opaque != "":
 			if raw, err := base64.StdEncoding.DecodeString(r.Opaque); err == nil {
 				blocks = append(blocks, block{Reasoning: &reasoning{Redacted: raw}})

@@ -86,11 +86,11 @@ func TestAnswers(t *testing.T) {
 			Usage: &hermes.Usage{Input: 5, CacheRead: 100, CacheWrite: 15, Output: 9, Calls: 1}}},
 		{file: "reasoning-details", replay: "reasoning_details", want: hermes.Message{
 			Parts: text("Done."), Finish: "stop", Reasoning: []hermes.Reasoning{
-				{Wire: "chat", Text: "Let me think.", Opaque: `{"format":"anthropic-claude-v1","index":0,"signature":"c2ln","text":"Let me think.","type":"reasoning.text"}`},
-				{Wire: "chat", Opaque: `{"data":"AAAA","id":"r-1","index":1,"type":"reasoning.encrypted"}`}},
+				{Protocol: "chat", Text: "Let me think.", Opaque: `{"format":"anthropic-claude-v1","index":0,"signature":"c2ln","text":"Let me think.","type":"reasoning.text"}`},
+				{Protocol: "chat", Opaque: `{"data":"AAAA","id":"r-1","index":1,"type":"reasoning.encrypted"}`}},
 			Usage: &hermes.Usage{Input: 5, CacheRead: 100, CacheWrite: 15, Output: 9, Calls: 1}}},
 		{file: "reasoning-content", replay: "reasoning_content", want: hermes.Message{
-			Parts: text("Here."), Finish: "stop", Reasoning: []hermes.Reasoning{{Wire: "chat", Text: "First, look."}},
+			Parts: text("Here."), Finish: "stop", Reasoning: []hermes.Reasoning{{Protocol: "chat", Text: "First, look."}},
 			Usage: &hermes.Usage{Input: 10, CacheRead: 40, Output: 20, Calls: 1}}},
 		{file: "no-done", want: hermes.Message{Parts: text("All of it."), Finish: "stop"}},
 		{file: "refusal", want: hermes.Message{Parts: text("I cannot do that."), Finish: "content_filter"}},

@@ -12,7 +12,7 @@ import (
 	"hermes/internal/transport/chat"
 )
 
-var contract = hermestest.ModelWire{
+var contract = hermestest.ModelProtocol{
 	New: func(url string) hermes.Model {
 		return chat.New(chat.Config{Config: base.Config{ID: "test:m", Provider: "test", Model: "m", BaseURL: url}})
 	},

@@ -119,7 +119,7 @@ func (m *Model) assistant(msg hermes.Message, answered []bool) message {
 		}
 	case "reasoning_details":
 		for _, b := range msg.Reasoning {
-			if b.Wire == wireName && json.Valid([]byte(b.Opaque)) {
+			if b.Protocol == protocolName && json.Valid([]byte(b.Opaque)) {
 				w.ReasoningDetails = append(w.ReasoningDetails, json.RawMessage(b.Opaque))
 			}
 		}
@@ -127,8 +127,8 @@ func (m *Model) assistant(msg hermes.Message, answered []bool) message {
 	return w
 }
 
-// wireName marks the reasoning blocks of this protocol.
-const wireName = "chat"
+// protocolName marks the reasoning blocks of this protocol.
+const protocolName = "chat"
 
 func reasoningText(msg hermes.Message) string {
 	var texts []string

@@ -38,7 +38,7 @@ func claude(ttl string) func(*chat.Config) {
 func conversation() []hermes.Message {
 	return []hermes.Message{
 		{Role: hermes.RoleUser, Parts: []hermes.Part{{Text: "look <here> & there"}, {Text: "recalled", Hidden: true}}},
-		{Role: hermes.RoleAssistant, Reasoning: []hermes.Reasoning{{Wire: "chat", Text: "hm", Opaque: `{"type":"reasoning.text","text":"hm"}`}, {Wire: "anthropic", Text: "x", Opaque: "y"}},
+		{Role: hermes.RoleAssistant, Reasoning: []hermes.Reasoning{{Protocol: "chat", Text: "hm", Opaque: `{"type":"reasoning.text","text":"hm"}`}, {Protocol: "anthropic", Text: "x", Opaque: "y"}},
 			Calls: []hermes.ToolCall{{ID: "a", Name: "read_file", Arguments: `{"path":"x"}`}, {ID: "b", Name: "todo"}}},
 		{Role: hermes.RoleTool, CallID: "a", ToolName: "read_file", Parts: []hermes.Part{{Text: "1|x"}, {Image: &hermes.Image{MediaType: "image/jpeg", Data: []byte("jpg")}}}},
 		{Role: hermes.RoleTool, CallID: "b", ToolName: "todo"},

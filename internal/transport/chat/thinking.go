@@ -29,7 +29,7 @@ func (t *thinking) add(replay, text string, details []json.RawMessage) {
 // blocks returns what must be sent back with the message.
 func (t *thinking) blocks(replay string) []hermes.Reasoning {
 	if replay == "reasoning_content" && t.text.Len() > 0 {
-		return []hermes.Reasoning{{Wire: wireName, Text: t.text.String()}}
+		return []hermes.Reasoning{{Protocol: protocolName, Text: t.text.String()}}
 	}
 	var out []hermes.Reasoning
 	for _, d := range joinDetails(t.details) {
@@ -39,7 +39,7 @@ func (t *thinking) blocks(replay string) []hermes.Reasoning {
 		}
 		text, _ := d["text"].(string)
 		summary, _ := d["summary"].(string)
-		out = append(out, hermes.Reasoning{Wire: wireName, Text: text + summary, Opaque: string(raw)})
+		out = append(out, hermes.Reasoning{Protocol: protocolName, Text: text + summary, Opaque: string(raw)})
 	}
 	return out
 }

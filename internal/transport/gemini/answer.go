@@ -173,7 +173,7 @@ func (a *answer) close(err error) error {
 		err = base.Named(a.calls, a.named)
 	}
 	if err == nil && a.signature != "" {
-		block := &hermes.Reasoning{Wire: wireName, Text: a.thought.String(), Signature: a.signature}
+		block := &hermes.Reasoning{Protocol: protocolName, Text: a.thought.String(), Signature: a.signature}
 		if stop := a.yield(hermes.Delta{Block: block}); stop != nil {
 			return stop
 		}

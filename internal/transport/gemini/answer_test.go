@@ -45,7 +45,7 @@ func TestAnswers(t *testing.T) {
 				{Name: "todo", Arguments: `{}`},
 				{ID: "g-3", Name: "terminal", Arguments: `{}`}}}},
 		{"thinking-and-text", hermes.Message{Parts: text("Four."), Finish: "stop", Usage: &hermes.Usage{Input: 20, Output: 12, Reasoning: 7, Calls: 1},
-			Reasoning: []hermes.Reasoning{{Wire: "gemini", Text: "Hm.", Signature: "c2lnLXRleHQ="}}}},
+			Reasoning: []hermes.Reasoning{{Protocol: "gemini", Text: "Hm.", Signature: "c2lnLXRleHQ="}}}},
 		{"length", hermes.Message{Parts: text("As long as"), Finish: "length", Usage: &hermes.Usage{Input: 10, Output: 3, Calls: 1}}},
 		{"safety", hermes.Message{Parts: text("I"), Finish: "content_filter", Usage: &hermes.Usage{Input: 10, Output: 1, Calls: 1}}},
 		{"whole", hermes.Message{Parts: text("Let me look."), Finish: "tool_calls", Usage: &hermes.Usage{Input: 11, Output: 9, Reasoning: 2, Calls: 1},

@@ -13,7 +13,7 @@ import (
 	"hermes/internal/transport/gemini"
 )
 
-var contract = hermestest.ModelWire{
+var contract = hermestest.ModelProtocol{
 	New: func(url string) hermes.Model {
 		return gemini.New(gemini.Config{Config: base.Config{ID: "test:m", Provider: "test", Model: "gemini-3-flash-preview", BaseURL: url}})
 	},

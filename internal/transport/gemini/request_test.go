@@ -33,7 +33,7 @@ func conversation() []hermes.Message {
 	return []hermes.Message{
 		{Role: hermes.RoleUser, Parts: []hermes.Part{{Text: "look <here>"}, {Text: "recalled", Hidden: true}}},
 		{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "I will."}},
-			Reasoning: []hermes.Reasoning{{Wire: "gemini", Text: "hm", Signature: "s-text"}, {Wire: "anthropic", Text: "x", Signature: "s"}},
+			Reasoning: []hermes.Reasoning{{Protocol: "gemini", Text: "hm", Signature: "s-text"}, {Protocol: "anthropic", Text: "x", Signature: "s"}},
 			Calls:     []hermes.ToolCall{{ID: "a", Name: "read_file", Arguments: `{"path":"<x>"}`, Signature: "s-call"}, {ID: "b|1", Name: "todo"}}},
 		{Role: hermes.RoleTool, CallID: "a", Parts: []hermes.Part{{Text: "1|x"}, {Image: &hermes.Image{MediaType: "image/jpeg", Data: []byte("jpg")}}}},
 		{Role: hermes.RoleTool, CallID: "b|1", Failed: true, Parts: []hermes.Part{{Text: "no"}}},

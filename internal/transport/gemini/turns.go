@@ -31,8 +31,8 @@ type (
 )
 
 const (
-	wireName = "gemini"
-	begun    = "(the conversation begins here)"
+	protocolName = "gemini"
+	begun        = "(the conversation begins here)"
 	// unsigned replaces the missing signature of another model's call, as
 	// Google's documentation says for transcripts that began elsewhere.
 	unsigned = "skip_thought_signature_validator"
@@ -250,7 +250,7 @@ func field(b *bytes.Buffer, name, value, after string) {
 // textSignature returns the signature that came with the text of a message.
 func textSignature(msg hermes.Message) string {
 	for _, b := range msg.Reasoning {
-		if b.Wire == wireName && b.Signature != "" {
+		if b.Protocol == protocolName && b.Signature != "" {
 			return b.Signature
 		}
 	}

@@ -176,7 +176,7 @@ func (a *answer) close(err error) error {
 		return err
 	}
 	if a.think.Len() > 0 {
-		if stop := a.yield(hermes.Delta{Block: &hermes.Reasoning{Wire: wireName, Text: a.think.String()}}); stop != nil {
+		if stop := a.yield(hermes.Delta{Block: &hermes.Reasoning{Protocol: protocolName, Text: a.think.String()}}); stop != nil {
 			return stop
 		}
 	}

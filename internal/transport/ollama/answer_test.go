@@ -44,7 +44,7 @@ func TestAnswers(t *testing.T) {
 	}{
 		{"text", hermes.Message{Parts: text("Grüße, \"world\"\n"), Finish: "stop", Usage: used(1837, 15)}},
 		{"thinking-and-calls", hermes.Message{Parts: text("I look."), Finish: "tool_calls", Usage: used(1837, 89),
-			Reasoning: []hermes.Reasoning{{Wire: "ollama", Text: "Two files to read."}},
+			Reasoning: []hermes.Reasoning{{Protocol: "ollama", Text: "Two files to read."}},
 			Calls:     []hermes.ToolCall{{ID: "call_a", Name: "read_file", Arguments: `{"path":"a <b>.go"}`}, {Name: "todo", Arguments: `{}`}}}},
 		{"spelled-out", hermes.Message{Parts: text("Let me look.\n"), Finish: "tool_calls", Usage: used(1837, 15),
 			Calls: []hermes.ToolCall{{Name: "read_file", Arguments: `{"path": "a"}`}}}},
@@ -52,7 +52,7 @@ func TestAnswers(t *testing.T) {
 		{"spelled-unknown", hermes.Message{Parts: text(`<tool_call>{"name": "fly", "arguments": {}}</tool_call>`), Finish: "stop", Usage: used(1837, 15)}},
 		{"length", hermes.Message{Parts: text("As long as"), Finish: "length", Usage: used(10, 3)}},
 		{"whole", hermes.Message{Parts: text("Let me look."), Finish: "tool_calls", Usage: used(11, 7),
-			Reasoning: []hermes.Reasoning{{Wire: "ollama", Text: "Hm."}},
+			Reasoning: []hermes.Reasoning{{Protocol: "ollama", Text: "Hm."}},
 			Calls:     []hermes.ToolCall{{ID: "call_w", Name: "read_file", Arguments: `{"path":"a"}`}}}},
 	}
 	for _, tt := range tests {

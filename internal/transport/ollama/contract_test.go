@@ -34,7 +34,7 @@ func (s shows) RoundTrip(req *http.Request) (*http.Response, error) {
 const qwen = `{"modelfile":"…","parameters":"stop                           \"<|im_end|>\"\ntemperature                    0.6","details":{"family":"qwen3"},` +
 	`"model_info":{"general.architecture":"qwen3","qwen3.context_length":40960,"qwen3.embedding_length":4096,"tokenizer.ggml.tokens":null},"capabilities":["completion","tools","thinking"]}`
 
-var contract = hermestest.ModelWire{
+var contract = hermestest.ModelProtocol{
 	New: func(url string) hermes.Model {
 		client := &http.Client{Transport: shows{qwen, http.DefaultTransport}}
 		return ollama.New(ollama.Config{Config: base.Config{ID: "test:m", Provider: "test", Model: "m", BaseURL: url, Client: client}})

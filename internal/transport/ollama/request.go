@@ -39,7 +39,7 @@ type (
 )
 
 const (
-	wireName = "ollama"
+	protocolName = "ollama"
 	// inWords is the last message if no calls are wanted: the protocol has no
 	// other way to say it, and the tools must stay for the server's prompt
 	// cache.
@@ -164,7 +164,7 @@ func said(msg hermes.Message, answered []bool, names map[string]string) message 
 	}
 	if len(m.Calls) > 0 {
 		for _, b := range msg.Reasoning {
-			if b.Wire == wireName {
+			if b.Protocol == protocolName {
 				m.Thinking += b.Text
 			}
 		}

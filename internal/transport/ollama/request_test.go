@@ -36,11 +36,11 @@ func conversation() []hermes.Message {
 	return []hermes.Message{
 		{Role: hermes.RoleUser, Parts: []hermes.Part{{Text: "look <here>"}, {Text: "recalled", Hidden: true}, {Image: &hermes.Image{Data: []byte("png")}}}},
 		{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "I will."}},
-			Reasoning: []hermes.Reasoning{{Wire: "ollama", Text: "hm"}, {Wire: "anthropic", Text: "x", Signature: "s"}},
+			Reasoning: []hermes.Reasoning{{Protocol: "ollama", Text: "hm"}, {Protocol: "anthropic", Text: "x", Signature: "s"}},
 			Calls:     []hermes.ToolCall{{ID: "a", Name: "read_file", Arguments: `{"path":"<x>"}`}, {ID: "b|1", Name: "todo"}}},
 		{Role: hermes.RoleTool, CallID: "a", Parts: []hermes.Part{{Text: "1|x"}, {Image: &hermes.Image{MediaType: "image/jpeg", Data: []byte("jpg")}}}},
 		{Role: hermes.RoleTool, CallID: "b|1", Failed: true},
-		{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "It is x."}}, Reasoning: []hermes.Reasoning{{Wire: "ollama", Text: "done"}}},
+		{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "It is x."}}, Reasoning: []hermes.Reasoning{{Protocol: "ollama", Text: "done"}}},
 		{Role: hermes.RoleUser, Parts: []hermes.Part{{Text: "and this?"}, {Image: &hermes.Image{URL: "https://x/y.png"}}}},
 	}
 }

@@ -42,20 +42,20 @@ func TestAnswers(t *testing.T) {
 	}{
 		{"text", hermes.Message{Parts: text("Grüße, \"world\"\n"), Finish: "stop", Usage: used(37, 1800, 15, 0)}},
 		{"reasoning-and-calls", hermes.Message{Finish: "tool_calls", Usage: used(37, 1800, 89, 64),
-			Reasoning: []hermes.Reasoning{{Wire: "responses", Text: "Two files.\n\nRead both.", Opaque: "gAAAAABencrypted"}},
+			Reasoning: []hermes.Reasoning{{Protocol: "responses", Text: "Two files.\n\nRead both.", Opaque: "gAAAAABencrypted"}},
 			Calls: []hermes.ToolCall{
 				{ID: "call_a", Name: "read_file", Arguments: `{"path":"a.go"}`},
 				{ID: "call_b", Name: "todo", Arguments: `{}`}}}},
 		{"commentary", hermes.Message{Parts: text("It is 4."), Finish: "stop", Usage: used(20, 0, 5, 0),
-			Reasoning: []hermes.Reasoning{{Wire: "responses", Text: "I look first.", Signature: "commentary"}}}},
+			Reasoning: []hermes.Reasoning{{Protocol: "responses", Text: "I look first.", Signature: "commentary"}}}},
 		{"commentary-only", hermes.Message{Finish: "stop", Usage: used(20, 0, 5, 0),
-			Reasoning: []hermes.Reasoning{{Wire: "responses", Text: "I will look.", Signature: "commentary"}}}},
+			Reasoning: []hermes.Reasoning{{Protocol: "responses", Text: "I will look.", Signature: "commentary"}}}},
 		{"length", hermes.Message{Parts: text("As long as"), Finish: "length", Usage: used(10, 0, 3, 0)}},
 		{"filter", hermes.Message{Parts: text("I"), Finish: "content_filter", Usage: used(10, 0, 3, 0)}},
 		{"unfinished", hermes.Message{Parts: text("Half of"), Finish: "length", Usage: used(10, 0, 3, 0)}},
 		{"refusal", hermes.Message{Parts: text("I cannot."), Finish: "content_filter", Usage: used(10, 0, 3, 0)}},
 		{"whole", hermes.Message{Parts: text("Let me look."), Finish: "tool_calls", Usage: used(11, 0, 7, 2),
-			Reasoning: []hermes.Reasoning{{Wire: "responses", Opaque: "gAAAw"}},
+			Reasoning: []hermes.Reasoning{{Protocol: "responses", Opaque: "gAAAw"}},
 			Calls:     []hermes.ToolCall{{ID: "call_w", Name: "read_file", Arguments: `{"path":"a"}`}}}},
 	}
 	for _, tt := range tests {

@@ -12,7 +12,7 @@ import (
 	"hermes/internal/transport/responses"
 )
 
-var contract = hermestest.ModelWire{
+var contract = hermestest.ModelProtocol{
 	New: func(url string) hermes.Model {
 		return responses.New(responses.Config{Config: base.Config{ID: "test:m", Provider: "test", Model: "gpt-5.2", BaseURL: url}})
 	},

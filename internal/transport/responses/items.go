@@ -29,11 +29,11 @@ type (
 	}
 )
 
-// wireName marks the reasoning blocks of this protocol. commentary marks those
+// protocolName marks the reasoning blocks of this protocol. commentary marks those
 // that are the model's comments before its answer, not reasoning.
 const (
-	wireName   = "responses"
-	commentary = "commentary"
+	protocolName = "responses"
+	commentary   = "commentary"
 )
 
 // writer writes the items of a conversation, each as soon as it is known, since a
@@ -171,7 +171,7 @@ func (w *writer) result(msg hermes.Message) error {
 func (w *writer) thought(msg hermes.Message) error {
 	for _, t := range msg.Reasoning {
 		switch {
-		case t.Wire != wireName:
+		case t.Protocol != protocolName:
 		case t.Signature == commentary:
 			w.message("assistant", "output_text", t.Text, commentary)
 		case t.Opaque != "" && w.reasons:

@@ -120,7 +120,7 @@ func (a *answer) endMessage(o *open, s *said) error {
 	if err := a.words(o, rest(o, s.text())); err != nil || !o.commentary {
 		return err
 	}
-	return a.yield(hermes.Delta{Block: &hermes.Reasoning{Wire: wireName, Text: o.said.String(), Signature: commentary}})
+	return a.yield(hermes.Delta{Block: &hermes.Reasoning{Protocol: protocolName, Text: o.said.String(), Signature: commentary}})
 }
 
 func (a *answer) endReasoning(o *open, s *said) error {
@@ -132,7 +132,7 @@ func (a *answer) endReasoning(o *open, s *said) error {
 	if s.Encrypted == "" {
 		return nil
 	}
-	return a.yield(hermes.Delta{Block: &hermes.Reasoning{Wire: wireName, Text: o.said.String(), Opaque: s.Encrypted}})
+	return a.yield(hermes.Delta{Block: &hermes.Reasoning{Protocol: protocolName, Text: o.said.String(), Opaque: s.Encrypted}})
 }
 
 // rest returns the part of a whole text that did not come in pieces.

@@ -34,7 +34,7 @@ func conversation() []hermes.Message {
 	return []hermes.Message{
 		{Role: hermes.RoleUser, Parts: []hermes.Part{{Text: "look <here>"}, {Text: "recalled", Hidden: true}}},
 		{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "I will."}},
-			Reasoning: []hermes.Reasoning{{Wire: "responses", Text: "hm", Opaque: "enc", ID: "rs_1"}, {Wire: "responses", Opaque: "enc2"}, {Wire: "responses", Text: "on it", Signature: "commentary"}, {Wire: "anthropic", Text: "x", Signature: "s"}, {Text: "unsigned"}},
+			Reasoning: []hermes.Reasoning{{Protocol: "responses", Text: "hm", Opaque: "enc", ID: "rs_1"}, {Protocol: "responses", Opaque: "enc2"}, {Protocol: "responses", Text: "on it", Signature: "commentary"}, {Protocol: "anthropic", Text: "x", Signature: "s"}, {Text: "unsigned"}},
 			Calls:     []hermes.ToolCall{{ID: "call_a|fc_1", Name: "read_file", Arguments: `{"path":"<x>"}`}, {ID: "b", Name: "todo"}}},
 		{Role: hermes.RoleTool, CallID: "call_a|fc_1", Parts: []hermes.Part{{Text: "1|x"}, {Image: &hermes.Image{MediaType: "image/jpeg", Data: []byte("jpg")}}}},
 		{Role: hermes.RoleTool, CallID: "b", Failed: true},

@@ -68,18 +68,18 @@ func (c *Catalogue) transport(ch choice, key hermes.Key, client *http.Client, he
 	if key.BaseURL != "" {
 		ch.BaseURL = key.BaseURL
 	}
-	ch.Wire = c.protocol(ch)
+	ch.Protocol = c.protocol(ch)
 	w := c.common(ch, key, client, header)
-	switch ch.Wire {
-	case WireResponses:
+	switch ch.Protocol {
+	case ProtocolResponses:
 		return c.responses(ch, w, key)
-	case WireGemini:
+	case ProtocolGemini:
 		return c.gemini(ch, w)
-	case WireOllama:
+	case ProtocolOllama:
 		return c.ollama(ch, w)
-	case WireBedrock:
+	case ProtocolBedrock:
 		return c.bedrock(ch, w)
-	case WireAnthropic:
+	case ProtocolAnthropic:
 		return anthropic.New(anthropic.Config{Config: w, Quirks: anthropic.Quirks{
 			Bearer:   ch.Bearer || key.Source == "env:ANTHROPIC_AUTH_TOKEN" || key.Source == "oauth",
 			OAuth:    strings.HasPrefix(key.Secret.Reveal(), "sk-ant-oat"),
@@ -111,7 +111,7 @@ func (c *Catalogue) client(e endpoint) (*http.Client, error) {
 // cacheTTL is the lifetime of cache marks, for services and models that support
 // them.
 func (c *Catalogue) cacheTTL(ch choice) string {
-	if !ch.CacheMarks && (ch.Wire != WireAnthropic || !strings.Contains(strings.ToLower(ch.model), "claude")) {
+	if !ch.CacheMarks && (ch.Protocol != ProtocolAnthropic || !strings.Contains(strings.ToLower(ch.model), "claude")) {
 		return ""
 	}
 	switch c.cfg.CacheTTL {
@@ -156,7 +156,7 @@ func (c *Catalogue) clocks(ch choice) httpc.Clocks {
 	}
 	if c.cfg.NoStream || ch.Chat.NoStream {
 		remote := 90 * time.Second
-		if ch.Wire != WireChat {
+		if ch.Protocol != ProtocolChat {
 			remote = 900 * time.Second
 		}
 		clocks.Stale = 0
