@@ -3,7 +3,7 @@
 // servers, and the model chain: the layers that every model is wrapped in.
 //
 // Settings and the environment come in as values (Config); the package reads
-// neither. It is the only package that names the protocols (wires.go). It must
+// neither. It is the only package that names the protocols (transports.go). It must
 // not know sessions, prompts or tools.
 //
 // Start reading at Catalogue.Model, then resolve.go. The services are listed in
