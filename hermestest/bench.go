@@ -7,8 +7,8 @@ import (
 	"hermes"
 )
 
-// LongSession is a request of n messages: a person's word now and then, and
-// rounds of tools with results of about a kilobyte.
+// LongSession returns a request with n messages: some user messages, and steps
+// with tool results of about one kilobyte.
 func LongSession(n int) *hermes.Request {
 	r := contractRequest()
 	r.System, r.Messages = fmt.Sprintf("%8192s", "You are a test."), nil
@@ -25,7 +25,7 @@ func LongSession(n int) *hermes.Request {
 	return r
 }
 
-// BenchmarkCall asks a model that answers at once: what is measured is the
+// BenchmarkCall calls a model that answers at once, so that it measures the
 // building of requests. A session of 2,000 messages may take 5 ms.
 func BenchmarkCall(b *testing.B, m hermes.Model, r *hermes.Request) {
 	b.ReportAllocs()

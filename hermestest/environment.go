@@ -14,9 +14,9 @@ import (
 	"hermes"
 )
 
-// RunEnvironment checks what every environment promises, its files included.
-// open returns a fresh environment whose current folder is empty and may be
-// written to; the suite closes it. The shell must be a POSIX one.
+// RunEnvironment is the contract suite of [hermes.Environment] and its files.
+// open returns a new environment whose current folder is empty and writable;
+// the suite closes it. The shell must be a POSIX shell.
 func RunEnvironment(t *testing.T, open func(t *testing.T) hermes.Environment) {
 	t.Helper()
 	for _, c := range environmentCases() {
@@ -40,7 +40,7 @@ type environmentCase struct {
 
 func environmentCases() []environmentCase {
 	return []environmentCase{
-		{"exit status is no error", exitStatus},
+		{"exit status is not an error", exitStatus},
 		{"streams", streams},
 		{"folder and variables of one command", oneCommand},
 		{"what is kept", kept},
@@ -57,7 +57,7 @@ func environmentCases() []environmentCase {
 	}
 }
 
-// do runs a line, keeping what it leaves behind, and returns its output.
+// do runs a line with Keep set and returns its output.
 func do(t *testing.T, e hermes.Environment, line string) (string, int) {
 	t.Helper()
 	var out bytes.Buffer
@@ -95,7 +95,7 @@ func streams(t *testing.T, e hermes.Environment) {
 		t.Errorf("got %q and %q, error %v", out.String(), errs.String(), err)
 	}
 	says(t, e, "echo a; echo b >&2; echo c", "a\nb\nc")
-	says(t, e, "cat", "") // no input is an empty one
+	says(t, e, "cat", "") // without Stdin the input is empty
 	if _, err := e.Exec(t.Context(), hermes.Command{Line: "echo unheard; echo unheard >&2"}); err != nil {
 		t.Errorf("no writers: %v", err)
 	}
@@ -132,7 +132,7 @@ func kept(t *testing.T, e hermes.Environment) {
 		}
 	}
 	if _, code := do(t, e, "pwd"); code != 0 {
-		t.Error("nothing runs any more after the working folder was deleted")
+		t.Error("no command runs after the working folder was deleted")
 	}
 	if _, err := e.Exec(t.Context(), hermes.Command{Line: "cd /; export LOST=1"}); err != nil {
 		t.Fatal(err)
@@ -148,7 +148,7 @@ func missingFolder(t *testing.T, e hermes.Environment) {
 }
 
 func contextEnds(t *testing.T, e hermes.Environment) {
-	cause := errors.New("the person said stop")
+	cause := errors.New("the user said stop")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	out := &signalWriter{said: make(chan struct{})}
 	done := make(chan error)
@@ -202,7 +202,7 @@ func backgroundCommands(t *testing.T, e hermes.Environment) {
 		t.Errorf("exit %+v, error %v, output %q", exit, err, out.String())
 	}
 	if err := p.Input([]byte("late")); err == nil {
-		t.Error("input to an ended process is no error")
+		t.Error("input to an ended process gave no error")
 	}
 	long := mustStart(t, s, hermes.Command{Line: "sleep 300"})
 	short, cancel := context.WithTimeout(t.Context(), time.Millisecond)
@@ -222,7 +222,7 @@ func mustStart(t *testing.T, s hermes.Starter, c hermes.Command) hermes.Process 
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	p, err := s.Start(ctx, c, false)
-	cancel() // bounds the start alone
+	cancel() // the context limits only the start
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +245,7 @@ func closeEnds(t *testing.T, e hermes.Environment) {
 		t.Errorf("close: %v", err)
 	}
 	if err := <-done; err == nil {
-		t.Error("a command that Close has cut short ended without an error")
+		t.Error("a command that Close ended returned no error")
 	}
 	if p != nil {
 		if _, err := p.Wait(t.Context()); err != nil {
@@ -317,7 +317,7 @@ func writingFiles(t *testing.T, e hermes.Environment) {
 	if err := f.Write(ctx, "deep", []byte("x"), 0o600); err == nil {
 		t.Error("a folder can be overwritten by a file")
 	}
-	says(t, e, "ls -A deep/er | wc -l | tr -d ' '", "1") // no temporary files are left
+	says(t, e, "ls -A deep/er | wc -l | tr -d ' '", "1") // no temporary files remain
 }
 
 func changingFolders(t *testing.T, e hermes.Environment) {
@@ -367,7 +367,7 @@ func missingFiles(t *testing.T, e hermes.Environment) {
 	_, statErr := f.Stat(ctx, "none")
 	_, listErr := f.List(ctx, "none")
 	r, openErr := f.Open(ctx, "none")
-	if openErr == nil { // it may show only when it is read
+	if openErr == nil { // the error may come only with the first read
 		_, openErr = io.ReadAll(r)
 		r.Close()
 	}
@@ -377,7 +377,7 @@ func missingFiles(t *testing.T, e hermes.Environment) {
 		"remove": f.Remove(ctx, "none"), "rename": f.Rename(ctx, "none", "other"),
 	} {
 		if !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s: error %v is no fs.ErrNotExist", name, err)
+			t.Errorf("%s: error %v is not fs.ErrNotExist", name, err)
 		}
 	}
 }

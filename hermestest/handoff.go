@@ -13,7 +13,7 @@ import (
 // another.
 type Handoff struct {
 	Name     string
-	Protocol string // whose reasoning blocks it holds
+	Protocol string // of its reasoning blocks
 	Messages []hermes.Message
 	// Says are texts that must be sent; Foreign are opaque fields that only
 	// their own protocol may get back.
@@ -66,7 +66,7 @@ func RunHandoff(t *testing.T, w ModelProtocol, name string, check func(body []by
 			}
 			for _, opaque := range h.Foreign {
 				if h.Protocol != name && strings.Contains(body, opaque) {
-					t.Errorf("%q of the wire %s was sent:\n%s", opaque, h.Protocol, body)
+					t.Errorf("%q of the protocol %s was sent:\n%s", opaque, h.Protocol, body)
 				}
 			}
 		})

@@ -13,14 +13,15 @@ import (
 
 var _ hermes.Learnings = (*Learnings)(nil)
 
-// Learnings is a [hermes.Learnings] in memory. The zero value is ready.
+// Learnings is a [hermes.Learnings] in memory. The zero value is ready to use.
 type Learnings struct {
 	mu   sync.Mutex
 	rows []hermes.Learning
 	last int64
 }
 
-// row is the learning of a failure, made if it is missing. Hold mu.
+// row returns the learning of a failure and adds it if it is missing. The
+// caller has mu.
 func (s *Learnings) row(l hermes.Learning) *hermes.Learning {
 	for i := range s.rows {
 		if r := &s.rows[i]; r.Tool == l.Tool && r.Class == l.Class && r.Pattern == l.Pattern {
@@ -38,7 +39,7 @@ func touch(l *hermes.Learning, at time.Time) {
 	}
 }
 
-// SaveLearning stores what helps against a failure.
+// SaveLearning stores a fix for a failure.
 func (s *Learnings) SaveLearning(_ context.Context, l hermes.Learning) (hermes.Learning, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,7 +74,7 @@ func (s *Learnings) PutLearning(_ context.Context, l hermes.Learning) (hermes.Le
 	return *r, nil
 }
 
-// MergeLearnings makes one learning of several.
+// MergeLearnings merges several learnings into one.
 func (s *Learnings) MergeLearnings(_ context.Context, l hermes.Learning, others ...int64) (hermes.Learning, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +103,7 @@ func (s *Learnings) MergeLearnings(_ context.Context, l hermes.Learning, others 
 	return *r, nil
 }
 
-// NoteFix counts what came of a fix.
+// NoteFix counts that a fix was shown, helped or did not help.
 func (s *Learnings) NoteFix(_ context.Context, id int64, what hermes.FixOutcome, at time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,13 +119,13 @@ func (s *Learnings) NoteFix(_ context.Context, id int64, what hermes.FixOutcome,
 	case hermes.FixFailed:
 		s.rows[i].Failed++
 	default:
-		return fmt.Errorf("there is no outcome %q of a fix", what)
+		return fmt.Errorf("unknown outcome %q of a fix", what)
 	}
 	touch(&s.rows[i], at)
 	return nil
 }
 
-// FindLearnings returns learnings, the last touched first.
+// FindLearnings returns learnings, last touched first.
 func (s *Learnings) FindLearnings(_ context.Context, q hermes.LearningQuery) ([]hermes.Learning, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -168,7 +169,7 @@ func fitsLearning(l hermes.Learning, q hermes.LearningQuery) bool {
 	return true
 }
 
-// ForgetLearnings removes what is named and what nobody needs any more.
+// ForgetLearnings removes the selected learnings.
 func (s *Learnings) ForgetLearnings(_ context.Context, f hermes.Forgetting) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"hermes"
 )
 
-// RunLearnings checks every promise of [hermes.Learnings]. open returns an
-// empty store and takes care of its end.
+// RunLearnings is the contract suite of [hermes.Learnings]. open returns an
+// empty store and closes it when the test ends.
 func RunLearnings(t *testing.T, open func(t *testing.T) hermes.Learnings) {
 	t.Helper()
 	for _, c := range []struct {
@@ -20,12 +20,12 @@ func RunLearnings(t *testing.T, open func(t *testing.T) hermes.Learnings) {
 		run  func(*testing.T, hermes.Learnings)
 	}{
 		{"a failure is counted before its fix is known", learningCounts},
-		{"a fix takes the place of the one before and keeps the counts", learningReplaces},
-		{"what came of a fix is counted", learningOutcomes},
-		{"learnings are found by what they are and by words", learningFinds},
-		{"what nobody needs is forgotten", learningForgets},
+		{"a fix replaces the one before and keeps the counts", learningReplaces},
+		{"outcomes of a fix are counted", learningOutcomes},
+		{"learnings are found by their fields and by words", learningFinds},
+		{"unneeded learnings are forgotten", learningForgets},
 		{"a learning is put back as it was", learningPuts},
-		{"of several one is made, and no count is lost", learningMerges},
+		{"merging loses no count", learningMerges},
 		{"callers at the same time lose no count", learningParallel},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -35,7 +35,7 @@ func RunLearnings(t *testing.T, open func(t *testing.T) hermes.Learnings) {
 	}
 }
 
-// lesson is a learning of the suite, touched on a day of it.
+// lesson returns a learning of the suite, touched on a day of it.
 func lesson(pattern, fix string, on int) hermes.Learning {
 	return hermes.Learning{Tool: "terminal", Class: "error", Pattern: pattern, Fix: fix, Session: "s", Touched: day.AddDate(0, 0, on)}
 }
@@ -169,7 +169,7 @@ func learningForgets(t *testing.T, s hermes.Learnings) {
 	if diff := cmp.Diff([]string{"new and unknown", "new and known"}, learned(t, s, hermes.LearningQuery{})); diff != "" {
 		t.Error(diff)
 	}
-	// What has a fix is worth more than what is newer.
+	// A learning with a fix is kept before a newer one without.
 	if _, err = s.ForgetLearnings(t.Context(), hermes.Forgetting{Most: 1}); err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func learningForgets(t *testing.T, s hermes.Learnings) {
 		t.Error(diff)
 	}
 	if n, err = s.ForgetLearnings(t.Context(), hermes.Forgetting{}); n != 0 || err != nil {
-		t.Errorf("nothing was asked for: %d, %v", n, err)
+		t.Errorf("nothing was selected: %d, %v", n, err)
 	}
 }
 
@@ -198,10 +198,10 @@ func learningPuts(t *testing.T, s hermes.Learnings) {
 	if diff := cmp.Diff(l, put(l)); diff != "" {
 		t.Errorf("put back: %s", diff)
 	}
-	// Over what stands there, also with older times and smaller counts.
+	// It replaces what is stored, also with older times and smaller counts.
 	l.Fix, l.Seen, l.Touched = "before", 1, day
 	if diff := cmp.Diff(l, put(l)); diff != "" {
-		t.Errorf("put over: %s", diff)
+		t.Errorf("replaced: %s", diff)
 	}
 	other := lesson("b", "", 0)
 	other.Created, other.ID = day, l.ID
@@ -230,10 +230,10 @@ func learningMerges(t *testing.T, s hermes.Learnings) {
 	want := first
 	want.Fix, want.Context, want.Tags, want.Session = "fix; or other", "there", []string{"t"}, "s2"
 	if _, err := s.MergeLearnings(t.Context(), want, second.ID, 999); !errors.Is(err, hermes.ErrNotFound) {
-		t.Fatalf("with one that is not there: %v", err)
+		t.Fatalf("with a missing one: %v", err)
 	}
 	if got := learned(t, s, hermes.LearningQuery{Text: "fix"}); len(got) != 1 || len(learned(t, s, hermes.LearningQuery{})) != 2 {
-		t.Fatalf("changed all the same: %v", got)
+		t.Fatalf("changed despite the error: %v", got)
 	}
 	got, err := s.MergeLearnings(t.Context(), want, second.ID)
 	if err != nil {

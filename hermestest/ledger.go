@@ -13,15 +13,15 @@ import (
 
 var _ hermes.Ledger = (*Ledger)(nil)
 
-// Ledger is a [hermes.Ledger] in memory that keeps every promise of the seam,
-// but for queries by the source of a session, which it does not know.
+// Ledger is a [hermes.Ledger] in memory that keeps the whole contract, except
+// that it cannot query by platform.
 type Ledger struct {
-	// Fail, if set, is asked before every write with the name of the method;
+	// Fail, if set, is called before every write with the name of the method;
 	// its error fails the write. Set it before use.
 	Fail func(method string) error
 
 	mu       sync.Mutex
-	calls    []*bookedCall // the id is the index and one
+	calls    []*bookedCall // the id is the index plus one
 	accounts map[hermes.Account]*bookedAccount
 }
 
@@ -69,7 +69,7 @@ func (l *Ledger) account(a hermes.Account) *bookedAccount {
 	return l.accounts[a]
 }
 
-// balance counts days and months that come after the one asked for too.
+// balance returns the balance of an account. Later days and months count too.
 func (l *Ledger) balance(a hermes.Account) (sum bookedAccount) {
 	sum.Account = a
 	ahead := a.Kind == hermes.AccountDay || a.Kind == hermes.AccountMonth
@@ -161,7 +161,7 @@ func (l *Ledger) call(id int64) (*bookedCall, error) {
 	return l.calls[id-1], nil
 }
 
-// Extend keeps a reservation longer, and takes it up again if it was released.
+// Extend moves the expiry of a reservation. A released one counts again.
 func (l *Ledger) Extend(ctx context.Context, id int64, until time.Time) error {
 	end, err := l.begin(ctx, "Extend")
 	if err != nil {
@@ -179,7 +179,7 @@ func (l *Ledger) Extend(ctx context.Context, id int64, until time.Time) error {
 	return nil
 }
 
-// Settle puts the true cost of a call in the place of its estimate.
+// Settle replaces the estimate of a call with its real cost.
 func (l *Ledger) Settle(ctx context.Context, id int64, charge hermes.Charge) error {
 	end, err := l.begin(ctx, "Settle")
 	if err != nil {
@@ -218,7 +218,7 @@ func (l *Ledger) Raise(ctx context.Context, a hermes.Account, by hermes.Amount) 
 	return nil
 }
 
-// Balances tells how accounts stand.
+// Balances returns the balances of accounts.
 func (l *Ledger) Balances(ctx context.Context, accounts ...hermes.Account) ([]hermes.Balance, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -229,7 +229,7 @@ func (l *Ledger) Balances(ctx context.Context, accounts ...hermes.Account) ([]he
 	return list, ctx.Err()
 }
 
-// Spent sums the calls of a time.
+// Spent sums the calls of a period.
 func (l *Ledger) Spent(ctx context.Context, q hermes.SpendQuery) ([]hermes.Spending, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,29 +9,29 @@ import (
 	"hermes"
 )
 
-// RunLedger checks every promise of [hermes.Ledger]. open returns an empty
-// ledger and takes care of its end. No case waits for a clock.
+// RunLedger is the contract suite of [hermes.Ledger]. open returns an empty
+// ledger and closes it when the test ends. No case waits for a clock.
 func RunLedger(t *testing.T, open func(t *testing.T) hermes.Ledger) {
 	t.Helper()
 	for _, c := range []struct {
 		name string
 		run  func(*testing.T, hermes.Ledger)
 	}{
-		{"an estimate is held and then settled", ledgerSettles},
+		{"an estimate is reserved and then settled", ledgerSettles},
 		{"settling twice counts once", ledgerSettlesOnce},
-		{"a cap refuses what would pass it and books nothing", ledgerRefuses},
+		{"a cap refuses what would exceed it and books nothing", ledgerRefuses},
 		{"a cap in tokens", ledgerTokens},
-		{"what is free passes a cap in money", ledgerFree},
+		{"free calls pass a cap in money", ledgerFree},
 		{"each account has its cap", ledgerAccounts},
 		{"raising", ledgerRaises},
 		{"warnings come once each", ledgerWarns},
-		{"a reservation of a process that is gone is released in time", ledgerReleases},
-		{"one's own reservations are not released", ledgerKeepsOwn},
-		{"what was released is still settled", ledgerSettlesReleased},
+		{"a reservation of an ended process is released in time", ledgerReleases},
+		{"the owner's own reservations are not released", ledgerKeepsOwn},
+		{"a released reservation can be settled", ledgerSettlesReleased},
 		{"extending", ledgerExtends},
 		{"later days count towards earlier ones", ledgerClockBack},
 		{"a reservation of a clock far ahead is released", ledgerClockAhead},
-		{"callers at the same time do not pass a cap together", ledgerParallel},
+		{"concurrent callers do not exceed a cap together", ledgerParallel},
 		{"sums by group", ledgerSums},
 		{"unknown reservations", ledgerUnknown},
 	} {
@@ -42,7 +42,7 @@ func RunLedger(t *testing.T, open func(t *testing.T) hermes.Ledger) {
 	}
 }
 
-// hold is how long the suite's reservations last.
+// hold is how long the suite's reservations are valid.
 const hold = time.Hour
 
 // cent is an amount of so many cents and as many tokens.
@@ -149,7 +149,7 @@ func ledgerTokens(t *testing.T, l hermes.Ledger) {
 	b.Limits[0].Cap = hermes.Amount{Tokens: 100}
 	reserve(t, l, b)
 	if over := refused(t, l, b); !over.Tokens {
-		t.Errorf("the refusal does not say that tokens are in the way: %+v", over)
+		t.Errorf("the refusal does not say that the token cap refused: %+v", over)
 	}
 }
 
@@ -165,7 +165,7 @@ func ledgerAccounts(t *testing.T, l hermes.Ledger) {
 	b.Limits[1].Cap = hermes.Amount{Money: cent(70).Money}
 	reserve(t, l, b)
 	if over := refused(t, l, b); over.Balance.Account.Kind != hermes.AccountDay {
-		t.Errorf("the account in the way is %v", over.Balance.Account)
+		t.Errorf("the account that refused is %v", over.Balance.Account)
 	}
 	b.Limits = b.Limits[:1]
 	reserve(t, l, b)
@@ -217,7 +217,7 @@ func ledgerKeepsOwn(t *testing.T, l hermes.Ledger) {
 	refused(t, l, late)
 }
 
-// release makes another process book nothing long after a reservation.
+// release lets another process make an empty booking long after a reservation.
 func release(t *testing.T, l hermes.Ledger) {
 	t.Helper()
 	other := booking(0)
@@ -335,7 +335,7 @@ func ledgerSums(t *testing.T, l hermes.Ledger) {
 	same(t, len(sums(hermes.SpendQuery{Session: "another"})), 0)
 	same(t, len(sums(hermes.SpendQuery{By: hermes.SpendByModel, Limit: 1})), 1)
 	if _, err := l.Spent(t.Context(), hermes.SpendQuery{By: "weather"}); err == nil {
-		t.Error("calls are summed by the weather")
+		t.Error("calls are summed by an unknown group")
 	}
 }
 

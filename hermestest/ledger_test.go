@@ -7,7 +7,7 @@ import (
 	"hermes/hermestest"
 )
 
-func TestTheLedgerInMemoryKeepsThePromises(t *testing.T) {
+func TestLedgerInMemoryKeepsThePromises(t *testing.T) {
 	t.Parallel()
 	hermestest.RunLedger(t, func(*testing.T) hermes.Ledger { return hermestest.NewLedger() })
 }

@@ -10,9 +10,9 @@ import (
 	"hermes"
 )
 
-// RunMemory checks the promises of a [hermes.MemoryProvider] that remembers
-// what it observes. open returns one that knows nothing and takes care of its
-// end.
+// RunMemory is the contract suite of a [hermes.MemoryProvider] that remembers
+// what it observes. open returns an empty one and closes it when the test
+// ends.
 func RunMemory(t *testing.T, open func(t *testing.T) hermes.MemoryProvider) {
 	t.Helper()
 	for _, c := range []struct {
@@ -22,9 +22,9 @@ func RunMemory(t *testing.T, open func(t *testing.T) hermes.MemoryProvider) {
 		{"it has a name, the same tools each time, and a block that fits a prompt", memoryShows},
 		{"nothing is known at first", memoryEmpty},
 		{"what was observed is recalled in another session", memoryRecalls},
-		{"recalled text is bounded", memoryBounded},
+		{"recalled text is limited", memoryBounded},
 		{"recall ends with its context", memoryEnds},
-		{"it may be used by many at once", memoryParallel},
+		{"it may be used concurrently", memoryParallel},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -99,7 +99,7 @@ func memoryEnds(t *testing.T, p hermes.MemoryProvider) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_, _ = p.Recall(ctx, hermes.RecallQuery{Text: "anything at all"}) // an error is as good as nothing
+		_, _ = p.Recall(ctx, hermes.RecallQuery{Text: "anything at all"}) // an error is allowed too
 		_ = p.Observe(ctx, memoryTurn("a", "something that is long enough"))
 	}()
 	select {

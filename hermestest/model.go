@@ -12,27 +12,27 @@ import (
 	"hermes"
 )
 
-// Step is one answer of a [Script]: what the model says when it is asked for
-// the n-th time. The fields are yielded in the order in which they stand here.
+// Step is one answer of a [Script], for one call. The fields are yielded in the
+// order of their declaration.
 type Step struct {
-	// Check looks at the request before anything is answered. An error fails
-	// the call with it.
+	// Check checks the request before the answer. If it returns an error, the
+	// call fails with it.
 	Check func(*hermes.Request) error
-	// Wait, if set, holds the answer back until it is closed or the call's
-	// context ends.
+	// Wait, if set, delays the answer until it is closed or the call's context
+	// ends.
 	Wait <-chan struct{}
 	// Deltas are yielded as they are.
 	Deltas []hermes.Delta
 	// Reasoning and Text are yielded in pieces of a few characters; Calls
-	// with their arguments in two pieces. Ids that are missing are made up.
+	// with their arguments in two pieces. Missing ids are generated.
 	Reasoning string
 	Text      string
 	Calls     []hermes.ToolCall
-	// Hang blocks until the context ends, after what stands above.
+	// Hang blocks after the fields above until the context ends.
 	Hang bool
 	// Err ends the answer with this error instead of a finish.
 	Err error
-	// Usage and Finish end the answer; left out they are made up.
+	// Usage and Finish end the answer; they have defaults.
 	Usage  *hermes.Usage
 	Finish hermes.Finish
 }
@@ -48,10 +48,10 @@ func CallTool(name, arguments string) Step {
 // Fail is a step that fails at once.
 func Fail(err error) Step { return Step{Err: err} }
 
-// Script is a [hermes.Model] that plays steps in order, one per call, and
-// remembers what it was asked. It may be called concurrently; concurrent calls
-// take steps in the order in which their iterations begin. When the steps are
-// used up, a call fails with ErrScriptEnded.
+// Script is a [hermes.Model] that plays steps in order, one for each call, and
+// records the requests. It may be called concurrently; concurrent calls get
+// steps in the order in which their iterations begin. After the last step, a
+// call fails with ErrScriptEnded.
 type Script struct {
 	id string
 
@@ -74,7 +74,7 @@ func (s *Script) Named(id string) *Script {
 	return s
 }
 
-// Forever makes the script begin again after its last step, and returns it.
+// Forever makes the script start again after its last step, and returns it.
 func (s *Script) Forever() *Script {
 	s.loop = true
 	return s
@@ -87,7 +87,7 @@ func (s *Script) Add(steps ...Step) {
 	s.steps = append(s.steps, steps...)
 }
 
-// Requests returns copies of what was asked so far, in order.
+// Requests returns copies of the requests so far, in order.
 func (s *Script) Requests() []hermes.Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,7 +169,7 @@ func (st Step) begin(ctx context.Context, r *hermes.Request) error {
 	}
 }
 
-// deltas spells the step out; n makes ids that differ from call to call.
+// deltas returns the deltas of the step; n makes the ids of calls unique.
 func (st Step) deltas(n int) []hermes.Delta {
 	ds := slices.Clone(st.Deltas)
 	for _, piece := range pieces(st.Reasoning) {

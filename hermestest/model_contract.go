@@ -18,7 +18,7 @@ import (
 	"hermes"
 )
 
-// ModelProtocol tells [RunModel] how a protocol is spoken.
+// ModelProtocol describes a protocol for [RunModel].
 type ModelProtocol struct {
 	// New returns a model at a server's address. It must not retry.
 	New func(baseURL string) hermes.Model

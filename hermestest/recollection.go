@@ -15,14 +15,15 @@ import (
 
 var _ hermes.Recollections = (*Recollections)(nil)
 
-// Recollections is a [hermes.Recollections] in memory. The zero value is ready.
+// Recollections is a [hermes.Recollections] in memory. The zero value is ready
+// to use.
 type Recollections struct {
 	mu   sync.Mutex
 	rows []hermes.Recollection
 	last int64
 }
 
-// Remember stores texts; one that is there already gets the later time.
+// Remember stores texts; a stored text gets the later time.
 func (s *Recollections) Remember(_ context.Context, most int, list ...hermes.Recollection) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,8 +76,8 @@ func (s *Recollections) Recollect(_ context.Context, q hermes.RecollectionQuery)
 	return found[:min(len(found), limit)], nil
 }
 
-// fit is how well a text answers: by the share of the words it holds, or by
-// the angle between the vectors, or half of each.
+// fit returns how well a text matches: by the share of the words it has, by the
+// angle between the vectors, or half of each.
 func fit(r hermes.Recollection, words []string, vector []int8) float64 {
 	held := 0
 	for _, w := range words {
@@ -110,7 +111,7 @@ func cosine(a, b []int8) float64 {
 	return dot / math.Sqrt(aa*bb)
 }
 
-// ForgetRecollection removes one.
+// ForgetRecollection deletes a text.
 func (s *Recollections) ForgetRecollection(_ context.Context, id int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

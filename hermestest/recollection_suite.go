@@ -10,8 +10,8 @@ import (
 	"hermes"
 )
 
-// RunRecollections checks every promise of [hermes.Recollections]. open
-// returns an empty store and takes care of its end.
+// RunRecollections is the contract suite of [hermes.Recollections]. open
+// returns an empty store and closes it when the test ends.
 func RunRecollections(t *testing.T, open func(t *testing.T) hermes.Recollections) {
 	t.Helper()
 	for _, c := range []struct {

@@ -8,7 +8,7 @@ import (
 	"hermes"
 )
 
-// RunSkillLibrary checks the promises of a hermes.SkillLibrary. open gives a
+// RunSkillLibrary is the contract suite of [hermes.SkillLibrary]. open returns a
 // new, empty library for each test.
 func RunSkillLibrary(t *testing.T, open func(t *testing.T) hermes.SkillLibrary) {
 	t.Helper()
@@ -89,7 +89,7 @@ func staleSkill(t *testing.T, l hermes.SkillLibrary) {
 		t.Fatal(err)
 	}
 	if _, err := l.Save(t.Context(), hermes.SkillEdit{Name: "a", Content: skillDoc("a", "Three"), Base: first.Hash}); err == nil {
-		t.Error("a change of an old content was made")
+		t.Error("a change of old content was made")
 	}
 	if got, err := l.View(t.Context(), "a", ""); err != nil || !strings.Contains(got.Content, "Two") {
 		t.Errorf("viewed %+v, %v", got, err)

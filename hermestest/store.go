@@ -15,12 +15,12 @@ import (
 
 var _ hermes.Store = (*Store)(nil)
 
-// Store is a [hermes.Store] in memory that keeps every promise of the seam.
-// Its search compares words without an index.
+// Store is a [hermes.Store] in memory that keeps the whole contract. Its search
+// compares words without an index.
 type Store struct {
-	// Now is the clock for leases and for times left open; set it before use.
+	// Now is the clock for leases and missing times; set it before use.
 	Now func() time.Time
-	// Fail, if set, is asked before every write with the name of the method;
+	// Fail, if set, is called before every write with the name of the method;
 	// its error fails the write. Set it before use.
 	Fail func(method string) error
 
@@ -45,7 +45,7 @@ type storedMessage struct {
 	position  int64
 }
 
-// shown reports whether a range has the message.
+// shown reports whether a range includes the message.
 func (m storedMessage) shown(r hermes.Range) bool {
 	if r.Raw {
 		return m.position == 0 && (!m.hidden || m.compacted)
@@ -53,7 +53,7 @@ func (m storedMessage) shown(r hermes.Range) bool {
 	return r.Hidden || !m.hidden
 }
 
-// at is where the message stands in the order.
+// at returns the message's position in the order.
 func (m storedMessage) at() int64 { return cmp.Or(m.position, m.ID) }
 
 type storedStep struct {
@@ -85,7 +85,8 @@ func (s *Store) view(ctx context.Context, run func() error) error {
 	return run()
 }
 
-// change runs a func that writes; it must check before it changes anything.
+// change runs a func that writes. It must check everything before it changes
+// anything.
 func (s *Store) change(ctx context.Context, method string, run func() error) error {
 	return s.view(ctx, func() error {
 		if s.Fail != nil {
@@ -140,7 +141,7 @@ func (s *Store) CreateSession(ctx context.Context, row hermes.Session) error {
 	})
 }
 
-// FindSession finds by id, lineage, title or prefix.
+// FindSession finds a session by id, numbered title, title or prefix.
 func (s *Store) FindSession(ctx context.Context, ref string) (row hermes.Session, err error) {
 	err = s.view(ctx, func() error {
 		r, err := s.find(ref)
@@ -152,7 +153,7 @@ func (s *Store) FindSession(ctx context.Context, ref string) (row hermes.Session
 	return row, err
 }
 
-// public is the row with what is told of its messages.
+// public returns the row with the fields that are computed from its messages.
 func (r *storedSession) public() hermes.Session {
 	row := r.row
 	row.Tainted = row.Provenance != "" || slices.ContainsFunc(r.messages, func(m storedMessage) bool {
@@ -233,7 +234,7 @@ func listed(r hermes.Session, f hermes.SessionFilter) bool {
 	return true
 }
 
-// UpdateSession changes what is set in the change.
+// UpdateSession changes the fields that are set in c.
 func (s *Store) UpdateSession(ctx context.Context, id string, c hermes.SessionChange) error {
 	return s.change(ctx, "UpdateSession", func() error {
 		r, err := s.byID(id)
@@ -287,7 +288,7 @@ func (s *Store) DeleteSession(ctx context.Context, id string) error {
 	})
 }
 
-// Stats counts what the store holds; it has no file.
+// Stats counts the contents of the store; it has no file.
 func (s *Store) Stats(ctx context.Context) (stats hermes.StoreStats, err error) {
 	stats.ByPlatform = map[string]int{}
 	err = s.view(ctx, func() error {

@@ -9,18 +9,18 @@ import (
 	"hermes"
 )
 
-// compactCases are the promises of hermes.Compactor.
+// compactCases is the contract of hermes.Compactor.
 func compactCases() []storeCase {
 	return []storeCase{
-		{"what is put stands where it was hidden", compactOrder},
-		{"a range has a first so many", firstOfMany},
-		{"what was compacted away is found and read", compactFound},
+		{"inserted messages have the position of hidden ones", compactOrder},
+		{"a range can select the first messages", firstOfMany},
+		{"hidden messages are found and read", compactFound},
 		{"a compacted session can be rewound", compactRewound},
 		{"a stale lease compacts nothing", compactStale},
 	}
 }
 
-// talked is a session with five messages of the person.
+// talked returns a session with five user messages.
 func talked(t *testing.T, s hermes.Store) (hermes.Lease, []int64) {
 	t.Helper()
 	begin(t, s, hermes.Session{ID: "talked", Platform: "test"}, 0)
@@ -108,7 +108,7 @@ func compactFound(t *testing.T, s hermes.Store) {
 		t.Errorf("found %v, %v", hits, err)
 	}
 	if hits, err := s.Search(t.Context(), hermes.SearchQuery{Text: "summary"}); err != nil || len(hits) != 0 {
-		t.Errorf("the summary is found beside what it was made from: %v, %v", hits, err)
+		t.Errorf("the summary is found in addition to its sources: %v, %v", hits, err)
 	}
 	raw := []string{"one", "two", "three", "four", "five"}
 	if diff := cmp.Diff(raw, spoken(t, s, hermes.Range{Raw: true})); diff != "" {

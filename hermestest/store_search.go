@@ -10,7 +10,7 @@ import (
 	"hermes"
 )
 
-// Search looks at every message, newest first.
+// Search searches every message, newest first.
 func (s *Store) Search(ctx context.Context, q hermes.SearchQuery) (hits []hermes.Hit, err error) {
 	terms := searchTerms(q.Text)
 	if len(terms) == 0 {
@@ -75,10 +75,10 @@ func (r *storedSession) search(q hermes.SearchQuery, terms []searchTerm) []herme
 type searchTerm struct {
 	text   string
 	prefix bool
-	run    bool // a script without word breaks: any place will do
+	run    bool // a script without spaces between words: match anywhere
 }
 
-// searchTerms understands words, phrases and stars; operators count as words.
+// searchTerms parses words, phrases and stars; operators count as words.
 func searchTerms(text string) []searchTerm {
 	var list []searchTerm
 	add := func(text string) {
@@ -100,7 +100,7 @@ func searchTerms(text string) []searchTerm {
 	return list
 }
 
-// normal is a text as lower-case words with single blanks between.
+// normal returns a text as lower-case words with single blanks between them.
 func normal(text string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsNumber(r)

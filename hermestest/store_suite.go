@@ -10,7 +10,7 @@ import (
 	"hermes"
 )
 
-// RunStore checks every promise of [hermes.Store]. open returns an empty
+// RunStore is the contract suite of [hermes.Store]. open returns an empty
 // store; the suite closes it. No case waits for a clock.
 func RunStore(t *testing.T, open func(t *testing.T) hermes.Store) {
 	t.Helper()
@@ -37,7 +37,7 @@ type storeCase struct {
 	run  func(*testing.T, hermes.Store)
 }
 
-// day is when the suite's sessions begin.
+// day is the start of the suite's sessions.
 var day = time.Date(2026, 11, 20, 9, 30, 0, 123456789, time.UTC)
 
 // begin creates a session that started so many minutes into the day.
@@ -104,7 +104,7 @@ func same(t *testing.T, got, want any) {
 	}
 }
 
-// listIDs are the ids of a list of sessions.
+// listIDs returns the ids of a list of sessions.
 func listIDs(t *testing.T, s hermes.Store, f hermes.SessionFilter) []string {
 	t.Helper()
 	rows, err := s.ListSessions(t.Context(), f)
@@ -118,7 +118,7 @@ func listIDs(t *testing.T, s hermes.Store, f hermes.SessionFilter) []string {
 	return ids
 }
 
-// texts are the texts of messages.
+// texts returns the texts of messages.
 func texts(list []hermes.Message) []string {
 	all := []string{}
 	for _, m := range list {
@@ -129,13 +129,13 @@ func texts(list []hermes.Message) []string {
 
 func ptr[T any](v T) *T { return &v }
 
-// call asks for one tool call.
+// call returns an assistant message with one tool call.
 func call(id string) hermes.Message {
 	return hermes.Message{Role: hermes.RoleAssistant, Finish: hermes.FinishCalls,
 		Calls: []hermes.ToolCall{{ID: id, Name: "terminal", Arguments: `{"command":"ls"}`}}}
 }
 
-// answerTo is the result of a call.
+// answerTo returns the result of a call.
 func answerTo(id, text string) hermes.Message {
 	return hermes.Message{Role: hermes.RoleTool, CallID: id, ToolName: "terminal", Parts: []hermes.Part{{Text: text}}}
 }

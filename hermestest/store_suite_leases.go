@@ -43,7 +43,7 @@ func expiredLease(t *testing.T, s hermes.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	add(t, s, old, hermes.UserText("late, but nobody else came"))
+	add(t, s, old, hermes.UserText("late, but no other owner came"))
 	l := lease(t, s, "a", "you")
 	if l.Fence <= old.Fence {
 		t.Errorf("the fence went from %d to %d", old.Fence, l.Fence)
@@ -85,10 +85,10 @@ func staleLease(t *testing.T, s hermes.Store) {
 		t.Errorf("the journal is %+v, %v", steps, err)
 	}
 	if err := s.Release(t.Context(), old); err != nil {
-		t.Errorf("releasing an overtaken lease: %v", err)
+		t.Errorf("releasing a stale lease: %v", err)
 	}
 	_, err = s.Acquire(t.Context(), "a", "you", time.Hour)
-	wantErr(t, err, hermes.ErrLeased) // the newer one still holds
+	wantErr(t, err, hermes.ErrLeased) // the newer one is still valid
 	add(t, s, l, hermes.UserText("mine"))
 }
 

@@ -12,10 +12,10 @@ import (
 func searchCases() []storeCase {
 	return []storeCase{
 		{"search finds words, phrases, prefixes and substrings", searchFinds},
-		{"search looks at tools and their arguments", searchTools},
-		{"search leaves out what is not shown", searchHidden},
-		{"search filters always hold", searchFilters},
-		{"search shows the place and its neighbours", searchPlace},
+		{"search finds tools and their arguments", searchTools},
+		{"search skips hidden parts", searchHidden},
+		{"search filters always apply", searchFilters},
+		{"search shows the match and its neighbours", searchPlace},
 		{"any text is a query", anyQuery},
 	}
 }
@@ -168,7 +168,7 @@ func searchPlace(t *testing.T, s hermes.Store) {
 		t.Errorf("the snippet is %q", hits[0].Snippet)
 	}
 	if hits := search(t, s, hermes.SearchQuery{Text: "needle"}); len(hits[0].Before) > 0 {
-		t.Error("neighbours came unasked")
+		t.Error("neighbours were returned without Context")
 	}
 }
 

@@ -13,18 +13,18 @@ import (
 
 func sessionCases() []storeCase {
 	return []storeCase{
-		{"a row comes back whole", rowComesBack},
-		{"an id can be taken once", idOnce},
+		{"a row is read as it was stored", rowComesBack},
+		{"an id can be used once", idOnce},
 		{"references", references},
 		{"wildcards in a prefix are literal", literalPrefix},
 		{"titles are clean, unique and short", titles},
 		{"lists", lists},
 		{"changes", changes},
 		{"the first end reason stays until reopened", firstEnd},
-		{"deletion cuts children loose", deletion},
+		{"deletion keeps children without a parent", deletion},
 		{"stats", stats},
-		{"what does not exist", nothingThere},
-		{"many at once", manyAtOnce},
+		{"missing things", nothingThere},
+		{"concurrent use", manyAtOnce},
 	}
 }
 
@@ -52,16 +52,16 @@ func rowComesBack(t *testing.T, s hermes.Store) {
 func idOnce(t *testing.T, s hermes.Store) {
 	begin(t, s, hermes.Session{ID: "a", Platform: "cli"}, 0)
 	if err := s.CreateSession(t.Context(), hermes.Session{ID: "a", Platform: "web", Started: day}); err == nil {
-		t.Error("an id was taken twice")
+		t.Error("an id was used twice")
 	}
 	if got := find(t, s, "a").Platform; got != "cli" {
 		t.Errorf("the first row was changed to %q", got)
 	}
 	if err := s.CreateSession(t.Context(), hermes.Session{Started: day}); err == nil {
-		t.Error("a session without an id was taken")
+		t.Error("a session without an id was accepted")
 	}
 	if err := s.CreateSession(t.Context(), hermes.Session{ID: "b"}); err == nil {
-		t.Error("a session without a start was taken")
+		t.Error("a session without a start was accepted")
 	}
 }
 
@@ -80,10 +80,10 @@ func references(t *testing.T, s hermes.Store) {
 		{"20261120_093000_aaaaaa", "20261120_093000_aaaaaa"},
 		{"20261120_093000_aab", "20261120_093000_aabbbb"},
 		{"20261121", "20261121_000000_cccccc"},
-		{"fix", "20261121_000000_cccccc"},       // the newest of the lineage
+		{"fix", "20261121_000000_cccccc"},       // the newest of the numbered titles
 		{"fix #2", "20261120_093000_aabbbb"},    // a title as it is
-		{"fix #x", "20261122_000000_dddddd"},    // not of the lineage
-		{"only", "20261123_000000_eeeeee"},      // a lineage without its first
+		{"fix #x", "20261122_000000_dddddd"},    // not a numbered title
+		{"only", "20261123_000000_eeeeee"},      // numbered titles without the first
 		{"fix m", "fix me"},                     // a prefix
 		{"20261123", "fix me"},                  // a title before a prefix
 		{"20261123_", "20261123_000000_eeeeee"}, // a prefix that no title is
@@ -123,7 +123,7 @@ func titles(t *testing.T, s hermes.Store) {
 		t.Error("a refused change was done in part")
 	}
 	if err := s.UpdateSession(t.Context(), "b", hermes.SessionChange{Title: ptr(strings.Repeat("x", 101))}); err == nil {
-		t.Error("a title of 101 characters was taken")
+		t.Error("a title of 101 characters was accepted")
 	}
 	for _, title := range []string{"two words", strings.Repeat("é", 100), ""} {
 		if err := s.UpdateSession(t.Context(), "a", hermes.SessionChange{Title: &title}); err != nil {
@@ -131,7 +131,7 @@ func titles(t *testing.T, s hermes.Store) {
 		}
 	}
 	if err := s.UpdateSession(t.Context(), "b", hermes.SessionChange{Title: ptr("two words")}); err != nil {
-		t.Errorf("a title that was given up: %v", err)
+		t.Errorf("a title that is free again: %v", err)
 	}
 }
 

@@ -31,7 +31,7 @@ func TestStoreFailsWhenAsked(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if list, err := s.Messages(t.Context(), "a", hermes.Range{}); err != nil || len(list) != 0 {
-		t.Errorf("a failed write left %v, %v", list, err)
+		t.Errorf("a failed write stored %v, %v", list, err)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"hermes"
 )
 
-// held checks that a lease is the newest that was given.
+// held checks that a lease is the newest one.
 func (s *Store) held(l hermes.Lease) (*storedSession, error) {
 	r, err := s.byID(l.Session)
 	if err != nil {
@@ -22,7 +22,7 @@ func (s *Store) held(l hermes.Lease) (*storedSession, error) {
 	return r, nil
 }
 
-// Append stores messages in their order.
+// Append stores messages in order.
 func (s *Store) Append(ctx context.Context, l hermes.Lease, messages ...hermes.Message) (ids []int64, err error) {
 	err = s.change(ctx, "Append", func() error {
 		r, err := s.held(l)
@@ -57,7 +57,7 @@ func (r *storedSession) append(m hermes.Message) {
 	}
 }
 
-// Messages returns the transcript in order, whole or in part.
+// Messages returns the transcript, or a part of it, in order.
 func (s *Store) Messages(ctx context.Context, session string, f hermes.Range) (list []hermes.Message, err error) {
 	err = s.view(ctx, func() error {
 		r, err := s.byID(session)
@@ -82,7 +82,7 @@ func (s *Store) Messages(ctx context.Context, session string, f hermes.Range) (l
 	return list, err
 }
 
-// Compact hides messages and puts others in their place.
+// Compact hides messages and inserts others.
 func (s *Store) Compact(ctx context.Context, l hermes.Lease, c hermes.Compaction) (ids []int64, err error) {
 	err = s.change(ctx, "Compact", func() error {
 		r, err := s.held(l)
@@ -93,7 +93,7 @@ func (s *Store) Compact(ctx context.Context, l hermes.Lease, c hermes.Compaction
 		for i, p := range c.Insert {
 			k := slices.IndexFunc(r.messages, func(m storedMessage) bool { return m.ID == p.At })
 			if k < 0 {
-				return fmt.Errorf("the place of a message: %d: %w", p.At, hermes.ErrNotFound)
+				return fmt.Errorf("insert at message %d: %w", p.At, hermes.ErrNotFound)
 			}
 			places[i] = r.messages[k].at()
 		}
@@ -120,7 +120,7 @@ func (s *Store) Compact(ctx context.Context, l hermes.Lease, c hermes.Compaction
 	return ids, err
 }
 
-// Rewind takes back every message from this id on.
+// Rewind undoes every message from this id on.
 func (s *Store) Rewind(ctx context.Context, l hermes.Lease, from int64) error {
 	return s.change(ctx, "Rewind", func() error {
 		r, err := s.held(l)
@@ -147,7 +147,7 @@ func (s *Store) Rewind(ctx context.Context, l hermes.Lease, from int64) error {
 	})
 }
 
-// BeginCall remembers that a call is about to run.
+// BeginCall records that a call is about to run.
 func (s *Store) BeginCall(ctx context.Context, l hermes.Lease, c hermes.ToolCall) error {
 	return s.change(ctx, "BeginCall", func() error {
 		r, err := s.held(l)
@@ -164,7 +164,7 @@ func (s *Store) BeginCall(ctx context.Context, l hermes.Lease, c hermes.ToolCall
 	})
 }
 
-// EndCall remembers the result of a call.
+// EndCall records the result of a call.
 func (s *Store) EndCall(ctx context.Context, l hermes.Lease, callID string, result hermes.Message) error {
 	return s.change(ctx, "EndCall", func() error {
 		r, err := s.held(l)
@@ -180,7 +180,7 @@ func (s *Store) EndCall(ctx context.Context, l hermes.Lease, callID string, resu
 	})
 }
 
-// SavePending remembers how a call stands with the person.
+// SavePending records what a call waits for from the user.
 func (s *Store) SavePending(ctx context.Context, l hermes.Lease, callID string, h hermes.PendingCall) error {
 	return s.change(ctx, "HoldCall", func() error {
 		r, err := s.held(l)
@@ -197,12 +197,12 @@ func (s *Store) SavePending(ctx context.Context, l hermes.Lease, callID string, 
 	})
 }
 
-// asking reports whether a question of the session waits for the person.
+// asking reports whether a question of the session waits for the user.
 func (r *storedSession) asking() bool {
 	return slices.ContainsFunc(r.steps, func(s storedStep) bool { return s.Result == nil && s.Pending.Open() != nil })
 }
 
-// OpenSteps returns the steps of calls that no stored message answers.
+// OpenSteps returns the begun calls that no stored message answers.
 func (s *Store) OpenSteps(ctx context.Context, session string) (list []hermes.Step, err error) {
 	err = s.view(ctx, func() error {
 		r, err := s.byID(session)
@@ -244,7 +244,7 @@ func (s *Store) Renew(ctx context.Context, l hermes.Lease, ttl time.Duration) (r
 		}
 		now := s.Now()
 		if !r.lease.Expires.After(now) {
-			return fmt.Errorf("session %s: the lease ran out: %w", l.Session, hermes.ErrStaleLease)
+			return fmt.Errorf("session %s: the lease expired: %w", l.Session, hermes.ErrStaleLease)
 		}
 		r.lease.Expires = now.Add(ttl)
 		renewed = r.lease

@@ -37,7 +37,7 @@ func (s *Store) Summaries(ctx context.Context, sessions ...string) (map[string]h
 	})
 }
 
-// FindSummaries returns summaries by their words.
+// FindSummaries finds summaries by their words.
 func (s *Store) FindSummaries(ctx context.Context, text string, limit int) (list []hermes.Summary, err error) {
 	if limit <= 0 {
 		limit = 20
@@ -57,14 +57,14 @@ func (s *Store) FindSummaries(ctx context.Context, text string, limit int) (list
 	return list, err
 }
 
-// SummarizedStore is a store that keeps summaries, too.
+// SummarizedStore is a store that also stores summaries.
 type SummarizedStore interface {
 	hermes.Store
 	hermes.Summaries
 }
 
-// RunSummaries checks every promise of [hermes.Summaries]. open returns an
-// empty store and takes care of its end.
+// RunSummaries is the contract suite of [hermes.Summaries]. open returns an
+// empty store and closes it when the test ends.
 func RunSummaries(t *testing.T, open func(t *testing.T) SummarizedStore) {
 	t.Helper()
 	s := open(t)

@@ -12,13 +12,13 @@ import (
 	"net/url"
 )
 
-// quiet is the log of servers whose failures are meant.
+// quiet is the log of servers whose failures are intended.
 func quiet() *log.Logger { return log.New(io.Discard, "", 0) }
 
-// network holds the broken ways to a server. Each of them fails for real, as
-// far as that can be had on one machine.
+// network has broken network paths to a server. Each of them really fails, as
+// far as that is possible on one machine.
 type network struct {
-	refused string // an address where nobody listens
+	refused string // an address without a listener
 	alert   *httptest.Server
 	plain   *httptest.Server
 	proxy   *httptest.Server
@@ -32,7 +32,7 @@ func newNetwork() *network {
 	}}
 	n.alert.Config.ErrorLog = quiet()
 	n.alert.StartTLS()
-	n.plain = httptest.NewUnstartedServer(http.NotFoundHandler()) // whose certificate nobody knows
+	n.plain = httptest.NewUnstartedServer(http.NotFoundHandler()) // its certificate is unknown
 	n.plain.Config.ErrorLog = quiet()
 	n.plain.StartTLS()
 	n.proxy = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -51,7 +51,7 @@ func (n *network) close() {
 	n.proxy.Close()
 }
 
-// ways are the faults below HTTP.
+// ways are the faults below HTTP: on the path to the server.
 func ways() []Fault {
 	return []Fault{
 		{Name: "TLS alert", way: func(n *network) http.RoundTripper {
@@ -61,7 +61,7 @@ func ways() []Fault {
 			return elsewhere{base: &http.Transport{DisableKeepAlives: true}, to: n.plain.URL}
 		}},
 		{Name: "TLS spoken to a plain server", way: func(n *network) http.RoundTripper {
-			u, _ := url.Parse(n.proxy.URL) // our own address
+			u, _ := url.Parse(n.proxy.URL) // the server's own address is valid
 			return elsewhere{base: &http.Transport{DisableKeepAlives: true}, to: "https://" + u.Host}
 		}},
 		{Name: "refused", way: func(n *network) http.RoundTripper {
@@ -96,7 +96,7 @@ func (e elsewhere) RoundTrip(req *http.Request) (*http.Response, error) {
 	return e.base.RoundTrip(req)
 }
 
-// noName fails as a resolver does. A real query would leave the machine.
+// noName fails like a resolver. A real query would go to the network.
 func noName(_ context.Context, network, address string) (net.Conn, error) {
 	host, _, _ := net.SplitHostPort(address)
 	return nil, &net.OpError{Op: "dial", Net: network, Err: &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}}

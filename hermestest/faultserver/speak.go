@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// protocol is a protocol as this server speaks it.
+// protocol is a protocol that the server speaks.
 type protocol int
 
 const (
