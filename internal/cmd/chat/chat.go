@@ -4,7 +4,7 @@
 // them.
 //
 // Start at chat.go, which finds out what a command line asks for, then read
-// ask.go (one question, one answer) and talk.go (the chat).
+// ask.go (one question, one answer) and run.go (the chat).
 package chat
 
 import (

@@ -8,7 +8,7 @@
 // and whether the file changed since. It knows nothing of models, frontends or
 // approval dialogues. The tool chain hides secrets in results.
 //
-// Start at read_file.go, which is the pattern for a tool. place.go resolves
+// Start at read_file.go, which is the pattern for a tool. location.go resolves
 // and checks paths, ledger.go remembers what was read, commit.go writes.
 package file
 
