@@ -182,11 +182,11 @@ func rewind(t *testing.T, s hermes.Store) {
 	same(t, len(transcript(t, s, "a", hermes.Range{Hidden: true})), 4)
 	same(t, len(search(t, s, hermes.SearchQuery{Text: "vanishing"})), 0)
 	same(t, texts(transcript(t, s, "b", hermes.Range{})), []string{"of another"})
-	again := add(t, s, l, hermes.UserText("anew"))
+	again := add(t, s, l, hermes.UserText("again"))
 	if again[0] <= ids[3] {
 		t.Errorf("the id %d was given again", again[0])
 	}
-	same(t, texts(transcript(t, s, "a", hermes.Range{})), []string{"first", "anew"})
+	same(t, texts(transcript(t, s, "a", hermes.Range{})), []string{"first", "again"})
 	same(t, find(t, s, "a").Messages, 2)
 }
 

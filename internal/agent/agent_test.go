@@ -278,17 +278,17 @@ func TestWhatMayRunTogether(t *testing.T) {
 		calls []string // tool and path
 		most  int
 	}{
-		"reads of one file":            {[]string{"read a", "read a"}, 2},
-		"read and write apart":         {[]string{"read a", "write b"}, 2},
-		"read and write of one file":   {[]string{"read a", "write a"}, 1},
-		"a folder and what is in it":   {[]string{"read d", "write d/f"}, 1},
-		"names that only begin alike":  {[]string{"write d", "write dd"}, 2},
-		"spelled in another way":       {[]string{"write d/../a", "write ./a"}, 1},
-		"relative beside absolute":     {[]string{"write a.go", "write /src/a.go"}, 1},
-		"a shell command stands alone": {[]string{"read a", "shell x", "read b"}, 1},
-		"never beside a question":      {[]string{"read a", "read b", "clarify x"}, 1},
-		"commands that only look":      {[]string{"shell look", "shell look", "read a"}, 3},
-		"looking beside a write":       {[]string{"shell look", "write a"}, 1},
+		"reads of one file":           {[]string{"read a", "read a"}, 2},
+		"read and write apart":        {[]string{"read a", "write b"}, 2},
+		"read and write of one file":  {[]string{"read a", "write a"}, 1},
+		"a folder and what is in it":  {[]string{"read d", "write d/f"}, 1},
+		"names that only begin alike": {[]string{"write d", "write dd"}, 2},
+		"spelled in another way":      {[]string{"write d/../a", "write ./a"}, 1},
+		"relative and absolute":       {[]string{"write a.go", "write /src/a.go"}, 1},
+		"a shell command runs alone":  {[]string{"read a", "shell x", "read b"}, 1},
+		"never with a question":       {[]string{"read a", "read b", "clarify x"}, 1},
+		"commands that only look":     {[]string{"shell look", "shell look", "read a"}, 3},
+		"reading during a write":      {[]string{"shell look", "write a"}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -87,7 +87,7 @@ func TestOneLongTurnIsCutWithinItself(t *testing.T) {
 				t.Errorf("after %d exchanges: %d of %d messages are left", before, len(got), len(tr))
 			}
 			if strings.Count(all, "Port all of it.") != 1 {
-				t.Errorf("after %d exchanges: the task stands there %d times", before, strings.Count(all, "Port all of it."))
+				t.Errorf("after %d exchanges: the task appears %d times", before, strings.Count(all, "Port all of it."))
 			}
 			if !strings.Contains(summaryIn(got), "newest message of the person") {
 				t.Errorf("after %d exchanges nothing says that its work has begun", before)
@@ -118,7 +118,7 @@ func TestSummaryJoinsTheMessageAfterItWhereNoRoleFits(t *testing.T) {
 			t.Errorf("%d summaries", n)
 		}
 	}
-	// The call that a summary stands in is summed up with it, and not forgotten.
+	// A call in the message with the summary is summarized too, not lost.
 	var in struct{ Path string }
 	if err := json.Unmarshal([]byte(tr[3].Calls[0].Arguments), &in); err != nil {
 		t.Fatal(err)

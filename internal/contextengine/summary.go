@@ -10,15 +10,21 @@ import (
 )
 
 // The frame of a summary in the transcript. Stored summaries are recognized by
-// these texts, so they must not change.
+// these texts: whoever changes one keeps the old wording below.
 const (
 	summaryHead   = "[SUMMARY OF EARLIER TURNS. It is a record, not a new request: what it lists as done is done. Go on from the messages below it.]"
 	summaryEnd    = "[END OF SUMMARY]"
-	requestsHead  = "## What the person asked for, word for word, oldest first"
+	requestsHead  = "## What the user asked for, word for word, oldest first"
 	filesHead     = "## Files changed so far"
 	openHead      = "[Your task list, kept because the conversation before this point was compressed]" // the todo tool looks for it
-	withinNote    = "(Part of what stands above was done for the newest message of the person, which has its place outside of this summary.)"
+	withinNote    = "(Part of the work above was done for the user's newest message, which is outside this summary.)"
 	maxPromptText = 400_000 // maximum bytes of transcript in a prompt
+)
+
+// Wordings of version 0.1.0, which stored summaries may still have.
+const (
+	requestsHead1 = "## What the person asked for, word for word, oldest first"
+	withinNote1   = "(Part of what " + "stands above was done for the newest message of the person, which has its place outside of this summary.)"
 )
 
 // instructions tell the model how to summarize.
@@ -79,6 +85,8 @@ func splitSummary(m hermes.Message) (s parsed, rest string, ok bool) {
 	if m.Parts = m.Parts[1:]; len(m.Parts) > 0 {
 		rest = m.Visible()
 	}
+	body = strings.Replace(body, "\n"+requestsHead1+"\n", "\n"+requestsHead+"\n", 1)
+	body = strings.Replace(body, "\n"+withinNote1+"\n", "\n"+withinNote+"\n", 1)
 	s.words = strings.Replace(body, "\n"+withinNote+"\n", "", 1)
 	for _, part := range []struct {
 		head string
@@ -177,7 +185,7 @@ func clean(text string) string {
 			text = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(body), "```"))
 		}
 	}
-	for _, frame := range []string{summaryHead, summaryEnd, requestsHead, filesHead, openHead, withinNote} {
+	for _, frame := range []string{summaryHead, summaryEnd, requestsHead, filesHead, openHead, withinNote, requestsHead1, withinNote1} {
 		text = strings.ReplaceAll(text, frame, "") // only render writes the frame
 	}
 	return strings.TrimSpace(text)

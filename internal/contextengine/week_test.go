@@ -250,7 +250,7 @@ func (w *week) holdsPlan(all string) {
 	for _, line := range strings.Split(summaryIn(w.tr), "\n") {
 		for _, item := range w.done {
 			if strings.HasPrefix(line, "- [") && strings.HasSuffix(line, " "+item) {
-				w.t.Errorf("compaction %d brought the finished item back: %q", w.compactions, line)
+				w.t.Errorf("compaction %d restored the finished item: %q", w.compactions, line)
 			}
 		}
 	}

@@ -52,7 +52,7 @@ func TestTheGate(t *testing.T) {
 		"its own skills are tried":           {[]hermes.SkillEdit{patched}, hermes.SkillWon, replay.Rules{Task: true}, 1, []hermes.SkillVerdict{hermes.SkillWon}},
 		"others' skills pass":                {[]hermes.SkillEdit{mine}, hermes.SkillWon, replay.Rules{Task: true}, 0, []hermes.SkillVerdict{""}},
 		"other files pass":                   {[]hermes.SkillEdit{file}, hermes.SkillWon, replay.Rules{Task: true}, 0, []hermes.SkillVerdict{""}},
-		"the person passes":                  {[]hermes.SkillEdit{user}, hermes.SkillWon, replay.Rules{Task: true}, 0, []hermes.SkillVerdict{""}},
+		"the user passes":                    {[]hermes.SkillEdit{user}, hermes.SkillWon, replay.Rules{Task: true}, 0, []hermes.SkillVerdict{""}},
 		"what is wrong costs nothing": {[]hermes.SkillEdit{draft("a")}, hermes.SkillWon, replay.Rules{
 			Task: true, Check: func(context.Context, hermes.SkillEdit) error { return errors.New("no description") },
 		}, 0, nil},

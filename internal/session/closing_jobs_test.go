@@ -47,7 +47,7 @@ func TestLongSessionsAreSummarized(t *testing.T) {
 	}{
 		"a longer talk":                     {session.Open{Attended: true}, 3, 0, false, 1},
 		"a short talk":                      {session.Open{Attended: true}, 2, 0, false, 0},
-		"nobody was there":                  {session.Open{}, 4, 0, false, 0},
+		"unattended":                        {session.Open{}, 4, 0, false, 0},
 		"a talk that goes on":               {session.Open{Attended: true}, 3, 1, false, 2},
 		"a look into an old talk":           {session.Open{Attended: true}, 3, 0, false, 1},
 		"a model that cannot be asked":      {session.Open{Attended: true}, 3, 0, true, 0},
@@ -59,7 +59,7 @@ func TestLongSessionsAreSummarized(t *testing.T) {
 			script := hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two"), hermestest.Say("three"), hermestest.Say("four"))
 			h := newFixture(t, script, newToolTable(), summed(func(_ context.Context, _ string, list []hermes.Message) error {
 				notify = append(notify, list)
-				return errors.New("told in the log alone")
+				return errors.New("only logged")
 			}))
 			s := h.open(t, c.open)
 			exchange(t, s, c.turns)

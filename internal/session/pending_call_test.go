@@ -28,7 +28,7 @@ func asker(questions int) tool {
 			case err != nil:
 				return hermes.Result{Text: "error: " + err.Error(), Failed: true}
 			case a.TimedOut:
-				return hermes.Result{Text: "nobody answered"}
+				return hermes.Result{Text: "not answered"}
 			}
 			said = append(said, strings.Join(a.Texts, " and "))
 		}
@@ -379,7 +379,7 @@ func TestAQuestionWaitsItsTime(t *testing.T) {
 		until[hermes.Asked](e)
 		time.Sleep(61 * time.Minute)
 		until[hermes.TurnDone](e)
-		if got := stored(t, h.store, s.ID())[2]; got != "tool: nobody answered" {
+		if got := stored(t, h.store, s.ID())[2]; got != "tool: not answered" {
 			t.Error(got)
 		}
 		s.Close()

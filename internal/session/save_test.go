@@ -100,7 +100,7 @@ func TestEndedSessionsAreReviewed(t *testing.T) {
 		"a talk":                       {open: session.Open{Attended: true}, turns: 2, saved: 1},
 		"one with a review that waits": {open: session.Open{Attended: true}, turns: 1, waits: true, saved: 1, withCut: true},
 		"one with a review cut off":    {open: session.Open{Attended: true}, turns: 1, blocks: true, saved: 1, withCut: true},
-		"nobody was there":             {open: session.Open{}, turns: 2},
+		"unattended":                   {open: session.Open{}, turns: 2},
 		"nothing was said":             {open: session.Open{Attended: true}},
 		"no model could be asked":      {open: session.Open{Attended: true}, turns: 1, fails: true},
 	} {
@@ -124,7 +124,7 @@ func TestEndedSessionsAreReviewed(t *testing.T) {
 					if ref.ID == "" || len(list) != 2*c.turns {
 						t.Errorf("saved %q with %d messages", ref.ID, len(list))
 					}
-					return errors.New("told in the log alone")
+					return errors.New("only logged")
 				}
 			}))
 			s := h.open(t, c.open)

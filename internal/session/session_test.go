@@ -138,7 +138,7 @@ func until[E hermes.Event](e *ear) E {
 		case got, ok := <-e.events:
 			if !ok {
 				var zero E
-				e.t.Fatalf("the session ended before a %T; heard %T", zero, e.heard)
+				e.t.Fatalf("the session ended before a %T; got %T", zero, e.heard)
 			}
 			e.heard = append(e.heard, got)
 			if want, ok := got.(E); ok {
@@ -146,7 +146,7 @@ func until[E hermes.Event](e *ear) E {
 			}
 		case <-time.After(2 * time.Minute):
 			var zero E
-			e.t.Fatalf("no %T came; heard %v", zero, e.heard)
+			e.t.Fatalf("no %T came; got %v", zero, e.heard)
 		}
 	}
 }
@@ -758,7 +758,7 @@ func (n *napping) Renew(ctx context.Context, l hermes.Lease, ttl time.Duration) 
 
 func TestLeaseThatRanOutIsTakenUpAgain(t *testing.T) {
 	t.Parallel()
-	for name, overtake := range map[string]bool{"nobody came": false, "somebody came and left": true} {
+	for name, overtake := range map[string]bool{"no other owner": false, "another owner in between": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {

@@ -42,7 +42,7 @@ func TestFirstExchangeGetsATitleInTheBackground(t *testing.T) {
 	until[hermes.TurnDone](e)
 	close(go1)
 	if got := until[hermes.Titled](e); got.Title != "Fix login" {
-		t.Errorf("told %q", got.Title)
+		t.Errorf("title %q", got.Title)
 	}
 	if row, err := h.store.FindSession(t.Context(), s.ID()); err != nil || row.Title != "Fix login" {
 		t.Errorf("stored %q, %v", row.Title, err)

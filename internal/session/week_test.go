@@ -37,7 +37,7 @@ type worker struct {
 	next     int               // the id that is done next
 	plans    int
 	files    []string
-	hang     chan struct{} // when set: the next request is told here and never answered
+	hang     chan struct{} // if set: the next request is reported here and never answered
 	refusals int
 }
 
@@ -94,7 +94,7 @@ func requestCost(r *hermes.Request) int {
 	return n
 }
 
-// looksAt checks what a request still tells.
+// looksAt checks what a request still contains.
 func (w *worker) looksAt(r *hermes.Request) {
 	var all, newest string
 	for _, msg := range r.Messages {
@@ -156,7 +156,7 @@ func (w *worker) works() []hermes.Delta {
 	return call("read", map[string]string{"path": fmt.Sprintf("src/file%d.go", w.n)})
 }
 
-// plan makes a list, or tells that its next item is done.
+// plan makes a list, or reports that its next item is done.
 func (w *worker) plan() any {
 	if len(w.open) == 0 {
 		w.plans++
@@ -175,7 +175,7 @@ func (w *worker) plan() any {
 	return map[string]any{"merge": true, "todos": []map[string]string{{"id": id, "status": "completed"}}}
 }
 
-// asked takes what the person says, and how many steps it takes.
+// asked takes what the user says, and how many steps it takes.
 func (w *worker) asked(turn, steps int) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
