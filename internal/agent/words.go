@@ -10,15 +10,17 @@ import (
 )
 
 // Texts of the loop for the model. [Interrupted] looks for interruptedMark in
-// stored transcripts, so it must not change.
+// stored transcripts, and for interruptedMark1, the wording of version 0.1.0.
 const (
-	interruptedMark = "[The user interrupted this turn here.]"
-	notRun          = "interrupted by the user before this ran"
-	continueText    = "[The output limit cut your answer. Continue exactly where it stopped, without repeating anything.]"
-	limitText       = "[The step limit of this turn is reached; tools are off. Answer the user now: what was done, what was found, what remains.]"
-	summaryText     = "[Tools are off. Summarize in words what you did in this turn, what you found, and what remains to be done.]"
-	stopText        = "[Tools are off for the rest of this turn: %s. Answer the user now: what you tried, what blocks you, what they could do.]"
-	limitNotRun     = "not run: tools are off for the rest of this turn"
+	interruptedMark  = "[The user interrupted this turn here.]"
+	interruptedMark1 = "[The person interrupted this turn here.]"
+
+	notRun       = "interrupted by the user before this ran"
+	continueText = "[The output limit cut your answer. Continue exactly where it stopped, without repeating anything.]"
+	limitText    = "[The step limit of this turn is reached; tools are off. Answer the user now: what was done, what was found, what remains.]"
+	summaryText  = "[Tools are off. Summarize in words what you did in this turn, what you found, and what remains to be done.]"
+	stopText     = "[Tools are off for the rest of this turn: %s. Answer the user now: what you tried, what blocks you, what they could do.]"
+	limitNotRun  = "not run: tools are off for the rest of this turn"
 )
 
 // Interrupted reports whether a message ends a turn that the user stopped.
@@ -26,10 +28,6 @@ func Interrupted(m hermes.Message) bool {
 	text := m.Text()
 	return strings.HasSuffix(text, interruptedMark) || strings.HasSuffix(text, interruptedMark1)
 }
-
-// interruptedMark1 is the wording of version 0.1.0, which stored messages may
-// still have.
-const interruptedMark1 = "[The person interrupted this turn here.]"
 
 func steerText(note string) string {
 	return "[A note from the user, sent while you worked; take it into account from now on:]\n" + note

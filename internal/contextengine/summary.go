@@ -24,7 +24,7 @@ const (
 // Wordings of version 0.1.0, which stored summaries may still have.
 const (
 	requestsHead1 = "## What the person asked for, word for word, oldest first"
-	withinNote1   = "(Part of what " + "stands above was done for the newest message of the person, which has its place outside of this summary.)"
+	withinNote1   = "(Part of what stands above was done for the newest message of the person, which has its place outside of this summary.)"
 )
 
 // instructions tell the model how to summarize.
