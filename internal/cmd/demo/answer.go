@@ -45,7 +45,7 @@ func (l *answer) show(tool string, c hermes.Decision) {
 		answer = "no"
 	}
 	if l.asked++; l.asked == 1 {
-		fmt.Fprint(l.runner.o.Out, l.runner.o.Demo.Leave(tool, answer))
+		fmt.Fprint(l.runner.o.Out, l.runner.o.Demo.Answer(tool, answer))
 		return
 	}
 	fmt.Fprintf(l.runner.o.Out, "▌ Allow %s to make this change? The demo answers: %s.\n", tool, answer)
