@@ -14,7 +14,7 @@ func TestFirstRequestStaysSmall(t *testing.T) {
 		most     int
 	}{
 		"files, shell and plan": {[]string{"file", "terminal", "todo"}, 12 << 10},
-		"all default tools":     {nil, 16 << 10},
+		"all default tools":     {nil, 15_000},
 	} {
 		a := app.New(app.Options{Home: t.TempDir(), Dir: t.TempDir(), Toolsets: tt.toolsets, Getenv: func(string) string { return "" }})
 		p, specs, err := a.Measure(t.Context())

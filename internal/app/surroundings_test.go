@@ -108,7 +108,7 @@ func TestSurroundingsAreSentAtTheTailOnly(t *testing.T) {
 	say("there", "")
 	open(s.ID()) // ends the process; commands run where the session began
 	defer func() { _ = a.Close() }()
-	say("back", `no longer running, since the program that had begun them ended: proc_\w+ \(sleep 300\); commands run in `+regexp.QuoteMeta(dir)+"; git branch trunk, 0 changed files")
+	say("back", `no longer running, because the program that started them has ended: proc_\w+ \(sleep 300\); commands run in `+regexp.QuoteMeta(dir)+"; git branch trunk, 0 changed files")
 	say("still", "")
 
 	for i := 1; i < len(p.bodies); i++ {

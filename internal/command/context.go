@@ -207,7 +207,7 @@ func usage(ctx context.Context, c *Call) (Result, error) {
 	u := st.Row.Usage
 	turn := lastTurn(st.Transcript)
 	if u == (hermes.Usage{}) && turn == (hermes.Usage{}) {
-		return Result{Text: "No tokens used in this session yet."}, nil
+		return Result{Text: "The service has reported no tokens for this session yet."}, nil
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "| tokens | session | last turn |\n|---|---:|---:|\n")

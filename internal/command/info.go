@@ -94,7 +94,7 @@ func window(st session.State) string {
 	used := st.Last.Prompt() + st.Last.Output
 	switch {
 	case used == 0 && st.Window == 0:
-		return "nothing sent yet"
+		return "not known yet"
 	case st.Window == 0:
 		return Tokens(used) + " tokens (window size unknown)"
 	}

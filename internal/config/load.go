@@ -163,7 +163,7 @@ func (c *Config) readEnv() envFile {
 		return envFile{}
 	}
 	if err == nil && len(src) > maxEnvSize {
-		err = errors.New("the file is larger than 1 MiB")
+		err = errors.New("the file is larger than 1 MB")
 	}
 	if err != nil {
 		return envFile{problems: []Problem{fileProblem(path, err, "none of its variables are set", "Make it smaller")}}

@@ -25,7 +25,7 @@ var layers = []layer{
 		{path: "."},
 	}}},
 
-	{1, "libraries", "values in, values out; they do not know what Hermes is (hermestest and faultserver know the core)", [][]row{{
+	{1, "libraries", "general code that knows nothing of Hermes (only hermestest and faultserver know the core)", [][]row{{
 		{path: "hermestest", deps: []string{"github.com/google/go-cmp"}},
 		{path: "hermestest/faultserver"},
 		{path: "internal/atomicfile", deps: []string{"github.com/gofrs/flock"}},
@@ -101,7 +101,7 @@ var layers = []layer{
 		{path: "internal/undo"},
 	}}},
 
-	{3, "engine", "the loop, the tool chain, the model chain; recorded tasks run again", [][]row{{
+	{3, "engine", "the agent loop, the tool chain, the model chain; replays of recorded tasks", [][]row{{
 		{path: "internal/agent"},
 		{path: "internal/provider"},
 		{path: "internal/toolbox"},
@@ -109,7 +109,7 @@ var layers = []layer{
 		{path: "internal/replay"},
 	}}},
 
-	{4, "session", "one goroutine a conversation: operations, persistence, recovery", [][]row{{
+	{4, "session", "one goroutine per conversation: operations, persistence, recovery", [][]row{{
 		{path: "internal/session"},
 	}}},
 
@@ -128,13 +128,13 @@ var layers = []layer{
 		{path: "internal/setup"},
 	}}},
 
-	{8, "command line", "a folder a noun below cmd/, each with the same rules", [][]row{{
+	{8, "command line", "one folder below cmd/ for each noun, such as sessions or memory", [][]row{{
 		{path: "internal/cmd/*"},
 	}, {
 		{path: "internal/cmd"},
 	}}},
 
-	{9, "programs", "main, and what measures whole runs", [][]row{{
+	{9, "programs", "the main packages, and measurements of whole runs", [][]row{{
 		{path: "hermescmd"},
 	}, {
 		{path: "bench/baseline"},

@@ -88,7 +88,7 @@ func (b *File) run(ctx context.Context, c *hermes.Call, in toolArgs) (hermes.Res
 	if b.Approval() || c.Propose {
 		what := "memory changes"
 		if c.Propose {
-			what = "memory changes made unattended after untrusted text was read"
+			what = "memory changes in a session that has read untrusted text"
 		}
 		p, err := b.Propose(ctx, target, operations, by)
 		if err != nil {

@@ -193,7 +193,7 @@ func (a *approvals) grant(decision hermes.Decision, open []hermes.Risk) error {
 
 func (a *approvals) refuse(decision hermes.Decision, open []hermes.Risk) hermes.Result {
 	if decision == hermes.TimedOut {
-		return a.refusal("timeout", "no answer came in time, and no answer is not consent.", open)
+		return a.refusal("timeout", "no answer came in time, which counts as a refusal.", open)
 	}
 	return a.refusal("denied", "the user refused, or could not be asked.", open)
 }

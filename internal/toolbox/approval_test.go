@@ -53,7 +53,7 @@ func TestRefusalsHaveOneShape(t *testing.T) {
 		{name: "denied", line: "rm -r x", host: &host{answers: []hermes.Decision{hermes.Deny}}, outcome: "denied",
 			says: []string{"BLOCKED", "did NOT consent", "not retry", "rephrase", "different command"}},
 		{name: "no answer", line: "rm -r x", host: &host{answers: []hermes.Decision{hermes.TimedOut}}, outcome: "timeout",
-			says: []string{"BLOCKED", "did NOT consent", "no answer is not consent", "not retry", "rephrase", "different command"}},
+			says: []string{"BLOCKED", "did NOT consent", "counts as a refusal", "not retry", "rephrase", "different command"}},
 		{name: "strange answer", line: "rm -r x", host: &host{answers: []hermes.Decision{"sure"}}, outcome: "denied", says: []string{"BLOCKED"}},
 		{name: "no user to ask", line: "rm -r x", host: nil, outcome: "denied", says: []string{"BLOCKED"}},
 		{name: "asking failed", line: "rm -r x", host: &host{fail: errors.New("pipe broke")}, outcome: "denied", says: []string{"BLOCKED"}},

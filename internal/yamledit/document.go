@@ -50,7 +50,7 @@ func (e *SyntaxError) Error() string {
 // Parse reads a text of at most one document. The error is a *SyntaxError.
 func Parse(src []byte) (*Document, error) {
 	if len(src) > MaxSize {
-		return nil, &SyntaxError{Text: fmt.Sprintf("the file is larger than %d MiB", MaxSize>>20)}
+		return nil, &SyntaxError{Text: fmt.Sprintf("the file is larger than %d MB", MaxSize>>20)}
 	}
 	if !utf8.Valid(src) {
 		return nil, &SyntaxError{Line: badLine(src), Text: "the text is not valid UTF-8"}

@@ -239,7 +239,7 @@ func (o *Options) open(ctx context.Context, a *app.App, title string, attended b
 	}
 	s, err := m.Open(ctx, want)
 	if errors.Is(err, hermes.ErrNotFound) {
-		return nil, fmt.Errorf("no session %q; list sessions with `hermes sessions list`", want.Resume)
+		return nil, fmt.Errorf("there is no session %q; list them with `hermes sessions list`", want.Resume)
 	}
 	return s, err
 }

@@ -76,7 +76,7 @@ func run(ctx context.Context, o *Options) error {
 		return err
 	}
 	if fixable > 0 && !o.Fix && !o.JSON {
-		fmt.Fprintf(o.Out, "\nTry to fix %d of these with: hermes doctor --fix\n", fixable)
+		fmt.Fprintf(o.Out, "\nTo try to fix %d of these, run: hermes doctor --fix\n", fixable)
 	}
 	if failed > 0 {
 		return fmt.Errorf("%s failed", count(failed))

@@ -42,7 +42,8 @@ func New(measure Measure) *cobra.Command {
 		Short: "Show the size of each part of the prompt",
 		Long: "Show what every request of a new session begins with: the bytes and tokens of each section of the\n" +
 			"system prompt and of each tool, their share of the model's window, and their cost. It works offline;\n" +
-			"tokens are estimated.",
+			"tokens are estimated. Stable sections are always the same, context sections depend on the folder\n" +
+			"and your files, volatile ones on the day or the session.",
 		Example: "  hermes prompt-size\n  hermes prompt-size --platform telegram",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

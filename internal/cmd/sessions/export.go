@@ -79,7 +79,7 @@ func runExport(ctx context.Context, o *ExportOptions) error {
 			return err
 		}
 		if len(rows) == 0 {
-			return errors.New("nothing to export: no session matches")
+			return errors.New("nothing to export: no session matches; list them with `hermes sessions list --all`")
 		}
 		if o.DryRun {
 			messages := 0

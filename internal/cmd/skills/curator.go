@@ -15,7 +15,7 @@ import (
 func NewCuratorCmd(d Deps) *cobra.Command {
 	status := d.curatorStatus()
 	cmd := &cobra.Command{
-		Use: "curator", Short: "Manage skills that the agent made and that go unused", Args: cobra.NoArgs, RunE: status.RunE,
+		Use: "curator", Short: "Archive and restore skills that the agent made", Args: cobra.NoArgs, RunE: status.RunE,
 		Example: "  hermes curator status\n  hermes curator run --dry-run",
 	}
 	cmd.AddCommand(
@@ -82,7 +82,7 @@ func (d Deps) curatorStatus() *cobra.Command {
 			}
 		}
 		if len(all) == 0 {
-			c.say("The agent has made no skills yet. The curator manages no others.")
+			c.say("The agent has made no skills yet, so the curator has nothing to manage.")
 		}
 		return nil
 	})
@@ -90,7 +90,7 @@ func (d Deps) curatorStatus() *cobra.Command {
 
 // rules describes what is configured.
 func rules(c skill.Curation) string {
-	text := fmt.Sprintf("Stale after %s, archived after %s", days(c.StaleAfter), days(c.ArchiveAfter))
+	text := fmt.Sprintf("Unused skills are stale after %s and archived after %s", days(c.StaleAfter), days(c.ArchiveAfter))
 	if c.ArchiveTTL > 0 {
 		text += ", deleted from the archive after " + days(c.ArchiveTTL)
 	}

@@ -39,7 +39,7 @@ func (d Deps) install() *cobra.Command {
 	cmd.Flags().BoolVar(&o.Force, "force", false, "install a skill rated caution (never a dangerous one), and overwrite local changes")
 	cmd.Flags().StringVar(&o.Name, "name", "", "install under this name")
 	cmd.Flags().StringVar(&o.Category, "category", "", "category to install into")
-	cmd.Flags().BoolVar(&o.Accept, "accept-rights", false, "accept what a new version asks for in addition")
+	cmd.Flags().BoolVar(&o.Accept, "accept-rights", false, "accept a new version that uses more tools, hosts, files or variables")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation")
 	return cmd
 }

@@ -71,7 +71,7 @@ type snapshotSkill struct {
 }
 
 func (d Deps) snapshot() *cobra.Command {
-	cmd := &cobra.Command{Use: "snapshot", Short: "Copy the installed skills to another machine", Example: "  hermes skills snapshot export skills.json"}
+	cmd := &cobra.Command{Use: "snapshot", Short: "Export the list of installed skills, and install it on another machine", Example: "  hermes skills snapshot export skills.json"}
 	cmd.AddCommand(
 		d.verb("export [FILE]", "Export the list of installed skills", "hermes skills snapshot export skills.json", cobra.MaximumNArgs(1), func(_ context.Context, c *call) error {
 			lock, err := c.lib.Installed()

@@ -225,7 +225,7 @@ func result(list []hermes.Learning, err error) (hermes.Result, error) {
 		r.Learnings = append(r.Learnings, *show(l))
 	}
 	if len(list) == 0 {
-		r.Note = "no known fix; try other words"
+		r.Note = "no known fix"
 		return hermes.JSONResult(r)
 	}
 	result, err := hermes.JSONResult(r)

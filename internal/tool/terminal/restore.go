@@ -8,9 +8,12 @@ import (
 	"hermes"
 )
 
-// lostNote begins the report on processes of an earlier run of the program. It is
-// looked for in stored transcripts, so it must not change.
-const lostNote = "no longer running, since the program that had begun them ended: "
+// lostNote begins the report on processes of an earlier run of the program.
+// Stored transcripts are searched for it, and for its wording in version 0.1.0.
+const (
+	lostNote  = "no longer running, because the program that started them has ended: "
+	lostNote1 = "no longer running, since the program that had begun them ended: "
+)
 
 // Restore finds background processes in a transcript that the model believes are
 // running although they ended with an earlier run of the program, so that News
@@ -50,7 +53,7 @@ func (t *Toolset) Restore(transcript []hermes.Message) {
 
 // forget removes the processes whose end a note already reported to the model.
 func forget(lost map[string]string, note string) {
-	if strings.Contains(note, lostNote) || strings.Contains(note, noneNote) {
+	if strings.Contains(note, lostNote) || strings.Contains(note, lostNote1) || strings.Contains(note, noneNote) {
 		clear(lost)
 	}
 	_, ended, _ := strings.Cut(note, endedNote)

@@ -20,7 +20,7 @@ func TestProcessesOfAnEarlierRunAreReportedOnce(t *testing.T) {
 	polled := func(id, status string) hermes.Message {
 		return hermes.Message{Role: hermes.RoleTool, CallID: "p", ToolName: "process", Parts: hermes.UserText(`{"session_id":"` + id + `","status":"` + status + `"}`).Parts}
 	}
-	lost := "no longer running, since the program that had begun them ended: proc_1 (serve; exit 3)"
+	lost := "no longer running, because the program that started them has ended: proc_1 (serve; exit 3)"
 	for name, tt := range map[string]struct {
 		after []hermes.Message
 		want  string
@@ -30,6 +30,7 @@ func TestProcessesOfAnEarlierRunAreReportedOnce(t *testing.T) {
 		"reported its end":    {[]hermes.Message{hermes.UserText("ended in the background: proc_1 (serve; exit 3, exit code 0)")}, ""},
 		"another ended":       {[]hermes.Message{hermes.UserText("ended in the background: proc_2 (x, exit code 0); running in the background: proc_1 (serve; exit 3)")}, lost},
 		"reported earlier":    {[]hermes.Message{hermes.UserText(lost)}, ""},
+		"reported by 0.1.0":   {[]hermes.Message{hermes.UserText("no longer running, since the program that had begun them ended: proc_1 (serve; exit 3)")}, ""},
 		"the foreground only": {[]hermes.Message{hermes.UserText("nothing runs in the background any more")}, ""},
 	} {
 		set := terminal.New(terminal.Config{})

@@ -127,7 +127,7 @@ func TestOpenItemsSurviveCompressionAndRestart(t *testing.T) {
 	if diff := cmp.Diff(want, set.Open("child")); diff != "" {
 		t.Error(diff)
 	}
-	result += "\n\n[The person says: hurry]" // a steering note may stand below a result
+	result += "\n\n[A note from the user, sent while you worked; take it into account from now on:]\nhurry" // a steering note may stand below a result
 	fresh := todo.New()
 	fresh.Restore("s", []hermes.Message{
 		{Role: hermes.RoleTool, ToolName: "todo", Parts: []hermes.Part{{Text: `{"todos":[{"id":"x","content":"older"}],"revision":1}`}}},
