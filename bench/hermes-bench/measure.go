@@ -140,8 +140,8 @@ func (b *bench) hello(ctx context.Context) ([]row, error) {
 	}
 	return []row{
 		{what: "one-shot \"hello\", whole process", unit: "ms", baseline: median(baseline.wall), hermes: median(hermes.wall), target: 40},
-		{what: "its peak memory", unit: "MB", baseline: median(watchedBaseline.peak) / 1e6, hermes: median(watched.peak) / 1e6, target: 32},
-		{what: "first request, all default tools", unit: "KB", hermes: float64(len(hermes.bodies[0])) / 1000, target: 16},
+		{what: "peak memory of that process", unit: "MB", baseline: median(watchedBaseline.peak) / 1e6, hermes: median(watched.peak) / 1e6, target: 32},
+		{what: "first request, all default tools", unit: "KB", hermes: float64(len(hermes.bodies[0])) / 1000, target: 15},
 	}, nil
 }
 
@@ -169,8 +169,8 @@ func (b *bench) shell(ctx context.Context) ([]row, error) {
 	}
 	return []row{
 		{what: fmt.Sprintf("%d shell calls one after another, per turn", shellCalls), unit: "ms", baseline: each(baseline, helloBaseline), hermes: each(hermes, helloHermes), target: 5},
-		{what: "answer to next request, p95", unit: "ms", baseline: percentile(baseline.gaps, 95), hermes: percentile(hermes.gaps, 95), target: 6},
-		{what: fmt.Sprintf("prefix kept over %d requests", shellCalls+1), unit: "%", hermes: kept, target: 100, atLeast: true},
+		{what: "from an answer to the next request, p95", unit: "ms", baseline: percentile(baseline.gaps, 95), hermes: percentile(hermes.gaps, 95), target: 6},
+		{what: fmt.Sprintf("bytes repeated unchanged (cacheable), %d requests", shellCalls+1), unit: "%", hermes: kept, target: 100, atLeast: true},
 	}, nil
 }
 
@@ -183,7 +183,7 @@ func (b *bench) chunks(ctx context.Context) ([]row, error) {
 	baseline, hermes, err := b.compare(ctx, 5, false, words, "-z", instant.Chunks(chunks))
 	over := func(whole, hello sample) float64 { return (median(whole.cpu) - median(hello.cpu)) / 1000 }
 	return []row{{
-		what: "an answer in 20,000 chunks, CPU over \"hello\"", unit: "s",
+		what: "an answer in 20,000 chunks, CPU beyond \"hello\"", unit: "s",
 		baseline: over(baseline, helloBaseline), hermes: over(hermes, helloHermes), target: 0.15,
 	}}, err
 }
@@ -200,7 +200,7 @@ func (b *bench) parallel(ctx context.Context) ([]row, error) {
 		return nil, err
 	}
 	return []row{{
-		what: "eight calls of 0.2 s in one answer", unit: "s",
+		what: "eight tool calls of 0.2 s each, at the same time", unit: "s",
 		baseline: median(baseline.wall) / 1000, hermes: median(hermes.wall) / 1000, target: 0.26,
 	}}, nil
 }
