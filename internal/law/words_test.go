@@ -44,8 +44,8 @@ var sparedTexts = map[string]string{
 	"(Part of what stands above ": "summaries of version 0.1.0 are stored with it",
 }
 
-// TestTextsUsePlainWords reads every string of the program, the texts that it embeds and the
-// documents.
+// TestTextsUsePlainWords reads every string and comment of the program, the texts that it embeds
+// and the documents.
 func TestTextsUsePlainWords(t *testing.T) {
 	t.Parallel()
 	for _, fault := range oddTexts(mustTree(t), os.DirFS(mustRoot(t))) {
@@ -60,7 +60,7 @@ func oddTexts(tree *moduleTree, root fs.FS) []string {
 			if spared[p.names[i]] != "" {
 				continue
 			}
-			for _, s := range texts(f) {
+			for _, s := range append(texts(f), comments(f)...) {
 				if sparedText(s.text) {
 					continue
 				}
@@ -147,6 +147,15 @@ func texts(f *ast.File) []textAt {
 	return list
 }
 
+// comments are the comments of a file: the engineers who come after us are readers, too.
+func comments(f *ast.File) []textAt {
+	var list []textAt
+	for _, group := range f.Comments {
+		list = append(list, textAt{group.Text(), group.Pos()})
+	}
+	return list
+}
+
 var docTag = regexp.MustCompile(`\bdoc:"((?:[^"\\]|\\.)*)"`)
 
 func TestOddWordsAreFound(t *testing.T) {
@@ -177,9 +186,9 @@ func TestOddWordsAreFound(t *testing.T) {
 			t.Errorf("%q: got %q, want %d", text, got, want)
 		}
 	}
-	tree := mustParse(t, map[string]string{"x/a.go": "package x\nimport _ \"the mended\"\ntype t struct { A int `json:\"nobody stands\" doc:\"what lies here\"` }\nconst a = \"nobody\"\nvar b = \"ask nobody\"\n"})
+	tree := mustParse(t, map[string]string{"x/a.go": "package x\nimport _ \"the mended\"\ntype t struct { A int `json:\"nobody stands\" doc:\"what lies here\"` }\n// lies\nconst a = \"nobody\"\nvar b = \"ask nobody\"\n"})
 	got := oddTexts(tree, fstest.MapFS{"docs/a.md": {Data: []byte("fine\nsaid anew\n")}, "testdata/b.md": {Data: []byte("anew")}, "c.txt": {Data: []byte("anew")}})
-	want := []string{"x/a.go:3", "x/a.go:5", "docs/a.md:2"}
+	want := []string{"x/a.go:3", "x/a.go:6", "x/a.go:4", "docs/a.md:2"}
 	for i, at := range want {
 		if len(got) != len(want) || !strings.Contains(got[i], at) {
 			t.Fatalf("got %q, want one at each of %q", got, want)
