@@ -46,7 +46,8 @@ const (
 	AccountMonth AccountKind = "month"
 )
 
-// Account is what a call is booked on. The name of a turn is its session's id,
+// Account is a sum that calls count towards and that a cap may limit, such as
+// that of a session or a day. The name of a turn's account is the session's id,
 // a slash and its number.
 type Account struct {
 	Kind AccountKind

@@ -66,7 +66,7 @@ type Recollections interface {
 	ForgetRecollection(ctx context.Context, id int64) error
 }
 
-// Recollection is a stored text.
+// Recollection is a short text that a memory stored for later sessions.
 type Recollection struct {
 	ID      int64
 	Session string // where it was said

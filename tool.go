@@ -79,8 +79,8 @@ type Host interface {
 	// Environment returns the session's environment. The tool must not close
 	// it.
 	Environment() Environment
-	// Approve asks the user to allow what a shows and waits for the decision.
-	// If the frontend cannot ask, the decision is a refusal.
+	// Approve asks the user to allow the call that a describes and waits for
+	// the decision. If the frontend cannot ask, the decision is a refusal.
 	Approve(ctx context.Context, a ApprovalRequest) (Decision, error)
 	// Ask asks the user a question and waits for the answer.
 	Ask(ctx context.Context, q Question) (Answer, error)

@@ -4,9 +4,9 @@
 // reported with the section and the bytes that changed.
 //
 // A [Watch] wraps models and does not change requests. It keeps the last
-// request of a few sessions and compares the parts. A transcript only grows and
-// its texts are shared, so this takes little memory and no hashing: texts at
-// the same address are equal.
+// request of a few sessions and compares the parts. A transcript only grows,
+// and the kept request shares its texts, so this takes little memory. Texts at
+// the same address are equal and need no comparison.
 //
 // Start at Watch.Models, then compare.go.
 package prefixwatch

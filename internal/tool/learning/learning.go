@@ -2,8 +2,9 @@
 // lists fixes for errors.
 //
 // The hook in internal/hook/learning recognises failures and shows known fixes;
-// this package lets the model add a fix. A fix is saved with the counted failure
-// that it resembles, if there is one, so that the same error is one learning.
+// this package lets the model add a fix. If a failure like the one it fixes
+// was counted before, the fix is added to that learning, so that one error does
+// not become two learnings.
 // The package does not know how learnings are stored. Start at New.
 package learning
 
