@@ -44,7 +44,7 @@ func TestAPendingChangeKeepsItsProvenance(t *testing.T) {
 		Name: "memory", Propose: true, Host: who, Arguments: json.RawMessage(`{"target":"memory","action":"add","content":"The host is heron"}`),
 	})
 	must(t, err)
-	if !strings.Contains(r.Text, `"staged"`) || !strings.Contains(r.Text, "untrusted text was read") || h.file(t, "MEMORY.md") != "" {
+	if !strings.Contains(r.Text, `"staged"`) || !strings.Contains(r.Text, "has read untrusted text") || h.file(t, "MEMORY.md") != "" {
 		t.Errorf("got %s, the file holds %q", r.Text, h.file(t, "MEMORY.md"))
 	}
 	waiting, err := h.Proposals()
