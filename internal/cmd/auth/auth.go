@@ -57,7 +57,8 @@ func NewCmd(d Deps) *cobra.Command {
 		Short: "Manage keys and logins of model services",
 		Long: "Manage keys and logins. A service can have several. When one reaches a limit or has no credit, it is\n" +
 			"paused and the next one is used. They are stored in auth.json in the Hermes home, readable only by you.\n" +
-			"Keys in the environment or in .env are used from there.",
+			"Keys in the environment or in .env are used from there. WHICH is a position, an id or a label in\n" +
+			"`hermes auth list`.",
 		Example: "  hermes auth add openrouter\n  hermes auth status",
 		Args:    cobra.NoArgs,
 		RunE:    status.RunE,

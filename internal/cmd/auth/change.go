@@ -30,6 +30,7 @@ func newRemoveCmd(d Deps) *cobra.Command {
 func newResetCmd(d Deps) *cobra.Command {
 	return &cobra.Command{
 		Use: "reset PROVIDER [WHICH]", Short: "Make paused keys and logins usable again",
+		Long:    "Make the paused keys and logins of a service usable again, or only one (position, id or label).",
 		Example: "  hermes auth reset openrouter",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -58,6 +59,7 @@ func newResetCmd(d Deps) *cobra.Command {
 func newPriorityCmd(d Deps) *cobra.Command {
 	return &cobra.Command{
 		Use: "priority PROVIDER WHICH NUMBER", Short: "Set the priority; the smallest number is used first",
+		Long:    "Set the priority of a key or login (position, id or label). The smallest number is used first.",
 		Example: "  hermes auth priority openrouter work 1",
 		Args:    cobra.ExactArgs(3),
 		RunE: func(c *cobra.Command, args []string) error {

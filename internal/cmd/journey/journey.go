@@ -58,7 +58,7 @@ func NewCmd(d Deps) *cobra.Command {
 	list := d.list()
 	cmd := &cobra.Command{
 		Use: "journey", Short: "Show and change what the agent learned, day by day", Args: cobra.NoArgs, RunE: list.RunE,
-		Long:    "Show what the agent learned: memory entries, skills, and fixes for errors.\nChanges can be undone with `hermes undo`.",
+		Long:    "Show what the agent learned: memory entries, skills, and fixes for errors. REF names an entry as in the list,\nsuch as skill:release-notes. Changes can be undone with `hermes undo`.",
 		Example: "  hermes journey\n  hermes journey --kind skill",
 	}
 	cmd.Flags().AddFlagSet(list.Flags())

@@ -61,7 +61,7 @@ func NewExportCmd(d Deps, runF func(context.Context, *ExportOptions) error) *cob
 	f.StringVar(&o.Before, "older-than", "", "only sessions last active before this `date` or age (90d)")
 	f.StringVar(&o.Title, "title", "", "only sessions whose title contains this text")
 	f.BoolVar(&o.Archived, "include-archived", false, "include archived sessions")
-	f.StringVar(&o.Only, "only", "", "with user-prompts, export only what the user wrote")
+	f.StringVar(&o.Only, "only", "", "user-prompts: export only what the user wrote")
 	f.BoolVar(&o.Redact, "redact", false, "remove what looks like a secret")
 	f.BoolVar(&o.Force, "force", false, "overwrite an existing file")
 	f.BoolVar(&o.DryRun, "dry-run", false, "show what would be exported, and write nothing")

@@ -155,7 +155,7 @@ func (d Deps) update() *cobra.Command {
 		return errors.Join(faults...)
 	})
 	cmd.Flags().BoolVar(&o.Force, "force", false, "overwrite local changes; the old files go to the archive")
-	cmd.Flags().BoolVar(&o.Accept, "accept-rights", false, "accept what new versions ask for in addition")
+	cmd.Flags().BoolVar(&o.Accept, "accept-rights", false, "accept new versions that use more tools, hosts, files or variables")
 	cmd.Flags().BoolVar(&diff, "diff", false, "show what would change, and change nothing")
 	return cmd
 }
