@@ -195,7 +195,7 @@ func (a *approvals) refuse(decision hermes.Decision, open []hermes.Risk) hermes.
 	if decision == hermes.TimedOut {
 		return a.refusal("timeout", "no answer came in time, which counts as a refusal.", open)
 	}
-	return a.refusal("denied", "the user refused, or could not be asked.", open)
+	return a.refusal("denied", "the user refused, or there was no user to ask.", open)
 }
 
 func (a *approvals) refusal(outcome, why string, open []hermes.Risk) hermes.Result {
