@@ -239,9 +239,9 @@ type noModel struct{}
 func (noModel) Error() string {
 	return `no model is configured, and no model server was found on this machine.
 
-Set one of these, then start again:
+Do one of these, then start again:
   a key            export OPENROUTER_API_KEY=…   (or ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, …)
-                   or hermes auth add openrouter, which stores it; --type oauth logs you in
+                   or run hermes auth add openrouter, which stores the key (--type oauth to log in)
   an address       export OPENAI_BASE_URL=http://host:port/v1   and add -m MODEL if it has several
   a local server   start Ollama, LM Studio, llama.cpp or vLLM on its usual port
 

@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	errUnattended = errors.New("this session is unattended: there is no user to ask")
+	errUnattended = errors.New("this session is unattended")
 	errNoAnswer   = errors.New("the user did not answer in time")
 )
 
