@@ -199,8 +199,17 @@ func (c *Catalogue) byName(ctx context.Context, ref string) (choice, error) {
 	if home != "" && err == nil {
 		return direct, nil // its error says which key is missing
 	}
-	return choice{}, fmt.Errorf("%w: no provider known for model %q; write it as provider:model, such as openrouter:%s", hermes.ErrNoModel, ref, ref)
+	return choice{}, unknownModel(ref)
 }
+
+// unknownModel is the error for a reference that no provider serves.
+type unknownModel string
+
+func (ref unknownModel) Error() string {
+	return fmt.Sprintf("no provider is known for model %q; write it as provider:model, such as openrouter:%s", string(ref), string(ref))
+}
+
+func (unknownModel) Unwrap() error { return hermes.ErrNoModel }
 
 // anything returns a usable model when none was chosen.
 func (c *Catalogue) anything(ctx context.Context) (choice, error) {
