@@ -15,6 +15,7 @@ import (
 
 	"hermes"
 	"hermes/internal/app"
+	"hermes/internal/chooser"
 	"hermes/internal/cmd/chat"
 	"hermes/internal/cmd/config"
 	"hermes/internal/cmd/logs"
@@ -24,7 +25,6 @@ import (
 	"hermes/internal/cmd/tools"
 	"hermes/internal/cmd/undo"
 	settings "hermes/internal/config"
-	"hermes/internal/pick"
 	"hermes/internal/proc"
 	"hermes/internal/setup"
 	journal "hermes/internal/undo"
@@ -206,20 +206,20 @@ func modelDeps(p Process, g *chat.Options) model.Deps {
 			return c.File, err
 		},
 		Terminal: func() bool { return terminal(p.Stdin) },
-		Pick:     picker(p),
+		Choose:   newChooser(p),
 	}
 }
 
-// picker shows lists on the terminal. It is nil if the terminal cannot show
+// newChooser shows lists on the terminal. It is nil if the terminal cannot show
 // them.
-func picker(p Process) func(title string, items []string, current int) (int, error) {
+func newChooser(p Process) func(title string, items []string, current int) (int, error) {
 	in, fromFile := p.Stdin.(*os.File)
 	out, toFile := p.Stdout.(*os.File)
 	if !fromFile || !toFile || !terminal(in) || !terminal(out) || p.Getenv("TERM") == "dumb" {
 		return nil
 	}
 	return func(title string, items []string, current int) (int, error) {
-		return pick.Choose(pick.Options{Title: title, Items: items, Current: current, In: in, Out: out})
+		return chooser.Run(chooser.Options{Title: title, Items: items, Current: current, In: in, Out: out})
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"hermes"
-	"hermes/internal/pick"
+	"hermes/internal/chooser"
 	"hermes/internal/session"
 )
 
@@ -113,7 +113,7 @@ func switchTo(ctx context.Context, c *Call, s switching) error {
 	if listErr != nil {
 		return err
 	}
-	switch fit := pick.Match(list, s.ref); len(fit) {
+	switch fit := chooser.Match(list, s.ref); len(fit) {
 	case 0:
 		return err
 	case 1:

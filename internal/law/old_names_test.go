@@ -4,6 +4,7 @@ package law_test
 var oldPackages = map[string]string{
 	"bench/floor":       "bench/baseline",
 	"internal/fence":    "internal/recallblock",
+	"internal/pick":     "internal/chooser",
 	"internal/symptom":  "internal/errsig",
 	"internal/textcall": "internal/texttool",
 	"internal/wire":     "internal/transport/base",
@@ -16,35 +17,40 @@ var oldNames = map[string]string{
 		"Compacted.Fitted Compaction.Put Consent ConsentAbsent ConsentAlways ConsentDenied " +
 		"ConsentOnce ConsentSession ConsentTimeout Decision.Granted Exchange Fitted Hold " +
 		"Journal.HoldCall Learning.Outside Message.Outside OutcomeHalted OutsideOf OutsideSource " +
-		"Part.Outside PendingCall.Asked PendingCall.Leave Placed Pressure Recalled.Outside " +
-		"Recollection.Outside Report.Outside Result.Halt Result.Outside Result.Refund Review " +
-		"Reviewer Risk.Floor Risk.Fresh RiskAssessor.Review SearchQuery.Sources Session.Outside " +
-		"Session.Source SessionChange.Outside SessionFilter.Source SessionRef.Outside Skill.Outside " +
-		"SkillEdit.Outside SkillEdit.Stage SkillOutcome.Staged SkillRemoval.Outside " +
-		"SkillRemoval.Stage Spec.Inside Spec.Lasts Spec.Stages SpendQuery.Source Spending.Held " +
-		"Step.Hold StoreStats.BySource SystemPrompt.Outside Used",
-	"hermestest":             "Store.HoldCall outsideStays storedMessage.place storedSession.told",
-	"hermestest/faultserver": "Server.told",
+		"Part.Outside PendingCall.Asked PendingCall.Leave Placed Pressure Reasoning.Wire " +
+		"Recalled.Outside Recollection.Outside Report.Outside Result.Halt Result.Outside " +
+		"Result.Refund Review Reviewer Risk.Floor Risk.Fresh RiskAssessor.Review " +
+		"SearchQuery.Sources Session.Outside Session.Source SessionChange.Outside " +
+		"SessionFilter.Source SessionRef.Outside Skill.Outside SkillEdit.Outside SkillEdit.Stage " +
+		"SkillOutcome.Staged SkillRemoval.Outside SkillRemoval.Stage Spec.Inside Spec.Lasts " +
+		"Spec.Stages SpendQuery.Source Spending.Held Step.Hold StoreStats.BySource " +
+		"SystemPrompt.Outside Used",
+	"hermestest":             "Handoff.Wire ModelWire Store.HoldCall outsideStays storedMessage.place storedSession.told",
+	"hermestest/faultserver": "Server.told exchange.wire wire wireOf",
 	"internal/agent":         "BatchFinisher.Settle Settler errHalted haltText halted",
 	"internal/app": "App.Standby App.around App.book App.box App.earlierTalk App.equip App.looksBack " +
 		"App.makeBook App.makeOutside App.newKit App.outside App.outsideFor App.reviewBench " +
 		"App.sumsUp dead errOutside kit maxAround recorded.book standby surroundings.tell " +
 		"surroundings.teller toolKit.halt",
 	"internal/auxiliary":    "Room attempt.room errNobody model.room",
+	"internal/chooser":      "Choose",
+	"internal/cmd":          "picker",
 	"internal/cmd/auth":     "entryJSON.Place",
 	"internal/cmd/chat":     "Options.source Options.talk",
 	"internal/cmd/demo":     "leave",
+	"internal/cmd/doctor":   "leastRoom",
 	"internal/cmd/insights": "Options.Source report.Source report.Sources source",
 	"internal/cmd/journey":  "Sources.Book",
 	"internal/cmd/learning": "Book",
 	"internal/cmd/memory":   "Deps.Book byPerson people person",
+	"internal/cmd/model":    "Deps.Pick pick",
 	"internal/cmd/sessions": "ExportOptions.Source ListOptions.Source PruneOptions.Source SearchOptions.Sources " +
 		"StatsOptions.sources hiddenSources hitJSON.Source rowJSON.Source statsJSON.BySource",
 	"internal/command":       "aside memoryRoom skillRoom tariff tariffOf waitingRoom",
 	"internal/config":        "decoder.strangers place stranger",
-	"internal/contextengine": "floorTokens work.fitted",
+	"internal/contextengine": "floorTokens roomMade work.fitted",
 	"internal/credential":    "Entry.Dead Store.bury Store.owed Store.told record.dead record.fate shared.told statusDead",
-	"internal/demo":          "aside mending",
+	"internal/demo":          "Options.Leave aside mending",
 	"internal/errsig":        "Symptom",
 	"internal/fault":         "facts.told",
 	"internal/home":          "ErrNoPlace",
@@ -58,10 +64,11 @@ var oldNames = map[string]string{
 	"internal/policy":       "person",
 	"internal/policy/shell": "Ground judge.ground",
 	"internal/prompt":       "Input.Place Layer.Floor Place Prompt.Outside Section.Outside builder.told notes.outside",
-	"internal/provider": "Catalogue.Standby Catalogue.buildAlone Catalogue.heard Catalogue.heed Catalogue.lessons " +
-		"Catalogue.mend Catalogue.standby Catalogue.standing Catalogue.told examining.blame " +
-		"fallingBack heard heardLine heardText heeding lesson lessons maxHeard maxHeardBytes " +
-		"maxHeardPlaces maxMends mending newStanding repairing.wire standing",
+	"internal/provider": "Catalogue.Standby Catalogue.buildAlone Catalogue.fallBack Catalogue.heard Catalogue.heed " +
+		"Catalogue.lessons Catalogue.mend Catalogue.standby Catalogue.standing Catalogue.told " +
+		"Row.Wire WireAnthropic WireBedrock WireChat WireGemini WireOllama WireResponses " +
+		"examining.blame fallingBack heard heardLine heardText heeding lesson lessons maxHeard " +
+		"maxHeardBytes maxHeardPlaces maxMends mending newStanding repairing.wire standing",
 	"internal/redact":    "pair.alone",
 	"internal/reference": "Expanded.Outside",
 	"internal/replay":    "counted.halt",
@@ -83,17 +90,24 @@ var oldNames = map[string]string{
 	"internal/skill/hub": "Hub.places place plugin.place",
 	"internal/spend":     "Config.Hold Governor.heard Governor.told",
 	"internal/store/sqlite": "Config.Dead Config.dead Retention.Source Store.HoldCall Store.LeaveReview Store.OweReview " +
-		"Store.OwesReview Store.TakeReview Store.bySource owed record.outside tx.book",
+		"Store.OwesReview Store.TakeReview Store.bySource owed places record.outside takenBack " +
+		"tx.book",
 	"internal/tool/clarify":       "nobody",
-	"internal/tool/file":          "Toolset.place place record.told reviewed riskAssessed.Review",
+	"internal/tool/file":          "Toolset.place Toolset.putBack place record.told reviewed riskAssessed.Review",
 	"internal/tool/learning":      "brought lasts told",
-	"internal/tool/sessionsearch": "found.Source listed.Source search.outside",
+	"internal/tool/sessionsearch": "beside found.Source listed.Source search.outside",
 	"internal/tool/skills":        "Toolset.lasts done.Staged",
 	"internal/tool/terminal": "Toolset.Halt Toolset.ground Toolset.reviewCommand Toolset.reviewInput job.told reviewed " +
 		"reviews riskAssessed.Review riskAssessed.review",
 	"internal/toolbox": "Box Guardrail.HaltTool Toolbox.Settle Toolbox.onion Toolbox.review Toolbox.source anyFresh " +
 		"book stageable streaks.halt streaks.halted toolHalt",
-	"internal/tui": "ask.consent model.anew newTeller option.consent place rawPrinter.teller " +
+	"internal/transport/anthropic": "wireName",
+	"internal/transport/bedrock":   "wireName",
+	"internal/transport/chat":      "wireName",
+	"internal/transport/gemini":    "wireName",
+	"internal/transport/ollama":    "wireName",
+	"internal/transport/responses": "wireName",
+	"internal/tui": "ask.consent ask.picked model.anew newTeller option.consent place rawPrinter.teller " +
 		"renderer.personLines richPrinter.teller teller",
 	"internal/undo":     "Journal.Around",
 	"internal/yamledit": "place",

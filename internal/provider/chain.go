@@ -16,8 +16,8 @@ type Layer func(next hermes.Model) hermes.Model
 // below the key rotation exists once for each key.
 func (c *Catalogue) wrap(ch choice, transport func(hermes.Key) hermes.Model) hermes.Model {
 	outer := []Layer{
-		c.cfg.Meter,    // counts and caps what everything below spends
-		c.fallBack(ch), // tries the next model
+		c.cfg.Meter,         // counts and caps what everything below spends
+		c.fallbackLayer(ch), // tries the next model
 	}
 	return stack(outer, c.single(ch, transport))
 }

@@ -10,9 +10,9 @@ import (
 	"hermes"
 )
 
-// fallBack returns the layer that tries the next model; nil if no fallback is
+// fallbackLayer returns the layer that tries the next model; nil if no fallback is
 // configured.
-func (c *Catalogue) fallBack(ch choice) Layer {
+func (c *Catalogue) fallbackLayer(ch choice) Layer {
 	if len(c.cfg.Fallback) == 0 {
 		return nil
 	}

@@ -98,9 +98,9 @@ func (a *ask) dismissal() session.Reply {
 	return session.Reply{ID: a.id, Answer: hermes.Answer{Dismissed: true}}
 }
 
-// picked are the choices that a typed line names by number, or the line
+// chosenByLine returns the choices that a typed line names by number, or the line
 // itself. own reports that the user wants to type an answer next.
-func (a *ask) picked(line string) (texts []string, own bool) {
+func (a *ask) chosenByLine(line string) (texts []string, own bool) {
 	fields := strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ' ' })
 	if len(fields) == 0 || len(fields) > 1 && !a.question.Multiple {
 		return []string{line}, false

@@ -275,7 +275,7 @@ func (c *plainChat) reply(ctx context.Context, q *ask) (session.Reply, bool) {
 	}
 	c.out.write("Answer: ")
 	line, ok := c.line(ctx)
-	texts, own := q.picked(strings.TrimSpace(line))
+	texts, own := q.chosenByLine(strings.TrimSpace(line))
 	if own {
 		c.out.write("Your answer: ")
 		line, ok = c.line(ctx)

@@ -29,10 +29,10 @@ type Deps struct {
 	Save func(ctx context.Context, ref string) (string, error)
 	// Terminal reports whether the user can be asked.
 	Terminal func() bool
-	// Pick shows a list to choose from and returns the index of the choice, or
+	// Choose shows a list to choose from and returns the index of the choice, or
 	// -1. current is the index of the model in use, or -1. With nil the user is
 	// asked line by line.
-	Pick func(title string, items []string, current int) (int, error)
+	Choose func(title string, items []string, current int) (int, error)
 }
 
 // Service is a row of the catalogue. Missing says what the service lacks, and is
@@ -116,14 +116,14 @@ func run(ctx context.Context, o *Options) error {
 
 // ask lets the user choose from a list; an empty answer chooses nothing.
 func ask(ctx context.Context, o *Options, refs []string) (string, error) {
-	if o.Pick == nil {
-		return pick(o.In, o.Out, refs)
+	if o.Choose == nil {
+		return chooseModel(o.In, o.Out, refs)
 	}
 	current, _, err := o.Current(ctx)
 	if err != nil { // show has reported it
 		current = ""
 	}
-	index, err := o.Pick("Model", refs, slices.Index(refs, current))
+	index, err := o.Choose("Model", refs, slices.Index(refs, current))
 	if err != nil || index < 0 {
 		return "", err
 	}

@@ -33,7 +33,7 @@ func TestListIsShownOnATerminal(t *testing.T) {
 		var saved string
 		d := deps(&saved, true)
 		d.Current = func(context.Context) (string, string, error) { return "local:qwen-chat", "config.yaml", nil }
-		d.Pick = func(_ string, items []string, current int) (int, error) {
+		d.Choose = func(_ string, items []string, current int) (int, error) {
 			if len(items) != 3 || current != 2 {
 				t.Errorf("shown %q, in use %d", items, current)
 			}

@@ -12,9 +12,9 @@ import (
 // shown is how many candidates are listed at once.
 const shown = 15
 
-// pick lets the user filter a list by parts of names until one is chosen by its
+// chooseModel lets the user filter a list by parts of names until one is chosen by its
 // number. An empty line cancels.
-func pick(in io.Reader, out io.Writer, refs []string) (string, error) {
+func chooseModel(in io.Reader, out io.Writer, refs []string) (string, error) {
 	lines := bufio.NewScanner(in)
 	left := refs
 	for {

@@ -11,7 +11,7 @@ import (
 // The values of messages.hidden. A search does not find rewound messages, but still
 // finds compacted ones.
 const (
-	takenBack = 1
+	rewound   = 1
 	compacted = 2
 )
 

@@ -183,7 +183,7 @@ func (t *Toolset) carryOut(ctx context.Context, c *hermes.Call, changes []patch.
 		if ch.Exists {
 			w.new = ch.After
 			if err := t.write(ctx, sessionOf(c), w, &out.changed); err != nil {
-				return hermes.Result{}, t.putBack(ctx, c, undo, err)
+				return hermes.Result{}, t.restore(ctx, c, undo, err)
 			}
 			undo = append(undo, w)
 		}
@@ -194,15 +194,15 @@ func (t *Toolset) carryOut(ctx context.Context, c *hermes.Call, changes []patch.
 			continue
 		}
 		if err := t.remove(ctx, sessionOf(c), files[ch.Path].location, &out.changed); err != nil {
-			return hermes.Result{}, t.putBack(ctx, c, undo, err)
+			return hermes.Result{}, t.restore(ctx, c, undo, err)
 		}
 		undo = append(undo, write{location: files[ch.Path].location, old: ch.Before, existed: true})
 	}
 	return out.result(diff.String())
 }
 
-// putBack restores the files that a failed patch changed and returns the error.
-func (t *Toolset) putBack(ctx context.Context, c *hermes.Call, undo []write, cause error) error {
+// restore restores the files that a failed patch changed and returns the error.
+func (t *Toolset) restore(ctx context.Context, c *hermes.Call, undo []write, cause error) error {
 	ctx = context.WithoutCancel(ctx)
 	var lost []string
 	for _, w := range undo {

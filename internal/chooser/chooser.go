@@ -1,9 +1,9 @@
-// Package pick lets the user choose from a list on a terminal: typing filters the
+// Package chooser lets the user choose from a list on a terminal: typing filters the
 // list, arrows move in it, Enter chooses. The list appears below earlier output
 // and is removed afterwards. The package does not know what the items mean.
 //
-// Start at Choose; state.go handles keys, match.go finds the matching items.
-package pick
+// Start at Run; state.go handles keys, match.go finds the matching items.
+package chooser
 
 import (
 	"errors"
@@ -31,9 +31,9 @@ var ErrNoTerminal = errors.New("no terminal to show the list on")
 // maxRows is how many items are shown at once.
 const maxRows = 15
 
-// Choose shows the list and returns the index of the chosen item, or -1 if the
+// Run shows the list and returns the index of the chosen item, or -1 if the
 // user cancelled.
-func Choose(o Options) (int, error) {
+func Run(o Options) (int, error) {
 	in := int(o.In.Fd())
 	if !term.IsTerminal(in) || !term.IsTerminal(int(o.Out.Fd())) {
 		return -1, ErrNoTerminal

@@ -26,7 +26,7 @@ func TestTypedNumbersPickChoices(t *testing.T) {
 		{"", true, []string{""}, false},
 	} {
 		a := newAsk(hermes.Asked{ID: "q", Question: &hermes.Question{Text: "?", Choices: []string{"a", "b"}, Multiple: tt.multiple}}, time.Time{})
-		if got, own := a.picked(tt.line); !slices.Equal(got, tt.want) || own != tt.own {
+		if got, own := a.chosenByLine(tt.line); !slices.Equal(got, tt.want) || own != tt.own {
 			t.Errorf("%q: got %q %v, want %q %v", tt.line, got, own, tt.want, tt.own)
 		}
 	}
