@@ -76,7 +76,7 @@ func (b *Toolbox) chain() func(m member) runner {
 		b.guardrail,
 		b.hook,
 		b.approval,
-		b.contain,
+		b.recoverPanic,
 		b.truncate,
 		b.redact,
 		b.provenance,

@@ -12,9 +12,9 @@ import (
 
 const interrupted = "interrupted: the user stopped the turn while this call ran; its outcome is unknown"
 
-// contain turns a tool's panic into a result, and does not start a call whose
+// recoverPanic turns a tool's panic into a result, and does not start a call whose
 // turn has ended.
-func (b *Toolbox) contain(m member, next runner) runner {
+func (b *Toolbox) recoverPanic(m member, next runner) runner {
 	return func(ctx context.Context, c *hermes.Call) (r hermes.Result) {
 		if ctx.Err() != nil {
 			return failure("interrupted: the turn was stopped before this call ran")
