@@ -64,7 +64,7 @@ func (p *user) sit(term string, args ...string) *seat {
 // before.
 func (s *seat) shows(want string) {
 	s.t.Helper()
-	limit := time.After(time.Minute)
+	limit := time.After(2 * time.Minute)
 	for {
 		if _, after, ok := strings.Cut(s.seen.String(), want); ok {
 			s.seen.Reset()
@@ -89,7 +89,7 @@ func (s *seat) press(keys string) {
 
 func (s *seat) left() {
 	s.t.Helper()
-	limit := time.After(time.Minute)
+	limit := time.After(2 * time.Minute)
 	for {
 		select {
 		case <-s.read:
