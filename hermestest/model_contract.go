@@ -343,18 +343,48 @@ func (w ModelProtocol) testConcurrent(t *testing.T) {
 	wg.Wait()
 }
 
+// testReuse wants one connection for calls in a row, although the end of the
+// body comes after its last event. The end is awaited for a short time only, and
+// a machine that stalls for longer costs the connection; so one run of several
+// must succeed. A transport that does not read to the end fails in all of them.
 func (w ModelProtocol) testReuse(t *testing.T) {
+	const runs = 5
+	var connections []int
+	for range runs {
+		n := w.connectionsOf(t, 4)
+		if n == 1 {
+			return
+		}
+		connections = append(connections, n)
+	}
+	t.Errorf("%v connections for 4 calls each, want 1", connections)
+}
+
+// connectionsOf counts the connections of calls in a row. The server ends each
+// body when the model has yielded the whole text.
+func (w ModelProtocol) connectionsOf(t *testing.T, calls int) int {
+	t.Helper()
 	from := map[string]bool{}
+	read := make(chan struct{}, 1)
 	m := w.serve(t, func(rw http.ResponseWriter, r *http.Request) {
 		from[r.RemoteAddr] = true
 		w.eventStream(w.Answer(contractText, nil))(rw, r)
+		_ = http.NewResponseController(rw).Flush()
+		select {
+		case <-read:
+		case <-r.Context().Done():
+		}
 	})
-	for range 4 {
-		if _, err := drain(t, m, t.Context(), contractRequest()); err != nil {
-			t.Fatal(err)
+	for range calls {
+		missing := len(strings.Join(contractText, ""))
+		for d, err := range m.Stream(t.Context(), contractRequest()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if missing -= len(d.Text); missing == 0 && d.Text != "" {
+				read <- struct{}{}
+			}
 		}
 	}
-	if len(from) != 1 {
-		t.Errorf("%d connections for 4 calls, want 1", len(from))
-	}
+	return len(from)
 }
