@@ -747,3 +747,19 @@ func TestCallWithoutANameIsAnsweredAndTheOthersRun(t *testing.T) {
 		t.Errorf("the other: %+v", m)
 	}
 }
+
+// TestInterruptedTurnsAreRecognized reads the mark of today and that of version 0.1.0.
+func TestInterruptedTurnsAreRecognized(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"Half an ans\n[The user interrupted this turn here.]":   true,
+		"Half an ans\n[The person interrupted this turn here.]": true,
+		"[The user interrupted this turn here.] Go on.":         false,
+		"Done.": false,
+	} {
+		m := hermes.Message{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: text}}}
+		if got := agent.Interrupted(m); got != want {
+			t.Errorf("%q: got %v, want %v", text, got, want)
+		}
+	}
+}
