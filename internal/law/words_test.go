@@ -70,7 +70,7 @@ func oddTexts(tree *moduleTree, root fs.FS) []string {
 			}
 		}
 	}
-	_ = fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -92,6 +92,9 @@ func oddTexts(tree *moduleTree, root fs.FS) []string {
 		}
 		return nil
 	})
+	if err != nil {
+		faults = append(faults, "read the documents: "+err.Error())
+	}
 	return faults
 }
 
@@ -120,25 +123,28 @@ type textAt struct {
 	pos  token.Pos
 }
 
-// texts are the strings of a file that people or models may read: all but struct tags, import
-// paths and single words, which are keys and names.
+// texts are the strings of a file that people or models read: all but struct tags, import paths
+// and single words, which are keys and names. Of a tag the doc is read, which is for the model. The
+// tree is shared with the other tests, so nothing in it is changed.
 func texts(f *ast.File) []textAt {
 	var list []textAt
+	tags := map[*ast.BasicLit]bool{}
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.ImportSpec:
 			return false
 		case *ast.Field:
-			if n.Tag != nil {
-				doc, _ := strconv.Unquote(n.Tag.Value)
-				if m := docTag.FindStringSubmatch(doc); m != nil { // the model reads it
-					list = append(list, textAt{m[1], n.Tag.Pos()})
-				}
-				n.Tag = nil
+			if n.Tag == nil {
+				break
+			}
+			tags[n.Tag] = true
+			tag, _ := strconv.Unquote(n.Tag.Value) // the parser accepted it
+			if m := docTag.FindStringSubmatch(tag); m != nil {
+				list = append(list, textAt{m[1], n.Tag.Pos()})
 			}
 		case *ast.BasicLit:
 			text, err := strconv.Unquote(n.Value)
-			if n.Kind == token.STRING && err == nil && strings.ContainsAny(strings.TrimSpace(text), " \n") {
+			if n.Kind == token.STRING && !tags[n] && err == nil && strings.ContainsAny(strings.TrimSpace(text), " \n") {
 				list = append(list, textAt{text, n.Pos()})
 			}
 		}
