@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/text"
 )
 
 // How much /insights lists; `hermes insights` lists all.
@@ -33,7 +34,7 @@ func insights(ctx context.Context, c *Call) (Result, error) {
 		all.Unpriced += g.Unpriced
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "In the last %s: %s, %s, %s, %s tokens, %s.\n", plural(days, "day"), plural(int(a.Sessions), "session"), plural(int(a.Turns), "turn"), plural(int(a.Calls), "tool call"), Tokens(a.Usage.Total()), money(all))
+	fmt.Fprintf(&b, "In the last %s: %s, %s, %s, %s tokens, %s.\n", text.Plural(days, "day", "days"), text.Plural(int(a.Sessions), "session", "sessions"), text.Plural(int(a.Turns), "turn", "turns"), text.Plural(int(a.Calls), "tool call", "tool calls"), Tokens(a.Usage.Total()), money(all))
 	if len(costs) > 0 {
 		b.WriteString("\n| model | calls | tokens | cost |\n|---|---:|---:|---:|\n")
 	}

@@ -9,6 +9,7 @@ import (
 
 	"hermes"
 	"hermes/internal/learning"
+	"hermes/internal/text"
 )
 
 // Learnings is what /learning needs.
@@ -126,7 +127,7 @@ func showLearnings(ctx context.Context, b Learnings, ids []int64) (Result, error
 				fmt.Fprintf(&out, "- %s: %s\n", part[0], strings.ReplaceAll(plain(part[1]), "\n", "\n  "))
 			}
 		}
-		fmt.Fprintf(&out, "- seen %s, last %s; shown %d, helped %d, failed %d\n\n", plural(int(l.Seen), "time"), l.Touched.Local().Format("2006-01-02 15:04"), l.Shown, l.Helped, l.Failed)
+		fmt.Fprintf(&out, "- seen %s, last %s; shown %d, helped %d, failed %d\n\n", text.Plural(int(l.Seen), "time", "times"), l.Touched.Local().Format("2006-01-02 15:04"), l.Shown, l.Helped, l.Failed)
 	}
 	return Result{Text: out.String()}, nil
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"hermes/internal/text"
 )
 
 // pendingChanges are changes by the model that need the user's approval, either
@@ -77,5 +79,5 @@ func (w pendingChanges) hint(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("\n%s: `/%s pending`\n", plural(n, "pending change"), w.noun)
+	return fmt.Sprintf("\n%s: `/%s pending`\n", text.Plural(n, "pending change", "pending changes"), w.noun)
 }

@@ -147,7 +147,7 @@ func queue(ctx context.Context, c *Call) (Result, error) {
 	if c.Args == "" {
 		return Result{}, errors.New("add a message: /queue PROMPT")
 	}
-	return Result{}, c.Session.Submit(ctx, session.Say{Parts: text(c.Args), Busy: session.BusyQueue})
+	return Result{}, c.Session.Submit(ctx, session.Say{Parts: hermes.UserText(c.Args).Parts, Busy: session.BusyQueue})
 }
 
 func steer(ctx context.Context, c *Call) (Result, error) {

@@ -10,6 +10,7 @@ import (
 
 	"hermes"
 	"hermes/internal/session"
+	"hermes/internal/text"
 )
 
 // Sessions are the stored conversations. *session.Manager implements it.
@@ -102,7 +103,7 @@ func (c *Call) meant(ctx context.Context, all Sessions) (hermes.Session, error) 
 			return hermes.Session{}, err
 		}
 		if n > len(rows) {
-			return hermes.Session{}, fmt.Errorf("there are only %s; use /sessions to list them", plural(len(rows), "other session"))
+			return hermes.Session{}, fmt.Errorf("the list has only %s; use /sessions to show it", text.Plural(len(rows), "other session", "other sessions"))
 		}
 		return rows[n-1], nil
 	}
@@ -146,7 +147,7 @@ func listSessions(ctx context.Context, c *Call) (Result, error) {
 		if r.Asking {
 			waits = ", waiting for your answer"
 		}
-		fmt.Fprintf(&b, "%d. %s, %s, %s%s\n", i+1, named(r), stamp(r.Active), plural(int(r.Messages), "message"), waits)
+		fmt.Fprintf(&b, "%d. %s, %s, %s%s\n", i+1, named(r), stamp(r.Active), text.Plural(int(r.Messages), "message", "messages"), waits)
 	}
 	b.WriteString("\nResume one with `/resume` and its number, id or title.")
 	return Result{Text: b.String()}, nil

@@ -130,6 +130,3 @@ func Table() []Command {
 }
 
 var _ Session = (*session.Session)(nil)
-
-// text returns the parts of a text message.
-func text(s string) []hermes.Part { return []hermes.Part{{Text: s}} }

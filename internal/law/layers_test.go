@@ -59,6 +59,7 @@ var layers = []layer{
 		{path: "internal/search"},
 		{path: "internal/skill/guard"},
 		{path: "internal/sse"},
+		{path: "internal/text"},
 		{path: "internal/texttool"},
 		{path: "internal/tokens"},
 		{path: "internal/usage"},

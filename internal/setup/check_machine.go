@@ -10,6 +10,7 @@ import (
 	"hermes/internal/home"
 	"hermes/internal/ioerr"
 	"hermes/internal/logfile"
+	"hermes/internal/text"
 )
 
 // shellCheck looks for a shell for the terminal tool.
@@ -144,16 +145,9 @@ func sizeCheck(d Deps) Check {
 				freed.Files += one.Files
 				freed.Bytes += one.Bytes
 			}
-			return fmt.Sprintf("removed %s, %s", oldFiles(freed.Files), size(uint64(freed.Bytes))), nil
+			return fmt.Sprintf("removed %s, %s", text.Plural(freed.Files, "old file", "old files"), size(uint64(freed.Bytes))), nil
 		},
 	}
-}
-
-func oldFiles(n int) string {
-	if n == 1 {
-		return "1 old file"
-	}
-	return fmt.Sprintf("%d old files", n)
 }
 
 func overQuota(d Deps) []string {

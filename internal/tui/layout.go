@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"hermes/internal/markup"
+	"hermes/internal/text"
 )
 
 // drawnRune is a character of the input as it is drawn.
@@ -63,7 +64,7 @@ func (e *editor) draw(at int) (n int, shown string, width int) {
 	r := e.text[at]
 	switch i, folded := e.foldOf(r); {
 	case folded:
-		label := fmt.Sprintf("[paste %d: %s]", i+1, plural(strings.Count(strings.TrimSuffix(e.folds[i], "\n"), "\n")+1, "line"))
+		label := fmt.Sprintf("[paste %d: %s]", i+1, text.Plural(strings.Count(strings.TrimSuffix(e.folds[i], "\n"), "\n")+1, "line", "lines"))
 		return 1, label, len(label)
 	case r == '\t':
 		return 1, "    ", 4

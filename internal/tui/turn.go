@@ -7,6 +7,7 @@ import (
 
 	"hermes"
 	"hermes/internal/markup"
+	"hermes/internal/text"
 )
 
 func (t *renderer) turnStarted(e hermes.TurnStarted) {
@@ -111,7 +112,7 @@ func (t *renderer) errorLines(text string) []string {
 func summary(e hermes.TurnDone) string {
 	parts := []string{took(e.Duration)}
 	if e.Steps > 1 {
-		parts = append(parts, plural(e.Steps, "step"))
+		parts = append(parts, text.Plural(e.Steps, "step", "steps"))
 	}
 	if n := e.Usage.Total(); n > 0 {
 		parts = append(parts, tokens(n)+" tokens")

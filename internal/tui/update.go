@@ -7,6 +7,7 @@ import (
 	"hermes/internal/command"
 	"hermes/internal/markup"
 	"hermes/internal/session"
+	"hermes/internal/text"
 )
 
 // quitTime is how long after Ctrl+C a second one quits.
@@ -84,7 +85,7 @@ func (m *model) resumed(st session.State) {
 			shown = append(shown, msg)
 		}
 	}
-	m.say(m.faint(markup.Clip("Resumed: "+oneLine(name)+", "+plural(len(shown), "message"), m.width)))
+	m.say(m.faint(markup.Clip("Resumed: "+oneLine(name)+", "+text.Plural(len(shown), "message", "messages"), m.width)))
 	for _, msg := range shown[max(len(shown)-2, 0):] {
 		if msg.Role == hermes.RoleUser {
 			m.say(m.userLines(msg)...)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hermes/internal/markup"
+	"hermes/internal/text"
 )
 
 // Limits of the live region. The unfinished end of the answer takes less than
@@ -118,7 +119,7 @@ func (m *model) activity() string {
 			what += fmt.Sprintf(" (%d KB)", m.writing.Bytes/1024)
 		}
 	case len(m.calls) > 0:
-		what = "running " + plural(len(m.calls), "tool")
+		what = "running " + text.Plural(len(m.calls), "tool", "tools")
 	case m.thought:
 		what = "thinking"
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes/internal/atomicfile"
+	"hermes/internal/text"
 )
 
 func (d Deps) export() *cobra.Command {
@@ -25,7 +26,7 @@ func (d Deps) export() *cobra.Command {
 		if err := atomicfile.Write(c.args[0], b.Bytes(), atomicfile.Options{}); err != nil {
 			return err
 		}
-		c.say("Exported %s to %s.", plural(n, "learning", "learnings"), c.args[0])
+		c.say("Exported %s to %s.", text.Plural(n, "learning", "learnings"), c.args[0])
 		return nil
 	})
 }
@@ -43,7 +44,7 @@ func (d Deps) importCmd() *cobra.Command {
 		}
 		n, err := c.Import(ctx, in, c.Admit)
 		if err == nil {
-			c.say("Imported %s.", plural(n, "new learning", "new learnings"))
+			c.say("Imported %s.", text.Plural(n, "new learning", "new learnings"))
 		}
 		return err
 	})

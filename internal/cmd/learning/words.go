@@ -28,13 +28,6 @@ func times(n int) string {
 	return itoa(n) + " times"
 }
 
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return itoa(n) + " " + many
-}
-
 func itoa(n int) string { return strconv.Itoa(n) }
 
 func orElse(text, other string) string {

@@ -16,6 +16,7 @@ import (
 
 	"hermes/internal/logfile"
 	"hermes/internal/usage"
+	"hermes/internal/text"
 )
 
 // Deps are what the command needs.
@@ -188,11 +189,7 @@ func (o *Options) list(folder string) error {
 		return nil
 	}
 	for _, l := range logs {
-		files := "files"
-		if l.Files == 1 {
-			files = "file"
-		}
-		fmt.Fprintf(o.Out, "%-10s %7.1f KB in %d %s, last %s\n", l.Name, float64(l.Bytes)/1024, l.Files, files, l.Changed.Format("2006-01-02 15:04"))
+		fmt.Fprintf(o.Out, "%-10s %7.1f KB in %s, last %s\n", l.Name, float64(l.Bytes)/1024, text.Plural(l.Files, "file", "files"), l.Changed.Format("2006-01-02 15:04"))
 	}
 	fmt.Fprintln(o.Out, folder)
 	return nil

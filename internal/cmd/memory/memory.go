@@ -16,6 +16,7 @@ import (
 
 	"hermes/internal/config"
 	"hermes/internal/memory"
+	"hermes/internal/text"
 )
 
 // Deps are what the verbs need.
@@ -92,7 +93,7 @@ func status(d Deps, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "%-8s %d %s   %s\n", t, len(s.Entries), plural(len(s.Entries), "entry", "entries"), s.Usage())
+		fmt.Fprintf(out, "%-8s %s   %s\n", t, text.Plural(len(s.Entries), "entry", "entries"), s.Usage())
 	}
 	if err := listUsers(b, out); err != nil {
 		return err
@@ -145,13 +146,6 @@ func onOff(on bool) string {
 		return "on"
 	}
 	return "off"
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }
 
 func newSetupCmd(d Deps) *cobra.Command {

@@ -10,6 +10,7 @@ import (
 
 	"hermes/internal/atomicfile"
 	"hermes/internal/memory"
+	"hermes/internal/text"
 )
 
 func newExportCmd(d Deps) *cobra.Command {
@@ -63,7 +64,7 @@ func newImportCmd(d Deps) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "Imported %d new %s.\n", n, plural(n, "entry", "entries"))
+			fmt.Fprintf(cmd.OutOrStdout(), "Imported %s.\n", text.Plural(n, "new entry", "new entries"))
 			return nil
 		},
 	}

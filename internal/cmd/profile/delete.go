@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes/internal/home"
+	"hermes/internal/text"
 )
 
 // DeleteOptions are the flags and arguments of `profile delete`.
@@ -64,7 +65,7 @@ func runDelete(o *DeleteOptions) error {
 	}
 	files, bytes := weigh(p.Path())
 	if !o.Yes {
-		fmt.Fprintf(o.Out, "Delete profile %s with %s (%s) in %s? Type its name to confirm: ", p.Profile(), countFiles(files), mib(bytes), p.Path())
+		fmt.Fprintf(o.Out, "Delete profile %s with %s (%s) in %s? Type its name to confirm: ", p.Profile(), text.Plural(files, "file", "files"), mib(bytes), p.Path())
 		answer, _ := bufio.NewReader(o.In).ReadString('\n')
 		if strings.TrimSpace(answer) != p.Profile() {
 			if !strings.HasSuffix(answer, "\n") { // the input ended without Enter

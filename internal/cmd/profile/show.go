@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes/internal/home"
+	"hermes/internal/text"
 )
 
 // ShowOptions are the arguments of `profile show`.
@@ -59,7 +60,7 @@ func runShow(o *ShowOptions) error {
 		rows = append(rows, [2]string{"profiles", fmt.Sprint(len(names))})
 	}
 	files, bytes := weigh(p.Path())
-	rows = append(rows, [2]string{"size", fmt.Sprintf("%s in %s", mib(bytes), countFiles(files))})
+	rows = append(rows, [2]string{"size", fmt.Sprintf("%s in %s", mib(bytes), text.Plural(files, "file", "files"))})
 	for _, r := range rows {
 		fmt.Fprintf(o.Out, "%-9s %s\n", r[0], r[1])
 	}

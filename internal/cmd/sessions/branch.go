@@ -11,6 +11,7 @@ import (
 
 	"hermes"
 	"hermes/internal/session"
+	"hermes/internal/text"
 )
 
 // BranchOptions are the options of `hermes sessions branch`.
@@ -56,7 +57,7 @@ func runBranch(ctx context.Context, o *BranchOptions) error {
 		if row.Title != "" {
 			called += fmt.Sprintf(" %q", row.Title)
 		}
-		fmt.Fprintf(o.Out, "Created %s with %s. Continue it with: hermes --resume %s\n", called, plural(row.Messages, "message"), row.ID)
+		fmt.Fprintf(o.Out, "Created %s with %s. Continue it with: hermes --resume %s\n", called, text.Plural(row.Messages, "message", "messages"), row.ID)
 		return nil
 	})
 }

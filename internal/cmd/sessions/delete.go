@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/text"
 )
 
 // DeleteOptions are the options of `hermes sessions delete`.
@@ -54,14 +55,14 @@ func runDelete(ctx context.Context, o *DeleteOptions) error {
 			messages += row.Messages
 		}
 		if !o.Yes {
-			what := "Delete " + plural(len(rows), "session")
+			what := "Delete " + text.Plural(len(rows), "session", "sessions")
 			if len(rows) == 1 {
 				what = "Delete " + rows[0].ID
 				if rows[0].Title != "" {
 					what += fmt.Sprintf(" %q", rows[0].Title)
 				}
 			}
-			if err := o.confirm(o.In, o.Out, fmt.Sprintf("%s with %s?", what, plural(messages, "message"))); err != nil {
+			if err := o.confirm(o.In, o.Out, fmt.Sprintf("%s with %s?", what, text.Plural(messages, "message", "messages"))); err != nil {
 				return err
 			}
 		}

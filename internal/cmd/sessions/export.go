@@ -13,6 +13,7 @@ import (
 
 	"hermes"
 	"hermes/internal/redact"
+	"hermes/internal/text"
 	"hermes/internal/usage"
 )
 
@@ -86,7 +87,7 @@ func runExport(ctx context.Context, o *ExportOptions) error {
 			for _, r := range rows {
 				messages += r.Messages
 			}
-			fmt.Fprintf(o.Out, "Would export %s with %s to %s.\n", plural(len(rows), "session"), plural(messages, "message"), o.To)
+			fmt.Fprintf(o.Out, "Would export %s with %s to %s.\n", text.Plural(len(rows), "session", "sessions"), text.Plural(messages, "message", "messages"), o.To)
 			return nil
 		}
 		return o.into(func(w io.Writer) error {
@@ -171,7 +172,7 @@ func (o *ExportOptions) into(write func(io.Writer) error, sessions int) error {
 	if err := os.Rename(file.Name(), to); err != nil {
 		return fmt.Errorf("export to %s: %w", o.To, err)
 	}
-	fmt.Fprintf(o.Out, "Exported %s to %s.\n", plural(sessions, "session"), o.To)
+	fmt.Fprintf(o.Out, "Exported %s to %s.\n", text.Plural(sessions, "session", "sessions"), o.To)
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/text"
 	"hermes/internal/transcript"
 	"hermes/internal/usage"
 )
@@ -104,9 +105,9 @@ func importFile(ctx context.Context, s hermes.Store, o *ImportOptions, path stri
 	if _, err := s.Append(ctx, hermes.Lease{Session: row.ID}, r.Messages...); err != nil {
 		return errors.Join(err, s.DeleteSession(ctx, row.ID))
 	}
-	fmt.Fprintf(o.Out, "%s: %s as session %s", path, plural(len(r.Messages), "message"), row.ID)
+	fmt.Fprintf(o.Out, "%s: %s as session %s", path, text.Plural(len(r.Messages), "message", "messages"), row.ID)
 	if r.Skipped > 0 {
-		fmt.Fprintf(o.Out, " (skipped %s that could not be read)", plural(r.Skipped, "line"))
+		fmt.Fprintf(o.Out, " (skipped %s that could not be read)", text.Plural(r.Skipped, "line", "lines"))
 	}
 	fmt.Fprintln(o.Out)
 	return nil

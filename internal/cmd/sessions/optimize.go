@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/text"
 )
 
 // OptimizeOptions are the options of `hermes sessions optimize`.
@@ -76,9 +77,9 @@ func NewRepairCmd(d Deps) *cobra.Command {
 				return err
 			}
 			out := cmd.OutOrStdout()
-			fmt.Fprintf(out, "Recovered %s with %s.\n", plural(r.Sessions, "session"), plural(r.Messages, "message"))
+			fmt.Fprintf(out, "Recovered %s with %s.\n", text.Plural(r.Sessions, "session", "sessions"), text.Plural(r.Messages, "message", "messages"))
 			if r.Lost > 0 {
-				fmt.Fprintf(out, "%s could not be read.\n", plural(r.Lost, "part"))
+				fmt.Fprintf(out, "%s could not be read.\n", text.Plural(r.Lost, "part", "parts"))
 			}
 			fmt.Fprintf(out, "The damaged file is kept as %s.\n", r.Kept)
 			return nil

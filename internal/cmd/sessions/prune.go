@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/text"
 	"hermes/internal/usage"
 )
 
@@ -92,7 +93,7 @@ func runPrune(ctx context.Context, o *PruneOptions) error {
 			return nil
 		}
 		if !o.Yes {
-			if err := o.confirm(o.In, o.Out, "Delete "+plural(len(rows), "session")+" permanently?"); err != nil {
+			if err := o.confirm(o.In, o.Out, "Delete "+text.Plural(len(rows), "session", "sessions")+" permanently?"); err != nil {
 				return err
 			}
 		}
@@ -101,7 +102,7 @@ func runPrune(ctx context.Context, o *PruneOptions) error {
 				return fmt.Errorf("deleted %d of %d sessions: %w", i, len(rows), err)
 			}
 		}
-		fmt.Fprintf(o.Out, "Deleted %s. Free the disk space with: hermes sessions optimize\n", plural(len(rows), "session"))
+		fmt.Fprintf(o.Out, "Deleted %s. Free the disk space with: hermes sessions optimize\n", text.Plural(len(rows), "session", "sessions"))
 		return nil
 	})
 }
@@ -144,5 +145,5 @@ func (o *PruneOptions) show(rows []hermes.Session) {
 		lines = append(lines, []string{r.ID, ago(active(r), o.now()), r.Platform, strconv.Itoa(r.Messages), oneLine(r.Title, 60)})
 	}
 	table(o.Out, lines)
-	fmt.Fprintf(o.Out, "\nWould delete %s. Nothing was changed.\n", plural(len(rows), "session"))
+	fmt.Fprintf(o.Out, "\nWould delete %s. Nothing was changed.\n", text.Plural(len(rows), "session", "sessions"))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/text"
 )
 
 // ShowOptions are the options of `hermes sessions show`.
@@ -159,8 +160,8 @@ func (o *ShowOptions) message(m hermes.Message) {
 }
 
 // shorten keeps the first lines of a text and cuts long lines.
-func shorten(text string, most int) string {
-	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+func shorten(whole string, most int) string {
+	lines := strings.Split(strings.TrimRight(whole, "\n"), "\n")
 	more := len(lines) - most
 	lines = lines[:min(len(lines), most)]
 	for i, l := range lines {
@@ -169,7 +170,7 @@ func shorten(text string, most int) string {
 		}
 	}
 	if more > 0 {
-		lines = append(lines, fmt.Sprintf("… %s (show with --full)", plural(more, "more line")))
+		lines = append(lines, fmt.Sprintf("… %s (show with --full)", text.Plural(more, "more line", "more lines")))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -102,14 +102,6 @@ func size(n int64) string {
 	return fmt.Sprintf("%.1f %s", value, names[0])
 }
 
-// plural formats a number with its noun.
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // active returns when a session was last active.
 func active(r hermes.Session) time.Time {
 	if r.Active.IsZero() {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes/internal/skill"
+	"hermes/internal/text"
 )
 
 // NewCuratorCmd makes `hermes curator`. Without a verb it shows the status.
@@ -100,7 +101,7 @@ func rules(c skill.Curation) string {
 	return text + "."
 }
 
-func days(d time.Duration) string { return plural(int(d.Hours()/24), "day", "days") }
+func days(d time.Duration) string { return text.Plural(int(d.Hours()/24), "day", "days") }
 
 func (d Deps) curate() *cobra.Command {
 	var dry bool

@@ -13,6 +13,7 @@ import (
 	"hermes"
 	"hermes/internal/skill"
 	"hermes/internal/skill/guard"
+	"hermes/internal/text"
 )
 
 func (d Deps) install() *cobra.Command {
@@ -176,7 +177,7 @@ func (d Deps) audit() *cobra.Command {
 				bad++
 			}
 		}
-		c.say("Scanned %s.", plural(len(all), "installed skill", "installed skills"))
+		c.say("Scanned %s.", text.Plural(len(all), "installed skill", "installed skills"))
 		if bad > 0 {
 			return fmt.Errorf("dangerous skills: %d; remove them with `hermes skills uninstall NAME`", bad)
 		}

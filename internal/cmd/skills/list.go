@@ -10,6 +10,7 @@ import (
 
 	"hermes"
 	"hermes/internal/skill"
+	"hermes/internal/text"
 )
 
 func (d Deps) list() *cobra.Command {
@@ -37,9 +38,9 @@ func (d Deps) list() *cobra.Command {
 			shown++
 			c.say("  %-24s %-10s %s", s.Name, mark, skill.Short(s.Description))
 		}
-		c.say("%s.", plural(shown, "skill", "skills"))
+		c.say("%s.", text.Plural(shown, "skill", "skills"))
 		if waiting, err := c.lib.Waiting(); err == nil && len(waiting) > 0 {
-			c.say("%s for your approval. Review with: hermes skills pending", plural(len(waiting), "change waits", "changes wait"))
+			c.say("%s for your approval. Review with: hermes skills pending", text.Plural(len(waiting), "change waits", "changes wait"))
 		}
 		return d.hintProject(c)
 	})
@@ -145,11 +146,4 @@ func (d Deps) switched(use, short, example string, off bool) *cobra.Command {
 		c.say("Disabled from the next session on: %s", orElse(strings.Join(list, ", "), "none"))
 		return nil
 	})
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

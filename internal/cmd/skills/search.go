@@ -11,6 +11,7 @@ import (
 	"hermes/internal/skill"
 	"hermes/internal/skill/guard"
 	"hermes/internal/skill/hub"
+	"hermes/internal/text"
 )
 
 func (d Deps) search() *cobra.Command {
@@ -63,7 +64,7 @@ func (d Deps) inspectRemote(ctx context.Context, c *call) error {
 			c.say("%s\n", strings.TrimSpace(string(f.Data)))
 		}
 	}
-	c.say("From %s (trust: %s), %s:", p.Identifier, p.Trust, plural(len(p.Files), "file", "files"))
+	c.say("From %s (trust: %s), %s:", p.Identifier, p.Trust, text.Plural(len(p.Files), "file", "files"))
 	for _, f := range p.Files {
 		c.say("  %s (%d bytes)", f.Path, len(f.Data))
 	}

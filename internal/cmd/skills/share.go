@@ -15,6 +15,7 @@ import (
 	"hermes/internal/skill"
 	"hermes/internal/skill/guard"
 	"hermes/internal/skill/hub"
+	"hermes/internal/text"
 )
 
 func (d Deps) tap() *cobra.Command {
@@ -93,7 +94,7 @@ func (d Deps) snapshot() *cobra.Command {
 			if err := os.WriteFile(c.args[0], append(raw, '\n'), 0o600); err != nil {
 				return err
 			}
-			c.say("Exported %s to %s.", plural(len(s.Skills), "skill", "skills"), c.args[0])
+			c.say("Exported %s to %s.", text.Plural(len(s.Skills), "skill", "skills"), c.args[0])
 			return nil
 		}),
 		d.importCmd(),

@@ -11,6 +11,7 @@ import (
 
 	"hermes"
 	"hermes/internal/spend"
+	"hermes/internal/text"
 )
 
 // write prints the report as text.
@@ -37,19 +38,12 @@ func (r report) write(out io.Writer) error {
 		return err
 	}
 	if n := r.total.Unpriced; n > 0 {
-		fmt.Fprintf(out, "\nThe cost does not include %s without a known price. Set prices under spend.prices in config.yaml.\n", calls(n))
+		fmt.Fprintf(out, "\nThe cost does not include %s without a known price. Set prices under spend.prices in config.yaml.\n", text.Plural(n, "call", "calls"))
 	}
 	if n := r.total.Estimated; n > 0 {
-		fmt.Fprintf(out, "\nThe usage of %s is estimated, since the service did not report it.\n", calls(n))
+		fmt.Fprintf(out, "\nThe usage of %s is estimated, since the service did not report it.\n", text.Plural(n, "call", "calls"))
 	}
 	return nil
-}
-
-func calls(n int64) string {
-	if n == 1 {
-		return "1 call"
-	}
-	return fmt.Sprintf("%d calls", n)
 }
 
 func name(by, group string) string {

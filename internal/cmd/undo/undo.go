@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hermes/internal/text"
 	"hermes/internal/undo"
 	"hermes/internal/usage"
 )
@@ -106,7 +107,7 @@ func run(ctx context.Context, o *Options) (err error) {
 	}
 	n, err := j.Undo(ctx, chosen, "person", o.Force)
 	if n > 0 {
-		fmt.Fprintf(o.Out, "Undid %s.\n", changes(n))
+		fmt.Fprintf(o.Out, "Undid %s.\n", text.Plural(n, "change", "changes"))
 	}
 	return err
 }
@@ -123,13 +124,6 @@ func list(out io.Writer, all []undo.Change) error {
 		fmt.Fprintln(out, "Nothing to undo.")
 	}
 	return nil
-}
-
-func changes(n int) string {
-	if n == 1 {
-		return "1 change"
-	}
-	return fmt.Sprintf("%d changes", n)
 }
 
 // choose returns the changes to undo, newest first.
@@ -184,7 +178,7 @@ func confirm(o *Options, n int) (bool, error) {
 	if !o.Terminal() {
 		return false, fmt.Errorf("no terminal to ask on; use --yes to undo this")
 	}
-	fmt.Fprintf(o.Out, "Undo %s? [y/N] ", changes(n))
+	fmt.Fprintf(o.Out, "Undo %s? [y/N] ", text.Plural(n, "change", "changes"))
 	line, err := bufio.NewReader(o.In).ReadString('\n')
 	if err != nil && line == "" {
 		return false, nil

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"hermes/internal/text"
 )
 
 const (
@@ -48,7 +50,7 @@ func (p page) note(w window) string {
 		notes = append(notes, fmt.Sprintf("more lines follow: continue at offset %d", p.next))
 	}
 	if p.cut > 0 {
-		notes = append(notes, fmt.Sprintf("%s cut at %d characters", howMany(p.cut, "long line is", "long lines are"), w.maxLine))
+		notes = append(notes, fmt.Sprintf("%s cut at %d characters", text.Plural(p.cut, "long line is", "long lines are"), w.maxLine))
 	}
 	if p.invalid {
 		notes = append(notes, "bytes that are not UTF-8 are shown as \ufffd; patch keeps them in lines it does not change")

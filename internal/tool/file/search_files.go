@@ -11,6 +11,7 @@ import (
 
 	"hermes"
 	"hermes/internal/search"
+	"hermes/internal/text"
 )
 
 const (
@@ -215,10 +216,10 @@ func (in searchArgs) page(p location, found search.Found) searchResult {
 		out.note("the search stopped at its limits and there may be more: narrow path or file_glob")
 	}
 	if found.Denied > 0 {
-		out.note(howMany(found.Denied, "file or folder", "files or folders") + " could not be read")
+		out.note(text.Plural(found.Denied, "file or folder", "files or folders") + " could not be read")
 	}
 	if found.Omitted > 0 {
-		out.Omitted = howMany(found.Omitted, "file with credentials was", "files with credentials were") + " not searched"
+		out.Omitted = text.Plural(found.Omitted, "file with credentials was", "files with credentials were") + " not searched"
 	}
 	if out.TotalCount == 0 {
 		out.note("nothing found" + in.hint())
@@ -276,12 +277,4 @@ func shownPaths(p location) func(string) string {
 		}
 		return shorten(p.files, path)
 	}
-}
-
-// howMany formats a count with its noun.
-func howMany(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

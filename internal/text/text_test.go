@@ -1,0 +1,19 @@
+package text_test
+
+import (
+	"testing"
+
+	"hermes/internal/text"
+)
+
+func TestPlural(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{-1: "-1 entries", 0: "0 entries", 1: "1 entry", 2: "2 entries", 12345: "12345 entries"} {
+		if got := text.Plural(n, "entry", "entries"); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		if got := text.Plural(int64(n), "entry", "entries"); got != want {
+			t.Errorf("int64: got %q, want %q", got, want)
+		}
+	}
+}
