@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes/internal/logfile"
-	"hermes/internal/usage"
 	"hermes/internal/text"
+	"hermes/internal/usage"
 )
 
 // Deps are what the command needs.
