@@ -58,7 +58,7 @@ type Approvals struct {
 	// error, asks the user. It never sees calls that a deny rule forbids.
 	Judge func(ctx context.Context, session hermes.SessionRef, a hermes.ApprovalRequest) (hermes.Decision, error)
 	// Breaker is the number of refusals in a row after which the model is told
-	// to stop; 0 means 3.
+	// to stop; 0 means never.
 	Breaker int
 }
 
@@ -73,7 +73,6 @@ type approvals struct {
 }
 
 func newApprovals(rules Approvals) *approvals {
-	rules.Breaker = cmp.Or(rules.Breaker, 3)
 	a := &approvals{rules: rules, mode: cmp.Or(rules.Mode, ModeManual), allowed: map[string]bool{}}
 	for _, key := range rules.Allowed {
 		a.allowed[key] = true
@@ -201,7 +200,7 @@ func (a *approvals) refuse(decision hermes.Decision, open []hermes.Risk) hermes.
 func (a *approvals) refusal(outcome, why string, open []hermes.Risk) hermes.Result {
 	a.mu.Lock()
 	a.refused++
-	breaks := a.refused >= a.rules.Breaker
+	breaks := a.rules.Breaker > 0 && a.refused >= a.rules.Breaker
 	a.mu.Unlock()
 	text := "BLOCKED: this was not run. The user did NOT consent: " + why +
 		" Do not retry it, do not rephrase it, and do not try to reach the same goal by a different command."

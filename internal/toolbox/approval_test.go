@@ -134,7 +134,7 @@ func TestApprovalShowsWhatAScreenWouldHide(t *testing.T) {
 func TestRefusalsInARowEndInAStop(t *testing.T) {
 	t.Parallel()
 	ran := 0
-	tools := mustToolbox(t, toolbox.Options{Guardrail: toolbox.Guardrail{Quiet: true}}, terminal(&ran))
+	tools := mustToolbox(t, toolbox.Options{Guardrail: toolbox.Guardrail{Quiet: true}, Approvals: toolbox.Approvals{Breaker: 3}}, terminal(&ran))
 	last := ""
 	for range 3 {
 		last = tools.Run(t.Context(), command("rm -r a", &host{})).Text
