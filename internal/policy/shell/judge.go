@@ -51,6 +51,9 @@ type Context struct {
 	Hermes string
 	// Dir is the folder in which the command would run; empty means unknown.
 	Dir string
+	// Resolve follows the links of an absolute path on disk and returns the path
+	// it leads to. Nil follows none. It is the only thing that may touch a disk.
+	Resolve func(path string) string
 	// PID is the process id of Hermes; 0 means unknown.
 	PID int
 	// Gateway is set while the gateway runs in this process: a command of its
