@@ -51,3 +51,50 @@ func TestDenialBreaker(t *testing.T) {
 		t.Error("the default is off")
 	}
 }
+
+// TestSingleQueryMode is about what happens to a dangerous call if the question came
+// on the command line and there is no one to ask.
+func TestSingleQueryMode(t *testing.T) {
+	t.Parallel()
+	var command string
+	for name, tt := range map[string]struct {
+		settings, command string
+		runs              bool
+	}{
+		"the default":            {"", "rm -rf victim", false},
+		"deny":                   {"approvals: {single_query_mode: deny}\n", "rm -rf victim", false},
+		"approve":                {"approvals: {single_query_mode: approve}\n", "rm -rf victim", true},
+		"an unknown value":       {"approvals: {single_query_mode: sure}\n", "rm -rf victim", false},
+		"another setting":        {"approvals: {unattended_mode: approve, cron_mode: approve}\n", "rm -rf victim", false},
+		"a deny rule":            {"approvals: {single_query_mode: approve, deny: ['rm -rf vic*']}\n", "rm -rf victim", false},
+		"what is never allowed":  {"approvals: {single_query_mode: approve}\n", "rm -rf victim; rm -rf /", false},
+		"an approval in writing": {"approvals: {single_query_mode: approve, mode: manual}\n", "rm -rf victim", true},
+	} {
+		command = tt.command
+		for _, piped := range []bool{false, true} {
+			p := newUser(t, serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
+				if results(r) == 0 {
+					return call("terminal", map[string]string{"command": command}), nil
+				}
+				return chatserver.Answer{Text: r.Messages[len(r.Messages)-1].Text()}, nil
+			})...)
+			p.configure(tt.settings)
+			victim := filepath.Join(p.dir, "victim")
+			if err := os.Mkdir(victim, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			args, stdin := []string{"-z", "go", "-m", "played"}, ""
+			if piped {
+				args, stdin = []string{"chat", "-m", "played"}, "go"
+			}
+			out, errs, status := p.runWith(stdin, args...)
+			_, err := os.Stat(victim)
+			if ran := err != nil; status != 0 || ran != tt.runs || strings.Contains(out+errs, "BLOCKED") == tt.runs && !piped {
+				t.Errorf("%s (piped: %v): ran %v, want %v; status %d: %s%s", name, piped, ran, tt.runs, status, out, errs)
+			}
+			if piped && tt.runs && !strings.Contains(out+errs, "without asking") {
+				t.Errorf("%s: not told that it was approved without asking:\n%s%s", name, out, errs)
+			}
+		}
+	}
+}
