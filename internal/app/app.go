@@ -51,6 +51,10 @@ type Options struct {
 	// Attended says that a user can be asked. The guardrails are stricter
 	// without one.
 	Attended bool
+	// SingleQuery says that the run answers one question of the command line. If
+	// no user can be asked, approvals.single_query_mode decides; in all other
+	// runs it is approvals.unattended_mode.
+	SingleQuery bool
 
 	// Extra are the toolsets of a custom build, offered in addition to the others.
 	Extra []hermes.Toolset

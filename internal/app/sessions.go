@@ -40,7 +40,7 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 		Store: store, Models: a.watch().Models(models), NewRuntime: a.newRuntime, Owner: owner(),
 		Steps: a.steps(agent), Busy: session.Busy(cfg.Display().BusyInputMode),
 		Effort: efforts(agent), MaxTokens: cfg.Model().MaxTokens,
-		AskTimeout: cfg.Approvals().Timeout, QuestionTimeout: agent.ClarifyTimeout, Now: a.opts.Now, Log: a.log(),
+		AskTimeout: cfg.Approvals().Timeout, QuestionTimeout: agent.ClarifyTimeout, Unattended: a.unattended(cfg.Approvals()), Now: a.opts.Now, Log: a.log(),
 	})
 	if a.opts.Attended {
 		a.idle = idleBefore(ctx, store, a.opts.Now())
@@ -129,6 +129,19 @@ func (a *App) approvals(cfg *config.Config) toolbox.Approvals {
 		Mode: mode, Deny: ap.Deny, Allowed: cfg.General().CommandAllowlist, Breaker: ap.DenialBreakerThreshold,
 		Remember: a.remember,
 	}
+}
+
+// unattended returns which risks are allowed where no user can be asked; nil allows
+// none.
+func (a *App) unattended(ap config.Approvals) func(hermes.Risk) bool {
+	mode := ap.UnattendedMode
+	if a.opts.SingleQuery {
+		mode = ap.SingleQueryMode
+	}
+	if mode != "approve" || a.opts.Attended {
+		return nil
+	}
+	return toolbox.AllowedUnattended
 }
 
 // remember adds patterns to the commands that need no approval. It reads the list

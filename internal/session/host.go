@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 
 	"hermes"
@@ -130,13 +131,33 @@ func (h *host) Approve(ctx context.Context, a hermes.ApprovalRequest) (hermes.De
 	r, err := h.session.askUser(ctx, q, h.session.cfg.AskTimeout)
 	switch {
 	case errors.Is(err, errUnattended):
-		return hermes.Unattended, nil
+		return h.unattended(a), nil
 	case errors.Is(err, errNoAnswer):
 		return hermes.TimedOut, nil
 	case err != nil:
 		return hermes.Deny, err
 	}
 	return r.Decision, nil
+}
+
+// unattended is the decision where there is no user to ask. Every risk of the call
+// must be allowed.
+func (h *host) unattended(a hermes.ApprovalRequest) hermes.Decision {
+	allowed := h.session.cfg.Unattended
+	if allowed == nil || h.ref.Depth > 0 || len(a.Risks) == 0 {
+		return hermes.Unattended
+	}
+	why := make([]string, len(a.Risks))
+	for i, r := range a.Risks {
+		if !allowed(r) {
+			return hermes.Unattended
+		}
+		why[i] = r.Reason
+	}
+	text := fmt.Sprintf("%s was allowed without asking, as configured: %s", a.Tool, strings.Join(why, "; "))
+	h.session.cfg.Log.Warn(text, "session", h.ref.ID, "call", a.CallID)
+	h.session.publish(hermes.Notice{Level: hermes.NoticeWarning, Text: text})
+	return hermes.AllowOnce
 }
 
 func (h *host) Ask(ctx context.Context, q hermes.Question) (hermes.Answer, error) {

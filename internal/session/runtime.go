@@ -28,6 +28,10 @@ type Config struct {
 	// AskTimeout limits the wait for an approval, QuestionTimeout the wait for
 	// an answer to a question; 0 means no limit.
 	AskTimeout, QuestionTimeout time.Duration
+	// Unattended reports whether a call with this risk may run in a session
+	// without a user; nil allows none. Child sessions do not ask it: everything
+	// is refused there.
+	Unattended func(hermes.Risk) bool
 	// IdleAfter closes a session without subscribers after this time without
 	// work; 0 never closes it.
 	IdleAfter time.Duration

@@ -61,6 +61,7 @@ func (o *Options) answer(ctx context.Context, text string, p tui.Printer) (done 
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
 	o.App.Note = func(text string) { fmt.Fprintln(o.IO.Err, "hermes:", text) }
+	o.App.SingleQuery = true
 	a := app.New(o.App)
 	defer func() { err = errors.Join(err, a.Close()) }()
 	o.warn(a)

@@ -1,0 +1,126 @@
+package app_test
+
+import (
+	"context"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"hermes"
+	"hermes/internal/app"
+	"hermes/internal/chatserver"
+	"hermes/internal/session"
+)
+
+// handing is a toolset with one tool, which hands its work to a child session.
+type handing struct{}
+
+func (handing) Name() string                     { return "handing" }
+func (handing) Available(context.Context) string { return "" }
+func (handing) Tools(context.Context) ([]hermes.Tool, error) {
+	return []hermes.Tool{hermes.NewTool(hermes.Spec{Name: "hand", Description: "Run a child.", Trusted: true},
+		func(ctx context.Context, c *hermes.Call, _ struct{}) (hermes.Result, error) {
+			_, err := c.Host.Spawn(ctx, hermes.Task{Goal: "delete it"})
+			return hermes.Result{Text: "the child has ended"}, err
+		})}, nil
+}
+
+// deletes runs one turn, in which the model deletes a folder, and reports whether the
+// folder is gone.
+func deletes(t *testing.T, settings, text string, o app.Options, attended bool) bool {
+	t.Helper()
+	server := httptest.NewServer(&chatserver.Handler{Model: "played", Decide: func(r *chatserver.Request) (chatserver.Answer, error) {
+		last := r.Messages[len(r.Messages)-1]
+		use := chatserver.Function{Name: "terminal", Arguments: `{"command":"rm -rf victim"}`}
+		if last.Text() == "hand it over" {
+			use = chatserver.Function{Name: "hand", Arguments: `{}`}
+		}
+		if last.Role != "user" {
+			return chatserver.Answer{Text: "done"}, nil
+		}
+		return chatserver.Answer{Calls: []chatserver.Call{{ID: "c", Type: "function", Function: use}}}, nil
+	}})
+	defer server.Close()
+	o.Home, o.Dir, o.Extra, o.Getenv = t.TempDir(), t.TempDir(), []hermes.Toolset{handing{}}, func(string) string { return "" }
+	writeFile(t, filepath.Join(o.Home, "config.yaml"), "model: {default: played, provider: custom, base_url: \""+server.URL+"/v1\"}\n"+settings)
+	victim := filepath.Join(o.Dir, "victim")
+	if err := os.Mkdir(victim, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	a := app.New(o)
+	defer a.Close()
+	m, err := a.Sessions(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := m.Open(t.Context(), session.Open{Platform: "webhook", Dir: o.Dir, Attended: attended})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, cancel := s.Subscribe(0)
+	defer cancel()
+	if err := s.Submit(t.Context(), session.Say{Parts: []hermes.Part{{Text: text}}}); err != nil {
+		t.Fatal(err)
+	}
+	for e := range events {
+		switch e := e.(type) {
+		case hermes.Asked:
+			if err := s.Submit(t.Context(), session.Reply{ID: e.ID, Decision: hermes.Deny}); err != nil {
+				t.Fatal(err)
+			}
+		case hermes.TurnDone:
+			if e.Err != nil {
+				t.Fatal(e.Err)
+			}
+			_, err := os.Stat(victim)
+			return err != nil
+		}
+	}
+	t.Fatal("the session ended")
+	return false
+}
+
+func TestUnattendedMode(t *testing.T) {
+	t.Parallel()
+	const approve = "approvals: {unattended_mode: approve}\n"
+	for name, tt := range map[string]struct {
+		settings, text string
+		o              app.Options
+		attended       bool
+		want           bool
+	}{
+		"the default":                      {"", "delete it", app.Options{}, false, false},
+		"deny":                             {"approvals: {unattended_mode: deny}\n", "delete it", app.Options{}, false, false},
+		"approve":                          {approve, "delete it", app.Options{}, false, true},
+		"an unknown value":                 {"approvals: {unattended_mode: always}\n", "delete it", app.Options{}, false, false},
+		"a single question has its own":    {approve, "delete it", app.Options{SingleQuery: true}, false, false},
+		"and that is only for it":          {"approvals: {single_query_mode: approve}\n", "delete it", app.Options{}, false, false},
+		"who is there is asked":            {approve, "delete it", app.Options{Attended: true}, true, false},
+		"a child of an unattended session": {approve, "hand it over", app.Options{}, false, false},
+		"a child of an attended one":       {approve, "hand it over", app.Options{Attended: true}, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := deletes(t, tt.settings, tt.text, tt.o, tt.attended); got != tt.want {
+				t.Errorf("deleted: %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestUnattendedModeKeepsNothing: a setting cannot stand in for the user where only the
+// user may allow something. What untrusted text asks to keep still waits for the user.
+func TestUnattendedModeKeepsNothing(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, "")
+	s.mode = `manual", unattended_mode: "approve`
+	s.say(readNotes, obey)
+	if kept := s.kept(); len(kept) > 0 || s.model.tried < 3 {
+		t.Errorf("kept %q after %d tries", kept, s.model.tried)
+	}
+	if want := []string{"memory", "skills"}; !slices.Equal(s.waiting(), want) {
+		t.Errorf("pending changes are %q", s.waiting())
+	}
+}
