@@ -52,6 +52,56 @@ func startsChildren(fset *token.FileSet, p *pkg) []string {
 	return faults
 }
 
+// TestClientsComeFromHTTPC keeps the rule for redirects, which protects keys, in one place. The
+// guard of web pages takes its rule from the caller, and logins follow no redirect.
+func TestClientsComeFromHTTPC(t *testing.T) {
+	t.Parallel()
+	h := mustTree(t)
+	for _, p := range h.pkgs {
+		switch p.path {
+		case "internal/httpc", "internal/netguard", "internal/oauth":
+			continue
+		}
+		if strings.HasPrefix(p.path, "bench/") || strings.HasPrefix(p.path, "hermestest") {
+			continue
+		}
+		for _, fault := range ownClients(h.fset, p) {
+			t.Error(fault)
+		}
+	}
+}
+
+func ownClients(fset *token.FileSet, p *pkg) []string {
+	var faults []string
+	for _, f := range p.files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			var at ast.Expr
+			switch n := n.(type) {
+			case *ast.CompositeLit:
+				at = n.Type
+			case *ast.SelectorExpr:
+				switch n.Sel.Name {
+				case "DefaultClient", "Get", "Head", "Post", "PostForm":
+					at = n
+				}
+			}
+			sel, ok := at.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if _, made := n.(*ast.CompositeLit); made && sel.Sel.Name != "Client" {
+				return true
+			}
+			if x, ok := sel.X.(*ast.Ident); ok && x.Name == "http" {
+				faults = append(faults, fset.Position(sel.Pos()).String()+
+					": internal/httpc makes the HTTP clients, so that no key follows a redirect to another server")
+			}
+			return true
+		})
+	}
+	return faults
+}
+
 // TestNoTemplates names the imports that undo the linker's work before the gate in CI counts bytes.
 func TestNoTemplates(t *testing.T) {
 	t.Parallel()

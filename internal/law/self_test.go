@@ -131,6 +131,17 @@ func TestStrayChildrenAreFound(t *testing.T) {
 	}
 }
 
+func TestOwnClientsAreFound(t *testing.T) {
+	t.Parallel()
+	h := mustParse(t, map[string]string{
+		"x/a.go": "package x\nimport \"net/http\"\nvar _ = http.Client{}\nvar _ = &http.Client{}\nvar _ = http.DefaultClient\n" +
+			"func f() { http.Get(\"\") }\nvar _ http.Client\nvar _ = http.Header{}\nfunc g(h http.Header) { h.Get(\"\") }",
+	})
+	if got := ownClients(h.fset, h.find("x")); len(got) != 4 {
+		t.Errorf("got %q, want lines 3 to 6", got)
+	}
+}
+
 func TestForgottenLineIsFound(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"hermes/internal/httpc"
 	"hermes/internal/netguard"
 )
 
@@ -138,7 +139,7 @@ func TestRedirectsAreJudgedAgain(t *testing.T) {
 		"a.example/loop": to("/loop"),
 	})
 	g := &netguard.Guard{Connect: w.connect, Resolve: names(map[string]string{"a.example": "93.184.216.34", "intern.example": "192.168.0.9"})}
-	c := client(t, g, netguard.Limits{Redirects: 2})
+	c := client(t, g, netguard.Limits{Redirect: httpc.Pages.UpTo(2)})
 	for _, path := range []string{"in", "meta", "name"} {
 		if _, err := get(t, c, "http://a.example/"+path); !refused(err) {
 			t.Errorf("%s: %v", path, err)
@@ -160,6 +161,15 @@ func TestRedirectsAreJudgedAgain(t *testing.T) {
 	}
 }
 
+func TestRedirectsAreAPolicyOfTheCaller(t *testing.T) {
+	t.Parallel()
+	w := newWeb(t, map[string]http.HandlerFunc{"a.example/1": to("/2"), "a.example/2": says("two")})
+	g := &netguard.Guard{Connect: w.connect, Resolve: names(map[string]string{"a.example": "93.184.216.34"})}
+	if text, err := get(t, client(t, g, netguard.Limits{}), "http://a.example/1"); err == nil {
+		t.Errorf("without a policy the redirect led to %q", text)
+	}
+}
+
 func TestCredentialsStayWithTheirHost(t *testing.T) {
 	t.Parallel()
 	w := newWeb(t, map[string]http.HandlerFunc{
@@ -169,7 +179,7 @@ func TestCredentialsStayWithTheirHost(t *testing.T) {
 	g := &netguard.Guard{Connect: w.connect, Resolve: func(context.Context, string) ([]netip.Addr, error) {
 		return []netip.Addr{netip.MustParseAddr("93.184.216.34")}, nil
 	}}
-	c := client(t, g, netguard.Limits{})
+	c := client(t, g, netguard.Limits{Redirect: httpc.Pages.Check})
 	for path, keeps := range map[string]bool{"same": true, "away": false} {
 		w.mu.Lock()
 		w.seen = nil
@@ -219,7 +229,7 @@ func TestAProxyIsUsedAndTheTargetJudged(t *testing.T) {
 	w := newWeb(t, map[string]http.HandlerFunc{"only-the-proxy-knows.example/": says("by proxy"), "evil.example/": to("http://10.0.0.1/")})
 	proxy := &url.URL{Scheme: "http", Host: "127.0.0.1:3128"} // the user's own: it is not checked
 	g := &netguard.Guard{Connect: w.connect, Resolve: names(nil), Proxy: func(*http.Request) (*url.URL, error) { return proxy, nil }}
-	c := client(t, g, netguard.Limits{})
+	c := client(t, g, netguard.Limits{Redirect: httpc.Pages.Check})
 	if text, err := get(t, c, "http://only-the-proxy-knows.example/"); err != nil || text != "by proxy" {
 		t.Errorf("%q, %v", text, err)
 	}

@@ -316,7 +316,7 @@ func TestOddAnswers(t *testing.T) {
 		{"a page", 502, `<html>Bad Gateway</html>`, "answered with status 502", false},
 		{"a page with status 200", 200, `<html>`, "did not return JSON", false},
 		{"nothing in it", 200, `{}`, "sent no access token", false},
-		{"a redirect", 302, ``, "answered with status 302", false},
+		{"a redirect", 302, ``, "answered with status 302 and redirects to 127.0.0.1:", false},
 		{"our own secret is returned", 400, `{"error":"invalid_request","error_description":"bad token canary-refresh\u202e\u0007 here"}`, "bad token *** here (invalid_request)", false},
 	}
 	for _, tt := range tests {
