@@ -65,7 +65,7 @@ func (r references) page(ctx context.Context, address string) (reference.Page, e
 	if r.tell != nil {
 		r.tell("fetching " + address)
 	}
-	client := g.Client(netguard.Limits{Time: fetchTime, Bytes: maxFetched, UserAgent: "hermes/" + Version})
+	client := g.Client(netguard.Limits{Time: fetchTime, Bytes: maxFetched, Redirect: httpc.Pages.Check, UserAgent: "hermes/" + Version})
 	defer client.CloseIdleConnections()
 	p, err := fetch(ctx, client, address)
 	if err != nil {

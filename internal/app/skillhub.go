@@ -27,7 +27,7 @@ func (a *App) SkillHub() (*hub.Hub, error) {
 	if err != nil {
 		return nil, err
 	}
-	client, err := httpc.New(httpc.Options{Proxy: choose, UserAgent: "hermes/" + Version, ForceIPv4: cfg.Network().ForceIPv4})
+	client, err := httpc.New(httpc.Options{Proxy: choose, UserAgent: "hermes/" + Version, Redirects: httpc.Downloads, ForceIPv4: cfg.Network().ForceIPv4})
 	if err != nil {
 		return nil, err
 	}

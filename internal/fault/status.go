@@ -25,7 +25,7 @@ func (f *facts) byStatus() *Verdict {
 		return f.tooMany()
 	case s >= 500:
 		return f.server(s)
-	case s > 400:
+	case s > 400, s >= 300 && s < 400: // a redirect that names no address, too
 		return &format
 	}
 	return nil

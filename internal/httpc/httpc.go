@@ -4,7 +4,8 @@
 // It reads no environment: proxy settings come in as a value (Proxies) or as a
 // func. It opens no connection when a client is made. It also owns the clocks
 // for answers that stream (Clocks: first byte, idle, whole), because a single
-// timeout cannot distinguish a slow model from a dead connection.
+// timeout cannot distinguish a slow model from a dead connection, and the rules
+// for redirects (Redirects), so that no key follows one to another server.
 //
 // It must not know what is requested or answered. Start reading at New.
 package httpc
@@ -37,6 +38,8 @@ type Options struct {
 	DialTimeout time.Duration
 	// ForceIPv4 never dials an IPv6 address.
 	ForceIPv4 bool
+	// Redirects says which redirects are followed; the zero value is WithinOrigin.
+	Redirects Redirects
 	// MaxResponse bounds every response body in bytes; 0 means no bound.
 	// Reading on past it fails with ErrResponseTooLarge.
 	MaxResponse int64
@@ -50,9 +53,8 @@ type Options struct {
 var ErrResponseTooLarge = errors.New("the response is too large")
 
 // New returns a client that keeps its connections for reuse. It has no overall
-// timeout: give requests a context, and streams Clocks. Redirects to another
-// host lose their credentials, as in net/http. It fails only if RootCAs holds
-// no certificate.
+// timeout: give requests a context, and streams Clocks. It fails only if RootCAs
+// holds no certificate.
 func New(o Options) (*http.Client, error) {
 	base := o.Transport
 	if base == nil {
@@ -62,7 +64,7 @@ func New(o Options) (*http.Client, error) {
 		}
 		base = t
 	}
-	return &http.Client{Transport: &edge{base: base, userAgent: o.UserAgent, max: o.MaxResponse}}, nil
+	return o.Redirects.Client(&http.Client{Transport: &edge{base: base, userAgent: o.UserAgent, max: o.MaxResponse}}), nil
 }
 
 func network(o Options) (*http.Transport, error) {

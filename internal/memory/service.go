@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/httpc"
 	"hermes/internal/redact"
 )
 
@@ -21,7 +23,8 @@ type Service struct {
 	Key     hermes.Secret
 	// User names the owner of the memories, Agent the agent.
 	User, Agent string
-	// Client sends the requests; nil is http.DefaultClient.
+	// Client sends the requests; nil is Go's usual one. It follows redirects as
+	// httpc.WithinOrigin says.
 	Client *http.Client
 	// Pause is the wait before a request that failed temporarily is sent once
 	// more; 0 is one second. Searches are not repeated, since a turn waits for
@@ -48,9 +51,7 @@ func newClient(s Service, name, env, base string, auth func(http.Header, string)
 		s.BaseURL = base
 	}
 	s.BaseURL = strings.TrimRight(s.BaseURL, "/")
-	if s.Client == nil {
-		s.Client = http.DefaultClient
-	}
+	s.Client = httpc.WithinOrigin.Client(s.Client)
 	if s.Pause == 0 {
 		s.Pause = time.Second
 	}
@@ -125,6 +126,9 @@ func (c *client) do(ctx context.Context, method, path string, query url.Values, 
 	if err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
+		}
+		if no, ok := errors.AsType[*httpc.RedirectError](err); ok {
+			return &failure{c.name, no.Status, no.Error() + "; if you trust the new address, set it as the service's base URL"}
 		}
 		return &failure{c.name, http.StatusServiceUnavailable, "could not be reached: " + err.Error()}
 	}

@@ -3,13 +3,10 @@ package netguard
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/netip"
-	"net/url"
-	"strings"
 	"time"
 )
 
@@ -20,8 +17,9 @@ type Limits struct {
 	// Bytes bounds the body after decompression; 0 is 5 MB. Reading on past it
 	// fails with ErrTooLarge.
 	Bytes int64
-	// Redirects is how many are followed; 0 is 5, negative is none.
-	Redirects int
+	// Redirect decides whether a redirect is followed, as CheckRedirect of
+	// http.Client does; nil follows none. The guard judges the new address too.
+	Redirect func(*http.Request, []*http.Request) error
 	// UserAgent is sent if a request names none.
 	UserAgent string
 }
@@ -40,8 +38,8 @@ func (g *Guard) Client(l Limits) *http.Client {
 	if l.Bytes <= 0 {
 		l.Bytes = 5 << 20
 	}
-	if l.Redirects == 0 {
-		l.Redirects = 5
+	if l.Redirect == nil {
+		l.Redirect = func(*http.Request, []*http.Request) error { return errors.New("it redirects to another address") }
 	}
 	direct := network()
 	direct.DialContext = g.dial
@@ -50,7 +48,7 @@ func (g *Guard) Client(l Limits) *http.Client {
 	return &http.Client{
 		Timeout:       l.Time,
 		Transport:     &gate{guard: g, limits: l, direct: direct, through: through},
-		CheckRedirect: follow(max(l.Redirects, 0)),
+		CheckRedirect: l.Redirect,
 	}
 }
 
@@ -155,40 +153,6 @@ func (g *Guard) connect(ctx context.Context, network, address string) (net.Conn,
 	}
 	d := net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
 	return d.DialContext(ctx, network, address)
-}
-
-// follow lets a client follow redirects. To another host it sends only the headers
-// that every browser sends, and never the Referer. The new address is checked
-// when it is requested.
-func follow(most int) func(*http.Request, []*http.Request) error {
-	return func(req *http.Request, via []*http.Request) error {
-		if len(via) > most {
-			return fmt.Errorf("it redirects more than %d times", most)
-		}
-		req.Header.Del("Referer")
-		for _, v := range via {
-			if origin(v.URL) == origin(req.URL) && origin(v.URL) == origin(via[0].URL) {
-				continue
-			}
-			for name := range req.Header {
-				switch name {
-				case "Accept", "Accept-Language", "User-Agent":
-				default:
-					delete(req.Header, name)
-				}
-			}
-		}
-		return nil
-	}
-}
-
-// origin identifies the server that credentials belong to.
-func origin(u *url.URL) string {
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	return u.Scheme + "://" + strings.ToLower(u.Hostname()) + ":" + port
 }
 
 // bounded fails with an error if a body is too long; io.LimitReader would report

@@ -174,12 +174,20 @@ func (c Config) post(ctx context.Context, what, address, kind string, body []byt
 	var a answer
 	parseErr := json.Unmarshal(raw, &a)
 	if code, words := a.failure(); code != "" || resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return answer{}, &Error{Code: clean(code, secrets), Description: clean(words, secrets), Status: resp.StatusCode}
+		return answer{}, &Error{Code: clean(code, secrets), Description: clean(words, secrets), Status: resp.StatusCode, Moved: moved(resp)}
 	}
 	if _, odd := errors.AsType[*json.UnmarshalTypeError](parseErr); parseErr != nil && !odd {
 		return answer{}, errors.New("the login service did not return JSON; check its address")
 	}
 	return a, nil
+}
+
+// moved returns the host that an answer redirects to, "" if there is none.
+func moved(resp *http.Response) string {
+	if to, err := resp.Location(); err == nil && resp.StatusCode < 400 {
+		return to.Host
+	}
+	return ""
 }
 
 // failure reads {"error": "code"} and {"error": {"code": …, "message": …}}.

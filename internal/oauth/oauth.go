@@ -118,6 +118,8 @@ type Error struct {
 	Code        string // such as invalid_grant; empty if the answer had none
 	Description string // the service's text, without secrets; may be empty
 	Status      int
+	// Moved is the host that the service redirects to. Secrets are not sent there.
+	Moved string
 }
 
 // Error describes the refusal in plain words.
@@ -128,6 +130,9 @@ func (e *Error) Error() string {
 		if e.Code != "" {
 			what += " (" + e.Code + ")"
 		}
+	}
+	if what == "" && e.Moved != "" {
+		return fmt.Sprintf("the login service answered with status %d and redirects to %s, which is not followed, because secrets are sent there; if that is its new address, change it under oauth of the provider in config.yaml", e.Status, e.Moved)
 	}
 	if what == "" {
 		return fmt.Sprintf("the login service answered with status %d", e.Status)

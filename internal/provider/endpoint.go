@@ -101,6 +101,14 @@ func (e endpoint) pool() string {
 	return e.Name
 }
 
+// setting names the setting of the address, for errors.
+func (e endpoint) setting() string {
+	if e.id == "custom" {
+		return "model.base_url in config.yaml"
+	}
+	return "providers." + e.Name + ".base_url in config.yaml"
+}
+
 // hasKey reports whether there is a key, even if it is paused.
 func (e endpoint) hasKey() bool {
 	return e.key.Secret != "" || e.keys != nil && e.keys.Any()

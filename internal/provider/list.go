@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,6 +14,8 @@ import (
 
 	"hermes"
 	"hermes/internal/fault"
+	"hermes/internal/httpc"
+	"hermes/internal/transport/base"
 )
 
 // Provider returns a service by name, alias or "custom:name".
@@ -51,15 +54,15 @@ const maxList = 16 << 20
 
 // list tries /models and then /v1/models below the service's address.
 func (c *Catalogue) list(ctx context.Context, e endpoint) ([]hermes.ModelInfo, error) {
-	base := strings.TrimRight(e.BaseURL, "/")
-	paths := []string{base + "/models", base + "/v1/models"}
+	root := strings.TrimRight(e.BaseURL, "/")
+	paths := []string{root + "/models", root + "/v1/models"}
 	switch e.Protocol {
 	case ProtocolAnthropic:
 		slices.Reverse(paths)
 	case ProtocolGemini:
-		paths = []string{base + "/models?pageSize=1000"}
+		paths = []string{root + "/models?pageSize=1000"}
 	case ProtocolOllama:
-		paths = []string{strings.TrimSuffix(strings.TrimSuffix(base, "/v1"), "/api") + "/v1/models"}
+		paths = []string{strings.TrimSuffix(strings.TrimSuffix(root, "/v1"), "/api") + "/v1/models"}
 	case ProtocolBedrock:
 		return nil, fmt.Errorf("%s does not list its models at this address; give the id of one, such as %s:us.anthropic.claude-sonnet-4-5-20250929-v1:0", e.id, e.id)
 	}
@@ -71,7 +74,7 @@ func (c *Catalogue) list(ctx context.Context, e endpoint) ([]hermes.ModelInfo, e
 			return list, nil
 		}
 		if firstErr == nil {
-			firstErr = &unlisted{e.id, err}
+			firstErr = &unlisted{e, err}
 		}
 	}
 	return nil, firstErr
@@ -79,15 +82,21 @@ func (c *Catalogue) list(ctx context.Context, e endpoint) ([]hermes.ModelInfo, e
 
 // unlisted is the error of a service that does not list its models.
 type unlisted struct {
-	service string
-	err     error
+	endpoint
+	err error
 }
 
 // Error is the text for the user; the cause is for the log.
-func (e *unlisted) Error() string { return e.service + " does not list its models: " + e.why() }
+func (e *unlisted) Error() string { return e.id + " does not list its models: " + e.why() }
 func (e *unlisted) Unwrap() error { return e.err }
 
-func (e *unlisted) why() string { return fault.Classify(fault.Question{Err: e.err}).Message }
+func (e *unlisted) why() string {
+	why := fault.Classify(fault.Question{Err: e.err}).Message
+	if no, ok := errors.AsType[*httpc.RedirectError](e.err); ok {
+		why += "; " + base.NewAddress(no, e.BaseURL, e.setting())
+	}
+	return why
+}
 
 func (c *Catalogue) listAt(ctx context.Context, e endpoint, url string) ([]hermes.ModelInfo, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)

@@ -54,7 +54,7 @@ func gpt5(model string) bool {
 // common is the configuration that all protocols share.
 func (c *Catalogue) common(ch choice, key hermes.Key, client *http.Client, header http.Header) base.Config {
 	return base.Config{
-		ID: ch.ref(), Provider: ch.Name, Model: ch.model, BaseURL: ch.BaseURL, Key: key.Secret,
+		ID: ch.ref(), Provider: ch.Name, Model: ch.model, BaseURL: ch.BaseURL, Setting: ch.setting(), Key: key.Secret,
 		Header: header, Each: eachOf(ch), Client: client, Clocks: c.clocks(ch), Window: c.window(ch), Now: c.cfg.Now,
 	}
 }

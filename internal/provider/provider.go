@@ -72,7 +72,8 @@ type Config struct {
 
 	// Getenv looks a variable up; nil knows none.
 	Getenv func(string) string
-	// Client reaches the services; nil makes one from the proxy variables.
+	// Client reaches the services; nil makes one from the proxy variables. It
+	// follows redirects as httpc.WithinOrigin says.
 	Client    *http.Client
 	UserAgent string
 	// Now, Sleep and Rand control the layers that wait; nil means the real ones.
@@ -136,6 +137,7 @@ func New(cfg Config) (*Catalogue, error) {
 		}
 		cfg.Client = client
 	}
+	cfg.Client = httpc.WithinOrigin.Client(cfg.Client)
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}

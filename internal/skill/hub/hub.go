@@ -22,6 +22,7 @@ import (
 	"sync"
 
 	"hermes"
+	"hermes/internal/httpc"
 	"hermes/internal/skill/guard"
 )
 
@@ -47,6 +48,7 @@ type Bases struct{ GitHub, Raw, ClawHub, SkillsSh, LobeHub string }
 
 // Config is what New needs.
 type Config struct {
+	// Client sends the requests. It follows redirects as httpc.Downloads says.
 	Client *http.Client
 	Bases  Bases
 	// Token is a GitHub token. Without one GitHub allows 60 requests an hour.
@@ -75,7 +77,7 @@ func DefaultTaps() []string {
 
 // New makes a hub. It sends no requests yet.
 func New(c Config) *Hub {
-	w := &web{client: c.Client}
+	w := &web{client: httpc.Downloads.Client(c.Client)}
 	c.Bases.Raw = cmp.Or(c.Bases.Raw, "https://raw.githubusercontent.com")
 	g := &github{web: w, api: cmp.Or(c.Bases.GitHub, "https://api.github.com"), raw: c.Bases.Raw, token: c.Token, taps: c.Taps}
 	return &Hub{registries: []registry{

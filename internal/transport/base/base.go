@@ -8,6 +8,7 @@
 package base
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,11 +30,14 @@ type Config struct {
 	Provider string // for errors
 	Model    string // the name that is sent
 	BaseURL  string
+	Setting  string // the setting that has BaseURL, for errors; may be empty
 	Key      hermes.Secret
 	Header   http.Header // sent in addition to our own
 	// Each adds headers that a service wants for single requests; nil adds
 	// nothing.
-	Each   func(http.Header, *hermes.Request)
+	Each func(http.Header, *hermes.Request)
+	// Client sends the requests; nil is Go's usual one. It follows redirects as
+	// httpc.WithinOrigin says, whatever its own policy is.
 	Client *http.Client
 	Clocks httpc.Clocks
 	Window int              // the model's context length, 0 if unknown; helps to read errors
@@ -45,9 +49,7 @@ func (c Config) Ready() Config {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	if c.Client == nil {
-		c.Client = http.DefaultClient
-	}
+	c.Client = httpc.WithinOrigin.Client(c.Client)
 	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
 	return c
 }
@@ -94,6 +96,25 @@ func (c Config) Send(req *http.Request) (*httpc.Exchange, error) {
 	return nil, refused(x.Response)
 }
 
+// moved returns the next step if the service redirects to another address.
+func (c Config) moved(err error) string {
+	no, ok := errors.AsType[*httpc.RedirectError](err)
+	if !ok {
+		return ""
+	}
+	return "; " + NewAddress(no, c.BaseURL, c.Setting)
+}
+
+// NewAddress says what to set after a redirect that was not followed, if the
+// user wants the new address.
+func NewAddress(no *httpc.RedirectError, baseURL, setting string) string {
+	setting = cmp.Or(setting, "the base URL")
+	if to := no.NewBase(baseURL); to != "" {
+		return fmt.Sprintf("if you trust %s, set %s to %s", no.To.Host, setting, to)
+	}
+	return "check " + setting
+}
+
 // DrainTime is how long the end of a stream may take after its last event.
 const DrainTime = 200 * time.Millisecond
 
@@ -111,7 +132,7 @@ func (c Config) judge(ctx context.Context, r *hermes.Request, err error) error {
 		return fmt.Errorf("call %s: %w", c.ID, context.Cause(ctx))
 	}
 	v := fault.Classify(fault.Question{Err: err, Now: c.Now(), Tokens: Estimate(r), Messages: len(r.Messages), Window: c.Window})
-	message := v.Message
+	message := v.Message + c.moved(err)
 	if key := c.Key.Reveal(); len(key) > 3 {
 		message = strings.ReplaceAll(message, key, c.Key.String()) // some services repeat it
 	}
