@@ -78,7 +78,7 @@ func TestOutput(t *testing.T) {
 		{"alone it shows", "", "toolsets: [file, web]  # config.yaml line 5\nmodel.default: big  # config.yaml line 2\n" +
 			"model.api_key: sk-abc...stuv  # config.yaml line 3\nagent.max_turns: 5  # config.yaml line 4\n" +
 			"terminal.cwd: /x  # TERMINAL_CWD\nA_TOKEN=***  # .env\nTERMINAL_CWD=/x  # .env\n"},
-		{"show a section", "show goals", "goals.max_turns: 20  # default\ngoals.model_tool_enabled: false  # default\n"},
+		{"show a section", "show goals", "goals.max_turns: 20  # default; no effect before standing goals\ngoals.model_tool_enabled: false  # default; no effect before standing goals\n"},
 		{"show as JSON", "show agent.turn_liveness --json", "{\n  \"agent\": {\n    \"turn_liveness\": {\n      \"poll_s\": 15,\n      \"timeout_s\": 600\n    }\n  }\n}\n"},
 		{"get", "get model.default", "big\n"},
 		{"get a default", "get terminal.timeout", "180\n"},
