@@ -24,7 +24,7 @@ func (a *App) makeSpend() (*spend.Governor, error) {
 	return spend.New(spend.Config{
 		Ledger: func(ctx context.Context) (hermes.Ledger, error) { return a.Database(ctx) },
 		Caps: spend.Caps{
-			hermes.AccountTurn: spendCap(s.Turn), hermes.AccountSession: spendCap(s.Session), hermes.AccountJob: spendCap(s.Job),
+			hermes.AccountTurn: spendCap(s.Turn), hermes.AccountSession: spendCap(s.Session),
 			hermes.AccountTree: spendCap(s.Tree), hermes.AccountDay: spendCap(s.Day), hermes.AccountMonth: spendCap(s.Month),
 		},
 		WarnAt: s.Percentages(), Price: a.prices(s), LongCache: a.cacheTTL(cfg.PromptCaching().CacheTTL) == "1h",

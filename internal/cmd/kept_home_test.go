@@ -162,7 +162,6 @@ func TestKeptHomeIsShownWhole(t *testing.T) {
 		{"insights.json", "insights --json --days 36500", []string{"since"}},
 		{"config.json", "config show --json", nil},
 		{"config-work.json", "-p work config show --json", nil},
-		{"config-check.json", "config check --json", nil},
 		{"auth.json", "auth list --json", []string{"state", "reason", "rests_until"}},
 		{"profiles.json", "profile list --json", nil},
 	} {

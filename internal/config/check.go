@@ -83,12 +83,19 @@ func (c *Config) Check() []Problem {
 			add(p)
 		}
 	}
+	d.visit = func(l leaf) {
+		if p, set := plannedInUse(l); set {
+			add(p)
+		}
+	}
 	var all Settings
 	d.value(d.at(nil), reflect.ValueOf(&all).Elem(), field{}, nil)
 	c.checkToolsets(add)
+	c.checkSideTasks(d.at([]string{"auxiliary"}), add)
 	for _, l := range c.layers {
 		repeated(l.root, nil, l, add)
 		oldNames(l, add)
+		goneKeys(l, add)
 	}
 	slices.SortStableFunc(problems[files:], func(a, b Problem) int {
 		if a.File != b.File {
@@ -130,7 +137,7 @@ func (c *Config) checkToolset(e Entry, name string, add func(Problem)) {
 
 func unknownKey(in layer, key *yaml.Node, path, known []string) (Problem, bool) {
 	dotted := yamledit.Join(path)
-	if in.source == FromFlag || isFormer(path) || len(path) == 1 && (path[0] == versionKey || strings.HasPrefix(path[0], "x-")) {
+	if in.source == FromFlag || isFormer(path) || isGone(path) || len(path) == 1 && (path[0] == versionKey || strings.HasPrefix(path[0], "x-")) {
 		return Problem{}, false
 	}
 	p := Problem{Severity: Note, File: in.file, Line: key.Line, Key: dotted,

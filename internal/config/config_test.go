@@ -103,8 +103,10 @@ func TestEveryDefaultIsAllowed(t *testing.T) {
 	if diff := cmp.Diff(c.Settings(), again.Settings()); diff != "" {
 		t.Errorf("with every default written: %s", diff)
 	}
-	if problems := again.Check(); len(problems) > 0 {
-		t.Errorf("got %q", texts(problems))
+	for _, p := range again.Check() {
+		if !strings.HasPrefix(p.Served, "it has no effect before ") { // a planned setting
+			t.Errorf("got %q", p)
+		}
 	}
 }
 

@@ -81,9 +81,20 @@ func (c *Config) Written(path ...string) any {
 	return v
 }
 
+// allNotes returns what the user should know about a key that was written.
+func (t *destination) allNotes() []string {
+	if effect := NoEffect(t.path...); effect != "" {
+		return append(slices.Clip(t.notes), "saved; has "+effect)
+	}
+	return t.notes
+}
+
 // guess returns the note about an unknown key.
 func (t *destination) guess() string {
 	key := yamledit.Join(t.path)
+	if reason := goneReason(t.path); reason != "" {
+		return key + " was removed: " + reason + "; it is saved but has no effect"
+	}
 	note := key + " is not a known setting; it is saved but has no effect"
 	if name := Nearest(key); name != "" {
 		note += ". Did you mean " + name + "?"

@@ -40,7 +40,7 @@ func (c *Config) Set(ctx context.Context, key, text string) (Change, error) {
 	if err != nil {
 		return Change{}, err
 	}
-	change := Change{Notes: t.notes}
+	change := Change{Notes: t.allNotes()}
 	if t.secret() && text != "" && !strings.Contains(text, "${") {
 		name := variableFor(t.path)
 		moved, err := c.SetEnv(ctx, name, text)
@@ -62,7 +62,7 @@ func (c *Config) Put(ctx context.Context, key string, value any) (Change, error)
 	if err != nil {
 		return Change{}, err
 	}
-	change := Change{Key: yamledit.Join(t.path), File: c.home.Config(), Notes: t.notes}
+	change := Change{Key: yamledit.Join(t.path), File: c.home.Config(), Notes: t.allNotes()}
 	return change, c.edit(ctx, "hermes", func(src []byte) ([]byte, error) { return t.write(src, value) })
 }
 

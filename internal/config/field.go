@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"reflect"
 	"strings"
 )
@@ -9,6 +10,7 @@ import (
 type field struct {
 	index                                     int
 	key, def, oneof, min, env, prefix, scalar string
+	planned, promises                         string
 }
 
 const restKey = "*"
@@ -39,12 +41,12 @@ func lookup(path []string) (reflect.Type, field, bool) {
 			next.inherit(f)
 			t, f = next.owner.Field(next.index).Type, next.field
 			if next.rest {
-				t, f = t.Elem(), field{}
+				t, f = t.Elem(), field{planned: f.planned}
 			}
 		case reflect.Map, reflect.Slice:
-			t, f = t.Elem(), field{}
+			t, f = t.Elem(), field{planned: f.planned}
 		case reflect.Interface:
-			f = field{}
+			f = field{planned: f.planned}
 		default:
 			return nil, field{}, false
 		}
@@ -59,8 +61,9 @@ type found struct {
 	rest  bool
 }
 
-// inherit takes the variable's prefix from the section.
+// inherit takes the variable's prefix and what it waits for from the section.
 func (f *found) inherit(section field) {
+	f.planned = cmp.Or(f.planned, section.planned)
 	if section.prefix != "" {
 		f.prefix = section.prefix
 	}
@@ -92,5 +95,5 @@ func fieldOf(t reflect.Type, name string) (found, bool) {
 
 func tags(sf reflect.StructField, i int) field {
 	get := sf.Tag.Get
-	return field{i, get("key"), get("default"), get("oneof"), get("min"), get("env"), get("prefix"), get("scalar")}
+	return field{i, get("key"), get("default"), get("oneof"), get("min"), get("env"), get("prefix"), get("scalar"), get("planned"), get("promises")}
 }

@@ -81,6 +81,45 @@ func translate(r rename, n *yaml.Node) *yaml.Node {
 	return m
 }
 
+// gone lists the keys that were removed, with the reason. They are read and ignored, so that
+// old files still load.
+var gone = [...]struct {
+	path   []string
+	reason string
+}{
+	{[]string{"runtime", "nofile_soft_limit"}, "Hermes raises the limit of open files itself"},
+}
+
+func isGone(path []string) bool { return goneReason(path) != "" }
+
+// goneReason says why a key was removed, "" if it was not. It knows the sections of removed
+// keys, too.
+func goneReason(path []string) string {
+	for _, g := range gone {
+		if len(path) <= len(g.path) && slices.Equal(g.path[:len(path)], path) {
+			return g.reason
+		}
+	}
+	return ""
+}
+
+// Removed reports whether a dotted key was removed: it is accepted in an old file, ignored
+// and reported by Check.
+func Removed(key string) bool {
+	path, err := yamledit.Split(key)
+	return err == nil && isGone(path)
+}
+
+func goneKeys(l layer, add func(Problem)) {
+	for _, g := range gone {
+		if n := yamledit.Find(l.root, g.path...); n != nil {
+			key := yamledit.Join(g.path)
+			add(Problem{Severity: Note, File: l.file, Line: n.Line, Key: key, Text: "was removed: " + g.reason,
+				Served: "it is ignored", Do: "Remove it with `hermes config unset " + key + "`"})
+		}
+	}
+}
+
 func isFormer(path []string) bool {
 	return slices.ContainsFunc(renames[:], func(r rename) bool { return slices.Equal(r.from, path) })
 }

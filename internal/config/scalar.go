@@ -215,7 +215,7 @@ func number(read any) (float64, bool) {
 	case int64:
 		return float64(read), true
 	case float64:
-		return read, !math.IsNaN(read)
+		return read, !math.IsNaN(read) && !math.IsInf(read, 0)
 	}
 	return 0, false
 }

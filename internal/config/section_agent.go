@@ -9,29 +9,29 @@ import (
 // Agent is the section agent: the loop and how the agent works.
 type Agent struct {
 	MaxTurns           Limit             `key:"max_turns" default:"90" env:"HERMES_MAX_ITERATIONS"` // steps of a turn; 0: no limit
-	BudgetWarningRatio float64           `key:"budget_warning_ratio"`                               // 0: no warning
+	BudgetWarningRatio float64           `key:"budget_warning_ratio" planned:"run budgets"`         // 0: no warning
 	APIMaxRetries      int               `key:"api_max_retries" default:"3" min:"0"`
-	RunBudget          time.Duration     `key:"run_budget_seconds"` // 0: none
-	ReasoningEffort    string            `key:"reasoning_effort"`   // "": medium
+	RunBudget          time.Duration     `key:"run_budget_seconds" planned:"run budgets"` // 0: none
+	ReasoningEffort    string            `key:"reasoning_effort"`                         // "": medium
 	ReasoningOverrides map[string]string `key:"reasoning_overrides"`
 	ServiceTier        string            `key:"service_tier"`
-	FastAuto           time.Duration     `key:"fast_auto_seconds" default:"60"`
+	FastAuto           time.Duration     `key:"fast_auto_seconds" default:"60" planned:"fast mode"`
 	ToolUseEnforcement string            `key:"tool_use_enforcement" default:"auto" oneof:"auto on off"`
-	ExecutionGuidance  string            `key:"execution_guidance" default:"auto" oneof:"auto on off"`
-	StallGuards        bool              `key:"stall_guards" default:"true"`
-	TurnLiveness       TurnLiveness      `key:"turn_liveness"`
-	VerifyOnStop       bool              `key:"verify_on_stop"`
-	VerifyGuidance     bool              `key:"verify_guidance" default:"true"`
-	MaxVerifyNudges    int               `key:"max_verify_nudges" default:"3" min:"0"`
-	CodingInstructions string            `key:"coding_instructions"`
+	ExecutionGuidance  string            `key:"execution_guidance" default:"auto" oneof:"auto on off" planned:"execution guidance"`
+	StallGuards        bool              `key:"stall_guards" default:"true" planned:"stall guards"`
+	TurnLiveness       TurnLiveness      `key:"turn_liveness" planned:"gateway"`
+	VerifyOnStop       bool              `key:"verify_on_stop" planned:"verification"`
+	VerifyGuidance     bool              `key:"verify_guidance" default:"true" planned:"verification"`
+	MaxVerifyNudges    int               `key:"max_verify_nudges" default:"3" min:"0" planned:"verification"`
+	CodingInstructions string            `key:"coding_instructions" planned:"coding instructions"`
 	DisabledToolsets   []string          `key:"disabled_toolsets"`
 	ClarifyTimeout     time.Duration     `key:"clarify_timeout" default:"3600"`
-	GatewayTimeout     time.Duration     `key:"gateway_timeout"` // without activity; 0: never
-	TurnLeaseTimeout   time.Duration     `key:"gateway_turn_lease_timeout" default:"5"`
-	StallTimeout       time.Duration     `key:"session_stall_timeout" default:"300"`
-	ReconnectAttention time.Duration     `key:"reconnect_attention_after" default:"7200"`
+	GatewayTimeout     time.Duration     `key:"gateway_timeout" planned:"gateway"` // without activity; 0: never
+	TurnLeaseTimeout   time.Duration     `key:"gateway_turn_lease_timeout" default:"5" planned:"gateway"`
+	StallTimeout       time.Duration     `key:"session_stall_timeout" default:"300" planned:"gateway"`
+	ReconnectAttention time.Duration     `key:"reconnect_attention_after" default:"7200" planned:"gateway"`
 	LocalStreamStale   time.Duration     `key:"local_stream_stale_timeout" default:"900"`
-	Cache              AgentCache        `key:"agent_cache"`
+	Cache              AgentCache        `key:"agent_cache" planned:"gateway"`
 	Personalities      map[string]string `key:"personalities"`
 	SystemPrompt       string            `key:"system_prompt"`
 }

@@ -14,25 +14,25 @@ type Compression struct {
 	TailMode               string             `key:"tail_mode" default:"lean" oneof:"lean legacy"`
 	ProtectLast            int                `key:"protect_last_n" default:"20" min:"0"`
 	ProtectFirst           int                `key:"protect_first_n" default:"3" min:"0"`
-	InPlace                bool               `key:"in_place" default:"true"`
+	InPlace                bool               `key:"in_place" default:"true" planned:"session chains"`
 	IdleAfter              time.Duration      `key:"idle_compact_after_seconds"` // 0: off
-	ProgressNotices        bool               `key:"progress_notices"`
-	CheckpointRequired     bool               `key:"checkpoint_required"`
-	HygieneMessageLimit    int                `key:"hygiene_hard_message_limit" default:"5000" min:"4"`
-	HygieneTimeout         time.Duration      `key:"hygiene_timeout_seconds" default:"30"`
-	HygieneTotalCeiling    time.Duration      `key:"hygiene_total_ceiling_seconds" default:"600"`
-	HygieneMaxTurnHold     time.Duration      `key:"hygiene_max_turn_hold_seconds" default:"10"`
-	HygieneFailureCooldown time.Duration      `key:"hygiene_failure_cooldown_seconds" default:"300"`
+	ProgressNotices        bool               `key:"progress_notices" planned:"gateway"`
+	CheckpointRequired     bool               `key:"checkpoint_required" planned:"memory checkpoints"`
+	HygieneMessageLimit    int                `key:"hygiene_hard_message_limit" default:"5000" min:"4" planned:"gateway"`
+	HygieneTimeout         time.Duration      `key:"hygiene_timeout_seconds" default:"30" planned:"gateway"`
+	HygieneTotalCeiling    time.Duration      `key:"hygiene_total_ceiling_seconds" default:"600" planned:"gateway"`
+	HygieneMaxTurnHold     time.Duration      `key:"hygiene_max_turn_hold_seconds" default:"10" planned:"gateway"`
+	HygieneFailureCooldown time.Duration      `key:"hygiene_failure_cooldown_seconds" default:"300" planned:"gateway"`
 	ContextTimeout         time.Duration      `key:"context_timeout_seconds" default:"120"`
 	ContextTotalCeiling    time.Duration      `key:"context_total_ceiling_seconds" default:"600"`
-	PruneTokens            int                `key:"proactive_prune_tokens"` // 0: off
-	PruneMinResultChars    int                `key:"proactive_prune_min_result_chars" default:"8000" min:"0"`
-	PruneMinReclaimTokens  int                `key:"proactive_prune_min_reclaim_tokens" default:"4096" min:"0"`
+	PruneTokens            int                `key:"proactive_prune_tokens" planned:"proactive pruning"` // 0: off
+	PruneMinResultChars    int                `key:"proactive_prune_min_result_chars" default:"8000" min:"0" planned:"proactive pruning"`
+	PruneMinReclaimTokens  int                `key:"proactive_prune_min_reclaim_tokens" default:"4096" min:"0" planned:"proactive pruning"`
 }
 
 // Context is the section context: what fills the window.
 type Context struct {
-	Engine      string         `key:"engine" default:"compressor"`
+	Engine      string         `key:"engine" default:"compressor" planned:"plugins"`
 	PromptShare float64        `key:"prompt_share" default:"0.25" min:"0"` // share of the window that the system prompt may take
 	Layers      map[string]int `key:"layers"`                              // maximum characters of single layers of the prompt; 0: no limit
 }
@@ -54,7 +54,7 @@ type Memory struct {
 
 // Skills is the section skills.
 type Skills struct {
-	Config                map[string]any      `key:"config"`
+	Config                map[string]any      `key:"config" planned:"skill settings"`
 	GuardAgentCreated     bool                `key:"guard_agent_created"`
 	WriteApproval         bool                `key:"write_approval"`
 	Disabled              []string            `key:"disabled"`

@@ -18,8 +18,8 @@ type Model struct {
 	Streaming     bool              `key:"streaming" default:"true"`
 	PersistSwitch bool              `key:"persist_switch_by_default"`
 	Aliases       map[string]string `key:"aliases"`
-	OpenAIRuntime string            `key:"openai_runtime"`
-	AuthMode      string            `key:"auth_mode"`
+	OpenAIRuntime string            `key:"openai_runtime" planned:"codex app server"`
+	AuthMode      string            `key:"auth_mode" planned:"azure sign-in"`
 }
 
 // Provider is one entry of the section providers: settings for a provider of the
@@ -96,34 +96,6 @@ type PromptCaching struct {
 	CacheTTL string `key:"cache_ttl" default:"5m" oneof:"5m 1h auto"`
 }
 
-// Auxiliary is one task of the section auxiliary: the model of a side task such
-// as vision, compression or title_generation. Config.Auxiliary fills in the
-// defaults of the task.
-type Auxiliary struct {
-	Enabled         bool           `key:"enabled" default:"true"`
-	Provider        string         `key:"provider" default:"auto"` // auto: the main model
-	Model           string         `key:"model"`
-	BaseURL         string         `key:"base_url"`
-	APIKey          hermes.Secret  `key:"api_key"`
-	Timeout         time.Duration  `key:"timeout"` // 0: the task's default
-	DownloadTimeout time.Duration  `key:"download_timeout" default:"30"`
-	ReasoningEffort string         `key:"reasoning_effort"`
-	Language        string         `key:"language"`
-	ExtraBody       map[string]any `key:"extra_body"`
-	FallbackChain   []Fallback     `key:"fallback_chain"`
-	MaxConcurrency  int            `key:"max_concurrency"`  // 0: no limit
-	MaxInputTokens  int            `key:"max_input_tokens"` // 0: the task's default
-	ExtraTools      []string       `key:"extra_tools"`
-	Defer           string         `key:"defer" default:"auto" oneof:"auto never"`
-	DeferMaxAge     time.Duration  `key:"defer_max_age_s" default:"1800"`
-}
-
-// AuxiliaryTasks is the section auxiliary.
-type AuxiliaryTasks struct {
-	StreamOnlyURLs []string             `key:"stream_only_base_urls"`
-	Tasks          map[string]Auxiliary `key:"*"`
-}
-
 // Timeouts are the timeouts of a model call, usually set by variables. With zero the
 // provider chooses: it can tell local servers from remote ones.
 type Timeouts struct {
@@ -132,22 +104,6 @@ type Timeouts struct {
 	CallStale   time.Duration `key:"call_stale" env:"HERMES_API_CALL_STALE_TIMEOUT"`
 	Call        time.Duration `key:"call" default:"1800" env:"HERMES_API_TIMEOUT"`
 }
-
-// auxiliaryTimeouts are the default timeouts of side tasks.
-var auxiliaryTimeouts = map[string]time.Duration{
-	"vision":            120 * time.Second,
-	"compression":       120 * time.Second,
-	"title_generation":  30 * time.Second,
-	"approval":          30 * time.Second,
-	"session_summary":   20 * time.Second,
-	"tts_audio_tags":    30 * time.Second,
-	"skills_hub":        30 * time.Second,
-	"mcp":               30 * time.Second,
-	"triage_specifier":  120 * time.Second,
-	"kanban_decomposer": 120 * time.Second,
-}
-
-const auxiliaryTimeout = 60 * time.Second
 
 // Model returns the section model.
 func (c *Config) Model() Model { return section[Model](c, "model") }
@@ -179,20 +135,3 @@ func (c *Config) PromptCaching() PromptCaching { return section[PromptCaching](c
 
 // Timeouts returns the timeouts of a model call.
 func (c *Config) Timeouts() Timeouts { return section[Timeouts](c, "timeouts") }
-
-// StreamOnlyURLs returns the base URLs whose side tasks must stream.
-func (c *Config) StreamOnlyURLs() []string {
-	return section[AuxiliaryTasks](c, "auxiliary").StreamOnlyURLs
-}
-
-// Auxiliary returns the settings of one side task with defaults filled in.
-func (c *Config) Auxiliary(task string) Auxiliary {
-	aux := section[Auxiliary](c, "auxiliary", task)
-	if aux.Timeout == 0 {
-		aux.Timeout = auxiliaryTimeout
-		if own, ok := auxiliaryTimeouts[task]; ok {
-			aux.Timeout = own
-		}
-	}
-	return aux
-}

@@ -14,33 +14,33 @@ type Approvals struct {
 	Deny                    []string      `key:"deny"`
 	SmartPolicy             string        `key:"smart_policy"`
 	Timeout                 time.Duration `key:"timeout" default:"300" min:"1"`
-	CronMode                string        `key:"cron_mode" default:"deny" oneof:"deny approve"`         // scheduled jobs
-	SingleQueryMode         string        `key:"single_query_mode" default:"deny" oneof:"deny approve"` // a question on the command line: -z, -Q, a pipe
-	UnattendedMode          string        `key:"unattended_mode" default:"deny" oneof:"deny approve"`   // every other run without a user
+	CronMode                string        `key:"cron_mode" default:"deny" oneof:"deny approve" planned:"cron"` // scheduled jobs
+	SingleQueryMode         string        `key:"single_query_mode" default:"deny" oneof:"deny approve"`        // a question on the command line: -z, -Q, a pipe
+	UnattendedMode          string        `key:"unattended_mode" default:"deny" oneof:"deny approve"`          // every other run without a user
 	DestructiveSlashConfirm bool          `key:"destructive_slash_confirm" default:"true"`
 }
 
 // Security is the section security.
 type Security struct {
 	RedactSecrets    bool             `key:"redact_secrets" default:"true"`
-	TirithEnabled    bool             `key:"tirith_enabled" default:"true"`
-	TirithPath       string           `key:"tirith_path" default:"tirith"`
-	TirithTimeout    time.Duration    `key:"tirith_timeout" default:"5"`
-	TirithFailOpen   bool             `key:"tirith_fail_open" default:"true"`
+	TirithEnabled    bool             `key:"tirith_enabled" default:"true" planned:"tirith" promises:"true"`
+	TirithPath       string           `key:"tirith_path" default:"tirith" planned:"tirith" promises:"any"`
+	TirithTimeout    time.Duration    `key:"tirith_timeout" default:"5" planned:"tirith"`
+	TirithFailOpen   bool             `key:"tirith_fail_open" default:"true" planned:"tirith" promises:"false"`
 	AllowPrivateURLs bool             `key:"allow_private_urls"`
-	WebsiteBlocklist WebsiteBlocklist `key:"website_blocklist"`
+	WebsiteBlocklist WebsiteBlocklist `key:"website_blocklist" planned:"web"`
 }
 
 // WebsiteBlocklist names hosts that are not visited.
 type WebsiteBlocklist struct {
-	Enabled     bool     `key:"enabled"`
+	Enabled     bool     `key:"enabled" promises:"true"`
 	Domains     []string `key:"domains"`
 	SharedFiles []string `key:"shared_files"`
 }
 
 // Privacy is the section privacy.
 type Privacy struct {
-	RedactPII bool `key:"redact_pii"`
+	RedactPII bool `key:"redact_pii" promises:"true"`
 }
 
 // Network is the section network.

@@ -24,7 +24,7 @@ type Sessions struct {
 
 // Session is the section session.
 type Session struct {
-	TerminalContinue bool `key:"terminal_continue" default:"true"`
+	TerminalContinue bool `key:"terminal_continue" default:"true" planned:"terminal breadcrumbs"`
 }
 
 // Logging is the section logging.
@@ -32,11 +32,6 @@ type Logging struct {
 	Level       string `key:"level" default:"info" oneof:"debug info warn error" env:"HERMES_LOG_LEVEL"`
 	MaxSizeMB   int    `key:"max_size_mb" default:"5" min:"1"`
 	BackupCount int    `key:"backup_count" default:"3" min:"0"`
-}
-
-// Runtime is the section runtime.
-type Runtime struct {
-	NoFileSoftLimit int `key:"nofile_soft_limit" default:"4096"` // 0: do not change it
 }
 
 // Updates is the section updates.
@@ -84,9 +79,6 @@ func (c *Config) Session() Session { return section[Session](c, "session") }
 
 // Logging returns the section logging.
 func (c *Config) Logging() Logging { return section[Logging](c, "logging") }
-
-// Runtime returns the section runtime.
-func (c *Config) Runtime() Runtime { return section[Runtime](c, "runtime") }
 
 // Updates returns the section updates.
 func (c *Config) Updates() Updates { return section[Updates](c, "updates") }

@@ -10,8 +10,8 @@ import (
 type Spend struct {
 	Turn    SpendCap `key:"turn"`
 	Session SpendCap `key:"session"`
-	Job     SpendCap `key:"job"`  // all runs of a scheduled job
-	Tree    SpendCap `key:"tree"` // a session with all its sub-agents
+	Job     SpendCap `key:"job" planned:"cron"` // all runs of a scheduled job
+	Tree    SpendCap `key:"tree"`               // a session with all its sub-agents
 	Day     SpendCap `key:"day"`
 	Month   SpendCap `key:"month"`
 	WarnAt  []string `key:"warn_at" default:"50,75,90"` // percentages of a cap

@@ -9,37 +9,37 @@ type Terminal struct {
 	Cwd                 string            `key:"cwd" default:"."`
 	TempDir             string            `key:"temp_dir"` // "": TMPDIR or the cache folder
 	Timeout             time.Duration     `key:"timeout" default:"180" min:"1"`
-	HomeMode            string            `key:"home_mode" default:"auto" oneof:"auto real profile"`
+	HomeMode            string            `key:"home_mode" default:"auto" oneof:"auto real profile" planned:"command homes"`
 	EnvPassthrough      []string          `key:"env_passthrough"`
-	CredentialFiles     []string          `key:"credential_files"`
-	PersistentShell     bool              `key:"persistent_shell" default:"true"`
-	LocalPersistent     bool              `key:"local_persistent"`
-	Lifetime            time.Duration     `key:"lifetime_seconds" default:"300"`
+	CredentialFiles     []string          `key:"credential_files" planned:"docker"`
+	PersistentShell     bool              `key:"persistent_shell" default:"true" planned:"ssh"`
+	LocalPersistent     bool              `key:"local_persistent" planned:"persistent shell"`
+	Lifetime            time.Duration     `key:"lifetime_seconds" default:"300" planned:"docker"`
 	OneshotWait         time.Duration     `key:"oneshot_completion_wait_seconds"` // 0: do not wait
-	SSHHost             string            `key:"ssh_host"`
-	SSHUser             string            `key:"ssh_user"`
-	SSHPort             int               `key:"ssh_port" default:"22"`
-	SSHKey              string            `key:"ssh_key"`
-	DockerImage         string            `key:"docker_image" default:"nikolaik/python-nodejs:python3.11-nodejs20"`
-	SingularityImage    string            `key:"singularity_image" default:"docker://nikolaik/python-nodejs:python3.11-nodejs20"`
-	ModalImage          string            `key:"modal_image" default:"nikolaik/python-nodejs:python3.11-nodejs20"`
-	DaytonaImage        string            `key:"daytona_image" default:"nikolaik/python-nodejs:python3.11-nodejs20"`
-	VercelRuntime       string            `key:"vercel_runtime" default:"node24"`
-	ContainerCPU        float64           `key:"container_cpu" default:"1" min:"0"`
-	ContainerMemory     int               `key:"container_memory" default:"5120" min:"0"` // MB
-	ContainerDisk       int               `key:"container_disk" default:"51200" min:"0"`  // MB
-	ContainerPersistent bool              `key:"container_persistent" default:"true"`
-	DockerVolumes       []string          `key:"docker_volumes"`
-	DockerEnv           map[string]string `key:"docker_env"`
-	DockerForwardEnv    []string          `key:"docker_forward_env"`
-	DockerExtraArgs     []string          `key:"docker_extra_args"`
-	DockerNetwork       bool              `key:"docker_network" default:"true"`
-	DockerMountCwd      bool              `key:"docker_mount_cwd_to_workspace"`
-	DockerRunAsHostUser bool              `key:"docker_run_as_host_user"`
-	DockerSnapCompat    bool              `key:"docker_snap_compat"`
-	DockerPersist       bool              `key:"docker_persist_across_processes" default:"true"`
-	DockerContainerName string            `key:"docker_shared_container_key"`
-	DockerOrphanReaper  bool              `key:"docker_orphan_reaper" default:"true"`
+	SSHHost             string            `key:"ssh_host" planned:"ssh"`
+	SSHUser             string            `key:"ssh_user" planned:"ssh"`
+	SSHPort             int               `key:"ssh_port" default:"22" planned:"ssh"`
+	SSHKey              string            `key:"ssh_key" planned:"ssh"`
+	DockerImage         string            `key:"docker_image" default:"nikolaik/python-nodejs:python3.11-nodejs20" planned:"docker"`
+	SingularityImage    string            `key:"singularity_image" default:"docker://nikolaik/python-nodejs:python3.11-nodejs20" planned:"singularity"`
+	ModalImage          string            `key:"modal_image" default:"nikolaik/python-nodejs:python3.11-nodejs20" planned:"modal"`
+	DaytonaImage        string            `key:"daytona_image" default:"nikolaik/python-nodejs:python3.11-nodejs20" planned:"daytona"`
+	VercelRuntime       string            `key:"vercel_runtime" default:"node24" planned:"vercel_sandbox"`
+	ContainerCPU        float64           `key:"container_cpu" default:"1" min:"0" planned:"docker"`
+	ContainerMemory     int               `key:"container_memory" default:"5120" min:"0" planned:"docker"` // MB
+	ContainerDisk       int               `key:"container_disk" default:"51200" min:"0" planned:"docker"`  // MB
+	ContainerPersistent bool              `key:"container_persistent" default:"true" planned:"docker"`
+	DockerVolumes       []string          `key:"docker_volumes" planned:"docker"`
+	DockerEnv           map[string]string `key:"docker_env" planned:"docker"`
+	DockerForwardEnv    []string          `key:"docker_forward_env" planned:"docker"`
+	DockerExtraArgs     []string          `key:"docker_extra_args" planned:"docker"`
+	DockerNetwork       bool              `key:"docker_network" default:"true" planned:"docker"`
+	DockerMountCwd      bool              `key:"docker_mount_cwd_to_workspace" planned:"docker"`
+	DockerRunAsHostUser bool              `key:"docker_run_as_host_user" planned:"docker"`
+	DockerSnapCompat    bool              `key:"docker_snap_compat" planned:"docker"`
+	DockerPersist       bool              `key:"docker_persist_across_processes" default:"true" planned:"docker"`
+	DockerContainerName string            `key:"docker_shared_container_key" planned:"docker"`
+	DockerOrphanReaper  bool              `key:"docker_orphan_reaper" default:"true" planned:"docker"`
 }
 
 // CodeExecution is the section code_execution.
@@ -61,7 +61,7 @@ type ToolOutput struct {
 
 // ToolBudget is the section tool_budget.
 type ToolBudget struct {
-	MCPResultChars int `key:"mcp_result_size_chars" default:"50000" min:"1000"`
+	MCPResultChars int `key:"mcp_result_size_chars" default:"50000" min:"1000" planned:"mcp"`
 	SpillChars     int `key:"spill_threshold_chars" default:"100000" min:"1000"`
 }
 

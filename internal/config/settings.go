@@ -11,6 +11,10 @@ import "time"
 //	env      a variable that gives the value if config.yaml does not
 //	prefix   (sections) the variable of every key is the prefix and its name in capitals
 //	scalar   (sections) the key that is set by a single value in place of the section
+//	planned  what the key waits for, one of capabilities; on a section, for all its keys
+//	promises the value of a planned key that promises safety, or any
+//	test     (approvals, security, privacy, spend) the test of internal/app or internal/cmd
+//	         that shows the effect of the key; on a section, of all its keys
 //
 // Durations are written as seconds, or as 90s, 5m, 2h, 7d. Zero means "no limit" or
 // "off" where a comment says so; null, none and off are read as zero there.
@@ -26,12 +30,12 @@ type Settings struct {
 	OpenRouter       OpenRouter            `key:"openrouter"`
 	PromptCaching    PromptCaching         `key:"prompt_caching"`
 	Auxiliary        AuxiliaryTasks        `key:"auxiliary"`
-	MoA              map[string]any        `key:"moa"`
+	MoA              map[string]any        `key:"moa" planned:"mixture of agents"`
 	Agent            Agent                 `key:"agent"`
 	Guardrails       Guardrails            `key:"tool_loop_guardrails"`
-	Goals            Goals                 `key:"goals"`
+	Goals            Goals                 `key:"goals" planned:"goals"`
 	Terminal         Terminal              `key:"terminal" prefix:"TERMINAL_"`
-	CodeExecution    CodeExecution         `key:"code_execution"`
+	CodeExecution    CodeExecution         `key:"code_execution" planned:"code execution"`
 	ToolOutput       ToolOutput            `key:"tool_output"`
 	ToolBudget       ToolBudget            `key:"tool_budget"`
 	Compression      Compression           `key:"compression"`
@@ -39,43 +43,42 @@ type Settings struct {
 	Memory           Memory                `key:"memory"`
 	Skills           Skills                `key:"skills"`
 	Curator          Curator               `key:"curator"`
-	Delegation       Delegation            `key:"delegation"`
-	Checkpoints      Checkpoints           `key:"checkpoints"`
+	Delegation       Delegation            `key:"delegation" planned:"delegation"`
+	Checkpoints      Checkpoints           `key:"checkpoints" planned:"checkpoints"`
 	Display          Display               `key:"display"`
 	Approvals        Approvals             `key:"approvals"`
 	Security         Security              `key:"security"`
-	Privacy          Privacy               `key:"privacy"`
-	Secrets          map[string]any        `key:"secrets"`
-	Proxy            map[string]any        `key:"proxy"`
+	Privacy          Privacy               `key:"privacy" planned:"gateway"`
+	Secrets          map[string]any        `key:"secrets" planned:"secret managers"`
+	Proxy            map[string]any        `key:"proxy" planned:"egress"`
 	Network          Network               `key:"network"`
 	Database         Database              `key:"database"`
 	Sessions         Sessions              `key:"sessions"`
 	Session          Session               `key:"session"`
 	Logging          Logging               `key:"logging"`
-	Runtime          Runtime               `key:"runtime"`
-	Updates          Updates               `key:"updates"`
-	Onboarding       Onboarding            `key:"onboarding"`
-	LSP              LSP                   `key:"lsp"`
-	Streaming        Streaming             `key:"streaming"`
-	Platforms        map[string]Platform   `key:"platforms"`
-	Discord          Discord               `key:"discord"`
-	HumanDelay       HumanDelay            `key:"human_delay"`
-	QuickCommands    map[string]any        `key:"quick_commands"`
+	Updates          Updates               `key:"updates" planned:"update"`
+	Onboarding       Onboarding            `key:"onboarding" planned:"setup"`
+	LSP              LSP                   `key:"lsp" planned:"language servers"`
+	Streaming        Streaming             `key:"streaming" planned:"gateway"`
+	Platforms        map[string]Platform   `key:"platforms" planned:"gateway"`
+	Discord          Discord               `key:"discord" planned:"gateway"`
+	HumanDelay       HumanDelay            `key:"human_delay" planned:"gateway"`
+	QuickCommands    map[string]any        `key:"quick_commands" planned:"quick commands"`
 	PlatformToolsets map[string][]string   `key:"platform_toolsets"`
 	CustomToolsets   map[string]any        `key:"custom_toolsets"`
-	MCPServers       map[string]any        `key:"mcp_servers"`
-	Plugins          map[string]any        `key:"plugins"`
-	Hooks            map[string]any        `key:"hooks"`
+	MCPServers       map[string]any        `key:"mcp_servers" planned:"mcp"`
+	Plugins          map[string]any        `key:"plugins" planned:"plugins"`
+	Hooks            map[string]any        `key:"hooks" planned:"hooks"`
 	Spend            Spend                 `key:"spend"`
-	Cron             Cron                  `key:"cron"`
-	Kanban           map[string]any        `key:"kanban"`
-	BotPeers         map[string]any        `key:"bot_peers"`
-	Dashboard        map[string]any        `key:"dashboard"`
-	Web              Web                   `key:"web"`
-	Browser          Browser               `key:"browser"`
-	STT              STT                   `key:"stt"`
-	TTS              TTS                   `key:"tts"`
-	Voice            Voice                 `key:"voice"`
+	Cron             Cron                  `key:"cron" planned:"cron"`
+	Kanban           map[string]any        `key:"kanban" planned:"kanban"`
+	BotPeers         map[string]any        `key:"bot_peers" planned:"gateway"`
+	Dashboard        map[string]any        `key:"dashboard" planned:"web page"`
+	Web              Web                   `key:"web" planned:"web"`
+	Browser          Browser               `key:"browser" planned:"browser"`
+	STT              STT                   `key:"stt" planned:"speech"`
+	TTS              TTS                   `key:"tts" planned:"speech"`
+	Voice            Voice                 `key:"voice" planned:"speech"`
 	Timeouts         Timeouts              `key:"timeouts"`
 }
 
@@ -84,14 +87,14 @@ type General struct {
 	ContextFileMaxChars    int           `key:"context_file_max_chars"` // of a project file or SOUL.md; 0: 20,000
 	ContextFileReadTimeout time.Duration `key:"context_file_read_timeout" default:"5"`
 	FileReadMaxChars       int           `key:"file_read_max_chars" default:"100000" min:"1000"`
-	MaxConcurrentSessions  int           `key:"max_concurrent_sessions"` // 0: no limit
-	GroupSessionsPerUser   bool          `key:"group_sessions_per_user" default:"true"`
-	ThreadSessionsPerUser  bool          `key:"thread_sessions_per_user"`
-	UnauthorizedDM         string        `key:"unauthorized_dm_behavior" default:"pair" oneof:"pair ignore"`
+	MaxConcurrentSessions  int           `key:"max_concurrent_sessions" planned:"gateway"` // 0: no limit
+	GroupSessionsPerUser   bool          `key:"group_sessions_per_user" default:"true" planned:"gateway"`
+	ThreadSessionsPerUser  bool          `key:"thread_sessions_per_user" planned:"gateway"`
+	UnauthorizedDM         string        `key:"unauthorized_dm_behavior" default:"pair" oneof:"pair ignore" planned:"gateway"`
 	Timezone               string        `key:"timezone"` // "": the system's
 	CommandAllowlist       []string      `key:"command_allowlist"`
 	Toolsets               []string      `key:"toolsets"` // empty: the preset of the frontend
-	HooksAutoAccept        bool          `key:"hooks_auto_accept" env:"HERMES_ACCEPT_HOOKS"`
-	Worktree               bool          `key:"worktree"`
-	WorktreeSync           bool          `key:"worktree_sync" default:"true"`
+	HooksAutoAccept        bool          `key:"hooks_auto_accept" env:"HERMES_ACCEPT_HOOKS" planned:"hooks"`
+	Worktree               bool          `key:"worktree" planned:"worktrees"`
+	WorktreeSync           bool          `key:"worktree_sync" default:"true" planned:"worktrees"`
 }

@@ -20,6 +20,9 @@ type Entry struct {
 	Line   int
 	Env    string // the variable that sets it, if one does
 	Secret bool   // Value must be masked before it is shown
+	// NoEffect says what a planned setting waits for, as in "no effect before the
+	// gateway"; "" if it has an effect.
+	NoEffect string
 }
 
 // Entries lists every setting in the order of Settings. Keys with fixed names are
@@ -37,7 +40,7 @@ func (c *Config) EntriesBelow(path ...string) []Entry {
 	d.visit = func(l leaf) {
 		value := plainValue(l.value)
 		entries = append(entries, Entry{Key: yamledit.Join(l.path), Value: value, Source: l.source,
-			File: l.file, Line: l.line, Env: l.env, Secret: secretLeaf(l, value)})
+			File: l.file, Line: l.line, Env: l.env, Secret: secretLeaf(l, value), NoEffect: NoEffect(l.path...)})
 	}
 	if t.Kind() == reflect.Interface {
 		return c.unknownEntry(path)

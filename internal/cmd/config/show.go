@@ -69,7 +69,7 @@ func runShow(o *ShowOptions) error {
 		return printJSON(o.Out, tree(entries, settings.Entry.Masked))
 	}
 	for _, e := range entries {
-		fmt.Fprintf(o.Out, "%s: %s%s\n", e.Key, written(e.Masked()), origin(e))
+		fmt.Fprintf(o.Out, "%s: %s  # %s\n", e.Key, written(e.Masked()), remark(e))
 	}
 	variables := 0
 	if o.Key == "" {
@@ -120,17 +120,25 @@ func hint(key string) string {
 	return "; list settings with `hermes config show --all`"
 }
 
+// remark says where a value comes from and what it waits for.
+func remark(e settings.Entry) string {
+	if e.NoEffect == "" {
+		return origin(e)
+	}
+	return origin(e) + "; " + e.NoEffect
+}
+
 // origin says where a value comes from.
 func origin(e settings.Entry) string {
 	switch {
 	case e.Source == settings.FromDefault:
-		return "  # default"
+		return "default"
 	case e.Env != "":
-		return "  # " + e.Env
+		return e.Env
 	case e.File != "":
-		return fmt.Sprintf("  # %s line %d", filepath.Base(e.File), e.Line)
+		return fmt.Sprintf("%s line %d", filepath.Base(e.File), e.Line)
 	}
-	return "  # " + string(e.Source)
+	return string(e.Source)
 }
 
 // written is a value in the syntax of config.yaml.

@@ -1,0 +1,102 @@
+package config
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"hermes"
+)
+
+// Auxiliary is one task of the section auxiliary: the model of a side task such
+// as vision, compression or title_generation. Config.Auxiliary fills in the
+// defaults of the task.
+type Auxiliary struct {
+	Enabled         bool           `key:"enabled" default:"true"`
+	Provider        string         `key:"provider" default:"auto"` // auto: the main model
+	Model           string         `key:"model"`
+	BaseURL         string         `key:"base_url"`
+	APIKey          hermes.Secret  `key:"api_key"`
+	Timeout         time.Duration  `key:"timeout"` // 0: the task's default
+	DownloadTimeout time.Duration  `key:"download_timeout" default:"30" planned:"vision"`
+	ReasoningEffort string         `key:"reasoning_effort"`
+	Language        string         `key:"language"`
+	ExtraBody       map[string]any `key:"extra_body"`
+	FallbackChain   []Fallback     `key:"fallback_chain"`
+	MaxConcurrency  int            `key:"max_concurrency"`  // 0: no limit
+	MaxInputTokens  int            `key:"max_input_tokens"` // 0: the task's default
+	ExtraTools      []string       `key:"extra_tools"`
+	Defer           string         `key:"defer" default:"auto" oneof:"auto never"`
+	DeferMaxAge     time.Duration  `key:"defer_max_age_s" default:"1800"`
+}
+
+// AuxiliaryTasks is the section auxiliary.
+type AuxiliaryTasks struct {
+	StreamOnlyURLs []string             `key:"stream_only_base_urls"`
+	Tasks          map[string]Auxiliary `key:"*"`
+}
+
+// sideTask is what is known of a side task: its timeout, 0 for the general one, and
+// the capability that it waits for.
+type sideTask struct {
+	timeout time.Duration
+	planned string
+}
+
+// sideTasks lists the side tasks that the section auxiliary may name.
+var sideTasks = map[string]sideTask{
+	"approval":          {timeout: 30 * time.Second},
+	"background_review": {},
+	"compression":       {timeout: 120 * time.Second},
+	"curator":           {planned: "side tasks"},
+	"goal_judge":        {planned: "goals"},
+	"kanban_decomposer": {timeout: 120 * time.Second, planned: "kanban"},
+	"mcp":               {timeout: 30 * time.Second, planned: "mcp"},
+	"moa_aggregator":    {planned: "mixture of agents"},
+	"moa_reference":     {planned: "mixture of agents"},
+	"profile_describer": {planned: "side tasks"},
+	"review":            {planned: "delegation"},
+	"session_summary":   {timeout: 20 * time.Second},
+	"skill_replay":      {},
+	"skills_hub":        {timeout: 30 * time.Second, planned: "side tasks"},
+	"title_generation":  {timeout: 30 * time.Second},
+	"triage_specifier":  {timeout: 120 * time.Second, planned: "kanban"},
+	"tts_audio_tags":    {timeout: 30 * time.Second, planned: "speech"},
+	"vision":            {timeout: 120 * time.Second, planned: "vision"},
+}
+
+// auxiliaryTimeout is the timeout of the other side tasks.
+const auxiliaryTimeout = 60 * time.Second
+
+// StreamOnlyURLs returns the base URLs whose side tasks must stream.
+func (c *Config) StreamOnlyURLs() []string {
+	return section[AuxiliaryTasks](c, "auxiliary").StreamOnlyURLs
+}
+
+// Auxiliary returns the settings of one side task with defaults filled in.
+func (c *Config) Auxiliary(task string) Auxiliary {
+	aux := section[Auxiliary](c, "auxiliary", task)
+	if aux.Timeout == 0 {
+		aux.Timeout = cmp.Or(sideTasks[task].timeout, auxiliaryTimeout)
+	}
+	return aux
+}
+
+// checkSideTasks reports side tasks that do not exist.
+func (c *Config) checkSideTasks(at []layeredNode, add func(Problem)) {
+	known := append(slices.Sorted(maps.Keys(sideTasks)), "stream_only_base_urls")
+	for _, p := range at {
+		for i := 0; p.node.Kind == yaml.MappingNode && i+1 < len(p.node.Content); i += 2 {
+			key := p.node.Content[i]
+			if key.Value == "<<" || slices.Contains(known, key.Value) {
+				continue
+			}
+			if problem, ok := unknownKey(*p.layer, key, []string{"auxiliary", key.Value}, known); ok {
+				add(problem)
+			}
+		}
+	}
+}
