@@ -59,9 +59,7 @@ func (j *judge) argv(args []string, s situation) {
 	case "cd", "pushd":
 		j.chdir(args[1:])
 	case "read", "mapfile", "readarray", "getopts":
-		for _, a := range args[1:] {
-			j.vars[a] = unknown
-		}
+		j.readsInto(args)
 	default:
 		j.rules(name, args, s)
 	}
@@ -102,8 +100,7 @@ func (j *judge) wrapped(name string, w wrapper, args []string, s situation) {
 	}
 	for _, a := range own {
 		if name, value, ok := strings.Cut(a, "="); ok && isAssignment(a) {
-			j.assigned(name)
-			_ = value
+			j.assigned(name, value)
 		}
 	}
 	if len(inner) == 0 && opensShell(name, own) {

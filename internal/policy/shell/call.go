@@ -64,30 +64,22 @@ func (j *judge) assign(list []*syntax.Assign) {
 			j.substitutions(a.Array)
 		}
 		if a.Name == nil {
+			if a.Value != nil {
+				j.exported(j.word(a.Value))
+			}
 			continue
 		}
 		name := a.Name.Value
 		switch {
 		case a.Naked:
+			continue
 		case a.Value == nil && a.Array == nil:
 			j.vars[name] = ""
 		case a.Value == nil || a.Index != nil:
 			j.vars[name] = unknown
-		case a.Append:
-			j.vars[name] += j.word(a.Value)
 		default:
-			j.vars[name] = j.word(a.Value)
+			j.vars[name] = j.newValue(a)
 		}
-		j.assigned(name)
-	}
-}
-
-// assigned judges variables that change what later commands do.
-func (j *judge) assigned(name string) {
-	switch name {
-	case "DOCKER_HOST", "DOCKER_CONTEXT", "CONTAINER_HOST":
-		j.ask("docker-daemon", "switches to another container daemon")
-	case "SUDO_ASKPASS":
-		j.ask("sudo-password", "passes a password to sudo")
+		j.assigned(name, j.vars[name])
 	}
 }

@@ -74,6 +74,8 @@ func (j *judge) printed(c *syntax.CallExpr, in input) (string, bool) {
 		text = in.text
 	case "pwd":
 		text = j.dir
+	case "nproc":
+		text = "4"
 	case "which":
 		text = args[len(args)-1]
 	default:

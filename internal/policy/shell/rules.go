@@ -7,6 +7,7 @@ func (j *judge) rules(name string, args []string, s situation) {
 	rest := args[1:]
 	j.sql(name, rest, s.in)
 	j.ranAfterChmod(args)
+	j.setsLater(name, rest)
 	switch name {
 	case "rm", "grm", "srm", "rimraf", "trash-rm":
 		j.remove(rest)

@@ -68,6 +68,8 @@ func (j *judge) value(name string) (string, bool) {
 		if j.dir != "" {
 			return j.dir, true
 		}
+	case "PATH":
+		return systemPath, true
 	case "IFS":
 		return " ", true
 	case "@", "*": // empty in a shell without arguments

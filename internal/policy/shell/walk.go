@@ -96,6 +96,7 @@ func (j *judge) loop(c *syntax.ForClause, in input) {
 	}
 	for _, v := range values {
 		j.vars[iter.Name.Value] = v
+		j.assigned(iter.Name.Value, v)
 		j.stmts(c.Do, in)
 	}
 }

@@ -1,0 +1,92 @@
+package shell
+
+import "strings"
+
+// setsLater judges commands that set variables or code for later commands other
+// than by an assignment.
+func (j *judge) setsLater(name string, rest []string) {
+	switch name {
+	case "make", "gmake", "bmake", "configure", "cross-env":
+		j.assignments(rest)
+	case "systemctl", "launchctl", "tmux", "setx", "dbus-update-activation-environment":
+		j.setsVariable(name, rest)
+	case "printf":
+		if len(rest) > 1 && rest[0] == "-v" {
+			j.unknownVariable(rest[1])
+		}
+	case "hash":
+		if hasShort(rest, "p") {
+			j.ask("environment", "decides which file a program's name runs")
+		}
+	case "enable":
+		if hasShort(rest, "f") {
+			j.ask("environment", "loads a library into the shell")
+		}
+	case "complete", "compgen":
+		j.optionText(rest, "-C")
+	case "bind":
+		if hasShort(rest, "x") {
+			j.ask("shell-text", "runs shell commands given as an argument")
+		}
+	}
+}
+
+// assignments judges words of the form NAME=value.
+func (j *judge) assignments(words []string) {
+	for _, w := range words {
+		if name, value, ok := strings.Cut(w, "="); ok && isAssignment(w) {
+			j.assigned(name, value)
+		}
+	}
+}
+
+// setsVariable judges programs that set variables of a login session.
+func (j *judge) setsVariable(name string, rest []string) {
+	words := plainWords(rest)
+	switch {
+	case len(words) == 0:
+	case name == "dbus-update-activation-environment":
+		j.assignments(words)
+	case words[0] == "set-environment" || words[0] == "import-environment":
+		j.assignments(words[1:])
+		if name == "tmux" && len(words) > 2 {
+			j.assigned(words[1], words[2])
+		}
+	case (words[0] == "setenv" || name == "setx") && len(words) > 2:
+		j.assigned(words[len(words)-2], words[len(words)-1])
+	case name == "setx" && len(words) == 2:
+		j.assigned(words[0], words[1])
+	}
+}
+
+// unknownVariable records a variable whose new value is only known at run time.
+func (j *judge) unknownVariable(name string) {
+	j.vars[name] = unknown
+	j.assigned(name, unknown)
+}
+
+// optionText judges the value of a short option that is shell text.
+func (j *judge) optionText(args []string, option string) {
+	for i, a := range args {
+		text, joined := strings.CutPrefix(a, option)
+		switch {
+		case !joined:
+			continue
+		case text == "" && i+1 < len(args):
+			text = args[i+1]
+		}
+		j.ask("shell-text", "runs shell commands given as an argument")
+		j.script(text)
+	}
+}
+
+// readsInto judges read and mapfile: they set variables, and mapfile -C runs a
+// command for its lines.
+func (j *judge) readsInto(args []string) {
+	if strings.HasPrefix(args[0], "mapfile") || strings.HasPrefix(args[0], "readarray") {
+		j.optionText(args[1:], "-C")
+	}
+	for _, a := range args[1:] {
+		j.unknownVariable(a)
+	}
+}
