@@ -4,7 +4,8 @@
 // links followed, and acts on the verdict: a denial applies in every mode, a
 // question goes to the user.
 //
-// Start reading at path.go for files and inject.go for prompt text. Package
-// internal/policy/shell judges command lines. All functions may be called
+// One table of protected paths (path_table.go) serves file tools, commands and
+// uploads. Start reading at path.go for files and inject.go for prompt text.
+// Package internal/policy/shell judges command lines. All functions may be called
 // concurrently.
 package policy

@@ -1,16 +1,18 @@
 package policy
 
 import (
+	"fmt"
 	"runtime"
 	"strings"
 )
 
-// PathRules names the folders of the user and of the agent. All paths are
-// absolute; empty ones protect nothing.
+// PathRules judges paths by the table of protected paths (path_table.go). It
+// names the folders of the user and of the agent. All paths are absolute; empty
+// ones protect nothing.
 type PathRules struct {
 	Home  string // the user's home folder
 	State string // the agent's own home: configuration, secrets, skills
-	// SafeRoots, if not empty, are the only folders that may be written.
+	// SafeRoots, if not empty, are the only folders that file tools may write.
 	SafeRoots []string
 }
 
@@ -25,12 +27,128 @@ type PathVerdict struct {
 // Allowed reports whether the path is allowed without a question.
 func (v PathVerdict) Allowed() bool { return !v.Deny && !v.Ask }
 
-// Read judges reading. Pass the path as requested and the path with its links
-// followed; the strictest verdict counts.
+// Read judges reading by a file tool, which shows the content to the model. Pass
+// the path as requested and the path with its links followed; the strictest
+// verdict counts. Commands that read on this machine are not judged.
 func (r PathRules) Read(paths ...string) PathVerdict { return strictest(paths, r.read) }
 
-// Write judges creating, changing, moving and deleting. Pass paths as for Read.
+// Secret reports whether the content of a path must not leave this machine without
+// a question: credentials, keys, private records, Hermes' own files, and folders
+// on the way to them. Uploads and pipes into the network are judged by it. Pass
+// paths as for Read.
+func (r PathRules) Secret(paths ...string) bool {
+	for _, p := range paths {
+		if r.secret(canonical(p)) {
+			return true
+		}
+	}
+	return false
+}
+
+// Write judges creating, changing, moving and deleting by a file tool. Pass paths
+// as for Read.
 func (r PathRules) Write(paths ...string) PathVerdict { return strictest(paths, r.write) }
+
+// CommandWrite judges a command that writes a path. It never denies: the user sees
+// the command and decides. Pass paths as for Read; they may hold patterns of a
+// shell.
+func (r PathRules) CommandWrite(paths ...string) PathVerdict {
+	return r.command(paths, func(Kind) bool { return true })
+}
+
+// CommandNames judges a path that a command names, if the command is not known to
+// only read it.
+func (r PathRules) CommandNames(paths ...string) PathVerdict {
+	return r.command(paths, func(k Kind) bool { return !k.Common })
+}
+
+// CommandReplaces judges a command that moves, deletes or replaces a path with
+// everything below it.
+func (r PathRules) CommandReplaces(paths ...string) PathVerdict {
+	if v := r.CommandWrite(paths...); !v.Allowed() {
+		return v
+	}
+	return strictest(paths, func(p string) PathVerdict {
+		for _, at := range r.places(p) {
+			if row, ok := above(at.anchor, at.names, func(row rule) bool { return commandAccess(row.Kind, at) > Free }); ok {
+				return commandVerdict(row.Kind)
+			}
+		}
+		return PathVerdict{}
+	})
+}
+
+func (r PathRules) command(paths []string, counts func(Kind) bool) PathVerdict {
+	judge := func(p string) PathVerdict {
+		k, access := r.strictestKind(p, func(k Kind, at place) Access {
+			if !counts(k) {
+				return Free
+			}
+			return commandAccess(k, at)
+		})
+		if access == Free {
+			return PathVerdict{}
+		}
+		return commandVerdict(k)
+	}
+	for _, p := range paths {
+		// macOS' own spelling of a folder is unusual in a command.
+		if raw := strings.ToLower(clean(p)); strings.HasPrefix(raw, "/private/") {
+			if v := judge(raw); !v.Allowed() {
+				return v
+			}
+		}
+	}
+	return strictest(paths, judge)
+}
+
+// commandAccess is the only place where commands are judged differently from file
+// tools; see [Kind] for the reasons.
+func commandAccess(k Kind, at place) Access {
+	if k.ShellKey == "" || k.OwnHome && at.anchor == AtHome && !at.own {
+		return Free
+	}
+	return min(k.Write, Asked)
+}
+
+func commandVerdict(k Kind) PathVerdict {
+	return PathVerdict{Ask: true, Key: k.ShellKey, Reason: "writes to a file or folder that " + k.What}
+}
+
+func (r PathRules) write(p string) PathVerdict {
+	if v := r.writeSafeRoot(p); !v.Allowed() {
+		return v
+	}
+	k, access := r.strictestKind(p, func(k Kind, _ place) Access {
+		if k.Key == "" { // for commands only
+			return Free
+		}
+		return k.Write
+	})
+	switch access {
+	case Denied:
+		return deny(k.Key, "this is a file that %s, and file tools must not write it: %s", k.What, k.Instead)
+	case Asked:
+		return PathVerdict{Ask: true, Key: k.Key, Reason: "changes a file that " + k.What}
+	}
+	return PathVerdict{}
+}
+
+func (r PathRules) writeSafeRoot(p string) PathVerdict {
+	if len(r.SafeRoots) == 0 {
+		return PathVerdict{}
+	}
+	for _, root := range r.SafeRoots {
+		if root != "" && within(p, canonical(root)) {
+			return PathVerdict{}
+		}
+	}
+	return deny("safe-root", "writing is limited to %s: put the file there", strings.Join(r.SafeRoots, ", "))
+}
+
+func deny(key, format string, args ...any) PathVerdict {
+	return PathVerdict{Deny: true, Key: key, Reason: fmt.Sprintf(format, args...)}
+}
 
 func strictest(paths []string, judge func(string) PathVerdict) PathVerdict {
 	var worst PathVerdict
@@ -46,10 +164,105 @@ func strictest(paths []string, judge func(string) PathVerdict) PathVerdict {
 	return worst
 }
 
+// place is a path as seen from one anchor of the table.
+type place struct {
+	anchor Anchor
+	names  []string // below the anchor
+	own    bool     // in the home of the user who runs Hermes, or of root
+}
+
+// places lists how a canonical path can be seen.
+func (r PathRules) places(p string) []place {
+	all := make([]place, 0, 4)
+	names := split(p)
+	if strings.HasPrefix(p, "/") || len(p) > 1 && p[1] == ':' {
+		all = append(all, place{anchor: AtRoot, names: names})
+	}
+	home, own := r.homeRest(names)
+	if home != nil {
+		all = append(all, place{AtHome, home, own})
+	}
+	if rest := r.stateRest(names, home); rest != nil {
+		all = append(all, place{anchor: AtState, names: rest})
+	}
+	return append(all, place{anchor: Anywhere, names: names})
+}
+
+// strictestKind returns the kind of a path that the caller grades highest. Of the
+// rows with one anchor the first that matches decides.
+func (r PathRules) strictestKind(p string, grade func(Kind, place) Access) (Kind, Access) {
+	var kind Kind
+	worst := Free
+	for _, at := range r.places(p) {
+		row, ok := first(at.anchor, at.names)
+		if !ok {
+			continue
+		}
+		if access := grade(row.Kind, at); access > worst {
+			kind, worst = row.Kind, access
+		}
+	}
+	return kind, worst
+}
+
+// homeRest returns the names of a path below a user's home folder, and whether
+// that is the home of the user who runs Hermes, or of root. It returns nil for
+// other paths, and an empty list for a home folder itself.
+func (r PathRules) homeRest(names []string) (rest []string, own bool) {
+	if r.Home != "" {
+		if rest := below(names, split(canonical(r.Home))...); rest != nil {
+			return rest, true
+		}
+	}
+	if rest := below(names, "root"); rest != nil {
+		return rest, true
+	}
+	for _, homes := range [...][]string{{"home", "*"}, {"users", "*"}, {"c:", "users", "*"}, {"var", "root"}} {
+		if rest := below(names, homes...); rest != nil {
+			return rest, false
+		}
+	}
+	return nil, false
+}
+
+// stateRest returns the names of a path below the agent's home or below one of
+// its profiles: nil for other paths, and an empty list for such a home itself.
+func (r PathRules) stateRest(names, home []string) []string {
+	var rest []string
+	if r.State != "" {
+		rest = below(names, split(canonical(r.State))...)
+	}
+	if rest == nil {
+		rest = below(home, ".hermes")
+	}
+	if inner := below(rest, "profiles", "*"); len(inner) > 0 {
+		return inner
+	}
+	return rest
+}
+
+// below returns the names that follow a folder, which may hold wildcards. It
+// returns nil if the path is not in that folder, and an empty list for the folder
+// itself.
+func below(names []string, folder ...string) []string {
+	if len(folder) == 1 && folder[0] == "" { // the root
+		return names
+	}
+	if len(names) < len(folder) {
+		return nil
+	}
+	for i, name := range folder {
+		if !matchName(name, names[i]) {
+			return nil
+		}
+	}
+	return names[len(folder):]
+}
+
 // canonical converts a path to the form that the rules use: forward slashes,
 // lower case (a wrong refusal of ~/.SSH costs nothing), no dot segments, no
-// double slashes, no /private before macOS' etc, var and tmp, no /proc/…/root
-// prefix.
+// double slashes, no /private before macOS' etc, var and tmp, no other name of
+// the root folder before it.
 func canonical(path string) string {
 	if runtime.GOOS == "windows" {
 		path = strings.ReplaceAll(path, `\`, "/")
@@ -60,6 +273,7 @@ func canonical(path string) string {
 			p = rest
 		}
 	}
+	p = strings.TrimPrefix(p, "/system/volumes/data")
 	for {
 		rest, ok := processFile(p)
 		tail, through := strings.CutPrefix(rest, "root/")
@@ -94,96 +308,6 @@ func clean(path string) string {
 
 // within reports whether path is dir or is below it. Both are canonical.
 func within(path, dir string) bool {
-	return dir != "" && (path == dir || below(path, dir) != "")
-}
-
-// below returns the part of path below dir, or "".
-func below(path, dir string) string {
-	if dir == "" {
-		return ""
-	}
-	rest, ok := strings.CutPrefix(path, strings.TrimSuffix(dir, "/")+"/")
-	if !ok {
-		return ""
-	}
-	return rest
-}
-
-// homeRest returns the part of a path below any user's home folder, or "".
-func (r PathRules) homeRest(p string) string {
-	if r.Home != "" {
-		if rest := below(p, canonical(r.Home)); rest != "" {
-			return rest
-		}
-	}
-	if rest := below(p, "/root"); rest != "" {
-		return rest
-	}
-	for _, homes := range [...]string{"/home", "/users", "c:/users"} {
-		if rest := below(p, homes); rest != "" {
-			_, rest, _ = strings.Cut(rest, "/")
-			return rest
-		}
-	}
-	return ""
-}
-
-// stateRest returns the part of a path below the agent's home or below one of its
-// profiles, or "".
-func (r PathRules) stateRest(p string) string {
-	rest := ""
-	if r.State != "" {
-		rest = below(p, canonical(r.State))
-	}
-	if rest == "" {
-		rest = below(r.homeRest(p), ".hermes")
-	}
-	if inner, ok := strings.CutPrefix(rest, "profiles/"); ok {
-		if _, file, ok := strings.Cut(inner, "/"); ok {
-			return file
-		}
-	}
-	return rest
-}
-
-func base(p string) string { return p[strings.LastIndexByte(p, '/')+1:] }
-
-// environmentFile reports whether a file is a dotenv or direnv file with real
-// values, not a sample that projects share.
-func environmentFile(name string) bool {
-	if name == ".env" || name == ".envrc" {
-		return true
-	}
-	rest, ok := strings.CutPrefix(name, ".env.")
-	if !ok {
-		return false
-	}
-	for _, sample := range [...]string{"example", "sample", "template", "dist", "defaults"} {
-		if rest == sample || strings.HasSuffix(rest, "."+sample) {
-			return false
-		}
-	}
-	return true
-}
-
-// credentialFile reports whether a file below a home folder holds credentials.
-func credentialFile(rest string) bool {
-	switch rest {
-	case ".netrc", "_netrc", ".pgpass", ".my.cnf", ".npmrc", ".pypirc", ".git-credentials",
-		".config/git/credentials", ".cargo/credentials", ".cargo/credentials.toml", ".gem/credentials",
-		".vault-token", ".terraform.d/credentials.tfrc.json", ".boto", ".s3cfg", ".docker/config.json",
-		".config/gh/hosts.yml", ".claude/.credentials.json", ".codex/auth.json", ".claude.json":
-		return true
-	}
-	return false
-}
-
-// ownSecret reports whether a file below the agent's home must not be read by
-// any tool.
-func ownSecret(rest string) bool {
-	switch rest {
-	case ".env", "auth.json", ".anthropic_oauth.json":
-		return true
-	}
-	return within(rest, "mcp-tokens") || within(rest, "pairing")
+	rest, ok := strings.CutPrefix(path, strings.TrimSuffix(dir, "/"))
+	return ok && dir != "" && (rest == "" || rest[0] == '/')
 }

@@ -4,93 +4,62 @@ import "strings"
 
 func (r PathRules) read(p string) PathVerdict {
 	if reason := deviceReason(p); reason != "" {
-		return PathVerdict{Deny: true, Key: "device", Reason: reason}
+		return deny("device", "%s", reason)
 	}
-	if r.secret(p) {
-		return PathVerdict{Deny: true, Key: "secret-file",
-			Reason: "this file holds credentials, which are not shown: work without its content, or ask the user for the one value you need"}
+	for _, at := range r.places(p) {
+		row, ok := first(at.anchor, at.names)
+		// The names of the files in a folder are not secret.
+		if ok && row.Kind.Read == Denied && !(row.tree && len(at.names) == len(row.segments)) {
+			return deny("secret-file", "this file holds credentials, which are not shown: work without its content, or ask the user for the one value you need")
+		}
 	}
 	return PathVerdict{}
 }
 
 func (r PathRules) secret(p string) bool {
-	name := base(p)
-	if environmentFile(name) || keyFile(name) {
+	if _, access := r.strictestKind(p, func(k Kind, _ place) Access { return k.Read }); access > Free {
 		return true
 	}
-	switch p {
-	case "/etc/shadow", "/etc/gshadow", "/etc/shadow-", "/etc/gshadow-", "/etc/master.passwd", "/etc/security/opasswd":
-		return true
-	}
-	if within(p, "/etc/ssh") && strings.HasSuffix(name, "_key") {
-		return true
-	}
-	if rest := r.stateRest(p); rest != "" && ownSecret(rest) {
-		return true
-	}
-	rest := r.homeRest(p)
-	return rest != "" && (credentialFile(rest) || secretInFolder(rest))
-}
-
-// keyFile reports whether a name is a usual name of a private key, in any folder.
-func keyFile(name string) bool {
-	switch name {
-	case "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk":
-		return true
-	}
-	return false
-}
-
-// secretInFolder reports whether a file below a home folder is secret because of
-// the folder it is in.
-func secretInFolder(rest string) bool {
-	if file := below(rest, ".ssh"); file != "" {
-		switch name := base(file); {
-		case strings.HasSuffix(name, ".pub"), strings.HasPrefix(name, "known_hosts"):
-			return false
-		case name == "config", name == "authorized_keys":
-			return false
+	for _, at := range r.places(p) {
+		if at.anchor != AtHome {
+			continue
 		}
-		return true
-	}
-	if file := below(rest, ".aws"); file != "" {
-		return file != "config"
-	}
-	if file := below(rest, ".kube"); file != "" {
-		return file == "config" || strings.HasSuffix(file, ".conf") || within(file, "cache/oidc-login")
-	}
-	for _, dir := range [...]string{".gnupg/private-keys-v1.d", ".gnupg/secring.gpg", ".config/gcloud", ".azure",
-		".password-store", ".local/share/keyrings", ".oci", "library/keychains"} {
-		if within(rest, dir) {
+		if _, ok := above(AtHome, at.names, func(row rule) bool { return row.Kind.Read == Denied }); ok {
 			return true
 		}
 	}
-	return false
+	return processSecret(p) || r.Home != "" && within(canonical(r.Home), p)
 }
 
 // deviceReason says why a special file must not be read: it never ends, waits
 // for input, or shows another process's secrets. It returns "" for other files,
 // including disks, /dev/null and most files in /proc.
 func deviceReason(p string) string {
-	if rest := below(p, "/dev"); rest != "" && endlessDevice(rest) {
+	if rest, ok := strings.CutPrefix(p, "/dev/"); ok && endlessDevice(rest) {
 		return "this is a device that never ends or waits for input, so reading it would hang; use the terminal tool if you need some of its bytes"
 	}
 	switch p {
 	case "/proc/kcore", "/proc/kmsg", "/proc/kallsyms", "/proc/keys":
 		return "this file shows the kernel's memory or messages, which file tools must not read"
 	}
-	rest, ok := processFile(p)
-	if !ok {
-		return ""
-	}
-	if within(rest, "fd") && rest != "fd" {
+	if rest, _ := processFile(p); strings.HasPrefix(rest, "fd/") {
 		return "this is an open file descriptor of a process, which may be a terminal or a pipe: name the file itself"
 	}
-	switch rest {
-	case "environ", "mem", "maps", "smaps", "smaps_rollup", "numa_maps", "auxv", "pagemap", "cmdline", "stack", "syscall":
+	if processSecret(p) {
 		return "this file can show a process's secrets (environment, arguments or memory), which file tools must not read"
 	}
 	return ""
+}
+
+// processSecret reports whether a file in /proc shows the environment, the
+// arguments or the memory of a process.
+func processSecret(p string) bool {
+	rest, _ := processFile(p)
+	switch rest {
+	case "environ", "mem", "maps", "smaps", "smaps_rollup", "numa_maps", "auxv", "pagemap", "cmdline", "stack", "syscall":
+		return true
+	}
+	return false
 }
 
 func endlessDevice(rest string) bool {
@@ -99,8 +68,8 @@ func endlessDevice(rest string) bool {
 		"kmsg", "mem", "kmem", "port", "watchdog", "input", "uinput":
 		return true
 	}
-	for _, dir := range [...]string{"fd", "pts", "input", "snd"} {
-		if below(rest, dir) != "" {
+	for _, dir := range [...]string{"fd/", "pts/", "input/", "snd/"} {
+		if strings.HasPrefix(rest, dir) {
 			return true
 		}
 	}
@@ -108,23 +77,15 @@ func endlessDevice(rest string) bool {
 }
 
 // processFile returns the part of a path below /proc/<process>[/task/<thread>].
+// A name that is not a number may be one that a shell puts in at run time.
 func processFile(p string) (string, bool) {
-	rest := below(p, "/proc")
+	rest, ok := strings.CutPrefix(p, "/proc/")
 	who, file, _ := strings.Cut(rest, "/")
-	if who != "self" && who != "thread-self" && !number(who) {
+	if !ok || file == "" || who == "sys" || who == "tty" || who == "bus" || who == "fs" {
 		return "", false
 	}
 	if task, ok := strings.CutPrefix(file, "task/"); ok {
 		_, file, _ = strings.Cut(task, "/")
 	}
 	return file, true
-}
-
-func number(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return s != ""
 }

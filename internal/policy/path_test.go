@@ -26,13 +26,13 @@ func TestPathWrite(t *testing.T) {
 			"/srv/app/.git/./hooks//pre-push", "/home/ada/./x/../.ssh/rc", "/proc/self/root/etc/passwd", "/dev/sda", "/proc/sys/x",
 		},
 		"ask": {
-			"/home/ada/.ssh/config", "/etc/hosts", "/home/ada/.bashrc", "/home/ada/.hermes/SOUL.md", "/home/ada/.hermes/memories/USER.md",
+			"/home/ada/.ssh/config", "/etc/hosts", "/home/ada/.bashrc", "/home/ada/.hermes/SOUL.md", "/home/ada/.hermes/memories/USER.md", "/srv/app/.npmrc",
 		},
 		"allow": {
 			"/srv/app/main.go", "/tmp/x", "/home/ada/notes.txt", "/home/ada/project/.github/workflows/ci.yml",
 			"/srv/app/.env.example", "/srv/app/environment.env.md", "/home/ada/.hermes/cache/x", "/home/ada/.hermesrc",
 			"/srv/app/config", "/srv/app/.gitignore", "/srv/app/hooks/x", "/srv/.ssh-notes/x", "/home/ada/.sshx", "/dev/shm/x",
-			"/home/ada/.config/app/settings.json", "/var/folders/x/T/y", "/srv/app/.npmrc",
+			"/home/ada/.config/app/settings.json", "/var/folders/x/T/y",
 		},
 	}
 	for want, paths := range tests {

@@ -1,8 +1,11 @@
 package policy_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
+	"hermes/internal/policy"
 	"hermes/internal/policy/shell"
 )
 
@@ -68,4 +71,111 @@ func writers(path string) []string {
 
 func judged(line string) shell.Verdict {
 	return shell.Judge(line, shell.Context{Home: rules.Home, Hermes: rules.State, Dir: "/srv/app"})
+}
+
+// TestEveryRowHoldsForFileToolsAndShell walks the table: both come to the same
+// conclusion about every row, but for the differences that its kind declares.
+func TestEveryRowHoldsForFileToolsAndShell(t *testing.T) {
+	t.Parallel()
+	for _, row := range policy.Table() {
+		path := example(row)
+		tool := !rules.Write(path).Allowed()
+		if want := row.Kind.Write > policy.Free && row.Kind.Key != ""; tool != want {
+			t.Errorf("%s (%s): file tools ask or refuse: %v, want %v", row.Pattern, path, tool, want)
+		}
+		for _, line := range writers(path) {
+			v := judged(line)
+			keys := []string{}
+			for _, f := range v.Findings {
+				keys = append(keys, f.Key)
+			}
+			switch want := row.Kind.ShellKey; {
+			case row.Kind.Write == policy.Free || want == "":
+				if len(keys) > 0 && !strings.HasPrefix(path, "/dev/") {
+					t.Errorf("%s: %s: keys %v, want none", row.Pattern, line, keys)
+				}
+			case !slices.Contains(keys, want):
+				t.Errorf("%s: %s: keys %v, want %s", row.Pattern, line, keys, want)
+			}
+		}
+		if got, want := rules.Secret(path), row.Kind.Read > policy.Free; got != want {
+			t.Errorf("%s (%s): secret %v, want %v", row.Pattern, path, got, want)
+		}
+		if row.Kind.Read == policy.Denied && rules.Read(path).Allowed() {
+			t.Errorf("%s (%s): file tools show it", row.Pattern, path)
+		}
+	}
+}
+
+// example makes a path that a row matches.
+func example(row policy.Protected) string {
+	p := strings.NewReplacer("**/", "sub/", "**", "other", "*", "x", "?", " ").Replace(row.Pattern)
+	if strings.HasSuffix(p, "/") {
+		p += "sub/file"
+	}
+	switch row.Anchor {
+	case policy.AtHome:
+		return rules.Home + "/" + p
+	case policy.AtState:
+		return rules.State + "/" + p
+	case policy.Anywhere:
+		return "/srv/app/" + p
+	}
+	if strings.HasPrefix(p, "c:") {
+		return p
+	}
+	return "/" + p
+}
+
+func TestSecret(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]bool{
+		"/home/ada/.ssh/id_ed25519": true, "/home/ada/.ssh": true, "/home/ada/.config/gh": true, "/home/ada/.config": true, "/home/ada": true, "/home": true, "/": true,
+		"/home/bob/.aws/credentials": true, "/srv/app/.env": true, "/etc/shadow": true, "/etc/passwd": true, "/proc/self/environ": true, "/proc/1/root/etc/shadow": true,
+		"/home/ada/.hermes": true, "/home/ada/.hermes/hermes.db": true, "/home/ada/.hermes/memories/USER.md": true, "/home/ada/.hermes/profiles/work/auth.json": true,
+		"/home/ada/.bash_history": true, "/home/ada/.mozilla/firefox/x/logins.json": true, "/srv/app/server.key": true, "/srv/app/*.pem": true, "/home/ada/.s*/id_rsa": true,
+		"/srv/app/main.go": false, "/srv/app": false, "/home/ada/.ssh/id_rsa.pub": false, "/srv/app/.env.example": false, "/home/ada/project": false,
+		"/home/ada/.hermes/cache/x": false, "/home/ada/.hermes/skills/x/SKILL.md": false, "/home/ada/.bashrc": false, "/proc/cpuinfo": false, "/tmp/x": false,
+	} {
+		if got := rules.Secret(path); got != want {
+			t.Errorf("%s: %v, want %v", path, got, want)
+		}
+	}
+	if !rules.Secret("/srv/app/link", "/home/ada/.netrc") {
+		t.Error("a link to a secret is none")
+	}
+}
+
+func TestCommandVerdicts(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		judge func(...string) policy.PathVerdict
+		path  string
+		want  string
+	}{
+		{rules.CommandWrite, "/usr/bin/git", "write-system"},
+		{rules.CommandNames, "/usr/bin/git", ""},
+		{rules.CommandNames, "/home/ada/.hermes", "write-hermes"},
+		{rules.CommandReplaces, "/home/ada/.config", "write-credentials"},
+		{rules.CommandReplaces, "/var/spool", "write-system"},
+		{rules.CommandReplaces, "/home/ada/.config/app", ""},
+		{rules.CommandReplaces, "/srv/app", ""},
+		{rules.CommandWrite, "/home/*/.ssh/authorized_keys", "write-ssh"},
+		{rules.CommandWrite, "/home/ada/.herm*/conf*", "write-hermes"},
+		{rules.CommandWrite, "/srv/app/*", ""},
+		{rules.CommandWrite, "/home/ada/*", ""},
+		{rules.CommandWrite, "/srv/app/*.yaml", ""},
+		{rules.CommandWrite, "/home/bob/.bashrc", ""},
+		{rules.CommandWrite, "/root/.bashrc", "write-shell-start"},
+		{rules.CommandWrite, "/proc/self/root/etc/hosts", "write-system"},
+		{rules.CommandWrite, "/proc/self/fd/1", ""},
+		{rules.CommandWrite, "/proc/self/fd/3/config", "write-system"},
+		{rules.CommandWrite, "/dev/fd/3/config", "write-system"},
+		{rules.CommandWrite, "/dev/stderr", ""},
+		{rules.CommandWrite, "/private/tmp/x", "write-system"},
+	} {
+		if v := tt.judge(tt.path); v.Key != tt.want || v.Ask != (tt.want != "") || v.Deny {
+			t.Errorf("%s: %+v, want %q", tt.path, v, tt.want)
+		}
+	}
 }

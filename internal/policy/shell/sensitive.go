@@ -3,7 +3,14 @@ package shell
 import (
 	"path"
 	"strings"
+
+	"hermes/internal/policy"
 )
+
+// protected judges paths by the table that file tools use, too.
+func (j *judge) protected() policy.PathRules {
+	return policy.PathRules{Home: j.context.Home, State: j.context.Hermes}
+}
 
 // rawDevice reports whether a path is a disk, or a partition of one.
 func rawDevice(p string) bool {
@@ -21,90 +28,61 @@ func rawDevice(p string) bool {
 
 // write judges a path that a command writes to, replaces or deletes.
 func (j *judge) write(target string) {
-	target = strings.TrimPrefix(target, "file://")
-	if rawDevice(target) {
-		j.refuse("raw-device", "overwrites a disk or memory")
-		return
-	}
-	p, ok := j.absolute(target)
-	if !ok {
-		p = target
-		if dynamic(p) { // $dir/.ssh/config may be the user's
-			p = p[strings.LastIndexAny(p, "\x00\x02\x03")+1:]
-			if strings.HasPrefix(p, "/") {
-				p = j.context.Home + p
-			}
-		}
-	}
-	if path.Clean(p) == "/proc/sysrq-trigger" {
-		j.refuse("shutdown", "shuts down or restarts the machine")
-		return
-	}
-	for _, kind := range []func(string) (key, reason string){systemFile, j.homeFile, j.hermesFile, projectFile} {
-		if key, reason := kind(p); key != "" {
-			j.ask(key, reason)
+	j.writeBy(target, j.protected().CommandWrite)
+}
+
+// replace judges a path that a command moves or deletes with all that is below.
+func (j *judge) replace(target string) {
+	j.writeBy(target, j.protected().CommandReplaces)
+}
+
+func (j *judge) writeBy(target string, verdict func(...string) policy.PathVerdict) {
+	for _, p := range j.spellings(target) {
+		switch {
+		case rawDevice(p):
+			j.refuse("raw-device", "overwrites a disk or memory")
+			return
+		case path.Clean(p) == "/proc/sysrq-trigger":
+			j.refuse("shutdown", "shuts down or restarts the machine")
 			return
 		}
-	}
-}
-
-func systemFile(p string) (key, reason string) {
-	for _, folder := range []string{"/etc", "/private/etc", "/private/var", "/private/tmp", "/private/home", "/boot", "/proc/sys", "/sys"} {
-		if inFolder(p, folder) {
-			return "write-system", "writes to the system folder " + folder
+		if v := verdict(p); v.Ask {
+			j.ask(v.Key, v.Reason)
 		}
 	}
-	return "", ""
 }
 
-// homeFile judges files in the user's home folder that programs trust.
-func (j *judge) homeFile(p string) (key, reason string) {
-	home := j.context.Home
-	if home == "" || !inFolder(p, home) {
-		return "", ""
+// spellings lists the paths that a word may mean: as it is written, and with its
+// links followed. It is empty if nothing is known.
+func (j *judge) spellings(word string) []string {
+	word = strings.TrimPrefix(strings.TrimPrefix(word, "file://localhost/"), "file://")
+	if word == "" || word == "/dev/null" {
+		return nil
 	}
-	rel := strings.TrimPrefix(strings.ToLower(p[min(len(p), len(strings.TrimSuffix(home, "/"))):]), "/")
-	top, _, _ := strings.Cut(rel, "/")
-	switch top {
-	case ".ssh":
-		return "write-ssh", "writes to SSH keys or settings"
-	case ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout",
-		".kshrc", ".mkshrc", ".cshrc", ".tcshrc", ".login", ".logout", ".xprofile", ".xinitrc", ".xsessionrc", ".pam_environment":
-		return "write-shell-start", "writes to a file that runs when a shell starts"
-	case ".netrc", "_netrc", ".pgpass", ".my.cnf", ".npmrc", ".pypirc", ".git-credentials", ".aws", ".kube", ".gnupg", ".docker", ".azure", ".boto", ".s3cfg", ".htpasswd":
-		return "write-credentials", "writes to a file that holds credentials"
+	if dynamic(word) {
+		return j.partlyKnown(word)
 	}
-	for _, folder := range []string{".config/fish", ".config/autostart", ".config/systemd", "library/launchagents", ".config/environment.d"} {
-		if inFolder(rel, folder) {
-			return "write-shell-start", "writes to a file that runs at login"
-		}
+	p, ok := j.absolute(word)
+	if !ok { // relative to an unknown folder, which may be the home
+		return []string{word, j.context.Home + "/" + word}
 	}
-	for _, folder := range []string{".config/gh", ".config/gcloud", ".config/git/credentials", ".cargo/credentials", ".cargo/credentials.toml", ".gem/credentials"} {
-		if inFolder(rel, folder) {
-			return "write-credentials", "writes to a file that holds credentials"
-		}
-	}
-	return "", ""
+	return []string{p}
 }
 
-// hermesFile judges Hermes' own folder, except its cache.
-func (j *judge) hermesFile(p string) (key, reason string) {
-	folder := j.context.Hermes
-	if !inFolder(p, folder) || inFolder(p, folder+"/cache") {
-		return "", ""
+// partlyKnown lists the paths that a word may mean of which a part is only known at
+// run time: any name may stand there, and $dir/.ssh/config may be the user's.
+func (j *judge) partlyKnown(word string) []string {
+	var all []string
+	known := strings.NewReplacer(fromDownload, "*", fromSearch, "*", unknown, "*").Replace(word)
+	if p, ok := j.absolute(known); ok && known[0] != '*' {
+		all = append(all, p)
 	}
-	return "write-hermes", "writes to Hermes' own files, which its commands should change"
-}
-
-func projectFile(p string) (key, reason string) {
-	name := strings.ToLower(path.Base(strings.TrimSuffix(p, "/")))
-	switch {
-	case name == ".env" || strings.HasPrefix(name, ".env.") || name == ".envrc":
-		return "write-env-file", "writes to an environment file, which usually holds secrets"
-	case name == "config.yaml":
-		return "write-config", "writes to a config.yaml"
-	case strings.Contains("/"+strings.ToLower(p), "/.git/hooks/") || strings.HasSuffix("/"+strings.ToLower(p), "/.git/config"):
-		return "write-git-hooks", "writes to git hooks or git configuration, which can run programs"
+	last := word[strings.LastIndexAny(word, "\x00\x02\x03")+1:]
+	if strings.HasPrefix(last, "/") {
+		last = j.context.Home + last
 	}
-	return "", ""
+	if last != "" {
+		all = append(all, last)
+	}
+	return all
 }

@@ -127,6 +127,9 @@ func (p location) checkReadable(ctx context.Context) error {
 // regular files, and read-only files. A write replaces a file by renaming
 // another over it, which would ignore its read-only mode.
 func (p location) checkWritable() error {
+	if p.info != nil && p.info.IsDir() {
+		return fmt.Errorf("%s is a folder: name a file in it", p.path)
+	}
 	if v := p.writeVerdict(); v.Deny {
 		return fmt.Errorf("%s: %s", p.path, v.Reason)
 	}
@@ -134,8 +137,6 @@ func (p location) checkWritable() error {
 		return nil
 	}
 	switch mode := p.info.Mode(); {
-	case mode.IsDir():
-		return fmt.Errorf("%s is a folder: name a file in it", p.path)
 	case !mode.IsRegular():
 		return fmt.Errorf("%s is a pipe, a socket or a device, not a regular file: choose another path", p.path)
 	case mode&0o222 == 0:
