@@ -50,27 +50,6 @@ type Result struct {
 	Provenance string
 }
 
-// RiskAssessor is implemented by tools whose calls may need approval.
-type RiskAssessor interface {
-	// AssessRisk returns the risks of a call before it runs and has no side
-	// effects. A call without risks may run.
-	AssessRisk(ctx context.Context, c *Call) []Risk
-}
-
-// Risk is one reason why a call may be dangerous.
-type Risk struct {
-	// Key names the pattern that was found: approval of one pattern does not
-	// cover another.
-	Key string
-	// Reason says in plain words what is dangerous.
-	Reason string
-	// Deny marks a call that is never allowed, in any mode.
-	Deny bool
-	// NoRemember marks a call that only the user may allow, for this session at
-	// most: no model judges it, and no grant is kept after the session.
-	NoRemember bool
-}
-
 // Host is what a tool may use of its running session during one call. It is
 // valid until Run returns. Its methods may be called concurrently.
 type Host interface {
@@ -80,8 +59,8 @@ type Host interface {
 	// it.
 	Environment() Environment
 	// Approve asks the user to allow the call that a describes and waits for
-	// the decision. If the frontend cannot ask, the decision is a refusal.
-	Approve(ctx context.Context, a ApprovalRequest) (Decision, error)
+	// the answer. If the frontend cannot ask, the answer is a refusal.
+	Approve(ctx context.Context, a ApprovalRequest) (ApprovalAnswer, error)
 	// Ask asks the user a question and waits for the answer.
 	Ask(ctx context.Context, q Question) (Answer, error)
 	// Spawn runs a task in a child session and waits for its report.
@@ -104,33 +83,6 @@ type SessionRef struct {
 	// Provenance names the sources of untrusted text that the session has read
 	// so far, as in [Message]; empty means none.
 	Provenance string
-}
-
-// ApprovalRequest is what the user is asked to allow.
-type ApprovalRequest struct {
-	CallID  string
-	Tool    string
-	Subject string // the whole command or path, never shortened
-	Dir     string
-	Risks   []Risk
-}
-
-// Decision is the answer to an ApprovalRequest.
-type Decision string
-
-// The answers. Anything else counts as a refusal.
-const (
-	AllowOnce    Decision = "once"
-	AllowSession Decision = "session"
-	AllowAlways  Decision = "always"
-	Deny         Decision = "denied"
-	TimedOut     Decision = "timeout"
-	Unattended   Decision = "absent" // the session has no user to ask
-)
-
-// Allowed reports whether the call may run.
-func (c Decision) Allowed() bool {
-	return c == AllowOnce || c == AllowSession || c == AllowAlways
 }
 
 // Question is a question for the user. Without choices the answer is free text.

@@ -223,7 +223,7 @@ func (s *scene) do(op session.Op, notice bool) {
 					s.t.Fatalf("asked %+v", e)
 				}
 				s.asked = append(s.asked, *e.Approval)
-				if err := s.live.Submit(s.t.Context(), session.Reply{ID: e.ID, Decision: s.answer}); err != nil {
+				if err := s.live.Submit(s.t.Context(), session.Reply{ID: e.ID, Approval: hermes.ApprovalAnswer{Decision: s.answer}}); err != nil {
 					s.t.Fatal(err)
 				}
 			case hermes.TurnDone:

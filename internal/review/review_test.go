@@ -35,7 +35,7 @@ func (b *reviewTools) Preview(hermes.ToolCall) string { return "" }
 func (b *reviewTools) TurnStarted()                   {}
 func (b *reviewTools) Run(ctx context.Context, c *hermes.Call) hermes.Result {
 	b.calls = append(b.calls, c.Host.Session().ID+" "+c.Name+" "+string(c.Arguments))
-	if decision, err := c.Host.Approve(ctx, hermes.ApprovalRequest{}); err != nil || decision != hermes.Unattended {
+	if answer, err := c.Host.Approve(ctx, hermes.ApprovalRequest{}); err != nil || answer.Decision != hermes.Unattended {
 		return hermes.Result{Text: "somebody agreed", Failed: true}
 	}
 	return hermes.Result{Text: "done", Failed: b.fails}

@@ -123,7 +123,7 @@ func (h *host) Spawn(ctx context.Context, t hermes.Task) (hermes.Report, error) 
 	return r, err
 }
 
-func (h *host) Approve(ctx context.Context, a hermes.ApprovalRequest) (hermes.Decision, error) {
+func (h *host) Approve(ctx context.Context, a hermes.ApprovalRequest) (hermes.ApprovalAnswer, error) {
 	q := newQuestion(hermes.Asked{Approval: &a})
 	if h.journaled && a.CallID == h.id && !h.approvalAsked.Swap(true) {
 		q.call = h.id // the call asks for approval first: nothing has run so far
@@ -131,13 +131,13 @@ func (h *host) Approve(ctx context.Context, a hermes.ApprovalRequest) (hermes.De
 	r, err := h.session.askUser(ctx, q, h.session.cfg.AskTimeout)
 	switch {
 	case errors.Is(err, errUnattended):
-		return h.unattended(a), nil
+		return hermes.ApprovalAnswer{Decision: h.unattended(a)}, nil
 	case errors.Is(err, errNoAnswer):
-		return hermes.TimedOut, nil
+		return hermes.ApprovalAnswer{Decision: hermes.TimedOut}, nil
 	case err != nil:
-		return hermes.Deny, err
+		return hermes.ApprovalAnswer{Decision: hermes.Deny}, err
 	}
-	return r.Decision, nil
+	return r.Approval, nil
 }
 
 // unattended is the decision where there is no user to ask. Every risk of the call

@@ -21,11 +21,11 @@ type (
 	// set, it also ends the session's background processes.
 	Stop struct{ Processes bool }
 	// Reply answers the question of an Asked event: with Answer if that has a
-	// Question, with Decision if it has an Approval.
+	// Question, with Approval if it has one.
 	Reply struct {
 		ID       string
 		Answer   hermes.Answer
-		Decision hermes.Decision
+		Approval hermes.ApprovalAnswer
 	}
 	// Continue resumes a turn that was cut off and asks its open question
 	// again. It is refused if the transcript ends with an answer. A Say instead

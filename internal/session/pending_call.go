@@ -93,7 +93,7 @@ func (s *Session) saveAnswer(q *question, r Reply) error {
 		return nil
 	case q.asked.Approval != nil:
 		h.AwaitingApproval = false
-		if err := s.storePending(q.call, h.PendingCall); err != nil && r.Decision.Allowed() {
+		if err := s.storePending(q.call, h.PendingCall); err != nil && r.Approval.Allowed() {
 			return fmt.Errorf("the answer could not be stored, so it does not count: %w", err)
 		}
 		return nil

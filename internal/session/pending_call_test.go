@@ -300,7 +300,7 @@ func TestApprovalThatWasNotGivenWasNeverUsed(t *testing.T) {
 	if err != nil || len(steps) != 1 || !steps[0].Pending.AwaitingApproval {
 		t.Errorf("the journal has %+v, %v while approval is asked for", steps, err)
 	}
-	submit(t, s, session.Reply{ID: q.ID, Decision: hermes.AllowOnce})
+	submit(t, s, session.Reply{ID: q.ID, Approval: hermes.ApprovalAnswer{Decision: hermes.AllowOnce}})
 	until[hermes.TurnDone](e)
 	if len(inside) != 1 || inside[0].Pending.AwaitingApproval {
 		t.Errorf("the journal has %+v when the call runs", inside)
@@ -337,10 +337,10 @@ func TestApprovalThatCannotBeStoredIsNotGiven(t *testing.T) {
 	submit(t, s, say("go"))
 	q := until[hermes.Asked](e)
 	full = true
-	if err := s.Submit(t.Context(), session.Reply{ID: q.ID, Decision: hermes.AllowOnce}); err == nil || !strings.Contains(err.Error(), "does not count") {
+	if err := s.Submit(t.Context(), session.Reply{ID: q.ID, Approval: hermes.ApprovalAnswer{Decision: hermes.AllowOnce}}); err == nil || !strings.Contains(err.Error(), "does not count") {
 		t.Errorf("err = %v", err)
 	}
-	submit(t, s, session.Reply{ID: q.ID, Decision: hermes.Deny})
+	submit(t, s, session.Reply{ID: q.ID, Approval: hermes.ApprovalAnswer{Decision: hermes.Deny}})
 	until[hermes.TurnDone](e)
 	if ran {
 		t.Error("it ran")

@@ -360,12 +360,12 @@ func TestApproval(t *testing.T) {
 		if q.Approval == nil || q.Approval.Subject != "rm -rf x" {
 			t.Fatalf("asked %+v", q)
 		}
-		submit(t, s, session.Reply{ID: q.ID, Decision: hermes.AllowOnce})
+		submit(t, s, session.Reply{ID: q.ID, Approval: hermes.ApprovalAnswer{Decision: hermes.AllowOnce}})
 		until[hermes.TurnDone](e)
 		if got := stored(t, h.store, s.ID())[2]; got != "tool: once <nil>" {
 			t.Error(got)
 		}
-		if err := s.Submit(t.Context(), session.Reply{ID: q.ID, Decision: hermes.AllowOnce}); err == nil {
+		if err := s.Submit(t.Context(), session.Reply{ID: q.ID, Approval: hermes.ApprovalAnswer{Decision: hermes.AllowOnce}}); err == nil {
 			t.Error("a closed question took another answer")
 		}
 	})

@@ -66,8 +66,8 @@ func (n unattendedHost) Session() hermes.SessionRef      { return n.session }
 func (n unattendedHost) Environment() hermes.Environment { return n.env }
 func (unattendedHost) Progress(string)                   {}
 
-func (unattendedHost) Approve(context.Context, hermes.ApprovalRequest) (hermes.Decision, error) {
-	return hermes.Unattended, nil
+func (unattendedHost) Approve(context.Context, hermes.ApprovalRequest) (hermes.ApprovalAnswer, error) {
+	return hermes.ApprovalAnswer{Decision: hermes.Unattended}, nil
 }
 
 func (unattendedHost) Ask(context.Context, hermes.Question) (hermes.Answer, error) {

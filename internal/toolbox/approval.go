@@ -3,12 +3,11 @@ package toolbox
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
-	"unicode"
+	"time"
 
 	"hermes"
 )
@@ -48,11 +47,15 @@ type Approvals struct {
 	Mode Mode // empty is manual
 	// Deny are globs of commands that are never run, in any mode.
 	Deny []string
-	// Allowed are the keys of risks that are already approved.
+	// Allowed are the keys of risks that are already approved, in any folder.
+	// They do not hold where no user can be asked.
 	Allowed []string
-	// Remember stores keys that the user always allows; nil keeps them for the
-	// session only.
-	Remember func(keys []string) error
+	// Grants keeps what the user always allows; nil keeps it for the session
+	// only.
+	Grants Grants
+	// Unattended says that no user can be asked, so that only grants that say so
+	// hold.
+	Unattended bool
 	// Judge lets a model decide in smart mode whether a call may run without a
 	// question: AllowOnce runs it, Deny refuses it, and anything else, or an
 	// error, asks the user. It never sees calls that a deny rule forbids.
@@ -62,22 +65,31 @@ type Approvals struct {
 	Breaker int
 }
 
+// Grants is where permission that outlives a session is kept. It may be used
+// concurrently.
+type Grants interface {
+	// Covers reports whether a stored grant covers a call, as
+	// [hermes.Grant.Covers] describes it.
+	Covers(call hermes.Grant) bool
+	// Add stores grants. It returns when they are on disk.
+	Add(ctx context.Context, grants ...hermes.Grant) error
+	// Place names the file to the user.
+	Place() string
+}
+
 // approvals holds what a session has been allowed so far.
 type approvals struct {
 	rules Approvals
+	now   func() time.Time
 
 	mu      sync.Mutex
 	mode    Mode
-	allowed map[string]bool
-	refused int // in a row
+	granted []hermes.Grant // for the session
+	refused int            // in a row
 }
 
-func newApprovals(rules Approvals) *approvals {
-	a := &approvals{rules: rules, mode: cmp.Or(rules.Mode, ModeManual), allowed: map[string]bool{}}
-	for _, key := range rules.Allowed {
-		a.allowed[key] = true
-	}
-	return a
+func newApprovals(rules Approvals, now func() time.Time) *approvals {
+	return &approvals{rules: rules, now: now, mode: cmp.Or(rules.Mode, ModeManual)}
 }
 
 // SetMode changes how dangerous calls are approved from now on.
@@ -92,21 +104,25 @@ func (b *Toolbox) SetMode(m Mode) {
 func (b *Toolbox) approval(m member, next runner) runner {
 	assessor, risks := m.tool.(hermes.RiskAssessor)
 	return func(ctx context.Context, c *hermes.Call) hermes.Result {
-		subject := wholeSubject(c)
-		if glob := denied(subject, b.approvals.rules.Deny); glob != "" {
+		if glob := b.denied(ctx, m, c); glob != "" {
 			return forbidden("it matches the rule " + glob + " in approvals.deny")
 		}
 		var found []hermes.Risk
 		if risks {
 			found = assessor.AssessRisk(ctx, c)
 		}
-		if risk, ok := taint(m, c); ok {
-			found, subject = append(slices.Clip(found), risk), spelled(c.Arguments)
+		tainted, ok := taint(m, c)
+		if ok {
+			found = append(slices.Clip(found), tainted)
 		}
 		if len(found) == 0 {
 			return next(ctx, c)
 		}
-		c, r := b.assess(ctx, m, c, subject, found)
+		on := subject(ctx, m, c)
+		if ok { // what is kept is shown whole
+			on.Text, on.Detail = spelled(c.Arguments), ""
+		}
+		c, r := b.assess(ctx, m, c, on, found)
 		if r != nil {
 			return *r
 		}
@@ -115,86 +131,75 @@ func (b *Toolbox) approval(m member, next runner) runner {
 }
 
 // assess returns the call in the form that may run, or its refusal.
-func (b *Toolbox) assess(ctx context.Context, m member, c *hermes.Call, subject string, found []hermes.Risk) (*hermes.Call, *hermes.Result) {
+func (b *Toolbox) assess(ctx context.Context, m member, c *hermes.Call, on hermes.Subject, found []hermes.Risk) (*hermes.Call, *hermes.Result) {
 	for _, f := range found {
 		if f.Deny {
 			r := forbidden(f.Reason)
 			return c, &r
 		}
 	}
-	open := b.approvals.open(found)
+	open := b.approvals.open(c, on, found)
 	if len(open) == 0 {
 		return c, nil
 	}
-	decision := hermes.Deny
+	answer := hermes.ApprovalAnswer{Decision: hermes.Unattended}
 	if c.Host != nil {
-		shown := hermes.ApprovalRequest{CallID: c.ID, Tool: c.Name, Subject: visible(subject), Dir: visible(workdir(c)), Risks: open}
+		shown := b.request(c, on, open)
 		judged, r := b.judge(ctx, c, shown)
 		if judged {
 			return c, r
 		}
-		answer, err := c.Host.Approve(ctx, shown)
+		var err error
+		answer, err = c.Host.Approve(ctx, shown)
 		switch {
 		case err != nil && stopped(ctx, err):
 			r := failure("interrupted: the turn was stopped before this call was approved; it did not run")
 			return c, &r
 		case err != nil:
 			b.log.Warn("ask for approval", "tool", c.Name, "call", c.ID, "err", err)
-		default:
-			decision = answer
+			answer = hermes.ApprovalAnswer{Decision: hermes.Deny}
 		}
 	}
-	if canPropose(m, decision, open) {
+	if canPropose(m, answer.Decision, open) {
 		pending := *c
 		pending.Propose = true
 		return &pending, nil
 	}
-	if !decision.Allowed() {
-		r := b.approvals.refuse(decision, open)
+	if !answer.Allowed() {
+		r := b.approvals.refuse(answer, open)
 		return c, &r
 	}
-	if err := b.approvals.grant(decision, open); err != nil {
-		b.log.Warn("remember an approval", "err", err)
+	if err := b.approvals.grant(ctx, c, on, answer, open); err != nil {
+		b.log.Warn("store a permission", "tool", c.Name, "call", c.ID, "err", err)
+		c.Host.Progress("the permission could not be stored and holds for this session only: " + err.Error())
 	}
 	return c, nil
 }
 
-// open returns the risks that are not approved yet. Each risk has its own key,
-// and the approval of one says nothing about another.
-func (a *approvals) open(found []hermes.Risk) []hermes.Risk {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.mode == ModeOff {
-		return nil
+// request is what the user is asked.
+func (b *Toolbox) request(c *hermes.Call, on hermes.Subject, open []hermes.Risk) hermes.ApprovalRequest {
+	session, always := b.scopes(on, open)
+	a := hermes.ApprovalRequest{
+		CallID: c.ID, Tool: c.Name, Subject: visible(on.Text), Detail: visible(on.Detail), Dir: visible(on.Dir), Risks: open,
+		Session: session, Always: always,
 	}
-	return slices.DeleteFunc(slices.Clone(found), func(f hermes.Risk) bool { return a.allowed[f.Key] })
+	if len(always) > 0 {
+		a.Stored = b.approvals.rules.Grants.Place()
+	}
+	return a
 }
 
-func (a *approvals) grant(decision hermes.Decision, open []hermes.Risk) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.refused = 0
-	if decision == hermes.AllowOnce {
-		return nil
-	}
-	var keys []string
-	for _, f := range open {
-		a.allowed[f.Key] = true
-		if !f.NoRemember {
-			keys = append(keys, f.Key)
-		}
-	}
-	if decision == hermes.AllowAlways && len(keys) > 0 && a.rules.Remember != nil {
-		return a.rules.Remember(keys)
-	}
-	return nil
-}
-
-func (a *approvals) refuse(decision hermes.Decision, open []hermes.Risk) hermes.Result {
-	if decision == hermes.TimedOut {
+func (a *approvals) refuse(answer hermes.ApprovalAnswer, open []hermes.Risk) hermes.Result {
+	switch answer.Decision {
+	case hermes.TimedOut:
 		return a.refusal("timeout", "no answer came in time, which counts as a refusal.", open)
+	case hermes.Unattended:
+		return a.refusal("denied", "there is no user to ask in this session.", open)
 	}
-	return a.refusal("denied", "the user refused, or there was no user to ask.", open)
+	if reason := strings.TrimSpace(answer.Reason); reason != "" {
+		return a.refusal("denied", "the user refused and said: "+strconv.Quote(reason)+". Act on what the user said.", open)
+	}
+	return a.refusal("denied", "the user refused.", open)
 }
 
 func (a *approvals) refusal(outcome, why string, open []hermes.Risk) hermes.Result {
@@ -238,49 +243,4 @@ func reasons(found []hermes.Risk) string {
 		list[i] = f.Reason
 	}
 	return strings.Join(list, "; ")
-}
-
-// wholeSubject is what the user is asked to approve, never shortened: the
-// command, the path, or the arguments as they are.
-func wholeSubject(c *hermes.Call) string {
-	var given map[string]any
-	if json.Unmarshal(c.Arguments, &given) == nil {
-		for _, name := range [...]string{"command", "code", "data", "path", "url"} {
-			if s, ok := given[name].(string); ok && s != "" {
-				return s
-			}
-		}
-	}
-	return string(c.Arguments)
-}
-
-// visible spells out the characters that could make a text look different on a
-// screen: control characters, invisible ones and those that change the
-// direction of writing. Line breaks and tabs stay.
-func visible(text string) string {
-	var b strings.Builder
-	for _, r := range strings.ToValidUTF8(text, "\ufffd") {
-		if r == '\n' || r == '\t' || !unicode.IsControl(r) && !unicode.Is(unicode.Cf, r) && r != 0x2028 && r != 0x2029 {
-			b.WriteRune(r)
-			continue
-		}
-		fmt.Fprintf(&b, "<U+%04X>", r)
-	}
-	return b.String()
-}
-
-// workdir is the folder in which the call would run.
-func workdir(c *hermes.Call) string {
-	var given struct {
-		Workdir string `json:"workdir"`
-	}
-	if json.Unmarshal(c.Arguments, &given) == nil && given.Workdir != "" {
-		return given.Workdir
-	}
-	if e := c.Host.Environment(); e != nil {
-		if dir, err := e.Files().Resolve("."); err == nil {
-			return dir
-		}
-	}
-	return c.Host.Session().Dir
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"hermes"
 	"hermes/internal/toolbox"
@@ -13,7 +15,7 @@ import (
 
 // terminal is a tool whose commands are judged by the words in them.
 func terminal(ran *int) hermes.Tool {
-	return risky{
+	return naming{risky{
 		tool: tool{spec: hermes.Spec{Name: "terminal"}, run: func(context.Context, *hermes.Call) (hermes.Result, error) {
 			*ran++
 			return hermes.Result{Text: `{"output":""}`}, nil
@@ -31,7 +33,24 @@ func terminal(ran *int) hermes.Tool {
 			}
 			return found
 		},
+	}}
+}
+
+// naming names the command of a call as its subject.
+type naming struct{ risky }
+
+func (naming) Subject(_ context.Context, c *hermes.Call) hermes.Subject {
+	var in struct{ Command string }
+	_ = json.Unmarshal(c.Arguments, &in) // of a test
+	s := hermes.Subject{Text: in.Command}
+	if c.Host == nil {
+		return s
 	}
+	s.Dir = c.Host.Session().Dir
+	if e := c.Host.Environment(); e != nil {
+		s.Dir, _ = e.Files().Resolve(".")
+	}
+	return s
 }
 
 func command(line string, h hermes.Host) *hermes.Call {
@@ -81,32 +100,166 @@ func TestRefusalsHaveOneShape(t *testing.T) {
 	}
 }
 
+// kept is a file of grants in memory.
+type kept struct {
+	grants []hermes.Grant
+	fail   error
+}
+
+func (k *kept) Place() string { return "permissions.yaml" }
+
+func (k *kept) Covers(call hermes.Grant) bool {
+	return slices.ContainsFunc(k.grants, func(g hermes.Grant) bool { return g.Covers(call, time.Now()) })
+}
+
+func (k *kept) Add(_ context.Context, grants ...hermes.Grant) error {
+	if k.fail == nil {
+		k.grants = append(k.grants, grants...)
+	}
+	return k.fail
+}
+
 func TestDecisionHoldsAsLongAsItSays(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		answer  hermes.Decision
-		asks    int // of three calls: two with one pattern, one with another
+		scope   hermes.GrantScope
+		asks    int // of five calls: three with one pattern, two of them equal, and one with another
 		kept    []string
 		allowed []string
 	}{
-		{answer: hermes.AllowOnce, asks: 3},
+		{answer: hermes.AllowOnce, asks: 4},
 		{answer: hermes.AllowSession, asks: 2},
-		{answer: hermes.AllowAlways, asks: 2, kept: []string{"recursive delete", "chmod"}},
+		{answer: hermes.AllowSession, scope: hermes.ScopeCall, asks: 3},
+		{answer: hermes.AllowAlways, asks: 3, kept: []string{"recursive delete", "recursive delete", "chmod"}},
+		{answer: hermes.AllowAlways, scope: hermes.ScopeKind, asks: 2, kept: []string{"recursive delete", "chmod"}},
+		{answer: hermes.AllowAlways, scope: "strange", asks: 4},
 		{answer: hermes.AllowOnce, asks: 1, allowed: []string{"recursive delete"}},
 	} {
 		ran := 0
-		var kept []string
-		h := &host{answers: []hermes.Decision{tt.answer, tt.answer, tt.answer}}
-		tools := mustToolbox(t, toolbox.Options{Approvals: toolbox.Approvals{Allowed: tt.allowed, Remember: func(keys []string) error {
-			kept = append(kept, keys...)
-			return nil
-		}}}, terminal(&ran))
-		for _, line := range []string{"rm -r a", "rm -r b", "chmod 777 c", "ls"} {
+		store := &kept{}
+		h := &host{answers: []hermes.Decision{tt.answer, tt.answer, tt.answer, tt.answer}, scope: tt.scope}
+		tools := mustToolbox(t, toolbox.Options{Approvals: toolbox.Approvals{Allowed: tt.allowed, Grants: store}}, terminal(&ran))
+		for _, line := range []string{"rm -r a", "rm -r a", "rm -r b", "chmod 777 c", "ls"} {
 			tools.Run(t.Context(), command(line, h))
 		}
-		if ran != 4 || len(h.asked) != tt.asks || strings.Join(kept, ",") != strings.Join(tt.kept, ",") {
-			t.Errorf("%s: ran %d of 4, asked %d times (want %d), kept %v (want %v)", tt.answer, ran, len(h.asked), tt.asks, kept, tt.kept)
+		var keys []string
+		for _, g := range store.grants {
+			keys = append(keys, g.Key)
 		}
+		if ran != 5 || len(h.asked) != tt.asks || !slices.Equal(keys, tt.kept) {
+			t.Errorf("%s %s: ran %d of 5, asked %d times (want %d), kept %v (want %v)", tt.answer, tt.scope, ran, len(h.asked), tt.asks, keys, tt.kept)
+		}
+	}
+}
+
+// TestAlwaysIsNarrowAtFirst allows one command for good, and tries others.
+func TestAlwaysIsNarrowAtFirst(t *testing.T) {
+	t.Parallel()
+	ran := 0
+	store := &kept{}
+	given := &host{answers: []hermes.Decision{hermes.AllowAlways}, platform: "cli"}
+	mustToolbox(t, toolbox.Options{Approvals: toolbox.Approvals{Grants: store}}, terminal(&ran)).Run(t.Context(), command("rm -r build", given))
+	want := hermes.Grant{Tool: "terminal", Key: "recursive delete", Subject: "rm -r build", Dir: "/work", Platform: "cli"}
+	if len(store.grants) != 1 {
+		t.Fatalf("stored %+v", store.grants)
+	}
+	got := store.grants[0]
+	if got.Created.IsZero() {
+		t.Error("the grant has no date")
+	}
+	if got.Created = (time.Time{}); got != want {
+		t.Errorf("stored %+v, want %+v", got, want)
+	}
+	if a := given.asked[0]; a.Always[0] != hermes.ScopeCall || a.Stored != "permissions.yaml" {
+		t.Errorf("offered %v in %q", a.Always, a.Stored)
+	}
+	for _, tt := range []struct {
+		name       string
+		line       string
+		host       *host
+		unattended bool
+		runs       bool
+	}{
+		{name: "the same in a new session", line: "rm -r build", host: &host{platform: "cli"}, runs: true},
+		{name: "another command", line: "rm -r src", host: &host{platform: "cli"}},
+		{name: "a longer command", line: "rm -r build src", host: &host{platform: "cli"}},
+		{name: "another folder", line: "rm -r build", host: &host{platform: "cli", files: &files{}}},
+		{name: "another platform", line: "rm -r build", host: &host{platform: "telegram"}},
+		{name: "nobody to ask", line: "rm -r build", host: &host{platform: "cli"}, unattended: true},
+	} {
+		ran = 0
+		tools := mustToolbox(t, toolbox.Options{Approvals: toolbox.Approvals{Grants: store, Unattended: tt.unattended}}, terminal(&ran))
+		tools.Run(t.Context(), command(tt.line, tt.host))
+		if (ran == 1) != tt.runs {
+			t.Errorf("%s: ran %d times", tt.name, ran)
+		}
+	}
+}
+
+// TestUnattendedRunsUseOnlyGrantsThatSaySo has old and new grants that allow
+// everything of a kind.
+func TestUnattendedRunsUseOnlyGrantsThatSaySo(t *testing.T) {
+	t.Parallel()
+	grant := hermes.Grant{Tool: "terminal", Key: "recursive delete"}
+	for name, tt := range map[string]struct {
+		rules toolbox.Approvals
+		runs  bool
+	}{
+		"a setting":           {rules: toolbox.Approvals{Allowed: []string{grant.Key}}},
+		"a grant":             {rules: toolbox.Approvals{Grants: &kept{grants: []hermes.Grant{grant}}}},
+		"an unattended grant": {rules: toolbox.Approvals{Grants: &kept{grants: []hermes.Grant{{Tool: grant.Tool, Key: grant.Key, Unattended: true}}}}, runs: true},
+		"an expired one":      {rules: toolbox.Approvals{Grants: &kept{grants: []hermes.Grant{{Tool: grant.Tool, Key: grant.Key, Unattended: true, Expires: time.Unix(1, 0)}}}}},
+		"one without a key":   {rules: toolbox.Approvals{Grants: &kept{grants: []hermes.Grant{{Tool: grant.Tool, Unattended: true}}}}},
+		"one of another tool": {rules: toolbox.Approvals{Grants: &kept{grants: []hermes.Grant{{Tool: "process", Key: grant.Key, Unattended: true}}}}},
+	} {
+		ran := 0
+		tt.rules.Unattended = true
+		mustToolbox(t, toolbox.Options{Approvals: tt.rules}, terminal(&ran)).Run(t.Context(), command("rm -r a", &host{answers: []hermes.Decision{hermes.Unattended}}))
+		if (ran == 1) != tt.runs {
+			t.Errorf("%s: ran %d times", name, ran)
+		}
+	}
+}
+
+// TestSecretsAreNotStoredInGrants offers no grant for exactly this command.
+func TestSecretsAreNotStoredInGrants(t *testing.T) {
+	t.Parallel()
+	ran := 0
+	store := &kept{}
+	h := &host{answers: []hermes.Decision{hermes.Deny}}
+	hide := func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") }
+	mustToolbox(t, toolbox.Options{Redact: hide, Approvals: toolbox.Approvals{Grants: store}}, terminal(&ran)).Run(t.Context(), command("rm -r a hunter2", h))
+	if a := h.asked[0]; !slices.Equal(a.Always, []hermes.GrantScope{hermes.ScopeKind}) {
+		t.Errorf("offered %v", a.Always)
+	}
+}
+
+// TestGrantThatCannotBeStoredHoldsForTheSession tells the user, and asks again
+// in the next session.
+func TestGrantThatCannotBeStoredHoldsForTheSession(t *testing.T) {
+	t.Parallel()
+	ran := 0
+	h := &host{answers: []hermes.Decision{hermes.AllowAlways}}
+	tools := mustToolbox(t, toolbox.Options{Approvals: toolbox.Approvals{Grants: &kept{fail: errors.New("disk full")}}}, terminal(&ran))
+	tools.Run(t.Context(), command("rm -r a", h))
+	tools.Run(t.Context(), command("rm -r a", h))
+	if ran != 2 || len(h.asked) != 1 {
+		t.Errorf("ran %d, asked %d", ran, len(h.asked))
+	}
+	if !strings.Contains(h.said, "could not be stored") || !strings.Contains(h.said, "disk full") {
+		t.Errorf("said %q", h.said)
+	}
+}
+
+// TestReasonOfARefusalReachesTheModel passes on what the user typed instead of
+// a choice.
+func TestReasonOfARefusalReachesTheModel(t *testing.T) {
+	t.Parallel()
+	ran := 0
+	r := mustToolbox(t, toolbox.Options{}, terminal(&ran)).Run(t.Context(), command("rm -r a", &host{reason: "use git clean -n first"}))
+	if message, _ := fields(t, r)["message"].(string); !strings.Contains(message, `"use git clean -n first"`) {
+		t.Errorf("the model reads %s", message)
 	}
 }
 

@@ -17,16 +17,30 @@ func (b *Toolbox) prepare(c *hermes.Call) (m member, ready *hermes.Call, problem
 	if !ok {
 		return member{}, nil, b.unknown(c.Name)
 	}
-	arguments, problem := object(m.spec.Name, c.Arguments)
+	arguments, problem := fitted(m, c.Arguments)
 	if problem != "" {
 		return member{}, nil, problem
 	}
-	arguments = coerce(arguments, m.shape)
-	if problem = missing(m, arguments); problem != "" {
+	if problem = missing(m, c.Arguments, arguments); problem != "" {
 		return member{}, nil, problem
 	}
 	ready = &hermes.Call{ID: c.ID, Name: m.spec.Name, Arguments: arguments, Host: c.Host}
 	return m, ready, ""
+}
+
+// fitted returns arguments in canonical form. The problem is a text for the
+// model that says why they are refused: two readers could understand them in two
+// ways, or they are no object.
+func fitted(m member, raw json.RawMessage) (json.RawMessage, string) {
+	arguments, problem := object(m.spec.Name, raw)
+	if problem != "" {
+		return nil, problem
+	}
+	fit, problem := coerce(arguments, m.shape)
+	if problem != "" {
+		return nil, fmt.Sprintf("%s, so %s was not run; send each argument once, spelled as in the schema", problem, m.spec.Name)
+	}
+	return fit, ""
 }
 
 // object checks that arguments are one JSON object. Empty arguments become an
@@ -49,8 +63,9 @@ func object(tool string, arguments json.RawMessage) (json.RawMessage, string) {
 	return text, ""
 }
 
-// missing returns a text that names the required arguments a call lacks, or "".
-func missing(m member, arguments json.RawMessage) string {
+// missing returns a text that names the required arguments that the call lacks
+// in canonical form, or "". sent is what the model wrote.
+func missing(m member, sent, arguments json.RawMessage) string {
 	required, _ := m.shape["required"].([]any)
 	if len(required) == 0 {
 		return ""
@@ -70,6 +85,9 @@ func missing(m member, arguments json.RawMessage) string {
 		return ""
 	}
 	properties, _ := m.shape["properties"].(map[string]any)
+	if object, _ := object(m.spec.Name, sent); object != nil {
+		_ = json.Unmarshal(object, &given) // it is valid: the names that were dropped
+	}
 	for name := range given {
 		if _, ok := properties[name]; !ok {
 			strange = append(strange, name)

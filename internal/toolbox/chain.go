@@ -51,7 +51,7 @@ type layer func(m member, next runner) runner
 func New(o Options) *Toolbox {
 	b := &Toolbox{
 		set: o.Set, hooks: o.Hooks, limits: o.Limits.orDefaults(), spill: o.Spill, clean: o.Redact, log: o.Log, now: o.Now,
-		approvals: newApprovals(o.Approvals), streaks: newStreaks(o.Guardrail),
+		streaks: newStreaks(o.Guardrail),
 	}
 	if b.set == nil {
 		b.set = &Set{}
@@ -65,6 +65,7 @@ func New(o Options) *Toolbox {
 	if b.now == nil {
 		b.now = time.Now
 	}
+	b.approvals = newApprovals(o.Approvals, b.now)
 	b.run = b.chain()
 	return b
 }
@@ -103,6 +104,18 @@ func (b *Toolbox) Spec(name string) (hermes.Spec, bool) {
 // without secrets; "" if there is nothing to show.
 func (b *Toolbox) Preview(c hermes.ToolCall) string {
 	return b.clean(preview(aliased(c.Name), json.RawMessage(c.Arguments), b.limits.Preview))
+}
+
+// Canonical returns the arguments of a call in the one form that is assessed,
+// shown, journaled and run: fitted to the tool's schema, without arguments that
+// the schema does not have. Arguments that cannot be fitted, and those of an
+// unknown tool, are returned as they are; Run refuses them.
+func (b *Toolbox) Canonical(c hermes.ToolCall) string {
+	_, ready, problem := b.prepare(&hermes.Call{Name: c.Name, Arguments: json.RawMessage(c.Arguments)})
+	if problem != "" {
+		return c.Arguments
+	}
+	return string(ready.Arguments)
 }
 
 // TurnStarted resets everything that is counted per turn.

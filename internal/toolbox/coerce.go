@@ -3,33 +3,77 @@ package toolbox
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
 )
 
-// coerce fits arguments to a tool's schema where a model sent the right value
-// as the wrong type: "5" for 5, "[1]" for [1], "null" for null, a bare value
-// for a list of one. Values that do not fit, have no schema or are declared as
+// coerce fits arguments to a tool's schema: arguments that the schema does not
+// have are dropped, and values of the wrong type are converted where the model
+// clearly meant them: "5" for 5, "[1]" for [1], "null" for null, a bare value for
+// a list of one. Values that do not fit, have no schema or are declared as
 // strings stay as they are. It returns the same bytes when nothing changed.
-func coerce(arguments json.RawMessage, schema map[string]any) json.RawMessage {
+//
+// A name that is there twice, or that differs from the schema's only in case, is
+// a problem: some readers take the first, others the last, encoding/json either
+// spelling.
+func coerce(arguments json.RawMessage, schema map[string]any) (fit json.RawMessage, problem string) {
+	if name, twice := repeated(arguments); twice {
+		return nil, fmt.Sprintf("the argument %q is there twice", name)
+	}
 	if schema == nil {
-		return arguments
+		return arguments, ""
 	}
 	value, ok := decodeJSON(arguments).(map[string]any)
 	if !ok {
-		return arguments
+		return arguments, ""
 	}
 	c := coercer{root: schema}
 	fitted := c.fit(value, schema, 0)
+	if c.problem != "" {
+		return nil, c.problem
+	}
 	if !c.changed {
-		return arguments
+		return arguments, ""
 	}
 	text, err := plainJSON(fitted)
 	if err != nil {
-		return arguments
+		return arguments, ""
 	}
-	return text
+	return text, ""
+}
+
+// repeated returns a name that an object of a valid JSON text has twice.
+func repeated(text []byte) (name string, twice bool) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var open []map[string]bool // the names of the objects around; nil for a list
+	key := false               // the next string is a name
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return "", false
+		}
+		if word, ok := token.(string); ok && key {
+			names := open[len(open)-1]
+			if names[word] {
+				return word, true
+			}
+			names[word] = true
+			key = false
+			continue
+		}
+		switch token {
+		case json.Delim('{'):
+			open = append(open, map[string]bool{})
+		case json.Delim('['):
+			open = append(open, nil)
+		case json.Delim('}'), json.Delim(']'):
+			open = open[:len(open)-1]
+		}
+		key = len(open) > 0 && open[len(open)-1] != nil
+	}
 }
 
 func decodeJSON(text []byte) any {
@@ -45,7 +89,8 @@ func decodeJSON(text []byte) any {
 type coercer struct {
 	root    map[string]any // the schema that local references point into
 	changed bool
-	looked  int // schemas visited
+	looked  int    // schemas visited
+	problem string // why the arguments are refused
 }
 
 // deepest and widest bound the walk, since references may run in circles.
@@ -89,12 +134,25 @@ func (c *coercer) fit(value any, schema map[string]any, depth int) any {
 	return value
 }
 
-// fields fits the members of an object in place.
+// fields fits the members of an object in place and drops those that a closed
+// schema does not have.
 func (c *coercer) fields(v map[string]any, schema map[string]any, depth int) {
 	properties, _ := schema["properties"].(map[string]any)
 	rest, _ := schema["additionalProperties"].(map[string]any)
+	closed := closed(schema, properties)
 	for name, member := range v {
 		s, ok := properties[name].(map[string]any)
+		if _, known := properties[name]; !known {
+			if like := otherCase(name, properties); like != "" {
+				c.problem = fmt.Sprintf("the argument %q differs from %q only in case", name, like)
+				return
+			}
+			if closed {
+				delete(v, name)
+				c.changed = true
+				continue
+			}
+		}
 		if !ok {
 			s = rest
 		}
@@ -102,6 +160,39 @@ func (c *coercer) fields(v map[string]any, schema map[string]any, depth int) {
 			v[name] = c.fit(member, s, depth+1)
 		}
 	}
+}
+
+// closed reports whether a schema names every member that an object may have.
+func closed(schema, properties map[string]any) bool {
+	switch more := schema["additionalProperties"].(type) {
+	case bool:
+		if more {
+			return false
+		}
+	case nil:
+		if len(properties) == 0 {
+			return false
+		}
+	default:
+		return false
+	}
+	for _, key := range [...]string{"patternProperties", "anyOf", "oneOf", "allOf", "if", "dependentSchemas", "unevaluatedProperties"} {
+		if schema[key] != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// otherCase returns the property whose name differs from name in case only. It
+// folds letters as encoding/json does.
+func otherCase(name string, properties map[string]any) string {
+	for p := range properties {
+		if strings.EqualFold(p, name) {
+			return p
+		}
+	}
+	return ""
 }
 
 // text fits a string that may hold a value of another type.
@@ -128,6 +219,10 @@ func (c *coercer) text(v string, kinds kinds, schema map[string]any, depth int) 
 		}
 	}
 	if kinds.has("array") || kinds.has("object") {
+		if name, twice := repeated([]byte(word)); twice && decodeWhole(word) != nil {
+			c.problem = fmt.Sprintf("the argument %q is there twice", name)
+			return v
+		}
 		switch inner := decodeWhole(word).(type) {
 		case []any:
 			if kinds.has("array") {

@@ -79,12 +79,12 @@ func rewritten(m member, c, theirs *hermes.Call) (*hermes.Call, string) {
 	if string(theirs.Arguments) == string(c.Arguments) {
 		return c, ""
 	}
-	arguments, problem := object(m.spec.Name, theirs.Arguments)
+	arguments, problem := fitted(m, theirs.Arguments)
 	if problem != "" {
 		return c, problem
 	}
 	changed := *c
-	changed.Arguments = coerce(arguments, m.shape)
+	changed.Arguments = arguments
 	return &changed, ""
 }
 

@@ -90,12 +90,13 @@ func TestTheQuestionShowsTheWholeChange(t *testing.T) {
 func TestDecisionOnAPersistentChangeEndsWithTheSession(t *testing.T) {
 	t.Parallel()
 	for answer, asks := range map[hermes.Decision]int{hermes.AllowOnce: 2, hermes.AllowSession: 1, hermes.AllowAlways: 1} {
-		var did, kept []string
+		var did []string
+		store := &kept{}
 		h := &host{answers: []hermes.Decision{answer, answer}, provenance: "a"}
 		judged := false
 		tools := mustToolbox(t, toolbox.Options{Approvals: toolbox.Approvals{
-			Mode:     toolbox.ModeSmart,
-			Remember: func(keys []string) error { kept = append(kept, keys...); return nil },
+			Mode:   toolbox.ModeSmart,
+			Grants: store,
 			Judge: func(context.Context, hermes.SessionRef, hermes.ApprovalRequest) (hermes.Decision, error) {
 				judged = true
 				return hermes.AllowOnce, nil
@@ -104,8 +105,8 @@ func TestDecisionOnAPersistentChangeEndsWithTheSession(t *testing.T) {
 		for range 2 {
 			tools.Run(t.Context(), &hermes.Call{ID: "c", Name: "diary", Arguments: json.RawMessage(`{}`), Host: h})
 		}
-		if len(h.asked) != asks || len(did) != 2 || len(kept) != 0 || judged {
-			t.Errorf("%s: asked %d times, did %q, kept %q, judged by a model %v", answer, len(h.asked), did, kept, judged)
+		if len(h.asked) != asks || len(did) != 2 || len(store.grants) != 0 || judged {
+			t.Errorf("%s: asked %d times, did %q, kept %v, judged by a model %v", answer, len(h.asked), did, store.grants, judged)
 		}
 	}
 }

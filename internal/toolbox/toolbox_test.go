@@ -72,13 +72,17 @@ type host struct {
 	hermes.Host
 	answers    []hermes.Decision
 	asked      []hermes.ApprovalRequest
+	scope      hermes.GrantScope
+	reason     string // of a refusal
 	fail       error
 	files      *files
 	provenance string
+	platform   string
+	said       string // by Progress
 }
 
 func (h *host) Session() hermes.SessionRef {
-	return hermes.SessionRef{ID: "s1", Dir: "/work", Provenance: h.provenance}
+	return hermes.SessionRef{ID: "s1", Dir: "/work", Provenance: h.provenance, Platform: h.platform}
 }
 func (h *host) Environment() hermes.Environment {
 	if h.files == nil {
@@ -87,18 +91,20 @@ func (h *host) Environment() hermes.Environment {
 	return fakeEnvironment{files: h.files}
 }
 
-func (h *host) Approve(_ context.Context, a hermes.ApprovalRequest) (hermes.Decision, error) {
+func (h *host) Approve(_ context.Context, a hermes.ApprovalRequest) (hermes.ApprovalAnswer, error) {
 	h.asked = append(h.asked, a)
 	if h.fail != nil {
-		return hermes.Deny, h.fail
+		return hermes.ApprovalAnswer{}, h.fail
 	}
 	if len(h.answers) == 0 {
-		return hermes.Deny, nil
+		return hermes.ApprovalAnswer{Decision: hermes.Deny, Reason: h.reason}, nil
 	}
 	c := h.answers[0]
 	h.answers = h.answers[1:]
-	return c, nil
+	return hermes.ApprovalAnswer{Decision: c, Scope: h.scope}, nil
 }
+
+func (h *host) Progress(text string) { h.said += text }
 
 type fakeEnvironment struct {
 	hermes.Environment

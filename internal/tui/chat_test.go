@@ -231,7 +231,7 @@ func TestApprovalAnswers(t *testing.T) {
 		r := openRig(t, 80, 24)
 		r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval())
 		r.wait(time.Second).keys(c.keys)
-		r.wantDo(submitDo{session.Reply{ID: "q1", Decision: c.want}})
+		r.wantDo(submitDo{session.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: c.want}}})
 	}
 }
 
@@ -259,7 +259,7 @@ func TestCtrlCDeniesAndStops(t *testing.T) {
 	r := openRig(t, 80, 24)
 	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval())
 	r.keys("<ctrl+c>")
-	r.wantDo(submitDo{session.Reply{ID: "q1", Decision: hermes.Deny}}, submitDo{session.Stop{}})
+	r.wantDo(submitDo{session.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny}}}, submitDo{session.Stop{}})
 	r.hides("d deny")
 }
 

@@ -64,9 +64,9 @@ type host struct {
 
 func (*host) Session() hermes.SessionRef { return hermes.SessionRef{ID: "s1", Dir: "/work"} }
 
-func (h *host) Approve(_ context.Context, a hermes.ApprovalRequest) (hermes.Decision, error) {
+func (h *host) Approve(_ context.Context, a hermes.ApprovalRequest) (hermes.ApprovalAnswer, error) {
 	h.asked = append(h.asked, a)
-	return h.decision, nil
+	return hermes.ApprovalAnswer{Decision: h.decision}, nil
 }
 
 // call runs a tool over the shelf.

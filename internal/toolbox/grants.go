@@ -1,0 +1,96 @@
+package toolbox
+
+import (
+	"context"
+	"slices"
+
+	"hermes"
+)
+
+// maxStored bounds the subject, in bytes, of a grant that is kept on disk.
+const maxStored = 8 << 10
+
+// scopes lists what the user may be offered for the session and for good. A
+// subject with a secret in it is not written to disk.
+func (b *Toolbox) scopes(on hermes.Subject, open []hermes.Risk) (session, always []hermes.GrantScope) {
+	session = []hermes.GrantScope{hermes.ScopeKind, hermes.ScopeCall}
+	if b.approvals.rules.Grants == nil || anyNoRemember(open) {
+		return session, nil
+	}
+	if len(on.Text) <= maxStored && b.clean(on.Text) == on.Text {
+		always = append(always, hermes.ScopeCall)
+	}
+	return session, append(always, hermes.ScopeKind)
+}
+
+// described is a call with one risk in the form that grants are compared with.
+func (a *approvals) described(c *hermes.Call, on hermes.Subject, key string) hermes.Grant {
+	g := hermes.Grant{Tool: c.Name, Key: key, Subject: on.Text, Dir: on.Dir, Unattended: a.rules.Unattended}
+	if c.Host != nil {
+		g.Platform = c.Host.Session().Platform
+	}
+	return g
+}
+
+// open returns the risks that are not approved yet. Each risk has its own key,
+// and the approval of one says nothing about another.
+func (a *approvals) open(c *hermes.Call, on hermes.Subject, found []hermes.Risk) []hermes.Risk {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.mode == ModeOff {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(found), func(f hermes.Risk) bool { return a.covered(a.described(c, on, f.Key)) })
+}
+
+// covered reports whether the session, the settings or a stored grant allow a
+// call with one risk.
+func (a *approvals) covered(call hermes.Grant) bool {
+	inSession := call
+	inSession.Unattended = false // the session's own grants always hold in it
+	if slices.ContainsFunc(a.granted, func(g hermes.Grant) bool { return g.Covers(inSession, a.now()) }) {
+		return true
+	}
+	if !a.rules.Unattended && slices.Contains(a.rules.Allowed, call.Key) {
+		return true
+	}
+	return a.rules.Grants != nil && a.rules.Grants.Covers(call)
+}
+
+// grant keeps what the user has allowed: for the session in any case, and on
+// disk for AllowAlways. The error is that of storing it.
+func (a *approvals) grant(ctx context.Context, c *hermes.Call, on hermes.Subject, answer hermes.ApprovalAnswer, open []hermes.Risk) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.refused = 0
+	if answer.Decision == hermes.AllowOnce {
+		return nil
+	}
+	scope := answer.Scope
+	if scope == "" && answer.Decision == hermes.AllowSession {
+		scope = hermes.ScopeKind
+	}
+	var stored []hermes.Grant
+	for _, f := range open {
+		g := a.described(c, on, f.Key)
+		g.Unattended, g.Created = false, a.now()
+		switch scope {
+		case hermes.ScopeKind:
+			g.Subject, g.Dir = "", ""
+		case hermes.ScopeCall, "":
+		default:
+			return nil // not offered: this call only
+		}
+		if c.Host != nil {
+			g.By = c.Host.Session().User
+		}
+		a.granted = append(a.granted, g)
+		if !f.NoRemember {
+			stored = append(stored, g)
+		}
+	}
+	if answer.Decision != hermes.AllowAlways || len(stored) == 0 || a.rules.Grants == nil {
+		return nil
+	}
+	return a.rules.Grants.Add(context.WithoutCancel(ctx), stored...)
+}
