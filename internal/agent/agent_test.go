@@ -78,6 +78,9 @@ type toolTable map[string]struct {
 
 func (b toolTable) Spec(name string) (hermes.Spec, bool) { t, ok := b[name]; return t.spec, ok }
 func (b toolTable) Preview(c hermes.ToolCall) string     { return c.Arguments }
+func (b toolTable) Canonical(c hermes.ToolCall) string {
+	return strings.ReplaceAll(c.Arguments, `,"unknown":1`, "")
+}
 func (b toolTable) Run(ctx context.Context, c hermes.ToolCall, _ func(string)) hermes.Result {
 	t, ok := b[c.Name]
 	if !ok {
@@ -506,6 +509,48 @@ func TestAnswerCutByTheLimitIsContinued(t *testing.T) {
 	}
 	if !transcript[2].Synthetic || transcript[2].Role != hermes.RoleUser {
 		t.Errorf("transcript %v", texts(transcript))
+	}
+}
+
+// TestCallCutByTheLimitIsRefused ends an answer in the middle of a call. What is
+// left of it may be valid after a repair and mean something else.
+func TestCallCutByTheLimitIsRefused(t *testing.T) {
+	t.Parallel()
+	for arguments, runs := range map[string]bool{
+		`{"path":"a","lines":1`:     false, // of 12
+		`{"path":"a","content":"x"`: false,
+		`{"paths":["/tmp/a"`:        false,
+		`{"path":"a","lines":12}`:   true,
+		`{"path":"a",}`:             false,
+		`{"recursive":tru`:          false,
+		`{"path":"a"} {"path":"b`:   false,
+	} {
+		answer := calls(hermes.ToolCall{ID: "a", Name: "echo", Arguments: arguments})
+		answer[len(answer)-1] = hermes.Delta{Finish: hermes.FinishLength}
+		ran := false
+		b := toolTable{"echo": {run: func(context.Context, hermes.ToolCall) hermes.Result { ran = true; return hermes.Result{Text: "did"} }}}
+		_, transcript, _ := play(t, t.Context(), turn(says(answer, words("ok")), b))
+		if ran != runs {
+			t.Errorf("%s: ran %v", arguments, ran)
+		}
+		if text := transcript[2].Text(); !runs && !strings.Contains(text, "cut off by the output limit") {
+			t.Errorf("%s: the model is told %s", arguments, text)
+		}
+	}
+}
+
+// TestCallsAreStoredInCanonicalForm has the transcript, the journal and the tool
+// see the same bytes.
+func TestCallsAreStoredInCanonicalForm(t *testing.T) {
+	t.Parallel()
+	var ran string
+	b := toolTable{"echo": {run: func(_ context.Context, c hermes.ToolCall) hermes.Result {
+		ran = c.Arguments
+		return hermes.Result{Text: "did"}
+	}}}
+	_, transcript, _ := play(t, t.Context(), turn(says(calls(hermes.ToolCall{ID: "a", Name: "echo", Arguments: `{"path":"a","unknown":1}`}), words("ok")), b))
+	if want := `{"path":"a"}`; ran != want || transcript[1].Calls[0].Arguments != want {
+		t.Errorf("ran %s, stored %s, want %s", ran, transcript[1].Calls[0].Arguments, want)
 	}
 }
 

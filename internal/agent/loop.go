@@ -43,6 +43,9 @@ type Tools interface {
 	Spec(name string) (hermes.Spec, bool)
 	// Preview returns the main argument of a call, shortened for the user.
 	Preview(c hermes.ToolCall) string
+	// Canonical returns the arguments of a call in the form in which they are
+	// stored, assessed and run; those that cannot be fitted as they are.
+	Canonical(c hermes.ToolCall) string
 	// Run runs a call. It has no error: a failure is a result that says so. It
 	// may call progress until it returns.
 	Run(ctx context.Context, c hermes.ToolCall, progress func(text string)) hermes.Result
@@ -142,6 +145,11 @@ var errEmpty = errors.New("the model returned an empty answer; try again, or cho
 func (l *loop) act(ctx context.Context, m hermes.Message) (stopReason string) {
 	m.Turn = l.Number
 	refused := normalize(&m, l.steps)
+	for i, c := range m.Calls {
+		if refused[c.ID] == "" {
+			m.Calls[i].Arguments = l.Tools.Canonical(c)
+		}
+	}
 	if !l.append(m) {
 		return ""
 	}

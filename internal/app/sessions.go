@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"slices"
 
 	"hermes"
 	"hermes/internal/config"
+	"hermes/internal/permission"
 	"hermes/internal/prompt"
 	"hermes/internal/session"
 	"hermes/internal/tokens"
@@ -127,7 +127,7 @@ func (a *App) approvals(cfg *config.Config) toolbox.Approvals {
 	}
 	return toolbox.Approvals{
 		Mode: mode, Deny: ap.Deny, Allowed: cfg.General().CommandAllowlist, Breaker: ap.DenialBreakerThreshold,
-		Remember: a.remember,
+		Grants: a.permissions(cfg), Unattended: !a.opts.Attended,
 	}
 }
 
@@ -144,21 +144,10 @@ func (a *App) unattended(ap config.Approvals) func(hermes.Risk) bool {
 	return toolbox.AllowedUnattended
 }
 
-// remember adds patterns to the commands that need no approval. It reads the list
-// again, because it may have changed since the start.
-func (a *App) remember(keys []string) error {
-	now, err := a.loadConfig()
-	if err != nil {
-		return err
-	}
-	list := now.General().CommandAllowlist
-	for _, k := range keys {
-		if !slices.Contains(list, k) {
-			list = append(list, k)
-		}
-	}
-	_, err = now.Put(context.Background(), "command_allowlist", list)
-	return err
+// permissions is what the user has allowed for good, for all sessions.
+func (a *App) permissions(cfg *config.Config) *permission.File {
+	warn := func(problem string) { a.log().Warn("permissions", "problem", problem) }
+	return permission.New(cfg.Home().Permissions(), warn, a.opts.Now)
 }
 
 func (a *App) guardrail(g config.Guardrails) toolbox.Guardrail {

@@ -32,6 +32,9 @@ func (d Dir) Join(elem ...string) string {
 // Config is the settings file.
 func (d Dir) Config() string { return d.Join("config.yaml") }
 
+// Permissions is the file of what the user has allowed for good.
+func (d Dir) Permissions() string { return d.Join("permissions.yaml") }
+
 // Env is the file of secrets.
 func (d Dir) Env() string { return d.Join(".env") }
 

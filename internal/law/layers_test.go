@@ -79,6 +79,7 @@ var layers = []layer{
 		{path: "internal/hook/learning"},
 		{path: "internal/learning"},
 		{path: "internal/memory"},
+		{path: "internal/permission"},
 		{path: "internal/prefixwatch"},
 		{path: "internal/prompt"},
 		{path: "internal/reference"},

@@ -25,7 +25,8 @@ type looking struct{}
 func (looking) Spec(name string) (hermes.Spec, bool) {
 	return hermes.Spec{Name: "look", Description: "Looks."}, name == "look"
 }
-func (looking) Preview(hermes.ToolCall) string { return "" }
+func (looking) Preview(hermes.ToolCall) string     { return "" }
+func (looking) Canonical(c hermes.ToolCall) string { return c.Arguments }
 func (looking) Run(context.Context, hermes.ToolCall, func(string)) hermes.Result {
 	return hermes.Result{Text: "nothing new"}
 }

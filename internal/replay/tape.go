@@ -41,6 +41,10 @@ func (t *tape) Spec(name string) (hermes.Spec, bool) {
 // Preview returns "": a replay is not shown.
 func (t *tape) Preview(hermes.ToolCall) string { return "" }
 
+// Canonical returns the arguments as they are: recorded calls are compared with
+// what the model wrote.
+func (t *tape) Canonical(c hermes.ToolCall) string { return c.Arguments }
+
 // Run returns the recorded result of a call.
 func (t *tape) Run(_ context.Context, c hermes.ToolCall, _ func(string)) hermes.Result {
 	t.mu.Lock()

@@ -31,8 +31,9 @@ func (b *reviewTools) Spec(name string) (hermes.Spec, bool) {
 	}
 	return hermes.Spec{}, false
 }
-func (b *reviewTools) Preview(hermes.ToolCall) string { return "" }
-func (b *reviewTools) TurnStarted()                   {}
+func (b *reviewTools) Preview(hermes.ToolCall) string     { return "" }
+func (b *reviewTools) Canonical(c hermes.ToolCall) string { return c.Arguments }
+func (b *reviewTools) TurnStarted()                       {}
 func (b *reviewTools) Run(ctx context.Context, c *hermes.Call) hermes.Result {
 	b.calls = append(b.calls, c.Host.Session().ID+" "+c.Name+" "+string(c.Arguments))
 	if answer, err := c.Host.Approve(ctx, hermes.ApprovalRequest{}); err != nil || answer.Decision != hermes.Unattended {

@@ -27,6 +27,7 @@ func (t *tools) lease() hermes.Lease { return *t.session.sharedLease.Load() }
 
 func (t *tools) Spec(name string) (hermes.Spec, bool) { return t.toolbox.Spec(name) }
 func (t *tools) Preview(c hermes.ToolCall) string     { return t.toolbox.Preview(c) }
+func (t *tools) Canonical(c hermes.ToolCall) string   { return t.toolbox.Canonical(c) }
 func (t *tools) journal() hermes.Journal              { return t.session.cfg.Store }
 
 // Run runs a call through the tool chain. A call with an effect is in the

@@ -287,9 +287,9 @@ func TestApprovalThatWasNotGivenWasNeverUsed(t *testing.T) {
 	var inside []hermes.Step
 	var h *fixture
 	rm := tool{hermes.Spec{Name: "rm", Schema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, c *hermes.Call) hermes.Result {
-		decision, err := c.Host.Approve(ctx, hermes.ApprovalRequest{CallID: c.ID})
+		answer, err := c.Host.Approve(ctx, hermes.ApprovalRequest{CallID: c.ID})
 		inside, _ = h.store.OpenSteps(ctx, c.Host.Session().ID)
-		return hermes.Result{Text: fmt.Sprintf("%v %v", decision, err)}
+		return hermes.Result{Text: fmt.Sprintf("%v %v", answer.Decision, err)}
 	}}
 	h = newFixture(t, hermestest.NewScript(hermestest.CallTool("rm", `{}`), hermestest.Say("ok")), newToolTable(rm))
 	s := h.open(t, session.Open{Attended: true})
@@ -319,9 +319,9 @@ func TestApprovalThatCannotBeStoredIsNotGiven(t *testing.T) {
 	t.Parallel()
 	ran := false
 	rm := tool{hermes.Spec{Name: "rm", Schema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, c *hermes.Call) hermes.Result {
-		decision, _ := c.Host.Approve(ctx, hermes.ApprovalRequest{CallID: c.ID})
-		ran = decision.Allowed()
-		return hermes.Result{Text: string(decision)}
+		answer, _ := c.Host.Approve(ctx, hermes.ApprovalRequest{CallID: c.ID})
+		ran = answer.Allowed()
+		return hermes.Result{Text: string(answer.Decision)}
 	}}
 	st := hermestest.NewStore()
 	full := false

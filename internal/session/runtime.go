@@ -121,6 +121,9 @@ type Toolbox interface {
 	Spec(name string) (hermes.Spec, bool)
 	// Preview returns the main argument of a call, shortened for the user.
 	Preview(c hermes.ToolCall) string
+	// Canonical returns the arguments of a call in the form in which they are
+	// stored, assessed and run; those that cannot be fitted as they are.
+	Canonical(c hermes.ToolCall) string
 	// Run runs a call. It has no error: a failure is a result that says so.
 	Run(ctx context.Context, c *hermes.Call) hermes.Result
 	// TurnStarted is called before each turn.

@@ -47,7 +47,10 @@ func (b *toolTable) Specs() []hermes.Spec {
 }
 func (b *toolTable) Spec(name string) (hermes.Spec, bool) { t, ok := b.tools[name]; return t.spec, ok }
 func (b *toolTable) Preview(c hermes.ToolCall) string     { return c.Arguments }
-func (b *toolTable) TurnStarted()                         { b.mu.Lock(); b.turns++; b.mu.Unlock() }
+func (b *toolTable) Canonical(c hermes.ToolCall) string {
+	return strings.ReplaceAll(c.Arguments, `,"unknown":1`, "")
+}
+func (b *toolTable) TurnStarted() { b.mu.Lock(); b.turns++; b.mu.Unlock() }
 func (b *toolTable) Run(ctx context.Context, c *hermes.Call) hermes.Result {
 	t, ok := b.tools[c.Name]
 	if !ok {
@@ -347,8 +350,8 @@ func TestStopLeavesNoOpenCallAndNoQueue(t *testing.T) {
 func TestApproval(t *testing.T) {
 	t.Parallel()
 	ask := tool{hermes.Spec{Name: "rm", Schema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, c *hermes.Call) hermes.Result {
-		decision, err := c.Host.Approve(ctx, hermes.ApprovalRequest{CallID: c.ID, Subject: "rm -rf x"})
-		return hermes.Result{Text: fmt.Sprintf("%v %v", decision, err)}
+		answer, err := c.Host.Approve(ctx, hermes.ApprovalRequest{CallID: c.ID, Subject: "rm -rf x"})
+		return hermes.Result{Text: fmt.Sprintf("%v %v", answer.Decision, err)}
 	}}
 	t.Run("the user answers", func(t *testing.T) {
 		t.Parallel()
@@ -401,8 +404,8 @@ func TestSilenceIsNoApproval(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ask := tool{hermes.Spec{Name: "rm", Schema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, c *hermes.Call) hermes.Result {
-			decision, err := c.Host.Approve(ctx, hermes.ApprovalRequest{})
-			return hermes.Result{Text: fmt.Sprintf("%v %v", decision, err)}
+			answer, err := c.Host.Approve(ctx, hermes.ApprovalRequest{})
+			return hermes.Result{Text: fmt.Sprintf("%v %v", answer.Decision, err)}
 		}}
 		h := newFixture(t, hermestest.NewScript(hermestest.CallTool("rm", `{}`), hermestest.Say("ok")), newToolTable(ask),
 			func(c *session.Config) { c.AskTimeout = time.Second })

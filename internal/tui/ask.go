@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,28 +29,29 @@ type ask struct {
 	typing  bool         // the answer is typed into the input
 	shown   time.Time
 	armed   bool // no key was pressed for settle, so keys answer the question
+	pasted  bool // a text was pasted, which is never a choice
+}
+
+// arm reports whether keys answer the question: no key was pressed for a while
+// before it, or an earlier key answered it already.
+func (a *ask) arm(last, now time.Time) bool {
+	a.armed = a.armed || now.Sub(maxTime(last, a.shown)) >= settle
+	return a.armed
 }
 
 // option is an answer that can be chosen.
 type option struct {
-	key      string
-	label    string
-	decision hermes.Decision
+	key    string
+	label  string
+	words  []string // that name the option when they are typed
+	answer hermes.ApprovalAnswer
 }
 
 // newAsk makes the open question of an Asked event.
 func newAsk(e hermes.Asked, now time.Time) *ask {
 	a := &ask{id: e.ID, approval: e.Approval, question: e.Question, shown: now, marked: map[int]bool{}}
 	if e.Approval != nil {
-		a.options = []option{
-			{"o", "allow once", hermes.AllowOnce},
-			{"s", "allow for this session", hermes.AllowSession},
-			{"a", "always allow", hermes.AllowAlways},
-			{"d", "deny", hermes.Deny},
-		}
-		if slices.ContainsFunc(e.Approval.Risks, func(r hermes.Risk) bool { return r.NoRemember }) {
-			a.options = slices.Delete(a.options, 2, 3) // "always" is not offered for these
-		}
+		a.options = approvalOptions(e.Approval)
 		a.at = len(a.options) - 1
 		return a
 	}
@@ -68,7 +68,7 @@ func newAsk(e hermes.Asked, now time.Time) *ask {
 
 // newConfirm makes a yes or no about a command line.
 func newConfirm(line string, now time.Time) *ask {
-	return &ask{confirm: line, shown: now, at: 1, options: []option{{key: "y", label: "yes"}, {key: "n", label: "no"}}}
+	return &ask{confirm: line, shown: now, at: 1, options: yesNo()}
 }
 
 // other is the index of the option to type an answer.
@@ -119,8 +119,9 @@ func (a *ask) chosenByLine(line string) (texts []string, own bool) {
 	return texts, own
 }
 
-func (a *ask) decision(c hermes.Decision) session.Reply {
-	return session.Reply{ID: a.id, Decision: c}
+// denial refuses an approval.
+func (a *ask) denial(reason string) session.Reply {
+	return session.Reply{ID: a.id, Approval: hermes.ApprovalAnswer{Decision: hermes.Deny, Reason: reason}}
 }
 
 // lines print the whole question into the scrollback, so that it can be read
@@ -142,6 +143,14 @@ func (a *ask) lines(t theme, width int) []string {
 	for raw := range strings.SplitSeq(markup.Visible(a.approval.Subject), "\n") {
 		for _, row := range markup.Fold(strings.ReplaceAll(raw, "\t", "    "), max(width-4, 8)) {
 			lines = append(lines, bar+"  "+row)
+		}
+	}
+	if a.approval.Detail != "" {
+		lines = append(lines, bar)
+		for raw := range strings.SplitSeq(markup.Visible(a.approval.Detail), "\n") {
+			for _, row := range markup.Fold(strings.ReplaceAll(raw, "\t", "    "), max(width-4, 8)) {
+				lines = append(lines, bar+"  "+t.faint(row))
+			}
 		}
 	}
 	for _, r := range a.approval.Risks {
@@ -168,9 +177,9 @@ func heading(tool string) string {
 }
 
 // rows draw the options in the live region.
-func (a *ask) rows(t theme, width int) []string {
-	if a.approval != nil || a.confirm != "" {
-		return a.strip(t, width)
+func (a *ask) rows(t theme, width int, text string) []string {
+	if a.chooses() {
+		return a.explained(t, width, text)
 	}
 	var rows []string
 	for i, o := range a.options {
@@ -196,32 +205,6 @@ func (a *ask) rows(t theme, width int) []string {
 		hint = "Space to mark, Enter to confirm, Esc to skip"
 	}
 	return append(rows, t.faint(markup.Clip("  "+hint, width)))
-}
-
-// letters list the answers to an approval in one line. The last one is the
-// default of an empty line.
-func (a *ask) letters() string {
-	words := map[hermes.Decision]string{
-		hermes.AllowOnce: "[o]nce", hermes.AllowSession: "for this [s]ession", hermes.AllowAlways: "[a]lways", hermes.Deny: "[D]eny",
-	}
-	var offered []string
-	for _, o := range a.options {
-		offered = append(offered, words[o.decision])
-	}
-	return strings.Join(offered, ", ")
-}
-
-// result is how an answered approval is recorded in the scrollback.
-func result(d hermes.Decision) string {
-	switch d {
-	case hermes.AllowOnce:
-		return "allowed once"
-	case hermes.AllowSession:
-		return "allowed for this session"
-	case hermes.AllowAlways:
-		return "always allowed"
-	}
-	return "denied"
 }
 
 // strip draws the options in one row, or one below another where the row is

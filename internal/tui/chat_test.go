@@ -194,7 +194,9 @@ func TestEndsOfTurns(t *testing.T) {
 func approval() hermes.Asked {
 	return hermes.Asked{ID: "q1", Approval: &hermes.ApprovalRequest{
 		Tool: "terminal", Dir: "/work", Subject: "rm -rf build \u202e && " + strings.Repeat("echo word; ", 30) + "\x1b[2Jend",
-		Risks: []hermes.Risk{{Key: "rm", Reason: "recursive delete"}},
+		Risks:   []hermes.Risk{{Key: "rm", Reason: "recursive delete"}},
+		Session: []hermes.GrantScope{hermes.ScopeKind, hermes.ScopeCall}, Always: []hermes.GrantScope{hermes.ScopeCall, hermes.ScopeKind},
+		Stored: "~/.hermes/permissions.yaml",
 	}}
 }
 
@@ -220,18 +222,104 @@ func TestApprovalAnswers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		keys string
-		want hermes.Decision
+		want hermes.ApprovalAnswer
 	}{
-		{"<enter>", hermes.Deny}, {"<esc>", hermes.Deny},
-		{"o<enter>", hermes.AllowOnce}, {"y<enter>", hermes.AllowOnce},
-		{"s<enter>", hermes.AllowSession}, {"a<enter>", hermes.AllowAlways},
-		{"o<right><enter>", hermes.AllowSession}, {"<right><enter>", hermes.AllowOnce},
-		{"<left><enter>", hermes.AllowAlways}, {"od<enter>", hermes.Deny}, {"n<enter>", hermes.Deny},
+		{"<enter>", hermes.ApprovalAnswer{Decision: hermes.Deny}},
+		{"<esc>", hermes.ApprovalAnswer{Decision: hermes.Deny}},
+		{"o<enter>", hermes.ApprovalAnswer{Decision: hermes.AllowOnce}},
+		{"y<enter>", hermes.ApprovalAnswer{Decision: hermes.AllowOnce}},
+		{"YES<enter>", hermes.ApprovalAnswer{Decision: hermes.AllowOnce}},
+		{"s<enter>", hermes.ApprovalAnswer{Decision: hermes.AllowSession, Scope: hermes.ScopeKind}},
+		{"session<enter>", hermes.ApprovalAnswer{Decision: hermes.AllowSession, Scope: hermes.ScopeKind}},
+		{"a<enter>", hermes.ApprovalAnswer{Decision: hermes.AllowAlways, Scope: hermes.ScopeCall}},
+		{"k<enter>", hermes.ApprovalAnswer{Decision: hermes.AllowAlways, Scope: hermes.ScopeKind}},
+		{"o<right><enter>", hermes.ApprovalAnswer{Decision: hermes.AllowSession, Scope: hermes.ScopeKind}},
+		{"<right><enter>", hermes.ApprovalAnswer{Decision: hermes.AllowOnce}},
+		{"<left><enter>", hermes.ApprovalAnswer{Decision: hermes.AllowAlways, Scope: hermes.ScopeKind}},
+		{"n<enter>", hermes.ApprovalAnswer{Decision: hermes.Deny}},
+		{"no<enter>", hermes.ApprovalAnswer{Decision: hermes.Deny}},
+		{"od<enter>", hermes.ApprovalAnswer{Decision: hermes.Deny, Reason: "od"}},
+		{"s<backspace><enter>", hermes.ApprovalAnswer{Decision: hermes.Deny}},
 	} {
 		r := openRig(t, 80, 24)
 		r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval())
 		r.wait(time.Second).keys(c.keys)
-		r.wantDo(submitDo{session.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: c.want}}})
+		r.wantDo(submitDo{session.Reply{ID: "q1", Approval: c.want}})
+	}
+}
+
+// TestWordsAtAnApprovalDeny types what a user may shout: no letter of it
+// selects an answer, and it becomes the reason that the model is told.
+func TestWordsAtAnApprovalDeny(t *testing.T) {
+	t.Parallel()
+	for _, words := range []string{"stop", "ok wait", "sudo is not needed", "always ask first", "session?", "a no", "o o", "y n", "on", "kein", "不要"} {
+		r := openRig(t, 80, 24)
+		r.keys("half a draft").send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval())
+		r.wait(time.Second).keys(words)
+		r.wantDo().shows("Enter to deny")
+		r.keys("<enter>")
+		r.wantDo(submitDo{session.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny, Reason: words}}})
+		r.shows("denied: " + words)
+		if got := r.m.input.value(); got != "half a draft" {
+			t.Errorf("%q: the draft became %q", words, got)
+		}
+	}
+}
+
+// TestPastedTextNeverAllows pastes a letter that would be a choice.
+func TestPastedTextNeverAllows(t *testing.T) {
+	t.Parallel()
+	r := openRig(t, 80, 24)
+	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval())
+	r.wait(time.Second).send(pasteMsg("a")).wait(time.Second).keys("<enter>")
+	r.wantDo(submitDo{session.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny, Reason: "a"}}})
+}
+
+// TestApprovalSaysWhatEachAnswerAllows looks at what is told about the selected
+// answer: what it allows, for how long, where it is kept and how it ends.
+func TestApprovalSaysWhatEachAnswerAllows(t *testing.T) {
+	t.Parallel()
+	for keys, want := range map[string][]string{
+		"o": {"Runs this once."},
+		"s": {"Until this session ends", "every call of terminal with this risk", "recursive delete", "in any folder"},
+		"a": {"For good", "this command in /work", "~/.hermes/permissions.yaml", "hermes permissions revoke"},
+		"k": {"For good", "every call of terminal with this risk", "recursive delete", "in any folder", "~/.hermes/permissions.yaml", "hermes permissions revoke"},
+		"d": {"Type a reason"},
+		"":  {"Type a reason"},
+	} {
+		r := openRig(t, 100, 30)
+		r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval())
+		r.wait(time.Second).keys(keys).shows(want...)
+	}
+	r := openRig(t, 100, 30)
+	e := approval()
+	e.Approval.Always, e.Approval.Stored = nil, ""
+	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, e)
+	r.hides("always").wait(time.Second).keys("a<enter>")
+	r.wantDo(submitDo{session.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny, Reason: "a"}}})
+}
+
+// TestYesAndNoNeedEnter types at a question of the chat itself.
+func TestYesAndNoNeedEnter(t *testing.T) {
+	t.Parallel()
+	for keys, want := range map[string]bool{
+		"y<enter>": true, "yes<enter>": true, "<left><enter>": true, "<left><right><enter>": false,
+		"y": false, "<enter>": false, "n<enter>": false, "stay<enter>": false, "yikes<enter>": false, "<esc>": false, "y<esc>": false,
+	} {
+		r := openRig(t, 80, 24)
+		r.send(ranMsg{line: "/new", result: command.Result{Confirm: "Begin a new session?"}})
+		r.keys(keys)
+		if want {
+			r.wantDo(commandDo{line: "/new", confirmed: true})
+		} else {
+			r.wantDo()
+		}
+	}
+	r := openRig(t, 80, 24)
+	r.send(ranMsg{line: "/undo", result: command.Result{Confirm: "Undo?"}})
+	r.keys("yet another thing<enter>")
+	if r.wantDo(); r.m.input.value() != "yet another thing" {
+		t.Errorf("what was typed became %q", r.m.input.value())
 	}
 }
 
@@ -247,11 +335,11 @@ func TestKeysWhileTypingDoNotAnswer(t *testing.T) {
 	if got := r.m.input.value(); got != "that o" {
 		t.Errorf("the input holds %q", got)
 	}
-	if got := r.m.ask().options[r.m.ask().at].decision; got != hermes.Deny {
+	if got := r.m.ask().options[r.m.ask().at].answer.Decision; got != hermes.Deny {
 		t.Errorf("the highlighted answer is %q", got)
 	}
-	r.wait(time.Second).shows("Arrow to choose, Enter to confirm, Esc to deny")
-	r.hides("Letter or arrow") // letters go into the input
+	r.wait(time.Second).keys("<right>").shows("Letter or arrow to choose, Enter to confirm, Esc to deny")
+	r.hides("that o").keys("<esc>").shows("that o") // the draft is frozen until the answer
 }
 
 func TestCtrlCDeniesAndStops(t *testing.T) {
@@ -367,7 +455,7 @@ func TestSlashCommands(t *testing.T) {
 	r.wants()
 	r.send(ranMsg{line: "/new", result: command.Result{Confirm: "Start a new session?"}}).shows("Start a new session?", "y yes")
 	r.keys("<enter>").wantDo()
-	r.send(ranMsg{line: "/new", result: command.Result{Confirm: "Start a new session?"}}).keys("y")
+	r.send(ranMsg{line: "/new", result: command.Result{Confirm: "Start a new session?"}}).keys("y<enter>")
 	r.wantDo(commandDo{line: "/new", confirmed: true})
 	r.send(ranMsg{result: command.Result{Action: command.New, Arg: "plan"}}).wantDo(openDo{Want{Title: "plan"}})
 	r.send(openedMsg{id: "y"}, ranMsg{result: command.Result{Action: command.Switch, Arg: "z"}}).wantDo(openDo{Want{Resume: "z"}})

@@ -3,7 +3,6 @@ package tui
 import (
 	"strings"
 
-	"hermes"
 	"hermes/internal/session"
 )
 
@@ -25,7 +24,7 @@ func (m *model) key(k keyMsg) []any {
 		return []any{redrawDo{}}
 	}
 	if a := m.ask(); a != nil {
-		a.armed = a.armed || m.now().Sub(maxTime(last, a.shown)) >= settle
+		a.arm(last, m.now())
 		if do, taken := m.askKey(a, k); taken {
 			return do
 		}
@@ -51,6 +50,7 @@ func (m *model) interrupt() []any {
 	m.find = nil
 	if a := m.ask(); a != nil && a.confirm != "" {
 		m.asks = m.asks[1:]
+		m.unstash()
 		m.present()
 		return nil
 	}
@@ -70,7 +70,7 @@ func (m *model) interrupt() []any {
 	var do []any
 	for _, a := range m.asks {
 		if a.approval != nil {
-			do = append(do, submitDo{a.decision(hermes.Deny)})
+			do = append(do, submitDo{a.denial("")})
 		}
 	}
 	m.asks = nil
@@ -82,10 +82,8 @@ func (m *model) interrupt() []any {
 // it; else the input gets it.
 func (m *model) askKey(a *ask, k keyMsg) ([]any, bool) {
 	switch {
-	case a.confirm != "":
-		return m.confirmKey(a, k), true
-	case a.approval != nil && a.armed:
-		return m.approvalKey(a, k)
+	case a.confirm != "", a.approval != nil && a.armed:
+		return m.choose(a, k), true
 	case a.approval != nil:
 		return nil, false // the user is typing: the keys are not meant for the question
 	case a.typing:
@@ -94,51 +92,6 @@ func (m *model) askKey(a *ask, k keyMsg) ([]any, bool) {
 		return m.choiceKey(a, k)
 	}
 	return nil, true
-}
-
-func (m *model) confirmKey(a *ask, k keyMsg) []any {
-	yes := k.text == "y" || k.text == "Y" || k.name == "enter" && a.at == 0
-	no := k.text == "n" || k.text == "N" || k.name == "esc" || k.name == "enter" && a.at == 1
-	switch {
-	case yes:
-		m.asks = m.asks[1:]
-		m.present()
-		return m.later(commandDo{line: a.confirm, confirmed: true})
-	case no:
-		m.asks = m.asks[1:]
-		m.present()
-	case k.name == "left" || k.name == "right" || k.name == "tab" || k.name == "up" || k.name == "down":
-		a.at = 1 - a.at
-	}
-	return nil
-}
-
-// approvalKey selects an answer by a letter or an arrow and gives it on Enter.
-// So no single stray key can allow anything, and Enter without a choice denies.
-func (m *model) approvalKey(a *ask, k keyMsg) ([]any, bool) {
-	switch k.name {
-	case "enter":
-		o := a.options[a.at]
-		return m.resolve(a.decision(o.decision), result(o.decision)), true
-	case "esc":
-		return m.resolve(a.decision(hermes.Deny), result(hermes.Deny)), true
-	case "left", "up", "shift+tab":
-		a.at = (a.at + len(a.options) - 1) % len(a.options)
-		return nil, true
-	case "right", "down", "tab":
-		a.at = (a.at + 1) % len(a.options)
-		return nil, true
-	}
-	if !m.input.empty() {
-		return nil, false
-	}
-	for i, o := range a.options {
-		if strings.EqualFold(k.text, o.key) || k.text == "y" && i == 0 || k.text == "n" && o.key == "d" {
-			a.at = i
-			return nil, true
-		}
-	}
-	return nil, false
 }
 
 func (m *model) choiceKey(a *ask, k keyMsg) ([]any, bool) {

@@ -151,7 +151,7 @@ func (c *plainChat) command(ctx context.Context, line string, confirmed bool) (b
 	}
 	if r.Confirm != "" {
 		c.out.write(r.Confirm + " [y/N] ")
-		if answer, _ := c.line(ctx); !strings.EqualFold(strings.TrimSpace(answer), "y") {
+		if answer, _ := c.line(ctx); newConfirm(line, c.o.Now()).named(answer) != 0 {
 			return false, nil
 		}
 		return c.command(ctx, line, true)
@@ -256,19 +256,20 @@ func (a asking) Event(e hermes.Event) {
 	}
 }
 
-// reply reads an answer. An approval without a valid answer is denied. A
+// reply reads an answer. An approval is denied by a text that is no choice, which
+// becomes the reason. A
 // question is dismissed by an empty line, and stays open if there is no line.
 func (c *plainChat) reply(ctx context.Context, q *ask) (session.Reply, bool) {
 	if q.approval != nil {
-		c.out.write("Allow? " + q.letters() + ": ")
-		line, _ := c.line(ctx)
-		line = strings.ToLower(strings.TrimSpace(line))
 		for _, o := range q.options {
-			if line == o.key || line == string(o.decision) {
-				return q.decision(o.decision), true
-			}
+			c.out.write("  " + o.key + "  " + o.label + ". " + q.covers(o, "") + "\n")
 		}
-		return q.decision(hermes.Deny), true
+		c.out.write("Allow? [" + q.letters() + "]: ")
+		line, _ := c.line(ctx)
+		if i := q.named(line); i >= 0 {
+			return session.Reply{ID: q.id, Approval: q.options[i].answer}, true
+		}
+		return q.denial(q.reason(line)), true
 	}
 	for _, o := range q.options {
 		c.out.write("  " + o.key + ". " + oneLine(o.label) + "\n")

@@ -160,13 +160,13 @@ func TestChatLineByLine(t *testing.T) {
 		if text == "may I" {
 			f.emit(hermes.Asked{ID: "q", Approval: &hermes.ApprovalRequest{Tool: "terminal", Subject: "rm \x1b[2Jx"}})
 			r := <-f.replies
-			text += " " + string(r.Decision)
+			text += " " + string(r.Approval.Decision)
 		}
 		f.reply(text, "You said: "+text)
 	})
 	got := lineChat(t, f, "hello\n\ntwo\\\nrows\n/hlep\nmay I\no\nmay I\n\n/title\nlast", f.ID())
 	for _, want := range []string{
-		"Hermes\n> ", "You said: hello\n", "You said: two\nrows\n", "did you mean /help?", "Run this command?", "rm ␛[2Jx", "Allow? [o]nce, for this [s]ession, [a]lways, [D]eny: ", "You said: may I once", "You said: may I denied", "no title yet", "You said: last\n",
+		"Hermes\n> ", "You said: hello\n", "You said: two\nrows\n", "did you mean /help?", "Run this command?", "rm ␛[2Jx", "Allow? [o/D]: ", "You said: may I once", "You said: may I denied", "no title yet", "You said: last\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)

@@ -45,6 +45,14 @@ func (m *model) stash() {
 	}
 }
 
+// answerText is what is typed as the answer to the question, not the draft.
+func (m *model) answerText() string {
+	if m.draft == nil {
+		return ""
+	}
+	return m.input.value()
+}
+
 func (m *model) unstash() {
 	if m.draft != nil {
 		m.input, m.draft = *m.draft, nil

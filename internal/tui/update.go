@@ -206,7 +206,12 @@ func (m *model) reset() {
 }
 
 func (m *model) pasted(text string) {
+	last := m.lastKey
 	m.lastKey = m.now()
+	if a := m.ask(); a != nil && a.chooses() && (a.confirm != "" || a.arm(last, m.now())) {
+		m.stash()
+		a.pasted, a.at = true, len(a.options)-1
+	}
 	if !m.input.paste(text) {
 		m.hint = "Too long to paste. Save it to a file and mention the file."
 	}

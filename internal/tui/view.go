@@ -82,7 +82,7 @@ func (m *model) aboveRows(width int) []string {
 		if a.question != nil && len(m.asks) > 1 {
 			rows = append(rows, m.faint(fmt.Sprintf("  %d more to answer after this", len(m.asks)-1)))
 		}
-		rows = append(rows, a.rows(m.theme, width)...)
+		rows = append(rows, a.rows(m.theme, width, m.answerText())...)
 	}
 	return rows
 }
@@ -194,8 +194,6 @@ func (m *model) belowRows(width int) []string {
 		text = m.hint
 	case m.find != nil:
 		text = "Enter to use it, Ctrl+R for an older one, Esc to close"
-	case m.ask() != nil && m.ask().approval != nil && !m.input.empty():
-		text = "Arrow to choose, Enter to confirm, Esc to deny"
 	case m.ask() != nil && m.ask().approval != nil:
 		text = "Letter or arrow to choose, Enter to confirm, Esc to deny"
 	case m.ask() != nil && m.ask().question != nil && len(m.ask().options) == 0:

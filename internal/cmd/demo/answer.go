@@ -29,11 +29,11 @@ func (l *answer) Event(e hermes.Event) {
 	if !ok || a.Approval == nil {
 		return
 	}
-	reply := session.Reply{ID: a.ID, Decision: hermes.Deny}
+	reply := session.Reply{ID: a.ID, Approval: hermes.ApprovalAnswer{Decision: hermes.Deny}}
 	if demo.Expected(a.Approval.Tool) {
-		reply.Decision = hermes.AllowOnce
+		reply.Approval.Decision = hermes.AllowOnce
 	}
-	l.show(a.Approval.Tool, reply.Decision)
+	l.show(a.Approval.Tool, reply.Approval.Decision)
 	if err := l.session.Submit(l.ctx, reply); err != nil && l.err == nil {
 		l.err = fmt.Errorf("answer a question of the agent: %w", err)
 	}

@@ -43,7 +43,7 @@ func (t *Toolset) patch() hermes.Tool {
 		Paths:       patchPaths,
 		Effect:      hermes.EffectUnknown,
 	}, t.runPatch)
-	return riskAssessed{tool, t, patchPaths}
+	return riskAssessed{tool, t, patchPaths, patched}
 }
 
 // patchPaths lists the files that a call of patch names.
@@ -60,6 +60,30 @@ func patchPaths(arguments json.RawMessage) []string {
 		return nil // Run reports the error and changes nothing
 	}
 	return p.Paths()
+}
+
+// patched is what a call of patch changes: the patch, or the old and the new text.
+func patched(arguments json.RawMessage) string {
+	var in patchArgs
+	switch {
+	case json.Unmarshal(arguments, &in) != nil:
+		return string(arguments) // the tool itself refuses it
+	case in.whole():
+		return in.Patch
+	case in.OldString == nil || in.NewString == nil:
+		return ""
+	}
+	var b strings.Builder
+	for line := range strings.Lines(*in.OldString) {
+		b.WriteString("- " + strings.TrimSuffix(line, "\n") + "\n")
+	}
+	for line := range strings.Lines(*in.NewString) {
+		b.WriteString("+ " + strings.TrimSuffix(line, "\n") + "\n")
+	}
+	if in.ReplaceAll {
+		b.WriteString("everywhere in the file\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // whole reports whether a V4A patch is meant, also when the mode is left out.

@@ -16,6 +16,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"strings"
 
 	"hermes"
 )
@@ -96,6 +97,19 @@ type riskAssessed struct {
 	hermes.Tool
 	toolset *Toolset
 	paths   func(arguments json.RawMessage) []string
+	detail  func(arguments json.RawMessage) string // what is written
+}
+
+// Subject is the files of a call and what is written to them, as it was sent.
+func (r riskAssessed) Subject(ctx context.Context, c *hermes.Call) hermes.Subject {
+	var names []string
+	for _, path := range r.paths(c.Arguments) {
+		if p, err := r.toolset.locate(ctx, c.Host, path); err == nil {
+			path = p.path
+		}
+		names = append(names, path)
+	}
+	return hermes.Subject{Text: strings.Join(names, "\n"), Detail: r.detail(c.Arguments)}
 }
 
 // AssessRisk returns the risks of paths that need approval to be written. Paths

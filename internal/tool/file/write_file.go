@@ -3,6 +3,7 @@ package file
 import (
 	"context"
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -36,7 +37,16 @@ func (t *Toolset) writeFile() hermes.Tool {
 		Effect:      hermes.EffectIdempotent,
 		Trusted:     true,
 	}, t.runWrite)
-	return riskAssessed{tool, t, onePath}
+	return riskAssessed{tool, t, onePath, written}
+}
+
+// written is the text that a call of write_file writes.
+func written(arguments json.RawMessage) string {
+	var in writeArgs
+	if json.Unmarshal(arguments, &in) != nil {
+		return string(arguments) // the tool itself refuses it
+	}
+	return in.Content
 }
 
 func (t *Toolset) runWrite(ctx context.Context, c *hermes.Call, in writeArgs) (hermes.Result, error) {

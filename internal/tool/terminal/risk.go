@@ -14,24 +14,61 @@ import (
 // riskAssessed is a tool whose calls are judged before they run.
 type riskAssessed struct {
 	hermes.Tool
-	assess func(*hermes.Call) []hermes.Risk
+	assess  func(*hermes.Call) []hermes.Risk
+	subject func(*hermes.Call) hermes.Subject
 }
 
 // AssessRisk judges a call; see [hermes.RiskAssessor].
 func (r riskAssessed) AssessRisk(_ context.Context, c *hermes.Call) []hermes.Risk { return r.assess(c) }
+
+// Subject describes a call; see [hermes.SubjectNamer].
+func (r riskAssessed) Subject(_ context.Context, c *hermes.Call) hermes.Subject { return r.subject(c) }
+
+// commandSubject is the command and the folder in which it would run.
+func (t *Toolset) commandSubject(c *hermes.Call) hermes.Subject {
+	var in arguments
+	if json.Unmarshal(c.Arguments, &in) != nil {
+		return hermes.Subject{Text: string(c.Arguments)} // the tool itself refuses it
+	}
+	s := hermes.Subject{Text: in.Command, Dir: folderOf(c, in.Workdir)}
+	switch {
+	case in.Background:
+		s.Detail = "It runs in the background."
+	case in.PTY:
+		s.Detail = "It runs in a pseudo-terminal."
+	}
+	return s
+}
+
+// inputSubject is the input and the process that gets it.
+func (t *Toolset) inputSubject(c *hermes.Call) hermes.Subject {
+	var in processArguments
+	if json.Unmarshal(c.Arguments, &in) != nil {
+		return hermes.Subject{Text: string(c.Arguments)} // the tool itself refuses it
+	}
+	j := t.find(in.ID)
+	if j == nil {
+		return hermes.Subject{Text: in.Data}
+	}
+	return hermes.Subject{Text: in.Data, Detail: "It is typed into the running process: " + j.command, Dir: j.dir}
+}
+
+// folderOf is the folder in which a call with this workdir would run.
+func folderOf(c *hermes.Call, workdir string) string {
+	if e := environmentOf(c); e != nil {
+		if dir, err := e.Files().Resolve(orDot(workdir)); err == nil {
+			return dir
+		}
+	}
+	return workdir
+}
 
 func (t *Toolset) assessCommand(c *hermes.Call) []hermes.Risk {
 	var in arguments
 	if json.Unmarshal(c.Arguments, &in) != nil {
 		return nil // the tool itself refuses it
 	}
-	dir := in.Workdir
-	if e := environmentOf(c); e != nil {
-		if resolved, err := e.Files().Resolve(orDot(in.Workdir)); err == nil {
-			dir = resolved
-		}
-	}
-	on := t.shellContext(dir)
+	on := t.shellContext(folderOf(c, in.Workdir))
 	found := risks(shell.Judge(in.Command, on))
 	if in.Background && strings.Contains(in.Command, "hermes") {
 		// The tool's background mode counts as nohup.

@@ -103,11 +103,11 @@ func (t *Toolset) Tools(context.Context) ([]hermes.Tool, error) {
 			Name:        "terminal",
 			Description: strings.TrimSpace(terminalDoc),
 			ReadsOnly:   readsOnly,
-		}, t.run), t.assessCommand},
+		}, t.run), t.assessCommand, t.commandSubject},
 		riskAssessed{hermes.NewTool(hermes.Spec{
 			Name:        "process",
 			Description: strings.TrimSpace(processDoc),
-		}, t.process), t.assessInput},
+		}, t.process), t.assessInput, t.inputSubject},
 	}, nil
 }
 

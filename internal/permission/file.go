@@ -1,0 +1,204 @@
+package permission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"hermes"
+	"hermes/internal/atomicfile"
+	"hermes/internal/yamledit"
+)
+
+// Name is the name of the file in a home.
+const Name = "permissions.yaml"
+
+const (
+	section  = "grants"
+	lockWait = 5 * time.Second
+	maxSize  = 4 << 20 // bytes; a larger file allows nothing
+)
+
+// File is the permissions of one home. It may be used concurrently, also by
+// several processes.
+type File struct {
+	path string
+	warn func(problem string)
+	now  func() time.Time
+}
+
+// New returns the permissions kept at path; a missing file has none. warn gets
+// what cannot be read when a call is judged; nil drops it. now is the clock; nil
+// means time.Now.
+func New(path string, warn func(problem string), now func() time.Time) *File {
+	if warn == nil {
+		warn = func(string) {}
+	}
+	if now == nil {
+		now = time.Now
+	}
+	return &File{path: path, warn: warn, now: now}
+}
+
+// Place is the path of the file.
+func (f *File) Place() string { return f.path }
+
+// List returns the grants in the order of the file, and a text for each entry
+// that allows nothing because it cannot be read. An error means that the whole
+// file cannot be read.
+func (f *File) List() (grants []Stored, problems []string, err error) {
+	src, err := f.read()
+	if err != nil {
+		return nil, nil, err
+	}
+	return f.parse(src)
+}
+
+// Covers reports whether a grant of the file covers a call. It is false if the
+// file cannot be read.
+func (f *File) Covers(call hermes.Grant) bool {
+	grants, problems, err := f.List()
+	if err != nil {
+		problems = append(problems, err.Error())
+	}
+	for _, p := range problems {
+		f.warn(p)
+	}
+	return f.covered(grants, call)
+}
+
+// Add stores grants. It returns when they are on disk and were read back. What
+// another grant covers already is not stored again.
+func (f *File) Add(ctx context.Context, grants ...hermes.Grant) error {
+	err := f.change(ctx, func(src []byte) ([]byte, error) {
+		for _, g := range grants {
+			old, problems, err := f.parse(src)
+			if err != nil {
+				return nil, err
+			}
+			if f.covered(old, g) {
+				continue
+			}
+			if src, err = appendEntry(src, len(old)+len(problems), g); err != nil {
+				return nil, fmt.Errorf("%s: %w", f.path, err)
+			}
+		}
+		return src, nil
+	})
+	if err != nil {
+		return err
+	}
+	now, _, err := f.List()
+	if err != nil {
+		return err
+	}
+	for _, g := range grants {
+		if !f.covered(now, g) {
+			return fmt.Errorf("%s was written but does not have the new permission; look at it with an editor", f.path)
+		}
+	}
+	return nil
+}
+
+func (f *File) covered(list []Stored, call hermes.Grant) bool {
+	return slices.ContainsFunc(list, func(s Stored) bool { return s.Covers(call, f.now()) })
+}
+
+// appendEntry adds an entry to a list that has n.
+func appendEntry(src []byte, n int, g hermes.Grant) ([]byte, error) {
+	if n == 0 {
+		return yamledit.Set(src, []string{section}, []any{fields(g)})
+	}
+	return yamledit.Set(src, []string{section, strconv.Itoa(n)}, fields(g))
+}
+
+// Revoke removes grants by their ids and returns them. If one of the ids is
+// unknown, nothing is removed and the error wraps [hermes.ErrNotFound].
+func (f *File) Revoke(ctx context.Context, ids ...string) (gone []Stored, err error) {
+	err = f.change(ctx, func(src []byte) ([]byte, error) {
+		grants, _, err := f.parse(src)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range ids {
+			if !slices.ContainsFunc(grants, func(s Stored) bool { return s.ID == id }) {
+				return nil, fmt.Errorf("permission %q: %w", id, hermes.ErrNotFound)
+			}
+		}
+		for _, s := range slices.Backward(grants) {
+			if !slices.Contains(ids, s.ID) {
+				continue
+			}
+			if src, err = yamledit.Unset(src, []string{section, strconv.Itoa(s.at)}); err != nil {
+				return nil, fmt.Errorf("%s: %w", f.path, err)
+			}
+			gone = append(gone, s)
+		}
+		return src, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.Reverse(gone)
+	return gone, nil
+}
+
+// SetUnattended says for a grant whether it also holds where no user can be
+// asked. An unknown id is an error that wraps [hermes.ErrNotFound].
+func (f *File) SetUnattended(ctx context.Context, id string, on bool) error {
+	return f.change(ctx, func(src []byte) ([]byte, error) {
+		grants, _, err := f.parse(src)
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(grants, func(s Stored) bool { return s.ID == id })
+		if i < 0 {
+			return nil, fmt.Errorf("permission %q: %w", id, hermes.ErrNotFound)
+		}
+		return yamledit.Set(src, []string{section, strconv.Itoa(grants[i].at), "unattended"}, on)
+	})
+}
+
+// change rewrites the file under its lock.
+func (f *File) change(ctx context.Context, edit func(src []byte) ([]byte, error)) error {
+	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
+		return err
+	}
+	lock, err := atomicfile.Acquire(ctx, f.path, "hermes permissions", lockWait)
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	src, err := f.read()
+	if err != nil {
+		return err
+	}
+	out, err := edit(src)
+	if err != nil || string(out) == string(src) {
+		return err
+	}
+	return atomicfile.Write(f.path, out, atomicfile.Options{Follow: true})
+}
+
+func (f *File) read() ([]byte, error) {
+	info, err := os.Stat(f.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read permissions: %w", err)
+	case info.Size() > maxSize:
+		return nil, fmt.Errorf("%s is larger than %d MB and allows nothing; remove entries with an editor", f.path, maxSize>>20)
+	}
+	src, err := os.ReadFile(f.path)
+	if err != nil {
+		return nil, fmt.Errorf("read permissions: %w", err)
+	}
+	return src, nil
+}
