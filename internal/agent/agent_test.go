@@ -522,6 +522,7 @@ func TestCallCutByTheLimitIsRefused(t *testing.T) {
 		`{"paths":["/tmp/a"`:        false,
 		`{"path":"a","lines":12}`:   true,
 		`{"path":"a",}`:             false,
+		``:                          false,
 		`{"recursive":tru`:          false,
 		`{"path":"a"} {"path":"b`:   false,
 	} {

@@ -38,9 +38,10 @@ func normalize(m *hermes.Message, step int) map[string]string {
 			c.Name = nameless // services refuse a transcript with an empty name
 			refused[c.ID] = noName
 		}
-		arguments, ok := object(c.Arguments)
+		arguments, outcome := object(c.Arguments)
 		c.Arguments = arguments
-		if !ok && refused[c.ID] == "" {
+		cut := wasCut(m.Finish) && outcome != jsonrepair.Intact // "1" may have been "12"
+		if (cut || outcome == jsonrepair.Lost) && refused[c.ID] == "" {
 			refused[c.ID] = brokenArguments(m.Finish)
 		}
 	}
@@ -53,26 +54,29 @@ const nameless = "nameless"
 // noName is the result of a call that named no tool, for the model.
 const noName = "the call named no tool and was not run; if you still want it, send it again with a tool name"
 
-// object returns the arguments as a JSON object. If they cannot be repaired,
-// it returns an empty object and false.
-func object(raw string) (string, bool) {
+// object returns the arguments as a JSON object and says how much of a repair
+// that took. Lost arguments are an empty object.
+func object(raw string) (string, jsonrepair.Outcome) {
 	fixed, outcome := jsonrepair.Repair([]byte(raw))
 	if outcome == jsonrepair.Lost {
-		return "{}", false
+		return "{}", outcome
 	}
 	text := strings.TrimSpace(string(fixed))
 	switch {
 	case strings.HasPrefix(text, "{"):
-		return text, true
+		return text, outcome
 	case text == "null":
-		return "{}", true
+		return "{}", jsonrepair.Empty
 	}
 	var inner string // some models send the object as a JSON string
 	if json.Unmarshal(fixed, &inner) == nil && strings.HasPrefix(strings.TrimSpace(inner), "{") && json.Valid([]byte(inner)) {
-		return strings.TrimSpace(inner), true
+		return strings.TrimSpace(inner), outcome
 	}
-	return "{}", false
+	return "{}", jsonrepair.Lost
 }
+
+// wasCut reports whether an answer ended before the model was done.
+func wasCut(f hermes.Finish) bool { return f == hermes.FinishLength || f == hermes.FinishFilter }
 
 func brokenArguments(f hermes.Finish) string {
 	if f == hermes.FinishLength {
