@@ -4,6 +4,7 @@ package cmd_test
 
 import (
 	"database/sql"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -150,4 +151,34 @@ func TestKeptSlashCommandsAreKnown(t *testing.T) {
 			t.Errorf("/%s is not known", name)
 		}
 	}
+}
+
+// TestKeptGrantHolds runs a command of the kind that an earlier version was told
+// to allow for good: it holds where the user sits, and not where there is no user to
+// ask.
+func TestKeptGrantHolds(t *testing.T) {
+	t.Parallel()
+	p := withKeptHome(t, serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
+		if lastIs(r, "user") {
+			return call("terminal", map[string]any{"command": "rm -rf victim"}), nil
+		}
+		return chatserver.Answer{Text: "Done."}, nil
+	})...)
+	victim := filepath.Join(p.dir, "victim")
+	if err := os.Mkdir(victim, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p.run("-z", "Empty it.")
+	if _, err := os.Stat(victim); err != nil {
+		t.Errorf("the unattended run was allowed: %v", err)
+	}
+	s := p.sit("dumb", "chat")
+	s.shows("> ")
+	s.press("Empty it.\r")
+	s.shows("Done.")
+	if _, err := os.Stat(victim); err == nil {
+		t.Error("the command was not allowed")
+	}
+	s.press("/quit\r")
+	s.left()
 }

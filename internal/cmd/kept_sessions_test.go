@@ -3,7 +3,6 @@ package cmd_test
 import (
 	"database/sql"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -197,24 +196,5 @@ func TestKeptOutsideTextIsRemembered(t *testing.T) {
 	}
 	if got := p.file("memories", "MEMORY.md"); !strings.HasSuffix(got, "A fact of "+keptMorning+"\n") {
 		t.Errorf("MEMORY.md is %q", got)
-	}
-}
-
-// TestKeptGrantHolds runs a command of the kind that was allowed for always.
-func TestKeptGrantHolds(t *testing.T) {
-	t.Parallel()
-	p := withKeptHome(t, serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
-		if lastIs(r, "user") {
-			return call("terminal", map[string]string{"command": "rm -rf victim"}), nil
-		}
-		return chatserver.Answer{Text: "Done."}, nil
-	})...)
-	victim := filepath.Join(p.dir, "victim")
-	if err := os.Mkdir(victim, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	p.must("-z", "Empty it.")
-	if _, err := os.Stat(victim); err == nil {
-		t.Error("the command was not allowed")
 	}
 }
