@@ -67,7 +67,7 @@ func deletes(t *testing.T, settings, text string, o app.Options, attended bool) 
 	for e := range events {
 		switch e := e.(type) {
 		case hermes.Asked:
-			if err := s.Submit(t.Context(), session.Reply{ID: e.ID, Decision: hermes.Deny}); err != nil {
+			if err := s.Submit(t.Context(), session.Reply{ID: e.ID, Approval: hermes.ApprovalAnswer{Decision: hermes.Deny}}); err != nil {
 				t.Fatal(err)
 			}
 		case hermes.TurnDone:
