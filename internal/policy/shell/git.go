@@ -6,14 +6,8 @@ import "strings"
 func (j *judge) git(rest []string) {
 	words := wrapper{values: "Cc", long: " --git-dir --work-tree --namespace --exec-path --config-env "}.inner(rest)
 	own := rest[:len(rest)-len(words)]
-	for i, a := range own {
-		if a != "-c" || i+1 >= len(own) {
-			continue
-		}
-		if _, value, ok := strings.Cut(own[i+1], "=!"); ok {
-			j.script(value)
-		}
-	}
+	j.gitRuns(own, words)
+	j.gitDiscards(own, words)
 	if len(words) == 0 {
 		return
 	}
@@ -43,10 +37,19 @@ func (j *judge) push(args []string) {
 		forced = forced || strings.HasPrefix(ref, "+")
 		deleted = deleted || len(ref) > 1 && ref[0] == ':'
 	}
+	if words := plainWords(args); len(words) > 0 && isAddress(words[0]) {
+		j.ask("git-push-address", "sends the repository to an address that is not one of its remotes")
+	}
 	if forced {
 		j.ask("git-push-force", "overwrites history on the server")
 	}
 	if deleted {
 		j.ask("git-branch-delete", "deletes a branch on the server")
 	}
+}
+
+// isAddress reports whether a word is the address of a repository, not the name
+// of a remote.
+func isAddress(word string) bool {
+	return strings.Contains(word, "://") || strings.Contains(word, "@") && strings.Contains(word, ":") || dynamic(word) && !strings.HasPrefix(word, "-")
 }

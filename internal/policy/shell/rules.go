@@ -8,6 +8,7 @@ func (j *judge) rules(name string, args []string, s situation) {
 	j.sql(name, rest, s.in)
 	j.ranAfterChmod(args)
 	j.setsLater(name, rest)
+	j.otherVersioning(name, rest)
 	switch name {
 	case "rm", "grm", "srm", "rimraf", "trash-rm":
 		j.remove(rest)
