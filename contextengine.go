@@ -16,12 +16,18 @@ type ContextEngine interface {
 
 // ContextUsage says how full the context window is.
 type ContextUsage struct {
+	// Model is the reference of the model that gets the request.
+	Model string
 	// Used is the size of the last request and its answer, as counted by the
 	// provider; Counted is how many messages of the transcript they cover.
 	// Window is the model's context length. Sizes are in tokens; 0 is unknown.
 	Used, Counted, Window int
 	// Overflow is set when the provider refused the transcript as too long.
 	Overflow bool
+	// Idle is set when the session has been idle for a while: shorten the
+	// transcript also below its limit if that saves much, and leave it as it is
+	// if anything fails.
+	Idle bool
 	// Demand is set when the user asked to compress. Focus is then the topic
 	// to keep, and Keep the number of last exchanges to keep unchanged.
 	Demand bool

@@ -60,7 +60,7 @@ func (l *loop) fit(ctx context.Context, overflow bool) ([]hermes.Message, error)
 		return l.Transcript, nil
 	}
 	p := hermes.ContextUsage{
-		Used: l.full(), Counted: l.counted, Window: l.Window, Overflow: overflow,
+		Model: l.Model.ID(), Used: l.full(), Counted: l.counted, Window: l.Window, Overflow: overflow,
 	}
 	f, err := l.Context.Fit(ctx, l.Transcript, p)
 	if err != nil || f.From == nil {

@@ -49,6 +49,9 @@ func (a *App) auxiliaryTask(name string) auxiliary.Task {
 		return auxiliary.Task{}
 	}
 	t := cfg.Auxiliary(name)
+	if name == auxiliary.Compression {
+		t.Timeout = cmp.Or(t.Timeout, cfg.Compression().ContextTimeout)
+	}
 	if name == replayTask && t.Model == "" && t.BaseURL == "" && (t.Provider == "" || t.Provider == "auto") {
 		t = cfg.Auxiliary(reviewTask) // the model that writes drafts also replays them
 	}

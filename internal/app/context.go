@@ -18,9 +18,16 @@ func (a *App) contextEngine(cfg *config.Config, row hermes.Session) hermes.Conte
 	}
 	return contextengine.New(contextengine.Options{
 		Config: contextengine.Config{
-			Threshold: c.Threshold, ThresholdTokens: c.ThresholdTokens, TargetRatio: c.TargetRatio, ProtectFirst: c.ProtectFirst,
+			Threshold: c.Threshold, ThresholdTokens: c.ThresholdTokens, ModelThresholds: c.ModelThresholds, SmallWindow: c.SmallWindowFloor,
+			TargetRatio: c.TargetRatio, LeanTail: c.TailMode == "lean", ProtectFirst: c.ProtectFirst, ProtectLast: c.ProtectLast,
+			PruneTokens: c.PruneTokens, PruneResult: c.PruneMinResultChars, PruneSaves: c.PruneMinReclaimTokens,
 		},
 		Summarize: func(ctx context.Context, turn int64, prompt string, maxTokens int) (string, error) {
+			if c.ContextTotalCeiling > 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, c.ContextTotalCeiling)
+				defer cancel()
+			}
 			return a.aux().Ask(ctx, auxiliary.Call{
 				Task: auxiliary.Compression, Main: a.modelOf(ctx, row), Session: row.ID, Scope: hermes.Scope{Turn: turn}, Prompt: prompt, MaxTokens: maxTokens,
 			})

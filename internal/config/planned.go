@@ -46,7 +46,6 @@ var capabilities = [...]Capability{
 	{"modal", "the Modal backend", "internal/environment/modal"},
 	{"persistent shell", "a persistent local shell", ""},
 	{"plugins", "plugins", "internal/plugin"},
-	{"proactive pruning", "pruning before the threshold", ""},
 	{"quick commands", "quick commands", ""},
 	{"run budgets", "budgets of time and early warnings", ""},
 	{"secret managers", "secret managers", ""},

@@ -50,7 +50,7 @@ type sideTask struct {
 var sideTasks = map[string]sideTask{
 	"approval":          {timeout: 30 * time.Second},
 	"background_review": {},
-	"compression":       {timeout: 120 * time.Second},
+	"compression":       {},
 	"curator":           {planned: "side tasks"},
 	"goal_judge":        {planned: "goals"},
 	"kanban_decomposer": {timeout: 120 * time.Second, planned: "kanban"},
@@ -76,10 +76,11 @@ func (c *Config) StreamOnlyURLs() []string {
 	return section[AuxiliaryTasks](c, "auxiliary").StreamOnlyURLs
 }
 
-// Auxiliary returns the settings of one side task with defaults filled in.
+// Auxiliary returns the settings of one side task with defaults filled in. The
+// timeout of compression may be 0: compression.context_timeout_seconds is its default.
 func (c *Config) Auxiliary(task string) Auxiliary {
 	aux := section[Auxiliary](c, "auxiliary", task)
-	if aux.Timeout == 0 {
+	if aux.Timeout == 0 && task != "compression" {
 		aux.Timeout = cmp.Or(sideTasks[task].timeout, auxiliaryTimeout)
 	}
 	return aux

@@ -6,16 +6,16 @@ import "time"
 // shorter. Changes take effect on a running gateway.
 type Compression struct {
 	Enabled                bool               `key:"enabled" default:"true"`
-	Threshold              float64            `key:"threshold" default:"0.50" min:"0"` // share of the window
-	ThresholdTokens        int                `key:"threshold_tokens"`                 // 0: no cap
-	ModelThresholds        map[string]float64 `key:"model_thresholds"`
-	SmallWindowFloor       float64            `key:"small_window_floor"` // share of a window below 512K tokens; 0: none
-	TargetRatio            float64            `key:"target_ratio" default:"0.20" min:"0"`
-	TailMode               string             `key:"tail_mode" default:"lean" oneof:"lean legacy"`
-	ProtectLast            int                `key:"protect_last_n" default:"20" min:"0"`
+	Threshold              float64            `key:"threshold" default:"0.50" min:"0"`             // share of the window
+	ThresholdTokens        int                `key:"threshold_tokens"`                             // 0: no cap
+	ModelThresholds        map[string]float64 `key:"model_thresholds"`                             // threshold of single models: part of a name, or provider:part; the longest wins
+	SmallWindowFloor       float64            `key:"small_window_floor"`                           // least threshold of windows below 512K tokens; 0: none
+	TargetRatio            float64            `key:"target_ratio" default:"0.20" min:"0"`          // size of the tail as a share of the threshold, in tail mode legacy
+	TailMode               string             `key:"tail_mode" default:"lean" oneof:"lean legacy"` // lean: the tail is a fortieth of the window, 10,000 to 25,000 tokens, at most a fifth
+	ProtectLast            int                `key:"protect_last_n" default:"20" min:"0"`          // messages that stay as far as one and a half times the tail allows; at least 3 stay
 	ProtectFirst           int                `key:"protect_first_n" default:"3" min:"0"`
 	InPlace                bool               `key:"in_place" default:"true" planned:"session chains"`
-	IdleAfter              time.Duration      `key:"idle_compact_after_seconds"` // 0: off
+	IdleAfter              time.Duration      `key:"idle_compact_after_seconds"` // without a turn; 0: off
 	ProgressNotices        bool               `key:"progress_notices" planned:"gateway"`
 	CheckpointRequired     bool               `key:"checkpoint_required" planned:"memory checkpoints"`
 	HygieneMessageLimit    int                `key:"hygiene_hard_message_limit" default:"5000" min:"4" planned:"gateway"`
@@ -23,11 +23,11 @@ type Compression struct {
 	HygieneTotalCeiling    time.Duration      `key:"hygiene_total_ceiling_seconds" default:"600" planned:"gateway"`
 	HygieneMaxTurnHold     time.Duration      `key:"hygiene_max_turn_hold_seconds" default:"10" planned:"gateway"`
 	HygieneFailureCooldown time.Duration      `key:"hygiene_failure_cooldown_seconds" default:"300" planned:"gateway"`
-	ContextTimeout         time.Duration      `key:"context_timeout_seconds" default:"120"`
-	ContextTotalCeiling    time.Duration      `key:"context_total_ceiling_seconds" default:"600"`
-	PruneTokens            int                `key:"proactive_prune_tokens" planned:"proactive pruning"` // 0: off
-	PruneMinResultChars    int                `key:"proactive_prune_min_result_chars" default:"8000" min:"0" planned:"proactive pruning"`
-	PruneMinReclaimTokens  int                `key:"proactive_prune_min_reclaim_tokens" default:"4096" min:"0" planned:"proactive pruning"`
+	ContextTimeout         time.Duration      `key:"context_timeout_seconds" default:"120"`                     // one model writes a summary, unless auxiliary.compression.timeout is set
+	ContextTotalCeiling    time.Duration      `key:"context_total_ceiling_seconds" default:"600"`               // all models that are tried for one summary; 0: no limit
+	PruneTokens            int                `key:"proactive_prune_tokens"`                                    // shorten old tool results from this size on; 0: off
+	PruneMinResultChars    int                `key:"proactive_prune_min_result_chars" default:"8000" min:"0"`   // only results of at least this size
+	PruneMinReclaimTokens  int                `key:"proactive_prune_min_reclaim_tokens" default:"4096" min:"0"` // only if this much is saved
 }
 
 // Context is the section context: what fills the window.

@@ -1,6 +1,8 @@
 package contextengine
 
 import (
+	"strings"
+
 	"hermes"
 	"hermes/internal/tokens"
 )
@@ -10,18 +12,39 @@ import (
 type Config struct {
 	Threshold       float64 // part of the window that starts a compression; default 0.50
 	ThresholdTokens int     // maximum of the threshold in tokens; 0 means none
-	TargetRatio     float64 // size of the tail as part of the threshold, 0.10 to 0.80; default 0.20
-	ProtectFirst    int     // messages of the head; default 3
-	ProtectLast     int     // minimum messages of the tail; default 3
-	MaxSummary      int     // maximum tokens of a summary; default 12,000
+	// ModelThresholds replaces Threshold for the models that a key is a part of:
+	// of the model's name, or "provider:part" for one provider. The longest key
+	// wins; letters match in any case. Only values from 0 to 1 count.
+	ModelThresholds map[string]float64
+	// SmallWindow is the least part of a window below 512,000 tokens, for models
+	// without a threshold of their own; 0 means none.
+	SmallWindow float64
+	TargetRatio float64 // size of the tail as part of the threshold, 0.10 to 0.80; default 0.20
+	// LeanTail makes the tail a fortieth of the window instead, from 10,000 to
+	// 25,000 tokens and at most a fifth of the window.
+	LeanTail     bool
+	ProtectFirst int // messages of the head; default 3
+	// ProtectLast is how many messages of the tail stay although they exceed its
+	// budget, as long as they are within one and a half of it; at least 3 stay
+	// whatever their size.
+	ProtectLast int
+	MaxSummary  int // maximum tokens of a summary; default 12,000
+
+	// PruneTokens is the size from which old results of at least PruneResult
+	// bytes are shortened before the threshold is reached, if that saves at
+	// least PruneSaves tokens; 0 means never.
+	PruneTokens, PruneResult, PruneSaves int
 }
 
 const (
-	minTokens     = 64_000 // minimum threshold
-	nearlyFull    = 0.85   // maximum threshold, as part of the window
+	minTokens     = 64_000  // minimum threshold
+	smallWindow   = 512_000 // windows below it are small
+	nearlyFull    = 0.85    // maximum threshold, as part of the window
 	defaultWindow = 128_000
 	minTail       = 3
 	softCeiling   = 1.5 // factor by which the tail may exceed its budget
+	minLeanTail   = 10_000
+	maxLeanTail   = 25_000
 	minSummary    = 2_000
 	maxSummary    = 12_000
 	minAnchors    = 1_000
@@ -58,18 +81,22 @@ type budget struct {
 	anchors   int
 }
 
-func (c Config) budget(window int) budget {
+func (c Config) budget(model string, window int) budget {
 	if window <= 0 {
 		window = defaultWindow
 	}
-	t := max(int(c.Threshold*float64(window)), minTokens)
+	t := max(int(c.share(model, window)*float64(window)), minTokens)
 	if c.ThresholdTokens > 0 {
 		t = min(t, c.ThresholdTokens)
 	}
 	t = min(t, int(nearlyFull*float64(window)))
+	tail := int(c.TargetRatio * float64(t))
+	if c.LeanTail {
+		tail = min(max(window/40, minLeanTail), maxLeanTail, window/5)
+	}
 	return budget{
 		threshold: t,
-		tail:      int(c.TargetRatio * float64(t)),
+		tail:      tail,
 		reach:     t * 2 / 5,
 		head:      t / 3,
 		summary:   max(min(window/20, c.MaxSummary), 256),
@@ -77,8 +104,38 @@ func (c Config) budget(window int) budget {
 	}
 }
 
-// Threshold returns how many tokens start a compression in this window.
-func (e *Engine) Threshold(window int) int { return e.cfg.budget(window).threshold }
+// share returns which part of the window starts a compression.
+func (c Config) share(model string, window int) float64 {
+	best, share := "", c.Threshold
+	for key, v := range c.ModelThresholds {
+		if v > 0 && v <= 1 && len(key) > len(best) && covers(strings.ToLower(key), strings.ToLower(model)) {
+			best, share = key, v
+		}
+	}
+	if best == "" && window < smallWindow {
+		share = max(share, c.SmallWindow)
+	}
+	return share
+}
+
+// covers reports whether a key of ModelThresholds means a model: a part of its
+// name, or "provider:part".
+func covers(key, ref string) bool {
+	service, name, ok := strings.Cut(strings.TrimPrefix(ref, "custom:"), ":")
+	if !ok {
+		service, name = "", ref
+	}
+	if provider, part, ok := strings.Cut(key, ":"); ok && provider == service {
+		return strings.Contains(name, part)
+	}
+	return strings.Contains(name, key)
+}
+
+// Threshold returns how many tokens start a compression for a model with this
+// window.
+func (e *Engine) Threshold(model string, window int) int {
+	return e.cfg.budget(model, window).threshold
+}
 
 // summaryTokens returns how long a summary of so many tokens may be.
 func (b budget) summaryTokens(compressed int) int {

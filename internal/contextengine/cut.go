@@ -90,6 +90,13 @@ func (w *work) tailFrom(b budget, cfg Config, k keep) int {
 	return n
 }
 
+// byBudget is the configuration for pruning: the results of messages that stay
+// only because they are among the last are shortened.
+func (c Config) byBudget() Config {
+	c.ProtectLast = minTail
+	return c
+}
+
 // tailBySize returns where the tail begins by its size only.
 func (w *work) tailBySize(b budget, cfg Config) int {
 	n, sum := len(w.entries), 0

@@ -71,26 +71,30 @@ const keepOnDemand = 2
 // pauses.
 const maxPoor = 2
 
+// idleSaves is the least part that a compaction of an idle session must save: a
+// quarter.
+const idleSaves = 4
+
 // Fit shortens the transcript if it is over the threshold, refused as too long,
-// or if the user asked; see [hermes.ContextEngine].
+// if the user asked, or if the session is idle and it is worth it; see [hermes.ContextEngine].
 func (e *Engine) Fit(ctx context.Context, transcript []hermes.Message, p hermes.ContextUsage) (hermes.CompactResult, error) {
 	same := hermes.CompactResult{Messages: transcript}
-	b := e.cfg.budget(p.Window)
+	b := e.cfg.budget(p.Model, p.Window)
 	if p.Window != e.window { // another model: compression may help again
 		e.window, e.poor = p.Window, 0
 	}
 	forced := p.Overflow || p.Demand
-	if !forced && (used(transcript, p) < b.threshold || e.poor >= maxPoor) {
-		return same, nil
+	if !forced && (e.poor >= maxPoor || !due(transcript, p, b)) {
+		return e.pruneAhead(transcript, p, b), nil
 	}
 	k := keep{exchanges: p.Keep, firm: p.Keep > 0}
 	if p.Demand { // keep only the requested exchanges
 		b.tail, k.exchanges = 0, cmp.Or(p.Keep, keepOnDemand)
 	}
 	w := begin(transcript)
-	w.prune(w.tailFrom(b, e.cfg, k))
+	w.prune(w.tailFrom(b, e.cfg.byBudget(), k), prunedFrom)
 	before := size(transcript)
-	if !forced && spaceMade(w, before, used(transcript, p), b) {
+	if !forced && spaceMade(w, before, p, used(transcript, p), b) {
 		e.poor = 0
 		return w.result(fmt.Sprintf("Older tool results were shortened: about %d tokens became %d.", before, size(w.messages()))), nil
 	}
@@ -108,6 +112,9 @@ func (e *Engine) Fit(ctx context.Context, transcript []hermes.Message, p hermes.
 			return same, errTooShort
 		}
 	}
+	if p.Idle && size(w.between(c)) < before/idleSaves {
+		return same, nil // not worth the price of a summary
+	}
 	summary, err := e.summary(ctx, w, c, b, p)
 	if err != nil {
 		return same, err
@@ -121,18 +128,52 @@ func (e *Engine) Fit(ctx context.Context, transcript []hermes.Message, p hermes.
 	if fixed := max(used(transcript, p)-before, 0); float64(after+fixed) >= nearlyFull*float64(p.Window) && w.squeeze(p.Window) {
 		after = w.size(0, len(w.entries))
 	}
+	if p.Idle && before-after < before/idleSaves {
+		return same, nil
+	}
 	if p.Demand && after >= before {
 		same.Note = "A summary would be longer than the text it replaces, so nothing was compressed."
 		return same, nil
 	}
 	e.judge(before, after)
+	if p.Idle {
+		return w.result(fmt.Sprintf("The conversation was compacted while you were away: about %d tokens became %d. Everything stays searchable.", before, after)), nil
+	}
 	return w.result(fmt.Sprintf("The conversation was compacted: about %d tokens became %d. Everything stays searchable.", before, after)), nil
+}
+
+// pruneAhead shortens large old results before the threshold is reached, if the
+// settings ask for it and it is worth the break of the provider's cache.
+func (e *Engine) pruneAhead(transcript []hermes.Message, p hermes.ContextUsage, b budget) hermes.CompactResult {
+	same := hermes.CompactResult{Messages: transcript}
+	if e.cfg.PruneTokens <= 0 || used(transcript, p) < e.cfg.PruneTokens {
+		return same
+	}
+	w := begin(transcript)
+	w.prune(w.tailFrom(b, e.cfg, keep{}), max(e.cfg.PruneResult, prunedFrom))
+	before, after := size(transcript), size(w.messages())
+	if !w.changed() || before-after < e.cfg.PruneSaves {
+		return same
+	}
+	return w.result(fmt.Sprintf("Older tool results were shortened: about %d tokens became %d.", before, after))
+}
+
+// due reports whether the transcript is long enough to be shortened: from the
+// threshold on, and while the session is idle from half of it.
+func due(transcript []hermes.Message, p hermes.ContextUsage, b budget) bool {
+	if !p.Idle {
+		return used(transcript, p) >= b.threshold
+	}
+	return max(used(transcript, p), size(transcript)) >= b.threshold/2
 }
 
 // spaceMade reports whether pruning alone brought the transcript well below
 // the threshold.
-func spaceMade(w *work, before, used int, b budget) bool {
+func spaceMade(w *work, before int, p hermes.ContextUsage, used int, b budget) bool {
 	saved := before - size(w.messages())
+	if p.Idle {
+		return saved >= before/idleSaves && max(used, before)-saved < b.threshold/2
+	}
 	return saved > before/10 && used-saved < b.threshold*7/10
 }
 
@@ -175,7 +216,7 @@ func (e *Engine) summary(ctx context.Context, w *work, c cut, b budget, p hermes
 	e.failures++
 	e.quiet = e.now().Add(cooldowns[min(e.failures, len(cooldowns))-1])
 	e.log.Warn("summarize the conversation", "err", err, "failures", e.failures)
-	if p.Overflow || e.failures > 1 {
+	if p.Overflow || e.failures > 1 && !p.Idle {
 		return e.redact(render(a, staticSummary(a))), nil
 	}
 	if p.Demand {

@@ -14,11 +14,11 @@ const (
 	keepValue  = 160 // bytes of a long text that stay in shortened arguments
 )
 
-// prune shortens the messages before the tail without a model: results become
-// one line, repeated results a reference, long texts in arguments are cut
-// within their JSON, and pictures are removed. The newest plan stays, because
-// it has no other copy.
-func (w *work) prune(tail int) {
+// prune shortens the messages before the tail without a model: results of at
+// least so many bytes become one line, repeated results a reference, long texts
+// in arguments are cut within their JSON, and pictures are removed. The newest
+// plan stays, because it has no other copy.
+func (w *work) prune(tail, from int) {
 	calls := w.callsByID()
 	later := map[string]bool{}
 	planned := false
@@ -30,7 +30,7 @@ func (w *work) prune(tail int) {
 			newest := plan && !planned
 			planned = planned || plan
 			if i < tail && !newest {
-				w.pruneResult(i, m, text, calls[m.CallID], later[text])
+				w.pruneResult(i, m, text, calls[m.CallID], later[text], from)
 			}
 			later[text] = len(text) >= prunedFrom
 			continue
@@ -51,12 +51,12 @@ func (w *work) callsByID() map[string]hermes.ToolCall {
 	return out
 }
 
-func (w *work) pruneResult(i int, m hermes.Message, text string, c hermes.ToolCall, again bool) {
+func (w *work) pruneResult(i int, m hermes.Message, text string, c hermes.ToolCall, again bool, from int) {
 	image := false
 	for _, p := range m.Parts {
 		image = image || p.Image != nil
 	}
-	if len(text) < prunedFrom && !image || strings.HasPrefix(text, "[") && len(text) < 2*prunedFrom {
+	if len(text) < from && !image || strings.HasPrefix(text, "[") && len(text) < 2*prunedFrom {
 		return
 	}
 	line := oneLine(c, m, text)

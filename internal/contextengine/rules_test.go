@@ -214,7 +214,7 @@ func TestChangeOfModelRecomputesEverything(t *testing.T) {
 	if asked != 3 {
 		t.Error("what did not help in one window was not tried in another")
 	}
-	if a, b := e.Threshold(1_000_000), e.Threshold(16_000); a != 500_000 || b != 13_600 {
+	if a, b := e.Threshold("", 1_000_000), e.Threshold("", 16_000); a != 500_000 || b != 13_600 {
 		t.Errorf("thresholds %d, %d", a, b)
 	}
 }

@@ -49,8 +49,10 @@ func (s *Session) state() State {
 	if s.runtime.Window != nil {
 		st.Window = s.runtime.Window(s.row.Model)
 	}
-	if t, ok := s.runtime.Context.(interface{ Threshold(window int) int }); ok {
-		st.Threshold = t.Threshold(st.Window)
+	if t, ok := s.runtime.Context.(interface {
+		Threshold(model string, window int) int
+	}); ok {
+		st.Threshold = t.Threshold(s.row.Model, st.Window)
 	}
 	if s.runtime.Prefix != nil {
 		st.Broken, st.Breaks = s.runtime.Prefix()
