@@ -309,3 +309,29 @@ func TestSecretsDoNotPrint(t *testing.T) {
 		}
 	}
 }
+
+func TestLargestNumbers(t *testing.T) {
+	t.Parallel()
+	h := setup(t, "compression:\n  threshold: 50\n  model_thresholds: {claude: 0.4, gpt: 40, broken: -1}\n", "")
+	c := load(h)
+	got := c.Compression()
+	if want := map[string]float64{"claude": 0.4, "gpt": 0, "broken": 0}; got.Threshold != 0.5 || !cmp.Equal(got.ModelThresholds, want) {
+		t.Errorf("threshold %v, of models %v", got.Threshold, got.ModelThresholds)
+	}
+	var all []string
+	for _, p := range c.Warnings() {
+		all = append(all, p.String())
+	}
+	for _, want := range []string{
+		`compression.threshold must be a number from 0 to 1, not "50"`,
+		`compression.model_thresholds.gpt must be a number from 0 to 1, not "40"`,
+		`compression.model_thresholds.broken must be a number from 0 to 1, not "-1"`,
+	} {
+		if !strings.Contains(strings.Join(all, "\n"), want) {
+			t.Errorf("%q is missing in %q", want, all)
+		}
+	}
+	if _, err := c.Set(t.Context(), "compression.model_thresholds.gpt", "2"); err == nil {
+		t.Error("2 was accepted")
+	}
+}

@@ -80,7 +80,7 @@ func (d *decoder) value(at []layeredNode, v reflect.Value, f field, path []strin
 	case kind == reflect.Map && v.Type().Elem().Kind() == reflect.Interface:
 		d.free(at, v, path)
 	case kind == reflect.Map:
-		d.mapping(at, v, path, nil)
+		d.mapping(at, v, f.item(), path, nil)
 	case kind == reflect.Slice && v.Type().Elem().Kind() == reflect.Struct:
 		d.list(at, v, path)
 	case kind == reflect.Interface:
@@ -177,12 +177,12 @@ func (d *decoder) sections(at []layeredNode, scalar string, path []string) []lay
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && yamledit.Scalar(n) == nil }
 
 // mapping decodes a map of one kind of value and joins the keys of all layers.
-func (d *decoder) mapping(at []layeredNode, v reflect.Value, path, except []string) {
+func (d *decoder) mapping(at []layeredNode, v reflect.Value, f field, path, except []string) {
 	at = d.sections(at, "", path)
 	for _, key := range append(keysOf(at, except), d.formerKeys(at, path)...) {
 		below := append(slices.Clip(path), key)
 		item := reflect.New(v.Type().Elem()).Elem()
-		d.value(d.children(at, key, below), item, field{}, below)
+		d.value(d.children(at, key, below), item, f, below)
 		if v.IsNil() {
 			v.Set(reflect.MakeMap(v.Type()))
 		}
@@ -193,7 +193,7 @@ func (d *decoder) mapping(at []layeredNode, v reflect.Value, path, except []stri
 // remains decodes the keys of a section that match no field.
 func (d *decoder) remains(at []layeredNode, v reflect.Value, path, known []string) {
 	if v.Type().Elem().Kind() != reflect.Interface {
-		d.mapping(at, v, path, known)
+		d.mapping(at, v, field{}, path, known)
 		return
 	}
 	d.freeKeys(at, v, path, known)

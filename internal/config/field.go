@@ -8,9 +8,9 @@ import (
 
 // field is a key with its tags.
 type field struct {
-	index                                     int
-	key, def, oneof, min, env, prefix, scalar string
-	planned, promises                         string
+	index                                          int
+	key, def, oneof, min, max, env, prefix, scalar string
+	planned, promises                              string
 }
 
 const restKey = "*"
@@ -41,10 +41,10 @@ func lookup(path []string) (reflect.Type, field, bool) {
 			next.inherit(f)
 			t, f = next.owner.Field(next.index).Type, next.field
 			if next.rest {
-				t, f = t.Elem(), field{planned: f.planned}
+				t, f = t.Elem(), f.item()
 			}
 		case reflect.Map, reflect.Slice:
-			t, f = t.Elem(), field{planned: f.planned}
+			t, f = t.Elem(), f.item()
 		case reflect.Interface:
 			f = field{planned: f.planned}
 		default:
@@ -68,6 +68,9 @@ func (f *found) inherit(section field) {
 		f.prefix = section.prefix
 	}
 }
+
+// item holds the tags that apply to each value of a map or list as well.
+func (f field) item() field { return field{min: f.min, max: f.max, planned: f.planned} }
 
 func fieldOf(t reflect.Type, name string) (found, bool) {
 	var rest *found
@@ -95,5 +98,5 @@ func fieldOf(t reflect.Type, name string) (found, bool) {
 
 func tags(sf reflect.StructField, i int) field {
 	get := sf.Tag.Get
-	return field{i, get("key"), get("default"), get("oneof"), get("min"), get("env"), get("prefix"), get("scalar"), get("planned"), get("promises")}
+	return field{i, get("key"), get("default"), get("oneof"), get("min"), get("max"), get("env"), get("prefix"), get("scalar"), get("planned"), get("promises")}
 }

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"cmp"
+	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -53,7 +55,7 @@ func put(n *yaml.Node, text string, v reflect.Value, f field) string {
 	switch v.Type() {
 	case reflect.TypeFor[time.Duration]():
 		length, ok := duration(read, text)
-		if !ok || below(length.Seconds(), f) {
+		if !ok || outside(length.Seconds(), f) {
 			return wrong
 		}
 		v.SetInt(int64(length))
@@ -81,13 +83,13 @@ func put(n *yaml.Node, text string, v reflect.Value, f field) string {
 		v.SetBool(b)
 	case reflect.Int:
 		i, ok := whole(read)
-		if !ok || below(float64(i), f) {
+		if !ok || outside(float64(i), f) {
 			return wrong
 		}
 		v.SetInt(i)
 	case reflect.Float64:
 		x, ok := number(read)
-		if !ok || below(x, f) {
+		if !ok || outside(x, f) {
 			return wrong
 		}
 		v.SetFloat(x)
@@ -104,6 +106,9 @@ func wanted(t reflect.Type, f field) string {
 	least := ""
 	if f.min != "" && f.min != "0" {
 		least = ", at least " + f.min
+	}
+	if f.max != "" {
+		least = fmt.Sprintf(" from %s to %s", cmp.Or(f.min, "0"), f.max)
 	}
 	switch {
 	case f.oneof != "":
@@ -133,12 +138,13 @@ func short(text string) string {
 	return text
 }
 
-func below(x float64, f field) bool {
+func outside(x float64, f field) bool {
 	least, err := strconv.ParseFloat(f.min, 64)
 	if err != nil {
 		least = 0 // sizes, counts and times are never negative
 	}
-	return x < least
+	most, err := strconv.ParseFloat(f.max, 64)
+	return x < least || err == nil && x > most
 }
 
 func duration(read any, text string) (time.Duration, bool) {

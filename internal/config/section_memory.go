@@ -6,10 +6,10 @@ import "time"
 // shorter. Changes take effect on a running gateway.
 type Compression struct {
 	Enabled                bool               `key:"enabled" default:"true"`
-	Threshold              float64            `key:"threshold" default:"0.50" min:"0"`             // share of the window
+	Threshold              float64            `key:"threshold" default:"0.50" max:"1"`             // share of the window
 	ThresholdTokens        int                `key:"threshold_tokens"`                             // 0: no cap
-	ModelThresholds        map[string]float64 `key:"model_thresholds"`                             // threshold of single models: part of a name, or provider:part; the longest wins
-	SmallWindowFloor       float64            `key:"small_window_floor"`                           // least threshold of windows below 512K tokens; 0: none
+	ModelThresholds        map[string]float64 `key:"model_thresholds" max:"1"`                     // threshold of single models: part of a name, or provider:part; the longest wins
+	SmallWindowFloor       float64            `key:"small_window_floor" max:"1"`                   // least threshold of windows below 512K tokens; 0: none
 	TargetRatio            float64            `key:"target_ratio" default:"0.20" min:"0"`          // size of the tail as a share of the threshold, in tail mode legacy
 	TailMode               string             `key:"tail_mode" default:"lean" oneof:"lean legacy"` // lean: the tail is a fortieth of the window, 10,000 to 25,000 tokens, at most a fifth
 	ProtectLast            int                `key:"protect_last_n" default:"20" min:"0"`          // messages that stay as far as one and a half times the tail allows; at least 3 stay

@@ -10,13 +10,13 @@ import "time"
 // Deny forbids, what is never allowed, or anything in a child session.
 type Approvals struct {
 	Mode                    string        `key:"mode" default:"smart" oneof:"smart manual off"`
-	DenialBreakerThreshold  int           `key:"denial_breaker_threshold" default:"3" min:"0"` // refusals in a row after which the model is told to stop; 0: off
+	DenialBreakerThreshold  int           `key:"denial_breaker_threshold" default:"3" min:"0" test:"internal/cmd.TestDenialBreaker"` // refusals in a row after which the model is told to stop; 0: off
 	Deny                    []string      `key:"deny"`
 	SmartPolicy             string        `key:"smart_policy"`
 	Timeout                 time.Duration `key:"timeout" default:"300" min:"1"`
-	CronMode                string        `key:"cron_mode" default:"deny" oneof:"deny approve" planned:"cron"` // scheduled jobs
-	SingleQueryMode         string        `key:"single_query_mode" default:"deny" oneof:"deny approve"`        // a question on the command line: -z, -Q, a pipe
-	UnattendedMode          string        `key:"unattended_mode" default:"deny" oneof:"deny approve"`          // every other run without a user
+	CronMode                string        `key:"cron_mode" default:"deny" oneof:"deny approve" planned:"cron"`                                  // scheduled jobs
+	SingleQueryMode         string        `key:"single_query_mode" default:"deny" oneof:"deny approve" test:"internal/cmd.TestSingleQueryMode"` // a question on the command line: -z, -Q, a pipe
+	UnattendedMode          string        `key:"unattended_mode" default:"deny" oneof:"deny approve" test:"internal/app.TestUnattendedMode"`    // every other run without a user
 	DestructiveSlashConfirm bool          `key:"destructive_slash_confirm" default:"true"`
 }
 

@@ -7,7 +7,7 @@ import "time"
 //	key      its name in config.yaml; the keys of a struct without it belong to its parent
 //	default  the value if it is not set, written as in config.yaml
 //	oneof    the texts allowed
-//	min      the smallest number allowed; seconds for a time
+//	min, max the smallest and the largest number allowed; seconds for a time
 //	env      a variable that gives the value if config.yaml does not
 //	prefix   (sections) the variable of every key is the prefix and its name in capitals
 //	scalar   (sections) the key that is set by a single value in place of the section
