@@ -150,7 +150,8 @@ func (e *Engine) pruneAhead(transcript []hermes.Message, p hermes.ContextUsage, 
 		return same
 	}
 	w := begin(transcript)
-	w.prune(w.tailFrom(b, e.cfg, keep{}), max(e.cfg.PruneResult, prunedFrom))
+	b.reach = b.tail // also in a turn that is long
+	w.prune(w.tailFrom(b, e.cfg.byBudget(), keep{}), max(e.cfg.PruneResult, prunedFrom))
 	before, after := size(transcript), size(w.messages())
 	if !w.changed() || before-after < e.cfg.PruneSaves {
 		return same
