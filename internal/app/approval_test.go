@@ -52,3 +52,82 @@ func TestApprovalShowsWhatIsWritten(t *testing.T) {
 		}
 	}
 }
+
+// TestAlwaysHoldsInNewSessions allows one command for good and tries it, and
+// others, in a new session of the same process and of another.
+func TestAlwaysHoldsInNewSessions(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, hermes.AllowAlways)
+	remove := func(name string) (asked int) {
+		t.Helper()
+		s.write(name+"/file", "x")
+		before := len(s.asked)
+		s.say(`CALL terminal {"command":"rm -rf ` + name + `"}`)
+		return len(s.asked) - before
+	}
+	if n := remove("build"); n != 1 {
+		t.Fatalf("asked %d times for the first", n)
+	}
+	if got, want := s.asked[0].Always[0], hermes.ScopeCall; got != want {
+		t.Errorf("offered %q first, want %q", got, want)
+	}
+	file := filepath.Join(s.home, "permissions.yaml")
+	if s.asked[0].Stored != file {
+		t.Errorf("told %q, want %q", s.asked[0].Stored, file)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil || !strings.Contains(string(text), "subject: rm -rf build\n") || !strings.Contains(string(text), "platform: cli\n") {
+		t.Errorf("%s, err %v", text, err)
+	}
+	if config, _ := os.ReadFile(filepath.Join(s.home, "config.yaml")); strings.Contains(string(config), "command_allowlist") {
+		t.Errorf("the grant was written to %s", config)
+	}
+	s.fresh()
+	if n := remove("build"); n != 0 {
+		t.Error("asked again after /new in the same process")
+	}
+	if n := remove("src"); n != 1 {
+		t.Error("the grant covers another folder")
+	}
+	s.quit()
+	s.session = ""
+	if n := remove("build"); n != 0 {
+		t.Error("asked again in another process")
+	}
+	f, _, err := s.app.Permissions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, _, err := f.List()
+	if err != nil || len(list) != 2 {
+		t.Fatalf("stored %+v, err %v", list, err)
+	}
+	if _, err := f.Revoke(t.Context(), list[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	s.fresh()
+	if n := remove("build"); n != 1 {
+		t.Error("a revoked grant holds in the same process")
+	}
+}
+
+// TestUnattendedRunsIgnoreGrantsOfUsers has a grant for the whole kind that was
+// given in a chat.
+func TestUnattendedRunsIgnoreGrantsOfUsers(t *testing.T) {
+	t.Parallel()
+	for _, unattended := range []bool{false, true} {
+		s := newScene(t, "")
+		grant := "grants:\n  - {tool: terminal, key: recursive-delete}\n"
+		if unattended {
+			grant = "grants:\n  - {tool: terminal, key: recursive-delete, unattended: true}\n"
+		}
+		writeFile(t, filepath.Join(s.home, "permissions.yaml"), grant)
+		s.config = "command_allowlist: [recursive-delete]\n"
+		s.write("build/file", "x")
+		s.say(`CALL terminal {"command":"rm -rf build"}`)
+		_, err := os.Stat(filepath.Join(s.dir, "build"))
+		if ran := err != nil; ran != unattended {
+			t.Errorf("unattended %v: ran %v", unattended, ran)
+		}
+	}
+}

@@ -144,6 +144,16 @@ func (a *App) unattended(ap config.Approvals) func(hermes.Risk) bool {
 	return toolbox.AllowedUnattended
 }
 
+// Permissions returns what the user has allowed for good, and the risks that the
+// setting command_allowlist allows.
+func (a *App) Permissions() (f *permission.File, allowlist []string, err error) {
+	cfg, err := a.config()
+	if err != nil {
+		return nil, nil, err
+	}
+	return a.permissions(cfg), cfg.General().CommandAllowlist, nil
+}
+
 // permissions is what the user has allowed for good, for all sessions.
 func (a *App) permissions(cfg *config.Config) *permission.File {
 	warn := func(problem string) { a.log().Warn("permissions", "problem", problem) }

@@ -188,6 +188,23 @@ auxiliary:
 	s.events, _ = s.live.Subscribe(0)
 }
 
+// fresh begins another session in the same program.
+func (s *scene) fresh() {
+	s.t.Helper()
+	if err := s.live.Close(); err != nil {
+		s.t.Fatal(err)
+	}
+	m, err := s.app.Sessions(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if s.live, err = m.Open(s.t.Context(), session.Open{Platform: "cli", Dir: s.dir, Attended: s.answer != ""}); err != nil {
+		s.t.Fatal(err)
+	}
+	s.session = s.live.ID()
+	s.events, _ = s.live.Subscribe(0)
+}
+
 // quit ends the program.
 func (s *scene) quit() {
 	if s.app == nil {

@@ -16,6 +16,7 @@ import (
 	"hermes/internal/cmd/logs"
 	"hermes/internal/cmd/memory"
 	"hermes/internal/cmd/model"
+	"hermes/internal/cmd/permissions"
 	"hermes/internal/cmd/profile"
 	"hermes/internal/cmd/promptsize"
 	"hermes/internal/cmd/sessions"
@@ -46,6 +47,7 @@ func commands(p Process, g *chat.Options) []*cobra.Command {
 		skills.NewCuratorCmd(skillDeps(p, g)),
 		skills.NewBundlesCmd(skillDeps(p, g)),
 		journey.NewCmd(journeyDeps(p, g)),
+		permissions.NewCmd(permissionDeps(g)),
 		profile.NewCmd(profile.Deps{Home: func() (home.Dir, error) { return app.New(g.App).Home() }}),
 		tools.NewCmd(toolsDeps(g)),
 		doctor.NewCmd(func() (setup.Deps, error) { return doctorDeps(p, g) }, nil),

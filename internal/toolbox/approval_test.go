@@ -222,6 +222,22 @@ func TestUnattendedRunsUseOnlyGrantsThatSaySo(t *testing.T) {
 	}
 }
 
+// TestRevokedGrantEndsInTheOpenSession takes a grant out of the file.
+func TestRevokedGrantEndsInTheOpenSession(t *testing.T) {
+	t.Parallel()
+	ran := 0
+	store := &kept{}
+	h := &host{answers: []hermes.Decision{hermes.AllowAlways}}
+	tools := mustToolbox(t, toolbox.Options{Approvals: toolbox.Approvals{Grants: store}}, terminal(&ran))
+	tools.Run(t.Context(), command("rm -r a", h))
+	tools.Run(t.Context(), command("rm -r a", h))
+	store.grants = nil
+	tools.Run(t.Context(), command("rm -r a", h))
+	if ran != 2 || len(h.asked) != 2 {
+		t.Errorf("ran %d of 3, asked %d times", ran, len(h.asked))
+	}
+}
+
 // TestSecretsAreNotStoredInGrants offers no grant for exactly this command.
 func TestSecretsAreNotStoredInGrants(t *testing.T) {
 	t.Parallel()

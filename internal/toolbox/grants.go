@@ -57,8 +57,9 @@ func (a *approvals) covered(call hermes.Grant) bool {
 	return a.rules.Grants != nil && a.rules.Grants.Covers(call)
 }
 
-// grant keeps what the user has allowed: for the session in any case, and on
-// disk for AllowAlways. The error is that of storing it.
+// grant keeps what the user has allowed: AllowAlways on disk only, so that what
+// is revoked ends in open sessions, too, and everything else for the session.
+// The error is that of storing it; the grant then holds for the session.
 func (a *approvals) grant(ctx context.Context, c *hermes.Call, on hermes.Subject, answer hermes.ApprovalAnswer, open []hermes.Risk) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -70,7 +71,7 @@ func (a *approvals) grant(ctx context.Context, c *hermes.Call, on hermes.Subject
 	if scope == "" && answer.Decision == hermes.AllowSession {
 		scope = hermes.ScopeKind
 	}
-	var stored []hermes.Grant
+	var kept, stored []hermes.Grant
 	for _, f := range open {
 		g := a.described(c, on, f.Key)
 		g.Unattended, g.Created = false, a.now()
@@ -84,13 +85,19 @@ func (a *approvals) grant(ctx context.Context, c *hermes.Call, on hermes.Subject
 		if c.Host != nil {
 			g.By = c.Host.Session().User
 		}
-		a.granted = append(a.granted, g)
-		if !f.NoRemember {
+		if answer.Decision == hermes.AllowAlways && !f.NoRemember && a.rules.Grants != nil {
 			stored = append(stored, g)
+			continue
 		}
+		kept = append(kept, g)
 	}
-	if answer.Decision != hermes.AllowAlways || len(stored) == 0 || a.rules.Grants == nil {
+	a.granted = append(a.granted, kept...)
+	if len(stored) == 0 {
 		return nil
 	}
-	return a.rules.Grants.Add(context.WithoutCancel(ctx), stored...)
+	err := a.rules.Grants.Add(context.WithoutCancel(ctx), stored...)
+	if err != nil {
+		a.granted = append(a.granted, stored...)
+	}
+	return err
 }

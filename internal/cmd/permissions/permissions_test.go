@@ -1,0 +1,121 @@
+package permissions_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"hermes"
+	"hermes/internal/cmd/permissions"
+	"hermes/internal/permission"
+)
+
+// desk runs `hermes permissions` on a file with two grants.
+type desk struct {
+	t    *testing.T
+	file *permission.File
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	d := &desk{t, permission.New(filepath.Join(t.TempDir(), permission.Name), nil, nil)}
+	day := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	err := d.file.Add(t.Context(),
+		hermes.Grant{Tool: "terminal", Key: "recursive-delete", Subject: "rm -rf build\nrm \x1b[2Jx", Dir: "/work", Platform: "cli", Created: day},
+		hermes.Grant{Tool: "write_file", Key: "path:system", Created: day})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func (d *desk) run(args ...string) (string, error) {
+	d.t.Helper()
+	var out bytes.Buffer
+	cmd := permissions.NewCmd(permissions.Deps{Open: func() (*permission.File, []string, error) { return d.file, []string{"chmod"}, nil }})
+	cmd.SetArgs(args)
+	cmd.SetOut(&out)
+	cmd.SetErr(&out)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	err := cmd.ExecuteContext(d.t.Context())
+	return out.String(), err
+}
+
+func (d *desk) ids() []string {
+	d.t.Helper()
+	list, problems, err := d.file.List()
+	if err != nil || len(problems) > 0 {
+		d.t.Fatal(problems, err)
+	}
+	var ids []string
+	for _, s := range list {
+		ids = append(ids, s.ID)
+	}
+	return ids
+}
+
+func TestListSaysWhatIsAllowedAndWhere(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	out, err := d.run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		d.ids()[0] + "  terminal  recursive-delete\n          rm -rf build\n            rm ␛[2Jx\n          in /work, on cli, since 2026-11-22\n",
+		d.ids()[1] + "  write_file  path:system\n          every call with this risk\n          in any folder, since 2026-11-22\n",
+		"any tool  chmod", "from the setting command_allowlist",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing in\n%s", want, out)
+		}
+	}
+	out, err = d.run("list", "--json")
+	var list []map[string]any
+	if err != nil || json.Unmarshal([]byte(out), &list) != nil || len(list) != 2 || list[0]["subject"] != "rm -rf build\nrm \x1b[2Jx" {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+func TestRevoke(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	ids := d.ids()
+	if _, err := d.run("revoke"); err == nil || !strings.Contains(err.Error(), "permissions list") {
+		t.Errorf("without an id: %v", err)
+	}
+	if _, err := d.run("revoke", "nope"); err == nil || !strings.Contains(err.Error(), "permissions list") {
+		t.Errorf("an unknown id: %v", err)
+	}
+	out, err := d.run("revoke", ids[0])
+	if err != nil || !strings.Contains(out, "Revoked "+ids[0]) || len(d.ids()) != 1 || d.ids()[0] != ids[1] {
+		t.Errorf("%v: %s", err, out)
+	}
+	if out, err = d.run("revoke", "--all"); err != nil || len(d.ids()) != 0 {
+		t.Errorf("%v: %s", err, out)
+	}
+	if out, err = d.run("revoke", "--all"); err != nil || !strings.Contains(out, "There are no permissions.") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+func TestUnattended(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	call := hermes.Grant{Tool: "write_file", Key: "path:system", Unattended: true}
+	if _, err := d.run("unattended", d.ids()[1]); err != nil || !d.file.Covers(call) {
+		t.Errorf("%v, covers %v", err, d.file.Covers(call))
+	}
+	if out, err := d.run(); err != nil || !strings.Contains(out, "also unattended") {
+		t.Errorf("%v: %s", err, out)
+	}
+	if _, err := d.run("unattended", d.ids()[1], "--off"); err != nil || d.file.Covers(call) {
+		t.Errorf("%v, covers %v", err, d.file.Covers(call))
+	}
+	if _, err := d.run("unattended", "nope"); err == nil {
+		t.Error("an unknown id is taken")
+	}
+}
