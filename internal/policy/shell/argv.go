@@ -51,6 +51,7 @@ func (j *judge) argv(args []string, s situation) {
 			}
 		}
 	case "ssh":
+		j.sshOptions(args[1:])
 		if words := (wrapper{values: "BbcDEeFIiJLlmOopQRSWw", words: 1}).inner(args[1:]); len(words) > 0 {
 			j.inSubshell(func() { j.dir = ""; j.script(strings.Join(words, " ")) })
 			return
@@ -91,7 +92,12 @@ func (j *judge) wrapped(name string, w wrapper, args []string, s situation) {
 		}
 	case "flock", "runuser":
 		j.optionScript(append([]string{name}, args...), "-c", "--command")
-	case "nohup", "setsid", "systemd-run":
+	case "direnv", "mise":
+		j.persists(name, args)
+	case "systemd-run":
+		j.persists(name, own)
+		s.background = true
+	case "nohup", "setsid":
 		s.background = true
 	case "xargs", "gxargs", "parallel":
 		inner = xargs(inner, s.in)

@@ -16,6 +16,7 @@ func (j *judge) chmod(rest []string) {
 			files = append(files, a)
 		}
 	}
+	j.setuid(mode)
 	if worldWritable(mode) {
 		j.ask("world-writable", "makes files writable by every user of this machine")
 	}

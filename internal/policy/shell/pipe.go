@@ -26,6 +26,7 @@ func (j *judge) piped(s *syntax.Stmt, in input) input {
 	for _, name := range commandNames(s) {
 		out.download = out.download || isDownload(name)
 		out.pids = out.pids || isProcessSearch(name)
+		out.shell = out.shell || isShell(name)
 	}
 	if call, ok := s.Cmd.(*syntax.CallExpr); ok && !out.download {
 		out.text, out.known = j.printed(call, j.redirects(s.Redirs, in))

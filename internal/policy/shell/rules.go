@@ -9,6 +9,10 @@ func (j *judge) rules(name string, args []string, s situation) {
 	j.ranAfterChmod(args)
 	j.setsLater(name, rest)
 	j.otherVersioning(name, rest)
+	j.remote(name, rest, s)
+	j.persists(name, rest)
+	j.accounts(name, rest)
+	j.system(name, rest)
 	switch name {
 	case "rm", "grm", "srm", "rimraf", "trash-rm":
 		j.remove(rest)

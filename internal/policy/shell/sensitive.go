@@ -37,6 +37,7 @@ func (j *judge) replace(target string) {
 }
 
 func (j *judge) writeBy(target string, verdict func(...string) policy.PathVerdict) {
+	j.socket(target)
 	for _, p := range j.spellings(target) {
 		switch {
 		case rawDevice(p):

@@ -17,6 +17,7 @@ type input struct {
 	known    bool   // text is all of it
 	download bool   // it comes from a download
 	pids     bool   // it comes from a search for processes
+	shell    bool   // it is what a shell prints
 }
 
 func (j *judge) stmts(list []*syntax.Stmt, in input) {
@@ -194,6 +195,7 @@ func (j *judge) redirects(list []*syntax.Redirect, in input) input {
 			in = input{fed: true, text: text, known: true, download: strings.Contains(text, fromDownload)}
 		case syntax.RdrIn:
 			text := j.word(r.Word)
+			j.socket(text)
 			in = input{fed: strings.Contains(text, unknown), download: strings.Contains(text, fromDownload)}
 		case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.AppClob, syntax.RdrAll, syntax.AppAll, syntax.RdrInOut, syntax.DplOut:
 			for _, target := range j.words([]*syntax.Word{r.Word}) {

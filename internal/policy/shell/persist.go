@@ -1,0 +1,155 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// persists judges commands that make something run later, at login or at the next
+// start of a tool.
+func (j *judge) persists(name string, rest []string) {
+	words := plainWords(rest)
+	verb := ""
+	if len(words) > 0 {
+		verb = strings.ToLower(words[0])
+	}
+	if schedules(name, verb, rest) {
+		j.ask("runs-later", "makes a program run later or at login")
+	}
+	if changesTool(name, verb, words, rest) {
+		j.ask("tool-settings", "changes settings of a tool that decide what it runs or where it gets programs")
+	}
+}
+
+// schedules reports whether a command registers a program with a scheduler or a
+// service manager.
+func schedules(name, verb string, rest []string) bool {
+	asks := len(rest) > 0 && (hasLong(rest, "--help") || hasLong(rest, "--version"))
+	switch name {
+	case "crontab":
+		return !asks && !hasShort(rest, "l")
+	case "at", "incrontab", "fcrontab":
+		return !asks && !hasShort(rest, "lcV") && len(rest) > 0
+	case "batch", "crond", "anacron", "insserv", "systemd-run":
+		return !asks
+	case "systemctl":
+		return slices.Contains([]string{"enable", "reenable", "link", "edit", "preset", "preset-all", "set-default", "add-wants", "add-requires", "import-environment"}, verb)
+	case "launchctl":
+		return slices.Contains([]string{"load", "bootstrap", "submit", "enable", "asuser"}, verb)
+	case "loginctl":
+		return verb == "enable-linger"
+	case "update-rc.d":
+		return true
+	case "chkconfig":
+		return verb != "" && !hasLong(rest, "--list")
+	case "rc-update":
+		return verb == "add" || verb == "del" || verb == "delete"
+	case "pm2":
+		return verb == "startup" || verb == "save"
+	case "schtasks":
+		return slices.ContainsFunc(rest, func(a string) bool { return strings.EqualFold(a, "/create") || strings.EqualFold(a, "/change") })
+	case "sc":
+		return verb == "create" || verb == "config"
+	case "reg":
+		return verb == "add" || verb == "import"
+	case "new-service", "register-scheduledtask", "register-scheduledjob", "new-scheduledtask", "set-service":
+		return true
+	case "defaults":
+		return verb == "write" && strings.Contains(strings.ToLower(strings.Join(rest, " ")), "login")
+	}
+	return false
+}
+
+// changesTool reports whether a command changes what a tool runs from now on, or
+// where it gets programs.
+func changesTool(name, verb string, words, rest []string) bool {
+	second := func() string { return strings.ToLower(strings.Join(words[min(1, len(words)):], " ")) }
+	switch name {
+	case "npm", "pnpm", "yarn", "bun", "cnpm":
+		set := verb == "set" || (verb == "config" || verb == "c") && strings.HasPrefix(second(), "set ")
+		return set && packageSetting(second())
+	case "pip", "pip3", "uv", "poetry", "conda", "mamba", "gem", "bundle", "composer", "cargo", "dotnet", "nuget":
+		return setsSource(name, verb, second(), rest)
+	case "go":
+		return verb == "env" && (hasShort(rest, "w") || hasLong(rest, "--w")) && goSetting(words)
+	case "gh", "glab":
+		return verb == "extension" && strings.HasPrefix(second(), "install") || verb == "alias" && strings.Contains(second(), "!") ||
+			verb == "config" && strings.HasPrefix(second(), "set ") && strings.ContainsAny(second(), "/!;|&$ ") && !harmlessSetting(words)
+	case "direnv":
+		return verb == "allow" || verb == "permit" || verb == "grant"
+	case "mise", "rtx":
+		return verb == "trust"
+	case "code", "codium", "cursor", "code-insiders":
+		return hasLong(rest, "--install-extension")
+	case "update-alternatives", "alternatives", "dpkg-divert":
+		return hasLong(rest, "--install") || hasLong(rest, "--set") || hasLong(rest, "--add") || hasLong(rest, "--slave")
+	case "xdg-mime", "xdg-settings":
+		return verb == "default" || verb == "set"
+	}
+	return false
+}
+
+// packageSetting reports whether a setting of npm decides what it runs, or where
+// packages come from.
+func packageSetting(rest string) bool {
+	rest = strings.TrimPrefix(rest, "set ")
+	key, value, ok := strings.Cut(rest, "=")
+	if !ok {
+		key, value, _ = strings.Cut(rest, " ")
+	}
+	switch key {
+	case "script-shell", "shell", "git", "node-options", "registry", "init-module", "init.module", "editor", "viewer", "browser", "prefix", "userconfig", "globalconfig",
+		"proxy", "https-proxy", "cafile", "ca", "yarnpath", "yarn-path", "plugins", "npmregistryserver", "strict-ssl", "enablestrictssl":
+		return !strings.Contains(value, "registry.npmjs.org") && !strings.Contains(value, "registry.yarnpkg.com")
+	case "ignore-scripts", "enablescripts":
+		return true
+	}
+	return strings.Contains(key, ":registry") || strings.Contains(key, "_auth")
+}
+
+// setsSource reports whether a package manager gets a new source or a program.
+func setsSource(name, verb, rest string, all []string) bool {
+	switch name {
+	case "pip", "pip3":
+		return verb == "config" && (strings.HasPrefix(rest, "set ") || strings.HasPrefix(rest, "edit"))
+	case "conda", "mamba":
+		return verb == "config" && (hasLong(all, "--add") || hasLong(all, "--set") || hasLong(all, "--append") || hasLong(all, "--prepend")) && strings.Contains(rest+strings.Join(all, " "), "://")
+	case "gem":
+		return verb == "sources" && (hasShort(all, "a") || hasLong(all, "--add"))
+	case "composer":
+		return verb == "config" && (strings.Contains(rest, "repositor") || strings.Contains(rest, "script"))
+	case "poetry":
+		return verb == "source" || verb == "config" && strings.HasPrefix(rest, "repositories.")
+	case "dotnet", "nuget":
+		return strings.Contains(verb+" "+rest, "sources add") || strings.Contains(verb+" "+rest, "add source")
+	}
+	return false
+}
+
+// goSetting reports whether go env -w changes what runs or where modules come
+// from.
+func goSetting(words []string) bool {
+	for _, w := range words[min(1, len(words)):] {
+		name, value, _ := strings.Cut(w, "=")
+		switch name {
+		case "GOPROXY", "GOSUMDB", "GONOSUMDB", "GONOSUMCHECK", "GOINSECURE", "GOVCS", "GOTOOLCHAIN", "GOROOT", "GOENV", "PKG_CONFIG", "GOAUTH", "GOCACHEPROG":
+			return !strings.Contains(value, "proxy.golang.org") && value != "local" && value != "direct" && value != "off"
+		}
+		switch e := effectOf(name); e {
+		case noEffect:
+		case compilerCommand:
+			return !harmlessCommand(e, value)
+		default:
+			return !harmlessOptions(e, value)
+		}
+	}
+	return false
+}
+
+// harmlessSetting reports whether gh config set names a well-known program.
+func harmlessSetting(words []string) bool {
+	if len(words) < 4 {
+		return true
+	}
+	return harmlessCommand(editorCommand, words[3]) || harmlessCommand(pagerCommand, words[3]) || harmlessCommand(anyCommand, words[3])
+}

@@ -1,0 +1,57 @@
+package shell
+
+import "strings"
+
+// sshOptions judges options of ssh that run programs here, or let the other
+// machine connect back.
+func (j *judge) sshOptions(args []string) {
+	for i := 0; i < len(args) && strings.HasPrefix(args[i], "-"); i++ {
+		a := args[i]
+		if len(a) < 2 || a[1] == '-' {
+			continue
+		}
+		at := strings.IndexAny(a[1:], "BbcDEeFIiJLlmOopQRSWwM") + 1
+		if at == 0 {
+			continue
+		}
+		value := a[at+1:]
+		if value == "" && i+1 < len(args) {
+			i++
+			value = args[i]
+		}
+		j.sshOption(a[at], value)
+	}
+}
+
+func (j *judge) sshOption(option byte, value string) {
+	switch option {
+	case 'R', 'w':
+		j.ask("remote-access", "opens this machine to other machines")
+	case 'E':
+		j.write(value)
+	case 'F':
+		if value != "/dev/null" && value != "none" {
+			j.ask("option-exec", "uses settings that may run a program")
+		}
+	case 'I':
+		j.ask("option-exec", "loads a library into ssh")
+	case 'o':
+		j.sshSetting(value)
+	}
+}
+
+func (j *judge) sshSetting(setting string) {
+	name, value := setting, ""
+	if i := strings.IndexAny(setting, "= "); i >= 0 {
+		name, value = setting[:i], strings.TrimLeft(setting[i:], "= ")
+	}
+	switch name = strings.ToLower(name); {
+	case name == "remoteforward" || name == "tunnel" && value != "no":
+		j.ask("remote-access", "opens this machine to other machines")
+	case name == "proxycommand" && (value == "none" || strings.HasPrefix(value, "ssh -W ")):
+	case name == "permitlocalcommand", name == "proxyjump", name == "localforward", name == "dynamicforward", name == "sendenv", name == "setenv":
+	case !harmlessSSHOption(name):
+		j.ask("option-exec", "runs a program that an option names")
+		j.inSubshell(func() { j.script(value) })
+	}
+}
