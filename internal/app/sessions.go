@@ -18,6 +18,9 @@ import (
 
 // Sessions returns the manager of the live sessions, made on first use.
 func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
+	if err := a.CheckSpend(); err != nil {
+		return nil, err
+	}
 	models, err := a.Models()
 	if err != nil {
 		return nil, err

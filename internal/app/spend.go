@@ -2,17 +2,65 @@ package app
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"iter"
 	"strings"
 	"time"
 
 	"hermes"
 	"hermes/internal/config"
 	"hermes/internal/modelinfo"
+	"hermes/internal/provider"
 	"hermes/internal/spend"
 )
 
 // Spend returns the governor that meters every model call of this run.
 func (a *App) Spend() (*spend.Governor, error) { return a.meter() }
+
+// CheckSpend returns an error, with exit status 2, if a value of the section spend is unknown or
+// invalid. A cap that the user wrote might not hold then, so no turn may start and no model
+// may be called.
+func (a *App) CheckSpend() error {
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	if a.opts.BaseURL != "" { // this run has its own service, which costs nothing
+		return nil
+	}
+	problems := cfg.SpendProblems()
+	if len(problems) == 0 {
+		return nil
+	}
+	p := problems[0]
+	p.Served = "no turn is started while it is unclear what may be spent"
+	text := strings.TrimSuffix(p.String(), ".")
+	if n := len(problems) - 1; n > 0 {
+		text += fmt.Sprintf(" (and %d more: see `hermes config check`)", n)
+	}
+	return &ExitError{Status: 2, Err: errors.New(text)}
+}
+
+// metered returns the layer that meters model calls. It calls no model, not even for a side task,
+// while it is unclear what may be spent.
+func (a *App) metered(g *spend.Governor) provider.Layer {
+	if err := a.CheckSpend(); err != nil {
+		return func(next hermes.Model) hermes.Model { return refusing{next, err} }
+	}
+	return g.Layer
+}
+
+// refusing is a model that answers every call with an error.
+type refusing struct {
+	hermes.Model
+	err error
+}
+
+// Stream fails.
+func (m refusing) Stream(context.Context, *hermes.Request) iter.Seq2[hermes.Delta, error] {
+	return func(yield func(hermes.Delta, error) bool) { yield(hermes.Delta{}, m.err) }
+}
 
 // makeSpend reads the caps. The ledger is opened at the first model call.
 func (a *App) makeSpend() (*spend.Governor, error) {

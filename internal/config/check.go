@@ -32,6 +32,7 @@ type Problem struct {
 	Text     string
 	Served   string
 	Do       string
+	Planned  bool // the setting is known and valid but has no effect yet
 }
 
 // String describes the problem in one or two sentences for the user.
@@ -87,9 +88,11 @@ func (c *Config) Check() []Problem {
 		if p, set := plannedInUse(l); set {
 			add(p)
 		}
+		c.checkSpend(l, add)
 	}
 	var all Settings
 	d.value(d.at(nil), reflect.ValueOf(&all).Elem(), field{}, nil)
+	c.checkPrices(add)
 	c.checkToolsets(add)
 	c.checkSideTasks(d.at([]string{"auxiliary"}), add)
 	for _, l := range c.layers {
@@ -147,6 +150,11 @@ func unknownKey(in layer, key *yaml.Node, path, known []string) (Problem, bool) 
 	} else if name := elsewhere(key.Value); name != "" {
 		p.Do = "Did you mean " + name + "?"
 	}
+	if meantCareful(path, known) {
+		p.Severity = Warning
+		p.Do = strings.TrimSpace("Remove it with `hermes config unset " + dotted + "`. " + p.Do)
+		p.Do = strings.TrimSuffix(p.Do, ".")
+	}
 	return p, true
 }
 
@@ -162,7 +170,7 @@ func repeated(n *yaml.Node, path []string, l layer, add func(Problem)) {
 		if line, again := first[key.Value]; again && key.Kind == yaml.ScalarNode && key.Value != "<<" {
 			add(Problem{Severity: Warning, File: l.file, Line: key.Line, Key: yamledit.Join(below),
 				Text: fmt.Sprintf("is already set in line %d", line), Served: "the last one is used",
-				Do: "Remove one of them"})
+				Do: "Remove one of them with `hermes config edit`"})
 		}
 		first[key.Value] = key.Line
 		repeated(n.Content[i+1], below, l, add)

@@ -53,8 +53,10 @@ type Config struct {
 	options  Options
 	layers   []layer // highest precedence first
 	problems []Problem
-	broken   bool
-	env      func() envFile
+	// spendLost are the files whose section spend is not used as written.
+	spendLost []Problem
+	broken    bool
+	env       func() envFile
 }
 
 // Load reads the configuration of a home. It never fails: what cannot be used is

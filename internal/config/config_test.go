@@ -253,10 +253,10 @@ _config_version: 12
 		"config.yaml, line 5: terminal.backend must be one of local, docker, ssh, modal, daytona, vercel_sandbox, singularity, not \"moon\"; it is ignored. Fix it with `hermes config set terminal.backend VALUE`.",
 		"config.yaml, line 6: max_iteration is not a known setting; it has no effect.",
 		"config.yaml, line 7: clarify_timeout is not a known setting; it has no effect. Did you mean agent.clarify_timeout?",
-		"config.yaml, line 8: display must be a section with keys, written as `name: value`; it is ignored. Fix it with `hermes config set display VALUE`.",
+		"config.yaml, line 8: display must be a section with keys, written as `name: value`; it is ignored. Fix it with `hermes config set display '{tool_progress: VALUE}'`.",
 		"config.yaml, line 10: compression.summary_model is the old name of auxiliary.compression.model; it still works. Run `hermes config migrate` to write the new name.",
 		"config.yaml, line 11: memory.memory_enabled must be true or false, not \"2\"; it is ignored. Fix it with `hermes config set memory.memory_enabled VALUE`.",
-		"config.yaml, line 11: memory is already set in line 9; the last one is used. Remove one of them.",
+		"config.yaml, line 11: memory is already set in line 9; the last one is used. Remove one of them with `hermes config edit`.",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

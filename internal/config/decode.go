@@ -168,7 +168,7 @@ func (d *decoder) sections(at []layeredNode, scalar string, path []string) []lay
 				{Kind: yaml.ScalarNode, Value: scalar, Line: p.node.Line}, p.node}}
 			kept = append(kept, layeredNode{wrapped, p.layer})
 		default:
-			d.report(p, path, "must be a section with keys, written as `name: value`", "it is ignored")
+			d.reportSection(p, path)
 		}
 	}
 	return kept
@@ -250,6 +250,9 @@ func (d *decoder) leaf(at []layeredNode, v reflect.Value, f field, path []string
 			return
 		}
 		d.report(p, path, fault, "it is ignored")
+		if careful(path) && v.Kind() != reflect.Slice {
+			break // the default is careful, another source may not be
+		}
 	}
 	for _, name := range f.variables() {
 		text, ok := d.c.LookupEnv(name)
@@ -273,8 +276,25 @@ func (d *decoder) leaf(at []layeredNode, v reflect.Value, f field, path []string
 func scalarOf(text string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Value: text} }
 
 func (d *decoder) report(p layeredNode, path []string, text, served string) {
+	d.reportDo(p, path, text, served, "VALUE")
+}
+
+// reportSection reports something else in place of a section.
+func (d *decoder) reportSection(p layeredNode, path []string) {
+	value := "'{NAME: VALUE}'"
+	if t, _, known := lookup(path); known && t.Kind() == reflect.Struct && t.NumField() > 0 {
+		value = "'{" + t.Field(0).Tag.Get("key") + ": VALUE}'"
+	}
+	d.reportDo(p, path, "must be a section with keys, written as `name: value`", "it is ignored", value)
+}
+
+func (d *decoder) reportDo(p layeredNode, path []string, text, served, value string) {
+	do := "Fix it with `hermes config set " + yamledit.Join(path) + " " + value + "`"
+	if p.layer.source == FromManaged {
+		do = "Ask your administrator to fix it"
+	}
 	d.add(Problem{Severity: Warning, File: p.layer.file, Line: p.node.Line, Key: yamledit.Join(path),
-		Text: text, Served: served, Do: "Fix it with `hermes config set " + yamledit.Join(path) + " VALUE`"})
+		Text: text, Served: served, Do: do})
 }
 
 func (d *decoder) add(p Problem) {

@@ -52,7 +52,7 @@ func (c *Config) Set(ctx context.Context, key, text string) (Change, error) {
 		change.Notes = append(change.Notes, moved.Notes...)
 	}
 	change.Key, change.File = yamledit.Join(t.path), c.home.Config()
-	return change, c.edit(ctx, "hermes config set "+change.Key, func(src []byte) ([]byte, error) { return t.write(src, value) })
+	return change, c.edit(ctx, "hermes config set "+change.Key, func(src []byte) ([]byte, error) { return c.writeChecked(t, src, value) })
 }
 
 // Put writes one setting with a value of a type that yamledit.Set takes. It refuses
@@ -63,7 +63,16 @@ func (c *Config) Put(ctx context.Context, key string, value any) (Change, error)
 		return Change{}, err
 	}
 	change := Change{Key: yamledit.Join(t.path), File: c.home.Config(), Notes: t.allNotes()}
-	return change, c.edit(ctx, "hermes", func(src []byte) ([]byte, error) { return t.write(src, value) })
+	return change, c.edit(ctx, "hermes", func(src []byte) ([]byte, error) { return c.writeChecked(t, src, value) })
+}
+
+// writeChecked returns the text with a new value. It refuses a mistake in a careful section.
+func (c *Config) writeChecked(t *destination, src []byte, value any) ([]byte, error) {
+	out, err := t.write(src, value)
+	if err != nil {
+		return nil, err
+	}
+	return out, c.refused(out, t.path)
 }
 
 // ErrNotSet means that there is nothing to unset.

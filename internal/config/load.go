@@ -53,7 +53,9 @@ func (c *Config) loadManaged() {
 	root, err := usable(src, err)
 	if err != nil {
 		c.broken = true
-		c.problems = append(c.problems, fileProblem(c.options.Managed, err, "none of its settings are used", "Ask your administrator to fix it"))
+		p := fileProblem(c.options.Managed, err, "none of its settings are used", "Ask your administrator to fix it")
+		c.problems = append(c.problems, p)
+		c.noteLostSpend(p, src, "")
 		return
 	}
 	c.layers = append(c.layers, layer{FromManaged, c.options.Managed, root})
@@ -102,15 +104,16 @@ func (c *Config) loadUser() {
 	}
 	c.broken = true
 	name, root, made := c.newestGood()
-	if root == nil {
-		c.problems = append(c.problems, fileProblem(path, err, "the built-in defaults are used, because there is no good copy",
-			"Fix it with `hermes config edit`; Hermes does not change it"))
-		return
+	p := fileProblem(path, err, "the built-in defaults are used, because there is no good copy",
+		"Fix it with `hermes config edit`; Hermes does not change it")
+	if root != nil {
+		c.layers = append(c.layers, layer{FromFile, name, root})
+		p = fileProblem(path, err,
+			fmt.Sprintf("the copy of %s is used (%s)", made.Local().Format("2 January 2006, 15:04:05"), name),
+			"Fix it with `hermes config edit`; the file was not changed")
 	}
-	c.layers = append(c.layers, layer{FromFile, name, root})
-	c.problems = append(c.problems, fileProblem(path, err,
-		fmt.Sprintf("the copy of %s is used (%s)", made.Local().Format("2 January 2006, 15:04:05"), name),
-		"Fix it with `hermes config edit`; the file was not changed"))
+	c.problems = append(c.problems, p)
+	c.noteLostSpend(p, src, name)
 }
 
 // usable parses a settings file; it returns nil if the file has no settings.

@@ -116,7 +116,7 @@ func plannedInUse(l leaf) (Problem, bool) {
 	if effect == "" {
 		return Problem{}, false
 	}
-	p := Problem{Severity: Note, File: l.file, Line: l.line, Key: yamledit.Join(l.path), Text: "is set", Served: "it has " + effect}
+	p := Problem{Severity: Note, File: l.file, Line: l.line, Key: yamledit.Join(l.path), Text: "is set", Served: "it has " + effect, Planned: true}
 	if l.env != "" {
 		p.Text = "is set by the variable " + l.env
 	}

@@ -26,14 +26,19 @@ func (d *decoder) put(p layeredNode, v reflect.Value, f field, path []string) st
 		if text != n.Value {
 			n = scalarOf(text)
 		}
-		return put(n, text, v, f)
+		fault := put(n, text, v, f)
+		if fault == "" && tooMuch(path, v) {
+			return "must be " + wanted(v.Type(), f) + " up to 1000000000, not " + strconv.Quote(short(text))
+		}
+		return fault
 	}
 	if n.Kind == yaml.SequenceNode && v.Kind() == reflect.Slice {
 		items := make([]string, 0, len(n.Content))
 		for _, c := range n.Content {
 			c = yamledit.Find(c)
 			if c.Kind != yaml.ScalarNode {
-				return "must be a list of texts, but one item is a list or a section"
+				d.report(layeredNode{c, p.layer}, path, "must be a list of texts, but one item is a list or a section", "the other items are used")
+				continue
 			}
 			if !isNull(c) {
 				items = append(items, d.expand(layeredNode{c, p.layer}, c, path))

@@ -9,25 +9,25 @@ import "time"
 // may allow (keeping what untrusted text asked for), what changes Hermes itself, what
 // Deny forbids, what is never allowed, or anything in a child session.
 type Approvals struct {
-	Mode                    string        `key:"mode" default:"smart" oneof:"smart manual off"`
+	Mode                    string        `key:"mode" default:"smart" oneof:"smart manual off" test:"internal/cmd.TestApprovalsMode"`
 	DenialBreakerThreshold  int           `key:"denial_breaker_threshold" default:"3" min:"0" test:"internal/cmd.TestDenialBreaker"` // refusals in a row after which the model is told to stop; 0: off
-	Deny                    []string      `key:"deny"`
-	SmartPolicy             string        `key:"smart_policy"`
-	Timeout                 time.Duration `key:"timeout" default:"300" min:"1"`
+	Deny                    []string      `key:"deny" test:"internal/cmd.TestApprovalsDeny"`
+	SmartPolicy             string        `key:"smart_policy" test:"internal/app.TestSmartPolicyReachesTheJudge"`
+	Timeout                 time.Duration `key:"timeout" default:"300" min:"1" test:"internal/app.TestApprovalsTimeout"`
 	CronMode                string        `key:"cron_mode" default:"deny" oneof:"deny approve" planned:"cron"`                                  // scheduled jobs
 	SingleQueryMode         string        `key:"single_query_mode" default:"deny" oneof:"deny approve" test:"internal/cmd.TestSingleQueryMode"` // a question on the command line: -z, -Q, a pipe
 	UnattendedMode          string        `key:"unattended_mode" default:"deny" oneof:"deny approve" test:"internal/app.TestUnattendedMode"`    // every other run without a user
-	DestructiveSlashConfirm bool          `key:"destructive_slash_confirm" default:"true"`
+	DestructiveSlashConfirm bool          `key:"destructive_slash_confirm" default:"true" test:"internal/cmd.TestDestructiveSlashConfirm"`
 }
 
 // Security is the section security.
 type Security struct {
-	RedactSecrets    bool             `key:"redact_secrets" default:"true"`
+	RedactSecrets    bool             `key:"redact_secrets" default:"true" test:"internal/cmd.TestRedactSecretsDecidesWhatTheModelSees"`
 	TirithEnabled    bool             `key:"tirith_enabled" default:"true" planned:"tirith" promises:"true"`
 	TirithPath       string           `key:"tirith_path" default:"tirith" planned:"tirith" promises:"any"`
 	TirithTimeout    time.Duration    `key:"tirith_timeout" default:"5" planned:"tirith"`
 	TirithFailOpen   bool             `key:"tirith_fail_open" default:"true" planned:"tirith" promises:"false"`
-	AllowPrivateURLs bool             `key:"allow_private_urls"`
+	AllowPrivateURLs bool             `key:"allow_private_urls" test:"internal/app.TestPrivatePagesNeedTheSwitch"`
 	WebsiteBlocklist WebsiteBlocklist `key:"website_blocklist" planned:"web"`
 }
 

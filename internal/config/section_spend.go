@@ -8,19 +8,19 @@ import (
 
 // Spend is the section spend: what model calls may cost. A cap of zero is none.
 type Spend struct {
-	Turn    SpendCap `key:"turn"`
-	Session SpendCap `key:"session"`
-	Job     SpendCap `key:"job" planned:"cron"` // all runs of a scheduled job
-	Tree    SpendCap `key:"tree"`               // a session with all its sub-agents
-	Day     SpendCap `key:"day"`
-	Month   SpendCap `key:"month"`
-	WarnAt  []string `key:"warn_at" default:"50,75,90"` // percentages of a cap
+	Turn    SpendCap `key:"turn" test:"internal/app.TestEveryCapStopsAnEndlessModel"`
+	Session SpendCap `key:"session" test:"internal/app.TestEveryCapStopsAnEndlessModel"`
+	Job     SpendCap `key:"job" planned:"cron"`                                       // all runs of a scheduled job
+	Tree    SpendCap `key:"tree" test:"internal/app.TestEveryCapStopsAnEndlessModel"` // a session with all its sub-agents
+	Day     SpendCap `key:"day" test:"internal/app.TestEveryCapStopsAnEndlessModel"`
+	Month   SpendCap `key:"month" test:"internal/app.TestEveryCapStopsAnEndlessModel"`
+	WarnAt  []string `key:"warn_at" default:"50,75,90" test:"internal/app.TestWarnAtSaysWhenYouAreTold"` // percentages of a cap
 	// FlatRate lists services that are paid by a plan: their calls cost no money
 	// and count only in tokens.
-	FlatRate []string `key:"flat_rate"`
+	FlatRate []string `key:"flat_rate" test:"internal/app.TestPricesAreTheUsersOwn"`
 	// Prices are the prices of models that are unknown or have changed, by
 	// reference ("provider:model") or by the model's name.
-	Prices map[string]SpendPrice `key:"prices"`
+	Prices map[string]SpendPrice `key:"prices" test:"internal/app.TestPricesAreTheUsersOwn"`
 }
 
 // SpendCap limits money, in US dollars, and tokens of every kind.
@@ -45,11 +45,16 @@ func (c *Config) Spend() Spend { return section[Spend](c, "spend") }
 func (s Spend) Percentages() []int {
 	var list []int
 	for _, text := range s.WarnAt {
-		n, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "%")))
-		if err == nil && n > 0 && n <= 100 {
+		if n, ok := percentage(text); ok {
 			list = append(list, n)
 		}
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
+}
+
+// percentage reads an entry of WarnAt, such as 50 or 50%.
+func percentage(text string) (int, bool) {
+	n, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "%")))
+	return n, err == nil && n > 0 && n <= 100
 }

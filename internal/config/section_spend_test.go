@@ -16,7 +16,7 @@ spend:
   day:
     usd: 10
     tokens: 2000000
-  warn_at: [90, "50%", often, 0, 200, 90]
+  warn_at: [90, "50%", 90]
   flat_rate: [mine]
   prices:
     mine:big: {input: 1, output: 2.5}
@@ -24,7 +24,7 @@ spend:
 	got := c.Spend()
 	want := config.Spend{
 		Session: config.SpendCap{USD: 2.5}, Day: config.SpendCap{USD: 10, Tokens: 2_000_000},
-		WarnAt: []string{"90", "50%", "often", "0", "200", "90"}, FlatRate: []string{"mine"},
+		WarnAt: []string{"90", "50%", "90"}, FlatRate: []string{"mine"},
 		Prices: map[string]config.SpendPrice{"mine:big": {Input: 1, Output: 2.5, CacheRead: -1, CacheWrite: -1}},
 	}
 	if d := cmp.Diff(want, got); d != "" {

@@ -64,6 +64,9 @@ func (o *Options) answer(ctx context.Context, text string, p tui.Printer) (done 
 	o.App.SingleQuery = true
 	a := app.New(o.App)
 	defer func() { err = errors.Join(err, a.Close()) }()
+	if err := a.CheckSpend(); err != nil {
+		return done, "", "", err
+	}
 	o.warn(a)
 	parts, err := o.parts(text)
 	if err != nil {

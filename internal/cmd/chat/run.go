@@ -21,6 +21,9 @@ func (o *Options) runChat(ctx context.Context, first string) (err error) {
 	o.App.Attended = true
 	a := app.New(o.App)
 	defer func() { err = errors.Join(err, a.Close()) }()
+	if err := a.CheckSpend(); err != nil {
+		return err
+	}
 	o.warn(a)
 	d, err := o.display(a)
 	if err != nil {

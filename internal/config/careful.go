@@ -1,0 +1,155 @@
+package config
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"hermes"
+	"hermes/internal/yamledit"
+)
+
+// The sections where unknown means careful: an unknown key is a warning at every
+// start and cannot be written, and an invalid value gives the default instead of the
+// value of the next source.
+const spendSection = "spend"
+
+var carefulSections = [...]string{"approvals", "security", "privacy", spendSection}
+
+func careful(path []string) bool {
+	return len(path) > 0 && slices.Contains(carefulSections[:], path[0])
+}
+
+// meantCareful reports whether an unknown key is in one of these sections, or is the
+// misspelt name of one.
+func meantCareful(path, known []string) bool {
+	return careful(path) || len(path) == 1 && careful([]string{nearest(path[0], known)})
+}
+
+// SpendProblems lists what is unclear about the section spend: unknown keys, invalid
+// values, and a file that cannot be read and differs there from the copy that is
+// used. No turn may start while there is one, because a cap that the user wrote
+// might not hold.
+func (c *Config) SpendProblems() []Problem {
+	list := slices.Clone(c.spendLost)
+	for _, p := range c.Check() {
+		path, err := yamledit.Split(p.Key)
+		if err != nil || p.Severity < Warning || p.Planned {
+			continue
+		}
+		if path[0] == spendSection || len(path) == 1 && nearest(path[0], []string{spendSection}) != "" {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// noteLostSpend remembers that the section spend of a file that cannot be read is not
+// the one of the copy that is used.
+func (c *Config) noteLostSpend(p Problem, broken []byte, copied string) {
+	var used []byte
+	if copied != "" {
+		used, _ = os.ReadFile(copied) // without it, everything counts as lost
+	}
+	if bytes.Equal(spendText(broken), spendText(used)) {
+		return
+	}
+	c.spendLost = append(c.spendLost, p)
+}
+
+// spendText returns the lines of the section spend, or of what looks like it.
+func spendText(src []byte) []byte {
+	var out []byte
+	inside := false
+	for line := range bytes.Lines(src) {
+		if len(bytes.TrimSpace(line)) > 0 && !strings.ContainsRune(" \t#-", rune(line[0])) {
+			name, _, _ := bytes.Cut(line, []byte(":"))
+			inside = nearest(strings.Trim(string(bytes.TrimSpace(name)), `"'`), []string{spendSection}) != ""
+		}
+		if inside {
+			out = append(out, line...)
+		}
+	}
+	return out
+}
+
+// checkSpend reports values of the section spend that are of the right kind but mean
+// nothing.
+func (c *Config) checkSpend(l leaf, add func(Problem)) {
+	if len(l.path) < 2 || l.path[0] != spendSection || l.source == FromDefault {
+		return
+	}
+	p := Problem{Severity: Warning, File: l.file, Line: l.line, Key: yamledit.Join(l.path), Served: "it is ignored"}
+	p.Do = "Fix it with `hermes config set " + p.Key + " VALUE`"
+	switch v := l.value; {
+	case v.Kind() == reflect.Float64 && v.Float() > 0 && hermes.USD(v.Float()) == 0:
+		p.Text = "must be at least 0.000001, or 0 for none"
+	case l.path[1] == "warn_at":
+		for _, text := range v.Interface().([]string) {
+			if _, ok := percentage(text); !ok {
+				p.Text = "must list percentages from 1 to 100, not " + strconv.Quote(short(text))
+			}
+		}
+	}
+	if p.Text != "" {
+		add(p)
+	}
+}
+
+// checkPrices reports prices of models without the price of input or output.
+func (c *Config) checkPrices(add func(Problem)) {
+	for name, price := range c.Spend().Prices {
+		if price.Input >= 0 && price.Output >= 0 {
+			continue
+		}
+		path := []string{spendSection, "prices", name}
+		p := Problem{Severity: Warning, Key: yamledit.Join(path), Text: "needs the price of input and of output", Served: "it is ignored",
+			Do: fmt.Sprintf("Write both with `hermes config set %s '{input: 1, output: 2}'`", yamledit.Join(path))}
+		for _, l := range c.layers {
+			if n := yamledit.Find(l.root, path...); n != nil {
+				p.File, p.Line = l.file, n.Line
+				break
+			}
+		}
+		add(p)
+	}
+}
+
+// maxUSD is the largest amount of money, far from where it could not be counted.
+const maxUSD = 1e9
+
+// tooMuch reports whether a number of the section spend is too large to count.
+func tooMuch(path []string, v reflect.Value) bool {
+	return careful(path) && path[0] == spendSection && v.Kind() == reflect.Float64 && math.Abs(v.Float()) > maxUSD
+}
+
+// refused returns an error if a change of config.yaml would write an unknown key or an
+// invalid value below a path of a careful section.
+func (c *Config) refused(src []byte, path []string) error {
+	root, err := usable(src, nil)
+	if err != nil || root == nil || !careful(path) {
+		return nil // edit reports the broken file
+	}
+	trial := &Config{home: c.home, options: c.options, env: c.env, layers: []layer{{FromFile, c.home.Config(), root}}}
+	for _, p := range trial.Check() {
+		at, err := yamledit.Split(p.Key)
+		within := err == nil && len(at) >= len(path) && slices.Equal(at[:len(path)], path)
+		if within && p.Severity >= Warning && !p.Planned && !strings.Contains(p.Text, "uses the variable") {
+			return fmt.Errorf("%s %s; nothing was written%s", p.Key, p.Text, question(p.Do))
+		}
+	}
+	return nil
+}
+
+// question keeps the part of advice that asks whether another name was meant.
+func question(do string) string {
+	if i := strings.Index(do, "Did you mean "); i >= 0 {
+		return ". " + do[i:]
+	}
+	return ""
+}
