@@ -11,6 +11,8 @@ type SystemPrompt struct {
 	Layers []PromptLayer
 	// Provenance names the sources of untrusted text in it, as in [Message].
 	Provenance string
+	// Warnings tell the user what was left out of it.
+	Warnings []string
 }
 
 // PromptLayer describes one piece of a system prompt, for reports.

@@ -10,6 +10,7 @@ import (
 	"hermes"
 	"hermes/internal/config"
 	"hermes/internal/permission"
+	"hermes/internal/policy"
 	"hermes/internal/prompt"
 	"hermes/internal/session"
 	"hermes/internal/tokens"
@@ -79,7 +80,7 @@ func (a *App) newRuntime(ctx context.Context, row hermes.Session, wake func(stri
 		Environment: env, Tools: tb,
 		System: func(ctx context.Context, model string, specs []hermes.Spec) (hermes.SystemPrompt, error) {
 			p := a.prompt(ctx, cfg, row, model, specs)
-			return hermes.SystemPrompt{Text: p.Text(), Layers: p.Layers(), Provenance: p.Provenance()}, nil
+			return hermes.SystemPrompt{Text: p.Text(), Layers: p.Layers(), Provenance: p.Provenance(), Warnings: p.Warnings}, nil
 		},
 		Restore: func(transcript []hermes.Message) {
 			tools.restore(row.ID, transcript)
@@ -188,7 +189,10 @@ func (a *App) prompt(ctx context.Context, cfg *config.Config, row hermes.Session
 	}
 	a.rememberIn(ctx, &in, row, specs)
 	a.skillsIn(ctx, &in, row, specs)
-	p := prompt.Build(ctx, in, prompt.Disk{})
+	if cfg.Security().RedactSecrets {
+		in.Redact = a.Mask
+	}
+	p := prompt.Build(ctx, in, prompt.Disk{Rules: policy.PathRules{Home: userHome, State: cfg.Home().Root()}})
 	if w := crowded(p, specs, in.Window); w != "" {
 		p.Warnings = append(p.Warnings, w)
 	}

@@ -44,13 +44,15 @@ var (
 type obedient struct {
 	home string
 
-	mu    sync.Mutex
-	tried int
+	mu     sync.Mutex
+	tried  int
+	system string // of the newest request
 }
 
 func (o *obedient) decide(r *chatserver.Request) (chatserver.Answer, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.system = r.Messages[0].Text()
 	var all, said string
 	var calls []chatserver.Function
 	for _, m := range r.Messages {
@@ -133,6 +135,7 @@ type scene struct {
 	session string
 	asked   []hermes.ApprovalRequest
 	notice  string
+	warned  []string // notices with a warning
 	app     *app.App
 	live    *session.Session
 	events  <-chan hermes.Event
@@ -205,6 +208,13 @@ func (s *scene) fresh() {
 	s.events, _ = s.live.Subscribe(0)
 }
 
+// system is the system prompt of the newest request.
+func (s *scene) system() string {
+	s.model.mu.Lock()
+	defer s.model.mu.Unlock()
+	return s.model.system
+}
+
 // quit ends the program.
 func (s *scene) quit() {
 	if s.app == nil {
@@ -251,6 +261,9 @@ func (s *scene) do(op session.Op, notice bool) {
 					return
 				}
 			case hermes.Notice:
+				if e.Level == hermes.NoticeWarning {
+					s.warned = append(s.warned, e.Text)
+				}
 				if done && notice {
 					s.notice = e.Text
 					return

@@ -6,37 +6,74 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
+
+	"hermes/internal/policy"
 )
 
 // Files is Build's view of a file system. Paths are absolute; errors wrap
 // fs.ErrNotExist where it applies. Build stops waiting for a method that takes
 // too long and drops its result.
 type Files interface {
-	Read(ctx context.Context, path string) ([]byte, error)
+	// Read reads a file. If root is not empty, it is the folder of a project
+	// that may be a stranger's: a file outside it, also behind a link, and a file
+	// that holds secrets are refused.
+	Read(ctx context.Context, root, path string) ([]byte, error)
 	// List returns the names in a folder, in any order.
 	List(ctx context.Context, dir string) ([]string, error)
 }
 
-// Disk is the file system of this machine.
-type Disk struct{}
+// Disk is the file system of this machine. Rules say which files hold secrets.
+type Disk struct{ Rules policy.PathRules }
 
 // largest is how much of a file is read; more is never shown.
 const largest = 4 << 20
 
-// Read returns a regular file's first 4 MiB.
-func (Disk) Read(_ context.Context, path string) ([]byte, error) {
-	if s, err := os.Stat(path); err != nil {
+// Read returns a regular file's first 4 MiB. In a project it opens what it
+// judged: a link that changes in between is refused, too.
+func (d Disk) Read(_ context.Context, root, path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
 		return nil, err
-	} else if !s.Mode().IsRegular() {
+	case !info.Mode().IsRegular():
 		return nil, errors.New("it is not a regular file")
+	case root != "":
+		if path, err = d.inside(root, path); err != nil {
+			return nil, err
+		}
 	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	if opened, err := f.Stat(); err != nil || !os.SameFile(info, opened) {
+		return nil, errors.New("it was replaced while it was read")
+	}
 	return io.ReadAll(io.LimitReader(f, largest))
+}
+
+// inside returns the path with links followed, or why the file must not be shown.
+func (d Disk) inside(root, path string) (string, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", err
+	}
+	if root, err = filepath.EvalSymlinks(root); err != nil {
+		return "", err
+	}
+	if rel, err := filepath.Rel(root, real); err != nil || !filepath.IsLocal(rel) {
+		return "", errors.New("it is a link that leads out of the project")
+	}
+	if v := d.Rules.Read(path, real); !v.Allowed() {
+		return "", errors.New(v.Reason)
+	}
+	if d.Rules.Secret(path, real) {
+		return "", errors.New("it leads to a file that holds secrets")
+	}
+	return real, nil
 }
 
 // List returns the names in a folder.
@@ -60,8 +97,8 @@ const readTimeout = 5 * time.Second
 
 var errSlow = errors.New("it took too long")
 
-func (b bounded) Read(ctx context.Context, path string) ([]byte, error) {
-	return within(ctx, b, func(ctx context.Context) ([]byte, error) { return b.files.Read(ctx, path) })
+func (b bounded) Read(ctx context.Context, root, path string) ([]byte, error) {
+	return within(ctx, b, func(ctx context.Context) ([]byte, error) { return b.files.Read(ctx, root, path) })
 }
 
 func (b bounded) List(ctx context.Context, dir string) ([]string, error) {

@@ -108,6 +108,8 @@ type Input struct {
 	Share float64
 	// Limits are the most characters of single layers, by name.
 	Limits map[string]int
+	// Redact hides secrets in the files; nil shows them as they are.
+	Redact func(string) string
 	// MaxChars limits each file in characters; 0 means 20,000.
 	MaxChars int
 	// ReadTimeout limits each access to a folder or file; 0 means 5 s.
@@ -150,6 +152,7 @@ func Build(ctx context.Context, in Input, files Files) Prompt {
 type builder struct {
 	Input
 	files bounded
+	root  string // of the project
 	out   Prompt
 }
 
@@ -172,7 +175,7 @@ func (b *builder) identity(ctx context.Context) {
 		b.add("identity", Stable, own)
 		return
 	}
-	raw, err := b.files.Read(ctx, b.Soul)
+	raw, err := b.files.Read(ctx, "", b.Soul)
 	if err != nil {
 		if !isMissing(err) {
 			b.warn("SOUL.md was not read: " + err.Error())

@@ -24,7 +24,7 @@ type tree struct {
 	hang  map[string]bool
 }
 
-func (t tree) Read(ctx context.Context, path string) ([]byte, error) {
+func (t tree) Read(ctx context.Context, _, path string) ([]byte, error) {
 	if t.hang[path] {
 		<-ctx.Done()
 		return nil, ctx.Err()

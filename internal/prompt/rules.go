@@ -21,8 +21,10 @@ func (b *builder) project(ctx context.Context) {
 		return
 	}
 	here := b.names(ctx, dir)
+	levels := b.levels(ctx, dir, here)
+	b.root = levels[len(levels)-1].dir
 	for _, look := range [...]func() notes{
-		func() notes { return b.own(ctx, dir, here) },
+		func() notes { return b.own(ctx, levels) },
 		func() notes { return b.firstOf(ctx, dir, here, "AGENTS.md", "agents.md") },
 		func() notes { return b.firstOf(ctx, dir, here, "CLAUDE.md", "claude.md") },
 		func() notes { return b.cursor(ctx, dir, here) },
@@ -43,28 +45,33 @@ func (b *builder) names(ctx context.Context, dir string) []string {
 	return names
 }
 
-// own finds .hermes.md or HERMES.md in the folder or its parents, up to the root
-// of the git repository. Outside a repository it looks only in the folder.
-func (b *builder) own(ctx context.Context, dir string, here []string) notes {
+// level is a folder of the project and the names in it.
+type level struct {
+	dir   string
+	names []string
+}
+
+// levels are the folder and its parents, up to the root of the git repository.
+// Outside a repository it is only the folder.
+func (b *builder) levels(ctx context.Context, dir string, here []string) []level {
 	const deepest = 64 // folders up to a repository's root
-	type level struct {
-		dir   string
-		names []string
-	}
 	levels := []level{{dir, here}}
 	for !slices.Contains(levels[len(levels)-1].names, ".git") {
 		up := filepath.Dir(levels[len(levels)-1].dir)
 		if up == levels[len(levels)-1].dir || len(levels) == deepest {
-			levels = levels[:1]
-			break
+			return levels[:1]
 		}
 		names, err := b.files.List(ctx, up)
 		if err != nil { // such as a parent without read permission
-			levels = levels[:1]
-			break
+			return levels[:1]
 		}
 		levels = append(levels, level{up, names})
 	}
+	return levels
+}
+
+// own finds .hermes.md or HERMES.md in the nearest folder that has one.
+func (b *builder) own(ctx context.Context, levels []level) notes {
 	for _, l := range levels {
 		if found := b.firstOf(ctx, l.dir, l.names, ".hermes.md", "HERMES.md"); len(found) > 0 {
 			return found
@@ -110,7 +117,7 @@ func (b *builder) cursor(ctx context.Context, dir string, here []string) notes {
 
 // read reads a file; it warns and returns an empty note if that fails.
 func (b *builder) read(ctx context.Context, dir, name string) note {
-	raw, err := b.files.Read(ctx, filepath.Join(dir, name))
+	raw, err := b.files.Read(ctx, b.root, filepath.Join(dir, name))
 	if err != nil {
 		b.warn(fmt.Sprintf("%s was not read: %v", name, err))
 		return note{}
@@ -118,10 +125,13 @@ func (b *builder) read(ctx context.Context, dir, name string) note {
 	return b.admit(name, raw)
 }
 
-// admit prepares a file's text for the prompt: it drops frontmatter and scans
-// the part that is shown. A prompt injection is replaced by a remark.
+// admit prepares a file's text for the prompt: it drops frontmatter, hides
+// secrets, and scans the part that is shown. A prompt injection is replaced by a remark.
 func (b *builder) admit(name string, raw []byte) note {
 	content := strings.TrimSpace(withoutFrontmatter(strings.ToValidUTF8(strings.TrimPrefix(string(raw), "\ufeff"), "\ufffd")))
+	if b.Redact != nil {
+		content = b.Redact(content)
+	}
 	n := note{name: oneLine(filepath.ToSlash(name)), content: content}
 	if content == "" {
 		return n

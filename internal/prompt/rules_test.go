@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"hermes/internal/policy"
 	"hermes/internal/prompt"
 )
 
@@ -136,6 +137,102 @@ func TestDiskReads(t *testing.T) {
 	}
 	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "regular file") {
 		t.Errorf("warnings %q", p.Warnings)
+	}
+}
+
+// TestProjectFilesNeverLeadOut has repositories whose instructions are links to
+// what a model must not be shown.
+func TestProjectFilesNeverLeadOut(t *testing.T) {
+	t.Parallel()
+	outside := t.TempDir()
+	secret := filepath.Join(outside, "id_ed25519")
+	writeFile(t, secret, "TOP SECRET KEY")
+	writeFile(t, filepath.Join(outside, "notes.md"), "TOP SECRET NOTES")
+	for name, make := range map[string]func(dir string){
+		"a link to a key":       func(dir string) { link(t, secret, filepath.Join(dir, "AGENTS.md")) },
+		"a link to plain notes": func(dir string) { link(t, filepath.Join(outside, "notes.md"), filepath.Join(dir, "AGENTS.md")) },
+		"a relative link":       func(dir string) { link(t, "../"+filepath.Base(outside)+"/notes.md", filepath.Join(dir, "CLAUDE.md")) },
+		"a link to a link": func(dir string) {
+			link(t, secret, filepath.Join(dir, "x"))
+			link(t, "x", filepath.Join(dir, "AGENTS.md"))
+		},
+		"a linked folder": func(dir string) {
+			link(t, outside, filepath.Join(dir, "docs"))
+			link(t, "docs/notes.md", filepath.Join(dir, ".hermes.md"))
+		},
+		"the environment": func(dir string) { link(t, "/proc/self/environ", filepath.Join(dir, "AGENTS.md")) },
+		"a dotenv file of its own": func(dir string) {
+			writeFile(t, filepath.Join(dir, ".env"), "TOP SECRET=1")
+			link(t, ".env", filepath.Join(dir, "AGENTS.md"))
+		},
+		"a linked folder of rules": func(dir string) {
+			mkdir(t, dir, ".cursor")
+			link(t, outside, filepath.Join(dir, ".cursor", "rules"))
+			writeFile(t, filepath.Join(outside, "a.mdc"), "TOP SECRET RULE")
+		},
+		"a repository above a link": func(dir string) { mkdir(t, dir, ".git"); link(t, secret, filepath.Join(dir, "HERMES.md")) },
+	} {
+		dir := filepath.Join(t.TempDir(), "project")
+		mkdir(t, dir, "sub")
+		make(dir)
+		in := ordinary()
+		in.Environment.Dir = dir
+		p := prompt.Build(t.Context(), in, prompt.Disk{Rules: policy.PathRules{Home: "/home/ada"}})
+		if strings.Contains(p.Text(), "TOP SECRET") || section(p, "project") != "" {
+			t.Errorf("%s: the prompt has %q", name, section(p, "project"))
+		}
+		if len(p.Warnings) == 0 || !strings.Contains(p.Warnings[0], "was not read") {
+			t.Errorf("%s: warnings %q", name, p.Warnings)
+		}
+	}
+}
+
+// TestProjectFilesMayBeLinksInside reads a link to a file of the same repository.
+func TestProjectFilesMayBeLinksInside(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	dir := filepath.Join(root, "packages", "a")
+	mkdir(t, dir)
+	mkdir(t, root, ".git")
+	writeFile(t, filepath.Join(root, "AGENTS.md"), "shared words")
+	link(t, "../../AGENTS.md", filepath.Join(dir, "AGENTS.md"))
+	in := ordinary()
+	in.Environment.Dir = dir
+	p := prompt.Build(t.Context(), in, prompt.Disk{})
+	if !strings.Contains(section(p, "project"), "shared words") || len(p.Warnings) > 0 {
+		t.Errorf("got %q, warnings %q", section(p, "project"), p.Warnings)
+	}
+}
+
+// TestProjectFilesAreRedacted hides what looks like a key.
+func TestProjectFilesAreRedacted(t *testing.T) {
+	t.Parallel()
+	in := ordinary()
+	in.Redact = func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") }
+	files := tree{files: map[string]string{"/home/ada/project/AGENTS.md": "The password is hunter2."}}
+	if got := prompt.Build(t.Context(), in, files).Text(); strings.Contains(got, "hunter2") || !strings.Contains(got, "The password is ***.") {
+		t.Errorf("got %q", got)
+	}
+}
+
+func writeFile(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func mkdir(t *testing.T, elem ...string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Join(elem...), 0o700); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func link(t *testing.T, target, path string) {
+	t.Helper()
+	if err := os.Symlink(target, path); err != nil {
+		t.Skip(err) // not allowed to everybody on Windows
 	}
 }
 

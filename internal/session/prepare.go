@@ -43,6 +43,9 @@ func (s *Session) fixPrefix() error {
 	if err != nil {
 		return fmt.Errorf("build the system prompt: %w", err)
 	}
+	for _, w := range system.Warnings {
+		s.publish(hermes.Notice{Level: hermes.NoticeWarning, Text: w})
+	}
 	provenance := hermes.AddProvenance(s.row.Provenance, system.Provenance)
 	s.specs, s.row.Tools, s.row.System, s.row.Layers, s.row.Provenance = specs, tools, system.Text, system.Layers, provenance
 	if !s.stored {

@@ -39,7 +39,11 @@ func (t *Toolset) addHints(ctx context.Context, c *hermes.Call, r *hermes.Result
 	if err != nil {
 		return
 	}
-	t.knowRoot(ctx, c, root)
+	realRoot, err := realPath(ctx, files, root)
+	if err != nil {
+		return
+	}
+	t.knowRoot(ctx, c, realRoot)
 	for _, path := range touched(c, root) {
 		p, err := t.locate(ctx, c.Host, path)
 		if err != nil || p.info == nil {
@@ -53,7 +57,10 @@ func (t *Toolset) addHints(ctx context.Context, c *hermes.Call, r *hermes.Result
 			if !t.ledger.first(sessionOf(c), "folder "+folder) {
 				continue
 			}
-			text, from := t.hint(ctx, c, folder)
+			if dependency(root, folder) {
+				continue
+			}
+			text, from := t.hint(ctx, c, realRoot, folder)
 			r.Text, r.Provenance = r.Text+text, hermes.AddProvenance(r.Provenance, from)
 		}
 	}
@@ -89,7 +96,7 @@ func (t *Toolset) knowRoot(ctx context.Context, c *hermes.Call, root string) {
 			return
 		}
 	}
-	if _, data, ok := t.notes(ctx, c, root); ok {
+	if _, data, ok := t.notes(ctx, c, root, root); ok {
 		t.ledger.first(sessionOf(c), textKey(data))
 	}
 }
@@ -97,12 +104,29 @@ func (t *Toolset) knowRoot(ctx context.Context, c *hermes.Call, root string) {
 // textKey is the ledger's key for a text.
 func textKey(data []byte) string { return fmt.Sprintf("text %x", sha256.Sum256(data)) }
 
+// dependency reports whether a folder below root belongs to somebody else's code,
+// whose instructions are not those of the project.
+func dependency(root, folder string) bool {
+	for name := range strings.SplitSeq(filepath.ToSlash(strings.TrimPrefix(folder, root)), "/") {
+		switch name {
+		case "node_modules", "bower_components", "jspm_packages", "vendor", "third_party", "third-party", "site-packages", "dist-packages",
+			".venv", "venv", ".tox", ".nox", ".eggs", "Pods", "Carthage", "deps", "_deps", ".cargo", ".gradle", ".m2", ".yarn", ".pnpm-store", ".git":
+			return true
+		}
+	}
+	return false
+}
+
 // notes reads the first instruction file of a folder that is not blank, up to
-// a bound.
-func (t *Toolset) notes(ctx context.Context, c *hermes.Call, folder string) (p location, data []byte, ok bool) {
+// a bound. A file that is a link out of the folder root, or that holds secrets,
+// does not count.
+func (t *Toolset) notes(ctx context.Context, c *hermes.Call, root, folder string) (p location, data []byte, ok bool) {
 	for _, name := range [...]string{"AGENTS.md", "CLAUDE.md", ".cursorrules"} {
 		p, err := t.locate(ctx, c.Host, joinPath(folder, name))
-		if err != nil || p.info == nil || !p.info.Mode().IsRegular() || !p.readVerdict().Allowed() {
+		if err != nil || p.info == nil || !p.info.Mode().IsRegular() {
+			continue
+		}
+		if len(foldersBelow(root, p.real)) == 0 || !p.readVerdict().Allowed() || p.rules.Secret(p.path, p.real) {
 			continue
 		}
 		f, err := p.files.Open(ctx, p.real)
@@ -120,8 +144,8 @@ func (t *Toolset) notes(ctx context.Context, c *hermes.Call, folder string) (p l
 
 // hint returns the text to append for one folder, "" if there is nothing new,
 // and the file it is from.
-func (t *Toolset) hint(ctx context.Context, c *hermes.Call, folder string) (text, from string) {
-	p, data, ok := t.notes(ctx, c, folder)
+func (t *Toolset) hint(ctx context.Context, c *hermes.Call, root, folder string) (text, from string) {
+	p, data, ok := t.notes(ctx, c, root, folder)
 	if !ok || !t.ledger.first(sessionOf(c), textKey(data)) {
 		return "", ""
 	}

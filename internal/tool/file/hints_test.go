@@ -1,6 +1,8 @@
 package file_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -156,5 +158,50 @@ func TestNoHintsWhereRulesAreIgnored(t *testing.T) {
 	w.set.Hook().AfterTool(t.Context(), w.call("search_files", args{"path": "svc"}), &r)
 	if r.Text != "" {
 		t.Errorf("got %q", r.Text)
+	}
+}
+
+// TestHintsNeverLeadOut has instruction files that are links to what a model
+// must not be shown, and those of dependencies.
+func TestHintsNeverLeadOut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	outside := t.TempDir()
+	for _, name := range []string{"notes.md", "AGENTS.md"} {
+		if err := os.WriteFile(filepath.Join(outside, name), []byte("TOP SECRET"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.put("shared.md", "shared words")
+	w.put("own/.env", "TOP SECRET=1")
+	for folder, target := range map[string]string{
+		"out": filepath.Join(outside, "notes.md"), "environ": "/proc/self/environ", "own": ".env", "inside": "../shared.md",
+	} {
+		w.put(folder+"/x.go", "package x\n")
+		if err := os.Symlink(target, w.path(folder+"/AGENTS.md")); err != nil {
+			t.Skip(err)
+		}
+	}
+	if err := os.Symlink(outside, w.path("linked")); err != nil {
+		t.Skip(err)
+	}
+	for _, folder := range []string{"node_modules/left-pad", "sub/vendor/x", ".venv/lib/python3/site-packages/x"} {
+		w.put(folder+"/AGENTS.md", "TOP SECRET of a dependency")
+		w.put(folder+"/x.go", "package x\n")
+	}
+	hook := w.set.Hook()
+	for _, path := range []string{
+		"out/x.go", "environ/x.go", "own/x.go", "linked/notes.md", "node_modules/left-pad/x.go", "sub/vendor/x/x.go", ".venv/lib/python3/site-packages/x/x.go",
+	} {
+		r := hermes.Result{Text: "{}"}
+		hook.AfterTool(t.Context(), w.call("read_file", args{"path": path}), &r)
+		if r.Text != "{}" {
+			t.Errorf("%s shows %q", path, r.Text)
+		}
+	}
+	r := hermes.Result{Text: "{}"}
+	hook.AfterTool(t.Context(), w.call("read_file", args{"path": "inside/x.go"}), &r)
+	if !strings.Contains(r.Text, "shared words") {
+		t.Errorf("a link inside the project shows %q", r.Text)
 	}
 }
