@@ -202,7 +202,7 @@ func TestProactivePrune(t *testing.T) {
 			}})
 			defer server.Close()
 			home, dir := t.TempDir(), t.TempDir()
-			writeFile(t, filepath.Join(home, "config.yaml"), "model: {default: m, provider: custom, base_url: \""+server.URL+"/v1\", context_length: 200000}\n"+settings)
+			writeFile(t, filepath.Join(home, "config.yaml"), "model: {default: m, provider: custom, base_url: \""+server.URL+"/v1\", context_length: 200000}\nauxiliary: {title_generation: {enabled: false}}\n"+settings)
 			for i := range 8 {
 				writeFile(t, filepath.Join(dir, fmt.Sprintf("f%d.txt", i)), strings.Repeat(fmt.Sprintf("file %d has this line\n", i), 700))
 			}
