@@ -6,9 +6,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -80,6 +82,74 @@ func TestSecretsOfThisProcessDoNotReachCommands(t *testing.T) {
 		want := "GIT_AUTHOR_NAME=me\nKEYBOARD=us\nLET_THROUGH_TOKEN=s8\nMONKEY=1\nSSH_AUTH_SOCK=/sock\nTOKENIZERS_PARALLELISM=false\nXAUTHORITY=/x"
 		if got != want {
 			t.Errorf("commands see\n%s\nwant\n%s", got, want)
+		}
+	}
+}
+
+// TestKeysOfHermesNeverReachCommands names every key in the setting that passes
+// variables on.
+func TestKeysOfHermesNeverReachCommands(t *testing.T) {
+	t.Parallel()
+	withheld := []string{
+		"TELEGRAM_BOT_TOKEN", "DISCORD_BOT_TOKEN", "SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET", "WHATSAPP_CLOUD_ACCESS_TOKEN", "TWILIO_AUTH_TOKEN",
+		"EMAIL_PASSWORD", "MATRIX_ACCESS_TOKEN", "MATTERMOST_TOKEN", "FEISHU_APP_SECRET", "LINE_CHANNEL_SECRET", "HASS_TOKEN", "telegram_bot_token",
+		"SUDO_PASSWORD", "HERMES_SUDO_PASSWORD", "HERMES_PLATFORMS_TELEGRAM_TOKEN", "API_SERVER_KEY", "GATEWAY_PROXY_KEY",
+		"EXA_API_KEY", "TAVILY_API_KEY", "FIRECRAWL_API_KEY", "BRAVE_API_KEY", "PARALLEL_API_KEY", "PERPLEXITY_API_KEY",
+		"FAL_KEY", "ELEVENLABS_API_KEY", "BROWSERBASE_API_KEY", "HONCHO_API_KEY", "MEM0_API_KEY", "SUPERMEMORY_API_KEY",
+		"BOX_KEY", "COPY_OF_BOX", "INLINE_COPY", "BOX_URL",
+	}
+	kept := []string{"SHOP_TOKEN", "DB_PASSWORD", "LINEAR_API_KEY", "SIGNALLING_TOKEN", "PGPASSWORD", "EXACT_TOKEN", "TELEGRAM_CHAT"}
+	c := environment.LocalConfig{
+		Passthrough: append(slices.Clone(withheld), kept...), Keys: []string{"inline-key-1234-abcdef"},
+		KeyOf: func(name string) string { return map[string]string{"BOX_KEY": "the key of box"}[name] },
+	}
+	for i, name := range c.Passthrough {
+		value := fmt.Sprintf("value-%04d", i)
+		switch name {
+		case "BOX_KEY", "COPY_OF_BOX":
+			value = "box-key-5678-abcdef"
+		case "BOX_URL":
+			value = "https://box.example/?key=box-key-5678-abcdef"
+		case "INLINE_COPY":
+			value = "inline-key-1234-abcdef"
+		}
+		c.Env = append(c.Env, name+"="+value)
+	}
+	c.Env = append(c.Env, "PATH="+os.Getenv("PATH"))
+	l := mustLocal(t, c)
+	seen := output(t, l, "env")
+	for _, name := range withheld {
+		if strings.Contains(seen, name+"=") {
+			t.Errorf("commands see %s", name)
+		}
+	}
+	for _, name := range kept {
+		if !strings.Contains(seen, name+"=") {
+			t.Errorf("commands do not see %s", name)
+		}
+	}
+}
+
+func TestSecretsWithoutASecretNameDoNotReachCommands(t *testing.T) {
+	t.Parallel()
+	withheld := []string{
+		"PGPASSWORD=x1", "SSHPASS=x2", "GITHUBTOKEN=x3", "DATABASE_URL=postgres://bob:s3cret@db:5432/app", "MYSQL_PWD=x4", "REDIS=redis://:hunter2@cache:6379",
+		"FOO=ghp_16C7e42F292c6912E7710c838347Ae178B4a", "npm_config__authtoken=x5", "SENTRY_DSN=https://0a1b2c3d4e5f6a7b8c9d@sentry.example.org/2", "KUBE_PASS=x6",
+	}
+	kept := []string{
+		"DATABASE_HOST=db", "HTTPS_PROXY=http://me:pw@proxy:3128", "http_proxy=http://me:pw@proxy:3128", "EDITOR=vi", "SUDO_ASKPASS=/usr/bin/ask",
+		"COMPASS=north", "KEYMAP=us", "XDG_DATA_DIRS=/usr/share", "PASSENGERS=4", "PG_URL=postgres://db:5432/app", "AUTHOR=Bob",
+	}
+	l := mustLocal(t, environment.LocalConfig{Env: append(append([]string{"PATH=" + os.Getenv("PATH")}, withheld...), kept...)})
+	seen := output(t, l, "env")
+	for _, v := range withheld {
+		if name, _, _ := strings.Cut(v, "="); strings.Contains(seen, name+"=") {
+			t.Errorf("commands see %s", v)
+		}
+	}
+	for _, v := range kept {
+		if !strings.Contains(seen, v) {
+			t.Errorf("commands do not see %s", v)
 		}
 	}
 }

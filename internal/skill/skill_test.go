@@ -289,10 +289,11 @@ func TestIndex(t *testing.T) {
 func TestView(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(c *skill.Config) {
-		c.Getenv = func(n string) string { return map[string]string{"HAVE": "x"}[n] }
+		c.Getenv = func(n string) string { return map[string]string{"HAVE": "x", "BOT_TOKEN": "y"}[n] }
+		c.KeyOf = func(n string) string { return map[string]string{"BOT_TOKEN": "a key of Telegram"}[n] }
 		c.Disabled = []string{"off"}
 	})
-	r.put("dev/a/SKILL.md", "---\nname: a\ndescription: d\nrequired_environment_variables: [HAVE, LACK]\n---\nbody")
+	r.put("dev/a/SKILL.md", "---\nname: a\ndescription: d\nrequired_environment_variables: [HAVE, LACK, BOT_TOKEN]\n---\nbody")
 	r.put("dev/a/references/r.md", "details")
 	r.put("dev/a/assets/b.bin", "a\x00b")
 	r.put("off/SKILL.md", doc("off", "d", "b"))
@@ -303,6 +304,9 @@ func TestView(t *testing.T) {
 	}
 	if diff := cmp.Diff([]hermes.SkillVariable{{Name: "LACK"}}, got.Missing); diff != "" {
 		t.Error(diff)
+	}
+	if notes := got.Notes(); !strings.Contains(notes, "Not passed to commands: BOT_TOKEN, which holds a key of Telegram.") {
+		t.Errorf("the notes do not name the withheld variable:\n%s", notes)
 	}
 	got, err = r.View(t.Context(), "dev/a", "./references/r.md")
 	if err != nil || got.Content != "details" {

@@ -1,0 +1,74 @@
+package config_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hermes/internal/config"
+)
+
+const keyed = `
+model: {api_key: "${MAIN_KEY}"}
+providers:
+  box: {base_url: http://box, key_env: BOX_KEY, headers: {Authorization: "Bearer ${BOX_HEADER}", X-Note: "${BOX_NOTE}"}}
+  pin: {base_url: http://pin, api_key: inline-1234, oauth: {client_secret: "${env:PIN_SECRET}"}}
+fallback_providers:
+  - {provider: box, key_env: SPARE_KEY}
+model_aliases: {small: {model: m, api_key: "${ALIAS_KEY}"}}
+auxiliary: {vision: {api_key: "${VISION_KEY}"}}
+platforms:
+  telegram: {token: "${TG}", extra: {api_hash: h, webhook_secret: "${TG_HOOK}"}}
+mcp_servers: {shop: {env: {SHOP_TOKEN: "${SHOP_TOKEN}"}, headers: {Authorization: "Bearer mcp-5678"}}}
+skills: {config: {shop: {token: "${SKILL_TOKEN}"}}}
+`
+
+func TestKeyVariablesOfTheSettings(t *testing.T) {
+	t.Parallel()
+	got := load(setup(t, keyed, ""), "HERMES_MODEL_API_KEY", "x").KeyVariables()
+	want := map[string]string{
+		"MAIN_KEY": "model.api_key", "BOX_KEY": "providers.box.key_env", "BOX_HEADER": "providers.box.headers.Authorization",
+		"PIN_SECRET": "providers.pin.oauth.client_secret", "SPARE_KEY": "fallback_providers.0.key_env", "ALIAS_KEY": "model_aliases.small.api_key",
+		"VISION_KEY": "auxiliary.vision.api_key", "TG": "platforms.telegram.token", "TG_HOOK": "platforms.telegram.extra.webhook_secret",
+	}
+	if diff := cmp.Diff(got, want); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSecretsOfTheSettings(t *testing.T) {
+	t.Parallel()
+	c := load(setup(t, keyed, "SHOP_TOKEN=shop-token-1\nPLAIN=visible\n"), "MAIN_KEY", "main-1", "TG", "tg-1", "BOX_HEADER", "header-1")
+	got := c.Secrets()
+	for _, want := range []string{"main-1", "inline-1234", "tg-1", "Bearer header-1", "header-1", "shop-token-1", "mcp-5678"} {
+		if !slices.Contains(got, want) {
+			t.Errorf("%q is not among the secrets %q", want, got)
+		}
+	}
+	if slices.Contains(got, "visible") || slices.Contains(got, "h") || slices.Contains(got, "") {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestKeysThatAreNotPassedOnAreReported(t *testing.T) {
+	t.Parallel()
+	h := setup(t, "terminal:\n  env_passthrough:\n    - LANG\n    - TELEGRAM_BOT_TOKEN\n  docker_forward_env: [BOX_KEY]\n", "")
+	c := config.Load(h, config.Options{Managed: "-", LookupEnv: lookup(), KeyOf: func(_ *config.Config, name string) string {
+		return map[string]string{"TELEGRAM_BOT_TOKEN": "a key of Telegram", "BOX_KEY": "the key of box"}[name]
+	}})
+	var got []string
+	for _, text := range texts(c.Warnings()) {
+		if strings.Contains(text, "never passed") {
+			got = append(got, text)
+		}
+	}
+	want := []string{
+		"config.yaml, line 3: terminal.env_passthrough names TELEGRAM_BOT_TOKEN, which holds a key of Telegram; it is never passed to commands. Remove it; give commands a key of their own in another variable.",
+		"config.yaml, line 5: terminal.docker_forward_env names BOX_KEY, which holds the key of box; it is never passed to commands. Remove it; give commands a key of their own in another variable.",
+	}
+	if diff := cmp.Diff(got, want); diff != "" {
+		t.Error(diff)
+	}
+}
