@@ -57,10 +57,13 @@ type SkillText struct {
 	Folder string
 	// Missing are the environment variables that it needs but that are not set.
 	Missing []SkillVariable
+	// Withheld are variables that it names but that commands never get.
+	Withheld []WithheldVariable
 }
 
 // Notes returns what a model must know in addition to the content: the other
-// files, the folder, the missing variables. It is "" if there is nothing.
+// files, the folder, the missing and the withheld variables. It is "" if there is
+// nothing.
 func (t SkillText) Notes() string {
 	var lines []string
 	if len(t.Files) > 0 {
@@ -68,6 +71,9 @@ func (t SkillText) Notes() string {
 	}
 	if t.Folder != "" {
 		lines = append(lines, "Folder: "+t.Folder)
+	}
+	for _, v := range t.Withheld {
+		lines = append(lines, fmt.Sprintf("Not passed to commands: %s, which holds %s. If the skill needs it in a command, tell the user to give it a key of its own in another variable.", v.Name, v.Holds))
 	}
 	for _, v := range t.Missing {
 		line := "Not set: " + v.Name
@@ -87,6 +93,13 @@ type SkillVariable struct {
 	Prompt string // what to ask the user for
 	Help   string // where to get it
 	For    string // what does not work without it
+}
+
+// WithheldVariable is a variable that holds a key which only the program itself
+// uses.
+type WithheldVariable struct {
+	Name  string
+	Holds string // such as "a key of Telegram"
 }
 
 // SkillEdit is new content for one file of a skill.

@@ -67,9 +67,11 @@ type Options struct {
 	Home string
 	// BaseURL, if set, is the model service to use instead of the configured one.
 	BaseURL string
-	// Getenv reads the environment; nil means the process's.
-	Getenv func(string) string
-	Now    func() time.Time
+	// Getenv reads the environment; nil means the process's. Environ lists it for
+	// commands, as NAME=value.
+	Getenv  func(string) string
+	Environ func() []string
+	Now     func() time.Time
 }
 
 // App is one run of the program. It makes everything that a command may need on
@@ -108,6 +110,9 @@ func New(o Options) *App {
 	if o.Getenv == nil {
 		o.Getenv = os.Getenv
 	}
+	if o.Environ == nil {
+		o.Environ = os.Environ
+	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -145,6 +150,7 @@ func (a *App) loadConfig() (*config.Config, error) {
 	}
 	return config.Load(h, config.Options{
 		IgnoreUser: a.opts.IgnoreUserConfig, LookupEnv: a.lookup, Now: a.opts.Now, Toolset: a.toolset,
+		KeyOf: func(c *config.Config, name string) string { return keyOf(c)(name) },
 		Journal: func(ctx context.Context, what, path string, write func() error) error {
 			return a.changes(h).Record(ctx, undo.Note{Kind: "config", Actor: "person", What: what}, []string{path}, write)
 		},
@@ -240,27 +246,3 @@ func (a *App) makeMask() *redact.Redactor {
 
 // Mask removes secrets from text.
 func (a *App) Mask(text string) string { return a.mask().Text(text) }
-
-// secrets returns the values of secret variables, keys and logins.
-func (a *App) secrets() []string {
-	cfg, err := a.config()
-	if err != nil {
-		return nil
-	}
-	var out []string
-	for _, name := range cfg.EnvNames() {
-		if config.SecretName(name) {
-			out = append(out, cfg.Getenv(name))
-		}
-	}
-	if k := cfg.Model().APIKey.Reveal(); k != "" {
-		out = append(out, k)
-	}
-	for _, p := range cfg.Providers() {
-		out = append(out, p.APIKey.Reveal(), p.OAuth.ClientSecret.Reveal())
-	}
-	for _, s := range a.credentials().Secrets() {
-		out = append(out, s.Reveal())
-	}
-	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
-}

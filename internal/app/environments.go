@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"hermes"
+	"hermes/internal/config"
 	"hermes/internal/environment"
 )
 
@@ -31,10 +32,15 @@ func (a *App) environment(row hermes.Session) (hermes.Environment, error) {
 		}
 	}
 	userHome, _ := os.UserHomeDir() // without one ~ stays as it is
-	return environment.NewLocal(environment.LocalConfig{
-		Dir: dir, Home: userHome, Env: os.Environ(), Passthrough: slices.Concat(t.EnvPassthrough, a.skillVariables(context.Background(), cfg)), Temp: t.TempDir,
-		Guard: &a.guard,
-	})
+	local := a.variables(cfg)
+	local.Dir, local.Home, local.Temp, local.Guard = dir, userHome, t.TempDir, &a.guard
+	local.Passthrough = slices.Concat(t.EnvPassthrough, a.skillVariables(context.Background()))
+	return environment.NewLocal(local)
+}
+
+// variables says which variables of this process child processes may see.
+func (a *App) variables(cfg *config.Config) environment.LocalConfig {
+	return environment.LocalConfig{Env: a.opts.Environ(), KeyOf: keyOf(cfg), Keys: a.serviceKeys(cfg)}
 }
 
 // shellName returns the last part of a shell's path.

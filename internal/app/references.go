@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"hermes"
+	"hermes/internal/environment"
 	"hermes/internal/policy"
 	"hermes/internal/proc"
 	"hermes/internal/reference"
@@ -145,10 +146,14 @@ func (r references) git(ctx context.Context, args ...string) (string, error) {
 // run runs git so that the repository's settings cannot start programs and nothing
 // is changed.
 func (r references) run(ctx context.Context, args ...string) (string, error) {
+	cfg, err := r.app.config()
+	if err != nil {
+		return "", err
+	}
 	var out bytes.Buffer
 	st, err := proc.Run(ctx, proc.Command{
 		Path: "git", Args: append([]string{"-c", "core.pager=cat", "-c", "core.fsmonitor=false", "--no-optional-locks"}, args...),
-		Dir: r.dir, Env: os.Environ(), Stdout: &out, Stderr: &out,
+		Dir: r.dir, Env: environment.Variables(r.app.variables(cfg)), Stdout: &out, Stderr: &out,
 	})
 	if err != nil {
 		return "", fmt.Errorf("run git: %w", err)

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"hermes"
-	"hermes/internal/config"
 	"hermes/internal/prompt"
 	"hermes/internal/skill"
 	"hermes/internal/tool/skills"
@@ -28,6 +27,7 @@ func (a *App) makeSkills() (*skill.Library, error) {
 	userHome, _ := os.UserHomeDir() // without one ~ stays as it is
 	lib := skill.Config{
 		Home: h, CreateDir: expandHome(c.CreateDir, userHome), OS: runtime.GOOS, Getenv: cfg.Getenv, Now: a.opts.Now,
+		KeyOf:    keyOf(cfg),
 		Disabled: slices.Concat(c.Disabled, c.PlatformDisabled[a.opts.Platform]), Approve: c.WriteApproval, Guard: c.GuardAgentCreated,
 		Record: func(ctx context.Context, by, what string, paths []string, write func() error) error {
 			return a.changes(h).Record(ctx, undo.Note{Kind: "skill", Actor: by, What: what}, paths, write)
@@ -179,26 +179,15 @@ func (a *App) CheckSkills(ctx context.Context) error {
 	return nil
 }
 
-// skillVariables lists the variables that skills want passed to commands, except the
-// keys of model services, which this process never passes on.
-func (a *App) skillVariables(ctx context.Context, cfg *config.Config) []string {
+// skillVariables lists the variables that skills want passed to commands.
+func (a *App) skillVariables(ctx context.Context) []string {
 	lib, err := a.skills()
 	if err != nil {
 		return nil
 	}
 	wanted, err := lib.Variables(ctx)
-	if err != nil || len(wanted) == 0 {
-		return nil
-	}
-	models, err := a.Models()
 	if err != nil {
-		return nil
-	}
-	for _, row := range models.Rows() {
-		wanted = slices.DeleteFunc(wanted, func(name string) bool { return slices.Contains(row.KeyVars, name) })
-	}
-	for _, p := range cfg.Providers() {
-		wanted = slices.DeleteFunc(wanted, func(name string) bool { return name == p.KeyEnv })
+		a.log().Warn("list the variables of skills", "err", err)
 	}
 	return wanted
 }

@@ -95,6 +95,7 @@ func (c *Config) Check() []Problem {
 	c.checkPrices(add)
 	c.checkToolsets(add)
 	c.checkSideTasks(d.at([]string{"auxiliary"}), add)
+	c.checkPassthrough(add)
 	for _, l := range c.layers {
 		repeated(l.root, nil, l, add)
 		oldNames(l, add)
@@ -136,6 +137,27 @@ func (c *Config) checkToolset(e Entry, name string, add func(Problem)) {
 	}
 	add(Problem{Severity: Warning, File: e.File, Line: e.Line, Key: e.Key,
 		Text: fmt.Sprintf("lists %q, which is not a toolset or a tool", name), Served: "it is ignored", Do: do})
+}
+
+// checkPassthrough reports variables that are not passed to commands although a
+// setting names them.
+func (c *Config) checkPassthrough(add func(Problem)) {
+	if c.options.KeyOf == nil {
+		return
+	}
+	for _, key := range []string{"env_passthrough", "docker_forward_env"} {
+		for _, e := range c.EntriesBelow("terminal", key) {
+			list, _ := e.Value.([]any)
+			for _, v := range list {
+				name := strings.TrimSpace(fmt.Sprint(v))
+				if whose := c.options.KeyOf(c, name); whose != "" {
+					add(Problem{Severity: Warning, File: e.File, Line: e.Line, Key: e.Key,
+						Text:   fmt.Sprintf("names %s, which holds %s", name, whose),
+						Served: "it is never passed to commands", Do: "Remove it; give commands a key of their own in another variable"})
+				}
+			}
+		}
+	}
 }
 
 func unknownKey(in layer, key *yaml.Node, path, known []string) (Problem, bool) {

@@ -41,6 +41,9 @@ type Options struct {
 	// Toolset reports whether a toolset or tool has this name, and lists all
 	// names. With nil, names are not checked.
 	Toolset func(c *Config, name string) (known bool, names []string)
+	// KeyOf says whose key a variable holds if it never reaches commands, and ""
+	// for others. With nil, lists of variables for commands are not checked.
+	KeyOf func(c *Config, name string) string
 	// Now is the clock that names backup copies; nil is time.Now.
 	Now func() time.Time
 }
@@ -111,6 +114,10 @@ func (c *Config) Overridden(name string) bool {
 	value, ok := c.options.LookupEnv(name)
 	return ok && value != "" && value != c.env().values[name]
 }
+
+// Stored returns the value that .env has for a variable, even if the process
+// environment overrides it.
+func (c *Config) Stored(name string) string { return c.env().values[name] }
 
 // EnvNames lists the variables that .env sets, sorted. Callers hide them from
 // child processes and redact their values in output.

@@ -71,7 +71,7 @@ func secretLeaf(l leaf, value any) bool {
 	if value == nil || value == "" {
 		return false
 	}
-	return l.value.Type() == reflect.TypeFor[hermes.Secret]() || l.field.key == "" && redact.SecretName(lastOf(l.path))
+	return isSecret(l)
 }
 
 // plainValue turns a decoded setting into the types of Entry.

@@ -4,23 +4,71 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"hermes/internal/redact"
 )
 
-// childEnv returns the variables that commands may see. It removes variables
-// whose names suggest a secret, unless passed through, and variables that make a
-// shell run code at startup.
-func childEnv(env, passthrough []string) []string {
+// Variables returns the variables that commands may see. It removes the keys of
+// Hermes, whatever passes them through, then variables that suggest a secret,
+// unless passed through, and variables that make a shell run code at startup.
+func Variables(c LocalConfig) []string {
+	keys := keyValues(c)
 	var kept []string
-	for _, v := range env {
-		name, _, ok := strings.Cut(v, "=")
-		if !ok || name == "" || name == "PWD" || runsCode(name) {
+	for _, v := range c.Env {
+		name, value, ok := strings.Cut(v, "=")
+		if !ok || name == "" || name == "PWD" || runsCode(name) || c.keyOf(name) != "" || keys.within(value) {
 			continue
 		}
-		if slices.Contains(passthrough, name) || !suggestsSecret(name) {
+		if slices.Contains(c.Passthrough, name) || !suggestsSecret(name) && !showsSecret(name, value) {
 			kept = append(kept, v)
 		}
 	}
 	return kept
+}
+
+// keyOf says whose key a variable holds, by its name; "" for others.
+func (c LocalConfig) keyOf(name string) string {
+	if whose := KeyOf(name); whose != "" || c.KeyOf == nil {
+		return whose
+	}
+	return c.KeyOf(name)
+}
+
+// secretValues are values that must not reach commands under any name.
+type secretValues []string
+
+// keyValues collects the keys of Hermes that the process has, and those given.
+func keyValues(c LocalConfig) secretValues {
+	list := slices.Clone(c.Keys)
+	for _, v := range c.Env {
+		if name, value, _ := strings.Cut(v, "="); c.keyOf(name) != "" {
+			list = append(list, value)
+		}
+	}
+	return list
+}
+
+// within reports whether a value is one of the keys or contains one. Short keys
+// and words, such as a dummy key for a local server, may be part of other values.
+func (s secretValues) within(value string) bool {
+	const shortest, longEnough = 8, 16
+	return slices.ContainsFunc(s, func(key string) bool {
+		if len(key) < longEnough || !strings.ContainsAny(key, "0123456789") {
+			return len(key) >= shortest && value == key
+		}
+		return strings.Contains(value, key)
+	})
+}
+
+// showsSecret reports whether a value is a secret by its form, whatever its name:
+// a key of a known form, or an address with a password. Commands need the
+// address of a proxy, which may have one.
+func showsSecret(name, value string) bool {
+	if strings.HasSuffix(strings.ToUpper(name), "_PROXY") {
+		return false
+	}
+	pair := name + "=" + value
+	return redact.Text(pair) != pair
 }
 
 // runsCode reports whether a shell runs what the variable holds or names.
@@ -35,6 +83,9 @@ func suggestsSecret(name string) bool {
 	switch name {
 	case "SSH_AUTH_SOCK", "TOKENIZERS_PARALLELISM", "GPG_KEY":
 		return false
+	}
+	if redact.SecretName(name) {
+		return true
 	}
 	for _, word := range []string{"TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL"} {
 		if strings.Contains(name, word) {

@@ -39,8 +39,13 @@ type LocalConfig struct {
 	// Env holds the first variables, as NAME=value. Variables whose names
 	// suggest a secret are removed.
 	Env []string
-	// Passthrough names variables to keep although they suggest a secret.
+	// Passthrough names variables to keep although they suggest a secret. The
+	// keys of Hermes itself are never kept: those that KeyOf of this package
+	// knows, those that the func here knows (nil knows none), and variables that
+	// contain one of Keys or of their values.
 	Passthrough []string
+	KeyOf       func(name string) string
+	Keys        []string
 	// Shell is the program that runs commands; if empty, one is searched for.
 	Shell string
 	// Temp is the folder for temporary files; empty means that of the system.
@@ -76,7 +81,7 @@ func NewLocal(c LocalConfig) (*Local, error) {
 	l := &Local{
 		config: c,
 		dir:    dir,
-		env:    childEnv(c.Env, c.Passthrough),
+		env:    Variables(c),
 		shell:  sync.OnceValues(func() (shell, error) { return findShell(c.Shell) }),
 	}
 	l.life, l.end = context.WithCancelCause(context.Background())

@@ -205,6 +205,18 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
+// KeyVariables returns the variables that hold keys of the services of the
+// catalogue, each with the title of the service.
+func KeyVariables() map[string]string {
+	out := map[string]string{}
+	for _, r := range catalogue() {
+		for _, name := range r.KeyVars {
+			out[name] = r.Title
+		}
+	}
+	return out
+}
+
 // Rows returns the services of the catalogue, in its order.
 func (c *Catalogue) Rows() []Row { return append([]Row(nil), c.rows...) }
 

@@ -1,5 +1,7 @@
 package redact
 
+import "strings"
+
 // kind says how likely a name announces a secret.
 type kind int
 
@@ -9,20 +11,25 @@ const (
 	token               // a token, API key, credential
 	phrase              // a password or secret: any value counts
 	header              // Authorization: a scheme and a credential
+	cookie              // Cookie: pairs of names and values
 )
 
 // SecretName reports whether a name (of a variable, a field, a header) announces
-// a secret, such as API_KEY, clientSecret or db.password.
+// a secret, such as API_KEY, clientSecret, PGPASSWORD or db.password.
 func SecretName(name string) bool { return nameKind(name) >= token }
+
+// longestWord is the longest word of a name that is read.
+const longestWord = 32
 
 // nameKind reads the words of a name, in snake, kebab, dotted or camel case.
 func nameKind(name string) kind {
 	if !mayAnnounce(name) {
 		return plain
 	}
-	var buf [24]byte
+	var buf [longestWord]byte
 	found, last := plain, plain
 	before := "" // the word before, for "api key" and similar names
+	var kept [longestWord]byte
 	secretive := false
 	for at := 0; at < len(name); {
 		from, to := nextWord(name, at)
@@ -43,7 +50,7 @@ func nameKind(name string) kind {
 		}
 		secretive = secretive || last > plain
 		found = max(found, last)
-		before = role(word)
+		before = string(kept[:copy(kept[:], word)])
 	}
 	if !secretive {
 		return plain
@@ -55,13 +62,13 @@ func nameKind(name string) kind {
 func mayAnnounce(name string) bool {
 	for i := 0; i+3 <= len(name); i++ {
 		switch name[i] | 0x20 {
-		case 'k', 's', 'p', 't', 'c', 'a':
+		case 'k', 's', 'p', 't', 'c', 'a', 'j', 'm', 'b':
 		default:
 			continue
 		}
 		stem := [3]byte{name[i] | 0x20, name[i+1] | 0x20, name[i+2] | 0x20}
 		switch string(stem[:]) {
-		case "key", "tok", "sec", "pas", "pwd", "cre", "aut":
+		case "key", "tok", "sec", "pas", "pwd", "cre", "aut", "coo", "psk", "pat", "jwt", "mne", "bea":
 			return true
 		}
 	}
@@ -70,33 +77,75 @@ func mayAnnounce(name string) bool {
 
 func wordKind(word, before string) kind {
 	switch word {
-	case "password", "passwd", "pwd", "passphrase", "secret", "passcode":
+	case "password", "passwd", "pwd", "passphrase", "secret", "passcode", "passwords", "secrets", "psk", "mnemonic":
 		return phrase
-	case "token", "apikey", "credential", "credentials", "authtoken", "accesskey", "secretkey", "privatekey":
+	case "token", "apikey", "apikeys", "credential", "credentials", "jwt", "bearer":
 		return token
 	case "authorization":
 		return header
-	case "key":
+	case "cookie":
+		return cookie
+	case "key", "keys":
+		switch {
+		case before == "public", word == "keys" && !qualifies(before):
+			return plain
+		case qualifies(before):
+			return token
+		}
+		return keyLike
+	case "tokens": // a count, unless it is said whose they are
+		switch before {
+		case "access", "refresh", "auth", "api", "service":
+			return token
+		}
+		return plain
+	case "pass":
 		switch before {
 		case "":
 			return keyLike
-		case "public":
-			return plain
+		case "test", "tests", "check", "checks", "multi", "single", "one", "two", "first", "second", "last", "next", "num", "number", "render",
+			"did", "must", "should", "all", "low", "high", "band", "max", "can", "per":
+			return plain // a result or a run
 		}
-		return token
-	case "auth", "pass":
+		return phrase
+	case "auth", "pat":
 		return keyLike
 	}
-	return plain
+	return runTogether(word)
 }
 
-// role returns the role of a word that makes a key secret; "" for others.
-func role(word string) string {
-	switch word {
-	case "api", "access", "private", "secret", "auth", "encryption", "signing", "master", "account", "subscription", "license", "service", "session", "public":
-		return word
+// runTogether finds names that are written without a mark between their words:
+// pgpassword, githubtoken, sshpass, secretkey.
+func runTogether(word string) kind {
+	for _, end := range [...]string{"password", "passwd", "passphrase", "passcode", "secret", "pwd"} {
+		if strings.HasSuffix(word, end) {
+			return phrase
+		}
 	}
-	return ""
+	for _, end := range [...]string{"token", "apikey", "authkey", "accesskey", "secretkey", "privatekey", "signingkey", "encryptionkey", "masterkey", "sharedkey", "accountkey", "licensekey", "credential", "credentials"} {
+		if strings.HasSuffix(word, end) {
+			return token
+		}
+	}
+	front, ok := strings.CutSuffix(word, "pass")
+	if !ok {
+		return plain
+	}
+	switch front {
+	case "com", "encom", "by", "ask", "tres", "sur", "under", "over", "multi", "single", "one", "two", "first", "second", "low", "high", "band", "all", "re", "render", "boarding":
+		return plain // compass, bypass, askpass and other words
+	}
+	return phrase
+}
+
+// qualifies reports whether the word before "key" makes it a secret.
+func qualifies(before string) bool {
+	switch before {
+	case "api", "access", "private", "secret", "auth", "encryption", "signing", "master", "account", "subscription", "license", "service", "session",
+		"shared", "preshared", "client", "storage", "admin", "deploy", "webhook", "hmac", "aes":
+		return true
+	}
+	return false
 }
 
 // unmakes reports whether a word makes the name mean something else: the location
@@ -107,7 +156,9 @@ func unmakes(word string) bool {
 		"limit", "limits", "count", "counts", "ttl", "expiry", "expires", "expiration", "expire", "len", "length", "size", "prefix",
 		"suffix", "timeout", "version", "algorithm", "alg", "format", "policy", "mode", "status", "enabled", "required", "pattern",
 		"regex", "index", "usage", "budget", "env", "var", "source", "provider", "strategy", "class", "field", "label", "hint", "method",
-		"rotation", "manager", "store", "ref", "kind", "map", "list", "set", "per", "cost", "price", "rate", "window":
+		"rotation", "manager", "store", "ref", "kind", "map", "list", "set", "per", "cost", "price", "rate", "window",
+		"prompt", "message", "error", "title", "placeholder", "tooltip", "description", "help", "text", "reset", "changed", "strength", "rules", "min", "age", "used", "total", "remaining", "ratio", "speed", "budgets",
+		"program", "command", "cmd", "helper", "agent", "column", "table", "input", "form", "view", "button", "link":
 		return true
 	}
 	return false
@@ -133,7 +184,7 @@ func nextWord(name string, at int) (from, to int) {
 	return from, at
 }
 
-func lower(buf *[24]byte, word string) string {
+func lower(buf *[longestWord]byte, word string) string {
 	n := copy(buf[:], word)
 	for i, c := range buf[:n] {
 		if isUpper(c) {

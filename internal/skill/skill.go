@@ -49,7 +49,10 @@ type Config struct {
 	Approve, Guard bool
 	// Getenv looks up a skill's variables; nil means that none is set.
 	Getenv func(string) string
-	Now    func() time.Time // nil is time.Now
+	// KeyOf says whose key a variable holds if it never reaches commands, and ""
+	// for others; nil knows none.
+	KeyOf func(name string) string
+	Now   func() time.Time // nil is time.Now
 	// Record runs a change and records it for undo. by is a session's id or
 	// "person"; paths are what write may change. Nil only calls write.
 	Record func(ctx context.Context, by, what string, paths []string, write func() error) error
@@ -149,8 +152,22 @@ func (l *Library) View(ctx context.Context, name, file string) (hermes.SkillText
 	return hermes.SkillText{
 		Skill: it.skill(), File: file, Content: string(raw), Hash: hash(raw),
 		Files:  slices.DeleteFunc(files, func(f string) bool { return f == file }),
-		Folder: it.folder, Missing: l.missing(it.meta),
+		Folder: it.folder, Missing: l.missing(it.meta), Withheld: l.withheld(it.meta),
 	}, nil
+}
+
+// withheld returns the variables of a skill that never reach commands.
+func (l *Library) withheld(m Meta) []hermes.WithheldVariable {
+	var out []hermes.WithheldVariable
+	for _, v := range m.Env {
+		if l.cfg.KeyOf == nil {
+			break
+		}
+		if whose := l.cfg.KeyOf(v.Name); whose != "" {
+			out = append(out, hermes.WithheldVariable{Name: v.Name, Holds: whose})
+		}
+	}
+	return out
 }
 
 func (l *Library) missing(m Meta) []hermes.SkillVariable {
