@@ -9,6 +9,7 @@ import (
 type situation struct {
 	in         input
 	background bool
+	shadowed   bool // a function has the name of the program
 	xargs      bool // more arguments come from the input
 }
 
@@ -36,24 +37,22 @@ func (j *judge) argv(args []string, s situation) {
 	}
 	switch name {
 	case "su":
-		j.optionScript(args, "-c", "--command")
-		j.shellInput(s)
+		if !j.optionScript(args[1:]) {
+			j.shellInput(s)
+		}
 	case "watch", "entr", "hyperfine":
 		j.script(strings.Join(plainWords(args[1:]), " "))
 	case "trap":
 		if words := plainWords(args[1:]); len(words) > 1 {
-			j.script(words[0])
+			j.inSubshell(func() { j.script(scriptText(words[0])) })
+			j.traps = append(j.traps, scriptText(words[0]))
 		}
 	case "alias":
-		for _, a := range args[1:] {
-			if _, value, ok := strings.Cut(a, "="); ok {
-				j.script(value)
-			}
-		}
+		j.alias(args[1:])
 	case "ssh":
 		j.sshOptions(args[1:])
 		if words := (wrapper{values: "BbcDEeFIiJLlmOopQRSWw", words: 1}).inner(args[1:]); len(words) > 0 {
-			j.inSubshell(func() { j.dir = ""; j.script(strings.Join(words, " ")) })
+			j.inSubshell(func() { j.enter(""); j.script(strings.Join(words, " ")) })
 			return
 		}
 		j.shellInput(s)
@@ -91,7 +90,9 @@ func (j *judge) wrapped(name string, w wrapper, args []string, s situation) {
 			return
 		}
 	case "flock", "runuser":
-		j.optionScript(append([]string{name}, args...), "-c", "--command")
+		if j.optionScript(args) {
+			return
+		}
 	case "direnv", "mise":
 		j.persists(name, args)
 	case "systemd-run":
@@ -170,30 +171,44 @@ func (j *judge) fromInput(name string, s situation) {
 	}
 }
 
-// optionScript judges the value of an option that is shell text.
-func (j *judge) optionScript(args []string, options ...string) {
-	for i, a := range args[1:] {
-		for _, o := range options {
-			if a == o && i+2 < len(args) {
-				j.ask("shell-text", "runs shell commands given as an argument")
-				j.script(args[i+2])
+// optionScript judges the shell text that su and its relatives get with -c. It
+// reports false if there is none.
+func (j *judge) optionScript(args []string) bool {
+	for i, a := range args {
+		text := ""
+		switch option, value, attached := strings.Cut(a, "="); {
+		case strings.HasPrefix(a, "--"):
+			if len(option) < 5 || !strings.HasPrefix("--command", option) && option != "--session-command" {
+				continue
 			}
-			if text, ok := strings.CutPrefix(a, o+"="); ok && strings.HasPrefix(o, "--") {
-				j.ask("shell-text", "runs shell commands given as an argument")
-				j.script(text)
+			text = value
+			if !attached && i+1 < len(args) {
+				text = args[i+1]
 			}
+		case len(a) > 1 && a[0] == '-' && strings.Contains(a, "c"):
+			text = a[strings.IndexByte(a, 'c')+1:]
+			if text == "" && i+1 < len(args) {
+				text = args[i+1]
+			}
+		default:
+			continue
 		}
+		j.shellText(text, nil, situation{})
+		return true
 	}
+	return false
 }
 
 func (j *judge) chdir(args []string) {
 	words := plainWords(args)
 	switch {
 	case len(words) == 0:
-		j.dir = j.context.Home
+		home, _ := j.value("HOME")
+		j.enter(home)
 	case words[0] == "-":
-		j.dir = ""
+		j.enter("")
 	default:
-		j.dir, _ = j.absolute(words[0])
+		dir, _ := j.absolute(words[0])
+		j.enter(dir)
 	}
 }

@@ -61,7 +61,10 @@ func (j *judge) setsVariable(name string, rest []string) {
 
 // unknownVariable records a variable whose new value is only known at run time.
 func (j *judge) unknownVariable(name string) {
-	j.vars[name] = unknown
+	if strings.HasPrefix(name, "-") {
+		return
+	}
+	j.set(name, exactly(unknown))
 	j.assigned(name, unknown)
 }
 

@@ -50,7 +50,7 @@ func (j *judge) containers(name string, rest []string, s situation) bool {
 // those of this machine.
 func (j *judge) inContainer(args []string, s situation) {
 	j.inSubshell(func() {
-		j.dir = ""
+		j.enter("")
 		j.argv(args, s)
 	})
 }

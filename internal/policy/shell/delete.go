@@ -13,8 +13,8 @@ func (j *judge) remove(rest []string) {
 		j.refuse("delete-root", "disables the protection of the root folder")
 	}
 	for _, target := range plainWords(rest) {
-		if recursive && j.vital(target) {
-			j.refuse("delete-root", "deletes the root folder, a system folder or a home folder")
+		if recursive && j.destroysVital(target) {
+			j.refuse("delete-root", deletesRoot)
 		}
 		if p, ok := j.absolute(target); ok && j.ofSystem(p) {
 			j.ask("delete-system-file", "deletes a system file")
@@ -59,7 +59,7 @@ func (j *judge) removeWindows(name string, rest []string) {
 	j.ask("recursive-delete", "deletes files recursively")
 	for _, target := range plainWords(rest) {
 		if j.vital(target) {
-			j.refuse("delete-root", "deletes the root folder, a system folder or a home folder")
+			j.refuse("delete-root", deletesRoot)
 		}
 	}
 }
@@ -103,7 +103,7 @@ func (j *judge) search(rest []string, s situation) {
 	}
 	for _, root := range roots {
 		if deletes && !narrowed && j.vital(root) {
-			j.refuse("delete-root", "deletes the root folder, a system folder or a home folder")
+			j.refuse("delete-root", deletesRoot)
 		}
 	}
 }

@@ -4,27 +4,21 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"mvdan.cc/sh/v3/syntax"
 )
 
 // systemPath is what PATH usually contains.
 const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// newValue returns the value of an assignment. The variable's own old value is not
-// known, but it changes nothing: it counts as a usual one.
-func (j *judge) newValue(a *syntax.Assign) string {
-	name := a.Name.Value
+// withUsualValue runs f while a variable that decides what runs has a usual
+// value, if its own is not known: to add to it, or to use it, changes nothing.
+func (j *judge) withUsualValue(name string, f func()) {
 	if _, set := j.vars[name]; !set {
 		if old, ok := usualValue(effectOf(name)); ok {
-			j.vars[name] = old
-			defer delete(j.vars, name)
+			j.set(name, exactly(old))
+			defer j.unset(name)
 		}
 	}
-	if a.Append {
-		return j.vars[name] + j.word(a.Value)
-	}
-	return j.word(a.Value)
+	f()
 }
 
 func usualValue(e effect) (string, bool) {
@@ -39,20 +33,6 @@ func usualValue(e effect) (string, bool) {
 		return "cc", true
 	}
 	return "", false
-}
-
-// exported judges a word of export, declare and similar that is quoted or
-// expanded: it may be an assignment.
-func (j *judge) exported(word string) {
-	name, value, assigns := strings.Cut(word, "=")
-	switch {
-	case strings.HasPrefix(word, "-"):
-	case dynamic(name):
-		j.ask("environment", "sets variables whose names are only known at run time")
-	case assigns:
-		j.vars[name] = value
-		j.assigned(name, value)
-	}
 }
 
 // harmlessValue reports whether a variable with this value runs nothing that did

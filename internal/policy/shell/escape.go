@@ -49,8 +49,10 @@ func ansiC(s string) string {
 		case c >= '0' && c <= '7':
 			digits, base = 3, 8
 			i--
-		case c == 'n' || c == 't' || c == 'r':
-			b.WriteByte(' ')
+		case c == 'n':
+			b.WriteByte('\n')
+		case c == 't' || c == 'r':
+			b.WriteByte('\t')
 		default:
 			b.WriteByte(c)
 		}
@@ -61,7 +63,7 @@ func ansiC(s string) string {
 		for end < len(s) && end-i-1 < digits && isDigit(s[end], base) {
 			end++
 		}
-		if n, err := strconv.ParseUint(s[i+1:end], base, 32); err == nil && n > 3 {
+		if n, err := strconv.ParseUint(s[i+1:end], base, 32); err == nil && n >= ' ' || n == '\n' || n == '\t' {
 			b.WriteRune(rune(n))
 		}
 		i = end - 1

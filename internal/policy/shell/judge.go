@@ -61,24 +61,19 @@ type Context struct {
 	Gateway bool
 }
 
-// maxNesting is how many brackets a line may open. The parser's stack grows with
-// them, so a line with more counts as unreadable.
-const maxNesting = 2000
-
 // Judge judges a shell command line. It parses the line as a shell would and
 // judges each command, also behind wrappers such as sudo and xargs, in
 // substitutions and in text passed to another shell. Text that cannot be parsed,
 // or is only known at run time, gets the level Ask. Judge is pure and fast
 // (microseconds for a usual line) and may be called concurrently.
 func Judge(line string, on Context) Verdict {
-	on.Hermes = cmp.Or(on.Hermes, on.Home+"/.hermes")
-	j := &judge{context: on, dir: on.Dir, vars: map[string]string{}}
-	j.script(line)
+	j := newJudge(on)
+	j.line(line)
 	// Judge what the line looks like on a screen as well as what the shell
 	// reads: each can hide something that the other shows.
 	if plain := normalize(line); plain != line {
-		again := &judge{context: on, dir: on.Dir, vars: map[string]string{}}
-		again.script(plain)
+		again := newJudge(on)
+		again.line(plain)
 		for _, f := range again.findings {
 			j.find(f)
 		}
@@ -88,16 +83,41 @@ func Judge(line string, on Context) Verdict {
 }
 
 // judge walks one line. It tracks what is known without running anything:
-// literal variables, cd, functions.
+// variables, folders, functions, aliases and files.
 type judge struct {
-	context  Context
-	dir      string
-	vars     map[string]string
-	funcs    map[string]*syntax.Stmt
-	made     []string // files that were made executable
+	context Context
+	state
+	dir      string // the folder in which the current command runs; "" is unknown
+	owned    bool   // vars is not shared
+	changes  int    // of the state
+	choice   int    // which alternative is judged
+	most     int    // how many alternatives the current command has
+	funcs    map[string][]*syntax.Stmt
+	active   []*syntax.Stmt // functions that are being called
+	aliases  map[string]string
+	files    map[string]content // files that the line wrote
+	made     []string           // files that were made executable
+	traps    []string           // text that runs when the shell ends
 	depth    int
 	steps    int
+	work     int
 	findings []Finding
+}
+
+func newJudge(on Context) *judge {
+	on.Hermes = cmp.Or(on.Hermes, on.Home+"/.hermes")
+	return &judge{context: on, state: state{dirs: []string{on.Dir}}, dir: on.Dir}
+}
+
+// line judges a whole line and what it leaves to run at its end.
+func (j *judge) line(text string) {
+	j.script(withoutMarks(text))
+	for i := 0; i < len(j.traps) && i < maxAlternatives; i++ {
+		j.script(j.traps[i])
+	}
+	if j.steps > maxSteps || j.work > maxWork {
+		j.matchText(text)
+	}
 }
 
 func (j *judge) ask(key, reason string)    { j.find(Finding{Ask, key, reason}) }
@@ -114,12 +134,19 @@ func (j *judge) find(f Finding) {
 	}
 }
 
-// Limits of the walk: how deep shells, functions and wrappers are followed, and
-// how many commands are judged. Loops and functions multiply them.
-const (
-	maxDepth = 16
-	maxSteps = 20_000
-)
+// withoutMarks replaces the characters that mark unknown text.
+func withoutMarks(line string) string {
+	if !strings.ContainsAny(line, marks+split) {
+		return line
+	}
+	out := []byte(line)
+	for i, c := range out {
+		if strings.IndexByte(marks+split, c) >= 0 {
+			out[i] = 0x7f
+		}
+	}
+	return string(out)
+}
 
 // script judges text that a shell will read.
 func (j *judge) script(text string) {
@@ -135,6 +162,27 @@ func (j *judge) script(text string) {
 		j.ask("unreadable", "the command cannot be parsed (unbalanced quotes or brackets)")
 		j.matchText(text)
 	}
+}
+
+// unknownName is a variable that is always unknown.
+const unknownName = "UNKNOWN"
+
+// scriptText is expanded text in a form that can be parsed again.
+func scriptText(text string) string {
+	if !dynamic(text) {
+		return text
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if strings.IndexByte(marks, text[i]) < 0 {
+			b.WriteByte(text[i])
+			continue
+		}
+		if text[i] == unknown[0] {
+			b.WriteString("${" + unknownName + "}")
+		}
+	}
+	return b.String()
 }
 
 // parse reads statements up to the first syntax error. A shell runs the

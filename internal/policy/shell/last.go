@@ -28,7 +28,7 @@ func LastCommand(line string) []string {
 	if !ok {
 		return nil
 	}
-	args := (&judge{vars: map[string]string{}}).words(c.Args)
+	args := newJudge(Context{}).words(c.Args)
 	for range maxDepth {
 		if len(args) == 0 {
 			return nil

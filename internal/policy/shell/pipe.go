@@ -2,91 +2,83 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// binary judges a && b, a || b, and pipes.
+// binary judges pipes, and chains of && and ||.
 func (j *judge) binary(c *syntax.BinaryCmd, in input) {
-	if c.Op != syntax.Pipe && c.Op != syntax.PipeAll {
-		j.stmt(c.X, in)
-		j.stmt(c.Y, in)
+	if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
+		for _, stage := range stages(nil, c) {
+			in = j.piped(stage, in)
+		}
 		return
 	}
-	for _, stage := range stages(nil, c) {
-		in = j.piped(stage, in)
+	var rest []*syntax.BinaryCmd // from right to left
+	for {
+		rest = append(rest, c)
+		inner, ok := c.X.Cmd.(*syntax.BinaryCmd)
+		if !ok || inner.Op == syntax.Pipe || inner.Op == syntax.PipeAll || len(c.X.Redirs) > 0 {
+			break
+		}
+		c = inner
+	}
+	slices.Reverse(rest)
+	j.stmt(c.X, in)
+	for len(rest) > 0 {
+		n := 1 // what follows && sees what the command before it did
+		for rest[0].Op == syntax.AndStmt && n < len(rest) && rest[n].Op == syntax.AndStmt {
+			n++
+		}
+		j.branches(func() {
+			for _, link := range rest[:n] {
+				j.stmt(link.Y, in)
+			}
+		}, nil)
+		rest = rest[n:]
 	}
 }
 
 // piped judges one stage of a pipe and returns the input of the next one.
 func (j *judge) piped(s *syntax.Stmt, in input) input {
-	j.inSubshell(func() { j.stmt(s, in) })
 	out := input{fed: true, download: in.download, pids: in.pids}
-	for _, name := range commandNames(s) {
+	j.inSubshell(func() {
+		j.stmt(s, in)
+		call, ok := s.Cmd.(*syntax.CallExpr)
+		if !ok {
+			out.text, out.known = j.output([]*syntax.Stmt{s})
+			return
+		}
+		out.text, out.known = j.printed(call, s.Redirs, in)
+	})
+	for _, name := range j.commandNames(s) {
 		out.download = out.download || isDownload(name)
 		out.pids = out.pids || isProcessSearch(name)
 		out.shell = out.shell || isShell(name)
 	}
-	if call, ok := s.Cmd.(*syntax.CallExpr); ok && !out.download {
-		out.text, out.known = j.printed(call, j.redirects(s.Redirs, in))
+	if out.download {
+		out.text, out.known = "", false
 	}
 	return out
 }
 
 func stages(to []*syntax.Stmt, c *syntax.BinaryCmd) []*syntax.Stmt {
-	for _, s := range []*syntax.Stmt{c.X, c.Y} {
-		if inner, ok := s.Cmd.(*syntax.BinaryCmd); ok && (inner.Op == syntax.Pipe || inner.Op == syntax.PipeAll) {
-			to = stages(to, inner)
-			continue
+	for {
+		to = append(to, c.Y)
+		inner, ok := c.X.Cmd.(*syntax.BinaryCmd)
+		if !ok || inner.Op != syntax.Pipe && inner.Op != syntax.PipeAll || len(c.X.Redirs) > 0 {
+			to = append(to, c.X)
+			slices.Reverse(to)
+			return to
 		}
-		to = append(to, s)
+		c = inner
 	}
-	return to
-}
-
-// printed returns what a command prints, if that is known: for echo, printf and
-// cat of a here-document.
-func (j *judge) printed(c *syntax.CallExpr, in input) (string, bool) {
-	args := j.words(c.Args)
-	if len(args) == 0 {
-		return "", false
-	}
-	text := ""
-	switch program(args[0]) {
-	case "echo":
-		rest := args[1:]
-		for len(rest) > 0 && (rest[0] == "-n" || rest[0] == "-e" || rest[0] == "-ne" || rest[0] == "-en") {
-			rest = rest[1:]
-		}
-		text = strings.ReplaceAll(strings.Join(rest, " "), `\n`, "\n")
-	case "printf":
-		if len(args) < 2 {
-			return "", false
-		}
-		text = strings.ReplaceAll(args[1], `\n`, "\n")
-		for _, a := range args[2:] {
-			text = strings.Replace(text, "%s", a, 1)
-		}
-	case "cat":
-		if len(args) > 1 && args[1] != "-" || !in.known {
-			return "", false
-		}
-		text = in.text
-	case "pwd":
-		text = j.dir
-	case "nproc":
-		text = "4"
-	case "which":
-		text = args[len(args)-1]
-	default:
-		return "", false
-	}
-	return text, text != "" && !dynamic(text)
 }
 
 // commandNames lists the names at the command positions of a statement.
-func commandNames(n syntax.Node) []string {
+func (j *judge) commandNames(n syntax.Node) []string {
 	var names []string
 	syntax.Walk(n, func(n syntax.Node) bool {
 		if c, ok := n.(*syntax.CallExpr); ok {
@@ -98,8 +90,9 @@ func commandNames(n syntax.Node) []string {
 				}
 			}
 		}
-		return true
+		return j.work <= maxWork
 	})
+	j.spend(len(names))
 	return names
 }
 

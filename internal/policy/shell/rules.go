@@ -55,10 +55,7 @@ func (j *judge) rules(name string, args []string, s situation) {
 	case "eval":
 		j.eval(rest)
 	case "source", ".":
-		if len(rest) > 0 && strings.Contains(rest[0], fromDownload) {
-			j.ask("download-to-shell", "runs a download as shell commands")
-		}
-		j.substitutedScript(rest, s)
+		j.source(rest, s)
 	default:
 		j.moreRules(name, rest, s)
 	}
@@ -72,6 +69,8 @@ func (j *judge) moreRules(name string, rest []string, s situation) {
 	case isInterpreter(name):
 		j.interpreter(name, rest, s)
 	case j.formats(name, rest), j.stops(name, rest), j.services(name, rest), j.packages(name, rest), j.containers(name, rest, s):
+	default:
+		j.hidden(name, rest, s)
 	}
 }
 

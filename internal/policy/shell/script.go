@@ -1,86 +1,178 @@
 package shell
 
-import "strings"
+import (
+	"strings"
+)
 
-func isShell(name string) bool {
+func isShell(name string) bool { return isPlainShell(name) || isOtherShell(name) }
+
+// isPlainShell reports whether a shell reads the language that the analysis
+// knows.
+func isPlainShell(name string) bool {
 	switch name {
-	case "sh", "bash", "zsh", "ksh", "dash", "ash", "fish", "mksh", "rbash", "csh", "tcsh", "yash", "pwsh", "powershell", "cmd", "bash.exe", "osh", "nu":
+	case "sh", "bash", "zsh", "ksh", "ksh93", "dash", "ash", "mksh", "rbash", "yash", "osh", "lksh", "pdksh", "hush", "rksh", "rzsh", "bash5":
 		return true
 	}
 	return false
 }
 
-// shell judges a shell that gets text as an argument or as its input.
-func (j *judge) shell(name string, rest []string, s situation) {
-	for i := 0; i < len(rest); i++ {
-		a := rest[i]
-		low := strings.ToLower(a)
-		switch {
-		case a == "-o" || a == "+o" || a == "-O" || a == "+O" || a == "--rcfile" || a == "--init-file":
-			i++
-		case name[0] == 'p' && len(low) > 1 && strings.HasPrefix("-encodedcommand", low) || name[0] == 'p' && low == "-ec":
-			j.ask("shell-text", "runs encoded shell commands")
-			return
-		case isCommandOption(low):
-			j.ask("shell-text", "runs shell commands given as an argument")
-			for i++; i < len(rest) && strings.HasPrefix(rest[i], "-"); i++ { // options between -c and its text
-			}
-			j.shellText(rest[min(i, len(rest)):], low)
-			return
-		case a == "-s" || a == "-":
-		case strings.HasPrefix(a, "-") || strings.HasPrefix(a, "+"):
-		default:
-			if strings.Contains(a, fromDownload) {
-				j.ask("download-to-shell", "runs a download as shell commands")
-			}
-			if strings.Contains(a, " ") {
-				j.substitutedScript(rest[i:], s)
-			}
-			if a != "/dev/stdin" && !(s.xargs && strings.HasPrefix(a, unknown)) {
-				return
-			}
-		}
+func isOtherShell(name string) bool {
+	switch name {
+	case "fish", "csh", "tcsh", "pwsh", "powershell", "cmd", "nu", "elvish", "xonsh", "oil", "ion", "rc", "es", "ysh":
+		return true
 	}
-	j.shellInput(s)
+	return false
 }
 
-// substitutedScript judges a script that is not a file: the input, or the text of
-// a process substitution.
-func (j *judge) substitutedScript(rest []string, s situation) {
-	switch {
-	case len(rest) == 0:
-	case rest[0] == "/dev/stdin" || rest[0] == "/dev/fd/0":
-		j.shellInput(s)
-	case strings.Contains(rest[0], " ") && !dynamic(rest[0]):
-		j.ask("pipe-to-shell", "runs its input as shell commands")
-		j.script(rest[0])
+// shell judges a shell that gets text as an argument, from a file or as its
+// input.
+func (j *judge) shell(name string, rest []string, s situation) {
+	if isOtherShell(name) && j.otherShell(name, rest) {
+		return
 	}
+	text, file, after := shellWords(name, rest)
+	switch {
+	case text:
+		for i, w := range after {
+			j.shellText(w, after[min(i+2, len(after)):], s)
+			if i == 0 && !unclear(name, rest) {
+				break
+			}
+		}
+	case file:
+		j.shellFile(after, s)
+	default:
+		j.shellInput(s)
+	}
+}
+
+// shellWords reads the options of a shell: whether it gets text or a file, and
+// the words from there on.
+func shellWords(name string, rest []string) (text, file bool, after []string) {
+	input := false
+	for i := 0; i < len(rest); i++ {
+		a := rest[i]
+		long := strings.HasPrefix(a, "--")
+		switch {
+		case a == "-" || a == "--":
+			return text, !text && !input && i+1 < len(rest), rest[i+1:]
+		case long && strings.Contains(a, "="):
+			if option, value, _ := strings.Cut(a, "="); isCommandOption(name, option) {
+				return true, false, append([]string{value}, rest[i+1:]...)
+			}
+		case long:
+			text = text || isCommandOption(name, a)
+			if a == "--rcfile" || a == "--init-file" {
+				i++
+			}
+		case len(a) > 1 && (a[0] == '-' || a[0] == '+'):
+			text, input = text || isCommandOption(name, a), input || a[0] == '-' && strings.Contains(a, "s")
+			i += strings.Count(strings.ToLower(a), "o") // each takes a word
+		default:
+			return text, !text && !input, rest[i:]
+		}
+	}
+	return false, false, nil
+}
+
+// unclear reports whether a shell gets an option that may take the next word, so
+// that any later word can be the script.
+func unclear(name string, rest []string) bool {
+	for _, a := range rest {
+		if a == "--" || a == "" || a[0] != '-' && a[0] != '+' {
+			continue
+		}
+		switch a {
+		case "--norc", "--noprofile", "--posix", "--login", "--verbose", "--restricted", "--noediting", "--command", "--rcfile", "--init-file", "-":
+			continue
+		}
+		if strings.HasPrefix(a, "--") || strings.Trim(a[1:], "abcdefhiklmnopqrstuvxBCDEHPTO") != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // isCommandOption reports whether an option is -c, also in a cluster, or its
 // equivalent in other shells.
-func isCommandOption(low string) bool {
-	if low == "/c" || low == "/k" || low == "--command" || low == "-command" {
+func isCommandOption(name, a string) bool {
+	switch a {
+	case "--command", "--init-command", "--execute", "--commands", "--eval":
 		return true
 	}
-	return len(low) > 1 && low[0] == '-' && low[1] != '-' && strings.Contains(low, "c") && len(low) <= 6
+	if len(a) < 2 || a[0] != '-' || a[1] == '-' {
+		return false
+	}
+	return strings.Contains(a, "c") || name == "fish" && strings.Contains(a, "C") || name == "nu" && strings.Contains(a, "e")
 }
 
-func (j *judge) shellText(words []string, option string) {
-	if len(words) == 0 {
-		return
+// otherShell judges text for shells whose language the analysis does not know.
+// It reports false if there is none.
+func (j *judge) otherShell(name string, rest []string) bool {
+	for i, a := range rest {
+		low := strings.ToLower(a)
+		windows := name == "cmd" && (low == "/c" || low == "/k" || low == "/r")
+		power := name[0] == 'p' && len(low) > 1 && (strings.HasPrefix("-command", low) || strings.HasPrefix("-encodedcommand", low) || low == "-ec" || low == "-e")
+		if !windows && !power && !isCommandOption(name, a) {
+			continue
+		}
+		j.ask("shell-text", "runs shell commands given as an argument")
+		text := strings.Join(rest[i+1:], " ")
+		if !windows && !power && i+1 < len(rest) {
+			text = rest[i+1]
+		}
+		if _, value, ok := strings.Cut(a, "="); ok {
+			text = value
+		}
+		j.inSubshell(func() { j.script(scriptText(text)) })
+		return true
 	}
-	text := words[0]
-	if option[0] == '/' || option == "-command" { // cmd and PowerShell take all following words
-		text = strings.Join(words, " ")
-	}
-	if strings.Contains(text, fromDownload) {
+	return false
+}
+
+// shellText judges text that a shell gets as an argument.
+func (j *judge) shellText(text string, params []string, s situation) {
+	switch {
+	case strings.Contains(text, fromDownload):
 		j.ask("download-to-shell", "runs a download as shell commands")
+	case strings.Contains(text, deferred):
+	case dynamic(text):
+		j.ask("shell-text", "runs shell commands that are only known at run time")
+	case s.xargs && s.in.fed:
+		j.ask("pipe-to-shell", "runs its input as shell commands")
 	}
-	if strings.TrimLeft(text, "\x00\x02\x03") == "" {
+	if strings.Trim(text, marks) == "" {
 		return
 	}
-	j.inSubshell(func() { j.script(strings.NewReplacer(unknown, "$UNKNOWN", "\x02", "", "\x03", "").Replace(text)) })
+	j.inSubshell(func() { j.withParameters(params, func() { j.script(scriptText(text)) }) })
+}
+
+// shellFile judges a script file and its arguments.
+func (j *judge) shellFile(words []string, s situation) {
+	file := words[0]
+	switch {
+	case isInput(file):
+		j.shellInput(s)
+		return
+	case s.xargs && strings.HasPrefix(file, unknown):
+		j.shellInput(s)
+		return
+	case strings.Contains(file, fromDownload):
+		j.ask("download-to-shell", "runs a download as shell commands")
+	case strings.HasPrefix(file, unknown) && strings.Contains(file, several[1:]):
+		j.ask("shell-text", "runs shell commands that are only known at run time")
+	}
+	j.runsFile(file, true, words[1:])
+	j.hidden(program(file), words[1:], situation{})
+}
+
+// isInput reports whether a file is the standard input.
+func isInput(file string) bool {
+	switch file {
+	case "-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "/proc/thread-self/fd/0":
+		return true
+	}
+	return false
 }
 
 // shellInput judges a shell that reads its commands from a pipe or a
@@ -93,6 +185,24 @@ func (j *judge) shellInput(s situation) {
 		j.ask("pipe-to-shell", "runs its input as shell commands")
 	}
 	if s.in.known {
-		j.inSubshell(func() { j.script(s.in.text) })
+		j.inSubshell(func() { j.script(scriptText(s.in.text)) })
+	}
+}
+
+// source judges source and ".", which read a file or their input.
+func (j *judge) source(rest []string, s situation) {
+	if len(rest) > 0 && rest[0] == "--" {
+		rest = rest[1:]
+	}
+	if len(rest) == 0 {
+		return
+	}
+	switch file := rest[0]; {
+	case isInput(file):
+		j.shellInput(s)
+	case strings.Contains(file, fromDownload):
+		j.ask("download-to-shell", "runs a download as shell commands")
+	default:
+		j.runsFile(file, true, rest[1:])
 	}
 }

@@ -74,11 +74,11 @@ func (j *judge) spellings(word string) []string {
 // run time: any name may stand there, and $dir/.ssh/config may be the user's.
 func (j *judge) partlyKnown(word string) []string {
 	var all []string
-	known := strings.NewReplacer(fromDownload, "*", fromSearch, "*", unknown, "*").Replace(word)
+	known := asPattern(word)
 	if p, ok := j.absolute(known); ok && known[0] != '*' {
 		all = append(all, p)
 	}
-	last := word[strings.LastIndexAny(word, "\x00\x02\x03")+1:]
+	last := word[strings.LastIndexAny(word, marks)+1:]
 	if strings.HasPrefix(last, "/") {
 		last = j.context.Home + last
 	}

@@ -2,8 +2,7 @@ package shell
 
 import (
 	"errors"
-	"maps"
-	"strings"
+	"slices"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -12,12 +11,13 @@ var errNested = errors.New("too many brackets")
 
 // input is what is known about the standard input of a command.
 type input struct {
-	fed      bool   // a pipe or a here-document, rather than a file or nothing
-	text     string // its content, as far as the line shows it
-	known    bool   // text is all of it
-	download bool   // it comes from a download
-	pids     bool   // it comes from a search for processes
-	shell    bool   // it is what a shell prints
+	fed      bool     // a pipe or a here-document, rather than a file or nothing
+	text     string   // its content, as far as the line shows it
+	known    bool     // text is all of it
+	download bool     // it comes from a download
+	pids     bool     // it comes from a search for processes
+	shell    bool     // it is what a shell prints
+	roots    []string // it lists what is in these folders
 }
 
 func (j *judge) stmts(list []*syntax.Stmt, in input) {
@@ -27,17 +27,34 @@ func (j *judge) stmts(list []*syntax.Stmt, in input) {
 }
 
 func (j *judge) stmt(s *syntax.Stmt, in input) {
-	if s == nil {
+	if s == nil || !j.step() {
 		return
 	}
-	if j.steps++; j.steps > maxSteps {
-		j.ask("too-deep", "there are too many commands to check")
+	if s.Background || s.Coprocess || s.Disown {
+		j.inSubshell(func() { j.command(s, in) })
 		return
 	}
-	in = j.redirects(s.Redirs, in)
-	switch c := s.Cmd.(type) {
-	case *syntax.CallExpr:
-		j.call(c, in, s.Background)
+	j.command(s, in)
+}
+
+func (j *judge) command(s *syntax.Stmt, in input) {
+	if c, ok := s.Cmd.(*syntax.CallExpr); ok {
+		j.alternatives(func() {
+			j.call(c, j.redirects(s.Redirs, in), s.Background)
+			j.recordOutput(s, in)
+		})
+		return
+	}
+	inner := in
+	if len(s.Redirs) > 0 {
+		j.alternatives(func() { inner = j.redirects(s.Redirs, in) })
+	}
+	j.compound(s.Cmd, inner)
+	j.recordOutput(s, in)
+}
+
+func (j *judge) compound(cmd syntax.Command, in input) {
+	switch c := cmd.(type) {
 	case *syntax.BinaryCmd:
 		j.binary(c, in)
 	case *syntax.Subshell:
@@ -45,61 +62,111 @@ func (j *judge) stmt(s *syntax.Stmt, in input) {
 	case *syntax.Block:
 		j.stmts(c.Stmts, in)
 	case *syntax.IfClause:
-		for ; c != nil; c = c.Else {
-			j.stmts(c.Cond, in)
-			j.stmts(c.Then, in)
-		}
+		j.condition(c, in)
 	case *syntax.WhileClause:
-		j.stmts(c.Cond, in)
-		j.stmts(c.Do, in)
+		j.while(c, in)
 	case *syntax.ForClause:
 		j.loop(c, in)
 	case *syntax.CaseClause:
-		j.substitutions(c.Word)
-		for _, item := range c.Items {
-			j.stmts(item.Stmts, in)
-		}
+		j.cases(c, in)
 	case *syntax.FuncDecl:
 		j.function(c, in)
 	case *syntax.TimeClause:
 		j.stmt(c.Stmt, in)
 	case *syntax.CoprocClause:
-		j.stmt(c.Stmt, in)
+		j.inSubshell(func() { j.stmt(c.Stmt, input{fed: true}) })
 	case *syntax.DeclClause:
-		j.assign(c.Args)
+		j.alternatives(func() { j.declare(c) })
 	case nil:
 	default: // tests and arithmetic run commands only in substitutions
 		j.substitutions(c)
+		j.arithmetic(c)
 	}
 }
 
-// inSubshell judges what runs in a subshell: cd and assignments end with it.
-func (j *judge) inSubshell(f func()) {
-	dir, vars := j.dir, j.vars
-	j.vars = maps.Clone(vars)
-	f()
-	j.dir, j.vars = dir, vars
+// condition judges if with all its branches.
+func (j *judge) condition(c *syntax.IfClause, in input) {
+	j.stmts(c.Cond, in)
+	var otherwise func()
+	switch {
+	case c.Else == nil:
+	case len(c.Else.Cond) == 0:
+		otherwise = func() { j.stmts(c.Else.Then, in) }
+	default:
+		otherwise = func() { j.condition(c.Else, in) }
+	}
+	j.branches(func() { j.stmts(c.Then, in) }, otherwise)
+}
+
+func (j *judge) while(c *syntax.WhileClause, in input) {
+	round := func() {
+		j.stmts(c.Cond, in)
+		j.branches(func() { j.stmts(c.Do, in) }, nil)
+	}
+	changes := j.changes
+	round()
+	if j.changes != changes { // the second round sees what the first one changed
+		round()
+	}
+}
+
+func (j *judge) cases(c *syntax.CaseClause, in input) {
+	j.substitutions(c.Word)
+	ways := []func(){nil}
+	for _, item := range c.Items {
+		for _, p := range item.Patterns {
+			j.substitutions(p)
+		}
+		ways = append(ways, func() { j.stmts(item.Stmts, in) })
+	}
+	j.branches(ways...)
 }
 
 func (j *judge) loop(c *syntax.ForClause, in input) {
 	iter, ok := c.Loop.(*syntax.WordIter)
 	if !ok {
 		j.substitutions(c.Loop)
-		j.stmts(c.Do, in)
+		j.arithmetic(c.Loop)
+		for range 2 {
+			j.branches(func() { j.stmts(c.Do, in) }, nil)
+		}
 		return
 	}
 	for _, w := range iter.Items {
 		j.substitutions(w)
 	}
-	values := j.words(iter.Items)
-	if len(values) == 0 || len(values) > 32 {
-		values = []string{unknown}
+	var values []string
+	j.alternatives(func() { values = union(values, j.words(iter.Items)) })
+	if !iter.InPos.IsValid() {
+		values, _ = j.list("@", nil)
 	}
+	if len(values) == 0 || len(values) > maxIterations || c.Select {
+		values = []string{filled}
+	}
+	j.rounds(iter.Name.Value, values, c.Do, in)
+}
+
+// rounds judges the body of a loop for each value. A round may be the last one,
+// so what it changed stays possible.
+func (j *judge) rounds(name string, values []string, body []*syntax.Stmt, in input) {
+	var after []state
 	for _, v := range values {
-		j.vars[iter.Name.Value] = v
-		j.assigned(iter.Name.Value, v)
-		j.stmts(c.Do, in)
+		j.set(name, exactly(v))
+		j.assigned(name, v)
+		changes := j.changes
+		j.stmts(body, in)
+		if j.changes != changes {
+			after = append(after, j.save())
+		}
 	}
+	if len(after) == 0 {
+		return
+	}
+	end := j.save()
+	for _, s := range after {
+		end = merged(end, s)
+	}
+	j.restore(end)
 }
 
 // function judges the body of a function and stores it for calls. A function that
@@ -113,25 +180,52 @@ func (j *judge) function(c *syntax.FuncDecl, in input) {
 		j.refuse("fork-bomb", "starts endless copies of itself (a fork bomb)")
 		return
 	}
-	j.inSubshell(func() { j.stmt(c.Body, in) })
 	if j.funcs == nil {
-		j.funcs = map[string]*syntax.Stmt{}
+		j.funcs = map[string][]*syntax.Stmt{}
 	}
-	j.funcs[name] = c.Body
+	if slices.Contains(j.funcs[name], c.Body) {
+		return
+	}
+	if len(j.funcs[name]) >= maxAlternatives || len(j.funcs) >= maxVariables {
+		j.exhausted()
+		return
+	}
+	j.inSubshell(func() {
+		j.params, j.open = nil, deferred
+		j.stmt(c.Body, in)
+	})
+	j.funcs[name] = append(j.funcs[name], c.Body)
 }
 
 func multiplies(body *syntax.Stmt, name string) bool {
 	found := false
+	within := map[syntax.Command]bool{} // pipes that are part of a longer pipe
 	syntax.Walk(body, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Stmt:
 			found = found || n.Background && calls(n, name)
 		case *syntax.BinaryCmd:
-			found = found || (n.Op == syntax.Pipe || n.Op == syntax.PipeAll) && calls(n.X, name) && calls(n.Y, name)
+			if n.Op != syntax.Pipe && n.Op != syntax.PipeAll {
+				break
+			}
+			if !within[n] {
+				found = found || callTwice(stages(nil, n), name)
+			}
+			within[n.X.Cmd], within[n.Y.Cmd] = true, true
 		}
 		return !found
 	})
 	return found
+}
+
+func callTwice(list []*syntax.Stmt, name string) bool {
+	n := 0
+	for _, s := range list {
+		if calls(s, name) {
+			n++
+		}
+	}
+	return n > 1
 }
 
 func calls(n syntax.Node, name string) bool {
@@ -155,10 +249,10 @@ func (j *judge) substitutions(n syntax.Node) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst:
-			j.within(n.Stmts)
+			j.within(n.Stmts, input{})
 			return false
 		case *syntax.ProcSubst:
-			j.within(n.Stmts)
+			j.within(n.Stmts, input{fed: n.Op == syntax.CmdOut})
 			return false
 		}
 		return true
@@ -166,42 +260,34 @@ func (j *judge) substitutions(n syntax.Node) {
 }
 
 // within judges a list that runs in its own shell, as in $(…) and <(…).
-func (j *judge) within(list []*syntax.Stmt) {
+func (j *judge) within(list []*syntax.Stmt, in input) {
 	if j.depth >= maxDepth {
 		j.ask("too-deep", "commands are nested too deeply to check")
 		return
 	}
 	j.depth++
-	j.inSubshell(func() { j.stmts(list, input{}) })
+	j.inSubshell(func() { j.stmts(list, in) })
 	j.depth--
 }
 
-// redirects judges the files that are written and returns the input.
-func (j *judge) redirects(list []*syntax.Redirect, in input) input {
-	for _, r := range list {
-		if r.Word == nil {
-			continue
-		}
-		j.substitutions(r.Word)
-		switch r.Op {
-		case syntax.Hdoc, syntax.DashHdoc:
-			in = input{fed: true}
-			if r.Hdoc != nil {
-				j.substitutions(r.Hdoc)
-				in.text, in.known = j.word(r.Hdoc), true
-			}
-		case syntax.WordHdoc:
-			text := j.word(r.Word)
-			in = input{fed: true, text: text, known: true, download: strings.Contains(text, fromDownload)}
-		case syntax.RdrIn:
-			text := j.word(r.Word)
-			j.socket(text)
-			in = input{fed: strings.Contains(text, unknown), download: strings.Contains(text, fromDownload)}
-		case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.AppClob, syntax.RdrAll, syntax.AppAll, syntax.RdrInOut, syntax.DplOut:
-			for _, target := range j.words([]*syntax.Word{r.Word}) {
-				j.write(target)
-			}
+// arithmetic makes the variables that an arithmetic expression changes unknown.
+func (j *judge) arithmetic(n syntax.Node) {
+	forget := func(x syntax.ArithmExpr) {
+		if w, ok := x.(*syntax.Word); ok && w.Lit() != "" {
+			j.set(w.Lit(), exactly(filled))
 		}
 	}
-	return in
+	syntax.Walk(n, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.BinaryArithm:
+			if n.Op == syntax.Assgn || n.Op >= syntax.AddAssgn && n.Op <= syntax.ShrAssgn {
+				forget(n.X)
+			}
+		case *syntax.UnaryArithm:
+			if n.Op == syntax.Inc || n.Op == syntax.Dec {
+				forget(n.X)
+			}
+		}
+		return true
+	})
 }

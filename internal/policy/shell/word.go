@@ -8,34 +8,92 @@ import (
 )
 
 // Marks in the text of a word for parts that are only known at run time. They
-// cannot occur in a shell word.
+// cannot occur in a shell word: control characters of a line are replaced before
+// it is judged. A mark is a zero byte and what more is known about the part.
 const (
-	unknown      = "\x00"     // anything
+	unknown      = "\x00"     // anything, or nothing
 	fromDownload = "\x00\x02" // the output of a download
 	fromSearch   = "\x00\x03" // process ids from a search
+	filled       = "\x00\x04" // anything, but not nothing
+	several      = "\x00\x05" // any number of words: an expansion without quotes
+	deferred     = "\x00\x06" // a parameter of a function that is only defined here
 	split        = "\x01"     // where an unquoted expansion is split
+
+	marks = "\x00\x02\x03\x04\x05\x06"
 )
 
 func dynamic(text string) bool { return strings.Contains(text, unknown) }
 
+// asPattern returns a text as a pattern in which any name may stand for a part
+// that is unknown.
+func asPattern(text string) string {
+	var b strings.Builder
+	for i := range len(text) {
+		switch {
+		case strings.IndexByte(marks, text[i]) < 0:
+			b.WriteByte(text[i])
+		case text[i] == unknown[0]:
+			b.WriteByte('*')
+		}
+	}
+	return b.String()
+}
+
 // words expands words as the shell would, as far as the result is known.
 func (j *judge) words(list []*syntax.Word) []string {
-	var all []string
+	all := make([]string, 0, len(list))
 	for _, w := range list {
-		for _, w := range braces(w) {
-			text := j.expand(w, false)
-			if !strings.Contains(text, split) {
-				all = append(all, text)
-				continue
-			}
-			for part := range strings.SplitSeq(text, split) {
-				if part != "" {
-					all = append(all, part)
-				}
-			}
+		if len(all) > maxWords {
+			j.exhausted()
+			break
+		}
+		if !mayHaveBraces(w) {
+			all = j.fields(all, w)
+			continue
+		}
+		alternatives, ok := j.braces(w)
+		if !ok {
+			all = append(all, several)
+		}
+		for _, parts := range alternatives {
+			all = j.fields(all, &syntax.Word{Parts: parts})
 		}
 	}
 	return all
+}
+
+// fields adds the words that one word becomes.
+func (j *judge) fields(to []string, w *syntax.Word) []string {
+	text := j.expand(w, false)
+	if text == "" && vanishes(w) {
+		return to
+	}
+	if !strings.Contains(text, split) {
+		return append(to, text)
+	}
+	for part := range strings.SplitSeq(text, split) {
+		if part != "" {
+			to = append(to, part)
+		}
+	}
+	return to
+}
+
+// vanishes reports whether a word that expands to nothing is no word at all.
+func vanishes(w *syntax.Word) bool {
+	return !slices.ContainsFunc(w.Parts, func(part syntax.WordPart) bool {
+		switch p := part.(type) {
+		case *syntax.SglQuoted:
+			return true
+		case *syntax.DblQuoted:
+			if len(p.Parts) == 1 {
+				e, ok := p.Parts[0].(*syntax.ParamExp)
+				return !ok || e.Param == nil || e.Param.Value != "@" && indexText(e.Index) != "@"
+			}
+			return true
+		}
+		return false
+	})
 }
 
 // word expands one word without splitting it.
@@ -46,55 +104,27 @@ func (j *judge) word(w *syntax.Word) string {
 	return strings.ReplaceAll(j.expand(w, true), split, " ")
 }
 
-// braces expands {a,b}, up to a limit.
-func braces(w *syntax.Word) []*syntax.Word {
-	if lit := w.Lit(); lit != "" && !strings.Contains(lit, "{") {
-		return []*syntax.Word{w}
-	}
-	w = &syntax.Word{Parts: slices.Clone(w.Parts)} // do not change the tree itself
-	if !syntax.SplitBraces(w) {
-		return []*syntax.Word{w}
-	}
-	const most = 256
-	words := []*syntax.Word{{}}
-	for _, part := range w.Parts {
-		b, ok := part.(*syntax.BraceExp)
-		if !ok || b.Sequence {
-			for _, w := range words {
-				w.Parts = append(w.Parts, part)
-			}
-			continue
-		}
-		var next []*syntax.Word
-		for _, elem := range b.Elems {
-			for _, inner := range braces(elem) {
-				for _, w := range words {
-					parts := append(append([]syntax.WordPart{}, w.Parts...), inner.Parts...)
-					next = append(next, &syntax.Word{Parts: parts})
-				}
-				if len(next) > most {
-					return next
-				}
-			}
-		}
-		words = next
-	}
-	return words
-}
-
+// expand returns the text of a word. Text that is too long is unknown.
 func (j *judge) expand(w *syntax.Word, quoted bool) string {
 	if len(w.Parts) == 1 {
-		if lit, ok := w.Parts[0].(*syntax.Lit); ok && !strings.ContainsAny(lit.Value, `\~`) {
+		if lit, ok := w.Parts[0].(*syntax.Lit); ok && len(lit.Value) < maxText && !strings.ContainsAny(lit.Value, `\~`) {
+			if !j.spend(len(lit.Value)) {
+				return several
+			}
 			return lit.Value
 		}
 	}
 	var b strings.Builder
 	for i, part := range w.Parts {
+		before := b.Len()
 		if lit, ok := part.(*syntax.Lit); ok && i == 0 && !quoted && strings.HasPrefix(lit.Value, "~") {
 			b.WriteString(unescape(j.tilde(lit.Value), false))
-			continue
+		} else {
+			j.part(&b, part, quoted)
 		}
-		j.part(&b, part, quoted)
+		if !j.spend(b.Len()-before) || b.Len() > maxText {
+			return several
+		}
 	}
 	return b.String()
 }
@@ -111,32 +141,46 @@ func (j *judge) part(b *strings.Builder, part syntax.WordPart, quoted bool) {
 		b.WriteString(text)
 	case *syntax.DblQuoted:
 		for _, inner := range p.Parts {
-			j.part(b, inner, true)
+			if j.part(b, inner, true); b.Len() > maxText {
+				return
+			}
 		}
 	case *syntax.ParamExp:
-		b.WriteString(cut(j.parameter(p), quoted))
+		b.WriteString(j.cut(j.parameter(p, quoted), quoted))
 	case *syntax.CmdSubst:
-		b.WriteString(cut(j.substituted(p.Stmts), quoted))
+		b.WriteString(j.cut(j.substituted(p.Stmts), quoted))
 	case *syntax.ProcSubst:
-		b.WriteString(j.substituted(p.Stmts))
+		b.WriteString(j.process(p))
 	case *syntax.ExtGlob:
 		b.WriteString("*")
+	case *syntax.BraceExp, *syntax.ArithmExp:
+		b.WriteString(filled)
 	default:
 		b.WriteString(unknown)
 	}
 }
 
 // cut marks where the shell splits an unquoted expansion.
-func cut(text string, quoted bool) string {
-	if quoted || !strings.ContainsAny(text, " \t\n") {
+func (j *judge) cut(text string, quoted bool) string {
+	if quoted || text == "" {
 		return text
 	}
-	return strings.Map(func(r rune) rune {
-		if r == ' ' || r == '\t' || r == '\n' {
-			return rune(split[0])
-		}
-		return r
-	}, text)
+	separators, known := j.value("IFS")
+	if !known {
+		return several
+	}
+	if strings.ContainsAny(text, separators) {
+		text = strings.Map(func(r rune) rune {
+			if strings.ContainsRune(separators, r) {
+				return rune(split[0])
+			}
+			return r
+		}, text)
+	}
+	if strings.IndexByte(marks, text[len(text)-1]) >= 0 {
+		return text + several[1:]
+	}
+	return text
 }
 
 // literal returns the text of a word without expansions, with quotes and

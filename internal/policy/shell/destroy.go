@@ -1,0 +1,112 @@
+package shell
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+)
+
+const deletesRoot = "deletes the root folder, a system folder or a home folder"
+
+// destroysVital reports whether a recursive change of a path hits the root, a
+// system folder or a home folder. A part that is unknown may be empty, so
+// "$X"/* is everything in the root.
+func (j *judge) destroysVital(p string) bool {
+	if !dynamic(p) {
+		return j.vital(p)
+	}
+	if strings.Contains(p, deferred) {
+		return false
+	}
+	empty := withoutUnknown(p)
+	return empty != "" && empty[0] == '/' && j.vital(empty)
+}
+
+// withoutUnknown returns a text in which every part that may be empty is. A part
+// that is not empty is written as a name that matches no folder.
+func withoutUnknown(p string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(marks, r) {
+			return -1
+		}
+		return r
+	}, strings.ReplaceAll(p, filled, "\x7f"))
+}
+
+// destroyers are functions of programming languages that delete what a path
+// names and everything in it.
+var destroyers = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:rmtree|removeall|rm_rf|rm_r|remove_entry\w*|rmsync|rmdirsync|rimraf\w*|remove_dir_all|remove_tree|remove_all|deltree|delete_recursive\w*|\bfs(?:\.promises)?\.rm\w*|\brm|deletedirectory|delete_dir\w*|remove-item)\s*[(\s]([^;\n]{0,400})`)
+})
+
+// homes are expressions for a home folder.
+var homes = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^\s*(?:[\w.:]+\()?\s*(?:expanduser\(\s*["']~/?["']\s*\)|os\.path\.expanduser\(\s*["']~/?["']\s*\)|(?:pathlib\.)?path\.home\(\)|os\.homedir\(\)|(?:require\(["']os["']\)\.)?homedir\(\)|dir\.home|\$?env\[?[({."']*home["']?[\])}]?|os\.environ\[["']home["']\]|os\.getenv\(["']home["']\)|process\.env\.home|env\[["']home["']\])\s*[,)]`)
+})
+
+var quotedText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|` + "`[^`\n]*`")
+})
+
+// destructiveCode looks in program code for what is never allowed: deleting a
+// vital folder, by a function of the language or by a command in a text.
+func (j *judge) destructiveCode(text string) {
+	text = text[:min(len(text), maxText)]
+	if strings.Contains(strings.Join(strings.Fields(text), " "), "fork while fork") {
+		j.refuse("fork-bomb", "starts endless copies of itself (a fork bomb)")
+	}
+	for _, m := range destroyers().FindAllStringSubmatch(text, maxIterations) {
+		if homes().MatchString(m[1]) {
+			j.refuse("delete-root", deletesRoot)
+		}
+		for _, path := range quotedText().FindAllString(m[1], maxAlternatives) {
+			if j.vital(strings.Trim(path, "\"'`")) {
+				j.refuse("delete-root", deletesRoot)
+			}
+		}
+	}
+	j.commandsInCode(text)
+}
+
+// commandsInCode judges the texts in program code as commands, alone and as the
+// words of one. Only what is never allowed counts: the code itself asks.
+func (j *judge) commandsInCode(text string) {
+	var words []string
+	end := 0
+	judge := func() {
+		if len(words) > 1 {
+			j.never(func() { j.argv(words, situation{}) })
+		}
+		words = nil
+	}
+	for _, at := range quotedText().FindAllStringIndex(text, maxFiles) {
+		if between := text[end:at[0]]; strings.Trim(between, " ,\t\n") != "" {
+			judge()
+		}
+		word := text[at[0]+1 : at[1]-1]
+		words, end = append(words, word), at[1]
+		if strings.ContainsAny(word, " \t") {
+			j.never(func() { j.script(word) })
+		}
+	}
+	judge()
+}
+
+// never judges something of which only what is never allowed counts.
+func (j *judge) never(f func()) {
+	if j.depth >= maxDepth {
+		return
+	}
+	found := j.findings
+	j.findings = nil
+	j.depth++
+	j.inSubshell(f)
+	j.depth--
+	inner := j.findings
+	j.findings = found
+	for _, f := range inner {
+		if f.Level == Refuse || f.Key == "too-deep" {
+			j.find(f)
+		}
+	}
+}
