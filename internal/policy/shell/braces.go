@@ -24,7 +24,7 @@ func (j *judge) braces(w *syntax.Word) ([][]syntax.WordPart, bool) {
 	return j.combined(clone.Parts)
 }
 
-// combined returns every word that a list of parts stands for, in the shell's
+// combined returns every word that a list of parts means, in the shell's
 // order.
 func (j *judge) combined(parts []syntax.WordPart) ([][]syntax.WordPart, bool) {
 	all := [][]syntax.WordPart{nil}
