@@ -86,7 +86,7 @@ func (a *App) newRuntime(ctx context.Context, row hermes.Session, wake func(stri
 			tools.restore(row.ID, transcript)
 			surroundings.restore(transcript)
 		},
-		Context: a.contextEngine(cfg, row), Compacted: func() {
+		Context: a.contextEngine(cfg, row), CompactAfter: cfg.Compression().IdleAfter, Compacted: func() {
 			tools.files.Compressed(row.ID)
 			a.watch().Expect(row.ID, "compression")
 		},

@@ -120,10 +120,9 @@ func (s *Session) compress(op Compress) error {
 	case s.runtime == nil || s.runtime.Context == nil || len(s.transcript) == 0:
 		return errors.New("there is nothing to compress yet")
 	}
-	p := hermes.ContextUsage{Demand: true, Focus: op.Topic, Keep: op.Keep, Used: int(s.last.Prompt() + s.last.Output), Counted: s.counted}
-	if s.runtime.Window != nil {
-		p.Window = s.runtime.Window(s.row.Model)
-	}
+	s.stopCompaction()
+	p := s.usage()
+	p.Demand, p.Focus, p.Keep = true, op.Topic, op.Keep
 	ctx, cancel := context.WithCancelCause(s.ctx)
 	t := &turn{number: s.lastTurn(), cancel: cancel, began: s.cfg.Now(), events: make(chan turnEvent, 8)}
 	s.turn = t

@@ -27,6 +27,7 @@ func (s *Session) endTurn(failed error) {
 	s.observe(*done)
 	s.reviewIfDue(*done)
 	s.next()
+	s.awaitIdle()
 }
 
 // broken returns the outcome of a turn whose loop was stopped before its end.

@@ -177,7 +177,11 @@ func (s *Session) resume(ctx context.Context, o Open) error {
 		}
 	}
 	s.last, s.counted = lastCount(s.transcript)
-	return s.recover(ctx)
+	if err := s.recover(ctx); err != nil {
+		return err
+	}
+	s.awaitIdle()
+	return nil
 }
 
 // loadRuntime builds the session's runtime, once.

@@ -56,6 +56,9 @@ type Runtime struct {
 	Restore func(transcript []hermes.Message)
 	// Context decides which part of the transcript is sent; nil sends all.
 	Context hermes.ContextEngine
+	// CompactAfter is how long no turn must have run before Context is asked to
+	// shorten the transcript in the background; 0 means never.
+	CompactAfter time.Duration
 	// Compacted is called after the transcript was shortened.
 	Compacted func()
 	// Prefix returns the last request that did not begin with the one before

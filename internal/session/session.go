@@ -53,6 +53,8 @@ type Session struct {
 	reviewJob    *reviewJob
 	due          time.Time // since when a review is due; zero if none is
 	quiet        alarm     // fires when the user has paused
+	compactJob   *compactJob
+	untilCompact alarm // fires when the session has been idle for a while
 	memoryJobs   memoryJobs
 	queue        []hermes.Message
 	notify       func(string) // Open.Waiting; may be nil
@@ -156,6 +158,8 @@ func (s *Session) run() {
 			idle.touch()
 		case <-s.quiet.C():
 			s.paused()
+		case <-s.untilCompact.C():
+			s.compactIdle()
 		case <-s.closing:
 			s.shutdown()
 			return
@@ -196,6 +200,8 @@ func (s *Session) do(op Op) error {
 		return s.review(op)
 	case reviewedOp:
 		return s.reviewed(op)
+	case compactedOp:
+		return s.compactedIdle(op)
 	case SetModel:
 		return s.setModel(op)
 	case SetEffort:
@@ -218,6 +224,7 @@ func (s *Session) publish(e hermes.Event) { s.subs.publish(e) }
 
 // shutdown ends the turn and the jobs, then frees the session's resources.
 func (s *Session) shutdown() {
+	s.stopCompaction()
 	if s.turn != nil {
 		s.turn.cancel(hermes.ErrInterrupted)
 		s.queue = nil

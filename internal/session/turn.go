@@ -39,6 +39,7 @@ func (s *Session) turnEvents() <-chan turnEvent {
 
 // begin stores the message and starts a turn with it.
 func (s *Session) begin(m hermes.Message) error {
+	s.stopCompaction()
 	if err := s.prepare(); err != nil {
 		return err
 	}
@@ -61,6 +62,7 @@ func (s *Session) begin(m hermes.Message) error {
 // start runs the loop on the transcript in a new goroutine. The actor reads
 // its events until the last one.
 func (s *Session) start(number int64) error {
+	s.stopCompaction()
 	if err := s.prepare(); err != nil {
 		return err
 	}
