@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -66,19 +67,22 @@ func compacted(e *ear) (n int) {
 func TestAnIdleSessionIsCompactedOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m, asked := hermestest.NewScript(), 0
+		m := hermestest.NewScript()
+		var asked atomic.Int32
 		h := newFixture(t, m, newToolTable(), idling(func(context.Context, int64, string, int) (string, error) {
-			asked++
+			asked.Add(1)
 			return "THE SUMMARY", nil
 		}))
 		s, e := long(t, h, m)
 		time.Sleep(9 * time.Minute)
-		if asked > 0 || compacted(e) > 0 {
+		synctest.Wait()
+		if asked.Load() > 0 || compacted(e) > 0 {
 			t.Error("compacted too early")
 		}
 		time.Sleep(24 * time.Hour)
-		if asked != 1 || compacted(e) != 1 {
-			t.Errorf("asked %d times, compacted %d times", asked, compacted(e))
+		synctest.Wait()
+		if asked.Load() != 1 || compacted(e) != 1 {
+			t.Errorf("asked %d times, compacted %d times", asked.Load(), compacted(e))
 		}
 		short := stored(t, h.store, s.ID())
 		if all := strings.Join(short, "\n"); len(short) > 20 || !strings.Contains(all, "THE SUMMARY") {
@@ -92,7 +96,8 @@ func TestAnIdleSessionIsCompactedOnce(t *testing.T) {
 			t.Errorf("the next request has %d messages, want %d", n, len(short)+1)
 		}
 		time.Sleep(24 * time.Hour)
-		if asked != 1 {
+		synctest.Wait()
+		if asked.Load() != 1 {
 			t.Error("a short session was compacted again")
 		}
 	})
@@ -119,24 +124,26 @@ func TestWhatComesNextStopsTheCompaction(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				m, begun, stopped := hermestest.NewScript(), 0, 0
+				m := hermestest.NewScript()
+				var begun, stopped atomic.Int32
 				h := newFixture(t, m, newToolTable(), idling(func(ctx context.Context, _ int64, _ string, _ int) (string, error) {
-					if begun++; begun > 1 {
+					if begun.Add(1) > 1 {
 						return "ON DEMAND", nil
 					}
 					<-ctx.Done()
-					stopped++
+					stopped.Add(1)
 					return "TOO LATE", nil
 				}))
 				s, e := long(t, h, m)
 				before := stored(t, h.store, s.ID())
 				time.Sleep(11 * time.Minute)
-				if begun != 1 || stopped != 0 {
-					t.Fatalf("%d summaries began, %d were stopped", begun, stopped)
+				synctest.Wait()
+				if begun.Load() != 1 || stopped.Load() != 0 {
+					t.Fatalf("%d summaries began, %d were stopped", begun.Load(), stopped.Load())
 				}
 				next(t, s, m)
 				synctest.Wait()
-				if stopped != 1 {
+				if stopped.Load() != 1 {
 					t.Error("the summary was not stopped")
 				}
 				after := stored(t, h.store, s.ID())
@@ -160,29 +167,33 @@ func TestNoCompactionOfASessionThatIsNotIdle(t *testing.T) {
 			submit(t, s, say("work"))
 			<-entered
 			time.Sleep(time.Hour)
+			synctest.Wait()
 			close(release)
 			synctest.Wait()
 			time.Sleep(9 * time.Minute) // the clock begins with the end of the turn
+			synctest.Wait()
 		},
 		"the last turn failed": func(t *testing.T, s *session.Session, m *hermestest.Script, _, _ chan struct{}) {
 			m.Add(hermestest.Step{Err: &hermes.ModelError{Class: hermes.ClassAuth, Message: "no"}})
 			submit(t, s, say("work"))
 			synctest.Wait()
 			time.Sleep(time.Hour)
+			synctest.Wait()
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				m, asked := hermestest.NewScript(), 0
+				m := hermestest.NewScript()
+				var asked atomic.Int32
 				tool, entered, release := gate("gate")
 				h := newFixture(t, m, newToolTable(tool), idling(func(context.Context, int64, string, int) (string, error) {
-					asked++
+					asked.Add(1)
 					return "THE SUMMARY", nil
 				}))
 				s, e := long(t, h, m)
 				play(t, s, m, entered, release)
-				if asked > 0 || compacted(e) > 0 {
+				if asked.Load() > 0 || compacted(e) > 0 {
 					t.Error("compacted")
 				}
 			})
@@ -194,8 +205,9 @@ func TestNoCompactionOfASessionThatIsNotIdle(t *testing.T) {
 func TestAResumedSessionIsCompactedToo(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m, asked := hermestest.NewScript(), 0
-		sum := func(context.Context, int64, string, int) (string, error) { asked++; return "THE SUMMARY", nil }
+		m := hermestest.NewScript()
+		var asked atomic.Int32
+		sum := func(context.Context, int64, string, int) (string, error) { asked.Add(1); return "THE SUMMARY", nil }
 		h := newFixture(t, m, newToolTable(), idling(sum))
 		s, _ := long(t, h, m)
 		if err := s.Close(); err != nil {
@@ -204,8 +216,9 @@ func TestAResumedSessionIsCompactedToo(t *testing.T) {
 		s = h.open(t, session.Open{Resume: s.ID()})
 		e := listen(t, s)
 		time.Sleep(11 * time.Minute)
-		if asked != 1 || compacted(e) != 1 {
-			t.Errorf("asked %d times, compacted %d times", asked, compacted(e))
+		synctest.Wait()
+		if asked.Load() != 1 || compacted(e) != 1 {
+			t.Errorf("asked %d times, compacted %d times", asked.Load(), compacted(e))
 		}
 	})
 }
