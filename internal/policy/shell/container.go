@@ -38,6 +38,11 @@ func (j *judge) containers(name string, rest []string, s situation) bool {
 		if len(inner) > 0 && stopsContainer(inner[0]) {
 			j.ask("docker-lifecycle", "stops, restarts or removes containers")
 		}
+		if len(inner) > 0 && (inner[0] == "exec" || inner[0] == "run") {
+			j.inContainer(wrapper{values: "euwvpl", long: " --env --user --workdir --index --volume --publish --label --name --entrypoint ", words: 1}.inner(inner[1:]), s)
+		}
+	case "run", "create":
+		j.containerRights(words[1:])
 	default:
 		if stopsContainer(words[0]) || len(words) > 1 && stopsContainer(words[1]) && isContainerNoun(words[0]) {
 			j.ask("docker-lifecycle", "stops, restarts or removes containers")

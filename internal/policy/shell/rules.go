@@ -13,6 +13,7 @@ func (j *judge) rules(name string, args []string, s situation) {
 	j.persists(name, rest)
 	j.accounts(name, rest)
 	j.system(name, rest)
+	j.tools(name, rest, s)
 	switch name {
 	case "rm", "grm", "srm", "rimraf", "trash-rm":
 		j.remove(rest)

@@ -1,0 +1,135 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// clouds are command line tools of services whose resources others use, too, each
+// with its words that only look. What is not known to look needs approval.
+var clouds = map[string]string{
+	"aws": "", "aws2": "", "awslocal": "", "gcloud": "components", "az": "account", "gsutil": "hash", "bq": "mk-definition", "oci": "", "doctl": "", "hcloud": "context", "linode-cli": "", "vultr-cli": "",
+	"ibmcloud": "target", "aliyun": "", "tccli": "", "scw": "", "exo": "", "civo": "", "openstack": "", "yc": "", "eksctl": "", "kops": "", "databricks": "", "confluent": "", "atlas": "",
+	"mongocli": "", "pscale": "shell", "neonctl": "", "turso": "", "snow": "", "vault": "", "consul": "members catalog", "nomad": "", "boundary": "", "stripe": "listen trigger", "twilio": "", "auth0": "",
+	"okta": "", "s3cmd": "", "s5cmd": "", "mc": "alias", "b2": "", "ossutil": "", "upctl": "", "render": "",
+
+	"heroku": "local open apps pg addons domains dyno", "fly": "open dashboard", "flyctl": "open dashboard", "vercel": "dev build link pull env teams switch bisect", "now": "dev", "netlify": "dev build link open sites env",
+	"railway": "link open variables shell run environment", "firebase": "serve emulators:start emulators:exec projects use open", "wrangler": "dev types generate", "supabase": "start stop new serve gen link migration functions",
+	"sls": "offline package", "serverless": "offline package", "sam": "build local", "eb": "local open", "amplify": "mock", "cf": "target apps", "copilot": "", "surge": "",
+	"kamal": "", "cap": "-T", "dokku": "", "convox": "",
+
+	"terraform": "console workspace-list", "tofu": "console", "terragrunt": "hclfmt", "pulumi": "new about console stack plugin", "cdk": "context metadata", "cdktf": "get convert",
+}
+
+// cloud judges tools that change what runs elsewhere.
+func (j *judge) cloud(name string, rest []string) {
+	quiet, known := clouds[name]
+	words := verbWords(rest)
+	switch {
+	case name == "rclone":
+		j.transfers(words)
+		return
+	case !known || isRehearsal(name, rest) || len(words) == 0 && name != "vercel" && name != "now" && name != "surge":
+		return
+	}
+	if name == "aws" || name == "aws2" || name == "awslocal" {
+		words = awsVerb(words)
+	}
+	if name == "az" { // it has no arguments without an option: the last word is the verb
+		words = lastSure(rest)
+	}
+	if name == "terragrunt" {
+		words = slices.DeleteFunc(words, func(w string) bool { return w == "run-all" || w == "stack" })
+	}
+	if fetches(words) {
+		return
+	}
+	switch firstDeed(words, quiet) {
+	case deletes:
+		j.ask("cloud-delete", "deletes or stops what runs in a cloud or at a service")
+	case changes, noDeed:
+		j.ask("cloud-change", "changes what runs in a cloud or at a service")
+	}
+}
+
+// awsVerb returns the operation of an AWS service, with what follows it.
+func awsVerb(words []string) []string {
+	if len(words) > 1 && words[0] != "help" {
+		if words[0] == "configure" && (words[1] == "set" || words[1] == "import" || words[1] == "add-model") {
+			return []string{"set"}
+		}
+		if words[0] == "configure" {
+			return []string{"configure"}
+		}
+		return words[1:]
+	}
+	return words
+}
+
+func lastSure(rest []string) []string {
+	for i, a := range rest {
+		if len(a) > 1 && a[0] == '-' {
+			if i > 0 {
+				return rest[i-1 : i]
+			}
+			return verbWords(rest)
+		}
+	}
+	return rest[max(len(rest)-1, 0):]
+}
+
+// fetches reports whether a copy goes from a service to this machine.
+func fetches(words []string) bool {
+	i := slices.IndexFunc(words, func(w string) bool { return w == "cp" || w == "sync" || w == "rsync" || w == "mirror" })
+	if i < 0 || len(words) < i+3 {
+		return false
+	}
+	from, to := words[i+1], words[len(words)-1]
+	return strings.Contains(from, "://") && !strings.Contains(to, "://") && !dynamic(to)
+}
+
+// transfers judges rclone, which copies between this machine and services.
+func (j *judge) transfers(words []string) {
+	if len(words) == 0 {
+		return
+	}
+	switch words[0] {
+	case "copy", "copyto":
+		if len(words) > 2 && strings.Contains(words[1], ":") && !strings.Contains(words[2], ":") {
+			return
+		}
+	case "ls", "lsd", "lsl", "lsf", "lsjson", "tree", "size", "check", "cat", "version", "about", "listremotes", "help", "hashsum", "md5sum", "sha1sum", "ncdu", "genautocomplete", "completion":
+		return
+	case "config":
+		return
+	case "delete", "purge", "deletefile", "rmdir", "rmdirs", "cleanup", "sync", "move", "moveto", "dedupe":
+		j.ask("cloud-delete", "deletes or stops what runs in a cloud or at a service")
+		return
+	}
+	j.ask("cloud-change", "changes what runs in a cloud or at a service")
+}
+
+// remoteRun judges programs that run commands on other machines, or set them up.
+func (j *judge) remoteRun(name string, rest []string) {
+	words := plainWords(rest)
+	verb := ""
+	if len(words) > 0 {
+		verb = words[0]
+	}
+	found := false
+	switch name {
+	case "ansible", "ansible-playbook", "ansible-pull", "ansible-console", "salt", "salt-call", "salt-ssh", "pssh", "parallel-ssh", "pdsh", "clush", "dsh", "fab", "chef-client", "mco", "bolt", "psexec", "winrs":
+		found = len(rest) > 0
+	case "puppet":
+		found = verb == "apply" || verb == "agent"
+	case "knife":
+		found = slices.Contains(words, "delete") || verb == "ssh" || verb == "bootstrap"
+	case "packer":
+		found = verb == "build"
+	case "vagrant":
+		found = verb == "destroy" || verb == "halt" || verb == "ssh" || verb == "snapshot" && !slices.Contains(words, "list")
+	}
+	if found && !isRehearsal(name, rest) {
+		j.ask("remote-run", "runs commands on other machines, or removes them")
+	}
+}

@@ -1,0 +1,164 @@
+package shell
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+const losesData = "deletes or resets data of a database, a queue or an index"
+
+// databases judges the tools of databases and of frameworks that manage one.
+func (j *judge) databases(name string, rest []string, in input) {
+	words := verbWords(rest)
+	if found := dropsData(name, words, rest) || resetsSchema(name, words, rest); found && !isRehearsal(name, rest) {
+		j.ask("database-reset", losesData)
+	}
+	if !showsText(name) && name != "sed" {
+		for _, text := range append([]string{in.text}, rest...) {
+			if len(text) > 3 && clientRuns(name, text) {
+				j.ask("database-exec", "makes a database or its client run a program or write a file")
+				break
+			}
+		}
+	}
+}
+
+// dropsData reports whether the client or administration tool of a database
+// deletes data.
+func dropsData(name string, words, rest []string) bool {
+	line := strings.ToLower(strings.Join(rest, " "))
+	has := func(verbs ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(verbs, strings.ToLower(w)) })
+	}
+	switch strings.TrimSuffix(name, ".sh") {
+	case "dropdb", "dropuser", "pg_dropcluster", "pg_resetwal", "pg_resetxlog", "cbc-flush":
+		return len(rest) > 0
+	case "mysqladmin", "mariadb-admin":
+		return has("drop", "shutdown", "kill", "password", "flush-privileges")
+	case "redis-cli", "valkey-cli", "keydb-cli":
+		return redisLoses(words)
+	case "mongo", "mongosh":
+		return mongoLoses().MatchString(line)
+	case "mongorestore":
+		return hasLong(rest, "--drop")
+	case "pg_restore":
+		return hasShort(rest, "c") || hasLong(rest, "--clean")
+	case "influx":
+		return has("delete") || strings.Contains(line, "drop ")
+	case "cqlsh", "clickhouse-client", "clickhouse", "cypher-shell", "isql", "sqlcmd", "osql", "sqlplus", "bq", "duckdb", "trino", "presto", "snowsql", "hive", "beeline", "spark-sql":
+		return dropsAny().MatchString(line)
+	case "kafka-topics", "kafka-consumer-groups", "kafka-configs", "kafka-acls", "pulsar-admin":
+		return strings.Contains(line, "--delete") || strings.Contains(line, "--reset-offsets") || has("delete")
+	case "kafka-delete-records":
+		return true
+	case "rabbitmqctl", "rabbitmqadmin":
+		return len(words) > 0 && deedOf(words[0], "") == deletes
+	case "zkcli", "etcdctl":
+		return has("delete", "deleteall", "rmr", "del")
+	case "curl", "http", "https", "xh", "wget", "curlie":
+		return slices.ContainsFunc(optionValues(rest, "-X", "--request"), func(m string) bool { return strings.EqualFold(m, "DELETE") }) || len(words) > 0 && words[0] == "DELETE" || strings.Contains(line, "--method=delete")
+	}
+	return false
+}
+
+// redisLoses reports whether a Redis command deletes everything, an unknown key,
+// or changes how the server works.
+func redisLoses(words []string) bool {
+	for i, w := range words {
+		switch strings.ToLower(w) {
+		case "flushall", "flushdb", "shutdown", "debug", "module", "slaveof", "replicaof", "swapdb", "migrate", "failover", "reset", "eval", "script", "function":
+			return true
+		case "config", "acl", "cluster":
+			return i+1 < len(words) && deedOf(words[i+1], "resetstat nodes slots info getuser users") != looks
+		case "del", "unlink":
+			return i+1 >= len(words) || dynamic(strings.Join(words[i+1:], " "))
+		case "get", "set", "ping", "info", "keys", "scan":
+			return false
+		}
+	}
+	return false
+}
+
+// resetsSchema reports whether a framework's command drops tables or undoes
+// migrations.
+func resetsSchema(name string, words, rest []string) bool {
+	first := func(at int) string {
+		if at < len(words) {
+			return strings.ToLower(words[at])
+		}
+		return ""
+	}
+	any := func(verbs ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(verbs, strings.ToLower(w)) })
+	}
+	switch name {
+	case "rails", "rake":
+		return slices.ContainsFunc(words, railsResets) || first(0) == "runner" && railsLoses().MatchString(strings.Join(rest, " "))
+	case "prisma":
+		return first(0) == "migrate" && first(1) == "reset" || hasLong(rest, "--force-reset") || hasLong(rest, "--accept-data-loss") || first(0) == "db" && first(1) == "execute"
+	case "sequelize", "sequelize-cli":
+		return any("db:drop", "db:migrate:undo", "db:migrate:undo:all")
+	case "knex":
+		return any("migrate:rollback", "migrate:down", "seed:run")
+	case "typeorm", "mikro-orm", "typeorm-ts-node-commonjs":
+		return any("schema:drop", "migration:revert", "migration:down", "schema:fresh", "migration:fresh", "database:drop")
+	case "drizzle-kit":
+		return any("drop") || first(0) == "push"
+	case "manage.py", "django-admin", "django-admin.py":
+		return any("flush", "reset_db", "sqlflush", "reset_schema", "clear_index") || any("migrate") && any("zero")
+	case "artisan":
+		return any("migrate:fresh", "migrate:reset", "migrate:refresh", "migrate:rollback", "db:wipe", "queue:flush", "queue:clear")
+	case "console":
+		return slices.ContainsFunc(words, func(w string) bool {
+			return strings.Contains(w, ":drop") || strings.Contains(w, ":purge") || strings.Contains(w, "fixtures:load")
+		})
+	case "alembic":
+		return any("downgrade")
+	case "flask":
+		return any("downgrade", "drop")
+	case "mix":
+		return any("ecto.drop", "ecto.reset", "ecto.rollback")
+	case "sqlx":
+		return first(0) == "database" && (first(1) == "drop" || first(1) == "reset") || first(1) == "revert"
+	case "diesel":
+		return first(0) == "database" && (first(1) == "reset" || first(1) == "drop") || first(1) == "revert" || first(1) == "redo"
+	case "dbmate", "goose", "migrate", "liquibase", "flyway", "atlas", "bytebase", "sql-migrate", "tern", "rambler", "hasura":
+		return any("drop", "down", "down-to", "reset", "rollback", "drop-all", "dropall", "clean", "reset-to", "rollback-count", "undo")
+	}
+	return false
+}
+
+func railsResets(task string) bool {
+	parts := strings.Split(task, ":")
+	return parts[0] == "db" && slices.ContainsFunc(parts[1:], func(p string) bool {
+		return slices.Contains([]string{"drop", "reset", "truncate_all", "load", "rollback", "down", "redo", "purge", "replant", "environment", "setup"}, p)
+	})
+}
+
+var mongoLoses = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`dropdatabase|\.drop(indexes|user|allusers)?\(|deletemany\(|\.remove\(|deleteone\(\s*\{\s*\}|shutdownserver|dropallroles`)
+})
+
+var dropsAny = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(drop|truncate)\s+\w|\bdelete\s+from\b|\bdetach\s+delete\b`)
+})
+
+var railsLoses = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)delete_all|destroy_all|drop_table|truncate|system\(|exec\(|%x[^a-f0-9]`)
+})
+
+var clientCode = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?is)(^|[\s;])\\!|\bcopy\b.*\b(from|to)\s+program\b|\binto\s+(out|dump)file\b|\bxp_cmdshell\b|^\s*\.(shell|system|load)\b|\blo_export\b|\bload_extension\s*\(|\bload\s+data\s+(local\s+)?infile\b|\bsys_exec\b`)
+})
+
+// clientRuns reports whether text for a database client runs a program or writes a
+// file.
+func clientRuns(name, text string) bool {
+	switch name {
+	case "psql", "mysql", "mariadb", "sqlite3", "sqlite", "duckdb", "sqlcmd", "isql", "osql", "sqlplus", "clickhouse-client", "mycli", "pgcli", "usql", "litecli", "cqlsh":
+		return clientCode().MatchString(text)
+	}
+	return false
+}

@@ -1,0 +1,118 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// verbWords returns the words of a call of a tool with nouns and verbs, such as
+// `aws ec2 describe-instances`, without options. Words that may be values of an
+// option come last.
+func verbWords(rest []string) []string {
+	var sure, values []string
+	after := false
+	for _, a := range rest {
+		switch {
+		case a == "--":
+			return append(sure, values...)
+		case len(a) > 1 && a[0] == '-':
+			after = !strings.Contains(a, "=") && !slices.Contains(switches, a)
+		case after:
+			values, after = append(values, a), false
+		default:
+			sure = append(sure, a)
+		}
+	}
+	return append(sure, values...)
+}
+
+// switches are usual options without a value.
+var switches = []string{
+	"-A", "--all-namespaces", "-q", "--quiet", "-y", "--yes", "-v", "--verbose", "--debug", "--json", "--force", "-r", "-R", "--recursive", "--no-cli-pager",
+	"--prod", "--all", "-i", "-t", "-it", "--watch", "-w", "-m", "--dry-run", "--auto-approve", "-auto-approve", "--help", "--version", "-d",
+}
+
+// deed is what the verb of a tool does.
+type deed int
+
+const (
+	noDeed deed = iota
+	looks       // it only reads, or changes settings of the tool here
+	changes
+	deletes
+)
+
+// deedOf returns what a word does if it is a verb: delete-stack, apps:destroy,
+// batch-get-item. Words that are in quiet only look.
+func deedOf(word, quiet string) deed {
+	word = strings.ToLower(word)
+	if within(quiet, word) {
+		return looks
+	}
+	word = word[strings.LastIndexByte(word, ':')+1:]
+	head, tail, _ := strings.Cut(strings.ReplaceAll(word, "_", "-"), "-")
+	if head == "batch" || head == "bulk" || head == "admin" {
+		head, _, _ = strings.Cut(tail, "-")
+	}
+	switch {
+	case within(quiet, head), within(lookingVerbs, head):
+		return looks
+	case within(deletingVerbs, head):
+		return deletes
+	case within(changingVerbs, head):
+		return changes
+	}
+	return noDeed
+}
+
+// firstDeed returns what the first verb among words does.
+func firstDeed(words []string, quiet string) deed {
+	for _, w := range words {
+		if d := deedOf(w, quiet); d != noDeed {
+			return d
+		}
+	}
+	return noDeed
+}
+
+// within reports whether a word is one of a list that is separated by spaces.
+func within(list, word string) bool {
+	for list != "" {
+		var next string
+		next, list, _ = strings.Cut(list, " ")
+		if next == word {
+			return word != ""
+		}
+	}
+	return false
+}
+
+const (
+	lookingVerbs = "list ls lst get describe show view info status stat version versions help logs log tail wait search query scan lookup whoami diff plan validate preview check " +
+		"estimate test filter simulate select explain top history inspect verify cat du print download completion docs doctor ps releases events metrics usage read head count " +
+		"find ping tree size config configure login logout auth init regions zones fmt graph output providers synth synthesize lint"
+	deletingVerbs = "delete del destroy terminate remove rm rb rmi rmp rmf purge drop deregister wipe flush empty uninstall kill deallocate nuke prune unpublish yank deprovision erase " +
+		"expire truncate unset down reset abandon revoke undefine unregistervm detach disable evict drain clear clean cleanup teardown unlink leave"
+	changingVerbs = "create add put set update modify edit attach start stop restart reboot suspend resume run deploy ssh scp exec invoke send submit import copy cp mv sync restore " +
+		"enable grant associate disassociate authorize register allocate release assign apply patch replace resize scale promote failover move transfer rotate upload push publish tag untag " +
+		"change accept reject execute call bind unbind mb presign website up install upgrade rollback undo redeploy launch open connect attach-session share unshare migrate merge taint " +
+		"untaint refresh force cordon uncordon label annotate debug expose autoscale proxy convert approve deny cancel provision seal unseal operator write renew rekey"
+)
+
+// isRehearsal reports whether an option says that nothing is really done.
+func isRehearsal(name string, rest []string) bool {
+	if last := len(rest) - 1; last >= 0 && (rest[last] == "-h" || last == 0 && (rest[0] == "--version" || rest[0] == "-V")) {
+		return true
+	}
+	return slices.ContainsFunc(rest, func(a string) bool {
+		switch a {
+		case "--dry-run", "--dryrun", "-dry-run", "--dry-run=client", "--dry-run=server", "--dry-run=true", "--help", "--whatif":
+			return true
+		case "--check", "--syntax-check", "--list-hosts", "--list-tasks":
+			return strings.HasPrefix(name, "ansible")
+		case "--snapshot":
+			return name == "goreleaser"
+		}
+		return false
+	})
+}
