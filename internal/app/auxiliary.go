@@ -127,7 +127,7 @@ func (r *reacher) config() (provider.Config, error) {
 		return provider.Config{}, err
 	}
 	pc, err := r.app.providerConfig(cfg)
-	pc.Fallback = nil
+	pc.Fallback, pc.StreamOnly = nil, cfg.StreamOnlyURLs()
 	return pc, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 
 	"hermes"
 	"hermes/internal/config"
@@ -184,6 +185,9 @@ func (a *App) prompt(ctx context.Context, cfg *config.Config, row hermes.Session
 		MaxChars: cfg.General().ContextFileMaxChars, ReadTimeout: cfg.General().ContextFileReadTimeout,
 		Environment: prompt.Environment{OS: runtime.GOOS + " (" + runtime.GOARCH + ")", Home: userHome, Dir: row.Dir, Shell: shellName(a.opts.Getenv("SHELL"))},
 	}
+	if text := ownPrompt(cfg); text != "" {
+		in.Guides = append(in.Guides, prompt.Section{Name: "own", Tier: prompt.Context, Text: text})
+	}
 	if a.opts.PassSessionID {
 		in.SessionID = row.ID
 	}
@@ -200,6 +204,13 @@ func (a *App) prompt(ctx context.Context, cfg *config.Config, row hermes.Session
 		a.log().Warn("system prompt", "session", row.ID, "warning", w)
 	}
 	return p
+}
+
+// ownPrompt returns the user's own text for the system prompt: agent.system_prompt and the chosen
+// personality.
+func ownPrompt(cfg *config.Config) string {
+	agent := cfg.Agent()
+	return strings.TrimSpace(strings.TrimSpace(agent.SystemPrompt) + "\n\n" + strings.TrimSpace(agent.Personalities[cfg.Display().Personality]))
 }
 
 // crowded returns a warning if the prompt and its tools leave too little of a small

@@ -33,6 +33,7 @@ func (a *App) tidy(store *sqlite.Store, cfg *config.Config) func() error {
 			if !done {
 				return nil // the rest is done together with it
 			}
+			a.shrink(ctx, store, s)
 		}
 		if _, err := cfg.Home().PruneDue(now, every); err != nil {
 			a.log().Warn("prune caches", "err", err)
@@ -42,5 +43,15 @@ func (a *App) tidy(store *sqlite.Store, cfg *config.Config) func() error {
 			a.log().Warn("prune the undo journal", "err", err)
 		}
 		return nil
+	}
+}
+
+// shrink returns the space of removed sessions to the disk.
+func (a *App) shrink(ctx context.Context, store *sqlite.Store, s config.Sessions) {
+	if !s.VacuumAfterPrune {
+		return
+	}
+	if _, err := store.AutoShrink(ctx, time.Duration(s.MinVacuumIntervalDays)*24*time.Hour); err != nil {
+		a.log().Warn("shrink the database", "err", err)
 	}
 }

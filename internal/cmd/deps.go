@@ -145,6 +145,13 @@ func sessionDeps(p Process, g *chat.Options) sessions.Deps {
 			r, err := app.New(g.App).Repair(ctx)
 			return sessions.Repaired{Sessions: r.Sessions, Messages: r.Messages, Lost: r.Lost, Kept: r.Kept}, err
 		},
+		MaxExport: func() (int, error) {
+			c, err := app.New(g.App).Config()
+			if err != nil {
+				return 0, err
+			}
+			return c.Sessions().MaxExportMessages, nil
+		},
 		Terminal: func() bool { return terminal(p.Stdin) },
 	}
 }
@@ -168,12 +175,12 @@ func modelDeps(p Process, g *chat.Options) model.Deps {
 				return nil, err
 			}
 			var out []model.Service
+			set := cfg.Providers()
 			for _, id := range models.Configured() {
-				if id == "custom" || strings.HasPrefix(id, "custom:") {
-					out = append(out, model.Service{Name: id, Title: strings.TrimPrefix(id, "custom:"), Own: true})
+				if name, own := strings.CutPrefix(id, "custom:"); own || id == "custom" {
+					out = append(out, model.Service{Name: id, Title: cmp.Or(set[name].Name, name), Own: true})
 				}
 			}
-			set := cfg.Providers()
 			for _, r := range models.Rows() {
 				out = append(out, model.Service{Name: r.Name, Title: r.Title, Missing: models.Ready(r.Name), Guessed: r.NoKey && set[r.Name].BaseURL == "", Own: r.NoKey})
 			}

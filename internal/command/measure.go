@@ -29,14 +29,14 @@ type chunk struct {
 
 // order is the order in which portions are listed.
 var order = []string{
-	"tools", "identity", "rules", "loaded skills", "skills index", "project files", "notes", "profile", "external memory", "system prompt",
+	"tools", "identity", "rules", "own text", "loaded skills", "skills index", "project files", "notes", "profile", "external memory", "system prompt",
 	"summaries", "recalled", "your messages", "attached", "surroundings", "program notes", "thinking", "answers", "calls", "tool results",
 }
 
 // layerNames are the names of prompt layers in the list. A layer that is not
 // here counts as rules.
 var layerNames = map[string]string{
-	"identity": "identity", "preloaded-skills": "loaded skills", "skills": "skills index", "project": "project files",
+	"identity": "identity", "own": "own text", "preloaded-skills": "loaded skills", "skills": "skills index", "project": "project files",
 	"memory": "notes", "user": "profile", "outside-memory": "external memory",
 }
 

@@ -94,6 +94,7 @@ func (c *Config) Check() []Problem {
 	d.value(d.at(nil), reflect.ValueOf(&all).Elem(), field{}, nil)
 	c.checkPrices(add)
 	c.checkToolsets(add)
+	c.checkPersonality(add)
 	c.checkSideTasks(d.at([]string{"auxiliary"}), add)
 	c.checkPassthrough(add)
 	for _, l := range c.layers {

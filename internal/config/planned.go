@@ -35,6 +35,7 @@ var capabilities = [...]Capability{
 	{"egress", "the proxy for commands", "internal/egress"},
 	{"execution guidance", "execution guidance", ""},
 	{"fast mode", "fast mode", ""},
+	{"finite runs", "waiting for background processes of a single question", ""},
 	{"gateway", "the gateway", "internal/gateway"},
 	{"goals", "standing goals", ""},
 	{"hooks", "script hooks", "internal/hook/script"},

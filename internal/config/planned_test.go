@@ -121,3 +121,17 @@ func TestUnknownSideTasksAreReported(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+func TestUnknownPersonalityIsReported(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"poet": "", "none": "", "\"\"": "",
+		"poett":  "config.yaml, line 2: display.personality is \"poett\", which is not in agent.personalities; it is ignored. Did you mean poet?",
+		"pirate": "config.yaml, line 2: display.personality is \"pirate\", which is not in agent.personalities; it is ignored. Add it with `hermes config set agent.personalities.pirate TEXT`.",
+	} {
+		c := load(setup(t, "agent: {personalities: {poet: Answer in verse.}}\ndisplay: {personality: "+name+"}\n", ""))
+		if got := strings.Join(texts(c.Warnings()), "\n"); got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+}

@@ -71,7 +71,8 @@ var sideTasks = map[string]sideTask{
 // auxiliaryTimeout is the timeout of the other side tasks.
 const auxiliaryTimeout = 60 * time.Second
 
-// StreamOnlyURLs returns the base URLs whose side tasks must stream.
+// StreamOnlyURLs returns the base URLs whose side tasks stream although model.streaming
+// is off.
 func (c *Config) StreamOnlyURLs() []string {
 	return section[AuxiliaryTasks](c, "auxiliary").StreamOnlyURLs
 }

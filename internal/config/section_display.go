@@ -1,5 +1,11 @@
 package config
 
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
 // Display is the section display: what the user sees.
 type Display struct {
 	ToolProgress         string         `key:"tool_progress" default:"all" oneof:"off new all verbose"`
@@ -28,7 +34,7 @@ type Display struct {
 	FocusView            bool           `key:"focus_view" planned:"display options"`
 	Language             string         `key:"language" default:"en" planned:"translations"`
 	MultilineShortcuts   bool           `key:"cli_multiline_shortcuts" default:"true" planned:"display options"`
-	BackgroundProcesses  string         `key:"background_process_notifications" default:"all" oneof:"off result error all"`
+	BackgroundProcesses  string         `key:"background_process_notifications" default:"all" oneof:"off result error all" planned:"gateway"`
 	BusyInputMode        string         `key:"busy_input_mode" default:"queue" oneof:"queue steer interrupt"`
 	MemoryNotifications  string         `key:"memory_notifications" default:"on" oneof:"off on verbose"`
 	Personality          string         `key:"personality"`
@@ -47,3 +53,20 @@ type StatusBar struct {
 
 // Display returns the section display.
 func (c *Config) Display() Display { return section[Display](c, "display") }
+
+// checkPersonality reports a personality that has no text.
+func (c *Config) checkPersonality(add func(Problem)) {
+	personalities := c.Agent().Personalities
+	for _, e := range c.EntriesBelow("display", "personality") {
+		name, _ := e.Value.(string)
+		if _, known := personalities[name]; known || slices.Contains([]string{"", "none", "default", "neutral"}, name) {
+			continue
+		}
+		p := Problem{Severity: Warning, File: e.File, Line: e.Line, Key: e.Key, Text: fmt.Sprintf("is %q, which is not in agent.personalities", name),
+			Served: "it is ignored", Do: "Add it with `hermes config set agent.personalities." + name + " TEXT`"}
+		if near := nearest(name, slices.Sorted(maps.Keys(personalities))); near != "" {
+			p.Do = "Did you mean " + near + "?"
+		}
+		add(p)
+	}
+}

@@ -15,7 +15,7 @@ type Terminal struct {
 	PersistentShell     bool              `key:"persistent_shell" default:"true" planned:"ssh"`
 	LocalPersistent     bool              `key:"local_persistent" planned:"persistent shell"`
 	Lifetime            time.Duration     `key:"lifetime_seconds" default:"300" planned:"docker"`
-	OneshotWait         time.Duration     `key:"oneshot_completion_wait_seconds"` // 0: do not wait
+	OneshotWait         time.Duration     `key:"oneshot_completion_wait_seconds" planned:"finite runs"` // 0: do not wait
 	SSHHost             string            `key:"ssh_host" planned:"ssh"`
 	SSHUser             string            `key:"ssh_user" planned:"ssh"`
 	SSHPort             int               `key:"ssh_port" default:"22" planned:"ssh"`

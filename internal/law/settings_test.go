@@ -62,11 +62,7 @@ func settingsKeys() []key { return keysBelow(reflect.TypeFor[config.Settings](),
 // wiring lists the settings that are being wired.
 var wiring = []string{
 	"provider_routing", "openrouter.response_cache", "openrouter.response_cache_ttl", "openrouter.min_coding_score",
-	"auxiliary.stream_only_base_urls", "agent.service_tier", "agent.personalities", "agent.system_prompt",
-	"terminal.oneshot_completion_wait_seconds",
-	"display.background_process_notifications", "display.personality",
-	"sessions.vacuum_after_prune", "sessions.min_vacuum_interval_days",
-	"sessions.max_resume_messages", "sessions.max_export_messages", "providers.name",
+	"agent.service_tier", "sessions.max_resume_messages",
 }
 
 // wrongKeys checks what the tags of settings promise against what the program reads.

@@ -61,7 +61,7 @@ func (c *Catalogue) common(ch choice, key hermes.Key, client *http.Client, heade
 
 func (c *Catalogue) responses(ch choice, w base.Config, key hermes.Key) hermes.Model {
 	q := ch.Responses
-	q.NoStream = c.cfg.NoStream && !q.Codex
+	q.NoStream = c.noStream(ch) && !q.Codex
 	q.KeyHeader = cmp.Or(q.KeyHeader, ch.Chat.KeyHeader)
 	q.SessionHeader = cmp.Or(q.SessionHeader, ch.Chat.SessionHeader)
 	if len(ch.custom.Extra) > 0 {
@@ -75,12 +75,12 @@ func (c *Catalogue) responses(ch choice, w base.Config, key hermes.Key) hermes.M
 }
 
 func (c *Catalogue) gemini(ch choice, w base.Config) hermes.Model {
-	return gemini.New(gemini.Config{Config: w, Quirks: gemini.Quirks{NoStream: c.cfg.NoStream, Bearer: ch.Bearer}})
+	return gemini.New(gemini.Config{Config: w, Quirks: gemini.Quirks{NoStream: c.noStream(ch), Bearer: ch.Bearer}})
 }
 
 func (c *Catalogue) ollama(ch choice, w base.Config) hermes.Model {
 	return ollama.New(ollama.Config{
-		Config: w, Quirks: ollama.Quirks{NoStream: c.cfg.NoStream},
+		Config: w, Quirks: ollama.Quirks{NoStream: c.noStream(ch)},
 		Learn: func(context int) { c.learned.learn(ch.BaseURL, ch.model, context) },
 	})
 }
@@ -96,7 +96,7 @@ func (c *Catalogue) bedrock(ch choice, w base.Config) hermes.Model {
 		w.BaseURL = "" // the region's own address
 	}
 	return bedrock.New(bedrock.Config{
-		Config: w, Quirks: bedrock.Quirks{NoStream: c.cfg.NoStream, CacheTTL: c.cacheTTL(ch)},
+		Config: w, Quirks: bedrock.Quirks{NoStream: c.noStream(ch), CacheTTL: c.cacheTTL(ch)},
 		Access: bedrock.Access{
 			Region: c.firstVar([]string{"AWS_REGION", "AWS_DEFAULT_REGION"}), Profile: get("AWS_PROFILE"),
 			KeyID: get("AWS_ACCESS_KEY_ID"), Secret: hermes.Secret(get("AWS_SECRET_ACCESS_KEY")), Token: hermes.Secret(get("AWS_SESSION_TOKEN")),

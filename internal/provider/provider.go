@@ -44,6 +44,8 @@ type Config struct {
 
 	CacheTTL string // "5m" (also if empty), "1h" or "off"
 	NoStream bool
+	// StreamOnly lists base URLs that stream although NoStream is set.
+	StreamOnly []string
 	// Retries is how often a failed call is retried; 0 is 3, negative none.
 	Retries  int
 	Timeouts Timeouts

@@ -3,6 +3,7 @@ package provider
 import (
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -83,11 +84,11 @@ func (c *Catalogue) transport(ch choice, key hermes.Key, client *http.Client, he
 		return anthropic.New(anthropic.Config{Config: w, Quirks: anthropic.Quirks{
 			Bearer:   ch.Bearer || key.Source == "env:ANTHROPIC_AUTH_TOKEN" || key.Source == "oauth",
 			OAuth:    strings.HasPrefix(key.Secret.Reveal(), "sk-ant-oat"),
-			NoStream: c.cfg.NoStream, CacheTTL: c.cacheTTL(ch),
+			NoStream: c.noStream(ch), CacheTTL: c.cacheTTL(ch),
 		}})
 	default:
 		q := ch.Chat
-		q.NoStream = q.NoStream || c.cfg.NoStream
+		q.NoStream = q.NoStream || c.noStream(ch)
 		q.CacheTTL = c.cacheTTL(ch)
 		q.TextCalls = c.ownModel(ch)
 		if len(ch.custom.Extra) > 0 {
@@ -98,6 +99,13 @@ func (c *Catalogue) transport(ch choice, key hermes.Key, client *http.Client, he
 		}
 		return chat.New(chat.Config{Config: w, Quirks: q})
 	}
+}
+
+// noStream reports whether answers of a choice are requested without streaming.
+func (c *Catalogue) noStream(ch choice) bool {
+	return c.cfg.NoStream && !slices.ContainsFunc(c.cfg.StreamOnly, func(address string) bool {
+		return strings.TrimRight(address, "/") == strings.TrimRight(ch.BaseURL, "/")
+	})
 }
 
 // client returns the common client unless the service needs other certificates.
@@ -154,7 +162,7 @@ func (c *Catalogue) clocks(ch choice) httpc.Clocks {
 		Stale:     stale,
 		Whole:     first(model.Timeout, ch.custom.Timeout, t.Call, 1800*time.Second),
 	}
-	if c.cfg.NoStream || ch.Chat.NoStream {
+	if c.noStream(ch) || ch.Chat.NoStream {
 		remote := 90 * time.Second
 		if ch.Protocol != ProtocolChat {
 			remote = 900 * time.Second

@@ -174,6 +174,15 @@ func unlisted(ctx context.Context, o *Options, full string) string {
 	return ""
 }
 
+// shown is the name of a service, with the title of the user's own one if it says more.
+func (s Service) shown() string {
+	name, own := strings.CutPrefix(s.Name, "custom:")
+	if !own || s.Title == "" || s.Title == name {
+		return s.Name
+	}
+	return s.Name + " (" + s.Title + ")"
+}
+
 func show(ctx context.Context, o *Options) error {
 	ref, source, err := o.Current(ctx)
 	if err != nil {
@@ -188,7 +197,7 @@ func show(ctx context.Context, o *Options) error {
 	var names []string
 	for _, s := range running(ctx, o, services) {
 		if s.Missing == "" {
-			names = append(names, s.Name)
+			names = append(names, s.shown())
 		}
 	}
 	if len(names) == 0 {

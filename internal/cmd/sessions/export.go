@@ -82,6 +82,9 @@ func runExport(ctx context.Context, o *ExportOptions) error {
 		if len(rows) == 0 {
 			return errors.New("nothing to export: no session matches; list them with `hermes sessions list --all`")
 		}
+		if err := o.fits(rows); err != nil {
+			return err
+		}
 		if o.DryRun {
 			messages := 0
 			for _, r := range rows {
@@ -99,6 +102,24 @@ func runExport(ctx context.Context, o *ExportOptions) error {
 			return nil
 		}, len(rows))
 	})
+}
+
+// fits returns an error if a session is too long to be exported.
+func (o *ExportOptions) fits(rows []hermes.Session) error {
+	if o.MaxExport == nil {
+		return nil
+	}
+	most, err := o.MaxExport()
+	if err != nil || most <= 0 {
+		return err
+	}
+	for _, r := range rows {
+		if r.Messages > most {
+			return fmt.Errorf("session %s has %d messages; the limit for exports is %d, so nothing was exported. Raise it with `hermes config set sessions.max_export_messages %d`",
+				r.ID, r.Messages, most, r.Messages)
+		}
+	}
+	return nil
 }
 
 // writer returns the function for the chosen format.

@@ -27,6 +27,9 @@ type Deps struct {
 	// Repair recovers what can be read of a damaged database. If nil, there is no
 	// verb repair.
 	Repair func(ctx context.Context) (Repaired, error)
+	// MaxExport returns the most messages of a session that is exported, 0 for no limit; nil
+	// means no limit.
+	MaxExport func() (int, error)
 	// Terminal reports whether the user can be asked; nil means never.
 	Terminal func() bool
 	// Dir is the working folder; if empty, that of the process.

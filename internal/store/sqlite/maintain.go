@@ -23,6 +23,14 @@ const pruneBatch = 20
 // Prune removes the sessions past their retention, with their messages, and returns
 // how many. It keeps their children, without a parent.
 func (s *Store) Prune(ctx context.Context, r Retention) (int, error) {
+	removed, err := s.prune(ctx, r)
+	if err != nil {
+		return removed, err
+	}
+	return removed, s.shrink(ctx)
+}
+
+func (s *Store) prune(ctx context.Context, r Retention) (int, error) {
 	removed := 0
 	for {
 		n := 0
@@ -41,7 +49,7 @@ func (s *Store) Prune(ctx context.Context, r Retention) (int, error) {
 		}
 		removed += n
 		if n < pruneBatch {
-			return removed, s.shrink(ctx)
+			return removed, nil
 		}
 	}
 }
@@ -74,28 +82,54 @@ func (t *tx) prunable(r Retention) ([]int64, error) {
 }
 
 // AutoPrune prunes unless this or another process did so less than every ago. It
-// reports whether it did.
+// reports whether it did. It leaves the free pages in the file; see AutoShrink.
 func (s *Store) AutoPrune(ctx context.Context, r Retention, every time.Duration) (bool, error) {
+	due, err := s.due(ctx, "pruned", every, func(*tx) (bool, error) { return true, nil })
+	if err != nil || !due {
+		return false, err
+	}
+	_, err = s.prune(ctx, r)
+	return true, err
+}
+
+// AutoShrink returns free pages to the disk if they are more than a quarter of the file,
+// unless this or another process did so less than every ago. It reports whether it did.
+func (s *Store) AutoShrink(ctx context.Context, every time.Duration) (bool, error) {
+	due, err := s.due(ctx, "shrunk", every, func(t *tx) (bool, error) {
+		var free, all int64
+		if err := t.row(`PRAGMA freelist_count`, nil, &free); err != nil {
+			return false, err
+		}
+		err := t.row(`PRAGMA page_count`, nil, &all)
+		return free > all/4, err
+	})
+	if err != nil || !due {
+		return false, err
+	}
+	return true, s.shrink(ctx)
+}
+
+// due reports whether work is needed and was not done less than every ago, and records
+// that it is done now.
+func (s *Store) due(ctx context.Context, name string, every time.Duration, needed func(*tx) (bool, error)) (bool, error) {
 	due := false
 	err := s.update(ctx, func(t *tx) error {
 		due = false
 		now := s.cfg.Now()
 		var last int64
-		err := t.row(`SELECT value FROM meta WHERE name = 'pruned'`, nil, &last)
+		err := t.row(`SELECT value FROM meta WHERE name = ?`, []any{name}, &last)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
 		if now.Sub(timeOf(last)) < every {
 			return nil
 		}
-		due = true
-		return t.exec(`INSERT OR REPLACE INTO meta (name, value) VALUES ('pruned', ?)`, nanos(now))
+		if due, err = needed(t); err != nil || !due {
+			return err
+		}
+		return t.exec(`INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)`, name, nanos(now))
 	})
-	if err != nil || !due {
-		return false, err
-	}
-	_, err = s.Prune(ctx, r)
-	return true, err
+	return due, err
 }
 
 // Optimize merges the index and returns free pages to the disk. It works in steps, so
