@@ -50,8 +50,8 @@ func (r PathRules) Secret(paths ...string) bool {
 func (r PathRules) Write(paths ...string) PathVerdict { return strictest(paths, r.write) }
 
 // CommandWrite judges a command that writes a path. It never denies: the user sees
-// the command and decides. Pass paths as for Read; they may hold patterns of a
-// shell.
+// the command and decides. Pass paths as for Read. They may hold patterns of a
+// shell; one that is not absolute is below an unknown folder.
 func (r PathRules) CommandWrite(paths ...string) PathVerdict {
 	return r.command(paths, func(Kind) bool { return true })
 }
@@ -70,6 +70,9 @@ func (r PathRules) CommandReplaces(paths ...string) PathVerdict {
 	}
 	return strictest(paths, func(p string) PathVerdict {
 		for _, at := range r.places(p) {
+			if at.maybe || len(at.names) == 1 && at.names[0] == "" {
+				continue
+			}
 			if row, ok := above(at.anchor, at.names, func(row rule) bool { return commandAccess(row.Kind, at) > Free }); ok {
 				return commandVerdict(row.Kind)
 			}
@@ -169,18 +172,24 @@ type place struct {
 	anchor Anchor
 	names  []string // below the anchor
 	own    bool     // in the home of the user who runs Hermes, or of root
+	maybe  bool     // the path may as well be elsewhere: only rows of single files count
 }
 
 // places lists how a canonical path can be seen.
 func (r PathRules) places(p string) []place {
 	all := make([]place, 0, 4)
 	names := split(p)
-	if strings.HasPrefix(p, "/") || len(p) > 1 && p[1] == ':' {
-		all = append(all, place{anchor: AtRoot, names: names})
+	if !strings.HasPrefix(p, "/") && (len(p) < 2 || p[1] != ':') {
+		all = append(all, place{anchor: Anywhere, names: names}, place{anchor: AtHome, names: names, own: true})
+		if state := below(names, ".hermes"); state != nil {
+			return append(all, place{anchor: AtState, names: state})
+		}
+		return append(all, place{anchor: AtState, names: names, maybe: true})
 	}
+	all = append(all, place{anchor: AtRoot, names: names})
 	home, own := r.homeRest(names)
 	if home != nil {
-		all = append(all, place{AtHome, home, own})
+		all = append(all, place{anchor: AtHome, names: home, own: own})
 	}
 	if rest := r.stateRest(names, home); rest != nil {
 		all = append(all, place{anchor: AtState, names: rest})
@@ -195,7 +204,7 @@ func (r PathRules) strictestKind(p string, grade func(Kind, place) Access) (Kind
 	worst := Free
 	for _, at := range r.places(p) {
 		row, ok := first(at.anchor, at.names)
-		if !ok {
+		if !ok || at.maybe && (row.tree || row.segments[0] == "**") {
 			continue
 		}
 		if access := grade(row.Kind, at); access > worst {

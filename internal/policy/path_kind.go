@@ -33,7 +33,8 @@ type Kind struct {
 	// not of this kind: they decide who gets in.
 	OwnHome bool
 	// Common paths are named by harmless commands all the time, as programs to
-	// run or libraries to link. Only a command that is known to write one asks.
+	// run, libraries to link or settings to use. Only a command that is known to
+	// write one asks.
 	Common bool
 }
 
@@ -78,10 +79,11 @@ var (
 var (
 	envFile   = Kind{Read: Denied, Write: Denied, Key: "environment-file", ShellKey: "write-env-file", What: "is one of the environment files, which hold credentials", Instead: "tell the user which line to add, or write .env.example"}
 	gitConfig = Kind{Write: Denied, Key: "git-config", ShellKey: "write-git-hooks", What: "is git's configuration, which can run programs", Instead: "use `git config` in the terminal, which asks for approval"}
+	gitFolder = Kind{Write: Denied, Key: "git-config", ShellKey: "write-git-hooks", What: "is git's own folder or says where that is", Instead: "use git in the terminal", Common: true}
 	gitHooks  = Kind{Write: Denied, Key: "git-hooks", ShellKey: "write-git-hooks", What: "git runs by itself", Instead: "put the script elsewhere and tell the user"}
 	// File tools know the folder that they write to. Commands often do not show
 	// it, and Hermes' own settings have this name.
-	configFile = Kind{Write: Asked, ShellKey: "write-config", What: "is called config.yaml"}
+	configFile = Kind{Write: Asked, ShellKey: "write-config", What: "is called config.yaml", Common: true}
 )
 
 // The kinds of Hermes' own files. Its rights are changed by the user, or through

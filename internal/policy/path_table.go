@@ -108,7 +108,8 @@ var groups = [...]struct {
 	{envFile, Anywhere, ".env .env.* .envrc"},
 	{privateKey, Anywhere, "id_rsa id_dsa id_ecdsa id_ed25519 id_ecdsa_sk id_ed25519_sk"},
 	{gitHooks, Anywhere, ".git/**/hooks/"},
-	{gitConfig, Anywhere, ".git .git/**/config .git/**/config.worktree .git/**/commondir"},
+	{gitFolder, Anywhere, ".git"},
+	{gitConfig, Anywhere, ".git/**/config .git/**/config.worktree .git/**/commondir"},
 	{toolConfig, Anywhere, `.vscode/ .idea/ .devcontainer/ .husky/ .gitmodules .npmrc .yarnrc .yarnrc.* .cargo/config .cargo/config.*
 		.claude/ .cursor/ .codex/ .gemini/ .windsurf/ .mcp.json`},
 	{private, Anywhere, `*.pem *.key *.p12 *.pfx *.jks *.keystore *.ppk *.kdbx *.ovpn *.tfstate

@@ -19,7 +19,7 @@ func (j *judge) remove(rest []string) {
 		if p, ok := j.absolute(target); ok && j.ofSystem(p) {
 			j.ask("delete-system-file", "deletes a system file")
 		}
-		j.write(target)
+		j.replace(target)
 	}
 	if recursive {
 		j.ask("recursive-delete", "deletes files recursively")
@@ -77,6 +77,9 @@ func (j *judge) search(rest []string, s situation) {
 		case "-delete":
 			deletes = true
 			j.ask("find-delete", "deletes every file that the search finds")
+			for _, root := range roots {
+				j.name(root)
+			}
 		case "-exec", "-execdir", "-ok", "-okdir":
 			end := i + 1
 			for end < len(rest) && rest[end] != ";" && rest[end] != "+" {
@@ -89,6 +92,9 @@ func (j *judge) search(rest []string, s situation) {
 				j.ask("find-exec-delete", "deletes every file that the search finds")
 			}
 			j.argv(inner, situation{background: s.background})
+			for _, root := range roots[:min(len(roots), 8)] { // what it finds is below these
+				j.argv(replaced(rest[i+1:end], "{}", root+"/"+unknown), situation{background: s.background})
+			}
 			i = end
 		case "-fprint", "-fprintf", "-fls", "-fprint0":
 			if i+1 < len(rest) {

@@ -98,6 +98,7 @@ type judge struct {
 	files    map[string]content // files that the line wrote
 	made     []string           // files that were made executable
 	traps    []string           // text that runs when the shell ends
+	links    links              // made by the line, or found on disk
 	depth    int
 	steps    int
 	work     int

@@ -14,6 +14,7 @@ func (j *judge) rules(name string, args []string, s situation) {
 	j.accounts(name, rest)
 	j.system(name, rest)
 	j.tools(name, rest, s)
+	j.named(name, rest, s)
 	switch name {
 	case "rm", "grm", "srm", "rimraf", "trash-rm":
 		j.remove(rest)
@@ -40,7 +41,7 @@ func (j *judge) rules(name string, args []string, s situation) {
 	case "truncate":
 		j.writeAll(plainWords(rest))
 	case "curl", "wget":
-		j.download(rest)
+		j.download(name, rest)
 	case "find", "gfind":
 		j.search(rest, s)
 	case "fd", "fdfind":

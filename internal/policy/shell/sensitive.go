@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"hermes/internal/policy"
@@ -26,28 +27,28 @@ func rawDevice(p string) bool {
 	return false
 }
 
-// write judges a path that a command writes to, replaces or deletes.
-func (j *judge) write(target string) {
-	j.writeBy(target, j.protected().CommandWrite)
-}
+// write judges a path that a command writes to or replaces.
+func (j *judge) write(target string) { j.judgePath(target, policy.PathRules.CommandWrite) }
 
 // replace judges a path that a command moves or deletes with all that is below.
-func (j *judge) replace(target string) {
-	j.writeBy(target, j.protected().CommandReplaces)
-}
+func (j *judge) replace(target string) { j.judgePath(target, policy.PathRules.CommandReplaces) }
 
-func (j *judge) writeBy(target string, verdict func(...string) policy.PathVerdict) {
-	j.socket(target)
-	for _, p := range j.spellings(target) {
+// name judges a path that a command names that may write it.
+func (j *judge) name(word string) { j.judgePath(word, policy.PathRules.CommandNames) }
+
+func (j *judge) judgePath(word string, verdict func(policy.PathRules, ...string) policy.PathVerdict) {
+	rules := j.protected()
+	j.socket(word)
+	for _, p := range j.spellings(word) {
 		switch {
-		case rawDevice(p):
+		case rawDevice(p) || rawDevice(word):
 			j.refuse("raw-device", "overwrites a disk or memory")
 			return
 		case path.Clean(p) == "/proc/sysrq-trigger":
 			j.refuse("shutdown", "shuts down or restarts the machine")
 			return
 		}
-		if v := verdict(p); v.Ask {
+		if v := verdict(rules, p); v.Ask {
 			j.ask(v.Key, v.Reason)
 		}
 	}
@@ -56,32 +57,46 @@ func (j *judge) writeBy(target string, verdict func(...string) policy.PathVerdic
 // spellings lists the paths that a word may mean: as it is written, and with its
 // links followed. It is empty if nothing is known.
 func (j *judge) spellings(word string) []string {
-	word = strings.TrimPrefix(strings.TrimPrefix(word, "file://localhost/"), "file://")
-	if word == "" || word == "/dev/null" {
+	switch {
+	case word == "" || word == "/dev/null":
 		return nil
-	}
-	if dynamic(word) {
+	case dynamic(word):
 		return j.partlyKnown(word)
+	case strings.ContainsAny(word, "*?["): // only names can be compared
+		if p, ok := j.absolute(word); ok {
+			return []string{p}
+		}
+		return []string{word}
 	}
 	p, ok := j.absolute(word)
-	if !ok { // relative to an unknown folder, which may be the home
-		return []string{word, j.context.Home + "/" + word}
+	if !ok { // relative to an unknown folder
+		return []string{word}
 	}
-	return []string{p}
+	joined := word // not cleaned: dot segments count after links
+	if !strings.HasPrefix(word, "/") && !drive(word) {
+		joined = j.dir + "/" + word
+	}
+	all := []string{p}
+	for _, way := range []string{joined, j.throughProcess(joined)} {
+		real := j.follow(way)
+		if real == "" {
+			j.ask("unknown-path", "names a path whose links cannot be followed")
+		} else if !slices.Contains(all, real) {
+			all = append(all, real)
+		}
+	}
+	return all
 }
 
 // partlyKnown lists the paths that a word may mean of which a part is only known at
-// run time: any name may stand there, and $dir/.ssh/config may be the user's.
+// run time: any name may be there, and $dir/.ssh/config may be the user's.
 func (j *judge) partlyKnown(word string) []string {
 	var all []string
 	known := asPattern(word)
-	if p, ok := j.absolute(known); ok && known[0] != '*' {
+	if p, ok := j.absolute(j.throughProcess(known)); ok && !strings.HasPrefix(known, "*") && known != "" {
 		all = append(all, p)
 	}
-	last := word[strings.LastIndexAny(word, marks)+1:]
-	if strings.HasPrefix(last, "/") {
-		last = j.context.Home + last
-	}
+	last := strings.TrimLeft(word[strings.LastIndexAny(word, marks)+1:], "/")
 	if last != "" {
 		all = append(all, last)
 	}
