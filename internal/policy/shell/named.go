@@ -1,9 +1,19 @@
 package shell
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
+
+// JudgeText judges text for a program that is not a shell, such as a line for a
+// running interpreter. Every protected path in it counts as written.
+func JudgeText(text string, on Context) Verdict {
+	on.Hermes = cmp.Or(on.Hermes, on.Home+"/.hermes")
+	j := &judge{context: on, dir: on.Dir, vars: map[string]string{}}
+	j.nameAll(text)
+	return Verdict{Findings: j.findings}
+}
 
 // named judges the paths that a command names. A program that is not known to only
 // read them counts as one that writes them.

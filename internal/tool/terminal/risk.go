@@ -68,7 +68,7 @@ func (t *Toolset) assessCommand(c *hermes.Call) []hermes.Risk {
 	if json.Unmarshal(c.Arguments, &in) != nil {
 		return nil // the tool itself refuses it
 	}
-	on := t.shellContext(folderOf(c, in.Workdir))
+	on := t.shellContext(environmentOf(c), folderOf(c, in.Workdir))
 	found := risks(shell.Judge(in.Command, on))
 	if in.Background && strings.Contains(in.Command, "hermes") {
 		// The tool's background mode counts as nohup.
@@ -82,7 +82,8 @@ func (t *Toolset) assessCommand(c *hermes.Call) []hermes.Risk {
 }
 
 // assessInput judges input for a process. Only a shell reads it as commands, so
-// for other programs it ignores that the text is not valid shell.
+// for other programs it ignores that the text is not valid shell. They may write
+// the files that the text names.
 func (t *Toolset) assessInput(c *hermes.Call) []hermes.Risk {
 	var in processArguments
 	if json.Unmarshal(c.Arguments, &in) != nil || in.Action != "write" && in.Action != "submit" {
@@ -92,13 +93,20 @@ func (t *Toolset) assessInput(c *hermes.Call) []hermes.Risk {
 	if j == nil {
 		return nil
 	}
-	found := risks(shell.Judge(in.Data, t.shellContext(j.dir)))
+	on := t.shellContext(environmentOf(c), j.dir)
+	found := risks(shell.Judge(in.Data, on))
 	if runsShell(j.command) {
 		return found
 	}
-	return slices.DeleteFunc(found, func(r hermes.Risk) bool {
+	found = slices.DeleteFunc(found, func(r hermes.Risk) bool {
 		return r.Key == "unreadable" || r.Key == "dynamic-command" || r.Key == "too-deep"
 	})
+	for _, r := range risks(shell.JudgeText(in.Data, on)) {
+		if !slices.ContainsFunc(found, func(f hermes.Risk) bool { return f.Key == r.Key }) {
+			found = append(found, r)
+		}
+	}
+	return found
 }
 
 func runsShell(command string) bool {
@@ -106,8 +114,8 @@ func runsShell(command string) bool {
 	return len(args) > 0 && slices.Contains([]string{"sh", "bash", "zsh", "dash", "ksh", "fish", "ssh", "docker", "podman", "kubectl", "su", "screen", "tmux"}, filepath.Base(args[0]))
 }
 
-func (t *Toolset) shellContext(dir string) shell.Context {
-	return shell.Context{Home: t.config.Home, Hermes: t.config.Hermes, Dir: dir, PID: t.config.PID, Gateway: t.config.Gateway}
+func (t *Toolset) shellContext(e hermes.Environment, dir string) shell.Context {
+	return shell.Context{Home: t.config.Home, Hermes: t.config.Hermes, Dir: dir, Resolve: t.followLinks(e), PID: t.config.PID, Gateway: t.config.Gateway}
 }
 
 func risks(v shell.Verdict) []hermes.Risk {
