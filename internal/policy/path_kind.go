@@ -53,7 +53,7 @@ var (
 	password   = Kind{Read: Denied, Write: Denied, Key: "system-account", ShellKey: "write-system", What: "holds passwords or keys of this machine", Instead: tellUser}
 	systemFile = Kind{Write: Denied, Key: "system-file", ShellKey: "write-system", What: "runs as the system", Instead: tellUser}
 	systemUnit = Kind{Write: Asked, Key: "system-config", ShellKey: "write-system", What: "the system runs by itself"}
-	systemEtc  = Kind{Write: Asked, Key: "system-config", ShellKey: "write-system", What: "configures this machine"}
+	systemEtc  = Kind{Write: Asked, Key: "system-config", ShellKey: "write-system", What: "configures this machine", Common: true}
 	program    = Kind{Write: Asked, Key: "system-program", ShellKey: "write-system", What: "is a program or library of the system", Common: true}
 	// macOS' own folders. Its links lead there from /tmp and /var, so that file
 	// tools see these paths all the time; commands that spell them are unusual.

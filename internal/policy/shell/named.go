@@ -71,11 +71,19 @@ func (j *judge) mayWrite(name string, rest []string) []string {
 	}
 	switch name {
 	case "git":
-		return gitPaths(rest)
+		paths := gitPaths(rest)
+		if slices.ContainsFunc(paths, func(w string) bool { return w == "clone" || w == "init" || w == "worktree" || w == "archive" || w == "bundle" }) {
+			j.writeAll(plainWords(paths))
+		}
+		return paths
 	case "docker", "podman", "nerdctl", "docker-compose", "podman-compose":
-		return containerPaths(rest)
+		j.writeAll(containerPaths(rest))
+		return nil
 	case "tar", "gtar", "bsdtar":
-		return tarPaths(rest)
+		j.writeAll(tarPaths(rest))
+		return nil
+	case "vi", "vim", "nvim", "nano", "pico", "emacs", "micro", "joe", "kak", "hx", "ed", "ex", "visudo", "crudini", "augtool":
+		j.writeAll(plainWords(rest))
 	case "zip":
 		if words := plainWords(rest); len(words) > 0 && !hasShort(rest, "m") {
 			return words[:1]
@@ -180,7 +188,7 @@ func gitPaths(rest []string) []string {
 	out := slices.DeleteFunc(slices.Clone(own), func(w string) bool { return w == ".git" || strings.HasSuffix(w, "=.git") })
 	switch words[0] {
 	case "clone", "init", "worktree", "submodule", "archive", "bundle", "mv", "rm", "config", "format-patch", "checkout-index", "apply", "diff", "log", "show":
-		return append(out, words[1:]...)
+		return append(out, words...)
 	}
 	return out
 }
