@@ -56,8 +56,8 @@ func (j *judge) argv(args []string, s situation) {
 			return
 		}
 		j.shellInput(s)
-	case "cd", "pushd":
-		j.chdir(args[1:])
+	case "cd", "chdir", "pushd", "popd":
+		j.chdir(name, args[1:])
 	case "read", "mapfile", "readarray", "getopts":
 		j.readsInto(args)
 	default:
@@ -69,6 +69,17 @@ func (j *judge) argv(args []string, s situation) {
 func (j *judge) wrapped(name string, w wrapper, args []string, s situation) {
 	inner := w.inner(args)
 	own := args[:len(args)-len(inner)]
+	if dir, ok := chosenFolder(name, own); ok {
+		j.inSubshell(func() {
+			j.changeTo(dir)
+			j.argv(inner, s)
+		})
+	}
+	if name == "sudo" || name == "doas" || name == "pkexec" || name == "runuser" {
+		j.rights++
+		defer func() { j.rights-- }()
+	}
+	j.outputs(own)
 	switch name {
 	case "sudo":
 		j.sudo(own)
@@ -199,18 +210,4 @@ func (j *judge) optionScript(args []string) bool {
 		return true
 	}
 	return false
-}
-
-func (j *judge) chdir(args []string) {
-	words := plainWords(args)
-	switch {
-	case len(words) == 0:
-		home, _ := j.value("HOME")
-		j.enter(home)
-	case words[0] == "-":
-		j.enter("")
-	default:
-		dir, _ := j.absolute(words[0])
-		j.enter(dir)
-	}
 }

@@ -3,12 +3,14 @@
 // its exit status (last.go), which folders it changes to (folders.go), and where
 // sudo needs a password (sudo.go).
 //
-// It uses no disk, network or state, and knows nothing of the agent. A command
-// that is only known at run time counts as dangerous. All functions may be
-// called concurrently.
+// It uses no network or state, no disk but through Context.Resolve, and knows
+// nothing of the agent. A command that is only known at run time counts as
+// dangerous. All functions may be called concurrently.
 //
 // Start reading at [Judge] in judge.go. It parses the line, walks the statements
 // (walk.go), expands the words (word.go, value.go), removes wrappers such as sudo
 // (argv.go, wrap.go) and applies the rules (rules.go, and one file for each kind
-// of danger).
+// of danger). Paths are judged by the table of internal/policy: sensitive.go says
+// which paths a word may mean, programs.go and named.go which words of a command
+// are paths that it may write.
 package shell

@@ -99,6 +99,8 @@ type judge struct {
 	made     []string           // files that were made executable
 	traps    []string           // text that runs when the shell ends
 	links    links              // made by the line, or found on disk
+	visited  []string           // folders that the line changes to
+	rights   int                // how many wrappers give the rights of the system
 	depth    int
 	steps    int
 	work     int

@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 )
@@ -9,8 +8,7 @@ import (
 // JudgeText judges text for a program that is not a shell, such as a line for a
 // running interpreter. Every protected path in it counts as written.
 func JudgeText(text string, on Context) Verdict {
-	on.Hermes = cmp.Or(on.Hermes, on.Home+"/.hermes")
-	j := &judge{context: on, dir: on.Dir, vars: map[string]string{}}
+	j := newJudge(on)
 	j.nameAll(text)
 	return Verdict{Findings: j.findings}
 }
@@ -28,6 +26,9 @@ func (j *judge) named(name string, rest []string, s situation) {
 		}
 		readsIt := i > 0 && namesInput(words[i-1])
 		for _, p := range j.pathsIn(w) {
+			if j.rights > 0 && strings.HasPrefix(p, "/etc/") {
+				j.write(p) // only the system's rights can change these
+			}
 			j.nameUnless(p, readsIt || namesInput(w))
 		}
 		if option, value, ok := strings.Cut(w, "="); ok && namesOutput(option) {
@@ -72,7 +73,9 @@ func (j *judge) mayWrite(name string, rest []string) []string {
 	switch name {
 	case "git":
 		paths := gitPaths(rest)
-		if slices.ContainsFunc(paths, func(w string) bool { return w == "clone" || w == "init" || w == "worktree" || w == "archive" || w == "bundle" }) {
+		if slices.ContainsFunc(paths, func(w string) bool {
+			return w == "clone" || w == "init" || w == "worktree" || w == "archive" || w == "bundle"
+		}) {
 			j.writeAll(plainWords(paths))
 		}
 		return paths
@@ -223,8 +226,11 @@ func containerPaths(rest []string) []string {
 				out = append(out, from)
 			}
 		case "--mount":
-			if !strings.Contains(value, "readonly") && !strings.Contains(value, ",ro") {
-				out = append(out, value)
+			for part := range strings.SplitSeq(value, ",") {
+				key, from, _ := strings.Cut(part, "=")
+				if (key == "source" || key == "src") && !strings.Contains(value, "readonly") && !strings.Contains(value, ",ro") {
+					out = append(out, from)
+				}
 			}
 		case "-o", "--output", "--iidfile", "--cidfile", "--metadata-file":
 			out = append(out, value)

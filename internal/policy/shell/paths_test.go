@@ -56,7 +56,8 @@ func TestLinksAreFollowed(t *testing.T) {
 		"ln ~/.hermes/config.yaml c; echo x > c", "cp -l ~/.hermes/config.yaml c", "link ~/.hermes/config.yaml c",
 		"echo x > /proc/self/cwd/../../ada/.hermes/config.yaml", "cd ~/.hermes; echo x > /proc/self/cwd/permissions.yaml", "echo x > /proc/self/root/home/ada/.hermes/auth.json",
 		"echo x > /proc/$$/root/home/ada/.hermes/auth.json", "cd ~/.hermes; echo x > /proc/$PPID/cwd/auth.json", "cd ~/.hermes; tee /proc/thread-self/cwd/auth.json",
-		"mount --bind ~/.hermes x", "cd ~/.hermes; cd /tmp; cd -; echo x > permissions.yaml",
+		"mount --bind ~/.hermes x", "cd ~/.hermes; cd /tmp; cd -; echo x > permissions.yaml", "cd ~/.hermes; pushd /tmp; popd; cp x skills/a/SKILL.md", "pushd ~/.hermes && pushd /tmp; popd; tee hooks/x < a",
+		"cd ~/.hermes; cd /tmp; cd -; cp x skills/a/SKILL.md", "cd ~/.hermes && cd /tmp && echo x > $OLDPWD/auth.json", "env -C ~/.hermes tee auth.json", "env --chdir=/home/ada/.hermes sponge auth.json", "sudo -D ~/.hermes tee auth.json", "time -o ~/.hermes/auth.json ls",
 		"echo x > ~/.herm*/permissions.yaml", "echo x > ~/.hermes/$file", "echo x > $HOME/.hermes/profiles/$p/config.yaml", "cd $d && cp x .hermes/hooks/a",
 	} {
 		if v := shell.Judge(line, on); !slices.Contains(keys(v), "write-hermes") {
@@ -125,7 +126,7 @@ func TestUnknownWritersAsk(t *testing.T) {
 		"write-shell-start": {"python3 x.py ~/.bashrc", "crudini --set ~/.config/systemd/user/x.service a b", "./setup --rc=$HOME/.zshrc", "rsync -a dotfiles/ ~/", "cp -r dotfiles/. ~", "vim ~/.profile", "perl -i x ~/.bashrc"},
 		"write-ssh":         {"ssh-keygen -t ed25519 -f ~/.ssh/id_new", "python3 x.py ~/.ssh/authorized_keys", "gpg -o ~/.ssh/x -d y"},
 		"write-credentials": {"python3 x.py ~/.netrc", "./x --out ~/.aws/credentials", "mv ~/.config/gh/hosts.yml x"},
-		"write-system":      {"sudo python3 x.py /etc/passwd", "sudo vim /etc/hosts", "visudo -f /etc/sudoers.d/x", "sudo ./x /etc/cron.d/y", "tar -C / -xf x etc/passwd -C /etc", "unzip x -d /usr/bin", "go build -o /usr/bin/x", "git clone x /etc/nginx", "docker run -v /etc:/h x", "sudo ed /etc/hosts < x"},
+		"write-system":      {"sudo python3 x.py /etc/passwd", "sudo vim /etc/hosts", "visudo -f /etc/sudoers.d/x", "sudo ./x /etc/cron.d/y", "tar -C / -xf x etc/passwd -C /etc", "unzip x -d /usr/bin", "go build -o /usr/bin/x", "git clone x /etc/nginx", "docker run -v /etc:/h x", "sudo ed /etc/hosts < x", "sudo python3 x.py /etc/hosts", "sudo sh -c 'x /etc/hosts'"},
 		"write-env-file":    {"python3 x.py .env", "vercel env pull .env.local", "./x --write=.env"},
 		"write-tool-config": {"./x .vscode/tasks.json", "npx husky add .husky/pre-commit 'npm test'", "echo x > .mcp.json", "cp x .claude/settings.json", "git mv a .devcontainer/b"},
 	} {
@@ -152,7 +153,7 @@ func TestReadingAndNamingStaysQuiet(t *testing.T) {
 		"git status", "git -C ~/.hermes status", "git -C ~/.hermes/skills/x log", "git add .env.example", "git commit -m 'change ~/.bashrc and .git/hooks'", "gh pr create --title x --body 'see ~/.hermes/config.yaml'", "git clone https://x/y", "git clone git@host:a/b ~/src/b", "git checkout main -- x", "git init", "git diff .vscode/settings.json",
 		"echo ~/.hermes/config.yaml", "printf '%s' ~/.bashrc", "export X=~/.hermes/config.yaml", "man 5 crontab", "which -a python3", "realpath ~/.hermes", "curl https://x/.env", "curl -H @h https://x/.bashrc", "npm run build -- --config config.yaml", "helm install x -f config.yaml", "nginx -t", "systemctl --user status x",
 		"sudo systemctl status nginx", "crontab -l", "npm install", "make install", "pytest -c tests/x.ini", "python3 -m http.server", "nc -z host 22", "pip install -r requirements.txt", "terraform plan -var-file=prod.tfvars", "openssl x509 -in /etc/ssl/certs/x.pem -text", "curl --cacert /etc/ssl/certs/ca.pem https://x",
-		"cp .env.example .env.sample", "psql postgres://u@h/.env", "code .", "open https://x", "xdg-open ~/.hermes/cache/x.html", "sqlite3 app.db 'select 1'", "./redis-server /etc/redis/6379.conf", "nginx -t -c /etc/nginx/nginx.conf",
+		"cp .env.example .env.sample", "psql postgres://u@h/.env", "code .", "open https://x", "xdg-open ~/.hermes/cache/x.html", "sqlite3 app.db 'select 1'", "./redis-server /etc/redis/6379.conf", "pushd /tmp && popd && echo x > y", "cd ~/.hermes && cd - && echo x > y", "nginx -t -c /etc/nginx/nginx.conf",
 	} {
 		if v := shell.Judge(line, testContext()); slices.ContainsFunc(keys(v), func(k string) bool { return strings.HasPrefix(k, "write-") || k == "unknown-path" }) {
 			t.Errorf("%q: %v", line, v.Findings)

@@ -68,14 +68,23 @@ func (j *judge) spellings(word string) []string {
 		}
 		return []string{word}
 	}
-	p, ok := j.absolute(word)
-	if !ok { // relative to an unknown folder
-		return []string{word}
+	if p, ok := j.absolute(word); ok {
+		if strings.HasPrefix(word, "/") || drive(word) {
+			return j.withLinks(p, word)
+		}
+		return j.withLinks(p, j.dir+"/"+word)
 	}
-	joined := word // not cleaned: dot segments count after links
-	if !strings.HasPrefix(word, "/") && !drive(word) {
-		joined = j.dir + "/" + word
+	// The folder is unknown. It may be one that the line has named.
+	all := []string{word}
+	for _, dir := range j.visited {
+		all = append(all, j.withLinks(path.Join(dir, word), dir+"/"+word)...)
 	}
+	return all
+}
+
+// withLinks returns a path and where its links lead. The joined form has its dot
+// segments: they count after the links before them.
+func (j *judge) withLinks(p, joined string) []string {
 	all := []string{p}
 	for _, way := range []string{joined, j.throughProcess(joined)} {
 		real := j.follow(way)
