@@ -31,7 +31,7 @@ func (t Threat) kind() string {
 		return "hidden text"
 	case exfiltration, secretFiles, "exfil_curl":
 		return "an order to leak secrets"
-	case sshBackdoor:
+	case sshBackdoor, "run_download":
 		return "an order to give others access"
 	case configTampering:
 		return "an order to change the configuration of Hermes"
@@ -60,7 +60,7 @@ func scanOrders(text string) Threat {
 	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 }) {
 		return controls
 	}
-	low := strings.ToLower(text)
+	low := policy.Fold(text)
 	for i := range patterns {
 		if patterns[i].found(low) {
 			return patterns[i].threat
@@ -69,7 +69,7 @@ func scanOrders(text string) Threat {
 	return ""
 }
 
-// pattern is matched against lower-case text that contains one of its stems.
+// pattern is matched against folded text that contains one of its stems.
 // Most text contains none.
 type pattern struct {
 	threat Threat
@@ -124,6 +124,11 @@ var patterns = []pattern{
 	{
 		threat: exfiltration, stems: []string{"!["},
 		expr: lazy(`!\[[^\]]*\]\(https?://[^)\s]*[?&/=][^)\s]*(?:\{|\$|%7b|<)`),
+	},
+	{
+		threat: sshBackdoor, stems: []string{".ssh"},
+		expr:   lazy(`(?:\b(?:cp|mv|install|ln|tee|rsync|scp|curl|wget|cat|echo|printf|ssh-copy-id)\b[^\n|;]*\s|>>?\s*)["']?[~$./\w{}-]*\.ssh/\S*`),
+		unless: lazy(`^(?:cat|scp|rsync)\b|\.pub\b|\.ssh/(?:config|known_hosts)`),
 	},
 	{
 		threat: sshBackdoor, stems: []string{"authorized_keys", "sshd_config"},

@@ -1,30 +1,88 @@
 package policy
 
 import (
+	"encoding/base64"
 	"regexp"
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Injection looks for text that tries to give a model orders or to steal
 // secrets, in project files, memory entries and prompts of jobs. It returns the
-// name of the first matching pattern, in the order of the table, or "". The
-// patterns find the usual tricks; they are not a security boundary.
+// name of the first matching pattern, in the order of the table, or "". It reads
+// the text as a model does, whatever it looks like on a screen, and also what is
+// encoded in it. A phrase that is quoted where the text speaks about such attacks
+// is no attack. The patterns find the usual tricks; they are not a security
+// boundary.
 func Injection(text string) string {
-	low := strings.ToLower(text)
-	for _, p := range injections {
-		if p.found(low) {
-			return p.name
-		}
+	name := order(text)
+	if name != "" && order(withoutMentions(text)) == "" {
+		name = ""
 	}
-	if hasInvisible(text) {
-		return "invisible_unicode"
+	if name == "" {
+		name = encoded(text)
+	}
+	if name == "" && hasInvisible(text) {
+		name = "invisible_unicode"
+	}
+	return name
+}
+
+// order returns the first pattern that a text matches.
+func order(text string) string {
+	forms := []string{Fold(text)}
+	if plain := undisguise(forms[0]); plain != forms[0] {
+		forms = append(forms, plain)
+	}
+	for _, form := range forms {
+		for _, p := range injections {
+			if p.found(form) {
+				return p.name
+			}
+		}
 	}
 	return ""
 }
 
-// injection is one pattern, over lower-case text.
+// encoded looks for orders in base64.
+func encoded(text string) string {
+	const (
+		least = 24 // characters of a piece that may be a sentence
+		most  = 50 // pieces
+	)
+	for from, pieces := 0, 0; from < len(text) && pieces < most; {
+		end := from
+		for end < len(text) && base64Byte(text[end]) {
+			end++
+		}
+		if end-from >= least {
+			pieces++
+			if name := order(decoded(text[from:end])); name != "" {
+				return name
+			}
+		}
+		from = end + 1
+	}
+	return ""
+}
+
+func base64Byte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '/' || c == '-' || c == '_'
+}
+
+// decoded returns what a piece of base64 means, or "" if that is no text.
+func decoded(piece string) string {
+	piece = strings.NewReplacer("-", "+", "_", "/").Replace(piece)
+	raw, err := base64.RawStdEncoding.DecodeString(piece[:len(piece)-len(piece)%4])
+	if err != nil || !utf8.Valid(raw) {
+		return ""
+	}
+	return string(raw)
+}
+
+// injection is one pattern, over folded text.
 type injection struct {
 	name string
 	// stem lists substrings. The expression is tried only if one occurs; most
@@ -85,75 +143,6 @@ func (p injection) in(part string) bool {
 
 func lazy(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
-
-// Parts of the expressions: a few words in between, and words for the user.
-const (
-	few       = `(?:[\w',’-]+\s+){0,4}`
-	userWords = `(?:user|human|person|operator|owner|developer)s?\b`
-)
-
-var injections = []injection{
-	{
-		name: "prompt_injection",
-		stem: []string{"ignor", "forget", "not follow"},
-		expr: lazy(`\b(?:ignor(?:e|ing)|forget|(?:do\s+not|don['’]t)\s+follow)\s+` + few + `(?:` +
-			`(?:previous|prior|above|earlier|preceding|foregoing|existing|original|initial|your|system)\s+` + few + `(?:instruction|rule|directive|prompt|guideline|command|order|message)s?` +
-			`|all\s+` + few + `(?:instruction|directive|prompt)s?` +
-			`|(?:everything|all|anything)\s+(?:that\s+(?:was|came)\s+)?(?:above|before)` +
-			`|instructions\s+(?:above|before))\b`),
-	},
-	{
-		name: "disregard_rules",
-		stem: []string{"disregard"},
-		expr: lazy(`\bdisregard(?:ing)?\s+` + few + `(?:instruction|rule|guideline|polic(?:y|ie)|safeguard|restriction|directive|prompt|command|constraint|everything|above)s?\b`),
-	},
-	{
-		name: "sys_prompt_override",
-		stem: []string{"system prompt", "system  prompt", "system\nprompt", "system-prompt", "system message", "system override", "<|im_start|>", "<|system|>"},
-		expr: lazy(`\bsystem[\s-]+(?:prompt|message)\s+override\b|\boverrid(?:e|ing)\s+` + few + `system[\s-]+(?:prompt|message)|\bnew\s+system[\s-]+(?:prompt|message)\s*:|\bsystem\s+override\b|<\|(?:im_start|system)\|>`),
-	},
-	{
-		name: "bypass_restrictions",
-		stem: []string{"act ", "behave", "respond", "answer", "pretend", "operate", "speak", "you are", "you now", "you have", "do anything now", "jailbr"},
-		expr: lazy(`\b(?:act|behave|respond|answer|pretend|operate|speak)\s+` + few + `(?:as\s+(?:if|though)|like|that)\s+` + few + `(?:have|has|had|are|were)\s+(?:no|without|free\s+(?:of|from))\s+` + few + `(?:restriction|limit|limitation|rule|filter|guideline|boundarie)s?\b` +
-			`|\byou\s+(?:now\s+)?(?:have|are)\s+(?:now\s+)?(?:no|without|free\s+(?:of|from))\s+` + few + `(?:restriction|limitation|filter|guideline|boundarie)s\b` +
-			`|\byou\s+(?:can|will)\s+do\s+anything\s+now\b|\bjailbroken\s+(?:mode|ai|assistant|model)\b`),
-	},
-	{
-		name: "deception_hide",
-		stem: []string{"tell", "inform", "alert", "notif", "warn", "mention", "reveal", "disclos", "report", "show", "hid", "conceal", "keep"},
-		expr: lazy(`\b(?:do\s+not|don['’]t|never|must\s+not|without)\s+(?:ever\s+)?(?:tell|inform|alert|notify|warn)(?:ing)?\s+(?:the|your|any)\s+` + userWords +
-			`|\b(?:do\s+not|don['’]t|never|must\s+not|without)\s+(?:ever\s+)?(?:mention|reveal|disclos|report|show)(?:e|ing)?\s+(?:this|it|that|these|any\s+of\s+this)\s+` + few + `to\s+(?:the|your|any)\s+` + userWords +
-			`|\b(?:hide|hiding|conceal|keep)\s+(?:this|it|that|these|your\s+actions|what\s+you)\s+` + few + `from\s+(?:the|your|any)\s+` + userWords),
-		unless: lazy(`^[^\n]*?` + userWords + `\s+(?:to|how|which|whether|when)\s`),
-	},
-	{
-		name: "translate_execute",
-		stem: []string{"translat"},
-		expr: lazy(`\btranslat(?:e|ing)\s+(?:\S+\s+){0,12}?(?:and|then)\s+(?:then\s+)?(?:execute|run|eval|evaluate|perform)\b`),
-	},
-	{
-		name: "exfil_curl",
-		stem: []string{"curl", "wget"},
-		expr: lazy(`\b(?:curl|wget)\s[^\n]*\$\{?\w*(?:key|token|secret|password|passwd|credential|api)`),
-	},
-	{
-		name:   "read_secrets",
-		stem:   []string{".env", "credentials", ".netrc", ".pgpass", ".npmrc", ".pypirc", "id_rsa", "id_ed25519", "auth.json"},
-		expr:   lazy(`\b(?:cat|less|more|head|tail|type|bat|base64|xxd|strings)\s+[^\n|;]*(?:\.env\b|credentials|\.netrc|\.pgpass|\.npmrc|\.pypirc|id_rsa\b|id_ed25519\b|auth\.json)`),
-		unless: lazy(`\.env[\w.-]*\.(?:example|sample|template|dist)\b|id_(?:rsa|ed25519)\.pub\b`),
-	},
-	{
-		name: "html_comment_injection",
-		stem: []string{"<!--"},
-		expr: lazy(`<!--(?:[^>]*[\s:\[(])?(?:ignore|override|system|secret|hidden)(?:[\s:,\])][^>]*)?-->`),
-	},
-	{
-		name: "hidden_div",
-		stem: []string{"display", "visibility", "font-size", "opacity"},
-		expr: lazy(`<\s*(?:div|span|p|section)\s[^>]*style\s*=\s*["'][^"'>]*(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|opacity\s*:\s*0\s*[;"'])`),
-	},
 }
 
 // hasInvisible reports whether a text has characters that users do not see but

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"hermes/internal/policy"
 	"hermes/internal/skill/guard"
 )
 
@@ -64,7 +63,7 @@ func (l *Library) Audit(ctx context.Context) ([]Audited, error) {
 			return nil, err
 		}
 		if files, err := guard.Read(l.installedFolder(rec)); err == nil {
-			a.Report = guard.Scan(files, guard.Options{Injection: policy.Injection})
+			a.Report = Scan(files)
 		}
 		out = append(out, a)
 	}

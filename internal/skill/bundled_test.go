@@ -10,7 +10,6 @@ import (
 
 	"hermes"
 	"hermes/internal/home"
-	"hermes/internal/policy"
 	"hermes/internal/skill"
 	"hermes/internal/skill/guard"
 )
@@ -91,7 +90,7 @@ func TestBundledSkillsAreWhole(t *testing.T) {
 				t.Errorf("%s: related skill: %v", m.Name, err)
 			}
 		}
-		r := guard.Scan([]guard.File{{Path: "SKILL.md", Data: raw}}, guard.Options{Injection: policy.Injection})
+		r := skill.Scan([]guard.File{{Path: "SKILL.md", Data: raw}})
 		if r.Verdict() != guard.Safe {
 			t.Errorf("%s is not safe: %v", m.Name, r.Serious())
 		}

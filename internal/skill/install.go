@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"hermes"
-	"hermes/internal/policy"
 	"hermes/internal/skill/guard"
 )
 
@@ -79,7 +78,7 @@ func (l *Library) Install(ctx context.Context, p Package, o InstallOptions) (Ins
 		return InstallReport{}, err
 	}
 	out := InstallReport{Name: m.Name, Rights: RightsOf(p.Files)}
-	out.Report = guard.Scan(p.Files, guard.Options{Injection: policy.Injection})
+	out.Report = Scan(p.Files)
 	verdict := out.Report.Verdict()
 	quarantine, err := l.quarantine(m.Name, p.Files)
 	if err != nil {

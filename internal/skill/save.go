@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"hermes"
-	"hermes/internal/policy"
 	"hermes/internal/skill/guard"
 )
 
@@ -121,7 +120,7 @@ func (l *Library) scanEdit(e hermes.SkillEdit) error {
 	if !l.cfg.Guard || !e.Agent || e.Granted {
 		return nil
 	}
-	r := guard.Scan([]guard.File{{Path: cmp.Or(e.File, mainFile), Data: []byte(e.Content)}}, guard.Options{Injection: policy.Injection})
+	r := Scan([]guard.File{{Path: cmp.Or(e.File, mainFile), Data: []byte(e.Content)}})
 	if guard.Decide(guard.Agent, r.Verdict(), false) == guard.Ask {
 		return &hermes.SkillDoubt{Findings: r.Serious()}
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hermes/internal/policy"
 	"hermes/internal/skill"
 	"hermes/internal/skill/guard"
 	"hermes/internal/skill/hub"
@@ -71,7 +70,7 @@ func (d Deps) inspectRemote(ctx context.Context, c *call) error {
 	if rights := skill.RightsOf(p.Files).Lines(); len(rights) > 0 {
 		c.say("It asks for: %s", strings.Join(rights, ", "))
 	}
-	c.printReport(guard.Scan(p.Files, guard.Options{Injection: policy.Injection}))
+	c.printReport(skill.Scan(p.Files))
 	return nil
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hermes/internal/policy"
 	"hermes/internal/skill"
 	"hermes/internal/skill/guard"
 	"hermes/internal/skill/hub"
@@ -160,7 +159,7 @@ func (d Deps) publish() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		r := guard.Scan(files, guard.Options{Injection: policy.Injection})
+		r := skill.Scan(files)
 		if r.Verdict() != guard.Safe {
 			c.printReport(r)
 			return errors.New("not published: the scan does not rate it safe; fix the findings first")

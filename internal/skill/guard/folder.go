@@ -34,7 +34,7 @@ func (r *Report) folder(files []File) {
 		switch {
 		case program(f.Data):
 			add("program", Critical, f.Path, "a compiled program")
-		case binary(f.Data) && !media(f.Path):
+		case binary(f.Data) && !media(f.Data):
 			add("binary", High, f.Path, "a binary file of an unknown type")
 		}
 	}
@@ -78,12 +78,16 @@ func program(data []byte) bool {
 	return false
 }
 
-// media reports whether a file may be binary, judged by its name.
-func media(name string) bool {
-	switch strings.ToLower(path.Ext(name)) {
-	case ".png", ".jpg", ".jpeg", ".gif", ".webp", ".ico", ".pdf", ".ttf", ".otf", ".woff", ".woff2", ".mp3", ".wav", ".ogg", ".mp4",
-		".docx", ".xlsx", ".pptx", ".sqlite", ".parquet":
-		return true
+// media reports whether data is of a type that may be binary, judged by its
+// content: a name proves nothing.
+func media(data []byte) bool {
+	for _, magic := range []string{
+		"\x89PNG\r\n\x1a\n", "\xff\xd8\xff", "GIF87a", "GIF89a", "\x00\x00\x01\x00", "%PDF-", "\x00\x01\x00\x00", "OTTO", "true", "wOFF", "wOF2",
+		"ID3", "\xff\xfb", "\xff\xf3", "\xff\xf2", "RIFF", "OggS", "PK\x03\x04", "SQLite format 3\x00", "PAR1",
+	} {
+		if bytes.HasPrefix(data, []byte(magic)) {
+			return true
+		}
 	}
-	return false
+	return len(data) > 12 && string(data[4:8]) == "ftyp" // MP4
 }

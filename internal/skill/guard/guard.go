@@ -9,7 +9,6 @@
 package guard
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -102,24 +101,32 @@ type Options struct {
 	// Injection returns the name of the prompt injection pattern found in a text,
 	// or "". It is called for every file in addition to the rules.
 	Injection func(text string) string
+	// Fold returns a line in the form that rules are matched against; nil only
+	// makes it lower case.
+	Fold func(line string) string
 }
 
 // maxLine limits what is matched at once. Longer lines are cut into pieces.
 const maxLine = 4000
 
-// Scan scans all files of a skill. It reports each pattern at most once per line.
+// Scan scans all files of a skill, whatever their names say they are. It reports
+// each pattern at most once per line; a line goes on where a shell would go on.
 func Scan(files []File, o Options) Report {
+	if o.Fold == nil {
+		o.Fold = strings.ToLower
+	}
 	var r Report
 	r.folder(files)
 	for _, f := range files {
-		if f.Target != "" || binary(f.Data) {
+		if f.Target != "" {
 			continue
 		}
-		r.text(f)
+		text := readable(f.Data)
+		r.text(f.Path, text, o.Fold)
 		if o.Injection == nil {
 			continue
 		}
-		if name := o.Injection(string(f.Data)); name != "" {
+		if name := o.Injection(text); name != "" {
 			r.Findings = append(r.Findings, Finding{Pattern: name, Severity: Critical, File: f.Path, Reason: "contains instructions to the model or hidden text (" + name + ")"})
 		}
 	}
@@ -127,22 +134,43 @@ func Scan(files []File, o Options) Report {
 	return r
 }
 
-func (r *Report) text(f File) {
-	n := 0
-	for raw := range bytes.Lines(f.Data) {
-		n++
-		line := strings.TrimRight(string(raw), "\r\n")
+func (r *Report) text(file, text string, fold func(string) string) {
+	lines := strings.Split(text, "\n")
+	for i := 0; i < len(lines); {
+		n, line := joined(lines[i:])
 		found := map[string]bool{}
-		for len(line) > 0 {
+		at := i + 1
+		for i += n; len(line) > 0; {
 			piece := line[:min(len(line), maxLine)]
 			line = line[len(piece):]
-			r.line(f.Path, n, piece, found)
+			r.line(file, at, piece, fold(piece), found)
 		}
 	}
 }
 
-func (r *Report) line(file string, n int, line string, found map[string]bool) {
-	low := strings.ToLower(line)
+// maxJoined limits how many lines one may go on over.
+const maxJoined = 50
+
+// joined returns the first of the lines with those on which it goes on, and how
+// many they are.
+func joined(lines []string) (n int, line string) {
+	line = lines[0]
+	for n = 1; n < len(lines) && n < maxJoined; n++ {
+		before, next := strings.TrimRight(line, " \t"), strings.TrimLeft(lines[n], " \t")
+		switch {
+		case strings.HasSuffix(line, "\\"):
+			line = strings.TrimSuffix(line, "\\") + " " + next
+		case strings.HasSuffix(before, "|") && !strings.HasPrefix(strings.TrimSpace(line), "|"), strings.HasSuffix(before, "&&"),
+			strings.HasPrefix(next, "| ") && !strings.HasSuffix(strings.TrimRight(next, " \t"), "|"), strings.HasPrefix(next, "&& "):
+			line = before + " " + next
+		default:
+			return n, line
+		}
+	}
+	return n, line
+}
+
+func (r *Report) line(file string, n int, line, low string, found map[string]bool) {
 	for i := range rules {
 		rule := &rules[i]
 		if found[rule.name] || !rule.in(low) {

@@ -1,0 +1,75 @@
+package policy
+
+import "strings"
+
+// withoutMentions returns a text without the phrases that it only quotes: what is
+// in quotation marks, code or a block quote, in a paragraph that speaks about
+// attacks or about finding them.
+func withoutMentions(text string) string {
+	var out []string
+	about := false // the paragraph before speaks about attacks
+	for _, part := range paragraphs(text) {
+		plain := strings.ToLower(part)
+		speaks := speaking().MatchString(quoted().ReplaceAllString(plain, " "))
+		switch {
+		case isQuote(part) && (about || speaks):
+			part = ""
+		case speaks || about && isList(part):
+			part = quoted().ReplaceAllString(part, `""`)
+		}
+		about = speaks || about && (part == "" || isQuote(part) || isList(part))
+		out = append(out, part)
+	}
+	return strings.Join(out, "\n\n")
+}
+
+// speaking matches words with which a text speaks about attacks.
+var speaking = lazy(`\b(?:injections?|inject(?:s|ed|ing)|jailbreaks?|attack(?:s|ers?|ing)?|malicious|adversarial|hostile|untrusted|suspicious|phrases?|wordings?|detect(?:s|ed|ion|or|ors)?|scann(?:er|ers|ing)|blocklist|red[ -]team(?:ing)?|payloads?|manipulat\w+|spoof\w*|phishing|exfiltration|quote[sd]?|quoting)\b`)
+
+// quoted matches quotation marks and code with what is in them, in one paragraph.
+var quoted = lazy("(?s)```.*?```|`[^`\n]{1,400}`|\"[^\"]{1,400}\"|\u201c[^\u201d]{1,400}\u201d|\u00ab[^\u00bb]{1,400}\u00bb|(?:^|[\\s(])'[^'\n]{3,400}'")
+
+// paragraphs splits a text at blank lines, but not inside a fenced block.
+func paragraphs(text string) []string {
+	var all []string
+	var part []string
+	fenced := false
+	flush := func() {
+		if len(part) > 0 {
+			all = append(all, strings.Join(part, "\n"))
+			part = nil
+		}
+	}
+	for _, line := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
+		trimmed := strings.TrimSpace(line)
+		fence := strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~")
+		switch {
+		case fence && !fenced:
+			flush()
+			fenced = true
+			part = append(part, line)
+		case fence:
+			part = append(part, line)
+			fenced = false
+			flush()
+		case trimmed == "" && !fenced:
+			flush()
+		default:
+			part = append(part, line)
+		}
+	}
+	flush()
+	return all
+}
+
+// isQuote reports whether a paragraph is a block quote or a fenced block.
+func isQuote(part string) bool {
+	trimmed := strings.TrimSpace(part)
+	return strings.HasPrefix(trimmed, ">") || strings.HasPrefix(trimmed, "```") && strings.HasSuffix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~")
+}
+
+// isList reports whether a paragraph is a list or a table.
+func isList(part string) bool {
+	trimmed := strings.TrimSpace(part)
+	return strings.HasPrefix(trimmed, "- ") || strings.HasPrefix(trimmed, "* ") || strings.HasPrefix(trimmed, "|") || strings.HasPrefix(trimmed, "1.")
+}
