@@ -74,7 +74,7 @@ func TestApprovalsDeny(t *testing.T) {
 		"approvals: {mode: off, deny: ['touch forb*']}\n":                    {},
 		"approvals: {mode: off, deny: touch forb*}\n":                        {},
 		"approvals:\n  mode: off\n  deny:\n  - git: push\n  - touch forb*\n": {says: "line 4: approvals.deny must be a list of texts, but one item is a list or a section; the other items are used"},
-		"approvals:\n  mode: off\n  deny:\n    touch: true\n":                {runs: true, says: "line 4: approvals.deny must be a list, not a list or a section"},
+		"approvals:\n  mode: off\n  deny:\n    touch: true\n":                {runs: true, says: "line 4: approvals.deny must be a list, not a section"},
 	} {
 		p := newUser(t, serve(t, commanding("touch forbidden"))...)
 		p.configure(settings)

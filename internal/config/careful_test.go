@@ -26,7 +26,7 @@ func managed(t *testing.T, h home.Dir, yaml string) *config.Config {
 func TestInvalidValueIsCareful(t *testing.T) {
 	t.Parallel()
 	h := setup(t, "approvals: {mode: off, deny: [one]}\nsecurity: {redact_secrets: false, allow_private_urls: true}\nagent: {max_turns: 7}\n", "")
-	c := managed(t, h, "approvals: {mode: manul, deny: {two: true}}\nsecurity: {redact_secrets: yess, allow_private_urls: nope}\nagent: {max_turns: lots}\n")
+	c := managed(t, h, "approvals: {mode: manul, deny: {two: true}}\nsecurity: {redact_secrets: yess, allow_private_urls: nope, unknown: 1}\nagent: {max_turns: lots}\n")
 	a, s := c.Approvals(), c.Security()
 	got := []any{a.Mode, a.Deny, s.RedactSecrets, s.AllowPrivateURLs, c.Agent().MaxTurns}
 	want := []any{"smart", []string{"one"}, true, false, config.Limit(7)}
@@ -38,7 +38,7 @@ func TestInvalidValueIsCareful(t *testing.T) {
 			t.Errorf("the user cannot do this: %s", p)
 		}
 	}
-	if n := len(c.Warnings()); n != 5 {
+	if n := len(c.Warnings()); n != 6 {
 		t.Errorf("%d warnings: %q", n, texts(c.Warnings()))
 	}
 }

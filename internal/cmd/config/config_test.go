@@ -111,6 +111,25 @@ func TestOutput(t *testing.T) {
 	}
 }
 
+// TestPlannedSettingsAreMarked has every verb that names a setting without an effect.
+func TestPlannedSettingsAreMarked(t *testing.T) {
+	t.Parallel()
+	const yaml = "goals: {max_turns: 3}\n"
+	const effect = "no effect before standing goals"
+	for args, want := range map[string][2]string{
+		"show":                  {"goals.max_turns: 3  # config.yaml line 1; " + effect + "\n", ""},
+		"get goals.max_turns":   {"3\n", "note: goals.max_turns has " + effect + "\n"},
+		"check":                 {"note: config.yaml, line 1: goals.max_turns is set; it has " + effect + ".\n", ""},
+		"set goals.max_turns 4": {"Set goals.max_turns in $HOME/config.yaml.\n", "note: saved; has " + effect + "\n"},
+		"get goals":             {"max_turns: 3\nmodel_tool_enabled: false\n", ""},
+	} {
+		out, errs, err := newWorld(t, yaml, "").run(t, "", strings.Fields(args)...)
+		if err != nil || out != want[0] || errs != want[1] {
+			t.Errorf("%s: got %q, %q, %v", args, out, errs, err)
+		}
+	}
+}
+
 func TestFailuresSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, yaml, args, want string }{

@@ -55,6 +55,17 @@ func TestNoChatWithUnclearSpendSettings(t *testing.T) {
 	}
 }
 
+// TestPlannedSafetyWarnsInTheChat has the warning at the start of a chat on a terminal.
+func TestPlannedSafetyWarnsInTheChat(t *testing.T) {
+	t.Parallel()
+	p, _ := counted(t)
+	p.configure("privacy: {redact_pii: true}\n")
+	s := p.sit("dumb", "-m", "played")
+	s.shows("privacy.redact_pii is set but does not protect you yet")
+	s.press("\x04")
+	s.left()
+}
+
 // status waits until the program ends and returns its exit status.
 func (s *seat) status() int {
 	s.t.Helper()
