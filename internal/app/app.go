@@ -87,6 +87,7 @@ type App struct {
 	watch          func() *prefixwatch.Watch
 	review         func() *review.Runner
 	meter          func() (*spend.Governor, error)
+	spendFault     func() error // what CheckSpend returns
 	memoryFile     func() (*memory.File, error)
 	externalMemory func() hermes.MemoryProvider // nil if there is none
 	skills         func() (*skill.Library, error)
@@ -129,6 +130,7 @@ func New(o Options) *App {
 	a.externalMemory = sync.OnceValue(a.makeExternalMemory)
 	a.skills = sync.OnceValues(a.makeSkills)
 	a.meter = sync.OnceValues(a.makeSpend)
+	a.spendFault = sync.OnceValue(a.findSpendFault)
 	a.aux = sync.OnceValue(a.makeAuxiliary)
 	a.review = sync.OnceValue(a.makeReview)
 	a.watch = sync.OnceValue(func() *prefixwatch.Watch { return prefixwatch.New(a.log(), a.opts.Now) })

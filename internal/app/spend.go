@@ -21,7 +21,9 @@ func (a *App) Spend() (*spend.Governor, error) { return a.meter() }
 // CheckSpend returns an error, with exit status 2, if a value of the section spend is unknown or
 // invalid. A cap that the user wrote might not hold then, so no turn may start and no model
 // may be called.
-func (a *App) CheckSpend() error {
+func (a *App) CheckSpend() error { return a.spendFault() }
+
+func (a *App) findSpendFault() error {
 	cfg, err := a.config()
 	if err != nil {
 		return err

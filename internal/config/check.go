@@ -74,6 +74,9 @@ func (c *Config) Check() []Problem {
 	problems := append(slices.Clone(c.problems), c.env().problems...)
 	files := len(problems)
 	add := func(p Problem) {
+		if p.File != "" && p.File == c.options.Managed {
+			p.Do = "Ask your administrator to fix it"
+		}
 		if !slices.Contains(problems, p) {
 			problems = append(problems, p)
 		}

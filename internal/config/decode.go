@@ -289,12 +289,8 @@ func (d *decoder) reportSection(p layeredNode, path []string) {
 }
 
 func (d *decoder) reportDo(p layeredNode, path []string, text, served, value string) {
-	do := "Fix it with `hermes config set " + yamledit.Join(path) + " " + value + "`"
-	if p.layer.source == FromManaged {
-		do = "Ask your administrator to fix it"
-	}
 	d.add(Problem{Severity: Warning, File: p.layer.file, Line: p.node.Line, Key: yamledit.Join(path),
-		Text: text, Served: served, Do: do})
+		Text: text, Served: served, Do: "Fix it with `hermes config set " + yamledit.Join(path) + " " + value + "`"})
 }
 
 func (d *decoder) add(p Problem) {

@@ -47,6 +47,9 @@ func (d *decoder) put(p layeredNode, v reflect.Value, f field, path []string) st
 		v.Set(reflect.ValueOf(items))
 		return ""
 	}
+	if n.Kind == yaml.MappingNode && v.Kind() == reflect.Slice {
+		return "must be a list, not a section"
+	}
 	return "must be " + wanted(v.Type(), f) + ", not a list or a section"
 }
 

@@ -59,6 +59,9 @@ func runGet(o *GetOptions) error {
 	if !o.Reveal && len(entries) == 1 && entries[0].Secret {
 		fmt.Fprintln(o.Err, "note: this is a secret; use --reveal to print it")
 	}
+	if len(entries) == 1 && entries[0].NoEffect != "" {
+		fmt.Fprintf(o.Err, "note: %s has %s\n", entries[0].Key, entries[0].NoEffect)
+	}
 	value := o.value(entries, o.Key)
 	if o.JSON {
 		return printJSON(o.Out, value)
