@@ -41,7 +41,7 @@ func TestNoTurnWithUnclearSpendSettings(t *testing.T) {
 		"a comma":                    {"spend:\n  turn: {usd: '5,50'}\n", "line 2: spend.turn.usd must be a number"},
 		"half a token":               {"spend:\n  tree: {tokens: 1.5}\n", "line 2: spend.tree.tokens must be a whole number"},
 		"a cap twice":                {"spend:\n  day: {usd: 1}\n  day: {usd: 100}\n", "line 3: spend.day is already set in line 2"},
-		"the section is a number":    {"spend: 5\n", "line 1: spend must be a section"},
+		"the section is a number":    {"spend: 5\n", "line 1: spend must be a section with keys, written as `name: value`; no turn is started while it is unclear what may be spent. Fix it with `hermes config set spend '{turn: {usd: VALUE}}'`"},
 		"the section is a list":      {"spend: [day, 5]\n", "line 1: spend must be a section"},
 		"the section twice":          {"spend:\n  day: {usd: 1}\nspend:\n  day: {usd: 100}\n", "line 3: spend is already set in line 1"},
 		"a misspelt section":         {"spned:\n  day: {usd: 1}\n", "line 1: spned is not a known setting"},
@@ -123,6 +123,11 @@ func TestUnclearSpendSettingsLetOthersWork(t *testing.T) {
 	} {
 		if out, errs, got := p.run(strings.Fields(command)...); got != status {
 			t.Errorf("hermes %s: status %d, want %d: %s%s", command, got, status, out, errs)
+		}
+	}
+	for _, command := range []string{"spend", "spend --json"} {
+		if _, errs, _ := p.run(strings.Fields(command)...); strings.Count(errs, "spend.session must be a section") != 1 {
+			t.Errorf("hermes %s shows caps without the one that is unclear, and says %q", command, errs)
 		}
 	}
 	if out, errs, status := p.run("-c", "-z", "go on"); status != 2 || requests.Load() != before {
