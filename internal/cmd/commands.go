@@ -54,7 +54,7 @@ func commands(p Process, g *chat.Options) []*cobra.Command {
 		logs.NewCmd(logsDeps(g), nil),
 		undo.NewCmd(undoDeps(p, g), nil),
 		promptsize.New(measure(g)),
-		spend.NewCmd(spendDeps(g)),
+		spend.NewCmd(spendDeps(p, g)),
 		insights.NewCmd(insightsDeps(g)),
 	}
 }

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 
 	"hermes/internal/app"
@@ -13,10 +14,13 @@ import (
 	governor "hermes/internal/spend"
 )
 
-func spendDeps(g *chat.Options) spend.Deps {
+func spendDeps(p Process, g *chat.Options) spend.Deps {
 	return spend.Deps{Open: func(context.Context) (*governor.Governor, func() error, error) {
 		a := app.New(g.App)
 		s, err := a.Spend()
+		if fault := a.CheckSpend(); err == nil && fault != nil { // a cap may be missing in what is shown
+			fmt.Fprintln(p.Stderr, "hermes:", fault)
+		}
 		return s, a.Close, err
 	}, Session: func(ctx context.Context, ref string) (id string, err error) {
 		db, err := app.New(g.App).Database(ctx)

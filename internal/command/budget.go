@@ -61,7 +61,7 @@ func showBudget(ctx context.Context, c *Call) (Result, error) {
 	if capped {
 		b.WriteString("\nRaise a cap with `/budget raise session 5`.")
 	} else {
-		b.WriteString("\nNo cap is set. Set one with `hermes config set spend.session.usd 5`. You can cap a turn, session, tree (a session with its sub-agents), job, day or month, in usd or tokens.")
+		b.WriteString("\nNo cap is set. Set one with `hermes config set spend.session.usd 5`. You can cap a turn, session, tree (a session with its sub-agents), day or month, in usd or tokens.")
 	}
 	return Result{Text: b.String()}, nil
 }

@@ -281,11 +281,19 @@ func (d *decoder) report(p layeredNode, path []string, text, served string) {
 
 // reportSection reports something else in place of a section.
 func (d *decoder) reportSection(p layeredNode, path []string) {
-	value := "'{NAME: VALUE}'"
-	if t, _, known := lookup(path); known && t.Kind() == reflect.Struct && t.NumField() > 0 {
-		value = "'{" + t.Field(0).Tag.Get("key") + ": VALUE}'"
+	value := "{NAME: VALUE}"
+	if t, _, known := lookup(path); known && t.Kind() == reflect.Struct {
+		value = sample(t)
 	}
-	d.reportDo(p, path, "must be a section with keys, written as `name: value`", "it is ignored", value)
+	d.reportDo(p, path, "must be a section with keys, written as `name: value`", "it is ignored", "'"+value+"'")
+}
+
+// sample shows how a section is written, by its first key.
+func sample(t reflect.Type) string {
+	if t.Kind() != reflect.Struct {
+		return "VALUE"
+	}
+	return "{" + t.Field(0).Tag.Get("key") + ": " + sample(t.Field(0).Type) + "}"
 }
 
 func (d *decoder) reportDo(p layeredNode, path []string, text, served, value string) {

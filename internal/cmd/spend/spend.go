@@ -45,7 +45,7 @@ func NewCmd(d Deps) *cobra.Command {
 		Short: "Show what model calls cost and how much of each cap is used",
 		Long: "Show how much of each cap is used and what was spent in the last days, by model, session, day or purpose.\n" +
 			"Set caps with `hermes config set spend.day.usd 10`. There are caps for turn, session,\n" +
-			"tree (a session with its sub-agents), job (scheduled), day and month, each in usd and tokens.",
+			"tree (a session with its sub-agents), day and month, each in usd and tokens.",
 		Example: "  hermes spend --days 7 --by session\n  hermes spend --session latest",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
