@@ -23,11 +23,12 @@ import (
 	"hermes/internal/store/sqlite"
 )
 
-// asProgram makes the test binary be the program itself.
+// asProgram makes the test binary be the program itself. A name that begins with
+// hermes does that in any environment.
 const asProgram = "HERMES_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asProgram) != "" {
+	if os.Getenv(asProgram) != "" || strings.HasPrefix(filepath.Base(os.Args[0]), "hermes") {
 		os.Exit(cmd.Main(cmd.Process{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}))
 	}
 	os.Exit(m.Run())

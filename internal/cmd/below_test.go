@@ -1,0 +1,330 @@
+//go:build unix
+
+package cmd_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hermes/internal/chatserver"
+)
+
+// workplace is a user whose agent runs scripts that call the program. Every command
+// of the agent is approved, so that only the program itself can refuse.
+type workplace struct {
+	*user
+	program string // a name of the test binary that makes it the program in any environment
+}
+
+func newWorkplace(t *testing.T) *workplace {
+	t.Helper()
+	w := &workplace{}
+	w.user = newUser(t, serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
+		asked := r.Messages[len(r.Messages)-1].Text()
+		if lastIs(r, "user") && strings.HasPrefix(asked, "run ") {
+			return call("terminal", map[string]string{"command": strings.TrimPrefix(asked, "run ")}), nil
+		}
+		return chatserver.Answer{Text: "The answer to: " + asked}, nil
+	})...)
+	w.env = append(w.env, "HERMES_YOLO_MODE=1")
+	w.program = w.link("hermes")
+	return w
+}
+
+// link makes a name of the test binary. Names that begin with hermes make it the
+// program.
+func (w *workplace) link(name string) string {
+	w.t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	path := filepath.Join(w.dir, name)
+	if err := os.Symlink(self, path); err != nil {
+		w.t.Fatal(err)
+	}
+	return path
+}
+
+// agent makes the agent run a script and returns the result that the model got.
+// In the script $H is the program, and $KEEP are the variables without which the
+// program does not find the home.
+func (w *workplace) agent(script string) string {
+	w.t.Helper()
+	head := "H='" + w.program + "'\nKEEP='HOME=" + w.dir + " HERMES_HOME=" + w.home + " GORACE=atexit_sleep_ms=0'\n"
+	w.write("script.sh", head+script)
+	out, errs, status := w.run("-z", "run sh ./script.sh", "-m", "played")
+	if status != 0 {
+		w.t.Fatalf("the agent: status %d: %s%s", status, out, errs)
+	}
+	return out
+}
+
+func (w *workplace) write(name, text string) {
+	w.t.Helper()
+	if err := os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// kept is what the home holds besides sessions, logs and caches: path and content.
+func (w *workplace) kept() map[string]string {
+	w.t.Helper()
+	files := map[string]string{}
+	passing := regexp.MustCompile(`^(hermes\.db.*|logs|cache|run)(/|$)`)
+	err := filepath.WalkDir(w.home, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(w.home, path)
+		switch {
+		case err != nil:
+			return err
+		case passing.MatchString(filepath.ToSlash(rel)) && e.IsDir():
+			return fs.SkipDir
+		case passing.MatchString(filepath.ToSlash(rel)) || e.IsDir():
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		files[rel] = string(text)
+		return err
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return files
+}
+
+// mode is the setting approvals.mode as the user reads it.
+func (w *workplace) mode() string {
+	w.t.Helper()
+	out, errs, status := w.run("config", "get", "approvals.mode")
+	if status != 0 {
+		w.t.Fatal(out, errs)
+	}
+	return strings.TrimSpace(out)
+}
+
+// closeAll is a line of bash that closes all descriptors but the standard streams.
+const closeAll = `for f in /proc/$$/fd/* /dev/fd/*; do n=${f##*/}; [ "$n" -gt 2 ] && eval "exec $n>&-"; done 2>/dev/null`
+
+// orphan makes the script middle. It runs its arguments without a parent, without
+// variables and without descriptors.
+const orphan = `mkfifo ready
+cat >inner <<'END'
+while kill -0 $1 2>/dev/null; do :; done
+shift
+` + closeAll + `
+env -i "$@" >out 2>&1
+echo $? >ready
+END
+cat >middle <<END
+setsid bash inner \$\$ $KEEP "\$@" &
+END
+`
+
+// TestAgentCannotSwitchApprovalsOff runs a command that the user may run, in the
+// ways in which a script of an agent might.
+func TestAgentCannotSwitchApprovalsOff(t *testing.T) {
+	t.Parallel()
+	const set = ` config set approvals.mode off`
+	for name, script := range map[string]string{
+		"plain":                `"$H"` + set,
+		"in a shell":           `sh -c "exec '$H'` + set + `"`,
+		"in a Makefile":        `printf 'all:\n\t@"%s"` + set + `\n' "$H" >Makefile; make -s 2>&1`,
+		"a copy":               `cp -L "$H" hermes-copy; ./hermes-copy` + set,
+		"an empty environment": `env -i $KEEP "$H"` + set,
+		"a closed descriptor":  `exec 3>&- 4>&- 5>&- 9>&-; "$H"` + set,
+		"all closed":           `bash -c '` + closeAll + `; exec "$0"` + set + `' "$H"`,
+		"all closed and empty": `bash -c '` + closeAll + `; exec env -i $1 "$0"` + set + `' "$H" "$KEEP"`,
+		"nohup":                `nohup "$H"` + set + ` </dev/null`,
+		"setsid":               `setsid -w "$H"` + set,
+		"another home":         `HERMES_HOME="$PWD/other" "$H"` + set,
+		"another profile":      `"$H" -p default` + set,
+		"the variable unset":   `for v in $(env | sed -n 's/^\(HERMES_[A-Z_]*\)=.*/\1/p'); do [ $v = HERMES_HOME ] || [ $v = HERMES_TEST_AS_PROGRAM ] || unset $v; done; "$H"` + set,
+		"an orphan":            `mkfifo ready; (sh -c '"$0"` + set + ` >out 2>&1; echo $? >ready' "$H" &) ; read status <ready; cat out; exit $status`,
+		"an orphan, setsid":    `mkfifo ready; (setsid sh -c 'exec env -i $1 "$0"` + set + `' "$H" "$KEEP" >out 2>&1; echo $? >ready) & read status <ready; cat out; exit $status`,
+		"background":           `"$H"` + set + ` >out 2>&1 & wait $!; status=$?; cat out; exit $status`,
+		"all of it":            orphan + `sh middle "$H"` + set + `; read status <ready; cat out; exit $status`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorkplace(t)
+			before := w.mode()
+			said := w.agent(script)
+			if got := w.mode(); got != before {
+				t.Errorf("approvals.mode is %q; the agent was told %s", got, said)
+			}
+			if !strings.Contains(said, "an agent's command") || !strings.Contains(said, `"exit_code":1`) && name != "in a Makefile" {
+				t.Errorf("the agent was told %s", said)
+			}
+			if !strings.Contains(w.logged(), "config set") {
+				t.Errorf("the log of the home: %s", w.logged())
+			}
+		})
+	}
+}
+
+// logged is the log of the home.
+func (w *workplace) logged() string {
+	text, _ := os.ReadFile(filepath.Join(w.home, "logs", "agent.log")) // "" if there is none
+	return string(text)
+}
+
+// TestAgentChangesNothingThroughTheProgram runs commands of each kind.
+func TestAgentChangesNothingThroughTheProgram(t *testing.T) {
+	t.Parallel()
+	w := newWorkplace(t)
+	w.write("SKILL.md", "---\nname: mine\ndescription: does a thing\n---\n# Mine\n\n1. Do it.\n")
+	for _, line := range []string{"memory add likes-tea", "profile create other", "learning add some-error a-fix", "skills create mine --from-file SKILL.md"} {
+		if out, errs, status := w.run(strings.Fields(line)...); status != 0 {
+			t.Fatal(line, out, errs)
+		}
+	}
+	w.agent("true")
+	before, sessions := w.kept(), w.sessions()
+	commands := `auth add openai --api-key k
+auth remove openai 1
+auth logout openai
+bundles create b --skill mine
+config set approvals.mode off
+config unset approvals.mode
+config migrate
+config get OPENAI_API_KEY --reveal
+curator pin mine
+curator purge --yes
+doctor --fix
+fallback add openai:x
+journey delete skill:mine --yes
+learning delete 1
+learning import SKILL.md
+memory add likes-coffee
+memory approve all
+memory off
+memory import SKILL.md
+memory setup local
+model openai:gpt-5
+profile create third
+profile use other
+profile delete other --yes
+sessions delete latest --yes
+sessions prune --older-than 0d --yes
+sessions rename latest new
+skills approve all
+skills config disable mine
+skills delete mine --yes
+skills install ./x --yes
+skills opt-out
+skills tap add a/b
+skills trust --yes
+spend raise day 100
+tools disable file
+undo --yes
+`
+	w.write("commands", commands)
+	said := w.agent(`while read -r line; do "$H" $line </dev/null >out 2>&1; echo "<$? $line> $(grep -c "an agent's command" out)"; done <commands`)
+	for line := range strings.Lines(commands) {
+		if line = strings.TrimSpace(line); !strings.Contains(said, "<1 "+line+"> 1") && !strings.Contains(said, `\u003c1 `+line+`\u003e 1`) {
+			t.Errorf("%s was not refused", line)
+		}
+	}
+	if d := cmp.Diff(before, w.kept()); d != "" {
+		t.Errorf("the home has changed (-before +after):\n%s", d)
+	}
+	if got := w.sessions(); !strings.HasSuffix(got, sessions) {
+		t.Errorf("sessions were %s, and are %s", sessions, got)
+	}
+	if t.Failed() {
+		t.Log(said)
+	}
+}
+
+// sessions are the ids of the stored sessions, the latest first.
+func (w *workplace) sessions() string {
+	out, _, _ := w.run("sessions", "list", "--json")
+	var ids []string
+	for _, m := range regexp.MustCompile(`"id": ?"([^"]+)"`).FindAllStringSubmatch(out, -1) {
+		ids = append(ids, m[1])
+	}
+	return strings.Join(ids, " ")
+}
+
+func TestAgentMayReadThroughTheProgram(t *testing.T) {
+	t.Parallel()
+	w := newWorkplace(t)
+	commands := `auth list
+config
+config check
+config get approvals.mode
+config path
+curator run --dry-run
+fallback list
+insights
+journey
+learning list
+logs
+memory list
+memory setup
+profile list
+sessions list
+sessions prune --dry-run
+skills list
+spend
+tools
+undo --list
+undo --preview
+--version
+config set --help
+`
+	w.write("commands", commands)
+	said := w.agent(`while read -r line; do "$H" $line </dev/null >out 2>&1; echo "$? $line;"; done <commands`)
+	for line := range strings.Lines(commands) {
+		if line = strings.TrimSpace(line); !strings.Contains(said, "0 "+line+";") {
+			t.Errorf("%s was refused or failed: %s", line, said)
+		}
+	}
+}
+
+// TestAgentBelowAnAgentHasNoWiderRights starts a second agent in a script.
+func TestAgentBelowAnAgentHasNoWiderRights(t *testing.T) {
+	t.Parallel()
+	const ask = ` -z "are you there?" -m played`
+	for name, tt := range map[string]struct {
+		script  string
+		refused string // what the refusal names; "" is no refusal
+	}{
+		"equal":              {`"$H"` + ask, ""},
+		"equal, as chat":     {`"$H" chat -q "are you there?" -m played -Q </dev/null`, ""},
+		"same home, a link":  {`ln -s "$HERMES_HOME" link; HERMES_HOME="$PWD/link" "$H"` + ask, ""},
+		"a demo":             {`"$H" demo --fast; echo "The answer to: are you there?"`, ""},
+		"yolo":               {`"$H" --yolo` + ask, "--yolo"},
+		"yolo as a variable": {`HERMES_YOLO_MODE=1 "$H"` + ask, "HERMES_YOLO_MODE"},
+		"hooks":              {`HERMES_ACCEPT_HOOKS=1 "$H"` + ask, "HERMES_ACCEPT_HOOKS"},
+		"no settings":        {`"$H" --ignore-user-config` + ask, "--ignore-user-config"},
+		"another home":       {`HERMES_HOME="$PWD/other" "$H"` + ask, "home"},
+		"a forged home":      {`mkdir other; HERMES_HOME="$PWD/other"; export HERMES_HOME; for v in $(env | sed -n 's/^\(HERMES_[A-Z_]*\)=\/.*/\1/p'); do export $v="$PWD/other"; done; "$H"` + ask, "home"},
+		"another profile":    {`mkdir -p "$HERMES_HOME/profiles/other"; "$H" -p other` + ask, "home"},
+		"as a variable":      {`mkdir -p "$HERMES_HOME/profiles/other"; HERMES_PROFILE=other "$H"` + ask, "home"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorkplace(t)
+			said := w.agent(tt.script)
+			if tt.refused == "" {
+				if !strings.Contains(said, "The answer to: are you there?") {
+					t.Errorf("the agent was told %s", said)
+				}
+				return
+			}
+			if strings.Contains(said, "The answer to: are you there?") || !strings.Contains(said, "an agent's command") || !strings.Contains(said, tt.refused) {
+				t.Errorf("the agent was told %s", said)
+			}
+		})
+	}
+}
