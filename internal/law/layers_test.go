@@ -44,6 +44,7 @@ var layers = []layer{
 		{path: "internal/jsonrepair"},
 		{path: "internal/keychain", deps: []string{"github.com/zalando/go-keyring"}},
 		{path: "internal/law"},
+		{path: "internal/lineage", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/logfile"},
 		{path: "internal/markup", deps: []string{"github.com/yuin/goldmark"}},
 		{path: "internal/modelinfo"},
