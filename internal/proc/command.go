@@ -2,6 +2,7 @@ package proc
 
 import (
 	"io"
+	"os"
 	"os/exec"
 	"time"
 )
@@ -35,6 +36,9 @@ type Command struct {
 	// output open. The output counts as ended when it was quiet for this time,
 	// and at the latest after ten times this.
 	Drain time.Duration
+	// Files are open files that the child gets as descriptors, from 3 on. A nil
+	// entry is one that it does not get. They are not supported on Windows.
+	Files []*os.File
 	// Limits bound what the child may use, if the system supports that.
 	Limits Limits
 	// Guard ends the command if this process is killed. Nil means no guard.

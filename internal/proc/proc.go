@@ -8,7 +8,8 @@
 // output is discarded until [Process.Close].
 //
 // The package does not know shells, tools or sessions. Start reading at [Start];
-// what differs between systems is in group_*.go.
+// what differs between systems is in group_*.go. [AdoptOrphans] keeps processes
+// whose parents have ended below this one.
 package proc
 
 import (
@@ -67,6 +68,7 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 	if cmd.Env == nil {
 		cmd.Env = []string{}
 	}
+	cmd.ExtraFiles = c.Files
 	configure(cmd, c.Terminal != nil)
 	p := &Process{
 		cmd:    cmd,

@@ -1,0 +1,91 @@
+package proc
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestOrphanIsOneThatIsThereForLong(t *testing.T) {
+	t.Parallel()
+	seen := orphans{}
+	for n := 1; n < looks; n++ {
+		if left := seen.look([]int{7, 8 + n}); len(left) > 0 { // 8+n is each time another
+			t.Fatalf("look %d: %v", n, left)
+		}
+	}
+	if left := seen.look([]int{7, 9}); !slices.Equal(left, []int{7}) {
+		t.Errorf("got %v", left)
+	}
+	seen.look([]int{5})
+	seen.look(nil) // 5 was collected, and its id is used again
+	for range looks - 1 {
+		if left := seen.look([]int{5}); len(left) > 0 {
+			t.Errorf("a new process was taken for an old one: %v", left)
+		}
+	}
+}
+
+// TestOrphansAreAdoptedAndCollected runs in a process of its own, since it changes
+// whose children others are.
+func TestOrphansAreAdoptedAndCollected(t *testing.T) {
+	const inside = "PROC_TEST_ADOPTS"
+	if os.Getenv(inside) == "" {
+		c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestOrphansAreAdoptedAndCollected$")
+		c.Env = append(os.Environ(), inside+"=1")
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Errorf("%v:\n%s", err, out)
+		}
+		return
+	}
+	stop := adopt(100 * time.Millisecond)
+	defer stop()
+	// The orphan ends when its input does. The shell that started it has ended.
+	c := exec.Command("sh", "-c", "exec 3<&0; { read end <&3; } & echo $!")
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Process.Wait(); err != nil { // c.Wait would close the input
+		t.Fatal(err)
+	}
+	if p, ok := readStat(pid); !ok || p.parent != os.Getpid() {
+		t.Fatalf("the orphan: %+v, %v; this process is %d", p, ok, os.Getpid())
+	}
+	fmt.Fprintln(in, "end")
+	for range 6000 {
+		if _, ok := readStat(pid); !ok {
+			break
+		}
+		// Commands of this process that end meanwhile keep their status.
+		if err := exec.Command("sh", "-c", "exit 3").Run(); err == nil || err.Error() != "exit status 3" {
+			t.Fatalf("a command ended with %v", err)
+		}
+	}
+	if p, ok := readStat(pid); ok {
+		t.Errorf("the orphan was not collected: %+v", p)
+	}
+	stop()
+	stop()
+}

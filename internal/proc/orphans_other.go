@@ -1,0 +1,6 @@
+//go:build !linux
+
+package proc
+
+// AdoptOrphans does nothing: this system has no such adoption.
+func AdoptOrphans() (stop func()) { return func() {} }
