@@ -16,6 +16,7 @@ import (
 	"hermes/internal/config"
 	"hermes/internal/credential"
 	"hermes/internal/home"
+	"hermes/internal/lineage"
 	"hermes/internal/memory"
 	"hermes/internal/prefixwatch"
 	"hermes/internal/proc"
@@ -63,6 +64,10 @@ type Options struct {
 	// may be nil.
 	Note func(text string)
 
+	// Announce makes the process known as one that runs an agent, before its first
+	// command; stop ends that. Nil announces nothing.
+	Announce func() (stop func(), err error)
+
 	// Home, if set, is used instead of the home from the environment.
 	Home string
 	// BaseURL, if set, is the model service to use instead of the configured one.
@@ -96,6 +101,7 @@ type App struct {
 	credentials func() *credential.Store
 
 	guard proc.Guard // of the commands of all sessions
+	mark  func() *lineage.Mark
 
 	mu       sync.Mutex
 	store    *sqlite.Store
@@ -135,6 +141,7 @@ func New(o Options) *App {
 	a.review = sync.OnceValue(a.makeReview)
 	a.watch = sync.OnceValue(func() *prefixwatch.Watch { return prefixwatch.New(a.log(), a.opts.Now) })
 	a.credentials = sync.OnceValue(a.makeCredentials)
+	a.mark = sync.OnceValue(a.makeMark)
 	return a
 }
 

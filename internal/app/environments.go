@@ -38,9 +38,10 @@ func (a *App) environment(row hermes.Session) (hermes.Environment, error) {
 	return environment.NewLocal(local)
 }
 
-// variables says which variables of this process child processes may see.
+// variables says which variables of this process child processes may see, and marks
+// them as those of an agent.
 func (a *App) variables(cfg *config.Config) environment.LocalConfig {
-	return environment.LocalConfig{Env: a.opts.Environ(), KeyOf: keyOf(cfg), Keys: a.serviceKeys(cfg)}
+	return environment.LocalConfig{Env: withoutWidening(a.opts.Environ()), KeyOf: keyOf(cfg), Keys: a.serviceKeys(cfg), Mark: a.mark()}
 }
 
 // shellName returns the last part of a shell's path.

@@ -153,7 +153,7 @@ func (r references) run(ctx context.Context, args ...string) (string, error) {
 	var out bytes.Buffer
 	st, err := proc.Run(ctx, proc.Command{
 		Path: "git", Args: append([]string{"-c", "core.pager=cat", "-c", "core.fsmonitor=false", "--no-optional-locks"}, args...),
-		Dir: r.dir, Env: environment.Variables(r.app.variables(cfg)), Stdout: &out, Stderr: &out,
+		Dir: r.dir, Env: environment.Variables(r.app.variables(cfg)), Files: r.app.mark().Files(), Stdout: &out, Stderr: &out,
 	})
 	if err != nil {
 		return "", fmt.Errorf("run git: %w", err)

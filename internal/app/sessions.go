@@ -31,6 +31,7 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.mark() // before anything is started, and closed after the sessions
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.sessions != nil {

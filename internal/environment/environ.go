@@ -10,7 +10,8 @@ import (
 
 // Variables returns the variables that commands may see. It removes the keys of
 // Hermes, whatever passes them through, then variables that suggest a secret,
-// unless passed through, and variables that make a shell run code at startup.
+// unless passed through, and variables that make a shell run code at startup. The
+// mark of the agent is the last.
 func Variables(c LocalConfig) []string {
 	keys := keyValues(c)
 	var kept []string
@@ -23,7 +24,7 @@ func Variables(c LocalConfig) []string {
 			kept = append(kept, v)
 		}
 	}
-	return kept
+	return append(kept, c.Mark.Environ()...)
 }
 
 // keyOf says whose key a variable holds, by its name; "" for others.

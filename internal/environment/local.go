@@ -21,6 +21,7 @@ import (
 	"sync"
 
 	"hermes"
+	"hermes/internal/lineage"
 	"hermes/internal/proc"
 )
 
@@ -52,6 +53,9 @@ type LocalConfig struct {
 	Temp string
 	// Guard ends the commands if this process is killed; nil means none.
 	Guard *proc.Guard
+	// Mark tells programs that a command of an agent started them; nil tells
+	// them nothing. The caller closes it after the environment.
+	Mark *lineage.Mark
 }
 
 // Local is this machine as an environment. Its methods may be called

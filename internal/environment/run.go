@@ -75,12 +75,13 @@ func (l *Local) launch(ctx context.Context, sh shell, c hermes.Command, tty proc
 		Path:      sh.path,
 		Args:      args,
 		Dir:       dir,
-		Env:       slices.Concat(l.environ(), c.Env, []string{"PWD=" + dir}),
+		Env:       slices.Concat(l.environ(), c.Env, l.config.Mark.Environ(), []string{"PWD=" + dir}),
 		Stdin:     c.Stdin,
 		OpenInput: openInput,
 		Stdout:    c.Stdout,
 		Stderr:    c.Stderr,
 		Terminal:  tty,
+		Files:     l.config.Mark.Files(),
 		Guard:     l.config.Guard,
 	})
 	if err != nil {

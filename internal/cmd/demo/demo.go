@@ -63,7 +63,7 @@ type runner struct{ o *Options }
 // Run does the task in a new session of the demo's home. Like a new start of the program, it shares
 // only what was stored.
 func (r runner) Run(ctx context.Context, task demo.Task) (out demo.Answer, err error) {
-	opts := app.Options{Home: task.Home, BaseURL: task.BaseURL, Model: task.Model, Dir: task.Dir, Getenv: r.o.App.Getenv}
+	opts := app.Options{Home: task.Home, BaseURL: task.BaseURL, Model: task.Model, Dir: task.Dir, Getenv: r.o.App.Getenv, Announce: r.o.App.Announce}
 	opts.Toolsets = []string{"file", "terminal", "todo", "memory", "skills", "session_search"}
 	a := app.New(opts)
 	defer func() { err = errors.Join(err, a.Close()) }()
