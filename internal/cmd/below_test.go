@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,13 +59,17 @@ func (w *workplace) link(name string) string {
 // program does not find the home.
 func (w *workplace) agent(script string) string {
 	w.t.Helper()
-	head := "H='" + w.program + "'\nKEEP='HOME=" + w.dir + " HERMES_HOME=" + w.home + " GORACE=atexit_sleep_ms=0'\n"
-	w.write("script.sh", head+script)
+	w.write("script.sh", w.head()+script)
 	out, errs, status := w.run("-z", "run sh ./script.sh", "-m", "played")
 	if status != 0 {
 		w.t.Fatalf("the agent: status %d: %s%s", status, out, errs)
 	}
 	return out
+}
+
+// head begins a script.
+func (w *workplace) head() string {
+	return "H='" + w.program + "'\nKEEP='HOME=" + w.dir + " HERMES_HOME=" + w.home + " GORACE=atexit_sleep_ms=0'\n"
 }
 
 func (w *workplace) write(name, text string) {
@@ -112,7 +118,7 @@ func (w *workplace) mode() string {
 }
 
 // closeAll is a line of bash that closes all descriptors but the standard streams.
-const closeAll = `for f in /proc/$$/fd/* /dev/fd/*; do n=${f##*/}; [ "$n" -gt 2 ] && eval "exec $n>&-"; done 2>/dev/null`
+const closeAll = `for f in /proc/$$/fd/* /dev/fd/*; do n=${f##*/}; case $n in [3-9]|[1-9]?*) eval "exec $n>&-";; esac; done`
 
 // orphan makes the script middle. It runs its arguments without a parent, without
 // variables and without descriptors.
@@ -177,6 +183,85 @@ func (w *workplace) logged() string {
 	return string(text)
 }
 
+// TestEachWayFindsTheAgent closes all ways but one.
+func TestEachWayFindsTheAgent(t *testing.T) {
+	t.Parallel()
+	const set = ` config set approvals.mode off`
+	for name, tt := range map[string]struct{ script, found string }{
+		"the variable": {`bash -c '` + closeAll + `; exec "$0"` + set + `' "$BLIND"`, "(found by the variable HERMES_STARTED_BY_AGENT)"},
+		"the file":     {`env -i $KEEP "$BLIND"` + set, "(found by an inherited file)"},
+		"the parents":  {`bash -c '` + closeAll + `; exec env -i $1 "$0"` + set + `' "$H" "$KEEP"`, "(found by the parent process hermes-agent "},
+		"an orphan's":  {orphan + `sh middle "$H"` + set + `; read status <ready; cat out; exit $status`, "(found by the parent process hermes-agent "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if runtime.GOOS != "linux" {
+				t.Skip("needs /proc, and that orphans can be adopted")
+			}
+			w := newWorkplace(t)
+			said := w.agent("BLIND='" + w.link(blind) + "'\n" + tt.script)
+			if !strings.Contains(said, tt.found) {
+				t.Errorf("the agent was told %s, want %s", said, tt.found)
+			}
+		})
+	}
+}
+
+// TestAgentMayNotChatAsItsUser starts a chat in the terminal of a command: there the
+// agent would confirm its own calls.
+func TestAgentMayNotChatAsItsUser(t *testing.T) {
+	t.Parallel()
+	w := newWorkplace(t)
+	w.env = slices.DeleteFunc(w.env, func(v string) bool { return strings.HasPrefix(v, "OPENAI_BASE_URL=") })
+	w.env = append(w.env, serve(t, func(r *chatserver.Request) (chatserver.Answer, error) {
+		switch results(r) {
+		case 0:
+			return call("terminal", map[string]any{"command": w.program + " chat -m played", "pty": true, "background": true}), nil
+		case 1:
+			id := regexp.MustCompile(`proc_\w+`).FindString(r.Messages[len(r.Messages)-1].Text())
+			return call("process", map[string]any{"action": "wait", "session_id": id, "timeout": 60}), nil
+		}
+		return chatserver.Answer{Text: r.Messages[len(r.Messages)-1].Text()}, nil
+	})...)
+	out, errs, _ := w.run("-z", "chat with yourself", "-m", "played")
+	if !strings.Contains(out, "must not answer questions") || !strings.Contains(out, "an agent's command") {
+		t.Errorf("the agent was told %s%s", out, errs)
+	}
+}
+
+// TestUserIsNotRefused runs a command in ways that look like those of an agent.
+func TestUserIsNotRefused(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ script, env string }{
+		"a script":           {script: `"$H" config set agent.max_turns 7`},
+		"cron":               {script: `cd /; env -i $KEEP HERMES_TEST_AT="$HERMES_TEST_AT" "$H" config set agent.max_turns 7 </dev/null`},
+		"CI":                 {script: `"$H" config set agent.max_turns 7`, env: "CI=true"},
+		"a session":          {script: `setsid -w "$H" config set agent.max_turns 7`},
+		"after an agent":     {script: `"$H" -z hello -m played; "$H" config set agent.max_turns 7`},
+		"another descriptor": {script: `exec 47<"$0"; "$H" config set agent.max_turns 7`},
+		"yolo":               {script: `"$H" --yolo -z hello -m played && HERMES_YOLO_MODE=1 "$H" -z hello -m played && "$H" config set agent.max_turns 7`},
+		"another home":       {script: `HERMES_HOME=$PWD "$H" -z hello -m played && "$H" config set agent.max_turns 7`},
+		"an editor":          {script: `ln -s "$(command -v sh)" vim; PATH=$PWD:$PATH; vim -c '"$0" config set agent.max_turns 7; :' "$H"`},
+		"its own editor":     {script: `printf '#!/bin/sh\n"%s" config set agent.max_turns 7\n' "$H" >edit; chmod +x edit; EDITOR=$PWD/edit "$H" config edit`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorkplace(t)
+			w.env = append(w.env, tt.env)
+			w.write("script.sh", w.head()+tt.script)
+			c := w.command()
+			c.Path, c.Args = "/bin/sh", []string{"sh", "./script.sh"}
+			if name == "another descriptor" {
+				c.Path, c.Args = "/bin/bash", []string{"bash", "./script.sh"}
+			}
+			said, err := c.CombinedOutput()
+			if out, _, _ := w.run("config", "get", "agent.max_turns"); err != nil || strings.TrimSpace(out) != "7" {
+				t.Errorf("%v, agent.max_turns is %s, the user was told %s", err, out, said)
+			}
+		})
+	}
+}
+
 // TestAgentChangesNothingThroughTheProgram runs commands of each kind.
 func TestAgentChangesNothingThroughTheProgram(t *testing.T) {
 	t.Parallel()
@@ -210,6 +295,7 @@ memory off
 memory import SKILL.md
 memory setup local
 model openai:gpt-5
+permissions revoke 1
 profile create third
 profile use other
 profile delete other --yes

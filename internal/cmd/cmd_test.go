@@ -20,6 +20,7 @@ import (
 	"hermes"
 	"hermes/internal/chatserver"
 	"hermes/internal/cmd"
+	"hermes/internal/lineage"
 	"hermes/internal/store/sqlite"
 )
 
@@ -27,11 +28,28 @@ import (
 // hermes does that in any environment.
 const asProgram = "HERMES_TEST_AS_PROGRAM"
 
+// blind is a name of the program under which it does not look at its parents.
+const blind = "hermes-blind"
+
+// testsAt is the variable with the process that runs the tests. The program does not
+// look further up: the tests may be run by an agent.
+const testsAt = "HERMES_TEST_AT"
+
 func TestMain(m *testing.M) {
-	if os.Getenv(asProgram) != "" || strings.HasPrefix(filepath.Base(os.Args[0]), "hermes") {
-		os.Exit(cmd.Main(cmd.Process{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}))
+	name := filepath.Base(os.Args[0])
+	if os.Getenv(asProgram) == "" && !strings.HasPrefix(name, "hermes") {
+		closeInherited()
+		os.Exit(m.Run())
 	}
-	os.Exit(m.Run())
+	probe := lineage.Probe{Getenv: os.Getenv}
+	probe.Top, _ = strconv.Atoi(os.Getenv(testsAt)) // 0 without
+	if name == blind {
+		probe.Top = os.Getppid()
+	}
+	os.Exit(cmd.Main(cmd.Process{
+		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Announce: cmd.Announce, Above: probe.Look,
+	}))
 }
 
 // user has a home, a working folder and an environment.
@@ -48,7 +66,7 @@ func newUser(t *testing.T, env ...string) *user {
 	}
 	p := &user{t: t, home: t.TempDir(), dir: t.TempDir()}
 	// A program under the race detector waits a second before it ends, unless atexit_sleep_ms is 0.
-	p.env = append([]string{asProgram + "=1", "GORACE=atexit_sleep_ms=0", "HERMES_HOME=" + p.home, "HOME=" + p.dir, "PATH=" + os.Getenv("PATH"), "TERM=dumb"}, env...)
+	p.env = append([]string{asProgram + "=1", testsAt + "=" + strconv.Itoa(os.Getpid()), "GORACE=atexit_sleep_ms=0", "HERMES_HOME=" + p.home, "HOME=" + p.dir, "PATH=" + os.Getenv("PATH"), "TERM=dumb"}, env...)
 	return p
 }
 

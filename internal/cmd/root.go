@@ -16,6 +16,8 @@ import (
 	"hermes/internal/app"
 	"hermes/internal/cmd/chat"
 	settings "hermes/internal/config"
+	"hermes/internal/lineage"
+	"hermes/internal/proc"
 )
 
 // Process is what the command line runs on.
@@ -26,6 +28,17 @@ type Process struct {
 	Extra          []hermes.Toolset
 	// Getenv reads the environment; nil reads that of the process.
 	Getenv func(string) string
+	// Announce makes the process known as one that runs an agent; see
+	// app.Options. Nil announces nothing, for tests in one process.
+	Announce func() (stop func(), err error)
+	// Above looks for agents that started the process; nil looks everywhere.
+	Above func() lineage.Above
+}
+
+// Announce is the Process.Announce of a program.
+func Announce() (stop func(), err error) {
+	err = lineage.Announce()
+	return proc.AdoptOrphans(), err
 }
 
 // Main runs one command line and returns its exit status. SIGTERM and SIGHUP
@@ -33,6 +46,9 @@ type Process struct {
 func Main(p Process) int {
 	if p.Getenv == nil {
 		p.Getenv = os.Getenv
+	}
+	if p.Above == nil {
+		p.Above = lineage.Probe{Getenv: p.Getenv}.Look
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
@@ -50,7 +66,7 @@ func Main(p Process) int {
 // newRoot makes the root command. Without a subcommand it is the chat.
 func newRoot(p Process) *cobra.Command {
 	g := &chat.Options{
-		App: app.Options{Extra: p.Extra, Getenv: p.Getenv},
+		App: app.Options{Extra: p.Extra, Getenv: p.Getenv, Announce: p.Announce},
 		IO:  chat.IO{In: p.Stdin, Out: p.Stdout, Err: p.Stderr},
 	}
 	root := chat.NewCmd(g, true)
@@ -80,6 +96,9 @@ func newRoot(p Process) *cobra.Command {
 	completion(root)
 	root.PersistentPostRun = func(c *cobra.Command, _ []string) { warnBroken(c, g, p.Stderr) }
 	checkArguments(root)
+	w := &wall{process: p, options: g}
+	g.MayAttend = w.attend
+	w.guard(root)
 	g.Suggest = root.SuggestionsFor
 	return root
 }

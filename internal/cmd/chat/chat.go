@@ -45,6 +45,10 @@ type Options struct {
 	MaxTurns         int
 	Source           string
 
+	// MayAttend is asked before a chat in which the user answers questions and
+	// types slash commands; nil allows it.
+	MayAttend func() error
+
 	// Suggest lists the commands that are similar to a word; nil suggests none.
 	Suggest func(word string) []string
 

@@ -18,6 +18,11 @@ func (o *Options) runChat(ctx context.Context, first string) (err error) {
 	if !inOK || !outOK {
 		return errors.New("the chat needs a terminal")
 	}
+	if o.MayAttend != nil {
+		if err := o.MayAttend(); err != nil {
+			return err
+		}
+	}
 	o.App.Attended = true
 	a := app.New(o.App)
 	defer func() { err = errors.Join(err, a.Close()) }()

@@ -1,0 +1,3 @@
+package cmd_test
+
+func closeInherited() {}
