@@ -11,6 +11,7 @@ import (
 	"hermes/internal/app"
 	"hermes/internal/cmd/chat"
 	"hermes/internal/lineage"
+	"hermes/internal/policy/shell"
 )
 
 func noVariables(string) string { return "" }
@@ -116,5 +117,23 @@ func TestWhatCannotBeFoundOutNeedsATerminal(t *testing.T) {
 	}
 	if done, err := underAgent(t, lineage.Above{}, nil, "config", "set", "a", "b"); !done || err != nil {
 		t.Errorf("a script of a user: %v, done %v", err, done)
+	}
+}
+
+// TestShellPolicyAsksAboutChangesToo keeps the list of internal/policy/shell like the
+// table here: what an agent may not call is not run without a question either.
+func TestShellPolicyAsksAboutChangesToo(t *testing.T) {
+	t.Parallel()
+	lines := []string{"hermes doctor --fix", "hermes config get OPENAI_API_KEY --reveal"}
+	all := tree(newRoot(Process{Getenv: noVariables, Stdin: strings.NewReader("")}))
+	for path, of := range effects() {
+		if of(all[path], []string{"x"}) == changes {
+			lines = append(lines, "hermes "+path+" x")
+		}
+	}
+	for _, line := range lines {
+		if shell.Judge(line, shell.Context{Home: "/home/ann"}).Level() == shell.Allow {
+			t.Errorf("`%s` changes Hermes and runs without a question", line)
+		}
 	}
 }
