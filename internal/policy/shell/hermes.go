@@ -30,13 +30,20 @@ func (j *judge) hermes(rest []string, background bool) {
 		}
 	case "update", "uninstall", "panic":
 		j.ask("self-terminate", "replaces or stops Hermes itself")
-	case "config", "skills", "cron", "mcp", "plugins", "auth", "pairing", "tools", "model", "setup", "hooks", "approvals", "profile":
+	case "config", "skills", "cron", "mcp", "plugins", "auth", "pairing", "tools", "model", "setup", "hooks", "approvals", "profile", "fallback", "permissions":
 		switch verb {
 		case "show", "get", "list", "path", "check", "status", "view", "search", "help":
+			if hasLong(rest, "--reveal") {
+				j.ask("self-secret", "shows a secret of Hermes")
+			}
 		default:
 			j.ask("self-config", "changes Hermes' own settings")
 		}
-	case "memory", "learning", "learnings", "curator", "bundles", "sessions", "session", "undo", "spend", "replay":
+	case "doctor":
+		if hasLong(rest, "--fix") {
+			j.ask("self-config", "changes Hermes' own settings")
+		}
+	case "memory", "learning", "learnings", "journey", "curator", "bundles", "sessions", "session", "undo", "spend", "replay":
 		switch verb {
 		case "list", "ls", "show", "status", "search", "pending", "diff", "stats", "list-archived", "export", "help":
 		case "":
