@@ -14,66 +14,71 @@ const (
 
 // findAnchored finds blocks whose first and last lines equal those of old and
 // whose lines between resemble old's: more than half of them must.
-func findAnchored(d *document, old string) []span {
+func findAnchored(d *document, old string, keep func(span) bool) matches {
+	var found matches
 	want, open := linesOf(old)
 	n := len(want)
-	if n < 3 || len(d.lines) < n || tooMuch(d, old, n) {
-		return nil
+	if n < 3 || tooMuch(d, old, n) {
+		return found
 	}
 	first, last := plainTrimmed(want[0]), plainTrimmed(want[n-1])
 	if first == "" || last == "" {
-		return nil
+		return found
 	}
 	inner := newBlock(want[1:n-1], likeLine)
-	var spans []span
-	for i := 0; i+n <= len(d.lines); i++ {
-		if plainTrimmed(d.line(i)) != first || plainTrimmed(d.line(i+n-1)) != last {
+	end := 0
+	for lines := range d.windows(n) {
+		if lines[0].start < end || !readsPlain(d.at(lines[0]), first) || !readsPlain(d.at(lines[n-1]), last) {
 			continue
 		}
-		if inner.compare(d, i+1).alike() {
-			spans = append(spans, d.block(i, n, open))
-			i += n - 1
+		if s := d.block(lines, open); inner.compare(d, lines[1:n-1]).alike() && keep(s) {
+			found.add(s)
+			end = s.end
 		}
 	}
-	return spans
+	return found
 }
 
 // findSimilar finds the runs of lines that are nearly old: more than half of
 // the lines, and of those between the first and the last, must resemble old's.
 // Of overlapping runs the most alike is kept.
-func findSimilar(d *document, old string) []span {
+func findSimilar(d *document, old string, keep func(span) bool) matches {
+	var found matches
 	want, open := linesOf(old)
 	n := len(want)
-	if n < 2 || len(d.lines) < n || tooMuch(d, old, n) {
-		return nil
+	if n < 2 || tooMuch(d, old, n) {
+		return found
 	}
 	whole := newBlock(want, nearLine)
 	inner := newBlock(want[1:n-1], nearLine)
-	var spans []span
-	best, end := 0.0, 0
-	for i := 0; i+n <= len(d.lines); i++ {
-		score := whole.compare(d, i)
-		if !score.alike() || !inner.compare(d, i+1).alike() {
+	best, end := 0.0, -1
+	for lines := range d.windows(n) {
+		score := whole.compare(d, lines)
+		if !score.alike() || !inner.compare(d, lines[1:n-1]).alike() {
 			continue
 		}
-		switch s := d.block(i, n, open); {
-		case len(spans) == 0 || i >= end:
-			spans, best, end = append(spans, s), score.sum, i+n
-		case score.sum > best:
-			spans[len(spans)-1], best, end = s, score.sum, i+n
+		s := d.block(lines, open)
+		switch {
+		case !keep(s):
+		case s.start >= end:
+			found.add(s)
+			best, end = score.sum, lines[n-1].end
+		case score.sum > best && found.count <= maxSpans:
+			found.spans[len(found.spans)-1] = s
+			best, end = score.sum, lines[n-1].end
 		}
 	}
-	return spans
+	return found
 }
 
 func tooMuch(d *document, old string, lines int) bool {
 	return (len(old)/64+lines)*len(d.text) > maxWork
 }
 
-// block returns the span of n lines from line i on, with the last line break if
-// open and there is one.
-func (d *document) block(i, n int, open bool) span {
-	s := span{d.lines[i].start, d.lines[i+n-1].end}
+// block returns the span of lines, with the last line break if open and there
+// is one.
+func (d *document) block(lines []span, open bool) span {
+	s := span{lines[0].start, lines[len(lines)-1].end}
 	if open && s.end < len(d.text) {
 		s.end++
 	}
@@ -84,13 +89,17 @@ func (d *document) block(i, n int, open bool) span {
 type block struct {
 	lines    []*likeness
 	minScore float64
-	seen     []map[string]float64
+	seen     []map[string]float64 // lines compared before, by line of the block
+	maxSeen  int
 }
 
+// maxSeen bounds the comparisons that a block remembers.
+const maxSeen = 1 << 14
+
 func newBlock(lines []string, minScore float64) *block {
-	b := &block{minScore: minScore, seen: make([]map[string]float64, len(lines))}
+	b := &block{minScore: minScore, seen: make([]map[string]float64, len(lines)), maxSeen: maxSeen / max(len(lines), 1)}
 	for i, l := range lines {
-		b.lines = append(b.lines, newLikeness(plainTrimmed(l)))
+		b.lines = append(b.lines, newLikeness(l))
 		b.seen[i] = map[string]float64{}
 	}
 	return b
@@ -107,11 +116,11 @@ type score struct {
 // there were none to compare.
 func (s score) alike() bool { return s.lines == 0 || 2*s.like > s.lines }
 
-func (b *block) compare(d *document, at int) score {
+func (b *block) compare(d *document, lines []span) score {
 	var s score
 	for i, l := range b.lines {
-		line := d.line(at + i)
-		if l.line == "" && strings.TrimSpace(line) == "" {
+		line := d.at(lines[i])
+		if l.size == 0 && strings.TrimSpace(line) == "" {
 			continue
 		}
 		s.lines++
@@ -126,7 +135,10 @@ func (b *block) compare(d *document, at int) score {
 func (b *block) likeness(i int, line string) float64 {
 	r, ok := b.seen[i][line]
 	if !ok {
-		r = b.lines[i].atLeast(strings.TrimSpace(plain(line).text), b.minScore)
+		if len(b.seen[i]) >= b.maxSeen {
+			clear(b.seen[i])
+		}
+		r = b.lines[i].atLeast(line, b.minScore)
 		b.seen[i][line] = r
 	}
 	return r

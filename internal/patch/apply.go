@@ -3,6 +3,7 @@ package patch
 import (
 	"errors"
 	"fmt"
+	"sort"
 	"strings"
 )
 
@@ -112,6 +113,10 @@ func (v *virtual) move(c *Change, to string) error {
 	return nil
 }
 
+// maxFailed bounds the hunks of a file that are reported, and so the time that
+// a hopeless patch takes.
+const maxFailed = 10
+
 // update applies the hunks of a section to a file one after another. Hunks are
 // expected in file order: if several places match, the one after the previous
 // hunk is used, provided it is the only one there.
@@ -122,6 +127,10 @@ func update(content string, hunks []hunkText) (string, error) {
 		next, end, err := h.apply(content, cursor)
 		if err != nil {
 			failed = append(failed, fmt.Errorf("hunk %d (patch line %d): %w", i+1, h.line, err))
+			if rest := len(hunks) - i - 1; len(failed) == maxFailed && rest > 0 {
+				failed = append(failed, fmt.Errorf("the other %d hunks of this file were not checked", rest))
+				break
+			}
 			continue
 		}
 		content, cursor = next, end
@@ -144,7 +153,7 @@ func (h hunkText) apply(content string, cursor int) (string, int, error) {
 	if strings.TrimSpace(old) == "" {
 		return "", 0, errors.New("its context is only blank lines: add a line of text near the change")
 	}
-	found := find(doc, old, new, false, onWholeLines)
+	found := find(doc, old, new, false, doc.onWholeLines)
 	if found.applied {
 		return content, cursor, nil
 	}
@@ -163,18 +172,14 @@ func (h hunkText) apply(content string, cursor int) (string, int, error) {
 	return next, len(next) - (len(content) - doc.original(s.end)), nil
 }
 
-// onWholeLines keeps the spans that begin and end with a line (whitespace at
+// onWholeLines reports whether a span begins and ends with a line (whitespace at
 // either side does not count).
-func onWholeLines(doc *document, spans []span) []span {
-	var kept []span
-	for _, s := range spans {
-		before := doc.text[doc.lines[doc.lineAt(s.start)].start:s.start]
-		after := doc.text[s.end:doc.lines[doc.lineAt(s.end)].end]
-		if strings.TrimSpace(before) == "" && strings.TrimSpace(after) == "" {
-			kept = append(kept, s)
-		}
+func (d *document) onWholeLines(s span) bool {
+	before := d.text[d.lineOf(s.start).start:s.start]
+	if strings.TrimSpace(before) != "" {
+		return false
 	}
-	return kept
+	return strings.TrimSpace(d.text[s.end:d.lineOf(s.end).end]) == ""
 }
 
 // withLineBreak extends the span of deleted lines by their line break.
@@ -236,17 +241,21 @@ func (h hunkText) hinted(doc *document, from int) (int, error) {
 // lineWith returns the start of the first line from an offset on that equals
 // the hint, else of the first that contains it, else -1.
 func (d *document) lineWith(hint string, from int) int {
-	holds := -1
-	for i := max(d.lineAt(from), 0); i < len(d.lines); i++ {
-		line := plainTrimmed(d.line(i))
-		if line == plainTrimmed(hint) {
-			return d.lines[i].start
-		}
-		if holds < 0 && strings.Contains(line, plainTrimmed(hint)) {
-			holds = d.lines[i].start
+	from = d.lineOf(from).start
+	want := plainTrimmed(hint)
+	for line := range d.linesFrom(from) {
+		if readsPlain(d.at(line), want) {
+			return line.start
 		}
 	}
-	return holds
+	at := -1
+	findForm(d.text[from:], want, typographies[0], func(s span) bool {
+		if at < 0 {
+			at = d.lineOf(from + s.start).start
+		}
+		return false
+	})
+	return at
 }
 
 // insert adds a hunk without old lines below the line of its hint, or at the end.
@@ -254,7 +263,7 @@ func (h hunkText) insert(doc *document, hinted int) (string, int, error) {
 	text := strings.Join(h.new, "\n") + "\n"
 	at := len(doc.text)
 	if hinted >= 0 {
-		at = min(doc.lines[doc.lineAt(hinted)].end+1, len(doc.text))
+		at = min(doc.lineOf(hinted).end+1, len(doc.text))
 	}
 	if at > 0 && doc.text[at-1] != '\n' {
 		text = "\n" + strings.TrimSuffix(text, "\n")
@@ -265,13 +274,6 @@ func (h hunkText) insert(doc *document, hinted int) (string, int, error) {
 
 // fromOriginal returns the offset in text for one in raw.
 func (d *document) fromOriginal(raw int) int {
-	offset := max(raw-d.skip, 0)
-	passed := 0
-	for _, at := range d.crlf {
-		if d.original(at) >= raw {
-			break
-		}
-		passed++
-	}
-	return max(offset-passed, 0)
+	passed := sort.Search(len(d.crlf), func(i int) bool { return d.skip+int(d.crlf[i])+i >= raw })
+	return max(raw-d.skip-passed, 0)
 }

@@ -9,6 +9,8 @@ const (
 	// maxEdits bounds the changed lines that are computed one by one. Past it
 	// the whole middle of a comparison counts as replaced.
 	maxEdits = 1500
+	// maxDiffed bounds the part of each text that is compared, in bytes.
+	maxDiffed = 256 << 10
 	// context is the number of unchanged lines shown around a change.
 	context = 3
 )
@@ -17,18 +19,107 @@ const (
 // lines of context, or "" if they are equal. The names go into the header as
 // they are; pass /dev/null for a file that did not or does not exist. Texts
 // that differ in more than 1,500 scattered lines are shown as one replaced
-// block.
+// block. Of texts that differ over more than 256 KB only the first changes are
+// shown, and a last line says so.
 func Unified(oldName, newName, old, new string) string {
 	if old == new {
 		return ""
 	}
-	a, b := terminated(old), terminated(new)
+	f := framed(old, new)
+	a, b := terminated(f.old), terminated(f.new)
+	list := changes(a, b, maxEdits)
+	if f.cut {
+		list = withoutCutEnd(list, len(a), len(b))
+	}
 	var out strings.Builder
 	fmt.Fprintf(&out, "--- %s\n+++ %s\n", oldName, newName)
-	for _, h := range hunks(changes(a, b, maxEdits)) {
-		h.write(&out, a, b)
+	for _, h := range hunks(list) {
+		h.write(&out, a, b, f.line)
+	}
+	if f.cut {
+		out.WriteString("\\ More changes follow that are not shown\n")
 	}
 	return out.String()
+}
+
+// A frame is the part of two texts in which they differ, in whole lines and
+// with the lines of context around it.
+type frame struct {
+	old, new string
+	line     int  // lines before it
+	cut      bool // it was too big and ends early
+}
+
+func framed(old, new string) frame {
+	head := commonPrefix(old, new)
+	tail := min(commonSuffix(old, new), min(len(old), len(new))-head)
+	head = strings.LastIndexByte(old[:head], '\n') + 1
+	tail = belowLine(old, tail)
+	for range context {
+		head = strings.LastIndexByte(old[:max(head-1, 0)], '\n') + 1
+		tail = belowLine(old, tail)
+	}
+	f := frame{old: old[head : len(old)-tail], new: new[head : len(new)-tail], line: strings.Count(old[:head], "\n")}
+	f.cut = len(f.old) > maxDiffed || len(f.new) > maxDiffed
+	f.old, f.new = cutLines(f.old), cutLines(f.new)
+	return f
+}
+
+// belowLine returns the size of the last n bytes of a text without the line in
+// which they begin.
+func belowLine(text string, n int) int {
+	i := strings.IndexByte(text[len(text)-n:], '\n')
+	if i < 0 {
+		return 0
+	}
+	return n - i - 1
+}
+
+// cutLines cuts a text to at most maxDiffed bytes, at the end of a line if there
+// is one.
+func cutLines(s string) string {
+	if len(s) <= maxDiffed {
+		return s
+	}
+	if i := strings.LastIndexByte(s[:maxDiffed], '\n'); i >= 0 {
+		return s[:i+1]
+	}
+	return clip(s, maxDiffed)
+}
+
+// withoutCutEnd drops the change that only comes from cutting both texts, unless
+// it is the only one.
+func withoutCutEnd(list []change, a, b int) []change {
+	last := len(list) - 1
+	if last > 0 && (list[last].a2 == a || list[last].b2 == b) {
+		return list[:last]
+	}
+	return list
+}
+
+// compareStep is the size of the blocks in which equal ends are looked for.
+const compareStep = 4096
+
+func commonPrefix(a, b string) int {
+	n, shortest := 0, min(len(a), len(b))
+	for n+compareStep <= shortest && a[n:n+compareStep] == b[n:n+compareStep] {
+		n += compareStep
+	}
+	for n < shortest && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+func commonSuffix(a, b string) int {
+	n, shortest := 0, min(len(a), len(b))
+	for n+compareStep <= shortest && a[len(a)-n-compareStep:len(a)-n] == b[len(b)-n-compareStep:len(b)-n] {
+		n += compareStep
+	}
+	for n < shortest && a[len(a)-1-n] == b[len(b)-1-n] {
+		n++
+	}
+	return n
 }
 
 // terminated splits a text into lines that keep their line breaks.
@@ -146,12 +237,13 @@ func hunks(list []change) []hunk {
 	return out
 }
 
-func (h hunk) write(out *strings.Builder, a, b []string) {
+// write writes a hunk. before is the number of lines above both texts.
+func (h hunk) write(out *strings.Builder, a, b []string, before int) {
 	first, last := h[0], h[len(h)-1]
 	lead := min(context, first.a1)
 	trail := min(context, len(a)-last.a2)
 	fmt.Fprintf(out, "@@ -%s +%s @@\n",
-		extent(first.a1-lead, last.a2+trail), extent(first.b1-lead, last.b2+trail))
+		extent(before+first.a1-lead, before+last.a2+trail), extent(before+first.b1-lead, before+last.b2+trail))
 	at := first.a1 - lead
 	for _, c := range h {
 		writeLines(out, ' ', a[at:c.a1])

@@ -29,6 +29,13 @@ func realControls(region, text string) string {
 	return text
 }
 
+const (
+	// maxLead bounds what is looked at of the text before a passage in its line.
+	maxLead = 4096
+	// maxBlank bounds the blank lines that previousLine passes.
+	maxBlank = 100
+)
+
 var errRogueIndent = errors.New("is indented far deeper than the lines around it, and no line before opens a block: its indentation is probably wrong; read the passage again and quote it with its real indentation")
 
 // checkRogueIndent refuses a merged text in which a fresh line (fresh[i]: not
@@ -38,15 +45,15 @@ func checkRogueIndent(doc *document, s span, text string, fresh []bool) error {
 	unit := indentUnit(doc)
 	far := max(8, 2*unit)
 	deepest := 0
-	for _, l := range strings.Split(doc.text[s.start:s.end], "\n") {
+	for l := range strings.SplitSeq(doc.at(s), "\n") {
 		deepest = max(deepest, columns(indentOf(l), unit))
 	}
-	first := doc.lineAt(s.start)
-	before := previousLine(doc, first)
+	first := doc.lineOf(s.start)
+	before := previousLine(doc, first.start)
 	depth := brackets(before)
 	for i, line := range strings.Split(text, "\n") {
 		if i == 0 {
-			line = doc.text[doc.lines[first].start:s.start] + line
+			line = clip(doc.text[first.start:s.start], maxLead) + line
 		}
 		if strings.TrimSpace(line) == "" {
 			continue
@@ -61,12 +68,21 @@ func checkRogueIndent(doc *document, s span, text string, fresh []bool) error {
 	return nil
 }
 
-// previousLine returns the nearest line before i that is not blank, or "".
-func previousLine(doc *document, i int) string {
-	for i--; i >= 0; i-- {
-		if l := doc.line(i); strings.TrimSpace(l) != "" {
+// previousLine returns the nearest line above the one that begins at start that
+// is not blank, or "". It looks at a few lines, and at the ends of a long one.
+func previousLine(doc *document, start int) string {
+	for range maxBlank {
+		if start == 0 {
+			return ""
+		}
+		above := doc.back(start, 1)
+		if l := doc.text[above : start-1]; strings.TrimSpace(l) != "" {
+			if len(l) > 2*maxLead {
+				return l[:maxLead] + l[len(l)-maxLead:]
+			}
 			return l
 		}
+		start = above
 	}
 	return ""
 }
@@ -118,11 +134,15 @@ func indentUnit(doc *document) int {
 
 func guessUnit(doc *document) int {
 	const scanned = 2000
-	unit := 0
-	for i := range min(len(doc.lines), scanned) {
-		indent := indentOf(doc.line(i))
+	unit, n := 0, 0
+	for s := range doc.linesFrom(0) {
+		if n++; n > scanned {
+			break
+		}
+		line := doc.at(s)
+		indent := indentOf(line)
 		switch {
-		case indent == "" || len(indent) == len(doc.line(i)):
+		case indent == "" || len(indent) == len(line):
 		case indent[0] == '\t':
 			return 8
 		case len(indent) >= 2 && (unit == 0 || len(indent) < unit):

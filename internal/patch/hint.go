@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,8 +12,12 @@ const (
 	likeHint = 0.6
 	// shownHints bounds the places a hint shows.
 	shownHints = 3
-	// hintedLines bounds the lines that are searched for a hint.
+	// hintedLines and hintedBytes bound the part of a file that is searched for
+	// a hint.
 	hintedLines = 50_000
+	hintedBytes = 4 << 20
+	// maxCandidates bounds the lines that are weighed.
+	maxCandidates = 1000
 )
 
 // notFound returns the error for a passage that no strategy could find, with
@@ -26,33 +31,14 @@ func notFound(doc *document, old string) error {
 }
 
 // didYouMean shows lines that resemble the first distinctive line of old, each
-// with its neighbours and numbered from 1. It returns "" if there are none.
+// with its neighbours and numbered from 1. It returns "" if there are none. In a
+// big file it looks around the first place that has the line's longest word.
 func didYouMean(doc *document, old string) string {
 	wanted, offset := distinctiveLine(old)
-	like := newLikeness(plainTrimmed(wanted))
-	type candidate struct {
-		line  int
-		score float64
-	}
-	var candidates []candidate
-	for i := range min(len(doc.lines), hintedLines) {
-		if r := like.atLeast(plainTrimmed(doc.line(i)), likeHint); r > 0 {
-			candidates = append(candidates, candidate{i, r})
-		}
-	}
-	slices.SortStableFunc(candidates, func(a, b candidate) int {
-		switch {
-		case a.score > b.score:
-			return -1
-		case a.score < b.score:
-			return 1
-		}
-		return 0
-	})
-	size := min(strings.Count(strings.TrimSuffix(old, "\n"), "\n")+1, 8)
 	var blocks []string
+	size := min(strings.Count(strings.TrimSuffix(old, "\n"), "\n")+1, 8)
 	var shown []int
-	for _, p := range candidates {
+	for _, p := range candidates(doc, wanted) {
 		if len(shown) == shownHints {
 			break
 		}
@@ -60,9 +46,51 @@ func didYouMean(doc *document, old string) string {
 			continue
 		}
 		shown = append(shown, p.line)
-		blocks = append(blocks, excerpt(doc, p.line-min(offset, 2)-1, p.line+size+1))
+		blocks = append(blocks, excerpt(doc, p, min(offset, 2)+1, size+1))
 	}
 	return strings.Join(blocks, "\n---\n")
+}
+
+// A candidate is a line that resembles the one that was asked for.
+type candidate struct {
+	start, line int // where it begins, its index
+	score       float64
+}
+
+// candidates returns the lines that resemble wanted, the most alike first.
+func candidates(doc *document, wanted string) []candidate {
+	like := newLikeness(wanted)
+	from := hintWindow(doc, wanted)
+	line := doc.lineAt(from)
+	last := line + hintedLines
+	var list []candidate
+	for s := range doc.linesFrom(from) {
+		if line == last || s.start-from > hintedBytes || len(list) == maxCandidates {
+			break
+		}
+		if r := like.atLeast(doc.at(s), likeHint); r > 0 {
+			list = append(list, candidate{s.start, line, r})
+		}
+		line++
+	}
+	slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
+	return list
+}
+
+// hintWindow returns the start of the line from which on similar lines are
+// looked for.
+func hintWindow(doc *document, wanted string) int {
+	if len(doc.text) <= hintedBytes {
+		return 0
+	}
+	word := ""
+	for w := range strings.FieldsFuncSeq(wanted, func(r rune) bool { return !wordRune(r) }) {
+		if len(w) > len(word) {
+			word = w
+		}
+	}
+	i := strings.Index(doc.text, word)
+	return doc.lineOf(max(i-hintedBytes/4, 0)).start
 }
 
 // distinctiveLine returns the first line of old that is long enough to be
@@ -82,11 +110,15 @@ func distinctiveLine(old string) (string, int) {
 	return old, 0
 }
 
-// excerpt shows lines from..to (counted from 0, end excluded), numbered from 1.
-func excerpt(doc *document, from, to int) string {
+// excerpt shows a line with lines above and below it, numbered from 1.
+func excerpt(doc *document, p candidate, above, below int) string {
+	above = min(above, p.line)
 	var out []string
-	for i := max(from, 0); i < min(to, len(doc.lines)); i++ {
-		out = append(out, fmt.Sprintf("%5d| %s", i+1, clip(doc.line(i), 200)))
+	for s := range doc.linesFrom(doc.back(p.start, above)) {
+		out = append(out, fmt.Sprintf("%5d| %s", p.line-above+len(out)+1, clip(doc.at(s), 200)))
+		if len(out) == above+below {
+			break
+		}
 	}
 	return strings.Join(out, "\n")
 }

@@ -19,15 +19,14 @@ type indentPair struct {
 }
 
 func newIndenter(doc *document, s span, olds, files []string) *indenter {
-	first := doc.lineAt(s.start)
-	in := &indenter{lead: doc.text[doc.lines[first].start:s.start], same: true, unit: 4}
+	in := &indenter{lead: doc.text[doc.lineOf(s.start).start:s.start], same: true, unit: 4}
 	for i := range olds {
+		if strings.TrimSpace(olds[i]) == "" || i == 0 && strings.TrimSpace(in.lead) != "" {
+			continue
+		}
 		line := files[i]
 		if i == 0 {
 			line = in.lead + line
-		}
-		if strings.TrimSpace(olds[i]) == "" || i == 0 && strings.TrimSpace(in.lead) != "" {
-			continue
 		}
 		p := indentPair{i, indentOf(olds[i]), indentOf(line)}
 		in.pairs = append(in.pairs, p)

@@ -68,7 +68,8 @@ func freshLines(n int) []bool {
 // forms; otherwise it returns line as it is.
 func (m *merger) keepForm(old, file, new, line string) string {
 	o, f, n := strings.TrimSpace(old), strings.TrimSpace(file), strings.TrimSpace(new)
-	if o == f || n == "" || plain(o).text != plain(f).text {
+	t, ok := alike(o, f)
+	if o == f || n == "" || !ok {
 		return line
 	}
 	d := m.lines[o+"\n"+n]
@@ -76,13 +77,22 @@ func (m *merger) keepForm(old, file, new, line string) string {
 		d = newDelta(o, n)
 		m.lines[o+"\n"+n] = d
 	}
-	return indentOf(line) + d.on(f) + line[len(strings.TrimRight(line, " \t")):]
+	return indentOf(line) + d.on(f, t) + line[len(strings.TrimRight(line, " \t")):]
+}
+
+// alike returns the typography in which two texts are the same, if there is one.
+func alike(o, f string) (*typography, bool) {
+	for _, t := range typographies {
+		if normalised(o, t) == normalised(f, t) {
+			return t, true
+		}
+	}
+	return nil, false
 }
 
 // A delta is the change from one line to another, character by character.
 type delta struct {
 	o        string
-	plain    normal
 	kept     []bool // bytes of o that stay
 	inserted []insertion
 }
@@ -94,7 +104,7 @@ type insertion struct {
 }
 
 func newDelta(o, n string) *delta {
-	d := &delta{o: o, plain: plain(o), kept: make([]bool, len(o))}
+	d := &delta{o: o, kept: make([]bool, len(o))}
 	or, nr := runes(o), runes(n)
 	oa, na := offsets(or), offsets(nr)
 	keep := func(from, to int) {
@@ -112,8 +122,9 @@ func newDelta(o, n string) *delta {
 	return d
 }
 
-// on applies the change to f, which is the old line in other typography.
-func (d *delta) on(f string) string {
+// on applies the change to f, which is the old line in other typography: both
+// read alike in t.
+func (d *delta) on(f string, t *typography) string {
 	var out strings.Builder
 	inserted := d.inserted
 	emit := func(before int) {
@@ -122,7 +133,7 @@ func (d *delta) on(f string) string {
 			inserted = inserted[1:]
 		}
 	}
-	for _, p := range pieces(d.plain, plain(f)) {
+	for _, p := range pieces(d.o, f, t) {
 		emit(p.o.start)
 		if whole(d.kept[p.o.start:p.o.end]) && (len(inserted) == 0 || inserted[0].at >= p.o.end) {
 			out.WriteString(f[p.f.start:p.f.end])
@@ -148,18 +159,30 @@ func whole(kept []bool) bool {
 	return true
 }
 
-// A piece pairs the smallest spans of two texts that have the same plain form.
+// A piece pairs the smallest spans of two texts that read alike.
 type piece struct{ o, f span }
 
-func pieces(po, pf normal) []piece {
+// pieces pairs two texts that read alike in a typography.
+func pieces(o, f string, t *typography) []piece {
 	var list []piece
-	start := 0
-	for i := 1; i <= len(po.text); i++ {
-		if i < len(po.text) && (po.from[i] == po.from[i-1] || pf.from[i] == pf.from[i-1]) {
-			continue
+	for i, j := 0, 0; i < len(o) && j < len(f); {
+		p := piece{span{i, i}, span{j, j}}
+		for ahead := 0; ; { // how much more is read of o than of f
+			if ahead <= 0 && p.o.end < len(o) {
+				text, size := t.next(o[p.o.end:])
+				p.o.end += size
+				ahead += len(text)
+			} else {
+				text, size := t.next(f[p.f.end:])
+				p.f.end += size
+				ahead -= len(text)
+			}
+			if ahead == 0 {
+				break
+			}
 		}
-		list = append(list, piece{span{po.from[start], po.from[i]}, span{pf.from[start], pf.from[i]}})
-		start = i
+		list = append(list, p)
+		i, j = p.o.end, p.f.end
 	}
 	return list
 }

@@ -29,16 +29,21 @@ func Replace(content, old, new string, all bool) (Replacement, error) {
 	if err := checkRequest(old, new); err != nil {
 		return Replacement{}, err
 	}
+	if len(content)+len(old)+len(new) > maxText {
+		return Replacement{}, errTooBig
+	}
 	doc := newDocument(content)
 	old, new = normalRequest(old), normalRequest(new)
 	found := find(doc, old, new, all, anywhere)
 	switch {
 	case found.applied:
 		return Replacement{Text: content, Strategy: AlreadyApplied, Line: doc.lineAt(strings.Index(doc.text, new)) + 1}, nil
-	case len(found.spans) == 0:
+	case found.count == 0:
 		return Replacement{}, notFound(doc, old)
-	case len(found.spans) > 1 && !all:
+	case found.count > 1 && !all:
 		return Replacement{}, ambiguous(doc, found)
+	case found.count > len(found.spans) || found.count > maxInexact && found.strategy != strategyExact:
+		return Replacement{}, fmt.Errorf("old_string matches %d places (%s), too many for one call, nothing was changed: use the terminal tool", found.count, found.strategy)
 	}
 	edits := make([]edit, len(found.spans))
 	r := found.renderer(doc, old, new)
@@ -49,12 +54,17 @@ func Replace(content, old, new string, all bool) (Replacement, error) {
 		}
 		edits[i] = edit{s, text}
 	}
-	out := Replacement{Text: doc.apply(edits), Strategy: found.strategy, Count: len(edits), Line: doc.lineAt(edits[0].start) + 1}
+	line := doc.lineAt(edits[0].start) + 1
+	out := Replacement{Text: doc.apply(edits), Strategy: found.strategy, Count: len(edits), Line: line}
 	if out.Text == content {
 		out.Strategy, out.Count = AlreadyApplied, 0
 	}
 	return out, nil
 }
+
+// maxInexact bounds the passages that one call replaces where each has its own
+// form.
+const maxInexact = 10_000
 
 func checkRequest(old, new string) error {
 	switch {
@@ -76,20 +86,20 @@ func normalRequest(s string) string {
 // A finding says where a passage is and which strategy found it.
 type finding struct {
 	strategy string
-	spans    []span
-	applied  bool // the passage is gone and its replacement is already there
+	matches
+	applied bool // the passage is gone and its replacement is already there
 }
 
 // anywhere accepts every passage.
-func anywhere(_ *document, spans []span) []span { return spans }
+func anywhere(span) bool { return true }
 
 // find tries the strategies in order; the first with an acceptable match
 // decides. Similarity comes last, after the check whether the edit was made
 // before, and is never used to replace all passages.
-func find(doc *document, old, new string, all bool, accept func(*document, []span) []span) finding {
+func find(doc *document, old, new string, all bool, accept func(span) bool) finding {
 	for _, s := range exactStrategies {
-		if spans := accept(doc, s.find(doc, old)); len(spans) > 0 {
-			return finding{strategy: s.name, spans: spans}
+		if m := s.find(doc, old, accept); m.count > 0 {
+			return finding{strategy: s.name, matches: m}
 		}
 	}
 	if len(strings.TrimSpace(new)) >= minApplied && strings.Contains(doc.text, new) {
@@ -99,8 +109,8 @@ func find(doc *document, old, new string, all bool, accept func(*document, []spa
 		return finding{}
 	}
 	for _, s := range similarStrategies {
-		if spans := accept(doc, s.find(doc, old)); len(spans) > 0 {
-			return finding{strategy: s.name, spans: spans}
+		if m := s.find(doc, old, accept); m.count > 0 {
+			return finding{strategy: s.name, matches: m}
 		}
 	}
 	return finding{}
@@ -157,14 +167,13 @@ func ambiguous(doc *document, f finding) error {
 	var list strings.Builder
 	for i, s := range f.spans {
 		if i == shownMatches {
-			fmt.Fprintf(&list, "\n  … and %d more", len(f.spans)-i)
+			fmt.Fprintf(&list, "\n  … and %d more", f.count-i)
 			break
 		}
-		n := doc.lineAt(s.start)
-		fmt.Fprintf(&list, "\n  L%d: %s", n+1, clip(strings.TrimSpace(doc.line(n)), 120))
+		fmt.Fprintf(&list, "\n  L%d: %s", doc.lineAt(s.start)+1, clip(strings.TrimSpace(doc.at(doc.lineOf(s.start))), 120))
 	}
 	return fmt.Errorf("old_string matches %d places (%s), nothing was changed: add surrounding lines to make it unique, or set replace_all to change them all%s",
-		len(f.spans), f.strategy, list.String())
+		f.count, f.strategy, list.String())
 }
 
 // clip shortens s to at most n bytes at a character boundary and marks the cut.

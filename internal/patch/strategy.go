@@ -1,6 +1,10 @@
 package patch
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // Names of the strategies, in the order in which they are tried.
 const (
@@ -15,12 +19,12 @@ const (
 	strategyContext     = "context-aware"
 )
 
-// A strategy finds passages of a document that match old. They are in order, do
-// not overlap, and have as many line breaks as old (for escape and boundary: as
-// old once unescaped or trimmed).
+// A strategy finds the passages of a document that match old and that keep
+// accepts. They have as many line breaks as old (for escape and boundary: as old
+// once unescaped or trimmed).
 type strategy struct {
 	name string
-	find func(d *document, old string) []span
+	find func(d *document, old string, keep func(span) bool) matches
 }
 
 // exactStrategies differ from a plain search only in form: whitespace, escapes,
@@ -41,64 +45,50 @@ var similarStrategies = []strategy{
 	{strategyContext, findSimilar},
 }
 
-func findExact(d *document, old string) []span { return substrings(d.text, old) }
+func findExact(d *document, old string, keep func(span) bool) matches {
+	return findLiteral(d.text, old, keep)
+}
 
-// substrings finds old in text without overlaps.
-func substrings(text, old string) []span {
-	var spans []span
-	for from := 0; ; {
-		i := strings.Index(text[from:], old)
-		if i < 0 || old == "" {
-			return spans
-		}
-		spans = append(spans, span{from + i, from + i + len(old)})
-		from += i + len(old)
+func findLiteral(text, old string, keep func(span) bool) matches {
+	if !strings.Contains(text, old) {
+		return matches{} // much faster than the search that asks keep
 	}
+	return findForm(text, old, literal{}, keep)
 }
 
 // findLineTrimmed compares whole lines without the whitespace around them.
-func findLineTrimmed(d *document, old string) []span {
-	return wholeLines(d, old, strings.TrimSpace)
+func findLineTrimmed(d *document, old string, keep func(span) bool) matches {
+	return wholeLines(d, old, strings.TrimSpace, func(want, line string) bool {
+		return want == strings.TrimSpace(line)
+	}, keep)
 }
 
-// wholeLines finds runs of lines that equal those of old under form.
-func wholeLines(d *document, old string, form func(string) string) []span {
+// wholeLines finds runs of lines that are those of old under form. same compares
+// a line of old in that form with one of the file.
+func wholeLines(d *document, old string, form func(string) string, same func(want, line string) bool, keep func(span) bool) matches {
 	want, open := linesOf(old)
 	for i := range want {
 		want[i] = form(want[i])
 	}
-	if len(want) > len(d.lines) {
-		return nil
-	}
-	have := make([]string, len(d.lines))
-	for i := range have {
-		have[i] = form(d.line(i))
-	}
-	var spans []span
-	for i := 0; i+len(want) <= len(have); i++ {
-		if !equalAt(have[i:], want) {
+	var found matches
+	r := newRun(want, same)
+	for line := range d.linesFrom(0) {
+		if !r.next(d.at(line)) {
 			continue
 		}
-		s := span{d.lines[i].start, d.lines[i+len(want)-1].end}
+		s := span{d.back(line.start, len(want)-1), line.end}
 		if open {
 			if s.end == len(d.text) {
 				continue // old ends in a line break that the file lacks
 			}
 			s.end++
 		}
-		spans = append(spans, s)
-		i += len(want) - 1
-	}
-	return spans
-}
-
-func equalAt(have, want []string) bool {
-	for i := range want {
-		if have[i] != want[i] {
-			return false
+		if keep(s) {
+			found.add(s)
+			r.restart()
 		}
 	}
-	return true
+	return found
 }
 
 // linesOf splits old into lines. open says that it ended with a line break.
@@ -107,72 +97,110 @@ func linesOf(old string) (lines []string, open bool) {
 	return strings.Split(body, "\n"), open
 }
 
-// findIndentation ignores indentation. The last line may stop before the end of
-// its line in the file, but not inside a word.
-func findIndentation(d *document, old string) []span {
-	want := strings.Split(old, "\n")
-	for i := range want {
-		want[i] = strings.TrimLeft(want[i], " \t")
-	}
-	last := len(want) - 1
-	if want[last] == "" || want[0] == "" {
-		return nil
-	}
-	var spans []span
-	for i := 0; i+last < len(d.lines); i++ {
-		if !indentedRun(d, i, want[:last]) {
-			continue
-		}
-		tail := d.line(i + last)
-		bare := strings.TrimLeft(tail, " \t")
-		if !strings.HasPrefix(bare, want[last]) || cutsWord(bare, len(want[last])) {
-			continue
-		}
-		end := d.lines[i+last].start + len(tail) - len(bare) + len(want[last])
-		spans = append(spans, span{d.lines[i].start, end})
-		i += last
-	}
-	return spans
+// findWhitespace treats every run of spaces and tabs as one space.
+func findWhitespace(d *document, old string, keep func(span) bool) matches {
+	return findForm(d.text, old, blanks{}, keep)
 }
 
-func indentedRun(d *document, at int, want []string) bool {
-	for i, w := range want {
-		if strings.TrimLeft(d.line(at+i), " \t") != w {
-			return false
-		}
+// findIndentation ignores indentation. The last line may stop before the end of
+// its line in the file, but not inside a word.
+func findIndentation(d *document, old string, keep func(span) bool) matches {
+	var found matches
+	want := strings.Split(old, "\n")
+	for i := range want {
+		want[i] = unindented(want[i])
 	}
-	return true
+	head, tail := want[:len(want)-1], want[len(want)-1]
+	if want[0] == "" || tail == "" {
+		return found
+	}
+	r := newRun(head, func(want, line string) bool { return want == unindented(line) })
+	for line := range d.linesFrom(0) {
+		text := d.at(line)
+		if bare := unindented(text); r.done() && strings.HasPrefix(bare, tail) && !cutsWord(bare, len(tail)) {
+			s := span{d.back(line.start, len(head)), line.end - len(bare) + len(tail)}
+			if keep(s) {
+				found.add(s)
+				r.restart()
+				continue
+			}
+		}
+		r.next(text)
+	}
+	return found
+}
+
+func unindented(line string) string {
+	n := 0
+	for n < len(line) && blank(line[n]) {
+		n++
+	}
+	return line[n:]
 }
 
 // cutsWord reports whether a cut of s at n would split a word.
 func cutsWord(s string, n int) bool {
-	return n > 0 && n < len(s) && wordByte(s[n-1]) && wordByte(s[n])
+	before, _ := utf8.DecodeLastRuneInString(s[:n])
+	after, _ := utf8.DecodeRuneInString(s[n:])
+	return 0 < n && n < len(s) && wordRune(before) && wordRune(after)
 }
 
-func wordByte(c byte) bool {
-	return c == '_' || c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
+// wordRune reports whether a character belongs to a word. Scripts that are
+// written without blanks between words have no such characters, since any place
+// may be between two words. A byte that is not UTF-8 may be a letter.
+func wordRune(r rune) bool {
+	switch {
+	case r == '_' || r == utf8.RuneError:
+		return true
+	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan):
+		return false
+	}
+	return unicode.In(r, unicode.L, unicode.M, unicode.N)
 }
 
 // findUnescaped treats \n, \t and \r in old as the characters they spell.
-func findUnescaped(d *document, old string) []span {
+func findUnescaped(d *document, old string, keep func(span) bool) matches {
 	real := unescape(old)
 	if real == old || strings.TrimSpace(real) == "" {
-		return nil
+		return matches{}
 	}
-	return substrings(d.text, real)
+	return findLiteral(d.text, real, keep)
 }
 
 func unescape(s string) string {
 	return strings.NewReplacer(`\r\n`, "\n", `\n`, "\n", `\t`, "\t", `\r`, "\r").Replace(s)
 }
 
+// findUnicode treats typographic characters as their ASCII equivalents, in
+// passages and in lines without the whitespace around them.
+func findUnicode(d *document, old string, keep func(span) bool) matches {
+	if ascii(old) && ascii(d.text) {
+		return matches{} // nothing to normalise: the earlier strategies covered it
+	}
+	ways := typographies[:1]
+	if longDash(old) || longDash(d.text) {
+		ways = typographies
+	}
+	for _, t := range ways {
+		if found := findForm(d.text, old, t, keep); found.count > 0 {
+			return found
+		}
+		form := func(line string) string { return normalised(strings.TrimSpace(line), t) }
+		same := func(want, line string) bool { return reads(strings.TrimSpace(line), want, t) }
+		if found := wholeLines(d, old, form, same, keep); found.count > 0 {
+			return found
+		}
+	}
+	return matches{}
+}
+
 // findTrimmed drops the whitespace and blank lines around old as a whole.
-func findTrimmed(d *document, old string) []span {
+func findTrimmed(d *document, old string, keep func(span) bool) matches {
 	bare := strings.TrimSpace(old)
 	if bare == old {
-		return nil
+		return matches{}
 	}
-	return substrings(d.text, bare)
+	return findLiteral(d.text, bare, keep)
 }
 
 // trimTogether drops the outer whitespace of old, and the same from new.

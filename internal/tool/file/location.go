@@ -191,11 +191,12 @@ func (p location) text(ctx context.Context) (text string, exists bool, err error
 		return "", true, p.failure("read", err)
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxChanged))
-	if err != nil {
+	var out strings.Builder // one copy of the file, not two
+	out.Grow(int(p.info.Size()))
+	if _, err := io.Copy(&out, io.LimitReader(f, maxChanged)); err != nil {
 		return "", true, p.failure("read", err)
 	}
-	return string(data), true, nil
+	return out.String(), true, nil
 }
 
 // maxChanged bounds the files that are changed, in bytes.
