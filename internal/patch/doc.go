@@ -3,7 +3,8 @@
 //
 // A model rarely quotes a file byte for byte, so Replace tries nine ways of
 // finding the passage, from exact to merely similar. It refuses a passage that
-// it cannot place without doubt. Line endings, byte order marks, indentation
+// it cannot place without doubt, and only an exact one may begin or end inside a
+// word. Line endings, byte order marks, indentation
 // and typographic characters of the file are kept. Bytes outside the passage
 // never change, valid UTF-8 or not.
 //

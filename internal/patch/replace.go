@@ -97,8 +97,13 @@ func anywhere(span) bool { return true }
 // decides. Similarity comes last, after the check whether the edit was made
 // before, and is never used to replace all passages.
 func find(doc *document, old, new string, all bool, accept func(span) bool) finding {
+	wholeWords := func(s span) bool { return accept(s) && !doc.cutsWords(s) }
 	for _, s := range exactStrategies {
-		if m := s.find(doc, old, accept); m.count > 0 {
+		keep := wholeWords
+		if s.name == strategyExact {
+			keep = accept
+		}
+		if m := s.find(doc, old, keep); m.count > 0 {
 			return finding{strategy: s.name, matches: m}
 		}
 	}
@@ -109,7 +114,7 @@ func find(doc *document, old, new string, all bool, accept func(span) bool) find
 		return finding{}
 	}
 	for _, s := range similarStrategies {
-		if m := s.find(doc, old, accept); m.count > 0 {
+		if m := s.find(doc, old, wholeWords); m.count > 0 {
 			return finding{strategy: s.name, matches: m}
 		}
 	}

@@ -21,7 +21,8 @@ const (
 
 // A strategy finds the passages of a document that match old and that keep
 // accepts. They have as many line breaks as old (for escape and boundary: as old
-// once unescaped or trimmed).
+// once unescaped or trimmed). Except for exact, keep refuses those that begin or
+// end inside a word: the search text names whole words, or it would be exact.
 type strategy struct {
 	name string
 	find func(d *document, old string, keep func(span) bool) matches
@@ -103,7 +104,7 @@ func findWhitespace(d *document, old string, keep func(span) bool) matches {
 }
 
 // findIndentation ignores indentation. The last line may stop before the end of
-// its line in the file, but not inside a word.
+// its line in the file.
 func findIndentation(d *document, old string, keep func(span) bool) matches {
 	var found matches
 	want := strings.Split(old, "\n")
@@ -117,7 +118,7 @@ func findIndentation(d *document, old string, keep func(span) bool) matches {
 	r := newRun(head, func(want, line string) bool { return want == unindented(line) })
 	for line := range d.linesFrom(0) {
 		text := d.at(line)
-		if bare := unindented(text); r.done() && strings.HasPrefix(bare, tail) && !cutsWord(bare, len(tail)) {
+		if bare := unindented(text); r.done() && strings.HasPrefix(bare, tail) {
 			s := span{d.back(line.start, len(head)), line.end - len(bare) + len(tail)}
 			if keep(s) {
 				found.add(s)
@@ -136,6 +137,11 @@ func unindented(line string) string {
 		n++
 	}
 	return line[n:]
+}
+
+// cutsWords reports whether a span begins or ends inside a word.
+func (d *document) cutsWords(s span) bool {
+	return cutsWord(d.text, s.start) || cutsWord(d.text, s.end)
 }
 
 // cutsWord reports whether a cut of s at n would split a word.
