@@ -132,7 +132,7 @@ func TestApply(t *testing.T) {
 		}, {
 			name:  "a hunk applied before is no change",
 			files: map[string]string{"a": "start\nreturn compute(2)\n"},
-			patch: wrap("*** Update File: a\n-return compute(with, old, arguments)\n+return compute(2)\n"),
+			patch: wrap("*** Update File: a\n start\n-return compute(with, old, arguments)\n+return compute(2)\n"),
 			want:  map[string]string{"a": "start\nreturn compute(2)\n"},
 		},
 	}

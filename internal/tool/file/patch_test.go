@@ -139,3 +139,26 @@ func TestPatchThroughLinkKeepsTheLink(t *testing.T) {
 		t.Errorf("the link is gone or its file unchanged: %v %v", info, err)
 	}
 }
+
+// TestPatchSaysWhatItSkips: a hunk that was made before is named, and one whose
+// new text only happens to be somewhere in the file is an error.
+func TestPatchSaysWhatItSkips(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const done = "func f() {\n\treturn compute(2)\n}\n\nfunc g() {\n\treturn 1\n}\n"
+	w.put("f.go", done)
+	first := "*** Begin Patch\n*** Update File: f.go\n func f() {\n-\treturn compute(1)\n+\treturn compute(2)\n }\n"
+	got := w.ok("patch", args{"mode": "patch", "patch": first + "@@\n func g() {\n-\treturn 1\n+\treturn 3\n*** End Patch"})
+	if note, _ := got["note"].(string); !strings.Contains(note, "hunk 1") || !strings.Contains(note, "f.go") || !strings.Contains(note, "line 1") {
+		t.Errorf("the note does not name the skipped hunk: %v", got)
+	}
+	if want := strings.Replace(done, "return 1", "return 3", 1); w.has("f.go") != want {
+		t.Errorf("got %q", w.has("f.go"))
+	}
+	got = w.ok("patch", args{"mode": "patch", "patch": first + "*** End Patch"})
+	if note, _ := got["note"].(string); !strings.Contains(note, "hunk 1") || !strings.Contains(note, "nothing to do") {
+		t.Errorf("a patch that was applied before: %v", got)
+	}
+	w.refused("patch", args{"mode": "patch", "patch": "*** Begin Patch\n*** Update File: f.go\n-\treturn calculate(other)\n+\treturn compute(2)\n*** End Patch"}, "line 2")
+	w.refused("patch", args{"mode": "patch", "patch": first + "*** End Patch\n*** Update File: f.go\n-x\n+y\n*** End Patch"}, "after *** End Patch")
+}
