@@ -16,12 +16,20 @@ type Change struct {
 	Existed, Exists bool
 }
 
+// An Outcome is what a patch does.
+type Outcome struct {
+	// Changes come in the order in which paths are first named. A path whose
+	// content does not change is left out.
+	Changes []Change
+	// Notes say what was skipped or placed in spite of a doubt, for the model.
+	Notes []string
+}
+
 // Apply computes what the patch does, without doing it. read returns a file's
 // content, or exists false; it is called at most once per path. All sections
-// are checked: if any does not apply, the error lists every failure and no
-// change is returned. Changes come in the order in which paths are first
-// named. A path whose content does not change is left out.
-func (p Patch) Apply(read func(path string) (content string, exists bool, err error)) ([]Change, error) {
+// are checked: if any does not apply, the error lists every failure and the
+// outcome is empty.
+func (p Patch) Apply(read func(path string) (content string, exists bool, err error)) (Outcome, error) {
 	v := &virtual{read: read, files: map[string]*Change{}}
 	var failed []error
 	for _, s := range p.sections {
@@ -30,7 +38,7 @@ func (p Patch) Apply(read func(path string) (content string, exists bool, err er
 		}
 	}
 	if len(failed) > 0 {
-		return nil, fmt.Errorf("the patch does not apply, no file was changed:\n%w", errors.Join(failed...))
+		return Outcome{}, fmt.Errorf("the patch does not apply, no file was changed:\n%w", errors.Join(failed...))
 	}
 	var changes []Change
 	for _, path := range v.order {
@@ -40,7 +48,7 @@ func (p Patch) Apply(read func(path string) (content string, exists bool, err er
 		}
 		changes = append(changes, c)
 	}
-	return changes, nil
+	return Outcome{changes, v.notes}, nil
 }
 
 // virtual is the state of the files after the sections applied so far.
@@ -48,6 +56,7 @@ type virtual struct {
 	read  func(string) (string, bool, error)
 	files map[string]*Change
 	order []string
+	notes []string
 }
 
 func (v *virtual) file(path string) (*Change, error) {
@@ -90,8 +99,13 @@ func (v *virtual) apply(s section) error {
 		c.After, c.Exists, c.Action = "", false, Delete
 		return nil
 	case Update:
-		if c.After, err = update(c.After, s.hunks); err != nil {
+		after, notes, err := update(c.After, s.hunks)
+		if err != nil {
 			return err
+		}
+		c.After = after
+		for _, n := range notes {
+			v.notes = append(v.notes, s.path+": "+n)
 		}
 	}
 	if s.to == "" {
@@ -120,11 +134,11 @@ const maxFailed = 10
 // update applies the hunks of a section to a file one after another. Hunks are
 // expected in file order: if several places match, the one after the previous
 // hunk is used, provided it is the only one there.
-func update(content string, hunks []hunkText) (string, error) {
+func update(content string, hunks []hunkText) (after string, notes []string, err error) {
 	cursor := 0 // offset in content after which the next hunk is expected
 	var failed []error
 	for i, h := range hunks {
-		next, end, err := h.apply(content, cursor)
+		done, err := h.apply(content, cursor)
 		if err != nil {
 			failed = append(failed, fmt.Errorf("hunk %d (patch line %d): %w", i+1, h.line, err))
 			if rest := len(hunks) - i - 1; len(failed) == maxFailed && rest > 0 {
@@ -133,43 +147,61 @@ func update(content string, hunks []hunkText) (string, error) {
 			}
 			continue
 		}
-		content, cursor = next, end
+		if done.note != "" {
+			notes = append(notes, fmt.Sprintf("hunk %d %s", i+1, done.note))
+		}
+		content, cursor = done.content, done.end
 	}
-	return content, errors.Join(failed...)
+	return content, notes, errors.Join(failed...)
 }
 
-// apply returns the content with the hunk applied and the offset after it.
-func (h hunkText) apply(content string, cursor int) (string, int, error) {
+// An applied hunk.
+type applied struct {
+	content string // the whole new text
+	end     int    // the offset after the hunk in it
+	note    string // what the model needs to know, as the predicate of a sentence
+}
+
+// apply returns the content with the hunk applied.
+func (h hunkText) apply(content string, cursor int) (applied, error) {
 	doc := newDocument(content)
 	from := doc.fromOriginal(cursor)
 	hinted, err := h.hinted(doc, from)
 	if err != nil {
-		return "", 0, err
+		return applied{}, err
 	}
 	if len(h.old) == 0 {
-		return h.insert(doc, hinted)
+		return h.insert(doc, hinted), nil
 	}
 	old, new := strings.Join(h.old, "\n"), strings.Join(h.new, "\n")
 	if strings.TrimSpace(old) == "" {
-		return "", 0, errors.New("its context is only blank lines: add a line of text near the change")
+		return applied{}, errors.New("its context is only blank lines: add a line of text near the change")
 	}
 	found := find(doc, old, new, false, doc.onWholeLines)
-	if found.applied {
-		return content, cursor, nil
-	}
-	s, err := h.choose(doc, found, from, hinted, old)
+	s, err := h.choose(doc, found, from, hinted, old, new)
 	if err != nil {
-		return "", 0, err
+		return applied{}, err
+	}
+	if found.applied {
+		return h.skipped(doc, s, cursor), nil
 	}
 	text, err := found.renderer(doc, old, new).render(s)
 	if err != nil {
-		return "", 0, err
+		return applied{}, err
 	}
 	if len(h.new) == 0 {
 		s = withLineBreak(doc, s)
 	}
 	next := doc.apply([]edit{{s, text}})
-	return next, len(next) - (len(content) - doc.original(s.end)), nil
+	if next == content {
+		return h.skipped(doc, s, cursor), nil
+	}
+	return applied{content: next, end: len(next) - (len(content) - doc.original(s.end))}, nil
+}
+
+// skipped is the outcome of a hunk that was applied before, at s.
+func (h hunkText) skipped(doc *document, s span, cursor int) applied {
+	return applied{doc.raw, max(cursor, doc.original(s.end)), fmt.Sprintf("was skipped, it was applied before: line %d and the lines around it already read like that", doc.lineAt(s.start)+1)}
 }
 
 // onWholeLines reports whether a span begins and ends with a line (whitespace at
@@ -194,11 +226,11 @@ func withLineBreak(doc *document, s span) span {
 }
 
 // choose returns the place that a hunk means.
-func (h hunkText) choose(doc *document, f finding, from, hinted int, old string) (span, error) {
-	switch len(f.spans) {
-	case 0:
-		return span{}, notFound(doc, old)
-	case 1:
+func (h hunkText) choose(doc *document, f finding, from, hinted int, old, new string) (span, error) {
+	switch {
+	case f.count == 0, f.applied && f.spans[0].start < hinted:
+		return span{}, notFound(doc, old, new)
+	case f.count == 1:
 		return f.spans[0], nil
 	}
 	if h.atEnd {
@@ -213,7 +245,7 @@ func (h hunkText) choose(doc *document, f finding, from, hinted int, old string)
 	if hinted >= 0 && len(after) > 0 || len(after) == 1 {
 		return after[0], nil
 	}
-	return span{}, fmt.Errorf("its lines match %d places, nothing was changed: add context lines, or write @@ with a line above the right place", len(f.spans))
+	return span{}, fmt.Errorf("its lines match %d places, nothing was changed: add context lines, or write @@ with a line above the right place", f.count)
 }
 
 // hinted finds the place the hints lead to: the offset where the last hint's
@@ -259,7 +291,7 @@ func (d *document) lineWith(hint string, from int) int {
 }
 
 // insert adds a hunk without old lines below the line of its hint, or at the end.
-func (h hunkText) insert(doc *document, hinted int) (string, int, error) {
+func (h hunkText) insert(doc *document, hinted int) applied {
 	text := strings.Join(h.new, "\n") + "\n"
 	at := len(doc.text)
 	if hinted >= 0 {
@@ -269,7 +301,7 @@ func (h hunkText) insert(doc *document, hinted int) (string, int, error) {
 		text = "\n" + strings.TrimSuffix(text, "\n")
 	}
 	next := doc.apply([]edit{{span{at, at}, text}})
-	return next, len(next) - (len(doc.raw) - doc.original(at)), nil
+	return applied{content: next, end: len(next) - (len(doc.raw) - doc.original(at))}
 }
 
 // fromOriginal returns the offset in text for one in raw.

@@ -52,11 +52,11 @@ func FuzzApply(f *testing.F) {
 		if err != nil {
 			return
 		}
-		changes, err := p.Apply(reader(map[string]string{"a": content}))
-		if err != nil && changes != nil {
+		done, err := p.Apply(reader(map[string]string{"a": content}))
+		if err != nil && done.Changes != nil {
 			t.Fatal("refused, yet gave changes")
 		}
-		for _, c := range changes {
+		for _, c := range done.Changes {
 			if c.Path == "" || !c.Exists && c.After != "" || c.Path == "a" && c.Before != content {
 				t.Fatalf("odd change %+v", c)
 			}

@@ -2,6 +2,7 @@ package patch
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,13 +22,17 @@ const (
 )
 
 // notFound returns the error for a passage that no strategy could find, with
-// the most similar lines if there are any.
-func notFound(doc *document, old string) error {
-	hint := didYouMean(doc, old)
-	if hint == "" {
-		return fmt.Errorf("old_string was not found, nothing was changed: read the file again and quote the passage exactly as it is there")
+// the most similar lines if there are any, and the place of the new text if it
+// is in the file.
+func notFound(doc *document, old, new string) error {
+	hint, present := didYouMean(doc, old), doc.presence(new)
+	if hint != "" {
+		return fmt.Errorf("old_string was not found, nothing was changed.%s Did you mean:\n%s\nQuote the passage as it is in the file", present, hint)
 	}
-	return fmt.Errorf("old_string was not found, nothing was changed. Did you mean:\n%s\nQuote the passage as it is in the file", hint)
+	if present != "" {
+		return fmt.Errorf("old_string was not found, nothing was changed.%s Else read the file again and quote the passage exactly as it is there", present)
+	}
+	return errors.New("old_string was not found, nothing was changed: read the file again and quote the passage exactly as it is there")
 }
 
 // didYouMean shows lines that resemble the first distinctive line of old, each

@@ -9,10 +9,6 @@ import (
 // AlreadyApplied is the Strategy of a Replacement that had nothing to do.
 const AlreadyApplied = "already-applied"
 
-// minApplied is the shortest new text whose presence in the file proves that
-// the edit was made earlier.
-const minApplied = 8
-
 // A Replacement is the outcome of Replace.
 type Replacement struct {
 	Text     string // the whole new content
@@ -22,8 +18,8 @@ type Replacement struct {
 }
 
 // Replace finds old in content and replaces it by new. Unless all is set, the
-// passage must be the only match. An edit that was clearly made before succeeds
-// and changes nothing. The error is a text for a model: why nothing was changed
+// passage must be the only match. An edit that was made before at this very
+// place succeeds and changes nothing; the lines around the change must prove it. The error is a text for a model: why nothing was changed
 // and what to try instead.
 func Replace(content, old, new string, all bool) (Replacement, error) {
 	if err := checkRequest(old, new); err != nil {
@@ -37,9 +33,9 @@ func Replace(content, old, new string, all bool) (Replacement, error) {
 	found := find(doc, old, new, all, anywhere)
 	switch {
 	case found.applied:
-		return Replacement{Text: content, Strategy: AlreadyApplied, Line: doc.lineAt(strings.Index(doc.text, new)) + 1}, nil
+		return Replacement{Text: content, Strategy: AlreadyApplied, Line: doc.lineAt(found.spans[0].start) + 1}, nil
 	case found.count == 0:
-		return Replacement{}, notFound(doc, old)
+		return Replacement{}, notFound(doc, old, new)
 	case found.count > 1 && !all:
 		return Replacement{}, ambiguous(doc, found)
 	case found.count > len(found.spans) || found.count > maxInexact && found.strategy != strategyExact:
@@ -87,7 +83,7 @@ func normalRequest(s string) string {
 type finding struct {
 	strategy string
 	matches
-	applied bool // the passage is gone and its replacement is already there
+	applied bool // the edit was made before, at the only span
 }
 
 // anywhere accepts every passage.
@@ -107,8 +103,8 @@ func find(doc *document, old, new string, all bool, accept func(span) bool) find
 			return finding{strategy: s.name, matches: m}
 		}
 	}
-	if len(strings.TrimSpace(new)) >= minApplied && strings.Contains(doc.text, new) {
-		return finding{applied: true}
+	if at, ok := doc.made(old, new); ok {
+		return finding{applied: true, matches: matches{[]span{at}, 1}}
 	}
 	if all {
 		return finding{}

@@ -110,7 +110,7 @@ func (p *parser) run() error {
 	for p.at < len(p.lines) {
 		line := strings.TrimRight(p.lines[p.at], " \t")
 		if line == markEnd {
-			return nil
+			return p.checkEnd()
 		}
 		if line == "" {
 			p.at++
@@ -121,6 +121,16 @@ func (p *parser) run() error {
 		}
 	}
 	return fmt.Errorf("the patch does not end in %q and may have been cut short: nothing was changed, send it whole", markEnd)
+}
+
+// checkEnd refuses text after the end mark, which would be skipped.
+func (p *parser) checkEnd() error {
+	for p.at++; p.at < len(p.lines); p.at++ {
+		if line := strings.TrimSpace(p.lines[p.at]); line != "" && line != "```" {
+			return p.errorf("there is more text after %s, and nothing was changed: send all sections between one %q and one %q", markEnd, markBegin, markEnd)
+		}
+	}
+	return nil
 }
 
 func (p *parser) isSection(line string) bool {

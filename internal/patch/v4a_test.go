@@ -27,7 +27,7 @@ func after(t *testing.T, files map[string]string, text string) map[string]string
 	if err != nil {
 		t.Fatal(err)
 	}
-	changes, err := p.Apply(reader(files))
+	done, err := p.Apply(reader(files))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func after(t *testing.T, files map[string]string, text string) map[string]string
 	for path, text := range files {
 		out[path] = text
 	}
-	for _, c := range changes {
+	for _, c := range done.Changes {
 		if c.Exists {
 			out[c.Path] = c.After
 		} else {
@@ -167,12 +167,12 @@ func TestApplyRefusesWhole(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			changes, err := p.Apply(reader(files))
+			done, err := p.Apply(reader(files))
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got error %v, want one with %q", err, tt.want)
 			}
-			if changes != nil {
-				t.Errorf("a refused patch gave changes: %+v", changes)
+			if done.Changes != nil || done.Notes != nil {
+				t.Errorf("a refused patch gave %+v", done)
 			}
 		})
 	}

@@ -182,7 +182,7 @@ func (t *Toolset) applyPatch(ctx context.Context, c *hermes.Call, text string) (
 	}
 	defer t.locks.lock(real...)()
 	files := map[string]write{}
-	changes, err := p.Apply(func(path string) (string, bool, error) {
+	done, err := p.Apply(func(path string) (string, bool, error) {
 		w, err := t.changeable(ctx, c, path)
 		files[path] = w
 		return w.old, w.existed, err
@@ -190,16 +190,18 @@ func (t *Toolset) applyPatch(ctx context.Context, c *hermes.Call, text string) (
 	if err != nil {
 		return hermes.Result{}, err
 	}
-	if len(changes) == 0 {
-		return hermes.JSONResult(patchResult{Success: true, Note: "nothing to do: the files already have these changes"})
+	note := strings.Join(done.Notes, "; ")
+	if len(done.Changes) == 0 {
+		note = strings.TrimSuffix("nothing to do: the files already have these changes; "+note, "; ")
+		return hermes.JSONResult(patchResult{Success: true, Note: note})
 	}
-	return t.carryOut(ctx, c, changes, files)
+	return t.carryOut(ctx, c, done.Changes, files, note)
 }
 
 // carryOut writes first and deletes last, so that a failure loses nothing.
 // After a failure it restores the files it wrote.
-func (t *Toolset) carryOut(ctx context.Context, c *hermes.Call, changes []patch.Change, files map[string]write) (hermes.Result, error) {
-	out := patchResult{Success: true}
+func (t *Toolset) carryOut(ctx context.Context, c *hermes.Call, changes []patch.Change, files map[string]write, note string) (hermes.Result, error) {
+	out := patchResult{Success: true, Note: note}
 	var diff strings.Builder
 	var undo []write
 	for _, ch := range changes {
