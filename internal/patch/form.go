@@ -186,6 +186,14 @@ func ascii(s string) bool {
 	return true
 }
 
+// waysToRead returns the typographies in which two texts may be compared.
+func waysToRead(a, b string) []*typography {
+	if longDash(a) || longDash(b) {
+		return typographies
+	}
+	return typographies[:1]
+}
+
 // longDash reports whether a text has a dash with several equivalents.
 func longDash(s string) bool {
 	return strings.Contains(s, "\u2013") || strings.Contains(s, "\u2014") || strings.Contains(s, "\u2015") || strings.Contains(s, "\ufe58")

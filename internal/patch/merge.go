@@ -42,9 +42,10 @@ func (m *merger) merge(doc *document, s span) (text string, fresh []bool) {
 	}
 	for _, c := range m.changes {
 		keep(c.a1)
+		pairs := m.partners(c)
 		for j := c.b1; j < c.b2; j++ {
 			line := in.indent(m.news[j], c.a1, len(out) == 0)
-			if i := c.a1 + j - c.b1; c.a2-c.a1 == c.b2-c.b1 {
+			if i := pairs[j-c.b1]; i >= 0 {
 				line = m.keepForm(m.olds[i], files[i], m.news[j], line)
 			}
 			out, fresh = append(out, line), append(fresh, true)
@@ -53,6 +54,47 @@ func (m *merger) merge(doc *document, s span) (text string, fresh []bool) {
 	}
 	keep(len(files))
 	return strings.Join(out, "\n"), fresh
+}
+
+const (
+	// likePartner is the lowest likeness of an old line to the new one that
+	// takes its place, where their numbers differ.
+	likePartner = 0.5
+	// maxPartners bounds the pairs of lines that are compared for that.
+	maxPartners = 10_000
+)
+
+// partners returns for each new line of a change the old line that it takes the
+// place of, or -1. They come in the same order.
+func (m *merger) partners(c change) []int {
+	olds, news := m.olds[c.a1:c.a2], m.news[c.b1:c.b2]
+	pairs := make([]int, len(news))
+	next := 0 // the first old line that is still free
+	for j, line := range news {
+		pairs[j] = -1
+		switch {
+		case len(olds) == len(news):
+			pairs[j] = c.a1 + j
+		case len(olds)*len(news) <= maxPartners:
+			if i := closest(olds[next:], line); i >= 0 {
+				pairs[j] = c.a1 + next + i
+				next += i + 1
+			}
+		}
+	}
+	return pairs
+}
+
+// closest returns the index of the line that is most like the given one, or -1.
+func closest(lines []string, to string) int {
+	like := newLikeness(to)
+	at, best := -1, 0.0
+	for i, l := range lines {
+		if r := like.atLeast(l, likePartner); r > best {
+			at, best = i, r
+		}
+	}
+	return at
 }
 
 func freshLines(n int) []bool {

@@ -86,6 +86,12 @@ type finding struct {
 	applied bool // the edit was made before, at the only span
 }
 
+// doubtful reports whether the passage differs in substance from what was asked
+// for, or is already changed.
+func (f finding) doubtful() bool {
+	return f.applied || f.strategy == strategyAnchor || f.strategy == strategyContext
+}
+
 // anywhere accepts every passage.
 func anywhere(span) bool { return true }
 

@@ -183,11 +183,7 @@ func findUnicode(d *document, old string, keep func(span) bool) matches {
 	if ascii(old) && ascii(d.text) {
 		return matches{} // nothing to normalise: the earlier strategies covered it
 	}
-	ways := typographies[:1]
-	if longDash(old) || longDash(d.text) {
-		ways = typographies
-	}
-	for _, t := range ways {
+	for _, t := range waysToRead(old, d.text) {
 		if found := findForm(d.text, old, t, keep); found.count > 0 {
 			return found
 		}

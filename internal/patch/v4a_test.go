@@ -157,7 +157,7 @@ func TestApplyRefusesWhole(t *testing.T) {
 		{"updating a missing file", wrap("*** Update File: x\n-a\n+b\n"), "file not found"},
 		{"moving onto an existing file", wrap("*** Move File: a -> b\n"), "already exists"},
 		{"two places fit", wrap("*** Update File: b\n-1\n+x\n"), "match 2 places"},
-		{"a hint that is nowhere", wrap("*** Update File: a\n@@ nope @@\n-1\n+x\n"), "is not in the file"},
+		{"a hint that is nowhere", wrap("*** Update File: b\n@@ nope @@\n-1\n+x\n"), "is not in the file"},
 		{"context of blank lines", wrap("*** Update File: a\n \n+x\n"), "only blank"},
 	}
 	for _, tt := range tests {
