@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"hermes"
@@ -144,13 +145,15 @@ func (h host) Session() hermes.SessionRef      { return hermes.SessionRef{ID: h.
 func (h host) Environment() hermes.Environment { return h.env }
 
 // environment runs commands and has the files of this machine. here says that
-// tools may walk the files themselves; fail, if set, breaks writes.
+// tools may walk the files themselves; fail, if set, breaks changes.
 type environment struct {
 	hermes.Environment
 	began              string // the session's folder, empty for dir
 	home, dir, session string
 	here               bool
 	plain              bool // ripgrep is not available to commands
+	fold               bool // names that differ in case are the same file
+	across             bool // renaming fails as between two disks
 	fail               func(path string) error
 }
 
@@ -184,12 +187,31 @@ func (f *files) Resolve(path string) (string, error) {
 	return filepath.Clean(path), nil
 }
 
-func (f *files) Stat(_ context.Context, path string) (fs.FileInfo, error) { return os.Stat(path) }
+// at returns the path under which the disk knows a file.
+func (f *files) at(path string) string {
+	if _, err := os.Lstat(path); err == nil || !f.fold {
+		return path
+	}
+	entries, _ := os.ReadDir(filepath.Dir(path))
+	for _, e := range entries {
+		if strings.EqualFold(e.Name(), filepath.Base(path)) {
+			return filepath.Join(filepath.Dir(path), e.Name())
+		}
+	}
+	return path
+}
+
+func (f *files) Stat(_ context.Context, path string) (fs.FileInfo, error) {
+	return os.Stat(f.at(path))
+}
 
 func (f *files) RealPath(ctx context.Context, path string) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if target, err := os.Readlink(path); err == nil {
+			if !filepath.IsAbs(target) {
+				target = filepath.Join(filepath.Dir(path), target)
+			}
 			return f.RealPath(ctx, target)
 		}
 		if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
@@ -199,14 +221,15 @@ func (f *files) RealPath(ctx context.Context, path string) (string, error) {
 	return real, err
 }
 
-func (f *files) Open(_ context.Context, path string) (io.ReadCloser, error) { return os.Open(path) }
+func (f *files) Open(_ context.Context, path string) (io.ReadCloser, error) {
+	return os.Open(f.at(path))
+}
 
 func (f *files) Write(_ context.Context, path string, data []byte, mode fs.FileMode) error {
-	if f.fail != nil {
-		if err := f.fail(path); err != nil {
-			return err
-		}
+	if err := f.broken(path); err != nil {
+		return err
 	}
+	path = f.at(path)
 	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()
 	}
@@ -221,5 +244,31 @@ func (f *files) Write(_ context.Context, path string, data []byte, mode fs.FileM
 }
 
 func (f *files) List(_ context.Context, dir string) ([]fs.DirEntry, error) { return os.ReadDir(dir) }
-func (f *files) Remove(_ context.Context, path string) error               { return os.Remove(path) }
-func (f *files) Rename(_ context.Context, from, to string) error           { return os.Rename(from, to) }
+
+func (f *files) Remove(_ context.Context, path string) error {
+	if err := f.broken(path); err != nil {
+		return err
+	}
+	return os.Remove(f.at(path))
+}
+
+func (f *files) Rename(_ context.Context, from, to string) error {
+	if err := f.broken(to); err != nil {
+		return err
+	}
+	if f.across {
+		return &os.LinkError{Op: "rename", Old: from, New: to, Err: syscall.EXDEV}
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	return os.Rename(f.at(from), to)
+}
+
+// broken returns the error that a change of path is to have.
+func (f *files) broken(path string) error {
+	if f.fail == nil {
+		return nil
+	}
+	return f.fail(path)
+}
