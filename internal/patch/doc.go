@@ -9,7 +9,9 @@
 // never change, valid UTF-8 or not.
 //
 // Text goes in and text comes out: the package reads and writes no files. Start
-// at replace.go. strategy.go lists the nine strategies in order; v4a.go,
-// hunk.go and apply.go hold the multi-file format; diff.go writes unified
-// diffs. All functions may be called concurrently.
+// at replace.go. strategy.go lists the nine strategies in order, form.go says how
+// texts are normalised, applied.go when an edit was made before; v4a.go, hunk.go,
+// apply.go and place.go hold the multi-file format; diff.go writes unified diffs.
+// A search uses memory and time in proportion to the file, whatever it holds.
+// All functions may be called concurrently.
 package patch

@@ -11,10 +11,10 @@ import (
 )
 
 // reader serves files from a map.
-func reader(files map[string]string) func(string) (string, bool, error) {
-	return func(path string) (string, bool, error) {
+func reader(files map[string]string) func(string) (patch.File, error) {
+	return func(path string) (patch.File, error) {
 		text, ok := files[path]
-		return text, ok, nil
+		return patch.File{Text: text, Exists: ok}, nil
 	}
 }
 
@@ -223,7 +223,7 @@ func TestApplyReportsReadErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	broken := errors.New("permission denied")
-	if _, err := p.Apply(func(string) (string, bool, error) { return "", false, broken }); !errors.Is(err, broken) {
+	if _, err := p.Apply(func(string) (patch.File, error) { return patch.File{}, broken }); !errors.Is(err, broken) {
 		t.Errorf("got %v, want %v", err, broken)
 	}
 }

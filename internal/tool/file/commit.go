@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"hermes"
 	"hermes/internal/patch"
+	"hermes/internal/text"
 )
 
 // maxShownDiff bounds the diffs in results, in bytes.
@@ -18,6 +20,30 @@ type write struct {
 	location
 	old, new string
 	existed  bool
+}
+
+// stillFree reports an error if a file that is to be new is there by now. That is
+// also so if it is one file with another new one, by the rules of the disk.
+func (w write) stillFree(ctx context.Context) error {
+	if w.existed {
+		return nil
+	}
+	if _, err := w.files.Stat(ctx, w.real); err == nil {
+		return fmt.Errorf("%s has just appeared and was not replaced: another program made it, or it is the same file as one that this patch made; read it and try again", w.path)
+	}
+	return nil
+}
+
+// restore gives a file the text that it had before, or deletes it.
+func (w write) restore(ctx context.Context) error {
+	if !w.existed {
+		return w.files.Remove(ctx, w.real)
+	}
+	mode := fs.FileMode(0o644)
+	if w.info != nil {
+		mode = w.info.Mode().Perm()
+	}
+	return w.files.Write(ctx, w.real, []byte(w.old), mode)
 }
 
 // changed is the part of a result that says what happened to the files.
@@ -47,6 +73,9 @@ func (t *Toolset) write(ctx context.Context, session string, w write, done *chan
 		return w.failure("stat", err)
 	}
 	t.ledger.wrote(session, w.real, info)
+	if n := hardLinks(w.info); n > 1 {
+		done.warn(fmt.Sprintf("%s has %s (hard links), which keep the old text", w.path, text.Plural(n-1, "other name", "other names")))
+	}
 	if w.existed {
 		done.Modified = append(done.Modified, w.path)
 	} else {
@@ -61,7 +90,7 @@ func (t *Toolset) remove(ctx context.Context, session string, p location, done *
 	if !t.config.TrustWrites {
 		done.warn(t.ledger.stale(session, p))
 	}
-	if err := p.files.Remove(ctx, p.path); err != nil {
+	if err := p.files.Remove(ctx, p.real); err != nil {
 		return p.failure("delete", err)
 	}
 	t.ledger.wrote(session, p.real, nil)
@@ -74,6 +103,17 @@ func (c *changed) warn(text string) {
 		return
 	}
 	c.Warning = strings.TrimPrefix(c.Warning+"; "+text, "; ")
+}
+
+// join adds what happened to another file.
+func (c *changed) join(other changed) {
+	c.Modified = append(c.Modified, other.Modified...)
+	c.Created = append(c.Created, other.Created...)
+	c.Deleted = append(c.Deleted, other.Deleted...)
+	c.warn(other.Warning)
+	for path, l := range other.Lint {
+		c.lint(path, l)
+	}
 }
 
 func (c *changed) lint(path string, l *lint) {

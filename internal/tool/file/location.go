@@ -71,6 +71,30 @@ func realPath(ctx context.Context, files hermes.Files, p string) (string, error)
 	return joinPath(parent, name), nil
 }
 
+// entry returns the name of the path's last entry with the links of its folder
+// followed, and whether that entry is a symbolic link itself.
+func (p location) entry(ctx context.Context) (name string, link bool, err error) {
+	dir, base := splitPath(p.path)
+	if dir, err = realPath(ctx, p.files, dir); err != nil {
+		return "", false, p.failure("reach", err)
+	}
+	name = joinPath(dir, base)
+	if name == p.real {
+		return name, false, nil
+	}
+	// A link, or another spelling of the same name, as some disks have it.
+	entries, err := p.files.List(ctx, dir)
+	if err != nil {
+		return "", false, p.failure("reach", err)
+	}
+	for _, e := range entries {
+		if e.Name() == base {
+			return name, e.Type()&fs.ModeSymlink != 0, nil
+		}
+	}
+	return name, false, nil
+}
+
 // splitPath and joinPath work on paths of this machine and of remote ones: a
 // path that begins with a slash uses slashes throughout.
 func splitPath(p string) (dir, name string) {

@@ -181,77 +181,18 @@ func (t *Toolset) applyPatch(ctx context.Context, c *hermes.Call, text string) (
 		real = append(real, at.real)
 	}
 	defer t.locks.lock(real...)()
-	files := map[string]write{}
-	done, err := p.Apply(func(path string) (string, bool, error) {
-		w, err := t.changeable(ctx, c, path)
-		files[path] = w
-		return w.old, w.existed, err
-	})
+	run := patchRun{Toolset: t, call: c, files: map[string]patchedFile{}}
+	done, err := p.Apply(func(path string) (patch.File, error) { return run.open(ctx, path) })
 	if err != nil {
 		return hermes.Result{}, err
 	}
-	note := strings.Join(done.Notes, "; ")
+	run.out.Note = strings.Join(done.Notes, "; ")
 	if len(done.Changes) == 0 {
-		note = strings.TrimSuffix("nothing to do: the files already have these changes; "+note, "; ")
-		return hermes.JSONResult(patchResult{Success: true, Note: note})
+		run.out.Success = true
+		run.out.Note = strings.TrimSuffix("nothing to do: the files already have these changes; "+run.out.Note, "; ")
+		return hermes.JSONResult(run.out)
 	}
-	return t.carryOut(ctx, c, done.Changes, files, note)
-}
-
-// carryOut writes first and deletes last, so that a failure loses nothing.
-// After a failure it restores the files it wrote.
-func (t *Toolset) carryOut(ctx context.Context, c *hermes.Call, changes []patch.Change, files map[string]write, note string) (hermes.Result, error) {
-	out := patchResult{Success: true, Note: note}
-	var diff strings.Builder
-	var undo []write
-	for _, ch := range changes {
-		w := files[ch.Path]
-		if ch.Exists {
-			w.new = ch.After
-			if err := t.write(ctx, sessionOf(c), w, &out.changed); err != nil {
-				return hermes.Result{}, t.restore(ctx, c, undo, err)
-			}
-			undo = append(undo, w)
-		}
-		diff.WriteString(diffOf(w.location, ch.Before, ch.After, ch.Existed, ch.Exists))
-	}
-	for _, ch := range changes {
-		if ch.Exists {
-			continue
-		}
-		if err := t.remove(ctx, sessionOf(c), files[ch.Path].location, &out.changed); err != nil {
-			return hermes.Result{}, t.restore(ctx, c, undo, err)
-		}
-		undo = append(undo, write{location: files[ch.Path].location, old: ch.Before, existed: true})
-	}
-	return out.result(diff.String())
-}
-
-// restore restores the files that a failed patch changed and returns the error.
-func (t *Toolset) restore(ctx context.Context, c *hermes.Call, undo []write, cause error) error {
-	ctx = context.WithoutCancel(ctx)
-	var lost []string
-	for _, w := range undo {
-		var err error
-		if w.existed {
-			err = w.files.Write(ctx, w.real, []byte(w.old), 0o644)
-		} else {
-			err = w.files.Remove(ctx, w.real)
-		}
-		if err != nil {
-			lost = append(lost, w.path)
-			continue
-		}
-		if info, err := w.files.Stat(ctx, w.real); err == nil {
-			t.ledger.wrote(sessionOf(c), w.real, info)
-		} else {
-			t.ledger.wrote(sessionOf(c), w.real, nil)
-		}
-	}
-	if len(lost) > 0 {
-		return fmt.Errorf("%w. The patch was stopped and these files could not be restored, check them: %s", cause, strings.Join(lost, ", "))
-	}
-	return fmt.Errorf("%w. The patch was stopped and every file is as it was before", cause)
+	return run.carryOut(ctx, done)
 }
 
 func (r patchResult) result(diff string) (hermes.Result, error) {

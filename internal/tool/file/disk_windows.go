@@ -2,6 +2,7 @@ package file
 
 import (
 	"errors"
+	"io/fs"
 	"syscall"
 )
 
@@ -10,3 +11,9 @@ import (
 func quotaReached(err error) bool {
 	return errors.Is(err, syscall.Errno(39)) || errors.Is(err, syscall.Errno(112)) || errors.Is(err, syscall.Errno(1295))
 }
+
+// crossDevice reports ERROR_NOT_SAME_DEVICE.
+func crossDevice(err error) bool { return errors.Is(err, syscall.Errno(17)) }
+
+// hardLinks returns 0: the number of names is not part of what is known.
+func hardLinks(fs.FileInfo) int { return 0 }
