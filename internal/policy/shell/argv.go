@@ -51,6 +51,7 @@ func (j *judge) argv(args []string, s situation) {
 		j.alias(args[1:])
 	case "ssh":
 		j.sshOptions(args[1:])
+		j.uploads(name, args[1:], s)
 		if words := (wrapper{values: "BbcDEeFIiJLlmOopQRSWw", words: 1}).inner(args[1:]); len(words) > 0 {
 			j.inSubshell(func() { j.enter(""); j.script(strings.Join(words, " ")) })
 			return
@@ -59,7 +60,7 @@ func (j *judge) argv(args []string, s situation) {
 	case "cd", "chdir", "pushd", "popd":
 		j.chdir(name, args[1:])
 	case "read", "mapfile", "readarray", "getopts":
-		j.readsInto(args)
+		j.readsInto(args, s.in)
 	default:
 		j.rules(name, args, s)
 	}
@@ -147,6 +148,8 @@ func opensShell(name string, own []string) bool {
 func xargs(inner []string, in input) []string {
 	more := []string{unknown}
 	switch {
+	case in.secret:
+		more = []string{fromSecret}
 	case in.pids:
 		more = []string{fromSearch}
 	case in.download:

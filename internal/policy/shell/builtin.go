@@ -12,7 +12,7 @@ func (j *judge) setsLater(name string, rest []string) {
 		j.setsVariable(name, rest)
 	case "printf":
 		if len(rest) > 1 && rest[0] == "-v" {
-			j.unknownVariable(rest[1])
+			j.unknownVariable(rest[1], unknown)
 		}
 	case "hash":
 		if hasShort(rest, "p") {
@@ -60,12 +60,12 @@ func (j *judge) setsVariable(name string, rest []string) {
 }
 
 // unknownVariable records a variable whose new value is only known at run time.
-func (j *judge) unknownVariable(name string) {
+func (j *judge) unknownVariable(name, value string) {
 	if strings.HasPrefix(name, "-") {
 		return
 	}
-	j.set(name, exactly(unknown))
-	j.assigned(name, unknown)
+	j.set(name, exactly(value))
+	j.assigned(name, value)
 }
 
 // optionText judges the value of a short option that is shell text.
@@ -85,11 +85,15 @@ func (j *judge) optionText(args []string, option string) {
 
 // readsInto judges read and mapfile: they set variables, and mapfile -C runs a
 // command for its lines.
-func (j *judge) readsInto(args []string) {
+func (j *judge) readsInto(args []string, in input) {
 	if strings.HasPrefix(args[0], "mapfile") || strings.HasPrefix(args[0], "readarray") {
 		j.optionText(args[1:], "-C")
 	}
+	value := unknown
+	if in.secret {
+		value = fromSecret
+	}
 	for _, a := range args[1:] {
-		j.unknownVariable(a)
+		j.unknownVariable(a, value)
 	}
 }

@@ -85,7 +85,7 @@ func (j *judge) search(rest []string, s situation) {
 			for end < len(rest) && rest[end] != ";" && rest[end] != "+" {
 				end++
 			}
-			inner := replaced(rest[i+1:end], "{}", unknown)
+			inner := replaced(rest[i+1:end], "{}", j.foundBy(rest[:i]))
 			switch program(innermost(inner)) {
 			case "rm", "unlink", "shred", "srm":
 				deletes = true
@@ -114,6 +114,14 @@ func (j *judge) search(rest []string, s situation) {
 	}
 }
 
+// foundBy returns a mark for the files that a search finds.
+func (j *judge) foundBy(search []string) string {
+	if slices.ContainsFunc(search, j.secretWord) {
+		return fromSecret
+	}
+	return unknown
+}
+
 func replaced(args []string, old, with string) []string {
 	out := slices.Clone(args)
 	for i, a := range out {
@@ -125,7 +133,8 @@ func replaced(args []string, old, with string) []string {
 func (j *judge) searchWithFd(rest []string, s situation) {
 	for i, a := range rest {
 		if a == "-x" || a == "-X" || a == "--exec" || a == "--exec-batch" {
-			inner := append(replaced(rest[i+1:], "{}", unknown), unknown)
+			found := j.foundBy(rest[:i])
+			inner := append(replaced(rest[i+1:], "{}", found), found)
 			switch program(innermost(inner)) {
 			case "rm", "unlink", "shred", "srm":
 				j.ask("find-exec-delete", "deletes every file that the search finds")

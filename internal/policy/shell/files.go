@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,9 +15,11 @@ type content struct {
 	text     string
 	known    bool // text is all of it
 	download bool // it comes from a download
+	secret   bool // it may hold a secret
+	sends    bool // what is written there is sent to another machine
 }
 
-func (in input) content() content { return content{in.text, in.known, in.download} }
+func (in input) content() content { return content{in.text, in.known, in.download, in.secret, false} }
 
 // wrote records that the line wrote a file.
 func (j *judge) wrote(target string, c content) {
@@ -33,7 +36,7 @@ func (j *judge) wrote(target string, c content) {
 		j.files = map[string]content{}
 	}
 	if len(c.text) > maxText {
-		c = content{download: c.download}
+		c = content{download: c.download, secret: c.secret}
 	}
 	if c.download {
 		c.text, c.known = "", false
@@ -69,10 +72,22 @@ func (j *judge) process(p *syntax.ProcSubst) string {
 	c := content{}
 	if p.Op == syntax.CmdIn {
 		c.text, c.known = j.output(p.Stmts)
-		c.download = j.downloads(p.Stmts)
+		c.download, c.secret = j.downloads(p.Stmts), j.showsSecret(p.Stmts...)
+	} else {
+		c.sends = j.sends(p.Stmts)
 	}
 	j.wrote(name, c)
 	return name
+}
+
+// sends reports whether a command of the statements sends its input away.
+func (j *judge) sends(list []*syntax.Stmt) bool {
+	for _, s := range list {
+		if slices.ContainsFunc(j.commandNames(s), isSender) {
+			return true
+		}
+	}
+	return false
 }
 
 func (j *judge) downloads(list []*syntax.Stmt) bool {

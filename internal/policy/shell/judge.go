@@ -96,6 +96,7 @@ type judge struct {
 	active   []*syntax.Stmt // functions that are being called
 	aliases  map[string]string
 	files    map[string]content // files that the line wrote
+	copies   map[string]bool    // files into which the line put a secret
 	made     []string           // files that were made executable
 	traps    []string           // text that runs when the shell ends
 	links    links              // made by the line, or found on disk

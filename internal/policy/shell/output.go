@@ -46,15 +46,16 @@ func (j *judge) inputOf(list []*syntax.Redirect, in input) input {
 			in = input{fed: true, known: true}
 			if r.Hdoc != nil {
 				in.text = j.document(r)
+				in.secret = strings.Contains(in.text, fromSecret)
 			}
 		case syntax.WordHdoc:
 			text := j.word(r.Word)
-			in = input{fed: true, text: text, known: true, download: strings.Contains(text, fromDownload)}
+			in = input{fed: true, text: text, known: true, download: strings.Contains(text, fromDownload), secret: strings.Contains(text, fromSecret)}
 		case syntax.RdrIn:
 			file := j.word(r.Word)
 			j.socket(file)
 			c, ok := j.written(file)
-			in = input{fed: ok || dynamic(file), text: c.text, known: c.known, download: c.download}
+			in = input{fed: ok || dynamic(file), text: c.text, known: c.known, download: c.download, secret: j.secretWord(file)}
 		}
 	}
 	return in
@@ -96,10 +97,15 @@ func (j *judge) recordOutput(s *syntax.Stmt, in input) {
 		}
 		if s.Cmd != nil {
 			c.download = in.download || j.downloads([]*syntax.Stmt{bare})
+			c.secret = j.inputOf(s.Redirs, in).secret || j.showsSecret(bare)
 		}
 		for _, target := range j.words([]*syntax.Word{r.Word}) {
-			if old, ok := j.written(target); ok && (r.Op == syntax.AppOut || r.Op == syntax.AppAll) {
-				c = content{old.text + c.text, old.known && c.known, old.download || c.download}
+			old, ok := j.written(target)
+			if ok && old.sends && c.secret {
+				j.ask("secret-upload", "sends a secret file, credentials or the environment to another machine")
+			}
+			if ok && (r.Op == syntax.AppOut || r.Op == syntax.AppAll) {
+				c = content{old.text + c.text, old.known && c.known, old.download || c.download, old.secret || c.secret, old.sends}
 			} else if !ok && (r.Op == syntax.AppOut || r.Op == syntax.AppAll) {
 				c.known = false // what it held before
 			}

@@ -43,7 +43,7 @@ func (j *judge) binary(c *syntax.BinaryCmd, in input) {
 
 // piped judges one stage of a pipe and returns the input of the next one.
 func (j *judge) piped(s *syntax.Stmt, in input) input {
-	out := input{fed: true, download: in.download, pids: in.pids}
+	out := input{fed: true, download: in.download, pids: in.pids, secret: in.secret || j.showsSecret(s)}
 	j.inSubshell(func() {
 		j.stmt(s, in)
 		call, ok := s.Cmd.(*syntax.CallExpr)

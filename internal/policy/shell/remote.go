@@ -122,7 +122,7 @@ func opensAccess(name string, rest []string) bool {
 // serves judges a web server for a folder that holds more than a project.
 func (j *judge) serves(rest []string) {
 	folders := append(optionValues(rest, "-d", "--directory"), j.dir)
-	if folder := folders[0]; folder != "" && (j.vital(folder) || dynamic(folder)) {
+	if folder := folders[0]; folder != "" && (j.vital(folder) || dynamic(folder) || j.secretWord(folder)) {
 		j.ask("remote-access", "opens this machine to other machines")
 	}
 }

@@ -15,6 +15,7 @@ func (j *judge) rules(name string, args []string, s situation) {
 	j.system(name, rest)
 	j.tools(name, rest, s)
 	j.named(name, rest, s)
+	j.uploads(name, rest, s)
 	switch name {
 	case "rm", "grm", "srm", "rimraf", "trash-rm":
 		j.remove(rest)

@@ -235,6 +235,9 @@ func (j *judge) substituted(list []*syntax.Stmt) string {
 			}
 		}
 	}
+	if j.showsSecret(list...) {
+		return fromSecret
+	}
 	mark := unknown
 	for _, s := range list {
 		for _, name := range j.commandNames(s) {

@@ -17,6 +17,7 @@ type input struct {
 	download bool     // it comes from a download
 	pids     bool     // it comes from a search for processes
 	shell    bool     // it is what a shell prints
+	secret   bool     // it may hold a secret
 	roots    []string // it lists what is in these folders
 }
 

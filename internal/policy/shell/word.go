@@ -17,9 +17,10 @@ const (
 	filled       = "\x00\x04" // anything, but not nothing
 	several      = "\x00\x05" // any number of words: an expansion without quotes
 	deferred     = "\x00\x06" // a parameter of a function that is only defined here
+	fromSecret   = "\x00\x07" // the content of a secret file, or credentials
 	split        = "\x01"     // where an unquoted expansion is split
 
-	marks = "\x00\x02\x03\x04\x05\x06"
+	marks = "\x00\x02\x03\x04\x05\x06\x07"
 )
 
 func dynamic(text string) bool { return strings.Contains(text, unknown) }
