@@ -37,6 +37,7 @@ func (a *App) providerConfig(cfg *config.Config) (provider.Config, error) {
 		Model: m.Default, Provider: m.Provider, BaseURL: m.BaseURL, Key: m.APIKey, APIMode: m.APIMode,
 		ContextLength: m.ContextLength, Aliases: m.Aliases, NoStream: !m.Streaming,
 		CacheTTL: a.cacheTTL(cfg.PromptCaching().CacheTTL), Retries: retries(cfg.Agent().APIMaxRetries),
+		OpenRouter: openRouter(cfg), ServiceTier: cfg.Agent().ServiceTier,
 		Getenv: cfg.Getenv, UserAgent: "hermes/" + Version, Now: a.opts.Now, Note: a.opts.Note,
 	}
 	t := cfg.Timeouts()
@@ -66,6 +67,35 @@ func (a *App) providerConfig(cfg *config.Config) (provider.Config, error) {
 	}
 	withAliases(&c, cfg.ModelAliases())
 	return c, nil
+}
+
+// openRouter returns the settings of OpenRouter.
+func openRouter(cfg *config.Config) provider.OpenRouter {
+	r, o := cfg.Routing(), cfg.OpenRouter()
+	out := provider.OpenRouter{MinCodingScore: o.MinCodingScore, Routing: provider.Routing{
+		Order: r.Order, Only: r.Only, Ignore: r.Ignore, RequireParameters: r.RequireParameters, DataCollection: r.DataCollection,
+		ZDR: r.ZDR, DistillableText: r.DistillableText, Quantizations: r.Quantizations, Sort: r.Sort,
+		MinThroughput: r.MinThroughput, MaxLatency: r.MaxLatency,
+	}}
+	if !r.AllowFallbacks {
+		out.Routing.AllowFallbacks = new(false)
+	}
+	if p := r.MaxPrice; p != (config.RoutingPrice{}) {
+		out.Routing.MaxPrice = &provider.MaxPrice{Prompt: p.Prompt, Completion: p.Completion, Request: p.Request, Image: p.Image}
+	}
+	if o.ResponseCache {
+		out.ResponseCache = o.ResponseCacheTTL
+	}
+	return out
+}
+
+// ServiceTier returns the service tier that a model is asked for, "" for none.
+func (a *App) ServiceTier(ref string) string {
+	models, err := a.Models()
+	if err != nil {
+		return ""
+	}
+	return models.Tier(ref)
 }
 
 // retries converts the setting for the catalogue, where 0 means not set.

@@ -127,10 +127,34 @@ func (a *App) prices(s config.Spend) func(ref string) (hermes.Price, bool) {
 			return hermes.Price{}, false
 		}
 		if p := models.Info(ref).Price; p != nil {
-			return *p, true
+			return inTier(*p, models.Tier(ref)), true
 		}
 		return hermes.Price{}, false
 	}
+}
+
+// inTier returns the price of a model in a service tier. The catalogue has standard
+// prices only. Faster tiers cost up to two and a half times as much, so that much is
+// counted; slower ones cost less, which is not counted, so that no cap is exceeded.
+func inTier(p hermes.Price, tier string) hermes.Price {
+	if tier != "priority" && tier != "scale" && tier != "performance" {
+		return p
+	}
+	more := func(p hermes.Price) hermes.Price {
+		for _, rate := range []*hermes.Money{&p.Input, &p.Output, &p.CacheRead, &p.CacheWrite, &p.CacheWriteLong} {
+			if *rate > 0 {
+				*rate = *rate * 5 / 2
+			}
+		}
+		return p
+	}
+	above := make([]hermes.PriceTier, len(p.Above))
+	for i, a := range p.Above {
+		above[i] = hermes.PriceTier{Prompt: a.Prompt, Price: more(a.Price)}
+	}
+	p = more(p)
+	p.Above = above
+	return p
 }
 
 // rate converts a price for a million tokens; less than zero means unknown.

@@ -67,7 +67,7 @@ func (r *recorder) field(t *testing.T, name string) string {
 func TestProviderRouting(t *testing.T) {
 	t.Parallel()
 	for settings, want := range map[string]string{
-		"": "",
+		"":                       "",
 		"provider_routing: {}\n": "",
 		"provider_routing: {sort: throughput, require_parameters: false, allow_fallbacks: true}\n": `{"sort":"throughput"}`,
 		"provider_routing:\n  order: [anthropic, openai]\n  only: [anthropic, openai, azure]\n  ignore: [deepinfra]\n  allow_fallbacks: false\n" +
@@ -218,5 +218,37 @@ func TestServiceTierIsSpelt(t *testing.T) {
 	p.configure("agent: {service_tier: priorty}\n")
 	if out, errs, _ := p.run("config", "check"); !strings.Contains(out+errs, "agent.service_tier must be one of") {
 		t.Errorf("not reported: %s%s", out, errs)
+	}
+}
+
+// TestServiceTierIsPriced: a faster tier costs more than the catalogue knows.
+func TestServiceTierIsPriced(t *testing.T) {
+	t.Parallel()
+	cost := func(settings string) float64 {
+		p := newUser(t)
+		p.configure("providers: {openai-api: {base_url: '" + record(t, &recorder{}, "") + "/v1', api_key: k}}\n" + settings)
+		report := filepath.Join(p.dir, "usage.json")
+		if out, errs, status := p.run("-z", "hi", "-m", "openai-api:gpt-4.1", "--usage-file", report); status != 0 {
+			t.Fatalf("status %d: %s%s", status, out, errs)
+		}
+		var u struct {
+			Cost float64 `json:"estimated_cost_usd"`
+		}
+		raw, err := os.ReadFile(report)
+		if err != nil || json.Unmarshal(raw, &u) != nil || u.Cost == 0 {
+			t.Fatalf("usage %s, %v", raw, err)
+		}
+		return u.Cost
+	}
+	plain := cost("")
+	for settings, want := range map[string]float64{
+		"agent: {service_tier: flex}\n":     1,
+		"agent: {service_tier: priority}\n": 2.5,
+		"agent: {service_tier: fast}\n":     2.5,
+		"agent: {service_tier: priority}\nspend: {prices: {'openai-api:gpt-4.1': {input: 2, output: 8}}}\n": 1,
+	} {
+		if got := cost(settings) / plain; got < want*0.95 || got > want*1.05 {
+			t.Errorf("%s costs %.2f times as much, want %.1f", settings, got, want)
+		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 // value of the next source.
 const spendSection = "spend"
 
-var carefulSections = [...]string{"approvals", "security", "privacy", spendSection}
+var carefulSections = [...]string{"approvals", "security", "privacy", "provider_routing", spendSection}
 
 func careful(path []string) bool {
 	return len(path) > 0 && slices.Contains(carefulSections[:], path[0])

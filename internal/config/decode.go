@@ -249,6 +249,11 @@ func (d *decoder) leaf(at []layeredNode, v reflect.Value, f field, path []string
 			l.source, l.file, l.line = p.layer.source, p.layer.file, p.node.Line
 			return
 		}
+		if f.wrong != "" {
+			d.report(p, path, fault, f.wrong+" is used instead")
+			put(scalarOf(f.wrong), f.wrong, v, f)
+			return
+		}
 		d.report(p, path, fault, "it is ignored")
 		if careful(path) && v.Kind() != reflect.Slice {
 			break // the default is careful, another source may not be

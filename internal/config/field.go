@@ -10,7 +10,7 @@ import (
 type field struct {
 	index                                          int
 	key, def, oneof, min, max, env, prefix, scalar string
-	planned, promises                              string
+	planned, promises, wrong                       string
 }
 
 const restKey = "*"
@@ -98,5 +98,5 @@ func fieldOf(t reflect.Type, name string) (found, bool) {
 
 func tags(sf reflect.StructField, i int) field {
 	get := sf.Tag.Get
-	return field{i, get("key"), get("default"), get("oneof"), get("min"), get("max"), get("env"), get("prefix"), get("scalar"), get("planned"), get("promises")}
+	return field{i, get("key"), get("default"), get("oneof"), get("min"), get("max"), get("env"), get("prefix"), get("scalar"), get("planned"), get("promises"), get("wrong")}
 }

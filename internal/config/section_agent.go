@@ -14,7 +14,7 @@ type Agent struct {
 	RunBudget          time.Duration     `key:"run_budget_seconds" planned:"run budgets"` // 0: none
 	ReasoningEffort    string            `key:"reasoning_effort"`                         // "": medium
 	ReasoningOverrides map[string]string `key:"reasoning_overrides"`
-	ServiceTier        string            `key:"service_tier"`
+	ServiceTier        string            `key:"service_tier" oneof:"auto default fast flex normal on_demand performance priority scale standard_only"` // for services that know it; "": none. fast is priority, normal is default
 	FastAuto           time.Duration     `key:"fast_auto_seconds" default:"60" planned:"fast mode"`
 	ToolUseEnforcement string            `key:"tool_use_enforcement" default:"auto" oneof:"auto on off"`
 	ExecutionGuidance  string            `key:"execution_guidance" default:"auto" oneof:"auto on off" planned:"execution guidance"`

@@ -86,9 +86,36 @@ type ModelAlias struct {
 
 // OpenRouter is the section openrouter.
 type OpenRouter struct {
-	ResponseCache    bool          `key:"response_cache"`
-	ResponseCacheTTL time.Duration `key:"response_cache_ttl" default:"300" min:"1"`
-	MinCodingScore   float64       `key:"min_coding_score"`
+	ResponseCache    bool          `key:"response_cache"`                                       // answer repeated requests from OpenRouter's cache
+	ResponseCacheTTL time.Duration `key:"response_cache_ttl" default:"300" min:"1" max:"86400"` // of these answers
+	MinCodingScore   float64       `key:"min_coding_score" max:"1"`                             // for the model openrouter/pareto-code; 0: its default
+}
+
+// Routing is the section provider_routing: which providers OpenRouter may choose, as it
+// documents its field provider. A wrong value gives the stricter one where there is one.
+type Routing struct {
+	Order             []string     `key:"order"`                                           // providers to try, in this order
+	Only              []string     `key:"only"`                                            // no others
+	Ignore            []string     `key:"ignore"`                                          // never these
+	AllowFallbacks    bool         `key:"allow_fallbacks" default:"true" wrong:"false"`    // others if those of order fail
+	RequireParameters bool         `key:"require_parameters" wrong:"true"`                 // only those that know every field of the request
+	DataCollection    string       `key:"data_collection" oneof:"allow deny" wrong:"deny"` // whether they may keep data
+	ZDR               bool         `key:"zdr" wrong:"true"`                                // only those that keep nothing
+	DistillableText   bool         `key:"enforce_distillable_text" wrong:"true"`           // only models whose text may train others
+	Quantizations     []string     `key:"quantizations"`                                   // such as fp8
+	Sort              string       `key:"sort" oneof:"price throughput latency"`           // "": OpenRouter balances the load
+	MaxPrice          RoutingPrice `key:"max_price"`                                       // refuse what costs more
+	MinThroughput     float64      `key:"preferred_min_throughput"`                        // tokens a second; 0: any
+	MaxLatency        float64      `key:"preferred_max_latency"`                           // seconds; 0: any
+}
+
+// RoutingPrice is in US dollars: for a million tokens, a request and an image; 0 is no
+// limit.
+type RoutingPrice struct {
+	Prompt     float64 `key:"prompt"`
+	Completion float64 `key:"completion"`
+	Request    float64 `key:"request"`
+	Image      float64 `key:"image"`
 }
 
 // PromptCaching is the section prompt_caching.
@@ -124,8 +151,8 @@ func (c *Config) PoolStrategies() map[string]string {
 	return section[map[string]string](c, "credential_pool_strategies")
 }
 
-// Routing returns provider_routing, as it is sent to OpenRouter.
-func (c *Config) Routing() map[string]any { return section[map[string]any](c, "provider_routing") }
+// Routing returns the section provider_routing.
+func (c *Config) Routing() Routing { return section[Routing](c, "provider_routing") }
 
 // OpenRouter returns the section openrouter.
 func (c *Config) OpenRouter() OpenRouter { return section[OpenRouter](c, "openrouter") }

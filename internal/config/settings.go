@@ -8,6 +8,7 @@ import "time"
 //	default  the value if it is not set, written as in config.yaml
 //	oneof    the texts allowed
 //	min, max the smallest and the largest number allowed; seconds for a time
+//	wrong    the value in place of a wrong one, if the default would be less careful
 //	env      a variable that gives the value if config.yaml does not
 //	prefix   (sections) the variable of every key is the prefix and its name in capitals
 //	scalar   (sections) the key that is set by a single value in place of the section
@@ -26,7 +27,7 @@ type Settings struct {
 	Fallback         []Fallback            `key:"fallback_providers"`
 	ModelAliases     map[string]ModelAlias `key:"model_aliases"`
 	PoolStrategies   map[string]string     `key:"credential_pool_strategies"`
-	Routing          map[string]any        `key:"provider_routing"`
+	Routing          Routing               `key:"provider_routing"`
 	OpenRouter       OpenRouter            `key:"openrouter"`
 	PromptCaching    PromptCaching         `key:"prompt_caching"`
 	Auxiliary        AuxiliaryTasks        `key:"auxiliary"`

@@ -61,8 +61,7 @@ func settingsKeys() []key { return keysBelow(reflect.TypeFor[config.Settings](),
 
 // wiring lists the settings that are being wired.
 var wiring = []string{
-	"provider_routing", "openrouter.response_cache", "openrouter.response_cache_ttl", "openrouter.min_coding_score",
-	"agent.service_tier", "sessions.max_resume_messages",
+	"sessions.max_resume_messages",
 }
 
 // wrongKeys checks what the tags of settings promise against what the program reads.

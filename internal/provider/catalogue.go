@@ -22,9 +22,9 @@ func catalogue() []Row {
 	title := map[string]string{"X-Title": "Hermes"}
 
 	return []Row{
-		{Name: "openrouter", Title: "OpenRouter", Aliases: []string{"or"}, BaseURL: "https://openrouter.ai/api/v1", URLVars: []string{"OPENROUTER_BASE_URL"}, KeyVars: []string{"OPENROUTER_API_KEY"}, Model: "anthropic/claude-sonnet-4.6", Aggregator: true, CacheMarks: true, Header: title, Chat: aggregator},
-		{Name: "anthropic", Title: "Anthropic", Aliases: []string{"claude"}, BaseURL: "https://api.anthropic.com", URLVars: []string{"ANTHROPIC_BASE_URL"}, KeyVars: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_TOKEN", "ANTHROPIC_AUTH_TOKEN"}, Protocol: ProtocolAnthropic, Model: "claude-sonnet-4-6", CacheMarks: true},
-		{Name: "openai-api", Title: "OpenAI", Aliases: []string{"openai"}, BaseURL: "https://api.openai.com/v1", KeyVars: []string{"OPENAI_API_KEY"}, Model: "gpt-5.1", Chat: chat.Quirks{Effort: "effort", SessionField: "prompt_cache_key", MaxTokens: "max_completion_tokens"}},
+		{Name: "openrouter", Title: "OpenRouter", Aliases: []string{"or"}, BaseURL: "https://openrouter.ai/api/v1", URLVars: []string{"OPENROUTER_BASE_URL"}, KeyVars: []string{"OPENROUTER_API_KEY"}, Model: "anthropic/claude-sonnet-4.6", Aggregator: true, CacheMarks: true, Header: title, Chat: aggregator, Routes: true, Tiers: openAITiers()},
+		{Name: "anthropic", Title: "Anthropic", Aliases: []string{"claude"}, BaseURL: "https://api.anthropic.com", URLVars: []string{"ANTHROPIC_BASE_URL"}, KeyVars: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_TOKEN", "ANTHROPIC_AUTH_TOKEN"}, Protocol: ProtocolAnthropic, Model: "claude-sonnet-4-6", CacheMarks: true, Tiers: anthropicTiers()},
+		{Name: "openai-api", Title: "OpenAI", Aliases: []string{"openai"}, BaseURL: "https://api.openai.com/v1", KeyVars: []string{"OPENAI_API_KEY"}, Model: "gpt-5.1", Chat: chat.Quirks{Effort: "effort", SessionField: "prompt_cache_key", MaxTokens: "max_completion_tokens"}, Tiers: openAITiers()},
 		{Name: "gemini", Title: "Google Gemini", Aliases: []string{"google"}, BaseURL: "https://generativelanguage.googleapis.com/v1beta", URLVars: []string{"GEMINI_BASE_URL"}, KeyVars: []string{"GOOGLE_API_KEY", "GEMINI_API_KEY"}, Protocol: ProtocolGemini, Model: "gemini-3-flash-preview", Chat: chat.Quirks{Effort: "effort", CallSignature: true}},
 		{Name: "xai", Title: "xAI", Aliases: []string{"grok", "x-ai"}, BaseURL: "https://api.x.ai/v1", URLVars: []string{"XAI_BASE_URL"}, KeyVars: []string{"XAI_API_KEY"}, Model: "grok-4", Chat: chat.Quirks{SessionHeader: "X-Grok-Conv-Id"}},
 		{Name: "zai", Title: "Z.AI (GLM)", Aliases: []string{"glm", "z-ai", "z.ai", "zhipu"}, BaseURL: "https://api.z.ai/api/paas/v4", URLVars: []string{"GLM_BASE_URL"}, KeyVars: []string{"GLM_API_KEY", "ZAI_API_KEY", "Z_AI_API_KEY"}, Model: "glm-4.6", Chat: thinking},
@@ -39,7 +39,7 @@ func catalogue() []Row {
 		{Name: "alibaba-coding-plan-cn", Title: "Alibaba Coding Plan (China)", BaseURL: "https://coding.dashscope.aliyuncs.com/v1", KeyVars: []string{"ALIBABA_CODING_PLAN_CN_API_KEY"}, Model: "qwen3-coder-plus"},
 		{Name: "nvidia", Title: "NVIDIA", Aliases: []string{"nim"}, BaseURL: "https://integrate.api.nvidia.com/v1", URLVars: []string{"NVIDIA_BASE_URL"}, KeyVars: []string{"NVIDIA_API_KEY"}},
 		{Name: "huggingface", Title: "Hugging Face", Aliases: []string{"hf"}, BaseURL: "https://router.huggingface.co/v1", URLVars: []string{"HF_BASE_URL"}, KeyVars: []string{"HF_TOKEN", "HUGGINGFACE_API_KEY"}},
-		{Name: "groq", Title: "Groq", BaseURL: "https://api.groq.com/openai/v1", KeyVars: []string{"GROQ_API_KEY"}, Chat: effort},
+		{Name: "groq", Title: "Groq", BaseURL: "https://api.groq.com/openai/v1", KeyVars: []string{"GROQ_API_KEY"}, Chat: effort, Tiers: groqTiers()},
 		{Name: "mistral", Title: "Mistral", BaseURL: "https://api.mistral.ai/v1", KeyVars: []string{"MISTRAL_API_KEY"}, Chat: chat.Quirks{NoUsageOption: true}},
 		{Name: "together", Title: "Together", BaseURL: "https://api.together.xyz/v1", KeyVars: []string{"TOGETHER_API_KEY"}},
 		{Name: "cerebras", Title: "Cerebras", BaseURL: "https://api.cerebras.ai/v1", KeyVars: []string{"CEREBRAS_API_KEY"}, Chat: effort},
@@ -53,7 +53,7 @@ func catalogue() []Row {
 		{Name: "arcee", Title: "Arcee", BaseURL: "https://api.arcee.ai/api/v1", KeyVars: []string{"ARCEEAI_API_KEY", "ARCEE_API_KEY"}},
 		{Name: "gmi", Title: "GMI Cloud", BaseURL: "https://api.gmi-serving.com/v1", KeyVars: []string{"GMI_API_KEY"}},
 		{Name: "kilocode", Title: "Kilo", Aliases: []string{"kilo"}, BaseURL: "https://api.kilo.ai/api/gateway", KeyVars: []string{"KILOCODE_API_KEY", "KILO_API_KEY"}, Aggregator: true, CacheMarks: true, Header: title, Chat: aggregator},
-		{Name: "ai-gateway", Title: "Vercel AI Gateway", Aliases: []string{"vercel"}, BaseURL: "https://ai-gateway.vercel.sh/v1", KeyVars: []string{"AI_GATEWAY_API_KEY"}, Aggregator: true, CacheMarks: true, Header: title, Chat: aggregator},
+		{Name: "ai-gateway", Title: "Vercel AI Gateway", Aliases: []string{"vercel"}, BaseURL: "https://ai-gateway.vercel.sh/v1", KeyVars: []string{"AI_GATEWAY_API_KEY"}, Aggregator: true, CacheMarks: true, Header: title, Chat: aggregator, Tiers: openAITiers()},
 		{Name: "opencode-zen", Title: "OpenCode Zen", BaseURL: "https://opencode.ai/zen/v1", KeyVars: []string{"OPENCODE_ZEN_API_KEY"}},
 		{Name: "opencode-go", Title: "OpenCode Go", BaseURL: "https://opencode.ai/zen/go/v1", KeyVars: []string{"OPENCODE_GO_API_KEY"}},
 		{Name: "ollama-cloud", Title: "Ollama Cloud", BaseURL: "https://ollama.com/v1", KeyVars: []string{"OLLAMA_API_KEY"}, Chat: effort},
@@ -64,7 +64,7 @@ func catalogue() []Row {
 		{Name: "vllm", Title: "vLLM (local)", BaseURL: "http://127.0.0.1:8000/v1", URLVars: []string{"VLLM_BASE_URL"}, KeyVars: []string{"VLLM_API_KEY"}, NoKey: true, Chat: effort},
 
 		{Name: "nous", Title: "Nous Portal", Unavailable: needsLogin},
-		{Name: "openai-codex", Title: "ChatGPT account", Aliases: []string{"codex"}, BaseURL: "https://chatgpt.com/backend-api/codex", Login: true, Protocol: ProtocolResponses, Model: "gpt-5.2-codex", Header: map[string]string{"Originator": "hermes"}, Responses: responses.Quirks{Codex: true, SessionHeader: "Session_id"}},
+		{Name: "openai-codex", Title: "ChatGPT account", Aliases: []string{"codex"}, BaseURL: "https://chatgpt.com/backend-api/codex", Login: true, Protocol: ProtocolResponses, Model: "gpt-5.2-codex", Header: map[string]string{"Originator": "hermes"}, Responses: responses.Quirks{Codex: true, SessionHeader: "Session_id"}, Tiers: openAITiers()},
 		{Name: "copilot", Title: "GitHub Copilot", Aliases: []string{"github-copilot"}, BaseURL: "https://api.githubcopilot.com", KeyVars: []string{"COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"}, Named: true, Header: map[string]string{"Openai-Intent": "conversation-edits"}, Chat: effort},
 		{Name: "copilot-acp", Title: "GitHub Copilot (ACP)", Unavailable: needsLogin},
 		{Name: "google-gemini-cli", Title: "Google account", Unavailable: needsLogin},
@@ -73,7 +73,7 @@ func catalogue() []Row {
 		{Name: "minimax-oauth", Title: "MiniMax account", Unavailable: needsLogin},
 		{Name: "bedrock", Title: "Amazon Bedrock", Aliases: []string{"aws"}, BaseURL: bedrockURL, URLVars: []string{"BEDROCK_BASE_URL"}, KeyVars: []string{"AWS_BEARER_TOKEN_BEDROCK"}, SignVars: awsVars(), Protocol: ProtocolBedrock, CacheMarks: true},
 		{Name: "vertex", Title: "Google Vertex AI", Unavailable: needsGoogle},
-		{Name: "azure-foundry", Title: "Azure AI Foundry", Aliases: []string{"azure"}, URLVars: []string{"AZURE_FOUNDRY_BASE_URL", "AZURE_OPENAI_ENDPOINT"}, KeyVars: []string{"AZURE_FOUNDRY_API_KEY", "AZURE_OPENAI_API_KEY"}, Unavailable: needsAddress, Chat: chat.Quirks{Effort: "effort", KeyHeader: "Api-Key", MaxTokens: "max_completion_tokens"}},
+		{Name: "azure-foundry", Title: "Azure AI Foundry", Aliases: []string{"azure"}, URLVars: []string{"AZURE_FOUNDRY_BASE_URL", "AZURE_OPENAI_ENDPOINT"}, KeyVars: []string{"AZURE_FOUNDRY_API_KEY", "AZURE_OPENAI_API_KEY"}, Unavailable: needsAddress, Chat: chat.Quirks{Effort: "effort", KeyHeader: "Api-Key", MaxTokens: "max_completion_tokens"}, Tiers: openAITiers()},
 		{Name: "alibaba-token-plan", Title: "Alibaba Token Plan", Unavailable: needsAddress},
 		{Name: "alibaba-token-plan-cn", Title: "Alibaba Token Plan (China)", Unavailable: needsAddress},
 		{Name: "tencent-tokenhub", Title: "Tencent TokenHub", Unavailable: needsAddress},

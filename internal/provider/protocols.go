@@ -67,6 +67,7 @@ func (c *Catalogue) responses(ch choice, w base.Config, key hermes.Key) hermes.M
 	if len(ch.custom.Extra) > 0 {
 		q.Extra = maps.Clone(ch.custom.Extra)
 	}
+	q.Tail = c.tail(ch)
 	if q.Codex && key.Account != "" {
 		w.Header = w.Header.Clone()
 		w.Header.Set("ChatGPT-Account-Id", key.Account)

@@ -42,6 +42,10 @@ type Config struct {
 	// catalogue, or the user's own service if it has a base URL.
 	Custom map[string]Custom
 
+	OpenRouter OpenRouter
+	// ServiceTier is one of Tiers; a service that does not know it gets none.
+	ServiceTier string
+
 	CacheTTL string // "5m" (also if empty), "1h" or "off"
 	NoStream bool
 	// StreamOnly lists base URLs that stream although NoStream is set.

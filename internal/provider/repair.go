@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 
 	"hermes"
 	"hermes/internal/fault"
@@ -108,7 +109,7 @@ func (m *repairing) remedy(err error, r *hermes.Request, tried map[string]bool) 
 // withoutParameter leaves out a field that the service refused by name.
 func (m *repairing) withoutParameter(err error, tried map[string]bool) (name, note string) {
 	field := fault.Parameter(err)
-	if field == "" || tried["field "+field] || m.protocol == ProtocolAnthropic && field == "max_tokens" {
+	if field == "" || tried["field "+field] || field == routingField || strings.HasPrefix(field, routingField+".") || m.protocol == ProtocolAnthropic && field == "max_tokens" {
 		return "", ""
 	}
 	if !m.known.drop(field) {

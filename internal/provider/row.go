@@ -45,6 +45,10 @@ type Row struct {
 	// Bearer sends the key as an Authorization header where the protocol has
 	// its own header for keys.
 	Bearer bool
+	// Routes marks OpenRouter, which takes its own settings.
+	Routes bool
+	// Tiers are the service tiers that the service knows.
+	Tiers tiers
 	// CacheMarks puts cache marks on requests to Claude models.
 	CacheMarks bool
 	// Unavailable says why the service cannot be used yet, and what to do.

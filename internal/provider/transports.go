@@ -58,6 +58,7 @@ func (c *Catalogue) transports(ch choice) (func(hermes.Key) hermes.Model, error)
 	for k, v := range ch.Header {
 		header.Set(k, v)
 	}
+	c.setCache(ch, header)
 	for k, v := range ch.custom.Header {
 		header.Set(k, v)
 	}
@@ -84,13 +85,14 @@ func (c *Catalogue) transport(ch choice, key hermes.Key, client *http.Client, he
 		return anthropic.New(anthropic.Config{Config: w, Quirks: anthropic.Quirks{
 			Bearer:   ch.Bearer || key.Source == "env:ANTHROPIC_AUTH_TOKEN" || key.Source == "oauth",
 			OAuth:    strings.HasPrefix(key.Secret.Reveal(), "sk-ant-oat"),
-			NoStream: c.noStream(ch), CacheTTL: c.cacheTTL(ch),
+			NoStream: c.noStream(ch), CacheTTL: c.cacheTTL(ch), Tier: c.tierOf(ch),
 		}})
 	default:
 		q := ch.Chat
 		q.NoStream = q.NoStream || c.noStream(ch)
 		q.CacheTTL = c.cacheTTL(ch)
 		q.TextCalls = c.ownModel(ch)
+		q.Tail = c.tail(ch)
 		if len(ch.custom.Extra) > 0 {
 			all := maps.Clone(ch.custom.Extra)
 			maps.Copy(all, q.Extra)

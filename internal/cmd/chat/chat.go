@@ -54,6 +54,7 @@ type Options struct {
 
 	asked struct{ query, prompt, carryOn, maxTurns bool } // which flags were set
 	cost  *float64                                        // of a one-shot turn in US dollars; nil is unknown
+	tier  string                                          // the service tier that was asked for
 }
 
 // anySession is the value of -c without a title.

@@ -11,7 +11,7 @@ import (
 )
 
 // usageReport is the content of --usage-file. The cost is null if the price of
-// a call is unknown.
+// a call is unknown, the service tier if none was asked for.
 type usageReport struct {
 	EstimatedCost *float64 `json:"estimated_cost_usd"`
 	Input         int64    `json:"input_tokens"`
@@ -55,6 +55,9 @@ func (o *Options) report(done hermes.TurnDone, id, model string, err error) erro
 		Total: u.Total(), Calls: u.Calls, Session: id, Completed: err == nil && done.Outcome == hermes.OutcomeDone, Failed: err != nil,
 	}
 	r.Provider, r.Model, _ = strings.Cut(model, ":")
+	if o.tier != "" {
+		r.ServiceTier = &o.tier
+	}
 	if err != nil {
 		r.Error = err.Error()
 	}

@@ -46,6 +46,8 @@ type Quirks struct {
 	NoStream bool
 	// CacheTTL is "5m" or "1h"; empty sets no marks.
 	CacheTTL string
+	// Tier is the service_tier to ask for; empty sends none.
+	Tier string
 	// MaxTokens is the model's output limit if its name does not imply it.
 	MaxTokens int
 }

@@ -69,6 +69,9 @@ func (m *Model) writeTail(b *bytes.Buffer, r *hermes.Request, mayBegin bool) {
 	if temperature != nil && !m.caps.NoSample {
 		fmt.Fprintf(b, `,"temperature":%v`, *temperature)
 	}
+	if m.cfg.Quirks.Tier != "" {
+		fmt.Fprintf(b, `,"service_tier":%q`, m.cfg.Quirks.Tier)
+	}
 }
 
 // outputLimit is the model's own limit, reduced to fit a smaller context window.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -59,6 +60,16 @@ func JSON(b *bytes.Buffer, v any) error {
 	}
 	b.Truncate(b.Len() - 1) // Encode ends with a line break
 	return nil
+}
+
+// Fields writes the fields of an object after others, sorted by name.
+func Fields(b *bytes.Buffer, fields map[string]json.RawMessage) {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		b.WriteByte(',')
+		_ = JSON(b, name) // a string can always be encoded
+		b.WriteByte(':')
+		b.Write(fields[name])
+	}
 }
 
 // List writes the items between commas, each encoded separately, so that a

@@ -65,8 +65,9 @@ type Quirks struct {
 	// TextCalls looks for tool calls that the model writes as text, as small
 	// local models do.
 	TextCalls bool
-	// Extra holds body fields that are sent unchanged.
-	Extra map[string]json.RawMessage
+	// Extra holds body fields that are sent unchanged, Tail those that are sent
+	// after the messages: a change of them keeps the prefix of a session.
+	Extra, Tail map[string]json.RawMessage
 }
 
 // Model is a hermes.Model behind a Chat Completions service.

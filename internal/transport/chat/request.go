@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 
 	"hermes"
 	"hermes/internal/schema"
@@ -18,12 +16,7 @@ func (m *Model) encodeHead() []byte {
 	var b bytes.Buffer
 	b.WriteString(`{"model":`)
 	_ = base.JSON(&b, m.cfg.Model)
-	for _, k := range slices.Sorted(maps.Keys(m.cfg.Quirks.Extra)) {
-		b.WriteByte(',')
-		_ = base.JSON(&b, k)
-		b.WriteByte(':')
-		b.Write(m.cfg.Quirks.Extra[k])
-	}
+	base.Fields(&b, m.cfg.Quirks.Extra)
 	if m.cfg.Quirks.NoStream {
 		b.WriteString(`,"stream":false`)
 		return b.Bytes()
@@ -89,6 +82,7 @@ func (m *Model) writeTail(b *bytes.Buffer, r *hermes.Request) {
 		_ = base.JSON(b, *r.Temperature)
 	}
 	m.writeEffort(b, r.Effort)
+	base.Fields(b, m.cfg.Quirks.Tail)
 }
 
 func (m *Model) writeEffort(b *bytes.Buffer, e hermes.Effort) {

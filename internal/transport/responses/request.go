@@ -7,8 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 
 	"hermes"
 	"hermes/internal/schema"
@@ -22,9 +20,7 @@ func (m *Model) encodeHead() []byte {
 	if m.reasons() {
 		b.WriteString(`,"include":["reasoning.encrypted_content"]`)
 	}
-	for _, k := range slices.Sorted(maps.Keys(m.cfg.Quirks.Extra)) {
-		fmt.Fprintf(&b, `,%s:%s`, quote(k), m.cfg.Quirks.Extra[k])
-	}
+	base.Fields(&b, m.cfg.Quirks.Extra)
 	return b.Bytes()
 }
 
@@ -84,6 +80,7 @@ func (m *Model) writeTail(b *bytes.Buffer, r *hermes.Request) {
 	if m.reasons() {
 		m.writeReasoning(b, r.Effort)
 	}
+	base.Fields(b, m.cfg.Quirks.Tail)
 	if m.cfg.Quirks.Codex {
 		return
 	}

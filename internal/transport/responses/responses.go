@@ -51,8 +51,9 @@ type Quirks struct {
 	KeyHeader string
 	// SessionHeader is a header for the session id.
 	SessionHeader string
-	// Extra holds body fields that are sent unchanged.
-	Extra map[string]json.RawMessage
+	// Extra holds body fields that are sent unchanged, Tail those that are sent
+	// after the conversation: a change of them keeps the prefix of a session.
+	Extra, Tail map[string]json.RawMessage
 }
 
 // Model is a hermes.Model behind a Responses service.
