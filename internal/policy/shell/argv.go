@@ -22,6 +22,9 @@ func (j *judge) argv(args []string, s situation) {
 		j.ask("too-deep", "commands are nested too deeply to check")
 		return
 	}
+	if !j.step() {
+		return
+	}
 	j.depth++
 	defer func() { j.depth-- }()
 	name := program(args[0])
@@ -35,28 +38,10 @@ func (j *judge) argv(args []string, s situation) {
 		j.wrapped(name, w, args[1:], s)
 		return
 	}
+	if j.launches(name, args[1:], s) {
+		return
+	}
 	switch name {
-	case "su":
-		if !j.optionScript(args[1:]) {
-			j.shellInput(s)
-		}
-	case "watch", "entr", "hyperfine":
-		j.script(strings.Join(plainWords(args[1:]), " "))
-	case "trap":
-		if words := plainWords(args[1:]); len(words) > 1 {
-			j.inSubshell(func() { j.script(scriptText(words[0])) })
-			j.traps = append(j.traps, scriptText(words[0]))
-		}
-	case "alias":
-		j.alias(args[1:])
-	case "ssh":
-		j.sshOptions(args[1:])
-		j.uploads(name, args[1:], s)
-		if words := (wrapper{values: "BbcDEeFIiJLlmOopQRSWw", words: 1}).inner(args[1:]); len(words) > 0 {
-			j.inSubshell(func() { j.enter(""); j.script(strings.Join(words, " ")) })
-			return
-		}
-		j.shellInput(s)
 	case "cd", "chdir", "pushd", "popd":
 		j.chdir(name, args[1:])
 	case "read", "mapfile", "readarray", "getopts":
@@ -102,7 +87,7 @@ func (j *judge) wrapped(name string, w wrapper, args []string, s situation) {
 			return
 		}
 	case "flock", "runuser":
-		if j.optionScript(args) {
+		if j.optionScript(own) {
 			return
 		}
 	case "direnv", "mise":
@@ -114,10 +99,14 @@ func (j *judge) wrapped(name string, w wrapper, args []string, s situation) {
 		s.background = true
 	case "nohup", "setsid":
 		s.background = true
-	case "xargs", "gxargs", "parallel":
-		inner = xargs(inner, s.in)
-		s.xargs = true
+	case "xargs", "gxargs":
+		s = j.fedByXargs(own, inner, s)
+		inner = xargs(own, inner, s.in)
 		s.in = input{}
+	}
+	j.hiddenTexts(name, own)
+	if w.unclear(own) {
+		j.hiddenWords(args, s)
 	}
 	for _, a := range own {
 		if name, value, ok := strings.Cut(a, "="); ok && isAssignment(a) {
@@ -128,7 +117,7 @@ func (j *judge) wrapped(name string, w wrapper, args []string, s situation) {
 		j.shellInput(s)
 	}
 	if s.xargs && len(inner) > 0 {
-		j.fromInput(program(innermost(inner)), s)
+		j.fromInput(program(innermost(inner)))
 	}
 	j.argv(inner, s)
 }
@@ -144,24 +133,14 @@ func opensShell(name string, own []string) bool {
 	return false
 }
 
-// xargs adds the arguments that come from the input.
-func xargs(inner []string, in input) []string {
-	more := []string{unknown}
-	switch {
-	case in.secret:
-		more = []string{fromSecret}
-	case in.pids:
-		more = []string{fromSearch}
-	case in.download:
-		more = []string{fromDownload}
+// fedByXargs judges what the input of xargs may be to the command: the text of a
+// shell.
+func (j *judge) fedByXargs(own, inner []string, s situation) situation {
+	s.xargs = true
+	if isShell(program(innermost(inner))) && s.in.known {
+		j.probe(func() { j.script(scriptText(s.in.text)) })
 	}
-	if in.known {
-		more = strings.Fields(in.text)
-	}
-	if slices.ContainsFunc(inner, func(a string) bool { return strings.Contains(a, "{}") }) {
-		return replaced(inner, "{}", strings.Join(more, " "))
-	}
-	return slices.Concat(inner, more)
+	return s
 }
 
 // innermost is the program behind all wrappers.
@@ -180,7 +159,7 @@ func innermost(args []string) string {
 }
 
 // fromInput judges commands whose arguments come from unseen input.
-func (j *judge) fromInput(name string, s situation) {
+func (j *judge) fromInput(name string) {
 	switch name {
 	case "rm", "shred", "unlink", "srm":
 		j.ask("xargs-delete", "deletes the files named by its input")

@@ -40,6 +40,12 @@ func (j *judge) assignedFor(list []*syntax.Assign, command func()) {
 		}
 	}
 	j.assign(list)
+	for _, a := range list {
+		if a.Name != nil {
+			value, _ := j.value(a.Name.Value)
+			j.hiddenTexts("", []string{value})
+		}
+	}
 	command()
 	for i, a := range slices.Backward(list) {
 		switch {
@@ -90,6 +96,7 @@ func (j *judge) declare(c *syntax.DeclClause) {
 
 // declareWord judges a word of a declaration that is only known after expansion.
 func (j *judge) declareWord(verb, text string) {
+	j.hiddenTexts(verb, []string{text})
 	switch name, value, ok := strings.Cut(text, "="); {
 	case strings.HasPrefix(text, "-") && (verb == "nameref" || strings.Contains(text, "n") && verb != "export"):
 		j.forget() // a name for another variable

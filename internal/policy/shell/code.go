@@ -142,7 +142,8 @@ func (j *judge) module(name string, rest []string) {
 	for _, file := range []string{path + ".py", path + "/__main__.py", path + "/__init__.py"} {
 		j.runsFile(file, false, nil)
 	}
-	j.hidden("python -m", rest, situation{})
+	j.hiddenTexts("", rest)
+	j.hidden("", rest, situation{})
 }
 
 // codeFile judges a script and its arguments.
@@ -151,7 +152,8 @@ func (j *judge) codeFile(name string, words []string, s situation) {
 		j.ask("download-to-shell", "runs a download as a program")
 	}
 	j.runsFile(words[0], false, nil)
-	j.hidden(program(words[0]), words[1:], situation{})
+	j.hiddenTexts("", words[1:])
+	j.hidden("", words[1:], situation{})
 }
 
 func (j *judge) codeInput(s situation) {

@@ -36,12 +36,12 @@ func TestUnknownProgramsMayRunTheirArguments(t *testing.T) {
 		"frob bash", "cat x | frob -- bash -s", "xargs -I% rm -rf % < x", "echo x | xargs -I% sh -c 'rm -rf %'", "xargs -a f sh -c", "echo 'rm -rf x' | xargs -0 sh -c", "runuser -u ada -- rm -rf x", "flock /tmp/l python3 -c 'import os'", "nix run x -- rm -rf y", "conda run -n x rm -rf y", "watch \"$x\"", "watch $x", "xvfb-run $x", "flock /tmp/l $x", "npx $x", "tmux new -d $x",
 	})
 	checkLevels(t, shell.Allow, []string{
-		"frob x y z", "frob --all 'some text; more text'", "npm run build -- --watch", "cargo test --workspace", "make -j4 test install", "npm run reboot", "make halt", "vagrant halt", "apt-get install -y bash sudo python3 git",
+		"frob x y z", "frob --all 'some text; more text'", "npm run build -- --watch", "cargo test --workspace", "make -j4 test install", "npm run reboot", "make halt", "apt-get install -y bash sudo python3 git",
 		"brew install docker git bash", "npm install rimraf", "gh pr create --title 'rm -rf build is slow' --body 'use $(make clean)'", "git commit -m 'drop rm -rf /'", "grep -rn 'rm -rf x' .", "logger 'rm -rf x'", "which rm reboot sh",
 		"watch -n 1 ls -la", "watch 'docker ps'", "xvfb-run npm test", "tmux new -d -s work", "tmux new -d 'npm start'", "npx prettier --check .", "npx eslint . --fix", "hyperfine 'ls' 'ls -la'", "ls *.go | entr go test ./...",
-		"parallel gzip ::: a b", "docker run --rm -v $PWD:/app node:18 npm test", "poetry run pytest -k 'not slow'", "bundle exec rspec", "nodemon --exec 'go run .'", "concurrently 'npm run a' 'npm run b'", "kubectl exec pod -- ls",
+		"parallel gzip ::: a b", "docker run --rm -v $PWD:/app node:18 npm test", "poetry run pytest -k 'not slow'", "bundle exec rspec", "nodemon --exec 'go run .'", "concurrently 'npm run a' 'npm run b'",
 		"script -c 'make test' log", "flock /tmp/l make", "jq '.[] | select(.a > 1)' x", "psql -c 'select * from a; select 1'", "curl -H 'A: rm -rf x' https://x", "sudo -E make install", "env -i PATH=/usr/bin make", "timeout 5 npm test", "time -p make",
-		"tar -cf x.tar --exclude='*.o' .", "rsync -e 'ssh -p 22' a b:", "curl x | tar xz", "curl x | sudo tee y", "curl -s x | gpg --dearmor -o y", "kubectl apply -f - <<EOF\nkind: Pod\nargs: [rm, -rf, x]\nEOF", "go test -run 'TestRm|TestKill' ./...", "pip install -e .[dev]",
+		"tar -cf x.tar --exclude='*.o' .", "rsync -e 'ssh -p 22' a b:", "curl x | tar xz", "curl x | sudo tee y", "curl -s x | gpg --dearmor -o y", "cat <<EOF\nkind: Pod\nargs: [rm, -rf, x]\nEOF", "go test -run 'TestRm|TestKill' ./...", "pip install -e .[dev]",
 		"pytest -k 'rm or kill'", "mvn -q install", "gradle clean build", "meson install -C build", "man shutdown", "ls rm kill", "mkdir kill rm", "dotnet format", "terraform init", "cmake --install build", "frob a=b c=d",
 	})
 }

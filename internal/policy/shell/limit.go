@@ -5,7 +5,7 @@ package shell
 const (
 	maxNesting      = 2000     // brackets that a line may open; the parser's stack grows with them
 	maxDepth        = 16       // shells, functions, substitutions and wrappers inside each other
-	maxSteps        = 5_000    // commands that are judged; loops and functions multiply them
+	maxSteps        = 10_000   // commands that are judged; loops and functions multiply them
 	maxWork         = 1 << 20  // bytes and words that are expanded for one line
 	maxText         = 64 << 10 // bytes of a word, a here-document or an output
 	maxValue        = 8 << 10  // bytes of a variable or of an array
@@ -14,6 +14,8 @@ const (
 	maxVariables    = 64       // variables that are remembered
 	maxAlternatives = 8        // values that a variable may have after a branch
 	maxIterations   = 32       // words of a loop that are followed one by one
+	maxPositions    = 64       // words of an unknown program that may begin a command
+	maxTexts        = 256      // arguments of a program that may be the text of one
 	maxFiles        = 64       // files that are remembered as written
 )
 

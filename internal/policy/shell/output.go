@@ -41,7 +41,20 @@ func (j *judge) inputOf(list []*syntax.Redirect, in input) input {
 		if r.Word == nil {
 			continue
 		}
+		if r.N != nil && r.N.Value != "0" { // another file descriptor
+			if !writes(r) {
+				bare := *r
+				bare.N = nil
+				j.wrote("/dev/fd/"+r.N.Value, j.inputOf([]*syntax.Redirect{&bare}, input{}).content())
+			}
+			continue
+		}
 		switch r.Op {
+		case syntax.DplIn:
+			if fd := j.word(r.Word); fd != "-" && fd != "0" {
+				c, _ := j.written("/dev/fd/" + fd)
+				in = input{fed: true, text: c.text, known: c.known, download: c.download}
+			}
 		case syntax.Hdoc, syntax.DashHdoc:
 			in = input{fed: true, known: true}
 			if r.Hdoc != nil {

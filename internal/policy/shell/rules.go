@@ -16,9 +16,18 @@ func (j *judge) rules(name string, args []string, s situation) {
 	j.tools(name, rest, s)
 	j.named(name, rest, s)
 	j.uploads(name, rest, s)
+	j.builds(name, rest, s)
+	j.runsWritten(args)
+	j.scriptArguments(name, rest)
+	defer j.records(name, rest, s)
+	if !isShell(name) && !isInterpreter(name) {
+		j.hiddenTexts(name, rest)
+	}
 	switch name {
-	case "rm", "grm", "srm", "rimraf", "trash-rm":
+	case "rm", "grm", "srm", "trash-rm":
 		j.remove(rest)
+	case "rimraf", "del-cli":
+		j.remove(append([]string{"-r"}, rest...))
 	case "unlink", "shred":
 		j.shred(name, rest)
 	case "del", "erase", "rd", "rmdir", "remove-item", "ri":
@@ -71,7 +80,9 @@ func (j *judge) moreRules(name string, rest []string, s situation) {
 		j.shell(name, rest, s)
 	case isInterpreter(name):
 		j.interpreter(name, rest, s)
-	case j.formats(name, rest), j.stops(name, rest), j.services(name, rest), j.packages(name, rest), j.containers(name, rest, s):
+	case j.containers(name, rest, s):
+	case j.formats(name, rest), j.stops(name, rest), j.services(name, rest), j.packages(name, rest):
+		j.afterMarker(rest, s)
 	default:
 		j.hidden(name, rest, s)
 	}

@@ -163,7 +163,8 @@ func (j *judge) shellFile(words []string, s situation) {
 		j.ask("shell-text", "runs shell commands that are only known at run time")
 	}
 	j.runsFile(file, true, words[1:])
-	j.hidden(program(file), words[1:], situation{})
+	j.hiddenTexts("", words[1:])
+	j.hidden("", words[1:], situation{})
 }
 
 // isInput reports whether a file is the standard input.

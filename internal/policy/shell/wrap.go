@@ -9,23 +9,25 @@ type wrapper struct {
 	long   string // long options with a value, between spaces
 	words  int    // plain words before the command
 	assign bool   // NAME=value before the command
+	alone  string // short options without a value
+	known  string // long options without a value, between spaces
 }
 
 // wrapperOf describes the programs that run the rest of their arguments.
 func wrapperOf(name string) (wrapper, bool) {
 	switch name {
 	case "sudo":
-		return wrapper{values: "ughpCrtTUDRa", long: " --user --group --host --prompt --close-from --role --type --command-timeout --other-user --chdir --chroot ", assign: true}, true
+		return wrapper{values: "ughpCrtTUDRa", long: " --user --group --host --prompt --close-from --role --type --command-timeout --other-user --chdir --chroot ", assign: true, alone: "ABbEeHiKklNnPSsVv", known: " --preserve-env --login --shell --non-interactive --stdin --askpass --background --set-home --reset-timestamp "}, true
 	case "doas":
-		return wrapper{values: "uCa"}, true
+		return wrapper{values: "uCa", alone: "Lns"}, true
 	case "pkexec":
 		return wrapper{long: " --user "}, true
 	case "env":
-		return wrapper{values: "uCP", long: " --unset --chdir ", assign: true}, true
+		return wrapper{values: "uCP", long: " --unset --chdir ", assign: true, alone: "i0v", known: " --ignore-environment --null --debug "}, true
 	case "nohup", "setsid", "command", "builtin", "unbuffer", "fakeroot", "caffeinate", "dbus-run-session", "proxychains", "proxychains4", "torsocks", "catchsegv", "noglob", "nocorrect", "rlwrap":
-		return wrapper{}, true
+		return wrapper{alone: "pfvVwcg"}, true
 	case "exec":
-		return wrapper{values: "a"}, true
+		return wrapper{values: "a", alone: "cl"}, true
 	case "nice":
 		return wrapper{values: "n", long: " --adjustment "}, true
 	case "ionice":
@@ -33,11 +35,11 @@ func wrapperOf(name string) (wrapper, bool) {
 	case "chrt", "taskset", "prlimit", "cpulimit":
 		return wrapper{values: "p", words: 1}, true
 	case "timeout", "gtimeout":
-		return wrapper{values: "ks", long: " --kill-after --signal ", words: 1}, true
+		return wrapper{values: "ks", long: " --kill-after --signal ", words: 1, alone: "fpv", known: " --foreground --preserve-status --verbose "}, true
 	case "stdbuf":
 		return wrapper{values: "ioe", long: " --input --output --error "}, true
 	case "time":
-		return wrapper{values: "fo", long: " --format --output "}, true
+		return wrapper{values: "fo", long: " --format --output ", alone: "apvlh", known: " --append --portability --verbose "}, true
 	case "strace", "ltrace":
 		return wrapper{values: "abeEIoOpPsSuX"}, true
 	case "flock":
@@ -53,9 +55,11 @@ func wrapperOf(name string) (wrapper, bool) {
 	case "busybox", "toybox", "winpty", "then", "do":
 		return wrapper{}, true
 	case "xargs", "gxargs":
-		return wrapper{values: "IiLlnPsdEa", long: " --replace --max-lines --max-args --max-procs --max-chars --delimiter --eof --arg-file "}, true
-	case "parallel":
-		return wrapper{values: "jINa", long: " --jobs --max-args --arg-file --colsep "}, true
+		return wrapper{values: "IiLlnPsdEa", long: " --replace --max-lines --max-args --max-procs --max-chars --delimiter --eof --arg-file ", alone: "0rtpxoe", known: " --null --no-run-if-empty --verbose --interactive --exit --open-tty "}, true
+	case "npx", "bunx", "pnpx", "uvx":
+		return wrapper{values: "pcw", long: " --package --call --workspace --from --with --python ", alone: "yqg", known: " --yes --no-install --quiet --bun --ignore-existing "}, true
+	case "xvfb-run":
+		return wrapper{values: "efnpsw", long: " --error-file --auth-file --server-num --xauth-protocol --server-args --wait ", alone: "adl", known: " --auto-servernum --auto-display --listen-tcp "}, true
 	case "runuser":
 		return wrapper{values: "ugGs", long: " --user --group "}, true
 	case "direnv", "mise", "uv", "poetry", "pipenv", "pdm", "hatch":
@@ -95,4 +99,22 @@ func (w wrapper) inner(args []string) []string {
 		}
 	}
 	return nil
+}
+
+// unclear reports whether the wrapper's own arguments have an option that is not
+// known, which may take the next word.
+func (w wrapper) unclear(own []string) bool {
+	for _, a := range own {
+		long, _, attached := strings.Cut(a, "=")
+		switch {
+		case a == "--" || len(a) < 2 || a[0] != '-':
+		case strings.HasPrefix(a, "--"):
+			if !attached && !strings.Contains(w.long+w.known, " "+long+" ") {
+				return true
+			}
+		case !strings.ContainsAny(a[1:], w.values) && strings.Trim(a[1:], w.alone+"0123456789") != "":
+			return true
+		}
+	}
+	return false
 }
