@@ -32,7 +32,7 @@ func nestedBraces(levels int) string {
 // TestShortLinesExpandWithinBounds: what a short line expands to is bounded,
 // however it repeats itself. It is not parallel: it counts what is allocated.
 func TestShortLinesExpandWithinBounds(t *testing.T) {
-	const limit = 8 << 20
+	const limit = 16 << 20
 	for name, line := range map[string]string{
 		"assignments":   "x=a; " + strings.Repeat("x=$x$x; ", 40) + "$x",
 		"appending":     "x=a; for i in 1 2 3 4 5 6 7 8; do for k in 1 2 3 4 5 6 7 8; do x+=$x; done; done; $x",
