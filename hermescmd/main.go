@@ -17,6 +17,5 @@ import (
 func Main(extra ...hermes.Toolset) int {
 	return cmd.Main(cmd.Process{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Extra: extra,
-		Announce: cmd.Announce,
 	})
 }

@@ -55,7 +55,7 @@ func TestOwnToolIsOfferedAndRuns(t *testing.T) {
 	status := cmd.Main(cmd.Process{
 		Args: []string{"-z", "how is Oslo?", "-m", "played", "--in", ""}, Stdin: strings.NewReader(""),
 		Stdout: &out, Stderr: &errs, Getenv: getenv, Extra: []hermes.Toolset{weather{}},
-		Above: func() lineage.Above { return lineage.Above{} },
+		Announce: func() (func(), error) { return func() {}, nil }, Above: func() lineage.Above { return lineage.Above{} },
 	})
 	if status != 0 || !offered || !strings.Contains(out.String(), `"sky":"clear"`) {
 		t.Errorf("status %d, offered %v: %s%s", status, offered, out.String(), errs.String())

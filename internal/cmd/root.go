@@ -29,14 +29,14 @@ type Process struct {
 	// Getenv reads the environment; nil reads that of the process.
 	Getenv func(string) string
 	// Announce makes the process known as one that runs an agent; see
-	// app.Options. Nil announces nothing, for tests in one process.
+	// app.Options. Nil does so, and tests in one process do not.
 	Announce func() (stop func(), err error)
 	// Above looks for agents that started the process; nil looks everywhere.
 	Above func() lineage.Above
 }
 
-// Announce is the Process.Announce of a program.
-func Announce() (stop func(), err error) {
+// announce is the Process.Announce of the program.
+func announce() (stop func(), err error) {
 	err = lineage.Announce()
 	return proc.AdoptOrphans(), err
 }
@@ -46,6 +46,9 @@ func Announce() (stop func(), err error) {
 func Main(p Process) int {
 	if p.Getenv == nil {
 		p.Getenv = os.Getenv
+	}
+	if p.Announce == nil {
+		p.Announce = announce
 	}
 	if p.Above == nil {
 		p.Above = lineage.Probe{Getenv: p.Getenv}.Look

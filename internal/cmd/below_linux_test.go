@@ -1,13 +1,11 @@
-//go:build unix
-
 package cmd_test
 
 import (
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -117,6 +115,21 @@ func (w *workplace) mode() string {
 	return strings.TrimSpace(out)
 }
 
+// needs skips a test whose script calls a program that is not installed.
+func needs(t *testing.T, script string) {
+	t.Helper()
+	for _, name := range []string{"make", "tmux", "bash", "setsid"} {
+		_, err := exec.LookPath(name)
+		if err == nil || !strings.Contains(script, name+" ") {
+			continue
+		}
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("needs %s", name)
+		}
+		t.Skipf("needs %s", name)
+	}
+}
+
 // closeAll is a line of bash that closes all descriptors but the standard streams.
 const closeAll = `for f in /proc/$$/fd/* /dev/fd/*; do n=${f##*/}; case $n in [3-9]|[1-9]?*) eval "exec $n>&-";; esac; done`
 
@@ -157,11 +170,13 @@ func TestAgentCannotSwitchApprovalsOff(t *testing.T) {
 		"an orphan":            `mkfifo ready; (sh -c '"$0"` + set + ` >out 2>&1; echo $? >ready' "$H" &) ; read status <ready; cat out; exit $status`,
 		"an orphan, setsid":    `mkfifo ready; (setsid sh -c 'exec env -i $1 "$0"` + set + `' "$H" "$KEEP" >out 2>&1; echo $? >ready) & read status <ready; cat out; exit $status`,
 		"background":           `"$H"` + set + ` >out 2>&1 & wait $!; status=$?; cat out; exit $status`,
+		"tmux":                 `mkfifo ready; tmux -S sock -f /dev/null new-session -d "'$H'` + set + ` >out 2>&1; echo \$? >ready"; read status <ready; cat out; exit $status`,
 		"all of it":            orphan + `sh middle "$H"` + set + `; read status <ready; cat out; exit $status`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorkplace(t)
+			needs(t, script)
 			before := w.mode()
 			said := w.agent(script)
 			if got := w.mode(); got != before {
@@ -195,9 +210,6 @@ func TestEachWayFindsTheAgent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if runtime.GOOS != "linux" {
-				t.Skip("needs /proc, and that orphans can be adopted")
-			}
 			w := newWorkplace(t)
 			said := w.agent("BLIND='" + w.link(blind) + "'\n" + tt.script)
 			if !strings.Contains(said, tt.found) {
@@ -241,11 +253,13 @@ func TestUserIsNotRefused(t *testing.T) {
 		"another descriptor": {script: `exec 47<"$0"; "$H" config set agent.max_turns 7`},
 		"yolo":               {script: `"$H" --yolo -z hello -m played && HERMES_YOLO_MODE=1 "$H" -z hello -m played && "$H" config set agent.max_turns 7`},
 		"another home":       {script: `HERMES_HOME=$PWD "$H" -z hello -m played && "$H" config set agent.max_turns 7`},
+		"tmux":               {script: `mkfifo ready; tmux -S sock -f /dev/null new-session -d "'$H' config set agent.max_turns 7; echo >ready"; read done <ready`},
 		"an editor":          {script: `ln -s "$(command -v sh)" vim; PATH=$PWD:$PATH; vim -c '"$0" config set agent.max_turns 7; :' "$H"`},
 		"its own editor":     {script: `printf '#!/bin/sh\n"%s" config set agent.max_turns 7\n' "$H" >edit; chmod +x edit; EDITOR=$PWD/edit "$H" config edit`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			needs(t, tt.script)
 			w := newWorkplace(t)
 			w.env = append(w.env, tt.env)
 			w.write("script.sh", w.head()+tt.script)
