@@ -44,7 +44,7 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 	agent := cfg.Agent()
 	a.sessions = session.NewManager(session.Config{
 		Store: store, Models: a.watch().Models(models), NewRuntime: a.newRuntime, Owner: owner(),
-		Steps: a.steps(agent), Busy: session.Busy(cfg.Display().BusyInputMode),
+		Steps: a.steps(agent), Busy: session.Busy(cfg.Display().BusyInputMode), MaxResume: cfg.Sessions().MaxResumeMessages,
 		Effort: efforts(agent), MaxTokens: cfg.Model().MaxTokens,
 		AskTimeout: cfg.Approvals().Timeout, QuestionTimeout: agent.ClarifyTimeout, Unattended: a.unattended(cfg.Approvals()), Now: a.opts.Now, Log: a.log(),
 	})

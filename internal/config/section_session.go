@@ -17,8 +17,8 @@ type Sessions struct {
 	MinIntervalHours      int  `key:"min_interval_hours" default:"24" min:"0"`
 	VacuumAfterPrune      bool `key:"vacuum_after_prune" default:"true"`
 	MinVacuumIntervalDays int  `key:"min_vacuum_interval_days" default:"30" min:"0"`
-	Summaries             bool `key:"summaries" default:"true"` // what longer sessions were about
-	MaxResumeMessages     int  `key:"max_resume_messages" default:"20000" min:"1"`
+	Summaries             bool `key:"summaries" default:"true"`                    // what longer sessions were about
+	MaxResumeMessages     int  `key:"max_resume_messages" default:"20000" min:"1"` // of its transcript: longer sessions are not resumed
 	MaxExportMessages     int  `key:"max_export_messages" default:"20000" min:"1"`
 }
 

@@ -18,6 +18,9 @@ type Config struct {
 	Owner string
 	// Steps is how many model calls a turn may make; 0 or less means no limit.
 	Steps int
+	// MaxResume is how many messages the transcript of a stored session may have
+	// to be resumed; 0 means any number.
+	MaxResume int
 	// Busy is the mode for messages that arrive while a turn runs; empty means
 	// BusyInterrupt.
 	Busy Busy
