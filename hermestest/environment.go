@@ -53,6 +53,7 @@ func environmentCases() []environmentCase {
 		{"listing, removing, renaming", changingFolders},
 		{"missing files", missingFiles},
 		{"links", links},
+		{"new files obey the umask", umask},
 		{"paths", paths},
 	}
 }
@@ -403,6 +404,32 @@ func links(t *testing.T, e hermes.Environment) {
 		t.Fatal(err)
 	}
 	says(t, e, "cat real/file; test -L link && echo ' link'", "new link")
+}
+
+func umask(t *testing.T, e hermes.Environment) {
+	f, ctx := e.Files(), t.Context()
+	do(t, e, "touch from-shell; mkdir folder; printf x >existing; chmod 666 existing")
+	for _, name := range []string{"from-tool", "sub/from-tool", "existing"} {
+		if err := f.Write(ctx, name, []byte("x"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, like := range map[string]string{"from-tool": "from-shell", "sub/from-tool": "from-shell", "sub": "folder"} {
+		got, err := f.Stat(ctx, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := f.Stat(ctx, like)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Mode() != want.Mode() {
+			t.Errorf("%s has mode %v, one of the shell %v", name, got.Mode(), want.Mode())
+		}
+	}
+	if info, err := f.Stat(ctx, "existing"); err != nil || info.Mode().Perm() != 0o666 {
+		t.Errorf("the mode of an existing file is not kept: %v, error %v", info, err)
+	}
 }
 
 func paths(t *testing.T, e hermes.Environment) {

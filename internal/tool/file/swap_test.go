@@ -1,0 +1,169 @@
+//go:build unix
+
+package file_test
+
+import (
+	"context"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hermes"
+	backend "hermes/internal/environment"
+	"hermes/internal/tool/file"
+)
+
+// swapHost is a session on this machine, in which something happens at the moment
+// between the judgement of a path and the change of the file.
+type swapHost struct {
+	hermes.Host
+	local *backend.Local
+	swap  func()
+}
+
+func (h *swapHost) Session() hermes.SessionRef      { return hermes.SessionRef{ID: "s"} }
+func (h *swapHost) Environment() hermes.Environment { return swapEnvironment{h.local, h} }
+
+type swapEnvironment struct {
+	hermes.Environment
+	host *swapHost
+}
+
+func (e swapEnvironment) Files() hermes.Files { return swapFiles{e.Environment.Files(), e.host} }
+
+type swapFiles struct {
+	hermes.Files
+	host *swapHost
+}
+
+func (f swapFiles) OnHost() bool { return true }
+
+// NoLinks keeps the swap over the view that follows no links.
+func (f swapFiles) NoLinks() hermes.Files {
+	if strict, ok := f.Files.(interface{ NoLinks() hermes.Files }); ok {
+		return swapFiles{strict.NoLinks(), f.host}
+	}
+	return f
+}
+
+func (f swapFiles) now() {
+	if f.host.swap != nil {
+		swap := f.host.swap
+		f.host.swap = nil
+		swap()
+	}
+}
+
+func (f swapFiles) Write(ctx context.Context, path string, data []byte, mode fs.FileMode) error {
+	f.now()
+	return f.Files.Write(ctx, path, data, mode)
+}
+
+func (f swapFiles) Remove(ctx context.Context, path string) error {
+	f.now()
+	return f.Files.Remove(ctx, path)
+}
+
+func (f swapFiles) Rename(ctx context.Context, from, to string) error {
+	f.now()
+	return f.Files.Rename(ctx, from, to)
+}
+
+// TestWhatIsJudgedIsWhatIsWritten: a folder or a file that becomes a link after its
+// path was judged does not lead the change out of the project.
+func TestWhatIsJudgedIsWhatIsWritten(t *testing.T) {
+	t.Parallel()
+	const update = "*** Begin Patch\n*** Update File: sub/a.txt\n@@\n-inside\n+changed\n*** End Patch"
+	const add = "*** Begin Patch\n*** Add File: sub/new.txt\n+changed\n*** End Patch"
+	const remove = "*** Begin Patch\n*** Delete File: sub/a.txt\n*** End Patch"
+	const move = "*** Begin Patch\n*** Update File: top.txt\n*** Move to: sub/top.txt\n@@\n-inside\n+changed\n*** End Patch"
+	for name, call := range map[string]struct {
+		tool string
+		args args
+	}{
+		"write over":     {"write_file", args{"path": "sub/a.txt", "content": "changed\n"}},
+		"write new":      {"write_file", args{"path": "sub/new.txt", "content": "changed\n"}},
+		"write deeper":   {"write_file", args{"path": "sub/deep/er/new.txt", "content": "changed\n"}},
+		"through a link": {"write_file", args{"path": "link/a.txt", "content": "changed\n"}},
+		"replace":        {"patch", args{"path": "sub/a.txt", "old_string": "inside", "new_string": "changed"}},
+		"update":         {"patch", args{"patch": update}},
+		"add":            {"patch", args{"patch": add}},
+		"delete":         {"patch", args{"patch": remove}},
+		"move":           {"patch", args{"patch": move}},
+	} {
+		for what, swap := range map[string]func(t *testing.T, project, outside string){
+			"folder": func(t *testing.T, project, outside string) {
+				must(t, os.Rename(filepath.Join(project, "sub"), filepath.Join(project, "old")))
+				must(t, os.Symlink(outside, filepath.Join(project, "sub")))
+			},
+			"file": func(t *testing.T, project, outside string) {
+				for _, name := range []string{"a.txt", "new.txt", "top.txt"} {
+					os.Remove(filepath.Join(project, "sub", name))
+					must(t, os.Symlink(filepath.Join(outside, name), filepath.Join(project, "sub", name)))
+				}
+			},
+		} {
+			t.Run(name+", a "+what+" is swapped", func(t *testing.T) {
+				t.Parallel()
+				home, err := filepath.EvalSymlinks(t.TempDir())
+				must(t, err)
+				project, outside := filepath.Join(home, "project"), filepath.Join(home, ".hermes", "skills", "a")
+				for _, dir := range []string{filepath.Join(project, "sub"), outside} {
+					must(t, os.MkdirAll(dir, 0o755))
+				}
+				must(t, os.WriteFile(filepath.Join(project, "sub", "a.txt"), []byte("inside\n"), 0o644))
+				must(t, os.WriteFile(filepath.Join(project, "top.txt"), []byte("inside\n"), 0o644))
+				must(t, os.Symlink("sub", filepath.Join(project, "link")))
+				must(t, os.WriteFile(filepath.Join(outside, "a.txt"), []byte("protected\n"), 0o644))
+				before := tree(t, outside)
+
+				local, err := backend.NewLocal(backend.LocalConfig{Dir: project, Home: home, Temp: t.TempDir()})
+				must(t, err)
+				t.Cleanup(func() { local.Close() })
+				h := &swapHost{local: local}
+				h.swap = func() { swap(t, project, outside) }
+				raw, err := json.Marshal(call.args)
+				must(t, err)
+				for _, tool := range mustTools(t, file.New(file.Config{State: filepath.Join(home, ".hermes")})) {
+					if tool.Spec().Name == call.tool {
+						_, err = tool.Run(t.Context(), &hermes.Call{ID: "c", Name: call.tool, Arguments: raw, Host: h})
+					}
+				}
+				if h.swap != nil {
+					t.Fatalf("nothing was changed: %v", err)
+				}
+				if after := tree(t, outside); after != before {
+					t.Errorf("the protected folder holds %q, before it was %q (error %v)", after, before, err)
+				}
+				if what == "folder" && (err == nil || !strings.Contains(err.Error(), "link")) {
+					t.Errorf("error %v does not say what happened", err)
+				}
+			})
+		}
+	}
+}
+
+func mustTools(t *testing.T, set *file.Toolset) []hermes.Tool {
+	t.Helper()
+	tools, err := set.Tools(t.Context())
+	must(t, err)
+	return tools
+}
+
+// tree is every file below a folder with its content.
+func tree(t *testing.T, dir string) string {
+	t.Helper()
+	var all []string
+	must(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		all = append(all, strings.TrimPrefix(path, dir)+"="+string(data))
+		return err
+	}))
+	return strings.Join(all, " ")
+}
