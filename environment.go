@@ -2,6 +2,7 @@ package hermes
 
 import (
 	"context"
+	"errors"
 	"io"
 	"io/fs"
 	"time"
@@ -85,13 +86,28 @@ type Files interface {
 	Open(ctx context.Context, path string) (io.ReadCloser, error)
 	// Write replaces the file atomically: after an error the old file is
 	// intact. It creates missing parent folders and keeps the mode of an
-	// existing file.
+	// existing file; mode is that of a new one, less the umask.
 	Write(ctx context.Context, path string, data []byte, mode fs.FileMode) error
 	List(ctx context.Context, dir string) ([]fs.DirEntry, error)
 	// Remove deletes a file or an empty folder. Rename moves a file and
 	// replaces an existing one.
 	Remove(ctx context.Context, path string) error
 	Rename(ctx context.Context, from, to string) error
+}
+
+// ErrLink means that a part of a path is a symbolic link although it must not be:
+// it has become one after the path was checked. Nothing was changed.
+var ErrLink = errors.New("a part of the path is a symbolic link by now, and nothing was changed")
+
+// LinklessFiles is implemented by Files that can change exactly the file that a
+// caller has judged.
+type LinklessFiles interface {
+	// NoLinks returns the same files, but its Write, Remove and Rename follow no
+	// link, also if one takes the place of a folder meanwhile. They take paths
+	// that RealPath returned, and fail with an error that wraps ErrLink if a part
+	// of one is a link by now. The last name of a path that Remove deletes, or
+	// that Rename moves or replaces, may be a link: it is changed itself.
+	NoLinks() Files
 }
 
 // HostFiles is implemented by Files that may use the paths of this machine.

@@ -54,6 +54,7 @@ func environmentCases() []environmentCase {
 		{"missing files", missingFiles},
 		{"links", links},
 		{"new files obey the umask", umask},
+		{"changes that follow no link", noLinks},
 		{"paths", paths},
 	}
 }
@@ -404,6 +405,43 @@ func links(t *testing.T, e hermes.Environment) {
 		t.Fatal(err)
 	}
 	says(t, e, "cat real/file; test -L link && echo ' link'", "new link")
+}
+
+func noLinks(t *testing.T, e hermes.Environment) {
+	linkless, ok := e.Files().(hermes.LinklessFiles)
+	if !ok {
+		t.Skip("these files cannot refuse links")
+	}
+	f, ctx := linkless.NoLinks(), t.Context()
+	do(t, e, "mkdir -p real/sub; printf old >real/file; ln -s real dir; ln -s real/file link; ln -s real/new dangling")
+	base, err := f.RealPath(ctx, ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := []byte("new")
+	for name, err := range map[string]error{
+		"write below a link": f.Write(ctx, base+"/dir/x", data, 0o644), "write deep below a link": f.Write(ctx, base+"/dir/a/b", data, 0o644),
+		"write a link": f.Write(ctx, base+"/link", data, 0o644), "write a link to nothing": f.Write(ctx, base+"/dangling", data, 0o644),
+		"remove below a link": f.Remove(ctx, base+"/dir/file"), "rename from below a link": f.Rename(ctx, base+"/dir/file", base+"/x"),
+		"rename to below a link": f.Rename(ctx, base+"/real/file", base+"/dir/x"),
+	} {
+		if !errors.Is(err, hermes.ErrLink) {
+			t.Errorf("%s: error %v, want ErrLink", name, err)
+		}
+	}
+	says(t, e, "cat real/file; find . | wc -l | tr -d ' '", "old7")
+	if err := f.Remove(ctx, base+"/none"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("remove a missing file: error %v", err)
+	}
+	for name, err := range map[string]error{
+		"write": f.Write(ctx, base+"/real/file", data, 0o644), "write deeper": f.Write(ctx, base+"/real/a b/c/file", data, 0o644),
+		"remove a link": f.Remove(ctx, base+"/link"), "rename over a link": f.Rename(ctx, base+"/real/sub", base+"/real/other"),
+		"rename": f.Rename(ctx, base+"/real/a b/c/file", base+"/moved/file"),
+	} {
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
 
 func umask(t *testing.T, e hermes.Environment) {

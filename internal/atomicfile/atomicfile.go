@@ -3,7 +3,9 @@
 // changing the same file at once.
 //
 // Write writes a temporary file in the same folder, syncs it, renames it over the
-// target and syncs the folder. Acquire (lock.go) takes a lock that ends with the
+// target and syncs the folder, all through a handle of that folder. WriteIn does the
+// same in a folder that OpenFolder (folder.go) has opened without following a link:
+// what it was checked for is what it changes. Acquire (lock.go) takes a lock that ends with the
 // process; if it times out, the error names the holder. The usual order is Acquire,
 // read again, Write, Release.
 //
@@ -11,6 +13,8 @@
 package atomicfile
 
 import (
+	"cmp"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,9 +25,10 @@ import (
 // Options say how Write treats the target. The zero value makes new files
 // readable by the owner only and refuses links.
 type Options struct {
-	// Mode is the mode of a new file; 0 is 0600. An existing file keeps its own.
+	// Mode is the mode of a new file, less the umask; 0 is 0600. An existing file
+	// keeps its own.
 	Mode fs.FileMode
-	// Force gives an existing file Mode too.
+	// Force gives new and existing files exactly Mode.
 	Force bool
 	// Follow writes through a symbolic link to the file behind it, for files
 	// that people keep elsewhere and link to. Without it a link is ErrLink.
@@ -41,17 +46,36 @@ var ErrKind = errors.New("is not a regular file; nothing was written")
 // of an existing file. On an error the old content remains. Concurrent writers are
 // safe: the last one wins.
 func Write(path string, data []byte, o Options) error {
-	if o.Mode == 0 {
-		o.Mode = 0o600
-	}
 	target, old, err := resolve(path, o.Follow)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	if err := replace(target, data, old, o); err != nil {
+	folder, err := os.OpenRoot(filepath.Dir(target))
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, plain(err))
+	}
+	defer folder.Close()
+	if err := replace(folder, filepath.Base(target), data, old, o); err != nil {
 		return fmt.Errorf("write %s: %w", path, plain(err))
 	}
 	return nil
+}
+
+// WriteIn is Write for a file in an open folder. It follows no link: one in place
+// of the file is ErrLink, whatever o.Follow says.
+func WriteIn(folder *os.Root, name string, data []byte, o Options) error {
+	old, err := folder.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		old = nil
+	case err != nil:
+		return plain(err)
+	case old.Mode()&fs.ModeSymlink != 0:
+		return ErrLink
+	case !old.Mode().IsRegular():
+		return ErrKind
+	}
+	return plain(replace(folder, name, data, old, o))
 }
 
 // resolve returns the file to replace and its current FileInfo, nil if it does not
@@ -81,18 +105,17 @@ func resolve(path string, follow bool) (string, fs.FileInfo, error) {
 	return path, info, nil
 }
 
-func replace(target string, data []byte, old fs.FileInfo, o Options) (err error) {
-	folder := filepath.Dir(target)
-	// CreateTemp opens with O_EXCL and mode 0600 under a random name, so no other
-	// user can plant a link or read a secret before the mode is set.
-	tmp, err := os.CreateTemp(folder, "."+filepath.Base(target)+".*.tmp")
+func replace(folder *os.Root, name string, data []byte, old fs.FileInfo, o Options) (err error) {
+	o.Mode = cmp.Or(o.Mode, 0o600)
+	tmp, err := temporary(folder, name, old, o)
 	if err != nil {
 		return err
 	}
+	at := filepath.Base(tmp.Name())
 	defer func() {
 		if err != nil {
 			tmp.Close()
-			os.Remove(tmp.Name())
+			folder.Remove(at)
 		}
 	}()
 	if _, err := tmp.Write(data); err != nil {
@@ -107,15 +130,35 @@ func replace(target string, data []byte, old fs.FileInfo, o Options) (err error)
 	if err := tmp.Close(); err != nil {
 		return err
 	}
-	if err := rename(tmp.Name(), target); err != nil {
+	if err := rename(folder, at, name); err != nil {
 		return err
 	}
 	return syncFolder(folder)
 }
 
+// temporary makes an empty file beside the target. A new file gets its mode from
+// the start, so that the umask and the folder's own rules apply to it. One that
+// replaces another is for the owner only until it has the rights of the old file.
+// The random name and O_EXCL keep other users from placing a link there.
+func temporary(folder *os.Root, name string, old fs.FileInfo, o Options) (*os.File, error) {
+	mode := o.Mode
+	if old != nil || o.Force {
+		mode = 0o600
+	}
+	for tries := 0; ; tries++ {
+		tmp, err := folder.OpenFile("."+name+"."+rand.Text()[:12]+".tmp", os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+		if !errors.Is(err, fs.ErrExist) || tries == 100 {
+			return tmp, err
+		}
+	}
+}
+
 // adopt copies the owner and the mode of the old file to the new one.
 func adopt(tmp *os.File, old fs.FileInfo, o Options) error {
 	mode := o.Mode
+	if old == nil && !o.Force {
+		return nil
+	}
 	if old != nil {
 		kept := keepOwner(tmp, old)
 		if !o.Force {

@@ -10,10 +10,10 @@ import (
 
 // rename retries for a while: a virus scanner or an indexer may have the target
 // open for a moment.
-func rename(from, to string) error {
+func rename(folder *os.Root, from, to string) error {
 	var err error
 	for wait := 5 * time.Millisecond; wait < 500*time.Millisecond; wait *= 2 {
-		if err = os.Rename(from, to); err == nil {
+		if err = folder.Rename(from, to); err == nil {
 			return nil
 		}
 		time.Sleep(wait)
@@ -22,7 +22,10 @@ func rename(from, to string) error {
 }
 
 // syncFolder does nothing: folders cannot be synced here.
-func syncFolder(string) error { return nil }
+func syncFolder(*os.Root) error { return nil }
 
 // keepOwner has nothing to keep: a new file inherits the rights of its folder.
 func keepOwner(*os.File, fs.FileInfo) bool { return true }
+
+// ownFile reports whether a file may belong to the user of this process.
+func ownFile(fs.FileInfo) bool { return true }

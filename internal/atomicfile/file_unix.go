@@ -9,12 +9,12 @@ import (
 	"syscall"
 )
 
-func rename(from, to string) error { return os.Rename(from, to) }
+func rename(folder *os.Root, from, to string) error { return folder.Rename(from, to) }
 
 // syncFolder makes the rename itself durable. File systems that cannot sync a
 // folder say so with EINVAL or ENOTSUP; these are ignored.
-func syncFolder(folder string) error {
-	f, err := os.Open(folder)
+func syncFolder(folder *os.Root) error {
+	f, err := folder.Open(".")
 	if err != nil {
 		return err
 	}
@@ -41,4 +41,10 @@ func keepOwner(tmp *os.File, old fs.FileInfo) bool {
 		return true
 	}
 	return tmp.Chown(int(was.Uid), int(was.Gid)) == nil
+}
+
+// ownFile reports whether a file belongs to the user of this process.
+func ownFile(info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return !ok || int(stat.Uid) == os.Geteuid()
 }

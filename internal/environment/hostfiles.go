@@ -16,9 +16,18 @@ import (
 
 // hostFiles are the files of this machine. Relative paths start at the working
 // folder of the environment.
-type hostFiles struct{ local *Local }
+type hostFiles struct {
+	local   *Local
+	noLinks bool // changes follow no link
+}
 
-var _ hermes.HostFiles = hostFiles{}
+var (
+	_ hermes.HostFiles     = hostFiles{}
+	_ hermes.LinklessFiles = hostFiles{}
+)
+
+// NoLinks returns the same files, whose changes follow no link.
+func (h hostFiles) NoLinks() hermes.Files { return hostFiles{h.local, true} }
 
 // OnHost returns true: tools may access the paths directly.
 func (hostFiles) OnHost() bool { return true }
@@ -90,23 +99,56 @@ func (h hostFiles) Write(ctx context.Context, path string, data []byte, mode fs.
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if !h.noLinks {
+		if path, err = followed(path); err != nil {
+			return err
+		}
+	}
+	folder, err := openFolder(path, true)
+	if err != nil {
 		return err
 	}
-	if err := mayChange(path); err != nil {
+	defer folder.Close()
+	name := filepath.Base(path)
+	if err := mayChange(folder, name); err != nil {
 		return err
 	}
-	return atomicfile.Write(path, data, atomicfile.Options{Mode: mode, Follow: true})
+	return linkError(path, atomicfile.WriteIn(folder, name, data, atomicfile.Options{Mode: mode}))
+}
+
+// followed follows the links of a path whose last folders may be missing.
+func followed(path string) (string, error) {
+	real, err := realPath(path, 0)
+	if err == nil || !errors.Is(err, fs.ErrNotExist) || filepath.Dir(path) == path {
+		return real, err
+	}
+	dir, err := followed(filepath.Dir(path))
+	return filepath.Join(dir, filepath.Base(path)), err
+}
+
+// openFolder opens the folder of a path without following a link, and makes it if
+// that is asked for.
+func openFolder(path string, create bool) (*os.Root, error) {
+	folder, err := atomicfile.OpenFolder(filepath.Dir(path), create)
+	return folder, linkError(path, err)
+}
+
+// linkError reports a link as the error of the core.
+func linkError(path string, err error) error {
+	if errors.Is(err, atomicfile.ErrLink) {
+		return &fs.PathError{Op: "change", Path: path, Err: hermes.ErrLink}
+	}
+	return err
 }
 
 // mayChange returns an error for a file that this process may not write.
 // Replacing a file by a rename only needs write permission for its folder, and
 // would ignore the file's own permissions.
-func mayChange(path string) error {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+func mayChange(folder *os.Root, name string) error {
+	if info, err := folder.Lstat(name); err != nil || !info.Mode().IsRegular() {
 		return nil // a new file, or one that the write itself refuses
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	f, err := folder.OpenFile(name, os.O_WRONLY, 0)
 	if errors.Is(err, fs.ErrPermission) {
 		return err
 	}
@@ -129,7 +171,15 @@ func (h hostFiles) Remove(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	return os.Remove(path)
+	if !h.noLinks {
+		return os.Remove(path)
+	}
+	folder, err := openFolder(path, false)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	return folder.Remove(filepath.Base(path))
 }
 
 func (h hostFiles) Rename(ctx context.Context, from, to string) error {
@@ -141,10 +191,23 @@ func (h hostFiles) Rename(ctx context.Context, from, to string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+	if !h.noLinks {
+		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+			return err
+		}
+		return os.Rename(from, to)
+	}
+	source, err := openFolder(from, false)
+	if err != nil {
 		return err
 	}
-	return os.Rename(from, to)
+	defer source.Close()
+	target, err := openFolder(to, true)
+	if err != nil {
+		return err
+	}
+	defer target.Close()
+	return rename(source, target, from, to)
 }
 
 // ready resolves a path unless ctx has ended.

@@ -109,7 +109,7 @@ func (l *Local) Exec(ctx context.Context, c hermes.Command) (hermes.Exit, error)
 }
 
 // Files gives access to the files of this machine.
-func (l *Local) Files() hermes.Files { return hostFiles{l} }
+func (l *Local) Files() hermes.Files { return hostFiles{local: l} }
 
 // Close ends every command and every process that commands left running.
 func (l *Local) Close() error {

@@ -28,16 +28,52 @@ type ShellFiles struct {
 	Dir func() string
 	// Home is its home folder.
 	Home string
+
+	noLinks bool // changes follow no link
 }
 
-var _ hermes.Files = ShellFiles{}
+var _ hermes.LinklessFiles = ShellFiles{}
+
+// NoLinks returns the same files, whose changes follow no link. Each runs in its
+// folder, after comparing where the shell arrived with where it was sent. Only the
+// target of Rename may still be replaced by a link while the command runs.
+func (f ShellFiles) NoLinks() hermes.Files {
+	f.noLinks = true
+	return f
+}
 
 // The exit codes with which the scripts report errors.
 const (
 	exitMissing = 44
 	exitDenied  = 45
 	exitFolder  = 46
+	exitLink    = 47
 )
+
+// enterFolder enters the folder of $p, sets n to the last name and d to the folder,
+// and fails if a part of the path is a link. The folders that $make asks for are
+// made.
+const enterFolder = `d=${p%/*}; [ "$d" ] || d=/
+n=./${p##*/}; e=$d
+while [ ! -e "$e" ] && [ ! -L "$e" ]; do e=${e%/*}; [ "$e" ] || e=/; done
+cd -P -- "$e" 2>/dev/null || exit 45
+[ "$(pwd -P)" = "$e" ] || exit 47
+if [ "$e" != "$d" ]; then
+	[ "$make" ] || exit 44
+	r=${d#"$e"}; r=./${r#/}
+	mkdir -p -- "$r" && cd -P -- "$r" || exit
+	[ "$(pwd -P)" = "$d" ] || exit 47
+fi
+p=$n
+`
+
+// keepTo puts the check for links before a script, if there is to be one.
+func (f ShellFiles) keepTo(make, script string) string {
+	if !f.noLinks {
+		return script
+	}
+	return "make=" + make + "\n" + enterFolder + script
+}
 
 // Resolve returns the absolute path; see [hermes.Files].
 func (f ShellFiles) Resolve(p string) (string, error) {
@@ -110,8 +146,13 @@ func (s *stream) Close() error {
 
 // Write replaces the file atomically.
 func (f ShellFiles) Write(ctx context.Context, p string, data []byte, mode fs.FileMode) error {
-	line, err := f.line(p, `m=`+strconv.FormatUint(uint64(mode.Perm()), 8)+`
-if [ -L "$p" ]; then p=$(readlink -f -- "$p") || exit 44; fi
+	follow := `if [ -L "$p" ]; then p=$(readlink -f -- "$p") || exit 44; fi
+`
+	if f.noLinks {
+		follow = `[ -L "$p" ] && exit 47
+`
+	}
+	line, err := f.line(p, f.keepTo("1", follow+`m=$(printf %o $((0`+strconv.FormatUint(uint64(mode.Perm()), 8)+` & ~0$(umask))))
 [ -d "$p" ] && exit 46
 if [ -e "$p" ]; then
 	[ -w "$p" ] || exit 45
@@ -121,7 +162,7 @@ else
 fi
 t=$(mktemp "$(dirname -- "$p")/.hermes-XXXXXX") || exit
 trap 'rm -f -- "$t"' EXIT
-cat >"$t" && chmod "$m" "$t" && mv -f -- "$t" "$p"`)
+cat >"$t" && chmod "$m" "$t" && mv -f -- "$t" "$p"`))
 	if err != nil {
 		return err
 	}
@@ -144,8 +185,8 @@ true`)
 
 // Remove deletes a file or an empty folder.
 func (f ShellFiles) Remove(ctx context.Context, p string) error {
-	_, err := f.run(ctx, "remove", p, `[ -e "$p" ] || [ -L "$p" ] || exit 44
-if [ -d "$p" ] && [ ! -L "$p" ]; then rmdir -- "$p"; else rm -f -- "$p"; fi`)
+	_, err := f.run(ctx, "remove", p, f.keepTo("", `[ -e "$p" ] || [ -L "$p" ] || exit 44
+if [ -d "$p" ] && [ ! -L "$p" ]; then rmdir -- "$p"; else rm -f -- "$p"; fi`))
 	return err
 }
 
@@ -155,14 +196,17 @@ func (f ShellFiles) Rename(ctx context.Context, from, to string) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.run(ctx, "rename", from, `to=`+quote(target)+`
-[ -e "$p" ] || [ -L "$p" ] || exit 44
+	check := ""
+	if f.noLinks {
+		check = "(p=$to; make=1\n" + enterFolder + ") || exit\n"
+	}
+	_, err = f.run(ctx, "rename", from, `to=`+quote(target)+"\n"+check+f.keepTo("", `[ -e "$p" ] || [ -L "$p" ] || exit 44
 mkdir -p -- "$(dirname -- "$to")" || exit
 if [ -d "$to" ] && [ ! -L "$to" ]; then
 	[ -d "$p" ] && [ ! -L "$p" ] || exit 46
 	rmdir -- "$to" || exit
 fi
-mv -f -- "$p" "$to"`)
+mv -f -- "$p" "$to"`))
 	return err
 }
 
@@ -203,6 +247,8 @@ func failure(verb, p string, code int, problem string) error {
 		cause = fs.ErrNotExist
 	case exitDenied:
 		cause = fs.ErrPermission
+	case exitLink:
+		cause = hermes.ErrLink
 	case exitFolder:
 		cause = errors.New("it is a folder")
 	default:
