@@ -86,7 +86,8 @@ type Files interface {
 	Open(ctx context.Context, path string) (io.ReadCloser, error)
 	// Write replaces the file atomically: after an error the old file is
 	// intact. It creates missing parent folders and keeps the mode of an
-	// existing file; mode is that of a new one, less the umask.
+	// existing file. A new one gets exactly mode; 0 is what the commands give a
+	// new file, 0666 less the umask.
 	Write(ctx context.Context, path string, data []byte, mode fs.FileMode) error
 	List(ctx context.Context, dir string) ([]fs.DirEntry, error)
 	// Remove deletes a file or an empty folder. Rename moves a file and
@@ -96,14 +97,14 @@ type Files interface {
 }
 
 // ErrLink means that a part of a path is a symbolic link although it must not be:
-// it has become one after the path was checked. Nothing was changed.
-var ErrLink = errors.New("a part of the path is a symbolic link by now, and nothing was changed")
+// it has become one after the path was checked. Nothing was read or changed.
+var ErrLink = errors.New("a part of the path is a symbolic link by now")
 
-// LinklessFiles is implemented by Files that can change exactly the file that a
-// caller has judged.
+// LinklessFiles is implemented by Files that can open and change exactly the file
+// that a caller has judged.
 type LinklessFiles interface {
-	// NoLinks returns the same files, but its Write, Remove and Rename follow no
-	// link, also if one takes the place of a folder meanwhile. They take paths
+	// NoLinks returns the same files, but its Open, Write, Remove and Rename follow
+	// no link, also if one takes the place of a folder meanwhile. They take paths
 	// that RealPath returned, and fail with an error that wraps ErrLink if a part
 	// of one is a link by now. The last name of a path that Remove deletes, or
 	// that Rename moves or replaces, may be a link: it is changed itself.

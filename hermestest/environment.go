@@ -54,7 +54,7 @@ func environmentCases() []environmentCase {
 		{"missing files", missingFiles},
 		{"links", links},
 		{"new files obey the umask", umask},
-		{"changes that follow no link", noLinks},
+		{"files that follow no link", noLinks},
 		{"paths", paths},
 	}
 }
@@ -429,6 +429,19 @@ func noLinks(t *testing.T, e hermes.Environment) {
 			t.Errorf("%s: error %v, want ErrLink", name, err)
 		}
 	}
+	for _, name := range []string{"/dir/file", "/link"} {
+		r, err := f.Open(ctx, base+name)
+		if err == nil { // the error may come only with the first read
+			_, err = io.ReadAll(r)
+			r.Close()
+		}
+		if !errors.Is(err, hermes.ErrLink) {
+			t.Errorf("open %s: error %v, want ErrLink", name, err)
+		}
+	}
+	if got := mustRead(t, f, base+"/real/file"); got != "old" {
+		t.Errorf("read %q", got)
+	}
 	says(t, e, "cat real/file; find . | wc -l | tr -d ' '", "old7")
 	if err := f.Remove(ctx, base+"/none"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("remove a missing file: error %v", err)
@@ -448,7 +461,7 @@ func umask(t *testing.T, e hermes.Environment) {
 	f, ctx := e.Files(), t.Context()
 	do(t, e, "touch from-shell; mkdir folder; printf x >existing; chmod 666 existing")
 	for _, name := range []string{"from-tool", "sub/from-tool", "existing"} {
-		if err := f.Write(ctx, name, []byte("x"), 0o666); err != nil {
+		if err := f.Write(ctx, name, []byte("x"), 0); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -465,8 +478,13 @@ func umask(t *testing.T, e hermes.Environment) {
 			t.Errorf("%s has mode %v, one of the shell %v", name, got.Mode(), want.Mode())
 		}
 	}
-	if info, err := f.Stat(ctx, "existing"); err != nil || info.Mode().Perm() != 0o666 {
-		t.Errorf("the mode of an existing file is not kept: %v, error %v", info, err)
+	if err := f.Write(ctx, "exact", []byte("x"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"existing", "exact"} {
+		if info, err := f.Stat(ctx, name); err != nil || info.Mode().Perm() != 0o666 {
+			t.Errorf("%s: mode %v, error %v, want 0666", name, info, err)
+		}
 	}
 }
 

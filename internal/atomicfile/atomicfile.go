@@ -25,10 +25,11 @@ import (
 // Options say how Write treats the target. The zero value makes new files
 // readable by the owner only and refuses links.
 type Options struct {
-	// Mode is the mode of a new file, less the umask; 0 is 0600. An existing file
-	// keeps its own.
+	// Mode is the mode of a new file; 0 is 0600. An existing file keeps its own.
 	Mode fs.FileMode
-	// Force gives new and existing files exactly Mode.
+	// Umask takes the umask, or the rules of the folder, off the mode of a new file.
+	Umask bool
+	// Force gives an existing file Mode too.
 	Force bool
 	// Follow writes through a symbolic link to the file behind it, for files
 	// that people keep elsewhere and link to. Without it a link is ErrLink.
@@ -136,14 +137,13 @@ func replace(folder *os.Root, name string, data []byte, old fs.FileInfo, o Optio
 	return syncFolder(folder)
 }
 
-// temporary makes an empty file beside the target. A new file gets its mode from
-// the start, so that the umask and the folder's own rules apply to it. One that
-// replaces another is for the owner only until it has the rights of the old file.
-// The random name and O_EXCL keep other users from placing a link there.
+// temporary makes an empty file beside the target. One that obeys the umask gets its
+// mode from the start, so that the system applies the umask and the folder's own
+// rules. Others are for the owner only until they have their rights. The random name and O_EXCL keep other users from placing a link there.
 func temporary(folder *os.Root, name string, old fs.FileInfo, o Options) (*os.File, error) {
-	mode := o.Mode
-	if old != nil || o.Force {
-		mode = 0o600
+	mode := fs.FileMode(0o600)
+	if old == nil && o.Umask {
+		mode = o.Mode
 	}
 	for tries := 0; ; tries++ {
 		tmp, err := folder.OpenFile("."+name+"."+rand.Text()[:12]+".tmp", os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
@@ -156,8 +156,8 @@ func temporary(folder *os.Root, name string, old fs.FileInfo, o Options) (*os.Fi
 // adopt copies the owner and the mode of the old file to the new one.
 func adopt(tmp *os.File, old fs.FileInfo, o Options) error {
 	mode := o.Mode
-	if old == nil && !o.Force {
-		return nil
+	if old == nil && o.Umask {
+		return nil // it has its mode since it was made
 	}
 	if old != nil {
 		kept := keepOwner(tmp, old)

@@ -112,7 +112,7 @@ func TestNewFilesObeyTheUmask(t *testing.T) {
 	want, err := os.Stat(f.Name())
 	must(t, err)
 	path := filepath.Join(dir, "new")
-	must(t, atomicfile.Write(path, nil, atomicfile.Options{Mode: 0o666}))
+	must(t, atomicfile.Write(path, nil, atomicfile.Options{Mode: 0o666, Umask: true}))
 	if got, err := os.Stat(path); err != nil || got.Mode() != want.Mode() {
 		t.Errorf("mode %v, error %v, want %v", got.Mode(), err, want.Mode())
 	}

@@ -18,7 +18,7 @@ import (
 // folder of the environment.
 type hostFiles struct {
 	local   *Local
-	noLinks bool // changes follow no link
+	noLinks bool // what opens or changes a file follows no link
 }
 
 var (
@@ -26,7 +26,7 @@ var (
 	_ hermes.LinklessFiles = hostFiles{}
 )
 
-// NoLinks returns the same files, whose changes follow no link.
+// NoLinks returns the same files, which open and change no file through a link.
 func (h hostFiles) NoLinks() hermes.Files { return hostFiles{h.local, true} }
 
 // OnHost returns true: tools may access the paths directly.
@@ -91,7 +91,37 @@ func (h hostFiles) Open(ctx context.Context, path string) (io.ReadCloser, error)
 	if err != nil {
 		return nil, err
 	}
-	return os.Open(path)
+	if !h.noLinks {
+		return os.Open(path)
+	}
+	folder, err := openFolder(path, false)
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	return openIn(folder, path)
+}
+
+// openIn opens the file of a path in its open folder. It compares what it opened
+// with what the name meant before, since that may have become a link between.
+func openIn(folder *os.Root, path string) (io.ReadCloser, error) {
+	name := filepath.Base(path)
+	before, err := folder.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if before.Mode()&fs.ModeSymlink != 0 {
+		return nil, linkError(path, atomicfile.ErrLink)
+	}
+	f, err := folder.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	if now, err := f.Stat(); err != nil || !os.SameFile(before, now) {
+		f.Close()
+		return nil, linkError(path, atomicfile.ErrLink)
+	}
+	return f, nil
 }
 
 func (h hostFiles) Write(ctx context.Context, path string, data []byte, mode fs.FileMode) error {
@@ -113,7 +143,11 @@ func (h hostFiles) Write(ctx context.Context, path string, data []byte, mode fs.
 	if err := mayChange(folder, name); err != nil {
 		return err
 	}
-	return linkError(path, atomicfile.WriteIn(folder, name, data, atomicfile.Options{Mode: mode}))
+	o := atomicfile.Options{Mode: mode}
+	if mode == 0 {
+		o = atomicfile.Options{Mode: 0o666, Umask: true}
+	}
+	return linkError(path, atomicfile.WriteIn(folder, name, data, o))
 }
 
 // followed follows the links of a path whose last folders may be missing.

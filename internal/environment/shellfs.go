@@ -29,13 +29,13 @@ type ShellFiles struct {
 	// Home is its home folder.
 	Home string
 
-	noLinks bool // changes follow no link
+	noLinks bool // what opens or changes a file follows no link
 }
 
 var _ hermes.LinklessFiles = ShellFiles{}
 
-// NoLinks returns the same files, whose changes follow no link. Each runs in its
-// folder, after comparing where the shell arrived with where it was sent. Only the
+// NoLinks returns the same files, which open and change no file through a link.
+// Each command runs in the file's folder, after comparing where the shell arrived with where it was sent. Only the
 // target of Rename may still be replaced by a link while the command runs.
 func (f ShellFiles) NoLinks() hermes.Files {
 	f.noLinks = true
@@ -112,10 +112,15 @@ func (f ShellFiles) RealPath(ctx context.Context, p string) (string, error) {
 
 // Open streams the file. An error may only show at the first Read.
 func (f ShellFiles) Open(ctx context.Context, p string) (io.ReadCloser, error) {
-	line, err := f.line(p, `[ -e "$p" ] || exit 44
+	check := ""
+	if f.noLinks {
+		check = `[ -L "$p" ] && exit 47
+`
+	}
+	line, err := f.line(p, f.keepTo("", check+`[ -e "$p" ] || exit 44
 [ -d "$p" ] && exit 46
 [ -r "$p" ] || exit 45
-exec cat -- "$p"`)
+exec cat -- "$p"`))
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +157,11 @@ func (f ShellFiles) Write(ctx context.Context, p string, data []byte, mode fs.Fi
 		follow = `[ -L "$p" ] && exit 47
 `
 	}
-	line, err := f.line(p, f.keepTo("1", follow+`m=$(printf %o $((0`+strconv.FormatUint(uint64(mode.Perm()), 8)+` & ~0$(umask))))
+	usual := strconv.FormatUint(uint64(mode.Perm()), 8)
+	if mode == 0 {
+		usual = `$(printf %o $((0666 & ~0$(umask))))`
+	}
+	line, err := f.line(p, f.keepTo("1", follow+`m=`+usual+`
 [ -d "$p" ] && exit 46
 if [ -e "$p" ]; then
 	[ -w "$p" ] || exit 45

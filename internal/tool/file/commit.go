@@ -39,7 +39,7 @@ func (w write) restore(ctx context.Context) error {
 	if !w.existed {
 		return w.files.Remove(ctx, w.real)
 	}
-	mode := fs.FileMode(0o644)
+	mode := fs.FileMode(0) // the usual one
 	if w.info != nil {
 		mode = w.info.Mode().Perm()
 	}
@@ -65,7 +65,7 @@ func (t *Toolset) write(ctx context.Context, session string, w write, done *chan
 		done.Modified = append(done.Modified, w.path)
 		return nil
 	}
-	if err := w.files.Write(ctx, w.real, []byte(w.new), 0o644); err != nil {
+	if err := w.files.Write(ctx, w.real, []byte(w.new), 0); err != nil {
 		return w.failure("write", err)
 	}
 	info, err := w.files.Stat(ctx, w.real)

@@ -230,6 +230,9 @@ func (f *files) Write(_ context.Context, path string, data []byte, mode fs.FileM
 		return err
 	}
 	path = f.at(path)
+	if mode == 0 {
+		mode = 0o666
+	}
 	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()
 	}

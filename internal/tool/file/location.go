@@ -20,7 +20,8 @@ type location struct {
 	files hermes.Files
 	rules policy.PathRules
 	path  string      // absolute, as asked for
-	real  string      // with links followed
+	entry string      // with the links of its folder followed
+	real  string      // with all links followed
 	info  fs.FileInfo // nil when nothing is there
 }
 
@@ -33,7 +34,7 @@ func (t *Toolset) locate(ctx context.Context, h hermes.Host, asked string) (loca
 	if strings.ContainsRune(asked, 0) {
 		return location{}, errors.New("path contains a NUL character, which no file name can have")
 	}
-	p := location{files: h.Environment().Files()}
+	p := location{files: linkless(h.Environment().Files())}
 	home, err := p.files.Resolve("~")
 	if err != nil {
 		home = ""
@@ -48,10 +49,25 @@ func (t *Toolset) locate(ctx context.Context, h hermes.Host, asked string) (loca
 	if p.real, err = realPath(ctx, p.files, p.path); err != nil {
 		return location{}, p.failure("reach", err)
 	}
+	dir, name := splitPath(p.path)
+	if dir, err = realPath(ctx, p.files, dir); err != nil {
+		return location{}, p.failure("reach", err)
+	}
+	p.entry = joinPath(dir, name)
 	if p.info, err = p.files.Stat(ctx, p.real); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return location{}, p.failure("reach", err)
 	}
 	return p, nil
+}
+
+// linkless returns files that are opened and changed where they were judged: if a
+// link takes the place of a folder after that, the change fails. Backends without
+// them have plain files.
+func linkless(files hermes.Files) hermes.Files {
+	if l, ok := files.(hermes.LinklessFiles); ok {
+		return l.NoLinks()
+	}
+	return files
 }
 
 // realPath resolves links, also if the last folders do not exist yet.
@@ -71,28 +87,23 @@ func realPath(ctx context.Context, files hermes.Files, p string) (string, error)
 	return joinPath(parent, name), nil
 }
 
-// entry returns the name of the path's last entry with the links of its folder
-// followed, and whether that entry is a symbolic link itself.
-func (p location) entry(ctx context.Context) (name string, link bool, err error) {
-	dir, base := splitPath(p.path)
-	if dir, err = realPath(ctx, p.files, dir); err != nil {
-		return "", false, p.failure("reach", err)
-	}
-	name = joinPath(dir, base)
-	if name == p.real {
-		return name, false, nil
+// isLink reports whether the path's last entry is a symbolic link.
+func (p location) isLink(ctx context.Context) (bool, error) {
+	if p.entry == p.real {
+		return false, nil
 	}
 	// A link, or another spelling of the same name, as some disks have it.
+	dir, base := splitPath(p.entry)
 	entries, err := p.files.List(ctx, dir)
 	if err != nil {
-		return "", false, p.failure("reach", err)
+		return false, p.failure("reach", err)
 	}
 	for _, e := range entries {
 		if e.Name() == base {
-			return name, e.Type()&fs.ModeSymlink != 0, nil
+			return e.Type()&fs.ModeSymlink != 0, nil
 		}
 	}
-	return name, false, nil
+	return false, nil
 }
 
 // splitPath and joinPath work on paths of this machine and of remote ones: a
@@ -126,7 +137,9 @@ func shorten(files hermes.Files, path string) string {
 
 func (p location) readVerdict() policy.PathVerdict { return p.rules.Read(p.path, p.real) }
 
-func (p location) writeVerdict() policy.PathVerdict { return p.rules.Write(p.path, p.real) }
+// writeVerdict judges all names of the file: a link is deleted and replaced where
+// it is, and written where it leads.
+func (p location) writeVerdict() policy.PathVerdict { return p.rules.Write(p.path, p.entry, p.real) }
 
 // checkReadable refuses what must not or cannot be read as text.
 func (p location) checkReadable(ctx context.Context) error {
@@ -229,6 +242,8 @@ const maxChanged = 64 << 20
 // failure turns a file system error into a text for the model.
 func (p location) failure(doing string, err error) error {
 	switch {
+	case errors.Is(err, hermes.ErrLink):
+		return fmt.Errorf("a part of %s became a symbolic link after the path was checked, so that nothing was done: look at the folder, then try again", p.path)
 	case errors.Is(err, fs.ErrNotExist) && doing == "write":
 		return fmt.Errorf("cannot write %s: its folder is gone, or it is a link into a folder that does not exist; choose another path", p.path)
 	case errors.Is(err, fs.ErrNotExist):

@@ -43,9 +43,9 @@ func (r *patchRun) open(ctx context.Context, path string) (patch.File, error) {
 	if err != nil {
 		return patch.File{}, err
 	}
-	p := patchedFile{write: w, id: w.real}
-	var link bool
-	if p.name, link, err = w.entry(ctx); err != nil {
+	p := patchedFile{write: w, id: w.real, name: w.entry}
+	link, err := w.isLink(ctx)
+	if err != nil {
 		return patch.File{}, err
 	}
 	for _, other := range r.files {

@@ -146,6 +146,55 @@ func TestWhatIsJudgedIsWhatIsWritten(t *testing.T) {
 	}
 }
 
+// TestWhatIsAskedAboutIsWhatIsWritten: a path that leads to another protected file
+// than the user was asked about, or that needed no question, is not written.
+func TestWhatIsAskedAboutIsWhatIsWritten(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		before, after string // where the link leads; empty is an ordinary file
+		asks, written bool
+	}{
+		"no question, then a start file": {"", ".bashrc", false, false},
+		"another file of the same kind":  {".bashrc", ".zshrc", true, false},
+		"the same file":                  {".bashrc", ".bashrc", true, true},
+		"a free file by then":            {".bashrc", "notes.txt", true, true},
+		"an ordinary file":               {"", "", false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			link := func(to string) {
+				os.Remove(w.path("x"))
+				if to == "" {
+					w.put("x", "old\n")
+					return
+				}
+				must(t, os.Symlink(filepath.Join(w.home, to), w.path("x")))
+			}
+			for _, file := range []string{".bashrc", ".zshrc", "notes.txt"} {
+				must(t, os.WriteFile(filepath.Join(w.home, file), []byte("old\n"), 0o644))
+			}
+			link(tt.before)
+			call := w.call("write_file", args{"path": "x", "content": "new\n"})
+			tool := w.tool("write_file")
+			if got := len(tool.(hermes.RiskAssessor).AssessRisk(t.Context(), call)) > 0; got != tt.asks {
+				t.Errorf("asks: %v, want %v", got, tt.asks)
+			}
+			link(tt.after)
+			_, err := tool.Run(t.Context(), call)
+			target := w.path("x")
+			if tt.after != "" {
+				target = filepath.Join(w.home, tt.after)
+			}
+			data, readErr := os.ReadFile(target)
+			must(t, readErr)
+			if got := string(data) == "new\n"; got != tt.written || (err == nil) != tt.written {
+				t.Errorf("written: %v, error %v, want %v", got, err, tt.written)
+			}
+		})
+	}
+}
+
 func mustTools(t *testing.T, set *file.Toolset) []hermes.Tool {
 	t.Helper()
 	tools, err := set.Tools(t.Context())
