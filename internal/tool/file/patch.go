@@ -155,6 +155,9 @@ func (t *Toolset) changeable(ctx context.Context, c *hermes.Call, path string) (
 	if err := p.checkWritable(); err != nil {
 		return write{}, err
 	}
+	if err := t.judged.check(c, path, p); err != nil {
+		return write{}, err
+	}
 	w := write{location: p}
 	w.old, w.existed, err = p.text(ctx)
 	if err == nil && w.existed && strings.ContainsRune(w.old[:min(len(w.old), 8<<10)], 0) {

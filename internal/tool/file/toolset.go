@@ -46,6 +46,7 @@ type Toolset struct {
 	config Config
 	ledger *ledger
 	locks  *locks
+	judged judged
 }
 
 var _ hermes.Toolset = (*Toolset)(nil)
@@ -116,11 +117,14 @@ func (r riskAssessed) Subject(ctx context.Context, c *hermes.Call) hermes.Subjec
 // that may never be written are refused by Run, which can say more.
 func (r riskAssessed) AssessRisk(ctx context.Context, c *hermes.Call) []hermes.Risk {
 	var list []hermes.Risk
+	targets := map[string]target{}
+	defer func() { r.toolset.judged.assessed(c, targets) }()
 	for _, path := range r.paths(c.Arguments) {
 		p, err := r.toolset.locate(ctx, c.Host, path)
 		if err != nil {
 			continue // Run reports the same error
 		}
+		targets[path] = p.target()
 		if v := p.writeVerdict(); v.Ask {
 			list = append(list, hermes.Risk{Key: "path:" + v.Key, Reason: "writing " + p.path + " " + v.Reason})
 		}

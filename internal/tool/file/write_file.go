@@ -64,6 +64,9 @@ func (t *Toolset) runWrite(ctx context.Context, c *hermes.Call, in writeArgs) (h
 	if err := p.checkWritable(); err != nil {
 		return hermes.Result{}, err
 	}
+	if err := t.judged.check(c, in.Path, p); err != nil {
+		return hermes.Result{}, err
+	}
 	w := write{location: p, existed: p.info != nil}
 	if w.old, _, err = p.text(ctx); err != nil {
 		w.old = "" // the file is replaced anyway, only the diff is missing
