@@ -100,7 +100,7 @@ func (j *judge) wrapped(name string, w wrapper, args []string, s situation) {
 	case "nohup", "setsid":
 		s.background = true
 	case "xargs", "gxargs":
-		s = j.fedByXargs(own, inner, s)
+		s = j.fedByXargs(inner, s)
 		inner = xargs(own, inner, s.in)
 		s.in = input{}
 	}
@@ -115,9 +115,6 @@ func (j *judge) wrapped(name string, w wrapper, args []string, s situation) {
 	}
 	if len(inner) == 0 && opensShell(name, own) {
 		j.shellInput(s)
-	}
-	if s.xargs && len(inner) > 0 {
-		j.fromInput(program(innermost(inner)))
 	}
 	j.argv(inner, s)
 }
@@ -135,8 +132,9 @@ func opensShell(name string, own []string) bool {
 
 // fedByXargs judges what the input of xargs may be to the command: the text of a
 // shell.
-func (j *judge) fedByXargs(own, inner []string, s situation) situation {
+func (j *judge) fedByXargs(inner []string, s situation) situation {
 	s.xargs = true
+	j.fromInput(inner, s.in)
 	if isShell(program(innermost(inner))) && s.in.known {
 		j.probe(func() { j.script(scriptText(s.in.text)) })
 	}
@@ -159,11 +157,11 @@ func innermost(args []string) string {
 }
 
 // fromInput judges commands whose arguments come from unseen input.
-func (j *judge) fromInput(name string) {
-	switch name {
-	case "rm", "shred", "unlink", "srm":
+func (j *judge) fromInput(command []string, in input) {
+	if j.changesFiles(command) {
 		j.ask("xargs-delete", "deletes the files named by its input")
 	}
+	j.deletesListed(command, in.roots)
 }
 
 // optionScript judges the shell text that su and its relatives get with -c. It

@@ -52,6 +52,9 @@ func projectFiles(name string) string {
 // builds judges build tools: those that take their commands from a file that the
 // same line wrote, or from their input.
 func (j *judge) builds(name string, rest []string, s situation) {
+	if words := plainWords(rest); name == "go" && s.in.fed && len(words) > 1 && words[0] == "run" && isInput(words[1]) {
+		j.codeInput(s)
+	}
 	list := projectFiles(name)
 	if list == "" {
 		return

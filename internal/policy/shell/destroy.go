@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"path"
 	"regexp"
 	"strings"
 	"sync"
@@ -20,6 +21,98 @@ func (j *judge) destroysVital(p string) bool {
 	}
 	empty := withoutUnknown(p)
 	return empty != "" && empty[0] == '/' && j.vital(empty)
+}
+
+// recursive judges programs other than rm that change everything below a folder.
+func (j *judge) recursive(name string, rest []string) {
+	words := plainWords(rest)
+	switch name {
+	case "chmod", "chown", "chgrp", "setfacl", "chattr", "chcon", "chflags":
+		if hasShort(rest, "R") || hasLong(rest, "--recursive") {
+			j.changesTree(name, words)
+		}
+	case "rsync":
+		last := ""
+		if len(words) > 0 {
+			last = words[len(words)-1]
+		}
+		if hasDeletion(rest) {
+			j.destroysTree(remotePath(last))
+		}
+		if hasLong(rest, "--remove-source-files") {
+			for _, source := range words[:max(len(words)-1, 0)] {
+				j.destroysTree(remotePath(source))
+			}
+		}
+	case "mv", "gmv", "move":
+		for _, source := range words[:max(len(words)-1, 0)] {
+			j.destroysTree(source)
+		}
+	case "tar", "gtar", "bsdtar", "zip":
+		if hasLong(rest, "--remove-files") || name == "zip" && hasShort(rest, "m") {
+			for _, w := range words {
+				j.destroysTree(w)
+			}
+		}
+	case "rclone":
+		if len(words) > 1 && strings.Contains(" purge delete rmdirs sync move ", " "+words[0]+" ") {
+			for _, w := range words[1:] {
+				j.destroysTree(w)
+			}
+		}
+	case "robocopy":
+		for _, w := range words[:min(len(words), 2)] {
+			if strings.Contains(strings.ToLower(strings.Join(rest, " ")), "/mir") {
+				j.destroysTree(w)
+			}
+		}
+	}
+}
+
+func (j *judge) destroysTree(p string) {
+	if p != "" && j.destroysVital(p) {
+		j.refuse("delete-root", deletesRoot)
+	}
+}
+
+// changesTree judges a change of rights of folders with everything in them.
+func (j *judge) changesTree(name string, targets []string) {
+	for _, t := range targets {
+		switch {
+		case !j.destroysVital(t):
+		case j.isHome(t):
+			j.ask("recursive-rights", "changes the rights of everything in a home folder")
+		default:
+			j.refuse("system-rights", "changes the rights of everything in the root folder or a system folder")
+		}
+	}
+}
+
+// isHome reports whether a path is a home folder or everything in one.
+func (j *judge) isHome(p string) bool {
+	p, ok := j.absolute(p)
+	if !ok {
+		return false
+	}
+	p = strings.TrimSuffix(strings.TrimRight(p, "*"), "/")
+	return j.context.Home != "" && same(p, j.context.Home) || path.Dir(p) == "/home" || path.Dir(p) == "/Users"
+}
+
+func hasDeletion(rest []string) bool {
+	for _, a := range rest {
+		if strings.HasPrefix(a, "--del") {
+			return true
+		}
+	}
+	return false
+}
+
+// remotePath is a path without the machine that it is on.
+func remotePath(p string) string {
+	if host, rest, ok := strings.Cut(p, ":"); ok && !strings.Contains(host, "/") && len(host) > 1 {
+		return rest
+	}
+	return p
 }
 
 // withoutUnknown returns a text in which every part that may be empty is. A part

@@ -75,7 +75,7 @@ func (j *judge) parallel(args []string, s situation) {
 		inputs = strings.Split(s.in.text, "\n")
 	}
 	text := strings.Join(command, " ")
-	j.fromInput(program(innermost(command)))
+	j.fromInput(command, s.in)
 	for _, in := range inputs {
 		switch {
 		case !j.step() || strings.HasPrefix(in, ":::"):

@@ -66,6 +66,10 @@ func (j *judge) inputOf(list []*syntax.Redirect, in input) input {
 			in = input{fed: true, text: text, known: true, download: strings.Contains(text, fromDownload), secret: strings.Contains(text, fromSecret)}
 		case syntax.RdrIn:
 			file := j.word(r.Word)
+			if file == "/dev/null" {
+				in = input{known: true}
+				continue
+			}
 			j.socket(file)
 			c, ok := j.written(file)
 			in = input{fed: ok || dynamic(file), text: c.text, known: c.known, download: c.download, secret: j.secretWord(file)}
@@ -121,6 +125,9 @@ func (j *judge) recordOutput(s *syntax.Stmt, in input) {
 				c = content{old.text + c.text, old.known && c.known, old.download || c.download, old.secret || c.secret, old.sends}
 			} else if !ok && (r.Op == syntax.AppOut || r.Op == syntax.AppAll) {
 				c.known = false // what it held before
+			}
+			if r.Op != syntax.AppOut && r.Op != syntax.AppAll && r.Op != syntax.RdrInOut {
+				j.replacesFile(target, c.known && c.text == "")
 			}
 			j.wrote(target, c)
 		}
@@ -215,7 +222,7 @@ func (j *judge) copied(name string, rest []string, in input) (string, bool) {
 	var b strings.Builder
 	for _, file := range rest {
 		c, ok := j.written(file)
-		if name == "tee" || file == "-" {
+		if name == "tee" || file == "-" || file == "/dev/null" {
 			continue
 		}
 		if !ok || !c.known || b.Len()+len(c.text) > maxText || !j.spend(len(c.text)) {
@@ -223,7 +230,7 @@ func (j *judge) copied(name string, rest []string, in input) (string, bool) {
 		}
 		b.WriteString(c.text)
 	}
-	if b.Len() > 0 {
+	if b.Len() > 0 || name == "cat" && len(rest) > 0 && rest[0] == "/dev/null" {
 		return b.String(), true
 	}
 	return in.text, in.known

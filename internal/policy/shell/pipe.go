@@ -52,6 +52,12 @@ func (j *judge) piped(s *syntax.Stmt, in input) input {
 			return
 		}
 		out.text, out.known = j.printed(call, s.Redirs, in)
+		if args := j.words(call.Args); len(args) > 0 {
+			out.roots = j.listedRoots(program(innermost(args)), args[1:])
+			if passesOn(program(args[0])) {
+				out.roots = append(out.roots, in.roots...)
+			}
+		}
 	})
 	for _, name := range j.commandNames(s) {
 		out.download = out.download || isDownload(name)

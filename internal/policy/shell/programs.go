@@ -12,6 +12,9 @@ func onlyReads(name string, rest []string) bool {
 	if writing, known := justReads()[name]; known {
 		return !hasOption(name, rest, strings.Fields(writing))
 	}
+	if isDiskTool(name) {
+		return true
+	}
 	switch name {
 	case "uniq", "xxd":
 		return len(plainWords(rest)) < 2 && !hasShort(rest, "r")
@@ -42,7 +45,7 @@ var justReads = sync.OnceValue(func() map[string]string {
 		echo printf true false test [ [[ : type which whereis hash pwd basename dirname realpath readlink date id whoami uname hostname printenv
 		cd pushd popd dirs source . alias unalias unset export declare local readonly typeset set shopt ulimit umask wait jobs fg bg disown read exit return
 		break continue shift sleep seq yes man info help tldr history xdg-open open ps pgrep top htop lsof fuser kill pkill killall
-		mkdir rmdir ssh ssh-add ssh-copy-id ssh-keyscan ping journalctl dmesg view shellcheck hermes`) {
+		lsblk blkid smartctl umount eject mkdir rmdir ssh ssh-add ssh-copy-id ssh-keyscan ping journalctl dmesg view shellcheck hermes`) {
 		all[name] = ""
 	}
 	return all

@@ -16,6 +16,8 @@ func (j *judge) rules(name string, args []string, s situation) {
 	j.tools(name, rest, s)
 	j.named(name, rest, s)
 	j.uploads(name, rest, s)
+	j.recursive(name, rest)
+	j.overwrites(name, rest, s)
 	j.builds(name, rest, s)
 	j.runsWritten(args)
 	j.scriptArguments(name, rest)

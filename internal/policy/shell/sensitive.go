@@ -34,7 +34,15 @@ func (j *judge) write(target string) { j.judgePath(target, policy.PathRules.Comm
 func (j *judge) replace(target string) { j.judgePath(target, policy.PathRules.CommandReplaces) }
 
 // name judges a path that a command names that may write it.
-func (j *judge) name(word string) { j.judgePath(word, policy.PathRules.CommandNames) }
+func (j *judge) name(word string) {
+	for _, p := range j.spellings(word) {
+		if rawDevice(p) || rawDevice(word) {
+			j.ask("raw-device", "may overwrite a disk or memory")
+			return
+		}
+	}
+	j.judgePath(word, policy.PathRules.CommandNames)
+}
 
 func (j *judge) judgePath(word string, verdict func(policy.PathRules, ...string) policy.PathVerdict) {
 	rules := j.protected()

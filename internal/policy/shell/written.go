@@ -95,6 +95,7 @@ func (j *judge) recordDownloads(name string, rest []string) {
 		}
 		if file != "" {
 			named = true
+			j.replacesFile(file, false)
 			j.wrote(file, content{download: true})
 		}
 	}
