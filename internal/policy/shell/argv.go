@@ -66,6 +66,7 @@ func (j *judge) wrapped(name string, w wrapper, args []string, s situation) {
 		defer func() { j.rights-- }()
 	}
 	j.outputs(own)
+	j.optionPrograms(name, own, s.in)
 	switch name {
 	case "sudo":
 		j.sudo(own)

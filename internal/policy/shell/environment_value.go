@@ -236,14 +236,17 @@ func harmlessCompiler(name string, options []string) bool {
 			return false
 		}
 	}
-	base := strings.TrimRight(name, "0123456789.-")
-	for _, known := range []string{"gcc", "g++", "cc", "c++", "clang", "clang++", "cpp", "tcc", "zig", "ar", "ld", "lld", "mold", "gfortran", "rustc", "rustdoc", "make", "gmake", "ccache", "sccache", "cachepot", "distcc", "icc", "icx", "icpx", "nvcc", "emcc", "em++", "cl"} {
-		if base == known || strings.HasSuffix(base, "-"+known) {
-			return true
-		}
-	}
-	return false
+	return isCompiler(name)
 }
+
+// isCompiler reports whether a program is a compiler or another tool that builds,
+// such as gcc-12 or aarch64-linux-gnu-gcc.
+func isCompiler(name string) bool {
+	base := strings.TrimRight(name, "0123456789.-")
+	return slices.Contains(compilers, base[strings.LastIndexByte(base, '-')+1:])
+}
+
+var compilers = strings.Fields("gcc g++ cc c++ clang clang++ cpp tcc zig ar ld lld mold gfortran rustc rustdoc make gmake ccache sccache cachepot distcc icc icx icpx nvcc emcc em++ cl")
 
 // harmlessOptions reports whether options for a language load no other code.
 func harmlessOptions(e effect, value string) bool {

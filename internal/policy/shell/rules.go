@@ -25,6 +25,8 @@ func (j *judge) rules(name string, args []string, s situation) {
 	if !isShell(name) && !isInterpreter(name) {
 		j.hiddenTexts(name, rest)
 	}
+	j.optionPrograms(name, rest, s.in)
+	j.extracts(name, rest)
 	switch name {
 	case "rm", "grm", "srm", "trash-rm":
 		j.remove(rest)
@@ -47,6 +49,7 @@ func (j *judge) rules(name string, args []string, s situation) {
 	case "cp", "mv", "install", "ln", "rsync", "scp", "gcp", "gmv", "copy", "move":
 		j.copy(name, rest)
 	case "sed", "gsed":
+		j.sed(rest)
 		if hasShort(rest, "i") || hasLong(rest, "--in-place") {
 			j.writeAll(plainWords(rest))
 		}

@@ -98,7 +98,7 @@ func (j *judge) callShowsSecret(args []string) bool {
 	case showsNames(name):
 		return slices.ContainsFunc(rest, func(a string) bool { return strings.Contains(a, fromSecret) })
 	}
-	for _, a := range withoutKeys(rest) {
+	for _, a := range withoutKeys(name, rest) {
 		if j.secretPart(a) {
 			return true
 		}
@@ -161,15 +161,13 @@ func printsCredentials(name string, rest []string) bool {
 	return false
 }
 
-// withoutKeys returns arguments without the values of options that use a key or
-// a settings file rather than send it.
-func withoutKeys(rest []string) []string {
+// withoutKeys returns arguments without the values of options with which a client
+// uses a key or a settings file rather than sends it, or names what it writes.
+func withoutKeys(name string, rest []string) []string {
 	var out []string
 	for i := 0; i < len(rest); i++ {
-		name, _, joined := strings.Cut(rest[i], "=")
-		switch name {
-		case "-i", "-E", "--key", "--cert", "--cacert", "--netrc-file", "--private-key", "--certificate", "--ca-certificate", "--kubeconfig", "--env-file", "--identity", "--config-file",
-			"-o", "-O", "--output", "--output-document", "--cookie-jar", "--dump-header", "--pubkey", "--proxy-cert", "--proxy-key", "--ca-bundle", "--defaults-file", "--keyfile":
+		option, _, joined := strings.Cut(rest[i], "=")
+		if within(keyOptions[name], option) || within(anyKeyOption, option) {
 			if !joined {
 				i++
 			}
@@ -180,17 +178,23 @@ func withoutKeys(rest []string) []string {
 	return out
 }
 
+const anyKeyOption = "--kubeconfig --env-file --identity --identity-file --config-file --defaults-file --ca-bundle --private-key-file"
+
+var keyOptions = map[string]string{
+	"curl": "-E --key --cert --cacert --netrc-file --pubkey --proxy-cert --proxy-key -o --output -c --cookie-jar -D --dump-header --trace --trace-ascii --stderr",
+	"wget": "--private-key --certificate --ca-certificate -O --output-document -o --output-file --save-cookies",
+	"scp":  "-i -F -o -P -S -J", "sftp": "-i -F -o -P -S -J", "rsync": "-e --rsh --exclude --include --exclude-from --filter --log-file --password-file",
+	"http": "--cert --cert-key --verify -o --output --session", "https": "--cert --cert-key --verify -o --output --session", "openssl": "-key -cert -CAfile",
+}
+
 // copiesSecret records that a command put a secret into other files: all that it
 // names besides the secret itself.
 func (j *judge) copiesSecret(name string, rest []string, in input) {
-	switch name {
-	case "cp", "mv", "install", "ln", "rsync", "tar", "bsdtar", "zip", "7z", "7za", "rar", "gzip", "pigz", "bzip2", "xz", "zstd", "lz4", "gpg", "gpg2", "openssl", "age", "base64", "base32", "xxd", "dd",
-		"tee", "sponge", "split", "cpio", "ar", "uuencode", "jq", "yq", "sops", "ditto", "pax", "scp":
-	default:
+	if showsNames(name) && name != "cp" && name != "mv" || isShell(name) || senderOf(name, rest) == sendsOptions {
 		return
 	}
 	secret := in.secret
-	for _, a := range withoutKeys(rest) {
+	for _, a := range withoutKeys(name, rest) {
 		secret = secret || j.secretPart(a)
 	}
 	if !secret {

@@ -28,7 +28,12 @@ func rawDevice(p string) bool {
 }
 
 // write judges a path that a command writes to or replaces.
-func (j *judge) write(target string) { j.judgePath(target, policy.PathRules.CommandWrite) }
+func (j *judge) write(target string) {
+	if p, ok := j.absolute(target); ok {
+		j.shadows(p)
+	}
+	j.judgePath(target, policy.PathRules.CommandWrite)
+}
 
 // replace judges a path that a command moves or deletes with all that is below.
 func (j *judge) replace(target string) { j.judgePath(target, policy.PathRules.CommandReplaces) }

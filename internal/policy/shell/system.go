@@ -24,6 +24,10 @@ func (j *judge) system(name string, rest []string) {
 		if hasShort(rest, "wpf") || hasLong(rest, "--write") || hasLong(rest, "--load") || hasLong(rest, "--system") || slices.ContainsFunc(words, func(a string) bool { return strings.Contains(a, "=") }) {
 			j.ask("kernel", "changes the running kernel")
 		}
+	case "busctl", "dbus-send", "gdbus", "qdbus", "qdbus6":
+		if len(words) > 1 && !within("list status tree introspect monitor capture get-property wait", words[0]) {
+			j.ask("dbus-call", "tells a service of this machine to do something")
+		}
 	case "swapoff":
 		j.ask("kernel", "changes the running kernel")
 	case "mount", "mount.cifs", "mount.nfs", "pivot_root", "switch_root":

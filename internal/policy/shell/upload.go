@@ -14,7 +14,7 @@ func (j *judge) uploads(name string, rest []string, s situation) {
 		j.feedsSender(name, rest, s.in)
 		return
 	}
-	if s.in.secret || slices.ContainsFunc(rest, func(a string) bool { return strings.Contains(a, fromSecret) }) || j.sendsSecret(kind, rest, s.in) {
+	if s.in.secret || slices.ContainsFunc(rest, func(a string) bool { return strings.Contains(a, fromSecret) }) || j.sendsSecret(kind, withoutKeys(name, rest), s.in) {
 		j.ask("secret-upload", "sends a secret file, credentials or the environment to another machine")
 	}
 }
@@ -93,7 +93,6 @@ func senderVerb(name, verb string, words, rest []string) sender {
 
 // sendsSecret reports whether a program is told to send a file with a secret.
 func (j *judge) sendsSecret(kind sender, rest []string, in input) bool {
-	rest = withoutKeys(rest)
 	switch kind {
 	case sendsOptions:
 		return j.optionSendsSecret(rest)
