@@ -102,6 +102,49 @@ func ownClients(fset *token.FileSet, p *pkg) []string {
 	return faults
 }
 
+// TestChildrenAreMarked keeps a new place that starts children from forgetting what tells a program
+// that an agent started it.
+func TestChildrenAreMarked(t *testing.T) {
+	t.Parallel()
+	h := mustTree(t)
+	for _, p := range h.pkgs {
+		for _, fault := range unmarked(h.fset, p) {
+			t.Error(fault)
+		}
+	}
+}
+
+// unmarked finds commands without the files of a mark.
+func unmarked(fset *token.FileSet, p *pkg) []string {
+	var faults []string
+	for _, f := range p.files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			c, ok := n.(*ast.CompositeLit)
+			if !ok {
+				return true
+			}
+			if sel, ok := c.Type.(*ast.SelectorExpr); ok && sel.Sel.Name == "Command" && isName(sel.X, "proc") && !hasKey(c, "Files") {
+				faults = append(faults, fset.Position(c.Pos()).String()+
+					": set Files, and the variables in Env, from a lineage.Mark; nil if no agent starts it")
+			}
+			return true
+		})
+	}
+	return faults
+}
+
+func isName(e ast.Expr, name string) bool {
+	x, ok := e.(*ast.Ident)
+	return ok && x.Name == name
+}
+
+func hasKey(c *ast.CompositeLit, name string) bool {
+	return slices.ContainsFunc(c.Elts, func(e ast.Expr) bool {
+		pair, ok := e.(*ast.KeyValueExpr)
+		return ok && isName(pair.Key, name)
+	})
+}
+
 // TestNoTemplates names the imports that undo the linker's work before the gate in CI counts bytes.
 func TestNoTemplates(t *testing.T) {
 	t.Parallel()

@@ -161,3 +161,11 @@ func TestForgottenLineIsFound(t *testing.T) {
 		t.Errorf("without app: got %q, want one sentence that says so", got)
 	}
 }
+
+func TestUnmarkedChildrenAreFound(t *testing.T) {
+	t.Parallel()
+	h := mustParse(t, map[string]string{"x/a.go": "package x\nimport \"hermes/internal/proc\"\nvar a = proc.Command{Path: \"git\"}\nvar b = proc.Command{Files: nil}\n"})
+	if got := unmarked(h.fset, h.find("x")); len(got) != 1 || !strings.HasPrefix(got[0], "x/a.go:3:") {
+		t.Errorf("got %v", got)
+	}
+}
