@@ -5,9 +5,22 @@ package lineage
 import (
 	"os"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
+
+const (
+	// markName is the name of the file of a mark, which is in no folder.
+	markName = "hermes-agent"
+	// maxMark limits its content, in bytes.
+	maxMark = 8 << 10
+)
+
+func parseMark(raw []byte) (mark, bool) {
+	home, ok := strings.CutPrefix(string(raw), markBegin)
+	return mark{home: strings.TrimSuffix(home, "\n")}, ok
+}
 
 // mostDescriptors is how many descriptors are tried if they cannot be listed.
 const mostDescriptors = 1024

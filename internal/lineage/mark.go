@@ -1,9 +1,6 @@
 package lineage
 
-import (
-	"os"
-	"strings"
-)
+import "os"
 
 // Mark is what an agent gives each of its commands, so that a program below them
 // knows. Its methods may be called concurrently; a nil Mark gives nothing.
@@ -53,21 +50,10 @@ func (m *Mark) Close() error {
 	return m.file.Close()
 }
 
-const (
-	// markName is the name of the file, which is in no folder.
-	markName = "hermes-agent"
-	// markBegin begins its content.
-	markBegin = "This process was started by an agent of Hermes.\nhome "
-	// maxMark limits its content, in bytes.
-	maxMark = 8 << 10
-)
-
 // mark is the content of the file.
 type mark struct{ home string }
 
-func text(home string) []byte { return []byte(markBegin + home + "\n") }
+// markBegin begins the content of the file.
+const markBegin = "This process was started by an agent of Hermes.\nhome "
 
-func parseMark(raw []byte) (mark, bool) {
-	home, ok := strings.CutPrefix(string(raw), markBegin)
-	return mark{home: strings.TrimSuffix(home, "\n")}, ok
-}
+func text(home string) []byte { return []byte(markBegin + home + "\n") }
