@@ -7,13 +7,13 @@ import (
 )
 
 // meaning explains an exit code that is not a failure, or that has a special
-// meaning. The last command of a chain or pipe decides. benign reports whether
-// the call succeeded.
+// meaning, if it is certain which command gave it. benign reports whether the
+// call succeeded.
 func meaning(line string, code int) (note string, benign bool) {
 	if code == 0 {
 		return "", false
 	}
-	args := shell.LastCommand(line)
+	args := shell.StatusCommand(line)
 	if len(args) == 0 {
 		return "", false
 	}
@@ -28,10 +28,16 @@ func meaning(line string, code int) (note string, benign bool) {
 		return "differences were found (not an error)", true
 	case name == "test" || name == "[" || name == "[[":
 		return "the condition is false (not an error)", true
-	case name == "find":
+	case name == "find" && !slices.ContainsFunc(args, runsForFind):
 		return "some folders could not be read; what was found is valid", true
 	}
 	return "", false
+}
+
+// runsForFind reports whether an argument of find runs a command, whose failure
+// gives find's status.
+func runsForFind(arg string) bool {
+	return slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir"}, arg)
 }
 
 func isSearch(name string) bool {
