@@ -2,7 +2,6 @@ package terminal
 
 import (
 	"fmt"
-	"strings"
 	"sync"
 	"unicode/utf8"
 )
@@ -88,27 +87,6 @@ func cutBegin(s string) string {
 		}
 	}
 	return s
-}
-
-// readable converts output to text: valid UTF-8, and only the last state of a
-// line that was overwritten with carriage returns.
-func readable(s string) string {
-	s = strings.ToValidUTF8(s, "\ufffd")
-	if !strings.Contains(s, "\r") {
-		return s
-	}
-	s = strings.ReplaceAll(s, "\r\n", "\n")
-	var b strings.Builder
-	b.Grow(len(s))
-	for line := range strings.Lines(s) {
-		body, end := strings.CutSuffix(line, "\n")
-		body = strings.TrimRight(body, "\r")
-		b.WriteString(body[strings.LastIndexByte(body, '\r')+1:])
-		if end {
-			b.WriteByte('\n')
-		}
-	}
-	return b.String()
 }
 
 // plain is a single piece of output without escape sequences.

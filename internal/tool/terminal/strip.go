@@ -5,10 +5,13 @@ const longestString = 4 << 10
 
 // stripper removes ECMA-48 sequences and control characters from a stream,
 // wherever its pieces are cut. Line ends, carriage returns and tabs stay, and so
-// do brackets without an escape before them.
+// do brackets without an escape before them. Going back to the first column
+// becomes a carriage return, and erasing a line becomes the mark erased.
 type stripper struct {
 	state  stripState
 	length int  // of the string sequence
+	params int  // of the control sequence: its number, -1 if it has another form
+	last   byte // of the text of earlier pieces
 	need   int  // bytes still missing of the current UTF-8 character
 	lead   bool // a 0xC2 is held back: an 8-bit control may follow
 	out    []byte
@@ -26,6 +29,9 @@ const (
 
 // text returns the text of a piece. The result is valid until the next call.
 func (s *stripper) text(p []byte) []byte {
+	if n := len(s.out); n > 0 {
+		s.last = s.out[n-1]
+	}
 	s.out = s.out[:0]
 	for len(p) > 0 {
 		if s.state == inText && !s.lead && s.need == 0 {
@@ -62,8 +68,10 @@ func (s *stripper) take(b byte) bool {
 	case inControl:
 		switch {
 		case b >= 0x20 && b <= 0x3f:
+			s.param(b)
 		case b >= 0x40 && b <= 0x7e:
 			s.state = inText
+			s.move(b)
 		default:
 			s.state = inText
 			return false
@@ -91,11 +99,35 @@ func (s *stripper) take(b byte) bool {
 	return true
 }
 
+// param takes a byte before the end of a control sequence.
+func (s *stripper) param(b byte) {
+	if b < '0' || b > '9' || s.params > 99 {
+		s.params = -1
+	}
+	if s.params >= 0 {
+		s.params = 10*s.params + int(b-'0')
+	}
+}
+
+// move keeps what a control sequence does to the line.
+func (s *stripper) move(final byte) {
+	last := s.last
+	if n := len(s.out); n > 0 {
+		last = s.out[n-1]
+	}
+	switch {
+	case final == 'G' && (s.params == 0 || s.params == 1):
+		s.out = append(s.out, '\r')
+	case final == 'K' && (s.params == 2 || s.params == 0 && last == '\r'):
+		s.out = append(s.out, erased)
+	}
+}
+
 func (s *stripper) escape(b byte) bool {
 	s.state = inText
 	switch {
 	case b == '[':
-		s.state = inControl
+		s.state, s.params = inControl, 0
 	case b == ']' || b == 'P' || b == 'X' || b == '^' || b == '_':
 		s.state, s.length = inString, 0
 	case b >= 0x20 && b <= 0x2f: // more bytes follow
@@ -150,7 +182,7 @@ func (s *stripper) plain(b byte) {
 func (s *stripper) control(b byte) {
 	switch b {
 	case 0x9b:
-		s.state = inControl
+		s.state, s.params = inControl, 0
 	case 0x90, 0x98, 0x9d, 0x9e, 0x9f:
 		s.state, s.length = inString, 0
 	}

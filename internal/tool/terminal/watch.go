@@ -47,7 +47,8 @@ func (t *Toolset) newWatcher(j *job, patterns []string) *watcher {
 	}
 }
 
-// see searches a piece of the output.
+// see searches a piece of the output. A carriage return ends a line, too, so that
+// no state of a line that is overwritten is missed.
 func (w *watcher) see(text []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -55,7 +56,7 @@ func (w *watcher) see(text []byte) {
 		return
 	}
 	for _, b := range text {
-		if b != '\n' {
+		if b != '\n' && b != '\r' {
 			if len(w.line) < watchLine {
 				w.line = append(w.line, b)
 			}
