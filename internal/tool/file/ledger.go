@@ -1,6 +1,7 @@
 package file
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -49,13 +50,23 @@ type ledger struct {
 	writers  map[string]string // last session to write a path
 }
 
+// A sum identifies what a call gave to the model.
+type sum [sha256.Size]byte
+
+// A view is a page as the model saw it, and the file's state then.
+type view struct {
+	stamp
+	sum
+}
+
 // A record is what is known of one session.
 type record struct {
 	used     int64            // ledger's clock at the last use
 	files    map[string]stamp // by real path, as last read or written
-	pages    map[pageKey]stamp
+	pages    map[pageKey]view
 	last     string           // the previous call, to notice equal ones in a row
-	row      int              // number of equal calls in a row
+	result   sum              // what it gave
+	row      int              // number of equal calls in a row with that result
 	reported bool             // the last call was answered with the unchanged notice
 	once     map[string]bool  // what is shown once a session
 	named    map[string]stamp // file states that were reported to the model
@@ -78,7 +89,7 @@ func (l *ledger) of(session string) *record {
 		if len(l.sessions) >= maxSessions {
 			l.dropOldest()
 		}
-		r = &record{files: map[string]stamp{}, pages: map[pageKey]stamp{}, once: map[string]bool{}}
+		r = &record{files: map[string]stamp{}, pages: map[pageKey]view{}, once: map[string]bool{}}
 		l.sessions[session] = r
 	}
 	r.used = l.clock
@@ -97,72 +108,67 @@ func (l *ledger) dropOldest() {
 
 // put stores in a bounded map. A full map is cleared; at worst a page is shown
 // twice.
-func put[K comparable](m map[K]stamp, k K, s stamp) {
+func put[K comparable, V any](m map[K]V, k K, v V) {
 	if len(m) >= maxRemembered {
 		clear(m)
 	}
-	m[k] = s
+	m[k] = v
 }
 
-// repeat counts equal calls in a row.
-func (r *record) repeat(call string) int {
-	if r.last != call {
-		r.last, r.row, r.reported = call, 0, false
+// repeat counts equal calls in a row that give the same.
+func (r *record) repeat(call string, result sum) int {
+	if r.last != call || r.result != result {
+		r.last, r.result, r.row, r.reported = call, result, 0, false
 	}
 	r.row++
 	return r.row
 }
 
-// A sighting is the ledger's answer to a read that is about to happen.
+// A sighting is the ledger's answer to a read.
 type sighting struct {
 	unchanged bool
 	warning   string
 	err       error
 }
 
-// read judges a read. An unchanged page is not sent a second time; asking a
-// third time in a row is refused. Of equal reads of a changing file the third
-// gets a warning and the fourth is refused.
-func (l *ledger) read(session string, p location, w window) sighting {
+// read judges a read that gave a page, and records that the page is shown. A
+// page that is unchanged is not sent a second time; asking a third time in a row
+// is refused. Of equal reads that give the same although the file was written,
+// the third gets a warning and the fourth is refused. A page that changed is
+// always sent.
+func (l *ledger) read(session string, p location, w window, result sum) sighting {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.of(session)
-	row := r.repeat(fmt.Sprintf("read %s %d %d", p.real, w.offset, w.limit))
-	known, seen := r.pages[pageKey{p.real, w.offset, w.limit}]
-	if seen && known == stampOf(p.info) && p.info.Mode().IsRegular() && p.info.Size() > 0 {
+	row := r.repeat(fmt.Sprintf("read %s %d %d", p.real, w.offset, w.limit), result)
+	key, now := pageKey{p.real, w.offset, w.limit}, view{stampOf(p.info), result}
+	if known, seen := r.pages[key]; seen && known == now && p.info.Mode().IsRegular() && p.info.Size() > 0 {
 		if r.reported {
 			return sighting{err: fmt.Errorf("BLOCKED: you already read this page of %s and it has not changed. Use what you have, read another page, or do something else", p.path)}
 		}
 		r.reported = true
 		return sighting{unchanged: true}
 	}
-	switch {
-	case row >= 4:
-		return sighting{err: fmt.Errorf("BLOCKED: the same read %d times in a row. Use what you have or do something else", row)}
-	case row == 3:
-		return sighting{warning: "This is the third identical read in a row. The next one is refused."}
+	if row >= 4 {
+		return sighting{err: fmt.Errorf("BLOCKED: the same read %d times in a row, with the same content. Use what you have or do something else", row)}
+	}
+	put(r.pages, key, now)
+	put(r.files, p.real, now.stamp)
+	if row == 3 {
+		return sighting{warning: "This is the third identical read in a row. The next one is refused if nothing changes."}
 	}
 	return sighting{}
 }
 
-// shown records that a page was sent.
-func (l *ledger) shown(session string, p location, w window) {
+// search judges a search by what it gave, like any other repeated call.
+func (l *ledger) search(session, call string, result sum) (warning string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	r := l.of(session)
-	put(r.pages, pageKey{p.real, w.offset, w.limit}, stampOf(p.info))
-	put(r.files, p.real, stampOf(p.info))
-}
-
-// search judges a search like any other repeated call.
-func (l *ledger) search(session, call string) (warning string, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch row := l.of(session).repeat("search " + call); {
+	switch row := l.of(session).repeat("search "+call, result); {
 	case row >= 4:
 		return "", errors.New("BLOCKED: the same search four times in a row, with the same result. Use what you have, or change the pattern, path or offset")
 	case row == 3:
-		return "This is the third identical search in a row. The next one is refused.", nil
+		return "This is the third identical search in a row. The next one is refused if nothing changes.", nil
 	}
 	return "", nil
 }
@@ -186,7 +192,7 @@ func (l *ledger) wrote(session, real string, info fs.FileInfo) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.of(session)
-	r.repeat("write " + real)
+	r.repeat("write "+real, sum{})
 	for k := range r.pages {
 		if k.path == real {
 			delete(r.pages, k)
@@ -223,7 +229,7 @@ func (l *ledger) otherCall(session string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if r := l.sessions[session]; r != nil {
-		r.repeat("other")
+		r.repeat("other", sum{})
 	}
 }
 
@@ -234,7 +240,7 @@ func (l *ledger) compressed(session string) {
 	if r := l.sessions[session]; r != nil {
 		clear(r.pages)
 		clear(r.once)
-		r.repeat("compressed")
+		r.repeat("compressed", sum{})
 	}
 }
 

@@ -3,6 +3,7 @@ package file
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -56,6 +57,11 @@ func (p page) note(w window) string {
 		notes = append(notes, "bytes that are not UTF-8 are shown as \ufffd; patch keeps them in lines it does not change")
 	}
 	return strings.Join(notes, "; ")
+}
+
+// sum identifies what the page shows.
+func (p page) sum() sum {
+	return sha256.Sum256(fmt.Append(nil, p.total, p.more, p.next, p.text))
 }
 
 // readPage reads the lines of a window and counts the rest.

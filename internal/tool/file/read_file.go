@@ -65,14 +65,6 @@ func (t *Toolset) runRead(ctx context.Context, c *hermes.Call, in readArgs) (her
 		maxChars: t.config.ReadMaxChars,
 		maxLine:  t.config.MaxLineLength,
 	}
-	seen := t.ledger.read(c.Host.Session().ID, p, w)
-	if seen.err != nil {
-		return hermes.Result{}, seen.err
-	}
-	if seen.unchanged {
-		return hermes.JSONResult(unchangedResult{Path: p.path, Unchanged: true, Note: noticeUnchanged})
-	}
-
 	text, err := p.open(ctx)
 	if err != nil {
 		return hermes.Result{}, err
@@ -82,7 +74,13 @@ func (t *Toolset) runRead(ctx context.Context, c *hermes.Call, in readArgs) (her
 	if err != nil {
 		return hermes.Result{}, fmt.Errorf("read %s: %w", p.path, err)
 	}
-	t.ledger.shown(c.Host.Session().ID, p, w)
+	seen := t.ledger.read(c.Host.Session().ID, p, w, page.sum())
+	if seen.err != nil {
+		return hermes.Result{}, seen.err
+	}
+	if seen.unchanged {
+		return hermes.JSONResult(unchangedResult{Path: p.path, Unchanged: true, Note: noticeUnchanged})
+	}
 	return hermes.JSONResult(readResult{
 		Path: p.path, Content: page.text, TotalLines: page.total,
 		Truncated: page.more, NextOffset: page.next,

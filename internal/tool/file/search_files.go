@@ -2,6 +2,7 @@ package file
 
 import (
 	"context"
+	"crypto/sha256"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -86,10 +87,6 @@ func (t *Toolset) runSearch(ctx context.Context, c *hermes.Call, in searchArgs) 
 	if err != nil {
 		return hermes.Result{}, err
 	}
-	warning, err := t.ledger.search(sessionOf(c), p.real+string(c.Arguments))
-	if err != nil {
-		return hermes.Result{}, err
-	}
 	searching, stop := context.WithTimeout(ctx, maxSearch)
 	defer stop()
 	var found search.Found
@@ -108,9 +105,19 @@ func (t *Toolset) runSearch(ctx context.Context, c *hermes.Call, in searchArgs) 
 		return hermes.Result{}, fmt.Errorf("search %s: %w", p.path, err)
 	}
 	out := in.page(p, found)
-	out.Warning = warning
 	out.note(note)
-	return hermes.JSONResult(out)
+	result, err := hermes.JSONResult(out)
+	if err != nil {
+		return hermes.Result{}, err
+	}
+	out.Warning, err = t.ledger.search(sessionOf(c), p.real+string(c.Arguments), sha256.Sum256([]byte(result.Text)))
+	switch {
+	case err != nil:
+		return hermes.Result{}, err
+	case out.Warning != "":
+		return hermes.JSONResult(out)
+	}
+	return result, nil
 }
 
 func checkSearchable(ctx context.Context, p location) error {
