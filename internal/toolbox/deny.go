@@ -2,82 +2,75 @@ package toolbox
 
 import (
 	"path"
-	"slices"
 	"strings"
+
+	"hermes/internal/policy/shell"
 )
 
 // denied returns the first glob that a command matches, "" for none. A glob is
-// matched, ignoring case, against the whole command and against each simple
-// command in it. Each is tried with and without its launcher and with the
-// program's base name, so that sudo, env, a path or sh -c do not hide it.
+// matched, ignoring case, against the whole text and against each simple command
+// in it as a shell would run it, with the program's whole path and with its name
+// alone. A command with more parts than can be listed matches the first glob:
+// nothing is known about the rest.
 func denied(command string, globs []string) string {
+	globs = plainGlobs(globs)
 	if len(globs) == 0 || command == "" {
 		return ""
 	}
-	variants := commands(command)
-	for _, glob := range globs {
-		glob = strings.ToLower(strings.Join(strings.Fields(glob), " "))
-		if glob != "" && slices.ContainsFunc(variants, func(v string) bool { return fnmatch(glob, v) }) {
-			return glob
+	found := firstMatch(globs, strings.ToLower(strings.Join(strings.Fields(command), " ")))
+	complete := shell.Commands(command, func(words []string) bool {
+		if found == "" {
+			found = matchWords(globs, words)
+		}
+		return found == ""
+	})
+	if found == "" && !complete {
+		return globs[0]
+	}
+	return found
+}
+
+// plainGlobs returns the globs in lower case, with single spaces.
+func plainGlobs(globs []string) []string {
+	var plain []string
+	for _, g := range globs {
+		if g = strings.ToLower(strings.Join(strings.Fields(g), " ")); g != "" {
+			plain = append(plain, g)
+		}
+	}
+	return plain
+}
+
+// matchWords matches a simple command, with and without the folder of its program.
+func matchWords(globs, words []string) string {
+	name, rest := strings.ToLower(words[0]), ""
+	if len(words) > 1 {
+		rest = " " + strings.ToLower(strings.Join(words[1:], " "))
+	}
+	if glob := firstMatch(globs, name+rest); glob != "" {
+		return glob
+	}
+	return firstMatch(globs, path.Base(name)+rest)
+}
+
+func firstMatch(globs []string, text string) string {
+	for _, g := range globs {
+		if fnmatch(g, text) || mayMatch(g, text) {
+			return g
 		}
 	}
 	return ""
 }
 
-// commands lists the forms of a command line that globs are matched against.
-func commands(line string) []string {
-	line = strings.ReplaceAll(strings.ToLower(line), "\\\n", " ")
-	out := []string{strings.Join(strings.Fields(line), " ")}
-	add := func(words []string) {
-		for len(words) > 0 {
-			text := strings.Join(words, " ")
-			out = append(out, text)
-			if base := path.Base(words[0]); base != words[0] {
-				out = append(out, strings.Join(append([]string{base}, words[1:]...), " "))
-			}
-			rest := launched(words)
-			if len(rest) == len(words) {
-				return
-			}
-			words = rest
-		}
+// mayMatch reports whether the program of a command is that of a glob, and what the
+// glob says next is only known at run time.
+func mayMatch(glob, text string) bool {
+	at := strings.IndexByte(text, 0)
+	fixed := strings.IndexAny(glob, "*?[")
+	if fixed < 0 {
+		fixed = len(glob)
 	}
-	bare := strings.NewReplacer(`"`, "", `'`, "", `\`, "", "${ifs}", " ", "$ifs", " ")
-	for _, text := range [...]string{line, bare.Replace(line)} {
-		for simple := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(";|&\n(){}`", r) }) {
-			add(strings.Fields(strings.TrimPrefix(strings.TrimSpace(simple), "$")))
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// launched removes what only launches another command: assignments, and
-// sudo, env, nohup, timeout, xargs, sh -c and their like with their options.
-func launched(words []string) []string {
-	if name, _, ok := strings.Cut(words[0], "="); ok && name != "" && !strings.ContainsAny(name, "/-.") {
-		return words[1:]
-	}
-	switch path.Base(words[0]) {
-	case "sudo", "doas", "env", "nohup", "timeout", "nice", "ionice", "exec", "setsid", "command", "builtin", "xargs", "time", "stdbuf", "watch",
-		"sh", "bash", "zsh", "dash", "ksh", "fish", "eval", "then", "do", "else", "if", "while", "!", "chroot", "su":
-	default:
-		return words
-	}
-	words = words[1:]
-	for len(words) > 0 && (strings.HasPrefix(words[0], "-") || isAmount(words[0])) {
-		takes := words[0] == "-u" || words[0] == "-n" || words[0] == "-i" || words[0] == "-g"
-		words = words[1:]
-		if takes && len(words) > 1 {
-			words = words[1:]
-		}
-	}
-	return words
-}
-
-// isAmount reports whether a word is a number or a duration, as for timeout.
-func isAmount(word string) bool {
-	return strings.Trim(word, "0123456789.smhd") == "" && word[0] >= '0' && word[0] <= '9'
+	return at >= 0 && at < fixed && strings.Contains(text[:at], " ") && glob[:at] == text[:at]
 }
 
 // fnmatch matches a whole text against a glob of *, ? and [sets]; unlike in

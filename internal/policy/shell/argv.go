@@ -25,6 +25,9 @@ func (j *judge) argv(args []string, s situation) {
 	if !j.step() {
 		return
 	}
+	if j.seen != nil {
+		j.seen(args)
+	}
 	j.depth++
 	defer func() { j.depth-- }()
 	name := program(args[0])
@@ -38,7 +41,7 @@ func (j *judge) argv(args []string, s situation) {
 		j.wrapped(name, w, args[1:], s)
 		return
 	}
-	if j.launches(name, args[1:], s) {
+	if j.launches(name, args[1:], s) || j.changesShell(name, args[1:]) {
 		return
 	}
 	switch name {

@@ -1,6 +1,9 @@
 package shell
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // containers judges docker and similar programs: another daemon, stopping and
 // removing containers, and commands inside them.
@@ -43,10 +46,52 @@ func (j *judge) containers(name string, rest []string, s situation) bool {
 		}
 	case "run", "create":
 		j.containerRights(words[1:])
+		j.inContainer(containerCommand(words[1:]), s)
 	default:
 		if stopsContainer(words[0]) || len(words) > 1 && stopsContainer(words[1]) && isContainerNoun(words[0]) {
 			j.ask("docker-lifecycle", "stops, restarts or removes containers")
 		}
+	}
+	return true
+}
+
+// containerCommand returns the command that a new container runs.
+func containerCommand(args []string) []string {
+	entry := ""
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		option, value, attached := strings.Cut(a, "=")
+		switch {
+		case strings.HasPrefix(a, "--"):
+			if attached || !takesContainerValue(option) {
+				break
+			}
+			if i++; i < len(args) {
+				value = args[i]
+			}
+		case len(a) > 1 && a[0] == '-':
+			if at := strings.IndexAny(a[1:], "aceehlmpuvw"); at == len(a)-2 {
+				i++
+			}
+		default: // the image
+			if command := args[i+1:]; entry == "" {
+				return command
+			}
+			return append([]string{entry}, args[i+1:]...)
+		}
+		if option == "--entrypoint" {
+			entry = value
+		}
+	}
+	return nil
+}
+
+// takesContainerValue reports whether a long option of docker run takes the next
+// word.
+func takesContainerValue(option string) bool {
+	switch option {
+	case "--rm", "--init", "--privileged", "--detach", "--interactive", "--tty", "--read-only", "--no-healthcheck", "--oom-kill-disable", "--publish-all", "--sig-proxy", "--disable-content-trust", "--quiet", "--help", "--replace", "--tls-verify":
+		return false
 	}
 	return true
 }

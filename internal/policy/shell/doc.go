@@ -1,7 +1,7 @@
 // Package shell analyzes command lines without running them: whether one is
 // dangerous (judge.go), whether it only reads (reads.go), which command decides
-// its exit status (last.go), which folders it changes to (folders.go), and where
-// sudo needs a password (sudo.go).
+// its exit status (last.go), which folders it changes to (folders.go), which
+// simple commands it runs (commands.go), and where sudo needs a password (sudo.go).
 //
 // It uses no network or state, no disk but through Context.Resolve, and knows
 // nothing of the agent. A command that is only known at run time counts as
@@ -9,8 +9,11 @@
 //
 // Start reading at [Judge] in judge.go. It parses the line, walks the statements
 // (walk.go), expands the words (word.go, value.go), removes wrappers such as sudo
-// (argv.go, wrap.go) and applies the rules (rules.go, and one file for each kind
-// of danger). Paths are judged by the table of internal/policy: sensitive.go says
+// (argv.go, wrap.go, launch.go) and applies the rules (rules.go, and one file for
+// each kind of danger). What it follows is bounded (limit.go); what is past the
+// bounds is unknown. A program that no rule knows may run its arguments (hidden.go),
+// and files that the line writes are remembered (files.go, written.go). What
+// destroys the root, the system or a home is one predicate (destroy.go). Paths are judged by the table of internal/policy: sensitive.go says
 // which paths a word may mean, programs.go and named.go which words of a command
 // are paths that it may write.
 package shell

@@ -26,11 +26,14 @@ func (j *judge) hidden(name string, rest []string, s situation) {
 
 // hiddenWords judges each place in the arguments at which a command may begin.
 func (j *judge) hiddenWords(rest []string, s situation) {
+	if len(rest) > maxPositions {
+		j.exhausted()
+	}
 	for i, w := range rest[:min(len(rest), maxPositions)] {
 		if !isName(w) || !j.step() {
 			continue
 		}
-		inner := rest[i:]
+		inner := rest[i:min(len(rest), i+maxFiles)]
 		if len(inner) == 1 && isPlainShell(program(w)) {
 			j.ask("hidden-command", "may start a shell in another program")
 		}

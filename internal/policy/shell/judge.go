@@ -102,6 +102,7 @@ type judge struct {
 	links    links              // made by the line, or found on disk
 	visited  []string           // folders that the line changes to
 	rights   int                // how many wrappers give the rights of the system
+	seen     func([]string)     // is called with each command; may be nil
 	probing  bool               // what is judged may not be a command at all
 	depth    int
 	steps    int

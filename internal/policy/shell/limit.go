@@ -9,12 +9,12 @@ const (
 	maxWork         = 1 << 20  // bytes and words that are expanded for one line
 	maxText         = 64 << 10 // bytes of a word, a here-document or an output
 	maxValue        = 8 << 10  // bytes of a variable or of an array
-	maxWords        = 4096     // words of a command, elements of an array
+	maxWords        = 1024     // words of a command, elements of an array
 	maxBraces       = 256      // words that one word with braces becomes
 	maxVariables    = 64       // variables that are remembered
 	maxAlternatives = 8        // values that a variable may have after a branch
 	maxIterations   = 32       // words of a loop that are followed one by one
-	maxPositions    = 64       // words of an unknown program that may begin a command
+	maxPositions    = 256      // words of an unknown program that may begin a command
 	maxTexts        = 256      // arguments of a program that may be the text of one
 	maxFiles        = 64       // files that are remembered as written
 )
