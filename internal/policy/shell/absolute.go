@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"path"
 	"strings"
 )
@@ -36,10 +37,18 @@ func drive(p string) bool {
 
 // vital reports whether a path is the root, a system folder or a home folder, or
 // everything in one.
-func (j *judge) vital(p string) bool {
-	p, ok := j.absolute(p)
+func (j *judge) vital(word string) bool {
+	p, ok := j.absolute(word)
 	if !ok {
 		return false
+	}
+	// A link by itself is not what it leads to, but what is below it is.
+	if dir, name := path.Split(word); name == "" || strings.ContainsAny(name, "*?[") {
+		if dir, ok = j.absolute(cmp.Or(dir, ".")); ok {
+			if real := j.follow(dir); real != "" && real != dir && j.vital(strings.TrimSuffix(real, "/")+"/"+name) {
+				return true
+			}
+		}
 	}
 	if !strings.ContainsAny(p, "*?[") {
 		return j.vitalFolder(p)

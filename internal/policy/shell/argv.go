@@ -105,6 +105,11 @@ func (j *judge) wrapped(name string, w wrapper, args []string, s situation) {
 		s.background = true
 	case "xargs", "gxargs":
 		s = j.fedByXargs(inner, s)
+		if len(inner) > 0 && !onlyReads(program(innermost(inner)), nil) || changesNamed(program(innermost(inner))) {
+			for _, folder := range s.in.below[:min(len(s.in.below), maxAlternatives)] {
+				j.name(folder + "/" + unknown)
+			}
+		}
 		inner = xargs(own, inner, s.in)
 		s.in = input{}
 	}

@@ -40,6 +40,9 @@ func (j *judge) named(name string, rest []string, s situation) {
 	}
 	if writesHere(name, rest) && j.dir != "" {
 		j.name(j.dir)
+		if isExtractor(name) && j.vital(j.dir) {
+			j.ask("write-system", "writes files over a system folder or a home folder")
+		}
 	}
 }
 
@@ -80,7 +83,9 @@ func (j *judge) mayWrite(name string, rest []string) []string {
 		}
 		return paths
 	case "docker", "podman", "nerdctl", "docker-compose", "podman-compose":
-		j.writeAll(containerPaths(rest))
+		for _, p := range containerPaths(rest) {
+			j.replace(p) // a container may change everything below
+		}
 		return nil
 	case "tar", "gtar", "bsdtar":
 		j.writeAll(tarPaths(rest))
@@ -113,7 +118,10 @@ func (j *judge) mayWrite(name string, rest []string) []string {
 // only read.
 func afterScript(name string, rest []string) []string {
 	for i, w := range rest {
-		if w == "-" || strings.HasPrefix(w, "-") || strings.HasPrefix(w, "+") {
+		if w == "-" || w == "-s" && isShell(name) { // the script is the input
+			return rest[i+1:]
+		}
+		if strings.HasPrefix(w, "-") || strings.HasPrefix(w, "+") {
 			continue
 		}
 		if i > 0 && strings.HasPrefix(rest[i-1], "-") && len(rest[i-1]) == 2 && strings.Contains("cemprEW", rest[i-1][1:]) && !isShell(name) {
@@ -127,6 +135,9 @@ func afterScript(name string, rest []string) []string {
 // scriptPaths returns the paths in the script of sed or awk, if it may write, and
 // the other arguments if they are changed in place.
 func (j *judge) scriptPaths(name string, rest []string) []string {
+	if strings.HasSuffix(name, "awk") && slices.ContainsFunc(rest, func(w string) bool { return strings.HasSuffix(w, "inplace") }) {
+		return rest
+	}
 	if inPlace := hasLong(rest, "--in-place") || hasShort(rest, "i"); inPlace {
 		return nil // judged as a write
 	}
@@ -264,6 +275,13 @@ func tarPaths(rest []string) []string {
 			out = append(out, value)
 		case !makes && len(w) > 2 && strings.HasPrefix(w, "-C"):
 			out = append(out, w[2:])
+		}
+	}
+	if !makes { // the members of an archive are below the folder
+		for _, folder := range slices.Clone(out) {
+			for _, member := range plainWords(rest) {
+				out = append(out, strings.TrimSuffix(folder, "/")+"/"+member)
+			}
 		}
 	}
 	return out

@@ -160,3 +160,37 @@ func TestReadingAndNamingStaysQuiet(t *testing.T) {
 		}
 	}
 }
+
+// TestMoreWaysToAProtectedPath: spellings, tools and places that hide a path.
+func TestMoreWaysToAProtectedPath(t *testing.T) {
+	t.Parallel()
+	for want, lines := range map[string][]string{
+		"write-hermes": {
+			`cp x "$(echo ~/.hermes/config.yaml)"`, "cd ~; cd .hermes; echo > x", "python3 - ~/.hermes/config.yaml <<EOF\nEOF", "busybox tee ~/.hermes/config.yaml", "f=~/.hermes/permissions.yaml; sponge $f",
+			"for f in ~/.hermes/*.yaml; do sponge $f; done", "cd ~/.hermes; sponge $f", "cd ~/.hermes && ls | xargs sponge", "find ~/.hermes -name '*.yaml' | xargs sed -i s/a/b/", "grep -rl manual ~/.hermes | xargs sponge", "ls ~/.hermes/*.yaml | sort | xargs -n1 sponge",
+			"find ~/.hermes -type f -print0 | xargs -0 sponge", "rg -l manual ~/.hermes | xargs -I{} sponge {}", "fd -e yaml . ~/.hermes | xargs sponge", "sudo find ~/.hermes | sudo xargs sponge",
+			"tar xf x.tar -C / home/ada/.hermes/config.yaml", "scp x localhost:/home/ada/.hermes/config.yaml", "rsync x 127.0.0.1:/home/ada/.hermes/config.yaml", "ssh localhost 'cat > ~/.hermes/config.yaml'", "make install DESTDIR=~/.hermes",
+			"./x '~/.hermes/config.yaml'", "docker run -v $HOME/.hermes/:/h x", "echo x | (cd ~/.hermes && cat > permissions.yaml)", `sh -c 'cd "$1" && echo > permissions.yaml' _ ~/.hermes`,
+			"awk -i inplace 1 ~/.hermes/config.yaml", "gawk -iinplace 1 ~/.hermes/config.yaml", "vim -c ':w! ~/.hermes/config.yaml' x", "ed <<EOF\nr x\nw /home/ada/.hermes/config.yaml\nEOF", "install -m 600 /dev/null ~/.hermes/permissions.yaml", "exec 3> ~/.hermes/permissions.yaml; echo x >&3",
+			"cp -r other/.hermes ~", "mv other/.hermes ~/", "parallel sponge ::: ~/.hermes/config.yaml", "git clone x y && mv y ~/.hermes/skills/", "(cd /tmp && ln -s ~/.hermes l); echo x > /tmp/l/permissions.yaml", "nl='\n'; sponge ~/.hermes/config.yaml",
+			"sponge /home/ada/./.hermes//config.yaml", "sponge ~ada/.hermes/config.yaml", "sponge \"$HOME\"/.hermes/config.yaml", "sponge ${HOME}/'.her'mes/config.yaml", "sponge ~/.HERMES/config.yaml", "sponge ~/.hermes/skills/../config.yaml", "sponge ~/{.hermes,x}/config.yaml", "sponge ~/.h[e]rmes/config.yaml",
+		},
+		"write-system": {"tar xzf x.tgz -C ~", "cd && unzip x.zip", "unzip x.zip -d $HOME", "7z x x.7z -o/home/ada", "cpio -idm -D ~ < x", "tar -C / -xf x.tar", "sudo unzip x.zip -d /", "cd / && tar xf x.tar"},
+	} {
+		for _, line := range lines {
+			if v := shell.Judge(line, testContext()); !slices.Contains(keys(v), want) {
+				t.Errorf("%q: keys %v, want %s", line, keys(v), want)
+			}
+		}
+	}
+	for line, want := range map[string]string{"ln -s / x; rm -rf x/*": "delete-root", "ln -s ~ x; cd x && rm -rf *": "delete-root"} {
+		if v := shell.Judge(line, linked(nil)); !slices.Contains(keys(v), want) {
+			t.Errorf("%q: keys %v, want %s", line, keys(v), want)
+		}
+	}
+	for _, line := range []string{"sudo tar -C /usr/local -xzf go.tgz", "tar xf x.tar a/b", "unzip x.zip -d build", "find . -name '*.go' | xargs gofmt -l", "ls src | xargs -n1 echo", "find ~/.hermes -name '*.md' | xargs cat", "grep -rl x ~/.hermes | xargs wc -l", "./x $file", "for f in *; do gofmt -l $f; done", "scp x host:/srv/.git/config", "rsync -a x/ ada@host:~/"} {
+		if v := shell.Judge(line, testContext()); slices.ContainsFunc(keys(v), func(k string) bool { return strings.HasPrefix(k, "write-") }) {
+			t.Errorf("%q: %v", line, v.Findings)
+		}
+	}
+}

@@ -54,6 +54,7 @@ func (j *judge) piped(s *syntax.Stmt, in input) input {
 		out.text, out.known = j.printed(call, s.Redirs, in)
 		if args := j.words(call.Args); len(args) > 0 {
 			out.roots = j.listedRoots(program(innermost(args)), args[1:])
+			out.below = append(slices.Clip(in.below), searchedFolders(args)...)
 			if passesOn(program(args[0])) {
 				out.roots = append(out.roots, in.roots...)
 			}

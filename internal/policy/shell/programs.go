@@ -51,6 +51,33 @@ var justReads = sync.OnceValue(func() map[string]string {
 	return all
 })
 
+// changesNamed reports whether a program whose writes have rules of their own
+// changes all files that it names.
+func changesNamed(name string) bool {
+	switch name {
+	case "tee", "sponge", "truncate", "rm", "grm", "srm", "unlink", "shred":
+		return true
+	}
+	return false
+}
+
+// searchedFolders returns the folders in which a command looks for the files whose
+// names it prints.
+func searchedFolders(args []string) []string {
+	for range maxDepth {
+		if w, ok := wrapperOf(program(args[0])); !ok {
+			break
+		} else if args = w.inner(args[1:]); len(args) == 0 {
+			return nil
+		}
+	}
+	switch program(args[0]) {
+	case "find", "gfind", "fd", "fdfind", "ls", "tree", "du", "rg", "grep", "egrep", "fgrep", "ag", "ack", "locate":
+		return append(plainWords(args[1:]), ".")
+	}
+	return nil
+}
+
 // writesHere reports whether a program writes files into the current folder
 // without naming them.
 func writesHere(name string, rest []string) bool {
@@ -63,11 +90,25 @@ func writesHere(name string, rest []string) bool {
 			!hasShort(rest, "C") && !hasLong(rest, "--directory")
 	case "unzip":
 		return !hasShort(rest, "dlpt")
+	case "cpio":
+		return hasShort(rest, "i") && !hasShort(rest, "Dt")
+	case "7z", "7za", "7zr", "7zz", "unrar":
+		return len(rest) > 0 && (rest[0] == "x" || rest[0] == "e") && !hasShort(rest, "o")
 	case "curl":
 		return hasShort(rest, "OJ") || hasLong(rest, "--remote-name")
 	case "wget":
 		return !hasShort(rest, "OP")
-	case "patch", "cpio", "7z", "7za", "7zr", "make", "gmake", "npm", "pnpm", "yarn", "bun", "split", "csplit":
+	case "patch", "make", "gmake", "npm", "pnpm", "yarn", "bun", "split", "csplit":
+		return true
+	}
+	return false
+}
+
+// isExtractor reports whether a program writes files whose names the command does
+// not show.
+func isExtractor(name string) bool {
+	switch name {
+	case "tar", "gtar", "bsdtar", "unzip", "cpio", "7z", "7za", "7zr", "7zz", "unrar":
 		return true
 	}
 	return false

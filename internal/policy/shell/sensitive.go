@@ -70,6 +70,9 @@ func (j *judge) judgePath(word string, verdict func(policy.PathRules, ...string)
 // spellings lists the paths that a word may mean: as it is written, and with its
 // links followed. It is empty if nothing is known.
 func (j *judge) spellings(word string) []string {
+	if rest, ok := strings.CutPrefix(word, "~/"); ok && j.context.Home != "" {
+		word = j.context.Home + "/" + rest // quoted, but the program may expand it
+	}
 	switch {
 	case word == "" || word == "/dev/null":
 		return nil
@@ -117,6 +120,9 @@ func (j *judge) partlyKnown(word string) []string {
 	known := asPattern(word)
 	if p, ok := j.absolute(j.throughProcess(known)); ok && !strings.HasPrefix(known, "*") && known != "" {
 		all = append(all, p)
+	}
+	if j.dir != "" && strings.HasPrefix(known, "*") {
+		all = append(all, j.dir+"/"+known)
 	}
 	last := strings.TrimLeft(word[strings.LastIndexAny(word, marks)+1:], "/")
 	if last != "" {

@@ -19,6 +19,7 @@ type input struct {
 	shell    bool     // it is what a shell prints
 	secret   bool     // it may hold a secret
 	roots    []string // it lists what is in these folders
+	below    []string // it lists some of what is in these folders
 }
 
 func (j *judge) stmts(list []*syntax.Stmt, in input) {

@@ -36,6 +36,9 @@ func (j *judge) copy(name string, rest []string) {
 	if (name == "cp" || name == "install") && len(sources) == 1 && isSample(sources[0]) && strings.HasPrefix(path.Base(target), ".env") {
 		return // a sample holds no secrets, and a project is set up by copying it
 	}
+	if name == "scp" || name == "rsync" {
+		target = onThisMachine(target)
+	}
 	if target != "" {
 		j.write(target)
 		j.writeInto(target, sources, dir != "" || len(sources) > 1)
@@ -51,6 +54,19 @@ func (j *judge) copy(name string, rest []string) {
 			j.refuse("delete-root", "moves the root folder, a system folder or a home folder")
 		}
 	}
+}
+
+// onThisMachine returns the path of a target that is here, "" for another machine.
+func onThisMachine(target string) string {
+	host, file, remote := strings.Cut(target, ":")
+	if !remote || strings.Contains(host, "/") || drive(target) {
+		return target
+	}
+	switch host[strings.LastIndexByte(host, '@')+1:] {
+	case "localhost", "127.0.0.1", "[":
+		return strings.TrimPrefix(file, ":1]:")
+	}
+	return ""
 }
 
 // copyValues are the short options of cp and its like that take a value.
