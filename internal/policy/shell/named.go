@@ -17,10 +17,12 @@ func JudgeText(text string, on Context) Verdict {
 // read them counts as one that writes them.
 func (j *judge) named(name string, rest []string, s situation) {
 	words := j.mayWrite(name, rest)
+	seen := map[string]bool{}
 	for i, w := range words {
-		if i > 0 && excludes(words[i-1]) || excludes(w) {
+		if i > 0 && excludes(words[i-1]) || excludes(w) || seen[w] {
 			continue
 		}
+		seen[w] = i == 0 || !strings.HasPrefix(words[i-1], "-") // after an option it may mean something else
 		if i > 0 && namesOutput(words[i-1]) {
 			j.write(w)
 		}

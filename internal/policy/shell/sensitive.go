@@ -74,8 +74,8 @@ func (j *judge) spellings(word string) []string {
 		word = j.context.Home + "/" + rest // quoted, but the program may expand it
 	}
 	switch {
-	case word == "" || word == "/dev/null":
-		return nil
+	case word == "" || word == "/dev/null" || j.links.count > maxFollowed && !strings.HasPrefix(word, "/"):
+		return nil // the line asks since it names too many
 	case dynamic(word):
 		return j.partlyKnown(word)
 	case strings.ContainsAny(word, "*?["): // only names can be compared

@@ -118,10 +118,12 @@ func (t *Toolset) shellContext(e hermes.Environment, dir string) shell.Context {
 	return shell.Context{Home: t.config.Home, Hermes: t.config.Hermes, Dir: dir, Resolve: t.followLinks(e), PID: t.config.PID, Gateway: t.config.Gateway}
 }
 
+// risks lists what was found. A path that could not be followed may be any path, so
+// that its approval says nothing about another command.
 func risks(v shell.Verdict) []hermes.Risk {
 	var all []hermes.Risk
 	for _, f := range v.Findings {
-		all = append(all, hermes.Risk{Key: f.Key, Reason: f.Reason, Deny: f.Level == shell.Refuse})
+		all = append(all, hermes.Risk{Key: f.Key, Reason: f.Reason, Deny: f.Level == shell.Refuse, NoRemember: f.Key == "unknown-path"})
 	}
 	return all
 }
