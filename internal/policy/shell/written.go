@@ -61,6 +61,9 @@ func (j *judge) recordCopies(name string, rest []string) {
 	}
 	for _, source := range sources[:min(len(sources), maxIterations)] {
 		c, _ := j.written(source)
+		if (name == "scp" || name == "rsync") && isElsewhere(source) {
+			source, c = source[strings.IndexByte(source, ':')+1:], content{download: true}
+		}
 		if !folder && !strings.HasSuffix(target, "/") {
 			j.wrote(target, c)
 		}
