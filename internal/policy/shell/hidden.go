@@ -33,7 +33,7 @@ func (j *judge) hiddenWords(rest []string, s situation) {
 		if !isName(w) || !j.step() {
 			continue
 		}
-		inner := rest[i:min(len(rest), i+maxFiles)]
+		inner := rest[i:min(len(rest), i+maxIterations)]
 		if len(inner) == 1 && isPlainShell(program(w)) {
 			j.ask("hidden-command", "may start a shell in another program")
 		}

@@ -1,15 +1,22 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 func isAssignment(s string) bool {
 	name, _, ok := strings.Cut(s, "=")
 	return ok && name != "" && strings.Trim(strings.ToUpper(name), "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == ""
 }
 
-// plainWords returns the arguments that are not options.
+// plainWords returns the arguments that are not options. The caller must not
+// change them.
 func plainWords(args []string) []string {
-	var words []string
+	if !slices.ContainsFunc(args, func(a string) bool { return len(a) > 1 && a[0] == '-' }) {
+		return slices.Clip(args)
+	}
+	words := make([]string, 0, len(args))
 	for i, a := range args {
 		if a == "--" {
 			return append(words, args[i+1:]...)
