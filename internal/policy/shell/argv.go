@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -31,6 +30,10 @@ func (j *judge) argv(args []string, s situation) {
 	j.depth++
 	defer func() { j.depth-- }()
 	name := program(args[0])
+	if strings.HasPrefix(args[0], deferred) { // judged when the function is called
+		j.hiddenWords(args[1:], s)
+		return
+	}
 	if dynamic(name) || strings.ContainsAny(name, "*?") || name != "[" && name != "[[" && strings.Contains(name, "[") {
 		j.ask("dynamic-command", "the program that it runs is only known at run time")
 	}
@@ -82,13 +85,12 @@ func (j *judge) wrapped(name string, w wrapper, args []string, s situation) {
 			if text, ok := strings.CutPrefix(a, "--split-string="); ok {
 				j.script(text + " " + strings.Join(inner, " "))
 			}
-			if text, ok := strings.CutPrefix(a, "-S"); ok && text != "" {
-				j.script(text + " " + strings.Join(inner, " "))
-			}
 		}
-		if i := slices.Index(args, "-S"); i >= 0 && i+1 < len(args) {
-			j.script(strings.Join(args[i+1:], " "))
-			return
+		for i, a := range args { // -S, also in a cluster
+			if at := strings.IndexByte(a, 'S'); at > 0 && a[0] == '-' && a[1] != '-' && strings.Trim(a[1:at], "i0v") == "" {
+				j.script(scriptText(a[at+1:] + " " + strings.Join(args[i+1:], " ")))
+				return
+			}
 		}
 	case "flock", "runuser":
 		if j.optionScript(own) {

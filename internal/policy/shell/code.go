@@ -32,7 +32,7 @@ func languageOf(name string) (language, bool) {
 	case "lua", "luajit":
 		return language{code: "e", values: "l", alone: "iEvW"}, true
 	case "osascript", "rscript", "r", "tclsh", "elixir", "julia", "groovy", "racket", "sbcl", "scala", "swift", "clojure", "clj", "bb", "ocaml", "octave",
-		"iex", "pry", "erl", "ghc", "runghc", "crystal", "jshell", "kotlin", "wish", "janet", "nim", "gdb", "emacs", "dc":
+		"iex", "pry", "erl", "ghc", "runghc", "crystal", "jshell", "kotlin", "wish", "janet", "nim", "emacs", "dc":
 		return language{code: "eE"}, true
 	case "awk", "gawk", "mawk", "nawk", "original-awk":
 		return language{}, true
@@ -105,7 +105,7 @@ func (j *judge) interpreter(name string, rest []string, s situation) {
 
 func isCodeOption(a string) bool {
 	a, _, _ = strings.Cut(a, "=")
-	return a == "--eval" || a == "--print" || a == "--run" || a == "--execute" || a == "-eval" || a == "-ex" || a == "--expr" || a == "--command"
+	return a == "--eval" || a == "--print" || a == "--run" || a == "--execute" || a == "-eval" || a == "--expr" || a == "--command"
 }
 
 // loads judges the value of an option, which may name code to load first.

@@ -14,13 +14,31 @@ const deletesRoot = "deletes the root folder, a system folder or a home folder"
 // "$X"/* is everything in the root.
 func (j *judge) destroysVital(p string) bool {
 	if !dynamic(p) {
-		return j.vital(p)
+		return j.vital(p) || j.vitalByLink(p)
 	}
 	if strings.Contains(p, deferred) {
 		return false
 	}
 	empty := withoutUnknown(p)
 	return empty != "" && empty[0] == '/' && j.vital(empty)
+}
+
+// vitalByLink reports whether a path goes through a link to a vital folder. The
+// link itself is only a file.
+func (j *judge) vitalByLink(p string) bool {
+	full, ok := j.absolute(p)
+	if !ok {
+		return false
+	}
+	folder, rest := full, ""
+	if at := strings.IndexAny(full, "*?["); at >= 0 {
+		at = strings.LastIndexByte(full[:at], '/')
+		folder, rest = full[:at], full[at:]
+	} else if !strings.HasSuffix(p, "/") && !strings.HasSuffix(p, "/.") {
+		return false
+	}
+	led := j.follow(folder)
+	return led != "" && led != folder && j.vital(led+rest)
 }
 
 // recursive judges programs other than rm that change everything below a folder.

@@ -24,7 +24,8 @@ func (j *judge) git(rest []string) {
 			j.ask("git-clean", "deletes files that git does not track")
 		}
 	case "branch":
-		if hasShort(args, "dD") || hasLong(args, "--delete") {
+		// -d refuses to delete what is not merged; a branch of a server is only a copy.
+		if hasShort(args, "D") || (hasShort(args, "d") || hasLong(args, "--delete")) && (hasShort(args, "f") || hasLong(args, "--force")) {
 			j.ask("git-branch-delete", "deletes a branch")
 		}
 	}
