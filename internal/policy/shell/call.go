@@ -119,6 +119,9 @@ func (j *judge) assign(list []*syntax.Assign) {
 		if a.Array != nil {
 			j.substitutions(a.Array)
 		}
+		if a.Index != nil {
+			j.substitutions(a.Index)
+		}
 		if a.Name == nil || a.Naked {
 			continue
 		}

@@ -30,7 +30,7 @@ func (j *judge) rules(name string, args []string, s situation) {
 	j.optionPrograms(name, rest, s.in)
 	j.extracts(name, rest)
 	switch name {
-	case "rm", "grm", "srm", "trash-rm":
+	case "rm", "grm", "srm", "trash-rm", "wipe", "sdelete":
 		j.remove(rest)
 	case "rimraf", "del-cli":
 		j.remove(append([]string{"-r"}, rest...))
