@@ -98,8 +98,9 @@ func (j *judge) declare(c *syntax.DeclClause) {
 func (j *judge) declareWord(verb, text string) {
 	j.hiddenTexts(verb, []string{text})
 	switch name, value, ok := strings.Cut(text, "="); {
-	case strings.HasPrefix(text, "-") && (verb == "nameref" || strings.Contains(text, "n") && verb != "export"):
-		j.forget() // a name for another variable
+	case verb == "nameref", strings.HasPrefix(text, "-") && strings.Contains(text, "n") && verb != "export":
+		j.refs = true
+		j.forget()
 	case strings.HasPrefix(text, "-"):
 	case dynamic(name):
 		j.forget()

@@ -104,23 +104,32 @@ func (j *judge) downloads(list []*syntax.Stmt) bool {
 // runsFile judges a file that is run: one that the same line wrote may hold
 // anything. A shell reads the commands that the line put into it.
 func (j *judge) runsFile(file string, asShell bool, params []string) {
+	text, ok := j.fileText(file, asShell)
+	if ok {
+		j.inSubshell(func() { j.withParameters(params, func() { j.script(text) }) })
+	}
+}
+
+// fileText returns the commands in a file that the line wrote, for a shell. It
+// asks where they are not known.
+func (j *judge) fileText(file string, asShell bool) (string, bool) {
 	c, ok := j.written(file)
 	if !ok {
 		if strings.HasPrefix(file, "/dev/fd/") {
 			j.ask("write-and-run", "runs commands that it reads from another process or file")
 		}
-		return
+		return "", false
 	}
 	shebang, _, _ := strings.Cut(c.text, "\n")
 	switch {
 	case c.download:
 		j.ask("download-to-shell", "runs a download as a program")
-		return
+		return "", false
 	case !c.known || dynamic(c.text) || strings.Trim(file, marks) == "":
 		j.ask("write-and-run", "runs a file that the same command wrote")
 	case !asShell || strings.HasPrefix(shebang, "#!") && !strings.HasSuffix(strings.TrimSpace(shebang), "sh"):
 		j.ask("write-and-run", "runs a file that the same command wrote")
-		return
+		return "", false
 	}
-	j.inSubshell(func() { j.withParameters(params, func() { j.script(scriptText(c.text)) }) })
+	return scriptText(c.text), true
 }

@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // hidden judges what a program may run beside text in its arguments: the words
 // after it, and text that it reads.
@@ -38,6 +41,9 @@ func (j *judge) hiddenWords(rest []string, s situation) {
 			j.ask("hidden-command", "may start a shell in another program")
 		}
 		j.probe(func() { j.argv(inner, s) })
+		if len(inner) > 2 && inner[1] == "--" { // which ends the options of the program around it
+			j.probe(func() { j.argv(slices.Delete(slices.Clone(inner), 1, 2), s) })
+		}
 	}
 }
 

@@ -179,14 +179,18 @@ func isInput(file string) bool {
 // shellInput judges a shell that reads its commands from a pipe or a
 // here-document.
 func (j *judge) shellInput(s situation) {
+	j.inputAsks(s)
+	if s.in.known {
+		j.inSubshell(func() { j.script(scriptText(s.in.text)) })
+	}
+}
+
+func (j *judge) inputAsks(s situation) {
 	switch {
 	case s.in.download:
 		j.ask("download-to-shell", "runs a download as shell commands")
 	case s.in.fed || s.xargs:
 		j.ask("pipe-to-shell", "runs its input as shell commands")
-	}
-	if s.in.known {
-		j.inSubshell(func() { j.script(scriptText(s.in.text)) })
 	}
 }
 
@@ -198,12 +202,23 @@ func (j *judge) source(rest []string, s situation) {
 	if len(rest) == 0 {
 		return
 	}
+	text, ok := "", false
 	switch file := rest[0]; {
 	case isInput(file):
-		j.shellInput(s)
+		j.inputAsks(s)
+		text, ok = scriptText(s.in.text), s.in.known
 	case strings.Contains(file, fromDownload):
 		j.ask("download-to-shell", "runs a download as shell commands")
+		return
 	default:
-		j.runsFile(file, true, rest[1:])
+		text, ok = j.fileText(file, true)
+	}
+	switch {
+	case !ok:
+		j.forget() // it may set any variable
+	case len(rest) > 1:
+		j.withParameters(rest[1:], func() { j.script(text) })
+	default:
+		j.script(text)
 	}
 }

@@ -12,7 +12,8 @@ type state struct {
 	vars   map[string]variable // shared with copies; see set
 	params []string            // positional parameters
 	open   string              // the mark of positional parameters that are unknown
-	lost   bool                // any variable may have changed
+	lost   bool                // there are more variables than are remembered
+	refs   bool                // a variable is another name of one, so that values may change unseen
 	plural bool                // something has alternatives
 }
 
@@ -78,6 +79,8 @@ func union(a, b []string) []string {
 func (j *judge) set(name string, v variable) {
 	if _, known := j.vars[name]; !known && len(j.vars) >= maxVariables {
 		j.forget()
+		j.lost = true
+		j.changes++
 		return
 	}
 	j.own()
@@ -113,10 +116,17 @@ func (j *judge) enter(dir string) {
 	j.changes++
 }
 
-// forget makes every variable unknown.
+// forget notes that any variable may have changed.
 func (j *judge) forget() {
-	j.lost, j.plural = true, true
-	j.changes++
+	for name, v := range maps.Clone(j.vars) {
+		if v.array {
+			v = exactly(unknown)
+		} else if !slices.Contains(v.may, filled) && len(v.may) < maxAlternatives {
+			v.may = append(slices.Clone(v.may), filled)
+		}
+		j.set(name, v)
+	}
+	j.plural = true
 }
 
 // branches judges ways that the line may take from here. What differs after them
@@ -142,7 +152,7 @@ func (j *judge) branches(ways ...func()) {
 
 // merged is the state after two ways.
 func merged(a, b state) state {
-	out := state{dirs: union(a.dirs, b.dirs), vars: map[string]variable{}, params: a.params, open: a.open, lost: a.lost || b.lost, plural: true}
+	out := state{dirs: union(a.dirs, b.dirs), vars: map[string]variable{}, params: a.params, open: a.open, lost: a.lost || b.lost, refs: a.refs || b.refs, plural: true}
 	if len(out.dirs) > maxAlternatives {
 		out.dirs = []string{""}
 	}

@@ -98,8 +98,6 @@ func (j *judge) list(name string, index syntax.ArithmExpr) ([]string, bool) {
 	switch {
 	case !ok:
 		return []string{unknown}, true
-	case v.array && j.lost:
-		return []string{filled}, true
 	case v.array:
 		return v.list, true
 	}
@@ -140,7 +138,7 @@ func (j *judge) element(name string, index syntax.ArithmExpr) (string, bool) {
 	v, ok := j.vars[name]
 	at, exact := number(index)
 	switch {
-	case !ok || !exact || !v.array || at < 0 || j.lost:
+	case !ok || !exact || !v.array || at < 0:
 		return unknown, false
 	case at >= len(v.list):
 		return "", true
@@ -177,7 +175,7 @@ func (j *judge) value(name string) (string, bool) {
 				may = v.list[:1:1]
 			}
 		}
-		if j.lost {
+		if j.refs {
 			may = append(may[:len(may):len(may)], filled)
 		}
 		chosen := j.choose(may)
@@ -185,6 +183,9 @@ func (j *judge) value(name string) (string, bool) {
 	}
 	if n, err := strconv.Atoi(name); err == nil && n > 0 {
 		return j.positional(n)
+	}
+	if j.lost {
+		return unknown, false
 	}
 	switch name {
 	case "HOME":

@@ -142,10 +142,16 @@ func (j *judge) loop(c *syntax.ForClause, in input) {
 	if !iter.InPos.IsValid() {
 		values, _ = j.list("@", nil)
 	}
+	once := slices.ContainsFunc(values, func(v string) bool { return !dynamic(v) })
 	if len(values) == 0 || len(values) > maxIterations || c.Select {
 		values = []string{filled}
 	}
-	j.rounds(iter.Name.Value, values, c.Do, in)
+	rounds := func() { j.rounds(iter.Name.Value, values, c.Do, in) }
+	if once {
+		rounds()
+		return
+	}
+	j.branches(rounds, nil)
 }
 
 // rounds judges the body of a loop for each value. A round may be the last one,
