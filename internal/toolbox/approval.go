@@ -169,6 +169,7 @@ func (b *Toolbox) assess(ctx context.Context, m member, c *hermes.Call, on herme
 		r := b.approvals.refuse(answer, open)
 		return c, &r
 	}
+	answer.Scope = b.scopeOf(answer, on, open)
 	if err := b.approvals.grant(ctx, c, on, answer, open); err != nil {
 		b.log.Warn("store a permission", "tool", c.Name, "call", c.ID, "err", err)
 		c.Host.Progress("the permission could not be stored and holds for this session only: " + err.Error())

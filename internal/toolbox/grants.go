@@ -11,16 +11,39 @@ import (
 const maxStored = 8 << 10
 
 // scopes lists what the user may be offered for the session and for good. A
-// subject with a secret in it is not written to disk.
+// subject with a secret in it is not written to disk, and a call without a
+// subject cannot be told from others.
 func (b *Toolbox) scopes(on hermes.Subject, open []hermes.Risk) (session, always []hermes.GrantScope) {
-	session = []hermes.GrantScope{hermes.ScopeKind, hermes.ScopeCall}
+	session = []hermes.GrantScope{hermes.ScopeKind}
+	if on.Text != "" {
+		session = append(session, hermes.ScopeCall)
+	}
 	if b.approvals.rules.Grants == nil || anyNoRemember(open) {
 		return session, nil
 	}
-	if len(on.Text) <= maxStored && b.clean(on.Text) == on.Text {
+	if on.Text != "" && len(on.Text) <= maxStored && b.clean(on.Text) == on.Text {
 		always = append(always, hermes.ScopeCall)
 	}
 	return session, append(always, hermes.ScopeKind)
+}
+
+// scopeOf returns the scope that an answer asks for, "" for one that was not
+// offered. What was not offered for good may still hold for the session.
+func (b *Toolbox) scopeOf(answer hermes.ApprovalAnswer, on hermes.Subject, open []hermes.Risk) hermes.GrantScope {
+	session, always := b.scopes(on, open)
+	offered := session
+	if answer.Decision == hermes.AllowAlways {
+		if offered = always; len(always) == 0 {
+			offered = session[len(session)-1:] // the narrowest
+		}
+	}
+	if answer.Scope == "" {
+		return offered[0]
+	}
+	if slices.Contains(offered, answer.Scope) {
+		return answer.Scope
+	}
+	return ""
 }
 
 // described is a call with one risk in the form that grants are compared with.
@@ -58,29 +81,22 @@ func (a *approvals) covered(call hermes.Grant) bool {
 }
 
 // grant keeps what the user has allowed: AllowAlways on disk only, so that what
-// is revoked ends in open sessions, too, and everything else for the session.
+// is revoked ends in open sessions, too, and everything else for the session. An
+// answer without a scope allows only this call.
 // The error is that of storing it; the grant then holds for the session.
 func (a *approvals) grant(ctx context.Context, c *hermes.Call, on hermes.Subject, answer hermes.ApprovalAnswer, open []hermes.Risk) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.refused = 0
-	if answer.Decision == hermes.AllowOnce {
+	if answer.Decision == hermes.AllowOnce || answer.Scope == "" {
 		return nil
-	}
-	scope := answer.Scope
-	if scope == "" && answer.Decision == hermes.AllowSession {
-		scope = hermes.ScopeKind
 	}
 	var kept, stored []hermes.Grant
 	for _, f := range open {
 		g := a.described(c, on, f.Key)
 		g.Unattended, g.Created = false, a.now()
-		switch scope {
-		case hermes.ScopeKind:
+		if answer.Scope == hermes.ScopeKind {
 			g.Subject, g.Dir = "", ""
-		case hermes.ScopeCall, "":
-		default:
-			return nil // not offered: this call only
 		}
 		if c.Host != nil {
 			g.By = c.Host.Session().User

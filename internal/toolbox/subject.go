@@ -3,6 +3,8 @@ package toolbox
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -28,17 +30,41 @@ func (b *Toolbox) denied(ctx context.Context, m member, c *hermes.Call) string {
 	if namer, ok := m.tool.(hermes.SubjectNamer); ok {
 		return denied(namer.Subject(ctx, c).Text, globs)
 	}
-	given, _ := decodeJSON(c.Arguments).(map[string]any)
-	for _, v := range given {
-		text, ok := v.(string)
-		if !ok {
-			continue
+	return deniedIn(decodeJSON(c.Arguments), globs)
+}
+
+// deniedIn returns the first glob that a text in a value matches, or that a
+// list of words matches as one command, or "".
+func deniedIn(value any, globs []string) string {
+	var parts []any
+	switch v := value.(type) {
+	case string:
+		return denied(v, globs)
+	case []any:
+		if glob := denied(words(v), globs); glob != "" {
+			return glob
 		}
-		if glob := denied(text, globs); glob != "" {
+		parts = v
+	case map[string]any:
+		parts = slices.Collect(maps.Values(v))
+	}
+	for _, p := range parts {
+		if glob := deniedIn(p, globs); glob != "" {
 			return glob
 		}
 	}
 	return ""
+}
+
+// words joins the texts of a list.
+func words(list []any) string {
+	var texts []string
+	for _, v := range list {
+		if text, ok := v.(string); ok {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, " ")
 }
 
 // folder is the folder in which the call would run.
