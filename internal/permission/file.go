@@ -149,19 +149,28 @@ func (f *File) Revoke(ctx context.Context, ids ...string) (gone []Stored, err er
 	return gone, nil
 }
 
-// SetUnattended says for a grant whether it also holds where no user can be
-// asked. An unknown id is an error that wraps [hermes.ErrNotFound].
+// SetUnattended says for a grant, and for others that cover the same calls,
+// whether it also holds where no user can be asked. An unknown id is an error that
+// wraps [hermes.ErrNotFound]; an id of different grants is an error, too.
 func (f *File) SetUnattended(ctx context.Context, id string, on bool) error {
 	return f.change(ctx, func(src []byte) ([]byte, error) {
 		grants, _, err := f.parse(src)
 		if err != nil {
 			return nil, err
 		}
-		i := slices.IndexFunc(grants, func(s Stored) bool { return s.ID == id })
-		if i < 0 {
+		grants = slices.DeleteFunc(grants, func(s Stored) bool { return s.ID != id })
+		if len(grants) == 0 {
 			return nil, fmt.Errorf("permission %q: %w", id, hermes.ErrNotFound)
 		}
-		return yamledit.Set(src, []string{section, strconv.Itoa(grants[i].at), "unattended"}, on)
+		for _, s := range grants {
+			if s.covered() != grants[0].covered() {
+				return nil, fmt.Errorf("permission %q: lines of %s that allow different calls have this id; change it there", id, f.path)
+			}
+			if src, err = yamledit.Set(src, []string{section, strconv.Itoa(s.at), "unattended"}, on); err != nil {
+				return nil, fmt.Errorf("%s: %w", f.path, err)
+			}
+		}
+		return src, nil
 	})
 }
 
@@ -193,6 +202,8 @@ func (f *File) read() ([]byte, error) {
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("read permissions: %w", err)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a regular file and allows nothing; move it away", f.path)
 	case info.Size() > maxSize:
 		return nil, fmt.Errorf("%s is larger than %d MB and allows nothing; remove entries with an editor", f.path, maxSize>>20)
 	}

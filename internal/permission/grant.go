@@ -21,6 +21,11 @@ type Stored struct {
 	at int // its index in the list
 }
 
+// covered is the grant with only what says which calls it covers.
+func (s Stored) covered() hermes.Grant {
+	return hermes.Grant{Tool: s.Tool, Key: s.Key, Subject: s.Subject, Dir: s.Dir, Platform: s.Platform}
+}
+
 // entry is a grant as it is written.
 type entry struct {
 	Tool       string `yaml:"tool"`
@@ -67,9 +72,16 @@ func read(node *yaml.Node) (hermes.Grant, error) {
 	if node.Kind != yaml.MappingNode {
 		return hermes.Grant{}, fmt.Errorf("it is not a section with tool and key")
 	}
-	for i := 0; i < len(node.Content); i += 2 {
-		if name := node.Content[i].Value; !isKnown(name) {
-			return hermes.Grant{}, fmt.Errorf("the field %q is unknown", name)
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		name, value := node.Content[i], node.Content[i+1]
+		if name.Kind != yaml.ScalarNode || !isKnown(name.Value) {
+			return hermes.Grant{}, fmt.Errorf("the field %q is unknown", name.Value)
+		}
+		if value.Kind == yaml.AliasNode {
+			value = value.Alias
+		}
+		if value.Kind == yaml.ScalarNode && (value.Value == "" || value.ShortTag() == "!!null") {
+			return hermes.Grant{}, fmt.Errorf("the field %q has no value; remove it to set no limit", name.Value)
 		}
 	}
 	var e entry

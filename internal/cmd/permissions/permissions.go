@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/markup"
 	"hermes/internal/permission"
 	"hermes/internal/text"
 )
@@ -81,7 +82,7 @@ func revoke(ctx context.Context, out io.Writer, f *permission.File, ids []string
 		return listed(err)
 	}
 	for _, s := range gone {
-		fmt.Fprintf(out, "Revoked %s: %s %s\n", s.ID, s.Tool, s.Key)
+		fmt.Fprintf(out, "Revoked %s: %s %s\n", s.ID, markup.Visible(s.Tool), markup.Visible(s.Key))
 	}
 	if len(gone) == 0 {
 		fmt.Fprintln(out, "There are no permissions.")
