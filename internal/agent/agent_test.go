@@ -540,6 +540,28 @@ func TestCallCutByTheLimitIsRefused(t *testing.T) {
 	}
 }
 
+// TestOpenCallsOfACutAnswerAreRefused goes on with calls that were stored, where
+// nothing says any more which of them were repaired. A question is asked again.
+func TestOpenCallsOfACutAnswerAreRefused(t *testing.T) {
+	t.Parallel()
+	var ran []string
+	run := func(_ context.Context, c hermes.ToolCall) hermes.Result {
+		ran = append(ran, c.Name)
+		return hermes.Result{Text: "did"}
+	}
+	tr := turn(says(words("ok")), toolTable{"echo": {run: run}, "clarify": {spec: hermes.Spec{Name: "clarify", Effect: hermes.EffectAsk}, run: run}})
+	tr.Transcript = append(tr.Transcript, hermes.Message{Role: hermes.RoleAssistant, Finish: hermes.FinishLength, Calls: []hermes.ToolCall{
+		{ID: "1", Name: "clarify", Arguments: `{}`}, {ID: "2", Name: "echo", Arguments: `{"command":"rm -r /tmp/a"}`},
+	}})
+	_, transcript, _ := play(t, t.Context(), tr)
+	if !slices.Equal(ran, []string{"clarify"}) {
+		t.Errorf("ran %v", ran)
+	}
+	if text := transcript[3].Text(); !strings.Contains(text, "cut off by the output limit") {
+		t.Errorf("the model is told %s", text)
+	}
+}
+
 // TestCallsAreStoredInCanonicalForm has the transcript, the journal and the tool
 // see the same bytes.
 func TestCallsAreStoredInCanonicalForm(t *testing.T) {
