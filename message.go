@@ -112,6 +112,10 @@ const (
 	FinishUnknown Finish = ""
 )
 
+// Cut reports whether the answer ended before the model was done, so that its last
+// words or calls may not be whole.
+func (f Finish) Cut() bool { return f == FinishLength || f == FinishFilter }
+
 // Usage counts the tokens of one or more model calls. Input excludes tokens
 // read from or written to the provider's cache.
 type Usage struct {
@@ -167,6 +171,17 @@ func (m Message) join(hidden bool) string {
 		texts = append(texts, p.Text)
 	}
 	return strings.Join(texts, "\n")
+}
+
+// CutCalls reports whether the calls of the last assistant message are those of an
+// answer that was cut.
+func CutCalls(transcript []Message) bool {
+	for i := len(transcript) - 1; i >= 0; i-- {
+		if m := transcript[i]; m.Role != RoleTool {
+			return len(m.Calls) > 0 && m.Finish.Cut()
+		}
+	}
+	return false
 }
 
 // OpenCalls returns the calls of the last assistant message that have no

@@ -40,7 +40,7 @@ func normalize(m *hermes.Message, step int) map[string]string {
 		}
 		arguments, outcome := object(c.Arguments)
 		c.Arguments = arguments
-		cut := wasCut(m.Finish) && outcome != jsonrepair.Intact // "1" may have been "12"
+		cut := m.Finish.Cut() && outcome != jsonrepair.Intact // "1" may have been "12"
 		if (cut || outcome == jsonrepair.Lost) && refused[c.ID] == "" {
 			refused[c.ID] = brokenArguments(m.Finish)
 		}
@@ -75,8 +75,24 @@ func object(raw string) (string, jsonrepair.Outcome) {
 	return "{}", jsonrepair.Lost
 }
 
-// wasCut reports whether an answer ended before the model was done.
-func wasCut(f hermes.Finish) bool { return f == hermes.FinishLength || f == hermes.FinishFilter }
+// refusedAgain returns, by id, which calls of an earlier process must not be run:
+// those of a cut answer, since the transcript does not say which of them were whole.
+// A call that only asks may run.
+func (l *loop) refusedAgain(open []hermes.ToolCall) map[string]string {
+	refused := map[string]string{}
+	if !hermes.CutCalls(l.Transcript) {
+		return refused
+	}
+	for _, c := range open {
+		if spec, known := l.Tools.Spec(c.Name); !known || spec.Effect != hermes.EffectAsk {
+			refused[c.ID] = perhapsCut
+		}
+	}
+	return refused
+}
+
+// perhapsCut is the result of a call that may not be whole, for the model.
+const perhapsCut = "the answer with this call was cut off by the output limit, so the call may not be whole and was not run; send it again if you still need it"
 
 func brokenArguments(f hermes.Finish) string {
 	if f == hermes.FinishLength {

@@ -98,7 +98,7 @@ type loop struct {
 // turn has its answer, is interrupted, or cannot go on.
 func (l *loop) run(ctx context.Context) error {
 	if open := hermes.OpenCalls(l.Transcript); len(open) > 0 {
-		if stopReason := l.runCalls(ctx, open, nil); stopReason != "" && ctx.Err() == nil && !l.stopped {
+		if stopReason := l.runCalls(ctx, open, l.refusedAgain(open)); stopReason != "" && ctx.Err() == nil && !l.stopped {
 			return l.wrapUp(ctx, toolsStopped(stopReason))
 		}
 	}

@@ -97,6 +97,8 @@ func (s *Session) resultOf(c hermes.ToolCall, st *hermes.Step, again func(hermes
 		return again(c)
 	case st != nil:
 		return toolMessage(c, failure(outcomeUnknown))
+	case hermes.CutCalls(s.transcript):
+		return toolMessage(c, failure(neverBegun)) // it may not be whole
 	case again != nil && known && spec.EffectOf(json.RawMessage(c.Arguments)) == hermes.EffectNone:
 		return again(c)
 	}

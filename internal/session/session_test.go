@@ -503,6 +503,33 @@ func TestCallsThatACrashLeftOpenGetResults(t *testing.T) {
 	}
 }
 
+// TestCallOfACutAnswerDoesNotRunAgain has a call that only reads, of what may be
+// half a name.
+func TestCallOfACutAnswerDoesNotRunAgain(t *testing.T) {
+	t.Parallel()
+	st := hermestest.NewStore()
+	now := time.Now()
+	if err := st.CreateSession(t.Context(), hermes.Session{ID: "s1", Platform: "test", Started: now, System: "x", Tools: json.RawMessage(`[]`)}); err != nil {
+		t.Fatal(err)
+	}
+	l, err := st.Acquire(t.Context(), "s1", "dead", time.Nanosecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := []hermes.ToolCall{{ID: "1", Name: "read", Arguments: "{}"}}
+	if _, err := st.Append(t.Context(), l, hermes.Message{Role: hermes.RoleUser, Turn: 1, Parts: []hermes.Part{{Text: "go"}}, Time: now},
+		hermes.Message{Role: hermes.RoleAssistant, Turn: 1, Calls: list, Finish: hermes.FinishLength, Time: now}); err != nil {
+		t.Fatal(err)
+	}
+	read := echo("read")
+	read.spec.Effect = hermes.EffectNone
+	h := newFixture(t, hermestest.NewScript(), newToolTable(read), func(c *session.Config) { c.Store = st })
+	h.open(t, session.Open{Resume: "s1"})
+	if got := stored(t, st, "s1")[2]; !strings.Contains(got, "before this ran") {
+		t.Errorf("the result is %q", got)
+	}
+}
+
 func TestOneProcessRunsASession(t *testing.T) {
 	t.Parallel()
 	m := hermestest.NewScript(hermestest.Say("one"))
