@@ -51,8 +51,7 @@ func (w *walk) close() {
 	}
 }
 
-// enter opens the folder with a name in the current one. It compares the open
-// folder with what the name meant before, since it may have become a link between.
+// enter goes to the folder with a name in the current one.
 func (w *walk) enter(name string) error {
 	path := filepath.Join(w.at, name)
 	info, err := w.look(path, name)
@@ -65,6 +64,12 @@ func (w *walk) enter(name string) error {
 	case !info.IsDir():
 		return fmt.Errorf("%s is not a folder", path)
 	}
+	return w.arrive(path, name, info)
+}
+
+// arrive opens a folder and compares it with what its name meant before, since that
+// may have become a link between.
+func (w *walk) arrive(path, name string, info fs.FileInfo) error {
 	next, err := w.open(path, name)
 	if errors.Is(err, fs.ErrPermission) && !ownFile(info) {
 		// A folder of another user that may be passed but not read, such as /home

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"testing"
 
 	"hermes/internal/atomicfile"
@@ -77,6 +78,53 @@ func TestAnOpenFolderStays(t *testing.T) {
 		}
 	}
 	onlyFile(t, filepath.Join(dir, "b", "f"))
+}
+
+// TestSwapsWhileWritingNeverLeadOut: whenever a folder becomes a link, nothing is
+// written behind it.
+func TestSwapsWhileWritingNeverLeadOut(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("an open folder cannot be renamed there")
+	}
+	dir := mustReal(t)
+	inside, outside, aside, link := filepath.Join(dir, "a"), filepath.Join(dir, "outside"), filepath.Join(dir, "aside"), filepath.Join(dir, "link")
+	for _, name := range []string{inside, outside} {
+		must(t, os.MkdirAll(filepath.Join(name, "sub"), 0o700))
+	}
+	must(t, os.Symlink("outside", link))
+	stop := make(chan struct{})
+	var swapping sync.WaitGroup
+	swapping.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default: // each of these may fail where the other has just been
+				os.Rename(inside, aside)
+				os.Rename(link, inside)
+				os.Rename(inside, link)
+				os.Rename(aside, inside)
+			}
+		}
+	})
+	for i := range 3000 {
+		folder, err := atomicfile.OpenFolder(filepath.Join(inside, "sub", "new"), true)
+		if err != nil {
+			continue
+		}
+		if i%30 == 0 { // it waits for the disk
+			atomicfile.WriteIn(folder, "f", []byte("x"), atomicfile.Options{})
+		}
+		folder.Close()
+		os.Remove(filepath.Join(aside, "sub", "new"))
+	}
+	close(stop)
+	swapping.Wait()
+	entries, err := os.ReadDir(filepath.Join(outside, "sub"))
+	if err != nil || len(entries) > 0 {
+		t.Errorf("behind the link: %v, error %v", entries, err)
+	}
 }
 
 func TestWriteInRefusesSurprises(t *testing.T) {

@@ -195,6 +195,24 @@ func TestWhatIsAskedAboutIsWhatIsWritten(t *testing.T) {
 	}
 }
 
+// TestProtectedFoldersMayBeLinks: Hermes' home and the user's are protected under
+// the path that they lead to, as well.
+func TestProtectedFoldersMayBeLinks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	elsewhere, err := filepath.EvalSymlinks(t.TempDir())
+	must(t, err)
+	must(t, os.Symlink(elsewhere, filepath.Join(w.home, ".hermes")))
+	w.refused("write_file", args{"path": filepath.Join(elsewhere, "config.yaml"), "content": "x"}, "Hermes")
+	must(t, os.Symlink(elsewhere, w.path("h")))
+	w.refused("write_file", args{"path": "h/skills/a/SKILL.md", "content": "x"}, "skill")
+	home := filepath.Join(t.TempDir(), "ada")
+	must(t, os.Symlink(w.home, home))
+	w.env.home = home
+	w.refused("write_file", args{"path": filepath.Join(w.home, ".ssh", "authorized_keys"), "content": "x"}, "credentials")
+	w.refused("read_file", args{"path": filepath.Join(w.home, ".ssh", "id_x")}, "credentials")
+}
+
 func mustTools(t *testing.T, set *file.Toolset) []hermes.Tool {
 	t.Helper()
 	tools, err := set.Tools(t.Context())
