@@ -64,10 +64,18 @@ func (r references) resolve(path string) (string, error) {
 		return "", err
 	}
 	userHome, _ := os.UserHomeDir() // without one, fewer folders are protected; file names still are
-	if v := (policy.PathRules{Home: userHome, State: h.Root()}).Read(path, real); !v.Allowed() {
+	if v := pathRules(userHome, h.Root()).Read(path, real); !v.Allowed() {
 		return "", errors.New("it may contain secrets and is not attached")
 	}
 	return real, nil
+}
+
+// pathRules protects the user's home and Hermes' own, also where they are links.
+func pathRules(home, state string) policy.PathRules {
+	r := policy.PathRules{Home: home, State: state}
+	r.RealHome, _ = filepath.EvalSymlinks(home) // a missing folder protects nothing
+	r.RealState, _ = filepath.EvalSymlinks(state)
+	return r
 }
 
 func (r references) file(_ context.Context, path string, from, to int) (string, error) {

@@ -11,7 +11,6 @@ import (
 	"hermes"
 	"hermes/internal/config"
 	"hermes/internal/permission"
-	"hermes/internal/policy"
 	"hermes/internal/prompt"
 	"hermes/internal/session"
 	"hermes/internal/tokens"
@@ -197,7 +196,7 @@ func (a *App) prompt(ctx context.Context, cfg *config.Config, row hermes.Session
 	if cfg.Security().RedactSecrets {
 		in.Redact = a.Mask
 	}
-	p := prompt.Build(ctx, in, prompt.Disk{Rules: policy.PathRules{Home: userHome, State: cfg.Home().Root()}})
+	p := prompt.Build(ctx, in, prompt.Disk{Rules: pathRules(userHome, cfg.Home().Root())})
 	if w := crowded(p, specs, in.Window); w != "" {
 		p.Warnings = append(p.Warnings, w)
 	}

@@ -12,6 +12,9 @@ import (
 type PathRules struct {
 	Home  string // the user's home folder
 	State string // the agent's own home: configuration, secrets, skills
+	// RealHome and RealState are the same folders with their links followed, where
+	// that makes a difference.
+	RealHome, RealState string
 	// SafeRoots, if not empty, are the only folders that file tools may write.
 	SafeRoots []string
 }
@@ -218,8 +221,11 @@ func (r PathRules) strictestKind(p string, grade func(Kind, place) Access) (Kind
 // that is the home of the user who runs Hermes, or of root. It returns nil for
 // other paths, and an empty list for a home folder itself.
 func (r PathRules) homeRest(names []string) (rest []string, own bool) {
-	if r.Home != "" {
-		if rest := below(names, split(canonical(r.Home))...); rest != nil {
+	for _, home := range [...]string{r.Home, r.RealHome} {
+		if home == "" {
+			continue
+		}
+		if rest := below(names, split(canonical(home))...); rest != nil {
 			return rest, true
 		}
 	}
@@ -238,8 +244,10 @@ func (r PathRules) homeRest(names []string) (rest []string, own bool) {
 // its profiles: nil for other paths, and an empty list for such a home itself.
 func (r PathRules) stateRest(names, home []string) []string {
 	var rest []string
-	if r.State != "" {
-		rest = below(names, split(canonical(r.State))...)
+	for _, state := range [...]string{r.State, r.RealState} {
+		if state != "" && rest == nil {
+			rest = below(names, split(canonical(state))...)
+		}
 	}
 	if rest == nil {
 		rest = below(home, ".hermes")

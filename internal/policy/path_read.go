@@ -28,7 +28,7 @@ func (r PathRules) secret(p string) bool {
 			return true
 		}
 	}
-	return processSecret(p) || r.Home != "" && within(canonical(r.Home), p)
+	return processSecret(p) || r.Home != "" && within(canonical(r.Home), p) || r.RealHome != "" && within(canonical(r.RealHome), p)
 }
 
 // deviceReason says why a special file must not be read: it never ends, waits

@@ -19,6 +19,7 @@ const (
 type links struct {
 	made     map[string]string // target by path, both absolute
 	followed map[string]string // result by path, since the last link was made
+	folders  map[string]string // where the protected folders lead
 	count    int               // paths that were followed
 }
 

@@ -10,7 +10,27 @@ import (
 
 // protected judges paths by the table that file tools use, too.
 func (j *judge) protected() policy.PathRules {
-	return policy.PathRules{Home: j.context.Home, State: j.context.Hermes}
+	r := policy.PathRules{Home: j.context.Home, State: j.context.Hermes}
+	if j.context.Resolve != nil {
+		r.RealHome, r.RealState = j.realFolder(r.Home), j.realFolder(r.State)
+	}
+	return r
+}
+
+// realFolder returns where a folder leads on disk, once for each line.
+func (j *judge) realFolder(folder string) string {
+	real, known := j.links.folders[folder]
+	if known || folder == "" {
+		return real
+	}
+	if j.links.folders == nil {
+		j.links.folders = map[string]string{}
+	}
+	if real = j.context.Resolve(folder); real == folder {
+		real = ""
+	}
+	j.links.folders[folder] = real
+	return real
 }
 
 // rawDevice reports whether a path is a disk, or a partition of one.

@@ -40,6 +40,12 @@ func (t *Toolset) locate(ctx context.Context, h hermes.Host, asked string) (loca
 		home = ""
 	}
 	p.rules = policy.PathRules{Home: home, State: t.config.State, SafeRoots: t.config.SafeRoots}
+	if home != "" {
+		p.rules.RealHome, _ = p.files.RealPath(ctx, home) // a missing folder protects nothing
+	}
+	if host, ok := p.files.(hermes.HostFiles); ok && host.OnHost() && t.config.State != "" { // elsewhere it is no path
+		p.rules.RealState, _ = p.files.RealPath(ctx, t.config.State)
+	}
 	if p.path, err = p.files.Resolve(asked); err != nil {
 		return location{}, err
 	}
