@@ -37,9 +37,11 @@ func order(text string) string {
 		forms = append(forms, plain)
 	}
 	for _, form := range forms {
-		for _, p := range injections {
-			if p.found(form) {
-				return p.name
+		for _, table := range [][]injection{injections, againstUser} {
+			for _, p := range table {
+				if p.found(form) && (!p.shown || p.found(Fold(code().ReplaceAllString(text, " ")))) {
+					return p.name
+				}
 			}
 		}
 	}
@@ -90,6 +92,7 @@ type injection struct {
 	stem   []string
 	expr   func() *regexp.Regexp
 	unless func() *regexp.Regexp // matches to ignore; nil for none
+	shown  bool                  // finds what a page hides, which it shows inside code
 }
 
 func (p injection) found(low string) bool {

@@ -10,7 +10,7 @@ const (
 	orders    = `(?:instruction|directive|prompt|guideline|directions|guardrail)s?\b`
 	dropping  = `(?:ignor(?:e|ing)|forget(?:ting)?|discard|abandon|overlook|set(?:ting)?\s+aside|pay\s+no\s+attention\s+to|no\s+longer\s+(?:follow|obey)|stop\s+(?:following|obeying)|(?:do\s+not|don't|never)\s+(?:follow|obey))`
 
-	secretPath = `(?:\.env\b|\.netrc|\.pgpass|\.npmrc|\.pypirc|id_rsa\b|id_ed25519\b|id_ecdsa\b|\.ssh/|\.aws/|\.kube/config|\.gnupg|\.git-credentials|auth\.json|/etc/shadow)`
+	secretPath = `(?:\.env\b|\.netrc|\.pgpass|\.npmrc|\.pypirc|id_rsa\b|id_ed25519\b|id_ecdsa\b|\.ssh/|\.aws/|\.kube/config|\.gnupg|\.git-credentials|\.config/gh/|\.pem\b|wallet\.dat|auth\.json|/etc/shadow)`
 	secretWord = `(?:passwords?|passphrases?|credentials?|secrets?|(?:api|access|private|ssh|signing|secret)[ _-]?keys?|(?:api|access|auth|session|bearer|github|oauth)[ _-]?tokens?|environment\s+variables|env\s+vars|cookies)`
 	notSent    = `authorization|bearer|x-api-key|private-token|-u\s|--header|api\.github\.com|localhost|127\.0\.0\.1|\.env[\w.-]*\.(?:example|sample|template|dist)`
 	faraway    = `(?:https?://|ftp://|webhook|pastebin|discord|telegram|\S+@\S+\.\w+|\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}|(?:external|remote|attacker'?s?|our|my|this|the\s+following)\s+(?:server|endpoint|url|host|address|collector))`
@@ -20,15 +20,18 @@ const (
 var injections = []injection{
 	{
 		name: "prompt_injection",
-		stem: []string{"ignor", "forget", "discard", "abandon", "overlook", "aside", "attention", "no longer", "stop ", "not ", "don't", "never", "supersede", "replace", "override", "void"},
+		stem: []string{"ignor", "forget", "discard", "abandon", "overlook", "aside", "attention", "no longer", "stop ", "not ", "don't", "never", "supersede", "replace", "overrid", "void", "your instructions"},
 		expr: lazy(`\b` + dropping + `\s+` + few + `(?:` +
 			earlier + `\s+` + few + orders +
 			`|(?:previous|prior|earlier|system|your|safety|above)\s+(?:\w+\s+){0,2}(?:rules|orders|constraints|restrictions|polic(?:y|ies))\b` +
-			`|(?:previous|prior|earlier|system|all\s+(?:previous|prior|earlier))\s+(?:messages|commands)\b` +
+			`|(?:previous|prior|earlier|all\s+(?:previous|prior|earlier))\s+(?:messages|commands)\b` +
 			`|(?:all|any|every|these|those|the\s+other)\s+` + few + `(?:instruction|directive|prompt)s?\b` +
 			`|(?:everything|all|anything)\s+(?:that\s+(?:was|came)\s+|you\s+(?:were|have\s+been|'ve\s+been)\s+(?:told|taught|given)\s*|said\s+)?(?:above|before|earlier|so\s+far|previously)\b` +
 			`|(?:what|whatever|everything)\s+(?:you\s+(?:were|have\s+been)|the\s+(?:user|system))\s+(?:told|said|instructed|says|asks)` +
 			`|instructions\s+(?:above|before)\b)` +
+			`|\b` + dropping + `\s+(?:(?:all|any|every|the|your|of|other)\s+){0,3}system\s+(?:messages|commands)\b` +
+			`|\b` + dropping + `\s+` + few + `(?:guidance|rules|instructions|orders)\s+(?:that\s+)?you\s+(?:got|had|have|received|were)\b` +
+			`|\byour\s+instructions\s+(?:are|were|have\s+been)\s+(?:now\s+)?(?:replaced|overridden|superseded|revoked|cancell?ed|void)\b` +
 			`|\b(?:this|these|the\s+following)\s+(?:\w+\s+){0,3}(?:supersedes?|replaces?|overrides?|voids?)\s+(?:all|any|every|your)\s+` + few + `(?:instruction|directive|prompt|guideline)s?\b` +
 			`|\byour\s+(?:previous|prior|earlier|original|real|actual|true)\s+instructions\s+(?:are|were)\s+(?:now\s+)?(?:void|wrong|cancelled|canceled|obsolete|replaced|fake|invalid)\b`),
 		unless: lazy(`\b(?:ignor|discard|overlook)\w*\s+(?:the\s+)?(?:original|existing|current|other|initial|previous)\s+(?:\w+\s+){0,2}(?:error|log|warning|commit|status|shell|bash|cmd|command|lint|output)\b`),
@@ -44,6 +47,7 @@ var injections = []injection{
 			`|(?:忽略|无视|無視|忘记|忘掉).{0,12}(?:指令|指示|说明|提示|规则|命令)` +
 			`|(?:指示|命令|指令|プロンプト).{0,8}(?:無視|忘れ)` +
 			`|(?:지시|명령|지침).{0,8}(?:무시|잊어)`),
+		unless: lazy(`(?:anweisung|instruktion|vorgabe|regel|instruc|instruz|consigne|directive)\w*\s+(?:im|in|aus|von|de|del|en|dans|du)\s+(?:[\pL]+\s+)?(?:wiki\b|readme|docs?\b|doku|handbuch|manual|guia\b|guide\b|ordner|carpeta|dossier|[\w.-]+/)`),
 	},
 	{
 		name: "disregard_rules",
@@ -52,17 +56,24 @@ var injections = []injection{
 	},
 	{
 		name: "sys_prompt_override",
-		stem: []string{"system prompt", "system  prompt", "system\nprompt", "system-prompt", "system message", "system override", "system instruction", "im_start", "<|system|>", "[system]", "<system>", "[inst]", "<<sys>>", "system:", "prompt of", "initial prompt"},
+		stem: []string{"system prompt", "system  prompt", "system\nprompt", "system-prompt", "system message", "system override", "system instruction", "im_start", "<|system|>", "[system]", "<system>", "[inst]", "<<sys>>", "system:", "system :", "[developer]", "<developer>", "[admin]", "prompt of", "initial prompt", "tool definitions", "end of "},
 		expr: lazy(`\bsystem[\s-]+(?:prompt|message|instructions?)\s+override\b|\boverrid(?:e|ing)\s+` + few + `system[\s-]+(?:prompt|message|instructions?)` +
 			`|\bnew\s+system[\s-]+(?:prompt|message|instructions?)\s*:|\bsystem\s+override\b|<\|(?:im_start|system)\|>|<<sys>>|\[/?inst\]` +
 			`|(?:^|\n)\s*(?:#+\s*)?(?:\[system\]|<system>|system\s*:)\s*:?\s*(?:you|from\s+now|ignore|new|override|the\s+(?:assistant|agent|model|ai)|all|execute|run|send|do\b)` +
-			`|\b(?:reveal|print|repeat|output|show|leak|dump|send|disclose)\s+` + few + `(?:system[\s-]+(?:prompt|message|instructions?)|initial\s+prompt|hidden\s+instructions)\s*(?:verbatim|word\s+for\s+word|to\s|in\s+full|above|now|back|[.!\n]|$)`),
+			`|\b(?:reveal|print|repeat|output|show|leak|dump|send|disclose)\s+` + few + `(?:system[\s-]+(?:prompt|message|instructions?)|initial\s+prompt|hidden\s+instructions)\s*(?:verbatim|word\s+for\s+word|to\s|in\s+full|above|now|back|[.!\n]|$)` +
+			`|(?:^|\n)\s*(?:#+\s*)?(?:\[(?:system|developer|admin)\]|<(?:system|developer)>|system\s*:)\s*[^\n]{0,160}\b(?:you|your|session|approvals?|guard|priority|obey|restrictions)\b` +
+			`|(?:\b(?:never|not|don't)\s+)?\b(?:reveal|print|repeat|output|show|leak|dump|send|disclose|write|copy|paste)\s+(?:out\s+)?your\s+(?:\w+\s+){0,2}(?:system[\s-]+(?:prompt|message|instructions?)|(?:initial|hidden)\s+(?:prompt|instructions)|tool\s+definitions)` +
+			`|\bend\s+of\s+(?:the\s+)?(?:\w+\s+)?(?:file|prompt|context|instructions|document)\b[^\n]*\n+\s*(?:user|human|system|assistant)\s*:`),
+		unless: lazy(`^(?:never|not|don't)\s+(?:reveal|print|repeat|output|show|leak|dump|send|disclose|write|copy|paste)`),
 	},
 	{
 		name: "bypass_restrictions",
-		stem: []string{"act ", "behave", "respond", "answer", "pretend", "operate", "speak", "you are", "you're", "you now", "you have", "do anything now", "jailbr", "developer mode", "god mode", "unrestricted", "unfiltered", "uncensored", "debug mode", "maintenance mode"},
+		stem: []string{"act ", "behave", "respond", "answer", "pretend", "operate", "speak", "you are", "you're", "you now", "you have", "do anything now", "jailbr", "developer mode", "god mode", "unrestricted", "unfiltered", "uncensored", "debug mode", "maintenance mode", "not bound", "in character", "without", "free of", "free from", "with no "},
 		expr: lazy(`\b(?:act|behave|respond|answer|pretend|operate|speak)\s+` + few + `(?:as\s+(?:if|though)|like|that)\s+` + few + `(?:have|has|had|are|were)\s+(?:no|without|free\s+(?:of|from)|not\s+bound\s+by)\s+` + few + `(?:restriction|limit|limitation|rule|filter|guideline|boundarie)s?\b` +
 			`|\byou\s+(?:now\s+)?(?:have|are)\s+(?:now\s+)?(?:no|without|free\s+(?:of|from)|not\s+bound\s+by|no\s+longer\s+bound\s+by)\s+` + few + `(?:restriction|limitation|filter|guideline|boundarie|rule)s\b` +
+			`|\b(?:assistant|ai|model|agent|persona|character)\s+(?:that\s+(?:has|is)\s+|who\s+(?:has|is)\s+)?(?:with\s+no|with\s*out|free\s+(?:of|from)|not\s+bound\s+by)\s+` + few + `(?:restriction|limitation|filter|guideline|boundarie|rule)s\b` +
+			`|\bnot\s+bound\s+by\s+any\s+` + few + `(?:restriction|limitation|guideline|rule|polic(?:y|ie))s?\b` +
+			`|\bin\s+character\b[^\n]{0,80}\b(?:whatever|no\s+matter\s+what|regardless\s+of\s+what)\s+the\s+user\b` +
 			`|\byou\s+(?:can|will)\s+do\s+anything\s+now\b|\bjailbroken\s+(?:mode|ai|assistant|model)\b`),
 	},
 	{
@@ -100,18 +111,22 @@ var injections = []injection{
 	},
 	{
 		name: "exfiltration",
-		stem: []string{"curl", "wget", "nc ", "ncat", "netcat"},
+		stem: []string{"curl", "wget", "nc ", "ncat", "netcat", "dig ", "nslookup", "host "},
 		expr: lazy(`\b(?:curl|wget)\s[^\n]*(?:-d|--data\S*|-f|--form|-t|--upload-file|--post-file|--post-data)[ =]?\s*\S*@?\S*` + secretPath +
 			`|` + secretPath + `[^\n]{0,60}\|\s*(?:base64[^\n|]*\|\s*)?(?:curl|wget|nc|ncat|netcat)\b` +
 			`|\b(?:printenv|env|set)\s*\|\s*(?:base64[^\n|]*\|\s*)?(?:curl|wget|nc|ncat|netcat)\b` +
-			`|\b(?:curl|wget|nc|ncat)\s[^\n]*\$\((?:cat|env|printenv|base64|whoami|hostname)\b`),
+			`|\b(?:nc|ncat|netcat)\s[^\n|;]*<\s*\S*` + secretPath +
+			`|\b(?:curl|wget|nc|ncat|dig|nslookup|host)\s[^\n]*\$\((?:cat|env|printenv|base64|whoami|hostname)\b`),
 		unless: lazy(notSent),
 	},
 	{
 		name: "exfiltration",
-		stem: []string{"send", "post", "upload", "email", "mail", "forward", "exfiltrat", "transmit", "leak", "share", "include", "append", "encode", "copy", "submit", "report", "attach"},
+		stem: []string{"send", "post", "upload", "email", "mail", "forward", "exfiltrat", "transmit", "leak", "share", "include", "append", "encode", "copy", "submit", "report", "attach", "add", "put", "paste", "write", "](http"},
 		expr: lazy(`\b(?:send|post|upload|e-?mail|forward|exfiltrate|transmit|leak|submit|attach|copy|report)\b[^\n.]{0,80}(?:` + secretPath + `|` + secretWord + `|conversation|chat\s+history|transcript)[^\n]{0,80}\b(?:to|at|via|as)\s+[^\n]{0,40}?` + faraway +
-			`|\b(?:include|append|put|encode|embed|add)\b[^\n.]{0,60}(?:` + secretWord + `|conversation|contents?\s+of\s+\S*` + secretPath + `)[^\n]{0,60}(?:in|to|into)\s+(?:the|an?|your|every)\s+(?:url|query|link|image|request|commit\s+message|pull\s+request|issue)`),
+			`|\b(?:include|append|put|encode|embed|add)\b[^\n.]{0,60}(?:` + secretWord + `|conversation|contents?\s+of\s+\S*` + secretPath + `)[^\n]{0,60}(?:in|to|into)\s+(?:the|an?|your|every)\s+(?:\w+\s+)?(?:url|query|link|image|request|commit\s+message|pull\s+request|issue)` +
+			`|\b(?:search|scan|look|collect|gather|find|read|open)\b[^\n]{0,80}(?:` + secretPath + `|` + secretWord + `|\bwallet)[^\n]{0,80}\b(?:send|upload|post|e?mail|forward|copy)\b[^\n]{0,60}\bto\s+[^\n]{0,30}?` + faraway +
+			`|\b(?:put|paste|write|add|include)\b[^\n]{0,60}\bbase64\s+of\s+\S*` + secretPath +
+			`|!\[[^\]\n]*\]\(https?://[^)\n]*[?/=][^)\n]*[<{\[$%][^)\n]*(?:` + secretWord + `|message|conversation|transcript|history|prompt)`),
 		unless: lazy(`authorization|header|bearer|placeholder|never\s|do\s+not\s|don't\s|must\s+not|should\s+not|vault|keychain|secrets?\s+manager|1password|github\s+(?:actions\s+)?secrets`),
 	},
 	{
@@ -131,18 +146,27 @@ var injections = []injection{
 		name: "ssh_backdoor",
 		stem: []string{"authorized_keys", "crontab", ".bashrc", ".zshrc", ".profile", "agents.md", "claude.md", "soul.md"},
 		expr: lazy(`(?:>>?|\btee\b|\b(?:add|append|write|put|insert|install|echo|copy|place)\b)[^\n]{0,200}\.ssh/authorized_keys` +
-			`|\b(?:always|silently|secretly|first|must|immediately)\b[^\n]{0,60}(?:add|append|write|install|put)[^\n]{0,120}(?:crontab|\.bashrc|\.zshrc|\.bash_profile|~/\.profile)`),
+			`|\b(?:always|silently|secretly|first|must|immediately)\b[^\n]{0,60}(?:add|append|write|install|put)[^\n]{0,120}(?:crontab|\.bashrc|\.zshrc|\.bash_profile|~/\.profile)` +
+			`|\b(?:add|append|write|put|insert|echo)\b[^\n]{0,80}\b(?:curl|wget)\b[^\n]*\|\s*(?:ba|z|da|k)?sh\b[^\n]{0,80}(?:crontab|\.bashrc|\.zshrc|\.bash_profile|\.profile\b)`),
+		unless: lazy(`\byour\s+(?:own\s+)?(?:public\s+|ssh\s+)*key\b`),
 	},
 	{
-		name: "html_comment_injection",
-		stem: []string{"<!--"},
+		name: "html_comment_injection", // a Markdown comment: a link that no text uses
+		stem: []string{"[//]:", "[comment]:"},
+		expr: lazy(`\[(?://|comment)\]:\s*(?:#|<>)[^\n]*\b(?:assistants?|agents?|ai|llm|model|claude|hermes|gpt|copilot)\b[^\n]*\b(?:not|must|should|shall|execute|run|send|always|never|please|fetch|read)\b`),
+	},
+	{
+		name:  "html_comment_injection",
+		shown: true,
+		stem:  []string{"<!--"},
 		expr: lazy(`<!--(?:[^>]*[\s:\[(])?(?:ignore|override|system|secret|hidden)(?:[\s:,\])][^>]*)?-->` +
 			`|<!--[^>]*\b(?:assistants?|agents?|ai|llm|model|claude|hermes|gpt|copilot)\b[^>]*\b(?:must|should|shall|execute|run|send|always|never|please)\b[^>]*-->`),
 		unless: lazy(`<!--\s*(?:prettier|markdownlint|eslint|cspell|vale|textlint|todo)[\w-]*`),
 	},
 	{
-		name: "hidden_div",
-		stem: []string{"display", "visibility", "font-size", "opacity", "color"},
-		expr: lazy(`<\s*(?:div|span|p|section)\s[^>]*style\s*=\s*["'][^"'>]*(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*[01](?:px|pt|em|%)?\s*[;"']|opacity\s*:\s*0\s*[;"'])`),
+		name:  "hidden_div",
+		shown: true,
+		stem:  []string{"display", "visibility", "font-size", "opacity", "color"},
+		expr:  lazy(`<\s*(?:div|span|p|section)\s[^>]*style\s*=\s*["'][^"'>]*(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*[01](?:px|pt|em|%)?\s*[;"']|opacity\s*:\s*0\s*[;"'])`),
 	},
 }
