@@ -56,15 +56,11 @@ var injections = []injection{
 	},
 	{
 		name: "sys_prompt_override",
-		stem: []string{"system prompt", "system  prompt", "system\nprompt", "system-prompt", "system message", "system override", "system instruction", "im_start", "<|system|>", "[system]", "<system>", "[inst]", "<<sys>>", "system:", "system :", "[developer]", "<developer>", "[admin]", "prompt of", "initial prompt", "tool definitions", "end of "},
+		stem: []string{"system prompt", "system  prompt", "system\nprompt", "system-prompt", "system message", "system override", "system instruction", "im_start", "<|system|>", "[system]", "<system>", "[inst]", "<<sys>>", "system:", "prompt of", "initial prompt"},
 		expr: lazy(`\bsystem[\s-]+(?:prompt|message|instructions?)\s+override\b|\boverrid(?:e|ing)\s+` + few + `system[\s-]+(?:prompt|message|instructions?)` +
 			`|\bnew\s+system[\s-]+(?:prompt|message|instructions?)\s*:|\bsystem\s+override\b|<\|(?:im_start|system)\|>|<<sys>>|\[/?inst\]` +
 			`|(?:^|\n)\s*(?:#+\s*)?(?:\[system\]|<system>|system\s*:)\s*:?\s*(?:you|from\s+now|ignore|new|override|the\s+(?:assistant|agent|model|ai)|all|execute|run|send|do\b)` +
-			`|\b(?:reveal|print|repeat|output|show|leak|dump|send|disclose)\s+` + few + `(?:system[\s-]+(?:prompt|message|instructions?)|initial\s+prompt|hidden\s+instructions)\s*(?:verbatim|word\s+for\s+word|to\s|in\s+full|above|now|back|[.!\n]|$)` +
-			`|(?:^|\n)\s*(?:#+\s*)?(?:\[(?:system|developer|admin)\]|<(?:system|developer)>|system\s*:)\s*[^\n]{0,160}\b(?:you|your|session|approvals?|guard|priority|obey|restrictions)\b` +
-			`|(?:\b(?:never|not|don't)\s+)?\b(?:reveal|print|repeat|output|show|leak|dump|send|disclose|write|copy|paste)\s+(?:out\s+)?your\s+(?:\w+\s+){0,2}(?:system[\s-]+(?:prompt|message|instructions?)|(?:initial|hidden)\s+(?:prompt|instructions)|tool\s+definitions)` +
-			`|\bend\s+of\s+(?:the\s+)?(?:\w+\s+)?(?:file|prompt|context|instructions|document)\b[^\n]*\n+\s*(?:user|human|system|assistant)\s*:`),
-		unless: lazy(`^(?:never|not|don't)\s+(?:reveal|print|repeat|output|show|leak|dump|send|disclose|write|copy|paste)`),
+			`|\b(?:reveal|print|repeat|output|show|leak|dump|send|disclose)\s+` + few + `(?:system[\s-]+(?:prompt|message|instructions?)|initial\s+prompt|hidden\s+instructions)\s*(?:verbatim|word\s+for\s+word|to\s|in\s+full|above|now|back|[.!\n]|$)`),
 	},
 	{
 		name: "bypass_restrictions",

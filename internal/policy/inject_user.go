@@ -14,6 +14,22 @@ const (
 // the user for whom it works.
 var againstUser = []injection{
 	{
+		name: "sys_prompt_override", // the head of a message that no service sent
+		stem: []string{"[system]", "[developer]", "[admin]", "<system>", "<developer>", "system:", "system :"},
+		expr: lazy(`(?:^|\n)\s*(?:#+\s*)?(?:\[(?:system|developer|admin)\]|<(?:system|developer)>|system\s*:)\s*[^\n]{0,160}\b(?:you|your|session|approvals?|guard|priority|obey|restrictions)\b`),
+	},
+	{
+		name: "sys_prompt_override", // the end of a file that goes on
+		stem: []string{"end of "},
+		expr: lazy(`\bend\s+of\s+(?:the\s+)?(?:\w+\s+)?(?:file|prompt|context|instructions|document)\b[^\n]*\n+\s*(?:user|human|system|assistant)\s*:`),
+	},
+	{
+		name:   "sys_prompt_override", // what the model was told, to be written down
+		stem:   []string{"your system", "your full", "your entire", "your whole", "your complete", "your own", "your initial", "your hidden", "your tool"},
+		expr:   lazy(`(?:\b(?:never|not|don't)\s+)?\b(?:reveal|print|repeat|output|show|leak|dump|send|disclose|write|copy|paste)\s+(?:out\s+)?your\s+(?:\w+\s+){0,2}(?:system[\s-]+(?:prompt|message|instructions?)|(?:initial|hidden)\s+(?:prompt|instructions)|tool\s+definitions)`),
+		unless: lazy(refused),
+	},
+	{
 		name: "deception_hide",
 		stem: []string{"speak about", "talk about", "say nothing", "saying anything", "tell no", "telling any", "to yourself", "summary", "need not", "needn't", "need to know", "needs to know", "no need", "not necessary", "unnecessary", "let the", "let any", "its output", "deny", "pretend", "alarmed", "suspicious", "the user isn't", "the user won't", "the user will not", "the user does not", "the user doesn't", "the user is not"},
 		expr: lazy(`\b(?:never|not|don't)\s+(?:to\s+)?(?:speak|talk|say\s+anything)\s+about\s+` + thisOne +
