@@ -203,6 +203,82 @@ func TestKnownValuesAreMaskedInEveryForm(t *testing.T) {
 	}
 }
 
+// keyFile is a made-up key, as a file has it.
+var keyFile = "-----BEGIN " + "PRIVATE KEY-----\n" + strings.Repeat("MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQCu9kz4AKpEJJ1o\n", 20) + "-----END " + "PRIVATE KEY-----\n"
+
+// wrap breaks a text into lines.
+func wrap(text string, width int) string {
+	var b strings.Builder
+	for len(text) > width {
+		b.WriteString(text[:width] + "\n")
+		text = text[width:]
+	}
+	return b.String() + text
+}
+
+// TestEncodedKnownValuesAreMaskedAtEveryAlignment puts known values into longer
+// texts, encodes the whole, and breaks it into lines as programs do.
+func TestEncodedKnownValuesAreMaskedAtEveryAlignment(t *testing.T) {
+	t.Parallel()
+	for name, secret := range map[string]string{
+		"password": "tr0ub4dor&3-long", "key": "sk-" + "proj-aB3dE6gH9jK2mN5pQ8sT1vW4", "file": keyFile, "no known form": strings.Repeat("not-a-key-by-its-form/", 30),
+	} {
+		r := redact.New(redact.Options{Known: []string{secret}})
+		for before := range 4 {
+			text := []byte(strings.Repeat("a", before) + secret + "zz")
+			for encoding, encoded := range map[string]string{
+				"base64": base64.StdEncoding.EncodeToString(text), "base64 without padding": base64.RawStdEncoding.EncodeToString(text),
+				"base64 for addresses": base64.URLEncoding.EncodeToString(text), "base64 for addresses without padding": base64.RawURLEncoding.EncodeToString(text),
+				"hex": hex.EncodeToString(text), "upper hex": strings.ToUpper(hex.EncodeToString(text)), "query": url.QueryEscape(string(text)), "path": url.PathEscape(string(text)),
+			} {
+				for _, width := range []int{0, 60, 64, 76} {
+					shown := encoded
+					if width > 0 && (strings.HasPrefix(encoding, "base64") || strings.HasSuffix(encoding, "hex")) {
+						shown = wrap(encoded, width)
+					}
+					got := r.Text("x " + shown + " y")
+					if part := shows(strings.ReplaceAll(got, "\n", ""), middle(encoded)); len(part) > 0 {
+						t.Errorf("%s as %s in lines of %d, %d bytes before: %q shows %q", name, encoding, width, before, got, part)
+					}
+				}
+			}
+		}
+	}
+}
+
+// middle is an encoded text without the ends, which mix with the bytes around.
+func middle(encoded string) string { return encoded[7 : len(encoded)-7] }
+
+// TestKeyFilesAreMaskedInBase64 needs no known value: the form of the file is enough.
+func TestKeyFilesAreMaskedInBase64(t *testing.T) {
+	t.Parallel()
+	for before := range 4 {
+		text := []byte(strings.Repeat("\n", before) + keyFile)
+		for _, encoded := range []string{base64.StdEncoding.EncodeToString(text), base64.RawURLEncoding.EncodeToString(text), hex.EncodeToString(text)} {
+			for _, width := range []int{1 << 20, 60, 64, 76} {
+				got := redact.Text("x\n" + wrap(encoded, width) + "\ny")
+				// The last line may stay: it is the end mark of the file.
+				if part := shows(strings.ReplaceAll(got, "\n", ""), encoded[100:len(encoded)-60]); part != "" || !strings.HasSuffix(got, "\ny") {
+					t.Errorf("%d before, in lines of %d: %.200q shows %q", before, width, got, part)
+				}
+			}
+		}
+	}
+	certificate := base64.StdEncoding.EncodeToString([]byte(strings.ReplaceAll(keyFile, "PRIVATE KEY", "CERTIFICATE")))
+	if got := redact.Text(certificate); got != certificate {
+		t.Errorf("a certificate was masked: %.80q", got)
+	}
+}
+
+func TestLinesOfAKnownFileAreMasked(t *testing.T) {
+	t.Parallel()
+	r := redact.New(redact.Options{Known: []string{keyFile}})
+	line := strings.Split(keyFile, "\n")[3]
+	if got := r.Text("     4\t" + line + "\n"); strings.Contains(got, line[10:]) {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestURLCredentialsAreMaskedOnRequest(t *testing.T) {
 	t.Parallel()
 	r := redact.New(redact.Options{URLCredentials: true})

@@ -2,6 +2,7 @@ package redact_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -47,6 +48,31 @@ func TestStreamYieldsWhatTheWholeWould(t *testing.T) {
 		for range 50 {
 			if got := streamed(r, text, func(left int) int { return rng.IntN(left) + 1 }); got != want {
 				t.Fatalf("random pieces:\n got %q\nwant %q", got, want)
+			}
+		}
+	}
+}
+
+// TestStreamsAreMaskedAtEveryCut cuts every line of the two files in two, at every
+// byte, and into single bytes.
+func TestStreamsAreMaskedAtEveryCut(t *testing.T) {
+	t.Parallel()
+	r := redact.New(redact.Options{Known: []string{"open sesame", "hunter2hunter2", "-----BEGIN KNOWN KEY-----\nMIIEpAIBAAKCAQEA1234567890\nabcdefghijklmnop\n-----END KNOWN KEY-----"}})
+	known := base64.StdEncoding.EncodeToString([]byte("x-----BEGIN KNOWN KEY-----\nMIIEpAIBAAKCAQEA1234567890\nabcdefghijklmnop\n-----END KNOWN KEY-----\n"))
+	list := append(examples(secretLines), examples(honestLines)...)
+	list = append(list, example{text: "a " + known[:76] + "\n" + known[76:] + " b"}, example{text: "x open sesam open sesame hunter2hunter hunter2hunter2"})
+	for i, e := range list {
+		text := e.text + "\n" + list[(i*7+3)%len(list)].text + "\n"
+		want := r.Text(text)
+		for cut := range len(text) {
+			s := r.Stream()
+			if got := s.Write(text[:cut]) + s.Write(text[cut:]) + s.Flush(); got != want {
+				t.Fatalf("cut at %d of %q:\n got %q\nwant %q", cut, text, got, want)
+			}
+		}
+		for _, size := range []int{1, 2, 3, 7} {
+			if got := streamed(r, text, func(int) int { return size }); got != want {
+				t.Fatalf("pieces of %d of %q:\n got %q\nwant %q", size, text, got, want)
 			}
 		}
 	}

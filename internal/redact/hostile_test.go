@@ -1,0 +1,119 @@
+package redact
+
+import (
+	"strings"
+	"testing"
+)
+
+// hostile are texts in which every rule begins again and again, or reads far.
+var hostile = map[string]string{
+	"key prefix":             "sk-",
+	"key prefixes, joined":   "sk-proj-ghp_xoxb-",
+	"keys, almost":           "sk-abcdefghijk",
+	"open-ended keys":        "sntrys_/whsec_+",
+	"web tokens":             "eyJ",
+	"web tokens, dotted":     "eyJhbGciOiJIUzI1.a.",
+	"web tokens, whole":      "eyJhbGciOiJIUzI1.abcd",
+	"bot tokens":             "MTIzNDU2Nzg5MDEyMzQ1Njc4.GaBcDe.",
+	"assignments":            "password=",
+	"assignments, colons":    "password:",
+	"assignments, commas":    "password=x,",
+	"assignments, not ended": "a_token=(",
+	"values that are code":   "password=f(),",
+	"quotes":                 `password="`,
+	"quotes of other kinds":  "password=\"'`",
+	"forms":                  "token=1&",
+	"queries":                "?token=1&x=2",
+	"arrows":                 "password=>",
+	"semicolons":             "a;b ;",
+	"separators":             "://::@@",
+	"separators with blanks": "a  :  ",
+	"equals signs":           "=",
+	"addresses":              "a://",
+	"addresses, users":       "a://b:c@",
+	"addresses of the web":   "http://a@",
+	"webhooks":               "https://hooks.slack.com/services/",
+	"elements":               "<password>",
+	"named values":           `name="token" `,
+	"headers":                "Authorization:",
+	"headers with quotes":    `Authorization: "`,
+	"cookies":                "Cookie: a=b; ",
+	"blocks":                 "-----BEGIN ",
+	"private blocks":         "-----BEGIN PRIVATE KEY-----",
+	"private blocks, ended":  "-----BEGIN PRIVATE KEY----------END",
+	"encoded blocks":         "LS0tLS1CRUdJTi",
+	"encoded private blocks": "LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0tCk",
+	"hex blocks":             "2d2d2d2d2d424547494e20",
+	"block scalars":          "password: |\n",
+	"block scalars, deep":    "password: |\n  password: |\n",
+	"options":                "--token a",
+	"options in a row":       "--token ",
+	"short options":          "-p ",
+	"programs":               "mysql -p ",
+	"programs with a pipe":   "curl -u|",
+	"logins":                 "docker -p x ",
+	"lists of arguments":     `"-u", `,
+	"echoes":                 "echo ",
+	"echoes into a pipe":     "echo|",
+	"machines":               "machine ",
+	"machines with logins":   "machine a login b ",
+	"htpasswd":               "htpasswd -b ",
+	"spoken passwords":       "password is ",
+	"statements":             "identified by '",
+	"putty keys":             "Private-Lines: 1",
+	"bearers":                "Bearer ",
+	"digits":                 "1234567:",
+	"long digits":            "1",
+	"password files":         "\na:1234:",
+	"hex":                    "0123456789abcdef",
+	"base64":                 "QUJDREVGR0hJSktM",
+	"base64 with marks":      "QUJDREVGR0hJSktM+/",
+	"base64 in lines":        strings.Repeat("QUJD", 19) + "\n",
+	"dashes":                 "-",
+	"dots":                   ".",
+	"underlines":             "_",
+	"blanks":                 " ",
+	"names":                  "a_b-c.",
+	"spaced names":           "api_key ",
+	"backslashes":            `\`,
+	"escapes":                `\n\"`,
+	"terminal sequences":     "\x1b[",
+	"titles":                 "\x1b]",
+	"invisible":              "\u200b",
+	"not UTF-8":              "\xe2",
+	"known, almost":          "open sesam",
+	"known, broken lines":    "b3BlbiBz\n",
+	"ordinary":               "The quick brown fox jumps over the lazy dog, 12 times: see https://example.org/a?b=c.\n",
+	"code":                   "func (s *Session) Submit(ctx context.Context, op Op) error {\n\ttoken := op.Token()\n\treturn s.run(ctx, token)\n}\n",
+	"log":                    "2026-11-22T12:16:44.123Z INFO request done method=GET path=/v1/models status=200 took=12ms session=20261122_1216\n",
+}
+
+var knownForTests = []string{"open sesame, friend", "open sesame, fiend", "hunter2hunter2hunter2"}
+
+// work returns how many bytes the rules read in a text of about that size.
+func work(r *Redactor, piece string, size int) int {
+	text := strings.Repeat(piece, size/len(piece)+1)
+	v := newView(text, true)
+	p := pass{s: v.text, final: true, settled: len(v.text), known: r.known.Load()}
+	p.run(0)
+	return v.steps + p.steps
+}
+
+func TestWorkGrowsAsTheText(t *testing.T) {
+	t.Parallel()
+	const (
+		small, large = 256 << 10, 1 << 20
+		most         = 100 // bytes read for one of the text
+	)
+	r := New(Options{Known: knownForTests})
+	for name, piece := range hostile {
+		before, after := work(r, piece, small), work(r, piece, large)
+		if float64(after) > 4.2*float64(before)+large/10 {
+			t.Errorf("%s: %d steps for 256 KB, %d for 1 MB", name, before, after)
+		}
+		if after > most*large {
+			t.Errorf("%s: %d steps for each byte", name, after/large)
+		}
+		t.Logf("%-24s %6.2f steps for each byte", name, float64(after)/large)
+	}
+}
