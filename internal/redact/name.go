@@ -58,6 +58,19 @@ func nameKind(name string) kind {
 	return found
 }
 
+// endsSecret reports whether the last word of a name is the one that announces.
+func endsSecret(name string) bool {
+	from, to := 0, 0
+	for at := 0; at < len(name); {
+		f, t := nextWord(name, at)
+		if f == t {
+			break
+		}
+		from, to, at = f, t, t
+	}
+	return nameKind(name[from:to]) > plain
+}
+
 // mayAnnounce rejects most names cheaply, by the stems that every secret word has.
 func mayAnnounce(name string) bool {
 	for i := 0; i+3 <= len(name); i++ {
@@ -117,22 +130,45 @@ func wordKind(word, before string) kind {
 // runTogether finds names that are written without a mark between their words:
 // pgpassword, githubtoken, sshpass, secretkey.
 func runTogether(word string) kind {
-	for _, end := range [...]string{"password", "passwd", "passphrase", "passcode", "secret", "pwd"} {
-		if strings.HasSuffix(word, end) {
-			return phrase
+	if len(word) < 4 {
+		return plain
+	}
+	found, ends := plain, ""
+	switch word[len(word)-3:] {
+	case "ord":
+		found, ends = phrase, "password"
+	case "swd":
+		found, ends = phrase, "passwd"
+	case "ase":
+		found, ends = phrase, "passphrase"
+	case "ode":
+		found, ends = phrase, "passcode"
+	case "ret":
+		found, ends = phrase, "secret"
+	case "pwd":
+		found, ends = phrase, "pwd"
+	case "ken":
+		found, ends = token, "token"
+	case "ial":
+		found, ends = token, "credential"
+	case "als":
+		found, ends = token, "credentials"
+	case "key":
+		for _, before := range [...]string{"api", "auth", "access", "secret", "private", "signing", "encryption", "master", "shared", "account", "license"} {
+			if strings.HasSuffix(word[:len(word)-3], before) {
+				return token
+			}
 		}
 	}
-	for _, end := range [...]string{"token", "apikey", "authkey", "accesskey", "secretkey", "privatekey", "signingkey", "encryptionkey", "masterkey", "sharedkey", "accountkey", "licensekey", "credential", "credentials"} {
-		if strings.HasSuffix(word, end) {
-			return token
-		}
+	if ends != "" && strings.HasSuffix(word, ends) && word != "nopasswd" {
+		return found
 	}
 	front, ok := strings.CutSuffix(word, "pass")
 	if !ok {
 		return plain
 	}
 	switch front {
-	case "com", "encom", "by", "ask", "tres", "sur", "under", "over", "multi", "single", "one", "two", "first", "second", "low", "high", "band", "all", "re", "render", "boarding":
+	case "com", "encom", "by", "buy", "mini", "ask", "tres", "sur", "under", "over", "multi", "single", "one", "two", "first", "second", "low", "high", "band", "all", "re", "render", "boarding":
 		return plain // compass, bypass, askpass and other words
 	}
 	return phrase
@@ -155,10 +191,10 @@ func unmakes(word string) bool {
 	case "file", "path", "dir", "sock", "socket", "url", "uri", "endpoint", "host", "name", "names", "id", "ids", "type", "types",
 		"limit", "limits", "count", "counts", "ttl", "expiry", "expires", "expiration", "expire", "len", "length", "size", "prefix",
 		"suffix", "timeout", "version", "algorithm", "alg", "format", "policy", "mode", "status", "enabled", "required", "pattern",
-		"regex", "index", "usage", "budget", "env", "var", "source", "provider", "strategy", "class", "field", "label", "hint", "method",
+		"regex", "index", "usage", "budget", "env", "var", "source", "provider", "strategy", "class", "field", "hint", "method",
 		"rotation", "manager", "store", "ref", "kind", "map", "list", "set", "per", "cost", "price", "rate", "window",
-		"prompt", "message", "error", "title", "placeholder", "tooltip", "description", "help", "text", "reset", "changed", "strength", "rules", "min", "age", "used", "total", "remaining", "ratio", "speed", "budgets",
-		"program", "command", "cmd", "helper", "agent", "column", "table", "input", "form", "view", "button", "link":
+		"prompt", "message", "error", "title", "placeholder", "tooltip", "description", "help", "text", "reset", "changed", "strength", "rules", "min", "max", "age", "location", "label", "used", "total", "remaining", "ratio", "speed", "budgets",
+		"stdin", "program", "command", "cmd", "helper", "agent", "column", "table", "input", "form", "view", "button", "link":
 		return true
 	}
 	return false

@@ -1,16 +1,21 @@
-// Package redact takes secrets out of text: by shape (key prefixes, JWTs,
-// Authorization headers, assignments whose name says secret, form bodies, bot
-// tokens, URL passwords, private key blocks) and by value (a set of live
-// secrets, also in base64, hex and URL form). It works on whole strings and on
+// Package redact takes secrets out of text: by what announces them (names of
+// variables, fields, headers, options of commands, addresses with a password, files
+// such as .netrc and .npmrc), by their form (keys of known vendors, JWTs, private
+// keys, also in base64 and hex), and by value (a set of live secrets, also in
+// base64, hex and URL form, over several lines). It works on whole strings and on
 // streams whose chunks may cut a secret anywhere.
 //
 // One hand-written pass does everything, since it runs on every tool result, and
-// these are long: it uses no regular expressions and does not allocate if nothing
-// is found. Strings and streams share that pass, so a stream gives the same
-// result as the whole text.
+// these are long: it uses no regular expressions, does not allocate if nothing is
+// found, and its work grows as the text does, whatever the text is. Strings and
+// streams share that pass, so a stream gives the same result as the whole text.
 //
-// Start with Redactor.Text; scan.go is the pass, assign.go the rules for
-// name-and-value pairs. The package must not know tools or sessions.
+// Start with Redactor.Text. pass.go is the pass, pair.go finds names with their
+// values, name.go and judge.go decide about them; the other files have the rules for
+// single forms. A rule reads ahead through methods of pass, which note when the text
+// ended (touched) and count the work (steps). testdata has lines with secrets and
+// honest lines: add one when a rule changes. The package must not know tools or
+// sessions.
 package redact
 
 import (
@@ -24,8 +29,9 @@ type Options struct {
 	// Known are live secret values. Those under 6 bytes are ignored: they
 	// would mask ordinary words.
 	Known []string
-	// URLCredentials also masks user:password in web addresses and query
-	// parameters that look secret. If off, ordinary URLs are not changed.
+	// URLCredentials also masks parameters such as token and key in the query of a
+	// web address. If off, only those that announce a secret beyond doubt are
+	// masked, as api_key and access_token, since ordinary addresses must stay whole.
 	URLCredentials bool
 }
 
@@ -96,12 +102,13 @@ type found struct {
 // only context. If final is set, all of s is settled.
 func (r *Redactor) find(s string, from int, final bool) found {
 	v := newView(s, final)
-	p := pass{s: v.text, final: final, settled: len(v.text), resume: len(v.text)}
+	p := pass{s: v.text, final: final, settled: len(v.text)}
 	if r != nil {
 		p.urls = r.urls
 		p.known = r.known.Load()
 	}
-	p.run(v.into(from))
+	start := v.into(from)
+	p.run(start)
 	for i := range p.spans {
 		p.spans[i].from = v.back(p.spans[i].from)
 		p.spans[i].to = v.back(p.spans[i].to-1) + 1
@@ -109,7 +116,7 @@ func (r *Redactor) find(s string, from int, final bool) found {
 	return found{
 		spans:   p.spans,
 		settled: min(v.back(p.settled), v.held),
-		resume:  min(v.back(p.resume), v.held),
+		resume:  min(v.back(p.resume(start)), v.held),
 	}
 }
 

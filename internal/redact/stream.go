@@ -8,20 +8,23 @@ import (
 const (
 	// streamHold bounds what a stream holds back, in bytes. It is more than any
 	// single rule reads.
-	streamHold = 16 << 10
+	streamHold = 48 << 10
 	// streamContext is how much of the text passed on is remembered, so that the
-	// name before a value is known when the value comes.
+	// name before a value is known when the value comes. It is more than any rule
+	// reads back.
 	streamContext = 4 << 10
 )
 
 // Stream masks secrets in text that arrives in pieces, wherever it is cut. It
-// holds back the shortest tail that may still become a secret, at most 16 KiB.
+// holds back the shortest tail that may still become a secret: usually a word, at
+// most the longest value that a rule reads.
 // A Stream belongs to one goroutine.
 type Stream struct {
 	r     *Redactor
 	text  string // context that was passed on, then the part held back
 	begun int    // where the part held back begins
 	read  int    // where to read on, at most begun
+	seen  int    // how much of text was read the last time
 }
 
 // Stream returns a new stream that masks as r does.
@@ -31,11 +34,24 @@ func (r *Redactor) Stream() *Stream { return &Stream{r: r} }
 // which may be empty.
 func (s *Stream) Write(piece string) string {
 	s.text += piece
+	held := len(s.text) - s.begun
+	if s.waits() {
+		return ""
+	}
 	out := s.take(false)
-	if len(s.text)-s.begun > streamHold { // longer than any secret
+	if held = len(s.text) - s.begun; held > streamHold { // longer than any secret
 		out += s.take(true)
 	}
 	return out
+}
+
+// waits reports whether too little has come since the last reading. A long part
+// that is held back is read again only when it has grown by an eighth, so that the
+// work stays in proportion to the text.
+func (s *Stream) waits() bool {
+	const small = 256
+	again := s.seen - s.read
+	return again > small && len(s.text)-s.seen < again/8
 }
 
 // Flush returns what was held back, masked, and starts again.
@@ -65,11 +81,12 @@ func (s *Stream) take(final bool) string {
 		at = sp.to
 	}
 	b.WriteString(s.text[at:settled])
-	s.begun, s.read = settled, min(f.resume, settled)
+	s.begun, s.read, s.seen = settled, min(f.resume, settled), len(s.text)
 	if drop := s.read - streamContext; drop > 0 {
 		s.text = strings.Clone(s.text[drop:])
 		s.begun -= drop
 		s.read -= drop
+		s.seen -= drop
 	}
 	return b.String()
 }

@@ -1,133 +1,144 @@
 package redact
 
 import (
+	"encoding/base64"
 	"strings"
 	"unicode"
 )
 
-// secret decides whether the value of a pair is a secret. Its name says that it
-// may be one. Code that handles secrets, and prose about them, must stay readable.
-func (p *pass) secret(k kind, pr pair, value string) bool {
-	if value == "" || referring(value, pr.mark == 0) || strings.EqualFold(value, pr.name) {
-		return false
-	}
-	if form, query := p.inForm(pr); form || query {
-		return form || p.urls
-	}
-	if shouting(pr.name) {
-		return environment(k, pr, value)
-	}
-	if pr.mark != 0 {
-		return literal(k, pr, value)
-	}
-	if strings.HasPrefix(pr.name, "--") {
-		return k >= token && pr.sep == '=' && !code(value)
-	}
-	if !p.startsLine(pr) {
-		return !pr.spaced && pr.sep == '=' && p.afterBlank(pr) && !code(value) && looksSecret(k, value)
-	}
-	if !pr.standalone {
-		return false
-	}
-	if pr.sep == '=' {
-		return setting(k, pr, value)
-	}
-	return field(k, pr, value)
-}
-
-// environment judges NAME=value and NAME: value.
-func environment(k kind, pr pair, value string) bool {
-	if strings.ContainsAny(value, " \t") && pr.mark != 0 {
-		return k == phrase && hasDigit(value)
-	}
-	if k == keyLike {
-		return looksSecret(token, value)
-	}
-	if pr.mark == 0 && pr.spaced && pr.sep == '=' { // a constant in code
-		return !code(value) && looksSecret(token, value)
-	}
-	if pr.mark == 0 && pr.sep == ':' && word(value) {
-		return k == phrase && !typeName(value)
-	}
-	return k == phrase || len(value) > 6 || !digits(value)
-}
-
-// literal judges a quoted value: a JSON field's, a YAML string, one in code.
-func literal(k kind, pr pair, value string) bool {
-	if strings.ContainsAny(value, " \t{}%") {
-		return false
-	}
-	if pr.sep == '=' { // code more often than not
-		return looksSecret(k, value)
-	}
-	switch k {
-	case phrase:
-		return !typeName(value)
-	case token:
-		return len(value) >= 16 || len(value) >= 6 && hasDigit(value)
-	}
-	return looksSecret(token, value)
-}
-
-// setting judges key=value on its own line.
-func setting(k kind, pr pair, value string) bool {
-	if code(value) {
-		return false
-	}
-	if strings.Contains(pr.name, ".") && !pr.spaced {
-		return k >= token
-	}
-	return looksSecret(k, value)
-}
-
-// field judges "key: value" on its own line: YAML or a header.
-func field(k kind, pr pair, value string) bool {
-	if code(value) || typeName(value) {
-		return false
-	}
-	switch k {
-	case phrase:
-		return true
-	case token:
-		return strings.Contains(pr.name, "-") || len(value) >= 16 || len(value) >= 6 && hasDigit(value)
-	}
-	return looksSecret(token, value)
-}
+// judged is how much of a value is read to judge it.
+const judged = 128
 
 // looksSecret judges only a value, if the name may be that of a variable.
 func looksSecret(k kind, value string) bool {
+	value = value[:min(len(value), judged)]
 	if k == phrase {
 		return len(value) >= 6 && (hasDigit(value) || strings.ContainsAny(value, "!@#$%^&*+?~"))
 	}
 	const piece = 12
-	for part := range strings.FieldsFuncSeq(value, func(r rune) bool { return strings.ContainsRune("-_./", r) }) {
-		if len(part) >= piece && hasDigit(part) {
+	from, digit := 0, false
+	for i := 0; i <= len(value); i++ {
+		if i < len(value) && strings.IndexByte("-_./", value[i]) < 0 {
+			digit = digit || isDigit(value[i])
+			continue
+		}
+		if i-from >= piece && digit {
+			return true
+		}
+		from, digit = i+1, false
+	}
+	if len(value) < 32 || strings.ContainsAny(value, " _") || strings.IndexFunc(value, unicode.IsLower) < 0 {
+		return false
+	}
+	upper := strings.IndexFunc(value, unicode.IsUpper) >= 0
+	if strings.ContainsAny(value, "/.") { // base64, or a path
+		return len(value) >= 40 && upper && hasDigit(value)
+	}
+	return upper || hasDigit(value)
+}
+
+// password reports whether a name says password, rather than secret or key, which
+// are also the names of other things.
+func password(name string) bool {
+	name = strings.ToLower(name)
+	for _, word := range [...]string{"pass", "pwd", "psk", "mnemonic"} {
+		if strings.Contains(name, word) {
 			return true
 		}
 	}
-	return len(value) >= 40 && hasDigit(value) && strings.IndexFunc(value, unicode.IsLower) >= 0 && strings.IndexFunc(value, unicode.IsUpper) >= 0 &&
-		!strings.ContainsAny(value, " _")
+	return false
+}
+
+// userPass reports whether a value is user:password in base64.
+func userPass(value string) bool {
+	raw, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(value, "="))
+	if err != nil || len(raw) < 3 {
+		return false
+	}
+	for _, c := range raw {
+		if c < ' ' || c > '~' {
+			return false
+		}
+	}
+	return strings.IndexByte(string(raw), ':') > 0
+}
+
+// version reports whether a value is the version of a dependency, as "^7.0.4".
+func version(value string) bool {
+	value = strings.TrimLeft(value, "^~<>=v ")
+	dots := 0
+	for i := range len(value) {
+		switch c := value[i]; {
+		case c == '.':
+			dots++
+		case dots == 0 && !isDigit(c), !wordByte(c) && c != '-' && c != '+':
+			return false
+		}
+	}
+	return dots > 0 && len(value) > 2 && isDigit(value[0])
+}
+
+// camelWord reports whether a value is an identifier of code: small letters, with
+// single capitals at the beginning of words.
+func camelWord(value string) bool {
+	if !word(value) || !isLower(value[0]) || strings.IndexFunc(value, unicode.IsUpper) < 0 {
+		return false
+	}
+	for i := 1; i < len(value); i++ {
+		if isUpper(value[i]) && (i+2 >= len(value) || !isLower(value[i+1]) || !isLower(value[i+2])) {
+			return false
+		}
+	}
+	return true
+}
+
+// camel reports whether a value is itself the name of a secret, as in code.
+func camel(value string) bool {
+	return !hasDigit(value) && strings.IndexFunc(value, unicode.IsUpper) > 0 && strings.IndexFunc(value, unicode.IsLower) >= 0 &&
+		!strings.ContainsAny(value, " -!@#$%^&*+=?~/") && nameKind(value) >= token
+}
+
+// template reports whether a quoted value has places to be filled in.
+func template(value string) bool {
+	if strings.ContainsAny(value, "{}") {
+		return true
+	}
+	for i := 0; i+1 < len(value); i++ {
+		if value[i] == '%' && strings.IndexByte("svdq(", value[i+1]) >= 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // referring reports whether a value only points to a secret, is a placeholder, or
 // was masked before.
 func referring(value string, bare bool) bool {
+	if value == "" {
+		return false
+	}
+	value = value[:min(len(value), judged)]
 	switch c := value[0]; {
-	case c == '$' && len(value) > 1 && !hasDigit(value[1:2]), c == '<', c == '%' && strings.HasSuffix(value, "%"):
+	case c == '#' && len(value) <= len("#rrggbbaa"), c == '$' && len(value) > 1 && !isDigit(value[1]), c == '<', c == '%' && (strings.HasSuffix(value, "%") || len(value) < 4):
 		return true
 	case strings.IndexByte("{[(&", c) >= 0 && bare, strings.Trim(value, "*") == "":
 		return true
 	}
-	if strings.Contains(value, "...") || strings.Contains(value, "***") || strings.ContainsRune(value, '…') {
+	if strings.Contains(value, "...") || strings.Contains(value, "***") || strings.Contains(value, "…") {
 		return true
 	}
 	if strings.HasPrefix(value, "${") || strings.Contains(value, "{{") || bare && strings.Contains(value, "${") {
 		return true
 	}
 	short := strings.ToLower(value[:min(len(value), 12)])
-	for _, placeholder := range [...]string{"your", "xxx", "example", "placeholder", "changeme", "redacted", "os.", "env.", "process.env", "secrets.", "env:", "vault:", "keychain:"} {
-		if strings.HasPrefix(short, placeholder) {
+	for _, mark := range [...]string{"xxx", "os.", "env.", "process.env", "secrets.", "env:", "vault:", "keychain:", "file:", "var."} {
+		if strings.HasPrefix(short, mark) {
 			return true
+		}
+	}
+	for _, mark := range [...]string{"your", "example", "placeholder", "changeme", "redacted"} {
+		if strings.HasPrefix(short, mark) {
+			return !hasDigit(value)
 		}
 	}
 	switch short {
@@ -137,9 +148,20 @@ func referring(value string, bare bool) bool {
 	return short[0] == '/' && !hasDigit(value) && !strings.ContainsAny(value, "+=") || bare && (strings.HasPrefix(short, "~/") || strings.HasPrefix(short, "./"))
 }
 
+// placeholder reports whether a password is the word for one, as documents write
+// user:password.
+func placeholder(value string) bool {
+	switch strings.ToLower(value) {
+	case "pass", "password", "passwd", "pwd", "secret", "token", "api_key", "apikey", "access_token":
+		return true
+	}
+	return false
+}
+
 // code reports whether a bare value is an expression: a call, an index, a chain
 // of attributes.
 func code(value string) bool {
+	value = value[:min(len(value), judged)]
 	if strings.ContainsAny(value, "()[]{}") || strings.Contains(value, "->") || strings.Contains(value, "::") || strings.HasSuffix(value, ",") || strings.HasSuffix(value, ";") {
 		return true
 	}
@@ -153,32 +175,70 @@ func code(value string) bool {
 	return chained
 }
 
-// word reports whether a value is one plain identifier without a digit at either
-// end.
+// word reports whether a value is one plain identifier without a digit.
 func word(value string) bool {
 	if value == "" {
 		return false
 	}
 	for i := range len(value) {
-		if class[value[i]] != wordByte {
+		if !wordByte(value[i]) || isDigit(value[i]) {
 			return false
 		}
 	}
-	return !hasDigit(value)
+	return true
 }
 
+// typeName reports whether a value is the type or the state of a secret, not one.
 func typeName(value string) bool {
 	switch strings.ToLower(value) {
 	case "string", "str", "text", "bytes", "number", "int", "integer", "bool", "boolean", "any", "object", "optional", "required",
-		"password", "secret", "token", "hidden", "inherit", "default", "unknown", "secretstr", "read", "write", "unset", "missing", "empty":
+		"password", "secret", "token", "hidden", "inherit", "default", "unknown", "secretstr", "read", "write", "unset", "missing", "empty",
+		"incorrect", "wrong", "invalid", "valid", "changed", "updated", "expired", "ok", "okay", "rejected", "accepted", "denied", "correct",
+		"files", "compat", "strong", "weak", "plain", "plaintext", "hashed", "encrypted", "masked", "omitted", "removed", "set", "below", "passed", "failed", "disabled", "enabled", "stored", "prompt", "ask":
 		return true
 	}
 	return false
 }
 
+// common reports whether a word after an option belongs to a sentence about it.
+func common(value string) bool {
+	switch strings.ToLower(strings.Trim(value, ".,;:")) {
+	case "flag", "option", "options", "argument", "arguments", "parameter", "value", "instead", "is", "and", "or", "with", "to", "if", "when", "for", "from",
+		"file", "stdin", "prompt", "as", "in", "on", "at", "of", "the", "a", "an", "must", "can", "may", "will", "too", "first", "again", "only", "then", "but", "not":
+		return true
+	}
+	return typeName(value)
+}
+
+// sentence reports whether a quoted text with blanks speaks about a password instead
+// of being one: it has a word about passwords or a word of a prompt, or ends like a
+// sentence.
+func sentence(value string) bool {
+	if !strings.Contains(value, " ") {
+		return false
+	}
+	if last := value[len(value)-1]; strings.IndexByte(".?:", last) >= 0 || strings.HasSuffix(value, "…") {
+		return true
+	}
+	for w := range strings.FieldsSeq(value) {
+		switch w = strings.ToLower(strings.Trim(w, ".,;:!?()'\"")); w {
+		case "your", "must", "should", "please", "enter", "required", "invalid", "optional", "forgot", "reset", "confirm", "minimum", "characters",
+			"cannot", "repeat", "least":
+			return true
+		default:
+			if nameKind(w) > keyLike {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }
+
 func digits(value string) bool {
 	for i := range len(value) {
-		if value[i] < '0' || value[i] > '9' {
+		if !isDigit(value[i]) {
 			return false
 		}
 	}
@@ -197,56 +257,4 @@ func shouting(name string) bool {
 		}
 	}
 	return upper >= 3
-}
-
-// startsLine reports whether only indentation, a list or diff mark, curl's prompt
-// or an opening quote comes before the name.
-func (p *pass) startsLine(pr pair) bool {
-	s := p.s
-	at := pr.from
-	if at > 0 && isQuote(s[at-1]) {
-		return true
-	}
-	minimum := max(0, at-nameBound)
-	for at > minimum && strings.IndexByte(" \t-+<>*", s[at-1]) >= 0 {
-		at--
-	}
-	for _, lead := range [...]string{"export", "set", "env"} {
-		if strings.HasSuffix(s[minimum:at], lead) && at < pr.from {
-			at -= len(lead)
-			break
-		}
-	}
-	for at > minimum && (s[at-1] == ' ' || s[at-1] == '\t') {
-		at--
-	}
-	return at == 0 || s[at-1] == '\n'
-}
-
-// afterBlank reports whether a blank comes before the name, as in a connection
-// string.
-func (p *pass) afterBlank(pr pair) bool {
-	return pr.from > 0 && (p.s[pr.from-1] == ' ' || p.s[pr.from-1] == ';')
-}
-
-// inForm reports whether the pair is part of a form body or of a URL query.
-func (p *pass) inForm(pr pair) (form, query bool) {
-	s := p.s
-	if pr.sep != '=' || pr.spaced || pr.mark != 0 {
-		return false, false
-	}
-	before := pr.from > 0 && (s[pr.from-1] == '&' || s[pr.from-1] == '?')
-	if !before && (pr.end >= len(s) || s[pr.end] != '&' || pr.end+1 < len(s) && !letterOrDigit(s[pr.end+1])) {
-		return false, false
-	}
-	const reach = 2048 // as far back as an address may begin
-	for at := pr.from; at > 0 && at > pr.from-reach; at-- {
-		switch c := s[at-1]; {
-		case c == '?', c == '/' && at > 1 && s[at-2] == '/':
-			return false, true
-		case c <= ' ', isQuote(c):
-			return true, false
-		}
-	}
-	return true, false
 }

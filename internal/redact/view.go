@@ -14,21 +14,23 @@ type view struct {
 	// jumps say that from text offset at on, the origin is offset+shift.
 	jumps []jump
 	// held is where an unfinished sequence at the end of the origin begins.
-	held int
+	held  int
+	steps int // bytes that were read, for tests
 }
 
-type jump struct{ at, shift int }
+type jump struct{ at, shift int32 }
 
 func newView(s string, final bool) view {
 	v := view{text: s, held: len(s)}
+	d := decoder{s: s, bell: -1, ends: -1}
 	var b strings.Builder
 	start := 0 // of the stretch not copied yet
 	for i := 0; i < len(s); {
 		if !specialByte[s[i]] {
-			i++
+			i = nextSpecial(s, i)
 			continue
 		}
-		put, size, whole := decode(s[i:])
+		put, size, whole := d.decode(i)
 		if !whole && !final {
 			v.held = i
 			break
@@ -44,8 +46,9 @@ func newView(s string, final bool) view {
 		b.WriteString(put)
 		i += size
 		start = i
-		v.jumps = append(v.jumps, jump{at: b.Len(), shift: i - b.Len()})
+		v.jump(b.Len(), i)
 	}
+	v.steps = len(s) + d.steps
 	if v.jumps == nil {
 		v.text = s[:v.held]
 		return v
@@ -55,22 +58,56 @@ func newView(s string, final bool) view {
 	return v
 }
 
+// jump records that the text goes on at an offset of the origin.
+func (v *view) jump(at, origin int) {
+	j := jump{at: int32(at), shift: int32(origin - at)}
+	if n := len(v.jumps); n > 0 && v.jumps[n-1].at == j.at { // nothing between
+		v.jumps[n-1] = j
+		return
+	}
+	v.jumps = append(v.jumps, j)
+}
+
+// nextSpecial returns the place of the next special byte from i on. It looks at
+// eight bytes at a time, as long as none of them may be special.
+func nextSpecial(s string, i int) int {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	for i+8 <= len(s) {
+		x := uint64(head(s[i:])) | uint64(head(s[i+4:]))<<32
+		slash, del := x^('\\'*ones), x^(0x7f*ones)
+		if (x|(x-' '*ones)|(slash-ones)&^slash|(del-ones)&^del)&tops != 0 {
+			break
+		}
+		i += 8
+	}
+	for end := min(len(s), i+8); i < end; i++ {
+		if specialByte[s[i]] {
+			return i
+		}
+	}
+	return i
+}
+
 // back converts an offset of the text to one of the origin.
 func (v view) back(at int) int {
-	n := sort.Search(len(v.jumps), func(i int) bool { return v.jumps[i].at > at })
+	n := sort.Search(len(v.jumps), func(i int) bool { return int(v.jumps[i].at) > at })
 	if n == 0 {
 		return at
 	}
-	return at + v.jumps[n-1].shift
+	return at + int(v.jumps[n-1].shift)
 }
 
 // into converts an offset of the origin to one of the text.
 func (v view) into(at int) int {
-	n := sort.Search(len(v.jumps), func(i int) bool { return v.jumps[i].at+v.jumps[i].shift > at })
-	if n == 0 {
-		return min(at, len(v.text))
+	n := sort.Search(len(v.jumps), func(i int) bool { return int(v.jumps[i].at+v.jumps[i].shift) > at })
+	most := len(v.text)
+	if n < len(v.jumps) { // a place within a sequence is where the text goes on
+		most = int(v.jumps[n].at)
 	}
-	return min(at-v.jumps[n-1].shift, len(v.text))
+	if n == 0 {
+		return min(at, most)
+	}
+	return min(at-int(v.jumps[n-1].shift), most)
 }
 
 // specialByte marks the bytes at which decode must look.
@@ -83,32 +120,62 @@ var specialByte = func() (t [256]bool) {
 	return t
 }()
 
-func invisible(r rune) bool {
-	return r == 0xad || r >= 0x200b && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2060 && r <= 0x2064 || r == 0xfeff
+// decoder decodes the sequences of a text.
+type decoder struct {
+	s     string
+	bell  int // the next end of a title that was looked for, -1 if not yet
+	ends  int
+	steps int
 }
 
-// decode returns the view's text for the beginning of s, and how many bytes of s
-// it covers; 0 means that the first byte is an ordinary one. whole is false if s
-// ends within a possible sequence.
-func decode(s string) (put string, size int, whole bool) {
+// decode returns the view's text for the sequence at i, and how many bytes it has;
+// 0 means that the first byte is an ordinary one. whole is false if the text ends
+// within a possible sequence.
+func (d *decoder) decode(i int) (put string, size int, whole bool) {
+	s := d.s[i:]
 	switch c := s[0]; {
 	case c == '\\':
 		return decodeEscape(s)
 	case c == 0x1b:
-		return decodeTerminal(s)
+		return d.terminal(i)
 	case c < 0x20 || c == 0x7f:
 		return "", 1, true
 	}
-	for i, r := range s {
-		if i > 0 {
-			break
+	return decodeInvisible(s)
+}
+
+// decodeInvisible removes invisible characters and the control characters above
+// ASCII: U+0080 to U+009F, the soft hyphen, zero widths, directions, joiners and the
+// byte order mark.
+func decodeInvisible(s string) (string, int, bool) {
+	if len(s) < 2 {
+		return "", 0, false
+	}
+	second := s[1]
+	switch s[0] {
+	case 0xc2:
+		if second >= 0x80 && second < 0xa0 || second == 0xad {
+			return "", 2, true
 		}
-		if r == 0xfffd && len(s) < 3 {
-			return "", 0, false
+		return "", 0, true
+	case 0xe2:
+		if second != 0x80 && second != 0x81 {
+			return "", 0, true
 		}
-		if invisible(r) || r >= 0x80 && r < 0xa0 {
-			return "", len(string(r)), true
+	case 0xef:
+		if second != 0xbb {
+			return "", 0, true
 		}
+	}
+	if len(s) < 3 {
+		return "", 0, false
+	}
+	third := s[2]
+	switch {
+	case s[0] == 0xef && third == 0xbf,
+		second == 0x80 && (third >= 0x8b && third <= 0x8f || third >= 0xaa && third <= 0xae),
+		second == 0x81 && third >= 0xa0 && third <= 0xa4:
+		return "", 3, true
 	}
 	return "", 0, true
 }
@@ -140,15 +207,19 @@ func decodeEscape(s string) (string, int, bool) {
 	return s[:n], n, true
 }
 
-// decodeTerminal measures a CSI, OSC or two-byte escape sequence.
-func decodeTerminal(s string) (string, int, bool) {
-	const bound = 256 // nothing longer is a sequence
+// sequenceBound is longer than any terminal sequence.
+const sequenceBound = 256
+
+// terminal measures a CSI, OSC or two-byte escape sequence.
+func (d *decoder) terminal(at int) (string, int, bool) {
+	s := d.s[at:]
 	if len(s) < 2 {
 		return "", 1, false
 	}
 	switch s[1] {
 	case '[':
-		for i := 2; i < len(s) && i < bound; i++ {
+		for i := 2; i < len(s) && i < sequenceBound; i++ {
+			d.steps++
 			if s[i] >= 0x40 && s[i] <= 0x7e {
 				return "", i + 1, true
 			}
@@ -156,20 +227,42 @@ func decodeTerminal(s string) (string, int, bool) {
 				return "", 2, true
 			}
 		}
-		return "", 2, len(s) >= bound
+		return "", 2, len(s) >= sequenceBound
 	case ']':
-		for i := 2; i < len(s) && i < bound; i++ {
-			if s[i] == 0x07 {
-				return "", i + 1, true
-			}
-			if s[i] == 0x1b && i+1 < len(s) && s[i+1] == '\\' {
-				return "", i + 2, true
-			}
+		end := d.titleEnd(at+2) - at
+		if end > 0 && end <= sequenceBound {
+			return "", end, true
 		}
-		return "", 2, len(s) >= bound
+		return "", 2, len(s) >= sequenceBound
 	}
 	if s[1] >= 0x40 && s[1] <= 0x5f {
 		return "", 2, true
 	}
 	return "", 1, true
+}
+
+// titleEnd returns the end of the title that contains a place: after the next bell
+// or string terminator, 0 if there is none. It looks for each only once.
+func (d *decoder) titleEnd(at int) int {
+	d.bell = d.next(d.bell, at, "\x07")
+	d.ends = d.next(d.ends, at, "\x1b\\")
+	switch {
+	case d.bell < len(d.s) && d.bell < d.ends:
+		return d.bell + 1
+	case d.ends < len(d.s):
+		return d.ends + 2
+	}
+	return 0
+}
+
+func (d *decoder) next(last, at int, text string) int {
+	if last >= at {
+		return last
+	}
+	n := strings.Index(d.s[at:], text)
+	if n < 0 {
+		n = len(d.s) - at
+	}
+	d.steps += n / 8
+	return at + n
 }
