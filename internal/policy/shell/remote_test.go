@@ -19,7 +19,7 @@ func TestWaysInForOtherMachinesAreAskedAbout(t *testing.T) {
 			[]string{"ssh h ls", "ssh -L 1:localhost:2 h", "ssh -i ~/.ssh/key -p 22 h uptime", "ngrok --version", "cloudflared --version", "tailscale status", "code .", "python3 -m http.server 8000", "python3 -m http.server -d public"}},
 		{"option-exec",
 			[]string{"ssh -o ProxyCommand='sh -c id' h", "ssh -oProxyCommand=id h", "ssh -o 'ProxyCommand id' h", "ssh -o LocalCommand=id h", "ssh -F x h", "ssh -I x.so h", "ssh -o KnownHostsCommand=id h"},
-			[]string{"ssh -o StrictHostKeyChecking=no h ls", "ssh -o ConnectTimeout=5 h ls", "ssh -J jump h ls", "ssh -o 'ProxyCommand=ssh -W %h:%p jump' h ls", "ssh -F /dev/null h ls", "ssh -T git@github.com", "ssh -v h ls", "ssh -A h ls"}},
+			[]string{"ssh -o StrictHostKeyChecking=no h ls", "ssh -o ConnectTimeout=5 h ls", "ssh -J jump h ls", "ssh -o 'ProxyCommand=ssh -W %h:%p jump' h ls", "ssh -F /dev/null h ls", "ssh -T git@github.com", "ssh -v h ls", "ssh -a h ls"}},
 	} {
 		d.check(t)
 	}
