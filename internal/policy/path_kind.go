@@ -53,6 +53,7 @@ var (
 	password   = Kind{Read: Denied, Write: Denied, Key: "system-account", ShellKey: "write-system", What: "holds passwords or keys of this machine", Instead: tellUser}
 	systemFile = Kind{Write: Denied, Key: "system-file", ShellKey: "write-system", What: "runs as the system", Instead: tellUser}
 	systemUnit = Kind{Write: Asked, Key: "system-config", ShellKey: "write-system", What: "the system runs by itself"}
+	systemLog  = Kind{Write: Asked, Key: "system-log", ShellKey: "write-log", What: "records what happened on this machine"}
 	systemEtc  = Kind{Write: Asked, Key: "system-config", ShellKey: "write-system", What: "configures this machine", Common: true}
 	program    = Kind{Write: Asked, Key: "system-program", ShellKey: "write-system", What: "is a program or library of the system", Common: true}
 	// macOS' own folders. Its links lead there from /tmp and /var, so that file
@@ -70,6 +71,7 @@ var (
 	credential     = Kind{Read: Denied, Write: Denied, Key: "credential-file", ShellKey: "write-credentials", What: "holds credentials", Instead: tellUser}
 	withCredential = Kind{Write: Denied, Key: "credential-folder", ShellKey: "write-credentials", What: "is kept with credentials", Instead: tellUser}
 	private        = Kind{Read: Local, What: "holds private data or keys"}
+	history        = Kind{Read: Local, Write: Asked, Key: "history-file", ShellKey: "write-history", What: "records what the user did", OwnHome: true}
 
 	start      = Kind{Write: Asked, Key: "shell-start-file", ShellKey: "write-shell-start", What: "runs when a shell starts or the user logs in", OwnHome: true}
 	toolConfig = Kind{Write: Asked, Key: "tool-config", ShellKey: "write-tool-config", What: "makes other tools of the user run programs", OwnHome: true}

@@ -59,6 +59,7 @@ var groups = [...]struct {
 	{systemFile, AtRoot, "var/spool/cron/ var/spool/anacron/ var/spool/at/ var/spool/atjobs/ var/at/ boot/ efi/ c:/windows/"},
 	{systemUnit, AtRoot, `usr/lib/systemd/ lib/systemd/ usr/local/lib/systemd/ run/systemd/ usr/lib/udev/ lib/udev/ run/udev/
 		usr/share/polkit-1/ usr/share/dbus-1/ library/launchdaemons/ library/launchagents/ library/startupitems/ system/`},
+	{systemLog, AtRoot, "var/log/ var/run/utmp var/audit/"},
 	{systemEtc, AtRoot, "etc/"},
 	{program, AtRoot, "bin/ sbin/ lib/ lib32/ lib64/ libx32/ usr/bin/ usr/sbin/ usr/lib/ usr/lib32/ usr/lib64/ usr/libx32/ usr/libexec/ c:/program?files*/"},
 	{spelled, AtRoot, "private/var/ private/tmp/ private/home/"},
@@ -87,8 +88,8 @@ var groups = [...]struct {
 	{toolConfig, AtHome, `.vimrc .gvimrc .vim/ .config/nvim/ .exrc .emacs .emacs.el .emacs.d/ .config/emacs/ .config/code/user/ .hgrc .tmux.conf .config/tmux/
 		.screenrc .gdbinit .lldbinit .psqlrc .sqliterc .irbrc .pryrc .pythonstartup .curlrc .wgetrc .mailcap .lessfilter .direnvrc .config/direnv/
 		.config/mise/ .gradle/init.gradle .gradle/init.d/ .yarnrc .yarnrc.yml .config/sway/ .config/hypr/ .config/i3/ .i3/`},
-	{private, AtHome, `.bash_history .zsh_history .local/share/fish/fish_history .python_history .node_repl_history .mysql_history .psql_history .sqlite_history
-		.mozilla/ .thunderbird/ .config/google-chrome/ .config/chromium/ .config/bravesoftware/ .config/microsoft-edge/ .config/vivaldi/
+	{history, AtHome, `.bash_history .zsh_history .local/share/fish/fish_history .python_history .node_repl_history .mysql_history .psql_history .sqlite_history`},
+	{private, AtHome, `.mozilla/ .thunderbird/ .config/google-chrome/ .config/chromium/ .config/bravesoftware/ .config/microsoft-edge/ .config/vivaldi/
 		library/cookies/ library/messages/ library/mail/ library/application?support/google/ library/application?support/firefox/
 		.bitcoin/ .ethereum/ .electrum/ .config/solana/ .config/signal/ .config/slack/ .config/discord/ .local/share/telegramdesktop/
 		.config/1password/ .config/bitwarden?cli/ .config/keepassxc/`},
@@ -112,6 +113,7 @@ var groups = [...]struct {
 	{gitConfig, Anywhere, ".git/**/config .git/**/config.worktree .git/**/commondir"},
 	{toolConfig, Anywhere, `.vscode/ .idea/ .devcontainer/ .husky/ .gitmodules .npmrc .yarnrc .yarnrc.* .cargo/config .cargo/config.*
 		.claude/ .cursor/ .codex/ .gemini/ .windsurf/ .mcp.json`},
+	{start, Anywhere, "sitecustomize.py usercustomize.py site-packages/*.pth dist-packages/*.pth"},
 	{private, Anywhere, `*.pem *.key *.p12 *.pfx *.jks *.keystore *.ppk *.kdbx *.ovpn *.tfstate
 		credentials.json client_secret*.json service-account*.json service_account*.json secrets.json secrets.toml secrets.yaml secrets.yml`},
 	{configFile, Anywhere, "config.yaml"},

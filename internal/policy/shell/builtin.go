@@ -1,6 +1,11 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
 
 // setsLater judges commands that set variables or code for later commands other
 // than by an assignment.
@@ -56,6 +61,20 @@ func (j *judge) setsVariable(name string, rest []string) {
 		j.assigned(words[len(words)-2], words[len(words)-1])
 	case name == "setx" && len(words) == 2:
 		j.assigned(words[0], words[1])
+	}
+}
+
+// exportsFunction judges export -f: the shells that later commands start run the
+// function in place of the program with its name.
+func (j *judge) exportsFunction(c *syntax.DeclClause) {
+	exports := false
+	for _, a := range c.Args {
+		switch {
+		case a.Naked && a.Value != nil:
+			exports = exports || strings.HasPrefix(a.Value.Lit(), "-") && strings.Contains(a.Value.Lit(), "f") && c.Variant.Value == "export"
+		case exports && a.Name != nil && slices.Contains(everydayPrograms, a.Name.Value):
+			j.ask("environment", "lets a function run in place of "+a.Name.Value)
+		}
 	}
 }
 

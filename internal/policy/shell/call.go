@@ -83,6 +83,7 @@ func (j *judge) callFunction(args []string, in input) bool {
 
 // declare judges export, local and their relatives.
 func (j *judge) declare(c *syntax.DeclClause) {
+	j.exportsFunction(c)
 	for _, a := range c.Args {
 		if a.Naked && a.Value != nil {
 			j.substitutions(a.Value)

@@ -8,17 +8,17 @@ import (
 // clouds are command line tools of services whose resources others use, too, each
 // with its words that only look. What is not known to look needs approval.
 var clouds = map[string]string{
-	"aws": "", "aws2": "", "awslocal": "", "gcloud": "components", "az": "account", "gsutil": "hash", "bq": "mk-definition", "oci": "", "doctl": "", "hcloud": "context", "linode-cli": "", "vultr-cli": "",
+	"aws": "", "aws2": "", "awslocal": "", "gcloud": "components config", "az": "account", "gsutil": "hash", "bq": "mk-definition", "oci": "", "doctl": "", "hcloud": "context", "linode-cli": "", "vultr-cli": "",
 	"ibmcloud": "target", "aliyun": "", "tccli": "", "scw": "", "exo": "", "civo": "", "openstack": "", "yc": "", "eksctl": "", "kops": "", "databricks": "", "confluent": "", "atlas": "",
 	"mongocli": "", "pscale": "shell", "neonctl": "", "turso": "", "snow": "", "vault": "", "consul": "members catalog", "nomad": "", "boundary": "", "stripe": "listen trigger", "twilio": "", "auth0": "",
 	"okta": "", "s3cmd": "", "s5cmd": "", "mc": "alias", "b2": "", "ossutil": "", "upctl": "", "render": "",
 
-	"heroku": "local open apps pg addons domains dyno", "fly": "open dashboard", "flyctl": "open dashboard", "vercel": "dev build link pull env teams switch bisect", "now": "dev", "netlify": "dev build link open sites env",
-	"railway": "link open variables shell run environment", "firebase": "serve emulators:start emulators:exec projects use open", "wrangler": "dev types generate", "supabase": "start stop new serve gen link migration functions",
+	"heroku": "local open apps pg addons domains dyno", "fly": "open dashboard", "flyctl": "open dashboard", "vercel": "dev build link pull switch bisect", "now": "dev", "netlify": "dev build link open",
+	"railway": "link open shell run environment", "firebase": "serve emulators:start emulators:exec use open", "wrangler": "dev types generate", "supabase": "start stop new serve gen link",
 	"sls": "offline package", "serverless": "offline package", "sam": "build local", "eb": "local open", "amplify": "mock", "cf": "target apps", "copilot": "", "surge": "",
 	"kamal": "", "cap": "-T", "dokku": "", "convox": "",
 
-	"terraform": "console workspace-list", "tofu": "console", "terragrunt": "hclfmt", "pulumi": "new about console stack plugin", "cdk": "context metadata", "cdktf": "get convert",
+	"terraform": "console workspace-list", "tofu": "console", "terragrunt": "hclfmt", "pulumi": "new about console", "cdk": "context metadata", "cdktf": "get convert",
 }
 
 // cloud judges tools that change what runs elsewhere.

@@ -15,12 +15,18 @@ func (j *judge) databases(name string, rest []string, in input) {
 	if found := dropsData(name, words, rest) || resetsSchema(name, words, rest); found && !isRehearsal(name, rest) {
 		j.ask("database-reset", losesData)
 	}
-	if !showsText(name) && name != "sed" {
-		for _, text := range append([]string{in.text}, rest...) {
-			if len(text) > 3 && clientRuns(name, text) {
-				j.ask("database-exec", "makes a database or its client run a program or write a file")
-				break
-			}
+	if !isDatabaseClient(name) {
+		return
+	}
+	for _, text := range append([]string{in.text}, rest...) {
+		if clientCode().MatchString(text) {
+			j.ask("database-exec", "makes a database or its client run a program or write a file")
+		}
+		if grantsRights().MatchString(text) {
+			j.ask("database-rights", "changes who may use a database")
+		}
+		if updatesAll().MatchString(text) && !strings.Contains(strings.ToLower(text), "where") {
+			j.ask("destructive-sql", "deletes database tables or all their rows")
 		}
 	}
 }
@@ -58,7 +64,7 @@ func dropsData(name string, words, rest []string) bool {
 	case "zkcli", "etcdctl":
 		return has("delete", "deleteall", "rmr", "del")
 	case "curl", "http", "https", "xh", "wget", "curlie":
-		return slices.ContainsFunc(optionValues(rest, "-X", "--request"), func(m string) bool { return strings.EqualFold(m, "DELETE") }) || len(words) > 0 && words[0] == "DELETE" || strings.Contains(line, "--method=delete")
+		return slices.ContainsFunc(optionValues(rest, "-X", "--request"), func(m string) bool { return strings.EqualFold(m, "DELETE") }) || len(words) > 0 && words[0] == "DELETE" || strings.Contains(line, "--method=delete") || strings.Contains(line, "_delete_by_query")
 	}
 	return false
 }
@@ -150,15 +156,22 @@ var railsLoses = sync.OnceValue(func() *regexp.Regexp {
 })
 
 var clientCode = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?is)(^|[\s;])\\!|\bcopy\b.*\b(from|to)\s+program\b|\binto\s+(out|dump)file\b|\bxp_cmdshell\b|^\s*\.(shell|system|load)\b|\blo_export\b|\bload_extension\s*\(|\bload\s+data\s+(local\s+)?infile\b|\bsys_exec\b`)
+	return regexp.MustCompile(`(?is)(^|[\s;])\\!|\bcopy\b.*\b(from|to)\s+program\b|\binto\s+(out|dump)file\b|\bxp_cmdshell\b|^\s*\.(shell|system|load)\b|\blo_export\b|\bload_extension\s*\(|\bload\s+data\s+(local\s+)?infile\b|\bsys_exec\b|\bvacuum\s+into\b`)
 })
 
-// clientRuns reports whether text for a database client runs a program or writes a
-// file.
-func clientRuns(name, text string) bool {
+var grantsRights = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?is)\b(grant|revoke)\s.+\s(to|from)\s|\b(create|alter)\s+(user|role)\b|\bset\s+password\b`)
+})
+
+var updatesAll = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?is)\bupdate\s+[\w."\[\]]+\s+set\s`)
+})
+
+// isDatabaseClient reports whether a program runs statements that it is given.
+func isDatabaseClient(name string) bool {
 	switch name {
 	case "psql", "mysql", "mariadb", "sqlite3", "sqlite", "duckdb", "sqlcmd", "isql", "osql", "sqlplus", "clickhouse-client", "mycli", "pgcli", "usql", "litecli", "cqlsh":
-		return clientCode().MatchString(text)
+		return true
 	}
 	return false
 }

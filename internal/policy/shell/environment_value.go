@@ -224,7 +224,7 @@ func harmlessSSHOption(o string) bool {
 	switch name {
 	case "batchmode", "connecttimeout", "identitiesonly", "identityfile", "port", "user", "stricthostkeychecking", "userknownhostsfile", "loglevel", "serveraliveinterval",
 		"serveralivecountmax", "compression", "addressfamily", "passwordauthentication", "preferredauthentications", "controlmaster", "controlpersist", "controlpath",
-		"kbdinteractiveauthentication", "pubkeyauthentication", "hostname", "requesttty", "globalknownhostsfile", "connectionattempts", "tcpkeepalive", "forwardagent":
+		"kbdinteractiveauthentication", "pubkeyauthentication", "hostname", "requesttty", "globalknownhostsfile", "connectionattempts", "tcpkeepalive":
 		return true
 	}
 	return false

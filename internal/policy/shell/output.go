@@ -107,6 +107,9 @@ func (j *judge) recordOutput(s *syntax.Stmt, in input) {
 		bare := &syntax.Stmt{Cmd: s.Cmd}
 		if call, ok := s.Cmd.(*syntax.CallExpr); ok {
 			c.text, c.known = j.printed(call, nil, j.inputOf(s.Redirs, in))
+			if args := j.words(call.Args); len(args) > 0 && endlessOutput(program(args[0]), args[1:]) {
+				j.fills(r)
+			}
 		} else if s.Cmd != nil {
 			c.text, c.known = j.output([]*syntax.Stmt{bare})
 		} else {

@@ -10,9 +10,9 @@ import (
 var publishers = map[string]string{
 	"npm": "publish unpublish deprecate undeprecate owner dist-tag dist-tags access token team", "pnpm": "publish", "yarn": "publish npm", "bun": "publish", "jsr": "publish", "deno": "publish",
 	"lerna": "publish", "changeset": "publish", "changesets": "publish", "nx": "release", "vsce": "publish unpublish", "ovsx": "publish", "eas": "submit update", "expo": "publish",
-	"cargo": "publish yank owner", "twine": "upload", "poetry": "publish", "uv": "publish", "hatch": "publish", "flit": "publish", "pdm": "publish", "setup.py": "upload register",
+	"cargo": "publish yank owner release", "twine": "upload", "poetry": "publish", "uv": "publish", "hatch": "publish", "flit": "publish", "pdm": "publish", "setup.py": "upload register",
 	"gem": "push yank owner", "mvn": "deploy", "gradle": "publish", "sbt": "publish publishsigned", "nuget": "push delete", "dotnet": "nuget", "pod": "trunk", "mix": "hex.publish hex.retire hex.owner",
-	"dart": "pub", "flutter": "pub", "luarocks": "upload", "cabal": "upload", "stack": "upload", "opam": "publish", "snapcraft": "upload release push", "charmcraft": "upload release",
+	"rake": "release gem:push", "lein": "deploy", "cargo-release": "", "dart": "pub", "flutter": "pub", "luarocks": "upload", "cabal": "upload", "stack": "upload", "opam": "publish", "snapcraft": "upload release push", "charmcraft": "upload release",
 	"goreleaser": "release publish", "conda": "upload", "anaconda": "upload remove", "ansible-galaxy": "publish", "gh-pages": "", "semantic-release": "", "np": "", "release-it": "", "skopeo": "copy delete sync",
 	"crane": "push copy delete tag", "oras": "push copy", "regctl": "image", "cosign": "sign attest upload", "buildah": "push", "helm": "push", "docker": "push", "podman": "push", "nerdctl": "push",
 	"fastlane": "", "altool": "", "notarytool": "submit", "huggingface-cli": "upload delete repo", "hf": "upload", "kaggle": "create version", "wandb": "sync",

@@ -28,7 +28,9 @@ func (j *judge) rules(name string, args []string, s situation) {
 		j.hiddenTexts(name, rest)
 	}
 	j.optionPrograms(name, rest, s.in)
-	j.extracts(name, rest)
+	j.archives(name, rest)
+	j.machine(name, rest)
+	j.packageSources(name, rest)
 	switch name {
 	case "rm", "grm", "srm", "trash-rm", "wipe", "sdelete":
 		j.remove(rest)

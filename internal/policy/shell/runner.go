@@ -13,6 +13,9 @@ func (j *judge) tools(name string, rest []string, s situation) {
 	j.cluster(name, rest)
 	j.publishes(name, rest)
 	j.databases(name, rest, s.in)
+	if consoleCode(name, rest) {
+		j.ask("inline-code", "runs program code given in the command")
+	}
 	if inner := started(name, rest); len(inner) > 0 && j.depth < maxDepth {
 		j.depth++
 		j.tools(program(inner[0]), inner[1:], s)
@@ -50,4 +53,25 @@ func started(name string, rest []string) []string {
 		}
 	}
 	return nil
+}
+
+// consoleCode reports whether a framework's console gets code as an argument.
+func consoleCode(name string, rest []string) bool {
+	words := plainWords(rest)
+	if len(words) == 0 {
+		return false
+	}
+	switch name {
+	case "manage.py", "django-admin":
+		return (words[0] == "shell" || words[0] == "shell_plus") && (hasShort(rest, "c") || hasLong(rest, "--command"))
+	case "artisan":
+		return words[0] == "tinker" && hasLong(rest, "--execute")
+	case "rails":
+		return (words[0] == "runner" || words[0] == "r") && len(words) > 1 && !strings.HasSuffix(words[1], ".rb")
+	case "mix":
+		return words[0] == "run" && (hasShort(rest, "e") || hasLong(rest, "--eval"))
+	case "wp", "drush":
+		return words[0] == "eval" || words[0] == "php-eval" || words[0] == "php:eval" || words[0] == "db" && len(words) > 1 && (words[1] == "reset" || words[1] == "drop")
+	}
+	return false
 }

@@ -148,14 +148,16 @@ func printsCredentials(name string, rest []string) bool {
 	case "az":
 		return begins("account get-access-token", "keyvault secret show", "acr credential")
 	case "git":
-		return begins("credential fill", "credential get")
+		return begins("credential fill", "credential get", "config --list", "config -l")
+	case "docker", "podman":
+		return begins("inspect", "container inspect", "compose config", "config inspect")
 	case "kubectl", "oc":
 		return (strings.Contains(line, "get secret") || strings.Contains(line, "config view --raw") || strings.Contains(line, "create token")) && !begins("diff")
 	case "heroku", "fly", "flyctl", "railway", "vercel", "netlify":
 		return begins("config", "env", "variables", "auth:token", "auth token", "secrets")
 	case "npm":
 		return begins("token", "config get //")
-	case "history", "compgen":
+	case "history", "compgen", "xclip", "xsel", "pbpaste", "wl-paste", "pg_dump", "pg_dumpall", "mysqldump", "mariadb-dump", "mongodump", "mongoexport":
 		return true
 	}
 	return false
@@ -185,6 +187,16 @@ var keyOptions = map[string]string{
 	"wget": "--private-key --certificate --ca-certificate -O --output-document -o --output-file --save-cookies",
 	"scp":  "-i -F -o -P -S -J", "sftp": "-i -F -o -P -S -J", "rsync": "-e --rsh --exclude --include --exclude-from --filter --log-file --password-file",
 	"http": "--cert --cert-key --verify -o --output --session", "https": "--cert --cert-key --verify -o --output --session", "openssl": "-key -cert -CAfile",
+}
+
+// madeSecrets reports whether the line put a secret into a file.
+func (j *judge) madeSecrets() bool {
+	for _, c := range j.files {
+		if c.secret {
+			return true
+		}
+	}
+	return len(j.copies) > 0
 }
 
 // copiesSecret records that a command put a secret into other files: all that it

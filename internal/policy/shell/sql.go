@@ -7,7 +7,7 @@ import (
 )
 
 var destructiveSQL = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(drop\s+(table|database|schema|view|index|role|user|tablespace)|truncate\s+(table\s+)?[\w."` + "`" + `\[]+|delete\s+from\s)`)
+	return regexp.MustCompile(`(?i)\b(drop\s+(table|database|schema|(materialized\s+)?view|index|role|user|tablespace|owned|trigger|function|procedure|type|sequence|extension|policy|column|constraint|keyspace)|truncate\s+(table\s+)?[\w."` + "`" + `\[]+|delete\s+from\s)`)
 })
 
 var narrowedDelete = sync.OnceValue(func() *regexp.Regexp {

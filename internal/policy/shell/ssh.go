@@ -11,6 +11,9 @@ func (j *judge) sshOptions(args []string) {
 			continue
 		}
 		at := strings.IndexAny(a[1:], "BbcDEeFIiJLlmOopQRSWwM") + 1
+		if forwards := strings.IndexByte(a[1:], 'A') + 1; forwards > 0 && (at == 0 || forwards < at) {
+			j.sshOption('A', "")
+		}
 		if at == 0 {
 			continue
 		}
@@ -27,6 +30,8 @@ func (j *judge) sshOption(option byte, value string) {
 	switch option {
 	case 'R', 'w':
 		j.ask("remote-access", "opens this machine to other machines")
+	case 'A':
+		j.ask("agent-forwarding", "lets the other machine log in elsewhere with this user's keys")
 	case 'E':
 		j.write(value)
 	case 'F':
@@ -48,8 +53,10 @@ func (j *judge) sshSetting(setting string) {
 	switch name = strings.ToLower(name); {
 	case name == "remoteforward" || name == "tunnel" && value != "no":
 		j.ask("remote-access", "opens this machine to other machines")
+	case name == "forwardagent" && value != "no":
+		j.sshOption('A', "")
 	case name == "proxycommand" && (value == "none" || strings.HasPrefix(value, "ssh -W ")):
-	case name == "permitlocalcommand", name == "proxyjump", name == "localforward", name == "dynamicforward", name == "sendenv", name == "setenv":
+	case name == "permitlocalcommand", name == "proxyjump", name == "localforward", name == "dynamicforward", name == "sendenv", name == "setenv", name == "forwardagent":
 	case !harmlessSSHOption(name):
 		j.ask("option-exec", "runs a program that an option names")
 		j.inSubshell(func() { j.script(value) })

@@ -12,6 +12,9 @@ func (j *judge) uploads(name string, rest []string, s situation) {
 	kind := senderOf(name, rest)
 	if kind == noSender {
 		j.feedsSender(name, rest, s.in)
+		if habitOf(name) == noHabit && !showsText(name) && !showsNames(name) && !isShell(name) && len(j.funcs[name]) == 0 && slices.ContainsFunc(rest, func(a string) bool { return strings.Contains(a, fromSecret) }) {
+			j.ask("secret-upload", "gives a secret to a program that may send it")
+		}
 		return
 	}
 	if s.in.secret || slices.ContainsFunc(rest, func(a string) bool { return strings.Contains(a, fromSecret) }) || j.sendsSecret(kind, withoutKeys(name, rest), s.in) {
@@ -48,7 +51,7 @@ func senderOf(name string, rest []string) sender {
 		return senderVerb(name, verb, words, rest)
 	case "sftp", "ftp", "lftp", "ncftpput", "tnftp", "tftp", "smbclient", "telnet", "curlftpfs":
 		return sendsCommands
-	case "ssh", "autossh", "nc", "ncat", "netcat", "dig", "nslookup", "host", "drill", "kdig", "ping", "ping6", "traceroute", "whois", "finger", "logger", "open", "xdg-open", "firefox", "chromium",
+	case "ssh", "autossh", "nc", "ncat", "netcat", "dig", "nslookup", "host", "drill", "kdig", "ping", "ping6", "traceroute", "whois", "finger", "logger", "open", "xdg-open", "firefox", "chromium", "slack", "jira", "linear", "claude", "codex", "gemini", "llm", "aider",
 		"google-chrome", "lynx", "links", "w3m", "elinks", "mosh", "pwsh", "redis-cli", "wall", "irssi":
 		return sendsInput
 	case "openssl":

@@ -65,14 +65,20 @@ func deedOf(word, quiet string) deed {
 	return noDeed
 }
 
-// firstDeed returns what the first verb among words does.
+// firstDeed returns what the first verb among words does. A noun that alone shows
+// something, such as config, counts if no verb follows.
 func firstDeed(words []string, quiet string) deed {
+	found := noDeed
 	for _, w := range words {
+		if within(nouns, w) && !within(quiet, w) {
+			found = looks
+			continue
+		}
 		if d := deedOf(w, quiet); d != noDeed {
 			return d
 		}
 	}
-	return noDeed
+	return found
 }
 
 // within reports whether a word is one of a list that is separated by spaces.
@@ -88,9 +94,10 @@ func within(list, word string) bool {
 }
 
 const (
-	lookingVerbs = "list ls lst get describe show view info status stat version versions help logs log tail wait search query scan lookup whoami diff plan validate preview check " +
-		"estimate test filter simulate select explain top history inspect verify cat du print download completion docs doctor ps releases events metrics usage read head count " +
-		"find ping tree size config configure login logout auth init regions zones fmt graph output providers synth synthesize lint"
+	lookingVerbs = "list ls lst get describe show view info status stat version help logs log tail wait search query scan lookup whoami diff plan validate preview check " +
+		"estimate test filter simulate select explain top history inspect verify cat du print download completion doctor read head count " +
+		"find ping tree size configure login logout init fmt output synth synthesize lint use-context activate-service-account"
+	nouns         = "versions docs ps releases events metrics usage config auth account regions zones graph providers env variables stack plugin projects functions migration apps teams sites"
 	deletingVerbs = "delete del destroy terminate remove rm rb rmi rmp rmf purge drop deregister wipe flush empty uninstall kill deallocate nuke prune unpublish yank deprovision erase " +
 		"expire truncate unset down reset abandon revoke undefine unregistervm detach disable evict drain clear clean cleanup teardown unlink leave"
 	changingVerbs = "create add put set update modify edit attach start stop restart reboot suspend resume run deploy ssh scp exec invoke send submit import copy cp mv sync restore " +

@@ -101,6 +101,7 @@ func (j *judge) condition(c *syntax.IfClause, in input) {
 }
 
 func (j *judge) while(c *syntax.WhileClause, in input) {
+	j.endless(c)
 	round := func() {
 		j.stmts(c.Cond, in)
 		j.branches(func() { j.stmts(c.Do, in) }, nil)

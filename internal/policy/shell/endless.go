@@ -1,0 +1,45 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// endless judges a loop without an end that starts a process in each round and
+// waits for none.
+func (j *judge) endless(c *syntax.WhileClause) {
+	if len(c.Cond) != 1 || !always(c.Cond[0], c.Until) {
+		return
+	}
+	starts, waits := false, false
+	for _, s := range c.Do {
+		syntax.Walk(s, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.Stmt:
+				starts = starts || n.Background
+			case *syntax.CallExpr:
+				if len(n.Args) > 0 {
+					waits = waits || within("sleep wait read break return exit inotifywait fswatch", n.Args[0].Lit())
+				}
+			}
+			return true
+		})
+	}
+	if starts && !waits {
+		j.ask("endless-processes", "starts processes without an end")
+	}
+}
+
+// always reports whether a condition never changes.
+func always(s *syntax.Stmt, until bool) bool {
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Args) == 0 {
+		return false
+	}
+	name := c.Args[0].Lit()
+	if until {
+		return name == "false"
+	}
+	return name == ":" || name == "true" || (name == "[" || name == "test") && len(c.Args) > 1 && strings.Trim(c.Args[1].Lit(), "1") == ""
+}
