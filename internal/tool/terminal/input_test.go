@@ -1,0 +1,97 @@
+package terminal_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hermes"
+	"hermes/internal/tool/terminal"
+)
+
+func (b *fixture) inputCall(id, data string) *hermes.Call {
+	b.t.Helper()
+	text, err := json.Marshal(map[string]any{"action": "submit", "session_id": id, "data": data})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return &hermes.Call{Name: "process", Arguments: text, Host: b.host}
+}
+
+// TestInputInPiecesIsJudgedAsOne sends a shell a dangerous command that no single
+// piece of input holds.
+func TestInputInPiecesIsJudgedAsOne(t *testing.T) {
+	t.Parallel()
+	for name, pieces := range map[string][]string{
+		"one line":      {"r", "m -r", "f build"},
+		"a continued":   {"rm \\\n", "-rf \\\n", "build"},
+		"a quoted one":  {"eval 'rm -r\n", "f build'"},
+		"by a name":     {"alias clean='rm -rf build'\n", "clean"},
+		"by a function": {"clean() {\n rm -rf \"$1\"\n", "}\n", "clean /home"},
+		"elsewhere":     {"cd /\n", "rm -rf *"},
+	} {
+		b := mustFixture(t, terminal.Config{Home: "/home/ada", Hermes: "/home/ada/.hermes"})
+		id := b.start("sleep 3000; bash", nil).ID
+		tool := b.tools["process"]
+		asked := false
+		for i, piece := range pieces {
+			call := b.inputCall(id, piece)
+			if len(tool.(hermes.RiskAssessor).AssessRisk(t.Context(), call)) > 0 {
+				asked = true
+				if text := tool.(hermes.SubjectNamer).Subject(t.Context(), call).Text; name == "one line" && !strings.Contains(text, "rm -rf build") {
+					t.Errorf("%s: the user is shown %q", name, text)
+				}
+				break
+			}
+			if i+1 < len(pieces) {
+				b.process("write", id, map[string]any{"data": piece})
+			}
+		}
+		if !asked {
+			t.Errorf("%s: %q is sent without a question", name, pieces)
+		}
+	}
+}
+
+// TestGrantForInputIsForOneProcess has the same input for two programs.
+func TestGrantForInputIsForOneProcess(t *testing.T) {
+	t.Parallel()
+	b := mustFixture(t, terminal.Config{Home: "/home/ada", Hermes: "/home/ada/.hermes"})
+	var texts []string
+	for _, command := range []string{"sleep 3000; bash", "sleep 3000; ssh production"} {
+		call := b.inputCall(b.start(command, nil).ID, "rm -rf build")
+		texts = append(texts, b.tools["process"].(hermes.SubjectNamer).Subject(t.Context(), call).Text)
+	}
+	if texts[0] == texts[1] || !strings.Contains(texts[1], "ssh production") {
+		t.Errorf("the subjects are %q", texts)
+	}
+}
+
+// TestSubjectHasTheFolderThatALinkLeadsTo points a link elsewhere after the user
+// has allowed a command in its folder.
+func TestSubjectHasTheFolderThatALinkLeadsTo(t *testing.T) {
+	t.Parallel()
+	b := mustFixture(t, terminal.Config{Home: "/home/ada", Hermes: "/home/ada/.hermes"})
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(root, "link")
+	for _, name := range []string{"one", "two"} {
+		target := filepath.Join(root, name)
+		if err := os.Mkdir(target, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		_ = os.Remove(link) // none at first
+		if err := os.Symlink(target, link); err != nil {
+			t.Skip(err)
+		}
+		text, _ := json.Marshal(map[string]any{"command": "rm -rf *", "workdir": link})
+		s := b.tools["terminal"].(hermes.SubjectNamer).Subject(t.Context(), &hermes.Call{Name: "terminal", Arguments: text, Host: b.host})
+		if s.Dir != target {
+			t.Errorf("%s: the folder is %q", name, s.Dir)
+		}
+	}
+}
