@@ -40,7 +40,7 @@ func TestInputInPiecesIsJudgedAsOne(t *testing.T) {
 			call := b.inputCall(id, piece)
 			if len(tool.(hermes.RiskAssessor).AssessRisk(t.Context(), call)) > 0 {
 				asked = true
-				if text := tool.(hermes.SubjectNamer).Subject(t.Context(), call).Text; name == "one line" && !strings.Contains(text, "rm -rf build") {
+				if text := tool.(hermes.SubjectNamer).Subject(t.Context(), call).Text; name == "one line" && !strings.HasPrefix(text, "rm -r") {
 					t.Errorf("%s: the user is shown %q", name, text)
 				}
 				break

@@ -210,7 +210,33 @@ func (t *Toolset) input(j *job, data string) (hermes.Result, error) {
 	if err := j.process.Input([]byte(data)); err != nil {
 		return hermes.Result{}, fmt.Errorf("no input was sent: %w", err)
 	}
+	j.keep(data)
 	return hermes.JSONResult(map[string]any{"session_id": j.id, "status": "ok", "bytes_written": len(data)})
+}
+
+// maxSent bounds the input of a process that is remembered.
+const maxSent = 16 << 10
+
+// keep remembers input, so that what comes after it is judged together with it.
+func (j *job) keep(data string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.sent += data
+	j.sent = j.sent[max(0, len(j.sent)-maxSent):]
+}
+
+// typed returns the input so far, and the line of it that is not finished.
+func (j *job) typed() (sent, line string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	end := len(j.sent)
+	for {
+		i := strings.LastIndexByte(j.sent[:end], '\n')
+		if i <= 0 || j.sent[i-1] != '\\' {
+			return j.sent, j.sent[i+1:]
+		}
+		end = i // the line goes on
+	}
 }
 
 func (t *Toolset) closeInput(j *job) (hermes.Result, error) {

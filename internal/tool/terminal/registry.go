@@ -36,9 +36,10 @@ type job struct {
 	err   error
 
 	mu       sync.Mutex
-	read     int64 // how much of the output poll has shown
-	notify   bool  // tell the session when it ends
-	reported bool  // the model knows, or is about to know, that it ended
+	read     int64  // how much of the output poll has shown
+	notify   bool   // tell the session when it ends
+	reported bool   // the model knows, or is about to know, that it ended
+	sent     string // the end of its input so far
 }
 
 // start is terminal with background=true.

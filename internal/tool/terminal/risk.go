@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"path/filepath"
@@ -31,6 +32,9 @@ func (t *Toolset) commandSubject(c *hermes.Call) hermes.Subject {
 		return hermes.Subject{Text: string(c.Arguments)} // the tool itself refuses it
 	}
 	s := hermes.Subject{Text: in.Command, Dir: folderOf(c, in.Workdir)}
+	if follow := t.followLinks(environmentOf(c)); follow != nil { // a grant is for the folder, not for a link to it
+		s.Dir = cmp.Or(follow(s.Dir), s.Dir)
+	}
 	switch {
 	case in.Background:
 		s.Detail = "It runs in the background."
@@ -40,7 +44,8 @@ func (t *Toolset) commandSubject(c *hermes.Call) hermes.Subject {
 	return s
 }
 
-// inputSubject is the input and the process that gets it.
+// inputSubject is the input, with the line that it goes on with, and the process
+// that gets it.
 func (t *Toolset) inputSubject(c *hermes.Call) hermes.Subject {
 	var in processArguments
 	if json.Unmarshal(c.Arguments, &in) != nil {
@@ -50,7 +55,8 @@ func (t *Toolset) inputSubject(c *hermes.Call) hermes.Subject {
 	if j == nil {
 		return hermes.Subject{Text: in.Data}
 	}
-	return hermes.Subject{Text: in.Data, Detail: "It is typed into the running process: " + j.command, Dir: j.dir}
+	_, line := j.typed()
+	return hermes.Subject{Text: line + in.Data + "\n[typed into: " + j.command + "]", Dir: j.dir}
 }
 
 // folderOf is the folder in which a call with this workdir would run.
@@ -94,19 +100,32 @@ func (t *Toolset) assessInput(c *hermes.Call) []hermes.Risk {
 		return nil
 	}
 	on := t.shellContext(environmentOf(c), j.dir)
-	found := risks(shell.Judge(in.Data, on))
+	sent, line := j.typed()
+	found := risks(shell.Judge(line+in.Data, on))
 	if runsShell(j.command) {
-		return found
+		return append(found, added(found, sent, in.Data, on)...)
 	}
 	found = slices.DeleteFunc(found, func(r hermes.Risk) bool {
 		return r.Key == "unreadable" || r.Key == "dynamic-command" || r.Key == "too-deep"
 	})
-	for _, r := range risks(shell.JudgeText(in.Data, on)) {
+	for _, r := range risks(shell.JudgeText(line+in.Data, on)) {
 		if !slices.ContainsFunc(found, func(f hermes.Risk) bool { return f.Key == r.Key }) {
 			found = append(found, r)
 		}
 	}
 	return found
+}
+
+// added returns the risks that input has only after what a shell was sent before,
+// such as a name that stands for another command, without those in found.
+func added(found []hermes.Risk, sent, data string, on shell.Context) []hermes.Risk {
+	if sent == "" {
+		return nil
+	}
+	known := slices.Concat(found, risks(shell.Judge(sent, on)))
+	return slices.DeleteFunc(risks(shell.Judge(sent+data, on)), func(r hermes.Risk) bool {
+		return slices.ContainsFunc(known, func(k hermes.Risk) bool { return k.Key == r.Key && k.Deny == r.Deny })
+	})
 }
 
 func runsShell(command string) bool {
