@@ -439,6 +439,36 @@ func TestSecretAnswerIsNeverShown(t *testing.T) {
 	}
 }
 
+// TestQueuedTextSurvivesCtrlCAtAnApproval has a draft, a queued message and a
+// reason that is being typed: the first two come back.
+func TestQueuedTextSurvivesCtrlCAtAnApproval(t *testing.T) {
+	t.Parallel()
+	for _, draft := range []string{"", "half"} {
+		r := openRig(t, 80, 24)
+		r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")})
+		r.keys("second<enter>").shows("next: second")
+		r.keys(draft).send(approval()).wait(time.Second).keys("n<backspace><ctrl+c>")
+		if got := r.m.input.value(); !strings.Contains(got, "second") || !strings.Contains(got, draft) {
+			t.Errorf("draft %q: the input holds %q", draft, got)
+		}
+	}
+}
+
+// TestEnterForAQuestionThatIsGoneSendsNothing has a question time out just before
+// its answer is confirmed.
+func TestEnterForAQuestionThatIsGoneSendsNothing(t *testing.T) {
+	t.Parallel()
+	r := openRig(t, 80, 24)
+	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")})
+	r.keys("half a message").send(approval()).wait(time.Second).keys("n").send(hermes.AnswerTaken{ID: "q1"})
+	r.wants()
+	r.wait(100 * time.Millisecond).keys("<enter>").wantDo()
+	if got := r.m.input.value(); got != "half a message" {
+		t.Errorf("the input holds %q", got)
+	}
+	r.wait(time.Second).keys("<enter>").wantDo(say("half a message"))
+}
+
 func TestQuestionClosesWhenItsAnswerIsTaken(t *testing.T) {
 	t.Parallel()
 	r := openRig(t, 80, 24)

@@ -189,9 +189,16 @@ func TestHintsNeverLeadOut(t *testing.T) {
 		w.put(folder+"/AGENTS.md", "TOP SECRET of a dependency")
 		w.put(folder+"/x.go", "package x\n")
 	}
+	if err := os.Symlink("node_modules/left-pad", w.path("pad")); err != nil {
+		t.Skip(err)
+	}
+	w.put("by/x.go", "package x\n")
+	if err := os.Symlink("../node_modules/left-pad/AGENTS.md", w.path("by/AGENTS.md")); err != nil {
+		t.Skip(err)
+	}
 	hook := w.set.Hook()
 	for _, path := range []string{
-		"out/x.go", "environ/x.go", "own/x.go", "linked/notes.md", "node_modules/left-pad/x.go", "sub/vendor/x/x.go", ".venv/lib/python3/site-packages/x/x.go",
+		"pad/x.go", "by/x.go", "out/x.go", "environ/x.go", "own/x.go", "linked/notes.md", "node_modules/left-pad/x.go", "sub/vendor/x/x.go", ".venv/lib/python3/site-packages/x/x.go",
 	} {
 		r := hermes.Result{Text: "{}"}
 		hook.AfterTool(t.Context(), w.call("read_file", args{"path": path}), &r)

@@ -178,6 +178,29 @@ func TestWriteAsksForSomePaths(t *testing.T) {
 	}
 }
 
+// TestSubjectHasTheFileThatALinkLeadsTo points a link elsewhere after the user has
+// allowed a change of what it led to.
+func TestSubjectHasTheFileThatALinkLeadsTo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for tool, a := range map[string]args{
+		"write_file": {"path": "notes.txt", "content": "x"},
+		"patch":      {"path": "notes.txt", "old_string": "a", "new_string": "b"},
+	} {
+		for _, target := range []string{".bashrc", ".profile"} {
+			target = filepath.Join(w.home, target)
+			must(t, os.WriteFile(target, []byte("a\n"), 0o600))
+			_ = os.Remove(w.path("notes.txt")) // none at first
+			if err := os.Symlink(target, w.path("notes.txt")); err != nil {
+				t.Skip(err)
+			}
+			if s := w.tool(tool).(hermes.SubjectNamer).Subject(t.Context(), w.call(tool, a)); !strings.Contains(s.Text, filepath.Base(target)) {
+				t.Errorf("%s: the user is shown %q", tool, s.Text)
+			}
+		}
+	}
+}
+
 func TestWriteReportsOnlyNewSyntaxErrors(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
