@@ -2,6 +2,7 @@ package tui
 
 import (
 	"strings"
+	"time"
 
 	"hermes/internal/session"
 )
@@ -22,6 +23,11 @@ func (m *model) key(k keyMsg) []any {
 		return []any{suspendDo{}}
 	case "ctrl+l":
 		return []any{redrawDo{}}
+	}
+	gone := m.gone
+	m.gone = time.Time{}
+	if (k.name == "enter" || k.name == "kpenter") && m.lastKey.Sub(gone) < settle {
+		return nil // it was meant for the question
 	}
 	if a := m.ask(); a != nil {
 		a.arm(last, m.now())
@@ -63,8 +69,12 @@ func (m *model) interrupt() []any {
 		return nil
 	}
 	m.stopping = true
+	m.unstash()
 	if len(m.waiting) > 0 && m.input.empty() {
 		m.input.set(strings.Join(m.waiting, "\n\n"))
+	} else if len(m.waiting) > 0 {
+		m.input.cur = 0
+		m.input.insert(strings.Join(m.waiting, "\n\n") + "\n\n")
 	}
 	m.waiting = nil
 	var do []any
@@ -74,7 +84,6 @@ func (m *model) interrupt() []any {
 		}
 	}
 	m.asks = nil
-	m.unstash()
 	return append(do, submitDo{session.Stop{}})
 }
 

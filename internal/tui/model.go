@@ -95,6 +95,7 @@ type model struct {
 	spin     int
 	hint     string
 	lastKey  time.Time
+	gone     time.Time // when a question closed without an answer from here
 
 	sent  time.Time // when something was sent last
 	burst bool      // it came faster after another than a user types

@@ -67,6 +67,7 @@ func (m *model) answered(id string) {
 	}
 	m.asks = slices.Delete(m.asks, i, i+1)
 	if i == 0 {
+		m.gone = m.now()
 		m.unstash()
 		m.present()
 	}

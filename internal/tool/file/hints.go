@@ -57,7 +57,7 @@ func (t *Toolset) addHints(ctx context.Context, c *hermes.Call, r *hermes.Result
 			if !t.ledger.first(sessionOf(c), "folder "+folder) {
 				continue
 			}
-			if dependency(root, folder) {
+			if real, err := realPath(ctx, files, folder); err != nil || dependency(root, folder) || dependency(realRoot, real) {
 				continue
 			}
 			text, from := t.hint(ctx, c, realRoot, folder)
@@ -126,7 +126,7 @@ func (t *Toolset) notes(ctx context.Context, c *hermes.Call, root, folder string
 		if err != nil || p.info == nil || !p.info.Mode().IsRegular() {
 			continue
 		}
-		if len(foldersBelow(root, p.real)) == 0 || !p.readVerdict().Allowed() || p.rules.Secret(p.path, p.real) {
+		if len(foldersBelow(root, p.real)) == 0 || dependency(root, p.real) || !p.readVerdict().Allowed() || p.rules.Secret(p.path, p.real) {
 			continue
 		}
 		f, err := p.files.Open(ctx, p.real)

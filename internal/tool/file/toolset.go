@@ -106,7 +106,9 @@ func (r riskAssessed) Subject(ctx context.Context, c *hermes.Call) hermes.Subjec
 	var names []string
 	for _, path := range r.paths(c.Arguments) {
 		if p, err := r.toolset.locate(ctx, c.Host, path); err == nil {
-			path = p.path
+			if path = p.path; p.real != p.path { // a grant is for the file, not for a link to it
+				path += " (leads to " + p.real + ")"
+			}
 		}
 		names = append(names, path)
 	}
