@@ -1,6 +1,7 @@
 package markup_test
 
 import (
+	"fmt"
 	"flag"
 	"math/rand/v2"
 	"os"
@@ -177,6 +178,17 @@ func TestControlSequencesNeverReachTheTerminal(t *testing.T) {
 					t.Errorf("%q gave %q", src, line)
 				}
 			}
+		}
+	}
+}
+
+// TestVisibleShowsBlanksThatAreNone has characters that look like a blank or like
+// nothing, and that no shell splits words at.
+func TestVisibleShowsBlanksThatAreNone(t *testing.T) {
+	t.Parallel()
+	for _, r := range "\u00a0\u1680\u2000\u2009\u202f\u205f\u3000\u2800\u3164\uffa0\u115f\u034f\u17b4\u180b\U000e0101" {
+		if got, want := markup.Visible("rm a"+string(r)+"b"), fmt.Sprintf("rm a<U+%04X>b", r); got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }

@@ -294,8 +294,8 @@ func TestApprovalShowsWhatAScreenWouldHide(t *testing.T) {
 	t.Parallel()
 	ran := 0
 	h := &host{}
-	mustToolbox(t, toolbox.Options{}, terminal(&ran)).Run(t.Context(), command("rm -r a\u202e\x1b[2K\r\u200b\n\tls é", h))
-	if got, want := h.asked[0].Subject, "rm -r a<U+202E><U+001B>[2K<U+000D><U+200B>\n\tls é"; got != want {
+	mustToolbox(t, toolbox.Options{}, terminal(&ran)).Run(t.Context(), command("rm -r a\u202e\x1b[2K\r\u200b\n\tls é\u00a0\u2003\u2800", h))
+	if got, want := h.asked[0].Subject, "rm -r a<U+202E><U+001B>[2K<U+000D><U+200B>\n\tls é<U+00A0><U+2003><U+2800>"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
