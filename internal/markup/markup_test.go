@@ -1,8 +1,8 @@
 package markup_test
 
 import (
-	"fmt"
 	"flag"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"

@@ -69,5 +69,5 @@ func hidden(r rune) bool {
 	if r == 0x200d || r >= 0xfe00 && r <= 0xfe0f {
 		return false // these join emoji or select variants
 	}
-	return unicode.Is(unicode.Cf, r) || r == 0x2028 || r == 0x2029 || r == 0xa0 || r == 0x3164 || r == 0x115f || r == 0x1160
+	return unicode.In(r, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) && r != ' ' || r == 0x2800
 }

@@ -81,12 +81,12 @@ func folder(c *hermes.Call) string {
 }
 
 // visible spells out the characters that could make a text look different on a
-// screen: control characters, invisible ones and those that change the
-// direction of writing. Line breaks and tabs stay.
+// screen: control characters, invisible ones, blanks that no shell takes for one
+// and those that change the direction of writing. Line breaks and tabs stay.
 func visible(text string) string {
 	var b strings.Builder
 	for _, r := range strings.ToValidUTF8(text, "\ufffd") {
-		if r == '\n' || r == '\t' || !unicode.IsControl(r) && !unicode.Is(unicode.Cf, r) && r != 0x2028 && r != 0x2029 {
+		if r == ' ' || r == '\n' || r == '\t' || !unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point) && r != 0x2800 {
 			b.WriteRune(r)
 			continue
 		}
