@@ -117,7 +117,7 @@ func (t *Toolset) assessInput(c *hermes.Call) []hermes.Risk {
 }
 
 // added returns the risks that input has only after what a shell was sent before,
-// such as a name that stands for another command, without those in found.
+// such as an alias, without those in found.
 func added(found []hermes.Risk, sent, data string, on shell.Context) []hermes.Risk {
 	if sent == "" {
 		return nil
