@@ -258,10 +258,13 @@ func TestGrantThatCannotBeStoredHoldsForTheSession(t *testing.T) {
 	ran := 0
 	h := &host{answers: []hermes.Decision{hermes.AllowAlways}}
 	tools := mustToolbox(t, toolbox.Options{Approvals: toolbox.Approvals{Grants: &kept{fail: errors.New("disk full")}}}, terminal(&ran))
-	tools.Run(t.Context(), command("rm -r a", h))
+	r := tools.Run(t.Context(), command("rm -r a", h))
 	tools.Run(t.Context(), command("rm -r a", h))
 	if ran != 2 || len(h.asked) != 1 {
 		t.Errorf("ran %d, asked %d", ran, len(h.asked))
+	}
+	if !strings.Contains(r.Shown, "could not be stored") { // progress is gone when the call ends
+		t.Errorf("the user is shown %q", r.Shown)
 	}
 	if !strings.Contains(h.said, "could not be stored") || !strings.Contains(h.said, "disk full") {
 		t.Errorf("said %q", h.said)

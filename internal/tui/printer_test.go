@@ -177,6 +177,22 @@ func TestChatLineByLine(t *testing.T) {
 	}
 }
 
+// TestEndOfInputIsNoRefusal ends the input at an approval: no user has refused, so it
+// stays open.
+func TestEndOfInputIsNoRefusal(t *testing.T) {
+	t.Parallel()
+	f := newFake(func(f *fakeSession, text string) {
+		f.emit(hermes.TurnStarted{Turn: 1}, hermes.Asked{ID: "q", Approval: &hermes.ApprovalRequest{Tool: "terminal", Subject: "rm x"}})
+		select {
+		case <-f.stopped:
+		case <-f.replies:
+			t.Error("the approval was answered")
+		}
+		f.emit(hermes.TurnDone{Outcome: hermes.OutcomeInterrupted})
+	})
+	lineChat(t, f, "may I\n", f.ID())
+}
+
 func TestChatLineByLineQuits(t *testing.T) {
 	t.Parallel()
 	f := newFake(func(f *fakeSession, text string) { f.reply(text, text) })
