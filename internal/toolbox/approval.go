@@ -122,39 +122,44 @@ func (b *Toolbox) approval(m member, next runner) runner {
 		if ok { // what is kept is shown whole
 			on.Text, on.Detail = spelled(c.Arguments), ""
 		}
-		c, r := b.assess(ctx, m, c, on, found)
-		if r != nil {
-			return *r
+		c, note, refused := b.assess(ctx, m, c, on, found)
+		if refused != nil {
+			return *refused
 		}
-		return next(ctx, c)
+		r := next(ctx, c)
+		if note != "" {
+			r.Shown = strings.TrimSpace(note + "\n" + r.Shown)
+		}
+		return r
 	}
 }
 
-// assess returns the call in the form that may run, or its refusal.
-func (b *Toolbox) assess(ctx context.Context, m member, c *hermes.Call, on hermes.Subject, found []hermes.Risk) (*hermes.Call, *hermes.Result) {
+// assess returns the call in the form that may run, with a note for the user,
+// or its refusal.
+func (b *Toolbox) assess(ctx context.Context, m member, c *hermes.Call, on hermes.Subject, found []hermes.Risk) (ready *hermes.Call, note string, refused *hermes.Result) {
 	for _, f := range found {
 		if f.Deny {
 			r := forbidden(f.Reason)
-			return c, &r
+			return c, "", &r
 		}
 	}
 	open := b.approvals.open(c, on, found)
 	if len(open) == 0 {
-		return c, nil
+		return c, note, nil
 	}
 	answer := hermes.ApprovalAnswer{Decision: hermes.Unattended}
 	if c.Host != nil {
 		shown := b.request(c, on, open)
 		judged, r := b.judge(ctx, c, shown)
 		if judged {
-			return c, r
+			return c, "", r
 		}
 		var err error
 		answer, err = c.Host.Approve(ctx, shown)
 		switch {
 		case err != nil && stopped(ctx, err):
 			r := failure("interrupted: the turn was stopped before this call was approved; it did not run")
-			return c, &r
+			return c, "", &r
 		case err != nil:
 			b.log.Warn("ask for approval", "tool", c.Name, "call", c.ID, "err", err)
 			answer = hermes.ApprovalAnswer{Decision: hermes.Deny}
@@ -163,18 +168,19 @@ func (b *Toolbox) assess(ctx context.Context, m member, c *hermes.Call, on herme
 	if canPropose(m, answer.Decision, open) {
 		pending := *c
 		pending.Propose = true
-		return &pending, nil
+		return &pending, "", nil
 	}
 	if !answer.Allowed() {
 		r := b.approvals.refuse(answer, open)
-		return c, &r
+		return c, "", &r
 	}
 	answer.Scope = b.scopeOf(answer, on, open)
 	if err := b.approvals.grant(ctx, c, on, answer, open); err != nil {
 		b.log.Warn("store a permission", "tool", c.Name, "call", c.ID, "err", err)
-		c.Host.Progress("the permission could not be stored and holds for this session only: " + err.Error())
+		note = "the permission could not be stored and holds for this session only: " + err.Error()
+		c.Host.Progress(note)
 	}
-	return c, nil
+	return c, note, nil
 }
 
 // request is what the user is asked.

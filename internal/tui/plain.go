@@ -257,15 +257,18 @@ func (a asking) Event(e hermes.Event) {
 }
 
 // reply reads an answer. An approval is denied by a text that is no choice, which
-// becomes the reason. A
-// question is dismissed by an empty line, and stays open if there is no line.
+// becomes the reason. A question is dismissed by an empty line. Both stay open if
+// there is no line.
 func (c *plainChat) reply(ctx context.Context, q *ask) (session.Reply, bool) {
 	if q.approval != nil {
 		for _, o := range q.options {
 			c.out.write("  " + o.key + "  " + o.label + ". " + q.covers(o, "") + "\n")
 		}
 		c.out.write("Allow? [" + q.letters() + "]: ")
-		line, _ := c.line(ctx)
+		line, ok := c.line(ctx)
+		if !ok {
+			return q.denial(""), false
+		}
 		if i := q.named(line); i >= 0 {
 			return session.Reply{ID: q.id, Approval: q.options[i].answer}, true
 		}
