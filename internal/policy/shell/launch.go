@@ -34,6 +34,12 @@ func (j *judge) launches(name string, args []string, s situation) bool {
 			j.inSubshell(func() { j.script(scriptText(words[0])) })
 			j.traps = append(j.traps, scriptText(words[0]))
 		}
+	case "cmake":
+		inner := commandOfCmake(args)
+		if len(inner) == 0 {
+			return false
+		}
+		j.argv(inner, s)
 	case "alias":
 		j.alias(args)
 	case "ssh":
@@ -60,6 +66,34 @@ func (j *judge) ssh(args []string, s situation) {
 			j.shell(program(words[0]), words[1:], s)
 		}
 	})
+}
+
+// commandOfCmake returns the command that cmake -E stands for.
+func commandOfCmake(args []string) []string {
+	if len(args) < 2 || args[0] != "-E" {
+		return nil
+	}
+	rest := args[2:]
+	as := func(words ...string) []string { return append(words, rest...) }
+	switch args[1] {
+	case "remove_directory":
+		return as("rm", "-r")
+	case "remove":
+		return as("rm")
+	case "rename":
+		return as("mv")
+	case "copy", "copy_if_different", "copy_directory", "copy_directory_if_different":
+		return as("cp")
+	case "create_symlink":
+		return as("ln", "-s")
+	case "create_hardlink":
+		return as("ln")
+	case "chdir":
+		return as("env", "-C")
+	case "make_directory":
+		return as("mkdir")
+	}
+	return args[1:] // rm, env, time, touch, tar, cat, echo
 }
 
 // parallel judges GNU parallel: the command is text, to which each input is added;

@@ -62,6 +62,9 @@ func (j *judge) overwritesByCopy(name string, rest []string) {
 // replacesFile judges a file whose content a command replaces, by nothing or by
 // something else, or that it deletes.
 func (j *judge) replacesFile(file string, empty bool) {
+	if empty {
+		j.emptiesFile(file)
+	}
 	p, ok := j.absolute(file)
 	if !ok {
 		return

@@ -20,6 +20,7 @@ func (j *judge) rules(name string, args []string, s situation) {
 	j.uploads(name, rest, s)
 	j.recursive(name, rest)
 	j.overwrites(name, rest, s)
+	j.loses(name, rest, s)
 	j.builds(name, rest, s)
 	j.runsWritten(args)
 	j.scriptArguments(name, rest)

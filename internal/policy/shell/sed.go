@@ -1,20 +1,15 @@
 package shell
 
 import (
-	"slices"
+	"regexp"
 	"strings"
+	"sync"
 )
 
 // sed judges sed scripts: they can run programs (e, and the flag e of s) and write
 // files (w, and the flag w of s).
 func (j *judge) sed(rest []string) {
-	scripts := slices.Concat(optionValues(rest, "-e", "--expression"))
-	if len(scripts) == 0 {
-		if words := plainWords(rest); len(words) > 0 && !hasShort(rest, "f") && !hasLong(rest, "--file") {
-			scripts = words[:1]
-		}
-	}
-	for _, text := range scripts {
+	for _, text := range sedScripts(rest) {
 		s := sedScript{text: text}
 		s.read()
 		if s.runs {
@@ -24,17 +19,37 @@ func (j *judge) sed(rest []string) {
 	}
 }
 
+// sedScripts returns the scripts in the arguments of sed.
+func sedScripts(rest []string) []string {
+	if scripts := optionValues(rest, "-e", "--expression"); len(scripts) > 0 {
+		return scripts
+	}
+	if words := plainWords(rest); len(words) > 0 && !hasShort(rest, "f") && !hasLong(rest, "--file") {
+		return words[:1]
+	}
+	return nil
+}
+
 // sedScript reads the commands of a script one after another.
 type sedScript struct {
 	text  string
 	at    int
 	runs  bool
 	files []string // files that it writes
+
+	blanks bool // it deletes every line, or all text in each
 }
+
+// everyText is what sed's s looks for and puts there to delete the text of a line.
+var everyText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^s(.)\^?\.[*+]\$?(.)(.)`)
+})
 
 func (s *sedScript) read() {
 	for s.at < len(s.text) {
+		from := s.at
 		s.address()
+		every := everyLine(s.text[from:s.at])
 		if s.at >= len(s.text) {
 			return
 		}
@@ -42,8 +57,12 @@ func (s *sedScript) read() {
 		s.at++
 		switch c {
 		case 's':
+			m := everyText().FindStringSubmatch(s.text[s.at-1:])
+			s.blanks = s.blanks || every && m != nil && m[1] == m[2] && m[2] == m[3]
 			s.delimited(2)
 			s.flags()
+		case 'd':
+			s.blanks = s.blanks || every
 		case 'y':
 			s.delimited(2)
 		case 'e':
@@ -57,6 +76,15 @@ func (s *sedScript) read() {
 			s.until(";\n}")
 		}
 	}
+}
+
+// everyLine reports whether an address means all lines.
+func everyLine(address string) bool {
+	switch strings.Trim(address, " \t\n;{}") {
+	case "", "1,$", "0,$", "1~1", "/.*/", "//", "/^/", "/$/":
+		return true
+	}
+	return false
 }
 
 // address skips what says to which lines a command applies.

@@ -52,7 +52,7 @@ func wrapperOf(name string) (wrapper, bool) {
 		return wrapper{values: "pEutH", long: " --unit --property --setenv --uid --gid --slice --description --who --why --what --mode --working-directory "}, true
 	case "cgexec":
 		return wrapper{values: "g"}, true
-	case "busybox", "toybox", "winpty", "then", "do":
+	case "busybox", "toybox", "shx", "coreutils", "winpty", "then", "do":
 		return wrapper{}, true
 	case "xargs", "gxargs":
 		return wrapper{values: "IiLlnPsdEa", long: " --replace --max-lines --max-args --max-procs --max-chars --delimiter --eof --arg-file ", alone: "0rtpxoe", known: " --null --no-run-if-empty --verbose --interactive --exit --open-tty "}, true
