@@ -98,6 +98,8 @@ func (j *judge) wrapped(name string, w wrapper, args []string, s situation) {
 		}
 	case "direnv", "mise":
 		j.persists(name, args)
+	case "npx", "bunx", "pnpx", "uvx":
+		j.fetches(name, args)
 	case "uv", "poetry", "pipenv", "pdm", "hatch":
 		j.tools(name, args, s)
 	case "systemd-run":

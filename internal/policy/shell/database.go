@@ -12,6 +12,13 @@ const losesData = "deletes or resets data of a database, a queue or an index"
 // databases judges the tools of databases and of frameworks that manage one.
 func (j *judge) databases(name string, rest []string, in input) {
 	words := verbWords(rest)
+	if in.known && isClient(name) { // a client reads a command from each line
+		for i, line := range strings.Split(in.text, "\n") {
+			if i < maxFiles && dropsData(name, strings.Fields(line), []string{line}) {
+				j.ask("database-reset", losesData)
+			}
+		}
+	}
 	if found := dropsData(name, words, rest) || resetsSchema(name, words, rest); found && !isRehearsal(name, rest) {
 		j.ask("database-reset", losesData)
 	}
@@ -65,6 +72,15 @@ func dropsData(name string, words, rest []string) bool {
 		return has("delete", "deleteall", "rmr", "del")
 	case "curl", "http", "https", "xh", "wget", "curlie":
 		return slices.ContainsFunc(optionValues(rest, "-X", "--request"), func(m string) bool { return strings.EqualFold(m, "DELETE") }) || len(words) > 0 && words[0] == "DELETE" || strings.Contains(line, "--method=delete") || strings.Contains(line, "_delete_by_query")
+	}
+	return false
+}
+
+// isClient reports whether a program reads commands for a database from its input.
+func isClient(name string) bool {
+	switch name {
+	case "mongo", "mongosh", "redis-cli", "valkey-cli", "keydb-cli", "influx", "cypher-shell", "zkCli.sh", "zkcli", "clickhouse-client":
+		return true
 	}
 	return false
 }

@@ -31,6 +31,7 @@ const (
 
 // assigned judges a variable that changes what later commands run.
 func (j *judge) assigned(name, value string) {
+	j.sourceVariable(name, value)
 	switch e := effectOf(name); {
 	case e == noEffect:
 	case e == daemonAddress:

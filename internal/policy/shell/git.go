@@ -1,6 +1,11 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
+
+const sendsElsewhere = "changes where git sends the repository"
 
 // git judges commands that discard work, here or on a server.
 func (j *judge) git(rest []string) {
@@ -19,6 +24,8 @@ func (j *judge) git(rest []string) {
 		}
 	case "push":
 		j.push(args)
+	case "remote":
+		j.gitRemote(plainWords(args))
 	case "clean":
 		if (hasShort(args, "f") || hasLong(args, "--force")) && !hasShort(args, "n") && !hasLong(args, "--dry-run") {
 			j.ask("git-clean", "deletes files that git does not track")
@@ -38,7 +45,11 @@ func (j *judge) push(args []string) {
 		forced = forced || strings.HasPrefix(ref, "+")
 		deleted = deleted || len(ref) > 1 && ref[0] == ':'
 	}
-	if words := plainWords(args); len(words) > 0 && isAddress(words[0]) {
+	words := plainWords(args)
+	if len(words) > 0 && slices.Contains(j.remotes, words[0]) {
+		j.ask("git-remote", sendsElsewhere)
+	}
+	if len(words) > 0 && isAddress(words[0]) {
 		j.ask("git-push-address", "sends the repository to an address that is not one of its remotes")
 	}
 	if forced {
@@ -46,6 +57,16 @@ func (j *judge) push(args []string) {
 	}
 	if deleted {
 		j.ask("git-branch-delete", "deletes a branch on the server")
+	}
+}
+
+// gitRemote judges a remote that gets another address, and remembers new ones.
+func (j *judge) gitRemote(words []string) {
+	switch {
+	case len(words) > 2 && words[0] == "set-url":
+		j.ask("git-remote", sendsElsewhere)
+	case len(words) > 1 && words[0] == "add" && len(j.remotes) < maxFiles:
+		j.remotes = append(j.remotes, words[len(words)-2])
 	}
 }
 

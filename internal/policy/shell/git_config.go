@@ -39,6 +39,9 @@ func (j *judge) gitSetting(key, name, value string, words []string) {
 		j.gitAlias(value, words)
 		return
 	}
+	if section == "remote" && (last == "url" || last == "pushurl") || last == "pushremote" && isAddress(value) {
+		j.ask("git-remote", sendsElsewhere)
+	}
 	if dynamic(section) || dynamic(last) || settingRuns(name, section, last, value) {
 		j.ask(key, "changes a git setting that decides what runs")
 	}

@@ -100,6 +100,7 @@ type judge struct {
 	made     []string           // files that were made executable
 	traps    []string           // text that runs when the shell ends
 	links    links              // made by the line, or found on disk
+	remotes  []string           // of git, which the line adds
 	visited  []string           // folders that the line changes to
 	rights   int                // how many wrappers give the rights of the system
 	seen     func([]string)     // is called with each command; may be nil

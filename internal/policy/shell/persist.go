@@ -83,6 +83,12 @@ func changesTool(name, verb string, words, rest []string) bool {
 		return hasLong(rest, "--install-extension")
 	case "update-alternatives", "alternatives", "dpkg-divert":
 		return hasLong(rest, "--install") || hasLong(rest, "--set") || hasLong(rest, "--add") || hasLong(rest, "--slave")
+	case "gsettings", "dconf": // shortcuts and start-up entries of a desktop are settings
+		return slices.Contains([]string{"set", "write", "load", "update"}, verb)
+	case "xfconf-query":
+		return hasShort(rest, "s") || hasLong(rest, "--set")
+	case "kwriteconfig", "kwriteconfig5", "kwriteconfig6":
+		return true
 	case "xdg-mime", "xdg-settings":
 		return verb == "default" || verb == "set"
 	}

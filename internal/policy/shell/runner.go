@@ -12,6 +12,7 @@ func (j *judge) tools(name string, rest []string, s situation) {
 	j.remoteRun(name, rest)
 	j.cluster(name, rest)
 	j.publishes(name, rest)
+	j.fetches(name, rest)
 	j.databases(name, rest, s.in)
 	if consoleCode(name, rest) {
 		j.ask("inline-code", "runs program code given in the command")
