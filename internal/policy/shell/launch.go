@@ -68,7 +68,7 @@ func (j *judge) ssh(args []string, s situation) {
 	})
 }
 
-// commandOfCmake returns the command that cmake -E stands for.
+// commandOfCmake returns the command that cmake -E runs under another name.
 func commandOfCmake(args []string) []string {
 	if len(args) < 2 || args[0] != "-E" {
 		return nil
