@@ -77,12 +77,29 @@ func TestHintsOfCommands(t *testing.T) {
 		"cd svc/api":                      "svc api",
 		"cd $SVC":                         "",
 		"echo 'cd svc'":                   "",
-		"cat svc/x.go":                    "",
+		"cat svc/x.go":                    "svc",
+		"cat svc/missing.go":              "",
+		"ls svc":                          "svc",
+		"cd svc && cat api/y.go":          "svc api",
+		"grep -rn x svc lib":              "svc lib",
+		"cat <svc/api/y.go":               "svc api",
+		"echo hi >svc/x.go":               "svc",
+		"cat svc/*.go":                    "svc",
+		"go vet ./svc/api/...":            "svc api",
+		"make -C lib":                     "lib",
+		"bash -c 'cat svc/x.go'":          "svc",
+		"cat 'my dir/z'":                  "my dir",
+		"curl https://x.org/svc/x.go":     "",
+		"echo svc/x.go":                   "",
+		"cat $SVC/x.go":                   "",
 	} {
 		w := newWorld(t)
 		for dir, note := range map[string]string{"svc": "note svc.", "svc/api": "note api.", "lib": "note lib.", "my dir": "note my dir."} {
 			w.put(dir+"/AGENTS.md", note)
 		}
+		w.put("svc/x.go", "package x\n")
+		w.put("svc/api/y.go", "package y\n")
+		w.put("my dir/z", "z\n")
 		r := hermes.Result{Text: "{}"}
 		w.set.Hook().AfterTool(t.Context(), w.call("terminal", args{"command": command}), &r)
 		got := ""
@@ -210,5 +227,43 @@ func TestHintsNeverLeadOut(t *testing.T) {
 	hook.AfterTool(t.Context(), w.call("read_file", args{"path": "inside/x.go"}), &r)
 	if !strings.Contains(r.Text, "shared words") {
 		t.Errorf("a link inside the project shows %q", r.Text)
+	}
+}
+
+// TestHintsOfCommandsThatFailed: a command that ran has touched its files,
+// whatever its status. One that was refused has not.
+func TestHintsOfCommandsThatFailed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put("svc/AGENTS.md", "use tabs")
+	w.put("svc/x_test.go", "package x\n")
+	call := w.call("terminal", args{"command": "go test svc/x_test.go"})
+	refused := hermes.Result{Text: `{"error":"the user denied this command"}`, Failed: true}
+	w.set.Hook().AfterTool(t.Context(), call, &refused)
+	if strings.Contains(refused.Text, "tabs") {
+		t.Errorf("a refused command shows %q", refused.Text)
+	}
+	failed := hermes.Result{Text: `{"output":"FAIL","exit_code":1}`, Failed: true}
+	w.set.Hook().AfterTool(t.Context(), call, &failed)
+	if !strings.Contains(failed.Text, "use tabs") {
+		t.Errorf("a failed command shows %q", failed.Text)
+	}
+}
+
+// TestHintsOfAWorkdir: the words of a command are relative to its folder.
+func TestHintsOfAWorkdir(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put("svc/api/AGENTS.md", "be brief")
+	w.put("svc/api/y.go", "package y\n")
+	w.put("svc/z.go", "package z\n")
+	r := hermes.Result{}
+	w.set.Hook().AfterTool(t.Context(), w.call("terminal", args{"command": "cat z.go", "workdir": "svc"}), &r)
+	if r.Text != "" {
+		t.Errorf("got %q", r.Text)
+	}
+	w.set.Hook().AfterTool(t.Context(), w.call("terminal", args{"command": "cat api/y.go", "workdir": "svc"}), &r)
+	if !strings.Contains(r.Text, "be brief") {
+		t.Errorf("got %q", r.Text)
 	}
 }
