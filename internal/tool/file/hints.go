@@ -19,6 +19,9 @@ import (
 const (
 	// maxHint bounds the characters shown of one instruction file.
 	maxHint = 8_000
+	// maxHints bounds the bytes of instruction files after which one result gets
+	// no more.
+	maxHints = 16_000
 	// maxHintFolders bounds the folders checked above a touched one.
 	maxHintFolders = 16
 )
@@ -28,7 +31,7 @@ const (
 // working folder's own instructions are in the prompt. Each folder and each
 // text is shown once a session.
 func (t *Toolset) addHints(ctx context.Context, c *hermes.Call, r *hermes.Result) {
-	if r.Failed || c.Host == nil || t.config.NoHints {
+	if r.Failed && !ran(r) || c.Host == nil || t.config.NoHints {
 		return
 	}
 	files := c.Host.Environment().Files()
@@ -44,6 +47,7 @@ func (t *Toolset) addHints(ctx context.Context, c *hermes.Call, r *hermes.Result
 		return
 	}
 	t.knowRoot(ctx, c, realRoot)
+	full := len(r.Text) + maxHints
 	for _, path := range touched(c, root) {
 		p, err := t.locate(ctx, c.Host, path)
 		if err != nil || p.info == nil {
@@ -54,6 +58,9 @@ func (t *Toolset) addHints(ctx context.Context, c *hermes.Call, r *hermes.Result
 			dir, _ = splitPath(p.path)
 		}
 		for _, folder := range foldersBelow(root, dir) {
+			if len(r.Text) > full {
+				return // the others come with a later call
+			}
 			if !t.ledger.first(sessionOf(c), "folder "+folder) {
 				continue
 			}
@@ -161,9 +168,18 @@ func (t *Toolset) hint(ctx context.Context, c *hermes.Call, root, folder string)
 		hermes.ProvenanceSource("project file", p.short())
 }
 
-// touched lists the paths a call names: its path, its working folder, the
-// files of a patch, and the folders a command enters with cd or pushd. The
-// command has run, so the current folder also says where it went.
+// ran reports whether a call that failed ran a command. The command has touched
+// its files, whatever its status.
+func ran(r *hermes.Result) bool {
+	var out struct {
+		Code *int `json:"exit_code"`
+	}
+	return json.Unmarshal([]byte(r.Text), &out) == nil && out.Code != nil
+}
+
+// touched lists the paths that a call may name: its path, its working folder, the
+// files of a patch, and the words of a command. The command has run, so the
+// current folder also says where it went.
 func touched(c *hermes.Call, root string) []string {
 	if c.Name == namePatch {
 		return patchPaths(c.Arguments)
@@ -182,9 +198,18 @@ func touched(c *hermes.Call, root string) []string {
 		from = []string{"", root}
 		list = append(list, ".")
 	}
-	for _, folder := range shell.Folders(in.Command[:min(len(in.Command), maxScanned)]) {
+	most := maxNamedRemote
+	if here, ok := c.Host.Environment().Files().(hermes.HostFiles); ok && here.OnHost() {
+		most = maxNamedHere
+	}
+	for i, named := range shell.Paths(in.Command[:min(len(in.Command), maxScanned)]) {
+		if i == most {
+			break
+		}
 		for _, base := range from {
-			list = append(list, under(base, folder))
+			if path := under(base, named); !slices.Contains(list, path) {
+				list = append(list, path)
+			}
 		}
 	}
 	return slices.DeleteFunc(list, func(path string) bool { return path == "" || strings.Contains(path, "://") })
@@ -198,5 +223,11 @@ func under(base, folder string) string {
 	return joinPath(base, folder)
 }
 
-// maxScanned bounds the bytes of a command that are searched for folders.
-const maxScanned = 4096
+const (
+	// maxScanned bounds the bytes of a command that are searched for paths.
+	maxScanned = 4096
+	// maxNamedHere and maxNamedRemote bound the paths of a command that are looked
+	// up, on this machine and where each takes a command.
+	maxNamedHere   = 64
+	maxNamedRemote = 8
+)

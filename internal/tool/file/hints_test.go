@@ -1,6 +1,7 @@
 package file_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -265,5 +266,31 @@ func TestHintsOfAWorkdir(t *testing.T) {
 	w.set.Hook().AfterTool(t.Context(), w.call("terminal", args{"command": "cat api/y.go", "workdir": "svc"}), &r)
 	if !strings.Contains(r.Text, "be brief") {
 		t.Errorf("got %q", r.Text)
+	}
+}
+
+// TestHintsOfManyFolders: one command may name many folders, and its result stays
+// short. What is left out comes later.
+func TestHintsOfManyFolders(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	command := "ls"
+	for i := range 20 {
+		w.put(fmt.Sprintf("d%d/AGENTS.md", i), fmt.Sprintf("note %d. ", i)+strings.Repeat("x", 5000))
+		command += fmt.Sprintf(" d%d", i)
+	}
+	seen := ""
+	for range 20 {
+		r := hermes.Result{}
+		w.set.Hook().AfterTool(t.Context(), w.call("terminal", args{"command": command}), &r)
+		if len(r.Text) > 30_000 {
+			t.Fatalf("%d bytes of notes", len(r.Text))
+		}
+		seen += r.Text
+	}
+	for i := range 20 {
+		if n := strings.Count(seen, fmt.Sprintf("note %d. ", i)); n != 1 {
+			t.Errorf("note %d came %d times", i, n)
+		}
 	}
 }
