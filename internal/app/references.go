@@ -5,11 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"hermes"
 	"hermes/internal/environment"
@@ -18,17 +17,20 @@ import (
 	"hermes/internal/reference"
 )
 
-// Limits of what a reference attaches.
+// Limits of what a reference attaches and looks at.
 const (
 	maxReferenced = 2 << 20 // bytes of a file
 	maxListed     = 200     // entries of a folder
+	maxNames      = 10_000  // entries of a folder in which a name is looked for
 )
 
 // References expands the references of a message, relative to a working folder.
 // tell, if set, is called with a sentence about each slow step as it starts.
 func (a *App) References(ctx context.Context, text, dir, model string, tell func(string)) (reference.Expanded, error) {
 	r := references{app: a, dir: dir, tell: tell}
-	return reference.Expand(ctx, text, reference.Sources{File: r.file, Folder: r.folder, Git: r.git, URL: r.page, Session: r.session}, a.window(model))
+	return reference.Expand(ctx, text, reference.Sources{
+		Look: r.look, File: r.file, Folder: r.folder, Git: r.git, Untracked: r.untracked, URL: r.page, Session: r.session,
+	}, a.window(model))
 }
 
 // references reads the files of one working folder.
@@ -38,14 +40,56 @@ type references struct {
 	tell func(string) // may be nil
 }
 
+// absolute returns the path that a reference means.
+func (r references) absolute(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
+		if home, err := os.UserHomeDir(); err == nil {
+			path = home + rest
+		}
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(r.dir, path)
+	}
+	return path
+}
+
+// look reports what a word of a message leads to, if it is a path.
+func (r references) look(path string) reference.Kind {
+	if strings.HasPrefix(path, `\\`) || strings.HasPrefix(path, "//") {
+		return "" // Windows would log in to the machine that it names
+	}
+	path = r.absolute(path)
+	st, err := os.Stat(path)
+	switch {
+	case err != nil || !sameCase(path):
+		return ""
+	case st.IsDir():
+		return reference.Folder
+	}
+	return reference.File
+}
+
+// sameCase reports whether a folder has an entry with exactly the path's name.
+// Where the disk does not tell case apart, @Test would be the folder test.
+func sameCase(path string) bool {
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return true
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(maxNames)
+	if err != nil || slices.Contains(names, filepath.Base(path)) {
+		return true
+	}
+	return !slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, filepath.Base(path)) })
+}
+
 var errOutsideFolder = errors.New("it is outside the working folder and is not attached")
 
 // resolve resolves a path, links included. It refuses files outside the working
 // folder and files that may contain secrets.
 func (r references) resolve(path string) (string, error) {
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(r.dir, path)
-	}
+	path = r.absolute(path)
 	real, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return "", errors.New("there is no such file")
@@ -76,50 +120,6 @@ func pathRules(home, state string) policy.PathRules {
 	r.RealHome, _ = filepath.EvalSymlinks(home) // a missing folder protects nothing
 	r.RealState, _ = filepath.EvalSymlinks(state)
 	return r
-}
-
-func (r references) file(_ context.Context, path string, from, to int) (string, error) {
-	real, err := r.resolve(path)
-	if err != nil {
-		return "", err
-	}
-	st, err := os.Stat(real)
-	switch {
-	case err != nil:
-		return "", err
-	case st.IsDir():
-		return "", fmt.Errorf("it is a folder; write @folder:%s", path)
-	case !st.Mode().IsRegular():
-		return "", errors.New("it is not a regular file")
-	}
-	f, err := os.Open(real)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, maxReferenced))
-	if err != nil {
-		return "", err
-	}
-	if bytes.IndexByte(raw, 0) >= 0 || len(raw) < maxReferenced && !utf8.Valid(raw) {
-		return "", errors.New("it is not a text file and is not attached")
-	}
-	return r.app.Mask(cutLines(strings.ToValidUTF8(string(raw), ""), from, to)), nil
-}
-
-// cutLines keeps the lines from "from" to "to", counted from 1; 0 means no limit.
-func cutLines(text string, from, to int) string {
-	if from == 0 {
-		return text
-	}
-	lines := strings.SplitAfter(text, "\n")
-	if from > len(lines) {
-		return ""
-	}
-	if to == 0 || to > len(lines) {
-		to = len(lines)
-	}
-	return strings.Join(lines[from-1:to], "")
 }
 
 func (r references) folder(_ context.Context, path string) (string, error) {

@@ -128,7 +128,7 @@ func TestLongFilesAreCutWithANote(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	home := t.TempDir()
-	writeFile(t, filepath.Join(home, "config.yaml"), "model: {context_length: 10000000}\n")
+	writeFile(t, filepath.Join(home, "config.yaml"), "model: {default: m, provider: custom, base_url: \"http://127.0.0.1:1/v1\", context_length: 10000000}\n")
 	a := openHome(t, home)
 	defer a.Close()
 	writeFile(t, filepath.Join(dir, "big.txt"), strings.Repeat("a line of text\n", 200_000))

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 	"unicode"
 
 	"hermes"
@@ -98,21 +99,70 @@ func oneLine(text string, most int) string {
 	return text
 }
 
-// repository returns the branch and the number of changed files of the working
-// folder's repository, "" if there is none.
+// repository returns the branch of the working folder's repository, the number of
+// changed files, and the files that git does not know, "" if there is none.
 func (s *surroundings) repository(ctx context.Context) string {
 	if !inRepository(s.row.Dir) {
 		return ""
 	}
-	out, err := references{app: s.app, dir: s.row.Dir}.run(ctx, "status", "--porcelain=v1", "--branch", "--untracked-files=no")
+	limited, cancel := context.WithTimeout(ctx, maxStatus)
+	defer cancel()
+	out, err := s.status(limited, "--untracked-files=normal")
+	if err != nil && ctx.Err() == nil {
+		out, err = s.status(ctx, "--untracked-files=no") // it looks at known files only
+	}
 	if err != nil {
 		return ""
 	}
-	head, rest, _ := strings.Cut(out, "\n")
+	head, rest, _ := strings.Cut(out, "\x00")
 	head = strings.TrimPrefix(strings.TrimPrefix(head, "## "), "No commits yet on ")
 	branch, _, _ := strings.Cut(head, "...")
 	branch = oneLine(branch, maxBranch) // untrusted: too short for instructions
-	return fmt.Sprintf("git branch %s, %d changed files", branch, strings.Count(rest, "\n"))
+	changed, untracked := entries(rest)
+	state := fmt.Sprintf("git branch %s, %d changed files", branch, changed)
+	if len(untracked) > 0 {
+		state += fmt.Sprintf(", %d untracked: %s", len(untracked), few(untracked))
+	}
+	return state
+}
+
+// maxStatus is how long new files are looked for.
+const maxStatus = 2 * time.Second
+
+func (s *surroundings) status(ctx context.Context, untracked string) (string, error) {
+	return references{app: s.app, dir: s.row.Dir}.run(ctx, "status", "--porcelain=v1", "--branch", "-z", untracked)
+}
+
+// entries counts the changed files in the output of git status, which ends each
+// entry with NUL, and lists the untracked ones.
+func entries(out string) (changed int, untracked []string) {
+	for out != "" {
+		var entry string
+		entry, out, _ = strings.Cut(out, "\x00")
+		if name, ok := strings.CutPrefix(entry, "?? "); ok {
+			untracked = append(untracked, name)
+			continue
+		}
+		changed++
+		if strings.ContainsAny(entry[:min(2, len(entry))], "RC") {
+			_, out, _ = strings.Cut(out, "\x00") // the name before
+		}
+	}
+	return changed, untracked
+}
+
+// few names the first files of a list and counts the others. Names are untrusted
+// like that of the branch.
+func few(names []string) string {
+	const most = 3
+	var shown []string
+	for _, name := range names[:min(len(names), most)] {
+		shown = append(shown, oneLine(name, maxBranch))
+	}
+	if more := len(names) - most; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(shown, ", "), more)
+	}
+	return strings.Join(shown, ", ")
 }
 
 // inRepository reports whether a folder or one of its parents is a repository.

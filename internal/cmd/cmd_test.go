@@ -412,6 +412,11 @@ func TestReferencesAttachWhatTheyPointAt(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for text, want := range map[string]string{"see @notes.txt:2-3": "two\nthree", "see @notes.txt:9": "it has 3 lines", "mail bob@notes.txt, @bob": "@bob"} {
+		if out, _, status := p.run("-z", text, "-m", "played"); status != 0 || !strings.Contains(out, want) || strings.Contains(out, "one\n") {
+			t.Errorf("%s: status %d: %s", text, status, out)
+		}
+	}
 	out, _, status := p.run("-z", "see @file:notes.txt:2-3 and @file:.env and @file:/etc/passwd", "-m", "played")
 	if status != 0 || !strings.Contains(out, "two\nthree") || strings.Contains(out, "one\n") {
 		t.Errorf("status %d: %s", status, out)

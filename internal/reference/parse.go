@@ -36,7 +36,12 @@ const maxCommits = 10
 // Find lists the references of a text in order, each once. An @ inside a word,
 // as in an e-mail address, is not a reference, and neither is a name such as
 // @alice.
-func Find(text string) []Reference {
+func Find(text string) []Reference { return FindIn(text, nil) }
+
+// FindIn is Find with paths after a bare @, as in @main.go:10-20. look returns
+// File or Folder for a path that exists, else "". What does not exist is not a
+// reference, unless it begins with ./, ../ or ~/ and so cannot be a name.
+func FindIn(text string, look func(path string) Kind) []Reference {
 	var out []Reference
 	seen := map[string]bool{}
 	for i := 0; i < len(text); i++ {
@@ -44,6 +49,11 @@ func Find(text string) []Reference {
 			continue
 		}
 		r, n := one(text[i:])
+		if look != nil {
+			if p, used := barePath(text[i:], look); used > n {
+				r, n = p, used
+			}
+		}
 		if n == 0 {
 			continue
 		}
@@ -94,6 +104,9 @@ func continues(rest string) bool {
 	return c == '_' || c == '-' || c == ':' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
+// closing is the punctuation that may follow a reference.
+const closing = ".,;:!?)]}\"'`>"
+
 // target reads the text after the colon: a quoted text, or everything up to the
 // next whitespace without the punctuation that ends the sentence.
 func target(rest string, k Kind) (string, int) {
@@ -108,7 +121,7 @@ func target(rest string, k Kind) (string, int) {
 	if end < 0 {
 		end = len(rest)
 	}
-	word := strings.TrimRight(rest[:end], ".,;:!?)]}\"'`>")
+	word := strings.TrimRight(rest[:end], closing)
 	for k == URL && len(word) < end && rest[len(word)] == ')' && strings.Count(word, "(") > strings.Count(word, ")") {
 		word = rest[:len(word)+1] // a bracket that belongs to the address
 	}

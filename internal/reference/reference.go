@@ -1,5 +1,5 @@
-// Package reference expands the references in a user's message: @file, @folder,
-// @diff, @staged, @git:N, @url and @session. It puts their content below the
+// Package reference expands the references in a user's message: @path, @file,
+// @folder, @diff, @staged, @git:N, @url and @session. It puts their content below the
 // message, under its own heading, and does not change the message itself.
 //
 // A reference that is missing, binary, sensitive or outside the working folder
@@ -7,7 +7,8 @@
 // of the model's window cause a note; more than half are all refused. The
 // package reads only through Sources and knows no store, shell or network.
 //
-// Start at Expand. parse.go decides what is a reference.
+// Start at Expand. parse.go decides what is a reference, path.go what is one to
+// a path after a bare @.
 package reference
 
 import (
@@ -23,20 +24,26 @@ import (
 // Sources read the content of references. A nil source refuses its kind with a
 // warning.
 type Sources struct {
+	// Look returns File or Folder for a path that exists, else "". Nil means that
+	// @path is not a reference.
+	Look func(path string) Kind
 	// File returns the given lines of a text file (0 is no bound), or the
 	// reason why it may not be attached.
-	File func(ctx context.Context, path string, from, to int) (string, error)
+	File func(ctx context.Context, path string, from, to int) (Page, error)
 	// Folder lists the content of a folder, at most 200 entries.
 	Folder func(ctx context.Context, path string) (string, error)
 	// Git runs a read-only git command in the working folder.
 	Git func(ctx context.Context, args ...string) (string, error)
+	// Untracked lists the files that git does not know, and the content of small
+	// ones. It belongs to @diff; nil leaves it out.
+	Untracked func(ctx context.Context) (string, error)
 	// URL fetches a page as text, or returns the reason why it may not be attached.
 	URL func(ctx context.Context, url string) (Page, error)
 	// Session returns an earlier session as text.
 	Session func(ctx context.Context, ref string) (string, error)
 }
 
-// Page is the content of a URL.
+// Page is the content of a URL or a file.
 type Page struct {
 	Text string
 	Note string // what the user should know about it; may be empty
@@ -71,7 +78,7 @@ func Expand(ctx context.Context, text string, s Sources, window int) (Expanded, 
 	}
 	var out Expanded
 	var b strings.Builder
-	for _, r := range Find(text) {
+	for _, r := range FindIn(text, s.Look) {
 		content, note, err := s.read(ctx, r)
 		if ctx.Err() != nil {
 			return Expanded{}, context.Cause(ctx)
@@ -107,7 +114,8 @@ func (s Sources) read(ctx context.Context, r Reference) (text, note string, err 
 	switch r.Kind {
 	case File:
 		if s.File != nil {
-			text, err = s.File(ctx, r.Target, r.From, r.To)
+			page, err := s.File(ctx, r.Target, r.From, r.To)
+			return page.Text, page.Note, err
 		}
 	case Folder:
 		if s.Folder != nil {
@@ -140,8 +148,20 @@ func (s Sources) git(ctx context.Context, r Reference) (string, error) {
 		args = []string{"log", "-p", fmt.Sprintf("-%d", r.From)}
 	}
 	out, err := s.Git(ctx, args...)
-	if err == nil && strings.TrimSpace(out) == "" {
+	if err != nil {
+		return "", err
+	}
+	if r.Kind == Diff && s.Untracked != nil {
+		names, err := s.Untracked(ctx)
+		if err != nil {
+			return "", err
+		}
+		if names != "" {
+			out = strings.TrimLeft(strings.TrimRight(out, "\n")+"\n\nUntracked files:\n"+names, "\n")
+		}
+	}
+	if strings.TrimSpace(out) == "" {
 		return "(no changes)", nil
 	}
-	return out, err
+	return out, nil
 }

@@ -43,11 +43,11 @@ func TestFind(t *testing.T) {
 
 func sources(size int) reference.Sources {
 	return reference.Sources{
-		File: func(_ context.Context, path string, from, to int) (string, error) {
+		File: func(_ context.Context, path string, from, to int) (reference.Page, error) {
 			if path == "secret" {
-				return "", errors.New("it may hold secrets and is not attached")
+				return reference.Page{}, errors.New("it may hold secrets and is not attached")
 			}
-			return fmt.Sprintf("content of %s %d-%d %s", path, from, to, strings.Repeat("word ", size)), nil
+			return reference.Page{Text: fmt.Sprintf("content of %s %d-%d %s", path, from, to, strings.Repeat("word ", size))}, nil
 		},
 		Git: func(_ context.Context, args ...string) (string, error) {
 			if args[0] == "log" {
@@ -116,7 +116,8 @@ func TestTooMuchGivesANoteOrIsRefused(t *testing.T) {
 func FuzzFind(f *testing.F) {
 	f.Add("@file:\"a b\":3-4, (@url:http://x)")
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, r := range reference.Find(text) {
+		every := func(string) reference.Kind { return reference.File }
+		for _, r := range append(reference.Find(text), reference.FindIn(text, every)...) {
 			if !strings.Contains(text, r.Text) || !strings.HasPrefix(r.Text, "@") {
 				t.Errorf("%+v is not in %q", r, text)
 			}

@@ -132,7 +132,7 @@ func (t *Toolset) replace(ctx context.Context, c *hermes.Call, in patchArgs) (he
 	out := patchResult{Success: true, Replaced: r.Count}
 	switch r.Strategy {
 	case patch.AlreadyApplied:
-		out.Note = fmt.Sprintf("nothing to do: old_string is gone and new_string is already in line %d", r.Line)
+		out.Note = fmt.Sprintf("nothing to do: old_string is not in the file, and line %d and the lines around it already read as new_string does", r.Line)
 		return hermes.JSONResult(out)
 	case "exact":
 	default:

@@ -1,0 +1,87 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"hermes/internal/patch"
+)
+
+// Limits of what @diff shows of the files that git does not know.
+const (
+	maxUntracked      = 200      // names
+	maxUntrackedShown = 30       // files with their content
+	maxUntrackedFile  = 8 << 10  // bytes of one of them
+	maxUntrackedText  = 64 << 10 // bytes of all
+)
+
+// untracked lists the files of the repository that git neither knows nor ignores:
+// their names, and below them the content of small text files that may be read
+// like other references.
+func (r references) untracked(ctx context.Context) (string, error) {
+	root, err := r.run(ctx, "rev-parse", "--show-toplevel")
+	if err != nil {
+		return "", err
+	}
+	root = strings.TrimRight(root, "\r\n")
+	out, err := r.run(ctx, "ls-files", "--others", "--exclude-standard", "--full-name", "-z", "--", ":/")
+	if err != nil {
+		return "", err
+	}
+	var names, contents strings.Builder
+	shown := 0
+	list := strings.FieldsFunc(out, func(c rune) bool { return c == 0 })
+	for i, name := range list {
+		if i == maxUntracked {
+			fmt.Fprintf(&names, "and %d more\n", len(list)-maxUntracked)
+			break
+		}
+		content, why := "", "not shown"
+		if shown < maxUntrackedShown && contents.Len() < maxUntrackedText {
+			content, why = r.newFile(filepath.Join(root, filepath.FromSlash(name)))
+		}
+		names.WriteString(oneLine(name, maxUntrackedName))
+		if why != "" {
+			fmt.Fprintf(&names, " (%s)", why)
+		}
+		names.WriteString("\n")
+		if content != "" {
+			shown++
+			contents.WriteString("\n" + patch.Unified("/dev/null", "b/"+oneLine(name, maxUntrackedName), "", content))
+		}
+	}
+	return r.app.Mask(names.String() + contents.String()), nil
+}
+
+// maxUntrackedName is the maximum length of a name that is shown, in characters.
+const maxUntrackedName = 200
+
+// newFile returns the content of a small text file, or why it is not shown.
+func (r references) newFile(path string) (content, why string) {
+	st, err := os.Lstat(path)
+	if err != nil {
+		return "", "cannot be read"
+	}
+	if _, err := r.resolve(path); err != nil {
+		return "", "not shown: " + strings.TrimSuffix(err.Error(), " and is not attached")
+	}
+	switch {
+	case !st.Mode().IsRegular():
+		return "", "not a regular file"
+	case st.Size() > maxUntrackedFile:
+		return "", fmt.Sprintf("%.1f KB, not shown", float64(st.Size())/1024)
+	}
+	raw, err := os.ReadFile(path)
+	switch {
+	case err != nil || len(raw) > maxUntrackedFile:
+		return "", "cannot be read"
+	case bytes.IndexByte(raw, 0) >= 0 || !utf8.Valid(raw):
+		return "", "not text"
+	}
+	return string(raw), ""
+}
