@@ -17,7 +17,7 @@ func TestFileToolsAndShellProtectTheSame(t *testing.T) {
 		"/home/ada/.bashrc", "/home/ada/.bash_aliases", "/home/ada/.config/fish/config.fish", "/home/ada/.config/fish/conf.d/a.fish",
 		"/home/ada/.config/environment.d/a.conf", "/home/ada/.config/systemd/user/a.service", "/home/ada/.config/autostart/a.desktop",
 		"/home/ada/.zlogout", "/home/ada/.kshrc", "/home/ada/.xinitrc", "/home/ada/.pam_environment", "/home/ada/.inputrc",
-		"/home/ada/Library/LaunchAgents/a.plist", "/home/ada/.gitconfig", "/home/ada/.config/git/config", "/home/ada/.vimrc",
+		"/home/ada/Library/LaunchAgents/a.plist", "/home/ada/.gitconfig", "/home/ada/.config/zsh/.zshrc", "/home/ada/.local/bin/sudo", "/usr/local/bin/ssh", "/srv/app/lib/python3.12/site-packages/sitecustomize.py", "/home/ada/.config/git/config", "/home/ada/.vimrc",
 		"/home/ada/.ssh/authorized_keys", "/home/bob/.ssh/authorized_keys", "/root/.ssh/authorized_keys", "/home/bob/.aws/credentials",
 		"/home/ada/.netrc", "/home/ada/.vault-token", "/home/ada/.claude.json", "/home/ada/.terraform.d/credentials.tfrc.json",
 		"/home/ada/.password-store/a.gpg", "/home/ada/.oci/config", "/home/ada/.local/share/keyrings/a", "/srv/backup/id_ed25519",

@@ -193,7 +193,7 @@ func TestMoreWaysToAProtectedPath(t *testing.T) {
 			"cp -r other/.hermes ~", "mv other/.hermes ~/", "parallel sponge ::: ~/.hermes/config.yaml", "git clone x y && mv y ~/.hermes/skills/", "(cd /tmp && ln -s ~/.hermes l); echo x > /tmp/l/permissions.yaml", "nl='\n'; sponge ~/.hermes/config.yaml",
 			"sponge /home/ada/./.hermes//config.yaml", "sponge ~ada/.hermes/config.yaml", "sponge \"$HOME\"/.hermes/config.yaml", "sponge ${HOME}/'.her'mes/config.yaml", "sponge ~/.HERMES/config.yaml", "sponge ~/.hermes/skills/../config.yaml", "sponge ~/{.hermes,x}/config.yaml", "sponge ~/.h[e]rmes/config.yaml",
 		},
-		"write-system": {"tar xzf x.tgz -C ~", "cd && unzip x.zip", "unzip x.zip -d $HOME", "7z x x.7z -o/home/ada", "cpio -idm -D ~ < x", "tar -C / -xf x.tar", "sudo unzip x.zip -d /", "cd / && tar xf x.tar"},
+		"write-system": {"cp x ~/.local/bin/ls", "echo x > ~/bin/sudo", "sudo install x /usr/local/bin/git", "ln -s ~/x ~/.cargo/bin/ssh", "tar xzf x.tgz -C ~", "cd && unzip x.zip", "unzip x.zip -d $HOME", "7z x x.7z -o/home/ada", "cpio -idm -D ~ < x", "tar -C / -xf x.tar", "sudo unzip x.zip -d /", "cd / && tar xf x.tar"},
 	} {
 		for _, line := range lines {
 			if v := shell.Judge(line, testContext()); !slices.Contains(keys(v), want) {
@@ -206,7 +206,7 @@ func TestMoreWaysToAProtectedPath(t *testing.T) {
 			t.Errorf("%q: keys %v, want %s", line, keys(v), want)
 		}
 	}
-	for _, line := range []string{"sudo tar -C /usr/local -xzf go.tgz", "tar xf x.tar a/b", "unzip x.zip -d build", "find . -name '*.go' | xargs gofmt -l", "ls src | xargs -n1 echo", "find ~/.hermes -name '*.md' | xargs cat", "grep -rl x ~/.hermes | xargs wc -l", "./x $file", "for f in *; do gofmt -l $f; done", "scp x host:/srv/.git/config", "rsync -a x/ ada@host:~/"} {
+	for _, line := range []string{"sudo tar -C /usr/local -xzf go.tgz", "sudo install kubectl /usr/local/bin/kubectl", "cp app ~/.local/bin/", "dotenv -e .env -- npm test", "tar xf x.tar a/b", "unzip x.zip -d build", "find . -name '*.go' | xargs gofmt -l", "ls src | xargs -n1 echo", "find ~/.hermes -name '*.md' | xargs cat", "grep -rl x ~/.hermes | xargs wc -l", "./x $file", "for f in *; do gofmt -l $f; done", "scp x host:/srv/.git/config", "rsync -a x/ ada@host:~/"} {
 		if v := shell.Judge(line, testContext()); slices.ContainsFunc(keys(v), func(k string) bool { return strings.HasPrefix(k, "write-") }) {
 			t.Errorf("%q: %v", line, v.Findings)
 		}
