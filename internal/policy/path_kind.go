@@ -56,6 +56,8 @@ var (
 	systemLog  = Kind{Write: Asked, Key: "system-log", ShellKey: "write-log", What: "records what happened on this machine"}
 	systemEtc  = Kind{Write: Asked, Key: "system-config", ShellKey: "write-system", What: "configures this machine", Common: true}
 	program    = Kind{Write: Asked, Key: "system-program", ShellKey: "write-system", What: "is a program or library of the system", Common: true}
+	// Folders for the user's programs come first on most search paths.
+	shadow = Kind{Write: Asked, Key: "system-program", ShellKey: "write-system", What: "runs in place of a program of the system", Common: true}
 	// macOS' own folders. Its links lead there from /tmp and /var, so that file
 	// tools see these paths all the time; commands that spell them are unusual.
 	spelled = Kind{Write: Asked, ShellKey: "write-system", What: "is in a system folder"}

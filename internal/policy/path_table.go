@@ -40,8 +40,16 @@ var table = sync.OnceValue(func() []Protected {
 			all = append(all, Protected{g.kind, g.anchor, pattern})
 		}
 	}
+	for name := range strings.FieldsSeq(systemPrograms) {
+		all = append(all, Protected{shadow, AtRoot, "usr/local/bin/" + name}, Protected{shadow, AtRoot, "usr/local/sbin/" + name},
+			Protected{shadow, AtHome, ".local/bin/" + name}, Protected{shadow, AtHome, "bin/" + name}, Protected{shadow, AtHome, ".cargo/bin/" + name}, Protected{shadow, AtHome, "go/bin/" + name})
+	}
 	return all
 })
+
+// systemPrograms are programs that systems come with and that users rely on.
+const systemPrograms = `sudo su doas ssh scp sftp ssh-add gpg pass login passwd sh bash zsh dash fish env git ls cat cp mv rm ln mkdir chmod chown
+	grep sed awk find xargs ps kill id whoami ping curl wget tar make cc gcc python python3 perl less more man which systemctl crontab`
 
 var groups = [...]struct {
 	kind     Kind
@@ -80,14 +88,14 @@ var groups = [...]struct {
 		.local/share/keyrings/ .local/share/kwalletd/ library/keychains/`},
 	{withCredential, AtHome, ".kube/ .docker/ .gnupg/ .config/gh/"},
 	{start, AtHome, `.profile .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .bashrc.d/ .zshrc .zshenv .zprofile .zlogin .zlogout
-		.kshrc .mkshrc .shrc .cshrc .tcshrc .login .logout .inputrc .config/fish/ .config/nushell/ .config/elvish/ .config/powershell/
-		documents/powershell/ documents/windowspowershell/ .oh-my-zsh/custom/
+		.config/zsh/ .kshrc .mkshrc .shrc .cshrc .tcshrc .login .logout .inputrc .config/fish/ .config/nushell/ .config/elvish/ .config/powershell/
+		documents/powershell/ documents/windowspowershell/ .oh-my-zsh/
 		.pam_environment .config/environment.d/ .xprofile .xinitrc .xserverrc .xsession .xsessionrc .config/autostart/ .config/autostart-scripts/
 		.config/plasma-workspace/ .config/systemd/ .local/share/systemd/ .local/share/dbus-1/ library/launchagents/
 		appdata/roaming/microsoft/windows/start?menu/programs/startup/ .gitconfig .config/git/`},
 	{toolConfig, AtHome, `.vimrc .gvimrc .vim/ .config/nvim/ .exrc .emacs .emacs.el .emacs.d/ .config/emacs/ .config/code/user/ .hgrc .tmux.conf .config/tmux/
 		.screenrc .gdbinit .lldbinit .psqlrc .sqliterc .irbrc .pryrc .pythonstartup .curlrc .wgetrc .mailcap .lessfilter .direnvrc .config/direnv/
-		.config/mise/ .gradle/init.gradle .gradle/init.d/ .yarnrc .yarnrc.yml .config/sway/ .config/hypr/ .config/i3/ .i3/`},
+		.config/mise/ .gradle/init.gradle .gradle/init.d/ .yarnrc .yarnrc.yml .config/sway/ .config/hypr/ .config/i3/ .i3/ .local/share/applications/`},
 	{history, AtHome, `.bash_history .zsh_history .local/share/fish/fish_history .python_history .node_repl_history .mysql_history .psql_history .sqlite_history`},
 	{private, AtHome, `.mozilla/ .thunderbird/ .config/google-chrome/ .config/chromium/ .config/bravesoftware/ .config/microsoft-edge/ .config/vivaldi/
 		library/cookies/ library/messages/ library/mail/ library/application?support/google/ library/application?support/firefox/

@@ -100,6 +100,8 @@ func (j *judge) mayWrite(name string, rest []string) []string {
 		}
 	case "chmod":
 		return chmodPaths(rest)
+	case "dotenv", "dotenvx", "env-cmd":
+		return nil // reads variables for another program
 	case "touch":
 		return slices.DeleteFunc(slices.Clone(rest), func(w string) bool { return strings.Contains(w, ".env") })
 	case "sed", "gsed", "awk", "gawk", "mawk", "nawk":
