@@ -24,6 +24,9 @@ func (j *judge) call(c *syntax.CallExpr, in input, background bool) {
 			s.shadowed = true
 		}
 		j.argv(args, s)
+		if len(args) == 1 && args[0] == "exec" { // its redirections hold for the rest
+			j.input = in
+		}
 	})
 }
 
@@ -84,6 +87,9 @@ func (j *judge) callFunction(args []string, in input) bool {
 // declare judges export, local and their relatives.
 func (j *judge) declare(c *syntax.DeclClause) {
 	j.exportsFunction(c)
+	if c.Variant.Value == "nameref" {
+		j.declareWord("nameref", "")
+	}
 	for _, a := range c.Args {
 		if a.Naked && a.Value != nil {
 			j.substitutions(a.Value)

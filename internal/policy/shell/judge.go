@@ -87,6 +87,7 @@ func Judge(line string, on Context) Verdict {
 type judge struct {
 	context Context
 	state
+	input    input  // of the shell, after exec with a redirection
 	dir      string // the folder in which the current command runs; "" is unknown
 	owned    bool   // vars is not shared
 	changes  int    // of the state

@@ -30,6 +30,15 @@ func (j *judge) shell(name string, rest []string, s situation) {
 	if isOtherShell(name) && j.otherShell(name, rest) {
 		return
 	}
+	for i, a := range rest {
+		option, value, attached := strings.Cut(a, "=")
+		if !attached && i+1 < len(rest) {
+			value = rest[i+1]
+		}
+		if option == "--rcfile" || option == "--init-file" {
+			j.runsFile(value, true, nil)
+		}
+	}
 	text, file, after := shellWords(name, rest)
 	switch {
 	case text:

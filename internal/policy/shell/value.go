@@ -79,6 +79,13 @@ func (j *judge) defaulted(p *syntax.ParamExp, name, value string, known bool) st
 			return filled
 		}
 		return value
+	case syntax.OtherParamOps:
+		if p.Exp.Word != nil && p.Exp.Word.Lit() == "P" { // expanded like a prompt, which runs $(…)
+			if dynamic(value) {
+				j.ask("eval", "runs a command that is built at run time")
+			}
+			j.hiddenTexts("", []string{value})
+		}
 	}
 	return unknown
 }

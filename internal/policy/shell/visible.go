@@ -34,7 +34,8 @@ func harmlessNames(kind string) string {
 // harmlessCode reports whether code visibly changes nothing and starts nothing.
 // It knows one statement of names from a list, literals and operators.
 func harmlessCode(name, text string) bool {
-	names := harmlessNames(strings.TrimRight(name, "0123456789."))
+	kind := strings.TrimRight(name, "0123456789.")
+	names := harmlessNames(kind)
 	if names == "" || len(text) > maxValue || dynamic(text) {
 		return false
 	}
@@ -67,6 +68,9 @@ func harmlessCode(name, text string) bool {
 			i, last = i+end, '"'
 			continue
 		case strings.IndexByte(" \t\n;,.()[]{}:+-*/%<>=!0123456789", c) < 0:
+			return false
+		}
+		if strings.IndexByte("<>", c) >= 0 && (kind == "perl" || kind == "ruby" || kind == "php") { // perl opens files and commands with <>
 			return false
 		}
 		// What a value in brackets names, or what a call returns, is unknown, except in Python.

@@ -32,6 +32,9 @@ func (j *judge) stmt(s *syntax.Stmt, in input) {
 	if s == nil || !j.step() {
 		return
 	}
+	if !in.fed && j.input.fed {
+		in = j.input
+	}
 	if s.Background || s.Coprocess || s.Disown {
 		j.inSubshell(func() { j.command(s, in) })
 		return

@@ -33,6 +33,8 @@ func (j *judge) records(name string, rest []string, s situation) {
 		for _, f := range words {
 			j.wrote(strings.TrimSuffix(f, path.Ext(f)), content{})
 		}
+	case "mkfifo":
+		j.recordAll(words)
 	case "xxd", "uniq", "patch", "truncate", "ed", "ex":
 		j.recordAll(words[min(len(words), 1):])
 	default:
