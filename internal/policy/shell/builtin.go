@@ -109,6 +109,9 @@ func (j *judge) readsInto(args []string, in input) {
 		j.optionText(args[1:], "-C")
 	}
 	value := unknown
+	if in.fed || j.input.fed {
+		value = fromInput
+	}
 	if in.secret {
 		value = fromSecret
 	}

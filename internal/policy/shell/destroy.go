@@ -55,6 +55,7 @@ func (j *judge) recursive(name string, rest []string) {
 			last = words[len(words)-1]
 		}
 		if hasDeletion(rest) {
+			j.ask("mirror-delete", "deletes every file in a folder that another folder does not have")
 			j.destroysTree(remotePath(last))
 		}
 		if hasLong(rest, "--remove-source-files") {
@@ -63,6 +64,9 @@ func (j *judge) recursive(name string, rest []string) {
 			}
 		}
 	case "mv", "gmv", "move":
+		if len(words) > 1 && words[len(words)-1] == "/dev/null" {
+			j.ask("move-away", "moves files to where they are lost")
+		}
 		for _, source := range words[:max(len(words)-1, 0)] {
 			j.destroysTree(source)
 		}

@@ -12,8 +12,13 @@ func (j *judge) endless(c *syntax.WhileClause) {
 	if len(c.Cond) != 1 || !always(c.Cond[0], c.Until) {
 		return
 	}
+	j.startsWithoutEnd(c.Do)
+}
+
+// startsWithoutEnd judges the body of a loop without an end.
+func (j *judge) startsWithoutEnd(body []*syntax.Stmt) {
 	starts, waits := false, false
-	for _, s := range c.Do {
+	for _, s := range body {
 		syntax.Walk(s, func(n syntax.Node) bool {
 			switch n := n.(type) {
 			case *syntax.Stmt:

@@ -29,7 +29,7 @@ func (j *judge) stops(name string, rest []string) bool {
 			j.refuse("shutdown", reason)
 		case "isolate", "start":
 			for _, unit := range words[1:] {
-				if strings.HasPrefix(unit, "reboot.target") || strings.HasPrefix(unit, "poweroff.target") || strings.HasPrefix(unit, "halt.target") || strings.HasPrefix(unit, "kexec.target") {
+				if strings.HasPrefix(unit, "reboot.target") || strings.HasPrefix(unit, "poweroff.target") || strings.HasPrefix(unit, "halt.target") || strings.HasPrefix(unit, "kexec.target") || strings.HasPrefix(unit, "rescue.target") || strings.HasPrefix(unit, "emergency.target") || unit == "runlevel0.target" || unit == "runlevel6.target" {
 					j.refuse("shutdown", reason)
 				}
 			}

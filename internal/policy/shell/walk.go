@@ -133,6 +133,9 @@ func (j *judge) loop(c *syntax.ForClause, in input) {
 	if !ok {
 		j.substitutions(c.Loop)
 		j.arithmetic(c.Loop)
+		if style, ok := c.Loop.(*syntax.CStyleLoop); ok && style.Cond == nil {
+			j.startsWithoutEnd(c.Do)
+		}
 		for range 2 {
 			j.branches(func() { j.stmts(c.Do, in) }, nil)
 		}

@@ -18,9 +18,10 @@ const (
 	several      = "\x00\x05" // any number of words: an expansion without quotes
 	deferred     = "\x00\x06" // a parameter of a function that is only defined here
 	fromSecret   = "\x00\x07" // the content of a secret file, or credentials
+	fromInput    = "\x00\x08" // a line of the input of a loop
 	split        = "\x01"     // where an unquoted expansion is split
 
-	marks = "\x00\x02\x03\x04\x05\x06\x07"
+	marks = "\x00\x02\x03\x04\x05\x06\x07\x08"
 )
 
 func dynamic(text string) bool { return strings.Contains(text, unknown) }
