@@ -13,6 +13,7 @@ const (
 	maxBraces       = 256      // words that one word with braces becomes
 	maxVariables    = 64       // variables that are remembered
 	maxAlternatives = 8        // values that a variable may have after a branch
+	maxFunction     = 16 << 10 // bytes of a function that is followed
 	maxIterations   = 32       // words of a loop that are followed one by one
 	maxPositions    = 256      // words of an unknown program that may begin a command
 	maxTexts        = 256      // arguments of a program that may be the text of one

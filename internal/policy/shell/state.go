@@ -93,7 +93,7 @@ func (j *judge) own() {
 	if j.owned && j.vars != nil {
 		return
 	}
-	j.spend(8 * len(j.vars))
+	j.spend(32 * len(j.vars))
 	own := make(map[string]variable, len(j.vars)+1)
 	maps.Copy(own, j.vars)
 	j.vars, j.owned = own, true

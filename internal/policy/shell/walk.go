@@ -191,6 +191,10 @@ func (j *judge) function(c *syntax.FuncDecl, in input) {
 		return
 	}
 	name := c.Name.Value
+	if c.Body.End().Offset()-c.Body.Pos().Offset() > maxFunction {
+		j.exhausted()
+		return
+	}
 	if multiplies(c.Body, name) {
 		j.refuse("fork-bomb", "starts endless copies of itself (a fork bomb)")
 		return
