@@ -26,7 +26,7 @@ func TestFilesThatTheLineWritesAndRuns(t *testing.T) {
 	})
 	checkLevels(t, shell.Allow, []string{
 		"echo 'echo hi' > f; sh f", "cat > f.sh <<'EOF'\n#!/bin/sh\nset -e\ngo test ./...\nEOF\nbash f.sh", "echo x > f; cat f", "echo x > f; ./g", "curl -o x.tar.gz https://x && tar xzf x.tar.gz", "curl -Lo kind https://x && sudo mv kind /usr/local/bin/kind", "cp a b && cat b", "make && ./bin/app", "go build -o app . && ./app",
-		"gcc a.c -o a && ./a", "rustc x.rs && ./x", "cp -r src dst && ls dst", "echo x > log; python3 y.py", "cat > main.go <<'EOF'\npackage main\nEOF\ngofmt -l main.go", "wget https://x/y.tar.gz && tar xf y.tar.gz && cd y && ./configure && make", "echo '{}' > a.json; npm test", "pip freeze > r.txt && pip install -r r.txt",
+		"gcc a.c -o a && ./a", "rustc x.rs && ./x", "./x.py install -C build --destdir ../out --tags=runtime", "./tool cp a b", "cp -r src dst && ls dst", "echo x > log; python3 y.py", "cat > main.go <<'EOF'\npackage main\nEOF\ngofmt -l main.go", "wget https://x/y.tar.gz && tar xf y.tar.gz && cd y && ./configure && make", "echo '{}' > a.json; npm test", "pip freeze > r.txt && pip install -r r.txt",
 		"diff <(sort a) <(sort b)", "cat x | tee >(wc -l)", "while read -r l; do echo \"$l\"; done < <(ls)", "mysqldump a > b.sql && gzip b.sql", "docker build -t x . && docker run --rm x", "echo \"$(date)\" >> build.log; make", "sed -i s/a/b/ x.go && go build ./...", "git clone https://x/y && cd y && ./install",
 	})
 }

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -32,6 +33,9 @@ func (j *judge) hiddenWords(rest []string, s situation) {
 	if len(rest) > maxPositions {
 		j.exhausted()
 	}
+	// One of the places is the command: what one writes, another one does not run.
+	before, written := j.files, map[string]content{}
+	maps.Copy(written, before)
 	for i, w := range rest[:min(len(rest), maxPositions)] {
 		if !isName(w) || !j.step() {
 			continue
@@ -40,11 +44,14 @@ func (j *judge) hiddenWords(rest []string, s situation) {
 		if len(inner) == 1 && isPlainShell(program(w)) {
 			j.ask("hidden-command", "may start a shell in another program")
 		}
+		j.files = maps.Clone(before)
 		j.probe(func() { j.argv(inner, s) })
 		if len(inner) > 2 && inner[1] == "--" { // which ends the options of the program around it
 			j.probe(func() { j.argv(slices.Delete(slices.Clone(inner), 1, 2), s) })
 		}
+		maps.Copy(written, j.files)
 	}
+	j.files = written
 }
 
 // afterMarker judges the words after one that says that a command follows.
