@@ -125,9 +125,6 @@ var lookalikes = strings.NewReplacer(
 	"օ", "o", "ո", "n", "ս", "u", "ց", "g", "ⲟ", "o", "ꓲ", "l", "ł", "l", "ø", "o", "đ", "d",
 )
 
-// digits maps the digits that are written in place of letters.
-var digits = strings.NewReplacer("0", "o", "1", "i", "3", "e", "4", "a", "5", "s", "7", "t", "@", "a", "$", "s", "!", "i", "|", "l")
-
 // undisguise replaces letters of other scripts, and digits inside words, by the
 // letters that they stand for in a folded text.
 func undisguise(folded string) string {

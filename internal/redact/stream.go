@@ -34,12 +34,11 @@ func (r *Redactor) Stream() *Stream { return &Stream{r: r} }
 // which may be empty.
 func (s *Stream) Write(piece string) string {
 	s.text += piece
-	held := len(s.text) - s.begun
 	if s.waits() {
 		return ""
 	}
 	out := s.take(false)
-	if held = len(s.text) - s.begun; held > streamHold { // longer than any secret
+	if held := len(s.text) - s.begun; held > streamHold { // longer than any secret
 		out += s.take(true)
 	}
 	return out

@@ -69,6 +69,9 @@ func (m *model) choose(a *ask, k keyMsg) []any {
 	reason := a.reason(m.input.value())
 	switch k.name {
 	case "enter", "kpenter":
+		if m.now().Sub(a.moved) < settle {
+			return nil // Up and Enter, by habit, repeat the last message
+		}
 		return m.chosen(a, a.options[a.at], reason)
 	case "esc":
 		return m.chosen(a, a.options[len(a.options)-1], "")
@@ -85,6 +88,9 @@ func (m *model) choose(a *ask, k keyMsg) []any {
 		by := 1
 		if k.name == "left" || k.name == "up" || k.name == "shift+tab" {
 			by = len(a.options) - 1
+		}
+		if k.name == "up" || k.name == "down" {
+			a.moved = m.now()
 		}
 		m.input, a.pasted = newEditor(), false
 		a.at = (a.at + by) % len(a.options)

@@ -28,8 +28,9 @@ type ask struct {
 	marked  map[int]bool // for several choices
 	typing  bool         // the answer is typed into the input
 	shown   time.Time
-	armed   bool // no key was pressed for settle, so keys answer the question
-	pasted  bool // a text was pasted, which is never a choice
+	armed   bool      // no key was pressed for settle, so keys answer the question
+	pasted  bool      // a text was pasted, which is never a choice
+	moved   time.Time // when Up or Down was pressed last
 }
 
 // arm reports whether keys answer the question: no key was pressed for a while

@@ -275,6 +275,18 @@ func TestPastedTextNeverAllows(t *testing.T) {
 	r.wantDo(submitDo{session.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny, Reason: "a"}}})
 }
 
+// TestUpAndEnterAtOnceAllowNothing presses what repeats the last message at a
+// prompt of a shell.
+func TestUpAndEnterAtOnceAllowNothing(t *testing.T) {
+	t.Parallel()
+	r := openRig(t, 80, 24)
+	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval())
+	r.wait(time.Second).keys("<up>").wait(100 * time.Millisecond).keys("<enter>")
+	r.wantDo()
+	r.wait(time.Second).keys("<enter>") // the user has seen what is selected
+	r.wantDo(submitDo{session.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.AllowAlways, Scope: hermes.ScopeKind}}})
+}
+
 // TestApprovalSaysWhatEachAnswerAllows looks at what is told about the selected
 // answer: what it allows, for how long, where it is kept and how it ends.
 func TestApprovalSaysWhatEachAnswerAllows(t *testing.T) {

@@ -187,7 +187,7 @@ func chmodPaths(rest []string) []string {
 		return nil
 	}
 	mode := words[0]
-	if len(mode) > 1 && isOctal(mode) && strings.HasSuffix(mode, "00") && !hasShort(rest, "R") && strings.IndexAny(mode[:len(mode)-2], "1357") < 0 {
+	if len(mode) > 1 && isOctal(mode) && strings.HasSuffix(mode, "00") && !hasShort(rest, "R") && !strings.ContainsAny(mode[:len(mode)-2], "1357") {
 		return nil
 	}
 	if mode == "700" || strings.HasPrefix(mode, "go-") || strings.HasPrefix(mode, "o-") || strings.HasPrefix(mode, "g-") {
