@@ -44,6 +44,7 @@ func (j *judge) argv(args []string, s situation) {
 		j.wrapped(name, w, args[1:], s)
 		return
 	}
+	j.user(name, args[1:])
 	if j.launches(name, args[1:], s) || j.changesShell(name, args[1:]) {
 		return
 	}

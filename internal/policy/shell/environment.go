@@ -32,6 +32,7 @@ const (
 // assigned judges a variable that changes what later commands run.
 func (j *judge) assigned(name, value string) {
 	j.sourceVariable(name, value)
+	j.historyVariable(name, value)
 	switch e := effectOf(name); {
 	case e == noEffect:
 	case e == daemonAddress:

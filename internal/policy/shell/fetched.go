@@ -40,6 +40,17 @@ var codeVerbs = map[string]string{
 	"code": " * ", "vagrant": " init box ", "go": " get ",
 }
 
+// applies judges a download that changes the files of the project.
+func (j *judge) applies(name string, rest []string, s situation) {
+	from := s.in.download || slices.ContainsFunc(rest, func(a string) bool {
+		c, ok := j.written(a)
+		return strings.Contains(a, fromDownload) || ok && c.download
+	})
+	if from && (name == "patch" || name == "git" && len(rest) > 0 && (rest[0] == "apply" || rest[0] == "am")) {
+		j.ask("applies-download", "changes files by a download that was not read")
+	}
+}
+
 // starters pass the words after the code to the code.
 const starters = " deno bun npx bunx pnpx uvx nix "
 

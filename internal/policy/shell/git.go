@@ -30,7 +30,14 @@ func (j *judge) git(rest []string) {
 		if (hasShort(args, "f") || hasLong(args, "--force")) && !hasShort(args, "n") && !hasLong(args, "--dry-run") {
 			j.ask("git-clean", "deletes files that git does not track")
 		}
+	case "add", "stage", "commit":
+		if slices.ContainsFunc(plainWords(withoutValues(args, "mFCct")), j.secretWord) {
+			j.ask("secret-commit", "puts a secret file into the repository")
+		}
 	case "branch":
+		if (hasShort(args, "f") || hasLong(args, "--force")) && !hasShort(args, "dD") {
+			j.ask("git-branch-move", "moves a branch away from its commits")
+		}
 		// -d refuses to delete what is not merged; a branch of a server is only a copy.
 		if hasShort(args, "D") || (hasShort(args, "d") || hasLong(args, "--delete")) && (hasShort(args, "f") || hasLong(args, "--force")) {
 			j.ask("git-branch-delete", "deletes a branch")

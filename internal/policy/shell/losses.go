@@ -44,6 +44,9 @@ func (j *judge) loses(name string, rest []string, s situation) {
 		j.ask("delete-sources", "deletes the files that it reads")
 	}
 	j.copiesNothing(name, rest)
+	if (name == "tee" || name == "sponge") && s.in.known && s.in.text == "" && !hasShort(rest, "a") {
+		j.emptiesAll(words)
+	}
 }
 
 // mirrorsOver reports whether a copy that deletes what its source does not have

@@ -21,6 +21,7 @@ func (j *judge) rules(name string, args []string, s situation) {
 	j.recursive(name, rest)
 	j.overwrites(name, rest, s)
 	j.loses(name, rest, s)
+	j.applies(name, rest, s)
 	j.builds(name, rest, s)
 	j.runsWritten(args)
 	j.scriptArguments(name, rest)

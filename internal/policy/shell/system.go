@@ -98,6 +98,18 @@ func weakens(name string, rest []string) bool {
 		return hasShort(rest, "R")
 	case "spctl":
 		return strings.Contains(strings.Join(rest, " "), "disable")
+	case "xattr":
+		return hasShort(rest, "c") || hasShort(rest, "d") && strings.Contains(strings.Join(rest, " "), "quarantine")
+	case "security":
+		return slices.Contains([]string{"add-trusted-cert", "remove-trusted-cert", "delete-keychain", "delete-certificate", "delete-generic-password", "delete-internet-password", "unlock-keychain", "authorizationdb", "set-keychain-settings"}, verb)
+	case "fdesetup":
+		return verb != "" && verb != "status" && verb != "list" && verb != "isactive" && verb != "help"
+	case "tccutil":
+		return true
+	case "trust":
+		return verb == "anchor"
+	case "mokutil":
+		return hasLong(rest, "--disable-validation") || hasLong(rest, "--import") || hasLong(rest, "--reset") || hasLong(rest, "--delete")
 	case "netsh":
 		return strings.Contains(strings.ToLower(strings.Join(rest, " ")), "firewall")
 	case "set-mppreference", "set-netfirewallprofile", "set-executionpolicy":
