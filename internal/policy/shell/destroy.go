@@ -55,7 +55,9 @@ func (j *judge) recursive(name string, rest []string) {
 			last = words[len(words)-1]
 		}
 		if hasDeletion(rest) {
-			j.ask("mirror-delete", "deletes every file in a folder that another folder does not have")
+			if !hasShort(rest, "n") && !hasLong(rest, "--dry-run") {
+				j.ask("mirror-delete", "deletes every file in a folder that another folder does not have")
+			}
 			j.destroysTree(remotePath(last))
 		}
 		if hasLong(rest, "--remove-source-files") {

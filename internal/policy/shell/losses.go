@@ -23,10 +23,6 @@ func (j *judge) loses(name string, rest []string, s situation) {
 		}
 	case "mv", "gmv", "move":
 		j.movesAway(rest)
-	case "rsync":
-		if hasDeletion(rest) && !hasShort(rest, "n") && !hasLong(rest, "--dry-run") && j.mirrorsOver(words) {
-			j.ask("recursive-delete", "deletes files recursively")
-		}
 	case "truncate":
 		if size := optionValues(rest, "-s", "--size"); slices.Contains(size, "0") || slices.Contains(rest, "-s0") {
 			j.emptiesAll(slices.DeleteFunc(plainWords(withoutValues(rest, "sr")), func(w string) bool { return w == "0" }))
@@ -47,18 +43,6 @@ func (j *judge) loses(name string, rest []string, s situation) {
 	if (name == "tee" || name == "sponge") && s.in.known && s.in.text == "" && !hasShort(rest, "a") {
 		j.emptiesAll(words)
 	}
-}
-
-// mirrorsOver reports whether a copy that deletes what its source does not have
-// goes over the folder in which the line runs, or comes from a temporary or
-// unknown folder, which may be empty.
-func (j *judge) mirrorsOver(words []string) bool {
-	if len(words) < 2 {
-		return false
-	}
-	source, _ := j.absolute(words[0])
-	target, known := j.absolute(words[len(words)-1])
-	return dynamic(words[0]) || temporary(source) || known && j.dir != "" && (inFolder(j.dir, target) || inFolder(j.context.Dir, target))
 }
 
 // losesOutside judges the loss of a file that is not in the folder in which the

@@ -36,9 +36,12 @@ func TestLosingFilesIsAskedAbout(t *testing.T) {
 		{"delete-sources",
 			[]string{"tar -czf /tmp/o.tgz --remove-files src", "zip -rm a.zip src", "rsync -a --remove-source-files src/ /tmp/x", "7z a -sdel a.7z src", "rar m a.rar src"},
 			[]string{"tar -czf o.tgz src", "zip -r a.zip src", "7z a a.7z src"}},
+		{"mirror-delete",
+			[]string{"rsync -a --delete /tmp/x/ ./", "rsync -a --delete-after \"$(mktemp -d)/\" ."},
+			[]string{"rsync -an --delete a/ b/", "rsync -a a/ b/"}},
 		{"recursive-delete",
-			[]string{"rsync -a --delete /tmp/x/ ./", "rsync -a --delete-after \"$(mktemp -d)/\" .", "cmake -E rm -rf src", "cmake -E remove_directory src", "cmake -E env A=1 rm -rf src", "cmake -E chdir sub rm -rf src", "shx rm -rf src", "npx shx rm -rf src"},
-			[]string{"rsync -an --delete a/ b/", "rsync -a a/ b/", "cmake -E make_directory x", "cmake -E copy a b", "cmake -E echo rm"}},
+			[]string{"cmake -E rm -rf src", "cmake -E remove_directory src", "cmake -E env A=1 rm -rf src", "cmake -E chdir sub rm -rf src", "shx rm -rf src", "npx shx rm -rf src"},
+			[]string{"cmake -E make_directory x", "cmake -E copy a b", "cmake -E echo rm"}},
 	} {
 		d.check(t)
 	}
