@@ -2,6 +2,7 @@ package redact_test
 
 import (
 	_ "embed"
+	"encoding/json"
 	"regexp"
 	"strings"
 	"testing"
@@ -114,6 +115,30 @@ func TestMasksKeepTheBeginningOfTheLine(t *testing.T) {
 		}
 		if begin := before[:min(len(before), 12)]; !strings.HasPrefix(got, begin) {
 			t.Errorf("%q lost the beginning of %q", got, e.text)
+		}
+	}
+}
+
+// TestMaskedJSONStaysValid puts the lines into JSON, once and twice, as arguments of
+// calls and results of tools have them.
+func TestMaskedJSONStaysValid(t *testing.T) {
+	t.Parallel()
+	r := redact.New(redact.Options{Known: []string{`odd "known`, `ends in a quote"`, "two\nlines of it"}})
+	list := append(examples(secretLines), examples(honestLines)...)
+	for _, known := range []string{`odd "known`, `ends in a quote"`, "two\nlines of it"} {
+		list = append(list, example{text: "x " + known + " y", secrets: []string{known}}, example{text: known, secrets: []string{known}})
+	}
+	for _, e := range list {
+		for deep, text := 0, e.text; deep < 3; deep++ {
+			raw, err := json.Marshal(map[string]string{"text": text})
+			if err != nil {
+				t.Fatal(err)
+			}
+			text = string(raw)
+			got := r.Text(text)
+			if !json.Valid([]byte(got)) {
+				t.Errorf("%d deep: %s becomes %s", deep, text, got)
+			}
 		}
 	}
 }

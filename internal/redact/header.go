@@ -55,6 +55,7 @@ func (p *pass) headerEnd(at int, mark byte) int {
 	s := p.s
 	from, bound := at, min(len(s), at+valueBound)
 	inner := byte(0)
+	digest := !p.oneCredential(at)
 	for ; at < bound; at++ {
 		c := s[at]
 		if c == '\n' {
@@ -66,7 +67,7 @@ func (p *pass) headerEnd(at int, mark byte) int {
 				inner = 0
 			}
 			continue
-		case mark == 0 && isQuote(c) && at > from && s[at-1] == '=':
+		case digest && mark == 0 && isQuote(c) && at > from && s[at-1] == '=':
 			inner = c
 			continue
 		case mark != 0 && c == mark, mark == 0 && isQuote(c):
@@ -77,6 +78,17 @@ func (p *pass) headerEnd(at int, mark byte) int {
 	}
 	p.read(from, at)
 	return at
+}
+
+// oneCredential reports whether the scheme at a place takes one credential, which
+// may end with =, and not quoted values as Digest does.
+func (p *pass) oneCredential(at int) bool {
+	const longest = len("bearer") + 1
+	scheme := strings.ToLower(p.s[at:min(len(p.s), at+longest)])
+	if len(scheme) < longest {
+		p.touched = true
+	}
+	return strings.HasPrefix(scheme, "basic ") || strings.HasPrefix(scheme, "bearer ")
 }
 
 // prose reports whether the text after "Authorization:" is a sentence.

@@ -159,15 +159,16 @@ func (p *pass) echoed(from, to int, pairs bool) int {
 
 // htpasswd masks the password of: htpasswd -b FILE USER PASSWORD.
 func (p *pass) htpasswd(end int) int {
-	at, from, rest := end, end, 3
+	at, from, to, rest := end, end, end, 3
 	batch := false
 	for rest > 0 {
 		next := p.skipBlanks(at)
 		if next == at || next == len(p.s) {
 			break
 		}
-		from, at, _ = p.argument(at)
-		switch arg := p.s[from:at]; {
+		from, to, _ = p.argument(at)
+		at = to
+		switch arg := p.s[from:to]; {
 		case arg == "":
 			rest = -1
 		case arg[0] == '-':
@@ -182,11 +183,11 @@ func (p *pass) htpasswd(end int) int {
 			at++
 		}
 	}
-	if p.undecided(end) || rest != 0 || !batch || referring(p.s[from:at], true) {
+	if p.undecided(end) || rest != 0 || !batch || referring(p.s[from:to], true) {
 		return 0
 	}
-	p.mask(from, at)
-	return at
+	p.mask(from, to)
+	return to
 }
 
 // spoken masks the password of "my password is hunter2", of PASSWORD 'hunter2' and of

@@ -31,6 +31,9 @@ func (p *pass) privateKey(end int) int {
 			return len(s)
 		}
 		tail = bound - body
+		if quote := strings.IndexAny(s[body:bound], "\"'`<"); quote > 0 {
+			tail = quote // the text that holds the key ends
+		}
 	}
 	p.steps += tail
 	if tail > 0 && isQuote(s[body]) && !p.holdsKey(body, body+tail) {

@@ -111,7 +111,7 @@ func (r *Redactor) find(s string, from int, final bool) found {
 	p.run(start)
 	for i := range p.spans {
 		p.spans[i].from = v.back(p.spans[i].from)
-		p.spans[i].to = v.back(p.spans[i].to-1) + 1
+		p.spans[i].to = v.end(p.spans[i].to)
 	}
 	return found{
 		spans:   p.spans,

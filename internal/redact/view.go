@@ -10,7 +10,8 @@ import (
 // line breaks, tabs and quotes, which are frequent in JSON tool results, are
 // decoded. It remembers where each byte came from.
 type view struct {
-	text string
+	text   string
+	origin string
 	// jumps say that from text offset at on, the origin is offset+shift.
 	jumps []jump
 	// held is where an unfinished sequence at the end of the origin begins.
@@ -21,7 +22,7 @@ type view struct {
 type jump struct{ at, shift int32 }
 
 func newView(s string, final bool) view {
-	v := view{text: s, held: len(s)}
+	v := view{text: s, origin: s, held: len(s)}
 	d := decoder{s: s, bell: -1, ends: -1}
 	var b strings.Builder
 	start := 0 // of the stretch not copied yet
@@ -46,7 +47,7 @@ func newView(s string, final bool) view {
 		b.WriteString(put)
 		i += size
 		start = i
-		v.jump(b.Len(), i)
+		v.jump(b.Len(), i, put == "")
 	}
 	v.steps = len(s) + d.steps
 	if v.jumps == nil {
@@ -58,14 +59,33 @@ func newView(s string, final bool) view {
 	return v
 }
 
-// jump records that the text goes on at an offset of the origin.
-func (v *view) jump(at, origin int) {
+// jump records that the text goes on at an offset of the origin. Sequences that are
+// removed one after another share a jump.
+func (v *view) jump(at, origin int, removed bool) {
 	j := jump{at: int32(at), shift: int32(origin - at)}
-	if n := len(v.jumps); n > 0 && v.jumps[n-1].at == j.at { // nothing between
+	if n := len(v.jumps); removed && n > 0 && v.jumps[n-1].at == j.at && !v.decoded(at, n-1) {
 		v.jumps[n-1] = j
 		return
 	}
 	v.jumps = append(v.jumps, j)
+}
+
+// decoded reports whether the jump is the end of a decoded sequence, whose text is
+// the byte before at.
+func (v *view) decoded(at, n int) bool {
+	end := at + int(v.jumps[n].shift)
+	return end >= 2 && v.origin[end-2] == '\\' || end >= 6 && v.origin[end-6:end-4] == "\\u"
+}
+
+// end converts the end of a span to the origin. A decoded sequence belongs to its
+// last byte as a whole; what was removed after it does not.
+func (v view) end(at int) int {
+	last := v.back(at - 1)
+	if v.origin[last] != '\\' || v.text[at-1] == '\\' {
+		return last + 1
+	}
+	n := sort.Search(len(v.jumps), func(i int) bool { return int(v.jumps[i].at) >= at })
+	return at + int(v.jumps[n].shift)
 }
 
 // nextSpecial returns the place of the next special byte from i on. It looks at
