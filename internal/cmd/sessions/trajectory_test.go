@@ -68,7 +68,7 @@ func TestTrajectoryGroupsResultsKeepsThinkingAndRedacts(t *testing.T) {
 	if _, err := s.Append(t.Context(), hermes.Lease{Session: "20261119_090000_bbbbbb"}, list...); err != nil {
 		t.Fatal(err)
 	}
-	open := mustRun(t, kept{s}, "export", "-", "--format", "trajectory", "--session", "20261119")
+	open := mustRun(t, kept{s}, "export", "-", "--format", "trajectory", "--session", "20261119", "--redact=false")
 	got := readShared(t, open)[0]
 	if n := len(got.Conversations); n != 3 || got.Completed {
 		t.Fatalf("%+v", got)

@@ -1,0 +1,124 @@
+package sessions_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"hermes"
+	"hermes/hermestest"
+	"hermes/internal/cmd/sessions"
+	"hermes/internal/redact"
+)
+
+const (
+	formed = "sk-" + "proj-aB3dE6gH9jK2mN5pQ8sT1vW4xY7z"
+	phrase = "violet-anchor-canary" // only its value is known
+)
+
+// leaky is a store with one session that has secrets everywhere.
+func leaky(t *testing.T) *hermestest.Store {
+	t.Helper()
+	s := hermestest.NewStore()
+	s.Now = func() time.Time { return now }
+	row := hermes.Session{ID: "20261120_090000_aaaaaa", Platform: "cli", Title: "About " + phrase, System: "Note " + formed, Started: now.Add(-time.Hour)}
+	if err := s.CreateSession(t.Context(), row); err != nil {
+		t.Fatal(err)
+	}
+	arguments, err := json.Marshal(map[string]string{"command": "curl -u bob:hunter2 -H 'X-Api-Key: " + formed + "' https://x.example/?a=1 # \"" + phrase + "\""})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := []hermes.Message{
+		hermes.UserText("zebra: use " + formed + " or " + phrase),
+		{Role: hermes.RoleAssistant, Reasoning: []hermes.Reasoning{{Text: "the key is " + formed, Signature: "signed-1"}, {Text: "no secret here", Signature: "signed-2"}},
+			Calls: []hermes.ToolCall{{ID: "c", Name: "terminal", Arguments: string(arguments), Signature: "signed-3"}, {ID: "d", Name: "terminal", Arguments: `{"command":"ls"}`, Signature: "signed-4"}}},
+		{Role: hermes.RoleTool, CallID: "c", ToolName: "terminal", Parts: []hermes.Part{{Text: "DB_PASSWORD=hunter2\n" + phrase}}},
+		{Role: hermes.RoleTool, CallID: "d", ToolName: "terminal", Parts: []hermes.Part{{Text: "a b"}}},
+		{Role: hermes.RoleUser, Synthetic: true, Parts: []hermes.Part{{Text: "[IMPORTANT: Background process] " + formed}}},
+		{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "Done with " + phrase}}},
+	}
+	for i := range list {
+		list[i].Time = now.Add(time.Duration(i) * time.Second)
+	}
+	if _, err := s.Append(t.Context(), hermes.Lease{Session: row.ID}, list...); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// leaks lists the secrets in a text.
+func leaks(text string) (found []string) {
+	for _, secret := range []string{formed, "aB3dE6gH9jK2", phrase, "hunter2"} {
+		if strings.Contains(text, secret) {
+			found = append(found, secret)
+		}
+	}
+	return found
+}
+
+func TestTranscriptsAreShownAndExportedWithoutSecrets(t *testing.T) {
+	t.Parallel()
+	d := sessions.Deps{Now: func() time.Time { return now }, Dir: "/work", Mask: func(text string) string {
+		return redact.New(redact.Options{Known: []string{phrase}}).Text(text)
+	}}
+	for _, args := range [][]string{
+		{"export", "-"}, {"export", "-", "--redact"}, {"export", "-", "--format", "md"}, {"export", "-", "--format", "html"}, {"export", "-", "--format", "trajectory"},
+		{"export", "-", "--only", "user-prompts"}, {"show", "latest"}, {"show", "latest", "--full"}, {"show", "latest", "--json"},
+		{"search", "zebra"}, {"search", "zebra", "--json"}, {"search", "zebra", "--context", "3"}, {"list"}, {"list", "--json"},
+	} {
+		s := leaky(t)
+		d.Open = func(context.Context) (hermes.Store, error) { return kept{s}, nil }
+		out, _, err := runWith(t, d, "", args...)
+		if err != nil {
+			t.Fatalf("%v: %v", args, err)
+		}
+		if found := leaks(out); len(found) > 0 || len(out) < 20 {
+			t.Errorf("%v shows %q:\n%s", args, found, out)
+		}
+	}
+}
+
+func TestExportsKeepWhatWasAskedFor(t *testing.T) {
+	t.Parallel()
+	export := func(args ...string) (out string) {
+		t.Helper()
+		return mustRun(t, kept{leaky(t)}, append([]string{"export", "-"}, args...)...)
+	}
+	whole := export("--redact=false")
+	for _, want := range []string{formed, phrase, "signed-1", "signed-2", "signed-3", "signed-4"} {
+		if !strings.Contains(whole, want) {
+			t.Errorf("--redact=false lost %q", want)
+		}
+	}
+	usual := export()
+	for want, there := range map[string]bool{"signed-1": false, "signed-2": true, "signed-3": false, "signed-4": true} {
+		if strings.Contains(usual, want) != there {
+			t.Errorf("the usual export has %s: %v", want, !there)
+		}
+	}
+	if strict := export("--redact"); strings.Contains(strict, "signed-") {
+		t.Errorf("--redact keeps what cannot be read:\n%s", strict)
+	}
+	var doc struct{ Messages []hermes.Message }
+	if err := json.Unmarshal([]byte(usual), &doc); err != nil || !json.Valid([]byte(doc.Messages[1].Calls[0].Arguments)) {
+		t.Errorf("the arguments are no longer JSON: %v\n%s", err, usual)
+	}
+}
+
+func TestTheSettingDecidesWhatTheUserIsShown(t *testing.T) {
+	t.Parallel()
+	s := leaky(t)
+	d := sessions.Deps{
+		Open: func(context.Context) (hermes.Store, error) { return kept{s}, nil }, Now: func() time.Time { return now }, Dir: "/work",
+		Shown: func(text string) string { return text },
+	}
+	for args, want := range map[string]bool{"show latest": true, "export -": true, "export - --redact": false} {
+		out, _, err := runWith(t, d, "", strings.Fields(args)...)
+		if err != nil || strings.Contains(out, formed) != want {
+			t.Errorf("%s with redact_secrets off shows the key: %v, %v", args, !want, err)
+		}
+	}
+}
