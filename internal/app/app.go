@@ -255,3 +255,12 @@ func (a *App) makeMask() *redact.Redactor {
 
 // Mask removes secrets from text.
 func (a *App) Mask(text string) string { return a.mask().Text(text) }
+
+// Shown removes secrets from text that the user is shown again, unless
+// security.redact_secrets is off.
+func (a *App) Shown(text string) string {
+	if cfg, err := a.config(); err == nil && !cfg.Security().RedactSecrets {
+		return text
+	}
+	return a.Mask(text)
+}

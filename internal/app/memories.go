@@ -143,9 +143,13 @@ func (t ownersTool) Run(ctx context.Context, c *hermes.Call) (hermes.Result, err
 }
 
 // recall returns the func that queries the service for a session; nil without one.
+// What leaves the program has no secrets.
 func (a *App) recall(row hermes.Session) func(context.Context, hermes.RecallQuery) (hermes.Recalled, error) {
 	if p := a.externalMemoryFor(row.User); p != nil && a.remembers(row) {
-		return p.Recall
+		return func(ctx context.Context, q hermes.RecallQuery) (hermes.Recalled, error) {
+			q.Text = a.Mask(q.Text)
+			return p.Recall(ctx, q)
+		}
 	}
 	return nil
 }
@@ -154,7 +158,10 @@ func (a *App) recall(row hermes.Session) func(context.Context, hermes.RecallQuer
 // one.
 func (a *App) observe(row hermes.Session) func(context.Context, hermes.MemoryTurn) error {
 	if p := a.externalMemoryFor(row.User); p != nil && a.remembers(row) {
-		return p.Observe
+		return func(ctx context.Context, t hermes.MemoryTurn) error {
+			t.Said, t.Answer = a.Mask(t.Said), a.Mask(t.Answer)
+			return p.Observe(ctx, t)
+		}
 	}
 	return nil
 }

@@ -29,7 +29,11 @@ type sessionTools struct {
 // newSessionTools makes the toolsets of a session. It is the only list of all
 // toolsets.
 func (a *App) newSessionTools(cfg *config.Config, wake func(string)) *sessionTools {
-	userHome, _ := os.UserHomeDir() // without one, commands are judged only by their text
+	userHome, _ := os.UserHomeDir()   // without one, commands are judged only by their text
+	if cfg.Security().RedactSecrets { // the output of a background process is no tool result
+		told := wake
+		wake = func(text string) { told(a.Mask(text)) }
+	}
 	k := &sessionTools{
 		files: a.files(),
 		shell: terminal.New(terminal.Config{

@@ -137,7 +137,9 @@ func edit(ctx context.Context, p Process, path string) error {
 }
 
 func sessionDeps(p Process, g *chat.Options) sessions.Deps {
+	a := app.New(g.App) // only masks
 	return sessions.Deps{
+		Mask: a.Mask, Shown: a.Shown,
 		Open: func(ctx context.Context) (hermes.Store, error) {
 			return app.New(g.App).Store(ctx) // the command closes it
 		},

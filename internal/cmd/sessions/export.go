@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
-	"hermes/internal/redact"
 	"hermes/internal/text"
 	"hermes/internal/usage"
 )
@@ -31,6 +30,7 @@ type ExportOptions struct {
 	Archived bool
 	Only     string
 	Redact   bool
+	chosen   bool // Redact was given on the command line
 	Force    bool
 	DryRun   bool
 }
@@ -46,11 +46,12 @@ func NewExportCmd(d Deps, runF func(context.Context, *ExportOptions) error) *cob
 		Short: "Export sessions as jsonl, md, html or trajectory",
 		Long: "Export sessions with their messages to a file, or with - to standard output.\n" +
 			"Without --session or a filter, all sessions are exported. In jsonl and trajectory, each line\n" +
-			"is one session; trajectory is the ShareGPT format for training.",
+			"is one session; trajectory is the ShareGPT format for training. Secrets in prompts, calls and\n" +
+			"results are masked; --redact=false keeps them, for a backup that only you can read.",
 		Example: "  hermes sessions export chat.md --session latest\n  hermes sessions export all.jsonl --newer-than 30d",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Out, o.To = cmd.OutOrStdout(), args[0]
+			o.Out, o.To, o.chosen = cmd.OutOrStdout(), args[0], cmd.Flags().Changed("redact")
 			return runF(cmd.Context(), o)
 		},
 	}
@@ -63,7 +64,7 @@ func NewExportCmd(d Deps, runF func(context.Context, *ExportOptions) error) *cob
 	f.StringVar(&o.Title, "title", "", "only sessions whose title contains this text")
 	f.BoolVar(&o.Archived, "include-archived", false, "include archived sessions")
 	f.StringVar(&o.Only, "only", "", "user-prompts: export only what the user wrote")
-	f.BoolVar(&o.Redact, "redact", false, "remove what looks like a secret")
+	f.BoolVar(&o.Redact, "redact", true, "mask secrets; given explicitly, also remove encrypted thoughts; with =false, mask nothing")
 	f.BoolVar(&o.Force, "force", false, "overwrite an existing file")
 	f.BoolVar(&o.DryRun, "dry-run", false, "show what would be exported, and write nothing")
 	return cmd
@@ -210,10 +211,21 @@ func (o *ExportOptions) one(ctx context.Context, s hermes.Store, id string, inde
 		list = prompts(list)
 		row.System, row.Tools = "", nil
 	}
-	if o.Redact {
-		redactAll(&row, list)
-	}
+	o.clean(&row, list)
 	return write(w, document{Session: row, Messages: list, index: index})
+}
+
+// clean masks secrets, unless the user or the settings want them. With the flag
+// --redact it also removes what cannot be read.
+func (o *ExportOptions) clean(row *hermes.Session, list []hermes.Message) {
+	switch {
+	case !o.Redact:
+	case o.chosen:
+		o.masked().session(row, list)
+		unsigned(list)
+	default:
+		o.shown().session(row, list)
+	}
 }
 
 // prompts returns the messages of the user, without hidden additions.
@@ -226,23 +238,4 @@ func prompts(list []hermes.Message) []hermes.Message {
 		}
 	}
 	return kept
-}
-
-// redactAll removes secrets from all visible text, and removes opaque blocks
-// entirely.
-func redactAll(row *hermes.Session, list []hermes.Message) {
-	row.Title, row.System = redact.Text(row.Title), redact.Text(row.System)
-	for i := range list {
-		m := &list[i]
-		for j := range m.Parts {
-			m.Parts[j].Text = redact.Text(m.Parts[j].Text)
-		}
-		for j := range m.Calls {
-			m.Calls[j].Arguments = redact.Text(m.Calls[j].Arguments)
-			m.Calls[j].Signature = ""
-		}
-		for j := range m.Reasoning {
-			m.Reasoning[j] = hermes.Reasoning{Text: redact.Text(m.Reasoning[j].Text), Protocol: m.Reasoning[j].Protocol}
-		}
-	}
 }

@@ -79,6 +79,7 @@ func runList(ctx context.Context, o *ListOptions) error {
 		if o.JSON {
 			list := make([]rowJSON, 0, len(rows))
 			for _, r := range rows {
+				r.Title, r.System = o.shown()(r.Title), o.shown()(r.System)
 				list = append(list, toJSON(r))
 			}
 			return printJSON(o.Out, list)
@@ -146,7 +147,7 @@ func word(n int, one, many string) string {
 func (o *ListOptions) print(ctx context.Context, s hermes.Store, rows []hermes.Session) error {
 	lines := [][]string{{"ID", "ACTIVE", "SOURCE", "STATE", "MSGS", "TITLE"}}
 	for _, r := range rows {
-		title, err := titleOf(ctx, s, r)
+		title, err := titleOf(ctx, s, r, o.shown())
 		if err != nil {
 			return err
 		}
@@ -163,9 +164,9 @@ func (o *ListOptions) print(ctx context.Context, s hermes.Store, rows []hermes.S
 const peekMost = 400
 
 // titleOf returns a session's title, or the beginning of the first user message.
-func titleOf(ctx context.Context, s hermes.Transcript, r hermes.Session) (string, error) {
+func titleOf(ctx context.Context, s hermes.Transcript, r hermes.Session, k mask) (string, error) {
 	if r.Title != "" || r.Messages == 0 || r.Messages > peekMost {
-		return oneLine(r.Title, 60), nil
+		return oneLine(k(r.Title), 60), nil
 	}
 	list, err := s.Messages(ctx, r.ID, hermes.Range{})
 	if err != nil {
@@ -173,7 +174,7 @@ func titleOf(ctx context.Context, s hermes.Transcript, r hermes.Session) (string
 	}
 	for _, m := range list {
 		if m.Role == hermes.RoleUser && m.Visible() != "" {
-			return "“" + oneLine(m.Visible(), 58) + "”", nil
+			return "“" + oneLine(k(m.Visible()), 58) + "”", nil
 		}
 	}
 	return "", nil

@@ -58,6 +58,7 @@ func runShow(ctx context.Context, o *ShowOptions) error {
 		if err != nil {
 			return err
 		}
+		o.shown().session(&row, list)
 		if o.JSON {
 			return printJSON(o.Out, documentJSON{Session: toJSON(row), Messages: list})
 		}
@@ -109,7 +110,7 @@ func (o *ShowOptions) open(ctx context.Context, s hermes.Journal, r hermes.Sessi
 	}
 	for _, st := range steps {
 		if q := st.Pending.Open(); q != nil && st.Result == nil {
-			fmt.Fprintf(o.Out, "\n── asks you\n%s\n", safe(q.Text))
+			fmt.Fprintf(o.Out, "\n── asks you\n%s\n", safe(o.shown()(q.Text)))
 			for i, c := range q.Choices {
 				fmt.Fprintf(o.Out, "  %d. %s\n", i+1, safe(c))
 			}

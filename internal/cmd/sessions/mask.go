@@ -1,0 +1,101 @@
+package sessions
+
+import (
+	"encoding/json"
+	"strings"
+
+	"hermes"
+	"hermes/internal/redact"
+)
+
+// mask removes secrets from a text.
+type mask func(string) string
+
+// masked returns the mask for what leaves the program, whatever the settings say.
+func (d Deps) masked() mask {
+	if d.Mask == nil {
+		return redact.Text
+	}
+	return d.Mask
+}
+
+// shown returns the mask for what the user is shown.
+func (d Deps) shown() mask {
+	if d.Shown == nil {
+		return d.masked()
+	}
+	return d.Shown
+}
+
+// session masks a session and its messages: prompts, answers, thoughts, arguments of
+// calls and results.
+func (k mask) session(row *hermes.Session, list []hermes.Message) {
+	row.Title, row.System = k(row.Title), k(row.System)
+	k.messages(list)
+}
+
+func (k mask) messages(list []hermes.Message) {
+	for i := range list {
+		list[i] = k.message(list[i])
+	}
+}
+
+// message returns a masked copy of a message. A block whose text was changed loses
+// its signature, which would be wrong.
+func (k mask) message(m hermes.Message) hermes.Message {
+	parts, calls, thoughts := m.Parts, m.Calls, m.Reasoning
+	m.Parts, m.Calls, m.Reasoning = nil, nil, nil
+	for _, p := range parts {
+		p.Text = k(p.Text)
+		if p.Image != nil && p.Image.URL != "" {
+			image := *p.Image
+			image.URL = k(image.URL)
+			p.Image = &image
+		}
+		m.Parts = append(m.Parts, p)
+	}
+	for _, c := range calls {
+		if text := k.json(c.Arguments); text != c.Arguments {
+			c.Arguments, c.Signature = text, ""
+		}
+		m.Calls = append(m.Calls, c)
+	}
+	for _, r := range thoughts {
+		if text := k(r.Text); text != r.Text {
+			r = hermes.Reasoning{Text: text, Protocol: r.Protocol}
+		}
+		m.Reasoning = append(m.Reasoning, r)
+	}
+	return m
+}
+
+// json masks a text that may be JSON, which stays valid.
+func (k mask) json(text string) string {
+	out := k(text)
+	if !json.Valid([]byte(text)) || json.Valid([]byte(out)) {
+		return out
+	}
+	return `{"masked":true}`
+}
+
+// snippet masks a part of a message in which marks show what was found. A mark may
+// cut a secret; such a snippet loses its marks.
+func (k mask) snippet(text string) string {
+	plain := strings.NewReplacer(">>>", "", "<<<", "").Replace(text)
+	if masked := k(plain); masked != plain {
+		return masked
+	}
+	return k(text)
+}
+
+// unsigned removes the blocks that cannot be read, and so cannot be masked.
+func unsigned(list []hermes.Message) {
+	for i := range list {
+		for j := range list[i].Calls {
+			list[i].Calls[j].Signature = ""
+		}
+		for j, r := range list[i].Reasoning {
+			list[i].Reasoning[j] = hermes.Reasoning{Text: r.Text, Protocol: r.Protocol}
+		}
+	}
+}
