@@ -143,7 +143,7 @@ func (t ownersTool) Run(ctx context.Context, c *hermes.Call) (hermes.Result, err
 }
 
 // recall returns the func that queries the service for a session; nil without one.
-// What leaves the program has no secrets.
+// What is sent out has no secrets.
 func (a *App) recall(row hermes.Session) func(context.Context, hermes.RecallQuery) (hermes.Recalled, error) {
 	if p := a.externalMemoryFor(row.User); p != nil && a.remembers(row) {
 		return func(ctx context.Context, q hermes.RecallQuery) (hermes.Recalled, error) {

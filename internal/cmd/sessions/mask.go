@@ -11,7 +11,7 @@ import (
 // mask removes secrets from a text.
 type mask func(string) string
 
-// masked returns the mask for what leaves the program, whatever the settings say.
+// masked returns the mask for what is given away, whatever the settings say.
 func (d Deps) masked() mask {
 	if d.Mask == nil {
 		return redact.Text

@@ -30,7 +30,7 @@ type Deps struct {
 	// MaxExport returns the most messages of a session that is exported, 0 for no limit; nil
 	// means no limit.
 	MaxExport func() (int, error)
-	// Mask removes secrets from what leaves the program; nil masks by form only.
+	// Mask removes secrets from what is given away; nil masks by form only.
 	// Shown does so for what the user is shown, if the settings say so; nil is Mask.
 	Mask, Shown func(string) string
 	// Terminal reports whether the user can be asked; nil means never.
