@@ -63,7 +63,7 @@ func (j *judge) gitSubcommandRuns(verb string, args []string) {
 	case "add", "stage", "commit":
 		all := hasShort(args, "aA") || hasLong(args, "--all") || slices.Contains(args, ".")
 		if slices.ContainsFunc(plainWords(args), j.secretWord) && verb != "commit" || all && j.madeSecrets() {
-			j.ask("secret-upload", "adds a file with secrets to the repository, from where it is sent to others")
+			j.ask("secret-commit", "puts a secret file into the repository")
 		}
 	case "maintenance":
 		if slices.Contains(args, "start") || slices.Contains(args, "register") {

@@ -12,7 +12,6 @@ func TestWhatChangesTheMachineIsAskedAbout(t *testing.T) {
 		{"write-log", []string{"rm /var/log/x", "echo > /var/log/syslog"}, []string{"cat /var/log/syslog", "tail -f /var/log/x", "grep x /var/log/y"}},
 		{"write-history", []string{"rm ~/.bash_history", "ln -sf /dev/null ~/.bash_history", "echo x > ~/.zsh_history"}, []string{"cat ~/.bash_history", "tail ~/.zsh_history"}},
 		{"fill-disk", []string{"yes > x", "cat /dev/urandom > x", "cp /dev/zero x", "dd if=/dev/zero of=x bs=1M", "fallocate -l 10T x", "truncate -s 5000G x"}, []string{"head -c 10 /dev/urandom > x", "yes | head -5 > x", "cat /dev/zero > /dev/null", "fallocate -l 1G x", "truncate -s 100M x"}},
-		{"removes-sources", []string{"tar --remove-files -cf x y", "zip -rm x y", "zip -m x y", "7z a -sdel x y", "rsync --remove-source-files a b"}, []string{"tar cf x y", "zip -r x y", "7z a x y", "rsync -a a b"}},
 		{"endless-processes", []string{"while :; do sh & done", "while true; do ./x & done", "until false; do x & done"}, []string{"while true; do ./x & sleep 1; done", "while true; do ./x; sleep 5; done", "while read x; do ./y $x & done < z", "for i in 1 2 3; do ./x & done; wait"}},
 		{"package-source",
 			[]string{"add-apt-repository ppa:x/y", "apt-key add x", "rpm --import x", "dnf config-manager --add-repo x", "flatpak remote-add x y", "brew tap a/b https://c", "snap install --dangerous x", "pip install -i http://h/s x", "npm i --registry=http://h x", "npm i http://h/x.tgz", "dpkg -i http://h/x.deb", "apt-get --allow-unauthenticated install x"},
@@ -21,7 +20,8 @@ func TestWhatChangesTheMachineIsAskedAbout(t *testing.T) {
 		{"database-rights", []string{`psql -c "GRANT ALL ON x TO y"`, `mysql -e "create user x"`}, []string{`psql -c "select 'grant'"`}},
 		{"destructive-sql", []string{`psql -c "update users set a = 1"`, `psql -c "alter table x drop column y"`, `psql -c "drop trigger x on y"`}, []string{`psql -c "update users set a = 1 where id = 2"`, `psql -c "alter table x add column y int"`, "apt-get update && echo set"}},
 		{"inline-code", []string{"python manage.py shell -c 'x'", "php artisan tinker --execute=x", "rails runner 'User.count'"}, []string{"python manage.py shell", "php artisan tinker", "rails runner script.rb"}},
-		{"secret-upload", []string{"git add .env", "git add -f ~/work/key.pem", "cp ~/.ssh/id_rsa x; git add x", "cat .env > x; git add -A", "cat .env > x && git commit -am y", "./send \"$(cat .env)\""}, []string{"git add .", "git add -A && git commit -m x", "git add .env.example", "git commit -am .env", "export X=\"$(cat .env)\"", "echo \"$(cat .env)\"", "X=$(cat .env) ./run"}},
+		{"secret-commit", []string{"git add .env", "git add -f ~/work/key.pem", "cp ~/.ssh/id_rsa x; git add x", "cat .env > x; git add -A", "cat .env > x && git commit -am y"}, nil},
+		{"secret-upload", []string{"./send \"$(cat .env)\""}, []string{"git add .", "git add -A && git commit -m x", "git add .env.example", "git commit -am .env", "export X=\"$(cat .env)\"", "echo \"$(cat .env)\"", "X=$(cat .env) ./run"}},
 		{"environment", []string{"export -f ls", "git() { x; }; export -f git"}, []string{"export -f myfunc", "f() { ls; }; export -f f"}},
 	} {
 		d.check(t)
