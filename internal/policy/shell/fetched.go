@@ -9,6 +9,9 @@ import (
 // from an address, or that get packages from another source than the usual one.
 func (j *judge) fetches(name string, rest []string) {
 	base := strings.TrimRight(name, "0123456789.")
+	if codeVerbs[base] == "" {
+		return
+	}
 	sources := sourceOptions(base, rest)
 	for _, source := range sources {
 		if !knownSource(source) {
@@ -42,11 +45,13 @@ var codeVerbs = map[string]string{
 
 // applies judges a download that changes the files of the project.
 func (j *judge) applies(name string, rest []string, s situation) {
-	from := s.in.download || slices.ContainsFunc(rest, func(a string) bool {
+	if name != "patch" && (name != "git" || len(rest) == 0 || rest[0] != "apply" && rest[0] != "am") {
+		return
+	}
+	if s.in.download || slices.ContainsFunc(rest, func(a string) bool {
 		c, ok := j.written(a)
 		return strings.Contains(a, fromDownload) || ok && c.download
-	})
-	if from && (name == "patch" || name == "git" && len(rest) > 0 && (rest[0] == "apply" || rest[0] == "am")) {
+	}) {
 		j.ask("applies-download", "changes files by a download that was not read")
 	}
 }
