@@ -109,6 +109,9 @@ func (j *judge) wrapped(name string, w wrapper, args []string, s situation) {
 	case "nohup", "setsid":
 		s.background = true
 	case "xargs", "gxargs":
+		if len(inner) == 0 { // prints its input
+			return
+		}
 		s = j.fedByXargs(inner, s)
 		if len(inner) > 0 && !onlyReads(program(innermost(inner)), nil) || changesNamed(program(innermost(inner))) {
 			for _, folder := range s.in.below[:min(len(s.in.below), maxAlternatives)] {

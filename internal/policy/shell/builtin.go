@@ -17,6 +17,7 @@ func (j *judge) setsLater(name string, rest []string) {
 		j.setsVariable(name, rest)
 	case "printf":
 		if len(rest) > 1 && rest[0] == "-v" {
+			j.indexText(rest[1])
 			j.unknownVariable(rest[1], unknown)
 		}
 	case "hash":
@@ -116,6 +117,7 @@ func (j *judge) readsInto(args []string, in input) {
 		value = fromSecret
 	}
 	for _, a := range args[1:] {
+		j.indexText(a)
 		j.unknownVariable(a, value)
 	}
 }

@@ -141,6 +141,7 @@ func (j *judge) assign(list []*syntax.Assign) {
 		if !value.array {
 			text = j.choose(value.may)
 		}
+		j.indexText(text)
 		j.assigned(name, text)
 	}
 }
@@ -188,4 +189,12 @@ func (j *judge) elementSet(a *syntax.Assign) variable {
 	}
 	list := slices.Clone(v.list)
 	return elements(append(list[:at], append([]string{j.word(a.Value)}, list[min(at+1, len(list)):]...)...))
+}
+
+// indexText judges the index of an array in a text: where the text is used as a
+// number or as the name of a variable, the shell expands it.
+func (j *judge) indexText(text string) {
+	if strings.Contains(text, "[$(") || strings.Contains(text, "[`") {
+		j.hiddenTexts("", []string{text})
+	}
 }

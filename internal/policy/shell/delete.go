@@ -13,7 +13,7 @@ func (j *judge) remove(rest []string) {
 		j.refuse("delete-root", "disables the protection of the root folder")
 	}
 	for _, target := range plainWords(rest) {
-		if strings.Contains(target, fromInput) || strings.Contains(target, several[1:]) {
+		if strings.Contains(target, fromInput[1:]) || strings.Contains(target, several[1:]) {
 			j.ask("xargs-delete", "deletes files that are only known at run time")
 		}
 		if recursive && j.destroysVital(target) {

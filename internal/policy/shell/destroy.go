@@ -54,10 +54,11 @@ func (j *judge) recursive(name string, rest []string) {
 		if len(words) > 0 {
 			last = words[len(words)-1]
 		}
+		if hasShort(rest, "n") || hasLong(rest, "--dry-run") {
+			return
+		}
 		if hasDeletion(rest) {
-			if !hasShort(rest, "n") && !hasLong(rest, "--dry-run") {
-				j.ask("mirror-delete", "deletes every file in a folder that another folder does not have")
-			}
+			j.ask("mirror-delete", "deletes every file in a folder that another folder does not have")
 			j.destroysTree(remotePath(last))
 		}
 		if hasLong(rest, "--remove-source-files") {

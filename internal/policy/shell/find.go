@@ -37,8 +37,11 @@ func (j *judge) search(rest []string, s situation) {
 // runsOnFound judges a command that find runs with what it finds.
 func (j *judge) runsOnFound(a findAction, roots, expression []string, s situation) {
 	found := j.foundBy(expression)
-	j.argv(replaced(a.command, "{}", found), situation{background: s.background})
 	changes := j.changesFiles(a.command)
+	if !changes {
+		found += fromInput[1:]
+	}
+	j.argv(replaced(a.command, "{}", found), situation{background: s.background})
 	if changes {
 		j.ask("find-exec-delete", "deletes every file that the search finds")
 	}

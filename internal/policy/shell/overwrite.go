@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -25,7 +26,7 @@ func (j *judge) overwrites(name string, rest []string, s situation) {
 	case "dd":
 		for _, a := range rest {
 			if f, ok := strings.CutPrefix(a, "of="); ok {
-				j.replacesFile(f, contains(rest, "if=/dev/null"))
+				j.replacesFile(f, slices.Contains(rest, "if=/dev/null"))
 			}
 		}
 	case "rm", "grm", "srm", "unlink", "shred", "trash-rm":
@@ -33,15 +34,6 @@ func (j *judge) overwrites(name string, rest []string, s situation) {
 			j.replacesFile(f, false)
 		}
 	}
-}
-
-func contains(list []string, s string) bool {
-	for _, a := range list {
-		if a == s {
-			return true
-		}
-	}
-	return false
 }
 
 func (j *judge) overwritesByCopy(name string, rest []string) {

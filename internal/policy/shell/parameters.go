@@ -35,6 +35,9 @@ func (j *judge) changesShell(name string, rest []string) bool {
 	default:
 		return false
 	}
+	for _, a := range rest {
+		j.indexText(a)
+	}
 	j.hiddenTexts(name, rest)
 	return true
 }

@@ -73,7 +73,10 @@ func (j *judge) defaulted(p *syntax.ParamExp, name, value string, known bool) st
 		}
 		return value
 	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
-		return j.word(p.Exp.Word)
+		if text := j.word(p.Exp.Word); known && value != "" || text == "" {
+			return text
+		}
+		return unknown
 	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
 		if value == unknown {
 			return filled

@@ -86,6 +86,7 @@ func (j *judge) compound(cmd syntax.Command, in input) {
 	default: // tests and arithmetic run commands only in substitutions
 		j.substitutions(c)
 		j.arithmetic(c)
+		j.quotedIndex(c)
 	}
 }
 
@@ -165,12 +166,13 @@ func (j *judge) loop(c *syntax.ForClause, in input) {
 // so what it changed stays possible.
 func (j *judge) rounds(name string, values []string, body []*syntax.Stmt, in input) {
 	var after []state
+	breaks := slices.ContainsFunc(body, func(s *syntax.Stmt) bool { return calls(s, "break") })
 	for _, v := range values {
 		j.set(name, exactly(v))
 		j.assigned(name, v)
 		changes := j.changes
 		j.stmts(body, in)
-		if j.changes != changes {
+		if breaks || j.changes != changes {
 			after = append(after, j.save())
 		}
 	}
@@ -273,6 +275,19 @@ func (j *judge) substitutions(n syntax.Node) {
 		case *syntax.ProcSubst:
 			j.within(n.Stmts, input{fed: n.Op == syntax.CmdOut})
 			return false
+		case *syntax.ArithmExp:
+			j.quotedIndex(n)
+		}
+		return true
+	})
+}
+
+// quotedIndex judges quoted text in arithmetic: a shell expands the index of an
+// array in it once more.
+func (j *judge) quotedIndex(n syntax.Node) {
+	syntax.Walk(n, func(n syntax.Node) bool {
+		if q, ok := n.(*syntax.SglQuoted); ok {
+			j.hiddenTexts("", []string{q.Value})
 		}
 		return true
 	})
