@@ -112,7 +112,7 @@ func resetsSchema(name string, words, rest []string) bool {
 		}
 		return ""
 	}
-	any := func(verbs ...string) bool {
+	has := func(verbs ...string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(verbs, strings.ToLower(w)) })
 	}
 	switch name {
@@ -121,33 +121,33 @@ func resetsSchema(name string, words, rest []string) bool {
 	case "prisma":
 		return first(0) == "migrate" && first(1) == "reset" || hasLong(rest, "--force-reset") || hasLong(rest, "--accept-data-loss") || first(0) == "db" && first(1) == "execute"
 	case "sequelize", "sequelize-cli":
-		return any("db:drop", "db:migrate:undo", "db:migrate:undo:all")
+		return has("db:drop", "db:migrate:undo", "db:migrate:undo:all")
 	case "knex":
-		return any("migrate:rollback", "migrate:down", "seed:run")
+		return has("migrate:rollback", "migrate:down", "seed:run")
 	case "typeorm", "mikro-orm", "typeorm-ts-node-commonjs":
-		return any("schema:drop", "migration:revert", "migration:down", "schema:fresh", "migration:fresh", "database:drop")
+		return has("schema:drop", "migration:revert", "migration:down", "schema:fresh", "migration:fresh", "database:drop")
 	case "drizzle-kit":
-		return any("drop") || first(0) == "push"
+		return has("drop") || first(0) == "push"
 	case "manage.py", "django-admin", "django-admin.py":
-		return any("flush", "reset_db", "sqlflush", "reset_schema", "clear_index") || any("migrate") && any("zero")
+		return has("flush", "reset_db", "sqlflush", "reset_schema", "clear_index") || has("migrate") && has("zero")
 	case "artisan":
-		return any("migrate:fresh", "migrate:reset", "migrate:refresh", "migrate:rollback", "db:wipe", "queue:flush", "queue:clear")
+		return has("migrate:fresh", "migrate:reset", "migrate:refresh", "migrate:rollback", "db:wipe", "queue:flush", "queue:clear")
 	case "console":
 		return slices.ContainsFunc(words, func(w string) bool {
 			return strings.Contains(w, ":drop") || strings.Contains(w, ":purge") || strings.Contains(w, "fixtures:load")
 		})
 	case "alembic":
-		return any("downgrade")
+		return has("downgrade")
 	case "flask":
-		return any("downgrade", "drop")
+		return has("downgrade", "drop")
 	case "mix":
-		return any("ecto.drop", "ecto.reset", "ecto.rollback")
+		return has("ecto.drop", "ecto.reset", "ecto.rollback")
 	case "sqlx":
 		return first(0) == "database" && (first(1) == "drop" || first(1) == "reset") || first(1) == "revert"
 	case "diesel":
 		return first(0) == "database" && (first(1) == "reset" || first(1) == "drop") || first(1) == "revert" || first(1) == "redo"
 	case "dbmate", "goose", "migrate", "liquibase", "flyway", "atlas", "bytebase", "sql-migrate", "tern", "rambler", "hasura":
-		return any("drop", "down", "down-to", "reset", "rollback", "drop-all", "dropall", "clean", "reset-to", "rollback-count", "undo")
+		return has("drop", "down", "down-to", "reset", "rollback", "drop-all", "dropall", "clean", "reset-to", "rollback-count", "undo")
 	}
 	return false
 }

@@ -13,7 +13,11 @@
 // each kind of danger). What it follows is bounded (limit.go); what is past the
 // bounds is unknown. A program that no rule knows may run its arguments (hidden.go),
 // and files that the line writes are remembered (files.go, written.go). What
-// destroys the root, the system or a home is one predicate (destroy.go). Paths are judged by the table of internal/policy: sensitive.go says
-// which paths a word may mean, programs.go and named.go which words of a command
-// are paths that it may write.
+// destroys the root, the system or a home is one predicate (destroy.go). Paths are
+// judged by the table of internal/policy: sensitive.go says which paths a word may
+// mean, programs.go and named.go which words of a command are paths that it may
+// write, upload.go and secret.go how secrets leave the machine.
+//
+// Two files of lines hold the rules in place: each of testdata/hostile.txt has to
+// ask, and of testdata/everyday.txt nearly none may.
 package shell

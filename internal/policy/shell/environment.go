@@ -2,7 +2,7 @@ package shell
 
 import "strings"
 
-// A variable decides in one of these ways what later commands run.
+// effect says how a variable decides what later commands run.
 type effect int
 
 const (

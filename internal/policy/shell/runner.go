@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// services outside: the rules for tools that a package manager or a language may
-// start, so that `npx prisma migrate reset` is judged as `prisma migrate reset`.
+// tools judges tools that change things elsewhere. A package manager or a language
+// may start them: `npx prisma migrate reset` is judged as `prisma migrate reset`.
 func (j *judge) tools(name string, rest []string, s situation) {
 	j.cloud(name, rest)
 	j.remoteRun(name, rest)
