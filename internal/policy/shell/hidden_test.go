@@ -34,6 +34,7 @@ func TestUnknownProgramsMayRunTheirArguments(t *testing.T) {
 		"faketime '1 day ago' rm -rf x", "perf stat rm -rf x", "make -f - <<EOF\nall:\n\trm -rf x\nEOF", "make 'X=$(shell rm -rf x)'", "python3 -m timeit 'import os; os.system(\"x\")'", "./x.sh rm -rf y", "EDITOR='rm -rf x' frob", "env A='rm -rf x' frob",
 		"env -a foo rm -rf x", "env -a echo rm -rf x", "sudo -Z echo rm -rf x", "nice -Q echo rm -rf x", "mapfile -C 'rm -rf x' -c 1 a", "compgen -W '$(rm -rf x)'", "declare 'a[$(rm -rf x)]=1'", "test -v 'a[$(rm -rf x)]'",
 		"frob bash", "cat x | frob -- bash -s", "xargs -I% rm -rf % < x", "echo x | xargs -I% sh -c 'rm -rf %'", "xargs -a f sh -c", "echo 'rm -rf x' | xargs -0 sh -c", "runuser -u ada -- rm -rf x", "flock /tmp/l python3 -c 'import os'", "nix run x -- rm -rf y", "conda run -n x rm -rf y", "watch \"$x\"", "watch $x", "xvfb-run $x", "flock /tmp/l $x", "npx $x", "tmux new -d $x", "f() { \"$@\"; }; f rm -rf x", "f() { sudo \"$@\"; }; f \"$x\"", "f() { $1 $2 x; }; f rm -rf",
+		"claude -p 'clean up'", "codex exec 'clean up'", "gh alias set --shell x 'rm -rf x'", "vim -c '!reboot'", "dc <<< '!rm -rf x'", "frob -e 'a(b)'", "podman unshare rm -rf x", "direnv exec . rm -rf x", "psql -c '\\! rm -rf x'",
 		"env -vS 'rm -rf x'", "env -iSrm -rf x", "gdb -ex 'shell rm -rf x'",
 	})
 	checkLevels(t, shell.Allow, []string{
@@ -43,6 +44,6 @@ func TestUnknownProgramsMayRunTheirArguments(t *testing.T) {
 		"parallel gzip ::: a b", "docker run --rm -v $PWD:/app node:18 npm test", "poetry run pytest -k 'not slow'", "bundle exec rspec", "nodemon --exec 'go run .'", "concurrently 'npm run a' 'npm run b'",
 		"script -c 'make test' log", "flock /tmp/l make", "jq '.[] | select(.a > 1)' x", "psql -c 'select * from a; select 1'", "curl -H 'A: rm -rf x' https://x", "sudo -E make install", "env -i PATH=/usr/bin make", "timeout 5 npm test", "time -p make",
 		"tar -cf x.tar --exclude='*.o' .", "rsync -e 'ssh -p 22' a b:", "curl x | tar xz", "curl x | sudo tee y", "curl -s x | gpg --dearmor -o y", "cat <<EOF\nkind: Pod\nargs: [rm, -rf, x]\nEOF", "go test -run 'TestRm|TestKill' ./...", "pip install -e .[dev]",
-		"pytest -k 'rm or kill'", "mvn -q install", "gradle clean build", "meson install -C build", "man shutdown", "ls rm kill", "mkdir kill rm", "dotnet format", "terraform init", "cmake --install build", "frob a=b c=d", "f() { for i in 1 2; do \"$@\" && return; done; }; f npm ci", "run() { echo \"$@\"; \"$@\"; }; run make", "gdb -batch -ex bt ./a core",
+		"pytest -k 'rm or kill'", "mvn -q install", "gradle clean build", "meson install -C build", "man shutdown", "ls rm kill", "mkdir kill rm", "dotnet format", "terraform init", "cmake --install build", "frob a=b c=d", "claude --version", "psql -c 'select count(*) from a'", "gh api graphql -f query='{ viewer { login } }'", "f() { for i in 1 2; do \"$@\" && return; done; }; f npm ci", "run() { echo \"$@\"; \"$@\"; }; run make", "gdb -batch -ex bt ./a core",
 	})
 }
