@@ -32,7 +32,7 @@ func languageOf(name string) (language, bool) {
 	case "lua", "luajit":
 		return language{code: "e", values: "l", alone: "iEvW"}, true
 	case "osascript", "rscript", "r", "tclsh", "elixir", "julia", "groovy", "racket", "sbcl", "scala", "swift", "clojure", "clj", "bb", "ocaml", "octave",
-		"iex", "pry", "erl", "ghc", "runghc", "crystal", "jshell", "kotlin", "wish", "janet", "nim", "emacs", "dc":
+		"iex", "pry", "erl", "ghc", "runghc", "crystal", "jshell", "kotlin", "wish", "janet", "nim", "emacs", "dc", "coffee", "escript":
 		return language{code: "eE"}, true
 	case "awk", "gawk", "mawk", "nawk", "original-awk":
 		return language{}, true

@@ -29,6 +29,8 @@ func (j *judge) containers(name string, rest []string, s situation) bool {
 		return true
 	}
 	switch words[0] {
+	case "unshare":
+		j.argv(words[1:], s)
 	case "context":
 		if len(words) > 1 && (words[1] == "use" || words[1] == "rm" || words[1] == "update") {
 			j.ask("docker-daemon", "switches to another container daemon")

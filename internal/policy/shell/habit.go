@@ -42,9 +42,9 @@ var habits = sync.OnceValue(func() map[string]habit {
 var habitNames = map[habit]string{
 	readsText: `echo printf grep egrep fgrep zgrep rg ag ack git gh glab hub curl wget http https xh logger notify-send say espeak wall write mail expr
 		man type apropos whatis whereis which help tr cut sed gsed awk gawk mawk jq yq xq dasel gron cowsay figlet toilet banner ast-grep semgrep comby
-		read return exit set shift history tput seq date xmlstarlet xmllint pup htmlq claude gemini codex llm ollama hermes jira linear slack az
-		psql mysql mariadb sqlite3 mongosh cqlsh clickhouse-client duckdb bq`,
+		read return exit set shift history tput seq date xmlstarlet xmllint pup htmlq llm ollama hermes jira linear slack az`,
 	takesNames: `cp mv ln rm install link rsync scp chmod chown chgrp chattr setfacl find fd tee sponge dd truncate shred unlink shellcheck shfmt bats sudo
+		psql mysql mariadb sqlite3 mongosh cqlsh clickhouse-client duckdb bq claude codex gemini aider
 		ls dir vdir cat tac head tail wc sort uniq comm diff cmp sdiff colordiff patch stat file du df touch mkdir rmdir basename dirname realpath readlink
 		md5sum sha1sum sha256sum sha512sum shasum cksum b2sum nl rev paste join expand unexpand fold fmt column od hexdump xxd strings base64 base32 split csplit
 		less more most bat tree exa eza lsd vim vi nvim nano emacs code subl micro helix hx ed open xdg-open test [ [[ true false : sleep pwd id whoami uname hostname

@@ -25,6 +25,12 @@ func (j *judge) hidden(name string, rest []string, s situation) {
 		j.ask("download-to-shell", "passes a download to a program that may run it")
 	case s.in.known && s.in.text != "":
 		j.probe(func() { j.script(scriptText(s.in.text)) })
+		j.hiddenText(s.in.text)
+	}
+	for i, a := range rest {
+		if (a == "-c" || a == "-e" || isCodeOption(a)) && i+1 < len(rest) && strings.Contains(rest[i+1], "(") {
+			j.ask("inline-code", "runs program code given in the command")
+		}
 	}
 }
 
@@ -92,7 +98,7 @@ func (j *judge) hiddenTexts(name string, rest []string) {
 	}
 	texts := 0
 	for _, a := range rest {
-		if !strings.ContainsAny(a, " \t\n;|&`(") {
+		if !strings.ContainsAny(a, " \t\n;|&`(!") {
 			continue
 		}
 		if texts++; texts > maxTexts {
@@ -116,8 +122,15 @@ func (j *judge) hiddenText(text string) {
 	places := 0
 	for i := 0; i < len(text)-1 && places < maxAlternatives; i++ {
 		switch text[i] {
-		case '=', ':', '!', ',', '(', '`', '{':
+		case '=', ':', ',', '(', '`', '{':
 			j.hiddenScript(text[i+1:])
+			places++
+		case '!': // which programs read as: the rest is a command
+			rest := strings.TrimSpace(text[i+1:])
+			if isName(rest) {
+				j.probe(func() { j.argv([]string{rest}, situation{}) })
+			}
+			j.hiddenScript(rest)
 			places++
 		}
 	}
@@ -138,8 +151,8 @@ func (j *judge) hiddenScript(text string) {
 }
 
 // probe judges something that may be a command. Of what it finds, that a program
-// is unknown or a text unreadable does not count, and nothing is refused: whether
-// it runs is not known.
+// is unknown or a text unreadable does not count, nor does SQL, which is judged in
+// the whole argument. Nothing is refused: whether it runs is not known.
 func (j *judge) probe(f func()) {
 	if j.depth >= maxDepth {
 		j.exhausted()
@@ -156,7 +169,7 @@ func (j *judge) probe(f func()) {
 	j.findings = outer
 	for _, f := range found {
 		switch {
-		case f.Key == "dynamic-command" || f.Key == "unreadable":
+		case f.Key == "dynamic-command" || f.Key == "unreadable" || f.Key == "destructive-sql":
 		case f.Level == Refuse:
 			j.ask("hidden-command", "may run a command that "+f.Reason)
 		default:

@@ -29,6 +29,7 @@ func (j *judge) rules(name string, args []string, s situation) {
 	if !isShell(name) && !isInterpreter(name) {
 		j.hiddenTexts(name, rest)
 	}
+	j.otherAgent(name, rest)
 	j.optionPrograms(name, rest, s.in)
 	j.archives(name, rest)
 	j.machine(name, rest)

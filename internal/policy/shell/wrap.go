@@ -62,7 +62,9 @@ func wrapperOf(name string) (wrapper, bool) {
 		return wrapper{values: "efnpsw", long: " --error-file --auth-file --server-num --xauth-protocol --server-args --wait ", alone: "adl", known: " --auto-servernum --auto-display --listen-tcp "}, true
 	case "runuser":
 		return wrapper{values: "ugGs", long: " --user --group "}, true
-	case "direnv", "mise", "uv", "poetry", "pipenv", "pdm", "hatch":
+	case "direnv":
+		return wrapper{words: 2}, true // exec and a folder
+	case "mise", "uv", "poetry", "pipenv", "pdm", "hatch":
 		return wrapper{words: 1}, true // the word is "exec" or "run"
 	}
 	return wrapper{}, false

@@ -1,0 +1,22 @@
+package shell
+
+import "slices"
+
+// otherAgent judges programs that let another model work on this machine: it knows
+// neither the approvals nor the rules of this session.
+func (j *judge) otherAgent(name string, rest []string) {
+	switch name {
+	case "claude", "codex", "gemini", "aider", "opencode", "cursor-agent", "amp", "crush", "qwen", "auggie", "kiro-cli", "openhands", "interpreter":
+	case "gh":
+		if slices.Contains(plainWords(rest), "alias") {
+			j.hiddenTexts("", rest)
+		}
+		return
+	default:
+		return
+	}
+	if hasLong(rest, "--help") || hasLong(rest, "--version") || slices.Contains(rest, "-v") || slices.Contains(rest, "-h") {
+		return
+	}
+	j.ask("other-agent", "starts another agent, which does not know what this session may do")
+}
