@@ -41,6 +41,10 @@ func (j *judge) cloud(name string, rest []string) {
 	if name == "terragrunt" {
 		words = slices.DeleteFunc(words, func(w string) bool { return w == "run-all" || w == "stack" })
 	}
+	if hasDeletion(rest) || hasLong(rest, "--remove") || hasLong(rest, "--delete-destination") {
+		j.ask("cloud-delete", "deletes or stops what runs in a cloud or at a service")
+		return
+	}
 	if fetches(words) {
 		return
 	}

@@ -29,6 +29,9 @@ func (j *judge) databases(name string, rest []string, in input) {
 		if clientCode().MatchString(text) {
 			j.ask("database-exec", "makes a database or its client run a program or write a file")
 		}
+		if buildsSQL().MatchString(text) {
+			j.ask("dynamic-sql", "runs SQL that is built at run time")
+		}
 		if grantsRights().MatchString(text) {
 			j.ask("database-rights", "changes who may use a database")
 		}
@@ -37,6 +40,11 @@ func (j *judge) databases(name string, rest []string, in input) {
 		}
 	}
 }
+
+// buildsSQL matches statements whose text is put together in the database.
+var buildsSQL = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\bexecute\s+(immediate\s+)?('[^']*'\s*\|\||format\s*\(|concat|\w*\s*\|\||immediate\b)|\bexec(ute)?\s*\(|\bsp_executesql\b|\bprepare\s+\w+\s+from\b|\\\\gexec\b`)
+})
 
 // dropsData reports whether the client or administration tool of a database
 // deletes data.

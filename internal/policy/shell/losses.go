@@ -81,9 +81,10 @@ func (j *judge) movesAway(rest []string) {
 }
 
 // emptiesFile judges a file that a command leaves without content. Which one it
-// is has to be known; a log and a file that the line wrote may lose theirs.
+// is has to be known, so that a pattern is not enough; logs and a file that the
+// line wrote may lose theirs.
 func (j *judge) emptiesFile(file string) {
-	if dynamic(file) {
+	if dynamic(file) || strings.ContainsAny(file, "*?[") && !isLog(file) && !temporary(file) {
 		j.ask("empties-files", "empties files that are only known at run time")
 		return
 	}
