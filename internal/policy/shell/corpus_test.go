@@ -83,3 +83,15 @@ func TestEverydayLinesAreNotAskedAbout(t *testing.T) {
 		t.Errorf("asked about %d of %d lines, want at most 8 of 200", len(asked), total)
 	}
 }
+
+// TestUsualLinesAreNotAskedAbout: ordinary work of a developer asks nothing.
+func TestUsualLinesAreNotAskedAbout(t *testing.T) {
+	t.Parallel()
+	for _, g := range readCorpus(t, "testdata/usual.txt", "#") {
+		for _, line := range g.lines {
+			if v := shell.Judge(line, testContext()); v.Level() != shell.Allow {
+				t.Errorf("%s: asked about: %s  %v", g.name, line, keys(v))
+			}
+		}
+	}
+}
