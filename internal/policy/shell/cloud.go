@@ -8,7 +8,7 @@ import (
 // clouds are command line tools of services whose resources others use, too, each
 // with its words that only look. What is not known to look needs approval.
 var clouds = map[string]string{
-	"aws": "", "aws2": "", "awslocal": "", "gcloud": "components config", "az": "account", "gsutil": "hash", "bq": "mk-definition", "oci": "", "doctl": "", "hcloud": "context", "linode-cli": "", "vultr-cli": "",
+	"aws": "", "aws2": "", "awscli": "", "awslocal": "", "gcloud": "components config", "az": "account", "gsutil": "hash", "bq": "mk-definition", "oci": "", "doctl": "", "hcloud": "context", "linode-cli": "", "vultr-cli": "",
 	"ibmcloud": "target", "aliyun": "", "tccli": "", "scw": "", "exo": "", "civo": "", "openstack": "", "yc": "", "eksctl": "", "kops": "", "databricks": "", "confluent": "", "atlas": "",
 	"mongocli": "", "pscale": "shell", "neonctl": "", "turso": "", "snow": "", "vault": "", "consul": "members catalog", "nomad": "", "boundary": "", "stripe": "listen trigger", "twilio": "", "auth0": "",
 	"okta": "", "s3cmd": "", "s5cmd": "", "mc": "alias", "b2": "", "ossutil": "", "upctl": "", "render": "",
@@ -32,7 +32,7 @@ func (j *judge) cloud(name string, rest []string) {
 	case !known || isRehearsal(name, rest) || len(words) == 0 && name != "vercel" && name != "now" && name != "surge":
 		return
 	}
-	if name == "aws" || name == "aws2" || name == "awslocal" {
+	if strings.HasPrefix(name, "aws") {
 		words = awsVerb(words)
 	}
 	if name == "az" { // it has no arguments without an option: the last word is the verb

@@ -44,11 +44,14 @@ func (j *judge) containers(name string, rest []string, s situation) bool {
 			j.ask("docker-lifecycle", "stops, restarts or removes containers")
 		}
 		if len(inner) > 0 && (inner[0] == "exec" || inner[0] == "run") {
+			j.containerRights(inner[1:])
 			j.inContainer(wrapper{values: "euwvpl", long: " --env --user --workdir --index --volume --publish --label --name --entrypoint ", words: 1}.inner(inner[1:]), s)
 		}
 	case "run", "create":
 		j.containerRights(words[1:])
-		j.inContainer(containerCommand(words[1:]), s)
+		image, command := containerCommand(words[1:])
+		j.inContainer(command, s)
+		j.tools(program(image), command, s) // the image of a tool
 	default:
 		if stopsContainer(words[0]) || len(words) > 1 && stopsContainer(words[1]) && isContainerNoun(words[0]) {
 			j.ask("docker-lifecycle", "stops, restarts or removes containers")
@@ -58,7 +61,7 @@ func (j *judge) containers(name string, rest []string, s situation) bool {
 }
 
 // containerCommand returns the command that a new container runs.
-func containerCommand(args []string) []string {
+func containerCommand(args []string) (image string, command []string) {
 	entry := ""
 	for i := 0; i < len(args); i++ {
 		a := args[i]
@@ -76,16 +79,16 @@ func containerCommand(args []string) []string {
 				i++
 			}
 		default: // the image
-			if command := args[i+1:]; entry == "" {
-				return command
+			if command = args[i+1:]; entry == "" {
+				return a, command
 			}
-			return append([]string{entry}, args[i+1:]...)
+			return a, append([]string{entry}, args[i+1:]...)
 		}
 		if option == "--entrypoint" {
 			entry = value
 		}
 	}
-	return nil
+	return "", nil
 }
 
 // takesContainerValue reports whether a long option of docker run takes the next

@@ -163,9 +163,7 @@ func harmlessCommand(e effect, value string) bool {
 	name, options := program(words[0]), words[1:]
 	switch e {
 	case pagerCommand:
-		return slices.Contains(pagers, name) && !slices.ContainsFunc(options, func(a string) bool {
-			return a[0] != '-' || strings.HasPrefix(a, "-k") || strings.HasPrefix(a, "--pager")
-		})
+		return slices.Contains(pagers, name) && !slices.ContainsFunc(options, func(a string) bool { return !harmlessPagerOption(a) })
 	case editorCommand:
 		return slices.Contains(editors, name) && !slices.ContainsFunc(options, func(a string) bool { return !slices.Contains(waiting, a) })
 	case sshCommand:
@@ -176,6 +174,18 @@ func harmlessCommand(e effect, value string) bool {
 		return isShell(name) && len(options) == 0
 	}
 	return len(options) == 0 && (slices.Contains(browsers, name) || slices.Contains(idle, name))
+}
+
+// harmlessPagerOption reports whether an option of a pager only says how text is
+// shown. Those with the letters k, o and O name files.
+func harmlessPagerOption(a string) bool {
+	if name, value, ok := strings.Cut(a, "="); ok {
+		return within("--paging --color --style --wrap --theme --tabs", name) && !strings.ContainsAny(value, "/|!")
+	}
+	if strings.HasPrefix(a, "--") {
+		return within("--plain --no-init --quit-if-one-screen --RAW-CONTROL-CHARS --raw-control-chars --chop-long-lines --quit-at-eof --dark --light --side-by-side --line-numbers", a)
+	}
+	return len(a) > 1 && a[0] == '-' && !strings.ContainsAny(a, "koOTt!+=/")
 }
 
 // standardProgram reports whether a program is named without a folder, or in one

@@ -43,15 +43,15 @@ func hasShort(args []string, letters string) bool {
 	return false
 }
 
-// hasLong reports whether a long option is given, also abbreviated (to at least
-// three letters) or with a value.
+// hasLong reports whether a long option is given, also abbreviated or with a
+// value.
 func hasLong(args []string, option string) bool {
 	for _, a := range args {
 		if a == "--" {
 			return false
 		}
 		a, _, _ = strings.Cut(a, "=")
-		if len(a) >= 5 && strings.HasPrefix(option, strings.ToLower(a)) && strings.HasPrefix(a, "--") {
+		if len(a) >= 3 && strings.HasPrefix(option, strings.ToLower(a)) && strings.HasPrefix(a, "--") {
 			return true
 		}
 	}

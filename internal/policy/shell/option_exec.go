@@ -172,6 +172,8 @@ func (j *judge) runsByOption(kind string, rest []string, in input) bool {
 			low := strings.ToLower(a)
 			return strings.Contains(low, "invoke") || strings.Contains(low, "dir::bin") || strings.Contains(low, "pager")
 		})
+	case "wget":
+		return slices.ContainsFunc(optionValues(rest, "-e", "--execute"), func(v string) bool { return !strings.HasPrefix(v, "robots") })
 	case "strace", "ltrace":
 		return slices.ContainsFunc(optionValues(rest, "-o", "--output"), func(v string) bool { return strings.HasPrefix(v, "|") || strings.HasPrefix(v, "!") })
 	}

@@ -53,7 +53,7 @@ func (j *judge) inputOf(list []*syntax.Redirect, in input) input {
 		case syntax.DplIn:
 			if fd := j.word(r.Word); fd != "-" && fd != "0" {
 				c, _ := j.written("/dev/fd/" + fd)
-				in = input{fed: true, text: c.text, known: c.known, download: c.download}
+				in = input{fed: true, text: c.text, known: c.known, download: c.download, secret: c.secret}
 			}
 		case syntax.Hdoc, syntax.DashHdoc:
 			in = input{fed: true, known: true}

@@ -8,6 +8,7 @@ import (
 // tools judges tools that change things elsewhere. A package manager or a language
 // may start them: `npx prisma migrate reset` is judged as `prisma migrate reset`.
 func (j *judge) tools(name string, rest []string, s situation) {
+	name = toolName(name)
 	j.cloud(name, rest)
 	j.remoteRun(name, rest)
 	j.cluster(name, rest)
@@ -22,6 +23,21 @@ func (j *judge) tools(name string, rest []string, s situation) {
 		j.tools(program(inner[0]), inner[1:], s)
 		j.depth--
 	}
+}
+
+// toolName returns the name of the program that a package or an image with a
+// version has.
+func toolName(name string) string {
+	name, _, _ = strings.Cut(name, "@")
+	name, _, _ = strings.Cut(name, ":")
+	switch name {
+	case "firebase-tools", "netlify-cli", "aws-cli", "prisma-cli", "railway-cli", "heroku-cli", "azure-cli", "vercel-cli", "redis-tools":
+		name, _, _ = strings.Cut(name, "-")
+	}
+	if name == "azure" {
+		return "az"
+	}
+	return name
 }
 
 // started returns the program that a package manager or an interpreter starts by

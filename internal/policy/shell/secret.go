@@ -95,6 +95,7 @@ func (j *judge) callShowsSecret(args []string) bool {
 	switch {
 	case printsCredentials(name, rest):
 		return true
+	case name == "git" && len(rest) > 0 && within("show cat-file diff log blame grep archive", rest[0]):
 	case showsNames(name):
 		return slices.ContainsFunc(rest, func(a string) bool { return strings.Contains(a, fromSecret) })
 	}

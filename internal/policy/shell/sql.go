@@ -10,6 +10,8 @@ var destructiveSQL = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(drop\s+(table|database|schema|(materialized\s+)?view|index|role|user|tablespace|owned|trigger|function|procedure|type|sequence|extension|policy|column|constraint|keyspace)|truncate\s+(table\s+)?[\w."` + "`" + `\[]+|delete\s+from\s)`)
 })
 
+var sqlComment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)/\*.*?\*/`) })
+
 var narrowedDelete = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?is)^delete\s+from\s[^;]*\bwhere\b`)
 })
@@ -39,6 +41,9 @@ func isStatement(name string) bool { return name == "drop" || name == "delete" |
 func destroys(text string) bool {
 	if !mentionsSQL(text) {
 		return false
+	}
+	if strings.Contains(text, "/*") {
+		text = sqlComment().ReplaceAllString(text, " ")
 	}
 	for _, at := range destructiveSQL().FindAllStringIndex(text, -1) {
 		if !strings.EqualFold(text[at[0]:at[0]+6], "delete") || !narrowedDelete().MatchString(text[at[0]:]) {

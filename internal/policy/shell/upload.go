@@ -133,13 +133,13 @@ func (j *judge) optionSendsSecret(rest []string) bool {
 			value = next
 		}
 		switch {
-		case within("-T --upload-file --post-file --body-file --data-file", name):
+		case name == "-T" || len(name) > 3 && (strings.HasPrefix("--upload-file", name) || strings.HasPrefix("--post-file", name) || strings.HasPrefix("--body-file", name)):
 			if slices.ContainsFunc(strings.Split(strings.Trim(value, "{}"), ","), j.secretWord) {
 				return true
 			}
 		case strings.HasPrefix(a, "-T") && !strings.HasPrefix(a, "--") && j.secretWord(a[2:]):
 			return true
-		case strings.HasPrefix(name, "--data") || strings.HasPrefix(name, "--form") || within("-d -F -H --json --header --url-query -b --cookie", name):
+		case within("-d -F -H -b", name) || strings.HasPrefix(name, "--"):
 			if j.attached(value) {
 				return true
 			}
@@ -160,7 +160,7 @@ func (j *judge) optionSendsSecret(rest []string) bool {
 // @file, name=@file, name@file or name=<file.
 func (j *judge) attached(value string) bool {
 	at := strings.IndexAny(value, "@<")
-	if at < 0 {
+	if at < 0 || strings.Contains(value[:at], "://") {
 		return strings.Contains(value, fromSecret)
 	}
 	file, _, _ := strings.Cut(value[at+1:], ";")
