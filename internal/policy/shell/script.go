@@ -144,7 +144,8 @@ func (j *judge) shellText(text string, params []string, s situation) {
 	switch {
 	case strings.Contains(text, fromDownload):
 		j.ask("download-to-shell", "runs a download as shell commands")
-	case strings.Contains(text, deferred):
+	case strings.Contains(text, deferred): // judged when the function is called
+		return
 	case dynamic(text):
 		j.ask("shell-text", "runs shell commands that are only known at run time")
 	case s.xargs && s.in.fed:

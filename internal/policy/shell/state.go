@@ -127,6 +127,7 @@ func (j *judge) forget() {
 		j.set(name, v)
 	}
 	j.plural = true
+	j.changes++
 }
 
 // branches judges ways that the line may take from here. What differs after them

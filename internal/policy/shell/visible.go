@@ -14,7 +14,7 @@ func harmlessNames(kind string) string {
 			"json load loads dumps indent ensure_ascii sort_keys get keys values items join split strip upper lower startswith endswith replace format " +
 			"math pi sqrt log floor ceil time datetime now today utcnow isoformat strftime timezone utc timestamp date " +
 			"random randint choice secrets token_hex token_urlsafe uuid uuid4 hashlib sha256 sha1 md5 hexdigest encode decode base64 b64encode b64decode " +
-			"string ascii_letters digits machine system release python_version node sysconfig get_paths get_path __version__ end sep "
+			"string ascii_letters digits machine system release python_version node sysconfig get_paths get_path site getsitepackages getusersitepackages __version__ end sep "
 	case "node", "nodejs", "bun":
 		return " console log process version versions arch platform node v8 JSON stringify parse Math max min round floor ceil random PI sqrt " +
 			"require crypto randomBytes randomUUID createHash update digest toString hex base64 new Date now toISOString Object keys values entries length join split " +

@@ -38,7 +38,7 @@ func (j *judge) records(name string, rest []string, s situation) {
 	case "xxd", "uniq", "patch", "truncate", "ed", "ex":
 		j.recordAll(words[min(len(words), 1):])
 	default:
-		if !compiles(name) {
+		if !compiles(name) && !optionsDiffer(name) {
 			j.recordOutputs(rest)
 		}
 	}
@@ -132,7 +132,17 @@ func (j *judge) recordOutputs(rest []string) {
 func compiles(name string) bool {
 	switch strings.TrimRight(name, "0123456789.-") {
 	case "gcc", "g++", "cc", "c++", "clang", "clang++", "go", "rustc", "cargo", "ld", "tcc", "zig", "nim", "crystal", "ghc", "swiftc", "javac", "kotlinc", "dotnet", "gfortran", "nvcc",
-		"tsc", "esbuild", "deno", "bun", "cmake", "ninja", "make", "docker", "kubectl", "terraform", "pytest", "sort", "set", "ssh", "bash", "sh", "find", "grep", "mount", "ps", "ls", "test":
+		"tsc", "esbuild", "deno", "bun", "cmake", "ninja", "make":
+		return true
+	}
+	return false
+}
+
+// optionsDiffer reports whether -o and its like mean something else than a file
+// that is written.
+func optionsDiffer(name string) bool {
+	switch name {
+	case "docker", "kubectl", "terraform", "pytest", "set", "ssh", "find", "grep", "mount", "ps", "ls", "test":
 		return true
 	}
 	return isShell(name)
