@@ -114,7 +114,10 @@ func (j *judge) readsInto(args []string, in input) {
 		value = fromInput
 	}
 	if in.secret {
-		value = fromSecret
+		value = fromSecret + fromInput[1:]
+	}
+	if slices.ContainsFunc(in.roots, j.destroysVital) {
+		value += fromVital[1:]
 	}
 	for _, a := range args[1:] {
 		j.indexText(a)

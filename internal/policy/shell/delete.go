@@ -16,7 +16,7 @@ func (j *judge) remove(rest []string) {
 		if strings.Contains(target, fromInput[1:]) || strings.Contains(target, several[1:]) {
 			j.ask("xargs-delete", "deletes files that are only known at run time")
 		}
-		if recursive && j.destroysVital(target) {
+		if recursive && j.destroysVital(target) || strings.Contains(target, fromVital[1:]) {
 			j.refuse("delete-root", deletesRoot)
 		}
 		if p, ok := j.absolute(target); ok && j.ofSystem(p) {

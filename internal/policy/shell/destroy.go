@@ -48,6 +48,8 @@ func (j *judge) recursive(name string, rest []string) {
 	case "chmod", "chown", "chgrp", "setfacl", "chattr", "chcon", "chflags":
 		if hasShort(rest, "R") || hasLong(rest, "--recursive") {
 			j.changesTree(name, words)
+		} else if name == "chmod" && removesAccess(rest) {
+			j.closes(words)
 		}
 	case "rsync":
 		last := ""
@@ -113,6 +115,35 @@ func (j *judge) changesTree(name string, targets []string) {
 	}
 }
 
+// removesAccess reports whether a mode takes rights from others.
+func removesAccess(rest []string) bool {
+	for _, a := range rest {
+		if isOctal(a) {
+			return strings.HasSuffix(a, "0")
+		}
+		if at := strings.IndexByte(a, '-'); at >= 0 && strings.Trim(a[:at], "ugoa") == "" && len(a) > at+1 && strings.Trim(a[at+1:], "rwxXst,ugoa+=-") == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// closes judges files of the system that a command makes unusable.
+func (j *judge) closes(files []string) {
+	for _, f := range files {
+		p, ok := j.absolute(f)
+		switch {
+		case !ok:
+		case j.vital(p) && !j.isHome(p):
+			j.refuse("system-rights", "takes the rights to the root folder or a system folder")
+		case neededToStart(p), strings.Contains(p, "/bin/"), strings.Contains(p, "/sbin/"), strings.HasPrefix(p, "/lib"), strings.HasPrefix(p, "/usr/lib"):
+			if j.ofSystem(p) {
+				j.ask("system-rights", "takes the rights to a file of the system")
+			}
+		}
+	}
+}
+
 // isHome reports whether a path is a home folder or everything in one.
 func (j *judge) isHome(p string) bool {
 	p, ok := j.absolute(p)
@@ -154,7 +185,7 @@ func withoutUnknown(p string) string {
 // destroyers are functions of programming languages that delete what a path
 // names and everything in it.
 var destroyers = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:rmtree|removeall|rm_rf|rm_r|remove_entry\w*|rmsync|rmdirsync|rimraf\w*|remove_dir_all|remove_tree|remove_all|deltree|delete_recursive\w*|\bfs(?:\.promises)?\.rm\w*|\brm|deletedirectory|delete_dir\w*|remove-item)\s*[(\s]([^;\n]{0,400})`)
+	return regexp.MustCompile(`(?i)(?:rmtree|removeall|rm_rf|rm_r|remove_entry\w*|rmsync|rmdirsync|rimraf\w*|remove_dir\w*|removesync|deno\.remove|unlink|remove_tree|remove_all|deltree|delete_recursive\w*|\bfs(?:\.promises)?\.rm\w*|\brm|deletedirectory|delete_dir\w*|remove-item)\s*[(\s]([^;\n]{0,400})`)
 })
 
 // homes are expressions for a home folder.
@@ -198,7 +229,7 @@ func (j *judge) commandsInCode(text string) {
 		words = nil
 	}
 	for _, at := range quotedText().FindAllStringIndex(text, maxFiles) {
-		if between := text[end:at[0]]; strings.Trim(between, " ,\t\n") != "" {
+		if between := text[end:at[0]]; strings.Trim(between, " ,\t\n[(") != "" {
 			judge()
 		}
 		word := text[at[0]+1 : at[1]-1]

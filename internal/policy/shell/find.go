@@ -41,6 +41,9 @@ func (j *judge) runsOnFound(a findAction, roots, expression []string, s situatio
 	if !changes {
 		found += fromInput[1:]
 	}
+	if !a.narrowed && slices.ContainsFunc(roots, j.destroysVital) {
+		found += fromVital[1:]
+	}
 	j.argv(replaced(a.command, "{}", found), situation{background: s.background})
 	if changes {
 		j.ask("find-exec-delete", "deletes every file that the search finds")
@@ -266,7 +269,11 @@ func (j *judge) listedRoots(name string, rest []string) []string {
 			return words[1:]
 		}
 	case "ls", "du", "tree", "printf", "rg":
-		if name != "rg" || hasLong(rest, "--files") {
+		switch {
+		case name == "rg" && !hasLong(rest, "--files"):
+		case len(words) == 0:
+			return []string{"."}
+		default:
 			return words
 		}
 	}

@@ -54,6 +54,9 @@ func (j *judge) overwritesByCopy(name string, rest []string) {
 // replacesFile judges a file whose content a command replaces, by nothing or by
 // something else, or that it deletes.
 func (j *judge) replacesFile(file string, empty bool) {
+	if strings.Contains(file, fromVital[1:]) {
+		j.refuse("delete-root", deletesRoot)
+	}
 	if empty {
 		j.emptiesFile(file)
 	}

@@ -118,6 +118,9 @@ func isCommandOption(name, a string) bool {
 // otherShell judges text for shells whose language the analysis does not know.
 // It reports false if there is none.
 func (j *judge) otherShell(name string, rest []string) bool {
+	if (name == "powershell" || name == "pwsh") && len(rest) > 0 && rest[0] != "" && rest[0][0] != '-' && !strings.HasSuffix(rest[0], ".ps1") {
+		j.argv(rest, situation{})
+	}
 	for i, a := range rest {
 		low := strings.ToLower(a)
 		windows := name == "cmd" && (low == "/c" || low == "/k" || low == "/r")

@@ -19,9 +19,10 @@ const (
 	deferred     = "\x00\x06" // a parameter of a function that is only defined here
 	fromSecret   = "\x00\x07" // the content of a secret file, or credentials
 	fromInput    = "\x00\x08" // a line of the input of a loop
+	fromVital    = "\x00\x0e" // a path below the root, a system folder or a home
 	split        = "\x01"     // where an unquoted expansion is split
 
-	marks = "\x00\x02\x03\x04\x05\x06\x07\x08"
+	marks = "\x00\x02\x03\x04\x05\x06\x07\x08\x0e"
 )
 
 func dynamic(text string) bool { return strings.Contains(text, unknown) }
