@@ -124,10 +124,7 @@ func referring(value string, bare bool) bool {
 	case strings.IndexByte("{[(&", c) >= 0 && bare, strings.Trim(value, "*") == "":
 		return true
 	}
-	if strings.Contains(value, "...") || strings.Contains(value, "***") || strings.Contains(value, "…") {
-		return true
-	}
-	if strings.HasPrefix(value, "${") || strings.Contains(value, "{{") || bare && strings.Contains(value, "${") {
+	if (strings.ContainsAny(value, ".*{") || strings.IndexByte(value, 0xe2) >= 0) && refers(value, bare) {
 		return true
 	}
 	short := strings.ToLower(value[:min(len(value), 12)])
@@ -146,6 +143,12 @@ func referring(value string, bare bool) bool {
 		return true
 	}
 	return short[0] == '/' && !hasDigit(value) && !strings.ContainsAny(value, "+=") || bare && (strings.HasPrefix(short, "~/") || strings.HasPrefix(short, "./"))
+}
+
+// refers reports whether a value has the marks of a mask or of a variable.
+func refers(value string, bare bool) bool {
+	return strings.Contains(value, "...") || strings.Contains(value, "***") || strings.Contains(value, "…") ||
+		strings.HasPrefix(value, "${") || strings.Contains(value, "{{") || bare && strings.Contains(value, "${")
 }
 
 // placeholder reports whether a password is the word for one, as documents write

@@ -42,9 +42,14 @@ func newView(s string, final bool) view {
 		}
 		if v.jumps == nil {
 			b.Grow(len(s))
+			v.jumps = make([]jump, 0, 16+strings.Count(s, "\\"))
 		}
-		b.WriteString(s[start:i])
-		b.WriteString(put)
+		if start < i {
+			b.WriteString(s[start:i])
+		}
+		if put != "" {
+			b.WriteByte(put[0]) // a sequence is one byte at most
+		}
 		i += size
 		start = i
 		v.jump(b.Len(), i, put == "")
