@@ -117,3 +117,28 @@ func TestWorkGrowsAsTheText(t *testing.T) {
 		t.Logf("%-24s %6.2f steps for each byte", name, float64(after)/large)
 	}
 }
+
+// TestWorkOfStreamsGrowsAsTheText writes the same texts in pieces as models send them.
+func TestWorkOfStreamsGrowsAsTheText(t *testing.T) {
+	t.Parallel()
+	const (
+		piece, small, large = 24, 64 << 10, 256 << 10
+		most                = 1000 // bytes read for one of the text
+	)
+	r := New(Options{Known: knownForTests})
+	streamed := func(text string) int {
+		s := r.Stream()
+		for at := 0; at < len(text); at += piece {
+			s.Write(text[at:min(len(text), at+piece)])
+		}
+		return s.steps
+	}
+	for name, repeated := range hostile {
+		text := strings.Repeat(repeated, large/len(repeated)+1)
+		before, after := streamed(text[:small]), streamed(text)
+		if float64(after) > 4.2*float64(before)+large || after > most*large {
+			t.Errorf("%s: %d steps for each of 64 KB, %d for each of 256 KB", name, before/small, after/large)
+		}
+		t.Logf("%-24s %6d steps for each byte", name, after/large)
+	}
+}

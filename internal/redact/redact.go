@@ -96,6 +96,7 @@ type found struct {
 	spans   []span // in order, not overlapping
 	settled int    // what follows may become (part of) a secret when more text comes
 	resume  int    // where to read on then, at most settled
+	steps   int    // bytes that were read, for tests
 }
 
 // find reads s from offset from on; the part before was settled earlier and is
@@ -117,6 +118,7 @@ func (r *Redactor) find(s string, from int, final bool) found {
 		spans:   p.spans,
 		settled: min(v.back(p.settled), v.held),
 		resume:  min(v.back(p.resume(start)), v.held),
+		steps:   v.steps + p.steps,
 	}
 }
 

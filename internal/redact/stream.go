@@ -25,6 +25,7 @@ type Stream struct {
 	begun int    // where the part held back begins
 	read  int    // where to read on, at most begun
 	seen  int    // how much of text was read the last time
+	steps int    // bytes that were read, for tests
 }
 
 // Stream returns a new stream that masks as r does.
@@ -62,6 +63,7 @@ func (s *Stream) Flush() string {
 
 func (s *Stream) take(final bool) string {
 	f := s.r.find(s.text, s.read, final)
+	s.steps += f.steps
 	if final {
 		f.settled, f.resume = len(s.text), len(s.text)
 	}
