@@ -68,7 +68,7 @@ func (f *facts) is(targets ...error) bool {
 func (f *facts) own() *Verdict {
 	switch {
 	case f.failure != nil:
-	case f.is(ErrNotAPI), f.tooLarge(), f.redirected():
+	case f.is(ErrNotAPI), f.tooLarge():
 		return &format
 	case f.is(ErrEmpty, ErrGarbage):
 		return &serverError
@@ -81,13 +81,6 @@ func (f *facts) own() *Verdict {
 func (f *facts) tooLarge() bool {
 	e, ok := find[interface{ TooLarge() bool }](f.chain)
 	return ok && e.TooLarge()
-}
-
-// redirected reports a redirect that our client refused to follow. A retry would
-// meet the same redirect.
-func (f *facts) redirected() bool {
-	e, ok := find[interface{ Redirected() bool }](f.chain)
-	return ok && e.Redirected()
 }
 
 // byTLS separates certificate and handshake errors from errors about size, so

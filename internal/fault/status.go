@@ -25,7 +25,7 @@ func (f *facts) byStatus() *Verdict {
 		return f.tooMany()
 	case s >= 500:
 		return f.server(s)
-	case s > 400, s >= 300 && s < 400: // a redirect that names no address, too
+	case s > 400, s >= 300 && s < 400: // a redirect that was not followed: a retry meets it again
 		return &format
 	}
 	return nil

@@ -145,12 +145,9 @@ func (e *RedirectError) Error() string {
 	return fmt.Sprintf("%s redirects to %s, which is not followed: %s", e.From.Host, e.To, e.Why)
 }
 
-// StatusCode returns the status of the answer.
+// StatusCode returns the status of the answer, by which callers classify the error:
+// the same request meets the same redirect again.
 func (e *RedirectError) StatusCode() int { return e.Status }
-
-// Redirected marks the error for those who classify errors: the same request
-// meets the same redirect again.
-func (e *RedirectError) Redirected() bool { return true }
 
 // NewBase returns the base URL to set if the user wants the new address: base,
 // moved as the request was. It is "" if that is not encrypted or not clear.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -143,6 +144,38 @@ func TestTheKeyIsHidden(t *testing.T) {
 	}
 	if e, ok := errors.AsType[*hermes.ModelError](failed); !ok || e.Class != hermes.ClassAuth || strings.Contains(failed.Error(), "secret") {
 		t.Errorf("%v", failed)
+	}
+}
+
+// TestRedirectsToAnotherServerAreRefused uses a client that would follow them.
+func TestRedirectsToAnotherServerAreRefused(t *testing.T) {
+	t.Parallel()
+	away := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("the other server got %q", r.Header.Get("X-Api-Key"))
+	}))
+	t.Cleanup(away.Close)
+	home := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, away.URL+r.URL.Path, http.StatusPermanentRedirect)
+	}))
+	t.Cleanup(home.Close)
+	for _, client := range []*http.Client{nil, {}, {CheckRedirect: func(*http.Request, []*http.Request) error { return nil }}} {
+		c := base.Config{Provider: "p", Model: "m", BaseURL: home.URL + "/v1", Setting: "the setting", Client: client}.Ready()
+		var failed error
+		for _, err := range c.Stream(t.Context(), &hermes.Request{}, func(base.Yield) error {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, home.URL+"/v1/chat", strings.NewReader("{}"))
+			if err != nil {
+				return err
+			}
+			req.Header.Set("X-Api-Key", "canary")
+			_, err = c.Send(req)
+			return err
+		}) {
+			failed = err
+		}
+		e, ok := errors.AsType[*hermes.ModelError](failed)
+		if !ok || e.Class != hermes.ClassFormat || e.Retry || e.Status != http.StatusPermanentRedirect || !strings.Contains(failed.Error(), "check the setting") {
+			t.Errorf("%v", failed)
+		}
 	}
 }
 
