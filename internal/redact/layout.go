@@ -182,7 +182,7 @@ func (p *pass) passFile(i int) int {
 		at++
 	}
 	p.read(i, at)
-	if p.undecided(last) || fields != 3 || at-last < 4 || strings.ContainsAny(s[last:at], ")]}") || digits(s[last:at]) || referring(s[last:at], true) {
+	if p.undecided(i+1) || fields != 3 || at-last < 4 || strings.ContainsAny(s[last:at], ")]}") || digits(s[last:at]) || referring(s[last:at], true) {
 		return 0
 	}
 	p.mask(last, at)

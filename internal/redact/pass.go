@@ -45,7 +45,7 @@ func (p *pass) run(from int) {
 	strong := p.spans
 	p.spans = nil
 	p.shapes(from)
-	p.spans = merge(strong, p.spans)
+	p.spans = merge(strong, ordered(p.spans))
 	for _, sp := range p.spans {
 		if sp.from < p.settled && sp.to > p.settled {
 			p.settled = sp.from
@@ -179,6 +179,18 @@ func (p *pass) maskPhrase(from, to int) {
 		}
 	}
 	p.mask(from, to)
+}
+
+// ordered joins spans that overlap. Rules do not make any; a mistake in one must not
+// show what another has hidden.
+func ordered(list []span) []span {
+	for i := 1; i < len(list); i++ {
+		if list[i].from < list[i-1].to {
+			slices.SortStableFunc(list, func(a, b span) int { return a.from - b.from })
+			return merge(list[:1], list[1:])
+		}
+	}
+	return list
 }
 
 // merge joins two ordered lists. Where spans overlap, the first list's wins and

@@ -27,7 +27,7 @@ func (p *pass) privateKey(end int) int {
 	tail := strings.Index(s[body:bound], "-----END")
 	if tail < 0 {
 		p.read(body, bound)
-		if p.undecided(body) {
+		if p.undecided(end) {
 			return len(s)
 		}
 		tail = bound - body
@@ -88,15 +88,16 @@ var encodedStems = [...]struct {
 	{text: "2D2D2D2D2D424547494E20", hex: true},
 }
 
-// encodedKeys masks private keys in base64 or hex, which commands print to move
-// them, over all their lines. It returns the end of the last one in s[i:end].
-func (p *pass) encodedKeys(i, end int) int {
+// stemMemo is where each stem comes next in the run at work, plus one; 0 is unknown.
+type stemMemo [len(encodedStems)]int
+
+// encodedKey finds the next private key in base64 or hex in s[at:end], which commands
+// print to move it. from is end if there is none; to may be lines after end.
+func (p *pass) encodedKey(next *stemMemo, at, end int) (from, to int) {
 	const shortest = 40
-	if end-i < shortest {
-		return 0
+	if end-at < shortest {
+		return end, end
 	}
-	last, at := 0, i
-	var next [len(encodedStems)]int // where each stem comes next, plus one; 0 is unknown
 	for {
 		first := -1
 		for k, stem := range encodedStems {
@@ -112,22 +113,14 @@ func (p *pass) encodedKeys(i, end int) int {
 			}
 		}
 		if first < 0 {
-			return last
+			return end, end
 		}
 		stem := encodedStems[first]
 		at = next[first] - 1
-		if !p.privateStem(at, stem.skip, stem.hex) {
-			at += len(stem.text)
-			continue
+		if p.privateStem(at, stem.skip, stem.hex) {
+			return at, p.encodedEnd(at)
 		}
-		to := p.encodedEnd(at)
-		if p.undecided(at) {
-			return end
-		}
-		p.maskAs(at, to, hidden)
-		if last, at = to, to; at >= end {
-			return last
-		}
+		at += len(stem.text)
 	}
 }
 

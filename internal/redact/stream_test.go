@@ -61,6 +61,9 @@ func TestStreamsAreMaskedAtEveryCut(t *testing.T) {
 	known := base64.StdEncoding.EncodeToString([]byte("x-----BEGIN KNOWN KEY-----\nMIIEpAIBAAKCAQEA1234567890\nabcdefghijklmnop\n-----END KNOWN KEY-----\n"))
 	list := append(examples(secretLines), examples(honestLines)...)
 	list = append(list, example{text: "a " + known[:76] + "\n" + known[76:] + " b"}, example{text: "x open sesam open sesame hunter2hunter hunter2hunter2"})
+	list = append(list,
+		example{text: "--password-----BEGIN :=xoxb-xoxb-xoxb- = PRIVATE KEY-----"}, example{text: "a:5432:password=hunter2:x"},
+		example{text: "whsec_ABCDEFGHIJKLMNOPQRSTUV/LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0tCk1JSUV2UUlCQURBTkJna3Foa2lHOXcw"})
 	for i, e := range list {
 		text := e.text + "\n" + list[(i*7+3)%len(list)].text + "\n"
 		want := r.Text(text)

@@ -131,9 +131,33 @@ func pair16(s string) uint { return uint(s[0])<<8 | uint(s[1]) }
 // tokens masks the keys of a known form in the run s[i:end]. It returns the end of
 // the last one, 0 if there is none.
 func (p *pass) tokens(i, end int) int {
-	s := p.s
-	last := p.encodedKeys(i, end)
-	for k := max(i, last); k < end; {
+	var next stemMemo
+	last, spans := 0, len(p.spans)
+	from, to := p.encodedKey(&next, i, end)
+	for k := i; k < end; {
+		switch {
+		case k > from: // a key went on into it
+			from, to = p.encodedKey(&next, k, end)
+		case k == from:
+			p.maskAs(from, to, hidden)
+			k, last = to, to
+			from, to = p.encodedKey(&next, k, end)
+		default:
+			last = max(last, p.wordTokens(k, from))
+			k = max(from, last)
+		}
+	}
+	if p.undecided(i) {
+		p.spans = p.spans[:spans]
+		return end
+	}
+	return last
+}
+
+// wordTokens masks the keys that begin a word of s[k:end].
+func (p *pass) wordTokens(k, end int) int {
+	s, last := p.s, 0
+	for k < end {
 		if !wordByte(s[k]) {
 			k++
 			continue
@@ -147,9 +171,6 @@ func (p *pass) tokens(i, end int) int {
 		for k < end && wordByte(s[k]) {
 			k++
 		}
-	}
-	if p.undecided(i) {
-		return end
 	}
 	return last
 }
