@@ -160,7 +160,7 @@ func TestAlwaysIsNarrowAtFirst(t *testing.T) {
 	store := &kept{}
 	given := &host{answers: []hermes.Decision{hermes.AllowAlways}, platform: "cli"}
 	mustToolbox(t, toolbox.Options{Approvals: toolbox.Approvals{Grants: store}}, terminal(&ran)).Run(t.Context(), command("rm -r build", given))
-	want := hermes.Grant{Tool: "terminal", Key: "recursive delete", Subject: "rm -r build", Dir: "/work", Platform: "cli"}
+	want := hermes.Grant{Tool: "terminal", Key: "recursive delete", Subject: "rm -r build", Dir: "/work", Platform: "cli", By: "owner"}
 	if len(store.grants) != 1 {
 		t.Fatalf("stored %+v", store.grants)
 	}
