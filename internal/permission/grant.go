@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -102,14 +103,7 @@ func read(node *yaml.Node) (hermes.Grant, error) {
 	return g, nil
 }
 
-func isKnown(name string) bool {
-	for _, k := range known {
-		if name == k {
-			return true
-		}
-	}
-	return false
-}
+func isKnown(name string) bool { return slices.Contains(known[:], name) }
 
 // moment reads a time or a date; a date is its first moment in UTC.
 func moment(text string) (time.Time, error) {

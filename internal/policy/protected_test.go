@@ -151,7 +151,7 @@ func TestSecret(t *testing.T) {
 		}
 	}
 	if !rules.Secret("/srv/app/link", "/home/ada/.netrc") {
-		t.Error("a link to a secret is none")
+		t.Error("a link to a secret does not count as one")
 	}
 }
 

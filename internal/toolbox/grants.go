@@ -1,11 +1,15 @@
 package toolbox
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
 	"hermes"
 )
+
+// owner is who gives a grant on a frontend that names no user.
+const owner = "owner"
 
 // maxStored bounds the subject, in bytes, of a grant that is kept on disk.
 const maxStored = 8 << 10
@@ -99,7 +103,7 @@ func (a *approvals) grant(ctx context.Context, c *hermes.Call, on hermes.Subject
 			g.Subject, g.Dir = "", ""
 		}
 		if c.Host != nil {
-			g.By = c.Host.Session().User
+			g.By = cmp.Or(c.Host.Session().User, owner)
 		}
 		if answer.Decision == hermes.AllowAlways && !f.NoRemember && a.rules.Grants != nil {
 			stored = append(stored, g)

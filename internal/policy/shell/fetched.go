@@ -31,7 +31,7 @@ func (j *judge) fetches(name string, rest []string) {
 }
 
 // codeVerbs are the subcommands after which a program takes code to run or to
-// install. A star is none: the program takes it at once.
+// install. A star means that it also takes code without a subcommand.
 var codeVerbs = map[string]string{
 	"deno": " run install i test bench serve cache compile * ", "bun": " run x install i add create * ", "npx": " * ", "bunx": " * ", "pnpx": " * ",
 	"npm": " exec x install i add ci init create ", "pnpm": " exec dlx install i add create ", "yarn": " dlx add create global ", "uvx": " * ",
