@@ -36,6 +36,7 @@ func TestUnknownProgramsMayRunTheirArguments(t *testing.T) {
 		"frob bash", "cat x | frob -- bash -s", "xargs -I% rm -rf % < x", "echo x | xargs -I% sh -c 'rm -rf %'", "xargs -a f sh -c", "echo 'rm -rf x' | xargs -0 sh -c", "runuser -u ada -- rm -rf x", "flock /tmp/l python3 -c 'import os'", "nix run x -- rm -rf y", "conda run -n x rm -rf y", "watch \"$x\"", "watch $x", "xvfb-run $x", "flock /tmp/l $x", "npx $x", "tmux new -d $x", "f() { \"$@\"; }; f rm -rf x", "f() { sudo \"$@\"; }; f \"$x\"", "f() { bash -c \"$1\"; }; f 'rm -rf x'", "f() { bash -c \"$1\"; }; f \"$x\"", "f() { $1 $2 x; }; f rm -rf",
 		"claude -p 'clean up'", "codex exec 'clean up'", "gh alias set --shell x 'rm -rf x'", "vim -c '!reboot'", "dc <<< '!rm -rf x'", "frob -e 'a(b)'", "podman unshare rm -rf x", "direnv exec . rm -rf x", "psql -c '\\! rm -rf x'",
 		"env -vS 'rm -rf x'", "env -iSrm -rf x", "gdb -ex 'shell rm -rf x'",
+		"env --split-string 'rm -rf x'", "env --spl 'rm -rf x'", "env --split-string='A=1 rm' -rf x", "env -S 'bash -c' 'rm -rf x'", "env -S '-i rm -rf x'", "sudo --frob 'rm -rf x'", "nohup --frob 'rm -rf x'", "nsenter --frob 'rm -rf x'", "mysql -e 'system rm -rf x'",
 	})
 	checkLevels(t, shell.Allow, []string{
 		"frob x y z", "frob --all 'some text; more text'", "npm run build -- --watch", "cargo test --workspace", "make -j4 test install", "npm run reboot", "make halt", "apt-get install -y bash sudo python3 git",
@@ -45,5 +46,6 @@ func TestUnknownProgramsMayRunTheirArguments(t *testing.T) {
 		"script -c 'make test' log", "flock /tmp/l make", "jq '.[] | select(.a > 1)' x", "psql -c 'select * from a; select 1'", "curl -H 'A: rm -rf x' https://x", "sudo -E make install", "env -i PATH=/usr/bin make", "timeout 5 npm test", "time -p make",
 		"tar -cf x.tar --exclude='*.o' .", "rsync -e 'ssh -p 22' a b:", "curl x | tar xz", "curl x | sudo tee y", "curl -s x | gpg --dearmor -o y", "cat <<EOF\nkind: Pod\nargs: [rm, -rf, x]\nEOF", "go test -run 'TestRm|TestKill' ./...", "pip install -e .[dev]",
 		"pytest -k 'rm or kill'", "mvn -q install", "gradle clean build", "meson install -C build", "man shutdown", "ls rm kill", "mkdir kill rm", "dotnet format", "terraform init", "cmake --install build", "frob a=b c=d", "claude --version", "psql -c 'select count(*) from a'", "gh api graphql -f query='{ viewer { login } }'", "f() { for i in 1 2; do \"$@\" && return; done; }; f npm ci", "run() { echo \"$@\"; \"$@\"; }; run make", "run() { bash -c \"$1\"; }; run 'make test'", "gdb -batch -ex bt ./a core",
+		"env -S 'A=1 make'", "env LC_ALL=C sort -S 1G x", "env -S 'bash -c' 'ls; pwd'", "env --split-string 'go test' ./...", "runuser -u ada -- make", "runuser -l ada -c 'make test'", "sudo --frob make",
 	})
 }
