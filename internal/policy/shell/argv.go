@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -78,22 +79,16 @@ func (j *judge) wrapped(name string, w wrapper, args []string, s situation) {
 	case "sudo":
 		j.sudo(own)
 	case "env":
-		for i, a := range own {
-			if (a == "-S" || a == "--split-string") && i+1 < len(own) {
-				j.script(strings.Join(append([]string{own[i+1]}, inner...), " "))
-				return
-			}
-			if text, ok := strings.CutPrefix(a, "--split-string="); ok {
-				j.script(text + " " + strings.Join(inner, " "))
-			}
+		if text, rest, ok := splitText(own, inner); ok {
+			j.script("env " + scriptText(text) + quoted(rest))
+			return
 		}
-		for i, a := range args { // -S, also in a cluster
-			if at := strings.IndexByte(a, 'S'); at > 0 && a[0] == '-' && a[1] != '-' && strings.Trim(a[1:at], "i0v") == "" {
-				j.script(scriptText(a[at+1:] + " " + strings.Join(args[i+1:], " ")))
-				return
-			}
+	case "runuser":
+		if !hasShort(own, "u") && !hasLong(own, "--user") { // as su
+			j.launches("su", args, s)
+			return
 		}
-	case "flock", "runuser":
+	case "flock":
 		if j.optionScript(own) {
 			return
 		}
@@ -124,6 +119,7 @@ func (j *judge) wrapped(name string, w wrapper, args []string, s situation) {
 	j.hiddenTexts(name, own)
 	if w.unclear(own) {
 		j.hiddenWords(args, s)
+		j.hiddenTexts(name, inner[:min(1, len(inner))]) // which may be the option's value
 	}
 	for _, a := range own {
 		if name, value, ok := strings.Cut(a, "="); ok && isAssignment(a) {
@@ -136,12 +132,31 @@ func (j *judge) wrapped(name string, w wrapper, args []string, s situation) {
 	j.argv(inner, s)
 }
 
+// splitText returns the text that env -S splits into words, and the words after it.
+func splitText(own, inner []string) (text string, rest []string, ok bool) {
+	for i, a := range own {
+		option, value, attached := strings.Cut(a, "=")
+		if at := strings.IndexByte(a, 'S'); at > 0 && a[0] == '-' && strings.Trim(a[1:at], "i0v") == "" {
+			value, attached, ok = a[at+1:], at+1 < len(a), true
+		} else {
+			ok = len(option) > len("--") && strings.HasPrefix("--split-string", option)
+		}
+		switch rest = slices.Concat(own[i+1:], inner); {
+		case ok && !attached && len(rest) > 0:
+			return rest[0], rest[1:], true
+		case ok:
+			return value, rest, true
+		}
+	}
+	return "", nil, false
+}
+
 // opensShell reports whether a wrapper without a command runs a shell.
 func opensShell(name string, own []string) bool {
 	switch name {
 	case "sudo":
 		return hasShort(own, "si") || hasLong(own, "--shell") || hasLong(own, "--login")
-	case "chroot", "unshare", "nsenter", "runuser":
+	case "chroot", "unshare", "nsenter":
 		return true
 	}
 	return false

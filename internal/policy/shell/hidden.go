@@ -138,7 +138,7 @@ func (j *judge) hiddenText(text string) {
 
 // hiddenScript judges text that may be a script.
 func (j *judge) hiddenScript(text string) {
-	text = strings.TrimPrefix(strings.TrimLeft(text, " \t\n'\"@+"), "shell ")
+	text = strings.TrimPrefix(strings.TrimPrefix(strings.TrimLeft(text, " \t\n'\"@+"), "shell "), "system ")
 	if text == "" || !isLetter(text[0]) && text[0] != '.' && text[0] != '/' && text[0] != '(' && text[0] != '{' || !j.spend(len(text)) || !j.step() {
 		return
 	}

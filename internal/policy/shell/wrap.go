@@ -23,7 +23,7 @@ func wrapperOf(name string) (wrapper, bool) {
 	case "pkexec":
 		return wrapper{long: " --user "}, true
 	case "env":
-		return wrapper{values: "uCP", long: " --unset --chdir ", assign: true, alone: "i0v", known: " --ignore-environment --null --debug "}, true
+		return wrapper{values: "uCPa", long: " --unset --chdir --argv0 ", assign: true, alone: "i0v", known: " --ignore-environment --null --debug "}, true
 	case "nohup", "setsid", "command", "builtin", "unbuffer", "fakeroot", "caffeinate", "dbus-run-session", "proxychains", "proxychains4", "torsocks", "catchsegv", "noglob", "nocorrect", "rlwrap":
 		return wrapper{alone: "pfvVwcg"}, true
 	case "exec":
