@@ -46,5 +46,9 @@ func always(s *syntax.Stmt, until bool) bool {
 	if until {
 		return name == "false"
 	}
-	return name == ":" || name == "true" || (name == "[" || name == "test") && len(c.Args) > 1 && strings.Trim(c.Args[1].Lit(), "1") == ""
+	if (name == "[" || name == "test") && len(c.Args) > 1 {
+		text, known := literal(c.Args[1])
+		return known && text != "" && strings.Trim(text, "1") == ""
+	}
+	return name == ":" || name == "true"
 }
