@@ -37,6 +37,7 @@ func TestUnknownProgramsMayRunTheirArguments(t *testing.T) {
 		"claude -p 'clean up'", "codex exec 'clean up'", "gh alias set --shell x 'rm -rf x'", "vim -c '!reboot'", "dc <<< '!rm -rf x'", "frob -e 'a(b)'", "podman unshare rm -rf x", "direnv exec . rm -rf x", "psql -c '\\! rm -rf x'",
 		"env -vS 'rm -rf x'", "env -iSrm -rf x", "gdb -ex 'shell rm -rf x'",
 		"env --split-string 'rm -rf x'", "env --spl 'rm -rf x'", "env --split-string='A=1 rm' -rf x", "env -S 'bash -c' 'rm -rf x'", "env -S '-i rm -rf x'", "sudo --frob 'rm -rf x'", "nohup --frob 'rm -rf x'", "nsenter --frob 'rm -rf x'", "mysql -e 'system rm -rf x'",
+		"su -c ls -c 'rm -rf x'", "su --command=ls --command='rm -rf x'", "perl -e 'print 1' -e 'unlink \"x\"'", "ruby -e 'puts 1' -e 'system \"x\"'", "node -p 1 -e 'x()'", "perl -e 'print 1' -pi /etc/x", "ls | xargs -I A -I B sh -c B", "bash +c 'rm -rf x'", "sh +xc 'rm -rf x'", "bash +c \"$x\"",
 	})
 	checkLevels(t, shell.Allow, []string{
 		"frob x y z", "frob --all 'some text; more text'", "npm run build -- --watch", "cargo test --workspace", "make -j4 test install", "npm run reboot", "make halt", "apt-get install -y bash sudo python3 git",
@@ -46,6 +47,6 @@ func TestUnknownProgramsMayRunTheirArguments(t *testing.T) {
 		"script -c 'make test' log", "flock /tmp/l make", "jq '.[] | select(.a > 1)' x", "psql -c 'select * from a; select 1'", "curl -H 'A: rm -rf x' https://x", "sudo -E make install", "env -i PATH=/usr/bin make", "timeout 5 npm test", "time -p make",
 		"tar -cf x.tar --exclude='*.o' .", "rsync -e 'ssh -p 22' a b:", "curl x | tar xz", "curl x | sudo tee y", "curl -s x | gpg --dearmor -o y", "cat <<EOF\nkind: Pod\nargs: [rm, -rf, x]\nEOF", "go test -run 'TestRm|TestKill' ./...", "pip install -e .[dev]",
 		"pytest -k 'rm or kill'", "mvn -q install", "gradle clean build", "meson install -C build", "man shutdown", "ls rm kill", "mkdir kill rm", "dotnet format", "terraform init", "cmake --install build", "frob a=b c=d", "claude --version", "psql -c 'select count(*) from a'", "gh api graphql -f query='{ viewer { login } }'", "f() { for i in 1 2; do \"$@\" && return; done; }; f npm ci", "run() { echo \"$@\"; \"$@\"; }; run make", "run() { bash -c \"$1\"; }; run 'make test'", "gdb -batch -ex bt ./a core",
-		"env -S 'A=1 make'", "env LC_ALL=C sort -S 1G x", "env -S 'bash -c' 'ls; pwd'", "env --split-string 'go test' ./...", "runuser -u ada -- make", "runuser -l ada -c 'make test'", "sudo --frob make",
+		"env -S 'A=1 make'", "env LC_ALL=C sort -S 1G x", "env -S 'bash -c' 'ls; pwd'", "env --split-string 'go test' ./...", "runuser -u ada -- make", "runuser -l ada -c 'make test'", "su -c ls -c 'make test'", "perl -e 'print 1' -e 'print 2' kill rm", "python3 -c 'print(1)' -c x rm", "sudo --frob make",
 	})
 }
