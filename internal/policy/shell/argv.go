@@ -196,9 +196,9 @@ func (j *judge) fromInput(command []string, in input) {
 	j.deletesListed(command, in.roots)
 }
 
-// optionScript judges the shell text that su and its relatives get with -c. It
-// reports false if there is none.
-func (j *judge) optionScript(args []string) bool {
+// optionScript judges the shell text that su and its relatives get with -c, of
+// which they run the last one. It reports false if there is none.
+func (j *judge) optionScript(args []string) (found bool) {
 	for i, a := range args {
 		text := ""
 		switch option, value, attached := strings.Cut(a, "="); {
@@ -219,7 +219,7 @@ func (j *judge) optionScript(args []string) bool {
 			continue
 		}
 		j.shellText(text, nil, situation{})
-		return true
+		found = true
 	}
-	return false
+	return found
 }

@@ -58,7 +58,7 @@ func (j *judge) changeTo(word string) {
 }
 
 // chosenFolder returns the folder in which a wrapper runs its command, if one of
-// its options says so.
+// its options says so. The last one counts.
 func chosenFolder(name string, own []string) (string, bool) {
 	short := ""
 	switch name {
@@ -67,7 +67,7 @@ func chosenFolder(name string, own []string) (string, bool) {
 	case "sudo":
 		short = "-D"
 	}
-	for i, w := range own {
+	for i, w := range slices.Backward(own) {
 		if (w == short && short != "" || w == "--chdir" || w == "--working-directory" || w == "--wd") && i+1 < len(own) {
 			return own[i+1], true
 		}

@@ -54,10 +54,15 @@ func (j *judge) interpreter(name string, rest []string, s situation) {
 	}
 	lang, _ := languageOf(name)
 	unclear := false // whether the last option may take the next word
-	inPlace := false
+	given, inPlace := false, false
 	for i := 0; i < len(rest); i++ {
 		a := rest[i]
 		switch {
+		case given && !unclear && (len(a) < 2 || a[0] != '-' || a == "--"): // an argument of the code
+			if inPlace {
+				j.writeAll(plainWords(rest[i:]))
+			}
+			return
 		case isInput(a):
 			j.codeInput(s)
 			return
@@ -73,9 +78,18 @@ func (j *judge) interpreter(name string, rest []string, s situation) {
 			continue
 		case len(a) > 1 && a[0] == '-':
 			at := strings.IndexAny(a[1:], lang.code+lang.values) + 1
-			if at > 0 && strings.IndexByte(lang.code, a[at]) >= 0 || at == 0 && strings.ContainsAny(a, lang.code) {
-				j.codeOption(name, a[at+1:], rest[i+1:], inPlace || editsInPlace(name, a[:at]))
-				return
+			if at > 0 && strings.IndexByte(lang.code, a[at]) >= 0 {
+				text := a[at+1:]
+				if text == "" && i+1 < len(rest) {
+					i++
+					text = rest[i]
+				}
+				j.code(name, text)
+				if lang.code == "c" { // what follows are arguments
+					return
+				}
+				given, unclear, inPlace = true, false, inPlace || editsInPlace(name, a[:at])
+				continue
 			}
 			if at > 0 && a[at] == 'm' && lang.code == "c" {
 				j.module(a[at+1:], rest[i+1:])
@@ -100,7 +114,9 @@ func (j *judge) interpreter(name string, rest []string, s situation) {
 		}
 		unclear = false
 	}
-	j.codeInput(s)
+	if !given {
+		j.codeInput(s)
+	}
 }
 
 func isCodeOption(a string) bool {
@@ -119,18 +135,6 @@ func (j *judge) loads(value string) {
 // editsInPlace reports whether options make perl or ruby change their files.
 func editsInPlace(name, cluster string) bool {
 	return (strings.HasPrefix(name, "perl") || strings.HasPrefix(name, "ruby")) && strings.Contains(cluster, "i")
-}
-
-// codeOption judges the code after an option, in the same or in the next word,
-// and the files that it may change.
-func (j *judge) codeOption(name, text string, rest []string, inPlace bool) {
-	if text == "" && len(rest) > 0 {
-		text, rest = rest[0], rest[1:]
-	}
-	j.code(name, text)
-	if inPlace {
-		j.writeAll(plainWords(rest))
-	}
 }
 
 // module judges python -m.

@@ -165,9 +165,9 @@ func xargs(own, inner []string, in input) []string {
 	return slices.Concat(inner, more)
 }
 
-// replaceMark is the text that xargs replaces by its input.
+// replaceMark is the text that xargs replaces by its input: the last one given.
 func replaceMark(own []string) string {
-	for i, a := range own {
+	for i, a := range slices.Backward(own) {
 		switch {
 		case a == "-I" && i+1 < len(own):
 			return own[i+1]

@@ -109,7 +109,7 @@ func isCommandOption(name, a string) bool {
 	case "--command", "--init-command", "--execute", "--commands", "--eval":
 		return true
 	}
-	if len(a) < 2 || a[0] != '-' || a[1] == '-' {
+	if len(a) < 2 || a[0] != '-' && a[0] != '+' || a[1] == '-' { // bash +c is bash -c
 		return false
 	}
 	return strings.Contains(a, "c") || name == "fish" && strings.Contains(a, "C") || name == "nu" && strings.Contains(a, "e")
