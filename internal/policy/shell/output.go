@@ -84,7 +84,7 @@ func (j *judge) document(r *syntax.Redirect) string {
 		lit, ok := p.(*syntax.Lit)
 		return !ok || strings.Contains(lit.Value, `\`)
 	}) {
-		return j.word(r.Hdoc)
+		return j.unsplit(r.Hdoc, inQuotes)
 	}
 	var b strings.Builder // a quoted delimiter: the text is read as it is
 	for _, p := range r.Hdoc.Parts {

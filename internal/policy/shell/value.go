@@ -30,7 +30,7 @@ func (j *judge) tilde(text string) string {
 
 // parameter returns the value of $name, also of the forms with a default. Words
 // of a list are separated by split.
-func (j *judge) parameter(p *syntax.ParamExp, quoted bool) string {
+func (j *judge) parameter(p *syntax.ParamExp, q quoting) string {
 	if p.Param == nil || p.Names != 0 || p.NestedParam != nil {
 		return unknown
 	}
@@ -46,7 +46,7 @@ func (j *judge) parameter(p *syntax.ParamExp, quoted bool) string {
 		return filled
 	}
 	if list, ok := j.list(name, p.Index); ok {
-		return j.listed(list, name, p, quoted)
+		return j.listed(list, name, p, q)
 	}
 	value, known := j.element(name, p.Index)
 	if p.Slice != nil || p.Repl != nil {
@@ -55,25 +55,25 @@ func (j *judge) parameter(p *syntax.ParamExp, quoted bool) string {
 	if p.Exp == nil {
 		return value
 	}
-	return j.defaulted(p, name, value, known)
+	return j.defaulted(p, name, value, known, max(q, whole))
 }
 
 // defaulted returns the value of ${name:-word} and its relatives.
-func (j *judge) defaulted(p *syntax.ParamExp, name, value string, known bool) string {
+func (j *judge) defaulted(p *syntax.ParamExp, name, value string, known bool, q quoting) string {
 	switch p.Exp.Op {
 	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull:
 		if !known || value == "" {
-			return j.word(p.Exp.Word)
+			return j.unsplit(p.Exp.Word, q)
 		}
 		return value
 	case syntax.AssignUnset, syntax.AssignUnsetOrNull:
 		if !known || value == "" {
-			value = j.word(p.Exp.Word)
+			value = j.unsplit(p.Exp.Word, q)
 			j.set(name, exactly(value))
 		}
 		return value
 	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
-		if text := j.word(p.Exp.Word); known && value != "" || text == "" {
+		if text := j.unsplit(p.Exp.Word, q); known && value != "" || text == "" {
 			return text
 		}
 		return unknown
@@ -115,7 +115,7 @@ func (j *judge) list(name string, index syntax.ArithmExpr) ([]string, bool) {
 }
 
 // listed returns a list as the shell would insert it.
-func (j *judge) listed(list []string, name string, p *syntax.ParamExp, quoted bool) string {
+func (j *judge) listed(list []string, name string, p *syntax.ParamExp, q quoting) string {
 	if p.Repl != nil || p.Exp != nil {
 		return unknown
 	}
@@ -133,7 +133,7 @@ func (j *judge) listed(list []string, name string, p *syntax.ParamExp, quoted bo
 			list = list[:min(to, len(list))]
 		}
 	}
-	if quoted && (name == "*" || indexText(p.Index) == "*") {
+	if q != bare && (name == "*" || indexText(p.Index) == "*") {
 		return strings.Join(list, " ")
 	}
 	return strings.Join(list, split)

@@ -67,7 +67,7 @@ func (j *judge) words(list []*syntax.Word) []string {
 
 // fields adds the words that one word becomes.
 func (j *judge) fields(to []string, w *syntax.Word) []string {
-	text := j.expand(w, false)
+	text := j.expand(w, bare)
 	if text == "" && vanishes(w) {
 		return to
 	}
@@ -99,16 +99,27 @@ func vanishes(w *syntax.Word) bool {
 	})
 }
 
+// quoting is where in a line a word is.
+type quoting int
+
+const (
+	bare     quoting = iota // the shell splits what its expansions become
+	whole                   // it splits nothing: a value, the file of a redirection
+	inQuotes                // double quotes or a here-document: most backslashes stay
+)
+
 // word expands one word without splitting it.
-func (j *judge) word(w *syntax.Word) string {
+func (j *judge) word(w *syntax.Word) string { return j.unsplit(w, whole) }
+
+func (j *judge) unsplit(w *syntax.Word, q quoting) string {
 	if w == nil {
 		return ""
 	}
-	return strings.ReplaceAll(j.expand(w, true), split, " ")
+	return strings.ReplaceAll(j.expand(w, q), split, " ")
 }
 
 // expand returns the text of a word. Text that is too long is unknown.
-func (j *judge) expand(w *syntax.Word, quoted bool) string {
+func (j *judge) expand(w *syntax.Word, q quoting) string {
 	if len(w.Parts) == 1 {
 		if lit, ok := w.Parts[0].(*syntax.Lit); ok && len(lit.Value) < maxText && !strings.ContainsAny(lit.Value, `\~`) {
 			if !j.spend(len(lit.Value)) {
@@ -120,10 +131,10 @@ func (j *judge) expand(w *syntax.Word, quoted bool) string {
 	var b strings.Builder
 	for i, part := range w.Parts {
 		before := b.Len()
-		if lit, ok := part.(*syntax.Lit); ok && i == 0 && !quoted && strings.HasPrefix(lit.Value, "~") {
+		if lit, ok := part.(*syntax.Lit); ok && i == 0 && q != inQuotes && strings.HasPrefix(lit.Value, "~") {
 			b.WriteString(unescape(j.tilde(lit.Value), false))
 		} else {
-			j.part(&b, part, quoted)
+			j.part(&b, part, q)
 		}
 		if !j.spend(b.Len()-before) || b.Len() > maxText {
 			return several
@@ -132,10 +143,10 @@ func (j *judge) expand(w *syntax.Word, quoted bool) string {
 	return b.String()
 }
 
-func (j *judge) part(b *strings.Builder, part syntax.WordPart, quoted bool) {
+func (j *judge) part(b *strings.Builder, part syntax.WordPart, q quoting) {
 	switch p := part.(type) {
 	case *syntax.Lit:
-		b.WriteString(unescape(p.Value, quoted))
+		b.WriteString(unescape(p.Value, q == inQuotes))
 	case *syntax.SglQuoted:
 		text := p.Value
 		if p.Dollar {
@@ -144,14 +155,14 @@ func (j *judge) part(b *strings.Builder, part syntax.WordPart, quoted bool) {
 		b.WriteString(text)
 	case *syntax.DblQuoted:
 		for _, inner := range p.Parts {
-			if j.part(b, inner, true); b.Len() > maxText {
+			if j.part(b, inner, inQuotes); b.Len() > maxText {
 				return
 			}
 		}
 	case *syntax.ParamExp:
-		b.WriteString(j.cut(j.parameter(p, quoted), quoted))
+		b.WriteString(j.cut(j.parameter(p, q), q))
 	case *syntax.CmdSubst:
-		b.WriteString(j.cut(j.substituted(p.Stmts), quoted))
+		b.WriteString(j.cut(j.substituted(p.Stmts), q))
 	case *syntax.ProcSubst:
 		b.WriteString(j.process(p))
 	case *syntax.ExtGlob:
@@ -163,9 +174,9 @@ func (j *judge) part(b *strings.Builder, part syntax.WordPart, quoted bool) {
 	}
 }
 
-// cut marks where the shell splits an unquoted expansion.
-func (j *judge) cut(text string, quoted bool) string {
-	if quoted || text == "" {
+// cut marks where the shell splits an expansion.
+func (j *judge) cut(text string, q quoting) string {
+	if q != bare || text == "" {
 		return text
 	}
 	separators, known := j.value("IFS")
