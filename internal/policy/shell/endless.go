@@ -24,9 +24,7 @@ func (j *judge) startsWithoutEnd(body []*syntax.Stmt) {
 			case *syntax.Stmt:
 				starts = starts || n.Background
 			case *syntax.CallExpr:
-				if len(n.Args) > 0 {
-					waits = waits || within("sleep wait read break return exit inotifywait fswatch", n.Args[0].Lit())
-				}
+				waits = waits || within("sleep wait read break return exit inotifywait fswatch", called(n))
 			}
 			return true
 		})
@@ -39,10 +37,10 @@ func (j *judge) startsWithoutEnd(body []*syntax.Stmt) {
 // always reports whether a condition never changes.
 func always(s *syntax.Stmt, until bool) bool {
 	c, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(c.Args) == 0 {
+	if !ok {
 		return false
 	}
-	name := c.Args[0].Lit()
+	name := called(c)
 	if until {
 		return name == "false"
 	}

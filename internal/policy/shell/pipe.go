@@ -1,9 +1,7 @@
 package shell
 
 import (
-	"path"
 	"slices"
-	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -90,7 +88,8 @@ func (j *judge) commandNames(n syntax.Node) []string {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		if c, ok := n.(*syntax.CallExpr); ok {
 			for _, w := range c.Args {
-				name := path.Base(strings.ToLower(w.Lit()))
+				text, _ := literal(w)
+				name := program(text)
 				names = append(names, name)
 				if !isWrapper(name) {
 					break

@@ -253,10 +253,19 @@ func calls(n syntax.Node, name string) bool {
 	found := false
 	syntax.Walk(n, func(n syntax.Node) bool {
 		c, ok := n.(*syntax.CallExpr)
-		found = found || ok && len(c.Args) > 0 && c.Args[0].Lit() == name
+		found = found || ok && called(c) == name
 		return !found
 	})
 	return found
+}
+
+// called returns the name of the program that a command runs, "" if it is unknown.
+func called(c *syntax.CallExpr) string {
+	if len(c.Args) == 0 {
+		return ""
+	}
+	name, _ := literal(c.Args[0])
+	return name
 }
 
 // substitutions judges the commands inside a word or another node.
