@@ -1,7 +1,8 @@
 // Package shell analyzes command lines without running them: whether one is
 // dangerous (judge.go), whether it only reads (reads.go), which command decides
-// its exit status (last.go), which folders it changes to (folders.go), which
-// simple commands it runs (commands.go), and where sudo needs a password (sudo.go).
+// its exit status (last.go), which paths it names and which folders it changes to
+// (mentions.go), which simple commands it runs (commands.go), and where sudo needs
+// a password (sudo.go).
 //
 // It uses no network or state, no disk but through Context.Resolve, and knows
 // nothing of the agent. A command that is only known at run time counts as
