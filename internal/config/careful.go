@@ -142,17 +142,13 @@ func (c *Config) refused(src []byte, path []string) error {
 	for _, p := range trial.Check() {
 		at, err := yamledit.Split(p.Key)
 		within := err == nil && len(at) >= len(path) && slices.Equal(at[:len(path)], path)
-		if within && p.Severity >= Warning && !p.Planned && !strings.Contains(p.Text, "uses the variable") {
-			return fmt.Errorf("%s %s; nothing was written%s", p.Key, p.Text, question(p.Do))
+		if !within || p.Severity < Warning || p.Planned || p.unset != "" {
+			continue
 		}
+		if p.meant != "" {
+			return fmt.Errorf("%s %s; nothing was written. Did you mean %s?", p.Key, p.Text, p.meant)
+		}
+		return fmt.Errorf("%s %s; nothing was written", p.Key, p.Text)
 	}
 	return nil
-}
-
-// question keeps the part of advice that asks whether another name was meant.
-func question(do string) string {
-	if i := strings.Index(do, "Did you mean "); i >= 0 {
-		return ". " + do[i:]
-	}
-	return ""
 }

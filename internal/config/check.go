@@ -33,6 +33,9 @@ type Problem struct {
 	Served   string
 	Do       string
 	Planned  bool // the setting is known and valid but has no effect yet
+
+	meant string // the key that was probably meant, "" if unknown
+	unset string // the variable that the value uses and that is not set
 }
 
 // String describes the problem in one or two sentences for the user.
@@ -172,15 +175,19 @@ func unknownKey(in layer, key *yaml.Node, path, known []string) (Problem, bool) 
 	p := Problem{Severity: Note, File: in.file, Line: key.Line, Key: dotted,
 		Text: "is not a known setting", Served: "it has no effect"}
 	if name := nearest(key.Value, known); name != "" {
-		p.Do = "Did you mean " + yamledit.Join(append(slices.Clone(path[:len(path)-1]), name)) + "?"
-	} else if name := elsewhere(key.Value); name != "" {
-		p.Do = "Did you mean " + name + "?"
+		p.meant = yamledit.Join(append(slices.Clone(path[:len(path)-1]), name))
+	} else {
+		p.meant = elsewhere(key.Value)
 	}
+	var advice []string
 	if meantCareful(path, known) {
 		p.Severity = Warning
-		p.Do = strings.TrimSpace("Remove it with `hermes config unset " + dotted + "`. " + p.Do)
-		p.Do = strings.TrimSuffix(p.Do, ".")
+		advice = append(advice, "Remove it with `hermes config unset "+dotted+"`")
 	}
+	if p.meant != "" {
+		advice = append(advice, "Did you mean "+p.meant+"?")
+	}
+	p.Do = strings.Join(advice, ". ")
 	return p, true
 }
 

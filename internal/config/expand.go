@@ -37,7 +37,7 @@ func (d *decoder) expand(p layeredNode, n *yaml.Node, path []string) string {
 			value = "${" + reference + "}"
 			d.add(Problem{Severity: Warning, File: p.layer.file, Line: n.Line, Key: yamledit.Join(path),
 				Text: "uses the variable " + name + ", which is not set", Served: "the text is used as written",
-				Do: "Set it with `hermes config set " + name + " VALUE`"})
+				Do: "Set it with `hermes config set " + name + " VALUE`", unset: name})
 		}
 		b.WriteString(value)
 	}
