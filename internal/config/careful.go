@@ -3,7 +3,6 @@ package config
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"os"
 	"reflect"
 	"slices"
@@ -118,14 +117,6 @@ func (c *Config) checkPrices(add func(Problem)) {
 		}
 		add(p)
 	}
-}
-
-// maxUSD is the largest amount of money, far from where it could not be counted.
-const maxUSD = 1e9
-
-// tooMuch reports whether a number of the section spend is too large to count.
-func tooMuch(path []string, v reflect.Value) bool {
-	return careful(path) && path[0] == spendSection && v.Kind() == reflect.Float64 && math.Abs(v.Float()) > maxUSD
 }
 
 // refused returns an error if a change of config.yaml would write an unknown key or an

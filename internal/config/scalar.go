@@ -26,11 +26,7 @@ func (d *decoder) put(p layeredNode, v reflect.Value, f field, path []string) st
 		if text != n.Value {
 			n = scalarOf(text)
 		}
-		fault := put(n, text, v, f)
-		if fault == "" && tooMuch(path, v) {
-			return "must be " + wanted(v.Type(), f) + " up to 1000000000, not " + strconv.Quote(short(text))
-		}
-		return fault
+		return put(n, text, v, f)
 	}
 	if n.Kind == yaml.SequenceNode && v.Kind() == reflect.Slice {
 		items := make([]string, 0, len(n.Content))

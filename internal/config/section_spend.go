@@ -23,18 +23,19 @@ type Spend struct {
 	Prices map[string]SpendPrice `key:"prices" test:"internal/app.TestPricesAreTheUsersOwn"`
 }
 
-// SpendCap limits money, in US dollars, and tokens of every kind.
+// SpendCap limits money, in US dollars, and tokens of every kind. The largest amounts
+// of money are far below those that could not be counted.
 type SpendCap struct {
-	USD    float64 `key:"usd" min:"0"`
+	USD    float64 `key:"usd" min:"0" max:"1000000000"`
 	Tokens int     `key:"tokens" min:"0"`
 }
 
 // SpendPrice is in US dollars for a million tokens; less than zero means unknown.
 type SpendPrice struct {
-	Input      float64 `key:"input" default:"-1" min:"-1"`
-	Output     float64 `key:"output" default:"-1" min:"-1"`
-	CacheRead  float64 `key:"cache_read" default:"-1" min:"-1"`
-	CacheWrite float64 `key:"cache_write" default:"-1" min:"-1"`
+	Input      float64 `key:"input" default:"-1" min:"-1" max:"1000000000"`
+	Output     float64 `key:"output" default:"-1" min:"-1" max:"1000000000"`
+	CacheRead  float64 `key:"cache_read" default:"-1" min:"-1" max:"1000000000"`
+	CacheWrite float64 `key:"cache_write" default:"-1" min:"-1" max:"1000000000"`
 }
 
 // Spend returns the section spend.
