@@ -31,7 +31,7 @@ func TestNoTurnWithUnclearSpendSettings(t *testing.T) {
 		"a word for a cap":           {"spend:\n  session: abc\n", "line 2: spend.session must be a section"},
 		"a misspelt key":             {"spend:\n  per_session: 5\n", "line 2: spend.per_session is not a known setting"},
 		"a misspelt unit":            {"spend:\n  day: {usd: 5, token: 100}\n", "line 2: spend.day.token is not a known setting"},
-		"less than nothing":          {"spend:\n  day: {usd: -1}\n", "line 2: spend.day.usd must be a number"},
+		"less than nothing":          {"spend:\n  day: {usd: -1}\n", "line 2: spend.day.usd must be a number from 0 to 1000000000, not \"-1\""},
 		"a list":                     {"spend:\n  day:\n    usd: [5]\n", "line 3: spend.day.usd must be a number"},
 		"no number":                  {"spend:\n  day: {usd: .nan}\n", "line 2: spend.day.usd must be a number"},
 		"without end":                {"spend:\n  day: {usd: .inf}\n", "line 2: spend.day.usd must be a number"},

@@ -79,7 +79,7 @@ func TestSetRefusesWhatWouldNotWork(t *testing.T) {
 	tests := []struct{ name, key, value, want string }{
 		{"not a number", "terminal.timeout", "soon", "terminal.timeout must be a number of seconds"},
 		{"too small", "terminal.timeout", "0", "at least 1"},
-		{"negative", "agent.api_max_retries", "-1", "must be a whole number"},
+		{"negative", "agent.api_max_retries", "-1", "must be a whole number, at least 0, not \"-1\""},
 		{"not a choice", "approvals.mode", "never", "must be one of smart, manual, off"},
 		{"a section", "web", "exa", "set one of its keys: backend, search_backend,"},
 		{"a section in a list's place", "toolsets", "{a: 1}", "must be a list"},
