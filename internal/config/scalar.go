@@ -2,7 +2,6 @@ package config
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -107,18 +106,15 @@ func put(n *yaml.Node, text string, v reflect.Value, f field) string {
 
 // wanted says in words which values a setting takes.
 func wanted(t reflect.Type, f field) string {
-	least := ""
-	if f.min != "" && f.min != "0" {
-		least = ", at least " + f.min
-	}
+	bounds := ", at least " + cmp.Or(f.min, "0")
 	if f.max != "" {
-		least = fmt.Sprintf(" from %s to %s", cmp.Or(f.min, "0"), f.max)
+		bounds = " from " + cmp.Or(f.min, "0") + " to " + f.max
 	}
 	switch {
 	case f.oneof != "":
 		return "one of " + strings.Join(strings.Fields(f.oneof), ", ")
 	case t == reflect.TypeFor[time.Duration]():
-		return "a number of seconds (or 90s, 5m, 2h)" + least
+		return "a number of seconds (or 90s, 5m, 2h)" + bounds
 	case t == reflect.TypeFor[Limit]():
 		return "a number, or none (no limit)"
 	}
@@ -126,9 +122,9 @@ func wanted(t reflect.Type, f field) string {
 	case reflect.Bool:
 		return "true or false"
 	case reflect.Int:
-		return "a whole number" + least
+		return "a whole number" + bounds
 	case reflect.Float64:
-		return "a number" + least
+		return "a number" + bounds
 	case reflect.Slice:
 		return "a list"
 	}
