@@ -115,6 +115,12 @@ func TestRemovedSettingsStillLoad(t *testing.T) {
 
 func TestUnknownSideTasksAreReported(t *testing.T) {
 	t.Parallel()
+	change, err := load(setup(t, "", "")).Set(t.Context(), "auxiliary.compresion.model", "one")
+	must(t, err)
+	note := "auxiliary.compresion.model is not a known setting; it is saved but has no effect"
+	if !slices.Equal(change.Notes, []string{note}) {
+		t.Errorf("Set says %q", change.Notes)
+	}
 	got := texts(load(setup(t, "auxiliary:\n  compresion: {model: one}\n", "")).Check())
 	want := "config.yaml, line 2: auxiliary.compresion is not a known setting; it has no effect. Did you mean auxiliary.compression?"
 	if !slices.Contains(got, want) {
