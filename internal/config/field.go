@@ -43,6 +43,13 @@ func lookup(path []string) (reflect.Type, field, bool) {
 			if next.rest {
 				t, f = t.Elem(), f.item()
 			}
+			if next.rest && next.owner == reflect.TypeFor[AuxiliaryTasks]() {
+				task, isTask := sideTasks[name]
+				if !isTask {
+					return nil, field{}, false
+				}
+				f.planned = task.planned
+			}
 		case reflect.Map, reflect.Slice:
 			t, f = t.Elem(), f.item()
 		case reflect.Interface:

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -79,9 +78,6 @@ func Capabilities() []Capability { return slices.Clone(capabilities[:]) }
 // false for settings that have an effect and for unknown ones.
 func Planned(path ...string) (Capability, bool) {
 	_, f, known := lookup(path)
-	if len(path) > 1 && path[0] == "auxiliary" {
-		f.planned = cmp.Or(sideTasks[path[1]].planned, f.planned)
-	}
 	if !known || f.planned == "" {
 		return Capability{}, false
 	}
