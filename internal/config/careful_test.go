@@ -127,3 +127,23 @@ func TestSetRefusesMistakesInCarefulSections(t *testing.T) {
 		t.Errorf("got %q", texts(problems))
 	}
 }
+
+// TestWrongRoutingIsStrict has values of provider_routing that cannot be read: the stricter one
+// counts, and the file is named as its source.
+func TestWrongRoutingIsStrict(t *testing.T) {
+	t.Parallel()
+	c := load(setup(t, "provider_routing: {data_collection: denny, zdr: yess, allow_fallbacks: nope, require_parameters: maybe}\n", ""))
+	got := map[string]any{}
+	for _, e := range c.EntriesBelow("provider_routing") {
+		if e.Line == 1 {
+			got[e.Key] = e.Value
+		}
+	}
+	want := map[string]any{
+		"provider_routing.data_collection": "deny", "provider_routing.zdr": true,
+		"provider_routing.allow_fallbacks": false, "provider_routing.require_parameters": true,
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
