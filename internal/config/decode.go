@@ -245,13 +245,12 @@ func (d *decoder) leaf(at []layeredNode, v reflect.Value, f field, path []string
 			continue
 		}
 		fault := d.put(p, v, f, path)
+		if fault != "" && f.wrong != "" {
+			d.report(p, path, fault, f.wrong+" is used instead")
+			fault = put(scalarOf(f.wrong), f.wrong, v, f)
+		}
 		if fault == "" {
 			l.source, l.file, l.line = p.layer.source, p.layer.file, p.node.Line
-			return
-		}
-		if f.wrong != "" {
-			d.report(p, path, fault, f.wrong+" is used instead")
-			put(scalarOf(f.wrong), f.wrong, v, f)
 			return
 		}
 		d.report(p, path, fault, "it is ignored")
