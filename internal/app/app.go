@@ -159,7 +159,7 @@ func (a *App) loadConfig() (*config.Config, error) {
 	}
 	return config.Load(h, config.Options{
 		IgnoreUser: a.opts.IgnoreUserConfig, LookupEnv: a.lookup, Now: a.opts.Now, Toolset: a.toolset,
-		KeyOf: func(c *config.Config, name string) string { return keyOf(c)(name) },
+		KeyOf: keyOf,
 		Journal: func(ctx context.Context, what, path string, write func() error) error {
 			return a.changes(h).Record(ctx, undo.Note{Kind: "config", Actor: "person", What: what}, []string{path}, write)
 		},

@@ -41,7 +41,8 @@ func (a *App) environment(row hermes.Session) (hermes.Environment, error) {
 // variables says which variables of this process child processes may see, and marks
 // them as those of an agent.
 func (a *App) variables(cfg *config.Config) environment.LocalConfig {
-	return environment.LocalConfig{Env: withoutWidening(a.opts.Environ()), KeyOf: keyOf(cfg), Keys: a.serviceKeys(cfg), Mark: a.mark()}
+	whose := keyOf(cfg)
+	return environment.LocalConfig{Env: withoutWidening(a.opts.Environ()), KeyOf: whose, Keys: a.serviceKeys(cfg, whose), Mark: a.mark()}
 }
 
 // shellName returns the last part of a shell's path.

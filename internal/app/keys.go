@@ -79,8 +79,7 @@ func distinct(value string) bool {
 
 // serviceKeys returns the keys of services that the settings, .env and logins
 // hold. They must not reach commands under any name.
-func (a *App) serviceKeys(cfg *config.Config) []string {
-	whose := keyOf(cfg)
+func (a *App) serviceKeys(cfg *config.Config, whose func(name string) string) []string {
 	out := append(cfg.ServiceKeys(), a.logins()...)
 	for _, name := range cfg.EnvNames() {
 		if whose(name) != "" {

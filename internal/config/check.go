@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -152,12 +153,13 @@ func (c *Config) checkPassthrough(add func(Problem)) {
 	if c.options.KeyOf == nil {
 		return
 	}
+	keyOf := sync.OnceValue(func() func(string) string { return c.options.KeyOf(c) }) // most homes pass no variables
 	for _, key := range []string{"env_passthrough", "docker_forward_env"} {
 		for _, e := range c.EntriesBelow("terminal", key) {
 			list, _ := e.Value.([]any)
 			for _, v := range list {
 				name := strings.TrimSpace(fmt.Sprint(v))
-				if whose := c.options.KeyOf(c, name); whose != "" {
+				if whose := keyOf()(name); whose != "" {
 					add(Problem{Severity: Warning, File: e.File, Line: e.Line, Key: e.Key,
 						Text:   fmt.Sprintf("names %s, which holds %s", name, whose),
 						Served: "it is never passed to commands", Do: "Remove it; give commands a key of their own in another variable"})

@@ -41,9 +41,10 @@ type Options struct {
 	// Toolset reports whether a toolset or tool has this name, and lists all
 	// names. With nil, names are not checked.
 	Toolset func(c *Config, name string) (known bool, names []string)
-	// KeyOf says whose key a variable holds if it never reaches commands, and ""
-	// for others. With nil, lists of variables for commands are not checked.
-	KeyOf func(c *Config, name string) string
+	// KeyOf returns a func that says whose key a variable holds if it never reaches
+	// commands, and "" for others. With nil, lists of variables for commands are
+	// not checked.
+	KeyOf func(c *Config) func(name string) string
 	// Now is the clock that names backup copies; nil is time.Now.
 	Now func() time.Time
 }

@@ -55,8 +55,10 @@ func TestSecretsOfTheSettings(t *testing.T) {
 func TestKeysThatAreNotPassedOnAreReported(t *testing.T) {
 	t.Parallel()
 	h := setup(t, "terminal:\n  env_passthrough:\n    - LANG\n    - TELEGRAM_BOT_TOKEN\n  docker_forward_env: [BOX_KEY]\n", "")
-	c := config.Load(h, config.Options{Managed: "-", LookupEnv: lookup(), KeyOf: func(_ *config.Config, name string) string {
-		return map[string]string{"TELEGRAM_BOT_TOKEN": "a key of Telegram", "BOX_KEY": "the key of box"}[name]
+	c := config.Load(h, config.Options{Managed: "-", LookupEnv: lookup(), KeyOf: func(*config.Config) func(string) string {
+		return func(name string) string {
+			return map[string]string{"TELEGRAM_BOT_TOKEN": "a key of Telegram", "BOX_KEY": "the key of box"}[name]
+		}
 	}})
 	var got []string
 	for _, text := range texts(c.Warnings()) {
