@@ -59,19 +59,8 @@ func asksToDelete(t *testing.T, settings string, told *atomic.Bool, rule string,
 	writeFile(t, home+"/config.yaml", "model: {default: played, provider: custom, base_url: \""+server.URL+"/v1\"}\n"+settings)
 	a := openHome(t, home)
 	defer a.Close()
-	m, err := a.Sessions(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := m.Open(t.Context(), session.Open{Platform: "cli", Dir: t.TempDir(), Attended: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	events, cancel := s.Subscribe(0)
-	defer cancel()
-	if err := s.Submit(t.Context(), session.Say{Parts: []hermes.Part{{Text: "clean up"}}}); err != nil {
-		t.Fatal(err)
-	}
+	s := mustOpen(t, a, session.Open{Platform: "cli", Dir: t.TempDir(), Attended: true})
+	events := mustSay(t, s, "clean up")
 	for e := range events {
 		switch e := e.(type) {
 		case hermes.Asked:

@@ -47,19 +47,8 @@ func titleOf(t *testing.T, home, source string, env map[string]string) string {
 	t.Helper()
 	a := app.New(app.Options{Home: home, Dir: t.TempDir(), Getenv: func(name string) string { return env[name] }})
 	defer a.Close()
-	m, err := a.Sessions(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := m.Open(t.Context(), session.Open{Platform: source})
-	if err != nil {
-		t.Fatal(err)
-	}
-	events, cancel := s.Subscribe(0)
-	defer cancel()
-	if err := s.Submit(t.Context(), session.Say{Parts: []hermes.Part{{Text: "hello"}}}); err != nil {
-		t.Fatal(err)
-	}
+	s := mustOpen(t, a, session.Open{Platform: source})
+	events := mustSay(t, s, "hello")
 	for {
 		select {
 		case e := <-events:

@@ -24,14 +24,7 @@ func letters(t *testing.T, settings string, exchanges, size int) (last *chatserv
 		"auxiliary: {title_generation: {enabled: false}, background_review: {enabled: false}}\n"+settings)
 	a := app.New(app.Options{Home: home, Dir: t.TempDir(), Getenv: func(string) string { return "" }})
 	defer a.Close()
-	m, err := a.Sessions(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	live, err := m.Open(t.Context(), session.Open{Platform: "cli", Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	live := mustOpen(t, a, session.Open{Platform: "cli", Dir: t.TempDir()})
 	events, cancel := live.Subscribe(0)
 	defer cancel()
 	for i := range exchanges {
@@ -142,14 +135,7 @@ func TestSummaryTimeouts(t *testing.T) {
 			for range 8 {
 				id, _ = say(t, a, id, "go on")
 			}
-			m, err := a.Sessions(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			live, err := m.Open(t.Context(), session.Open{Resume: id})
-			if err != nil {
-				t.Fatal(err)
-			}
+			live := mustOpen(t, a, session.Open{Resume: id})
 			events, cancel := live.Subscribe(0)
 			defer cancel()
 			if err := live.Submit(t.Context(), session.Compress{}); err != nil {
@@ -222,13 +208,6 @@ func TestProactivePrune(t *testing.T) {
 // sayIn runs one turn of a new session in a folder.
 func sayIn(t *testing.T, a *app.App, dir, text string) (id string, done hermes.TurnDone) {
 	t.Helper()
-	m, err := a.Sessions(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := m.Open(t.Context(), session.Open{Platform: "cli", Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := mustOpen(t, a, session.Open{Platform: "cli", Dir: dir})
 	return s.ID(), turn(t, s, text, &pausing{})
 }

@@ -22,14 +22,7 @@ func TestTheCurrentModelWritesTheSummary(t *testing.T) {
 	for range 8 {
 		id, _ = say(t, a, id, "go on")
 	}
-	m, err := a.Sessions(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	live, err := m.Open(t.Context(), session.Open{Resume: id})
-	if err != nil {
-		t.Fatal(err)
-	}
+	live := mustOpen(t, a, session.Open{Resume: id})
 	events, cancel := live.Subscribe(0)
 	defer cancel()
 	for _, op := range []session.Op{session.SetModel{Ref: "custom:second"}, session.Compress{}} {

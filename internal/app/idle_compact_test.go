@@ -22,14 +22,7 @@ func TestIdleCompactAfterSeconds(t *testing.T) {
 		"auxiliary: {title_generation: {enabled: false}, background_review: {enabled: false}}\n")
 	a := openHome(t, home)
 	defer a.Close()
-	m, err := a.Sessions(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	live, err := m.Open(t.Context(), session.Open{Platform: "cli", Dir: t.TempDir(), Attended: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	live := mustOpen(t, a, session.Open{Platform: "cli", Dir: t.TempDir(), Attended: true})
 	events, cancel := live.Subscribe(0)
 	defer cancel()
 	quiet := &pausing{}

@@ -59,14 +59,7 @@ func TestNoKeyOfHermesReachesACommand(t *testing.T) {
 		},
 	})
 	t.Cleanup(func() { _ = a.Close() })
-	m, err := a.Sessions(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := m.Open(t.Context(), session.Open{Platform: "cli", Dir: p.dir, Attended: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := mustOpen(t, a, session.Open{Platform: "cli", Dir: p.dir, Attended: true})
 	got := turn(t, s, "$ env", &pausing{}).Text
 	for _, name := range withheld {
 		if strings.Contains(got, name+"=") {

@@ -43,19 +43,8 @@ func TestNoticesOfBackgroundProcessesAreMasked(t *testing.T) {
 	p := &playing{dir: dir}
 	a := p.newApp(t, home, server.URL+"/v1", &pausing{})
 	t.Cleanup(func() { _ = a.Close() })
-	m, err := a.Sessions(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := m.Open(t.Context(), session.Open{Platform: "cli", Dir: dir, Attended: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	events, cancel := s.Subscribe(0)
-	defer cancel()
-	if err := s.Submit(t.Context(), session.Say{Parts: []hermes.Part{{Text: "go"}}}); err != nil {
-		t.Fatal(err)
-	}
+	s := mustOpen(t, a, session.Open{Platform: "cli", Dir: dir, Attended: true})
+	events := mustSay(t, s, "go")
 	for {
 		select {
 		case e, ok := <-events:
@@ -96,14 +85,7 @@ func TestMemoryServicesGetNoSecrets(t *testing.T) {
 	writeFile(t, filepath.Join(home, "config.yaml"), "memory: {provider: mem0}\nauxiliary: {title_generation: {enabled: false}}\n")
 	writeFile(t, filepath.Join(home, ".env"), "SHOP_TOKEN="+canaryPhrase+"\nMEM0_BASE_URL="+service.URL+"\nMEM0_API_KEY=key-1\n")
 	a := app.New(app.Options{Home: home, BaseURL: server.URL + "/v1", Model: "played", Dir: p.dir, Attended: true, Getenv: func(string) string { return "" }})
-	m, err := a.Sessions(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := m.Open(t.Context(), session.Open{Platform: "cli", Dir: p.dir, Attended: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := mustOpen(t, a, session.Open{Platform: "cli", Dir: p.dir, Attended: true})
 	turn(t, s, "please log in to the shop with "+canaryPhrase+" and tell me what is new", &pausing{})
 	if err := a.Close(); err != nil { // waits for what is sent
 		t.Fatal(err)

@@ -48,19 +48,8 @@ func TestNoToolWritesHermesOwnFiles(t *testing.T) {
 	before := readAll(t, home)
 	a := app.New(app.Options{Home: home, Dir: dir, Getenv: func(string) string { return "" }})
 	defer a.Close()
-	m, err := a.Sessions(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := m.Open(t.Context(), session.Open{Platform: "webhook", Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	events, cancel := s.Subscribe(0)
-	defer cancel()
-	if err := s.Submit(t.Context(), session.Say{Parts: []hermes.Part{{Text: "go"}}}); err != nil {
-		t.Fatal(err)
-	}
+	s := mustOpen(t, a, session.Open{Platform: "webhook", Dir: dir})
+	events := mustSay(t, s, "go")
 	for e := range events {
 		if done, ok := e.(hermes.TurnDone); ok {
 			if done.Err != nil {

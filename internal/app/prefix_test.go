@@ -134,14 +134,7 @@ func TestPrefixNeverChanges(t *testing.T) {
 				writeFile(t, filepath.Join(p.dir, "AGENTS.md"), "Use spaces.")
 				a = p.newApp(t, home, server.URL+"/v1", pause)
 			}
-			m, err := a.Sessions(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, err = m.Open(t.Context(), session.Open{Resume: id, Platform: "cli", Dir: p.dir, Attended: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s = mustOpen(t, a, session.Open{Resume: id, Platform: "cli", Dir: p.dir, Attended: true})
 			id = s.ID()
 		}
 		turn(t, s, fmt.Sprintf("turn %d <&>", i), pause)
@@ -197,14 +190,7 @@ func TestSurroundingChangesAreSentAtTheTail(t *testing.T) {
 	pause := &pausing{entered: make(chan struct{}, 1), release: make(chan struct{})}
 	a := p.newApp(t, t.TempDir(), server.URL+"/v1", pause)
 	defer a.Close()
-	m, err := a.Sessions(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := m.Open(t.Context(), session.Open{Platform: "cli", Dir: p.dir, Attended: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := mustOpen(t, a, session.Open{Platform: "cli", Dir: p.dir, Attended: true})
 	turn(t, s, "read it", pause)
 	if got := turn(t, s, "quiet", pause).Text; got != "quiet" {
 		t.Errorf("nothing changed, and yet: %q", got)

@@ -43,14 +43,7 @@ func TestRecallKeepsThePrefix(t *testing.T) {
 	quiet := &pausing{entered: make(chan struct{}), release: make(chan struct{})}
 	conversation := func(a *app.App, id string, texts ...string) string {
 		t.Helper()
-		m, err := a.Sessions(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := m.Open(t.Context(), session.Open{Resume: id, Platform: "cli", Dir: dir})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := mustOpen(t, a, session.Open{Resume: id, Platform: "cli", Dir: dir})
 		for _, text := range texts {
 			if done := turn(t, s, text, quiet); strings.Contains(done.Text, "repeated") {
 				t.Errorf("the answer repeats recalled memory: %q", done.Text)

@@ -174,14 +174,7 @@ func (b *built) visit(t *testing.T, home string, meanwhile func(line int, e herm
 	a := app.New(app.Options{Home: home, Dir: t.TempDir(), Attended: true, Extra: []hermes.Toolset{building{b.runs, b.foreign}}, Getenv: func(string) string { return "" }})
 	t.Cleanup(func() { _ = a.Close() })
 	b.app = a
-	m, err := a.Sessions(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := m.Open(t.Context(), session.Open{Platform: "cli", Dir: t.TempDir(), Attended: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := mustOpen(t, a, session.Open{Platform: "cli", Dir: t.TempDir(), Attended: true})
 	b.id = s.ID()
 	events, cancel := s.Subscribe(0)
 	defer cancel()

@@ -100,19 +100,8 @@ func TestWarnAtSaysWhenYouAreTold(t *testing.T) {
 // notices runs one turn and returns the texts of its notices.
 func notices(t *testing.T, a *app.App) (texts []string) {
 	t.Helper()
-	m, err := a.Sessions(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := m.Open(t.Context(), session.Open{Platform: "cli", Dir: t.TempDir(), Attended: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	events, cancel := s.Subscribe(0)
-	defer cancel()
-	if err := s.Submit(t.Context(), session.Say{Parts: []hermes.Part{{Text: "go on for ever"}}}); err != nil {
-		t.Fatal(err)
-	}
+	s := mustOpen(t, a, session.Open{Platform: "cli", Dir: t.TempDir(), Attended: true})
+	events := mustSay(t, s, "go on for ever")
 	for e := range events {
 		switch e := e.(type) {
 		case hermes.Notice:

@@ -109,14 +109,7 @@ func noon() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.Local) 
 // say runs one turn and returns how it ended.
 func say(t *testing.T, a *app.App, resume, text string) (id string, done hermes.TurnDone) {
 	t.Helper()
-	m, err := a.Sessions(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := m.Open(t.Context(), session.Open{Resume: resume, Platform: "cli", Dir: t.TempDir(), Attended: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := mustOpen(t, a, session.Open{Resume: resume, Platform: "cli", Dir: t.TempDir(), Attended: true})
 	events, cancel := s.Subscribe(0)
 	defer cancel()
 	if err := s.Submit(t.Context(), session.Say{Parts: []hermes.Part{{Text: text}}}); err != nil {

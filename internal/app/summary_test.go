@@ -23,14 +23,7 @@ model: {default: m, provider: custom, base_url: "`+server.URL+`/v1"}
 auxiliary: {title_generation: {enabled: false}}
 `+settings)
 	a := app.New(app.Options{Home: home, Dir: t.TempDir(), Attended: true, Getenv: func(string) string { return "" }})
-	m, err := a.Sessions(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := m.Open(t.Context(), session.Open{Platform: source, Attended: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := mustOpen(t, a, session.Open{Platform: source, Attended: true})
 	events, cancel := s.Subscribe(0)
 	defer cancel()
 	for range exchanges {

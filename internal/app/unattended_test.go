@@ -51,19 +51,8 @@ func deletes(t *testing.T, settings, text string, o app.Options, attended bool) 
 	}
 	a := app.New(o)
 	defer a.Close()
-	m, err := a.Sessions(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := m.Open(t.Context(), session.Open{Platform: "webhook", Dir: o.Dir, Attended: attended})
-	if err != nil {
-		t.Fatal(err)
-	}
-	events, cancel := s.Subscribe(0)
-	defer cancel()
-	if err := s.Submit(t.Context(), session.Say{Parts: []hermes.Part{{Text: text}}}); err != nil {
-		t.Fatal(err)
-	}
+	s := mustOpen(t, a, session.Open{Platform: "webhook", Dir: o.Dir, Attended: attended})
+	events := mustSay(t, s, text)
 	for e := range events {
 		switch e := e.(type) {
 		case hermes.Asked:
