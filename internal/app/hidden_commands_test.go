@@ -1,53 +1,30 @@
 package app_test
 
 import (
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"hermes"
-	"hermes/internal/app"
 	"hermes/internal/chatserver"
-	"hermes/internal/session"
 )
 
-// runCommands lets a scripted model run commands in an unattended run, and returns
-// the folder in which they ran.
+// runCommands lets a model run commands in a session without a user, and returns the
+// folder in which they ran.
 func runCommands(t *testing.T, approvals string, commands []string) string {
 	t.Helper()
-	home, dir := t.TempDir(), t.TempDir()
-	server := httptest.NewServer(&chatserver.Handler{Model: "played", Decide: func(r *chatserver.Request) (chatserver.Answer, error) {
-		done := 0
-		for _, m := range r.Messages {
-			if m.Role == "tool" {
-				done++
-			}
-		}
-		if done == len(commands) {
-			return chatserver.Answer{Text: "done"}, nil
-		}
-		return chatserver.Answer{Calls: []chatserver.Call{{ID: "c", Type: "function", Function: shellCall(commands[done])}}}, nil
-	}})
-	t.Cleanup(server.Close)
-	writeFile(t, filepath.Join(home, "config.yaml"), "model: {default: played, provider: custom, base_url: \""+server.URL+"/v1\"}\napprovals: {"+approvals+"}\n")
+	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "keep"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	writeFile(t, filepath.Join(dir, "keep", "file"), "kept")
-	a := app.New(app.Options{Home: home, Dir: dir, Getenv: func(string) string { return "" }})
-	t.Cleanup(func() { _ = a.Close() })
-	s := mustOpen(t, a, session.Open{Platform: "webhook", Dir: dir})
-	events := mustSay(t, s, "go")
-	for e := range events {
-		if done, ok := e.(hermes.TurnDone); ok {
-			if done.Err != nil {
-				t.Fatal(done.Err)
-			}
-			break
-		}
+	var calls []chatserver.Function
+	for _, command := range commands {
+		calls = append(calls, shellCall(command))
 	}
+	home := t.TempDir()
+	setCalling(t, home, approvals, calls)
+	runUnattended(t, home, dir)
 	return dir
 }
 

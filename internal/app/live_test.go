@@ -1,10 +1,13 @@
 package app_test
 
 import (
+	"net/http/httptest"
+	"path/filepath"
 	"testing"
 
 	"hermes"
 	"hermes/internal/app"
+	"hermes/internal/chatserver"
 	"hermes/internal/session"
 )
 
@@ -31,4 +34,40 @@ func mustSay(t *testing.T, s *session.Session, text string) <-chan hermes.Event 
 		t.Fatal(err)
 	}
 	return events
+}
+
+// setCalling makes a home whose model makes calls one after the other, with these
+// settings of the section approvals.
+func setCalling(t *testing.T, home, approvals string, calls []chatserver.Function) {
+	t.Helper()
+	server := httptest.NewServer(&chatserver.Handler{Model: "played", Decide: func(r *chatserver.Request) (chatserver.Answer, error) {
+		done := 0
+		for _, m := range r.Messages {
+			if m.Role == "tool" {
+				done++
+			}
+		}
+		if done == len(calls) {
+			return chatserver.Answer{Text: "done"}, nil
+		}
+		return chatserver.Answer{Calls: []chatserver.Call{{ID: "c", Type: "function", Function: calls[done]}}}, nil
+	}})
+	t.Cleanup(server.Close)
+	writeFile(t, filepath.Join(home, "config.yaml"), "model: {default: played, provider: custom, base_url: \""+server.URL+"/v1\"}\napprovals: {"+approvals+"}\n")
+}
+
+// runUnattended runs one turn of a session without a user.
+func runUnattended(t *testing.T, home, dir string) {
+	t.Helper()
+	a := app.New(app.Options{Home: home, Dir: dir, Getenv: func(string) string { return "" }})
+	t.Cleanup(func() { _ = a.Close() })
+	for e := range mustSay(t, mustOpen(t, a, session.Open{Platform: "webhook", Dir: dir}), "go") {
+		if done, ok := e.(hermes.TurnDone); ok {
+			if done.Err != nil {
+				t.Fatal(done.Err)
+			}
+			return
+		}
+	}
+	t.Fatal("the session ended")
 }

@@ -2,16 +2,12 @@ package app_test
 
 import (
 	"encoding/json"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"hermes"
-	"hermes/internal/app"
 	"hermes/internal/chatserver"
-	"hermes/internal/session"
 )
 
 // TestNoToolWritesHermesOwnFiles: in an unattended run, where no question is
@@ -28,36 +24,12 @@ func TestNoToolWritesHermesOwnFiles(t *testing.T) {
 		fileCall("h/permissions.yaml"), fileCall("sub/s/evil.md"), fileCall(home + "/config.yaml"), fileCall("h/../" + filepath.Base(home) + "/permissions.yaml"),
 		shellCall("echo done > inside"), fileCall("also-inside"),
 	}
-	server := httptest.NewServer(&chatserver.Handler{Model: "played", Decide: func(r *chatserver.Request) (chatserver.Answer, error) {
-		done := 0
-		for _, m := range r.Messages {
-			if m.Role == "tool" {
-				done++
-			}
-		}
-		if done == len(calls) {
-			return chatserver.Answer{Text: "done"}, nil
-		}
-		return chatserver.Answer{Calls: []chatserver.Call{{ID: "c", Type: "function", Function: calls[done]}}}, nil
-	}})
-	defer server.Close()
-	writeFile(t, filepath.Join(home, "config.yaml"), "model: {default: played, provider: custom, base_url: \""+server.URL+"/v1\"}\napprovals: {denial_breaker_threshold: 0}\n")
+	setCalling(t, home, "denial_breaker_threshold: 0", calls)
 	if err := os.MkdirAll(filepath.Join(home, "skills"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	before := readAll(t, home)
-	a := app.New(app.Options{Home: home, Dir: dir, Getenv: func(string) string { return "" }})
-	defer a.Close()
-	s := mustOpen(t, a, session.Open{Platform: "webhook", Dir: dir})
-	events := mustSay(t, s, "go")
-	for e := range events {
-		if done, ok := e.(hermes.TurnDone); ok {
-			if done.Err != nil {
-				t.Fatal(done.Err)
-			}
-			break
-		}
-	}
+	runUnattended(t, home, dir)
 	if after := readAll(t, home); after != before {
 		t.Errorf("Hermes' own files are\n%s\nbefore they were\n%s", after, before)
 	}
