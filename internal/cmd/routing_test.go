@@ -230,9 +230,9 @@ func TestServiceTierIsPriced(t *testing.T) {
 			`data: {"choices":[],"usage":{"prompt_tokens":600000,"completion_tokens":1000,"total_tokens":601000}}`+"\n\ndata: [DONE]\n\n")
 	}))
 	t.Cleanup(long.Close)
-	cost := func(url, model, settings string) float64 {
+	cost := func(service, model, settings string) float64 {
 		p := newUser(t)
-		p.configure("providers: {openai-api: {base_url: '" + url + "/v1', api_key: k}}\n" + settings)
+		p.configure("providers: {openai-api: {api_key: k, " + service + "}}\n" + settings)
 		report := filepath.Join(p.dir, "usage.json")
 		if out, errs, status := p.run("-z", "hi", "-m", "openai-api:"+model, "--usage-file", report); status != 0 {
 			t.Fatalf("status %d: %s%s", status, out, errs)
@@ -246,20 +246,26 @@ func TestServiceTierIsPriced(t *testing.T) {
 		}
 		return u.Cost
 	}
-	url := record(t, &recorder{}, "")
-	plain := cost(url, "gpt-4.1", "")
+	short := "base_url: '" + record(t, &recorder{}, "") + "/v1'"
+	plain := cost(short, "gpt-4.1", "")
 	for settings, want := range map[string]float64{
 		"agent: {service_tier: flex}\n":     1,
 		"agent: {service_tier: priority}\n": 2.5,
 		"agent: {service_tier: fast}\n":     2.5,
 		"agent: {service_tier: priority}\nspend: {prices: {'openai-api:gpt-4.1': {input: 2, output: 8}}}\n": 1,
 	} {
-		if got := cost(url, "gpt-4.1", settings) / plain; got < want*0.95 || got > want*1.05 {
+		if got := cost(short, "gpt-4.1", settings) / plain; got < want*0.95 || got > want*1.05 {
 			t.Errorf("%s costs %.2f times as much, want %.1f", settings, got, want)
 		}
 	}
+	for _, settings := range []string{"", "agent: {service_tier: flex}\n"} { // what is sent counts
+		if got := cost(short+", extra_body: {service_tier: priority}", "gpt-4.1", settings) / plain; got < 2.4 || got > 2.6 {
+			t.Errorf("%s and a tier in extra_body cost %.2f times as much, want 2.5", settings, got)
+		}
+	}
 	// gpt-5.4 has prices of its own for prompts of this length.
-	if got := cost(long.URL, "gpt-5.4", "agent: {service_tier: priority}\n") / cost(long.URL, "gpt-5.4", ""); got < 2.4 || got > 2.6 {
+	service := "base_url: '" + long.URL + "/v1'"
+	if got := cost(service, "gpt-5.4", "agent: {service_tier: priority}\n") / cost(service, "gpt-5.4", ""); got < 2.4 || got > 2.6 {
 		t.Errorf("a long prompt costs %.2f times as much, want 2.5", got)
 	}
 }
