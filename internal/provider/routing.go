@@ -120,19 +120,15 @@ func (c *Catalogue) tierOf(ch choice) string {
 
 // Tier returns the service tier that requests to a model ask for, "" for none.
 func (c *Catalogue) Tier(ref string) string {
-	name, model, ok := c.split(ref)
-	if !ok || c.cfg.ServiceTier == "" {
-		return ""
-	}
-	e, err := c.endpoint(name)
-	if err != nil {
+	ch, ok := c.quietly(ref)
+	if !ok {
 		return ""
 	}
 	var tier string
-	if raw, own := e.custom.Extra["service_tier"]; own && json.Unmarshal(raw, &tier) == nil {
+	if raw, own := ch.custom.Extra["service_tier"]; own && json.Unmarshal(raw, &tier) == nil {
 		return tier
 	}
-	return c.tierOf(choice{e, model})
+	return c.tierOf(ch)
 }
 
 // Tiers lists the values that the setting of the service tier may have.
