@@ -270,6 +270,10 @@ func TestAnIdleSessionIsShortenedOnlyIfItSaves(t *testing.T) {
 	}
 	result = append(result, assistant("done"))
 	one := []hermes.Message{user("Read this."), assistant("Yes?"), user(long(60_000)), assistant("It is long.")}
+	between := func(n int) []hermes.Message { // so many letters between long messages that stay
+		tr := append([]hermes.Message{user(long(28_000)), assistant("Yes?")}, letters(n, 500)...)
+		return append(tr, assistant(long(30_000)))
+	}
 	for name, tt := range map[string]struct {
 		tr      []hermes.Message
 		counted bool
@@ -283,6 +287,9 @@ func TestAnIdleSessionIsShortenedOnlyIfItSaves(t *testing.T) {
 		"without a count":         {letters(52, 500), false, "sum", nil, "while you were away", true},
 		"old results are enough":  {result, true, "sum", nil, "Older tool results were shortened", false},
 		"there is little to save": {one, true, "sum", nil, "", false},
+		"the middle is short":     {between(10), true, "sum", nil, "", false},
+		"the summary is short":    {between(38), true, "sum", nil, "while you were away", true},
+		"the summary is long":     {between(25), true, long(9_000), nil, "", true},
 		"the summary fails":       {letters(50, 500), true, "", errors.New("down"), "", true},
 	} {
 		asked := false
