@@ -10,8 +10,8 @@ import (
 	"hermes/internal/redact"
 )
 
-// keyOf returns the func that says whose key a variable holds, "" if it is none of
-// ours. Such variables never reach commands. It joins the table of services that
+// keyOf returns the func that says whose key a variable holds, "" if it holds no key
+// of Hermes. Variables with such keys never reach commands. It joins the table of services that
 // Hermes reaches, the catalogue of model services, and the settings.
 func keyOf(cfg *config.Config) func(name string) string {
 	models, set := provider.KeyVariables(), cfg.KeyVariables()

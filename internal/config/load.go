@@ -18,7 +18,7 @@ import (
 // layer is one source of settings.
 type layer struct {
 	source Source
-	file   string // for messages; "" if it is none
+	file   string // for messages; "" for flags
 	root   *yaml.Node
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Spend is the section spend: what model calls may cost. A cap of zero is none.
+// Spend is the section spend: what model calls may cost. Zero means no cap.
 type Spend struct {
 	Turn    SpendCap `key:"turn" test:"internal/app.TestEveryCapStopsAnEndlessModel"`
 	Session SpendCap `key:"session" test:"internal/app.TestEveryCapStopsAnEndlessModel"`
