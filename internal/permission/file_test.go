@@ -87,6 +87,23 @@ func TestRevokedGrantAllowsNothing(t *testing.T) {
 	}
 }
 
+// TestRevokedGrantsAreThoseThatWereNamed has others before, between and after them.
+func TestRevokedGrantsAreThoseThatWereNamed(t *testing.T) {
+	t.Parallel()
+	f, _ := at(t, "grants:\n- {tool: terminal, key: a}\n- {tool: terminal, key: b}\n- {tool: terminal}\n- {tool: terminal, key: c}\n- {tool: terminal, key: d}\n")
+	list, _, err := f.List()
+	if err != nil || len(list) != 4 {
+		t.Fatalf("list %+v, err %v", list, err)
+	}
+	gone, err := f.Revoke(t.Context(), list[2].ID, list[0].ID)
+	if err != nil || len(gone) != 2 || gone[0].Key != "a" || gone[1].Key != "c" {
+		t.Errorf("revoked %+v, err %v", gone, err)
+	}
+	if left, problems, err := f.List(); err != nil || len(problems) != 1 || len(left) != 2 || left[0].Key != "b" || left[1].Key != "d" {
+		t.Errorf("left %+v, problems %v, err %v", left, problems, err)
+	}
+}
+
 // TestEntryThatIsNotUnderstoodAllowsNothing has entries that a newer version or a
 // hand may have written.
 func TestEntryThatIsNotUnderstoodAllowsNothing(t *testing.T) {

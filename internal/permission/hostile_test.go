@@ -26,6 +26,29 @@ func TestFieldWithoutAValueAllowsNothing(t *testing.T) {
 	}
 }
 
+// TestEmptyAnchorIsNoValue has a limit that leads to an empty value.
+func TestEmptyAnchorIsNoValue(t *testing.T) {
+	t.Parallel()
+	for _, empty := range []string{"''", "~"} {
+		f, _ := at(t, "x: &nothing "+empty+"\ngrants:\n- tool: terminal\n  key: k\n  dir: *nothing\n")
+		if f.Covers(hermes.Grant{Tool: "terminal", Key: "k", Dir: "/a"}) {
+			t.Errorf("dir: %s covers every folder", empty)
+		}
+	}
+}
+
+// TestFileThatIsTooLargeAllowsNothing has a grant and many bytes after it.
+func TestFileThatIsTooLargeAllowsNothing(t *testing.T) {
+	t.Parallel()
+	f, _ := at(t, "grants:\n- {tool: terminal, key: k}\n#"+strings.Repeat("x", 4<<20))
+	if f.Covers(hermes.Grant{Tool: "terminal", Key: "k"}) {
+		t.Error("it covers a call")
+	}
+	if err := f.Add(t.Context(), hermes.Grant{Tool: "terminal", Key: "new"}); err == nil || !strings.Contains(err.Error(), "larger than 4 MB") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestFieldIsNotNamedByAnAnchor has a field whose anchor has the name of a known
 // one.
 func TestFieldIsNotNamedByAnAnchor(t *testing.T) {

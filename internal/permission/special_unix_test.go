@@ -44,3 +44,22 @@ func TestFileThatIsNoFileAllowsNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestLinkedFileStaysALink has the file of a user who keeps it elsewhere.
+func TestLinkedFileStaysALink(t *testing.T) {
+	t.Parallel()
+	f, path := at(t, "")
+	elsewhere := t.TempDir() + "/mine.yaml"
+	if err := os.WriteFile(elsewhere, []byte("# mine\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(elsewhere, path); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Add(t.Context(), build); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Lstat(path); err != nil || info.Mode()&os.ModeSymlink == 0 || !f.Covers(build) {
+		t.Errorf("mode %v, err %v, covers %v", info.Mode(), err, f.Covers(build))
+	}
+}
