@@ -43,6 +43,45 @@ func TestScopeThatWasNotOfferedAllowsOneCall(t *testing.T) {
 	}
 }
 
+// TestAlwaysThatWasNotOfferedStoresNothing has two risks, one of which only the user
+// may allow: the other one is not stored either, with a secret in its subject.
+func TestAlwaysThatWasNotOfferedStoresNothing(t *testing.T) {
+	t.Parallel()
+	both := naming{risky{tool: tool{spec: hermes.Spec{Name: "terminal"}}, assess: func(*hermes.Call) []hermes.Risk {
+		return []hermes.Risk{{Key: "k", Reason: "harms"}, {Key: "own", Reason: "is kept", NoRemember: true}}
+	}}}
+	store := &kept{}
+	h := &host{answers: []hermes.Decision{hermes.AllowAlways}}
+	tools := mustToolbox(t, toolbox.Options{Approvals: toolbox.Approvals{Grants: store}}, both)
+	for _, line := range []string{"rm -r a", "rm -r a", "rm -r b"} {
+		tools.Run(t.Context(), command(line, h))
+	}
+	if a := h.asked[0]; len(a.Always) > 0 || a.Stored != "" {
+		t.Errorf("offered %v in %q", a.Always, a.Stored)
+	}
+	if len(store.grants) > 0 || len(h.asked) != 2 {
+		t.Errorf("stored %+v, asked %d times", store.grants, len(h.asked))
+	}
+}
+
+// TestAnswerNeverGivesAnUnattendedGrant has a user answer where none was expected:
+// the answer holds for the session, and what is stored does not hold unattended.
+func TestAnswerNeverGivesAnUnattendedGrant(t *testing.T) {
+	t.Parallel()
+	for d, asks := range map[hermes.Decision]int{hermes.AllowSession: 1, hermes.AllowAlways: 2} {
+		ran := 0
+		store := &kept{}
+		h := &host{answers: []hermes.Decision{d}}
+		tools := mustToolbox(t, toolbox.Options{Approvals: toolbox.Approvals{Grants: store, Unattended: true}}, terminal(&ran))
+		for range 2 {
+			tools.Run(t.Context(), command("rm -r a", h))
+		}
+		if len(h.asked) != asks || slices.ContainsFunc(store.grants, func(g hermes.Grant) bool { return g.Unattended }) {
+			t.Errorf("%s: asked %d times, stored %+v", d, len(h.asked), store.grants)
+		}
+	}
+}
+
 // TestCallWithoutSubjectIsNotOfferedAlone has a tool that names nothing: a grant
 // for such a call would be one for all of them.
 func TestCallWithoutSubjectIsNotOfferedAlone(t *testing.T) {
