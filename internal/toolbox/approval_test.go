@@ -104,6 +104,7 @@ func TestRefusalsHaveOneShape(t *testing.T) {
 type kept struct {
 	grants []hermes.Grant
 	fail   error
+	cut    bool // a grant was to be stored after the turn was stopped
 }
 
 func (k *kept) Place() string { return "permissions.yaml" }
@@ -112,7 +113,8 @@ func (k *kept) Covers(call hermes.Grant) bool {
 	return slices.ContainsFunc(k.grants, func(g hermes.Grant) bool { return g.Covers(call, time.Now()) })
 }
 
-func (k *kept) Add(_ context.Context, grants ...hermes.Grant) error {
+func (k *kept) Add(ctx context.Context, grants ...hermes.Grant) error {
+	k.cut = k.cut || ctx.Err() != nil
 	if k.fail == nil {
 		k.grants = append(k.grants, grants...)
 	}
@@ -271,6 +273,20 @@ func TestGrantThatCannotBeStoredHoldsForTheSession(t *testing.T) {
 	}
 }
 
+// TestGrantIsStoredAlthoughTheTurnIsStopped has given the answer before the stop.
+func TestGrantIsStoredAlthoughTheTurnIsStopped(t *testing.T) {
+	t.Parallel()
+	ran := 0
+	store := &kept{}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	h := &host{answers: []hermes.Decision{hermes.AllowAlways}}
+	mustToolbox(t, toolbox.Options{Approvals: toolbox.Approvals{Grants: store}}, terminal(&ran)).Run(ctx, command("rm -r a", h))
+	if len(store.grants) != 1 || store.cut {
+		t.Errorf("stored %+v, cut %v", store.grants, store.cut)
+	}
+}
+
 // TestReasonOfARefusalReachesTheModel passes on what the user typed instead of
 // a choice.
 func TestReasonOfARefusalReachesTheModel(t *testing.T) {
@@ -301,6 +317,24 @@ func TestApprovalShowsWhatAScreenWouldHide(t *testing.T) {
 	if got, want := h.asked[0].Subject, "rm -r a<U+202E><U+001B>[2K<U+000D><U+200B>\n\tls é<U+00A0><U+2003><U+2800>"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	mustToolbox(t, toolbox.Options{}, hiding{}).Run(t.Context(), &hermes.Call{Name: "hiding", Host: h})
+	if a := h.asked[1]; a.Detail != "de<U+202E>tail" || a.Dir != "/d<U+200B>ir" {
+		t.Errorf("the detail is %q, the folder %q", a.Detail, a.Dir)
+	}
+}
+
+// hiding is a tool with invisible characters in what it says of a call.
+type hiding struct{}
+
+func (hiding) Spec() hermes.Spec { return hermes.Spec{Name: "hiding"} }
+func (hiding) Run(context.Context, *hermes.Call) (hermes.Result, error) {
+	return hermes.Result{}, nil
+}
+func (hiding) AssessRisk(context.Context, *hermes.Call) []hermes.Risk {
+	return []hermes.Risk{{Key: "k", Reason: "hides"}}
+}
+func (hiding) Subject(context.Context, *hermes.Call) hermes.Subject {
+	return hermes.Subject{Text: "text", Detail: "de\u202etail", Dir: "/d\u200bir"}
 }
 
 func TestRefusalsInARowEndInAStop(t *testing.T) {
@@ -317,6 +351,28 @@ func TestRefusalsInARowEndInAStop(t *testing.T) {
 	tools.TurnStarted()
 	if r := tools.Run(t.Context(), command("rm -r a", &host{})); strings.Contains(r.Text, "stop calling tools now") {
 		t.Errorf("the count was not reset with the turn: %s", r.Text)
+	}
+	tools.Run(t.Context(), command("rm -r a", &host{answers: []hermes.Decision{hermes.AllowOnce}}))
+	tools.Run(t.Context(), command("rm -r a", &host{}))
+	if r := tools.Run(t.Context(), command("rm -r a", &host{})); strings.Contains(r.Text, "stop calling tools now") {
+		t.Errorf("two refusals after an approval count as three in a row: %s", r.Text)
+	}
+	off := mustToolbox(t, toolbox.Options{Guardrail: toolbox.Guardrail{Quiet: true}}, terminal(&ran))
+	if r := off.Run(t.Context(), command("rm -r a", &host{})); strings.Contains(r.Text, "stop calling tools now") {
+		t.Errorf("a breaker of 0 is not off: %s", r.Text)
+	}
+}
+
+// TestStopAtAnApprovalIsNoRefusal stops the turn while the user is asked: the model
+// must not read that the user refused.
+func TestStopAtAnApprovalIsNoRefusal(t *testing.T) {
+	t.Parallel()
+	ran := 0
+	ctx, stop := context.WithCancelCause(t.Context())
+	stop(hermes.ErrInterrupted)
+	r := mustToolbox(t, toolbox.Options{}, terminal(&ran)).Run(ctx, command("rm -r a", &host{fail: context.Cause(ctx)}))
+	if ran > 0 || !r.Failed || !strings.Contains(r.Text, "interrupted") || strings.Contains(r.Text, "consent") {
+		t.Errorf("ran %d times: %s", ran, r.Text)
 	}
 }
 

@@ -90,6 +90,22 @@ func TestUnknownArgumentsAreDropped(t *testing.T) {
 	}
 }
 
+// TestOpenSchemasKeepEveryArgument has schemas that do not name all arguments.
+func TestOpenSchemasKeepEveryArgument(t *testing.T) {
+	t.Parallel()
+	for _, more := range []string{
+		`"additionalProperties":true`, `"additionalProperties":{"type":"string"}`, `"patternProperties":{"^x-":{}}`,
+		`"anyOf":[{"properties":{"x-b":{}}}]`, `"oneOf":[{"properties":{"x-b":{}}}]`, `"allOf":[{"properties":{"x-b":{}}}]`,
+	} {
+		schema := json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}},` + more + `}`)
+		tools := mustToolbox(t, toolbox.Options{}, tool{spec: hermes.Spec{Name: "open", Schema: schema}})
+		const arguments = `{"a":"1","x-b":"2"}`
+		if got := tools.Canonical(hermes.ToolCall{Name: "open", Arguments: arguments}); got != arguments {
+			t.Errorf("%s: got %s", more, got)
+		}
+	}
+}
+
 // TestArgumentsThatNeedNothingKeepTheirBytes keeps what a model wrote, white
 // space included, so that stored requests do not change.
 func TestArgumentsThatNeedNothingKeepTheirBytes(t *testing.T) {
@@ -124,7 +140,8 @@ func TestHookCannotSmuggleArguments(t *testing.T) {
 		c.Arguments = json.RawMessage(`{"command":"echo ok","COMMAND":"rm -rf d"}`)
 		return nil, nil
 	}}
-	r := mustToolbox(t, toolbox.Options{Hooks: []hermes.Hook{hook}}, deleting(&ran)).
+	off := toolbox.Approvals{Mode: toolbox.ModeOff} // nothing else refuses the call
+	r := mustToolbox(t, toolbox.Options{Hooks: []hermes.Hook{hook}, Approvals: off}, deleting(&ran)).
 		Run(t.Context(), &hermes.Call{ID: "c", Name: "terminal", Host: &host{}, Arguments: json.RawMessage(`{"command":"ls"}`)})
 	if len(ran) > 0 || !strings.Contains(r.Text, "not run") {
 		t.Errorf("ran %q, got %s", ran, r.Text)

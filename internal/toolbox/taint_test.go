@@ -85,6 +85,12 @@ func TestTheQuestionShowsTheWholeChange(t *testing.T) {
 	if len(h.asked) != 1 || h.asked[0].Subject != want.Subject || len(h.asked[0].Risks) != 1 || h.asked[0].Risks[0] != want.Risks[0] {
 		t.Errorf("asked %+v", h.asked)
 	}
+	names := naming{risky{tool: diary(&did, true).(tool), assess: func(*hermes.Call) []hermes.Risk { return nil }}}
+	mustToolbox(t, toolbox.Options{}, names).Run(t.Context(), &hermes.Call{
+		ID: "c", Name: "diary", Host: h, Arguments: json.RawMessage(`{"command":"short","text":"kept"}`)})
+	if len(h.asked) != 2 || h.asked[1].Subject != "command: short\ntext: kept" {
+		t.Errorf("a tool that names its subject hides what is kept: %+v", h.asked)
+	}
 }
 
 func TestDecisionOnAPersistentChangeEndsWithTheSession(t *testing.T) {
