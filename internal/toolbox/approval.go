@@ -174,8 +174,7 @@ func (b *Toolbox) assess(ctx context.Context, m member, c *hermes.Call, on herme
 		r := b.approvals.refuse(answer, open)
 		return c, "", &r
 	}
-	answer.Scope = b.scopeOf(answer, on, open)
-	if err := b.approvals.grant(ctx, c, on, answer, open); err != nil {
+	if err := b.approvals.grant(ctx, c, on, b.counted(answer, on, open), open); err != nil {
 		b.log.Warn("store a permission", "tool", c.Name, "call", c.ID, "err", err)
 		note = "the permission could not be stored and holds for this session only: " + err.Error()
 		c.Host.Progress(note)

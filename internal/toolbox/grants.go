@@ -31,23 +31,24 @@ func (b *Toolbox) scopes(on hermes.Subject, open []hermes.Risk) (session, always
 	return session, append(always, hermes.ScopeKind)
 }
 
-// scopeOf returns the scope that an answer asks for, "" for one that was not
-// offered. What was not offered for good may still hold for the session.
-func (b *Toolbox) scopeOf(answer hermes.ApprovalAnswer, on hermes.Subject, open []hermes.Risk) hermes.GrantScope {
+// counted returns an answer as it counts. A scope that was not offered allows only
+// this call. What cannot be allowed for good holds for the session, for as few calls
+// as possible.
+func (b *Toolbox) counted(answer hermes.ApprovalAnswer, on hermes.Subject, open []hermes.Risk) hermes.ApprovalAnswer {
 	session, always := b.scopes(on, open)
 	offered := session
 	if answer.Decision == hermes.AllowAlways {
 		if offered = always; len(always) == 0 {
-			offered = session[len(session)-1:] // the narrowest
+			answer.Decision, offered = hermes.AllowSession, session[len(session)-1:] // the narrowest
 		}
 	}
 	if answer.Scope == "" {
-		return offered[0]
+		answer.Scope = offered[0]
 	}
-	if slices.Contains(offered, answer.Scope) {
-		return answer.Scope
+	if !slices.Contains(offered, answer.Scope) {
+		answer.Decision = hermes.AllowOnce
 	}
-	return ""
+	return answer
 }
 
 // described is a call with one risk in the form that grants are compared with.
@@ -85,39 +86,31 @@ func (a *approvals) covered(call hermes.Grant) bool {
 }
 
 // grant keeps what the user has allowed: AllowAlways on disk only, so that what
-// is revoked ends in open sessions, too, and everything else for the session. An
-// answer without a scope allows only this call.
+// is revoked ends in open sessions, too, and AllowSession for the session.
 // The error is that of storing it; the grant then holds for the session.
 func (a *approvals) grant(ctx context.Context, c *hermes.Call, on hermes.Subject, answer hermes.ApprovalAnswer, open []hermes.Risk) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.refused = 0
-	if answer.Decision == hermes.AllowOnce || answer.Scope == "" {
+	if answer.Decision == hermes.AllowOnce {
 		return nil
 	}
-	var kept, stored []hermes.Grant
+	var grants []hermes.Grant
 	for _, f := range open {
 		g := a.described(c, on, f.Key)
 		g.Unattended, g.Created = false, a.now()
 		if answer.Scope == hermes.ScopeKind {
 			g.Subject, g.Dir = "", ""
 		}
-		if c.Host != nil {
-			g.By = cmp.Or(c.Host.Session().User, owner)
+		g.By = cmp.Or(c.Host.Session().User, owner)
+		grants = append(grants, g)
+	}
+	var err error
+	if answer.Decision == hermes.AllowAlways {
+		if err = a.rules.Grants.Add(context.WithoutCancel(ctx), grants...); err == nil {
+			return nil
 		}
-		if answer.Decision == hermes.AllowAlways && !f.NoRemember && a.rules.Grants != nil {
-			stored = append(stored, g)
-			continue
-		}
-		kept = append(kept, g)
 	}
-	a.granted = append(a.granted, kept...)
-	if len(stored) == 0 {
-		return nil
-	}
-	err := a.rules.Grants.Add(context.WithoutCancel(ctx), stored...)
-	if err != nil {
-		a.granted = append(a.granted, stored...)
-	}
+	a.granted = append(a.granted, grants...)
 	return err
 }
