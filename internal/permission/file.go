@@ -22,7 +22,6 @@ const Name = "permissions.yaml"
 const (
 	section  = "grants"
 	lockWait = 5 * time.Second
-	maxSize  = 4 << 20 // bytes; a larger file allows nothing
 )
 
 // File is the permissions of one home. It may be used concurrently, also by
@@ -204,8 +203,8 @@ func (f *File) read() ([]byte, error) {
 		return nil, fmt.Errorf("read permissions: %w", err)
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is not a regular file and allows nothing; move it away", f.path)
-	case info.Size() > maxSize:
-		return nil, fmt.Errorf("%s is larger than %d MB and allows nothing; remove entries with an editor", f.path, maxSize>>20)
+	case info.Size() > yamledit.MaxSize: // do not read what cannot be parsed
+		return nil, fmt.Errorf("%s is larger than %d MB and allows nothing; remove entries with an editor", f.path, yamledit.MaxSize>>20)
 	}
 	src, err := os.ReadFile(f.path)
 	if err != nil {

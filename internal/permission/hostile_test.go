@@ -44,7 +44,7 @@ func TestFileThatIsTooLargeAllowsNothing(t *testing.T) {
 	if f.Covers(hermes.Grant{Tool: "terminal", Key: "k"}) {
 		t.Error("it covers a call")
 	}
-	if err := f.Add(t.Context(), hermes.Grant{Tool: "terminal", Key: "new"}); err == nil || !strings.Contains(err.Error(), "larger than 4 MB") {
+	if err := f.Add(t.Context(), hermes.Grant{Tool: "terminal", Key: "new"}); err == nil || !strings.Contains(err.Error(), "larger than 4 MB and allows nothing; remove entries") {
 		t.Errorf("got %v", err)
 	}
 }
