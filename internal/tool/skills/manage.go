@@ -206,7 +206,7 @@ func save(ctx context.Context, c *hermes.Call, lib hermes.SkillLibrary, e hermes
 	}
 	a := hermes.ApprovalRequest{CallID: c.ID, Tool: c.Name, Subject: "write the skill " + e.Name + ":\n" + e.Content}
 	for _, f := range doubt.Findings {
-		a.Risks = append(a.Risks, hermes.Risk{Key: "dangerous-skill", Reason: f})
+		a.Risks = append(a.Risks, hermes.Risk{Key: "dangerous-skill", Reason: f, NoRemember: true})
 	}
 	decision, askErr := c.Host.Approve(ctx, a)
 	if askErr != nil {
