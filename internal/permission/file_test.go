@@ -143,6 +143,17 @@ func TestEntryThatIsNotUnderstoodAllowsNothing(t *testing.T) {
 	}
 }
 
+// TestGrantThatWouldNotHoldIsAnError adds one that has expired already.
+func TestGrantThatWouldNotHoldIsAnError(t *testing.T) {
+	t.Parallel()
+	f, _ := at(t, "")
+	late := build
+	late.Expires = noon
+	if err := f.Add(t.Context(), late); err == nil || !strings.Contains(err.Error(), "does not have the new permission") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestProblemsAreReported(t *testing.T) {
 	t.Parallel()
 	_, path := at(t, "grants:\n- {tool: terminal}\n")

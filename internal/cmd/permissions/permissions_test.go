@@ -3,6 +3,7 @@ package permissions_test
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -76,6 +77,27 @@ func TestListSaysWhatIsAllowedAndWhere(t *testing.T) {
 	out, err = d.run("list", "--json")
 	var list []map[string]any
 	if err != nil || json.Unmarshal([]byte(out), &list) != nil || len(list) != 2 || list[0]["subject"] != "rm -rf build\nrm \x1b[2Jx" {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// TestListOfABrokenFileSaysWhatAllowsNothing has one entry that is understood and one
+// that is not.
+func TestListOfABrokenFileSaysWhatAllowsNothing(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	text := "grants:\n- {tool: terminal, key: a}\n- {tool: terminal, key: b, only_on: weekdays}\n"
+	if err := os.WriteFile(d.file.Place(), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := d.run()
+	if err != nil || !strings.Contains(out, permission.Name+":3: this entry allows nothing") || !strings.Contains(out, "terminal  a\n") {
+		t.Errorf("%v: %s", err, out)
+	}
+	if err := os.WriteFile(d.file.Place(), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := d.run("list", "--json"); err != nil || out != "[]\n" {
 		t.Errorf("%v: %s", err, out)
 	}
 }
