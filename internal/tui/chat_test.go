@@ -273,6 +273,67 @@ func TestPastedTextNeverAllows(t *testing.T) {
 	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval())
 	r.wait(time.Second).send(pasteMsg("a")).wait(time.Second).keys("<enter>")
 	r.wantDo(submitDo{session.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny, Reason: "a"}}})
+	for keys, want := range map[string]hermes.ApprovalAnswer{
+		"b<backspace><enter>":             {Decision: hermes.Deny, Reason: "a"}, // what was pasted stays no choice
+		"<backspace>o<enter>":             {Decision: hermes.AllowOnce},
+		"<backspace><left><enter>":        {Decision: hermes.AllowAlways, Scope: hermes.ScopeKind},
+		"<backspace><left><right><enter>": {Decision: hermes.Deny},
+	} {
+		r := openRig(t, 80, 24)
+		r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval())
+		r.wait(time.Second).send(pasteMsg("a")).keys(keys)
+		r.wantDo(submitDo{session.Reply{ID: "q1", Approval: want}})
+	}
+	r = openRig(t, 80, 24)
+	r.send(ranMsg{line: "/new", result: command.Result{Confirm: "Begin a new session?"}})
+	r.send(pasteMsg("y")).keys("<enter>").wantDo()
+	r = openRig(t, 80, 24)
+	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")})
+	r.wait(time.Second).keys("see ").send(approval(), pasteMsg("this")) // while the user is typing
+	if got := r.m.input.value(); got != "see this" {
+		t.Errorf("the draft is %q", got)
+	}
+}
+
+// TestArrowsInAReasonMoveTheCursor corrects a reason that is being typed.
+func TestArrowsInAReasonMoveTheCursor(t *testing.T) {
+	t.Parallel()
+	r := openRig(t, 80, 24)
+	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval())
+	r.wait(time.Second).keys("stp<left>o<enter>")
+	r.wantDo(submitDo{session.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny, Reason: "stop"}}})
+}
+
+// TestArrowsReplaceATypedChoice types a choice and then selects another one.
+func TestArrowsReplaceATypedChoice(t *testing.T) {
+	t.Parallel()
+	r := openRig(t, 80, 24)
+	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval())
+	r.wait(time.Second).keys("s<left>d<enter>") // "sd" would be no choice
+	r.wantDo(submitDo{session.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny}}})
+}
+
+// TestCtrlDAtAnApprovalKeepsAReason quits only if nothing is typed.
+func TestCtrlDAtAnApprovalKeepsAReason(t *testing.T) {
+	t.Parallel()
+	r := openRig(t, 80, 24)
+	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval())
+	r.wait(time.Second).keys("use trash<ctrl+d>").wantDo()
+	r.keys("<enter>").wantDo(submitDo{session.Reply{ID: "q1", Approval: hermes.ApprovalAnswer{Decision: hermes.Deny, Reason: "use trash"}}})
+	r = openRig(t, 80, 24)
+	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, approval())
+	r.wait(time.Second).keys("<ctrl+d>").wantDo(quitDo{})
+}
+
+// TestCtrlCAtAYesOrNoKeepsTheDraft types an answer and then gives up the question.
+func TestCtrlCAtAYesOrNoKeepsTheDraft(t *testing.T) {
+	t.Parallel()
+	r := openRig(t, 80, 24)
+	r.keys("half").send(ranMsg{line: "/new", result: command.Result{Confirm: "Begin a new session?"}})
+	r.keys("y<ctrl+c>").wantDo()
+	if got := r.m.input.value(); got != "half" {
+		t.Errorf("the draft became %q", got)
+	}
 }
 
 // TestUpAndEnterAtOnceAllowNothing presses what repeats the last message at a
@@ -304,6 +365,12 @@ func TestApprovalSaysWhatEachAnswerAllows(t *testing.T) {
 		r.wait(time.Second).keys(keys).shows(want...)
 	}
 	r := openRig(t, 100, 30)
+	edit := approval()
+	edit.Approval.Tool, edit.Approval.Dir, edit.Approval.Subject, edit.Approval.Detail = "patch", "", "/work/.bashrc", "alias ls=\u202erm"
+	edit.Approval.Stored = "/h\u202eome/permissions.yaml"
+	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, edit)
+	r.wait(time.Second).keys("a").shows("Edit this file?", "alias ls=<U+202E>rm", "any change of this file", "/h<U+202E>ome/permissions.yaml")
+	r = openRig(t, 100, 30)
 	e := approval()
 	e.Approval.Always, e.Approval.Stored = nil, ""
 	r.send(hermes.TurnStarted{Turn: 1, Message: hermes.UserText("go")}, e)

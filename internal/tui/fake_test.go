@@ -11,7 +11,8 @@ import (
 
 // fakeSession answers each message with what its script says.
 type fakeSession struct {
-	script func(f *fakeSession, text string)
+	script     func(f *fakeSession, text string)
+	transcript []hermes.Message // from before
 
 	mu      sync.Mutex
 	ops     []session.Op
@@ -29,7 +30,7 @@ func newFake(script func(f *fakeSession, text string)) *fakeSession {
 func (f *fakeSession) ID() string { return "20260102_030405_fake" }
 
 func (f *fakeSession) State(context.Context) (session.State, error) {
-	return session.State{Row: hermes.Session{ID: f.ID(), Model: "maker/model-1"}, Window: 1000}, nil
+	return session.State{Row: hermes.Session{ID: f.ID(), Model: "maker/model-1"}, Window: 1000, Transcript: f.transcript}, nil
 }
 
 func (f *fakeSession) Submit(_ context.Context, op session.Op) error {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -191,6 +192,45 @@ func TestEndOfInputIsNoRefusal(t *testing.T) {
 		f.emit(hermes.TurnDone{Outcome: hermes.OutcomeInterrupted})
 	})
 	lineChat(t, f, "may I\n", f.ID())
+}
+
+// TestApprovalLineByLine says what each answer allows. Text that is no choice denies,
+// and the model is told.
+func TestApprovalLineByLine(t *testing.T) {
+	t.Parallel()
+	var replies []hermes.ApprovalAnswer
+	f := newFake(func(f *fakeSession, text string) {
+		f.emit(hermes.TurnStarted{Turn: 1}, approval())
+		replies = append(replies, (<-f.replies).Approval)
+		f.reply(text, "done")
+	})
+	got := lineChat(t, f, "go\nuse git clean -n\ngo\n s \ngo\nKIND\n", f.ID())
+	want := []hermes.ApprovalAnswer{
+		{Decision: hermes.Deny, Reason: "use git clean -n"},
+		{Decision: hermes.AllowSession, Scope: hermes.ScopeKind},
+		{Decision: hermes.AllowAlways, Scope: hermes.ScopeKind},
+	}
+	if !slices.Equal(replies, want) {
+		t.Errorf("got %+v, want %+v", replies, want)
+	}
+	for _, text := range []string{"this command in /work", "every call of terminal with this risk", "Kept in ~/.hermes/permissions.yaml"} {
+		if !strings.Contains(got, text) {
+			t.Errorf("%q is missing in\n%s", text, got)
+		}
+	}
+}
+
+// TestOnlyYesConfirmsLineByLine asks before an exchange is undone.
+func TestOnlyYesConfirmsLineByLine(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]bool{"y": true, "Yes": true, "n": false, "": false, "stop": false, "yikes": false} {
+		f := newFake(nil)
+		f.transcript = []hermes.Message{hermes.UserText("hello")}
+		lineChat(t, f, "/undo\n"+answer+"\n", "")
+		if got := slices.ContainsFunc(f.did(), func(op session.Op) bool { _, ok := op.(session.Undo); return ok }); got != want {
+			t.Errorf("%q: undone %v", answer, got)
+		}
+	}
 }
 
 func TestChatLineByLineQuits(t *testing.T) {
