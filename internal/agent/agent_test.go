@@ -525,6 +525,7 @@ func TestCallCutByTheLimitIsRefused(t *testing.T) {
 		``:                          false,
 		`{"recursive":tru`:          false,
 		`{"path":"a"} {"path":"b`:   false,
+		`null`:                      false,
 	} {
 		answer := calls(hermes.ToolCall{ID: "a", Name: "echo", Arguments: arguments})
 		answer[len(answer)-1] = hermes.Delta{Finish: hermes.FinishLength}
@@ -537,6 +538,19 @@ func TestCallCutByTheLimitIsRefused(t *testing.T) {
 		if text := transcript[2].Text(); !runs && !strings.Contains(text, "cut off by the output limit") {
 			t.Errorf("%s: the model is told %s", arguments, text)
 		}
+	}
+}
+
+// TestCallCutByAFilterIsRefused has a service stop the answer for what is in it.
+func TestCallCutByAFilterIsRefused(t *testing.T) {
+	t.Parallel()
+	answer := calls(hermes.ToolCall{ID: "a", Name: "echo", Arguments: `{"path":"a","lines":1`})
+	answer[len(answer)-1] = hermes.Delta{Finish: hermes.FinishFilter}
+	ran := false
+	b := toolTable{"echo": {run: func(context.Context, hermes.ToolCall) hermes.Result { ran = true; return hermes.Result{Text: "did"} }}}
+	_, transcript, _ := play(t, t.Context(), turn(says(answer, words("ok")), b))
+	if text := transcript[2].Text(); ran || !strings.Contains(text, "cut off by a content filter") {
+		t.Errorf("ran %v, the model is told %s", ran, text)
 	}
 }
 
