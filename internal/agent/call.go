@@ -95,8 +95,11 @@ func (l *loop) refusedAgain(open []hermes.ToolCall) map[string]string {
 const perhapsCut = "the answer with this call was cut off by the output limit, so the call may not be whole and was not run; send it again if you still need it"
 
 func brokenArguments(f hermes.Finish) string {
-	if f == hermes.FinishLength {
+	switch f {
+	case hermes.FinishLength:
 		return "the call was cut off by the output limit and was not run; do the work in smaller pieces, such as several shorter writes"
+	case hermes.FinishFilter:
+		return "the call was cut off by a content filter of the service and was not run; do the work in another way or tell the user"
 	}
 	return "the arguments were not valid JSON and the call was not run; send it again with one JSON object as arguments"
 }
