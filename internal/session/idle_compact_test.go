@@ -142,6 +142,9 @@ func TestWhatComesNextStopsTheCompaction(t *testing.T) {
 					t.Fatalf("%d summaries began, %d were stopped", begun.Load(), stopped.Load())
 				}
 				next(t, s, m)
+				if name == "the end" && stopped.Load() != 1 {
+					t.Error("the session ended before the job that uses what it frees")
+				}
 				synctest.Wait()
 				if stopped.Load() != 1 {
 					t.Error("the summary was not stopped")
@@ -221,4 +224,47 @@ func TestAResumedSessionIsCompactedToo(t *testing.T) {
 			t.Errorf("asked %d times, compacted %d times", asked.Load(), compacted(e))
 		}
 	})
+}
+
+// engine is a context engine that records what it is asked.
+type engine struct{ asked chan hermes.ContextUsage }
+
+func (engine) Name() string { return "engine" }
+
+func (e engine) Fit(_ context.Context, _ []hermes.Message, u hermes.ContextUsage) (hermes.CompactResult, error) {
+	e.asked <- u
+	return hermes.CompactResult{}, nil
+}
+
+// TestWindowIsFilledByOneAttempt has a service fail before it answers: the prompt of
+// both attempts is counted, and is in the window once.
+func TestWindowIsFilledByOneAttempt(t *testing.T) {
+	t.Parallel()
+	e := engine{make(chan hermes.ContextUsage, 8)}
+	m := hermestest.NewScript(hermestest.Step{Text: "one", Usage: &hermes.Usage{Input: 80_000, Output: 20, Calls: 2}})
+	h := newFixture(t, m, newToolTable(), func(c *session.Config) {
+		newRuntime := c.NewRuntime
+		c.NewRuntime = func(ctx context.Context, row hermes.Session, wake func(string)) (*session.Runtime, error) {
+			runtime, err := newRuntime(ctx, row, wake)
+			if err == nil {
+				runtime.Context = e
+			}
+			return runtime, err
+		}
+	})
+	s := h.open(t, session.Open{})
+	heard := listen(t, s)
+	submit(t, s, say("go"))
+	until[hermes.TurnDone](heard)
+	submit(t, s, session.Compress{})
+	until[hermes.TurnDone](heard)
+	for u := range e.asked {
+		if !u.Demand {
+			continue // before the step
+		}
+		if u.Used != 40_010 || u.Counted != 2 {
+			t.Errorf("used %d by %d messages, want 40010 by 2", u.Used, u.Counted)
+		}
+		return
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -400,6 +401,43 @@ func TestApproval(t *testing.T) {
 	})
 }
 
+// TestUnattendedApprovalNeedsEveryRisk has a setting that allows one risk where no
+// user can be asked.
+func TestUnattendedApprovalNeedsEveryRisk(t *testing.T) {
+	t.Parallel()
+	good, bad := hermes.Risk{Key: "good", Reason: "deletes"}, hermes.Risk{Key: "bad", Reason: "changes itself"}
+	for name, tt := range map[string]struct {
+		risks []hermes.Risk
+		want  hermes.Decision
+	}{
+		"one that is allowed":    {[]hermes.Risk{good}, hermes.AllowOnce},
+		"one that is not":        {[]hermes.Risk{bad}, hermes.Unattended},
+		"the second is not":      {[]hermes.Risk{good, bad}, hermes.Unattended},
+		"a request without risk": {nil, hermes.Unattended},
+	} {
+		ask := tool{hermes.Spec{Name: "rm", Schema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, c *hermes.Call) hermes.Result {
+			answer, err := c.Host.Approve(ctx, hermes.ApprovalRequest{CallID: c.ID, Tool: "rm", Risks: tt.risks})
+			return hermes.Result{Text: fmt.Sprintf("%v %v", answer, err)}
+		}}
+		h := newFixture(t, hermestest.NewScript(hermestest.CallTool("rm", `{}`), hermestest.Say("ok")), newToolTable(ask),
+			func(c *session.Config) { c.Unattended = func(r hermes.Risk) bool { return r == good } })
+		s := h.open(t, session.Open{})
+		e := listen(t, s)
+		submit(t, s, say("go"))
+		until[hermes.TurnDone](e)
+		if got := stored(t, h.store, s.ID())[2]; got != fmt.Sprintf("tool: %v <nil>", hermes.ApprovalAnswer{Decision: tt.want}) {
+			t.Errorf("%s: %s", name, got)
+		}
+		warned := slices.ContainsFunc(e.heard, func(e hermes.Event) bool {
+			n, ok := e.(hermes.Notice)
+			return ok && n.Level == hermes.NoticeWarning && n.Text == "rm was allowed without asking, as configured: deletes"
+		})
+		if warned != tt.want.Allowed() {
+			t.Errorf("%s: warned %v", name, warned)
+		}
+	}
+}
+
 func TestSilenceIsNoApproval(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -418,6 +456,27 @@ func TestSilenceIsNoApproval(t *testing.T) {
 		}
 		s.Close()
 	})
+}
+
+// TestLiveSessionIsNeverTooLongToOpen is opened by a second frontend: its messages are
+// in memory anyway.
+func TestLiveSessionIsNeverTooLongToOpen(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t, hermestest.NewScript(hermestest.Say("one")), newToolTable(), func(c *session.Config) { c.MaxResume = 1 })
+	s := h.open(t, session.Open{})
+	e := listen(t, s)
+	submit(t, s, say("go"))
+	until[hermes.TurnDone](e)
+	again := h.open(t, session.Open{Resume: s.ID()})
+	if again.ID() != s.ID() {
+		t.Errorf("opened %s, want %s", again.ID(), s.ID())
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Open(t.Context(), session.Open{Resume: s.ID()}); err == nil || !strings.Contains(err.Error(), "too long to resume") {
+		t.Errorf("got %v", err)
+	}
 }
 
 func TestResumeKeepsThePrefix(t *testing.T) {
