@@ -43,7 +43,7 @@ func (s *Session) awaitIdle() {
 // compactIdle shortens the transcript in the background if it is worth it. A session
 // whose last turn is not finished stays as it is.
 func (s *Session) compactIdle() {
-	if s.turn != nil || s.compactJob != nil || s.cut || s.waiting() || len(s.transcript) == 0 || len(hermes.OpenCalls(s.transcript)) > 0 {
+	if s.turn != nil || s.compactJob != nil || s.cut || len(s.transcript) == 0 {
 		return
 	}
 	p := s.usage()

@@ -62,7 +62,6 @@ func (s *Session) begin(m hermes.Message) error {
 // start runs the loop on the transcript in a new goroutine. The actor reads
 // its events until the last one.
 func (s *Session) start(number int64) error {
-	s.stopCompaction()
 	if err := s.prepare(); err != nil {
 		return err
 	}
