@@ -104,6 +104,21 @@ func TestParentThatEndsMeanwhileHidesNoAgent(t *testing.T) {
 	}
 }
 
+// TestWayUpWithoutAnEndEnds has parents for ever.
+func TestWayUpWithoutAnEndEnds(t *testing.T) {
+	t.Parallel()
+	looks := 0
+	_, err := climb(1, 0, func(pid int) (node, error) {
+		if looks++; looks > 10*mostParents {
+			return node{}, errUnsupported // end the test
+		}
+		return node{pid: pid, parent: pid + 1}, nil
+	})
+	if looks > mostParents || err != nil {
+		t.Errorf("%d looks, err %v", looks, err)
+	}
+}
+
 func TestOnlyAnUnreadableStartIsAnError(t *testing.T) {
 	t.Parallel()
 	no := errors.New("there is no /proc")

@@ -79,6 +79,7 @@ func TestMarkIsInherited(t *testing.T) {
 		{`exec 47>&-; "$0" $1`, m, m.Environ(), "the variable HERMES_STARTED_BY_AGENT\n/home/ann/.hermes\n"},
 		{`"$0" $1`, m, []string{"HERMES_STARTED_BY_AGENT=/x"}, "an inherited file; the variable HERMES_STARTED_BY_AGENT\n/home/ann/.hermes; /x\n"},
 		{`exec 47<"$0"; "$0" $1`, none, nil, "\n\n"},
+		{`printf 'This process was started by an agent of Hermes.\nhome /x\n' >"$0.txt"; exec 47<"$0.txt"; "$0" $1`, none, nil, "\n\n"},
 	} {
 		if d := cmp.Diff(tt.want, looker(t, tt.line, tt.mark, tt.env...)); d != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.line, d)
@@ -89,9 +90,18 @@ func TestMarkIsInherited(t *testing.T) {
 func TestMarkCannotBeChanged(t *testing.T) {
 	t.Parallel()
 	m := mustMark(t, "/home/ann/.hermes")
-	line := `(echo x >&47; echo x >/proc/self/fd/47; : >/proc/self/fd/47; truncate -s 0 /proc/self/fd/47) 2>/dev/null; "$0" $1`
+	line := `(echo x >&47; echo x 1<>/proc/self/fd/47; echo x >/proc/self/fd/47; : >/proc/self/fd/47; truncate -s 0 /proc/self/fd/47) 2>/dev/null; "$0" $1`
 	if got := looker(t, line, m); got != "an inherited file\n/home/ann/.hermes\n" {
 		t.Errorf("got %s", got)
+	}
+}
+
+// TestOwnMarkIsNoSign: an agent does not take itself for its child.
+func TestOwnMarkIsNoSign(t *testing.T) {
+	t.Parallel()
+	mustMark(t, "/home/own/.hermes")
+	if slices.Contains(inherited(), mark{home: "/home/own/.hermes"}) {
+		t.Error("an agent found its own mark")
 	}
 }
 

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestOrphanIsOneThatIsThereForLong(t *testing.T) {
@@ -88,4 +91,8 @@ func TestOrphansAreAdoptedAndCollected(t *testing.T) {
 	}
 	stop()
 	stop()
+	on := int32(-1)
+	if err := unix.Prctl(unix.PR_GET_CHILD_SUBREAPER, uintptr(unsafe.Pointer(&on)), 0, 0, 0); err != nil || on != 0 {
+		t.Errorf("the adoption did not end: %d, %v", on, err)
+	}
 }
