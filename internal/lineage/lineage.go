@@ -42,7 +42,7 @@ type Above struct {
 	// Homes are the homes that the agents use, each once, the most certain first.
 	// They may be unknown even if there are signs.
 	Homes []string
-	// Err says why the parents could not be looked at, if there are no signs.
+	// Err says why the parents could not be looked at.
 	Err error
 }
 
@@ -60,8 +60,8 @@ func (a *Above) add(sign string, homes ...string) {
 
 // Look looks for agents above this process in all ways.
 func (p Probe) Look() Above {
-	var a Above
 	agents, err := climb(os.Getpid(), p.Top, look)
+	a := Above{Err: err}
 	for _, n := range agents {
 		a.add("the parent process "+n.String(), n.homes()...)
 	}
@@ -70,9 +70,6 @@ func (p Probe) Look() Above {
 	}
 	if home := p.Getenv(Variable); home != "" {
 		a.add("the variable "+Variable, home)
-	}
-	if !a.Agent() {
-		a.Err = err
 	}
 	return a
 }
