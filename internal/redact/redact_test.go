@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -184,6 +186,8 @@ func TestKnownValuesAreMaskedInEveryForm(t *testing.T) {
 		"upper hex":     strings.ToUpper(hex.EncodeToString([]byte(secret))),
 		"query":         url.QueryEscape(secret),
 		"path":          url.PathEscape(secret),
+		"small escapes": strings.ToLower(url.QueryEscape(secret)),
+		"all escaped":   "%" + strings.TrimSuffix(strings.ToUpper(regexp.MustCompile("..").ReplaceAllString(hex.EncodeToString([]byte(secret)), "$0%")), "%"),
 		"json":          string(quoted[1 : len(quoted)-1]),
 		"base64":        base64.StdEncoding.EncodeToString([]byte(secret)),
 		"base64 of two": base64.StdEncoding.EncodeToString([]byte("me:" + secret + "!")),
@@ -200,6 +204,48 @@ func TestKnownValuesAreMaskedInEveryForm(t *testing.T) {
 	r.Add("refreshed-value")
 	if got := r.Text("x refreshed-value y"); got != "x *** y" {
 		t.Errorf("added value: got %q", got)
+	}
+}
+
+func TestTheLongestKnownValueIsMasked(t *testing.T) {
+	t.Parallel()
+	for _, known := range [][]string{{"sesame", "sesame-2"}, {"open sesame friend", "open sesame friend and neighbour"}} {
+		for range 2 {
+			if got := redact.New(redact.Options{Known: known}).Text("x " + known[0] + " " + known[1] + " y"); got != "x *** *** y" {
+				t.Errorf("%q: got %q", known, got)
+			}
+			slices.Reverse(known)
+		}
+	}
+}
+
+// TestAKnownValueFromAFileMayEndWithALineBreak as editors and commands leave it.
+func TestAKnownValueFromAFileMayEndWithALineBreak(t *testing.T) {
+	t.Parallel()
+	if got := redact.New(redact.Options{Known: []string{"open sesame, friend\n"}}).Text("x open sesame, friend y"); got != "x *** y" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestNothingHiddenByOneRuleIsShownByAnother has known values within the values of
+// names, and at the beginning of them.
+func TestNothingHiddenByOneRuleIsShownByAnother(t *testing.T) {
+	t.Parallel()
+	r := redact.New(redact.Options{Known: []string{"letmein-letmein"}})
+	for text, want := range map[string]string{
+		"API_KEY=abcdef0123letmein-letmein9876543210 x": "API_KEY=*** x",
+		"DB_PASSWORD=letmein-letmein-and-more x":        "DB_PASSWORD=*** x",
+	} {
+		if got := r.Text(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestAPasswordOfWordsShowsNoneOfThem(t *testing.T) {
+	t.Parallel()
+	if got, want := redact.Text(`passphrase: "correct horse battery staple"`), `passphrase: "***"`; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
@@ -276,6 +322,9 @@ func TestLinesOfAKnownFileAreMasked(t *testing.T) {
 	line := strings.Split(keyFile, "\n")[3]
 	if got := r.Text("     4\t" + line + "\n"); strings.Contains(got, line[10:]) {
 		t.Errorf("got %q", got)
+	}
+	if marks := "a file ends with -----END PRIVATE KEY-----\n"; r.Text(marks) != marks {
+		t.Errorf("the mark of a key is masked: %q", r.Text(marks))
 	}
 }
 
