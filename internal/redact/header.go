@@ -152,10 +152,7 @@ func (p *pass) cookiePairs(at, bound int, mark byte, all bool) int {
 	return at
 }
 
-// lastPart returns the last part of a name with marks, in small letters.
-func lastPart(name string) string {
-	if i := strings.LastIndexAny(name, "-_."); i >= 0 {
-		name = name[i+1:]
-	}
-	return strings.ToLower(name)
+// lastIs reports whether a word is the last part of a name with marks, in any case.
+func lastIs(name, word string) bool {
+	return strings.EqualFold(name[strings.LastIndexAny(name, "-_.")+1:], word)
 }

@@ -148,3 +148,13 @@ func TestWorkOfStreamsGrowsAsTheText(t *testing.T) {
 		t.Logf("%-24s %6d steps for each byte", name, after/large)
 	}
 }
+
+// TestOrdinaryTextHardlyAllocates has much of what looks like a name with its value.
+func TestOrdinaryTextHardlyAllocates(t *testing.T) {
+	const names = "MAX_TOKENS=4096\nPATH=/usr/local/bin:/usr/bin\nmax_tokens: 12\nPRIMARY_KEY=id\nKEYBOARD=us\n<A HREF=\"x\" ACCESSKEY=\"P\">\n"
+	text := strings.Repeat(hostile["ordinary"]+hostile["code"]+hostile["log"]+names, 100)
+	r := New(Options{Known: knownForTests})
+	if got, most := testing.AllocsPerRun(5, func() { r.Text(text) }), float64(len(text)>>7); got > most {
+		t.Errorf("%g allocations for %d KB, want at most %g", got, len(text)>>10, most)
+	}
+}

@@ -19,11 +19,11 @@ func (p *pass) secret(k kind, pr pair, value string) bool {
 	if p.ofRegistry(pr) {
 		return true
 	}
-	if k == keyLike && lastPart(pr.name) == "auth" && userPass(value) {
+	if k == keyLike && lastIs(pr.name, "auth") && userPass(value) {
 		return true
 	}
 	if k == keyLike && !shouting(pr.name) {
-		return pr.mark != 0 && lastPart(pr.name) == "pass" && !strings.ContainsAny(value, " \t{}") && looksSecret(phrase, value)
+		return pr.mark != 0 && lastIs(pr.name, "pass") && !strings.ContainsAny(value, " \t{}") && looksSecret(phrase, value)
 	}
 	if shouting(pr.name) {
 		return environment(k, pr, value)
@@ -67,7 +67,7 @@ func environment(k kind, pr pair, value string) bool {
 		return k == phrase && !sentence(value)
 	}
 	if k == keyLike {
-		return looksSecret(token, value) && !(pr.spaced && lastPart(pr.name) == "pat") || strings.HasPrefix(value, "base64:")
+		return looksSecret(token, value) && !(pr.spaced && lastIs(pr.name, "pat")) || strings.HasPrefix(value, "base64:")
 	}
 	if pr.mark == 0 && pr.spaced && pr.sep == '=' { // a constant in code
 		return !code(value) && looksSecret(token, value)

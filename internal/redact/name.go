@@ -27,10 +27,9 @@ func nameKind(name string) kind {
 		return plain
 	}
 	var buf [longestWord]byte
-	found, last := plain, plain
-	before := "" // the word before, for "api key" and similar names
-	var kept [longestWord]byte
-	secretive := false
+	var kept [longestWord]byte // the word before, for "api key" and similar names
+	before := 0                // its length
+	found, secretive := plain, false
 	for at := 0; at < len(name); {
 		from, to := nextWord(name, at)
 		at = to
@@ -38,19 +37,19 @@ func nameKind(name string) kind {
 			break
 		}
 		if to-from > len(buf) {
-			before, last = "", plain
+			before = 0
 			continue
 		}
 		word := lower(&buf, name[from:to])
-		last = wordKind(word, before)
-		if last == plain && unmakes(word) {
+		k := wordKind(word, string(kept[:before]))
+		if k == plain && unmakes(word) {
 			found, secretive = plain, false
-			before = ""
+			before = 0
 			continue
 		}
-		secretive = secretive || last > plain
-		found = max(found, last)
-		before = string(kept[:copy(kept[:], word)])
+		secretive = secretive || k > plain
+		found = max(found, k)
+		before = copy(kept[:], word)
 	}
 	if !secretive {
 		return plain

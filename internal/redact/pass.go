@@ -84,7 +84,6 @@ func (p *pass) shapes(from int) {
 			p.begin(i)
 			i = p.word(i)
 		}
-
 	}
 }
 

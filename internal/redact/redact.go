@@ -6,7 +6,7 @@
 // streams whose chunks may cut a secret anywhere.
 //
 // One hand-written pass does everything, since it runs on every tool result, and
-// these are long: it uses no regular expressions, does not allocate if nothing is
+// these are long: it uses no regular expressions, hardly allocates if nothing is
 // found, and its work grows as the text does, whatever the text is. Strings and
 // streams share that pass, so a stream gives the same result as the whole text.
 //

@@ -134,9 +134,10 @@ func inQuery(k kind, pr pair, value string) bool {
 
 // signature reports whether a name is that of a signature that gives access.
 func signature(name string) bool {
-	switch strings.ToLower(name) {
-	case "sig", "x-amz-signature", "x-goog-signature", "x-amz-security-token":
-		return true
+	for _, known := range [...]string{"sig", "x-amz-signature", "x-goog-signature", "x-amz-security-token"} {
+		if strings.EqualFold(name, known) {
+			return true
+		}
 	}
 	return false
 }
