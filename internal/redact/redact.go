@@ -116,8 +116,8 @@ func (r *Redactor) find(s string, from int, final bool) found {
 	}
 	return found{
 		spans:   p.spans,
-		settled: min(v.back(p.settled), v.held),
-		resume:  min(v.back(p.resume(start)), v.held),
+		settled: v.back(p.settled),
+		resume:  v.back(p.resume(start)),
 		steps:   v.steps + p.steps,
 	}
 }

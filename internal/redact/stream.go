@@ -82,7 +82,7 @@ func (s *Stream) take(final bool) string {
 		at = sp.to
 	}
 	b.WriteString(s.text[at:settled])
-	s.begun, s.read, s.seen = settled, min(f.resume, settled), len(s.text)
+	s.begun, s.read, s.seen = settled, f.resume, len(s.text)
 	if drop := s.read - streamContext; drop > 0 {
 		s.text = strings.Clone(s.text[drop:])
 		s.begun -= drop

@@ -59,7 +59,7 @@ func newView(s string, final bool) view {
 		v.text = s[:v.held]
 		return v
 	}
-	b.WriteString(s[start:max(start, v.held)])
+	b.WriteString(s[start:v.held])
 	v.text = b.String()
 	return v
 }
