@@ -12,38 +12,50 @@ type programOption struct {
 	login    bool // only where the command has the word login
 }
 
-// programs are the programs whose short options give a secret. Long options are
-// found by their names.
-var programs = func() map[string][]programOption {
-	attached, login := programOption{name: "-p", attached: true}, programOption{name: "-p", login: true}
-	whole := func(name string) []programOption { return []programOption{{name: name}} }
-	t := map[string][]programOption{
-		"curl":      {{name: "-u", cut: ':'}, {name: "--user", cut: ':'}, {name: "-U", cut: ':'}, {name: "--proxy-user", cut: ':'}, {name: "-b", cut: ';'}, {name: "--cookie", cut: ';'}},
-		"sshpass":   whole("-p"),
-		"redis-cli": whole("-a"), "plink": whole("-pw"), "pscp": whole("-pw"), "psftp": whole("-pw"),
-		"unzip": whole("-P"), "zip": whole("-P"), "sqlcmd": whole("-P"), "bcp": whole("-P"), "ipmitool": whole("-P"), "mosquitto_pub": whole("-P"), "mosquitto_sub": whole("-P"),
-		"smbclient": {{name: "-U", cut: '%'}}, "rpcclient": {{name: "-U", cut: '%'}},
+// The options of programs. Long ones are found by their names, unless these do not
+// announce a secret.
+var (
+	curlOptions     = []programOption{{name: "-u", cut: ':'}, {name: "--user", cut: ':'}, {name: "-U", cut: ':'}, {name: "--proxy-user", cut: ':'}, {name: "-b", cut: ';'}, {name: "--cookie", cut: ';'}}
+	httpieOptions   = []programOption{{name: "-a", cut: ':'}, {name: "--auth", cut: ':'}}
+	sambaOptions    = []programOption{{name: "-U", cut: '%'}}
+	snmpOptions     = []programOption{{name: "-A"}, {name: "-X"}}
+	attachedOptions = []programOption{{name: "-p", attached: true}}
+	loginOptions    = []programOption{{name: "-p", login: true}}
+	optionA         = []programOption{{name: "-a"}}
+	optionP         = []programOption{{name: "-p"}}
+	optionCapitalP  = []programOption{{name: "-P"}}
+	optionPW        = []programOption{{name: "-pw"}}
+	optionW         = []programOption{{name: "-w"}}
+)
+
+// optionsOf returns the short options with which a program is given a secret.
+func optionsOf(program string) []programOption {
+	switch program {
+	case "curl":
+		return curlOptions
+	case "http", "https", "xh", "xhs":
+		return httpieOptions
+	case "smbclient", "rpcclient":
+		return sambaOptions
+	case "snmpget", "snmpwalk", "snmpset", "snmpbulkwalk":
+		return snmpOptions
+	case "mysql", "mysqldump", "mysqladmin", "mysqlimport", "mysqlshow", "mysqlcheck", "mariadb", "mariadb-dump", "mariadb-admin", "7z", "7za", "7zz", "rar", "unrar":
+		return attachedOptions
+	case "docker", "podman", "nerdctl", "buildah", "skopeo", "helm", "oras", "az", "oc", "cf", "crane", "nomad":
+		return loginOptions
+	case "redis-cli":
+		return optionA
+	case "sshpass", "mongo", "mongosh", "mongodump", "mongorestore", "mongoexport", "mongoimport", "twine":
+		return optionP
+	case "unzip", "zip", "sqlcmd", "bcp", "ipmitool", "mosquitto_pub", "mosquitto_sub":
+		return optionCapitalP
+	case "plink", "pscp", "psftp":
+		return optionPW
+	case "ldapsearch", "ldapadd", "ldapmodify", "ldapdelete", "ldappasswd", "ldapwhoami":
+		return optionW
 	}
-	for _, name := range []string{"mysql", "mysqldump", "mysqladmin", "mysqlimport", "mysqlshow", "mysqlcheck", "mariadb", "mariadb-dump", "mariadb-admin", "7z", "7za", "7zz", "rar", "unrar"} {
-		t[name] = []programOption{attached}
-	}
-	for _, name := range []string{"docker", "podman", "nerdctl", "buildah", "skopeo", "helm", "oras", "az", "oc", "cf", "crane", "nomad"} {
-		t[name] = []programOption{login}
-	}
-	for _, name := range []string{"mongo", "mongosh", "mongodump", "mongorestore", "mongoexport", "mongoimport", "twine"} {
-		t[name] = whole("-p")
-	}
-	for _, name := range []string{"ldapsearch", "ldapadd", "ldapmodify", "ldapdelete", "ldappasswd", "ldapwhoami"} {
-		t[name] = whole("-w")
-	}
-	for _, name := range []string{"snmpget", "snmpwalk", "snmpset", "snmpbulkwalk"} {
-		t[name] = []programOption{{name: "-A"}, {name: "-X"}}
-	}
-	for _, name := range []string{"http", "https", "xh", "xhs"} {
-		t[name] = []programOption{{name: "-a", cut: ':'}, {name: "--auth", cut: ':'}}
-	}
-	return t
-}()
+	return nil
+}
 
 // option masks the value of the option s[i:end], as in --password hunter2.
 func (p *pass) option(i, end int) int {
@@ -121,7 +133,7 @@ func (p *pass) shortOption(i, end int) int {
 		return 0
 	}
 	name := p.program(i)
-	for _, o := range programs[name] {
+	for _, o := range optionsOf(name) {
 		if !strings.HasPrefix(s[i:end], o.name) || o.login && !strings.Contains(s[p.command.at:i], " login") {
 			continue
 		}
@@ -249,7 +261,7 @@ func (p *pass) program(i int) string {
 			ends = commandByte[s[at-1]] == endsCommandByte
 		}
 		if ends || commandByte[s[at-1]] == endsWordByte {
-			if name := s[at:max(at, word)]; name != "" && programs[name] != nil {
+			if name := s[at:max(at, word)]; optionsOf(name) != nil {
 				p.command = commandMemo{true, i, at, name}
 				break
 			}
