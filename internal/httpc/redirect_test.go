@@ -251,6 +251,12 @@ func TestDownloadsGoWithoutKeys(t *testing.T) {
 			return 302, origin + "/back"
 		case "api.example.com/down":
 			return 302, "http://files.example.org/a"
+		case "api.example.com/local":
+			return 302, "http://127.0.0.1/a"
+		case "api.example.com/scheme":
+			return 302, "ftp://files.example.org/a"
+		case "api.example.com/whole":
+			return 307, "https://files.example.org/a"
 		}
 		return 0, ""
 	})
@@ -265,13 +271,15 @@ func TestDownloadsGoWithoutKeys(t *testing.T) {
 	if diff := cmp.Diff(n.seen, want); diff != "" {
 		t.Error(diff)
 	}
-	for _, tt := range []struct{ method, path string }{{"GET", "/down"}, {"POST", "/v1/chat"}} {
-		if _, err := ask(t, c, tt.method, tt.path); err == nil {
-			t.Errorf("%s %s was followed", tt.method, tt.path)
+	n.seen = map[string][]string{}
+	for _, tt := range []struct{ method, path string }{{"GET", "/down"}, {"GET", "/local"}, {"GET", "/scheme"}, {"POST", "/v1/chat"}, {"POST", "/whole"}} {
+		_, err := ask(t, c, tt.method, tt.path)
+		if _, ok := errors.AsType[*httpc.RedirectError](err); !ok {
+			t.Errorf("%s %s was followed: %v", tt.method, tt.path, err)
 		}
 	}
-	if len(n.seen["plain"]) > 0 {
-		t.Errorf("requests without TLS: %v", n.seen)
+	if len(n.seen["plain"])+len(n.seen["away"]) > 0 {
+		t.Errorf("requests to others: %v", n.seen)
 	}
 }
 
@@ -281,6 +289,12 @@ func TestPagesMayUsePlainHTTP(t *testing.T) {
 	got, err := ask(t, n.client(t, httpc.Pages), "GET", "/v1/chat")
 	if diff := cmp.Diff(n.seen["plain"], []string{"GET /page []"}); got != "done" || err != nil || diff != "" {
 		t.Errorf("%q, %v\n%s", got, err, diff)
+	}
+	n = newInternet(t, once(307, "/page"))
+	resp, err := n.client(t, httpc.Pages).Post("http://api.example.com/v1/chat", "text/plain", strings.NewReader("the prompt"))
+	if err == nil {
+		resp.Body.Close()
+		t.Errorf("a redirect of what is sent without TLS was followed: %v", n.seen)
 	}
 }
 
