@@ -3,6 +3,7 @@ package sessions_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +24,7 @@ func leaky(t *testing.T) *hermestest.Store {
 	t.Helper()
 	s := hermestest.NewStore()
 	s.Now = func() time.Time { return now }
-	row := hermes.Session{ID: "20261120_090000_aaaaaa", Platform: "cli", Title: "About " + phrase, System: "Note " + formed, Started: now.Add(-time.Hour)}
+	row := hermes.Session{ID: "20261120_090000_aaaaaa", Platform: "cli", Title: "About " + phrase, System: "Note " + formed, Started: now.Add(-time.Hour), Ended: now.Add(-time.Minute)}
 	if err := s.CreateSession(t.Context(), row); err != nil {
 		t.Fatal(err)
 	}
@@ -32,16 +33,16 @@ func leaky(t *testing.T) *hermestest.Store {
 		t.Fatal(err)
 	}
 	list := []hermes.Message{
-		hermes.UserText("zebra: use " + formed + " or " + phrase),
+		{Role: hermes.RoleUser, Parts: []hermes.Part{{Text: "zebra: use " + formed + " or " + phrase}, {Image: &hermes.Image{URL: "https://x.example/a.png?api_key=" + formed}}}},
 		{Role: hermes.RoleAssistant, Reasoning: []hermes.Reasoning{{Text: "the key is " + formed, Signature: "signed-1"}, {Text: "no secret here", Signature: "signed-2"}},
 			Calls: []hermes.ToolCall{{ID: "c", Name: "terminal", Arguments: string(arguments), Signature: "signed-3"}, {ID: "d", Name: "terminal", Arguments: `{"command":"ls"}`, Signature: "signed-4"}}},
-		{Role: hermes.RoleTool, CallID: "c", ToolName: "terminal", Parts: []hermes.Part{{Text: "DB_PASSWORD=hunter2\n" + phrase}}},
+		{Role: hermes.RoleTool, CallID: "c", ToolName: "terminal", Parts: []hermes.Part{{Text: "DB_PASSWORD=hunter2\n" + phrase}}, Provenance: "terminal curl -u bob:hunter2 https://x.example"},
 		{Role: hermes.RoleTool, CallID: "d", ToolName: "terminal", Parts: []hermes.Part{{Text: "a b"}}},
 		{Role: hermes.RoleUser, Synthetic: true, Parts: []hermes.Part{{Text: "[IMPORTANT: Background process] " + formed}}},
 		{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "Done with " + phrase}}},
 	}
 	for i := range list {
-		list[i].Time = now.Add(time.Duration(i) * time.Second)
+		list[i].Time = now.Add(-time.Hour + time.Duration(i)*time.Second)
 	}
 	if _, err := s.Append(t.Context(), hermes.Lease{Session: row.ID}, list...); err != nil {
 		t.Fatal(err)
@@ -67,17 +68,88 @@ func TestTranscriptsAreShownAndExportedWithoutSecrets(t *testing.T) {
 	for _, args := range [][]string{
 		{"export", "-"}, {"export", "-", "--redact"}, {"export", "-", "--format", "md"}, {"export", "-", "--format", "html"}, {"export", "-", "--format", "trajectory"},
 		{"export", "-", "--only", "user-prompts"}, {"show", "latest"}, {"show", "latest", "--full"}, {"show", "latest", "--json"},
-		{"search", "zebra"}, {"search", "zebra", "--json"}, {"search", "zebra", "--context", "3"}, {"list"}, {"list", "--json"},
+		{"search", "zebra"}, {"search", "zebra", "--json"}, {"search", "zebra", "--context", "3"}, {"search", "done", "--context", "9", "--json"}, {"list"}, {"list", "--json"},
+		{"prune", "--older-than", "1s", "--dry-run"}, {"delete", "latest"}, {"branch", "latest"}, {"show", "about"},
 	} {
 		s := leaky(t)
 		d.Open = func(context.Context) (hermes.Store, error) { return kept{s}, nil }
-		out, _, err := runWith(t, d, "", args...)
-		if err != nil {
+		out, errs, err := runWith(t, d, "", args...)
+		if refused := args[0] == "delete" || slices.Contains(args, "about"); err != nil && !refused {
 			t.Fatalf("%v: %v", args, err)
+		} else if refused {
+			out += errs + err.Error()
 		}
 		if found := leaks(out); len(found) > 0 || len(out) < 20 {
 			t.Errorf("%v shows %q:\n%s", args, found, out)
 		}
+	}
+}
+
+// TestWhatIsCutIsMaskedBefore looks at texts that are shown in part, or with marks in
+// them, so that less than a whole secret may be there.
+func TestWhatIsCutIsMaskedBefore(t *testing.T) {
+	t.Parallel()
+	s := leaky(t)
+	long := hermes.Session{ID: "20261120_100000_bbbbbb", Platform: "cli", Started: now.Add(-time.Hour)}
+	if err := s.CreateSession(t.Context(), long); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Append(t.Context(), hermes.Lease{Session: long.ID}, hermes.UserText("For the shop, which has its own password, take "+phrase)); err != nil {
+		t.Fatal(err)
+	}
+	d := sessions.Deps{
+		Open: func(context.Context) (hermes.Store, error) { return kept{s}, nil }, Now: func() time.Time { return now }, Dir: "/work",
+		Mask: redact.New(redact.Options{Known: []string{phrase}}).Text,
+	}
+	for _, args := range []string{"list", "search anchor", "search anchor --json"} {
+		out, _, err := runWith(t, d, "", strings.Fields(args)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(out, "violet-") || !strings.Contains(out, "20261120_100000_bbbbbb") {
+			t.Errorf("%s shows\n%s", args, out)
+		}
+	}
+}
+
+// TestMaskedArgumentsAreJSONWhateverTheMaskDoes because imports and providers refuse
+// others.
+func TestMaskedArgumentsAreJSONWhateverTheMaskDoes(t *testing.T) {
+	t.Parallel()
+	s := leaky(t)
+	d := sessions.Deps{
+		Open: func(context.Context) (hermes.Store, error) { return kept{s}, nil }, Now: func() time.Time { return now }, Dir: "/work",
+		Mask: func(text string) string { return strings.ReplaceAll(text, `"`, "") },
+	}
+	out, _, err := runWith(t, d, "", "export", "-")
+	var doc struct{ Messages []hermes.Message }
+	if err != nil || json.Unmarshal([]byte(out), &doc) != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, c := range doc.Messages[1].Calls {
+		if c.Arguments != `{"masked":true}` {
+			t.Errorf("arguments %s", c.Arguments)
+		}
+	}
+}
+
+func TestAQuestionIsShownWithoutSecrets(t *testing.T) {
+	t.Parallel()
+	s := leaky(t)
+	l, err := s.Acquire(t.Context(), "20261120_090000_aaaaaa", "test", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.BeginCall(t.Context(), l, hermes.ToolCall{ID: "ask", Name: "clarify"}); err != nil {
+		t.Fatal(err)
+	}
+	q := hermes.Question{Text: "Which key, " + formed + "?", Choices: []string{"this: " + formed, "none"}}
+	if err := s.SavePending(t.Context(), l, "ask", hermes.PendingCall{Answers: []hermes.AskedQuestion{{Question: q}}}); err != nil {
+		t.Fatal(err)
+	}
+	out := mustRun(t, kept{s}, "show", "latest")
+	if found := leaks(strings.ReplaceAll(out, phrase, "")); len(found) > 0 || !strings.Contains(out, "2. none") {
+		t.Errorf("shows %q:\n%s", found, out)
 	}
 }
 
@@ -117,7 +189,7 @@ func TestTheSettingDecidesWhatTheUserIsShown(t *testing.T) {
 	}
 	for args, want := range map[string]bool{"show latest": true, "export -": true, "export - --redact": false} {
 		out, _, err := runWith(t, d, "", strings.Fields(args)...)
-		if err != nil || strings.Contains(out, formed) != want {
+		if err != nil || strings.Contains(out, formed) != want || strings.Contains(out, "bob:hunter2") != want {
 			t.Errorf("%s with redact_secrets off shows the key: %v, %v", args, !want, err)
 		}
 	}
