@@ -55,7 +55,7 @@ func runBranch(ctx context.Context, o *BranchOptions) error {
 		}
 		called := row.ID
 		if row.Title != "" {
-			called += fmt.Sprintf(" %q", row.Title)
+			called += fmt.Sprintf(" %q", o.shown()(row.Title))
 		}
 		fmt.Fprintf(o.Out, "Created %s with %s. Continue it with: hermes --resume %s\n", called, text.Plural(row.Messages, "message", "messages"), row.ID)
 		return nil

@@ -59,7 +59,7 @@ func runDelete(ctx context.Context, o *DeleteOptions) error {
 			if len(rows) == 1 {
 				what = "Delete " + rows[0].ID
 				if rows[0].Title != "" {
-					what += fmt.Sprintf(" %q", rows[0].Title)
+					what += fmt.Sprintf(" %q", o.shown()(rows[0].Title))
 				}
 			}
 			if err := o.confirm(o.In, o.Out, fmt.Sprintf("%s with %s?", what, text.Plural(messages, "message", "messages"))); err != nil {

@@ -79,7 +79,7 @@ func runList(ctx context.Context, o *ListOptions) error {
 		if o.JSON {
 			list := make([]rowJSON, 0, len(rows))
 			for _, r := range rows {
-				r.Title, r.System = o.shown()(r.Title), o.shown()(r.System)
+				o.shown().session(&r, nil)
 				list = append(list, toJSON(r))
 			}
 			return printJSON(o.Out, list)

@@ -28,7 +28,7 @@ func (d Deps) shown() mask {
 }
 
 // session masks a session and its messages: prompts, answers, thoughts, arguments of
-// calls and results.
+// calls, results, and where these came from.
 func (k mask) session(row *hermes.Session, list []hermes.Message) {
 	row.Title, row.System = k(row.Title), k(row.System)
 	k.messages(list)
@@ -45,6 +45,7 @@ func (k mask) messages(list []hermes.Message) {
 func (k mask) message(m hermes.Message) hermes.Message {
 	parts, calls, thoughts := m.Parts, m.Calls, m.Reasoning
 	m.Parts, m.Calls, m.Reasoning = nil, nil, nil
+	m.Provenance = k(m.Provenance)
 	for _, p := range parts {
 		p.Text = k(p.Text)
 		if p.Image != nil && p.Image.URL != "" {

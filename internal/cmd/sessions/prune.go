@@ -142,7 +142,7 @@ func (o *PruneOptions) fitting(rows []hermes.Session) []hermes.Session {
 func (o *PruneOptions) show(rows []hermes.Session) {
 	lines := [][]string{{"ID", "ACTIVE", "SOURCE", "MSGS", "TITLE"}}
 	for _, r := range rows {
-		lines = append(lines, []string{r.ID, ago(active(r), o.now()), r.Platform, strconv.Itoa(r.Messages), oneLine(r.Title, 60)})
+		lines = append(lines, []string{r.ID, ago(active(r), o.now()), r.Platform, strconv.Itoa(r.Messages), oneLine(o.shown()(r.Title), 60)})
 	}
 	table(o.Out, lines)
 	fmt.Fprintf(o.Out, "\nWould delete %s. Nothing was changed.\n", text.Plural(len(rows), "session", "sessions"))

@@ -31,7 +31,7 @@ func (d Deps) resolve(ctx context.Context, s hermes.Sessions, ref string) (herme
 	row, err := s.FindSession(ctx, ref)
 	switch {
 	case errors.Is(err, hermes.ErrNotFound):
-		return row, unknown(ctx, s, ref)
+		return row, d.unknown(ctx, s, ref)
 	case errors.Is(err, hermes.ErrAmbiguous):
 		return row, fmt.Errorf("%q matches several sessions (%w); use more of the id", ref, err)
 	}
@@ -39,7 +39,7 @@ func (d Deps) resolve(ctx context.Context, s hermes.Sessions, ref string) (herme
 }
 
 // unknown reports that there is no such session and suggests similar ones.
-func unknown(ctx context.Context, s hermes.Sessions, ref string) error {
+func (d Deps) unknown(ctx context.Context, s hermes.Sessions, ref string) error {
 	rows, err := s.ListSessions(ctx, hermes.SessionFilter{Archived: true, Limit: 500})
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func unknown(ctx context.Context, s hermes.Sessions, ref string) error {
 	var near []string
 	for _, r := range rows {
 		if len(near) < 3 && similar(ref, r) {
-			near = append(near, strings.TrimSpace(r.ID+" "+r.Title))
+			near = append(near, strings.TrimSpace(r.ID+" "+d.shown()(r.Title)))
 		}
 	}
 	if len(near) == 0 {

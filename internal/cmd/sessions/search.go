@@ -86,10 +86,11 @@ func runSearch(ctx context.Context, o *SearchOptions) error {
 		if err != nil {
 			return err
 		}
+		k := o.shown()
 		for i, h := range hits {
-			hits[i].Session.Title, hits[i].Snippet, hits[i].Message = o.shown()(h.Session.Title), o.shown().snippet(h.Snippet), o.shown().message(h.Message)
-			o.shown().messages(h.Before)
-			o.shown().messages(h.After)
+			hits[i].Session.Title, hits[i].Snippet, hits[i].Message = k(h.Session.Title), k.snippet(h.Snippet), k.message(h.Message)
+			k.messages(h.Before)
+			k.messages(h.After)
 		}
 		if o.JSON {
 			return printJSON(o.Out, hitsJSON(hits))

@@ -108,11 +108,12 @@ func (o *ShowOptions) open(ctx context.Context, s hermes.Journal, r hermes.Sessi
 	if err != nil {
 		return err
 	}
+	k := o.shown()
 	for _, st := range steps {
 		if q := st.Pending.Open(); q != nil && st.Result == nil {
-			fmt.Fprintf(o.Out, "\n── asks you\n%s\n", safe(o.shown()(q.Text)))
+			fmt.Fprintf(o.Out, "\n── asks you\n%s\n", safe(k(q.Text)))
 			for i, c := range q.Choices {
-				fmt.Fprintf(o.Out, "  %d. %s\n", i+1, safe(c))
+				fmt.Fprintf(o.Out, "  %d. %s\n", i+1, safe(k(c)))
 			}
 			fmt.Fprintf(o.Out, "Answer with: hermes --resume %s\n", r.ID)
 		}
