@@ -132,6 +132,22 @@ func TestKeysOfHermesNeverReachCommands(t *testing.T) {
 	}
 }
 
+// TestWordsThatAreAlsoAKeyReachCommands has keys as a local server without any wants
+// them: other variables hold the same word.
+func TestWordsThatAreAlsoAKeyReachCommands(t *testing.T) {
+	t.Parallel()
+	got := environment.Variables(environment.LocalConfig{Env: []string{
+		"EXA_API_KEY=local", "MODE=local",
+		"TAVILY_API_KEY=developer", "STAGE=developer", "GREETING=hello developer",
+		"BRAVE_API_KEY=placeholder-for-local-use", "NOTE=placeholder-for-local-use, see the docs",
+		"FAL_KEY=f00d-1234-f00d-5678", "ADDRESS=https://fal.example/?q=f00d-1234-f00d-5678",
+	}})
+	want := []string{"MODE=local", "GREETING=hello developer", "NOTE=placeholder-for-local-use, see the docs"}
+	if !slices.Equal(got, want) {
+		t.Errorf("commands see %q, want %q", got, want)
+	}
+}
+
 func TestSecretsWithoutASecretNameDoNotReachCommands(t *testing.T) {
 	t.Parallel()
 	withheld := []string{
