@@ -73,7 +73,7 @@ func TestSecretsOfThisProcessDoNotReachCommands(t *testing.T) {
 	env := []string{
 		"PATH=" + os.Getenv("PATH"), "OPENAI_API_KEY=s1", "TELEGRAM_BOT_TOKEN=s2", "MY_SECRET=s3", "DB_PASSWORD=s4",
 		"LDAP_PASSWD=s5", "GOOGLE_APPLICATION_CREDENTIALS=s6", "PROXY_AUTH=s7", "LET_THROUGH_TOKEN=s8", "aws_secret_access_key=s9",
-		"SLACK_WEBHOOK=s10", "BASH_ENV=/s11", "BASH_FUNC_ls%%=() { echo s12; }",
+		"SLACK_WEBHOOK=s10", "BASH_ENV=/s11", "BASH_FUNC_ls%%=() { echo s12; }", "ENV=/s13", "PROMPT_COMMAND=echo s14",
 		"GIT_AUTHOR_NAME=me", "SSH_AUTH_SOCK=/sock", "KEYBOARD=us", "MONKEY=1", "XAUTHORITY=/x", "TOKENIZERS_PARALLELISM=false",
 	}
 	l := mustLocal(t, environment.LocalConfig{Env: env, Passthrough: []string{"LET_THROUGH_TOKEN"}})

@@ -3,6 +3,7 @@ package environment_test
 import (
 	"bytes"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,6 +29,9 @@ func TestCommandsAreMarked(t *testing.T) {
 	const want = "/home/ann/.hermes\n/memfd:hermes-agent (deleted)"
 	if got := output(t, l, marked); got != want {
 		t.Errorf("a command sees %q, want %q", got, want)
+	}
+	if got := environment.Variables(environment.LocalConfig{Mark: m, Env: []string{"HERMES_STARTED_BY_AGENT=/outer"}}); !slices.Equal(got[len(got)-1:], m.Environ()) {
+		t.Errorf("a program that is started without a shell sees %q", got) // the last one counts
 	}
 	output(t, l, "export HERMES_STARTED_BY_AGENT=/other; exec 47>&-")
 	if got := output(t, l, marked); got != want {
