@@ -429,7 +429,7 @@ func noLinks(t *testing.T, e hermes.Environment) {
 			t.Errorf("%s: error %v, want ErrLink", name, err)
 		}
 	}
-	for _, name := range []string{"/dir/file", "/link"} {
+	for _, name := range []string{"/dir/file", "/link", "/dangling"} {
 		r, err := f.Open(ctx, base+name)
 		if err == nil { // the error may come only with the first read
 			_, err = io.ReadAll(r)

@@ -93,7 +93,7 @@ func TestKeysOfHermesNeverReachCommands(t *testing.T) {
 	withheld := []string{
 		"TELEGRAM_BOT_TOKEN", "DISCORD_BOT_TOKEN", "SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET", "WHATSAPP_CLOUD_ACCESS_TOKEN", "TWILIO_AUTH_TOKEN",
 		"EMAIL_PASSWORD", "MATRIX_ACCESS_TOKEN", "MATTERMOST_TOKEN", "FEISHU_APP_SECRET", "LINE_CHANNEL_SECRET", "HASS_TOKEN", "telegram_bot_token",
-		"SUDO_PASSWORD", "HERMES_SUDO_PASSWORD", "HERMES_PLATFORMS_TELEGRAM_TOKEN", "API_SERVER_KEY", "GATEWAY_PROXY_KEY",
+		"SUDO_PASSWORD", "SUDO_PASS", "HERMES_SUDO_PASSWORD", "HERMES_PLATFORMS_TELEGRAM_TOKEN", "API_SERVER_KEY", "GATEWAY_PROXY_KEY",
 		"EXA_API_KEY", "TAVILY_API_KEY", "FIRECRAWL_API_KEY", "BRAVE_API_KEY", "PARALLEL_API_KEY", "PERPLEXITY_API_KEY",
 		"FAL_KEY", "ELEVENLABS_API_KEY", "BROWSERBASE_API_KEY", "HONCHO_API_KEY", "MEM0_API_KEY", "SUPERMEMORY_API_KEY",
 		"BOX_KEY", "COPY_OF_BOX", "INLINE_COPY", "BOX_URL",
@@ -152,7 +152,7 @@ func TestSecretsWithoutASecretNameDoNotReachCommands(t *testing.T) {
 	t.Parallel()
 	withheld := []string{
 		"PGPASSWORD=x1", "SSHPASS=x2", "GITHUBTOKEN=x3", "DATABASE_URL=postgres://bob:s3cret@db:5432/app", "MYSQL_PWD=x4", "REDIS=redis://:hunter2@cache:6379",
-		"FOO=ghp_16C7e42F292c6912E7710c838347Ae178B4a", "npm_config__authtoken=x5", "SENTRY_DSN=https://0a1b2c3d4e5f6a7b8c9d@sentry.example.org/2", "KUBE_PASS=x6",
+		"FOO=ghp_16C7e42F292c6912E7710c838347Ae178B4a", "npm_config__authtoken=x5", "SENTRY_DSN=https://0a1b2c3d4e5f6a7b8c9d@sentry.example.org/2", "KUBE_PASS=x6", "DBPASS=none",
 	}
 	kept := []string{
 		"DATABASE_HOST=db", "HTTPS_PROXY=http://me:pw@proxy:3128", "http_proxy=http://me:pw@proxy:3128", "EDITOR=vi", "SUDO_ASKPASS=/usr/bin/ask",
@@ -168,6 +168,34 @@ func TestSecretsWithoutASecretNameDoNotReachCommands(t *testing.T) {
 	for _, v := range kept {
 		if !strings.Contains(seen, v) {
 			t.Errorf("commands do not see %s", v)
+		}
+	}
+}
+
+// TestNewFilesObeyAnyUmask runs itself again below a shell with an unusual one, which
+// the usual 022 cannot be mistaken for.
+func TestNewFilesObeyAnyUmask(t *testing.T) {
+	t.Parallel()
+	if os.Getenv("TEST_UMASK") == "" {
+		l := mustLocal(t, environment.LocalConfig{})
+		line := "umask 027; TEST_UMASK=1 '" + os.Args[0] + "' -test.run='^TestNewFilesObeyAnyUmask$'"
+		if out := output(t, l, line); !strings.Contains(out, "PASS") {
+			t.Error(out)
+		}
+		return
+	}
+	l := mustLocal(t, environment.LocalConfig{})
+	for name, files := range map[string]hermes.Files{"host": l.Files(), "shell": shellOnly{l}.Files()} {
+		if err := files.Write(t.Context(), name+"/a", nil, 0); err != nil {
+			t.Fatal(err)
+		}
+		if err := files.Rename(t.Context(), name+"/a", name+"/sub/b"); err != nil {
+			t.Fatal(err)
+		}
+		for path, want := range map[string]fs.FileMode{name: 0o750, name + "/sub": 0o750, name + "/sub/b": 0o640} {
+			if info, err := files.Stat(t.Context(), path); err != nil || info.Mode().Perm() != want {
+				t.Errorf("%s: mode %v, %v, want %v", path, info, err, want)
+			}
 		}
 	}
 }
