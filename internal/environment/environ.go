@@ -61,15 +61,18 @@ func (s secretValues) within(value string) bool {
 	})
 }
 
-// showsSecret reports whether a value is a secret by its form, whatever its name:
-// a key of a known form, or an address with a password. Commands need the
-// address of a proxy, which may have one.
+// showsSecret reports whether a value is a secret by its form: a key of a known form,
+// an address with a password, or what looks like a key beside this name. Commands
+// need the address of a proxy, which may have a password.
 func showsSecret(name, value string) bool {
 	if strings.HasSuffix(strings.ToUpper(name), "_PROXY") {
 		return false
 	}
-	pair := name + "=" + value
-	return redact.Text(pair) != pair
+	text := name + "=" + value
+	if harmless(name) {
+		text = value
+	}
+	return redact.Text(text) != text
 }
 
 // runsCode reports whether a shell runs what the variable holds or names.
@@ -77,14 +80,22 @@ func runsCode(name string) bool {
 	return name == "BASH_ENV" || name == "ENV" || name == "PROMPT_COMMAND" || strings.HasPrefix(name, "BASH_FUNC_")
 }
 
-// suggestsSecret judges a variable by its name. It excludes a few names that
-// match but are not secrets, such as the address of the SSH agent.
-func suggestsSecret(name string) bool {
-	name = strings.ToUpper(name)
-	switch name {
+// harmless reports whether a name is that of no secret, although it looks like one:
+// the address of the SSH agent, the id of a public key.
+func harmless(name string) bool {
+	switch strings.ToUpper(name) {
 	case "SSH_AUTH_SOCK", "TOKENIZERS_PARALLELISM", "GPG_KEY":
+		return true
+	}
+	return false
+}
+
+// suggestsSecret judges a variable by its name.
+func suggestsSecret(name string) bool {
+	if harmless(name) {
 		return false
 	}
+	name = strings.ToUpper(name)
 	if redact.SecretName(name) {
 		return true
 	}
