@@ -442,10 +442,12 @@ func noLinks(t *testing.T, e hermes.Environment) {
 	if got := mustRead(t, f, base+"/real/file"); got != "old" {
 		t.Errorf("read %q", got)
 	}
-	says(t, e, "cat real/file; find . | wc -l | tr -d ' '", "old7")
-	if err := f.Remove(ctx, base+"/none"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("remove a missing file: error %v", err)
+	for _, name := range []string{"/none", "/none/below"} {
+		if err := f.Remove(ctx, base+name); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("remove %s, which is missing: error %v", name, err)
+		}
 	}
+	says(t, e, "cat real/file; find . | wc -l | tr -d ' '", "old7")
 	for name, err := range map[string]error{
 		"write": f.Write(ctx, base+"/real/file", data, 0o644), "write deeper": f.Write(ctx, base+"/real/a b/c/file", data, 0o644),
 		"remove a link": f.Remove(ctx, base+"/link"), "rename over a link": f.Rename(ctx, base+"/real/sub", base+"/real/other"),
