@@ -126,41 +126,29 @@ func wordKind(word, before string) kind {
 	return runTogether(word)
 }
 
+// endings are the last words of names that are written without a mark between them.
+var endings = [...]struct {
+	text string
+	kind kind
+}{
+	{"password", phrase}, {"passwd", phrase}, {"passphrase", phrase}, {"passcode", phrase}, {"secret", phrase}, {"pwd", phrase},
+	{"token", token}, {"credential", token}, {"credentials", token},
+}
+
 // runTogether finds names that are written without a mark between their words:
 // pgpassword, githubtoken, sshpass, secretkey.
 func runTogether(word string) kind {
-	if len(word) < 4 {
-		return plain
+	for _, e := range endings {
+		if strings.HasSuffix(word, e.text) && word != "nopasswd" {
+			return e.kind
+		}
 	}
-	found, ends := plain, ""
-	switch word[len(word)-3:] {
-	case "ord":
-		found, ends = phrase, "password"
-	case "swd":
-		found, ends = phrase, "passwd"
-	case "ase":
-		found, ends = phrase, "passphrase"
-	case "ode":
-		found, ends = phrase, "passcode"
-	case "ret":
-		found, ends = phrase, "secret"
-	case "pwd":
-		found, ends = phrase, "pwd"
-	case "ken":
-		found, ends = token, "token"
-	case "ial":
-		found, ends = token, "credential"
-	case "als":
-		found, ends = token, "credentials"
-	case "key":
+	if front, ok := strings.CutSuffix(word, "key"); ok {
 		for _, before := range [...]string{"api", "auth", "access", "secret", "private", "signing", "encryption", "master", "shared", "account", "license"} {
-			if strings.HasSuffix(word[:len(word)-3], before) {
+			if strings.HasSuffix(front, before) {
 				return token
 			}
 		}
-	}
-	if ends != "" && strings.HasSuffix(word, ends) && word != "nopasswd" {
-		return found
 	}
 	front, ok := strings.CutSuffix(word, "pass")
 	if !ok {
