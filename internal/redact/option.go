@@ -18,6 +18,7 @@ var (
 	curlOptions     = []programOption{{name: "-u", cut: ':'}, {name: "--user", cut: ':'}, {name: "-U", cut: ':'}, {name: "--proxy-user", cut: ':'}, {name: "-b", cut: ';'}, {name: "--cookie", cut: ';'}}
 	httpieOptions   = []programOption{{name: "-a", cut: ':'}, {name: "--auth", cut: ':'}}
 	sambaOptions    = []programOption{{name: "-U", cut: '%'}}
+	keygenOptions   = []programOption{{name: "-P"}, {name: "-N"}}
 	snmpOptions     = []programOption{{name: "-A"}, {name: "-X"}}
 	attachedOptions = []programOption{{name: "-p", attached: true}}
 	loginOptions    = []programOption{{name: "-p", login: true}}
@@ -37,6 +38,8 @@ func optionsOf(program string) []programOption {
 		return httpieOptions
 	case "smbclient", "rpcclient":
 		return sambaOptions
+	case "ssh-keygen":
+		return keygenOptions
 	case "snmpget", "snmpwalk", "snmpset", "snmpbulkwalk":
 		return snmpOptions
 	case "mysql", "mysqldump", "mysqladmin", "mysqlimport", "mysqlshow", "mysqlcheck", "mariadb", "mariadb-dump", "mariadb-admin", "7z", "7za", "7zz", "rar", "unrar":
@@ -128,7 +131,7 @@ func (p *pass) passOption(end int) int {
 func (p *pass) shortOption(i, end int) int {
 	s := p.s
 	switch s[i+1] {
-	case 'p', 'P', 'u', 'U', 'a', 'A', 'b', 'w', 'X', '-':
+	case 'p', 'P', 'N', 'u', 'U', 'a', 'A', 'b', 'w', 'X', '-':
 	default:
 		return 0
 	}
