@@ -173,13 +173,13 @@ func TestSecretsWithoutASecretNameDoNotReachCommands(t *testing.T) {
 	}
 }
 
-// TestNewFilesObeyAnyUmask runs itself again below a shell with an unusual one, which
-// the usual 022 cannot be mistaken for.
+// TestNewFilesObeyAnyUmask runs itself again below a shell with an unusual one, for which
+// the usual 022 cannot be mistaken.
 func TestNewFilesObeyAnyUmask(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("TEST_UMASK") == "" {
 		l := mustLocal(t, environment.LocalConfig{})
-		line := "umask 027; TEST_UMASK=1 '" + os.Args[0] + "' -test.run='^TestNewFilesObeyAnyUmask$'"
+		line := "umask 007; TEST_UMASK=1 '" + os.Args[0] + "' -test.run='^TestNewFilesObeyAnyUmask$'"
 		if out := output(t, l, line); !strings.Contains(out, "PASS") {
 			t.Error(out)
 		}
@@ -193,7 +193,7 @@ func TestNewFilesObeyAnyUmask(t *testing.T) {
 		if err := files.Rename(t.Context(), name+"/a", name+"/sub/b"); err != nil {
 			t.Fatal(err)
 		}
-		for path, want := range map[string]fs.FileMode{name: 0o750, name + "/sub": 0o750, name + "/sub/b": 0o640} {
+		for path, want := range map[string]fs.FileMode{name: 0o770, name + "/sub": 0o770, name + "/sub/b": 0o660} {
 			if info, err := files.Stat(t.Context(), path); err != nil || info.Mode().Perm() != want {
 				t.Errorf("%s: mode %v, %v, want %v", path, info, err, want)
 			}
