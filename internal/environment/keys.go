@@ -73,7 +73,7 @@ var families = []family{
 }
 
 // KeyOf says whose key a variable holds, by its name: "the sudo password", "a key
-// of Telegram". It is "" for variables that are none of Hermes' keys.
+// of Telegram". It is "" for variables that are not for Hermes itself.
 func KeyOf(name string) string {
 	name = strings.ToUpper(name)
 	if strings.HasSuffix(name, "SUDO_PASSWORD") || strings.HasSuffix(name, "SUDO_PASS") {

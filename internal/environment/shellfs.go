@@ -35,8 +35,9 @@ type ShellFiles struct {
 var _ hermes.LinklessFiles = ShellFiles{}
 
 // NoLinks returns the same files, which open and change no file through a link.
-// Each command runs in the file's folder, after comparing where the shell arrived with where it was sent. Only the
-// target of Rename may still be replaced by a link while the command runs.
+// Each command runs in the file's folder, after comparing where the shell arrived
+// with where it was sent. Only the target of Rename may still be replaced by a link
+// while the command runs.
 func (f ShellFiles) NoLinks() hermes.Files {
 	f.noLinks = true
 	return f

@@ -132,7 +132,7 @@ func (e *Error) Error() string {
 		}
 	}
 	if what == "" && e.Moved != "" {
-		return fmt.Sprintf("the login service answered with status %d and redirects to %s, which is not followed, because secrets are sent there; if that is its new address, change it under oauth of the provider in config.yaml", e.Status, e.Moved)
+		return fmt.Sprintf("the login service answered with status %d and redirects to %s; logins send secrets, so they follow no redirect. If this is its new address, set it under oauth of the provider in config.yaml", e.Status, e.Moved)
 	}
 	if what == "" {
 		return fmt.Sprintf("the login service answered with status %d", e.Status)

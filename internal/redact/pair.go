@@ -116,7 +116,7 @@ func (p *pass) named(i int) (pair, bool) {
 // valueMemo is the last unquoted value. Later names within it share its end.
 type valueMemo struct{ from, to int }
 
-// readValue finds the value after the separator. False means that there is none.
+// readValue finds the value after the separator. It returns false if nothing follows.
 func (p *pass) readValue(pr *pair, at int) bool {
 	s := p.s
 	at = p.skipBlanks(at)
