@@ -85,6 +85,17 @@ func TestTranscriptsAreShownAndExportedWithoutSecrets(t *testing.T) {
 	}
 }
 
+// marking marks the word that was searched for as the database does, within a secret too.
+type marking struct{ kept }
+
+func (m marking) Search(ctx context.Context, q hermes.SearchQuery) ([]hermes.Hit, error) {
+	hits, err := m.kept.Search(ctx, q)
+	for i, h := range hits {
+		hits[i].Snippet = strings.ReplaceAll(h.Message.Visible(), q.Text, ">>>"+q.Text+"<<<")
+	}
+	return hits, err
+}
+
 // TestWhatIsCutIsMaskedBefore looks at texts that are shown in part, or with marks in
 // them, so that less than a whole secret may be there.
 func TestWhatIsCutIsMaskedBefore(t *testing.T) {
@@ -98,7 +109,7 @@ func TestWhatIsCutIsMaskedBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := sessions.Deps{
-		Open: func(context.Context) (hermes.Store, error) { return kept{s}, nil }, Now: func() time.Time { return now }, Dir: "/work",
+		Open: func(context.Context) (hermes.Store, error) { return marking{kept{s}}, nil }, Now: func() time.Time { return now }, Dir: "/work",
 		Mask: redact.New(redact.Options{Known: []string{phrase}}).Text,
 	}
 	for _, args := range []string{"list", "search anchor", "search anchor --json"} {
