@@ -189,6 +189,26 @@ func TestMoveOntoADeletedFile(t *testing.T) {
 	}
 }
 
+// TestMoveOntoADeletedFileIsNoSurprise: what is told about the change is true for the
+// moved file, not for the one that had the name before.
+func TestMoveOntoADeletedFileIsNoSurprise(t *testing.T) {
+	t.Parallel()
+	for _, across := range []bool{false, true} {
+		for linked, want := range map[string]bool{"b.txt": false, "a.txt": !across} {
+			w := newWorld(t)
+			w.env.across = across
+			w.put("a.txt", "one\ntwo\n")
+			w.put("b.txt", "b\n")
+			must(t, os.Link(w.path(linked), w.path("other.txt")))
+			got := w.ok("patch", whole("*** Delete File: b.txt\n*** Update File: a.txt\n*** Move to: b.txt\n-one\n+1\n"))
+			warning, _ := got["_warning"].(string)
+			if strings.Contains(warning, "hard link") != want || strings.Contains(warning, "changed on disk") || w.has("b.txt") != "1\ntwo\n" {
+				t.Errorf("%s has another name (%v): warning %q, text %q", linked, across, warning, w.has("b.txt"))
+			}
+		}
+	}
+}
+
 // TestFailedMoveIsUndone: after a failure every file is as it was, with its mode.
 func TestFailedMoveIsUndone(t *testing.T) {
 	t.Parallel()
