@@ -175,6 +175,10 @@ func (r *patchRun) put(ctx context.Context, ch patch.Change) error {
 		if p.new == p.old {
 			return nil
 		}
+		var err error
+		if p.info, err = p.files.Stat(ctx, p.real); err != nil {
+			return p.failure("stat", err)
+		}
 	case r.moved[ch.Path]: // its file has another name now
 		p.old, p.existed, p.info = "", false, nil
 	}
