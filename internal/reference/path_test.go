@@ -87,6 +87,28 @@ func TestFindPaths(t *testing.T) {
 	}
 }
 
+// TestFindReadsLittleAfterEachSign: a pasted line with many @ costs time in
+// proportion to its length, since no path is longer than a disk can have it.
+func TestFindReadsLittleAfterEachSign(t *testing.T) {
+	t.Parallel()
+	longest := 0
+	look := func(path string) reference.Kind {
+		longest = max(longest, len(path))
+		if path == "main.go" {
+			return reference.File
+		}
+		return ""
+	}
+	got := reference.FindIn(strings.Repeat("(@a", 3000)+";@main.go,"+strings.Repeat("x", 9000), look)
+	want := []reference.Reference{{Kind: reference.File, Text: "@main.go", Target: "main.go"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if longest > 4096 {
+		t.Errorf("a path of %d bytes was looked up", longest)
+	}
+}
+
 // TestExpandPaths reads what a path leads to, and says nothing about what is no path.
 func TestExpandPaths(t *testing.T) {
 	t.Parallel()
