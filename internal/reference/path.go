@@ -6,11 +6,16 @@ import (
 	"unicode"
 )
 
+// maxPath bounds the bytes that are read as one path. A pasted text may have an @
+// every few bytes and no blank.
+const maxPath = 1024
+
 // barePath reads the path that text begins with after its @, and returns its
 // length. It is a reference only if look finds it, or if it is written in a way
 // that only paths are.
 func barePath(text string, look func(string) Kind) (Reference, int) {
-	for _, c := range candidates(text[1:]) {
+	list := candidates(text[1:])
+	for _, c := range list {
 		r := Reference{Kind: look(c.path), Target: c.path, Text: text[:1+c.size]}
 		if r.Kind != "" && c.lines == "" {
 			return r, len(r.Text)
@@ -20,7 +25,7 @@ func barePath(text string, look func(string) Kind) (Reference, int) {
 			return r, len(r.Text)
 		}
 	}
-	for _, c := range candidates(text[1:]) {
+	for _, c := range list {
 		if onlyAPath(c.path) {
 			r := Reference{Kind: File, Target: c.path + c.lines, Text: text[:1+c.size]}
 			r.valid()
@@ -52,6 +57,7 @@ func candidates(rest string) []candidate {
 		span := lines(rest[end+2:])
 		return []candidate{{rest[1 : 1+end], span, end + 2 + len(span)}}
 	}
+	rest = rest[:min(len(rest), maxPath)]
 	end := strings.IndexFunc(rest, unicode.IsSpace)
 	if end < 0 {
 		end = len(rest)
@@ -63,7 +69,7 @@ func candidates(rest string) []candidate {
 		if named(word) && !slices.Contains(list, c) {
 			list = append(list, c)
 		}
-		if i := strings.IndexAny(word, "\"'`<>|,;\u2019"); i >= 0 {
+		if i := strings.IndexFunc(word, func(r rune) bool { return strings.ContainsRune("\"'`<>|,;\u2019", r) }); i >= 0 {
 			word = withoutClosing(word[:i])
 		}
 	}
