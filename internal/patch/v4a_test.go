@@ -85,6 +85,16 @@ func TestApply(t *testing.T) {
 			patch: wrap("*** Update File: a\n a\n-x\n+1\n@@\n b\n-x\n+2\n"),
 			want:  map[string]string{"a": "x\na\n1\nb\n2\n"},
 		}, {
+			name:  "of two places, the one below the hunk before",
+			files: map[string]string{"a": "x\nm\nx\n"},
+			patch: wrap("*** Update File: a\n-m\n+M\n@@\n-x\n+X\n"),
+			want:  map[string]string{"a": "x\nM\nX\n"},
+		}, {
+			name:  "a hint above the hunk before, for lines below it",
+			files: map[string]string{"a": "class A\n def f\n  x\n def g\n  y\n  z\n"},
+			patch: wrap("*** Update File: a\n@@ class A\n-  x\n+  X\n@@ class A\n-  z\n+  Z\n"),
+			want:  map[string]string{"a": "class A\n def f\n  X\n def g\n  y\n  Z\n"},
+		}, {
 			name:  "end of file picks the last place",
 			files: map[string]string{"a": "x\ny\nx\n"},
 			patch: wrap("*** Update File: a\n@@\n-x\n+z\n*** End of File\n"),
@@ -149,7 +159,7 @@ func TestApply(t *testing.T) {
 
 func TestApplyRefusesWhole(t *testing.T) {
 	t.Parallel()
-	files := map[string]string{"a": "1\n2\n", "b": "1\n1\n"}
+	files := map[string]string{"a": "1\n2\n", "b": "1\n1\n", "c": "def f\n  x\ndef g\n  y\ndef h\n  x\n"}
 	tests := []struct{ name, patch, want string }{
 		{"one bad hunk", wrap("*** Update File: a\n-1\n+one\n*** Update File: b\n-9 is nowhere\n+x\n"), "no file was changed"},
 		{"every failure is listed", wrap("*** Delete File: x\n*** Update File: b\n-9 is nowhere\n+x\n"), "update b"},
@@ -158,6 +168,7 @@ func TestApplyRefusesWhole(t *testing.T) {
 		{"moving onto an existing file", wrap("*** Move File: a -> b\n"), "already exists"},
 		{"two places fit", wrap("*** Update File: b\n-1\n+x\n"), "match 2 places"},
 		{"a hint that is nowhere", wrap("*** Update File: b\n@@ nope @@\n-1\n+x\n"), "is not in the file"},
+		{"a hint above the hunk before, and lines on both sides of it", wrap("*** Update File: c\n@@ def g\n-  y\n+  Y\n@@ def f\n-  x\n+  X\n"), "match 2 places"},
 		{"context of blank lines", wrap("*** Update File: a\n \n+x\n"), "only blank"},
 	}
 	for _, tt := range tests {
