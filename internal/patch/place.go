@@ -3,6 +3,7 @@ package patch
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -13,7 +14,7 @@ const maxFailed = 10
 
 // update applies the hunks of a section to a file one after another. Hunks are
 // expected in file order: if several places match, the one after the previous
-// hunk is used, provided it is the only one there.
+// hunk is used, provided it is the only one there or the first below its hint.
 func update(content string, hunks []hunkText) (after string, notes []string, err error) {
 	cursor := 0 // offset in content after which the next hunk is expected
 	var failed []error
@@ -121,7 +122,8 @@ func withLineBreak(doc *document, s span) span {
 	return s
 }
 
-// choose returns the place that a hunk means, of one or more.
+// choose returns the place that a hunk means, of one or more. If its hint is only
+// above the hunk before, lines on both sides of that hunk leave a doubt.
 func (h hunkText) choose(f finding, from, hinted int) (span, error) {
 	if f.count == 1 {
 		return f.spans[0], nil
@@ -134,6 +136,9 @@ func (h hunkText) choose(f finding, from, hinted int) (span, error) {
 		if s.start >= max(from, hinted) {
 			after = append(after, s)
 		}
+	}
+	if len(after) > 0 && slices.ContainsFunc(f.spans, func(s span) bool { return hinted >= 0 && s.start >= hinted && s.start < from }) {
+		return span{}, fmt.Errorf("its lines match %d places, above and below the hunk before it, nothing was changed: put the hunks in the order of the file, or add context lines", f.count)
 	}
 	if hinted >= 0 && len(after) > 0 || len(after) == 1 {
 		return after[0], nil
