@@ -20,7 +20,12 @@ func bigFiles(size int) []bigFile {
 	for i := 0; log.Len() < size; i++ {
 		fmt.Fprintf(&log, "2026-03-%02d %08x INFO  request %d handled in %d ms\n", i%28+1, i*2654435761%(1<<32), i, i%977)
 	}
+	var count strings.Builder
+	for i := 0; count.Len() < size; i++ {
+		fmt.Fprintf(&count, "%x\n", i)
+	}
 	return []bigFile{
+		{"short lines that all differ", count.String()},
 		{"log", log.String()},
 		{"short lines", fill("x\n")},
 		{"blank lines", fill("\n")},

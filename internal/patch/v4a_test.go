@@ -159,7 +159,7 @@ func TestApply(t *testing.T) {
 
 func TestApplyRefusesWhole(t *testing.T) {
 	t.Parallel()
-	files := map[string]string{"a": "1\n2\n", "b": "1\n1\n", "c": "def f\n  x\ndef g\n  y\ndef h\n  x\n"}
+	files := map[string]string{"a": "1\n2\n", "b": "1\n1\n", "d": "start\nreturn compute(2)\nmore\nstop here\n", "c": "def f\n  x\ndef g\n  y\ndef h\n  x\n"}
 	tests := []struct{ name, patch, want string }{
 		{"one bad hunk", wrap("*** Update File: a\n-1\n+one\n*** Update File: b\n-9 is nowhere\n+x\n"), "no file was changed"},
 		{"every failure is listed", wrap("*** Delete File: x\n*** Update File: b\n-9 is nowhere\n+x\n"), "update b"},
@@ -169,6 +169,7 @@ func TestApplyRefusesWhole(t *testing.T) {
 		{"two places fit", wrap("*** Update File: b\n-1\n+x\n"), "match 2 places"},
 		{"a hint that is nowhere", wrap("*** Update File: b\n@@ nope @@\n-1\n+x\n"), "is not in the file"},
 		{"a hint above the hunk before, and lines on both sides of it", wrap("*** Update File: c\n@@ def g\n-  y\n+  Y\n@@ def f\n-  x\n+  X\n"), "match 2 places"},
+		{"a change made before, above its hint", wrap("*** Update File: d\n@@ stop here\n start\n-return calculate(everything)\n+return compute(2)\n"), "was not found"},
 		{"context of blank lines", wrap("*** Update File: a\n \n+x\n"), "only blank"},
 	}
 	for _, tt := range tests {
