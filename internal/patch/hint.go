@@ -94,8 +94,8 @@ func hintWindow(doc *document, wanted string) int {
 			word = w
 		}
 	}
-	i := strings.Index(doc.text, word)
-	return doc.lineOf(max(i-hintedBytes/4, 0)).start
+	at := max(strings.Index(doc.text, word), 0)
+	return max(doc.lineOf(max(at-hintedBytes/4, 0)).start, doc.back(doc.lineOf(at).start, hintedLines/4))
 }
 
 // distinctiveLine returns the first line of old that is long enough to be
