@@ -192,8 +192,9 @@ func TestHintsNeverLeadOut(t *testing.T) {
 	}
 	w.put("shared.md", "shared words")
 	w.put("own/.env", "TOP SECRET=1")
+	w.put("tls/server.key", "TOP SECRET key")
 	for folder, target := range map[string]string{
-		"out": filepath.Join(outside, "notes.md"), "environ": "/proc/self/environ", "own": ".env", "inside": "../shared.md",
+		"out": filepath.Join(outside, "notes.md"), "environ": "/proc/self/environ", "own": ".env", "tls": "server.key", "inside": "../shared.md",
 	} {
 		w.put(folder+"/x.go", "package x\n")
 		if err := os.Symlink(target, w.path(folder+"/AGENTS.md")); err != nil {
@@ -216,7 +217,7 @@ func TestHintsNeverLeadOut(t *testing.T) {
 	}
 	hook := w.set.Hook()
 	for _, path := range []string{
-		"pad/x.go", "by/x.go", "out/x.go", "environ/x.go", "own/x.go", "linked/notes.md", "node_modules/left-pad/x.go", "sub/vendor/x/x.go", ".venv/lib/python3/site-packages/x/x.go",
+		"pad/x.go", "by/x.go", "out/x.go", "environ/x.go", "own/x.go", "tls/x.go", "linked/notes.md", "node_modules/left-pad/x.go", "sub/vendor/x/x.go", ".venv/lib/python3/site-packages/x/x.go",
 	} {
 		r := hermes.Result{Text: "{}"}
 		hook.AfterTool(t.Context(), w.call("read_file", args{"path": path}), &r)
@@ -292,5 +293,65 @@ func TestHintsOfManyFolders(t *testing.T) {
 		if n := strings.Count(seen, fmt.Sprintf("note %d. ", i)); n != 1 {
 			t.Errorf("note %d came %d times", i, n)
 		}
+	}
+}
+
+// TestHintsOfALongCommand: only so much of a command is searched for paths, and only
+// so many of them are looked up, fewer where each lookup is a command.
+func TestHintsOfALongCommand(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		command string
+		remote  bool
+		shown   bool
+	}{
+		"the last that is searched": {": " + strings.Repeat("x", 4000) + "; ls svc", false, true},
+		"past it":                   {": " + strings.Repeat("x", 4100) + "; ls svc", false, false},
+		"the 64th path":             {"ls" + numbered(63) + " svc", false, true},
+		"the 65th path":             {"ls" + numbered(64) + " svc", false, false},
+		"the 8th path elsewhere":    {"ls" + numbered(7) + " svc", true, true},
+		"the 9th path elsewhere":    {"ls" + numbered(8) + " svc", true, false},
+	} {
+		w := newWorld(t)
+		w.env.here = !c.remote
+		w.put("svc/AGENTS.md", "use tabs")
+		r := hermes.Result{}
+		w.set.Hook().AfterTool(t.Context(), w.call("terminal", args{"command": c.command}), &r)
+		if got := strings.Contains(r.Text, "use tabs"); got != c.shown {
+			t.Errorf("%s: shown %v, want %v", name, got, c.shown)
+		}
+	}
+}
+
+// numbered is n paths to nothing.
+func numbered(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, " ./no%d", i)
+	}
+	return b.String()
+}
+
+// TestHintsThatEndBehindBlanksSayThatTheyAreCut: a file is read only so far.
+func TestHintsThatEndBehindBlanksSayThatTheyAreCut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put("svc/AGENTS.md", "use tabs"+strings.Repeat("\n", 40_000)+"and this")
+	r := hermes.Result{}
+	w.set.Hook().AfterTool(t.Context(), w.call("search_files", args{"path": "svc"}), &r)
+	if !strings.Contains(r.Text, "use tabs") || !strings.Contains(r.Text, "[cut at") {
+		t.Errorf("got %q", r.Text)
+	}
+}
+
+// TestHintsAreUntrusted: what a hint adds is told to come from a file.
+func TestHintsAreUntrusted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put("svc/AGENTS.md", "use tabs")
+	r := hermes.Result{Provenance: "a page"}
+	w.set.Hook().AfterTool(t.Context(), w.call("search_files", args{"path": "svc"}), &r)
+	if !strings.Contains(r.Provenance, "a page") || !strings.Contains(r.Provenance, "svc/AGENTS.md") {
+		t.Errorf("provenance %q", r.Provenance)
 	}
 }

@@ -243,3 +243,87 @@ func TestFailedMoveIsUndone(t *testing.T) {
 		}
 	}
 }
+
+// TestAMoveIsNoChangeByOthers: the session knows where its file went, and notices
+// when somebody else changes it there.
+func TestAMoveIsNoChangeByOthers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put("a.txt", "one\n")
+	w.ok("read_file", args{"path": "a.txt"})
+	w.ok("patch", whole("*** Move File: a.txt -> b.txt\n"))
+	if got := w.set.Changed(""); len(got) > 0 {
+		t.Errorf("reported as changed: %v", got)
+	}
+	w.put("b.txt", "one and two\n")
+	got := w.ok("patch", args{"path": "b.txt", "old_string": "one", "new_string": "1"})
+	if warning, _ := got["_warning"].(string); !strings.Contains(warning, "changed on disk") {
+		t.Errorf("no warning: %v", got)
+	}
+}
+
+// TestAnUndonePatchIsNoChangeByOthers: after a failure the session knows the files
+// as they were restored.
+func TestAnUndonePatchIsNoChangeByOthers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put("a.txt", "one\n")
+	w.put("b.txt", "two\n")
+	w.ok("read_file", args{"path": "a.txt"})
+	w.env.fail = func(path string) error {
+		if filepath.Base(path) == "b.txt" {
+			return errBroken
+		}
+		return nil
+	}
+	w.refused("patch", whole("*** Update File: a.txt\n-one\n+1\n*** Delete File: b.txt\n"), "as it was before")
+	if got := w.set.Changed(""); len(got) > 0 || w.has("a.txt") != "one\n" {
+		t.Errorf("reported as changed: %v, %q", got, w.has("a.txt"))
+	}
+}
+
+// TestLinksAreDeletedLast: a link cannot be restored, so nothing may fail after it.
+func TestLinksAreDeletedLast(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put("a.txt", "one\n")
+	w.put("b.txt", "two\n")
+	must(t, os.Symlink("a.txt", w.path("link.txt")))
+	w.env.fail = func(path string) error {
+		if filepath.Base(path) == "b.txt" {
+			return errBroken
+		}
+		return nil
+	}
+	w.refused("patch", whole("*** Delete File: link.txt\n*** Delete File: b.txt\n"), "every file is as it was before")
+	if to, err := os.Readlink(w.path("link.txt")); err != nil || to != "a.txt" {
+		t.Errorf("the link is gone: %s %v", to, err)
+	}
+}
+
+// TestAMoveReplacesNoNewFile: a file that another program makes under the new name,
+// after the patch was checked, stays.
+func TestAMoveReplacesNoNewFile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put("a.txt", "one\n")
+	w.put("b.txt", "two\n")
+	w.env.fail = func(path string) error {
+		if filepath.Base(path) == "a2.txt" {
+			w.put("b2.txt", "theirs\n")
+		}
+		return nil
+	}
+	w.refused("patch", whole("*** Move File: a.txt -> a2.txt\n*** Move File: b.txt -> b2.txt\n"), "just appeared")
+	if w.has("b2.txt") != "theirs\n" || w.has("a.txt") != "one\n" || w.has("b.txt") != "two\n" {
+		t.Errorf("got %q, %q and %q", w.has("b2.txt"), w.has("a.txt"), w.has("b.txt"))
+	}
+}
+
+// TestBigFilesAreNotChanged: what would need too much memory is left to commands.
+func TestBigFilesAreNotChanged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	must(t, os.Truncate(w.put("big", "one\n"), 64<<20+1))
+	w.refused("patch", args{"path": "big", "old_string": "one", "new_string": "1"}, "use the terminal tool")
+}

@@ -74,3 +74,15 @@ func TestSearchesThatMakeProgress(t *testing.T) {
 	w.put("log", "ERROR\n")
 	w.ok("search_files", same)
 }
+
+// TestAnEmptyFileIsShownAgain: there is no content above to point at.
+func TestAnEmptyFileIsShownAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put("empty", "")
+	for range 2 {
+		if got := w.ok("read_file", args{"path": "empty"}); got["unchanged"] != nil || got["note"] != "the file is empty" {
+			t.Errorf("got %v", got)
+		}
+	}
+}

@@ -195,6 +195,74 @@ func TestWhatIsAskedAboutIsWhatIsWritten(t *testing.T) {
 	}
 }
 
+// TestADeletedLinkIsTheOneThatWasAskedAbout: the same file behind two links does not
+// make them one.
+func TestADeletedLinkIsTheOneThatWasAskedAbout(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	must(t, os.WriteFile(filepath.Join(w.home, ".bashrc"), nil, 0o644))
+	for _, dir := range []string{"one", "two"} {
+		must(t, os.Mkdir(w.path(dir), 0o755))
+		must(t, os.Symlink(filepath.Join(w.home, ".bashrc"), w.path(dir+"/rc")))
+	}
+	must(t, os.Symlink("one", w.path("at")))
+	call := w.call("patch", whole("*** Delete File: at/rc\n"))
+	tool := w.tool("patch")
+	if len(tool.(hermes.RiskAssessor).AssessRisk(t.Context(), call)) == 0 {
+		t.Fatal("no question")
+	}
+	must(t, os.Remove(w.path("at")))
+	must(t, os.Symlink("two", w.path("at")))
+	if _, err := tool.Run(t.Context(), call); err == nil || !strings.Contains(err.Error(), "approved") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := os.Lstat(w.path("two/rc")); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestALinkIsJudgedByItsOwnNameToo: a start file that is a link is changed where it is,
+// whatever the path is and wherever it leads.
+func TestALinkIsJudgedByItsOwnNameToo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	must(t, os.WriteFile(filepath.Join(w.home, "dotfile"), []byte("old\n"), 0o644))
+	must(t, os.Symlink("dotfile", filepath.Join(w.home, ".bashrc")))
+	must(t, os.Symlink(w.home, w.path("at")))
+	call := w.call("patch", whole("*** Delete File: at/.bashrc\n"))
+	if len(w.tool("patch").(hermes.RiskAssessor).AssessRisk(t.Context(), call)) == 0 {
+		t.Error("no question")
+	}
+}
+
+// TestAStoppedPatchIsUndone: the turn's end stops the patch and not its undoing.
+func TestAStoppedPatchIsUndone(t *testing.T) {
+	t.Parallel()
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	must(t, err)
+	project := filepath.Join(home, "project")
+	must(t, os.Mkdir(project, 0o755))
+	must(t, os.WriteFile(filepath.Join(project, "a.txt"), []byte("one\n"), 0o644))
+	must(t, os.WriteFile(filepath.Join(project, "b.txt"), []byte("two\n"), 0o644))
+	local, err := backend.NewLocal(backend.LocalConfig{Dir: project, Home: home, Temp: t.TempDir()})
+	must(t, err)
+	t.Cleanup(func() { local.Close() })
+	ctx, stop := context.WithCancel(t.Context())
+	h := &swapHost{local: local}
+	h.swap = func() { h.swap = stop } // at the second file
+	raw, err := json.Marshal(whole("*** Update File: a.txt\n-one\n+1\n*** Update File: b.txt\n-two\n+2\n"))
+	must(t, err)
+	for _, tool := range mustTools(t, file.New(file.Config{})) {
+		if tool.Spec().Name == "patch" {
+			_, err = tool.Run(ctx, &hermes.Call{ID: "c", Name: "patch", Arguments: raw, Host: h})
+		}
+	}
+	data, readErr := os.ReadFile(filepath.Join(project, "a.txt"))
+	if err == nil || readErr != nil || string(data) != "one\n" || !strings.Contains(err.Error(), "every file is as it was before") {
+		t.Errorf("a.txt has %q, %v, error %v", data, readErr, err)
+	}
+}
+
 // TestProtectedFoldersMayBeLinks: Hermes' home and the user's are protected under
 // the path that they lead to, as well.
 func TestProtectedFoldersMayBeLinks(t *testing.T) {
