@@ -133,7 +133,7 @@ func (t *Toolset) notes(ctx context.Context, c *hermes.Call, root, folder string
 		if err != nil || p.info == nil || !p.info.Mode().IsRegular() {
 			continue
 		}
-		if len(foldersBelow(root, p.real)) == 0 || dependency(root, p.real) || !p.readVerdict().Allowed() || p.rules.Secret(p.path, p.real) {
+		if len(foldersBelow(root, p.real)) == 0 || dependency(root, p.real) || p.rules.Secret(p.path, p.real) {
 			continue
 		}
 		f, err := p.files.Open(ctx, p.real)

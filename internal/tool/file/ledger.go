@@ -193,11 +193,6 @@ func (l *ledger) wrote(session, real string, info fs.FileInfo) {
 	defer l.mu.Unlock()
 	r := l.of(session)
 	r.repeat("write "+real, sum{})
-	for k := range r.pages {
-		if k.path == real {
-			delete(r.pages, k)
-		}
-	}
 	if len(l.writers) >= maxRemembered {
 		clear(l.writers)
 	}
