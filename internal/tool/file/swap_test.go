@@ -5,6 +5,7 @@ package file_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -192,6 +193,28 @@ func TestWhatIsAskedAboutIsWhatIsWritten(t *testing.T) {
 				t.Errorf("written: %v, error %v, want %v", got, err, tt.written)
 			}
 		})
+	}
+}
+
+// TestACallThatWaitsIsNotForgotten: others may run while the user thinks.
+func TestACallThatWaitsIsNotForgotten(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put("x", "old\n")
+	must(t, os.WriteFile(filepath.Join(w.home, ".bashrc"), []byte("old\n"), 0o644))
+	tool := w.tool("write_file")
+	waiting := w.call("write_file", args{"path": "x", "content": "new\n"})
+	tool.(hermes.RiskAssessor).AssessRisk(t.Context(), waiting)
+	for i := range 1500 {
+		other := w.call("write_file", args{"path": "y", "content": "new\n"})
+		other.ID = fmt.Sprint("other", i)
+		tool.(hermes.RiskAssessor).AssessRisk(t.Context(), other)
+		w.set.Hook().AfterTool(t.Context(), other, &hermes.Result{})
+	}
+	must(t, os.Remove(w.path("x")))
+	must(t, os.Symlink(filepath.Join(w.home, ".bashrc"), w.path("x")))
+	if _, err := tool.Run(t.Context(), waiting); err == nil || !strings.Contains(err.Error(), "approved") {
+		t.Errorf("error %v", err)
 	}
 }
 
