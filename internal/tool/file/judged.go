@@ -2,13 +2,14 @@ package file
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"hermes"
 )
 
-// maxJudged bounds the calls whose judgement is remembered. The oldest is dropped
-// first: it has run or was refused long ago.
+// maxJudged bounds the calls that are remembered while they are under way. The oldest is
+// dropped first.
 const maxJudged = 1024
 
 // judged remembers where the paths of a call led when its risk was assessed. A call
@@ -42,6 +43,17 @@ func (j *judged) assessed(c *hermes.Call, targets map[string]target) {
 	if len(j.order) > maxJudged {
 		delete(j.calls, j.order[0])
 		j.order = j.order[1:]
+	}
+}
+
+// over drops a call that has run or was refused.
+func (j *judged) over(c *hermes.Call) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	key := callKey(c)
+	if _, known := j.calls[key]; known {
+		delete(j.calls, key)
+		j.order = slices.DeleteFunc(j.order, func(k string) bool { return k == key })
 	}
 }
 

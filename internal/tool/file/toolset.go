@@ -84,7 +84,13 @@ func (t *Toolset) Hook() hermes.Hook {
 			}
 			return nil, nil
 		},
-		AfterTool:  t.addHints,
+		AfterTool: func(ctx context.Context, c *hermes.Call, r *hermes.Result) {
+			if c.Host == nil {
+				return
+			}
+			t.judged.over(c)
+			t.addHints(ctx, c, r)
+		},
 		SessionEnd: func(_ context.Context, s hermes.SessionRef) { t.ledger.forget(s.ID) },
 	}
 }
