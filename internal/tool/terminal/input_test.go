@@ -42,7 +42,8 @@ func TestInputInPiecesIsJudgedAsOne(t *testing.T) {
 			call := b.inputCall(id, piece)
 			if len(tool.(hermes.RiskAssessor).AssessRisk(t.Context(), call)) > 0 {
 				asked = true
-				if text := tool.(hermes.SubjectNamer).Subject(t.Context(), call).Text; name == "one line" && !strings.HasPrefix(text, "rm -r") {
+				begins := map[string]string{"one line": "rm -r", "a continued": "rm \\\n-rf"}[name]
+				if text := tool.(hermes.SubjectNamer).Subject(t.Context(), call).Text; !strings.HasPrefix(text, begins) {
 					t.Errorf("%s: the user is shown %q", name, text)
 				}
 				break
@@ -54,6 +55,18 @@ func TestInputInPiecesIsJudgedAsOne(t *testing.T) {
 		if !asked {
 			t.Errorf("%s: %q is sent without a question", name, pieces)
 		}
+	}
+}
+
+// TestInputIsRememberedOnlySoFar: a process may be sent a lot.
+func TestInputIsRememberedOnlySoFar(t *testing.T) {
+	t.Parallel()
+	b := mustFixture(t, terminal.Config{Home: "/home/ada", Hermes: "/home/ada/.hermes"})
+	id := b.start("cat >/dev/null", nil).ID
+	b.process("write", id, map[string]any{"data": strings.Repeat("x", 30_000)})
+	text := b.tools["process"].(hermes.SubjectNamer).Subject(t.Context(), b.inputCall(id, "end")).Text
+	if n := strings.Count(text, "x"); n != 16<<10 || !strings.Contains(text, "xend\n") {
+		t.Errorf("%d bytes of the line are shown", n)
 	}
 }
 

@@ -85,6 +85,52 @@ func TestLinksOnDiskAreFollowed(t *testing.T) {
 	}
 }
 
+// TestPathsThatCannotBeFollowedAreAskedAbout: past what is looked up, a path may lead
+// anywhere, and the answer holds for this call only.
+func TestPathsThatCannotBeFollowedAreAskedAbout(t *testing.T) {
+	t.Parallel()
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := filepath.Join(home, ".hermes")
+	b := mustFixture(t, terminal.Config{Home: home, Hermes: own})
+	few, many := "prettier --write", "prettier --write"
+	for i := range 700 {
+		name := fmt.Sprintf(" d%d/s/x", i)
+		if err := os.MkdirAll(filepath.Join(b.dir, name[1:]), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if many += name; i < 300 {
+			few += name
+		}
+	}
+	for i := range 20 {
+		env := fmt.Sprintf("%s/profiles/p%02d/.env", own, i)
+		if err := os.MkdirAll(filepath.Dir(env), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(env, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Link(env, filepath.Join(b.dir, fmt.Sprintf("hard%02d", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for line, want := range map[string]string{few: "", many: "unknown-path", "echo x > hard00": "write-hermes", "echo x > hard19": "unknown-path"} {
+		got := b.risksOf(line)
+		if want == "" && len(got) > 0 || want != "" && !slices.Contains(got, want) {
+			t.Errorf("%.40s: %v, want %q", line, got, want)
+		}
+	}
+	text, _ := json.Marshal(map[string]any{"command": many})
+	for _, r := range b.tools["terminal"].(hermes.RiskAssessor).AssessRisk(t.Context(), &hermes.Call{Name: "terminal", Arguments: text, Host: b.host}) {
+		if r.Key == "unknown-path" && !r.NoRemember {
+			t.Error("the answer may be remembered")
+		}
+	}
+}
+
 // TestInputOfProgramsNamesPaths: what a running program is told may name a file that
 // it writes.
 func TestInputOfProgramsNamesPaths(t *testing.T) {
