@@ -110,7 +110,7 @@ func (f *follower) lookup(p string, below bool) (target string, ok bool) {
 }
 
 // original returns the path of one of Hermes' own files if p is another name of it,
-// a hard link, and p otherwise.
+// a hard link, and p otherwise. It returns "" if there are too many to compare.
 func (f *follower) original(p string) string {
 	info, err := os.Lstat(p)
 	if err != nil || !info.Mode().IsRegular() || !mayHaveNames(info) || f.own == "" {
@@ -125,6 +125,9 @@ func (f *follower) original(p string) string {
 				return file
 			}
 		}
+	}
+	if len(profiles) > maxProfiles {
+		return ""
 	}
 	return p
 }
