@@ -4,10 +4,10 @@
 //
 // Write writes a temporary file in the same folder, syncs it, renames it over the
 // target and syncs the folder, all through a handle of that folder. WriteIn does the
-// same in a folder that OpenFolder (folder.go) has opened without following a link:
-// what it was checked for is what it changes. Acquire (lock.go) takes a lock that ends with the
-// process; if it times out, the error names the holder. The usual order is Acquire,
-// read again, Write, Release.
+// same in a folder that OpenFolder (folder.go) has opened without following a link, so
+// that the folder that was checked is the one that changes. Acquire (lock.go) takes a
+// lock that ends with the process; if it times out, the error names the holder. The
+// usual order is Acquire, read again, Write, Release.
 //
 // The package does not know what the files mean.
 package atomicfile
@@ -139,7 +139,8 @@ func replace(folder *os.Root, name string, data []byte, old fs.FileInfo, o Optio
 
 // temporary makes an empty file beside the target. One that obeys the umask gets its
 // mode from the start, so that the system applies the umask and the folder's own
-// rules. Others are for the owner only until they have their rights. The random name and O_EXCL keep other users from placing a link there.
+// rules. Others are for the owner only until they have their rights. The random name
+// and O_EXCL keep other users from placing a link there.
 func temporary(folder *os.Root, name string, old fs.FileInfo, o Options) (*os.File, error) {
 	mode := fs.FileMode(0o600)
 	if old == nil && o.Umask {

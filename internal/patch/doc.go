@@ -4,9 +4,8 @@
 // A model rarely quotes a file byte for byte, so Replace tries nine ways of
 // finding the passage, from exact to merely similar. It refuses a passage that
 // it cannot place without doubt, and only an exact one may begin or end inside a
-// word. Line endings, byte order marks, indentation
-// and typographic characters of the file are kept. Bytes outside the passage
-// never change, valid UTF-8 or not.
+// word. Line endings, byte order marks, indentation and typographic characters of
+// the file are kept. Bytes outside the passage never change, valid UTF-8 or not.
 //
 // Text goes in and text comes out: the package reads and writes no files. Start
 // at replace.go. strategy.go lists the nine strategies in order, form.go says how

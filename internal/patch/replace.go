@@ -18,9 +18,9 @@ type Replacement struct {
 }
 
 // Replace finds old in content and replaces it by new. Unless all is set, the
-// passage must be the only match. An edit that was made before at this very
-// place succeeds and changes nothing; the lines around the change must prove it. The error is a text for a model: why nothing was changed
-// and what to try instead.
+// passage must be the only match. An edit that was made before at this very place
+// succeeds and changes nothing; the lines around the change must prove it. The
+// error is a text for a model: why nothing was changed and what to try instead.
 func Replace(content, old, new string, all bool) (Replacement, error) {
 	if err := checkRequest(old, new); err != nil {
 		return Replacement{}, err
