@@ -75,6 +75,15 @@ func TestCarriageReturns(t *testing.T) {
 	}
 }
 
+// TestLongRowsAreNoProgress: where much would be lost, nothing is left out.
+func TestLongRowsAreNoProgress(t *testing.T) {
+	t.Parallel()
+	row := strings.Repeat("x", 4096)
+	if got, want := plain([]byte(row+" 10%\r"+row+" 20%\r")), row+" 10%\n"+row+" 20%"; got != want {
+		t.Errorf("%d bytes are left of %d", len(got), len(want))
+	}
+}
+
 // TestManyCountersAreElided: states that only count are kept, unless they are
 // many; then the text says what is left out.
 func TestManyCountersAreElided(t *testing.T) {
