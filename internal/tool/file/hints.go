@@ -61,10 +61,7 @@ func (t *Toolset) addHints(ctx context.Context, c *hermes.Call, r *hermes.Result
 			if len(r.Text) > full {
 				return // the others come with a later call
 			}
-			if !t.ledger.first(sessionOf(c), "folder "+folder) {
-				continue
-			}
-			if real, err := realPath(ctx, files, folder); err != nil || dependency(root, folder) || dependency(realRoot, real) {
+			if !t.ledger.first(sessionOf(c), "folder "+folder) || dependency(root, folder) {
 				continue
 			}
 			text, from := t.hint(ctx, c, realRoot, folder)
