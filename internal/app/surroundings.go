@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"hermes"
+	"hermes/internal/text"
 	"hermes/internal/tool/file"
 	"hermes/internal/tool/terminal"
 )
@@ -108,7 +109,7 @@ func (s *surroundings) repository(ctx context.Context) string {
 	limited, cancel := context.WithTimeout(ctx, maxStatus)
 	defer cancel()
 	out, err := s.status(limited, "--untracked-files=normal")
-	if err != nil && ctx.Err() == nil {
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
 		out, err = s.status(ctx, "--untracked-files=no") // it looks at known files only
 	}
 	if err != nil {
@@ -119,7 +120,7 @@ func (s *surroundings) repository(ctx context.Context) string {
 	branch, _, _ := strings.Cut(head, "...")
 	branch = oneLine(branch, maxBranch) // untrusted: too short for instructions
 	changed, untracked := entries(rest)
-	state := fmt.Sprintf("git branch %s, %d changed files", branch, changed)
+	state := "git branch " + branch + ", " + text.Plural(changed, "changed file", "changed files")
 	if len(untracked) > 0 {
 		state += fmt.Sprintf(", %d untracked: %s", len(untracked), few(untracked))
 	}
