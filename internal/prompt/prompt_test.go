@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "renew the golden files")
 
-// tree is a file system of fixed files; a path in hang never answers.
+// tree is a file system of fixed files; a path in hang never answers, and a folder
+// with a file named unlisted cannot be listed.
 type tree struct {
 	files map[string]string
 	hang  map[string]bool
@@ -50,8 +52,11 @@ func (t tree) List(_ context.Context, dir string) ([]string, error) {
 			names = append(names, name)
 		}
 	}
-	if !found {
+	switch {
+	case !found:
 		return nil, fs.ErrNotExist
+	case slices.Contains(names, "unlisted"):
+		return nil, fs.ErrPermission
 	}
 	return names, nil
 }

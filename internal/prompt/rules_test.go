@@ -25,6 +25,7 @@ func TestProjectFiles(t *testing.T) {
 		{"up to the git root", map[string]string{"/home/ada/.git/HEAD": "x", "/home/ada/HERMES.md": "root", dir + "AGENTS.md": "from agents"}, []string{"root"}, []string{"from agents"}},
 		{"not past it", map[string]string{dir + ".git/HEAD": "x", "/home/ada/HERMES.md": "above", dir + "AGENTS.md": "from agents"}, []string{"from agents"}, []string{"above"}},
 		{"no repository, no climbing", map[string]string{"/home/ada/HERMES.md": "above", dir + "CLAUDE.md": "claude"}, []string{"claude"}, []string{"above"}},
+		{"a folder above that cannot be listed", map[string]string{dir + ".hermes.md": " ", dir + "AGENTS.md": "from agents", "/home/ada/HERMES.md": "above", "/home/unlisted": "x", "/home/.git": "x"}, []string{"from agents"}, []string{"above"}},
 		{"the nearest wins", map[string]string{"/home/.git": "x", "/home/HERMES.md": "far", "/home/ada/.hermes.md": "near", dir + "x": ""}, []string{"near"}, []string{"far"}},
 		{"agents before claude", map[string]string{dir + "AGENTS.md": "from agents", dir + "CLAUDE.md": "claude"}, []string{"from agents"}, []string{"claude"}},
 		{"agents in the folder only", map[string]string{"/home/ada/.git/HEAD": "x", "/home/ada/AGENTS.md": "above", dir + "x": ""}, nil, []string{"above"}},
@@ -164,6 +165,10 @@ func TestProjectFilesNeverLeadOut(t *testing.T) {
 		"a dotenv file of its own": func(dir string) {
 			writeFile(t, filepath.Join(dir, ".env"), "TOP SECRET=1")
 			link(t, ".env", filepath.Join(dir, "AGENTS.md"))
+		},
+		"a private key of its own": func(dir string) {
+			writeFile(t, filepath.Join(dir, "server.key"), "TOP SECRET KEY")
+			link(t, "server.key", filepath.Join(dir, "AGENTS.md"))
 		},
 		"a linked folder of rules": func(dir string) {
 			mkdir(t, dir, ".cursor")
