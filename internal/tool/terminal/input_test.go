@@ -33,6 +33,9 @@ func TestInputInPiecesIsJudgedAsOne(t *testing.T) {
 		"by a name":     {"alias clean='rm -rf build'\n", "clean"},
 		"by a function": {"clean() {\n rm -rf \"$1\"\n", "}\n", "clean /home"},
 		"elsewhere":     {"cd /\n", "rm -rf *"},
+		"in a folder":   {"cd /home/ada\n", "echo x > .bashrc"},
+		"by a new name": {"alias l=rm\n", "l -rf x"},
+		"by arguments":  {"f() { rm \"$@\"; }\n", "f -rf x"},
 	} {
 		b := mustFixture(t, terminal.Config{Home: "/home/ada", Hermes: "/home/ada/.hermes"})
 		id := b.start("sleep 3000; bash", nil).ID
