@@ -29,8 +29,9 @@ func unescape(s string, quoted bool) string {
 	return b.String()
 }
 
-// ansiC reads the escapes of $'…'.
-func ansiC(s string) string {
+// ansiC reads the escapes of $'…', which a zero byte ends. Escapes that it does
+// not know are unknown; other control characters look alike.
+func ansiC(s string) (text string, ended bool) {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		if s[i] != '\\' || i+1 == len(s) {
@@ -40,6 +41,8 @@ func ansiC(s string) string {
 		i++
 		digits, base := 0, 16
 		switch c := s[i]; {
+		case c == 'c' || c == 'x' && strings.HasPrefix(s[i+1:], "{"):
+			b.WriteString(unknown)
 		case c == 'x':
 			digits = 2
 		case c == 'u':
@@ -63,12 +66,18 @@ func ansiC(s string) string {
 		for end < len(s) && end-i-1 < digits && isDigit(s[end], base) {
 			end++
 		}
-		if n, err := strconv.ParseUint(s[i+1:end], base, 32); err == nil && n >= ' ' || n == '\n' || n == '\t' {
+		switch n, err := strconv.ParseUint(s[i+1:end], base, 32); {
+		case err != nil:
+		case n == 0:
+			return b.String(), true
+		case n >= ' ' || n == '\n' || n == '\t':
 			b.WriteRune(rune(n))
+		default:
+			b.WriteByte(0x7f)
 		}
 		i = end - 1
 	}
-	return b.String()
+	return b.String(), false
 }
 
 func isDigit(c byte, base int) bool {

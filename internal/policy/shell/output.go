@@ -250,7 +250,8 @@ func echoed(rest []string) (string, bool) {
 	case !strings.Contains(text, `\`):
 		return text + "\n", true
 	case escapes:
-		return ansiC(text) + "\n", true
+		printed, ended := ansiC(text)
+		return printed + "\n", !ended && !strings.Contains(text, `\0`) // \0162 has a digit more here
 	}
 	// Some shells read the escapes, others do not.
 	plain := strings.ReplaceAll(text, `\n`, "\n")
@@ -265,9 +266,9 @@ func formatted(rest []string) (string, bool) {
 	if len(rest) == 0 || strings.HasPrefix(rest[0], "-") {
 		return "", false
 	}
-	format, words := ansiC(rest[0]), rest[1:]
-	pieces := strings.Split(strings.ReplaceAll(format, "%%", "\x7f"), "%s")
-	if strings.Contains(strings.Join(pieces, ""), "%") {
+	format, ended := ansiC(rest[0])
+	words, pieces := rest[1:], strings.Split(strings.ReplaceAll(format, "%%", split), "%s")
+	if ended || strings.Contains(strings.Join(pieces, ""), "%") {
 		return "", false
 	}
 	var b strings.Builder
@@ -283,5 +284,5 @@ func formatted(rest []string) (string, bool) {
 			return "", false
 		}
 	}
-	return strings.ReplaceAll(b.String(), "\x7f", "%"), true
+	return strings.ReplaceAll(b.String(), split, "%"), true
 }

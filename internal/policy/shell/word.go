@@ -150,7 +150,7 @@ func (j *judge) part(b *strings.Builder, part syntax.WordPart, q quoting) {
 	case *syntax.SglQuoted:
 		text := p.Value
 		if p.Dollar {
-			text = ansiC(text)
+			text, _ = ansiC(text)
 		}
 		b.WriteString(text)
 	case *syntax.DblQuoted:
