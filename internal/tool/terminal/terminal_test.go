@@ -388,6 +388,7 @@ func TestRisksNameThePatterns(t *testing.T) {
 	t.Parallel()
 	b := mustFixture(t, terminal.Config{Home: "/home/ada", Hermes: "/home/ada/.hermes"})
 	shell := b.start("bash", nil).ID
+	group := b.start("(bash)", nil).ID
 	python := b.start("sleep 3000; python3 -i", nil).ID
 	for _, c := range []struct {
 		tool      string
@@ -403,6 +404,7 @@ func TestRisksNameThePatterns(t *testing.T) {
 		{"terminal", map[string]any{"command": "hermes gateway", "background": true}, "gateway-background", false},
 		{"process", map[string]any{"action": "submit", "session_id": shell, "data": "rm -rf /"}, "delete-root", true},
 		{"process", map[string]any{"action": "write", "session_id": shell, "data": "$x -rf /"}, "dynamic-command", false},
+		{"process", map[string]any{"action": "write", "session_id": group, "data": "$x -rf /"}, "dynamic-command", false},
 		{"process", map[string]any{"action": "submit", "session_id": python, "data": "print('open"}, "", false},
 		{"process", map[string]any{"action": "submit", "session_id": python, "data": "y"}, "", false},
 		{"process", map[string]any{"action": "kill", "session_id": shell}, "", false},
