@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Commands calls yield with the words of every simple command in a line, as the
 // shell would run it: behind wrappers such as sudo and with them, in
@@ -35,6 +38,23 @@ func Commands(line string, yield func(words []string) bool) (complete bool) {
 	}
 	return true
 }
+
+// StartsShell reports whether a line may start a program that reads its input as
+// shell commands, on this machine or in another place. An unknown program may.
+func StartsShell(line string) bool {
+	found := false
+	complete := Commands(line, func(words []string) bool {
+		name := program(words[0])
+		w, wraps := wrapperOf(name)
+		found = dynamic(words[0]) || isShell(name) || slices.Contains(shellStarters, name) ||
+			wraps && len(w.inner(words[1:])) == 0 && opensShell(name, words[1:])
+		return !found
+	})
+	return found || !complete
+}
+
+// shellStarters are the programs that start a shell elsewhere or for another user.
+var shellStarters = []string{"ssh", "docker", "podman", "kubectl", "su", "screen", "tmux"}
 
 // withUnknown returns words in which a zero byte is all that is known about a part.
 func withUnknown(words []string) []string {

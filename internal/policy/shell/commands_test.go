@@ -57,3 +57,16 @@ func TestCommandsSaysWhenThereAreTooMany(t *testing.T) {
 		t.Errorf("%d commands after the first was enough, complete %v", n, complete)
 	}
 }
+
+func TestStartsShell(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]bool{
+		"bash": true, "cd x && zsh -i": true, "(bash)": true, "{ sh; }": true, "if a; then bash; fi": true, "bash; true": true, "sudo -u x bash": true, "sudo su": true, "sudo -i": true, "sudo ls -i": false, "chroot /mnt": true, "env -S bash": true,
+		"ssh host": true, "docker exec -it x sh": true, "tmux": true, "$SHELL": true, "\"$x\" -i": true, "frob bash": true, "/bin/ksh": true, "tcsh": true, "exec bash": true, "echo 'open": false,
+		"python3 -i": false, "sleep 3; python3": false, "": false, "grep bash x": false, "./server --sh": false, "node": false, "make run": false,
+	} {
+		if got := shell.StartsShell(line); got != want {
+			t.Errorf("%q: %v", line, got)
+		}
+	}
+}

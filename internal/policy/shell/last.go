@@ -6,48 +6,6 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// LastCommand returns the words of the last command of a line, in a chain or
-// pipe, without wrappers and assignments, and its name without folder. It
-// returns nil if that command is unknown. Another command may decide the line's
-// status; see StatusCommand.
-func LastCommand(line string) []string {
-	list, err := parse(line)
-	if err != nil || len(list) == 0 {
-		return nil
-	}
-	last := list[len(list)-1]
-	for {
-		b, ok := last.Cmd.(*syntax.BinaryCmd)
-		if !ok {
-			break
-		}
-		last = b.Y
-	}
-	if last.Negated || last.Background {
-		return nil
-	}
-	if _, ok := last.Cmd.(*syntax.TestClause); ok {
-		return []string{"[["}
-	}
-	c, ok := last.Cmd.(*syntax.CallExpr)
-	if !ok {
-		return nil
-	}
-	args := newJudge(Context{}).words(c.Args)
-	for range maxDepth {
-		if len(args) == 0 {
-			return nil
-		}
-		args[0] = program(args[0])
-		w, ok := wrapperOf(args[0])
-		if !ok {
-			return args
-		}
-		args = w.inner(args[1:])
-	}
-	return nil
-}
-
 // StatusCommand returns the words of the command that gave a line its exit
 // status, if that is not 0, without wrappers and assignments, and its name
 // without folder. It returns nil if another part of the line may have given it:
@@ -105,7 +63,7 @@ func mayEndEarly(list []*syntax.Stmt) bool {
 			case *syntax.FuncDecl:
 				found = true
 			case *syntax.CallExpr:
-				found = found || changesShell(n.Args)
+				found = found || endsShell(n.Args)
 			}
 			return !found
 		})
@@ -113,7 +71,7 @@ func mayEndEarly(list []*syntax.Stmt) bool {
 	return found
 }
 
-func changesShell(words []*syntax.Word) bool {
+func endsShell(words []*syntax.Word) bool {
 	for _, w := range words {
 		name, known := literal(w)
 		if name != "builtin" && name != "command" {

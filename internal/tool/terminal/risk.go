@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -102,7 +101,7 @@ func (t *Toolset) assessInput(c *hermes.Call) []hermes.Risk {
 	on := t.shellContext(environmentOf(c), j.dir)
 	sent, line := j.typed()
 	found := risks(shell.Judge(line+in.Data, on))
-	if runsShell(j.command) {
+	if shell.StartsShell(j.command) {
 		return append(found, added(found, sent, in.Data, on)...)
 	}
 	found = slices.DeleteFunc(found, func(r hermes.Risk) bool {
@@ -126,11 +125,6 @@ func added(found []hermes.Risk, sent, data string, on shell.Context) []hermes.Ri
 	return slices.DeleteFunc(risks(shell.Judge(sent+data, on)), func(r hermes.Risk) bool {
 		return slices.ContainsFunc(known, func(k hermes.Risk) bool { return k.Key == r.Key && k.Deny == r.Deny })
 	})
-}
-
-func runsShell(command string) bool {
-	args := shell.LastCommand(command)
-	return len(args) > 0 && slices.Contains([]string{"sh", "bash", "zsh", "dash", "ksh", "fish", "ssh", "docker", "podman", "kubectl", "su", "screen", "tmux"}, filepath.Base(args[0]))
 }
 
 func (t *Toolset) shellContext(e hermes.Environment, dir string) shell.Context {
