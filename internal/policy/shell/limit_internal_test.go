@@ -1,9 +1,49 @@
 package shell
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
+
+// TestPastABoundACommandIsUnknown: up to each bound a line is followed and needs no
+// question; one more of it, and what it runs is unknown, which asks.
+func TestPastABoundACommandIsUnknown(t *testing.T) {
+	t.Parallel()
+	numbered := func(n int, format string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, format, i)
+		}
+		return b.String()
+	}
+	for name, bound := range map[string]struct {
+		at   int
+		line func(n int) string
+	}{
+		"maxNesting":      {maxNesting, func(n int) string { return "echo '" + strings.Repeat("(", n) + "'" }},
+		"maxDepth":        {maxDepth - 2, func(n int) string { return strings.Repeat("nice ", n) + "ls" }},
+		"maxSteps":        {maxSteps / 2, func(n int) string { return strings.Repeat(":;", n) }},
+		"maxText":         {maxText / maxValue, func(n int) string { return "x=" + strings.Repeat("a", maxValue) + "; " + strings.Repeat("$x", n) }},
+		"maxValue":        {maxValue, func(n int) string { return "x=" + strings.Repeat("a", n) + "; $x" }},
+		"maxWords":        {maxWords - 1, func(n int) string { return "set -- " + strings.Repeat("a ", n) + "; $1" }},
+		"maxBraces":       {8, func(n int) string { return "rm " + strings.Repeat("{a,b}", n) }},
+		"maxVariables":    {maxVariables - 1, func(n int) string { return "x=a; " + numbered(n, "y%d=a; ") + "$x" }},
+		"maxAlternatives": {maxAlternatives, func(n int) string { return "x=0; " + numbered(n-1, "[ y ] && x=1%d; ") + "$x" }},
+		"maxFunction":     {maxFunction - 4, func(n int) string { return "f() { " + strings.Repeat("a", n-1) + "; }" }},
+		"maxIterations":   {maxIterations, func(n int) string { return "for x in " + numbered(n, "a%d ") + "; do $x; done" }},
+		"maxPositions":    {maxPositions, func(n int) string { return "frob " + strings.Repeat("1 ", n) }},
+		"maxTexts":        {maxTexts, func(n int) string { return "frob " + strings.Repeat("'1 2' ", n) }},
+		"maxFiles":        {maxFiles, func(n int) string { return numbered(n, "echo ls > f%d; ") + "sh f0" }},
+	} {
+		for _, past := range []int{0, 1} {
+			v := Judge(bound.line(bound.at+past), Context{Home: "/home/ada", Dir: "/home/ada/work"})
+			if got, want := v.Level(), []Level{Allow, Ask}[past]; got != want {
+				t.Errorf("%s: %d more: level %d, want %d, %v", name, past, got, want, v.Findings)
+			}
+		}
+	}
+}
 
 // FuzzWorkIsBounded: no line makes the analysis do more than its limits allow.
 func FuzzWorkIsBounded(f *testing.F) {
