@@ -9,8 +9,7 @@ const sendsElsewhere = "changes where git sends the repository"
 
 // git judges commands that discard work, here or on a server.
 func (j *judge) git(rest []string) {
-	words := wrapper{values: "Cc", long: " --git-dir --work-tree --namespace --exec-path --config-env "}.inner(rest)
-	own := rest[:len(rest)-len(words)]
+	own, words := gitCall(rest)
 	j.gitRuns(own, words)
 	j.gitDiscards(own, words)
 	if len(words) == 0 {
@@ -26,12 +25,9 @@ func (j *judge) git(rest []string) {
 		j.push(args)
 	case "remote":
 		j.gitRemote(plainWords(args))
-	case "clean":
-		if (hasShort(args, "f") || hasLong(args, "--force")) && !hasShort(args, "n") && !hasLong(args, "--dry-run") {
-			j.ask("git-clean", "deletes files that git does not track")
-		}
 	case "add", "stage", "commit":
-		if slices.ContainsFunc(plainWords(withoutValues(args, "mFCct")), j.secretWord) {
+		all := hasShort(args, "aA") || hasLong(args, "--all") || slices.Contains(args, ".")
+		if slices.ContainsFunc(plainWords(withoutValues(args, "mFCct")), j.secretWord) || all && j.madeSecrets() {
 			j.ask("secret-commit", "puts a secret file into the repository")
 		}
 	case "branch":
@@ -43,6 +39,13 @@ func (j *judge) git(rest []string) {
 			j.ask("git-branch-delete", "deletes a branch")
 		}
 	}
+}
+
+// gitCall splits the arguments of git into the options before the subcommand and
+// the rest.
+func gitCall(rest []string) (own, words []string) {
+	words = wrapper{values: "Cc", long: " --git-dir --work-tree --namespace --exec-path --config-env --attr-source --shallow-file --super-prefix "}.inner(rest)
+	return rest[:len(rest)-len(words)], words
 }
 
 func (j *judge) push(args []string) {

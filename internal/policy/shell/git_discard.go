@@ -23,8 +23,8 @@ func (j *judge) gitDiscards(own, words []string) {
 	case "switch":
 		j.gitDiscard(forced || hasLong(args, "--discard-changes"))
 	case "restore":
-		indexOnly := (hasShort(args, "S") || hasLong(args, "--staged")) && !hasShort(args, "W") && !hasLong(args, "--worktree")
-		j.gitDiscard(!indexOnly && !hasShort(args, "p") && !hasLong(args, "--patch"))
+		indexOnly := (certainShort(args, "S", "sU") || hasLong(args, "--staged")) && !hasShort(args, "W") && !hasLong(args, "--worktree")
+		j.gitDiscard(!indexOnly && !certainShort(args, "p", "sU") && !hasLong(args, "--patch"))
 	case "rm":
 		j.gitDiscard((forced || slices.Contains(args, ".")) && !hasLong(args, "--cached"))
 	case "checkout-index":
@@ -34,7 +34,8 @@ func (j *judge) gitDiscards(own, words []string) {
 	case "reset":
 		j.gitDiscard(hasLong(args, "--merge") || hasLong(args, "--keep"))
 	case "clean":
-		if slices.ContainsFunc(own, func(a string) bool { return strings.EqualFold(a, "clean.requireforce=false") }) && !hasShort(args, "n") {
+		forced = forced || slices.ContainsFunc(own, func(a string) bool { return strings.EqualFold(a, "clean.requireforce=false") })
+		if forced && !certainShort(args, "n", "e") && !hasLong(args, "--dry-run") {
 			j.ask("git-clean", "deletes files that git does not track")
 		}
 	case "stash":
@@ -59,7 +60,7 @@ func (j *judge) gitDiscard(found bool) {
 // checkoutDiscards reports whether git checkout overwrites files, rather than
 // going to another branch.
 func checkoutDiscards(args []string) bool {
-	if hasShort(args, "f") || hasLong(args, "--force") {
+	if certainShort(args, "f", "bB") || hasLong(args, "--force") || hasLong(args, "--pathspec-from-file") {
 		return true
 	}
 	if hasShort(args, "pbBt") || hasLong(args, "--patch") || hasLong(args, "--orphan") || hasLong(args, "--track") || hasLong(args, "--ours") || hasLong(args, "--theirs") {

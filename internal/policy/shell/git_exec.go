@@ -60,11 +60,6 @@ func (j *judge) gitSubcommandRuns(verb string, args []string) {
 		}
 	case "config":
 		j.gitConfig(args)
-	case "add", "stage", "commit":
-		all := hasShort(args, "aA") || hasLong(args, "--all") || slices.Contains(args, ".")
-		if slices.ContainsFunc(plainWords(args), j.secretWord) && verb != "commit" || all && j.madeSecrets() {
-			j.ask("secret-commit", "puts a secret file into the repository")
-		}
 	case "maintenance":
 		if slices.Contains(args, "start") || slices.Contains(args, "register") {
 			j.ask("runs-later", "makes a program run later or at login")

@@ -1,8 +1,13 @@
 package shell
 
-import "strings"
+import (
+	"iter"
+	"slices"
+	"strings"
+)
 
-// optionValues returns the values of a short and a long option.
+// optionValues returns the values of a short and a long option. The value of a
+// short one may also come after a cluster that it ends, as in -xzC folder.
 func optionValues(args []string, short, long string) []string {
 	var values []string
 	for i, a := range args {
@@ -12,11 +17,84 @@ func optionValues(args []string, short, long string) []string {
 			return values
 		case hasLong([]string{name}, long) && joined:
 			values = append(values, value)
-		case (a == short || hasLong([]string{a}, long)) && i+1 < len(args):
+		case (a == short || hasLong([]string{a}, long) || endsCluster(a, short)) && i+1 < len(args):
 			values = append(values, args[i+1])
 		case strings.HasPrefix(a, short) && !strings.HasPrefix(a, "--") && len(a) > len(short):
 			values = append(values, a[len(short):])
 		}
 	}
 	return values
+}
+
+// endsCluster reports whether a word is a cluster of short options, the last of
+// which is the given one.
+func endsCluster(word, short string) bool {
+	return len(short) == 2 && len(word) > 2 && word[0] == '-' && word[len(word)-1] == short[1] && !strings.HasPrefix(word, short) &&
+		strings.Trim(word[1:], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+}
+
+// shortOptions lists the short options before -- with their values. Those in
+// valued take the rest of their word or, if that is empty, the next word.
+func shortOptions(args []string, valued string) iter.Seq2[byte, string] {
+	return func(yield func(byte, string) bool) {
+		for i := 0; i < len(args) && args[i] != "--"; i++ {
+			a := args[i]
+			if len(a) < 2 || a[0] != '-' || a[1] == '-' {
+				continue
+			}
+			for at := 1; at < len(a); at++ {
+				if strings.IndexByte(valued, a[at]) < 0 {
+					if !yield(a[at], "") {
+						return
+					}
+					continue
+				}
+				value := a[at+1:]
+				if value == "" && i+1 < len(args) {
+					i++
+					value = args[i]
+				}
+				if !yield(a[at], value) {
+					return
+				}
+				break
+			}
+		}
+	}
+}
+
+// certainShort reports whether one of the short options is certainly given: unlike
+// for hasShort, a letter in the value of another option does not count.
+func certainShort(args []string, letters, valued string) bool {
+	for option := range shortOptions(args, valued) {
+		if strings.IndexByte(letters, option) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// mayTakeValue reports whether a word is an option that may take the next word as
+// its value.
+func mayTakeValue(word string) bool {
+	return len(word) > 1 && word[0] == '-' && !strings.Contains(word, "=") && !slices.Contains(switches, word)
+}
+
+// certainOption reports whether a word that fits, such as --help, is certainly an
+// option.
+func certainOption(rest []string, fits func(string) bool) bool {
+	for i, a := range rest {
+		if a == "--" {
+			return false
+		}
+		if fits(a) && (i == 0 || !mayTakeValue(rest[i-1])) {
+			return true
+		}
+	}
+	return false
+}
+
+// asksHelp reports whether a command only shows its help or its version.
+func asksHelp(rest []string) bool {
+	return certainOption(rest, func(a string) bool { return hasLong([]string{a}, "--help") || hasLong([]string{a}, "--version") })
 }

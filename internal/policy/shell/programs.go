@@ -83,8 +83,8 @@ func searchedFolders(args []string) []string {
 func writesHere(name string, rest []string) bool {
 	switch name {
 	case "git":
-		words := wrapper{values: "Cc", long: " --git-dir --work-tree --namespace --exec-path --config-env "}.inner(rest)
-		return len(words) > 0 && gitWrites(words) && words[0] != "config" && len(words) == len(rest)
+		own, words := gitCall(rest)
+		return len(own) == 0 && len(words) > 0 && gitWrites(words) && words[0] != "config"
 	case "tar", "gtar", "bsdtar":
 		return len(rest) > 0 && (strings.Contains(strings.TrimPrefix(rest[0], "-"), "x") && !strings.HasPrefix(rest[0], "--") || hasShort(rest, "x") || hasLong(rest, "--extract") || hasLong(rest, "--get")) &&
 			!hasShort(rest, "C") && !hasLong(rest, "--directory")
