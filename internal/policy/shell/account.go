@@ -13,9 +13,9 @@ func (j *judge) accounts(name string, rest []string) {
 	switch name {
 	case "useradd", "usermod", "userdel", "groupadd", "groupmod", "groupdel", "adduser", "addgroup", "deluser", "delgroup", "chpasswd", "chgpasswd", "newusers", "gpasswd", "visudo",
 		"vipw", "vigr", "chsh", "chfn", "sysadminctl", "smbpasswd", "new-localuser", "add-localgroupmember", "set-localuser", "newgidmap", "newuidmap", "grpconv", "pwunconv", "realm":
-		found = !hasLong(rest, "--help") && !hasLong(rest, "--version")
+		found = !asksHelp(rest)
 	case "passwd":
-		found = !hasShort(rest, "S") && !hasLong(rest, "--status") && !hasLong(rest, "--help")
+		found = !hasShort(rest, "S") && !hasLong(rest, "--status") && !asksHelp(rest)
 	case "pw":
 		found = len(words) > 0 && (strings.HasPrefix(words[0], "user") || strings.HasPrefix(words[0], "group"))
 	case "dscl", "dseditgroup":
@@ -33,8 +33,13 @@ func (j *judge) accounts(name string, rest []string) {
 	case "setfacl", "chattr":
 		j.ask("file-rights", "changes who may use files")
 	case "install":
-		for _, mode := range optionValues(rest, "-m", "--mode") {
+		for _, mode := range optionValues(rest, "--mode", "--mode") {
 			j.setuid(mode)
+		}
+		for option, mode := range shortOptions(rest, copyValues(name)) {
+			if option == 'm' {
+				j.setuid(mode)
+			}
 		}
 	}
 	if found {

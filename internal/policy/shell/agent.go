@@ -15,7 +15,7 @@ func (j *judge) otherAgent(name string, rest []string) {
 	default:
 		return
 	}
-	if hasLong(rest, "--help") || hasLong(rest, "--version") || slices.Contains(rest, "-v") || slices.Contains(rest, "-h") {
+	if asksHelp(rest) || certainOption(rest, func(a string) bool { return a == "-v" || a == "-h" }) {
 		return
 	}
 	j.ask("other-agent", "starts another agent, which does not know what this session may do")

@@ -79,9 +79,21 @@ func dropsData(name string, words, rest []string) bool {
 	case "zkcli", "etcdctl":
 		return has("delete", "deleteall", "rmr", "del")
 	case "curl", "http", "https", "xh", "wget", "curlie":
-		return slices.ContainsFunc(optionValues(rest, "-X", "--request"), func(m string) bool { return strings.EqualFold(m, "DELETE") }) || len(words) > 0 && words[0] == "DELETE" || strings.Contains(line, "--method=delete") || strings.Contains(line, "_delete_by_query")
+		return slices.ContainsFunc(requestMethods(rest), func(m string) bool { return strings.EqualFold(m, "DELETE") }) || len(words) > 0 && words[0] == "DELETE" || strings.Contains(line, "--method=delete") || strings.Contains(line, "_delete_by_query")
 	}
 	return false
+}
+
+// requestMethods returns the methods with which a client such as curl sends a
+// request.
+func requestMethods(rest []string) []string {
+	methods := optionValues(rest, "--request", "--request")
+	for option, value := range shortOptions(rest, "ACDEFHKPQTUXYbcdehmortuwxyz") {
+		if option == 'X' {
+			methods = append(methods, value)
+		}
+	}
+	return methods
 }
 
 // isClient reports whether a program reads commands for a database from its input.

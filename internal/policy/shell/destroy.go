@@ -56,7 +56,7 @@ func (j *judge) recursive(name string, rest []string) {
 		if len(words) > 0 {
 			last = words[len(words)-1]
 		}
-		if hasShort(rest, "n") || hasLong(rest, "--dry-run") {
+		if certainShort(rest, "n", copyValues(name)) || hasLong(rest, "--dry-run") {
 			return
 		}
 		if hasDeletion(rest) {

@@ -52,9 +52,8 @@ func (j *judge) launches(name string, args []string, s situation) bool {
 
 // ssh judges a command on another machine.
 func (j *judge) ssh(args []string, s situation) {
-	j.sshOptions(args)
+	words := j.sshOptions(args, sshValues)
 	j.uploads("ssh", args, s)
-	words := wrapper{values: "BbcDEeFIiJLlmOopQRSWw", words: 1}.inner(args)
 	if len(words) == 0 {
 		j.shellInput(s)
 		return

@@ -28,7 +28,7 @@ func addsSource(name string, rest []string) bool {
 	case "rpm":
 		return hasLong(rest, "--import")
 	case "add-apt-repository", "apt-add-repository":
-		return !hasShort(rest, "rL") && !hasLong(rest, "--remove") && !hasLong(rest, "--list") && len(words) > 0
+		return !certainShort(rest, "rL", "PSCUcpsk") && !hasLong(rest, "--remove") && !hasLong(rest, "--list") && (len(words) > 0 || hasShort(rest, "PSCU"))
 	case "dnf", "yum", "zypper":
 		return verb == "config-manager" && (hasLong(rest, "--add-repo") || slices.Contains(words, "addrepo")) || verb == "ar" || verb == "addrepo"
 	case "flatpak":

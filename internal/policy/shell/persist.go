@@ -8,6 +8,9 @@ import (
 // persists judges commands that make something run later, at login or at the next
 // start of a tool.
 func (j *judge) persists(name string, rest []string) {
+	if asksHelp(rest) {
+		return
+	}
 	words := plainWords(rest)
 	verb := ""
 	if len(words) > 0 {
@@ -24,14 +27,13 @@ func (j *judge) persists(name string, rest []string) {
 // schedules reports whether a command registers a program with a scheduler or a
 // service manager.
 func schedules(name, verb string, rest []string) bool {
-	asks := len(rest) > 0 && (hasLong(rest, "--help") || hasLong(rest, "--version"))
 	switch name {
 	case "crontab":
-		return !asks && !hasShort(rest, "l")
+		return !certainShort(rest, "l", "u")
 	case "at", "incrontab", "fcrontab":
-		return !asks && !hasShort(rest, "lcV") && len(rest) > 0
+		return !certainShort(rest, "lcV", "fqt") && len(rest) > 0
 	case "batch", "crond", "anacron", "insserv", "systemd-run":
-		return !asks
+		return true
 	case "systemctl":
 		return slices.Contains([]string{"enable", "reenable", "link", "edit", "preset", "preset-all", "set-default", "add-wants", "add-requires", "import-environment"}, verb)
 	case "launchctl":

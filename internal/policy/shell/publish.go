@@ -109,8 +109,8 @@ func (j *judge) forge(name string, words, rest []string) {
 
 // apiWrites reports whether a call of an API may change something.
 func apiWrites(rest []string) bool {
-	for _, method := range optionValues(rest, "-X", "--method") {
-		return !strings.EqualFold(method, "GET") && !strings.EqualFold(method, "HEAD")
+	if methods := optionValues(rest, "-X", "--method"); len(methods) > 0 {
+		return slices.ContainsFunc(methods, func(m string) bool { return !strings.EqualFold(m, "GET") && !strings.EqualFold(m, "HEAD") })
 	}
 	if slices.Contains(rest, "graphql") {
 		return strings.Contains(strings.Join(rest, " "), "mutation") || dynamic(strings.Join(rest, " "))

@@ -22,7 +22,7 @@ func (j *judge) remote(name string, rest []string, s situation) {
 	case name == "socat":
 		j.socat(rest)
 	case name == "autossh":
-		j.sshOptions(rest)
+		j.sshOptions(rest, sshValues+"M")
 	case opensAccess(name, rest):
 		j.ask("remote-access", "opens this machine to other machines")
 	case strings.HasPrefix(name, "python") && slices.Contains(rest, "http.server"):
@@ -58,9 +58,10 @@ func (j *judge) netcat(rest []string) {
 	if hasShort(rest, "ec") || hasLong(rest, "--exec") || hasLong(rest, "--sh-exec") || hasLong(rest, "--lua-exec") {
 		j.ask("remote-shell", "gives another machine a shell on this one")
 	}
-	words := wrapper{values: "pwsiqXxIOTVmMGgo", long: " --source-port --wait --delay --idle-timeout --proxy --proxy-type "}.rest(rest)
+	const netcatValues = "pwsiqXxIOTVmMGgo"
+	words := wrapper{values: netcatValues, long: " --source-port --wait --delay --idle-timeout --proxy --proxy-type "}.rest(rest)
 	switch {
-	case hasShort(rest, "zhU") || hasLong(rest, "--help") || hasLong(rest, "--version"):
+	case certainShort(rest, "zhU", netcatValues) || asksHelp(rest):
 	case hasShort(rest, "l") || hasLong(rest, "--listen"), len(words) > 0 && !thisMachine(words[0]):
 		j.ask("raw-connection", "opens a connection through which anything may be sent or received")
 	}
@@ -104,7 +105,7 @@ func opensAccess(name string, rest []string) bool {
 	case "ngrok", "chisel", "frpc", "frps", "bore", "lt", "localtunnel", "ttyd", "gotty", "wetty", "tmate", "upterm", "sshx", "x11vnc", "vncserver", "x0vncserver", "tigervncserver",
 		"tightvncserver", "sshd", "dropbear", "telnetd", "in.telnetd", "utelnetd", "inetd", "xinetd", "msfconsole", "msfvenom", "evil-winrm", "dnscat", "dnscat2", "iodine", "ptunnel",
 		"revsocks", "openvpn", "wg-quick", "websocat", "gsocket", "gs-netcat", "pwncat", "pwncat-cs", "pwncat-vl", "proot-sshd", "rathole", "inlets", "pagekite", "zrok":
-		return verb != "version" && verb != "help" && !hasLong(rest, "--version") && !hasLong(rest, "--help")
+		return verb != "version" && verb != "help" && !asksHelp(rest)
 	case "cloudflared":
 		return verb == "tunnel" || verb == "access"
 	case "tailscale":

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -21,13 +22,17 @@ func (j *judge) sed(rest []string) {
 
 // sedScripts returns the scripts in the arguments of sed.
 func sedScripts(rest []string) []string {
-	if scripts := optionValues(rest, "-e", "--expression"); len(scripts) > 0 {
-		return scripts
+	rest = slices.Clone(rest)
+	for i, a := range rest { // the rest of the word after -i ends the name of a copy
+		if at := strings.IndexByte(a, 'i'); at > 0 && a[0] == '-' && a[1] != '-' && !strings.ContainsAny(a[:at], "ef") {
+			rest[i] = a[:at+1]
+		}
 	}
-	if words := plainWords(rest); len(words) > 0 && !hasShort(rest, "f") && !hasLong(rest, "--file") {
+	scripts := optionValues(rest, "-e", "--expression")
+	if words := plainWords(rest); len(scripts) == 0 && len(words) > 0 && !hasShort(rest, "f") && !hasLong(rest, "--file") {
 		return words[:1]
 	}
-	return nil
+	return scripts
 }
 
 // sedScript reads the commands of a script one after another.

@@ -2,28 +2,18 @@ package shell
 
 import "strings"
 
+// sshValues are the short options of ssh that take a value.
+const sshValues = "BbcDEeFIiJLlmOopQRSWw"
+
 // sshOptions judges options of ssh that run programs here, or let the other
-// machine connect back.
-func (j *judge) sshOptions(args []string) {
-	for i := 0; i < len(args) && strings.HasPrefix(args[i], "-"); i++ {
-		a := args[i]
-		if len(a) < 2 || a[1] == '-' {
-			continue
-		}
-		at := strings.IndexAny(a[1:], "BbcDEeFIiJLlmOopQRSWwM") + 1
-		if forwards := strings.IndexByte(a[1:], 'A') + 1; forwards > 0 && (at == 0 || forwards < at) {
-			j.sshOption('A', "")
-		}
-		if at == 0 {
-			continue
-		}
-		value := a[at+1:]
-		if value == "" && i+1 < len(args) {
-			i++
-			value = args[i]
-		}
-		j.sshOption(a[at], value)
+// machine connect back. They may come after the host, too. It returns the command
+// for the other machine.
+func (j *judge) sshOptions(args []string, valued string) (command []string) {
+	command = wrapper{values: valued, words: 1}.inner(args)
+	for option, value := range shortOptions(args[:len(args)-len(command)], valued) {
+		j.sshOption(option, value)
 	}
+	return command
 }
 
 func (j *judge) sshOption(option byte, value string) {

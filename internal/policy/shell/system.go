@@ -81,7 +81,7 @@ func weakens(name string, rest []string) bool {
 	}
 	switch name {
 	case "iptables", "ip6tables", "ebtables", "arptables":
-		return len(rest) > 0 && !hasShort(rest, "LSChV") && !hasLong(rest, "--list") && !hasLong(rest, "--list-rules") && !hasLong(rest, "--version")
+		return len(rest) > 0 && !certainShort(rest, "LSChV", "ADIRPNXEtpsdjgiowmMc") && !hasLong(rest, "--list") && !hasLong(rest, "--list-rules") && !hasLong(rest, "--version")
 	case "iptables-restore", "ip6tables-restore", "setenforce", "csrutil", "aa-disable", "aa-complain", "aa-teardown":
 		return verb != "status"
 	case "nft":
@@ -91,7 +91,7 @@ func weakens(name string, rest []string) bool {
 	case "firewall-cmd":
 		return !hasLong(rest, "--state") && !strings.Contains(strings.Join(rest, " "), "--list") && !strings.Contains(strings.Join(rest, " "), "--get")
 	case "pfctl":
-		return !hasShort(rest, "s")
+		return !certainShort(rest, "s", "aDFfIiKkopTtxL")
 	case "auditctl":
 		return hasShort(rest, "DeWd")
 	case "apparmor_parser":

@@ -16,7 +16,7 @@ func verbWords(rest []string) []string {
 		case a == "--":
 			return append(sure, values...)
 		case len(a) > 1 && a[0] == '-':
-			after = !strings.Contains(a, "=") && !slices.Contains(switches, a)
+			after = mayTakeValue(a) && !slices.Contains(usualSwitches, a)
 		case after:
 			values, after = append(values, a), false
 		default:
@@ -26,11 +26,15 @@ func verbWords(rest []string) []string {
 	return append(sure, values...)
 }
 
-// switches are usual options without a value.
+// switches are options that take no value, whatever the tool.
 var switches = []string{
-	"-A", "--all-namespaces", "-q", "--quiet", "-y", "--yes", "-v", "--verbose", "--debug", "--json", "--force", "-r", "-R", "--recursive", "--no-cli-pager",
-	"--prod", "--all", "-i", "-t", "-it", "--watch", "-w", "-m", "--dry-run", "--auto-approve", "-auto-approve", "--help", "--version", "-d",
+	"-A", "--all-namespaces", "-q", "--quiet", "-y", "--yes", "-v", "--verbose", "--debug", "--json", "--force", "--recursive", "--no-cli-pager",
+	"--prod", "--all", "-it", "--watch", "--dry-run", "--auto-approve", "-auto-approve", "--help", "--version",
+	"--allow-dirty", "--no-verify", "--clean", "--provenance", "--ignore-scripts", "--server-side", "--become",
 }
+
+// usualSwitches take no value in most tools with nouns and verbs.
+var usualSwitches = []string{"-r", "-R", "-i", "-t", "-w", "-m", "-d"}
 
 // deed is what the verb of a tool does.
 type deed int
@@ -108,10 +112,11 @@ const (
 
 // isRehearsal reports whether an option says that nothing is really done.
 func isRehearsal(name string, rest []string) bool {
-	if last := len(rest) - 1; last >= 0 && (rest[last] == "-h" || last == 0 && (rest[0] == "--version" || rest[0] == "-V")) {
+	last := len(rest) - 1
+	if last == 0 && (rest[0] == "--version" || rest[0] == "-V") || last >= 0 && rest[last] == "-h" && (last == 0 || !mayTakeValue(rest[last-1])) {
 		return true
 	}
-	return slices.ContainsFunc(rest, func(a string) bool {
+	return certainOption(rest, func(a string) bool {
 		switch a {
 		case "--dry-run", "--dryrun", "-dry-run", "--dry-run=client", "--dry-run=server", "--dry-run=true", "--help", "--whatif":
 			return true

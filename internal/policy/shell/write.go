@@ -26,7 +26,7 @@ func (j *judge) writeAll(targets []string) {
 func (j *judge) copy(name string, rest []string) {
 	dir, rest := targetFolder(withoutExcluded(withoutValues(rest, copyValues(name))))
 	sources := plainWords(rest)
-	if name == "install" && (hasShort(rest, "d") || hasLong(rest, "--directory")) {
+	if name == "install" && (certainShort(rest, "d", copyValues(name)) || hasLong(rest, "--directory")) {
 		return // makes empty folders
 	}
 	target := dir
@@ -75,7 +75,7 @@ func copyValues(name string) string {
 	case "install":
 		return "mogS"
 	case "rsync":
-		return "eBMT"
+		return "eBMTf@"
 	case "scp":
 		return "cFiJloPSDX"
 	}
