@@ -1,14 +1,17 @@
 package shell
 
-import "slices"
-
 // hermes judges commands with which the agent would change or stop itself.
 func (j *judge) hermes(rest []string, background bool) {
-	words := ownWords(rest)
-	if startsAgent(words, rest) {
-		j.ask("self-start", "starts another Hermes, which does not know what this session has read and may do")
-		return
+	for _, words := range possibleCalls(rest) {
+		if startsAgent(words, rest) {
+			j.ask("self-start", "starts another Hermes, which does not know what this session has read and may do")
+			return
+		}
+		j.hermesCommand(words, rest, background)
 	}
+}
+
+func (j *judge) hermesCommand(words, rest []string, background bool) {
 	if len(words) == 0 {
 		return
 	}
@@ -57,26 +60,11 @@ func (j *judge) hermes(rest []string, background bool) {
 	}
 }
 
-// ownWords returns the words of a call of Hermes without options and without the
-// values of its global options.
-func ownWords(args []string) []string {
-	var rest []string
-	for i := 0; i < len(args); i++ {
-		if args[i] == "-p" || args[i] == "--profile" {
-			i++
-			continue
-		}
-		rest = append(rest, args[i])
-	}
-	return plainWords(rest)
-}
-
 // startsAgent reports whether a call of Hermes talks to a model: it has only
 // options, chat, or a question on the command line.
 func startsAgent(words, rest []string) bool {
-	if hasShort(rest, "hV") || hasLong(rest, "--help") || hasLong(rest, "--version") {
+	if certainShort(rest, "hV", "pmqz") || asksHelp(rest) {
 		return false
 	}
-	return len(words) == 0 || words[0] == "chat" || hasShort(rest, "z") || hasLong(rest, "--prompt") ||
-		slices.Contains(rest, "-q") || hasLong(rest, "--query")
+	return len(words) == 0 || words[0] == "chat" || hasShort(rest, "zq") || hasLong(rest, "--prompt") || hasLong(rest, "--query")
 }

@@ -98,3 +98,27 @@ func certainOption(rest []string, fits func(string) bool) bool {
 func asksHelp(rest []string) bool {
 	return certainOption(rest, func(a string) bool { return hasLong([]string{a}, "--help") || hasLong([]string{a}, "--version") })
 }
+
+// possibleCalls lists what the words of a command may be, without options: all of
+// them, and what follows the first if an option before it may take that as its
+// value, and so on. The first word of each is what may be the verb. A list may be
+// empty.
+func possibleCalls(rest []string) [][]string {
+	words := plainWords(rest)
+	all := [][]string{words}
+	after := false
+	for _, a := range rest {
+		switch {
+		case a == "--":
+			return all
+		case len(a) > 1 && a[0] == '-':
+			after = mayTakeValue(a)
+		case !after:
+			return all
+		default:
+			words, after = words[1:], false
+			all = append(all, words)
+		}
+	}
+	return all
+}

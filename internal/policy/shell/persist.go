@@ -11,16 +11,17 @@ func (j *judge) persists(name string, rest []string) {
 	if asksHelp(rest) {
 		return
 	}
-	words := plainWords(rest)
-	verb := ""
-	if len(words) > 0 {
-		verb = strings.ToLower(words[0])
-	}
-	if schedules(name, verb, rest) {
-		j.ask("runs-later", "makes a program run later or at login")
-	}
-	if changesTool(name, verb, words, rest) {
-		j.ask("tool-settings", "changes settings of a tool that decide what it runs or where it gets programs")
+	for _, words := range possibleCalls(rest) {
+		verb := ""
+		if len(words) > 0 {
+			verb = strings.ToLower(words[0])
+		}
+		if schedules(name, verb, rest) {
+			j.ask("runs-later", "makes a program run later or at login")
+		}
+		if changesTool(name, verb, words, rest) {
+			j.ask("tool-settings", "changes settings of a tool that decide what it runs or where it gets programs")
+		}
 	}
 }
 

@@ -20,25 +20,40 @@ func (j *judge) stops(name string, rest []string) bool {
 			j.refuse("shutdown", reason)
 		}
 	case "systemctl", "loginctl":
-		words := plainWords(rest)
-		if len(words) == 0 {
-			return true
-		}
-		switch words[0] {
-		case "poweroff", "reboot", "halt", "kexec", "soft-reboot", "rescue", "emergency", "exit":
-			j.refuse("shutdown", reason)
-		case "isolate", "start":
-			for _, unit := range words[1:] {
-				if strings.HasPrefix(unit, "reboot.target") || strings.HasPrefix(unit, "poweroff.target") || strings.HasPrefix(unit, "halt.target") || strings.HasPrefix(unit, "kexec.target") || strings.HasPrefix(unit, "rescue.target") || strings.HasPrefix(unit, "emergency.target") || unit == "runlevel0.target" || unit == "runlevel6.target" {
-					j.refuse("shutdown", reason)
-				}
+		for _, words := range possibleCalls(rest) {
+			if stopsMachine(words) {
+				j.refuse("shutdown", reason)
 			}
 		}
-		return name == "loginctl" || !stopsService(words[0])
+		return name == "loginctl" || !stopsAnyService(rest, 0)
 	default:
 		return false
 	}
 	return true
+}
+
+// stopsMachine reports whether a call of systemctl or loginctl shuts down or
+// restarts the machine.
+func stopsMachine(words []string) bool {
+	if len(words) == 0 {
+		return false
+	}
+	switch words[0] {
+	case "poweroff", "reboot", "halt", "kexec", "soft-reboot", "rescue", "emergency", "exit":
+		return true
+	case "isolate", "start":
+		return slices.ContainsFunc(words[1:], func(unit string) bool {
+			name, _, _ := strings.Cut(unit, ".target")
+			return name != unit && within("reboot poweroff halt kexec rescue emergency runlevel0 runlevel6", name)
+		})
+	}
+	return false
+}
+
+// stopsAnyService reports whether a call may stop or restart a service. The verb
+// comes after some words.
+func stopsAnyService(rest []string, before int) bool {
+	return slices.ContainsFunc(possibleCalls(rest), func(words []string) bool { return before < len(words) && stopsService(words[before]) })
 }
 
 func stopsService(verb string) bool {
@@ -52,18 +67,17 @@ func stopsService(verb string) bool {
 // services judges stopping and restarting of services.
 func (j *judge) services(name string, rest []string) bool {
 	words := plainWords(rest)
-	verb := func(at int) bool { return at < len(words) && stopsService(words[at]) }
 	found := false
 	switch name {
 	case "systemctl", "launchctl", "sc", "net", "supervisorctl", "pm2", "initctl":
-		found = verb(0)
+		found = stopsAnyService(rest, 0)
 	case "service", "rc-service", "invoke-rc.d":
-		found = verb(1)
+		found = stopsAnyService(rest, 1)
 	case "brew":
 		if len(words) == 0 || words[0] != "services" {
 			return false
 		}
-		found = verb(1)
+		found = stopsAnyService(rest, 1)
 	case "stop-service", "restart-service":
 		found = true
 	default:
