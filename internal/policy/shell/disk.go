@@ -5,7 +5,10 @@ import (
 	"strings"
 )
 
-const wipesDisk = "wipes or formats a disk"
+const (
+	wipesDisk   = "wipes or formats a disk"
+	changesDisk = "creates a file system or changes a disk"
+)
 
 // formats judges programs that create file systems or wipe disks.
 func (j *judge) formats(name string, rest []string) bool {
@@ -15,8 +18,11 @@ func (j *judge) formats(name string, rest []string) bool {
 	if name == "diskutil" {
 		for _, a := range rest {
 			low := strings.ToLower(a)
-			if strings.HasPrefix(low, "erase") || strings.HasPrefix(low, "zero") || strings.HasPrefix(low, "secureerase") || low == "partitiondisk" || low == "reformat" {
+			switch {
+			case strings.HasPrefix(low, "erase"), strings.HasPrefix(low, "zero"), within("secureerase randomdisk partitiondisk reformat delete deletecontainer deletevolume deletevolumegroup", low):
 				j.refuse("format", wipesDisk)
+			case strings.HasPrefix(low, "delete"), strings.HasPrefix(low, "resize"), within("splitpartition mergepartitions create createcontainer convert", low):
+				j.ask("format", changesDisk)
 			}
 		}
 		return true
@@ -28,7 +34,7 @@ func (j *judge) formats(name string, rest []string) bool {
 		j.refuse("format", wipesDisk)
 		return true
 	}
-	j.ask("format", "creates a file system or changes a disk")
+	j.ask("format", changesDisk)
 	return true
 }
 
@@ -64,7 +70,7 @@ func namesDisk(a string) bool {
 // reads reports whether a disk tool only shows something, or changes nothing that
 // is stored.
 func reads(name string, rest []string) bool {
-	if len(rest) == 0 || hasLong(rest, "--help") || hasLong(rest, "--version") {
+	if len(rest) == 0 || asksHelp(rest) {
 		return true
 	}
 	words := plainWords(rest)
@@ -73,10 +79,16 @@ func reads(name string, rest []string) bool {
 		verb = words[0]
 	}
 	switch name {
-	case "fdisk", "sfdisk", "parted", "partprobe":
-		return hasShort(rest, "l") || hasLong(rest, "--list") || rest[len(rest)-1] == "print" || hasShort(rest, "d") && name != "parted"
-	case "sgdisk", "gdisk":
-		return hasShort(rest, "pi") || hasLong(rest, "--print") || hasLong(rest, "--info")
+	case "fdisk", "sfdisk":
+		return certainShort(rest, "ld", "bcCHLNoOStuwWXY") || hasLong(rest, "--list") || hasLong(rest, "--dump")
+	case "parted":
+		return certainShort(rest, "l", "a") || hasLong(rest, "--list") || len(words) > 1 && !slices.ContainsFunc(words[1:], func(w string) bool { return !within(partedShows, w) })
+	case "partprobe":
+		return hasShort(rest, "d") || hasLong(rest, "--dry-run")
+	case "gdisk":
+		return onlyOptions(rest, "-l")
+	case "sgdisk":
+		return onlyOptions(rest, "-p", "--print", "-i", "--info")
 	case "wipefs":
 		return !hasShort(rest, "ao") && !hasLong(rest, "--all") && !hasLong(rest, "--offset")
 	case "hdparm", "sdparm":
@@ -102,11 +114,28 @@ func reads(name string, rest []string) bool {
 	case "flashrom":
 		return !hasShort(rest, "wE") && !hasLong(rest, "--write") && !hasLong(rest, "--erase")
 	case "tune2fs":
-		return hasShort(rest, "l")
+		return onlyOptions(rest, "-l")
 	case "debugfs":
 		return !hasShort(rest, "w")
 	}
 	return false
+}
+
+// partedShows are the commands of parted that change nothing, with their arguments.
+const partedShows = "print free unit s B kB MB GB TB KiB MiB GiB TiB % compact chs cyl help quit"
+
+// onlyOptions reports whether there are options, and all are some of those, with
+// or without a number.
+func onlyOptions(rest []string, known ...string) bool {
+	found := false
+	for _, a := range rest {
+		if strings.HasPrefix(a, "-") {
+			if found = slices.Contains(known, strings.TrimRight(a, "=0123456789")); !found {
+				return false
+			}
+		}
+	}
+	return found
 }
 
 // hdparmDestroys reports whether an option of hdparm destroys data or locks the
