@@ -155,6 +155,18 @@ func TestSecret(t *testing.T) {
 	}
 }
 
+// TestFoldersAboveTheRealHomeAreSecret: where the home folder is a link, what it
+// leads to is as secret as the home itself.
+func TestFoldersAboveTheRealHomeAreSecret(t *testing.T) {
+	t.Parallel()
+	linked := policy.PathRules{Home: "/home/ada", RealHome: "/data/people/ada"}
+	for path, want := range map[string]bool{"/data": true, "/data/people": true, "/data/people/ada": true, "/data/other": false} {
+		if got := linked.Secret(path); got != want {
+			t.Errorf("%s: %v, want %v", path, got, want)
+		}
+	}
+}
+
 func TestCommandVerdicts(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
