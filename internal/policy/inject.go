@@ -50,24 +50,24 @@ func order(text string) string {
 
 // encoded looks for orders in base64.
 func encoded(text string) string {
-	const (
-		least = 24 // characters of a piece that may be a sentence
-		most  = 50 // pieces
-	)
-	for from, pieces := 0, 0; from < len(text) && pieces < most; {
+	const least = 24 // characters of a piece that may be a sentence
+	var all strings.Builder
+	for from := 0; from < len(text); {
 		end := from
 		for end < len(text) && base64Byte(text[end]) {
 			end++
 		}
 		if end-from >= least {
-			pieces++
-			if name := order(decoded(text[from:end])); name != "" {
-				return name
+			if plain := decoded(text[from:end]); plain != "" {
+				all.WriteString(plain + "\n\n")
 			}
 		}
 		from = end + 1
 	}
-	return ""
+	if all.Len() == 0 {
+		return ""
+	}
+	return order(all.String())
 }
 
 func base64Byte(c byte) bool {
