@@ -3,6 +3,7 @@ package guard
 import (
 	endian "encoding/binary"
 	"strings"
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -55,7 +56,7 @@ func words(text string) string {
 		start = -1
 	}
 	for i, r := range text {
-		if r == utf8.RuneError || r < ' ' && r != '\t' || r == 0x7f {
+		if r == utf8.RuneError || r != '\t' && !unicode.IsPrint(r) {
 			flush(i)
 			continue
 		}
