@@ -50,3 +50,11 @@ func TestGitThatDiscardsWorkIsAskedAbout(t *testing.T) {
 	danger{"git-expire", []string{"git reflog expire --all", "git reflog delete x", "git gc --prune=now", "git prune", "git update-ref -d refs/heads/x", "git symbolic-ref -d HEAD", "git filter-repo --path x"}, []string{"git reflog", "git gc", "git gc --auto", "git prune -n", "git update-ref refs/heads/x HEAD", "git remote prune origin"}}.check(t)
 	danger{"git-clean", []string{"git -c clean.requireForce=false clean -d"}, []string{"git clean -n", "git -c clean.requireForce=false clean -n"}}.check(t)
 }
+
+// TestAnAliasOfGitIsFollowed: the words after it count as those of the command that
+// it is short for.
+func TestAnAliasOfGitIsFollowed(t *testing.T) {
+	t.Parallel()
+	danger{"git-reset-hard", []string{"git -c alias.r=reset r --hard"}, []string{"git -c alias.r=reset r --soft HEAD~1"}}.check(t)
+	danger{"git-push-force", []string{"git -c alias.p=push p --force", "git -c alias.p='push origin' p +main"}, []string{"git -c alias.p=push p origin main"}}.check(t)
+}

@@ -1,6 +1,7 @@
 package shell_test
 
 import (
+	"slices"
 	"testing"
 
 	"hermes/internal/policy/shell"
@@ -43,4 +44,15 @@ EOF`, `awk 'BEGIN { system("rm -rf /") }'`, `lua -e 'os.execute("rm -rf /")'`, `
 	checkLevels(t, shell.Allow, []string{
 		`D=~; ls "$D"`, `while IFS= read -r -d $'\0' f; do echo "$f"; done < x`, `printf '\033[1mx 5%%\033[0m\n' | tee log`, `x='~'; ls $x`, `x="a\b"; echo $x`, "find / -name x", "find / | head", "rm \"$x\"", "for f in *.o; do rm $f; done", "while true; do ./x & sleep 1; done", "while [ $i -lt 9 ]; do ./x & i=$((i+1)); done; wait", "while test \"$n\" -gt 0; do ./x & n=$((n-1)); done", "chmod -R u+w build", "chmod a+r /etc/apt/keyrings/x.gpg", "chmod 755 /usr/bin/x", "chmod go-rwx ~/x", "find / -name x | while read -r f; do echo $f; done", "chown ada x", "rsync -a x/ y/", "rsync -an --delete x/ /", "fdisk -l", "hdparm -I /dev/sda", "hdparm -tT /dev/sda", "nvme list", "nvme smart-log /dev/nvme0", "wipefs /dev/sda", "cryptsetup luksDump /dev/sda1", "cryptsetup status x", "zpool status", "lsblk", "mdadm --detail /dev/md0", "pvs", "parted -l", "cat /etc/passwd > x", "cp /etc/hosts x", "rg --files | xargs wc -l", "fd . src -x wc -l",
 	})
+}
+
+// TestCommandsInCodeAddNoQuestions: program code asks as such. Of the commands in it
+// only what is never allowed counts, so that "always" for code covers it.
+func TestCommandsInCodeAddNoQuestions(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{`python3 -c 'import os; os.system("rm -r x")'`, `node -e 'x("git push --force origin")'`} {
+		if got := keys(shell.Judge(line, testContext())); !slices.Equal(got, []string{"inline-code"}) {
+			t.Errorf("%q: keys %v, want inline-code only", line, got)
+		}
+	}
 }
