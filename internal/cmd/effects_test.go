@@ -120,6 +120,15 @@ func TestWhatCannotBeFoundOutNeedsATerminal(t *testing.T) {
 	}
 }
 
+// TestAgentOfAnUnknownHomeMayNotBeAsked has a sign that does not tell the home: the
+// second agent might use another one.
+func TestAgentOfAnUnknownHomeMayNotBeAsked(t *testing.T) {
+	t.Parallel()
+	if done, err := underAgent(t, found(), nil, "-z", "hi"); done || err == nil || !strings.Contains(err.Error(), "home of that agent is not known") {
+		t.Errorf("%v, done %v", err, done)
+	}
+}
+
 // TestShellPolicyAsksAboutChangesToo keeps the list of internal/policy/shell like the
 // table here: what an agent may not call is not run without a question either.
 func TestShellPolicyAsksAboutChangesToo(t *testing.T) {
