@@ -51,7 +51,11 @@ func folderOrUnknown(dir string) string {
 // changeTo enters the folder that a word names.
 func (j *judge) changeTo(word string) {
 	dir, known := j.absolute(word)
-	if known && len(j.visited) < maxAlternatives && !slices.Contains(j.visited, dir) {
+	switch {
+	case !known || slices.Contains(j.visited, dir):
+	case len(j.visited) >= maxFiles:
+		j.exhausted()
+	default:
 		j.visited = append(j.visited, dir)
 	}
 	j.enter(dir)

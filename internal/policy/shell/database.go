@@ -13,8 +13,11 @@ const losesData = "deletes or resets data of a database, a queue or an index"
 func (j *judge) databases(name string, rest []string, in input) {
 	words := verbWords(rest)
 	if in.known && isClient(name) { // a client reads a command from each line
-		for i, line := range strings.Split(in.text, "\n") {
-			if i < maxFiles && dropsData(name, strings.Fields(line), []string{line}) {
+		for line := range strings.SplitSeq(in.text, "\n") {
+			if !j.step() {
+				break
+			}
+			if dropsData(name, strings.Fields(line), []string{line}) {
 				j.ask("database-reset", losesData)
 			}
 		}

@@ -48,7 +48,7 @@ func (j *judge) runsOnFound(a findAction, roots, expression []string, s situatio
 	if changes {
 		j.ask("find-exec-delete", "deletes every file that the search finds")
 	}
-	for _, root := range roots[:min(len(roots), maxAlternatives)] { // what it finds is below these
+	for _, root := range roots { // what it finds is below these
 		if changes || destroysFiles(a.command) {
 			j.destroysFound(root, a.narrowed)
 		}

@@ -75,7 +75,9 @@ func (j *judge) gitRemote(words []string) {
 	switch {
 	case len(words) > 2 && words[0] == "set-url":
 		j.ask("git-remote", sendsElsewhere)
-	case len(words) > 1 && words[0] == "add" && len(j.remotes) < maxFiles:
+	case len(words) > 1 && words[0] == "add" && len(j.remotes) >= maxFiles:
+		j.exhausted()
+	case len(words) > 1 && words[0] == "add":
 		j.remotes = append(j.remotes, words[len(words)-2])
 	}
 }

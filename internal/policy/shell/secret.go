@@ -218,8 +218,12 @@ func (j *judge) copiesSecret(name string, rest []string, in input) {
 		if !ok {
 			value = a
 		}
-		if value == "" || value[0] == '-' || len(j.copies) >= maxFiles {
+		if value == "" || value[0] == '-' {
 			continue
+		}
+		if len(j.copies) >= maxFiles {
+			j.exhausted()
+			return
 		}
 		if j.copies == nil {
 			j.copies = map[string]bool{}
