@@ -45,6 +45,33 @@ func TestPastABoundACommandIsUnknown(t *testing.T) {
 	}
 }
 
+// TestWhatIsNotFollowedIsStillFound: a line with too many commands is searched for
+// what is never allowed, and one with too many variables may have changed any.
+func TestWhatIsNotFollowedIsStillFound(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]Level{
+		strings.Repeat(":;", maxSteps) + "rm -rf /": Refuse,
+		strings.Repeat(":;", maxSteps) + "ls":       Ask,
+		manyVariables() + "IFS=_; $(echo rm_-rf_/)": Ask,
+		"ln -s /etc /srv/d/x; echo > d/x/passwd":    Ask,
+	} {
+		on := Context{Home: "/home/ada", Dir: "/home/ada/work", Resolve: func(p string) string {
+			return strings.Replace(p, "/home/ada/work/d/", "/srv/d/", 1)
+		}}
+		if v := Judge(line, on); v.Level() != want {
+			t.Errorf("…%s: level %d, want %d, %v", line[max(0, len(line)-30):], v.Level(), want, v.Findings)
+		}
+	}
+}
+
+func manyVariables() string {
+	var b strings.Builder
+	for i := range maxVariables {
+		fmt.Fprintf(&b, "y%d=a; ", i)
+	}
+	return b.String()
+}
+
 // FuzzWorkIsBounded: no line makes the analysis do more than its limits allow.
 func FuzzWorkIsBounded(f *testing.F) {
 	for _, line := range []string{
