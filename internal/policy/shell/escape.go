@@ -92,5 +92,13 @@ func program(name string) string {
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {
 		name = name[i+1:]
 	}
-	return strings.TrimSuffix(strings.ToLower(name), ".exe")
+	name = strings.TrimSuffix(strings.ToLower(name), ".exe")
+	if plain, ok := strings.CutPrefix(name, "g"); ok && within(gnuNames, plain) {
+		return plain
+	}
+	return name
 }
+
+// gnuNames are the GNU programs that macOS and the BSDs call with a g before the
+// name.
+const gnuNames = "cat chgrp chmod chown cp dd env find head install kill ln ls mkdir mv nice nohup rm rmdir sed shred split stat stdbuf tail tar tee timeout touch truncate unlink xargs"
