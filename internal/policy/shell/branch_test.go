@@ -17,7 +17,7 @@ func TestBothSidesOfABranchCount(t *testing.T) {
 		"x=rm; y=$x; x=ls; $y -rf /", "set -- rm -rf /; if a; then shift 0; fi; \"$@\"", "x=(rm -rf /); \"${x[@]}\"", "x=(a rm); ${x[1]} -rf /", "IFS=_; x=rm_-rf_/; $x", "x=rm; y=x; ${!y} -rf /", "printf -v x ls; x=rm; $x -rf /",
 	})
 	checkLevels(t, shell.Ask, []string{
-		"x=ls; read x <<< rm; $x y", "x=ls; . ./env; $x y", "x=ls; declare -n y=x; y=rm; $x z", "x=ls; eval \"$y\"; $x z", "if a; then x=ls; fi; $x y", "x=ls; export \"$y\"; $x z", `x=(rm -rf y); if a; then x=ls; fi; "${x[@]}"`, `x=(rm -rf y); if a; then x=ls; fi; ${x[0]} z`,
+		"x=ls; read x <<< rm; $x y", "x=ls; . ./env; $x y", "x=ls; declare -n y=x; y=rm; $x z", "x=ls; eval \"$y\"; $x z", "if a; then x=ls; fi; $x y", "x=ls; export \"$y\"; $x z", `x=(rm -rf y); if a; then x=ls; fi; "${x[@]}"`, `x=(rm -rf y); if a; then x=ls; fi; ${x[0]} z`, `set -- rm -rf y; if a; then set -- ls; fi; "$@"`,
 	})
 	checkLevels(t, shell.Allow, []string{
 		"x=ls; if a; then x=cat; fi; $x y", "if a; then DIR=x; else DIR=y; fi; ls $DIR", "x=ls; y=$x; $y", "cd a && make; cd .. && ls", "x=1; while [ $x -lt 3 ]; do x=$((x+1)); done; echo $x", "OPTS=-v; [ -n \"$CI\" ] && OPTS=\"$OPTS -x\"; go test $OPTS ./...",
