@@ -79,6 +79,7 @@ func matchesAll(pattern string) bool {
 
 // matchesVital reports whether a pattern in a folder matches a vital folder.
 func (j *judge) matchesVital(parent, pattern string) bool {
+	pattern = strings.ReplaceAll(pattern, "[!", "[^") // as path.Match writes it
 	for _, name := range []string{"bin", "boot", "dev", "etc", "home", "lib", "lib64", "opt", "proc", "root", "sbin", "sys", "usr", "var", "Users", "System", path.Base(j.context.Home)} {
 		if ok, _ := path.Match(pattern, name); ok && j.vitalFolder(path.Join(parent, name)) {
 			return true
