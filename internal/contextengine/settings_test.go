@@ -263,12 +263,13 @@ func TestPruningAhead(t *testing.T) {
 // that is enough, and never if the summary fails or would save little.
 func TestAnIdleSessionIsShortenedOnlyIfItSaves(t *testing.T) {
 	t.Parallel()
-	result := append(letters(12, 700), assistant("ok"))
-	result = append(result, user("read all of it"))
-	for range 12 {
-		result = append(result, act("read_file", `{"path":"a.go"}`, long(4_000))...)
+	results := func(before, n int) []hermes.Message { // so many letters before results of a tool
+		tr := append(letters(before, 700), assistant("ok"), user("read all of it"))
+		for range n {
+			tr = append(tr, act("read_file", `{"path":"a.go"}`, long(4_000))...)
+		}
+		return append(tr, assistant("done"))
 	}
-	result = append(result, assistant("done"))
 	one := []hermes.Message{user("Read this."), assistant("Yes?"), user(long(60_000)), assistant("It is long.")}
 	between := func(n int) []hermes.Message { // so many letters between long messages that stay
 		tr := append([]hermes.Message{user(long(28_000)), assistant("Yes?")}, letters(n, 500)...)
@@ -285,7 +286,8 @@ func TestAnIdleSessionIsShortenedOnlyIfItSaves(t *testing.T) {
 		"half the threshold":      {letters(50, 500), true, "sum", nil, "while you were away", true},
 		"less":                    {letters(40, 500), true, "sum", nil, "", false},
 		"without a count":         {letters(52, 500), false, "sum", nil, "while you were away", true},
-		"old results are enough":  {result, true, "sum", nil, "Older tool results were shortened", false},
+		"the rest is still long":  {results(38, 10), true, "sum", nil, "while you were away", true},
+		"old results are enough":  {results(12, 12), true, "sum", nil, "Older tool results were shortened", false},
 		"there is little to save": {one, true, "sum", nil, "", false},
 		"the middle is short":     {between(10), true, "sum", nil, "", false},
 		"the summary is short":    {between(38), true, "sum", nil, "while you were away", true},
