@@ -257,6 +257,15 @@ func TestPruningAhead(t *testing.T) {
 			t.Errorf("%s: shortened again at once", name)
 		}
 	}
+	turn := []hermes.Message{user("read it")} // also within a turn that is long
+	for i := range 10 {
+		turn = append(turn, act("read_file", `{"path":"a.go"}`, fmt.Sprintf("run %d %s", i, long(3_000)))...)
+	}
+	e := contextengine.New(contextengine.Options{Config: contextengine.Config{PruneTokens: 20_000, PruneResult: 8_000, PruneSaves: 4_096}})
+	f, err := e.Fit(t.Context(), turn, hermes.ContextUsage{Used: 30_000, Counted: len(turn), Window: 200_000})
+	if got := text(f.Messages); err != nil || strings.Contains(got, "run 0 ") || !strings.Contains(got, "run 9 ") {
+		t.Errorf("a long turn: changed %v, %v", f.From != nil, err)
+	}
 }
 
 // TestAnIdleSessionIsShortenedOnlyIfItSaves: from half the threshold on, by pruning if
