@@ -88,6 +88,37 @@ func TestAutoPruneWaitsForTheInterval(t *testing.T) {
 	}
 }
 
+// TestAutoShrinkWaitsForFreeSpace: a little free space stays in the file and does not count
+// as having returned it.
+func TestAutoShrinkWaitsForFreeSpace(t *testing.T) {
+	t.Parallel()
+	now := start.AddDate(1, 0, 0)
+	s := mustOpen(t, sqlite.Config{Path: tempPath(t), Now: func() time.Time { return now }})
+	aged(t, s, 60)
+	big := start.AddDate(0, 6, 0)
+	if err := s.CreateSession(t.Context(), hermes.Session{ID: "big", Platform: "cli", Started: big, Ended: big, EndReason: "done"}); err != nil {
+		t.Fatal(err)
+	}
+	m := hermes.UserText(strings.Repeat("a long story ", 100_000))
+	m.Time = big
+	mustAppend(t, s, "big", m)
+	if err := s.Optimize(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		before time.Time // what is pruned first
+		want   bool
+	}{{start.AddDate(0, 0, 4), false}, {now, true}, {now, false}} {
+		if _, err := s.AutoPrune(t.Context(), sqlite.Retention{Before: c.before}, 0); err != nil {
+			t.Fatal(err)
+		}
+		did, err := s.AutoShrink(t.Context(), 24*time.Hour)
+		if err != nil || did != c.want {
+			t.Errorf("before %v: %v, want %v, %v", c.before, did, c.want, err)
+		}
+	}
+}
+
 func TestPruneAndOptimizeShrinkTheFile(t *testing.T) {
 	t.Parallel()
 	s := mustOpen(t, sqlite.Config{Path: tempPath(t)})
