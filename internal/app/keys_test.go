@@ -99,3 +99,20 @@ func TestNoKeyOfHermesReachesACommand(t *testing.T) {
 		t.Errorf("the view of the skill:\n%s", notes)
 	}
 }
+
+// TestOrdinaryWordsAreNotMasked: the value of a variable with a secret name is looked for in
+// every text only if it is no ordinary word.
+func TestOrdinaryWordsAreNotMasked(t *testing.T) {
+	t.Parallel()
+	a := app.New(app.Options{
+		Home: t.TempDir(), Getenv: func(string) string { return "" },
+		Environ: func() []string {
+			return []string{"DB_PASSWORD=postgres", "PGPASSWORD=correct horse battery", "SHOP_PASSWORD=canary 7 anchor violet"}
+		},
+	})
+	t.Cleanup(func() { _ = a.Close() })
+	const text = "postgres runs; correct horse battery; canary 7 anchor violet"
+	if got, want := a.Mask(text), "postgres runs; correct horse battery; ***"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -23,6 +23,7 @@ platforms:
   telegram: {token: "${TG}", extra: {api_hash: h, webhook_secret: "${TG_HOOK}"}}
 mcp_servers: {shop: {env: {SHOP_TOKEN: "${SHOP_TOKEN}"}, headers: {Authorization: "Bearer mcp-5678"}}}
 skills: {config: {shop: {token: "${SKILL_TOKEN}"}}}
+terminal: {docker_env: {CRATE_TOKEN: "${CRATE_TOKEN}"}}
 `
 
 func TestKeyVariablesOfTheSettings(t *testing.T) {
@@ -40,15 +41,19 @@ func TestKeyVariablesOfTheSettings(t *testing.T) {
 
 func TestSecretsOfTheSettings(t *testing.T) {
 	t.Parallel()
-	c := load(setup(t, keyed, "SHOP_TOKEN=shop-token-1\nPLAIN=visible\n"), "MAIN_KEY", "main-1", "TG", "tg-1", "BOX_HEADER", "header-1")
+	c := load(setup(t, keyed, "SHOP_TOKEN=shop-token-1\nPLAIN=visible\n"), "MAIN_KEY", "main-1", "TG", "tg-1", "BOX_HEADER", "header-1", "SHOP_TOKEN", "shop-token-2")
 	got := c.Secrets()
-	for _, want := range []string{"main-1", "inline-1234", "tg-1", "Bearer header-1", "header-1", "shop-token-1", "mcp-5678"} {
+	for _, want := range []string{"main-1", "inline-1234", "tg-1", "Bearer header-1", "header-1", "shop-token-1", "shop-token-2", "mcp-5678"} {
 		if !slices.Contains(got, want) {
 			t.Errorf("%q is not among the secrets %q", want, got)
 		}
 	}
 	if slices.Contains(got, "visible") || slices.Contains(got, "h") || slices.Contains(got, "") {
 		t.Errorf("got %q", got)
+	}
+	services := c.ServiceKeys()
+	if !slices.Contains(services, "inline-1234") || slices.Contains(services, "mcp-5678") || slices.Contains(services, "shop-token-2") {
+		t.Errorf("keys of services: %q; those of child processes are not among them", services)
 	}
 }
 
