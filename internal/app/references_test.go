@@ -102,6 +102,7 @@ func TestReferencesOfPaths(t *testing.T) {
 		{"@./gone.txt", "", "no such file", ""},
 		{"@.env", "", "secrets", ""},
 		{"@" + filepath.Join(elsewhere, "x.txt"), "", "outside", ""},
+		{"@/" + filepath.Join(dir, "a.txt"), "", "", ""}, // for Windows, the name of a machine
 		{"mail bob@a.txt, @bob, npm i @scope/pkg, @Override", "", "", ""},
 	} {
 		got, err := a.References(t.Context(), tt.text, dir, "m", nil)

@@ -86,7 +86,8 @@ func TestApprovalsDeny(t *testing.T) {
 	}
 }
 
-// TestRedactSecretsDecidesWhatTheModelSees has a command that prints a key.
+// TestRedactSecretsDecidesWhatTheModelSees has a command that prints a key, and a project file
+// that holds it.
 func TestRedactSecretsDecidesWhatTheModelSees(t *testing.T) {
 	t.Parallel()
 	const secret = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789abcd"
@@ -103,19 +104,25 @@ func TestRedactSecretsDecidesWhatTheModelSees(t *testing.T) {
 			if results(r) == 0 {
 				return call("terminal", map[string]string{"command": "cat key.txt"}), nil
 			}
-			text := r.Messages[len(r.Messages)-1].Text()
+			text := r.Messages[0].Text() + r.Messages[len(r.Messages)-1].Text()
 			seen.Store(&text)
 			return chatserver.Answer{Text: "done"}, nil
 		})...)
 		p.configure(settings)
-		if err := os.WriteFile(filepath.Join(p.dir, "key.txt"), []byte("my key is "+secret+"\n"), 0o600); err != nil {
-			t.Fatal(err)
+		for name, begin := range map[string]string{"key.txt": "my key is ", "AGENTS.md": "The key of the tests is "} {
+			if err := os.WriteFile(filepath.Join(p.dir, name), []byte(begin+secret+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if out, errs, status := p.run("-z", "go", "-m", "played"); status != 0 || seen.Load() == nil {
 			t.Fatalf("%q: status %d: %s%s", settings, status, out, errs)
 		}
 		text := *seen.Load()
-		if got := !strings.Contains(text, secret); got != masked || !strings.Contains(text, "my key is ") {
+		want := 2 // times that the key is shown
+		if masked {
+			want = 0
+		}
+		if got := strings.Count(text, secret); got != want || !strings.Contains(text, "my key is ") || !strings.Contains(text, "The key of the tests is ") {
 			t.Errorf("%q: the model sees %q", settings, text)
 		}
 	}
