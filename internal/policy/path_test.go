@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"hermes/internal/policy"
+	"hermes/internal/policy/shell"
 )
 
 var rules = policy.PathRules{Home: "/home/ada", State: "/home/ada/.hermes"}
@@ -68,6 +69,24 @@ func TestPathRead(t *testing.T) {
 		for _, path := range paths {
 			if got := outcome(rules.Read(path)); got != want {
 				t.Errorf("read %s: %s, want %s", path, got, want)
+			}
+		}
+	}
+}
+
+// TestPatternsThatLeaveLettersOut reads brackets as a shell does.
+func TestPatternsThatLeaveLettersOut(t *testing.T) {
+	t.Parallel()
+	for want, lines := range map[shell.Level][]string{
+		shell.Ask: {
+			"echo x > ~/.bash[!_]c", "echo x > ~/.bash[^_]c", "echo x > ~/.bash[]r]c", "echo x > ~/.bashr[[:alpha:]]", "cp a ~/.ssh/conf[!x]g",
+			"echo x > ~/.bashr[![:digit:]]",
+		},
+		shell.Allow: {"echo x > out[!0].txt", "echo x > ~/.bashr[d-z]", "echo x > ~/.bashr[![:alpha:]]", "rm log[0-9].txt"},
+	} {
+		for _, line := range lines {
+			if v := judged(line); v.Level() != want {
+				t.Errorf("%s: %v %v, want %v", line, v.Level(), v.Findings, want)
 			}
 		}
 	}

