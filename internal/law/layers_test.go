@@ -26,7 +26,7 @@ var layers = []layer{
 	}}},
 
 	{1, "libraries", "general code that knows nothing of Hermes (only hermestest and faultserver know the core)", [][]row{{
-		{path: "internal/policy", deps: []string{"golang.org/x/text"}}, // the table of protected paths, which policy/shell asks
+		{path: "internal/policy", deps: []string{"golang.org/x/text", "mvdan.cc/sh/v3"}}, // the table of protected paths, which policy/shell asks
 	}, {
 		{path: "hermestest", deps: []string{"github.com/google/go-cmp"}},
 		{path: "hermestest/faultserver"},

@@ -2,8 +2,11 @@ package policy
 
 import (
 	"path"
+	"regexp"
 	"strings"
 	"sync"
+
+	"mvdan.cc/sh/v3/pattern"
 )
 
 // rule is a row of the table, ready to be matched.
@@ -110,14 +113,30 @@ func matchName(pattern, name string) bool {
 	if !isPattern(name) {
 		return false
 	}
-	ok, _ := path.Match(name, pattern)
-	return ok
+	return expandsTo(name, pattern)
 }
+
+// expandsTo reports whether a pattern of a shell may stand for a name. One that
+// cannot be read may stand for any that begins as it does.
+func expandsTo(shell, name string) bool {
+	if !strings.HasPrefix(name, shell[:strings.IndexAny(shell, wildcards)]) {
+		return false
+	}
+	text, err := pattern.Regexp(shell, pattern.EntireString)
+	if err != nil {
+		return true
+	}
+	re, err := regexp.Compile(text)
+	return err != nil || re.MatchString(name)
+}
+
+// wildcards begin the patterns of a shell.
+const wildcards = "*?["
 
 // isPattern reports whether a name in a path is a pattern of a shell that says
 // something about its beginning. One that begins with a wildcard does not match
 // names with a dot, and may match anything else: it says nothing.
-func isPattern(name string) bool { return strings.IndexAny(name, "*?[") > 0 }
+func isPattern(name string) bool { return strings.IndexAny(name, wildcards) > 0 }
 
 // above reports whether a path is a folder on the way to a protected one.
 func above(a Anchor, names []string, accept func(rule) bool) (rule, bool) {

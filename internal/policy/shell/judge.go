@@ -120,7 +120,11 @@ func newJudge(on Context) *judge {
 // line judges a whole line and what it leaves to run at its end.
 func (j *judge) line(text string) {
 	j.script(withoutMarks(text))
-	for i := 0; i < len(j.traps) && i < maxAlternatives; i++ {
+	for i := 0; i < len(j.traps); i++ { // a trap may set another
+		if i == maxAlternatives {
+			j.exhausted()
+			break
+		}
 		j.script(j.traps[i])
 	}
 	if j.steps > maxSteps || j.work > maxWork {
