@@ -52,8 +52,10 @@ func (j *judge) historyVariable(name, value string) {
 
 func recordsUser(name string, rest []string) bool {
 	switch name {
-	case "tcpdump", "tshark", "dumpcap", "ngrep", "tcpflow":
-		return !hasShort(rest, "rDh") && !hasLong(rest, "--help") && !hasLong(rest, "--version")
+	case "tcpdump":
+		return !certainShort(rest, "rDh", "BcCEFGijmMQrsTVwWyzZ") && !asksHelp(rest)
+	case "tshark", "dumpcap", "ngrep", "tcpflow":
+		return !certainShort(rest, "rDh", "aAbBcCdeEfFGHijJKlmMnNoOPQrRsSTtuUVwWXyYzZ") && !asksHelp(rest)
 	case "screencapture", "scrot", "grim", "maim", "gnome-screenshot", "spectacle", "arecord", "parecord", "pw-record", "fswebcam", "imagesnap", "logkeys", "xspy", "showkey":
 		return !hasLong(rest, "--help") && !hasLong(rest, "--version")
 	case "ffmpeg":
