@@ -3,6 +3,7 @@ package policy
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -57,7 +58,7 @@ func first(a Anchor, names []string) (rule, bool) {
 	found, ok := rule{}, false
 	try := func(rules []rule, names []string) {
 		for _, r := range rules {
-			if (!ok || r.order < found.order) && match(r.segments, names, r.tree) {
+			if (!ok || r.order < found.order) && match(r.segments, names, r.tree) && !perhapsFree(r, names) {
 				found, ok = r, true
 			}
 		}
@@ -82,6 +83,12 @@ func first(a Anchor, names []string) (rule, bool) {
 	return found, ok
 }
 
+// perhapsFree reports whether a rule makes a path free only if a pattern in it is
+// expanded to the right names: .env* may be .env.example, but also .env.
+func perhapsFree(r rule, names []string) bool {
+	return r.Kind == free && slices.ContainsFunc(names[:len(r.segments)], isPattern)
+}
+
 // match compares the names of a pattern with those of a path. The path may hold
 // patterns of a shell itself, which are taken to match whatever they can.
 func match(pattern, names []string, tree bool) bool {
@@ -99,21 +106,60 @@ func match(pattern, names []string, tree bool) bool {
 	return len(names) > 0 && matchName(pattern[0], names[0]) && match(pattern[1:], names[1:], tree)
 }
 
+// matchName compares one name of a rule with one of a path.
 func matchName(pattern, name string) bool {
-	if pattern == name {
+	wild := strings.ContainsAny(pattern, "*?")
+	switch {
+	case pattern == name:
 		return true
+	case wild && matchWild(pattern, name):
+		return true
+	case !isPattern(name):
+		return false
+	case !wild:
+		return expandsTo(name, pattern)
 	}
+	// That a* may stand for a name with any ending says nothing.
+	return (pattern[0] != '*' || !strings.Contains(name, "*")) && meet(pattern, brackets().ReplaceAllString(name, "?"))
+}
+
+// matchWild compares a pattern with a name as it is spelled.
+func matchWild(pattern, name string) bool {
 	if begin, end, ok := strings.Cut(pattern, "*"); ok && !strings.ContainsAny(end, "*?") && !strings.Contains(begin, "?") {
 		return len(name) >= len(begin)+len(end) && strings.HasPrefix(name, begin) && strings.HasSuffix(name, end)
 	}
-	if strings.ContainsAny(pattern, "*?") {
-		ok, _ := path.Match(pattern, name)
-		return ok
+	ok, _ := path.Match(pattern, name)
+	return ok
+}
+
+// brackets finds the letters between brackets in a pattern of a shell.
+var brackets = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[[!^]?\]?(?:\[:\w+:\]|[^\]])*\]`) })
+
+// meet reports whether some name matches both of two patterns of * and ?. Its work
+// grows with the product of their lengths.
+func meet(a, b string) bool {
+	// ends[j] says whether what is left of a meets b[j:].
+	ends := make([]bool, len(b)+1)
+	for i := len(a); i >= 0; i-- {
+		corner := false // ends[j+1] for a[i+1:]
+		for j := len(b); j >= 0; j-- {
+			below := ends[j]
+			switch {
+			case i == len(a):
+				ends[j] = strings.Trim(b[j:], "*") == ""
+			case a[i] == '*':
+				ends[j] = below || j < len(b) && ends[j+1]
+			case j == len(b):
+				ends[j] = false
+			case b[j] == '*':
+				ends[j] = ends[j+1] || below
+			default:
+				ends[j] = (a[i] == b[j] || a[i] == '?' || b[j] == '?') && corner
+			}
+			corner = below
+		}
 	}
-	if !isPattern(name) {
-		return false
-	}
-	return expandsTo(name, pattern)
+	return ends[0]
 }
 
 // expandsTo reports whether a pattern of a shell may stand for a name. One that
