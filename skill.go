@@ -134,7 +134,9 @@ type SkillEdit struct {
 // SkillRemoval removes a skill or one of its files.
 type SkillRemoval struct {
 	Name string
-	File string // empty for the whole skill
+	// File is empty for the whole skill. A name of the SKILL.md in any spelling
+	// is refused: it never means the whole skill.
+	File string
 	// Agent, Session, Provenance and Propose are as in SkillEdit.
 	Agent      bool
 	Session    string

@@ -53,7 +53,9 @@ func (l *Library) archive(it item, why string) (string, error) {
 		_ = os.Remove(filepath.Join(it.folder, archiveNote))
 		return "", fmt.Errorf("archive the skill %q: %w", it.meta.Name, err)
 	}
-	_ = os.Remove(filepath.Dir(it.folder)) // succeeds only if the category is empty now
+	if above := filepath.Dir(it.folder); above != l.cfg.Home.Skills() && above != l.cfg.CreateDir {
+		_ = os.Remove(above) // succeeds only if the category is empty now
+	}
 	return to, nil
 }
 
@@ -131,9 +133,9 @@ func (l *Library) Restore(ctx context.Context, name string) error {
 		return err
 	}
 	defer done()
-	to := filepath.Join(l.cfg.Home.Skills(), a.Category, a.Name)
-	if _, err := os.Lstat(to); err == nil {
-		return fmt.Errorf("the folder %s already exists; move it first", to)
+	to := l.inCategory(a.Category, a.Name)
+	if err := errors.Join(l.placeable(to), vacant(to)); err != nil {
+		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err

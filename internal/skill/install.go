@@ -174,7 +174,7 @@ func (l *Library) replaceable(ctx context.Context, out *InstallReport, p Package
 // activate moves the quarantined files into the library and records them.
 func (l *Library) activate(ctx context.Context, out *InstallReport, p Package, o InstallOptions, m Meta, quarantine string) error {
 	category := o.Category
-	if category == "" && CheckCategory(m.Category) == nil {
+	if category == "" && CheckCategory(m.Category) == nil && l.placeable(filepath.Join(l.cfg.Home.Skills(), m.Category, m.Name)) == nil {
 		category = m.Category
 	}
 	lock, err := l.Installed()
@@ -200,8 +200,8 @@ func (l *Library) activate(ctx context.Context, out *InstallReport, p Package, o
 				return err
 			}
 		}
-		if _, err := os.Lstat(out.Folder); err == nil {
-			return fmt.Errorf("the folder %s already exists; move it first", out.Folder)
+		if err := errors.Join(l.placeable(out.Folder), vacant(out.Folder)); err != nil {
+			return err
 		}
 		if err := os.MkdirAll(filepath.Dir(out.Folder), 0o700); err != nil {
 			return err

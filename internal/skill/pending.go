@@ -184,7 +184,7 @@ func (l *Library) Approve(ctx context.Context, id string) (hermes.SkillOutcome, 
 func (l *Library) apply(ctx context.Context, p Pending) (hermes.SkillOutcome, error) {
 	switch {
 	case p.Edit != nil:
-		it, err := l.admit(ctx, *p.Edit)
+		it, err := l.admit(ctx, p.Edit)
 		if err != nil {
 			return hermes.SkillOutcome{}, err
 		}

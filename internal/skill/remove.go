@@ -14,7 +14,9 @@ import (
 
 // Remove deletes a file of a skill, or moves the whole skill to the archive.
 func (l *Library) Remove(ctx context.Context, r hermes.SkillRemoval) (hermes.SkillOutcome, error) {
-	r.File = normalFile(r.File)
+	if err := checkRemoval(&r); err != nil {
+		return hermes.SkillOutcome{}, err
+	}
 	it, err := l.find(ctx, r.Name)
 	if err != nil {
 		return hermes.SkillOutcome{}, err
@@ -28,6 +30,20 @@ func (l *Library) Remove(ctx context.Context, r hermes.SkillRemoval) (hermes.Ski
 		return hermes.SkillOutcome{Pending: id}, err
 	}
 	return l.remove(ctx, r, it)
+}
+
+// checkRemoval refuses to remove the file that is the skill itself: only a
+// removal that names no file removes the skill.
+func checkRemoval(r *hermes.SkillRemoval) error {
+	if r.File == "" {
+		return nil
+	}
+	file := normalFile(r.File)
+	if file == "" {
+		return fmt.Errorf("%s is the skill %q itself and cannot be removed alone; to remove the whole skill, delete it", mainFile, r.Name)
+	}
+	r.File = file
+	return CheckFile(file)
 }
 
 func (l *Library) removable(it item, r hermes.SkillRemoval) error {
@@ -74,12 +90,18 @@ func (l *Library) removeFile(it item, file string) (string, error) {
 		return "", err
 	}
 	defer root.Close()
-	_, err = root.Lstat(file)
+	if err := sameFile(root, file); err != nil {
+		return "", err
+	}
+	st, err := root.Lstat(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("the skill %q has no file %q; it has: %s: %w", it.meta.Name, file, offered(contents(root.FS())), hermes.ErrNotFound)
 	}
 	if err != nil {
 		return "", err
+	}
+	if st.IsDir() {
+		return "", fmt.Errorf("%s of the skill %q is a folder; name the file to remove: %s", file, it.meta.Name, offered(contents(root.FS())))
 	}
 	if err := root.Remove(file); err != nil {
 		return "", err

@@ -15,8 +15,7 @@ import (
 // Save writes one file of a skill. A change by the agent waits for the user if
 // that is configured, and always if the skill is bundled or installed.
 func (l *Library) Save(ctx context.Context, e hermes.SkillEdit) (hermes.SkillOutcome, error) {
-	e.File = normalFile(e.File)
-	it, err := l.admit(ctx, e)
+	it, err := l.admit(ctx, &e)
 	if err != nil {
 		return hermes.SkillOutcome{}, err
 	}
@@ -31,6 +30,8 @@ func (l *Library) Save(ctx context.Context, e hermes.SkillEdit) (hermes.SkillOut
 	return l.write(ctx, e, it)
 }
 
+// normalFile returns the path of a file in its usual form, and "" for the
+// SKILL.md in any spelling.
 func normalFile(file string) string {
 	file = strings.TrimPrefix(filepath.ToSlash(strings.TrimSpace(file)), "./")
 	if strings.EqualFold(file, mainFile) {
@@ -50,8 +51,7 @@ func lost(e hermes.SkillEdit) bool { return e.Trial != nil && e.Trial.Verdict ==
 // Check reports what is wrong with a change and changes nothing. A valid change
 // may still have to wait for the user.
 func (l *Library) Check(ctx context.Context, e hermes.SkillEdit) error {
-	e.File = normalFile(e.File)
-	if _, err := l.admit(ctx, e); err != nil {
+	if _, err := l.admit(ctx, &e); err != nil {
 		return err
 	}
 	return l.scanEdit(e)
@@ -67,12 +67,17 @@ func (l *Library) Waits(ctx context.Context, name string) bool {
 	return l.approve.Load() || err == nil && foreign(it)
 }
 
-// admit checks a change and finds its skill. For a new skill the item is empty.
-func (l *Library) admit(ctx context.Context, e hermes.SkillEdit) (item, error) {
+// admit checks a change, brings its file to the usual form, and finds its skill.
+// For a new skill the item is empty.
+func (l *Library) admit(ctx context.Context, e *hermes.SkillEdit) (item, error) {
+	if e.File != "" && strings.Trim(filepath.ToSlash(e.File), "./ \t\r\n") == "" {
+		return item{}, CheckFile(e.File)
+	}
+	e.File = normalFile(e.File)
 	if err := errors.Join(CheckName(e.Name), CheckCategory(e.Category)); err != nil {
 		return item{}, err
 	}
-	if err := checkContent(e); err != nil {
+	if err := checkContent(*e); err != nil {
 		return item{}, err
 	}
 	it, err := l.find(ctx, e.Name)
@@ -80,7 +85,8 @@ func (l *Library) admit(ctx context.Context, e hermes.SkillEdit) (item, error) {
 	case e.New && err == nil:
 		return item{}, fmt.Errorf("there is already a %s skill %q: edit that one, or choose another name", it.source, e.Name)
 	case e.New && errors.Is(err, hermes.ErrNotFound):
-		return item{}, nil
+		folder := l.ownFolder(*e, item{})
+		return item{}, errors.Join(l.placeable(folder), vacant(folder))
 	case err != nil:
 		return item{}, err
 	}

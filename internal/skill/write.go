@@ -49,7 +49,7 @@ func (l *Library) write(ctx context.Context, e hermes.SkillEdit, it item) (out h
 // one.
 func (l *Library) ownFolder(e hermes.SkillEdit, it item) string {
 	if it.bundled != nil {
-		return filepath.Join(l.cfg.Home.Skills(), it.category, it.meta.Name)
+		return l.inCategory(it.category, it.meta.Name)
 	}
 	return filepath.Join(cmp.Or(l.cfg.CreateDir, l.cfg.Home.Skills()), e.Category, e.Name)
 }
@@ -101,8 +101,8 @@ func (l *Library) adopt(it item, folder string) error {
 
 // writeFolder writes a whole folder atomically.
 func (l *Library) writeFolder(folder string, files map[string][]byte) (err error) {
-	if _, err := os.Lstat(folder); err == nil {
-		return fmt.Errorf("the folder %s already exists; move it or choose another name", folder)
+	if err := errors.Join(l.placeable(folder), vacant(folder)); err != nil {
+		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
 		return fmt.Errorf("create the folder of the skill: %w", err)
@@ -147,6 +147,9 @@ func (l *Library) replace(it item, e hermes.SkillEdit) (string, error) {
 	}
 	defer root.Close()
 	name := cmp.Or(e.File, mainFile)
+	if err := sameFile(root, name); err != nil {
+		return "", err
+	}
 	before, err := root.ReadFile(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("read %s of the skill %q: %w", name, e.Name, err)
@@ -154,8 +157,14 @@ func (l *Library) replace(it item, e hermes.SkillEdit) (string, error) {
 	if e.Base != "" && e.Base != hash(before) {
 		return "", fmt.Errorf("%s of the skill %q has changed in the meantime; read it again and repeat the change", name, e.Name)
 	}
-	if before == nil && len(contents(root.FS())) >= guard.MaxFiles {
-		return "", fmt.Errorf("the skill %q already has %d files; merge some of them", e.Name, guard.MaxFiles)
+	if before == nil {
+		files := contents(root.FS())
+		if len(files) >= guard.MaxFiles {
+			return "", fmt.Errorf("the skill %q already has %d files; merge some of them", e.Name, guard.MaxFiles)
+		}
+		if other := otherSpelling(files, name); other != "" {
+			return "", fmt.Errorf("the skill %q already has %s; use that spelling or another name", e.Name, other)
+		}
 	}
 	if err := rootWrite(root, name, []byte(e.Content)); err != nil {
 		return "", fmt.Errorf("write %s of the skill %q: %w", name, e.Name, err)

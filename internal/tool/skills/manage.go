@@ -114,8 +114,12 @@ func (t *Toolset) manage(ctx context.Context, c *hermes.Call, in manageArgs) (he
 
 func (t *Toolset) one(ctx context.Context, c *hermes.Call, o operation) (done, error) {
 	lib := t.library(c)
+	o.File = strings.TrimSpace(o.File)
 	if strings.TrimSpace(o.Name) == "" {
 		return done{}, errors.New("name is missing: name the skill")
+	}
+	if err := o.check(); err != nil {
+		return done{}, err
 	}
 	var out hermes.SkillOutcome
 	var err error
@@ -125,18 +129,12 @@ func (t *Toolset) one(ctx context.Context, c *hermes.Call, o operation) (done, e
 	case "edit":
 		out, err = save(ctx, c, lib, hermes.SkillEdit{Name: o.Name, Content: o.text()})
 	case "write_file":
-		if o.File == "" {
-			return done{}, errors.New("file_path is missing, for example references/api.md")
-		}
 		out, err = save(ctx, c, lib, hermes.SkillEdit{Name: o.Name, File: o.File, Content: cmp.Or(o.FileContent, o.Content)})
 	case "patch":
 		out, err = patched(ctx, c, lib, o)
 	case "delete":
 		out, err = remove(ctx, c, lib, hermes.SkillRemoval{Name: o.Name})
 	case "remove_file":
-		if o.File == "" {
-			return done{}, errors.New("file_path is missing: name the file of the skill")
-		}
 		out, err = remove(ctx, c, lib, hermes.SkillRemoval{Name: o.Name, File: o.File})
 	default:
 		return done{}, fmt.Errorf("%q is not an action; use create, edit, patch, delete, write_file or remove_file", o.Action)
@@ -145,6 +143,24 @@ func (t *Toolset) one(ctx context.Context, c *hermes.Call, o operation) (done, e
 		return done{}, err
 	}
 	return o.report(out), nil
+}
+
+// check refuses an operation that names one thing and would change another.
+func (o operation) check() error {
+	main := o.File == "" || strings.EqualFold(strings.TrimPrefix(o.File, "./"), "SKILL.md")
+	switch {
+	case o.Action == "delete" && o.File != "":
+		return fmt.Errorf("delete removes the whole skill and takes no file_path; use remove_file to remove %s alone", o.File)
+	case (o.Action == "create" || o.Action == "edit") && !main:
+		return fmt.Errorf("%s writes the SKILL.md and takes no file_path; use write_file for %s", o.Action, o.File)
+	case o.Action == "write_file" && o.File == "":
+		return errors.New("file_path is missing, for example references/api.md")
+	case o.Action == "write_file" && o.FileContent == "" && o.Content == "":
+		return errors.New("file_content is missing: the whole text of the file; use remove_file to remove it")
+	case o.Action == "remove_file" && o.File == "":
+		return errors.New("file_path is missing: name the file of the skill")
+	}
+	return nil
 }
 
 func (o operation) text() string { return cmp.Or(o.Content, o.FileContent) }
