@@ -153,30 +153,11 @@ func (o *Options) filter() (logfile.Filter, error) {
 		}
 		f.Level = level
 	}
-	if o.Since == "" {
-		return f, nil
+	var err error
+	if f.Since, err = text.Moment(o.Since, o.Now()); err != nil {
+		return f, usage.Errorf("--since: %w", err)
 	}
-	since, err := moment(o.Since, o.Now())
-	f.Since = since
-	return f, err
-}
-
-// moment parses an age or a time.
-func moment(text string, now time.Time) (time.Time, error) {
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		if hours, err := time.ParseDuration(days + "h"); err == nil && hours >= 0 && hours < 1e5*time.Hour {
-			return now.Add(-24 * hours), nil
-		}
-	}
-	if age, err := time.ParseDuration(text); err == nil && age >= 0 {
-		return now.Add(-age), nil
-	}
-	for _, form := range []string{time.RFC3339, "2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly} {
-		if t, err := time.ParseInLocation(form, text, now.Location()); err == nil {
-			return t, nil
-		}
-	}
-	return time.Time{}, usage.Errorf("invalid --since %q: use 30m, 1h, 2d, or 2026-11-20 15:04", text)
+	return f, nil
 }
 
 func (o *Options) list(folder string) error {

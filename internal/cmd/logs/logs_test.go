@@ -86,7 +86,7 @@ func TestListAndTypos(t *testing.T) {
 	for args, want := range map[string]string{
 		"agnet":         "hermes logs list",
 		"--level loud":  "use debug, info, warn or error",
-		"--since later": "use 30m",
+		"--since later": "such as 90d",
 	} {
 		if _, _, err := run(t, strings.Fields(args)...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", args, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/text"
 	"hermes/internal/usage"
 )
 
@@ -140,20 +141,12 @@ func hitsJSON(hits []hermes.Hit) []hitJSON {
 	return list
 }
 
-// moment parses a date, a date with time, or an age such as 90d, 12h or a number
-// of days. An empty text is the zero time.
-func moment(text string, now time.Time) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	for _, layout := range []string{time.DateOnly, time.DateTime, "2006-01-02 15:04", time.RFC3339} {
-		if t, err := time.ParseInLocation(layout, text, time.Local); err == nil {
-			return t, nil
-		}
-	}
-	age, err := age(text)
+// moment parses a date, a date with time, or an age such as 90d. An empty text is the
+// zero time.
+func moment(written string, now time.Time) (time.Time, error) {
+	t, err := text.Moment(written, now)
 	if err != nil {
-		return time.Time{}, err
+		return t, usage.Errorf("%w", err)
 	}
-	return now.Add(-age), nil
+	return t, nil
 }
