@@ -223,8 +223,15 @@ type SearchQuery struct {
 	After     time.Time
 	Before    time.Time
 	Oldest    bool // oldest first instead of by rank and recency
-	Limit     int  // 0 means 20
-	Context   int  // messages before and after each hit
+	Newest    bool // newest first instead; Oldest wins over it
+	// Lineages returns only the first hit of each lineage: the sessions that began
+	// with the same one by branching, continuing or as its children.
+	Lineages bool
+	// Asking is a session whose lineage comes after all others, in every order.
+	// It needs Lineages. A session that does not exist has no lineage.
+	Asking  string
+	Limit   int // 0 means 20
+	Context int // messages before and after each hit
 }
 
 // Hit is a found message.

@@ -10,7 +10,7 @@ import (
 	"hermes"
 )
 
-// Search searches every message, newest first.
+// Search searches every message, newest first if it is not to be the oldest.
 func (s *Store) Search(ctx context.Context, q hermes.SearchQuery) (hits []hermes.Hit, err error) {
 	terms := searchTerms(q.Text)
 	if len(terms) == 0 {
@@ -34,10 +34,44 @@ func (s *Store) Search(ctx context.Context, q hermes.SearchQuery) (hits []hermes
 			}
 			return cmp.Compare(b.Message.ID, a.Message.ID)
 		})
+		if q.Lineages {
+			hits = s.eachLineageOnce(hits, q.Asking)
+		}
 		hits = hits[:min(len(hits), cmp.Or(max(q.Limit, 0), 20))]
 		return nil
 	})
 	return hits, err
+}
+
+// eachLineageOnce keeps the first hit of each lineage and puts that of the asking
+// session last.
+func (s *Store) eachLineageOnce(hits []hermes.Hit, asking string) []hermes.Hit {
+	var kept, last []hermes.Hit
+	seen := map[string]bool{}
+	for _, h := range hits {
+		root := s.root(h.Session.ID)
+		switch {
+		case seen[root]:
+			continue
+		case asking != "" && root == s.root(asking):
+			last = append(last, h)
+		default:
+			kept = append(kept, h)
+		}
+		seen[root] = true
+	}
+	return append(kept, last...)
+}
+
+func (s *Store) root(id string) string {
+	for range s.sessions {
+		r, err := s.byID(id)
+		if err != nil || r.row.Parent == "" {
+			break
+		}
+		id = r.row.Parent
+	}
+	return id
 }
 
 func sessionWanted(r hermes.Session, q hermes.SearchQuery) bool {

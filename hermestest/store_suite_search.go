@@ -16,6 +16,7 @@ func searchCases() []storeCase {
 		{"search skips hidden parts", searchHidden},
 		{"search filters always apply", searchFilters},
 		{"search shows the match and its neighbours", searchPlace},
+		{"search shows each lineage once", searchLineages},
 		{"any text is a query", anyQuery},
 	}
 }
@@ -169,6 +170,52 @@ func searchPlace(t *testing.T, s hermes.Store) {
 	}
 	if hits := search(t, s, hermes.SearchQuery{Text: "needle"}); len(hits[0].Before) > 0 {
 		t.Error("neighbours were returned without Context")
+	}
+}
+
+// searchLineages: one session with very many hits hides no other, and the one that asks
+// comes last, in every order.
+func searchLineages(t *testing.T, s hermes.Store) {
+	many := func(n int, text string) []hermes.Message {
+		return slices.Repeat([]hermes.Message{hermes.UserText(text)}, n)
+	}
+	begin(t, s, hermes.Session{ID: "old"}, 0)
+	begin(t, s, hermes.Session{ID: "busy"}, 1)
+	begin(t, s, hermes.Session{ID: "asking"}, 2)
+	begin(t, s, hermes.Session{ID: "child", Parent: "asking"}, 3)
+	begin(t, s, hermes.Session{ID: "branch", Parent: "child"}, 4)
+	begin(t, s, hermes.Session{ID: "late", Parent: "gone"}, 5)
+	add(t, s, lease(t, s, "asking", "me"), many(50, "asking needle needle")...)
+	add(t, s, lease(t, s, "old", "me"), hermes.UserText("old needle among many other words"))
+	add(t, s, lease(t, s, "busy", "me"), many(300, "busy needle needle")...)
+	add(t, s, lease(t, s, "late", "me"), hermes.UserText("late needle among many other words"))
+	add(t, s, lease(t, s, "child", "me"), many(200, "child needle needle")...)
+	add(t, s, lease(t, s, "branch", "me"), many(300, "branch needle needle")...)
+	for _, c := range []struct {
+		name string
+		q    hermes.SearchQuery
+		want []string
+	}{
+		{"newest", hermes.SearchQuery{Newest: true}, []string{"branch", "late", "busy", "old"}},
+		{"oldest", hermes.SearchQuery{Oldest: true}, []string{"asking", "old", "busy", "late"}},
+		{"newest, asked by the root", hermes.SearchQuery{Newest: true, Asking: "asking"}, []string{"late", "busy", "old", "branch"}},
+		{"oldest, asked by a branch", hermes.SearchQuery{Oldest: true, Asking: "branch"}, []string{"old", "busy", "late", "asking"}},
+		{"asked by a session that does not exist", hermes.SearchQuery{Newest: true, Asking: "nobody"}, []string{"branch", "late", "busy", "old"}},
+		{"a limit leaves out the asking lineage", hermes.SearchQuery{Newest: true, Asking: "branch", Limit: 3}, []string{"late", "busy", "old"}},
+		{"within a session", hermes.SearchQuery{Newest: true, Asking: "branch", Session: "child"}, []string{"child"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.q.Text, c.q.Lineages = "needle", true
+			var got []string
+			for _, h := range search(t, s, c.q) {
+				got = append(got, h.Session.ID)
+			}
+			same(t, got, c.want)
+		})
+	}
+	hits := search(t, s, hermes.SearchQuery{Text: "needle", Lineages: true, Asking: "child"})
+	if len(hits) != 4 || !slices.Contains([]string{"asking", "child", "branch"}, hits[3].Session.ID) {
+		t.Errorf("by rank: %v", hitTexts(hits))
 	}
 }
 

@@ -37,6 +37,11 @@ func (s *Store) search(ctx context.Context, q hermes.SearchQuery) ([]hermes.Hit,
 	}
 	defer conn.Close()
 	f := finder{matcher: matcher{ctx: ctx, conn: conn, oldest: q.Oldest}, wanted: q}
+	if q.Lineages {
+		if f.lineages, err = newLineages(ctx, conn, q.Asking); err != nil {
+			return nil, err
+		}
+	}
 	if q.Session != "" {
 		if err := f.within(q.Session); err != nil {
 			return nil, err
@@ -57,6 +62,8 @@ type finder struct {
 	matcher
 	wanted  hermes.SearchQuery
 	session int64 // the only session to search, if not 0
+	// lineages is set if each lineage is found once.
+	lineages *lineages
 }
 
 // within limits the search to the messages of a session.
@@ -75,7 +82,7 @@ func (f *finder) find(q query) ([]found, error) {
 		return nil, nil
 	}
 	all := f.query(q)
-	if f.oldest {
+	if f.oldest || f.wanted.Newest {
 		return f.collect(all, q)
 	}
 	rare, err := f.rare(q.wanted())
@@ -133,6 +140,9 @@ type found struct {
 func (f *finder) collect(all ids, q query) ([]found, error) {
 	next, stop := iter.Pull2(all)
 	defer stop()
+	if f.lineages != nil {
+		f.lineages.reset()
+	}
 	var hits []found
 	for size := 64; ; size = min(2*size, 1024) {
 		chunk := make([]int64, 0, size)
@@ -147,7 +157,7 @@ func (f *finder) collect(all ids, q query) ([]found, error) {
 			chunk = append(chunk, id)
 		}
 		if len(chunk) == 0 {
-			return hits, nil
+			return f.lineages.end(hits), nil
 		}
 		more, err := f.fetch(chunk)
 		if err != nil {
@@ -155,6 +165,13 @@ func (f *finder) collect(all ids, q query) ([]found, error) {
 		}
 		for _, hit := range more {
 			if !q.holds(hit.Message) {
+				continue
+			}
+			first, err := f.lineages.first(hit)
+			if err != nil {
+				return nil, err
+			}
+			if !first {
 				continue
 			}
 			if hits = append(hits, hit); len(hits) == f.wanted.Limit {
@@ -228,6 +245,9 @@ func (f *finder) filter() (string, []any) {
 	}
 	if f.session != 0 {
 		add("m.session = ?", f.session)
+	}
+	if seen := f.lineages.seen(); len(seen) > 0 {
+		add("m.session NOT IN (SELECT value FROM json_each(?))", jsonList(seen))
 	}
 	if len(f.wanted.Platforms) > 0 {
 		add("s.source IN (SELECT value FROM json_each(?))", jsonList(f.wanted.Platforms))

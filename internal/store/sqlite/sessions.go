@@ -255,7 +255,7 @@ func addTimes(add func(string, ...any), column string, after, before time.Time) 
 }
 
 // jsonList encodes a list of texts for json_each.
-func jsonList[T ~string](list []T) string {
-	b, _ := json.Marshal(list) // texts always marshal
+func jsonList[T ~string | ~int64](list []T) string {
+	b, _ := json.Marshal(list) // texts and numbers always marshal
 	return string(b)
 }
