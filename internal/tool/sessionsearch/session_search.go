@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"hermes"
+	"hermes/internal/text"
 )
 
 // arguments are the arguments of a call. They select its mode.
@@ -20,6 +22,10 @@ type arguments struct {
 	Sort    string `json:"sort,omitempty" enum:"relevance,newest,oldest"`
 	Roles   string `json:"role_filter,omitempty" doc:"comma separated" default:"user,assistant"`
 	Detail  string `json:"detail,omitempty" enum:"adaptive,full"`
+	// After and Before bound the time of messages, or in the list that of the last activity.
+	After    string `json:"after,omitempty" doc:"2026-11-20, or 7d ago"`
+	Before   string `json:"before,omitempty"`
+	Platform string `json:"platform,omitempty" doc:"cli, telegram, …"`
 }
 
 // Bounds of what a call shows.
@@ -38,6 +44,12 @@ func (t *Toolset) run(ctx context.Context, c *hermes.Call, in arguments) (hermes
 		return hermes.Result{}, err
 	}
 	s := search{Toolset: t, store: store, in: in, here: c.Host.Session().ID}
+	if s.after, err = s.moment("after", in.After); err != nil {
+		return hermes.Result{}, err
+	}
+	if s.before, err = s.moment("before", in.Before); err != nil {
+		return hermes.Result{}, err
+	}
 	r, err := s.run(ctx)
 	r.Provenance = s.provenance
 	return r, err
@@ -58,9 +70,10 @@ func (s *search) run(ctx context.Context) (hermes.Result, error) {
 // search is one call.
 type search struct {
 	*Toolset
-	store Store
-	in    arguments
-	here  string // the calling session
+	store         Store
+	in            arguments
+	here          string // the calling session
+	after, before time.Time
 	// provenance names the shown sessions that contain untrusted text, which
 	// their messages may repeat.
 	provenance string
@@ -88,39 +101,61 @@ type found struct {
 	Ends     []message `json:"bookend_end,omitempty"`
 }
 
+// moment parses a bound of the period.
+func (s *search) moment(name, written string) (time.Time, error) {
+	ago := strings.TrimSuffix(strings.TrimSpace(written), " ago")
+	t, err := text.Moment(ago, s.now())
+	if err != nil {
+		return t, fmt.Errorf("%s: %w", name, err)
+	}
+	return t, nil
+}
+
+// hidden are the platforms of sessions that belong to other sessions. They are shown if
+// the call names them.
+func (s *search) hidden(platforms ...string) []string {
+	return slices.DeleteFunc(platforms, func(p string) bool { return p == s.in.Platform })
+}
+
 func (s *search) discover(ctx context.Context) (hermes.Result, error) {
 	limit := bounded(s.in.Limit, defaultLimit, 20)
-	q := hermes.SearchQuery{Text: s.in.Query, Roles: roles(s.in.Roles), Limit: 8 * limit, Oldest: s.in.Sort == "oldest", Context: around, Exclude: []string{"tool"}}
+	q := hermes.SearchQuery{
+		Text: s.in.Query, Roles: roles(s.in.Roles), Limit: limit, Context: around, Exclude: s.hidden("tool"), After: s.after, Before: s.before,
+		Oldest: s.in.Sort == "oldest", Newest: s.in.Sort == "newest", Lineages: true, Asking: s.here,
+	}
+	if s.in.Platform != "" {
+		q.Platforms = []string{s.in.Platform}
+	}
 	hits, err := s.store.Search(ctx, q)
 	if err != nil {
 		return hermes.Result{}, err
 	}
-	if s.in.Sort == "newest" {
-		slices.SortStableFunc(hits, func(a, b hermes.Hit) int { return b.Message.Time.Compare(a.Message.Time) })
-	}
 	var list []found
 	seen := map[string]bool{}
 	for _, h := range hits {
-		root := s.root(ctx, h.Session)
-		if seen[root] {
-			continue
-		}
-		seen[root] = true
+		seen[s.root(ctx, h.Session)] = true
 		f, err := s.show(ctx, h, len(list) == 0 || s.in.Detail == "full")
 		if err != nil {
 			return hermes.Result{}, err
 		}
-		if list = append(list, f); len(list) == limit {
-			break
-		}
+		list = append(list, f)
 	}
 	if list, err = s.summarized(ctx, list, seen, limit); err != nil {
 		return hermes.Result{}, err
 	}
 	if len(list) == 0 {
-		return hermes.JSONResult(map[string]any{"results": []found{}, "hint": "no matches; try fewer or other words, or the beginning of a word with *"})
+		return hermes.JSONResult(map[string]any{"results": []found{}, "hint": s.nothing()})
 	}
 	return hermes.JSONResult(map[string]any{"results": list, "hint": "read on with session_id and around_message_id"})
+}
+
+// nothing says what to try if there are no matches.
+func (s *search) nothing() string {
+	hint := "no matches; try fewer or other words, or the beginning of a word with *"
+	if s.in.Platform != "" || s.in.After != "" || s.in.Before != "" {
+		hint += "; or a longer period or all platforms"
+	}
+	return hint
 }
 
 // show formats a hit. With whole it adds the messages around it and the session's first and last ones.
@@ -243,7 +278,9 @@ type listed struct {
 }
 
 func (s *search) browse(ctx context.Context) (hermes.Result, error) {
-	rows, err := s.store.ListSessions(ctx, hermes.SessionFilter{NonEmpty: true, Exclude: []string{"tool", "subagent"}, Limit: maxBrowse})
+	rows, err := s.store.ListSessions(ctx, hermes.SessionFilter{
+		NonEmpty: true, Exclude: s.hidden("tool", "subagent"), Platform: s.in.Platform, After: s.after, Before: s.before, Limit: maxBrowse,
+	})
 	if err != nil {
 		return hermes.Result{}, err
 	}
