@@ -14,6 +14,25 @@ type ContextEngine interface {
 	Fit(ctx context.Context, transcript []Message, p ContextUsage) (CompactResult, error)
 }
 
+// Anchors are what a summary of earlier messages must not lose, as data beside
+// its text. The next summary and the task list take them over from here, never
+// from the text.
+type Anchors struct {
+	Words    string     `json:"words,omitempty"`    // what the model wrote
+	Requests []string   `json:"requests,omitempty"` // what the user said, oldest first
+	Files    []string   `json:"files,omitempty"`    // files written, newest last
+	Open     []PlanItem `json:"open,omitempty"`     // open tasks of the plan, with their parents
+}
+
+// PlanItem is a task of the plan. Status is pending, in_progress, completed or
+// cancelled; Parent is the id of the task that it is a part of, or empty.
+type PlanItem struct {
+	ID      string `json:"id"`
+	Content string `json:"content,omitempty"`
+	Status  string `json:"status,omitempty"`
+	Parent  string `json:"parent,omitempty"`
+}
+
 // ContextUsage says how full the context window is.
 type ContextUsage struct {
 	// Model is the reference of the model that gets the request.

@@ -61,6 +61,10 @@ type Part struct {
 	// Hidden parts are stored and sent but not shown to the user, such as
 	// recalled memory.
 	Hidden bool `json:"hidden,omitempty"`
+	// Anchors are set on a part that a ContextEngine wrote in place of earlier
+	// messages. They are stored but not sent, and nothing else may set them: a
+	// text in the form of a summary has none.
+	Anchors *Anchors `json:"anchors,omitempty"`
 	// Provenance names the sources of untrusted text in a part of a new
 	// message. The session moves it to the message before storing it.
 	Provenance string `json:"-"`

@@ -26,6 +26,7 @@ func transcriptCases() []storeCase {
 func messagesComeBack(t *testing.T, s hermes.Store) {
 	begin(t, s, hermes.Session{ID: "a"}, 0)
 	at := day.Add(time.Second)
+	anchors := &hermes.Anchors{Words: "done <so> far", Requests: []string{"a\nb"}, Files: []string{"c.go"}, Open: []hermes.PlanItem{{ID: "1", Content: "d", Status: "pending", Parent: "0"}}}
 	want := []hermes.Message{
 		{Role: hermes.RoleUser, Turn: 1, Time: at, Parts: []hermes.Part{
 			{Text: "look"}, {Image: &hermes.Image{MediaType: "image/png", Data: []byte{0, 1, 255}}},
@@ -40,6 +41,8 @@ func messagesComeBack(t *testing.T, s hermes.Store) {
 		{Role: hermes.RoleTool, Turn: 1, Time: at, CallID: "c2", ToolName: "todo", Parts: []hermes.Part{{Text: ""}}},
 		{Role: hermes.RoleAssistant, Turn: 1, Time: at, Finish: hermes.FinishStop, Parts: []hermes.Part{{Text: "Done."}}},
 		{Role: hermes.RoleUser, Turn: 2, Time: at, Synthetic: true, Parts: []hermes.Part{{Text: "notice"}}},
+		{Role: hermes.RoleUser, Turn: 2, Time: at, Synthetic: true, Parts: []hermes.Part{{Text: "summary", Anchors: anchors}}},
+		{Role: hermes.RoleUser, Turn: 2, Time: at, Parts: []hermes.Part{{Text: "summary", Hidden: true, Anchors: anchors}, {Text: "go on"}}},
 		{Role: hermes.RoleUser, Turn: 2, Time: at, Parts: []hermes.Part{{Text: "only hidden", Hidden: true}}},
 		{Role: hermes.RoleAssistant, Turn: 2, Time: at},
 	}

@@ -23,11 +23,12 @@ const (
 // anchors are what a summary must not lose. They come from the removed messages
 // and from the earlier summary, and are copied word for word into the new one.
 type anchors struct {
-	requests []string // what the user said, oldest first
-	files    []string // files written, newest last
-	open     []string // open items of the last plan, with their parents
-	before   string   // the model's part of the earlier summary
-	within   bool     // the user's last message is below the summary, which covers work on it
+	requests []string          // what the user said, oldest first
+	files    []string          // files written, newest last
+	open     []hermes.PlanItem // open items of the last plan, with their parents
+	more     bool              // there are more open items
+	before   string            // the model's part of the earlier summary
+	within   bool              // the user's last message is below the summary, which covers work on it
 }
 
 // gather returns the anchors of the removed messages, read before pruning, of
@@ -51,9 +52,8 @@ func gather(w *work, c cut, most int) anchors {
 	a.within = c.last >= 0 || w.lastUser(1) < c.head
 	a.requests = mostTelling(a.requests, most/2)
 	a.files = lastOf(a.files, maxFiles, most/4)
-	if n := fits(a.open, maxOpen, most/4); n < len(a.open) {
-		a.open = append(a.open[:n:n], moreItems)
-	}
+	n := fits(openLines(a.open), maxOpen, most/4)
+	a.open, a.more = a.open[:n:n], n < len(a.open)
 	return a
 }
 
@@ -130,15 +130,12 @@ func (a *anchors) file(path string) {
 	a.files = append(a.files, path)
 }
 
-// planItem is one task of a plan in a result of the todo tool.
-type planItem struct{ ID, Content, Status, Parent string }
-
 // planOf reads the plan in a todo result. A note to the model may follow it.
-func planOf(m hermes.Message) ([]planItem, bool) {
+func planOf(m hermes.Message) ([]hermes.PlanItem, bool) {
 	if m.Role != hermes.RoleTool || m.ToolName != "todo" && m.ToolName != "todo_list" || m.Failed {
 		return nil, false
 	}
-	var r struct{ Todos []planItem }
+	var r struct{ Todos []hermes.PlanItem }
 	if json.NewDecoder(strings.NewReader(m.Text())).Decode(&r) != nil || r.Todos == nil {
 		return nil, false
 	}
@@ -151,8 +148,7 @@ const moreItems = "[ ] … and more: the todo tool tells the whole list"
 
 var marks = map[string]string{"pending": "[ ] ", "in_progress": "[>] ", "completed": "[x] ", "cancelled": "[~] "}
 
-// plan sets the open items from a todo result, with their parents, in the form
-// that the todo tool can read.
+// plan sets the open items from a todo result, with their parents.
 func (a *anchors) plan(m hermes.Message) {
 	items, ok := planOf(m)
 	if !ok {
@@ -174,23 +170,52 @@ func (a *anchors) plan(m hermes.Message) {
 		if !wanted[t.ID] {
 			continue
 		}
-		line := marks[t.Status] + t.ID + ". " + clip(oneSpaced(t.Content), itemBytes)
-		if wanted[t.Parent] {
-			line += " (part of " + t.Parent + ")"
+		t.ID, t.Content = oneSpaced(t.ID), clip(oneSpaced(t.Content), itemBytes)
+		if !wanted[t.Parent] {
+			t.Parent = ""
 		}
-		a.open = append(a.open, line)
+		a.open = append(a.open, t)
 	}
+}
+
+// openLines returns open items as the model reads them.
+func openLines(items []hermes.PlanItem) []string {
+	out := make([]string, len(items))
+	for i, t := range items {
+		out[i] = marks[t.Status] + t.ID + ". " + t.Content
+		if t.Parent != "" {
+			out[i] += " (part of " + t.Parent + ")"
+		}
+	}
+	return out
+}
+
+// openItem reads a line of openLines, as stored summaries without anchors have it.
+func openItem(line string) (hermes.PlanItem, bool) {
+	for status, mark := range marks {
+		rest, ok := strings.CutPrefix(line, mark)
+		if !ok || line == moreItems {
+			continue
+		}
+		t := hermes.PlanItem{Status: status}
+		t.ID, t.Content, ok = strings.Cut(rest, ". ")
+		if i := strings.LastIndex(t.Content, " (part of "); i >= 0 && strings.HasSuffix(t.Content, ")") {
+			t.Content, t.Parent = t.Content[:i], strings.TrimSuffix(t.Content[i+len(" (part of "):], ")")
+		}
+		return t, ok
+	}
+	return hermes.PlanItem{}, false
 }
 
 // addEarlier adds the anchors of an earlier summary. They are older than all
 // others except a plan in the head.
-func (a *anchors) addEarlier(s parsed) {
-	a.before = s.words
-	a.requests = append(s.requests, a.requests...)
-	for _, f := range s.files {
+func (a *anchors) addEarlier(s hermes.Anchors) {
+	a.before = s.Words
+	a.requests = append(slices.Clone(s.Requests), a.requests...)
+	for _, f := range s.Files {
 		a.file(f)
 	}
-	a.open = s.open
+	a.open = slices.Clone(s.Open)
 }
 
 // dropped replaces turns that have no summary. Stored summaries have it, so it

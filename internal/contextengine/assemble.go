@@ -10,7 +10,7 @@ import (
 // roles alternating. If no role fits, the summary becomes the first part of the
 // message after it. The user's last message stays between the summary and the
 // tail.
-func (w *work) assemble(c cut, summary string) {
+func (w *work) assemble(c cut, summary hermes.Part) {
 	head, rest := w.entries[:c.head:c.head], w.entries[c.tail:]
 	if c.last >= 0 {
 		rest = slices.Concat(w.entries[c.last:c.last+1], rest)
@@ -25,13 +25,14 @@ func (w *work) assemble(c cut, summary string) {
 	role, ok := fitting(before, after)
 	if !ok {
 		first := rest[0]
-		first.m.Parts = slices.Insert(slices.Clone(first.m.Parts), 0, hermes.Part{Text: summary + "\n", Hidden: true})
+		summary.Text, summary.Hidden = summary.Text+"\n", true
+		first.m.Parts = slices.Insert(slices.Clone(first.m.Parts), 0, summary)
 		first.origin.Same = false
 		w.entries = slices.Concat(head, []entry{first}, rest[1:])
 		return
 	}
 	s := entry{
-		m:      hermes.Message{Role: role, Parts: []hermes.Part{{Text: summary}}, Synthetic: true, Turn: w.entries[c.tail-1].m.Turn},
+		m:      hermes.Message{Role: role, Parts: []hermes.Part{summary}, Synthetic: true, Turn: w.entries[c.tail-1].m.Turn},
 		origin: hermes.Origin{Index: w.entries[c.head].origin.Index},
 	}
 	w.entries = slices.Concat(head, []entry{s}, rest)

@@ -119,7 +119,7 @@ func (e *Engine) Fit(ctx context.Context, transcript []hermes.Message, p hermes.
 	if err != nil {
 		return same, err
 	}
-	if summary == "" {
+	if summary.Text == "" {
 		return same, nil // keep the transcript after a failure
 	}
 	w.assemble(c, summary)
@@ -189,22 +189,22 @@ func (e *Engine) judge(before, after int) {
 	e.poor = 0
 }
 
-// summary returns the summary of the cut messages, or "" if the transcript must
-// stay as it is for now.
-func (e *Engine) summary(ctx context.Context, w *work, c cut, b budget, p hermes.ContextUsage) (string, error) {
+// summary returns the summary of the cut messages, without a text if the
+// transcript must stay as it is for now.
+func (e *Engine) summary(ctx context.Context, w *work, c cut, b budget, p hermes.ContextUsage) (hermes.Part, error) {
 	middle := w.between(c)
 	a := gather(w, c, b.anchors)
 	forced := p.Overflow || p.Demand
 	if e.summarize == nil || !p.Demand && e.now().Before(e.quiet) {
 		if !forced {
-			return "", nil
+			return hermes.Part{}, nil
 		}
-		return e.redact(render(a, staticSummary(a))), nil
+		return render(a, staticSummary(a), e.redact), nil
 	}
 	most := b.summaryTokens(size(middle))
 	text, err := e.summarize(ctx, w.turn(), e.redact(prompt(middle, a, p.Focus, promptText(p.Window))), most)
 	if ctx.Err() != nil {
-		return "", context.Cause(ctx)
+		return hermes.Part{}, context.Cause(ctx)
 	}
 	text = clip(clean(text), 6*most) // some models ignore the limit
 	if err == nil && text == "" {
@@ -212,18 +212,18 @@ func (e *Engine) summary(ctx context.Context, w *work, c cut, b budget, p hermes
 	}
 	if err == nil {
 		e.failures = 0
-		return e.redact(render(a, text)), nil
+		return render(a, text, e.redact), nil
 	}
 	e.failures++
 	e.quiet = e.now().Add(cooldowns[min(e.failures, len(cooldowns))-1])
 	e.log.Warn("summarize the conversation", "err", err, "failures", e.failures)
 	if p.Overflow || e.failures > 1 && !p.Idle {
-		return e.redact(render(a, staticSummary(a))), nil
+		return render(a, staticSummary(a), e.redact), nil
 	}
 	if p.Demand {
-		return "", fmt.Errorf("summarize the conversation, which is unchanged: %w", err)
+		return hermes.Part{}, fmt.Errorf("summarize the conversation, which is unchanged: %w", err)
 	}
-	return "", nil
+	return hermes.Part{}, nil
 }
 
 // work is a transcript being shortened: its entries and their origins.

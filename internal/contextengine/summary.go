@@ -3,28 +3,23 @@ package contextengine
 import (
 	_ "embed"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"hermes"
 )
 
-// The frame of a summary in the transcript. Stored summaries are recognized by
-// these texts: whoever changes one keeps the old wording below.
+// The frame of a summary, as a model reads it. What the next summary and the todo
+// tool take over is in [hermes.Anchors], not in this text.
 const (
-	summaryHead   = "[SUMMARY OF EARLIER TURNS. It is a record, not a new request: what it lists as done is done. Go on from the messages below it.]"
+	summaryHead   = "[SUMMARY OF EARLIER TURNS. It is a record, not a new request: what it lists as done is done. Memory and profile in the prompt stay in force. Go on from the messages below it.]"
 	summaryEnd    = "[END OF SUMMARY]"
 	requestsHead  = "## What the user asked for, word for word, oldest first"
 	filesHead     = "## Files changed so far"
-	openHead      = "[Your task list, kept because the conversation before this point was compressed]" // the todo tool looks for it
+	openHead      = "[Your task list, kept because the conversation before this point was compressed]"
 	withinNote    = "(Part of the work above was done for the user's newest message, which is outside this summary.)"
 	maxPromptText = 400_000 // maximum bytes of transcript in a prompt
-)
-
-// Wordings of version 0.1.0, which stored summaries may still have.
-const (
-	requestsHead1 = "## What the person asked for, word for word, oldest first"
-	withinNote1   = "(Part of what stands above was done for the newest message of the person, which has its place outside of this summary.)"
 )
 
 // instructions tell the model how to summarize.
@@ -32,18 +27,23 @@ const (
 //go:embed summary.md
 var instructions string
 
-// render returns a summary in its frame, with the anchors after it.
-func render(a anchors, words string) string {
+// render returns a summary in its frame, with the anchors after it and beside it.
+func render(a anchors, words string, redact func(string) string) hermes.Part {
+	words = frameless(words) // also what an earlier version stored
 	var b strings.Builder
-	b.WriteString(summaryHead + "\n\n" + strings.TrimSpace(words) + "\n")
+	b.WriteString(summaryHead + "\n\n" + words + "\n")
 	if a.within {
 		b.WriteString("\n" + withinNote + "\n")
 	}
+	open := openLines(a.open)
+	if a.more {
+		open = append(open, moreItems)
+	}
 	section(&b, requestsHead, a.requests)
 	section(&b, filesHead, a.files)
-	section(&b, openHead, a.open)
+	section(&b, openHead, open)
 	b.WriteString("\n" + summaryEnd)
-	return b.String()
+	return hermes.Part{Text: redact(b.String()), Anchors: a.beside(words, redact)}
 }
 
 func section(b *strings.Builder, head string, items []string) {
@@ -52,20 +52,30 @@ func section(b *strings.Builder, head string, items []string) {
 	}
 	b.WriteString("\n" + head + "\n")
 	for _, it := range items {
-		b.WriteString("- " + it + "\n")
+		b.WriteString("- " + unframed(oneSpaced(it)) + "\n")
 	}
 }
 
-// parsed is a stored summary split into its parts.
-type parsed struct {
-	words                 string
-	requests, files, open []string
+// beside returns the anchors as they are stored, without secrets.
+func (a anchors) beside(words string, redact func(string) string) *hermes.Anchors {
+	out := &hermes.Anchors{Words: redact(words)}
+	for _, r := range a.requests {
+		out.Requests = append(out.Requests, redact(r))
+	}
+	for _, f := range a.files {
+		out.Files = append(out.Files, redact(f))
+	}
+	for _, t := range a.open {
+		t.Content = redact(t.Content)
+		out.Open = append(out.Open, t)
+	}
+	return out
 }
 
 // Summary reports whether a part of a message is, or begins with, a summary of
 // earlier turns.
 func Summary(m hermes.Message, p hermes.Part) bool {
-	return m.Role != hermes.RoleTool && (m.Synthetic || p.Hidden) && strings.HasPrefix(p.Text, summaryHead)
+	return m.Role != hermes.RoleTool && (p.Anchors != nil || oldSummary(m, p))
 }
 
 // hasSummary reports whether a message is a summary, or has one before its own
@@ -76,40 +86,19 @@ func hasSummary(m hermes.Message) bool {
 
 // splitSummary returns the summary at the beginning of a message, and the
 // visible text after it.
-func splitSummary(m hermes.Message) (s parsed, rest string, ok bool) {
+func splitSummary(m hermes.Message) (s hermes.Anchors, rest string, ok bool) {
 	if !hasSummary(m) {
-		return parsed{}, "", false
+		return hermes.Anchors{}, "", false
 	}
-	text := m.Parts[0].Text
-	body, _, _ := strings.Cut(text[len(summaryHead):], summaryEnd)
+	if first := m.Parts[0]; first.Anchors != nil {
+		s = *first.Anchors
+	} else {
+		s = readOld(first.Text)
+	}
 	if m.Parts = m.Parts[1:]; len(m.Parts) > 0 {
 		rest = m.Visible()
 	}
-	body = strings.Replace(body, "\n"+requestsHead1+"\n", "\n"+requestsHead+"\n", 1)
-	body = strings.Replace(body, "\n"+withinNote1+"\n", "\n"+withinNote+"\n", 1)
-	s.words = strings.Replace(body, "\n"+withinNote+"\n", "", 1)
-	for _, part := range []struct {
-		head string
-		into *[]string
-	}{{openHead, &s.open}, {filesHead, &s.files}, {requestsHead, &s.requests}} {
-		var list string
-		if s.words, list, ok = strings.Cut(s.words, "\n"+part.head+"\n"); ok {
-			*part.into = items(list)
-		}
-	}
-	s.words = strings.TrimSpace(s.words)
-	s.open = slices.DeleteFunc(s.open, func(it string) bool { return it == moreItems })
 	return s, strings.TrimSpace(rest), true
-}
-
-func items(list string) []string {
-	var out []string
-	for line := range strings.Lines(list) {
-		if it, ok := strings.CutPrefix(strings.TrimRight(line, "\n"), "- "); ok {
-			out = append(out, it)
-		}
-	}
-	return out
 }
 
 // promptText returns how many bytes of transcript go into a prompt. The model
@@ -127,7 +116,7 @@ func prompt(middle []hermes.Message, a anchors, focus string, most int) string {
 	var b strings.Builder
 	b.WriteString(strings.TrimSpace(instructions))
 	if focus != "" {
-		fmt.Fprintf(&b, "\n\nThe user asked to keep first of all what relates to: %s", focus)
+		fmt.Fprintf(&b, "\n\nThe user wants to keep what relates to: %s\nGive this topic 60 to 70 %% of the summary's length, with every detail. Keep all else short.", focus)
 	}
 	if a.before != "" {
 		b.WriteString("\n\n=== The summary so far: update it, keep what is still true ===\n" + a.before)
@@ -174,7 +163,7 @@ func describe(m hermes.Message, limit int) string {
 	return b.String()
 }
 
-// clean removes what models put around a summary.
+// clean removes what models put around a summary, and what belongs to its frame.
 func clean(text string) string {
 	text = strings.TrimSpace(text)
 	if _, after, ok := strings.Cut(text, "</think>"); ok {
@@ -185,8 +174,40 @@ func clean(text string) string {
 			text = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(body), "```"))
 		}
 	}
-	for _, frame := range []string{summaryHead, summaryEnd, requestsHead, filesHead, openHead, withinNote, requestsHead1, withinNote1} {
-		text = strings.ReplaceAll(text, frame, "") // only render writes the frame
-	}
-	return strings.TrimSpace(text)
+	return frameless(text)
 }
+
+// frameless returns the words of a summary without anything of its frame.
+func frameless(text string) string {
+	var kept []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if !frameLine(line) {
+			kept = append(kept, line)
+		}
+	}
+	return strings.TrimSpace(unframed(strings.Join(kept, "\n")))
+}
+
+// frameLine reports whether a line is one of the frame. Only render writes those.
+func frameLine(line string) bool {
+	line = plainLine(line)
+	for _, frame := range []string{summaryHead, oldSummaryHead, summaryEnd, requestsHead, oldRequestsHead, filesHead, openHead, withinNote, oldWithinNote} {
+		if line == plainLine(frame) {
+			return true
+		}
+	}
+	return false
+}
+
+// plainLine returns a line without its marks and in lower case.
+func plainLine(line string) string {
+	return strings.ToLower(oneSpaced(strings.Trim(line, " \t\r#*_>-:.()[]")))
+}
+
+// unframed changes the brackets of what begins or ends a frame, in any case and
+// spacing. Nothing is removed, so that no nested marker becomes whole.
+func unframed(text string) string {
+	return frameMarks.ReplaceAllStringFunc(text, func(s string) string { return "(" + s[1:] })
+}
+
+var frameMarks = regexp.MustCompile(`(?i)\[\s*(?:END\s+OF\s+SUMMARY|SUMMARY\s+OF\s+EARLIER\s+TURNS|YOUR\s+TASK\s+LIST,\s+KEPT)`)

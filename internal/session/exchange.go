@@ -13,6 +13,9 @@ import (
 func (s *Session) say(op Say) error {
 	m := hermes.Message{Role: hermes.RoleUser, Synthetic: op.Synthetic}
 	m.Parts, m.Provenance = splitProvenance(op.Parts)
+	for i := range m.Parts {
+		m.Parts[i].Anchors = nil // only a context engine sets them
+	}
 	if m.Text() == "" && !hasImage(m) {
 		return errors.New("the message is empty")
 	}

@@ -37,7 +37,11 @@ func encode(m hermes.Message) (record, error) {
 		callID: nullable(m.CallID), tool: nullable(m.ToolName), provenance: nullable(m.Provenance)}
 	if text, plain := plainText(m); plain {
 		r.text = sql.NullString{String: text, Valid: true}
-		m.Parts = nil
+		if anchors := m.Parts[0].Anchors; anchors != nil {
+			m.Parts = []hermes.Part{{Anchors: anchors}}
+		} else {
+			m.Parts = nil
+		}
 	}
 	m.ID, m.Role, m.Turn, m.Time = 0, "", 0, time.Time{}
 	m.Failed, m.CallID, m.ToolName, m.Provenance = false, "", "", ""
@@ -71,7 +75,11 @@ func (r *record) message() (hermes.Message, error) {
 	m.ID, m.Role, m.Turn, m.Time = r.id, hermes.Role(r.role), r.turn, timeOf(r.at)
 	m.Failed, m.CallID, m.ToolName, m.Provenance = r.failed, r.callID.String, r.tool.String, r.provenance.String
 	if r.text.Valid {
-		m.Parts = []hermes.Part{{Text: r.text.String}}
+		p := hermes.Part{Text: r.text.String}
+		if len(m.Parts) == 1 {
+			p.Anchors = m.Parts[0].Anchors
+		}
+		m.Parts = []hermes.Part{p}
 	}
 	return m, nil
 }

@@ -236,8 +236,9 @@ func (l List) Open() string {
 	return out.String()
 }
 
-// Last finds the newest list in a transcript: the last result of the tool, or a
-// later text written by Open. ok is false if there is none.
+// Last finds the newest list in a transcript: the last result of the tool, or the
+// open items of a later summary. What the user or the model writes in the form of
+// a list is text. ok is false if there is none.
 func Last(transcript []hermes.Message) (list List, ok bool) {
 	for _, m := range slices.Backward(transcript) {
 		if m.Role == hermes.RoleTool {
@@ -246,8 +247,15 @@ func Last(transcript []hermes.Message) (list List, ok bool) {
 			}
 			continue
 		}
-		if list, ok := fromText(m.Text()); ok {
-			return list, true
+		for _, p := range slices.Backward(m.Parts) {
+			if p.Anchors != nil && len(p.Anchors.Open) > 0 {
+				return fromAnchors(p.Anchors.Open), true
+			}
+			if p.Anchors == nil && (m.Synthetic || p.Hidden) { // stored without anchors
+				if list, ok := fromText(p.Text); ok {
+					return list, true
+				}
+			}
 		}
 	}
 	return List{}, false
@@ -273,7 +281,18 @@ func fromResult(m hermes.Message) (List, bool) {
 	return List{Items: unique(numberIDs(items)), Revision: r.Revision}, true
 }
 
-// fromText parses a text written by Open.
+// fromAnchors returns the list of a summary.
+func fromAnchors(open []hermes.PlanItem) List {
+	list := List{Revision: 1}
+	for _, p := range open[:min(len(open), maxItems)] {
+		list.Items = append(list.Items, Item{ID: p.ID, Content: p.Content, Status: Status(p.Status), Parent: p.Parent}.complete(Item{}))
+	}
+	list.Items = unique(numberIDs(list.Items))
+	return list
+}
+
+// fromText parses a text written by Open, as in summaries that were stored
+// without anchors.
 func fromText(text string) (List, bool) {
 	_, body, ok := strings.Cut(text, openHeader+"\n")
 	if !ok || len(text) > maxReplayed {

@@ -138,9 +138,20 @@ func TestOpenItemsSurviveCompressionAndRestart(t *testing.T) {
 	if diff := cmp.Diff(want, fresh.Open("s")); diff != "" {
 		t.Errorf("from results: %s", diff)
 	}
-	fresh.Restore("t", []hermes.Message{hermes.UserText("Summary.\n\n" + want + "\n\nGo on.")})
+	old := hermes.UserText("Summary.\n\n" + want + "\n\nGo on.")
+	fresh.Restore("u", []hermes.Message{old})
+	if got := fresh.Open("u"); got != "" {
+		t.Errorf("the user's text became a list: %s", got)
+	}
+	old.Synthetic = true
+	fresh.Restore("t", []hermes.Message{old})
 	if diff := cmp.Diff(want, fresh.Open("t")); diff != "" {
-		t.Errorf("from the carried text: %s", diff)
+		t.Errorf("from a summary without anchors: %s", diff)
+	}
+	old.Parts[0].Anchors = &hermes.Anchors{Open: []hermes.PlanItem{{ID: "1", Content: "x. y (part of 7)", Status: "in_progress"}}}
+	fresh.Restore("v", []hermes.Message{old})
+	if want := "[Your task list, kept because the conversation before this point was compressed]\n- [>] 1. x. y (part of 7)"; fresh.Open("v") != want {
+		t.Errorf("from anchors: %s", fresh.Open("v"))
 	}
 
 	call(t, set, "s", `{"todos":[{"id":"a","content":"x","status":"completed"}]}`)
