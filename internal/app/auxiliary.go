@@ -56,11 +56,12 @@ func (a *App) auxiliaryTask(name string) auxiliary.Task {
 		t = cfg.Auxiliary(reviewTask) // the model that writes drafts also replays them
 	}
 	if a.opts.BaseURL != "" {
-		return auxiliary.Task{Timeout: t.Timeout}
+		return auxiliary.Task{Timeout: t.Timeout, MaxTokens: t.MaxTokens}
 	}
 	return auxiliary.Task{
 		Choice:  auxiliary.Choice{Provider: t.Provider, Model: t.Model, BaseURL: t.BaseURL, Key: t.APIKey, Extra: t.ExtraBody},
-		Timeout: t.Timeout, Effort: hermes.Effort(t.ReasoningEffort), Fallback: choices(t.FallbackChain), Concurrency: t.MaxConcurrency,
+		Timeout: t.Timeout, Effort: hermes.Effort(t.ReasoningEffort), MaxTokens: t.MaxTokens,
+		Fallback: choices(t.FallbackChain), Concurrency: t.MaxConcurrency,
 	}
 }
 

@@ -85,6 +85,8 @@ func TestSideTasksAskTheModelThatIsSet(t *testing.T) {
 		"never another's key":   {config: "base_url: %s\n    model: small", source: "cli", env: map[string]string{"OPENROUTER_API_KEY": "or-key"}, title: "Said by own", key: "Bearer none"},
 		"its own key": {config: "base_url: %s\n    api_key: own-key\n    model: small\n    extra_body: {tier: flex}", source: "cli", env: keys,
 			title: "Said by own", key: "Bearer own-key", body: `"tier":"flex"`},
+		"a bound of the answer": {config: "base_url: %s\n    model: small\n    max_tokens: 321", source: "cli", env: keys, title: "Said by own", key: "Bearer oa-key",
+			body: `"max_tokens":321`},
 		"a fallback":                {config: "provider: nobody\n    model: x\n    fallback_chain: [{provider: other, model: y}]", source: "cli", title: "Said by main"},
 		"switched off":              {config: "enabled: false", source: "oneshot"},
 		"not for a single question": {config: "timeout: 30", source: "oneshot"},

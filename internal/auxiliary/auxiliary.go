@@ -49,6 +49,8 @@ type Task struct {
 	Choice
 	Timeout time.Duration // of one attempt; 0 is a minute
 	Effort  hermes.Effort
+	// MaxTokens bounds an answer, thinking included; 0 is what the request asks.
+	MaxTokens int
 	// Fallback are the models to try if the task's model fails.
 	Fallback []Choice
 	// Concurrency is how many calls of the task may run at once; 0 is no limit.

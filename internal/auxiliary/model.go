@@ -50,6 +50,7 @@ func (m *model) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.
 		request := *r
 		request.Purpose = m.task
 		request.Effort = cmp.Or(t.Effort, r.Effort)
+		request.MaxTokens = cmp.Or(max(t.MaxTokens, 0), r.MaxTokens)
 		a := attempt{client: m.client, task: m.task, request: &request, yield: yield, limit: cmp.Or(t.Timeout, defaultTimeout)}
 		if err := a.each(ctx, m.client.chain(m.task, m.main, t)); err != nil && !a.left {
 			yield(hermes.Delta{}, err)

@@ -26,8 +26,9 @@ type Auxiliary struct {
 	Language        string         `key:"language"`
 	ExtraBody       map[string]any `key:"extra_body"`
 	FallbackChain   []Fallback     `key:"fallback_chain"`
-	MaxConcurrency  int            `key:"max_concurrency"`  // 0: no limit
-	MaxInputTokens  int            `key:"max_input_tokens"` // 0: the task's default
+	MaxConcurrency  int            `key:"max_concurrency"`    // 0: no limit
+	MaxInputTokens  int            `key:"max_input_tokens"`   // 0: the task's default
+	MaxTokens       int            `key:"max_tokens" min:"0"` // of an answer, thinking included; 0: the task's default
 	ExtraTools      []string       `key:"extra_tools"`
 	Defer           string         `key:"defer" default:"auto" oneof:"auto never"`
 	DeferMaxAge     time.Duration  `key:"defer_max_age_s" default:"1800"`
