@@ -3,6 +3,7 @@ package config
 import (
 	"reflect"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -232,7 +233,7 @@ func (d *decoder) list(at []layeredNode, v reflect.Value, path []string) {
 }
 
 // leaf decodes a single value from the layers, else from its variables, else from
-// its default.
+// its default. A variable that overrides the file is read before the file.
 func (d *decoder) leaf(at []layeredNode, v reflect.Value, f field, path []string) {
 	l := leaf{path: path, field: f, value: v, source: FromDefault}
 	defer func() {
@@ -241,6 +242,9 @@ func (d *decoder) leaf(at []layeredNode, v reflect.Value, f field, path []string
 		}
 	}()
 	for _, p := range at {
+		if p.layer.source == FromFile && d.overridden(v, f, &l) {
+			return
+		}
 		if isNull(p.node) {
 			continue
 		}
@@ -257,6 +261,9 @@ func (d *decoder) leaf(at []layeredNode, v reflect.Value, f field, path []string
 		if careful(path) && v.Kind() != reflect.Slice {
 			break // the default is careful, another source may not be
 		}
+	}
+	if d.overridden(v, f, &l) {
+		return
 	}
 	for _, name := range f.variables() {
 		text, ok := d.c.LookupEnv(name)
@@ -275,6 +282,19 @@ func (d *decoder) leaf(at []layeredNode, v reflect.Value, f field, path []string
 	if f.def != "" {
 		put(scalarOf(f.def), f.def, v, f)
 	}
+}
+
+// overridden takes the variable that overrides the file, if it is set.
+func (d *decoder) overridden(v reflect.Value, f field, l *leaf) bool {
+	if f.override == "" {
+		return false
+	}
+	text, _ := d.c.LookupEnv(f.override)
+	if text = strings.TrimSpace(text); text == "" || put(scalarOf(text), text, v, f) != "" {
+		return false
+	}
+	l.source, l.env = FromEnv, f.override
+	return true
 }
 
 func scalarOf(text string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Value: text} }

@@ -10,7 +10,7 @@ import (
 type field struct {
 	index                                          int
 	key, def, oneof, min, max, env, prefix, scalar string
-	planned, promises, wrong                       string
+	planned, promises, wrong, override             string
 }
 
 const restKey = "*"
@@ -105,5 +105,5 @@ func fieldOf(t reflect.Type, name string) (found, bool) {
 
 func tags(sf reflect.StructField, i int) field {
 	get := sf.Tag.Get
-	return field{i, get("key"), get("default"), get("oneof"), get("min"), get("max"), get("env"), get("prefix"), get("scalar"), get("planned"), get("promises"), get("wrong")}
+	return field{i, get("key"), get("default"), get("oneof"), get("min"), get("max"), get("env"), get("prefix"), get("scalar"), get("planned"), get("promises"), get("wrong"), get("override")}
 }

@@ -8,7 +8,7 @@ import (
 
 // Model is the section model: which model answers and how to reach it.
 type Model struct {
-	Default       string            `key:"default"`
+	Default       string            `key:"default" override:"HERMES_INFERENCE_MODEL"` // the variable is for one process
 	Provider      string            `key:"provider" default:"auto"`
 	BaseURL       string            `key:"base_url"`
 	APIKey        hermes.Secret     `key:"api_key"`
