@@ -129,7 +129,19 @@ func (a *App) login(cfg *config.Config, pool string) (credential.Login, bool) {
 		maps.Copy(l.Params, set.Params)
 	}
 	l.Client, l.Now = loginClient(cfg), a.opts.Now
+	if on(cfg.Getenv("HERMES_OAUTH_TRACE")) {
+		l.Trace = a.log()
+	}
 	return l, l.TokenURL != "" && (l.AuthURL != "" || l.DeviceURL != "")
+}
+
+// on reports whether a variable that switches something on does so.
+func on(value string) bool {
+	switch strings.ToLower(strings.TrimSpace(value)) {
+	case "1", "true", "yes", "on":
+		return true
+	}
+	return false
 }
 
 // loginClient makes the HTTP client for logins, with the configured proxy. An

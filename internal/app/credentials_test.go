@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -66,6 +67,45 @@ func TestALoginOfTheSettings(t *testing.T) {
 	}
 	if _, ok := a.Login("zai"); ok {
 		t.Error("an invented login")
+	}
+}
+
+// TestTheTraceOfALogin renews a login with HERMES_OAUTH_TRACE and without. The log
+// has the steps, but no token.
+func TestTheTraceOfALogin(t *testing.T) {
+	t.Parallel()
+	for value, traced := range map[string]bool{"": false, "0": false, "off": false, "1": true, "TRUE": true, "yes": true, "on": true} {
+		srv := oauthserver.New()
+		t.Cleanup(srv.Close)
+		dir := t.TempDir()
+		writeFile(t, filepath.Join(dir, "config.yaml"), fmt.Sprintf("providers: {acme: {base_url: '%s/v1', oauth: {client_id: mine, token_url: '%s/token', device_url: '%s/device'}}}\n", srv.URL, srv.URL, srv.URL))
+		a := app.New(app.Options{Home: dir, Getenv: func(name string) string { return map[string]string{"HERMES_OAUTH_TRACE": value}[name] }})
+		_, pool, err := a.Pool("acme")
+		if err != nil {
+			t.Fatal(err)
+		}
+		access, refresh := srv.Issue()
+		if _, err := pool.Add(t.Context(), credential.New{Token: &oauth.Token{Access: access, Refresh: refresh, Expires: time.Now()}}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := pool.Next(t.Context(), ""); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+		log := ""
+		files, _ := filepath.Glob(filepath.Join(dir, "logs", "*"))
+		for _, name := range files {
+			raw, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			log += string(raw)
+		}
+		if regexp.MustCompile(`"step":"refresh_token".*refresh_token#[0-9a-f]{12}.*access_token#[0-9a-f]{12}`).MatchString(log) != traced || strings.Contains(log, "canary") {
+			t.Errorf("%q: log %s", value, log)
+		}
 	}
 }
 

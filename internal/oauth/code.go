@@ -55,6 +55,9 @@ func (c Config) Begin() (*Login, error) {
 		l.Close()
 		return nil, err
 	}
+	if c.Trace != nil {
+		c.Trace.Info("oauth", "step", "authorize", "address", bare(c.AuthURL), "redirect", c.Redirect, "listening", l.Listening, "scope", strings.Join(c.Scopes, " "))
+	}
 	return l, nil
 }
 

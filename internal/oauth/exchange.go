@@ -148,9 +148,16 @@ func account(tokens ...string) string {
 	return ""
 }
 
-// post sends a request and reads the answer. It removes secrets from the text of
-// errors.
+// post sends a request, reads the answer and traces both.
 func (c Config) post(ctx context.Context, what, address, kind string, body []byte, secrets []string) (answer, error) {
+	begun := c.now()
+	a, err := c.send(ctx, what, address, kind, body, secrets)
+	c.trace(address, body, a, err, c.now().Sub(begun))
+	return a, err
+}
+
+// send is post without the trace. It removes secrets from the text of errors.
+func (c Config) send(ctx context.Context, what, address, kind string, body []byte, secrets []string) (answer, error) {
 	if err := secure(what, address); err != nil {
 		return answer{}, err
 	}

@@ -42,6 +42,8 @@ type Config struct {
 	// Params go into the address that the browser opens.
 	Params map[string]string
 
+	// Trace logs each request to the service, without secrets; nil logs none.
+	Trace  *slog.Logger
 	Client *http.Client // nil is http.DefaultClient
 	// Now, Sleep and Rand control the flows; nil means the real ones.
 	Now   func() time.Time
