@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"regexp"
 	"strings"
 
@@ -21,10 +23,15 @@ const (
 	statusInterrupted = 130
 )
 
-// status prints an error for the user and returns its exit status.
-func status(err error, stderr io.Writer) int {
-	if err == nil {
+// status prints an error for the user and returns its exit status. A reader that closed
+// the pipe of standard output, such as head, has what it wants and needs no message.
+func status(err error, p Process) int {
+	stderr := p.Stderr
+	switch {
+	case err == nil:
 		return 0
+	case unread(err, p.Stdout):
+		return statusFailed
 	}
 	if coded, ok := errors.AsType[*app.ExitError](err); ok {
 		if coded.Err != nil {
@@ -44,6 +51,13 @@ func status(err error, stderr io.Writer) int {
 		return statusUsage
 	}
 	return statusFailed
+}
+
+// unread reports whether an error is that nothing reads standard output any more.
+func unread(err error, stdout io.Writer) bool {
+	f, ok := stdout.(*os.File)
+	failed, isFile := errors.AsType[*fs.PathError](err)
+	return ok && isFile && failed.Path == f.Name() && ioerr.PipeClosed(failed)
 }
 
 // endless matches words that are too long to show in full.

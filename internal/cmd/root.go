@@ -42,7 +42,8 @@ func announce() (stop func(), err error) {
 }
 
 // Main runs one command line and returns its exit status. SIGTERM and SIGHUP
-// cancel the command, so that it can clean up.
+// cancel the command, so that it can clean up. If nothing reads standard output any
+// more, writing to it fails instead of ending the process, for the same reason.
 func Main(p Process) int {
 	if p.Getenv == nil {
 		p.Getenv = os.Getenv
@@ -55,6 +56,10 @@ func Main(p Process) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
+	// It is received, not ignored: commands of the agent would inherit an ignored signal.
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE)
+	defer signal.Stop(broken)
 	root := newRoot(p)
 	out := &watched{w: p.Stdout}
 	root.SetOut(out)
@@ -63,7 +68,7 @@ func Main(p Process) int {
 	if err == nil && out.err != nil {
 		err = fmt.Errorf("could not write all output: %w", out.err)
 	}
-	return status(err, p.Stderr)
+	return status(err, p)
 }
 
 // newRoot makes the root command. Without a subcommand it is the chat.

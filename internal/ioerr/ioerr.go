@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"runtime"
 	"strings"
 	"syscall"
 )
@@ -64,6 +65,15 @@ func Full(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(e
 
 // ReadOnly reports whether a disk is read-only.
 func ReadOnly(err error) bool { return errors.Is(err, syscall.EROFS) }
+
+// PipeClosed reports whether nothing reads the other end of a pipe any more.
+func PipeClosed(err error) bool {
+	if runtime.GOOS != "windows" {
+		return errors.Is(err, syscall.EPIPE)
+	}
+	const brokenPipe, noData = syscall.Errno(109), syscall.Errno(232) // winerror.h
+	return errors.Is(err, brokenPipe) || errors.Is(err, noData)
+}
 
 // about says what is wrong with a file.
 func about(path, op string, err error) string {

@@ -57,6 +57,9 @@ func runPlain(ctx context.Context, o Options) (id string, err error) {
 	}
 	for {
 		c.out.write("> ")
+		if c.out.err != nil {
+			return "", c.out.err // the answers would not be seen
+		}
 		line, ok := c.line(ctx)
 		if !ok {
 			c.out.endLine()

@@ -101,14 +101,16 @@ func outcome(done hermes.TurnDone, err error, p tui.Printer) error {
 	switch {
 	case err != nil:
 		return err
+	case p.Err() != nil: // it stopped the turn
+		return p.Err()
 	case done.Err != nil:
 		return done.Err
 	case done.Outcome == hermes.OutcomeInterrupted:
 		return &app.ExitError{Status: statusInterrupted}
-	case p.Err() == nil && (done.Outcome == hermes.OutcomeBudget || done.Outcome == hermes.OutcomeToolsStopped):
+	case done.Outcome == hermes.OutcomeBudget || done.Outcome == hermes.OutcomeToolsStopped:
 		return &app.ExitError{Status: statusUnfinished}
 	}
-	return p.Err()
+	return nil
 }
 
 // parts are the parts of the message: the text and the images.
