@@ -14,9 +14,11 @@ type Ledger interface {
 	// is made. If that would exceed a cap, it returns an *OverCap and books
 	// nothing. It first releases reservations of other owners that expired.
 	Reserve(ctx context.Context, b Booking) (Reserved, error)
-	// Extend moves the expiry of a reservation. A released reservation counts
-	// again; a settled one does not change.
-	Extend(ctx context.Context, id int64, until time.Time) error
+	// Extend moves the expiry of a reservation and adds more to its estimate. If
+	// that would exceed a cap of the limits, it returns an *OverCap and changes
+	// nothing; without limits it only adds. A released reservation counts again;
+	// a settled one does not change.
+	Extend(ctx context.Context, id int64, until time.Time, more Amount, limits ...Limit) error
 	// Settle replaces the estimate with what the call really cost, also if the
 	// reservation was released. Settling again changes nothing.
 	Settle(ctx context.Context, id int64, c Charge) error
@@ -61,6 +63,9 @@ type Scope struct {
 	// Tree is the session at the root of a tree of sub-agents; empty means the
 	// session itself.
 	Tree string
+	// Call is set below the layer that keeps to the caps: the running call that
+	// an attempt belongs to, a number of that layer; 0 elsewhere.
+	Call int64
 }
 
 // Booking is a call to reserve money for before it is made.
@@ -90,6 +95,9 @@ type Limit struct {
 type Reserved struct {
 	ID       int64
 	Warnings []Warning
+	// Left is the least that is left under the caps beyond the estimate. A part
+	// that no cap limits is negative.
+	Left Amount
 }
 
 // Warning reports that an account reached a percentage of its cap.
@@ -109,6 +117,23 @@ type Charge struct {
 	Priced bool
 	// Estimated says that the service did not report the usage.
 	Estimated bool
+}
+
+// Left returns what is left, as in [Reserved.Left], if this cap holds, too. The
+// balance of its account includes the estimate.
+func (l Limit) Left(left Amount, b Balance) Amount {
+	total, used := l.Cap.Add(b.Raised), b.Used()
+	if l.Cap.Money > 0 {
+		if m := max(0, total.Money-used.Money); left.Money < 0 || m < left.Money {
+			left.Money = m
+		}
+	}
+	if l.Cap.Tokens > 0 {
+		if n := max(0, total.Tokens-used.Tokens); left.Tokens < 0 || n < left.Tokens {
+			left.Tokens = n
+		}
+	}
+	return left
 }
 
 // Balance is the state of an account.

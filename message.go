@@ -134,20 +134,20 @@ type Usage struct {
 }
 
 // Total returns the number of tokens sent and received.
-func (u Usage) Total() int64 { return u.Prompt() + u.Output }
+func (u Usage) Total() int64 { return add(u.Prompt(), u.Output) }
 
 // Prompt returns the number of tokens sent, cached or not.
-func (u Usage) Prompt() int64 { return u.Input + u.CacheRead + u.CacheWrite }
+func (u Usage) Prompt() int64 { return add(add(u.Input, u.CacheRead), u.CacheWrite) }
 
-// Add returns the sum of two usages.
+// Add returns the sum of two usages. A sum beyond the range becomes its limit.
 func (u Usage) Add(o Usage) Usage {
 	return Usage{
-		Input:      u.Input + o.Input,
-		Output:     u.Output + o.Output,
-		CacheRead:  u.CacheRead + o.CacheRead,
-		CacheWrite: u.CacheWrite + o.CacheWrite,
-		Reasoning:  u.Reasoning + o.Reasoning,
-		Calls:      u.Calls + o.Calls,
+		Input:      add(u.Input, o.Input),
+		Output:     add(u.Output, o.Output),
+		CacheRead:  add(u.CacheRead, o.CacheRead),
+		CacheWrite: add(u.CacheWrite, o.CacheWrite),
+		Reasoning:  add(u.Reasoning, o.Reasoning),
+		Calls:      add(u.Calls, o.Calls),
 	}
 }
 

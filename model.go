@@ -67,9 +67,12 @@ type Delta struct {
 	Text      string
 	Reasoning string
 	// Block completes a reasoning block that later requests must send back.
-	Block  *Reasoning
-	Call   *CallDelta
-	Usage  *Usage // of the whole answer so far; the last one counts
+	Block *Reasoning
+	Call  *CallDelta
+	Usage *Usage // of the whole answer so far; the last one counts
+	// Cost is what the service says that the whole answer costs; the last one
+	// counts. The meter takes it; it does not reach the caller.
+	Cost   *Money
 	Finish Finish
 	// Reset discards all text, reasoning and calls yielded so far: the answer
 	// starts again. Its text tells the user why.

@@ -108,8 +108,9 @@ func (l *Ledger) Reserve(ctx context.Context, b hermes.Booking) (hermes.Reserved
 	c := &bookedCall{Booking: b}
 	l.calls = append(l.calls, c)
 	l.hold(c, b.Estimate)
-	done := hermes.Reserved{ID: int64(len(l.calls))}
+	done := hermes.Reserved{ID: int64(len(l.calls)), Left: hermes.Amount{Money: -1, Tokens: -1}}
 	for _, limit := range b.Limits {
+		done.Left = limit.Left(done.Left, l.balance(limit.Account).Balance)
 		if w, ok := l.warn(limit, b.WarnAt); ok {
 			done.Warnings = append(done.Warnings, w)
 		}
@@ -161,8 +162,9 @@ func (l *Ledger) call(id int64) (*bookedCall, error) {
 	return l.calls[id-1], nil
 }
 
-// Extend moves the expiry of a reservation. A released one counts again.
-func (l *Ledger) Extend(ctx context.Context, id int64, until time.Time) error {
+// Extend moves the expiry of a reservation and adds to it, or refuses to. A
+// released one counts again.
+func (l *Ledger) Extend(ctx context.Context, id int64, until time.Time, more hermes.Amount, limits ...hermes.Limit) error {
 	end, err := l.begin(ctx, "Extend")
 	if err != nil {
 		return err
@@ -172,10 +174,17 @@ func (l *Ledger) Extend(ctx context.Context, id int64, until time.Time) error {
 	if err != nil || c.state == callSettled {
 		return err
 	}
+	added := more
 	if c.state == callReleased {
-		l.hold(c, c.Estimate)
+		added = added.Add(c.Estimate)
 	}
-	c.state, c.Until = callOpen, until
+	for _, limit := range limits {
+		if err := l.fits(limit, added); err != nil {
+			return err
+		}
+	}
+	l.hold(c, added)
+	c.state, c.Until, c.Estimate = callOpen, until, c.Estimate.Add(more)
 	return nil
 }
 

@@ -29,6 +29,8 @@ func RunLedger(t *testing.T, open func(t *testing.T) hermes.Ledger) {
 		{"the owner's own reservations are not released", ledgerKeepsOwn},
 		{"a released reservation can be settled", ledgerSettlesReleased},
 		{"extending", ledgerExtends},
+		{"extending adds to the estimate as far as the caps allow", ledgerGrows},
+		{"what is left under the caps", ledgerLeft},
 		{"later days count towards earlier ones", ledgerClockBack},
 		{"a reservation of a clock far ahead is released", ledgerClockAhead},
 		{"concurrent callers do not exceed a cap together", ledgerParallel},
@@ -125,7 +127,7 @@ func ledgerSettlesOnce(t *testing.T, l hermes.Ledger) {
 	settle(t, l, r.ID, 20)
 	settle(t, l, r.ID, 25)
 	same(t, sessionBalance(t, l).Spent, cent(20))
-	if err := l.Extend(t.Context(), r.ID, day.Add(2*hold)); err != nil {
+	if err := l.Extend(t.Context(), r.ID, day.Add(2*hold), hermes.Amount{}); err != nil {
 		t.Error(err)
 	}
 	same(t, sessionBalance(t, l).Reserved, hermes.Amount{})
@@ -238,7 +240,7 @@ func ledgerSettlesReleased(t *testing.T, l hermes.Ledger) {
 func ledgerExtends(t *testing.T, l hermes.Ledger) {
 	r := reserve(t, l, booking(80))
 	release(t, l)
-	if err := l.Extend(t.Context(), r.ID, day.Add(20*hold)); err != nil {
+	if err := l.Extend(t.Context(), r.ID, day.Add(20*hold), hermes.Amount{}); err != nil {
 		t.Fatal(err)
 	}
 	same(t, sessionBalance(t, l).Reserved, cent(80))
@@ -248,6 +250,37 @@ func ledgerExtends(t *testing.T, l hermes.Ledger) {
 	settle(t, l, r.ID, 10)
 	b := sessionBalance(t, l)
 	same(t, []hermes.Amount{b.Spent, b.Reserved}, []hermes.Amount{cent(10), {}})
+}
+
+func ledgerGrows(t *testing.T, l hermes.Ledger) {
+	b := booking(40)
+	r := reserve(t, l, b)
+	reserve(t, l, booking(30))
+	if err := l.Extend(t.Context(), r.ID, day.Add(hold), cent(20), b.Limits...); err != nil {
+		t.Fatal(err)
+	}
+	same(t, sessionBalance(t, l).Reserved, cent(90))
+	err := l.Extend(t.Context(), r.ID, day.Add(hold), cent(11), b.Limits...)
+	over, ok := errors.AsType[*hermes.OverCap](err)
+	if !ok || over.Balance.Reserved != cent(90) || over.Cap.Money != cent(100).Money {
+		t.Errorf("got %v, want a refusal", err)
+	}
+	same(t, sessionBalance(t, l).Reserved, cent(90))
+	if err := l.Extend(t.Context(), r.ID, day.Add(hold), cent(10), b.Limits...); err != nil {
+		t.Fatal(err)
+	}
+	settle(t, l, r.ID, 5)
+	balance := sessionBalance(t, l)
+	same(t, []hermes.Amount{balance.Spent, balance.Reserved}, []hermes.Amount{cent(5), cent(30)})
+}
+
+func ledgerLeft(t *testing.T, l hermes.Ledger) {
+	b := booking(40)
+	same(t, reserve(t, l, b).Left, hermes.Amount{Money: cent(60).Money, Tokens: -1})
+	b.Limits[1].Cap = hermes.Amount{Money: cent(85).Money, Tokens: 200}
+	same(t, reserve(t, l, b).Left, hermes.Amount{Money: cent(5).Money, Tokens: 120})
+	b.Limits = []hermes.Limit{{Account: hermes.Account{Kind: hermes.AccountMonth, Name: "2026-11"}}}
+	same(t, reserve(t, l, b).Left, hermes.Amount{Money: -1, Tokens: -1})
 }
 
 func onDay(b hermes.Booking, name string) hermes.Booking {
@@ -341,5 +374,5 @@ func ledgerSums(t *testing.T, l hermes.Ledger) {
 
 func ledgerUnknown(t *testing.T, l hermes.Ledger) {
 	wantErr(t, l.Settle(t.Context(), 4711, charge(1)), hermes.ErrNotFound)
-	wantErr(t, l.Extend(t.Context(), 4711, day), hermes.ErrNotFound)
+	wantErr(t, l.Extend(t.Context(), 4711, day, hermes.Amount{}), hermes.ErrNotFound)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hermes"
+	"hermes/hermestest"
 	"hermes/internal/agent"
 )
 
@@ -808,6 +809,30 @@ func TestCapEndsTheTurnInWords(t *testing.T) {
 	last := transcript[len(transcript)-1]
 	if last.Role != hermes.RoleAssistant || !strings.Contains(last.Text(), "cap of the day") {
 		t.Errorf("the transcript ends with %+v", last)
+	}
+}
+
+// TestACapKeepsWhatHadArrived: it was paid for, and the model must know what it said.
+func TestACapKeepsWhatHadArrived(t *testing.T) {
+	t.Parallel()
+	capped := &hermes.ModelError{Class: hermes.ClassBudget, Message: "the cap of the day is reached"}
+	script := hermestest.NewScript(hermestest.Step{Deltas: []hermes.Delta{{Text: "The first half"}}, Err: capped})
+	events, transcript, done := play(t, t.Context(), turn(script, toolTable{}))
+	want := "The first half\n\nthe cap of the day is reached"
+	if done.Outcome != hermes.OutcomeBudget || done.Text != want {
+		t.Errorf("done = %+v", done)
+	}
+	if last := transcript[len(transcript)-1].Text(); last != "The first half\n\n[the cap of the day is reached]" {
+		t.Errorf("the transcript ends with %q", last)
+	}
+	shown := ""
+	for _, e := range events {
+		if d, ok := e.(hermes.TextDelta); ok {
+			shown += d.Text
+		}
+	}
+	if shown != want {
+		t.Errorf("the user sees %q", shown)
 	}
 }
 

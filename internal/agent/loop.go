@@ -179,18 +179,23 @@ func (l *loop) broken(ctx context.Context, partial hermes.Message, err error) er
 		return l.interrupted(partial.Text())
 	}
 	if e, ok := errors.AsType[*hermes.ModelError](err); ok && e.Class == hermes.ClassBudget {
-		return l.overCap(e)
+		return l.overCap(partial.Text(), e)
 	}
 	return err
 }
 
 // overCap ends a turn that a spending cap stopped. The cap's text is the
-// answer: the turn has not failed and is not retried.
-func (l *loop) overCap(e *hermes.ModelError) error {
+// answer, below the part that had arrived: the turn has not failed and is not
+// retried.
+func (l *loop) overCap(partial string, e *hermes.ModelError) error {
 	l.outcome = hermes.OutcomeBudget
-	l.text = joinText(l.text, e.Message)
-	l.emit(hermes.TextDelta{Text: e.Message}) // frontends show it as the answer
-	m := hermes.Message{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: "[" + e.Message + "]"}}, Synthetic: true}
+	l.text = joinText(l.text+partial, e.Message)
+	shown := e.Message
+	if partial != "" {
+		shown = "\n\n" + shown
+	}
+	l.emit(hermes.TextDelta{Text: shown}) // frontends show it as the answer
+	m := hermes.Message{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: joinText(partial, "["+e.Message+"]")}}, Synthetic: true}
 	l.append(m)
 	return nil
 }

@@ -61,7 +61,7 @@ func (a *App) providerConfig(cfg *config.Config) (provider.Config, error) {
 	}
 	c.Keys = a.keys
 	c.Fallback, c.LongestWait = fallbacks(cfg.Fallback()), a.longestWait()
-	c.Meter, c.Answers = a.metered(meter), cfg.Home().Cache("models")
+	c.Caps, c.Meter, c.Answers = a.capped(meter), meter.Meter, cfg.Home().Cache("models")
 	if c.Custom, err = customProviders(cfg.Providers()); err != nil {
 		return c, err
 	}

@@ -44,13 +44,13 @@ func (a *App) findSpendFault() error {
 	return &ExitError{Status: 2, Err: errors.New(text)}
 }
 
-// metered returns the layer that meters model calls. It calls no model, not even for a side task,
-// while it is unclear what may be spent.
-func (a *App) metered(g *spend.Governor) provider.Layer {
+// capped returns the layer that keeps model calls to the caps. It calls no model, not even for a
+// side task, while it is unclear what may be spent.
+func (a *App) capped(g *spend.Governor) provider.Layer {
 	if err := a.CheckSpend(); err != nil {
 		return func(next hermes.Model) hermes.Model { return refusing{next, err} }
 	}
-	return g.Layer
+	return g.Caps
 }
 
 // refusing is a model that answers every call with an error.
@@ -77,7 +77,7 @@ func (a *App) makeSpend() (*spend.Governor, error) {
 			hermes.AccountTurn: spendCap(s.Turn), hermes.AccountSession: spendCap(s.Session),
 			hermes.AccountTree: spendCap(s.Tree), hermes.AccountDay: spendCap(s.Day), hermes.AccountMonth: spendCap(s.Month),
 		},
-		WarnAt: s.Percentages(), Price: a.prices(s), LongCache: a.cacheTTL(cfg.PromptCaching().CacheTTL) == "1h",
+		WarnAt: s.Percentages(), Price: a.prices(s), Stated: a.stated(s), Longest: a.longestAnswer, LongCache: a.cacheTTL(cfg.PromptCaching().CacheTTL) == "1h",
 		Scope: a.spendScope, Owner: owner(), Location: location(cfg.General().Timezone), Now: a.opts.Now, Log: a.log(),
 	}), nil
 }
@@ -98,9 +98,9 @@ func location(name string) *time.Location {
 	return l
 }
 
-// prices returns the price of a model: the user's setting, zero for a flat-rate
-// service, else the price of the catalogue.
-func (a *App) prices(s config.Spend) func(ref string) (hermes.Price, bool) {
+// setPrices returns the price that the user has set for a model, zero for a flat-rate
+// service.
+func setPrices(s config.Spend) func(ref string) (hermes.Price, bool) {
 	set := map[string]hermes.Price{}
 	for name, p := range s.Prices {
 		if p.Input >= 0 && p.Output >= 0 {
@@ -121,6 +121,42 @@ func (a *App) prices(s config.Spend) func(ref string) (hermes.Price, bool) {
 		}
 		if flat[service] || flat["custom:"+service] {
 			return hermes.Price{}, true
+		}
+		return hermes.Price{}, false
+	}
+}
+
+// stated says of which models a cost that the service states counts: those whose price
+// the user has not set.
+func (a *App) stated(s config.Spend) func(ref string) bool {
+	set := setPrices(s)
+	return func(ref string) bool { _, own := set(ref); return !own }
+}
+
+// longestAnswer returns the most tokens that an answer of a model can have after a prompt of
+// this length, 0 if unknown.
+func (a *App) longestAnswer(ref string, prompt int64) int64 {
+	models, err := a.Models()
+	if err != nil {
+		return 0
+	}
+	m := models.Info(ref)
+	longest := int64(m.OutputLimit)
+	if m.ContextLength > 0 {
+		rest := max(0, int64(m.ContextLength)-prompt)
+		if longest == 0 || rest < longest {
+			longest = rest
+		}
+	}
+	return longest
+}
+
+// prices returns the price of a model: the user's setting, else the price of the catalogue.
+func (a *App) prices(s config.Spend) func(ref string) (hermes.Price, bool) {
+	set := setPrices(s)
+	return func(ref string) (hermes.Price, bool) {
+		if p, ok := set(ref); ok {
+			return p, true
 		}
 		models, err := a.Models()
 		if err != nil {

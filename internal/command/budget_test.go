@@ -25,7 +25,7 @@ func meter(t *testing.T, caps spend.Caps, dollars float64) *spend.Governor {
 		Now:   func() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) },
 	})
 	usage := hermes.Usage{Input: int64(max(dollars, 1)), Calls: 1}
-	m := g.Layer(hermestest.NewScript(hermestest.Step{Text: "ok", Usage: &usage}))
+	m := g.Caps(g.Meter(hermestest.NewScript(hermestest.Step{Text: "ok", Usage: &usage})))
 	if _, err := hermes.Collect(m.Stream(t.Context(), &hermes.Request{Session: "s1"})); err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func BenchmarkChain(b *testing.B) {
 	b.Run("bare", func(b *testing.B) {
 		ask(b, chat.New(chat.Config{Config: base.Config{ID: "test:m", Model: "m", BaseURL: "http://box.example", Key: "k", Client: client}}), r)
 	})
-	whole := func(b *testing.B, meter provider.Layer) {
+	whole := func(b *testing.B, caps, meter provider.Layer) {
 		store := credential.Open(credential.Config{Path: filepath.Join(b.TempDir(), "auth.json")})
 		defer func() { _ = store.Close(context.Background()) }()
 		for i := range 3 {
@@ -59,7 +59,7 @@ func BenchmarkChain(b *testing.B) {
 			Model: "box:m", Custom: map[string]provider.Custom{"box": {BaseURL: "http://box.example"}}, Client: client,
 			Keys:     func(pool string, given []hermes.Key) hermes.Keys { return store.Pool(pool, given) },
 			Fallback: []provider.Fallback{{Provider: "other", Model: "n", BaseURL: "http://other.example"}},
-			Meter:    meter,
+			Caps:     caps, Meter: meter,
 		})
 		if err != nil {
 			b.Fatal(err)
@@ -70,7 +70,7 @@ func BenchmarkChain(b *testing.B) {
 		}
 		ask(b, m, r)
 	}
-	b.Run("whole", func(b *testing.B) { whole(b, nil) })
+	b.Run("whole", func(b *testing.B) { whole(b, nil, nil) })
 	b.Run("with ledger", func(b *testing.B) {
 		ledger, err := sqlite.Open(b.Context(), sqlite.Config{Path: filepath.Join(b.TempDir(), "state.db")})
 		if err != nil {
@@ -78,7 +78,7 @@ func BenchmarkChain(b *testing.B) {
 		}
 		defer func() { _ = ledger.Close() }()
 		g := spend.New(spend.Config{Owner: "bench", Ledger: func(context.Context) (hermes.Ledger, error) { return ledger, nil }})
-		whole(b, g.Layer)
+		whole(b, g.Caps, g.Meter)
 	})
 }
 

@@ -16,7 +16,7 @@ type Layer func(next hermes.Model) hermes.Model
 // below the key rotation exists once for each key.
 func (c *Catalogue) wrap(ch choice, transport func(hermes.Key) hermes.Model) hermes.Model {
 	outer := []Layer{
-		c.cfg.Meter,         // counts and caps what everything below spends
+		c.cfg.Caps,          // reserves what a call may cost, and stops it at a cap
 		c.fallbackLayer(ch), // tries the next model
 	}
 	return stack(outer, c.single(ch, transport))
@@ -30,6 +30,7 @@ func (c *Catalogue) single(ch choice, transport func(hermes.Key) hermes.Model) h
 			examine,           // turns empty answers into failures
 			c.learnLimits(ch), // remembers limits that a refusal names
 			c.repair(ch),      // changes what the service refuses, and retries
+			c.cfg.Meter,       // books every attempt
 		}
 		return stack(inner, transport(key))
 	})

@@ -199,11 +199,11 @@ func TestLayersStandInOrder(t *testing.T) {
 			return next
 		}
 	}
-	c := mustNew(t, provider.Config{BaseURL: "http://127.0.0.1:9", Model: "m", Meter: layer("meter")})
+	c := mustNew(t, provider.Config{BaseURL: "http://127.0.0.1:9", Model: "m", Caps: layer("caps"), Meter: layer("meter")})
 	if _, err := c.Model(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(order, []string{"meter"}); diff != "" { // built from the inside
+	if diff := cmp.Diff(order, []string{"meter", "caps"}); diff != "" { // built from the inside
 		t.Error(diff)
 	}
 }

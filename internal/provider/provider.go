@@ -61,8 +61,9 @@ type Config struct {
 	// Fallback lists the fallback models, in their order.
 	Fallback []Fallback
 
-	// Meter is the outermost layer of the chain; nil means none.
-	Meter Layer
+	// Caps is the outermost layer of the chain, Meter the innermost, which sees
+	// every attempt; nil means none.
+	Caps, Meter Layer
 	// Keys returns the credentials of a pool, joined with those from the
 	// settings and the environment, in their order. The empty pool has no
 	// others. If Keys is nil, only the given keys are used.

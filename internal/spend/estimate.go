@@ -23,21 +23,25 @@ type guess struct {
 	priced bool
 }
 
-// estimate guesses what a call will cost: the prompt from the counts of the
-// previous one, the answer from the model's earlier answers.
-func (g *Governor) estimate(ctx context.Context, ledger hermes.Ledger, model string, r *hermes.Request) guess {
+// estimate guesses what an attempt will cost: the prompt from the counts of the
+// attempt or the call before, the answer from the model's earlier answers.
+func (c *call) estimate(ctx context.Context, model string) guess {
+	g, r := c.g, c.request
 	e := guess{usage: prompt(model, r)}
-	output := g.typical(ctx, ledger, model)
+	if c.counted != nil && c.counted.Prompt() > e.usage.Prompt() {
+		e.usage = hermes.Usage{Input: c.counted.Prompt()}
+	}
+	output := g.typical(ctx, c.ledger, model)
 	if r.MaxTokens > 0 {
 		output = min(output, int64(r.MaxTokens))
 	}
 	whole := e.usage
 	whole.Output = output
 	e.amount.Tokens = whole.Total()
-	e.amount.Money, e.priced = g.cost(model, whole)
+	e.amount.Money, e.priced, _ = g.cost(model, whole)
 	if !e.priced {
 		// A used-up cap in money also blocks models without a known price.
-		e.amount.Money = 1
+		e.amount.Money = max(e.amount.Money, 1)
 	}
 	return e
 }

@@ -1,19 +1,22 @@
-// Package spend enforces the spend caps. It is the outermost layer of the model
-// chain: before each call, auxiliary ones too, it reserves an estimate in the
-// ledger, and afterwards settles it with what the service counted. A call that
-// would exceed a cap (of the turn, the session, the job, the tree of sub-agents,
-// the day, the month) is refused with a text that says which cap, how much, until
-// when and how to raise it.
+// Package spend enforces the spend caps with two layers of the model chain. Caps
+// is the outermost: before each call, auxiliary ones too, it reserves an estimate
+// in the ledger. A call that would exceed a cap (of the turn, the session, the
+// job, the tree of sub-agents, the day, the month) is refused with a text that
+// says which cap, how much, until when and how to raise it. Meter is the
+// innermost: it books every attempt, so that retries and discarded answers count,
+// limits the length of an answer by what is left, and ends one that passes a cap.
 //
 // In the [hermes.Ledger], check and booking are one transaction, so that children,
 // processes and restarts cannot exceed a cap together. The package itself only
-// remembers what improves its estimates. It must not know stores, providers or
-// frontends; prices and the clock are passed in. Start at Governor.Layer
-// (layer.go); accounts.go says which accounts a call is charged to, estimate.go
-// what it may cost, words.go holds the texts for the user.
+// remembers what improves its estimates, and the calls that are running. It must
+// not know stores, providers or frontends; prices and the clock are passed in.
+// Start at Governor.Caps (caps.go), then meter.go; accounts.go says which accounts
+// a call is charged to, estimate.go what it may cost, words.go holds the texts for
+// the user.
 package spend
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync"
@@ -35,6 +38,14 @@ type Config struct {
 	WarnAt []int
 	// Price returns the price of a model by its reference; nil knows none.
 	Price func(ref string) (hermes.Price, bool)
+	// Stated reports whether a cost that the service states goes before the
+	// price of the model: it does not where the user has set the price. nil is
+	// always.
+	Stated func(ref string) bool
+	// Longest returns the most tokens that an answer of a model can have after
+	// a prompt of this length; 0 is unknown. Answers are limited only below it,
+	// because services refuse a limit that is above their own. nil knows none.
+	Longest func(ref string, prompt int64) int64
 	// LongCache says that cache entries live for an hour.
 	LongCache bool
 	// Scope returns what a session belongs to; it is called once for each
@@ -61,6 +72,8 @@ type Governor struct {
 	sessions map[string]*memory  // by session
 	outputs  map[string]float64  // tokens of a typical answer, by model
 	warned   map[string]struct{} // models with a warning about their unknown price
+	calls    map[int64]*call     // running, by the number in Scope.Call
+	last     int64               // of those numbers
 }
 
 // The bounds of what a governor remembers. When one is reached, it forgets
@@ -87,7 +100,13 @@ func New(cfg Config) *Governor {
 	if cfg.Price == nil {
 		cfg.Price = func(string) (hermes.Price, bool) { return hermes.Price{}, false }
 	}
-	return &Governor{cfg: cfg, sessions: map[string]*memory{}, outputs: map[string]float64{}, warned: map[string]struct{}{}}
+	if cfg.Stated == nil {
+		cfg.Stated = func(string) bool { return true }
+	}
+	if cfg.Longest == nil {
+		cfg.Longest = func(string, int64) int64 { return 0 }
+	}
+	return &Governor{cfg: cfg, calls: map[int64]*call{}, sessions: map[string]*memory{}, outputs: map[string]float64{}, warned: map[string]struct{}{}}
 }
 
 // openLedger opens the ledger on first use.
@@ -127,11 +146,24 @@ func (g *Governor) Price(ref string) (p hermes.Price, ok bool) {
 	return p, ok
 }
 
-// cost returns the cost of a usage at a model's price.
-func (g *Governor) cost(ref string, u hermes.Usage) (hermes.Money, bool) {
+// unknownLongest is the length of an answer that a service with an unknown limit
+// surely accepts as a limit, in tokens.
+const unknownLongest = 8192
+
+// longest returns the limit below which an answer may be limited.
+func (g *Governor) longest(ref string, prompt int64) int64 {
+	return cmp.Or(g.cfg.Longest(ref, prompt), unknownLongest)
+}
+
+// cost returns what a usage costs at a model's price, at most if a rate of the
+// cache is unknown (exact is false then). If the price is unknown, it is the cost
+// of what has a rate.
+func (g *Governor) cost(ref string, u hermes.Usage) (cost hermes.Money, known, exact bool) {
 	p, ok := g.cfg.Price(ref)
 	if !ok {
-		return 0, u == hermes.Usage{}
+		return 0, u == hermes.Usage{}, true
 	}
-	return p.Cost(u, g.cfg.LongCache)
+	_, exact = p.Cost(u, g.cfg.LongCache)
+	cost, known = p.AtMost(u, g.cfg.LongCache)
+	return cost, known, exact || !known
 }

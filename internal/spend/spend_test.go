@@ -53,6 +53,9 @@ func config(l hermes.Ledger, c *clock, caps spend.Caps) spend.Config {
 
 func dollars(n float64) hermes.Amount { return hermes.Amount{Money: hermes.USD(n)} }
 
+// layers puts a model below both layers.
+func layers(g *spend.Governor, m hermes.Model) hermes.Model { return g.Caps(g.Meter(m)) }
+
 // request asks in a turn of a session.
 func request(session string, turn int64) *hermes.Request {
 	m := hermes.UserText("hello")
@@ -117,7 +120,7 @@ func TestACallIsBookedOnAllItsAccounts(t *testing.T) {
 	cfg.Scope = func(_ context.Context, session string) (hermes.Scope, error) {
 		return hermes.Scope{Tree: "root", Job: "nightly"}, nil
 	}
-	m := spend.New(cfg).Layer(hermestest.NewScript(said(30, 10)))
+	m := layers(spend.New(cfg), hermestest.NewScript(said(30, 10)))
 	mustAsk(t, m, request("child", 3))
 	for kind, name := range map[hermes.AccountKind]string{
 		hermes.AccountTurn: "child/3", hermes.AccountSession: "child", hermes.AccountTree: "root", hermes.AccountJob: "nightly",
@@ -134,7 +137,7 @@ func TestACallIsBookedOnAllItsAccounts(t *testing.T) {
 func TestSideCallsAreBookedOnTheirTurn(t *testing.T) {
 	t.Parallel()
 	l := hermestest.NewLedger()
-	m := spend.New(config(l, noon(), nil)).Layer(hermestest.NewScript(said(30, 10)).Named("p:m").Forever())
+	m := layers(spend.New(config(l, noon(), nil)), hermestest.NewScript(said(30, 10)).Named("p:m").Forever())
 	side := func(turn int64) *hermes.Request {
 		return &hermes.Request{Session: "s", Scope: hermes.Scope{Turn: turn}, Messages: []hermes.Message{hermes.UserText("give it a title")}}
 	}
@@ -165,7 +168,7 @@ func TestEachCapRefusesInWords(t *testing.T) {
 	} {
 		l := hermestest.NewLedger()
 		script := hermestest.NewScript(said(40, 10), said(40, 10), said(40, 10)).Named("p:m")
-		m := spend.New(config(l, noon(), spend.Caps{c.kind: dollars(100)})).Layer(script)
+		m := layers(spend.New(config(l, noon(), spend.Caps{c.kind: dollars(100)})), script)
 		r := request("s", 1)
 		r.Scope.Job = "nightly"
 		mustAsk(t, m, r)
@@ -185,8 +188,7 @@ func TestEachCapRefusesInWords(t *testing.T) {
 func TestTheNextWindowHasItsOwnCap(t *testing.T) {
 	t.Parallel()
 	l, c := hermestest.NewLedger(), noon()
-	m := spend.New(config(l, c, spend.Caps{hermes.AccountTurn: dollars(50), hermes.AccountDay: dollars(100)})).
-		Layer(hermestest.NewScript(said(40, 10)).Named("p:m").Forever())
+	m := layers(spend.New(config(l, c, spend.Caps{hermes.AccountTurn: dollars(50), hermes.AccountDay: dollars(100)})), hermestest.NewScript(said(40, 10)).Named("p:m").Forever())
 	mustAsk(t, m, request("s", 1))
 	mustRefuse(t, m, request("s", 1))
 	mustAsk(t, m, request("s", 2))
@@ -203,7 +205,7 @@ func TestAClockThatJumpsFreesNothing(t *testing.T) {
 	day := c.now()
 	g := spend.New(config(l, c, spend.Caps{hermes.AccountDay: dollars(100), hermes.AccountMonth: dollars(100)}))
 	jump := hermestest.NewScript(said(80, 10)).Named("p:m").Forever()
-	m := g.Layer(model{jump, func() { c.set(day.Add(-72 * time.Hour)) }})
+	m := layers(g, model{jump, func() { c.set(day.Add(-72 * time.Hour)) }})
 	mustAsk(t, m, request("s", 1))
 	mustRefuse(t, m, request("s", 2))
 	c.set(day.Add(-40 * 24 * time.Hour))
@@ -231,7 +233,7 @@ func TestTheNewWindowBeginsWhereTheUserLives(t *testing.T) {
 	l, c := hermestest.NewLedger(), noon() // already the 21st in Auckland
 	cfg := config(l, c, nil)
 	cfg.Location = time.FixedZone("NZDT", 13*3600)
-	mustAsk(t, spend.New(cfg).Layer(hermestest.NewScript(said(1, 1))), request("s", 1))
+	mustAsk(t, layers(spend.New(cfg), hermestest.NewScript(said(1, 1))), request("s", 1))
 	if b := spent(t, l, hermes.AccountDay, "2026-11-21"); b.Calls != 1 {
 		t.Errorf("the balance of the day is %+v", b)
 	}
@@ -241,7 +243,7 @@ func TestWarningsComeOnceEachAndReachTheUser(t *testing.T) {
 	t.Parallel()
 	l := hermestest.NewLedger()
 	g := spend.New(config(l, noon(), spend.Caps{hermes.AccountSession: dollars(200), hermes.AccountTree: dollars(200)}))
-	m := g.Layer(hermestest.NewScript(said(5, 5)).Named("p:m").Forever())
+	m := layers(g, hermestest.NewScript(said(5, 5)).Named("p:m").Forever())
 	var notices []string
 	for i := range 19 {
 		r := request("s", int64(i))
@@ -263,7 +265,7 @@ func TestChildrenDoNotUseWarningsUp(t *testing.T) {
 	t.Parallel()
 	cfg := config(hermestest.NewLedger(), noon(), spend.Caps{hermes.AccountTree: dollars(100)})
 	cfg.Scope = func(_ context.Context, session string) (hermes.Scope, error) { return hermes.Scope{Tree: "root"}, nil }
-	m := spend.New(cfg).Layer(hermestest.NewScript(said(30, 25)).Named("p:m").Forever())
+	m := layers(spend.New(cfg), hermestest.NewScript(said(30, 25)).Named("p:m").Forever())
 	if n := mustAsk(t, m, request("child", 1)); len(n) > 0 {
 		t.Errorf("a child is warned: %q", n)
 	}
@@ -275,7 +277,7 @@ func TestChildrenDoNotUseWarningsUp(t *testing.T) {
 func TestAuxiliaryCallsPassTheSameMeter(t *testing.T) {
 	t.Parallel()
 	l := hermestest.NewLedger()
-	m := spend.New(config(l, noon(), spend.Caps{hermes.AccountTurn: dollars(100)})).Layer(hermestest.NewScript(said(40, 10)).Named("p:m").Forever())
+	m := layers(spend.New(config(l, noon(), spend.Caps{hermes.AccountTurn: dollars(100)})), hermestest.NewScript(said(40, 10)).Named("p:m").Forever())
 	mustAsk(t, m, request("s", 7))
 	aux := request("s", 0)
 	aux.Purpose = "compression"
@@ -290,7 +292,7 @@ func TestAuxiliaryCallsPassTheSameMeter(t *testing.T) {
 func TestRaisingLetsTheSessionGoOn(t *testing.T) {
 	t.Parallel()
 	g := spend.New(config(hermestest.NewLedger(), noon(), spend.Caps{hermes.AccountSession: dollars(50), hermes.AccountDay: {Tokens: 1000}}))
-	m := g.Layer(hermestest.NewScript(said(40, 10)).Named("p:m").Forever())
+	m := layers(g, hermestest.NewScript(said(40, 10)).Named("p:m").Forever())
 	mustAsk(t, m, request("s", 1))
 	mustRefuse(t, m, request("s", 2))
 	if err := g.Raise(t.Context(), "s", "", hermes.AccountSession, dollars(60)); err != nil {
@@ -334,7 +336,7 @@ func TestFailuresAndInterruptionsAreSettled(t *testing.T) {
 		{name: "left by the reader", step: hermestest.Step{Deltas: []hermes.Delta{usage(100, 1), {Text: strings.Repeat("word", 20)}, {Text: "more"}}}, leave: 2, tokens: 120, estimated: 1},
 	} {
 		l := hermestest.NewLedger()
-		m := spend.New(config(l, noon(), nil)).Layer(hermestest.NewScript(c.step).Named("p:m"))
+		m := layers(spend.New(config(l, noon(), nil)), hermestest.NewScript(c.step).Named("p:m"))
 		n := 0
 		for range m.Stream(t.Context(), request("s", 1)) {
 			if n++; n == c.leave {
@@ -355,48 +357,70 @@ func TestAnswersWithoutUsageAreEstimated(t *testing.T) {
 	r := request("s", 1)
 	r.System = strings.Repeat("four", 1000)
 	silent := hermestest.Step{Deltas: []hermes.Delta{{Text: strings.Repeat("word", 10)}, {Finish: hermes.FinishStop}}, Err: errors.New("no usage is made up")}
-	_, _ = ask(t, spend.New(config(l, noon(), nil)).Layer(hermestest.NewScript(silent).Named("p:m")), r)
+	_, _ = ask(t, layers(spend.New(config(l, noon(), nil)), hermestest.NewScript(silent).Named("p:m")), r)
 	b := spent(t, l, hermes.AccountSession, "s")
 	if b.Spent.Tokens < 1010 || b.Spent.Tokens > 1030 || b.Spent.Money == 0 {
 		t.Errorf("got %+v", b)
 	}
 }
 
-func TestTheModelThatAnsweredIsPaid(t *testing.T) {
-	t.Parallel()
-	l := hermestest.NewLedger()
-	step := said(10, 10)
-	step.Deltas = []hermes.Delta{{Model: "p:unknown"}}
-	mustAsk(t, spend.New(config(l, noon(), nil)).Layer(hermestest.NewScript(step).Named("p:m")), request("s", 1))
-	list, err := l.Spent(t.Context(), hermes.SpendQuery{By: hermes.SpendByModel})
-	if err != nil || len(list) != 1 || list[0].Name != "p:unknown" || list[0].Unpriced != 1 || list[0].Money != 0 {
-		t.Errorf("got %+v, %v", list, err)
+// relay is a layer that asks several models, one after another, until one answers.
+type relay struct{ models []hermes.Model }
+
+func (r relay) ID() string { return r.models[0].ID() }
+
+func (r relay) Stream(ctx context.Context, q *hermes.Request) iter.Seq2[hermes.Delta, error] {
+	return func(yield func(hermes.Delta, error) bool) {
+		var last error
+		for _, m := range r.models {
+			last = nil
+			for d, err := range m.Stream(ctx, q) {
+				if err != nil {
+					last = err
+					break
+				}
+				if !yield(d, nil) {
+					return
+				}
+			}
+			if last == nil {
+				return
+			}
+		}
+		yield(hermes.Delta{}, &hermes.ModelError{Message: "in other words: " + last.Error(), Err: last})
 	}
 }
 
-// TestEachModelIsPaidAtItsPrice: what the first model used before another took
-// over is not billed at the other's price.
-func TestEachModelIsPaidAtItsPrice(t *testing.T) {
+// TestEveryAttemptIsBookedAtItsPrice: an answer that is thrown away costs as much
+// as one that is kept, at the price of the model that gave it.
+func TestEveryAttemptIsBookedAtItsPrice(t *testing.T) {
 	t.Parallel()
 	l := hermestest.NewLedger()
 	cfg := config(l, noon(), nil)
 	cfg.Price = func(ref string) (hermes.Price, bool) {
-		return hermes.Price{Input: map[string]hermes.Money{"p:m": hermes.USD(1e6), "p:cheap": hermes.USD(1e5)}[ref]}, true
+		return hermes.Price{Input: map[string]hermes.Money{"p:m": hermes.USD(1e6), "p:cheap": hermes.USD(1e5)}[ref]}, ref != "p:unknown"
 	}
-	step := hermestest.Step{Text: "ok", Usage: &hermes.Usage{Input: 30, Calls: 2}, Deltas: []hermes.Delta{
-		{Usage: &hermes.Usage{Input: 10, Calls: 1}}, {Text: "half"}, {Reset: "trying another model"}, {Model: "p:cheap"},
+	half := hermestest.Step{Deltas: []hermes.Delta{{Usage: &hermes.Usage{Input: 10, Calls: 1}}, {Text: "half"}}, Err: errors.New("cut")}
+	whole := hermestest.Step{Text: "ok", Usage: &hermes.Usage{Input: 20, Calls: 1}}
+	g := spend.New(cfg)
+	m := relay{[]hermes.Model{
+		g.Meter(hermestest.NewScript(half).Named("p:m")), g.Meter(hermestest.NewScript(half).Named("p:unknown")), g.Meter(hermestest.NewScript(whole).Named("p:cheap")),
 	}}
-	mustAsk(t, spend.New(cfg).Layer(hermestest.NewScript(step).Named("p:m")), request("s", 1))
-	if b := spent(t, l, hermes.AccountSession, "s"); b.Spent.Money != hermes.USD(12) || b.Spent.Tokens != 30 {
+	mustAsk(t, g.Caps(m), request("s", 1))
+	if b := spent(t, l, hermes.AccountSession, "s"); b.Spent.Money != hermes.USD(12) || b.Spent.Tokens != 42 || b.Calls != 3 || b.Unpriced != 1 || b.Reserved != (hermes.Amount{}) {
 		t.Errorf("got %+v", b)
+	}
+	list, err := l.Spent(t.Context(), hermes.SpendQuery{By: hermes.SpendByModel})
+	if err != nil || len(list) != 3 || list[0].Name != "p:m" || list[1].Name != "p:cheap" {
+		t.Errorf("got %+v, %v", list, err)
 	}
 }
 
 func TestModelsWithoutPrice(t *testing.T) {
 	t.Parallel()
 	g := spend.New(config(hermestest.NewLedger(), noon(), spend.Caps{hermes.AccountSession: dollars(50)}))
-	known := g.Layer(hermestest.NewScript(said(40, 10)).Named("p:m").Forever())
-	unknown := g.Layer(hermestest.NewScript(said(40, 10)).Named("p:unknown").Forever())
+	known := layers(g, hermestest.NewScript(said(40, 10)).Named("p:m").Forever())
+	unknown := layers(g, hermestest.NewScript(said(40, 10)).Named("p:unknown").Forever())
 	if n := mustAsk(t, unknown, request("s", 1)); len(n) != 1 || !strings.Contains(n[0], "spend.prices") {
 		t.Errorf("the user sees %q", n)
 	}
@@ -417,7 +441,7 @@ func TestWithoutALedgerOnlyUncappedCallsAreMade(t *testing.T) {
 		if capped {
 			caps = spend.Caps{hermes.AccountDay: dollars(1)}
 		}
-		m := spend.New(config(l, noon(), caps)).Layer(hermestest.NewScript(said(1, 1)).Named("p:m"))
+		m := layers(spend.New(config(l, noon(), caps)), hermestest.NewScript(said(1, 1)).Named("p:m"))
 		_, err := ask(t, m, request("s", 1))
 		if capped != errors.Is(err, broken) || capped != (hermes.ClassOf(err) == hermes.ClassBudget) {
 			t.Errorf("capped %v: got %v", capped, err)
@@ -431,9 +455,9 @@ func TestALongAnswerKeepsItsReservation(t *testing.T) {
 	caps := spend.Caps{hermes.AccountSession: dollars(20)}
 	other := config(l, c, caps)
 	other.Owner = "you"
-	second := spend.New(other).Layer(hermestest.NewScript(said(5, 5)).Named("p:m"))
+	second := layers(spend.New(other), hermestest.NewScript(said(5, 5)).Named("p:m"))
 	step := hermestest.Step{Deltas: []hermes.Delta{{Text: "a"}, {Text: "b"}, {Text: "c"}, {Text: "d"}}}
-	first := spend.New(config(l, c, caps)).Layer(hermestest.NewScript(step).Named("p:m"))
+	first := layers(spend.New(config(l, c, caps)), hermestest.NewScript(step).Named("p:m"))
 	asked := 0
 	for d := range first.Stream(t.Context(), request("s", 1)) {
 		if d.Text == "" {
@@ -456,11 +480,11 @@ func TestEstimatesLearn(t *testing.T) {
 	cached := hermestest.NewScript(hermestest.Step{Text: "ok", Usage: &usage}).Named("p:m").Forever()
 	var reserved []hermes.Amount
 	watch := func() { reserved = append(reserved, spent(t, l, hermes.AccountSession, "s").Reserved) }
-	m := spend.New(config(l, noon(), nil)).Layer(model{cached, watch})
+	m := layers(spend.New(config(l, noon(), nil)), model{cached, watch})
 	mustAsk(t, m, r)
 	r.Messages = append(r.Messages, hermes.Message{Role: hermes.RoleAssistant, Usage: &usage, Model: "p:m"}, hermes.UserText("y"))
 	mustAsk(t, m, r)
-	mustAsk(t, spend.New(config(l, noon(), nil)).Layer(model{cached, watch}), r)
+	mustAsk(t, layers(spend.New(config(l, noon(), nil)), model{cached, watch}), r)
 	if reserved[0].Tokens < 3000 || reserved[1] != reserved[2] || reserved[1].Tokens > 1120 || reserved[1].Money > hermes.USD(230) {
 		t.Errorf("the estimates are %+v", reserved)
 	}
@@ -519,7 +543,7 @@ func BenchmarkMeter(b *testing.B) {
 	}
 	cfg := config(free{}, noon(), spend.Caps{hermes.AccountDay: dollars(1e6)})
 	cfg.Now = time.Now
-	m := spend.New(cfg).Layer(nothing{})
+	m := layers(spend.New(cfg), nothing{})
 	for b.Loop() {
 		for range m.Stream(b.Context(), r) {
 		}

@@ -7,13 +7,18 @@ import (
 	"hermes"
 )
 
-// refusal returns the error of a model call that a cap blocks.
-func (g *Governor) refusal(over *hermes.OverCap, now time.Time) error {
-	return &hermes.ModelError{Class: hermes.ClassBudget, Message: g.refusalText(over, now), Err: over}
+// refusalText says which cap refused a call, how much is used, until when, and what
+// helps.
+func (g *Governor) refusalText(over *hermes.OverCap, now time.Time) string {
+	return g.capText(over, now, false)
 }
 
-// refusalText says which cap is reached, how much, until when, and what helps.
-func (g *Governor) refusalText(over *hermes.OverCap, now time.Time) string {
+// cutText says the same of a cap that an answer has used up.
+func (g *Governor) cutText(over *hermes.OverCap, now time.Time) string {
+	return g.capText(over, now, true)
+}
+
+func (g *Governor) capText(over *hermes.OverCap, now time.Time, cut bool) string {
 	kind, key := over.Balance.Account.Kind, "usd"
 	used, cap, reserved, next := over.Balance.Used().Money.String(), over.Cap.Money.String(), over.Balance.Reserved.Money.String(), over.Estimate.Money.String()
 	some := over.Balance.Reserved.Money > 0
@@ -27,10 +32,14 @@ func (g *Governor) refusalText(over *hermes.OverCap, now time.Time) string {
 		raise = fmt.Sprintf("%d tokens", g.cfg.Caps[kind].Tokens)
 	}
 	text := fmt.Sprintf("the spend cap for %s is reached: %s of %s used", nameOf(kind), used, cap)
-	if some {
-		text += fmt.Sprintf(" (%s of it reserved for running calls)", reserved)
+	switch {
+	case cut:
+		text += "; the answer was stopped there. "
+	case some:
+		text += fmt.Sprintf(" (%s of it reserved for running calls); the next call needs about %s. ", reserved, next)
+	default:
+		text += fmt.Sprintf("; the next call needs about %s. ", next)
 	}
-	text += fmt.Sprintf("; the next call needs about %s. ", next)
 	if end := g.ends(kind, now); !end.IsZero() {
 		text += fmt.Sprintf("It applies until %s. ", end.Format("2006-01-02 15:04 MST"))
 	}

@@ -19,13 +19,13 @@ const charsPerToken = 4
 // characters count as one token. A character of a script without an alphabet
 // (Chinese, Japanese, Korean) counts as one token, because an estimate four
 // times too low would overflow a context window.
-func Text(s string) int { return fromQuarters(quarters(s)) }
+func Text(s string) int { return fromQuarters(Quarters(s)) }
 
 // Texts estimates the tokens of several pieces that are sent together.
 func Texts(parts ...string) int {
 	sum := 0
 	for _, p := range parts {
-		sum += quarters(p)
+		sum += Quarters(p)
 	}
 	return fromQuarters(sum)
 }
@@ -33,7 +33,9 @@ func Texts(parts ...string) int {
 // fromQuarters turns quarters of a token into tokens, rounded up.
 func fromQuarters(n int) int { return (n + charsPerToken - 1) / charsPerToken }
 
-func quarters(s string) int {
+// Quarters estimates the quarters of a token in s, so that the pieces of a stream
+// can be added up without rounding each.
+func Quarters(s string) int {
 	n := 0
 	for i := 0; i < len(s); {
 		if s[i] < utf8.RuneSelf {

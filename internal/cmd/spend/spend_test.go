@@ -26,7 +26,7 @@ func run(t *testing.T, caps spend.Caps, args ...string) (string, error) {
 		Location: time.UTC, Now: func() time.Time { return now },
 	})
 	for _, c := range []struct{ model, session, purpose string }{{"p:a", "s1", ""}, {"p:a", "s1", "title"}, {"p:b", "s2", ""}} {
-		m := g.Layer(hermestest.NewScript(hermestest.Step{Text: "ok", Usage: &hermes.Usage{Input: 1500, Calls: 1}}).Named(c.model))
+		m := g.Caps(g.Meter(hermestest.NewScript(hermestest.Step{Text: "ok", Usage: &hermes.Usage{Input: 1500, Calls: 1}}).Named(c.model)))
 		if _, err := hermes.Collect(m.Stream(t.Context(), &hermes.Request{Session: c.session, Purpose: c.purpose})); err != nil {
 			t.Fatal(err)
 		}

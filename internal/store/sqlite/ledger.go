@@ -34,7 +34,7 @@ const ledgerAge = 400 * 24 * time.Hour
 func (s *Store) Reserve(ctx context.Context, b hermes.Booking) (hermes.Reserved, error) {
 	var done hermes.Reserved
 	err := s.update(ctx, func(t *tx) error {
-		done = hermes.Reserved{} // a transaction may run twice
+		done = hermes.Reserved{Left: hermes.Amount{Money: -1, Tokens: -1}} // a transaction may run twice
 		if err := t.releaseOverdue(b); err != nil {
 			return err
 		}
@@ -49,6 +49,9 @@ func (s *Store) Reserve(ctx context.Context, b hermes.Booking) (hermes.Reserved,
 			}
 			w, err := t.warn(l, b.WarnAt)
 			if err != nil {
+				return err
+			}
+			if done.Left, err = t.left(done.Left, l); err != nil {
 				return err
 			}
 			if w != nil {
@@ -84,6 +87,15 @@ func (t *tx) fits(l hermes.Limit, estimate hermes.Amount) error {
 		return &over
 	}
 	return nil
+}
+
+// left returns what is left if this cap holds, too.
+func (t *tx) left(left hermes.Amount, l hermes.Limit) (hermes.Amount, error) {
+	if l.Cap == (hermes.Amount{}) {
+		return left, nil
+	}
+	b, _, err := t.balance(l.Account)
+	return l.Left(left, b), err
 }
 
 // hold adds an estimate to the reserved amount of an account.
@@ -184,7 +196,7 @@ func (t *tx) releaseOverdue(b hermes.Booking) error {
 		if err != nil {
 			return err
 		}
-		if err := t.move(c, -1); err != nil {
+		if err := t.move(c.accounts, hermes.Amount{}.Sub(c.estimate)); err != nil {
 			return err
 		}
 		if err := t.exec(`UPDATE spend SET state = ? WHERE id = ?`, callReleased, id); err != nil {
@@ -214,12 +226,14 @@ func (t *tx) call(id int64) (ledgerCall, error) {
 	return c, json.Unmarshal([]byte(names), &c.accounts)
 }
 
-// move adds the estimate of a call to the reserved amounts of its accounts (1), or
-// subtracts it (-1).
-func (t *tx) move(c ledgerCall, sign int64) error {
-	for _, a := range c.accounts {
+// move adds to the reserved amounts of accounts.
+func (t *tx) move(accounts [][2]string, by hermes.Amount) error {
+	if by == (hermes.Amount{}) {
+		return nil
+	}
+	for _, a := range accounts {
 		err := t.exec(`UPDATE spend_accounts SET held_money = held_money + ?, held_tokens = held_tokens + ? WHERE kind = ? AND name = ?`,
-			sign*int64(c.estimate.Money), sign*c.estimate.Tokens, a[0], a[1])
+			int64(by.Money), by.Tokens, a[0], a[1])
 		if err != nil {
 			return err
 		}
@@ -227,19 +241,28 @@ func (t *tx) move(c ledgerCall, sign int64) error {
 	return nil
 }
 
-// Extend prolongs a reservation, and books it again if it was released.
-func (s *Store) Extend(ctx context.Context, id int64, until time.Time) error {
+// Extend prolongs a reservation and adds to it, or refuses to with an *OverCap. It
+// books the reservation again if it was released.
+func (s *Store) Extend(ctx context.Context, id int64, until time.Time, more hermes.Amount, limits ...hermes.Limit) error {
 	return s.update(ctx, func(t *tx) error {
 		c, err := t.call(id)
 		if err != nil || c.state == callSettled {
 			return err
 		}
+		added := more
 		if c.state == callReleased {
-			if err := t.move(c, 1); err != nil {
+			added = added.Add(c.estimate)
+		}
+		for _, l := range limits {
+			if err := t.fits(l, added); err != nil {
 				return err
 			}
 		}
-		return t.exec(`UPDATE spend SET state = ?, until = ? WHERE id = ?`, callOpen, nanos(until), id)
+		if err := t.move(c.accounts, added); err != nil {
+			return err
+		}
+		return t.exec(`UPDATE spend SET state = ?, until = ?, money = money + ?, tokens = tokens + ? WHERE id = ?`,
+			callOpen, nanos(until), int64(more.Money), more.Tokens, id)
 	})
 }
 
@@ -251,7 +274,7 @@ func (s *Store) Settle(ctx context.Context, id int64, charge hermes.Charge) erro
 			return err
 		}
 		if c.state == callOpen {
-			if err := t.move(c, -1); err != nil {
+			if err := t.move(c.accounts, hermes.Amount{}.Sub(c.estimate)); err != nil {
 				return err
 			}
 		}
