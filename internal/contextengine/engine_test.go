@@ -218,11 +218,14 @@ func TestOldResultsArePrunedFirst(t *testing.T) {
 	}
 	got := text(f.Messages)
 	for _, want := range []string{
-		"[read_file: the same result appears again below]", "[read_file a.go:", "[terminal ran `go test ./...`", "exit code 1", `[search_files for "foo" in src`,
+		"[read_file a.go:", "[terminal ran `go test ./...`", "exit code 1", `[search_files for "foo" in src`,
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing", want)
 		}
+	}
+	if strings.Contains(got, "again below") {
+		t.Error("both results were shortened, and one says that it appears below")
 	}
 	for _, m := range f.Messages {
 		for _, c := range m.Calls {

@@ -15,7 +15,7 @@ const (
 )
 
 // prune shortens the messages before the tail without a model: results of at
-// least so many bytes become one line, repeated results a reference, long texts
+// least so many bytes become one line, which says if they appear again, long texts
 // in arguments are cut within their JSON, and pictures are removed. The newest
 // plan stays, because it has no other copy.
 func (w *work) prune(tail, from int) {
@@ -32,7 +32,7 @@ func (w *work) prune(tail, from int) {
 			if i < tail && !newest {
 				w.pruneResult(i, m, text, calls[m.CallID], later[text], from)
 			}
-			later[text] = len(text) >= prunedFrom
+			later[text] = later[text] || len(text) >= prunedFrom && w.entries[i].origin.Same // only what stays whole
 			continue
 		}
 		if i < tail && len(m.Calls) > 0 {
@@ -60,8 +60,8 @@ func (w *work) pruneResult(i int, m hermes.Message, text string, c hermes.ToolCa
 		return
 	}
 	line := oneLine(c, m, text)
-	if again {
-		line = fmt.Sprintf("[%s: the same result appears again below]", c.Name)
+	if again && !image {
+		line = withRepeat(line, textMark(text))
 	}
 	m.Parts = []hermes.Part{{Text: line}}
 	w.replace(i, m)
