@@ -18,7 +18,7 @@ func (d *Document) replace(at *location, value any) ([][]splice, error) {
 	if _, isText := value.(string); !isText || at.value.Kind != yaml.ScalarNode {
 		style = 0
 	}
-	written := flow(value, style, at.inFlow)
+	written := d.inline(value, func() string { return flow(value, style, at.inFlow) })
 	inPlace := []splice{{from, to, d.apart(from, written, at)}}
 	if at.inFlow {
 		return [][]splice{inPlace}, nil

@@ -32,6 +32,7 @@ type Document struct {
 	root    *yaml.Node // the top value; nil if the text has none
 	lines   []int      // offset of each line's first byte
 	newline string
+	json    bool // the text is JSON and stays so
 }
 
 // SyntaxError says where a text cannot be used as YAML.
@@ -55,7 +56,11 @@ func Parse(src []byte) (*Document, error) {
 	if !utf8.Valid(src) {
 		return nil, &SyntaxError{Line: badLine(src), Text: "the text is not valid UTF-8"}
 	}
-	decoder := yaml.NewDecoder(bytes.NewReader(src))
+	read, isJSON := src, isJSON(src)
+	if isJSON {
+		read = forParser(src)
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(read))
 	var first, second yaml.Node
 	if err := decoder.Decode(&first); err != nil && !errors.Is(err, io.EOF) {
 		return nil, syntax(err, src)
@@ -66,7 +71,7 @@ func Parse(src []byte) (*Document, error) {
 		}
 		return nil, &SyntaxError{Line: second.Line, Text: "a second document begins here; use only one"}
 	}
-	d := &Document{src: src, lines: lineStarts(src), newline: "\n"}
+	d := &Document{src: src, lines: lineStarts(src), newline: "\n", json: isJSON}
 	if len(first.Content) > 0 {
 		d.root = first.Content[0]
 	}

@@ -226,7 +226,7 @@ func change(src []byte, path []string, value any, op operation) ([]byte, error) 
 			continue
 		}
 		after, err := Parse(out)
-		if err != nil {
+		if err != nil || d.json && !after.json && !empty(value) {
 			continue
 		}
 		if is, err := Value(after.root); err == nil && op.proof(d, after, was, is, path, value) {

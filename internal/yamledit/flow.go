@@ -12,9 +12,9 @@ var ErrIndex = errors.New("is not an index of the list; use 0 for the first item
 // insertFlow adds an entry to a collection in braces or brackets.
 func (d *Document) insertFlow(at *location, value any) ([][]splice, error) {
 	n := at.parent
-	written := flow(value, 0, true)
+	written := d.inline(value, func() string { return flow(value, 0, true) })
 	if n.Kind == yaml.MappingNode {
-		written = text(at.rest[0], 0, true) + ": " + written
+		written = d.inline(at.rest[0], func() string { return text(at.rest[0], 0, true) }) + ": " + written
 	}
 	if len(n.Content) == 0 {
 		end, err := d.end(n, at.outer)
@@ -27,7 +27,11 @@ func (d *Document) insertFlow(at *location, value any) ([][]splice, error) {
 	if err != nil {
 		return nil, err
 	}
-	return [][]splice{{{last, last, ", " + written}}}, nil
+	begin := len(n.Content) - 1
+	if n.Kind == yaml.MappingNode {
+		begin-- // with its key
+	}
+	return [][]splice{{{last, last, d.separator(d.start(n.Content[begin])) + written}}}, nil
 }
 
 // removeFlow removes an entry and one comma from a collection in braces or brackets.
