@@ -5,6 +5,7 @@ import (
 
 	"hermes/internal/config"
 	"hermes/internal/provider"
+	"hermes/internal/yamledit"
 )
 
 // shortNames are common short names; the user's aliases override them.
@@ -16,15 +17,21 @@ func shortNames() map[string]string {
 }
 
 // withAliases adds model_aliases to the names of models. An alias with a base URL
-// becomes a custom service of that name, unless there is one already.
-func withAliases(c *provider.Config, entries map[string]config.ModelAlias) {
+// becomes a service of its own: under its name, unless the section providers or the
+// catalogue has that name, whose keys must not go to the address of the alias.
+func withAliases(c *provider.Config, entries map[string]config.ModelAlias, faults map[string]error) {
 	all := shortNames()
 	maps.Copy(all, c.Aliases)
 	for name, e := range entries {
-		switch _, taken := c.Custom[name]; {
-		case e.BaseURL != "" && !taken:
-			c.Custom[name] = provider.Custom{BaseURL: e.BaseURL, Key: e.APIKey, KeyEnv: e.KeyEnv, APIMode: e.APIMode, Model: e.Model}
-			all[name] = "custom:" + name + ":" + e.Model
+		fault := faults[yamledit.Join([]string{"model_aliases", name})]
+		switch {
+		case e.BaseURL != "" || fault != nil:
+			id := name
+			if _, taken := c.Custom[id]; taken || provider.Known(id) {
+				id = "alias " + name
+			}
+			c.Custom[id] = provider.Custom{BaseURL: e.BaseURL, Key: e.APIKey, KeyEnv: e.KeyEnv, APIMode: e.APIMode, Model: e.Model, Fault: fault}
+			all[name] = "custom:" + id + ":" + e.Model
 		case e.Provider == "" || e.Provider == "auto":
 			all[name] = e.Model
 		default:

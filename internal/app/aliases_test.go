@@ -4,6 +4,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"hermes"
 	"hermes/internal/app"
 )
 
@@ -34,5 +37,37 @@ model_aliases:
 		if err != nil || m.ID() != want {
 			t.Errorf("%q: got %v, %v, want %s", ref, m, err, want)
 		}
+	}
+}
+
+// TestAnAliasGetsNoOtherKey is about an alias that has the name of a service.
+func TestAnAliasGetsNoOtherKey(t *testing.T) {
+	t.Parallel()
+	s := serve(t, "hello")
+	home := t.TempDir()
+	writeFile(t, filepath.Join(home, "config.yaml"), `model_aliases:
+  openai: {base_url: "`+s.URL+`/v1", model: m}
+  box: {base_url: "`+s.URL+`/v1", model: m, api_key: alias}
+providers:
+  box: {base_url: "http://127.0.0.1:9/v1", api_key: entry}
+`)
+	env := map[string]string{"OPENAI_API_KEY": "vendor"}
+	a := app.New(app.Options{Home: home, Getenv: func(name string) string { return env[name] }})
+	defer a.Close()
+	models, err := a.Models()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, alias := range []string{"openai", "box"} {
+		m, err := models.Model(t.Context(), alias)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := hermes.Collect(m.Stream(t.Context(), &hermes.Request{Messages: []hermes.Message{hermes.UserText("hi")}})); err != nil {
+			t.Errorf("%s: %v", alias, err)
+		}
+	}
+	if diff := cmp.Diff(s.keys, []string{"", "Bearer alias"}); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -36,7 +37,7 @@ func (a *App) makeAuxiliary() *auxiliary.Client {
 		},
 	}
 	if cfg, err := a.config(); err == nil && a.opts.BaseURL == "" {
-		c.Fallback = choices(cfg.Fallback())
+		c.Fallback = choices(cfg.Fallback(), "fallback_providers", cfg.AddressFaults())
 	}
 	return auxiliary.New(c)
 }
@@ -58,17 +59,24 @@ func (a *App) auxiliaryTask(name string) auxiliary.Task {
 	if a.opts.BaseURL != "" {
 		return auxiliary.Task{Timeout: t.Timeout, MaxTokens: t.MaxTokens}
 	}
+	section, faults := "auxiliary."+name, cfg.AddressFaults()
 	return auxiliary.Task{
-		Choice:  auxiliary.Choice{Provider: t.Provider, Model: t.Model, BaseURL: t.BaseURL, Key: t.APIKey, Extra: t.ExtraBody},
-		Timeout: t.Timeout, Effort: hermes.Effort(t.ReasoningEffort), MaxTokens: t.MaxTokens,
-		Fallback: choices(t.FallbackChain), Concurrency: t.MaxConcurrency,
+		Choice: auxiliary.Choice{
+			Provider: t.Provider, Model: t.Model, BaseURL: t.BaseURL, Key: t.APIKey, Extra: t.ExtraBody, Fault: faults[section],
+		},
+		Timeout: t.Timeout, Effort: hermes.Effort(t.ReasoningEffort), MaxTokens: t.MaxTokens, Concurrency: t.MaxConcurrency,
+		Fallback: choices(t.FallbackChain, section+".fallback_chain", faults),
 	}
 }
 
-func choices(list []config.Fallback) []auxiliary.Choice {
+// choices returns the models of a list in the section of that path.
+func choices(list []config.Fallback, section string, faults map[string]error) []auxiliary.Choice {
 	out := make([]auxiliary.Choice, len(list))
 	for i, f := range list {
-		out[i] = auxiliary.Choice{Provider: f.Provider, Model: f.Model, BaseURL: f.BaseURL, Key: f.APIKey, KeyEnv: f.KeyEnv, APIMode: f.APIMode}
+		out[i] = auxiliary.Choice{
+			Provider: f.Provider, Model: f.Model, BaseURL: f.BaseURL, Key: f.APIKey, KeyEnv: f.KeyEnv, APIMode: f.APIMode,
+			Fault: faults[section+"."+strconv.Itoa(i)],
+		}
 	}
 	return out
 }
@@ -133,6 +141,9 @@ func (r *reacher) config() (provider.Config, error) {
 }
 
 func (r *reacher) reach(ctx context.Context, c auxiliary.Choice) (hermes.Model, error) {
+	if c.Fault != nil {
+		return nil, c.Fault
+	}
 	models, err := r.plain()
 	if err != nil {
 		return nil, err
@@ -168,7 +179,11 @@ func (r *reacher) own(c auxiliary.Choice) (*provider.Catalogue, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	name := strings.TrimPrefix(c.Provider, "custom:")
+	models, err := r.plain()
+	if err != nil {
+		return nil, "", err
+	}
+	name := cmp.Or(models.Entry(c.Provider), strings.TrimPrefix(c.Provider, "custom:"))
 	custom, ref := pc.Custom[name], c.Provider+":"+c.Model
 	if c.BaseURL == "" && c.Provider == "custom" {
 		c.BaseURL, c.APIMode, c.Key = pc.BaseURL, pc.APIMode, cmp.Or(c.Key, pc.Key)
@@ -177,7 +192,7 @@ func (r *reacher) own(c auxiliary.Choice) (*provider.Catalogue, string, error) {
 	if c.BaseURL != "" { // it gets its own key or OPENAI_API_KEY, never that of another service
 		name = "auxiliary"
 		key = cmp.Or(key, hermes.Secret(cfg.Getenv("OPENAI_API_KEY")), "none")
-		custom = provider.Custom{BaseURL: c.BaseURL, APIMode: c.APIMode}
+		custom = provider.Custom{BaseURL: c.BaseURL, APIMode: c.APIMode, OnlyOwnKey: true}
 		ref = "custom:" + name + ":" + cmp.Or(c.Model, pc.Model[strings.LastIndexByte(pc.Model, ':')+1:])
 	}
 	custom.Key = cmp.Or(key, custom.Key)

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strconv"
 	"time"
 
 	"hermes/internal/config"
 	"hermes/internal/provider"
+	"hermes/internal/yamledit"
 )
 
 // Models returns the catalogue of model services with the user's settings.
@@ -32,10 +34,10 @@ func (a *App) Models() (*provider.Catalogue, error) {
 }
 
 func (a *App) providerConfig(cfg *config.Config) (provider.Config, error) {
-	m := cfg.Model()
+	m, faults := cfg.Model(), cfg.AddressFaults()
 	c := provider.Config{
 		Model: m.Default, Provider: m.Provider, BaseURL: m.BaseURL, Key: m.APIKey, APIMode: m.APIMode,
-		ContextLength: m.ContextLength, Aliases: m.Aliases, NoStream: !m.Streaming,
+		Fault: faults["model"], ContextLength: m.ContextLength, Aliases: m.Aliases, NoStream: !m.Streaming,
 		CacheTTL: a.cacheTTL(cfg.PromptCaching().CacheTTL), Retries: retries(cfg.Agent().APIMaxRetries),
 		OpenRouter: openRouter(cfg), ServiceTier: cfg.Agent().ServiceTier,
 		Getenv: cfg.Getenv, UserAgent: "hermes/" + Version, Now: a.opts.Now, Note: a.opts.Note,
@@ -46,7 +48,7 @@ func (a *App) providerConfig(cfg *config.Config) (provider.Config, error) {
 		c.Model = a.opts.Model
 	}
 	if a.opts.Provider != "" {
-		c.Provider, c.BaseURL, c.Key, c.APIMode = a.opts.Provider, "", "", ""
+		c.Provider, c.BaseURL, c.Key, c.APIMode, c.Fault = a.opts.Provider, "", "", "", nil
 		c.Forced = a.opts.Model == ""
 	}
 	if a.opts.BaseURL != "" { // this run has its own service, such as the demo
@@ -60,12 +62,12 @@ func (a *App) providerConfig(cfg *config.Config) (provider.Config, error) {
 		return c, err
 	}
 	c.Keys = a.keys
-	c.Fallback, c.LongestWait = fallbacks(cfg.Fallback()), a.longestWait()
+	c.Fallback, c.LongestWait = fallbacks(cfg.Fallback(), faults), a.longestWait()
 	c.Caps, c.Meter, c.Answers = a.capped(meter), meter.Meter, cfg.Home().Cache("models")
-	if c.Custom, err = customProviders(cfg.Providers()); err != nil {
+	if c.Custom, err = customProviders(cfg.Providers(), faults); err != nil {
 		return c, err
 	}
-	withAliases(&c, cfg.ModelAliases())
+	withAliases(&c, cfg.ModelAliases(), faults)
 	return c, nil
 }
 
@@ -124,28 +126,28 @@ func (a *App) Fallback(ctx context.Context, f config.Fallback) (service, model s
 	if err != nil {
 		return "", "", err
 	}
-	return models.Fallback(ctx, fallbacks([]config.Fallback{f})[0])
+	return models.Fallback(ctx, fallbacks([]config.Fallback{f}, nil)[0])
 }
 
 // fallbacks returns the models to use if the chosen one fails.
-func fallbacks(entries []config.Fallback) []provider.Fallback {
+func fallbacks(entries []config.Fallback, faults map[string]error) []provider.Fallback {
 	var out []provider.Fallback
-	for _, f := range entries {
+	for i, f := range entries {
 		out = append(out, provider.Fallback{
 			Provider: f.Provider, Model: f.Model, BaseURL: f.BaseURL, KeyEnv: f.KeyEnv, Key: f.APIKey,
-			APIMode: f.APIMode, ContextLength: f.ContextLength,
+			APIMode: f.APIMode, ContextLength: f.ContextLength, Fault: faults["fallback_providers."+strconv.Itoa(i)],
 		})
 	}
 	return out
 }
 
-func customProviders(all map[string]config.Provider) (map[string]provider.Custom, error) {
+func customProviders(all map[string]config.Provider, faults map[string]error) (map[string]provider.Custom, error) {
 	out := make(map[string]provider.Custom, len(all))
 	for name, p := range all {
 		c := provider.Custom{
 			BaseURL: p.BaseURL, Key: p.APIKey, KeyEnv: p.KeyEnv, APIMode: p.APIMode, Model: p.DefaultModel,
 			ContextLength: p.ContextLength, Header: p.Headers, Timeout: p.RequestTimeout, Stale: p.StaleTimeout,
-			Insecure: !p.VerifyTLS, Models: map[string]provider.ModelSettings{}, Extra: map[string]json.RawMessage{},
+			Fault: faults[yamledit.Join([]string{"providers", name})], Insecure: !p.VerifyTLS, Models: map[string]provider.ModelSettings{}, Extra: map[string]json.RawMessage{},
 		}
 		for k, v := range p.ExtraBody {
 			raw, err := json.Marshal(v)

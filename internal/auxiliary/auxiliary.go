@@ -42,6 +42,8 @@ type Choice struct {
 	KeyEnv, APIMode string
 	// Extra are fields of the body, sent as they are.
 	Extra map[string]any
+	// Fault is why the choice must not be used, nil for nothing.
+	Fault error
 }
 
 // Task holds the settings of a side task. Its zero value is the main model.

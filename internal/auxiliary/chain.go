@@ -48,7 +48,7 @@ func (r *Client) chain(task, main string, t Task) []Choice {
 }
 
 // set reports whether a model was chosen for the task.
-func (t Task) set() bool { return t.Model != "" || t.BaseURL != "" || !t.auto() }
+func (t Task) set() bool { return t.Model != "" || t.BaseURL != "" || !t.auto() || t.Fault != nil }
 
 // auto reports whether no provider was named.
 func (c Choice) auto() bool { return c.Provider == "" || c.Provider == "auto" }

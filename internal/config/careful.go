@@ -61,8 +61,12 @@ func (c *Config) noteLostSpend(p Problem, broken []byte, copied string) {
 	c.spendLost = append(c.spendLost, p)
 }
 
-// spendText returns the lines of the section spend, or of what looks like it.
+// spendText returns the lines of the section spend, or of what looks like it: of a
+// file in braces, everything.
 func spendText(src []byte) []byte {
+	if text := bytes.TrimSpace(bytes.TrimPrefix(src, []byte("\ufeff"))); bytes.HasPrefix(text, []byte("{")) {
+		return src
+	}
 	var out []byte
 	inside := false
 	for line := range bytes.Lines(src) {

@@ -37,6 +37,8 @@ type Problem struct {
 
 	meant string // the key that was probably meant, "" if unknown
 	unset string // the variable that the value uses and that is not set
+	// address says that it is about the address of an entry; see AddressFaults.
+	address bool
 }
 
 // String describes the problem in one or two sentences for the user.
@@ -86,8 +88,8 @@ func (c *Config) Check() []Problem {
 		}
 	}
 	d := decoder{c: c, fault: add, left: maxUnfold}
-	d.unknown = func(in layer, key *yaml.Node, path, known []string) {
-		if p, ok := unknownKey(in, key, path, known); ok {
+	d.unknown = func(in layer, key, value *yaml.Node, path, known []string) {
+		if p, ok := unknownKey(in, key, value, path, known); ok {
 			add(p)
 		}
 	}
@@ -169,13 +171,19 @@ func (c *Config) checkPassthrough(add func(Problem)) {
 	}
 }
 
-func unknownKey(in layer, key *yaml.Node, path, known []string) (Problem, bool) {
+func unknownKey(in layer, key, value *yaml.Node, path, known []string) (Problem, bool) {
 	dotted := yamledit.Join(path)
 	if in.source == FromFlag || isFormer(path) || isGone(path) || len(path) == 1 && (path[0] == versionKey || strings.HasPrefix(path[0], "x-")) {
 		return Problem{}, false
 	}
 	p := Problem{Severity: Note, File: in.file, Line: key.Line, Key: dotted,
 		Text: "is not a known setting", Served: "it has no effect"}
+	if strayAddress(key.Value, value, path, known) {
+		p.Severity, p.address = Warning, true
+		p.Text, p.Served = "looks like an address, but is not a known setting", "the entry is not used"
+		p.Do = "Write it as " + addressKey + ", or remove it"
+		return p, true
+	}
 	if name := nearest(key.Value, known); name != "" {
 		p.meant = yamledit.Join(append(slices.Clone(path[:len(path)-1]), name))
 	} else {

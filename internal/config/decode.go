@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strings"
@@ -17,7 +18,7 @@ type decoder struct {
 	fault func(Problem)
 	visit func(leaf)
 	// unknown is called for keys of a file that match no field.
-	unknown func(in layer, key *yaml.Node, path []string, known []string)
+	unknown func(in layer, key, value *yaml.Node, path []string, known []string)
 	left    int // values that sections without fixed keys may still expand to
 }
 
@@ -70,7 +71,8 @@ func (d *decoder) nodes(path []string) []layeredNode {
 	if len(path) == 0 {
 		return d.at(nil)
 	}
-	return d.children(d.at(path[:len(path)-1]), lastOf(path), path)
+	_, f, _ := lookup(path)
+	return d.children(d.at(path[:len(path)-1]), lastOf(path), f.also, path)
 }
 
 // value decodes any kind of setting.
@@ -105,7 +107,7 @@ func (d *decoder) structure(at []layeredNode, v reflect.Value, f field, path []s
 		if sf.Anonymous {
 			inner := v.Field(i)
 			for j := range inner.NumField() {
-				known = append(known, d.child(at, inner.Type().Field(j), j, inner, field{}, path))
+				known = append(known, d.child(at, inner.Type().Field(j), j, inner, field{}, path)...)
 			}
 			continue
 		}
@@ -113,7 +115,7 @@ func (d *decoder) structure(at []layeredNode, v reflect.Value, f field, path []s
 			rest = i
 			continue
 		}
-		known = append(known, d.child(at, sf, i, v, f, path))
+		known = append(known, d.child(at, sf, i, v, f, path)...)
 	}
 	if rest >= 0 {
 		d.remains(at, v.Field(rest), path, known)
@@ -122,20 +124,23 @@ func (d *decoder) structure(at []layeredNode, v reflect.Value, f field, path []s
 	d.unknownKeys(at, path, known)
 }
 
-// child decodes one field and returns its key.
-func (d *decoder) child(at []layeredNode, sf reflect.StructField, i int, v reflect.Value, section field, path []string) string {
+// child decodes one field and returns its names.
+func (d *decoder) child(at []layeredNode, sf reflect.StructField, i int, v reflect.Value, section field, path []string) []string {
 	f := tags(sf, i)
 	if section.prefix != "" {
 		f.prefix = section.prefix
 	}
 	below := append(slices.Clip(path), f.key)
-	d.value(d.children(at, f.key, below), v.Field(i), f, below)
-	return f.key
+	d.value(d.children(at, f.key, f.also, below), v.Field(i), f, below)
+	if f.also != "" {
+		return []string{f.key, f.also}
+	}
+	return []string{f.key}
 }
 
-// children returns the nodes of one key; if a file has only its old name, that
-// one is used.
-func (d *decoder) children(at []layeredNode, key string, path []string) []layeredNode {
+// children returns the nodes of one key; if a file has only its other or its old
+// name, that one is used.
+func (d *decoder) children(at []layeredNode, key, also string, path []string) []layeredNode {
 	var nodes []layeredNode
 	for i := range d.c.layers {
 		l := &d.c.layers[i]
@@ -143,6 +148,10 @@ func (d *decoder) children(at []layeredNode, key string, path []string) []layere
 		for _, p := range at {
 			if p.layer == l {
 				n = yamledit.Find(p.node, key)
+				d.twoNames(p, key, also, path)
+				if also != "" && (n == nil || isNull(n)) {
+					n = cmp.Or(yamledit.Find(p.node, also), n)
+				}
 			}
 		}
 		if n == nil {
@@ -183,7 +192,7 @@ func (d *decoder) mapping(at []layeredNode, v reflect.Value, f field, path, exce
 	for _, key := range append(keysOf(at, except), d.formerKeys(at, path)...) {
 		below := append(slices.Clip(path), key)
 		item := reflect.New(v.Type().Elem()).Elem()
-		d.value(d.children(at, key, below), item, f, below)
+		d.value(d.children(at, key, "", below), item, f, below)
 		if v.IsNil() {
 			v.Set(reflect.MakeMap(v.Type()))
 		}
@@ -322,7 +331,7 @@ func sample(t reflect.Type) string {
 
 func (d *decoder) reportDo(p layeredNode, path []string, text, served, value string) {
 	d.add(Problem{Severity: Warning, File: p.layer.file, Line: p.node.Line, Key: yamledit.Join(path),
-		Text: text, Served: served, Do: "Fix it with `hermes config set " + yamledit.Join(path) + " " + value + "`"})
+		address: lastOf(path) == addressKey, Text: text, Served: served, Do: "Fix it with `hermes config set " + yamledit.Join(path) + " " + value + "`"})
 }
 
 func (d *decoder) add(p Problem) {
@@ -340,7 +349,7 @@ func (d *decoder) unknownKeys(at []layeredNode, path, known []string) {
 		for i := 0; i+1 < len(p.node.Content); i += 2 {
 			key := p.node.Content[i]
 			if key.Kind == yaml.ScalarNode && key.Value != "<<" && !slices.Contains(known, key.Value) {
-				d.unknown(*p.layer, key, append(slices.Clip(path), key.Value), known)
+				d.unknown(*p.layer, key, p.node.Content[i+1], append(slices.Clip(path), key.Value), known)
 			}
 		}
 	}

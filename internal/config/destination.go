@@ -44,13 +44,37 @@ func (c *Config) target(key string) (*destination, error) {
 		t.path = append(t.path, f.scalar)
 		t.kind, t.field, _ = lookup(t.path)
 	}
-	if !known {
+	if known {
+		t.path = namedIn(doc, t.path, t.field)
+	} else {
 		t.notes = append(t.notes, t.guess())
 	}
-	if err := c.pinned(t.path); err != nil {
-		return nil, err
+	for _, p := range bothNames(t.path, t.field) {
+		if err := c.pinned(p); err != nil {
+			return nil, err
+		}
 	}
 	return t, shadowed(doc, t.path)
+}
+
+// namedIn returns the path of a setting under the name that the file uses, if it has
+// two.
+func namedIn(doc *yamledit.Document, path []string, f field) []string {
+	names := bothNames(path, f)
+	if i := slices.IndexFunc(names, func(p []string) bool { return doc.Find(p...) != nil }); i >= 0 {
+		return names[i]
+	}
+	return names[0]
+}
+
+// bothNames returns the paths of a setting under each of its names, the usual one
+// first.
+func bothNames(path []string, f field) [][]string {
+	if f.also == "" {
+		return [][]string{path}
+	}
+	section := slices.Clip(path[:len(path)-1])
+	return [][]string{append(section, f.key), append(section, f.also)}
 }
 
 // userDocument returns config.yaml as it is now, empty if it cannot be read. A

@@ -67,7 +67,7 @@ func (d *decoder) free(at []layeredNode, v reflect.Value, path []string) {
 func (d *decoder) freeKeys(at []layeredNode, v reflect.Value, path, except []string) {
 	for _, key := range keysOf(at, except) {
 		below := append(slices.Clip(path), key)
-		for _, p := range d.children(at, key, below) {
+		for _, p := range d.children(at, key, "", below) {
 			x := d.any(p, below)
 			if x == nil {
 				continue

@@ -10,7 +10,7 @@ import (
 type field struct {
 	index                                          int
 	key, def, oneof, min, max, env, prefix, scalar string
-	planned, promises, wrong, override             string
+	planned, promises, wrong, override, also       string
 }
 
 const restKey = "*"
@@ -90,10 +90,10 @@ func fieldOf(t reflect.Type, name string) (found, bool) {
 			continue
 		}
 		f := tags(sf, i)
-		switch f.key {
-		case name:
+		switch {
+		case f.key == name || f.also != "" && f.also == name:
 			return found{field: f, owner: t}, true
-		case restKey:
+		case f.key == restKey:
 			rest = &found{field: f, owner: t, rest: true}
 		}
 	}
@@ -105,5 +105,5 @@ func fieldOf(t reflect.Type, name string) (found, bool) {
 
 func tags(sf reflect.StructField, i int) field {
 	get := sf.Tag.Get
-	return field{i, get("key"), get("default"), get("oneof"), get("min"), get("max"), get("env"), get("prefix"), get("scalar"), get("planned"), get("promises"), get("wrong"), get("override")}
+	return field{i, get("key"), get("default"), get("oneof"), get("min"), get("max"), get("env"), get("prefix"), get("scalar"), get("planned"), get("promises"), get("wrong"), get("override"), get("also")}
 }

@@ -97,7 +97,7 @@ func (c *Config) checkSideTasks(at []layeredNode, add func(Problem)) {
 			if key.Value == "<<" || slices.Contains(known, key.Value) {
 				continue
 			}
-			if problem, ok := unknownKey(*p.layer, key, []string{"auxiliary", key.Value}, known); ok {
+			if problem, ok := unknownKey(*p.layer, key, p.node.Content[i+1], []string{"auxiliary", key.Value}, known); ok {
 				add(problem)
 			}
 		}

@@ -26,7 +26,7 @@ type Model struct {
 // catalogue, or a custom provider if it has a base URL.
 type Provider struct {
 	Name           string                   `key:"name"`
-	BaseURL        string                   `key:"base_url"`
+	BaseURL        string                   `key:"base_url" also:"api"`
 	APIKey         hermes.Secret            `key:"api_key"`
 	KeyEnv         string                   `key:"key_env"`
 	APIMode        string                   `key:"api_mode" oneof:"chat_completions anthropic_messages codex_responses bedrock_converse gemini_generate_content ollama_chat codex_app_server"`

@@ -12,6 +12,7 @@ import "time"
 //	env      a variable that gives the value if config.yaml does not
 //	prefix   (sections) the variable of every key is the prefix and its name in capitals
 //	scalar   (sections) the key that is set by a single value in place of the section
+//	also     another name of the key, which other programs write
 //	planned  what the key waits for, one of capabilities; on a section, for all its keys
 //	promises the value of a planned key that promises safety, or any
 //	test     (approvals, security, privacy, spend) the test of internal/app or internal/cmd

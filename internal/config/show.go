@@ -35,6 +35,7 @@ func (c *Config) EntriesBelow(path ...string) []Entry {
 	if !known {
 		return c.unknownEntry(path)
 	}
+	path = bothNames(path, f)[0]
 	var entries []Entry
 	d := decoder{c: c, left: maxUnfold}
 	d.visit = func(l leaf) {

@@ -15,6 +15,8 @@ import (
 type endpoint struct {
 	Row
 	id     string      // how references name it
+	entry  string      // its key in the section providers; "" if it has no entry
+	home   string      // the address that the catalogue has; "" if it has none
 	key    hermes.Key  // the first that is set
 	keys   hermes.Keys // all of them; nil if only that one is known
 	signs  bool        // requests can be signed instead of using a key
@@ -30,23 +32,29 @@ func (c *Catalogue) endpoint(name string) (endpoint, error) {
 	}
 	own, isOwn := strings.CutPrefix(name, "custom:")
 	row, known := c.row(name)
-	set, configured := c.cfg.Custom[own]
-	if !configured && known {
-		set, configured = c.cfg.Custom[row.Name]
+	names := []string{own}
+	if known && !isOwn {
+		names = append(append(names, row.Name), row.Aliases...)
 	}
+	entry, set, configured := c.own(names)
 	switch {
 	case isOwn && !configured:
 		return endpoint{}, fmt.Errorf("no provider %q under providers in config.yaml; add it there with its base_url", own)
 	case !known && !configured:
 		return endpoint{}, fmt.Errorf("unknown provider %q; run `hermes model list --all` to list the known ones, or add your own under providers in config.yaml", name)
 	}
-	e := endpoint{Row: row, id: row.Name, custom: set}
+	e := endpoint{Row: row, id: row.Name, entry: entry, home: row.BaseURL, custom: set}
 	if isOwn || !known {
-		e.Row = Row{Name: own, Title: own, NoKey: true}
-		e.id = "custom:" + own
+		e.Row = Row{Name: entry, Title: entry, NoKey: true}
+		e.id, e.home = "custom:"+entry, ""
 		if like, ok := c.rowByHost(set.BaseURL); ok { // a known address, with its quirks
-			like.Name, like.Title, like.Model, like.NoKey = own, own, "", true
-			e.Row = like
+			like.Name, like.Title, like.Model, like.NoKey = entry, entry, "", true
+			e.Row, e.home = like, like.BaseURL
+		}
+	}
+	if name := c.firstSet(e.URLVars); name != "" && set.BaseURL == "" {
+		if err := e.keyMayGo("providers."+entry, name, c.firstVar(e.URLVars)); err != nil {
+			return e, err
 		}
 	}
 	return c.settle(e)
@@ -54,6 +62,9 @@ func (c *Catalogue) endpoint(name string) (endpoint, error) {
 
 // settle fills in address, protocol and key.
 func (c *Catalogue) settle(e endpoint) (endpoint, error) {
+	if e.custom.Fault != nil {
+		return e, e.custom.Fault
+	}
 	e.BaseURL = cmp.Or(e.custom.BaseURL, c.firstVar(e.URLVars), e.BaseURL)
 	e.Model = cmp.Or(e.custom.Model, e.Model)
 	if e.custom.BaseURL != "" || c.firstVar(e.URLVars) != "" {
@@ -90,15 +101,26 @@ func (c *Catalogue) settle(e endpoint) (endpoint, error) {
 }
 
 // pool names the credential pool of the service. An address that was set
-// without a name has none: it must never be sent the key of another service.
+// without a name has none: it must never be sent the key of another service. An
+// entry that has both a key and an address of its own has its own pool.
 func (e endpoint) pool() string {
-	if strings.HasPrefix(e.id, "custom:") {
+	switch {
+	case e.Name == "custom" || e.custom.OnlyOwnKey:
+		return ""
+	case strings.HasPrefix(e.id, "custom:"):
 		return e.id
-	}
-	if e.Name == "custom" {
+	case e.elsewhere() && e.entry != "":
+		return "custom:" + e.entry
+	case e.elsewhere():
 		return ""
 	}
 	return e.Name
+}
+
+// elsewhere reports whether an entry for a service of the catalogue names another
+// server and has a key for it. That server gets no other key.
+func (e endpoint) elsewhere() bool {
+	return e.custom.BaseURL != "" && (e.custom.Key != "" || e.custom.KeyEnv != "") && !sameServer(e.custom.BaseURL, e.home)
 }
 
 // setting names the setting of the address, for errors.
@@ -131,6 +153,9 @@ func (c *Catalogue) given(e endpoint) []hermes.Key {
 	vars := e.KeyVars
 	if e.custom.KeyEnv != "" {
 		vars = append([]string{e.custom.KeyEnv}, vars...)
+		if e.elsewhere() {
+			vars = vars[:1]
+		}
 	}
 	var keys []hermes.Key
 	for _, name := range vars {
@@ -142,9 +167,14 @@ func (c *Catalogue) given(e endpoint) []hermes.Key {
 }
 
 func (c *Catalogue) firstVar(names []string) string {
+	return strings.TrimSpace(c.cfg.Getenv(c.firstSet(names)))
+}
+
+// firstSet returns the first of these variables that is set, "" if none is.
+func (c *Catalogue) firstSet(names []string) string {
 	for _, name := range names {
-		if v := strings.TrimSpace(c.cfg.Getenv(name)); v != "" {
-			return v
+		if strings.TrimSpace(c.cfg.Getenv(name)) != "" {
+			return name
 		}
 	}
 	return ""
@@ -159,6 +189,8 @@ func (e endpoint) missing() string {
 		return ""
 	}
 	switch {
+	case e.custom.KeyEnv != "" && e.elsewhere():
+		return fmt.Sprintf("provider %q needs a key; set %s in your environment or in the .env file of the Hermes home, as providers.%s.key_env says", e.Name, e.custom.KeyEnv, cmp.Or(e.entry, e.Name))
 	case len(e.SignVars) > 0:
 		return fmt.Sprintf("provider %q needs an AWS account; set %s, or AWS_PROFILE after `aws configure` or `aws sso login`, and AWS_REGION", e.Name, e.KeyVars[0])
 	case e.Login:
@@ -169,14 +201,14 @@ func (e endpoint) missing() string {
 	return fmt.Sprintf("provider %q needs a key; set %s in your environment or in the .env file of the Hermes home, or run `hermes auth add %s`", e.Name, e.KeyVars[0], e.id)
 }
 
-// rowByHost finds the service that an address belongs to.
+// rowByHost finds the service that an address belongs to: the same host and port,
+// and encrypted if the service is.
 func (c *Catalogue) rowByHost(base string) (Row, bool) {
-	host := hostOf(base)
-	if host == "" || isLocal(base) {
+	if hostOf(base) == "" || isLocal(base) {
 		return Row{}, false
 	}
 	for _, r := range c.rows {
-		if r.BaseURL != "" && hostOf(r.BaseURL) == host {
+		if r.BaseURL != "" && sameServer(r.BaseURL, base) {
 			return r, true
 		}
 	}

@@ -19,6 +19,7 @@ type Fallback struct {
 	Key             hermes.Secret
 	APIMode         string
 	ContextLength   int
+	Fault           error // why the entry must not be used; see Custom.Fault
 }
 
 // Fallback returns the model that an entry means. If that model cannot be called
@@ -35,12 +36,14 @@ func (c *Catalogue) fallback(ctx context.Context, f Fallback) (choice, error) {
 		err error
 	)
 	switch name := strings.ToLower(strings.TrimSpace(f.Provider)); {
+	case f.Fault != nil:
+		return ch, f.Fault
 	case f.BaseURL != "":
 		row := Row{Name: "custom", Title: hostOf(f.BaseURL), NoKey: true, Chat: plainQuirks()}
 		if like, ok := c.rowByHost(f.BaseURL); ok {
 			row = like
 		}
-		ch = choice{endpoint{Row: row, id: cmp.Or(name, "custom"), custom: Custom{BaseURL: f.BaseURL}}, nameFor(row, f.Model)}
+		ch = choice{endpoint{Row: row, id: cmp.Or(name, "custom"), home: row.BaseURL, custom: Custom{BaseURL: f.BaseURL}}, nameFor(row, f.Model)}
 	case name == "" || name == "auto":
 		ch, err = c.resolve(ctx, f.Model)
 	default:

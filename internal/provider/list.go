@@ -54,6 +54,13 @@ const maxList = 16 << 20
 
 // list tries /models and then /v1/models below the service's address.
 func (c *Catalogue) list(ctx context.Context, e endpoint) ([]hermes.ModelInfo, error) {
+	key, err := e.lend(ctx)
+	if err != nil {
+		return nil, &unlisted{e, err}
+	}
+	if key.BaseURL != "" { // the key is for this address only
+		e.BaseURL = key.BaseURL
+	}
 	root := strings.TrimRight(e.BaseURL, "/")
 	paths := []string{root + "/models", root + "/v1/models"}
 	switch e.Protocol {
@@ -68,7 +75,7 @@ func (c *Catalogue) list(ctx context.Context, e endpoint) ([]hermes.ModelInfo, e
 	}
 	var firstErr error
 	for _, url := range paths {
-		list, err := c.listAt(ctx, e, url)
+		list, err := c.listAt(ctx, e, key, url)
 		if err == nil {
 			c.learned.keep(e.BaseURL, list)
 			return list, nil
@@ -98,12 +105,8 @@ func (e *unlisted) why() string {
 	return why
 }
 
-func (c *Catalogue) listAt(ctx context.Context, e endpoint, url string) ([]hermes.ModelInfo, error) {
+func (c *Catalogue) listAt(ctx context.Context, e endpoint, lent hermes.Key, url string) ([]hermes.ModelInfo, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return nil, err
-	}
-	lent, err := e.lend(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -36,6 +37,7 @@ type Config struct {
 	BaseURL       string
 	Key           hermes.Secret
 	APIMode       string
+	Fault         error // why this section must not be used; see Custom.Fault
 	ContextLength int
 	Aliases       map[string]string // names for references
 	// Custom holds the section providers by id: settings for a service of the
@@ -107,6 +109,12 @@ type Custom struct {
 	CACert        []byte // PEM
 	Insecure      bool
 	Models        map[string]ModelSettings
+	// OnlyOwnKey says that the entry gets no other key than Key and KeyEnv, not
+	// even one that was added for its name.
+	OnlyOwnKey bool
+	// Fault is why the entry must not be used: it names an address in a way that is
+	// not understood, and its key might go to another server. Nil means nothing.
+	Fault error
 }
 
 // ModelSettings holds the user's settings for one model of a provider.
@@ -222,6 +230,13 @@ func KeyVariables() map[string]string {
 		}
 	}
 	return out
+}
+
+// Known reports whether the catalogue has a service with a name or alias, in any case.
+func Known(name string) bool {
+	return slices.ContainsFunc(catalogue(), func(r Row) bool {
+		return strings.EqualFold(r.Name, name) || slices.ContainsFunc(r.Aliases, func(a string) bool { return strings.EqualFold(a, name) })
+	})
 }
 
 // Rows returns the services of the catalogue, in its order.

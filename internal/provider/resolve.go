@@ -49,11 +49,17 @@ func (c *Catalogue) resolve(ctx context.Context, ref string) (choice, error) {
 	if real, ok := c.cfg.Aliases[ref]; ok {
 		ref = strings.TrimSpace(real)
 	}
+	if c.cfg.Fault != nil && !asked {
+		return choice{}, c.cfg.Fault
+	}
 	if name, model, ok := c.split(ref); ok {
 		if forced := strings.ToLower(c.cfg.Provider); c.cfg.Forced && !asked && !c.same(name, forced) {
 			return c.named(forced, "")
 		}
 		return c.named(name, model)
+	}
+	if c.cfg.Fault != nil {
+		return choice{}, c.cfg.Fault
 	}
 	if p := strings.ToLower(c.cfg.Provider); p != "" && p != "auto" {
 		return c.named(p, ref)
@@ -84,12 +90,12 @@ func (c *Catalogue) split(ref string) (provider, model string, ok bool) {
 	}
 	if head == "custom" {
 		name, model, _ := strings.Cut(rest, ":")
-		if _, own := c.cfg.Custom[name]; own {
-			return "custom:" + name, model, true
+		if id, _, own := c.own([]string{name}); own {
+			return "custom:" + id, model, true
 		}
 		return "custom", rest, true
 	}
-	if _, own := c.cfg.Custom[head]; own {
+	if _, _, own := c.own([]string{head}); own {
 		return head, rest, true
 	}
 	if _, known := c.row(head); known && !isTag(rest) {
@@ -129,11 +135,26 @@ func (c *Catalogue) named(name, model string) (choice, error) {
 
 // override applies the settings of the section model over the service's own.
 func (c *Catalogue) override(e endpoint, err error) (endpoint, error) {
-	if c.cfg.BaseURL != "" {
-		e.custom.BaseURL = c.cfg.BaseURL
+	if c.cfg.Fault != nil {
+		return e, c.cfg.Fault
 	}
 	if c.cfg.Key != "" {
-		e.custom.Key = c.cfg.Key
+		e.custom.Key, e.custom.KeyEnv = c.cfg.Key, ""
+	}
+	switch name := c.firstSet(e.URLVars); {
+	case c.cfg.BaseURL != "":
+		own := e
+		if c.cfg.Key != "" {
+			own.custom.Key = ""
+		}
+		if err := own.keyMayGo("providers."+e.entry, "model.base_url", c.cfg.BaseURL); err != nil {
+			return e, err
+		}
+		e.custom.BaseURL = c.cfg.BaseURL
+	case c.cfg.Key != "" && name != "":
+		if err := e.keyMayGo("model", name, c.firstVar(e.URLVars)); err != nil {
+			return e, err
+		}
 	}
 	if c.cfg.APIMode != "" {
 		e.custom.APIMode = c.cfg.APIMode
@@ -153,6 +174,9 @@ func (c *Catalogue) baseURL() string {
 // key of another service.
 func (c *Catalogue) explicit(model string) (choice, error) {
 	base := c.baseURL()
+	if c.cfg.Fault != nil {
+		return choice{}, c.cfg.Fault
+	}
 	if base == "" {
 		return choice{}, fmt.Errorf("%w: provider \"custom\" has no address; set model.base_url in config.yaml or OPENAI_BASE_URL", hermes.ErrNoModel)
 	}
@@ -163,7 +187,14 @@ func (c *Catalogue) explicit(model string) (choice, error) {
 		row.URLVars = nil
 	}
 	row.KeyVars = append([]string{"OPENAI_API_KEY"}, row.KeyVars...)
-	e, err := c.settle(endpoint{Row: row, id: "custom", custom: Custom{BaseURL: base, Key: c.cfg.Key, APIMode: c.cfg.APIMode}})
+	key := c.cfg.Key
+	if p := strings.ToLower(c.cfg.Provider); key != "" && c.cfg.BaseURL == "" && p != "custom" {
+		if p == "" || p == "auto" {
+			return choice{}, fmt.Errorf("model.api_key has no address and is not sent to %s, which a variable names; set model.base_url in config.yaml to the address that the key is for", hostOf(base))
+		}
+		key = "" // it is for that provider, not for the address that a variable names
+	}
+	e, err := c.settle(endpoint{Row: row, id: "custom", home: row.BaseURL, custom: Custom{BaseURL: base, Key: key, APIMode: c.cfg.APIMode}})
 	if err != nil {
 		return choice{}, err
 	}
@@ -213,6 +244,11 @@ func (unknownModel) Unwrap() error { return hermes.ErrNoModel }
 
 // anything returns a usable model when none was chosen.
 func (c *Catalogue) anything(ctx context.Context) (choice, error) {
+	for _, id := range slices.Sorted(maps.Keys(c.cfg.Custom)) {
+		if err := c.cfg.Custom[id].Fault; err != nil {
+			return choice{}, err // it may be the one that the user means
+		}
+	}
 	for _, id := range slices.Sorted(maps.Keys(c.cfg.Custom)) {
 		if set := c.cfg.Custom[id]; set.BaseURL != "" && set.Model != "" {
 			return c.named(id, set.Model)

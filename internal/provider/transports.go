@@ -68,6 +68,9 @@ func (c *Catalogue) transports(ch choice) (func(hermes.Key) hermes.Model, error)
 // transport speaks to a service with one key.
 func (c *Catalogue) transport(ch choice, key hermes.Key, client *http.Client, header http.Header) hermes.Model {
 	if key.BaseURL != "" {
+		if !sameServer(key.BaseURL, ch.BaseURL) {
+			header = withoutSecrets(header)
+		}
 		ch.BaseURL = key.BaseURL
 	}
 	ch.Protocol = c.protocol(ch)

@@ -1,0 +1,116 @@
+package config
+
+import (
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode"
+
+	"go.yaml.in/yaml/v3"
+
+	"hermes/internal/yamledit"
+)
+
+// addressKey is the setting that says where the keys of its section are sent.
+const addressKey = "base_url"
+
+// keyedSections have entries with a key and an address. An entry whose address is
+// written in an unknown way is not used, because its key would be sent to the address
+// that the service has otherwise.
+var keyedSections = [...]string{"model", "providers", "fallback_providers", "model_aliases", "auxiliary"}
+
+// AddressFaults returns the entries whose address is unclear: an unknown field that
+// looks like one, an invalid value, or two different ones. The keys are the dotted
+// paths of the entries, such as "providers.openai" and "fallback_providers.0"; the
+// errors say what to change. No request may be made with such an entry.
+func (c *Config) AddressFaults() map[string]error {
+	faults := map[string]error{}
+	add := func(p Problem) {
+		path, err := yamledit.Split(p.Key)
+		if err != nil || p.unset != "" {
+			return
+		}
+		entry := yamledit.Join(path[:len(path)-1])
+		if p.address && faults[entry] == nil {
+			where := "the administrator's file"
+			if p.File != "" && p.File != c.options.Managed {
+				where = filepath.Base(p.File)
+			}
+			faults[entry] = fmt.Errorf("%s (line %d of %s) %s; nothing was sent. %s", p.Key, p.Line, where, p.Text, p.Do)
+		}
+	}
+	for _, section := range keyedSections {
+		d := decoder{c: c, left: maxUnfold, fault: add}
+		d.unknown = func(in layer, key, value *yaml.Node, path, known []string) {
+			if p, ok := unknownKey(in, key, value, path, known); ok {
+				add(p)
+			}
+		}
+		path := []string{section}
+		t, f, _ := lookup(path)
+		d.value(d.nodes(path), reflect.New(t).Elem(), f, path)
+	}
+	return faults
+}
+
+// strayAddress reports whether an unknown field of an entry seems to be its address.
+func strayAddress(name string, value *yaml.Node, path, known []string) bool {
+	if !slices.Contains(keyedSections[:], path[0]) || !slices.Contains(known, addressKey) {
+		return false
+	}
+	value = yamledit.Find(value)
+	if value.Kind == yaml.ScalarNode {
+		text, isText := yamledit.Scalar(value).(string)
+		if !isText || strings.TrimSpace(text) == "" {
+			return false
+		}
+		if strings.Contains(text, "://") {
+			return true
+		}
+	}
+	if nearest(name, known) == addressKey {
+		return true
+	}
+	parts := wordsOf(name)
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(parts, n) })
+	}
+	if has("key", "keys", "token", "secret", "mode", "version", "type", "format", "style", "model", "models", "name", "timeout") {
+		return false
+	}
+	joined := strings.Join(parts, "")
+	return has("api", "base", "uri", "ip", "domain", "gateway", "proxy", "port") || strings.Contains(joined, "url") || strings.Contains(joined, "host") ||
+		strings.Contains(joined, "endpoint") || strings.Contains(joined, "addr") || strings.Contains(joined, "server")
+}
+
+// wordsOf splits a name such as api_base, base-url or apiBase into its words, in small
+// letters.
+func wordsOf(name string) []string {
+	var b strings.Builder
+	lower := false // the letter before is a small one
+	for _, r := range name {
+		if lower && unicode.IsUpper(r) {
+			b.WriteByte(' ')
+		}
+		lower = unicode.IsLower(r)
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return strings.FieldsFunc(b.String(), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// twoNames reports a setting that has both of its names in one section, with different
+// values.
+func (d *decoder) twoNames(p layeredNode, key, also string, path []string) {
+	if d.fault == nil || also == "" {
+		return
+	}
+	a, b := yamledit.Find(p.node, key), yamledit.Find(p.node, also)
+	if a == nil || b == nil || isNull(a) || isNull(b) || a.Value == b.Value {
+		return
+	}
+	d.add(Problem{Severity: Warning, File: p.layer.file, Line: b.Line, Key: yamledit.Join(path), address: key == addressKey,
+		Text: fmt.Sprintf("has two values, because %s is another name of %s", also, key), Served: "the entry is not used",
+		Do: "Remove one of them with `hermes config edit`"})
+}
