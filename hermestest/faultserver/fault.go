@@ -26,6 +26,13 @@ type Fault struct {
 	way   func(*network) http.RoundTripper
 }
 
+// None is no fault: Plan lets its request through.
+func None() Fault { return Fault{} }
+
+// Network reports whether the fault is on the path to the server. A program of
+// its own meets it at the address of NewFront.
+func (f Fault) Network() bool { return f.way != nil }
+
 // All returns every fault, grouped by kind.
 func All() []Fault {
 	return slices.Concat(statuses(), refusals(), streams(), ways())

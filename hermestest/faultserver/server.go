@@ -5,8 +5,9 @@
 // It serves Chat Completions (paths that end in /chat/completions) and Messages
 // (paths that end in /messages), streaming only. It counts the tokens that it
 // reports, so that tests can compare them with the client's ledger. Use it
-// through Client, because some faults are on the network path. Only faults
-// marked Slow take time: they last until the client gives up.
+// through Client, because some faults are on the network path; a program of its
+// own reaches it at URL, and those faults through NewFront. Only faults marked
+// Slow take time: they last until the client gives up.
 //
 // Start reading at Server; the faults are in fault.go.
 package faultserver
@@ -74,8 +75,8 @@ func (s *Server) Close() {
 	s.net.close()
 }
 
-// Plan makes the next requests fail, each with the next of these faults. After
-// that the server answers.
+// Plan makes the next requests fail, each with the next of these faults; the
+// request of a None is answered. After that the server answers.
 func (s *Server) Plan(faults ...Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,6 +123,9 @@ func (s *Server) next(size int64) *Fault {
 			f = nil
 		}
 	}
+	if f != nil && f.Name == "" {
+		return nil
+	}
 	if f != nil && f.Shorter {
 		s.refused, s.until = size, s.count.Requests+100
 	}
@@ -158,8 +162,9 @@ func (w *way) RoundTrip(req *http.Request) (*http.Response, error) {
 	if f != nil && f.way != nil {
 		return f.way(w.server.net).RoundTrip(req)
 	}
+	req = req.Clone(req.Context())
+	req.Header.Set(faultHeader, noFault)
 	if f != nil {
-		req = req.Clone(req.Context())
 		req.Header.Set(faultHeader, f.Name)
 	}
 	return w.base.RoundTrip(req)
@@ -172,8 +177,12 @@ func (w *way) CloseIdleConnections() {
 	}
 }
 
-// faultHeader tells the server which fault the transport has chosen.
-const faultHeader = "X-Test-Fault"
+// faultHeader tells the server which fault the transport has chosen: the name
+// of the fault, or noFault. The server chooses for requests without it.
+const (
+	faultHeader = "X-Test-Fault"
+	noFault     = "none"
+)
 
 // ServeHTTP answers one request, or fails.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -181,7 +190,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	e := &exchange{Server: s, ctx: ctx, w: w, request: body, answer: s.decide(body), protocol: protocolOf(r.URL.Path)}
-	if f, ok := byName(r.Header.Get(faultHeader)); ok {
+	f, ok := byName(r.Header.Get(faultHeader))
+	if r.Header.Get(faultHeader) == "" {
+		if chosen := s.next(int64(len(body))); chosen != nil && chosen.serve != nil {
+			f, ok = *chosen, true
+		}
+	}
+	if ok {
 		f.serve(e)
 		return
 	}
