@@ -143,6 +143,7 @@ var layers = []layer{
 	}, {
 		{path: "bench/baseline"},
 		{path: "bench/hermes-bench"},
+		{path: "bench/hermes-torture"},
 		{path: "cmd/hermes"},
 	}}},
 }

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package main
+
+import "context"
+
+func mountDisk(context.Context, string, int64) (*smallDisk, error) { return nil, errNoDisk }
