@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/text"
 )
 
 // Summarize asks a model for a summary of at most about maxTokens tokens. The
@@ -28,6 +29,7 @@ type Engine struct {
 	failures int       // failed summaries in a row
 	quiet    time.Time // no model is asked for a summary until then
 	poor     int       // passes in a row that saved little
+	advised  bool      // the user knows that they saved little
 	window   int       // the window of these passes
 }
 
@@ -81,7 +83,8 @@ func (e *Engine) Fit(ctx context.Context, transcript []hermes.Message, p hermes.
 	same := hermes.CompactResult{Messages: transcript}
 	b := e.cfg.budget(p.Model, p.Window)
 	if p.Window != e.window { // another model: compression may help again
-		e.window, e.poor = p.Window, 0
+		e.window = p.Window
+		e.helped()
 	}
 	forced := p.Overflow || p.Demand
 	if !forced && (e.poor >= maxPoor || !due(transcript, p, b)) {
@@ -95,7 +98,7 @@ func (e *Engine) Fit(ctx context.Context, transcript []hermes.Message, p hermes.
 	w.prune(w.tailFrom(b, e.cfg.byBudget(), k), prunedFrom)
 	before := size(transcript)
 	if !forced && spaceMade(w, before, p, used(transcript, p), b) {
-		e.poor = 0
+		e.helped()
 		return w.result(fmt.Sprintf("Older tool results were shortened: about %d tokens became %d.", before, size(w.messages()))), nil
 	}
 	c, ok := w.cut(b, e.cfg, k)
@@ -115,7 +118,7 @@ func (e *Engine) Fit(ctx context.Context, transcript []hermes.Message, p hermes.
 	if p.Idle && size(w.between(c)) < before/idleSaves {
 		return same, nil // not worth the price of a summary
 	}
-	summary, err := e.summary(ctx, w, c, b, p)
+	summary, fixed, err := e.summary(ctx, w, c, b, p)
 	if err != nil {
 		return same, err
 	}
@@ -125,7 +128,7 @@ func (e *Engine) Fit(ctx context.Context, transcript []hermes.Message, p hermes.
 	w.assemble(c, summary)
 	w.sanitize()
 	after := w.size(0, len(w.entries))
-	if fixed := max(used(transcript, p)-before, 0); float64(after+fixed) >= nearlyFull*float64(p.Window) && w.squeeze(p.Window) {
+	if rest := max(used(transcript, p)-before, 0); float64(after+rest) >= nearlyFull*float64(cmp.Or(p.Window, defaultWindow)) && w.squeeze(p.Window) {
 		after = w.size(0, len(w.entries))
 	}
 	if p.Idle && before-after < before/idleSaves {
@@ -135,11 +138,15 @@ func (e *Engine) Fit(ctx context.Context, transcript []hermes.Message, p hermes.
 		same.Note = "A summary would be longer than the text it replaces, so nothing was compressed."
 		return same, nil
 	}
-	e.judge(before, after)
+	away := ""
 	if p.Idle {
-		return w.result(fmt.Sprintf("The conversation was compacted while you were away: about %d tokens became %d. Everything stays searchable.", before, after)), nil
+		away = " while you were away"
 	}
-	return w.result(fmt.Sprintf("The conversation was compacted: about %d tokens became %d. Everything stays searchable.", before, after)), nil
+	note := fmt.Sprintf("The conversation was compacted%s: about %d tokens became %d. Everything stays searchable.", away, before, after)
+	if fixed {
+		note += " The summary failed: a fixed note replaces " + text.Plural(c.count(), "message", "messages") + "."
+	}
+	return w.result(note + e.judge(before, after)), nil
 }
 
 // pruneAhead shortens large old results before the threshold is reached, if the
@@ -180,50 +187,61 @@ func spaceMade(w *work, before int, p hermes.ContextUsage, used int, b budget) b
 
 var errTooShort = errors.New("the conversation is too long for the model and cannot be shortened further; start a new session with /new, or choose a model with a larger window")
 
-// judge counts passes that saved less than a tenth.
-func (e *Engine) judge(before, after int) {
-	if before-after < before/10 {
-		e.poor++
-		return
+// advice is what the user can do when compaction pauses.
+const advice = " Compaction saved little twice in a row, so it pauses. Start a new session with /new, or keep one topic with /compress TOPIC."
+
+// judge counts passes that saved less than a tenth. It returns the advice when
+// compaction pauses for it, once until it helps again.
+func (e *Engine) judge(before, after int) string {
+	if before-after >= before/10 {
+		e.helped()
+		return ""
 	}
-	e.poor = 0
+	if e.poor++; e.poor < maxPoor || e.advised {
+		return ""
+	}
+	e.advised = true
+	return advice
 }
 
+// helped ends a pause.
+func (e *Engine) helped() { e.poor, e.advised = 0, false }
+
 // summary returns the summary of the cut messages, without a text if the
-// transcript must stay as it is for now.
-func (e *Engine) summary(ctx context.Context, w *work, c cut, b budget, p hermes.ContextUsage) (hermes.Part, error) {
+// transcript must stay as it is for now. fixed reports that no model made it.
+func (e *Engine) summary(ctx context.Context, w *work, c cut, b budget, p hermes.ContextUsage) (summary hermes.Part, fixed bool, err error) {
 	middle := w.between(c)
 	a := gather(w, c, b.anchors)
 	forced := p.Overflow || p.Demand
 	if e.summarize == nil || !p.Demand && e.now().Before(e.quiet) {
 		if !forced {
-			return hermes.Part{}, nil
+			return hermes.Part{}, false, nil
 		}
-		return render(a, staticSummary(a), e.redact), nil
+		return render(a, staticSummary(a), e.redact), true, nil
 	}
 	most := b.summaryTokens(size(middle))
-	text, err := e.summarize(ctx, w.turn(), e.redact(prompt(middle, a, p.Focus, promptText(p.Window))), most)
+	words, err := e.summarize(ctx, w.turn(), e.redact(prompt(middle, a, p.Focus, promptText(p.Window))), most)
 	if ctx.Err() != nil {
-		return hermes.Part{}, context.Cause(ctx)
+		return hermes.Part{}, false, context.Cause(ctx)
 	}
-	text = clip(clean(text), 6*most) // some models ignore the limit
-	if err == nil && text == "" {
+	words = clip(clean(words), 6*most) // some models ignore the limit
+	if err == nil && words == "" {
 		err = errors.New("the summary was empty")
 	}
 	if err == nil {
 		e.failures = 0
-		return render(a, text, e.redact), nil
+		return render(a, words, e.redact), false, nil
 	}
 	e.failures++
 	e.quiet = e.now().Add(cooldowns[min(e.failures, len(cooldowns))-1])
 	e.log.Warn("summarize the conversation", "err", err, "failures", e.failures)
 	if p.Overflow || e.failures > 1 && !p.Idle {
-		return render(a, staticSummary(a), e.redact), nil
+		return render(a, staticSummary(a), e.redact), true, nil
 	}
 	if p.Demand {
-		return hermes.Part{}, fmt.Errorf("summarize the conversation, which is unchanged: %w", err)
+		return hermes.Part{}, false, fmt.Errorf("summarize the conversation, which is unchanged: %w", err)
 	}
-	return hermes.Part{}, nil
+	return hermes.Part{}, false, nil
 }
 
 // work is a transcript being shortened: its entries and their origins.

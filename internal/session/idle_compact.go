@@ -77,7 +77,6 @@ func (s *Session) compactedIdle(op compactedOp) error {
 		return nil
 	}
 	s.publish(hermes.Compacted{CompactResult: op.result, Note: op.result.Note})
-	s.publish(hermes.Notice{Level: hermes.NoticeInfo, Text: op.result.Note})
 	return nil
 }
 

@@ -116,7 +116,7 @@ func (p *rawPrinter) Event(e hermes.Event) {
 	case hermes.CallDone:
 		p.renderer.callDone(e)
 		p.flushNotes()
-	case hermes.Notice:
+	case hermes.Notice, hermes.Compacted:
 		p.note(e)
 	case hermes.TurnDone:
 		p.done(e)
@@ -144,7 +144,7 @@ func (p *rawPrinter) text(s string) {
 func (p *rawPrinter) done(e hermes.TurnDone) {
 	p.out.endLine()
 	said := strings.TrimSpace(p.renderer.received.String())
-	if text := strings.TrimSpace(e.Text); text != "" && !strings.Contains(said, text) && e.Outcome != hermes.OutcomeFailed {
+	if text := strings.TrimSpace(e.Text); text != "" && !strings.Contains(said, text) && text != p.renderer.noted && e.Outcome != hermes.OutcomeFailed {
 		p.out.write(e.Text)
 		p.out.endLine()
 	}
@@ -152,12 +152,15 @@ func (p *rawPrinter) done(e hermes.TurnDone) {
 		p.notes.write("interrupted\n")
 	}
 	p.renderer.received.Reset()
+	p.renderer.noted = ""
 }
 
 func (p *rawPrinter) note(e hermes.Event) {
 	switch e := e.(type) {
 	case hermes.Notice:
 		p.renderer.notice(e)
+	case hermes.Compacted:
+		p.renderer.compacted(e)
 	case hermes.Reset:
 		p.renderer.say("The answer starts again: " + oneLine(e.Reason))
 	}

@@ -72,6 +72,10 @@ func TestPrintersOfOtherEnds(t *testing.T) {
 		"budget":       {[]hermes.Event{answer("step"), hermes.TurnDone{Outcome: hermes.OutcomeBudget, Text: "summary"}}, "step\nsummary\n", "", "summary\n"},
 		"reset": {[]hermes.Event{hermes.TextDelta{Text: "wrong"}, hermes.Reset{Reason: "lost"}, hermes.TextDelta{Text: "right"}, answer("right"), hermes.TurnDone{Outcome: hermes.OutcomeDone, Text: "right"}},
 			"wrong\n\nright\n", "The answer starts again: lost\n", "right\n"},
+		"compacted": {[]hermes.Event{hermes.TextDelta{Text: "I look."}, answer("I look."), hermes.Compacted{Note: "It was compacted."}, hermes.TextDelta{Text: "Done."}, answer("Done."), hermes.TurnDone{Outcome: hermes.OutcomeDone, Text: "Done."}},
+			"I look.\n\nDone.\n", "It was compacted.\n", "Done.\n"},
+		"compacted on demand": {[]hermes.Event{hermes.Compacted{Note: "It was compacted."}, hermes.TurnDone{Outcome: hermes.OutcomeDone, Text: "It was compacted."}},
+			"", "It was compacted.\n", "It was compacted.\n"},
 		"notice": {[]hermes.Event{hermes.Notice{Level: hermes.NoticeWarning, Text: "careful"}, answer("x"), hermes.TurnDone{Outcome: hermes.OutcomeDone, Text: "x"}}, "x\n", "careful\n", "x\n"},
 	} {
 		var out, notes, final bytes.Buffer

@@ -23,6 +23,7 @@ type renderer struct {
 	rest      string          // the end of it that was not streamed
 	printed   bool            // some of it is in the scrollback
 	lastText  string          // the last shown answer of the turn
+	noted     string          // what was said about a compaction of the turn
 	calls     []running
 	lastCall  string // the tool of the last call line
 	writing   hermes.CallDeltaSeen
@@ -104,6 +105,8 @@ func (t *renderer) event(e hermes.Event) {
 		t.reset(e.Reason)
 	case hermes.Notice:
 		t.notice(e)
+	case hermes.Compacted:
+		t.compacted(e)
 	case hermes.Appended:
 		t.appended(e.Message)
 	case hermes.CallStarted:

@@ -72,14 +72,25 @@ func (t *renderer) notice(e hermes.Notice) {
 	t.say(lines...)
 }
 
+// compacted says that the conversation was shortened.
+func (t *renderer) compacted(e hermes.Compacted) {
+	if e.Note == "" {
+		return
+	}
+	t.flush()
+	t.noted = strings.TrimSpace(e.Note)
+	t.notice(hermes.Notice{Level: hermes.NoticeInfo, Text: e.Note})
+}
+
 func (t *renderer) turnDone(e hermes.TurnDone) {
 	t.flush()
 	t.calls = nil
 	t.writing = hermes.CallDeltaSeen{}
 	t.lastCall = ""
-	if text := strings.TrimSpace(e.Text); text != "" && e.Outcome != hermes.OutcomeFailed && !strings.Contains(t.lastText, text) {
+	if text := strings.TrimSpace(e.Text); text != "" && e.Outcome != hermes.OutcomeFailed && !strings.Contains(t.lastText, text) && text != t.noted {
 		t.say(markup.Render(text, t.prose(t.width))...)
 	}
+	t.noted = ""
 	switch e.Outcome {
 	case hermes.OutcomeFailed:
 		text := e.Text
