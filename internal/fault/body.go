@@ -14,10 +14,11 @@ import (
 // reading is what was found in a body.
 type reading struct {
 	message   string        // the innermost, which is nearest to the cause
-	words     []byte        // all texts of the body, for the rules
+	words     []byte        // the texts that are the service's own, for the rules
 	codes     []string      // codes and types, lower case
 	param     string        // the parameter that the body names
 	status    int           // named inside the body
+	window    int           // the context length that a field names, in tokens
 	upstream  bool          // the error of another service, passed on
 	resetSaid bool          // a field says when a limit ends
 	delay     time.Duration // from a field: how long to wait
@@ -43,7 +44,7 @@ func (f *Failure) read() reading {
 		r.say(title(body))
 		return r
 	}
-	if !r.parse(body, 0) && len(body) > 0 {
+	if !r.parse(body, 0) && !r.events(body) && len(body) > 0 {
 		r.say(string(body[:min(len(body), maxText)]))
 	}
 	return r
@@ -55,9 +56,46 @@ func (r *reading) parse(raw []byte, depth int) bool {
 	if len(raw) > maxJSON || depth > maxDepth || json.Unmarshal(raw, &v) != nil {
 		return false
 	}
-	r.note(string(raw))
 	r.value(v, depth)
+	if r.message == "" && depth == 0 {
+		r.anything(v, 0)
+	}
 	return true
+}
+
+// events reads the lines of an event stream: gateways answer like this if a
+// stream fails before it begins.
+func (r *reading) events(body []byte) bool {
+	found := false
+	for line := range bytes.Lines(body) {
+		if data, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte("data:")); ok {
+			found = r.parse(bytes.TrimSpace(data), 0) || found
+		}
+	}
+	return found
+}
+
+// anything notes the texts of an object without a message, except for those
+// that repeat the request.
+func (r *reading) anything(v any, depth int) {
+	switch v := v.(type) {
+	case string:
+		r.note(v)
+	case []any:
+		for _, item := range v[:min(len(v), 16)] {
+			r.anything(item, depth+1)
+		}
+	case map[string]any:
+		for k, item := range v {
+			switch strings.ToLower(k) {
+			case "input", "param", "loc", "ctx", "request", "messages", "tools", "prompt", "body", "failed_generation":
+				continue
+			}
+			if depth < maxDepth {
+				r.anything(item, depth+1)
+			}
+		}
+	}
 }
 
 func (r *reading) value(v any, depth int) {
@@ -81,7 +119,9 @@ func (r *reading) value(v any, depth int) {
 // object reads the outer fields first. Inner ones replace them, since they are
 // nearer to the cause.
 func (r *reading) object(o map[string]any, depth int) {
-	for _, k := range []string{"detail", "errorMessage", "error_message", "error_msg", "msg", "Message", "message"} {
+	for _, k := range []string{
+		"title", "hint", "description", "error_description", "status_msg", "detail", "errorMessage", "error_message", "error_msg", "errmsg", "err", "msg", "Message", "message",
+	} {
 		if v := o[k]; v != nil && v != "" {
 			r.value(v, depth+1)
 		}
@@ -93,7 +133,8 @@ func (r *reading) object(o map[string]any, depth int) {
 		r.param = p
 	}
 	r.delays(o)
-	for _, k := range []string{"errors", "details", "response", "error"} {
+	r.windows(o)
+	for _, k := range []string{"errors", "details", "response", "base_resp", "error"} {
 		if v := o[k]; v != nil && v != "" {
 			r.value(v, depth+1)
 		}
@@ -141,14 +182,20 @@ func (r *reading) number(n int) {
 	}
 }
 
-// open reads a message, which may be JSON or end in JSON.
+// open reads a message, which may be JSON or contain it.
 func (r *reading) open(s string, depth int) {
 	s = strings.TrimSpace(s)
-	if i := strings.IndexAny(s, "{["); i >= 0 && depth < maxDepth {
+	if i := strings.IndexByte(s, '{'); i >= 0 && depth < maxDepth && len(s) <= maxJSON {
 		before := r.message
 		r.message = ""
-		if r.parse([]byte(s[i:]), depth+1) && r.message != "" {
+		var v any
+		dec := json.NewDecoder(strings.NewReader(s[i:]))
+		if dec.Decode(&v) == nil {
+			r.value(v, depth+1)
+		}
+		if r.message != "" {
 			r.note(s[:i])
+			r.note(s[i+int(dec.InputOffset()):])
 			return
 		}
 		r.message = before

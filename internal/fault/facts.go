@@ -2,6 +2,7 @@ package fault
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -11,8 +12,10 @@ type facts struct {
 	reading
 	chain   []error // every error that Err wraps, itself first
 	failure *Failure
-	status  int    // of HTTP, or named inside the answer; 0 is none
-	text    string // all texts there are, lower case
+	status  int      // of HTTP, or named inside the answer; 0 is none
+	text    string   // the service's own words, lower case; see ownWords
+	whole   string   // all texts there are, lower case
+	classes []string // the names of error classes in the text, lower case
 }
 
 func gather(q Question) *facts {
@@ -26,11 +29,15 @@ func gather(q Question) *facts {
 	if f.status == 0 || f.status == http.StatusOK {
 		f.status = f.reading.status // an error inside a stream may name its status
 	}
-	words := string(f.words)
-	if q.Err != nil {
-		words += "\n" + plain(q.Err)
+	if f.failure == nil {
+		if q.Err != nil {
+			f.whole = strings.ToLower(plain(q.Err))
+		}
+		f.text = f.whole
+		return f
 	}
-	f.text = strings.ToLower(words)
+	f.whole = strings.ToLower(string(f.words))
+	f.text, f.classes = ownWords(string(f.words))
 	return f
 }
 
@@ -120,31 +127,42 @@ func (f *facts) fingerprint() *Verdict {
 		return &multimodalTool
 	case (refused || inStream) && f.has(mustReasonWords):
 		return &reasoningRequired
-	case (refused || inStream || f.status == http.StatusRequestEntityTooLarge) && f.has(imageWords):
+	case (refused || inStream || f.status == http.StatusRequestEntityTooLarge) && f.has(imageWords) && !f.coded(overflowCodes):
 		return &imageTooLarge
 	}
 	return nil
 }
 
 // has reports whether the text contains one of the phrases, which are separated
-// by bars.
+// by bars. A phrase begins where a word begins.
 func (f *facts) has(phrases string) bool {
 	for phrase := range strings.SplitSeq(phrases, "|") {
-		if strings.Contains(f.text, phrase) {
+		if contains(f.text, phrase) {
 			return true
 		}
 	}
 	return false
 }
 
-// coded reports whether the body names one of the codes, which are separated by
-// bars.
+func contains(text, phrase string) bool {
+	for from := 0; ; {
+		i := strings.Index(text[from:], phrase)
+		if i < 0 {
+			return false
+		}
+		if i += from; i == 0 || !wordByte(phrase[0]) || !wordByte(text[i-1]) {
+			return true
+		}
+		from = i + 1
+	}
+}
+
+// coded reports whether the body names one of the codes or error classes, which
+// are separated by bars.
 func (f *facts) coded(codes string) bool {
 	for want := range strings.SplitSeq(codes, "|") {
-		for _, c := range f.codes {
-			if c == want {
-				return true
-			}
+		if slices.Contains(f.codes, want) || slices.Contains(f.classes, want) {
+			return true
 		}
 	}
 	return false

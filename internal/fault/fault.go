@@ -8,8 +8,9 @@
 // core package.
 //
 // Start reading at Classify and the order in facts.go. words.go lists the known
-// phrases, body.go finds them, status.go interprets the status, connection.go
-// handles failures below HTTP, and wait.go reads how long to wait.
+// phrases, body.go finds the texts, echo.go takes out what they repeat of the
+// request, status.go interprets the status, connection.go handles failures below
+// HTTP, and wait.go reads how long to wait.
 package fault
 
 import (

@@ -20,7 +20,7 @@ func Parameter(err error) string {
 	}
 	name := topLevel(f.param)
 	if name == "" {
-		name = named(f.text)
+		name = named(f.whole)
 	}
 	switch name {
 	case "model", "messages", "input", "contents", "prompt", "tools", "system", "instructions", "stream":

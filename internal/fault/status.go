@@ -17,6 +17,11 @@ func (f *facts) byStatus() *Verdict {
 		return f.missing()
 	case s == 408:
 		return &timeout
+	case s == 409, s == 425: // another request is in the way, or the service is not ready
+		if v := f.spoken(); v != nil {
+			return v
+		}
+		return &serverError
 	case s == 413:
 		return &tooLarge
 	case s == 422:
@@ -65,14 +70,18 @@ func (f *facts) missing() *Verdict {
 		return &billing
 	case f.has(providerPolicyWords), f.has("guardrail"):
 		return &providerPolicy
+	case f.lacks() != "":
+		return &format
 	case f.noModel():
 		return &modelNotFound
 	}
 	return &unknown
 }
 
+const modelMissingCodes = "model_not_found|model_not_available|invalid_model|model_not_exist|model_not_supported|model_decommissioned|unknown_model|model_deprecated|modelnotfound|notfounderror.model"
+
 func (f *facts) noModel() bool {
-	return f.coded("model_not_found|model_not_available|invalid_model") || f.has(modelMissingWords) ||
+	return f.coded(modelMissingCodes) || f.has(modelMissingWords) || f.coded("not_found_error") && f.has("model:") ||
 		f.has("model") && f.has("not found|does not exist|not exist|not available|is not supported|not a valid|try pulling|decommissioned|deprecated")
 }
 
@@ -82,10 +91,16 @@ func (f *facts) tooMany() *Verdict {
 		return &overloaded
 	case f.upstream || f.has("rate-limited upstream|upstream rate limit"):
 		return &upstreamRateLimit
-	case !f.has(explicitRateWords) && f.wall() && !f.passes():
+	case !f.rated() && f.wall() && !f.passes():
 		return &billing
 	}
 	return &rateLimit
+}
+
+// rated reports words or a code that mean speed and never money. The name of a
+// gateway's error class is none: it follows from the status.
+func (f *facts) rated() bool {
+	return f.has(explicitRateWords) || f.coded("rate_limit_exceeded|rate_limit_error|too_many_requests|throttling.ratequota|throttling.allocationquota|throttling.burstrate|limit_requests|limit_burst_rate")
 }
 
 // wall reports a limit of usage or money, rather than of speed.
@@ -100,10 +115,10 @@ func (f *facts) passes() bool {
 
 func (f *facts) server(status int) *Verdict {
 	switch {
-	case f.coded("invalid_request_error|unknown_parameter|unsupported_parameter"), f.has(parameterWords), f.has("invalid_request_error"):
-		return &format
-	case status == 500 && f.overflows():
+	case status == 500 && (f.coded(overflowCodes) || f.overflows()):
 		return &overflow // llama.cpp and similar servers answer like this
+	case f.coded("invalid_request_error|unknown_parameter|unsupported_parameter"), f.has(parameterWords), f.has("invalid_request_error"), f.lacks() != "":
+		return &format
 	case status == 503 || status == 529 || f.has(overloadWords):
 		return &overloaded
 	}
@@ -127,25 +142,41 @@ func (f *facts) spoken() *Verdict {
 	switch {
 	case f.coded("unsupported_parameter|unknown_parameter|unsupported_value"), f.has(parameterWords):
 		return &format // whatever the parameter is called
-	case f.coded("context_length_exceeded|exceed_context_size_error|model_context_window_exceeded"), f.overflows():
+	case f.coded(overflowCodes):
 		return &overflow
+	case f.coded(formatCodes), strings.ContainsAny(f.param, ".["): // one place of the request is wrong
+		return &format
+	case f.coded("no_db_connection"): // LiteLLM without a database knows one key only
+		return &auth
+	case f.overflows():
+		return &overflow
+	case f.lacks() != "":
+		return &format
 	case f.has(providerPolicyWords):
 		return &providerPolicy
-	case f.coded("content_filter|content_policy_violation|data_inspection_failed"), f.has(contentPolicyWords):
+	case f.coded("content_filter|content_policy_violation|contentpolicyviolationerror|data_inspection_failed"), f.has(contentPolicyWords):
 		return &contentPolicy
-	case f.has(rateWords) && !f.coded("insufficient_quota"):
+	case (f.has(rateWords) || f.rated() || f.coded("resource_exhausted|resourceexhausted")) && !f.coded("insufficient_quota"):
 		return &rateLimit
-	case f.has(billingWords), f.coded("insufficient_quota|billing_not_active"):
+	case f.has(billingWords), f.coded("insufficient_quota|billing_not_active|insufficient_credits|billing_error|payment_required"):
 		return f.payment()
-	case f.has(overloadWords):
+	case f.has(overloadWords), f.coded("overloaded_error|engine_overloaded"):
 		return &overloaded
-	case f.coded("model_not_found|invalid_model"), f.has(modelMissingWords):
+	case f.coded(modelMissingCodes), f.has(modelMissingWords):
 		return &modelNotFound
-	case f.coded("invalid_api_key|authentication_error"), f.has(badKeyWords):
+	case f.coded("invalid_api_key|api_key_invalid|authentication_error|unauthenticated"), f.has(badKeyWords):
 		return f.unauthorized(&auth)
 	}
 	return nil
 }
+
+const (
+	overflowCodes = "context_length_exceeded|exceed_context_size_error|model_context_window_exceeded|model_max_prompt_tokens_exceeded|" +
+		"context_window_exceeded|contextwindowexceedederror|max_tokens_exceeded"
+	// formatCodes name a mistake in one place of the request.
+	formatCodes = "invalid_function_parameters|invalid_function_name|invalid_value|invalid_type|missing_required_parameter|string_above_max_length|" +
+		"integer_above_max_value|integer_below_min_value|array_above_max_length|invalid_json|invalid_json_schema|invalid_schema|invalid_image|invalid_image_url|tool_use_failed"
+)
 
 // overflows reports a text about the length of the context, not about the
 // number of tokens per minute.
@@ -174,17 +205,17 @@ func (q Question) large(percent, tokens, messages int) bool {
 // byCode reads the code in the body of an error without a useful status.
 func (f *facts) byCode() *Verdict {
 	switch {
-	case f.coded("resource_exhausted|throttled|throttlingexception|rate_limit_exceeded|rate_limit_error|too_many_requests"):
+	case f.coded("resource_exhausted|resourceexhausted|throttled|throttlingexception|ratelimiterror|throttling_error"), f.rated():
 		return f.tooMany()
 	case f.coded("insufficient_quota|billing_not_active|billing_error|payment_required|insufficient_credits"):
 		return f.payment()
-	case f.coded("model_not_found|model_not_available|invalid_model"):
+	case f.coded(modelMissingCodes):
 		return &modelNotFound
-	case f.coded("context_length_exceeded|exceed_context_size_error|model_context_window_exceeded|max_tokens_exceeded"):
+	case f.coded(overflowCodes):
 		return &overflow
 	case f.coded("overloaded_error|engine_overloaded|service_unavailable|serviceunavailableexception|unavailable"):
 		return &overloaded
-	case f.coded("authentication_error|invalid_api_key|unauthenticated|permission_error|permission_denied|accessdeniedexception|unrecognizedclientexception"):
+	case f.coded("authentication_error|authenticationerror|invalid_api_key|api_key_invalid|no_db_connection|unauthenticated|permission_error|permission_denied|accessdeniedexception|unrecognizedclientexception"):
 		return f.unauthorized(&auth)
 	case f.coded("content_policy_violation|content_filter"):
 		return &contentPolicy

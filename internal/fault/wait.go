@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"cmp"
 	"math"
 	"net/http"
 	"strconv"
@@ -33,14 +34,14 @@ func (f *facts) wait() time.Duration {
 		return 0
 	}
 	h := f.failure.Header
-	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
+	if ms, err := strconv.ParseFloat(either(h, "Retry-After-Ms"), 64); err == nil && ms > 0 {
 		return secondsOf(ms / 1000)
 	}
 	now := f.Now
 	if date, err := http.ParseTime(h.Get("Date")); err == nil {
 		now = date // the service's clock; ours may be wrong
 	}
-	if wait, ok := RetryAfter(h.Get("Retry-After"), now); ok {
+	if wait, ok := RetryAfter(either(h, "Retry-After"), now); ok {
 		return wait
 	}
 	if f.delay > 0 {
@@ -57,6 +58,12 @@ func (f *facts) wait() time.Duration {
 		return resetOf(h, now)
 	}
 	return 0
+}
+
+// either returns a header of the service, or the one of the service behind it
+// that LiteLLM passes on under a name of its own.
+func either(h http.Header, name string) string {
+	return cmp.Or(h.Get(name), h.Get("llm_provider-"+name))
 }
 
 // delays reads the fields in which services say when a limit ends.
@@ -118,7 +125,7 @@ func momentOf(v any) (time.Time, bool) {
 func saysReset(h http.Header) bool {
 	for name := range h {
 		n := strings.ToLower(name)
-		if strings.HasPrefix(n, "retry-after") || strings.Contains(n, "ratelimit") && strings.Contains(n, "reset") {
+		if strings.HasPrefix(strings.TrimPrefix(n, "llm_provider-"), "retry-after") || strings.Contains(n, "ratelimit") && strings.Contains(n, "reset") {
 			return true
 		}
 	}
