@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"hermes"
+	"hermes/internal/transport/base"
 )
 
 // The JSON format of answers.
@@ -44,10 +45,11 @@ type (
 		StopReason  string `json:"stop_reason"`
 	}
 	usage struct {
-		Input      int64 `json:"input_tokens"`
-		Output     int64 `json:"output_tokens"`
-		CacheRead  int64 `json:"cache_read_input_tokens"`
-		CacheWrite int64 `json:"cache_creation_input_tokens"`
+		Input      base.Count   `json:"input_tokens"`
+		Output     base.Count   `json:"output_tokens"`
+		CacheRead  base.Count   `json:"cache_read_input_tokens"`
+		CacheWrite base.Count   `json:"cache_creation_input_tokens"`
+		Cost       base.Dollars `json:"cost"` // of routers
 	}
 )
 
@@ -63,12 +65,15 @@ func (a *answer) count(u *usage) {
 		Output:     max(a.usage.Output, u.Output),
 		CacheRead:  max(a.usage.CacheRead, u.CacheRead),
 		CacheWrite: max(a.usage.CacheWrite, u.CacheWrite),
+		Cost:       max(a.usage.Cost, u.Cost),
 	}
 }
 
 // tokens maps the usage. In this protocol, input already excludes the cache.
 func (u usage) tokens() *hermes.Usage {
-	return &hermes.Usage{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Calls: 1}
+	return &hermes.Usage{
+		Input: int64(u.Input), Output: int64(u.Output), CacheRead: int64(u.CacheRead), CacheWrite: int64(u.CacheWrite), Calls: 1,
+	}
 }
 
 var (

@@ -8,6 +8,7 @@ import (
 
 	"hermes"
 	"hermes/internal/fault"
+	"hermes/internal/transport/base"
 )
 
 // The JSON format of answers. The kind of an event is in a header of its frame.
@@ -46,16 +47,18 @@ type (
 		Usage      *usage `json:"usage"`
 	}
 	usage struct {
-		Input      int64 `json:"inputTokens"`
-		Output     int64 `json:"outputTokens"`
-		CacheRead  int64 `json:"cacheReadInputTokens"`
-		CacheWrite int64 `json:"cacheWriteInputTokens"`
+		Input      base.Count `json:"inputTokens"`
+		Output     base.Count `json:"outputTokens"`
+		CacheRead  base.Count `json:"cacheReadInputTokens"`
+		CacheWrite base.Count `json:"cacheWriteInputTokens"`
 	}
 )
 
 // tokens maps the usage. In this protocol, input already excludes the cache.
 func (u *usage) tokens() *hermes.Usage {
-	return &hermes.Usage{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Calls: 1}
+	return &hermes.Usage{
+		Input: int64(u.Input), Output: int64(u.Output), CacheRead: int64(u.CacheRead), CacheWrite: int64(u.CacheWrite), Calls: 1,
+	}
 }
 
 // finishOf reads a stop reason. Some of them are temporary failures.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/transport/base"
 )
 
 // The JSON format of answers, the same for a chunk and a whole answer.
@@ -45,22 +46,28 @@ type (
 		Arguments arguments `json:"arguments"`
 	}
 	usage struct {
-		PromptTokens     int64 `json:"prompt_tokens"`
-		CompletionTokens int64 `json:"completion_tokens"`
-		InputTokens      int64 `json:"input_tokens"`
-		OutputTokens     int64 `json:"output_tokens"`
-		CachedTokens     int64 `json:"cached_tokens"`
-		CacheHit         int64 `json:"prompt_cache_hit_tokens"`
-		CacheRead        int64 `json:"cache_read_input_tokens"`
-		CacheCreation    int64 `json:"cache_creation_input_tokens"`
+		PromptTokens     base.Count `json:"prompt_tokens"`
+		CompletionTokens base.Count `json:"completion_tokens"`
+		TotalTokens      base.Count `json:"total_tokens"`
+		InputTokens      base.Count `json:"input_tokens"`
+		OutputTokens     base.Count `json:"output_tokens"`
+		CachedTokens     base.Count `json:"cached_tokens"`
+		CacheHit         base.Count `json:"prompt_cache_hit_tokens"`
+		CacheRead        base.Count `json:"cache_read_input_tokens"`
+		CacheCreation    base.Count `json:"cache_creation_input_tokens"`
 		Prompt           *struct {
-			Cached   *int64 `json:"cached_tokens"`
-			Written  *int64 `json:"cache_write_tokens"`
-			Creation *int64 `json:"cache_creation_tokens"`
+			Cached   *base.Count `json:"cached_tokens"`
+			Written  *base.Count `json:"cache_write_tokens"`
+			Creation *base.Count `json:"cache_creation_tokens"`
 		} `json:"prompt_tokens_details"`
 		Completion *struct {
-			Reasoning int64 `json:"reasoning_tokens"`
+			Reasoning base.Count `json:"reasoning_tokens"`
 		} `json:"completion_tokens_details"`
+		Cost        base.Dollars `json:"cost"`
+		BYOK        bool         `json:"is_byok"`
+		CostDetails struct {
+			Upstream base.Dollars `json:"upstream_inference_cost"`
+		} `json:"cost_details"`
 	}
 )
 
@@ -149,10 +156,10 @@ func (a *arguments) UnmarshalJSON(raw []byte) error {
 // tokens maps the usage: nested fields win over top-level ones, and the input
 // excludes what went through the cache.
 func (u *usage) tokens() *hermes.Usage {
-	out := &hermes.Usage{Output: max(u.CompletionTokens, u.OutputTokens), Calls: 1}
-	prompt := max(u.PromptTokens, u.InputTokens)
-	out.CacheRead = max(u.CachedTokens, u.CacheHit, u.CacheRead)
-	out.CacheWrite = u.CacheCreation
+	out := base.Tokens{
+		Prompt: max(u.PromptTokens, u.InputTokens), Output: max(u.CompletionTokens, u.OutputTokens), Total: u.TotalTokens,
+		CacheRead: max(u.CachedTokens, u.CacheHit, u.CacheRead), CacheWrite: u.CacheCreation,
+	}
 	if u.Prompt != nil {
 		if u.Prompt.Cached != nil {
 			out.CacheRead = *u.Prompt.Cached
@@ -166,6 +173,8 @@ func (u *usage) tokens() *hermes.Usage {
 	if u.Completion != nil {
 		out.Reasoning = u.Completion.Reasoning
 	}
-	out.Input = max(0, prompt-out.CacheRead-out.CacheWrite)
-	return out
+	return out.Usage()
 }
+
+// cost returns what the service says that the answer costs, nil if nothing.
+func (u *usage) cost() *hermes.Money { return base.Cost(u.Cost, u.CostDetails.Upstream, u.BYOK) }

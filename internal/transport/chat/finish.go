@@ -30,8 +30,11 @@ func (a *answer) close(err error) error {
 	if err == nil && !a.yieldAll(a.endings()) {
 		return base.ErrStopped
 	}
-	if a.usage != nil && !a.yield(hermes.Delta{Usage: a.usage.tokens()}) {
-		return base.ErrStopped
+	if a.usage != nil {
+		cost := a.usage.cost()
+		if !a.yield(hermes.Delta{Usage: a.usage.tokens()}) || cost != nil && !a.yield(hermes.Delta{Cost: cost}) {
+			return base.ErrStopped
+		}
 	}
 	if err != nil {
 		return err

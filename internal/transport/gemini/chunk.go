@@ -9,6 +9,7 @@ import (
 
 	"hermes"
 	"hermes/internal/fault"
+	"hermes/internal/transport/base"
 )
 
 // The JSON format of answers, the same for a chunk and a whole answer.
@@ -42,11 +43,11 @@ type (
 		Args json.RawMessage `json:"args"`
 	}
 	usage struct {
-		Prompt     int64 `json:"promptTokenCount"`
-		Tools      int64 `json:"toolUsePromptTokenCount"`
-		Cached     int64 `json:"cachedContentTokenCount"`
-		Candidates int64 `json:"candidatesTokenCount"`
-		Thoughts   int64 `json:"thoughtsTokenCount"`
+		Prompt     base.Count `json:"promptTokenCount"`
+		Tools      base.Count `json:"toolUsePromptTokenCount"`
+		Cached     base.Count `json:"cachedContentTokenCount"`
+		Candidates base.Count `json:"candidatesTokenCount"`
+		Thoughts   base.Count `json:"thoughtsTokenCount"`
 	}
 )
 
@@ -54,8 +55,8 @@ type (
 // output includes the thinking.
 func (u *usage) tokens() *hermes.Usage {
 	return &hermes.Usage{
-		Input: max(0, u.Prompt+u.Tools-u.Cached), CacheRead: u.Cached,
-		Output: u.Candidates + u.Thoughts, Reasoning: u.Thoughts, Calls: 1,
+		Input: int64(max(0, u.Prompt+u.Tools-u.Cached)), CacheRead: int64(u.Cached),
+		Output: int64(u.Candidates + u.Thoughts), Reasoning: int64(u.Thoughts), Calls: 1,
 	}
 }
 

@@ -31,8 +31,8 @@ type chunk struct {
 	} `json:"message"`
 	Done   bool            `json:"done"`
 	Reason string          `json:"done_reason"`
-	Prompt int64           `json:"prompt_eval_count"`
-	Output int64           `json:"eval_count"`
+	Prompt base.Count      `json:"prompt_eval_count"`
+	Output base.Count      `json:"eval_count"`
 	Error  json.RawMessage `json:"error"`
 }
 
@@ -180,7 +180,7 @@ func (a *answer) close(err error) error {
 			return stop
 		}
 	}
-	usage := &hermes.Usage{Input: a.last.Prompt, Output: a.last.Output, Calls: 1}
+	usage := &hermes.Usage{Input: int64(a.last.Prompt), Output: int64(a.last.Output), Calls: 1}
 	if stop := a.yield(hermes.Delta{Usage: usage}); stop != nil {
 		return stop
 	}

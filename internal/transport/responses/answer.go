@@ -180,6 +180,11 @@ func (a *answer) close(err error) error {
 		if stop := a.yield(hermes.Delta{Usage: a.usage.tokens()}); stop != nil {
 			return stop
 		}
+		if cost := a.usage.cost(); cost != nil {
+			if stop := a.yield(hermes.Delta{Cost: cost}); stop != nil {
+				return stop
+			}
+		}
 	}
 	if err != nil {
 		return err

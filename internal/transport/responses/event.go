@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/transport/base"
 )
 
 // The JSON format of answers.
@@ -47,16 +48,22 @@ type (
 		Refusal string `json:"refusal"`
 	}
 	usage struct {
-		Input        int64 `json:"input_tokens"`
-		Output       int64 `json:"output_tokens"`
-		Cached       int64 `json:"cached_tokens"`
+		Input        base.Count `json:"input_tokens"`
+		Output       base.Count `json:"output_tokens"`
+		Total        base.Count `json:"total_tokens"`
+		Cached       base.Count `json:"cached_tokens"`
 		InputDetails *struct {
-			Cached  int64 `json:"cached_tokens"`
-			Written int64 `json:"cache_write_tokens"`
+			Cached  base.Count `json:"cached_tokens"`
+			Written base.Count `json:"cache_write_tokens"`
 		} `json:"input_tokens_details"`
 		OutputDetails *struct {
-			Reasoning int64 `json:"reasoning_tokens"`
+			Reasoning base.Count `json:"reasoning_tokens"`
 		} `json:"output_tokens_details"`
+		Cost        base.Dollars `json:"cost"`
+		BYOK        bool         `json:"is_byok"`
+		CostDetails struct {
+			Upstream base.Dollars `json:"upstream_inference_cost"`
+		} `json:"cost_details"`
 	}
 )
 
@@ -102,13 +109,15 @@ func isError(raw json.RawMessage) bool {
 // tokens maps the usage: nested fields win over top-level ones, and the input
 // excludes what went through the cache.
 func (u *usage) tokens() *hermes.Usage {
-	out := &hermes.Usage{Output: u.Output, CacheRead: u.Cached, Calls: 1}
+	out := base.Tokens{Prompt: u.Input, Output: u.Output, Total: u.Total, CacheRead: u.Cached}
 	if u.InputDetails != nil {
 		out.CacheRead, out.CacheWrite = u.InputDetails.Cached, u.InputDetails.Written
 	}
 	if u.OutputDetails != nil {
 		out.Reasoning = u.OutputDetails.Reasoning
 	}
-	out.Input = max(0, u.Input-out.CacheRead-out.CacheWrite)
-	return out
+	return out.Usage()
 }
+
+// cost returns what the service says that the answer costs, nil if nothing.
+func (u *usage) cost() *hermes.Money { return base.Cost(u.Cost, u.CostDetails.Upstream, u.BYOK) }
