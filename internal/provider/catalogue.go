@@ -37,9 +37,9 @@ func catalogue() []Row {
 		{Name: "alibaba-cn", Title: "Alibaba Model Studio (China)", Aliases: []string{"dashscope-cn"}, BaseURL: "https://dashscope.aliyuncs.com/compatible-mode/v1", KeyVars: []string{"DASHSCOPE_CN_API_KEY"}, Model: "qwen3-max", Chat: qwen},
 		{Name: "alibaba-coding-plan", Title: "Alibaba Coding Plan", BaseURL: "https://coding-intl.dashscope.aliyuncs.com/v1", KeyVars: []string{"ALIBABA_CODING_PLAN_API_KEY"}, Model: "qwen3-coder-plus"},
 		{Name: "alibaba-coding-plan-cn", Title: "Alibaba Coding Plan (China)", BaseURL: "https://coding.dashscope.aliyuncs.com/v1", KeyVars: []string{"ALIBABA_CODING_PLAN_CN_API_KEY"}, Model: "qwen3-coder-plus"},
-		{Name: "nvidia", Title: "NVIDIA", Aliases: []string{"nim"}, BaseURL: "https://integrate.api.nvidia.com/v1", URLVars: []string{"NVIDIA_BASE_URL"}, KeyVars: []string{"NVIDIA_API_KEY"}},
+		{Name: "nvidia", Title: "NVIDIA", Aliases: []string{"nim"}, BaseURL: "https://integrate.api.nvidia.com/v1", URLVars: []string{"NVIDIA_BASE_URL"}, KeyVars: []string{"NVIDIA_API_KEY"}, Keeps: []string{"*"}},
 		{Name: "huggingface", Title: "Hugging Face", Aliases: []string{"hf"}, BaseURL: "https://router.huggingface.co/v1", URLVars: []string{"HF_BASE_URL"}, KeyVars: []string{"HF_TOKEN", "HUGGINGFACE_API_KEY"}},
-		{Name: "groq", Title: "Groq", BaseURL: "https://api.groq.com/openai/v1", KeyVars: []string{"GROQ_API_KEY"}, Chat: effort, Tiers: groqTiers()},
+		{Name: "groq", Title: "Groq", BaseURL: "https://api.groq.com/openai/v1", KeyVars: []string{"GROQ_API_KEY"}, Keeps: []string{"compound", "compound-mini"}, Chat: effort, Tiers: groqTiers()},
 		{Name: "mistral", Title: "Mistral", BaseURL: "https://api.mistral.ai/v1", KeyVars: []string{"MISTRAL_API_KEY"}, Chat: chat.Quirks{NoUsageOption: true}},
 		{Name: "together", Title: "Together", BaseURL: "https://api.together.xyz/v1", KeyVars: []string{"TOGETHER_API_KEY"}},
 		{Name: "cerebras", Title: "Cerebras", BaseURL: "https://api.cerebras.ai/v1", KeyVars: []string{"CEREBRAS_API_KEY"}, Chat: effort},
@@ -53,7 +53,7 @@ func catalogue() []Row {
 		{Name: "arcee", Title: "Arcee", BaseURL: "https://api.arcee.ai/api/v1", KeyVars: []string{"ARCEEAI_API_KEY", "ARCEE_API_KEY"}},
 		{Name: "gmi", Title: "GMI Cloud", BaseURL: "https://api.gmi-serving.com/v1", KeyVars: []string{"GMI_API_KEY"}},
 		{Name: "kilocode", Title: "Kilo", Aliases: []string{"kilo"}, BaseURL: "https://api.kilo.ai/api/gateway", KeyVars: []string{"KILOCODE_API_KEY", "KILO_API_KEY"}, Aggregator: true, CacheMarks: true, Header: title, Chat: aggregator},
-		{Name: "ai-gateway", Title: "Vercel AI Gateway", Aliases: []string{"vercel"}, BaseURL: "https://ai-gateway.vercel.sh/v1", KeyVars: []string{"AI_GATEWAY_API_KEY"}, Aggregator: true, CacheMarks: true, Header: title, Chat: aggregator, Tiers: openAITiers()},
+		{Name: "ai-gateway", Title: "Vercel AI Gateway", Aliases: []string{"vercel"}, BaseURL: "https://ai-gateway.vercel.sh/v1", KeyVars: []string{"AI_GATEWAY_API_KEY"}, Aggregator: true, Vendors: vercelVendors(), CacheMarks: true, Header: title, Chat: aggregator, Tiers: openAITiers()},
 		{Name: "opencode-zen", Title: "OpenCode Zen", BaseURL: "https://opencode.ai/zen/v1", KeyVars: []string{"OPENCODE_ZEN_API_KEY"}},
 		{Name: "opencode-go", Title: "OpenCode Go", BaseURL: "https://opencode.ai/zen/go/v1", KeyVars: []string{"OPENCODE_GO_API_KEY"}},
 		{Name: "ollama-cloud", Title: "Ollama Cloud", BaseURL: "https://ollama.com/v1", KeyVars: []string{"OLLAMA_API_KEY"}, Chat: effort},
@@ -84,6 +84,12 @@ func catalogue() []Row {
 		{Name: "router", Title: "Ramp Router", Unavailable: needsAddress},
 		{Name: "actual", Title: "Actual", Unavailable: needsAddress},
 	}
+}
+
+// vercelVendors are the names of vendors that Vercel's list of models has and OpenRouter
+// writes in another way.
+func vercelVendors() map[string]string {
+	return map[string]string{"x-ai": "xai", "z-ai": "zai", "meta-llama": "meta", "mistralai": "mistral", "qwen": "alibaba"}
 }
 
 // awsVars are the variables that show that the AWS tools are set up.

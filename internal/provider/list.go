@@ -41,7 +41,7 @@ func (s *service) Model(name string) (hermes.Model, error) {
 	if why := s.e.missing(); why != "" {
 		return nil, fmt.Errorf("%w: %s", hermes.ErrNoModel, why)
 	}
-	return s.c.build(choice{s.e, nameFor(s.e.Row, name)})
+	return s.c.build(choice{s.e, s.c.nameFor(s.e, name)})
 }
 
 // List asks the service for its models.
@@ -78,6 +78,9 @@ func (c *Catalogue) list(ctx context.Context, e endpoint) ([]hermes.ModelInfo, e
 		list, err := c.listAt(ctx, e, key, url)
 		if err == nil {
 			c.learned.keep(e.BaseURL, list)
+			if path := strings.TrimSuffix(strings.TrimPrefix(url, root), "/models"); path == "" || path == apiPath {
+				c.bases.keep(e.BaseURL, path)
+			}
 			return list, nil
 		}
 		if firstErr == nil {

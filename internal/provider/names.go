@@ -1,6 +1,9 @@
 package provider
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // lineage says where a family of models comes from.
 type lineage struct {
@@ -38,15 +41,25 @@ func familyOf(name string) lineage {
 	return lineage{}
 }
 
+// nameFor writes a model's name as a service wants it: as its list of models has it,
+// or as the rules of its row say.
+func (c *Catalogue) nameFor(e endpoint, name string) string {
+	if _, listed := c.learned.of(e.BaseURL, name); listed {
+		return name
+	}
+	return nameFor(e.Row, name)
+}
+
 // nameFor writes a model's name as a service wants it: Anthropic without
 // vendor and with hyphens, Copilot without vendor and with dots, aggregators
-// with the vendor. For others it only removes their own name from the front.
+// with the vendor. For others it only removes their own name from the front, where
+// that does not belong to the id.
 func nameFor(r Row, name string) string {
 	switch {
 	case name == "":
 		return ""
 	case r.Name == "anthropic":
-		name = strings.TrimPrefix(name, "anthropic/")
+		name = withoutOwn(r, name)
 		if strings.HasPrefix(name, "claude") {
 			name = strings.ReplaceAll(name, ".", "-")
 		}
@@ -64,33 +77,57 @@ func nameFor(r Row, name string) string {
 
 func withVendor(r Row, name string) string {
 	if short := withoutOwn(r, name); strings.Contains(short, "/") {
-		return short // openrouter/anthropic/claude…, but not openrouter/auto
+		name = short // openrouter/anthropic/claude…, but not openrouter/auto
 	}
-	if strings.Contains(name, "/") {
-		return name
+	vendor, model, given := strings.Cut(name, "/")
+	if !given {
+		vendor, model = familyOf(name).vendor, name
+		if vendor == "" {
+			return name
+		}
 	}
-	if vendor := familyOf(name).vendor; vendor != "" {
-		return vendor + "/" + name
-	}
-	return name
+	return r.vendor(vendor, model) + "/" + model
 }
 
-// withoutOwn removes the service's own name or alias from the front.
+// vendor returns the name of a model's vendor at an aggregator. The given one may be
+// that of another aggregator, if the model is known to be its.
+func (r Row) vendor(given, model string) string {
+	if own := r.Vendors[given]; own != "" {
+		return own
+	}
+	usual := familyOf(model).vendor
+	if r.Vendors[usual] == "" && given == vercelVendors()[usual] {
+		return usual
+	}
+	return given
+}
+
+// withoutOwn removes the service's own name or alias from the front, unless it
+// belongs to the id of the model. It adds one that is missing there.
 func withoutOwn(r Row, name string) string {
 	head, rest, ok := strings.Cut(name, "/")
+	if !ok && r.keeps(name) {
+		return r.Name + "/" + name
+	}
 	if !ok || rest == "" {
 		return name
 	}
-	head = strings.ToLower(head)
-	if head == r.Name {
+	if head = strings.ToLower(head); head != r.Name && !slices.Contains(r.Aliases, head) {
+		return name
+	}
+	switch {
+	case len(r.Keeps) == 0:
 		return rest
+	case head == r.Name && !strings.Contains(rest, "/") && (r.keeps(rest) || slices.Contains(r.Keeps, "*")):
+		return name
 	}
-	for _, a := range r.Aliases {
-		if head == a {
-			return rest
-		}
-	}
-	return name
+	return withoutOwn(r, rest)
+}
+
+// keeps reports whether the id of a model is known to begin with the service's own
+// name.
+func (r Row) keeps(model string) bool {
+	return slices.ContainsFunc(r.Keeps, func(k string) bool { return k == model || k == "*" && familyOf(model).home == r.Name })
 }
 
 // dotted writes a version with dots: claude-sonnet-4-6 is claude-sonnet-4.6.

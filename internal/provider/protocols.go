@@ -53,8 +53,12 @@ func gpt5(model string) bool {
 
 // common is the configuration that all protocols share.
 func (c *Catalogue) common(ch choice, key hermes.Key, client *http.Client, header http.Header) base.Config {
+	address := ch.BaseURL
+	if ch.Protocol == ProtocolChat || ch.Protocol == ProtocolResponses {
+		address = strings.TrimRight(address, "/") + c.bases.of(address)
+	}
 	return base.Config{
-		ID: ch.ref(), Provider: ch.Name, Model: ch.model, BaseURL: ch.BaseURL, Setting: ch.setting(), Key: key.Secret,
+		ID: ch.ref(), Provider: ch.Name, Model: ch.model, BaseURL: address, Setting: ch.setting(), Key: key.Secret,
 		Header: header, Each: eachOf(ch), Client: client, Clocks: c.clocks(ch), Window: c.window(ch), Now: c.cfg.Now,
 	}
 }

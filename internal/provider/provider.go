@@ -130,8 +130,9 @@ type Catalogue struct {
 	index map[string]int // of rows, by name and alias
 
 	learned  learnedInfo // what servers reported about their models
-	quirks   quirkTable  // what endpoints refuse
-	failover *failover   // which model answers each turn, and which ones pause
+	bases    learnedBases
+	quirks   quirkTable // what endpoints refuse
+	failover *failover  // which model answers each turn, and which ones pause
 
 	mu       sync.Mutex
 	found    []found             // local servers that answered
@@ -169,6 +170,7 @@ func New(cfg Config) (*Catalogue, error) {
 		cfg.Local = usualPorts()
 	}
 	c := &Catalogue{cfg: cfg, rows: catalogue(), index: map[string]int{}, learned: learnedInfo{dir: cfg.Answers}, failover: newFailover()}
+	c.bases.info = &c.learned
 	for i, r := range c.rows {
 		c.index[r.Name] = i
 		for _, a := range r.Aliases {

@@ -130,7 +130,7 @@ func (c *Catalogue) named(name, model string) (choice, error) {
 	if err != nil {
 		return choice{}, err
 	}
-	return choice{e, nameFor(e.Row, cmp.Or(strings.TrimSpace(model), e.Model))}, nil
+	return choice{e, c.nameFor(e, cmp.Or(strings.TrimSpace(model), e.Model))}, nil
 }
 
 // override applies the settings of the section model over the service's own.
@@ -198,7 +198,7 @@ func (c *Catalogue) explicit(model string) (choice, error) {
 	if err != nil {
 		return choice{}, err
 	}
-	return choice{e, nameFor(e.Row, cmp.Or(model, e.Model))}, nil
+	return choice{e, c.nameFor(e, cmp.Or(model, e.Model))}, nil
 }
 
 // byName finds a service for a model when only its name is known.
@@ -206,11 +206,11 @@ func (c *Catalogue) byName(ctx context.Context, ref string) (choice, error) {
 	vendor, rest, slash := strings.Cut(ref, "/")
 	home := strings.ToLower(vendor)
 	if !slash {
-		home, rest = familyOf(ref).home, ref
-	} else if l := familyOf(rest); l.prefix != "" && l.home == "" {
+		home = familyOf(ref).home
+	} else if l := familyOf(rest); l.vendor == home && l.home == "" {
 		home = "" // open weights: their maker does not serve them
 	}
-	direct, err := c.named(home, rest)
+	direct, err := c.named(home, ref) // the service's own name may belong to the id
 	if home != "" && err == nil && direct.missing() == "" {
 		return direct, nil
 	}
@@ -219,7 +219,7 @@ func (c *Catalogue) byName(ctx context.Context, ref string) (choice, error) {
 			continue
 		}
 		if e, err := c.endpoint(r.Name); err == nil && e.missing() == "" {
-			return choice{e, nameFor(e.Row, ref)}, nil
+			return choice{e, c.nameFor(e, ref)}, nil
 		}
 	}
 	for _, s := range c.local(ctx) {
@@ -261,7 +261,7 @@ func (c *Catalogue) anything(ctx context.Context) (choice, error) {
 			continue
 		}
 		if e.Model != "" {
-			return choice{e, nameFor(e.Row, e.Model)}, nil
+			return choice{e, c.nameFor(e, e.Model)}, nil
 		}
 		if keyed == nil {
 			keyed = &e

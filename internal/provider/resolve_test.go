@@ -77,6 +77,10 @@ func TestReferences(t *testing.T) {
 		{"provider custom", "", "custom:m", provider.Config{Provider: "custom", BaseURL: "http://127.0.0.1:9/v1", Model: "m"}, all},
 		{"address for a known provider", "", "anthropic:claude-x", provider.Config{Provider: "anthropic", BaseURL: "http://127.0.0.1:9", Model: "claude-x"}, all},
 		{"local server named", "ollama:qwen3:8b", "ollama:qwen3:8b", provider.Config{}, vars{}},
+		{"the vendor's own name belongs to the id", "nvidia/llama-3.1-nemotron-ultra-253b-v1", "nvidia:nvidia/llama-3.1-nemotron-ultra-253b-v1", provider.Config{}, vars{"NVIDIA_API_KEY": "n"}},
+		{"a provider that serves open weights", "groq/llama-3.3-70b-versatile", "groq:llama-3.3-70b-versatile", provider.Config{}, vars{"GROQ_API_KEY": "g", "OPENROUTER_API_KEY": "r"}},
+		{"an aggregator's own model", "openrouter/auto", "openrouter:openrouter/auto", provider.Config{}, all},
+		{"another aggregator", "grok-4", "ai-gateway:xai/grok-4", provider.Config{}, vars{"AI_GATEWAY_API_KEY": "v"}},
 		{"own name before the model", "openrouter:openrouter/auto", "openrouter:openrouter/auto", provider.Config{}, all},
 	}
 	for _, tt := range tests {
@@ -207,6 +211,27 @@ func TestNames(t *testing.T) {
 		{"zai", "z-ai/glm-4.6", "glm-4.6"},
 		{"groq", "openai/gpt-oss-120b", "openai/gpt-oss-120b"},
 		{"huggingface", "zai-org/GLM-4.6", "zai-org/GLM-4.6"},
+		{"nvidia", "nvidia/llama-3.3-nemotron-super-49b-v1", "nvidia/llama-3.3-nemotron-super-49b-v1"},
+		{"nvidia", "nvidia/nvidia/nemotron-4-340b-instruct", "nvidia/nemotron-4-340b-instruct"},
+		{"nvidia", "nemotron-4-340b-instruct", "nvidia/nemotron-4-340b-instruct"},
+		{"nvidia", "nim/meta/llama-3.3-70b-instruct", "meta/llama-3.3-70b-instruct"},
+		{"groq", "groq/compound", "groq/compound"},
+		{"groq", "groq/groq/compound-mini", "groq/compound-mini"},
+		{"groq", "compound-mini", "groq/compound-mini"},
+		{"groq", "groq/llama-3.3-70b-versatile", "llama-3.3-70b-versatile"},
+		{"groq", "groq/compound-beta", "compound-beta"},
+		{"openrouter", "openrouter/auto", "openrouter/auto"},
+		{"ai-gateway", "grok-4", "xai/grok-4"},
+		{"ai-gateway", "z-ai/glm-4.6", "zai/glm-4.6"},
+		{"ai-gateway", "vercel/meta-llama/llama-4-scout", "meta/llama-4-scout"},
+		{"ai-gateway", "qwen3-max", "alibaba/qwen3-max"},
+		{"ai-gateway", "mistralai/mixtral-8x22b-instruct", "mistral/mixtral-8x22b-instruct"},
+		{"ai-gateway", "vercel/v0-1.5-md", "vercel/v0-1.5-md"},
+		{"ai-gateway", "anthropic/claude-sonnet-4.6", "anthropic/claude-sonnet-4.6"},
+		{"openrouter", "xai/grok-4", "x-ai/grok-4"},
+		{"openrouter", "meta/llama-4-scout", "meta-llama/llama-4-scout"},
+		{"openrouter", "alibaba/tongyi-deepresearch-30b-a3b", "alibaba/tongyi-deepresearch-30b-a3b"},
+		{"kilocode", "grok-code-fast-1", "x-ai/grok-code-fast-1"},
 	}
 	for _, tt := range tests {
 		if got := provider.NameFor(tt.row, tt.in); got != tt.want {
@@ -249,6 +274,66 @@ func TestLocalServersAreFound(t *testing.T) {
 		m, err := c.Model(t.Context(), ref)
 		if err != nil || m.ID() != want {
 			t.Errorf("%q: %v, %v; want %s", ref, m, err, want)
+		}
+	}
+}
+
+// TestNamesAreTakenFromTheList is about a server whose ids begin with its own name.
+func TestNamesAreTakenFromTheList(t *testing.T) {
+	t.Parallel()
+	srv := models(t, "/models", "box/own", "plain")
+	c := mustNew(t, provider.Config{Custom: map[string]provider.Custom{"box": {BaseURL: srv.URL}}})
+	p, err := c.Provider("box")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.List(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for ref, want := range map[string]string{"box:box/own": "custom:box:box/own", "box:box/plain": "custom:box:plain"} {
+		if m, err := c.Model(t.Context(), ref); err != nil || m.ID() != want {
+			t.Errorf("%s is %v, %v, want %s", ref, m, err, want)
+		}
+	}
+}
+
+// TestTheAddressOfTheListIsThatOfTheChat is about a server whose address was set without
+// the path of its API.
+func TestTheAddressOfTheListIsThatOfTheChat(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"", "/v1"} {
+		var asked []string
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch r.URL.Path {
+			case path + "/models":
+				fmt.Fprint(w, `{"data":[{"id":"m"}]}`)
+			case path + "/chat/completions":
+				says("ok")(w, r)
+			default:
+				asked = append(asked, r.URL.Path)
+				http.NotFound(w, r)
+			}
+		}))
+		t.Cleanup(srv.Close)
+		dir := t.TempDir()
+		for _, again := range []bool{false, true} { // the second catalogue is that of the next start
+			cfg := provider.Config{Custom: map[string]provider.Custom{"box": {BaseURL: srv.URL + "/"}}, Answers: dir, Retries: -1}
+			c, asked := mustNew(t, cfg), &asked
+			if p, err := c.Provider("box"); err != nil {
+				t.Fatal(err)
+			} else if !again {
+				if _, err := p.List(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				*asked = nil
+			}
+			m, err := c.Model(t.Context(), "box:m")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := hermes.Collect(m.Stream(t.Context(), &hermes.Request{Messages: []hermes.Message{hermes.UserText("hi")}})); err != nil || len(*asked) > 0 {
+				t.Errorf("path %q: %v, also asked %v", path, err, *asked)
+			}
 		}
 	}
 }

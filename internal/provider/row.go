@@ -38,7 +38,13 @@ type Row struct {
 	Model string
 	// Aggregator services name models with their vendor.
 	Aggregator bool
-	Header     map[string]string
+	// Vendors are the names of vendors at this service where they differ from those
+	// of OpenRouter.
+	Vendors map[string]string
+	// Keeps lists the models whose ids begin with the service's own name and a slash:
+	// "groq/compound". "*" is all.
+	Keeps  []string
+	Header map[string]string
 	// Chat and Responses hold the service's quirks for these protocols.
 	Chat      chat.Quirks
 	Responses responses.Quirks
