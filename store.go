@@ -24,10 +24,10 @@ type Store interface {
 // Sessions is the part of a [Store] for session rows.
 type Sessions interface {
 	// CreateSession stores a new row; ID and Started must be set. If another
-	// session has the title, the error is ErrTitleTaken.
+	// session has the title, in any case, the error is ErrTitleTaken.
 	CreateSession(ctx context.Context, s Session) error
 	// FindSession finds a session by its id, a unique prefix of the id, or its
-	// title. For numbered titles ("x #2"), "x" finds the newest. If several
+	// title, in any case. For numbered titles ("x #2"), "x" finds the newest. If several
 	// sessions match, the error is ErrAmbiguous.
 	FindSession(ctx context.Context, ref string) (Session, error)
 	// ListSessions returns rows, last active first, without System and Tools.

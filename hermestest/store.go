@@ -109,7 +109,7 @@ func (s *Store) byID(id string) (*storedSession, error) {
 
 func (s *Store) titleTaken(title string, by *storedSession) error {
 	for _, r := range s.sessions {
-		if title != "" && r != by && r.row.Title == title {
+		if title != "" && r != by && strings.EqualFold(r.row.Title, title) {
 			return fmt.Errorf("%w: %q", hermes.ErrTitleTaken, title)
 		}
 	}
@@ -171,8 +171,9 @@ func (s *Store) find(ref string) (*storedSession, error) {
 	newest := 0
 	var prefixed []*storedSession
 	for _, other := range s.sessions {
-		name, n := hermes.SplitTitle(other.row.Title)
-		if (name == ref || other.row.Title == ref) && n > newest {
+		title := strings.ToLower(other.row.Title)
+		name, n := hermes.SplitTitle(title)
+		if folded := strings.ToLower(ref); (name == folded || title == folded) && n > newest {
 			r, newest = other, n
 		}
 		if strings.HasPrefix(other.row.ID, ref) {

@@ -73,6 +73,8 @@ func references(t *testing.T, s hermes.Store) {
 		{ID: "20261122_000000_dddddd", Title: "fix #x"},
 		{ID: "20261123_000000_eeeeee", Title: "only #3"},
 		{ID: "fix me", Title: "20261123"},
+		{ID: "20261124_000000_ffffff", Title: "GRÖßE"},
+		{ID: "20261124_000000_gggggg", Title: "Grössen #2"},
 	} {
 		begin(t, s, r, i)
 	}
@@ -80,10 +82,14 @@ func references(t *testing.T, s hermes.Store) {
 		{"20261120_093000_aaaaaa", "20261120_093000_aaaaaa"},
 		{"20261120_093000_aab", "20261120_093000_aabbbb"},
 		{"20261121", "20261121_000000_cccccc"},
-		{"fix", "20261121_000000_cccccc"},       // the newest of the numbered titles
-		{"fix #2", "20261120_093000_aabbbb"},    // a title as it is
-		{"fix #x", "20261122_000000_dddddd"},    // not a numbered title
-		{"only", "20261123_000000_eeeeee"},      // numbered titles without the first
+		{"fix", "20261121_000000_cccccc"},    // the newest of the numbered titles
+		{"fix #2", "20261120_093000_aabbbb"}, // a title as it is
+		{"fix #x", "20261122_000000_dddddd"}, // not a numbered title
+		{"only", "20261123_000000_eeeeee"},   // numbered titles without the first
+		{"FIX", "20261121_000000_cccccc"},    // in any case
+		{"Fix #2", "20261120_093000_aabbbb"},
+		{"größe", "20261124_000000_ffffff"},
+		{"GRÖSSEN", "20261124_000000_gggggg"},
 		{"fix m", "fix me"},                     // a prefix
 		{"20261123", "fix me"},                  // a title before a prefix
 		{"20261123_", "20261123_000000_eeeeee"}, // a prefix that no title is
@@ -118,14 +124,16 @@ func titles(t *testing.T, s hermes.Store) {
 	begin(t, s, hermes.Session{ID: "c"}, 2)
 	same(t, []string{find(t, s, "a").Title, find(t, s, "b").Title}, []string{"two words", ""})
 	wantErr(t, s.CreateSession(t.Context(), hermes.Session{ID: "d", Title: "two words", Started: day}), hermes.ErrTitleTaken)
+	wantErr(t, s.CreateSession(t.Context(), hermes.Session{ID: "d", Title: "TWO Words", Started: day}), hermes.ErrTitleTaken)
 	wantErr(t, s.UpdateSession(t.Context(), "b", hermes.SessionChange{Title: ptr("two  words"), Model: ptr("m")}), hermes.ErrTitleTaken)
+	wantErr(t, s.UpdateSession(t.Context(), "b", hermes.SessionChange{Title: ptr("Two words"), Model: ptr("m")}), hermes.ErrTitleTaken)
 	if got := find(t, s, "b"); got.Model != "" {
 		t.Error("a refused change was done in part")
 	}
 	if err := s.UpdateSession(t.Context(), "b", hermes.SessionChange{Title: ptr(strings.Repeat("x", 101))}); err == nil {
 		t.Error("a title of 101 characters was accepted")
 	}
-	for _, title := range []string{"two words", strings.Repeat("é", 100), ""} {
+	for _, title := range []string{"two words", "Two Words", strings.Repeat("é", 100), ""} {
 		if err := s.UpdateSession(t.Context(), "a", hermes.SessionChange{Title: &title}); err != nil {
 			t.Errorf("the title %q: %v", title, err)
 		}

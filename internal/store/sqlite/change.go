@@ -30,6 +30,9 @@ func (s *Store) UpdateSession(ctx context.Context, id string, c hermes.SessionCh
 			return err
 		}
 		if c.Title != nil {
+			if err := t.titleTaken(title, id); err != nil {
+				return err
+			}
 			err := t.exec(`UPDATE sessions SET title = ?, folded = ? WHERE key = ?`, nullable(title), strings.ToLower(title), key)
 			if err != nil {
 				return sessionConflict(err, id, title)

@@ -23,6 +23,9 @@ func (s *Store) CreateSession(ctx context.Context, row hermes.Session) error {
 		return err
 	}
 	return s.update(ctx, func(t *tx) error {
+		if err := t.titleTaken(title, row.ID); err != nil {
+			return err
+		}
 		system, err := t.prompt(row.System)
 		if err != nil {
 			return err
@@ -140,23 +143,48 @@ func (s *Store) resolve(ctx context.Context, ref string) (string, error) {
 	if ref == "" {
 		return "", fmt.Errorf("the session name is empty: %w", hermes.ErrNotFound)
 	}
-	for _, query := range []string{
-		`SELECT id FROM sessions WHERE id = ?1`,
-		// "x" and "x #2", "x #3", …; GLOB only narrows by the index, the rest is
-		// compared as text.
-		`SELECT id FROM sessions WHERE title = ?1
-			OR title >= ?1 || ' #' AND title < ?1 || ' $'
-			AND substr(title, length(?1) + 3) NOT GLOB '*[^0-9]*'
-			AND substr(title, length(?1) + 3) GLOB '[1-9]*' AND substr(title, length(?1) + 3) <> '1'
-			ORDER BY cast(substr(title, length(?1) + 3) AS INTEGER) DESC LIMIT 1`,
-	} {
-		var id string
-		err := s.read.QueryRowContext(ctx, query, ref).Scan(&id)
-		if err == nil || !errors.Is(err, sql.ErrNoRows) {
-			return id, err
-		}
+	var id string
+	err := s.read.QueryRowContext(ctx, `SELECT id FROM sessions WHERE id = ?1`, ref).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		id, err = s.byTitle(ctx, ref)
 	}
-	return s.byPrefix(ctx, ref)
+	if errors.Is(err, sql.ErrNoRows) {
+		return s.byPrefix(ctx, ref)
+	}
+	return id, err
+}
+
+// byTitle returns the session with a title, or with the highest number of it ("x",
+// "x #2", "x #3", …). The case does not matter, except between titles that earlier
+// versions stored in several.
+func (s *Store) byTitle(ctx context.Context, ref string) (id string, err error) {
+	title, err := hermes.CleanTitle(ref)
+	if err != nil || title == "" {
+		return "", sql.ErrNoRows // too long for a title
+	}
+	// GLOB only narrows, the rest is compared as text.
+	err = s.read.QueryRowContext(ctx, `SELECT id FROM sessions WHERE folded = ?1
+			OR folded >= ?1 || ' #' AND folded < ?1 || ' $'
+			AND substr(folded, length(?1) + 3) NOT GLOB '*[^0-9]*'
+			AND substr(folded, length(?1) + 3) GLOB '[1-9]*' AND substr(folded, length(?1) + 3) <> '1'
+			ORDER BY cast(substr(folded, length(?1) + 3) AS INTEGER) DESC, substr(title, 1, length(?2)) = ?2 DESC, key DESC LIMIT 1`,
+		strings.ToLower(title), title).Scan(&id)
+	return id, err
+}
+
+// titleTaken returns ErrTitleTaken if another session has a title, in any case.
+func (t *tx) titleTaken(title, id string) error {
+	if title == "" {
+		return nil
+	}
+	var n int
+	if err := t.row(`SELECT count(*) FROM sessions WHERE folded = ? AND id <> ?`, []any{strings.ToLower(title), id}, &n); err != nil {
+		return err
+	}
+	if n > 0 {
+		return fmt.Errorf("%w: %q", hermes.ErrTitleTaken, title)
+	}
+	return nil
 }
 
 func (s *Store) byPrefix(ctx context.Context, prefix string) (string, error) {
