@@ -20,7 +20,7 @@ func CleanTitle(title string) (string, error) {
 		switch {
 		case unicode.IsSpace(r):
 			return ' '
-		case unicode.Is(unicode.C, r) || r == unicode.ReplacementChar:
+		case Invisible(r):
 			return -1
 		}
 		return r
@@ -30,6 +30,13 @@ func CleanTitle(title string) (string, error) {
 		return "", fmt.Errorf("the title has %d characters; use at most %d", n, MaxTitle)
 	}
 	return title, nil
+}
+
+// Invisible reports whether CleanTitle removes a character that is no blank:
+// control and format characters, fillers and selectors that show nothing, and
+// what replaces bytes that are no text.
+func Invisible(r rune) bool {
+	return unicode.In(r, unicode.C, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) || r == unicode.ReplacementChar || r == '\u2800'
 }
 
 // SplitTitle splits a numbered title, "name #3", into its name and number. A

@@ -16,6 +16,7 @@ func TestCleanTitle(t *testing.T) {
 		{"right\u202eleft", "rightleft"},
 		{"bell\a", "bell"},
 		{"\u200b\u200d", ""},
+		{"soft\u00adhyphen \u3164\u2800\ufe0f\U000e0041", "softhyphen"},
 		{"日本語 の題", "日本語 の題"},
 		{strings.Repeat("é", 100), strings.Repeat("é", 100)},
 	} {
