@@ -7,13 +7,14 @@ import (
 
 // Activity is implemented by stores that can report what happened in a period.
 type Activity interface {
-	// Activity sums up the sessions that were active at or after since; an
-	// empty source means all platforms.
+	// Activity sums up what happened at or after since; an empty source means
+	// all platforms.
 	Activity(ctx context.Context, since time.Time, source string) (Active, error)
 }
 
-// Active is what happened in a period. Sums cover whole sessions; Tools counts
-// only calls within the period.
+// Active is what happened in a period, and nothing that happened before it in the
+// same sessions. Messages, Calls and Turns include what compactions have hidden,
+// but not what was undone; Usage is what was paid for, side tasks too.
 type Active struct {
 	Sessions, Messages, Calls int
 	Turns                     int64
@@ -23,7 +24,8 @@ type Active struct {
 	Tools                     []ToolActivity // most used first
 }
 
-// ModelActivity is the usage of all sessions of one model.
+// ModelActivity is the usage of one model, and the number of sessions that have it
+// as theirs.
 type ModelActivity struct {
 	Sessions int
 	Usage    Usage

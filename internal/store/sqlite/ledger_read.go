@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"hermes"
 )
@@ -89,62 +88,4 @@ func (s *Store) Spent(ctx context.Context, q hermes.SpendQuery) ([]hermes.Spendi
 		list = append(list, g)
 	}
 	return list, s.cfg.explain(rows.Err())
-}
-
-// Activity sums up the sessions that were active since a time.
-func (s *Store) Activity(ctx context.Context, since time.Time, source string) (hermes.Active, error) {
-	a := hermes.Active{ByPlatform: map[string]int{}, ByModel: map[string]hermes.ModelActivity{}}
-	if err := s.activeSessions(ctx, since, source, &a); err != nil {
-		return hermes.Active{}, s.cfg.explain(err)
-	}
-	err := s.activeTools(ctx, since, source, &a)
-	return a, s.cfg.explain(err)
-}
-
-// inWindow selects sessions by an index; a source of "" means every source.
-const inWindow = `coalesce(active, started) >= ? AND (? = '' OR source = ?)`
-
-func (s *Store) activeSessions(ctx context.Context, since time.Time, source string, a *hermes.Active) error {
-	rows, err := s.read.QueryContext(ctx, `SELECT source, model, count(*), sum(messages), sum(calls), sum(turns), sum(input), sum(output), sum(cache_read), sum(cache_write), sum(reasoning), sum(requests)
-		FROM sessions WHERE `+inWindow+` GROUP BY source, model`, nanos(since), source, source)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var from, model string
-		var n, messages, calls int
-		var turns int64
-		var u hermes.Usage
-		if err := rows.Scan(&from, &model, &n, &messages, &calls, &turns, &u.Input, &u.Output, &u.CacheRead, &u.CacheWrite, &u.Reasoning, &u.Calls); err != nil {
-			return err
-		}
-		a.Sessions += n
-		a.Messages += messages
-		a.Calls += calls
-		a.Turns += turns
-		a.Usage = a.Usage.Add(u)
-		a.ByPlatform[from] += n
-		m := a.ByModel[model]
-		a.ByModel[model] = hermes.ModelActivity{Sessions: m.Sessions + n, Usage: m.Usage.Add(u)}
-	}
-	return rows.Err()
-}
-
-func (s *Store) activeTools(ctx context.Context, since time.Time, source string, a *hermes.Active) error {
-	rows, err := s.read.QueryContext(ctx, `SELECT m.tool_name, count(*), sum(m.failed) FROM sessions s JOIN messages m ON m.session = s.key
-		WHERE coalesce(s.active, s.started) >= ? AND (? = '' OR s.source = ?) AND m.role = 'tool' AND m.at >= ? AND m.tool_name IS NOT NULL
-		GROUP BY m.tool_name ORDER BY 2 DESC, 1`, nanos(since), source, source, nanos(since))
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var t hermes.ToolActivity
-		if err := rows.Scan(&t.Name, &t.Calls, &t.Failed); err != nil {
-			return err
-		}
-		a.Tools = append(a.Tools, t)
-	}
-	return rows.Err()
 }

@@ -18,49 +18,96 @@ func TestLedgerKeepsThePromises(t *testing.T) {
 	hermestest.RunLedger(t, func(t *testing.T) hermes.Ledger { return mustOpen(t, sqlite.Config{Path: tempPath(t)}) })
 }
 
+// TestActivityOfAPeriod: a session that began before the period, and went on in
+// it, counts with what happened in it.
 func TestActivityOfAPeriod(t *testing.T) {
 	t.Parallel()
 	s := mustOpen(t, sqlite.Config{Path: tempPath(t)})
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	for i, row := range []hermes.Session{
+	before, since := now.AddDate(0, 0, -39), now.AddDate(0, 0, -30)
+	for _, row := range []hermes.Session{
 		{ID: "old", Platform: "cli", Model: "p:a", Usage: hermes.Usage{Input: 1000, Calls: 9}},
-		{ID: "new", Platform: "cli", Model: "p:a", Usage: hermes.Usage{Input: 10, Output: 5, Calls: 2}},
+		{ID: "long", Platform: "cli", Model: "p:a", Usage: hermes.Usage{Input: 5000, Output: 500, Calls: 50}},
 		{ID: "chat", Platform: "telegram", Model: "p:b", Usage: hermes.Usage{Input: 7, Calls: 1}},
+		{ID: "imported", Platform: "cli", Model: "p:c"},
+		{ID: "empty", Platform: "cli", Model: "p:a", Started: now},
 	} {
-		row.Started = now.AddDate(0, 0, -40+20*i)
+		if row.Started.IsZero() {
+			row.Started = before
+		}
 		if err := s.CreateSession(t.Context(), row); err != nil {
 			t.Fatal(err)
 		}
 	}
-	used := func(session, tool string, failed bool, at time.Time) {
-		mustAppend(t, s, session, hermes.Message{Role: hermes.RoleTool, Turn: 1, CallID: "c", ToolName: tool, Failed: failed, Time: at, Parts: []hermes.Part{{Text: "x"}}})
+	used := func(session, tool string, turn int64, failed bool, at time.Time) int64 {
+		ids := mustAppend(t, s, session,
+			hermes.Message{Role: hermes.RoleAssistant, Turn: turn, Time: at, Calls: []hermes.ToolCall{{ID: "c", Name: tool}}, Usage: &hermes.Usage{Input: 900, Calls: 1}},
+			hermes.Message{Role: hermes.RoleTool, Turn: turn, CallID: "c", ToolName: tool, Failed: failed, Time: at, Parts: []hermes.Part{{Text: "x"}}})
+		return ids[0]
 	}
-	used("old", "terminal", false, now.AddDate(0, 0, -39))
-	used("new", "terminal", true, now.AddDate(0, 0, -39)) // before the window, in a session that went on
-	used("new", "terminal", false, now)
-	used("new", "read_file", true, now)
-	used("new", "terminal", false, now)
-	used("chat", "web_search", false, now)
-	got, err := s.Activity(t.Context(), now.AddDate(0, 0, -30), "")
+	paid := func(session, model, purpose string, tokens int64, at time.Time) {
+		r, err := s.Reserve(t.Context(), hermes.Booking{At: at, Until: at.Add(time.Hour), Owner: "me", Session: session, Model: model, Purpose: purpose})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Settle(t.Context(), r.ID, hermes.Charge{Usage: hermes.Usage{Input: tokens, Output: 1, Calls: 1}, Priced: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, session := range []string{"old", "long", "chat"} {
+		paid(session, "p:a", "", 4000, before)
+		used(session, "terminal", 1, true, before)
+	}
+	paid("long", "p:a", "", 10, since)
+	used("long", "terminal", 2, false, since) // the first moment counts
+	paid("long", "p:side", "title", 3, now)
+	undone := used("long", "read_file", 3, true, now)
+	used("long", "terminal", 4, false, now)
+	paid("chat", "p:b", "", 7, now)
+	used("chat", "web_search", 2, false, now)
+	used("imported", "terminal", 1, false, before) // no call of it is in the ledger
+	used("imported", "terminal", 2, false, now)
+	if _, err := s.Compact(t.Context(), hermes.Lease{Session: "chat"}, hermes.Compaction{
+		Hide: []int64{5, 6}, Insert: []hermes.Insertion{{At: 5, Message: hermes.UserText("a summary")}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Activity(t.Context(), since, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := hermes.Active{
-		Sessions: 2, Messages: 5, Turns: 2, Usage: hermes.Usage{Input: 17, Output: 5, Calls: 3},
-		ByPlatform: map[string]int{"cli": 1, "telegram": 1},
+		Sessions: 4, Messages: 10, Calls: 5, Turns: 5, Usage: hermes.Usage{Input: 10 + 3 + 7 + 900, Output: 3, Calls: 4},
+		ByPlatform: map[string]int{"cli": 3, "telegram": 1},
 		ByModel: map[string]hermes.ModelActivity{
-			"p:a": {Sessions: 1, Usage: hermes.Usage{Input: 10, Output: 5, Calls: 2}}, "p:b": {Sessions: 1, Usage: hermes.Usage{Input: 7, Calls: 1}},
+			"p:a":    {Sessions: 2, Usage: hermes.Usage{Input: 10, Output: 1, Calls: 1}},
+			"p:side": {Usage: hermes.Usage{Input: 3, Output: 1, Calls: 1}},
+			"p:b":    {Sessions: 1, Usage: hermes.Usage{Input: 7, Output: 1, Calls: 1}},
+			"p:c":    {Sessions: 1, Usage: hermes.Usage{Input: 900, Calls: 1}},
 		},
-		Tools: []hermes.ToolActivity{{Name: "terminal", Calls: 2}, {Name: "read_file", Calls: 1, Failed: 1}, {Name: "web_search", Calls: 1}},
+		Tools: []hermes.ToolActivity{{Name: "terminal", Calls: 3}, {Name: "read_file", Calls: 1, Failed: 1}, {Name: "web_search", Calls: 1}},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("-want +got:\n%s", d)
 	}
-	got, err = s.Activity(t.Context(), now.AddDate(0, 0, -30), "telegram")
-	if err != nil || got.Sessions != 1 || len(got.Tools) != 1 || got.Tools[0].Name != "web_search" {
-		t.Errorf("of one platform: %+v, %v", got, err)
+	if err := s.Rewind(t.Context(), hermes.Lease{Session: "long"}, undone); err != nil {
+		t.Fatal(err)
 	}
-	if got, err = s.Activity(t.Context(), now.AddDate(0, 0, 1), ""); err != nil || got.Sessions != 0 || len(got.Tools) != 0 {
+	got, err = s.Activity(t.Context(), since, "cli")
+	want = hermes.Active{
+		Sessions: 3, Messages: 4, Calls: 2, Turns: 2, Usage: hermes.Usage{Input: 10 + 3 + 900, Output: 2, Calls: 3},
+		ByPlatform: map[string]int{"cli": 3},
+		ByModel: map[string]hermes.ModelActivity{
+			"p:a":    {Sessions: 2, Usage: hermes.Usage{Input: 10, Output: 1, Calls: 1}},
+			"p:side": {Usage: hermes.Usage{Input: 3, Output: 1, Calls: 1}},
+			"p:c":    {Sessions: 1, Usage: hermes.Usage{Input: 900, Calls: 1}},
+		},
+		Tools: []hermes.ToolActivity{{Name: "terminal", Calls: 3}, {Name: "read_file", Calls: 1, Failed: 1}}, // it ran, and was paid
+	}
+	if d := cmp.Diff(want, got); d != "" || err != nil {
+		t.Errorf("of one platform, after undoing (%v): -want +got:\n%s", err, d)
+	}
+	if got, err = s.Activity(t.Context(), now.AddDate(0, 0, 1), ""); err != nil || got.Sessions != 0 || len(got.Tools) != 0 || got.Usage != (hermes.Usage{}) {
 		t.Errorf("of no time: %+v, %v", got, err)
 	}
 }
