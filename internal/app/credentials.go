@@ -95,16 +95,28 @@ func (a *App) PoolNames() ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// Login returns how to log in to the service of a pool.
+// Login returns how to log in to the service of a pool, and whether enough of that
+// is known.
 func (a *App) Login(pool string) (credential.Login, bool) {
 	cfg, err := a.config()
 	if err != nil {
-		return credential.Login{}, false
+		return credential.Login{Provider: pool}, false
 	}
 	return a.login(cfg, pool)
 }
 
-// login returns the login of a provider; the settings override the built-in values.
+// loginLacks lists the settings that the login of a pool still needs.
+func (a *App) loginLacks(pool string) []string {
+	cfg, err := a.config()
+	if err != nil {
+		return nil // reported where the configuration is used
+	}
+	l, _ := a.login(cfg, pool)
+	return l.Lacks()
+}
+
+// login returns the login of a provider, and whether it is complete; the settings
+// override the built-in values.
 func (a *App) login(cfg *config.Config, pool string) (credential.Login, bool) {
 	l := credential.Login{Provider: pool}
 	rows := credential.Logins()
@@ -132,7 +144,7 @@ func (a *App) login(cfg *config.Config, pool string) (credential.Login, bool) {
 	if on(cfg.Getenv("HERMES_OAUTH_TRACE")) {
 		l.Trace = a.log()
 	}
-	return l, l.TokenURL != "" && (l.AuthURL != "" || l.DeviceURL != "")
+	return l, len(l.Lacks()) == 0
 }
 
 // on reports whether a variable that switches something on does so.

@@ -61,7 +61,7 @@ func (a *App) providerConfig(cfg *config.Config) (provider.Config, error) {
 	if err != nil {
 		return c, err
 	}
-	c.Keys = a.keys
+	c.Keys, c.LoginLacks = a.keys, a.loginLacks
 	c.Fallback, c.LongestWait = fallbacks(cfg.Fallback(), faults), a.longestWait()
 	c.Caps, c.Meter, c.Answers = a.capped(meter), meter.Meter, cfg.Home().Cache("models")
 	if c.Custom, err = customProviders(cfg.Providers(), faults); err != nil {

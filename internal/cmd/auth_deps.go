@@ -14,6 +14,7 @@ import (
 	"hermes/internal/cmd/chat"
 	"hermes/internal/credential"
 	"hermes/internal/proc"
+	"hermes/internal/provider"
 )
 
 func authDeps(p Process, g *chat.Options) auth.Deps {
@@ -23,16 +24,12 @@ func authDeps(p Process, g *chat.Options) auth.Deps {
 		Pools: func() ([]string, error) { return made().PoolNames() },
 		Login: func(pool string) (credential.Login, bool) { return made().Login(pool) },
 		Takes: func(pool string) bool {
-			models, err := made().Models()
-			if err != nil {
-				return true
-			}
-			for _, r := range models.Rows() {
-				if r.Name == pool {
-					return len(r.KeyVars) > 0
-				}
-			}
-			return false
+			r, known, err := rowOf(made(), pool)
+			return err != nil || known && len(r.KeyVars) > 0
+		},
+		LoginOnly: func(pool string) bool {
+			r, known, err := rowOf(made(), pool)
+			return err == nil && known && r.Login
 		},
 		Missing: func(pool string) string {
 			models, err := made().Models()
@@ -45,6 +42,20 @@ func authDeps(p Process, g *chat.Options) auth.Deps {
 		Terminal: func() bool { return terminal(p.Stdin) },
 		Hidden:   func() (string, error) { return hidden(p.Stdin) },
 	}
+}
+
+// rowOf returns the service of a pool, if it is one of the catalogue.
+func rowOf(a *app.App, pool string) (provider.Row, bool, error) {
+	models, err := a.Models()
+	if err != nil {
+		return provider.Row{}, false, err
+	}
+	for _, r := range models.Rows() {
+		if r.Name == pool {
+			return r, true, nil
+		}
+	}
+	return provider.Row{}, false, nil
 }
 
 // hidden reads a line from the terminal without showing it.

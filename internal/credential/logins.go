@@ -1,6 +1,10 @@
 package credential
 
-import "hermes/internal/oauth"
+import (
+	"strings"
+
+	"hermes/internal/oauth"
+)
 
 // Login says how to log in at a service. Logins has a row for each service whose
 // client and addresses are publicly documented. The settings can define others.
@@ -9,6 +13,26 @@ type Login struct {
 	oauth.Config
 	// Note is shown before the login begins; it may be empty.
 	Note string
+}
+
+// Lacks lists the settings that a login still needs before it can be used, by their
+// names in config.yaml; none if it is complete.
+func (l Login) Lacks() []string {
+	section := "providers." + strings.TrimPrefix(l.Provider, "custom:") + ".oauth."
+	var missing []string
+	for _, s := range []struct {
+		set  bool
+		name string
+	}{
+		{l.ClientID != "" || l.Form == oauth.FormKey, "client_id"},
+		{l.TokenURL != "", "token_url"},
+		{l.DeviceURL != "" || l.AuthURL != "", "device_url (or auth_url)"},
+	} {
+		if !s.set {
+			missing = append(missing, section+s.name)
+		}
+	}
+	return missing
 }
 
 // Logins lists the rows.

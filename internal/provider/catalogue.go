@@ -7,7 +7,6 @@ import (
 
 // Why some services of the catalogue cannot be used yet.
 const (
-	needsLogin   = "it has no public login; define one under providers.%s.oauth in config.yaml, with its base_url, or use a provider with an API key"
 	needsGoogle  = "Google Cloud login is not supported yet; use the provider gemini with an API key"
 	needsAddress = "its address is not known yet; set providers.%s.base_url and api_key in config.yaml"
 )
@@ -63,14 +62,14 @@ func catalogue() []Row {
 		{Name: "llamacpp", Title: "llama.cpp (local)", Aliases: []string{"llama.cpp", "llama-cpp"}, BaseURL: "http://127.0.0.1:8080/v1", NoKey: true},
 		{Name: "vllm", Title: "vLLM (local)", BaseURL: "http://127.0.0.1:8000/v1", URLVars: []string{"VLLM_BASE_URL"}, KeyVars: []string{"VLLM_API_KEY"}, NoKey: true, Chat: effort},
 
-		{Name: "nous", Title: "Nous Portal", Unavailable: needsLogin},
+		{Name: "nous", Title: "Nous Portal", Login: true, Aggregator: true, CacheMarks: true, Chat: aggregator},
 		{Name: "openai-codex", Title: "ChatGPT account", Aliases: []string{"codex"}, BaseURL: "https://chatgpt.com/backend-api/codex", Login: true, Protocol: ProtocolResponses, Model: "gpt-5.2-codex", Header: map[string]string{"Originator": "hermes"}, Responses: responses.Quirks{Codex: true, SessionHeader: "Session_id"}, Tiers: openAITiers()},
 		{Name: "copilot", Title: "GitHub Copilot", Aliases: []string{"github-copilot"}, BaseURL: "https://api.githubcopilot.com", KeyVars: []string{"COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"}, Named: true, Header: map[string]string{"Openai-Intent": "conversation-edits"}, Chat: effort},
-		{Name: "copilot-acp", Title: "GitHub Copilot (ACP)", Unavailable: needsLogin},
-		{Name: "google-gemini-cli", Title: "Google account", Unavailable: needsLogin},
-		{Name: "xai-oauth", Title: "xAI account", Aliases: []string{"grok-oauth"}, Unavailable: needsLogin},
+		{Name: "copilot-acp", Title: "GitHub Copilot (ACP)", Unavailable: needsAddress},
+		{Name: "google-gemini-cli", Title: "Google account", Login: true, Protocol: ProtocolGemini, Bearer: true, Model: "gemini-3-flash-preview", Chat: chat.Quirks{Effort: "effort", CallSignature: true}},
+		{Name: "xai-oauth", Title: "xAI account", Aliases: []string{"grok-oauth"}, Login: true, Model: "grok-4", Chat: chat.Quirks{SessionHeader: "X-Grok-Conv-Id"}},
 		{Name: "qwen-oauth", Title: "Qwen account", BaseURL: "https://portal.qwen.ai/v1", Login: true},
-		{Name: "minimax-oauth", Title: "MiniMax account", Unavailable: needsLogin},
+		{Name: "minimax-oauth", Title: "MiniMax account", Login: true, Bearer: true, Model: "MiniMax-M2"},
 		{Name: "bedrock", Title: "Amazon Bedrock", Aliases: []string{"aws"}, BaseURL: bedrockURL, URLVars: []string{"BEDROCK_BASE_URL"}, KeyVars: []string{"AWS_BEARER_TOKEN_BEDROCK"}, SignVars: awsVars(), Protocol: ProtocolBedrock, CacheMarks: true},
 		{Name: "vertex", Title: "Google Vertex AI", Unavailable: needsGoogle},
 		{Name: "azure-foundry", Title: "Azure AI Foundry", Aliases: []string{"azure"}, URLVars: []string{"AZURE_FOUNDRY_BASE_URL", "AZURE_OPENAI_ENDPOINT"}, KeyVars: []string{"AZURE_FOUNDRY_API_KEY", "AZURE_OPENAI_API_KEY"}, Unavailable: needsAddress, Chat: chat.Quirks{Effort: "effort", KeyHeader: "Api-Key", MaxTokens: "max_completion_tokens"}, Tiers: openAITiers()},

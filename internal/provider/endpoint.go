@@ -3,6 +3,7 @@ package provider
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"net/url"
@@ -20,6 +21,7 @@ type endpoint struct {
 	key    hermes.Key  // the first that is set
 	keys   hermes.Keys // all of them; nil if only that one is known
 	signs  bool        // requests can be signed instead of using a key
+	lacks  []string    // settings that its login still needs
 	custom Custom
 }
 
@@ -71,6 +73,12 @@ func (c *Catalogue) settle(e endpoint) (endpoint, error) {
 		e.Unavailable = ""
 	}
 	e.BaseURL = wholeAddress(e.BaseURL)
+	if e.Login && c.cfg.LoginLacks != nil {
+		e.lacks = c.cfg.LoginLacks(e.pool())
+	}
+	if e.Login && e.BaseURL == "" && e.custom.Key == "" && e.custom.KeyEnv == "" {
+		return e, errors.New(e.undefined(append([]string{"providers." + e.Name + ".base_url"}, e.lacks...)))
+	}
 	if e.Unavailable != "" {
 		why := e.Unavailable
 		if strings.Contains(why, "%s") {
@@ -193,12 +201,28 @@ func (e endpoint) missing() string {
 		return fmt.Sprintf("provider %q needs a key; set %s in your environment or in the .env file of the Hermes home, as providers.%s.key_env says", e.Name, e.custom.KeyEnv, cmp.Or(e.entry, e.Name))
 	case len(e.SignVars) > 0:
 		return fmt.Sprintf("provider %q needs an AWS account; set %s, or AWS_PROFILE after `aws configure` or `aws sso login`, and AWS_REGION", e.Name, e.KeyVars[0])
+	case e.Login && len(e.lacks) > 0:
+		return e.undefined(e.lacks)
 	case e.Login:
 		return fmt.Sprintf("provider %q needs a login; run `hermes auth add %s`", e.Name, e.id)
 	case len(e.KeyVars) == 0:
 		return fmt.Sprintf("provider %q needs a key; run `hermes auth add %s`, or set providers.%s.api_key in config.yaml", e.Name, e.id, e.Name)
 	}
 	return fmt.Sprintf("provider %q needs a key; set %s in your environment or in the .env file of the Hermes home, or run `hermes auth add %s`", e.Name, e.KeyVars[0], e.id)
+}
+
+// undefined says which settings define a login that is not built in.
+func (e endpoint) undefined(missing []string) string {
+	return fmt.Sprintf("provider %q needs a login that is not built in; set %s in config.yaml, then run `hermes auth add %s`", e.Name, inWords(missing), e.id)
+}
+
+// inWords joins names as in "a, b and c".
+func inWords(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 // rowByHost finds the service that an address belongs to: the same host and port,

@@ -71,6 +71,10 @@ type Config struct {
 	// others. If Keys is nil, only the given keys are used.
 	Keys func(pool string, given []hermes.Key) hermes.Keys
 
+	// LoginLacks lists the settings that the login of a pool still needs, by
+	// their names in config.yaml. Nil means that no login lacks any.
+	LoginLacks func(pool string) []string
+
 	// Answers is the folder for the cached answers of servers about their
 	// models; empty keeps them for this run only.
 	Answers string

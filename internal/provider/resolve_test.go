@@ -115,7 +115,13 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 		{"unknown name", "frobnicator-9", provider.Config{}, nil, hermes.ErrNoModel, []string{"provider:model"}},
 		{"unknown provider", "x", provider.Config{Provider: "nonsense"}, nil, nil, []string{"nonsense", "hermes model"}},
 		{"unknown custom", "x", provider.Config{Provider: "custom:nonsense"}, nil, nil, []string{"nonsense", "config.yaml"}},
-		{"login not known", "nous:hermes-4", provider.Config{}, nil, nil, []string{"nous", "providers.nous.oauth"}},
+		{"login not known", "nous:hermes-4", provider.Config{LoginLacks: lacks("client_id", "token_url")}, nil, nil,
+			[]string{"nous", "set providers.nous.base_url, providers.nous.oauth.client_id and providers.nous.oauth.token_url in", "hermes auth add nous"}},
+		{"login half known", "grok-oauth:grok-4", provider.Config{LoginLacks: lacks("client_id"), Custom: map[string]provider.Custom{"xai-oauth": {BaseURL: "https://x.example/v1"}}}, nil,
+			hermes.ErrNoModel, []string{"set providers.xai-oauth.oauth.client_id in config.yaml", "hermes auth add xai-oauth"}},
+		{"login known, address not", "minimax-oauth:m", provider.Config{LoginLacks: lacks()}, nil, nil, []string{"set providers.minimax-oauth.base_url in"}},
+		{"key in place of a login", "google-gemini-cli:m", provider.Config{LoginLacks: lacks("client_id"), Custom: map[string]provider.Custom{"google-gemini-cli": {Key: "k"}}}, nil,
+			nil, []string{"has no address", "set providers.google-gemini-cli.base_url"}},
 		{"login missing", "qwen-oauth:coder", provider.Config{}, nil, nil, []string{"needs a login", "hermes auth add qwen-oauth"}},
 		{"address not known", "actual:x", provider.Config{}, nil, nil, []string{"providers.actual.base_url"}},
 		{"mode not built", "", provider.Config{BaseURL: "http://127.0.0.1:9", Model: "m", APIMode: "codex_app_server"}, nil, nil, []string{"codex_app_server", "chat_completions"}},
@@ -359,6 +365,17 @@ func TestList(t *testing.T) {
 	}
 }
 
+// lacks is a login without these settings.
+func lacks(names ...string) func(string) []string {
+	return func(pool string) []string {
+		var out []string
+		for _, name := range names {
+			out = append(out, "providers."+pool+".oauth."+name)
+		}
+		return out
+	}
+}
+
 func TestEveryRowIsUsableOrSaysWhy(t *testing.T) {
 	t.Parallel()
 	c := mustNew(t, provider.Config{})
@@ -370,7 +387,7 @@ func TestEveryRowIsUsableOrSaysWhy(t *testing.T) {
 			}
 			seen[name] = true
 		}
-		if (r.BaseURL == "") != (r.Unavailable != "") || r.Title == "" {
+		if (r.BaseURL == "") != (r.Unavailable != "" || r.Login && c.Ready(r.Name) != "") && !(r.Login && r.BaseURL != "") || r.Title == "" {
 			t.Errorf("%s has neither address nor reason, or both", r.Name)
 		}
 		if r.Unavailable == "" && !r.NoKey && !r.Login && len(r.KeyVars) == 0 {

@@ -66,7 +66,7 @@ func add(ctx context.Context, o *addOptions) error {
 		return errors.New("a server without a name cannot have keys; name it under providers: in config.yaml and use custom:NAME")
 	}
 	login, known := o.Login(name)
-	byLogin, err := o.byLogin(name, known)
+	byLogin, err := o.byLogin(name, login, known)
 	if err != nil {
 		return err
 	}
@@ -100,21 +100,32 @@ func inKeychain(yes bool) string {
 	return ""
 }
 
+// unknownLogin says what a login lacks.
+func unknownLogin(name string, login credential.Login) error {
+	return fmt.Errorf("no login is known for %s; set %s in config.yaml, or add a key with --type api-key", name, strings.Join(login.Lacks(), ", "))
+}
+
 // byLogin decides between a key and a login.
-func (o *addOptions) byLogin(name string, known bool) (bool, error) {
+func (o *addOptions) byLogin(name string, login credential.Login, known bool) (bool, error) {
 	switch strings.ReplaceAll(strings.ToLower(o.Type), "_", "-") {
 	case "oauth", "login":
 		if o.KeyGiven {
 			return false, usage.Errorf("use --api-key or --type oauth, not both")
 		}
 		if !known {
-			return false, fmt.Errorf("no login is known for %s; define client_id, auth_url or device_url, and token_url under providers.%s.oauth in config.yaml, or add a key", name, strings.TrimPrefix(name, "custom:"))
+			return false, unknownLogin(name, login)
 		}
 		return true, nil
 	case "api-key", "apikey", "key":
 		return false, nil
 	case "":
-		return known && !o.KeyGiven && !o.Takes(name), nil
+		if o.KeyGiven || o.Takes(name) {
+			return false, nil
+		}
+		if !known && o.LoginOnly(name) {
+			return false, unknownLogin(name, login)
+		}
+		return known, nil
 	}
 	return false, fmt.Errorf("unknown type %q; use api-key or oauth", o.Type)
 }

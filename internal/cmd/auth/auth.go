@@ -23,10 +23,13 @@ type Deps struct {
 	Pool func(provider string) (name string, p *credential.Pool, err error)
 	// Pools lists the services that have credentials.
 	Pools func() ([]string, error)
-	// Login returns how to log in at a service, if it is known.
+	// Login returns how to log in at a service, and whether enough of that is
+	// known.
 	Login func(pool string) (credential.Login, bool)
 	// Takes reports whether a service accepts keys, not only logins.
 	Takes func(pool string) bool
+	// LoginOnly reports whether a service is used with a login, not a key.
+	LoginOnly func(pool string) bool
 	// Missing says what a service lacks to be usable, or "".
 	Missing func(pool string) string
 	// Browse opens an address in the user's browser; nil opens none.

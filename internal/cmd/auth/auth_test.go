@@ -61,14 +61,14 @@ func (w *world) login(pool string) (credential.Login, bool) {
 	case "far": // it redirects to its own page
 		c.AuthURL, c.Redirect = w.srv.URL+"/authorize", "https://far.example/code"
 	default:
-		return credential.Login{}, false
+		return credential.Login{Provider: pool}, false
 	}
 	return credential.Login{Provider: pool, Config: c, Note: "A note about " + pool + "."}, true
 }
 
 func (w *world) pool(name string) (string, *credential.Pool, error) {
 	switch name {
-	case "keys", "both", "device", "browser", "far":
+	case "keys", "both", "device", "browser", "far", "account":
 		var given []hermes.Key
 		if name == "keys" {
 			given = w.env
@@ -91,7 +91,8 @@ func (w *world) run(stdin io.Reader, args ...string) (string, error) {
 			return names, err
 		},
 		Login: w.login, Takes: func(pool string) bool { return pool == "keys" || pool == "both" },
-		Missing: func(string) string { return "" },
+		Missing:   func(string) string { return "" },
+		LoginOnly: func(pool string) bool { return pool == "account" },
 		Browse: func(_ context.Context, address string) error {
 			if w.browse == nil {
 				return io.EOF
@@ -306,7 +307,8 @@ func TestWhatCannotBeAdded(t *testing.T) {
 		"add keys":   "no key on standard input",
 		"add keys --api-key sk-aaaa-middle-of-the-secret-0001": `already in the pool as "key 1"`,
 		"add keys --api-key sk…":                               "an invalid character",
-		"add keys --type oauth":                                "no login is known for keys",
+		"add keys --type oauth":                                "no login is known for keys; set providers.keys.oauth.client_id, providers.keys.oauth.token_url, providers.keys.oauth.device_url (or auth_url) in config.yaml",
+		"add account":                                          "no login is known for account; set providers.account.oauth.client_id,",
 		"add keys --type magic":                                `unknown type "magic"; use api-key or oauth`,
 		"add both --type oauth --api-key x":                    "use --api-key or --type oauth, not both",
 		"add both --type oauth --keychain":                     "cannot be stored in the keychain",
