@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"net/http"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -30,9 +31,21 @@ func (a *App) makeCredentials() *credential.Store {
 			return l.Config, ok
 		},
 		Keychain: keychain.New("hermes", a.opts.Getenv),
-		Lent:     func(s hermes.Secret) { a.mask().Add(s.Reveal()) },
-		Warn:     func(text string, err error) { a.log().Warn(text, "err", err) },
+		UserHome: cmp.Or(a.opts.Getenv("HOME"), a.opts.Getenv("USERPROFILE")), Getenv: a.opts.Getenv, Programs: a.programKeychain(),
+		Lent: func(s hermes.Secret) { a.mask().Add(s.Reveal()) },
+		Warn: func(text string, err error) { a.log().Warn(text, "err", err) },
 	})
+}
+
+// programKeychain reads logins of other programs from the keychain of macOS, where
+// they are stored under the user's name. Other systems have files instead.
+func (a *App) programKeychain() func(context.Context, string) (string, error) {
+	if runtime.GOOS != "darwin" {
+		return nil
+	}
+	return func(ctx context.Context, service string) (string, error) {
+		return keychain.New(service, a.opts.Getenv).Get(ctx, a.opts.Getenv("USER"))
+	}
 }
 
 // keys returns the credentials of a pool; nil if there is no home.

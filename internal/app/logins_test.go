@@ -5,7 +5,9 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -95,4 +97,81 @@ func askModel(t *testing.T, a *app.App, ref string) (string, error) {
 	}
 	answer, err := hermes.Collect(m.Stream(t.Context(), &hermes.Request{Messages: []hermes.Message{hermes.UserText("hi")}}))
 	return answer.Text(), err
+}
+
+// TestALoginOfAnotherProgramAnswers calls a model with the login of Claude Code:
+// nothing is sent without consent, a token that its program has renewed is used at
+// once, and an expired one sends nothing and says what to run.
+func TestALoginOfAnotherProgramAnswers(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var keys []string
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		keys = append(keys, r.Header.Get("Authorization")+r.Header.Get("X-Api-Key"))
+		mu.Unlock()
+		if strings.Contains(r.Header.Get("Authorization"), "refused") {
+			http.Error(w, `{"type":"error","error":{"type":"authentication_error","message":"OAuth token has been revoked"}}`, http.StatusUnauthorized)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, e := range []string{
+			`{"type":"message_start","message":{"id":"1","role":"assistant","content":[],"model":"m","usage":{"input_tokens":1,"output_tokens":1}}}`,
+			`{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`,
+			`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"ok"}}`, `{"type":"content_block_stop","index":0}`,
+			`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1}}`, `{"type":"message_stop"}`,
+		} {
+			fmt.Fprintf(w, "data: %s\n\n", e)
+		}
+	}))
+	t.Cleanup(api.Close)
+	dir, user := t.TempDir(), t.TempDir()
+	writeFile(t, filepath.Join(dir, "config.yaml"), "providers: {anthropic: {base_url: 'https://unreachable.invalid'}}\n")
+	login := func(token string, left time.Duration) {
+		if err := os.MkdirAll(filepath.Join(user, ".claude"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, filepath.Join(user, ".claude", ".credentials.json"), fmt.Sprintf(`{"claudeAiOauth":{"accessToken":"sk-ant-oat01-%s","expiresAt":%d}}`, token, time.Now().Add(left).UnixMilli()))
+	}
+	login("canary-first", time.Hour)
+	a := app.New(app.Options{Home: dir, Getenv: func(name string) string { return map[string]string{"HOME": user}[name] }})
+	t.Cleanup(func() { a.Close() })
+	if _, err := askModel(t, a, "anthropic:claude-sonnet-4-6"); err == nil || !strings.Contains(err.Error(), "ANTHROPIC_API_KEY") {
+		t.Errorf("without consent: %v", err)
+	}
+	a.Close()
+
+	writeFile(t, filepath.Join(dir, "config.yaml"), "agent: {api_max_retries: 0}\nproviders: {anthropic: {base_url: '"+api.URL+"'}}\n")
+	a = app.New(app.Options{Home: dir, Getenv: func(name string) string { return map[string]string{"HOME": user}[name] }})
+	t.Cleanup(func() { a.Close() })
+	_, pool, err := a.Pool("anthropic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pool.Add(t.Context(), credential.New{Program: "claude-code"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, token := range []string{"canary-first", "canary-second-one"} {
+		login(token, time.Hour)
+		if text, err := askModel(t, a, "anthropic:claude-sonnet-4-6"); err != nil || text != "ok" {
+			t.Errorf("%q, %v", text, err)
+		}
+		if shown := a.Mask("sk-ant-oat01-" + token); strings.Contains(shown, token) {
+			t.Errorf("shown: %s", shown)
+		}
+	}
+	login("canary-expired", -time.Hour)
+	if _, err := askModel(t, a, "anthropic:claude-sonnet-4-6"); err == nil || !strings.Contains(err.Error(), "run `claude`") {
+		t.Errorf("expired: %v", err)
+	}
+	login("refused", time.Hour)
+	if _, err := askModel(t, a, "anthropic:claude-sonnet-4-6"); err == nil || !strings.Contains(err.Error(), "run `claude`") {
+		t.Errorf("refused: %v", err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	want := []string{"Bearer sk-ant-oat01-canary-first", "Bearer sk-ant-oat01-canary-second-one", "Bearer sk-ant-oat01-refused"}
+	if !slices.Equal(keys, want) {
+		t.Errorf("sent %q, want %q", keys, want)
+	}
 }

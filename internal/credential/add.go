@@ -1,6 +1,7 @@
 package credential
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -15,13 +16,15 @@ import (
 	"hermes/internal/oauth"
 )
 
-// New is a credential to add: a key or the token of a login.
+// New is a credential to add: a key, the token of a login, or the login of another
+// program.
 type New struct {
 	Label    string // empty makes one
 	Secret   hermes.Secret
 	Token    *oauth.Token
-	Keychain bool // store the key in the keychain
-	Priority *int // nil means after all others
+	Program  string // the id of a program whose login is taken over, with the user's consent
+	Keychain bool   // store the key in the keychain
+	Priority *int   // nil means after all others
 }
 
 // Errors that callers decide by.
@@ -29,13 +32,13 @@ var (
 	// ErrKept means that a credential is stored elsewhere and must be changed there.
 	ErrKept = errors.New("it is stored elsewhere")
 	// ErrThere means that the same key is already in the pool.
-	ErrThere = errors.New("this key is already in the pool")
+	ErrThere = errors.New("this credential is already in the pool")
 )
 
 // Add puts a credential into the pool. A login replaces an older login of the
 // same account.
 func (p *Pool) Add(ctx context.Context, n New) (Entry, error) {
-	r, err := p.record(n)
+	r, err := p.record(ctx, n)
 	if err != nil {
 		return Entry{}, err
 	}
@@ -80,7 +83,7 @@ func (p *Pool) Add(ctx context.Context, n New) (Entry, error) {
 // variable matches the beginning of a line of an .env file. Keys may only end in =.
 var variable = regexp.MustCompile(`^(?:[A-Z][A-Z0-9]*_)+[A-Z0-9]+=.`)
 
-func (p *Pool) record(n New) (record, error) {
+func (p *Pool) record(ctx context.Context, n New) (record, error) {
 	if p.name == "" {
 		return record{}, errors.New("an address without a name has no credential pool; name the provider under providers in config.yaml")
 	}
@@ -89,6 +92,9 @@ func (p *Pool) record(n New) (record, error) {
 		return record{}, err
 	}
 	r := record{id: hex.EncodeToString(id), label: n.Label, kind: KindKey, source: "manual", secret: n.Secret}
+	if n.Program != "" {
+		return p.program(ctx, r, n.Program)
+	}
 	if n.Token != nil {
 		r.source = "login"
 		if !n.Token.Lasting {
@@ -115,6 +121,28 @@ func (p *Pool) record(n New) (record, error) {
 	return r, nil
 }
 
+// program makes a reference to the login of another program, which must be there. It
+// may have expired: the program renews it.
+func (p *Pool) program(ctx context.Context, r record, id string) (record, error) {
+	i := slices.IndexFunc(Programs(), func(program Program) bool { return program.ID == id })
+	if i < 0 {
+		return r, fmt.Errorf("no login of a program %q is known", id)
+	}
+	program := Programs()[i]
+	if program.Pool != p.name {
+		return r, fmt.Errorf("the login of %s is for %s; run `hermes auth add %s --from %s`", program.Title, program.Pool, program.Pool, id)
+	}
+	if p.has(program) {
+		return r, fmt.Errorf("%w: the login of %s", ErrThere, program.Title)
+	}
+	r.kind, r.source, r.label = KindOAuth, programSource+id, cmp.Or(r.label, program.Title)
+	ready, err := p.current(ctx, r, program)
+	if err != nil && ready.secret == "" {
+		return r, err
+	}
+	return ready, nil
+}
+
 // deposit stores the key in the keychain; the record keeps only its name.
 func (p *Pool) deposit(ctx context.Context, r *record) error {
 	if p.s.cfg.Keychain == nil {
@@ -133,7 +161,9 @@ func (p *Pool) deposit(ctx context.Context, r *record) error {
 
 // replaces reports whether a new login is one of the same account.
 func replaces(r, old record) bool {
-	return r.kind == KindOAuth && old.kind == KindOAuth && r.account != "" && r.account == old.account
+	_, taken := programOf(r.source)
+	_, before := programOf(old.source)
+	return !taken && !before && r.kind == KindOAuth && old.kind == KindOAuth && r.account != "" && r.account == old.account
 }
 
 func following(all []record) int {

@@ -120,6 +120,9 @@ func (p *Pool) Renew(ctx context.Context, ref string) (Entry, error) {
 	if r.kind != KindOAuth {
 		return p.entry(r), fmt.Errorf("%q is a key; keys are not renewed, only logins", r.label)
 	}
+	if program, ok := programOf(r.source); ok {
+		return p.entry(r), fmt.Errorf("%w: it is the login of %s; run `%s`, which renews it", ErrKept, program.Title, program.Command)
+	}
 	renewed, err := p.s.renew(ctx, p.name, r)
 	if err != nil {
 		return p.entry(r), err

@@ -15,6 +15,9 @@ type Entry struct {
 	Hint      string // head and tail of the secret; empty if it is stored elsewhere
 	Account   string
 	Expires   time.Time // of a login's token; zero: unknown
+	// Program is set for the login of another program, and Renew for what the
+	// user runs if it cannot be used as it is.
+	Program, Renew string
 	// Revoked, Resting and Until say why it cannot be used, Reason after what error.
 	Revoked, Resting bool
 	Until            time.Time
@@ -47,6 +50,12 @@ func (p *Pool) entry(r record) Entry {
 	}
 	if e.Revoked || e.Resting {
 		e.Reason = r.state.reason
+	}
+	if program, ok := programOf(r.source); ok {
+		e.Program = program.Title
+		if r.secret == "" || !r.expires.IsZero() && !now.Before(r.expires) || p.sh.stale[r.id] == r.fingerprint {
+			e.Renew = program.Command
+		}
 	}
 	if e.Resting {
 		e.Until = r.state.until

@@ -166,8 +166,8 @@ func decodeRecord(raw json.RawMessage) (record, bool) {
 		r.state.status = ""
 	}
 	switch {
-	case borrowed(r.source):
-		r.secret = "" // an older file may hold a copy
+	case borrowed(r.source) || strings.HasPrefix(r.source, programSource):
+		r.secret, r.refresh = "", "" // an older file may hold a copy
 	case r.secret != "":
 		r.fingerprint = fingerprint(r.secret)
 	}
@@ -185,8 +185,11 @@ func (r record) encode() (map[string]json.RawMessage, error) {
 		Status: status, Reason: string(r.state.reason), StatusAt: moment(r.state.at), Until: moment(r.state.until), Stated: r.state.stated,
 		Requests: r.requests, Used: moment(r.used), Refreshed: moment(r.refreshed),
 	}
-	if borrowed(r.source) || r.kind == KindKeychain {
+	if _, program := programOf(r.source); program || borrowed(r.source) || r.kind == KindKeychain {
 		e.Access, e.Refresh, e.Fingerprint = "", "", r.fingerprint
+		if program {
+			e.Expires, e.BaseURL = moment{}, "" // these belong to the token
+		}
 	}
 	raw, err := json.Marshal(e)
 	if err != nil {

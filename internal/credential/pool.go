@@ -3,6 +3,7 @@ package credential
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -68,10 +69,11 @@ func (p *Pool) Any() bool { return len(p.records()) > 0 }
 // or a keychain read; otherwise it only checks whether the file has changed.
 func (p *Pool) Next(ctx context.Context, session string) (hermes.Key, error) {
 	var failed []string // ids whose secret is not available now
+	var renew []string  // what the user is told to run
 	for {
 		r, err := p.choose(session, failed)
 		if err != nil {
-			return hermes.Key{}, err
+			return hermes.Key{}, withAdvice(err, renew)
 		}
 		ready, err := p.ready(ctx, r)
 		if err == nil {
@@ -84,7 +86,21 @@ func (p *Pool) Next(ctx context.Context, session string) (hermes.Key, error) {
 		}
 		p.s.cfg.Warn(fmt.Sprintf("the credential %q of %s cannot be used", r.label, p.name), err)
 		failed = append(failed, r.id)
+		if e, ok := errors.AsType[*programError](err); ok {
+			renew = append(renew, e.Error())
+		}
 	}
+}
+
+// withAdvice adds what the user can run to the error of a pool that is used up.
+func withAdvice(err error, renew []string) error {
+	e, ok := errors.AsType[*hermes.ModelError](err)
+	if !ok || len(renew) == 0 {
+		return err
+	}
+	advised := *e
+	advised.Message = strings.Join(renew, "; ")
+	return &advised
 }
 
 func (p *Pool) key(r record) hermes.Key {
@@ -124,6 +140,11 @@ func (p *Pool) records() []record {
 	}
 	all := make([]record, 0, len(stored)+len(p.given))
 	for _, r := range stored {
+		if program, ok := programOf(r.source); ok {
+			token, _ := p.s.takeOver(program) // an error comes again when it is lent
+			all = append(all, r.owned(token))
+			continue
+		}
 		if !borrowed(r.source) {
 			all = append(all, r)
 			continue

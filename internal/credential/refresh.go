@@ -22,6 +22,9 @@ const (
 
 // ready returns a credential with a secret that can be sent.
 func (p *Pool) ready(ctx context.Context, r record) (record, error) {
+	if program, ok := programOf(r.source); ok {
+		return p.current(ctx, r, program)
+	}
 	switch r.kind {
 	case KindKeychain:
 		secret, err := p.s.fetch(ctx, r)

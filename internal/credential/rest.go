@@ -3,6 +3,7 @@ package credential
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"hermes"
@@ -61,6 +62,10 @@ func (p *Pool) Report(ctx context.Context, k hermes.Key, e *hermes.ModelError) b
 	failed := all[i]
 	if failed.kind != KindKeychain && fingerprint(k.Secret) != failed.fingerprint {
 		return true // another process has renewed or replaced it
+	}
+	if _, program := programOf(failed.source); program && (e.Class == hermes.ClassAuth || e.Class == hermes.ClassAuthPermanent) {
+		p.sh.mark(failed.id, failed.fingerprint) // until the program has renewed it
+		return true
 	}
 	if failed.kind == KindOAuth && e.Class == hermes.ClassAuth && failed.refresh != "" && now.Sub(failed.refreshed) > freshToken {
 		p.sh.mark(failed.id, failed.fingerprint)
@@ -137,6 +142,9 @@ func (p *Pool) put(doc *document, id string, all []record, change func(*record))
 	}
 	if i := slices.IndexFunc(p.given, func(g record) bool { return g.source == records[at].source }); i >= 0 {
 		records[at].fingerprint = p.given[i].fingerprint
+	}
+	if i := slices.IndexFunc(all, func(r record) bool { return r.id == id && strings.HasPrefix(r.source, programSource) }); i >= 0 {
+		records[at].fingerprint = all[i].fingerprint
 	}
 	change(&records[at])
 	p.sh.settle(records)

@@ -11,7 +11,8 @@
 // The package must not know any protocol and never reads a service's text: the
 // class and the flags of a hermes.ModelError decide. Start reading at Store, then
 // pool.go (lending), refresh.go, and add.go and change.go (the user's commands).
-// rest.go says how long a failure pauses a credential.
+// rest.go says how long a failure pauses a credential,
+// programs.go how logins of other programs are taken over.
 package credential
 
 import (
@@ -46,6 +47,13 @@ type Config struct {
 	Strategies map[string]string
 	// Login returns how the logins of a pool are renewed; nil knows none.
 	Login func(pool string) (oauth.Config, bool)
+	// UserHome is the user's home folder, where other programs store logins, and
+	// Getenv reads the variables that move them; both may be missing.
+	UserHome string
+	Getenv   func(string) string
+	// Programs reads the login of another program from the keychain of macOS, by
+	// its service there. Nil means that there is no such keychain.
+	Programs func(ctx context.Context, service string) (string, error)
 	// Keychain may be nil: then there is none.
 	Keychain Keychain
 	Now      func() time.Time // nil is time.Now
@@ -71,6 +79,7 @@ type Store struct {
 	broken   error       // why the file cannot be read
 	shared   map[string]*shared
 	fetched  map[string]hermes.Secret // from the keychain, by name
+	taken    map[string]taken         // logins of other programs, by their id
 	unsaved  map[string]oauth.Token   // renewed, but not yet written, by id
 	lent     map[string]bool          // fingerprints that Lent was called with
 	reported bool                     // the warning about a damaged file
@@ -87,6 +96,9 @@ func Open(cfg Config) *Store {
 	if cfg.Login == nil {
 		cfg.Login = func(string) (oauth.Config, bool) { return oauth.Config{}, false }
 	}
+	if cfg.Getenv == nil {
+		cfg.Getenv = func(string) string { return "" }
+	}
 	if cfg.Lent == nil {
 		cfg.Lent = func(hermes.Secret) {}
 	}
@@ -95,7 +107,7 @@ func Open(cfg Config) *Store {
 	}
 	return &Store{
 		cfg: cfg, refreshing: make(chan struct{}, 1), shared: map[string]*shared{},
-		fetched: map[string]hermes.Secret{}, unsaved: map[string]oauth.Token{}, lent: map[string]bool{},
+		fetched: map[string]hermes.Secret{}, taken: map[string]taken{}, unsaved: map[string]oauth.Token{}, lent: map[string]bool{},
 	}
 }
 

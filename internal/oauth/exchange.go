@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -118,10 +119,16 @@ func (a answer) token(now time.Time) (Token, error) {
 	return t, nil
 }
 
-// account reads the user's id from the first token that is a JWT. The signature
-// is not checked: the token came over TLS from its issuer, and the id only
-// decides which quotas are shared.
+// account reads the user's id from the first token that is a JWT.
 func account(tokens ...string) string {
+	id, _ := Claims(tokens...)
+	return id
+}
+
+// Claims reads the user's id and the expiry from tokens that are JWTs, each from the
+// first one that has it; others have neither. The signature is not checked: the
+// token came from its issuer, and the id only decides which quotas are shared.
+func Claims(tokens ...string) (account string, expires time.Time) {
 	for _, t := range tokens {
 		parts := strings.Split(t, ".")
 		if len(parts) != 3 {
@@ -133,20 +140,22 @@ func account(tokens ...string) string {
 		}
 		var claims struct {
 			Subject string `json:"sub"`
+			Expires number `json:"exp"`
 			OpenAI  struct {
 				Account string `json:"chatgpt_account_id"`
 			} `json:"https://api.openai.com/auth"`
 		}
 		_ = json.Unmarshal(raw, &claims) // a partial result is enough
-		if claims.OpenAI.Account != "" {
-			return claims.OpenAI.Account
-		}
-		if claims.Subject != "" {
-			return claims.Subject
+		account = cmp.Or(account, claims.OpenAI.Account, claims.Subject)
+		if seconds := float64(claims.Expires); expires.IsZero() && seconds > 0 && seconds < maxSeconds {
+			expires = time.Unix(int64(seconds), 0).UTC()
 		}
 	}
-	return ""
+	return account, expires
 }
+
+// maxSeconds is the last second that counts as an expiry: in the year 5138.
+const maxSeconds = 1e11
 
 // post sends a request, reads the answer and traces both.
 func (c Config) post(ctx context.Context, what, address, kind string, body []byte, secrets []string) (answer, error) {

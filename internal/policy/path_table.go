@@ -83,7 +83,7 @@ var groups = [...]struct {
 		.aws/ .azure/ .oci/ .config/gcloud/ .config/doctl/ .config/hcloud/ .config/linode-cli .fly/config.yml .config/stripe/config.toml
 		.kube/config .kube/*.conf .kube/cache/oidc-login/ .docker/config.json .config/containers/auth.json
 		.config/gh/hosts.yml .config/hub .config/glab-cli/ .config/netlify/config.json .config/ngrok/ngrok.yml .ngrok2/ngrok.yml
-		.claude/.credentials.json .claude.json .codex/auth.json .gemini/oauth_creds.json
+		.claude/.credentials.json .claude.json .codex/auth.json .gemini/oauth_creds.json .qwen/oauth_creds.json
 		.gnupg/private-keys-v1.d/ .gnupg/secring.gpg .password-store/ .config/sops/age/ .config/op/
 		.local/share/keyrings/ .local/share/kwalletd/ library/keychains/`},
 	{withCredential, AtHome, ".kube/ .docker/ .gnupg/ .config/gh/"},

@@ -27,6 +27,8 @@ type addOptions struct {
 	Priority  *int
 	Keychain  bool
 	NoBrowser bool
+	From      string // a program whose login is taken over
+	Yes       bool   // consent to that
 }
 
 func newAddCmd(d Deps) *cobra.Command {
@@ -36,8 +38,10 @@ func newAddCmd(d Deps) *cobra.Command {
 		Use:   "add PROVIDER",
 		Short: "Add a key or log in",
 		Long: "Add a key for a service. Without --api-key, Hermes asks for the key without showing it, or\n" +
-			"reads the first line of a pipe. With --type oauth, log in with a browser on this or another machine.",
-		Example: "  hermes auth add openrouter\n  pass show openrouter | hermes auth add openrouter --label work\n  hermes auth add openrouter --type oauth",
+			"reads the first line of a pipe. With --type oauth, log in with a browser on this or another machine.\n\n" +
+			"With --from, use the login of another program: claude-code, codex, gemini-cli or qwen-code. Hermes\n" +
+			"reads it where that program stores it and never changes it. It asks for your consent first.",
+		Example: "  hermes auth add openrouter\n  hermes auth add anthropic --from claude-code\n  pass show openrouter | hermes auth add openrouter --label work\n  hermes auth add openrouter --type oauth",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.IO, o.Provider, o.KeyGiven = of(c), args[0], c.Flags().Changed("api-key")
@@ -53,6 +57,8 @@ func newAddCmd(d Deps) *cobra.Command {
 	f.StringVar(&o.Label, "label", "", "your name for it")
 	f.IntVar(&priority, "priority", 0, "priority: the smallest number is used first (default: last)")
 	f.BoolVar(&o.Keychain, "keychain", false, "store the key in the system keychain instead of auth.json")
+	f.StringVar(&o.From, "from", "", "use the login of this program: "+strings.Join(programs(), ", "))
+	f.BoolVarP(&o.Yes, "yes", "y", false, "with --from: consent without being asked")
 	f.BoolVar(&o.NoBrowser, "no-browser", false, "print the address instead of opening a browser")
 	return c
 }
@@ -64,6 +70,10 @@ func add(ctx context.Context, o *addOptions) error {
 	}
 	if name == "" {
 		return errors.New("a server without a name cannot have keys; name it under providers: in config.yaml and use custom:NAME")
+	}
+	taken, err := o.takeOver(ctx, name, pool)
+	if err != nil || taken {
+		return err
 	}
 	login, known := o.Login(name)
 	byLogin, err := o.byLogin(name, login, known)
@@ -85,12 +95,17 @@ func add(ctx context.Context, o *addOptions) error {
 		return err
 	}
 	fmt.Fprintf(o.Out, "Added %q to %s%s. ", plain(e.Label), name, inKeychain(o.Keychain))
+	o.next(name)
+	return nil
+}
+
+// next says what to do with a service that has a new credential.
+func (o *addOptions) next(name string) {
 	if why := o.Missing(name); why != "" {
 		fmt.Fprintf(o.Out, "But %s\n", why)
-		return nil
+		return
 	}
 	fmt.Fprintf(o.Out, "List its models with `hermes model list %s`.\n", name)
-	return nil
 }
 
 func inKeychain(yes bool) string {

@@ -68,7 +68,7 @@ func (w *world) login(pool string) (credential.Login, bool) {
 
 func (w *world) pool(name string) (string, *credential.Pool, error) {
 	switch name {
-	case "keys", "both", "device", "browser", "far", "account":
+	case "keys", "both", "device", "browser", "far", "account", "anthropic":
 		var given []hermes.Key
 		if name == "keys" {
 			given = w.env
@@ -90,7 +90,7 @@ func (w *world) run(stdin io.Reader, args ...string) (string, error) {
 			}
 			return names, err
 		},
-		Login: w.login, Takes: func(pool string) bool { return pool == "keys" || pool == "both" },
+		Login: w.login, Takes: func(pool string) bool { return pool == "keys" || pool == "both" || pool == "anthropic" },
 		Missing:   func(string) string { return "" },
 		LoginOnly: func(pool string) bool { return pool == "account" },
 		Browse: func(_ context.Context, address string) error {

@@ -93,6 +93,8 @@ func writeTable(io IO, pools []named, now time.Time) error {
 // kind says what a credential is and where it is stored.
 func kind(e credential.Entry) string {
 	switch {
+	case e.Program != "":
+		return "login of " + e.Program
 	case e.Kind == credential.KindOAuth:
 		return "login"
 	case e.Kind == credential.KindKeychain:
@@ -112,6 +114,8 @@ func condition(e credential.Entry, now time.Time) string {
 		return "no longer valid" + because(e.Reason)
 	case e.Resting:
 		return "paused until " + clock(e.Until, now) + because(e.Reason)
+	case e.Renew != "":
+		return "not valid now; run `" + e.Renew + "`, which renews it"
 	}
 	return "usable"
 }
@@ -177,6 +181,8 @@ func writeJSON(io IO, pools []named, _ time.Time) error {
 				state = "dead"
 			} else if e.Resting {
 				state = "resting"
+			} else if e.Renew != "" {
+				state = "expired"
 			}
 			rows = append(rows, entryJSON{
 				Provider: p.name, Position: n + 1, ID: e.ID, Label: e.Label, Kind: e.Kind, Source: e.Source, Priority: e.Priority, Hint: e.Hint,

@@ -40,7 +40,7 @@ func report(io IO, d Deps, p named) {
 	now := d.Now()
 	usable := 0
 	for _, e := range p.entries {
-		if !e.Revoked && !e.Resting {
+		if !e.Revoked && !e.Resting && e.Renew == "" {
 			usable++
 		}
 	}
@@ -55,6 +55,8 @@ func report(io IO, d Deps, p named) {
 	for _, e := range p.entries {
 		if e.Revoked || e.Resting {
 			fmt.Fprintf(io.Out, "  %s: %s%s\n", who(e), condition(e, now), remedy(p.name, e))
+		} else if e.Program != "" {
+			fmt.Fprintf(io.Out, "  %s: %s\n", who(e), ownValidity(e, now))
 		} else if e.Kind == credential.KindOAuth {
 			fmt.Fprintf(io.Out, "  login %q: %s\n", plain(e.Label), validity(e.Expires, now))
 		}
@@ -63,7 +65,7 @@ func report(io IO, d Deps, p named) {
 
 // who is the name of a credential in a sentence.
 func who(e credential.Entry) string {
-	if e.Source == "config" || e.Source == "env:"+e.Label {
+	if e.Source == "config" || e.Source == "env:"+e.Label || e.Program != "" && e.Label == e.Program {
 		return kind(e)
 	}
 	return fmt.Sprintf("%s %q", kind(e), plain(e.Label))
@@ -87,9 +89,20 @@ func validity(expires, now time.Time) string {
 	return "renews automatically, next at " + clock(expires, now)
 }
 
+// ownValidity says how long the login of another program is valid, which only that
+// program renews.
+func ownValidity(e credential.Entry, now time.Time) string {
+	if e.Renew != "" || e.Expires.IsZero() {
+		return condition(e, now)
+	}
+	return "valid until " + clock(e.Expires, now) + "; " + e.Program + " renews it"
+}
+
 // remedy says what the user can do.
 func remedy(name string, e credential.Entry) string {
 	switch {
+	case e.Revoked && e.Program != "":
+		return fmt.Sprintf("; log in with %s, then run `hermes auth reset %s %s`", e.Program, name, e.ID)
 	case e.Revoked && e.Kind == credential.KindOAuth:
 		return fmt.Sprintf("; log in again with `hermes auth add %s --type oauth`", name)
 	case e.Revoked:
