@@ -1,8 +1,12 @@
 package hermestest
 
 import (
+	"encoding/json"
+	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,7 +28,7 @@ type Handoff struct {
 // interruptions. Every transport must be able to continue each of them.
 func Handoffs() []Handoff {
 	list := []Handoff{
-		fromAnthropic(), fromResponses(), fromChat(), fromGemini(), fromOllama(), fromBedrock(), brokenOff(),
+		fromAnthropic(), fromResponses(), fromChat(), fromGemini(), fromOllama(), fromBedrock(), brokenOff(), oddCalls(),
 	}
 	all := Handoff{Name: "one after the other", Protocol: "many"}
 	for _, h := range list {
@@ -57,6 +61,9 @@ func RunHandoff(t *testing.T, w ModelProtocol, name string, check func(body []by
 				t.Error("the request was changed")
 			}
 			if err := check([]byte(body)); err != nil {
+				t.Errorf("%v\n%s", err, body)
+			}
+			if err := checkCalls([]byte(body)); err != nil {
 				t.Errorf("%v\n%s", err, body)
 			}
 			for _, words := range h.Says {
@@ -211,5 +218,123 @@ func brokenOff() Handoff {
 			hermes.UserText("last"),
 		},
 		Says: []string{"Hello, I begin.", "first", "second", "stop that", "example.org/a.jpg", "last"},
+	}
+}
+
+// oddCalls is a conversation with ids that differ in one character that not every
+// service takes, ids that come again, and arguments with half a surrogate pair.
+func oddCalls() Handoff {
+	call := func(id, arguments string) hermes.ToolCall {
+		return hermes.ToolCall{ID: id, Name: "read_file", Arguments: arguments}
+	}
+	half := `{"path":"\ud83d","deep":{"\uDE00":["a\ud83d\ud83d\ude00z\\ud83d"]}}`
+	return Handoff{
+		Name: "odd calls", Protocol: "none",
+		Messages: []hermes.Message{
+			hermes.UserText("go on"),
+			handoffCalls("", nil, call("a.b", `{"path":"1"}`), call("a_b", `{"path":"2"}`), call("a b", `{"path":"3"}`), call("a.b", `{"path":"4"}`)),
+			handoffResult("a.b", "result 1"), handoffResult("a_b", "result 2"), handoffResult("a b", "result 3"), handoffResult("a.b", "result 4"),
+			handoffCalls("", []hermes.Reasoning{{Protocol: "chat", Text: "x", Opaque: `{"type":"reasoning.text","text":"\ud83d"}`}}, call("a.b", half), call("a_b_2", "{}"), call("a_b", "{}")),
+			handoffResult("a.b", "result 5"), handoffResult("a_b_2", "result 6"), handoffResult("a_b", "result 7"), handoffResult("a.b", "a stray one"),
+			hermes.UserText("done?"),
+		},
+		Says: []string{"result 1", "result 2", "result 3", "result 4", "result 5", "result 6", "result 7", "done?", `\\ud83d`},
+	}
+}
+
+// checkCalls refuses what services with strict readers refuse: two calls with one id,
+// a result without its call or a call without its result, and half a surrogate pair.
+func checkCalls(body []byte) error {
+	var root any
+	if err := json.Unmarshal(body, &root); err != nil {
+		return err
+	}
+	texts := []string{string(body)}
+	var calls, results []string
+	walkJSON(root, func(m map[string]any) {
+		id := func(of any, names ...string) string {
+			o, _ := of.(map[string]any)
+			for _, name := range names {
+				if s, ok := o[name].(string); ok {
+					return s
+				}
+			}
+			return ""
+		}
+		for _, v := range m {
+			if text, ok := v.(string); ok && json.Valid([]byte(text)) { // arguments
+				texts = append(texts, text)
+			}
+		}
+		switch {
+		case m["type"] == "tool_use", m["type"] == "function" && m["id"] != nil, m["type"] == "function_call":
+			calls = append(calls, id(m, "call_id", "id"))
+		case m["toolUse"] != nil:
+			calls = append(calls, id(m["toolUse"], "toolUseId"))
+		case m["functionCall"] != nil:
+			calls = append(calls, id(m["functionCall"], "id"))
+		case m["function"] != nil && m["id"] != nil:
+			calls = append(calls, id(m, "id"))
+		case m["toolResult"] != nil:
+			results = append(results, id(m["toolResult"], "toolUseId"))
+		case m["functionResponse"] != nil:
+			results = append(results, id(m["functionResponse"], "id"))
+		case m["type"] == "tool_result", m["type"] == "function_call_output", m["role"] == "tool":
+			results = append(results, id(m, "tool_use_id", "call_id", "tool_call_id"))
+		}
+	})
+	if i := slices.IndexFunc(texts, halfPair); i >= 0 {
+		return fmt.Errorf("half a surrogate pair in %s", texts[i])
+	}
+	calls = slices.DeleteFunc(calls, func(id string) bool { return id == "" }) // where a protocol may leave it out
+	results = slices.DeleteFunc(results, func(id string) bool { return id == "" })
+	slices.Sort(calls)
+	slices.Sort(results)
+	if !slices.Equal(calls, results) {
+		return fmt.Errorf("the calls %q got the results %q", calls, results)
+	}
+	if len(slices.Compact(slices.Clone(calls))) < len(calls) {
+		return fmt.Errorf("calls with one id: %q", calls)
+	}
+	return nil
+}
+
+// halfPair reports whether a JSON text has an escaped surrogate without its other half.
+func halfPair(text string) bool {
+	high := false // the last escape was the first half
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' {
+			if high {
+				return true
+			}
+			continue
+		}
+		half := ""
+		if i+6 <= len(text) && text[i+1] == 'u' {
+			half = strings.ToLower(text[i+2 : i+4])
+		}
+		first, second := half >= "d8" && half <= "db", half >= "dc" && half <= "df"
+		if high != second {
+			return true
+		}
+		high = first
+		if i++; half != "" {
+			i += 4
+		}
+	}
+	return high
+}
+
+func walkJSON(v any, visit func(map[string]any)) {
+	switch v := v.(type) {
+	case map[string]any:
+		visit(v)
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			walkJSON(v[name], visit)
+		}
+	case []any:
+		for _, item := range v {
+			walkJSON(item, visit)
+		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 // answer turns what a service sends into deltas. It is complete only after
 // message_stop, or after a stop reason if a compatible service omits that.
 type answer struct {
+	ids     base.Fresh
 	yield   func(hermes.Delta) bool
 	open    map[int]*openBlock
 	calls   int
@@ -30,8 +31,8 @@ type answer struct {
 	stopped bool
 }
 
-func newAnswer(yield func(hermes.Delta) bool) *answer {
-	return &answer{yield: yield, open: map[int]*openBlock{}}
+func newAnswer(yield func(hermes.Delta) bool, history []hermes.Message) *answer {
+	return &answer{yield: yield, ids: base.FreshAfter(history), open: map[int]*openBlock{}}
 }
 
 // read reads the whole answer and yields it.

@@ -100,7 +100,7 @@ func (m *Model) ask(ctx context.Context, r *hermes.Request, yield func(hermes.De
 		return err
 	}
 	defer x.Close()
-	if err := newAnswer(yield).read(x); err != nil {
+	if err := newAnswer(yield, r.Messages).read(x); err != nil {
 		return err
 	}
 	x.Drain(base.DrainTime)

@@ -1,7 +1,6 @@
 package anthropic
 
 import (
-	"crypto/rand"
 	"encoding/json"
 
 	"hermes"
@@ -33,13 +32,9 @@ func (a *answer) begin(index int, c *content) error {
 		if c.Name != "" {
 			a.named++
 		}
-		id := c.ID
-		if id == "" {
-			id = "toolu_" + rand.Text()[:16]
-		}
 		b.call = a.calls
 		a.calls++
-		return a.say(hermes.Delta{Call: &hermes.CallDelta{Index: b.call, ID: id, Name: c.Name}})
+		return a.say(hermes.Delta{Call: &hermes.CallDelta{Index: b.call, ID: a.ids.ID(c.ID), Name: c.Name}})
 	}
 	return nil
 }

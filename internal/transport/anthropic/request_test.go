@@ -56,9 +56,9 @@ func TestRequestBody(t *testing.T) {
 		`"system":[{"type":"text","text":"You."}],"messages":[` +
 		`{"role":"user","content":[{"type":"text","text":"look <here>"},{"type":"text","text":"recalled"}]},` +
 		`{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"redacted_thinking","data":"o"},{"type":"text","text":"I will."},` +
-		`{"type":"tool_use","id":"a","name":"read_file","input":{"path":"x"}},{"type":"tool_use","id":"b_1","name":"todo","input":{}}]},` +
+		`{"type":"tool_use","id":"a","name":"read_file","input":{"path":"x"}},{"type":"tool_use","id":"b","name":"todo","input":{}}]},` +
 		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"1|x"},{"type":"image","source":{"type":"base64","media_type":"image/jpeg","data":"anBn"}}]},` +
-		`{"type":"tool_result","tool_use_id":"b_1","content":[{"type":"text","text":"(no output)"}],"is_error":true}]},` +
+		`{"type":"tool_result","tool_use_id":"b","content":[{"type":"text","text":"(no output)"}],"is_error":true}]},` +
 		`{"role":"assistant","content":[{"type":"text","text":"It is x."}]},` +
 		`{"role":"user","content":[{"type":"text","text":"and this?"},{"type":"image","source":{"type":"url","url":"https://x/y.png"}}]},` +
 		`{"role":"assistant","content":[{"type":"text","text":"(no text)"}]},` +

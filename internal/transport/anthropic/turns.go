@@ -57,55 +57,28 @@ func systemBlocks(system string) []block {
 // first, alternating roles, each result in the turn after its call. Calls without
 // a result and results without a call are left out.
 func turns(msgs []hermes.Message) []turn {
-	kept := pairs(msgs)
-	var out []turn
+	msgs = base.Sendable(msgs)
+	kept := base.PairsOf(msgs)
+	var (
+		out []turn
+		ids base.IDs
+	)
 	for i, msg := range msgs {
 		switch msg.Role {
 		case hermes.RoleUser:
 			out = join(out, "user", userBlocks(msg))
 		case hermes.RoleTool:
-			if kept.results[i] {
-				out = join(out, "user", []block{result(msg)})
+			if kept.Results[i] {
+				out = join(out, "user", []block{result(msg, &ids)})
 			}
 		case hermes.RoleAssistant:
-			out = join(out, "assistant", assistantBlocks(msg, kept.calls[i]))
+			out = join(out, "assistant", assistantBlocks(msg, kept.Calls[i], &ids))
 		}
 	}
 	if len(out) == 0 || out[0].Role == "assistant" {
 		out = append([]turn{{"user", []block{{Type: "text", Text: begun}}}}, out...)
 	}
 	return out
-}
-
-// paired says which messages hold results that are sent, and which calls of a
-// message are sent, by id.
-type paired struct {
-	results map[int]bool
-	calls   map[int]map[string]bool
-}
-
-// pairs finds the first result of each call before the next message of the
-// assistant. Calls and results without a counterpart are dropped.
-func pairs(msgs []hermes.Message) paired {
-	kept := paired{map[int]bool{}, map[int]map[string]bool{}}
-	asked := -1
-	open := map[string]bool{}
-	for i, msg := range msgs {
-		switch msg.Role {
-		case hermes.RoleAssistant:
-			asked, open = i, map[string]bool{}
-			for _, c := range msg.Calls {
-				open[c.ID] = true
-			}
-			kept.calls[i] = map[string]bool{}
-		case hermes.RoleTool:
-			if open[msg.CallID] {
-				delete(open, msg.CallID)
-				kept.results[i], kept.calls[asked][msg.CallID] = true, true
-			}
-		}
-	}
-	return kept
 }
 
 // join adds blocks to the last turn if it has the same role. Results come first in
@@ -161,17 +134,17 @@ func imageSource(img *hermes.Image) *source {
 	return &source{Type: "base64", MediaType: kind, Data: base64.StdEncoding.EncodeToString(img.Data)}
 }
 
-func result(msg hermes.Message) block {
+func result(msg hermes.Message, ids *base.IDs) block {
 	content := parts(msg)
 	if len(content) == 0 {
 		content = []block{{Type: "text", Text: base.NoOutput}}
 	}
-	return block{Type: "tool_result", ToolUseID: wireID(msg.CallID), Content: content, IsError: msg.Failed}
+	return block{Type: "tool_result", ToolUseID: ids.Of(msg.CallID), Content: content, IsError: msg.Failed}
 }
 
 // assistantBlocks puts thinking first, then the text, then the calls that have
 // a result.
-func assistantBlocks(msg hermes.Message, answered map[string]bool) []block {
+func assistantBlocks(msg hermes.Message, answered []bool, ids *base.IDs) []block {
 	var blocks []block
 	for _, r := range msg.Reasoning {
 		if b, ok := thinkingBlock(r); ok {
@@ -181,10 +154,10 @@ func assistantBlocks(msg hermes.Message, answered map[string]bool) []block {
 	said := parts(msg)
 	blocks = append(blocks, said...)
 	used := 0
-	for _, c := range msg.Calls {
-		if answered[c.ID] {
+	for i, c := range msg.Calls {
+		if answered[i] {
 			used++
-			blocks = append(blocks, block{Type: "tool_use", ID: wireID(c.ID), Name: c.Name, Input: input(c.Arguments)})
+			blocks = append(blocks, block{Type: "tool_use", ID: ids.Of(c.ID), Name: c.Name, Input: base.Object(c.Arguments)})
 		}
 	}
 	if len(said)+used == 0 {
@@ -208,31 +181,4 @@ func thinkingBlock(r hermes.Reasoning) (block, bool) {
 		return block{Type: "thinking", Thinking: &r.Text, Signature: r.Signature}, true
 	}
 	return block{}, false
-}
-
-// input returns the arguments as a JSON object.
-func input(arguments string) json.RawMessage {
-	raw := json.RawMessage(arguments)
-	if t := strings.TrimSpace(arguments); !strings.HasPrefix(t, "{") || !json.Valid(raw) {
-		return json.RawMessage("{}")
-	}
-	return raw
-}
-
-// wireID keeps the characters that the service allows in an id (letters, digits,
-// underscore and hyphen), so that sessions of other services can continue.
-func wireID(id string) string {
-	ok := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-'
-	}
-	clean := strings.Map(func(r rune) rune {
-		if ok(r) {
-			return r
-		}
-		return '_'
-	}, id)
-	if clean == "" {
-		return "call"
-	}
-	return clean
 }

@@ -66,12 +66,13 @@ const (
 // first, alternating roles, each result in the turn after its call. Calls without
 // a result and results without a call are left out.
 func turns(r *hermes.Request) []turn {
-	kept := base.PairsOf(r.Messages)
+	msgs := base.Sendable(r.Messages)
+	kept := base.PairsOf(msgs)
 	var (
 		out []turn
 		ids base.IDs
 	)
-	for i, msg := range r.Messages {
+	for i, msg := range msgs {
 		switch msg.Role {
 		case hermes.RoleUser:
 			out = add(out, "user", orElse(content(msg), base.NoText))

@@ -52,13 +52,14 @@ type (
 
 // messages converts the system prompt and the transcript.
 func (m *Model) messages(r *hermes.Request) []message {
-	kept := base.PairsOf(r.Messages)
-	out := make([]message, 0, len(r.Messages)+2)
+	msgs := base.Sendable(r.Messages)
+	kept := base.PairsOf(msgs)
+	out := make([]message, 0, len(msgs)+2)
 	if r.System != "" {
 		out = append(out, message{Role: systemRole(m.cfg.Model), Content: r.System})
 	}
 	var shown []part // images of results, which a tool message cannot carry
-	for i, msg := range r.Messages {
+	for i, msg := range msgs {
 		switch msg.Role {
 		case hermes.RoleUser:
 			out = append(out, message{Role: "user", Content: userContent(msg)})
@@ -69,7 +70,7 @@ func (m *Model) messages(r *hermes.Request) []message {
 				out = append(out, message{Role: "tool", ToolCallID: callID(msg.CallID), Content: orElse(msg.Text(), base.NoOutput)})
 				shown = append(shown, images(msg)...)
 			}
-			if last := i+1 == len(r.Messages) || r.Messages[i+1].Role != hermes.RoleTool; last && len(shown) > 0 {
+			if last := i+1 == len(msgs) || msgs[i+1].Role != hermes.RoleTool; last && len(shown) > 0 {
 				out = append(out, message{Role: "user", Content: slices.Insert(shown, 0, part{Type: "text", Text: "Images returned by the tools:"})})
 				shown = nil
 			}
@@ -120,7 +121,7 @@ func (m *Model) assistant(msg hermes.Message, answered []bool) message {
 	case "reasoning_details":
 		for _, b := range msg.Reasoning {
 			if b.Protocol == protocolName && json.Valid([]byte(b.Opaque)) {
-				w.ReasoningDetails = append(w.ReasoningDetails, json.RawMessage(b.Opaque))
+				w.ReasoningDetails = append(w.ReasoningDetails, json.RawMessage(base.WellFormed(b.Opaque)))
 			}
 		}
 	}

@@ -57,6 +57,7 @@ type writer struct {
 // writeTurns writes a user turn first, alternating roles, each result in the turn
 // after its call. Calls without a result and results without a call are left out.
 func (m *Model) writeTurns(b *bytes.Buffer, msgs []hermes.Message) error {
+	msgs = base.Sendable(msgs)
 	kept := base.PairsOf(msgs)
 	w := writer{b: b, signed: m.caps.signed, names: map[string]string{}}
 	b.WriteByte('[')

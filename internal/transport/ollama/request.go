@@ -104,14 +104,15 @@ func (m *Model) think(e hermes.Effort, s *shown) string {
 }
 
 func messages(r *hermes.Request) []message {
-	kept := base.PairsOf(r.Messages)
+	msgs := base.Sendable(r.Messages)
+	kept := base.PairsOf(msgs)
 	out := make([]message, 0, len(r.Messages)+2)
 	if r.System != "" {
 		out = append(out, message{Role: "system", Content: r.System})
 	}
 	names := map[string]string{}
 	var shown []*hermes.Image // from results; models expect them in a user message
-	for i, msg := range r.Messages {
+	for i, msg := range msgs {
 		switch msg.Role {
 		case hermes.RoleUser:
 			out = append(out, withImages(message{Role: "user", Content: msg.Text()}, base.Images(msg)))
@@ -123,7 +124,7 @@ func messages(r *hermes.Request) []message {
 			}
 			out = append(out, message{Role: "tool", Content: cmp.Or(msg.Text(), base.NoOutput), ToolName: cmp.Or(names[msg.CallID], msg.ToolName), CallID: msg.CallID})
 			shown = append(shown, base.Images(msg)...)
-			if last := i+1 == len(r.Messages) || r.Messages[i+1].Role != hermes.RoleTool; last && len(shown) > 0 {
+			if last := i+1 == len(msgs) || msgs[i+1].Role != hermes.RoleTool; last && len(shown) > 0 {
 				out = append(out, withImages(message{Role: "user", Content: "Images returned by the tools:"}, shown))
 				shown = nil
 			}

@@ -59,3 +59,8 @@ func answer(text []string, calls []hermes.ToolCall) string {
 	event("response.completed", `,"response":{"object":"response","status":"completed","output":[],"usage":{"input_tokens":10,"output_tokens":5}}`)
 	return b.String()
 }
+
+func TestHandoff(t *testing.T) {
+	t.Parallel()
+	hermestest.RunHandoff(t, contract, "responses", func([]byte) error { return nil })
+}

@@ -48,13 +48,14 @@ type writer struct {
 
 // writeItems writes system prompt and transcript as a list.
 func (m *Model) writeItems(b *bytes.Buffer, r *hermes.Request) error {
-	kept := base.PairsOf(r.Messages)
+	msgs := base.Sendable(r.Messages)
+	kept := base.PairsOf(msgs)
 	w := writer{b: b, reasons: m.reasons()}
 	b.WriteByte('[')
 	if r.System != "" && !m.cfg.Quirks.Codex {
 		w.message(systemRole(m.cfg.Model), "input_text", r.System, "")
 	}
-	for i, msg := range r.Messages {
+	for i, msg := range msgs {
 		var err error
 		switch msg.Role {
 		case hermes.RoleUser:
