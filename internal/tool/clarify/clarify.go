@@ -52,15 +52,29 @@ func (Toolset) Available(context.Context) string { return "" }
 func (Toolset) Tools(context.Context) ([]hermes.Tool, error) {
 	return []hermes.Tool{hermes.NewTool(hermes.Spec{
 		Name: name, Description: strings.TrimSpace(doc), Mode: hermes.ModeExclusive, Effect: hermes.EffectAsk,
-		Trusted: true,
+		Trusted: true, Schema: hermes.SchemaOf[offer](),
 	}, run)}, nil
 }
 
+// offer is the schema of the arguments: choices are texts.
+type offer struct {
+	Question    string   `json:"question,omitempty"`
+	Choices     []string `json:"choices,omitempty"`
+	MultiSelect bool     `json:"multi_select,omitempty"`
+	Questions   []struct {
+		ID          string   `json:"id,omitempty"`
+		Question    string   `json:"question"`
+		Choices     []string `json:"choices,omitempty"`
+		MultiSelect bool     `json:"multi_select,omitempty"`
+	} `json:"questions,omitempty"`
+}
+
+// args is what models send: choices may be numbers or objects, too.
 type args struct {
-	Question    string     `json:"question,omitempty"`
-	Choices     []string   `json:"choices,omitempty"`
-	MultiSelect bool       `json:"multi_select,omitempty"`
-	Questions   []question `json:"questions,omitempty"`
+	Question    string     `json:"question"`
+	Choices     choices    `json:"choices"`
+	MultiSelect bool       `json:"multi_select"`
+	Questions   []question `json:"questions"`
 }
 
 // response is the outcome of one question.
@@ -108,7 +122,7 @@ func run(ctx context.Context, c *hermes.Call, in args) (hermes.Result, error) {
 			return hermes.Result{}, fmt.Errorf(noAnswerText, err)
 		}
 		texts := q.read(a.Texts)
-		r := response{ID: q.ID, Question: q.Question, Choices: q.offered(), Response: q.answer(texts), Dismissed: a.Dismissed}
+		r := response{ID: q.ID.answer, Question: q.Question, Choices: q.offered(), Response: q.answer(texts), Dismissed: a.Dismissed}
 		if batch && r.ID == "" {
 			r.ID = "q" + strconv.Itoa(i+1)
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // maxChoices is how many choices are accepted; the description says four.
-const maxChoices = 6
+const maxChoices = 12
 
 // Limits of what is shown, in bytes.
 const (
@@ -20,10 +20,10 @@ const (
 )
 
 type question struct {
-	ID          string   `json:"id,omitempty"`
-	Question    string   `json:"question"`
-	Choices     []string `json:"choices,omitempty"`
-	MultiSelect bool     `json:"multi_select,omitempty"`
+	ID          choice  `json:"id"` // a text or a number
+	Question    string  `json:"question"`
+	Choices     choices `json:"choices"`
+	MultiSelect bool    `json:"multi_select"`
 }
 
 // check cleans up a question, or returns what is wrong with it.
@@ -35,38 +35,40 @@ func (q *question) check() error {
 	if len(q.Question) > maxText {
 		return fmt.Errorf("the question has %d characters, which is too long; ask in a few sentences, and show long text before you ask", len(q.Question))
 	}
-	var choices []string
+	var kept choices
 	for _, c := range q.Choices {
-		c = strings.TrimSpace(c)
-		if len(c) > maxChoice {
-			return fmt.Errorf("a choice of %d characters is too long; use a few words and explain it in the question", len(c))
+		if len(c.shown) > maxChoice {
+			return fmt.Errorf("a choice of %d characters is too long; use a few words and explain it in the question", len(c.shown))
 		}
-		if c != "" && !slices.ContainsFunc(choices, func(have string) bool { return plain(have) == plain(c) }) {
-			choices = append(choices, c)
+		if c.answer != "" && !slices.ContainsFunc(kept, func(have choice) bool { return have.answer == c.answer }) {
+			kept = append(kept, c)
 		}
 	}
-	if len(choices) > maxChoices {
-		return fmt.Errorf("%d choices are too many; offer the 4 most likely, since the user can always write another answer", len(choices))
+	if len(kept) > maxChoices {
+		return fmt.Errorf("%d choices are too many; offer the 4 most likely, since the user can always write another answer", len(kept))
 	}
-	q.Choices = choices
-	q.MultiSelect = q.MultiSelect && len(choices) > 0
+	q.Choices = kept
+	q.MultiSelect = q.MultiSelect && len(kept) > 0
 	return nil
 }
 
 // put returns the question for the user, as question number of of.
 func (q *question) put(call string, number, of int) hermes.Question {
-	out := hermes.Question{CallID: call, Text: q.Question, Choices: q.Choices, Multiple: q.MultiSelect}
+	out := hermes.Question{CallID: call, Text: q.Question, Multiple: q.MultiSelect}
+	for _, c := range q.Choices {
+		out.Choices = append(out.Choices, c.shown)
+	}
 	if of > 1 {
 		out.Number, out.Of = number, of
 	}
 	return out
 }
 
-// offered returns the choices without the recommendation mark.
+// offered returns the choices as they are answered.
 func (q *question) offered() []string {
 	var out []string
 	for _, c := range q.Choices {
-		out = append(out, plain(c))
+		out = append(out, c.answer)
 	}
 	return out
 }
@@ -82,16 +84,17 @@ func plain(choice string) string {
 	return choice
 }
 
-// read interprets an answer: choices as they were shown, their numbers, or free
-// text. Blank texts are ignored.
+// read interprets an answer: choices as they were shown or are answered, their
+// numbers, or free text. Blank texts are ignored.
 func (q *question) read(texts []string) []string {
 	var out []string
 	for _, t := range texts {
 		t = strings.TrimSpace(t)
+		at := slices.IndexFunc(q.Choices, func(c choice) bool { return t == c.shown || t == c.answer })
 		switch chosen := q.numbered(t); {
 		case t == "":
-		case slices.Contains(q.Choices, t):
-			out = append(out, plain(t))
+		case at >= 0:
+			out = append(out, q.Choices[at].answer)
 		case len(chosen) > 0:
 			out = append(out, chosen...)
 		default:
@@ -114,7 +117,7 @@ func (q *question) numbered(text string) []string {
 		if err != nil || n < 1 || n > len(q.Choices) {
 			return nil
 		}
-		out = append(out, plain(q.Choices[n-1]))
+		out = append(out, q.Choices[n-1].answer)
 	}
 	return out
 }
