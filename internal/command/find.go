@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Split reads a line as a command: its name without the slash, in lower case,
-// and its arguments. A path such as /etc/hosts is not a command, nor is a lone
+// without the name of a bot (/status@bot), and its arguments. A path such as /etc/hosts is not a command, nor is a lone
 // slash.
 func Split(line string) (name, args string, ok bool) {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(line), "/")
@@ -23,7 +24,18 @@ func Split(line string) (name, args string, ok bool) {
 	if name == "" || strings.ContainsAny(name, "/.") {
 		return "", "", false
 	}
-	return strings.ToLower(name), args, true
+	return strings.ToLower(withoutBot(name)), args, true
+}
+
+// withoutBot removes the name of the bot that messengers add to a command in a
+// group: /status@hermes_bot.
+func withoutBot(name string) string {
+	before, bot, ok := strings.Cut(name, "@")
+	odd := func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	if !ok || before == "" || bot == "" || strings.ContainsFunc(bot, odd) {
+		return name
+	}
+	return before
 }
 
 // Find returns the command with a name or alias, else the first one in the table
