@@ -66,13 +66,19 @@ func (d *decoder) at(path []string) []layeredNode {
 	return nodes
 }
 
-// nodes is like at, but also accepts an old name of the last part.
+// nodes is like at, but also accepts an old name of the last part, and a single
+// value in place of the section above it.
 func (d *decoder) nodes(path []string) []layeredNode {
 	if len(path) == 0 {
 		return d.at(nil)
 	}
+	above := path[:len(path)-1]
+	at := d.at(above)
+	if _, section, _ := lookup(above); section.scalar != "" {
+		at = d.sections(at, section.scalar, above)
+	}
 	_, f, _ := lookup(path)
-	return d.children(d.at(path[:len(path)-1]), lastOf(path), f.also, path)
+	return d.children(at, lastOf(path), f.also, path)
 }
 
 // value decodes any kind of setting.
