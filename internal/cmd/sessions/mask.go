@@ -70,10 +70,16 @@ func (k mask) message(m hermes.Message) hermes.Message {
 	return m
 }
 
-// json masks a text that may be JSON, which stays valid.
+// json masks a text that may be JSON, which stays valid. A secret that is written
+// with escapes is masked, too.
 func (k mask) json(text string) string {
-	out := k(text)
-	if !json.Valid([]byte(text)) || json.Valid([]byte(out)) {
+	if !json.Valid([]byte(text)) {
+		return k(text)
+	}
+	if plain := unescaped(text); plain != text && k(plain) != plain {
+		text = plain
+	}
+	if out := k(text); json.Valid([]byte(out)) {
 		return out
 	}
 	return `{"masked":true}`

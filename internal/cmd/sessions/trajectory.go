@@ -93,5 +93,5 @@ func tagged(tag string, value any) string {
 	if err := e.Encode(value); err != nil {
 		return "" // texts and valid JSON always encode
 	}
-	return "<" + tag + ">\n" + b.String() + "</" + tag + ">"
+	return "<" + tag + ">\n" + unescaped(b.String()) + "</" + tag + ">"
 }
