@@ -135,6 +135,9 @@ func (s *Store) due(ctx context.Context, name string, every time.Duration, neede
 // Optimize merges the index and returns free pages to the disk. It works in steps, so
 // that others can write in between.
 func (s *Store) Optimize(ctx context.Context) error {
+	if err := s.IndexWhole(ctx); err != nil {
+		return err
+	}
 	for _, table := range []string{"words", "grams"} {
 		if err := s.merge(ctx, table); err != nil {
 			return err

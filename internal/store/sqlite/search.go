@@ -189,7 +189,7 @@ func (q query) holds(m hermes.Message) bool {
 			return true
 		}
 		if text == "" {
-			text = searchable(m, maxIndexed)
+			text = searchable(m)
 		}
 		return strings.Contains(text, t.run)
 	}
@@ -267,7 +267,7 @@ func (f *finder) finish(list []found, q query) ([]hermes.Hit, error) {
 	wanted := q.wanted()
 	hits := make([]hermes.Hit, 0, len(list))
 	for _, h := range list {
-		h.Snippet = snippet(searchable(h.Message, maxIndexed), wanted)
+		h.Snippet = snippet(searchable(h.Message), wanted)
 		if n := f.wanted.Context; n > 0 {
 			var err error
 			if h.Before, err = f.neighbours(h.key, `id < ?`, `DESC`, h.Message.ID, n); err != nil {

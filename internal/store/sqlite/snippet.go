@@ -20,7 +20,7 @@ type span struct{ from, to int }
 // snippet shows the first match of a term, with matches between >>> and <<<. Without a
 // match it shows the beginning of the text.
 func snippet(text string, wanted []term) string {
-	spans := spansOf(text, wanted)
+	spans := spansOf(text, wanted, snippetAfter)
 	window := span{0, min(len(text), snippetBefore+snippetAfter)}
 	if len(spans) > 0 {
 		window = span{max(0, spans[0].from-snippetBefore), min(len(text), max(spans[0].to, spans[0].from+snippetAfter))}
@@ -75,54 +75,59 @@ type token struct {
 	word string
 }
 
-// spansOf finds all terms in a text, in order.
-func spansOf(text string, wanted []term) []span {
-	tokens := tokenize(text)
-	var spans []span
+// spansOf finds the first match of a term in a text, and the others that begin at most
+// reach bytes after it, in order. It reads no further, since a text may be long.
+func spansOf(text string, wanted []term, reach int) []span {
+	end, longest := len(text), 0
 	for _, t := range wanted {
-		if t.run != "" {
-			for at := 0; ; {
-				i := strings.Index(text[at:], t.run)
-				if i < 0 {
-					break
-				}
-				spans = append(spans, span{at + i, at + i + len(t.run)})
-				at += i + len(t.run)
-			}
-			continue
+		if i := strings.Index(text, t.run); t.run != "" && i >= 0 {
+			end = min(end, i+reach)
 		}
-		for i := range tokens {
-			if t.at(tokens[i:]) {
-				spans = append(spans, span{tokens[i].from, tokens[i+len(t.words)-1].to})
+		longest = max(longest, len(t.words))
+	}
+	var spans []span
+	var last []token // as many as the longest term has words
+	for at := 0; at < end && longest > 0; {
+		n, kind := run(text[at:])
+		if kind == runWord {
+			if len(last) == longest {
+				last = append(last[:0], last[1:]...)
 			}
+			last = append(last, token{span{at, at + n}, foldWord(text[at : at+n])})
+			for _, t := range wanted {
+				if from, ok := t.endsAt(last); ok {
+					spans = append(spans, span{from, at + n})
+					end = min(end, from+reach)
+				}
+			}
+		}
+		at += n
+	}
+	for _, t := range wanted {
+		for at := 0; t.run != "" && at < end; {
+			i := strings.Index(text[at:], t.run)
+			if i < 0 {
+				break
+			}
+			spans = append(spans, span{at + i, at + i + len(t.run)})
+			at += i + len(t.run)
 		}
 	}
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(a.from-b.from, b.to-a.to) })
 	return spans
 }
 
-// at reports whether tokens begin with the words of a term.
-func (t term) at(tokens []token) bool {
-	if len(tokens) < len(t.words) {
-		return false
+// endsAt reports whether tokens end with the words of a term, and where it begins.
+func (t term) endsAt(tokens []token) (from int, ok bool) {
+	n := len(t.words)
+	if n == 0 || len(tokens) < n {
+		return 0, false
 	}
-	last := len(t.words) - 1
+	tokens = tokens[len(tokens)-n:]
 	for i, w := range t.words {
-		if tokens[i].word != w && (i != last || !t.prefix || !strings.HasPrefix(tokens[i].word, w)) {
-			return false
+		if tokens[i].word != w && (i != n-1 || !t.prefix || !strings.HasPrefix(tokens[i].word, w)) {
+			return 0, false
 		}
 	}
-	return true
-}
-
-func tokenize(text string) []token {
-	var list []token
-	for at := 0; at < len(text); {
-		n, kind := run(text[at:])
-		if kind == runWord {
-			list = append(list, token{span{at, at + n}, foldWord(text[at : at+n])})
-		}
-		at += n
-	}
-	return list
+	return tokens[0].from, true
 }

@@ -10,23 +10,20 @@ import (
 	"hermes"
 )
 
-const (
-	maxIndexed = 64 << 10 // bytes of a message that are indexed
-	maxWord    = 128      // bytes of the longest word that is indexed
-)
+// maxWord is the length in bytes of the longest word that is indexed.
+const maxWord = 128
 
 // indexed returns the text of a message for each of the two indexes.
 func indexed(m hermes.Message) (words, grams string) {
-	return split(searchable(m, maxIndexed))
+	return split(searchable(m))
 }
 
 // searchable returns the text of a message that can be found: what the user may see,
-// the name of its tool, the names and arguments of its calls. It is at most "most"
-// bytes long.
-func searchable(m hermes.Message, most int) string {
+// the name of its tool, the names and arguments of its calls.
+func searchable(m hermes.Message) string {
 	text := m.Visible()
 	if m.ToolName == "" && len(m.Calls) == 0 {
-		return cut(text, most)
+		return text
 	}
 	parts := []string{text}
 	if m.ToolName != "" {
@@ -36,18 +33,7 @@ func searchable(m hermes.Message, most int) string {
 		parts = append(parts, c.Name)
 		parts = appendStrings(parts, c.Arguments)
 	}
-	return cut(strings.Join(parts, "\n"), most)
-}
-
-// cut shortens a text to at most "most" bytes, at the border of a character.
-func cut(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	for most > 0 && !utf8.RuneStart(text[most]) {
-		most--
-	}
-	return text[:most]
+	return strings.Join(parts, "\n")
 }
 
 // appendStrings appends the string values of a JSON document.
@@ -141,6 +127,12 @@ func kindOf(r rune) runKind {
 func run(text string) (int, runKind) {
 	first, n := utf8.DecodeRuneInString(text)
 	kind := kindOf(first)
+	for n < len(text) && text[n] < utf8.RuneSelf && kind != runUnbroken { // most texts, and much faster
+		if inWord(rune(text[n])) != (kind == runWord) {
+			return n, kind
+		}
+		n++
+	}
 	for i, r := range text[n:] {
 		if kindOf(r) != kind {
 			return n + i, kind
