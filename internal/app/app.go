@@ -100,6 +100,8 @@ type App struct {
 	// credentials are the keys and logins; nil if there is no home.
 	credentials func() *credential.Store
 
+	leaseOwner func() string // names this process as the owner of leases
+
 	guard proc.Guard // of the commands of all sessions
 	mark  func() *lineage.Mark
 
@@ -142,6 +144,7 @@ func New(o Options) *App {
 	a.watch = sync.OnceValue(func() *prefixwatch.Watch { return prefixwatch.New(a.log(), a.opts.Now) })
 	a.credentials = sync.OnceValue(a.makeCredentials)
 	a.mark = sync.OnceValue(a.makeMark)
+	a.leaseOwner = sync.OnceValue(a.makeLeaseOwner)
 	return a
 }
 
@@ -231,7 +234,7 @@ func StoreConfig(cfg *config.Config) sqlite.Config {
 	db := cfg.Database()
 	return sqlite.Config{
 		Path: cfg.Home().Database(), Journal: db.JournalMode, Synchronous: db.Synchronous,
-		AutoCheckpoint: db.WALAutocheckpoint, JournalLimit: int64(db.JournalSizeLimit), OwnerGone: ownerGone,
+		AutoCheckpoint: db.WALAutocheckpoint, JournalLimit: int64(db.JournalSizeLimit), OwnerGone: ownerGone(cfg.Home()),
 	}
 }
 

@@ -1,37 +1,95 @@
 package app
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
 	"os"
-	"strconv"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
-	"hermes/internal/proc"
+	"hermes/internal/home"
+	"hermes/internal/liveness"
+	"hermes/internal/store/sqlite"
 )
 
 // owner names this process among all that share a home: host, process id and a
-// random suffix, because process ids are reused.
+// random number, because process ids are reused.
 func owner() string {
-	var tail [4]byte
+	var tail [8]byte
 	_, _ = rand.Read(tail[:]) // never fails, by its contract
 	return fmt.Sprintf("%s:%d:%s", hostname(), os.Getpid(), hex.EncodeToString(tail[:]))
 }
 
-// ownerGone reports whether an owner was a process of this machine that has ended.
-// It reports false for other machines and for reused ids.
-func ownerGone(owner string) bool {
-	host, rest, ok := strings.Cut(owner, ":")
-	id, _, ok2 := strings.Cut(rest, ":")
-	pid, err := strconv.Atoi(id)
-	if !ok || !ok2 || err != nil || host != hostname() {
-		return false
-	}
-	return !proc.Alive(pid)
+func hostname() string {
+	host, _ := os.Hostname() // an empty name still leaves the id and the number
+	return strings.ReplaceAll(host, ":", "_")
 }
 
-func hostname() string {
-	host, _ := os.Hostname() // an empty name still leaves the id and the tail
-	return strings.ReplaceAll(host, ":", "_")
+// makeLeaseOwner names this process as the owner of leases. As long as it runs, it holds the
+// lock that shows other processes that it does. Without one they wait until its leases
+// expire.
+func (a *App) makeLeaseOwner() string {
+	name := owner()
+	h, err := a.home()
+	if err != nil {
+		return name // reported where the home is needed
+	}
+	path := ownerFile(h, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		a.log().Warn("show that this process runs", "error", err)
+		return name
+	}
+	lock, err := liveness.Hold(path)
+	if err != nil {
+		a.log().Warn("show that this process runs", "error", err)
+		return name
+	}
+	a.closing(lock.Release)
+	return name
+}
+
+// numberOfOwner is the number at the end of an owner's name.
+var numberOfOwner = regexp.MustCompile(`:([0-9a-f]{16})$`)
+
+// ownerFile is the lock file of an owner, "" if it cannot have one.
+func ownerFile(h home.Dir, owner string) string {
+	number := numberOfOwner.FindStringSubmatch(owner)
+	if number == nil {
+		return ""
+	}
+	return h.Join("run", number[1]+".lock")
+}
+
+// ownerGone returns whether the owner of a lease has certainly ended.
+func ownerGone(h home.Dir) func(owner string) bool {
+	return func(owner string) bool {
+		path := ownerFile(h, owner)
+		return path != "" && liveness.Ended(path)
+	}
+}
+
+// tidyOwners removes the lock files of processes that have ended and whose leases have
+// expired.
+func tidyOwners(ctx context.Context, h home.Dir, store *sqlite.Store) error {
+	files, err := filepath.Glob(h.Join("run", "*.lock"))
+	if err != nil || len(files) == 0 {
+		return err
+	}
+	owners, err := store.LeaseOwners(ctx)
+	if err != nil {
+		return err
+	}
+	for _, path := range files {
+		of := func(owner string) bool { return ownerFile(h, owner) == path }
+		if !slices.ContainsFunc(owners, of) && liveness.Ended(path) {
+			if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -31,6 +31,7 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 		return nil, err
 	}
 	a.mark() // before anything is started, and closed after the sessions
+	leaseOwner := a.leaseOwner()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.sessions != nil {
@@ -42,7 +43,7 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 	}
 	agent := cfg.Agent()
 	a.sessions = session.NewManager(session.Config{
-		Store: store, Models: a.watch().Models(models), NewRuntime: a.newRuntime, Owner: owner(),
+		Store: store, Models: a.watch().Models(models), NewRuntime: a.newRuntime, Owner: leaseOwner,
 		Steps: a.steps(agent), Busy: session.Busy(cfg.Display().BusyInputMode), MaxResume: cfg.Sessions().MaxResumeMessages,
 		Effort: efforts(agent), MaxTokens: cfg.Model().MaxTokens,
 		AskTimeout: cfg.Approvals().Timeout, QuestionTimeout: agent.ClarifyTimeout, Unattended: a.unattended(cfg.Approvals()), Now: a.opts.Now, Log: a.log(),

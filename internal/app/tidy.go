@@ -13,14 +13,20 @@ const tidyTime = 2 * time.Second
 
 // tidy returns the func that cleans up when the program ends. From time to time it
 // deletes sessions past their retention, prunes caches, merges equal learnings and
-// prunes the undo journal. Unattended runs do not do this.
+// prunes the undo journal. Unattended runs do only what other runs may wait for.
 func (a *App) tidy(store *sqlite.Store, cfg *config.Config) func() error {
 	return func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), tidyTime)
+		defer cancel()
+		if err := tidyOwners(ctx, cfg.Home(), store); err != nil {
+			a.log().Warn("remove lock files", "err", err)
+		}
+		if err := store.IndexWhole(ctx); err != nil && ctx.Err() == nil {
+			a.log().Warn("index long messages", "err", err)
+		}
 		if !a.opts.Attended {
 			return nil
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), tidyTime)
-		defer cancel()
 		a.curate(ctx, cfg)
 		s, now := cfg.Sessions(), a.opts.Now()
 		before := now.AddDate(0, 0, -s.RetentionDays)

@@ -45,6 +45,7 @@ var layers = []layer{
 		{path: "internal/keychain", deps: []string{"github.com/zalando/go-keyring"}},
 		{path: "internal/law"},
 		{path: "internal/lineage", deps: []string{"golang.org/x/sys"}},
+		{path: "internal/liveness", deps: []string{"github.com/gofrs/flock", "golang.org/x/sys"}},
 		{path: "internal/logfile"},
 		{path: "internal/markup", deps: []string{"github.com/yuin/goldmark"}},
 		{path: "internal/modelinfo"},

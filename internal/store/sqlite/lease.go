@@ -78,3 +78,21 @@ func (s *Store) Release(ctx context.Context, l hermes.Lease) error {
 		return t.exec(`UPDATE leases SET expires = 0 WHERE session = ? AND fence = ?`, key, l.Fence)
 	})
 }
+
+// LeaseOwners returns the owners of all leases that have not expired.
+func (s *Store) LeaseOwners(ctx context.Context) ([]string, error) {
+	rows, err := s.read.QueryContext(ctx, `SELECT DISTINCT owner FROM leases WHERE expires > ?`, nanos(s.cfg.Now()))
+	if err != nil {
+		return nil, s.cfg.explain(err)
+	}
+	defer rows.Close()
+	var owners []string
+	for rows.Next() {
+		var owner string
+		if err := rows.Scan(&owner); err != nil {
+			return nil, s.cfg.explain(err)
+		}
+		owners = append(owners, owner)
+	}
+	return owners, s.cfg.explain(rows.Err())
+}
