@@ -64,11 +64,12 @@ type Learned struct {
 // returns its general form.
 func (*Learned) Admit(l hermes.Learning) (hermes.Learning, error) { return learning.Admit(l) }
 
-// Keep saves an admitted fix for the most similar failure.
-func (l *Learned) Keep(ctx context.Context, fix hermes.Learning) (hermes.Learning, error) {
+// Keep saves an admitted fix with the failure that it is about. replaced is the fix
+// that this failure had before.
+func (l *Learned) Keep(ctx context.Context, fix hermes.Learning) (saved hermes.Learning, replaced string, err error) {
 	store, err := l.app.learnings(ctx)
 	if err != nil {
-		return fix, err
+		return fix, "", err
 	}
 	if fix.Touched.IsZero() {
 		fix.Touched = l.app.opts.Now()

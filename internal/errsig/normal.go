@@ -1,14 +1,83 @@
 package errsig
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 )
 
-// Normal returns a message without the parts that vary: in lower case, with
-// <path>, <url>, <n>, <hex> and <time> instead of such words.
+// Normal returns a message without the parts that are known to vary from one time
+// to the next, in lower case: times, hashes and addresses, line numbers, process
+// ids, durations, counts and temporary files become <time>, <hex>, <n> and <path>.
+// All else that it names is part of what failed and stays.
 func Normal(message string) string {
+	words := strings.Fields(strings.ToLower(clip(message)))
+	out := make([]string, len(words))
+	for i, w := range words {
+		before, after := "", ""
+		if i > 0 {
+			before = strings.Trim(words[i-1], punctuation)
+		}
+		if i+1 < len(words) {
+			after = strings.Trim(words[i+1], punctuation)
+		}
+		out[i] = inside(w, func(core string) string { return varying(core, before, after) })
+	}
+	return strings.Join(out, " ")
+}
+
+const punctuation = `"'` + "`([{<>)]},;:.!?"
+
+// beforeNumber and afterNumber are words beside numbers that differ each time.
+var (
+	beforeNumber = []string{"line", "column", "col", "pid", "process", "attempt", "try", "retry", "after", "took", "offset", "position", "byte", "thread", "elapsed", "in"}
+	afterNumber  = []string{"bytes", "kb", "mb", "gb", "ms", "milliseconds", "seconds", "secs", "sec", "minutes", "times", "attempts", "retries", "lines", "items", "files", "passed", "failed", "warnings", "errors", "tests", "occurrences"}
+	duration     = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?(ns|µs|us|ms|s|m|h|%)$`)
+	// position is a line in a file, not the port of a host.
+	position  = regexp.MustCompile(`^(.*[/\\].*[^0-9:]|.*\.(?:go|py|js|mjs|ts|tsx|jsx|rs|c|h|cc|cpp|hpp|cs|java|kt|rb|sh|php|pl|lua|swift|scala|yml|yaml|json|toml|md|css|html|sql|tex|txt))(?::[0-9]+){1,2}$`)
+	processID = regexp.MustCompile(`^([a-z][a-z0-9_.-]*)\[[0-9]+\]?$`)
+	temporary = regexp.MustCompile(`^(?:/tmp/|/var/tmp/|/var/folders/|/private/var/folders/|/dev/shm/|[a-z]:[\\/].*[\\/]temp[\\/])`)
+)
+
+// varying replaces a word that is known to vary. before and after are its neighbours.
+func varying(core, before, after string) string {
+	if scheme, rest, ok := strings.Cut(core, "://"); ok {
+		rest, _, _ = strings.Cut(rest, "?")
+		rest, _, _ = strings.Cut(rest, "#")
+		if host, path, ok := strings.Cut(rest, "/"); ok {
+			return scheme + "://" + host[strings.LastIndexByte(host, '@')+1:] + "/" + path
+		}
+		return scheme + "://" + rest[strings.LastIndexByte(rest, '@')+1:]
+	}
+	if temporary.MatchString(core) {
+		return "<path>"
+	}
+	if m := position.FindStringSubmatch(core); m != nil {
+		return m[1] + ":<n>"
+	}
+	switch {
+	case isTime(core):
+		return "<time>"
+	case isHex(core) && (strings.HasPrefix(core, "0x") || strings.ContainsAny(core, "abcdef")):
+		return "<hex>"
+	case duration.MatchString(core), digits(core) && (slices.Contains(beforeNumber, before) || slices.Contains(afterNumber, after)):
+		return numbers(core)
+	}
+	if m := processID.FindStringSubmatch(core); m != nil {
+		return m[1] + "[<n>]"
+	}
+	return core
+}
+
+// digits reports whether a word is a number.
+func digits(w string) bool {
+	return w != "" && !strings.ContainsFunc(w, func(r rune) bool { return (r < '0' || r > '9') && r != '.' && r != ',' })
+}
+
+// generalForm returns a message as versions before stored it: with <path>, <url>,
+// <n>, <hex> and <time> for all such words.
+func generalForm(message string) string {
 	var out []string
 	for _, w := range strings.Fields(strings.ToLower(clip(message))) {
 		w = general(w)
@@ -20,9 +89,11 @@ func Normal(message string) string {
 	return strings.Join(out, " ")
 }
 
-// general replaces a word that varies by its placeholder. Punctuation around
-// the word stays.
-func general(word string) string {
+// general replaces a word that may vary by its placeholder.
+func general(word string) string { return inside(word, name) }
+
+// inside replaces a word and keeps the punctuation around it.
+func inside(word string, replace func(core string) string) string {
 	start := strings.IndexFunc(word, func(r rune) bool { return !strings.ContainsRune(`"'`+"`([{<", r) })
 	if start < 0 {
 		return word
@@ -31,8 +102,7 @@ func general(word string) string {
 	if end <= start {
 		return word
 	}
-	core := word[start:end]
-	return word[:start] + name(core) + word[end:]
+	return word[:start] + replace(word[start:end]) + word[end:]
 }
 
 func name(core string) string {

@@ -1,10 +1,11 @@
 // Package errsig recognizes failures of tool calls: it turns the text of a
-// failed result into an error signature, which is the same each time whatever
-// paths, numbers and addresses the text has.
+// failed result into an error signature, which is the same each time that the same
+// thing fails. What a message names (a program, a path, a number, a name) is part
+// of what failed, unless it is known to vary, as times and line numbers do.
 //
-// Of reads the text of a result, Normal normalizes one message, and Alike
-// compares two patterns. The package works on text only: it does not know the
-// tools and stores nothing. Start at Of.
+// Of reads the text of a result, Normal normalizes one message, Signature.Match
+// compares a failure with a stored pattern, and Resembles two patterns. The package
+// works on text only: it does not know the tools and stores nothing. Start at Of.
 package errsig
 
 import (
@@ -17,9 +18,14 @@ import (
 type Signature struct {
 	// Class is the kind of failure, one of a few words.
 	Class string
-	// Pattern is the normalized message; "" means that there is nothing to
-	// learn from it.
+	// Pattern is the normalized message, with the program that failed before it;
+	// "" means that there is nothing to learn from it.
 	Pattern string
+	// Bare is the pattern without the program.
+	Bare string
+	// General is what versions before stored as the pattern, with placeholders for
+	// all paths and numbers.
+	General string
 	// Message is the line of the result that says most, unchanged.
 	Message string
 }
@@ -35,11 +41,25 @@ func Of(arguments, result string) Signature {
 	if message == "" || refused(message) {
 		return Signature{}
 	}
-	s := Signature{Class: classOf(message), Pattern: Normal(message), Message: message}
-	if p := program(arguments); p != "" && s.Pattern != "" && !strings.HasPrefix(s.Pattern, p+":") {
-		s.Pattern = p + ": " + s.Pattern
+	said, byShell := unspoken(message)
+	s := Signature{Class: classOf(said), Bare: Normal(said), General: generalForm(message), Message: message}
+	s.Pattern = s.Bare
+	p := program(arguments)
+	if p != "" && s.Pattern != "" && !byShell { // a shell names what it speaks of
+		s.Pattern = prefixed(p, s.Bare)
+	}
+	if p != "" && s.General != "" {
+		s.General = prefixed(p, s.General)
 	}
 	return s
+}
+
+// prefixed puts the program before a message that does not begin with it.
+func prefixed(program, message string) string {
+	if strings.HasPrefix(message, program+":") {
+		return message
+	}
+	return program + ": " + message
 }
 
 // refused reports whether a result refuses a call instead of reporting a

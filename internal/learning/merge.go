@@ -12,17 +12,16 @@ import (
 )
 
 const (
-	// leastAlike is the lowest likeness at which two failure messages are the
-	// same, alikeFix the one at which two fixes are.
-	leastAlike = 0.8
-	alikeFix   = 0.6
+	// alikeFix is the lowest likeness at which two fixes are the same.
+	alikeFix = 0.6
 	// maxFix and maxContext bound the texts of a merge, in characters.
 	maxFix     = 1000
 	maxContext = 400
 )
 
 // Groups finds duplicate learnings: similar failures of one tool and kind, with
-// similar or missing fixes. Each group has at least two learnings, the best
+// similar or missing fixes. Failures that differ in what they name (a program, a
+// path, a number) are different ones. Each group has at least two learnings, the best
 // proven first, and no learning is in two groups. Different fixes are never in
 // one group: the user decides which is right.
 func Groups(list []hermes.Learning) [][]hermes.Learning {
@@ -59,12 +58,8 @@ func compareBool(a, b bool) int {
 }
 
 func same(a, b hermes.Learning) bool {
-	return a.Tool == b.Tool && a.Class == b.Class && near(a.Pattern, b.Pattern) &&
-		errsig.Alike(a.Pattern, b.Pattern) >= leastAlike && sameFix(a.Fix, b.Fix)
+	return a.Tool == b.Tool && a.Class == b.Class && errsig.Resembles(a.Pattern, b.Pattern) && sameFix(a.Fix, b.Fix)
 }
-
-// near skips the comparison of texts of very different length.
-func near(a, b string) bool { return 2*len(a) >= len(b) && 2*len(b) >= len(a) }
 
 func sameFix(a, b string) bool {
 	return a == "" || b == "" || errsig.Alike(plain(a), plain(b)) >= alikeFix

@@ -99,8 +99,8 @@ func (h *fixture) tidy(dry bool) learning.Report {
 }
 
 const (
-	moduleA = "go: error: module example.org/a requires a newer version of go than 1.20"
-	moduleB = "go: error: module example.org/b requires a newer version of go than 1.20"
+	moduleA = "go: error: the module requires a newer version of go than 1.20"
+	moduleB = "go: error: module requires a newer version of go than 1.20"
 )
 
 func TestDuplicateLearningsAreMerged(t *testing.T) {
@@ -126,6 +126,21 @@ func TestDuplicateLearningsAreMerged(t *testing.T) {
 	h.undo()
 	if diff := cmp.Diff(before, h.all()); diff != "" {
 		t.Errorf("after undo: %s", diff)
+	}
+}
+
+// TestWhatFailuresNameKeepsThemApart has failures that differ in a program, number or name.
+func TestWhatFailuresNameKeepsThemApart(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	for _, pattern := range []string{
+		"zork: command not found", "frobnicate: command not found", "db: error 1045: access to the table failed", "db: error 2002: access to the table failed",
+		"cat: /x/1: no such file or directory", "cat: /y/2: no such file or directory", "go: error: module example.org/a is too old", "go: error: module example.org/b is too old",
+	} {
+		h.put(hermes.Learning{Pattern: pattern, Fix: "install it", Seen: 1})
+	}
+	if r := h.tidy(false); len(r.Merged) != 0 || len(h.all()) != 8 {
+		t.Errorf("merged %+v", r.Merged)
 	}
 }
 

@@ -19,11 +19,15 @@ func (d Deps) add() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		saved, err := c.Keep(ctx, admitted)
-		if err == nil {
-			c.say("Added %d: %s", saved.ID, clean(learnings.Line(saved)))
+		saved, replaced, err := c.Keep(ctx, admitted)
+		if err != nil {
+			return err
 		}
-		return err
+		c.say("Added %d: %s", saved.ID, clean(learnings.Line(saved)))
+		if replaced != "" {
+			c.say("This replaces the fix %q. Undo with: hermes undo", clean(replaced))
+		}
+		return nil
 	})
 	f := cmd.Flags()
 	f.StringVar(&l.Tool, "tool", "terminal", "tool that reports the error")

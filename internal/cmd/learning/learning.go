@@ -25,7 +25,7 @@ type Store interface {
 	Find(ctx context.Context, q hermes.LearningQuery) ([]hermes.Learning, error)
 	Get(ctx context.Context, ids ...int64) ([]hermes.Learning, error)
 	Admit(l hermes.Learning) (hermes.Learning, error)
-	Keep(ctx context.Context, l hermes.Learning) (hermes.Learning, error)
+	Keep(ctx context.Context, l hermes.Learning) (saved hermes.Learning, replaced string, err error)
 	Delete(ctx context.Context, by string, ids ...int64) ([]hermes.Learning, error)
 	Merge(ctx context.Context, by string, ids ...int64) (hermes.Learning, error)
 	Tidy(ctx context.Context, dry bool) (learnings.Report, error)

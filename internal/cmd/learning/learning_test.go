@@ -28,7 +28,7 @@ type memStore struct {
 
 func (memStore) Admit(l hermes.Learning) (hermes.Learning, error) { return tool.Admit(l) }
 
-func (b memStore) Keep(ctx context.Context, l hermes.Learning) (hermes.Learning, error) {
+func (b memStore) Keep(ctx context.Context, l hermes.Learning) (hermes.Learning, string, error) {
 	l.Touched = noon
 	return tool.Keep(ctx, b.store, l)
 }

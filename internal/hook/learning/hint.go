@@ -9,8 +9,9 @@ import (
 )
 
 const (
-	// leastAlike is the lowest likeness at which another failure's fix is shown.
-	leastAlike = 0.6
+	// leastWeight is the lowest weight at which the fix of a failure in other words
+	// is shown.
+	leastWeight = 0.6
 	// halfLife is the time after which an untouched fix counts half.
 	halfLife = 180 * 24 * time.Hour
 	// skillAfter is how often a failure occurs before a skill is suggested.

@@ -146,8 +146,8 @@ func (h *hook) failed(ctx context.Context, store hermes.Learnings, c *hermes.Cal
 		return
 	}
 	best, exact := l, true
-	if l.Fix == "" || !worthShowing(l) {
-		best, exact = h.similar(ctx, store, l)
+	if !worthShowing(l) {
+		best, exact = h.known(ctx, store, l, s)
 	}
 	if best.Fix == "" {
 		if l.Fix == "" && l.Seen >= 2 && h.first(ref.ID, s.Pattern) {
@@ -169,24 +169,29 @@ func (h *hook) failed(ctx context.Context, store hermes.Learnings, c *hermes.Cal
 	}
 }
 
-// similar finds a known failure of the same tool and kind with a similar
-// message. A result without a Fix means that there is none.
-func (h *hook) similar(ctx context.Context, store hermes.Learnings, l hermes.Learning) (hermes.Learning, bool) {
-	list, err := store.FindLearnings(ctx, hermes.LearningQuery{Tool: l.Tool, Class: l.Class, Known: true, Limit: 200})
+// known finds the fix of a failure that was saved in another form: by its message
+// without the program, for any tool, with placeholders, or in other words. A result
+// without a Fix means that there is none. exact says that it is the same failure.
+func (h *hook) known(ctx context.Context, store hermes.Learnings, l hermes.Learning, s errsig.Signature) (best hermes.Learning, exact bool) {
+	list, err := store.FindLearnings(ctx, hermes.LearningQuery{Known: true, Limit: keepMost})
 	if err != nil {
 		h.Log.Warn("find learnings", "err", err)
 	}
-	var best hermes.Learning
-	highest := leastAlike
+	var closest errsig.Match
+	highest := 0.0
 	for _, other := range list {
-		if other.ID == l.ID || !worthShowing(other) {
+		if other.ID == l.ID || other.Tool != "" && other.Tool != l.Tool || !worthShowing(other) {
 			continue
 		}
-		if like := errsig.Alike(l.Pattern, other.Pattern) * weight(other, h.Now()); like >= highest {
-			best, highest = other, like
+		m := s.Match(other.Pattern)
+		if m == errsig.Similar && (other.Class != l.Class || weight(other, h.Now()) < leastWeight) {
+			continue
+		}
+		if w := weight(other, h.Now()); m > closest || m == closest && m != errsig.Other && w > highest {
+			best, closest, highest = other, m, w
 		}
 	}
-	return best, false
+	return best, closest == errsig.Exact
 }
 
 // first reports whether a session has not seen a hint for a pattern yet.

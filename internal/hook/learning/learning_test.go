@@ -10,6 +10,7 @@ import (
 
 	"hermes"
 	"hermes/hermestest"
+	"hermes/internal/errsig"
 	"hermes/internal/hook/learning"
 )
 
@@ -97,12 +98,56 @@ func TestAKnownFailureIsAnsweredWithItsFix(t *testing.T) {
 func TestASimilarFailureIsAnsweredToo(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
-	h.save("go: error: module example.org/a requires a newer version of go", "set GOTOOLCHAIN=auto")
-	if got := h.call("s", "go build", "error: module example.org/b requires a newer version of go", true); !strings.Contains(got, "similar") || !strings.Contains(got, "GOTOOLCHAIN") {
+	h.save("go: error: module requires a newer version of go", "set GOTOOLCHAIN=auto")
+	if got := h.call("s", "go build", "error: the module requires a much newer version of go", true); !strings.Contains(got, "similar") || !strings.Contains(got, "GOTOOLCHAIN") {
 		t.Errorf("got %q", got)
 	}
 	if got := h.call("s", "go vet", "error: too many arguments in call", true); got != "" {
 		t.Errorf("another failure: %q", got)
+	}
+}
+
+// TestTheFixOfOneFailureIsNotShownForAnother has failures that differ in what they name.
+func TestTheFixOfOneFailureIsNotShownForAnother(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ saved, failed string }{
+		{"frobnicate: command not found", "bash: line 11: zork: command not found"},
+		{"error 1045: access failed", "error 2002: access failed"},
+		{"cat: /etc/one: permission denied", "cat: /etc/two: Permission denied"},
+		{"modulenotfounderror: no module named 'yaml'", "ModuleNotFoundError: No module named 'toml'"},
+	} {
+		h := newFixture(t)
+		h.save(tt.saved, "the fix")
+		if got := h.call("s", "run it", tt.failed, true); got != "" {
+			t.Errorf("%q: %q", tt.failed, got)
+		}
+	}
+}
+
+// TestAFixThatWasSavedFirstIsFound saves a fix for a message that never failed before.
+func TestAFixThatWasSavedFirstIsFound(t *testing.T) {
+	t.Parallel()
+	for _, tool := range []string{"terminal", ""} {
+		for _, said := range []string{"frobnicate: command not found", "bash: line 11: frobnicate: command not found", "/bin/sh: 1: frobnicate: not found", "zsh: command not found: frobnicate"} {
+			h := newFixture(t)
+			s := errsig.Of("", "frobnicate: command not found")
+			if _, err := h.store.SaveLearning(t.Context(), hermes.Learning{Tool: tool, Class: s.Class, Pattern: s.Pattern, Fix: "install frob-tools", Touched: h.now}); err != nil {
+				t.Fatal(err)
+			}
+			if got := h.call("s", "ls | frobnicate", said, true); !strings.Contains(got, "[This failed before. What helped then: install frob-tools]") {
+				t.Errorf("%q: %q", said, got)
+			}
+		}
+	}
+}
+
+// TestFixesOfVersionsBeforeAreFound has a pattern with placeholders for all that varied.
+func TestFixesOfVersionsBeforeAreFound(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	h.save("cat: <path>: no such file or directory", "list the folder first")
+	if got := h.call("s", "cat /y/2", "cat: /y/2: No such file or directory", true); !strings.Contains(got, "list the folder first") {
+		t.Errorf("got %q", got)
 	}
 }
 

@@ -2,9 +2,9 @@
 // lists fixes for errors.
 //
 // The hook in internal/hook/learning recognises failures and shows known fixes;
-// this package lets the model add a fix. If a failure like the one it fixes
-// was counted before, the fix is added to that learning, so that one error does
-// not become two learnings.
+// this package lets the model add a fix. If the failure that it fixes was counted
+// before, the fix is added to that learning, so that one error does not become two
+// learnings.
 // The package does not know how learnings are stored. Start at New.
 package learning
 
@@ -110,6 +110,7 @@ type shown struct {
 
 type report struct {
 	Saved     *shown  `json:"saved,omitempty"`
+	Replaced  string  `json:"replaced_fix,omitempty"` // of the same error
 	Learnings []shown `json:"learnings,omitempty"`
 	Note      string  `json:"note,omitempty"`
 }
@@ -138,15 +139,16 @@ func (t *Toolset) save(ctx context.Context, c *hermes.Call, store hermes.Learnin
 		return hermes.Result{}, err
 	}
 	l.Session, l.Provenance, l.Touched = c.Host.Session().ID, c.Host.Session().Provenance, t.now()
-	if l, err = Keep(ctx, store, l); err != nil {
+	l, replaced, err := Keep(ctx, store, l)
+	if err != nil {
 		return hermes.Result{}, err
 	}
-	r := report{Saved: show(l)}
+	r := report{Saved: show(l), Replaced: replaced}
 	if l.Seen >= 3 {
 		r.Note = fmt.Sprintf("This error has come up %d times: consider adding it to the pitfalls of a skill.", l.Seen)
 	}
 	result, err := hermes.JSONResult(r)
-	if l.Seen > 0 { // the result quotes the counted failure
+	if l.Seen > 0 || replaced != "" { // the result quotes the counted failure
 		result.Provenance = provenance
 	}
 	return result, err
@@ -174,18 +176,41 @@ func Admit(l hermes.Learning) (hermes.Learning, error) {
 	return l, nil
 }
 
-// Keep saves an admitted learning: with the counted failure that it resembles
-// most, or else as a new one. Among equals it takes the latest.
-func Keep(ctx context.Context, store hermes.Learnings, l hermes.Learning) (hermes.Learning, error) {
-	list, err := store.FindLearnings(ctx, hermes.LearningQuery{Tool: l.Tool, Limit: 300})
+// Keep saves an admitted learning: with the counted failure that it is about, or
+// else as a new one. It replaces a fix of the same failure only, and returns that
+// as replaced.
+func Keep(ctx context.Context, store hermes.Learnings, l hermes.Learning) (saved hermes.Learning, replaced string, err error) {
+	list, err := store.FindLearnings(ctx, hermes.LearningQuery{Tool: l.Tool, Limit: -1})
 	if err != nil {
-		return hermes.Learning{}, err
+		return hermes.Learning{}, "", err
 	}
-	if like := mostAlike(list, l.Pattern); like.ID != 0 {
-		l.Tool, l.Class, l.Pattern = like.Tool, like.Class, like.Pattern
-		l.Tags = union(like.Tags, l.Tags)
+	if same, ok := counted(list, l.Pattern); ok {
+		l.Tool, l.Class, l.Pattern = same.Tool, same.Class, same.Pattern
+		l.Tags = union(same.Tags, l.Tags)
+		if same.Fix != l.Fix {
+			replaced = same.Fix
+		}
 	}
-	return store.SaveLearning(ctx, l)
+	saved, err = store.SaveLearning(ctx, l)
+	return saved, replaced, err
+}
+
+// counted finds the failure that a message is about: the same one, with or without
+// the program, or one without a fix in other words. Among equals it takes the latest.
+func counted(list []hermes.Learning, pattern string) (best hermes.Learning, ok bool) {
+	closest := errsig.Other
+	for _, other := range list {
+		_, bare, _ := strings.Cut(other.Pattern, ": ") // without the program
+		if other.Class == "command_not_found" {
+			bare = "" // it is about this program only
+		}
+		failed := errsig.Signature{Pattern: other.Pattern, Bare: bare}
+		m := failed.Match(pattern)
+		if m > closest && (m == errsig.Exact || other.Fix == "") {
+			best, closest = other, m
+		}
+	}
+	return best, closest != errsig.Other
 }
 
 func mostAlike(list []hermes.Learning, pattern string) hermes.Learning {

@@ -3,12 +3,14 @@ package learning_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"hermes"
 	"hermes/hermestest"
+	"hermes/internal/errsig"
 	"hermes/internal/tool/learning"
 )
 
@@ -58,12 +60,51 @@ func TestLearningsAreFound(t *testing.T) {
 	store := &hermestest.Learnings{}
 	has(t, store, `{"action":"list"}`, "no known fix")
 	has(t, store, `{"action":"save","tool":"terminal","pattern":"open /home/ada/x.txt: permission denied","fix":"run it in the project's folder","context":"on this laptop"}`,
-		`"error_type":"permission","pattern":"open <path>: permission denied"`)
+		`"error_type":"permission","pattern":"open /home/ada/x.txt: permission denied"`)
 	has(t, store, `{"action":"list"}`, `"context":"on this laptop"`)
 	has(t, store, `{"action":"search","query":"PERMISSION laptop"}`, "project's folder")
 	has(t, store, `{"action":"search","query":"open /tmp/other: permission denied again"}`, "project's folder")
 	has(t, store, `{"action":"search","query":"flux capacitor"}`, "no known fix")
 	has(t, store, `{"action":"list","tool":"patch"}`, "no known fix")
+}
+
+// TestAFixIsReplacedForItsOwnErrorOnly saves fixes for errors that differ in what they name.
+func TestAFixIsReplacedForItsOwnErrorOnly(t *testing.T) {
+	t.Parallel()
+	store := &hermestest.Learnings{}
+	for i, pattern := range []string{
+		"frobnicate: command not found", "zork: command not found", "command not found", "error 1045: access failed", "error 2002: access failed",
+		"cat: /x/1: no such file", "cat: /y/2: no such file", "No module named 'yaml'", "No module named 'toml'",
+	} {
+		got, err := run(t, store, fmt.Sprintf(`{"action":"save","tool":"terminal","pattern":%q,"fix":"fix %d"}`, pattern, i))
+		if err != nil || strings.Contains(got, "replaced") {
+			t.Errorf("%s: %s, %v", pattern, got, err)
+		}
+	}
+	if list, _ := store.FindLearnings(t.Context(), hermes.LearningQuery{}); len(list) != 9 {
+		t.Errorf("%d learnings, want 9: %+v", len(list), list)
+	}
+	has(t, store, `{"action":"save","tool":"terminal","pattern":"bash: line 11: zork: command not found","fix":"apt install zork"}`, `"replaced_fix":"fix 1"`)
+	has(t, store, `{"action":"save","tool":"terminal","pattern":"zork: command not found","fix":"apt install zork"}`, `"fix":"apt install zork"`)
+	has(t, store, `{"action":"search","query":"frobnicate"}`, `"fix":"fix 0"`)
+}
+
+// TestASaveFindsTheCountedFailure counts a failure as the hook does and saves its message.
+func TestASaveFindsTheCountedFailure(t *testing.T) {
+	t.Parallel()
+	for said, command := range map[string]string{
+		"bash: line 11: zork: command not found": "ls | zork", "error 1045: access failed": "db x", "cat: /x/1: No such file": "cat /x/1",
+	} {
+		store := &hermestest.Learnings{}
+		s := errsig.Of(`{"command":"`+command+`"}`, said)
+		if _, err := store.NoteFailure(t.Context(), hermes.Learning{Tool: "terminal", Class: s.Class, Pattern: s.Pattern}); err != nil {
+			t.Fatal(err)
+		}
+		has(t, store, fmt.Sprintf(`{"action":"save","pattern":%q,"fix":"the fix"}`, said), `"seen":1`)
+		if list, _ := store.FindLearnings(t.Context(), hermes.LearningQuery{}); len(list) != 1 {
+			t.Errorf("%q became %d learnings", said, len(list))
+		}
+	}
 }
 
 func TestInvalidLearningsAreRefused(t *testing.T) {
