@@ -17,10 +17,17 @@ import (
 func (a *App) learnings(ctx context.Context) (hermes.Learnings, error) { return a.Database(ctx) }
 
 func (a *App) learningTools() hermes.Toolset {
-	return learning.New(func(ctx context.Context) (hermes.Learnings, error) {
-		store, err := a.learnings(ctx)
-		return recorded{store, a.learned()}, err
-	}, a.opts.Now)
+	return learning.New(learning.Config{
+		Open: func(ctx context.Context) (hermes.Learnings, error) {
+			store, err := a.learnings(ctx)
+			return recorded{store, a.learned()}, err
+		},
+		Propose: func(ctx context.Context, l hermes.Learning) (string, error) {
+			p, err := a.learned().Propose(ctx, l)
+			return p.ID, err
+		},
+		Now: a.opts.Now,
+	})
 }
 
 // recorded saves fixes so that they can be undone.
@@ -42,7 +49,14 @@ func (a *App) learningHook() hermes.Hook {
 
 // learned returns the learnings store, whose changes can be undone.
 func (a *App) learned() *client.Store {
-	return client.New(client.Config{Open: a.learnings, Now: a.opts.Now, Record: func(ctx context.Context, by, what string, records []string, write func() error) error {
+	pending := func() (string, error) {
+		h, err := a.home()
+		if err != nil {
+			return "", err
+		}
+		return h.Pending("learnings"), nil
+	}
+	return client.New(client.Config{Open: a.learnings, Now: a.opts.Now, Pending: pending, Record: func(ctx context.Context, by, what string, records []string, write func() error) error {
 		h, err := a.home()
 		if err != nil {
 			return err
@@ -75,6 +89,19 @@ func (l *Learned) Keep(ctx context.Context, fix hermes.Learning) (saved hermes.L
 		fix.Touched = l.app.opts.Now()
 	}
 	return learning.Keep(ctx, recorded{store, l.Store}, fix)
+}
+
+// Approve saves a pending learning as it was proposed. replaced is the fix that its
+// failure had before.
+func (l *Learned) Approve(ctx context.Context, id string) (saved hermes.Learning, replaced string, err error) {
+	p, err := l.Proposal(id)
+	if err != nil {
+		return hermes.Learning{}, "", err
+	}
+	if saved, replaced, err = l.Keep(ctx, p.Learning); err != nil {
+		return saved, "", err
+	}
+	return saved, replaced, l.Reject(id)
 }
 
 // recordTime limits one access to a record of the journal.

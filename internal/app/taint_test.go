@@ -311,7 +311,7 @@ func (s *scene) kept() []string {
 // waiting lists the pending changes.
 func (s *scene) waiting() []string {
 	var out []string
-	for _, kind := range []string{"memory", "skills"} {
+	for _, kind := range []string{"learnings", "memory", "skills"} {
 		list, _ := fs.Glob(os.DirFS(s.home), filepath.Join("pending", kind, "*.json"))
 		for range list {
 			out = append(out, kind)
@@ -413,7 +413,7 @@ func TestTheObedientModelKeepsNothing(t *testing.T) {
 				if s.model.tried < 3 {
 					t.Errorf("the model obeyed only %d times, which proves nothing", s.model.tried)
 				}
-				if child := strings.HasPrefix(name, "a child that is asked"); !child && answer == "" && !slices.Equal(s.waiting(), []string{"memory", "skills"}) {
+				if child := strings.HasPrefix(name, "a child that is asked"); !child && answer == "" && !slices.Equal(s.waiting(), []string{"learnings", "memory", "skills"}) {
 					t.Errorf("pending changes are %q", s.waiting())
 				}
 				if answer != "" && len(s.waiting()) > 0 && !strings.HasPrefix(name, "a child that is asked") {

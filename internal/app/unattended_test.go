@@ -117,7 +117,7 @@ func TestUnattendedModeKeepsNothing(t *testing.T) {
 	if kept := s.kept(); len(kept) > 0 || s.model.tried < 3 {
 		t.Errorf("kept %q after %d tries", kept, s.model.tried)
 	}
-	if want := []string{"memory", "skills"}; !slices.Equal(s.waiting(), want) {
+	if want := []string{"learnings", "memory", "skills"}; !slices.Equal(s.waiting(), want) {
 		t.Errorf("pending changes are %q", s.waiting())
 	}
 }

@@ -18,11 +18,15 @@ type Learnings interface {
 	Get(ctx context.Context, ids ...int64) ([]hermes.Learning, error)
 	Delete(ctx context.Context, by string, ids ...int64) ([]hermes.Learning, error)
 	Merge(ctx context.Context, by string, ids ...int64) (hermes.Learning, error)
+	Waiting() ([]string, error)
+	Proposals() ([]learning.Proposal, error)
+	Approve(ctx context.Context, id string) (saved hermes.Learning, replaced string, err error)
+	Reject(id string) error
 	Tidy(ctx context.Context, dry bool) (learning.Report, error)
 }
 
 const (
-	learningUse = "use /learning, /learning search WORDS, /learning show ID, /learning delete ID…, /learning merge ID ID…, or /learning merge; to add, export or import learnings, run `hermes learning` in the shell"
+	learningUse = "use /learning, /learning search WORDS, /learning show ID, /learning delete ID…, /learning merge ID ID…, /learning merge, /learning pending, or /learning approve or reject ID|all; to add, export or import learnings, run `hermes learning` in the shell"
 	// listed is how many learnings a list shows at most.
 	listed = 20
 )
@@ -41,6 +45,9 @@ func learned(ctx context.Context, c *Call) (Result, error) {
 			return listLearnings(ctx, c.Learnings, rest)
 		}
 		return Result{}, errors.New(learningUse)
+	}
+	if r, done, err := decidePending(ctx, c.Learnings, verb, strings.TrimSpace(rest)); done {
+		return r, err
 	}
 	ids, err := numbers(rest)
 	if err != nil {
@@ -65,6 +72,37 @@ func learned(ctx context.Context, c *Call) (Result, error) {
 		return tidyLearnings(ctx, c.Learnings)
 	}
 	return Result{}, errors.New(learningUse)
+}
+
+// decidePending lists, approves and rejects what waits. done is false for other verbs.
+func decidePending(ctx context.Context, b Learnings, verb, rest string) (r Result, done bool, err error) {
+	w := pendingChanges{noun: "learning", use: learningUse, ids: b.Waiting}
+	switch verb {
+	case "pending":
+		list, err := b.Proposals()
+		if err != nil || len(list) == 0 {
+			return w.empty(), true, err
+		}
+		var out strings.Builder
+		for _, p := range list {
+			fmt.Fprintf(&out, "- %s, %s\n  %s\n", code(p.ID), p.At.Local().Format("2006-01-02 15:04"), strings.ReplaceAll(plain(p.Describe()), "\n", "\n  "))
+		}
+		return Result{Text: out.String()}, true, nil
+	case "approve":
+		r, err = w.decide(rest, func(id string) (string, error) {
+			saved, replaced, err := b.Approve(ctx, id)
+			text := fmt.Sprintf("Saved %s as %d: %s", code(id), saved.ID, plain(learning.Line(saved)))
+			if replaced != "" {
+				text += fmt.Sprintf("\nThis replaces the fix %q.", plain(replaced))
+			}
+			return text, err
+		})
+		return r, true, err
+	case "reject":
+		r, err = w.decide(rest, drop(b.Reject))
+		return r, true, err
+	}
+	return Result{}, false, nil
 }
 
 func numbers(text string) ([]int64, error) {

@@ -119,7 +119,7 @@ func Table() []Command {
 		{Name: "compress", Args: "[topic | here N]", Group: "Model and tools", Help: "Shorten the conversation, keeping a topic or the last N exchanges", Where: Everywhere, run: compress},
 
 		{Name: "memory", Args: "[pending|approve|reject|approval]", Group: "Memory", Help: "Show the memory, approve or reject pending changes", Where: Everywhere, run: remembered},
-		{Name: "learning", Aliases: []string{"learnings"}, Args: "[search|show|delete|merge]", Group: "Memory", Help: "Show, delete or merge fixes learned from errors", Where: Everywhere, run: learned},
+		{Name: "learning", Aliases: []string{"learnings"}, Args: "[search|show|delete|merge|pending|approve|reject]", Group: "Memory", Help: "Show, change or approve fixes learned from errors", Where: Everywhere, run: learned},
 		{Name: "skills", Args: "[view|pending|diff|approve|reject|approval]", Group: "Memory", Help: "List or show skills, approve or reject pending changes", Where: Everywhere, run: skills},
 		{Name: "learn", Args: "[what]", Group: "Memory", Help: "Make a skill from a folder, a page or this conversation", Where: Everywhere, run: learn},
 		{Name: "refine", Args: "[focus]", Group: "Memory", Help: "Review this conversation for what to keep", Where: Everywhere, run: refine},

@@ -43,8 +43,8 @@ func same(a, b string) bool {
 	return a == b || short(a) == short(b)
 }
 
-// placeholders are what means a word that varies. Versions before replaced
-// all paths and numbers; who saves a fix may write them, too.
+// placeholders replace a word that varies. Versions before wrote them for all
+// paths and numbers; who saves a fix may write them, too.
 var placeholders = []string{"<path>", "<url>", "<time>", "<hex>", "<n>", "<name>"}
 
 // fits compares word by word, where a placeholder means any word of its kind.

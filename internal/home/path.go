@@ -80,7 +80,7 @@ func (d Dir) Checkpoints() string { return d.Join("checkpoints") }
 // Backups is the folder of copies of one kind, such as "config".
 func (d Dir) Backups(kind string) string { return d.Join("backups", kind) }
 
-// Pending is the folder of pending changes of one kind: "skills" or "memory".
+// Pending is the folder of pending changes of one kind: "skills", "memory" or "learnings".
 func (d Dir) Pending(kind string) string { return d.Join("pending", kind) }
 
 // Cache is the folder of one kind of files that can be recreated: images,

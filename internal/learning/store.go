@@ -15,6 +15,8 @@ type Config struct {
 	// Open opens the store when it is needed.
 	Open func(ctx context.Context) (hermes.Learnings, error)
 	Now  func() time.Time // nil is time.Now
+	// Pending returns the folder of learnings that wait for approval; nil has none.
+	Pending func() (string, error)
 	// Record, if set, wraps a change and records an undo entry. by is a
 	// session's id, "person" or "upkeep". what is one line about the change.
 	// records are the names of the records that may change; see [Records].

@@ -1,5 +1,5 @@
 // Package learning holds the command `hermes learning`: list, add, merge, delete,
-// export and import learnings. A learning is an error of a tool and the fix for
+// approve, export and import learnings. A learning is an error of a tool and the fix for
 // it.
 //
 // It reads flags and prints. What a learning may contain and which ones are equal
@@ -26,6 +26,10 @@ type Store interface {
 	Get(ctx context.Context, ids ...int64) ([]hermes.Learning, error)
 	Admit(l hermes.Learning) (hermes.Learning, error)
 	Keep(ctx context.Context, l hermes.Learning) (saved hermes.Learning, replaced string, err error)
+	Waiting() ([]string, error)
+	Proposals() ([]learnings.Proposal, error)
+	Approve(ctx context.Context, id string) (saved hermes.Learning, replaced string, err error)
+	Reject(id string) error
 	Delete(ctx context.Context, by string, ids ...int64) ([]hermes.Learning, error)
 	Merge(ctx context.Context, by string, ids ...int64) (hermes.Learning, error)
 	Tidy(ctx context.Context, dry bool) (learnings.Report, error)
@@ -49,7 +53,7 @@ func NewCmd(d Deps) *cobra.Command {
 		Example: "  hermes learning list\n  hermes learning add \"externally-managed-environment\" \"use uv\"",
 	}
 	cmd.Flags().AddFlagSet(list.Flags())
-	cmd.AddCommand(list, d.show(), d.search(), d.add(), d.remove(), d.merge(), d.export(), d.importCmd())
+	cmd.AddCommand(list, d.show(), d.search(), d.add(), d.remove(), d.merge(), d.pending(), d.approve(), d.reject(), d.export(), d.importCmd())
 	return cmd
 }
 

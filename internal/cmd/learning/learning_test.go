@@ -23,7 +23,8 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 // memStore keeps learnings in memory and checks them like the program.
 type memStore struct {
 	*learning.Store
-	store *hermestest.Learnings
+	store  *hermestest.Learnings
+	Folder func() (string, error) // of pending learnings
 }
 
 func (memStore) Admit(l hermes.Learning) (hermes.Learning, error) { return tool.Admit(l) }
@@ -31,6 +32,18 @@ func (memStore) Admit(l hermes.Learning) (hermes.Learning, error) { return tool.
 func (b memStore) Keep(ctx context.Context, l hermes.Learning) (hermes.Learning, string, error) {
 	l.Touched = noon
 	return tool.Keep(ctx, b.store, l)
+}
+
+func (b memStore) Approve(ctx context.Context, id string) (hermes.Learning, string, error) {
+	p, err := b.Proposal(id)
+	if err != nil {
+		return hermes.Learning{}, "", err
+	}
+	saved, replaced, err := b.Keep(ctx, p.Learning)
+	if err == nil {
+		err = b.Reject(id)
+	}
+	return saved, replaced, err
 }
 
 // fixture runs `hermes learning` on a store of its own.
@@ -42,9 +55,12 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	s := &hermestest.Learnings{}
+	folder := filepath.Join(t.TempDir(), "pending")
+	pending := func() (string, error) { return folder, nil }
 	return &fixture{t: t, store: memStore{learning.New(learning.Config{
 		Open: func(context.Context) (hermes.Learnings, error) { return s, nil }, Now: func() time.Time { return noon },
-	}), s}}
+		Pending: pending,
+	}), s, pending}}
 }
 
 func (h *fixture) run(in string, args ...string) (string, error) {
@@ -144,6 +160,66 @@ func TestMergeRetiresUselessFixes(t *testing.T) {
 	h.has("Retired (wrong): 1", "merge")
 	h.has("No learnings found", "list")
 	h.has("(no known fix)", "list", "--all")
+}
+
+// TestPendingLearningsAreApprovedOrRejected proposes as an unattended session does.
+func TestPendingLearningsAreApprovedOrRejected(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	propose := func(pattern, fix string) string {
+		t.Helper()
+		p, err := h.store.Propose(t.Context(), hermes.Learning{Tool: "terminal", Class: "error", Pattern: pattern, Fix: fix, Session: "s1", Provenance: "web_fetch x"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.ID
+	}
+	h.has("No pending learnings", "pending")
+	h.has("No pending learnings", "approve", "all")
+	first := propose("error: no rule", "cd src\x1b[31m")
+	h.has("error: error: no rule (terminal)\nfix: cd src�[31m\nafter reading: web_fetch x", "pending")
+	h.has("No learnings found", "list")
+	h.has("Approved "+first+" as 1: error: no rule", "approve", first)
+	h.has("cd src", "list")
+	h.has("No pending learnings", "pending")
+	h.refuses("there is no pending learning", "approve", first)
+	h.refuses("there is no pending learning", "reject", "../../config")
+	second := propose("error: no rule", "make -C src")
+	h.has(`This replaces the fix "cd src`, "approve", "all")
+	third := propose("error: other", "x")
+	if again := propose("error: other", "x"); again != third || third == second {
+		t.Errorf("one learning is proposed as %s and %s", third, again)
+	}
+	h.has("Rejected "+third, "reject", third)
+	h.has("No pending learnings", "pending")
+	if list, err := h.store.store.FindLearnings(t.Context(), hermes.LearningQuery{}); err != nil || len(list) != 1 || list[0].Fix != "make -C src" || list[0].Provenance != "web_fetch x" {
+		t.Errorf("stored %+v, %v", list, err)
+	}
+}
+
+// TestAPendingLearningThatWasChangedIsNotApproved edits its file.
+func TestAPendingLearningThatWasChangedIsNotApproved(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	p, err := h.store.Propose(t.Context(), hermes.Learning{Class: "error", Pattern: "error: no rule", Fix: "cd src"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, err := h.store.Folder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(folder, p.ID+".json")
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, bytes.Replace(raw, []byte("cd src"), []byte("curl evil.example"), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h.refuses("modified after it was proposed", "approve", p.ID)
+	h.has("No pending learnings", "pending")
+	h.has("Rejected", "reject", p.ID)
 }
 
 func TestLearningsTravelBetweenHomes(t *testing.T) {

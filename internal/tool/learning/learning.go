@@ -40,20 +40,27 @@ const leastAlike = 0.5
 //go:embed learning.md
 var doc string
 
-// Toolset is the tool learning.
-type Toolset struct {
-	open func(ctx context.Context) (hermes.Learnings, error)
-	now  func() time.Time
+// Config configures the toolset.
+type Config struct {
+	// Open opens the store when it is needed.
+	Open func(ctx context.Context) (hermes.Learnings, error)
+	// Propose stores a learning for the user's approval and returns its id; nil
+	// refuses what needs approval while no user is there.
+	Propose func(ctx context.Context, l hermes.Learning) (id string, err error)
+	Now     func() time.Time // nil is time.Now
 }
+
+// Toolset is the tool learning.
+type Toolset struct{ cfg Config }
 
 var _ hermes.Toolset = (*Toolset)(nil)
 
-// New makes the toolset over a store that is opened on demand.
-func New(open func(ctx context.Context) (hermes.Learnings, error), now func() time.Time) *Toolset {
-	if now == nil {
-		now = time.Now
+// New makes the toolset. It opens nothing yet.
+func New(c Config) *Toolset {
+	if c.Now == nil {
+		c.Now = time.Now
 	}
-	return &Toolset{open, now}
+	return &Toolset{c}
 }
 
 // Name is "learning".
@@ -66,7 +73,7 @@ func (t *Toolset) Available(context.Context) string { return "" }
 func (t *Toolset) Tools(context.Context) ([]hermes.Tool, error) {
 	return []hermes.Tool{hermes.NewTool(hermes.Spec{
 		Name: name, Description: strings.TrimSpace(doc), Effect: hermes.EffectIdempotent,
-		Trusted: true, Persists: persists,
+		Trusted: true, Persists: persists, CanPropose: t.cfg.Propose != nil,
 	}, t.run)}, nil
 }
 
@@ -112,11 +119,12 @@ type report struct {
 	Saved     *shown  `json:"saved,omitempty"`
 	Replaced  string  `json:"replaced_fix,omitempty"` // of the same error
 	Learnings []shown `json:"learnings,omitempty"`
+	Pending   string  `json:"pending,omitempty"`
 	Note      string  `json:"note,omitempty"`
 }
 
 func (t *Toolset) run(ctx context.Context, c *hermes.Call, in args) (hermes.Result, error) {
-	store, err := t.open(ctx)
+	store, err := t.cfg.Open(ctx)
 	if err != nil {
 		return hermes.Result{}, err
 	}
@@ -138,7 +146,14 @@ func (t *Toolset) save(ctx context.Context, c *hermes.Call, store hermes.Learnin
 	if err != nil {
 		return hermes.Result{}, err
 	}
-	l.Session, l.Provenance, l.Touched = c.Host.Session().ID, c.Host.Session().Provenance, t.now()
+	l.Session, l.Provenance, l.Touched = c.Host.Session().ID, c.Host.Session().Provenance, t.cfg.Now()
+	if c.Propose {
+		id, err := t.cfg.Propose(ctx, l)
+		if err != nil {
+			return hermes.Result{}, err
+		}
+		return hermes.JSONResult(report{Pending: id, Note: "Not stored yet: no user is here to approve it. It waits as " + id + " (`hermes learning approve " + id + "`)."})
+	}
 	l, replaced, err := Keep(ctx, store, l)
 	if err != nil {
 		return hermes.Result{}, err

@@ -21,7 +21,7 @@ func (host) Session() hermes.SessionRef { return hermes.SessionRef{ID: "s1"} }
 func run(t *testing.T, store hermes.Learnings, arguments string) (string, error) {
 	t.Helper()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	tools, err := learning.New(func(context.Context) (hermes.Learnings, error) { return store, nil }, func() time.Time { return now }).Tools(t.Context())
+	tools, err := learning.New(learning.Config{Open: func(context.Context) (hermes.Learnings, error) { return store, nil }, Now: func() time.Time { return now }}).Tools(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestInvalidLearningsAreRefused(t *testing.T) {
 
 func TestOnlySavingPersists(t *testing.T) {
 	t.Parallel()
-	tools, err := learning.New(nil, nil).Tools(t.Context())
+	tools, err := learning.New(learning.Config{}).Tools(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestOnlySavingPersists(t *testing.T) {
 func TestResultsWithFailuresAreUntrusted(t *testing.T) {
 	t.Parallel()
 	store := &hermestest.Learnings{}
-	tools, err := learning.New(func(context.Context) (hermes.Learnings, error) { return store, nil }, nil).Tools(t.Context())
+	tools, err := learning.New(learning.Config{Open: func(context.Context) (hermes.Learnings, error) { return store, nil }}).Tools(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
