@@ -24,10 +24,7 @@ func Gemini(raw json.RawMessage) json.RawMessage {
 	return encode(out)
 }
 
-const (
-	maxNesting  = 12    // references may be circular
-	maxNarrowed = 2_000 // or grow without limit
-)
+const maxNarrowed = 2_000 // references may grow without limit
 
 // narrower rewrites one schema.
 type narrower struct {
@@ -94,7 +91,7 @@ func (n *narrower) flatten(s *object, depth int) *object {
 		}
 		out.drop("$ref")
 		out.drop("allOf")
-		if target := n.find(ref); target != nil {
+		if target := find(n.root, ref); target != nil {
 			merge(&out, target)
 		}
 		for _, part := range all {
@@ -104,23 +101,6 @@ func (n *narrower) flatten(s *object, depth int) *object {
 		}
 	}
 	return &out
-}
-
-// find returns the target of "#/$defs/name".
-func (n *narrower) find(ref string) *object {
-	path, ok := strings.CutPrefix(ref, "#/")
-	if !ok {
-		return nil
-	}
-	here := n.root
-	for name := range strings.SplitSeq(path, "/") {
-		next, ok := here.get(strings.NewReplacer("~1", "/", "~0", "~").Replace(name)).(*object)
-		if !ok {
-			return nil
-		}
-		here = next
-	}
-	return here
 }
 
 // merge adds to o what it lacks; properties and required names are joined.
@@ -142,14 +122,6 @@ func merge(o, from *object) {
 			mine, _ := o.get(m.key).([]any)
 			other, _ := m.value.([]any)
 			o.set(m.key, append(slices.Clone(mine), other...))
-		}
-	}
-}
-
-func fill(o, from *object) {
-	for _, m := range *from {
-		if !o.has(m.key) {
-			o.set(m.key, m.value)
 		}
 	}
 }
@@ -219,8 +191,10 @@ func narrowEnum(s, out *object) {
 		return
 	}
 	var texts []any
+	seen := map[string]bool{"": true}
 	for _, v := range values {
-		if text, ok := v.(string); ok && text != "" && !slices.Contains(texts, v) {
+		if text, ok := v.(string); ok && !seen[text] {
+			seen[text] = true
 			texts = append(texts, v)
 		}
 	}
@@ -246,14 +220,7 @@ func (n *narrower) properties(s, out *object, depth int) {
 		*list = append(*list, member{m.key, n.narrow(m.value, depth+1)})
 	}
 	out.set("properties", list)
-	names, _ := s.get("required").([]any)
-	var known []any
-	for _, name := range names {
-		if key, ok := name.(string); ok && list.has(key) && !slices.Contains(known, name) {
-			known = append(known, name)
-		}
-	}
-	if len(known) > 0 {
+	if known := requiredOf(s, list); len(known) > 0 {
 		out.set("required", known)
 	}
 }

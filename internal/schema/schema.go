@@ -20,16 +20,17 @@ import (
 const Empty = `{"type":"object","properties":{}}`
 
 // Clean returns the schema of a tool's arguments in the form that all services
-// accept: an object with properties and without combinators at its top. Anything
-// but a JSON object gives Empty. It may be called concurrently.
+// accept: an object with properties and without reference and combinators at its top;
+// what those say becomes properties, required names and words of the description.
+// Anything but a JSON object gives Empty. It takes time in proportion to the size of
+// the schema and may be called concurrently.
 func Clean(raw json.RawMessage) json.RawMessage {
 	root, ok := parse(raw).(*object)
 	if !ok {
 		return json.RawMessage(Empty)
 	}
-	for _, k := range []string{"anyOf", "oneOf", "allOf", "not", "enum", "if", "then", "else", "nullable"} {
-		root.drop(k)
-	}
+	j := joiner{root: root, left: maxJoined}
+	root = j.plain(root, 0)
 	root.set("type", "object")
 	repair(root)
 	root.drop("nullable")
@@ -63,6 +64,7 @@ func repair(v any) any {
 		repairUnions(s)
 		repairChildren(s)
 		repairObject(s)
+		repairReference(s)
 		return s
 	case bool:
 		return v // true and false are schemas
@@ -96,18 +98,46 @@ func repairObject(s *object) {
 		properties = &object{}
 		s.set("properties", properties)
 	}
-	names, _ := s.get("required").([]any)
-	var known []any
-	for _, n := range names {
-		if name, ok := n.(string); ok && properties.has(name) && !slices.Contains(known, n) {
-			known = append(known, n)
-		}
+	if has := slices.ContainsFunc(combinators(), s.has); has {
+		return // the names may be in another part
 	}
+	known := requiredOf(s, properties)
 	if len(known) == 0 {
 		s.drop("required")
 		return
 	}
 	s.set("required", known)
+}
+
+// combinators are the keywords that bring other schemas into one.
+func combinators() []string { return []string{"$ref", "allOf", "anyOf", "oneOf"} }
+
+// repairReference puts a reference that has other keywords beside it into allOf. Many
+// readers ignore what is beside "$ref", as JSON Schema did before its version 2019-09,
+// so that a default, a description or "nullable" would be lost.
+func repairReference(s *object) {
+	if !s.has("$ref") || len(*s) == 1 {
+		return
+	}
+	ref := &object{{"$ref", s.get("$ref")}}
+	s.drop("$ref")
+	s.set("allOf", append(slices.Clone(listOf(s, "allOf")), ref))
+}
+
+// requiredOf returns the required names that are properties, each once.
+func requiredOf(s, properties *object) []any {
+	free := make(map[string]bool, len(*properties))
+	for _, m := range *properties {
+		free[m.key] = true
+	}
+	var known []any
+	for _, n := range listOf(s, "required") {
+		if name, ok := n.(string); ok && free[name] {
+			free[name] = false
+			known = append(known, n)
+		}
+	}
+	return known
 }
 
 // repairUnions turns "type": ["string", "null"] and anyOf with null into
@@ -129,11 +159,7 @@ func repairUnions(s *object) {
 		switch {
 		case single:
 			s.drop(k)
-			for _, m := range *only {
-				if !s.has(m.key) { // the outer keywords (description, default) win
-					s.set(m.key, m.value)
-				}
-			}
+			fill(s, only) // the outer keywords (description, default) win
 			repairUnions(s)
 		case len(rest) == 0:
 			s.drop(k)

@@ -3,7 +3,9 @@ package schema_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"testing"
+	"time"
 
 	"hermes/internal/schema"
 )
@@ -65,7 +67,30 @@ func TestClean(t *testing.T) {
 			`{"type":"object","properties":{"a":{"description":"d","anyOf":[{"type":"string"},{"type":"array","items":{"type":"object","properties":{}}}],"nullable":true}}}`},
 		{"combinators at the top go",
 			`{"type":"object","properties":{"a":{"type":"string"}},"anyOf":[{"required":["a"]}],"allOf":[],"oneOf":[],"not":{}}`,
-			`{"type":"object","properties":{"a":{"type":"string"}}}`},
+			`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`},
+		{"anyOf at the top gives the properties of all",
+			`{"anyOf":[{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"integer"}},"required":["a"]},{"properties":{"b":{"type":"string"},"c":{"type":"string"}},"required":["b","c"]},{"type":"null"}]}`,
+			`{"properties":{"a":{"type":"string"},"b":{"anyOf":[{"type":"integer"},{"type":"string"}]},"c":{"type":"string"}},"description":"Give a; or b and c.","type":"object"}`},
+		{"oneOf at the top requires what all choices require",
+			`{"type":"object","description":"Do it.","properties":{"x":{"type":"string"}},"required":["x"],"oneOf":[{"properties":{"k":{"const":"p"},"v":{"type":"string"}},"required":["k","v"]},{"properties":{"k":{"const":"q"}},"required":["k"]}]}`,
+			`{"type":"object","description":"Do it. Give k; or k and v.","properties":{"x":{"type":"string"},"k":{"anyOf":[{"const":"p"},{"const":"q"}]},"v":{"type":"string"}},"required":["x","k"]}`},
+		{"allOf at the top is joined",
+			`{"allOf":[{"$ref":"#/$defs/base"},{"type":"object","properties":{"b":{"type":"string"}},"required":["b"]}],"$defs":{"base":{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}}}`,
+			`{"$defs":{"base":{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}},"properties":{"a":{"type":"string"},"b":{"type":"string"}},"required":["a","b"],"type":"object"}`},
+		{"then and else are joined",
+			`{"type":"object","properties":{"a":{"type":"string"}},"if":{"required":["a"]},"then":{"properties":{"b":{"type":"string"}},"required":["b"]},"else":{"properties":{"c":{"type":"string"}}}}`,
+			`{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"},"c":{"type":"string"}}}`},
+		{"a reference at the top is followed",
+			`{"$ref":"#/definitions/args","definitions":{"args":{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}}}`,
+			`{"definitions":{"args":{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}},"properties":{"a":{"type":"string"}},"required":["a"],"type":"object"}`},
+		{"a reference to itself ends", `{"$ref":"#","properties":{"a":{"$ref":"#"}}}`, `{"properties":{"a":{"$ref":"#"}},"type":"object"}`},
+		{"a reference to nothing goes", `{"$ref":"#/$defs/x"}`, `{"type":"object","properties":{}}`},
+		{"a default beside a reference is kept apart from it",
+			`{"type":"object","properties":{"a":{"$ref":"#/$defs/x","default":1,"description":"d"},"b":{"anyOf":[{"$ref":"#/$defs/x"},{"type":"null"}],"default":null},"c":{"$ref":"#/$defs/x"}},"$defs":{"x":{"type":"integer"}}}`,
+			`{"type":"object","properties":{"a":{"default":1,"description":"d","allOf":[{"$ref":"#/$defs/x"}]},"b":{"default":null,"nullable":true,"allOf":[{"$ref":"#/$defs/x"}]},"c":{"$ref":"#/$defs/x"}},"$defs":{"x":{"type":"integer"}}}`},
+		{"required names of another part stay",
+			`{"type":"object","properties":{"a":{"type":"object","allOf":[{"$ref":"#/$defs/x"}],"required":["q"]}},"$defs":{"x":{"type":"object","properties":{"q":{"type":"string"}}}}}`,
+			`{"type":"object","properties":{"a":{"type":"object","allOf":[{"$ref":"#/$defs/x"}],"required":["q"],"properties":{}}},"$defs":{"x":{"type":"object","properties":{"q":{"type":"string"}}}}}`},
 		{"the top is never null",
 			`{"type":["object","null"],"properties":{"a":{"type":"string"}}}`,
 			`{"type":"object","properties":{"a":{"type":"string"}}}`},
@@ -109,8 +134,36 @@ func TestStrip(t *testing.T) {
 	}
 }
 
+// TestTimeIsInProportion would need minutes if the time grew with the square of the size.
+func TestTimeIsInProportion(t *testing.T) {
+	t.Parallel()
+	const n = 15_000
+	var names, properties, choices bytes.Buffer
+	for i := range n {
+		fmt.Fprintf(&names, `"p%d",`, i)
+		fmt.Fprintf(&properties, `"p%d":{"type":"string"},`, i)
+		fmt.Fprintf(&choices, `{"required":["p%d"]},`, i)
+	}
+	last := `{"type":"object","properties":{` + properties.String() + `"z":{}},"required":[` + names.String() + `"z"]}`
+	start := time.Now()
+	for _, in := range []string{
+		last,
+		`{"properties":{"a":{` + properties.String() + `"anyOf":[` + last + `,{"type":"null"}]}}}`,
+		`{"allOf":[` + last + `,` + last + `]}`, `{"anyOf":[` + last + `,` + last + `]}`,
+		`{"properties":{"a":{"type":"string","enum":[` + names.String() + `"z"]}}}`,
+		`{"type":"object","properties":{"z":{}},"anyOf":[` + choices.String() + `{}]}`,
+	} {
+		schema.Clean([]byte(in))
+		schema.Gemini([]byte(in))
+	}
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
 func FuzzClean(f *testing.F) {
 	f.Add([]byte(`{"type":["object","null"],"properties":{"a":"string","b":{"anyOf":["null",{"type":["a","b"]}]}}}`))
+	f.Add([]byte(`{"allOf":[{"$ref":"#/$defs/x"}],"anyOf":[{"required":["a"]},{"properties":{"a":{"$ref":"#","default":1}}}],"$defs":{"x":{"then":{"properties":{"b":1}}}}}`))
 	f.Add([]byte(`{"properties":{"":{"items":[true,"x",{"oneOf":[null]}]}},"required":[1]}`))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		was := bytes.Clone(in)
