@@ -61,6 +61,10 @@ func (a *App) providerConfig(cfg *config.Config) (provider.Config, error) {
 	if err != nil {
 		return c, err
 	}
+	c.Programs = provider.Programs{Dir: cfg.Home().Cache("programs"), Guard: &a.guard, Mark: func() ([]string, []*os.File) {
+		m := a.mark()
+		return m.Environ(), m.Files()
+	}}
 	c.Keys, c.LoginLacks = a.keys, a.loginLacks
 	c.Fallback, c.LongestWait = fallbacks(cfg.Fallback(), faults), a.longestWait()
 	c.Caps, c.Meter, c.Answers = a.capped(meter), meter.Meter, cfg.Home().Cache("models")
@@ -145,7 +149,7 @@ func customProviders(all map[string]config.Provider, faults map[string]error) (m
 	out := make(map[string]provider.Custom, len(all))
 	for name, p := range all {
 		c := provider.Custom{
-			BaseURL: p.BaseURL, Key: p.APIKey, KeyEnv: p.KeyEnv, APIMode: p.APIMode, Model: p.DefaultModel,
+			BaseURL: p.BaseURL, Key: p.APIKey, KeyEnv: p.KeyEnv, APIMode: p.APIMode, Model: p.DefaultModel, Command: p.Command, Args: p.Args,
 			ContextLength: p.ContextLength, Header: p.Headers, Timeout: p.RequestTimeout, Stale: p.StaleTimeout,
 			Fault: faults[yamledit.Join([]string{"providers", name})], Insecure: !p.VerifyTLS, Models: map[string]provider.ModelSettings{}, Extra: map[string]json.RawMessage{},
 		}

@@ -29,6 +29,8 @@ type Provider struct {
 	BaseURL        string                   `key:"base_url" also:"api"`
 	APIKey         hermes.Secret            `key:"api_key"`
 	KeyEnv         string                   `key:"key_env"`
+	Command        string                   `key:"command"` // a program that speaks ACP, in place of base_url
+	Args           []string                 `key:"args"`    // of command
 	APIMode        string                   `key:"api_mode" oneof:"chat_completions anthropic_messages codex_responses bedrock_converse gemini_generate_content ollama_chat codex_app_server"`
 	DefaultModel   string                   `key:"default_model"`
 	Headers        map[string]string        `key:"headers"`

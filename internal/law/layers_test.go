@@ -97,6 +97,7 @@ var layers = []layer{
 		{path: "internal/tool/terminal"},
 		{path: "internal/tool/todo"},
 		{path: "internal/transcript"},
+		{path: "internal/transport/acp"},
 		{path: "internal/transport/anthropic"},
 		{path: "internal/transport/bedrock"},
 		{path: "internal/transport/chat"},

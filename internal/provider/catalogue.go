@@ -65,7 +65,7 @@ func catalogue() []Row {
 		{Name: "nous", Title: "Nous Portal", Login: true, Aggregator: true, CacheMarks: true, Chat: aggregator},
 		{Name: "openai-codex", Title: "ChatGPT account", Aliases: []string{"codex"}, BaseURL: "https://chatgpt.com/backend-api/codex", Login: true, Protocol: ProtocolResponses, Model: "gpt-5.2-codex", Header: map[string]string{"Originator": "hermes"}, Responses: responses.Quirks{Codex: true, SessionHeader: "Session_id"}, Tiers: openAITiers()},
 		{Name: "copilot", Title: "GitHub Copilot", Aliases: []string{"github-copilot"}, BaseURL: "https://api.githubcopilot.com", KeyVars: []string{"COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"}, Named: true, Header: map[string]string{"Openai-Intent": "conversation-edits"}, Chat: effort},
-		{Name: "copilot-acp", Title: "GitHub Copilot (ACP)", Unavailable: needsAddress},
+		{Name: "copilot-acp", Title: "GitHub Copilot (ACP)", Named: true, Command: []string{"copilot", "--acp", "--stdio"}, CommandVars: []string{"HERMES_COPILOT_ACP_COMMAND", "COPILOT_CLI_PATH"}, ArgsVars: []string{"HERMES_COPILOT_ACP_ARGS"}, Env: []string{"COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "GH_HOST", "COPILOT_HOME"}},
 		{Name: "google-gemini-cli", Title: "Google account", Login: true, Protocol: ProtocolGemini, Bearer: true, Model: "gemini-3-flash-preview", Chat: chat.Quirks{Effort: "effort", CallSignature: true}},
 		{Name: "xai-oauth", Title: "xAI account", Aliases: []string{"grok-oauth"}, Login: true, Model: "grok-4", Chat: chat.Quirks{SessionHeader: "X-Grok-Conv-Id"}},
 		{Name: "qwen-oauth", Title: "Qwen account", BaseURL: "https://portal.qwen.ai/v1", Login: true},

@@ -22,6 +22,8 @@ type endpoint struct {
 	keys   hermes.Keys // all of them; nil if only that one is known
 	signs  bool        // requests can be signed instead of using a key
 	lacks  []string    // settings that its login still needs
+	argv   []string    // the program that answers, if it is one
+	absent string      // why that program cannot be started
 	custom Custom
 }
 
@@ -66,6 +68,9 @@ func (c *Catalogue) endpoint(name string) (endpoint, error) {
 func (c *Catalogue) settle(e endpoint) (endpoint, error) {
 	if e.custom.Fault != nil {
 		return e, e.custom.Fault
+	}
+	if argv := c.command(e); len(argv) > 0 {
+		return c.asProgram(e, argv)
 	}
 	e.BaseURL = cmp.Or(e.custom.BaseURL, c.firstVar(e.URLVars), e.BaseURL)
 	e.Model = cmp.Or(e.custom.Model, e.Model)
@@ -192,6 +197,9 @@ func (c *Catalogue) firstSet(names []string) string {
 func (e endpoint) missing() string {
 	if e.Name == "copilot" && strings.HasPrefix(e.key.Secret.Reveal(), "ghp_") {
 		return "GitHub Copilot does not accept classic personal access tokens; create a fine-grained one with the permission \"Copilot Requests\" and set it as COPILOT_GITHUB_TOKEN"
+	}
+	if len(e.argv) > 0 {
+		return e.absent
 	}
 	if e.hasKey() || e.signs || e.NoKey || isLocal(e.BaseURL) {
 		return ""

@@ -54,6 +54,9 @@ const maxList = 16 << 20
 
 // list tries /models and then /v1/models below the service's address.
 func (c *Catalogue) list(ctx context.Context, e endpoint) ([]hermes.ModelInfo, error) {
+	if len(e.argv) > 0 { // a program is not started to be asked
+		return []hermes.ModelInfo{{ID: e.Model, Name: "the program's own choice"}}, nil
+	}
 	key, err := e.lend(ctx)
 	if err != nil {
 		return nil, &unlisted{e, err}

@@ -75,6 +75,9 @@ type Config struct {
 	// their names in config.yaml. Nil means that no login lacks any.
 	LoginLacks func(pool string) []string
 
+	// Programs says how programs are started that answer as models.
+	Programs Programs
+
 	// Answers is the folder for the cached answers of servers about their
 	// models; empty keeps them for this run only.
 	Answers string
@@ -113,6 +116,10 @@ type Custom struct {
 	CACert        []byte // PEM
 	Insecure      bool
 	Models        map[string]ModelSettings
+	// Command is a program that answers, with the arguments Args (nil: those of
+	// the catalogue), in place of a base URL.
+	Command string
+	Args    []string
 	// OnlyOwnKey says that the entry gets no other key than Key and KeyEnv, not
 	// even one that was added for its name.
 	OnlyOwnKey bool

@@ -378,7 +378,7 @@ func lacks(names ...string) func(string) []string {
 
 func TestEveryRowIsUsableOrSaysWhy(t *testing.T) {
 	t.Parallel()
-	c := mustNew(t, provider.Config{})
+	c := mustNew(t, provider.Config{Programs: provider.Programs{Dir: "x", Find: func(string) error { return errors.New("none here") }}})
 	seen := map[string]bool{}
 	for _, r := range c.Rows() {
 		for _, name := range append([]string{r.Name}, r.Aliases...) {
@@ -387,10 +387,10 @@ func TestEveryRowIsUsableOrSaysWhy(t *testing.T) {
 			}
 			seen[name] = true
 		}
-		if (r.BaseURL == "") != (r.Unavailable != "" || r.Login && c.Ready(r.Name) != "") && !(r.Login && r.BaseURL != "") || r.Title == "" {
+		if says := r.Unavailable != "" || r.Login && c.Ready(r.Name) != "" || len(r.Command) > 0; r.BaseURL == "" && !says || r.BaseURL != "" && r.Unavailable != "" || r.Title == "" {
 			t.Errorf("%s has neither address nor reason, or both", r.Name)
 		}
-		if r.Unavailable == "" && !r.NoKey && !r.Login && len(r.KeyVars) == 0 {
+		if r.Unavailable == "" && !r.NoKey && !r.Login && len(r.KeyVars) == 0 && len(r.Command) == 0 {
 			t.Errorf("%s has no variable for its key", r.Name)
 		}
 		if missing := c.Ready(r.Name); (missing == "") != r.NoKey {

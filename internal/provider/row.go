@@ -13,6 +13,7 @@ const (
 	ProtocolBedrock   = "bedrock_converse"
 	ProtocolGemini    = "gemini_generate_content"
 	ProtocolOllama    = "ollama_chat"
+	ProtocolACP       = "acp" // of a program; the configuration names its command instead
 )
 
 // Row is one service of the catalogue.
@@ -57,6 +58,12 @@ type Row struct {
 	Tiers tiers
 	// CacheMarks puts cache marks on requests to Claude models.
 	CacheMarks bool
+	// Command is the program that answers, if the service is one: an agent that
+	// speaks the Agent Client Protocol. CommandVars are variables that replace
+	// the program, ArgsVars its arguments; Env are the variables that it gets
+	// beside those that any program gets.
+	Command                    []string
+	CommandVars, ArgsVars, Env []string
 	// Unavailable says why the service cannot be used yet, and what to do.
 	Unavailable string
 }

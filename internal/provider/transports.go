@@ -84,6 +84,8 @@ func (c *Catalogue) transport(ch choice, key hermes.Key, client *http.Client, he
 		return c.ollama(ch, w)
 	case ProtocolBedrock:
 		return c.bedrock(ch, w)
+	case ProtocolACP:
+		return c.program(ch, w)
 	case ProtocolAnthropic:
 		return anthropic.New(anthropic.Config{Config: w, Quirks: anthropic.Quirks{
 			Bearer:   ch.Bearer || key.Source == "env:ANTHROPIC_AUTH_TOKEN" || key.Source == "oauth",
