@@ -232,3 +232,22 @@ func TestChildrenAndProcessesShareACapInAnswers(t *testing.T) {
 	}
 	within(t, booked(t, a).Money, 0.45, 0.505)
 }
+
+// TestTheLimitsOfAServiceReachTheUser as its headers say them.
+func TestTheLimitsOfAServiceReachTheUser(t *testing.T) {
+	t.Parallel()
+	model := &torrent{half: 20}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("x-ratelimit-limit-requests", "60")
+		w.Header().Set("x-ratelimit-remaining-requests", "59")
+		model.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	a := openHome(t, dear(t, server.URL, ""))
+	defer a.Close()
+	_, _ = say(t, a, "", "hello") // breaks off, and was answered all the same
+	list, now := a.Limits()
+	if len(list) != 1 || list[0].Service != "custom" || list[0].Windows[0].Left != 59 || !now.Equal(noon()) {
+		t.Errorf("the limits are %+v at %v", list, now)
+	}
+}

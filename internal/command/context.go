@@ -197,8 +197,8 @@ func percent(part, whole float64) string {
 	return fmt.Sprintf("%d %%", int(part*100/whole+1e-9))
 }
 
-// usage shows the tokens of the session, and how much of the last turn was
-// cached.
+// usage shows the tokens of the session, how much of the last turn was cached, and
+// the limits of the services.
 func usage(ctx context.Context, c *Call) (Result, error) {
 	st, err := c.Session.State(ctx)
 	if err != nil {
@@ -207,7 +207,7 @@ func usage(ctx context.Context, c *Call) (Result, error) {
 	u := st.Row.Usage
 	turn := lastTurn(st.Transcript)
 	if u == (hermes.Usage{}) && turn == (hermes.Usage{}) {
-		return Result{Text: "The service has reported no tokens for this session yet."}, nil
+		return Result{Text: strings.TrimSpace("The service has reported no tokens for this session yet.\n" + limits(c))}, nil
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "| tokens | session | last turn |\n|---|---:|---:|\n")
@@ -231,6 +231,7 @@ func usage(ctx context.Context, c *Call) (Result, error) {
 	if line := cacheLine("the last turn", turn); line != "" {
 		b.WriteString("\n" + line + "\n")
 	}
+	b.WriteString(limits(c))
 	return Result{Text: b.String()}, nil
 }
 

@@ -2,8 +2,10 @@ package command
 
 import (
 	"context"
+	"time"
 
 	"hermes"
+	"hermes/internal/ratelimit"
 	"hermes/internal/session"
 )
 
@@ -57,6 +59,9 @@ type Call struct {
 	Sessions func(ctx context.Context) (Sessions, error)
 	// Spend reports the cost of model calls; nil has none.
 	Spend Spend
+	// Limits returns what the services said about their limits, and the time;
+	// nil has none.
+	Limits func() ([]ratelimit.Status, time.Time)
 }
 
 // Result is the outcome of a command.

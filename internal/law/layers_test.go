@@ -56,6 +56,7 @@ var layers = []layer{
 		{path: "internal/picture"},
 		{path: "internal/policy/shell", deps: []string{"mvdan.cc/sh/v3"}},
 		{path: "internal/proc", deps: []string{"golang.org/x/sys"}},
+		{path: "internal/ratelimit"},
 		{path: "internal/recallblock"},
 		{path: "internal/redact"},
 		{path: "internal/schema"},

@@ -23,6 +23,7 @@ import (
 
 	"hermes"
 	"hermes/internal/httpc"
+	"hermes/internal/ratelimit"
 )
 
 // Config holds the user's settings. The zero value of each field means "not set".
@@ -142,8 +143,9 @@ type Catalogue struct {
 
 	learned  learnedInfo // what servers reported about their models
 	bases    learnedBases
-	quirks   quirkTable // what endpoints refuse
-	failover *failover  // which model answers each turn, and which ones pause
+	quirks   quirkTable     // what endpoints refuse
+	failover *failover      // which model answers each turn, and which ones pause
+	limits   ratelimit.Book // what services said about their limits
 
 	mu       sync.Mutex
 	found    []found             // local servers that answered

@@ -74,7 +74,7 @@ func (c *Catalogue) transport(ch choice, key hermes.Key, client *http.Client, he
 		ch.BaseURL = key.BaseURL
 	}
 	ch.Protocol = c.protocol(ch)
-	w := c.common(ch, key, client, header)
+	w := c.common(ch, key, c.watched(client, ch, key), header)
 	switch ch.Protocol {
 	case ProtocolResponses:
 		return c.responses(ch, w, key)

@@ -12,6 +12,7 @@ import (
 
 	"hermes"
 	"hermes/internal/command"
+	"hermes/internal/ratelimit"
 	"hermes/internal/session"
 )
 
@@ -55,7 +56,9 @@ type Options struct {
 	Sessions func(ctx context.Context) (command.Sessions, error)
 	// Spend gives /budget and /usage the costs; nil shows none.
 	Spend command.Spend
-	Now   func() time.Time // nil is time.Now
+	// Limits gives /usage the limits of the services; nil shows none.
+	Limits func() ([]ratelimit.Status, time.Time)
+	Now    func() time.Time // nil is time.Now
 	// Term is the value of TERM; with "dumb" the chat works line by line.
 	Term string
 }
