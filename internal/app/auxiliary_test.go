@@ -138,3 +138,38 @@ providers:
 		t.Errorf("the fallback was asked %d times", len(fallback.seen))
 	}
 }
+
+// TestTheVariableNamesTheModelOfTheProcess goes over the settings, and under -m.
+func TestTheVariableNamesTheModelOfTheProcess(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ variable, flag, want string }{
+		"the settings": {want: "set"},
+		"the variable": {variable: "asked", want: "asked"},
+		"a reference":  {variable: "custom:asked", want: "asked"},
+		"-m":           {variable: "asked", flag: "flag", want: "flag"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			main := serve(t, "hello")
+			home := t.TempDir()
+			writeFile(t, filepath.Join(home, "config.yaml"), "model:\n  default: set\n  provider: custom\n  base_url: "+main.URL+"/v1\nauxiliary: {title_generation: {enabled: false}}\n")
+			a := app.New(app.Options{Home: home, Dir: t.TempDir(), Model: tt.flag, Getenv: func(name string) string {
+				return map[string]string{"HERMES_INFERENCE_MODEL": tt.variable}[name]
+			}})
+			defer a.Close()
+			for e := range mustSay(t, mustOpen(t, a, session.Open{Platform: "cli"}), "hello") {
+				if done, ok := e.(hermes.TurnDone); ok {
+					if done.Err != nil {
+						t.Fatal(done.Err)
+					}
+					break
+				}
+			}
+			main.mu.Lock()
+			defer main.mu.Unlock()
+			if len(main.seen) != 1 || !strings.Contains(string(main.seen[0].Body), `"model":"`+tt.want+`"`) {
+				t.Errorf("%d requests: %s", len(main.seen), main.seen[0].Body)
+			}
+		})
+	}
+}

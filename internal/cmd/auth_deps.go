@@ -27,6 +27,13 @@ func authDeps(p Process, g *chat.Options) auth.Deps {
 			r, known, err := rowOf(made(), pool)
 			return err != nil || known && len(r.KeyVars) > 0
 		},
+		Program: func(pool string) string {
+			models, err := made().Models()
+			if err != nil {
+				return ""
+			}
+			return models.Program(pool)
+		},
 		LoginOnly: func(pool string) bool {
 			r, known, err := rowOf(made(), pool)
 			return err == nil && known && r.Login

@@ -53,7 +53,7 @@ func (p *Pool) entry(r record) Entry {
 	}
 	if program, ok := programOf(r.source); ok {
 		e.Program = program.Title
-		if r.secret == "" || !r.expires.IsZero() && !now.Before(r.expires) || p.sh.stale[r.id] == r.fingerprint {
+		if r.secret == "" && !p.unread(r, program) || !r.expires.IsZero() && !now.Before(r.expires) || r.fingerprint != "" && p.sh.stale[r.id] == r.fingerprint {
 			e.Renew = program.Command
 		}
 	}

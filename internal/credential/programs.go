@@ -208,7 +208,7 @@ func (p Program) login(raw []byte) (oauth.Token, error) {
 func (s *Store) fromKeychain(ctx context.Context, p Program) (oauth.Token, error) {
 	text, err := s.cfg.Programs(ctx, p.keychain)
 	if err != nil {
-		return oauth.Token{}, fmt.Errorf("the login of %s in the keychain: %w", p.Title, err)
+		return oauth.Token{}, &programError{p, "cannot be read from the keychain (" + err.Error() + ")"}
 	}
 	token, err := p.login([]byte(text))
 	if err != nil {
@@ -224,11 +224,9 @@ func (s *Store) fromKeychain(ctx context.Context, p Program) (oauth.Token, error
 func (p *Pool) current(ctx context.Context, r record, program Program) (record, error) {
 	token, err := p.s.takeOver(program)
 	r = r.owned(token)
-	if (err != nil || p.why(r, program) != nil) && program.keychain != "" && p.s.cfg.Programs != nil {
-		if _, missing := os.Stat(p.s.pathOf(program)); errors.Is(missing, fs.ErrNotExist) {
-			token, err = p.s.fromKeychain(ctx, program)
-			r = r.owned(token)
-		}
+	if (err != nil || p.why(r, program) != nil) && p.s.byKeychain(program) {
+		token, err = p.s.fromKeychain(ctx, program)
+		r = r.owned(token)
 	}
 	if err != nil {
 		return r, err
@@ -253,6 +251,10 @@ func (p *Pool) why(r record, program Program) error {
 
 // owned joins a reference to a program's login with the token.
 func (r record) owned(t oauth.Token) record {
+	if t.Access == "" {
+		r.secret, r.refresh = "", ""
+		return r
+	}
 	print := fingerprint(hermes.Secret(t.Access))
 	if print != r.fingerprint {
 		r.state = state{} // it was the state of an older token
@@ -260,6 +262,21 @@ func (r record) owned(t oauth.Token) record {
 	r.secret, r.fingerprint, r.expires = hermes.Secret(t.Access), print, t.Expires
 	r.account, r.baseURL, r.refresh = cmp.Or(t.Account, r.account), resource(t.Resource), ""
 	return r
+}
+
+// unread reports whether the login of a program is in a keychain that was not read
+// yet: it is read only when it is used, since the system may ask the user.
+func (p *Pool) unread(r record, program Program) bool {
+	return r.secret == "" && p.s.byKeychain(program)
+}
+
+// byKeychain reports whether the login of a program can only be in the keychain.
+func (s *Store) byKeychain(p Program) bool {
+	if p.keychain == "" || s.cfg.Programs == nil {
+		return false
+	}
+	_, err := os.Stat(s.pathOf(p))
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // Offer is a login of another program that the user may take over.

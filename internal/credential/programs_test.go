@@ -1,6 +1,7 @@
 package credential_test
 
 import (
+	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -259,5 +260,60 @@ func TestAProgramWithAKeyIsNoLogin(t *testing.T) {
 	}
 	if _, err := f.store.Pool("anthropic", nil).Add(t.Context(), credential.New{Program: "codex"}); err == nil || !strings.Contains(err.Error(), "openai-codex") {
 		t.Errorf("the wrong service: %v", err)
+	}
+}
+
+// TestALoginInTheKeychain has no file, as on macOS. It is read when it is first used,
+// and again once it has expired or was refused.
+func TestALoginInTheKeychain(t *testing.T) {
+	t.Parallel()
+	f := newForeign(t)
+	kept, reads := "", 0
+	open := func() {
+		f.store = credential.Open(credential.Config{
+			Path: f.path, UserHome: f.home, Now: func() time.Time { return f.now },
+			Programs: func(_ context.Context, service string) (string, error) {
+				reads++
+				if service != "Claude Code-credentials" || kept == "" {
+					return "", errors.New("no such secret in the keychain")
+				}
+				return kept, nil
+			},
+		})
+	}
+	open()
+	pool := f.store.Pool("anthropic", nil)
+	if _, err := pool.Add(t.Context(), credential.New{Program: "claude-code"}); err == nil || !strings.Contains(err.Error(), "keychain") {
+		t.Errorf("an empty keychain: %v", err)
+	}
+	kept = claude("one", f.now.Add(time.Hour))
+	if _, err := pool.Add(t.Context(), credential.New{Program: "claude-code"}); err != nil {
+		t.Fatal(err)
+	}
+	open()
+	reads = 0
+	if e, err := f.store.Pool("anthropic", nil).Entries(); err != nil || len(e) != 1 || e[0].Renew != "" || reads != 0 {
+		t.Errorf("a list: %+v, %v, %d reads", e, err, reads)
+	}
+	use := func(want string, wantReads int) hermes.Key {
+		t.Helper()
+		k, err := f.next("anthropic")
+		if err != nil || k.Secret.Reveal() != want || reads != wantReads {
+			t.Errorf("got %q, %v after %d reads; want %q after %d", k.Secret.Reveal(), err, reads, want, wantReads)
+		}
+		return k
+	}
+	use("one", 1)
+	use("one", 1)
+	kept = claude("two", f.now.Add(3*time.Hour))
+	f.now = f.now.Add(2 * time.Hour)
+	two := use("two", 2)
+	kept = claude("three", f.now.Add(3*time.Hour))
+	f.store.Pool("anthropic", nil).Report(t.Context(), two, &hermes.ModelError{Class: hermes.ClassAuth, Rotate: true})
+	use("three", 3)
+	kept = ""
+	f.now = f.now.Add(9 * time.Hour)
+	if _, err := f.next("anthropic"); err == nil || !strings.Contains(err.Error(), "run `claude`") {
+		t.Errorf("a login that is gone: %v", err)
 	}
 }

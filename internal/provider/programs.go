@@ -50,6 +50,14 @@ func (c *Catalogue) command(e endpoint) []string {
 	return argv
 }
 
+// Program returns the program of a service by its name, "" if the service is none.
+func (c *Catalogue) Program(name string) string {
+	if e, err := c.endpoint(name); err == nil && len(e.argv) > 0 {
+		return e.argv[0]
+	}
+	return ""
+}
+
 // asProgram fills in a service that is a program. It needs neither address nor key.
 func (c *Catalogue) asProgram(e endpoint, argv []string) (endpoint, error) {
 	if e.custom.BaseURL != "" {

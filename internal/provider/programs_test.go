@@ -86,6 +86,9 @@ func TestAProgramIsUsedOnlyIfItIsNamed(t *testing.T) {
 	if m, err := c.Model(t.Context(), ""); !errors.Is(err, hermes.ErrNoModel) {
 		t.Errorf("got %v, %v", m, err)
 	}
+	if c.Program("copilot-acp") != "copilot" || c.Program("openrouter") != "" || c.Program("nonsense") != "" {
+		t.Error("which services are programs is wrong")
+	}
 	if !slices.Contains(c.Configured(), "copilot-acp") {
 		t.Errorf("configured: %v", c.Configured())
 	}

@@ -71,6 +71,9 @@ func add(ctx context.Context, o *addOptions) error {
 	if name == "" {
 		return errors.New("a server without a name cannot have keys; name it under providers: in config.yaml and use custom:NAME")
 	}
+	if program := o.Program(name); program != "" {
+		return fmt.Errorf("%s is a program, which keeps its own login; start %s in a terminal and log in there", name, program)
+	}
 	taken, err := o.takeOver(ctx, name, pool)
 	if err != nil || taken {
 		return err

@@ -30,6 +30,8 @@ type Deps struct {
 	Takes func(pool string) bool
 	// LoginOnly reports whether a service is used with a login, not a key.
 	LoginOnly func(pool string) bool
+	// Program returns the command of a service that is a program, "" for others.
+	Program func(pool string) string
 	// Missing says what a service lacks to be usable, or "".
 	Missing func(pool string) string
 	// Browse opens an address in the user's browser; nil opens none.

@@ -68,7 +68,7 @@ func (w *world) login(pool string) (credential.Login, bool) {
 
 func (w *world) pool(name string) (string, *credential.Pool, error) {
 	switch name {
-	case "keys", "both", "device", "browser", "far", "account", "anthropic":
+	case "keys", "both", "device", "browser", "far", "account", "anthropic", "agent":
 		var given []hermes.Key
 		if name == "keys" {
 			given = w.env
@@ -92,6 +92,7 @@ func (w *world) run(stdin io.Reader, args ...string) (string, error) {
 		},
 		Login: w.login, Takes: func(pool string) bool { return pool == "keys" || pool == "both" || pool == "anthropic" },
 		Missing:   func(string) string { return "" },
+		Program:   func(pool string) string { return map[string]string{"agent": "copilot"}[pool] },
 		LoginOnly: func(pool string) bool { return pool == "account" },
 		Browse: func(_ context.Context, address string) error {
 			if w.browse == nil {
@@ -308,6 +309,7 @@ func TestWhatCannotBeAdded(t *testing.T) {
 		"add keys --api-key sk-aaaa-middle-of-the-secret-0001": `already in the pool as "key 1"`,
 		"add keys --api-key sk…":                               "an invalid character",
 		"add keys --type oauth":                                "no login is known for keys; set providers.keys.oauth.client_id, providers.keys.oauth.token_url, providers.keys.oauth.device_url (or auth_url) in config.yaml",
+		"add agent":                                            "agent is a program, which keeps its own login; start copilot in a terminal",
 		"add account":                                          "no login is known for account; set providers.account.oauth.client_id,",
 		"add keys --type magic":                                `unknown type "magic"; use api-key or oauth`,
 		"add both --type oauth --api-key x":                    "use --api-key or --type oauth, not both",

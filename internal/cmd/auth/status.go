@@ -45,6 +45,8 @@ func report(io IO, d Deps, p named) {
 		}
 	}
 	switch {
+	case len(p.entries) == 0 && d.Program(p.name) != "":
+		fmt.Fprintf(io.Out, "%s: the program %s keeps its own login\n", p.name, d.Program(p.name))
 	case len(p.entries) == 0:
 		fmt.Fprintf(io.Out, "%s: no key or login; add one with `hermes auth add %s`\n", p.name, p.name)
 	case usable == len(p.entries):
