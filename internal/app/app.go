@@ -229,12 +229,31 @@ func (a *App) openStore(ctx context.Context) (*sqlite.Store, error) {
 	return s, nil
 }
 
+// Reader opens the database for reading. If nothing can be written, for example on a full
+// disk, it can still be read. The caller closes it.
+func (a *App) Reader(ctx context.Context) (hermes.Store, error) {
+	s, err := a.Database(ctx)
+	if err == nil {
+		return s, nil
+	}
+	cfg, cfgErr := a.config()
+	if cfgErr != nil || !sqlite.Unwritable(err) {
+		return nil, err
+	}
+	r, readErr := sqlite.OpenReadOnly(ctx, StoreConfig(cfg))
+	if readErr != nil {
+		return nil, errors.Join(err, readErr)
+	}
+	return r, nil
+}
+
 // StoreConfig returns the configuration of the database.
 func StoreConfig(cfg *config.Config) sqlite.Config {
 	db := cfg.Database()
 	return sqlite.Config{
 		Path: cfg.Home().Database(), Journal: db.JournalMode, Synchronous: db.Synchronous,
 		AutoCheckpoint: db.WALAutocheckpoint, JournalLimit: int64(db.JournalSizeLimit), OwnerGone: ownerGone(cfg.Home()),
+		Backups: cfg.Home().Backups("database"),
 	}
 }
 

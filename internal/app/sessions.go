@@ -51,7 +51,7 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 	if a.opts.Attended {
 		a.idle = idleBefore(ctx, store, a.opts.Now())
 	}
-	a.closers = append(a.closers, a.tidy(store, cfg), a.sessions.Close)
+	a.closers = append(a.closers, a.upkeep(store, cfg), a.tidy(store, cfg), a.sessions.Close)
 	return a.sessions, nil
 }
 

@@ -21,9 +21,6 @@ func (a *App) tidy(store *sqlite.Store, cfg *config.Config) func() error {
 		if err := tidyOwners(ctx, cfg.Home(), store); err != nil {
 			a.log().Warn("remove lock files", "err", err)
 		}
-		if err := store.IndexWhole(ctx); err != nil && ctx.Err() == nil {
-			a.log().Warn("index long messages", "err", err)
-		}
 		if !a.opts.Attended {
 			return nil
 		}

@@ -25,6 +25,7 @@ import (
 	"hermes/internal/cmd/tools"
 	"hermes/internal/cmd/undo"
 	settings "hermes/internal/config"
+	"hermes/internal/home"
 	"hermes/internal/proc"
 	"hermes/internal/setup"
 	journal "hermes/internal/undo"
@@ -105,7 +106,7 @@ func doctorDeps(p Process, g *chat.Options) (setup.Deps, error) {
 			ref, source, err := app.New(g.App).CurrentModel(ctx)
 			return ref + " (" + source + ")", err
 		},
-		LookPath: exec.LookPath, Getenv: p.Getenv, Free: setup.Free,
+		LookPath: exec.LookPath, Getenv: p.Getenv, Free: home.Free,
 		Terminal: setup.Terminal{Input: terminal(p.Stdin), Output: terminal(p.Stdout), Columns: g.Width()},
 		OS:       runtime.GOOS, Now: time.Now,
 	}, nil
@@ -143,9 +144,12 @@ func sessionDeps(p Process, g *chat.Options) sessions.Deps {
 		Open: func(ctx context.Context) (hermes.Store, error) {
 			return app.New(g.App).Store(ctx) // the command closes it
 		},
+		Read: func(ctx context.Context) (hermes.Store, error) {
+			return app.New(g.App).Reader(ctx)
+		},
 		Repair: func(ctx context.Context) (sessions.Repaired, error) {
 			r, err := app.New(g.App).Repair(ctx)
-			return sessions.Repaired{Sessions: r.Sessions, Messages: r.Messages, Lost: r.Lost, Kept: r.Kept}, err
+			return sessions.Repaired{Sessions: r.Sessions, Messages: r.Messages, Lost: r.Lost, Kept: r.Kept, Backup: r.Backup, FromBackup: r.FromBackup}, err
 		},
 		MaxExport: func() (int, error) {
 			c, err := app.New(g.App).Config()

@@ -8,6 +8,8 @@ type Database struct {
 	Synchronous       string `key:"synchronous" oneof:"off normal full extra"` // "": the driver's choice
 	WALAutocheckpoint int    `key:"wal_autocheckpoint"`                        // pages; 0: SQLite's own
 	JournalSizeLimit  int    `key:"journal_size_limit"`                        // bytes; 0: none
+	Backups           int    `key:"backups" default:"3" min:"0"`               // copies that are kept; 0: none
+	BackupHours       int    `key:"backup_interval_hours" default:"24" min:"1"`
 }
 
 // Sessions is the section sessions: what is kept, and for how long.

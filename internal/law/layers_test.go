@@ -37,7 +37,7 @@ var layers = []layer{
 		{path: "internal/dotenv"},
 		{path: "internal/errsig"},
 		{path: "internal/fault"},
-		{path: "internal/home"},
+		{path: "internal/home", deps: []string{"golang.org/x/sys"}},
 		{path: "internal/htmltext", deps: []string{"golang.org/x/net"}},
 		{path: "internal/httpc"},
 		{path: "internal/ioerr"},

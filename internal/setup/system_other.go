@@ -1,13 +1,8 @@
-//go:build !linux && !darwin && !windows
+//go:build !linux && !darwin
 
 package setup
 
-import (
-	"errors"
-	"io/fs"
-)
+import "io/fs"
 
-// Free is unknown on this system.
-func Free(string) (uint64, error) { return 0, errors.New("unknown on this system") }
-
+// foreign is always false: Windows files inherit their rights from folders.
 func foreign(fs.FileInfo) bool { return false }

@@ -75,7 +75,7 @@ func runExport(ctx context.Context, o *ExportOptions) error {
 	if err != nil {
 		return err
 	}
-	return o.with(ctx, func(s hermes.Store) error {
+	return o.reading(ctx, func(s hermes.Store) error {
 		rows, err := o.rows(ctx, s)
 		if err != nil {
 			return err

@@ -71,7 +71,7 @@ func runList(ctx context.Context, o *ListOptions) error {
 			return err
 		}
 	}
-	return o.with(ctx, func(s hermes.Store) error {
+	return o.reading(ctx, func(s hermes.Store) error {
 		rows, err := s.ListSessions(ctx, filter)
 		if err != nil {
 			return err

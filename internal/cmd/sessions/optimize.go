@@ -81,6 +81,12 @@ func NewRepairCmd(d Deps) *cobra.Command {
 			if r.Lost > 0 {
 				fmt.Fprintf(out, "%s could not be read.\n", text.Plural(r.Lost, "part", "parts"))
 			}
+			switch {
+			case r.FromBackup > 0:
+				fmt.Fprintf(out, "%d of the messages %s from the backup %s.\n", r.FromBackup, word(r.FromBackup, "is", "are"), r.Backup)
+			case r.Lost > 0 && r.Backup == "":
+				fmt.Fprintln(out, "There is no backup to take more from.")
+			}
 			fmt.Fprintf(out, "The damaged file is kept as %s.\n", r.Kept)
 			return nil
 		},

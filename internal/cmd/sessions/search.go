@@ -75,7 +75,7 @@ func runSearch(ctx context.Context, o *SearchOptions) error {
 	if q.Before, err = moment(o.Before, o.now()); err != nil {
 		return err
 	}
-	return o.with(ctx, func(s hermes.Store) error {
+	return o.reading(ctx, func(s hermes.Store) error {
 		if o.Session != "" {
 			row, err := o.resolve(ctx, s, o.Session)
 			if err != nil {

@@ -24,6 +24,9 @@ import (
 type Deps struct {
 	// Open opens the store; the verb closes it.
 	Open func(ctx context.Context) (hermes.Store, error)
+	// Read opens the store for the verbs that only read, also where nothing can be written;
+	// nil is Open.
+	Read func(ctx context.Context) (hermes.Store, error)
 	// Repair recovers what can be read of a damaged database. If nil, there is no
 	// verb repair.
 	Repair func(ctx context.Context) (Repaired, error)
@@ -46,6 +49,8 @@ type Repaired struct {
 	Sessions, Messages int
 	Lost               int    // parts that could not be read
 	Kept               string // where the damaged file is now
+	Backup             string // the backup that was used, if any
+	FromBackup         int    // messages that were taken from it
 }
 
 func (d Deps) now() time.Time {
@@ -95,6 +100,14 @@ func (d Deps) with(ctx context.Context, run func(hermes.Store) error) error {
 		return err
 	}
 	return errors.Join(run(s), s.Close())
+}
+
+// reading is with for verbs that only read.
+func (d Deps) reading(ctx context.Context, run func(hermes.Store) error) error {
+	if d.Read != nil {
+		d.Open = d.Read
+	}
+	return d.with(ctx, run)
 }
 
 // confirm asks the user before something that cannot be undone. Without a terminal

@@ -49,7 +49,7 @@ func NewShowCmd(d Deps, runF func(context.Context, *ShowOptions) error) *cobra.C
 }
 
 func runShow(ctx context.Context, o *ShowOptions) error {
-	return o.with(ctx, func(s hermes.Store) error {
+	return o.reading(ctx, func(s hermes.Store) error {
 		row, err := o.resolve(ctx, s, o.Ref)
 		if err != nil {
 			return err

@@ -56,7 +56,7 @@ type statsJSON struct {
 }
 
 func runStats(ctx context.Context, o *StatsOptions) error {
-	return o.with(ctx, func(s hermes.Store) error {
+	return o.reading(ctx, func(s hermes.Store) error {
 		stats, err := s.Stats(ctx)
 		if err != nil {
 			return err

@@ -29,6 +29,9 @@ type Config struct {
 	JournalLimit int64
 	// MaxPages limits the file, in pages of 4 KiB; 0 means no limit.
 	MaxPages int64
+	// Backups is the folder of the copies that AutoBackup makes and Repair uses; empty
+	// means that there are none.
+	Backups string
 	// Readers is the number of connections for reading; 0 is 4.
 	Readers int
 	// OwnerGone reports whether the owner of a lease has certainly ended. Then its
@@ -38,6 +41,7 @@ type Config struct {
 	// nil is time.Now.
 	Now func() time.Time
 
+	creating   bool     // the file is being made
 	migrations []string // instead of the embedded ones, for tests
 }
 

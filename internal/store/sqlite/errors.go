@@ -3,9 +3,12 @@ package sqlite
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
+
+	"hermes/internal/ioerr"
 )
 
 // Errors that callers check for. Each is wrapped in a text that names the file and
@@ -23,6 +26,12 @@ var (
 	ErrNewer = errors.New("the database is newer than this program")
 	// ErrForeign means that the file belongs to another program.
 	ErrForeign = errors.New("the file is not a database of this program")
+	// ErrEmpty means that the file exists and has no tables. It is not changed, because it
+	// is not new: a new file is complete when it appears.
+	ErrEmpty = errors.New("the database is empty")
+	// ErrReadOnly means that the store was opened for reading, or that its file or folder
+	// cannot be written.
+	ErrReadOnly = errors.New("the database cannot be written")
 	// ErrClosed means that the store was used after Close.
 	ErrClosed = errors.New("the database is closed")
 )
@@ -64,9 +73,25 @@ func (c Config) explain(err error) error {
 	case lib.SQLITE_IOERR:
 		return fmt.Errorf("cannot read or write %s: check its disk for free space and errors; stored data is not lost (%w)", c.Path, err)
 	case lib.SQLITE_READONLY, lib.SQLITE_CANTOPEN, lib.SQLITE_PERM:
-		return fmt.Errorf("%s cannot be opened for writing: check the owner of the file and its folder (%w)", c.Path, err)
+		return fmt.Errorf("%w: check the owner and mode of %s and its folder (%w)", ErrReadOnly, c.Path, err)
 	}
 	return err
+}
+
+// Unwritable reports whether an error of Open is that nothing can be written: the disk is
+// full or read-only, or the rights are missing. The file may still be readable.
+func Unwritable(err error) bool {
+	switch code(err) {
+	case lib.SQLITE_FULL, lib.SQLITE_IOERR, lib.SQLITE_READONLY, lib.SQLITE_CANTOPEN, lib.SQLITE_PERM:
+		return true
+	}
+	return errors.Is(err, ErrFull) || errors.Is(err, ErrReadOnly) || ioerr.Full(err) || ioerr.ReadOnly(err) || errors.Is(err, fs.ErrPermission)
+}
+
+// empty explains a file without tables.
+func (c Config) empty() error {
+	return fmt.Errorf("%w: %s has no content, although it is not new: something has cut it off, or another program made it. Nothing was changed. Run `hermes sessions repair` to take what the last backup holds, or move the file away to start without sessions",
+		ErrEmpty, c.Path)
 }
 
 func (c Config) damaged(how string) error {

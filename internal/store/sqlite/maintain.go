@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
-	"os"
 	"time"
 )
 
@@ -197,23 +195,4 @@ func (s *Store) Check(ctx context.Context) error {
 		return s.cfg.damaged(verdict)
 	}
 	return nil
-}
-
-// Backup writes a compact, complete copy of the database to a new file. Others may
-// continue to write.
-func (s *Store) Backup(ctx context.Context, to string) error {
-	if _, err := os.Stat(to); err == nil {
-		return fmt.Errorf("back up the database: %s already exists; choose another name", to)
-	}
-	conn, err := s.read.Conn(ctx)
-	if err != nil {
-		return s.cfg.explain(err)
-	}
-	defer conn.Close()
-	if _, err := conn.ExecContext(ctx, "PRAGMA query_only = 0"); err != nil {
-		return s.cfg.explain(err)
-	}
-	_, err = conn.ExecContext(ctx, "VACUUM INTO ?", to)
-	_, off := conn.ExecContext(context.WithoutCancel(ctx), "PRAGMA query_only = 1")
-	return s.cfg.explain(errors.Join(err, off))
 }

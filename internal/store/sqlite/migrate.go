@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"embed"
 	"fmt"
-	"os"
 	"time"
 )
 
@@ -57,6 +56,9 @@ func (c Config) check(ctx context.Context, conn *sql.Conn) (int, error) {
 	if application != applicationID && tables+version+application != 0 {
 		return 0, fmt.Errorf("%w: %s was not changed; move it away or use another home",
 			ErrForeign, c.Path)
+	}
+	if application+tables+version == 0 && !c.creating {
+		return 0, c.empty()
 	}
 	latest, err := c.latest()
 	if err == nil && version > latest {
@@ -138,12 +140,5 @@ func (c Config) backup(ctx context.Context, version int) error {
 	}
 	defer db.Close()
 	to := BackupPath(c.Path, version)
-	half := to + ".part"
-	if err := os.Remove(half); err != nil && !os.IsNotExist(err) {
-		return err
-	}
-	if _, err := db.ExecContext(ctx, "VACUUM INTO ?", half); err != nil {
-		return err
-	}
-	return os.Rename(half, to)
+	return copyInto(ctx, db, to)
 }

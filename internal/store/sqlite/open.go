@@ -2,10 +2,10 @@ package sqlite
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -22,7 +22,8 @@ type Store struct {
 	cfg   Config
 	write *sql.DB // one connection, for the writer
 	read  *sql.DB
-	w     *writer
+	w     *writer // nil if the store is for reading
+	copy  string  // the folder of a copy that is read instead of the file, if any
 }
 
 // Open opens the file, creates it if it is missing and updates its schema. Before a
@@ -34,7 +35,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := makeFile(cfg.Path); err != nil {
+	if err := cfg.makeFile(ctx); err != nil {
 		return nil, fmt.Errorf("cannot create the database %s: %w; check the owner, mode and disk of its folder, or set HERMES_HOME to another folder", cfg.Path, err)
 	}
 	s := &Store{cfg: cfg}
@@ -45,23 +46,39 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// makeFile creates an empty file that only the owner may read. It does not open an
-// existing one, because closing it would drop the locks that SQLite holds on it.
-func makeFile(path string) error {
-	if _, err := os.Stat(path); err == nil {
+// makeFile makes a missing file, complete, under another name first: a file without
+// tables is therefore never new. It does not open an existing one, because closing it
+// would drop the locks that SQLite holds on it.
+func (c Config) makeFile(ctx context.Context) error {
+	if _, err := os.Stat(c.Path); err == nil {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	folder, name := filepath.Split(c.Path)
+	if err := os.MkdirAll(filepath.Clean(folder), 0o700); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
+	half := c
+	half.Path, half.Journal, half.creating = filepath.Join(folder, "."+name+"."+rand.Text()[:12]+".tmp"), "delete", true
+	f, err := os.OpenFile(half.Path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	return f.Close()
+	defer func() { _ = removeAll(half.Path) }()
+	if err := f.Close(); err != nil {
+		return err
+	}
+	made := &Store{cfg: half}
+	if err := errors.Join(made.open(ctx), made.free()); err != nil {
+		return err
+	}
+	err = os.Link(half.Path, c.Path) // unlike Rename it keeps the file of another process
+	if _, missing := os.Stat(c.Path); err != nil && missing != nil {
+		err = os.Rename(half.Path, c.Path) // the file system has no links
+	}
+	if _, missing := os.Stat(c.Path); missing == nil {
+		return nil
+	}
+	return err
 }
 
 func (s *Store) open(ctx context.Context) error {
@@ -150,10 +167,16 @@ func (s *Store) free() error {
 	if s.write != nil {
 		errs = append(errs, s.write.Close())
 	}
+	if s.copy != "" {
+		errs = append(errs, os.RemoveAll(s.copy))
+	}
 	return errors.Join(errs...)
 }
 
 // update runs a write in a transaction, its own or one shared with other writes.
 func (s *Store) update(ctx context.Context, run func(*tx) error) error {
+	if s.w == nil {
+		return fmt.Errorf("%w: %s was opened for reading", ErrReadOnly, s.cfg.Path)
+	}
 	return s.cfg.explain(s.w.do(ctx, run))
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	lib "modernc.org/sqlite/lib"
@@ -19,10 +20,15 @@ type Repaired struct {
 	Lost int
 	// Kept is where the damaged file is now.
 	Kept string
+	// Backup is the copy from which lost rows were taken, "" if none was needed or there
+	// is none. FromBackup counts the messages among them.
+	Backup     string
+	FromBackup int
 }
 
 // Repair copies what can be read of a damaged file into a new file, which replaces
-// it. The damaged file is renamed and kept. Repair returns ErrBusy if a process has
+// it. Rows are also found where the schema or the pages above them are lost, and what
+// cannot be read is taken from the newest backup. The damaged file is renamed and kept. Repair returns ErrBusy if a process has
 // the file open.
 func Repair(ctx context.Context, cfg Config) (Repaired, error) {
 	cfg, err := cfg.withDefaults()
@@ -102,22 +108,37 @@ func (r *repair) copyTo(ctx context.Context, fresh Config) error {
 	if r.new, err = Open(ctx, fresh); err != nil {
 		return err
 	}
-	err = r.tables(ctx)
+	err = r.copyAll(ctx)
 	return errors.Join(err, r.new.Close())
 }
 
-func (r *repair) tables(ctx context.Context) error {
-	for _, t := range []struct {
-		name, key string
-		count     *int
-	}{{"prompts", "id", nil}, {"sessions", "key", &r.report.Sessions}, {"messages", "id", &r.report.Messages}, {"steps", "id", nil}, {"session_summaries", "session", nil},
-		{"spend", "id", nil}, {"spend_accounts", "key", nil},
-		{"learnings", "id", nil}, {"recollections", "id", nil}} {
-		if r.younger(ctx, t.name) {
-			continue
+// copied is a table that is copied.
+type copied struct{ name, key string }
+
+// copiedTables are in the order in which they are copied.
+func copiedTables() []copied {
+	return []copied{{"prompts", "id"}, {"sessions", "key"}, {"messages", "id"}, {"steps", "id"}, {"session_summaries", "session"},
+		{"spend", "id"}, {"spend_accounts", "key"}, {"learnings", "id"}, {"recollections", "id"}}
+}
+
+func (r *repair) copyAll(ctx context.Context) error {
+	written, lost, err := r.tables(ctx, copiedTables())
+	if err != nil {
+		return err
+	}
+	r.report.Sessions, r.report.Messages = written["sessions"], written["messages"]
+	for _, n := range lost {
+		r.report.Lost += n
+	}
+	if r.report.Lost > 0 {
+		more, err := r.salvagePages(ctx, names(copiedTables()))
+		if err != nil {
+			return fmt.Errorf("repair the database: read its pages: %w", err)
 		}
-		if err := r.table(ctx, t.name, t.key, t.count); err != nil {
-			return fmt.Errorf("repair the database: copy %s: %w", t.name, err)
+		r.report.Sessions += more["sessions"]
+		r.report.Messages += more["messages"]
+		if err := r.fill(ctx, lost["sessions"] > 0); err != nil {
+			return fmt.Errorf("repair the database: read %s: %w", r.report.Backup, err)
 		}
 	}
 	if err := r.new.indexRecollections(ctx); err != nil {
@@ -142,6 +163,90 @@ func (r *repair) tables(ctx context.Context) error {
 	})
 }
 
+// fill takes what is still missing from the newest backup that can be read. Unless the list
+// of sessions is lost too, sessions that were deleted since do not come back.
+func (r *repair) fill(ctx context.Context, sessionsLost bool) error {
+	list, err := r.cfg.BackupFiles()
+	if err != nil {
+		return err
+	}
+	for _, path := range list {
+		from := r.cfg
+		from.Path = path
+		db, err := sql.Open("sqlite", from.dsn("query_only(1)")+"&mode=ro&immutable=1")
+		if err != nil {
+			return err
+		}
+		conn, err := db.Conn(ctx)
+		if err == nil {
+			_, err = from.check(ctx, conn)
+		}
+		if err != nil {
+			_ = db.Close()
+			continue // an older one may do
+		}
+		r.report.Backup = path
+		damaged := r.old
+		r.old = conn
+		tables := copiedTables()
+		if !sessionsLost {
+			tables = slices.DeleteFunc(tables, func(t copied) bool { return t.name == "sessions" })
+		}
+		written, _, err := r.tables(ctx, tables)
+		r.old = damaged
+		err = errors.Join(err, conn.Close(), db.Close())
+		r.report.Sessions += written["sessions"]
+		r.report.Messages += written["messages"]
+		r.report.FromBackup = written["messages"]
+		if err == nil && !sessionsLost {
+			err = r.dropDeleted(ctx)
+		}
+		return err
+	}
+	return nil
+}
+
+// dropDeleted removes what a backup has of sessions that were deleted since.
+func (r *repair) dropDeleted(ctx context.Context) error {
+	return r.new.update(ctx, func(t *tx) error {
+		for _, query := range []string{
+			`DELETE FROM words WHERE rowid IN (SELECT id FROM messages WHERE session NOT IN (SELECT key FROM sessions))`,
+			`DELETE FROM grams WHERE rowid IN (SELECT id FROM messages WHERE session NOT IN (SELECT key FROM sessions))`,
+			`DELETE FROM session_summaries WHERE session NOT IN (SELECT key FROM sessions)`,
+			`DELETE FROM steps WHERE session NOT IN (SELECT key FROM sessions)`,
+		} {
+			if err := t.exec(query); err != nil {
+				return err
+			}
+		}
+		done, err := t.result(`DELETE FROM messages WHERE session NOT IN (SELECT key FROM sessions)`)
+		if err != nil {
+			return err
+		}
+		n, err := done.RowsAffected()
+		r.report.Messages -= int(n)
+		r.report.FromBackup -= int(n)
+		return err
+	})
+}
+
+// tables copies tables and returns the rows that were written and the ranges that
+// could not be read, by table.
+func (r *repair) tables(ctx context.Context, tables []copied) (written, lost map[string]int, err error) {
+	written, lost = map[string]int{}, map[string]int{}
+	for _, t := range tables {
+		if r.younger(ctx, t.name) {
+			continue
+		}
+		c, err := r.table(ctx, t.name, t.key)
+		if err != nil {
+			return written, lost, fmt.Errorf("repair the database: copy %s: %w", t.name, err)
+		}
+		written[t.name], lost[t.name] = c.written, c.lost
+	}
+	return written, lost, nil
+}
+
 // younger reports whether a table is newer than the schema of the old file. It reports
 // false if the old schema cannot be read.
 func (r *repair) younger(ctx context.Context, table string) bool {
@@ -155,16 +260,12 @@ func (r *repair) younger(ctx context.Context, table string) bool {
 const repairBatch = 200
 
 // table copies the rows of a table by their key and skips what cannot be read.
-func (r *repair) table(ctx context.Context, name, key string, count *int) error {
+func (r *repair) table(ctx context.Context, name, key string) (*tableCopy, error) {
 	columns, err := r.columns(ctx, name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	query := "SELECT " + key + ", " + strings.Join(columns, ", ") + " FROM " + name + " WHERE " + key + " >= ? ORDER BY " + key + " LIMIT ?"
-	c := tableCopy{repair: r, name: name, columns: columns, query: query}
-	err = c.run(ctx)
-	if count != nil {
-		*count = c.written
-	}
-	return err
+	c := &tableCopy{repair: r, name: name, columns: columns, query: query}
+	return c, c.run(ctx)
 }

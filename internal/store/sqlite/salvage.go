@@ -14,6 +14,7 @@ type tableCopy struct {
 	columns []string
 	query   string // reads a number of rows from a key on
 	written int
+	lost    int // ranges that could not be read
 }
 
 // copy copies some rows from a key on. It returns the key of the last, or an error if
@@ -39,7 +40,7 @@ func (c *tableCopy) run(ctx context.Context) error {
 			next = last + 1
 			continue
 		}
-		c.report.Lost++
+		c.lost++
 		if next, err = c.skip(ctx, next); err != nil || next < 0 {
 			return err
 		}

@@ -1,10 +1,6 @@
-package setup
+package home
 
-import (
-	"io/fs"
-
-	"golang.org/x/sys/windows"
-)
+import "golang.org/x/sys/windows"
 
 // Free is the free space for the user on the disk of a folder, in bytes.
 func Free(folder string) (uint64, error) {
@@ -16,6 +12,3 @@ func Free(folder string) (uint64, error) {
 	err = windows.GetDiskFreeSpaceEx(path, &free, nil, nil)
 	return free, err
 }
-
-// foreign is always false: Windows files inherit their rights from folders.
-func foreign(fs.FileInfo) bool { return false }

@@ -1,0 +1,66 @@
+package app
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"hermes/internal/config"
+	"hermes/internal/home"
+	"hermes/internal/store/sqlite"
+)
+
+const (
+	// upkeepAfter is how long a program runs before it works on its database, so that no
+	// start is slowed. One that ends earlier works on it at its end.
+	upkeepAfter = time.Minute
+	// upkeepTime is how long that work may delay the end. What it does not finish is done
+	// by a later run.
+	upkeepTime = 2 * time.Second
+)
+
+// upkeep starts what keeps the database well, in the background: a backup from time to
+// time, and the index of long messages. The returned func waits for it.
+func (a *App) upkeep(store *sqlite.Store, cfg *config.Config) (stop func() error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	closing, done := make(chan struct{}), make(chan struct{})
+	go func() { // ended by stop
+		defer close(done)
+		select {
+		case <-time.After(upkeepAfter):
+		case <-closing:
+		}
+		a.backUp(ctx, store, cfg)
+		if err := store.IndexWhole(ctx); err != nil && ctx.Err() == nil {
+			a.log().Warn("index long messages", "err", err)
+		}
+	}()
+	return func() error {
+		close(closing)
+		late := time.AfterFunc(upkeepTime, cancel)
+		defer late.Stop()
+		<-done
+		cancel()
+		return nil
+	}
+}
+
+// backUp copies the database if the last backup is old enough and the disk has room for it.
+func (a *App) backUp(ctx context.Context, store *sqlite.Store, cfg *config.Config) {
+	db := cfg.Database()
+	info, err := os.Stat(cfg.Home().Database())
+	if err != nil || db.Backups == 0 {
+		return
+	}
+	if free, err := home.Free(cfg.Home().Path()); err == nil && free < 2*uint64(info.Size()) {
+		a.log().Warn("no backup of the database: the disk has too little space", "free", free, "database", info.Size())
+		return
+	}
+	made, err := store.AutoBackup(ctx, db.Backups, time.Duration(db.BackupHours)*time.Hour)
+	if err != nil {
+		a.log().Warn("back up the database", "err", err)
+	}
+	if made {
+		a.log().Debug("backed up the database")
+	}
+}

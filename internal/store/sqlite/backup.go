@@ -1,0 +1,130 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Backup writes a compact, complete copy of the database to a new file, which only the
+// owner may read. Others may continue to write. The file appears when it is complete.
+func (s *Store) Backup(ctx context.Context, to string) error {
+	if _, err := os.Stat(to); err == nil {
+		return fmt.Errorf("back up the database: %s already exists; choose another name", to)
+	}
+	db, err := sql.Open("sqlite", s.cfg.dsn())
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	return s.cfg.explain(copyInto(ctx, db, to))
+}
+
+// partSuffix ends the names of copies that are not complete.
+const partSuffix = ".part"
+
+// copyInto copies a database to a file, durably and in one step.
+func copyInto(ctx context.Context, db *sql.DB, to string) error {
+	half := to + partSuffix
+	if err := os.Remove(half); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	f, err := os.OpenFile(half, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600) // SQLite accepts an empty file
+	if err != nil {
+		return err
+	}
+	if err = f.Close(); err == nil {
+		_, err = db.ExecContext(ctx, "VACUUM INTO ?", half)
+	}
+	if err == nil {
+		err = syncFile(half)
+	}
+	if err == nil {
+		err = os.Rename(half, to)
+	}
+	if err != nil {
+		return errors.Join(err, removeAll(half))
+	}
+	return nil
+}
+
+func syncFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+const (
+	backupPrefix, backupSuffix = "hermes-", ".db"
+	backupTime                 = "20060102-150405"
+	// partAge is the age after which a copy that is not complete was given up.
+	partAge = time.Hour
+)
+
+// AutoBackup copies the database to a new file in the folder for backups, unless this or
+// another process began one less than every ago, and removes the oldest copies but keep.
+// It reports whether it made one. A copy that fails or is ended is tried again after every.
+func (s *Store) AutoBackup(ctx context.Context, keep int, every time.Duration) (bool, error) {
+	if s.cfg.Backups == "" || keep <= 0 {
+		return false, nil
+	}
+	due, err := s.due(ctx, "backed_up", every, func(*tx) (bool, error) { return true, nil })
+	if err != nil || !due {
+		return false, err
+	}
+	if err := os.MkdirAll(s.cfg.Backups, 0o700); err != nil {
+		return false, fmt.Errorf("back up the database: %w", err)
+	}
+	s.cfg.removeParts()
+	if err := s.Backup(ctx, filepath.Join(s.cfg.Backups, backupPrefix+s.cfg.Now().Format(backupTime)+backupSuffix)); err != nil {
+		return false, err
+	}
+	list, err := s.cfg.BackupFiles()
+	if err != nil {
+		return true, err
+	}
+	for _, old := range list[min(keep, len(list)):] {
+		err = errors.Join(err, os.Remove(old))
+	}
+	return true, err
+}
+
+// removeParts removes the copies of processes that were killed meanwhile.
+func (c Config) removeParts() {
+	parts, _ := filepath.Glob(filepath.Join(c.Backups, backupPrefix+"*"+partSuffix+"*")) // the pattern is valid
+	for _, path := range parts {
+		if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > partAge {
+			_ = os.Remove(path) // the next backup tries again
+		}
+	}
+}
+
+// BackupFiles returns the complete copies in the folder for backups, newest first.
+func (c Config) BackupFiles() ([]string, error) {
+	if c.Backups == "" {
+		return nil, nil
+	}
+	entries, err := os.ReadDir(c.Backups)
+	if err != nil && !os.IsNotExist(err) {
+		return nil, fmt.Errorf("list the backups of the database: %w", err)
+	}
+	var list []string
+	for _, e := range entries {
+		stamp, ok := strings.CutPrefix(e.Name(), backupPrefix)
+		stamp, ends := strings.CutSuffix(stamp, backupSuffix)
+		if _, err := time.Parse(backupTime, stamp); ok && ends && err == nil && e.Type().IsRegular() {
+			list = append(list, filepath.Join(c.Backups, e.Name()))
+		}
+	}
+	slices.Sort(list)
+	slices.Reverse(list)
+	return list, nil
+}
