@@ -45,7 +45,8 @@ type Message struct {
 	// Provenance names the sources of untrusted text in the message, such as
 	// "read_file notes.md". Untrusted is what neither the user, the model nor
 	// this program wrote: web pages, files, command output. Empty means that
-	// there is none. See [AddProvenance].
+	// there is none. Sources that the user chose are marked, see
+	// [OutsideProvenance].
 	Provenance string `json:"outside,omitempty"`
 
 	// Synthetic marks a user message that the program wrote, such as the

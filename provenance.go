@@ -39,9 +39,57 @@ func ProvenanceSource(what ...string) string {
 	return string(runes)
 }
 
+// chosenMark begins a source that the user chose: a file or a command of a trusted
+// folder. It is weaker than other sources, see [OutsideProvenance].
+const chosenMark = "project: "
+
+// projectFile begins the name of a file with instructions for agents.
+const projectFile = "project file "
+
+// ProjectFileSource returns the source of a file with instructions for agents, such
+// as AGENTS.md.
+func ProjectFileSource(name string) string { return ProvenanceSource(projectFile + name) }
+
+// IsProjectFile reports whether a source is from [ProjectFileSource] and its name is
+// relative to the working folder and below it.
+func IsProjectFile(source string) bool {
+	name, ok := strings.CutPrefix(source, projectFile)
+	return ok && !strings.HasPrefix(name, "..") && !strings.HasPrefix(name, "~") && !strings.HasPrefix(name, "/") && !strings.Contains(name, ":")
+}
+
+// MarkChosen marks the sources that the user chose, and removes the mark from all
+// others. chosen is called with the name of a source without its mark.
+func MarkChosen(provenance string, chosen func(source string) bool) string {
+	list := splitSources(provenance)
+	for i, s := range list {
+		s = strings.TrimPrefix(s, chosenMark)
+		if s != moreSources && chosen(s) {
+			s = chosenMark + s
+		}
+		list[i] = s
+	}
+	return AddProvenance("", list...)
+}
+
+// OutsideProvenance returns the sources that the user did not choose. Text from
+// them may not be kept for later sessions without approval; what the user chose may
+// be remembered.
+func OutsideProvenance(provenance string) string {
+	return strings.Join(slices.DeleteFunc(splitSources(provenance), isChosen), betweenSources)
+}
+
+// WithoutSources returns a provenance without the sources in another one.
+func WithoutSources(provenance, others string) string {
+	known := splitSources(others)
+	return strings.Join(slices.DeleteFunc(splitSources(provenance), func(s string) bool { return slices.Contains(known, s) }), betweenSources)
+}
+
+func isChosen(source string) bool { return strings.HasPrefix(source, chosenMark) }
+
 // AddProvenance joins the sources in several provenances, in the form of
 // [Message.Provenance]: each source once, in order. If there are too many, it
-// keeps the newest and begins with "…".
+// keeps the newest and begins with "…". Sources that the user chose never displace
+// others.
 func AddProvenance(have string, more ...string) string {
 	list := splitSources(have)
 	for _, m := range more {
@@ -53,13 +101,29 @@ func AddProvenance(have string, more ...string) string {
 	}
 	cut := slices.Contains(list, moreSources)
 	list = slices.DeleteFunc(list, func(s string) bool { return s == moreSources })
-	if n := len(list) - maxSources; n > 0 {
-		list, cut = list[n:], true
-	}
-	if cut {
+	list, _ = newest(list, isChosen)
+	list, older := newest(list, func(s string) bool { return !isChosen(s) })
+	if cut || older {
 		list = append([]string{moreSources}, list...)
 	}
 	return strings.Join(list, betweenSources)
+}
+
+// newest removes all but the newest of the sources of one kind.
+func newest(list []string, kind func(string) bool) (kept []string, cut bool) {
+	n := 0
+	for _, s := range list {
+		if kind(s) {
+			n++
+		}
+	}
+	return slices.DeleteFunc(list, func(s string) bool {
+		if !kind(s) || n <= maxSources {
+			return false
+		}
+		n, cut = n-1, true
+		return true
+	}), cut
 }
 
 func splitSources(text string) []string {

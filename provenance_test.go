@@ -43,6 +43,40 @@ func TestAddProvenanceNamesTheNewest(t *testing.T) {
 	}
 }
 
+// TestWhatTheUserChoseIsWeaker marks sources and looks for those that are not.
+func TestWhatTheUserChoseIsWeaker(t *testing.T) {
+	t.Parallel()
+	mine := func(s string) bool { return s == "a" || s == "b" }
+	marked := hermes.MarkChosen("a; x; b", mine)
+	if marked != "project: a; x; project: b" || hermes.OutsideProvenance(marked) != "x" {
+		t.Errorf("got %q, outside %q", marked, hermes.OutsideProvenance(marked))
+	}
+	if got := hermes.MarkChosen("project: x; y", mine); got != "x; y" {
+		t.Errorf("a mark that was not earned: %q", got)
+	}
+	if got := hermes.MarkChosen("…; a", func(string) bool { return true }); hermes.OutsideProvenance(got) != "…" {
+		t.Errorf("unknown sources were chosen: %q", got)
+	}
+	all := "web x"
+	for _, s := range []string{"1", "2", "3", "4", "5", "6"} {
+		all = hermes.AddProvenance(all, "project: "+s)
+	}
+	if got := hermes.OutsideProvenance(all); got != "web x" || all != "web x; project: 3; project: 4; project: 5; project: 6" {
+		t.Errorf("got %q, outside %q", all, got)
+	}
+	if got := hermes.OutsideProvenance(hermes.AddProvenance("", "project: a", "project: b")); got != "" {
+		t.Errorf("outside: %q", got)
+	}
+	for source, want := range map[string]bool{"project file AGENTS.md": true, "project file sub/AGENTS.md": true, "project file ../AGENTS.md": false, "project file /x/AGENTS.md": false, "read_file a": false} {
+		if hermes.IsProjectFile(source) != want {
+			t.Errorf("%s: want %v", source, want)
+		}
+	}
+	if got := hermes.WithoutSources("a; b; c", "b; d"); got != "a; c" {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestTranscriptProvenance(t *testing.T) {
 	t.Parallel()
 	list := []hermes.Message{hermes.UserText("hi"), {Role: hermes.RoleTool, Provenance: "a"}, {Role: hermes.RoleTool, Provenance: "b; a"}}

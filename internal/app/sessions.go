@@ -82,7 +82,9 @@ func (a *App) newRuntime(ctx context.Context, row hermes.Session, wake func(stri
 		Environment: env, Tools: tb,
 		System: func(ctx context.Context, model string, specs []hermes.Spec) (hermes.SystemPrompt, error) {
 			p := a.prompt(ctx, cfg, row, model, specs)
-			return hermes.SystemPrompt{Text: p.Text(), Layers: p.Layers(), Provenance: p.Provenance(), Warnings: p.Warnings}, nil
+			own := trusted(cfg)(row.Dir)
+			from := hermes.MarkChosen(p.Provenance(), func(source string) bool { return own && hermes.IsProjectFile(source) })
+			return hermes.SystemPrompt{Text: p.Text(), Layers: p.Layers(), Provenance: from, Warnings: p.Warnings}, nil
 		},
 		Restore: func(transcript []hermes.Message) {
 			tools.restore(row.ID, transcript)
@@ -117,7 +119,7 @@ func (a *App) newToolbox(ctx context.Context, cfg *config.Config, tools *session
 		Set: set, Hooks: tools.hooks, Approvals: a.judge(a.approvals(cfg), cfg.Approvals().SmartPolicy, row), Guardrail: a.guardrail(cfg.Guardrails()),
 		Limits: toolbox.Limits{Result: cfg.ToolBudget().SpillChars, Preview: cfg.Display().ToolPreviewLength},
 		Spill:  toolbox.Spillover{Dir: cfg.Home().Cache("spillover")},
-		Log:    a.log(), Now: a.opts.Now,
+		Log:    a.log(), Now: a.opts.Now, Trusted: trusted(cfg),
 	}
 	if cfg.Security().RedactSecrets {
 		o.Redact = a.Mask

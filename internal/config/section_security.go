@@ -29,6 +29,9 @@ type Security struct {
 	TirithFailOpen   bool             `key:"tirith_fail_open" default:"true" planned:"tirith" promises:"false"`
 	AllowPrivateURLs bool             `key:"allow_private_urls" test:"internal/app.TestPrivatePagesNeedTheSwitch"`
 	WebsiteBlocklist WebsiteBlocklist `key:"website_blocklist" planned:"web"`
+	// TrustedFolders are folders whose files and commands the user trusts: what a
+	// session reads there may be remembered without a question.
+	TrustedFolders []string `key:"trusted_folders" test:"internal/app.TestMemoryDoesNotAskInATrustedFolder"`
 }
 
 // WebsiteBlocklist names hosts that are not visited.

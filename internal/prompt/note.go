@@ -43,7 +43,7 @@ type notes []note
 func (n notes) provenance() string {
 	var all string
 	for _, f := range n {
-		all = hermes.AddProvenance(all, hermes.ProvenanceSource("project file", f.name))
+		all = hermes.AddProvenance(all, hermes.ProjectFileSource(f.name))
 	}
 	return all
 }

@@ -107,7 +107,8 @@ func (b *Toolbox) after(ctx context.Context, c *hermes.Call, r hermes.Result) he
 		if changed.Text != r.Text || changed.Shown != r.Shown {
 			changed.Text, changed.Shown = b.clean(changed.Text), b.clean(changed.Shown)
 		}
-		changed.Provenance = hermes.AddProvenance(r.Provenance, changed.Provenance) // more, never less
+		added := hermes.WithoutSources(changed.Provenance, r.Provenance)
+		changed.Provenance = hermes.AddProvenance(r.Provenance, b.chosenNotes(c, added)) // more, never less
 		r = *changed
 	}
 	return r

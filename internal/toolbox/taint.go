@@ -21,17 +21,20 @@ func (b *Toolbox) provenance(m member, next runner) runner {
 		return next
 	}
 	return func(ctx context.Context, c *hermes.Call) hermes.Result {
+		chosen := b.chosen(ctx, c) // before the call can change what its paths lead to
 		r := next(ctx, c)
-		if r.Provenance == "" {
+		named := r.Provenance != ""
+		if !named {
 			r.Provenance = hermes.ProvenanceSource(m.spec.Name, b.clean(preview(m.spec.Name, c.Arguments, maxSource)))
 		}
+		r.Provenance = hermes.MarkChosen(r.Provenance, func(string) bool { return chosen && !named })
 		return r
 	}
 }
 
 // taint returns the risk of a call that changes what is kept for later sessions
 // after this session has read untrusted text, which may have asked for the
-// change. Each kind of change has its own key.
+// change. Text of trusted folders does not count for what is only remembered. Each kind of change has its own key.
 func taint(m member, c *hermes.Call) (hermes.Risk, bool) {
 	if m.spec.Persists == nil || c.Host == nil {
 		return hermes.Risk{}, false
@@ -40,10 +43,10 @@ func taint(m member, c *hermes.Call) (hermes.Risk, bool) {
 	if kind == "" {
 		return hermes.Risk{}, false
 	}
-	from := c.Host.Session().Provenance
+	from := outside(kind, c.Host.Session().Provenance)
 	return hermes.Risk{
 		Key: "taint:" + kind, NoRemember: true,
-		Reason: "this is kept for later sessions, and this session has read untrusted text (" + from + ")",
+		Reason: "this is kept for later sessions, and this session has read text that you neither wrote nor trusted (" + from + ")",
 	}, from != ""
 }
 

@@ -79,7 +79,7 @@ func TestTheQuestionShowsTheWholeChange(t *testing.T) {
 		Subject: "action: add\ncommand: short\noperations:\n    -\n        action: remove\n        n: 2\n    - plain\ntext:\n    first\n    yes: really<U+202E>",
 		Risks: []hermes.Risk{{
 			Key: "taint:memory", NoRemember: true,
-			Reason: "this is kept for later sessions, and this session has read untrusted text (read_file notes.md; terminal curl x)",
+			Reason: "this is kept for later sessions, and this session has read text that you neither wrote nor trusted (read_file notes.md; terminal curl x)",
 		}},
 	}
 	if len(h.asked) != 1 || h.asked[0].Subject != want.Subject || len(h.asked[0].Risks) != 1 || h.asked[0].Risks[0] != want.Risks[0] {

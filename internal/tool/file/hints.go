@@ -162,7 +162,7 @@ func (t *Toolset) hint(ctx context.Context, c *hermes.Call, root, folder string)
 		text, note = short, fmt.Sprintf("\n[cut at %d characters: read the rest with read_file]", maxHint)
 	}
 	return fmt.Sprintf("\n\n[Instructions for work below %s, from %s]\n%s%s", folder, p.path, text, note),
-		hermes.ProvenanceSource("project file", p.short())
+		hermes.ProjectFileSource(p.short())
 }
 
 // ran reports whether a call that failed ran a command. The command has touched

@@ -154,6 +154,7 @@ func (t *Toolset) save(ctx context.Context, c *hermes.Call, store hermes.Learnin
 		}
 		return hermes.JSONResult(report{Pending: id, Note: "Not stored yet: no user is here to approve it. It waits as " + id + " (`hermes learning approve " + id + "`)."})
 	}
+	said := l.Pattern
 	l, replaced, err := Keep(ctx, store, l)
 	if err != nil {
 		return hermes.Result{}, err
@@ -163,7 +164,7 @@ func (t *Toolset) save(ctx context.Context, c *hermes.Call, store hermes.Learnin
 		r.Note = fmt.Sprintf("This error has come up %d times: consider adding it to the pitfalls of a skill.", l.Seen)
 	}
 	result, err := hermes.JSONResult(r)
-	if l.Seen > 0 || replaced != "" { // the result quotes the counted failure
+	if l.Pattern != said && !strings.HasSuffix(l.Pattern, ": "+said) { // the result quotes the counted failure
 		result.Provenance = provenance
 	}
 	return result, err

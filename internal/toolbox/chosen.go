@@ -1,0 +1,94 @@
+package toolbox
+
+import (
+	"context"
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"hermes"
+	"hermes/internal/policy/shell"
+)
+
+// chosen reports whether the result of a call comes from what the user chose: files
+// of a trusted folder, and commands that run there and fetch nothing. All else is
+// text from outside.
+func (b *Toolbox) chosen(ctx context.Context, c *hermes.Call) bool {
+	if b.trusted == nil || c.Host == nil || c.Host.Environment() == nil {
+		return false
+	}
+	files := c.Host.Environment().Files()
+	below := func(paths ...string) bool {
+		for _, p := range paths {
+			full, err := files.Resolve(p)
+			if err != nil || ctx.Err() != nil || !b.trusted(full) {
+				return false
+			}
+		}
+		return len(paths) > 0
+	}
+	var in struct {
+		Path    string `json:"path"`
+		Patch   string `json:"patch"`
+		Command string `json:"command"`
+		Workdir string `json:"workdir"`
+	}
+	if json.Unmarshal(c.Arguments, &in) != nil {
+		return false
+	}
+	switch c.Name {
+	case "read_file":
+		return in.Path != "" && below(in.Path)
+	case "search_files":
+		return below(orHere(in.Path))
+	case "patch":
+		paths := filesOfPatch(in.Patch)
+		if in.Path != "" {
+			paths = append(paths, in.Path)
+		}
+		return below(paths...)
+	case "terminal":
+		return in.Workdir == "" && below(append(shell.Paths(in.Command), ".")...) && shell.Local(in.Command)
+	}
+	return false
+}
+
+func orHere(path string) string {
+	if path == "" {
+		return "."
+	}
+	return path
+}
+
+var patchFile = regexp.MustCompile(`(?m)^\*\*\* (?:(?:Add|Update|Delete) File|Move to): *(.+?) *$`)
+
+// filesOfPatch returns the files that a patch names.
+func filesOfPatch(patch string) []string {
+	var paths []string
+	for _, m := range patchFile.FindAllStringSubmatch(patch, -1) {
+		paths = append(paths, m[1])
+	}
+	return paths
+}
+
+// chosenNotes marks the project files among the sources that a hook added, if they
+// are in a trusted folder.
+func (b *Toolbox) chosenNotes(c *hermes.Call, provenance string) string {
+	here := ""
+	if b.trusted != nil && provenance != "" {
+		here = folder(c)
+	}
+	return hermes.MarkChosen(provenance, func(source string) bool {
+		return here != "" && hermes.IsProjectFile(source) && b.trusted(here)
+	})
+}
+
+// outside returns the sources that need approval for a change of this kind. What the
+// user chose may be remembered; a skill is also run, so it needs approval even then.
+func outside(kind, provenance string) string {
+	from := provenance
+	if kind == "memory" || kind == "learning" {
+		from = hermes.OutsideProvenance(provenance)
+	}
+	return strings.TrimSpace(from)
+}
