@@ -34,6 +34,10 @@ type Request struct {
 	WordsOnly bool
 	// MaxTokens limits the answer; 0 means the model's own limit.
 	MaxTokens int
+	// Ceiling limits the answer together with its thinking, for which a
+	// transport may otherwise add room to MaxTokens; 0 is none. The meter sets
+	// it below a spending cap.
+	Ceiling int
 	// Temperature is sent only if the model accepts one; nil is the default.
 	Temperature *float64
 	Effort      Effort

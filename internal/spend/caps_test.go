@@ -23,10 +23,10 @@ type flood struct {
 	obeys bool
 	most  int // pieces; 0 is 5000
 
-	mu     sync.Mutex
-	sent   int // pieces that were read
-	limits []int
-	before func(sent int)
+	mu               sync.Mutex
+	sent             int // pieces that were read
+	limits, ceilings []int
+	before           func(sent int)
 }
 
 func (f *flood) ID() string { return f.name }
@@ -34,7 +34,7 @@ func (f *flood) ID() string { return f.name }
 func (f *flood) Stream(_ context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
 	return func(yield func(hermes.Delta, error) bool) {
 		f.mu.Lock()
-		f.limits = append(f.limits, r.MaxTokens)
+		f.limits, f.ceilings = append(f.limits, r.MaxTokens), append(f.ceilings, r.Ceiling)
 		f.mu.Unlock()
 		most := f.most
 		if most == 0 {
@@ -112,6 +112,9 @@ func TestAnAnswerIsAskedForAsTheCapAllows(t *testing.T) {
 		mustAsk(t, layers(spend.New(cfg), f), r)
 		if f.limits[0] != c.want {
 			t.Errorf("%s: the answer may have %d tokens, want %d", c.name, f.limits[0], c.want)
+		}
+		if ceiling := f.ceilings[0]; c.own == 0 && ceiling != c.want || c.own > 0 && ceiling != 3000-int(input) {
+			t.Errorf("%s: with its thinking it may have %d", c.name, ceiling)
 		}
 		if r.MaxTokens != c.own || r.Scope.Call != 0 {
 			t.Errorf("%s: the request was changed", c.name)

@@ -108,11 +108,14 @@ func (a *attempt) request(r *hermes.Request) *hermes.Request {
 		return r
 	}
 	room := a.room()
-	if room < 0 || r.MaxTokens > 0 && int64(r.MaxTokens) <= room || room >= a.c.g.longest(a.model, a.r.guess.usage.Prompt()) {
+	if room < 0 || room >= a.c.g.longest(a.model, a.r.guess.usage.Prompt()) {
 		return r
 	}
 	own := *r
-	own.MaxTokens = int(room)
+	own.Ceiling = int(room)
+	if r.MaxTokens <= 0 || int64(r.MaxTokens) > room {
+		own.MaxTokens = int(room)
+	}
 	return &own
 }
 

@@ -63,7 +63,7 @@ func (m *Model) writeTail(b *bytes.Buffer, r *hermes.Request, mayBegin bool) {
 	}
 	temperature := r.Temperature
 	if m.thinks(r) && (m.caps.Adaptive || mayBegin) {
-		limit, temperature = m.writeThinking(b, r.Effort, limit, temperature)
+		limit, temperature = m.writeThinking(b, r, limit, temperature)
 	}
 	fmt.Fprintf(b, `,"max_tokens":%d`, limit)
 	if temperature != nil && !m.caps.NoSample {
@@ -107,15 +107,23 @@ func thinkingMayBegin(turns []turn) bool {
 }
 
 // writeThinking requests thinking, by effort or by a budget. A budget must fit in
-// max_tokens and needs temperature 1.
-func (m *Model) writeThinking(b *bytes.Buffer, e hermes.Effort, limit int, temperature *float64) (int, *float64) {
+// max_tokens and needs temperature 1. Where not even the least budget fits under
+// the ceiling, there is no thinking.
+func (m *Model) writeThinking(b *bytes.Buffer, r *hermes.Request, limit int, temperature *float64) (int, *float64) {
 	if m.caps.Adaptive {
-		fmt.Fprintf(b, `,"thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":%q}`, m.caps.EffortWord(e))
+		fmt.Fprintf(b, `,"thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":%q}`, m.caps.EffortWord(r.Effort))
 		return limit, nil
 	}
 	const answerRoom = 4_096
-	n := base.ThinkingBudget(e)
-	limit = min(max(limit, n+answerRoom), m.outputLimit())
+	n := base.ThinkingBudget(r.Effort)
+	longest := m.outputLimit()
+	if r.Ceiling > 0 {
+		longest = min(longest, r.Ceiling)
+		if longest-longest/4 < base.LeastThinking {
+			return min(limit, longest), temperature
+		}
+	}
+	limit = min(max(limit, n+answerRoom), longest)
 	n = min(n, limit-limit/4)
 	fmt.Fprintf(b, `,"thinking":{"type":"enabled","budget_tokens":%d}`, n)
 	one := 1.0

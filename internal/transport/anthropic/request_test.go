@@ -68,6 +68,22 @@ func TestRequestBody(t *testing.T) {
 	}
 }
 
+// TestThinkingStaysUnderTheCeiling of a spending cap, which adds no room to it.
+func TestThinkingStaysUnderTheCeiling(t *testing.T) {
+	t.Parallel()
+	for ceiling, tail := range map[int]string{
+		40_000: `"thinking":{"type":"enabled","budget_tokens":15072},"max_tokens":20096,"temperature":1}`,
+		8_000:  `"thinking":{"type":"enabled","budget_tokens":6000},"max_tokens":8000,"temperature":1}`,
+		1_000:  `],"max_tokens":1000}`,
+	} {
+		r := &hermes.Request{Messages: []hermes.Message{hermes.UserText("x")}, Effort: hermes.EffortHigh, MaxTokens: min(ceiling, 9_000), Ceiling: ceiling}
+		body := string(sent(t, func(c *anthropic.Config) { c.Model = "claude-sonnet-4-5" }, r))
+		if !strings.HasSuffix(body, tail) {
+			t.Errorf("%d: %s, want …%s", ceiling, body, tail)
+		}
+	}
+}
+
 // shape spells a conversation as roles and kinds of blocks.
 func shape(t *testing.T, body []byte) string {
 	t.Helper()

@@ -91,6 +91,9 @@ func outputLimit(name string) int {
 	return 4_096
 }
 
+// LeastThinking is the lowest budget for thinking that the services accept.
+const LeastThinking = 1_024
+
 // ThinkingBudget returns the number of tokens for thinking, by effort.
 func ThinkingBudget(e hermes.Effort) int {
 	switch e {

@@ -59,6 +59,9 @@ func (m *Model) writeTail(b *bytes.Buffer, r *hermes.Request) error {
 	if budget > 0 && inference.MaxTokens > 0 {
 		const answerRoom = 4_096
 		inference.MaxTokens = max(inference.MaxTokens, budget+answerRoom)
+		if r.Ceiling > 0 {
+			inference.MaxTokens = min(inference.MaxTokens, r.Ceiling)
+		}
 	}
 	if extra != "" && m.claude.Claude || m.claude.NoSample {
 		inference.Temperature = nil // thinking needs the default
@@ -86,6 +89,11 @@ func (m *Model) thinking(r *hermes.Request) (fields string, budget int) {
 		return fmt.Sprintf(`{"thinking":{"type":"adaptive"},"output_config":{"effort":%q}}`, m.claude.EffortWord(r.Effort)), 0
 	case m.claude.Claude && on && m.claude.Thinks && thinkingMayBegin(r.Messages):
 		n := min(base.ThinkingBudget(r.Effort), m.claude.Output/2)
+		if r.Ceiling > 0 {
+			if n = min(n, r.Ceiling-r.Ceiling/4); n < base.LeastThinking {
+				return "", 0
+			}
+		}
 		return fmt.Sprintf(`{"thinking":{"type":"enabled","budget_tokens":%d}}`, n), n
 	case m.claude.Claude:
 	case strings.Contains(name, "gpt-oss"):

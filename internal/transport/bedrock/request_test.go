@@ -127,6 +127,22 @@ func TestModels(t *testing.T) {
 	}
 }
 
+// TestThinkingStaysUnderTheCeiling of a spending cap, which adds no room to it.
+func TestThinkingStaysUnderTheCeiling(t *testing.T) {
+	t.Parallel()
+	for ceiling, tail := range map[int]string{
+		40_000: `"inferenceConfig":{"maxTokens":20096},"additionalModelRequestFields":{"thinking":{"type":"enabled","budget_tokens":16000}}}`,
+		8_000:  `"inferenceConfig":{"maxTokens":8000},"additionalModelRequestFields":{"thinking":{"type":"enabled","budget_tokens":6000}}}`,
+		1_000:  `"inferenceConfig":{"maxTokens":1000}}`,
+	} {
+		r := &hermes.Request{Messages: []hermes.Message{hermes.UserText("x")}, Effort: hermes.EffortHigh, MaxTokens: min(ceiling, 9_000), Ceiling: ceiling}
+		body := string(sent(t, func(c *bedrock.Config) { c.Model = "anthropic.claude-sonnet-4-5-20250929-v1:0" }, r).Body)
+		if !strings.HasSuffix(body, tail) {
+			t.Errorf("%d: %s, want …%s", ceiling, body, tail)
+		}
+	}
+}
+
 func TestCallsAreDeclaredWhereNoToolsAreGiven(t *testing.T) {
 	t.Parallel()
 	body := string(sent(t, nil, &hermes.Request{Messages: conversation()}).Body)
