@@ -1,6 +1,8 @@
 package provider_test
 
 import (
+	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -197,5 +199,47 @@ func TestOllamasContextIsLearned(t *testing.T) {
 	}
 	if n := c.Window("ollama:qwen3:8b"); n != 40960 {
 		t.Errorf("the window is %d", n)
+	}
+}
+
+// TestAFailedStreamGivesItsConnectionBack fails inside the stream, so that the call is
+// made again.
+func TestAFailedStreamGivesItsConnectionBack(t *testing.T) {
+	t.Parallel()
+	for protocol, frame := range map[string]string{
+		provider.ProtocolChat:      "data: {\"error\":{\"message\":\"x\",\"code\":500}}\n\n",
+		provider.ProtocolAnthropic: "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"api_error\",\"message\":\"x\"}}\n\n",
+		provider.ProtocolResponses: "data: {\"type\":\"response.failed\",\"response\":{\"error\":{\"code\":\"server_error\",\"message\":\"x\"}}}\n\n",
+		provider.ProtocolGemini:    "data: {\"error\":{\"code\":500,\"message\":\"x\",\"status\":\"INTERNAL\"}}\n\n",
+		provider.ProtocolOllama:    "{\"error\":\"x\"}\n",
+	} {
+		t.Run(protocol, func(t *testing.T) {
+			t.Parallel()
+			var mu sync.Mutex
+			from := map[string]bool{}
+			calls := 0
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				mu.Lock()
+				from[r.RemoteAddr] = true
+				calls++
+				mu.Unlock()
+				w.Header().Set("Content-Type", "text/event-stream")
+				fmt.Fprint(w, frame)
+				http.NewResponseController(w).Flush()
+			}))
+			t.Cleanup(srv.Close)
+			c := mustNew(t, provider.Config{Custom: map[string]provider.Custom{"box": {BaseURL: srv.URL, APIMode: protocol}},
+				Sleep: func(context.Context, time.Duration) error { return nil }})
+			m, err := c.Model(t.Context(), "box:m")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := hermes.Collect(m.Stream(t.Context(), &hermes.Request{Messages: []hermes.Message{hermes.UserText("hi")}})); err == nil {
+				t.Fatal("no error")
+			}
+			if calls < 2 || len(from) != 1 {
+				t.Errorf("%d calls over %d connections", calls, len(from))
+			}
+		})
 	}
 }

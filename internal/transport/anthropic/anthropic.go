@@ -100,11 +100,9 @@ func (m *Model) ask(ctx context.Context, r *hermes.Request, yield func(hermes.De
 		return err
 	}
 	defer x.Close()
-	if err := newAnswer(yield, r.Messages).read(x); err != nil {
-		return err
-	}
-	x.Drain(base.DrainTime)
-	return nil
+	err = newAnswer(yield, r.Messages).read(x)
+	base.Drain(x, err)
+	return err
 }
 
 // apiVersion is the protocol's version, as every request must name it.

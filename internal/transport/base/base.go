@@ -118,6 +118,15 @@ func NewAddress(no *httpc.RedirectError, baseURL, setting string) string {
 // DrainTime is how long the end of a stream may take after its last event.
 const DrainTime = 200 * time.Millisecond
 
+// Drain awaits the rest of a body for a moment, after its answer was read with this
+// outcome: only then the connection can be used again, also for the call that follows a
+// failure. A reader that has stopped does not wait. The caller still closes x.
+func Drain(x *httpc.Exchange, err error) {
+	if !errors.Is(err, ErrStopped) {
+		x.Drain(DrainTime)
+	}
+}
+
 // maxErrorBody bounds how much of an error answer is read, in bytes.
 const maxErrorBody = 64 << 10
 

@@ -78,11 +78,9 @@ func (m *Model) ask(ctx context.Context, r *hermes.Request, yield base.Yield) er
 		return translate(err)
 	}
 	defer x.Close()
-	if err := newAnswer(r, yield).read(x); err != nil {
-		return translate(err)
-	}
-	x.Drain(base.DrainTime)
-	return nil
+	err = newAnswer(r, yield).read(x)
+	base.Drain(x, err)
+	return translate(err)
 }
 
 // request makes the signed request.

@@ -124,11 +124,9 @@ func (m *Model) ask(ctx context.Context, r *hermes.Request, yield func(hermes.De
 	if m.cfg.Quirks.TextCalls {
 		a.scan = base.TextCalls(r)
 	}
-	if err := a.read(x); err != nil {
-		return err
-	}
-	x.Drain(base.DrainTime)
-	return nil
+	err = a.read(x)
+	base.Drain(x, err)
+	return err
 }
 
 func (m *Model) setHeader(h http.Header, r *hermes.Request) {

@@ -84,11 +84,9 @@ func (m *Model) ask(ctx context.Context, r *hermes.Request, yield base.Yield) er
 		return err
 	}
 	defer x.Close()
-	if err := newAnswer(r, yield).read(x); err != nil {
-		return err
-	}
-	x.Drain(base.DrainTime)
-	return nil
+	err = newAnswer(r, yield).read(x)
+	base.Drain(x, err)
+	return err
 }
 
 func (m *Model) post(ctx context.Context, path string, body []byte) (*http.Request, error) {
