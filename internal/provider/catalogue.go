@@ -18,7 +18,8 @@ func catalogue() []Row {
 	thinking := chat.Quirks{Effort: "thinking", Replay: "reasoning_content"}
 	qwen := chat.Quirks{Effort: "enable_thinking"}
 	aggregator := chat.Quirks{Effort: "object", Replay: "reasoning_details"}
-	title := map[string]string{"X-Title": "Hermes"}
+	// https://openrouter.ai/docs/app-attribution, which Vercel and Kilo read as well
+	title := map[string]string{"HTTP-Referer": homepage, "X-Title": "Hermes"}
 
 	return []Row{
 		{Name: "openrouter", Title: "OpenRouter", Aliases: []string{"or"}, BaseURL: "https://openrouter.ai/api/v1", URLVars: []string{"OPENROUTER_BASE_URL"}, KeyVars: []string{"OPENROUTER_API_KEY"}, Model: "anthropic/claude-sonnet-4.6", Aggregator: true, CacheMarks: true, Header: title, Chat: aggregator, Routes: true, Tiers: openAITiers()},
@@ -63,12 +64,12 @@ func catalogue() []Row {
 		{Name: "vllm", Title: "vLLM (local)", BaseURL: "http://127.0.0.1:8000/v1", URLVars: []string{"VLLM_BASE_URL"}, KeyVars: []string{"VLLM_API_KEY"}, NoKey: true, Chat: effort},
 
 		{Name: "nous", Title: "Nous Portal", Login: true, Aggregator: true, CacheMarks: true, Chat: aggregator},
-		{Name: "openai-codex", Title: "ChatGPT account", Aliases: []string{"codex"}, BaseURL: "https://chatgpt.com/backend-api/codex", Login: true, Protocol: ProtocolResponses, Model: "gpt-5.2-codex", Header: map[string]string{"Originator": "hermes"}, Responses: responses.Quirks{Codex: true, SessionHeader: "Session_id"}, Tiers: openAITiers()},
+		{Name: "openai-codex", Title: "ChatGPT account", Aliases: []string{"codex"}, BaseURL: "https://chatgpt.com/backend-api/codex", Login: true, Protocol: ProtocolResponses, Model: "gpt-5.2-codex", Header: codexHeader(), Responses: responses.Quirks{Codex: true, SessionHeader: "Session_id"}, Tiers: openAITiers()},
 		{Name: "copilot", Title: "GitHub Copilot", Aliases: []string{"github-copilot"}, BaseURL: "https://api.githubcopilot.com", KeyVars: []string{"COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"}, Named: true, Header: map[string]string{"Openai-Intent": "conversation-edits"}, Chat: effort},
 		{Name: "copilot-acp", Title: "GitHub Copilot (ACP)", Named: true, Command: []string{"copilot", "--acp", "--stdio"}, CommandVars: []string{"HERMES_COPILOT_ACP_COMMAND", "COPILOT_CLI_PATH"}, ArgsVars: []string{"HERMES_COPILOT_ACP_ARGS"}, Env: []string{"COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "GH_HOST", "COPILOT_HOME"}},
 		{Name: "google-gemini-cli", Title: "Google account", Login: true, Protocol: ProtocolGemini, Bearer: true, Model: "gemini-3-flash-preview", Chat: chat.Quirks{Effort: "effort", CallSignature: true}},
 		{Name: "xai-oauth", Title: "xAI account", Aliases: []string{"grok-oauth"}, Login: true, Model: "grok-4", Chat: chat.Quirks{SessionHeader: "X-Grok-Conv-Id"}},
-		{Name: "qwen-oauth", Title: "Qwen account", BaseURL: "https://portal.qwen.ai/v1", Login: true},
+		{Name: "qwen-oauth", Title: "Qwen account", BaseURL: "https://portal.qwen.ai/v1", Login: true, Header: qwenHeader()},
 		{Name: "minimax-oauth", Title: "MiniMax account", Login: true, Bearer: true, Model: "MiniMax-M2"},
 		{Name: "bedrock", Title: "Amazon Bedrock", Aliases: []string{"aws"}, BaseURL: bedrockURL, URLVars: []string{"BEDROCK_BASE_URL"}, KeyVars: []string{"AWS_BEARER_TOKEN_BEDROCK"}, SignVars: awsVars(), Protocol: ProtocolBedrock, CacheMarks: true},
 		{Name: "vertex", Title: "Google Vertex AI", Unavailable: needsGoogle},
@@ -89,6 +90,24 @@ func catalogue() []Row {
 // writes in another way.
 func vercelVendors() map[string]string {
 	return map[string]string{"x-ai": "xai", "z-ai": "zai", "meta-llama": "meta", "mistralai": "mistral", "qwen": "alibaba"}
+}
+
+// homepage is the address that services show beside the name of the program.
+const homepage = "https://github.com/NousResearch/hermes-agent"
+
+// codexHeader names the client in the form that OpenAI's own one uses. The service
+// answers status 403 to other clients on servers.
+func codexHeader() map[string]string {
+	return map[string]string{"Originator": "codex_cli_rs", "User-Agent": "codex_cli_rs/0.0.0 (Hermes)"}
+}
+
+// qwenHeader holds what the portal expects with a login of Qwen Code: the kind of login,
+// the client in the form of that program, and that prompts may be cached.
+func qwenHeader() map[string]string {
+	const client = "QwenCode/0.0.0 (Hermes)"
+	return map[string]string{
+		"User-Agent": client, "X-DashScope-UserAgent": client, "X-DashScope-AuthType": "qwen-oauth", "X-DashScope-CacheControl": "enable",
+	}
 }
 
 // awsVars are the variables that show that the AWS tools are set up.

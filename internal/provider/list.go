@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -119,6 +120,11 @@ func (c *Catalogue) listAt(ctx context.Context, e endpoint, lent hermes.Key, url
 	if key := lent.Secret.Reveal(); key != "" {
 		e.setKey(req.Header, key)
 	}
+	header := e.header()
+	if lent.BaseURL != "" && !sameServer(lent.BaseURL, e.custom.BaseURL) {
+		header = withoutSecrets(header)
+	}
+	maps.Copy(req.Header, header)
 	client, err := c.client(e)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/httpc"
 	"hermes/internal/provider"
 )
 
@@ -243,3 +244,62 @@ func TestAFailedStreamGivesItsConnectionBack(t *testing.T) {
 		})
 	}
 }
+
+// TestServicesGetTheirHeaders compares with what each service documents or expects of
+// its clients, for calls and for the list of models.
+func TestServicesGetTheirHeaders(t *testing.T) {
+	t.Parallel()
+	const referer, qwen = "https://github.com/NousResearch/hermes-agent", "QwenCode/0.0.0 (Hermes)"
+	for service, want := range map[string]map[string]string{
+		"openrouter":   {"HTTP-Referer": referer, "X-Title": "Hermes", "User-Agent": "hermes/test"},
+		"ai-gateway":   {"HTTP-Referer": referer, "X-Title": "Hermes"},
+		"kilocode":     {"HTTP-Referer": referer, "X-Title": "Hermes"},
+		"openai-codex": {"Originator": "codex_cli_rs", "User-Agent": "codex_cli_rs/0.0.0 (Hermes)"},
+		"qwen-oauth":   {"User-Agent": qwen, "X-DashScope-UserAgent": qwen, "X-DashScope-AuthType": "qwen-oauth", "X-DashScope-CacheControl": "enable"},
+		"copilot":      {"Openai-Intent": "conversation-edits"},
+		"deepseek":     {"HTTP-Referer": "", "X-Title": "", "Originator": "", "User-Agent": "hermes/test"},
+	} {
+		t.Run(service, func(t *testing.T) {
+			t.Parallel()
+			var seen []http.Header
+			net := roundTripper(func(r *http.Request) (*http.Response, error) {
+				seen = append(seen, r.Header.Clone())
+				return &http.Response{StatusCode: http.StatusForbidden, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}")), Request: r}, nil
+			})
+			client, err := httpc.New(httpc.Options{UserAgent: "hermes/test", Transport: net})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := mustNew(t, provider.Config{Client: client, UserAgent: "hermes/test", Retries: -1, Custom: map[string]provider.Custom{
+				service: {Key: "k", Header: map[string]string{"X-Team": "blue"}},
+			}})
+			m, err := c.Model(t.Context(), service+":a/b")
+			if err != nil {
+				t.Fatal(err)
+			}
+			hermes.Collect(m.Stream(t.Context(), &hermes.Request{Messages: []hermes.Message{hermes.UserText("hi")}}))
+			p, err := c.Provider(service)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.List(t.Context())
+			if len(seen) < 2 {
+				t.Fatalf("%d requests", len(seen))
+			}
+			for i, h := range seen {
+				for name, value := range want {
+					if got := h.Get(name); got != value {
+						t.Errorf("request %d: %s is %q, want %q", i, name, got, value)
+					}
+				}
+				if h.Get("X-Team") != "blue" {
+					t.Errorf("request %d: the user's header is missing", i)
+				}
+			}
+		})
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

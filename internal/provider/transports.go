@@ -54,15 +54,20 @@ func (c *Catalogue) transports(ch choice) (func(hermes.Key) hermes.Model, error)
 		return nil, err
 	}
 	client = amended(client, c.quirks.of(ch))
-	header := http.Header{}
-	for k, v := range ch.Header {
-		header.Set(k, v)
-	}
+	header := ch.header()
 	c.setCache(ch, header)
-	for k, v := range ch.custom.Header {
-		header.Set(k, v)
-	}
 	return func(key hermes.Key) hermes.Model { return c.transport(ch, key, client, header) }, nil
+}
+
+// header returns the headers of the service; those of the settings win.
+func (e endpoint) header() http.Header {
+	h := http.Header{}
+	for _, all := range []map[string]string{e.Header, e.custom.Header} {
+		for k, v := range all {
+			h.Set(k, v)
+		}
+	}
+	return h
 }
 
 // transport speaks to a service with one key.

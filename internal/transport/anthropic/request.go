@@ -61,7 +61,7 @@ func (m *Model) writeTail(b *bytes.Buffer, r *hermes.Request, mayBegin bool) {
 	if limit <= 0 {
 		limit = m.outputLimit()
 	}
-	temperature := r.Temperature
+	temperature := base.Temperature(m.cfg.Model, r.Temperature)
 	if m.thinks(r) && (m.caps.Adaptive || mayBegin) {
 		limit, temperature = m.writeThinking(b, r, limit, temperature)
 	}

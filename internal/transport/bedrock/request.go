@@ -54,7 +54,7 @@ func (m *Model) writeTail(b *bytes.Buffer, r *hermes.Request) error {
 		MaxTokens   int      `json:"maxTokens,omitempty"`
 		Temperature *float64 `json:"temperature,omitempty"`
 	}
-	inference.MaxTokens, inference.Temperature = r.MaxTokens, r.Temperature
+	inference.MaxTokens, inference.Temperature = r.MaxTokens, base.Temperature(m.cfg.Model, r.Temperature)
 	extra, budget := m.thinking(r)
 	if budget > 0 && inference.MaxTokens > 0 {
 		const answerRoom = 4_096

@@ -77,9 +77,9 @@ func (m *Model) writeTail(b *bytes.Buffer, r *hermes.Request) {
 		}
 		fmt.Fprintf(b, `,%q:%d`, field, r.MaxTokens)
 	}
-	if r.Temperature != nil && !m.cfg.Quirks.NoTemperature && !thinksFirst(m.cfg.Model) {
+	if t := base.Temperature(m.cfg.Model, r.Temperature); t != nil && !m.cfg.Quirks.NoTemperature && !thinksFirst(m.cfg.Model) {
 		b.WriteString(`,"temperature":`)
-		_ = base.JSON(b, *r.Temperature)
+		_ = base.JSON(b, *t)
 	}
 	m.writeEffort(b, r.Effort)
 	base.Fields(b, m.cfg.Quirks.Tail)

@@ -82,7 +82,7 @@ func (m *Model) writeTail(b *bytes.Buffer, r *hermes.Request, s *shown) error {
 		b.WriteString(`,"think":` + think)
 	}
 	b.WriteString(`,"options":`)
-	return base.JSON(b, options{Context: s.context(m.cfg.Window), MaxTokens: r.MaxTokens, Temperature: r.Temperature})
+	return base.JSON(b, options{Context: s.context(m.cfg.Window), MaxTokens: r.MaxTokens, Temperature: base.Temperature(m.cfg.Model, r.Temperature)})
 }
 
 // think returns the switch for thinking, as JSON; empty leaves it to the server. A

@@ -88,8 +88,8 @@ func (m *Model) writeTail(b *bytes.Buffer, r *hermes.Request) {
 		const least = 16 // the service refuses less
 		fmt.Fprintf(b, `,"max_output_tokens":%d`, max(least, r.MaxTokens))
 	}
-	if r.Temperature != nil && !reasons(m.cfg.Model) {
-		fmt.Fprintf(b, `,"temperature":%v`, *r.Temperature)
+	if t := base.Temperature(m.cfg.Model, r.Temperature); t != nil && !reasons(m.cfg.Model) {
+		fmt.Fprintf(b, `,"temperature":%v`, *t)
 	}
 }
 
