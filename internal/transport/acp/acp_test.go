@@ -291,7 +291,7 @@ func TestFailuresOfAProgram(t *testing.T) {
 		"huge":     {says: "ended before it answered"},
 		"missing":  {says: "cannot start the program"},
 		"silent":   {class: hermes.ClassTimeout, says: ""},
-		"stubborn": {class: hermes.ClassTimeout, text: "begun"},
+		"stubborn": {class: hermes.ClassTimeout}, // on a slow machine it may not even have begun
 	} {
 		t.Run(script, func(t *testing.T) {
 			t.Parallel()
@@ -306,7 +306,7 @@ func TestFailuresOfAProgram(t *testing.T) {
 			}
 			got, _, err := p.ask(t.Context(), hello())
 			e, ok := errors.AsType[*hermes.ModelError](err)
-			if !ok || tt.class != "" && e.Class != tt.class || !strings.Contains(err.Error(), tt.says) || got.Text() != tt.text {
+			if !ok || tt.class != "" && e.Class != tt.class || !strings.Contains(err.Error(), tt.says) || got.Text() != tt.text && script != "stubborn" {
 				t.Errorf("got %q, %v; want class %q", got.Text(), err, tt.class)
 			}
 			if script != "missing" {
