@@ -16,12 +16,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"sync"
 
 	"hermes"
 	"hermes/internal/lineage"
+	"hermes/internal/liveness"
 	"hermes/internal/proc"
 )
 
@@ -69,9 +69,9 @@ type Local struct {
 	mu     sync.Mutex
 	dir    string
 	env    []string
-	state  string          // folder for state files; created when first needed
-	files  int             // number of file names used in it
-	left   []*proc.Process // processes that still run after their command ended
+	state  *liveness.Folder // for state files; created when first needed
+	files  int              // number of file names used in it
+	left   []*proc.Process  // processes that still run after their command ended
 	closed bool
 	active sync.WaitGroup // commands and background processes
 }
@@ -111,7 +111,8 @@ func (l *Local) Exec(ctx context.Context, c hermes.Command) (hermes.Exit, error)
 // Files gives access to the files of this machine.
 func (l *Local) Files() hermes.Files { return hostFiles{local: l} }
 
-// Close ends every command and every process that commands left running.
+// Close ends every command and every process that commands left running. It also removes
+// the temporary folders of earlier processes that were killed.
 func (l *Local) Close() error {
 	l.mu.Lock()
 	l.closed = true
@@ -123,10 +124,13 @@ func (l *Local) Close() error {
 	defer l.mu.Unlock()
 	endAll(l.left)
 	l.left = nil
-	if l.state == "" {
+	if l.state == nil {
 		return nil
 	}
-	return os.RemoveAll(l.state)
+	liveness.Sweep(l.config.Temp, statePrefix) // those of processes that were killed
+	folder := l.state
+	l.state = nil
+	return folder.Remove()
 }
 
 // bound returns a context that ends with ctx and with the environment.

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+
+	"hermes/internal/liveness"
 )
 
 // maxState is the most that is read of a state file.
@@ -18,25 +20,28 @@ const maxState = 4 << 20
 // endOfState is the last line of a state file; keep.sh and keep.ps1 write it.
 const endOfState = "#end"
 
+// statePrefix begins the names of folders for state files.
+const statePrefix = "hermes-shell-"
+
 // stateFile returns the name of a new file in a folder that only this user can
 // enter. It does not create the file.
 func (l *Local) stateFile() (string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.state == "" {
+	if l.state == nil {
 		if l.config.Temp != "" {
 			if err := os.MkdirAll(l.config.Temp, 0o700); err != nil {
 				return "", fmt.Errorf("create the folder for temporary files: %w", err)
 			}
 		}
-		dir, err := os.MkdirTemp(l.config.Temp, "hermes-shell-")
+		folder, err := liveness.TempFolder(l.config.Temp, statePrefix)
 		if err != nil {
 			return "", fmt.Errorf("create a folder for the shell's state: %w", err)
 		}
-		l.state = dir
+		l.state = folder
 	}
 	l.files++
-	return filepath.Join(l.state, strconv.Itoa(l.files)), nil
+	return filepath.Join(l.state.Path, strconv.Itoa(l.files)), nil
 }
 
 // keep stores the folder and variables that a command left behind. A command

@@ -13,6 +13,7 @@ import (
 	_ "modernc.org/sqlite" // the driver
 
 	"hermes"
+	"hermes/internal/liveness"
 )
 
 var _ hermes.Store = (*Store)(nil)
@@ -22,8 +23,8 @@ type Store struct {
 	cfg   Config
 	write *sql.DB // one connection, for the writer
 	read  *sql.DB
-	w     *writer // nil if the store is for reading
-	copy  string  // the folder of a copy that is read instead of the file, if any
+	w     *writer          // nil if the store is for reading
+	copy  *liveness.Folder // of a copy that is read instead of the file, if any
 }
 
 // Open opens the file, creates it if it is missing and updates its schema. Before a
@@ -167,8 +168,8 @@ func (s *Store) free() error {
 	if s.write != nil {
 		errs = append(errs, s.write.Close())
 	}
-	if s.copy != "" {
-		errs = append(errs, os.RemoveAll(s.copy))
+	if s.copy != nil {
+		errs = append(errs, s.copy.Remove())
 	}
 	return errors.Join(errs...)
 }

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"hermes/internal/liveness"
 )
 
 // OpenReadOnly opens an existing file for reading only, for a disk that is full or cannot
@@ -59,12 +61,14 @@ func (s *Store) openReadOnly(ctx context.Context) error {
 
 // copyWithLog copies the file and its log to a folder of their own.
 func (s *Store) copyWithLog() (Config, error) {
+	const prefix = "hermes-read-"
+	liveness.Sweep("", prefix) // those of processes that were killed
 	var err error
-	if s.copy, err = os.MkdirTemp("", "hermes-read-"); err != nil {
+	if s.copy, err = liveness.TempFolder("", prefix); err != nil {
 		return Config{}, err
 	}
 	copied := s.cfg
-	copied.Path = filepath.Join(s.copy, "hermes.db")
+	copied.Path = filepath.Join(s.copy.Path, "hermes.db")
 	for _, suffix := range []string{"", "-wal"} {
 		if err := copyFile(s.cfg.Path+suffix, copied.Path+suffix); err != nil {
 			return Config{}, err
