@@ -2,8 +2,12 @@ package app
 
 import (
 	"context"
+	"io/fs"
+	"path/filepath"
+	"strings"
 	"time"
 
+	"hermes/internal/atomicfile"
 	"hermes/internal/config"
 	"hermes/internal/store/sqlite"
 )
@@ -41,12 +45,32 @@ func (a *App) tidy(store *sqlite.Store, cfg *config.Config) func() error {
 		if _, err := cfg.Home().PruneDue(now, every); err != nil {
 			a.log().Warn("prune caches", "err", err)
 		}
+		sweepFolders(cfg.Home().Path())
 		a.tidyLearnings(ctx)
 		if err := a.changes(cfg.Home()).Prune(ctx, before); err != nil {
 			a.log().Warn("prune the undo journal", "err", err)
 		}
 		return nil
 	}
+}
+
+// sweptDepth is how deep below the home temporary files are searched for; no file that is
+// replaced is deeper.
+const sweptDepth = 4
+
+// sweepFolders removes the temporary files that killed processes left in the home.
+func sweepFolders(top string) {
+	_ = filepath.WalkDir(top, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.IsDir() {
+			return nil // unreadable folders are skipped, not fatal
+		}
+		rest, err := filepath.Rel(top, path)
+		if err != nil || strings.Count(rest, string(filepath.Separator)) >= sweptDepth || rest == "checkpoints" {
+			return fs.SkipDir
+		}
+		_, _ = atomicfile.Sweep(path) // the next pass tries again
+		return nil
+	})
 }
 
 // shrink returns the space of removed sessions to the disk.

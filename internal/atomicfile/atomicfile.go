@@ -108,10 +108,12 @@ func resolve(path string, follow bool) (string, fs.FileInfo, error) {
 
 func replace(folder *os.Root, name string, data []byte, old fs.FileInfo, o Options) (err error) {
 	o.Mode = cmp.Or(o.Mode, 0o600)
+	sweep(folder, "."+name+".")
 	tmp, err := temporary(folder, name, old, o)
 	if err != nil {
 		return err
 	}
+	_ = lockWrite(tmp) // without locks nothing takes it for a leftover either
 	at := filepath.Base(tmp.Name())
 	defer func() {
 		if err != nil {
@@ -127,6 +129,13 @@ func replace(folder *os.Root, name string, data []byte, old fs.FileInfo, o Optio
 	}
 	if err := tmp.Sync(); err != nil {
 		return err
+	}
+	if locksWrites { // it keeps its lock until it has its name
+		if err := rename(folder, at, name); err != nil {
+			return err
+		}
+		_ = tmp.Close() // its content is on the disk
+		return syncFolder(folder)
 	}
 	if err := tmp.Close(); err != nil {
 		return err

@@ -8,6 +8,12 @@ import (
 	"time"
 )
 
+// locksWrites says that a temporary file is locked until it has its name. Here it must be
+// closed before it is renamed.
+const locksWrites = false
+
+func lockWrite(*os.File) error { return nil }
+
 // rename retries for a while: a virus scanner or an indexer may have the target
 // open for a moment.
 func rename(folder *os.Root, from, to string) error {

@@ -9,6 +9,21 @@ import (
 	"syscall"
 )
 
+// locksWrites says that a temporary file is locked until it has its name.
+const locksWrites = true
+
+// lockWrite locks a temporary file as long as it is open, so that no other process takes it
+// for a leftover. It does not wait.
+func lockWrite(f *os.File) error {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var locked error
+	err = raw.Control(func(fd uintptr) { locked = syscall.Flock(int(fd), syscall.LOCK_EX|syscall.LOCK_NB) })
+	return errors.Join(err, locked)
+}
+
 func rename(folder *os.Root, from, to string) error { return folder.Rename(from, to) }
 
 // syncFolder makes the rename itself durable. File systems that cannot sync a
