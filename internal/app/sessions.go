@@ -121,6 +121,9 @@ func (a *App) newToolbox(ctx context.Context, cfg *config.Config, tools *session
 		Spill:  toolbox.Spillover{Dir: cfg.Home().Cache("spillover")},
 		Log:    a.log(), Now: a.opts.Now, Trusted: trusted(cfg),
 	}
+	if cfg.Agent().PlanReminders {
+		o.Remind = func(c *hermes.Call, r hermes.Result) string { return tools.todo.Remind(row.ID, c.Name, r.Failed) }
+	}
 	if cfg.Security().RedactSecrets {
 		o.Redact = a.Mask
 	}

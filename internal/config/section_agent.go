@@ -25,6 +25,7 @@ type Agent struct {
 	MaxVerifyNudges    int               `key:"max_verify_nudges" default:"3" min:"0" planned:"verification"`
 	CodingInstructions string            `key:"coding_instructions" planned:"coding instructions"`
 	DisabledToolsets   []string          `key:"disabled_toolsets"`
+	PlanReminders      bool              `key:"plan_reminders" default:"true"` // lines about a task list that is out of date
 	ClarifyTimeout     time.Duration     `key:"clarify_timeout" default:"3600"`
 	GatewayTimeout     time.Duration     `key:"gateway_timeout" planned:"gateway"` // without activity; 0: never
 	TurnLeaseTimeout   time.Duration     `key:"gateway_turn_lease_timeout" default:"5" planned:"gateway"`

@@ -18,6 +18,10 @@ type Options struct {
 	Limits    Limits
 	// Spill stores large results outside the context; nil cuts them.
 	Spill Spill
+	// Remind returns what to add below the result of a call, such as a line about a
+	// forgotten plan; "" adds nothing. It is called once for each call of the model,
+	// in their order. Nil adds nothing.
+	Remind func(c *hermes.Call, r hermes.Result) string
 	// Redact masks secrets in text; nil leaves text alone.
 	Redact func(string) string
 	// Trusted reports whether the user trusts the text of a file or folder, by its
@@ -34,6 +38,7 @@ type Toolbox struct {
 	hooks   []hermes.Hook
 	limits  Limits
 	spill   Spill
+	remind  func(c *hermes.Call, r hermes.Result) string
 	clean   func(string) string
 	trusted func(path string) bool
 	log     *slog.Logger
@@ -54,7 +59,7 @@ type layer func(m member, next runner) runner
 // New returns the toolbox of a session.
 func New(o Options) *Toolbox {
 	b := &Toolbox{
-		set: o.Set, hooks: o.Hooks, limits: o.Limits.orDefaults(), spill: o.Spill, clean: o.Redact, trusted: o.Trusted, log: o.Log, now: o.Now,
+		set: o.Set, hooks: o.Hooks, limits: o.Limits.orDefaults(), spill: o.Spill, remind: o.Remind, clean: o.Redact, trusted: o.Trusted, log: o.Log, now: o.Now,
 		streaks: newStreaks(o.Guardrail),
 	}
 	if b.set == nil {

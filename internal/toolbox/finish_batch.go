@@ -21,7 +21,8 @@ func (s *spent) reset() {
 
 // FinishBatch keeps the results of a turn within their total limit. While the
 // results of a batch do not fit into what is left of it, the largest is stored
-// outside the context. Results too small to save anything stay.
+// outside the context. Results too small to save anything stay. Last it adds the
+// reminders.
 func (b *Toolbox) FinishBatch(ctx context.Context, calls []*hermes.Call, results []*hermes.Result) {
 	b.spent.mu.Lock()
 	defer b.spent.mu.Unlock()
@@ -41,6 +42,22 @@ func (b *Toolbox) FinishBatch(ctx context.Context, calls []*hermes.Call, results
 		sum += len(results[i].Text) - before
 	}
 	b.spent.bytes += sum
+	b.addReminders(ctx, calls, results)
+}
+
+// addReminders adds lines below results. They come last, so that they are not
+// stored with a large result, and are not part of what the guardrail compares.
+func (b *Toolbox) addReminders(ctx context.Context, calls []*hermes.Call, results []*hermes.Result) {
+	if b.remind == nil || ctx.Err() != nil {
+		return
+	}
+	for i, r := range results {
+		if line := b.remind(calls[i], *r); line != "" {
+			line = "\n\n" + b.clean(line)
+			r.Text += line
+			b.spent.bytes += len(line)
+		}
+	}
 }
 
 // largest returns the index of the largest result that may be stored, or -1.

@@ -173,6 +173,7 @@ type report struct {
 	Todos    []Item  `json:"todos"`
 	Revision int     `json:"revision"`
 	Summary  summary `json:"summary"`
+	Passed   int     `json:"calls_since_update,omitempty"` // calls of other tools
 	Note     string  `json:"note,omitempty"`
 }
 

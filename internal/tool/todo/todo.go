@@ -65,6 +65,9 @@ type Toolset struct {
 type entry struct {
 	list List
 	used int64
+	// Calls of other tools since the list was read or written, and since it was
+	// written.
+	unseen, sinceUpdate int
 }
 
 var _ hermes.Toolset = (*Toolset)(nil)
@@ -94,10 +97,14 @@ func (t *Toolset) run(_ context.Context, c *hermes.Call, in args) (hermes.Result
 	defer t.mu.Unlock()
 	h := t.of(c.Host.Session().ID)
 	var note string
+	passed := h.sinceUpdate
 	if in.Todos != nil {
 		h.list, note = h.list.write(in.Todos, in.Merge)
+		h.sinceUpdate = 0
 	}
-	return hermes.JSONResult(h.list.report(note))
+	r := h.list.report(note)
+	r.Passed = passed
+	return hermes.JSONResult(r)
 }
 
 // of returns the session's list, an empty one if needed. Call it with mu held.
@@ -134,7 +141,9 @@ func (t *Toolset) Restore(session string, transcript []hermes.Message) {
 		return
 	}
 	if list, ok := Last(transcript); ok {
-		t.of(session).list = list
+		h := t.of(session)
+		h.list = list
+		h.unseen, h.sinceUpdate = passedSince(transcript, list.Revision)
 	}
 }
 
