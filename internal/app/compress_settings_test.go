@@ -14,9 +14,9 @@ import (
 	"hermes/internal/session"
 )
 
-// letters has a session exchange messages of about so many tokens, and returns the last
-// request, the notes of the compactions, and how many requests asked for a summary.
-func letters(t *testing.T, settings string, exchanges, size int) (last *chatserver.Request, notes []string, summaries int) {
+// letters has a session exchange messages of about so many tokens, and returns the first
+// request with a summary, the notes of the compactions, and how many requests asked for one.
+func letters(t *testing.T, settings string, exchanges, size int) (compacted *chatserver.Request, notes []string, summaries int) {
 	t.Helper()
 	s := serve(t, strings.Repeat("word", size))
 	home := t.TempDir()
@@ -50,9 +50,11 @@ func letters(t *testing.T, settings string, exchanges, size int) (last *chatserv
 			summaries++
 			continue
 		}
-		last = r
+		if compacted == nil && strings.Contains(string(r.Body), "[SUMMARY OF EARLIER TURNS.") {
+			compacted = r
+		}
 	}
-	return last, notes, summaries
+	return compacted, notes, summaries
 }
 
 // TestProtectedMessagesAndTailMode counts what a compaction kept in the next request.
@@ -68,17 +70,17 @@ func TestProtectedMessagesAndTailMode(t *testing.T) {
 	} {
 		t.Run(settings, func(t *testing.T) {
 			t.Parallel()
-			last, notes, summaries := letters(t, settings, 44, 700)
+			compacted, notes, summaries := letters(t, settings, 44, 700)
 			if len(notes) != 1 || summaries != 1 {
 				t.Fatalf("%d summaries, notes %q", summaries, notes)
 			}
 			at := 0
-			for i, m := range last.Messages {
+			for i, m := range compacted.Messages {
 				if strings.Contains(m.Text(), "[SUMMARY OF EARLIER TURNS.") {
 					at = i
 				}
 			}
-			if got := len(last.Messages) - at - 1; at == 0 || got < want-1 || got > want+1 {
+			if got := len(compacted.Messages) - at - 1; at == 0 || got < want-1 || got > want+1 {
 				t.Errorf("%d messages after the summary, want about %d", got, want)
 			}
 		})
