@@ -25,8 +25,24 @@ func StepDown(window int) int {
 // the size of the request. It returns 0 if there is none or it is implausible.
 func LimitIn(text string) int {
 	text = strings.ToLower(text)
+	if _, after, ok := strings.Cut(text, "range of input length should be [1,"); ok {
+		if n := firstNumber(after); plausible(n) {
+			return n
+		}
+	}
+	if _, after, ok := strings.Cut(text, "exceed context limit:"); ok { // "190000 + 21000 > 200000"
+		if _, after, ok = strings.Cut(after, ">"); ok && plausible(firstNumber(after)) {
+			return firstNumber(after)
+		}
+	}
+	if before, _, ok := strings.Cut(text, " maximum context length"); ok { // "model with 32768 maximum context length"
+		if n := lastNumber(before); plausible(n) {
+			return n
+		}
+	}
 	for _, mark := range []string{
-		"maximum context length is", "maximum context length of", "context length is", "context length of",
+		"maximum context length is", "maximum context length:", "maximum prompt length is", "while limit is", "only supports up to", "must have less than",
+		"max_new_tokens` must be <=", "max_new_tokens must be <=", "max_new_tokens' must be <=", "in the prompt cannot exceed", "maximum allowed input length is", "maximum context length of", "context length is", "context length of",
 		"context window is", "context window of", "context window (", "context size (", "available context size (",
 		"model's context length (", "maximum context of", "max_model_len", "max model len", "n_ctx", "context limit of", "context limit is",
 		"maximum number of tokens allowed (", "maximum allowed number of input tokens (", "token limit of", "token limit:", "token limit is",
@@ -45,6 +61,15 @@ func LimitIn(text string) int {
 		}
 	}
 	return 0
+}
+
+// lastNumber reads the number at the end of a text.
+func lastNumber(s string) int {
+	start := len(s)
+	for start > 0 && (s[start-1] >= '0' && s[start-1] <= '9' || s[start-1] == ',') {
+		start--
+	}
+	return firstNumber(s[start:])
 }
 
 func plausible(n int) bool { return n >= leastLimit && n <= mostLimit }
