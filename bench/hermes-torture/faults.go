@@ -18,11 +18,12 @@ import (
 var otherModel = []string{
 	"429 for hours", "429 usage wall", "401", "402 credit", "403", "404 model", "422",
 	"400 plain", "400 billing", "400 content policy", "400 empty", "50 MB in one event", "a page", "certificate",
+	"429 quota of a gateway", "400 name of a tool", "400 expired key", "400 no database",
 }
 
 // inContent lists the faults that a service has with something in the conversation, which
 // these turns do not hold; TestEachFaultIsWithstood of internal/provider has it.
-var inContent = []string{"400 image", "400 signature", "400 encrypted", "400 images in results"}
+var inContent = []string{"400 image", "400 signature", "400 encrypted", "400 images in results", "500 no images", "400 no thinking"}
 
 // place is when in a turn the fault comes.
 type place struct {

@@ -101,7 +101,18 @@ func statuses() []Fault {
 		{Name: "404 bare", serve: func(e *exchange) { http.Error(e.w, "Not Found", http.StatusNotFound) }},
 		status("408", 408, "timeout_error", "Request timeout"),
 		shorter(status("413", 413, "request_too_large", "Request entity too large")),
+		status("409", 409, "conflict_error", "Another request is in progress"),
+		status("425", 425, "api_error", "Too early"),
 		status("422", 422, "invalid_request_error", "x is required"),
+		status("429 quota of a gateway", 429, "throttling_error", "litellm.RateLimitError: RateLimitError: OpenAIException - You exceeded your current quota, please check your plan and billing details."),
+		status("429 wait of a gateway", 429, "throttling_error", "slow", "llm_provider-retry-after", "2"),
+		status("429 exhausted", 429, "rate_limit", "Resource has been exhausted (e.g. check quota)."),
+		status("500 no images", 500, "server_error", "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj"),
+		{Name: "500 event lines", serve: func(e *exchange) {
+			e.w.Header().Set("Content-Type", "application/json")
+			e.w.WriteHeader(http.StatusInternalServerError)
+			_, _ = io.WriteString(e.w, "data: "+e.failure("api_error", "", "upstream broke")+"\n\ndata: [DONE]\n\n")
+		}},
 	}
 }
 
@@ -133,6 +144,13 @@ func refusals() []Fault {
 		bad("long context beta", "The long context beta is not yet available for this subscription."),
 		shorter(status("429 long context tier", 429, "rate_limit_error", "Extra usage is required for long context requests")),
 		bad("wrapped", `{"error":{"message":"Overloaded","type":"overloaded_error"}}`),
+		{Name: "400 name of a tool", serve: func(e *exchange) {
+			e.refuse(http.StatusBadRequest, "invalid_request_error", "invalid_function_parameters", "Invalid schema for function 'get_billing_report': array schema missing items.")
+		}},
+		bad("expired key", "API key expired. Please renew the API key."),
+		status("400 no database", http.StatusBadRequest, "no_db_connection", "No connected db."),
+		bad("no tools", "registry.ollama.ai/library/smol:latest does not support tools"),
+		bad("no thinking", `"smol" does not support thinking`),
 		{Name: "400 empty", serve: func(e *exchange) { e.w.WriteHeader(http.StatusBadRequest) }},
 	}
 }

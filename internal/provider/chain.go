@@ -28,8 +28,9 @@ func (c *Catalogue) single(ch choice, transport func(hermes.Key) hermes.Model) h
 		inner := []Layer{
 			c.retry(ch, key),  // retries with growing waits
 			examine,           // turns empty answers into failures
-			c.learnLimits(ch), // remembers limits that a refusal names
+			c.findWindow(ch),  // remembers the context length that a refusal shows
 			c.repair(ch),      // changes what the service refuses, and retries
+			c.boundAnswer(ch), // keeps an answer within the window
 			c.cfg.Meter,       // books every attempt
 		}
 		return stack(inner, transport(key))

@@ -119,7 +119,7 @@ func TestRetry(t *testing.T) {
 			[]string{"custom:m: too many requests; retrying in 42s (1 of 3)", "text"}, []time.Duration{42 * s}, ""},
 		{"three times at most", []http.HandlerFunc{fails(500, ""), fails(500, ""), fails(500, ""), fails(500, "")}, nil, []time.Duration{s, 2 * s, 4 * s}, hermes.ClassServerError},
 		{"not what cannot help", []http.HandlerFunc{fails(401, "")}, nil, nil, hermes.ClassAuth},
-		{"not an overflow", []http.HandlerFunc{fails(413, "")}, nil, nil, hermes.ClassPayloadTooLarge},
+		{"a small body that is too large, once", []http.HandlerFunc{fails(413, ""), fails(413, "")}, nil, []time.Duration{s}, hermes.ClassPayloadTooLarge},
 		{"not for hours", []http.HandlerFunc{fails(429, "7200")}, nil, nil, hermes.ClassRateLimit},
 		{"text is withdrawn", []http.HandlerFunc{breaks("half"), says("ok")},
 			[]string{"text", "reset", "custom:m: the answer was cut off; retrying in 1s (1 of 3)", "text"}, []time.Duration{s}, ""},

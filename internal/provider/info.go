@@ -2,8 +2,6 @@ package provider
 
 import (
 	"cmp"
-	"context"
-	"iter"
 	"strings"
 
 	"hermes"
@@ -11,7 +9,8 @@ import (
 )
 
 // Info returns what is known about a model: the user's settings, else what its
-// server reported when it last listed its models, else the built-in snapshot.
+// server reported when it last listed its models or refused a request as too
+// long, else the built-in snapshot.
 // Unknown values are zero, an unknown price is nil. The snapshot's limits are not
 // used for the user's own servers, which set their own. Info does no network I/O.
 func (c *Catalogue) Info(ref string) hermes.ModelInfo {
@@ -19,6 +18,11 @@ func (c *Catalogue) Info(ref string) hermes.ModelInfo {
 	if !ok {
 		return fromSnapshot("", ref, hermes.ModelInfo{ID: ref})
 	}
+	return c.infoOf(ch)
+}
+
+// infoOf is Info for a choice.
+func (c *Catalogue) infoOf(ch choice) hermes.ModelInfo {
 	info, _ := c.learned.of(ch.BaseURL, ch.model)
 	info.ID = ch.ref()
 	service, local := ch.Name, isLocal(ch.BaseURL)
@@ -31,6 +35,9 @@ func (c *Catalogue) Info(ref string) hermes.ModelInfo {
 	if local {
 		known.ContextLength, known.OutputLimit = info.ContextLength, info.OutputLimit
 		known.Price = c.localPrice(ch, known.Price)
+	}
+	if n := c.learned.guess(ch.BaseURL, ch.model); n > 0 && (known.ContextLength == 0 || n < known.ContextLength) {
+		known.ContextLength = n
 	}
 	known.ContextLength = cmp.Or(c.window(ch), known.ContextLength)
 	return known
@@ -101,32 +108,5 @@ func rates(p modelinfo.Price) hermes.Price {
 	return hermes.Price{
 		Input: hermes.Money(p.Input), Output: hermes.Money(p.Output), CacheRead: hermes.Money(p.CacheRead),
 		CacheWrite: hermes.Money(p.CacheWrite), CacheWriteLong: hermes.Money(p.CacheWriteLong),
-	}
-}
-
-// learnLimits remembers the limit that a service names when it refuses a request
-// as too long.
-func (c *Catalogue) learnLimits(ch choice) Layer {
-	return func(next hermes.Model) hermes.Model { return &limitLearner{Model: next, c: c, ch: ch} }
-}
-
-type limitLearner struct {
-	hermes.Model
-	c  *Catalogue
-	ch choice
-}
-
-func (m *limitLearner) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
-	return func(yield func(hermes.Delta, error) bool) {
-		for d, err := range m.Model.Stream(ctx, r) {
-			if hermes.ClassOf(err) == hermes.ClassOverflow {
-				if limit := modelinfo.LimitIn(err.Error()); limit > 0 {
-					m.c.learned.learn(m.ch.BaseURL, m.ch.model, limit)
-				}
-			}
-			if !yield(d, err) {
-				return
-			}
-		}
 	}
 }

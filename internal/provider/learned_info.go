@@ -29,6 +29,40 @@ type learnedInfo struct {
 
 	mu    sync.Mutex
 	texts map[string]string // by address; "" means there is no file
+	// guesses are context lengths that no service named; see windowFinder. They
+	// are never written to a file, because they may be too small.
+	guesses map[string]int  // by address and model
+	listed  map[string]bool // addresses that were asked for their list in this run
+}
+
+// guess returns the context length that was guessed for a model, 0 for none.
+func (h *learnedInfo) guess(address, model string) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.guesses[address+"\n"+model]
+}
+
+func (h *learnedInfo) setGuess(address, model string, window int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.guesses == nil || len(h.guesses) >= maxLearnedModels {
+		h.guesses = map[string]int{}
+	}
+	h.guesses[address+"\n"+model] = window
+}
+
+// firstListing reports, once for each address, that it was not asked yet.
+func (h *learnedInfo) firstListing(address string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.listed[address] {
+		return false
+	}
+	if h.listed == nil {
+		h.listed = map[string]bool{}
+	}
+	h.listed[address] = true
+	return true
 }
 
 func (h *learnedInfo) file(address string) string {

@@ -36,6 +36,7 @@ type learnedQuirks struct {
 	seed   maphash.Seed // of the fingerprints below
 	any    atomic.Bool  // something was learned
 	stalls atomic.Int32 // answers in a row that stalled
+	taken  atomic.Int64 // the size of the largest request that was answered, in bytes
 
 	mu            sync.Mutex
 	smallImages   bool
@@ -43,6 +44,9 @@ type learnedQuirks struct {
 	plainSchemas  bool
 	mustThink     bool
 	noLongContext bool
+	noTools       bool
+	noThinking    bool
+	noImages      bool
 	fields        []string // body fields to leave out
 	forgotten     map[uint64]bool
 	shrunk        map[uint64]*hermes.Image // nil: it cannot be made smaller
@@ -56,6 +60,22 @@ const (
 	maxShrunk    = 64
 	maxFields    = 16
 )
+
+// accept records the size of a request that was answered.
+func (k *learnedQuirks) accept(size int) {
+	for {
+		old := k.taken.Load()
+		if int64(size) <= old || k.taken.CompareAndSwap(old, int64(size)) {
+			return
+		}
+	}
+}
+
+// accepts reports whether a request of about this size was answered before.
+func (k *learnedQuirks) accepts(size int) bool {
+	taken := k.taken.Load()
+	return taken > 0 && int64(size) <= taken+taken/8
+}
 
 // learn sets a quirk. It returns false if the quirk was known already and thus
 // did not help.
@@ -129,10 +149,16 @@ func (k *learnedQuirks) apply(r *hermes.Request, withoutImages bool) *hermes.Req
 	if k.mustThink && (r.Effort == "" || r.Effort == hermes.EffortNone) {
 		out.Effort = hermes.EffortMinimal
 	}
+	if k.noThinking {
+		out.Effort = ""
+	}
 	if k.plainSchemas {
 		out.Tools = k.plainTools(r.Tools)
 	}
-	if k.smallImages || withoutImages || k.textResults || len(k.forgotten) > 0 {
+	if k.noTools {
+		out.Tools = nil
+	}
+	if k.smallImages || k.noImages || withoutImages || k.textResults || len(k.forgotten) > 0 {
 		out.Messages = k.messages(r.Messages, withoutImages)
 	}
 	return &out

@@ -167,7 +167,8 @@ type listed struct {
 	ContextLength int    `json:"context_length"`
 	MaxModelLen   int    `json:"max_model_len"`
 	MaxInput      int    `json:"max_input_tokens"`
-	MaxOutput     int    `json:"max_tokens"`
+	MaxOutput     int    `json:"max_output_tokens"`
+	MaxTokens     int    `json:"max_tokens"` // of an answer
 	TopProvider   struct {
 		MaxOutput int `json:"max_completion_tokens"`
 	} `json:"top_provider"`
@@ -175,7 +176,8 @@ type listed struct {
 		Input []string `json:"input_modalities"`
 	} `json:"architecture"`
 	Meta struct {
-		Window int `json:"n_ctx_train"`
+		Window  int `json:"n_ctx"`       // that the server was started with
+		Trained int `json:"n_ctx_train"` // what the model could have
 	} `json:"meta"`
 	Parameters []string        `json:"supported_parameters"`
 	Pricing    json.RawMessage `json:"pricing"` // in many forms
@@ -195,6 +197,15 @@ func (m listed) id() string {
 		return name
 	}
 	return m.ID
+}
+
+// window returns the context length that the server uses, which may be less than
+// what the model could have.
+func (m listed) window() int {
+	if m.Meta.Window > 0 {
+		return m.Meta.Window
+	}
+	return max(m.ContextLength, m.MaxModelLen, m.MaxInput, m.Meta.Trained, m.MaxPrompt)
 }
 
 // listedPrice is in dollars per token, which aggregators write as strings.
@@ -251,8 +262,8 @@ func parseList(body []byte) ([]hermes.ModelInfo, error) {
 		}
 		out = append(out, hermes.ModelInfo{
 			ID: id, Name: cmp.Or(m.DisplayName, m.Display, m.Name),
-			ContextLength: max(m.ContextLength, m.MaxModelLen, m.MaxInput, m.Meta.Window, m.MaxPrompt),
-			OutputLimit:   max(m.TopProvider.MaxOutput, m.MaxOutput, m.MaxAnswer),
+			ContextLength: m.window(),
+			OutputLimit:   cmp.Or(m.TopProvider.MaxOutput, m.MaxOutput, m.MaxTokens, m.MaxAnswer),
 			Vision:        slices.Contains(m.Architecture.Input, "image"),
 			Reasoning:     m.Thinking || slices.Contains(m.Parameters, "reasoning"),
 			Tools:         slices.Contains(m.Parameters, "tools"),

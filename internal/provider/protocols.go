@@ -59,7 +59,7 @@ func (c *Catalogue) common(ch choice, key hermes.Key, client *http.Client, heade
 	}
 	return base.Config{
 		ID: ch.ref(), Provider: ch.Name, Model: ch.model, BaseURL: address, Setting: ch.setting(), Key: key.Secret,
-		Header: header, Each: eachOf(ch), Client: client, Clocks: c.clocks(ch), Window: c.window(ch), Now: c.cfg.Now,
+		Header: header, Each: eachOf(ch), Client: client, Clocks: c.clocks(ch), Window: c.window(ch), Limits: func() (int, int) { return c.lengths(ch) }, Now: c.cfg.Now,
 	}
 }
 

@@ -62,7 +62,7 @@ func TestProtocols(t *testing.T) {
 		{"what was set wins", "openai:gpt-5.1", "https://api.openai.com/v1/chat/completions", "", "", provider.Config{Provider: "openai", APIMode: provider.ProtocolChat}},
 		{"gpt-5 behind another address", "gpt-5.1", "https://llm.example.org/v1/chat/completions", "", "", own("https://llm.example.org/v1")},
 		{"its address without a name", "gpt-5.1", "https://api.openai.com/v1/responses", "", "", own("https://api.openai.com/v1")},
-		{"Anthropic by address", "m", "https://llm.example.org/anthropic/v1/messages", "", "", own("https://llm.example.org/anthropic")},
+		{"Anthropic by address", "m", "https://llm.example.org/anthropic/v1/models https://llm.example.org/anthropic/models https://llm.example.org/anthropic/v1/messages", "", "", own("https://llm.example.org/anthropic")},
 		{"Responses by address", "m", "https://llm.example.org/v1/responses", "", "", own("https://llm.example.org/v1/responses")},
 		{"Ollama by its port", "m", "http://10.0.0.2:11434/api/show http://10.0.0.2:11434/api/chat", "", "", own("http://10.0.0.2:11434/v1")},
 		{"Gemini", "gemini:gemini-3-flash-preview", "https://generativelanguage.googleapis.com/v1beta/models/gemini-3-flash-preview:streamGenerateContent?alt=sse", "X-Goog-Api-Key", "g", provider.Config{}},

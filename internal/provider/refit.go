@@ -46,12 +46,16 @@ func apart(parts, moved []hermes.Part) (rest, images []hermes.Part) {
 
 // parts shrinks images, or replaces them with a note.
 func (k *learnedQuirks) parts(in []hermes.Part, without bool) []hermes.Part {
-	if !k.smallImages && !without || !slices.ContainsFunc(in, func(p hermes.Part) bool { return p.Image != nil }) {
+	if !k.smallImages && !k.noImages && !without || !slices.ContainsFunc(in, func(p hermes.Part) bool { return p.Image != nil }) {
 		return in
 	}
 	out := slices.Clone(in)
 	for i, p := range out {
 		if p.Image == nil {
+			continue
+		}
+		if k.noImages {
+			out[i] = hermes.Part{Text: "[Image omitted: the model takes no images.]", Hidden: p.Hidden}
 			continue
 		}
 		img := p.Image

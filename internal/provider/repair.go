@@ -101,7 +101,25 @@ func (m *repairing) remedy(err error, r *hermes.Request, tried map[string]bool) 
 			return "beta", "this login may not use the long context; retrying without it"
 		}
 	case hermes.ClassFormat:
+		if name, note := m.withoutAbility(err, r, tried); name != "" {
+			return name, note
+		}
 		return m.withoutParameter(err, tried)
+	}
+	return "", ""
+}
+
+// withoutAbility leaves out what the model cannot do at all.
+func (m *repairing) withoutAbility(err error, r *hermes.Request, tried map[string]bool) (name, note string) {
+	k := m.known
+	switch missing := fault.Missing(err); {
+	case tried["no "+missing]:
+	case missing == "tools" && len(r.Tools) > 0 && k.learn(&k.noTools):
+		return "no tools", "the model cannot use tools; going on without them. It can only talk: choose another one with /model"
+	case missing == "thinking" && r.Effort != "" && k.learn(&k.noThinking):
+		return "no thinking", "the model cannot think on request; going on without it"
+	case missing == "images" && hasImages(r) && k.learn(&k.noImages):
+		return "no images at all", "the model takes no images; going on without them"
 	}
 	return "", ""
 }

@@ -104,6 +104,12 @@ func TestWhatIsRefusedIsChanged(t *testing.T) {
 		{"effort", other, picky{status: 400, message: "Reasoning is mandatory for this endpoint and cannot be disabled.", refuse: contains(`"reasoning_effort":"none"`)}, "retrying with minimal effort"},
 		{"a field", other, picky{status: 400, message: "Unsupported parameter: 'temperature' is not supported with this model.", refuse: contains(`"temperature"`)}, `does not accept "temperature"`},
 		{"a field of the head", other, picky{status: 400, message: "Unrecognized request argument supplied: stream_options", refuse: contains(`"stream_options"`)}, `does not accept "stream_options"`},
+		{"tools", other, picky{status: 400, message: "registry.ollama.ai/library/smol:latest does not support tools", refuse: contains(`"tools"`)}, "cannot use tools"},
+		{"tools, over Messages", claude, picky{status: 400, message: "m does not support tools", refuse: contains(`"tools"`)}, "choose another one with /model"},
+		{"tools of a server without a parser", other, picky{status: 400, message: "\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set", refuse: contains(`"tools"`)}, "cannot use tools"},
+		{"pictures", other, picky{status: 500, message: "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj", refuse: contains("image/png")}, "takes no images"},
+		{"pictures, over Messages", claude, picky{status: 400, message: "This model does not support image input", refuse: contains("image/png")}, "takes no images"},
+		{"thinking", other, picky{status: 400, message: `"smol" does not support thinking`, refuse: contains(`"reasoning_effort"`)}, "going on without it"},
 		{"long context", claude, picky{status: 400, message: "The long context beta is not yet available for this subscription.", refuse: func(_ string, h http.Header) bool {
 			return strings.Contains(h.Get("Anthropic-Beta"), "context-1m")
 		}}, "retrying without it"},
@@ -115,7 +121,7 @@ func TestWhatIsRefusedIsChanged(t *testing.T) {
 			t.Cleanup(srv.Close)
 			c, waits := patient(t, "", func(cfg *provider.Config) {
 				cfg.Model = "box:claude-sonnet-4-6"
-				if tt.name == "effort" { // which is not sent to who may not know it
+				if tt.name == "effort" || tt.name == "thinking" { // which is not sent to who may not know it
 					cfg.Model, cfg.BaseURL = "m", srv.URL
 				}
 				cfg.Custom = map[string]provider.Custom{"box": {BaseURL: srv.URL + tt.path, Key: "k", Header: map[string]string{"Anthropic-Beta": "other-1, context-1m-2025-08-07"}}}

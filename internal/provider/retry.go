@@ -10,6 +10,7 @@ import (
 	"hermes"
 	"hermes/internal/fault"
 	"hermes/internal/httpc"
+	"hermes/internal/transport/base"
 )
 
 // The waits of the retry layer.
@@ -37,6 +38,7 @@ type retrying struct {
 	base    time.Duration
 	longest time.Duration // that a service may ask for
 	known   *learnedQuirks
+	window  func() int // the model's context length in tokens, 0 if unknown
 	sleep   func(context.Context, time.Duration) error
 	rand    func() float64
 }
@@ -50,9 +52,9 @@ func (c *Catalogue) retry(ch choice, key hermes.Key) Layer {
 	if tries == 0 {
 		tries = 3
 	}
-	base := backoffBase
+	wait := backoffBase
 	if isLocal(ch.BaseURL) {
-		base = backoffLocal
+		wait = backoffLocal
 	}
 	longest := c.cfg.LongestWait
 	if len(c.cfg.Fallback) > 0 {
@@ -64,8 +66,9 @@ func (c *Catalogue) retry(ch choice, key hermes.Key) Layer {
 	}
 	return func(next hermes.Model) hermes.Model {
 		return &retrying{
-			Model: next, tries: tries, spare: spare, base: base, longest: longest, known: c.quirks.of(ch),
-			sleep: c.cfg.Sleep, rand: c.cfg.Rand,
+			Model: next, tries: tries, spare: spare, base: wait, longest: longest, known: c.quirks.of(ch),
+			window: func() int { n, _ := c.lengths(ch); return n },
+			sleep:  c.cfg.Sleep, rand: c.cfg.Rand,
 		}
 	}
 }
@@ -74,17 +77,26 @@ func (c *Catalogue) retry(ch choice, key hermes.Key) Layer {
 // shown before it starts over (Reset).
 func (m *retrying) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
 	return func(yield func(hermes.Delta, error) bool) {
-		var spent hermes.Usage // of attempts that failed
+		var (
+			spent hermes.Usage // of attempts that failed
+			last  hermes.Class
+			same  int // attempts in a row that failed like the last one
+		)
 		for try := 0; ; try++ {
 			a := attempt{spent: spent}
 			if !a.run(m.Model.Stream(ctx, r), yield) {
 				m.known.stalls.Store(0)
+				m.known.accept(base.Size(r))
 				return
 			}
-			a.judge()
-			wait, again := m.patience(ctx, a.err, try)
+			m.judge(&a, r)
+			if class := hermes.ClassOf(a.err); class != last {
+				last, same = class, 0
+			}
+			same++
+			wait, again := m.patience(ctx, a.err, try, r)
 			if !again {
-				yield(hermes.Delta{}, counted(a.err, try+1))
+				yield(hermes.Delta{}, counted(a.err, same))
 				return
 			}
 			spent = spent.Add(a.usage)
@@ -135,11 +147,15 @@ func (a *attempt) run(answer iter.Seq2[hermes.Delta, error], yield func(hermes.D
 	return false
 }
 
-// judge corrects the class of a failure: if a connection broke after part of the
-// answer came, the size of the request was not the cause.
-func (a *attempt) judge() {
+// judge corrects the class of a failure: a connection that broke is no sign of a
+// request that is too long if part of the answer came, if the endpoint has taken
+// a request of about that size, or if the request is well within the window.
+func (m *retrying) judge(a *attempt, r *hermes.Request) {
 	e, ok := errors.AsType[*hermes.ModelError](a.err)
-	if !ok || !a.shown || e.Class != hermes.ClassOverflow || e.Status != 0 {
+	if !ok || e.Class != hermes.ClassOverflow || e.Status != 0 {
+		return
+	}
+	if !a.shown && !m.known.accepts(base.Size(r)) && !m.fits(r) {
 		return
 	}
 	c := *e
@@ -147,7 +163,20 @@ func (a *attempt) judge() {
 	a.err = &c
 }
 
-// counted adds the number of attempts to a failure.
+// fits reports whether a request is well within the known window.
+func (m *retrying) fits(r *hermes.Request) bool {
+	window := m.window()
+	return window > 0 && base.Estimate(r) < window/10*6
+}
+
+// refusedWrongly reports a service that calls a request too long, or its body too
+// large, that is far from it. Such a refusal often passes.
+func (m *retrying) refusedWrongly(e *hermes.ModelError, r *hermes.Request) bool {
+	const small = 256 << 10 // bytes, which every service takes
+	return e.Compress && !e.Retry && farBelow(base.Estimate(r), m.window()) && base.Size(r) < small
+}
+
+// counted adds to a failure how many attempts in a row ended with it.
 func counted(err error, times int) error {
 	e, ok := err.(*hermes.ModelError)
 	if !ok || times < 2 {
@@ -167,25 +196,26 @@ func (m *retrying) stalled(e *hermes.ModelError) bool {
 }
 
 // patience decides whether to retry, and after how long.
-func (m *retrying) patience(ctx context.Context, err error, try int) (time.Duration, bool) {
+func (m *retrying) patience(ctx context.Context, err error, try int, r *hermes.Request) (time.Duration, bool) {
 	e, ok := errors.AsType[*hermes.ModelError](err)
-	if !ok || ctx.Err() != nil || m.stalled(e) || !e.Retry || try >= m.tries || e.RetryAfter > m.longest {
+	if !ok || ctx.Err() != nil || m.stalled(e) || try >= m.tries || e.RetryAfter > m.longest {
 		return 0, false
 	}
-	if e.Compress && try > 0 {
-		return 0, false // it was guessed from the size, and the guess was right
+	once := e.Compress && e.Status != 0 // "too long" is believed when it is said again
+	if !e.Retry && !m.refusedWrongly(e, r) || once && try > 0 {
+		return 0, false
 	}
 	if e.Rotate && (try > 0 || e.RetryAfter > longestSame) && m.spare != nil && m.spare() {
 		return 0, false
 	}
-	base := m.base
+	wait := m.base
 	if errors.Is(e, fault.ErrEmpty) {
-		base = min(base, backoffLocal) // the service is not overloaded
+		wait = min(wait, backoffLocal) // the service is not overloaded
 	}
-	r := m.rand()
+	share := m.rand()
 	// Callers that got the same wait must not come back at the same moment.
-	stated := e.RetryAfter + time.Duration(r*float64(min(e.RetryAfter/10, backoffBase)))
-	return max(backoff(base, try, r), stated), true
+	stated := e.RetryAfter + time.Duration(share*float64(min(e.RetryAfter/10, backoffBase)))
+	return max(backoff(wait, try, share), stated), true
 }
 
 // backoff doubles from the base to the cap and adds jitter, so that sessions

@@ -74,14 +74,19 @@ func (m *Model) writeTail(b *bytes.Buffer, r *hermes.Request, mayBegin bool) {
 	}
 }
 
-// outputLimit is the model's own limit, reduced to fit a smaller context window.
+// outputLimit is the model's own limit, reduced to what its server reports and to
+// fit a smaller context window.
 func (m *Model) outputLimit() int {
 	limit := m.caps.Output
 	if m.cfg.Quirks.MaxTokens > 0 {
 		limit = m.cfg.Quirks.MaxTokens
 	}
-	if m.cfg.Window > 0 && limit >= m.cfg.Window {
-		limit = m.cfg.Window / 2
+	window, output := m.cfg.Limits()
+	if output > 0 {
+		limit = min(limit, output)
+	}
+	if window > 0 && limit >= window {
+		limit = window / 2
 	}
 	return limit
 }

@@ -40,7 +40,11 @@ type Config struct {
 	// httpc.WithinOrigin says, whatever its own policy is.
 	Client *http.Client
 	Clocks httpc.Clocks
-	Window int              // the model's context length, 0 if unknown; helps to read errors
+	Window int // the context length that the user set, in tokens; 0 is none
+	// Limits returns the model's context length and the longest answer, in
+	// tokens, as they are known at the time of a call; 0 is unknown. It may be
+	// called concurrently. Nil knows only Window.
+	Limits func() (window, output int)
 	Now    func() time.Time // nil is time.Now
 }
 
@@ -48,6 +52,10 @@ type Config struct {
 func (c Config) Ready() Config {
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.Limits == nil {
+		window := c.Window
+		c.Limits = func() (int, int) { return window, 0 }
 	}
 	c.Client = httpc.WithinOrigin.Client(c.Client)
 	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
@@ -140,7 +148,8 @@ func (c Config) judge(ctx context.Context, r *hermes.Request, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("call %s: %w", c.ID, context.Cause(ctx))
 	}
-	v := fault.Classify(fault.Question{Err: err, Now: c.Now(), Tokens: Estimate(r), Messages: len(r.Messages), Window: c.Window})
+	window, _ := c.Limits()
+	v := fault.Classify(fault.Question{Err: err, Now: c.Now(), Tokens: Estimate(r), Messages: len(r.Messages), Window: window})
 	message := v.Message + c.moved(err)
 	if key := c.Key.Reveal(); len(key) > 3 {
 		message = strings.ReplaceAll(message, key, c.Key.String()) // some services repeat it
