@@ -23,10 +23,11 @@ type Turn struct {
 	Number     int64
 	// Context decides which part of the transcript is sent; nil sends all.
 	Context hermes.ContextEngine
-	// Window is the model's context length in tokens, 0 if unknown. Last is
-	// the usage of the last answer in the earlier turns. It covers the first
-	// Counted messages of the transcript.
-	Window  int
+	// Window returns the model's context length in tokens, as it is known now: a
+	// refusal may have shown it. 0 is unknown, and so is nil.
+	Window func() int
+	// Last is the usage of the last answer in the earlier turns. It covers the
+	// first Counted messages of the transcript.
 	Last    hermes.Usage
 	Counted int
 	Budget  *Budget
@@ -70,6 +71,9 @@ func Run(ctx context.Context, t Turn) iter.Seq2[hermes.Event, error] {
 	return func(yield func(hermes.Event, error) bool) {
 		if t.Now == nil {
 			t.Now = time.Now
+		}
+		if t.Window == nil {
+			t.Window = func() int { return 0 }
 		}
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()

@@ -8,22 +8,54 @@ import (
 	"hermes"
 )
 
+// maxShorten is how often a request that is too long is shortened and sent again.
+// Each time the window may turn out to be smaller.
+const maxShorten = 5
+
 // ask sends the transcript and returns the answer as a message. It emits the
-// deltas as they arrive. With an error it returns what had arrived.
+// deltas as they arrive. With an error it returns what had arrived. A request
+// that is too long is shortened and sent again while that makes it shorter.
 func (l *loop) ask(ctx context.Context, wordsOnly bool) (hermes.Message, error) {
 	m, err := l.askOnce(ctx, wordsOnly, false)
-	e, ok := errors.AsType[*hermes.ModelError](err)
-	if !ok || !e.Compress || l.Context == nil || ctx.Err() != nil {
-		return m, err
-	}
-	l.notice(hermes.NoticeInfo, "The conversation is too long for the model. Shortening it and trying again.")
-	steps := l.steps
-	m, err = l.askOnce(ctx, wordsOnly, true)
-	if err != nil && l.steps == steps && e.Retry && ctx.Err() == nil {
-		// Nothing could be shortened. The length was only a guess, so try again.
-		return l.askOnce(ctx, wordsOnly, false)
+	for i := range maxShorten {
+		e, ok := errors.AsType[*hermes.ModelError](err)
+		if !ok || !e.Compress || l.Context == nil || ctx.Err() != nil {
+			return m, err
+		}
+		l.notice(hermes.NoticeInfo, "The conversation is too long for the model. Shortening it and trying again.")
+		steps, before := l.steps, length(l.Transcript)
+		m, err = l.askOnce(ctx, wordsOnly, true)
+		if err == nil {
+			return m, nil
+		}
+		if l.steps == steps { // nothing could be shortened
+			if i == 0 && e.Retry && ctx.Err() == nil {
+				return l.askOnce(ctx, wordsOnly, false) // the length was only a guess
+			}
+			return m, err
+		}
+		if length(l.Transcript) >= before {
+			return m, err
+		}
 	}
 	return m, err
+}
+
+// length returns the size of messages in bytes.
+func length(list []hermes.Message) int {
+	n := 0
+	for _, m := range list {
+		for _, p := range m.Parts {
+			n += len(p.Text)
+			if p.Image != nil {
+				n += len(p.Image.Data) + len(p.Image.URL)
+			}
+		}
+		for _, c := range m.Calls {
+			n += len(c.Arguments)
+		}
+	}
+	return n
 }
 
 func (l *loop) askOnce(ctx context.Context, wordsOnly, overflow bool) (hermes.Message, error) {
@@ -60,7 +92,7 @@ func (l *loop) fit(ctx context.Context, overflow bool) ([]hermes.Message, error)
 		return l.Transcript, nil
 	}
 	p := hermes.ContextUsage{
-		Model: l.Model.ID(), Used: l.full(), Counted: l.counted, Window: l.Window, Overflow: overflow,
+		Model: l.Model.ID(), Used: l.full(), Counted: l.counted, Window: l.Window(), Overflow: overflow,
 	}
 	f, err := l.Context.Fit(ctx, l.Transcript, p)
 	if err != nil || f.From == nil {

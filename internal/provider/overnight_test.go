@@ -70,7 +70,7 @@ func (n *night) turn(t *testing.T, number int64) hermes.TurnDone {
 	n.transcript = append(n.transcript, said)
 	var done hermes.TurnDone
 	for e := range agent.Run(t.Context(), agent.Turn{
-		Model: n.model, Tools: looking{}, Number: number, Transcript: n.transcript, Context: n.engine, Window: 20_000,
+		Model: n.model, Tools: looking{}, Number: number, Transcript: n.transcript, Context: n.engine, Window: func() int { return 20_000 },
 		Request: hermes.Request{System: "You keep watch.", Session: "night", Tools: []hermes.Spec{{Name: "look", Description: "Looks."}}},
 	}) {
 		switch e := e.(type) {

@@ -67,7 +67,8 @@ type Runtime struct {
 	// Prefix returns the last request that did not begin with the one before
 	// it, and how many there were.
 	Prefix func() (last *hermes.PrefixBreak, count int)
-	// Window returns the model's context length in tokens, 0 if unknown.
+	// Window returns the model's context length in tokens as it is known now, 0
+	// if unknown. It may be called concurrently.
 	Window func(model string) int
 	// Title finds a title after the first exchange; "" means none. It is called
 	// in the background with the reference of the session's model. Its context

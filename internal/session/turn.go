@@ -92,8 +92,8 @@ func (s *Session) start(number int64) error {
 		Transcript: s.transcript, Number: number, Context: s.runtime.Context, Last: s.last, Counted: s.counted,
 		Budget: agent.NewBudget(s.steps()), Steer: t.note.take, Now: s.cfg.Now,
 	}
-	if s.runtime.Window != nil {
-		work.Window = s.runtime.Window(model.ID())
+	if window := s.runtime.Window; window != nil {
+		work.Window = func() int { return window(model.ID()) }
 	}
 	if s.runtime.Recall != nil {
 		work.Model = scrubbed{model}
