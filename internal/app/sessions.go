@@ -177,6 +177,7 @@ func (a *App) guardrail(g config.Guardrails) toolbox.Guardrail {
 		WarnExact: g.WarnAfter.Exact, BlockExact: g.StopAfter.Exact,
 		WarnTool: g.WarnAfter.SameTool, StopTool: g.StopAfter.SameTool,
 		WarnSame: g.WarnAfter.NoProgress, BlockProgress: g.StopAfter.NoProgress,
+		WarnEqual: g.WarnAfter.Success, BlockEqual: g.StopAfter.Success,
 		Searches: g.LoopCaps.WebSearches, Subagents: g.LoopCaps.Subagents,
 	}
 }

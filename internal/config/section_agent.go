@@ -67,6 +67,7 @@ type WarnCounts struct {
 	Exact      int `key:"exact_failure" default:"2" min:"1"`
 	SameTool   int `key:"same_tool_failure" default:"3" min:"1"`
 	NoProgress int `key:"idempotent_no_progress" default:"2" min:"1"`
+	Success    int `key:"repeated_success" default:"15" min:"2"` // of any call, while nothing else is new
 }
 
 // StopCounts are the repetitions after which the turn is stopped.
@@ -74,6 +75,7 @@ type StopCounts struct {
 	Exact      int `key:"exact_failure" default:"5" min:"1"`
 	SameTool   int `key:"same_tool_failure" default:"8" min:"1"`
 	NoProgress int `key:"idempotent_no_progress" default:"5" min:"1"`
+	Success    int `key:"repeated_success" default:"25" min:"2"`
 }
 
 // LoopCaps limit costly calls in one turn.

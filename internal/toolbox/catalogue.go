@@ -108,6 +108,28 @@ func (c *Catalogue) Expand(ctx context.Context, names ...string) (tools, unknown
 	return tools, unknown
 }
 
+// expandDisabled is Expand for names that are to be removed. A name that is a tool as
+// well as an old name of a larger toolset means the tool: no more is removed than was
+// named.
+func (c *Catalogue) expandDisabled(ctx context.Context, names []string) (tools, unknown []string) {
+	var rest []string
+	for _, name := range names {
+		name = strings.TrimSpace(name)
+		if tool := aliased(name); renamed(tool) != tool && inTable(tool) {
+			tools = append(tools, tool)
+			continue
+		}
+		rest = append(rest, name)
+	}
+	more, unknown := c.Expand(ctx, rest...)
+	return append(tools, more...), unknown
+}
+
+// inTable reports whether a toolset of the table has this tool.
+func inTable(tool string) bool {
+	return slices.ContainsFunc(table, func(r row) bool { return slices.Contains(r.tools, tool) })
+}
+
 type expansion struct {
 	ctx       context.Context // of the one Expand it lives in
 	catalogue *Catalogue

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
+	"time"
 
 	"hermes"
 )
@@ -19,6 +20,7 @@ type Guardrail struct {
 	WarnExact, BlockExact   int // 2, 5: the same call failing again
 	WarnTool, StopTool      int // 3, 8: the same tool failing
 	WarnSame, BlockProgress int // 2, 5: the same read giving the same result
+	WarnEqual, BlockEqual   int // 15, 25: any call giving the same result while nothing else is new
 
 	// Searches and Subagents are the most of each that a turn may have, with or
 	// without HardStop; 0 means no cap.
@@ -29,8 +31,13 @@ func (g Guardrail) orDefaults() Guardrail {
 	g.WarnExact, g.BlockExact = cmp.Or(g.WarnExact, 2), cmp.Or(g.BlockExact, 5)
 	g.WarnTool, g.StopTool = cmp.Or(g.WarnTool, 3), cmp.Or(g.StopTool, 8)
 	g.WarnSame, g.BlockProgress = cmp.Or(g.WarnSame, 2), cmp.Or(g.BlockProgress, 5)
+	g.WarnEqual, g.BlockEqual = cmp.Or(g.WarnEqual, 15), cmp.Or(g.BlockEqual, 25)
 	return g
 }
+
+// slow is from when on a call counts as waiting: polling that takes its time is no
+// loop, although its result stays the same.
+const slow = 2 * time.Second
 
 // readers are the tools that only read: the same result twice means no
 // progress. Other tools may well succeed with the same result twice, such as
@@ -74,11 +81,12 @@ func (b *Toolbox) guardrail(m member, next runner) runner {
 		if why := b.streaks.take(c); why != "" {
 			return failure(why)
 		}
+		began := b.now()
 		r := next(ctx, c)
 		if ctx.Err() != nil {
 			return r // an interrupted call says nothing about the next
 		}
-		if warning := b.streaks.count(sig, changes(m, c), r); warning != "" {
+		if warning := b.streaks.count(sig, changes(m, c), b.now().Sub(began) >= slow, r); warning != "" {
 			r.Text += "\n\n" + warning
 		}
 		r.StopReason = b.streaks.stop() // may be set by a call that this one made
@@ -99,6 +107,14 @@ func exactBlock(tool string, n int) string {
 
 func progressBlock(tool string, n int) string {
 	return fmt.Sprintf("blocked (idempotent_no_progress_block): this call of %s returned the same result %d times; use that result", tool, n)
+}
+
+func equalBlock(tool string, n int) string {
+	return fmt.Sprintf("blocked (repeated_success_block): this call of %s succeeded %d times with the same result, and nothing else was new; use that result, wait for a change with one longer call, or tell the user what is missing", tool, n)
+}
+
+func equalWarning(n int) string {
+	return fmt.Sprintf("[repeated_success_warning: this call gave the same result %d times, and nothing else is new. Go on with it, or wait for a change with one longer call.]", n)
 }
 
 func toolStop(tool string, n int) string {

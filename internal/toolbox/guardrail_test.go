@@ -3,8 +3,10 @@ package toolbox_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"hermes"
 	"hermes/internal/policy/shell"
@@ -19,6 +21,8 @@ const (
 	toolStop   = "same_tool_failure_halt"
 	idleWarn   = "idempotent_no_progress_warning"
 	idleBlock  = "idempotent_no_progress_block"
+	spinWarn   = "repeated_success_warning"
+	spinBlock  = "repeated_success_block"
 )
 
 // worldly are tools that answer what their argument says: fail, or a text.
@@ -99,7 +103,17 @@ func TestGuardrailLineByLine(t *testing.T) {
 		"what changes things is not judged by equal success": {stops, repeated(12, noticeHost{"write_file", `{}`, ""})},
 		"nor what is unknown":                                {stops, repeated(12, noticeHost{"mcp_stranger", `{}`, ""})},
 		"nor a command, though it reads":                     {stops, repeated(12, noticeHost{"terminal", `{"command":"ls"}`, ""})},
-		"lint trouble is no failure":                         {stops, repeated(12, noticeHost{"write_file", `{"says":"{\"lint\":{\"a.go\":{\"status\":\"error\",\"errors\":[\"1: oops\"]}}}"}`, ""})},
+		"equal successes end at last": {stops, steps(
+			repeated(14, noticeHost{"terminal", `{"command":"ls"}`, ""}), repeated(11, noticeHost{"terminal", `{"command":"ls"}`, spinWarn}), one("terminal", `{"command":"ls"}`, spinBlock))},
+		"so do several calls in a circle": {toolbox.Guardrail{HardStop: true, WarnEqual: 3, BlockEqual: 4}, steps(
+			one("mcp_stranger", `{}`, ""), one("write_file", `{}`, ""), one("mcp_stranger", `{}`, ""), one("write_file", `{}`, ""), one("mcp_stranger", `{}`, ""), one("write_file", `{}`, spinWarn),
+			one("mcp_stranger", `{}`, spinWarn), one("write_file", `{}`, spinWarn), one("mcp_stranger", `{}`, spinWarn), one("write_file", `{}`, spinBlock))},
+		"something new in between is progress": {toolbox.Guardrail{HardStop: true, WarnEqual: 3, BlockEqual: 4}, steps(
+			repeated(2, noticeHost{"terminal", `{"command":"go test"}`, ""}), one("write_file", `{"n":1}`, ""), repeated(2, noticeHost{"terminal", `{"command":"go test"}`, ""}),
+			one("write_file", `{"n":2}`, ""), repeated(2, noticeHost{"terminal", `{"command":"go test"}`, ""}), one("mcp_stranger", `{"says":"other"}`, ""), one("terminal", `{"command":"go test"}`, ""))},
+		"equal successes are only warned of without hard stops": {toolbox.Guardrail{}, steps(
+			repeated(14, noticeHost{"mcp_stranger", `{}`, ""}), repeated(40, noticeHost{"mcp_stranger", `{}`, spinWarn}))},
+		"lint trouble is no failure": {stops, repeated(12, noticeHost{"write_file", `{"says":"{\"lint\":{\"a.go\":{\"status\":\"error\",\"errors\":[\"1: oops\"]}}}"}`, ""})},
 		"an edit between equal failures restarts the streak": {quiet, steps(
 			repeated(4, noticeHost{"terminal", `{"fail":true,"command":"go test"}`, ""}), one("write_file", `{}`, ""), repeated(5, noticeHost{"terminal", `{"fail":true,"command":"go test"}`, ""}),
 			one("terminal", `{"fail":true,"command":"go test"}`, exactBlock))},
@@ -169,6 +183,47 @@ func TestRepeatingABlockedCallIsStopped(t *testing.T) {
 		if calls > 13 {
 			t.Errorf("%s: not stopped after %d calls", arguments, calls)
 		}
+	}
+}
+
+// TestPollingIsNoLoop polls with results that change, as those of a running process do,
+// and with calls that take their time.
+func TestPollingIsNoLoop(t *testing.T) {
+	t.Parallel()
+	now, step, n := time.Unix(0, 0), time.Duration(0), 0
+	run := func(_ context.Context, c *hermes.Call) (hermes.Result, error) {
+		now = now.Add(step)
+		if c.Name == "process" {
+			n++
+			return hermes.Result{Text: fmt.Sprintf(`{"status":"running","uptime_seconds":%d}`, n)}, nil
+		}
+		return hermes.Result{Text: "starting"}, nil
+	}
+	polls := []hermes.Tool{tool{spec: hermes.Spec{Name: "process"}, run: run}, tool{spec: hermes.Spec{Name: "terminal"}, run: run}}
+	options := toolbox.Options{Guardrail: toolbox.Guardrail{HardStop: true}, Now: func() time.Time { return now }}
+	tools := mustToolbox(t, options, polls...)
+	for i := range 200 {
+		if r := tools.Run(t.Context(), call("process", `{"action":"poll"}`)); r.StopReason != "" || strings.Contains(r.Text, "success") {
+			t.Fatalf("poll %d: %q", i, r.Text)
+		}
+	}
+	step = 5 * time.Second
+	tools = mustToolbox(t, options, polls...)
+	for i := range 100 {
+		if r := tools.Run(t.Context(), call("terminal", `{"command":"sleep 5; curl localhost"}`)); r.StopReason != "" || strings.Contains(r.Text, "success") {
+			t.Fatalf("wait %d: %q", i, r.Text)
+		}
+	}
+	step = 0
+	tools = mustToolbox(t, options, polls...)
+	calls := 0
+	for ; calls < 92; calls++ {
+		if r := tools.Run(t.Context(), call("terminal", `{"command":"curl localhost"}`)); r.StopReason != "" {
+			break
+		}
+	}
+	if calls > 40 {
+		t.Errorf("a loop was stopped after %d calls", calls)
 	}
 }
 

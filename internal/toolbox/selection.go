@@ -79,7 +79,7 @@ func (c *Catalogue) wanted(ctx context.Context, sel Selection) (names map[string
 	for _, t := range tools {
 		names[t] = len(sel.Only) == 0 || slices.Contains(sel.Only, t)
 	}
-	disabled, unknownDisabled := c.Expand(ctx, sel.Disabled...)
+	disabled, unknownDisabled := c.expandDisabled(ctx, sel.Disabled)
 	for _, t := range disabled {
 		delete(names, t)
 	}

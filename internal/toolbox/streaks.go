@@ -18,6 +18,9 @@ type streaks struct {
 	exact      map[signature]int
 	tool       map[string]*failing
 	same       map[signature]repeat
+	equal      map[outcome]spinning
+	last       map[signature][sha256.Size]byte // the latest result of each call
+	news       int                             // outcomes that were new in this turn
 	searches   int
 	subagents  int
 	stopReason string // why tools are stopped; "" while they run
@@ -35,6 +38,15 @@ type repeat struct {
 	count  int
 }
 
+// outcome is a successful call with its result.
+type outcome struct {
+	call   signature
+	result [sha256.Size]byte
+}
+
+// spinning counts how often an outcome came since the last new one.
+type spinning struct{ count, news int }
+
 func newStreaks(g Guardrail) *streaks {
 	s := &streaks{limits: g.orDefaults()}
 	s.reset()
@@ -45,6 +57,7 @@ func (s *streaks) reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.exact, s.tool, s.same = map[signature]int{}, map[string]*failing{}, map[signature]repeat{}
+	s.equal, s.last, s.news = map[outcome]spinning{}, map[signature][sha256.Size]byte{}, 0
 	s.searches, s.subagents, s.stopReason = 0, 0, ""
 }
 
@@ -72,6 +85,9 @@ func (s *streaks) blocked(sig signature) (hermes.Result, bool) {
 		s.fell(sig)
 	case s.same[sig].count >= s.limits.BlockProgress:
 		why = progressBlock(sig.tool, s.same[sig].count)
+		s.fell(sig)
+	case s.spins(sig) >= s.limits.BlockEqual:
+		why = equalBlock(sig.tool, s.spins(sig))
 		s.fell(sig)
 	default:
 		return hermes.Result{}, false
@@ -114,7 +130,7 @@ func children(c *hermes.Call) int {
 }
 
 // count records a result and returns a warning for the model, or "".
-func (s *streaks) count(sig signature, changed bool, r hermes.Result) string {
+func (s *streaks) count(sig signature, changed, waited bool, r hermes.Result) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	warning := ""
@@ -122,6 +138,10 @@ func (s *streaks) count(sig signature, changed bool, r hermes.Result) string {
 		warning = s.failed(sig)
 	} else {
 		warning = s.succeeded(sig, changed, r)
+		waited = waited || sig.tool == "delegate_task" // it has a cap of its own
+		if n := s.spin(sig, waited, r); warning == "" && n >= s.limits.WarnEqual {
+			warning = equalWarning(n)
+		}
 	}
 	if s.limits.Quiet {
 		return ""
@@ -178,6 +198,40 @@ func (s *streaks) succeeded(sig signature, changed bool, r hermes.Result) string
 		}
 	}
 	return ""
+}
+
+// spin records the outcome of a successful call and returns how often it came since
+// the last outcome that was new in this turn: while nothing is new, nothing moves on.
+func (s *streaks) spin(sig signature, waited bool, r hermes.Result) int {
+	sum := sha256.New()
+	sum.Write([]byte(r.Text))
+	for _, img := range r.Images {
+		sum.Write(img.Data)
+		sum.Write([]byte(img.URL))
+	}
+	o := outcome{call: sig}
+	sum.Sum(o.result[:0])
+	s.last[sig] = o.result
+	was, known := s.equal[o]
+	switch {
+	case !known:
+		s.news++
+	case was.news < s.news:
+		was.count = 0
+	}
+	if !waited {
+		was.count++
+	}
+	s.equal[o] = spinning{was.count, s.news}
+	return was.count
+}
+
+// spins returns how often a call gave its latest result since anything was new.
+func (s *streaks) spins(sig signature) int {
+	if was := s.equal[outcome{sig, s.last[sig]}]; was.news == s.news {
+		return was.count
+	}
+	return 0
 }
 
 func (s *streaks) read(sig signature, r hermes.Result) string {
