@@ -102,7 +102,7 @@ func (r *repair) copyTo(ctx context.Context, fresh Config) error {
 	if c := code(err); c == lib.SQLITE_BUSY || c == lib.SQLITE_LOCKED {
 		return r.cfg.explain(err)
 	}
-	if _, err := r.cfg.check(ctx, r.old); errors.Is(err, ErrNewer) || errors.Is(err, ErrForeign) {
+	if _, err := r.cfg.check(ctx, r.old); errors.Is(err, ErrNewer) || errors.Is(err, ErrForeign) && !r.ours(ctx) {
 		return err
 	}
 	if r.new, err = Open(ctx, fresh); err != nil {
@@ -110,6 +110,14 @@ func (r *repair) copyTo(ctx context.Context, fresh Config) error {
 	}
 	err = r.copyAll(ctx)
 	return errors.Join(err, r.new.Close())
+}
+
+// ours reports whether the file has the tables of this program, although its header says
+// that it is another's: the header is damaged.
+func (r *repair) ours(ctx context.Context) bool {
+	var n int
+	err := r.old.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master WHERE name IN ('prompts', 'sessions', 'messages', 'steps', 'leases', 'words', 'grams')`).Scan(&n)
+	return err == nil && n == 7
 }
 
 // copied is a table that is copied.

@@ -77,6 +77,7 @@ func TestRepairKeepsMessagesWithoutTheSchema(t *testing.T) {
 		"the first page and the map":   func(t *testing.T, path string) { overwrite(t, path, 1, 2) },
 		"the beginning of messages":    func(t *testing.T, path string) { overwrite(t, path, rootOf(t, path, "messages")) },
 		"the header alone":             func(t *testing.T, path string) { scribble(t, path, 0, 100) },
+		"the numbers of the header":    func(t *testing.T, path string) { scribble(t, path, 60, 72) },
 		"the list of tables, in part":  func(t *testing.T, path string) { scribble(t, path, 100, pageSize) },
 		"the rest of the list, beyond": func(t *testing.T, path string) { overwriteSchemaLeaf(t, path) },
 	} {
@@ -323,4 +324,24 @@ func TestReadingNeedsNoWriting(t *testing.T) {
 	if _, err := sqlite.OpenReadOnly(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "none")}); err == nil {
 		t.Error("a missing file was opened")
 	}
+}
+
+// BenchmarkBackup copies the corpus.
+func BenchmarkBackup(b *testing.B) {
+	s := corpus(b, corpusSize(b))
+	stats, err := s.Stats(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	to := filepath.Join(b.TempDir(), "copy.db")
+	for b.Loop() {
+		if err := s.Backup(b.Context(), to); err != nil {
+			b.Fatal(err)
+		}
+		if err := os.Remove(to); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.SetBytes(stats.FileBytes)
+	b.ReportMetric(float64(stats.FileBytes)/(1<<20), "file-MB")
 }

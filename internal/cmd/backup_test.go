@@ -1,0 +1,60 @@
+package cmd_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hermes/internal/chatserver"
+)
+
+// TestSessionsComeBackFromTheBackup: a run makes one without being asked, the next runs of
+// the day make none, and a repair takes it when the database was emptied.
+func TestSessionsComeBackFromTheBackup(t *testing.T) {
+	t.Parallel()
+	p := newUser(t, serve(t, func(*chatserver.Request) (chatserver.Answer, error) {
+		return chatserver.Answer{Text: "a zebra"}, nil
+	})...)
+	for range 3 {
+		if _, errs, status := p.run("-z", "hello", "-m", "played"); status != 0 {
+			t.Fatalf("status %d: %s", status, errs)
+		}
+	}
+	made, err := filepath.Glob(filepath.Join(p.home, "backups", "database", "*"))
+	if err != nil || len(made) != 1 {
+		t.Fatalf("backups %v, %v", made, err)
+	}
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		_ = os.Remove(filepath.Join(p.home, "hermes.db"+suffix))
+	}
+	if err := os.WriteFile(filepath.Join(p.home, "hermes.db"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"-z", "hello", "-m", "played"}, {"sessions", "list"}, {"doctor"}} {
+		if out, errs, status := p.run(args...); status != 1 || !strings.Contains(out+errs, "hermes sessions repair") {
+			t.Errorf("%q: status %d: %s%s", args, status, out, errs)
+		}
+	}
+	if out, errs, status := p.run("sessions", "repair"); status != 0 || !strings.Contains(out, "from the backup") {
+		t.Errorf("status %d: %s%s", status, out, errs)
+	}
+	if out, errs, status := p.run("sessions", "search", "zebra"); status != 0 || !strings.Contains(out, "zebra") {
+		t.Errorf("status %d: %s%s", status, out, errs)
+	}
+}
+
+// TestNoBackupsWhereTheSettingSaysSo is the effect of database.backups.
+func TestNoBackupsWhereTheSettingSaysSo(t *testing.T) {
+	t.Parallel()
+	p := newUser(t, serve(t, func(*chatserver.Request) (chatserver.Answer, error) {
+		return chatserver.Answer{Text: "a zebra"}, nil
+	})...)
+	p.configure("database: {backups: 0}\n")
+	if _, errs, status := p.run("-z", "hello", "-m", "played"); status != 0 {
+		t.Fatalf("status %d: %s", status, errs)
+	}
+	if made, err := filepath.Glob(filepath.Join(p.home, "backups", "database", "*")); err != nil || len(made) != 0 {
+		t.Errorf("backups %v, %v", made, err)
+	}
+}
