@@ -48,8 +48,26 @@ func (a *App) makeLeaseOwner() string {
 		a.log().Warn("show that this process runs", "error", err)
 		return name
 	}
-	a.closing(lock.Release)
+	a.closing(func() error {
+		if a.leasesLeft(name) {
+			return lock.Free() // tidyOwners removes the file when they have expired
+		}
+		return lock.Release()
+	})
 	return name
+}
+
+// leasesLeft reports whether leases of this owner could not be released, for example on a
+// full disk. Without the file no other process could tell that they are free.
+func (a *App) leasesLeft(owner string) bool {
+	store := a.opened.Load()
+	if store == nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), recordTime)
+	defer cancel()
+	owners, err := store.LeaseOwners(ctx)
+	return err != nil || slices.Contains(owners, owner)
 }
 
 // numberOfOwner is the number at the end of an owner's name.

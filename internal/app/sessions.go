@@ -30,7 +30,10 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.mark() // before anything is started, and closed after the sessions
+	a.mark()                                   // before anything is started, and closed after the sessions
+	if _, err := a.Database(ctx); err != nil { // closed after the lease owner, which asks it
+		return nil, err
+	}
 	leaseOwner := a.leaseOwner()
 	a.mu.Lock()
 	defer a.mu.Unlock()

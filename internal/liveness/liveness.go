@@ -82,6 +82,9 @@ func (l *Lock) Release() error {
 	return err
 }
 
+// Free frees the lock and keeps the file, which then shows that the process has ended.
+func (l *Lock) Free() error { return l.flock.Close() }
+
 // Ended reports whether the process that holds, or held, the lock of this file has
 // certainly ended. It is false if the process lives, and whenever that is not certain:
 // there is no such file, it cannot be read or locked, it is not complete, or another
