@@ -126,7 +126,7 @@ func setPrices(s config.Spend) func(ref string) (hermes.Price, bool) {
 	return func(ref string) (hermes.Price, bool) {
 		service, name := splitRef(ref)
 		for key, p := range set {
-			if key == ref || !strings.Contains(key, ":") && modelinfo.Same(key, name) {
+			if key == ref || "custom:"+key == ref || !strings.Contains(key, ":") && modelinfo.Same(key, name) {
 				return p, true
 			}
 		}

@@ -152,6 +152,10 @@ func TestPricesAreTheUsersOwn(t *testing.T) {
 			t.Errorf("%s: got %+v, want %s", prices, got, want)
 		}
 	}
+	// The name of a price may be a reference, as docs/spending.md has it.
+	if got := bill("played", "  prices: {\"custom:played\": {input: 3, output: 5}}\n"); got.Money == 0 || got.Unpriced > 0 {
+		t.Errorf("a price by reference: got %+v", got)
+	}
 	const priceless = "gpt-4o" // a name that local servers do not give for nothing
 	if got := bill(priceless, ""); got.Unpriced != got.Calls {
 		t.Errorf("without a price: got %+v", got)
