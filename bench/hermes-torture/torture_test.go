@@ -12,19 +12,9 @@ import (
 	"hermes/hermestest/faultserver"
 )
 
-// known are findings that are reported and not fixed yet: each is part of the text.
-var known = []string{
-	"is open in another Hermes process",
-	"with no space, sessions list fails",
-	"cannot be shortened further",
-	"a price by reference", "cached input without a price", "the service names its cost",
-	"thinking that is counted apart", "an empty answer, asked again", "two answers that break off",
-	"a cap and one endless answer", "usage that cannot be",
-}
-
-// TestSmallRunFindsNothingNew runs a small portion of each part. It has a fixed seed, so that
+// TestSmallRunFindsNothing runs a small portion of each part. It has a fixed seed, so that
 // it fails for a change of the program only.
-func TestSmallRunFindsNothingNew(t *testing.T) {
+func TestSmallRunFindsNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")
 	}
@@ -46,9 +36,7 @@ func TestSmallRunFindsNothingNew(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range found {
-		if !slices.ContainsFunc(known, func(k string) bool { return strings.Contains(f.name+": "+f.what, k) }) {
-			t.Errorf("%s, %s: %s\n%s", f.part, f.name, f.what, f.replay(o.seed))
-		}
+		t.Errorf("%s, %s: %s\n%s", f.part, f.name, f.what, f.replay(o.seed))
 	}
 	t.Log(out.String())
 }
