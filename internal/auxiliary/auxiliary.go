@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/thinktag"
 )
 
 // The names of tasks, as in the section auxiliary of the configuration. Requests
@@ -114,7 +115,7 @@ func (r *Client) Ask(ctx context.Context, c Call) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", c.Task, err)
 	}
-	text := withoutThinking(answer.Text())
+	text := thinktag.Answer(answer.Text())
 	if text == "" {
 		return "", fmt.Errorf("%s: %w", c.Task, errEmpty)
 	}

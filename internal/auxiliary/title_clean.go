@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"hermes"
+	"hermes/internal/thinktag"
 )
 
 // maxTitleWords is the maximum number of words; a longer title is a sentence.
@@ -18,7 +19,7 @@ const maxTitleWords = 12
 // and cuts after 80 characters with dots. It returns "" for thinking, incomplete
 // JSON and whole sentences.
 func CleanTitle(answer string) string {
-	text := fromJSON(unfenced(trimInvisible(withoutThinking(answer))))
+	text := fromJSON(unfenced(trimInvisible(thinktag.Answer(answer))))
 	text = unwrapped(firstLine(text))
 	text = unwrapped(withoutLabel(text))
 	if rest, ok := strings.CutSuffix(text, "."); ok && !strings.HasSuffix(rest, ".") && !isSentence(text) {

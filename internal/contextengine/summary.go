@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/thinktag"
 )
 
 // The frame of a summary, as a model reads it. What the next summary and the todo
@@ -165,10 +166,7 @@ func describe(m hermes.Message, limit int) string {
 
 // clean removes what models put around a summary, and what belongs to its frame.
 func clean(text string) string {
-	text = strings.TrimSpace(text)
-	if _, after, ok := strings.Cut(text, "</think>"); ok {
-		text = strings.TrimSpace(after)
-	}
+	text = thinktag.Answer(text)
 	if inner, ok := strings.CutPrefix(text, "```"); ok {
 		if _, body, ok := strings.Cut(inner, "\n"); ok {
 			text = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(body), "```"))

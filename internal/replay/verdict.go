@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/thinktag"
 )
 
 //go:embed judge.md
@@ -24,10 +25,7 @@ func agrees(ctx context.Context, m hermes.Model, r Recording, t *tape, end strin
 	if err != nil {
 		return false, fmt.Errorf("the outcomes could not be compared: %w", err)
 	}
-	said := answer.Text()
-	said = said[strings.LastIndex(said, "</think>")+1:] // some models think aloud
-	said = strings.TrimPrefix(said, "/think>")
-	line, _, _ := strings.Cut(strings.TrimSpace(said), "\n")
+	line, _, _ := strings.Cut(thinktag.Answer(answer.Text()), "\n")
 	switch word := strings.ToUpper(strings.Trim(line, " \t\r*_`.\"'")); word {
 	case "YES", "NO":
 		return word == "YES", nil
