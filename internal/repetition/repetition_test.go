@@ -1,0 +1,133 @@
+package repetition_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"hermes/internal/repetition"
+)
+
+// found reads a text in pieces of a size and returns after how many bytes it was
+// stopped, -1 for never.
+func found(l repetition.Limits, text string, size int) (at int, unit string) {
+	d := repetition.Detector{Limits: l}
+	for i := 0; i < len(text); i += size {
+		end := min(i+size, len(text))
+		if unit, times := d.Add(text[i:end]); times > 0 {
+			return end, unit
+		}
+	}
+	return -1, ""
+}
+
+// endless is a text that goes on for ever after its beginning.
+func endless(start, unit string) string { return start + strings.Repeat(unit, 1<<20/len(unit)) }
+
+func TestEndlessRepetitionsAreFound(t *testing.T) {
+	t.Parallel()
+	paragraph := strings.Repeat("x", 50) + "Wait, let me look at that again. Perhaps I should check the file first.\n\n" + strings.Repeat("=", 200) + "\n"
+	for name, tt := range map[string]struct {
+		start, unit string
+		most        int // bytes until it is found
+	}{
+		"dashes on lines":  {"Here is a list:\n", "-\n", 4 << 10},
+		"line breaks":      {"Done.", "\n", 4 << 10},
+		"blanks":           {"Done.", " ", 4 << 10},
+		"exclamations":     {"No", "!", 4 << 10},
+		"a picture":        {"Yes ", "😀", 8 << 10},
+		"rules":            {"", "----------\n", 16 << 10},
+		"empty rows":       {"| a | b |\n", "|   |   |\n", 16 << 10},
+		"a letter":         {"A", "a", 40 << 10},
+		"a word":           {"I am ", "very ", 40 << 10},
+		"a foreign letter": {"", "é\n", 40 << 10},
+		"a sentence":       {"First things first.\n", "I will now look at the file. ", 40 << 10},
+		"a paragraph":      {"Hm.\n", paragraph, 40 << 10},
+		"two kilobytes":    {"Hm.\n", strings.Repeat(paragraph, 7)[:2000] + "!", 40 << 10},
+	} {
+		for _, size := range []int{1, 7, 4096, 1 << 20} {
+			at, unit := found(repetition.Text, endless(tt.start, tt.unit), size)
+			if at < 0 || at > max(tt.most, size) {
+				t.Errorf("%s in pieces of %d: found after %d bytes: %q", name, size, at, unit)
+			}
+			if len(unit) != len(tt.unit) {
+				t.Errorf("%s: the unit is %q", name, unit)
+			}
+		}
+	}
+	if at, _ := found(repetition.Arguments, endless(`{"content":"`, `-\n`), 100); at < 0 || at > 72<<10 {
+		t.Errorf("arguments: found after %d bytes", at)
+	}
+}
+
+func TestLongTextsThatRepeatThemselvesAreWhole(t *testing.T) {
+	t.Parallel()
+	var table, log, art, random strings.Builder
+	r := rand.New(rand.NewPCG(3, 4))
+	for i := range 5000 {
+		fmt.Fprintf(&table, "| %d | 0 | 0 | ok |\n", i)
+		fmt.Fprintf(&log, "12:%02d:%02d GET /health 200 OK\n", i/60%60, i%60)
+		random.WriteByte(" .#"[r.IntN(3)])
+	}
+	for range 100 {
+		art.WriteString("#" + strings.Repeat(" ", 198) + "#\n")
+	}
+	row := "[" + strings.Repeat("0, ", 27) + "0],\n"
+	for name, text := range map[string]string{
+		"a long table":           table.String(),
+		"equal rows":             "| a | b |\n|---|---|\n" + strings.Repeat("| 0 | 0 |\n", 2000),
+		"a log":                  log.String(),
+		"equal lines of a log":   strings.Repeat("level=info msg=\"health check ok\"\n", 500),
+		"a box":                  strings.Repeat("#", 200) + "\n" + art.String() + strings.Repeat("#", 200),
+		"noise":                  random.String(),
+		"a line":                 "Title\n" + strings.Repeat("=", 500) + "\ntext\n" + strings.Repeat("-", 900),
+		"zeros":                  "[" + strings.Repeat("0, ", 5000) + "0]",
+		"zeros on lines":         "[\n" + strings.Repeat("    0,\n", 4000) + "    0\n]",
+		"a matrix of zeros":      "[\n" + strings.Repeat(row, 28) + "]",
+		"a word, many times":     strings.Repeat("I must not talk in class.\n", 1000),
+		"base64 of nothing":      strings.Repeat("A", 20000),
+		"empty lines":            "a" + strings.Repeat("\n", 200) + "b",
+		"the same paragraph":     strings.Repeat(strings.Repeat("word ", 500)+"\n", 8),
+		"a grid":                 strings.Repeat(strings.Repeat(". ", 100)+"\n", 100),
+		"many small repetitions": strings.Repeat(strings.Repeat("-\n", 300)+"text\n", 10),
+	} {
+		for _, size := range []int{1, 1000, 1 << 20} {
+			if at, unit := found(repetition.Text, text, size); at >= 0 {
+				t.Errorf("%s was stopped after %d of %d bytes: %q", name, at, len(text), unit)
+			}
+			if at, unit := found(repetition.Arguments, text, size); at >= 0 {
+				t.Errorf("%s as arguments was stopped after %d bytes: %q", name, at, unit)
+			}
+		}
+	}
+	if at, _ := found(repetition.Arguments, "["+strings.Repeat("0, ", 20000)+"0]", 100); at >= 0 {
+		t.Errorf("20,000 zeros in arguments were stopped after %d bytes", at)
+	}
+}
+
+func TestShorten(t *testing.T) {
+	t.Parallel()
+	sentence := "I will now look at the file. "
+	for _, tt := range []struct{ in, want string }{
+		{"short", "short"},
+		{"list:" + strings.Repeat("\n-", 1000), "list:\n-\n-\n-"},
+		{"a " + strings.Repeat(sentence, 1000), "a " + strings.Repeat(sentence, 3)},
+		{strings.Repeat("a", 100) + strings.Repeat("b", 127), strings.Repeat("a", 100) + strings.Repeat("b", 127)},
+	} {
+		if got := repetition.Shorten(tt.in); got != tt.want {
+			t.Errorf("%.20q: got %q", tt.in, got)
+		}
+	}
+}
+
+func BenchmarkDetector(b *testing.B) {
+	text := strings.Repeat("The quick brown fox jumps over the lazy dog, and then it sleeps.\n", 100)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		d := repetition.Detector{Limits: repetition.Text}
+		for i := 0; i < len(text); i += 4 {
+			d.Add(text[i:min(i+4, len(text))])
+		}
+	}
+}
