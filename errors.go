@@ -58,7 +58,10 @@ const (
 	ClassMultimodalTool    Class = "multimodal_tool_content_unsupported"
 	ClassReasoningRequired Class = "reasoning_mandatory"
 	ClassBudget            Class = "budget" // our own cap, not the provider's
-	ClassUnknown           Class = "unknown"
+	// ClassRepetition means that an answer repeated itself without end and was
+	// stopped. What came before the error is a part of an answer.
+	ClassRepetition Class = "endless_repetition"
+	ClassUnknown    Class = "unknown"
 )
 
 // ModelError is a failed model call. Its flags say what may help; several may

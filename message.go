@@ -115,11 +115,14 @@ const (
 	FinishLength  Finish = "length"
 	FinishFilter  Finish = "content_filter"
 	FinishUnknown Finish = ""
+	// FinishRepetition means that we stopped an answer that repeated itself
+	// without end.
+	FinishRepetition Finish = "repetition"
 )
 
 // Cut reports whether the answer ended before the model was done, so that its last
 // words or calls may not be whole.
-func (f Finish) Cut() bool { return f == FinishLength || f == FinishFilter }
+func (f Finish) Cut() bool { return f == FinishLength || f == FinishFilter || f == FinishRepetition }
 
 // Usage counts the tokens of one or more model calls. Input excludes tokens
 // read from or written to the provider's cache.

@@ -687,6 +687,10 @@ func TestThinkingInTheTextIsNotShown(t *testing.T) {
 		"something else":       {"a <table> b", "a <table> b", ""},
 		"a block after a line": {"One\n<think>x</think>Two", "One\nTwo", "x"},
 		"a tag left open":      {"<thi", "<thi", ""},
+		"only the end":         {"I greet.\n</think>\n\nHello", "Hello", "I greet.\n"},
+		"nested":               {"One\n<think>a<think>b</think>c</think>d", "One\nd", "a<think>bc"},
+		"inline":               {"One <think>a</think> two", "One  two", "a"},
+		"in a code block":      {"```\na\n</think>\n```", "```\na\n</think>\n```", ""},
 	} {
 		for size := 1; size <= len(tt.in); size++ {
 			var answer []hermes.Delta
@@ -702,12 +706,45 @@ func TestThinkingInTheTextIsNotShown(t *testing.T) {
 					visible += e.Text
 				case hermes.ReasoningDelta:
 					thinking += e.Text
+				case hermes.Reset:
+					visible, thinking = "", ""
+				case hermes.Appended:
+					if got, want := e.Message.Text(), visible; got != want {
+						t.Errorf("%s in pieces of %d: stored %q, shown %q", name, size, got, want)
+					}
 				}
 			}
 			if visible != tt.visible || thinking != tt.thinking {
 				t.Errorf("%s in pieces of %d: visible %q, thinking %q", name, size, visible, thinking)
 			}
 		}
+	}
+}
+
+// TestHalfMarkedThinkingIsWithdrawn: what a service marked as thinking and what
+// the text marks are stored together, and once if they are the same.
+func TestHalfMarkedThinkingIsWithdrawn(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		answer   []hermes.Delta
+		thinking string
+	}{
+		"half marked": {[]hermes.Delta{{Text: "I "}, {Text: "greet."}, {Text: "</think>"}, {Text: "\nHello"}}, "I greet."},
+		"both":        {[]hermes.Delta{{Reasoning: "First. "}, {Text: "I greet.\n"}, {Text: "</think>Hello"}}, "First. I greet.\n"},
+		"twice":       {[]hermes.Delta{{Reasoning: "I greet."}, {Text: "I greet.\n"}, {Text: "</think>Hello"}}, "I greet."},
+	} {
+		_, transcript, done := play(t, t.Context(), turn(says(tt.answer), toolTable{}))
+		m := transcript[len(transcript)-1]
+		if m.Text() != "Hello" || done.Text != "Hello" || len(m.Reasoning) != 1 || m.Reasoning[0].Text != tt.thinking {
+			t.Errorf("%s: %q, thinking %q", name, m.Text(), m.Reasoning)
+		}
+	}
+	call := hermes.CallDelta{ID: "1", Name: "look", Arguments: "{}"}
+	ran := 0
+	_, transcript, _ := play(t, t.Context(), turn(says([]hermes.Delta{{Call: &call}, {Text: "hm"}, {Text: "</think>"}, {Finish: hermes.FinishCalls}}, []hermes.Delta{{Text: "done"}}),
+		toolTable{"look": {run: func(context.Context, hermes.ToolCall) hermes.Result { ran++; return hermes.Result{Text: "seen"} }}}))
+	if ran != 1 || transcript[1].Text() != "" || len(transcript[1].Calls) != 1 {
+		t.Errorf("the call ran %d times: %v", ran, texts(transcript))
 	}
 }
 

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"strings"
 	"time"
 
 	"hermes"
+	"hermes/internal/repetition"
 )
 
 // Turn is the input of one turn: from the user's message, the last one of the
@@ -132,13 +134,23 @@ func (l *loop) run(ctx context.Context) error {
 			l.append(m)
 			l.append(synthetic(continueText))
 		default:
-			l.text += m.Text()
-			l.append(m)
+			l.answered(m)
 			l.outcome = hermes.OutcomeDone
 			return nil
 		}
 	}
 	return nil
+}
+
+// answered appends the final answer. If it was cut, it ends with a mark that says
+// so.
+func (l *loop) answered(m hermes.Message) {
+	if mark := incomplete(m.Finish); mark != "" {
+		m.Parts = []hermes.Part{{Text: joinText(m.Text(), mark)}}
+		l.emit(hermes.TextDelta{Text: "\n\n" + mark})
+	}
+	l.text += m.Text()
+	l.append(m)
 }
 
 // errEmpty ends a turn whose model returns an empty answer.
@@ -185,7 +197,21 @@ func (l *loop) broken(ctx context.Context, partial hermes.Message, err error) er
 	if e, ok := errors.AsType[*hermes.ModelError](err); ok && e.Class == hermes.ClassBudget {
 		return l.overCap(partial.Text(), e)
 	}
+	if hermes.ClassOf(err) == hermes.ClassRepetition {
+		l.stoppedRepeating(partial)
+	}
 	return err
+}
+
+// stoppedRepeating keeps the answer that was stopped, without most of its
+// repetitions: they would lead the model to repeat them again.
+func (l *loop) stoppedRepeating(partial hermes.Message) {
+	text := joinText(strings.TrimSpace(repetition.Shorten(partial.Text())), repeatedMark)
+	l.emit(hermes.Reset{Reason: "it repeated the same text without end"})
+	l.emit(hermes.TextDelta{Text: text})
+	l.append(hermes.Message{
+		Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: text}}, Finish: hermes.FinishRepetition, Model: partial.Model, Usage: partial.Usage,
+	})
 }
 
 // overCap ends a turn that a spending cap stopped. The cap's text is the

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"hermes"
+	"hermes/internal/thinktag"
 )
 
 // maxShorten is how often a request that is too long is shortened and sent again.
@@ -132,22 +134,25 @@ func (l *loop) full() int {
 // stream builds one answer from its deltas and emits them as events.
 type stream struct {
 	*loop
-	answer hermes.Assembly
-	split  splitter
-	name   string // of the call being written
+	answer hermes.Assembly // without the text and the thinking in it
+	split  thinktag.Splitter
+	text   []byte          // for the reader
+	inline strings.Builder // the thinking in the text
+	marked strings.Builder // the thinking that the service marked
+	name   string          // of the call being written
 	bytes  int
 }
 
 func (s *stream) take(d hermes.Delta) {
 	switch {
 	case d.Text != "":
-		s.show(s.split.feed(d.Text))
+		s.show(s.split.Feed(d.Text))
 	case d.Reasoning != "":
+		s.marked.WriteString(d.Reasoning)
 		s.answer.Add(d)
 		s.emit(hermes.ReasoningDelta{Text: d.Reasoning})
 	case d.Reset != "":
-		s.split = splitter{}
-		s.bytes = 0
+		*s = stream{loop: s.loop, answer: s.answer}
 		s.answer.Add(d)
 		s.emit(hermes.Reset{Reason: d.Reset})
 	case d.Notice != "":
@@ -160,14 +165,21 @@ func (s *stream) take(d hermes.Delta) {
 	}
 }
 
-func (s *stream) show(visible, thinking string) {
-	if visible != "" {
-		s.answer.Add(hermes.Delta{Text: visible})
-		s.emit(hermes.TextDelta{Text: visible})
+// show passes on the next piece of the text. Text that was shown and turns out to
+// be thinking is withdrawn: the step's text and thinking are shown from the start.
+func (s *stream) show(p thinktag.Piece) {
+	visible, thinking := p.Visible, p.Thinking
+	s.text = append(s.text[:len(s.text)-p.Withdraw], visible...)
+	if p.Withdraw > 0 {
+		s.emit(hermes.Reset{Reason: thoughtAloud})
+		visible, thinking = string(s.text), s.marked.String()+s.inline.String()+thinking
 	}
+	s.inline.WriteString(p.Thinking)
 	if thinking != "" {
-		s.answer.Add(hermes.Delta{Reasoning: thinking})
 		s.emit(hermes.ReasoningDelta{Text: thinking})
+	}
+	if visible != "" {
+		s.emit(hermes.TextDelta{Text: visible})
 	}
 }
 
@@ -184,8 +196,14 @@ func (s *stream) reportCall(d *hermes.CallDelta) {
 }
 
 func (s *stream) message() hermes.Message {
-	s.show(s.split.flush())
+	s.show(s.split.End())
+	if inline := s.inline.String(); strings.TrimSpace(inline) != strings.TrimSpace(s.marked.String()) { // some services send it twice
+		s.answer.Add(hermes.Delta{Reasoning: inline})
+	}
 	m := s.answer.Message()
+	if len(s.text) > 0 {
+		m.Parts = []hermes.Part{{Text: string(s.text)}}
+	}
 	if m.Model == "" {
 		m.Model = s.Model.ID()
 	}

@@ -20,6 +20,10 @@ const (
 	limitText    = "[The step limit of this turn is reached; tools are off. Answer the user now: what was done, what was found, what remains.]"
 	summaryText  = "[Tools are off. Summarize in words what you did in this turn, what you found, and what remains to be done.]"
 	stopText     = "[Tools are off for the rest of this turn: %s. Answer the user now: what you tried, what blocks you, what they could do.]"
+	cutMark      = "[This answer is not complete: the output limit cut it off. Say \"go on\" to continue.]"
+	filterMark   = "[This answer is not complete: the service's content filter cut it off.]"
+	repeatedMark = "[This answer was stopped because it repeated the same text without end.]"
+	thoughtAloud = "the text so far was the model's thinking" // for the user
 	limitNotRun  = "not run: tools are off for the rest of this turn"
 )
 
@@ -37,6 +41,17 @@ func synthetic(text string) hermes.Message {
 	m := hermes.UserText(text)
 	m.Synthetic = true
 	return m
+}
+
+// incomplete returns the mark for the end of an answer that was cut, or "".
+func incomplete(f hermes.Finish) string {
+	switch f {
+	case hermes.FinishLength:
+		return cutMark
+	case hermes.FinishFilter:
+		return filterMark
+	}
+	return ""
 }
 
 func joinText(a, b string) string {
@@ -79,11 +94,10 @@ func (l *loop) wrapUp(ctx context.Context, w wrapping) error {
 	if err != nil {
 		return l.broken(ctx, m, err)
 	}
-	l.text = m.Text()
-	if l.text == "" {
+	if m.Text() == "" {
 		return w.empty
 	}
-	l.append(m)
+	l.answered(m)
 	return nil
 }
 

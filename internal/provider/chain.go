@@ -27,6 +27,8 @@ func (c *Catalogue) single(ch choice, transport func(hermes.Key) hermes.Model) h
 	return c.rotate(ch, func(key hermes.Key) hermes.Model { // tries the next key
 		inner := []Layer{
 			c.retry(ch, key),  // retries with growing waits
+			goOn,              // continues after an answer that is only thinking
+			c.stopEndless,     // ends an answer that repeats itself without end
 			examine,           // turns empty answers into failures
 			c.findWindow(ch),  // remembers the context length that a refusal shows
 			c.repair(ch),      // changes what the service refuses, and retries

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"iter"
@@ -9,6 +10,7 @@ import (
 
 	"hermes"
 	"hermes/internal/fault"
+	"hermes/internal/thinktag"
 )
 
 // maxAnswer bounds the text, reasoning and arguments of one answer, in bytes.
@@ -51,9 +53,11 @@ func (m *examining) attribute(err error) error {
 // substance tracks whether an answer has any content.
 type substance struct {
 	size    int
-	said    bool            // something to show, or a call
-	thought bool            // reasoning came
-	doubt   strings.Builder // text that may be only template tokens and inline reasoning
+	called  bool // a call came
+	thought bool // reasoning came
+	split   thinktag.Splitter
+	text    []byte // without thinking
+	said    bool   // text is more than template tokens
 }
 
 // take looks at the next delta. It fails if the answer is useless.
@@ -63,17 +67,18 @@ func (s *substance) take(d hermes.Delta) error {
 		*s = substance{}
 	case d.Text != "":
 		s.size += len(d.Text)
-		if !s.said {
-			s.text(d.Text)
-		}
+		s.piece(s.split.Feed(d.Text))
 	case d.Reasoning != "":
 		s.size += len(d.Reasoning)
 		s.thought = true
 	case d.Call != nil:
 		s.size += len(d.Call.Arguments)
-		s.said = true
-	case d.Finish != "" && !s.said && !worded(s.doubt.String()):
-		return s.nothing(d.Finish)
+		s.called = true
+	case d.Finish != "":
+		s.piece(s.split.End())
+		if !s.called && !s.said && !worded(string(s.text)) {
+			return s.nothing(d.Finish)
+		}
 	}
 	if s.size > maxAnswer {
 		return &hermes.ModelError{
@@ -84,15 +89,16 @@ func (s *substance) take(d hermes.Delta) error {
 	return nil
 }
 
-// text checks whether real text has come. Text that begins like a token or a tag
-// is kept in doubt until the answer ends.
-func (s *substance) text(piece string) {
-	s.doubt.WriteString(piece)
-	head := strings.TrimLeftFunc(s.doubt.String(), blank)
-	if head != "" && head[0] != '<' && head[0] != '[' {
-		s.said = true
-		s.doubt = strings.Builder{}
+// piece checks whether real text has come. Text that begins like a token of a
+// template is in doubt until the answer ends.
+func (s *substance) piece(p thinktag.Piece) {
+	s.text = append(s.text[:len(s.text)-p.Withdraw], p.Visible...)
+	s.thought = s.thought || strings.TrimSpace(p.Thinking) != ""
+	if s.said && p.Withdraw == 0 {
+		return
 	}
+	head := bytes.TrimLeftFunc(s.text, blank)
+	s.said = len(head) > 0 && head[0] != '<' && head[0] != '['
 }
 
 func (s *substance) nothing(f hermes.Finish) error {
@@ -101,45 +107,27 @@ func (s *substance) nothing(f hermes.Finish) error {
 	case f == hermes.FinishFilter:
 		e.Class, e.Retry, e.Message = hermes.ClassContentPolicy, false, "the service's content filter blocked the answer"
 	case f == hermes.FinishLength:
-		e.Message = "the model reached its output limit before it answered"
+		e.Retry, e.Err = false, errUsedUp
+		e.Message = "the model reached its output limit before it answered; raise model.max_tokens, or let it think less with /reasoning low"
 	case s.thought:
+		e.Retry, e.Err = false, errOnlyThought
 		e.Message = "the model only sent its thinking and no answer"
-	case strings.TrimSpace(s.doubt.String()) != "":
+	case len(bytes.TrimSpace(s.text)) > 0:
 		e.Message = "the model returned only template tokens and no text"
 	}
 	return e
 }
 
-// worded reports whether a text holds more than inline reasoning and template
-// tokens.
+// worded reports whether a text holds more than template tokens.
 func worded(text string) bool {
 	for text = strings.TrimLeftFunc(text, blank); text != ""; text = strings.TrimLeftFunc(text, blank) {
-		rest, ok := pastThought(text)
-		if !ok {
-			rest, ok = pastMark(text)
-		}
+		rest, ok := pastMark(text)
 		if !ok {
 			return true
 		}
 		text = rest
 	}
 	return false
-}
-
-// pastThought skips a block of thinking; an unclosed one reaches to the end.
-func pastThought(text string) (string, bool) {
-	for _, tag := range []string{"think", "thinking", "reasoning", "reasoning_scratchpad"} {
-		open := "<" + tag + ">"
-		if len(text) < len(open) || !strings.EqualFold(text[:len(open)], open) {
-			continue
-		}
-		i := strings.LastIndex(strings.ToLower(text), "</"+tag+">")
-		if i < 0 {
-			return "", true
-		}
-		return text[min(len(text), i+len(tag)+3):], true
-	}
-	return text, false
 }
 
 // pastMark skips a token of a chat template, such as <|im_end|> or [/INST].

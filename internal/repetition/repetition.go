@@ -8,6 +8,7 @@
 package repetition
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 )
@@ -18,14 +19,15 @@ type Limits struct {
 	// may be repeated, such as "-\n".
 	Symbols int
 	// Bytes is how long a repetition of any unit of at most 3,200 bytes may be.
-	Bytes int
+	// SlowBytes holds for a text that comes slowly: a model that repeats 8 KB for
+	// minutes is stuck, while a fast one may well write a large table.
+	Bytes, SlowBytes int
 }
 
-// The limits of what a model writes. The largest legitimate repetitions that we
-// know are arrays of some thousand zeros.
+// The limits of what a model writes.
 var (
-	Text      = Limits{Symbols: 1000, Bytes: 32 << 10}
-	Arguments = Limits{Symbols: 8000, Bytes: 64 << 10} // often whole files
+	Text      = Limits{Symbols: 1000, Bytes: 512 << 10, SlowBytes: 8 << 10}
+	Arguments = Limits{Symbols: 8000, Bytes: 512 << 10, SlowBytes: 32 << 10} // often whole files
 )
 
 const (
@@ -33,7 +35,8 @@ const (
 	longestUnit    = 3200
 	fewest         = 10 // repetitions
 	step           = 256
-	steps          = 8 // after which longer units are looked for
+	steps          = 8        // after which longer units are looked for
+	kept           = 64 << 10 // bytes of the text
 )
 
 // Detector reads a streamed text. It is made with its limits and reads one text.
@@ -43,12 +46,15 @@ type Detector struct {
 	tail   []byte
 	grown  int // bytes since the last check
 	checks int
+	unit   int // the length of the unit in which the text ended at the last check, 0 for none
+	run    int // how many bytes at the end repeated it
 }
 
-// Add takes the next piece of the text. If the text now ends in a repetition that
-// exceeds the limits, it returns the repeated unit and how often it came. How the
-// text is cut into pieces does not matter.
-func (d *Detector) Add(text string) (unit string, times int) {
+// Add takes the next piece of the text; slow says that the text has been coming
+// for long. If the text now ends in a repetition that exceeds the limits, Add
+// returns the repeated unit and how often it came. How the text is cut into pieces
+// does not matter.
+func (d *Detector) Add(text string, slow bool) (unit string, times int) {
 	for text != "" {
 		n := min(step-d.grown, len(text))
 		d.tail = append(d.tail, text[:n]...)
@@ -58,60 +64,74 @@ func (d *Detector) Add(text string) (unit string, times int) {
 		}
 		d.grown = 0
 		d.checks++
-		if unit, times = d.check(); times > 0 {
+		d.look()
+		if unit, times = d.exceeds(slow); times > 0 {
 			return unit, times
 		}
-		if keep := d.Limits.Bytes + 2*longestUnit; len(d.tail) > 2*keep {
-			d.tail = append(d.tail[:0], d.tail[len(d.tail)-keep:]...)
+		if len(d.tail) > 2*kept {
+			d.tail = append(d.tail[:0], d.tail[len(d.tail)-kept:]...)
 		}
 	}
 	return "", 0
 }
 
-func (d *Detector) check() (unit string, times int) {
-	unit, times = ending(d.tail, longestSymbols)
-	if times == 0 && d.checks%steps == 0 {
-		unit, times = ending(d.tail, longestUnit)
+// look finds the unit in which the text ends, or sees whether the known one goes
+// on.
+func (d *Detector) look() {
+	if n := len(d.tail); d.unit > 0 && bytes.Equal(d.tail[n-step:], d.tail[n-step-d.unit:n-d.unit]) {
+		d.run += step
+		return
 	}
+	d.unit, d.run = ending(d.tail, longestSymbols)
+	if d.unit == 0 && d.checks%steps == 0 {
+		d.unit, d.run = ending(d.tail, longestUnit)
+	}
+}
+
+func (d *Detector) exceeds(slow bool) (unit string, times int) {
+	if d.unit == 0 || d.run < fewest*d.unit {
+		return "", 0
+	}
+	unit, times = string(d.tail[len(d.tail)-d.unit:]), d.run/d.unit
 	switch {
-	case times < fewest:
 	case times >= d.Limits.Symbols && len(unit) <= longestSymbols && onlySymbols(unit):
-		return unit, times
-	case times*len(unit) >= d.Limits.Bytes:
-		return unit, times
+	case d.run >= d.Limits.Bytes:
+	case d.run >= d.Limits.SlowBytes && slow:
+	default:
+		return "", 0
 	}
-	return "", 0
+	return unit, times
 }
 
 // Shorten leaves a few of the repetitions at the end of a text.
 func Shorten(text string) string {
 	const shown = 3
-	unit, times := ending([]byte(text), longestSymbols)
-	if times == 0 {
-		unit, times = ending([]byte(text), longestUnit)
+	unit, run := ending([]byte(text), longestSymbols)
+	if unit == 0 {
+		unit, run = ending([]byte(text), longestUnit)
 	}
-	if times <= shown {
+	if unit == 0 || run/unit <= shown {
 		return text
 	}
-	return text[:len(text)-(times-shown)*len(unit)]
+	return text[:len(text)-(run/unit-shown)*unit]
 }
 
-// ending returns the shortest unit of at most longest bytes that the text ends
-// in more than once, and how often. It looks only at texts of at least twice the
-// longest unit, so that the unit is certain.
-func ending(text []byte, longest int) (unit string, times int) {
+// ending returns the length of the shortest unit of at most longest bytes that the
+// text ends in more than once, and how many bytes repeat it. It looks only at texts
+// of at least twice the longest unit, so that the unit is certain.
+func ending(text []byte, longest int) (unit, run int) {
 	if len(text) < 2*longest {
-		return "", 0
+		return 0, 0
 	}
 	p := period(text[len(text)-2*longest:])
 	if p > longest {
-		return "", 0
+		return 0, 0
 	}
-	run := p
+	run = p
 	for run < len(text) && text[len(text)-1-run] == text[len(text)-1-run+p] {
 		run++
 	}
-	return string(text[len(text)-p:]), run / p
+	return p, run
 }
 
 // period returns the length of the shortest unit that the whole text repeats; its

@@ -11,11 +11,11 @@ import (
 
 // found reads a text in pieces of a size and returns after how many bytes it was
 // stopped, -1 for never.
-func found(l repetition.Limits, text string, size int) (at int, unit string) {
+func found(l repetition.Limits, text string, size int, slow bool) (at int, unit string) {
 	d := repetition.Detector{Limits: l}
 	for i := 0; i < len(text); i += size {
 		end := min(i+size, len(text))
-		if unit, times := d.Add(text[i:end]); times > 0 {
+		if unit, times := d.Add(text[i:end], slow); times > 0 {
 			return end, unit
 		}
 	}
@@ -39,16 +39,16 @@ func TestEndlessRepetitionsAreFound(t *testing.T) {
 		"a picture":        {"Yes ", "😀", 8 << 10},
 		"rules":            {"", "----------\n", 16 << 10},
 		"empty rows":       {"| a | b |\n", "|   |   |\n", 16 << 10},
-		"a letter":         {"A", "a", 40 << 10},
-		"a word":           {"I am ", "very ", 40 << 10},
-		"a foreign letter": {"", "é\n", 40 << 10},
-		"a sentence":       {"First things first.\n", "I will now look at the file. ", 40 << 10},
-		"a paragraph":      {"Hm.\n", paragraph, 40 << 10},
-		"two kilobytes":    {"Hm.\n", strings.Repeat(paragraph, 7)[:2000] + "!", 40 << 10},
+		"a letter":         {"A", "a", 9 << 10},
+		"a word":           {"I am ", "very ", 9 << 10},
+		"a foreign letter": {"", "é\n", 9 << 10},
+		"a sentence":       {"First things first.\n", "I will now look at the file. ", 9 << 10},
+		"a paragraph":      {"Hm.\n", paragraph, 14 << 10},
+		"two kilobytes":    {"Hm.\n", strings.Repeat(paragraph, 7)[:2000] + "!", 24 << 10},
 	} {
 		for _, size := range []int{1, 7, 4096, 1 << 20} {
-			at, unit := found(repetition.Text, endless(tt.start, tt.unit), size)
-			if at < 0 || at > max(tt.most, size) {
+			at, unit := found(repetition.Text, endless(tt.start, tt.unit), size, true)
+			if at < 0 || at > tt.most+size {
 				t.Errorf("%s in pieces of %d: found after %d bytes: %q", name, size, at, unit)
 			}
 			if len(unit) != len(tt.unit) {
@@ -56,8 +56,18 @@ func TestEndlessRepetitionsAreFound(t *testing.T) {
 			}
 		}
 	}
-	if at, _ := found(repetition.Arguments, endless(`{"content":"`, `-\n`), 100); at < 0 || at > 72<<10 {
-		t.Errorf("arguments: found after %d bytes", at)
+	for _, tt := range []struct {
+		limits    repetition.Limits
+		slow      bool
+		from, end int
+	}{
+		{repetition.Text, false, 512 << 10, 520 << 10},
+		{repetition.Arguments, false, 512 << 10, 520 << 10},
+		{repetition.Arguments, true, 32 << 10, 40 << 10},
+	} {
+		if at, _ := found(tt.limits, endless(`{"content":"`, `-\n`), 100, tt.slow); at < tt.from || at > tt.end {
+			t.Errorf("slow %v: found after %d bytes", tt.slow, at)
+		}
 	}
 }
 
@@ -82,10 +92,10 @@ func TestLongTextsThatRepeatThemselvesAreWhole(t *testing.T) {
 		"a box":                  strings.Repeat("#", 200) + "\n" + art.String() + strings.Repeat("#", 200),
 		"noise":                  random.String(),
 		"a line":                 "Title\n" + strings.Repeat("=", 500) + "\ntext\n" + strings.Repeat("-", 900),
-		"zeros":                  "[" + strings.Repeat("0, ", 5000) + "0]",
+		"zeros":                  "[" + strings.Repeat("0, ", 100_000) + "0]",
 		"zeros on lines":         "[\n" + strings.Repeat("    0,\n", 4000) + "    0\n]",
 		"a matrix of zeros":      "[\n" + strings.Repeat(row, 28) + "]",
-		"a word, many times":     strings.Repeat("I must not talk in class.\n", 1000),
+		"a word, many times":     strings.Repeat("I must not talk in class.\n", 10_000),
 		"base64 of nothing":      strings.Repeat("A", 20000),
 		"empty lines":            "a" + strings.Repeat("\n", 200) + "b",
 		"the same paragraph":     strings.Repeat(strings.Repeat("word ", 500)+"\n", 8),
@@ -93,16 +103,27 @@ func TestLongTextsThatRepeatThemselvesAreWhole(t *testing.T) {
 		"many small repetitions": strings.Repeat(strings.Repeat("-\n", 300)+"text\n", 10),
 	} {
 		for _, size := range []int{1, 1000, 1 << 20} {
-			if at, unit := found(repetition.Text, text, size); at >= 0 {
+			if at, unit := found(repetition.Text, text, size, false); at >= 0 {
 				t.Errorf("%s was stopped after %d of %d bytes: %q", name, at, len(text), unit)
 			}
-			if at, unit := found(repetition.Arguments, text, size); at >= 0 {
+			if at, unit := found(repetition.Arguments, text, size, false); at >= 0 {
 				t.Errorf("%s as arguments was stopped after %d bytes: %q", name, at, unit)
 			}
 		}
 	}
-	if at, _ := found(repetition.Arguments, "["+strings.Repeat("0, ", 20000)+"0]", 100); at >= 0 {
-		t.Errorf("20,000 zeros in arguments were stopped after %d bytes", at)
+	for name, text := range map[string]string{
+		"two thousand zeros": "[" + strings.Repeat("0, ", 2000) + "0]",
+		"400 equal rows":     "| a | b |\n|---|---|\n" + strings.Repeat("| 0 | 0 |\n", 400),
+		"a table":            table.String(),
+		"a log":              log.String(),
+		"a box":              art.String()[:6000],
+	} {
+		if at, unit := found(repetition.Text, text, 10, true); at >= 0 {
+			t.Errorf("%s, slowly, was stopped after %d of %d bytes: %q", name, at, len(text), unit)
+		}
+	}
+	if at, _ := found(repetition.Arguments, "["+strings.Repeat("0, ", 10000)+"0]", 100, true); at >= 0 {
+		t.Errorf("10,000 zeros in arguments were stopped after %d bytes", at)
 	}
 }
 
@@ -127,7 +148,7 @@ func BenchmarkDetector(b *testing.B) {
 	for b.Loop() {
 		d := repetition.Detector{Limits: repetition.Text}
 		for i := 0; i < len(text); i += 4 {
-			d.Add(text[i:min(i+4, len(text))])
+			d.Add(text[i:min(i+4, len(text))], false)
 		}
 	}
 }

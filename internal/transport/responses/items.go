@@ -122,7 +122,8 @@ func (w *writer) asked(msg hermes.Message) error {
 func (w *writer) said(msg hermes.Message, answered []bool) error {
 	text := msg.Text()
 	words := strings.TrimSpace(text) != ""
-	if !words && !slices.Contains(answered, true) {
+	said := words || slices.ContainsFunc(msg.Reasoning, isCommentary)
+	if !said && !slices.Contains(answered, true) {
 		w.message("assistant", "output_text", base.NoText, "")
 		return nil
 	}
@@ -165,6 +166,11 @@ func (w *writer) result(msg hermes.Message) error {
 	base.Text(w.b, cmp.Or(msg.Text(), base.NoOutput))
 	w.b.WriteByte('}')
 	return nil
+}
+
+// isCommentary reports a text before the answer, which needs no other text after it.
+func isCommentary(t hermes.Reasoning) bool {
+	return t.Protocol == protocolName && t.Signature == commentary
 }
 
 // thought writes the service's own reasoning, in its order. Reasoning without its
