@@ -83,6 +83,8 @@ type Delta struct {
 	Reset string
 	// Notice tells the user what the call is waiting for.
 	Notice string
+	// Warning tells the user what is wrong, although the call goes on.
+	Warning string
 	// Model names the model that answers from here on, if it is not the
 	// requested one.
 	Model string

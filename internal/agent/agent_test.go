@@ -766,6 +766,15 @@ func TestResetDiscardsTheText(t *testing.T) {
 	}
 }
 
+func TestWarningsOfTheModelAreShown(t *testing.T) {
+	t.Parallel()
+	events, _, done := play(t, t.Context(), turn(says(append([]hermes.Delta{{Warning: "no tools"}}, words("ok")...)), toolTable{}))
+	shown := slices.ContainsFunc(events, func(e hermes.Event) bool { return e == hermes.Notice{Level: hermes.NoticeWarning, Text: "no tools"} })
+	if !shown || done.Text != "ok" {
+		t.Errorf("shown %v, text %q", shown, done.Text)
+	}
+}
+
 // finisher is a toolTable that processes whole batches.
 type finisher struct {
 	toolTable

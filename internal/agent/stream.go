@@ -157,6 +157,8 @@ func (s *stream) take(d hermes.Delta) {
 		s.emit(hermes.Reset{Reason: d.Reset})
 	case d.Notice != "":
 		s.notice(hermes.NoticeWaiting, d.Notice)
+	case d.Warning != "":
+		s.notice(hermes.NoticeWarning, d.Warning)
 	case d.Call != nil:
 		s.answer.Add(d)
 		s.reportCall(d.Call)

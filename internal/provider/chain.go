@@ -33,6 +33,7 @@ func (c *Catalogue) single(ch choice, transport func(hermes.Key) hermes.Model) h
 			c.findWindow(ch),  // remembers the context length that a refusal shows
 			c.repair(ch),      // changes what the service refuses, and retries
 			c.boundAnswer(ch), // keeps an answer within the window
+			c.watchTools(ch),  // warns of a server that leaves out the tools
 			c.cfg.Meter,       // books every attempt
 		}
 		return stack(inner, transport(key))

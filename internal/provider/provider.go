@@ -151,6 +151,7 @@ type Catalogue struct {
 	found    []found             // local servers that answered
 	asked    map[string][]string // models of the user's own servers, by address
 	reported bool                // Note was called
+	judged   map[string]bool     // models whose tools were looked for
 }
 
 // New returns a catalogue. It does no I/O; it fails if a proxy setting is

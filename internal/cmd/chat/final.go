@@ -8,25 +8,24 @@ import (
 	"hermes/internal/tui"
 )
 
-// final prints only the final text. If standard error is a terminal, it also
-// shows there what the run waits for.
+// final prints only the final text. Warnings go to standard error; if that is a
+// terminal, so does what the run waits for.
 func (o *Options) final() tui.Printer {
 	p := tui.NewFinalPrinter(o.IO.Out)
-	if !terminal(o.IO.Err) {
-		return p
-	}
-	return waiting{p, o.IO.Err}
+	return noting{p, o.IO.Err, terminal(o.IO.Err)}
 }
 
-// waiting is a printer that also prints waiting notices to notes.
-type waiting struct {
+// noting is a printer that also prints warnings to notes, and what the run waits
+// for if waiting is set.
+type noting struct {
 	tui.Printer
-	notes io.Writer
+	notes   io.Writer
+	waiting bool
 }
 
 // Event takes the events of a turn in order.
-func (w waiting) Event(e hermes.Event) {
-	if n, ok := e.(hermes.Notice); ok && n.Level == hermes.NoticeWaiting {
+func (w noting) Event(e hermes.Event) {
+	if n, ok := e.(hermes.Notice); ok && (n.Level == hermes.NoticeWarning || n.Level == hermes.NoticeWaiting && w.waiting) {
 		fmt.Fprintln(w.notes, "hermes:", n.Text)
 	}
 	w.Printer.Event(e)
