@@ -116,7 +116,7 @@ func TestModelsLlamaCallsATool(t *testing.T) {
 // TestModelsLlamaOverflow fills a small window. The conversation must be shortened and go
 // on; a single message that cannot fit must be refused in plain words.
 func TestModelsLlamaOverflow(t *testing.T) {
-	address := llama(t, true, "-c", "2048", "-n", "48")
+	address := llama(t, true, "-c", "2048", "-n", "16")
 	p := between(t, func() string { return address }, nil)
 	h := newHome(t, p.url+"/v1", "k")
 	text := "Remember this: " + strings.Repeat("the red fox runs over the hill and the blue bird sings in the tree. ", 30)
