@@ -159,7 +159,8 @@ func TestKeptHomeIsShownWhole(t *testing.T) {
 		{"spend-day.json", "spend --json --days 36500 --by day", []string{"since", "caps"}},
 		{"spend-purpose.json", "spend --json --days 36500 --by purpose", []string{"since", "caps"}},
 		{"spend-session.json", "spend --json --days 36500 --by session", []string{"since", "caps"}},
-		{"insights.json", "insights --json --days 36500", []string{"since"}},
+		// 0.1.0 counted a branch's copied messages again, and gave a model what another one answered.
+		{"insights.json", "insights --json --days 36500", []string{"since", "messages", "turns", "tool_calls", "usage", "tokens", "by_model", "tools"}},
 		{"config.json", "config show --json", nil},
 		{"config-work.json", "-p work config show --json", nil},
 		{"auth.json", "auth list --json", []string{"state", "reason", "rests_until"}},
@@ -175,6 +176,31 @@ func TestKeptHomeIsShownWhole(t *testing.T) {
 				t.Errorf("hermes %s (-version 0.1.0 +now):\n%s", tt.command, d)
 			}
 		})
+	}
+}
+
+// TestKeptHomeAddsUp: insights counts each model call of the ledger once, and no
+// message that a branch has copied.
+func TestKeptHomeAddsUp(t *testing.T) {
+	t.Parallel()
+	p := withKeptHome(t)
+	type usage = map[string]float64
+	insights := into[struct {
+		Messages, Turns, Tokens int
+		ToolCalls               int `json:"tool_calls"`
+		Usage                   usage
+	}](t, p.must("insights", "--json", "--days", "36500"))
+	spent := into[struct {
+		Total struct {
+			Tokens int
+			Usage  usage
+		}
+	}](t, expected(t, "spend-model.json"))
+	if insights.Tokens != spent.Total.Tokens || !cmp.Equal(insights.Usage, spent.Total.Usage) {
+		t.Errorf("insights: %d tokens, %v; the ledger: %d, %v", insights.Tokens, insights.Usage, spent.Total.Tokens, spent.Total.Usage)
+	}
+	if insights.Messages == 0 || insights.Messages > 106 { // of 125 rows the branch has copied 19
+		t.Errorf("%d messages", insights.Messages)
 	}
 }
 

@@ -23,8 +23,8 @@ const (
 	// inWindow selects sessions by an index; a source of "" means every source.
 	inWindow = `coalesce(s.active, s.started) >= ? AND (? = '' OR s.source = ?)`
 	// happened selects messages of the period. What a compaction has inserted
-	// only repeats others.
-	happened = `m.at >= ? AND m.place IS NULL`
+	// only repeats others, and so do the messages with which a branch begins.
+	happened = `m.at >= ? AND m.place IS NULL AND NOT (s.parent IS NOT NULL AND m.at < s.started)`
 )
 
 // activeSessions counts the sessions that began in the period or have messages of

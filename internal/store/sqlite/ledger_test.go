@@ -67,6 +67,10 @@ func TestActivityOfAPeriod(t *testing.T) {
 	used("chat", "web_search", 2, false, now)
 	used("imported", "terminal", 1, false, before) // no call of it is in the ledger
 	used("imported", "terminal", 2, false, now)
+	if err := s.CreateSession(t.Context(), hermes.Session{ID: "branch", Parent: "chat", Platform: "telegram", Model: "p:b", Started: now.Add(time.Hour)}); err != nil {
+		t.Fatal(err)
+	}
+	used("branch", "terminal", 1, false, now) // copied from its parent
 	if _, err := s.Compact(t.Context(), hermes.Lease{Session: "chat"}, hermes.Compaction{
 		Hide: []int64{5, 6}, Insert: []hermes.Insertion{{At: 5, Message: hermes.UserText("a summary")}},
 	}); err != nil {
@@ -77,12 +81,12 @@ func TestActivityOfAPeriod(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := hermes.Active{
-		Sessions: 4, Messages: 10, Calls: 5, Turns: 5, Usage: hermes.Usage{Input: 10 + 3 + 7 + 900, Output: 3, Calls: 4},
-		ByPlatform: map[string]int{"cli": 3, "telegram": 1},
+		Sessions: 5, Messages: 10, Calls: 5, Turns: 5, Usage: hermes.Usage{Input: 10 + 3 + 7 + 900, Output: 3, Calls: 4},
+		ByPlatform: map[string]int{"cli": 3, "telegram": 2},
 		ByModel: map[string]hermes.ModelActivity{
 			"p:a":    {Sessions: 2, Usage: hermes.Usage{Input: 10, Output: 1, Calls: 1}},
 			"p:side": {Usage: hermes.Usage{Input: 3, Output: 1, Calls: 1}},
-			"p:b":    {Sessions: 1, Usage: hermes.Usage{Input: 7, Output: 1, Calls: 1}},
+			"p:b":    {Sessions: 2, Usage: hermes.Usage{Input: 7, Output: 1, Calls: 1}},
 			"p:c":    {Sessions: 1, Usage: hermes.Usage{Input: 900, Calls: 1}},
 		},
 		Tools: []hermes.ToolActivity{{Name: "terminal", Calls: 3}, {Name: "read_file", Calls: 1, Failed: 1}, {Name: "web_search", Calls: 1}},
