@@ -19,22 +19,14 @@ type endless struct {
 	now func() time.Time
 }
 
-// slowAfter is how long an answer may come before less repetition is too much.
-const slowAfter = time.Minute
-
 func (m *endless) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
 	return func(yield func(hermes.Delta, error) bool) {
 		var seen repetitions
-		var began time.Time
 		for d, err := range m.Model.Stream(ctx, r) {
 			if !yield(d, err) || err != nil {
 				return
 			}
-			now := m.now()
-			if began.IsZero() {
-				began = now
-			}
-			if err := seen.take(d, now.Sub(began) > slowAfter); err != nil {
+			if err := seen.take(d, m.now()); err != nil {
 				err.Provider, err.Model, _ = strings.Cut(m.ID(), ":")
 				yield(hermes.Delta{}, err)
 				return
@@ -50,16 +42,16 @@ type repetitions struct {
 	arguments      map[int]*repetition.Detector // by call
 }
 
-func (s *repetitions) take(d hermes.Delta, slow bool) *hermes.ModelError {
+func (s *repetitions) take(d hermes.Delta, now time.Time) *hermes.ModelError {
 	switch {
 	case d.Reset != "":
 		*s = repetitions{}
 	case d.Text != "":
 		s.text.Limits = repetition.Text
-		return repeats("answer", &s.text, d.Text, slow)
+		return repeats("answer", &s.text, d.Text, now)
 	case d.Reasoning != "":
 		s.thinking.Limits = repetition.Text
-		return repeats("thinking", &s.thinking, d.Reasoning, slow)
+		return repeats("thinking", &s.thinking, d.Reasoning, now)
 	case d.Call != nil && d.Call.Arguments != "":
 		a := s.arguments[d.Call.Index]
 		if a == nil {
@@ -69,14 +61,14 @@ func (s *repetitions) take(d hermes.Delta, slow bool) *hermes.ModelError {
 			a = &repetition.Detector{Limits: repetition.Arguments}
 			s.arguments[d.Call.Index] = a
 		}
-		return repeats("tool call", a, d.Call.Arguments, slow)
+		return repeats("tool call", a, d.Call.Arguments, now)
 	}
 	return nil
 }
 
-func repeats(what string, in *repetition.Detector, text string, slow bool) *hermes.ModelError {
+func repeats(what string, in *repetition.Detector, text string, now time.Time) *hermes.ModelError {
 	const shown = 40
-	unit, times := in.Add(text, slow)
+	unit, times := in.Add(text, now)
 	if times == 0 {
 		return nil
 	}

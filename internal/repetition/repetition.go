@@ -10,6 +10,7 @@ package repetition
 import (
 	"bytes"
 	"strings"
+	"time"
 	"unicode"
 )
 
@@ -19,15 +20,19 @@ type Limits struct {
 	// may be repeated, such as "-\n".
 	Symbols int
 	// Bytes is how long a repetition of any unit of at most 3,200 bytes may be.
-	// SlowBytes holds for a text that comes slowly: a model that repeats 8 KB for
-	// minutes is stuck, while a fast one may well write a large table.
+	// SlowBytes holds for a repetition that has gone on for more than SlowAfter: a
+	// model that repeats 8 KB for minutes is stuck, while a fast one may well write
+	// a large table.
 	Bytes, SlowBytes int
 }
+
+// SlowAfter is how long a repetition may go on before Limits.SlowBytes holds for it.
+const SlowAfter = time.Minute
 
 // The limits of what a model writes.
 var (
 	Text      = Limits{Symbols: 1000, Bytes: 512 << 10, SlowBytes: 8 << 10}
-	Arguments = Limits{Symbols: 8000, Bytes: 512 << 10, SlowBytes: 32 << 10} // often whole files
+	Arguments = Limits{Symbols: 8000, Bytes: 512 << 10, SlowBytes: 64 << 10} // often whole files: 5,000 lines of zeros are 50 KB
 )
 
 const (
@@ -46,15 +51,16 @@ type Detector struct {
 	tail   []byte
 	grown  int // bytes since the last check
 	checks int
-	unit   int // the length of the unit in which the text ended at the last check, 0 for none
-	run    int // how many bytes at the end repeated it
+	unit   int       // the length of the unit in which the text ended at the last check, 0 for none
+	run    int       // how many bytes at the end repeated it
+	since  time.Time // when the run was found
 }
 
-// Add takes the next piece of the text; slow says that the text has been coming
-// for long. If the text now ends in a repetition that exceeds the limits, Add
-// returns the repeated unit and how often it came. How the text is cut into pieces
-// does not matter.
-func (d *Detector) Add(text string, slow bool) (unit string, times int) {
+// Add takes the next piece of the text, which came now. If the text now ends in a
+// repetition that exceeds the limits, Add returns the repeated unit and how often it
+// came. What came before the repetition, and how long that took, does not matter, nor
+// how the text is cut into pieces.
+func (d *Detector) Add(text string, now time.Time) (unit string, times int) {
 	for text != "" {
 		n := min(step-d.grown, len(text))
 		d.tail = append(d.tail, text[:n]...)
@@ -64,8 +70,8 @@ func (d *Detector) Add(text string, slow bool) (unit string, times int) {
 		}
 		d.grown = 0
 		d.checks++
-		d.look()
-		if unit, times = d.exceeds(slow); times > 0 {
+		d.look(now)
+		if unit, times = d.exceeds(now); times > 0 {
 			return unit, times
 		}
 		if len(d.tail) > 2*kept {
@@ -77,7 +83,7 @@ func (d *Detector) Add(text string, slow bool) (unit string, times int) {
 
 // look finds the unit in which the text ends, or sees whether the known one goes
 // on.
-func (d *Detector) look() {
+func (d *Detector) look(now time.Time) {
 	if n := len(d.tail); d.unit > 0 && bytes.Equal(d.tail[n-step:], d.tail[n-step-d.unit:n-d.unit]) {
 		d.run += step
 		return
@@ -86,9 +92,10 @@ func (d *Detector) look() {
 	if d.unit == 0 && d.checks%steps == 0 {
 		d.unit, d.run = ending(d.tail, longestUnit)
 	}
+	d.since = now
 }
 
-func (d *Detector) exceeds(slow bool) (unit string, times int) {
+func (d *Detector) exceeds(now time.Time) (unit string, times int) {
 	if d.unit == 0 || d.run < fewest*d.unit {
 		return "", 0
 	}
@@ -96,7 +103,7 @@ func (d *Detector) exceeds(slow bool) (unit string, times int) {
 	switch {
 	case times >= d.Limits.Symbols && len(unit) <= longestSymbols && onlySymbols(unit):
 	case d.run >= d.Limits.Bytes:
-	case d.run >= d.Limits.SlowBytes && slow:
+	case d.run >= d.Limits.SlowBytes && now.Sub(d.since) > SlowAfter:
 	default:
 		return "", 0
 	}

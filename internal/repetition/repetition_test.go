@@ -5,17 +5,22 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"hermes/internal/repetition"
 )
 
 // found reads a text in pieces of a size and returns after how many bytes it was
-// stopped, -1 for never.
+// stopped, -1 for never. A slow text takes an hour for each piece.
 func found(l repetition.Limits, text string, size int, slow bool) (at int, unit string) {
 	d := repetition.Detector{Limits: l}
+	now := time.Unix(0, 0)
 	for i := 0; i < len(text); i += size {
 		end := min(i+size, len(text))
-		if unit, times := d.Add(text[i:end], slow); times > 0 {
+		if slow {
+			now = now.Add(time.Hour)
+		}
+		if unit, times := d.Add(text[i:end], now); times > 0 {
 			return end, unit
 		}
 	}
@@ -63,7 +68,7 @@ func TestEndlessRepetitionsAreFound(t *testing.T) {
 	}{
 		{repetition.Text, false, 512 << 10, 520 << 10},
 		{repetition.Arguments, false, 512 << 10, 520 << 10},
-		{repetition.Arguments, true, 32 << 10, 40 << 10},
+		{repetition.Arguments, true, 64 << 10, 72 << 10},
 	} {
 		if at, _ := found(tt.limits, endless(`{"content":"`, `-\n`), 100, tt.slow); at < tt.from || at > tt.end {
 			t.Errorf("slow %v: found after %d bytes", tt.slow, at)
@@ -122,8 +127,44 @@ func TestLongTextsThatRepeatThemselvesAreWhole(t *testing.T) {
 			t.Errorf("%s, slowly, was stopped after %d of %d bytes: %q", name, at, len(text), unit)
 		}
 	}
-	if at, _ := found(repetition.Arguments, "["+strings.Repeat("0, ", 10000)+"0]", 100, true); at >= 0 {
-		t.Errorf("10,000 zeros in arguments were stopped after %d bytes", at)
+	for name, text := range map[string]string{
+		"10,000 zeros":     "[" + strings.Repeat("0, ", 10000) + "0]",
+		"5,000 equal rows": `{"path":"a.csv","content":"a,b,c,d\n` + strings.Repeat(`0,0,0,0\n`, 5000) + `"}`,
+		"5,000 table rows": `{"path":"a.md","content":"` + strings.Repeat(`| 0 | 0 |\n`, 5000) + `"}`,
+	} {
+		if at, _ := found(repetition.Arguments, text, 100, true); at >= 0 {
+			t.Errorf("%s in slow arguments were stopped after %d bytes", name, at)
+		}
+	}
+}
+
+// TestOnlyTheRepetitionMustBeSlow has an answer that takes long before a large table
+// comes fast.
+func TestOnlyTheRepetitionMustBeSlow(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(0, 0)
+	for _, limits := range []repetition.Limits{repetition.Text, repetition.Arguments} {
+		d := repetition.Detector{Limits: limits}
+		for i := range 1000 {
+			now = now.Add(time.Second)
+			d.Add(fmt.Sprintf("Row %d is about something else. ", i), now)
+		}
+		row, slow := "| 0 | 0 |\n", 0
+		for range 2 * limits.SlowBytes / len(row) {
+			now = now.Add(time.Millisecond)
+			if unit, times := d.Add(row, now); times > 0 {
+				t.Fatalf("a fast table was stopped: %q %d times", unit, times)
+			}
+		}
+		now = now.Add(repetition.SlowAfter)
+		for ; slow < 100; slow++ {
+			if _, times := d.Add(row, now); times > 0 {
+				break
+			}
+		}
+		if slow == 100 {
+			t.Error("a repetition that goes on for a minute was not stopped")
+		}
 	}
 }
 
@@ -148,7 +189,7 @@ func BenchmarkDetector(b *testing.B) {
 	for b.Loop() {
 		d := repetition.Detector{Limits: repetition.Text}
 		for i := 0; i < len(text); i += 4 {
-			d.Add(text[i:min(i+4, len(text))], false)
+			d.Add(text[i:min(i+4, len(text))], time.Time{})
 		}
 	}
 }
