@@ -172,8 +172,15 @@ func (m *retrying) fits(r *hermes.Request) bool {
 // refusedWrongly reports a service that calls a request too long, or its body too
 // large, that is far from it. Such a refusal often passes.
 func (m *retrying) refusedWrongly(e *hermes.ModelError, r *hermes.Request) bool {
-	const small = 256 << 10 // bytes, which every service takes
-	return e.Compress && !e.Retry && farBelow(base.Estimate(r), m.window()) && base.Size(r) < small
+	const small = 256 << 10 // bytes, which every service takes and no price tier begins below
+	if !e.Compress || e.Retry || base.Size(r) >= small {
+		return false
+	}
+	switch e.Class {
+	case hermes.ClassPayloadTooLarge, hermes.ClassLongContextTier:
+		return true
+	}
+	return farBelow(base.Estimate(r), m.window())
 }
 
 // counted adds to a failure how many attempts in a row ended with it.

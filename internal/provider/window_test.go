@@ -162,12 +162,18 @@ func TestTooLongIsDoubted(t *testing.T) {
 		w.WriteHeader(http.StatusBadRequest)
 		fmt.Fprint(w, said("prompt is too long"))
 	}
+	tier := func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusTooManyRequests)
+		fmt.Fprint(w, said("Extra usage is required for long context requests"))
+	}
 	for _, tt := range []struct {
 		name           string
 		window, tokens int
 		steps          []http.HandlerFunc
 		failed         bool
 	}{
+		{"a small body that is too large, of an unknown window", 0, 5000, []http.HandlerFunc{fails(413, ""), says("ok")}, false},
+		{"the tier of long requests, of an unknown window", 0, 5000, []http.HandlerFunc{tier, says("ok")}, false},
 		{"it passes", 100_000, 10_000, []http.HandlerFunc{refuses, says("ok")}, false},
 		{"it stays", 100_000, 10_000, []http.HandlerFunc{refuses, refuses}, true},
 		{"tiny, of an unknown window", 0, 1000, []http.HandlerFunc{refuses, says("ok")}, false},
