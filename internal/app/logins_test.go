@@ -175,3 +175,49 @@ func TestALoginOfAnotherProgramAnswers(t *testing.T) {
 		t.Errorf("sent %q, want %q", keys, want)
 	}
 }
+
+// TestALoginOfAnotherProgramGoesToItsServiceOnly sets another address in each way: the
+// login is not sent there.
+func TestALoginOfAnotherProgramGoesToItsServiceOnly(t *testing.T) {
+	t.Parallel()
+	const other = "https://other.invalid"
+	for name, tt := range map[string]struct {
+		config string
+		env    map[string]string
+	}{
+		"the entry's address": {"providers: {anthropic: {base_url: '" + other + "'}}\n", nil},
+		"model.base_url":      {"model: {provider: anthropic, default: claude-sonnet-4-6, base_url: '" + other + "'}\n", nil},
+		"a variable":          {"", map[string]string{"ANTHROPIC_BASE_URL": other}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, user := t.TempDir(), t.TempDir()
+			if err := os.MkdirAll(filepath.Join(user, ".claude"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			writeFile(t, filepath.Join(user, ".claude", ".credentials.json"), fmt.Sprintf(`{"claudeAiOauth":{"accessToken":"sk-ant-oat01-canary","expiresAt":%d}}`, time.Now().Add(time.Hour).UnixMilli()))
+			writeFile(t, filepath.Join(dir, "config.yaml"), "agent: {api_max_retries: 0}\n"+tt.config)
+			a := app.New(app.Options{Home: dir, Getenv: func(name string) string {
+				if name == "HOME" {
+					return user
+				}
+				return tt.env[name]
+			}})
+			t.Cleanup(func() { a.Close() })
+			_, pool, err := a.Pool("anthropic")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := pool.Add(t.Context(), credential.New{Program: "claude-code"}); err != nil {
+				t.Fatal(err)
+			}
+			ref := "anthropic:claude-sonnet-4-6"
+			if strings.HasPrefix(tt.config, "model:") {
+				ref = "" // the settings of the section model are for its model
+			}
+			if _, err := askModel(t, a, ref); err == nil || !strings.Contains(err.Error(), "not sent to other.invalid") {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}

@@ -19,6 +19,7 @@ type Pool struct {
 	name  string
 	given []record // from the environment and the settings
 	sh    *shared
+	own   bool // without logins of other programs
 }
 
 // shared is the state that all views of one pool share in this process.
@@ -141,6 +142,9 @@ func (p *Pool) records() []record {
 	all := make([]record, 0, len(stored)+len(p.given))
 	for _, r := range stored {
 		if program, ok := programOf(r.source); ok {
+			if p.own {
+				continue
+			}
 			token, _ := p.s.takeOver(program) // an error comes again when it is lent
 			all = append(all, r.owned(token))
 			continue

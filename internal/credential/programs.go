@@ -279,6 +279,15 @@ func (s *Store) byKeychain(p Program) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
+// WithoutPrograms is the pool for a server that is not the service's own, such as a
+// proxy: the user has consented to the use of another program's login for its service
+// only, so it is not lent there.
+func (p *Pool) WithoutPrograms() hermes.Keys {
+	own := *p
+	own.own = true
+	return &own
+}
+
 // Offer is a login of another program that the user may take over.
 type Offer struct {
 	Program

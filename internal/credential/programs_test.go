@@ -317,3 +317,28 @@ func TestALoginInTheKeychain(t *testing.T) {
 		t.Errorf("a login that is gone: %v", err)
 	}
 }
+
+// TestALoginOfAProgramIsNotLentElsewhere lends another credential instead, or none.
+func TestALoginOfAProgramIsNotLentElsewhere(t *testing.T) {
+	t.Parallel()
+	f := newForeign(t)
+	f.write(".claude/.credentials.json", claude("canary", f.now.Add(time.Hour)))
+	pool := f.store.Pool("anthropic", nil)
+	if _, err := pool.Add(t.Context(), credential.New{Program: "claude-code"}); err != nil {
+		t.Fatal(err)
+	}
+	own := pool.WithoutPrograms()
+	if k, err := own.Next(t.Context(), ""); own.Any() || err == nil || own.Spare(hermes.Key{}) {
+		t.Errorf("lent %v", k)
+	}
+	if _, err := pool.Add(t.Context(), credential.New{Secret: "sk-mine"}); err != nil {
+		t.Fatal(err)
+	}
+	if k, err := own.Next(t.Context(), ""); err != nil || k.Secret != "sk-mine" {
+		t.Errorf("lent %v, %v", k, err)
+	}
+	f.open()
+	if k, err := f.next("anthropic"); err != nil || k.Secret != "canary" {
+		t.Errorf("the reference is lost: %v, %v", k, err)
+	}
+}

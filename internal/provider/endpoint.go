@@ -24,7 +24,9 @@ type endpoint struct {
 	lacks  []string    // settings that its login still needs
 	argv   []string    // the program that answers, if it is one
 	absent string      // why that program cannot be started
-	custom Custom
+	// withheld says that there is only a login that must not go to this address.
+	withheld bool
+	custom   Custom
 }
 
 // endpoint returns the named service of the catalogue or of the section
@@ -110,6 +112,7 @@ func (c *Catalogue) settle(e endpoint) (endpoint, error) {
 	if c.cfg.Keys != nil {
 		e.keys = c.cfg.Keys(e.pool(), given)
 	}
+	e.withholdLogins()
 	return e, nil
 }
 
@@ -205,6 +208,9 @@ func (e endpoint) missing() string {
 		return ""
 	}
 	switch {
+	case e.withheld:
+		return fmt.Sprintf("provider %q has only the login of another program, which is for %s and is not sent to %s; remove that address from the settings and variables, or add a key for it with `hermes auth add %s`",
+			e.Name, hostOf(e.home), hostOf(e.BaseURL), e.id)
 	case e.custom.KeyEnv != "" && e.elsewhere():
 		return fmt.Sprintf("provider %q needs a key; set %s in your environment or in the .env file of the Hermes home, as providers.%s.key_env says", e.Name, e.custom.KeyEnv, cmp.Or(e.entry, e.Name))
 	case len(e.SignVars) > 0:

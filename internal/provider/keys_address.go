@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"hermes"
 	"hermes/internal/httpc"
 	"hermes/internal/redact"
 )
@@ -84,6 +85,18 @@ func (e endpoint) keyMayGo(section, by, address string) error {
 	}
 	return fmt.Errorf("%s.%s is a key for %s and is not sent to %s, which %s names; if it is meant for that server, set %s.base_url in config.yaml to its address",
 		section, field, hostOf(e.home), hostOf(address), by, section)
+}
+
+// withholdLogins keeps a login that was taken over from another program from every
+// server but the service's own, and those on the user's machine or network.
+func (e *endpoint) withholdLogins() {
+	pool, ok := e.keys.(interface{ WithoutPrograms() hermes.Keys })
+	if !ok || e.home == "" || isLocal(e.BaseURL) || sameServer(e.BaseURL, e.home) {
+		return
+	}
+	own := pool.WithoutPrograms()
+	e.withheld = e.keys.Any() && !own.Any()
+	e.keys = own
 }
 
 // sameServer reports whether two addresses have the same scheme, host and port.
