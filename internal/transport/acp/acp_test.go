@@ -318,6 +318,24 @@ func TestFailuresOfAProgram(t *testing.T) {
 	}
 }
 
+// TestAProgramMayTalkBeforeItReads has a long prompt and a program that writes much
+// before it reads that.
+func TestAProgramMayTalkBeforeItReads(t *testing.T) {
+	t.Parallel()
+	r := hello()
+	r.System = strings.Repeat("Be brief. ", 100_000)
+	if got, _, err := newProgram(t, "talks first").ask(t.Context(), r); err != nil || got.Text() != "Hello there." {
+		t.Errorf("%q, %v", got.Text(), err)
+	}
+	p := newProgram(t, "never listens")
+	if _, _, err := p.ask(t.Context(), r); err == nil {
+		t.Error("a program that never reads has answered")
+	}
+	if _, ended := p.received(); !ended {
+		t.Error("the program still runs")
+	}
+}
+
 func TestHowAnAnswerEnds(t *testing.T) {
 	t.Parallel()
 	for script, want := range map[string]hermes.Finish{"cut": hermes.FinishLength, "refuses": hermes.FinishFilter, "answers": hermes.FinishStop} {

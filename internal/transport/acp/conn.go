@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,6 +24,11 @@ const (
 	maxLine = 8 << 20
 	// maxErrors is how much of the program's error output is kept, in bytes.
 	maxErrors = 4 << 10
+	// maxOut is how many messages may wait until the program reads them.
+	maxOut = 64
+	// chunk is how much is written at once, in bytes: a program that reads slowly is
+	// given up only if it does not read that.
+	chunk = 32 << 10
 	// cancelTime is how long a program may take to end a cancelled answer.
 	cancelTime = time.Second
 )
@@ -51,13 +57,16 @@ const (
 	codeNeedsAuth = -32000
 )
 
-// conn is a running program. One goroutine uses it.
+// conn is a running program. One goroutine uses it. Another writes, since a program may
+// say something before it reads on.
 type conn struct {
 	process *proc.Process
 	program string
 	silence time.Duration
 	lines   chan []byte // closed when the output ends
 	out     *io.PipeReader
+	outbox  chan []byte
+	deaf    chan error    // why the program gets no more messages, at most one
 	gone    chan struct{} // closed with the connection
 	errs    *tail
 	serial  int
@@ -74,7 +83,8 @@ func (m *Model) start(ctx context.Context) (*conn, error) {
 		return nil, context.Cause(ctx)
 	}
 	read, write := io.Pipe()
-	c := &conn{program: m.cfg.Command[0], silence: m.silence(), lines: make(chan []byte), out: read, gone: make(chan struct{}), errs: &tail{}}
+	c := &conn{program: m.cfg.Command[0], silence: m.silence(), lines: make(chan []byte), out: read, errs: &tail{},
+		outbox: make(chan []byte, maxOut), deaf: make(chan error, 1), gone: make(chan struct{})}
 	process, err := proc.Start(context.WithoutCancel(ctx), proc.Command{
 		Path: m.cfg.Command[0], Args: m.cfg.Command[1:], Dir: m.cfg.Dir, Env: m.cfg.Env, OpenInput: true, Stdout: write, Stderr: c.errs,
 		Files: m.cfg.Files, Guard: m.cfg.Guard,
@@ -87,7 +97,8 @@ func (m *Model) start(ctx context.Context) (*conn, error) {
 		<-process.Done()
 		write.Close()
 	}()
-	go c.read() // ends with the output or the connection
+	go c.read()  // ends with the output or the connection
+	go c.write() // ends with the program or the connection
 	return c, nil
 }
 
@@ -95,8 +106,25 @@ func (m *Model) start(ctx context.Context) (*conn, error) {
 func (c *conn) close() {
 	close(c.gone)
 	c.out.Close()
-	_ = c.process.CloseInput()
 	c.process.Close()
+}
+
+// write passes messages on to the program.
+func (c *conn) write() {
+	for {
+		select {
+		case line := <-c.outbox:
+			for part := range slices.Chunk(line, chunk) {
+				if err := c.process.Input(part); err != nil {
+					c.deaf <- err
+					return
+				}
+			}
+		case <-c.gone:
+			_ = c.process.CloseInput()
+			return
+		}
+	}
 }
 
 // read passes lines on until the output ends.
@@ -138,6 +166,8 @@ func (c *conn) call(ctx context.Context, method string, params, result any) erro
 			}
 			done, stopped = nil, context.Cause(ctx)
 			c.cancel(silence)
+		case err := <-c.deaf:
+			return cmp.Or(stopped, c.ended(err))
 		case <-silence.C:
 			if stopped != nil {
 				return stopped
@@ -215,6 +245,7 @@ func (c *conn) serve(m message, cancelled bool) error {
 	return c.send(reply, nil)
 }
 
+// send hands a message to the writer.
 func (c *conn) send(m message, params any) error {
 	m.Version = "2.0"
 	if params != nil {
@@ -228,7 +259,12 @@ func (c *conn) send(m message, params any) error {
 	if err != nil {
 		return err
 	}
-	return c.process.Input(append(line, '\n'))
+	select {
+	case c.outbox <- append(line, '\n'):
+		return nil
+	default:
+		return errors.New("the process does not read its input")
+	}
 }
 
 // refused makes an error of the program's. One that needs a login says where.

@@ -87,6 +87,17 @@ func agent(script string) {
 				continue
 			}
 			say(`{"jsonrpc":"2.0","id":%s,"result":{"sessionId":"s1","models":{"currentModelId":"a","availableModels":[{"modelId":"a"},{"modelId":"b"}]}}}`, id)
+			switch script {
+			case "talks first":
+				for range 1000 {
+					update(`{"sessionUpdate":"available_commands_update","availableCommands":[{"name":"` + strings.Repeat("x", 2000) + `"}]}`)
+				}
+			case "never listens":
+				for i := range 20000 {
+					say(`{"jsonrpc":"2.0","id":"r%d","method":"fs/read_text_file","params":{"sessionId":"s1","path":"/etc/passwd"}}`, i)
+				}
+				time.Sleep(time.Hour)
+			}
 		case "session/set_model", "session/set_config_option":
 			say(`{"jsonrpc":"2.0","id":%s,"result":{}}`, id)
 		case "session/prompt":
