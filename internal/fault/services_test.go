@@ -37,6 +37,16 @@ func TestTextsOfServices(t *testing.T) {
 	add(400, "format_error", "f",
 		"Range of max_tokens should be [1, 8192]",
 		"'max_tokens' or 'max_completion_tokens' is too large: 8192. This model's maximum context length is 8192 tokens and your request has 500 input tokens")
+	for _, status := range []int{429, 413, 400, 0} { // one request over the limit of a minute never fits
+		add(status, "context_overflow", "c",
+			"Request too large for gpt-4o in organization org-abc on tokens per min (TPM): Limit 30000, Requested 45012. The input or output tokens must be reduced in order to run successfully.",
+			"Rate limit reached for model `m` on tokens per minute (TPM): Limit 6,000, Used 0, Requested 8,012. Please try again in 1s.",
+			"Request too large for gpt-4o on tokens per min (TPM). Visit https://platform.openai.com/account/rate-limits to learn more.")
+	}
+	add(429, "rate_limit", "rkf",
+		"Rate limit reached for gpt-4o in organization org-abc on tokens per min (TPM): Limit 30000, Used 20000, Requested 15000. Please try again in 10s.",
+		"Rate limit reached for gpt-4o on requests per min (RPM): Limit 3, Used 3, Requested 1. Please try again in 20s.",
+		"Rate limit reached on tokens per min (TPM): Limit 30000, Used 29999, Requested 30000.")
 	add(429, "billing", "kf", "Usage exhausted", "Usage limit exhausted", "You have exhausted your quota", "Your usage is exhausted. Upgrade to Pro.")
 	add(429, "rate_limit", "rkf",
 		"Usage exhausted. Your limit will reset at 2026-05-02 10:00:00", "Weekly limit exhausted, resets in 3 days",

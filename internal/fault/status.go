@@ -22,6 +22,8 @@ func (f *facts) byStatus() *Verdict {
 			return v
 		}
 		return &serverError
+	case s == 413 && f.neverFits():
+		return &overflow
 	case s == 413:
 		return &tooLarge
 	case s == 422:
@@ -87,6 +89,8 @@ func (f *facts) noModel() bool {
 
 func (f *facts) tooMany() *Verdict {
 	switch {
+	case f.neverFits():
+		return &overflow
 	case f.has(overloadWords):
 		return &overloaded
 	case f.upstream || f.has("rate-limited upstream|upstream rate limit"):
@@ -148,7 +152,7 @@ func (f *facts) spoken() *Verdict {
 		return &format
 	case f.coded("no_db_connection"): // LiteLLM without a database knows one key only
 		return &auth
-	case f.overflows():
+	case f.overflows(), f.neverFits():
 		return &overflow
 	case f.lacks() != "":
 		return &format

@@ -1,6 +1,10 @@
 package fault
 
-import "strings"
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
 
 // Window returns the context length, in tokens, that a field of a refusal names,
 // such as the n_ctx of llama.cpp's server; 0 if there is none.
@@ -22,6 +26,49 @@ func (r *reading) windows(o map[string]any) {
 			}
 		}
 	}
+}
+
+// Allowance returns how many tokens a service takes in one minute, if it refused a
+// single request because it alone is larger than that; 0 for other failures. Waiting
+// does not help then, only a shorter request.
+func Allowance(err error) int {
+	f := gather(Question{Err: err})
+	if f.failure == nil || !f.neverFits() {
+		return 0
+	}
+	limit, _ := allowance(f.whole)
+	return limit
+}
+
+// neverFits reports a limit of tokens per minute that one request exceeds.
+func (f *facts) neverFits() bool {
+	if !f.has("tokens per min|tokens per minute|tpm|tokens per day|tpd") {
+		return false
+	}
+	limit, requested := allowance(f.whole)
+	return requested > limit && limit > 0 || requested == 0 && f.has("request too large for")
+}
+
+var (
+	allowed = regexp.MustCompile(`\blimit\b:? ?([0-9][0-9,_]*)`)
+	wanted  = regexp.MustCompile(`\brequested\b:? ?(?:about |~)?([0-9][0-9,_]*)`)
+)
+
+// allowance reads "Limit 30000, Requested 45000" of OpenAI, Groq and others, in lower
+// case; 0 is unknown.
+func allowance(text string) (limit, requested int) {
+	number := func(re *regexp.Regexp) int {
+		m := re.FindStringSubmatch(text)
+		if m == nil {
+			return 0
+		}
+		n, err := strconv.Atoi(strings.NewReplacer(",", "", "_", "").Replace(m[1]))
+		if err != nil || n > 1<<30 {
+			return 0
+		}
+		return n
+	}
+	return number(allowed), number(wanted)
 }
 
 // Missing returns what the model or its server cannot do at all, although the

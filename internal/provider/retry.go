@@ -173,7 +173,7 @@ func (m *retrying) fits(r *hermes.Request) bool {
 // large, that is far from it. Such a refusal often passes.
 func (m *retrying) refusedWrongly(e *hermes.ModelError, r *hermes.Request) bool {
 	const small = 256 << 10 // bytes, which every service takes and no price tier begins below
-	if !e.Compress || e.Retry || base.Size(r) >= small {
+	if !e.Compress || e.Retry || base.Size(r) >= small || fault.Allowance(e) > 0 {
 		return false
 	}
 	switch e.Class {

@@ -49,7 +49,7 @@ func (m *windowFinder) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[
 // learn reads the limit out of a refusal. size is that of the request, in tokens.
 func (m *windowFinder) learn(e *hermes.ModelError, size int) {
 	limit := fault.Window(e)
-	if limit <= 0 {
+	if limit <= 0 && fault.Allowance(e) == 0 {
 		limit = modelinfo.LimitIn(e.Error())
 	}
 	if limit > 0 {
@@ -57,6 +57,12 @@ func (m *windowFinder) learn(e *hermes.ModelError, size int) {
 		return
 	}
 	known, _ := m.c.lengths(m.ch)
+	if limit := fault.Allowance(e); limit > 0 { // of this key, and not of the model: not for the next run
+		if known == 0 || limit < known {
+			m.c.learned.setGuess(m.ch.BaseURL, m.ch.model, limit)
+		}
+		return
+	}
 	if m.c.window(m.ch) > 0 || farBelow(size, known) {
 		return // the user knows it, or the refusal is wrong
 	}
