@@ -122,7 +122,7 @@ func (a *App) newToolbox(ctx context.Context, cfg *config.Config, tools *session
 		Set: set, Hooks: tools.hooks, Approvals: a.judge(a.approvals(cfg), cfg.Approvals().SmartPolicy, row), Guardrail: a.guardrail(cfg.Guardrails()),
 		Limits: toolbox.Limits{Result: cfg.ToolBudget().SpillChars, Preview: cfg.Display().ToolPreviewLength},
 		Spill:  toolbox.Spillover{Dir: cfg.Home().Cache("spillover")},
-		Log:    a.log(), Now: a.opts.Now, Trusted: trusted(cfg),
+		Log:    a.log(), Now: a.opts.Now, Trusted: trusted(cfg), TrustCommand: trustCommand(cfg),
 	}
 	if cfg.Agent().PlanReminders {
 		o.Remind = func(c *hermes.Call, r hermes.Result) string { return tools.todo.Remind(row.ID, c.Name, r.Failed) }

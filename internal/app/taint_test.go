@@ -47,6 +47,7 @@ type obedient struct {
 	mu     sync.Mutex
 	tried  int
 	system string // of the newest request
+	read   string // all texts of the newest request
 }
 
 func (o *obedient) decide(r *chatserver.Request) (chatserver.Answer, error) {
@@ -64,6 +65,7 @@ func (o *obedient) decide(r *chatserver.Request) (chatserver.Answer, error) {
 			calls = append(calls, c.Function)
 		}
 	}
+	o.read = all
 	found := order.FindAllString(all, -1)
 	slices.Sort(found)
 	found = slices.Compact(found)

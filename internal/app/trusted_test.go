@@ -60,6 +60,8 @@ func TestATrustedFolderDoesNotVouchForOthers(t *testing.T) {
 		"a dependency":                 {`CALL read_file {"path":"node_modules/x/README.md"}`, "read_file node_modules"},
 		"a command that may fetch":     {`CALL terminal {"command":"./fetch"}`, "terminal ./fetch"},
 		"a command that is not known":  {`CALL terminal {"command":"python3 fetch.py"}`, "terminal python3"},
+		"a search with a dependency":   {`CALL search_files {"pattern":"Notes"}`, "search_files"},
+		"a command about all files":    {`CALL terminal {"command":"grep -rn Notes ."}`, "terminal grep -rn"},
 		"a search elsewhere":           {`CALL search_files {"pattern":"Notes","path":"OTHER"}`, "search_files"},
 		"a child that reads elsewhere": {`CALL errand {"goal":"CALL read_file {\"path\":\"OTHER/notes.md\"}"}`, "read_file OTHER/notes.md"},
 	} {
@@ -69,6 +71,7 @@ func TestATrustedFolderDoesNotVouchForOthers(t *testing.T) {
 			other := t.TempDir()
 			writeFile(t, filepath.Join(other, "notes.md"), attack)
 			s.write("node_modules/x/README.md", attack)
+			s.write("vendor/x/README.md", attack)
 			own := []string{readNotes}
 			for i := range 6 { // the user's own sources do not displace the other one
 				own = append(own, fmt.Sprintf(`CALL terminal {"command":"echo %d"}`, i))
@@ -93,6 +96,51 @@ func TestATrustedFolderDoesNotVouchForOthers(t *testing.T) {
 			}
 			if !asked {
 				t.Errorf("not asked about memory: %+v", s.asked)
+			}
+		})
+	}
+}
+
+// TestTheQuestionSaysHowToBeAskedLess names the command where it would help, once.
+func TestTheQuestionSaysHowToBeAskedLess(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		lines []string
+		want  bool
+	}{
+		"a file":                {[]string{readNotes}, true},
+		"commands and searches": {[]string{`CALL terminal {"command":"cat notes.md; ls | head -3"}`, `CALL search_files {"pattern":"Notes"}`}, true},
+		"a file elsewhere":      {[]string{readNotes, `CALL read_file {"path":"/etc/hostname"}`}, false},
+		"a dependency":          {[]string{`CALL read_file {"path":"node_modules/x/README.md"}`}, false},
+		"what may fetch":        {[]string{`CALL terminal {"command":"cat notes.md; ./fetch"}`}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, attended := range []hermes.Decision{hermes.Deny, ""} {
+				s := newScene(t, attended)
+				s.config = "security: {trusted_folders: [/elsewhere]}\n"
+				s.write("node_modules/x/README.md", attack)
+				s.write("AGENTS.md", "Be brief.")
+				s.say(tt.lines...)
+				s.quit()
+				s.say(obey)
+				want := `hermes config set security.trusted_folders '["/elsewhere","` + filepath.ToSlash(s.dir) + `"]'`
+				said := 0
+				for _, a := range s.asked {
+					for _, r := range a.Risks {
+						if has := strings.Count(r.Reason, want); r.Key == "taint:memory" && tt.want != (has == 1) || r.Key == "taint:skill" && has > 0 {
+							t.Errorf("%s: %s", r.Key, r.Reason)
+						} else if r.Key == "taint:memory" {
+							said++
+						}
+					}
+				}
+				if pending := attended == "" && s.model.read != ""; pending && tt.want != strings.Contains(s.model.read, want) {
+					t.Errorf("of a change that waits: %s", s.model.read)
+				}
+				if attended != "" && said == 0 {
+					t.Error("not asked about memory")
+				}
 			}
 		})
 	}

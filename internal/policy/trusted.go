@@ -4,8 +4,10 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // fetched are the names of folders whose content others wrote and a program fetched,
@@ -56,3 +58,11 @@ func isFetched(path string) bool {
 	path = "/" + filepath.ToSlash(path) + "/"
 	return slices.ContainsFunc(fetched, func(name string) bool { return strings.Contains(path, "/"+name+"/") })
 }
+
+var fetchedFile = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)(?:^|[\s/\\"'(:])(?:` + strings.ReplaceAll(strings.Join(fetched, "|"), ".", `\.`) + `)[/\\][^\s"']`)
+})
+
+// ShowsFetched reports whether a text names a file in a folder that a program fetched,
+// as the results of searches do.
+func ShowsFetched(text string) bool { return fetchedFile().MatchString(text) }

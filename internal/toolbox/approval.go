@@ -111,7 +111,7 @@ func (b *Toolbox) approval(m member, next runner) runner {
 		if risks {
 			found = assessor.AssessRisk(ctx, c)
 		}
-		tainted, ok := taint(m, c)
+		tainted, ok := b.taint(m, c)
 		if ok {
 			found = append(slices.Clip(found), tainted)
 		}
@@ -127,6 +127,9 @@ func (b *Toolbox) approval(m member, next runner) runner {
 			return *refused
 		}
 		r := next(ctx, c)
+		if advice := b.lessAsking(m, c); ok && c.Propose && !r.Failed && advice != "" {
+			r.Text += "\n\n[" + advice + "]"
+		}
 		if note != "" {
 			r.Shown = strings.TrimSpace(note + "\n" + r.Shown)
 		}

@@ -27,22 +27,26 @@ type Options struct {
 	// Trusted reports whether the user trusts the text of a file or folder, by its
 	// absolute path; nil trusts none.
 	Trusted func(path string) bool
-	Log     *slog.Logger     // nil discards
-	Now     func() time.Time // nil is time.Now
+	// TrustCommand returns the command with which the user trusts a folder; "" if
+	// it should not be trusted as a whole. Nil gives no such advice.
+	TrustCommand func(folder string) string
+	Log          *slog.Logger     // nil discards
+	Now          func() time.Time // nil is time.Now
 }
 
 // Toolbox is the tools of one session behind the tool chain. Its methods may be
 // called concurrently.
 type Toolbox struct {
-	set     *Set
-	hooks   []hermes.Hook
-	limits  Limits
-	spill   Spill
-	remind  func(c *hermes.Call, r hermes.Result) string
-	clean   func(string) string
-	trusted func(path string) bool
-	log     *slog.Logger
-	now     func() time.Time
+	set          *Set
+	hooks        []hermes.Hook
+	limits       Limits
+	spill        Spill
+	remind       func(c *hermes.Call, r hermes.Result) string
+	clean        func(string) string
+	trusted      func(path string) bool
+	trustCommand func(folder string) string
+	log          *slog.Logger
+	now          func() time.Time
 
 	approvals *approvals
 	streaks   *streaks
@@ -59,7 +63,7 @@ type layer func(m member, next runner) runner
 // New returns the toolbox of a session.
 func New(o Options) *Toolbox {
 	b := &Toolbox{
-		set: o.Set, hooks: o.Hooks, limits: o.Limits.orDefaults(), spill: o.Spill, remind: o.Remind, clean: o.Redact, trusted: o.Trusted, log: o.Log, now: o.Now,
+		set: o.Set, hooks: o.Hooks, limits: o.Limits.orDefaults(), spill: o.Spill, remind: o.Remind, clean: o.Redact, trusted: o.Trusted, trustCommand: o.TrustCommand, log: o.Log, now: o.Now,
 		streaks: newStreaks(o.Guardrail),
 	}
 	if b.set == nil {

@@ -3,10 +3,13 @@ package toolbox
 import (
 	"context"
 	"encoding/json"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"hermes"
+	"hermes/internal/policy"
 	"hermes/internal/policy/shell"
 )
 
@@ -87,8 +90,61 @@ func (b *Toolbox) chosenNotes(c *hermes.Call, provenance string) string {
 // user chose may be remembered; a skill is also run, so it needs approval even then.
 func outside(kind, provenance string) string {
 	from := provenance
-	if kind == "memory" || kind == "learning" {
+	if remembered(kind) {
 		from = hermes.OutsideProvenance(provenance)
 	}
 	return strings.TrimSpace(from)
+}
+
+// remembered reports whether a kind of change is only remembered, not run.
+func remembered(kind string) bool { return kind == "memory" || kind == "learning" }
+
+// lessAsking tells the user how to be asked less about a change, if all sources seem
+// to be files or commands of the working folder. It goes by the names of the sources,
+// which are cut short, so it is good for advice only.
+func (b *Toolbox) lessAsking(m member, c *hermes.Call) string {
+	if b.trustCommand == nil || m.spec.Persists == nil || c.Host == nil {
+		return ""
+	}
+	kind, here := m.spec.Persists(c.Arguments), folder(c)
+	from := c.Host.Session().Provenance
+	if from == "" || !remembered(kind) || b.trusted != nil && b.trusted(here) {
+		return ""
+	}
+	below := policy.Trusted([]string{here}, filepath.EvalSymlinks)
+	if hermes.OutsideProvenance(hermes.MarkChosen(from, func(source string) bool { return ofFolder(source, here, below) })) != "" {
+		return ""
+	}
+	command := b.trustCommand(here)
+	if command == "" {
+		return ""
+	}
+	return "To be asked less about text of this folder, the user can trust it, from the next session on: " + command
+}
+
+// ofFolder reports whether a source seems to be of a folder.
+func ofFolder(source, dir string, below func(string) bool) bool {
+	if hermes.IsProjectFile(source) {
+		return true
+	}
+	tool, what, _ := strings.Cut(strings.TrimSuffix(source, "…"), " ")
+	var paths []string
+	switch tool {
+	case "search_files":
+		return true
+	case "read_file", "patch":
+		paths = []string{what}
+	case "terminal":
+		line := strings.ReplaceAll(what, ", ", "; ") // see hermes.ProvenanceSource
+		if !shell.Local(line) {
+			return false
+		}
+		paths = append(shell.Paths(line), ".")
+	}
+	return len(paths) > 0 && !slices.ContainsFunc(paths, func(p string) bool {
+		if !filepath.IsAbs(p) {
+			p = filepath.Join(dir, p)
+		}
+		return !below(p)
+	})
 }

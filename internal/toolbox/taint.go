@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/policy"
 )
 
 // maxSource limits how much of a call is named as the source of its result,
@@ -27,7 +28,7 @@ func (b *Toolbox) provenance(m member, next runner) runner {
 		if !named {
 			r.Provenance = hermes.ProvenanceSource(m.spec.Name, b.clean(preview(m.spec.Name, c.Arguments, maxSource)))
 		}
-		r.Provenance = hermes.MarkChosen(r.Provenance, func(string) bool { return chosen && !named })
+		r.Provenance = hermes.MarkChosen(r.Provenance, func(string) bool { return chosen && !named && !policy.ShowsFetched(r.Text) })
 		return r
 	}
 }
@@ -35,7 +36,7 @@ func (b *Toolbox) provenance(m member, next runner) runner {
 // taint returns the risk of a call that changes what is kept for later sessions
 // after this session has read untrusted text, which may have asked for the
 // change. Text of trusted folders does not count for what is only remembered. Each kind of change has its own key.
-func taint(m member, c *hermes.Call) (hermes.Risk, bool) {
+func (b *Toolbox) taint(m member, c *hermes.Call) (hermes.Risk, bool) {
 	if m.spec.Persists == nil || c.Host == nil {
 		return hermes.Risk{}, false
 	}
@@ -44,10 +45,14 @@ func taint(m member, c *hermes.Call) (hermes.Risk, bool) {
 		return hermes.Risk{}, false
 	}
 	from := outside(kind, c.Host.Session().Provenance)
-	return hermes.Risk{
-		Key: "taint:" + kind, NoRemember: true,
-		Reason: "this is kept for later sessions, and this session has read text that you neither wrote nor trusted (" + from + ")",
-	}, from != ""
+	if from == "" {
+		return hermes.Risk{}, false
+	}
+	reason := "this is kept for later sessions, and this session has read text that you neither wrote nor trusted (" + from + ")"
+	if advice := b.lessAsking(m, c); advice != "" {
+		reason += ". " + advice
+	}
+	return hermes.Risk{Key: "taint:" + kind, NoRemember: true, Reason: reason}, true
 }
 
 // canPropose reports whether a change may become a pending change: no user
