@@ -251,3 +251,40 @@ func TestTheLimitsOfAServiceReachTheUser(t *testing.T) {
 		t.Errorf("the limits are %+v at %v", list, now)
 	}
 }
+
+// TestZerosDoNotMakeACallFree, unless a router says that no model was called.
+func TestZerosDoNotMakeACallFree(t *testing.T) {
+	t.Parallel()
+	const zeros = `"usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0,"cost":0}`
+	for _, c := range []struct {
+		name, cache, usage string
+		least              int64 // tokens
+	}{
+		{"zeros", "", zeros, 100},
+		{"zeros, and the cache had no answer", "MISS", zeros, 100},
+		{"from a cache", "HIT", zeros, 0},
+		{"from a cache that counts", "HIT", `"usage":{"prompt_tokens":900,"completion_tokens":9}`, 909},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !strings.HasSuffix(r.URL.Path, "/chat/completions") {
+				http.NotFound(w, r)
+				return
+			}
+			if c.cache != "" {
+				w.Header().Set("X-OpenRouter-Cache-Status", c.cache)
+			}
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprintf(w, "data: %s\n\ndata: %s\n\ndata: [DONE]\n\n", `{"choices":[{"delta":{"content":"a word"},"finish_reason":"stop"}]}`, `{"choices":[],`+c.usage+`}`)
+		}))
+		a := openHome(t, dear(t, server.URL, "spend: {PRICES}\n"))
+		if _, done := say(t, a, "", "hello"); done.Text != "a word" {
+			t.Errorf("%s: the answer is %q", c.name, done.Text)
+		}
+		all := booked(t, a)
+		if n := all.Usage.Total(); n < c.least || c.least == 0 && n > 0 || (all.Money > 0) != (c.least > 0) {
+			t.Errorf("%s: booked is %+v", c.name, all)
+		}
+		a.Close()
+		server.Close()
+	}
+}

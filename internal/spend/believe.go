@@ -10,9 +10,13 @@ const (
 	mostCalls  = 1000
 )
 
-// believe returns the counts of a service. Negative and absurd ones are replaced
-// by the estimate, so that they neither free a call nor use up a cap.
+// believe returns the counts of a service. Negative and absurd ones, and zeros for
+// what was sent or came, are replaced by the estimate, so that they neither free a
+// call nor use up a cap. Usage without even a call is believed: no model was asked.
 func (a *attempt) believe(u hermes.Usage) hermes.Usage {
+	if u == (hermes.Usage{}) {
+		return u
+	}
 	absurd := func(n int64) bool { return n < 0 || n > mostTokens }
 	prompt := a.promptSize()
 	switch {
@@ -22,8 +26,10 @@ func (a *attempt) believe(u hermes.Usage) hermes.Usage {
 	case absurd(u.Input):
 		u.Input = max(0, prompt-u.CacheRead-u.CacheWrite)
 		a.estimated = true
+	case u.Prompt() == 0:
+		u.Input, a.estimated = prompt, true
 	}
-	if absurd(u.Output) {
+	if absurd(u.Output) || u.Output == 0 && a.came() > 0 {
 		u.Output, a.estimated = a.came(), true
 	}
 	if u.Reasoning < 0 || u.Reasoning > u.Output {

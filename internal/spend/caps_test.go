@@ -245,6 +245,9 @@ func TestCountsThatCannotBeTrueAreEstimated(t *testing.T) {
 		"negative cache":   {Input: 6, Output: 10, CacheRead: -400, Calls: 1},
 		"one absurd count": {Input: 1 << 40, Output: 10, Calls: 1},
 		"absurd output":    {Input: 6, Output: 1 << 40, Reasoning: 1 << 41, Calls: 1},
+		"only zeros":       {Calls: 1},
+		"no prompt":        {Output: 10, Calls: 1},
+		"no output":        {Input: 6, Calls: 1},
 	} {
 		l := hermestest.NewLedger()
 		step := hermestest.Step{Text: strings.Repeat("word", 10), Usage: &u}

@@ -401,13 +401,13 @@ func TestEveryAttemptIsBookedAtItsPrice(t *testing.T) {
 		return hermes.Price{Input: map[string]hermes.Money{"p:m": hermes.USD(1e6), "p:cheap": hermes.USD(1e5)}[ref]}, ref != "p:unknown"
 	}
 	half := hermestest.Step{Deltas: []hermes.Delta{{Usage: &hermes.Usage{Input: 10, Calls: 1}}, {Text: "half"}}, Err: errors.New("cut")}
-	whole := hermestest.Step{Text: "ok", Usage: &hermes.Usage{Input: 20, Calls: 1}}
+	whole := hermestest.Step{Text: "ok", Usage: &hermes.Usage{Input: 20, Output: 1, Calls: 1}}
 	g := spend.New(cfg)
 	m := relay{[]hermes.Model{
 		g.Meter(hermestest.NewScript(half).Named("p:m")), g.Meter(hermestest.NewScript(half).Named("p:unknown")), g.Meter(hermestest.NewScript(whole).Named("p:cheap")),
 	}}
 	mustAsk(t, g.Caps(m), request("s", 1))
-	if b := spent(t, l, hermes.AccountSession, "s"); b.Spent.Money != hermes.USD(12) || b.Spent.Tokens != 42 || b.Calls != 3 || b.Unpriced != 1 || b.Reserved != (hermes.Amount{}) {
+	if b := spent(t, l, hermes.AccountSession, "s"); b.Spent.Money != hermes.USD(12) || b.Spent.Tokens != 43 || b.Calls != 3 || b.Unpriced != 1 || b.Reserved != (hermes.Amount{}) {
 		t.Errorf("got %+v", b)
 	}
 	list, err := l.Spent(t.Context(), hermes.SpendQuery{By: hermes.SpendByModel})

@@ -27,6 +27,7 @@ type answer struct {
 	calls   calls
 	think   thinking
 	usage   *usage
+	cached  bool // a router answers from its cache; no model is called
 	finish  hermes.Finish
 	events  int
 	text    bool // visible text came
@@ -45,6 +46,8 @@ const graceAfterFinish = 5 * time.Second
 // read reads the whole answer and yields it.
 func (a *answer) read(x *httpc.Exchange) error {
 	body := bufio.NewReader(x.Response.Body)
+	// https://openrouter.ai/docs/guides/features/response-caching
+	a.cached = x.Response.Header.Get("X-OpenRouter-Cache-Status") == "HIT"
 	kind, _, _ := mime.ParseMediaType(x.Response.Header.Get("Content-Type"))
 	var err error
 	switch form(kind, body) {

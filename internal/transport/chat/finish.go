@@ -30,7 +30,12 @@ func (a *answer) close(err error) error {
 	if err == nil && !a.yieldAll(a.endings()) {
 		return base.ErrStopped
 	}
-	if a.usage != nil {
+	switch {
+	case a.cached && (a.usage == nil || *a.usage.tokens() == (hermes.Usage{Calls: 1})):
+		if !a.yield(hermes.Delta{Usage: &hermes.Usage{}}) {
+			return base.ErrStopped
+		}
+	case a.usage != nil:
 		cost := a.usage.cost()
 		if !a.yield(hermes.Delta{Usage: a.usage.tokens()}) || cost != nil && !a.yield(hermes.Delta{Cost: cost}) {
 			return base.ErrStopped
