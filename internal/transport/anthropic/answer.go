@@ -208,7 +208,7 @@ func (a *answer) close(err error) error {
 		if err := a.say(hermes.Delta{Usage: a.usage.tokens()}); err != nil {
 			return err
 		}
-		if cost := base.Cost(a.usage.Cost, 0, false); cost != nil {
+		if cost := base.Cost(a.usage.Cost, a.usage.CostDetails.Upstream, a.usage.BYOK); cost != nil {
 			if err := a.say(hermes.Delta{Cost: cost}); err != nil {
 				return err
 			}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -131,5 +132,40 @@ func TestFailures(t *testing.T) {
 				t.Errorf("%+v", e)
 			}
 		})
+	}
+}
+
+// roundTrip answers a request.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// TestARoutersFeeIsNotTheWholeCost: with the user's own key at the vendor, a router
+// states its fee and the vendor's price apart.
+func TestARoutersFeeIsNotTheWholeCost(t *testing.T) {
+	t.Parallel()
+	for usage, want := range map[string]hermes.Money{
+		`"cost":0.05,"is_byok":true,"cost_details":{"upstream_inference_cost":1}`:   hermes.USD(1.05),
+		`"cost":0.05,"cost_details":{"upstream_inference_cost":1}`:                  hermes.USD(1.05),
+		`"cost":0.9,"is_byok":false,"cost_details":{"upstream_inference_cost":1}`:   hermes.USD(0.9),
+		`"cost":0.05,"is_byok":null,"cost_details":{"upstream_inference_cost":"1"}`: hermes.USD(1.05),
+		`"cost":0.05,"is_byok":"no","cost_details":[]`:                              hermes.USD(0.05),
+	} {
+		body := `{"type":"message","role":"assistant","content":[{"type":"text","text":"ok"}],"stop_reason":"end_turn","usage":{"input_tokens":3,"output_tokens":2,` + usage + `}}`
+		m := anthropic.New(config(roundTrip(func(r *http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: 200, Request: r, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body))}, nil
+		})))
+		var got hermes.Money
+		for d, err := range m.Stream(t.Context(), &hermes.Request{Messages: []hermes.Message{hermes.UserText("hi")}}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d.Cost != nil {
+				got = *d.Cost
+			}
+		}
+		if got != want {
+			t.Errorf("%s: the cost is %v, want %v", usage, got, want)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"unicode/utf8"
 
@@ -45,11 +46,16 @@ type (
 		StopReason  string `json:"stop_reason"`
 	}
 	usage struct {
-		Input      base.Count   `json:"input_tokens"`
-		Output     base.Count   `json:"output_tokens"`
-		CacheRead  base.Count   `json:"cache_read_input_tokens"`
-		CacheWrite base.Count   `json:"cache_creation_input_tokens"`
-		Cost       base.Dollars `json:"cost"` // of routers
+		Input      base.Count `json:"input_tokens"`
+		Output     base.Count `json:"output_tokens"`
+		CacheRead  base.Count `json:"cache_read_input_tokens"`
+		CacheWrite base.Count `json:"cache_creation_input_tokens"`
+		// Of routers.
+		Cost        base.Dollars `json:"cost"`
+		BYOK        *bool        `json:"is_byok"`
+		CostDetails struct {
+			Upstream base.Dollars `json:"upstream_inference_cost"`
+		} `json:"cost_details"`
 	}
 )
 
@@ -60,13 +66,14 @@ func (a *answer) count(u *usage) {
 		return
 	}
 	a.counted = true
-	a.usage = usage{
-		Input:      max(a.usage.Input, u.Input),
-		Output:     max(a.usage.Output, u.Output),
-		CacheRead:  max(a.usage.CacheRead, u.CacheRead),
-		CacheWrite: max(a.usage.CacheWrite, u.CacheWrite),
-		Cost:       max(a.usage.Cost, u.Cost),
-	}
+	all := &a.usage
+	all.Input = max(all.Input, u.Input)
+	all.Output = max(all.Output, u.Output)
+	all.CacheRead = max(all.CacheRead, u.CacheRead)
+	all.CacheWrite = max(all.CacheWrite, u.CacheWrite)
+	all.Cost = max(all.Cost, u.Cost)
+	all.CostDetails.Upstream = max(all.CostDetails.Upstream, u.CostDetails.Upstream)
+	all.BYOK = cmp.Or(u.BYOK, all.BYOK)
 }
 
 // tokens maps the usage. In this protocol, input already excludes the cache.

@@ -44,6 +44,12 @@ type Tokens struct {
 //     Gemini's OpenAI protocol shows it only in the total;
 //   - the prompt may exclude the cache.
 func (t Tokens) Usage() *hermes.Usage {
+	if t.Reasoning >= Absurd { // it must not spoil the output, which is billed
+		t.Reasoning = 0
+	}
+	if t.Total >= Absurd {
+		t.Total = 0
+	}
 	cache := t.CacheRead + t.CacheWrite
 	beyond := max(0, t.Total-t.Prompt-t.Output) // no part that we know
 	if cache > t.Prompt || cache > 0 && beyond >= cache {
@@ -77,9 +83,10 @@ func (d *Dollars) UnmarshalJSON(raw []byte) error {
 // Cost returns what an answer costs as OpenRouter and LiteLLM say in its usage,
 // nil if they do not. Zero is not a cost: a proxy sends it for a model that it
 // does not know. With the user's own key at a vendor (byok), OpenRouter counts
-// only its fee, and apart from it what the vendor asks (upstream).
-func Cost(cost, upstream Dollars, byok bool) *hermes.Money {
-	if byok || upstream > cost {
+// only its fee, and apart from it what the vendor asks (upstream). If it does not
+// say whether that is so (nil), a fee below the vendor's price shows it.
+func Cost(cost, upstream Dollars, byok *bool) *hermes.Money {
+	if byok == nil && upstream > cost || byok != nil && *byok {
 		cost += upstream
 	}
 	if cost <= 0 {

@@ -42,6 +42,8 @@ func TestEveryTokenIsBilledOnce(t *testing.T) {
 		{"the same where the cache is smaller", base.Tokens{Prompt: 90, Output: 50, CacheRead: 60, CacheWrite: 5, Total: 205}, hermes.Usage{Input: 90, CacheRead: 60, CacheWrite: 5, Output: 50}},
 		{"the same without a total", base.Tokens{Prompt: 20, Output: 50, CacheRead: 80}, hermes.Usage{Input: 20, CacheRead: 80, Output: 50}},
 		{"both apart", base.Tokens{Prompt: 20, Output: 50, CacheRead: 80, Reasoning: 30, Total: 180}, hermes.Usage{Input: 20, CacheRead: 80, Output: 80, Reasoning: 30}},
+		{"a count of the thinking that cannot be true", base.Tokens{Prompt: 100, Output: 50, Reasoning: base.Absurd, Total: 150}, hermes.Usage{Input: 100, Output: 50}},
+		{"a total that cannot be true", base.Tokens{Prompt: 100, Output: 50, Reasoning: 40, CacheRead: 80, Total: base.Absurd}, hermes.Usage{Input: 20, CacheRead: 80, Output: 50, Reasoning: 40}},
 		{"a total that is too small says nothing", base.Tokens{Prompt: 100, Output: 50, Reasoning: 40, Total: 1}, hermes.Usage{Input: 100, Output: 50, Reasoning: 40}},
 	} {
 		c.want.Calls = 1
@@ -55,16 +57,18 @@ func TestWhatAnAnswerCosts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		cost, upstream string
-		byok           bool
+		byok           *bool
 		want           *hermes.Money
 	}{
-		{"0.0125", "null", false, new(hermes.USD(0.0125))},
-		{`"0.5"`, "0", false, new(hermes.USD(0.5))},
-		{"0.0125", "0.0125", false, new(hermes.USD(0.0125))}, // the same amount, said twice
-		{"0.95", "19", false, new(hermes.USD(19.95))},        // a fee of 5 %
-		{"0", "19", true, new(hermes.USD(19))},
-		{"1.5", "1", true, new(hermes.USD(2.5))},
-		{"0", "0", false, nil}, {"null", "null", false, nil}, {"-3", "0", false, nil}, {`"much"`, "{}", false, nil}, {"1e400", "1e400", true, nil},
+		{"0.0125", "null", nil, new(hermes.USD(0.0125))},
+		{`"0.5"`, "0", nil, new(hermes.USD(0.5))},
+		{"0.0125", "0.0125", nil, new(hermes.USD(0.0125))},        // the same amount, said twice
+		{"0.95", "19", nil, new(hermes.USD(19.95))},               // a fee of 5 %
+		{"0.0125", "0.0126", new(false), new(hermes.USD(0.0125))}, // rounded, or with a discount
+		{"0.5", "0.25", new(false), new(hermes.USD(0.5))},
+		{"0", "19", new(true), new(hermes.USD(19))},
+		{"1.5", "1", new(true), new(hermes.USD(2.5))},
+		{"0", "0", nil, nil}, {"null", "null", nil, nil}, {"-3", "0", nil, nil}, {`"much"`, "{}", nil, nil}, {"1e400", "1e400", new(true), nil},
 	} {
 		var cost, upstream base.Dollars
 		for raw, into := range map[*base.Dollars]string{&cost: c.cost, &upstream: c.upstream} {

@@ -64,7 +64,7 @@ type (
 			Reasoning base.Count `json:"reasoning_tokens"`
 		} `json:"completion_tokens_details"`
 		Cost        base.Dollars `json:"cost"`
-		BYOK        bool         `json:"is_byok"`
+		BYOK        *bool        `json:"is_byok"`
 		CostDetails struct {
 			Upstream base.Dollars `json:"upstream_inference_cost"`
 		} `json:"cost_details"`
