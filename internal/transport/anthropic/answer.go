@@ -113,7 +113,7 @@ func (a *answer) raw(name string, data []byte, cut bool) error {
 	if e.Type == "" {
 		e.Type = name
 	}
-	if e.Type == "error" || e.Type == "" && len(e.Error) > 0 {
+	if name == "error" || e.Type == "error" || e.Type == "" && len(e.Error) > 0 {
 		return &fault.Failure{Status: 200, Body: bytes.Clone(data)}
 	}
 	return a.event(&e)

@@ -110,6 +110,7 @@ func TestFailures(t *testing.T) {
 		{"garbage", hermes.ClassServerError, fault.ErrGarbage, ""},
 		{"error-in-stream", hermes.ClassOverloaded, nil, "Begin"},
 		{"error-in-body", hermes.ClassAuth, nil, ""},
+		{"error-of-llama", hermes.ClassServerError, nil, ""},
 		{"overloaded", hermes.ClassOverloaded, nil, ""},
 		{"overflow", hermes.ClassOverflow, nil, ""},
 		{"page", hermes.ClassFormat, fault.ErrNotAPI, ""},
@@ -124,6 +125,9 @@ func TestFailures(t *testing.T) {
 			}
 			if got.Text() != tt.text || got.Finish != "" {
 				t.Errorf("before the error came %q, finish %q", got.Text(), got.Finish)
+			}
+			if tt.file == "error-of-llama" && !strings.Contains(err.Error(), "peg-native format") {
+				t.Errorf("the service's words are lost: %v", err)
 			}
 			if strings.Contains(err.Error(), "sk-secret") {
 				t.Errorf("the key is shown: %v", err)

@@ -117,6 +117,7 @@ func TestFailures(t *testing.T) {
 		{"quota-in-stream", hermes.ClassBilling, nil, ""},
 		{"overflow-in-stream", hermes.ClassOverflow, nil, ""},
 		{"error-in-body", hermes.ClassAuth, nil, ""},
+		{"error-of-llama", hermes.ClassServerError, nil, ""},
 		{"error-in-ok-body", hermes.ClassModelNotFound, nil, ""},
 		{"overflow", hermes.ClassOverflow, nil, ""},
 		{"rate-limit", hermes.ClassRateLimit, nil, ""},
@@ -132,6 +133,9 @@ func TestFailures(t *testing.T) {
 			}
 			if got.Text() != tt.text || got.Finish != "" {
 				t.Errorf("before the error came %q, finish %q", got.Text(), got.Finish)
+			}
+			if tt.file == "error-of-llama" && !strings.Contains(err.Error(), "peg-native format") {
+				t.Errorf("the service's words are lost: %v", err)
 			}
 			if strings.Contains(err.Error(), "sk-secret") {
 				t.Errorf("the key is shown: %v", err)
