@@ -100,14 +100,20 @@ func (p *position) inCode() bool {
 }
 
 // quoted reports whether a tag here, with this text after it, is in quotation
-// marks or brackets.
+// marks or brackets, or alone in a cell of a table or in a pattern.
 func (p *position) quoted(after string) bool {
-	for _, q := range [...][2]string{{`"`, `"`}, {"'", "'"}, {"(", ")"}, {"[", "]"}, {"“", "”"}, {"„", "“"}, {"‘", "’"}, {"«", "»"}} {
+	for _, q := range [...][2]string{{`"`, `"`}, {"'", "'"}, {"(", ")"}, {"[", "]"}, {"“", "”"}, {"„", "“"}, {"‘", "’"}, {"«", "»"}, {"/", "/"}, {"|", "|"}} {
 		if strings.HasSuffix(p.tail, q[0]) && after != "" && after[0] == q[1][0] {
 			return true
 		}
 	}
 	return false
+}
+
+// escaped reports whether a tag here begins a string that goes on with an escape, as
+// in "</think>\n".
+func (p *position) escaped(after string) bool {
+	return (strings.HasSuffix(p.tail, `"`) || strings.HasSuffix(p.tail, "'")) && strings.HasPrefix(after, `\`)
 }
 
 // named reports whether a tag here, with this text after it, is only named: in

@@ -125,6 +125,11 @@ func (s *Splitter) take(t tag, after string) bool {
 		return t.closes
 	case s.where.inCode() || s.where.quoted(after):
 		return false
+	case t.closes && s.where.escaped(after):
+		return false
+	case t.closes && s.inner != nil && s.inner.where.quoted(after): // the whole block is
+		s.inner = nil
+		return false
 	case t.closes:
 		return s.takeEnd(s.where.named(after))
 	case s.where.midline:
