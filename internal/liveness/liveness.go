@@ -99,7 +99,7 @@ func Ended(path string) bool {
 		return false
 	}
 	l := flock.New(path, flock.SetFlag(os.O_RDWR))
-	free, err := l.TryLock()
+	free, err := l.TryRLock() // shared, so that several may ask at once
 	defer l.Close()
 	return err == nil && free && content(path) == kernel
 }

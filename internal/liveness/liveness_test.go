@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -103,6 +104,31 @@ func TestALockInThisProcessIsSeen(t *testing.T) {
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
 		t.Errorf("the file stays after its release: %v", err)
 	}
+}
+
+// TestSeveralMayAskAtOnce: who asks does not look like the process that is asked about.
+func TestSeveralMayAskAtOnce(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "owner.lock")
+	l, err := liveness.Hold(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Free(); err != nil {
+		t.Fatal(err)
+	}
+	var asking sync.WaitGroup
+	for range 8 {
+		asking.Go(func() {
+			for range 500 {
+				if !liveness.Ended(path) {
+					t.Error("a process that has ended lives")
+					return
+				}
+			}
+		})
+	}
+	asking.Wait()
 }
 
 // TestInDoubtTheProcessLives: a free lock says nothing without the rest.
