@@ -83,10 +83,16 @@ type repair struct {
 	cfg    Config
 	old    *sql.Conn
 	new    *Store
+	pages  *pages // of the damaged file, if they were read
 	report Repaired
 }
 
 func (r *repair) copyTo(ctx context.Context, fresh Config) error {
+	defer func() { // last: closing the file drops the locks that SQLite holds on it
+		if r.pages != nil {
+			r.pages.close()
+		}
+	}()
 	db, err := sql.Open("sqlite", r.cfg.dsn("locking_mode(exclusive)"))
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ func (r *repair) salvagePages(ctx context.Context, tables []string) (copied map[
 	if err != nil {
 		return nil, err
 	}
-	defer p.close()
+	r.pages = p // copyTo closes them
 	shapes, err := r.shapes(ctx, tables)
 	if err != nil {
 		return nil, err
