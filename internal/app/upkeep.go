@@ -12,8 +12,11 @@ import (
 
 const (
 	// upkeepAfter is how long a program runs before it works on its database, so that no
-	// start is slowed. One that ends earlier works on it at its end.
-	upkeepAfter = time.Minute
+	// start is slowed. One that ends earlier works on it at its end, if it is small.
+	upkeepAfter = 10 * time.Second
+	// upkeepAtEnd is the size in bytes of the largest database that is worked on at the
+	// end: the copy of one takes about a third of a second.
+	upkeepAtEnd = 32 << 20
 	// upkeepTime is how long that work may delay the end. What it does not finish is done
 	// by a later run.
 	upkeepTime = 2 * time.Second
@@ -29,6 +32,9 @@ func (a *App) upkeep(store *sqlite.Store, cfg *config.Config) (stop func() error
 		select {
 		case <-time.After(upkeepAfter):
 		case <-closing:
+			if large(cfg) {
+				return // the user waits; a longer run does it
+			}
 		}
 		a.backUp(ctx, store, cfg)
 		if err := store.IndexWhole(ctx); err != nil && ctx.Err() == nil {
@@ -37,12 +43,21 @@ func (a *App) upkeep(store *sqlite.Store, cfg *config.Config) (stop func() error
 	}()
 	return func() error {
 		close(closing)
+		if large(cfg) {
+			cancel() // a copy that is ended is begun again by the next run
+		}
 		late := time.AfterFunc(upkeepTime, cancel)
 		defer late.Stop()
 		<-done
 		cancel()
 		return nil
 	}
+}
+
+// large reports whether work on the database would be felt.
+func large(cfg *config.Config) bool {
+	info, err := os.Stat(cfg.Home().Database())
+	return err == nil && info.Size() > upkeepAtEnd
 }
 
 // backUp copies the database if the last backup is old enough and the disk has room for it.
@@ -57,7 +72,7 @@ func (a *App) backUp(ctx context.Context, store *sqlite.Store, cfg *config.Confi
 		return
 	}
 	made, err := store.AutoBackup(ctx, db.Backups, time.Duration(db.BackupHours)*time.Hour)
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		a.log().Warn("back up the database", "err", err)
 	}
 	if made {

@@ -58,3 +58,25 @@ func TestNoBackupsWhereTheSettingSaysSo(t *testing.T) {
 		t.Errorf("backups %v, %v", made, err)
 	}
 }
+
+// TestALargeDatabaseDelaysNoEnd: nobody waits for its copy after a short answer.
+func TestALargeDatabaseDelaysNoEnd(t *testing.T) {
+	t.Parallel()
+	p := newUser(t, serve(t, func(*chatserver.Request) (chatserver.Answer, error) {
+		return chatserver.Answer{Text: "a zebra"}, nil
+	})...)
+	p.configure("database: {backups: 0}\n")
+	if _, errs, status := p.run("-z", "hello", "-m", "played"); status != 0 {
+		t.Fatalf("status %d: %s", status, errs)
+	}
+	if err := os.Truncate(filepath.Join(p.home, "hermes.db"), 64<<20); err != nil { // SQLite does not count the rest
+		t.Fatal(err)
+	}
+	p.configure("database: {backups: 3}\n")
+	if _, errs, status := p.run("-z", "hello", "-m", "played"); status != 0 {
+		t.Fatalf("status %d: %s", status, errs)
+	}
+	if made, err := filepath.Glob(filepath.Join(p.home, "backups", "database", "*")); err != nil || len(made) != 0 {
+		t.Errorf("backups %v, %v", made, err)
+	}
+}

@@ -65,18 +65,29 @@ func syncFile(path string) error {
 const (
 	backupPrefix, backupSuffix = "hermes-", ".db"
 	backupTime                 = "20060102-150405"
+	// backedUp names the time of the last copy in the table meta.
+	backedUp = "backed_up"
 	// partAge is the age after which a copy that is not complete was given up.
 	partAge = time.Hour
 )
 
 // AutoBackup copies the database to a new file in the folder for backups, unless this or
 // another process began one less than every ago, and removes the oldest copies but keep.
-// It reports whether it made one. A copy that fails or is ended is tried again after every.
+// It reports whether it made one. A copy that fails is tried again after every, one that
+// the context ends by the next call.
 func (s *Store) AutoBackup(ctx context.Context, keep int, every time.Duration) (bool, error) {
 	if s.cfg.Backups == "" || keep <= 0 {
 		return false, nil
 	}
-	due, err := s.due(ctx, "backed_up", every, func(*tx) (bool, error) { return true, nil })
+	var before int64
+	due, err := s.due(ctx, backedUp, every, func(t *tx) (bool, error) {
+		before = 0
+		err := t.row(`SELECT value FROM meta WHERE name = ?`, []any{backedUp}, &before)
+		if errors.Is(err, sql.ErrNoRows) {
+			err = nil
+		}
+		return true, err
+	})
 	if err != nil || !due {
 		return false, err
 	}
@@ -85,6 +96,11 @@ func (s *Store) AutoBackup(ctx context.Context, keep int, every time.Duration) (
 	}
 	s.cfg.removeParts()
 	if err := s.Backup(ctx, filepath.Join(s.cfg.Backups, backupPrefix+s.cfg.Now().Format(backupTime)+backupSuffix)); err != nil {
+		if ctx.Err() != nil {
+			err = errors.Join(err, s.update(context.WithoutCancel(ctx), func(t *tx) error {
+				return t.exec(`UPDATE meta SET value = ? WHERE name = ?`, before, backedUp)
+			}))
+		}
 		return false, err
 	}
 	list, err := s.cfg.BackupFiles()
