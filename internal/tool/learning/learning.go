@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -211,20 +212,30 @@ func Keep(ctx context.Context, store hermes.Learnings, l hermes.Learning) (saved
 	return saved, replaced, err
 }
 
+// programName is what a pattern may begin with: the program that failed.
+var programName = regexp.MustCompile(`^[a-z0-9_.+-]+$`)
+
 // counted finds the failure that a message is about: the same one, with or without
 // the program, or one without a fix in other words. Among equals it takes the latest.
+// A message without the program says too little if several programs failed with it.
 func counted(list []hermes.Learning, pattern string) (best hermes.Learning, ok bool) {
-	closest := errsig.Other
+	closest, programs := errsig.Other, 0
 	for _, other := range list {
-		_, bare, _ := strings.Cut(other.Pattern, ": ") // without the program
-		if other.Class == "command_not_found" {
-			bare = "" // it is about this program only
+		name, bare, _ := strings.Cut(other.Pattern, ": ")
+		if other.Class == "command_not_found" || !programName.MatchString(name) {
+			bare = "" // the name is what failed
+		}
+		if bare == pattern {
+			programs++
 		}
 		failed := errsig.Signature{Pattern: other.Pattern, Bare: bare}
 		m := failed.Match(pattern)
 		if m > closest && (m == errsig.Exact || other.Fix == "") {
 			best, closest = other, m
 		}
+	}
+	if programs > 1 && best.Fix != "" && best.Pattern != pattern {
+		return hermes.Learning{}, false
 	}
 	return best, closest != errsig.Other
 }

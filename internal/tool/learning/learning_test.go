@@ -89,6 +89,35 @@ func TestAFixIsReplacedForItsOwnErrorOnly(t *testing.T) {
 	has(t, store, `{"action":"search","query":"frobnicate"}`, `"fix":"fix 0"`)
 }
 
+// TestAShorterMessageReplacesNoFix saves messages that are a part of others.
+func TestAShorterMessageReplacesNoFix(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		have []string
+		save string
+	}{
+		"a path":        {[]string{"/x/1: permission denied"}, "permission denied"},
+		"a number":      {[]string{"error 1045: access failed"}, "access failed"},
+		"a sentence":    {[]string{"open /etc/x: no such file or directory"}, "no such file or directory"},
+		"a host":        {[]string{"db.example:5432: connection refused"}, "connection refused"},
+		"many programs": {[]string{"npm: permission denied", "git: permission denied"}, "permission denied"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := &hermestest.Learnings{}
+			for i, p := range append(tt.have, tt.save) {
+				got, err := run(t, store, fmt.Sprintf(`{"action":"save","tool":"terminal","pattern":%q,"fix":"fix %d"}`, p, i))
+				if err != nil || strings.Contains(got, "replaced") {
+					t.Errorf("%s: %s, %v", p, got, err)
+				}
+			}
+			if list, _ := store.FindLearnings(t.Context(), hermes.LearningQuery{}); len(list) != len(tt.have)+1 {
+				t.Errorf("%+v", list)
+			}
+		})
+	}
+}
+
 // TestASaveFindsTheCountedFailure counts a failure as the hook does and saves its message.
 func TestASaveFindsTheCountedFailure(t *testing.T) {
 	t.Parallel()
