@@ -33,35 +33,54 @@ func (j *joiner) plain(s *object, depth int) *object {
 	if j.left--; j.left < 0 || depth > maxNesting {
 		return out
 	}
+	var parts []*object
 	if ref, ok := s.get("$ref").(string); ok {
 		if target := find(j.root, ref); target != nil {
-			j.and(out, target, depth)
+			parts = append(parts, target)
 		}
 	}
 	for _, part := range listOf(s, "allOf") {
 		if p, ok := part.(*object); ok {
-			j.and(out, p, depth)
+			parts = append(parts, p)
 		}
 	}
+	j.and(out, parts, depth)
 	for _, k := range []string{"anyOf", "oneOf"} {
 		j.or(out, listOf(s, k), depth)
 	}
 	for _, k := range []string{"then", "else"} {
 		if p, ok := s.get(k).(*object); ok {
-			join(out, j.plain(p, depth+1), "allOf")
+			more := &object{}
+			add(more, j.plain(p, depth+1))
+			join(out, more, "allOf")
 		}
 	}
 	return out
 }
 
-// and adds a schema that holds as well.
-func (j *joiner) and(out, part *object, depth int) {
-	p := j.plain(part, depth+1)
-	join(out, p, "allOf")
-	if names := append(slices.Clone(listOf(out, "required")), listOf(p, "required")...); len(names) > 0 {
+// and adds schemas that hold as well, all at once: each step of join and fill reads
+// what is there already.
+func (j *joiner) and(out *object, parts []*object, depth int) {
+	properties, rest := &object{}, &object{}
+	names := slices.Clone(listOf(out, "required"))
+	for _, part := range parts {
+		p := j.plain(part, depth+1)
+		add(properties, p)
+		names = append(names, listOf(p, "required")...)
+		*rest = append(*rest, *p...)
+	}
+	join(out, properties, "allOf")
+	if len(names) > 0 {
 		out.set("required", names)
 	}
-	fill(out, p)
+	fill(out, rest)
+}
+
+// add collects the properties of a schema, to be joined.
+func add(properties, from *object) {
+	if more, ok := from.get("properties").(*object); ok {
+		*properties = append(*properties, *more...)
+	}
 }
 
 // or adds schemas of which one holds. What each of them requires is said in words,
@@ -87,13 +106,17 @@ func (j *joiner) or(out *object, choices []any, depth int) {
 		listed := setOf(names)
 		all = slices.DeleteFunc(slices.Clone(all), func(n any) bool { name, ok := n.(string); return !ok || !listed[name] })
 		ways = append(ways, words(names))
-		join(properties, p, "anyOf")
+		add(properties, p)
 		only = p
 	}
 	if branches == 1 {
 		fill(out, only)
 	}
-	join(out, properties, "allOf")
+	either := &object{}
+	join(either, properties, "anyOf")
+	if more, ok := either.get("properties").(*object); ok {
+		join(out, more, "allOf")
+	}
 	if names := append(slices.Clone(listOf(out, "required")), all...); len(names) > 0 {
 		out.set("required", names)
 	}
@@ -105,11 +128,10 @@ func (j *joiner) or(out *object, choices []any, depth int) {
 	}
 }
 
-// join adds the properties of a schema to those of another. Two that differ become one
+// join adds properties to those of a schema. Two of one name that differ become one
 // with both as a combinator.
-func join(out, from *object, combinator string) {
-	more, _ := from.get("properties").(*object)
-	if more == nil {
+func join(out, more *object, combinator string) {
+	if len(*more) == 0 {
 		return
 	}
 	mine, _ := out.get("properties").(*object)
@@ -135,6 +157,10 @@ func join(out, from *object, combinator string) {
 
 // both returns a schema for a value to which two apply.
 func both(a, b any, combinator string) any {
+	x, isObject := a.(*object)
+	if y, ok := b.(*object); isObject && ok && x == y { // of the same reference
+		return a
+	}
 	if string(encode(a)) == string(encode(b)) {
 		return a
 	}
