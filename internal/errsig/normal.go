@@ -31,7 +31,7 @@ const punctuation = `"'` + "`([{<>)]},;:.!?"
 
 // beforeNumber and afterNumber are words beside numbers that differ each time.
 var (
-	beforeNumber = []string{"line", "column", "col", "pid", "process", "attempt", "try", "retry", "after", "took", "offset", "position", "byte", "thread", "elapsed", "in"}
+	beforeNumber = []string{"line", "column", "col", "pid", "process", "attempt", "try", "retry", "took", "offset", "position", "byte", "thread", "elapsed"}
 	afterNumber  = []string{"bytes", "kb", "mb", "gb", "ms", "milliseconds", "seconds", "secs", "sec", "minutes", "times", "attempts", "retries", "lines", "items", "files", "passed", "failed", "warnings", "errors", "tests", "occurrences"}
 	duration     = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?(ns|µs|us|ms|s|m|h|%)$`)
 	// position is a line in a file, not the port of a host.

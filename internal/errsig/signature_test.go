@@ -48,6 +48,8 @@ func TestWhatAMessageNamesIsPartOfIt(t *testing.T) {
 		{"programs that a shell names", "x | y", "bash: line 11: zork: command not found", "bash: line 3: frobnicate: command not found", false},
 		{"numbers", "db", "ERROR 1045: access failed", "ERROR 2002: access failed", false},
 		{"numbers at the end", "curl x", "the server answered with 404", "the server answered with 500", false},
+		{"numbers after a small word", "curl x", "rejected after 404", "rejected after 500", false},
+		{"numbers in a sentence", "db", "access denied in 1045", "access denied in 2002", false},
 		{"codes in words", "tsc", "a.ts(3,1): error TS2304: wrong", "a.ts(3,1): error TS2551: wrong", false},
 		{"ports", "serve", "port 8080 is in use", "port 9090 is in use", false},
 		{"hosts with ports", "psql", "cannot connect to db.example:5432", "cannot connect to db.example:5433", false},
