@@ -24,7 +24,7 @@ func meter(t *testing.T, caps spend.Caps, dollars float64) *spend.Governor {
 		Price: func(string) (hermes.Price, bool) { return hermes.Price{Input: hermes.USD(1e6)}, dollars > 0 },
 		Now:   func() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) },
 	})
-	usage := hermes.Usage{Input: int64(max(dollars, 1)), Calls: 1}
+	usage := hermes.Usage{Input: int64(max(dollars, 1)), Output: 1, Calls: 1}
 	m := g.Caps(g.Meter(hermestest.NewScript(hermestest.Step{Text: "ok", Usage: &usage})))
 	if _, err := hermes.Collect(m.Stream(t.Context(), &hermes.Request{Session: "s1"})); err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func TestBudgetShowsAndRaises(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantIn(t, text, "| this session | $4.00 | 4 | $10.00 | 40 % |", "| today | $4.00 | 4 | 10.0k tokens | 0 % |", "| this month | $4.00 | 4 |  |  |", "/budget raise")
+	wantIn(t, text, "| this session | $4.00 | 5 | $10.00 | 40 % |", "| today | $4.00 | 5 | 10.0k tokens | 0 % |", "| this month | $4.00 | 5 |  |  |", "/budget raise")
 	for line, want := range map[string]string{
 		"/budget raise session 6":     "$16.00",
 		"/budget raise day 1k tokens": "11.0k tokens",

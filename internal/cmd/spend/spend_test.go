@@ -26,7 +26,7 @@ func run(t *testing.T, caps spend.Caps, args ...string) (string, error) {
 		Location: time.UTC, Now: func() time.Time { return now },
 	})
 	for _, c := range []struct{ model, session, purpose string }{{"p:a", "s1", ""}, {"p:a", "s1", "title"}, {"p:b", "s2", ""}} {
-		m := g.Caps(g.Meter(hermestest.NewScript(hermestest.Step{Text: "ok", Usage: &hermes.Usage{Input: 1500, Calls: 1}}).Named(c.model)))
+		m := g.Caps(g.Meter(hermestest.NewScript(hermestest.Step{Text: "ok", Usage: &hermes.Usage{Input: 1500, Output: 1, Calls: 1}}).Named(c.model)))
 		if _, err := hermes.Collect(m.Stream(t.Context(), &hermes.Request{Session: c.session, Purpose: c.purpose})); err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +105,7 @@ func TestSpendAsJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.Caps[0].Kind != "day" || *got.Caps[0].Cap != 10 || got.Caps[0].Used != 3 || got.Caps[1].Cap != nil ||
-		got.Total.Calls != 3 || got.Total.Tokens != 4500 || got.Total.Cost != 3 || got.Total.Unpriced != 1 || len(got.Groups) != 2 {
+		got.Total.Calls != 3 || got.Total.Tokens != 4503 || got.Total.Cost != 3 || got.Total.Unpriced != 1 || len(got.Groups) != 2 {
 		t.Errorf("got %+v", got)
 	}
 }
