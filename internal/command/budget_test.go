@@ -112,7 +112,7 @@ func TestInsightsSumTheLastDays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantIn(t, text, "In the last 7 days", "$4.00", "| `script:test` | 1 | 4 | $4.00 |")
+	wantIn(t, text, "In the last 7 days", "$4.00", "| `script:test` | 1 | 5 | $4.00 |")
 	for _, line := range []string{"/insights none", "/insights 0"} {
 		if _, err := run(t, meter(t, nil, 4), line); err == nil {
 			t.Errorf("%s is taken", line)
