@@ -11,7 +11,7 @@ type Match int
 // The relations, the closest last.
 const (
 	Other   Match = iota // another failure
-	Similar              // worded otherwise, about the same program, paths, numbers and names
+	Similar              // the same words, but for those that say nothing
 	Fits                 // the pattern has placeholders where the failure differs
 	Exact                // the same failure
 )
@@ -70,53 +70,29 @@ func named(w, word string) bool {
 	return ok && len(word) > len(before)+len(after) && strings.HasPrefix(word, before) && strings.HasSuffix(word, after)
 }
 
-// leastResemblance is the least share of words that two resembling patterns have
-// in common.
-const leastResemblance = 0.6
-
-// Resembles reports whether two patterns are the same failure in other words. What
-// a message names (a program, a path, a number, a name) is part of what failed, so
-// one pattern must have all words of the other, in order, and the others must be
-// plain words. Where a word is replaced by another one, both may be names, and then
-// a fix for one is wrong for the other.
+// Resembles reports whether two patterns are the same failure in other words. Any
+// other word may be a name, as alice in "user alice not found", or change the
+// meaning, as not, so only words that say nothing may be added.
 func Resembles(a, b string) bool {
-	long, short := wordsOf(a), wordsOf(b)
-	if len(long) < len(short) {
-		long, short = short, long
-	}
-	if len(short) == 0 || float64(len(short)) < leastResemblance*float64(len(long)) {
-		return false
-	}
-	at := 0
-	for _, w := range long {
-		switch {
-		case at < len(short) && w == short[at]:
-			at++
-		case !plainWord(w):
-			return false
-		}
-	}
-	return at == len(short)
+	words := wordsOf(a)
+	return len(words) > 0 && slices.Equal(words, wordsOf(b))
 }
 
 // oneWay are wordings of the same thing.
 var oneWay = strings.NewReplacer("can't ", "cannot ", "can not ", "cannot ", "could not ", "cannot ", "couldn't ", "cannot ", "unable to ", "cannot ", "failed to ", "cannot ")
 
-// wordsOf returns the words of a pattern without those that say nothing.
-func wordsOf(pattern string) []string {
-	words := strings.Fields(oneWay.Replace(pattern))
-	return slices.DeleteFunc(words, func(w string) bool {
-		switch w {
-		case "error:", "fatal:", "warning:", "err:", "failed:", "a", "an", "the":
-			return true
-		}
-		return false
-	})
+// sayNothing are words with which a message is the same as without them.
+var sayNothing = []string{
+	"error:", "fatal:", "warning:", "err:", "failed:", "a", "an", "the", "is", "are", "was", "were", "has", "have", "been",
+	"again", "still", "now", "already", "currently", "please", "sorry", "much", "very", "that", "this",
 }
 
-// plainWord reports whether a word names nothing by its form: only letters, with a
-// comma or a full stop at its end.
-func plainWord(w string) bool {
-	w = strings.TrimRight(w, ",.;!")
-	return w != "" && !strings.ContainsFunc(w, func(r rune) bool { return r < 'a' || r > 'z' })
+// wordsOf returns the words of a pattern without those that say nothing. What marks
+// a message, as "error:", says nothing only with its colon.
+func wordsOf(pattern string) []string {
+	words := strings.Fields(oneWay.Replace(pattern))
+	for i, w := range words {
+		words[i] = strings.TrimRight(w, ",.;!")
+	}
+	return slices.DeleteFunc(words, func(w string) bool { return w == "" || slices.Contains(sayNothing, w) })
 }

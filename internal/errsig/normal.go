@@ -9,8 +9,9 @@ import (
 
 // Normal returns a message without the parts that are known to vary from one time
 // to the next, in lower case: times, hashes and addresses, line numbers, process
-// ids, durations, counts and temporary files become <time>, <hex>, <n> and <path>.
-// All else that it names is part of what failed and stays.
+// ids, durations and counts become <time>, <hex> and <n>, and what programs make up
+// in the names of temporary files becomes *. All else that it names is part of what
+// failed and stays.
 func Normal(message string) string {
 	words := strings.Fields(strings.ToLower(clip(message)))
 	out := make([]string, len(words))
@@ -37,7 +38,6 @@ var (
 	// position is a line in a file, not the port of a host.
 	position  = regexp.MustCompile(`^(.*[/\\].*[^0-9:]|.*\.(?:go|py|js|mjs|ts|tsx|jsx|rs|c|h|cc|cpp|hpp|cs|java|kt|rb|sh|php|pl|lua|swift|scala|yml|yaml|json|toml|md|css|html|sql|tex|txt))(?::[0-9]+){1,2}$`)
 	processID = regexp.MustCompile(`^([a-z][a-z0-9_.-]*)\[[0-9]+\]?$`)
-	temporary = regexp.MustCompile(`^(?:/tmp/|/var/tmp/|/var/folders/|/private/var/folders/|/dev/shm/|[a-z]:[\\/].*[\\/]temp[\\/])`)
 )
 
 // varying replaces a word that is known to vary. before and after are its neighbours.
@@ -50,11 +50,11 @@ func varying(core, before, after string) string {
 		}
 		return scheme + "://" + rest[strings.LastIndexByte(rest, '@')+1:]
 	}
-	if temporary.MatchString(core) {
-		return "<path>"
-	}
 	if m := position.FindStringSubmatch(core); m != nil {
-		return m[1] + ":<n>"
+		return withoutRandom(m[1]) + ":<n>"
+	}
+	if temporary.MatchString(core) { // no time or number
+		return withoutRandom(core)
 	}
 	switch {
 	case isTime(core):

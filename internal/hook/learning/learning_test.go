@@ -114,6 +114,9 @@ func TestTheFixOfOneFailureIsNotShownForAnother(t *testing.T) {
 		{"frobnicate: command not found", "bash: line 11: zork: command not found"},
 		{"error 1045: access failed", "error 2002: access failed"},
 		{"cat: /etc/one: permission denied", "cat: /etc/two: Permission denied"},
+		{"adduser: user alice not found", "adduser: user bob not found"},
+		{"adduser: user not found", "adduser: user alice not found"},
+		{"cat: /tmp/run/one: permission denied", "cat: /tmp/run/two: Permission denied"},
 		{"modulenotfounderror: no module named 'yaml'", "ModuleNotFoundError: No module named 'toml'"},
 	} {
 		h := newFixture(t)
