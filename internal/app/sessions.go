@@ -97,6 +97,10 @@ func (a *App) newRuntime(ctx context.Context, row hermes.Session, wake func(stri
 			tools.files.Compressed(row.ID)
 			a.watch().Expect(row.ID, "compression")
 		},
+		Undone: func() {
+			tools.files.Compressed(row.ID) // what was read is no longer above
+			a.watch().Expect(row.ID, "undo")
+		},
 		Prefix: func() (*hermes.PrefixBreak, int) { return a.watch().Broken(row.ID) },
 		Window: a.window, Title: a.titles(cfg, row),
 		Recall: a.recall(row), Observe: a.observe(row),

@@ -290,7 +290,7 @@ func (w *work) messages() []hermes.Message {
 }
 
 func (w *work) result(note string) hermes.CompactResult {
-	w.checkRepeats()
+	w.dropRepeats()
 	f := hermes.CompactResult{Messages: w.messages(), From: make([]hermes.Origin, len(w.entries)), Note: note}
 	for i := range w.entries {
 		f.From[i] = w.entries[i].origin

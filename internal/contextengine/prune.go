@@ -15,12 +15,11 @@ const (
 )
 
 // prune shortens the messages before the tail without a model: results of at
-// least so many bytes become one line, which says if they appear again, long texts
-// in arguments are cut within their JSON, and pictures are removed. The newest
-// plan stays, because it has no other copy.
+// least so many bytes become one line, long texts in arguments are cut within their
+// JSON, and pictures are removed. The newest plan stays, because it has no other
+// copy.
 func (w *work) prune(tail, from int) {
 	calls := w.callsByID()
-	later := map[string]bool{}
 	planned := false
 	for i := len(w.entries) - 1; i >= 0; i-- {
 		m := w.entries[i].m
@@ -30,9 +29,8 @@ func (w *work) prune(tail, from int) {
 			newest := plan && !planned
 			planned = planned || plan
 			if i < tail && !newest {
-				w.pruneResult(i, m, text, calls[m.CallID], later[text], from)
+				w.pruneResult(i, m, text, calls[m.CallID], from)
 			}
-			later[text] = later[text] || len(text) >= prunedFrom && w.entries[i].origin.Same // only what stays whole
 			continue
 		}
 		if i < tail && len(m.Calls) > 0 {
@@ -51,7 +49,7 @@ func (w *work) callsByID() map[string]hermes.ToolCall {
 	return out
 }
 
-func (w *work) pruneResult(i int, m hermes.Message, text string, c hermes.ToolCall, again bool, from int) {
+func (w *work) pruneResult(i int, m hermes.Message, text string, c hermes.ToolCall, from int) {
 	image := false
 	for _, p := range m.Parts {
 		image = image || p.Image != nil
@@ -59,11 +57,7 @@ func (w *work) pruneResult(i int, m hermes.Message, text string, c hermes.ToolCa
 	if len(text) < from && !image || strings.HasPrefix(text, "[") && len(text) < 2*prunedFrom {
 		return
 	}
-	line := oneLine(c, m, text)
-	if again && !image {
-		line = withRepeat(line, textMark(text))
-	}
-	m.Parts = []hermes.Part{{Text: line}}
+	m.Parts = []hermes.Part{{Text: oneLine(c, m, text)}}
 	w.replace(i, m)
 }
 

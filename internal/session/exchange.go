@@ -98,6 +98,10 @@ func (s *Session) undo() (hermes.Message, error) {
 		}
 		s.transcript = slices.Clip(s.transcript[:i])
 		s.cut = false
+		s.last, s.counted = lastCount(s.transcript)
+		if s.runtime != nil && s.runtime.Undone != nil {
+			s.runtime.Undone()
+		}
 		return m, nil
 	}
 	return hermes.Message{}, errors.New("there is no exchange to undo")

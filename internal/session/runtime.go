@@ -64,6 +64,8 @@ type Runtime struct {
 	CompactAfter time.Duration
 	// Compacted is called after the transcript was shortened.
 	Compacted func()
+	// Undone is called after the last exchange was removed from the transcript.
+	Undone func()
 	// Prefix returns the last request that did not begin with the one before
 	// it, and how many there were.
 	Prefix func() (last *hermes.PrefixBreak, count int)

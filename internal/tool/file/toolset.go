@@ -95,8 +95,8 @@ func (t *Toolset) Hook() hermes.Hook {
 	}
 }
 
-// Compressed reports that a session's context was compressed. The model no
-// longer sees the pages it read before, so they are shown again.
+// Compressed reports that messages of a session were removed, by a compaction or an
+// undo. The model no longer sees the pages it read before, so they are shown again.
 func (t *Toolset) Compressed(session string) { t.ledger.compressed(session) }
 
 // riskAssessed adds the approval that some paths need to a tool.
