@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 )
 
 // pages reads a database file page by page, without its schema, as far as its log has
@@ -16,17 +17,28 @@ type pages struct {
 	file     *os.File
 	size     int64           // of a page
 	usable   int             // bytes of a page that are not reserved
-	count    int64           // pages of the file and the log
+	count    int64           // pages of the file
+	more     []int64         // pages that only the log has, ascending
 	log      *os.File        // nil if there is none
 	logged   map[int64]int64 // where the newest committed version of a page is in the log
 	vacuumed bool            // pages say what they are in a map
+	followed int64           // pages on which rows were continued
 }
 
 const (
 	sqliteMagic     = "SQLite format 3\x00"
+	logVersion      = 3007000
 	defaultPageSize = 4096
 	leafPage        = 0x0d
+	leastUsable     = 480      // bytes of a page, by the format
 	maxRow          = 64 << 20 // bytes of a row that is salvaged
+	// maxFollowed limits the pages on which rows are continued, for each page that there
+	// is: each belongs to one row, and to copies of it that were not erased.
+	maxFollowed = 4
+	// maxOverlap limits the bytes that the rows of a leaf have there, for each byte that
+	// there is. Only damage makes them overlap.
+	maxOverlap = 16
+	maxColumns = 32767 // by SQLite
 )
 
 var errPage = errors.New("the page is damaged")
@@ -44,7 +56,7 @@ func openPages(path string) (*pages, error) {
 		if size == 1 {
 			size = 65536
 		}
-		if size >= 512 && size&(size-1) == 0 {
+		if size >= 512 && size&(size-1) == 0 && int(size)-int(head[20]) >= leastUsable {
 			p.size, p.usable = size, int(size)-int(head[20])
 			p.vacuumed = binary.BigEndian.Uint32(head[52:]) != 0
 		}
@@ -57,6 +69,12 @@ func openPages(path string) (*pages, error) {
 	if p.log, err = os.Open(path + "-wal"); err == nil {
 		p.readLog()
 	}
+	for n := range p.logged {
+		if n > p.count {
+			p.more = append(p.more, n)
+		}
+	}
+	slices.Sort(p.more)
 	return p, nil
 }
 
@@ -67,14 +85,15 @@ func (p *pages) close() {
 	}
 }
 
-// readLog finds the committed pages of the write-ahead log.
+// readLog finds the committed pages of the write-ahead log, up to the first frame that is
+// not of this log or not whole.
 func (p *pages) readLog() {
 	head := make([]byte, 32)
 	if _, err := io.ReadFull(p.log, head); err != nil {
 		return
 	}
 	magic := binary.BigEndian.Uint32(head)
-	if magic&^1 != 0x377f0682 || int64(binary.BigEndian.Uint32(head[8:])) != p.size {
+	if magic&^1 != 0x377f0682 || binary.BigEndian.Uint32(head[4:]) != logVersion || int64(binary.BigEndian.Uint32(head[8:])) != p.size {
 		return
 	}
 	var order binary.ByteOrder = binary.LittleEndian
@@ -85,7 +104,7 @@ func (p *pages) readLog() {
 	if a != binary.BigEndian.Uint32(head[24:]) || b != binary.BigEndian.Uint32(head[28:]) {
 		return
 	}
-	open := map[int64]int64{} // not committed yet
+	open := map[int64]int64{} // not committed yet; no larger than the log
 	frame := make([]byte, 24+p.size)
 	for at := int64(32); ; at += int64(len(frame)) {
 		if _, err := io.ReadFull(p.log, frame); err != nil || !bytes.Equal(frame[8:16], head[16:24]) {
@@ -96,13 +115,18 @@ func (p *pages) readLog() {
 		if a != binary.BigEndian.Uint32(frame[16:]) || b != binary.BigEndian.Uint32(frame[20:]) {
 			return
 		}
-		open[int64(binary.BigEndian.Uint32(frame))] = at + 24
-		if count := int64(binary.BigEndian.Uint32(frame[4:])); count > 0 {
+		n := int64(binary.BigEndian.Uint32(frame))
+		if n == 0 {
+			return
+		}
+		open[n] = at + 24
+		if count := int64(binary.BigEndian.Uint32(frame[4:])); count > 0 { // the pages of the file, from now on
 			for page, at := range open {
-				p.logged[page] = at
+				if page <= count {
+					p.logged[page] = at
+				}
 			}
 			clear(open)
-			p.count = max(p.count, count)
 		}
 	}
 }
@@ -118,11 +142,12 @@ func checksum(order binary.ByteOrder, b []byte, s0, s1 uint32) (uint32, uint32) 
 
 // page reads a page; the first has number 1.
 func (p *pages) page(n int64) ([]byte, error) {
-	if n < 1 || n > p.count {
+	at, logged := p.logged[n]
+	if n < 1 || n > p.count && !logged {
 		return nil, errPage
 	}
 	b := make([]byte, p.size)
-	if at, ok := p.logged[n]; ok {
+	if logged {
 		_, err := p.log.ReadAt(b, at)
 		return b, err
 	}
@@ -150,9 +175,10 @@ func (p *pages) free(n int64) bool {
 }
 
 // rows calls each with the rows of every leaf of a table that can be read. Values are nil,
-// int64, float64, string or []byte.
+// int64, float64, string or []byte. It reads a multiple of the file at most, also if rows
+// share pages, which is damage.
 func (p *pages) rows(each func(key int64, values []any) error) error {
-	for n := int64(1); n <= p.count; n++ {
+	for n := range p.all {
 		b, err := p.page(n)
 		if err != nil || p.free(n) {
 			continue
@@ -168,8 +194,12 @@ func (p *pages) rows(each func(key int64, values []any) error) error {
 		if start+8+2*cells > p.usable {
 			continue
 		}
+		room := maxOverlap * p.usable
 		for i := range cells {
-			key, values, err := p.cell(b, int(binary.BigEndian.Uint16(b[start+8+2*i:])))
+			key, values, size, err := p.cell(b, int(binary.BigEndian.Uint16(b[start+8+2*i:])))
+			if room -= size; room < 0 {
+				break
+			}
 			if err != nil {
 				continue
 			}
@@ -181,58 +211,80 @@ func (p *pages) rows(each func(key int64, values []any) error) error {
 	return nil
 }
 
-// cell reads a row of a leaf.
-func (p *pages) cell(b []byte, at int) (key int64, values []any, err error) {
+// total is the number of pages.
+func (p *pages) total() int64 { return p.count + int64(len(p.more)) }
+
+// all lists the numbers of the pages.
+func (p *pages) all(yield func(int64) bool) {
+	for n := range p.count {
+		if !yield(n + 1) {
+			return
+		}
+	}
+	for _, n := range p.more {
+		if !yield(n) {
+			return
+		}
+	}
+}
+
+// cell reads a row of a leaf. It also returns the bytes that the row has on the leaf, as far
+// as they were read.
+func (p *pages) cell(b []byte, at int) (key int64, values []any, onLeaf int, err error) {
 	b = b[:p.usable]
 	if at < 8 || at >= len(b) {
-		return 0, nil, errPage
+		return 0, nil, 0, errPage
 	}
 	b = b[at:]
 	size, n := varint(b)
-	if n == 0 || size < 0 || size > maxRow {
-		return 0, nil, errPage
+	if n == 0 || size < 0 || size > min(maxRow, p.total()*int64(p.usable)) {
+		return 0, nil, 0, errPage
 	}
 	b = b[n:]
-	if key, n = varint(b); n == 0 {
-		return 0, nil, errPage
+	key, k := varint(b)
+	if k == 0 {
+		return 0, nil, 0, errPage
 	}
-	payload, err := p.payload(b[n:], int(size))
-	if err != nil {
-		return 0, nil, err
+	payload, local, err := p.payload(b[k:], int(size))
+	if err == nil {
+		values, err = record2values(payload)
 	}
-	values, err = record2values(payload)
-	return key, values, err
+	return key, values, n + k + local, err
 }
 
-// payload joins the part of a row that is on its leaf with those on other pages.
-func (p *pages) payload(b []byte, size int) ([]byte, error) {
+// payload joins the part of a row that is on its leaf with those on other pages. It also
+// returns the size of the first.
+func (p *pages) payload(b []byte, size int) (whole []byte, local int, err error) {
 	most := p.usable - 35
 	if size <= most {
 		if size > len(b) {
-			return nil, errPage
+			return nil, 0, errPage
 		}
-		return b[:size], nil
+		return b[:size], size, nil
 	}
 	least := (p.usable-12)*32/255 - 23
-	local := least + (size-least)%(p.usable-4)
+	local = least + (size-least)%(p.usable-4)
 	if local > most {
 		local = least
 	}
 	if local+4 > len(b) {
-		return nil, errPage
+		return nil, 0, errPage
 	}
-	whole := make([]byte, 0, size)
 	whole = append(whole, b[:local]...)
 	next := int64(binary.BigEndian.Uint32(b[local:]))
 	for len(whole) < size {
+		if p.followed >= maxFollowed*p.total() {
+			return nil, local, errPage
+		}
+		p.followed++
 		page, err := p.page(next)
 		if err != nil {
-			return nil, err
+			return nil, local, err
 		}
 		next = int64(binary.BigEndian.Uint32(page))
 		whole = append(whole, page[4:4+min(p.usable-4, size-len(whole))]...)
 	}
-	return whole, nil
+	return whole, local, nil
 }
 
 // varint reads a number of up to 9 bytes; n is 0 if it is not complete.
@@ -268,7 +320,7 @@ func record2values(b []byte) ([]any, error) {
 		}
 		kinds = kinds[n:]
 		size, ok := sizeOf(kind)
-		if !ok || size > int64(len(body)) {
+		if !ok || size > int64(len(body)) || len(values) == maxColumns {
 			return nil, errPage
 		}
 		values = append(values, valueOf(kind, body[:size]))
