@@ -123,6 +123,29 @@ func TestAProgramAnswers(t *testing.T) {
 	}
 }
 
+// TestCountsFailNoAnswer: whatever a program says about tokens, its answer counts.
+func TestCountsFailNoAnswer(t *testing.T) {
+	t.Parallel()
+	const absurd = int64(base.Absurd)
+	for said, want := range map[string]*hermes.Usage{
+		`{"inputTokens":10.0,"outputTokens":"4","thoughtTokens":1e0,"cachedReadTokens":null}`: {Input: 10, Output: 4, Reasoning: 1, Calls: 1},
+		`{"inputTokens":"many","outputTokens":[4],"cachedWriteTokens":7}`:                     {CacheWrite: 7, Calls: 1},
+		`{"inputTokens":-1,"outputTokens":99999999999999999999,"thoughtTokens":-5}`:           {Input: absurd, Output: absurd, Calls: 1},
+		`{"inputTokens":3,"outputTokens":4,"thoughtTokens":2,"totalTokens":1e300}`:            {Input: 3, Output: 4, Reasoning: 2, Calls: 1},
+		`"unknown"`: {Calls: 1},
+		`[]`:        {Calls: 1},
+		`7`:         {Calls: 1},
+		`null`:      nil,
+	} {
+		p := newProgram(t, "counts")
+		p.cfg.Env = append(p.cfg.Env, "FAKE_USAGE="+said)
+		got, _, err := p.ask(t.Context(), hello())
+		if diff := cmp.Diff(want, got.Usage); err != nil || got.Text() != "fine" || diff != "" {
+			t.Errorf("%s: %q, %v %s", said, got.Text(), err, diff)
+		}
+	}
+}
+
 func quoted(s string) string {
 	raw, _ := json.Marshal(s)
 	return string(raw)

@@ -138,6 +138,9 @@ func agent(script string) {
 			case "cut":
 				chunk("part")
 				end = `"stopReason":"max_tokens"`
+			case "counts":
+				chunk("fine")
+				end += `,"usage":` + os.Getenv("FAKE_USAGE")
 			case "refuses":
 				end = `"stopReason":"refusal"`
 			default:

@@ -52,24 +52,37 @@ func (a *answer) notice(text string) error {
 
 // usage is what a program says about tokens. Not all do.
 type usage struct {
-	Total      int64 `json:"totalTokens"`
-	Input      int64 `json:"inputTokens"`
-	Output     int64 `json:"outputTokens"`
-	Thinking   int64 `json:"thoughtTokens"`
-	CacheRead  int64 `json:"cachedReadTokens"`
-	CacheWrite int64 `json:"cachedWriteTokens"`
+	Total      base.Count `json:"totalTokens"`
+	Input      base.Count `json:"inputTokens"`
+	Output     base.Count `json:"outputTokens"`
+	Thinking   base.Count `json:"thoughtTokens"`
+	CacheRead  base.Count `json:"cachedReadTokens"`
+	CacheWrite base.Count `json:"cachedWriteTokens"`
+}
+
+// UnmarshalJSON reads what is readable: counts must not fail an answer that is
+// there. The meter estimates what is missing.
+func (u *usage) UnmarshalJSON(raw []byte) error {
+	type plain usage
+	_ = json.Unmarshal(raw, (*plain)(u))
+	return nil
 }
 
 // tokens counts thinking as output. The total shows whether the program counts it
 // apart.
-func (u *usage) tokens() hermes.Usage {
-	t := hermes.Usage{
-		Input: max(u.Input, 0), Output: max(u.Output, 0), Reasoning: max(u.Thinking, 0), CacheRead: max(u.CacheRead, 0), CacheWrite: max(u.CacheWrite, 0), Calls: 1,
+func (u usage) tokens() hermes.Usage {
+	if u.Thinking >= base.Absurd { // it must not spoil the output, which is billed
+		u.Thinking = 0
 	}
-	if t.Reasoning > t.Output || t.Reasoning > 0 && u.Total >= t.Total()+t.Reasoning {
-		t.Output += t.Reasoning
+	if u.Total >= base.Absurd {
+		u.Total = 0
 	}
-	return t
+	if u.Thinking > u.Output || u.Thinking > 0 && u.Total >= u.Input+u.Output+u.CacheRead+u.CacheWrite+u.Thinking {
+		u.Output += u.Thinking
+	}
+	return hermes.Usage{
+		Input: int64(u.Input), Output: int64(u.Output), Reasoning: int64(u.Thinking), CacheRead: int64(u.CacheRead), CacheWrite: int64(u.CacheWrite), Calls: 1,
+	}
 }
 
 // finish ends the answer.
