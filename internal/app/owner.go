@@ -93,9 +93,18 @@ func ownerGone(h home.Dir) func(owner string) bool {
 // tidyOwners removes the lock files of processes that have ended and whose leases have
 // expired.
 func tidyOwners(ctx context.Context, h home.Dir, store *sqlite.Store) error {
-	files, err := filepath.Glob(h.Join("run", "*.lock"))
-	if err != nil || len(files) == 0 {
+	entries, err := os.ReadDir(h.Join("run"))
+	if err != nil && !os.IsNotExist(err) {
 		return err
+	}
+	var files []string
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".lock") {
+			files = append(files, h.Join("run", e.Name()))
+		}
+	}
+	if len(files) == 0 {
+		return nil
 	}
 	owners, err := store.LeaseOwners(ctx)
 	if err != nil {

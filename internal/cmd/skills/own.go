@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -178,9 +179,11 @@ func (d Deps) trust() *cobra.Command {
 		}
 		for _, f := range folders {
 			c.say("%s", f)
-			names, _ := filepath.Glob(filepath.Join(f, "*", "SKILL.md")) // the pattern is fine
+			names, _ := os.ReadDir(f) // an empty list says enough
 			for _, n := range names {
-				c.say("  %s", filepath.Base(filepath.Dir(n)))
+				if _, err := os.Stat(filepath.Join(f, n.Name(), "SKILL.md")); err == nil {
+					c.say("  %s", n.Name())
+				}
 			}
 		}
 		if len(folders) > 0 {

@@ -216,6 +216,9 @@ func TestWaitingChanges(t *testing.T) {
 func TestProjects(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
+	if r.dir = filepath.Join(r.dir, "web [new]"); os.Mkdir(r.dir, 0o700) != nil { // no pattern
+		t.Fatal(r.dir)
+	}
 	r.want("no skills in", "skills", "trust", "-y")
 	at := filepath.Join(r.dir, ".hermes", "skills", "local")
 	if err := errors.Join(os.MkdirAll(at, 0o700), os.WriteFile(filepath.Join(at, "SKILL.md"), []byte("---\nname: local\ndescription: d\n---\nx\n"), 0o600)); err != nil {
@@ -223,7 +226,7 @@ func TestProjects(t *testing.T) {
 	}
 	r.want("are not trusted", "skills", "list")
 	r.want("no terminal to ask on", "skills", "trust")
-	r.want("used from the next session on", "skills", "trust", "-y")
+	r.want("  local\nTrusted the skills of", "skills", "trust", "-y")
 	r.want("local", "skills", "list", "--source", "project")
 	r.want("no longer used", "skills", "untrust")
 	r.want("0 skills", "skills", "list", "--source", "project")

@@ -115,10 +115,13 @@ func (s *Store) AutoBackup(ctx context.Context, keep int, every time.Duration) (
 
 // removeParts removes the copies of processes that were killed meanwhile.
 func (c Config) removeParts() {
-	parts, _ := filepath.Glob(filepath.Join(c.Backups, backupPrefix+"*"+partSuffix+"*")) // the pattern is valid
-	for _, path := range parts {
-		if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > partAge {
-			_ = os.Remove(path) // the next backup tries again
+	entries, _ := os.ReadDir(c.Backups) // the backup reports what is wrong with it
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), backupPrefix) || !strings.Contains(e.Name(), backupSuffix+partSuffix) {
+			continue
+		}
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > partAge {
+			_ = os.Remove(filepath.Join(c.Backups, e.Name())) // the next backup tries again
 		}
 	}
 }

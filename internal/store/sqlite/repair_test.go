@@ -237,7 +237,8 @@ func TestAnEmptyFileIsNotANewOne(t *testing.T) {
 func TestBackupsRotate(t *testing.T) {
 	t.Parallel()
 	now := start
-	cfg := sqlite.Config{Path: tempPath(t), Backups: filepath.Join(t.TempDir(), "copies"), Now: func() time.Time { return now }}
+	// The name of the folder looks like a pattern.
+	cfg := sqlite.Config{Path: tempPath(t), Backups: filepath.Join(t.TempDir(), "copies [1]"), Now: func() time.Time { return now }}
 	s := filled(t, cfg, 2, 2)
 	for i := range 6 {
 		if did, err := s.AutoBackup(t.Context(), 3, 24*time.Hour); err != nil || !did {

@@ -117,8 +117,11 @@ func (f *follower) original(p string) string {
 		return p
 	}
 	homes := []string{f.own}
-	profiles, _ := filepath.Glob(filepath.Join(f.own, "profiles", "*")) // none is fine
-	for _, home := range append(homes, profiles[:min(len(profiles), maxProfiles)]...) {
+	profiles, _ := os.ReadDir(filepath.Join(f.own, "profiles")) // none is fine
+	for _, p := range profiles[:min(len(profiles), maxProfiles)] {
+		homes = append(homes, filepath.Join(f.own, "profiles", p.Name()))
+	}
+	for _, home := range homes {
 		for _, name := range []string{"config.yaml", "permissions.yaml", ".env", "auth.json", "hermes.db", "SOUL.md"} {
 			file := filepath.Join(home, name)
 			if own, err := os.Lstat(file); err == nil && os.SameFile(info, own) {

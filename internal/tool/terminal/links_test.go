@@ -4,6 +4,7 @@ package terminal_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -145,5 +146,24 @@ func TestInputOfProgramsNamesPaths(t *testing.T) {
 		if hit := slices.ContainsFunc(found, func(r hermes.Risk) bool { return r.Key == want }); hit != (want != "") || want == "" && len(found) > 0 {
 			t.Errorf("%s: %v, want %q", data, found, want)
 		}
+	}
+}
+
+// TestHardLinksOfProfilesAreFoundInAnyHome: also where the name of its folder looks like a
+// pattern.
+func TestHardLinksOfProfilesAreFoundInAnyHome(t *testing.T) {
+	t.Parallel()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := filepath.Join(dir, "me [work] *?")
+	env := filepath.Join(home, ".hermes", "profiles", "work", ".env")
+	b := mustFixture(t, terminal.Config{Home: home, Hermes: filepath.Join(home, ".hermes")})
+	if err := errors.Join(os.MkdirAll(filepath.Dir(env), 0o700), os.WriteFile(env, nil, 0o600), os.Link(env, filepath.Join(b.dir, "hard"))); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.risksOf("echo x > hard"); !slices.Contains(got, "write-hermes") {
+		t.Errorf("risks %v", got)
 	}
 }
