@@ -33,6 +33,10 @@ func serve(t *testing.T, says string) *service {
 		return chatserver.Answer{Text: says}, nil
 	}}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet { // it lists no models
+			http.NotFound(w, r)
+			return
+		}
 		s.mu.Lock()
 		s.keys = append(s.keys, r.Header.Get("Authorization"))
 		s.mu.Unlock()

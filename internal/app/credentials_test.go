@@ -117,6 +117,10 @@ func TestThreeKeys(t *testing.T) {
 	var mu sync.Mutex
 	var asked []string
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet { // it lists no models
+			http.NotFound(w, r)
+			return
+		}
 		key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 		mu.Lock()
 		asked = append(asked, strings.TrimPrefix(key, "canary-key-"))

@@ -65,6 +65,7 @@ func (a *App) providerConfig(cfg *config.Config) (provider.Config, error) {
 		m := a.mark()
 		return m.Environ(), m.Files()
 	}}
+	c.AskWindows = true
 	c.Keys, c.LoginLacks = a.keys, a.loginLacks
 	c.Fallback, c.LongestWait = fallbacks(cfg.Fallback(), faults), a.longestWait()
 	c.Caps, c.Meter, c.Answers = a.capped(meter), meter.Meter, cfg.Home().Cache("models")

@@ -26,15 +26,16 @@ func (c *Catalogue) wrap(ch choice, transport func(hermes.Key) hermes.Model) her
 func (c *Catalogue) single(ch choice, transport func(hermes.Key) hermes.Model) hermes.Model {
 	return c.rotate(ch, func(key hermes.Key) hermes.Model { // tries the next key
 		inner := []Layer{
-			c.retry(ch, key),  // retries with growing waits
-			goOn,              // continues after an answer that is only thinking
-			c.stopEndless,     // ends an answer that repeats itself without end
-			examine,           // turns empty answers into failures
-			c.findWindow(ch),  // remembers the context length that a refusal shows
-			c.repair(ch),      // changes what the service refuses, and retries
-			c.boundAnswer(ch), // keeps an answer within the window
-			c.watchTools(ch),  // warns of a server that leaves out the tools
-			c.cfg.Meter,       // books every attempt
+			c.retry(ch, key),     // retries with growing waits
+			goOn,                 // continues after an answer that is only thinking
+			c.stopEndless,        // ends an answer that repeats itself without end
+			examine,              // turns empty answers into failures
+			c.findWindow(ch),     // remembers the context length that a refusal shows
+			c.repair(ch),         // changes what the service refuses, and retries
+			c.askWindow(ch, key), // asks the user's own server for the window
+			c.boundAnswer(ch),    // keeps an answer within the window
+			c.watchTools(ch),     // warns of a server that leaves out the tools
+			c.cfg.Meter,          // books every attempt
 		}
 		return stack(inner, transport(key))
 	})

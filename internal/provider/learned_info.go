@@ -4,8 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -51,18 +53,27 @@ func (h *learnedInfo) setGuess(address, model string, window int) {
 	h.guesses[address+"\n"+model] = window
 }
 
-// firstListing reports, once for each address, that it was not asked yet.
-func (h *learnedInfo) firstListing(address string) bool {
+// mayList reports, once for each address, that it was not asked yet. again says that
+// it was, but askAgain followed.
+func (h *learnedInfo) mayList(address string) (ok, again bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.listed[address] {
-		return false
+	asked, again := h.listed[address]
+	if asked {
+		return false, again
 	}
 	if h.listed == nil {
 		h.listed = map[string]bool{}
 	}
 	h.listed[address] = true
-	return true
+	return true, again
+}
+
+// askAgain lets mayList report an address once more.
+func (h *learnedInfo) askAgain(address string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.listed[address] = false
 }
 
 func (h *learnedInfo) file(address string) string {
@@ -108,37 +119,101 @@ func (h *learnedInfo) put(address, text string) {
 	h.texts[address] = text
 }
 
-// keep replaces the cached answer of a server with its newest one.
+// keep replaces the cached answer of a server with its newest one. A context length
+// that a refusal named stays until the server lists another one than it did then, since
+// some list what a model could have, or nothing.
 func (h *learnedInfo) keep(address string, list []hermes.ModelInfo) {
-	var b strings.Builder
-	for i, m := range list {
-		if line := infoText(m); line != "" && i < maxLearnedModels && b.Len()+len(line) < maxLearnedBytes {
-			b.WriteString(line)
-		}
-	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	refused := refusals(h.text(address))
+	var b strings.Builder
+	put := func(line string) bool {
+		fits := b.Len()+len(line) < maxLearnedBytes
+		if fits {
+			b.WriteString(line)
+		}
+		return fits
+	}
+	for _, m := range list[:min(len(list), maxLearnedModels)] {
+		was, ok := refused[m.ID]
+		delete(refused, m.ID)
+		if ok && (m.ContextLength == 0 || m.ContextLength == was.listed) {
+			m.ContextLength = was.window
+			put(infoText(m, &was.listed))
+			continue
+		}
+		put(infoText(m, nil))
+	}
+	for _, id := range slices.Sorted(maps.Keys(refused)) { // models that are not listed, such as aliases
+		put(refused[id].line)
+	}
 	if text := "\n" + b.String(); text != h.text(address) {
 		h.put(address, text)
 		h.write(address, b.String())
 	}
 }
 
-// learn sets the limit of one model.
-func (h *learnedInfo) learn(address, model string, limit int) {
+// refusal is a context length that a refusal named.
+type refusal struct {
+	window, listed int // listed is what the list said then
+	line           string
+}
+
+// refusals returns the models whose context length a refusal named.
+func refusals(text string) map[string]refusal {
+	out := map[string]refusal{}
+	for line := range strings.Lines(text) {
+		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(f) < 4 {
+			continue
+		}
+		_, listed, refused := strings.Cut(f[3], refusedMark)
+		window, _ := strconv.Atoi(f[1])
+		if n, err := strconv.Atoi(listed); refused && err == nil && window > 0 {
+			out[f[0]] = refusal{window, n, line}
+		}
+	}
+	return out
+}
+
+// refusedMark comes before what was listed when a refusal named a smaller window.
+const refusedMark = "!"
+
+// lower sets the context length of a model to one that a refusal named, if it is
+// smaller than what is known.
+func (h *learnedInfo) lower(address, model string, limit int) {
+	h.change(address, model, limit, true)
+}
+
+// set sets the context length that a server said a model has.
+func (h *learnedInfo) set(address, model string, length int) {
+	h.change(address, model, length, false)
+}
+
+func (h *learnedInfo) change(address, model string, length int, refused bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	text := h.text(address)
 	m := hermes.ModelInfo{ID: model}
+	var listed *int
 	if before, rest, ok := strings.Cut(text, "\n"+model+"\t"); ok {
 		line, after, _ := strings.Cut(rest, "\n")
-		if m = parseInfo(model, line); m.ContextLength > 0 && m.ContextLength <= limit {
+		m = parseInfo(model, line)
+		if m.ContextLength == length || refused && m.ContextLength > 0 && m.ContextLength < length {
 			return
 		}
 		text = before + "\n" + after
+		if was, again := refusals(model + "\t" + line)[model]; again {
+			listed = &was.listed
+		}
 	}
-	m.ContextLength = limit
-	line := infoText(m)
+	if refused && listed == nil {
+		listed = new(m.ContextLength)
+	} else if !refused {
+		listed = nil
+	}
+	m.ContextLength = length
+	line := infoText(m, listed)
 	if line == "" || len(text)+len(line) > maxLearnedBytes {
 		return
 	}
@@ -147,11 +222,14 @@ func (h *learnedInfo) learn(address, model string, limit int) {
 	h.write(address, text[1:])
 }
 
-// write stores a file. It is only a cache, so errors are ignored.
 func (h *learnedInfo) write(address, text string) {
-	if h.dir == "" {
-		return
+	if h.dir != "" {
+		h.store(h.file(address), text)
 	}
+}
+
+// store writes a file. It is only a cache, so errors are ignored.
+func (h *learnedInfo) store(file, text string) {
 	if err := os.MkdirAll(h.dir, 0o700); err != nil {
 		return
 	}
@@ -160,11 +238,12 @@ func (h *learnedInfo) write(address, text string) {
 			_ = os.Remove(filepath.Join(h.dir, f.Name()))
 		}
 	}
-	_ = atomicfile.Write(h.file(address), []byte(text), atomicfile.Options{})
+	_ = atomicfile.Write(file, []byte(text), atomicfile.Options{})
 }
 
-// infoText returns the line of a model; empty if its name does not fit in one.
-func infoText(m hermes.ModelInfo) string {
+// infoText returns the line of a model; empty if its name does not fit in one. If a
+// refusal named the context length, listed is what the list said then.
+func infoText(m hermes.ModelInfo, listed *int) string {
 	if m.ID == "" || strings.ContainsAny(m.ID, "\t\n\r") {
 		return ""
 	}
@@ -176,6 +255,9 @@ func infoText(m hermes.ModelInfo) string {
 		if a.yes {
 			can += a.mark
 		}
+	}
+	if listed != nil {
+		can += refusedMark + strconv.Itoa(*listed)
 	}
 	line := fmt.Sprintf("%s\t%d\t%d\t%s", m.ID, m.ContextLength, m.OutputLimit, can)
 	if p := m.Price; p != nil {

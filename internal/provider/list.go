@@ -90,6 +90,9 @@ func (c *Catalogue) list(ctx context.Context, e endpoint) ([]hermes.ModelInfo, e
 		if firstErr == nil {
 			firstErr = &unlisted{e, err}
 		}
+		if ctx.Err() != nil {
+			break
+		}
 	}
 	return nil, firstErr
 }

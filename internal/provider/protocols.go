@@ -86,7 +86,7 @@ func (c *Catalogue) gemini(ch choice, w base.Config) hermes.Model {
 func (c *Catalogue) ollama(ch choice, w base.Config) hermes.Model {
 	return ollama.New(ollama.Config{
 		Config: w, Quirks: ollama.Quirks{NoStream: c.noStream(ch)},
-		Learn: func(context int) { c.learned.learn(ch.BaseURL, ch.model, context) },
+		Learn: func(context int) { c.learned.set(ch.BaseURL, ch.model, context) },
 	})
 }
 

@@ -49,6 +49,10 @@ type Config struct {
 	// ServiceTier is one of Tiers; a service that does not know it gets none.
 	ServiceTier string
 
+	// AskWindows lets a server of the user's own be asked for its list of models
+	// beside its first answer of a run, unless the settings have the window.
+	AskWindows bool
+
 	CacheTTL string // "5m" (also if empty), "1h" or "off"
 	NoStream bool
 	// StreamOnly lists base URLs that stream although NoStream is set.

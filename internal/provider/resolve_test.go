@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -341,6 +343,61 @@ func TestTheAddressOfTheListIsThatOfTheChat(t *testing.T) {
 				t.Errorf("path %q: %v, also asked %v", path, err, *asked)
 			}
 		}
+	}
+}
+
+// TestAListingMovesNoAddressThatAnswers: neither in this run nor in a later one; but it
+// moves one that has nothing any more.
+func TestAListingMovesNoAddressThatAnswers(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ chat, list, later string }{{"", "/v1", "/v1"}, {"/v1", "", ""}} {
+		var mu sync.Mutex
+		chat, lists, asked := tt.chat, []string{tt.chat}, []string{}
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			at, is := strings.CutSuffix(r.URL.Path, "/models")
+			switch {
+			case is && slices.Contains(lists, at):
+				fmt.Fprint(w, `{"data":[{"id":"m"}]}`)
+			case r.URL.Path == chat+"/chat/completions":
+				asked = append(asked, "ok")
+				says("ok")(w, r)
+			default:
+				asked = append(asked, r.URL.Path)
+				http.NotFound(w, r)
+			}
+		}))
+		t.Cleanup(srv.Close)
+		dir := t.TempDir()
+		start := func() *provider.Catalogue {
+			return mustNew(t, provider.Config{Model: "box:m", Custom: map[string]provider.Custom{"box": {BaseURL: srv.URL}}, Answers: dir, Retries: -1})
+		}
+		c := start()
+		mustList(t, c, "box") // where the chat is
+		mustAnswer(t, c)
+		lists, asked = []string{tt.list}, nil
+		mustList(t, c, "box")
+		mustAnswer(t, c)
+		c = start()
+		mustList(t, c, "box")
+		mustAnswer(t, start())
+		if want := []string{"ok", "ok"}; !slices.Equal(slices.DeleteFunc(asked, func(s string) bool { return strings.HasSuffix(s, "/models") }), want) {
+			t.Errorf("%q listed at %q: asked %q", tt.chat, tt.list, asked)
+		}
+
+		mu.Lock()
+		chat = tt.later
+		mu.Unlock()
+		m, err := c.Model(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := hermes.Collect(m.Stream(t.Context(), sized(10))); err == nil {
+			t.Fatal("answered where nothing is")
+		}
+		mustList(t, c, "box")
+		mustAnswer(t, start())
 	}
 }
 

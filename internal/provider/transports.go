@@ -10,6 +10,7 @@ import (
 	"hermes"
 	"hermes/internal/httpc"
 	"hermes/internal/transport/anthropic"
+	"hermes/internal/transport/base"
 	"hermes/internal/transport/chat"
 )
 
@@ -82,7 +83,7 @@ func (c *Catalogue) transport(ch choice, key hermes.Key, client *http.Client, he
 	w := c.common(ch, key, c.watched(client, ch, key), header)
 	switch ch.Protocol {
 	case ProtocolResponses:
-		return c.responses(ch, w, key)
+		return c.noted(ch, w, c.responses(ch, w, key))
 	case ProtocolGemini:
 		return c.gemini(ch, w)
 	case ProtocolOllama:
@@ -109,8 +110,16 @@ func (c *Catalogue) transport(ch choice, key hermes.Key, client *http.Client, he
 			maps.Copy(all, ch.custom.Extra) // the user's settings win
 			q.Extra = all
 		}
-		return chat.New(chat.Config{Config: w, Quirks: q})
+		return c.noted(ch, w, chat.New(chat.Config{Config: w, Quirks: q}))
 	}
+}
+
+// noted is learnedBases.noted for a transport of Chat or Responses.
+func (c *Catalogue) noted(ch choice, w base.Config, m hermes.Model) hermes.Model {
+	if !hasBelow(ch.BaseURL) {
+		return m
+	}
+	return c.bases.noted(m, ch.BaseURL, strings.TrimPrefix(w.BaseURL, strings.TrimRight(ch.BaseURL, "/")))
 }
 
 // noStream reports whether answers of a choice are requested without streaming.

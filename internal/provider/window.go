@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"time"
 
 	"hermes"
 	"hermes/internal/fault"
@@ -53,7 +52,7 @@ func (m *windowFinder) learn(e *hermes.ModelError, size int) {
 		limit = modelinfo.LimitIn(e.Error())
 	}
 	if limit > 0 {
-		m.c.learned.learn(m.ch.BaseURL, m.ch.model, limit)
+		m.c.learned.lower(m.ch.BaseURL, m.ch.model, limit)
 		return
 	}
 	known, _ := m.c.lengths(m.ch)
@@ -103,9 +102,6 @@ type bounding struct {
 
 func (m *bounding) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
 	return func(yield func(hermes.Delta, error) bool) {
-		if m.own {
-			m.c.askLimits(ctx, m.ch)
-		}
 		for d, err := range m.Model.Stream(ctx, m.bound(r)) {
 			if !yield(d, err) {
 				return
@@ -146,22 +142,4 @@ func answerRoom(r *hermes.Request, info hermes.ModelInfo) int {
 		room = min(room, info.OutputLimit)
 	}
 	return room
-}
-
-// listTime is how long a server may take to list its models before a call.
-const listTime = 2 * time.Second
-
-// askLimits asks a server for its list of models, once per run, if Messages is
-// spoken and nothing is known about the model: each request of that protocol
-// names a limit, and the highest one overrides the server's own.
-func (c *Catalogue) askLimits(ctx context.Context, ch choice) {
-	if ch.Protocol != ProtocolAnthropic || base.ClaudeOf(ch.model).Claude {
-		return
-	}
-	if window, _ := c.lengths(ch); window > 0 || !c.learned.firstListing(ch.BaseURL) {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, listTime)
-	defer cancel()
-	_, _ = c.list(ctx, ch.endpoint) // the call itself shows what is wrong
 }
