@@ -152,6 +152,7 @@ func TestHowLongAKeyRests(t *testing.T) {
 		{"401", failure(hermes.ClassAuth, 0), 5 * time.Minute, false, true},
 		{"429", failure(hermes.ClassRateLimit, 0), time.Hour, false, true},
 		{"402", failure(hermes.ClassBilling, 0), 24 * time.Hour, false, true},
+		{"not this model", failure(hermes.ClassModelNotFound, 0), time.Minute, false, true},
 		{"the service's own time, shorter", failure(hermes.ClassRateLimit, 90*time.Second), 90 * time.Second, false, true},
 		{"the service's own time, longer", failure(hermes.ClassBilling, 72*time.Hour), 72 * time.Hour, false, true},
 		{"revoked", failure(hermes.ClassAuthPermanent, 0), 0, true, true},

@@ -14,6 +14,7 @@ const (
 	restAuth    = 5 * time.Minute
 	restLimit   = time.Hour
 	restBilling = 24 * time.Hour
+	restModel   = time.Minute // of a key that may not use one model, but others
 	// freshToken is the minimum age of a refused token that is worth renewing: a
 	// younger one cannot have expired.
 	freshToken = time.Minute
@@ -32,6 +33,8 @@ func judge(e *hermes.ModelError, now time.Time) (st state, quota bool) {
 		rest = restAuth
 	case hermes.ClassBilling:
 		rest, quota = restBilling, true
+	case hermes.ClassModelNotFound:
+		rest, quota = restModel, true
 	default:
 		quota = true
 	}

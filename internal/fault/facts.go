@@ -94,6 +94,7 @@ var (
 	tooLarge          = Verdict{Class: "payload_too_large", Compress: true}
 	imageTooLarge     = Verdict{Class: "image_too_large", Fallback: true}
 	modelNotFound     = Verdict{Class: "model_not_found", Fallback: true}
+	barred            = Verdict{Class: "model_not_found", Rotate: true, Fallback: true} // for this key
 	providerPolicy    = Verdict{Class: "provider_policy_blocked"}
 	contentPolicy     = Verdict{Class: "content_policy_blocked", Fallback: true}
 	format            = Verdict{Class: "format_error", Fallback: true}

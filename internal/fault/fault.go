@@ -74,8 +74,11 @@ type Verdict struct {
 func Classify(q Question) Verdict {
 	f := gather(q)
 	v := f.verdict()
+	if v == barred {
+		v.Message = "this key may not use the model (its limit is 0); use another model or key: " + f.describe()
+	} else {
+		v.Message, v.RetryAfter = f.describe(), f.wait()
+	}
 	v.Status = f.status
-	v.Message = f.describe()
-	v.RetryAfter = f.wait()
 	return v
 }

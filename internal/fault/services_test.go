@@ -47,6 +47,27 @@ func TestTextsOfServices(t *testing.T) {
 		"Rate limit reached for gpt-4o in organization org-abc on tokens per min (TPM): Limit 30000, Used 20000, Requested 15000. Please try again in 10s.",
 		"Rate limit reached for gpt-4o on requests per min (RPM): Limit 3, Used 3, Requested 1. Please try again in 20s.",
 		"Rate limit reached on tokens per min (TPM): Limit 30000, Used 29999, Requested 30000.")
+	for _, status := range []int{429, 400, 0} { // a limit of zero is not waited for
+		add(status, "model_not_found", "kf",
+			"Rate limit reached for gpt-4o in organization org-abc on tokens per min (TPM): Limit 0, Used 0, Requested 1200. Please try again in 6s.",
+			"Rate limit reached for gpt-4o in organization org-abc on requests per min (RPM): Limit 0, Used 0, Requested 1.",
+			"Rate limit reached for gpt-4 in organization org-abc on tokens per min. Limit: 0 / min. Please try again in 6s.",
+			"Request too large for gpt-4o in organization org-abc on tokens per min (TPM): Limit 0, Requested 1200. The input or output tokens must be reduced.",
+			"Request too large for model `m` in organization `o` service tier `on_demand` on tokens per minute (TPM): Limit 0, Requested 6294, please reduce your message size", // Groq
+			"You exceeded your current quota, please check your plan and billing details.\n* Quota exceeded for metric: generativelanguage.googleapis.com/generate_content_free_tier_requests, limit: 0, model: gemini-2.5-pro\nPlease retry in 38.863719904s.",
+			"This request would exceed the rate limit for your organization (a22cf6e6-a940) of 0 input tokens per minute.",
+			"This request would exceed your organization's rate limit of 0 input tokens per minute (org: 9d50, model: m).",
+			"Rate limit of 0 per 60s exceeded for UserByModelByMinute. Please wait 0 seconds before retrying.",
+		)
+	}
+	add(413, "model_not_found", "kf", "Request too large for model `m` on tokens per minute (TPM): Limit 0, Requested 6294, please reduce your message size")
+	add(429, "rate_limit", "rkf",
+		"Rate limit of 0.5 requests per second exceeded",
+		"Rate limit exceeded. Limit: 10, remaining: 0",
+		"Rate limit reached: limit 0,500 tokens per minute",
+		"You are over the rate limit, 0 requests left",
+		"Requests to the ChatCompletions_Create Operation under Azure OpenAI API version 2024-08-01-preview have exceeded token rate limit of your current OpenAI S0 pricing tier. Please retry after 86400 seconds.",
+		"This request would exceed your organization's rate limit of 30,000 input tokens per minute (org: 9d50, model: m).")
 	add(429, "billing", "kf", "Usage exhausted", "Usage limit exhausted", "You have exhausted your quota", "Your usage is exhausted. Upgrade to Pro.")
 	add(429, "rate_limit", "rkf",
 		"Usage exhausted. Your limit will reset at 2026-05-02 10:00:00", "Weekly limit exhausted, resets in 3 days",

@@ -22,6 +22,8 @@ func (f *facts) byStatus() *Verdict {
 			return v
 		}
 		return &serverError
+	case s == 413 && f.barred():
+		return &barred
 	case s == 413 && f.neverFits():
 		return &overflow
 	case s == 413:
@@ -89,6 +91,8 @@ func (f *facts) noModel() bool {
 
 func (f *facts) tooMany() *Verdict {
 	switch {
+	case f.barred():
+		return &barred
 	case f.neverFits():
 		return &overflow
 	case f.has(overloadWords):
@@ -152,6 +156,8 @@ func (f *facts) spoken() *Verdict {
 		return &format
 	case f.coded("no_db_connection"): // LiteLLM without a database knows one key only
 		return &auth
+	case f.barred():
+		return &barred
 	case f.overflows(), f.neverFits():
 		return &overflow
 	case f.lacks() != "":

@@ -40,9 +40,19 @@ func Allowance(err error) int {
 	return limit
 }
 
-// neverFits reports a limit of tokens per minute that one request exceeds.
+// barred reports a limit of speed or quota that is zero: the key may not use the model,
+// however long one waits. OpenAI writes "Limit 0, Used 0, Requested 1" or "Limit: 0 / min",
+// Gemini "limit: 0, model: x", Anthropic "rate limit of 0 input tokens per minute", GitHub
+// "Rate limit of 0 per 60s".
+func (f *facts) barred() bool {
+	return f.failure != nil && (f.rated() || f.has("quota")) && zero.MatchString(f.whole)
+}
+
+var zero = regexp.MustCompile(`\blimit(?: for your organization)?(?: \([^()]*\))?(?: of| is|:)? ?0(?:[^0-9.,]|[.,](?:[^0-9]|$)|$)`)
+
+// neverFits reports a limit of tokens in a time that one request exceeds.
 func (f *facts) neverFits() bool {
-	if !f.has("tokens per min|tokens per minute|tpm|tokens per day|tpd") {
+	if !f.has("tokens per|tpm|tpd") {
 		return false
 	}
 	limit, requested := allowance(f.whole)
