@@ -276,7 +276,7 @@ func TestZerosDoNotMakeACallFree(t *testing.T) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			fmt.Fprintf(w, "data: %s\n\ndata: %s\n\ndata: [DONE]\n\n", `{"choices":[{"delta":{"content":"a word"},"finish_reason":"stop"}]}`, `{"choices":[],`+c.usage+`}`)
 		}))
-		a := openHome(t, dear(t, server.URL, "spend: {PRICES}\n"))
+		a := openHome(t, dear(t, server.URL, "auxiliary: {title_generation: {enabled: false}}\nspend: {PRICES}\n"))
 		if _, done := say(t, a, "", "hello"); done.Text != "a word" {
 			t.Errorf("%s: the answer is %q", c.name, done.Text)
 		}
