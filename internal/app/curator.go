@@ -76,5 +76,8 @@ func idleBefore(ctx context.Context, store hermes.Store, now time.Time) time.Dur
 	if list[0].Started.After(last) {
 		last = list[0].Started
 	}
+	if last.After(now) {
+		return 1 << 62 // the clock was set back
+	}
 	return now.Sub(last)
 }

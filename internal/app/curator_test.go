@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"errors"
 	"path/filepath"
 	"testing"
 	"time"
@@ -59,7 +60,18 @@ func TestTheCuratorWaitsUntilTheHomeIsIdle(t *testing.T) {
 	if !left() {
 		t.Error("archived although the home was used an hour and a half before")
 	}
-	now = now.Add(3 * time.Hour)
+	ahead := now
+	now = now.AddDate(1, 0, 0) // by a clock that was wrong
+	a := app.New(o)
+	store, err := a.Store(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = errors.Join(store.CreateSession(t.Context(), hermes.Session{ID: "future", Platform: "tui", Started: now}), a.Close())
+	if err != nil {
+		t.Fatal(err)
+	}
+	now = ahead.Add(3 * time.Hour)
 	if left() {
 		t.Error("not archived although it was due and the home was idle")
 	}

@@ -122,13 +122,15 @@ func scan(root *os.Root) (found []artefact, total int64) {
 	return found, total
 }
 
-// PruneDue prunes every class if the last pass is at least every ago; otherwise it
-// only reads a file's date. It never creates the home.
+// PruneDue prunes every class if the last pass is at least every ago or, after the clock was
+// set back, in the future; otherwise it only reads a file's date. It never creates the home.
 func (d Dir) PruneDue(now time.Time, every time.Duration) (Amount, error) {
 	stamp := d.Join("cache", ".pruned")
 	info, err := os.Stat(stamp)
-	if err == nil && now.Sub(info.ModTime()) < every {
-		return Amount{}, nil
+	if err == nil {
+		if ago := now.Sub(info.ModTime()); ago >= 0 && ago < every {
+			return Amount{}, nil
+		}
 	}
 	if !d.Exists() {
 		return Amount{}, nil

@@ -105,7 +105,10 @@ func TestPruneDueWorksOnceInAWhile(t *testing.T) {
 	must(t, err)
 	third, err := d.PruneDue(now.Add(2*time.Hour), time.Hour)
 	must(t, err)
-	if got := [3]int{first.Files, second.Files, third.Files}; got != [3]int{1, 0, 1} {
-		t.Errorf("got %v, want [1 0 1]", got)
+	plant()
+	setBack, err := d.PruneDue(now.Add(-48*time.Hour), time.Hour)
+	must(t, err)
+	if got := [4]int{first.Files, second.Files, third.Files, setBack.Files}; got != [4]int{1, 0, 1, 1} {
+		t.Errorf("got %v, want [1 0 1 1]", got)
 	}
 }

@@ -197,7 +197,7 @@ func (l *Library) PauseCurator(ctx context.Context, on bool) error {
 }
 
 // CuratorDue reports whether the curator should run now. The first run comes
-// after one interval.
+// after one interval. One in the future, by a clock that was wrong, was long ago.
 func (l *Library) CuratorDue(ctx context.Context, every time.Duration) (bool, error) {
 	s, err := l.Curator()
 	if err != nil || s.Paused {
@@ -206,7 +206,8 @@ func (l *Library) CuratorDue(ctx context.Context, every time.Duration) (bool, er
 	if s.LastRun.IsZero() {
 		return false, l.writeCuratorState(ctx, func(s *CuratorState) { s.LastRun = l.cfg.Now().UTC() })
 	}
-	return l.cfg.Now().Sub(s.LastRun) >= every, nil
+	ago := l.cfg.Now().Sub(s.LastRun)
+	return ago < 0 || ago >= every, nil
 }
 
 func (l *Library) writeCuratorState(ctx context.Context, change func(*CuratorState)) error {

@@ -574,6 +574,12 @@ func TestCuratorWaitsOneIntervalFirst(t *testing.T) {
 			r.now = r.now.Add(time.Hour)
 		}
 	}
+	now := r.now
+	r.now = now.Add(-1000 * time.Hour)
+	if due, err := r.CuratorDue(t.Context(), time.Hour); err != nil || !due {
+		t.Errorf("after the clock was set back: %v, %v", due, err)
+	}
+	r.now = now
 	must(t, r.PauseCurator(t.Context(), true))
 	if due, err := r.CuratorDue(t.Context(), time.Hour); err != nil || due {
 		t.Errorf("paused: %v, %v", due, err)

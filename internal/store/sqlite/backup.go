@@ -126,7 +126,12 @@ func (c Config) removeParts() {
 	}
 }
 
-// BackupFiles returns the complete copies in the folder for backups, newest first.
+// wrongClock is how far in the future a copy is dated by a clock that was wrong. Less may be
+// another time zone: names have the local time.
+const wrongClock = 26 * time.Hour
+
+// BackupFiles returns the complete copies in the folder for backups, newest first. Copies that
+// are dated in the future come last, as they are older than those since the clock was set back.
 func (c Config) BackupFiles() ([]string, error) {
 	if c.Backups == "" {
 		return nil, nil
@@ -135,15 +140,26 @@ func (c Config) BackupFiles() ([]string, error) {
 	if err != nil && !os.IsNotExist(err) {
 		return nil, fmt.Errorf("list the backups of the database: %w", err)
 	}
-	var list []string
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	latest := filepath.Join(c.Backups, backupPrefix+c.Now().Add(wrongClock).Format(backupTime)+backupSuffix)
+	var list, future []string
 	for _, e := range entries {
 		stamp, ok := strings.CutPrefix(e.Name(), backupPrefix)
 		stamp, ends := strings.CutSuffix(stamp, backupSuffix)
 		if _, err := time.Parse(backupTime, stamp); ok && ends && err == nil && e.Type().IsRegular() {
-			list = append(list, filepath.Join(c.Backups, e.Name()))
+			path := filepath.Join(c.Backups, e.Name())
+			if path > latest {
+				future = append(future, path)
+				continue
+			}
+			list = append(list, path)
 		}
 	}
 	slices.Sort(list)
 	slices.Reverse(list)
-	return list, nil
+	slices.Sort(future)
+	slices.Reverse(future)
+	return append(list, future...), nil
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"hermes"
 	"hermes/internal/store/sqlite"
 )
 
@@ -40,5 +41,43 @@ func TestABackupThatWasEndedIsDue(t *testing.T) {
 	}
 	if did, err := s.AutoBackup(t.Context(), 3, time.Hour); did || err != nil {
 		t.Errorf("the third call: %v, %v", did, err)
+	}
+}
+
+// TestAClockThatIsSetBackStopsNoBackups: what was done in the future is due, and its copies
+// are the first to go.
+func TestAClockThatIsSetBackStopsNoBackups(t *testing.T) {
+	t.Parallel()
+	now := start.AddDate(10, 0, 0)
+	cfg := sqlite.Config{Path: tempPath(t), Backups: filepath.Join(t.TempDir(), "copies"), Now: func() time.Time { return now }}
+	s := filled(t, cfg, 2, 2)
+	for range 3 {
+		if did, err := s.AutoBackup(t.Context(), 3, 24*time.Hour); err != nil || !did {
+			t.Fatal(did, err)
+		}
+		if did, err := s.AutoPrune(t.Context(), sqlite.Retention{Platform: "none"}, 24*time.Hour); err != nil || !did {
+			t.Fatal(did, err)
+		}
+		now = now.Add(25 * time.Hour)
+	}
+	for _, now = range []time.Time{start, start.Add(25 * time.Hour)} {
+		mustAppend(t, s, "s00", hermes.UserText("after the clock was set back"))
+		if did, err := s.AutoBackup(t.Context(), 3, 24*time.Hour); err != nil || !did {
+			t.Errorf("no backup: %v, %v", did, err)
+		}
+		if did, err := s.AutoPrune(t.Context(), sqlite.Retention{Platform: "none"}, 24*time.Hour); err != nil || !did {
+			t.Errorf("nothing pruned: %v, %v", did, err)
+		}
+		if did, err := s.AutoBackup(t.Context(), 3, 24*time.Hour); err != nil || did {
+			t.Errorf("two in one period: %v, %v", did, err)
+		}
+	}
+	list, err := cfg.BackupFiles()
+	if err != nil || len(list) != 3 {
+		t.Fatalf("%v, %v", list, err)
+	}
+	newest := mustOpen(t, sqlite.Config{Path: list[0]})
+	if n := len(mustMessages(t, newest, "s00")); n != 4 {
+		t.Errorf("the newest backup has %d messages", n)
 	}
 }

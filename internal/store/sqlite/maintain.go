@@ -108,7 +108,8 @@ func (s *Store) AutoShrink(ctx context.Context, every time.Duration) (bool, erro
 }
 
 // due reports whether work is needed and was not done less than every ago, and records
-// that it is done now.
+// that it is done now. A time in the future says that the clock was set back: nothing is
+// known, and the work is due.
 func (s *Store) due(ctx context.Context, name string, every time.Duration, needed func(*tx) (bool, error)) (bool, error) {
 	due := false
 	err := s.update(ctx, func(t *tx) error {
@@ -119,7 +120,7 @@ func (s *Store) due(ctx context.Context, name string, every time.Duration, neede
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		if now.Sub(timeOf(last)) < every {
+		if ago := now.Sub(timeOf(last)); ago >= 0 && ago < every {
 			return nil
 		}
 		if due, err = needed(t); err != nil || !due {
