@@ -60,7 +60,7 @@ type CompactResult struct {
 	// From has one entry for each message and says where it comes from; nil
 	// means that the transcript was not changed.
 	From []Origin
-	// Note says for the user what was done; empty means no notice.
+	// Note says for the user what was done, or why nothing was; empty means no notice.
 	Note string
 }
 

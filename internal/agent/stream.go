@@ -98,6 +98,9 @@ func (l *loop) fit(ctx context.Context, overflow bool) ([]hermes.Message, error)
 	}
 	f, err := l.Context.Fit(ctx, l.Transcript, p)
 	if err != nil || f.From == nil {
+		if f.Note != "" {
+			l.notice(hermes.NoticeWarning, f.Note)
+		}
 		return l.Transcript, err
 	}
 	if !l.emit(hermes.Compacted{CompactResult: f, Note: f.Note}) {

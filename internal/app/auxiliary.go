@@ -30,7 +30,7 @@ func (a *App) makeAuxiliary() *auxiliary.Client {
 		return provider.New(pc)
 	})
 	c := auxiliary.Config{
-		Task: a.auxiliaryTask, Reach: r.reach, Sees: a.sees, Log: a.log(),
+		Task: a.auxiliaryTask, Reach: r.reach, Sees: a.sees, Local: a.ownServer, Log: a.log(),
 		Text: func() []auxiliary.Choice { return a.lastResort("openrouter", "nous", "custom", "openai-codex", "*") },
 		Vision: func() []auxiliary.Choice {
 			return a.lastResort("openrouter", "nous", "openai-codex", "anthropic", "custom")
@@ -42,6 +42,12 @@ func (a *App) makeAuxiliary() *auxiliary.Client {
 	return auxiliary.New(c)
 }
 
+// ownServer reports whether a model's server is on this machine or in its network.
+func (a *App) ownServer(ref string) bool {
+	models, err := a.Models()
+	return err == nil && models.OnOwnServer(ref)
+}
+
 // auxiliaryTask returns the configuration of a side task. A run with its own
 // service, such as the demo, uses no other.
 func (a *App) auxiliaryTask(name string) auxiliary.Task {
@@ -50,21 +56,22 @@ func (a *App) auxiliaryTask(name string) auxiliary.Task {
 		return auxiliary.Task{}
 	}
 	t := cfg.Auxiliary(name)
-	if name == auxiliary.Compression {
+	silence := name == auxiliary.Compression // it writes long, and has a limit of its own
+	if silence {
 		t.Timeout = cmp.Or(t.Timeout, cfg.Compression().ContextTimeout)
 	}
 	if name == replayTask && t.Model == "" && t.BaseURL == "" && (t.Provider == "" || t.Provider == "auto") {
 		t = cfg.Auxiliary(reviewTask) // the model that writes drafts also replays them
 	}
 	if a.opts.BaseURL != "" {
-		return auxiliary.Task{Timeout: t.Timeout, MaxTokens: t.MaxTokens}
+		return auxiliary.Task{Timeout: t.Timeout, Silence: silence, MaxTokens: t.MaxTokens}
 	}
 	section, faults := "auxiliary."+name, cfg.AddressFaults()
 	return auxiliary.Task{
 		Choice: auxiliary.Choice{
 			Provider: t.Provider, Model: t.Model, BaseURL: t.BaseURL, Key: t.APIKey, Extra: t.ExtraBody, Fault: faults[section],
 		},
-		Timeout: t.Timeout, Effort: hermes.Effort(t.ReasoningEffort), MaxTokens: t.MaxTokens, Concurrency: t.MaxConcurrency,
+		Timeout: t.Timeout, Silence: silence, Effort: hermes.Effort(t.ReasoningEffort), MaxTokens: t.MaxTokens, Concurrency: t.MaxConcurrency,
 		Fallback: choices(t.FallbackChain, section+".fallback_chain", faults),
 	}
 }

@@ -51,6 +51,10 @@ type Choice struct {
 type Task struct {
 	Choice
 	Timeout time.Duration // of one attempt; 0 is a minute
+	// Silence makes Timeout the time without any piece of an answer, and leaves the
+	// beginning of an answer of an own server to the limits of its connection. All
+	// attempts together are then limited by the caller only.
+	Silence bool
 	Effort  hermes.Effort
 	// MaxTokens bounds an answer, thinking included; 0 is what the request asks.
 	MaxTokens int
@@ -73,7 +77,10 @@ type Config struct {
 	Text, Vision func() []Choice
 	// Sees reports whether a model accepts pictures; nil means that all do.
 	Sees func(ref string) bool
-	Log  *slog.Logger // nil discards
+	// Local reports whether the server of a model is on this machine or in its network,
+	// where it may read a long prompt for minutes; nil means that none is.
+	Local func(ref string) bool
+	Log   *slog.Logger // nil discards
 }
 
 // Client runs side tasks. It may be used concurrently.

@@ -51,7 +51,7 @@ func (m *model) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.
 		request.Purpose = m.task
 		request.Effort = cmp.Or(t.Effort, r.Effort)
 		request.MaxTokens = cmp.Or(max(t.MaxTokens, 0), r.MaxTokens)
-		a := attempt{client: m.client, task: m.task, request: &request, yield: yield, limit: cmp.Or(t.Timeout, defaultTimeout)}
+		a := attempt{client: m.client, task: m.task, request: &request, yield: yield, limit: cmp.Or(t.Timeout, defaultTimeout), silence: t.Silence}
 		if err := a.each(ctx, m.client.chain(m.task, m.main, t)); err != nil && !a.left {
 			yield(hermes.Delta{}, err)
 		}
@@ -65,6 +65,7 @@ type attempt struct {
 	request *hermes.Request
 	yield   func(hermes.Delta, error) bool
 	limit   time.Duration
+	silence bool // the limit is of silence
 	said    bool // something was yielded that must be withdrawn
 	left    bool // the caller has stopped reading
 }
@@ -74,8 +75,11 @@ type attempt struct {
 func (a *attempt) each(ctx context.Context, choices []Choice) error {
 	// One slow model must not use up the time of all, and all together must not
 	// take forever.
-	ctx, cancel := context.WithTimeout(ctx, 2*a.limit)
-	defer cancel()
+	if !a.silence {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, 2*a.limit)
+		defer cancel()
+	}
 	var first error
 	asked := map[string]bool{}
 	for _, c := range choices {
@@ -107,7 +111,7 @@ func (a *attempt) each(ctx context.Context, choices []Choice) error {
 // ask streams the answer of one model. If it is not the first, it reports the
 // model's name.
 func (a *attempt) ask(ctx context.Context, m hermes.Model, another bool) error {
-	ctx, cancel := context.WithTimeout(ctx, a.limit)
+	ctx, alive, cancel := a.clock(ctx, m)
 	defer cancel()
 	if a.said && !a.emit(hermes.Delta{Reset: "trying another model"}) {
 		return nil
@@ -118,9 +122,13 @@ func (a *attempt) ask(ctx context.Context, m hermes.Model, another bool) error {
 	}
 	answered := false
 	for d, err := range m.Stream(ctx, a.request) {
+		if err != nil && a.silence && context.Cause(ctx) != nil {
+			return context.Cause(ctx)
+		}
 		if err != nil {
 			return err
 		}
+		alive()
 		answered = answered || d.Text != "" || d.Call != nil
 		a.said = a.said || d.Text != "" || d.Reasoning != "" || d.Call != nil || d.Block != nil
 		if !a.emit(d) {
@@ -131,6 +139,20 @@ func (a *attempt) ask(ctx context.Context, m hermes.Model, another bool) error {
 		return errEmpty
 	}
 	return nil
+}
+
+// clock limits one attempt. alive reports a piece of the answer.
+func (a *attempt) clock(ctx context.Context, m hermes.Model) (_ context.Context, alive func(), cancel context.CancelFunc) {
+	if !a.silence {
+		ctx, cancel = context.WithTimeout(ctx, a.limit)
+		return ctx, func() {}, cancel
+	}
+	ctx, end := context.WithCancelCause(ctx)
+	quiet := time.AfterFunc(a.limit, func() { end(context.DeadlineExceeded) })
+	if local := a.client.cfg.Local; local != nil && local(m.ID()) {
+		quiet.Stop()
+	}
+	return ctx, func() { quiet.Reset(a.limit) }, func() { quiet.Stop(); end(nil) }
 }
 
 func (a *attempt) emit(d hermes.Delta) bool {

@@ -23,7 +23,7 @@ type Compression struct {
 	HygieneTotalCeiling    time.Duration      `key:"hygiene_total_ceiling_seconds" default:"600" planned:"gateway"`
 	HygieneMaxTurnHold     time.Duration      `key:"hygiene_max_turn_hold_seconds" default:"10" planned:"gateway"`
 	HygieneFailureCooldown time.Duration      `key:"hygiene_failure_cooldown_seconds" default:"300" planned:"gateway"`
-	ContextTimeout         time.Duration      `key:"context_timeout_seconds" default:"120"`                     // one model writes a summary, unless auxiliary.compression.timeout is set
+	ContextTimeout         time.Duration      `key:"context_timeout_seconds" default:"120"`                     // silence of a model that writes a summary, unless auxiliary.compression.timeout is set
 	ContextTotalCeiling    time.Duration      `key:"context_total_ceiling_seconds" default:"600"`               // all models that are tried for one summary; 0: no limit
 	PruneTokens            int                `key:"proactive_prune_tokens"`                                    // shorten old tool results from this size on; 0: off
 	PruneMinResultChars    int                `key:"proactive_prune_min_result_chars" default:"8000" min:"0"`   // only results of at least this size

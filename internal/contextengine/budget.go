@@ -79,9 +79,14 @@ type budget struct {
 	head      int
 	summary   int
 	anchors   int
+	space     int  // the window, without the prompt and the tools if it is tight
+	tight     bool // the window is small, and the prompt and the tools take most of it
 }
 
-func (c Config) budget(model string, window int) budget {
+// budget returns the limits for a window of which fixed tokens are not the
+// transcript: the prompt and the tools. If these take more than half of the threshold
+// of a small window, the parts of the transcript get their shares of the rest.
+func (c Config) budget(model string, window, fixed int) budget {
 	if window <= 0 {
 		window = defaultWindow
 	}
@@ -94,14 +99,22 @@ func (c Config) budget(model string, window int) budget {
 	if c.LeanTail {
 		tail = min(max(window/40, minLeanTail), maxLeanTail, window/5)
 	}
-	return budget{
+	b := budget{
 		threshold: t,
 		tail:      tail,
 		reach:     t * 2 / 5,
 		head:      t / 3,
 		summary:   max(min(window/20, c.MaxSummary), 256),
 		anchors:   min(max(window/12, minAnchors), maxAnchors),
+		space:     window,
 	}
+	if window < minTokens && fixed > t/2 {
+		rest := max(t-fixed, t/8)
+		b.tail, b.reach, b.head = min(tail, rest/4), rest/3, rest/6
+		b.summary, b.anchors = min(b.summary, max(rest/5, 128)), min(b.anchors, rest/6)
+		b.space, b.tight = max(window-fixed, window/8), true
+	}
+	return b
 }
 
 // share returns which part of the window starts a compression.
@@ -134,7 +147,7 @@ func covers(key, ref string) bool {
 // Threshold returns how many tokens start a compression for a model with this
 // window.
 func (e *Engine) Threshold(model string, window int) int {
-	return e.cfg.budget(model, window).threshold
+	return e.cfg.budget(model, window, 0).threshold
 }
 
 // summaryTokens returns how long a summary of so many tokens may be.

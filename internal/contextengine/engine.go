@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"hermes"
@@ -31,6 +32,10 @@ type Engine struct {
 	poor     int       // passes in a row that saved little
 	advised  bool      // the user knows that they saved little
 	window   int       // the window of these passes
+
+	fixed int  // tokens of a request beside the transcript, as far as counted
+	left  int  // tokens that the last pass left of the transcript, 0 for none
+	told  bool // the user knows that the prompt and the tools take most of the window
 }
 
 // Options are what an engine works with; all fields are optional. Without
@@ -73,6 +78,10 @@ const keepOnDemand = 2
 // pauses.
 const maxPoor = 2
 
+// leastGrowth is the part of the threshold by which the transcript must have grown
+// since the last pass, so that a small window is not compacted at every step.
+const leastGrowth = 8
+
 // idleSaves is the least part that a compaction of an idle session must save: a
 // quarter.
 const idleSaves = 4
@@ -80,15 +89,44 @@ const idleSaves = 4
 // Fit shortens the transcript if it is over the threshold, refused as too long,
 // if the user asked, or if the session is idle and it is worth it; see [hermes.ContextEngine].
 func (e *Engine) Fit(ctx context.Context, transcript []hermes.Message, p hermes.ContextUsage) (hermes.CompactResult, error) {
-	same := hermes.CompactResult{Messages: transcript}
-	b := e.cfg.budget(p.Model, p.Window)
 	if p.Window != e.window { // another model: compression may help again
-		e.window = p.Window
+		e.window, e.left, e.told = p.Window, 0, false
 		e.helped()
 	}
+	if p.Used > 0 {
+		e.fixed = max(used(transcript, p)-size(transcript), 0)
+	}
+	e.left = min(e.left, size(transcript)) // less after an undo
+	f, err := e.fit(ctx, transcript, p, e.cfg.budget(p.Model, p.Window, e.fixed))
+	if err != nil {
+		return f, err
+	}
+	if f.From != nil {
+		e.left = size(f.Messages)
+	}
+	f.Note = strings.TrimSpace(f.Note + e.crowded(transcript, p))
+	return f, nil
+}
+
+// crowded returns, once for a window, what to do if the prompt and the tools take so
+// much of it that the conversation must be shortened every few messages.
+func (e *Engine) crowded(transcript []hermes.Message, p hermes.ContextUsage) string {
+	b := e.cfg.budget(p.Model, p.Window, e.fixed)
+	if e.told || p.Idle || !b.tight || !p.Overflow && !due(transcript, p, b) {
+		return ""
+	}
+	e.told = true
+	return fmt.Sprintf(" The prompt and the tools take about %d of the %d tokens of this model's window, so little of the conversation fits. Start the server with a larger context, choose another model with /model, or turn off tools with `hermes tools disable` for new sessions.", e.fixed, cmp.Or(p.Window, defaultWindow))
+}
+
+func (e *Engine) fit(ctx context.Context, transcript []hermes.Message, p hermes.ContextUsage, b budget) (hermes.CompactResult, error) {
+	same := hermes.CompactResult{Messages: transcript}
 	forced := p.Overflow || p.Demand
 	if !forced && (e.poor >= maxPoor || !due(transcript, p, b)) {
 		return e.pruneAhead(transcript, p, b), nil
+	}
+	if b.tight && !forced && !p.Idle && e.left > 0 && size(transcript)-e.left < b.threshold/leastGrowth {
+		return same, nil // the last pass could not make it shorter
 	}
 	k := keep{exchanges: p.Keep, firm: p.Keep > 0}
 	if p.Demand { // keep only the requested exchanges
@@ -108,7 +146,7 @@ func (e *Engine) Fit(ctx context.Context, transcript []hermes.Message, p hermes.
 		return same, nil
 	case w.changed():
 		return w.result("Older tool results were shortened."), nil
-	case w.squeeze(p.Window):
+	case w.squeeze(b.space):
 		return w.result("Tool results that are too long for the model's window were cut."), nil
 	default:
 		if c, ok = w.cutHard(b); !ok {
@@ -122,13 +160,16 @@ func (e *Engine) Fit(ctx context.Context, transcript []hermes.Message, p hermes.
 	if err != nil {
 		return same, err
 	}
+	if summary.Text == "" && b.tight && !p.Idle && before-size(w.messages()) >= before/10 {
+		return w.result("There is no summary, because the model failed. Older tool results were shortened."), nil
+	}
 	if summary.Text == "" {
 		return same, nil // keep the transcript after a failure
 	}
 	w.assemble(c, summary)
 	w.sanitize()
 	after := w.size(0, len(w.entries))
-	if rest := max(used(transcript, p)-before, 0); float64(after+rest) >= nearlyFull*float64(cmp.Or(p.Window, defaultWindow)) && w.squeeze(p.Window) {
+	if rest := max(used(transcript, p)-before, 0); float64(after+rest) >= nearlyFull*float64(cmp.Or(p.Window, defaultWindow)) && w.squeeze(b.space) {
 		after = w.size(0, len(w.entries))
 	}
 	if p.Idle && before-after < before/idleSaves {

@@ -59,6 +59,13 @@ func (c *Catalogue) localPrice(ch choice, known *hermes.Price) *hermes.Price {
 // Window is the context length of a model in tokens, 0 if unknown.
 func (c *Catalogue) Window(ref string) int { return c.Info(ref).ContextLength }
 
+// OnOwnServer reports whether the server of a model is on this machine or in its
+// network.
+func (c *Catalogue) OnOwnServer(ref string) bool {
+	ch, ok := c.quietly(ref)
+	return ok && isLocal(ch.BaseURL)
+}
+
 // quietly resolves a reference without asking any server.
 func (c *Catalogue) quietly(ref string) (choice, bool) {
 	ref = cmp.Or(strings.TrimSpace(ref), strings.TrimSpace(c.cfg.Model))

@@ -208,7 +208,9 @@ func (m *retrying) patience(ctx context.Context, err error, try int, r *hermes.R
 	if !ok || ctx.Err() != nil || m.stalled(e) || try >= m.tries || e.RetryAfter > m.longest {
 		return 0, false
 	}
-	once := e.Compress && e.Status != 0 // "too long" is believed when it is said again
+	// "too long" is believed when it is said again. A side task, whose answer can be
+	// done without, does not ask a server that fails again and again.
+	once := e.Compress && e.Status != 0 || r.Purpose != "" && e.Class == hermes.ClassServerError
 	if !e.Retry && !m.refusedWrongly(e, r) || once && try > 0 {
 		return 0, false
 	}
