@@ -131,15 +131,17 @@ func (p Price) Cost(u Usage, longCache bool) (cost Money, known bool) {
 
 // AtMost returns what a usage costs at most, so that a cap holds although a rate
 // of the cache is unknown: reading from it counts at the rate of input, writing to
-// it at the dearest known rate of the prompt. If the rate of input or output is
-// unknown, too, it returns the cost of the rest and false.
+// it at the dearest known rate of the prompt, and at least at what Anthropic asks:
+// 1.25 times the rate of input, twice for an hour. If the rate of input or output
+// is unknown, too, it returns the cost of the rest and false.
 func (p Price) AtMost(u Usage, longCache bool) (cost Money, known bool) {
 	p = p.For(u.Prompt() / max(u.Calls, 1))
 	dearest := max(p.Input, p.CacheRead, p.CacheWrite, p.CacheWriteLong)
-	for _, write := range []*Money{&p.CacheWrite, &p.CacheWriteLong} {
-		if *write < 0 {
-			*write = dearest
-		}
+	if p.CacheWrite < 0 {
+		p.CacheWrite = max(dearest, Money(add(int64(p.Input), int64(p.Input/4))))
+	}
+	if p.CacheWriteLong < 0 {
+		p.CacheWriteLong = max(dearest, Money(add(int64(p.Input), int64(p.Input))))
 	}
 	if p.CacheRead < 0 {
 		p.CacheRead = p.Input

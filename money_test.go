@@ -68,9 +68,11 @@ func TestUnknownCacheRatesMakeNothingFree(t *testing.T) {
 		{"all rates known", hermes.Price{Input: usd(1), Output: usd(10), CacheRead: usd(0.1), CacheWrite: usd(1.25), CacheWriteLong: usd(2)}, false, usd(12.35), true},
 		{"reading unknown: as input", hermes.Price{Input: usd(1), Output: usd(10), CacheRead: -1, CacheWrite: usd(1.25)}, false, usd(13.25), true},
 		{"writing unknown: the dearest", hermes.Price{Input: usd(1), Output: usd(10), CacheRead: usd(0.1), CacheWrite: -1, CacheWriteLong: usd(2)}, false, usd(13.1), true},
-		{"writing for an hour unknown", hermes.Price{Input: usd(1), Output: usd(10), CacheRead: usd(0.1), CacheWrite: usd(1.25), CacheWriteLong: -1}, true, usd(12.35), true},
-		{"no rate of the cache known", hermes.Price{Input: usd(1), Output: usd(10), CacheRead: -1, CacheWrite: -1, CacheWriteLong: -1}, true, usd(13), true},
-		{"output unknown: the rest counts", hermes.Price{Input: usd(1), Output: -1, CacheRead: -1, CacheWrite: -1}, false, usd(3), false},
+		{"writing for an hour unknown: twice", hermes.Price{Input: usd(1), Output: usd(10), CacheRead: usd(0.1), CacheWrite: usd(1.25), CacheWriteLong: -1}, true, usd(13.1), true},
+		{"writing for an hour unknown, a dear write", hermes.Price{Input: usd(1), Output: usd(10), CacheRead: usd(0.1), CacheWrite: usd(3), CacheWriteLong: -1}, true, usd(14.1), true},
+		{"no rate of the cache known", hermes.Price{Input: usd(1), Output: usd(10), CacheRead: -1, CacheWrite: -1, CacheWriteLong: -1}, false, usd(13.25), true},
+		{"no rate of the cache known, for an hour", hermes.Price{Input: usd(1), Output: usd(10), CacheRead: -1, CacheWrite: -1, CacheWriteLong: -1}, true, usd(14), true},
+		{"output unknown: the rest counts", hermes.Price{Input: usd(1), Output: -1, CacheRead: -1, CacheWrite: -1}, false, usd(3.25), false},
 		{"nothing known", hermes.Price{Input: -1, Output: -1, CacheRead: -1, CacheWrite: -1, CacheWriteLong: -1}, false, 0, false},
 	} {
 		if got, known := c.price.AtMost(u, c.long); got != c.want || known != c.known {

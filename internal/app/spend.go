@@ -127,6 +127,9 @@ func setPrices(s config.Spend) func(ref string) (hermes.Price, bool) {
 		service, name := splitRef(ref)
 		for key, p := range set {
 			if key == ref || "custom:"+key == ref || !strings.Contains(key, ":") && modelinfo.Same(key, name) {
+				if modelinfo.OwnLongCache(name) {
+					p.CacheWriteLong = -1
+				}
 				return p, true
 			}
 		}

@@ -95,6 +95,11 @@ func Same(a, b string) bool {
 	return shortest(x) == shortest(y)
 }
 
+// OwnLongCache reports whether writing to a cache of one hour has a rate of its own,
+// which lists with a single rate for writing leave out. So far only Claude models
+// have such a cache.
+func OwnLongCache(model string) bool { return strings.Contains(strings.ToLower(model), "claude") }
+
 func shortest(name string) string {
 	for {
 		shorter := trim(name)

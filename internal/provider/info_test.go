@@ -106,7 +106,9 @@ func TestServersOfOnesOwnCostNothing(t *testing.T) {
 
 func TestPricesOfAServerBecomePricesAMillion(t *testing.T) {
 	t.Parallel()
-	s := listing(t, `{"data":[{"id":"a","pricing":{"prompt":"0.0000002","completion":"0.0000008","input_cache_read":"0.00000002"}}]}`, "")
+	s := listing(t, `{"data":[{"id":"a","pricing":{"prompt":"0.0000002","completion":"0.0000008","input_cache_read":"0.00000002"}},
+		{"id":"far/claude-x","pricing":{"prompt":"0.000002","completion":"0.00001","input_cache_write":"0.0000025"}},
+		{"id":"far/other","pricing":{"prompt":"0.000002","completion":"0.00001","input_cache_write":"0.0000025"}}]}`, "")
 	c := mustKnow(t, provider.Config{Custom: map[string]provider.Custom{"x": {BaseURL: s.URL}}})
 	p, err := c.Provider("x")
 	if err != nil {
@@ -119,6 +121,12 @@ func TestPricesOfAServerBecomePricesAMillion(t *testing.T) {
 	want := hermes.Price{Input: 200_000, Output: 800_000, CacheRead: 20_000, CacheWrite: -1, CacheWriteLong: -1}
 	if got := *list[0].Price; got.Input != want.Input || got.Output != want.Output || got.CacheRead != want.CacheRead || got.CacheWrite != -1 {
 		t.Errorf("got %+v, want %+v", got, want)
+	}
+	// A list has one rate for writing. A Claude model's cache of an hour costs more.
+	for i, long := range []hermes.Money{-1, 2_500_000} {
+		if got := list[i+1].Price; got == nil || got.CacheWrite != 2_500_000 || got.CacheWriteLong != long {
+			t.Errorf("%s: got %+v", list[i+1].ID, got)
+		}
 	}
 }
 

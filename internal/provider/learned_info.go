@@ -286,7 +286,7 @@ func parseInfo(model, line string) hermes.ModelInfo {
 	if len(f) >= 7 {
 		m.Price = &hermes.Price{
 			Input: hermes.Money(number(3)), Output: hermes.Money(number(4)), CacheRead: hermes.Money(number(5)),
-			CacheWrite: hermes.Money(number(6)), CacheWriteLong: hermes.Money(number(6)),
+			CacheWrite: hermes.Money(number(6)), CacheWriteLong: longWrite(model, hermes.Money(number(6))),
 		}
 	}
 	return m

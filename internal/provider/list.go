@@ -16,6 +16,7 @@ import (
 	"hermes"
 	"hermes/internal/fault"
 	"hermes/internal/httpc"
+	"hermes/internal/modelinfo"
 	"hermes/internal/transport/base"
 )
 
@@ -221,7 +222,7 @@ type listedPrice struct {
 
 // priceOf returns nil unless both directions have a valid price. It converts
 // prices per token to prices per million tokens.
-func priceOf(raw json.RawMessage) *hermes.Price {
+func priceOf(model string, raw json.RawMessage) *hermes.Price {
 	var p listedPrice
 	if len(raw) == 0 || json.Unmarshal(raw, &p) != nil {
 		return nil
@@ -239,7 +240,16 @@ func priceOf(raw json.RawMessage) *hermes.Price {
 		return nil
 	}
 	write := rate(p.CacheWrite)
-	return &hermes.Price{Input: in, Output: out, CacheRead: rate(p.CacheRead), CacheWrite: write, CacheWriteLong: write}
+	return &hermes.Price{Input: in, Output: out, CacheRead: rate(p.CacheRead), CacheWrite: write, CacheWriteLong: longWrite(model, write)}
+}
+
+// longWrite is the rate of writing to a cache of one hour where a list has one rate
+// for writing.
+func longWrite(model string, write hermes.Money) hermes.Money {
+	if modelinfo.OwnLongCache(model) {
+		return -1
+	}
+	return write
 }
 
 // parseList reads {"data": […]}, {"models": […]} or a bare list.
@@ -270,7 +280,7 @@ func parseList(body []byte) ([]hermes.ModelInfo, error) {
 			Vision:        slices.Contains(m.Architecture.Input, "image"),
 			Reasoning:     m.Thinking || slices.Contains(m.Parameters, "reasoning"),
 			Tools:         slices.Contains(m.Parameters, "tools"),
-			Price:         priceOf(m.Pricing),
+			Price:         priceOf(m.id(), m.Pricing),
 		})
 	}
 	if len(out) == 0 {
