@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -66,6 +67,23 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	return c.resolved()
+}
+
+// resolved follows a path that is a link: the companions of a database are beside the file
+// and not beside a link to it. A link that leads nowhere is an error, because its database
+// may be on a disk that is not there at the moment.
+func (c Config) resolved() (Config, error) {
+	info, err := os.Lstat(c.Path)
+	if err != nil || info.Mode()&os.ModeSymlink == 0 {
+		return c, nil // what is missing is made
+	}
+	path, err := filepath.EvalSymlinks(c.Path)
+	if err != nil {
+		to, _ := os.Readlink(c.Path)
+		return c, fmt.Errorf("the database %s is a link to %s, which cannot be reached: %w; make it reachable, for example by mounting its disk, or remove the link to start without sessions", c.Path, to, err)
+	}
+	c.Path = path
 	return c, nil
 }
 

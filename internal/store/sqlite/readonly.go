@@ -3,10 +3,14 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 
 	"hermes/internal/liveness"
 )
@@ -36,7 +40,7 @@ func (s *Store) openReadOnly(ctx context.Context) error {
 	if info, err := os.Stat(s.cfg.Path + "-wal"); err == nil && info.Size() > 0 {
 		copied, err := s.copyWithLog()
 		if err != nil {
-			return fmt.Errorf("the last changes are in %s-wal, which can only be read from a copy: %w", s.cfg.Path, err)
+			return fmt.Errorf("the last changes are in %s-wal, which can only be read from a copy: %w", s.cfg.Path, tempAdvice(err))
 		}
 		address = copied.dsn("query_only(1)")
 	}
@@ -57,6 +61,19 @@ func (s *Store) openReadOnly(ctx context.Context) error {
 		return fmt.Errorf("%w, and %s is of an earlier version of Hermes, which must be updated first: make its disk writable", ErrReadOnly, s.cfg.Path)
 	}
 	return nil
+}
+
+// tempAdvice adds what to do if the folder for temporary files does not take a copy.
+func tempAdvice(err error) error {
+	e, ok := errors.AsType[*fs.PathError](err)
+	if temp := filepath.Clean(os.TempDir()); ok && (e.Path == temp || strings.HasPrefix(e.Path, temp+string(filepath.Separator))) {
+		name := "TMPDIR"
+		if runtime.GOOS == "windows" {
+			name = "TMP"
+		}
+		return fmt.Errorf("%w; free space in %s, or set %s to another folder that can be written", err, temp, name)
+	}
+	return err
 }
 
 // copyWithLog copies the file and its log to a folder of their own.
