@@ -19,7 +19,7 @@ func (a *App) environment(row hermes.Session) (hermes.Environment, error) {
 		return nil, err
 	}
 	t := cfg.Terminal()
-	if t.Backend != "" && t.Backend != "local" {
+	if !onHost(cfg) {
 		return nil, fmt.Errorf("terminal.backend is %q, which this version does not support; use `hermes config set terminal.backend local`", t.Backend)
 	}
 	dir := row.Dir

@@ -1,0 +1,7 @@
+package app
+
+// Internals for tests.
+var (
+	Trusted      = trusted
+	TrustCommand = trustCommand
+)
