@@ -32,7 +32,11 @@ func (c *Config) AddressFaults() map[string]error {
 		if err != nil || p.unset != "" {
 			return
 		}
-		entry := yamledit.Join(path[:len(path)-1])
+		path = path[:len(path)-1]
+		if path[0] == "providers" && len(path) > 2 {
+			path = path[:2] // a field of one of its models
+		}
+		entry := yamledit.Join(path)
 		if p.address && faults[entry] == nil {
 			where := "the administrator's file"
 			if p.File != "" && p.File != c.options.Managed {
@@ -57,22 +61,56 @@ func (c *Config) AddressFaults() map[string]error {
 
 // strayAddress reports whether an unknown field of an entry seems to be its address.
 func strayAddress(name string, value *yaml.Node, path, known []string) bool {
-	if !slices.Contains(keyedSections[:], path[0]) || !slices.Contains(known, addressKey) {
+	ofModel := path[0] == "providers" && len(path) > 4 && path[2] == "models"
+	if !slices.Contains(keyedSections[:], path[0]) || !slices.Contains(known, addressKey) && !ofModel {
 		return false
 	}
+	left := maxFields
+	return nearest(name, known) == addressKey && hasText(value) || holdsAddress(name, value, &left)
+}
+
+// maxFields bounds what is read of an unknown field. One that holds more may hold an
+// address.
+const maxFields = 1000
+
+// holdsAddress reports whether a field is an address, by its name or its text, or holds
+// one: other programs write options: {baseURL: …}.
+func holdsAddress(name string, value *yaml.Node, left *int) bool {
 	value = yamledit.Find(value)
-	if value.Kind == yaml.ScalarNode {
-		text, isText := yamledit.Scalar(value).(string)
-		if !isText || strings.TrimSpace(text) == "" {
-			return false
-		}
-		if strings.Contains(text, "://") {
+	if *left--; *left < 0 {
+		return true
+	}
+	if !hasText(value) {
+		return false
+	}
+	if value.Kind == yaml.ScalarNode && strings.Contains(value.Value, "://") || addressName(name) {
+		return true
+	}
+	for i, item := range value.Content {
+		switch {
+		case value.Kind == yaml.SequenceNode:
+			if holdsAddress(name, item, left) {
+				return true
+			}
+		case i%2 == 1 && holdsAddress(value.Content[i-1].Value, item, left):
 			return true
 		}
 	}
-	if nearest(name, known) == addressKey {
-		return true
+	return false
+}
+
+// hasText reports whether a value is a text, a list or a section.
+func hasText(value *yaml.Node) bool {
+	value = yamledit.Find(value)
+	if value == nil || value.Kind != yaml.ScalarNode {
+		return value != nil
 	}
+	text, isText := yamledit.Scalar(value).(string)
+	return isText && strings.TrimSpace(text) != ""
+}
+
+// addressName reports whether a field may be an address by its name.
+func addressName(name string) bool {
 	parts := wordsOf(name)
 	has := func(names ...string) bool {
 		return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(parts, n) })

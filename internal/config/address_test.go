@@ -54,7 +54,8 @@ func TestAnUnknownAddressIsAFault(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
 		"url", "URL", "baseUrl", "base-url", "base_ulr", "api_base", "apiBase", "openai_api_base", "endpoint", "api_endpoint", "host", "hostname",
-		"server", "address", "addr", "uri", "api_url", "BASE_URL", "proxy", "domain", "gateway", "where: http://127.0.0.1:9 #",
+		"options: {apiKey: k, baseURL: 127.0.0.1:9} #", "options: {base: [1, {endpoint: x}]} #", "settings: [{x: http://127.0.0.1:9}] #",
+		"a: &a {b: &b {c: *a}} #", "server", "address", "addr", "uri", "api_url", "BASE_URL", "proxy", "domain", "gateway", "where: http://127.0.0.1:9 #",
 	} {
 		entry := "{api_key: k}"
 		value := "127.0.0.1:9"
@@ -83,6 +84,17 @@ func TestAnUnknownAddressIsAFault(t *testing.T) {
 	}
 }
 
+// TestAnAddressOfAModelIsAFault: the key of the entry would go to the entry's address.
+func TestAnAddressOfAModelIsAFault(t *testing.T) {
+	t.Parallel()
+	for _, field := range []string{"base_url: http://127.0.0.1:9", "api: 127.0.0.1:9", "options: {baseURL: x}"} {
+		c := load(setup(t, "providers:\n  openai:\n    api_key: k\n    models: {m: {context_length: 9, "+field+"}}\n", ""))
+		if faults := c.AddressFaults(); len(faults) != 1 || faults["providers.openai"] == nil {
+			t.Errorf("%s: faults %v", field, faults)
+		}
+	}
+}
+
 func TestAnAddressThatIsNotClearIsAFault(t *testing.T) {
 	t.Parallel()
 	for name, fields := range map[string]string{
@@ -103,7 +115,7 @@ func TestOtherFieldsAreNoAddress(t *testing.T) {
 	c := load(setup(t, `model: {api_mode: chat_completions, openai_runtime: x, baseline: 3}
 providers:
   openai: {api: "http://a", base_url: "http://a", api_key: k, key_env: V, api_version: "2024", api_type: azure, base_model: m, api_key_name: n, url: null, host: ""}
-  box: {default_model: m, note: text}
+  box: {default_model: m, note: text, options: {apiKey: k, timeout: 3, headers: {a: b}, base: 3}, models: {m: {cost: {input: "3"}}}}
 auxiliary: {vision: {api_key: k, download_timeout: 3}}
 `, ""))
 	if got := c.AddressFaults(); len(got) > 0 {
