@@ -14,7 +14,8 @@ import (
 // reading is what was found in a body.
 type reading struct {
 	message   string        // the innermost, which is nearest to the cause
-	words     []byte        // the texts that are the service's own, for the rules
+	words     []string      // the texts, for the rules
+	noted     int           // their length, in bytes
 	codes     []string      // codes and types, lower case
 	param     string        // the parameter that the body names
 	status    int           // named inside the body
@@ -212,9 +213,9 @@ func (r *reading) say(s string) {
 }
 
 func (r *reading) note(s string) {
-	if left := maxText - len(r.words); left > 0 {
-		r.words = append(r.words, '\n')
-		r.words = append(r.words, s[:min(len(s), left)]...)
+	if s = s[:min(len(s), maxText-r.noted)]; s != "" {
+		r.words = append(r.words, s)
+		r.noted += len(s)
 	}
 }
 

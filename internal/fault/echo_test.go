@@ -13,7 +13,7 @@ func TestNamesInARequestDoNotDecideTheClass(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
 		"get_billing_report", "billing_report", "rate_limit_status", "check_quota", "moderation_harmful", "overloaded_servers",
-		"getBillingReport", "context_window_size", "credit_balance", "throttle_fan", "billing", "invalid_api_key_finder", "content_policy_check",
+		"getBillingReport", "context_window_size", "credit_balance", "throttle_fan", "billing", "billing-report", "billing.report", "billing/report", "invalid_api_key_finder", "content_policy_check",
 	} {
 		for _, form := range []string{
 			`{"error":{"message":"Invalid schema for function '%s': In context=('properties', 'x'), array schema missing items.","type":"invalid_request_error","param":"tools[0].function.parameters","code":"invalid_function_parameters"}}`,
@@ -48,5 +48,27 @@ func TestOwnWordsStillDecide(t *testing.T) {
 		{400, `{"error":{"status":"RESOURCE_EXHAUSTED","message":"no"}}`, "rate_limit", "rkf"},
 		{400, `{"base_resp":{"status_code":1008,"status_msg":"insufficient balance"}}`, "billing", "kf"},
 		{400, `{"problem":{"text":"prompt is too long"}}`, "context_overflow", "c"}, // no field that is known
+		// Texts of services with the marks and joined words that names have, too.
+		{400, `{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits."}}`, "billing", "kf"},
+		{400, `{"error":{"message":"Billing hard limit has been reached","type":"invalid_request_error","param":null,"code":"billing_hard_limit_reached"}}`, "billing", "kf"},
+		{400, said("Gemini API free tier is not available in your country. Please enable billing on your project in Google AI Studio."), "billing", "kf"},
+		{400, said("This API method requires billing to be enabled. Please enable billing on project #123"), "billing", "kf"},
+		{400, said("Your account is not active, please check your billing details on our website."), "billing", "kf"},
+		{429, said("You exceeded your current quota, please check your plan and billing details."), "billing", "kf"},
+		{429, said("You exceeded your current quota.Please check your plan"), "billing", "kf"},
+		{429, said("Quota exceeded for quota metric 'Generate Content API requests per minute' and limit 'GenerateContent request limit per minute for a region' of service 'generativelanguage.googleapis.com' for consumer 'project_number:1'."), "rate_limit", "rkf"},
+		{429, said("Rate limit reached for default-gpt-4 in organization org-x on requests per min. Limit: 3 / min."), "rate_limit", "rkf"},
+		{429, said("This request would exceed your organization's (1-2-3) rate limit of 30,000 input tokens per minute."), "rate_limit", "rkf"},
+		{429, said("google/gemma-3:free is temporarily rate-limited upstream. Please retry shortly, or add your own key: https://openrouter.ai/settings/integrations"), "upstream_rate_limit", "rf"},
+		{400, said("Rate-limit reached."), "rate_limit", "rkf"},
+		{429, said("5-hour usage limit reached"), "rate_limit", "rkf"},
+		{200, said("litellm.RateLimitError: slow"), "rate_limit", "rkf"},
+		{400, said("litellm.ContextWindowExceededError: too much"), "context_overflow", "c"},
+		{400, said("The response was filtered due to the prompt triggering Azure OpenAI's content management policy."), "content_policy_blocked", "f"},
+		{400, said("The model `gpt-9` does not exist or you do not have access to it."), "model_not_found", "f"},
+		{404, `{"error":{"message":"The model 'billing' does not exist","type":"invalid_request_error","param":"model","code":null}}`, "model_not_found", "f"},
+		{503, said("The model is overloaded. Please try again later."), "overloaded", "rf"},
+		{200, said("Model overloaded, try again"), "overloaded", "rf"},
+		{400, `{"error":{"message":"upstream said","metadata":{"raw":"{\"message\": \"Your credit balance is too low"}}}`, "billing", "kf"}, // cut off
 	})
 }

@@ -36,8 +36,12 @@ func gather(q Question) *facts {
 		f.text = f.whole
 		return f
 	}
-	f.whole = strings.ToLower(string(f.words))
-	f.text, f.classes = ownWords(string(f.words))
+	f.whole = strings.ToLower(strings.Join(f.words, "\n"))
+	for _, s := range f.words { // one by one: a quotation ends with its text
+		text, classes := ownWords(s)
+		f.text += text + "\n"
+		f.classes = append(f.classes, classes...)
+	}
 	return f
 }
 

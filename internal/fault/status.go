@@ -113,7 +113,7 @@ func (f *facts) rated() bool {
 
 // wall reports a limit of usage or money, rather than of speed.
 func (f *facts) wall() bool {
-	return f.has(wallWords) || f.has(billingWords) || f.coded("insufficient_quota|billing_not_active")
+	return f.has(wallWords) || f.has(billingWords) || f.has("billing") || f.coded("insufficient_quota|billing_not_active")
 }
 
 // passes reports a sign anywhere that the limit passes.
@@ -152,7 +152,7 @@ func (f *facts) spoken() *Verdict {
 		return &format // whatever the parameter is called
 	case f.coded(overflowCodes):
 		return &overflow
-	case f.coded(formatCodes), strings.ContainsAny(f.param, ".["): // one place of the request is wrong
+	case f.coded(formatCodes), f.onePlace():
 		return &format
 	case f.coded("no_db_connection"): // LiteLLM without a database knows one key only
 		return &auth
@@ -160,7 +160,7 @@ func (f *facts) spoken() *Verdict {
 		return &barred
 	case f.overflows(), f.neverFits():
 		return &overflow
-	case f.lacks() != "":
+	case f.lacks() != "", f.has(schemaWords) && !f.coded(otherCodes):
 		return &format
 	case f.has(providerPolicyWords):
 		return &providerPolicy
@@ -187,6 +187,21 @@ const (
 	formatCodes = "invalid_function_parameters|invalid_function_name|invalid_value|invalid_type|missing_required_parameter|string_above_max_length|" +
 		"integer_above_max_value|integer_below_min_value|array_above_max_length|invalid_json|invalid_json_schema|invalid_schema|invalid_image|invalid_image_url|tool_use_failed"
 )
+
+// otherCodes are codes of classes that have nothing to do with tools.
+const otherCodes = "content_filter|content_policy_violation|contentpolicyviolationerror|data_inspection_failed|resource_exhausted|resourceexhausted|rate_limit_exceeded|rate_limit_error|" +
+	"insufficient_quota|billing_not_active|insufficient_credits|billing_error|payment_required|overloaded_error|engine_overloaded|" + modelMissingCodes + "|" +
+	"invalid_api_key|api_key_invalid|authentication_error|unauthenticated"
+
+// onePlace reports that the body names one place of the request that is wrong. The
+// whole prompt and the model are none: the class of an error about them is in the text.
+func (f *facts) onePlace() bool {
+	switch strings.ToLower(f.param) {
+	case "", "none", "null", "model", "messages", "input", "prompt", "contents":
+		return false
+	}
+	return true
+}
 
 // overflows reports a text about the length of the context, not about the
 // number of tokens per minute.

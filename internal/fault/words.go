@@ -24,6 +24,11 @@ const (
 		"does not support parameter|is not supported with this model|is deprecated for this model|is not supported by this model|" +
 		"completion tokens|number of output tokens|maximum value for max_tokens|max_tokens is too large|max_completion_tokens is too large|range of max_tokens"
 
+	// schemaWords name a mistake in the definition or the call of a tool. What such a
+	// text repeats without marks cannot be told from the service's own words.
+	schemaWords = "invalid schema|schema is invalid|schema is not|schema has|invalid json schema|wrong type|invalid type|is not of type|is not valid under|required property|" +
+		"missing property|expected type|not found in tools|unknown tool|unknown function|no such tool|does not match pattern|does not match the"
+
 	grammarWords = "error parsing grammar|failed to parse grammar|parse grammar|json_schema_to_grammar|json-schema-to-grammar|unable to generate parser|" +
 		"pattern must start with|failed to initialize samplers|unsupported pattern|grammar error"
 	toolImageWords = "tool message content must be a string|image_url is not supported in tool|tool messages do not support|tool_result does not support image|" +
@@ -43,7 +48,8 @@ const (
 	overloadWords = "overloaded|overload_error|at capacity|over capacity|server is busy|server busy|high demand|服务繁忙|访问量过大|服务器繁忙"
 
 	billingWords = "insufficient credit|insufficient_credit|insufficient_quota|insufficient balance|insufficient funds|credit balance|not enough credit|" +
-		"exceeded your current quota|billing|payment required|out of credit|no credits|add credits|more credits|credits exhausted|credits have been|" +
+		"exceeded your current quota|billing details|billing hard limit|billing limit|billing issue|billing problem|billing account|your billing|& billing|and billing|" +
+		"enable billing|billing to be enabled|billing is not|billing has not|payment required|out of credit|no credits|add credits|more credits|credits exhausted|credits have been|" +
 		"credit limit|top up|quota exceeded|exceeded your quota|usage limit|spending limit|spend limit|hard limit|monthly limit|plan does not include|" +
 		"upgrade your plan|account is not active|usage exhausted|usage is exhausted|limit exhausted|quota exhausted|quota is exhausted|exhausted your|" +
 		"used up your|regain access|arrearage|in arrears|余额不足|欠费|充值|额度已用"

@@ -339,23 +339,37 @@ func TestAFullWindowGetsNoLimit(t *testing.T) {
 }
 
 // TestAToolsNameDisablesNoKey: a 400 about the schema of get_billing_report is not
-// about money, for none of the keys.
+// about money, for none of the keys. Names that sound like another class do not make
+// the transcript shorter or a key rest either.
 func TestAToolsNameDisablesNoKey(t *testing.T) {
 	t.Parallel()
-	srv, asked := scripted(t, func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(http.StatusBadRequest)
-		fmt.Fprint(w, `{"error":{"message":"Invalid schema for function 'get_billing_report': array schema missing items.","type":"invalid_request_error","param":"tools[4].function.parameters","code":"invalid_function_parameters"}}`)
-	}, says("ok"))
-	keys := newRing("a", "b", "c")
-	c, _ := patient(t, srv.URL+"/v1", func(cfg *provider.Config) {
-		cfg.Key = ""
-		cfg.Keys = func(string, []hermes.Key) hermes.Keys { return keys }
-	})
-	if _, _, err := collect(t, c); hermes.ClassOf(err) != hermes.ClassFormat {
-		t.Errorf("got %v", err)
-	}
-	if _, m, err := collect(t, c); err != nil || m.Text() != "ok" || len(*asked) != 2 {
-		t.Errorf("the next call: %q, %v after %d requests", m.Text(), err, len(*asked))
+	for _, name := range []string{
+		"get_billing_report", "billing-report", "billing.report", "credit-balance", "billing", // money
+		"rate-limit", "throttle.now", "api-key-revoked", "invalid-api-key", "revoked", // keys
+		"context-length", "prompt-too-long", "max_model_len", "model-not-found", "overloaded", "moderation",
+	} {
+		for _, form := range []string{
+			`{"error":{"message":"Invalid schema for function '%s': array schema missing items.","type":"invalid_request_error","param":"tools[4].function.parameters","code":"invalid_function_parameters"}}`,
+			`{"error":{"message":"Tool %s not found in tools","type":"invalid_request_error"}}`,
+			`{"error":{"message":"Invalid tool %s: it has no type"}}`,
+		} {
+			body := fmt.Sprintf(form, name)
+			srv, asked := scripted(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(http.StatusBadRequest)
+				fmt.Fprint(w, body)
+			}, says("ok"))
+			keys := newRing("a", "b", "c")
+			c, waits := patient(t, srv.URL+"/v1", func(cfg *provider.Config) {
+				cfg.Key = ""
+				cfg.Keys = func(string, []hermes.Key) hermes.Keys { return keys }
+			})
+			if _, _, err := collect(t, c); hermes.ClassOf(err) != hermes.ClassFormat || len(*waits) != 0 {
+				t.Errorf("%s: %v, waited %v", body, err, *waits)
+			}
+			if _, m, err := collect(t, c); err != nil || m.Text() != "ok" || len(*asked) != 2 {
+				t.Errorf("%s: the next call: %q, %v after %d requests", body, m.Text(), err, len(*asked))
+			}
+		}
 	}
 }
 
