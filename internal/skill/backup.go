@@ -3,7 +3,6 @@ package skill
 import (
 	"archive/tar"
 	"compress/gzip"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -113,65 +112,4 @@ func (l *Library) pack(w io.Writer) error {
 		return err
 	})
 	return errors.Join(err, t.Close(), z.Close())
-}
-
-// Rollback restores the files of a backup, the newest if id is empty. Skills made
-// since then are kept, and the current state is backed up first.
-func (l *Library) Rollback(ctx context.Context, id string) (string, error) {
-	all, err := l.Backups()
-	if err != nil {
-		return "", err
-	}
-	if id == "" && len(all) > 0 {
-		id = all[0]
-	}
-	if !slices.Contains(all, id) {
-		return "", fmt.Errorf("there is no backup %q; list them with `hermes curator rollback --list`", id)
-	}
-	done, err := l.exclusive(ctx)
-	if err != nil {
-		return "", err
-	}
-	defer done()
-	f, err := os.Open(filepath.Join(l.backupFolder(), id+".tar.gz"))
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	if _, err := l.Backup(0); err != nil { // keep all: the requested one may be the oldest
-		return "", err
-	}
-	return id, l.unpack(f)
-}
-
-func (l *Library) unpack(r io.Reader) error {
-	z, err := gzip.NewReader(r)
-	if err != nil {
-		return fmt.Errorf("the backup is damaged: %w", err)
-	}
-	root, err := os.OpenRoot(l.cfg.Home.Skills())
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	t := tar.NewReader(z)
-	for {
-		h, err := t.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("the backup is damaged: %w", err)
-		}
-		if h.Typeflag != tar.TypeReg || h.Size > maxFile*4 {
-			continue
-		}
-		raw, err := io.ReadAll(io.LimitReader(t, h.Size))
-		if err != nil {
-			return fmt.Errorf("the backup is damaged: %w", err)
-		}
-		if err := rootWrite(root, h.Name, raw); err != nil {
-			return err
-		}
-	}
 }
