@@ -136,6 +136,14 @@ func (l Limit) Left(left Amount, b Balance) Amount {
 	return left
 }
 
+// Reached reports whether a balance has reached a percentage of the cap.
+func (l Limit) Reached(b Balance, percent int) bool {
+	total, used := l.Cap.Add(b.Raised), b.Used()
+	// The products of large caps have no room in an integer.
+	reached := func(used, total int64) bool { return float64(used)*100 >= float64(total)*float64(percent) }
+	return l.Cap.Money > 0 && reached(int64(used.Money), int64(total.Money)) || l.Cap.Tokens > 0 && reached(used.Tokens, total.Tokens)
+}
+
 // Balance is the state of an account.
 type Balance struct {
 	Account  Account

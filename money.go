@@ -32,10 +32,10 @@ func (m Money) Dollars() float64 { return float64(m) / 1e6 }
 func (m Money) String() string {
 	sign := ""
 	if m < 0 {
-		sign, m = "-", -m
+		sign, m = "-", Money(negative(int64(m)))
 	}
 	if m >= 100_000 || m == 0 {
-		cents := (m + 5000) / 10_000
+		cents := add(int64(m), 5000) / 10_000
 		return fmt.Sprintf("%s$%d.%02d", sign, cents/100, cents%100)
 	}
 	if m >= 1000 {

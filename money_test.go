@@ -12,6 +12,7 @@ func TestMoneyIsWritten(t *testing.T) {
 	for m, want := range map[hermes.Money]string{
 		0: "$0.00", 1: "$0.000001", 1500: "$0.0015", 20_000: "$0.02", 99_849: "$0.0998", 37_194: "$0.0372", 100_000: "$0.10",
 		1_234_567: "$1.23", 1_995_000: "$2.00", -2_500_000: "-$2.50", 12_000_000_000: "$12000.00",
+		math.MaxInt64: "$9223372036854.77", math.MinInt64: "-$9223372036854.77",
 	} {
 		if got := m.String(); got != want {
 			t.Errorf("%d micro-dollars: got %q, want %q", int64(m), got, want)

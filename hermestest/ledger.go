@@ -141,10 +141,9 @@ func (l *Ledger) fits(limit hermes.Limit, estimate hermes.Amount) error {
 
 func (l *Ledger) warn(limit hermes.Limit, percents []int) (hermes.Warning, bool) {
 	b := l.balance(limit.Account)
-	total, used, crossed := limit.Cap.Add(b.Raised), b.Used(), 0
+	total, crossed := limit.Cap.Add(b.Raised), 0
 	for _, p := range percents {
-		if limit.Cap.Money > 0 && int64(used.Money)*100 >= int64(total.Money)*int64(p) ||
-			limit.Cap.Tokens > 0 && used.Tokens*100 >= total.Tokens*int64(p) {
+		if limit.Reached(b.Balance, p) {
 			crossed = max(crossed, p)
 		}
 	}

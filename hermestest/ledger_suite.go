@@ -2,6 +2,7 @@ package hermestest
 
 import (
 	"errors"
+	"math"
 	"sync"
 	"testing"
 	"time"
@@ -31,6 +32,7 @@ func RunLedger(t *testing.T, open func(t *testing.T) hermes.Ledger) {
 		{"extending", ledgerExtends},
 		{"extending adds to the estimate as far as the caps allow", ledgerGrows},
 		{"what is left under the caps", ledgerLeft},
+		{"a cap near the limit of its type", ledgerHuge},
 		{"later days count towards earlier ones", ledgerClockBack},
 		{"a reservation of a clock far ahead is released", ledgerClockAhead},
 		{"concurrent callers do not exceed a cap together", ledgerParallel},
@@ -281,6 +283,27 @@ func ledgerLeft(t *testing.T, l hermes.Ledger) {
 	same(t, reserve(t, l, b).Left, hermes.Amount{Money: cent(5).Money, Tokens: 120})
 	b.Limits = []hermes.Limit{{Account: hermes.Account{Kind: hermes.AccountMonth, Name: "2026-11"}}}
 	same(t, reserve(t, l, b).Left, hermes.Amount{Money: -1, Tokens: -1})
+}
+
+// ledgerHuge has caps whose sums and products do not fit in their type.
+func ledgerHuge(t *testing.T, l hermes.Ledger) {
+	const most = math.MaxInt64
+	huge := booking(10)
+	huge.Limits[0].Cap, huge.WarnAt = hermes.Amount{Money: most, Tokens: most - 1}, []int{1, 50}
+	if err := l.Raise(t.Context(), huge.Limits[0].Account, cent(50)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		r := reserve(t, l, huge)
+		if err := l.Extend(t.Context(), r.ID, day.Add(hold), cent(1), huge.Limits...); err != nil || len(r.Warnings) > 0 || r.Left.Money < most/2 || r.Left.Tokens < most/2 {
+			t.Errorf("got %+v, %v", r, err)
+		}
+	}
+	// A hundred times what is used does not fit either.
+	huge.Estimate = hermes.Amount{Money: most / 40, Tokens: most / 40}
+	if r := reserve(t, l, huge); len(r.Warnings) != 1 || r.Warnings[0].Percent != 1 {
+		t.Errorf("got %+v", r.Warnings)
+	}
 }
 
 func onDay(b hermes.Booking, name string) hermes.Booking {

@@ -312,7 +312,7 @@ func TestUnknownCacheRatesCount(t *testing.T) {
 	step := hermestest.Step{Text: "ok", Usage: &hermes.Usage{Input: 5, CacheRead: 20, CacheWrite: 5, Output: 10, Calls: 1}}
 	mustAsk(t, layers(spend.New(cfg), hermestest.NewScript(step).Named("p:m")), request("s", 1))
 	list, err := l.Spent(t.Context(), hermes.SpendQuery{})
-	if err != nil || list[0].Money != hermes.USD(40) || list[0].Unpriced != 0 || list[0].Estimated != 1 {
+	if err != nil || list[0].Money != hermes.USD(41.25) || list[0].Unpriced != 0 || list[0].Estimated != 1 {
 		t.Errorf("got %+v, %v", list, err)
 	}
 }

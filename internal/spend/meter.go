@@ -127,13 +127,14 @@ const leastAnswer = 16
 func (a *attempt) room() int64 {
 	room := int64(-1)
 	prompt := a.r.guess.usage
-	if left := a.r.left.Tokens; left >= 0 {
-		room = max(leastAnswer, a.r.held.Tokens+left-prompt.Total())
+	all := a.r.held.Add(a.r.left)
+	if a.r.left.Tokens >= 0 {
+		room = max(leastAnswer, all.Tokens-prompt.Total())
 	}
 	rate := a.price.For(prompt.Prompt()).Output
-	if left := a.r.left.Money; left >= 0 && a.known && rate > 0 {
+	if a.r.left.Money >= 0 && a.known && rate > 0 {
 		cost, _ := a.price.AtMost(prompt, a.c.g.cfg.LongCache)
-		money := max(0, a.r.held.Money+left-cost)
+		money := max(0, all.Money-cost)
 		tokens := max(leastAnswer, int64(min(float64(money)*1e6/float64(rate), math.MaxInt32)))
 		if room < 0 || tokens < room {
 			room = tokens
@@ -167,9 +168,9 @@ func (a *attempt) see(d hermes.Delta, err error) (hermes.Delta, bool) {
 // came estimates how many tokens of the answer have come.
 func (a *attempt) came() int64 { return int64(a.quarters+3) / 4 }
 
-// share of a reservation that it grows by, so that it does not grow with every
+// growth is the part of a reservation that it grows by, so that it does not grow with every
 // piece of an answer.
-const share = 4
+const growth = 4
 
 // check makes the reservation cover the answer so far. It returns an error when
 // the caps have no room for more.
@@ -190,7 +191,7 @@ func (a *attempt) check(ctx context.Context, d hermes.Delta) error {
 	if a.known {
 		so.Money, _ = a.price.AtMost(u, a.c.g.cfg.LongCache)
 	}
-	return a.r.cover(ctx, so, hermes.Amount{Money: so.Money / share, Tokens: so.Tokens / share})
+	return a.r.cover(ctx, so, hermes.Amount{Money: so.Money / growth, Tokens: so.Tokens / growth})
 }
 
 // close books the attempt.

@@ -26,13 +26,17 @@ type Line struct {
 func (l Line) Percent() int64 {
 	used, percent := l.Balance.Used(), int64(-1)
 	if l.Cap.Money > 0 {
-		percent = int64(used.Money) * 100 / int64(l.Cap.Money)
+		percent = share(int64(used.Money), int64(l.Cap.Money))
 	}
 	if l.Cap.Tokens > 0 {
-		percent = max(percent, used.Tokens*100/l.Cap.Tokens)
+		percent = max(percent, share(used.Tokens, l.Cap.Tokens))
 	}
 	return percent
 }
+
+// share returns a part in percent. A product of large amounts has no room in an
+// integer.
+func share(part, whole int64) int64 { return int64(float64(part) * 100 / float64(whole)) }
 
 // Kinds are the kinds of accounts, narrowest first.
 func Kinds() []hermes.AccountKind {
@@ -65,13 +69,14 @@ func (g *Governor) Status(ctx context.Context, session string, turn int64) ([]Li
 
 // raised adds to the parts of a cap that are set.
 func raised(cap, by hermes.Amount) hermes.Amount {
-	if cap.Money > 0 {
-		cap.Money += by.Money
+	all := cap.Add(by)
+	if cap.Money == 0 {
+		all.Money = 0
 	}
-	if cap.Tokens > 0 {
-		cap.Tokens += by.Tokens
+	if cap.Tokens == 0 {
+		all.Tokens = 0
 	}
-	return cap
+	return all
 }
 
 // Raise raises the cap of one of the session's accounts; day and month need no

@@ -77,7 +77,7 @@ func nameOf(kind hermes.AccountKind) string {
 
 func warningText(w hermes.Warning) string {
 	used := ""
-	if w.Cap.Money > 0 && int64(w.Balance.Used().Money)*100 >= int64(w.Cap.Money)*int64(w.Percent) {
+	if (hermes.Limit{Cap: hermes.Amount{Money: w.Cap.Money}}).Reached(hermes.Balance{Spent: w.Balance.Used()}, w.Percent) {
 		used = fmt.Sprintf("%v of %v", w.Balance.Used().Money, w.Cap.Money)
 	} else {
 		used = fmt.Sprintf("%s of %s", count(w.Balance.Used().Tokens), count(w.Cap.Tokens))

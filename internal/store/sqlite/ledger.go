@@ -142,11 +142,9 @@ func (t *tx) warn(l hermes.Limit, percents []int) (*hermes.Warning, error) {
 	if err != nil {
 		return nil, err
 	}
-	total, used, crossed := l.Cap.Add(b.Raised), b.Used(), 0
+	total, crossed := l.Cap.Add(b.Raised), 0
 	for _, p := range percents {
-		money := l.Cap.Money > 0 && int64(used.Money)*100 >= int64(total.Money)*int64(p)
-		tokens := l.Cap.Tokens > 0 && used.Tokens*100 >= total.Tokens*int64(p)
-		if p > crossed && (money || tokens) {
+		if p > crossed && l.Reached(b, p) {
 			crossed = p
 		}
 	}
