@@ -9,14 +9,14 @@ import (
 )
 
 // Split reads a line as a command: its name without the slash, in lower case,
-// without the name of a bot (/status@bot), and its arguments. A path such as /etc/hosts is not a command, nor is a lone
-// slash.
+// without the name of a bot (/status@bot), and its arguments. A path such as
+// /etc/hosts is not a command, nor is a lone slash.
 func Split(line string) (name, args string, ok bool) {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(line), "/")
 	if !ok {
 		return "", "", false
 	}
-	end := strings.IndexFunc(rest, func(r rune) bool { return r == ' ' || r == '\t' || r == '\n' })
+	end := strings.IndexFunc(rest, unicode.IsSpace) // phones and pasted text have other blanks, too
 	name = rest
 	if end >= 0 {
 		name, args = rest[:end], strings.TrimSpace(rest[end:])
