@@ -15,7 +15,7 @@ import (
 // What a call is sent as depends on the messages before it only, so that a transcript
 // that grows keeps its beginning. msgs is not changed.
 func Sendable(msgs []hermes.Message) []hermes.Message {
-	used := map[string]bool{}
+	ids := ids{used: map[string]bool{}, tried: map[string]int{}}
 	open := map[string][]string{} // the new ids of the calls that wait for a result, by the old one
 	copied := false
 	change := func(i int) *hermes.Message {
@@ -30,8 +30,7 @@ func Sendable(msgs []hermes.Message) []hermes.Message {
 			clear(open)
 			calls := msg.Calls
 			for j, c := range msg.Calls {
-				id, arguments := unused(used, c.ID), WellFormed(c.Arguments)
-				used[id] = true
+				id, arguments := ids.unused(c.ID), WellFormed(c.Arguments)
 				open[c.ID] = append(open[c.ID], id)
 				if id == c.ID && arguments == c.Arguments {
 					continue
@@ -43,29 +42,35 @@ func Sendable(msgs []hermes.Message) []hermes.Message {
 				change(i).Calls = calls
 			}
 		case hermes.RoleTool:
-			ids := open[msg.CallID]
-			if len(ids) == 0 {
+			waiting := open[msg.CallID]
+			if len(waiting) == 0 {
 				continue // it belongs to no call and is not sent
 			}
-			open[msg.CallID] = ids[1:]
-			if ids[0] != msg.CallID {
-				change(i).CallID = ids[0]
+			open[msg.CallID] = waiting[1:]
+			if waiting[0] != msg.CallID {
+				change(i).CallID = waiting[0]
 			}
 		}
 	}
 	return msgs
 }
 
-// unused returns the id, with a number behind it if it was used.
-func unused(used map[string]bool, id string) string {
-	if !used[id] {
-		return id
+// ids are the ids of a transcript.
+type ids struct {
+	used  map[string]bool
+	tried map[string]int // the last number that was put behind an id; all before it are used
+}
+
+// unused returns the id, with a number behind it if it was used, and notes it.
+func (i ids) unused(id string) string {
+	next := id
+	for n := max(1, i.tried[id]); i.used[next]; {
+		n++
+		next = id + "_" + strconv.Itoa(n)
+		i.tried[id] = n
 	}
-	for n := 2; ; n++ {
-		if next := id + "_" + strconv.Itoa(n); !used[next] {
-			return next
-		}
-	}
+	i.used[next] = true
+	return next
 }
 
 // WellFormed returns a JSON text in which each escaped half of a surrogate pair that

@@ -74,3 +74,22 @@ func TestWhatIsSentOfACallDependsOnWhatWasBefore(t *testing.T) {
 		seen[id] = true
 	}
 }
+
+// TestManyCallsWithOneIDAreNumberedOnce counts the strings that are made for numbered
+// ids: a server that gives each call the same id must not make each request slower by
+// the square of their number.
+func TestManyCallsWithOneIDAreNumberedOnce(t *testing.T) {
+	const calls = 1000
+	var msgs []hermes.Message
+	for range calls {
+		msgs = append(msgs,
+			hermes.Message{Role: hermes.RoleAssistant, Calls: []hermes.ToolCall{{ID: "x"}}},
+			hermes.Message{Role: hermes.RoleTool, CallID: "x"})
+	}
+	if got := testing.AllocsPerRun(1, func() { base.Sendable(msgs) }); got > 10*calls {
+		t.Errorf("%.0f allocations for %d calls", got, calls)
+	}
+	if got := base.Sendable(msgs)[2*calls-1].CallID; got != "x_1000" {
+		t.Errorf("the last id is %q", got)
+	}
+}
