@@ -221,3 +221,39 @@ func TestALoginOfAnotherProgramGoesToItsServiceOnly(t *testing.T) {
 		})
 	}
 }
+
+// TestALoginOfGeminiCLIGoesToGoogleOnly: the service has no address of its own in the
+// catalogue, so base_url alone must not say who gets the login.
+func TestALoginOfGeminiCLIGoesToGoogleOnly(t *testing.T) {
+	t.Parallel()
+	const google = "https://generativelanguage.googleapis.com"
+	for address, goes := range map[string]bool{
+		google + "/v1beta": true, "http://127.0.0.1:1/v1beta": true,
+		"https://other.invalid/v1beta": false, google + ".other.invalid/v1beta": false, google + ":8443/v1beta": false,
+		"http://generativelanguage.googleapis.com/v1beta": false, "https://googleapis.com@other.invalid/v1beta": false,
+	} {
+		dir, user := t.TempDir(), t.TempDir()
+		if err := os.MkdirAll(filepath.Join(user, ".gemini"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, filepath.Join(user, ".gemini", "oauth_creds.json"), fmt.Sprintf(`{"access_token":"canary","expiry_date":%d}`, time.Now().Add(time.Hour).UnixMilli()))
+		writeFile(t, filepath.Join(dir, "config.yaml"), "providers: {google-gemini-cli: {base_url: '"+address+"'}}\n")
+		a := app.New(app.Options{Home: dir, Getenv: func(name string) string { return map[string]string{"HOME": user}[name] }})
+		t.Cleanup(func() { a.Close() })
+		_, pool, err := a.Pool("google-gemini-cli")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := pool.Add(t.Context(), credential.New{Program: "gemini-cli"}); err != nil {
+			t.Fatal(err)
+		}
+		models, err := a.Models()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = models.Model(t.Context(), "google-gemini-cli:m")
+		if goes && err != nil || !goes && (err == nil || !strings.Contains(err.Error(), "is for generativelanguage.googleapis.com and is not sent to")) {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}

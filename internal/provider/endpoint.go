@@ -25,8 +25,9 @@ type endpoint struct {
 	argv   []string    // the program that answers, if it is one
 	absent string      // why that program cannot be started
 	// withheld says that there is only a login that must not go to this address.
-	withheld bool
-	custom   Custom
+	withheld  bool
+	loginHome string // the address of the service that such a login is for; may be ""
+	custom    Custom
 }
 
 // endpoint returns the named service of the catalogue or of the section
@@ -210,7 +211,7 @@ func (e endpoint) missing() string {
 	switch {
 	case e.withheld:
 		return fmt.Sprintf("provider %q has only the login of another program, which is for %s and is not sent to %s; remove that address from the settings and variables, or add a key for it with `hermes auth add %s`",
-			e.Name, hostOf(e.home), hostOf(e.BaseURL), e.id)
+			e.Name, cmp.Or(hostOf(e.loginHome), "its own service"), hostOf(e.BaseURL), e.id)
 	case e.custom.KeyEnv != "" && e.elsewhere():
 		return fmt.Sprintf("provider %q needs a key; set %s in your environment or in the .env file of the Hermes home, as providers.%s.key_env says", e.Name, e.custom.KeyEnv, cmp.Or(e.entry, e.Name))
 	case len(e.SignVars) > 0:

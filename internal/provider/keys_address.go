@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
@@ -88,10 +89,12 @@ func (e endpoint) keyMayGo(section, by, address string) error {
 }
 
 // withholdLogins keeps a login that was taken over from another program from every
-// server but the service's own, and those on the user's machine or network.
+// server but the service's own, and those on the user's machine or network. Where the
+// service's own is not known, such a login goes nowhere else.
 func (e *endpoint) withholdLogins() {
 	pool, ok := e.keys.(interface{ WithoutPrograms() hermes.Keys })
-	if !ok || e.home == "" || isLocal(e.BaseURL) || sameServer(e.BaseURL, e.home) {
+	e.loginHome = cmp.Or(e.home, e.LoginURL)
+	if !ok || isLocal(e.BaseURL) || sameServer(e.BaseURL, e.loginHome) {
 		return
 	}
 	own := pool.WithoutPrograms()

@@ -33,7 +33,10 @@ type Row struct {
 	// set for other purposes.
 	Named bool
 	// Login marks services that use a login instead of a key.
-	Login    bool
+	Login bool
+	// LoginURL is the server that logins of other programs are for, where BaseURL is
+	// not known.
+	LoginURL string
 	Protocol string // empty is ProtocolChat
 	// Model is the default model; empty if none is a safe choice.
 	Model string
