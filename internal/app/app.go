@@ -240,9 +240,12 @@ func (a *App) Reader(ctx context.Context) (hermes.Store, error) {
 	if cfgErr != nil || !sqlite.Unwritable(err) {
 		return nil, err
 	}
+	if _, missing := os.Stat(cfg.Home().Database()); missing != nil {
+		return nil, err // there is nothing to read
+	}
 	r, readErr := sqlite.OpenReadOnly(ctx, StoreConfig(cfg))
 	if readErr != nil {
-		return nil, errors.Join(err, readErr)
+		return nil, readErr // it also says why nothing can be written
 	}
 	return r, nil
 }

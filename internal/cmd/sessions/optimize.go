@@ -79,12 +79,14 @@ func NewRepairCmd(d Deps) *cobra.Command {
 			out := cmd.OutOrStdout()
 			fmt.Fprintf(out, "Recovered %s with %s.\n", text.Plural(r.Sessions, "session", "sessions"), text.Plural(r.Messages, "message", "messages"))
 			if r.Lost > 0 {
-				fmt.Fprintf(out, "%s could not be read.\n", text.Plural(r.Lost, "part", "parts"))
+				fmt.Fprintf(out, "%s of the damaged file could not be read.\n", text.Plural(r.Lost, "part", "parts"))
 			}
 			switch {
 			case r.FromBackup > 0:
-				fmt.Fprintf(out, "%d of the messages %s from the backup %s.\n", r.FromBackup, word(r.FromBackup, "is", "are"), r.Backup)
-			case r.Lost > 0 && r.Backup == "":
+				fmt.Fprintf(out, "%d of the messages %s from the backup %s. Only what was in these parts and is newer may be missing.\n", r.FromBackup, word(r.FromBackup, "is", "are"), r.Backup)
+			case r.Lost > 0 && r.Backup != "":
+				fmt.Fprintf(out, "The backup %s has no more messages. Only what was in these parts and is newer may be missing.\n", r.Backup)
+			case r.Lost > 0:
 				fmt.Fprintln(out, "There is no backup to take more from.")
 			}
 			fmt.Fprintf(out, "The damaged file is kept as %s.\n", r.Kept)

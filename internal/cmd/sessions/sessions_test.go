@@ -423,12 +423,26 @@ func TestStatsOptimizeRepair(t *testing.T) {
 	if times != 1 {
 		t.Errorf("the store was optimized %d times", times)
 	}
-	d := sessions.Deps{Repair: func(context.Context) (sessions.Repaired, error) {
-		return sessions.Repaired{Sessions: 2, Messages: 3, Lost: 1, Kept: "old.db"}, nil
-	}}
-	out, _, err := runWith(t, d, "", "repair")
-	if err != nil || !strings.Contains(out, "2 sessions with 3 messages") || !strings.Contains(out, "old.db") {
-		t.Errorf("%q, %v", out, err)
+}
+
+// TestRepairSaysWhatMayBeMissing: a part of the file that could not be read is not lost if a
+// backup has it.
+func TestRepairSaysWhatMayBeMissing(t *testing.T) {
+	t.Parallel()
+	const newer = "Only what was in these parts and is newer may be missing.\n"
+	for want, r := range map[string]sessions.Repaired{
+		"": {},
+		"1 part of the damaged file could not be read.\nThere is no backup to take more from.\n":               {Lost: 1},
+		"2 parts of the damaged file could not be read.\n1 of the messages is from the backup b.db. " + newer:  {Lost: 2, Backup: "b.db", FromBackup: 1},
+		"2 parts of the damaged file could not be read.\n3 of the messages are from the backup b.db. " + newer: {Lost: 2, Backup: "b.db", FromBackup: 3},
+		"2 parts of the damaged file could not be read.\nThe backup b.db has no more messages. " + newer:       {Lost: 2, Backup: "b.db"},
+	} {
+		r.Sessions, r.Messages, r.Kept = 2, 3, "old.db"
+		d := sessions.Deps{Repair: func(context.Context) (sessions.Repaired, error) { return r, nil }}
+		want = "Recovered 2 sessions with 3 messages.\n" + want + "The damaged file is kept as old.db.\n"
+		if out, _, err := runWith(t, d, "", "repair"); err != nil || out != want {
+			t.Errorf("%+v: %v\n%s\nwant:\n%s", r, err, out, want)
+		}
 	}
 }
 

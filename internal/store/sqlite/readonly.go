@@ -40,7 +40,7 @@ func (s *Store) openReadOnly(ctx context.Context) error {
 	if info, err := os.Stat(s.cfg.Path + "-wal"); err == nil && info.Size() > 0 {
 		copied, err := s.copyWithLog()
 		if err != nil {
-			return fmt.Errorf("the last changes are in %s-wal, which can only be read from a copy: %w", s.cfg.Path, tempAdvice(err))
+			return fmt.Errorf("the database cannot be written, and its last changes are in %s-wal, which can then only be read from a copy: %w", s.cfg.Path, tempAdvice(err))
 		}
 		address = copied.dsn("query_only(1)")
 	}
@@ -71,7 +71,7 @@ func tempAdvice(err error) error {
 		if runtime.GOOS == "windows" {
 			name = "TMP"
 		}
-		return fmt.Errorf("%w; free space in %s, or set %s to another folder that can be written", err, temp, name)
+		return fmt.Errorf("%w (set %s to use another folder than %s)", err, name, temp)
 	}
 	return err
 }
