@@ -20,6 +20,10 @@ const (
 	// upkeepTime is how long that work may delay the end. What it does not finish is done
 	// by a later run.
 	upkeepTime = 2 * time.Second
+	// upkeepMissed is the number of intervals after which a large database without a backup is
+	// copied from the start of a run on: all runs since were short. The end may then be delayed
+	// as for a small one, but at most once in an interval.
+	upkeepMissed = 3
 )
 
 // upkeep starts what keeps the database well, in the background: a backup from time to
@@ -27,8 +31,19 @@ const (
 func (a *App) upkeep(store *sqlite.Store, cfg *config.Config) (stop func() error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	closing, done := make(chan struct{}), make(chan struct{})
+	missed := large(cfg) && backupMissed(cfg)
 	go func() { // ended by stop
 		defer close(done)
+		if missed {
+			a.backUp(ctx, store, cfg)
+			if ctx.Err() != nil {
+				if err := store.PostponeBackup(context.WithoutCancel(ctx)); err != nil {
+					a.log().Warn("postpone the backup of the database", "err", err)
+				}
+				a.log().Warn("no backup of the database: all runs end before its copy is complete", "database", cfg.Home().Database())
+				return
+			}
+		}
 		select {
 		case <-time.After(upkeepAfter):
 		case <-closing:
@@ -43,7 +58,7 @@ func (a *App) upkeep(store *sqlite.Store, cfg *config.Config) (stop func() error
 	}()
 	return func() error {
 		close(closing)
-		if large(cfg) {
+		if large(cfg) && !missed {
 			cancel() // a copy that is ended is begun again by the next run
 		}
 		late := time.AfterFunc(upkeepTime, cancel)
@@ -58,6 +73,15 @@ func (a *App) upkeep(store *sqlite.Store, cfg *config.Config) (stop func() error
 func large(cfg *config.Config) bool {
 	info, err := os.Stat(cfg.Home().Database())
 	return err == nil && info.Size() > upkeepAtEnd
+}
+
+// backupMissed reports whether the newest backup is several intervals old (or, by a clock that
+// was wrong, in the future), or there is none.
+func backupMissed(cfg *config.Config) bool {
+	db := cfg.Database()
+	age := upkeepMissed * time.Duration(db.BackupHours) * time.Hour
+	list, err := StoreConfig(cfg).BackupFiles()
+	return err == nil && db.Backups > 0 && (len(list) == 0 || time.Since(sqlite.BackupTime(list[0])).Abs() > age)
 }
 
 // backUp copies the database if the last backup is old enough and the disk has room for it.

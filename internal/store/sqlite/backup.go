@@ -113,6 +113,20 @@ func (s *Store) AutoBackup(ctx context.Context, keep int, every time.Duration) (
 	return true, err
 }
 
+// PostponeBackup makes AutoBackup wait for its whole period, as if a copy had been made now.
+func (s *Store) PostponeBackup(ctx context.Context) error {
+	return s.update(ctx, func(t *tx) error {
+		return t.exec(`INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)`, backedUp, nanos(s.cfg.Now()))
+	})
+}
+
+// BackupTime is when a file of BackupFiles was begun, by its name.
+func BackupTime(path string) time.Time {
+	name := filepath.Base(path)
+	at, _ := time.ParseInLocation(backupPrefix+backupTime+backupSuffix, name, time.Local)
+	return at
+}
+
 // removeParts removes the copies of processes that were killed meanwhile.
 func (c Config) removeParts() {
 	entries, _ := os.ReadDir(c.Backups) // the backup reports what is wrong with it

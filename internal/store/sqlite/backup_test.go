@@ -44,6 +44,27 @@ func TestABackupThatWasEndedIsDue(t *testing.T) {
 	}
 }
 
+// TestAPostponedBackupWaitsForItsPeriod, and names say when copies were begun.
+func TestAPostponedBackupWaitsForItsPeriod(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 4, 5, 6, 7, 0, time.Local)
+	cfg := sqlite.Config{Path: tempPath(t), Backups: filepath.Join(t.TempDir(), "copies"), Now: func() time.Time { return now }}
+	s := filled(t, cfg, 1, 2)
+	if err := s.PostponeBackup(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []bool{false, true} {
+		if did, err := s.AutoBackup(t.Context(), 3, time.Hour); err != nil || did != want {
+			t.Errorf("%v, %v, want %v", did, err, want)
+		}
+		now = now.Add(time.Hour)
+	}
+	list, err := cfg.BackupFiles()
+	if err != nil || len(list) != 1 || !sqlite.BackupTime(list[0]).Equal(now.Add(-time.Hour)) {
+		t.Errorf("%v, %v", list, err)
+	}
+}
+
 // TestAClockThatIsSetBackStopsNoBackups: what was done in the future is due, and its copies
 // are the first to go.
 func TestAClockThatIsSetBackStopsNoBackups(t *testing.T) {
