@@ -55,6 +55,7 @@ func (c *Catalogue) endpoint(name string) (endpoint, error) {
 		e.Row = Row{Name: entry, Title: entry, NoKey: true}
 		e.id, e.home = "custom:"+entry, ""
 		if like, ok := c.rowByHost(set.BaseURL); ok { // a known address, with its quirks
+			like.Like = like.Name
 			like.Name, like.Title, like.Model, like.NoKey = entry, entry, "", true
 			e.Row, e.home = like, like.BaseURL
 		}

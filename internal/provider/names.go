@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -58,13 +59,13 @@ func nameFor(r Row, name string) string {
 	switch {
 	case name == "":
 		return ""
-	case r.Name == "anthropic":
+	case r.service() == "anthropic":
 		name = withoutOwn(r, name)
 		if strings.HasPrefix(name, "claude") {
 			name = strings.ReplaceAll(name, ".", "-")
 		}
 		return name
-	case r.Name == "copilot":
+	case r.service() == "copilot":
 		if i := strings.LastIndexByte(name, '/'); i >= 0 {
 			name = name[i+1:]
 		}
@@ -107,18 +108,18 @@ func (r Row) vendor(given, model string) string {
 func withoutOwn(r Row, name string) string {
 	head, rest, ok := strings.Cut(name, "/")
 	if !ok && r.keeps(name) {
-		return r.Name + "/" + name
+		return r.service() + "/" + name
 	}
 	if !ok || rest == "" {
 		return name
 	}
-	if head = strings.ToLower(head); head != r.Name && !slices.Contains(r.Aliases, head) {
+	if head = strings.ToLower(head); head != r.Name && head != r.Like && !slices.Contains(r.Aliases, head) {
 		return name
 	}
 	switch {
 	case len(r.Keeps) == 0:
 		return rest
-	case head == r.Name && !strings.Contains(rest, "/") && (r.keeps(rest) || slices.Contains(r.Keeps, "*")):
+	case head == r.service() && !strings.Contains(rest, "/") && (r.keeps(rest) || slices.Contains(r.Keeps, "*")):
 		return name
 	}
 	return withoutOwn(r, rest)
@@ -127,8 +128,11 @@ func withoutOwn(r Row, name string) string {
 // keeps reports whether the id of a model is known to begin with the service's own
 // name.
 func (r Row) keeps(model string) bool {
-	return slices.ContainsFunc(r.Keeps, func(k string) bool { return k == model || k == "*" && familyOf(model).home == r.Name })
+	return slices.ContainsFunc(r.Keeps, func(k string) bool { return k == model || k == "*" && familyOf(model).home == r.service() })
 }
+
+// service returns the name of the service whose rules apply.
+func (r Row) service() string { return cmp.Or(r.Like, r.Name) }
 
 // dotted writes a version with dots: claude-sonnet-4-6 is claude-sonnet-4.6.
 func dotted(name string) string {

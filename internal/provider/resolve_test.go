@@ -245,6 +245,13 @@ func TestNames(t *testing.T) {
 		if got := provider.NameFor(tt.row, tt.in); got != tt.want {
 			t.Errorf("%s: %s is %s, want %s", tt.row, tt.in, got, tt.want)
 		}
+		// The user's own entry at the address of the service, whatever it is called.
+		c := mustNew(t, provider.Config{})
+		at := slices.IndexFunc(c.Rows(), func(r provider.Row) bool { return r.Name == tt.row })
+		c = mustNew(t, provider.Config{Custom: map[string]provider.Custom{"mine": {BaseURL: c.Rows()[at].BaseURL, Key: "k"}}})
+		if m, err := c.Model(t.Context(), "custom:mine:"+tt.in); err != nil || m.ID() != "custom:mine:"+tt.want {
+			t.Errorf("at the address of %s: %s is %v, %v, want %s", tt.row, tt.in, m.ID(), err, tt.want)
+		}
 	}
 }
 

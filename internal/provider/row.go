@@ -45,6 +45,9 @@ type Row struct {
 	// Vendors are the names of vendors at this service where they differ from those
 	// of OpenRouter.
 	Vendors map[string]string
+	// Like is the name of the row that the user's own entry has its address and rules
+	// from; empty means none.
+	Like string
 	// Keeps lists the models whose ids begin with the service's own name and a slash:
 	// "groq/compound". "*" is all.
 	Keeps  []string
