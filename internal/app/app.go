@@ -231,7 +231,7 @@ func (a *App) openStore(ctx context.Context) (*sqlite.Store, error) {
 
 // Reader opens the database for reading. If nothing can be written, for example on a full
 // disk, it can still be read. The caller closes it.
-func (a *App) Reader(ctx context.Context) (hermes.Store, error) {
+func (a *App) Reader(ctx context.Context) (*sqlite.Store, error) {
 	s, err := a.Database(ctx)
 	if err == nil {
 		return s, nil

@@ -43,6 +43,6 @@ func spendDeps(p Process, g *chat.Options) spend.Deps {
 
 func insightsDeps(g *chat.Options) insights.Deps {
 	return insights.Deps{Open: func(ctx context.Context) (insights.Store, error) {
-		return app.New(g.App).Database(ctx) // the command closes it
+		return app.New(g.App).Reader(ctx) // the command closes it
 	}}
 }

@@ -28,7 +28,7 @@ func TestSessionsAreReadInAHomeThatCannotBeWritten(t *testing.T) {
 		}
 	}
 	t.Cleanup(func() { _ = os.Chmod(p.home, 0o700) })
-	for _, args := range [][]string{{"sessions", "list", "--all"}, {"sessions", "search", "zebra"}, {"sessions", "show", "latest"}, {"sessions", "export", "-"}, {"sessions", "stats"}} {
+	for _, args := range [][]string{{"sessions", "list", "--all"}, {"sessions", "search", "zebra"}, {"sessions", "show", "latest"}, {"sessions", "export", "-"}, {"sessions", "stats"}, {"insights"}, {"insights", "--json"}} {
 		if out, errs, status := p.run(args...); status != 0 || out == "" {
 			t.Errorf("%q: status %d: %s%s", args, status, out, errs)
 		}
