@@ -31,13 +31,13 @@ func llama(t *testing.T, wait bool, flags ...string) string {
 	return "http://127.0.0.1:" + p
 }
 
-// withTools are flags for a chat template that turns a forced call into a grammar.
-func withTools(t *testing.T) []string {
-	return []string{"--chat-template-file", counterpart(t, "llama.cpp/models/templates/meetkai-functionary-medium-v3.2.jinja")}
+// template is the flag for one of llama.cpp's chat templates. All of these have tools.
+func template(t *testing.T, name string) []string {
+	return []string{"--chat-template-file", counterpart(t, "llama.cpp/models/templates/"+name+".jinja")}
 }
 
 func TestModelsLlamaTalksOverEachProtocol(t *testing.T) {
-	address := llama(t, true, append(withTools(t), "-c", "8192", "-n", "48")...)
+	address := llama(t, true, append(template(t, "Qwen-Qwen2.5-7B-Instruct"), "-c", "8192")...) // the model's own format, with tools
 	for name := range protocols {
 		t.Run(name, func(t *testing.T) { newHome(t, address+"/v1", "k").talks(t, name+":small") })
 	}
@@ -99,7 +99,8 @@ func between(t *testing.T, target func() string, change func(n int, body map[str
 // sent in the next request. The model is too small to end its arguments in a useful way, so
 // they are cut by the limit, and the result says so.
 func TestModelsLlamaCallsATool(t *testing.T) {
-	address := llama(t, true, append(withTools(t), "-c", "8192", "-n", "32")...)
+	// Only this template turns a forced call into a grammar.
+	address := llama(t, true, append(template(t, "meetkai-functionary-medium-v3.2"), "-c", "8192")...)
 	p := between(t, func() string { return address }, func(n int, body map[string]any) {
 		if n == 0 {
 			body["tool_choice"] = "required"
@@ -116,7 +117,7 @@ func TestModelsLlamaCallsATool(t *testing.T) {
 // TestModelsLlamaOverflow fills a small window. The conversation must be shortened and go
 // on; a single message that cannot fit must be refused in plain words.
 func TestModelsLlamaOverflow(t *testing.T) {
-	address := llama(t, true, "-c", "2048", "-n", "16")
+	address := llama(t, true, "-c", "2048")
 	p := between(t, func() string { return address }, nil)
 	h := newHome(t, p.url+"/v1", "k")
 	text := "Remember this: " + strings.Repeat("the red fox runs over the hill and the blue bird sings in the tree. ", 30)
@@ -134,7 +135,7 @@ func TestModelsLlamaOverflow(t *testing.T) {
 }
 
 func TestModelsLlamaRefusesAKey(t *testing.T) {
-	address := llama(t, true, "-c", "2048", "-n", "16", "--api-key", "the-right-key-of-the-test")
+	address := llama(t, true, "-c", "2048", "--api-key", "the-right-key-of-the-test")
 	for name := range protocols {
 		t.Run(name, func(t *testing.T) {
 			r := newHome(t, address+"/v1", "the-wrong-key-of-the-test").say(t, name+":small", "Say hello.")
@@ -150,7 +151,7 @@ func TestModelsLlamaRefusesAKey(t *testing.T) {
 // 503 while it loads the model, and the program waits for it.
 func TestModelsLlamaIsStillLoading(t *testing.T) {
 	start := sync.OnceValue(func() string {
-		address := llama(t, false, "-c", "2048", "-n", "16")
+		address := llama(t, false, "-c", "2048")
 		tick := time.NewTicker(time.Millisecond)
 		defer tick.Stop()
 		for range 10_000 { // until it listens
@@ -171,7 +172,7 @@ func TestModelsLlamaIsStillLoading(t *testing.T) {
 
 // TestModelsLlamaWithoutTools: a chat template without tools is reported once.
 func TestModelsLlamaWithoutTools(t *testing.T) {
-	address := llama(t, true, "-c", "8192", "-n", "32")
+	address := llama(t, true, "-c", "8192")
 	r := newHome(t, address+"/v1", "k").say(t, "chat:small", "Say hello.")
 	if r.status != 0 || strings.Count(r.notes, "does not get the tools") != 1 {
 		t.Errorf("status %d", r.status)

@@ -38,7 +38,7 @@ func ollama(t *testing.T) string {
 func TestModelsOllama(t *testing.T) {
 	address := ollama(t)
 	h := newHome(t, address+"/v1", "k")
-	h.write(t, fmt.Sprintf("title_generation: {enabled: false}\nproviders:\n"+
+	h.write(t, fmt.Sprintf(limited+"providers:\n"+
 		"  native: {base_url: %q, api_mode: ollama_chat}\n  chat: {base_url: %q}\n  messages: {base_url: %q, api_mode: anthropic_messages}\n",
 		address, address+"/v1", address))
 	for _, name := range []string{"native", "chat", "messages"} {

@@ -116,6 +116,9 @@ func await(t *testing.T, url string) {
 // protocols are the values of api_mode, with the names of their providers here.
 var protocols = map[string]string{"chat": "chat_completions", "messages": "anthropic_messages", "responses": "codex_responses"}
 
+// limited keeps answers short. Requests name a limit, which goes before that of the server.
+const limited = "title_generation: {enabled: false}\nmodel: {max_tokens: 48}\n"
+
 // home is a fresh home of Hermes whose providers are one server, over each protocol.
 type home struct{ dir, program string }
 
@@ -126,7 +129,7 @@ func newHome(t *testing.T, url, key string) home {
 		t.Fatal(err)
 	}
 	h := home{t.TempDir(), path}
-	config := "title_generation: {enabled: false}\nproviders:\n"
+	config := limited + "providers:\n"
 	for name, mode := range protocols {
 		config += fmt.Sprintf("  %s: {base_url: %q, api_key: %q, api_mode: %s}\n", name, url, key, mode)
 	}
