@@ -25,6 +25,9 @@ type run struct {
 // minFence is the length of the shortest fence of a code block.
 const minFence = 3
 
+// maxTail is enough for what quoted looks for before a tag, in bytes.
+const maxTail = 8
+
 func (p *position) write(text string) {
 	for i := range len(text) {
 		p.next(text[i])
@@ -32,8 +35,8 @@ func (p *position) write(text string) {
 	if i := strings.LastIndexByte(text, '\n'); i >= 0 {
 		p.tail, text = "", text[i+1:]
 	}
-	p.tail += text[max(0, len(text)-3):]
-	p.tail = p.tail[max(0, len(p.tail)-3):]
+	p.tail += text[max(0, len(text)-maxTail):]
+	p.tail = p.tail[max(0, len(p.tail)-maxTail):]
 }
 
 func (p *position) next(c byte) {
@@ -100,14 +103,23 @@ func (p *position) inCode() bool {
 }
 
 // quoted reports whether a tag here, with this text after it, is in quotation
-// marks or brackets, or alone in a cell of a table or in a pattern.
+// marks, brackets or emphasis, or alone in a cell of a table or in a pattern.
 func (p *position) quoted(after string) bool {
 	for _, q := range [...][2]string{{`"`, `"`}, {"'", "'"}, {"(", ")"}, {"[", "]"}, {"“", "”"}, {"„", "“"}, {"‘", "’"}, {"«", "»"}, {"/", "/"}, {"|", "|"}} {
 		if strings.HasSuffix(p.tail, q[0]) && after != "" && after[0] == q[1][0] {
 			return true
 		}
 	}
-	return false
+	if after == "" {
+		return false
+	}
+	if strings.HasSuffix(p.tail, "<code>") && after[0] == '<' {
+		return true
+	}
+	// Emphasis that begins before the tag and ends after it, as in **<think>**. Marks
+	// behind a word end what came before.
+	before := strings.TrimRight(p.tail, "*_")
+	return len(before) < len(p.tail) && (before == "" || strings.HasSuffix(before, " ")) && (after[0] == '*' || after[0] == '_')
 }
 
 // escaped reports whether a tag here begins a string that goes on with an escape, as

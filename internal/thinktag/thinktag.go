@@ -11,7 +11,10 @@
 // position.go follows the Markdown of the text.
 package thinktag
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+)
 
 // Piece says what the next piece of a text was found to be.
 type Piece struct {
@@ -130,6 +133,9 @@ func (s *Splitter) take(t tag, after string) bool {
 	case t.closes && s.inner != nil && s.inner.where.quoted(after): // the whole block is
 		s.inner = nil
 		return false
+	case t.closes && s.inner != nil && elided(s.since[s.inner.end:]):
+		s.inner = nil
+		return false
 	case t.closes:
 		return s.takeEnd(s.where.named(after))
 	case s.where.midline:
@@ -141,6 +147,12 @@ func (s *Splitter) take(t tag, after string) bool {
 	s.restart()
 	s.open = true
 	return true
+}
+
+// elided reports a block that only shows its tags, as in <think>...</think>.
+func elided(inside []byte) bool {
+	inside = bytes.TrimSpace(inside)
+	return len(inside) > 0 && len(bytes.Trim(inside, ".…")) == 0
 }
 
 // takeEnd obeys a closing tag without an open block: it ends the block that began

@@ -73,6 +73,14 @@ var texts = map[string]struct{ in, visible, thinking string }{
 	"a block in brackets":   {"Blocks (<think>…</think>) go.", "Blocks (<think>…</think>) go.", ""},
 	"in a narrow table":     {"|<think>|opens|\n|</think>|closes|\n", "|<think>|opens|\n|</think>|closes|\n", ""},
 	"after a quoted word":   {`He said "yes"<think>hm</think> and left`, `He said "yes" and left`, "hm"},
+	"in emphasis":           {"Use **<think>** to open and **</think>** to close.", "Use **<think>** to open and **</think>** to close.", ""},
+	"in other emphasis":     {"_<think>_ and *</think>*", "_<think>_ and *</think>*", ""},
+	"emphasis on lines":     {"**<think>**\nplan\n***</think>***\nHello", "**<think>**\nplan\n***</think>***\nHello", ""},
+	"between emphasis":      {"so *this*</think>*Hello*", "*Hello*", "so *this*"},
+	"a block in emphasis":   {"a **<think>x</think>** b", "a **<think>x</think>** b", ""},
+	"an elided block":       {"It strips <think>...</think> blocks", "It strips <think>...</think> blocks", ""},
+	"an elided block, …":    {"It strips <think> … </think>, then goes on", "It strips <think> … </think>, then goes on", ""},
+	"in HTML code":          {"<code></think></code> ends it", "<code></think></code> ends it", ""},
 	"in inline code":        {"Use `<think>` and `</think>`.", "Use `<think>` and `</think>`.", ""},
 	"in long inline code":   {"``a ` </think>`` b", "``a ` </think>`` b", ""},
 	"in a code block":       {"See:\n```xml\n<think>\nplan\n</think>\n```\nok", "See:\n```xml\n<think>\nplan\n</think>\n```\nok", ""},
@@ -142,7 +150,7 @@ func TestCutsDoNotMatter(t *testing.T) {
 // parts are what random texts are made of.
 var parts = []string{
 	"<think>", "</think>", "<thinking>", "</THINK>", "[THINK]", "[/THINK]", "◁think▷", "◁/think▷", "<", "</", "<thi", "[", "◁",
-	"`", "``", "```", "~~~", "\n", "\n\n", "\r\n", " ", "  ", "a", "word", ".", "\"", "“", "”", "(", ")", ">", "- ", "é", "日",
+	"`", "``", "```", "~~~", "\n", "\n\n", "\r\n", " ", "  ", "a", "word", ".", "\"", "“", "”", "(", ")", ">", "- ", "*", "**", "_", "...", "<code>", "é", "日",
 }
 
 // TestRandomTextsAreSplitTheSame also checks that nothing is lost but tags and
