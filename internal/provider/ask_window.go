@@ -11,9 +11,9 @@ import (
 
 // How long the list of models of the user's own server may take.
 const (
-	listTime   = 2 * time.Second        // before a call, which waits for it
-	besideTime = 10 * time.Second       // beside a call
-	listLinger = 250 * time.Millisecond // after the end of the first answer
+	listTime   = 2 * time.Second  // before a call, which waits for it
+	besideTime = 10 * time.Second // beside a call
+	listLinger = time.Second      // after the end of the first answer
 )
 
 // askWindow is the layer that asks a server of the user's own for its list of models,
