@@ -90,11 +90,11 @@ const idleSaves = 4
 // if the user asked, or if the session is idle and it is worth it; see [hermes.ContextEngine].
 func (e *Engine) Fit(ctx context.Context, transcript []hermes.Message, p hermes.ContextUsage) (hermes.CompactResult, error) {
 	if p.Window != e.window { // another model: compression may help again
-		e.window, e.left, e.told = p.Window, 0, false
+		e.window, e.fixed, e.left, e.told = p.Window, 0, 0, false
 		e.helped()
 	}
-	if p.Used > 0 {
-		e.fixed = max(used(transcript, p)-size(transcript), 0)
+	if p.Used > 0 { // the least is the most exact: the size of a short transcript is hardly estimated
+		e.fixed = min(cmp.Or(e.fixed, p.Window), max(used(transcript, p)-size(transcript), 1))
 	}
 	e.left = min(e.left, size(transcript)) // less after an undo
 	f, err := e.fit(ctx, transcript, p, e.cfg.budget(p.Model, p.Window, e.fixed))

@@ -50,6 +50,34 @@ func TestASmallWindowIsNotCompactedAtEveryStep(t *testing.T) {
 	}
 }
 
+// TestATextOfManyTokensIsNotTakenForTheTools: the model's own count of a text may be
+// three times the estimate.
+func TestATextOfManyTokensIsNotTakenForTheTools(t *testing.T) {
+	t.Parallel()
+	e := contextengine.New(contextengine.Options{Summarize: sums("what was done")})
+	var tr []hermes.Message
+	compacted := 0
+	for range 60 {
+		tr = append(tr, user("Build the parser."), assistant(long(100)), user("And the tests."))
+		tr = append(tr, act("read_file", `{"path":"a.go"}`, long(200))...)
+		tr = append(tr, assistant("Done."))
+		f, err := e.Fit(t.Context(), tr, hermes.ContextUsage{Window: 16_000, Used: 3000 + 3*sized(tr), Counted: len(tr)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.From != nil {
+			compacted++
+			tr = stored(t, f.Messages)
+		}
+		if strings.Contains(f.Note, "The prompt and the tools") {
+			t.Fatal(f.Note)
+		}
+	}
+	if compacted == 0 {
+		t.Error("never compacted")
+	}
+}
+
 // sized estimates the tokens of a transcript of long texts.
 func sized(tr []hermes.Message) int {
 	n := 0
