@@ -57,6 +57,7 @@ func (a *App) auxiliaryTask(name string) auxiliary.Task {
 	}
 	t := cfg.Auxiliary(name)
 	silence := name == auxiliary.Compression // it writes long, and has a limit of its own
+	patient := silence && t.Timeout == 0 && cfg.EntriesBelow("compression", "context_timeout_seconds")[0].Source == config.FromDefault
 	if silence {
 		t.Timeout = cmp.Or(t.Timeout, cfg.Compression().ContextTimeout)
 	}
@@ -64,14 +65,14 @@ func (a *App) auxiliaryTask(name string) auxiliary.Task {
 		t = cfg.Auxiliary(reviewTask) // the model that writes drafts also replays them
 	}
 	if a.opts.BaseURL != "" {
-		return auxiliary.Task{Timeout: t.Timeout, Silence: silence, MaxTokens: t.MaxTokens}
+		return auxiliary.Task{Timeout: t.Timeout, Silence: silence, Patient: patient, MaxTokens: t.MaxTokens}
 	}
 	section, faults := "auxiliary."+name, cfg.AddressFaults()
 	return auxiliary.Task{
 		Choice: auxiliary.Choice{
 			Provider: t.Provider, Model: t.Model, BaseURL: t.BaseURL, Key: t.APIKey, Extra: t.ExtraBody, Fault: faults[section],
 		},
-		Timeout: t.Timeout, Silence: silence, Effort: hermes.Effort(t.ReasoningEffort), MaxTokens: t.MaxTokens, Concurrency: t.MaxConcurrency,
+		Timeout: t.Timeout, Silence: silence, Patient: patient, Effort: hermes.Effort(t.ReasoningEffort), MaxTokens: t.MaxTokens, Concurrency: t.MaxConcurrency,
 		Fallback: choices(t.FallbackChain, section+".fallback_chain", faults),
 	}
 }

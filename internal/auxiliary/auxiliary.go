@@ -51,10 +51,12 @@ type Choice struct {
 type Task struct {
 	Choice
 	Timeout time.Duration // of one attempt; 0 is a minute
-	// Silence makes Timeout the time without any piece of an answer, and leaves the
-	// beginning of an answer of an own server to the limits of its connection. All
-	// attempts together are then limited by the caller only.
+	// Silence makes Timeout the time without any piece of an answer. All attempts
+	// together are then limited by the caller only.
 	Silence bool
+	// Patient, with Silence, leaves the beginning of an answer of an own server to the
+	// limits of its connection.
+	Patient bool
 	Effort  hermes.Effort
 	// MaxTokens bounds an answer, thinking included; 0 is what the request asks.
 	MaxTokens int

@@ -51,7 +51,7 @@ func (m *model) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.
 		request.Purpose = m.task
 		request.Effort = cmp.Or(t.Effort, r.Effort)
 		request.MaxTokens = cmp.Or(max(t.MaxTokens, 0), r.MaxTokens)
-		a := attempt{client: m.client, task: m.task, request: &request, yield: yield, limit: cmp.Or(t.Timeout, defaultTimeout), silence: t.Silence}
+		a := attempt{client: m.client, task: m.task, request: &request, yield: yield, limit: cmp.Or(t.Timeout, defaultTimeout), silence: t.Silence, patient: t.Patient}
 		if err := a.each(ctx, m.client.chain(m.task, m.main, t)); err != nil && !a.left {
 			yield(hermes.Delta{}, err)
 		}
@@ -66,6 +66,7 @@ type attempt struct {
 	yield   func(hermes.Delta, error) bool
 	limit   time.Duration
 	silence bool // the limit is of silence
+	patient bool // an own server may begin later
 	said    bool // something was yielded that must be withdrawn
 	left    bool // the caller has stopped reading
 }
@@ -149,7 +150,7 @@ func (a *attempt) clock(ctx context.Context, m hermes.Model) (_ context.Context,
 	}
 	ctx, end := context.WithCancelCause(ctx)
 	quiet := time.AfterFunc(a.limit, func() { end(context.DeadlineExceeded) })
-	if local := a.client.cfg.Local; local != nil && local(m.ID()) {
+	if local := a.client.cfg.Local; a.patient && local != nil && local(m.ID()) {
 		quiet.Stop()
 	}
 	return ctx, func() { quiet.Reset(a.limit) }, func() { quiet.Stop(); end(nil) }

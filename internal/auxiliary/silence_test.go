@@ -49,21 +49,23 @@ func TestASlowModelThatStillWritesIsNotCut(t *testing.T) {
 		model   slow
 		silence bool
 		local   bool
+		set     bool // the limit was set by the user
 		want    string
 	}{
-		"writes for long":              {slow{begins: time.Second, words: 12}, true, false, "wwwwwwwwwwww"},
-		"the whole is limited":         {slow{begins: time.Second, words: 12}, false, false, "other"},
-		"stops":                        {slow{begins: time.Second, words: 2, stops: true}, true, false, "other"},
-		"begins late":                  {slow{begins: 5 * time.Minute, words: 2}, true, false, "other"},
-		"an own server begins late":    {slow{begins: 5 * time.Minute, words: 2}, true, true, "ww"},
-		"an own server stops":          {slow{begins: 5 * time.Minute, words: 2, stops: true}, true, true, "other"},
-		"an own server with one limit": {slow{begins: 5 * time.Minute, words: 2}, false, true, "other"},
+		"writes for long":              {slow{begins: time.Second, words: 12}, true, false, false, "wwwwwwwwwwww"},
+		"the whole is limited":         {slow{begins: time.Second, words: 12}, false, false, false, "other"},
+		"stops":                        {slow{begins: time.Second, words: 2, stops: true}, true, false, false, "other"},
+		"begins late":                  {slow{begins: 5 * time.Minute, words: 2}, true, false, false, "other"},
+		"an own server begins late":    {slow{begins: 5 * time.Minute, words: 2}, true, true, false, "ww"},
+		"an own server with a limit":   {slow{begins: 5 * time.Minute, words: 2}, true, true, true, "other"},
+		"an own server stops":          {slow{begins: 5 * time.Minute, words: 2, stops: true}, true, true, false, "other"},
+		"an own server with one limit": {slow{begins: 5 * time.Minute, words: 2}, false, true, false, "other"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := auxiliary.New(auxiliary.Config{
 					Task: func(string) auxiliary.Task {
-						return auxiliary.Task{Timeout: 30 * time.Second, Silence: tt.silence, Fallback: []auxiliary.Choice{{Model: "other"}}}
+						return auxiliary.Task{Timeout: 30 * time.Second, Silence: tt.silence, Patient: !tt.set, Fallback: []auxiliary.Choice{{Model: "other"}}}
 					},
 					Reach: func(_ context.Context, c auxiliary.Choice) (hermes.Model, error) {
 						if c.Model == "other" {
