@@ -96,7 +96,7 @@ func own(before, inside, after string) bool {
 	case !spaced && protocolWord(word), word == "tool calling", word == "tool use":
 		return true
 	}
-	after = strings.TrimLeft(after, " .!\"'`")
+	after = strings.TrimLeft(after[:min(len(after), 24)], " .!\"'`")
 	if after != "" && !strings.ContainsRune(",;)]}\n", rune(after[0])) {
 		return false // a part of a sentence
 	}
