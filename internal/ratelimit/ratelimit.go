@@ -1,7 +1,8 @@
 // Package ratelimit reads the response headers in which model services say how
 // many requests and tokens are left, and until when: those of OpenAI and of the
 // many services that copy them (Groq, Cerebras, Mistral, OpenRouter, Nous), of
-// Anthropic with its subscription windows, of Codex, and of the IETF draft.
+// Anthropic with its subscription windows, of Codex, and of the IETF draft in its
+// older forms and in the structured one (structured.go).
 //
 // It must not know services, credentials or frontends: headers and a time come
 // in, windows go out. Start at Parse; book.go keeps what was read last.
@@ -54,8 +55,14 @@ type reading struct {
 func Parse(h http.Header, now time.Time) []Window {
 	found := map[string]*reading{}
 	for name, values := range h {
-		if len(values) > 0 && len(name) < 100 {
-			collect(found, strings.ToLower(name), strings.TrimSpace(values[0]))
+		if len(values) == 0 || len(name) >= 100 {
+			continue
+		}
+		switch name = strings.ToLower(name); name {
+		case "ratelimit", "ratelimit-policy":
+			structured(found, strings.Join(values, ","))
+		default:
+			collect(found, name, strings.TrimSpace(values[0]))
 		}
 	}
 	var list []Window

@@ -76,6 +76,23 @@ func TestHeadersOfServices(t *testing.T) {
 		{"the IETF's draft", "RateLimit-Limit: 100, 100;w=60\nRateLimit-Remaining: 25\nRateLimit-Reset: 50", []ratelimit.Window{
 			{Name: "requests", Limit: 100, Left: 25, Used: 0.75, Reset: in(50 * time.Second)},
 		}},
+		{"the draft's structured headers", "RateLimit-Policy: \"default\";q=100;w=60\nRateLimit: \"default\";r=50;t=30", []ratelimit.Window{
+			{Name: "requests", Limit: 100, Left: 50, Used: 0.5, Reset: in(30 * time.Second)},
+		}},
+		{"several policies, in lists and lines", `
+			RateLimit-Policy: "requests-minute" ; q=10;w=60;pk=:c,d;=:, "tokens_day";qu="content-bytes, all";q=5000;w=86400
+			RateLimit: "requests-minute";r=4; t=12
+			RateLimit: "tokens_day";r=0`, []ratelimit.Window{
+			{Name: "requests per minute", Limit: 10, Left: 4, Used: 0.6, Reset: in(12 * time.Second)},
+			{Name: "tokens per day", Limit: 5000, Left: 0, Used: 1},
+		}},
+		{"a name with the characters of the syntax", `RateLimit: "a,b;r=9";r=1;t=5`, []ratelimit.Window{
+			{Name: "a,b;r=9", Limit: -1, Left: 1, Used: -1, Reset: in(5 * time.Second)},
+		}},
+		{"the draft's earlier form", "RateLimit: limit=100, remaining=50, reset=50\nRateLimit-Policy: 100;w=60", []ratelimit.Window{
+			{Name: "requests", Limit: 100, Left: 50, Used: 0.5, Reset: in(50 * time.Second)},
+		}},
+		{"structured nonsense", "RateLimit: \"\\\"open;r=1, \"x\";r=many;t=-1, ;;=, r\nRateLimit-Policy: \"x\";q;w", nil},
 		{"Anthropic", `
 			anthropic-ratelimit-requests-limit: 50
 			anthropic-ratelimit-requests-remaining: 49
