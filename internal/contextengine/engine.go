@@ -179,6 +179,10 @@ func (e *Engine) fit(ctx context.Context, transcript []hermes.Message, p hermes.
 		same.Note = "A summary would be longer than the text it replaces, so nothing was compressed."
 		return same, nil
 	}
+	if fixed && !forced && before-after < before/10 {
+		same.Note = e.judge(before, after) // the messages are worth more than what a fixed note saves
+		return same, nil
+	}
 	away := ""
 	if p.Idle {
 		away = " while you were away"

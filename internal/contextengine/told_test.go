@@ -54,6 +54,32 @@ func TestAFixedNoteIsReported(t *testing.T) {
 	}
 }
 
+// TestAFixedNoteReplacesNothingWithoutNeed: a note that is nearly as long as the
+// messages does not replace them, unless the service refuses them.
+func TestAFixedNoteReplacesNothingWithoutNeed(t *testing.T) {
+	t.Parallel()
+	down := func(context.Context, int64, string, int) (string, error) { return "", errors.New("down") }
+	now := time.Unix(1000, 0)
+	e := contextengine.New(contextengine.Options{Now: func() time.Time { return now }, Summarize: down})
+	tr := append(talk(6, 100), user(long(20_000)), assistant("Yes."))
+	var f hermes.CompactResult
+	for pass := range 4 {
+		var err error
+		if f, err = e.Fit(t.Context(), tr, full(tr, 16_000)); err != nil {
+			t.Fatal(err)
+		}
+		if f.From != nil {
+			t.Fatalf("pass %d: %q", pass+1, f.Note)
+		}
+		now = now.Add(time.Hour)
+	}
+	p := full(tr, 16_000)
+	p.Overflow = true
+	if f, err := e.Fit(t.Context(), tr, p); err != nil || f.From == nil {
+		t.Errorf("refused by the service: %q, %v", f.Note, err)
+	}
+}
+
 // TestPoorPassesGiveAdviceOnce: when compaction pauses, the user learns what to do,
 // and learns it once.
 func TestPoorPassesGiveAdviceOnce(t *testing.T) {
