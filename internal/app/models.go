@@ -57,6 +57,9 @@ func (a *App) providerConfig(cfg *config.Config) (provider.Config, error) {
 			UserAgent: c.UserAgent, Now: c.Now, Getenv: func(string) string { return "" },
 		}, nil
 	}
+	if err := faults["providers"]; err != nil {
+		return c, err
+	}
 	meter, err := a.meter()
 	if err != nil {
 		return c, err

@@ -42,10 +42,19 @@ func TestAnUnknownAddressFieldSendsNothing(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
 	t.Cleanup(s.Close)
 	p := newUser(t, "OPENAI_API_KEY=vendors", "HTTPS_PROXY="+s.URL) // every other address is reached through the server, too
-	p.writeConfig("model: {default: gpt-4o, provider: openai}\nproviders:\n  openai:\n    url: " + s.URL + "/v1\n    api_key: private\n")
-	out, errs, status := p.run("-z", "hello")
-	if status == 0 || !strings.Contains(errs, "providers.openai.url") || !strings.Contains(errs, "base_url") || !strings.Contains(errs, "line 4") {
-		t.Errorf("status %d, out %q, errs %q", status, out, errs)
+	for providers, want := range map[string][]string{
+		"openai:\n    url: " + s.URL + "/v1\n    api_key: private\n":                       {"providers.openai.url", "base_url", "line 4"},
+		"openai: " + s.URL + "/v1\n":                                                       {"providers.openai must be a section", "line 3"},
+		"- {name: openai, base_url: \"" + s.URL + "/v1\", api_key: private}\n":             {"providers must be a section", "line 3"},
+		"openai:\n  - {base_url: \"" + s.URL + "/v1\", api_key: private, model: gpt-4o}\n": {"providers.openai must be a section", "line 4"},
+	} {
+		p.writeConfig("model: {default: gpt-4o, provider: openai}\nproviders:\n  " + providers)
+		out, errs, status := p.run("-z", "hello")
+		for _, w := range append(want, "nothing was sent") {
+			if status == 0 || !strings.Contains(errs, w) {
+				t.Errorf("%s: status %d, out %q, errs %q, want %q", providers, status, out, errs, w)
+			}
+		}
 	}
 	if n := asked.Load(); n > 0 {
 		t.Errorf("%d requests", n)

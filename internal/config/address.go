@@ -22,9 +22,10 @@ const addressKey = "base_url"
 var keyedSections = [...]string{"model", "providers", "fallback_providers", "model_aliases", "auxiliary"}
 
 // AddressFaults returns the entries whose address is unclear: an unknown field that
-// looks like one, an invalid value, or two different ones. The keys are the dotted
-// paths of the entries, such as "providers.openai" and "fallback_providers.0"; the
-// errors say what to change. No request may be made with such an entry.
+// looks like one, an invalid value, two different ones, or something else in place of
+// the entry. The keys are the dotted paths of the entries, such as "providers.openai"
+// and "fallback_providers.0", or "providers" if that is no section; the errors say
+// what to change. No request may be made with such an entry.
 func (c *Config) AddressFaults() map[string]error {
 	faults := map[string]error{}
 	add := func(p Problem) {
@@ -32,7 +33,9 @@ func (c *Config) AddressFaults() map[string]error {
 		if err != nil || p.unset != "" {
 			return
 		}
-		path = path[:len(path)-1]
+		if !p.whole {
+			path = path[:len(path)-1]
+		}
 		if path[0] == "providers" && len(path) > 2 {
 			path = path[:2] // a field of one of its models
 		}
@@ -57,6 +60,15 @@ func (c *Config) AddressFaults() map[string]error {
 		d.value(d.nodes(path), reflect.New(t).Elem(), f, path)
 	}
 	return faults
+}
+
+// wholeEntry reports whether something that is no section is at the place of an entry
+// or of all entries. It may hold an address that would be ignored.
+func wholeEntry(path []string, value *yaml.Node) bool {
+	if len(path) == 0 || !slices.Contains(keyedSections[:], path[0]) || !hasText(value) {
+		return false
+	}
+	return len(path) == 1 || len(path) == 2 && path[0] != "model"
 }
 
 // strayAddress reports whether an unknown field of an entry seems to be its address.

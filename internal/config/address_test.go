@@ -110,6 +110,30 @@ func TestAnAddressThatIsNotClearIsAFault(t *testing.T) {
 	}
 }
 
+// TestSomethingElseInPlaceOfAnEntryIsAFault: what it says is ignored, so the key would
+// go to the address that the service has otherwise.
+func TestSomethingElseInPlaceOfAnEntryIsAFault(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`providers: {openai: "http://127.0.0.1:9/v1"}`:                            "providers.openai",
+		`providers: {openai: [{base_url: "http://127.0.0.1:9", api_key: k}]}`:     "providers.openai",
+		`providers: [{name: openai, base_url: "http://127.0.0.1:9", api_key: k}]`: "providers",
+		`providers: "http://127.0.0.1:9"`:                                         "providers",
+		`model: [{base_url: "http://127.0.0.1:9"}]`:                               "model",
+		`auxiliary: {vision: ["http://127.0.0.1:9"]}`:                             "auxiliary.vision",
+	} {
+		faults := load(setup(t, text+"\n", "")).AddressFaults()
+		if err := faults[want]; len(faults) != 1 || err == nil || !strings.Contains(err.Error(), "hermes config set "+want+" ") {
+			t.Errorf("%s: faults %v", text, faults)
+		}
+	}
+	for _, text := range []string{"providers: null", "providers: {openai: null}", "model: openai:gpt-5", "providers: {openai: {models: [m]}}", "auxiliary: {}"} {
+		if faults := load(setup(t, text+"\n", "")).AddressFaults(); len(faults) > 0 {
+			t.Errorf("%s: faults %v", text, faults)
+		}
+	}
+}
+
 func TestOtherFieldsAreNoAddress(t *testing.T) {
 	t.Parallel()
 	c := load(setup(t, `model: {api_mode: chat_completions, openai_runtime: x, baseline: 3}

@@ -38,7 +38,8 @@ type Problem struct {
 	meant string // the key that was probably meant, "" if unknown
 	unset string // the variable that the value uses and that is not set
 	// address says that it is about the address of an entry; see AddressFaults.
-	address bool
+	// With whole, Key is the entry.
+	address, whole bool
 }
 
 // String describes the problem in one or two sentences for the user.

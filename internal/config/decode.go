@@ -336,8 +336,9 @@ func sample(t reflect.Type) string {
 }
 
 func (d *decoder) reportDo(p layeredNode, path []string, text, served, value string) {
+	whole := wholeEntry(path, p.node)
 	d.add(Problem{Severity: Warning, File: p.layer.file, Line: p.node.Line, Key: yamledit.Join(path),
-		address: lastOf(path) == addressKey, Text: text, Served: served, Do: "Fix it with `hermes config set " + yamledit.Join(path) + " " + value + "`"})
+		address: whole || lastOf(path) == addressKey, whole: whole, Text: text, Served: served, Do: "Fix it with `hermes config set " + yamledit.Join(path) + " " + value + "`"})
 }
 
 func (d *decoder) add(p Problem) {
