@@ -106,7 +106,8 @@ func TestModelsLlamaCallsATool(t *testing.T) {
 			body["tool_choice"] = "required"
 			return
 		}
-		delete(body, "tools") // the server fails at what the model writes with them
+		delete(body, "tools") // with them or not, the model leaves the format of the template, which the server answers with 500
+		body["grammar"] = `root ::= "all\n" [a-z]{1,8}`
 	})
 	r := newHome(t, p.url+"/v1", "k").say(t, "chat:small", "List one thing to do.")
 	if r.status != 0 || len(p.bodies) < 2 || !strings.Contains(p.bodies[1], `"role":"tool"`) || !strings.Contains(p.bodies[1], `"name":"todo"`) {
@@ -185,6 +186,7 @@ func TestModelsLlamaRepeatsItself(t *testing.T) {
 	p := between(t, func() string { return address }, func(_ int, body map[string]any) {
 		body["grammar"] = "root ::= \"Well, \" (\"- \\n\")+" // stuck for certain
 		delete(body, "tools")
+		delete(body, "max_tokens") // else that ends it
 	})
 	r := newHome(t, p.url+"/v1", "k").say(t, "chat:small", "Write a list.")
 	if r.status == 0 || !strings.Contains(r.notes, "stopped because it repeated") {

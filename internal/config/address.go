@@ -30,7 +30,7 @@ func (c *Config) AddressFaults() map[string]error {
 	faults := map[string]error{}
 	add := func(p Problem) {
 		path, err := yamledit.Split(p.Key)
-		if err != nil || p.unset != "" {
+		if err != nil || p.unset != "" || !p.address {
 			return
 		}
 		if !p.whole {
@@ -40,7 +40,7 @@ func (c *Config) AddressFaults() map[string]error {
 			path = path[:2] // a field of one of its models
 		}
 		entry := yamledit.Join(path)
-		if p.address && faults[entry] == nil {
+		if faults[entry] == nil {
 			where := "the administrator's file"
 			if p.File != "" && p.File != c.options.Managed {
 				where = filepath.Base(p.File)
@@ -65,7 +65,8 @@ func (c *Config) AddressFaults() map[string]error {
 // wholeEntry reports whether something that is no section is at the place of an entry
 // or of all entries. It may hold an address that would be ignored.
 func wholeEntry(path []string, value *yaml.Node) bool {
-	if len(path) == 0 || !slices.Contains(keyedSections[:], path[0]) || !hasText(value) {
+	empty := value.Kind != yaml.ScalarNode && len(value.Content) == 0
+	if len(path) == 0 || !slices.Contains(keyedSections[:], path[0]) || empty || !hasText(value) {
 		return false
 	}
 	return len(path) == 1 || len(path) == 2 && path[0] != "model"

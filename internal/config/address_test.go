@@ -127,7 +127,7 @@ func TestSomethingElseInPlaceOfAnEntryIsAFault(t *testing.T) {
 			t.Errorf("%s: faults %v", text, faults)
 		}
 	}
-	for _, text := range []string{"providers: null", "providers: {openai: null}", "model: openai:gpt-5", "providers: {openai: {models: [m]}}", "auxiliary: {}"} {
+	for _, text := range []string{"providers: null", "providers: []", "providers: 5", "model: 5", "model: []", "base_url: x", "providers: {openai: null}", "model: openai:gpt-5", "providers: {openai: {models: [m]}}", "auxiliary: {}"} {
 		if faults := load(setup(t, text+"\n", "")).AddressFaults(); len(faults) > 0 {
 			t.Errorf("%s: faults %v", text, faults)
 		}
