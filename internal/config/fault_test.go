@@ -169,6 +169,7 @@ func FuzzLoad(f *testing.F) {
 		h := setup(t, yaml, env)
 		c := load(h, "X", "1")
 		_ = texts(c.Check())
+		_ = c.AddressFaults()
 		for _, e := range c.Entries() {
 			_ = e.Masked()
 		}
