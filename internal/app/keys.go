@@ -1,6 +1,8 @@
 package app
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -72,9 +74,17 @@ func (a *App) secrets() []string {
 }
 
 // distinct reports whether a value of a secret variable can be looked for in any
-// text. A password such as "postgres" would be found in ordinary words.
+// text. A password such as "postgres" would be found in ordinary words, and the path
+// of a file, as SSH_AUTH_SOCK has it, is no secret.
 func distinct(value string) bool {
-	return len(value) >= 12 && strings.ContainsAny(value, "0123456789")
+	if len(value) < 12 || !strings.ContainsAny(value, "0123456789") {
+		return false
+	}
+	if filepath.IsAbs(value) {
+		_, err := os.Lstat(value)
+		return err != nil
+	}
+	return true
 }
 
 // serviceKeys returns the keys of services that the settings, .env and logins

@@ -116,3 +116,25 @@ func TestOrdinaryWordsAreNotMasked(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// TestFoldersAreNotMasked: shells set PWD, which is no password, and other variables with
+// secret names may hold paths.
+func TestFoldersAreNotMasked(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "project-2026")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	gone := dir + "-gone"
+	a := app.New(app.Options{
+		Home: t.TempDir(), Getenv: func(string) string { return "" },
+		Environ: func() []string {
+			return []string{"PWD=" + gone, "OLDPWD=" + gone, "SIGNING_KEY=" + dir, "SHOP_SECRET=/canary7+anchor/violet="}
+		},
+	})
+	t.Cleanup(func() { _ = a.Close() })
+	text := gone + " is not " + dir + " "
+	if got := a.Mask(text + "/canary7+anchor/violet="); got != text+"***" {
+		t.Errorf("got %q", got)
+	}
+}

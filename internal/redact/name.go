@@ -23,7 +23,7 @@ const longestWord = 32
 
 // nameKind reads the words of a name, in snake, kebab, dotted or camel case.
 func nameKind(name string) kind {
-	if !mayAnnounce(name) {
+	if !mayAnnounce(name) || name == "PWD" || name == "OLDPWD" { // folders, not passwords
 		return plain
 	}
 	var buf [longestWord]byte

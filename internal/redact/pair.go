@@ -55,7 +55,7 @@ func (p *pass) separator(i int) int {
 		return max(next, p.namedBesides(pr, next))
 	case pr.from > 1 && s[pr.from-1] == '{' && s[pr.from-2] == '$': // ${NAME:?not set}
 		return next
-	case pr.name == "PWD", pr.from > 1 && s[pr.from-1] == ':' && s[pr.from-2] == ':', k == keyLike && !shouting(pr.name) && !lastIs(pr.name, "auth") && !lastIs(pr.name, "pass"):
+	case pr.from > 1 && s[pr.from-1] == ':' && s[pr.from-2] == ':', k == keyLike && !shouting(pr.name) && !lastIs(pr.name, "auth") && !lastIs(pr.name, "pass"):
 		return next
 	case k == header:
 		return max(next, p.authorization(pr))

@@ -343,6 +343,7 @@ func TestSecretName(t *testing.T) {
 		"OPENAI_API_KEY": true, "clientSecret": true, "db.password": true, "x-auth-token": true, "AWS_SECRET_ACCESS_KEY": true,
 		"HTTPToken": true, "GITHUB_TOKEN2": true, "Authorization": true,
 		"max_tokens": false, "TOKEN_URL": false, "author": false, "secretName": false, "PATH": false, "primary_key": false, "": false,
+		"PWD": false, "OLDPWD": false, "DB_PWD": true, "pwd": true,
 	} {
 		if got := redact.SecretName(name); got != want {
 			t.Errorf("%s: got %v, want %v", name, got, want)
