@@ -233,11 +233,12 @@ func (c faultCase) setUp(o options, dir string, server *faultserver.Server) (who
 	return who, front, "", err
 }
 
-// faultConfig has no side tasks, so that the fault meets a turn, and notices silence soon.
+// faultConfig has no side tasks and says the window, so that the fault meets a turn, and
+// notices silence soon.
 const faultConfig = `model:
   default: box:claude-sonnet-4-6
 providers:
-  box: {base_url: %q, api_key: key-of-the-torture, stale_timeout_seconds: 2%s}
+  box: {base_url: %q, api_key: key-of-the-torture, stale_timeout_seconds: 2, models: {claude-sonnet-4-6: {context_length: 200000}}%s}
 auxiliary:
   title_generation: {enabled: false}
   session_summary: {enabled: false}

@@ -184,8 +184,13 @@ const (
 	noFault     = "none"
 )
 
-// ServeHTTP answers one request, or fails.
+// ServeHTTP answers one request, or fails. It has no list of models: a request for it
+// is not counted and takes no fault.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost {
+		http.NotFound(w, r)
+		return
+	}
 	body, _ := io.ReadAll(r.Body) // a server must read the body to notice that its client has gone
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
