@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -45,6 +46,39 @@ func TestAnswerThatStaysCutSaysSo(t *testing.T) {
 		if shown.String() != done.Text {
 			t.Errorf("%s: shown %q, done %q", name, shown.String(), done.Text)
 		}
+	}
+}
+
+// noRoom is a context engine that has nothing to shorten.
+type noRoom struct{ hermes.ContextEngine }
+
+func (noRoom) Fit(_ context.Context, tr []hermes.Message, p hermes.ContextUsage) (hermes.CompactResult, error) {
+	if p.Overflow {
+		return hermes.CompactResult{}, errors.New("it cannot be shortened further")
+	}
+	return hermes.CompactResult{Messages: tr}, nil
+}
+
+// TestACutAnswerThatHasNoRoomToGoOnIsKept: in a full window, the parts that arrived are
+// the answer. A first request without room fails.
+func TestACutAnswerThatHasNoRoomToGoOnIsKept(t *testing.T) {
+	t.Parallel()
+	refused := &hermes.ModelError{Class: hermes.ClassOverflow, Status: 400, Compress: true, Message: "too long"}
+	m := says([]hermes.Delta{{Text: "one "}, {Finish: hermes.FinishLength}}, []hermes.Delta{{Text: "two"}, {Finish: hermes.FinishLength}})
+	m.fail = map[int]error{2: refused}
+	tr := turn(m, toolTable{})
+	tr.Context = noRoom{}
+	_, transcript, done := play(t, t.Context(), tr)
+	last := transcript[len(transcript)-1]
+	if want := "one two\n\n[This answer is not complete"; done.Outcome != hermes.OutcomeDone || !strings.HasPrefix(done.Text, want) || last.Role != hermes.RoleAssistant {
+		t.Errorf("%s %q, stored last %q", done.Outcome, done.Text, last.Text())
+	}
+	m = says()
+	m.fail = map[int]error{0: refused}
+	tr = turn(m, toolTable{})
+	tr.Context = noRoom{}
+	if _, _, done := play(t, t.Context(), tr); done.Outcome != hermes.OutcomeFailed {
+		t.Errorf("the first request: %s", done.Outcome)
 	}
 }
 

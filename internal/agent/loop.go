@@ -117,6 +117,10 @@ func (l *loop) run(ctx context.Context) error {
 			return l.wrapUp(ctx, usedUp())
 		}
 		m, err := l.ask(ctx, false)
+		if _, full := errors.AsType[tooLong](err); full && continued > 0 && ctx.Err() == nil {
+			l.leftCut()
+			return nil
+		}
 		if err != nil {
 			return l.broken(ctx, m, err)
 		}
@@ -151,6 +155,14 @@ func (l *loop) answered(m hermes.Message) {
 	}
 	l.text += m.Text()
 	l.append(m)
+}
+
+// leftCut ends a turn with the parts of an answer for whose rest the window has no room.
+func (l *loop) leftCut() {
+	l.text += "\n\n" + cutMark
+	l.emit(hermes.TextDelta{Text: "\n\n" + cutMark})
+	l.append(hermes.Message{Role: hermes.RoleAssistant, Parts: []hermes.Part{{Text: cutMark}}, Finish: hermes.FinishLength, Model: l.Model.ID()})
+	l.outcome = hermes.OutcomeDone
 }
 
 // errEmpty ends a turn whose model returns an empty answer.

@@ -34,7 +34,7 @@ func (l *loop) ask(ctx context.Context, wordsOnly bool) (hermes.Message, error) 
 			if i == 0 && e.Retry && ctx.Err() == nil {
 				return l.askOnce(ctx, wordsOnly, false) // the length was only a guess
 			}
-			return m, err
+			return m, tooLong{err}
 		}
 		if length(l.Transcript) >= before {
 			return m, err
@@ -42,6 +42,11 @@ func (l *loop) ask(ctx context.Context, wordsOnly bool) (hermes.Message, error) 
 	}
 	return m, err
 }
+
+// tooLong is the error of a request that is too long and cannot be shortened.
+type tooLong struct{ error }
+
+func (e tooLong) Unwrap() error { return e.error }
 
 // length returns the size of messages in bytes.
 func length(list []hermes.Message) int {
