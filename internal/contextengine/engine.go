@@ -230,7 +230,7 @@ func spaceMade(w *work, before int, p hermes.ContextUsage, used int, b budget) b
 	return saved > before/10 && used-saved < b.threshold*7/10
 }
 
-var errTooShort = errors.New("the conversation is too long for the model and cannot be shortened further; start a new session with /new, or choose a model with a larger window")
+var errTooShort = errors.New("the conversation does not fit into the context window of the model and cannot be shortened further; send less at once, start a new session with /new, or choose a model with a larger window")
 
 // advice is what the user can do when compaction pauses.
 const advice = " Compaction saved little twice in a row, so it pauses. Start a new session with /new, or keep one topic with /compress TOPIC."
