@@ -14,11 +14,11 @@ import (
 	"time"
 
 	"hermes/internal/config"
-	"hermes/internal/htmltext"
 	"hermes/internal/httpc"
 	"hermes/internal/netguard"
 	"hermes/internal/policy"
 	"hermes/internal/reference"
+	"hermes/internal/webpage"
 )
 
 // Limits of a page that is fetched for a message.
@@ -112,14 +112,14 @@ func readPage(raw []byte, contentType string, from *url.URL, cut bool) (referenc
 	if !textual(kind) {
 		return reference.Page{}, fmt.Errorf("it is %s, not text, and is not attached", kind)
 	}
-	text := htmltext.Decode(raw, contentType)
+	text := webpage.Decode(raw, contentType)
 	if strings.Contains(text, "\x00") {
 		return reference.Page{}, errors.New("it is not text and is not attached")
 	}
 	var p reference.Page
 	switch kind {
 	case "text/html", "application/xhtml+xml":
-		page := htmltext.Convert(text, from, maxFetched)
+		page := webpage.Convert(text, from, maxFetched)
 		cut = cut || page.Cut
 		if p.Text = page.Text; page.Title != "" {
 			p.Text = "Title: " + page.Title + "\n\n" + page.Text

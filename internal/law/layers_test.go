@@ -38,7 +38,6 @@ var layers = []layer{
 		{path: "internal/errsig"},
 		{path: "internal/fault"},
 		{path: "internal/home", deps: []string{"golang.org/x/sys"}},
-		{path: "internal/htmltext", deps: []string{"golang.org/x/net"}},
 		{path: "internal/httpc"},
 		{path: "internal/ioerr"},
 		{path: "internal/jsonrepair"},
@@ -69,6 +68,7 @@ var layers = []layer{
 		{path: "internal/thinktag"},
 		{path: "internal/tokens"},
 		{path: "internal/usage"},
+		{path: "internal/webpage", deps: []string{"golang.org/x/net"}},
 		{path: "internal/yamledit", deps: []string{"go.yaml.in/yaml/v3"}},
 	}}},
 

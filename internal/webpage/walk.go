@@ -1,4 +1,4 @@
-package htmltext
+package webpage
 
 import (
 	"fmt"

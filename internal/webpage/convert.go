@@ -1,4 +1,4 @@
-// Package htmltext turns a web page into text for a model: title, headings,
+// Package webpage turns a web page into text for a model: title, headings,
 // paragraphs, lists, links, code and tables in Markdown. It drops scripts,
 // styles, menus, form fields and hidden elements.
 //
@@ -7,7 +7,7 @@
 // package fetches nothing and does not judge the page. Start at Convert.
 // walk.go handles the elements, visible.go decides which are visible, and
 // link.go, code.go and table.go have special formats.
-package htmltext
+package webpage
 
 import (
 	"net/url"

@@ -1,4 +1,4 @@
-package htmltext_test
+package webpage_test
 
 import (
 	"flag"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"hermes/internal/htmltext"
+	"hermes/internal/webpage"
 )
 
 var update = flag.Bool("update", false, "write the golden file anew")
@@ -30,7 +30,7 @@ func TestAWholePage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := htmltext.Convert(string(raw), base(t), 0)
+	p := webpage.Convert(string(raw), base(t), 0)
 	got := "title: " + p.Title + "\n\n" + p.Text + "\n"
 	if *update {
 		if err := os.WriteFile("testdata/page.golden", []byte(got), 0o644); err != nil {
@@ -92,25 +92,25 @@ func TestConvert(t *testing.T) {
 		"<img src=x alt=' a  cat '><img src=y>":                      "[image: a cat]",
 		"<p>a\x00b\x1b[31mc&#27;d":                                   "ab[31mcd",
 	} {
-		if got := htmltext.Convert(in, base(t), 0); got.Text != want {
+		if got := webpage.Convert(in, base(t), 0); got.Text != want {
 			t.Errorf("%q\n got %q\nwant %q", in, got.Text, want)
 		}
 	}
-	if p := htmltext.Convert("<title>a\n b<b></title>x", nil, 0); p.Title != "a b<b>" || p.Text != "x" {
+	if p := webpage.Convert("<title>a\n b<b></title>x", nil, 0); p.Title != "a b<b>" || p.Text != "x" {
 		t.Errorf("%+v", p)
 	}
-	if p := htmltext.Convert("<base href='/other/'><a href='x'>y</a>", base(t), 0); p.Text != "[y](https://example.org/other/x)" {
+	if p := webpage.Convert("<base href='/other/'><a href='x'>y</a>", base(t), 0); p.Text != "[y](https://example.org/other/x)" {
 		t.Errorf("%+v", p)
 	}
 }
 
 func TestItIsBounded(t *testing.T) {
 	t.Parallel()
-	p := htmltext.Convert("<p>"+strings.Repeat("wörds ", 1000), nil, 100)
+	p := webpage.Convert("<p>"+strings.Repeat("wörds ", 1000), nil, 100)
 	if len(p.Text) > 100 || !p.Cut || !utf8.ValidString(p.Text) {
 		t.Errorf("%d bytes, cut %v", len(p.Text), p.Cut)
 	}
-	if p := htmltext.Convert("<p>short", nil, 100); p.Cut {
+	if p := webpage.Convert("<p>short", nil, 100); p.Cut {
 		t.Error("nothing was cut")
 	}
 	for name, page := range map[string]string{
@@ -118,7 +118,7 @@ func TestItIsBounded(t *testing.T) {
 		"lists": strings.Repeat("<ul><li>", 50_000) + "deep", "tables": strings.Repeat("<table><tr><td>", 30_000) + "deep",
 		"quotes": strings.Repeat("<blockquote>", 100_000) + "deep", "links": strings.Repeat("<a href=x>y", 100_000),
 	} {
-		if p := htmltext.Convert(page, base(t), 1<<20); name != "links" && !strings.Contains(p.Text, "deep") {
+		if p := webpage.Convert(page, base(t), 1<<20); name != "links" && !strings.Contains(p.Text, "deep") {
 			t.Errorf("%s: %.80q", name, p.Text)
 		}
 	}
@@ -136,7 +136,7 @@ func TestDecode(t *testing.T) {
 		{"\xd0\xd2\xc9", "text/plain; charset=koi8-r", "при"},
 		{"a\xffb", "text/plain; charset=utf-8", "a\ufffdb"},
 	} {
-		if got := htmltext.Decode([]byte(c.raw), c.kind); got != c.want {
+		if got := webpage.Decode([]byte(c.raw), c.kind); got != c.want {
 			t.Errorf("%q (%s): got %q, want %q", c.raw, c.kind, got, c.want)
 		}
 	}
@@ -152,7 +152,7 @@ func FuzzConvert(f *testing.F) {
 	f.Add("<ul><li><blockquote><pre>x<table><tr><td>", 10)
 	f.Fuzz(func(t *testing.T, source string, max int) {
 		max = 1 + max&0xffff
-		p := htmltext.Convert(htmltext.Decode([]byte(source), "text/html"), base(t), max)
+		p := webpage.Convert(webpage.Decode([]byte(source), "text/html"), base(t), max)
 		if len(p.Text) > max || len(p.Title) > 300 || !utf8.ValidString(p.Text) || !utf8.ValidString(p.Title) {
 			t.Fatalf("%d bytes of %d, title %q", len(p.Text), max, p.Title)
 		}
