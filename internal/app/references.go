@@ -1,204 +1,87 @@
 package app
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"errors"
-	"fmt"
+	"net"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
+	"time"
 
 	"hermes"
+	"hermes/internal/config"
 	"hermes/internal/environment"
+	"hermes/internal/git"
+	"hermes/internal/httpc"
+	"hermes/internal/netguard"
 	"hermes/internal/policy"
-	"hermes/internal/proc"
 	"hermes/internal/reference"
-)
-
-// Limits of what a reference attaches and looks at.
-const (
-	maxReferenced = 2 << 20 // bytes of a file
-	maxListed     = 200     // entries of a folder
-	maxNames      = 10_000  // entries of a folder in which a name is looked for
+	"hermes/internal/surroundings"
 )
 
 // References expands the references of a message, relative to a working folder.
 // tell, if set, is called with a sentence about each slow step as it starts.
 func (a *App) References(ctx context.Context, text, dir, model string, tell func(string)) (reference.Expanded, error) {
-	r := references{app: a, dir: dir, tell: tell}
-	return reference.Expand(ctx, text, reference.Sources{
-		Look: r.look, File: r.file, Folder: r.folder, Git: r.git, Untracked: r.untracked, URL: r.page, Session: r.session,
-	}, a.window(model))
-}
-
-// references reads the files of one working folder.
-type references struct {
-	app  *App
-	dir  string
-	tell func(string) // may be nil
-}
-
-// absolute returns the path that a reference means.
-func (r references) absolute(path string) string {
-	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
-		if home, err := os.UserHomeDir(); err == nil {
-			path = home + rest
-		}
-	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(r.dir, path)
-	}
-	return path
-}
-
-// look reports what a word of a message leads to, if it is a path.
-func (r references) look(path string) reference.Kind {
-	if strings.HasPrefix(path, `\\`) || strings.HasPrefix(path, "//") {
-		return "" // Windows would log in to the machine that it names
-	}
-	path = r.absolute(path)
-	st, err := os.Stat(path)
-	switch {
-	case err != nil || !sameCase(path):
-		return ""
-	case st.IsDir():
-		return reference.Folder
-	}
-	return reference.File
-}
-
-// sameCase reports whether a folder has an entry with exactly the path's name.
-// Where the disk does not tell case apart, @Test would be the folder test.
-func sameCase(path string) bool {
-	dir, err := os.Open(filepath.Dir(path))
+	cfg, err := a.config()
 	if err != nil {
-		return true
+		return reference.Expanded{}, err
 	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(maxNames)
-	if err != nil || slices.Contains(names, filepath.Base(path)) {
-		return true
+	s := reference.Sources{
+		Dir: dir, Rules: pathRules(cfg), Git: a.repository(cfg, dir), Guard: a.webGuard, UserAgent: "hermes/" + Version, Mask: a.Mask, Tell: tell,
+		Store: func(ctx context.Context) (reference.Sessions, error) { return a.Store(ctx) },
 	}
-	return !slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, filepath.Base(path)) })
+	return s.Expand(ctx, text, a.window(model))
 }
 
-var errOutsideFolder = errors.New("it is outside the working folder and is not attached")
-
-// resolve resolves a path, links included. It refuses files outside the working
-// folder and files that may contain secrets.
-func (r references) resolve(path string) (string, error) {
-	path = r.absolute(path)
-	real, err := filepath.EvalSymlinks(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return "", errors.New("there is no such file")
-	} else if err != nil {
-		return "", err
-	}
-	root, err := filepath.EvalSymlinks(r.dir)
-	if err != nil {
-		return "", err
-	}
-	if rel, err := filepath.Rel(root, real); err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		return "", errOutsideFolder
-	}
-	h, err := r.app.Home()
-	if err != nil {
-		return "", err
-	}
-	userHome, _ := os.UserHomeDir() // without one, fewer folders are protected; file names still are
-	if v := pathRules(userHome, h.Root()).Read(path, real); !v.Allowed() {
-		return "", errors.New("it may contain secrets and is not attached")
-	}
-	return real, nil
+// pathRules protects the user's home and Hermes' own. Without a home of the user, fewer
+// folders are protected; file names still are.
+func pathRules(cfg *config.Config) policy.PathRules {
+	userHome, _ := os.UserHomeDir()
+	return policy.PathRules{Home: userHome, State: cfg.Home().Root()}.Linked(filepath.EvalSymlinks)
 }
 
-// pathRules protects the user's home and Hermes' own, also where they are links.
-func pathRules(home, state string) policy.PathRules {
-	r := policy.PathRules{Home: home, State: state}
-	r.RealHome, _ = filepath.EvalSymlinks(home) // a missing folder protects nothing
-	r.RealState, _ = filepath.EvalSymlinks(state)
-	return r
+// repository returns the repository that a folder is in. Git gets the variables that
+// commands get.
+func (a *App) repository(cfg *config.Config, dir string) git.Repository {
+	return git.Repository{Dir: dir, Env: func() []string { return environment.Variables(a.variables(cfg)) }, Files: a.mark().Files()}
 }
 
-func (r references) folder(_ context.Context, path string) (string, error) {
-	real, err := r.resolve(path)
-	if err != nil {
-		return "", err
-	}
-	entries, err := os.ReadDir(real)
-	if err != nil {
-		return "", err
-	}
-	var b strings.Builder
-	for i, e := range entries {
-		if i == maxListed {
-			fmt.Fprintf(&b, "and %d more\n", len(entries)-maxListed)
-			break
-		}
-		name := e.Name()
-		if e.IsDir() {
-			name += "/"
-		}
-		b.WriteString(name + "\n")
-	}
-	return b.String(), nil
-}
-
-func (r references) git(ctx context.Context, args ...string) (string, error) {
-	text, err := r.run(ctx, append(args, "--no-ext-diff", "--no-textconv", "--no-color")...)
-	return r.app.Mask(text), err
-}
-
-// run runs git so that the repository's settings cannot start programs and nothing
-// is changed.
-func (r references) run(ctx context.Context, args ...string) (string, error) {
-	cfg, err := r.app.config()
-	if err != nil {
-		return "", err
-	}
-	var out bytes.Buffer
-	st, err := proc.Run(ctx, proc.Command{
-		Path: "git", Args: append([]string{"-c", "core.pager=cat", "-c", "core.fsmonitor=false", "--no-optional-locks"}, args...),
-		Dir: r.dir, Env: environment.Variables(r.app.variables(cfg)), Files: r.app.mark().Files(), Stdout: &out, Stderr: &out,
+// newSurroundings watches what changes around a session. A one-shot question and the
+// demo get no reports.
+func (a *App) newSurroundings(cfg *config.Config, row hermes.Session, k *sessionTools, env hermes.Environment) (w *surroundings.Watch, report func(context.Context) string) {
+	w = surroundings.New(surroundings.Config{
+		Session: row.ID, Environment: env, Files: k.files, Processes: k.shell, Git: a.repository(cfg, row.Dir), Mask: a.Mask,
 	})
-	if err != nil {
-		return "", fmt.Errorf("run git: %w", err)
+	if row.Platform == "oneshot" || row.Platform == "demo" {
+		return w, nil
 	}
-	text := strings.ToValidUTF8(out.String(), "\uFFFD")
-	if st.Code != 0 {
-		return "", errors.New(strings.TrimSpace(firstLine(text)))
-	}
-	return text, nil
+	return w, w.Report
 }
 
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
+// proxy returns the choice of proxy from the environment.
+func proxy(cfg *config.Config) (func(*http.Request) (*url.URL, error), error) {
+	env := func(upper, lower string) string { return cmp.Or(cfg.Getenv(lower), cfg.Getenv(upper)) }
+	return httpc.Proxies{
+		HTTP: env("HTTP_PROXY", "http_proxy"), HTTPS: env("HTTPS_PROXY", "https_proxy"),
+		All: env("ALL_PROXY", "all_proxy"), None: env("NO_PROXY", "no_proxy"),
+	}.Func()
 }
 
-// session returns the messages of an earlier session, without tool results.
-func (r references) session(ctx context.Context, ref string) (string, error) {
-	store, err := r.app.Store(ctx)
+// webGuard makes the guard that decides which addresses may be fetched.
+func (a *App) webGuard() (*netguard.Guard, error) {
+	cfg, err := a.config()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	row, err := store.FindSession(ctx, ref)
-	if errors.Is(err, hermes.ErrNotFound) {
-		return "", errors.New("there is no such session")
-	} else if err != nil {
-		return "", err
-	}
-	list, err := store.Messages(ctx, row.ID, hermes.Range{})
-	if err != nil {
-		return "", err
-	}
-	var b strings.Builder
-	for _, m := range list {
-		if text := m.Visible(); text != "" && m.Role != hermes.RoleTool {
-			fmt.Fprintf(&b, "%s: %s\n", m.Role, text)
+	g := &netguard.Guard{Private: cfg.Security().AllowPrivateURLs || netguard.On(cfg.Getenv("HERMES_ALLOW_PRIVATE_URLS"))}
+	if cfg.Network().ForceIPv4 {
+		g.Connect = func(ctx context.Context, _, address string) (net.Conn, error) {
+			d := net.Dialer{Timeout: 10 * time.Second}
+			return d.DialContext(ctx, "tcp4", address)
 		}
 	}
-	return b.String(), nil
+	g.Proxy, err = proxy(cfg)
+	return g, err
 }

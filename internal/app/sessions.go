@@ -80,7 +80,7 @@ func (a *App) newRuntime(ctx context.Context, row hermes.Session, wake func(stri
 	if err != nil {
 		return nil, errors.Join(err, env.Close())
 	}
-	surroundings := a.newSurroundings(row, tools, env)
+	surroundings, report := a.newSurroundings(cfg, row, tools, env)
 	runtime := &session.Runtime{
 		Environment: env, Tools: tb,
 		System: func(ctx context.Context, model string, specs []hermes.Spec) (hermes.SystemPrompt, error) {
@@ -91,7 +91,7 @@ func (a *App) newRuntime(ctx context.Context, row hermes.Session, wake func(stri
 		},
 		Restore: func(transcript []hermes.Message) {
 			tools.restore(row.ID, transcript)
-			surroundings.restore(transcript)
+			surroundings.Restore(transcript)
 		},
 		Context: a.contextEngine(cfg, row), CompactAfter: cfg.Compression().IdleAfter, Compacted: func() {
 			tools.files.Compressed(row.ID)
@@ -104,7 +104,7 @@ func (a *App) newRuntime(ctx context.Context, row hermes.Session, wake func(stri
 		Prefix: func() (*hermes.PrefixBreak, int) { return a.watch().Broken(row.ID) },
 		Window: a.window, Title: a.titles(cfg, row),
 		Recall: a.recall(row), Observe: a.observe(row),
-		Surroundings:  surroundings.reporter(),
+		Surroundings:  report,
 		SumUp:         a.summarizer(cfg, row),
 		StopProcesses: tools.stopProcesses,
 		Close: func() error {
@@ -210,7 +210,7 @@ func (a *App) prompt(ctx context.Context, cfg *config.Config, row hermes.Session
 	if cfg.Security().RedactSecrets {
 		in.Redact = a.Mask
 	}
-	p := prompt.Build(ctx, in, prompt.Disk{Rules: pathRules(userHome, cfg.Home().Root())})
+	p := prompt.Build(ctx, in, prompt.Disk{Rules: pathRules(cfg)})
 	if w := crowded(p, specs, in.Window); w != "" {
 		p.Warnings = append(p.Warnings, w)
 	}

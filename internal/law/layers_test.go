@@ -70,6 +70,8 @@ var layers = []layer{
 		{path: "internal/usage"},
 		{path: "internal/webpage", deps: []string{"golang.org/x/net"}},
 		{path: "internal/yamledit", deps: []string{"go.yaml.in/yaml/v3"}},
+	}, {
+		{path: "internal/git"}, // it starts git with proc
 	}}},
 
 	{2, "components", "each can be built, tested and replaced alone", [][]row{{
@@ -92,6 +94,7 @@ var layers = []layer{
 		{path: "internal/skill/hub"},
 		{path: "internal/spend"},
 		{path: "internal/store/sqlite"},
+		{path: "internal/surroundings"},
 		{path: "internal/tool/clarify"},
 		{path: "internal/tool/file"},
 		{path: "internal/tool/learning"},

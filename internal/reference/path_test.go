@@ -1,9 +1,7 @@
 package reference_test
 
 import (
-	"context"
-	"errors"
-	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -109,51 +107,19 @@ func TestFindReadsLittleAfterEachSign(t *testing.T) {
 	}
 }
 
-// TestExpandPaths reads what a path leads to, and says nothing about what is no path.
-func TestExpandPaths(t *testing.T) {
-	t.Parallel()
-	s := reference.Sources{
-		Look: there("a.go", "src/"),
-		File: func(_ context.Context, path string, from, to int) (reference.Page, error) {
-			if from > 99 {
-				return reference.Page{}, errors.New("it has 99 lines")
-			}
-			return reference.Page{Text: fmt.Sprintf("file %s %d-%d", path, from, to), Note: "a note"}, nil
-		},
-		Folder: func(_ context.Context, path string) (string, error) { return "folder " + path, nil },
-		Git: func(_ context.Context, args ...string) (string, error) {
-			return strings.Join(args, " "), nil
-		},
-		Untracked: func(context.Context) (string, error) { return "new.txt", nil },
-	}
-	e, err := reference.Expand(t.Context(), "@a.go:2-3 @src @bob @a.go:500 @diff @staged", s, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := "Attached context:\n\n--- @a.go:2-3 ---\nfile a.go 2-3\n\n--- @src ---\nfolder src\n\n--- @diff ---\ndiff\n\nUntracked files:\nnew.txt\n\n--- @staged ---\ndiff --cached"
-	if e.Attached != want {
-		t.Errorf("attached %q", e.Attached)
-	}
-	if diff := cmp.Diff([]string{"@a.go:500: it has 99 lines"}, e.Warnings); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]string{"@a.go:2-3: a note"}, e.Notes); diff != "" {
-		t.Error(diff)
-	}
-}
-
 // TestUntrackedAloneAreAChange: a diff without changes to known files is not empty.
 func TestUntrackedAloneAreAChange(t *testing.T) {
 	t.Parallel()
-	none := func(context.Context, ...string) (string, error) { return "", nil }
-	for untracked, want := range map[string]string{"new.txt\n": "Untracked files:\nnew.txt", "": "(no changes)"} {
-		e, err := reference.Expand(t.Context(), "@diff", reference.Sources{Git: none, Untracked: func(context.Context) (string, error) { return untracked, nil }}, 0)
-		if err != nil || e.Attached != "Attached context:\n\n--- @diff ---\n"+want {
+	dir := t.TempDir()
+	gitInit(t, dir)
+	for _, want := range []string{"(no changes)", "Untracked files:\nnew.txt"} {
+		e, err := sources(t, dir).Expand(t.Context(), "@diff", 0)
+		if err != nil || !strings.HasPrefix(e.Attached, "Attached context:\n\n--- @diff ---\n"+want) {
 			t.Errorf("%q, %v", e.Attached, err)
 		}
+		writeFile(t, filepath.Join(dir, "new.txt"), "new\n")
 	}
-	e, err := reference.Expand(t.Context(), "@diff", reference.Sources{Git: none, Untracked: func(context.Context) (string, error) { return "", errors.New("broken") }}, 0)
-	if err != nil || e.Attached != "" || len(e.Warnings) != 1 {
-		t.Errorf("%+v, %v", e, err)
+	if e, err := sources(t, t.TempDir()).Expand(t.Context(), "@diff", 0); err != nil || e.Attached != "" || len(e.Warnings) != 1 {
+		t.Errorf("no repository: %+v, %v", e, err)
 	}
 }

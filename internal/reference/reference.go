@@ -4,11 +4,12 @@
 //
 // A reference that is missing, binary, sensitive or outside the working folder
 // gives a warning instead of content. References that take more than a quarter
-// of the model's window cause a note; more than half are all refused. The
-// package reads only through Sources and knows no store, shell or network.
+// of the model's window cause a note; more than half are all refused. Which addresses
+// may be fetched is decided by the guard that Sources names.
 //
-// Start at Expand. parse.go decides what is a reference, path.go what is one to
-// a path after a bare @.
+// Start at Sources.Expand. parse.go decides what is a reference, path.go what is one to
+// a path after a bare @. Each kind of content has a file: disk.go, file.go, changes.go,
+// page.go and session.go.
 package reference
 
 import (
@@ -18,29 +19,24 @@ import (
 	"strings"
 
 	"hermes"
+	"hermes/internal/git"
+	"hermes/internal/netguard"
+	"hermes/internal/policy"
 	"hermes/internal/tokens"
 )
 
-// Sources read the content of references. A nil source refuses its kind with a
-// warning.
+// Sources are what references are read from. All fields but Tell must be set.
 type Sources struct {
-	// Look returns File or Folder for a path that exists, else "". Nil means that
-	// @path is not a reference.
-	Look func(path string) Kind
-	// File returns the given lines of a text file (0 is no bound), or the
-	// reason why it may not be attached.
-	File func(ctx context.Context, path string, from, to int) (Page, error)
-	// Folder lists the content of a folder, at most 200 entries.
-	Folder func(ctx context.Context, path string) (string, error)
-	// Git runs a read-only git command in the working folder.
-	Git func(ctx context.Context, args ...string) (string, error)
-	// Untracked lists the files that git does not know, and the content of small
-	// ones. It belongs to @diff; nil leaves it out.
-	Untracked func(ctx context.Context) (string, error)
-	// URL fetches a page as text, or returns the reason why it may not be attached.
-	URL func(ctx context.Context, url string) (Page, error)
-	// Session returns an earlier session as text.
-	Session func(ctx context.Context, ref string) (string, error)
+	Dir       string           // the working folder; files outside it are refused
+	Rules     policy.PathRules // which files may contain secrets
+	Git       git.Repository   // of the working folder
+	Store     func(context.Context) (Sessions, error)
+	Guard     func() (*netguard.Guard, error) // decides which addresses may be fetched
+	UserAgent string                          // sent with each fetch
+	Mask      func(text string) string        // removes secrets
+
+	// Tell, if set, is called with a sentence about each slow step as it starts.
+	Tell func(string)
 }
 
 // Page is the content of a URL or a file.
@@ -72,14 +68,14 @@ var ErrTooMuch = errors.New("the references of the message are too large for the
 
 // Expand reads everything that text points at. window is the model's context
 // length in tokens, 0 if unknown.
-func Expand(ctx context.Context, text string, s Sources, window int) (Expanded, error) {
+func (s Sources) Expand(ctx context.Context, text string, window int) (Expanded, error) {
 	if window <= 0 {
 		window = defaultWindow
 	}
 	var out Expanded
 	var b strings.Builder
-	for _, r := range FindIn(text, s.Look) {
-		content, note, err := s.read(ctx, r)
+	for _, r := range FindIn(text, s.look) {
+		page, err := s.read(ctx, r)
 		if ctx.Err() != nil {
 			return Expanded{}, context.Cause(ctx)
 		}
@@ -87,11 +83,11 @@ func Expand(ctx context.Context, text string, s Sources, window int) (Expanded, 
 			out.Warnings = append(out.Warnings, fmt.Sprintf("%s: %v", r.Text, err))
 			continue
 		}
-		if note != "" {
-			out.Notes = append(out.Notes, fmt.Sprintf("%s: %s", r.Text, note))
+		if page.Note != "" {
+			out.Notes = append(out.Notes, fmt.Sprintf("%s: %s", r.Text, page.Note))
 		}
 		out.Provenance = hermes.AddProvenance(out.Provenance, hermes.ProvenanceSource(r.Text))
-		fmt.Fprintf(&b, "\n\n--- %s ---\n%s", r.Text, strings.TrimRight(content, "\n"))
+		fmt.Fprintf(&b, "\n\n--- %s ---\n%s", r.Text, strings.TrimRight(page.Text, "\n"))
 	}
 	if b.Len() == 0 {
 		return out, nil
@@ -107,61 +103,18 @@ func Expand(ctx context.Context, text string, s Sources, window int) (Expanded, 
 	return out, nil
 }
 
-var errNotHere = errors.New("this kind of reference is not available here")
-
-func (s Sources) read(ctx context.Context, r Reference) (text, note string, err error) {
-	err = errNotHere
+func (s Sources) read(ctx context.Context, r Reference) (p Page, err error) {
 	switch r.Kind {
 	case File:
-		if s.File != nil {
-			page, err := s.File(ctx, r.Target, r.From, r.To)
-			return page.Text, page.Note, err
-		}
+		return s.file(ctx, r.Target, r.From, r.To)
 	case Folder:
-		if s.Folder != nil {
-			text, err = s.Folder(ctx, r.Target)
-		}
+		p.Text, err = s.folder(r.Target)
 	case URL:
-		if s.URL != nil {
-			page, err := s.URL(ctx, r.Target)
-			return page.Text, page.Note, err
-		}
+		return s.page(ctx, r.Target)
 	case Session:
-		if s.Session != nil {
-			text, err = s.Session(ctx, r.Target)
-		}
+		p.Text, err = s.session(ctx, r.Target)
 	default:
-		text, err = s.git(ctx, r)
+		p.Text, err = s.changes(ctx, r)
 	}
-	return text, "", err
-}
-
-func (s Sources) git(ctx context.Context, r Reference) (string, error) {
-	if s.Git == nil {
-		return "", errNotHere
-	}
-	args := []string{"diff"}
-	switch r.Kind {
-	case Staged:
-		args = []string{"diff", "--cached"}
-	case Commits:
-		args = []string{"log", "-p", fmt.Sprintf("-%d", r.From)}
-	}
-	out, err := s.Git(ctx, args...)
-	if err != nil {
-		return "", err
-	}
-	if r.Kind == Diff && s.Untracked != nil {
-		names, err := s.Untracked(ctx)
-		if err != nil {
-			return "", err
-		}
-		if names != "" {
-			out = strings.TrimLeft(strings.TrimRight(out, "\n")+"\n\nUntracked files:\n"+names, "\n")
-		}
-	}
-	if strings.TrimSpace(out) == "" {
-		return "(no changes)", nil
-	}
-	return out, nil
+	return p, err
 }

@@ -3,12 +3,14 @@ package reference_test
 import (
 	"context"
 	"errors"
-	"fmt"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"hermes"
 	"hermes/internal/reference"
 )
 
@@ -41,74 +43,95 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func sources(size int) reference.Sources {
-	return reference.Sources{
-		File: func(_ context.Context, path string, from, to int) (reference.Page, error) {
-			if path == "secret" {
-				return reference.Page{}, errors.New("it may hold secrets and is not attached")
-			}
-			return reference.Page{Text: fmt.Sprintf("content of %s %d-%d %s", path, from, to, strings.Repeat("word ", size))}, nil
-		},
-		Git: func(_ context.Context, args ...string) (string, error) {
-			if args[0] == "log" {
-				return strings.Join(args, " "), nil
-			}
-			return "", nil
-		},
-	}
-}
-
 func TestExpandPutsContentBelow(t *testing.T) {
 	t.Parallel()
-	e, err := reference.Expand(t.Context(), "compare @file:a.go:2-3 with @diff, @git:2, @file:secret and @url:https://x.org", sources(1), 0)
+	dir := t.TempDir()
+	gitInit(t, dir)
+	writeFile(t, filepath.Join(dir, "a.go"), "one\ntwo\nthree\nfour\n")
+	writeFile(t, filepath.Join(dir, ".gitignore"), "*\n")
+	e, err := sources(t, dir).Expand(t.Context(), "compare @file:a.go:2-3 with @diff, @file:gone and @staged", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "Attached context:\n\n--- @file:a.go:2-3 ---\ncontent of a.go 2-3 word \n\n--- @diff ---\n(no changes)\n\n--- @git:2 ---\nlog -p -2"
-	if e.Attached != want {
-		t.Errorf("attached %q", e.Attached)
+	want := reference.Expanded{
+		Attached:   "Attached context:\n\n--- @file:a.go:2-3 ---\ntwo\nthree\n\n--- @diff ---\n(no changes)\n\n--- @staged ---\n(no changes)",
+		Warnings:   []string{"@file:gone: there is no such file"},
+		Tokens:     e.Tokens,
+		Provenance: "@file:a.go:2-3; @diff; @staged",
 	}
-	if len(e.Warnings) != 2 || !strings.Contains(e.Warnings[0], "secrets") || !strings.Contains(e.Warnings[1], "is not available here") {
-		t.Errorf("warnings %q", e.Warnings)
+	if diff := cmp.Diff(want, e); diff != "" {
+		t.Error(diff)
 	}
 }
 
-func TestPages(t *testing.T) {
+func TestCommits(t *testing.T) {
 	t.Parallel()
-	s := reference.Sources{URL: func(_ context.Context, address string) (reference.Page, error) {
-		if strings.HasSuffix(address, "/bad") {
-			return reference.Page{}, errors.New("the server answered Not Found (404)")
+	dir := t.TempDir()
+	gitInit(t, dir)
+	for _, subject := range []string{"the first", "the second", "the third"} {
+		c := exec.Command("git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", subject)
+		c.Dir = dir
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("git: %v, %s", err, out)
 		}
-		return reference.Page{Text: "page at " + address, Note: "it was cut"}, nil
-	}}
-	e, err := reference.Expand(t.Context(), `@url:https://x.org/a(b), @url:"https://x.org/c d" @url:https://x.org/bad.`, s, 0)
+	}
+	e, err := sources(t, dir).Expand(t.Context(), "@git:2", 0)
+	if err != nil || !strings.Contains(e.Attached, "the third") || !strings.Contains(e.Attached, "the second") || strings.Contains(e.Attached, "the first") {
+		t.Errorf("%+v, %v", e, err)
+	}
+}
+
+// TestSessions: the words of an earlier session are attached, not the results of its
+// tools.
+func TestSessions(t *testing.T) {
+	t.Parallel()
+	s := sources(t, t.TempDir())
+	s.Store = func(context.Context) (reference.Sessions, error) { return shelf{}, nil }
+	e, err := s.Expand(t.Context(), "as in @session:s1, not @session:s2", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "Attached context:\n\n--- @url:https://x.org/a(b) ---\npage at https://x.org/a(b)\n\n--- @url:\"https://x.org/c d\" ---\npage at https://x.org/c d"
-	if e.Attached != want {
+	if want := "Attached context:\n\n--- @session:s1 ---\nuser: do it\nassistant: done"; e.Attached != want {
 		t.Errorf("attached %q", e.Attached)
 	}
-	if len(e.Notes) != 2 || e.Notes[0] != "@url:https://x.org/a(b): it was cut" || len(e.Warnings) != 1 || !strings.Contains(e.Warnings[0], "/bad: the server answered") {
-		t.Errorf("notes %q, warnings %q", e.Notes, e.Warnings)
+	if diff := cmp.Diff([]string{"@session:s2: there is no such session"}, e.Warnings); diff != "" {
+		t.Error(diff)
 	}
-	if !strings.Contains(e.Provenance, "@url:https://x.org/a(b)") {
-		t.Errorf("provenance %q", e.Provenance)
+}
+
+// shelf holds the session s1.
+type shelf struct{}
+
+func (shelf) FindSession(_ context.Context, ref string) (hermes.Session, error) {
+	if ref != "s1" {
+		return hermes.Session{}, hermes.ErrNotFound
 	}
+	return hermes.Session{ID: "s1"}, nil
+}
+
+func (shelf) Messages(context.Context, string, hermes.Range) ([]hermes.Message, error) {
+	say := func(r hermes.Role, text string) hermes.Message {
+		return hermes.Message{Role: r, Parts: []hermes.Part{{Text: text}}}
+	}
+	return []hermes.Message{say(hermes.RoleUser, "do it"), say(hermes.RoleTool, "a result"), say(hermes.RoleAssistant, "done")}, nil
 }
 
 func TestTooMuchGivesANoteOrIsRefused(t *testing.T) {
 	t.Parallel()
-	const text = "@file:a"
-	e, err := reference.Expand(t.Context(), text, sources(2400), 10_000)
+	dir := t.TempDir()
+	expand := func(words int) (reference.Expanded, error) {
+		writeFile(t, filepath.Join(dir, "a"), strings.Repeat("word ", words))
+		return sources(t, dir).Expand(t.Context(), "@file:a", 10_000)
+	}
+	e, err := expand(2400)
 	if err != nil || len(e.Notes) != 1 || len(e.Warnings) > 0 || e.Attached == "" {
 		t.Errorf("a quarter: %v, %v", e.Notes, err)
 	}
-	e, err = reference.Expand(t.Context(), text, sources(6000), 10_000)
+	e, err = expand(6000)
 	if !errors.Is(err, reference.ErrTooMuch) || e.Attached != "" {
 		t.Errorf("a half: %v", err)
 	}
-	if e, err := reference.Expand(t.Context(), "plain words", sources(1), 10); err != nil || e.Attached != "" || e.Warnings != nil {
+	if e, err := sources(t, dir).Expand(t.Context(), "plain words", 10); err != nil || e.Attached != "" || e.Warnings != nil {
 		t.Errorf("nothing: %+v, %v", e, err)
 	}
 }

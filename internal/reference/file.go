@@ -1,4 +1,4 @@
-package app
+package reference
 
 import (
 	"bufio"
@@ -11,53 +11,55 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"hermes/internal/reference"
 	"hermes/internal/text"
 )
+
+// maxReferenced is how much of a file is attached, in bytes.
+const maxReferenced = 2 << 20
 
 var errNotText = errors.New("it is not a text file and is not attached")
 
 // file returns lines of a text file, all if from is 0.
-func (r references) file(ctx context.Context, path string, from, to int) (reference.Page, error) {
-	real, err := r.resolve(path)
+func (s Sources) file(ctx context.Context, path string, from, to int) (Page, error) {
+	real, err := s.resolve(path)
 	if err != nil {
-		return reference.Page{}, err
+		return Page{}, err
 	}
 	st, err := os.Stat(real)
 	switch {
 	case err != nil:
-		return reference.Page{}, err
+		return Page{}, err
 	case st.IsDir():
-		return reference.Page{}, fmt.Errorf("it is a folder; write @folder:%s", path)
+		return Page{}, fmt.Errorf("it is a folder; write @folder:%s", path)
 	case !st.Mode().IsRegular():
-		return reference.Page{}, errors.New("it is not a regular file")
+		return Page{}, errors.New("it is not a regular file")
 	}
 	f, err := os.Open(real)
 	if err != nil {
-		return reference.Page{}, err
+		return Page{}, err
 	}
 	defer f.Close()
 	page, err := readLines(ctx, f, max(from, 1), to)
 	if err != nil {
-		return reference.Page{}, err
+		return Page{}, err
 	}
-	page.Text = r.app.Mask(page.Text)
+	page.Text = s.Mask(page.Text)
 	return page, nil
 }
 
 // readLines reads the lines from "from" to "to", counted from 1; 0 is no end. The
 // note says what is missing.
-func readLines(ctx context.Context, f io.Reader, from, to int) (reference.Page, error) {
+func readLines(ctx context.Context, f io.Reader, from, to int) (Page, error) {
 	in := bufio.NewReaderSize(f, 64<<10)
 	var out bytes.Buffer
 	line, begun := 1, false // the line that is being read, and whether it has text
 	for to == 0 || line <= to {
 		if ctx.Err() != nil {
-			return reference.Page{}, context.Cause(ctx)
+			return Page{}, context.Cause(ctx)
 		}
 		piece, err := in.ReadSlice('\n')
 		if bytes.IndexByte(piece, 0) >= 0 {
-			return reference.Page{}, errNotText
+			return Page{}, errNotText
 		}
 		if line >= from {
 			out.Write(piece)
@@ -76,21 +78,21 @@ func readLines(ctx context.Context, f io.Reader, from, to int) (reference.Page, 
 			}
 			return wholeLines(out.Bytes(), from, to, last)
 		case !errors.Is(err, bufio.ErrBufferFull):
-			return reference.Page{}, err
+			return Page{}, err
 		}
 	}
 	return wholeLines(out.Bytes(), from, to, line)
 }
 
 // wholeLines makes a page of lines of a file. last is the last line that was read.
-func wholeLines(raw []byte, from, to, last int) (reference.Page, error) {
+func wholeLines(raw []byte, from, to, last int) (Page, error) {
 	if !utf8.Valid(raw) {
-		return reference.Page{}, errNotText
+		return Page{}, errNotText
 	}
-	page := reference.Page{Text: string(raw)}
+	page := Page{Text: string(raw)}
 	switch {
 	case last < from && last > 0:
-		return reference.Page{}, fmt.Errorf("it has %s, so there is nothing at line %d", text.Plural(last, "line", "lines"), from)
+		return Page{}, fmt.Errorf("it has %s, so there is nothing at line %d", text.Plural(last, "line", "lines"), from)
 	case last < to:
 		page.Note = fmt.Sprintf("it ends at line %d", last)
 	}
@@ -98,12 +100,12 @@ func wholeLines(raw []byte, from, to, last int) (reference.Page, error) {
 }
 
 // firstBytes makes a page of the beginning of a long text.
-func firstBytes(raw []byte) (reference.Page, error) {
+func firstBytes(raw []byte) (Page, error) {
 	raw = raw[:maxReferenced]
 	if i := bytes.LastIndexByte(raw, '\n'); i >= 0 {
 		raw = raw[:i+1]
 	}
-	return reference.Page{
+	return Page{
 		Text: strings.ToValidUTF8(string(raw), ""),
 		Note: "only its first 2.0 MB are attached; name lines to attach another part, as in path:5000-6000",
 	}, nil

@@ -1,4 +1,4 @@
-package app
+package reference
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"hermes/internal/patch"
+	"hermes/internal/text"
 )
 
 // Limits of what @diff shows of the files that git does not know.
@@ -20,16 +21,44 @@ const (
 	maxUntrackedText  = 64 << 10 // bytes of all
 )
 
+// changes returns what git shows for @diff, @staged or @git:N, without secrets.
+func (s Sources) changes(ctx context.Context, r Reference) (string, error) {
+	args := []string{"diff"}
+	switch r.Kind {
+	case Staged:
+		args = []string{"diff", "--cached"}
+	case Commits:
+		args = []string{"log", "-p", fmt.Sprintf("-%d", r.From)}
+	}
+	out, err := s.Git.Changes(ctx, args...)
+	if err != nil {
+		return "", err
+	}
+	if r.Kind == Diff {
+		names, err := s.untracked(ctx)
+		if err != nil {
+			return "", err
+		}
+		if names != "" {
+			out = strings.TrimLeft(strings.TrimRight(out, "\n")+"\n\nUntracked files:\n"+names, "\n")
+		}
+	}
+	if strings.TrimSpace(out) == "" {
+		return "(no changes)", nil
+	}
+	return s.Mask(out), nil
+}
+
 // untracked lists the files of the repository that git neither knows nor ignores:
 // their names, and below them the content of small text files that may be read
 // like other references.
-func (r references) untracked(ctx context.Context) (string, error) {
-	root, err := r.run(ctx, "rev-parse", "--show-toplevel")
+func (s Sources) untracked(ctx context.Context) (string, error) {
+	root, err := s.Git.Run(ctx, "rev-parse", "--show-toplevel")
 	if err != nil {
 		return "", err
 	}
 	root = strings.TrimRight(root, "\r\n")
-	out, err := r.run(ctx, "ls-files", "--others", "--exclude-standard", "--full-name", "-z", "--", ":/")
+	out, err := s.Git.Run(ctx, "ls-files", "--others", "--exclude-standard", "--full-name", "-z", "--", ":/")
 	if err != nil {
 		return "", err
 	}
@@ -43,31 +72,31 @@ func (r references) untracked(ctx context.Context) (string, error) {
 		}
 		content, why := "", "not shown"
 		if shown < maxUntrackedShown && contents.Len() < maxUntrackedText {
-			content, why = r.newFile(filepath.Join(root, filepath.FromSlash(name)))
+			content, why = s.newFile(filepath.Join(root, filepath.FromSlash(name)))
 		}
-		names.WriteString(oneLine(name, maxUntrackedName))
+		names.WriteString(text.OneLine(name, maxUntrackedName))
 		if why != "" {
 			fmt.Fprintf(&names, " (%s)", why)
 		}
 		names.WriteString("\n")
 		if content != "" {
 			shown++
-			contents.WriteString("\n" + patch.Unified("/dev/null", "b/"+oneLine(name, maxUntrackedName), "", content))
+			contents.WriteString("\n" + patch.Unified("/dev/null", "b/"+text.OneLine(name, maxUntrackedName), "", content))
 		}
 	}
-	return r.app.Mask(names.String() + contents.String()), nil
+	return names.String() + contents.String(), nil
 }
 
 // maxUntrackedName is the maximum length of a name that is shown, in characters.
 const maxUntrackedName = 200
 
 // newFile returns the content of a small text file, or why it is not shown.
-func (r references) newFile(path string) (content, why string) {
+func (s Sources) newFile(path string) (content, why string) {
 	st, err := os.Lstat(path)
 	if err != nil {
 		return "", "cannot be read"
 	}
-	if _, err := r.resolve(path); err != nil {
+	if _, err := s.resolve(path); err != nil {
 		return "", "not shown: " + strings.TrimSuffix(err.Error(), " and is not attached")
 	}
 	switch {

@@ -1,0 +1,75 @@
+// Package git asks git about the repository of a folder, for the references of a message
+// and the state that a session reports. The settings of a repository, which may be a
+// stranger's, start no program, and nothing is changed.
+//
+// The package starts git on this machine. It does not know who asks, and does not mask
+// what git says. Start at Repository.
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"hermes/internal/proc"
+)
+
+// Repository is the repository that a folder is in, if it is in one. Its methods may be
+// called concurrently.
+type Repository struct {
+	Dir string // the folder
+	// Env returns the whole environment of git, as NAME=value; nil is an empty one.
+	Env func() []string
+	// Files are open files that git gets.
+	Files []*os.File
+}
+
+// Run runs a git command that only reads, and returns its output as valid UTF-8. If git
+// fails, the error is the first line of what it says.
+func (r Repository) Run(ctx context.Context, args ...string) (string, error) {
+	var env []string
+	if r.Env != nil {
+		env = r.Env()
+	}
+	var out bytes.Buffer
+	st, err := proc.Run(ctx, proc.Command{
+		Path: "git", Args: append([]string{"-c", "core.pager=cat", "-c", "core.fsmonitor=false", "--no-optional-locks"}, args...),
+		Dir: r.Dir, Env: env, Files: r.Files, Stdout: &out, Stderr: &out,
+	})
+	if err != nil {
+		return "", fmt.Errorf("run git: %w", err)
+	}
+	text := strings.ToValidUTF8(out.String(), "\uFFFD")
+	if st.Code != 0 {
+		line, _, _ := strings.Cut(text, "\n")
+		return "", errors.New(strings.TrimSpace(line))
+	}
+	return text, nil
+}
+
+// Changes is Run for the commands that show changes, such as diff and log. They have
+// settings of their own that could start a program.
+func (r Repository) Changes(ctx context.Context, args ...string) (string, error) {
+	return r.Run(ctx, append(args, "--no-ext-diff", "--no-textconv", "--no-color")...)
+}
+
+// Exists reports whether the folder or one of its parents is a repository. It runs
+// nothing.
+func (r Repository) Exists() bool {
+	dir := r.Dir
+	for range 64 {
+		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
+			return true
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return false
+		}
+		dir = parent
+	}
+	return false
+}

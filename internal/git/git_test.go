@@ -1,0 +1,111 @@
+package git_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hermes/internal/git"
+)
+
+// mustRepository makes a repository with a commit of three files, or skips the test
+// without git.
+func mustRepository(t *testing.T) git.Repository {
+	t.Helper()
+	r := git.Repository{Dir: t.TempDir(), Env: func() []string {
+		return append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
+	}}
+	if _, err := exec.LookPath("git"); err != nil && os.Getenv("CI") != "true" {
+		t.Skip(err)
+	}
+	must(t, r, "init", "-q", "-b", "trunk")
+	for _, name := range []string{"a.txt", "b.txt", "c.txt"} {
+		write(t, r, name, name)
+	}
+	must(t, r, "add", ".")
+	must(t, r, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x")
+	return r
+}
+
+func must(t *testing.T, r git.Repository, args ...string) {
+	t.Helper()
+	if _, err := r.Run(t.Context(), args...); err != nil {
+		t.Fatalf("git %v: %v", args, err)
+	}
+}
+
+func write(t *testing.T, r git.Repository, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(r.Dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	r := mustRepository(t)
+	write(t, r, "a.txt", "changed")
+	must(t, r, "mv", "b.txt", "renamed.txt")
+	write(t, r, "new\nline.txt", "new")
+	if err := os.Mkdir(filepath.Join(r.Dir, "sub"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	want := git.Status{Branch: "trunk", Changed: 2, Untracked: []string{"new\nline.txt"}}
+	for _, dir := range []string{r.Dir, filepath.Join(r.Dir, "sub")} {
+		r.Dir = dir
+		got, err := r.Status(t.Context())
+		slices.Sort(got.Untracked)
+		if diff := cmp.Diff(want, got); (diff != "" && runtime.GOOS != "windows") || err != nil || !r.Exists() {
+			t.Errorf("%s: %s, %v", dir, diff, err)
+		}
+	}
+}
+
+func TestNoRepository(t *testing.T) {
+	t.Parallel()
+	r := mustRepository(t)
+	r.Dir = t.TempDir()
+	if r.Exists() {
+		t.Skip("the folder for temporary files is in a repository")
+	}
+	if s, err := r.Status(t.Context()); err == nil || strings.Contains(err.Error(), "\n") {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// TestSettingsOfARepositoryStartNoProgram: a repository may be a stranger's.
+func TestSettingsOfARepositoryStartNoProgram(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the program of the test is a shell script")
+	}
+	r := mustRepository(t)
+	started := filepath.Join(t.TempDir(), "started")
+	program := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\necho \"$0\" >> '"+started+"'\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"core.pager", "pager.diff", "pager.log", "core.fsmonitor", "diff.external", "diff.x.textconv", "diff.x.command"} {
+		must(t, r, "config", key, program)
+	}
+	write(t, r, ".gitattributes", "*.txt diff=x\n")
+	write(t, r, "a.txt", "changed")
+	if out, err := r.Changes(t.Context(), "diff"); err != nil || !strings.Contains(out, "+changed") {
+		t.Errorf("diff: %q, %v", out, err)
+	}
+	if out, err := r.Changes(t.Context(), "log", "-p", "-1"); err != nil || !strings.Contains(out, "+a.txt") {
+		t.Errorf("log: %q, %v", out, err)
+	}
+	if _, err := r.Status(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if who, err := os.ReadFile(started); err == nil {
+		t.Errorf("started: %s", who)
+	}
+}

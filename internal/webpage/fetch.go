@@ -1,0 +1,83 @@
+package webpage
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// NotTextError is the error for what is no kind of text.
+type NotTextError struct{ Kind string } // media type; empty if the content is not what the server says
+
+// Error names the kind.
+func (e *NotTextError) Error() string {
+	if e.Kind == "" {
+		return "it is not text"
+	}
+	return "it is " + e.Kind + ", not text"
+}
+
+// Fetch requests a page and converts it to text. The client decides which addresses and
+// redirects are allowed. At most limit bytes are read, and the text has at most that many.
+func Fetch(ctx context.Context, client *http.Client, address string, limit int) (Page, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return Page{}, err
+	}
+	req.Header.Set("Accept", "text/html, application/xhtml+xml, text/markdown, text/plain, application/json;q=0.9, */*;q=0.1")
+	resp, err := client.Do(req)
+	if err != nil {
+		return Page{}, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return Page{}, fmt.Errorf("the server answered %s (%d)", cmp.Or(http.StatusText(resp.StatusCode), "with an error"), resp.StatusCode)
+	}
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, int64(limit)+1))
+	if err != nil {
+		return Page{}, err
+	}
+	p, err := Read(raw[:min(len(raw), limit)], resp.Header.Get("Content-Type"), resp.Request.URL, limit)
+	p.Cut = p.Cut || len(raw) > limit
+	return p, err
+}
+
+// Read converts the body of an answer to text of at most limit bytes. It fails with a
+// *NotTextError if the content is no kind of text. from is the page's URL; it may be nil.
+func Read(raw []byte, contentType string, from *url.URL, limit int) (Page, error) {
+	kind, _, err := mime.ParseMediaType(contentType)
+	if err != nil || kind == "application/octet-stream" {
+		contentType = http.DetectContentType(raw)
+		kind, _, _ = mime.ParseMediaType(contentType) // the detector writes well-formed types
+	}
+	if !textual(kind) {
+		return Page{}, &NotTextError{kind}
+	}
+	p := Page{Text: Decode(raw, contentType)}
+	if strings.Contains(p.Text, "\x00") {
+		return Page{}, &NotTextError{}
+	}
+	if kind == "text/html" || kind == "application/xhtml+xml" {
+		p = Convert(p.Text, from, limit)
+	}
+	if strings.TrimSpace(p.Text) == "" {
+		return p, errors.New("it has no text")
+	}
+	return p, nil
+}
+
+// textual reports whether a media type is readable text.
+func textual(kind string) bool {
+	switch kind {
+	case "application/json", "application/xml", "application/xhtml+xml", "application/javascript", "application/yaml", "application/x-yaml",
+		"application/toml", "application/x-ndjson", "application/jsonl", "application/sql", "application/x-sh", "image/svg+xml":
+		return true
+	}
+	return strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "+json") || strings.HasSuffix(kind, "+xml") && !strings.HasPrefix(kind, "image/")
+}

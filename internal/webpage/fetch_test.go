@@ -1,0 +1,70 @@
+package webpage_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hermes/internal/webpage"
+)
+
+func TestFetch(t *testing.T) {
+	t.Parallel()
+	const limit = 1000
+	bodies := map[string][2]string{
+		"/page":  {"text/html; charset=iso-8859-1", "<title>T\xfcr</title><script>x()</script><h1>Gr\xfc\xdfe</h1><p>See <a href='/next'>next</a>."},
+		"/json":  {"application/json", `{"a":"ü"}`},
+		"/none":  {"", "just words"},
+		"/full":  {"text/plain", strings.Repeat("x", limit)},
+		"/long":  {"text/plain", strings.Repeat("x", limit+1)},
+		"/pdf":   {"application/pdf", "%PDF-1.7\n\x00"},
+		"/liar":  {"text/plain", "a\x00b\x00\x01"},
+		"/empty": {"text/html", "<p> "},
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, ok := bodies[r.URL.Path]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header()["Content-Type"] = nil
+		if body[0] != "" {
+			w.Header().Set("Content-Type", body[0])
+		}
+		_, _ = io.WriteString(w, body[1])
+	}))
+	defer s.Close()
+	for path, want := range map[string]struct {
+		page webpage.Page
+		err  string
+	}{
+		"/page":  {page: webpage.Page{Title: "Tür", Text: "# Grüße\n\nSee [next](" + s.URL + "/next)."}},
+		"/json":  {page: webpage.Page{Text: `{"a":"ü"}`}},
+		"/none":  {page: webpage.Page{Text: "just words"}},
+		"/full":  {page: webpage.Page{Text: strings.Repeat("x", limit)}},
+		"/long":  {page: webpage.Page{Text: strings.Repeat("x", limit), Cut: true}},
+		"/pdf":   {err: "it is application/pdf, not text"},
+		"/liar":  {err: "it is not text"},
+		"/empty": {err: "it has no text"},
+		"/gone":  {err: "the server answered Not Found (404)"},
+	} {
+		got, err := webpage.Fetch(t.Context(), s.Client(), s.URL+path, limit)
+		if want.err != "" {
+			if err == nil || err.Error() != want.err {
+				t.Errorf("%s: %v, want %s", path, err, want.err)
+			}
+			if _, ok := errors.AsType[*webpage.NotTextError](err); ok != strings.HasSuffix(want.err, "not text") {
+				t.Errorf("%s: %T", path, err)
+			}
+			continue
+		}
+		if diff := cmp.Diff(want.page, got); diff != "" || err != nil {
+			t.Errorf("%s: %s, %v", path, diff, err)
+		}
+	}
+}
