@@ -138,6 +138,38 @@ type Toolset interface {
 	Available(ctx context.Context) string
 }
 
+// Tools is a selection of tools that can be listed and called. Its methods may
+// be called concurrently.
+type Tools interface {
+	// Specs returns the tools to offer, sorted by name.
+	Specs() []Spec
+	// Spec returns the spec of a tool, or false if there is no such tool.
+	Spec(name string) (Spec, bool)
+	// Preview returns the main argument of a call, shortened for the user; "" if
+	// there is nothing to show.
+	Preview(c ToolCall) string
+	// Canonical returns the arguments of a call in the one form in which they
+	// are stored, assessed, shown and run. Those that cannot be fitted to the
+	// schema are returned as they are; Run refuses them.
+	Canonical(c ToolCall) string
+	// Run runs a call. It has no error: a failure is a result that says so.
+	Run(ctx context.Context, c *Call) Result
+}
+
+// TurnStarter is implemented by Tools that count something per turn.
+type TurnStarter interface {
+	// TurnStarted is called when a turn begins, before its first call.
+	TurnStarted()
+}
+
+// BatchFinisher is implemented by Tools that process all results of a batch
+// before they are appended, for example to limit their total size.
+type BatchFinisher interface {
+	// FinishBatch may change the texts of results. They are in the order of
+	// calls.
+	FinishBatch(ctx context.Context, calls []*Call, results []*Result)
+}
+
 // NewTool returns a tool that runs a function. The schema comes from the
 // argument struct In; see [SchemaOf] for the tags. If spec has a Schema, that
 // is used instead. NewTool panics if In has no schema, because that is a
@@ -162,6 +194,17 @@ func (t *typedTool[In]) Run(ctx context.Context, c *Call) (Result, error) {
 		return Result{}, fmt.Errorf("the arguments do not match the schema of %s (%w); correct them and call it again", c.Name, err)
 	}
 	return t.run(ctx, c, in)
+}
+
+// ErrorResult returns the result of a call that failed or did not run. The model
+// reads the text: it says what is wrong and what to try.
+func ErrorResult(text string) Result {
+	r, err := JSONResult(map[string]string{"error": text})
+	if err != nil { // a map of strings always has a JSON form
+		r.Text = text
+	}
+	r.Failed = true
+	return r
 }
 
 // JSONResult returns a result whose text is v as JSON, without HTML escaping.

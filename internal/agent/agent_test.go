@@ -82,7 +82,9 @@ func (b toolTable) Preview(c hermes.ToolCall) string     { return c.Arguments }
 func (b toolTable) Canonical(c hermes.ToolCall) string {
 	return strings.ReplaceAll(c.Arguments, `,"unknown":1`, "")
 }
-func (b toolTable) Run(ctx context.Context, c hermes.ToolCall, _ func(string)) hermes.Result {
+func (b toolTable) Specs() []hermes.Spec { return nil }
+func (b toolTable) Run(ctx context.Context, made *hermes.Call) hermes.Result {
+	c := hermes.ToolCall{ID: made.ID, Name: made.Name, Arguments: string(made.Arguments)}
 	t, ok := b[c.Name]
 	if !ok {
 		return hermes.Result{Text: `{"error":"unknown tool"}`, Failed: true}
@@ -781,7 +783,7 @@ type finisher struct {
 	seen [][]string
 }
 
-func (s *finisher) FinishBatch(_ context.Context, calls []hermes.ToolCall, results []*hermes.Result) {
+func (s *finisher) FinishBatch(_ context.Context, calls []*hermes.Call, results []*hermes.Result) {
 	var texts []string
 	for i, r := range results {
 		texts = append(texts, calls[i].ID+" "+r.Text)

@@ -156,21 +156,26 @@ func (l *loop) runCall(ctx context.Context, c *call, events chan<- hermes.Event)
 	events <- hermes.CallStarted{Call: c.ToolCall, Preview: preview}
 	switch {
 	case c.refuse != "":
-		c.result = refusal(c.refuse)
+		c.result = hermes.ErrorResult(c.refuse)
 	case ctx.Err() != nil:
-		c.result = refusal(notRun)
+		c.result = hermes.ErrorResult(notRun)
 	default:
-		c.result = l.Tools.Run(ctx, c.ToolCall, func(text string) {
+		c.result = l.Tools.Run(ctx, l.made(c.ToolCall, func(text string) {
 			select {
 			case events <- hermes.CallProgress{CallID: c.ID, Text: text}:
 			default: // progress never blocks
 			}
-		})
+		}))
 	}
 	events <- hermes.CallDone{
 		Call: c.ToolCall, Preview: preview, Result: c.message(), Shown: c.result.Shown,
 		Duration: l.Now().Sub(began).Round(time.Microsecond), Failed: c.result.Failed,
 	}
+}
+
+// made returns a call of the model with its host.
+func (l *loop) made(c hermes.ToolCall, progress func(string)) *hermes.Call {
+	return &hermes.Call{ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments), Host: l.Host(c, progress)}
 }
 
 // message returns the tool message with the call's result.
@@ -205,15 +210,15 @@ func (l *loop) appendResults(batch []*call) {
 	}
 }
 
-// finishBatch passes all results of a batch to Tools that are a BatchFinisher.
+// finishBatch passes all results of a batch to Tools that are a [hermes.BatchFinisher].
 func (l *loop) finishBatch(ctx context.Context, batch []*call) {
-	f, ok := l.Tools.(BatchFinisher)
+	f, ok := l.Tools.(hermes.BatchFinisher)
 	if !ok || l.stopped {
 		return
 	}
-	calls, results := make([]hermes.ToolCall, len(batch)), make([]*hermes.Result, len(batch))
+	calls, results := make([]*hermes.Call, len(batch)), make([]*hermes.Result, len(batch))
 	for i, c := range batch {
-		calls[i], results[i] = c.ToolCall, &c.result
+		calls[i], results[i] = l.made(c.ToolCall, func(string) {}), &c.result
 	}
 	f.FinishBatch(ctx, calls, results)
 }
@@ -225,14 +230,4 @@ func allRefund(batch []*call) bool {
 		}
 	}
 	return true
-}
-
-// refusal returns the result of a call that did not run.
-func refusal(why string) hermes.Result {
-	r, err := hermes.JSONResult(map[string]string{"error": why})
-	if err != nil { // a map of strings always has a JSON form
-		return hermes.Result{Text: why, Failed: true}
-	}
-	r.Failed = true
-	return r
 }

@@ -15,7 +15,10 @@ import (
 // transcript, to the answer.
 type Turn struct {
 	Model hermes.Model
-	Tools Tools
+	Tools hermes.Tools
+	// Host returns what a call may use of its session; progress shows the user
+	// what the call is doing. Nil means that calls have no host.
+	Host func(c hermes.ToolCall, progress func(text string)) hermes.Host
 	// Request is the same for every request of the turn, except that the loop
 	// fills in Messages.
 	Request hermes.Request
@@ -40,28 +43,6 @@ type Turn struct {
 	Now func() time.Time
 }
 
-// Tools runs the calls of a turn. Its methods may be called concurrently.
-type Tools interface {
-	// Spec returns the spec of a tool, or false if there is no such tool.
-	Spec(name string) (hermes.Spec, bool)
-	// Preview returns the main argument of a call, shortened for the user.
-	Preview(c hermes.ToolCall) string
-	// Canonical returns the arguments of a call in the form in which they are
-	// stored, assessed and run; those that cannot be fitted as they are.
-	Canonical(c hermes.ToolCall) string
-	// Run runs a call. It has no error: a failure is a result that says so. It
-	// may call progress until it returns.
-	Run(ctx context.Context, c hermes.ToolCall, progress func(text string)) hermes.Result
-}
-
-// BatchFinisher is implemented by Tools that process all results of a batch
-// before they are appended, for example to limit their total size.
-type BatchFinisher interface {
-	// FinishBatch may change the texts of results. They are in the order of
-	// calls.
-	FinishBatch(ctx context.Context, calls []hermes.ToolCall, results []*hermes.Result)
-}
-
 // maxContinue is how often an answer is continued that the output limit cut.
 const maxContinue = 3
 
@@ -76,6 +57,12 @@ func Run(ctx context.Context, t Turn) iter.Seq2[hermes.Event, error] {
 		}
 		if t.Window == nil {
 			t.Window = func() int { return 0 }
+		}
+		if t.Host == nil {
+			t.Host = func(hermes.ToolCall, func(string)) hermes.Host { return nil }
+		}
+		if starter, ok := t.Tools.(hermes.TurnStarter); ok {
+			starter.TurnStarted()
 		}
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()

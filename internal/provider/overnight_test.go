@@ -27,7 +27,8 @@ func (looking) Spec(name string) (hermes.Spec, bool) {
 }
 func (looking) Preview(hermes.ToolCall) string     { return "" }
 func (looking) Canonical(c hermes.ToolCall) string { return c.Arguments }
-func (looking) Run(context.Context, hermes.ToolCall, func(string)) hermes.Result {
+func (looking) Specs() []hermes.Spec               { return nil }
+func (looking) Run(context.Context, *hermes.Call) hermes.Result {
 	return hermes.Result{Text: "nothing new"}
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // notRecorded is the result of a call that is not in the recording.
-const notRecorded = `{"error":"not recorded: this is a replay of earlier work, nothing runs, and this call was not made then. Its result is unknown. Make another call, or answer with what you have."}`
+const notRecorded = `not recorded: this is a replay of earlier work, nothing runs, and this call was not made then. Its result is unknown. Make another call, or answer with what you have.`
 
 // tape answers calls from a recording and counts them. It runs nothing.
 type tape struct {
@@ -27,6 +27,9 @@ type tape struct {
 func newTape(r Recording) *tape {
 	return &tape{r: r, played: make([]bool, len(r.calls)), touch: map[string]bool{}}
 }
+
+// Specs returns the tools of the recording.
+func (t *tape) Specs() []hermes.Spec { return t.r.Specs }
 
 // Spec returns a tool of the recording.
 func (t *tape) Spec(name string) (hermes.Spec, bool) {
@@ -46,7 +49,8 @@ func (t *tape) Preview(hermes.ToolCall) string { return "" }
 func (t *tape) Canonical(c hermes.ToolCall) string { return c.Arguments }
 
 // Run returns the recorded result of a call.
-func (t *tape) Run(_ context.Context, c hermes.ToolCall, _ func(string)) hermes.Result {
+func (t *tape) Run(_ context.Context, made *hermes.Call) hermes.Result {
+	c := hermes.ToolCall{ID: made.ID, Name: made.Name, Arguments: string(made.Arguments)}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if p := target(c); p != "" && slices.Contains(t.r.writers, c.Name) {
@@ -56,7 +60,7 @@ func (t *tape) Run(_ context.Context, c hermes.ToolCall, _ func(string)) hermes.
 	if at < 0 {
 		t.missed++
 		t.note(c, "not recorded")
-		return hermes.Result{Text: notRecorded, Failed: true}
+		return hermes.ErrorResult(notRecorded)
 	}
 	was := t.r.calls[at]
 	t.played[at] = true

@@ -61,7 +61,7 @@ type Config struct {
 
 // Runtime is what one review works with. The Runner closes it.
 type Runtime struct {
-	Tools session.Toolbox
+	Tools hermes.Tools
 	// Environment is where tools read files; nil if they read none.
 	Environment hermes.Environment
 	// Trials returns the replays of skill drafts; nil means none.

@@ -15,28 +15,29 @@ import (
 // writes a call that must not be repeated to the journal before and after its
 // run. The goroutines of a turn use it; it does not touch the actor's state.
 type tools struct {
-	session *Session
-	toolbox Toolbox
-	ref     hermes.SessionRef
-	taint   *taint          // of the session; it grows with each result
-	begun   map[string]bool // calls in the journal since an earlier turn
-	asking  asking
+	hermes.Tools // of the runtime
+	session      *Session
+	ref          hermes.SessionRef
+	taint        *taint          // of the session; it grows with each result
+	begun        map[string]bool // calls in the journal since an earlier turn
+	asking       asking
 }
 
 func (t *tools) lease() hermes.Lease { return *t.session.sharedLease.Load() }
 
-func (t *tools) Spec(name string) (hermes.Spec, bool) { return t.toolbox.Spec(name) }
-func (t *tools) Preview(c hermes.ToolCall) string     { return t.toolbox.Preview(c) }
-func (t *tools) Canonical(c hermes.ToolCall) string   { return t.toolbox.Canonical(c) }
-func (t *tools) journal() hermes.Journal              { return t.session.cfg.Store }
+func (t *tools) journal() hermes.Journal { return t.session.cfg.Store }
+
+func (t *tools) host(c hermes.ToolCall, progress func(string)) hermes.Host {
+	return &host{tools: t, progress: progress, id: c.ID}
+}
 
 // Run runs a call through the tool chain. A call with an effect is in the
 // journal before it runs, and its result as soon as it is known. A call whose
 // question is open when the turn ends gets no result: it is parked.
-func (t *tools) Run(ctx context.Context, c hermes.ToolCall, progress func(string)) hermes.Result {
-	h := &host{tools: t, progress: progress, id: c.ID}
-	call := &hermes.Call{ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments), Host: h}
-	spec, known := t.toolbox.Spec(c.Name)
+func (t *tools) Run(ctx context.Context, call *hermes.Call) hermes.Result {
+	h := call.Host.(*host)
+	c := hermes.ToolCall{ID: call.ID, Name: call.Name, Arguments: string(call.Arguments)}
+	spec, known := t.Spec(c.Name)
 	effect := spec.EffectOf(call.Arguments)
 	if !known || effect == hermes.EffectNone {
 		return t.run(ctx, call, h)
@@ -44,7 +45,7 @@ func (t *tools) Run(ctx context.Context, c hermes.ToolCall, progress func(string
 	stored := context.WithoutCancel(ctx)
 	if !t.begun[c.ID] {
 		if err := t.journal().BeginCall(stored, t.lease(), c); err != nil {
-			return failure(fmt.Sprintf("not run: the call could not be recorded (%v)", err))
+			return hermes.ErrorResult(fmt.Sprintf("not run: the call could not be recorded (%v)", err))
 		}
 	}
 	h.journaled, h.asks = true, effect == hermes.EffectAsk
@@ -61,25 +62,17 @@ func (t *tools) Run(ctx context.Context, c hermes.ToolCall, progress func(string
 }
 
 // FinishBatch passes all results of a batch to the toolbox.
-func (t *tools) FinishBatch(ctx context.Context, calls []hermes.ToolCall, results []*hermes.Result) {
-	s, ok := t.toolbox.(BatchFinisher)
-	if !ok {
-		return
+func (t *tools) FinishBatch(ctx context.Context, calls []*hermes.Call, results []*hermes.Result) {
+	if f, ok := t.Tools.(hermes.BatchFinisher); ok {
+		f.FinishBatch(ctx, calls, results)
 	}
-	with := make([]*hermes.Call, len(calls))
-	for i, c := range calls {
-		with[i] = &hermes.Call{ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments), Host: &host{tools: t}}
-	}
-	s.FinishBatch(ctx, with, results)
 }
 
-func failure(text string) hermes.Result {
-	r, err := hermes.JSONResult(map[string]string{"error": text})
-	if err != nil { // a map of strings always has a JSON form
-		r.Text = text
+// TurnStarted tells the toolbox that a turn begins.
+func (t *tools) TurnStarted() {
+	if s, ok := t.Tools.(hermes.TurnStarter); ok {
+		s.TurnStarted()
 	}
-	r.Failed = true
-	return r
 }
 
 // host is the [hermes.Host] of one call.
@@ -110,10 +103,10 @@ func (h *host) Progress(text string) {
 }
 
 func (h *host) Invoke(ctx context.Context, name string, arguments json.RawMessage) (hermes.Result, error) {
-	if _, ok := h.toolbox.Spec(name); !ok {
+	if _, ok := h.Spec(name); !ok {
 		return hermes.Result{}, fmt.Errorf("tool %q: %w", name, hermes.ErrNotFound)
 	}
-	r := h.toolbox.Run(ctx, &hermes.Call{ID: "invoke_" + name, Name: name, Arguments: arguments, Host: h})
+	r := h.Tools.Run(ctx, &hermes.Call{ID: "invoke_" + name, Name: name, Arguments: arguments, Host: h})
 	h.taintedBy(r.Provenance)
 	return r, nil
 }

@@ -90,19 +90,19 @@ func (s *Session) resultOf(c hermes.ToolCall, st *hermes.Step, again func(hermes
 	case st != nil && st.Result != nil:
 		return *st.Result
 	case st != nil && st.Pending.AwaitingApproval:
-		return toolMessage(c, failure(neverBegun))
+		return toolMessage(c, hermes.ErrorResult(neverBegun))
 	case st != nil && (len(st.Pending.Answers) > 0 || known && spec.Effect == hermes.EffectAsk):
 		return toolMessage(c, notAnswered(st.Pending))
 	case st != nil && again != nil && known && spec.Effect == hermes.EffectIdempotent:
 		return again(c)
 	case st != nil:
-		return toolMessage(c, failure(outcomeUnknown))
+		return toolMessage(c, hermes.ErrorResult(outcomeUnknown))
 	case hermes.CutCalls(s.transcript):
-		return toolMessage(c, failure(neverBegun)) // it may not be whole
+		return toolMessage(c, hermes.ErrorResult(neverBegun)) // it may not be whole
 	case again != nil && known && spec.EffectOf(json.RawMessage(c.Arguments)) == hermes.EffectNone:
 		return again(c)
 	}
-	return toolMessage(c, failure(neverBegun))
+	return toolMessage(c, hermes.ErrorResult(neverBegun))
 }
 
 // rerun runs a call again until it ends, rerunTime is over or waits ends.
@@ -114,7 +114,7 @@ func (s *Session) rerun(waits context.Context, c hermes.ToolCall) hermes.Message
 		s.notify(fmt.Sprintf("%s was cut off and runs again; this may take up to %v", c.Name, rerunTime))
 	}
 	ref := s.ref(s.lastTurn())
-	h := &host{tools: &tools{session: s, toolbox: s.runtime.Tools, ref: ref, taint: &taint{from: ref.Provenance}}}
+	h := &host{tools: &tools{session: s, Tools: s.runtime.Tools, ref: ref, taint: &taint{from: ref.Provenance}}}
 	call := &hermes.Call{ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments), Host: h}
 	return toolMessage(c, h.run(ctx, call, h))
 }

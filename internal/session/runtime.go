@@ -51,7 +51,7 @@ type NewRuntime func(ctx context.Context, row hermes.Session, wake func(text str
 // nil functions are skipped. The session calls Close when it ends.
 type Runtime struct {
 	Environment hermes.Environment
-	Tools       Toolbox
+	Tools       hermes.Tools
 	// System builds the system prompt. It is called once in the life of a
 	// session, before its first turn.
 	System func(ctx context.Context, model string, specs []hermes.Spec) (hermes.SystemPrompt, error)
@@ -119,28 +119,4 @@ type Defer struct {
 	// MaxAge is how long a due review waits at most: after that it begins after
 	// the next turn. 0 means no limit.
 	MaxAge time.Duration
-}
-
-// Toolbox is the tools of a session behind the tool chain. Its methods may be
-// called concurrently.
-type Toolbox interface {
-	// Specs returns the tools to offer, sorted by name.
-	Specs() []hermes.Spec
-	// Spec returns the spec of a tool, or false if there is no such tool.
-	Spec(name string) (hermes.Spec, bool)
-	// Preview returns the main argument of a call, shortened for the user.
-	Preview(c hermes.ToolCall) string
-	// Canonical returns the arguments of a call in the form in which they are
-	// stored, assessed and run; those that cannot be fitted as they are.
-	Canonical(c hermes.ToolCall) string
-	// Run runs a call. It has no error: a failure is a result that says so.
-	Run(ctx context.Context, c *hermes.Call) hermes.Result
-	// TurnStarted is called before each turn.
-	TurnStarted()
-}
-
-// BatchFinisher is implemented by a Toolbox that processes all results of a
-// batch before they are appended. It may change their texts.
-type BatchFinisher interface {
-	FinishBatch(ctx context.Context, calls []*hermes.Call, results []*hermes.Result)
 }

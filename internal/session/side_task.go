@@ -15,7 +15,7 @@ import (
 // Nothing of it is stored, and it cannot ask the user.
 type SideTask struct {
 	Model hermes.Model
-	Tools Toolbox
+	Tools hermes.Tools
 	// Environment is where the tools read files; nil if they read none.
 	Environment hermes.Environment
 
@@ -29,8 +29,9 @@ type SideTask struct {
 // Run runs the task and yields its events. The last event is TurnDone; if the
 // task failed, the error comes with it.
 func (a SideTask) Run(ctx context.Context) iter.Seq2[hermes.Event, error] {
+	tools := sideTools{a.Tools, a.Session, a.Environment, &taint{from: a.Session.Provenance}}
 	return agent.Run(ctx, agent.Turn{
-		Model: a.Model, Tools: sideTools{a.Tools, a.Session, a.Environment, &taint{from: a.Session.Provenance}},
+		Model: a.Model, Tools: tools, Host: tools.host,
 		Request:    hermes.Request{System: a.System, Tools: a.Tools.Specs(), Session: a.Session.ID, Scope: hermes.Scope{Turn: a.Session.Turn}},
 		Transcript: []hermes.Message{hermes.UserText(a.Prompt)},
 		Number:     a.Session.Turn, Budget: agent.NewBudget(a.Steps),
@@ -40,16 +41,20 @@ func (a SideTask) Run(ctx context.Context) iter.Seq2[hermes.Event, error] {
 
 // sideTools runs the calls of a side task.
 type sideTools struct {
-	Toolbox
+	hermes.Tools
 	session     hermes.SessionRef
 	environment hermes.Environment
 	taint       *taint
 }
 
-func (a sideTools) Run(ctx context.Context, c hermes.ToolCall, _ func(string)) hermes.Result {
+func (a sideTools) host(hermes.ToolCall, func(string)) hermes.Host {
 	ref := a.session
 	ref.Provenance = a.taint.text()
-	r := a.Toolbox.Run(ctx, &hermes.Call{ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments), Host: unattendedHost{ref, a.environment}})
+	return unattendedHost{ref, a.environment}
+}
+
+func (a sideTools) Run(ctx context.Context, c *hermes.Call) hermes.Result {
+	r := a.Tools.Run(ctx, c)
 	a.taint.add(r.Provenance)
 	return r
 }

@@ -53,7 +53,7 @@ func splitProvenance(parts []hermes.Part) (plain []hermes.Part, provenance strin
 // run runs a call through the tool chain and adds its provenance to the
 // session's.
 func (t *tools) run(ctx context.Context, c *hermes.Call, h *host) hermes.Result {
-	r := t.toolbox.Run(ctx, c)
+	r := t.Tools.Run(ctx, c)
 	r.Provenance = hermes.AddProvenance(h.callTaint.text(), r.Provenance)
 	t.taint.add(r.Provenance)
 	return r

@@ -73,18 +73,18 @@ func (s *Session) start(number int64) error {
 	ref := s.ref(number)
 	t := &turn{
 		number: number, cancel: cancel, events: make(chan turnEvent, 64), began: s.cfg.Now(),
-		tools: &tools{session: s, toolbox: s.runtime.Tools, ref: ref, taint: &taint{from: ref.Provenance}, begun: begun},
+		tools: &tools{session: s, Tools: s.runtime.Tools, ref: ref, taint: &taint{from: ref.Provenance}, begun: begun},
 	}
 	for call := range begun {
 		t.tools.asking.set(call, true)
 	}
 	s.turn, s.cut = t, false
 	s.quiet.stop()
-	s.runtime.Tools.TurnStarted()
 	model := s.nextModel()
 	work := agent.Turn{
 		Model: model,
 		Tools: t.tools,
+		Host:  t.tools.host,
 		Request: hermes.Request{
 			System: s.row.System, Tools: s.specs, Session: s.row.ID,
 			Effort: s.effortOf(model.ID()), MaxTokens: s.cfg.MaxTokens,

@@ -161,7 +161,7 @@ func (b *Toolbox) assess(ctx context.Context, m member, c *hermes.Call, on herme
 		answer, err = c.Host.Approve(ctx, shown)
 		switch {
 		case err != nil && stopped(ctx, err):
-			r := failure("interrupted: the turn was stopped before this call was approved; it did not run")
+			r := hermes.ErrorResult("interrupted: the turn was stopped before this call was approved; it did not run")
 			return c, "", &r
 		case err != nil:
 			b.log.Warn("ask for approval", "tool", c.Name, "call", c.ID, "err", err)
@@ -241,9 +241,14 @@ func forbidden(why string) hermes.Result {
 
 // blocked is the shape of every refusal.
 func blocked(outcome, message, reason string) hermes.Result {
-	return refusal(map[string]any{
+	r, err := hermes.JSONResult(map[string]any{
 		"approved": false, "user_consent": false, "outcome": outcome, "message": message, "reason": reason,
 	})
+	if err != nil { // texts and flags always have a JSON form
+		r.Text = message
+	}
+	r.Failed = true
+	return r
 }
 
 func reasons(found []hermes.Risk) string {

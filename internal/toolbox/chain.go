@@ -143,22 +143,8 @@ func (b *Toolbox) TurnStarted() {
 func (b *Toolbox) Run(ctx context.Context, c *hermes.Call) hermes.Result {
 	m, ready, problem := b.prepare(c)
 	if problem != "" {
-		unfit := func(context.Context, *hermes.Call) hermes.Result { return failure(problem) }
+		unfit := func(context.Context, *hermes.Call) hermes.Result { return hermes.ErrorResult(problem) }
 		return b.guardrail(m, unfit)(ctx, c) // warns when the same mistake is repeated
 	}
 	return b.run(m)(ctx, ready)
-}
-
-// failure is a failed result with only an error text.
-func failure(text string) hermes.Result {
-	return refusal(map[string]any{"error": text})
-}
-
-// refusal is a failed result with more fields than an error.
-func refusal(fields map[string]any) hermes.Result {
-	text, err := plainJSON(fields)
-	if err != nil { // texts and flags always have a JSON form
-		return hermes.Result{Text: `{"error":"the call failed"}`, Failed: true}
-	}
-	return hermes.Result{Text: string(text), Failed: true}
 }

@@ -79,7 +79,7 @@ func (b *Toolbox) guardrail(m member, next runner) runner {
 			return r
 		}
 		if why := b.streaks.take(c); why != "" {
-			return failure(why)
+			return hermes.ErrorResult(why)
 		}
 		began := b.now()
 		r := next(ctx, c)

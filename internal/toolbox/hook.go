@@ -53,11 +53,11 @@ func (b *Toolbox) before(ctx context.Context, m member, c *hermes.Call) (*hermes
 			if !h.Guard {
 				continue
 			}
-			r := failure(fmt.Sprintf("not run: the guard %s could not check this call (%v); tell the user, and do not try to reach the same goal another way", h.Name, broken))
+			r := hermes.ErrorResult(fmt.Sprintf("not run: the guard %s could not check this call (%v); tell the user, and do not try to reach the same goal another way", h.Name, broken))
 			return c, &r
 		}
 		if refused != nil {
-			r := failure(refused.Error())
+			r := hermes.ErrorResult(refused.Error())
 			return c, &r
 		}
 		if answer != nil {
@@ -67,7 +67,7 @@ func (b *Toolbox) before(ctx context.Context, m member, c *hermes.Call) (*hermes
 		}
 		var problem string
 		if c, problem = rewritten(m, c, &theirs); problem != "" {
-			r := failure(fmt.Sprintf("not run: the hook %s made the call invalid: %s", h.Name, problem))
+			r := hermes.ErrorResult(fmt.Sprintf("not run: the hook %s made the call invalid: %s", h.Name, problem))
 			return c, &r
 		}
 	}

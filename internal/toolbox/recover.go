@@ -17,7 +17,7 @@ const interrupted = "interrupted: the user stopped the turn while this call ran;
 func (b *Toolbox) recoverPanic(m member, next runner) runner {
 	return func(ctx context.Context, c *hermes.Call) (r hermes.Result) {
 		if ctx.Err() != nil {
-			return failure("interrupted: the turn was stopped before this call ran")
+			return hermes.ErrorResult("interrupted: the turn was stopped before this call ran")
 		}
 		defer func() {
 			p := recover()
@@ -25,7 +25,7 @@ func (b *Toolbox) recoverPanic(m member, next runner) runner {
 				return
 			}
 			b.log.Error("tool panicked", "tool", c.Name, "call", c.ID, "panic", p, "stack", string(debug.Stack()))
-			r = failure(fmt.Sprintf("%s crashed on this call (a program error, which is logged); do not repeat the call unchanged, try another way", c.Name))
+			r = hermes.ErrorResult(fmt.Sprintf("%s crashed on this call (a program error, which is logged); do not repeat the call unchanged, try another way", c.Name))
 		}()
 		return next(ctx, c)
 	}
@@ -44,7 +44,7 @@ func (b *Toolbox) core(m member) runner {
 		if stopped(ctx, err) {
 			why = interrupted
 		}
-		failed := failure(why)
+		failed := hermes.ErrorResult(why)
 		if r.Text != "" {
 			failed.Text = r.Text + "\n" + failed.Text
 		}

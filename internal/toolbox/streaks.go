@@ -92,7 +92,7 @@ func (s *streaks) blocked(sig signature) (hermes.Result, bool) {
 	default:
 		return hermes.Result{}, false
 	}
-	r := failure(why)
+	r := hermes.ErrorResult(why)
 	r.StopReason = s.stopReason
 	return r, true
 }
