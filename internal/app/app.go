@@ -96,7 +96,7 @@ type App struct {
 	memoryFile     func() (*memory.File, error)
 	externalMemory func() hermes.MemoryProvider // nil if there is none
 	skills         func() (*skill.Library, error)
-	drafts         replay.Drafts // skills that models wrote, until they are replayed
+	trials         func() *replay.Trials // of the skills that models write
 	// credentials are the keys and logins; nil if there is no home.
 	credentials func() *credential.Store
 
@@ -141,6 +141,7 @@ func New(o Options) *App {
 	a.spendFault = sync.OnceValue(a.findSpendFault)
 	a.aux = sync.OnceValue(a.makeAuxiliary)
 	a.review = sync.OnceValue(a.makeReview)
+	a.trials = sync.OnceValue(a.makeTrials)
 	a.watch = sync.OnceValue(func() *prefixwatch.Watch { return prefixwatch.New(a.log(), a.opts.Now) })
 	a.credentials = sync.OnceValue(a.makeCredentials)
 	a.mark = sync.OnceValue(a.makeMark)

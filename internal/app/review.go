@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -10,14 +11,18 @@ import (
 	"hermes"
 	"hermes/internal/config"
 	"hermes/internal/memory"
+	"hermes/internal/replay"
 	"hermes/internal/review"
 	"hermes/internal/session"
+	"hermes/internal/tool/skills"
 	"hermes/internal/toolbox"
 )
 
 const (
 	// reviewTask is the side task that reviews finished work.
 	reviewTask = "background_review"
+	// replayTask is the side task that replays a recorded task.
+	replayTask = "skill_replay"
 	// reviewQuiet is how long the user must be idle before a review.
 	reviewQuiet = 5 * time.Second
 )
@@ -26,9 +31,26 @@ const (
 func (a *App) makeReview() *review.Runner {
 	c := review.Config{
 		Model:      func(main string) hermes.Model { return a.aux().Model(reviewTask, main) },
-		NewRuntime: a.reviewRuntime, Known: a.remembered, Cost: a.reviewCost, Now: a.opts.Now,
-		Queue: func(ctx context.Context) (review.Queue, error) { return a.Database(ctx) }, Load: a.earlierConversation,
-		Notices: review.On,
+		NewRuntime: a.reviewRuntime, Now: a.opts.Now, Notices: review.On,
+		Known: func(ctx context.Context, of hermes.SessionRef) string {
+			f, err := a.memoryFile()
+			if err != nil {
+				return ""
+			}
+			known, _ := memory.Builtin{File: f.For(of.Platform, of.User)}.SystemBlock(ctx) // what can be read
+			return known
+		},
+		Cost: func(ctx context.Context, session string) (hermes.Money, bool) {
+			g, err := a.meter()
+			if err != nil {
+				return 0, false
+			}
+			return g.CostOf(ctx, session, reviewTask, replayTask)
+		},
+		Queue: func(ctx context.Context) (review.Queue, error) { return a.Database(ctx) },
+		Load: func(ctx context.Context, session string) (review.Conversation, error) {
+			return a.storedConversation(ctx, session, hermes.Range{})
+		},
 	}
 	if cfg, err := a.config(); err == nil {
 		m := cfg.Memory()
@@ -40,6 +62,50 @@ func (a *App) makeReview() *review.Runner {
 	return review.New(c)
 }
 
+// storedConversation reads a session for a review or a replay.
+func (a *App) storedConversation(ctx context.Context, session string, which hermes.Range) (review.Conversation, error) {
+	db, err := a.Database(ctx)
+	if err != nil {
+		return review.Conversation{}, err
+	}
+	return review.Load(ctx, db, session, which)
+}
+
+// makeTrials makes what tries the skills that models write, for all sessions.
+func (a *App) makeTrials() *replay.Trials {
+	c := replay.TrialsConfig{
+		Config: replay.Config{Model: func(main string) hermes.Model { return a.aux().Model(replayTask, main) }, Now: a.opts.Now},
+		Skills: a.skills,
+	}
+	cfg, err := a.config()
+	if err != nil {
+		c.Off = true
+		return replay.NewTrials(c)
+	}
+	c.Tokens = int64(cfg.Skills().ReplayMaxTokens)
+	c.Off, c.Drop = cfg.Skills().Replay == "off" || !cfg.Auxiliary(replayTask).Enabled, cfg.Skills().ReplayLosers == "drop"
+	c.Quiet = review.ParseNotices(cfg.Display().MemoryNotifications) == review.Off
+	c.Specs = func(ctx context.Context) []hermes.Spec {
+		tools := a.newSessionTools(cfg, func(string) {})
+		defer tools.shell.Close() // nothing was started
+		return a.specs(ctx, cfg, tools)
+	}
+	return replay.NewTrials(c)
+}
+
+// Replay tests a skill on a turn of a recorded session, the given one or the hardest for
+// 0, and records the outcome.
+func (s *Skills) Replay(ctx context.Context, name, session string, turn int64) (hermes.SkillTrial, error) {
+	c, err := s.app.storedConversation(ctx, session, hermes.Range{Raw: true})
+	switch {
+	case errors.Is(err, hermes.ErrNotFound):
+		return hermes.SkillTrial{}, fmt.Errorf("there is no session %q; run `hermes sessions list`", session)
+	case err != nil:
+		return hermes.SkillTrial{}, err
+	}
+	return s.app.trials().Replay(ctx, name, replay.Conversation{Session: c.Session, Model: c.Model, Transcript: c.Transcript}, turn)
+}
+
 // reviewRuntime makes the runtime of one review: the memory tools, the skills tools
 // behind the replay gate, and the configured extra tools that only read. All of them
 // are behind the tool chain.
@@ -49,13 +115,18 @@ func (a *App) reviewRuntime(ctx context.Context, t review.Conversation) (review.
 		return review.Runtime{}, err
 	}
 	tools := a.newSessionTools(cfg, func(string) {})
-	gate, skills, err := a.gatedSkills(ctx, cfg, tools, t)
-	if err != nil {
-		return review.Runtime{}, errors.Join(err, tools.shell.Close())
-	}
 	b := review.Runtime{Close: tools.shell.Close}
+	skillTools := a.skillTools()
+	gate, err := a.trials().Gate(ctx, replay.Conversation{Session: t.Session, Model: t.Model, Transcript: t.Transcript})
+	if err != nil {
+		return review.Runtime{}, errors.Join(err, b.Close())
+	}
 	if gate != nil {
 		b.Trials = gate.Trials
+		skillTools = skills.New(skills.Config{
+			Library: func(string) hermes.SkillLibrary { return gate },
+			Waits:   func(name string) bool { return gate.Waits(ctx, name) },
+		})
 	}
 	names := []string{"memory", "skills"}
 	extra := a.reading(ctx, cfg, tools, cfg.Auxiliary(reviewTask).ExtraTools)
@@ -66,7 +137,7 @@ func (a *App) reviewRuntime(ctx context.Context, t review.Conversation) (review.
 		}
 		b.Environment, b.Close = env, func() error { return errors.Join(tools.shell.Close(), env.Close()) }
 	}
-	sets := append([]hermes.Toolset{a.memoryTools(), skills}, tools.sets...) // the first of two with the same name is used
+	sets := append([]hermes.Toolset{a.memoryTools(), skillTools}, tools.sets...) // the first of two with the same name is used
 	set, err := toolbox.NewCatalogue(sets, nil, a.opts.Now).Select(ctx, toolbox.Selection{Enabled: append(names, extra...), Platform: t.Session.Platform})
 	if err != nil {
 		return review.Runtime{}, errors.Join(err, b.Close())
@@ -103,63 +174,6 @@ func (a *App) specs(ctx context.Context, cfg *config.Config, tools *sessionTools
 	return set.Specs()
 }
 
-// remembered returns the content of the two memory files for a session's user.
-func (a *App) remembered(ctx context.Context, of hermes.SessionRef) string {
-	b, err := a.memoryFile()
-	if err != nil {
-		return ""
-	}
-	b = b.For(of.Platform, of.User)
-	var blocks []string
-	for _, t := range memory.Targets() {
-		if block, err := b.Block(ctx, t); err == nil && block != "" {
-			blocks = append(blocks, block)
-		}
-	}
-	return strings.Join(blocks, "\n\n")
-}
-
-// reviewCost returns the cost of a session's reviews and their replays, if every price
-// is known.
-func (a *App) reviewCost(ctx context.Context, session string) (hermes.Money, bool) {
-	g, err := a.meter()
-	if err != nil {
-		return 0, false
-	}
-	list, err := g.Spent(ctx, hermes.SpendQuery{Session: session, By: hermes.SpendByPurpose})
-	if err != nil {
-		return 0, false
-	}
-	var sum hermes.Money
-	known := true
-	for _, s := range list {
-		if s.Name == reviewTask || s.Name == replayTask {
-			sum += s.Money
-			known = known && s.Unpriced == 0
-		}
-	}
-	return sum, known
-}
-
-// earlierConversation reads a session for a review or a replay.
-func (a *App) earlierConversation(ctx context.Context, id string) (review.Conversation, error) {
-	db, err := a.Database(ctx)
-	if err != nil {
-		return review.Conversation{}, err
-	}
-	row, err := db.FindSession(ctx, id)
-	if err != nil {
-		return review.Conversation{}, err
-	}
-	list, err := db.Messages(ctx, row.ID, hermes.Range{})
-	return review.Conversation{
-		Session: hermes.SessionRef{
-			ID: row.ID, Turn: row.Turns, Platform: row.Platform, User: row.User, Dir: row.Dir, Provenance: hermes.AddProvenance(row.Provenance, hermes.TranscriptProvenance(list)),
-		},
-		Model: row.Model, Transcript: list,
-	}, err
-}
-
 // addReview enables reviews of a session, unless they are off or make no sense for
 // its platform.
 func (a *App) addReview(cfg *config.Config, row hermes.Session, runtime *session.Runtime) {
@@ -174,7 +188,7 @@ func (a *App) addReview(cfg *config.Config, row hermes.Session, runtime *session
 		return review.Conversation{Session: ref, Model: model, Transcript: transcript}
 	}
 	runtime.Due = func(ctx context.Context, ref hermes.SessionRef, transcript []hermes.Message) bool {
-		return a.drafts.Has(ref.ID) || a.review().Due(ctx, conversation(ref, "", transcript))
+		return a.trials().Waiting(ref.ID) || a.review().Due(ctx, conversation(ref, "", transcript))
 	}
 	runtime.Save = func(ctx context.Context, ref hermes.SessionRef, model string, transcript []hermes.Message, cut bool) error {
 		return a.review().Save(ctx, conversation(ref, model, transcript), cut)
@@ -185,7 +199,7 @@ func (a *App) addReview(cfg *config.Config, row hermes.Session, runtime *session
 			t.Focus = op.Focus
 			return a.review().Now(ctx, t)
 		}
-		tried, err := a.tryDrafts(ctx, cfg, t)
+		tried, err := a.trials().Settle(ctx, replay.Conversation{Session: ref, Model: model, Transcript: transcript})
 		if err != nil {
 			return tried, err
 		}

@@ -99,7 +99,7 @@ func (a *App) skillTools() hermes.Toolset {
 			if err != nil { // reported where the configuration is used
 				return skill.New(skill.Config{})
 			}
-			return a.drafts.Watch(lib.In(dir))
+			return a.trials().Watch(lib.In(dir))
 		},
 		Waits: func(name string) bool {
 			lib, err := a.skills()

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"hermes"
@@ -19,19 +20,19 @@ type Builtin struct{ *File }
 // Name is "builtin".
 func (Builtin) Name() string { return "builtin" }
 
-// SystemBlock returns the blocks of both targets.
+// SystemBlock returns the blocks of both targets. If one cannot be read, it returns the
+// other with the error.
 func (p Builtin) SystemBlock(ctx context.Context) (string, error) {
 	var blocks []string
+	var errs []error
 	for _, t := range Targets() {
 		block, err := p.Block(ctx, t)
-		if err != nil {
-			return "", err
-		}
+		errs = append(errs, err)
 		if block != "" {
 			blocks = append(blocks, block)
 		}
 	}
-	return strings.Join(blocks, "\n\n"), nil
+	return strings.Join(blocks, "\n\n"), errors.Join(errs...)
 }
 
 // Recall finds nothing: the prompt has everything.

@@ -227,6 +227,12 @@ func TestBlocks(t *testing.T) {
 			t.Errorf("%q got into the prompt", bad)
 		}
 	}
+	half := newFixture(t)
+	half.put(t, "USER.md", "Name: Ada")
+	must(t, os.Mkdir(half.path("MEMORY.md"), 0o700))
+	if got, err := (memory.Builtin{File: half.File}).SystemBlock(t.Context()); err == nil || !strings.Contains(got, "Name: Ada") {
+		t.Errorf("one file that cannot be read: %q, %v", got, err)
+	}
 	off := newFixture(t, func(c *memory.Config) { c.NoUser = true })
 	off.put(t, "USER.md", "Name: Ada")
 	if got, _ := off.Block(t.Context(), memory.User); got != "" {

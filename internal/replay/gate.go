@@ -22,6 +22,8 @@ type Rules struct {
 	// Check says what is wrong with a change before tokens are spent on it; nil
 	// checks nothing.
 	Check func(ctx context.Context, e hermes.SkillEdit) error
+	// Waits reports whether changes of a skill wait for the user; nil means that none do.
+	Waits func(ctx context.Context, name string) bool
 	// Drop discards a draft that lost; otherwise it becomes a pending change.
 	Drop bool
 	// Most is how many drafts are tried; 0 means 2.
@@ -86,6 +88,11 @@ func (g *Gate) Save(ctx context.Context, e hermes.SkillEdit) (hermes.SkillOutcom
 	out, err := g.SkillLibrary.Save(ctx, e)
 	out.Trial = &t
 	return out, err
+}
+
+// Waits reports whether changes of a skill wait for the user.
+func (g *Gate) Waits(ctx context.Context, name string) bool {
+	return g.rules.Waits != nil && g.rules.Waits(ctx, name)
 }
 
 // Trials returns the trials of all drafts so far, in order, undecided ones

@@ -4,11 +4,12 @@
 // No tool runs. Calls get their results from the recording, by tool and
 // canonical arguments; a call that is not in it is a miss, which the model is
 // told and the figures count. Both runs use the same model and have limits in
-// steps, tokens and time. The package does not know stores or the folders of
-// skills: the caller makes a [Recording] from a transcript. A [Gate] wraps a
-// library so that each draft is tried before it is kept.
+// steps, tokens and time. The package knows no store: the caller reads the
+// transcript. A [Gate] wraps a library so that each draft is tried before it is
+// kept. [Trials] says when a draft is tried and what becomes of it.
 //
-// Start at Try, then recording.go, tape.go, verdict.go and gate.go.
+// Start at Trials for the drafts of sessions and at Try for one replay, then
+// recording.go, tape.go, verdict.go and gate.go.
 package replay
 
 import (

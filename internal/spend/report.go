@@ -116,6 +116,23 @@ func (g *Governor) Cost(ctx context.Context, session string) (hermes.Spending, e
 	return list[0], nil
 }
 
+// CostOf returns what a session has spent for some purposes, and whether all prices are
+// known.
+func (g *Governor) CostOf(ctx context.Context, session string, purposes ...string) (cost hermes.Money, known bool) {
+	list, err := g.Spent(ctx, hermes.SpendQuery{Session: session, By: hermes.SpendByPurpose})
+	if err != nil {
+		return 0, false
+	}
+	known = true
+	for _, s := range list {
+		if slices.Contains(purposes, s.Name) {
+			cost += s.Money
+			known = known && s.Unpriced == 0
+		}
+	}
+	return cost, known
+}
+
 // TurnCost returns the cost of one turn. It is unknown if nothing was recorded or
 // if the price of a call is unknown.
 func (g *Governor) TurnCost(ctx context.Context, session string, turn int64) (cost hermes.Money, known bool) {

@@ -416,6 +416,32 @@ func TestEveryAttemptIsBookedAtItsPrice(t *testing.T) {
 	}
 }
 
+func TestCostOfPurposes(t *testing.T) {
+	t.Parallel()
+	g := spend.New(config(hermestest.NewLedger(), noon(), nil))
+	priced := layers(g, hermestest.NewScript(said(40, 10)).Named("p:m").Forever())
+	unpriced := layers(g, hermestest.NewScript(said(40, 10)).Named("p:unknown").Forever())
+	of := func(session, purpose string) *hermes.Request {
+		r := request(session, 1)
+		r.Purpose = purpose
+		return r
+	}
+	mustAsk(t, priced, of("s", "review"))
+	mustAsk(t, priced, of("s", "title"))
+	mustAsk(t, priced, of("other", "review"))
+	one, known := g.CostOf(t.Context(), "s", "review")
+	if both, _ := g.CostOf(t.Context(), "s", "review", "title"); one <= 0 || both != 2*one || !known {
+		t.Errorf("one purpose cost %v, two cost %v, known is %t", one, both, known)
+	}
+	mustAsk(t, unpriced, of("s", "title"))
+	if got, known := g.CostOf(t.Context(), "s", "review"); got != one || !known {
+		t.Errorf("a price of another purpose is unknown: %v, %t", got, known)
+	}
+	if _, known := g.CostOf(t.Context(), "s", "title"); known {
+		t.Error("an unknown price counts as known")
+	}
+}
+
 func TestModelsWithoutPrice(t *testing.T) {
 	t.Parallel()
 	g := spend.New(config(hermestest.NewLedger(), noon(), spend.Caps{hermes.AccountSession: dollars(50)}))
