@@ -59,14 +59,14 @@ type CompactResult struct {
 	Messages []Message
 	// From has one entry for each message and says where it comes from; nil
 	// means that the transcript was not changed.
-	From []Origin
+	From []MessageOrigin
 	// Note says for the user what was done, or why nothing was; empty means no notice.
 	Note string
 }
 
-// Origin is the message of the old transcript that a message comes from. If
+// MessageOrigin is the message of the old transcript that a message comes from. If
 // Same is false, the message is new and takes the place of the one at Index.
-type Origin struct {
+type MessageOrigin struct {
 	Index int
 	Same  bool
 }

@@ -48,6 +48,20 @@ type Request struct {
 	Purpose string
 	// Scope says which accounts the call is booked on.
 	Scope Scope
+	// Attended says that a user waits for the answer. Their next message comes late and is long
+	// in coming, so the provider's cache is kept for longer; without one, a late answer is
+	// better than none.
+	Attended bool
+}
+
+// CacheTTL returns how long the provider should keep the request in its cache, "5m" or "1h".
+// set is what is configured: one of them, or "auto", by whether a user waits.
+func (r *Request) CacheTTL(set string) string {
+	switch {
+	case set == "1h", set == "auto" && r.Attended:
+		return "1h"
+	}
+	return "5m"
 }
 
 // Effort is how much a reasoning model should think; empty means the model's

@@ -68,4 +68,7 @@ type Session struct {
 	// Asking says that a question of the session waits for the user, asked by
 	// this process or an earlier one. Stores compute it; it is not stored.
 	Asking bool
+	// Run is the part of the session's RunSpec that holds for its life. It is the zero value
+	// if an earlier version stored the session, and in rows of lists.
+	Run StoredRun
 }

@@ -66,6 +66,7 @@ type SessionChange struct {
 	Layers     *[]PromptLayer
 	Dir        *string
 	Provenance *string
+	Run        *StoredRun
 	Archived   *bool
 	Pinned     *bool
 	// AddUsage is added to the row's usage.

@@ -253,6 +253,7 @@ func (s *Store) UpdateSession(ctx context.Context, id string, c hermes.SessionCh
 		}
 		row.Model, row.System, row.Dir = or(c.Model, row.Model), or(c.System, row.System), or(c.Dir, row.Dir)
 		row.Tools, row.Layers, row.Provenance = or(c.Tools, row.Tools), or(c.Layers, row.Layers), or(c.Provenance, row.Provenance)
+		row.Run = or(c.Run, row.Run)
 		row.Archived, row.Pinned = or(c.Archived, row.Archived), or(c.Pinned, row.Pinned)
 		row.Usage = row.Usage.Add(or(c.AddUsage, hermes.Usage{}))
 		if c.Reopen {

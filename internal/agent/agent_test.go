@@ -614,7 +614,7 @@ func (s *shorter) Fit(_ context.Context, tr []hermes.Message, p hermes.ContextUs
 	}
 	s.overflows++
 	last := len(tr) - 1
-	return hermes.CompactResult{Messages: tr[last:], From: []hermes.Origin{{Index: last, Same: true}}, Note: "shorter"}, nil
+	return hermes.CompactResult{Messages: tr[last:], From: []hermes.MessageOrigin{{Index: last, Same: true}}, Note: "shorter"}, nil
 }
 
 func TestOverflowIsFittedAgainOnce(t *testing.T) {

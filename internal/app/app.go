@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -35,27 +34,11 @@ import (
 // Version is the version of the program.
 const Version = "0.1.0"
 
-// Options are the settings of the command line; the zero value is a plain start.
+// Options concern the whole program; the zero value is a plain start. What concerns one session
+// is in its hermes.RunSpec.
 type Options struct {
 	Profile          string
-	Model, Provider  string
-	Toolsets         []string
-	MaxTurns         *int
-	Yolo             bool
-	IgnoreRules      bool
 	IgnoreUserConfig bool
-	Skills           []string // loaded at the start
-	PassSessionID    bool
-	Dir              string // working folder; empty means the process's
-	// Platform is the frontend: cli, oneshot, …; empty means cli.
-	Platform string
-	// Attended says that a user can be asked. The guardrails are stricter
-	// without one.
-	Attended bool
-	// SingleQuery says that the run answers one question of the command line. If
-	// no user can be asked, approvals.single_query_mode decides; in all other
-	// runs it is approvals.unattended_mode.
-	SingleQuery bool
 
 	// Extra are the toolsets of a custom build, offered in addition to the others.
 	Extra []hermes.Toolset
@@ -70,8 +53,9 @@ type Options struct {
 
 	// Home, if set, is used instead of the home from the environment.
 	Home string
-	// BaseURL, if set, is the model service to use instead of the configured one.
-	BaseURL string
+	// BaseURL, if set, is the model service to use instead of the configured one, and
+	// BaseModel its model.
+	BaseURL, BaseModel string
 	// Getenv reads the environment; nil means the process's. Environ lists it for
 	// commands, as NAME=value.
 	Getenv  func(string) string
@@ -105,13 +89,15 @@ type App struct {
 	guard proc.Guard // of the commands of all sessions
 	mark  func() *lineage.Mark
 
-	mu       sync.Mutex
-	store    *sqlite.Store
-	opened   atomic.Pointer[sqlite.Store] // the same store, for callers that must not wait for mu
-	models   *provider.Catalogue
-	sessions *session.Manager
-	closers  []func() error // called in reverse order
-	idle     time.Duration  // how long the home was unused before the first session
+	mu     sync.Mutex
+	store  *sqlite.Store
+	opened atomic.Pointer[sqlite.Store] // the same store, for callers that must not wait for mu
+	models *provider.Catalogue
+	// serviceModels are the catalogues of runs that name a service.
+	serviceModels map[string]*provider.Catalogue
+	sessions      *session.Manager
+	closers       []func() error // called in reverse order
+	idle          time.Duration  // how long the home was unused before the first session
 }
 
 // New makes an app. It reads nothing yet.
@@ -124,9 +110,6 @@ func New(o Options) *App {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
-	}
-	if o.Platform == "" {
-		o.Platform = "cli"
 	}
 	a := &App{opts: o}
 	a.home = sync.OnceValues(a.findHome)
@@ -187,14 +170,6 @@ func (a *App) Home() (home.Dir, error) { return a.home() }
 
 // Config returns the configuration, read on first use.
 func (a *App) Config() (*config.Config, error) { return a.config() }
-
-// Dir returns the working folder.
-func (a *App) Dir() (string, error) {
-	if a.opts.Dir != "" {
-		return filepath.Abs(a.opts.Dir)
-	}
-	return os.Getwd()
-}
 
 // Store opens the database on first use. The app closes it.
 func (a *App) Store(ctx context.Context) (hermes.Store, error) {

@@ -59,7 +59,7 @@ func asksToDelete(t *testing.T, settings string, told *atomic.Bool, rule string,
 	writeFile(t, home+"/config.yaml", "model: {default: played, provider: custom, base_url: \""+server.URL+"/v1\"}\n"+settings)
 	a := openHome(t, home)
 	defer a.Close()
-	s := mustOpen(t, a, session.Open{Platform: "cli", Dir: t.TempDir(), Attended: true})
+	s := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: t.TempDir()}}, Attended: true})
 	events := mustSay(t, s, "clean up")
 	for e := range events {
 		switch e := e.(type) {

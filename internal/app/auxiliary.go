@@ -16,7 +16,6 @@ import (
 	"hermes/internal/auxiliary"
 	"hermes/internal/config"
 	"hermes/internal/provider"
-	"hermes/internal/toolbox"
 )
 
 // makeAuxiliary makes the client that calls models for side tasks.
@@ -250,18 +249,6 @@ func withExtra(base map[string]json.RawMessage, over map[string]any) (map[string
 	return all, nil
 }
 
-// cacheTTL returns how long the provider should cache a prompt: the setting, or an
-// hour if a user is present and five minutes if not.
-func (a *App) cacheTTL(set string) string {
-	if set != "auto" {
-		return set
-	}
-	if a.opts.Attended {
-		return "1h"
-	}
-	return "5m"
-}
-
 // sees reports whether a model accepts pictures: by the user's settings, else by
 // what the catalogue knows.
 func (a *App) sees(ref string) bool {
@@ -278,28 +265,28 @@ func (a *App) sees(ref string) bool {
 	return info.Vision || cfg.Providers()[service].Models[name].SupportsVision
 }
 
-// untitled lists the platforms whose sessions need no title.
-var untitled = []string{"oneshot", "subagent", "demo", "batch", "kanban", "tool", "cron", "eval"}
+// untitled reports whether a session needs no title, summary or review.
+func untitled(o hermes.Origin) bool {
+	return slices.Contains([]string{"oneshot", "subagent", "demo", "batch", "kanban", "tool", "cron", "eval"}, cmp.Or(o.Label, o.Platform))
+}
 
 // titles returns the func that finds a title for a session, nil if none is wanted.
-func (a *App) titles(cfg *config.Config, row hermes.Session) func(context.Context, string, []hermes.Message) (string, error) {
+func (a *App) titles(cfg *config.Config, run hermes.RunSpec) func(context.Context, string, []hermes.Message) (string, error) {
 	t := cfg.Auxiliary(auxiliary.TitleTask)
-	if !t.Enabled || row.Title != "" || a.opts.BaseURL != "" || slices.Contains(untitled, row.Platform) {
+	if !t.Enabled || a.opts.BaseURL != "" || untitled(run.Origin) {
 		return nil
 	}
 	return func(ctx context.Context, model string, transcript []hermes.Message) (string, error) {
-		return a.aux().Title(ctx, model, row.ID, t.Language, transcript)
+		return a.aux().Title(ctx, model, run.Session, t.Language, transcript)
 	}
 }
 
-// judge adds the model of the smart mode, which reviews calls. It is used only if
-// there is a user to ask when the model is not sure.
-func (a *App) judge(rules toolbox.Approvals, policy string, row hermes.Session) toolbox.Approvals {
-	if !a.opts.Attended || a.opts.BaseURL != "" {
-		return rules
+// judge returns the model of the smart mode, which reviews calls.
+func (a *App) judge(policy string) func(context.Context, hermes.SessionRef, hermes.ApprovalRequest) (hermes.Decision, error) {
+	if a.opts.BaseURL != "" {
+		return nil
 	}
-	rules.Judge = func(ctx context.Context, s hermes.SessionRef, shown hermes.ApprovalRequest) (hermes.Decision, error) {
-		return a.aux().Judge(ctx, row.Model, s.ID, policy, shown)
+	return func(ctx context.Context, s hermes.SessionRef, shown hermes.ApprovalRequest) (hermes.Decision, error) {
+		return a.aux().Judge(ctx, a.modelOf(ctx, s.ID), s.ID, policy, shown)
 	}
-	return rules
 }

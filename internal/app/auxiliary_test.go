@@ -49,9 +49,9 @@ func serve(t *testing.T, says string) *service {
 // titleOf begins a session and returns the title it gets.
 func titleOf(t *testing.T, home, source string, env map[string]string) string {
 	t.Helper()
-	a := app.New(app.Options{Home: home, Dir: t.TempDir(), Getenv: func(name string) string { return env[name] }})
+	a := app.New(app.Options{Home: home, Getenv: func(name string) string { return env[name] }})
 	defer a.Close()
-	s := mustOpen(t, a, session.Open{Platform: source})
+	s := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: source}}})
 	events := mustSay(t, s, "hello")
 	for {
 		select {
@@ -157,11 +157,14 @@ func TestTheVariableNamesTheModelOfTheProcess(t *testing.T) {
 			main := serve(t, "hello")
 			home := t.TempDir()
 			writeFile(t, filepath.Join(home, "config.yaml"), "model:\n  default: set\n  provider: custom\n  base_url: "+main.URL+"/v1\nauxiliary: {title_generation: {enabled: false}}\n")
-			a := app.New(app.Options{Home: home, Dir: t.TempDir(), Model: tt.flag, Getenv: func(name string) string {
-				return map[string]string{"HERMES_INFERENCE_MODEL": tt.variable}[name]
-			}})
+			a := app.New(app.Options{
+				Home: home,
+				Getenv: func(name string) string {
+					return map[string]string{"HERMES_INFERENCE_MODEL": tt.variable}[name]
+				},
+			})
 			defer a.Close()
-			for e := range mustSay(t, mustOpen(t, a, session.Open{Platform: "cli"}), "hello") {
+			for e := range mustSay(t, mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Model: hermes.ModelChoice{Ref: tt.flag}}}), "hello") {
 				if done, ok := e.(hermes.TurnDone); ok {
 					if done.Err != nil {
 						t.Fatal(done.Err)

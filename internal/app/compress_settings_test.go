@@ -22,9 +22,9 @@ func letters(t *testing.T, settings string, exchanges, size int) (compacted *cha
 	home := t.TempDir()
 	writeFile(t, filepath.Join(home, "config.yaml"), "model: {default: m, provider: custom, base_url: \""+s.URL+"/v1\", context_length: 128000}\n"+
 		"auxiliary: {title_generation: {enabled: false}, background_review: {enabled: false}}\n"+settings)
-	a := app.New(app.Options{Home: home, Dir: t.TempDir(), Getenv: func(string) string { return "" }})
+	a := app.New(app.Options{Home: home, Getenv: func(string) string { return "" }})
 	defer a.Close()
-	live := mustOpen(t, a, session.Open{Platform: "cli", Dir: t.TempDir()})
+	live := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: t.TempDir()}}})
 	events, cancel := live.Subscribe(0)
 	defer cancel()
 	for i := range exchanges {
@@ -131,13 +131,13 @@ func TestSummaryTimeouts(t *testing.T) {
 			defer close(end)
 			home := t.TempDir()
 			writeFile(t, filepath.Join(home, "config.yaml"), "model: {default: m, provider: custom, base_url: \""+server.URL+"/v1\"}\nagent: {api_max_retries: 0}\n"+settings)
-			a := app.New(app.Options{Home: home, Dir: t.TempDir(), Getenv: func(string) string { return "" }})
+			a := app.New(app.Options{Home: home, Getenv: func(string) string { return "" }})
 			defer a.Close()
 			var id string
 			for range 8 {
 				id, _ = say(t, a, id, "go on")
 			}
-			live := mustOpen(t, a, session.Open{Resume: id})
+			live := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Session: id}})
 			events, cancel := live.Subscribe(0)
 			defer cancel()
 			if err := live.Submit(t.Context(), session.Compress{}); err != nil {
@@ -194,7 +194,7 @@ func TestProactivePrune(t *testing.T) {
 			for i := range 8 {
 				writeFile(t, filepath.Join(dir, fmt.Sprintf("f%d.txt", i)), strings.Repeat(fmt.Sprintf("file %d has this line\n", i), 700))
 			}
-			a := app.New(app.Options{Home: home, Dir: dir, Getenv: func(string) string { return "" }})
+			a := app.New(app.Options{Home: home, Getenv: func(string) string { return "" }})
 			defer a.Close()
 			if _, done := sayIn(t, a, dir, "read all"); done.Err != nil {
 				t.Fatal(done.Err)
@@ -210,6 +210,6 @@ func TestProactivePrune(t *testing.T) {
 // sayIn runs one turn of a new session in a folder.
 func sayIn(t *testing.T, a *app.App, dir, text string) (id string, done hermes.TurnDone) {
 	t.Helper()
-	s := mustOpen(t, a, session.Open{Platform: "cli", Dir: dir})
+	s := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: dir}}})
 	return s.ID(), turn(t, s, text, &pausing{})
 }

@@ -22,7 +22,7 @@ func TestTheCurrentModelWritesTheSummary(t *testing.T) {
 	for range 8 {
 		id, _ = say(t, a, id, "go on")
 	}
-	live := mustOpen(t, a, session.Open{Resume: id})
+	live := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Session: id}})
 	events, cancel := live.Subscribe(0)
 	defer cancel()
 	for _, op := range []session.Op{session.SetModel{Ref: "custom:second"}, session.Compress{}} {

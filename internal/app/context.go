@@ -11,7 +11,7 @@ import (
 
 // contextEngine makes the engine that keeps a session within its context window,
 // nil if compression is off.
-func (a *App) contextEngine(cfg *config.Config, row hermes.Session) hermes.ContextEngine {
+func (a *App) contextEngine(cfg *config.Config, run hermes.RunSpec) hermes.ContextEngine {
 	c := cfg.Compression()
 	if !c.Enabled {
 		return nil
@@ -29,22 +29,22 @@ func (a *App) contextEngine(cfg *config.Config, row hermes.Session) hermes.Conte
 				defer cancel()
 			}
 			return a.aux().Ask(ctx, auxiliary.Call{
-				Task: auxiliary.Compression, Main: a.modelOf(ctx, row), Session: row.ID, Scope: hermes.Scope{Turn: turn}, Prompt: prompt, MaxTokens: maxTokens,
+				Task: auxiliary.Compression, Main: a.modelOf(ctx, run.Session), Session: run.Session, Scope: hermes.Scope{Turn: turn}, Prompt: prompt, MaxTokens: maxTokens,
 			})
 		},
 		Redact: a.Mask, Now: a.opts.Now, Log: a.log(),
 	})
 }
 
-// modelOf returns the model that a session uses now, which may differ from the one
-// it was opened with.
-func (a *App) modelOf(ctx context.Context, row hermes.Session) string {
+// modelOf returns the model that a session uses now; "" is the default one.
+func (a *App) modelOf(ctx context.Context, session string) string {
 	store, err := a.Store(ctx)
 	if err != nil {
-		return row.Model
+		return ""
 	}
-	if now, err := store.FindSession(ctx, row.ID); err == nil && now.Model != "" {
-		return now.Model
+	row, err := store.FindSession(ctx, session)
+	if err != nil {
+		return ""
 	}
 	return row.Model
 }

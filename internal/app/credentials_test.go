@@ -32,9 +32,12 @@ func TestALoginOfTheSettings(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a := app.New(app.Options{Home: dir, Getenv: func(name string) string {
-		return map[string]string{"GLM_API_KEY": "canary-of-the-environment"}[name]
-	}})
+	a := app.New(app.Options{
+		Home: dir,
+		Getenv: func(name string) string {
+			return map[string]string{"GLM_API_KEY": "canary-of-the-environment"}[name]
+		},
+	})
 	t.Cleanup(func() { a.Close() })
 
 	name, pool, err := a.Pool("acme")

@@ -8,6 +8,7 @@ import (
 
 	"hermes"
 	"hermes/internal/app"
+	"hermes/internal/session"
 )
 
 // TestTheCuratorWaitsUntilTheHomeIsIdle opens and closes a chat several times: the
@@ -17,15 +18,16 @@ func TestTheCuratorWaitsUntilTheHomeIsIdle(t *testing.T) {
 	t.Parallel()
 	dir, now := t.TempDir(), time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	o := app.Options{
-		Home: filepath.Join(dir, "h"), Dir: dir, BaseURL: "http://127.0.0.1:1", Model: "m", Attended: true,
-		Getenv: func(string) string { return "" }, Now: func() time.Time { return now },
+		Home:      filepath.Join(dir, "h"),
+		BaseURL:   "http://127.0.0.1:1",
+		BaseModel: "m",
+		Getenv:    func(string) string { return "" },
+		Now:       func() time.Time { return now },
 	}
 	left := func() bool { // whether the old skill is still there after a chat
 		t.Helper()
 		a := app.New(o)
-		if _, err := a.Sessions(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		mustOpen(t, a, session.Open{Attended: true})
 		store, err := a.Store(t.Context())
 		if err != nil {
 			t.Fatal(err)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -13,29 +14,29 @@ import (
 )
 
 // environment makes the environment where a session's commands run.
-func (a *App) environment(row hermes.Session) (hermes.Environment, error) {
+func (a *App) environment(w hermes.Workspace) (hermes.Environment, error) {
 	cfg, err := a.config()
 	if err != nil {
 		return nil, err
 	}
 	t := cfg.Terminal()
-	if !onHost(cfg) {
-		return nil, fmt.Errorf("terminal.backend is %q, which this version does not support; use `hermes config set terminal.backend local`", t.Backend)
+	if b := cmp.Or(w.Backend, t.Backend); !local(b) {
+		return nil, fmt.Errorf("terminal.backend is %q, which this version does not support; use `hermes config set terminal.backend local`", b)
 	}
-	dir := row.Dir
+	dir := w.Dir
 	if t.Cwd != "" && t.Cwd != "." {
 		dir = t.Cwd
 	}
 	if st, err := os.Stat(dir); err != nil || !st.IsDir() { // moved since the session began
-		if dir, err = a.Dir(); err != nil {
+		if dir, err = os.Getwd(); err != nil {
 			return nil, err
 		}
 	}
 	userHome, _ := os.UserHomeDir() // without one ~ stays as it is
-	local := a.variables(cfg)
-	local.Dir, local.Home, local.Temp, local.Guard = dir, userHome, t.TempDir, &a.guard
-	local.Passthrough = slices.Concat(t.EnvPassthrough, a.skillVariables(context.Background()))
-	return environment.NewLocal(local)
+	c := a.variables(cfg)
+	c.Dir, c.Home, c.Temp, c.Guard = dir, userHome, t.TempDir, &a.guard
+	c.Passthrough = slices.Concat(t.EnvPassthrough, a.skillVariables(context.Background()))
+	return environment.NewLocal(c)
 }
 
 // variables says which variables of this process child processes may see, and marks

@@ -22,7 +22,7 @@ func TestIdleCompactAfterSeconds(t *testing.T) {
 		"auxiliary: {title_generation: {enabled: false}, background_review: {enabled: false}}\n")
 	a := openHome(t, home)
 	defer a.Close()
-	live := mustOpen(t, a, session.Open{Platform: "cli", Dir: t.TempDir(), Attended: true})
+	live := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: t.TempDir()}}, Attended: true})
 	events, cancel := live.Subscribe(0)
 	defer cancel()
 	quiet := &pausing{}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"hermes"
 	"hermes/internal/app"
 	"hermes/internal/chatserver"
 	"hermes/internal/session"
@@ -48,7 +49,8 @@ func TestNoKeyOfHermesReachesACommand(t *testing.T) {
 		environ = append(environ, name+"="+value)
 	}
 	a := app.New(app.Options{
-		Home: home, Dir: p.dir, Environ: func() []string { return environ }, Attended: true,
+		Home:    home,
+		Environ: func() []string { return environ },
 		Getenv: func(name string) string {
 			for _, v := range environ {
 				if n, value, _ := strings.Cut(v, "="); n == name {
@@ -59,7 +61,7 @@ func TestNoKeyOfHermesReachesACommand(t *testing.T) {
 		},
 	})
 	t.Cleanup(func() { _ = a.Close() })
-	s := mustOpen(t, a, session.Open{Platform: "cli", Dir: p.dir, Attended: true})
+	s := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: p.dir}}, Attended: true})
 	got := turn(t, s, "$ env", &pausing{}).Text
 	for _, name := range withheld {
 		if strings.Contains(got, name+"=") {
@@ -105,7 +107,8 @@ func TestNoKeyOfHermesReachesACommand(t *testing.T) {
 func TestOrdinaryWordsAreNotMasked(t *testing.T) {
 	t.Parallel()
 	a := app.New(app.Options{
-		Home: t.TempDir(), Getenv: func(string) string { return "" },
+		Home:   t.TempDir(),
+		Getenv: func(string) string { return "" },
 		Environ: func() []string {
 			return []string{"DB_PASSWORD=postgres", "PGPASSWORD=correct horse battery", "SHOP_PASSWORD=canary 7 anchor violet"}
 		},
@@ -127,7 +130,8 @@ func TestFoldersAreNotMasked(t *testing.T) {
 	}
 	gone := dir + "-gone"
 	a := app.New(app.Options{
-		Home: t.TempDir(), Getenv: func(string) string { return "" },
+		Home:   t.TempDir(),
+		Getenv: func(string) string { return "" },
 		Environ: func() []string {
 			return []string{"PWD=" + gone, "OLDPWD=" + gone, "SIGNING_KEY=" + dir, "SHOP_SECRET=/canary7+anchor/violet="}
 		},

@@ -7,12 +7,15 @@ import (
 	"strings"
 	"testing"
 
+	"hermes"
 	"hermes/internal/app"
+	"hermes/internal/prompt"
 	"hermes/internal/tokens"
 )
 
-// crammed makes a home with many skills, long notes and a model with a given window.
-func crammed(t *testing.T, window int) *app.App {
+// crammed returns the prompt for a home with many skills, long notes and a model with a given
+// window.
+func crammed(t *testing.T, window int) (prompt.Prompt, error) {
 	t.Helper()
 	home, dir := t.TempDir(), t.TempDir()
 	writeFile(t, filepath.Join(home, "config.yaml"), fmt.Sprintf(
@@ -29,21 +32,22 @@ func crammed(t *testing.T, window int) *app.App {
 		t.Fatal(err)
 	}
 	writeFile(t, filepath.Join(home, "memories", "MEMORY.md"), strings.Repeat("A fact about something.\n§\n", 60))
-	a := app.New(app.Options{Home: home, Dir: dir, Getenv: func(string) string { return "" }})
+	a := app.New(app.Options{Home: home, Getenv: func(string) string { return "" }})
 	t.Cleanup(func() { _ = a.Close() })
-	return a
+	p, _, err := a.Measure(t.Context(), hermes.RunSpec{Workspace: hermes.Workspace{Dir: dir}})
+	return p, err
 }
 
 // TestSmallWindowsGetASmallPrompt checks that prompts for windows of 4K to 32K stay
 // within their share and contain the skills and notes that fit.
 func TestSmallWindowsGetASmallPrompt(t *testing.T) {
 	t.Parallel()
-	large, _, err := crammed(t, 128_000).Measure(t.Context())
+	large, err := crammed(t, 128_000)
 	if err != nil || len(large.Warnings) != 0 {
 		t.Fatalf("%v, warnings %q", err, large.Warnings)
 	}
 	for _, window := range []int{4096, 8192, 16384, 32768} {
-		p, _, err := crammed(t, window).Measure(t.Context())
+		p, err := crammed(t, window)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -59,9 +59,9 @@ func setCalling(t *testing.T, home, approvals string, calls []chatserver.Functio
 // runUnattended runs one turn of a session without a user.
 func runUnattended(t *testing.T, home, dir string) {
 	t.Helper()
-	a := app.New(app.Options{Home: home, Dir: dir, Getenv: func(string) string { return "" }})
+	a := app.New(app.Options{Home: home, Getenv: func(string) string { return "" }})
 	t.Cleanup(func() { _ = a.Close() })
-	for e := range mustSay(t, mustOpen(t, a, session.Open{Platform: "webhook", Dir: dir}), "go") {
+	for e := range mustSay(t, mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: dir}}}), "go") {
 		if done, ok := e.(hermes.TurnDone); ok {
 			if done.Err != nil {
 				t.Fatal(done.Err)

@@ -197,12 +197,15 @@ func TestALoginOfAnotherProgramGoesToItsServiceOnly(t *testing.T) {
 			}
 			writeFile(t, filepath.Join(user, ".claude", ".credentials.json"), fmt.Sprintf(`{"claudeAiOauth":{"accessToken":"sk-ant-oat01-canary","expiresAt":%d}}`, time.Now().Add(time.Hour).UnixMilli()))
 			writeFile(t, filepath.Join(dir, "config.yaml"), "agent: {api_max_retries: 0}\n"+tt.config)
-			a := app.New(app.Options{Home: dir, Getenv: func(name string) string {
-				if name == "HOME" {
-					return user
-				}
-				return tt.env[name]
-			}})
+			a := app.New(app.Options{
+				Home: dir,
+				Getenv: func(name string) string {
+					if name == "HOME" {
+						return user
+					}
+					return tt.env[name]
+				},
+			})
 			t.Cleanup(func() { a.Close() })
 			_, pool, err := a.Pool("anthropic")
 			if err != nil {

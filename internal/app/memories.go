@@ -144,8 +144,8 @@ func (t ownersTool) Run(ctx context.Context, c *hermes.Call) (hermes.Result, err
 
 // recall returns the func that queries the service for a session; nil without one.
 // What is sent out has no secrets.
-func (a *App) recall(row hermes.Session) func(context.Context, hermes.RecallQuery) (hermes.Recalled, error) {
-	if p := a.externalMemoryFor(row.User); p != nil && a.remembers(row) {
+func (a *App) recall(run hermes.RunSpec) func(context.Context, hermes.RecallQuery) (hermes.Recalled, error) {
+	if p := a.externalMemoryFor(run.Origin.User); p != nil && remembers(run) {
 		return func(ctx context.Context, q hermes.RecallQuery) (hermes.Recalled, error) {
 			q.Text = a.Mask(q.Text)
 			return p.Recall(ctx, q)
@@ -156,8 +156,8 @@ func (a *App) recall(row hermes.Session) func(context.Context, hermes.RecallQuer
 
 // observe returns the func that sends a session's turns to the service; nil without
 // one.
-func (a *App) observe(row hermes.Session) func(context.Context, hermes.MemoryTurn) error {
-	if p := a.externalMemoryFor(row.User); p != nil && a.remembers(row) {
+func (a *App) observe(run hermes.RunSpec) func(context.Context, hermes.MemoryTurn) error {
+	if p := a.externalMemoryFor(run.Origin.User); p != nil && remembers(run) {
 		return func(ctx context.Context, t hermes.MemoryTurn) error {
 			t.Said, t.Answer = a.Mask(t.Said), a.Mask(t.Answer)
 			return p.Observe(ctx, t)

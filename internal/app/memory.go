@@ -61,16 +61,13 @@ func (m *Memory) SetApproval(ctx context.Context, on bool) error {
 
 // remembers reports whether a session has memory. Sub-agents have none, nor do runs
 // that ignore rules.
-func (a *App) remembers(row hermes.Session) bool {
-	return !a.opts.IgnoreRules && row.Platform != "subagent"
+func remembers(run hermes.RunSpec) bool {
+	return !run.Prompt.IgnoreRules && run.Origin.Platform != "subagent"
 }
 
 // memoryTools returns the toolset memory: the tools of the files and of the external
 // service, if there is one.
 func (a *App) memoryTools() hermes.Toolset {
-	if a.opts.IgnoreRules {
-		return memory.New()
-	}
 	var providers []hermes.MemoryProvider
 	if b, err := a.memoryFile(); err == nil && (b.Has(memory.Notes) || b.Has(memory.User)) {
 		providers = append(providers, memory.Builtin{File: b})
@@ -87,12 +84,12 @@ func (a *App) memoryTools() hermes.Toolset {
 
 // rememberIn adds memory to a prompt: its content and, if its tool is offered, how to
 // use it.
-func (a *App) rememberIn(ctx context.Context, in *prompt.Input, row hermes.Session, specs []hermes.Spec) {
+func (a *App) rememberIn(ctx context.Context, in *prompt.Input, run hermes.RunSpec, specs []hermes.Spec) {
 	b, err := a.memoryFile()
-	if err != nil || !a.remembers(row) {
+	if err != nil || !remembers(run) {
 		return
 	}
-	b = b.For(row.Platform, row.User)
+	b = b.For(run.Origin.Platform, run.Origin.User)
 	for _, s := range specs {
 		if s.Name == "memory" {
 			in.Guides = append(in.Guides, prompt.Section{Name: "memory-guide", Tier: prompt.Stable, Text: memory.Guide()})
@@ -101,7 +98,7 @@ func (a *App) rememberIn(ctx context.Context, in *prompt.Input, row hermes.Sessi
 	for _, t := range memory.Targets() {
 		block, err := b.Block(ctx, t)
 		if err != nil {
-			a.log().Warn("system prompt", "session", row.ID, "warning", err)
+			a.log().Warn("system prompt", "session", run.Session, "warning", err)
 		}
 		if block != "" {
 			in.Memories = append(in.Memories, prompt.Section{
@@ -110,10 +107,10 @@ func (a *App) rememberIn(ctx context.Context, in *prompt.Input, row hermes.Sessi
 			})
 		}
 	}
-	if p := a.externalMemoryFor(row.User); p != nil {
+	if p := a.externalMemoryFor(run.Origin.User); p != nil {
 		block, err := p.SystemBlock(ctx)
 		if err != nil {
-			a.log().Warn("system prompt", "session", row.ID, "warning", err)
+			a.log().Warn("system prompt", "session", run.Session, "warning", err)
 		}
 		if block != "" {
 			in.Memories = append(in.Memories, prompt.Section{

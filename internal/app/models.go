@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
+	"hermes"
 	"hermes/internal/config"
 	"hermes/internal/provider"
 	"hermes/internal/yamledit"
@@ -33,27 +35,74 @@ func (a *App) Models() (*provider.Catalogue, error) {
 	return a.models, err
 }
 
+// runModels finds the models of runs.
+type runModels struct{ app *App }
+
+// Model returns the model that a run asks for. A service that is named without a model answers
+// with its default one, and the settings of the section model do not apply to it.
+func (r runModels) Model(ctx context.Context, c hermes.ModelChoice) (hermes.Model, error) {
+	models, err := r.app.modelsOf(c.Provider)
+	if err != nil {
+		return nil, err
+	}
+	ref := c.Ref
+	if c.Provider != "" && ref != "" && !strings.Contains(ref, ":") {
+		ref = c.Provider + ":" + ref
+	}
+	return r.app.watch().Models(models).Model(ctx, ref)
+}
+
+// modelsOf returns the catalogue of runs that name a service, made once; the general one
+// without a name.
+func (a *App) modelsOf(service string) (*provider.Catalogue, error) {
+	if service == "" || a.opts.BaseURL != "" {
+		return a.Models()
+	}
+	cfg, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := a.Models(); err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if made := a.serviceModels[service]; made != nil {
+		return made, nil
+	}
+	c, err := a.providerConfig(cfg)
+	if err != nil {
+		return nil, err
+	}
+	c.Provider, c.BaseURL, c.Key, c.APIMode, c.Fault, c.Forced = service, "", "", "", nil, true
+	made, err := provider.New(c)
+	if err != nil {
+		return nil, err
+	}
+	if a.serviceModels == nil || len(a.serviceModels) >= maxServiceModels {
+		a.serviceModels = map[string]*provider.Catalogue{}
+	}
+	a.serviceModels[service] = made
+	return made, nil
+}
+
+// maxServiceModels is how many catalogues of runs that name a service are kept.
+const maxServiceModels = 64
+
 func (a *App) providerConfig(cfg *config.Config) (provider.Config, error) {
 	m, faults := cfg.Model(), cfg.AddressFaults()
 	c := provider.Config{
 		Model: m.Default, Provider: m.Provider, BaseURL: m.BaseURL, Key: m.APIKey, APIMode: m.APIMode,
 		Fault: faults["model"], ContextLength: m.ContextLength, Aliases: m.Aliases, NoStream: !m.Streaming,
-		CacheTTL: a.cacheTTL(cfg.PromptCaching().CacheTTL), Retries: retries(cfg.Agent().APIMaxRetries),
+		CacheTTL: cfg.PromptCaching().CacheTTL, Retries: retries(cfg.Agent().APIMaxRetries),
 		OpenRouter: openRouter(cfg), ServiceTier: cfg.Agent().ServiceTier,
 		Getenv: cfg.Getenv, UserAgent: "hermes/" + Version, Now: a.opts.Now, Note: a.opts.Note,
 	}
 	t := cfg.Timeouts()
 	c.Timeouts = provider.Timeouts{Read: t.StreamRead, Stale: t.StreamStale, CallStale: t.CallStale, Call: t.Call, LocalStale: cfg.Agent().LocalStreamStale}
-	if a.opts.Model != "" {
-		c.Model = a.opts.Model
-	}
-	if a.opts.Provider != "" {
-		c.Provider, c.BaseURL, c.Key, c.APIMode, c.Fault = a.opts.Provider, "", "", "", nil
-		c.Forced = a.opts.Model == ""
-	}
 	if a.opts.BaseURL != "" { // this run has its own service, such as the demo
 		return provider.Config{
-			Model: a.opts.Model, BaseURL: a.opts.BaseURL, Key: "none", Retries: c.Retries, Timeouts: c.Timeouts,
+			Model: a.opts.BaseModel, BaseURL: a.opts.BaseURL, Key: "none", Retries: c.Retries, Timeouts: c.Timeouts,
 			UserAgent: c.UserAgent, Now: c.Now, Getenv: func(string) string { return "" },
 		}, nil
 	}
@@ -70,7 +119,7 @@ func (a *App) providerConfig(cfg *config.Config) (provider.Config, error) {
 	}}
 	c.AskWindows = true
 	c.Keys, c.LoginLacks = a.keys, a.loginLacks
-	c.Fallback, c.LongestWait = fallbacks(cfg.Fallback(), faults), a.longestWait()
+	c.Fallback, c.UnattendedWait = fallbacks(cfg.Fallback(), faults), unattendedWait
 	c.Caps, c.Meter, c.Answers = a.capped(meter), meter.Meter, cfg.Home().Cache("models")
 	if c.Custom, err = customProviders(cfg.Providers(), faults); err != nil {
 		return c, err
@@ -119,13 +168,6 @@ func retries(set int) int {
 // unattendedWait is how long a model may ask to wait in an unattended run, where a
 // late result is better than none.
 const unattendedWait = 6 * time.Hour
-
-func (a *App) longestWait() time.Duration {
-	if a.opts.Attended {
-		return 0
-	}
-	return unattendedWait
-}
 
 // Fallback returns the model that an entry of fallback_providers names; see
 // provider.Catalogue.Fallback.

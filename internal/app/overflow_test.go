@@ -104,9 +104,9 @@ func TestTooLongAfterThreeCalls(t *testing.T) {
 			for i := range 3 {
 				writeFile(t, filepath.Join(dir, fmt.Sprintf("file%d.txt", i)), strings.Repeat(fmt.Sprintf("a line of the file %d with some words in it\n", i), tt.file/45))
 			}
-			a := app.New(app.Options{Home: home, Dir: dir, Attended: true, Getenv: func(string) string { return "" }})
+			a := app.New(app.Options{Home: home, Getenv: func(string) string { return "" }})
 			defer a.Close()
-			live := mustOpen(t, a, session.Open{Platform: "cli", Dir: dir, Attended: true})
+			live := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: dir}}, Attended: true})
 			for e := range mustSay(t, live, "read the three files") {
 				done, ok := e.(hermes.TurnDone)
 				if !ok {

@@ -15,7 +15,7 @@ import (
 func TestOnlyTheLockSaysWhetherAnOwnerLives(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	a := app.New(app.Options{Home: home, Dir: t.TempDir(), Getenv: func(string) string { return "" }})
+	a := app.New(app.Options{Home: home, Getenv: func(string) string { return "" }})
 	defer a.Close()
 	cfg, err := a.Config()
 	if err != nil {

@@ -74,8 +74,11 @@ func (p *playing) decide(r *chatserver.Request) (chatserver.Answer, error) {
 func (p *playing) newApp(t *testing.T, home, url string, extra hermes.Toolset) *app.App {
 	t.Helper()
 	a := app.New(app.Options{
-		Home: home, BaseURL: url, Model: "played", Dir: p.dir, Attended: true, Extra: []hermes.Toolset{extra},
-		Getenv: func(string) string { return "" },
+		Home:      home,
+		BaseURL:   url,
+		BaseModel: "played",
+		Extra:     []hermes.Toolset{extra},
+		Getenv:    func(string) string { return "" },
 	})
 	return a
 }
@@ -134,7 +137,7 @@ func TestPrefixNeverChanges(t *testing.T) {
 				writeFile(t, filepath.Join(p.dir, "AGENTS.md"), "Use spaces.")
 				a = p.newApp(t, home, server.URL+"/v1", pause)
 			}
-			s = mustOpen(t, a, session.Open{Resume: id, Platform: "cli", Dir: p.dir, Attended: true})
+			s = mustOpen(t, a, session.Open{Run: hermes.RunSpec{Session: id, Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: p.dir}}, Attended: true})
 			id = s.ID()
 		}
 		turn(t, s, fmt.Sprintf("turn %d <&>", i), pause)
@@ -190,7 +193,7 @@ func TestSurroundingChangesAreSentAtTheTail(t *testing.T) {
 	pause := &pausing{entered: make(chan struct{}, 1), release: make(chan struct{})}
 	a := p.newApp(t, t.TempDir(), server.URL+"/v1", pause)
 	defer a.Close()
-	s := mustOpen(t, a, session.Open{Platform: "cli", Dir: p.dir, Attended: true})
+	s := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: p.dir}}, Attended: true})
 	turn(t, s, "read it", pause)
 	if got := turn(t, s, "quiet", pause).Text; got != "quiet" {
 		t.Errorf("nothing changed, and yet: %q", got)

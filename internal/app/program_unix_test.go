@@ -40,9 +40,9 @@ func TestAProgramIsAModel(t *testing.T) {
 	}
 	writeFile(t, filepath.Join(home, "config.yaml"), "model: {provider: copilot-acp}\nauxiliary: {title_generation: {enabled: false}}\nproviders: {copilot-acp: {command: '"+script+"', args: []}}\n")
 	env := map[string]string{"PATH": os.Getenv("PATH"), "HOME": "/somewhere", "OPENROUTER_API_KEY": "canary-key", "GH_TOKEN": "of-github", "FOO": "canary-foo"}
-	a := app.New(app.Options{Home: home, Dir: t.TempDir(), Getenv: func(name string) string { return env[name] }})
+	a := app.New(app.Options{Home: home, Getenv: func(name string) string { return env[name] }})
 	t.Cleanup(func() { a.Close() })
-	s := mustOpen(t, a, session.Open{Platform: "cli"})
+	s := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}}})
 	var text string
 	var notices []string
 	for e := range mustSay(t, s, "who are you?") {

@@ -13,13 +13,13 @@ import (
 func TestAnUnreadableDatabaseIsExplainedOnce(t *testing.T) {
 	t.Parallel()
 	open := func(home string) error {
-		a := app.New(app.Options{Home: home, Dir: t.TempDir(), Getenv: func(string) string { return "" }})
+		a := app.New(app.Options{Home: home, Getenv: func(string) string { return "" }})
 		defer a.Close()
 		_, err := a.Reader(t.Context())
 		return err
 	}
 	home := t.TempDir()
-	a := app.New(app.Options{Home: home, Dir: t.TempDir(), Getenv: func(string) string { return "" }})
+	a := app.New(app.Options{Home: home, Getenv: func(string) string { return "" }})
 	if _, err := a.Reader(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"hermes"
 	"hermes/internal/app"
 	"hermes/internal/chatserver"
 	"hermes/internal/session"
@@ -38,12 +39,12 @@ func TestRecallKeepsThePrefix(t *testing.T) {
 	}
 	writeFile(t, filepath.Join(home, "memories", "USER.md"), "Name: Ada\n")
 	open := func() *app.App {
-		return app.New(app.Options{Home: home, BaseURL: server.URL + "/v1", Model: "played", Dir: dir, Getenv: func(string) string { return "" }})
+		return app.New(app.Options{Home: home, BaseURL: server.URL + "/v1", BaseModel: "played", Getenv: func(string) string { return "" }})
 	}
 	quiet := &pausing{entered: make(chan struct{}), release: make(chan struct{})}
 	conversation := func(a *app.App, id string, texts ...string) string {
 		t.Helper()
-		s := mustOpen(t, a, session.Open{Resume: id, Platform: "cli", Dir: dir})
+		s := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Session: id, Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: dir}}})
 		for _, text := range texts {
 			if done := turn(t, s, text, quiet); strings.Contains(done.Text, "repeated") {
 				t.Errorf("the answer repeats recalled memory: %q", done.Text)
@@ -88,8 +89,8 @@ func TestIgnoreRulesOmitsMemory(t *testing.T) {
 	}
 	writeFile(t, filepath.Join(home, "memories", "MEMORY.md"), "The deploy host is called osprey\n")
 	for _, ignore := range []bool{false, true} {
-		a := app.New(app.Options{Home: home, Dir: dir, IgnoreRules: ignore, Getenv: func(string) string { return "" }})
-		p, specs, err := a.Measure(t.Context())
+		a := app.New(app.Options{Home: home, Getenv: func(string) string { return "" }})
+		p, specs, err := a.Measure(t.Context(), hermes.RunSpec{Workspace: hermes.Workspace{Dir: dir}, Prompt: hermes.PromptChoice{IgnoreRules: ignore}})
 		if err != nil {
 			t.Fatal(err)
 		}

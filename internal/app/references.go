@@ -50,11 +50,11 @@ func (a *App) repository(cfg *config.Config, dir string) git.Repository {
 
 // newSurroundings watches what changes around a session. A one-shot question and the
 // demo get no reports.
-func (a *App) newSurroundings(cfg *config.Config, row hermes.Session, k *sessionTools, env hermes.Environment) (w *surroundings.Watch, report func(context.Context) string) {
+func (a *App) newSurroundings(cfg *config.Config, run hermes.RunSpec, k *sessionTools, env hermes.Environment) (w *surroundings.Watch, report func(context.Context) string) {
 	w = surroundings.New(surroundings.Config{
-		Session: row.ID, Environment: env, Files: k.files, Processes: k.shell, Git: a.repository(cfg, row.Dir), Mask: a.Mask,
+		Session: run.Session, Environment: env, Files: k.files, Processes: k.shell, Git: a.repository(cfg, run.Workspace.Dir), Mask: a.Mask,
 	})
-	if row.Platform == "oneshot" || row.Platform == "demo" {
+	if run.Origin.Platform == "oneshot" || run.Origin.Platform == "demo" {
 		return w, nil
 	}
 	return w, w.Report

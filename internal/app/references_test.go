@@ -29,12 +29,15 @@ func TestPrivatePagesNeedTheSwitch(t *testing.T) {
 	} {
 		home, dir := t.TempDir(), t.TempDir()
 		writeFile(t, filepath.Join(home, "config.yaml"), c.config)
-		a := app.New(app.Options{Home: home, Dir: dir, Getenv: func(name string) string {
-			if name == "HERMES_ALLOW_PRIVATE_URLS" {
-				return c.variable
-			}
-			return ""
-		}})
+		a := app.New(app.Options{
+			Home: home,
+			Getenv: func(name string) string {
+				if name == "HERMES_ALLOW_PRIVATE_URLS" {
+					return c.variable
+				}
+				return ""
+			},
+		})
 		defer a.Close()
 		var notices []string
 		e, err := a.References(t.Context(), "look at @url:"+s.URL, dir, "", func(s string) { notices = append(notices, s) })

@@ -171,10 +171,10 @@ auxiliary:
 // visit sends lines one after another; meanwhile is called with each event.
 func (b *built) visit(t *testing.T, home string, meanwhile func(line int, e hermes.Event) (stop bool), lines ...string) {
 	t.Helper()
-	a := app.New(app.Options{Home: home, Dir: t.TempDir(), Attended: true, Extra: []hermes.Toolset{building{b.runs, b.foreign}}, Getenv: func(string) string { return "" }})
+	a := app.New(app.Options{Home: home, Extra: []hermes.Toolset{building{b.runs, b.foreign}}, Getenv: func(string) string { return "" }})
 	t.Cleanup(func() { _ = a.Close() })
 	b.app = a
-	s := mustOpen(t, a, session.Open{Platform: "cli", Dir: t.TempDir(), Attended: true})
+	s := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: t.TempDir()}}, Attended: true})
 	b.id = s.ID()
 	events, cancel := s.Subscribe(0)
 	defer cancel()

@@ -13,33 +13,30 @@ import (
 
 // Measure builds the prompt and the tools of a new session, without calling a model or
 // storing anything.
-func (a *App) Measure(ctx context.Context) (prompt.Prompt, []hermes.Spec, error) {
+func (a *App) Measure(ctx context.Context, run hermes.RunSpec) (prompt.Prompt, []hermes.Spec, error) {
 	cfg, err := a.config()
-	if err != nil {
-		return prompt.Prompt{}, nil, err
-	}
-	dir, err := a.Dir()
 	if err != nil {
 		return prompt.Prompt{}, nil, err
 	}
 	tools := a.newSessionTools(cfg, func(string) {})
-	set, err := a.catalogue(cfg, tools).Select(ctx, a.selection(cfg))
+	set, err := a.catalogue(cfg, tools).Select(ctx, selection(cfg, run))
 	if err != nil {
 		return prompt.Prompt{}, nil, err
 	}
 	now := a.opts.Now()
-	row := hermes.Session{ID: session.NewID(now), Platform: a.opts.Platform, Dir: dir, Started: now}
-	return a.prompt(ctx, cfg, row, cmp.Or(a.opts.Model, cfg.Model().Default), set.Specs()), set.Specs(), nil
+	run.Session = session.NewID(now)
+	row := hermes.Session{ID: run.Session, Started: now, Model: cmp.Or(run.Model.Ref, a.opts.BaseModel, cfg.Model().Default)}
+	return a.prompt(ctx, cfg, run, row, set.Specs()), set.Specs(), nil
 }
 
 // ModelFacts returns what is known offline about the model of a new session: its
 // reference, its window in tokens and its price. Unknown values are empty, 0 and nil.
-func (a *App) ModelFacts() (ref string, window int, price *hermes.Price) {
+func (a *App) ModelFacts(run hermes.RunSpec) (ref string, window int, price *hermes.Price) {
 	cfg, err := a.config()
 	if err != nil {
 		return "", 0, nil
 	}
-	ref = cmp.Or(a.opts.Model, cfg.Model().Default)
+	ref = cmp.Or(run.Model.Ref, a.opts.BaseModel, cfg.Model().Default)
 	if ref == "" {
 		return "", 0, nil
 	}
@@ -51,22 +48,18 @@ func (a *App) ModelFacts() (ref string, window int, price *hermes.Price) {
 
 // Toolsets returns all toolsets of this program, and which of them a session would
 // select.
-func (a *App) Toolsets() (*toolbox.Catalogue, toolbox.Selection, error) {
+func (a *App) Toolsets(run hermes.RunSpec) (*toolbox.Catalogue, toolbox.Selection, error) {
 	cfg, err := a.config()
 	if err != nil {
 		return nil, toolbox.Selection{}, err
 	}
-	return a.catalogue(cfg, a.newSessionTools(cfg, func(string) {})), a.selection(cfg), nil
+	return a.catalogue(cfg, a.newSessionTools(cfg, func(string) {})), selection(cfg, run), nil
 }
 
 // CurrentModel returns the model that a new session would use, and which setting
 // says so.
-func (a *App) CurrentModel(ctx context.Context) (ref, source string, err error) {
-	models, err := a.Models()
-	if err != nil {
-		return "", "", err
-	}
-	m, err := models.Model(ctx, "")
+func (a *App) CurrentModel(ctx context.Context, c hermes.ModelChoice) (ref, source string, err error) {
+	m, err := runModels{a}.Model(ctx, c)
 	if err != nil {
 		return "", "", err
 	}
@@ -75,7 +68,7 @@ func (a *App) CurrentModel(ctx context.Context) (ref, source string, err error) 
 		return "", "", err
 	}
 	switch {
-	case a.opts.Model != "":
+	case c.Ref != "":
 		source = "command line"
 	case cfg.Model().Default != "":
 		source = "config.yaml"

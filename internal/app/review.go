@@ -124,14 +124,14 @@ func (a *App) reviewRuntime(ctx context.Context, t review.Conversation) (review.
 	if gate != nil {
 		b.Trials = gate.Trials
 		skillTools = skills.New(skills.Config{
-			Library: func(string) hermes.SkillLibrary { return gate },
+			Library: func(hermes.SessionRef) hermes.SkillLibrary { return gate },
 			Waits:   func(name string) bool { return gate.Waits(ctx, name) },
 		})
 	}
 	names := []string{"memory", "skills"}
 	extra := a.reading(ctx, cfg, tools, cfg.Auxiliary(reviewTask).ExtraTools)
 	if len(extra) > 0 {
-		env, err := a.environment(hermes.Session{Dir: t.Session.Dir})
+		env, err := a.environment(hermes.Workspace{Dir: t.Session.Dir})
 		if err != nil {
 			return review.Runtime{}, errors.Join(err, b.Close())
 		}
@@ -142,7 +142,7 @@ func (a *App) reviewRuntime(ctx context.Context, t review.Conversation) (review.
 	if err != nil {
 		return review.Runtime{}, errors.Join(err, b.Close())
 	}
-	o := toolbox.Options{Set: set, Approvals: a.approvals(cfg), Log: a.log(), Now: a.opts.Now}
+	o := toolbox.Options{Set: set, Approvals: a.approvals(cfg, hermes.Rights{}), Log: a.log(), Now: a.opts.Now}
 	if cfg.Security().RedactSecrets {
 		o.Redact = a.Mask
 	}
@@ -176,9 +176,9 @@ func (a *App) specs(ctx context.Context, cfg *config.Config, tools *sessionTools
 
 // addReview enables reviews of a session, unless they are off or make no sense for
 // its platform.
-func (a *App) addReview(cfg *config.Config, row hermes.Session, runtime *session.Runtime) {
+func (a *App) addReview(cfg *config.Config, run hermes.RunSpec, runtime *session.Runtime) {
 	task := cfg.Auxiliary(reviewTask)
-	if !task.Enabled || a.opts.IgnoreRules || a.opts.BaseURL != "" || slices.Contains(untitled, row.Platform) {
+	if !task.Enabled || run.Prompt.IgnoreRules || a.opts.BaseURL != "" || untitled(run.Origin) {
 		return
 	}
 	if task.Defer != "never" {

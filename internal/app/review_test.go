@@ -66,9 +66,9 @@ spend: {prices: {m: {input: 1, output: 1, cache_read: 1, cache_write: 1}}}
 auxiliary:
   title_generation: {enabled: false}
 `+cmp.Or(settings, "  background_review: {defer: never}\n"))
-	a := app.New(app.Options{Home: home, Dir: t.TempDir(), Attended: true, Extra: []hermes.Toolset{looping{}}, Getenv: func(string) string { return "" }})
+	a := app.New(app.Options{Home: home, Extra: []hermes.Toolset{looping{}}, Getenv: func(string) string { return "" }})
 	defer a.Close()
-	s := mustOpen(t, a, session.Open{Platform: "cli", Dir: t.TempDir(), Attended: true})
+	s := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: t.TempDir()}}, Attended: true})
 	events := mustSay(t, s, "build the parser")
 	done := false
 	for e := range events {

@@ -1,11 +1,13 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 
 	"hermes"
@@ -22,8 +24,7 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 	if err := a.CheckSpend(); err != nil {
 		return nil, err
 	}
-	models, err := a.Models()
-	if err != nil {
+	if _, err := a.Models(); err != nil { // reported before anything is started
 		return nil, err
 	}
 	cfg, err := a.config()
@@ -46,90 +47,85 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 	}
 	agent := cfg.Agent()
 	a.sessions = session.NewManager(session.Config{
-		Store: store, Models: a.watch().Models(models), NewRuntime: a.newRuntime, Owner: leaseOwner,
-		Steps: a.steps(agent), Busy: session.Busy(cfg.Display().BusyInputMode), MaxResume: cfg.Sessions().MaxResumeMessages,
+		Store: store, Models: runModels{a}, NewRuntime: a.newRuntime, Owner: leaseOwner,
+		Steps: int(agent.MaxTurns), Busy: session.Busy(cfg.Display().BusyInputMode), MaxResume: cfg.Sessions().MaxResumeMessages,
 		Effort: efforts(agent), MaxTokens: cfg.Model().MaxTokens,
-		AskTimeout: cfg.Approvals().Timeout, QuestionTimeout: agent.ClarifyTimeout, Unattended: a.unattended(cfg.Approvals()), Now: a.opts.Now, Log: a.log(),
+		AskTimeout: cfg.Approvals().Timeout, QuestionTimeout: agent.ClarifyTimeout, Now: a.opts.Now, Log: a.log(),
 	})
-	if a.opts.Attended {
-		a.idle = idleBefore(ctx, store, a.opts.Now())
-	}
+	a.idle = idleBefore(ctx, store, a.opts.Now())
 	a.closers = append(a.closers, a.upkeep(store, cfg), a.tidy(store, cfg), a.sessions.Close)
 	return a.sessions, nil
 }
 
-func (a *App) steps(agent config.Agent) int {
-	if a.opts.MaxTurns != nil {
-		return *a.opts.MaxTurns
-	}
-	return int(agent.MaxTurns)
-}
-
 // newRuntime makes the runtime of a session.
-func (a *App) newRuntime(ctx context.Context, row hermes.Session, wake func(string)) (*session.Runtime, error) {
+func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec, wake func(string)) (*session.Runtime, error) {
 	cfg, err := a.config()
 	if err != nil {
 		return nil, err
 	}
-	env, err := a.environment(row)
+	if profile := run.Workspace.Profile; profile != "" && profile != cfg.Home().Profile() {
+		return nil, fmt.Errorf("the session is of the profile %s; open it with `hermes --profile %s`", profile, profile)
+	}
+	id := run.Session
+	env, err := a.environment(run.Workspace)
 	if err != nil {
 		return nil, err
 	}
 	tools := a.newSessionTools(cfg, wake)
-	tb, err := a.newToolbox(ctx, cfg, tools, row)
+	tb, err := a.newToolbox(ctx, cfg, tools, run)
 	if err != nil {
 		return nil, errors.Join(err, env.Close())
 	}
-	surroundings, report := a.newSurroundings(cfg, row, tools, env)
+	surroundings, report := a.newSurroundings(cfg, run, tools, env)
 	runtime := &session.Runtime{
-		Environment: env, Tools: tb,
-		System: func(ctx context.Context, model string, specs []hermes.Spec) (hermes.SystemPrompt, error) {
-			p := a.prompt(ctx, cfg, row, model, specs)
-			own := trusted(cfg)(row.Dir)
+		Environment: env, Tools: tb, Unattended: unattended(cfg.Approvals(), run.Rights.WhenUnattended),
+		System: func(ctx context.Context, row hermes.Session, specs []hermes.Spec) (hermes.SystemPrompt, error) {
+			p := a.prompt(ctx, cfg, run, row, specs)
+			own := trusted(cfg)(run.Workspace.Dir)
 			from := hermes.MarkChosen(p.Provenance(), func(source string) bool { return own && hermes.IsProjectFile(source) })
 			return hermes.SystemPrompt{Text: p.Text(), Layers: p.Layers(), Provenance: from, Warnings: p.Warnings}, nil
 		},
 		Restore: func(transcript []hermes.Message) {
-			tools.restore(row.ID, transcript)
+			tools.restore(id, transcript)
 			surroundings.Restore(transcript)
 		},
-		Context: a.contextEngine(cfg, row), CompactAfter: cfg.Compression().IdleAfter, Compacted: func() {
-			tools.files.Compressed(row.ID)
-			a.watch().Expect(row.ID, "compression")
+		Context: a.contextEngine(cfg, run), CompactAfter: cfg.Compression().IdleAfter, Compacted: func() {
+			tools.files.Compressed(id)
+			a.watch().Expect(id, "compression")
 		},
 		Undone: func() {
-			tools.files.Compressed(row.ID) // what was read is no longer above
-			a.watch().Expect(row.ID, "undo")
+			tools.files.Compressed(id) // what was read is no longer above
+			a.watch().Expect(id, "undo")
 		},
-		Prefix: func() (*hermes.PrefixBreak, int) { return a.watch().Broken(row.ID) },
-		Window: a.window, Title: a.titles(cfg, row),
-		Recall: a.recall(row), Observe: a.observe(row),
+		Prefix: func() (*hermes.PrefixBreak, int) { return a.watch().Broken(id) },
+		Window: a.window, Title: a.titles(cfg, run),
+		Recall: a.recall(run), Observe: a.observe(run),
 		Surroundings:  report,
-		SumUp:         a.summarizer(cfg, row),
+		SumUp:         a.summarizer(cfg, run),
 		StopProcesses: tools.stopProcesses,
 		Close: func() error {
-			a.watch().Forget(row.ID)
-			return errors.Join(tools.close(row.ID), env.Close())
+			a.watch().Forget(id)
+			return errors.Join(tools.close(id), env.Close())
 		},
 	}
-	a.addReview(cfg, row, runtime)
+	a.addReview(cfg, run, runtime)
 	return runtime, nil
 }
 
 // newToolbox puts the selected tools behind the tool chain.
-func (a *App) newToolbox(ctx context.Context, cfg *config.Config, tools *sessionTools, row hermes.Session) (*toolbox.Toolbox, error) {
-	set, err := a.catalogue(cfg, tools).Select(ctx, a.selection(cfg))
+func (a *App) newToolbox(ctx context.Context, cfg *config.Config, tools *sessionTools, run hermes.RunSpec) (*toolbox.Toolbox, error) {
+	set, err := a.catalogue(cfg, tools).Select(ctx, selection(cfg, run))
 	if err != nil {
 		return nil, err
 	}
 	o := toolbox.Options{
-		Set: set, Hooks: tools.hooks, Approvals: a.judge(a.approvals(cfg), cfg.Approvals().SmartPolicy, row), Guardrail: a.guardrail(cfg.Guardrails()),
+		Set: set, Hooks: tools.hooks, Approvals: a.approvals(cfg, run.Rights), Guardrail: guardrail(cfg.Guardrails()),
 		Limits: toolbox.Limits{Result: cfg.ToolBudget().SpillChars, Preview: cfg.Display().ToolPreviewLength},
 		Spill:  toolbox.Spillover{Dir: cfg.Home().Cache("spillover")},
 		Log:    a.log(), Now: a.opts.Now, Trusted: trusted(cfg), TrustCommand: trustCommand(cfg),
 	}
 	if cfg.Agent().PlanReminders {
-		o.Remind = func(c *hermes.Call, r hermes.Result) string { return tools.todo.Remind(row.ID, c.Name, r.Failed) }
+		o.Remind = func(c *hermes.Call, r hermes.Result) string { return tools.todo.Remind(run.Session, c.Name, r.Failed) }
 	}
 	if cfg.Security().RedactSecrets {
 		o.Redact = a.Mask
@@ -137,26 +133,28 @@ func (a *App) newToolbox(ctx context.Context, cfg *config.Config, tools *session
 	return toolbox.New(o), nil
 }
 
-func (a *App) approvals(cfg *config.Config) toolbox.Approvals {
+// approvals returns the approval rules of a run.
+func (a *App) approvals(cfg *config.Config, rights hermes.Rights) toolbox.Approvals {
 	ap := cfg.Approvals()
 	mode := toolbox.ParseMode(ap.Mode)
-	if a.opts.Yolo || a.opts.Getenv("HERMES_YOLO_MODE") == "1" {
+	switch {
+	case rights.Mode == hermes.ModeYolo:
 		mode = toolbox.ModeOff
+	case rights.Approver != "":
+		mode = toolbox.ParseMode(string(rights.Approver))
+	case rights.Mode == hermes.ModeAsk && mode == toolbox.ModeOff:
+		mode = toolbox.ModeManual
 	}
 	return toolbox.Approvals{
-		Mode: mode, Deny: ap.Deny, Allowed: cfg.General().CommandAllowlist, Breaker: ap.DenialBreakerThreshold,
-		Grants: a.permissions(cfg), Unattended: !a.opts.Attended,
+		Mode: mode, Deny: ap.Deny, Allowed: slices.Concat(cfg.General().CommandAllowlist, rights.Allow), Breaker: ap.DenialBreakerThreshold,
+		Grants: a.permissions(cfg), Judge: a.judge(ap.SmartPolicy),
 	}
 }
 
 // unattended returns which risks are allowed where no user can be asked; nil allows
 // none.
-func (a *App) unattended(ap config.Approvals) func(hermes.Risk) bool {
-	mode := ap.UnattendedMode
-	if a.opts.SingleQuery {
-		mode = ap.SingleQueryMode
-	}
-	if mode != "approve" || a.opts.Attended {
+func unattended(ap config.Approvals, chosen hermes.Unattendance) func(hermes.Risk) bool {
+	if cmp.Or(string(chosen), ap.UnattendedMode) != string(hermes.UnattendedApprove) {
 		return nil
 	}
 	return toolbox.AllowedUnattended
@@ -178,9 +176,9 @@ func (a *App) permissions(cfg *config.Config) *permission.File {
 	return permission.New(cfg.Home().Permissions(), warn, a.opts.Now)
 }
 
-func (a *App) guardrail(g config.Guardrails) toolbox.Guardrail {
+func guardrail(g config.Guardrails) toolbox.Guardrail {
 	return toolbox.Guardrail{
-		Quiet: !g.Warnings, HardStop: g.HardStop || g.NonInteractiveHardStop && !a.opts.Attended,
+		Quiet: !g.Warnings, HardStop: g.HardStop, HardStopUnattended: g.NonInteractiveHardStop,
 		WarnExact: g.WarnAfter.Exact, BlockExact: g.StopAfter.Exact,
 		WarnTool: g.WarnAfter.SameTool, StopTool: g.StopAfter.SameTool,
 		WarnSame: g.WarnAfter.NoProgress, BlockProgress: g.StopAfter.NoProgress,
@@ -190,23 +188,26 @@ func (a *App) guardrail(g config.Guardrails) toolbox.Guardrail {
 }
 
 // prompt builds the system prompt of a session.
-func (a *App) prompt(ctx context.Context, cfg *config.Config, row hermes.Session, model string, specs []hermes.Spec) prompt.Prompt {
+func (a *App) prompt(ctx context.Context, cfg *config.Config, run hermes.RunSpec, row hermes.Session, specs []hermes.Spec) prompt.Prompt {
 	userHome, _ := os.UserHomeDir() // a missing home is omitted from the prompt
 	in := prompt.Input{
-		Model: model, Platform: row.Platform, Started: row.Started, Enforce: cfg.Agent().ToolUseEnforcement,
-		Soul: cfg.Home().Soul(), IgnoreRules: a.opts.IgnoreRules,
-		Window: a.window(model), Share: cfg.Context().PromptShare, Limits: cfg.Context().Layers,
+		Model: row.Model, Platform: cmp.Or(run.Origin.Platform, "cli"), Started: row.Started, Enforce: cfg.Agent().ToolUseEnforcement,
+		Soul: cfg.Home().Soul(), IgnoreRules: run.Prompt.IgnoreRules,
+		Window: a.window(row.Model), Share: cfg.Context().PromptShare, Limits: cfg.Context().Layers,
 		MaxChars: cfg.General().ContextFileMaxChars, ReadTimeout: cfg.General().ContextFileReadTimeout,
-		Environment: prompt.Environment{OS: runtime.GOOS + " (" + runtime.GOARCH + ")", Home: userHome, Dir: row.Dir, Shell: shellName(a.opts.Getenv("SHELL"))},
+		Environment: prompt.Environment{OS: runtime.GOOS + " (" + runtime.GOARCH + ")", Home: userHome, Dir: run.Workspace.Dir, Shell: shellName(a.opts.Getenv("SHELL"))},
 	}
 	if text := ownPrompt(cfg); text != "" {
 		in.Guides = append(in.Guides, prompt.Section{Name: "own", Tier: prompt.Context, Text: text})
 	}
-	if a.opts.PassSessionID {
-		in.SessionID = row.ID
+	if run.Prompt.PassSessionID {
+		in.SessionID = run.Session
 	}
-	a.rememberIn(ctx, &in, row, specs)
-	a.skillsIn(ctx, &in, row, specs)
+	a.rememberIn(ctx, &in, run, specs)
+	a.skillsIn(ctx, &in, run, specs)
+	if extra := strings.TrimSpace(run.Prompt.Extra); extra != "" {
+		in.Guides = append(in.Guides, prompt.Section{Name: "extra", Tier: prompt.Context, Text: extra})
+	}
 	if cfg.Security().RedactSecrets {
 		in.Redact = a.Mask
 	}
@@ -215,7 +216,7 @@ func (a *App) prompt(ctx context.Context, cfg *config.Config, row hermes.Session
 		p.Warnings = append(p.Warnings, w)
 	}
 	for _, w := range p.Warnings {
-		a.log().Warn("system prompt", "session", row.ID, "warning", w)
+		a.log().Warn("system prompt", "session", run.Session, "warning", w)
 	}
 	return p
 }

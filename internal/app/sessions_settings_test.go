@@ -10,6 +10,7 @@ import (
 
 	"hermes"
 	"hermes/internal/app"
+	"hermes/internal/session"
 	"hermes/internal/store/sqlite"
 )
 
@@ -32,10 +33,8 @@ func TestVacuumAfterPrune(t *testing.T) {
 			for i, shrinks := range want {
 				fill(t, home, i, now.AddDate(0, 0, -200))
 				before := size(t, home)
-				a := app.New(app.Options{Home: home, Dir: t.TempDir(), Attended: true, Getenv: func(string) string { return "" }, Now: func() time.Time { return now }})
-				if _, err := a.Sessions(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				a := app.New(app.Options{Home: home, Getenv: func(string) string { return "" }, Now: func() time.Time { return now }})
+				mustOpen(t, a, session.Open{Attended: true})
 				if err := a.Close(); err != nil {
 					t.Fatal(err)
 				}

@@ -3,6 +3,7 @@ package app_test
 import (
 	"testing"
 
+	"hermes"
 	"hermes/internal/app"
 )
 
@@ -16,8 +17,8 @@ func TestFirstRequestStaysSmall(t *testing.T) {
 		"files, shell and plan": {[]string{"file", "terminal", "todo"}, 12 << 10},
 		"all default tools":     {nil, 15_000},
 	} {
-		a := app.New(app.Options{Home: t.TempDir(), Dir: t.TempDir(), Toolsets: tt.toolsets, Getenv: func(string) string { return "" }})
-		p, specs, err := a.Measure(t.Context())
+		a := app.New(app.Options{Home: t.TempDir(), Getenv: func(string) string { return "" }})
+		p, specs, err := a.Measure(t.Context(), hermes.RunSpec{Workspace: hermes.Workspace{Dir: t.TempDir()}, Tools: hermes.ToolChoice{Enabled: tt.toolsets}})
 		if err != nil {
 			t.Fatal(err)
 		}

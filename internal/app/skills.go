@@ -28,7 +28,7 @@ func (a *App) makeSkills() (*skill.Library, error) {
 	lib := skill.Config{
 		Home: h, CreateDir: expandHome(c.CreateDir, userHome), OS: runtime.GOOS, Getenv: cfg.Getenv, Now: a.opts.Now,
 		KeyOf:    keyOf(cfg),
-		Disabled: slices.Concat(c.Disabled, c.PlatformDisabled[a.opts.Platform]), Approve: c.WriteApproval, Guard: c.GuardAgentCreated,
+		Disabled: c.Disabled, PlatformDisabled: c.PlatformDisabled, Approve: c.WriteApproval, Guard: c.GuardAgentCreated,
 		Record: func(ctx context.Context, by, what string, paths []string, write func() error) error {
 			return a.changes(h).Record(ctx, undo.Note{Kind: "skill", Actor: by, What: what}, paths, write)
 		},
@@ -53,7 +53,7 @@ func (a *App) Skills() (*Skills, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Skills{lib, a}, nil
+	return &Skills{lib.On("cli"), a}, nil
 }
 
 // Skills is the library of skills with what commands need.
@@ -94,12 +94,12 @@ func (s *Skills) SetApproval(ctx context.Context, on bool) error {
 // skillTools returns the toolset skills.
 func (a *App) skillTools() hermes.Toolset {
 	return skills.New(skills.Config{
-		Library: func(dir string) hermes.SkillLibrary {
+		Library: func(s hermes.SessionRef) hermes.SkillLibrary {
 			lib, err := a.skills()
 			if err != nil { // reported where the configuration is used
 				return skill.New(skill.Config{})
 			}
-			return a.trials().Watch(lib.In(dir))
+			return a.trials().Watch(lib.On(presetOf(s.Platform)).In(s.Dir))
 		},
 		Waits: func(name string) bool {
 			lib, err := a.skills()
@@ -119,16 +119,16 @@ func (a *App) skillTools() hermes.Toolset {
 
 // skillsIn adds to a prompt the index of skills, if the tool that loads them is
 // offered, and the skills of the command line.
-func (a *App) skillsIn(ctx context.Context, in *prompt.Input, row hermes.Session, specs []hermes.Spec) {
+func (a *App) skillsIn(ctx context.Context, in *prompt.Input, run hermes.RunSpec, specs []hermes.Spec) {
 	lib, err := a.skills()
-	if err != nil || a.opts.IgnoreRules {
+	if err != nil || run.Prompt.IgnoreRules {
 		return
 	}
-	lib = lib.In(row.Dir)
-	if len(a.opts.Skills) > 0 && row.Platform != "subagent" {
-		e, err := lib.Load(ctx, a.opts.Skills)
+	lib = lib.On(presetOf(run.Origin.Platform)).In(run.Workspace.Dir)
+	if len(run.Prompt.Skills) > 0 && run.Origin.Platform != "subagent" {
+		e, err := lib.Load(ctx, run.Prompt.Skills)
 		if err != nil {
-			a.log().Warn("load skills", "session", row.ID, "err", err)
+			a.log().Warn("load skills", "session", run.Session, "err", err)
 		}
 		in.Guides = append(in.Guides, prompt.Section{Name: "preloaded-skills", Tier: prompt.Context, Text: e.Text, Provenance: e.Provenance})
 	}
@@ -137,7 +137,7 @@ func (a *App) skillsIn(ctx context.Context, in *prompt.Input, row hermes.Session
 	}
 	list, err := lib.Listing(ctx, a.offer(ctx, specs))
 	if err != nil {
-		a.log().Warn("list skills", "session", row.ID, "err", err)
+		a.log().Warn("list skills", "session", run.Session, "err", err)
 	}
 	if text := list.Text(); text != "" {
 		in.Guides = append(in.Guides, prompt.Section{Name: "skills", Tier: prompt.Context, Text: text, Shorten: list.Within})
@@ -158,21 +158,17 @@ func (a *App) offer(ctx context.Context, specs []hermes.Spec) skill.Offer {
 	return o
 }
 
-// CheckSkills returns an error if a skill of the command line cannot be loaded.
-func (a *App) CheckSkills(ctx context.Context) error {
-	if len(a.opts.Skills) == 0 {
+// CheckSkills returns an error if a skill of a run cannot be loaded.
+func (a *App) CheckSkills(ctx context.Context, run hermes.RunSpec) error {
+	if len(run.Prompt.Skills) == 0 {
 		return nil
 	}
 	lib, err := a.skills()
 	if err != nil {
 		return err
 	}
-	dir, err := a.Dir()
-	if err != nil {
-		return err
-	}
-	for _, name := range a.opts.Skills {
-		if _, err := lib.In(dir).View(ctx, name, ""); err != nil {
+	for _, name := range run.Prompt.Skills {
+		if _, err := lib.In(run.Workspace.Dir).View(ctx, name, ""); err != nil {
 			return &ExitError{Status: 2, Err: fmt.Errorf("--skills: %w", err)}
 		}
 	}

@@ -18,13 +18,14 @@ import (
 func TestSkillsReachTheNextSession(t *testing.T) {
 	t.Parallel()
 	dir, none := t.TempDir(), func(string) string { return "" }
-	a := app.New(app.Options{Home: filepath.Join(dir, "h"), Dir: dir, BaseURL: "http://127.0.0.1:1", Model: "m", Getenv: none})
+	run := hermes.RunSpec{Workspace: hermes.Workspace{Dir: dir}}
+	a := app.New(app.Options{Home: filepath.Join(dir, "h"), BaseURL: "http://127.0.0.1:1", BaseModel: "m", Getenv: none})
 	t.Cleanup(func() { _ = a.Close() })
 	lib, err := a.Skills()
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, _, err := a.Measure(t.Context())
+	before, _, err := a.Measure(t.Context(), run)
 	if err != nil || !strings.Contains(before.Text(), "- debugging: ") || strings.Contains(before.Text(), "deploy-shop") {
 		t.Fatalf("the prompt before: %v\n%s", err, before.Text())
 	}
@@ -32,7 +33,7 @@ func TestSkillsReachTheNextSession(t *testing.T) {
 	if _, err := lib.Save(t.Context(), hermes.SkillEdit{Name: "deploy-shop", New: true, Agent: true, Session: "s1", Content: text}); err != nil {
 		t.Fatal(err)
 	}
-	after, specs, err := a.Measure(t.Context())
+	after, specs, err := a.Measure(t.Context(), run)
 	if err != nil || !strings.Contains(after.Text(), "- deploy-shop: Deploy the shop") {
 		t.Errorf("the prompt after: %v\n%s", err, after.Text())
 	}
@@ -56,7 +57,7 @@ func TestSkillsReachTheNextSession(t *testing.T) {
 	if _, err := journal.Undo(t.Context(), changes, "person", false); err != nil {
 		t.Fatal(err)
 	}
-	if gone, _, err := a.Measure(t.Context()); err != nil || strings.Contains(gone.Text(), "deploy-shop") {
+	if gone, _, err := a.Measure(t.Context(), run); err != nil || strings.Contains(gone.Text(), "deploy-shop") {
 		t.Errorf("after the undo: %v\n%s", err, gone.Text())
 	}
 }
@@ -64,22 +65,23 @@ func TestSkillsReachTheNextSession(t *testing.T) {
 func TestPreloadedSkills(t *testing.T) {
 	t.Parallel()
 	dir, none := t.TempDir(), func(string) string { return "" }
-	o := app.Options{Home: filepath.Join(dir, "h"), Dir: dir, BaseURL: "http://127.0.0.1:1", Model: "m", Getenv: none, Skills: []string{"debugging", "csv-duckdb"}}
+	o := app.Options{Home: filepath.Join(dir, "h"), BaseURL: "http://127.0.0.1:1", BaseModel: "m", Getenv: none}
+	run := hermes.RunSpec{Workspace: hermes.Workspace{Dir: dir}, Prompt: hermes.PromptChoice{Skills: []string{"debugging", "csv-duckdb"}}}
 	a := app.New(o)
 	t.Cleanup(func() { _ = a.Close() })
-	if err := a.CheckSkills(t.Context()); err != nil {
+	if err := a.CheckSkills(t.Context(), run); err != nil {
 		t.Fatal(err)
 	}
-	p, _, err := a.Measure(t.Context())
+	p, _, err := a.Measure(t.Context(), run)
 	if err != nil || !strings.Contains(p.Text(), `<skill name="debugging">`) || !strings.Contains(p.Text(), `<skill name="csv-duckdb">`) {
 		t.Errorf("%v\n%s", err, p.Text())
 	}
-	o.IgnoreRules = true
-	if p, _, err := app.New(o).Measure(t.Context()); err != nil || strings.Contains(p.Text(), "<skill") {
+	run.Prompt.IgnoreRules = true
+	if p, _, err := a.Measure(t.Context(), run); err != nil || strings.Contains(p.Text(), "<skill") {
 		t.Errorf("in spite of --ignore-rules: %v\n%s", err, p.Text())
 	}
-	o.Skills = []string{"no-such-skill"}
-	if err := app.New(o).CheckSkills(t.Context()); err == nil || !strings.Contains(err.Error(), "--skills") {
+	run.Prompt.Skills = []string{"no-such-skill"}
+	if err := a.CheckSkills(t.Context(), run); err == nil || !strings.Contains(err.Error(), "--skills") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -89,6 +91,7 @@ func TestPreloadedSkills(t *testing.T) {
 func TestProjectSkillsNeedTrust(t *testing.T) {
 	t.Parallel()
 	dir, none := t.TempDir(), func(string) string { return "" }
+	run := hermes.RunSpec{Workspace: hermes.Workspace{Dir: dir}}
 	at := filepath.Join(dir, ".hermes", "skills", "local-way")
 	if err := os.MkdirAll(at, 0o700); err != nil {
 		t.Fatal(err)
@@ -96,7 +99,7 @@ func TestProjectSkillsNeedTrust(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(at, "SKILL.md"), []byte("---\nname: local-way\ndescription: d\n---\nx\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a := app.New(app.Options{Home: filepath.Join(dir, "h"), Dir: dir, BaseURL: "http://127.0.0.1:1", Model: "m", Getenv: none})
+	a := app.New(app.Options{Home: filepath.Join(dir, "h"), BaseURL: "http://127.0.0.1:1", BaseModel: "m", Getenv: none})
 	t.Cleanup(func() { _ = a.Close() })
 	lib, err := a.Skills()
 	if err != nil {
@@ -106,7 +109,7 @@ func TestProjectSkillsNeedTrust(t *testing.T) {
 		if _, err := lib.Trust(t.Context(), dir, trusted); err != nil {
 			t.Fatal(err)
 		}
-		p, _, err := a.Measure(t.Context())
+		p, _, err := a.Measure(t.Context(), run)
 		if err != nil || strings.Contains(p.Text(), "local-way") != trusted {
 			t.Errorf("trusted %v: %v", trusted, err)
 		}

@@ -88,7 +88,7 @@ func (a *App) makeSpend() (*spend.Governor, error) {
 			hermes.AccountTurn: spendCap(s.Turn), hermes.AccountSession: spendCap(s.Session),
 			hermes.AccountTree: spendCap(s.Tree), hermes.AccountDay: spendCap(s.Day), hermes.AccountMonth: spendCap(s.Month),
 		},
-		WarnAt: s.Percentages(), Price: a.prices(s), Stated: a.stated(s), Longest: a.longestAnswer, LongCache: a.cacheTTL(cfg.PromptCaching().CacheTTL) == "1h",
+		WarnAt: s.Percentages(), Price: a.prices(s), Stated: a.stated(s), Longest: a.longestAnswer, CacheTTL: cfg.PromptCaching().CacheTTL,
 		Scope: a.spendScope, Owner: owner(), Location: location(cfg.General().Timezone), Now: a.opts.Now, Log: a.log(),
 	}), nil
 }

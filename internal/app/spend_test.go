@@ -100,7 +100,7 @@ spend:
 
 func openHome(t *testing.T, home string) *app.App {
 	t.Helper()
-	return app.New(app.Options{Home: home, Dir: t.TempDir(), Attended: true, Extra: []hermes.Toolset{looping{}}, Getenv: func(string) string { return "" }, Now: noon})
+	return app.New(app.Options{Home: home, Extra: []hermes.Toolset{looping{}}, Getenv: func(string) string { return "" }, Now: noon})
 }
 
 // noon is the time of all tests, so that no midnight starts another day's cap.
@@ -109,7 +109,7 @@ func noon() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.Local) 
 // say runs one turn and returns how it ended.
 func say(t *testing.T, a *app.App, resume, text string) (id string, done hermes.TurnDone) {
 	t.Helper()
-	s := mustOpen(t, a, session.Open{Resume: resume, Platform: "cli", Dir: t.TempDir(), Attended: true})
+	s := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Session: resume, Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: t.TempDir()}}, Attended: true})
 	events, cancel := s.Subscribe(0)
 	defer cancel()
 	if err := s.Submit(t.Context(), session.Say{Parts: []hermes.Part{{Text: text}}}); err != nil {
@@ -229,11 +229,11 @@ func TestMain(m *testing.M) {
 	if home == "" {
 		os.Exit(m.Run())
 	}
-	a := app.New(app.Options{Home: home, Attended: true, Extra: []hermes.Toolset{looping{}}, Getenv: func(string) string { return "" }, Now: noon})
+	a := app.New(app.Options{Home: home, Extra: []hermes.Toolset{looping{}}, Getenv: func(string) string { return "" }, Now: noon})
 	manager, err := a.Sessions(context.Background())
 	if err == nil {
 		var s *session.Session
-		if s, err = manager.Open(context.Background(), session.Open{Platform: "cli", Dir: os.TempDir()}); err == nil {
+		if s, err = manager.Open(context.Background(), session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: os.TempDir()}}}); err == nil {
 			fmt.Println("begun")
 			events, _ := s.Subscribe(0)
 			err = s.Submit(context.Background(), session.Say{Parts: []hermes.Part{{Text: "go on for ever"}}})

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"slices"
 
 	"hermes"
 	"hermes/internal/config"
@@ -10,12 +9,12 @@ import (
 
 // summarizer returns the func that stores a summary of a session, nil for platforms
 // that need none. A run with its own service, such as the demo, gets none.
-func (a *App) summarizer(cfg *config.Config, row hermes.Session) func(context.Context, string, []hermes.Message) error {
-	if !cfg.Sessions().Summaries || a.opts.BaseURL != "" || slices.Contains(untitled, row.Platform) {
+func (a *App) summarizer(cfg *config.Config, run hermes.RunSpec) func(context.Context, string, []hermes.Message) error {
+	if !cfg.Sessions().Summaries || a.opts.BaseURL != "" || untitled(run.Origin) {
 		return nil
 	}
 	return func(ctx context.Context, model string, transcript []hermes.Message) error {
-		text, err := a.aux().Summary(ctx, model, row.ID, transcript)
+		text, err := a.aux().Summary(ctx, model, run.Session, transcript)
 		if err != nil || text == "" {
 			return err
 		}
@@ -23,6 +22,6 @@ func (a *App) summarizer(cfg *config.Config, row hermes.Session) func(context.Co
 		if err != nil {
 			return err
 		}
-		return db.SaveSummary(ctx, hermes.Summary{Session: row.ID, Text: a.Mask(text), At: a.opts.Now()})
+		return db.SaveSummary(ctx, hermes.Summary{Session: run.Session, Text: a.Mask(text), At: a.opts.Now()})
 	}
 }

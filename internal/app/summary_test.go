@@ -22,8 +22,8 @@ func talked(t *testing.T, wanted bool, exchanges int, source, settings string) (
 model: {default: m, provider: custom, base_url: "`+server.URL+`/v1"}
 auxiliary: {title_generation: {enabled: false}}
 `+settings)
-	a := app.New(app.Options{Home: home, Dir: t.TempDir(), Attended: true, Getenv: func(string) string { return "" }})
-	s := mustOpen(t, a, session.Open{Platform: source, Attended: true})
+	a := app.New(app.Options{Home: home, Getenv: func(string) string { return "" }})
+	s := mustOpen(t, a, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: source}}, Attended: true})
 	events, cancel := s.Subscribe(0)
 	defer cancel()
 	for range exchanges {

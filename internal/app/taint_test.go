@@ -178,14 +178,15 @@ auxiliary:
   background_review: {enabled: `+fmt.Sprint(s.reviews)+`, defer: never}
 `+s.config)
 	s.app = app.New(app.Options{
-		Home: s.home, Dir: s.dir, Attended: s.answer != "", Extra: []hermes.Toolset{errands{}, looping{}},
+		Home:   s.home,
+		Extra:  []hermes.Toolset{errands{}, looping{}},
 		Getenv: func(name string) string { return map[string]string{"PATH": os.Getenv("PATH")}[name] },
 	})
 	m, err := s.app.Sessions(s.t.Context())
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.live, err = m.Open(s.t.Context(), session.Open{Resume: s.session, Platform: "cli", Dir: s.dir, Attended: s.answer != ""})
+	s.live, err = m.Open(s.t.Context(), session.Open{Run: hermes.RunSpec{Session: s.session, Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: s.dir}}, Attended: s.answer != ""})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -203,7 +204,7 @@ func (s *scene) fresh() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if s.live, err = m.Open(s.t.Context(), session.Open{Platform: "cli", Dir: s.dir, Attended: s.answer != ""}); err != nil {
+	if s.live, err = m.Open(s.t.Context(), session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: s.dir}}, Attended: s.answer != ""}); err != nil {
 		s.t.Fatal(err)
 	}
 	s.session = s.live.ID()
@@ -539,9 +540,9 @@ func TestEveryToolDeclaresTrustAndWhatPersists(t *testing.T) {
 	t.Parallel()
 	trusted := []string{"clarify", "learning", "memory", "session_search", "skill_manage", "skill_view", "skills_list", "todo", "write_file"}
 	lasting := map[string]string{"learning": "learning", "memory": "memory", "skill_manage": "skill"}
-	a := app.New(app.Options{Home: t.TempDir(), Dir: t.TempDir(), Getenv: func(string) string { return "" }})
+	a := app.New(app.Options{Home: t.TempDir(), Getenv: func(string) string { return "" }})
 	defer a.Close()
-	_, specs, err := a.Measure(t.Context())
+	_, specs, err := a.Measure(t.Context(), hermes.RunSpec{Workspace: hermes.Workspace{Dir: t.TempDir()}})
 	if err != nil {
 		t.Fatal(err)
 	}

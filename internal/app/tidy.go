@@ -25,7 +25,7 @@ func (a *App) tidy(store *sqlite.Store, cfg *config.Config) func() error {
 		if err := tidyOwners(ctx, cfg.Home(), store); err != nil {
 			a.log().Warn("remove lock files", "err", err)
 		}
-		if !a.opts.Attended {
+		if !a.sessions.Attended() {
 			return nil
 		}
 		a.curate(ctx, cfg)

@@ -57,7 +57,7 @@ func (a *App) makeFiles() *file.Toolset {
 	out := cfg.ToolOutput()
 	c := file.Config{
 		ReadMaxChars: cfg.General().FileReadMaxChars, MaxLines: out.MaxLines, MaxLineLength: out.MaxLineLength,
-		State: cfg.Home().Root(), TrustWrites: cfg.Getenv("HERMES_DISABLE_FILE_STATE_GUARD") == "1", NoHints: a.opts.IgnoreRules,
+		State: cfg.Home().Root(), TrustWrites: cfg.Getenv("HERMES_DISABLE_FILE_STATE_GUARD") == "1",
 	}
 	if roots := cfg.Getenv("HERMES_WRITE_SAFE_ROOT"); roots != "" {
 		c.SafeRoots = filepath.SplitList(roots)
@@ -100,17 +100,33 @@ func (a *App) catalogue(cfg *config.Config, k *sessionTools) *toolbox.Catalogue 
 	return toolbox.NewCatalogue(k.sets, customToolsets(cfg.CustomToolsets()), a.opts.Now)
 }
 
-// selection returns which toolsets a session gets: those of the command line, else of
-// the platform, else of the setting toolsets.
-func (a *App) selection(cfg *config.Config) toolbox.Selection {
-	s := toolbox.Selection{Enabled: a.opts.Toolsets, Disabled: cfg.Agent().DisabledToolsets, Platform: a.opts.Platform}
+// selection returns which toolsets a session gets: those of its run, else of the platform,
+// else of the setting toolsets.
+func selection(cfg *config.Config, run hermes.RunSpec) toolbox.Selection {
+	s := toolbox.Selection{
+		Enabled: run.Tools.Enabled, Disabled: slices.Concat(cfg.Agent().DisabledToolsets, run.Tools.Disabled), Only: run.Tools.Only,
+		Platform: presetOf(run.Origin.Platform),
+	}
+	if run.Prompt.IgnoreRules {
+		s.Disabled = append(s.Disabled, "memory")
+	}
 	if len(s.Enabled) == 0 {
-		s.Enabled = cfg.PlatformToolsets()[a.opts.Platform]
+		s.Enabled = cfg.PlatformToolsets()[s.Platform]
 	}
 	if len(s.Enabled) == 0 {
 		s.Enabled = cfg.General().Toolsets
 	}
 	return s
+}
+
+// presetOf returns the platform whose toolsets a session gets: those of the chat for a question
+// on the command line and for a child, whose parent narrows them.
+func presetOf(platform string) string {
+	switch platform {
+	case "", "oneshot", "demo", "subagent":
+		return "cli"
+	}
+	return platform
 }
 
 // toolset reports whether a toolset or tool has a name, and lists all names.

@@ -27,9 +27,11 @@ func trusted(cfg *config.Config) func(path string) bool {
 
 // onHost reports whether sessions work with the files of this machine.
 func onHost(cfg *config.Config) bool {
-	b := cfg.Terminal().Backend
-	return b == "" || b == "local"
+	return local(cfg.Terminal().Backend)
 }
+
+// local reports whether a backend is this machine.
+func local(backend string) bool { return backend == "" || backend == "local" }
 
 // trustCommand returns the command with which the user trusts one more folder; "" for
 // the user's home, which holds more than one project, and for what it is in.

@@ -29,7 +29,7 @@ func (handing) Tools(context.Context) ([]hermes.Tool, error) {
 
 // harms runs one turn, in which the model deletes a folder or writes a dangerous skill,
 // and reports whether that was done.
-func harms(t *testing.T, settings, text string, o app.Options, attended bool) bool {
+func harms(t *testing.T, settings, text string, chosen hermes.Unattendance, attended bool) bool {
 	t.Helper()
 	server := httptest.NewServer(&chatserver.Handler{Model: "played", Decide: func(r *chatserver.Request) (chatserver.Answer, error) {
 		last := r.Messages[len(r.Messages)-1]
@@ -47,15 +47,21 @@ func harms(t *testing.T, settings, text string, o app.Options, attended bool) bo
 		return chatserver.Answer{Calls: []chatserver.Call{{ID: "c", Type: "function", Function: use}}}, nil
 	}})
 	defer server.Close()
-	o.Home, o.Dir, o.Extra, o.Getenv = t.TempDir(), t.TempDir(), []hermes.Toolset{handing{}}, func(string) string { return "" }
+	o, dir := app.Options{}, t.TempDir()
+	o.Home, o.Extra, o.Getenv = t.TempDir(), []hermes.Toolset{handing{}}, func(string) string { return "" }
 	writeFile(t, filepath.Join(o.Home, "config.yaml"), "model: {default: played, provider: custom, base_url: \""+server.URL+"/v1\"}\n"+settings)
-	victim := filepath.Join(o.Dir, "victim")
+	victim := filepath.Join(dir, "victim")
 	if err := os.Mkdir(victim, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	a := app.New(o)
 	defer a.Close()
-	s := mustOpen(t, a, session.Open{Platform: "webhook", Dir: o.Dir, Attended: attended})
+	s := mustOpen(t, a, session.Open{
+		Run: hermes.RunSpec{
+			Origin: hermes.Origin{Platform: "cli"}, Workspace: hermes.Workspace{Dir: dir}, Rights: hermes.Rights{WhenUnattended: chosen},
+		},
+		Attended: attended,
+	})
 	events := mustSay(t, s, text)
 	for e := range events {
 		switch e := e.(type) {
@@ -82,25 +88,26 @@ func TestUnattendedMode(t *testing.T) {
 	const scan = approve + "skills: {guard_agent_created: true}\n"
 	for name, tt := range map[string]struct {
 		settings, text string
-		o              app.Options
+		chosen         hermes.Unattendance
 		attended       bool
 		want           bool
 	}{
-		"the default":                      {"", "delete it", app.Options{}, false, false},
-		"deny":                             {"approvals: {unattended_mode: deny}\n", "delete it", app.Options{}, false, false},
-		"approve":                          {approve, "delete it", app.Options{}, false, true},
-		"an unknown value":                 {"approvals: {unattended_mode: always}\n", "delete it", app.Options{}, false, false},
-		"a single question has its own":    {approve, "delete it", app.Options{SingleQuery: true}, false, false},
-		"and that is only for it":          {"approvals: {single_query_mode: approve}\n", "delete it", app.Options{}, false, false},
-		"who is there is asked":            {approve, "delete it", app.Options{Attended: true}, true, false},
-		"a child of an unattended session": {approve, "hand it over", app.Options{}, false, false},
-		"a skill that looks dangerous":     {scan, "remember it", app.Options{}, false, false},
-		"one that is not scanned":          {approve, "remember it", app.Options{}, false, true},
-		"a child of an attended one":       {approve, "hand it over", app.Options{Attended: true}, true, false},
+		"the default":                      {"", "delete it", "", false, false},
+		"deny":                             {"approvals: {unattended_mode: deny}\n", "delete it", "", false, false},
+		"approve":                          {approve, "delete it", "", false, true},
+		"an unknown value":                 {"approvals: {unattended_mode: always}\n", "delete it", "", false, false},
+		"a run may say otherwise":          {approve, "delete it", hermes.UnattendedDeny, false, false},
+		"or approve":                       {"", "delete it", hermes.UnattendedApprove, false, true},
+		"a question's mode is only for it": {"approvals: {single_query_mode: approve}\n", "delete it", "", false, false},
+		"who is there is asked":            {approve, "delete it", "", true, false},
+		"a child of an unattended session": {approve, "hand it over", "", false, false},
+		"a skill that looks dangerous":     {scan, "remember it", "", false, false},
+		"one that is not scanned":          {approve, "remember it", "", false, true},
+		"a child of an attended one":       {approve, "hand it over", "", true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := harms(t, tt.settings, tt.text, tt.o, tt.attended); got != tt.want {
+			if got := harms(t, tt.settings, tt.text, tt.chosen, tt.attended); got != tt.want {
 				t.Errorf("done: %v, want %v", got, tt.want)
 			}
 		})

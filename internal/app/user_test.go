@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"hermes"
 	"hermes/internal/app"
 	"hermes/internal/chatserver"
 	"hermes/internal/session"
@@ -38,12 +39,12 @@ func TestOneUserIsNotShownToAnother(t *testing.T) {
 	quiet := &pausing{entered: make(chan struct{}), release: make(chan struct{})}
 	conversation := func(o session.Open, text string) (id, sent string) {
 		t.Helper()
-		a := app.New(app.Options{Home: home, BaseURL: server.URL + "/v1", Model: "played", Dir: dir, Getenv: func(string) string { return "" }})
+		a := app.New(app.Options{Home: home, BaseURL: server.URL + "/v1", BaseModel: "played", Getenv: func(string) string { return "" }})
 		m, err := a.Sessions(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.Dir = dir
+		o.Run.Workspace.Dir = dir
 		s, err := m.Open(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)
@@ -55,26 +56,26 @@ func TestOneUserIsNotShownToAnother(t *testing.T) {
 		}
 		return s.ID(), strings.Join(bodies[first:], "\n")
 	}
-	bob := session.Open{Platform: "telegram", User: "7"}
+	bob := session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "telegram", User: "7"}}}
 	id, sent := conversation(bob, "What do you know of the staging database heron?")
 	if strings.Contains(sent, "Name: Ada") || !strings.Contains(sent, "room 4") {
 		t.Errorf("another is shown the owner's profile, or not the notes:\n%s", sent)
 	}
-	conversation(session.Open{Resume: id}, "I am Bob") // the row has the user
+	conversation(session.Open{Run: hermes.RunSpec{Session: id}}, "I am Bob") // the row has the user
 	if raw, err := os.ReadFile(filepath.Join(home, "memories", "USER.md")); err != nil || string(raw) != "Name: Ada\n" {
 		t.Errorf("the owner's profile is %q, %v", raw, err)
 	}
 	for _, c := range []struct {
 		o    session.Open
 		want string
-	}{{bob, "Name: Bob"}, {session.Open{Platform: "telegram", User: "8"}, ""}, {session.Open{Platform: "cli"}, "Name: Ada"}} {
+	}{{bob, "Name: Bob"}, {session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "telegram", User: "8"}}}, ""}, {session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}}}, "Name: Ada"}} {
 		_, sent := conversation(c.o, "And what of the staging database heron?")
 		for _, name := range []string{"Name: Ada", "Name: Bob"} {
 			if strings.Contains(sent, name) != (name == c.want) {
 				t.Errorf("%+v: %s is shown: %v", c.o, name, name != c.want)
 			}
 		}
-		if c.o.User != "" && strings.Contains(sent, "memory-context") {
+		if c.o.Run.Origin.User != "" && strings.Contains(sent, "memory-context") {
 			t.Errorf("%+v: what the service remembers of others is recalled", c.o)
 		}
 	}

@@ -35,13 +35,15 @@ import (
 
 func measure(g *chat.Options) promptsize.Measure {
 	return func(ctx context.Context, platform string) (promptsize.Measured, error) {
-		o := g.App
-		o.Platform = platform
-		a := app.New(o)
+		a := app.New(g.App)
 		defer a.Close()
-		p, specs, err := a.Measure(ctx)
+		run, err := g.RunOn(platform)
+		if err != nil {
+			return promptsize.Measured{}, err
+		}
+		p, specs, err := a.Measure(ctx, run)
 		m := promptsize.Measured{Prompt: p, Tools: specs}
-		m.Model, m.Window, m.Price = a.ModelFacts()
+		m.Model, m.Window, m.Price = a.ModelFacts(run)
 		return m, err
 	}
 }
@@ -49,10 +51,12 @@ func measure(g *chat.Options) promptsize.Measure {
 func toolsDeps(g *chat.Options) tools.Deps {
 	return tools.Deps{
 		Open: func(_ context.Context, platform string) (tools.Opened, func() error, error) {
-			o := g.App
-			o.Platform = platform
-			a := app.New(o)
-			c, sel, err := a.Toolsets()
+			run, err := g.RunOn(platform)
+			if err != nil {
+				return tools.Opened{}, nil, err
+			}
+			a := app.New(g.App)
+			c, sel, err := a.Toolsets(run)
 			return tools.Opened{Catalogue: c, Selection: sel}, a.Close, err
 		},
 		Load: func() (*settings.Config, error) { return app.New(g.App).Config() },
@@ -103,7 +107,7 @@ func doctorDeps(p Process, g *chat.Options) (setup.Deps, error) {
 			return errors.Join(db.Check(ctx), a.Close())
 		},
 		Model: func(ctx context.Context) (string, error) {
-			ref, source, err := app.New(g.App).CurrentModel(ctx)
+			ref, source, err := app.New(g.App).CurrentModel(ctx, g.Run.Model)
 			return ref + " (" + source + ")", err
 		},
 		LookPath: exec.LookPath, Getenv: p.Getenv, Free: home.Free,
@@ -167,7 +171,7 @@ func modelDeps(p Process, g *chat.Options) model.Deps {
 		Current: func(ctx context.Context) (string, string, error) {
 			a := app.New(g.App)
 			defer a.Close()
-			return a.CurrentModel(ctx)
+			return a.CurrentModel(ctx, g.Run.Model)
 		},
 		Services: func() ([]model.Service, error) {
 			a := app.New(g.App)

@@ -24,7 +24,7 @@ func fallbackDeps(g *chat.Options) fallback.Deps {
 		Main: func(ctx context.Context) string {
 			a := app.New(g.App)
 			defer a.Close()
-			ref, _, err := a.CurrentModel(ctx)
+			ref, _, err := a.CurrentModel(ctx, g.Run.Model)
 			if err != nil {
 				return "" // reported where it is needed
 			}

@@ -98,8 +98,8 @@ func newRoot(p Process) *cobra.Command {
 	f.BoolP("version", "V", false, "print the version")
 	f.StringVarP(&g.App.Profile, "profile", "p", "", "use this profile")
 	f.BoolVar(&g.App.IgnoreUserConfig, "ignore-user-config", false, "use the built-in defaults instead of config.yaml")
-	f.BoolVar(&g.App.IgnoreRules, "ignore-rules", false, "skip SOUL.md, memory and project files such as AGENTS.md")
-	f.BoolVar(&g.App.Yolo, "yolo", false, "run dangerous commands without asking")
+	f.BoolVar(&g.Run.Prompt.IgnoreRules, "ignore-rules", false, "skip SOUL.md, memory and project files such as AGENTS.md")
+	f.BoolVar(&g.Yolo, "yolo", false, "run dangerous commands without asking")
 	root.AddCommand(commands(p, g)...)
 	completion(root)
 	root.PersistentPostRun = func(c *cobra.Command, _ []string) { warnBroken(c, g, p.Stderr) }

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"os"
 
 	"hermes"
 	"hermes/internal/app"
@@ -21,7 +22,7 @@ func skillDeps(p Process, g *chat.Options) skills.Deps {
 			if err != nil {
 				return nil, err
 			}
-			dir, err := a.Dir()
+			dir, err := os.Getwd()
 			if err != nil {
 				return nil, err
 			}
@@ -31,7 +32,7 @@ func skillDeps(p Process, g *chat.Options) skills.Deps {
 		Load:     func() (*settings.Config, error) { return app.New(g.App).Config() },
 		Curation: func() (skill.Curation, error) { return app.New(g.App).Curation() },
 		Journal:  undoDeps(p, g).Open,
-		Dir:      func() (string, error) { return app.New(g.App).Dir() },
+		Dir:      os.Getwd,
 		Edit:     func(ctx context.Context, path string) error { return edit(ctx, p, path) },
 		Terminal: func() bool { return terminal(p.Stdin) },
 		Replay: func(ctx context.Context, name, session string, turn int64) (t hermes.SkillTrial, err error) {

@@ -84,7 +84,7 @@ func (w *wall) run(c *cobra.Command) error {
 	}
 	o := w.options.App
 	switch {
-	case o.Yolo:
+	case w.options.Yolo:
 		return w.refuse(what+" --yolo", "it runs commands without asking")
 	case o.IgnoreUserConfig:
 		return w.refuse(what+" --ignore-user-config", "it ignores the limits in config.yaml")

@@ -33,7 +33,7 @@ func (w *work) assemble(c cut, summary hermes.Part) {
 	}
 	s := entry{
 		m:      hermes.Message{Role: role, Parts: []hermes.Part{summary}, Synthetic: true, Turn: w.entries[c.tail-1].m.Turn},
-		origin: hermes.Origin{Index: w.entries[c.head].origin.Index},
+		origin: hermes.MessageOrigin{Index: w.entries[c.head].origin.Index},
 	}
 	w.entries = slices.Concat(head, []entry{s}, rest)
 }

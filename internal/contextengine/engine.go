@@ -297,7 +297,7 @@ type work struct {
 
 type entry struct {
 	m      hermes.Message
-	origin hermes.Origin
+	origin hermes.MessageOrigin
 }
 
 // turn returns the newest turn of the transcript.
@@ -311,7 +311,7 @@ func (w *work) turn() int64 {
 func begin(transcript []hermes.Message) *work {
 	w := &work{old: transcript, entries: make([]entry, len(transcript))}
 	for i, m := range transcript {
-		w.entries[i] = entry{m, hermes.Origin{Index: i, Same: true}}
+		w.entries[i] = entry{m, hermes.MessageOrigin{Index: i, Same: true}}
 	}
 	return w
 }
@@ -336,7 +336,7 @@ func (w *work) messages() []hermes.Message {
 
 func (w *work) result(note string) hermes.CompactResult {
 	w.dropRepeats()
-	f := hermes.CompactResult{Messages: w.messages(), From: make([]hermes.Origin, len(w.entries)), Note: note}
+	f := hermes.CompactResult{Messages: w.messages(), From: make([]hermes.MessageOrigin, len(w.entries)), Note: note}
 	for i := range w.entries {
 		f.From[i] = w.entries[i].origin
 	}

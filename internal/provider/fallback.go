@@ -50,7 +50,7 @@ func (m *fallbackModel) Stream(ctx context.Context, r *hermes.Request) iter.Seq2
 					return
 				}
 			}
-			if again, stop := t.await(ctx, round); stop {
+			if again, stop := t.await(ctx, r, round); stop {
 				return
 			} else if !again {
 				yield(hermes.Delta{}, exhausted(t.failed))
@@ -127,14 +127,14 @@ const maxRounds = 3
 
 // await waits for the first model that becomes available again, if that is soon
 // enough.
-func (t *try) await(ctx context.Context, round int) (again, stop bool) {
+func (t *try) await(ctx context.Context, r *hermes.Request, round int) (again, stop bool) {
 	now, back := t.m.c.cfg.Now(), time.Duration(0)
 	for _, c := range t.chain {
 		if rest := t.m.c.failover.rests(c.ref, now); rest > 0 && (back == 0 || rest < back) {
 			back = rest
 		}
 	}
-	if back == 0 || back > t.m.c.cfg.LongestWait || round+1 >= maxRounds {
+	if back == 0 || back > t.m.c.cfg.longestFor(r) || round+1 >= maxRounds {
 		return false, false
 	}
 	if !t.yield(hermes.Delta{Notice: fmt.Sprintf("no model is available now; trying again in %v", back.Round(time.Second))}, nil) {

@@ -53,7 +53,7 @@ type Config struct {
 	// beside its first answer of a run, unless the settings have the window.
 	AskWindows bool
 
-	CacheTTL string // "5m" (also if empty), "1h" or "off"
+	CacheTTL string // "5m" (also if empty), "1h", "auto" as in hermes.Request, or "off"
 	NoStream bool
 	// StreamOnly lists base URLs that stream although NoStream is set.
 	StreamOnly []string
@@ -63,8 +63,9 @@ type Config struct {
 
 	// LongestWait is the longest wait that a service may ask for. If it asks
 	// for more, the failure goes to another key or model, or to the user.
-	// 0 is ten minutes.
-	LongestWait time.Duration
+	// 0 is ten minutes. UnattendedWait is that of a conversation that no user
+	// attends; 0 is LongestWait.
+	LongestWait, UnattendedWait time.Duration
 	// Fallback lists the fallback models, in their order.
 	Fallback []Fallback
 
@@ -183,6 +184,9 @@ func New(cfg Config) (*Catalogue, error) {
 	}
 	if cfg.LongestWait == 0 {
 		cfg.LongestWait = longestWait
+	}
+	if cfg.UnattendedWait == 0 {
+		cfg.UnattendedWait = cfg.LongestWait
 	}
 	if cfg.Local == nil {
 		cfg.Local = usualPorts()

@@ -36,7 +36,7 @@ type retrying struct {
 	// spare reports whether another key could be used instead; nil means no.
 	spare   func() bool
 	base    time.Duration
-	longest time.Duration // that a service may ask for
+	longest func(*hermes.Request) time.Duration // the longest wait that a service may ask for
 	known   *learnedQuirks
 	window  func() int // the model's context length in tokens, 0 if unknown
 	sleep   func(context.Context, time.Duration) error
@@ -47,6 +47,14 @@ type retrying struct {
 // no longer retried. Each of them costs minutes.
 const maxStalls = 5
 
+// longestFor returns the longest wait that a service may ask for before it serves a request.
+func (c *Config) longestFor(r *hermes.Request) time.Duration {
+	if r.Attended || r.Purpose != "" {
+		return c.LongestWait
+	}
+	return c.UnattendedWait
+}
+
 func (c *Catalogue) retry(ch choice, key hermes.Key) Layer {
 	tries := c.cfg.Retries
 	if tries == 0 {
@@ -56,9 +64,9 @@ func (c *Catalogue) retry(ch choice, key hermes.Key) Layer {
 	if isLocal(ch.BaseURL) {
 		wait = backoffLocal
 	}
-	longest := c.cfg.LongestWait
+	longest := c.cfg.longestFor
 	if len(c.cfg.Fallback) > 0 {
-		longest = min(longest, longestBeforeOther)
+		longest = func(r *hermes.Request) time.Duration { return min(c.cfg.longestFor(r), longestBeforeOther) }
 	}
 	var spare func() bool
 	if ch.keys != nil {
@@ -205,7 +213,7 @@ func (m *retrying) stalled(e *hermes.ModelError) bool {
 // patience decides whether to retry, and after how long.
 func (m *retrying) patience(ctx context.Context, err error, try int, r *hermes.Request) (time.Duration, bool) {
 	e, ok := errors.AsType[*hermes.ModelError](err)
-	if !ok || ctx.Err() != nil || m.stalled(e) || try >= m.tries || e.RetryAfter > m.longest {
+	if !ok || ctx.Err() != nil || m.stalled(e) || try >= m.tries || e.RetryAfter > m.longest(r) {
 		return 0, false
 	}
 	// "too long" is believed when it is said again. A side task, whose answer can be

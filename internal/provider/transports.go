@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
 	"slices"
@@ -143,13 +144,10 @@ func (c *Catalogue) cacheTTL(ch choice) string {
 	if !ch.CacheMarks && (ch.Protocol != ProtocolAnthropic || !strings.Contains(strings.ToLower(ch.model), "claude")) {
 		return ""
 	}
-	switch c.cfg.CacheTTL {
-	case "off":
+	if c.cfg.CacheTTL == "off" {
 		return ""
-	case "1h":
-		return "1h"
 	}
-	return "5m"
+	return cmp.Or(c.cfg.CacheTTL, "5m")
 }
 
 func (c *Catalogue) window(ch choice) int {

@@ -34,7 +34,7 @@ func Branch(ctx context.Context, store hermes.Store, now time.Time, ref, title s
 	}
 	row := hermes.Session{
 		ID: NewID(now), Platform: from.Platform, User: from.User, Title: title, Parent: from.ID, Model: from.Model,
-		Dir: from.Dir, Branch: from.Branch, System: from.System, Tools: from.Tools, Layers: from.Layers, Provenance: from.Provenance, Started: now,
+		Dir: from.Dir, Branch: from.Branch, System: from.System, Tools: from.Tools, Layers: from.Layers, Provenance: from.Provenance, Run: from.Run, Started: now,
 	}
 	if err := createTitled(ctx, store, &row, from.Title); err != nil {
 		return row, err

@@ -17,7 +17,7 @@ func TestBranchGoesOnWithTheSamePrefix(t *testing.T) {
 	t.Parallel()
 	script := hermestest.NewScript(hermestest.Step{Text: "one"}, hermestest.Step{Text: "two"}, hermestest.Step{Text: "three"})
 	h := newFixture(t, script, newToolTable(echo("look")))
-	s := h.open(t, session.Open{Platform: "cli", Title: "plan"})
+	s := h.open(t, session.Open{Run: hermes.RunSpec{Origin: hermes.Origin{Platform: "cli"}}, Title: "plan"})
 	e := listen(t, s)
 	submit(t, s, say("first"))
 	until[hermes.TurnDone](e)
@@ -32,7 +32,7 @@ func TestBranchGoesOnWithTheSamePrefix(t *testing.T) {
 	if row.Parent != s.ID() || row.Title != "plan #2" || row.Messages != 4 || row.Turns != 2 {
 		t.Errorf("branch %+v", row)
 	}
-	b := h.open(t, session.Open{Resume: row.ID})
+	b := h.open(t, session.Open{Run: hermes.RunSpec{Session: row.ID}})
 	eb := listen(t, b)
 	submit(t, b, say("elsewhere"))
 	until[hermes.TurnDone](eb)

@@ -10,11 +10,8 @@ import (
 // spawn runs a task in a new child session until it ends. The child's context
 // is the call's, so it ends with its parent. It is unattended. The task may
 // hold untrusted text, so the child starts with its parent's provenance.
-func (m *Manager) spawn(ctx context.Context, parent hermes.SessionRef, t hermes.Task) (hermes.Report, error) {
-	s, err := m.Open(ctx, Open{
-		Platform: "subagent", Dir: parent.Dir, Parent: parent.ID, Model: t.Model,
-		MaxSteps: t.MaxSteps, depth: parent.Depth + 1, provenance: parent.Provenance,
-	})
+func (m *Manager) spawn(ctx context.Context, parent hermes.SessionRef, run hermes.RunSpec, t hermes.Task) (hermes.Report, error) {
+	s, err := m.Open(ctx, Open{Run: childRun(parent, run, t)})
 	if err != nil {
 		return hermes.Report{}, fmt.Errorf("open the child session: %w", err)
 	}
@@ -39,6 +36,23 @@ func (m *Manager) spawn(ctx context.Context, parent hermes.SessionRef, t hermes.
 			return hermes.Report{Session: s.id, Status: "interrupted"}, context.Cause(ctx)
 		}
 	}
+}
+
+// childPlatform is the platform of child sessions.
+const childPlatform = "subagent"
+
+// childRun returns the spec of a child session: its parent's, narrowed by the task. A child
+// never has more rights, tools or money than its parent.
+func childRun(parent hermes.SessionRef, run hermes.RunSpec, t hermes.Task) hermes.RunSpec {
+	run.Session = ""
+	run.Origin = hermes.Origin{Platform: childPlatform, User: parent.User, Parent: parent.ID, Depth: parent.Depth + 1, Provenance: parent.Provenance}
+	run.Workspace.Dir = parent.Dir
+	run.Model = hermes.ModelChoice{Ref: t.Model}
+	if len(t.Toolsets) > 0 {
+		run.Tools.Enabled = t.Toolsets
+	}
+	run.Budget.Steps = t.MaxSteps
+	return run
 }
 
 // provenanceOf returns the provenance of a child session. A child whose state

@@ -4,7 +4,7 @@ import "hermes"
 
 // setModel changes the model from the next turn on, or for the next turn only.
 func (s *Session) setModel(op SetModel) error {
-	m, err := s.cfg.Models.Model(s.ctx, op.Ref)
+	m, err := s.cfg.Models.Model(s.ctx, hermes.ModelChoice{Ref: op.Ref})
 	if err != nil {
 		return err
 	}

@@ -16,8 +16,8 @@ import (
 func summed(do func(ctx context.Context, model string, transcript []hermes.Message) error) func(*session.Config) {
 	return func(c *session.Config) {
 		newRuntime := c.NewRuntime
-		c.NewRuntime = func(ctx context.Context, row hermes.Session, wake func(string)) (*session.Runtime, error) {
-			runtime, err := newRuntime(ctx, row, wake)
+		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec, wake func(string)) (*session.Runtime, error) {
+			runtime, err := newRuntime(ctx, run, wake)
 			if runtime != nil {
 				runtime.SumUp = do
 			}
@@ -70,7 +70,7 @@ func TestLongSessionsAreSummarized(t *testing.T) {
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}
-			c.open.Resume = s.ID()
+			c.open.Run.Session = s.ID()
 			s = h.open(t, c.open)
 			exchange(t, s, c.again)
 			if err := h.Close(); err != nil {

@@ -27,7 +27,7 @@ func TestRerunEndsWithTheCaller(t *testing.T) {
 	}
 	h := newFixture(t, hermestest.NewScript(), newToolTable(wait), func(c *session.Config) { c.Store = st })
 	var notify []string
-	_, _ = h.Open(ctx, session.Open{Resume: "s1", Waiting: func(text string) { notify = append(notify, text) }}) // whether it opens is not the question
+	_, _ = h.Open(ctx, session.Open{Run: hermes.RunSpec{Session: "s1"}, Waiting: func(text string) { notify = append(notify, text) }}) // whether it opens is not the question
 	if !errors.Is(ended, context.Canceled) {
 		t.Errorf("the call ended with %v, not with the interrupt", ended)
 	}

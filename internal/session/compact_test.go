@@ -27,8 +27,8 @@ func compressing(t *testing.T, path string, restored *[]hermes.Message) func(*se
 	return func(c *session.Config) {
 		c.Store = st
 		newRuntime := c.NewRuntime
-		c.NewRuntime = func(ctx context.Context, row hermes.Session, wake func(string)) (*session.Runtime, error) {
-			runtime, err := newRuntime(ctx, row, wake)
+		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec, wake func(string)) (*session.Runtime, error) {
+			runtime, err := newRuntime(ctx, run, wake)
 			if err == nil {
 				runtime.Context = contextengine.New(contextengine.Options{Summarize: func(context.Context, int64, string, int) (string, error) { return "THE SUMMARY", nil }})
 				runtime.Window = func(string) int { return 100_000 }
@@ -79,7 +79,7 @@ func TestResumeAfterCompressionDoesNotCompressAgain(t *testing.T) {
 	}
 
 	h = newFixture(t, m, newToolTable(), compressing(t, path, &restored))
-	s = h.open(t, session.Open{Resume: s.ID()})
+	s = h.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
 	if st, err = s.State(t.Context()); err != nil || st.Last != (hermes.Usage{}) {
 		t.Errorf("the next process counts %+v, %v", st.Last, err)
 	}
@@ -126,7 +126,7 @@ func TestRestoreSeesWhatWasCompressed(t *testing.T) {
 		t.Fatalf("not compressed: %s", got)
 	}
 	h = newFixture(t, m, newToolTable(echo("echo")), compressing(t, path, &restored))
-	h.open(t, session.Open{Resume: s.ID()})
+	h.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
 	var results, summaries int
 	for _, m := range restored {
 		if m.Role == hermes.RoleTool {

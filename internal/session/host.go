@@ -112,7 +112,7 @@ func (h *host) Invoke(ctx context.Context, name string, arguments json.RawMessag
 }
 
 func (h *host) Spawn(ctx context.Context, t hermes.Task) (hermes.Report, error) {
-	r, err := h.session.manager.spawn(ctx, h.Session(), t)
+	r, err := h.session.manager.spawn(ctx, h.Session(), h.session.runSpec, t)
 	h.taintedBy(r.Provenance)
 	return r, err
 }
@@ -137,7 +137,7 @@ func (h *host) Approve(ctx context.Context, a hermes.ApprovalRequest) (hermes.Ap
 // unattended is the decision where there is no user to ask. Every risk of the call
 // must be allowed.
 func (h *host) unattended(a hermes.ApprovalRequest) hermes.Decision {
-	allowed := h.session.cfg.Unattended
+	allowed := h.session.runtime.Unattended
 	if allowed == nil || h.ref.Depth > 0 || len(a.Risks) == 0 {
 		return hermes.Unattended
 	}

@@ -19,8 +19,8 @@ import (
 func idling(sum contextengine.Summarize) func(*session.Config) {
 	return func(c *session.Config) {
 		newRuntime := c.NewRuntime
-		c.NewRuntime = func(ctx context.Context, row hermes.Session, wake func(string)) (*session.Runtime, error) {
-			runtime, err := newRuntime(ctx, row, wake)
+		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec, wake func(string)) (*session.Runtime, error) {
+			runtime, err := newRuntime(ctx, run, wake)
 			if err == nil {
 				runtime.Context = contextengine.New(contextengine.Options{Summarize: sum})
 				runtime.Window = func(string) int { return 100_000 }
@@ -216,7 +216,7 @@ func TestAResumedSessionIsCompactedToo(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
-		s = h.open(t, session.Open{Resume: s.ID()})
+		s = h.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
 		e := listen(t, s)
 		time.Sleep(11 * time.Minute)
 		synctest.Wait()
@@ -244,8 +244,8 @@ func TestWindowIsFilledByOneAttempt(t *testing.T) {
 	m := hermestest.NewScript(hermestest.Step{Text: "one", Usage: &hermes.Usage{Input: 80_000, Output: 20, Calls: 2}})
 	h := newFixture(t, m, newToolTable(), func(c *session.Config) {
 		newRuntime := c.NewRuntime
-		c.NewRuntime = func(ctx context.Context, row hermes.Session, wake func(string)) (*session.Runtime, error) {
-			runtime, err := newRuntime(ctx, row, wake)
+		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec, wake func(string)) (*session.Runtime, error) {
+			runtime, err := newRuntime(ctx, run, wake)
 			if err == nil {
 				runtime.Context = e
 			}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -10,6 +11,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"hermes"
@@ -23,6 +25,8 @@ type Manager struct {
 	live    map[string]*liveSession
 	closed  bool
 	closing closingJobs
+	// attended says that a user attended a session.
+	attended atomic.Bool
 }
 
 // NewManager returns a manager without sessions. It does no I/O.
@@ -36,34 +40,31 @@ func NewManager(cfg Config) *Manager {
 	return &Manager{cfg: cfg, live: map[string]*liveSession{}}
 }
 
-// Open says which session to open. If Resume is set, it is a stored one;
+// Open says which session to open. If Run names one, it is a stored one;
 // otherwise it is a new one, which is stored with its first message.
 type Open struct {
-	// Resume is an id, a unique prefix of one, or a title.
-	Resume   string
-	Platform string
-	User     string // the platform's id of the user; "" is the owner of this home
-	Dir      string // the working folder
-	Branch   string
-	Title    string
-	Parent   string
-	// Model is a reference; empty means the stored one, or the default.
-	Model string
-	// Attended says that a user is there to answer questions. Without one,
-	// every approval is refused.
+	Run hermes.RunSpec
+	// Title is the title of a new session.
+	Title string
+	// Attended says that the caller is a frontend whose user is there to answer
+	// questions, as long as the session is live. Without such a frontend, every
+	// approval is refused.
 	Attended bool
-	MaxSteps int // 0 means Config.Steps
 	// Waiting, if set, is called with a sentence that says what Open waits for.
 	// If several callers open the same session, only the one that starts it
 	// gets the calls.
-	Waiting    func(string)
-	depth      int
-	provenance string // of the parent session
+	Waiting func(string)
 }
 
 // Open returns the live session, or starts it if it is not live. If another
 // process runs the session, the error wraps ErrLeased.
 func (m *Manager) Open(ctx context.Context, o Open) (*Session, error) {
+	if err := supported(o.Run.Rights.Mode); err != nil {
+		return nil, err
+	}
+	if o.Attended {
+		m.attended.Store(true)
+	}
 	row, transcript, err := m.load(ctx, o)
 	if err != nil {
 		return nil, err
@@ -75,7 +76,7 @@ func (m *Manager) Open(ctx context.Context, o Open) (*Session, error) {
 	if !ours {
 		select {
 		case <-p.ready:
-			return p.session, p.err
+			return p.attend(ctx, o)
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
@@ -93,11 +94,33 @@ func (m *Manager) Open(ctx context.Context, o Open) (*Session, error) {
 	return p.session, p.err
 }
 
+// supported refuses the modes that are not built yet: a session that ran with fewer
+// limits than its user chose would be worse than none.
+func supported(mode hermes.RightsMode) error {
+	switch mode {
+	case "", hermes.ModeAsk, hermes.ModeYolo:
+		return nil
+	case hermes.ModePlan, hermes.ModeAcceptEdits:
+		return fmt.Errorf("the mode %s is not supported yet; use ask or yolo", mode)
+	}
+	return fmt.Errorf("unknown mode %q; use ask or yolo", mode)
+}
+
 // liveSession is the entry of a session that is live or being started.
 type liveSession struct {
 	ready   chan struct{} // closed when session or err is set
 	session *Session
 	err     error
+}
+
+// attend returns the live session to another caller. If that is a frontend whose user can
+// answer, the session is attended from now on.
+func (p *liveSession) attend(ctx context.Context, o Open) (*Session, error) {
+	if p.err != nil || !o.Attended {
+		return p.session, p.err
+	}
+	err := p.session.send(ctx, envelope{read: func(s *Session) { s.attended = true }, reply: make(chan error, 1)})
+	return p.session, err
 }
 
 // claim returns the entry of a session. If ours is true, it is new and the
@@ -119,14 +142,18 @@ func (m *Manager) claim(id string) (p *liveSession, ours bool, err error) {
 // load reads the row and the transcript of an old session, or makes the row
 // of a new one.
 func (m *Manager) load(ctx context.Context, o Open) (hermes.Session, []hermes.Message, error) {
-	if o.Resume == "" {
+	if o.Run.Session == "" {
+		origin := o.Run.Origin
 		return hermes.Session{
-			ID: NewID(m.cfg.Now()), Platform: o.Platform, User: o.User, Title: o.Title, Parent: o.Parent,
-			Dir: o.Dir, Branch: o.Branch, Model: o.Model, Started: m.cfg.Now(), Provenance: o.provenance,
+			ID: NewID(m.cfg.Now()), Platform: cmp.Or(origin.Label, origin.Platform), User: origin.User, Title: o.Title, Parent: origin.Parent,
+			Dir: o.Run.Workspace.Dir, Model: o.Run.Model.Ref, Started: m.cfg.Now(), Provenance: origin.Provenance, Run: o.Run.Stored(),
 		}, nil, nil
 	}
-	row, err := m.cfg.Store.FindSession(ctx, o.Resume)
+	row, err := m.cfg.Store.FindSession(ctx, o.Run.Session)
 	if err != nil {
+		return row, nil, err
+	}
+	if err := unchanged(o.Run, row); err != nil {
 		return row, nil, err
 	}
 	if most := m.cfg.MaxResume; most > 0 && row.Messages > most && !m.isLive(row.ID) {
@@ -135,6 +162,9 @@ func (m *Manager) load(ctx context.Context, o Open) (hermes.Session, []hermes.Me
 	transcript, err := m.cfg.Store.Messages(ctx, row.ID, hermes.Range{})
 	return row, transcript, err
 }
+
+// Attended reports whether a user attends, or attended, a session of this manager.
+func (m *Manager) Attended() bool { return m.attended.Load() }
 
 // isLive reports whether a session is live: its messages are in memory anyway.
 func (m *Manager) isLive(id string) bool {
@@ -159,9 +189,10 @@ func (m *Manager) newSession(ctx context.Context, o Open, row hermes.Session, tr
 	s := &Session{
 		cfg: &m.cfg, id: row.ID, manager: m,
 		inbox: make(chan envelope), closing: make(chan struct{}), done: make(chan struct{}),
-		row: row, stored: o.Resume != "", transcript: transcript,
-		notify: o.Waiting, questions: map[string]*question{}, maxSteps: o.MaxSteps, depth: o.depth, attended: o.Attended,
+		row: row, stored: o.Run.Session != "", transcript: transcript,
+		notify: o.Waiting, questions: map[string]*question{}, attended: o.Attended, effort: o.Run.Model.Effort,
 	}
+	s.runSpec = runOf(o.Run, row)
 	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	if !s.stored {
 		return s, nil
@@ -179,8 +210,8 @@ func (s *Session) resume(ctx context.Context, o Open) error {
 	if err := s.persist(); err != nil {
 		return err
 	}
-	if o.Model != "" {
-		s.row.Model = o.Model
+	if err := s.adoptRun(); err != nil {
+		return err
 	}
 	var err error
 	if s.specs, err = decodeSpecs(s.row.Tools); err != nil {
@@ -210,7 +241,7 @@ func (s *Session) loadRuntime() error {
 	if s.runtime != nil {
 		return nil
 	}
-	runtime, err := s.cfg.NewRuntime(s.ctx, s.row, s.wakeUp)
+	runtime, err := s.cfg.NewRuntime(s.ctx, s.runSpec, s.wakeUp)
 	if err != nil {
 		return err
 	}

@@ -84,7 +84,7 @@ func TestQuestionStaysOpenAfterItsProcess(t *testing.T) {
 	asking(t, h.store, s.ID(), true)
 
 	after := h.later(t, m, newToolTable(asker(3)))
-	s = after.open(t, session.Open{Resume: s.ID(), Attended: true})
+	s = after.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}, Attended: true})
 	if st := state(t, s); !st.Asking || !st.Cut || st.Running {
 		t.Errorf("state %+v", st)
 	}
@@ -159,7 +159,7 @@ func TestBatchGoesOnAfterAQuestionThatACrashLeft(t *testing.T) {
 			}
 			m := hermestest.NewScript(hermestest.Say("went on"))
 			h := newFixture(t, m, newToolTable(asker(1), echo("half"), echo("later")), func(c *session.Config) { c.Store = st })
-			s := h.open(t, session.Open{Resume: "s1", Attended: true})
+			s := h.open(t, session.Open{Run: hermes.RunSpec{Session: "s1"}, Attended: true})
 			e := listen(t, s)
 			submit(t, s, session.Continue{})
 			submit(t, s, replies(until[hermes.Asked](e).ID, "yes"))
@@ -180,7 +180,7 @@ func TestAnswersAreKeptWhenTheResultIsNot(t *testing.T) {
 	st, l := crashed(t, toolCall("1", "clarify"))
 	begun(t, st, l, toolCall("1", "clarify"), hermes.PendingCall{Answers: []hermes.AskedQuestion{{Question: hermes.Question{Text: "question 1"}, Answer: &hermes.Answer{Texts: []string{"kept"}}}}})
 	h := newFixture(t, hermestest.NewScript(hermestest.Say("went on")), newToolTable(asker(1)), func(c *session.Config) { c.Store = st })
-	s := h.open(t, session.Open{Resume: "s1"}) // unattended
+	s := h.open(t, session.Open{Run: hermes.RunSpec{Session: "s1"}}) // unattended
 	e := listen(t, s)
 	submit(t, s, session.Continue{})
 	until[hermes.TurnDone](e)
@@ -246,7 +246,7 @@ func TestUnattendedResumeLeavesTheQuestion(t *testing.T) {
 	st, l := crashed(t, toolCall("1", "clarify"))
 	begun(t, st, l, toolCall("1", "clarify"), hermes.PendingCall{Answers: []hermes.AskedQuestion{{Question: hermes.Question{Text: "question 1"}}}})
 	h := newFixture(t, hermestest.NewScript(hermestest.Say("guessed")), newToolTable(asker(1)), func(c *session.Config) { c.Store = st })
-	s := h.open(t, session.Open{Resume: "s1"})
+	s := h.open(t, session.Open{Run: hermes.RunSpec{Session: "s1"}})
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +254,7 @@ func TestUnattendedResumeLeavesTheQuestion(t *testing.T) {
 		t.Errorf("stored %q", got)
 	}
 	asking(t, st, "s1", true)
-	s = h.open(t, session.Open{Resume: "s1"})
+	s = h.open(t, session.Open{Run: hermes.RunSpec{Session: "s1"}})
 	e := listen(t, s)
 	submit(t, s, session.Continue{})
 	until[hermes.TurnDone](e)
@@ -272,7 +272,7 @@ func TestTheLeaseDecidesWhoAsks(t *testing.T) {
 	submit(t, s, say("go"))
 	q := until[hermes.Asked](e)
 	other := h.later(t, m, newToolTable(asker(1)))
-	if _, err := other.Open(t.Context(), session.Open{Resume: s.ID(), Attended: true}); !errors.Is(err, hermes.ErrLeased) {
+	if _, err := other.Open(t.Context(), session.Open{Run: hermes.RunSpec{Session: s.ID()}, Attended: true}); !errors.Is(err, hermes.ErrLeased) {
 		t.Fatalf("err = %v", err)
 	}
 	submit(t, s, replies(q.ID, "mine"))
@@ -309,7 +309,7 @@ func TestApprovalThatWasNotGivenWasNeverUsed(t *testing.T) {
 	st, l := crashed(t, toolCall("1", "rm"))
 	begun(t, st, l, toolCall("1", "rm"), hermes.PendingCall{AwaitingApproval: true})
 	after := newFixture(t, hermestest.NewScript(), newToolTable(rm), func(c *session.Config) { c.Store = st })
-	after.open(t, session.Open{Resume: "s1", Attended: true})
+	after.open(t, session.Open{Run: hermes.RunSpec{Session: "s1"}, Attended: true})
 	if got := stored(t, st, "s1")[2]; !strings.Contains(got, "before this ran") {
 		t.Error(got)
 	}

@@ -13,7 +13,7 @@ func (s *Session) prepare() error {
 		return err
 	}
 	if s.model == nil {
-		m, err := s.cfg.Models.Model(s.ctx, s.row.Model)
+		m, err := s.chosenModel(s.ctx)
 		if err != nil {
 			return err
 		}
@@ -39,7 +39,7 @@ func (s *Session) fixPrefix() error {
 	if err != nil {
 		return err
 	}
-	system, err := s.runtime.System(s.ctx, s.row.Model, specs)
+	system, err := s.runtime.System(s.ctx, s.row, specs)
 	if err != nil {
 		return fmt.Errorf("build the system prompt: %w", err)
 	}

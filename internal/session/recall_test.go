@@ -18,8 +18,8 @@ import (
 func remembering(recall func(context.Context, hermes.RecallQuery) (hermes.Recalled, error), observe func(context.Context, hermes.MemoryTurn) error) func(*session.Config) {
 	return func(c *session.Config) {
 		newRuntime := c.NewRuntime
-		c.NewRuntime = func(ctx context.Context, row hermes.Session, wake func(string)) (*session.Runtime, error) {
-			runtime, err := newRuntime(ctx, row, wake)
+		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec, wake func(string)) (*session.Runtime, error) {
+			runtime, err := newRuntime(ctx, run, wake)
 			if err == nil {
 				runtime.Recall, runtime.Observe = recall, observe
 			}

@@ -17,8 +17,8 @@ type look func(ctx context.Context, ref hermes.SessionRef, model string, transcr
 func reviewed(l look) func(*session.Config) {
 	return func(c *session.Config) {
 		newRuntime := c.NewRuntime
-		c.NewRuntime = func(ctx context.Context, row hermes.Session, wake func(string)) (*session.Runtime, error) {
-			runtime, err := newRuntime(ctx, row, wake)
+		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec, wake func(string)) (*session.Runtime, error) {
+			runtime, err := newRuntime(ctx, run, wake)
 			if runtime != nil {
 				runtime.Review = l
 			}

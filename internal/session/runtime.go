@@ -11,7 +11,7 @@ import (
 // Config is what all sessions of a manager share.
 type Config struct {
 	Store  hermes.Store
-	Models hermes.Models
+	Models Models
 	// NewRuntime is called once for each session when it becomes live.
 	NewRuntime NewRuntime
 	// Owner names this process in leases; it must be unique among processes.
@@ -31,10 +31,6 @@ type Config struct {
 	// AskTimeout limits the wait for an approval, QuestionTimeout the wait for
 	// an answer to a question; 0 means no limit.
 	AskTimeout, QuestionTimeout time.Duration
-	// Unattended reports whether a call with this risk may run in a session
-	// without a user; nil allows none. Child sessions do not ask it: everything
-	// is refused there.
-	Unattended func(hermes.Risk) bool
 	// IdleAfter closes a session without subscribers after this time without
 	// work; 0 never closes it.
 	IdleAfter time.Duration
@@ -42,19 +38,29 @@ type Config struct {
 	Log       *slog.Logger     // nil discards
 }
 
-// NewRuntime builds the runtime of a session. wake sends the session a message
+// Models finds the model that a run asks for. It may be used concurrently.
+type Models interface {
+	// Model returns the model that a choice names, or the default one.
+	Model(ctx context.Context, c hermes.ModelChoice) (hermes.Model, error)
+}
+
+// NewRuntime builds the runtime of a session, whose id is in the spec. wake sends the session a message
 // from the program, for example when a background process has ended. It may be
 // called at any time and does not wait.
-type NewRuntime func(ctx context.Context, row hermes.Session, wake func(text string)) (*Runtime, error)
+type NewRuntime func(ctx context.Context, run hermes.RunSpec, wake func(text string)) (*Runtime, error)
 
 // Runtime is what a session works with. Tools and System must be set; other
 // nil functions are skipped. The session calls Close when it ends.
 type Runtime struct {
 	Environment hermes.Environment
 	Tools       hermes.Tools
-	// System builds the system prompt. It is called once in the life of a
-	// session, before its first turn.
-	System func(ctx context.Context, model string, specs []hermes.Spec) (hermes.SystemPrompt, error)
+	// Unattended reports whether a call with this risk may run where no user
+	// can be asked; nil allows none. Child sessions do not ask it: everything is
+	// refused there.
+	Unattended func(hermes.Risk) bool
+	// System builds the system prompt for the model of the row. It is called once
+	// in the life of a session, before its first turn.
+	System func(ctx context.Context, row hermes.Session, specs []hermes.Spec) (hermes.SystemPrompt, error)
 	// Restore rebuilds the state that tools keep from a stored transcript.
 	Restore func(transcript []hermes.Message)
 	// Context decides which part of the transcript is sent; nil sends all.

@@ -63,9 +63,8 @@ type Session struct {
 	asked        int
 	last         hermes.Usage
 	counted      int // messages that last covers
-	maxSteps     int // 0 means Config.Steps
-	depth        int
-	attended     bool // a user can answer questions
+	runSpec      hermes.RunSpec
+	attended     bool // a frontend is attached whose user can answer
 	cut          bool // the last turn was cut off
 	answered     bool // a turn was answered, and none failed or met a cap since
 }

@@ -68,7 +68,7 @@ func echo(name string) tool {
 // models returns one model for any name.
 type models struct{ m hermes.Model }
 
-func (m models) Model(context.Context, string) (hermes.Model, error) {
+func (m models) Model(context.Context, hermes.ModelChoice) (hermes.Model, error) {
 	if m.m == nil {
 		return nil, hermes.ErrNoModel
 	}
@@ -89,8 +89,8 @@ func newFixture(t *testing.T, m hermes.Model, b *toolTable, change ...func(*sess
 	h := &fixture{store: hermestest.NewStore(), system: "You are a test."}
 	cfg := session.Config{
 		Store: h.store, Models: models{m}, Owner: "here",
-		NewRuntime: func(context.Context, hermes.Session, func(string)) (*session.Runtime, error) {
-			return &session.Runtime{Tools: b, System: func(context.Context, string, []hermes.Spec) (hermes.SystemPrompt, error) {
+		NewRuntime: func(context.Context, hermes.RunSpec, func(string)) (*session.Runtime, error) {
+			return &session.Runtime{Tools: b, System: func(context.Context, hermes.Session, []hermes.Spec) (hermes.SystemPrompt, error) {
 				h.built++
 				return hermes.SystemPrompt{Text: h.system, Provenance: h.provenance, Layers: []hermes.PromptLayer{{Name: "identity", Bytes: len(h.system)}}}, nil
 			}}, nil
@@ -111,8 +111,8 @@ func newFixture(t *testing.T, m hermes.Model, b *toolTable, change ...func(*sess
 
 func (h *fixture) open(t *testing.T, o session.Open) *session.Session {
 	t.Helper()
-	if o.Platform == "" {
-		o.Platform = "test"
+	if o.Run.Origin.Platform == "" {
+		o.Run.Origin.Platform = "test"
 	}
 	s, err := h.Open(t.Context(), o)
 	if err != nil {
@@ -181,7 +181,7 @@ func TestTurnIsStoredWhole(t *testing.T) {
 	t.Parallel()
 	m := hermestest.NewScript(hermestest.CallTool("echo", `{}`), hermestest.Say("done"))
 	h := newFixture(t, m, newToolTable(echo("echo")))
-	s := h.open(t, session.Open{Dir: "/work"})
+	s := h.open(t, session.Open{Run: hermes.RunSpec{Workspace: hermes.Workspace{Dir: "/work"}}})
 	e := listen(t, s)
 	submit(t, s, say("go"))
 	done := until[hermes.TurnDone](e)
@@ -420,7 +420,16 @@ func TestUnattendedApprovalNeedsEveryRisk(t *testing.T) {
 			return hermes.Result{Text: fmt.Sprintf("%v %v", answer, err)}
 		}}
 		h := newFixture(t, hermestest.NewScript(hermestest.CallTool("rm", `{}`), hermestest.Say("ok")), newToolTable(ask),
-			func(c *session.Config) { c.Unattended = func(r hermes.Risk) bool { return r == good } })
+			func(c *session.Config) {
+				newRuntime := c.NewRuntime
+				c.NewRuntime = func(ctx context.Context, run hermes.RunSpec, wake func(string)) (*session.Runtime, error) {
+					r, err := newRuntime(ctx, run, wake)
+					if err == nil {
+						r.Unattended = func(r hermes.Risk) bool { return r == good }
+					}
+					return r, err
+				}
+			})
 		s := h.open(t, session.Open{})
 		e := listen(t, s)
 		submit(t, s, say("go"))
@@ -467,14 +476,14 @@ func TestLiveSessionIsNeverTooLongToOpen(t *testing.T) {
 	e := listen(t, s)
 	submit(t, s, say("go"))
 	until[hermes.TurnDone](e)
-	again := h.open(t, session.Open{Resume: s.ID()})
+	again := h.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
 	if again.ID() != s.ID() {
 		t.Errorf("opened %s, want %s", again.ID(), s.ID())
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Open(t.Context(), session.Open{Resume: s.ID()}); err == nil || !strings.Contains(err.Error(), "too long to resume") {
+	if _, err := h.Open(t.Context(), session.Open{Run: hermes.RunSpec{Session: s.ID()}}); err == nil || !strings.Contains(err.Error(), "too long to resume") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -492,7 +501,7 @@ func TestResumeKeepsThePrefix(t *testing.T) {
 	}
 	later := newFixture(t, m, newToolTable(echo("new")), func(c *session.Config) { c.Store = h.store; c.Owner = "later" })
 	later.system = "Something else."
-	s = later.open(t, session.Open{Resume: s.ID()})
+	s = later.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
 	e = listen(t, s)
 	submit(t, s, say("second"))
 	until[hermes.TurnDone](e)
@@ -541,7 +550,7 @@ func TestCallsThatACrashLeftOpenGetResults(t *testing.T) {
 	again.spec.Effect = hermes.EffectIdempotent
 	m := hermestest.NewScript(hermestest.Say("went on"))
 	h := newFixture(t, m, newToolTable(echo("done"), echo("half"), read, echo("later"), again), func(c *session.Config) { c.Store = st })
-	s := h.open(t, session.Open{Resume: "s1"})
+	s := h.open(t, session.Open{Run: hermes.RunSpec{Session: "s1"}})
 	got := stored(t, st, "s1")
 	for i, want := range []string{"the kept result", "outcome is unknown", "did read", "before this ran", "did again"} {
 		if !strings.Contains(got[2+i], want) {
@@ -583,7 +592,7 @@ func TestCallOfACutAnswerDoesNotRunAgain(t *testing.T) {
 	read := echo("read")
 	read.spec.Effect = hermes.EffectNone
 	h := newFixture(t, hermestest.NewScript(), newToolTable(read), func(c *session.Config) { c.Store = st })
-	h.open(t, session.Open{Resume: "s1"})
+	h.open(t, session.Open{Run: hermes.RunSpec{Session: "s1"}})
 	if got := stored(t, st, "s1")[2]; !strings.Contains(got, "before this ran") {
 		t.Errorf("the result is %q", got)
 	}
@@ -598,14 +607,14 @@ func TestOneProcessRunsASession(t *testing.T) {
 	submit(t, s, say("first"))
 	until[hermes.TurnDone](e)
 	other := newFixture(t, m, newToolTable(), func(c *session.Config) { c.Store = h.store; c.Owner = "other" })
-	_, err := other.Open(t.Context(), session.Open{Resume: s.ID()})
+	_, err := other.Open(t.Context(), session.Open{Run: hermes.RunSpec{Session: s.ID()}})
 	if !errors.Is(err, hermes.ErrLeased) || !strings.Contains(err.Error(), "open in another Hermes") || strings.Contains(err.Error(), "until") {
 		t.Errorf("err = %v", err)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := other.Open(t.Context(), session.Open{Resume: s.ID()}); err != nil {
+	if _, err := other.Open(t.Context(), session.Open{Run: hermes.RunSpec{Session: s.ID()}}); err != nil {
 		t.Errorf("after closing: %v", err)
 	}
 }
@@ -782,7 +791,7 @@ func TestIdleSessionsCloseAndComeBack(t *testing.T) {
 		default:
 			t.Fatal("the idle session is still open")
 		}
-		again := h.open(t, session.Open{Resume: s.ID()})
+		again := h.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
 		if again == s {
 			t.Error("the closed session was returned")
 		}

@@ -12,7 +12,8 @@ import (
 // shelf returns a scripted model for each reference.
 type shelf map[string]*hermestest.Script
 
-func (s shelf) Model(_ context.Context, ref string) (hermes.Model, error) {
+func (s shelf) Model(_ context.Context, c hermes.ModelChoice) (hermes.Model, error) {
+	ref := c.Ref
 	if m, ok := s[ref]; ok {
 		return named{m, ref}, nil
 	}

@@ -80,14 +80,14 @@ func TestTaintStays(t *testing.T) {
 	}
 
 	later := newFixture(t, calls(spying(), spying(), spying()), newToolTable(fetch(), spy(&seen)), on)
-	s = later.open(t, session.Open{Resume: s.ID()})
+	s = later.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}})
 	turnOf(t, s, say("after a restart"))
 	wantSeen(t, &seen, "fetch page")
 	row, err := later.Branch(t.Context(), s.ID(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	branch := later.open(t, session.Open{Resume: row.ID})
+	branch := later.open(t, session.Open{Run: hermes.RunSpec{Session: row.ID}})
 	turnOf(t, branch, say("in a branch"))
 	wantSeen(t, &seen, "fetch page")
 	for range 3 {
@@ -109,7 +109,7 @@ func TestThePromptMayHoldUntrustedText(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.provenance = "" // the stored prompt counts, whatever would be built today
-	turnOf(t, h.open(t, session.Open{Resume: s.ID()}), say("again"))
+	turnOf(t, h.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}}), say("again"))
 	wantSeen(t, &seen, "project file AGENTS.md", "project file AGENTS.md")
 }
 
@@ -157,7 +157,7 @@ func (forgetful) Fit(_ context.Context, list []hermes.Message, p hermes.ContextU
 	last := len(list) - 1
 	return hermes.CompactResult{
 		Messages: []hermes.Message{hermes.UserText("summary"), list[last]},
-		From:     []hermes.Origin{{Index: 0}, {Index: last, Same: true}},
+		From:     []hermes.MessageOrigin{{Index: 0}, {Index: last, Same: true}},
 	}, nil
 }
 
@@ -168,8 +168,8 @@ func TestASummaryInheritsWhatItIsMadeOf(t *testing.T) {
 	compacting := func(c *session.Config) {
 		c.Store = st
 		newRuntime := c.NewRuntime
-		c.NewRuntime = func(ctx context.Context, row hermes.Session, wake func(string)) (*session.Runtime, error) {
-			runtime, err := newRuntime(ctx, row, wake)
+		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec, wake func(string)) (*session.Runtime, error) {
+			runtime, err := newRuntime(ctx, run, wake)
 			runtime.Context = forgetful{}
 			return runtime, err
 		}
@@ -186,7 +186,7 @@ func TestASummaryInheritsWhatItIsMadeOf(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	turnOf(t, h.open(t, session.Open{Resume: s.ID()}), say("and after a restart"))
+	turnOf(t, h.open(t, session.Open{Run: hermes.RunSpec{Session: s.ID()}}), say("and after a restart"))
 	wantSeen(t, &seen, "fetch page")
 }
 
@@ -275,7 +275,7 @@ func TestAResultThatACrashLeftIsStillUntrusted(t *testing.T) {
 	}
 	var seen []string
 	h := newFixture(t, calls(spying()), newToolTable(fetch(), spy(&seen)), func(c *session.Config) { c.Store = st })
-	turnOf(t, h.open(t, session.Open{Resume: "s1"}), session.Continue{})
+	turnOf(t, h.open(t, session.Open{Run: hermes.RunSpec{Session: "s1"}}), session.Continue{})
 	wantSeen(t, &seen, "fetch page")
 }
 

@@ -14,8 +14,8 @@ import (
 func titled(find func(ctx context.Context, model string, transcript []hermes.Message) (string, error)) func(*session.Config) {
 	return func(c *session.Config) {
 		newRuntime := c.NewRuntime
-		c.NewRuntime = func(ctx context.Context, row hermes.Session, wake func(string)) (*session.Runtime, error) {
-			runtime, err := newRuntime(ctx, row, wake)
+		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec, wake func(string)) (*session.Runtime, error) {
+			runtime, err := newRuntime(ctx, run, wake)
 			if err == nil {
 				runtime.Title = find
 			}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -87,7 +88,8 @@ func (s *Session) start(number int64) error {
 		Host:  t.tools.host,
 		Request: hermes.Request{
 			System: s.row.System, Tools: s.specs, Session: s.row.ID,
-			Effort: s.effortOf(model.ID()), MaxTokens: s.cfg.MaxTokens,
+			Effort: s.effortOf(model.ID()), MaxTokens: cmp.Or(s.runSpec.Model.MaxTokens, s.cfg.MaxTokens), Temperature: s.runSpec.Model.Temperature,
+			Scope: hermes.Scope{Cap: s.runSpec.Budget.Money}, Attended: s.attended,
 		},
 		Transcript: s.transcript, Number: number, Context: s.runtime.Context, Last: s.last, Counted: s.counted,
 		Budget: agent.NewBudget(s.steps()), Steer: t.note.take, Now: s.cfg.Now,
@@ -177,17 +179,4 @@ func (s *Session) lastTurn() int64 {
 		return s.row.Turns
 	}
 	return max(s.row.Turns, s.transcript[len(s.transcript)-1].Turn)
-}
-
-func (s *Session) ref(turn int64) hermes.SessionRef {
-	return hermes.SessionRef{
-		ID: s.row.ID, Turn: turn, Platform: s.row.Platform, User: s.row.User, Dir: s.row.Dir, Depth: s.depth, Provenance: s.provenance(),
-	}
-}
-
-func (s *Session) steps() int {
-	if s.maxSteps > 0 {
-		return s.maxSteps
-	}
-	return s.cfg.Steps
 }

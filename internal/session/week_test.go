@@ -46,11 +46,11 @@ type workerModel struct {
 	ref string
 }
 
-func (w *worker) Model(_ context.Context, ref string) (hermes.Model, error) {
-	if ref == "" {
-		ref = "small"
+func (w *worker) Model(_ context.Context, c hermes.ModelChoice) (hermes.Model, error) {
+	if c.Ref == "" {
+		c.Ref = "small"
 	}
-	return workerModel{w, ref}, nil
+	return workerModel{w, c.Ref}, nil
 }
 
 func (m workerModel) ID() string { return m.ref }
@@ -242,15 +242,15 @@ func lives(t *testing.T, path string, w *worker, sum contextengine.Summarize, li
 	}})
 	m = session.NewManager(session.Config{
 		Store: st, Models: w, Owner: fmt.Sprint("life ", life),
-		NewRuntime: func(_ context.Context, row hermes.Session, _ func(string)) (*session.Runtime, error) {
+		NewRuntime: func(_ context.Context, run hermes.RunSpec, _ func(string)) (*session.Runtime, error) {
 			return &session.Runtime{
 				Tools: tools,
-				System: func(context.Context, string, []hermes.Spec) (hermes.SystemPrompt, error) {
+				System: func(context.Context, hermes.Session, []hermes.Spec) (hermes.SystemPrompt, error) {
 					return hermes.SystemPrompt{Text: "You are a test."}, nil
 				},
 				Context: contextengine.New(contextengine.Options{Summarize: sum}),
 				Window:  func(model string) int { return w.window[model] },
-				Restore: func(tr []hermes.Message) { lists.Restore(row.ID, tr) },
+				Restore: func(tr []hermes.Message) { lists.Restore(run.Session, tr) },
 			}, nil
 		},
 	})
@@ -278,7 +278,7 @@ func TestTaskSurvivesCompactionsCrashesAndSwitches(t *testing.T) {
 			t.Fatalf("only %d compactions", compactions)
 		}
 		m, die := lives(t, path, w, scribes[life%len(scribes)], life)
-		s, err := m.Open(t.Context(), session.Open{Resume: id, Platform: "test"})
+		s, err := m.Open(t.Context(), session.Open{Run: hermes.RunSpec{Session: id, Origin: hermes.Origin{Platform: "test"}}})
 		if err != nil {
 			t.Fatal(err)
 		}

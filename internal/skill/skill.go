@@ -40,8 +40,10 @@ type Config struct {
 	// skills go instead of the home's folder.
 	External  []string
 	CreateDir string
-	// Disabled are the names of skills that are never offered.
-	Disabled []string
+	// Disabled are the names of skills that are never offered, and PlatformDisabled of those
+	// that are not offered on a platform such as telegram.
+	Disabled         []string
+	PlatformDisabled map[string][]string
 	// OS is the operating system, named as in runtime.GOOS.
 	OS string
 	// Approve makes every change of the agent wait for the user's approval.
@@ -62,6 +64,7 @@ type Config struct {
 type Library struct {
 	cfg     Config
 	project string // folder, empty for none
+	on      string // platform, empty for none
 	memory  *memory
 	approve *atomic.Bool
 }
@@ -90,7 +93,17 @@ func New(c Config) *Library {
 // In returns the library as seen from a folder: with the project's skills, if
 // they are trusted. Both libraries share their cache.
 func (l *Library) In(folder string) *Library {
-	return &Library{cfg: l.cfg, project: folder, memory: l.memory, approve: l.approve}
+	return &Library{cfg: l.cfg, project: folder, on: l.on, memory: l.memory, approve: l.approve}
+}
+
+// On returns the library as offered on a platform. Both libraries share their cache.
+func (l *Library) On(platform string) *Library {
+	return &Library{cfg: l.cfg, project: l.project, on: platform, memory: l.memory, approve: l.approve}
+}
+
+// disabled reports whether the settings turn a skill off.
+func (l *Library) disabled(name string) bool {
+	return slices.Contains(l.cfg.Disabled, name) || slices.Contains(l.cfg.PlatformDisabled[l.on], name)
 }
 
 // List returns the skills that can be used on this machine.
@@ -113,7 +126,7 @@ func (l *Library) hidden(it item) string {
 	switch here := platform(l.cfg.OS); {
 	case it.fault != "":
 		return it.fault
-	case slices.Contains(l.cfg.Disabled, it.meta.Name):
+	case l.disabled(it.meta.Name):
 		return "disabled (skills.disabled)"
 	case here != "" && len(it.meta.Platforms) > 0 && !slices.Contains(it.meta.Platforms, here):
 		return "only for " + strings.Join(it.meta.Platforms, ", ")
@@ -127,7 +140,7 @@ func (l *Library) View(ctx context.Context, name, file string) (hermes.SkillText
 	if err != nil {
 		return hermes.SkillText{}, err
 	}
-	if slices.Contains(l.cfg.Disabled, it.meta.Name) {
+	if l.disabled(it.meta.Name) {
 		return hermes.SkillText{}, fmt.Errorf("the skill %q is disabled in the settings (skills.disabled)", name)
 	}
 	folder, done, err := it.open()

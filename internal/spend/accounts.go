@@ -47,8 +47,13 @@ func (g *Governor) remember(ctx context.Context, session string) *memory {
 // each with its cap.
 func (g *Governor) limits(ctx context.Context, r *hermes.Request) []hermes.Limit {
 	list := make([]hermes.Limit, 0, 6)
+	var own hermes.Money // of the run
 	add := func(kind hermes.AccountKind, name string) {
-		list = append(list, hermes.Limit{Account: hermes.Account{Kind: kind, Name: name}, Cap: g.cfg.Caps[kind]})
+		limit := hermes.Limit{Account: hermes.Account{Kind: kind, Name: name}, Cap: g.cfg.Caps[kind]}
+		if kind == hermes.AccountTree && own > 0 && (limit.Cap.Money == 0 || own < limit.Cap.Money) {
+			limit.Cap.Money = own
+		}
+		list = append(list, limit)
 	}
 	scope := r.Scope
 	if r.Session != "" {
@@ -59,6 +64,7 @@ func (g *Governor) limits(ctx context.Context, r *hermes.Request) []hermes.Limit
 		if scope.Job == "" {
 			scope.Job = known.scope.Job
 		}
+		own = g.runCap(r, known)
 		if turn := g.turn(r, known); turn > 0 {
 			add(hermes.AccountTurn, turnName(r.Session, turn))
 		}
@@ -90,6 +96,17 @@ func (g *Governor) turn(r *hermes.Request, m *memory) int64 {
 		m.turn = r.Messages[n-1].Turn
 	}
 	return m.turn
+}
+
+// runCap returns the cap of the run that a request belongs to. Only the conversation itself
+// says it; it also holds for the side tasks of the session.
+func (g *Governor) runCap(r *hermes.Request, m *memory) hermes.Money {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if r.Purpose == "" && len(r.Messages) > 0 {
+		m.scope.Cap = r.Scope.Cap
+	}
+	return m.scope.Cap
 }
 
 func turnName(session string, turn int64) string {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"maps"
+	"slices"
 
 	"hermes"
 )
@@ -67,11 +69,12 @@ type call struct {
 // not be made.
 func (g *Governor) open(ctx context.Context, model string, r *hermes.Request) (*call, error) {
 	c := &call{g: g, request: r}
+	c.limits = g.limits(ctx, r)
 	ledger, err := g.openLedger(ctx)
 	if err != nil {
-		return c, g.unbooked(ctx, err)
+		return c, c.unbooked(ctx, err)
 	}
-	c.ledger, c.limits = ledger, g.limits(ctx, r)
+	c.ledger = ledger
 	if c.first, err = c.reserve(ctx, model); err != nil {
 		return nil, err
 	}
@@ -124,16 +127,23 @@ func (c *call) noticesShown() bool {
 
 // unbooked decides about a call that could not be recorded: without caps it is
 // made anyway, with caps it must not be.
-func (g *Governor) unbooked(ctx context.Context, err error) error {
+func (c *call) unbooked(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if !g.capped() {
-		g.cfg.Log.Warn("a model call is not in the ledger", "err", err)
+	if !c.capped() {
+		c.g.cfg.Log.Warn("a model call is not in the ledger", "err", err)
 		return nil
 	}
 	return &hermes.ModelError{Class: hermes.ClassBudget, Err: err,
 		Message: "a spend cap is set but spending cannot be recorded (" + err.Error() + "), so model calls are blocked"}
+}
+
+// capped reports whether any cap is configured, or set for the run.
+func (c *call) capped() bool {
+	set := func(a hermes.Amount) bool { return a != hermes.Amount{} }
+	return slices.ContainsFunc(slices.Collect(maps.Values(c.g.cfg.Caps)), set) ||
+		slices.ContainsFunc(c.limits, func(l hermes.Limit) bool { return set(l.Cap) })
 }
 
 // refuse ends the call at a cap.

@@ -38,7 +38,7 @@ func (c *call) estimate(ctx context.Context, model string) guess {
 	whole := e.usage
 	whole.Output = output
 	e.amount.Tokens = whole.Total()
-	e.amount.Money, e.priced, _ = g.cost(model, whole)
+	e.amount.Money, e.priced, _ = g.cost(model, whole, g.longCache(r))
 	if !e.priced {
 		// A used-up cap in money also blocks models without a known price.
 		e.amount.Money = max(e.amount.Money, 1)

@@ -46,8 +46,9 @@ type Config struct {
 	// a prompt of this length; 0 is unknown. Answers are limited only below it,
 	// because services refuse a limit that is above their own. nil knows none.
 	Longest func(ref string, prompt int64) int64
-	// LongCache says that cache entries live for an hour.
-	LongCache bool
+	// CacheTTL is how long cache entries live, as the transports know it: "1h", "auto" as in
+	// hermes.Request, or another value for five minutes.
+	CacheTTL string
 	// Scope returns what a session belongs to; it is called once for each
 	// session. nil, or an error, means nothing.
 	Scope func(ctx context.Context, session string) (hermes.Scope, error)
@@ -127,20 +128,13 @@ func (g *Governor) openLedger(ctx context.Context) (hermes.Ledger, error) {
 	return l, nil
 }
 
-// capped reports whether any cap is set.
-func (g *Governor) capped() bool {
-	for _, c := range g.cfg.Caps {
-		if c != (hermes.Amount{}) {
-			return true
-		}
-	}
-	return false
-}
+// longCache reports whether the cache entries of a request live for an hour.
+func (g *Governor) longCache(r *hermes.Request) bool { return r.CacheTTL(g.cfg.CacheTTL) == "1h" }
 
-// Price returns the price of a model, with the cache write rate for the
-// configured cache lifetime; ok is false if the price is unknown.
+// Price returns the price of a model, with the cache write rate for what a user
+// who attends sends; ok is false if the price is unknown.
 func (g *Governor) Price(ref string) (p hermes.Price, ok bool) {
-	if p, ok = g.cfg.Price(ref); ok && g.cfg.LongCache {
+	if p, ok = g.cfg.Price(ref); ok && g.longCache(&hermes.Request{Attended: true}) {
 		p.CacheWrite = p.CacheWriteLong
 	}
 	return p, ok
@@ -158,12 +152,12 @@ func (g *Governor) longest(ref string, prompt int64) int64 {
 // cost returns what a usage costs at a model's price, at most if a rate of the
 // cache is unknown (exact is false then). If the price is unknown, it is the cost
 // of what has a rate.
-func (g *Governor) cost(ref string, u hermes.Usage) (cost hermes.Money, known, exact bool) {
+func (g *Governor) cost(ref string, u hermes.Usage, longCache bool) (cost hermes.Money, known, exact bool) {
 	p, ok := g.cfg.Price(ref)
 	if !ok {
 		return 0, u == hermes.Usage{}, true
 	}
-	_, exact = p.Cost(u, g.cfg.LongCache)
-	cost, known = p.AtMost(u, g.cfg.LongCache)
+	_, exact = p.Cost(u, longCache)
+	cost, known = p.AtMost(u, longCache)
 	return cost, known, exact || !known
 }

@@ -133,7 +133,7 @@ func (a *attempt) room() int64 {
 	}
 	rate := a.price.For(prompt.Prompt()).Output
 	if a.r.left.Money >= 0 && a.known && rate > 0 {
-		cost, _ := a.price.AtMost(prompt, a.c.g.cfg.LongCache)
+		cost, _ := a.price.AtMost(prompt, a.c.g.longCache(a.c.request))
 		money := max(0, all.Money-cost)
 		tokens := max(leastAnswer, int64(min(float64(money)*1e6/float64(rate), math.MaxInt32)))
 		if room < 0 || tokens < room {
@@ -189,7 +189,7 @@ func (a *attempt) check(ctx context.Context, d hermes.Delta) error {
 	u.Output, u.Calls = max(u.Output, a.came()), 1
 	so := hermes.Amount{Tokens: u.Total()}
 	if a.known {
-		so.Money, _ = a.price.AtMost(u, a.c.g.cfg.LongCache)
+		so.Money, _ = a.price.AtMost(u, a.c.g.longCache(a.c.request))
 	}
 	return a.r.cover(ctx, so, hermes.Amount{Money: so.Money / growth, Tokens: so.Tokens / growth})
 }
@@ -223,7 +223,7 @@ func (a *attempt) charge(ctx context.Context) hermes.Charge {
 		charge.Usage = a.r.guess.usage
 		charge.Usage.Output, charge.Usage.Calls, charge.Estimated = a.came(), 1, true
 	}
-	money, known, exact := a.c.g.cost(a.model, charge.Usage)
+	money, known, exact := a.c.g.cost(a.model, charge.Usage, a.c.g.longCache(a.c.request))
 	charge.Money, charge.Priced = money, known
 	charge.Estimated = charge.Estimated || !exact
 	if m := a.stated; m != nil && *m > 0 && *m <= mostMoney && a.c.g.cfg.Stated(a.model) {

@@ -39,7 +39,7 @@ func (c *call) reserve(ctx context.Context, model string) (*reservation, error) 
 	}
 	if err != nil {
 		c.ledger = nil
-		return nil, g.unbooked(ctx, err)
+		return nil, c.unbooked(ctx, err)
 	}
 	r.id, r.left = done.ID, done.Left
 	if !r.guess.priced && len(b.WarnAt) > 0 {
@@ -82,7 +82,7 @@ func (r *reservation) cover(ctx context.Context, amount, spare hermes.Amount) er
 			r.held, r.until = r.held.Add(more), until
 			return nil
 		case over == nil:
-			return r.c.g.unbooked(ctx, err)
+			return r.c.unbooked(ctx, err)
 		}
 		left := over.Cap.Sub(over.Balance.Used())
 		if over.Tokens {

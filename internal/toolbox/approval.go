@@ -53,11 +53,8 @@ type Approvals struct {
 	// Grants keeps what the user always allows; nil keeps it for the session
 	// only.
 	Grants Grants
-	// Unattended says that no user can be asked, so that only grants that say so
-	// hold.
-	Unattended bool
 	// Judge lets a model decide in smart mode whether a call may run without a
-	// question: AllowOnce runs it, Deny refuses it, and anything else, or an
+	// question, where a user attends who can be asked if it is not sure: AllowOnce runs it, Deny refuses it, and anything else, or an
 	// error, asks the user. It never sees calls that a deny rule forbids.
 	Judge func(ctx context.Context, session hermes.SessionRef, a hermes.ApprovalRequest) (hermes.Decision, error)
 	// Breaker is the number of refusals in a row after which the model is told

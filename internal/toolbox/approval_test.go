@@ -177,21 +177,20 @@ func TestAlwaysIsNarrowAtFirst(t *testing.T) {
 		t.Errorf("offered %v in %q", a.Always, a.Stored)
 	}
 	for _, tt := range []struct {
-		name       string
-		line       string
-		host       *host
-		unattended bool
-		runs       bool
+		name string
+		line string
+		host *host
+		runs bool
 	}{
 		{name: "the same in a new session", line: "rm -r build", host: &host{platform: "cli"}, runs: true},
 		{name: "another command", line: "rm -r src", host: &host{platform: "cli"}},
 		{name: "a longer command", line: "rm -r build src", host: &host{platform: "cli"}},
 		{name: "another folder", line: "rm -r build", host: &host{platform: "cli", files: &files{}}},
 		{name: "another platform", line: "rm -r build", host: &host{platform: "telegram"}},
-		{name: "nobody to ask", line: "rm -r build", host: &host{platform: "cli"}, unattended: true},
+		{name: "nobody to ask", line: "rm -r build", host: &host{platform: "cli", alone: true}},
 	} {
 		ran = 0
-		tools := mustToolbox(t, toolbox.Options{Approvals: toolbox.Approvals{Grants: store, Unattended: tt.unattended}}, terminal(&ran))
+		tools := mustToolbox(t, toolbox.Options{Approvals: toolbox.Approvals{Grants: store}}, terminal(&ran))
 		tools.Run(t.Context(), command(tt.line, tt.host))
 		if (ran == 1) != tt.runs {
 			t.Errorf("%s: ran %d times", tt.name, ran)
@@ -216,8 +215,7 @@ func TestUnattendedRunsUseOnlyGrantsThatSaySo(t *testing.T) {
 		"one of another tool": {rules: toolbox.Approvals{Grants: &kept{grants: []hermes.Grant{{Tool: "process", Key: grant.Key, Unattended: true}}}}},
 	} {
 		ran := 0
-		tt.rules.Unattended = true
-		mustToolbox(t, toolbox.Options{Approvals: tt.rules}, terminal(&ran)).Run(t.Context(), command("rm -r a", &host{answers: []hermes.Decision{hermes.Unattended}}))
+		mustToolbox(t, toolbox.Options{Approvals: tt.rules}, terminal(&ran)).Run(t.Context(), command("rm -r a", &host{answers: []hermes.Decision{hermes.Unattended}, alone: true}))
 		if (ran == 1) != tt.runs {
 			t.Errorf("%s: ran %d times", name, ran)
 		}

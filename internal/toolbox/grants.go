@@ -53,7 +53,7 @@ func (b *Toolbox) counted(answer hermes.ApprovalAnswer, on hermes.Subject, open 
 
 // described is a call with one risk in the form that grants are compared with.
 func (a *approvals) described(c *hermes.Call, on hermes.Subject, key string) hermes.Grant {
-	g := hermes.Grant{Tool: c.Name, Key: key, Subject: on.Text, Dir: on.Dir, Unattended: a.rules.Unattended}
+	g := hermes.Grant{Tool: c.Name, Key: key, Subject: on.Text, Dir: on.Dir, Unattended: !attended(c)}
 	if c.Host != nil {
 		g.Platform = c.Host.Session().Platform
 	}
@@ -79,7 +79,7 @@ func (a *approvals) covered(call hermes.Grant) bool {
 	if slices.ContainsFunc(a.granted, func(g hermes.Grant) bool { return g.Covers(inSession, a.now()) }) {
 		return true
 	}
-	if !a.rules.Unattended && slices.Contains(a.rules.Allowed, call.Key) {
+	if !call.Unattended && slices.Contains(a.rules.Allowed, call.Key) {
 		return true
 	}
 	return a.rules.Grants != nil && a.rules.Grants.Covers(call)

@@ -16,6 +16,8 @@ import (
 type Guardrail struct {
 	Quiet    bool // no warnings
 	HardStop bool // stop calls that repeat in spite of the warnings
+	// HardStopUnattended is HardStop while no user attends.
+	HardStopUnattended bool
 
 	WarnExact, BlockExact   int // 2, 5: the same call failing again
 	WarnTool, StopTool      int // 3, 8: the same tool failing
@@ -75,7 +77,7 @@ func sign(c *hermes.Call) signature {
 func (b *Toolbox) guardrail(m member, next runner) runner {
 	return func(ctx context.Context, c *hermes.Call) hermes.Result {
 		sig := sign(c)
-		if r, blocked := b.streaks.blocked(sig); blocked {
+		if r, blocked := b.streaks.blocked(sig, attended(c)); blocked {
 			return r
 		}
 		if why := b.streaks.take(c); why != "" {
@@ -93,6 +95,9 @@ func (b *Toolbox) guardrail(m member, next runner) runner {
 		return r
 	}
 }
+
+// attended reports whether a user can be asked about a call.
+func attended(c *hermes.Call) bool { return c.Host != nil && c.Host.Session().Attended }
 
 // changes reports whether a call may have changed what an earlier failure
 // depended on.

@@ -71,8 +71,8 @@ func TestAnswerNeverGivesAnUnattendedGrant(t *testing.T) {
 	for d, asks := range map[hermes.Decision]int{hermes.AllowSession: 1, hermes.AllowAlways: 2} {
 		ran := 0
 		store := &kept{}
-		h := &host{answers: []hermes.Decision{d}}
-		tools := mustToolbox(t, toolbox.Options{Approvals: toolbox.Approvals{Grants: store, Unattended: true}}, terminal(&ran))
+		h := &host{answers: []hermes.Decision{d}, alone: true}
+		tools := mustToolbox(t, toolbox.Options{Approvals: toolbox.Approvals{Grants: store}}, terminal(&ran))
 		for range 2 {
 			tools.Run(t.Context(), command("rm -r a", h))
 		}

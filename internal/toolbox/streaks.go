@@ -23,6 +23,7 @@ type streaks struct {
 	news       int                             // outcomes that were new in this turn
 	searches   int
 	subagents  int
+	hard       bool   // repeats are stopped now
 	stopReason string // why tools are stopped; "" while they run
 }
 
@@ -70,10 +71,11 @@ func (s *streaks) stop() string {
 // blocked returns the refusal of a call that must not run again. Sending a
 // blocked call again counts as a failure of its tool, so repeats end in a stop
 // and not in an endless loop.
-func (s *streaks) blocked(sig signature) (hermes.Result, bool) {
+func (s *streaks) blocked(sig signature, attended bool) (hermes.Result, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.limits.HardStop {
+	s.hard = s.limits.HardStop || s.limits.HardStopUnattended && !attended
+	if !s.hard {
 		return hermes.Result{}, false
 	}
 	why := ""
@@ -178,7 +180,7 @@ func (s *streaks) fell(sig signature) int {
 	if slices.Contains(shells, sig.tool) {
 		n = f.equal
 	}
-	if s.limits.HardStop && s.stopReason == "" && n >= s.limits.StopTool {
+	if s.hard && s.stopReason == "" && n >= s.limits.StopTool {
 		s.stopReason = toolStop(sig.tool, n)
 	}
 	return f.count

@@ -79,10 +79,11 @@ type host struct {
 	provenance string
 	platform   string
 	said       string // by Progress
+	alone      bool   // no user attends
 }
 
 func (h *host) Session() hermes.SessionRef {
-	return hermes.SessionRef{ID: "s1", Dir: "/work", Provenance: h.provenance, Platform: h.platform}
+	return hermes.SessionRef{ID: "s1", Dir: "/work", Provenance: h.provenance, Platform: h.platform, Attended: !h.alone}
 }
 func (h *host) Environment() hermes.Environment {
 	if h.files == nil {

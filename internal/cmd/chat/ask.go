@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,13 +62,17 @@ func (o *Options) answer(ctx context.Context, text string, p tui.Printer) (done 
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
 	o.App.Note = func(text string) { fmt.Fprintln(o.IO.Err, "hermes:", text) }
-	o.App.SingleQuery = true
 	a := app.New(o.App)
 	defer func() { err = errors.Join(err, a.Close()) }()
 	if err := a.CheckSpend(); err != nil {
 		return done, "", "", err
 	}
 	o.warn(a)
+	cfg, err := a.Config()
+	if err != nil {
+		return done, "", "", err
+	}
+	o.Run.Rights.WhenUnattended = hermes.Unattendance(cmp.Or(cfg.Approvals().SingleQueryMode, string(hermes.UnattendedDeny)))
 	parts, err := o.parts(text)
 	if err != nil {
 		return done, "", "", err
@@ -76,15 +81,11 @@ func (o *Options) answer(ctx context.Context, text string, p tui.Printer) (done 
 	if o.Quiet {
 		waiting = nil
 	}
-	s, err := o.open(ctx, a, "", false, waiting)
+	s, err := o.open(ctx, a, o.Run, "", false, waiting)
 	if err != nil {
 		return done, "", "", err
 	}
-	dir, err := a.Dir()
-	if err != nil {
-		return done, "", "", err
-	}
-	done, err = tui.Ask(ctx, attaching{s, a, dir, waiting}, parts, p)
+	done, err = tui.Ask(ctx, attaching{s, a, o.Run.Workspace.Dir, waiting}, parts, p)
 	if st, stErr := s.State(context.WithoutCancel(ctx)); stErr == nil {
 		model = st.Row.Model
 	}

@@ -8,6 +8,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,8 @@ type IO struct {
 // Options are the flags of the chat and of the root command.
 type Options struct {
 	App app.Options
+	// Run is what the flags say about the session.
+	Run hermes.RunSpec
 	IO  IO
 
 	Query, QueryFile string
@@ -43,7 +46,7 @@ type Options struct {
 	Resume           string
 	Continue         string
 	MaxTurns         int
-	Source           string
+	Yolo             bool
 
 	// MayAttend is asked before a chat in which the user answers questions and
 	// types slash commands; nil allows it.
@@ -86,17 +89,17 @@ func NewCmd(o *Options, root bool) *cobra.Command {
 	f.BoolVarP(&o.Quiet, "quiet", "Q", false, "print only the answer")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "show arguments and results of tool calls")
 	f.StringArrayVar(&o.Images, "image", nil, "attach this image to the first message")
-	f.StringVarP(&o.App.Model, "model", "m", "", "use this model: name, provider:name or an alias")
-	f.StringVar(&o.App.Provider, "provider", "", "use this provider")
-	f.StringSliceVarP(&o.App.Toolsets, "toolsets", "t", nil, "use only these toolsets (comma-separated)")
-	f.StringSliceVarP(&o.App.Skills, "skills", "s", nil, "load these skills at the start (comma-separated)")
+	f.StringVarP(&o.Run.Model.Ref, "model", "m", "", "use this model: name, provider:name or an alias")
+	f.StringVar(&o.Run.Model.Provider, "provider", "", "use this provider")
+	f.StringSliceVarP(&o.Run.Tools.Enabled, "toolsets", "t", nil, "use only these toolsets (comma-separated)")
+	f.StringSliceVarP(&o.Run.Prompt.Skills, "skills", "s", nil, "load these skills at the start (comma-separated)")
 	f.StringVarP(&o.Resume, "resume", "r", "", "resume a session by id or title; latest is the last active one of this folder, else of all")
 	f.StringVarP(&o.Continue, "continue", "c", "", "resume the latest session, or the latest with this title")
 	f.Lookup("continue").NoOptDefVal = anySession
-	f.StringVar(&o.App.Dir, "in", "", "work in this folder")
+	f.StringVar(&o.Run.Workspace.Dir, "in", "", "work in this folder")
 	f.IntVar(&o.MaxTurns, "max-turns", 0, "maximum model calls per turn; 0 is no limit")
-	f.StringVar(&o.Source, "source", "", "platform label of the session (default cli or oneshot)")
-	f.BoolVar(&o.App.PassSessionID, "pass-session-id", false, "give the model the id of the session")
+	f.StringVar(&o.Run.Origin.Label, "source", "", "label of the session in lists (default cli or oneshot)")
+	f.BoolVar(&o.Run.Prompt.PassSessionID, "pass-session-id", false, "give the model the id of the session")
 	if root {
 		f.StringVarP(&o.Prompt, "prompt", "z", "", "answer this prompt and print only the final text")
 		f.StringVar(&o.UsageFile, "usage-file", "", "with -z: write the tokens and cost of the run to this JSON file")
@@ -109,11 +112,8 @@ func run(ctx context.Context, o *Options, args []string) error {
 	if err := o.settle(args); err != nil {
 		return err
 	}
-	if o.App.Dir != "" {
-		if err := os.Chdir(o.App.Dir); err != nil {
-			return usage("--in: %w; name an existing folder", err)
-		}
-		o.App.Dir = ""
+	if err := o.enter(); err != nil {
+		return err
 	}
 	if err := o.knownToolsets(ctx); err != nil {
 		return err
@@ -134,16 +134,27 @@ func run(ctx context.Context, o *Options, args []string) error {
 	return o.runChat(ctx, text)
 }
 
+// enter makes the folder of the run the process's, and the other way round.
+func (o *Options) enter() (err error) {
+	if dir := o.Run.Workspace.Dir; dir != "" {
+		if err := os.Chdir(dir); err != nil {
+			return usage("--in: %w; name an existing folder", err)
+		}
+	}
+	o.Run.Workspace.Dir, err = os.Getwd()
+	return err
+}
+
 // knownToolsets refuses unknown names after -t.
 func (o *Options) knownToolsets(ctx context.Context) error {
-	if len(o.App.Toolsets) == 0 {
+	if len(o.Run.Tools.Enabled) == 0 {
 		return nil
 	}
-	known, _, err := app.New(o.App).Toolsets()
+	known, _, err := app.New(o.App).Toolsets(o.Run)
 	if err != nil {
 		return nil // reported where it is needed
 	}
-	if _, unknown := known.Expand(ctx, o.App.Toolsets...); len(unknown) > 0 {
+	if _, unknown := known.Expand(ctx, o.Run.Tools.Enabled...); len(unknown) > 0 {
 		return usage("unknown toolset or tool %q; list them with `hermes tools`", unknown[0])
 	}
 	return nil
@@ -173,7 +184,10 @@ func (o *Options) settle(args []string) error {
 		return usage("use --resume or --continue, not both")
 	}
 	if o.asked.maxTurns {
-		o.App.MaxTurns = &o.MaxTurns
+		o.Run.Budget.Steps = cmp.Or(o.MaxTurns, -1)
+	}
+	if o.Yolo || o.App.Getenv("HERMES_YOLO_MODE") == "1" {
+		o.Run.Rights.Mode = hermes.ModeYolo
 	}
 	return nil
 }
@@ -224,48 +238,43 @@ func under(text, piped string) string {
 	return text + "\n\n" + piped
 }
 
-// open opens the session that the flags ask for. waiting, if not nil, is called
+// open opens the session of a run, the one that the flags ask for. waiting, if not nil, is called
 // with what it waits for.
-func (o *Options) open(ctx context.Context, a *app.App, title string, attended bool, waiting func(string)) (*session.Session, error) {
+func (o *Options) open(ctx context.Context, a *app.App, run hermes.RunSpec, title string, attended bool, waiting func(string)) (*session.Session, error) {
 	m, err := a.Sessions(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.CheckSkills(ctx); err != nil {
+	if err := a.CheckSkills(ctx, run); err != nil {
 		return nil, err
 	}
-	dir, err := a.Dir()
-	if err != nil {
-		return nil, err
-	}
-	want := session.Open{Platform: o.platform(attended), Dir: dir, Model: o.modelRef(), Title: title, Attended: attended, Waiting: waiting}
-	if want.Resume, err = o.resume(ctx, a, dir); err != nil {
+	want := session.Open{Run: run, Title: title, Attended: attended, Waiting: waiting}
+	want.Run.Origin.Platform = platform(attended)
+	if want.Run.Session, err = o.resume(ctx, a, o.Run.Workspace.Dir); err != nil {
 		return nil, err
 	}
 	s, err := m.Open(ctx, want)
 	if errors.Is(err, hermes.ErrNotFound) {
-		return nil, fmt.Errorf("there is no session %q; list them with `hermes sessions list`", want.Resume)
+		return nil, fmt.Errorf("there is no session %q; list them with `hermes sessions list`", want.Run.Session)
 	}
 	return s, err
 }
 
-// modelRef is the model that the flags ask for. Without it a resumed session
-// keeps its model.
-func (o *Options) modelRef() string {
-	if o.App.Provider != "" && o.App.Model != "" && !strings.Contains(o.App.Model, ":") {
-		return o.App.Provider + ":" + o.App.Model
-	}
-	return o.App.Model
-}
-
-func (o *Options) platform(attended bool) string {
-	if o.Source != "" {
-		return o.Source
-	}
+// platform names the frontend.
+func platform(attended bool) string {
 	if attended {
 		return "cli"
 	}
 	return "oneshot"
+}
+
+// RunOn returns what the flags say about a session, as one of a platform in the process's folder.
+func (o *Options) RunOn(platform string) (hermes.RunSpec, error) {
+	run := o.Run
+	run.Origin.Platform = platform
+	var err error
+	run.Workspace.Dir, err = os.Getwd()
+	return run, err
 }
 
 // resume is the reference of the session to resume, or empty.

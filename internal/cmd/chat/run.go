@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"hermes"
 	"hermes/internal/app"
 	"hermes/internal/command"
 	"hermes/internal/tui"
@@ -23,7 +24,6 @@ func (o *Options) runChat(ctx context.Context, first string) (err error) {
 			return err
 		}
 	}
-	o.App.Attended = true
 	a := app.New(o.App)
 	defer func() { err = errors.Join(err, a.Close()) }()
 	if err := a.CheckSpend(); err != nil {
@@ -35,10 +35,6 @@ func (o *Options) runChat(ctx context.Context, first string) (err error) {
 		return err
 	}
 	cfg, err := a.Config()
-	if err != nil {
-		return err
-	}
-	dir, err := a.Dir()
 	if err != nil {
 		return err
 	}
@@ -55,7 +51,7 @@ func (o *Options) runChat(ctx context.Context, first string) (err error) {
 		return err
 	}
 	id, err := tui.Run(ctx, tui.Options{
-		In: in, Out: out, First: first, Display: d, Dir: dir, History: cfg.Home().History(),
+		In: in, Out: out, First: first, Display: d, Dir: o.Run.Workspace.Dir, History: cfg.Home().History(),
 		Greeting: []string{"Hermes " + app.Version + "   /help for commands, Ctrl+C to stop a turn, Ctrl+D to quit"},
 		Trusted:  !cfg.Approvals().DestructiveSlashConfirm, Models: a.ModelReferences, Settings: a.Settings(), Memory: remembered, Learnings: a.Learned(), Skills: skills, Spend: spent, Limits: a.Limits, Term: cfg.Getenv("TERM"),
 		Sessions: func(ctx context.Context) (command.Sessions, error) { return a.Sessions(ctx) },
@@ -63,11 +59,15 @@ func (o *Options) runChat(ctx context.Context, first string) (err error) {
 			if !w.First {
 				o.Resume, o.asked.carryOn = w.Resume, false
 			}
-			s, err := o.open(ctx, a, w.Title, true, w.Waiting)
+			run := o.Run
+			if !w.First && w.Resume != "" { // it has tools and a prompt of its own
+				run.Tools, run.Prompt = hermes.ToolChoice{}, hermes.PromptChoice{}
+			}
+			s, err := o.open(ctx, a, run, w.Title, true, w.Waiting)
 			if err != nil {
 				return nil, false, err
 			}
-			return attaching{s, a, dir, w.Waiting}, o.Resume != "" || o.asked.carryOn, nil
+			return attaching{s, a, o.Run.Workspace.Dir, w.Waiting}, o.Resume != "" || o.asked.carryOn, nil
 		},
 	})
 	if id != "" {

@@ -63,15 +63,17 @@ type runner struct{ o *Options }
 // Run does the task in a new session of the demo's home. Like a new start of the program, it shares
 // only what was stored.
 func (r runner) Run(ctx context.Context, task demo.Task) (out demo.Answer, err error) {
-	opts := app.Options{Home: task.Home, BaseURL: task.BaseURL, Model: task.Model, Dir: task.Dir, Getenv: r.o.App.Getenv, Announce: r.o.App.Announce}
-	opts.Toolsets = []string{"file", "terminal", "todo", "memory", "skills", "session_search"}
-	a := app.New(opts)
+	a := app.New(app.Options{Home: task.Home, BaseURL: task.BaseURL, BaseModel: task.Model, Getenv: r.o.App.Getenv, Announce: r.o.App.Announce})
 	defer func() { err = errors.Join(err, a.Close()) }()
 	m, err := a.Sessions(ctx)
 	if err != nil {
 		return out, err
 	}
-	s, err := m.Open(ctx, session.Open{Platform: "demo", Dir: task.Dir, Model: task.Model, Title: task.Title, Attended: true})
+	run := hermes.RunSpec{
+		Origin: hermes.Origin{Platform: "demo"}, Workspace: hermes.Workspace{Dir: task.Dir}, Model: hermes.ModelChoice{Ref: task.Model},
+		Tools: hermes.ToolChoice{Enabled: []string{"file", "terminal", "todo", "memory", "skills", "session_search"}},
+	}
+	s, err := m.Open(ctx, session.Open{Run: run, Title: task.Title, Attended: true})
 	if err != nil {
 		return out, err
 	}

@@ -56,6 +56,11 @@ func (t *tx) changeTexts(key int64, c hermes.SessionChange) error {
 			return err
 		}
 	}
+	if c.Run != nil {
+		if err := t.exec(`UPDATE sessions SET run = ? WHERE key = ?`, encodeRun(*c.Run), key); err != nil {
+			return err
+		}
+	}
 	if c.Provenance != nil {
 		if err := t.exec(`UPDATE sessions SET outside = ? WHERE key = ?`, *c.Provenance, key); err != nil {
 			return err

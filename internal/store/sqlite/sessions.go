@@ -40,11 +40,11 @@ func (s *Store) CreateSession(ctx context.Context, row hermes.Session) error {
 		}
 		u := row.Usage
 		err = t.exec(`INSERT INTO sessions (id, source, user, title, folded, parent, model, dir, branch, system, tools, layers,
-			started, active, ended, end_reason, turns, archived, pinned, outside,
+			started, active, ended, end_reason, turns, archived, pinned, outside, run,
 			input, output, cache_read, cache_write, reasoning, requests)
-			VALUES (?, ?, ?, ?, ?, (SELECT key FROM sessions WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			VALUES (?, ?, ?, ?, ?, (SELECT key FROM sessions WHERE id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			row.ID, row.Platform, row.User, nullable(title), strings.ToLower(title), row.Parent, row.Model, row.Dir, row.Branch, system, tools, layers,
-			nanos(row.Started), nullTime(row.Active), nullTime(row.Ended), row.EndReason, row.Turns, row.Archived, row.Pinned, row.Provenance,
+			nanos(row.Started), nullTime(row.Active), nullTime(row.Ended), row.EndReason, row.Turns, row.Archived, row.Pinned, row.Provenance, encodeRun(row.Run),
 			u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Reasoning, u.Calls)
 		return sessionConflict(err, row.ID, title)
 	})
@@ -101,12 +101,15 @@ func (s *Store) FindSession(ctx context.Context, ref string) (hermes.Session, er
 	if err != nil {
 		return hermes.Session{}, s.cfg.explain(err)
 	}
-	var system, tools, layers string
+	var system, tools, layers, run string
 	row, err := scanSession(s.read.QueryRowContext(ctx, `SELECT `+sessionColumns+`,
 		coalesce((SELECT text FROM prompts WHERE id = s.system), ''),
 		coalesce((SELECT text FROM prompts WHERE id = s.tools), ''),
-		coalesce((SELECT text FROM prompts WHERE id = s.layers), '')
-		FROM sessions s WHERE s.id = ?`, id).Scan, &system, &tools, &layers)
+		coalesce((SELECT text FROM prompts WHERE id = s.layers), ''), coalesce(s.run, '')
+		FROM sessions s WHERE s.id = ?`, id).Scan, &system, &tools, &layers, &run)
+	if err == nil && run != "" {
+		err = json.Unmarshal([]byte(run), &row.Run)
+	}
 	if err != nil {
 		return hermes.Session{}, s.cfg.explain(notFound(err, ref))
 	}
@@ -118,6 +121,15 @@ func (s *Store) FindSession(ctx context.Context, ref string) (hermes.Session, er
 		_ = json.Unmarshal([]byte(layers), &row.Layers) // only for a report: without it the prompt is one piece
 	}
 	return row, nil
+}
+
+// encodeRun returns the stored part of a spec as JSON, NULL if it is the zero value.
+func encodeRun(r hermes.StoredRun) sql.NullString {
+	raw, err := json.Marshal(r)
+	if err != nil || string(raw) == "{}" { // a spec always marshals
+		return sql.NullString{}
+	}
+	return sql.NullString{String: string(raw), Valid: true}
 }
 
 func encodeLayers(layers []hermes.PromptLayer) string {

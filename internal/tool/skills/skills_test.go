@@ -74,9 +74,9 @@ func call(t *testing.T, s *shelf, h *host, tool, args string) (string, error) {
 	t.Helper()
 	used := []string{}
 	set := skills.New(skills.Config{
-		Library: func(dir string) hermes.SkillLibrary {
-			if dir != "/work" {
-				t.Errorf("the library of %q was asked for", dir)
+		Library: func(of hermes.SessionRef) hermes.SkillLibrary {
+			if of.Dir != "/work" {
+				t.Errorf("the library of %q was asked for", of.Dir)
 			}
 			return s
 		},

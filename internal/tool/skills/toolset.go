@@ -28,8 +28,8 @@ var manageDoc string
 
 // Config configures the toolset.
 type Config struct {
-	// Library returns the library as seen from a session's folder.
-	Library func(dir string) hermes.SkillLibrary
+	// Library returns the library as a session sees it.
+	Library func(s hermes.SessionRef) hermes.SkillLibrary
 	// Waits reports whether the agent's changes of a skill always wait for the
 	// user. nil means that none do.
 	Waits func(name string) bool
@@ -70,7 +70,7 @@ func (t *Toolset) Tools(context.Context) ([]hermes.Tool, error) {
 }
 
 func (t *Toolset) library(c *hermes.Call) hermes.SkillLibrary {
-	return t.cfg.Library(c.Host.Session().Dir)
+	return t.cfg.Library(c.Host.Session())
 }
 
 type listArgs struct {

@@ -44,7 +44,7 @@ type Quirks struct {
 	OAuth bool
 	// NoStream requests answers without streaming.
 	NoStream bool
-	// CacheTTL is "5m" or "1h"; empty sets no marks.
+	// CacheTTL is "5m", "1h" or "auto" as in hermes.Request; empty sets no marks.
 	CacheTTL string
 	// Tier is the service_tier to ask for; empty sends none.
 	Tier string

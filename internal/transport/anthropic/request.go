@@ -15,7 +15,7 @@ func (m *Model) encode(r *hermes.Request) ([]byte, error) {
 	conversation := turns(r.Messages)
 	system := systemBlocks(r.System)
 	if m.cfg.Quirks.CacheTTL != "" && !askedOnce(r) {
-		setMarks(system, conversation, m.cfg.Quirks.CacheTTL)
+		setMarks(system, conversation, r.CacheTTL(m.cfg.Quirks.CacheTTL))
 	}
 	var b bytes.Buffer
 	b.Grow(2*len(r.System) + 512*len(r.Messages) + 1024)

@@ -38,7 +38,7 @@ type Config struct {
 type Quirks struct {
 	// NoStream requests answers without streaming.
 	NoStream bool
-	// CacheTTL is "5m" or "1h"; empty sets no cache points.
+	// CacheTTL is "5m", "1h" or "auto" as in hermes.Request; empty sets no cache points.
 	CacheTTL string
 }
 

@@ -20,7 +20,7 @@ func (m *Model) encode(r *hermes.Request) ([]byte, error) {
 		system = []block{{Text: r.System}}
 	}
 	if m.cfg.Quirks.CacheTTL != "" && m.caches() {
-		system = setPoints(system, conversation, m.cfg.Quirks.CacheTTL)
+		system = setPoints(system, conversation, r.CacheTTL(m.cfg.Quirks.CacheTTL))
 	}
 	var b bytes.Buffer
 	b.Grow(base.Size(r))

@@ -56,7 +56,7 @@ type Quirks struct {
 	// reasoning_effort, "object" for reasoning.effort, "thinking" for a
 	// thinking object, "enable_thinking" for a switch; empty sends none.
 	Effort string
-	// CacheTTL, "5m" or "1h", puts cache marks on requests to Claude models.
+	// CacheTTL, "5m", "1h" or "auto" as in hermes.Request, puts cache marks on requests to Claude models.
 	CacheTTL string
 	// SessionField and SessionHeader name where the session id is sent.
 	SessionField, SessionHeader string

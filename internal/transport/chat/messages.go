@@ -77,7 +77,7 @@ func (m *Model) messages(r *hermes.Request) []message {
 		}
 	}
 	if m.marks() && !askedOnce(r) {
-		setMarks(out, m.cfg.Quirks.CacheTTL)
+		setMarks(out, r.CacheTTL(m.cfg.Quirks.CacheTTL))
 	}
 	return out
 }

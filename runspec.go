@@ -1,0 +1,148 @@
+package hermes
+
+// RunSpec says everything about one run of a session: where it comes from, where it works, with
+// which model, tools and rights, and what it may cost. It is plain data, so one process can run
+// many sessions that differ in all of it. Zero fields mean what is configured.
+//
+// Origin, Workspace, Tools and Prompt are stored with the session and hold for its life. Model,
+// Rights and Budget may differ each time it is opened. Whether a user attends is not part of it:
+// that is asked of the attached frontends.
+type RunSpec struct {
+	// Session is the id of the session. To open one, it is an id, a unique prefix of one or a
+	// title; empty opens a new session.
+	Session   string
+	Origin    Origin
+	Workspace Workspace
+	Model     ModelChoice
+	Tools     ToolChoice
+	Rights    Rights
+	Prompt    PromptChoice
+	Budget    RunBudget
+}
+
+// Origin says where a session comes from.
+type Origin struct {
+	// Platform is the frontend: cli, oneshot, telegram, subagent, …. The frontend sets it.
+	Platform string `json:"platform,omitempty"`
+	// Label is what lists show as the source instead of the platform. Nothing else depends on
+	// it but what lists, titles and reviews leave out.
+	Label string `json:"label,omitempty"`
+	// User is the platform's id of the user; "" is the owner of this home.
+	User string `json:"user,omitempty"`
+	// Parent is the session that started this one, and Depth how many there are above it.
+	Parent string `json:"parent,omitempty"`
+	Depth  int    `json:"depth,omitempty"`
+	// Provenance names the sources of untrusted text that the session begins with, as in
+	// [Message].
+	Provenance string `json:"provenance,omitempty"`
+}
+
+// Workspace is where the commands of a session run.
+type Workspace struct {
+	Dir string `json:"dir,omitempty"` // the working folder
+	// Backend names the kind of environment, such as local; Profile is the home's profile.
+	Backend string `json:"backend,omitempty"`
+	Profile string `json:"profile,omitempty"`
+}
+
+// ModelChoice is the model of a run.
+type ModelChoice struct {
+	Ref string // a reference; empty is the stored one, or the default
+	// Provider is the service to use if Ref does not name one. Without a Ref it is the
+	// service's default model.
+	Provider    string
+	Effort      Effort
+	Temperature *float64 // nil is the model's default
+	MaxTokens   int      // of an answer
+}
+
+// ToolChoice narrows the tools of a session: nothing that it names adds a right.
+type ToolChoice struct {
+	Enabled  []string `json:"enabled,omitempty"`  // toolsets or tools; empty means those configured
+	Disabled []string `json:"disabled,omitempty"` // these are left out
+	// Only, if set, lists the tools that the session may have at all: those of its parent.
+	Only []string `json:"only,omitempty"`
+}
+
+// Rights says what a run may do without asking.
+type Rights struct {
+	Mode     RightsMode
+	Approver Approver
+	// Allow lists the keys of risks that are approved, in any folder, where a user attends.
+	Allow []string
+	// WhenUnattended decides where no user can be asked.
+	WhenUnattended Unattendance
+}
+
+// RightsMode is how risky calls are treated; empty is [ModeAsk].
+type RightsMode string
+
+// The modes. ModePlan and ModeAcceptEdits are not supported yet: a session with one is not opened.
+const (
+	ModeAsk         RightsMode = "ask"          // the user decides
+	ModePlan        RightsMode = "plan"         // nothing is changed
+	ModeAcceptEdits RightsMode = "accept-edits" // changes of files are approved
+	ModeYolo        RightsMode = "yolo"         // everything that no rule denies is approved
+)
+
+// Approver is who decides first about a risky call; empty is what is configured.
+type Approver string
+
+// The approvers.
+const (
+	ApproverManual Approver = "manual" // the user
+	ApproverSmart  Approver = "smart"  // a model, and the user where it is not sure
+)
+
+// Unattendance is what happens to a risky call where no user can be asked; empty is what is
+// configured.
+type Unattendance string
+
+// What happens without a user.
+const (
+	UnattendedDeny    Unattendance = "deny"
+	UnattendedApprove Unattendance = "approve"
+)
+
+// PromptChoice is what a session adds to its prompt or leaves out.
+type PromptChoice struct {
+	Extra  string   `json:"extra,omitempty"`  // text at the end of the guides
+	Skills []string `json:"skills,omitempty"` // skills that are loaded at the start
+	// IgnoreRules leaves out SOUL.md, memory, skills and project files.
+	IgnoreRules bool `json:"ignore_rules,omitempty"`
+	// PassSessionID gives the model the id of the session.
+	PassSessionID bool `json:"pass_session_id,omitempty"`
+	// MemoryScope says whose memory the session has: "user" gives each user their own, "shared"
+	// all the same; empty means what is configured.
+	MemoryScope string `json:"memory_scope,omitempty"`
+}
+
+// RunBudget bounds one run.
+type RunBudget struct {
+	// Steps is how many model calls a turn may make; 0 means what is configured, less than 0 no
+	// limit.
+	Steps int
+	// Money is how much the session and its children may cost in all, beside the configured
+	// caps; 0 adds no cap.
+	Money Money
+}
+
+// StoredRun is the part of a RunSpec that is stored with its session.
+type StoredRun struct {
+	Origin    Origin       `json:"origin,omitzero"`
+	Workspace Workspace    `json:"workspace,omitzero"`
+	Tools     ToolChoice   `json:"tools,omitzero"`
+	Prompt    PromptChoice `json:"prompt,omitzero"`
+}
+
+// Stored returns the part of the spec that holds for the life of its session.
+func (r RunSpec) Stored() StoredRun {
+	return StoredRun{Origin: r.Origin, Workspace: r.Workspace, Tools: r.Tools, Prompt: r.Prompt}
+}
+
+// Resumed returns the spec of a session that is opened again: what was stored, and the model,
+// the rights and the budget of r.
+func (r RunSpec) Resumed(session string, s StoredRun) RunSpec {
+	r.Session, r.Origin, r.Workspace, r.Tools, r.Prompt = session, s.Origin, s.Workspace, s.Tools, s.Prompt
+	return r
+}
