@@ -122,7 +122,7 @@ type RunBudget struct {
 	// Steps is how many model calls a turn may make; 0 means what is configured, less than 0 no
 	// limit.
 	Steps int
-	// Money is how much the session and its children may cost in all, beside the configured
+	// Money is how much the session and its children may cost in total, beside the configured
 	// caps; 0 adds no cap.
 	Money Money
 }
