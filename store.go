@@ -13,6 +13,7 @@ import (
 type Store interface {
 	Sessions
 	Transcript
+	Waiting
 	Compactor
 	Journal
 	Leases
@@ -69,8 +70,6 @@ type SessionChange struct {
 	Run        *StoredRun
 	Archived   *bool
 	Pinned     *bool
-	// AddUsage is added to the row's usage.
-	AddUsage *Usage
 	// End closes the session with this reason, unless it is closed already.
 	// Reopen opens it again.
 	End    string
@@ -89,14 +88,58 @@ type StoreStats struct {
 // Transcript is the part of a [Store] for messages. A transcript only grows:
 // undone messages are marked, not removed.
 type Transcript interface {
-	// Append stores messages in order, all or none, and returns their ids. It
-	// updates the session's counts and times. If another process took the
-	// session over, the error is ErrStaleLease and nothing is stored.
-	Append(ctx context.Context, l Lease, messages ...Message) ([]int64, error)
+	// Commit stores a change, all of it or nothing, and returns the ids of the
+	// appended messages. It updates the session's counts and times. If another
+	// process took the session over, the error is ErrStaleLease.
+	Commit(ctx context.Context, l Lease, c Change) (Committed, error)
 	// Messages returns the transcript, or a part of it, in order.
 	Messages(ctx context.Context, session string, r Range) ([]Message, error)
 	// Rewind undoes every message from this id on.
 	Rewind(ctx context.Context, l Lease, from int64) error
+}
+
+// Change is a change of a session that a turn makes. Zero fields change nothing.
+type Change struct {
+	// TakeWaiting are the ids of waiting messages that Append takes into the
+	// transcript. If one of them does not wait any more, the error wraps
+	// ErrNotFound, so that no message is taken twice.
+	TakeWaiting []int64
+	// Append are new messages, in order. A message without a time gets the
+	// current one. A tool message ends its call in the [Journal].
+	Append []Message
+	// EndCalls are the ids of calls that leave the Journal without a message.
+	// Ending a call also ends those that it invoked, whose ids begin with its
+	// own and a slash.
+	EndCalls []string
+	// Usage is added to the usage of the session's row.
+	Usage Usage
+}
+
+// Committed is what [Transcript.Commit] stored.
+type Committed struct {
+	IDs []int64 // of the appended messages, in order
+}
+
+// Waiting is the part of a [Store] for messages that wait for the end of a
+// turn. They survive the process; a [Change] takes them into the transcript.
+type Waiting interface {
+	// AddWaiting stores a message and returns its id, which no other waiting
+	// message ever has. The ID of m is ignored.
+	AddWaiting(ctx context.Context, l Lease, m WaitingMessage) (int64, error)
+	// WaitingMessages returns what waits, in the order in which to answer it:
+	// urgent messages first, of which the newest first, then the others in the
+	// order in which they came.
+	WaitingMessages(ctx context.Context, session string) ([]WaitingMessage, error)
+	// DropWaiting deletes waiting messages. Ids that do not wait are ignored.
+	DropWaiting(ctx context.Context, l Lease, ids ...int64) error
+}
+
+// WaitingMessage is a message that waits for the end of a turn.
+type WaitingMessage struct {
+	ID      int64
+	Message Message
+	// Urgent messages interrupted the turn and come before all others.
+	Urgent bool
 }
 
 // Compactor is the part of a [Store] that saves changes of a ContextEngine.

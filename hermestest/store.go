@@ -33,6 +33,7 @@ type Store struct {
 type storedSession struct {
 	row      hermes.Session
 	messages []storedMessage
+	waiting  []hermes.WaitingMessage // in the order in which to answer them
 	steps    []storedStep
 	lease    hermes.Lease
 	summary  hermes.Summary
@@ -255,7 +256,6 @@ func (s *Store) UpdateSession(ctx context.Context, id string, c hermes.SessionCh
 		row.Tools, row.Layers, row.Provenance = or(c.Tools, row.Tools), or(c.Layers, row.Layers), or(c.Provenance, row.Provenance)
 		row.Run = or(c.Run, row.Run)
 		row.Archived, row.Pinned = or(c.Archived, row.Archived), or(c.Pinned, row.Pinned)
-		row.Usage = row.Usage.Add(or(c.AddUsage, hermes.Usage{}))
 		if c.Reopen {
 			row.Ended, row.EndReason = time.Time{}, ""
 		}

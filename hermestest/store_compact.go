@@ -27,11 +27,7 @@ func talked(t *testing.T, s hermes.Store) (hermes.Lease, []int64) {
 	l := lease(t, s, "talked", "me")
 	var ids []int64
 	for _, text := range []string{"one", "two", "three", "four", "five"} {
-		got, err := s.Append(t.Context(), l, hermes.UserText(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		ids = append(ids, got...)
+		ids = append(ids, add(t, s, l, hermes.UserText(text))...)
 	}
 	return l, ids
 }
@@ -77,9 +73,7 @@ func compactOrder(t *testing.T, s hermes.Store) {
 	if diff := cmp.Diff(want[:2], spoken(t, s, hermes.Range{First: 2})); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := s.Append(t.Context(), l, hermes.UserText("six")); err != nil {
-		t.Fatal(err)
-	}
+	add(t, s, l, hermes.UserText("six"))
 	// A second compaction hides the first one's summary.
 	if _, err := s.Compact(t.Context(), l, hermes.Compaction{Hide: put, Insert: []hermes.Insertion{{At: put[0], Message: hermes.UserText("again")}}}); err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 func RunStore(t *testing.T, open func(t *testing.T) hermes.Store) {
 	t.Helper()
 	cases := append(sessionCases(), transcriptCases()...)
+	cases = append(cases, waitingCases()...)
 	cases = append(cases, leaseCases()...)
 	cases = append(cases, searchCases()...)
 	cases = append(cases, compactCases()...)
@@ -62,14 +63,14 @@ func lease(t *testing.T, s hermes.Store, session, owner string) hermes.Lease {
 // add appends messages and returns their ids.
 func add(t *testing.T, s hermes.Store, l hermes.Lease, messages ...hermes.Message) []int64 {
 	t.Helper()
-	ids, err := s.Append(t.Context(), l, messages...)
+	done, err := s.Commit(t.Context(), l, hermes.Change{Append: messages})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(ids) != len(messages) {
-		t.Fatalf("%d messages got %d ids", len(messages), len(ids))
+	if len(done.IDs) != len(messages) {
+		t.Fatalf("%d messages got %d ids", len(messages), len(done.IDs))
 	}
-	return ids
+	return done.IDs
 }
 
 func find(t *testing.T, s hermes.Store, ref string) hermes.Session {

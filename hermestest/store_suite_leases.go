@@ -48,7 +48,7 @@ func expiredLease(t *testing.T, s hermes.Store) {
 	if l.Fence <= old.Fence {
 		t.Errorf("the fence went from %d to %d", old.Fence, l.Fence)
 	}
-	_, err = s.Append(t.Context(), old, hermes.UserText("stale"))
+	_, err = s.Commit(t.Context(), old, hermes.Change{Append: []hermes.Message{hermes.UserText("stale")}})
 	wantErr(t, err, hermes.ErrStaleLease)
 }
 
@@ -58,7 +58,7 @@ func sameOwner(t *testing.T, s hermes.Store) {
 	if second.Fence <= first.Fence {
 		t.Errorf("the fence went from %d to %d", first.Fence, second.Fence)
 	}
-	_, err := s.Append(t.Context(), first, hermes.UserText("x"))
+	_, err := s.Commit(t.Context(), first, hermes.Change{Append: []hermes.Message{hermes.UserText("x")}})
 	wantErr(t, err, hermes.ErrStaleLease)
 }
 
@@ -71,7 +71,7 @@ func staleLease(t *testing.T, s hermes.Store) {
 		t.Fatal(err)
 	}
 	l := lease(t, s, "a", "me")
-	_, err := s.Append(t.Context(), old, hermes.UserText("x"), hermes.UserText("y"))
+	_, err := s.Commit(t.Context(), old, hermes.Change{Append: []hermes.Message{hermes.UserText("x"), hermes.UserText("y")}})
 	wantErr(t, err, hermes.ErrStaleLease)
 	wantErr(t, s.Rewind(t.Context(), old, ids[0]), hermes.ErrStaleLease)
 	wantErr(t, s.BeginCall(t.Context(), old, hermes.ToolCall{ID: "d"}), hermes.ErrStaleLease)
@@ -128,6 +128,6 @@ func zeroLease(t *testing.T, s hermes.Store) {
 	zero := hermes.Lease{Session: "a"}
 	add(t, s, zero, hermes.UserText("imported"))
 	lease(t, s, "a", "me")
-	_, err := s.Append(t.Context(), zero, hermes.UserText("x"))
+	_, err := s.Commit(t.Context(), zero, hermes.Change{Append: []hermes.Message{hermes.UserText("x")}})
 	wantErr(t, err, hermes.ErrStaleLease)
 }

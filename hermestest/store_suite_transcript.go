@@ -320,7 +320,7 @@ func endedContext(t *testing.T, s hermes.Store) {
 	l := lease(t, s, "a", "me")
 	ctx, cancel := contextOf(t)
 	cancel()
-	if _, err := s.Append(ctx, l, hermes.UserText("too late")); err == nil {
+	if _, err := s.Commit(ctx, l, hermes.Change{Append: []hermes.Message{hermes.UserText("too late")}}); err == nil {
 		t.Error("a write with an ended context gave no error")
 	}
 	same(t, len(transcript(t, s, "a", hermes.Range{})), 0)

@@ -22,12 +22,12 @@ func TestStoreFailsWhenAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Fail = func(method string) error {
-		if method == "Append" {
+		if method == "Commit" {
 			return full
 		}
 		return nil
 	}
-	if _, err := s.Append(t.Context(), hermes.Lease{Session: "a"}, hermes.UserText("x")); !errors.Is(err, full) {
+	if _, err := s.Commit(t.Context(), hermes.Lease{Session: "a"}, hermes.Change{Append: []hermes.Message{hermes.UserText("x")}}); !errors.Is(err, full) {
 		t.Errorf("got %v", err)
 	}
 	if list, err := s.Messages(t.Context(), "a", hermes.Range{}); err != nil || len(list) != 0 {

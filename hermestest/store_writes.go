@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"hermes"
@@ -22,25 +23,81 @@ func (s *Store) held(l hermes.Lease) (*storedSession, error) {
 	return r, nil
 }
 
-// Append stores messages in order.
-func (s *Store) Append(ctx context.Context, l hermes.Lease, messages ...hermes.Message) (ids []int64, err error) {
-	err = s.change(ctx, "Append", func() error {
+// Commit stores a change of a session.
+func (s *Store) Commit(ctx context.Context, l hermes.Lease, c hermes.Change) (done hermes.Committed, err error) {
+	err = s.change(ctx, "Commit", func() error {
 		r, err := s.held(l)
 		if err != nil {
 			return err
 		}
-		for _, m := range messages {
+		waiting := slices.Clone(r.waiting)
+		for _, id := range c.TakeWaiting {
+			i := slices.IndexFunc(waiting, func(w hermes.WaitingMessage) bool { return w.ID == id })
+			if i < 0 {
+				return fmt.Errorf("waiting message %d: %w", id, hermes.ErrNotFound)
+			}
+			waiting = slices.Delete(waiting, i, i+1)
+		}
+		r.waiting = waiting
+		for _, m := range c.Append {
 			if m.Time.IsZero() {
 				m.Time = s.Now()
 			}
 			s.lastID++
 			m.ID = s.lastID
-			ids = append(ids, m.ID)
+			done.IDs = append(done.IDs, m.ID)
 			r.append(m)
+		}
+		for _, id := range c.EndCalls {
+			r.endCall(id)
+		}
+		r.row.Usage = r.row.Usage.Add(c.Usage)
+		return nil
+	})
+	return done, err
+}
+
+// AddWaiting stores a message that waits.
+func (s *Store) AddWaiting(ctx context.Context, l hermes.Lease, m hermes.WaitingMessage) (id int64, err error) {
+	err = s.change(ctx, "AddWaiting", func() error {
+		r, err := s.held(l)
+		if err != nil {
+			return err
+		}
+		s.lastID++
+		m.ID, id = s.lastID, s.lastID
+		if m.Urgent {
+			r.waiting = slices.Insert(r.waiting, 0, m)
+		} else {
+			r.waiting = append(r.waiting, m)
 		}
 		return nil
 	})
-	return ids, err
+	return id, err
+}
+
+// WaitingMessages returns the messages that wait.
+func (s *Store) WaitingMessages(ctx context.Context, session string) (list []hermes.WaitingMessage, err error) {
+	err = s.view(ctx, func() error {
+		r, err := s.byID(session)
+		if err == nil {
+			list = slices.Clone(r.waiting)
+		}
+		return err
+	})
+	return list, err
+}
+
+// DropWaiting deletes waiting messages.
+func (s *Store) DropWaiting(ctx context.Context, l hermes.Lease, ids ...int64) error {
+	return s.change(ctx, "DropWaiting", func() error {
+		r, err := s.held(l)
+		if err != nil {
+			return err
+		}
+		r.waiting = slices.DeleteFunc(r.waiting, func(w hermes.WaitingMessage) bool { return slices.Contains(ids, w.ID) })
+		return nil
+	})
 }
 
 func (r *storedSession) append(m hermes.Message) {
@@ -53,8 +110,15 @@ func (r *storedSession) append(m hermes.Message) {
 		r.row.Active = m.Time
 	}
 	if m.Role == hermes.RoleTool {
-		r.steps = slices.DeleteFunc(r.steps, func(s storedStep) bool { return s.Call.ID == m.CallID })
+		r.endCall(m.CallID)
 	}
+}
+
+// endCall removes a call and those that it invoked from the journal.
+func (r *storedSession) endCall(id string) {
+	r.steps = slices.DeleteFunc(r.steps, func(s storedStep) bool {
+		return s.Call.ID == id || strings.HasPrefix(s.Call.ID, id+"/")
+	})
 }
 
 // Messages returns the transcript, or a part of it, in order.
@@ -182,7 +246,7 @@ func (s *Store) EndCall(ctx context.Context, l hermes.Lease, callID string, resu
 
 // SavePending records what a call waits for from the user.
 func (s *Store) SavePending(ctx context.Context, l hermes.Lease, callID string, h hermes.PendingCall) error {
-	return s.change(ctx, "HoldCall", func() error {
+	return s.change(ctx, "SavePending", func() error {
 		r, err := s.held(l)
 		if err != nil {
 			return err

@@ -59,7 +59,7 @@ func fill(t *testing.T, home string, number int, at time.Time) {
 	}
 	m := hermes.UserText(strings.Repeat("a long story of the old days ", 40_000))
 	m.Time = at
-	if _, err := s.Append(t.Context(), hermes.Lease{Session: id}, m); err != nil {
+	if _, err := s.Commit(t.Context(), hermes.Lease{Session: id}, hermes.Change{Append: []hermes.Message{m}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {

@@ -31,7 +31,7 @@ func archive(t *testing.T) *session.Manager {
 		}
 		m := hermes.UserText("about the " + r.Title + " zebra")
 		m.Time = start.Add(time.Duration(i) * time.Minute)
-		if _, err := s.Append(t.Context(), l, m); err != nil {
+		if _, err := s.Commit(t.Context(), l, hermes.Change{Append: []hermes.Message{m}}); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Release(t.Context(), l); err != nil {

@@ -90,7 +90,7 @@ func fill(ctx context.Context, store hermes.Store, id string, list []hermes.Mess
 		m.ID = 0
 		copied[i] = m
 	}
-	if _, err := store.Append(ctx, l, copied...); err != nil {
+	if _, err := store.Commit(ctx, l, hermes.Change{Append: copied}); err != nil {
 		return err
 	}
 	return store.Release(ctx, l)

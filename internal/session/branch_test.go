@@ -70,7 +70,7 @@ func storeWith(t *testing.T, row hermes.Session, list ...hermes.Message) hermes.
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Append(t.Context(), l, list...); err != nil {
+	if _, err := s.Commit(t.Context(), l, hermes.Change{Append: list}); err != nil {
 		t.Fatal(err)
 	}
 	return s

@@ -122,8 +122,7 @@ func crashed(t *testing.T, calls ...hermes.ToolCall) (hermes.Store, hermes.Lease
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := st.Append(t.Context(), l, hermes.Message{Role: hermes.RoleUser, Turn: 1, Parts: []hermes.Part{{Text: "go"}}, Time: now},
-		hermes.Message{Role: hermes.RoleAssistant, Turn: 1, Calls: calls, Time: now}); err != nil {
+	if _, err := st.Commit(t.Context(), l, hermes.Change{Append: []hermes.Message{hermes.Message{Role: hermes.RoleUser, Turn: 1, Parts: []hermes.Part{{Text: "go"}}, Time: now}, hermes.Message{Role: hermes.RoleAssistant, Turn: 1, Calls: calls, Time: now}}}); err != nil {
 		t.Fatal(err)
 	}
 	return st, l
@@ -326,7 +325,7 @@ func TestApprovalThatCannotBeStoredIsNotGiven(t *testing.T) {
 	st := hermestest.NewStore()
 	full := false
 	st.Fail = func(method string) error {
-		if full && method == "HoldCall" {
+		if full && method == "SavePending" {
 			return errors.New("the disk is full")
 		}
 		return nil

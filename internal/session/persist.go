@@ -108,11 +108,11 @@ func (s *Session) store(m *hermes.Message) error {
 	if m.Time.IsZero() {
 		m.Time = s.cfg.Now()
 	}
-	ids, err := s.cfg.Store.Append(context.WithoutCancel(s.ctx), s.lease, *m)
+	done, err := s.cfg.Store.Commit(context.WithoutCancel(s.ctx), s.lease, hermes.Change{Append: []hermes.Message{*m}})
 	if err != nil {
 		return s.writeFailed(err)
 	}
-	m.ID = ids[0]
+	m.ID = done.IDs[0]
 	s.transcript = append(s.transcript, *m)
 	return nil
 }
@@ -141,7 +141,7 @@ func (s *Session) addUsage(u hermes.Usage) {
 		return
 	}
 	s.row.Usage = s.row.Usage.Add(u)
-	if err := s.cfg.Store.UpdateSession(context.WithoutCancel(s.ctx), s.id, hermes.SessionChange{AddUsage: &u}); err != nil {
+	if _, err := s.cfg.Store.Commit(context.WithoutCancel(s.ctx), s.lease, hermes.Change{Usage: u}); err != nil {
 		s.cfg.Log.Warn("store the usage", "session", s.id, "err", err)
 	}
 }

@@ -531,8 +531,7 @@ func TestCallsThatACrashLeftOpenGetResults(t *testing.T) {
 	}
 	call := func(id, name string) hermes.ToolCall { return hermes.ToolCall{ID: id, Name: name, Arguments: "{}"} }
 	list := []hermes.ToolCall{call("1", "done"), call("2", "half"), call("3", "read"), call("4", "later"), call("5", "again")}
-	if _, err := st.Append(ctx, l, hermes.Message{Role: hermes.RoleUser, Turn: 1, Parts: []hermes.Part{{Text: "go"}}, Time: now},
-		hermes.Message{Role: hermes.RoleAssistant, Turn: 1, Calls: list, Time: now}); err != nil {
+	if _, err := st.Commit(ctx, l, hermes.Change{Append: []hermes.Message{hermes.Message{Role: hermes.RoleUser, Turn: 1, Parts: []hermes.Part{{Text: "go"}}, Time: now}, hermes.Message{Role: hermes.RoleAssistant, Turn: 1, Calls: list, Time: now}}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []hermes.ToolCall{list[0], list[1], list[4]} {
@@ -585,8 +584,7 @@ func TestCallOfACutAnswerDoesNotRunAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := []hermes.ToolCall{{ID: "1", Name: "read", Arguments: "{}"}}
-	if _, err := st.Append(t.Context(), l, hermes.Message{Role: hermes.RoleUser, Turn: 1, Parts: []hermes.Part{{Text: "go"}}, Time: now},
-		hermes.Message{Role: hermes.RoleAssistant, Turn: 1, Calls: list, Finish: hermes.FinishLength, Time: now}); err != nil {
+	if _, err := st.Commit(t.Context(), l, hermes.Change{Append: []hermes.Message{hermes.Message{Role: hermes.RoleUser, Turn: 1, Parts: []hermes.Part{{Text: "go"}}, Time: now}, hermes.Message{Role: hermes.RoleAssistant, Turn: 1, Calls: list, Finish: hermes.FinishLength, Time: now}}}); err != nil {
 		t.Fatal(err)
 	}
 	read := echo("read")
@@ -619,7 +617,7 @@ func TestOneProcessRunsASession(t *testing.T) {
 	}
 }
 
-// broken is a store whose appends fail from some point on.
+// broken is a store whose commits fail from some point on.
 type broken struct {
 	hermes.Store
 	mu   sync.Mutex
@@ -627,15 +625,15 @@ type broken struct {
 	err  error
 }
 
-func (b *broken) Append(ctx context.Context, l hermes.Lease, m ...hermes.Message) ([]int64, error) {
+func (b *broken) Commit(ctx context.Context, l hermes.Lease, c hermes.Change) (hermes.Committed, error) {
 	b.mu.Lock()
 	b.left--
 	fail := b.left < 0
 	b.mu.Unlock()
 	if fail {
-		return nil, b.err
+		return hermes.Committed{}, b.err
 	}
-	return b.Store.Append(ctx, l, m...)
+	return b.Store.Commit(ctx, l, c)
 }
 
 func TestWhatCannotBeStoredIsNotActedOn(t *testing.T) {

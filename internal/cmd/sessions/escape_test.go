@@ -31,7 +31,7 @@ func TestTrajectoryHasNoEscapes(t *testing.T) {
 			{Role: hermes.RoleTool, CallID: "1", ToolName: "terminal", Parts: []hermes.Part{{Text: "ü < \u2028"}}},
 			{Role: hermes.RoleTool, CallID: "2", ToolName: "terminal", Parts: []hermes.Part{{Text: "ok"}}},
 		}
-		if _, err := s.Append(t.Context(), hermes.Lease{Session: "20261119_090000_bbbbbb"}, list...); err != nil {
+		if _, err := s.Commit(t.Context(), hermes.Lease{Session: "20261119_090000_bbbbbb"}, hermes.Change{Append: list}); err != nil {
 			t.Fatal(err)
 		}
 		out := mustRun(t, kept{s}, "export", "-", "--format", "trajectory", "--session", "20261119", "--redact")

@@ -102,7 +102,7 @@ func importFile(ctx context.Context, s hermes.Store, o *ImportOptions, path stri
 	for i := range r.Messages { // imported messages are untrusted, whatever their role
 		r.Messages[i].Provenance = hermes.ProvenanceSource("import of", filepath.Base(path))
 	}
-	if _, err := s.Append(ctx, hermes.Lease{Session: row.ID}, r.Messages...); err != nil {
+	if _, err := s.Commit(ctx, hermes.Lease{Session: row.ID}, hermes.Change{Append: r.Messages}); err != nil {
 		return errors.Join(err, s.DeleteSession(ctx, row.ID))
 	}
 	fmt.Fprintf(o.Out, "%s: %s as session %s", path, text.Plural(len(r.Messages), "message", "messages"), row.ID)

@@ -44,7 +44,7 @@ func leaky(t *testing.T) *hermestest.Store {
 	for i := range list {
 		list[i].Time = now.Add(-time.Hour + time.Duration(i)*time.Second)
 	}
-	if _, err := s.Append(t.Context(), hermes.Lease{Session: row.ID}, list...); err != nil {
+	if _, err := s.Commit(t.Context(), hermes.Lease{Session: row.ID}, hermes.Change{Append: list}); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -105,7 +105,7 @@ func TestWhatIsCutIsMaskedBefore(t *testing.T) {
 	if err := s.CreateSession(t.Context(), long); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Append(t.Context(), hermes.Lease{Session: long.ID}, hermes.UserText("For the shop, which has its own password, take "+phrase)); err != nil {
+	if _, err := s.Commit(t.Context(), hermes.Lease{Session: long.ID}, hermes.Change{Append: []hermes.Message{hermes.UserText("For the shop, which has its own password, take " + phrase)}}); err != nil {
 		t.Fatal(err)
 	}
 	d := sessions.Deps{

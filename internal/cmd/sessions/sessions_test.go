@@ -56,7 +56,7 @@ func filled(t *testing.T) *hermestest.Store {
 		for i := range list {
 			list[i].Time = at.Add(time.Duration(i) * time.Second)
 		}
-		if _, err := s.Append(t.Context(), hermes.Lease{Session: id}, list...); err != nil {
+		if _, err := s.Commit(t.Context(), hermes.Lease{Session: id}, hermes.Change{Append: list}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -182,7 +182,7 @@ func TestLatestIsTheLastActiveOneOfTheFolderAndOneShotsCount(t *testing.T) {
 		if err := s.CreateSession(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Append(t.Context(), hermes.Lease{Session: r.ID}, hermes.Message{Role: hermes.RoleUser, Parts: []hermes.Part{{Text: "hi"}}, Time: r.Started}); err != nil {
+		if _, err := s.Commit(t.Context(), hermes.Lease{Session: r.ID}, hermes.Change{Append: []hermes.Message{hermes.Message{Role: hermes.RoleUser, Parts: []hermes.Part{{Text: "hi"}}, Time: r.Started}}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -107,7 +107,7 @@ func fill(tb testing.TB, s *sqlite.Store, n int) {
 			}
 			batch = append(batch, m)
 		}
-		if _, err := s.Append(ctx, hermes.Lease{Session: id}, batch...); err != nil {
+		if _, err := s.Commit(ctx, hermes.Lease{Session: id}, hermes.Change{Append: batch}); err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -174,7 +174,7 @@ func BenchmarkAppend(b *testing.B) {
 		for range 45 {
 			text.WriteString(spell(int(zipf.Uint64())) + " ")
 		}
-		if _, err := s.Append(b.Context(), hermes.Lease{Session: id}, hermes.UserText(text.String())); err != nil {
+		if _, err := s.Commit(b.Context(), hermes.Lease{Session: id}, hermes.Change{Append: []hermes.Message{hermes.UserText(text.String())}}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -199,7 +199,7 @@ func BenchmarkResume(b *testing.B) {
 		b.Fatal(err)
 	}
 	for range 99 {
-		if _, err := s.Append(b.Context(), hermes.Lease{Session: "20260101_000000_000000"}, list...); err != nil {
+		if _, err := s.Commit(b.Context(), hermes.Lease{Session: "20260101_000000_000000"}, hermes.Change{Append: list}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -101,14 +101,6 @@ func (t *tx) changeState(key int64, c hermes.SessionChange, now int64) error {
 			return err
 		}
 	}
-	if u := c.AddUsage; u != nil {
-		err := t.exec(`UPDATE sessions SET input = input + ?, output = output + ?, cache_read = cache_read + ?,
-			cache_write = cache_write + ?, reasoning = reasoning + ?, requests = requests + ? WHERE key = ?`,
-			u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Reasoning, u.Calls, key)
-		if err != nil {
-			return err
-		}
-	}
 	if c.Reopen {
 		if err := t.exec(`UPDATE sessions SET ended = NULL, end_reason = '' WHERE key = ?`, key); err != nil {
 			return err
@@ -137,6 +129,7 @@ func (t *tx) remove(key int64) error {
 		`DELETE FROM words WHERE rowid IN (SELECT id FROM messages WHERE session = ?)`,
 		`DELETE FROM grams WHERE rowid IN (SELECT id FROM messages WHERE session = ?)`,
 		`DELETE FROM messages WHERE session = ?`,
+		`DELETE FROM waiting WHERE session = ?`,
 		`DELETE FROM steps WHERE session = ?`,
 		`DELETE FROM leases WHERE session = ?`,
 		`UPDATE sessions SET parent = NULL WHERE parent = ?`,

@@ -58,7 +58,7 @@ func TestAFullDiskKeepsWhatIsStored(t *testing.T) {
 	stored := 0
 	var err error
 	for err == nil && stored < 1000 {
-		if _, err = s.Append(t.Context(), hermes.Lease{Session: "a"}, hermes.UserText(fmt.Sprint("word", stored, strings.Repeat(" filler", 300)))); err == nil {
+		if _, err = s.Commit(t.Context(), hermes.Lease{Session: "a"}, hermes.Change{Append: []hermes.Message{hermes.UserText(fmt.Sprint("word", stored, strings.Repeat(" filler", 300)))}}); err == nil {
 			stored++
 		}
 	}
@@ -229,7 +229,7 @@ func TestClosedStoreRefuses(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := s.Append(t.Context(), hermes.Lease{Session: "a"}, hermes.UserText("x")); !errors.Is(err, sqlite.ErrClosed) {
+	if _, err := s.Commit(t.Context(), hermes.Lease{Session: "a"}, hermes.Change{Append: []hermes.Message{hermes.UserText("x")}}); !errors.Is(err, sqlite.ErrClosed) {
 		t.Errorf("got %v", err)
 	}
 }

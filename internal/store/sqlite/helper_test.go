@@ -67,12 +67,12 @@ func writeFor(ctx context.Context, s *sqlite.Store, session string, n int, out *
 		if err := s.BeginCall(ctx, l, hermes.ToolCall{ID: "open", Name: "terminal", Arguments: "{}"}); err != nil {
 			return err
 		}
-		ids, err := s.Append(ctx, l, hermes.UserText(fmt.Sprintf("message number%d of %s", i, session)))
+		done, err := s.Commit(ctx, l, hermes.Change{Append: []hermes.Message{hermes.UserText(fmt.Sprintf("message number%d of %s", i, session))}})
 		if err != nil {
 			return err
 		}
 		if out != nil {
-			fmt.Fprintln(out, ids[0])
+			fmt.Fprintln(out, done.IDs[0])
 		}
 	}
 	return nil
@@ -119,11 +119,11 @@ func mustCreate(t testing.TB, s *sqlite.Store, id string) {
 
 func mustAppend(t testing.TB, s *sqlite.Store, session string, messages ...hermes.Message) []int64 {
 	t.Helper()
-	ids, err := s.Append(t.Context(), hermes.Lease{Session: session}, messages...)
+	done, err := s.Commit(t.Context(), hermes.Lease{Session: session}, hermes.Change{Append: messages})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ids
+	return done.IDs
 }
 
 func mustMessages(t testing.TB, s *sqlite.Store, session string) []hermes.Message {

@@ -57,7 +57,7 @@ func TestALeaseHoldsAgainstAnotherProcess(t *testing.T) {
 	if !errors.Is(err, hermes.ErrLeased) || !strings.Contains(err.Error(), "the child") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := s.Append(t.Context(), hermes.Lease{Session: "shared"}, hermes.UserText("x")); !errors.Is(err, hermes.ErrStaleLease) {
+	if _, err := s.Commit(t.Context(), hermes.Lease{Session: "shared"}, hermes.Change{Append: []hermes.Message{hermes.UserText("x")}}); !errors.Is(err, hermes.ErrStaleLease) {
 		t.Errorf("a write beside the lease: %v", err)
 	}
 }
@@ -123,7 +123,7 @@ func TestABusyFileIsAClearError(t *testing.T) {
 	s := mustOpen(t, sqlite.Config{Path: path, Busy: 30 * time.Millisecond})
 	mustCreate(t, s, "a")
 	release := lock(t, path)
-	_, err := s.Append(t.Context(), hermes.Lease{Session: "a"}, hermes.UserText("x"))
+	_, err := s.Commit(t.Context(), hermes.Lease{Session: "a"}, hermes.Change{Append: []hermes.Message{hermes.UserText("x")}})
 	if !errors.Is(err, sqlite.ErrBusy) || !strings.Contains(err.Error(), "another Hermes process has locked") {
 		t.Errorf("got %v", err)
 	}

@@ -90,7 +90,7 @@ func FuzzSearch(f *testing.F) {
 		f.Fatal(err)
 	}
 	lease := hermes.Lease{Session: "a"}
-	if _, err := s.Append(f.Context(), lease, hermes.UserText("a docker 上海 half-open text")); err != nil {
+	if _, err := s.Commit(f.Context(), lease, hermes.Change{Append: []hermes.Message{hermes.UserText("a docker 上海 half-open text")}}); err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -163,7 +163,7 @@ func TestFoldedWordsAreFoundAsTheIndexSeesThem(t *testing.T) {
 		{"Ångström", "angstrom"}, {"biệt", "biet"}, {"Straße", "straße"}, {"ČESKÝ", "cesky"}, {"हिन्दी", ""},
 		{"Ελληνικά", ""}, {"ЁЖИК", "ёжик"}, {"مُحَمَّد", ""}, {"e\u0301tude", "étude"}, {"İstanbul", "istanbul"},
 	} {
-		if _, err := s.Append(t.Context(), hermes.Lease{Session: "a"}, hermes.UserText(pair[0])); err != nil {
+		if _, err := s.Commit(t.Context(), hermes.Lease{Session: "a"}, hermes.Change{Append: []hermes.Message{hermes.UserText(pair[0])}}); err != nil {
 			t.Fatal(err)
 		}
 		for _, query := range []string{pair[0], pair[1]} {

@@ -312,7 +312,7 @@ func TestReadingNeedsNoWriting(t *testing.T) {
 		if hits, err := r.Search(t.Context(), hermes.SearchQuery{Text: "token1x1"}); err != nil || len(hits) != 1 {
 			t.Errorf("%d hits, %v", len(hits), err)
 		}
-		if _, err := r.Append(t.Context(), hermes.Lease{Session: "s00"}, hermes.UserText("x")); !errors.Is(err, sqlite.ErrReadOnly) {
+		if _, err := r.Commit(t.Context(), hermes.Lease{Session: "s00"}, hermes.Change{Append: []hermes.Message{hermes.UserText("x")}}); !errors.Is(err, sqlite.ErrReadOnly) {
 			t.Errorf("a write: %v", err)
 		}
 		if err := r.Close(); err != nil {

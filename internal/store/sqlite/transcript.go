@@ -25,32 +25,56 @@ func (t *tx) held(l hermes.Lease) (int64, error) {
 	return key, nil
 }
 
-// Append stores messages with their index entries. A message without a time
-// gets the current one. A tool message closes the journal step of its call.
-func (s *Store) Append(ctx context.Context, l hermes.Lease, messages ...hermes.Message) ([]int64, error) {
-	entries := make([]entry, len(messages))
-	for i, m := range messages {
+// Commit stores a change in one transaction, messages with their index entries.
+func (s *Store) Commit(ctx context.Context, l hermes.Lease, c hermes.Change) (hermes.Committed, error) {
+	entries := make([]entry, len(c.Append))
+	for i, m := range c.Append {
 		if m.Time.IsZero() {
 			m.Time = s.cfg.Now()
 		}
 		var err error
 		if entries[i], err = newEntry(m); err != nil {
-			return nil, err
+			return hermes.Committed{}, err
 		}
 	}
-	var ids []int64
+	var done hermes.Committed
 	err := s.update(ctx, func(t *tx) error {
 		key, err := t.held(l)
 		if err != nil {
 			return err
 		}
-		ids, err = t.append(key, entries)
-		return err
+		if err := t.takeWaiting(key, c.TakeWaiting); err != nil {
+			return err
+		}
+		if done.IDs, err = t.append(key, entries); err != nil {
+			return err
+		}
+		for _, id := range c.EndCalls {
+			if err := t.endCall(key, id); err != nil {
+				return err
+			}
+		}
+		return t.addUsage(key, c.Usage)
 	})
 	if err != nil {
-		return nil, err
+		return hermes.Committed{}, err
 	}
-	return ids, nil
+	return done, nil
+}
+
+// endCall removes a call and those that it invoked from the journal.
+func (t *tx) endCall(key int64, id string) error {
+	// '0' is the character after '/'.
+	return t.exec(`DELETE FROM steps WHERE session = ?1 AND (call_id = ?2 OR call_id > ?2 || '/' AND call_id < ?2 || '0')`, key, id)
+}
+
+func (t *tx) addUsage(key int64, u hermes.Usage) error {
+	if u == (hermes.Usage{}) {
+		return nil
+	}
+	return t.exec(`UPDATE sessions SET input = input + ?, output = output + ?, cache_read = cache_read + ?,
+		cache_write = cache_write + ?, reasoning = reasoning + ?, requests = requests + ? WHERE key = ?`,
+		u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Reasoning, u.Calls, key)
 }
 
 // entry is a message ready to be written.
@@ -70,6 +94,9 @@ func newEntry(m hermes.Message) (entry, error) {
 func (e entry) size() int { return len(e.text.String) + len(e.body.String) }
 
 func (t *tx) append(key int64, entries []entry) ([]int64, error) {
+	if len(entries) == 0 {
+		return nil, nil
+	}
 	ids := make([]int64, 0, len(entries))
 	var calls, size int
 	var turn, active int64
@@ -100,7 +127,7 @@ func (t *tx) insert(key int64, e entry) (int64, error) {
 		return 0, err
 	}
 	if e.role == string(hermes.RoleTool) && e.callID.Valid {
-		if err := t.exec(`DELETE FROM steps WHERE session = ? AND call_id = ?`, key, e.callID); err != nil {
+		if err := t.endCall(key, e.callID.String); err != nil {
 			return 0, err
 		}
 	}

@@ -23,7 +23,7 @@ func put(t *testing.T, s hermes.Store, row hermes.Session, texts ...string) {
 	for i, text := range texts {
 		m := hermes.UserText(text)
 		m.Time = row.Started.Add(time.Duration(i) * time.Minute)
-		if _, err := s.Append(t.Context(), l, m); err != nil {
+		if _, err := s.Commit(t.Context(), l, hermes.Change{Append: []hermes.Message{m}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -41,7 +41,7 @@ func newStore(t *testing.T) hermes.Store {
 				m.Role = hermes.RoleAssistant
 			}
 			m.Time = day.Add(time.Duration(i) * time.Minute)
-			if _, err := s.Append(t.Context(), l, m); err != nil {
+			if _, err := s.Commit(t.Context(), l, hermes.Change{Append: []hermes.Message{m}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -194,7 +194,7 @@ func TestSessionsWithUntrustedTextTaintTheResult(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := hermes.Message{Role: hermes.RoleTool, CallID: "c", ToolName: "web", Provenance: "web x", Time: day.Add(time.Hour), Parts: []hermes.Part{{Text: "a page"}}}
-	if _, err := s.Append(t.Context(), l, page); err != nil {
+	if _, err := s.Commit(t.Context(), l, hermes.Change{Append: []hermes.Message{page}}); err != nil {
 		t.Fatal(err)
 	}
 	tools, err := sessionsearch.New(func(context.Context) (sessionsearch.Store, error) { return s, nil }, func() time.Time { return day }).Tools(t.Context())
