@@ -120,7 +120,7 @@ func (a *App) providerConfig(cfg *config.Config) (provider.Config, error) {
 	c.AskWindows = true
 	c.Keys, c.LoginLacks = a.keys, a.loginLacks
 	c.Fallback, c.UnattendedWait = fallbacks(cfg.Fallback(), faults), unattendedWait
-	c.Caps, c.Meter, c.Answers = a.capped(meter), meter.Meter, cfg.Home().Cache("models")
+	c.Caps, c.Meter, c.Answers = meter.Caps, meter.Meter, cfg.Home().Cache("models")
 	if c.Custom, err = customProviders(cfg.Providers(), faults); err != nil {
 		return c, err
 	}

@@ -40,7 +40,7 @@ func (a *App) ModelFacts(run hermes.RunSpec) (ref string, window int, price *her
 	if ref == "" {
 		return "", 0, nil
 	}
-	if p, ok := a.prices(cfg.Spend())(ref); ok {
+	if p, ok := a.prices(cfg).Of(ref); ok {
 		price = &p
 	}
 	return ref, a.window(ref), price

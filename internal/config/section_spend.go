@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"hermes"
 )
 
 // Spend is the section spend: what model calls may cost. Zero means no cap.
@@ -36,6 +38,31 @@ type SpendPrice struct {
 	Output     float64 `key:"output" default:"-1" min:"-1" max:"1000000000"`
 	CacheRead  float64 `key:"cache_read" default:"-1" min:"-1" max:"1000000000"`
 	CacheWrite float64 `key:"cache_write" default:"-1" min:"-1" max:"1000000000"`
+}
+
+// Amount returns the cap as an amount.
+func (c SpendCap) Amount() hermes.Amount {
+	return hermes.Amount{Money: hermes.USD(c.USD), Tokens: int64(c.Tokens)}
+}
+
+// KnownPrices returns Prices, without those whose input or output is unknown.
+func (s Spend) KnownPrices() map[string]hermes.Price {
+	set := map[string]hermes.Price{}
+	for name, p := range s.Prices {
+		if p.Input >= 0 && p.Output >= 0 {
+			write := rate(p.CacheWrite)
+			set[name] = hermes.Price{Input: rate(p.Input), Output: rate(p.Output), CacheRead: rate(p.CacheRead), CacheWrite: write, CacheWriteLong: write}
+		}
+	}
+	return set
+}
+
+// rate converts a price for a million tokens; less than zero means unknown.
+func rate(usd float64) hermes.Money {
+	if usd < 0 {
+		return -1
+	}
+	return hermes.USD(usd)
 }
 
 // Spend returns the section spend.

@@ -100,3 +100,16 @@ type General struct {
 	Worktree               bool          `key:"worktree" planned:"worktrees"`
 	WorktreeSync           bool          `key:"worktree_sync" default:"true" planned:"worktrees"`
 }
+
+// Location returns the time zone of days and months: the machine's own if the setting is
+// empty or unknown.
+func (g General) Location() *time.Location {
+	if g.Timezone == "" {
+		return time.Local
+	}
+	l, err := time.LoadLocation(g.Timezone)
+	if err != nil {
+		return time.Local
+	}
+	return l
+}

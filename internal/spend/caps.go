@@ -27,6 +27,10 @@ type capped struct {
 // while the answer arrives. What arrived until then was passed on.
 func (m *capped) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[hermes.Delta, error] {
 	return func(yield func(hermes.Delta, error) bool) {
+		if m.g.cfg.Fault != nil {
+			yield(hermes.Delta{}, m.g.cfg.Fault)
+			return
+		}
 		c, err := m.g.open(ctx, m.ID(), r)
 		if err != nil {
 			yield(hermes.Delta{}, err)

@@ -34,6 +34,8 @@ type Config struct {
 	// again if it failed.
 	Ledger func(ctx context.Context) (hermes.Ledger, error)
 	Caps   Caps
+	// Fault, if set, says why it is unclear what may be spent. Caps calls no model then.
+	Fault error
 	// WarnAt are the percentages of a cap at which to warn, lowest first.
 	WarnAt []int
 	// Price returns the price of a model by its reference; nil knows none.
