@@ -83,6 +83,7 @@ var layers = []layer{
 		{path: "internal/contextengine"},
 		{path: "internal/credential"},
 		{path: "internal/environment"},
+		{path: "internal/hook"},
 		{path: "internal/hook/learning"},
 		{path: "internal/learning"},
 		{path: "internal/memory"},

@@ -1,0 +1,99 @@
+package hook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"hermes"
+)
+
+// BeforeTool calls the hooks of that name. canonical returns arguments in the one form
+// that is judged and run, or why they cannot be: each hook gets what the one before
+// wrote, in this form. The result is the call with these arguments, or an answer that
+// ends it.
+func (h *Hooks) BeforeTool(ctx context.Context, c *hermes.Call, canonical func(json.RawMessage) (json.RawMessage, error)) (*hermes.Call, *hermes.Result) {
+	for _, k := range h.all() {
+		if k.BeforeTool == nil {
+			continue
+		}
+		type before struct {
+			answer *hermes.Result
+			err    error
+		}
+		theirs := own(c)
+		did, broken := call(ctx, h, k, "call", func(ctx context.Context) before {
+			r, err := k.BeforeTool(ctx, theirs)
+			return before{r, err}
+		})
+		if err := refusal(k, did.err, broken); err != nil {
+			return c, refused(err)
+		}
+		if did.answer != nil {
+			return c, did.answer
+		}
+		if broken != nil || string(theirs.Arguments) == string(c.Arguments) {
+			continue
+		}
+		arguments, err := canonical(theirs.Arguments)
+		if err != nil {
+			return c, refused(fmt.Errorf("not run: the hook %s made the call invalid: %w", k.Name, err))
+		}
+		changed := *c
+		changed.Arguments = arguments
+		c = &changed
+	}
+	return c, nil
+}
+
+// BeforeRun calls the hooks of that name. A result ends the call.
+func (h *Hooks) BeforeRun(ctx context.Context, c *hermes.Call) *hermes.Result {
+	for _, k := range h.all() {
+		if k.BeforeRun == nil {
+			continue
+		}
+		if err := h.ask(ctx, k, "run", func(ctx context.Context) error { return k.BeforeRun(ctx, own(c)) }); err != nil {
+			return refused(err)
+		}
+	}
+	return nil
+}
+
+// AfterTool calls the hooks of that name and returns the result as they changed it.
+// accept says what of a change counts.
+func (h *Hooks) AfterTool(ctx context.Context, c *hermes.Call, r hermes.Result, accept func(was, now hermes.Result) hermes.Result) hermes.Result {
+	for _, k := range h.all() {
+		if k.AfterTool == nil {
+			continue
+		}
+		now, broken := call(context.WithoutCancel(ctx), h, k, "result", func(ctx context.Context) hermes.Result {
+			theirs := r
+			k.AfterTool(ctx, own(c), &theirs)
+			return theirs
+		})
+		if broken == nil {
+			r = accept(r, now)
+		}
+	}
+	return r
+}
+
+// own returns a hook's own copy of a call: a hook that runs on after its timeout must
+// not change the call that is about to run.
+func own(c *hermes.Call) *hermes.Call {
+	theirs := *c
+	theirs.Arguments = slices.Clone(c.Arguments)
+	return &theirs
+}
+
+// refused returns the result of a call that a hook refused.
+func refused(err error) *hermes.Result {
+	text := err.Error()
+	if _, ok := errors.AsType[guardFailed](err); ok {
+		text += "; tell the user, and do not try to reach the same goal another way"
+	}
+	r := hermes.ErrorResult(text)
+	return &r
+}
