@@ -72,6 +72,17 @@ type Host interface {
 	Progress(text string)
 }
 
+// CallJournal is implemented by a Host whose session keeps a journal of calls, so
+// that no call runs twice unnoticed after a crash. The tool chain calls it for calls
+// that may change something, with the arguments that are judged and run.
+type CallJournal interface {
+	// BeginCall stores that a call begins. If it fails, the call does not run.
+	BeginCall(ctx context.Context, c ToolCall) error
+	// EndCall stores the result of a call that began. It stores none of a call that
+	// only asks if ctx has ended before the user answered: its question stays open.
+	EndCall(ctx context.Context, c ToolCall, r Result) error
+}
+
 // SessionRef names the session that a call belongs to.
 type SessionRef struct {
 	ID       string
@@ -199,6 +210,18 @@ func (t *typedTool[In]) Run(ctx context.Context, c *Call) (Result, error) {
 		return Result{}, fmt.Errorf("the arguments do not match the schema of %s (%w); correct them and call it again", c.Name, err)
 	}
 	return t.run(ctx, c, in)
+}
+
+// ToolMessage returns the message that answers a call with its result.
+func ToolMessage(c ToolCall, r Result) Message {
+	m := Message{
+		Role: RoleTool, CallID: c.ID, ToolName: c.Name, Failed: r.Failed, Provenance: r.Provenance,
+		Parts: []Part{{Text: r.Text}},
+	}
+	for i := range r.Images {
+		m.Parts = append(m.Parts, Part{Image: &r.Images[i]})
+	}
+	return m
 }
 
 // ErrorResult returns the result of a call that failed or did not run. The model

@@ -19,6 +19,9 @@ type call struct {
 	// refuse, if set, is why the call must not run, for the model.
 	refuse string
 	result hermes.Result
+
+	parent   *call         // the call that invoked it; nil for a call of the model
+	admitted chan struct{} // closed by the gate when it may run
 }
 
 // normalize prepares a model's calls for storage: each gets a unique id, a

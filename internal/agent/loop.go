@@ -16,9 +16,9 @@ import (
 type Turn struct {
 	Model hermes.Model
 	Tools hermes.Tools
-	// Host returns what a call may use of its session; progress shows the user
-	// what the call is doing. Nil means that calls have no host.
-	Host func(c hermes.ToolCall, progress func(text string)) hermes.Host
+	// Host returns what a call may use of its session. It may be called
+	// concurrently. Nil means that calls have no host.
+	Host func(c hermes.ToolCall, r *Running) hermes.Host
 	// Request is the same for every request of the turn, except that the loop
 	// fills in Messages.
 	Request hermes.Request
@@ -58,15 +58,12 @@ func Run(ctx context.Context, t Turn) iter.Seq2[hermes.Event, error] {
 		if t.Window == nil {
 			t.Window = func() int { return 0 }
 		}
-		if t.Host == nil {
-			t.Host = func(hermes.ToolCall, func(string)) hermes.Host { return nil }
-		}
 		if starter, ok := t.Tools.(hermes.TurnStarter); ok {
 			starter.TurnStarted()
 		}
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		l := &loop{Turn: t, yield: yield, cancel: cancel, began: t.Now(), last: t.Last, counted: t.Counted}
+		l := &loop{Turn: t, caller: &caller{tools: t.Tools, host: t.Host, now: t.Now}, yield: yield, cancel: cancel, began: t.Now(), last: t.Last, counted: t.Counted}
 		l.Transcript = append([]hermes.Message(nil), t.Transcript...)
 		l.finish(l.run(ctx))
 	}
@@ -75,6 +72,7 @@ func Run(ctx context.Context, t Turn) iter.Seq2[hermes.Event, error] {
 // loop is the state of one turn.
 type loop struct {
 	Turn
+	caller  *caller
 	yield   func(hermes.Event, error) bool
 	cancel  context.CancelFunc
 	stopped bool // the consumer stopped the iteration

@@ -12,6 +12,7 @@ import (
 
 	"hermes"
 	"hermes/internal/config"
+	"hermes/internal/hook"
 	"hermes/internal/permission"
 	"hermes/internal/prompt"
 	"hermes/internal/session"
@@ -119,7 +120,7 @@ func (a *App) newToolbox(ctx context.Context, cfg *config.Config, tools *session
 		return nil, err
 	}
 	o := toolbox.Options{
-		Set: set, Hooks: tools.hooks, Approvals: a.approvals(cfg, run.Rights), Guardrail: guardrail(cfg.Guardrails()),
+		Set: set, Hooks: hook.New(a.log(), tools.hooks...), Approvals: a.approvals(cfg, run.Rights), Guardrail: guardrail(cfg.Guardrails()),
 		Limits: toolbox.Limits{Result: cfg.ToolBudget().SpillChars, Preview: cfg.Display().ToolPreviewLength},
 		Spill:  toolbox.Spillover{Dir: cfg.Home().Cache("spillover")},
 		Log:    a.log(), Now: a.opts.Now, Trusted: trusted(cfg), TrustCommand: trustCommand(cfg),

@@ -9,81 +9,65 @@ import (
 	"sync/atomic"
 
 	"hermes"
+	"hermes/internal/agent"
 )
 
-// tools is the session's toolbox for the loop. It gives each call a host, and
-// writes a call that must not be repeated to the journal before and after its
-// run. The goroutines of a turn use it; it does not touch the actor's state.
-type tools struct {
-	hermes.Tools // of the runtime
-	session      *Session
-	ref          hermes.SessionRef
-	taint        *taint          // of the session; it grows with each result
-	begun        map[string]bool // calls in the journal since an earlier turn
-	asking       asking
+// calls is what the calls of a turn share. The goroutines of a turn use it; it does
+// not touch the actor's state.
+type calls struct {
+	session *Session
+	tools   hermes.Tools
+	ref     hermes.SessionRef
+	taint   *taint          // of the session; it grows with each result
+	begun   map[string]bool // calls in the journal since an earlier turn
+	asking  asking
 }
 
-func (t *tools) lease() hermes.Lease { return *t.session.sharedLease.Load() }
-
-func (t *tools) journal() hermes.Journal { return t.session.cfg.Store }
-
-func (t *tools) host(c hermes.ToolCall, progress func(string)) hermes.Host {
-	return &host{tools: t, progress: progress, id: c.ID}
+func (s *Session) newCalls(ref hermes.SessionRef, begun map[string]bool) *calls {
+	return &calls{session: s, tools: s.runtime.Tools, ref: ref, taint: &taint{from: ref.Provenance}, begun: begun}
 }
 
-// Run runs a call through the tool chain. A call with an effect is in the
-// journal before it runs, and its result as soon as it is known. A call whose
-// question is open when the turn ends gets no result: it is parked.
-func (t *tools) Run(ctx context.Context, call *hermes.Call) hermes.Result {
-	h := call.Host.(*host)
-	c := hermes.ToolCall{ID: call.ID, Name: call.Name, Arguments: string(call.Arguments)}
-	spec, known := t.Spec(c.Name)
-	effect := spec.EffectOf(call.Arguments)
-	if !known || effect == hermes.EffectNone {
-		return t.run(ctx, call, h)
-	}
-	stored := context.WithoutCancel(ctx)
-	if !t.begun[c.ID] {
-		if err := t.journal().BeginCall(stored, t.lease(), c); err != nil {
-			return hermes.ErrorResult(fmt.Sprintf("not run: the call could not be recorded (%v)", err))
-		}
-	}
-	h.journaled, h.asks = true, effect == hermes.EffectAsk
-	t.asking.set(c.ID, h.asks)
-	r := t.run(ctx, call, h)
-	if h.asks && r.Failed && ctx.Err() != nil {
-		return r // the question stays open
-	}
-	t.asking.set(c.ID, false)
-	if err := t.journal().EndCall(stored, t.lease(), c.ID, toolMessage(c, r)); err != nil {
-		t.session.cfg.Log.Warn("record the end of a call", "session", t.ref.ID, "call", c.ID, "err", err)
-	}
-	return r
+// host returns the host of one call.
+func (t *calls) host(c hermes.ToolCall, r *agent.Running) hermes.Host {
+	return &host{calls: t, Running: r, call: c}
 }
 
-// FinishBatch passes all results of a batch to the toolbox.
-func (t *tools) FinishBatch(ctx context.Context, calls []*hermes.Call, results []*hermes.Result) {
-	if f, ok := t.Tools.(hermes.BatchFinisher); ok {
-		f.FinishBatch(ctx, calls, results)
-	}
-}
-
-// TurnStarted tells the toolbox that a turn begins.
-func (t *tools) TurnStarted() {
-	if s, ok := t.Tools.(hermes.TurnStarter); ok {
-		s.TurnStarted()
-	}
-}
+func (t *calls) lease() hermes.Lease     { return *t.session.sharedLease.Load() }
+func (t *calls) journal() hermes.Journal { return t.session.cfg.Store }
 
 // host is the [hermes.Host] of one call.
 type host struct {
-	*tools
-	progress      func(string)
-	callTaint     taint       // from other tools and child sessions that the call ran
-	id            string      // of the call
+	*calls
+	*agent.Running
+	callTaint     taint // from other tools and child sessions that the call ran
+	call          hermes.ToolCall
 	journaled     bool        // it is in the journal
 	asks          bool        // it only asks: its questions stay open after the turn
 	approvalAsked atomic.Bool // approval was requested
+}
+
+// BeginCall writes a call to the journal, unless an earlier turn has begun it.
+func (h *host) BeginCall(ctx context.Context, c hermes.ToolCall) error {
+	if !h.begun[c.ID] {
+		if err := h.journal().BeginCall(context.WithoutCancel(ctx), h.lease(), c); err != nil {
+			return err
+		}
+	}
+	spec, _ := h.tools.Spec(c.Name)
+	h.journaled, h.asks = true, spec.Effect == hermes.EffectAsk && !h.Invoked()
+	h.asking.set(c.ID, h.asks)
+	return nil
+}
+
+// EndCall writes the result of a call to the journal. A call whose question is open
+// when the turn ends gets no result: it is parked.
+func (h *host) EndCall(ctx context.Context, c hermes.ToolCall, r hermes.Result) error {
+	if h.asks && r.Failed && ctx.Err() != nil {
+		return nil
+	}
+	h.asking.set(c.ID, false)
+	r.Provenance = hermes.AddProvenance(h.callTaint.text(), r.Provenance)
+	return h.journal().EndCall(context.WithoutCancel(ctx), h.lease(), c.ID, hermes.ToolMessage(h.call, r))
 }
 
 // Session returns the current provenance, which may have grown since the call
@@ -96,31 +80,23 @@ func (h *host) Session() hermes.SessionRef {
 
 func (h *host) Environment() hermes.Environment { return h.session.environment }
 
-func (h *host) Progress(text string) {
-	if h.progress != nil {
-		h.progress(text)
-	}
-}
-
 func (h *host) Invoke(ctx context.Context, name string, arguments json.RawMessage) (hermes.Result, error) {
-	if _, ok := h.Spec(name); !ok {
-		return hermes.Result{}, fmt.Errorf("tool %q: %w", name, hermes.ErrNotFound)
-	}
-	r := h.Tools.Run(ctx, &hermes.Call{ID: "invoke_" + name, Name: name, Arguments: arguments, Host: h})
-	h.taintedBy(r.Provenance)
-	return r, nil
+	r, err := h.Running.Invoke(ctx, name, arguments)
+	h.callTaint.add(r.Provenance)
+	return r, err
 }
 
 func (h *host) Spawn(ctx context.Context, t hermes.Task) (hermes.Report, error) {
 	r, err := h.session.manager.spawn(ctx, h.Session(), h.session.runSpec, t)
-	h.taintedBy(r.Provenance)
+	h.callTaint.add(r.Provenance)
+	h.taint.add(r.Provenance)
 	return r, err
 }
 
 func (h *host) Approve(ctx context.Context, a hermes.ApprovalRequest) (hermes.ApprovalAnswer, error) {
 	q := newQuestion(hermes.Asked{Approval: &a})
-	if h.journaled && a.CallID == h.id && !h.approvalAsked.Swap(true) {
-		q.call = h.id // the call asks for approval first: nothing has run so far
+	if h.journaled && a.CallID == h.call.ID && !h.approvalAsked.Swap(true) {
+		q.call = h.call.ID // the call asks for approval first: nothing has run so far
 	}
 	r, err := h.session.askUser(ctx, q, h.session.cfg.AskTimeout)
 	switch {
@@ -157,7 +133,7 @@ func (h *host) unattended(a hermes.ApprovalRequest) hermes.Decision {
 func (h *host) Ask(ctx context.Context, q hermes.Question) (hermes.Answer, error) {
 	asked := newQuestion(hermes.Asked{Question: &q})
 	if h.asks && !q.Secret {
-		asked.call = h.id
+		asked.call = h.call.ID
 	}
 	r, err := h.session.askUser(ctx, asked, h.session.cfg.QuestionTimeout)
 	if errors.Is(err, errNoAnswer) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/agent"
 )
 
 // The results of calls whose own result a crash lost, for the model.
@@ -25,7 +26,7 @@ const rerunTime = 10 * time.Second
 // whether the last turn was cut off. Calls that run again end with ctx, the
 // context of the caller that waits.
 func (s *Session) recover(ctx context.Context) error {
-	err := s.closeOpenCalls(true, func(c hermes.ToolCall) hermes.Message { return s.rerun(ctx, c) })
+	err := s.closeOpenCalls(true, func(c hermes.ToolCall, begun bool) hermes.Message { return s.rerun(ctx, c, begun) })
 	s.cut = s.unanswered() || s.waiting()
 	return err
 }
@@ -33,7 +34,7 @@ func (s *Session) recover(ctx context.Context) error {
 // closeOpenCalls adds results for the calls that have none. If asking is set,
 // questions and the calls after them stay open. again runs a call that may be
 // repeated; if it is nil, no call runs again.
-func (s *Session) closeOpenCalls(asking bool, again func(hermes.ToolCall) hermes.Message) error {
+func (s *Session) closeOpenCalls(asking bool, again func(c hermes.ToolCall, begun bool) hermes.Message) error {
 	open := hermes.OpenCalls(s.transcript)
 	if len(open) == 0 {
 		return nil
@@ -55,7 +56,7 @@ func (s *Session) closeOpenCalls(asking bool, again func(hermes.ToolCall) hermes
 		case waits && (ask || st == nil):
 			continue
 		case ask && st == nil:
-			m = toolMessage(c, notAnswered(hermes.PendingCall{}))
+			m = hermes.ToolMessage(c, notAnswered(hermes.PendingCall{}))
 		default:
 			m = s.resultOf(c, st, again)
 		}
@@ -84,43 +85,35 @@ func stepOf(steps []hermes.Step, c hermes.ToolCall) *hermes.Step {
 }
 
 // resultOf returns a result for a call that has none in the transcript.
-func (s *Session) resultOf(c hermes.ToolCall, st *hermes.Step, again func(hermes.ToolCall) hermes.Message) hermes.Message {
+func (s *Session) resultOf(c hermes.ToolCall, st *hermes.Step, again func(c hermes.ToolCall, begun bool) hermes.Message) hermes.Message {
 	spec, known := s.runtime.Tools.Spec(c.Name)
 	switch {
 	case st != nil && st.Result != nil:
 		return *st.Result
 	case st != nil && st.Pending.AwaitingApproval:
-		return toolMessage(c, hermes.ErrorResult(neverBegun))
+		return hermes.ToolMessage(c, hermes.ErrorResult(neverBegun))
 	case st != nil && (len(st.Pending.Answers) > 0 || known && spec.Effect == hermes.EffectAsk):
-		return toolMessage(c, notAnswered(st.Pending))
+		return hermes.ToolMessage(c, notAnswered(st.Pending))
 	case st != nil && again != nil && known && spec.Effect == hermes.EffectIdempotent:
-		return again(c)
+		return again(c, st != nil)
 	case st != nil:
-		return toolMessage(c, hermes.ErrorResult(outcomeUnknown))
+		return hermes.ToolMessage(c, hermes.ErrorResult(outcomeUnknown))
 	case hermes.CutCalls(s.transcript):
-		return toolMessage(c, hermes.ErrorResult(neverBegun)) // it may not be whole
+		return hermes.ToolMessage(c, hermes.ErrorResult(neverBegun)) // it may not be whole
 	case again != nil && known && spec.EffectOf(json.RawMessage(c.Arguments)) == hermes.EffectNone:
-		return again(c)
+		return again(c, st != nil)
 	}
-	return toolMessage(c, hermes.ErrorResult(neverBegun))
+	return hermes.ToolMessage(c, hermes.ErrorResult(neverBegun))
 }
 
-// rerun runs a call again until it ends, rerunTime is over or waits ends.
-func (s *Session) rerun(waits context.Context, c hermes.ToolCall) hermes.Message {
+// rerun runs a call again, which the journal has if it was begun, until it ends, rerunTime is over or waits ends.
+func (s *Session) rerun(waits context.Context, c hermes.ToolCall, begun bool) hermes.Message {
 	ctx, cancel := context.WithTimeout(s.ctx, rerunTime)
 	defer cancel()
 	defer context.AfterFunc(waits, cancel)() // Ctrl+C ends it
 	if s.notify != nil {
 		s.notify(fmt.Sprintf("%s was cut off and runs again; this may take up to %v", c.Name, rerunTime))
 	}
-	ref := s.ref(s.lastTurn())
-	h := &host{tools: &tools{session: s, Tools: s.runtime.Tools, ref: ref, taint: &taint{from: ref.Provenance}}}
-	call := &hermes.Call{ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments), Host: h}
-	return toolMessage(c, h.run(ctx, call, h))
-}
-
-func toolMessage(c hermes.ToolCall, r hermes.Result) hermes.Message {
-	return hermes.Message{
-		Role: hermes.RoleTool, CallID: c.ID, ToolName: c.Name, Failed: r.Failed, Provenance: r.Provenance, Parts: []hermes.Part{{Text: r.Text}},
-	}
+	calls := s.newCalls(s.ref(s.lastTurn()), map[string]bool{c.ID: begun})
+	return hermes.ToolMessage(c, agent.RunCall(ctx, s.runtime.Tools, calls.host, c))
 }

@@ -17,47 +17,57 @@ import (
 	"hermes"
 	"hermes/hermestest"
 	"hermes/internal/session"
+	"hermes/internal/toolbox"
 )
 
-// toolTable is a toolbox whose runs are funcs.
+// toolTable is a toolbox whose tools are funcs.
 type toolTable struct {
+	*toolbox.Toolbox
 	mu    sync.Mutex
-	tools map[string]tool
 	turns int
 }
 
+func (b *toolTable) TurnStarted() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.turns++
+	b.Toolbox.TurnStarted()
+}
+
+// tool is a tool of this program: what it returns is trusted unless it says otherwise.
 type tool struct {
 	spec hermes.Spec
 	run  func(ctx context.Context, c *hermes.Call) hermes.Result
 }
 
-func newToolTable(tools ...tool) *toolTable {
-	b := &toolTable{tools: map[string]tool{}}
-	for _, t := range tools {
-		b.tools[t.spec.Name] = t
-	}
-	return b
+func (t tool) Spec() hermes.Spec { t.spec.Trusted = true; return t.spec }
+func (t tool) Run(ctx context.Context, c *hermes.Call) (hermes.Result, error) {
+	return t.run(ctx, c), nil
 }
 
-func (b *toolTable) Specs() []hermes.Spec {
-	var out []hermes.Spec
-	for _, t := range b.tools {
-		out = append(out, t.spec)
+// group is a toolset of given tools.
+type group []hermes.Tool
+
+func (group) Name() string                                   { return "test" }
+func (group) Available(context.Context) string               { return "" }
+func (g group) Tools(context.Context) ([]hermes.Tool, error) { return g, nil }
+
+func newToolTable(tools ...tool) *toolTable {
+	var g group
+	for _, t := range tools {
+		g = append(g, t)
 	}
-	return out
+	return newTools(toolbox.Options{}, g)
 }
-func (b *toolTable) Spec(name string) (hermes.Spec, bool) { t, ok := b.tools[name]; return t.spec, ok }
-func (b *toolTable) Preview(c hermes.ToolCall) string     { return c.Arguments }
-func (b *toolTable) Canonical(c hermes.ToolCall) string {
-	return strings.ReplaceAll(c.Arguments, `,"unknown":1`, "")
-}
-func (b *toolTable) TurnStarted() { b.mu.Lock(); b.turns++; b.mu.Unlock() }
-func (b *toolTable) Run(ctx context.Context, c *hermes.Call) hermes.Result {
-	t, ok := b.tools[c.Name]
-	if !ok {
-		return hermes.Result{Text: "unknown tool", Failed: true}
+
+// newTools returns a toolbox of tools.
+func newTools(o toolbox.Options, g group) *toolTable {
+	set, err := toolbox.NewCatalogue([]hermes.Toolset{g}, nil, nil).Select(context.Background(), toolbox.Selection{Enabled: []string{"test"}})
+	if err != nil { // only if the context ends
+		panic(err)
 	}
-	return t.run(ctx, c)
+	o.Set, o.Guardrail = set, toolbox.Guardrail{Quiet: true}
+	return &toolTable{Toolbox: toolbox.New(o)}
 }
 
 func echo(name string) tool {
@@ -84,7 +94,7 @@ type fixture struct {
 	built      int
 }
 
-func newFixture(t *testing.T, m hermes.Model, b *toolTable, change ...func(*session.Config)) *fixture {
+func newFixture(t *testing.T, m hermes.Model, b hermes.Tools, change ...func(*session.Config)) *fixture {
 	t.Helper()
 	h := &fixture{store: hermestest.NewStore(), system: "You are a test."}
 	cfg := session.Config{

@@ -29,9 +29,12 @@ type SideTask struct {
 // Run runs the task and yields its events. The last event is TurnDone; if the
 // task failed, the error comes with it.
 func (a SideTask) Run(ctx context.Context) iter.Seq2[hermes.Event, error] {
-	tools := sideTools{a.Tools, a.Session, a.Environment, &taint{from: a.Session.Provenance}}
+	read := &taint{from: a.Session.Provenance}
 	return agent.Run(ctx, agent.Turn{
-		Model: a.Model, Tools: tools, Host: tools.host,
+		Model: a.Model, Tools: a.Tools,
+		Host: func(hermes.ToolCall, *agent.Running) hermes.Host {
+			return unattendedHost{a.Session, a.Environment, read}
+		},
 		Request:    hermes.Request{System: a.System, Tools: a.Tools.Specs(), Session: a.Session.ID, Scope: hermes.Scope{Turn: a.Session.Turn}},
 		Transcript: []hermes.Message{hermes.UserText(a.Prompt)},
 		Number:     a.Session.Turn, Budget: agent.NewBudget(a.Steps),
@@ -39,35 +42,25 @@ func (a SideTask) Run(ctx context.Context) iter.Seq2[hermes.Event, error] {
 	})
 }
 
-// sideTools runs the calls of a side task.
-type sideTools struct {
-	hermes.Tools
-	session     hermes.SessionRef
-	environment hermes.Environment
-	taint       *taint
-}
-
-func (a sideTools) host(hermes.ToolCall, func(string)) hermes.Host {
-	ref := a.session
-	ref.Provenance = a.taint.text()
-	return unattendedHost{ref, a.environment}
-}
-
-func (a sideTools) Run(ctx context.Context, c *hermes.Call) hermes.Result {
-	r := a.Tools.Run(ctx, c)
-	a.taint.add(r.Provenance)
-	return r
-}
-
 // unattendedHost is the host of a side task's calls: it refuses every approval.
 type unattendedHost struct {
 	session hermes.SessionRef
 	env     hermes.Environment
+	read    *taint // by the calls of the task
 }
 
 var errUnattendedTask = errors.New("not available in a background task; go on without it")
 
-func (n unattendedHost) Session() hermes.SessionRef      { return n.session }
+// Session returns the session with what the task has read so far.
+func (n unattendedHost) Session() hermes.SessionRef {
+	ref := n.session
+	ref.Provenance = n.read.text()
+	return ref
+}
+
+// Finish adds what a call has read.
+func (n unattendedHost) Finish(r *hermes.Result) { n.read.add(r.Provenance) }
+
 func (n unattendedHost) Environment() hermes.Environment { return n.env }
 func (unattendedHost) Progress(string)                   {}
 

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"context"
 	"slices"
 	"sync"
 
@@ -50,20 +49,13 @@ func splitProvenance(parts []hermes.Part) (plain []hermes.Part, provenance strin
 	return plain, provenance
 }
 
-// run runs a call through the tool chain and adds its provenance to the
-// session's.
-func (t *tools) run(ctx context.Context, c *hermes.Call, h *host) hermes.Result {
-	r := t.Tools.Run(ctx, c)
+// Finish adds the provenance of a call's result to the session's.
+func (h *host) Finish(r *hermes.Result) {
+	if !h.journaled { // a call that did not come as far as its question asks nothing
+		h.asking.set(h.call.ID, false)
+	}
 	r.Provenance = hermes.AddProvenance(h.callTaint.text(), r.Provenance)
-	t.taint.add(r.Provenance)
-	return r
-}
-
-// taintedBy adds sources of untrusted text that a call read while it ran, for
-// its own result and for all later calls.
-func (h *host) taintedBy(from string) {
-	h.callTaint.add(from)
-	h.taint.add(from)
+	h.taint.add(r.Provenance)
 }
 
 // inheritProvenance gives messages of a context engine the provenance of the

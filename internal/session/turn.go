@@ -14,7 +14,7 @@ type turn struct {
 	number int64
 	cancel context.CancelCauseFunc
 	events chan turnEvent
-	tools  *tools
+	calls  *calls
 	note   note
 	began  time.Time
 	used   hermes.Usage
@@ -74,18 +74,18 @@ func (s *Session) start(number int64) error {
 	ref := s.ref(number)
 	t := &turn{
 		number: number, cancel: cancel, events: make(chan turnEvent, 64), began: s.cfg.Now(),
-		tools: &tools{session: s, Tools: s.runtime.Tools, ref: ref, taint: &taint{from: ref.Provenance}, begun: begun},
+		calls: s.newCalls(ref, begun),
 	}
 	for call := range begun {
-		t.tools.asking.set(call, true)
+		t.calls.asking.set(call, true)
 	}
 	s.turn, s.cut = t, false
 	s.quiet.stop()
 	model := s.nextModel()
 	work := agent.Turn{
 		Model: model,
-		Tools: t.tools,
-		Host:  t.tools.host,
+		Tools: s.runtime.Tools,
+		Host:  t.calls.host,
 		Request: hermes.Request{
 			System: s.row.System, Tools: s.specs, Session: s.row.ID,
 			Effort: s.effortOf(model.ID()), MaxTokens: cmp.Or(s.runSpec.Model.MaxTokens, s.cfg.MaxTokens), Temperature: s.runSpec.Model.Temperature,
@@ -171,7 +171,7 @@ func (s *Session) appended(m *hermes.Message) error {
 
 // parked reports whether a call stays open when the turn ends.
 func (t *turn) parked(call string) bool {
-	return t.tools != nil && t.tools.asking.is(call)
+	return t.calls != nil && t.calls.asking.is(call)
 }
 
 func (s *Session) lastTurn() int64 {

@@ -3,7 +3,6 @@ package toolbox
 import (
 	"cmp"
 	"context"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -96,35 +95,19 @@ func (b *Toolbox) SetMode(m Mode) {
 	b.approvals.mode = m
 }
 
-// approval is the only layer that allows or refuses a risky call, whoever made
-// it: the model, a script or a child.
-func (b *Toolbox) approval(m member, next runner) runner {
-	assessor, risks := m.tool.(hermes.RiskAssessor)
-	return func(ctx context.Context, c *hermes.Call) hermes.Result {
-		if glob := b.denied(ctx, m, c); glob != "" {
-			return forbidden("it matches the rule " + glob + " in approvals.deny")
-		}
-		var found []hermes.Risk
-		if risks {
-			found = assessor.AssessRisk(ctx, c)
-		}
-		tainted, ok := b.taint(m, c)
-		if ok {
-			found = append(slices.Clip(found), tainted)
-		}
-		if len(found) == 0 {
+// approval asks for the risks that permission found and has not approved: a model in
+// smart mode, else the user.
+func (b *Toolbox) approval(next runner) runner {
+	return func(ctx context.Context, c *call) hermes.Result {
+		if len(c.open) == 0 {
 			return next(ctx, c)
 		}
-		on := subject(ctx, m, c)
-		if ok { // what is kept is shown whole
-			on.Text, on.Detail = spelled(c.Arguments), ""
-		}
-		c, note, refused := b.assess(ctx, m, c, on, found)
+		note, refused := b.ask(ctx, c)
 		if refused != nil {
 			return *refused
 		}
 		r := next(ctx, c)
-		if advice := b.lessAsking(m, c); ok && c.Propose && !r.Failed && advice != "" {
+		if advice := b.lessAsking(c); c.Propose && !r.Failed && advice != "" {
 			r.Text += "\n\n[" + advice + "]"
 		}
 		if note != "" {
@@ -134,59 +117,50 @@ func (b *Toolbox) approval(m member, next runner) runner {
 	}
 }
 
-// assess returns the call in the form that may run, with a note for the user,
-// or its refusal.
-func (b *Toolbox) assess(ctx context.Context, m member, c *hermes.Call, on hermes.Subject, found []hermes.Risk) (ready *hermes.Call, note string, refused *hermes.Result) {
-	for _, f := range found {
-		if f.Deny {
-			r := forbidden(f.Reason)
-			return c, "", &r
-		}
-	}
-	open := b.approvals.open(c, on, found)
-	if len(open) == 0 {
-		return c, note, nil
-	}
+// ask asks about a call and returns a note for the user, or the refusal. A change that
+// may be proposed instead becomes a proposal.
+func (b *Toolbox) ask(ctx context.Context, c *call) (note string, refused *hermes.Result) {
 	answer := hermes.ApprovalAnswer{Decision: hermes.Unattended}
 	if c.Host != nil {
-		shown := b.request(c, on, open)
+		shown := b.request(c)
 		judged, r := b.judge(ctx, c, shown)
 		if judged {
-			return c, "", r
+			return "", r
 		}
 		var err error
 		answer, err = c.Host.Approve(ctx, shown)
 		switch {
 		case err != nil && stopped(ctx, err):
 			r := hermes.ErrorResult("interrupted: the turn was stopped before this call was approved; it did not run")
-			return c, "", &r
+			return "", &r
 		case err != nil:
 			b.log.Warn("ask for approval", "tool", c.Name, "call", c.ID, "err", err)
 			answer = hermes.ApprovalAnswer{Decision: hermes.Deny}
 		}
 	}
-	if canPropose(m, answer.Decision, open) {
-		pending := *c
+	if c.canPropose(answer.Decision) {
+		pending := *c.Call
 		pending.Propose = true
-		return &pending, "", nil
+		c.Call = &pending
+		return "", nil
 	}
 	if !answer.Allowed() {
-		r := b.approvals.refuse(answer, open)
-		return c, "", &r
+		r := b.approvals.refuse(answer, c.open)
+		return "", &r
 	}
-	if err := b.approvals.grant(ctx, c, on, b.counted(answer, on, open), open); err != nil {
+	if err := b.approvals.grant(ctx, c, b.counted(answer, c)); err != nil {
 		b.log.Warn("store a permission", "tool", c.Name, "call", c.ID, "err", err)
 		note = "the permission could not be stored and holds for this session only: " + err.Error()
 		c.Host.Progress(note)
 	}
-	return c, note, nil
+	return note, nil
 }
 
 // request is what the user is asked.
-func (b *Toolbox) request(c *hermes.Call, on hermes.Subject, open []hermes.Risk) hermes.ApprovalRequest {
-	session, always := b.scopes(on, open)
+func (b *Toolbox) request(c *call) hermes.ApprovalRequest {
+	session, always := b.scopes(c)
 	a := hermes.ApprovalRequest{
-		CallID: c.ID, Tool: c.Name, Subject: visible(on.Text), Detail: visible(on.Detail), Dir: visible(on.Dir), Risks: open,
+		CallID: c.ID, Tool: c.Name, Subject: visible(c.subject.Text), Detail: visible(c.subject.Detail), Dir: visible(c.subject.Dir), Risks: c.open,
 		Session: session, Always: always,
 	}
 	if len(always) > 0 {
@@ -227,13 +201,6 @@ func (a *approvals) newTurn() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.refused = 0
-}
-
-// forbidden is the refusal of a call that no mode and no approval allows.
-func forbidden(why string) hermes.Result {
-	return blocked("forbidden", "BLOCKED: this is never run: no mode and no approval can allow it. "+
-		"Do not retry it, do not rephrase it, and do not try to reach the same goal by a different command. "+
-		"If it is really needed, the user must do it by hand.", why)
 }
 
 // blocked is the shape of every refusal.

@@ -12,25 +12,21 @@ import (
 
 // prepare finds the tool of a call and fits the arguments to its schema. The
 // problem is a text for the model that says why the call cannot run.
-func (b *Toolbox) prepare(c *hermes.Call) (m member, ready *hermes.Call, problem string) {
+func (b *Toolbox) prepare(c *hermes.Call) (ready *call, problem string) {
 	m, ok := b.set.member(c.Name)
 	if !ok {
-		return member{}, nil, b.unknown(c.Name)
+		return nil, b.unknown(c.Name)
 	}
 	arguments, problem := fitted(m, c.Arguments)
 	if problem != "" {
-		return member{}, nil, problem
+		return nil, problem
 	}
-	if problem = missing(m, c.Arguments, arguments); problem != "" {
-		return member{}, nil, problem
-	}
-	ready = &hermes.Call{ID: c.ID, Name: m.spec.Name, Arguments: arguments, Host: c.Host}
-	return m, ready, ""
+	return &call{Call: &hermes.Call{ID: c.ID, Name: m.spec.Name, Arguments: arguments, Host: c.Host}, member: m}, ""
 }
 
 // fitted returns arguments in canonical form. The problem is a text for the
 // model that says why they are refused: two readers could understand them in two
-// ways, or they are no object.
+// ways, they are no object, or a required one is missing.
 func fitted(m member, raw json.RawMessage) (json.RawMessage, string) {
 	arguments, problem := object(m.spec.Name, raw)
 	if problem != "" {
@@ -39,6 +35,9 @@ func fitted(m member, raw json.RawMessage) (json.RawMessage, string) {
 	fit, problem := coerce(arguments, m.shape)
 	if problem != "" {
 		return nil, fmt.Sprintf("%s, so %s was not run; send each argument once, spelled as in the schema", problem, m.spec.Name)
+	}
+	if problem = missing(m, raw, fit); problem != "" {
+		return nil, problem
 	}
 	return fit, ""
 }

@@ -4,15 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"slices"
 	"time"
 
 	"hermes"
+	"hermes/internal/hook"
 )
 
 // Options configures a Toolbox.
 type Options struct {
 	Set       *Set
-	Hooks     []hermes.Hook
+	Hooks     *hook.Hooks // nil is none
 	Approvals Approvals
 	Guardrail Guardrail
 	Limits    Limits
@@ -38,7 +40,7 @@ type Options struct {
 // called concurrently.
 type Toolbox struct {
 	set          *Set
-	hooks        []hermes.Hook
+	hooks        *hook.Hooks
 	limits       Limits
 	spill        Spill
 	remind       func(c *hermes.Call, r hermes.Result) string
@@ -51,14 +53,24 @@ type Toolbox struct {
 	approvals *approvals
 	streaks   *streaks
 	spent     spent
-	run       func(m member) runner // the whole chain around one tool
+	run       runner // the whole chain
+}
+
+// call is a call on its way through the chain.
+type call struct {
+	*hermes.Call
+	member
+	// subject and open are set by the layer permission, for approval: what the call
+	// acts on, and the risks that need approval.
+	subject hermes.Subject
+	open    []hermes.Risk
 }
 
 // runner runs a call and returns its result; errors are results, too.
-type runner func(ctx context.Context, c *hermes.Call) hermes.Result
+type runner func(ctx context.Context, c *call) hermes.Result
 
 // layer wraps a runner.
-type layer func(m member, next runner) runner
+type layer func(next runner) runner
 
 // New returns the toolbox of a session.
 func New(o Options) *Toolbox {
@@ -85,23 +97,24 @@ func New(o Options) *Toolbox {
 
 // chain wraps a tool in the layers. A call passes them from top to bottom, its
 // result from bottom to top.
-func (b *Toolbox) chain() func(m member) runner {
-	layers := []layer{
+func (b *Toolbox) chain() runner {
+	next := b.core
+	for _, wrap := range slices.Backward([]layer{
+		b.beforeTool,
 		b.guardrail,
-		b.hook,
-		b.approval,
+		b.journal,
+		b.afterTool,
 		b.recoverPanic,
+		b.permission,
+		b.approval,
+		b.beforeRun,
 		b.truncate,
 		b.redact,
 		b.provenance,
+	}) {
+		next = wrap(next)
 	}
-	return func(m member) runner {
-		next := b.core(m)
-		for i := len(layers) - 1; i >= 0; i-- {
-			next = layers[i](m, next)
-		}
-		return next
-	}
+	return next
 }
 
 // Specs returns the tools to offer, sorted by name.
@@ -124,7 +137,7 @@ func (b *Toolbox) Preview(c hermes.ToolCall) string {
 // the schema does not have. Arguments that cannot be fitted, and those of an
 // unknown tool, are returned as they are; Run refuses them.
 func (b *Toolbox) Canonical(c hermes.ToolCall) string {
-	_, ready, problem := b.prepare(&hermes.Call{Name: c.Name, Arguments: json.RawMessage(c.Arguments)})
+	ready, problem := b.prepare(&hermes.Call{Name: c.Name, Arguments: json.RawMessage(c.Arguments)})
 	if problem != "" {
 		return c.Arguments
 	}
@@ -141,10 +154,15 @@ func (b *Toolbox) TurnStarted() {
 // Run passes a call through the chain. It never fails: an error becomes a
 // result that says what went wrong and what to try.
 func (b *Toolbox) Run(ctx context.Context, c *hermes.Call) hermes.Result {
-	m, ready, problem := b.prepare(c)
+	ready, problem := b.prepare(c)
 	if problem != "" {
-		unfit := func(context.Context, *hermes.Call) hermes.Result { return hermes.ErrorResult(problem) }
-		return b.guardrail(m, unfit)(ctx, c) // warns when the same mistake is repeated
+		return b.answered(ctx, &call{Call: c}, hermes.ErrorResult(problem))
 	}
-	return b.run(m)(ctx, ready)
+	return b.run(ctx, ready)
+}
+
+// answered returns the result of a call that does not run. The guardrail warns when
+// the same mistake is repeated.
+func (b *Toolbox) answered(ctx context.Context, c *call, r hermes.Result) hermes.Result {
+	return b.guardrail(func(context.Context, *call) hermes.Result { return r })(ctx, c)
 }

@@ -102,11 +102,11 @@ func remembered(kind string) bool { return kind == "memory" || kind == "learning
 // lessAsking tells the user how to be asked less about a change, if all sources seem
 // to be files or commands of the working folder. It goes by the names of the sources,
 // which are cut short, so it is good for advice only.
-func (b *Toolbox) lessAsking(m member, c *hermes.Call) string {
-	if b.trustCommand == nil || m.spec.Persists == nil || c.Host == nil {
+func (b *Toolbox) lessAsking(c *call) string {
+	if b.trustCommand == nil || c.spec.Persists == nil || c.Host == nil {
 		return ""
 	}
-	kind, here := m.spec.Persists(c.Arguments), folder(c)
+	kind, here := c.spec.Persists(c.Arguments), folder(c.Call)
 	from := c.Host.Session().Provenance
 	if from == "" || !remembered(kind) || b.trusted != nil && b.trusted(here) {
 		return ""

@@ -17,12 +17,13 @@ const maxStored = 8 << 10
 // scopes lists what the user may be offered for the session and for good. A
 // subject with a secret in it is not written to disk, and a call without a
 // subject cannot be told from others.
-func (b *Toolbox) scopes(on hermes.Subject, open []hermes.Risk) (session, always []hermes.GrantScope) {
+func (b *Toolbox) scopes(c *call) (session, always []hermes.GrantScope) {
+	on := c.subject
 	session = []hermes.GrantScope{hermes.ScopeKind}
 	if on.Text != "" {
 		session = append(session, hermes.ScopeCall)
 	}
-	if b.approvals.rules.Grants == nil || anyNoRemember(open) {
+	if b.approvals.rules.Grants == nil || anyNoRemember(c.open) {
 		return session, nil
 	}
 	if on.Text != "" && len(on.Text) <= maxStored && b.clean(on.Text) == on.Text {
@@ -34,8 +35,8 @@ func (b *Toolbox) scopes(on hermes.Subject, open []hermes.Risk) (session, always
 // counted returns an answer as it counts. A scope that was not offered allows only
 // this call. What cannot be allowed for good holds for the session, for as few calls
 // as possible.
-func (b *Toolbox) counted(answer hermes.ApprovalAnswer, on hermes.Subject, open []hermes.Risk) hermes.ApprovalAnswer {
-	session, always := b.scopes(on, open)
+func (b *Toolbox) counted(answer hermes.ApprovalAnswer, c *call) hermes.ApprovalAnswer {
+	session, always := b.scopes(c)
 	offered := session
 	if answer.Decision == hermes.AllowAlways {
 		if offered = always; len(always) == 0 {
@@ -51,9 +52,13 @@ func (b *Toolbox) counted(answer hermes.ApprovalAnswer, on hermes.Subject, open 
 	return answer
 }
 
+func anyNoRemember(open []hermes.Risk) bool {
+	return slices.ContainsFunc(open, func(r hermes.Risk) bool { return r.NoRemember })
+}
+
 // described is a call with one risk in the form that grants are compared with.
-func (a *approvals) described(c *hermes.Call, on hermes.Subject, key string) hermes.Grant {
-	g := hermes.Grant{Tool: c.Name, Key: key, Subject: on.Text, Dir: on.Dir, Unattended: !attended(c)}
+func (a *approvals) described(c *call, key string) hermes.Grant {
+	g := hermes.Grant{Tool: c.Name, Key: key, Subject: c.subject.Text, Dir: c.subject.Dir, Unattended: !attended(c.Call)}
 	if c.Host != nil {
 		g.Platform = c.Host.Session().Platform
 	}
@@ -62,13 +67,13 @@ func (a *approvals) described(c *hermes.Call, on hermes.Subject, key string) her
 
 // open returns the risks that are not approved yet. Each risk has its own key,
 // and the approval of one says nothing about another.
-func (a *approvals) open(c *hermes.Call, on hermes.Subject, found []hermes.Risk) []hermes.Risk {
+func (a *approvals) open(c *call, found []hermes.Risk) []hermes.Risk {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.mode == ModeOff {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(found), func(f hermes.Risk) bool { return a.covered(a.described(c, on, f.Key)) })
+	return slices.DeleteFunc(slices.Clone(found), func(f hermes.Risk) bool { return a.covered(a.described(c, f.Key)) })
 }
 
 // covered reports whether the session, the settings or a stored grant allow a
@@ -88,7 +93,7 @@ func (a *approvals) covered(call hermes.Grant) bool {
 // grant keeps what the user has allowed: AllowAlways on disk only, so that what
 // is revoked ends in open sessions, too, and AllowSession for the session.
 // The error is that of storing it; the grant then holds for the session.
-func (a *approvals) grant(ctx context.Context, c *hermes.Call, on hermes.Subject, answer hermes.ApprovalAnswer, open []hermes.Risk) error {
+func (a *approvals) grant(ctx context.Context, c *call, answer hermes.ApprovalAnswer) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.refused = 0
@@ -96,8 +101,8 @@ func (a *approvals) grant(ctx context.Context, c *hermes.Call, on hermes.Subject
 		return nil
 	}
 	var grants []hermes.Grant
-	for _, f := range open {
-		g := a.described(c, on, f.Key)
+	for _, f := range c.open {
+		g := a.described(c, f.Key)
 		g.Unattended, g.Created = false, a.now()
 		if answer.Scope == hermes.ScopeKind {
 			g.Subject, g.Dir = "", ""

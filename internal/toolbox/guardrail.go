@@ -74,13 +74,13 @@ func sign(c *hermes.Call) signature {
 // the model to the result, and stops repeats if HardStop is set. A block is
 // decided before a call and refuses that call; a stop is decided after a call
 // and ends the tool use of the turn.
-func (b *Toolbox) guardrail(m member, next runner) runner {
-	return func(ctx context.Context, c *hermes.Call) hermes.Result {
-		sig := sign(c)
-		if r, blocked := b.streaks.blocked(sig, attended(c)); blocked {
+func (b *Toolbox) guardrail(next runner) runner {
+	return func(ctx context.Context, c *call) hermes.Result {
+		sig := sign(c.Call)
+		if r, blocked := b.streaks.blocked(sig, attended(c.Call)); blocked {
 			return r
 		}
-		if why := b.streaks.take(c); why != "" {
+		if why := b.streaks.take(c.Call); why != "" {
 			return hermes.ErrorResult(why)
 		}
 		began := b.now()
@@ -88,7 +88,7 @@ func (b *Toolbox) guardrail(m member, next runner) runner {
 		if ctx.Err() != nil {
 			return r // an interrupted call says nothing about the next
 		}
-		if warning := b.streaks.count(sig, changes(m, c), b.now().Sub(began) >= slow, r); warning != "" {
+		if warning := b.streaks.count(sig, changes(c), b.now().Sub(began) >= slow, r); warning != "" {
 			r.Text += "\n\n" + warning
 		}
 		r.StopReason = b.streaks.stop() // may be set by a call that this one made
@@ -101,8 +101,8 @@ func attended(c *hermes.Call) bool { return c.Host != nil && c.Host.Session().At
 
 // changes reports whether a call may have changed what an earlier failure
 // depended on.
-func changes(m member, c *hermes.Call) bool {
-	return m.spec.Name != "" && !slices.Contains(bystanders, m.spec.Name) && m.spec.EffectOf(c.Arguments) != hermes.EffectNone
+func changes(c *call) bool {
+	return c.spec.Name != "" && !slices.Contains(bystanders, c.spec.Name) && c.spec.EffectOf(c.Arguments) != hermes.EffectNone
 }
 
 // The guardrail's texts for the model.

@@ -2,150 +2,57 @@ package toolbox
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"fmt"
-	"runtime/debug"
-	"slices"
-	"time"
 
 	"hermes"
 )
 
-// hookTimeout limits a hook's function that sets no timeout.
-const hookTimeout = 30 * time.Second
-
-var errHookTime = errors.New("it took too long")
-
-// hook shows hooks a call before it runs and its result afterwards. A function
-// that panics or takes too long is logged and skipped; if the hook is a guard,
-// the call is refused.
-func (b *Toolbox) hook(m member, next runner) runner {
-	if !slices.ContainsFunc(b.hooks, func(h hermes.Hook) bool { return h.BeforeTool != nil || h.AfterTool != nil }) {
-		return next
+// beforeTool shows hooks a call before it is judged. What they write is made canonical
+// again, so that the same bytes are judged, shown, journaled and run.
+func (b *Toolbox) beforeTool(next runner) runner {
+	return func(ctx context.Context, c *call) hermes.Result {
+		ready, answer := b.hooks.BeforeTool(ctx, c.Call, func(raw json.RawMessage) (json.RawMessage, error) {
+			arguments, problem := fitted(c.member, raw)
+			if problem != "" {
+				return nil, errors.New(problem)
+			}
+			return arguments, nil
+		})
+		if c.Call = ready; answer != nil {
+			answer.Text, answer.Shown = b.clean(answer.Text), b.clean(answer.Shown)
+			return b.answered(ctx, c, *answer)
+		}
+		return next(ctx, c)
 	}
-	return func(ctx context.Context, c *hermes.Call) hermes.Result {
-		c, answer := b.before(ctx, m, c)
-		if answer != nil {
+}
+
+// beforeRun shows hooks a call that is approved. It does not start one whose turn has
+// ended meanwhile.
+func (b *Toolbox) beforeRun(next runner) runner {
+	return func(ctx context.Context, c *call) hermes.Result {
+		if answer := b.hooks.BeforeRun(ctx, c.Call); answer != nil {
+			answer.Text = b.clean(answer.Text)
 			return *answer
 		}
-		return b.after(ctx, c, next(ctx, c))
+		if ctx.Err() != nil {
+			return hermes.ErrorResult("interrupted: the turn was stopped before this call ran")
+		}
+		return next(ctx, c)
 	}
 }
 
-// before asks the hooks in order. A result ends the call.
-func (b *Toolbox) before(ctx context.Context, m member, c *hermes.Call) (*hermes.Call, *hermes.Result) {
-	for _, h := range b.hooks {
-		if h.BeforeTool == nil {
-			continue
-		}
-		// The hook gets its own copy: a hook that runs on after its timeout must
-		// not change the call that is about to run.
-		theirs := *c
-		theirs.Arguments = slices.Clone(c.Arguments)
-		var answer *hermes.Result
-		var refused error
-		broken := b.within(ctx, h, func(ctx context.Context) func() {
-			r, err := h.BeforeTool(ctx, &theirs)
-			return func() { answer, refused = r, err }
-		})
-		if broken != nil {
-			b.log.Warn("hook failed before a call", "hook", h.Name, "tool", c.Name, "err", broken)
-			if !h.Guard {
-				continue
+// afterTool lets hooks change a result. They add sources of untrusted text to it, but
+// never remove one.
+func (b *Toolbox) afterTool(next runner) runner {
+	return func(ctx context.Context, c *call) hermes.Result {
+		return b.hooks.AfterTool(ctx, c.Call, next(ctx, c), func(was, now hermes.Result) hermes.Result {
+			if now.Text != was.Text || now.Shown != was.Shown {
+				now.Text, now.Shown = b.clean(now.Text), b.clean(now.Shown)
 			}
-			r := hermes.ErrorResult(fmt.Sprintf("not run: the guard %s could not check this call (%v); tell the user, and do not try to reach the same goal another way", h.Name, broken))
-			return c, &r
-		}
-		if refused != nil {
-			r := hermes.ErrorResult(refused.Error())
-			return c, &r
-		}
-		if answer != nil {
-			r := *answer
-			r.Text, r.Shown = b.clean(r.Text), b.clean(r.Shown)
-			return c, &r
-		}
-		var problem string
-		if c, problem = rewritten(m, c, &theirs); problem != "" {
-			r := hermes.ErrorResult(fmt.Sprintf("not run: the hook %s made the call invalid: %s", h.Name, problem))
-			return c, &r
-		}
-	}
-	return c, nil
-}
-
-// rewritten returns the call with the arguments that a hook changed.
-func rewritten(m member, c, theirs *hermes.Call) (*hermes.Call, string) {
-	if string(theirs.Arguments) == string(c.Arguments) {
-		return c, ""
-	}
-	arguments, problem := fitted(m, theirs.Arguments)
-	if problem != "" {
-		return c, problem
-	}
-	changed := *c
-	changed.Arguments = arguments
-	return &changed, ""
-}
-
-// after lets the hooks change a result.
-func (b *Toolbox) after(ctx context.Context, c *hermes.Call, r hermes.Result) hermes.Result {
-	for _, h := range b.hooks {
-		if h.AfterTool == nil {
-			continue
-		}
-		theirs := r
-		var changed *hermes.Result
-		broken := b.within(context.WithoutCancel(ctx), h, func(ctx context.Context) func() {
-			h.AfterTool(ctx, c, &theirs)
-			return func() { changed = &theirs }
+			added := hermes.WithoutSources(now.Provenance, was.Provenance)
+			now.Provenance = hermes.AddProvenance(was.Provenance, b.chosenNotes(c.Call, added))
+			return now
 		})
-		if broken != nil {
-			b.log.Warn("hook failed after a call", "hook", h.Name, "tool", c.Name, "err", broken)
-			continue
-		}
-		if changed.Text != r.Text || changed.Shown != r.Shown {
-			changed.Text, changed.Shown = b.clean(changed.Text), b.clean(changed.Shown)
-		}
-		added := hermes.WithoutSources(changed.Provenance, r.Provenance)
-		changed.Provenance = hermes.AddProvenance(r.Provenance, b.chosenNotes(c, added)) // more, never less
-		r = *changed
-	}
-	return r
-}
-
-// within runs a hook's function and applies its outcome (the func it returns),
-// unless it panics or its time runs out. Nothing waits for a function that
-// ignores its context; its outcome is dropped.
-func (b *Toolbox) within(ctx context.Context, h hermes.Hook, f func(context.Context) func()) error {
-	limit := h.Timeout
-	if limit <= 0 {
-		limit = hookTimeout
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, errHookTime)
-	defer cancel()
-	type outcome struct {
-		take func()
-		err  error
-	}
-	done := make(chan outcome, 1)
-	go func() { // ends with the function; the channel holds its outcome
-		defer func() {
-			if p := recover(); p != nil {
-				b.log.Error("hook panicked", "hook", h.Name, "panic", p, "stack", string(debug.Stack()))
-				done <- outcome{err: fmt.Errorf("it panicked: %v", p)}
-			}
-		}()
-		done <- outcome{take: f(ctx)}
-	}()
-	select {
-	case o := <-done:
-		if o.err != nil {
-			return o.err
-		}
-		o.take()
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
 	}
 }

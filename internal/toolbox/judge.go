@@ -8,8 +8,8 @@ import (
 
 // judge lets the model of the smart mode decide about one call and reports
 // whether it did. If it decided without a refusal, the call runs this once.
-func (b *Toolbox) judge(ctx context.Context, c *hermes.Call, shown hermes.ApprovalRequest) (decided bool, refused *hermes.Result) {
-	if b.approvals.rules.Judge == nil || !attended(c) || !b.approvals.smart() || anyNoRemember(shown.Risks) {
+func (b *Toolbox) judge(ctx context.Context, c *call, shown hermes.ApprovalRequest) (decided bool, refused *hermes.Result) {
+	if b.approvals.rules.Judge == nil || !attended(c.Call) || !b.approvals.smart() || anyNoRemember(shown.Risks) {
 		return false, nil
 	}
 	c.Host.Progress("asking a model whether this is safe: " + reasons(shown.Risks))

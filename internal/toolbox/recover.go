@@ -12,13 +12,9 @@ import (
 
 const interrupted = "interrupted: the user stopped the turn while this call ran; its outcome is unknown"
 
-// recoverPanic turns a tool's panic into a result, and does not start a call whose
-// turn has ended.
-func (b *Toolbox) recoverPanic(m member, next runner) runner {
-	return func(ctx context.Context, c *hermes.Call) (r hermes.Result) {
-		if ctx.Err() != nil {
-			return hermes.ErrorResult("interrupted: the turn was stopped before this call ran")
-		}
+// recoverPanic turns a panic of a tool, or of a layer below, into a result.
+func (b *Toolbox) recoverPanic(next runner) runner {
+	return func(ctx context.Context, c *call) (r hermes.Result) {
 		defer func() {
 			p := recover()
 			if p == nil {
@@ -33,24 +29,22 @@ func (b *Toolbox) recoverPanic(m member, next runner) runner {
 
 // core runs the tool itself and turns its error into text for the model. It
 // keeps the partial output of a failed or stopped call.
-func (b *Toolbox) core(m member) runner {
-	return func(ctx context.Context, c *hermes.Call) hermes.Result {
-		r, err := m.tool.Run(ctx, c)
-		r.Text = strings.ToValidUTF8(r.Text, "\ufffd")
-		if err == nil {
-			return r
-		}
-		why := strings.ToValidUTF8(err.Error(), "\ufffd")
-		if stopped(ctx, err) {
-			why = interrupted
-		}
-		failed := hermes.ErrorResult(why)
-		if r.Text != "" {
-			failed.Text = r.Text + "\n" + failed.Text
-		}
-		r.Text, r.Failed = failed.Text, true
+func (b *Toolbox) core(ctx context.Context, c *call) hermes.Result {
+	r, err := c.tool.Run(ctx, c.Call)
+	r.Text = strings.ToValidUTF8(r.Text, "\ufffd")
+	if err == nil {
 		return r
 	}
+	why := strings.ToValidUTF8(err.Error(), "\ufffd")
+	if stopped(ctx, err) {
+		why = interrupted
+	}
+	failed := hermes.ErrorResult(why)
+	if r.Text != "" {
+		failed.Text = r.Text + "\n" + failed.Text
+	}
+	r.Text, r.Failed = failed.Text, true
+	return r
 }
 
 // stopped reports whether a call failed because its turn was stopped.

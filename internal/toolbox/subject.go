@@ -13,22 +13,22 @@ import (
 
 // subject is what a call acts on, for the user: as the tool says it, else every
 // argument.
-func subject(ctx context.Context, m member, c *hermes.Call) hermes.Subject {
-	if namer, ok := m.tool.(hermes.SubjectNamer); ok {
-		return namer.Subject(ctx, c)
+func subject(ctx context.Context, c *call) hermes.Subject {
+	if namer, ok := c.tool.(hermes.SubjectNamer); ok {
+		return namer.Subject(ctx, c.Call)
 	}
-	return hermes.Subject{Text: spelled(c.Arguments), Dir: folder(c)}
+	return hermes.Subject{Text: spelled(c.Arguments), Dir: folder(c.Call)}
 }
 
 // denied returns the rule of approvals.deny that forbids a call, or "". For a
 // tool that does not name its subject every text among the arguments counts.
-func (b *Toolbox) denied(ctx context.Context, m member, c *hermes.Call) string {
+func (b *Toolbox) denied(ctx context.Context, c *call) string {
 	globs := b.approvals.rules.Deny
 	if len(globs) == 0 {
 		return ""
 	}
-	if namer, ok := m.tool.(hermes.SubjectNamer); ok {
-		return denied(namer.Subject(ctx, c).Text, globs)
+	if namer, ok := c.tool.(hermes.SubjectNamer); ok {
+		return denied(namer.Subject(ctx, c.Call).Text, globs)
 	}
 	return deniedIn(decodeJSON(c.Arguments), globs)
 }

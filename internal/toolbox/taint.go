@@ -17,16 +17,16 @@ const maxSource = 200
 
 // provenance records that a result is untrusted text, unless the tool is
 // trusted. It is the innermost layer, so a call that did not run has no source.
-func (b *Toolbox) provenance(m member, next runner) runner {
-	if m.spec.Trusted {
-		return next
-	}
-	return func(ctx context.Context, c *hermes.Call) hermes.Result {
-		chosen := b.chosen(ctx, c) // before the call can change what its paths lead to
+func (b *Toolbox) provenance(next runner) runner {
+	return func(ctx context.Context, c *call) hermes.Result {
+		if c.spec.Trusted {
+			return next(ctx, c)
+		}
+		chosen := b.chosen(ctx, c.Call) // before the call can change what its paths lead to
 		r := next(ctx, c)
 		named := r.Provenance != ""
 		if !named {
-			r.Provenance = hermes.ProvenanceSource(m.spec.Name, b.clean(preview(m.spec.Name, c.Arguments, maxSource)))
+			r.Provenance = hermes.ProvenanceSource(c.spec.Name, b.clean(preview(c.spec.Name, c.Arguments, maxSource)))
 		}
 		r.Provenance = hermes.MarkChosen(r.Provenance, func(string) bool { return chosen && !named && !policy.ShowsFetched(r.Text) })
 		return r
@@ -36,11 +36,11 @@ func (b *Toolbox) provenance(m member, next runner) runner {
 // taint returns the risk of a call that changes what is kept for later sessions
 // after this session has read untrusted text, which may have asked for the
 // change. Text of trusted folders does not count for what is only remembered. Each kind of change has its own key.
-func (b *Toolbox) taint(m member, c *hermes.Call) (hermes.Risk, bool) {
-	if m.spec.Persists == nil || c.Host == nil {
+func (b *Toolbox) taint(c *call) (hermes.Risk, bool) {
+	if c.spec.Persists == nil || c.Host == nil {
 		return hermes.Risk{}, false
 	}
-	kind := m.spec.Persists(c.Arguments)
+	kind := c.spec.Persists(c.Arguments)
 	if kind == "" {
 		return hermes.Risk{}, false
 	}
@@ -49,7 +49,7 @@ func (b *Toolbox) taint(m member, c *hermes.Call) (hermes.Risk, bool) {
 		return hermes.Risk{}, false
 	}
 	reason := "this is kept for later sessions, and this session has read text that you neither wrote nor trusted (" + from + ")"
-	if advice := b.lessAsking(m, c); advice != "" {
+	if advice := b.lessAsking(c); advice != "" {
 		reason += ". " + advice
 	}
 	return hermes.Risk{Key: "taint:" + kind, NoRemember: true, Reason: reason}, true
@@ -57,13 +57,9 @@ func (b *Toolbox) taint(m member, c *hermes.Call) (hermes.Risk, bool) {
 
 // canPropose reports whether a change may become a pending change: no user
 // could be asked, and there is no other risk.
-func canPropose(m member, decision hermes.Decision, open []hermes.Risk) bool {
+func (c *call) canPropose(decision hermes.Decision) bool {
 	unanswered := decision == hermes.Unattended || decision == hermes.TimedOut
-	return unanswered && m.spec.CanPropose && !slices.ContainsFunc(open, func(r hermes.Risk) bool { return !r.NoRemember })
-}
-
-func anyNoRemember(open []hermes.Risk) bool {
-	return slices.ContainsFunc(open, func(r hermes.Risk) bool { return r.NoRemember })
+	return unanswered && c.spec.CanPropose && !slices.ContainsFunc(c.open, func(r hermes.Risk) bool { return !r.NoRemember })
 }
 
 // spelled lists all arguments of a call for the user: one per line, with longer

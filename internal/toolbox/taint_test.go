@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"hermes"
+	"hermes/internal/hook"
 	"hermes/internal/toolbox"
 )
 
@@ -169,8 +170,8 @@ func TestResultsSayWhereTheyComeFrom(t *testing.T) {
 func TestAHookAddsSourcesAndTakesNoneAway(t *testing.T) {
 	t.Parallel()
 	for set, want := range map[string]string{"": "mine", "AGENTS.md": "mine; AGENTS.md"} {
-		hook := hermes.Hook{Name: "h", AfterTool: func(_ context.Context, _ *hermes.Call, r *hermes.Result) { r.Provenance = set }}
-		tools := mustToolbox(t, toolbox.Options{Hooks: []hermes.Hook{hook}}, named("mine")...)
+		h := hermes.Hook{Name: "h", AfterTool: func(_ context.Context, _ *hermes.Call, r *hermes.Result) { r.Provenance = set }}
+		tools := mustToolbox(t, toolbox.Options{Hooks: hook.New(nil, h)}, named("mine")...)
 		if r := tools.Run(t.Context(), &hermes.Call{Name: "mine", Arguments: json.RawMessage(`{}`), Host: &host{}}); r.Provenance != want {
 			t.Errorf("provenance %q, want %q", r.Provenance, want)
 		}

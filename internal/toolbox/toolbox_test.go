@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/hook"
 	"hermes/internal/toolbox"
 )
 
@@ -286,7 +287,7 @@ func TestHooksChangeAnswerAndRefuse(t *testing.T) {
 			panic("x")
 		}}}, want: `{"a":1}`},
 	} {
-		r := mustToolbox(t, toolbox.Options{Hooks: tt.hooks}, echo).Run(t.Context(), call("echo", `{"a":1}`))
+		r := mustToolbox(t, toolbox.Options{Hooks: hook.New(nil, tt.hooks...)}, echo).Run(t.Context(), call("echo", `{"a":1}`))
 		if r.Failed != tt.fails || !strings.Contains(r.Text, tt.want) || strings.Contains(r.Text, "spoilt") {
 			t.Errorf("%s: got %q (failed %v), want %q", tt.name, r.Text, r.Failed, tt.want)
 		}
@@ -298,7 +299,7 @@ func TestSecretsLeaveNeitherResultNorPreview(t *testing.T) {
 	clean := func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") }
 	hooks := []hermes.Hook{{AfterTool: func(_ context.Context, _ *hermes.Call, r *hermes.Result) { r.Text += " hook says hunter2" }}}
 	f := &files{onHost: true}
-	tools := mustToolbox(t, toolbox.Options{Redact: clean, Hooks: hooks, Limits: toolbox.Limits{Result: 50, Head: 10}, Spill: toolbox.Spillover{Dir: "/spill"}},
+	tools := mustToolbox(t, toolbox.Options{Redact: clean, Hooks: hook.New(nil, hooks...), Limits: toolbox.Limits{Result: 50, Head: 10}, Spill: toolbox.Spillover{Dir: "/spill"}},
 		tool{spec: hermes.Spec{Name: "leak"}, run: func(context.Context, *hermes.Call) (hermes.Result, error) {
 			return hermes.Result{Text: strings.Repeat("password hunter2 ", 20), Shown: "hunter2"}, nil
 		}})

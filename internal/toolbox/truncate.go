@@ -36,15 +36,11 @@ type Spill interface {
 // truncate keeps a large result out of the context. A result over its tool's
 // limit is stored whole, and the model gets its head, its size and its path.
 // Results of read_file are never stored, since read_file would read them.
-func (b *Toolbox) truncate(m member, next runner) runner {
-	limit := cmp.Or(m.spec.ResultLimit, b.limits.Result)
-	if !storable(m.spec) {
-		return next
-	}
-	return func(ctx context.Context, c *hermes.Call) hermes.Result {
+func (b *Toolbox) truncate(next runner) runner {
+	return func(ctx context.Context, c *call) hermes.Result {
 		r := next(ctx, c)
-		if len(r.Text) > limit {
-			r.Text = b.store(ctx, c, r.Text, limit)
+		if limit := cmp.Or(c.spec.ResultLimit, b.limits.Result); storable(c.spec) && len(r.Text) > limit {
+			r.Text = b.store(ctx, c.Call, r.Text, limit)
 		}
 		return r
 	}
