@@ -17,9 +17,9 @@ import (
 	"hermes/internal/home"
 	"hermes/internal/lineage"
 	"hermes/internal/memory"
+	"hermes/internal/models"
 	"hermes/internal/prefixwatch"
 	"hermes/internal/proc"
-	"hermes/internal/provider"
 	"hermes/internal/redact"
 	"hermes/internal/replay"
 	"hermes/internal/review"
@@ -81,6 +81,7 @@ type App struct {
 	externalMemory func() hermes.MemoryProvider // nil if there is none
 	skills         func() (*skill.Library, error)
 	trials         func() *replay.Trials // of the skills that models write
+	models         *models.Models
 	// credentials are the keys and logins; nil if there is no home.
 	credentials func() *credential.Store
 
@@ -89,15 +90,12 @@ type App struct {
 	guard proc.Guard // of the commands of all sessions
 	mark  func() *lineage.Mark
 
-	mu     sync.Mutex
-	store  *sqlite.Store
-	opened atomic.Pointer[sqlite.Store] // the same store, for callers that must not wait for mu
-	models *provider.Catalogue
-	// serviceModels are the catalogues of runs that name a service.
-	serviceModels map[string]*provider.Catalogue
-	sessions      *session.Manager
-	closers       []func() error // called in reverse order
-	idle          time.Duration  // how long the home was unused before the first session
+	mu       sync.Mutex
+	store    *sqlite.Store
+	opened   atomic.Pointer[sqlite.Store] // the same store, for callers that must not wait for mu
+	sessions *session.Manager
+	closers  []func() error // called in reverse order
+	idle     time.Duration  // how long the home was unused before the first session
 }
 
 // New makes an app. It reads nothing yet.
@@ -129,6 +127,9 @@ func New(o Options) *App {
 	a.credentials = sync.OnceValue(a.makeCredentials)
 	a.mark = sync.OnceValue(a.makeMark)
 	a.leaseOwner = sync.OnceValue(a.makeLeaseOwner)
+	a.models = models.New(models.Config{
+		Providers: a.providers, Fixed: o.BaseURL != "", Watch: func(next hermes.Models) hermes.Models { return a.watch().Models(next) },
+	})
 	return a
 }
 

@@ -3,7 +3,6 @@ package app
 import (
 	"cmp"
 	"context"
-	"maps"
 	"net/http"
 	"runtime"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"hermes/internal/keychain"
 	"hermes/internal/oauth"
 	"hermes/internal/provider"
+	"hermes/internal/services"
 )
 
 // makeCredentials opens the profile's keys and logins. It returns nil if there is no
@@ -128,31 +128,9 @@ func (a *App) loginLacks(pool string) []string {
 	return l.Lacks()
 }
 
-// login returns the login of a provider, and whether it is complete; the settings
-// override the built-in values.
+// login returns the login of a provider, and whether it is complete.
 func (a *App) login(cfg *config.Config, pool string) (credential.Login, bool) {
-	l := credential.Login{Provider: pool}
-	rows := credential.Logins()
-	if i := slices.IndexFunc(rows, func(r credential.Login) bool { return r.Provider == pool }); i >= 0 {
-		l = rows[i]
-	}
-	set := cfg.Providers()[strings.TrimPrefix(pool, "custom:")].OAuth
-	l.ClientID = cmp.Or(set.ClientID, l.ClientID)
-	l.ClientSecret = cmp.Or(set.ClientSecret.Reveal(), l.ClientSecret)
-	l.AuthURL = cmp.Or(set.AuthURL, l.AuthURL)
-	l.TokenURL = cmp.Or(set.TokenURL, l.TokenURL)
-	l.DeviceURL = cmp.Or(set.DeviceURL, l.DeviceURL)
-	l.Redirect = cmp.Or(set.Redirect, l.Redirect)
-	if len(set.Scopes) > 0 {
-		l.Scopes = set.Scopes
-	}
-	if len(set.Params) > 0 {
-		l.Params = maps.Clone(l.Params)
-		if l.Params == nil {
-			l.Params = map[string]string{}
-		}
-		maps.Copy(l.Params, set.Params)
-	}
+	l := services.Login(cfg, pool)
 	l.Client, l.Now = loginClient(cfg), a.opts.Now
 	if on(cfg.Getenv("HERMES_OAUTH_TRACE")) {
 		l.Trace = a.log()

@@ -32,7 +32,7 @@ func (a *App) References(ctx context.Context, text, dir, model string, tell func
 		Dir: dir, Rules: pathRules(cfg), Git: a.repository(cfg, dir), Guard: a.webGuard, UserAgent: "hermes/" + Version, Mask: a.Mask, Tell: tell,
 		Store: func(ctx context.Context) (reference.Sessions, error) { return a.Store(ctx) },
 	}
-	return s.Expand(ctx, text, a.window(model))
+	return s.Expand(ctx, text, a.models.Window(model))
 }
 
 // pathRules protects the user's home and Hermes' own. Without a home of the user, fewer

@@ -43,7 +43,7 @@ func (a *App) ModelFacts(run hermes.RunSpec) (ref string, window int, price *her
 	if p, ok := a.prices(cfg).Of(ref); ok {
 		price = &p
 	}
-	return ref, a.window(ref), price
+	return ref, a.models.Window(ref), price
 }
 
 // Toolsets returns all toolsets of this program, and which of them a session would
@@ -59,7 +59,7 @@ func (a *App) Toolsets(run hermes.RunSpec) (*toolbox.Catalogue, toolbox.Selectio
 // CurrentModel returns the model that a new session would use, and which setting
 // says so.
 func (a *App) CurrentModel(ctx context.Context, c hermes.ModelChoice) (ref, source string, err error) {
-	m, err := runModels{a}.Model(ctx, c)
+	m, err := a.models.Model(ctx, c)
 	if err != nil {
 		return "", "", err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/auxiliary"
 	"hermes/internal/config"
 	"hermes/internal/memory"
 	"hermes/internal/replay"
@@ -18,19 +19,13 @@ import (
 	"hermes/internal/toolbox"
 )
 
-const (
-	// reviewTask is the side task that reviews finished work.
-	reviewTask = "background_review"
-	// replayTask is the side task that replays a recorded task.
-	replayTask = "skill_replay"
-	// reviewQuiet is how long the user must be idle before a review.
-	reviewQuiet = 5 * time.Second
-)
+// reviewQuiet is how long the user must be idle before a review.
+const reviewQuiet = 5 * time.Second
 
 // makeReview makes the runner of background reviews, for all sessions.
 func (a *App) makeReview() *review.Runner {
 	c := review.Config{
-		Model:      func(main string) hermes.Model { return a.aux().Model(reviewTask, main) },
+		Model:      func(main string) hermes.Model { return a.aux().Model(auxiliary.Review, main) },
 		NewRuntime: a.reviewRuntime, Now: a.opts.Now, Notices: review.On,
 		Known: func(ctx context.Context, of hermes.SessionRef) string {
 			f, err := a.memoryFile()
@@ -45,7 +40,7 @@ func (a *App) makeReview() *review.Runner {
 			if err != nil {
 				return 0, false
 			}
-			return g.CostOf(ctx, session, reviewTask, replayTask)
+			return g.CostOf(ctx, session, auxiliary.Review, auxiliary.Replay)
 		},
 		Queue: func(ctx context.Context) (review.Queue, error) { return a.Database(ctx) },
 		Load: func(ctx context.Context, session string) (review.Conversation, error) {
@@ -56,8 +51,8 @@ func (a *App) makeReview() *review.Runner {
 		m := cfg.Memory()
 		c.Pace = review.Pace{Turns: m.NudgeInterval, Steps: cfg.Skills().CreationNudgeInterval, Flush: m.FlushMinTurns}
 		c.Notices = review.ParseNotices(cfg.Display().MemoryNotifications)
-		set := cfg.Auxiliary(reviewTask).MaxInputTokens
-		c.Input = func(model string) int { return review.Input(set, a.window(model)) }
+		set := cfg.Auxiliary(auxiliary.Review).MaxInputTokens
+		c.Input = func(model string) int { return review.Input(set, a.models.Window(model)) }
 	}
 	return review.New(c)
 }
@@ -74,7 +69,7 @@ func (a *App) storedConversation(ctx context.Context, session string, which herm
 // makeTrials makes what tries the skills that models write, for all sessions.
 func (a *App) makeTrials() *replay.Trials {
 	c := replay.TrialsConfig{
-		Config: replay.Config{Model: func(main string) hermes.Model { return a.aux().Model(replayTask, main) }, Now: a.opts.Now},
+		Config: replay.Config{Model: func(main string) hermes.Model { return a.aux().Model(auxiliary.Replay, main) }, Now: a.opts.Now},
 		Skills: a.skills,
 	}
 	cfg, err := a.config()
@@ -83,7 +78,7 @@ func (a *App) makeTrials() *replay.Trials {
 		return replay.NewTrials(c)
 	}
 	c.Tokens = int64(cfg.Skills().ReplayMaxTokens)
-	c.Off, c.Drop = cfg.Skills().Replay == "off" || !cfg.Auxiliary(replayTask).Enabled, cfg.Skills().ReplayLosers == "drop"
+	c.Off, c.Drop = cfg.Skills().Replay == "off" || !cfg.Auxiliary(auxiliary.Replay).Enabled, cfg.Skills().ReplayLosers == "drop"
 	c.Quiet = review.ParseNotices(cfg.Display().MemoryNotifications) == review.Off
 	c.Specs = func(ctx context.Context) []hermes.Spec {
 		tools := a.newSessionTools(cfg, func(string) {})
@@ -129,7 +124,7 @@ func (a *App) reviewRuntime(ctx context.Context, t review.Conversation) (review.
 		})
 	}
 	names := []string{"memory", "skills"}
-	extra := a.reading(ctx, cfg, tools, cfg.Auxiliary(reviewTask).ExtraTools)
+	extra := a.reading(ctx, cfg, tools, cfg.Auxiliary(auxiliary.Review).ExtraTools)
 	if len(extra) > 0 {
 		env, err := a.environment(hermes.Workspace{Dir: t.Session.Dir})
 		if err != nil {
@@ -159,7 +154,7 @@ func (a *App) reading(ctx context.Context, cfg *config.Config, tools *sessionToo
 		if at >= 0 && specs[at].Effect == hermes.EffectNone {
 			return false
 		}
-		a.log().Warn("a tool of auxiliary."+reviewTask+".extra_tools is ignored: it is unknown or not read-only", "tool", name)
+		a.log().Warn("a tool of auxiliary."+auxiliary.Review+".extra_tools is ignored: it is unknown or not read-only", "tool", name)
 		return true
 	})
 }
@@ -177,7 +172,7 @@ func (a *App) specs(ctx context.Context, cfg *config.Config, tools *sessionTools
 // addReview enables reviews of a session, unless they are off or make no sense for
 // its platform.
 func (a *App) addReview(cfg *config.Config, run hermes.RunSpec, runtime *session.Runtime) {
-	task := cfg.Auxiliary(reviewTask)
+	task := cfg.Auxiliary(auxiliary.Review)
 	if !task.Enabled || run.Prompt.IgnoreRules || a.opts.BaseURL != "" || untitled(run.Origin) {
 		return
 	}

@@ -48,7 +48,7 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 	}
 	agent := cfg.Agent()
 	a.sessions = session.NewManager(session.Config{
-		Store: store, Models: runModels{a}, NewRuntime: a.newRuntime, Owner: leaseOwner,
+		Store: store, Models: a.models, NewRuntime: a.newRuntime, Owner: leaseOwner,
 		Steps: int(agent.MaxTurns), Busy: session.Busy(cfg.Display().BusyInputMode), MaxResume: cfg.Sessions().MaxResumeMessages,
 		Effort: efforts(agent), MaxTokens: cfg.Model().MaxTokens,
 		AskTimeout: cfg.Approvals().Timeout, QuestionTimeout: agent.ClarifyTimeout, Now: a.opts.Now, Log: a.log(),
@@ -99,7 +99,7 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec, wake func(stri
 			a.watch().Expect(id, "undo")
 		},
 		Prefix: func() (*hermes.PrefixBreak, int) { return a.watch().Broken(id) },
-		Window: a.window, Title: a.titles(cfg, run),
+		Window: a.models.Window, Title: a.titles(cfg, run),
 		Recall: a.recall(run), Observe: a.observe(run),
 		Surroundings:  report,
 		SumUp:         a.summarizer(cfg, run),
@@ -194,7 +194,7 @@ func (a *App) prompt(ctx context.Context, cfg *config.Config, run hermes.RunSpec
 	in := prompt.Input{
 		Model: row.Model, Platform: cmp.Or(run.Origin.Platform, "cli"), Started: row.Started, Enforce: cfg.Agent().ToolUseEnforcement,
 		Soul: cfg.Home().Soul(), IgnoreRules: run.Prompt.IgnoreRules,
-		Window: a.window(row.Model), Share: cfg.Context().PromptShare, Limits: cfg.Context().Layers,
+		Window: a.models.Window(row.Model), Share: cfg.Context().PromptShare, Limits: cfg.Context().Layers,
 		MaxChars: cfg.General().ContextFileMaxChars, ReadTimeout: cfg.General().ContextFileReadTimeout,
 		Environment: prompt.Environment{OS: runtime.GOOS + " (" + runtime.GOARCH + ")", Home: userHome, Dir: run.Workspace.Dir, Shell: shellName(a.opts.Getenv("SHELL"))},
 	}

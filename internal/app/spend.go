@@ -81,11 +81,5 @@ func (a *App) makeSpend() (*spend.Governor, error) {
 // prices are those of the settings and the catalogue.
 func (a *App) prices(cfg *config.Config) *spend.Prices {
 	s := cfg.Spend()
-	return spend.NewPrices(s.KnownPrices(), s.FlatRate, func(ref string) (hermes.ModelInfo, string) {
-		models, err := a.Models()
-		if err != nil {
-			return hermes.ModelInfo{}, ""
-		}
-		return models.Info(ref), models.Tier(ref)
-	})
+	return spend.NewPrices(s.KnownPrices(), s.FlatRate, a.models.Info)
 }

@@ -31,6 +31,8 @@ const (
 	Compression = "compression"
 	TitleTask   = "title_generation"
 	Approval    = "approval"
+	Review      = "background_review" // of finished work
+	Replay      = "skill_replay"      // of a recorded task
 )
 
 // Choice is a model and how to reach it. Without a base URL the provider is one

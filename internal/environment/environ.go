@@ -2,6 +2,8 @@ package environment
 
 import (
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -73,6 +75,35 @@ func showsSecret(name, value string) bool {
 		text = value
 	}
 	return redact.Text(text) != text
+}
+
+// Secrets returns the values among variables that are secrets: those of keys, and those
+// whose names announce a secret and that can be looked for in any text. keyOf is that of
+// LocalConfig.
+func Secrets(env []string, keyOf func(name string) string) []string {
+	c := LocalConfig{KeyOf: keyOf}
+	var out []string
+	for _, v := range env {
+		name, value, _ := strings.Cut(v, "=")
+		if c.keyOf(name) != "" || redact.SecretName(name) && distinct(value) {
+			out = append(out, value)
+		}
+	}
+	return out
+}
+
+// distinct reports whether a value of a secret variable can be looked for in any
+// text. A password such as "postgres" would be found in ordinary words, and the path
+// of a file, as SSH_AUTH_SOCK has it, is no secret.
+func distinct(value string) bool {
+	if len(value) < 12 || !strings.ContainsAny(value, "0123456789") {
+		return false
+	}
+	if filepath.IsAbs(value) {
+		_, err := os.Lstat(value)
+		return err != nil
+	}
+	return true
 }
 
 // runsCode reports whether a shell runs what the variable holds or names.

@@ -119,6 +119,7 @@ var layers = []layer{
 		{path: "internal/provider"},
 		{path: "internal/toolbox"},
 	}, {
+		{path: "internal/models"},
 		{path: "internal/replay"},
 	}}},
 
@@ -137,6 +138,8 @@ var layers = []layer{
 	}}},
 
 	{7, "composition", "the explicit lists of tools, providers and stores; setup and doctor", [][]row{{
+		{path: "internal/services"}, // the settings of model services
+	}, {
 		{path: "internal/app"},
 		{path: "internal/setup"},
 	}}},

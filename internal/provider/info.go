@@ -40,6 +40,7 @@ func (c *Catalogue) infoOf(ch choice) hermes.ModelInfo {
 		known.ContextLength = n
 	}
 	known.ContextLength = cmp.Or(c.window(ch), known.ContextLength)
+	known.Vision = known.Vision || ch.custom.Models[ch.model].Vision
 	return known
 }
 

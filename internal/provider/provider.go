@@ -138,6 +138,7 @@ type Custom struct {
 type ModelSettings struct {
 	Timeout, Stale time.Duration
 	ContextLength  int
+	Vision         bool // it accepts pictures; otherwise what is known about it says so
 }
 
 // Catalogue resolves references to models. It may be used concurrently.

@@ -1,19 +1,20 @@
-package app_test
+package services_test
 
 import (
-	"path/filepath"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"hermes"
-	"hermes/internal/app"
+	"hermes/internal/chatserver"
 )
 
 func TestAliasesNameModels(t *testing.T) {
 	t.Parallel()
-	home := t.TempDir()
-	writeFile(t, filepath.Join(home, "config.yaml"), `model:
+	env := map[string]string{"OPENROUTER_API_KEY": "k", "ANTHROPIC_API_KEY": "a", "DEEPSEEK_API_KEY": "d"}
+	models := mustCatalogue(t, env, `model:
   default: fast
   aliases: {smart: anthropic/claude-opus-4.6, mine: wrong}
 model_aliases:
@@ -22,13 +23,6 @@ model_aliases:
   mine: {model: deepseek-chat}
   box: {base_url: "http://127.0.0.1:9/v1", model: qwen3}
 `)
-	env := map[string]string{"OPENROUTER_API_KEY": "k", "ANTHROPIC_API_KEY": "a", "DEEPSEEK_API_KEY": "d"}
-	a := app.New(app.Options{Home: home, Getenv: func(name string) string { return env[name] }})
-	defer a.Close()
-	models, err := a.Models()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for ref, want := range map[string]string{
 		"": "openrouter:google/gemini-3-flash", "fast": "openrouter:google/gemini-3-flash", "smart": "anthropic:claude-opus-4-6",
 		"mine": "deepseek:deepseek-chat", "box": "custom:box:qwen3", "sonnet": "openrouter:x/y", "opus": "anthropic:claude-opus-4-6", "flash": "openrouter:google/gemini-3-flash-preview",
@@ -43,21 +37,19 @@ model_aliases:
 // TestAnAliasGetsNoOtherKey is about an alias that has the name of a service.
 func TestAnAliasGetsNoOtherKey(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "hello")
-	home := t.TempDir()
-	writeFile(t, filepath.Join(home, "config.yaml"), `model_aliases:
+	var keys []string
+	h := &chatserver.Handler{Model: "m", Decide: func(*chatserver.Request) (chatserver.Answer, error) { return chatserver.Answer{Text: "hello"}, nil }}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		keys = append(keys, r.Header.Get("Authorization"))
+		h.ServeHTTP(w, r)
+	}))
+	defer s.Close()
+	models := mustCatalogue(t, map[string]string{"OPENAI_API_KEY": "vendor"}, `model_aliases:
   openai: {base_url: "`+s.URL+`/v1", model: m}
   box: {base_url: "`+s.URL+`/v1", model: m, api_key: alias}
 providers:
   box: {base_url: "http://127.0.0.1:9/v1", api_key: entry}
 `)
-	env := map[string]string{"OPENAI_API_KEY": "vendor"}
-	a := app.New(app.Options{Home: home, Getenv: func(name string) string { return env[name] }})
-	defer a.Close()
-	models, err := a.Models()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, alias := range []string{"openai", "box"} {
 		m, err := models.Model(t.Context(), alias)
 		if err != nil {
@@ -67,7 +59,7 @@ providers:
 			t.Errorf("%s: %v", alias, err)
 		}
 	}
-	if diff := cmp.Diff(s.keys, []string{"", "Bearer alias"}); diff != "" {
+	if diff := cmp.Diff([]string{"", "Bearer alias"}, keys); diff != "" {
 		t.Error(diff)
 	}
 }
