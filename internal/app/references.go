@@ -1,11 +1,8 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"net"
-	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"time"
@@ -60,15 +57,6 @@ func (a *App) newSurroundings(cfg *config.Config, run hermes.RunSpec, k *session
 	return w, w.Report
 }
 
-// proxy returns the choice of proxy from the environment.
-func proxy(cfg *config.Config) (func(*http.Request) (*url.URL, error), error) {
-	env := func(upper, lower string) string { return cmp.Or(cfg.Getenv(lower), cfg.Getenv(upper)) }
-	return httpc.Proxies{
-		HTTP: env("HTTP_PROXY", "http_proxy"), HTTPS: env("HTTPS_PROXY", "https_proxy"),
-		All: env("ALL_PROXY", "all_proxy"), None: env("NO_PROXY", "no_proxy"),
-	}.Func()
-}
-
 // webGuard makes the guard that decides which addresses may be fetched.
 func (a *App) webGuard() (*netguard.Guard, error) {
 	cfg, err := a.config()
@@ -82,6 +70,6 @@ func (a *App) webGuard() (*netguard.Guard, error) {
 			return d.DialContext(ctx, "tcp4", address)
 		}
 	}
-	g.Proxy, err = proxy(cfg)
+	g.Proxy, err = httpc.ProxiesOf(cfg.Getenv).Func()
 	return g, err
 }

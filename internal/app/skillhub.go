@@ -23,7 +23,7 @@ func (a *App) SkillHub() (*hub.Hub, error) {
 	if err != nil {
 		return nil, err
 	}
-	choose, err := proxy(cfg)
+	choose, err := httpc.ProxiesOf(cfg.Getenv).Func()
 	if err != nil {
 		return nil, err
 	}

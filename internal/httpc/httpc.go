@@ -11,6 +11,7 @@
 package httpc
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -148,4 +149,13 @@ func (b *bounded) Read(p []byte) (int, error) {
 	}
 	b.left -= int64(n)
 	return n, err
+}
+
+func onlyIPv4(d *net.Dialer) func(context.Context, string, string) (net.Conn, error) {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		if network == "tcp" {
+			network = "tcp4"
+		}
+		return d.DialContext(ctx, network, addr)
+	}
 }

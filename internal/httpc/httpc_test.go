@@ -172,6 +172,17 @@ func TestProxyChoice(t *testing.T) {
 		{httpc.Proxies{All: "p:1", None: "b.org, 10.0.0.0/8"}, "http://10.1.2.3/", ""},
 		{httpc.Proxies{All: "p:1", None: "10.0.0.0/8"}, "http://11.1.2.3/", "http://p:1"},
 		{httpc.Proxies{All: "p:1", None: "192.168.1.5"}, "http://192.168.1.5:8000/", ""},
+		{httpc.Proxies{All: "p:1"}, "http://app.localhost:3000/", ""},
+		{httpc.Proxies{All: "p:1"}, "http://LocalHost./", ""},
+		{httpc.Proxies{All: "p:1", None: "a.org."}, "https://x.a.org.:8443/", ""},
+		{httpc.Proxies{All: "p:1", None: "b.org;c.org 10.0.0.1:80"}, "https://c.org/", ""},
+		{httpc.Proxies{All: "p:1", None: "b.org;c.org 10.0.0.1:80"}, "http://10.0.0.1/", ""},
+		{httpc.Proxies{All: "p:1", None: "10.0.0.1:80"}, "http://10.0.0.1:81/", "http://p:1"},
+		{httpc.Proxies{All: "p:1", None: "[2001:db8::1]:443, bücher.example"}, "https://[2001:db8::1]/", ""},
+		{httpc.Proxies{All: "p:1", None: "bücher.example"}, "https://xn--bcher-kva.example/", ""},
+		{httpc.Proxies{All: "p:1", None: "10.0.0.0/8"}, "http://[::ffff:10.1.2.3]/", ""},
+		{httpc.Proxies{All: "p:1"}, "http://[::ffff:127.0.0.1]/", ""},
+		{httpc.Proxies{HTTP: " http://u:pw@p:1 "}, "http://a.org/", "http://u:pw@p:1"},
 		{httpc.Proxies{All: "p:1", None: "."}, "https://a.org/", "http://p:1"},
 	}
 	for _, tt := range tests {

@@ -1,17 +1,16 @@
 package httpc
 
 import (
-	"context"
+	"cmp"
 	"fmt"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
+
+	"golang.org/x/net/http/httpproxy"
 )
 
-// Proxies holds the values of the usual proxy variables. Look for them in both
-// spellings, lower case first.
+// Proxies holds the values of the usual proxy variables.
 type Proxies struct {
 	HTTP  string // HTTP_PROXY: for http URLs
 	HTTPS string // HTTPS_PROXY: for https URLs
@@ -19,47 +18,54 @@ type Proxies struct {
 	None  string // NO_PROXY: hosts to connect to directly
 }
 
+// ProxiesOf looks the proxy variables up in both spellings, lower case first.
+func ProxiesOf(getenv func(string) string) Proxies {
+	either := func(name string) string { return cmp.Or(getenv(strings.ToLower(name)), getenv(name)) }
+	return Proxies{HTTP: either("HTTP_PROXY"), HTTPS: either("HTTPS_PROXY"), All: either("ALL_PROXY"), None: either("NO_PROXY")}
+}
+
 // Func returns the proxy function for http.Transport and Options.Proxy. A proxy
 // is a URL (http, https, socks5, socks5h) or host:port. None is a list, separated
-// by commas or blanks: host names (with their subdomains), .domain suffixes, IP
-// addresses and CIDR ranges, each with an optional port, or * for everything.
-// Loopback addresses never use a proxy. If a proxy is invalid, the error names
-// the setting.
+// by commas, semicolons or blanks: host names (with their subdomains), .domain
+// suffixes, IP addresses and CIDR ranges, each with an optional port, or * for
+// everything. Loopback addresses never use a proxy. If a proxy is invalid, the
+// error names the setting.
 func (p Proxies) Func() (func(*http.Request) (*url.URL, error), error) {
-	plain, err := parseProxy("HTTP_PROXY", first(p.HTTP, p.All))
+	plain, err := address("HTTP_PROXY", cmp.Or(strings.TrimSpace(p.HTTP), strings.TrimSpace(p.All)))
 	if err != nil {
 		return nil, err
 	}
-	secure, err := parseProxy("HTTPS_PROXY", first(p.HTTPS, p.All))
+	secure, err := address("HTTPS_PROXY", cmp.Or(strings.TrimSpace(p.HTTPS), strings.TrimSpace(p.All)))
 	if err != nil {
 		return nil, err
 	}
-	if plain == nil && secure == nil {
+	if plain == "" && secure == "" {
 		return nil, nil
 	}
-	direct := parseNone(p.None)
-	return func(req *http.Request) (*url.URL, error) {
-		proxy := plain
-		if req.URL.Scheme == "https" {
-			proxy = secure
+	direct := strings.FieldsFunc(p.None, func(r rune) bool { return strings.ContainsRune(", \t;", r) })
+	for i, entry := range direct {
+		if len(entry) > 1 {
+			direct[i] = strings.TrimSuffix(entry, ".")
 		}
-		if proxy == nil || direct.covers(req.URL) {
+	}
+	choose := (&httpproxy.Config{HTTPProxy: plain, HTTPSProxy: secure, NoProxy: strings.Join(direct, ",")}).ProxyFunc()
+	return func(req *http.Request) (*url.URL, error) {
+		u := *req.URL
+		name := strings.ToLower(u.Hostname())
+		if host := strings.TrimSuffix(name, "."); host != name { // the same name, fully qualified
+			u.Host, name = strings.TrimSuffix(host+":"+u.Port(), ":"), host
+		}
+		if name == "localhost" || strings.HasSuffix(name, ".localhost") {
 			return nil, nil
 		}
-		return proxy, nil
+		return choose(&u)
 	}, nil
 }
 
-func first(a, b string) string {
-	if a = strings.TrimSpace(a); a != "" {
-		return a
-	}
-	return strings.TrimSpace(b)
-}
-
-func parseProxy(name, value string) (*url.URL, error) {
+// address returns the URL of a proxy, "" for none.
+func address(name, value string) (string, error) {
 	if value == "" {
-		return nil, nil
+		return "", nil
 	}
 	if !strings.Contains(value, "://") {
 		value = "http://" + value
@@ -67,95 +73,14 @@ func parseProxy(name, value string) (*url.URL, error) {
 	u, err := url.Parse(value)
 	if err != nil || u.Host == "" {
 		// The text of the error could show a password of the URL.
-		return nil, fmt.Errorf("%s is not a valid proxy address; write it as http://host:port", name)
+		return "", fmt.Errorf("%s is not a valid proxy address; write it as http://host:port", name)
 	}
 	switch u.Scheme {
 	case "http", "https", "socks5", "socks5h":
-		return u, nil
+		return value, nil
 	case "socks":
 		u.Scheme = "socks5"
-		return u, nil
+		return u.String(), nil
 	}
-	return nil, fmt.Errorf("%s has the unknown proxy type %q; use http, https, socks5 or socks5h", name, u.Scheme)
-}
-
-// exception is one entry of NO_PROXY.
-type exception struct {
-	host   string // without the leading dot
-	below  bool   // only subdomains of host, not host itself
-	prefix netip.Prefix
-	port   string
-}
-
-type exceptions []exception
-
-func parseNone(list string) exceptions {
-	var es exceptions
-	for _, entry := range strings.FieldsFunc(strings.ToLower(list), func(r rune) bool {
-		return r == ',' || r == ' ' || r == '\t' || r == ';'
-	}) {
-		es = append(es, parseException(entry))
-	}
-	return es
-}
-
-func parseException(entry string) exception {
-	if prefix, err := netip.ParsePrefix(entry); err == nil {
-		return exception{prefix: prefix}
-	}
-	var e exception
-	if host, port, err := net.SplitHostPort(entry); err == nil {
-		entry, e.port = host, port
-	}
-	entry = strings.Trim(entry, "[]")
-	if addr, err := netip.ParseAddr(entry); err == nil {
-		e.prefix = netip.PrefixFrom(addr, addr.BitLen())
-		return e
-	}
-	if entry == "*" {
-		e.host = entry
-		return e
-	}
-	entry = strings.TrimSuffix(entry, ".")
-	entry = strings.TrimPrefix(entry, "*") // *.example.org is .example.org
-	e.host = strings.TrimPrefix(entry, ".")
-	e.below = entry != e.host
-	return e
-}
-
-func (es exceptions) covers(u *url.URL) bool {
-	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
-	addr, err := netip.ParseAddr(host)
-	isAddr := err == nil
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") || isAddr && addr.Unmap().IsLoopback() {
-		return true
-	}
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	for _, e := range es {
-		if e.port != "" && e.port != port {
-			continue
-		}
-		if e.host == "*" || isAddr && e.prefix.IsValid() && e.prefix.Contains(addr.Unmap()) {
-			return true
-		}
-		if e.host == "" || isAddr {
-			continue
-		}
-		if host == e.host && !e.below || strings.HasSuffix(host, "."+e.host) {
-			return true
-		}
-	}
-	return false
-}
-
-func onlyIPv4(d *net.Dialer) func(context.Context, string, string) (net.Conn, error) {
-	return func(ctx context.Context, network, addr string) (net.Conn, error) {
-		if network == "tcp" {
-			network = "tcp4"
-		}
-		return d.DialContext(ctx, network, addr)
-	}
+	return "", fmt.Errorf("%s has the unknown proxy type %q; use http, https, socks5 or socks5h", name, u.Scheme)
 }

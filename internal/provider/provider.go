@@ -215,18 +215,7 @@ func Client(getenv func(string) string, userAgent string) (*http.Client, error) 
 }
 
 func proxied(getenv func(string) string, o httpc.Options) (*http.Client, error) {
-	either := func(lower, upper string) string {
-		if v := getenv(lower); v != "" {
-			return v
-		}
-		return getenv(upper)
-	}
-	choose, err := httpc.Proxies{
-		HTTP:  either("http_proxy", "HTTP_PROXY"),
-		HTTPS: either("https_proxy", "HTTPS_PROXY"),
-		All:   either("all_proxy", "ALL_PROXY"),
-		None:  either("no_proxy", "NO_PROXY"),
-	}.Func()
+	choose, err := httpc.ProxiesOf(getenv).Func()
 	if err != nil {
 		return nil, err
 	}
