@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/clipperhouse/displaywidth"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -99,14 +100,14 @@ func TestKeysChoose(t *testing.T) {
 
 func TestListStaysWithinItsColumns(t *testing.T) {
 	t.Parallel()
-	s := newState(Options{Items: []string{strings.Repeat("x", 500), "a\x1b[31mb"}, Current: 0}, 3, 30)
+	s := newState(Options{Items: []string{strings.Repeat("x", 500), "a\x1b[31mb", strings.Repeat("汉", 99)}, Current: 0}, 3, 30)
 	s.press(strings.Repeat("x", 400))
 	s.press("\x15")
 	for _, l := range s.lines("Model") {
 		for _, mark := range []string{"\x1b[7m", "\x1b[2m", "\x1b[0m"} {
 			l = strings.ReplaceAll(l, mark, "")
 		}
-		if n := len([]rune(l)); n > 30 || strings.Contains(l, "\x1b") {
+		if n := displaywidth.String(l); n > 30 || strings.Contains(l, "\x1b") {
 			t.Errorf("%d columns: %q", n, l)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/clipperhouse/displaywidth"
 )
 
 // state is the list between two keys.
@@ -135,16 +137,11 @@ func (s *state) lines(title string) []string {
 
 // clip cuts a text to a number of columns and drops control characters.
 func clip(text string, columns int) string {
-	var b strings.Builder
-	n := 0
-	for _, r := range text {
+	text = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
-			continue
+			return -1
 		}
-		if n++; n > columns {
-			break
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
+		return r
+	}, text)
+	return displaywidth.TruncateString(text, columns, "")
 }

@@ -217,7 +217,11 @@ func TestVisible(t *testing.T) {
 
 func TestWidthClipFold(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]int{"": 0, "abc": 3, "汉字": 4, "é": 1, "e\u0301": 1, "❤️": 2, "\x1b[1mab\x1b[0m": 2} {
+	for text, want := range map[string]int{
+		"": 0, "abc": 3, "汉字": 4, "é": 1, "e\u0301": 1, "❤️": 2, "\x1b[1mab\x1b[0m": 2, "a\x07\r\n": 1, "\xff": 1,
+		"☝🏽": 3, "👍🏽": 4, "🇩🇪": 4, "👩\u200d👧": 4, "❤️\u200d🔥": 4, "1️⃣": 2, // drawn apart by some terminals
+		"\u1112\u1161\u11ab": 2, "कि": 1, "क्\u200dष": 2, "กำ": 2,
+	} {
 		if got := markup.Width(text); got != want {
 			t.Errorf("Width(%q) = %d, want %d", text, got, want)
 		}

@@ -3,6 +3,8 @@ package markup
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/clipperhouse/displaywidth"
 )
 
 // Width returns the number of terminal cells that text may take, without escape
@@ -35,31 +37,30 @@ func Cluster(text string) (size, width int) {
 		}
 		return 1, 1
 	}
-	r, size := utf8.DecodeRuneInString(text)
-	width = cells(r)
-	pair := flag(r)
-	for size < len(text) {
-		next, n := utf8.DecodeRuneInString(text[size:])
-		switch {
-		case next == joiner:
-			if joined, m := utf8.DecodeRuneInString(text[size+n:]); joined >= 0xa9 && joined != utf8.RuneError {
-				width += cells(joined)
-				n += m
-			}
-		case pair && flag(next):
-			pair = false // the two letters together take two cells, or four
-			width += 2
-		case skin(next):
-			width += 2
-		case next == 0xfe0f:
-			width = max(width, 2)
-		case !extends(next):
-			return size, width
-		}
-		size += n
-	}
-	return size, width
+	g := displaywidth.StringGraphemes(text)
+	g.Next()
+	return len(g.Value()), max(g.Width(), apart(g.Value()))
 }
+
+// apart is the width of a character on a terminal that draws joined emoji, flags, skin
+// tones and the vowel AM of Thai and Lao one by one.
+func apart(cluster string) (width int) {
+	for part := range strings.SplitSeq(cluster, joiner) {
+		width += displaywidth.String(part)
+		for i, r := range part {
+			switch {
+			case i == 0:
+			case displaywidth.Rune(r) == 2:
+				width += 2
+			case r == 0xe33, r == 0xeb3:
+				width++
+			}
+		}
+	}
+	return width
+}
+
+const joiner = "\u200d"
 
 // Clip cuts text to a width and marks the cut with an ellipsis. Styled text
 // keeps its sequences.

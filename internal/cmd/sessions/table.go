@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"hermes"
+	"hermes/internal/markup"
 )
 
 // table prints rows in aligned columns.
@@ -20,7 +21,7 @@ func table(w io.Writer, rows [][]string) {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], width(cell))
+			widths[i] = max(widths[i], markup.Width(cell))
 		}
 	}
 	for _, row := range rows {
@@ -28,28 +29,11 @@ func table(w io.Writer, rows [][]string) {
 		for i, cell := range row {
 			b.WriteString(cell)
 			if i < len(row)-1 {
-				b.WriteString(strings.Repeat(" ", widths[i]-width(cell)+2))
+				b.WriteString(strings.Repeat(" ", widths[i]-markup.Width(cell)+2))
 			}
 		}
 		fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
 	}
-}
-
-// width is the number of terminal cells of a text: two for East Asian characters,
-// none for combining marks.
-func width(s string) int {
-	n := 0
-	for _, r := range s {
-		switch {
-		case unicode.Is(unicode.Mn, r):
-		case r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul),
-			r >= 0xff01 && r <= 0xff60, r >= 0x1f300 && r <= 0x1faff:
-			n += 2
-		default:
-			n++
-		}
-	}
-	return n
 }
 
 // oneLine joins a text to one line without control characters, of at most this
