@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/pelletier/go-toml/v2"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -115,6 +116,20 @@ func checkYAML(text string) []string {
 			return []string{strings.TrimPrefix(err.Error(), "yaml: ")}
 		}
 	}
+}
+
+func checkTOML(text string) []string {
+	var value map[string]any
+	err := toml.Unmarshal([]byte(text), &value)
+	if err == nil {
+		return nil
+	}
+	found := strings.TrimPrefix(err.Error(), "toml: ")
+	if at, ok := errors.AsType[*toml.DecodeError](err); ok {
+		row, _ := at.Position()
+		found = fmt.Sprintf("line %d: %s", row, found)
+	}
+	return []string{found}
 }
 
 func checkGo(text string) []string {

@@ -220,8 +220,11 @@ func TestWriteReportsOnlyNewSyntaxErrors(t *testing.T) {
 		{"a.toml", "", "a = 1\n[t]\nb.'c d' = [1, 2, # x\n 3]\nd = {x = \"y\", z = 1979-05-27 07:32:00}\ne = \"\"\"\nq\"\"\"\n[[l]]\nf = +1.5e3 # c\n", ""},
 		{"a.toml", "", "a = 1\nb = hello\n", "line 2"},
 		{"a.toml", "", "[t\n", "line 1"},
-		{"a.toml", "", "a = \"x\n", "not closed"},
-		{"a.toml", "", "a = [1, 2\n", "expected a comma"},
+		{"a.toml", "", "a = 1\n\na = 2\n", "line 3: key a is already defined"},
+		{"a.toml", "", "a = 1979-13-40\n", "line 1: impossible date"},
+		{"a.toml", "", "a = " + strings.Repeat("[", 1<<20), "nested"},
+		{"a.toml", "", "a = \"x\n", "strings cannot have new lines"},
+		{"a.toml", "", "a = [1, 2\n", "array is incomplete"},
 		{"tsconfig.json", "", "// c\n{}", "-"},
 		{"a.txt", "", "{", "-"},
 	}
