@@ -14,7 +14,7 @@ import (
 	"hermes/internal/memory"
 	"hermes/internal/replay"
 	"hermes/internal/review"
-	"hermes/internal/session"
+	"hermes/internal/session/jobs"
 	"hermes/internal/tool/skills"
 	"hermes/internal/toolbox"
 )
@@ -169,36 +169,39 @@ func (a *App) specs(ctx context.Context, cfg *config.Config, tools *sessionTools
 	return set.Specs()
 }
 
-// addReview enables reviews of a session, unless they are off or make no sense for
-// its platform.
-func (a *App) addReview(cfg *config.Config, run hermes.RunSpec, runtime *session.Runtime) {
+// reviewJob reviews a session, nil if that is off or makes no sense for its platform.
+func (a *App) reviewJob(cfg *config.Config, run hermes.RunSpec) jobs.Job {
 	task := cfg.Auxiliary(auxiliary.Review)
 	if !task.Enabled || run.Prompt.IgnoreRules || a.opts.BaseURL != "" || untitled(run.Origin) {
-		return
+		return nil
 	}
+	var wait jobs.Defer
 	if task.Defer != "never" {
-		runtime.Defer = session.Defer{Quiet: reviewQuiet, MaxAge: task.DeferMaxAge}
+		wait = jobs.Defer{Quiet: reviewQuiet, MaxAge: task.DeferMaxAge}
 	}
-	conversation := func(ref hermes.SessionRef, model string, transcript []hermes.Message) review.Conversation {
-		return review.Conversation{Session: ref, Model: model, Transcript: transcript}
+	return jobs.Review(reviewer{a.review(), a.trials()}, wait, a.opts.Now, a.log())
+}
+
+// reviewer reviews sessions, and first tries the skills that their models wrote.
+type reviewer struct {
+	*review.Runner
+	trials *replay.Trials
+}
+
+// Due reports whether a review or a trial is due.
+func (r reviewer) Due(ctx context.Context, c jobs.Conversation) bool {
+	return r.trials.Waiting(c.Session.ID) || r.Runner.Due(ctx, c)
+}
+
+// Review reviews a conversation.
+func (r reviewer) Review(ctx context.Context, c jobs.Conversation, asked bool) (string, error) {
+	if asked {
+		return r.Now(ctx, c)
 	}
-	runtime.Due = func(ctx context.Context, ref hermes.SessionRef, transcript []hermes.Message) bool {
-		return a.trials().Waiting(ref.ID) || a.review().Due(ctx, conversation(ref, "", transcript))
+	tried, err := r.trials.Settle(ctx, replay.Conversation{Session: c.Session, Model: c.Model, Transcript: c.Transcript})
+	if err != nil {
+		return tried, err
 	}
-	runtime.Save = func(ctx context.Context, ref hermes.SessionRef, model string, transcript []hermes.Message, cut bool) error {
-		return a.review().Save(ctx, conversation(ref, model, transcript), cut)
-	}
-	runtime.Review = func(ctx context.Context, ref hermes.SessionRef, model string, transcript []hermes.Message, op session.Review) (string, error) {
-		t := conversation(ref, model, transcript)
-		if op.Asked {
-			t.Focus = op.Focus
-			return a.review().Now(ctx, t)
-		}
-		tried, err := a.trials().Settle(ctx, replay.Conversation{Session: ref, Model: model, Transcript: transcript})
-		if err != nil {
-			return tried, err
-		}
-		said, err := a.review().Turn(ctx, t)
-		return strings.TrimSpace(tried + "\n\n" + said), err
-	}
+	said, err := r.Turn(ctx, c)
+	return strings.TrimSpace(tried + "\n\n" + said), err
 }

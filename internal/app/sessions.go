@@ -16,6 +16,7 @@ import (
 	"hermes/internal/permission"
 	"hermes/internal/prompt"
 	"hermes/internal/session"
+	"hermes/internal/session/jobs"
 	"hermes/internal/tokens"
 	"hermes/internal/toolbox"
 )
@@ -78,7 +79,8 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec, wake func(stri
 		return nil, errors.Join(err, env.Close())
 	}
 	surroundings, report := a.newSurroundings(cfg, run, tools, env)
-	runtime := &session.Runtime{
+	engine := a.contextEngine(cfg, run)
+	return &session.Runtime{
 		Environment: env, Tools: tb, Unattended: unattended(cfg.Approvals(), run.Rights.WhenUnattended),
 		System: func(ctx context.Context, row hermes.Session, specs []hermes.Spec) (hermes.SystemPrompt, error) {
 			p := a.prompt(ctx, cfg, run, row, specs)
@@ -90,7 +92,7 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec, wake func(stri
 			tools.restore(id, transcript)
 			surroundings.Restore(transcript)
 		},
-		Context: a.contextEngine(cfg, run), CompactAfter: cfg.Compression().IdleAfter, Compacted: func() {
+		Context: engine, Compacted: func() {
 			tools.files.Compressed(id)
 			a.watch().Expect(id, "compression")
 		},
@@ -99,18 +101,35 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec, wake func(stri
 			a.watch().Expect(id, "undo")
 		},
 		Prefix: func() (*hermes.PrefixBreak, int) { return a.watch().Broken(id) },
-		Window: a.models.Window, Title: a.titles(cfg, run),
-		Recall: a.recall(run), Observe: a.observe(run),
+		Window: a.models.Window, Recall: a.recall(run), Jobs: a.jobs(cfg, run, engine),
 		Surroundings:  report,
-		SumUp:         a.summarizer(cfg, run),
 		StopProcesses: tools.stopProcesses,
 		Close: func() error {
 			a.watch().Forget(id)
 			return errors.Join(tools.close(id), env.Close())
 		},
+	}, nil
+}
+
+// jobs lists what goes on beside and after the turns of a session.
+func (a *App) jobs(cfg *config.Config, run hermes.RunSpec, engine hermes.ContextEngine) []jobs.Job {
+	var list []jobs.Job
+	if find := a.titles(cfg, run); find != nil {
+		list = append(list, jobs.Title(find, a.log()))
 	}
-	a.addReview(cfg, run, runtime)
-	return runtime, nil
+	if observe := a.observe(run); observe != nil {
+		list = append(list, jobs.Memory(observe, a.opts.Now, a.log()))
+	}
+	if review := a.reviewJob(cfg, run); review != nil {
+		list = append(list, review)
+	}
+	if sumUp := a.summarizer(cfg, run); sumUp != nil {
+		list = append(list, jobs.Summary(sumUp))
+	}
+	if after := cfg.Compression().IdleAfter; engine != nil && after > 0 {
+		list = append(list, jobs.Compaction(engine, after, a.log()))
+	}
+	return list
 }
 
 // newToolbox puts the selected tools behind the tool chain.

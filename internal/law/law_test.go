@@ -130,11 +130,10 @@ func forbidden(fromPath, toPath string) string {
 	return ""
 }
 
-// frontend reports whether a package talks to users or programs, or follows a session as a
-// listener does.
+// frontend reports whether a package talks to users or programs.
 func frontend(folder string) bool {
 	p, _ := positionOf(folder)
-	return p.layer == 6 || folder == "internal/review"
+	return p.layer == 6
 }
 
 // transportBase is what all transports share. It is not a transport itself.

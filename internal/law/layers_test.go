@@ -114,22 +114,24 @@ var layers = []layer{
 		{path: "internal/undo"},
 	}}},
 
-	{3, "engine", "the agent loop, the tool chain, the model chain; replays of recorded tasks", [][]row{{
+	{3, "engine", "the agent loop, the tool chain, the model chain; the work beside turns; reviews and replays", [][]row{{
 		{path: "internal/agent"},
 		{path: "internal/provider"},
 		{path: "internal/toolbox"},
 	}, {
+		{path: "internal/session/jobs"},
+	}, {
 		{path: "internal/models"},
 		{path: "internal/replay"},
+		{path: "internal/review"},
 	}}},
 
 	{4, "session", "one goroutine per conversation: operations, persistence, recovery", [][]row{{
 		{path: "internal/session"},
 	}}},
 
-	{5, "on sessions", "slash commands; the background review", [][]row{{
+	{5, "on sessions", "slash commands", [][]row{{
 		{path: "internal/command"},
-		{path: "internal/review"},
 	}}},
 
 	{6, "frontends", "they reach the agent through the session only", [][]row{{

@@ -20,7 +20,8 @@ import (
 	"time"
 
 	"hermes"
-	"hermes/internal/session"
+	"hermes/internal/agent"
+	"hermes/internal/session/jobs"
 )
 
 //go:embed system.md
@@ -90,12 +91,7 @@ func New(c Config) *Runner {
 }
 
 // Conversation is the conversation to review.
-type Conversation struct {
-	Session    hermes.SessionRef
-	Model      string // the conversation's model
-	Transcript []hermes.Message
-	Focus      string // what to look for first; "" for anything
-}
+type Conversation = jobs.Conversation
 
 // Turn is called after a turn that ended successfully. It runs a review if one
 // is due, else a pending review of another session. It returns the notice for
@@ -168,7 +164,7 @@ func (r *Runner) run(ctx context.Context, t Conversation, tools Runtime) outcome
 		input = r.cfg.Input(m.ID())
 	}
 	var out outcome
-	work := session.SideTask{
+	work := agent.SideTask{
 		Model: m, Tools: tools.Tools, Environment: tools.Environment, Session: t.Session, System: system,
 		Prompt: digest(t, known, input), Steps: maxSteps, Now: r.cfg.Now,
 	}

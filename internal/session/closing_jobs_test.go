@@ -10,6 +10,7 @@ import (
 	"hermes"
 	"hermes/hermestest"
 	"hermes/internal/session"
+	"hermes/internal/session/jobs"
 )
 
 // summed sets the SumUp of a fixture's sessions.
@@ -19,7 +20,7 @@ func summed(do func(ctx context.Context, model string, transcript []hermes.Messa
 		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec, wake func(string)) (*session.Runtime, error) {
 			runtime, err := newRuntime(ctx, run, wake)
 			if runtime != nil {
-				runtime.SumUp = do
+				runtime.Jobs = append(runtime.Jobs, jobs.Summary(do))
 			}
 			return runtime, err
 		}

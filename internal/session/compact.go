@@ -109,6 +109,18 @@ func lastCount(transcript []hermes.Message) (hermes.Usage, int) {
 	return hermes.Usage{}, 0
 }
 
+// usage says how full the window of the session's model is.
+func (s *Session) usage() hermes.ContextUsage {
+	p := hermes.ContextUsage{
+		Model: s.row.Model, Counted: s.counted,
+		Used: int((s.last.Prompt() + s.last.Output) / max(s.last.Calls, 1)), // failed attempts had the same prompt
+	}
+	if s.runtime.Window != nil {
+		p.Window = s.runtime.Window(s.row.Model)
+	}
+	return p
+}
+
 // compress shortens the transcript because the user asked for it. It runs as a
 // turn, so that it can be stopped.
 func (s *Session) compress(op Compress) error {
@@ -120,7 +132,7 @@ func (s *Session) compress(op Compress) error {
 	case s.runtime == nil || s.runtime.Context == nil || len(s.transcript) == 0:
 		return errors.New("there is nothing to compress yet")
 	}
-	s.stopCompaction()
+	s.jobs.Busy()
 	p := s.usage()
 	p.Demand, p.Focus, p.Keep = true, op.Topic, op.Keep
 	ctx, cancel := context.WithCancelCause(s.ctx)

@@ -10,6 +10,8 @@
 // It gets models, tools and prompts from its [Config] and does not know
 // frontends: they submit ops and subscribe to events.
 //
+// What goes on beside and after turns is in its package jobs.
+//
 // Start at session.go (the actor), then op.go (what it accepts), exchange.go
 // (what it does with messages), turn.go, host.go, recover.go and manager.go.
 package session

@@ -59,7 +59,7 @@ func (s *Session) steer(text string) error {
 // stop interrupts the turn and empties the queue.
 func (s *Session) stop(op Stop) error {
 	s.queue = nil
-	s.stopCompaction()
+	s.jobs.Free()
 	s.publish(hermes.Queued{})
 	if op.Processes && s.runtime != nil && s.runtime.StopProcesses != nil {
 		s.runtime.StopProcesses()
@@ -87,7 +87,7 @@ func (s *Session) undo() (hermes.Message, error) {
 	if s.turn != nil {
 		return hermes.Message{}, errors.New("a turn is running; stop it first with /stop")
 	}
-	s.stopCompaction()
+	s.jobs.Free()
 	for i := len(s.transcript) - 1; i >= 0; i-- {
 		m := s.transcript[i]
 		if m.Role != hermes.RoleUser || m.Synthetic {

@@ -23,11 +23,11 @@ func (s *Session) endTurn(failed error) {
 		s.queue = append([]hermes.Message{hermes.UserText(rest)}, s.queue...)
 	}
 	s.publish(*done)
-	s.findTitle(*done)
-	s.observe(*done)
-	s.reviewIfDue(*done)
+	if t.calls == nil { // a compression is no exchange
+		done = nil
+	}
+	s.jobs.Rest(done)
 	s.next()
-	s.awaitIdle()
 }
 
 // broken returns the outcome of a turn whose loop was stopped before its end.

@@ -18,13 +18,13 @@ type calls struct {
 	session *Session
 	tools   hermes.Tools
 	ref     hermes.SessionRef
-	taint   *taint          // of the session; it grows with each result
+	taint   *agent.Taint    // of the session; it grows with each result
 	begun   map[string]bool // calls in the journal since an earlier turn
 	asking  asking
 }
 
 func (s *Session) newCalls(ref hermes.SessionRef, begun map[string]bool) *calls {
-	return &calls{session: s, tools: s.runtime.Tools, ref: ref, taint: &taint{from: ref.Provenance}, begun: begun}
+	return &calls{session: s, tools: s.runtime.Tools, ref: ref, taint: agent.NewTaint(ref.Provenance), begun: begun}
 }
 
 // host returns the host of one call.
@@ -39,7 +39,7 @@ func (t *calls) journal() hermes.Journal { return t.session.cfg.Store }
 type host struct {
 	*calls
 	*agent.Running
-	callTaint     taint // from other tools and child sessions that the call ran
+	callTaint     agent.Taint // from other tools and child sessions that the call ran
 	call          hermes.ToolCall
 	journaled     bool        // it is in the journal
 	asks          bool        // it only asks: its questions stay open after the turn
@@ -66,7 +66,7 @@ func (h *host) EndCall(ctx context.Context, c hermes.ToolCall, r hermes.Result) 
 		return nil
 	}
 	h.asking.set(c.ID, false)
-	r.Provenance = hermes.AddProvenance(h.callTaint.text(), r.Provenance)
+	r.Provenance = hermes.AddProvenance(h.callTaint.String(), r.Provenance)
 	return h.journal().EndCall(context.WithoutCancel(ctx), h.lease(), c.ID, hermes.ToolMessage(h.call, r))
 }
 
@@ -74,7 +74,7 @@ func (h *host) EndCall(ctx context.Context, c hermes.ToolCall, r hermes.Result) 
 // began.
 func (h *host) Session() hermes.SessionRef {
 	ref := h.ref
-	ref.Provenance = h.taint.text()
+	ref.Provenance = h.taint.String()
 	return ref
 }
 
@@ -82,14 +82,14 @@ func (h *host) Environment() hermes.Environment { return h.session.environment }
 
 func (h *host) Invoke(ctx context.Context, name string, arguments json.RawMessage) (hermes.Result, error) {
 	r, err := h.Running.Invoke(ctx, name, arguments)
-	h.callTaint.add(r.Provenance)
+	h.callTaint.Add(r.Provenance)
 	return r, err
 }
 
 func (h *host) Spawn(ctx context.Context, t hermes.Task) (hermes.Report, error) {
 	r, err := h.session.manager.spawn(ctx, h.Session(), h.session.runSpec, t)
-	h.callTaint.add(r.Provenance)
-	h.taint.add(r.Provenance)
+	h.callTaint.Add(r.Provenance)
+	h.taint.Add(r.Provenance)
 	return r, err
 }
 

@@ -35,29 +35,3 @@ func (t *idleTimer) stop() {
 		t.timer.Stop()
 	}
 }
-
-// alarm fires once, a given time after start. Its zero value is stopped. Only
-// one goroutine may use it.
-type alarm struct{ timer *time.Timer }
-
-func (a *alarm) C() <-chan time.Time {
-	if a.timer == nil {
-		return nil
-	}
-	return a.timer.C
-}
-
-// start sets the alarm, or resets it if it is set.
-func (a *alarm) start(after time.Duration) {
-	if a.timer == nil {
-		a.timer = time.NewTimer(after)
-		return
-	}
-	a.timer.Reset(after)
-}
-
-func (a *alarm) stop() {
-	if a.timer != nil {
-		a.timer.Stop()
-	}
-}

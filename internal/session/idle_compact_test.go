@@ -12,6 +12,7 @@ import (
 	"hermes/hermestest"
 	"hermes/internal/contextengine"
 	"hermes/internal/session"
+	"hermes/internal/session/jobs"
 )
 
 // idling gives a fixture's sessions a context engine that is asked after ten minutes
@@ -24,7 +25,7 @@ func idling(sum contextengine.Summarize) func(*session.Config) {
 			if err == nil {
 				runtime.Context = contextengine.New(contextengine.Options{Summarize: sum})
 				runtime.Window = func(string) int { return 100_000 }
-				runtime.CompactAfter = 10 * time.Minute
+				runtime.Jobs = append(runtime.Jobs, jobs.Compaction(runtime.Context, 10*time.Minute, quietLog))
 			}
 			return runtime, err
 		}

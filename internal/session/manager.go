@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/session/jobs"
 )
 
 // Manager holds the live sessions of a process. Its methods may be called
@@ -24,7 +25,7 @@ type Manager struct {
 	mu      sync.Mutex
 	live    map[string]*liveSession
 	closed  bool
-	closing closingJobs
+	closing jobs.Closing
 	// attended says that a user attended a session.
 	attended atomic.Bool
 }
@@ -193,6 +194,7 @@ func (m *Manager) newSession(ctx context.Context, o Open, row hermes.Session, tr
 		notify: o.Waiting, questions: map[string]*question{}, attended: o.Attended, effort: o.Run.Model.Effort,
 	}
 	s.runSpec = runOf(o.Run, row)
+	s.jobs = jobs.NewRunner(owner{s}, s.post)
 	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	if !s.stored {
 		return s, nil
@@ -232,7 +234,7 @@ func (s *Session) resume(ctx context.Context, o Open) error {
 	if err := s.recover(ctx); err != nil {
 		return err
 	}
-	s.awaitIdle()
+	s.jobs.Rest(nil)
 	return nil
 }
 
@@ -246,6 +248,7 @@ func (s *Session) loadRuntime() error {
 		return err
 	}
 	s.runtime = runtime
+	s.jobs.Add(runtime.Jobs...)
 	s.environment = runtime.Environment
 	return nil
 }
@@ -283,7 +286,7 @@ func (m *Manager) Close() error {
 			errs = append(errs, p.session.Close())
 		}
 	}
-	m.closing.wait()
+	m.closing.Wait()
 	return errors.Join(errs...)
 }
 

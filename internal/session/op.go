@@ -47,7 +47,6 @@ type (
 	// its result. If the runtime has no review, the error is ErrNoReview.
 	Review struct {
 		Focus string // what to look for first
-		Asked bool   // set by the session: the user asked for it
 	}
 	// SetModel changes the model from the next turn on, or, if Once is set, for
 	// the next turn only.

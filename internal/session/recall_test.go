@@ -12,6 +12,7 @@ import (
 	"hermes"
 	"hermes/hermestest"
 	"hermes/internal/session"
+	"hermes/internal/session/jobs"
 )
 
 // remembering gives a fixture's sessions a memory.
@@ -21,7 +22,10 @@ func remembering(recall func(context.Context, hermes.RecallQuery) (hermes.Recall
 		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec, wake func(string)) (*session.Runtime, error) {
 			runtime, err := newRuntime(ctx, run, wake)
 			if err == nil {
-				runtime.Recall, runtime.Observe = recall, observe
+				runtime.Recall = recall
+				if observe != nil {
+					runtime.Jobs = append(runtime.Jobs, jobs.Memory(observe, time.Now, quietLog))
+				}
 			}
 			return runtime, err
 		}

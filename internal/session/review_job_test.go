@@ -5,36 +5,29 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"hermes"
 	"hermes/hermestest"
 	"hermes/internal/session"
+	"hermes/internal/session/jobs"
 )
 
-type look func(ctx context.Context, ref hermes.SessionRef, model string, transcript []hermes.Message, op session.Review) (string, error)
-
-// reviewed sets the Review of a fixture's sessions.
-func reviewed(l look) func(*session.Config) {
-	return func(c *session.Config) {
-		newRuntime := c.NewRuntime
-		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec, wake func(string)) (*session.Runtime, error) {
-			runtime, err := newRuntime(ctx, run, wake)
-			if runtime != nil {
-				runtime.Review = l
-			}
-			return runtime, err
-		}
-	}
+// reviewed reviews a fixture's sessions after each turn.
+func reviewed(do func(ctx context.Context, c jobs.Conversation, asked bool) (string, error)) func(*session.Config) {
+	return withRuntime(func(r *session.Runtime) {
+		r.Jobs = append(r.Jobs, jobs.Review(reviewer{due: true, review: do}, jobs.Defer{}, time.Now, quietLog))
+	})
 }
 
 func TestReviewRunsAfterEachTurnAndReportsIt(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two")), newToolTable(),
-		reviewed(func(_ context.Context, ref hermes.SessionRef, _ string, list []hermes.Message, op session.Review) (string, error) {
-			if op.Asked {
-				return "looked for " + op.Focus, nil
+		reviewed(func(_ context.Context, c jobs.Conversation, asked bool) (string, error) {
+			if asked {
+				return "looked for " + c.Focus, nil
 			}
-			return list[len(list)-1].Text() + " was looked at", nil
+			return c.Transcript[len(c.Transcript)-1].Text() + " was looked at", nil
 		}))
 	s := h.open(t, session.Open{Attended: true})
 	e := listen(t, s)
@@ -58,7 +51,7 @@ func TestReviewEndsWithTheSessionAndRunsOnce(t *testing.T) {
 	t.Parallel()
 	begun := make(chan struct{}, 8)
 	h := newFixture(t, hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two")), newToolTable(),
-		reviewed(func(ctx context.Context, _ hermes.SessionRef, _ string, _ []hermes.Message, _ session.Review) (string, error) {
+		reviewed(func(ctx context.Context, _ jobs.Conversation, _ bool) (string, error) {
 			begun <- struct{}{}
 			<-ctx.Done()
 			return "", ctx.Err()
@@ -84,7 +77,7 @@ func TestReviewEndsWithTheSessionAndRunsOnce(t *testing.T) {
 func TestNoReviewWithoutAListener(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, hermestest.NewScript(hermestest.Say("one")), newToolTable(),
-		reviewed(func(context.Context, hermes.SessionRef, string, []hermes.Message, session.Review) (string, error) {
+		reviewed(func(context.Context, jobs.Conversation, bool) (string, error) {
 			t.Error("reviewed")
 			return "", nil
 		}))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/session/jobs"
 )
 
 // Config is what all sessions of a manager share.
@@ -44,6 +45,9 @@ type Models interface {
 	Model(ctx context.Context, c hermes.ModelChoice) (hermes.Model, error)
 }
 
+// ErrNoReview means that this session has no background review.
+var ErrNoReview = jobs.ErrNoReview
+
 // NewRuntime builds the runtime of a session, whose id is in the spec. wake sends the session a message
 // from the program, for example when a background process has ended. It may be
 // called at any time and does not wait.
@@ -65,9 +69,6 @@ type Runtime struct {
 	Restore func(transcript []hermes.Message)
 	// Context decides which part of the transcript is sent; nil sends all.
 	Context hermes.ContextEngine
-	// CompactAfter is how long no turn must have run before Context is asked to
-	// shorten the transcript in the background; 0 means never.
-	CompactAfter time.Duration
 	// Compacted is called after the transcript was shortened.
 	Compacted func()
 	// Undone is called after the last exchange was removed from the transcript.
@@ -78,10 +79,6 @@ type Runtime struct {
 	// Window returns the model's context length in tokens as it is known now, 0
 	// if unknown. It may be called concurrently.
 	Window func(model string) int
-	// Title finds a title after the first exchange; "" means none. It is called
-	// in the background with the reference of the session's model. Its context
-	// ends with the session.
-	Title func(ctx context.Context, model string, transcript []hermes.Message) (string, error)
 	// Recall returns what the memory knows about a message of the user. It is
 	// sent with the message in a recall block but not shown. Its context ends
 	// after two seconds.
@@ -91,38 +88,9 @@ type Runtime struct {
 	// a user message and not shown; "" adds nothing. It must be fast: its
 	// context ends after half a second.
 	Surroundings func(ctx context.Context) string
-	// Observe gets each turn that ended successfully, in the background and one
-	// turn after another. The session waits for it when it ends.
-	Observe func(ctx context.Context, t hermes.MemoryTurn) error
-	// SumUp writes a summary of an attended session that was long enough, after
-	// it has ended. Only the end of the program waits for it, for a few
-	// seconds.
-	SumUp func(ctx context.Context, model string, transcript []hermes.Message) error
-	// Review looks for what is worth keeping and returns a text for the user,
-	// or "". It is called in the background when Due returns true and when the
-	// user asks. Its context ends with the session.
-	Review func(ctx context.Context, ref hermes.SessionRef, model string, transcript []hermes.Message, op Review) (string, error)
-	// Due decides after each turn that ended successfully whether a review is
-	// due; nil means always. It must be fast: the session waits for it.
-	Due func(ctx context.Context, ref hermes.SessionRef, transcript []hermes.Message) bool
-	// Defer says when a review that is due begins.
-	Defer Defer
-	// Save reviews what was not reviewed yet of a session that has ended. cut
-	// says that a review was due or running. Only the end of the program waits
-	// for it, for one second. If the program ends with the session, its context
-	// has already ended: Save can then only queue the review.
-	Save func(ctx context.Context, ref hermes.SessionRef, model string, transcript []hermes.Message, cut bool) error
+	// Jobs are what goes on beside and after the turns.
+	Jobs []jobs.Job
 	// StopProcesses ends all background processes.
 	StopProcesses func()
 	Close         func() error
-}
-
-// Defer delays a review until the user pauses, so that it does not compete
-// with the conversation. The zero value begins it at once.
-type Defer struct {
-	// Quiet is how long no turn must have run.
-	Quiet time.Duration
-	// MaxAge is how long a due review waits at most: after that it begins after
-	// the next turn. 0 means no limit.
-	MaxAge time.Duration
 }

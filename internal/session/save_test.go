@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"hermes"
 	"hermes/hermestest"
 	"hermes/internal/session"
+	"hermes/internal/session/jobs"
 )
 
 // withRuntime changes the runtime of a fixture's sessions.
@@ -25,6 +27,32 @@ func withRuntime(change func(*session.Runtime)) func(*session.Config) {
 		}
 	}
 }
+
+// reviewer is a jobs.Reviewer of funcs; nil ones do nothing.
+type reviewer struct {
+	due    bool
+	review func(ctx context.Context, c jobs.Conversation, asked bool) (string, error)
+	save   func(ctx context.Context, c jobs.Conversation, cut bool) error
+}
+
+func (r reviewer) Due(context.Context, jobs.Conversation) bool { return r.due }
+
+func (r reviewer) Review(ctx context.Context, c jobs.Conversation, asked bool) (string, error) {
+	if r.review == nil {
+		return "", nil
+	}
+	return r.review(ctx, c, asked)
+}
+
+func (r reviewer) Save(ctx context.Context, c jobs.Conversation, cut bool) error {
+	if r.save == nil {
+		return nil
+	}
+	return r.save(ctx, c, cut)
+}
+
+// quietLog discards.
+var quietLog = slog.New(slog.DiscardHandler)
 
 func says(n int) (out []hermestest.Step) {
 	for range n {
@@ -54,12 +82,13 @@ func TestAReviewWaitsUntilTheUserPauses(t *testing.T) {
 				over := 0
 				var got []int
 				h := newFixture(t, hermestest.NewScript(says(len(c.pauses))...), newToolTable(), withRuntime(func(g *session.Runtime) {
-					g.Defer = session.Defer{Quiet: quiet, MaxAge: c.maxAge}
-					g.Due = func(context.Context, hermes.SessionRef, []hermes.Message) bool { return c.due }
-					g.Review = func(context.Context, hermes.SessionRef, string, []hermes.Message, session.Review) (string, error) {
-						got = append(got, over)
-						return "", nil
-					}
+					g.Jobs = append(g.Jobs, jobs.Review(reviewer{
+						due: c.due,
+						review: func(context.Context, jobs.Conversation, bool) (string, error) {
+							got = append(got, over)
+							return "", nil
+						},
+					}, jobs.Defer{Quiet: quiet, MaxAge: c.maxAge}, time.Now, quietLog))
 				}))
 				s := h.open(t, session.Open{Attended: true})
 				e := listen(t, s)
@@ -110,22 +139,25 @@ func TestEndedSessionsAreReviewed(t *testing.T) {
 			begun := make(chan struct{}, 4)
 			script := hermestest.NewScript(says(c.turns)...)
 			h := newFixture(t, script, newToolTable(), withRuntime(func(g *session.Runtime) {
+				var wait jobs.Defer
 				if c.waits {
-					g.Defer.Quiet = time.Hour
+					wait.Quiet = time.Hour
 				}
-				g.Due = func(context.Context, hermes.SessionRef, []hermes.Message) bool { return c.waits || c.blocks }
-				g.Review = func(ctx context.Context, _ hermes.SessionRef, _ string, _ []hermes.Message, _ session.Review) (string, error) {
-					begun <- struct{}{}
-					<-ctx.Done()
-					return "", ctx.Err()
-				}
-				g.Save = func(_ context.Context, ref hermes.SessionRef, _ string, list []hermes.Message, wasCut bool) error {
-					saved, cut = saved+1, wasCut
-					if ref.ID == "" || len(list) != 2*c.turns {
-						t.Errorf("saved %q with %d messages", ref.ID, len(list))
-					}
-					return errors.New("only logged")
-				}
+				g.Jobs = append(g.Jobs, jobs.Review(reviewer{
+					due: c.waits || c.blocks,
+					review: func(ctx context.Context, _ jobs.Conversation, _ bool) (string, error) {
+						begun <- struct{}{}
+						<-ctx.Done()
+						return "", ctx.Err()
+					},
+					save: func(_ context.Context, ended jobs.Conversation, wasCut bool) error {
+						saved, cut = saved+1, wasCut
+						if ended.Session.ID == "" || len(ended.Transcript) != 2*c.turns {
+							t.Errorf("saved %q with %d messages", ended.Session.ID, len(ended.Transcript))
+						}
+						return errors.New("only logged")
+					},
+				}, wait, time.Now, quietLog))
 			}))
 			s := h.open(t, c.open)
 			exchange(t, s, c.turns)
@@ -164,11 +196,11 @@ func TestClosingDoesNotWaitForTheFinalReview(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				saved, begun := 0, false
 				h := newFixture(t, hermestest.NewScript(says(1)...), newToolTable(), withRuntime(func(g *session.Runtime) {
-					g.Save = func(ctx context.Context, _ hermes.SessionRef, _ string, _ []hermes.Message, _ bool) error {
+					g.Jobs = append(g.Jobs, jobs.Review(reviewer{save: func(ctx context.Context, _ jobs.Conversation, _ bool) error {
 						saved, begun = saved+1, ctx.Err() == nil
 						<-ctx.Done() // a service that does not answer
 						return ctx.Err()
-					}
+					}}, jobs.Defer{}, time.Now, quietLog))
 				}))
 				s := h.open(t, session.Open{Attended: true})
 				exchange(t, s, 1)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/session/jobs"
 )
 
 // leaseTime is how long a lease is valid. It is renewed after a third of that.
@@ -49,13 +50,7 @@ type Session struct {
 	once         hermes.Model // for the next turn only
 	effort       hermes.Effort
 	turn         *turn
-	titleJob     *titleJob
-	reviewJob    *reviewJob
-	due          time.Time // since when a review is due; zero if none is
-	quiet        alarm     // fires when the user has paused
-	compactJob   *compactJob
-	untilCompact alarm // fires when the session has been idle for a while
-	memoryJobs   memoryJobs
+	jobs         *jobs.Runner
 	queue        []hermes.Message
 	notify       func(string) // Open.Waiting; may be nil
 	questions    map[string]*question
@@ -155,10 +150,6 @@ func (s *Session) run() {
 				return
 			}
 			idle.touch()
-		case <-s.quiet.C():
-			s.paused()
-		case <-s.untilCompact.C():
-			s.compactIdle()
 		case <-s.closing:
 			s.shutdown()
 			return
@@ -197,10 +188,6 @@ func (s *Session) do(op Op) error {
 		return s.compress(op)
 	case Review:
 		return s.review(op)
-	case reviewedOp:
-		return s.reviewed(op)
-	case compactedOp:
-		return s.compactedIdle(op)
 	case SetModel:
 		return s.setModel(op)
 	case SetEffort:
@@ -208,8 +195,6 @@ func (s *Session) do(op Op) error {
 		return nil
 	case SetTitle:
 		return s.setTitle(op.Title)
-	case titledOp:
-		return s.takeTitle(op.title)
 	case askOp:
 		return s.ask(op)
 	case dropOp:
@@ -223,7 +208,7 @@ func (s *Session) publish(e hermes.Event) { s.subs.publish(e) }
 
 // shutdown ends the turn and the jobs, then frees the session's resources.
 func (s *Session) shutdown() {
-	s.stopCompaction()
+	s.jobs.Free()
 	if s.turn != nil {
 		s.turn.cancel(hermes.ErrInterrupted)
 		s.queue = nil
@@ -236,11 +221,7 @@ func (s *Session) shutdown() {
 			}
 		}
 	}
-	s.stopTitle()
-	cut := s.stopReview()
-	s.memoryJobs.wait()
-	s.sumUp()
-	s.save(cut)
+	s.jobs.Close(&s.manager.closing, s.cfg.Log)
 	s.err = s.free()
 	s.publish(hermes.Closed{})
 	s.subs.close()

@@ -2,32 +2,9 @@ package session
 
 import (
 	"slices"
-	"sync"
 
 	"hermes"
 )
-
-// taint collects the sources of untrusted text that was read. It may be used
-// concurrently.
-type taint struct {
-	mu   sync.Mutex
-	from string
-}
-
-func (m *taint) add(from string) {
-	if from == "" {
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.from = hermes.AddProvenance(m.from, from)
-}
-
-func (m *taint) text() string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.from
-}
 
 // provenance returns the sources of untrusted text in the session's context:
 // those it began with and those of its messages.
@@ -54,8 +31,8 @@ func (h *host) Finish(r *hermes.Result) {
 	if !h.journaled { // a call that did not come as far as its question asks nothing
 		h.asking.set(h.call.ID, false)
 	}
-	r.Provenance = hermes.AddProvenance(h.callTaint.text(), r.Provenance)
-	h.taint.add(r.Provenance)
+	r.Provenance = hermes.AddProvenance(h.callTaint.String(), r.Provenance)
+	h.taint.Add(r.Provenance)
 }
 
 // inheritProvenance gives messages of a context engine the provenance of the

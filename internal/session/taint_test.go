@@ -8,6 +8,7 @@ import (
 
 	"hermes"
 	"hermes/hermestest"
+	"hermes/internal/agent"
 	"hermes/internal/session"
 )
 
@@ -282,7 +283,7 @@ func TestAResultThatACrashLeftIsStillUntrusted(t *testing.T) {
 func TestSideTaskInheritsTheTaintOfItsSession(t *testing.T) {
 	t.Parallel()
 	var seen []string
-	for range (session.SideTask{
+	for range (agent.SideTask{
 		Model: calls([]string{"spy", "fetch", "spy"}), Tools: newToolTable(fetch(), spy(&seen)), Prompt: "look back",
 		Session: hermes.SessionRef{ID: "s", Provenance: "terminal make"},
 	}).Run(t.Context()) {

@@ -8,6 +8,7 @@ import (
 	"hermes"
 	"hermes/hermestest"
 	"hermes/internal/session"
+	"hermes/internal/session/jobs"
 )
 
 // titled sets the Title of a fixture's sessions.
@@ -17,7 +18,7 @@ func titled(find func(ctx context.Context, model string, transcript []hermes.Mes
 		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec, wake func(string)) (*session.Runtime, error) {
 			runtime, err := newRuntime(ctx, run, wake)
 			if err == nil {
-				runtime.Title = find
+				runtime.Jobs = append(runtime.Jobs, jobs.Title(find, quietLog))
 			}
 			return runtime, err
 		}

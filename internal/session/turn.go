@@ -40,7 +40,7 @@ func (s *Session) turnEvents() <-chan turnEvent {
 
 // begin stores the message and starts a turn with it.
 func (s *Session) begin(m hermes.Message) error {
-	s.stopCompaction()
+	s.jobs.Busy()
 	if err := s.prepare(); err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (s *Session) start(number int64) error {
 		t.calls.asking.set(call, true)
 	}
 	s.turn, s.cut = t, false
-	s.quiet.stop()
+	s.jobs.Busy()
 	model := s.nextModel()
 	work := agent.Turn{
 		Model: model,

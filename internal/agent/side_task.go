@@ -1,4 +1,4 @@
-package session
+package agent
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"hermes"
-	"hermes/internal/agent"
 )
 
 // SideTask is background work for a session, with its own prompt and tools.
@@ -29,15 +28,15 @@ type SideTask struct {
 // Run runs the task and yields its events. The last event is TurnDone; if the
 // task failed, the error comes with it.
 func (a SideTask) Run(ctx context.Context) iter.Seq2[hermes.Event, error] {
-	read := &taint{from: a.Session.Provenance}
-	return agent.Run(ctx, agent.Turn{
+	read := NewTaint(a.Session.Provenance)
+	return Run(ctx, Turn{
 		Model: a.Model, Tools: a.Tools,
-		Host: func(hermes.ToolCall, *agent.Running) hermes.Host {
+		Host: func(hermes.ToolCall, *Running) hermes.Host {
 			return unattendedHost{a.Session, a.Environment, read}
 		},
 		Request:    hermes.Request{System: a.System, Tools: a.Tools.Specs(), Session: a.Session.ID, Scope: hermes.Scope{Turn: a.Session.Turn}},
 		Transcript: []hermes.Message{hermes.UserText(a.Prompt)},
-		Number:     a.Session.Turn, Budget: agent.NewBudget(a.Steps),
+		Number:     a.Session.Turn, Budget: NewBudget(a.Steps),
 		Steer: func() string { return "" }, Now: a.Now,
 	})
 }
@@ -46,7 +45,7 @@ func (a SideTask) Run(ctx context.Context) iter.Seq2[hermes.Event, error] {
 type unattendedHost struct {
 	session hermes.SessionRef
 	env     hermes.Environment
-	read    *taint // by the calls of the task
+	read    *Taint // by the calls of the task
 }
 
 var errUnattendedTask = errors.New("not available in a background task; go on without it")
@@ -54,12 +53,12 @@ var errUnattendedTask = errors.New("not available in a background task; go on wi
 // Session returns the session with what the task has read so far.
 func (n unattendedHost) Session() hermes.SessionRef {
 	ref := n.session
-	ref.Provenance = n.read.text()
+	ref.Provenance = n.read.String()
 	return ref
 }
 
 // Finish adds what a call has read.
-func (n unattendedHost) Finish(r *hermes.Result) { n.read.add(r.Provenance) }
+func (n unattendedHost) Finish(r *hermes.Result) { n.read.Add(r.Provenance) }
 
 func (n unattendedHost) Environment() hermes.Environment { return n.env }
 func (unattendedHost) Progress(string)                   {}

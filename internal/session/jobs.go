@@ -1,0 +1,47 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"hermes"
+	"hermes/internal/session/jobs"
+)
+
+// owner is the session as its jobs see it.
+type owner struct{ *Session }
+
+// Snapshot describes the session at rest.
+func (o owner) Snapshot() jobs.Snapshot {
+	s := o.Session
+	return jobs.Snapshot{
+		Ref: s.ref(s.lastTurn()), Model: s.row.Model, Titled: s.row.Title != "", Transcript: slices.Clip(s.transcript),
+		Usage: s.usage(), Cut: s.cut, Answered: s.answered,
+	}
+}
+
+// TakeTitle sets the title that was found.
+func (o owner) TakeTitle(title string) error { return o.takeTitle(title) }
+
+// TakeCompaction stores a shortened transcript.
+func (o owner) TakeCompaction(r hermes.CompactResult) error { return o.compact(r) }
+
+// Publish passes an event to the subscribers.
+func (o owner) Publish(e hermes.Event) { o.publish(e) }
+
+// post runs a func in the session's goroutine, unless the session ends before.
+func (s *Session) post(ctx context.Context, f func()) {
+	_ = s.send(ctx, envelope{read: func(*Session) { f() }, reply: make(chan error, 1)}) // a session that ends needs no result
+}
+
+// review begins a review because the user asked for it.
+func (s *Session) review(op Review) error {
+	switch {
+	case len(s.transcript) == 0:
+		return errors.New("the session has no messages yet")
+	case s.turn != nil:
+		return errors.New("a turn is running; try again when it ends")
+	}
+	return s.jobs.Review(op.Focus)
+}

@@ -1,0 +1,79 @@
+package jobs
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+const (
+	// saveGrace is how long the end of the program waits for running work that can be
+	// done another time, closeGrace how long it waits for other work.
+	saveGrace  = time.Second
+	closeGrace = 4 * time.Second
+)
+
+// Final is work that is done after a session has ended. Only the end of the program waits
+// for it, for a few seconds.
+type Final struct {
+	What  string // for the log
+	Run   func(ctx context.Context) error
+	Limit time.Duration
+	// After, if set, is a pause before, for work that can be done another time. If the
+	// program ends meanwhile, Run gets a context that has ended or ends soon.
+	After time.Duration
+}
+
+// Closing runs the work that is left when sessions end. Its methods may be called
+// concurrently. The zero value is ready to use.
+type Closing struct {
+	wg         sync.WaitGroup
+	once       sync.Once
+	ctx        context.Context
+	cancel     context.CancelFunc
+	closing    context.Context // ends when the program begins to end
+	beginClose context.CancelFunc
+}
+
+func (c *Closing) start() {
+	c.once.Do(func() {
+		c.ctx, c.cancel = context.WithCancel(context.Background())
+		c.closing, c.beginClose = context.WithCancel(c.ctx)
+	})
+}
+
+// run does a work in the background.
+func (c *Closing) run(f *Final, session string, log *slog.Logger) {
+	c.start()
+	c.wg.Go(func() {
+		ctx, cancel := context.WithCancel(c.ctx)
+		defer cancel()
+		if f.After > 0 {
+			wait := time.NewTimer(f.After)
+			defer wait.Stop()
+			select {
+			case <-c.closing.Done():
+				cancel()
+			case <-wait.C:
+				stop := context.AfterFunc(c.closing, func() { time.AfterFunc(saveGrace, cancel) })
+				defer stop()
+			}
+		}
+		ctx, done := context.WithTimeout(ctx, f.Limit)
+		defer done()
+		if err := f.Run(ctx); err != nil {
+			log.Info(f.What, "session", session, "err", err)
+		}
+	})
+}
+
+// Wait waits for all work and cancels what takes too long. No work may be added afterwards.
+func (c *Closing) Wait() {
+	c.start()
+	c.beginClose()
+	late := time.AfterFunc(closeGrace, c.cancel)
+	c.wg.Wait()
+	late.Stop()
+	c.cancel()
+}
