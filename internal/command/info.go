@@ -64,6 +64,8 @@ func status(ctx context.Context, c *Call) (Result, error) {
 		line("Now", fmt.Sprintf("working, %d queued", st.Queued))
 	case st.Running:
 		line("Now", "working")
+	case st.Queued > 0:
+		line("Now", fmt.Sprintf("%d queued; use /continue to answer them", st.Queued))
 	case st.Cut:
 		line("Now", "the last turn was cut off; use /continue to resume it")
 	}

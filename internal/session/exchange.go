@@ -3,7 +3,6 @@ package session
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 
 	"hermes"
@@ -21,10 +20,12 @@ func (s *Session) say(op Say) error {
 	}
 	switch {
 	case s.turn == nil && op.Synthetic && s.waiting(): // the program must not drop a question to the user
-		s.queue = append(s.queue, m)
-		return nil
-	case s.turn == nil:
+		return s.enqueue(m)
+	case s.turn == nil && (op.Synthetic || s.waiting()):
 		return s.begin(m)
+	case s.turn == nil:
+		m, ids := s.withWaiting(m)
+		return s.begin(m, ids...)
 	}
 	switch cmp.Or(op.Busy, s.cfg.Busy, BusyInterrupt) {
 	case BusySteer:
@@ -33,17 +34,16 @@ func (s *Session) say(op Say) error {
 		}
 	case BusyInterrupt:
 		if !op.Synthetic {
-			s.queue = slices.Insert(s.queue, 0, m)
+			q, err := s.storeWaiting(m, true)
+			if err != nil {
+				return err
+			}
+			s.queue = slices.Insert(s.queue, 0, q)
 			s.turn.cancel(hermes.ErrInterrupted)
 			return nil
 		}
 	}
-	if len(s.queue) >= maxQueue {
-		return fmt.Errorf("%d messages are already waiting; wait for an answer or stop the turn with /stop", maxQueue)
-	}
-	s.queue = append(s.queue, m)
-	s.publish(hermes.Queued{Waiting: len(s.queue)})
-	return nil
+	return s.enqueue(m)
 }
 
 // steer adds a note to the next result of the running turn. Without a turn the
@@ -52,28 +52,38 @@ func (s *Session) steer(text string) error {
 	if s.turn == nil {
 		return s.say(Say{Parts: []hermes.Part{{Text: text}}})
 	}
-	s.turn.note.add(text)
-	return nil
+	if text == "" {
+		return nil
+	}
+	q, err := s.storeWaiting(hermes.UserText(text), false)
+	if err == nil {
+		s.turn.note.add(q)
+	}
+	return err
 }
 
 // stop interrupts the turn and empties the queue.
 func (s *Session) stop(op Stop) error {
-	s.queue = nil
+	err := s.dropQueue()
 	s.jobs.Free()
-	s.publish(hermes.Queued{})
 	if op.Processes && s.runtime != nil && s.runtime.StopProcesses != nil {
 		s.runtime.StopProcesses()
 	}
 	if s.turn != nil {
 		s.turn.cancel(hermes.ErrInterrupted)
 	}
-	return nil
+	return err
 }
 
-// continueTurn runs a turn on the transcript as it is.
+// continueTurn runs a turn on the transcript as it is. If that ends with an
+// answer, it begins one with the first message that waits.
 func (s *Session) continueTurn() error {
 	if s.turn != nil {
 		return errors.New("a turn is running")
+	}
+	if !s.cut && len(s.queue) > 0 {
+		s.next()
+		return nil
 	}
 	if !s.cut {
 		return errors.New("the last turn is finished; there is nothing to continue")

@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"slices"
 
 	"hermes"
 )
@@ -19,8 +20,8 @@ func (s *Session) endTurn(failed error) {
 	s.cut = done.Outcome == hermes.OutcomeFailed && s.unanswered() || s.waiting()
 	s.answered = done.Outcome == hermes.OutcomeDone || s.answered && done.Outcome == hermes.OutcomeInterrupted
 	s.addUsage(done.Usage)
-	if rest := t.note.take(); rest != "" { // it came after the last batch
-		s.queue = append([]hermes.Message{hermes.UserText(rest)}, s.queue...)
+	if rest := t.note.rest(); len(rest.ids) > 0 { // it came after the last batch
+		s.queue = slices.Insert(s.queue, 0, rest)
 	}
 	s.publish(*done)
 	if t.calls == nil { // a compression is no exchange
@@ -43,16 +44,3 @@ func (s *Session) broken(t *turn, why error) *hermes.TurnDone {
 
 // stillOpen is the notice for a question that was not answered.
 const stillOpen = "The question stays open. Use /continue to see it again; any other message drops it."
-
-// next begins a turn with the first message of the queue.
-func (s *Session) next() {
-	if len(s.queue) == 0 || s.ctx.Err() != nil {
-		return
-	}
-	m := s.queue[0]
-	s.queue = s.queue[1:]
-	s.publish(hermes.Queued{Waiting: len(s.queue)})
-	if err := s.begin(m); err != nil {
-		s.publish(hermes.TurnDone{Turn: s.lastTurn(), Outcome: hermes.OutcomeFailed, Err: err})
-	}
-}

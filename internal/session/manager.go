@@ -231,6 +231,9 @@ func (s *Session) resume(ctx context.Context, o Open) error {
 		}
 	}
 	s.last, s.counted = lastCount(s.transcript)
+	if err := s.loadQueue(); err != nil {
+		return err
+	}
 	if err := s.recover(ctx); err != nil {
 		return err
 	}

@@ -9,7 +9,9 @@ type Op interface{ op() }
 type (
 	// Say is a message of the user. If a turn runs, Busy decides what happens,
 	// or the session's busy mode if Busy is empty. A message with untrusted
-	// text never steers: it waits.
+	// text never steers: it waits. What waits is stored before Submit returns.
+	// If no turn runs, the user's messages that wait since an earlier process
+	// go before this one, in the same turn.
 	Say struct {
 		Parts     []hermes.Part
 		Busy      Busy
@@ -17,8 +19,8 @@ type (
 	}
 	// Steer adds a note to the running turn; without a turn it is a Say.
 	Steer struct{ Text string }
-	// Stop interrupts the running turn and empties the queue. If Processes is
-	// set, it also ends the session's background processes.
+	// Stop interrupts the running turn and drops all that waits: the queue and
+	// the notes. If Processes is set, it also ends the session's background processes.
 	Stop struct{ Processes bool }
 	// Reply answers the question of an Asked event: with Answer if that has a
 	// Question, with Approval if it has one.
@@ -28,8 +30,9 @@ type (
 		Approval hermes.ApprovalAnswer
 	}
 	// Continue resumes a turn that was cut off and asks its open question
-	// again. It is refused if the transcript ends with an answer. A Say instead
-	// drops the question.
+	// again. A Say instead drops the question. If the transcript ends with an
+	// answer, Continue answers what waits since an earlier process; if nothing
+	// does, it is refused.
 	Continue struct{}
 	// Undo removes the last exchange from the transcript. It is refused while a
 	// turn runs.

@@ -103,17 +103,19 @@ func (s *Session) lost() {
 }
 
 // store writes a message and only then makes it part of the transcript. The
-// message gets its id and time.
-func (s *Session) store(m *hermes.Message) error {
+// message gets its id and time. It takes the waiting messages of these ids, which it
+// is made of.
+func (s *Session) store(m *hermes.Message, take ...int64) error {
 	if m.Time.IsZero() {
 		m.Time = s.cfg.Now()
 	}
-	done, err := s.cfg.Store.Commit(context.WithoutCancel(s.ctx), s.lease, hermes.Change{Append: []hermes.Message{*m}})
+	done, err := s.cfg.Store.Commit(context.WithoutCancel(s.ctx), s.lease, hermes.Change{TakeWaiting: take, Append: []hermes.Message{*m}})
 	if err != nil {
 		return s.writeFailed(err)
 	}
 	m.ID = done.IDs[0]
 	s.transcript = append(s.transcript, *m)
+	s.taken(take)
 	return nil
 }
 

@@ -15,9 +15,6 @@ import (
 // leaseTime is how long a lease is valid. It is renewed after a third of that.
 const leaseTime = 60 * time.Second
 
-// maxQueue is how many messages may wait for the end of a turn.
-const maxQueue = 100
-
 // ErrClosed means that the session has ended; open it again.
 var ErrClosed = errors.New("the session is closed")
 
@@ -51,7 +48,7 @@ type Session struct {
 	effort       hermes.Effort
 	turn         *turn
 	jobs         *jobs.Runner
-	queue        []hermes.Message
+	queue        []queued     // stored, too
 	notify       func(string) // Open.Waiting; may be nil
 	questions    map[string]*question
 	pendingCalls map[string]*pendingCall
@@ -211,7 +208,6 @@ func (s *Session) shutdown() {
 	s.jobs.Free()
 	if s.turn != nil {
 		s.turn.cancel(hermes.ErrInterrupted)
-		s.queue = nil
 		for s.turn != nil {
 			select {
 			case e := <-s.turn.events:

@@ -11,14 +11,15 @@ import (
 
 // turn is the running turn, for the actor.
 type turn struct {
-	number int64
-	cancel context.CancelCauseFunc
-	events chan turnEvent
-	calls  *calls
-	note   note
-	began  time.Time
-	used   hermes.Usage
-	final  *hermes.TurnDone
+	number  int64
+	cancel  context.CancelCauseFunc
+	events  chan turnEvent
+	calls   *calls
+	note    note
+	steered bool // the next message of the loop has the notes that it took
+	began   time.Time
+	used    hermes.Usage
+	final   *hermes.TurnDone
 }
 
 // turnEvent is what the loop's goroutine sends to the actor.
@@ -38,8 +39,9 @@ func (s *Session) turnEvents() <-chan turnEvent {
 	return s.turn.events
 }
 
-// begin stores the message and starts a turn with it.
-func (s *Session) begin(m hermes.Message) error {
+// begin stores the message, which takes the waiting ones of these ids, and
+// starts a turn with it.
+func (s *Session) begin(m hermes.Message, take ...int64) error {
 	s.jobs.Busy()
 	if err := s.prepare(); err != nil {
 		return err
@@ -53,7 +55,7 @@ func (s *Session) begin(m hermes.Message) error {
 	m.Turn = s.lastTurn() + 1
 	s.recall(&m)
 	s.addSurroundings(&m)
-	if err := s.store(&m); err != nil {
+	if err := s.store(&m, take...); err != nil {
 		return err
 	}
 	s.publish(hermes.TurnStarted{Turn: m.Turn, Message: m})
@@ -149,6 +151,9 @@ func (s *Session) turnEvent(te turnEvent) {
 		if !s.turn.parked(e.Call.ID) {
 			s.publish(e)
 		}
+	case hermes.Steered:
+		s.turn.steered = true // the result that has the notes is appended next
+		s.publish(e)
 	case hermes.TurnDone:
 		s.turn.final = &e
 	case hermes.UsageUpdated:
@@ -166,7 +171,15 @@ func (s *Session) appended(m *hermes.Message) error {
 	if m.Role == hermes.RoleTool && s.turn.parked(m.CallID) {
 		return errParked
 	}
-	return s.store(m)
+	if !s.turn.steered {
+		return s.store(m)
+	}
+	err := s.store(m, s.turn.note.ids()...)
+	if err == nil {
+		s.turn.note.stored()
+		s.turn.steered = false
+	}
+	return err
 }
 
 // parked reports whether a call stays open when the turn ends.

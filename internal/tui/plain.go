@@ -95,6 +95,9 @@ func (c *plainChat) open(ctx context.Context, w Want) (waits bool, err error) {
 			return false, err
 		}
 		c.out.write(fmt.Sprintf("Resumed: %s\n", oneLine(markup.Visible(firstOf(st.Row.Title, st.Row.ID)))))
+		if left := leftWaiting(st); left != "" {
+			c.out.write(left + "\n")
+		}
 		waits = st.Asking
 	}
 	return waits, nil

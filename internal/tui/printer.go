@@ -212,7 +212,7 @@ func follow(ctx context.Context, s Session, op session.Op, p Printer) (hermes.Tu
 				return hermes.TurnDone{}, fmt.Errorf("the session ended before it answered: %w", session.ErrClosed)
 			}
 			p.Event(e)
-			if done, ok := e.(hermes.TurnDone); ok {
+			if done, ok := e.(hermes.TurnDone); ok && !goesOn(ctx, s, op) {
 				return done, p.Err()
 			}
 			if p.Err() != nil && stop != nil {
@@ -228,4 +228,13 @@ func follow(ctx context.Context, s Session, op session.Op, p Printer) (hermes.Tu
 			}
 		}
 	}
+}
+
+// goesOn reports whether a Continue answers one more message that waited.
+func goesOn(ctx context.Context, s Session, op session.Op) bool {
+	if _, ok := op.(session.Continue); !ok {
+		return false
+	}
+	st, err := s.State(context.WithoutCancel(ctx))
+	return err == nil && st.Running
 }

@@ -99,6 +99,17 @@ func (m *model) resumed(st session.State) {
 	case st.Cut:
 		m.say(m.warn("The last turn was cut off. Use /continue to resume it."))
 	}
+	if left := leftWaiting(st); left != "" {
+		m.say(m.warn(left))
+	}
+}
+
+// leftWaiting says what waits for an answer since an earlier process ended.
+func leftWaiting(st session.State) string {
+	if st.Queued == 0 || st.Running {
+		return ""
+	}
+	return text.Plural(st.Queued, "message waits", "messages wait") + " for an answer. Your next message goes with it; /continue answers now, /stop drops it."
 }
 
 // happened handles an event of the session.

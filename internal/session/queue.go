@@ -1,0 +1,119 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"hermes"
+	"hermes/internal/text"
+)
+
+// maxQueue is how many messages may wait for the end of a turn.
+const maxQueue = 100
+
+// queued is a message that waits for a turn, with the ids of the stored
+// messages that it is made of.
+type queued struct {
+	ids     []int64
+	message hermes.Message
+}
+
+// storeWaiting stores a message before anybody is told that it waits.
+func (s *Session) storeWaiting(m hermes.Message, urgent bool) (queued, error) {
+	id, err := s.cfg.Store.AddWaiting(context.WithoutCancel(s.ctx), s.lease, hermes.WaitingMessage{Message: m, Urgent: urgent})
+	if errors.Is(err, hermes.ErrStaleLease) {
+		s.lost()
+	}
+	if err != nil {
+		return queued{}, fmt.Errorf("the message could not be stored, so it does not wait: %w", err)
+	}
+	return queued{[]int64{id}, m}, nil
+}
+
+// enqueue makes a message wait for the end of the turn.
+func (s *Session) enqueue(m hermes.Message) error {
+	if len(s.queue) >= maxQueue {
+		return fmt.Errorf("%d messages are already waiting; wait for an answer or stop the turn with /stop", maxQueue)
+	}
+	q, err := s.storeWaiting(m, false)
+	if err != nil {
+		return err
+	}
+	s.queue = append(s.queue, q)
+	s.publish(hermes.Queued{Waiting: len(s.queue)})
+	return nil
+}
+
+// loadQueue reads the messages that waited when an earlier process ended.
+func (s *Session) loadQueue() error {
+	list, err := s.cfg.Store.WaitingMessages(s.ctx, s.id)
+	for _, w := range list {
+		s.queue = append(s.queue, queued{[]int64{w.ID}, w.Message})
+	}
+	return err
+}
+
+// dropQueue deletes everything that waits, notes for the turn included.
+func (s *Session) dropQueue() error {
+	var ids []int64
+	for _, q := range s.queue {
+		ids = append(ids, q.ids...)
+	}
+	if s.turn != nil {
+		ids = append(ids, s.turn.note.rest().ids...)
+	}
+	s.queue = nil
+	s.publish(hermes.Queued{})
+	if len(ids) == 0 {
+		return nil
+	}
+	return s.cfg.Store.DropWaiting(context.WithoutCancel(s.ctx), s.lease, ids...)
+}
+
+// taken removes stored messages from the queue that are in the transcript now.
+func (s *Session) taken(ids []int64) {
+	n := len(s.queue)
+	s.queue = slices.DeleteFunc(s.queue, func(q queued) bool { return slices.Contains(ids, q.ids[0]) })
+	if len(s.queue) < n {
+		s.publish(hermes.Queued{Waiting: len(s.queue)})
+	}
+}
+
+// withWaiting puts the user's messages that wait, although no turn runs, before
+// a new one: an earlier process did not get to them. What the program sent
+// still gets a turn of its own.
+func (s *Session) withWaiting(m hermes.Message) (hermes.Message, []int64) {
+	var ids []int64
+	var parts []hermes.Part
+	n := 0
+	for _, q := range s.queue {
+		if q.message.Synthetic {
+			continue
+		}
+		n++
+		ids, parts = append(ids, q.ids...), append(parts, q.message.Parts...)
+		m.Provenance = hermes.AddProvenance(m.Provenance, q.message.Provenance)
+	}
+	if n > 0 {
+		m.Parts = append(parts, m.Parts...)
+		s.publish(hermes.Notice{Level: hermes.NoticeInfo, Text: text.Plural(n, "message", "messages") + " that waited goes with this one."})
+	}
+	return m, ids
+}
+
+// next begins a turn with the first message of the queue.
+func (s *Session) next() {
+	select {
+	case <-s.closing:
+		return
+	default:
+	}
+	if len(s.queue) == 0 || s.ctx.Err() != nil {
+		return
+	}
+	if err := s.begin(s.queue[0].message, s.queue[0].ids...); err != nil {
+		s.publish(hermes.TurnDone{Turn: s.lastTurn(), Outcome: hermes.OutcomeFailed, Err: err})
+	}
+}
