@@ -15,6 +15,7 @@ import (
 	"hermes/internal/config"
 	"hermes/internal/credential"
 	"hermes/internal/home"
+	"hermes/internal/lease"
 	"hermes/internal/lineage"
 	"hermes/internal/memory"
 	"hermes/internal/models"
@@ -95,7 +96,6 @@ type App struct {
 	opened   atomic.Pointer[sqlite.Store] // the same store, for callers that must not wait for mu
 	sessions *session.Manager
 	closers  []func() error // called in reverse order
-	idle     time.Duration  // how long the home was unused before the first session
 }
 
 // New makes an app. It reads nothing yet.
@@ -232,7 +232,7 @@ func StoreConfig(cfg *config.Config) sqlite.Config {
 	db := cfg.Database()
 	return sqlite.Config{
 		Path: cfg.Home().Database(), Journal: db.JournalMode, Synchronous: db.Synchronous,
-		AutoCheckpoint: db.WALAutocheckpoint, JournalLimit: int64(db.JournalSizeLimit), OwnerGone: ownerGone(cfg.Home()),
+		AutoCheckpoint: db.WALAutocheckpoint, JournalLimit: int64(db.JournalSizeLimit), OwnerGone: lease.Gone(cfg.Home().Join("run")),
 		Backups: cfg.Home().Backups("database"),
 	}
 }
@@ -248,6 +248,13 @@ func (a *App) Close() error {
 		errs = append(errs, c())
 	}
 	return errors.Join(errs...)
+}
+
+// closing adds a func that Close calls.
+func (a *App) closing(f func() error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.closers = append(a.closers, f)
 }
 
 // makeMask makes the redactor, which knows all secrets that are set.

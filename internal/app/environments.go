@@ -11,6 +11,7 @@ import (
 	"hermes"
 	"hermes/internal/config"
 	"hermes/internal/environment"
+	"hermes/internal/lineage"
 )
 
 // environment makes the environment where a session's commands run.
@@ -43,7 +44,7 @@ func (a *App) environment(w hermes.Workspace) (hermes.Environment, error) {
 // them as those of an agent.
 func (a *App) variables(cfg *config.Config) environment.LocalConfig {
 	whose := keyOf(cfg)
-	return environment.LocalConfig{Env: withoutWidening(a.opts.Environ()), KeyOf: whose, Keys: a.serviceKeys(cfg, whose), Mark: a.mark()}
+	return environment.LocalConfig{Env: lineage.WithoutWidening(a.opts.Environ()), KeyOf: whose, Keys: a.serviceKeys(cfg, whose), Mark: a.mark()}
 }
 
 // shellName returns the last part of a shell's path.
@@ -52,4 +53,26 @@ func shellName(path string) string {
 		return ""
 	}
 	return filepath.Base(path)
+}
+
+// makeMark announces this process as one that runs an agent, and makes the mark of
+// its commands. What fails is logged: a program below is found in the other ways.
+func (a *App) makeMark() *lineage.Mark {
+	h, err := a.home()
+	if err != nil {
+		return nil // reported where the home is needed
+	}
+	if a.opts.Announce != nil {
+		stop, err := a.opts.Announce()
+		if err != nil {
+			a.log().Warn("announce the agent", "error", err)
+		}
+		a.closing(func() error { stop(); return nil })
+	}
+	m, err := lineage.NewMark(h.Path())
+	if err != nil {
+		a.log().Warn("mark commands", "error", err)
+	}
+	a.closing(m.Close)
+	return m
 }

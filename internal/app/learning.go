@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -20,7 +19,7 @@ func (a *App) learningTools() hermes.Toolset {
 	return learning.New(learning.Config{
 		Open: func(ctx context.Context) (hermes.Learnings, error) {
 			store, err := a.learnings(ctx)
-			return recorded{store, a.learned()}, err
+			return a.learned().Undoable(store), err
 		},
 		Propose: func(ctx context.Context, l hermes.Learning) (string, error) {
 			p, err := a.learned().Propose(ctx, l)
@@ -28,18 +27,6 @@ func (a *App) learningTools() hermes.Toolset {
 		},
 		Now: a.opts.Now,
 	})
-}
-
-// recorded saves fixes so that they can be undone.
-type recorded struct {
-	hermes.Learnings
-	store *client.Store
-}
-
-// SaveLearning stores a fix in the name of its session, or of the user if it has
-// none.
-func (r recorded) SaveLearning(ctx context.Context, l hermes.Learning) (hermes.Learning, error) {
-	return r.store.Save(ctx, cmp.Or(l.Session, "person"), l)
 }
 
 // learningHook adds known fixes to failures that were seen before.
@@ -88,7 +75,7 @@ func (l *Learned) Keep(ctx context.Context, fix hermes.Learning) (saved hermes.L
 	if fix.Touched.IsZero() {
 		fix.Touched = l.app.opts.Now()
 	}
-	return learning.Keep(ctx, recorded{store, l.Store}, fix)
+	return learning.Keep(ctx, l.Undoable(store), fix)
 }
 
 // Approve saves a pending learning as it was proposed. replaced is the fix that its
@@ -121,18 +108,4 @@ func (a *App) changes(h home.Dir) *undo.Journal {
 			return a.learned().WriteRecord(ctx, name, content)
 		},
 	})
-}
-
-// tidyLearnings merges and retires learnings, and logs each change.
-func (a *App) tidyLearnings(ctx context.Context) {
-	r, err := a.learned().Tidy(ctx, false)
-	for _, group := range r.Merged {
-		a.log().Info("merged learnings", "count", len(group), "learning", client.Line(group[0]))
-	}
-	for _, gone := range r.Retired {
-		a.log().Info("retired a learning", "why", gone.Why, "learning", client.Line(gone.Learning))
-	}
-	if err != nil {
-		a.log().Warn("tidy learnings", "err", err)
-	}
 }

@@ -19,6 +19,7 @@ import (
 	"hermes/internal/session/jobs"
 	"hermes/internal/tokens"
 	"hermes/internal/toolbox"
+	"hermes/internal/upkeep"
 )
 
 // Sessions returns the manager of the live sessions, made on first use.
@@ -54,8 +55,8 @@ func (a *App) Sessions(ctx context.Context) (*session.Manager, error) {
 		Effort: efforts(agent), MaxTokens: cfg.Model().MaxTokens,
 		AskTimeout: cfg.Approvals().Timeout, QuestionTimeout: agent.ClarifyTimeout, Now: a.opts.Now, Log: a.log(),
 	})
-	a.idle = idleBefore(ctx, store, a.opts.Now())
-	a.closers = append(a.closers, a.upkeep(store, cfg), a.tidy(store, cfg), a.sessions.Close)
+	unused := upkeep.Unused(ctx, store, a.opts.Now())
+	a.closers = append(a.closers, a.upkeep(store, cfg), a.tidy(store, cfg, unused), a.sessions.Close)
 	return a.sessions, nil
 }
 

@@ -4,12 +4,11 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 
 	"hermes"
+	"hermes/internal/home"
 	"hermes/internal/prompt"
 	"hermes/internal/skill"
 	"hermes/internal/tool/skills"
@@ -26,7 +25,7 @@ func (a *App) makeSkills() (*skill.Library, error) {
 	c, h := cfg.Skills(), cfg.Home()
 	userHome, _ := os.UserHomeDir() // without one ~ stays as it is
 	lib := skill.Config{
-		Home: h, CreateDir: expandHome(c.CreateDir, userHome), OS: runtime.GOOS, Getenv: cfg.Getenv, Now: a.opts.Now,
+		Home: h, CreateDir: home.Expand(c.CreateDir, userHome), OS: runtime.GOOS, Getenv: cfg.Getenv, Now: a.opts.Now,
 		KeyOf:    keyOf(cfg),
 		Disabled: c.Disabled, PlatformDisabled: c.PlatformDisabled, Approve: c.WriteApproval, Guard: c.GuardAgentCreated,
 		Record: func(ctx context.Context, by, what string, paths []string, write func() error) error {
@@ -34,17 +33,9 @@ func (a *App) makeSkills() (*skill.Library, error) {
 		},
 	}
 	for _, dir := range c.ExternalDirs {
-		lib.External = append(lib.External, expandHome(dir, userHome))
+		lib.External = append(lib.External, home.Expand(dir, userHome))
 	}
 	return skill.New(lib), nil
-}
-
-func expandHome(path, userHome string) string {
-	rest, ok := strings.CutPrefix(path, "~")
-	if !ok || userHome == "" || rest != "" && !os.IsPathSeparator(rest[0]) {
-		return path
-	}
-	return filepath.Join(userHome, rest)
 }
 
 // Skills returns the library of skills for commands.

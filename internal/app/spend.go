@@ -9,6 +9,7 @@ import (
 
 	"hermes"
 	"hermes/internal/config"
+	"hermes/internal/lease"
 	"hermes/internal/ratelimit"
 	"hermes/internal/spend"
 )
@@ -74,7 +75,7 @@ func (a *App) makeSpend() (*spend.Governor, error) {
 			}
 			return spend.Tree(ctx, store, session)
 		},
-		Owner: owner(), Location: cfg.General().Location(), Now: a.opts.Now, Log: a.log(),
+		Owner: lease.NewName(), Location: cfg.General().Location(), Now: a.opts.Now, Log: a.log(),
 	}), nil
 }
 

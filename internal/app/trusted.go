@@ -1,13 +1,11 @@
 package app
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"hermes/internal/config"
+	"hermes/internal/home"
 	"hermes/internal/policy"
 )
 
@@ -20,7 +18,7 @@ func trusted(cfg *config.Config) func(path string) bool {
 	userHome, _ := os.UserHomeDir() // without one ~ stays as it is
 	var folders []string
 	for _, f := range cfg.Security().TrustedFolders {
-		folders = append(folders, expandHome(f, userHome))
+		folders = append(folders, home.Expand(f, userHome))
 	}
 	return policy.Trusted(folders, filepath.EvalSymlinks)
 }
@@ -38,33 +36,9 @@ func local(backend string) bool { return backend == "" || backend == "local" }
 func trustCommand(cfg *config.Config) func(folder string) string {
 	return func(folder string) string {
 		userHome, err := os.UserHomeDir()
-		if err != nil || !onHost(cfg) || !filepath.IsAbs(folder) || holds(folder, userHome) {
+		if err != nil || !onHost(cfg) {
 			return ""
 		}
-		all, err := json.Marshal(append(slices.Clone(cfg.Security().TrustedFolders), filepath.ToSlash(folder)))
-		if err != nil {
-			return ""
-		}
-		return "hermes config set security.trusted_folders '" + strings.ReplaceAll(string(all), "'", `'\''`) + "'"
+		return policy.TrustCommand(cfg.Security().TrustedFolders, folder, userHome, filepath.EvalSymlinks)
 	}
-}
-
-// holds reports whether a folder is another one or has it below, wherever links lead.
-func holds(folder, other string) bool {
-	for _, f := range []string{folder, resolved(folder)} {
-		for _, o := range []string{other, resolved(other)} {
-			if rest, err := filepath.Rel(f, o); err == nil && filepath.IsLocal(rest) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// resolved returns a path without links, or the path itself if it cannot be read.
-func resolved(path string) string {
-	if at, err := filepath.EvalSymlinks(path); err == nil {
-		return at
-	}
-	return path
 }

@@ -2,104 +2,125 @@ package app
 
 import (
 	"context"
-	"os"
+	"errors"
 	"time"
 
 	"hermes/internal/config"
-	"hermes/internal/home"
+	"hermes/internal/lease"
+	"hermes/internal/skill"
 	"hermes/internal/store/sqlite"
+	"hermes/internal/upkeep"
 )
 
-const (
-	// upkeepAfter is how long a program runs before it works on its database, so that no
-	// start is slowed. One that ends earlier works on it at its end, if it is small.
-	upkeepAfter = 10 * time.Second
-	// upkeepAtEnd is the size in bytes of the largest database that is worked on at the
-	// end: the copy of one takes about a third of a second.
-	upkeepAtEnd = 32 << 20
-	// upkeepTime is how long that work may delay the end. What it does not finish is done
-	// by a later run.
-	upkeepTime = 2 * time.Second
-	// upkeepMissed is the number of intervals after which a large database without a backup is
-	// copied from the start of a run on: all runs since were short. The end may then be delayed
-	// as for a small one, but at most once in an interval.
-	upkeepMissed = 3
-)
+// makeLeaseOwner names this process as the owner of leases.
+func (a *App) makeLeaseOwner() string {
+	h, err := a.home()
+	if err != nil {
+		return lease.NewName() // reported where the home is needed
+	}
+	o, err := lease.NewOwner(h.Join("run"))
+	if err != nil {
+		a.log().Warn("show that this process runs", "error", err)
+	}
+	a.closing(func() error {
+		return o.Close(func(ctx context.Context) ([]string, error) {
+			if store := a.opened.Load(); store != nil {
+				return store.LeaseOwners(ctx)
+			}
+			return nil, nil
+		})
+	})
+	return o.Name
+}
 
-// upkeep starts what keeps the database well, in the background: a backup from time to
-// time, and the index of long messages. The returned func waits for it.
+// upkeep starts what keeps the database well; stop ends it.
 func (a *App) upkeep(store *sqlite.Store, cfg *config.Config) (stop func() error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	closing, done := make(chan struct{}), make(chan struct{})
-	missed := large(cfg) && backupMissed(cfg)
-	go func() { // ended by stop
-		defer close(done)
-		if missed {
-			a.backUp(ctx, store, cfg)
-			if ctx.Err() != nil {
-				if err := store.PostponeBackup(context.WithoutCancel(ctx)); err != nil {
-					a.log().Warn("postpone the backup of the database", "err", err)
-				}
-				a.log().Warn("no backup of the database: all runs end before its copy is complete", "database", cfg.Home().Database())
-				return
+	db := cfg.Database()
+	return upkeep.Start(store, upkeep.Config{
+		Path: cfg.Home().Database(), Keep: db.Backups, Every: time.Duration(db.BackupHours) * time.Hour, Log: a.log(),
+		Newest: func() (time.Time, error) {
+			list, err := StoreConfig(cfg).BackupFiles()
+			if err != nil || len(list) == 0 {
+				return time.Time{}, err
 			}
-		}
-		select {
-		case <-time.After(upkeepAfter):
-		case <-closing:
-			if large(cfg) {
-				return // the user waits; a longer run does it
+			return sqlite.BackupTime(list[0]), nil
+		},
+	})
+}
+
+// tidy returns the func that cleans up when the program ends. unused is how long the home was
+// unused before it. Unattended runs do only what other runs may wait for.
+func (a *App) tidy(store *sqlite.Store, cfg *config.Config, unused time.Duration) func() error {
+	s := cfg.Sessions()
+	before := a.opts.Now().AddDate(0, 0, -s.RetentionDays)
+	every := time.Duration(s.MinIntervalHours) * time.Hour
+	chores := []upkeep.Chore{
+		{Name: "remove lock files", Do: func(ctx context.Context) error {
+			return lease.Tidy(ctx, cfg.Home().Join("run"), store.LeaseOwners)
+		}},
+		{Name: "curate skills", Do: func(ctx context.Context) error {
+			lib, err := a.skills()
+			if err != nil || !cfg.Curator().Enabled || !cfg.Home().Exists() {
+				return nil
 			}
-		}
-		a.backUp(ctx, store, cfg)
-		if err := store.IndexWhole(ctx); err != nil && ctx.Err() == nil {
-			a.log().Warn("index long messages", "err", err)
-		}
-	}()
+			return lib.CurateDue(ctx, curation(cfg), unused, a.log())
+		}},
+		{Name: "remove old sessions", Do: func(ctx context.Context) error {
+			if !s.AutoPrune {
+				return nil
+			}
+			done, err := store.AutoPrune(ctx, sqlite.Retention{Before: before}, every)
+			if !done {
+				err = errors.Join(err, upkeep.ErrNotDue)
+			}
+			return err
+		}},
+		{Name: "shrink the database", Do: func(ctx context.Context) error {
+			if !s.AutoPrune || !s.VacuumAfterPrune {
+				return nil
+			}
+			_, err := store.AutoShrink(ctx, time.Duration(s.MinVacuumIntervalDays)*24*time.Hour)
+			return err
+		}},
+		{Name: "prune caches", Do: func(context.Context) error {
+			_, err := cfg.Home().PruneDue(a.opts.Now(), every)
+			return err
+		}},
+		{Name: "remove temporary files", Do: func(context.Context) error {
+			upkeep.Sweep(cfg.Home().Path())
+			return nil
+		}},
+		{Name: "tidy learnings", Do: func(ctx context.Context) error { return a.learned().TidyNow(ctx, a.log()) }},
+		{Name: "prune the undo journal", Do: func(ctx context.Context) error { return a.changes(cfg.Home()).Prune(ctx, before) }},
+	}
 	return func() error {
-		close(closing)
-		if large(cfg) && !missed {
-			cancel() // a copy that is ended is begun again by the next run
+		if !a.sessions.Attended() {
+			chores = chores[:1]
 		}
-		late := time.AfterFunc(upkeepTime, cancel)
-		defer late.Stop()
-		<-done
-		cancel()
+		upkeep.Tidy(a.log(), chores)
 		return nil
 	}
 }
 
-// large reports whether work on the database would be felt.
-func large(cfg *config.Config) bool {
-	info, err := os.Stat(cfg.Home().Database())
-	return err == nil && info.Size() > upkeepAtEnd
+// Curation returns the configured rules of the curator.
+func (a *App) Curation() (skill.Curation, error) {
+	cfg, err := a.config()
+	if err != nil {
+		return skill.Curation{}, err
+	}
+	return curation(cfg), nil
 }
 
-// backupMissed reports whether the newest backup is several intervals old (or, by a clock that
-// was wrong, in the future), or there is none.
-func backupMissed(cfg *config.Config) bool {
-	db := cfg.Database()
-	age := upkeepMissed * time.Duration(db.BackupHours) * time.Hour
-	list, err := StoreConfig(cfg).BackupFiles()
-	return err == nil && db.Backups > 0 && (len(list) == 0 || time.Since(sqlite.BackupTime(list[0])).Abs() > age)
-}
-
-// backUp copies the database if the last backup is old enough and the disk has room for it.
-func (a *App) backUp(ctx context.Context, store *sqlite.Store, cfg *config.Config) {
-	db := cfg.Database()
-	info, err := os.Stat(cfg.Home().Database())
-	if err != nil || db.Backups == 0 {
-		return
+func curation(cfg *config.Config) skill.Curation {
+	c := cfg.Curator()
+	const day = 24 * time.Hour
+	rules := skill.Curation{
+		StaleAfter: time.Duration(c.StaleAfterDays) * day, ArchiveAfter: time.Duration(c.ArchiveAfterDays) * day,
+		ArchiveTTL: time.Duration(c.ArchiveTTLDays) * day, Copies: c.PruneBuiltins, Consolidate: c.Consolidate,
+		Every: time.Duration(c.IntervalHours) * time.Hour, MinIdle: time.Duration(c.MinIdleHours * float64(time.Hour)),
 	}
-	if free, err := home.Free(cfg.Home().Path()); err == nil && free < 2*uint64(info.Size()) {
-		a.log().Warn("no backup of the database: the disk has too little space", "free", free, "database", info.Size())
-		return
+	if c.Backup.Enabled {
+		rules.Backups = c.Backup.Keep
 	}
-	made, err := store.AutoBackup(ctx, db.Backups, time.Duration(db.BackupHours)*time.Hour)
-	if err != nil && ctx.Err() == nil {
-		a.log().Warn("back up the database", "err", err)
-	}
-	if made {
-		a.log().Debug("backed up the database")
-	}
+	return rules
 }

@@ -89,7 +89,7 @@ func (w *wall) run(c *cobra.Command) error {
 	case o.IgnoreUserConfig:
 		return w.refuse(what+" --ignore-user-config", "it ignores the limits in config.yaml")
 	}
-	for _, name := range app.WideningVariables() {
+	for _, name := range lineage.Widening() {
 		if switchedOn(w.process.Getenv(name)) {
 			return w.refuse(what+" with "+name, "it has wider rights")
 		}

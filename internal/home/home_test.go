@@ -179,3 +179,16 @@ func must(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
+
+func TestExpand(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	for path, want := range map[string]string{"~": top, "~/a": filepath.Join(top, "a"), "~ada/a": "~ada/a", "a/~": "a/~", "": ""} {
+		if got := home.Expand(path, top); got != want {
+			t.Errorf("%q is %q, want %q", path, got, want)
+		}
+	}
+	if got := home.Expand("~/a", ""); got != "~/a" {
+		t.Errorf("without a home it is %q", got)
+	}
+}

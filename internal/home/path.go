@@ -1,6 +1,10 @@
 package home
 
-import "path/filepath"
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
 
 // Root is the folder of the root home, whatever the profile.
 func (d Dir) Root() string { return d.root }
@@ -111,3 +115,13 @@ func (d Dir) Pairing() string { return d.Join("pairing") }
 
 // History is the file of what the user typed at the prompt.
 func (d Dir) History() string { return d.Join("history") }
+
+// Expand replaces ~ at the beginning of a path by the user's home folder; an empty one
+// replaces nothing.
+func Expand(path, userHome string) string {
+	rest, ok := strings.CutPrefix(path, "~")
+	if !ok || userHome == "" || rest != "" && !os.IsPathSeparator(rest[0]) {
+		return path
+	}
+	return filepath.Join(userHome, rest)
+}

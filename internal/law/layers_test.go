@@ -86,6 +86,7 @@ var layers = []layer{
 		{path: "internal/hook"},
 		{path: "internal/hook/learning"},
 		{path: "internal/learning"},
+		{path: "internal/lease"},
 		{path: "internal/memory"},
 		{path: "internal/permission"},
 		{path: "internal/prefixwatch"},
@@ -112,6 +113,7 @@ var layers = []layer{
 		{path: "internal/transport/ollama"},
 		{path: "internal/transport/responses"},
 		{path: "internal/undo"},
+		{path: "internal/upkeep"},
 	}}},
 
 	{3, "engine", "the agent loop, the tool chain, the model chain; the work beside turns; reviews and replays", [][]row{{

@@ -26,6 +26,8 @@ type Curation struct {
 	Consolidate bool
 	// ArchiveTTL is how long archived skills are kept; 0 means forever.
 	ArchiveTTL time.Duration
+	// Every and MinIdle say when CurateDue runs the curator.
+	Every, MinIdle time.Duration
 }
 
 // CurationReport is what the curator did, or would do.
