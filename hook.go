@@ -31,7 +31,7 @@ type Hook struct {
 	// remove from the transcript. They stay stored. The turn waits for it.
 	BeforeCompaction func(ctx context.Context, s SessionRef, leaving []Message)
 	// Compacted is called when the shortened transcript is stored, and after an
-	// undo.
+	// undo. The session waits for it: it must be fast.
 	Compacted func(ctx context.Context, s SessionRef)
 	// BeforeModel is called with each request of a turn, once a step, however often
 	// the model chain then sends it. An error ends the turn with this text.

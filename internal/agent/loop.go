@@ -39,6 +39,9 @@ type Turn struct {
 	// Steer returns and removes the note that waits for the model, or returns
 	// "". It is called once for each batch. Nil means no notes.
 	Steer func() string
+	// End is called with the messages of the turn when it has its outcome. A turn
+	// that is done goes on once with the text that it returns. Nil ends the turn.
+	End func(ctx context.Context, o hermes.Outcome, turn []hermes.Message) (goOn string)
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 }
@@ -65,7 +68,7 @@ func Run(ctx context.Context, t Turn) iter.Seq2[hermes.Event, error] {
 		defer cancel()
 		l := &loop{Turn: t, caller: &caller{tools: t.Tools, host: t.Host, now: t.Now}, yield: yield, cancel: cancel, began: t.Now(), last: t.Last, counted: t.Counted}
 		l.Transcript = append([]hermes.Message(nil), t.Transcript...)
-		l.finish(l.run(ctx))
+		l.finish(ctx, l.run(ctx))
 	}
 }
 
@@ -83,6 +86,8 @@ type loop struct {
 	counted int          // messages that last covers
 	text    string       // the final text
 	outcome hermes.Outcome
+	ended   bool // End knows the outcome
+	went    bool // the turn went on once
 }
 
 // run calls the model and runs the batch, again and again. It returns when the
@@ -124,11 +129,42 @@ func (l *loop) run(ctx context.Context) error {
 			l.append(synthetic(continueText))
 		default:
 			l.answered(m)
-			l.outcome = hermes.OutcomeDone
-			return nil
+			if !l.goesOn(ctx) {
+				return nil
+			}
 		}
 	}
 	return nil
+}
+
+// goesOn ends a turn that has its answer, unless it is told to go on, once.
+func (l *loop) goesOn(ctx context.Context) bool {
+	l.outcome = hermes.OutcomeDone
+	wish := ""
+	if !l.went {
+		wish = l.end(ctx)
+	}
+	if wish == "" || l.stopped {
+		return false
+	}
+	l.went, l.ended, l.outcome, l.text = true, false, "", ""
+	l.append(synthetic(wish))
+	return true
+}
+
+// end calls Turn.End, once for each outcome.
+func (l *loop) end(ctx context.Context) (goOn string) {
+	if l.End == nil || l.ended {
+		return ""
+	}
+	l.ended = true
+	var turn []hermes.Message
+	for _, m := range l.Transcript {
+		if m.Turn == l.Number {
+			turn = append(turn, m)
+		}
+	}
+	return l.End(ctx, l.outcome, turn)
 }
 
 // answered appends the final answer. If it was cut, it ends with a mark that says
@@ -240,10 +276,14 @@ func (l *loop) interrupted(partial string) error {
 }
 
 // finish yields the last event.
-func (l *loop) finish(err error) {
-	if err != nil {
+func (l *loop) finish(ctx context.Context, err error) {
+	switch {
+	case err != nil:
 		l.outcome = hermes.OutcomeFailed
+	case l.outcome == "":
+		l.outcome = hermes.OutcomeInterrupted
 	}
+	l.end(context.WithoutCancel(ctx))
 	if l.stopped {
 		return
 	}

@@ -82,7 +82,7 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec, wake func(stri
 	surroundings, report := a.newSurroundings(cfg, run, tools, env)
 	engine := a.contextEngine(cfg, run)
 	return &session.Runtime{
-		Environment: env, Tools: tb, Unattended: unattended(cfg.Approvals(), run.Rights.WhenUnattended),
+		Environment: env, Tools: tb, Hooks: tools.hooks, Unattended: unattended(cfg.Approvals(), run.Rights.WhenUnattended),
 		System: func(ctx context.Context, row hermes.Session, specs []hermes.Spec) (hermes.SystemPrompt, error) {
 			p := a.prompt(ctx, cfg, run, row, specs)
 			own := trusted(cfg)(run.Workspace.Dir)
@@ -94,26 +94,24 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec, wake func(stri
 			surroundings.Restore(transcript)
 		},
 		Context: engine, Compacted: func() {
-			tools.files.Compressed(id)
 			a.watch().Expect(id, "compression")
 		},
 		Undone: func() {
-			tools.files.Compressed(id) // what was read is no longer above
 			a.watch().Expect(id, "undo")
 		},
 		Prefix: func() (*hermes.PrefixBreak, int) { return a.watch().Broken(id) },
-		Window: a.models.Window, Recall: a.recall(run), Jobs: a.jobs(cfg, run, engine),
+		Window: a.models.Window, Recall: a.recall(run), Jobs: a.jobs(cfg, run, engine, tools.hooks),
 		Surroundings:  report,
 		StopProcesses: tools.stopProcesses,
 		Close: func() error {
 			a.watch().Forget(id)
-			return errors.Join(tools.close(id), env.Close())
+			return errors.Join(tools.shell.Close(), env.Close())
 		},
 	}, nil
 }
 
 // jobs lists what goes on beside and after the turns of a session.
-func (a *App) jobs(cfg *config.Config, run hermes.RunSpec, engine hermes.ContextEngine) []jobs.Job {
+func (a *App) jobs(cfg *config.Config, run hermes.RunSpec, engine hermes.ContextEngine, hooks *hook.Hooks) []jobs.Job {
 	var list []jobs.Job
 	if find := a.titles(cfg, run); find != nil {
 		list = append(list, jobs.Title(find, a.log()))
@@ -128,7 +126,7 @@ func (a *App) jobs(cfg *config.Config, run hermes.RunSpec, engine hermes.Context
 		list = append(list, jobs.Summary(sumUp))
 	}
 	if after := cfg.Compression().IdleAfter; engine != nil && after > 0 {
-		list = append(list, jobs.Compaction(engine, after, a.log()))
+		list = append(list, jobs.Compaction(engine, hooks, after, a.log()))
 	}
 	return list
 }
@@ -140,7 +138,7 @@ func (a *App) newToolbox(ctx context.Context, cfg *config.Config, tools *session
 		return nil, err
 	}
 	o := toolbox.Options{
-		Set: set, Hooks: hook.New(a.log(), tools.hooks...), Approvals: a.approvals(cfg, run.Rights), Guardrail: guardrail(cfg.Guardrails()),
+		Set: set, Hooks: tools.hooks, Approvals: a.approvals(cfg, run.Rights), Guardrail: guardrail(cfg.Guardrails()),
 		Limits: toolbox.Limits{Result: cfg.ToolBudget().SpillChars, Preview: cfg.Display().ToolPreviewLength},
 		Spill:  toolbox.Spillover{Dir: cfg.Home().Cache("spillover")},
 		Log:    a.log(), Now: a.opts.Now, Trusted: trusted(cfg), TrustCommand: trustCommand(cfg),

@@ -8,6 +8,7 @@ import (
 
 	"hermes"
 	"hermes/internal/config"
+	"hermes/internal/hook"
 	"hermes/internal/tool/clarify"
 	"hermes/internal/tool/file"
 	"hermes/internal/tool/sessionsearch"
@@ -19,7 +20,7 @@ import (
 // sessionTools is the tools of one session, before selection.
 type sessionTools struct {
 	sets  []hermes.Toolset
-	hooks []hermes.Hook
+	hooks *hook.Hooks
 
 	files *file.Toolset
 	shell *terminal.Toolset
@@ -43,7 +44,7 @@ func (a *App) newSessionTools(cfg *config.Config, wake func(string)) *sessionToo
 		todo: todo.New(),
 	}
 	k.sets = append([]hermes.Toolset{k.files, k.shell, k.todo, sessionsearch.New(a.searched, a.opts.Now), a.memoryTools(), clarify.New(), a.skillTools(), a.learningTools()}, a.opts.Extra...)
-	k.hooks = []hermes.Hook{k.files.Hook(), a.learningHook()}
+	k.hooks = hook.New(a.log(), k.files.Hook(), a.learningHook())
 	return k
 }
 
@@ -73,16 +74,6 @@ func (k *sessionTools) restore(session string, transcript []hermes.Message) {
 
 // stopProcesses ends the background processes of a session.
 func (k *sessionTools) stopProcesses() { k.shell.StopAll() }
-
-// close releases what the tools keep for a session.
-func (k *sessionTools) close(session string) error {
-	for _, h := range k.hooks {
-		if h.SessionEnd != nil {
-			h.SessionEnd(context.Background(), hermes.SessionRef{ID: session})
-		}
-	}
-	return k.shell.Close()
-}
 
 // searched opens the store for session_search.
 func (a *App) searched(ctx context.Context) (sessionsearch.Store, error) { return a.Store(ctx) }

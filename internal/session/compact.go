@@ -59,6 +59,7 @@ func (s *Session) takeOver(f hermes.CompactResult, inserted []hermes.Insertion, 
 	if s.runtime.Compacted != nil {
 		s.runtime.Compacted()
 	}
+	s.runtime.Hooks.Compacted(s.ctx, s.ref(s.lastTurn()))
 }
 
 // restoreFrom is how many original messages a shortened session is restored
@@ -137,8 +138,9 @@ func (s *Session) compress(op Compress) error {
 	p.Demand, p.Focus, p.Keep = true, op.Topic, op.Keep
 	ctx, cancel := context.WithCancelCause(s.ctx)
 	t := &turn{number: s.lastTurn(), cancel: cancel, began: s.cfg.Now(), events: make(chan turnEvent, 8)}
+	t.calls = s.newCalls(s.ref(t.number), nil)
 	s.turn = t
-	go t.compress(ctx, s.runtime.Context, s.transcript, p, s.cfg.Now)
+	go t.compress(ctx, s.runtime.Hooks.Engine(s.runtime.Context, t.calls.ref), s.transcript, p, s.cfg.Now)
 	return nil
 }
 

@@ -112,6 +112,9 @@ func (s *Session) undo() (hermes.Message, error) {
 		if s.runtime != nil && s.runtime.Undone != nil {
 			s.runtime.Undone()
 		}
+		if s.runtime != nil {
+			s.runtime.Hooks.Compacted(s.ctx, s.ref(s.lastTurn()))
+		}
 		return m, nil
 	}
 	return hermes.Message{}, errors.New("there is no exchange to undo")

@@ -10,6 +10,7 @@ import (
 
 	"hermes"
 	"hermes/internal/agent"
+	"hermes/internal/hook"
 )
 
 // calls is what the calls of a turn share. The goroutines of a turn use it; it does
@@ -17,6 +18,7 @@ import (
 type calls struct {
 	session *Session
 	tools   hermes.Tools
+	hooks   *hook.Hooks
 	ref     hermes.SessionRef
 	taint   *agent.Taint    // of the session; it grows with each result
 	begun   map[string]bool // calls in the journal since an earlier turn
@@ -24,7 +26,7 @@ type calls struct {
 }
 
 func (s *Session) newCalls(ref hermes.SessionRef, begun map[string]bool) *calls {
-	return &calls{session: s, tools: s.runtime.Tools, ref: ref, taint: agent.NewTaint(ref.Provenance), begun: begun}
+	return &calls{session: s, tools: s.runtime.Tools, hooks: s.runtime.Hooks, ref: ref, taint: agent.NewTaint(ref.Provenance), begun: begun}
 }
 
 // host returns the host of one call.
@@ -70,13 +72,14 @@ func (h *host) EndCall(ctx context.Context, c hermes.ToolCall, r hermes.Result) 
 	return h.journal().EndCall(context.WithoutCancel(ctx), h.lease(), c.ID, hermes.ToolMessage(h.call, r))
 }
 
-// Session returns the current provenance, which may have grown since the call
-// began.
-func (h *host) Session() hermes.SessionRef {
-	ref := h.ref
-	ref.Provenance = h.taint.String()
+// now returns the session with its current provenance, which grows during a turn.
+func (t *calls) now() hermes.SessionRef {
+	ref := t.ref
+	ref.Provenance = t.taint.String()
 	return ref
 }
+
+func (h *host) Session() hermes.SessionRef { return h.now() }
 
 func (h *host) Environment() hermes.Environment { return h.session.environment }
 
@@ -87,9 +90,14 @@ func (h *host) Invoke(ctx context.Context, name string, arguments json.RawMessag
 }
 
 func (h *host) Spawn(ctx context.Context, t hermes.Task) (hermes.Report, error) {
-	r, err := h.session.manager.spawn(ctx, h.Session(), h.session.runSpec, t)
+	parent := h.Session()
+	if err := h.hooks.ChildStart(ctx, parent, t); err != nil {
+		return hermes.Report{}, err
+	}
+	r, err := h.session.manager.spawn(ctx, parent, h.session.runSpec, t)
 	h.callTaint.Add(r.Provenance)
 	h.taint.Add(r.Provenance)
+	h.hooks.ChildEnd(ctx, parent, r)
 	return r, err
 }
 

@@ -25,7 +25,7 @@ func idling(sum contextengine.Summarize) func(*session.Config) {
 			if err == nil {
 				runtime.Context = contextengine.New(contextengine.Options{Summarize: sum})
 				runtime.Window = func(string) int { return 100_000 }
-				runtime.Jobs = append(runtime.Jobs, jobs.Compaction(runtime.Context, 10*time.Minute, quietLog))
+				runtime.Jobs = append(runtime.Jobs, jobs.Compaction(runtime.Context, nil, 10*time.Minute, quietLog))
 			}
 			return runtime, err
 		}

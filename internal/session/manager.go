@@ -250,6 +250,12 @@ func (s *Session) loadRuntime() error {
 	if err != nil {
 		return err
 	}
+	if err := runtime.Hooks.SessionStart(s.ctx, s.ref(s.lastTurn())); err != nil {
+		if runtime.Close != nil {
+			err = errors.Join(err, runtime.Close())
+		}
+		return err
+	}
 	s.runtime = runtime
 	s.jobs.Add(runtime.Jobs...)
 	s.environment = runtime.Environment

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/hook"
 	"hermes/internal/session/jobs"
 )
 
@@ -58,6 +59,7 @@ type NewRuntime func(ctx context.Context, run hermes.RunSpec, wake func(text str
 type Runtime struct {
 	Environment hermes.Environment
 	Tools       hermes.Tools
+	Hooks       *hook.Hooks // nil is none
 	// Unattended reports whether a call with this risk may run where no user
 	// can be asked; nil allows none. Child sessions do not ask it: everything is
 	// refused there.

@@ -237,6 +237,9 @@ func (s *Session) refuse(e envelope) {
 
 func (s *Session) free() error {
 	var errs []error
+	if s.runtime != nil {
+		s.runtime.Hooks.SessionEnd(s.ctx, s.ref(s.lastTurn()))
+	}
 	if s.runtime != nil && s.runtime.Close != nil {
 		errs = append(errs, s.runtime.Close())
 	}

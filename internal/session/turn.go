@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"hermes"
@@ -55,11 +56,30 @@ func (s *Session) begin(m hermes.Message, take ...int64) error {
 	m.Turn = s.lastTurn() + 1
 	s.recall(&m)
 	s.addSurroundings(&m)
+	if err := s.turnStarts(&m); err != nil {
+		return err
+	}
 	if err := s.store(&m, take...); err != nil {
 		return err
 	}
 	s.publish(hermes.TurnStarted{Turn: m.Turn, Message: m})
 	return s.start(m.Turn)
+}
+
+// turnStarts adds to a message what hooks want the model to read with it.
+func (s *Session) turnStarts(m *hermes.Message) error {
+	added, err := s.runtime.Hooks.TurnStart(s.ctx, s.ref(m.Turn), *m)
+	if err != nil {
+		return err
+	}
+	added, from := splitProvenance(added)
+	for _, p := range added {
+		if !slices.Contains(m.Parts, p) { // a retried message has it
+			m.Parts = append(m.Parts[:len(m.Parts):len(m.Parts)], p)
+		}
+	}
+	m.Provenance = hermes.AddProvenance(m.Provenance, from)
+	return nil
 }
 
 // start runs the loop on the transcript in a new goroutine. The actor reads
@@ -83,7 +103,7 @@ func (s *Session) start(number int64) error {
 	}
 	s.turn, s.cut = t, false
 	s.jobs.Busy()
-	model := s.nextModel()
+	model, hooks := s.nextModel(), s.runtime.Hooks
 	work := agent.Turn{
 		Model: model,
 		Tools: s.runtime.Tools,
@@ -93,8 +113,11 @@ func (s *Session) start(number int64) error {
 			Effort: s.effortOf(model.ID()), MaxTokens: cmp.Or(s.runSpec.Model.MaxTokens, s.cfg.MaxTokens), Temperature: s.runSpec.Model.Temperature,
 			Scope: hermes.Scope{Cap: s.runSpec.Budget.Money}, Attended: s.attended,
 		},
-		Transcript: s.transcript, Number: number, Context: s.runtime.Context, Last: s.last, Counted: s.counted,
+		Transcript: s.transcript, Number: number, Context: hooks.Engine(s.runtime.Context, ref), Last: s.last, Counted: s.counted,
 		Budget: agent.NewBudget(s.steps()), Steer: t.note.take, Now: s.cfg.Now,
+		End: func(ctx context.Context, o hermes.Outcome, turn []hermes.Message) string {
+			return hooks.TurnEnd(ctx, t.calls.now(), o, turn)
+		},
 	}
 	if window := s.runtime.Window; window != nil {
 		work.Window = func() int { return window(model.ID()) }
@@ -102,6 +125,7 @@ func (s *Session) start(number int64) error {
 	if s.runtime.Recall != nil {
 		work.Model = scrubbed{model}
 	}
+	work.Model = hooks.Model(work.Model, ref)
 	go t.run(ctx, work)
 	return nil
 }

@@ -6,17 +6,19 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/hook"
 )
 
 // Compaction returns the job that shortens the transcript of a session that has been idle
 // for a while, if that is worth it. A session whose last turn is not finished stays as it is.
-func Compaction(engine hermes.ContextEngine, after time.Duration, log *slog.Logger) Job {
-	return &compaction{engine: engine, after: after, log: log}
+func Compaction(engine hermes.ContextEngine, hooks *hook.Hooks, after time.Duration, log *slog.Logger) Job {
+	return &compaction{engine: engine, hooks: hooks, after: after, log: log}
 }
 
 type compaction struct {
 	noEnd
 	engine hermes.ContextEngine
+	hooks  *hook.Hooks
 	after  time.Duration
 	log    *slog.Logger
 }
@@ -31,7 +33,7 @@ func (j *compaction) compact(ctx context.Context, s Snapshot) func(Session) {
 	}
 	usage := s.Usage
 	usage.Idle = true
-	r, err := j.engine.Fit(ctx, s.Transcript, usage)
+	r, err := j.hooks.Engine(j.engine, s.Ref).Fit(ctx, s.Transcript, usage)
 	if err != nil && ctx.Err() == nil {
 		j.log.Info("compact an idle session", "session", s.Ref.ID, "err", err)
 	}

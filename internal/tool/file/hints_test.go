@@ -54,7 +54,7 @@ func TestHintsOfTouchedFolders(t *testing.T) {
 	if got := hints("web", args{"path": "https://x.org/svc"}); got != "" {
 		t.Errorf("URLs are no paths: %q", got)
 	}
-	w.set.Compressed("")
+	w.set.Hook().Compacted(t.Context(), hermes.SessionRef{})
 	if got := hints("search_files", args{"path": "svc"}); !strings.Contains(got, "use tabs") {
 		t.Errorf("after a compression they come again: %q", got)
 	}

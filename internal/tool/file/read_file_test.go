@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"hermes"
 	"hermes/internal/tool/file"
 )
 
@@ -138,7 +139,7 @@ func TestReadSeesEachPageOnce(t *testing.T) {
 		t.Error("another session gets content")
 	}
 	w.env.session = ""
-	w.set.Compressed("")
+	w.set.Hook().Compacted(t.Context(), hermes.SessionRef{})
 	if got := w.ok("read_file", read); unchanged(got) {
 		t.Error("after a compression there is content")
 	}

@@ -91,13 +91,11 @@ func (t *Toolset) Hook() hermes.Hook {
 			t.judged.over(c)
 			t.addHints(ctx, c, r)
 		},
+		// The model no longer sees the pages that it read before: they are shown again.
+		Compacted:  func(_ context.Context, s hermes.SessionRef) { t.ledger.compressed(s.ID) },
 		SessionEnd: func(_ context.Context, s hermes.SessionRef) { t.ledger.forget(s.ID) },
 	}
 }
-
-// Compressed reports that messages of a session were removed, by a compaction or an
-// undo. The model no longer sees the pages it read before, so they are shown again.
-func (t *Toolset) Compressed(session string) { t.ledger.compressed(session) }
 
 // riskAssessed adds the approval that some paths need to a tool.
 type riskAssessed struct {

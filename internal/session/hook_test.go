@@ -1,0 +1,229 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hermes"
+	"hermes/hermestest"
+	"hermes/internal/hook"
+	"hermes/internal/session"
+	"hermes/internal/toolbox"
+)
+
+// points records which points of a hook were called, in order.
+type points struct {
+	mu   sync.Mutex
+	seen []string
+}
+
+func (p *points) add(s hermes.SessionRef, point string) {
+	if s.Depth > 0 {
+		point = "child: " + point
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.seen = append(p.seen, point)
+}
+
+// hook has a function for every point.
+func (p *points) hook() hermes.Hook {
+	return hermes.Hook{
+		Name: "points",
+		SessionStart: func(_ context.Context, s hermes.SessionRef) error {
+			p.add(s, "SessionStart")
+			return nil
+		},
+		TurnStart: func(_ context.Context, s hermes.SessionRef, m hermes.Message) ([]hermes.Part, error) {
+			p.add(s, "TurnStart "+m.Visible())
+			return []hermes.Part{{Text: "by the hook", Provenance: "a hook"}}, nil
+		},
+		BeforeCompaction: func(_ context.Context, s hermes.SessionRef, leaving []hermes.Message) {
+			p.add(s, "BeforeCompaction "+leaving[0].Visible())
+		},
+		Compacted: func(_ context.Context, s hermes.SessionRef) { p.add(s, "Compacted") },
+		BeforeModel: func(_ context.Context, s hermes.SessionRef, r hermes.Request) error {
+			p.add(s, "BeforeModel")
+			return nil
+		},
+		AfterModel: func(_ context.Context, s hermes.SessionRef, m hermes.Message, err error) {
+			p.add(s, "AfterModel "+m.Text())
+		},
+		BeforeTool: func(_ context.Context, c *hermes.Call) (*hermes.Result, error) {
+			p.add(c.Host.Session(), "BeforeTool "+c.Name)
+			return nil, nil
+		},
+		BeforeRun: func(_ context.Context, c *hermes.Call) error {
+			p.add(c.Host.Session(), "BeforeRun "+c.Name)
+			return nil
+		},
+		AfterTool: func(_ context.Context, c *hermes.Call, r *hermes.Result) {
+			p.add(c.Host.Session(), "AfterTool "+r.Text)
+		},
+		TurnEnd: func(_ context.Context, s hermes.SessionRef, o hermes.Outcome, turn []hermes.Message) string {
+			p.add(s, "TurnEnd "+string(o)+" "+turn[len(turn)-1].Text())
+			if s.Depth == 0 {
+				return "check it"
+			}
+			return ""
+		},
+		ChildStart: func(_ context.Context, s hermes.SessionRef, t hermes.Task) error {
+			p.add(s, "ChildStart "+t.Goal)
+			return nil
+		},
+		ChildEnd: func(_ context.Context, s hermes.SessionRef, r hermes.Report) { p.add(s, "ChildEnd "+r.Summary) },
+		SessionEnd: func(_ context.Context, s hermes.SessionRef) {
+			p.add(s, "SessionEnd")
+		},
+	}
+}
+
+// once is a context engine that drops the first message on demand.
+type once struct{}
+
+func (once) Name() string { return "once" }
+func (once) Fit(_ context.Context, list []hermes.Message, p hermes.ContextUsage) (hermes.CompactResult, error) {
+	if !p.Demand {
+		return hermes.CompactResult{Messages: list}, nil
+	}
+	f := hermes.CompactResult{Messages: list[1:]}
+	for i := range f.Messages {
+		f.From = append(f.From, hermes.MessageOrigin{Index: i + 1, Same: true})
+	}
+	return f, nil
+}
+
+// hooked gives a fixture's sessions hooks, tools behind them, and a context engine.
+func hooked(hooks *hook.Hooks, tools ...tool) (hermes.Tools, func(*session.Config)) {
+	var g group
+	for _, t := range tools {
+		g = append(g, t)
+	}
+	b := newTools(toolbox.Options{Hooks: hooks}, g)
+	return b, func(c *session.Config) {
+		newRuntime := c.NewRuntime
+		c.NewRuntime = func(ctx context.Context, run hermes.RunSpec, wake func(string)) (*session.Runtime, error) {
+			runtime, err := newRuntime(ctx, run, wake)
+			if err == nil {
+				runtime.Hooks, runtime.Context = hooks, once{}
+			}
+			return runtime, err
+		}
+	}
+}
+
+// helper is a tool that runs a task in a child session, which may be refused.
+func helper() tool {
+	return tool{hermes.Spec{Name: "delegate", Schema: echo("x").spec.Schema}, func(ctx context.Context, c *hermes.Call) hermes.Result {
+		r, err := c.Host.Spawn(ctx, hermes.Task{Goal: "help"})
+		if err != nil {
+			return hermes.ErrorResult(err.Error())
+		}
+		return hermes.Result{Text: "delegated: " + r.Summary}
+	}}
+}
+
+// TestEveryHookPointIsCalled runs a session with a child and a compaction, and asks to go on.
+func TestEveryHookPointIsCalled(t *testing.T) {
+	t.Parallel()
+	var p points
+	b, hooks := hooked(hook.New(nil, p.hook()), helper())
+	m := hermestest.NewScript(hermestest.CallTool("delegate", `{}`), hermestest.Say("helped"), hermestest.Say("done"), hermestest.Say("checked"))
+	h := newFixture(t, m, b, hooks)
+	s := h.open(t, session.Open{})
+	e := listen(t, s)
+	submit(t, s, say("go"))
+	if done := until[hermes.TurnDone](e); done.Text != "checked" || done.Outcome != hermes.OutcomeDone {
+		t.Errorf("done %+v", done)
+	}
+	submit(t, s, session.Compress{})
+	until[hermes.TurnDone](e)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"SessionStart", "TurnStart go", "BeforeModel", "AfterModel ", "BeforeTool delegate", "BeforeRun delegate", "ChildStart help",
+		"child: SessionStart", "child: TurnStart help", "child: BeforeModel", "child: AfterModel helped", "child: TurnEnd done helped", "child: SessionEnd",
+		"ChildEnd helped", "AfterTool delegated: helped",
+		"BeforeModel", "AfterModel done", "TurnEnd done done", "BeforeModel", "AfterModel checked", "TurnEnd done checked",
+		"BeforeCompaction go", "Compacted", "SessionEnd",
+	}
+	if diff := cmp.Diff(want, p.seen); diff != "" {
+		t.Error(diff)
+	}
+	first := m.Requests()[0].Messages[0]
+	if !strings.Contains(first.Text(), "by the hook") || strings.Contains(first.Visible(), "hook") {
+		t.Errorf("the model read %+v", first)
+	}
+	list, err := h.store.Messages(t.Context(), s.ID(), hermes.Range{Hidden: true})
+	if err != nil || list[0].Provenance != "a hook" {
+		t.Errorf("stored %+v, %v", list[0], err)
+	}
+}
+
+func TestUndoIsToldToHooks(t *testing.T) {
+	t.Parallel()
+	var p points
+	b, hooks := hooked(hook.New(nil, p.hook()))
+	h := newFixture(t, hermestest.NewScript(hermestest.Say("one"), hermestest.Say("two")), b, hooks)
+	s := h.open(t, session.Open{})
+	e := listen(t, s)
+	submit(t, s, say("go"))
+	until[hermes.TurnDone](e)
+	submit(t, s, session.Undo{})
+	if !slices.Contains(p.seen, "Compacted") {
+		t.Errorf("called %q", p.seen)
+	}
+}
+
+// TestHooksRefuse has a hook for each point that can refuse.
+func TestHooksRefuse(t *testing.T) {
+	t.Parallel()
+	no := errors.New("not today")
+	for name, tt := range map[string]struct {
+		hook  hermes.Hook
+		text  string // in the transcript, "" if the message is refused
+		fails bool   // the turn fails
+	}{
+		"SessionStart": {hook: hermes.Hook{SessionStart: func(context.Context, hermes.SessionRef) error { return no }}},
+		"TurnStart":    {hook: hermes.Hook{TurnStart: func(context.Context, hermes.SessionRef, hermes.Message) ([]hermes.Part, error) { return nil, no }}},
+		"a broken guard": {hook: hermes.Hook{Name: "g", Guard: true, TurnStart: func(context.Context, hermes.SessionRef, hermes.Message) ([]hermes.Part, error) {
+			panic("not today")
+		}}},
+		"BeforeModel": {hook: hermes.Hook{BeforeModel: func(context.Context, hermes.SessionRef, hermes.Request) error { return no }}, fails: true},
+		"BeforeTool": {hook: hermes.Hook{BeforeTool: func(context.Context, *hermes.Call) (*hermes.Result, error) { return nil, no }},
+			text: `tool: {"error":"not today"}`},
+		"BeforeRun":  {hook: hermes.Hook{BeforeRun: func(context.Context, *hermes.Call) error { return no }}, text: `tool: {"error":"not today"}`},
+		"ChildStart": {hook: hermes.Hook{ChildStart: func(context.Context, hermes.SessionRef, hermes.Task) error { return no }}, text: `tool: {"error":"not today"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, hooks := hooked(hook.New(nil, tt.hook), helper())
+			h := newFixture(t, hermestest.NewScript(hermestest.CallTool("delegate", `{}`), hermestest.Say("done")), b, hooks)
+			s := h.open(t, session.Open{})
+			e := listen(t, s)
+			err := s.Submit(t.Context(), say("go"))
+			if tt.text == "" && !tt.fails {
+				if err == nil || !strings.Contains(err.Error(), "not today") {
+					t.Errorf("err = %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if done := until[hermes.TurnDone](e); (done.Outcome == hermes.OutcomeFailed) != tt.fails {
+				t.Errorf("done %+v", done)
+			}
+			if got := stored(t, h.store, s.ID()); tt.text != "" && got[2] != tt.text {
+				t.Errorf("stored %q", got)
+			}
+		})
+	}
+}
