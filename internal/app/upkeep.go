@@ -51,10 +51,22 @@ func (a *App) upkeep(store *sqlite.Store, cfg *config.Config) (stop func() error
 // tidy returns the func that cleans up when the program ends. unused is how long the home was
 // unused before it. Unattended runs do only what other runs may wait for.
 func (a *App) tidy(store *sqlite.Store, cfg *config.Config, unused time.Duration) func() error {
+	return func() error {
+		chores := a.chores(store, cfg, unused)
+		if !a.sessions.Attended() {
+			chores = chores[:1]
+		}
+		upkeep.Tidy(a.log(), chores)
+		return nil
+	}
+}
+
+// chores lists what is cleaned up, in its order.
+func (a *App) chores(store *sqlite.Store, cfg *config.Config, unused time.Duration) []upkeep.Chore {
 	s := cfg.Sessions()
 	before := a.opts.Now().AddDate(0, 0, -s.RetentionDays)
 	every := time.Duration(s.MinIntervalHours) * time.Hour
-	chores := []upkeep.Chore{
+	return []upkeep.Chore{
 		{Name: "remove lock files", Do: func(ctx context.Context) error {
 			return lease.Tidy(ctx, cfg.Home().Join("run"), store.LeaseOwners)
 		}},
@@ -92,13 +104,6 @@ func (a *App) tidy(store *sqlite.Store, cfg *config.Config, unused time.Duration
 		}},
 		{Name: "tidy learnings", Do: func(ctx context.Context) error { return a.learned().TidyNow(ctx, a.log()) }},
 		{Name: "prune the undo journal", Do: func(ctx context.Context) error { return a.changes(cfg.Home()).Prune(ctx, before) }},
-	}
-	return func() error {
-		if !a.sessions.Attended() {
-			chores = chores[:1]
-		}
-		upkeep.Tidy(a.log(), chores)
-		return nil
 	}
 }
 
