@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"net/http"
 
 	"hermes"
 	"hermes/internal/memory"
@@ -65,6 +66,47 @@ func remembers(run hermes.RunSpec) bool {
 	return !run.Prompt.IgnoreRules && run.Origin.Platform != "subagent"
 }
 
+// MemoryServices lists the external memory services.
+func (a *App) MemoryServices() []memory.External {
+	cfg, err := a.config()
+	if err != nil {
+		return nil
+	}
+	return memory.Externals(memory.ExternalConfig{
+		Open:   func(ctx context.Context) (hermes.Recollections, error) { return a.Database(ctx) },
+		Getenv: cfg.Getenv, Client: func() *http.Client { return loginClient(cfg) }, User: "hermes-" + cfg.Home().Profile(), Mask: a.Mask,
+	})
+}
+
+// makeExternalMemory makes the configured service, nil if there is none or it cannot
+// be used.
+func (a *App) makeExternalMemory() hermes.MemoryProvider {
+	cfg, err := a.config()
+	if err != nil || cfg.Memory().Provider == "" {
+		return nil
+	}
+	p, err := memory.OpenExternal(a.MemoryServices(), cfg.Memory().Provider)
+	if err != nil {
+		a.log().Warn("memory", "service", cfg.Memory().Provider, "err", err)
+	}
+	return p
+}
+
+// perUser reports whether each user has a separate memory.
+func (a *App) perUser() bool {
+	cfg, err := a.config()
+	return err == nil && cfg.Memory().Scope == "user"
+}
+
+// externalMemoryOf returns the service for a session, nil without one. It knows only the
+// owner: if each user has a separate memory, others have none.
+func (a *App) externalMemoryOf(run hermes.RunSpec) hermes.MemoryProvider {
+	if !remembers(run) || run.Origin.User != "" && a.perUser() {
+		return nil
+	}
+	return a.externalMemory()
+}
+
 // memoryTools returns the toolset memory: the tools of the files and of the external
 // service, if there is one.
 func (a *App) memoryTools() hermes.Toolset {
@@ -72,11 +114,9 @@ func (a *App) memoryTools() hermes.Toolset {
 	if b, err := a.memoryFile(); err == nil && (b.Has(memory.Notes) || b.Has(memory.User)) {
 		providers = append(providers, memory.Builtin{File: b})
 	}
-	switch p := a.externalMemory(); {
-	case p == nil:
-	case a.perUser():
-		providers = append(providers, ownersOnly{p})
-	default:
+	if p := a.externalMemory(); p != nil && a.perUser() {
+		providers = append(providers, memory.OwnersOnly(p))
+	} else {
 		providers = append(providers, p)
 	}
 	return memory.New(providers...)
@@ -107,7 +147,7 @@ func (a *App) rememberIn(ctx context.Context, in *prompt.Input, run hermes.RunSp
 			})
 		}
 	}
-	if p := a.externalMemoryFor(run.Origin.User); p != nil {
+	if p := a.externalMemoryOf(run); p != nil {
 		block, err := p.SystemBlock(ctx)
 		if err != nil {
 			a.log().Warn("system prompt", "session", run.Session, "warning", err)

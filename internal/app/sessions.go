@@ -81,8 +81,12 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec, wake func(stri
 	}
 	surroundings, report := a.newSurroundings(cfg, run, tools, env)
 	engine := a.contextEngine(cfg, run)
+	var recall func(context.Context, hermes.RecallQuery) (hermes.Recalled, error)
+	if p := a.externalMemoryOf(run); p != nil {
+		recall = p.Recall
+	}
 	return &session.Runtime{
-		Environment: env, Tools: tb, Hooks: tools.hooks, Unattended: unattended(cfg.Approvals(), run.Rights.WhenUnattended),
+		Recall: recall, Environment: env, Tools: tb, Hooks: tools.hooks, Unattended: unattended(cfg.Approvals(), run.Rights.WhenUnattended),
 		System: func(ctx context.Context, row hermes.Session, specs []hermes.Spec) (hermes.SystemPrompt, error) {
 			p := a.prompt(ctx, cfg, run, row, specs)
 			own := trusted(cfg)(run.Workspace.Dir)
@@ -100,7 +104,7 @@ func (a *App) newRuntime(ctx context.Context, run hermes.RunSpec, wake func(stri
 			a.watch().Expect(id, "undo")
 		},
 		Prefix: func() (*hermes.PrefixBreak, int) { return a.watch().Broken(id) },
-		Window: a.models.Window, Recall: a.recall(run), Jobs: a.jobs(cfg, run, engine, tools.hooks),
+		Window: a.models.Window, Jobs: a.jobs(cfg, run, engine, tools.hooks),
 		Surroundings:  report,
 		StopProcesses: tools.stopProcesses,
 		Close: func() error {
@@ -116,8 +120,8 @@ func (a *App) jobs(cfg *config.Config, run hermes.RunSpec, engine hermes.Context
 	if find := a.titles(cfg, run); find != nil {
 		list = append(list, jobs.Title(find, a.log()))
 	}
-	if observe := a.observe(run); observe != nil {
-		list = append(list, jobs.Memory(observe, a.opts.Now, a.log()))
+	if p := a.externalMemoryOf(run); p != nil {
+		list = append(list, jobs.Memory(p.Observe, a.opts.Now, a.log()))
 	}
 	if review := a.reviewJob(cfg, run); review != nil {
 		list = append(list, review)

@@ -21,7 +21,7 @@ func memoryDeps(g *chat.Options) memory.Deps {
 		Services: func() []memory.Service {
 			var out []memory.Service
 			for _, s := range app.New(g.App).MemoryServices() {
-				out = append(out, memory.Service(s))
+				out = append(out, memory.Service{Name: s.Name, Title: s.Title, Missing: s.Missing})
 			}
 			return out
 		},
