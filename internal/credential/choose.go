@@ -81,7 +81,7 @@ func (p *Pool) strange(strategy string) {
 
 // leased returns the credential that a session has. The caller holds the lock.
 func (sh *shared) leased(session string, usable []record, now time.Time) (record, bool) {
-	l, ok := sh.leases[session]
+	l, ok := sh.leases.Get(session)
 	if !ok || session == "" || now.After(l.until) {
 		return record{}, false
 	}
@@ -97,17 +97,7 @@ func (sh *shared) lend(session, id string, now time.Time) {
 	if session == "" {
 		return
 	}
-	if len(sh.leases) >= mostLeases {
-		for s, l := range sh.leases {
-			if now.After(l.until) {
-				delete(sh.leases, s)
-			}
-		}
-	}
-	if len(sh.leases) >= mostLeases {
-		clear(sh.leases) // with so many sessions, it is fine to spread them again
-	}
-	sh.leases[session] = lease{id: id, until: now.Add(leaseTime)}
+	sh.leases.Put(session, lease{id: id, until: now.Add(leaseTime)})
 }
 
 // after returns the usable one that follows the last one lent, in the order of
@@ -127,7 +117,7 @@ func (sh *shared) after(all, usable []record) record {
 // caller holds the lock.
 func (sh *shared) least(usable []record, now time.Time) record {
 	sessions := map[string]int{}
-	for _, l := range sh.leases {
+	for _, l := range sh.leases.All() {
 		if !now.After(l.until) {
 			sessions[l.id]++
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/lru"
 )
 
 // Pool lends the credentials of one service. It is a hermes.Keys.
@@ -25,9 +26,9 @@ type Pool struct {
 // shared is the state that all views of one pool share in this process.
 type shared struct {
 	mu       sync.Mutex
-	last     string           // id that was lent last, for round_robin
-	leases   map[string]lease // by session
-	counts   map[string]int   // by id, since they were last written
+	last     string                  // id that was lent last, for round_robin
+	leases   *lru.Map[string, lease] // by session
+	counts   map[string]int          // by id, since they were last written
 	used     map[string]time.Time
 	states   map[string]state  // by identity; states that are not in the file, or not yet
 	stale    map[string]string // by id: the fingerprint of a token that was refused
@@ -41,7 +42,7 @@ func (s *Store) Pool(name string, given []hermes.Key) *Pool {
 	sh := s.shared[name]
 	if sh == nil {
 		sh = &shared{
-			leases: map[string]lease{}, counts: map[string]int{}, used: map[string]time.Time{},
+			leases: lru.New[string, lease](mostLeases), counts: map[string]int{}, used: map[string]time.Time{},
 			states: map[string]state{}, stale: map[string]string{},
 		}
 		s.shared[name] = sh

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"hermes"
+	"hermes/internal/lru"
 )
 
 var _ hermes.MemoryProvider = (*Honcho)(nil)
@@ -19,7 +20,7 @@ type Honcho struct {
 	workspace string
 
 	mu   sync.Mutex
-	made map[string]bool // objects that are known to exist
+	made *lru.Map[string, bool] // objects that are known to exist
 }
 
 // NewHoncho makes the provider in a workspace, "hermes" if it is empty. It
@@ -28,7 +29,7 @@ func NewHoncho(s Service, workspace string) *Honcho {
 	if workspace == "" {
 		workspace = "hermes"
 	}
-	return &Honcho{client: newClient(s, "honcho", "HONCHO_API_KEY", "https://api.honcho.dev", bearer), workspace: plainID(workspace), made: map[string]bool{}}
+	return &Honcho{client: newClient(s, "honcho", "HONCHO_API_KEY", "https://api.honcho.dev", bearer), workspace: plainID(workspace), made: lru.New[string, bool](1000)}
 }
 
 // Name is "honcho".
@@ -91,7 +92,7 @@ func (h *Honcho) Observe(ctx context.Context, t hermes.MemoryTurn) error {
 // create creates an object unless this process knows that it exists.
 func (h *Honcho) create(ctx context.Context, path, id string) error {
 	h.mu.Lock()
-	known := h.made[path+" "+id]
+	_, known := h.made.Get(path + " " + id)
 	h.mu.Unlock()
 	if known {
 		return nil
@@ -101,9 +102,6 @@ func (h *Honcho) create(ctx context.Context, path, id string) error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.made) > 1000 {
-		clear(h.made)
-	}
-	h.made[path+" "+id] = true
+	h.made.Put(path+" "+id, true)
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"hermes"
+	"hermes/internal/lru"
 	"hermes/internal/provider"
 )
 
@@ -35,8 +36,8 @@ type Models struct {
 	side      func() (*provider.Catalogue, error) // without fallbacks
 
 	mu       sync.Mutex
-	services map[string]*provider.Catalogue // of runs that name a service
-	tasks    map[taskID]*provider.Catalogue // of side tasks with settings of their own
+	services *lru.Map[string, *provider.Catalogue] // of runs that name a service
+	tasks    *lru.Map[taskID, *provider.Catalogue] // of side tasks with settings of their own
 }
 
 // maxKept is how many catalogues of each kind are kept.
@@ -44,7 +45,7 @@ const maxKept = 64
 
 // New returns models. It reads nothing yet.
 func New(c Config) *Models {
-	m := &Models{config: c, providers: sync.OnceValues(c.Providers), services: map[string]*provider.Catalogue{}, tasks: map[taskID]*provider.Catalogue{}}
+	m := &Models{config: c, providers: sync.OnceValues(c.Providers), services: lru.New[string, *provider.Catalogue](maxKept), tasks: lru.New[taskID, *provider.Catalogue](maxKept)}
 	if m.config.Watch == nil {
 		m.config.Watch = func(all hermes.Models) hermes.Models { return all }
 	}
@@ -100,20 +101,17 @@ func (m *Models) of(service string) (*provider.Catalogue, error) {
 }
 
 // keep returns the catalogue that was made earlier for a key, or makes it.
-func keep[K comparable](m *Models, kept map[K]*provider.Catalogue, key K, pc provider.Config) (*provider.Catalogue, error) {
+func keep[K comparable](m *Models, kept *lru.Map[K, *provider.Catalogue], key K, pc provider.Config) (*provider.Catalogue, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if made := kept[key]; made != nil {
+	if made, ok := kept.Get(key); ok {
 		return made, nil
 	}
 	made, err := provider.New(pc)
 	if err != nil {
 		return nil, err
 	}
-	if len(kept) >= maxKept {
-		clear(kept)
-	}
-	kept[key] = made
+	kept.Put(key, made)
 	return made, nil
 }
 

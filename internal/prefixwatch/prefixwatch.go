@@ -15,11 +15,11 @@ import (
 	"context"
 	"iter"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
 	"hermes"
+	"hermes/internal/lru"
 )
 
 // maxSessions is how many sessions are kept. The one whose last request is
@@ -33,13 +33,11 @@ type Watch struct {
 	now func() time.Time
 
 	mu   sync.Mutex
-	seen map[string]*session
-	age  int
+	seen *lru.Map[string, *session]
 }
 
 // session is what a Watch keeps about a session.
 type session struct {
-	age      int
 	requests int
 	breaks   int
 	expected string // the cause of the next break
@@ -56,7 +54,7 @@ func New(log *slog.Logger, now func() time.Time) *Watch {
 	if now == nil {
 		now = time.Now
 	}
-	return &Watch{log: log, now: now, seen: map[string]*session{}}
+	return &Watch{log: log, now: now, seen: lru.New[string, *session](maxSessions)}
 }
 
 // Models wraps models so that their requests are checked.
@@ -92,7 +90,7 @@ func (m watchedModel) Stream(ctx context.Context, r *hermes.Request) iter.Seq2[h
 func (w *Watch) See(model string, r *hermes.Request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.session(r.Session)
+	s := w.seen.Make(r.Session, func() *session { return &session{} })
 	s.requests++
 	if s.requests > 1 {
 		w.compare(s, model, r)
@@ -129,7 +127,7 @@ func (w *Watch) compare(s *session, model string, r *hermes.Request) {
 func (w *Watch) Expect(id, cause string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if s := w.seen[id]; s != nil {
+	if s, ok := w.seen.Get(id); ok {
 		s.expected = cause
 	}
 }
@@ -138,8 +136,8 @@ func (w *Watch) Expect(id, cause string) {
 func (w *Watch) Broken(id string) (last *hermes.PrefixBreak, count int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.seen[id]
-	if s == nil || s.broken == nil {
+	s, ok := w.seen.Get(id)
+	if !ok || s.broken == nil {
 		return nil, 0
 	}
 	b := *s.broken
@@ -150,28 +148,5 @@ func (w *Watch) Broken(id string) (last *hermes.PrefixBreak, count int) {
 func (w *Watch) Forget(id string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.seen, id)
-}
-
-// session returns the entry of a session. The caller has the lock.
-func (w *Watch) session(id string) *session {
-	w.age++
-	s := w.seen[id]
-	if s == nil {
-		if len(w.seen) >= maxSessions {
-			w.dropOldest()
-		}
-		s = &session{}
-		w.seen[id] = s
-	}
-	s.age = w.age
-	return s
-}
-
-func (w *Watch) dropOldest() {
-	var ids []string
-	for id := range w.seen {
-		ids = append(ids, id)
-	}
-	delete(w.seen, slices.MinFunc(ids, func(a, b string) int { return w.seen[a].age - w.seen[b].age }))
+	w.seen.Delete(id)
 }

@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/lru"
 )
 
 // failover remembers, while the program runs, which model answers in which turn
 // and which models are paused until when.
 type failover struct {
 	mu      sync.Mutex
-	turns   map[turnKey]turnState
+	turns   *lru.Map[turnKey, turnState]
 	resting map[string]pause
 	models  map[string]hermes.Model
 }
@@ -39,7 +40,7 @@ type pause struct {
 }
 
 func newFailover() *failover {
-	return &failover{turns: map[turnKey]turnState{}, resting: map[string]pause{}, models: map[string]hermes.Model{}}
+	return &failover{turns: lru.New[turnKey, turnState](mostTurns), resting: map[string]pause{}, models: map[string]hermes.Model{}}
 }
 
 // turnOf returns the turn that a request belongs to.
@@ -56,7 +57,7 @@ func turnOf(ref string, r *hermes.Request) turnKey {
 func (s *failover) answers(k turnKey) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	state, ok := s.turns[k.session0()]
+	state, ok := s.turns.Get(k.session0())
 	if !ok || state.turn != k.turn || k.turn == 0 {
 		return 0
 	}
@@ -71,13 +72,10 @@ func (s *failover) answer(k turnKey, at int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if at == 0 {
-		delete(s.turns, k.session0())
+		s.turns.Delete(k.session0())
 		return
 	}
-	if len(s.turns) >= mostTurns {
-		clear(s.turns)
-	}
-	s.turns[k.session0()] = turnState{k.turn, at}
+	s.turns.Put(k.session0(), turnState{k.turn, at})
 }
 
 // session0 is the key without its turn.

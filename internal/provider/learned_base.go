@@ -11,6 +11,7 @@ import (
 
 	"hermes"
 	"hermes/internal/fault"
+	"hermes/internal/lru"
 )
 
 // learnedBases remembers at which addresses below the configured ones servers have
@@ -21,7 +22,11 @@ type learnedBases struct {
 	info *learnedInfo
 
 	mu    sync.Mutex
-	below map[string]apiBase // by address
+	below *lru.Map[string, apiBase] // by address
+}
+
+func newLearnedBases(info *learnedInfo) *learnedBases {
+	return &learnedBases{info: info, below: lru.New[string, apiBase](maxLearnedAddresses)}
 }
 
 // apiBase is where a server has its API.
@@ -77,7 +82,7 @@ func (b *learnedBases) gone(address, path string) {
 // set changes what is known, in the file too. The caller holds the lock. An error of
 // the disk only means that it is not known at the next start.
 func (b *learnedBases) set(address string, base apiBase) {
-	b.below[address] = base
+	b.below.Put(address, base)
 	switch {
 	case b.info.dir == "":
 	case base == apiBase{}:
@@ -100,12 +105,9 @@ func (b *learnedBases) of(address string) string {
 
 // known returns what is known of an address. The caller holds the lock.
 func (b *learnedBases) known(address string) apiBase {
-	base, known := b.below[address]
+	base, known := b.below.Get(address)
 	if known {
 		return base
-	}
-	if b.below == nil || len(b.below) >= maxLearnedAddresses {
-		b.below = map[string]apiBase{}
 	}
 	if b.info.dir != "" {
 		raw, _ := os.ReadFile(b.file(address))
@@ -114,7 +116,7 @@ func (b *learnedBases) known(address string) apiBase {
 			base = apiBase{path, strings.TrimSpace(mark) == worksMark}
 		}
 	}
-	b.below[address] = base
+	b.below.Put(address, base)
 	return base
 }
 

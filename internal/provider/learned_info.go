@@ -14,6 +14,7 @@ import (
 
 	"hermes"
 	"hermes/internal/atomicfile"
+	"hermes/internal/lru"
 )
 
 // The bounds of the cached answers of servers.
@@ -30,27 +31,31 @@ type learnedInfo struct {
 	dir string // "" keeps nothing on disk
 
 	mu    sync.Mutex
-	texts map[string]string // by address; "" means there is no file
+	texts *lru.Map[string, string] // by address; "" means there is no file
 	// guesses are context lengths that no service named; see windowFinder. They
 	// are never written to a file, because they may be too small.
-	guesses map[string]int  // by address and model
-	listed  map[string]bool // addresses that were asked for their list in this run
+	guesses *lru.Map[string, int] // by address and model
+	listed  map[string]bool       // addresses that were asked for their list in this run
+}
+
+func newLearnedInfo(dir string) *learnedInfo {
+	return &learnedInfo{
+		dir: dir, texts: lru.New[string, string](maxLearnedAddresses), guesses: lru.New[string, int](maxLearnedModels), listed: map[string]bool{},
+	}
 }
 
 // guess returns the context length that was guessed for a model, 0 for none.
 func (h *learnedInfo) guess(address, model string) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.guesses[address+"\n"+model]
+	window, _ := h.guesses.Get(address + "\n" + model)
+	return window
 }
 
 func (h *learnedInfo) setGuess(address, model string, window int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.guesses == nil || len(h.guesses) >= maxLearnedModels {
-		h.guesses = map[string]int{}
-	}
-	h.guesses[address+"\n"+model] = window
+	h.guesses.Put(address+"\n"+model, window)
 }
 
 // mayList reports, once for each address, that it was not asked yet. again says that
@@ -61,9 +66,6 @@ func (h *learnedInfo) mayList(address string) (ok, again bool) {
 	asked, again := h.listed[address]
 	if asked {
 		return false, again
-	}
-	if h.listed == nil {
-		h.listed = map[string]bool{}
 	}
 	h.listed[address] = true
 	return true, again
@@ -97,7 +99,7 @@ func (h *learnedInfo) of(address, model string) (hermes.ModelInfo, bool) {
 // text returns the file of an address with a line break before it. The caller
 // holds the lock.
 func (h *learnedInfo) text(address string) string {
-	text, known := h.texts[address]
+	text, known := h.texts.Get(address)
 	if known || h.dir == "" {
 		return text
 	}
@@ -105,18 +107,8 @@ func (h *learnedInfo) text(address string) string {
 	if err == nil && len(raw) <= maxLearnedBytes {
 		text = "\n" + string(raw)
 	}
-	h.put(address, text)
+	h.texts.Put(address, text)
 	return text
-}
-
-func (h *learnedInfo) put(address, text string) {
-	if len(h.texts) >= maxLearnedAddresses {
-		clear(h.texts)
-	}
-	if h.texts == nil {
-		h.texts = map[string]string{}
-	}
-	h.texts[address] = text
 }
 
 // keep replaces the cached answer of a server with its newest one. A context length
@@ -148,7 +140,7 @@ func (h *learnedInfo) keep(address string, list []hermes.ModelInfo) {
 		put(refused[id].line)
 	}
 	if text := "\n" + b.String(); text != h.text(address) {
-		h.put(address, text)
+		h.texts.Put(address, text)
 		h.write(address, b.String())
 	}
 }
@@ -218,7 +210,7 @@ func (h *learnedInfo) change(address, model string, length int, refused bool) {
 		return
 	}
 	text = "\n" + line + strings.TrimPrefix(text, "\n")
-	h.put(address, text)
+	h.texts.Put(address, text)
 	h.write(address, text[1:])
 }
 

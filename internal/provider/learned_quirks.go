@@ -7,26 +7,26 @@ import (
 	"sync/atomic"
 
 	"hermes"
+	"hermes/internal/lru"
 	"hermes/internal/schema"
 )
 
 // quirkTable holds what was learned about endpoints while the program runs.
 type quirkTable struct {
 	mu  sync.Mutex
-	all map[string]*learnedQuirks
+	all *lru.Map[string, *learnedQuirks]
 }
+
+// maxEndpoints bounds the endpoints of which something is remembered.
+const maxEndpoints = 256
 
 func (l *quirkTable) of(ch choice) *learnedQuirks {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	id := ch.ref() + " " + ch.BaseURL
-	if l.all[id] == nil {
-		if l.all == nil {
-			l.all = map[string]*learnedQuirks{}
-		}
-		l.all[id] = &learnedQuirks{seed: maphash.MakeSeed()}
+	if l.all == nil {
+		l.all = lru.New[string, *learnedQuirks](maxEndpoints)
 	}
-	return l.all[id]
+	return l.all.Make(ch.ref()+" "+ch.BaseURL, newLearnedQuirks)
 }
 
 // learnedQuirks is what one endpoint refuses, and what is therefore changed before
@@ -48,10 +48,10 @@ type learnedQuirks struct {
 	noThinking    bool
 	noImages      bool
 	fields        []string // body fields to leave out
-	forgotten     map[uint64]bool
-	shrunk        map[uint64]*hermes.Image // nil: it cannot be made smaller
-	tools         []hermes.Spec            // the last list
-	plain         []hermes.Spec            // and its plain form
+	forgotten     *lru.Map[uint64, bool]
+	shrunk        *lru.Map[uint64, *hermes.Image] // nil: it cannot be made smaller
+	tools         []hermes.Spec                   // the last list
+	plain         []hermes.Spec                   // and its plain form
 }
 
 // The bounds of what is remembered about an endpoint.
@@ -60,6 +60,13 @@ const (
 	maxShrunk    = 64
 	maxFields    = 16
 )
+
+func newLearnedQuirks() *learnedQuirks {
+	return &learnedQuirks{
+		seed:      maphash.MakeSeed(),
+		forgotten: lru.New[uint64, bool](maxForgotten), shrunk: lru.New[uint64, *hermes.Image](maxShrunk),
+	}
+}
 
 // accept records the size of a request that was answered.
 func (k *learnedQuirks) accept(size int) {
@@ -110,11 +117,10 @@ func (k *learnedQuirks) forget(messages []hermes.Message) bool {
 	news := false
 	for _, msg := range messages {
 		for _, b := range msg.Reasoning {
-			if id := k.blockID(b); !k.forgotten[id] {
-				if k.forgotten == nil || len(k.forgotten) >= maxForgotten {
-					k.forgotten = map[uint64]bool{}
-				}
-				k.forgotten[id], news = true, true
+			id := k.blockID(b)
+			if known, _ := k.forgotten.Get(id); !known {
+				k.forgotten.Put(id, true)
+				news = true
 			}
 		}
 	}
@@ -158,7 +164,7 @@ func (k *learnedQuirks) apply(r *hermes.Request, withoutImages bool) *hermes.Req
 	if k.noTools {
 		out.Tools = nil
 	}
-	if k.smallImages || k.noImages || withoutImages || k.textResults || len(k.forgotten) > 0 {
+	if k.smallImages || k.noImages || withoutImages || k.textResults || k.forgotten.Len() > 0 {
 		out.Messages = k.messages(r.Messages, withoutImages)
 	}
 	return &out

@@ -147,11 +147,11 @@ type Catalogue struct {
 	rows  []Row
 	index map[string]int // of rows, by name and alias
 
-	learned  learnedInfo // what servers reported about their models
-	bases    learnedBases
-	quirks   quirkTable     // what endpoints refuse
-	failover *failover      // which model answers each turn, and which ones pause
-	limits   ratelimit.Book // what services said about their limits
+	learned  *learnedInfo // what servers reported about their models
+	bases    *learnedBases
+	quirks   quirkTable      // what endpoints refuse
+	failover *failover       // which model answers each turn, and which ones pause
+	limits   *ratelimit.Book // what services said about their limits
 
 	mu       sync.Mutex
 	found    []found             // local servers that answered
@@ -192,8 +192,8 @@ func New(cfg Config) (*Catalogue, error) {
 	if cfg.Local == nil {
 		cfg.Local = usualPorts()
 	}
-	c := &Catalogue{cfg: cfg, rows: catalogue(), index: map[string]int{}, learned: learnedInfo{dir: cfg.Answers}, failover: newFailover()}
-	c.bases.info = &c.learned
+	c := &Catalogue{cfg: cfg, rows: catalogue(), index: map[string]int{}, learned: newLearnedInfo(cfg.Answers), failover: newFailover(), limits: ratelimit.NewBook()}
+	c.bases = newLearnedBases(c.learned)
 	for i, r := range c.rows {
 		c.index[r.Name] = i
 		for _, a := range r.Aliases {

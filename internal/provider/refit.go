@@ -14,8 +14,11 @@ func (k *learnedQuirks) messages(in []hermes.Message, withoutImages bool) []herm
 	out := make([]hermes.Message, 0, len(in)+1)
 	var moved []hermes.Part // images of results
 	for i, msg := range in {
-		if len(k.forgotten) > 0 && len(msg.Reasoning) > 0 {
-			msg.Reasoning = slices.DeleteFunc(slices.Clone(msg.Reasoning), func(b hermes.Reasoning) bool { return k.forgotten[k.blockID(b)] })
+		if k.forgotten.Len() > 0 && len(msg.Reasoning) > 0 {
+			msg.Reasoning = slices.DeleteFunc(slices.Clone(msg.Reasoning), func(b hermes.Reasoning) bool {
+				known, _ := k.forgotten.Get(k.blockID(b))
+				return known
+			})
 		}
 		msg.Parts = k.parts(msg.Parts, withoutImages)
 		if k.textResults && msg.Role == hermes.RoleTool {
@@ -85,17 +88,11 @@ func (k *learnedQuirks) small(img *hermes.Image) *hermes.Image {
 	if len(img.Data) <= smallBytes && (err != nil || max(w, h) <= smallSide) {
 		return img
 	}
-	id := maphash.Bytes(k.seed, img.Data)
-	if known, ok := k.shrunk[id]; ok {
-		return known
-	}
-	var made *hermes.Image
-	if data, err := picture.Shrink(img.Data, smallSide, smallBytes); err == nil {
-		made = &hermes.Image{MediaType: picture.MediaType, Data: data}
-	}
-	if k.shrunk == nil || len(k.shrunk) >= maxShrunk {
-		k.shrunk = map[uint64]*hermes.Image{}
-	}
-	k.shrunk[id] = made
-	return made
+	return k.shrunk.Make(maphash.Bytes(k.seed, img.Data), func() *hermes.Image {
+		data, err := picture.Shrink(img.Data, smallSide, smallBytes)
+		if err != nil {
+			return nil
+		}
+		return &hermes.Image{MediaType: picture.MediaType, Data: data}
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"hermes"
+	"hermes/internal/lru"
 )
 
 const (
@@ -27,11 +28,11 @@ type rotating struct {
 	with func(hermes.Key) hermes.Model
 
 	mu   sync.Mutex
-	made map[hermes.Key]hermes.Model
+	made *lru.Map[hermes.Key, hermes.Model]
 }
 
 func newRotating(id string, keys hermes.Keys, with func(hermes.Key) hermes.Model) *rotating {
-	return &rotating{id: id, keys: keys, with: with, made: map[hermes.Key]hermes.Model{}}
+	return &rotating{id: id, keys: keys, with: with, made: lru.New[hermes.Key, hermes.Model](mostTransports)}
 }
 
 // ID returns the reference of the model.
@@ -98,15 +99,7 @@ func instead(last, end error) error {
 func (m *rotating) model(key hermes.Key) hermes.Model {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if made, ok := m.made[key]; ok {
-		return made
-	}
-	if len(m.made) >= mostTransports {
-		clear(m.made) // most of them belong to replaced credentials
-	}
-	made := m.with(key)
-	m.made[key] = made
-	return made
+	return m.made.Make(key, func() hermes.Model { return m.with(key) })
 }
 
 func (m *rotating) notice(err error, next hermes.Key) string {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"hermes/internal/lru"
 )
 
 // Status is what a service said last about one credential.
@@ -16,15 +18,19 @@ type Status struct {
 	Windows []Window
 }
 
-// Book keeps the newest statuses while the program runs. The zero value is ready
-// to use; it may be used concurrently.
+// Book keeps the newest statuses while the program runs. It may be used concurrently.
 type Book struct {
 	mu   sync.Mutex
-	list []Status // at most one of each service and key
+	list *lru.Map[credential, Status]
 }
+
+type credential struct{ service, key string }
 
 // mostStatuses bounds a book; the oldest are dropped.
 const mostStatuses = 64
+
+// NewBook returns an empty book.
+func NewBook() *Book { return &Book{list: lru.New[credential, Status](mostStatuses)} }
 
 // Read keeps what the headers of an answer say. Headers without a limit change
 // nothing: an answer of a proxy says nothing about the service.
@@ -35,11 +41,7 @@ func (b *Book) Read(service, key string, h http.Header, now time.Time) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.list = slices.DeleteFunc(b.list, func(s Status) bool { return s.Service == service && s.Key == key })
-	b.list = append(b.list, Status{Service: service, Key: key, Seen: now, Windows: windows})
-	if n := len(b.list) - mostStatuses; n > 0 {
-		b.list = slices.Delete(b.list, 0, n)
-	}
+	b.list.Put(credential{service, key}, Status{Service: service, Key: key, Seen: now, Windows: windows})
 }
 
 // Now returns the statuses by service and key. Windows that have been reset since
@@ -48,7 +50,7 @@ func (b *Book) Now(now time.Time) []Status {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var list []Status
-	for _, s := range b.list {
+	for _, s := range b.list.All() {
 		s.Windows = slices.DeleteFunc(slices.Clone(s.Windows), func(w Window) bool { return !w.Reset.IsZero() && !w.Reset.After(now) })
 		if len(s.Windows) > 0 {
 			list = append(list, s)

@@ -161,7 +161,7 @@ func TestHeadersOfServices(t *testing.T) {
 
 func TestABookKeepsTheNewestOfEachKey(t *testing.T) {
 	t.Parallel()
-	var b ratelimit.Book
+	b := ratelimit.NewBook()
 	left := func(n int) http.Header {
 		return header(fmt.Sprintf("x-ratelimit-limit-requests: 10\nx-ratelimit-remaining-requests: %d\nx-ratelimit-reset-requests: 60s", n))
 	}

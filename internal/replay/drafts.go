@@ -6,18 +6,21 @@ import (
 	"sync"
 
 	"hermes"
+	"hermes/internal/lru"
 )
 
 // maxDrafts limits the sessions with waiting drafts, and the drafts of each.
 const maxDrafts = 100
 
 // Drafts holds the skills that models wrote in their conversations, by
-// session, until they are tried. It may be used concurrently. The zero value
-// is empty.
+// session, until they are tried. It may be used concurrently.
 type Drafts struct {
 	mu   sync.Mutex
-	list map[string][]Draft
+	list *lru.Map[string, []Draft]
 }
+
+// NewDrafts returns an empty collection.
+func NewDrafts() *Drafts { return &Drafts{list: lru.New[string, []Draft](maxDrafts)} }
 
 // Watch returns a library that adds each saved draft to d.
 func (d *Drafts) Watch(l hermes.SkillLibrary) hermes.SkillLibrary { return &watched{l, d} }
@@ -26,15 +29,16 @@ func (d *Drafts) Watch(l hermes.SkillLibrary) hermes.SkillLibrary { return &watc
 func (d *Drafts) Has(session string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return len(d.list[session]) > 0
+	list, _ := d.list.Get(session)
+	return len(list) > 0
 }
 
 // Take returns the drafts of a session and removes them.
 func (d *Drafts) Take(session string) []Draft {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	out := d.list[session]
-	delete(d.list, session)
+	out, _ := d.list.Get(session)
+	d.list.Delete(session)
 	return out
 }
 
@@ -43,16 +47,13 @@ func (d *Drafts) Take(session string) []Draft {
 func (d *Drafts) add(session string, new Draft) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.list == nil || len(d.list) >= maxDrafts {
-		d.list = map[string][]Draft{}
-	}
-	list := d.list[session]
+	list, _ := d.list.Get(session)
 	at := slices.IndexFunc(list, func(old Draft) bool { return old.Name == new.Name })
 	switch {
 	case at >= 0:
 		list[at].Text = new.Text
 	case len(list) < maxDrafts:
-		d.list[session] = append(list, new)
+		d.list.Put(session, append(list, new))
 	}
 }
 

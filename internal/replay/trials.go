@@ -27,11 +27,11 @@ type TrialsConfig struct {
 // Its methods may be called concurrently.
 type Trials struct {
 	cfg    TrialsConfig
-	drafts Drafts // of conversations, until their turn has ended
+	drafts *Drafts // of conversations, until their turn has ended
 }
 
 // NewTrials returns trials without drafts. It makes no calls.
-func NewTrials(c TrialsConfig) *Trials { return &Trials{cfg: c} }
+func NewTrials(c TrialsConfig) *Trials { return &Trials{cfg: c, drafts: NewDrafts()} }
 
 // Conversation is what a task is taken from. Session.Turn is its last turn.
 type Conversation struct {

@@ -98,17 +98,14 @@ const maxSessions = 1000
 func (r *Runner) note(s hermes.SessionRef) {
 	r.rate.Lock()
 	defer r.rate.Unlock()
-	if len(r.last) >= maxSessions {
-		clear(r.last)
-	}
-	r.last[s.ID] = s.Turn
+	r.last.Put(s.ID, s.Turn)
 }
 
 // lastOf returns the turn of a session's last review, 0 if there was none: one
 // begun in this process, or the last one in the queue.
 func (r *Runner) lastOf(ctx context.Context, s hermes.SessionRef) int64 {
 	r.rate.Lock()
-	last, ok := r.last[s.ID]
+	last, ok := r.last.Get(s.ID)
 	r.rate.Unlock()
 	if ok {
 		return last

@@ -21,6 +21,7 @@ import (
 
 	"hermes"
 	"hermes/internal/agent"
+	"hermes/internal/lru"
 	"hermes/internal/session/jobs"
 )
 
@@ -78,8 +79,8 @@ type Runner struct {
 
 	mu       sync.Mutex // locked while a review runs
 	rate     sync.Mutex
-	last     map[string]int64 // the turn of the last review, by session
-	caughtUp int              // pending reviews that were done
+	last     *lru.Map[string, int64] // the turn of the last review, by session
+	caughtUp int                     // pending reviews that were done
 }
 
 // New returns a runner. It makes no calls.
@@ -87,7 +88,7 @@ func New(c Config) *Runner {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &Runner{cfg: c, last: map[string]int64{}}
+	return &Runner{cfg: c, last: lru.New[string, int64](maxSessions)}
 }
 
 // Conversation is the conversation to review.

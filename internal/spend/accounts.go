@@ -18,9 +18,9 @@ type memory struct {
 // session belongs to. The caller holds no lock.
 func (g *Governor) remember(ctx context.Context, session string) *memory {
 	g.mu.Lock()
-	m := g.sessions[session]
+	m, known := g.sessions.Get(session)
 	g.mu.Unlock()
-	if m != nil {
+	if known {
 		return m
 	}
 	m = &memory{}
@@ -33,14 +33,7 @@ func (g *Governor) remember(ctx context.Context, session string) *memory {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if known := g.sessions[session]; known != nil {
-		return known
-	}
-	if len(g.sessions) >= maxSessions {
-		clear(g.sessions)
-	}
-	g.sessions[session] = m
-	return m
+	return g.sessions.Make(session, func() *memory { return m })
 }
 
 // limits returns the accounts that a request is charged to, narrowest first,

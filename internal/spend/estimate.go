@@ -50,7 +50,7 @@ func (c *call) estimate(ctx context.Context, model string) guess {
 // process or, before its first answer, from the last days.
 func (g *Governor) typical(ctx context.Context, ledger hermes.Ledger, model string) int64 {
 	g.mu.Lock()
-	n, known := g.outputs[model]
+	n, known := g.outputs.Get(model)
 	g.mu.Unlock()
 	if known {
 		return int64(n) + 1
@@ -72,10 +72,7 @@ func (g *Governor) typical(ctx context.Context, ledger hermes.Ledger, model stri
 func (g *Governor) setTypical(model string, n float64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if len(g.outputs) >= maxModels {
-		clear(g.outputs)
-	}
-	g.outputs[model] = n
+	g.outputs.Put(model, n)
 }
 
 // prompt guesses the token counts of a prompt. The newest answer in it says how
@@ -146,7 +143,7 @@ func (g *Governor) learn(model string, c hermes.Charge) {
 	}
 	output := float64(u.Output) / float64(max(u.Calls, 1))
 	g.mu.Lock()
-	typical, known := g.outputs[model]
+	typical, known := g.outputs.Get(model)
 	g.mu.Unlock()
 	if known && typical != firstOutput {
 		output = (3*typical + output) / 4

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/lru"
 )
 
 // Caps are the limits of each kind of account; a zero part is none.
@@ -72,15 +73,15 @@ type Governor struct {
 
 	mu       sync.Mutex
 	ledger   hermes.Ledger
-	sessions map[string]*memory  // by session
-	outputs  map[string]float64  // tokens of a typical answer, by model
-	warned   map[string]struct{} // models with a warning about their unknown price
-	calls    map[int64]*call     // running, by the number in Scope.Call
-	last     int64               // of those numbers
+	sessions *lru.Map[string, *memory] // by session
+	outputs  *lru.Map[string, float64] // tokens of a typical answer, by model
+	warned   *lru.Map[string, bool]    // models with a warning about their unknown price
+	calls    map[int64]*call           // running, by the number in Scope.Call
+	last     int64                     // of those numbers
 }
 
-// The bounds of what a governor remembers. When one is reached, it forgets
-// everything: the next estimates are rougher, nothing else.
+// The bounds of what a governor remembers. What it forgets makes the next estimate
+// rougher, nothing else.
 const (
 	maxSessions = 4096
 	maxModels   = 512
@@ -109,7 +110,7 @@ func New(cfg Config) *Governor {
 	if cfg.Longest == nil {
 		cfg.Longest = func(string, int64) int64 { return 0 }
 	}
-	return &Governor{cfg: cfg, calls: map[int64]*call{}, sessions: map[string]*memory{}, outputs: map[string]float64{}, warned: map[string]struct{}{}}
+	return &Governor{cfg: cfg, calls: map[int64]*call{}, sessions: lru.New[string, *memory](maxSessions), outputs: lru.New[string, float64](maxModels), warned: lru.New[string, bool](maxModels)}
 }
 
 // openLedger opens the ledger on first use.

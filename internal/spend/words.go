@@ -93,13 +93,10 @@ func (g *Governor) unpriced(model string) []string {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if _, done := g.warned[model]; done || !inMoney {
+	if _, done := g.warned.Get(model); done || !inMoney {
 		return nil
 	}
-	if len(g.warned) >= maxModels {
-		clear(g.warned)
-	}
-	g.warned[model] = struct{}{}
+	g.warned.Put(model, true)
 	return []string{fmt.Sprintf("The price of %s is unknown, so caps in money do not count it. Set it under spend.prices in config.yaml, or cap its tokens.", model)}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"hermes"
 	"hermes/internal/errsig"
+	"hermes/internal/lru"
 )
 
 const (
@@ -50,7 +51,7 @@ func New(c Config) hermes.Hook {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	h := &hook{Config: c, sessions: map[string]*seen{}}
+	h := &hook{Config: c, sessions: lru.New[string, *seen](maxSessions)}
 	return hermes.Hook{
 		Name: "learning", Timeout: timeout, AfterTool: h.after,
 		SessionEnd: func(_ context.Context, s hermes.SessionRef) { h.forget(s.ID) },
@@ -62,7 +63,7 @@ type hook struct {
 	tidied sync.Once
 
 	mu       sync.Mutex
-	sessions map[string]*seen
+	sessions *lru.Map[string, *seen]
 }
 
 // seen is what happened in a session.
@@ -215,8 +216,8 @@ func (h *hook) putShown(session, tool string, fix shownFix) {
 func (h *hook) takeShown(session, tool string) (shownFix, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	s := h.sessions[session]
-	if s == nil {
+	s, ok := h.sessions.Get(session)
+	if !ok {
 		return shownFix{}, false
 	}
 	fix, ok := s.shown[tool]
@@ -226,19 +227,11 @@ func (h *hook) takeShown(session, tool string) (shownFix, bool) {
 
 // of returns the state of a session. The caller holds mu.
 func (h *hook) of(session string) *seen {
-	s := h.sessions[session]
-	if s == nil {
-		if len(h.sessions) >= maxSessions {
-			clear(h.sessions)
-		}
-		s = &seen{hinted: map[string]bool{}, shown: map[string]shownFix{}}
-		h.sessions[session] = s
-	}
-	return s
+	return h.sessions.Make(session, func() *seen { return &seen{hinted: map[string]bool{}, shown: map[string]shownFix{}} })
 }
 
 func (h *hook) forget(session string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	delete(h.sessions, session)
+	h.sessions.Delete(session)
 }

@@ -53,8 +53,8 @@ func (l *ledger) seen(session string) map[string]stamp {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	out := map[string]stamp{}
-	if r := l.sessions[session]; r != nil {
-		for path, s := range r.files {
+	if r, ok := l.sessions.Get(session); ok {
+		for path, s := range r.files.All() {
 			out[path] = s
 		}
 	}
@@ -67,12 +67,9 @@ func (l *ledger) news(session, path string, now stamp) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.of(session)
-	if r.named == nil {
-		r.named = map[string]stamp{}
-	}
-	if was, ok := r.named[path]; ok && was == now {
+	if was, ok := r.named.Get(path); ok && was == now {
 		return false
 	}
-	r.named[path] = now
+	r.named.Put(path, now)
 	return true
 }

@@ -2,14 +2,13 @@ package file
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 
 	"hermes"
+	"hermes/internal/lru"
 )
 
-// maxJudged bounds the calls that are remembered while they are under way. The oldest is
-// dropped first.
+// maxJudged bounds the calls that are remembered while they are under way.
 const maxJudged = 1024
 
 // judged remembers where the paths of a call led when its risk was assessed. A call
@@ -17,9 +16,10 @@ const maxJudged = 1024
 // concurrently.
 type judged struct {
 	mu    sync.Mutex
-	calls map[string]map[string]target // by call, then by path as asked for
-	order []string
+	calls *lru.Map[string, map[string]target] // by call, then by path as asked for
 }
+
+func newJudged() *judged { return &judged{calls: lru.New[string, map[string]target](maxJudged)} }
 
 // target is where a path led.
 type target struct{ entry, real string }
@@ -32,29 +32,14 @@ func callKey(c *hermes.Call) string { return sessionOf(c) + "\x00" + c.ID + "\x0
 func (j *judged) assessed(c *hermes.Call, targets map[string]target) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	key := callKey(c)
-	if j.calls == nil {
-		j.calls = map[string]map[string]target{}
-	}
-	if _, known := j.calls[key]; !known {
-		j.order = append(j.order, key)
-	}
-	j.calls[key] = targets
-	if len(j.order) > maxJudged {
-		delete(j.calls, j.order[0])
-		j.order = j.order[1:]
-	}
+	j.calls.Put(callKey(c), targets)
 }
 
 // over drops a call that has run or was refused.
 func (j *judged) over(c *hermes.Call) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	key := callKey(c)
-	if _, known := j.calls[key]; known {
-		delete(j.calls, key)
-		j.order = slices.DeleteFunc(j.order, func(k string) bool { return k == key })
-	}
+	j.calls.Delete(callKey(c))
 }
 
 // check refuses a path that needs approval and leads to another file than the one
@@ -65,7 +50,7 @@ func (j *judged) check(c *hermes.Call, asked string, now location) error {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	targets, known := j.calls[callKey(c)]
+	targets, known := j.calls.Get(callKey(c))
 	if !known || targets[asked] == now.target() {
 		return nil
 	}

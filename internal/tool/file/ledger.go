@@ -7,11 +7,12 @@ import (
 	"io/fs"
 	"sync"
 	"time"
+
+	"hermes/internal/lru"
 )
 
 const (
-	// maxSessions bounds the sessions that are remembered. The one unused for
-	// longest is dropped first.
+	// maxSessions bounds the sessions that are remembered.
 	maxSessions = 256
 	// maxRemembered bounds the files, and the pages, remembered per session.
 	maxRemembered = 1024
@@ -45,9 +46,8 @@ func stampOf(info fs.FileInfo) stamp {
 // methods may be called concurrently.
 type ledger struct {
 	mu       sync.Mutex
-	sessions map[string]*record
-	clock    int64
-	writers  map[string]string // last session to write a path
+	sessions *lru.Map[string, *record]
+	writers  *lru.Map[string, string] // last session to write a path
 }
 
 // A sum identifies what a call gave to the model.
@@ -61,15 +61,14 @@ type view struct {
 
 // A record is what is known of one session.
 type record struct {
-	used     int64            // ledger's clock at the last use
-	files    map[string]stamp // by real path, as last read or written
-	pages    map[pageKey]view
-	last     string           // the previous call, to notice equal ones in a row
-	result   sum              // what it gave
-	row      int              // number of equal calls in a row with that result
-	reported bool             // the last call was answered with the unchanged notice
-	once     map[string]bool  // what is shown once a session
-	named    map[string]stamp // file states that were reported to the model
+	files    *lru.Map[string, stamp] // by real path, as last read or written
+	pages    *lru.Map[pageKey, view]
+	last     string                  // the previous call, to notice equal ones in a row
+	result   sum                     // what it gave
+	row      int                     // number of equal calls in a row with that result
+	reported bool                    // the last call was answered with the unchanged notice
+	once     *lru.Map[string, bool]  // what is shown once a session
+	named    *lru.Map[string, stamp] // file states that were reported to the model
 }
 
 type pageKey struct {
@@ -78,41 +77,17 @@ type pageKey struct {
 }
 
 func newLedger() *ledger {
-	return &ledger{sessions: map[string]*record{}, writers: map[string]string{}}
+	return &ledger{sessions: lru.New[string, *record](maxSessions), writers: lru.New[string, string](maxRemembered)}
 }
 
 // of returns the session's record, making it if needed. The caller holds mu.
 func (l *ledger) of(session string) *record {
-	l.clock++
-	r := l.sessions[session]
-	if r == nil {
-		if len(l.sessions) >= maxSessions {
-			l.dropOldest()
+	return l.sessions.Make(session, func() *record {
+		return &record{
+			files: lru.New[string, stamp](maxRemembered), pages: lru.New[pageKey, view](maxRemembered),
+			once: lru.New[string, bool](maxRemembered), named: lru.New[string, stamp](maxRemembered),
 		}
-		r = &record{files: map[string]stamp{}, pages: map[pageKey]view{}, once: map[string]bool{}}
-		l.sessions[session] = r
-	}
-	r.used = l.clock
-	return r
-}
-
-func (l *ledger) dropOldest() {
-	oldest, at := "", l.clock+1
-	for id, r := range l.sessions {
-		if r.used < at {
-			oldest, at = id, r.used
-		}
-	}
-	delete(l.sessions, oldest)
-}
-
-// put stores in a bounded map. A full map is cleared; at worst a page is shown
-// twice.
-func put[K comparable, V any](m map[K]V, k K, v V) {
-	if len(m) >= maxRemembered {
-		clear(m)
-	}
-	m[k] = v
+	})
 }
 
 // repeat counts equal calls in a row that give the same.
@@ -142,7 +117,7 @@ func (l *ledger) read(session string, p location, w window, result sum) sighting
 	r := l.of(session)
 	row := r.repeat(fmt.Sprintf("read %s %d %d", p.real, w.offset, w.limit), result)
 	key, now := pageKey{p.real, w.offset, w.limit}, view{stampOf(p.info), result}
-	if known, seen := r.pages[key]; seen && known == now && p.info.Mode().IsRegular() && p.info.Size() > 0 {
+	if known, seen := r.pages.Get(key); seen && known == now && p.info.Mode().IsRegular() && p.info.Size() > 0 {
 		if r.reported {
 			return sighting{err: fmt.Errorf("BLOCKED: you already read this page of %s and it has not changed. Use what you have, read another page, or do something else", p.path)}
 		}
@@ -152,8 +127,8 @@ func (l *ledger) read(session string, p location, w window, result sum) sighting
 	if row >= 4 {
 		return sighting{err: fmt.Errorf("BLOCKED: the same read %d times in a row, with the same content. Use what you have or do something else", row)}
 	}
-	put(r.pages, key, now)
-	put(r.files, p.real, now.stamp)
+	r.pages.Put(key, now)
+	r.files.Put(p.real, now.stamp)
 	if row == 3 {
 		return sighting{warning: "This is the third identical read in a row. The next one is refused if nothing changes."}
 	}
@@ -177,11 +152,11 @@ func (l *ledger) search(session, call string, result sum) (warning string, err e
 func (l *ledger) stale(session string, p location) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	known, seen := l.of(session).files[p.real]
+	known, seen := l.of(session).files.Get(p.real)
 	if !seen || p.info == nil || known == stampOf(p.info) {
 		return ""
 	}
-	if by := l.writers[p.real]; by != "" && by != session {
+	if by, _ := l.writers.Get(p.real); by != "" && by != session {
 		return fmt.Sprintf("another session changed %s since you last read it; read it and check that its changes are not lost", p.path)
 	}
 	return fmt.Sprintf("%s changed on disk since you last read it; read it and check that no change is lost", p.path)
@@ -193,15 +168,12 @@ func (l *ledger) wrote(session, real string, info fs.FileInfo) {
 	defer l.mu.Unlock()
 	r := l.of(session)
 	r.repeat("write "+real, sum{})
-	if len(l.writers) >= maxRemembered {
-		clear(l.writers)
-	}
-	l.writers[real] = session
+	l.writers.Put(real, session)
 	if info == nil {
-		delete(r.files, real)
+		r.files.Delete(real)
 		return
 	}
-	put(r.files, real, stampOf(info))
+	r.files.Put(real, stampOf(info))
 }
 
 // first reports whether a session meets something for the first time.
@@ -209,13 +181,10 @@ func (l *ledger) first(session, what string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.of(session)
-	if r.once[what] {
+	if _, known := r.once.Get(what); known {
 		return false
 	}
-	if len(r.once) >= maxRemembered {
-		clear(r.once)
-	}
-	r.once[what] = true
+	r.once.Put(what, true)
 	return true
 }
 
@@ -223,7 +192,7 @@ func (l *ledger) first(session, what string) bool {
 func (l *ledger) otherCall(session string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if r := l.sessions[session]; r != nil {
+	if r, ok := l.sessions.Get(session); ok {
 		r.repeat("other", sum{})
 	}
 }
@@ -232,9 +201,9 @@ func (l *ledger) otherCall(session string) {
 func (l *ledger) compressed(session string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if r := l.sessions[session]; r != nil {
-		clear(r.pages)
-		clear(r.once)
+	if r, ok := l.sessions.Get(session); ok {
+		r.pages.Clear()
+		r.once.Clear()
 		r.repeat("compressed", sum{})
 	}
 }
@@ -242,5 +211,5 @@ func (l *ledger) compressed(session string) {
 func (l *ledger) forget(session string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.sessions, session)
+	l.sessions.Delete(session)
 }

@@ -46,7 +46,7 @@ type Toolset struct {
 	config Config
 	ledger *ledger
 	locks  *locks
-	judged judged
+	judged *judged
 }
 
 var _ hermes.Toolset = (*Toolset)(nil)
@@ -56,7 +56,7 @@ func New(c Config) *Toolset {
 	c.ReadMaxChars = cmp.Or(max(c.ReadMaxChars, 0), 100_000)
 	c.MaxLines = cmp.Or(max(c.MaxLines, 0), 2_000)
 	c.MaxLineLength = cmp.Or(max(c.MaxLineLength, 0), 2_000)
-	return &Toolset{config: c, ledger: newLedger(), locks: newLocks()}
+	return &Toolset{config: c, ledger: newLedger(), judged: newJudged(), locks: newLocks()}
 }
 
 // Name is "file".

@@ -23,8 +23,8 @@ const (
 func (t *Toolset) Remind(session, tool string, failed bool) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	h := t.lists[session]
-	if h == nil {
+	h, ok := t.lists.Get(session)
+	if !ok {
 		return ""
 	}
 	if tool == name || tool == alias {

@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"hermes"
+	"hermes/internal/lru"
 )
 
 const (
@@ -58,13 +59,11 @@ func (l *items) UnmarshalJSON(data []byte) error {
 // Toolset holds the lists of all sessions. It may be used concurrently.
 type Toolset struct {
 	mu    sync.Mutex
-	lists map[string]*entry
-	clock int64
+	lists *lru.Map[string, *entry]
 }
 
 type entry struct {
 	list List
-	used int64
 	// Calls of other tools since the list was read or written, and since it was
 	// written.
 	unseen, sinceUpdate int
@@ -73,7 +72,7 @@ type entry struct {
 var _ hermes.Toolset = (*Toolset)(nil)
 
 // New returns the toolset without lists.
-func New() *Toolset { return &Toolset{lists: map[string]*entry{}} }
+func New() *Toolset { return &Toolset{lists: lru.New[string, *entry](maxSessions)} }
 
 // Name is "todo".
 func (t *Toolset) Name() string { return name }
@@ -109,27 +108,7 @@ func (t *Toolset) run(_ context.Context, c *hermes.Call, in args) (hermes.Result
 
 // of returns the session's list, an empty one if needed. Call it with mu held.
 func (t *Toolset) of(session string) *entry {
-	t.clock++
-	h := t.lists[session]
-	if h == nil {
-		if len(t.lists) >= maxSessions {
-			t.dropOldest()
-		}
-		h = &entry{}
-		t.lists[session] = h
-	}
-	h.used = t.clock
-	return h
-}
-
-func (t *Toolset) dropOldest() {
-	oldest, at := "", t.clock+1
-	for id, h := range t.lists {
-		if h.used < at {
-			oldest, at = id, h.used
-		}
-	}
-	delete(t.lists, oldest)
+	return t.lists.Make(session, func() *entry { return &entry{} })
 }
 
 // Restore loads a session's list from its transcript, if it is not in memory and
@@ -137,7 +116,7 @@ func (t *Toolset) dropOldest() {
 func (t *Toolset) Restore(session string, transcript []hermes.Message) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.lists[session] != nil {
+	if _, known := t.lists.Get(session); known {
 		return
 	}
 	if list, ok := Last(transcript); ok {
@@ -152,7 +131,7 @@ func (t *Toolset) Restore(session string, transcript []hermes.Message) {
 func (t *Toolset) Carry(from, to string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if h := t.lists[from]; h != nil {
+	if h, ok := t.lists.Get(from); ok {
 		t.of(to).list = h.list.clone()
 	}
 }
@@ -162,7 +141,7 @@ func (t *Toolset) Carry(from, to string) {
 func (t *Toolset) Open(session string) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if h := t.lists[session]; h != nil {
+	if h, ok := t.lists.Get(session); ok {
 		return h.list.Open()
 	}
 	return ""
