@@ -33,7 +33,7 @@ func normalize(m *hermes.Message, step int) map[string]string {
 	for i := range m.Calls {
 		c := &m.Calls[i]
 		c.Name = strings.TrimSpace(c.Name)
-		if c.ID == "" || seen[c.ID] {
+		if c.ID == "" || seen[c.ID] || invokedBy(c.ID, seen) {
 			c.ID = fmt.Sprintf("call_%d_%d_%d", m.Turn, step, i)
 		}
 		seen[c.ID] = true
@@ -49,6 +49,16 @@ func normalize(m *hermes.Message, step int) map[string]string {
 		}
 	}
 	return refused
+}
+
+// invokedBy reports whether an id looks like that of a call that another one invoked.
+func invokedBy(id string, seen map[string]bool) bool {
+	for other := range seen {
+		if strings.HasPrefix(id, other+"/") || strings.HasPrefix(other, id+"/") {
+			return true
+		}
+	}
+	return false
 }
 
 // nameless is stored as the name of a call that has none.
