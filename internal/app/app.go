@@ -27,6 +27,7 @@ import (
 	"hermes/internal/session"
 	"hermes/internal/skill"
 	"hermes/internal/spend"
+	"hermes/internal/store"
 	"hermes/internal/store/sqlite"
 	"hermes/internal/tool/file"
 	"hermes/internal/undo"
@@ -92,8 +93,8 @@ type App struct {
 	mark  func() *lineage.Mark
 
 	mu       sync.Mutex
-	store    *sqlite.Store
-	opened   atomic.Pointer[sqlite.Store] // the same store, for callers that must not wait for mu
+	store    store.Database
+	opened   atomic.Pointer[store.Database] // the same store, for callers that must not wait for mu
 	sessions *session.Manager
 	closers  []func() error // called in reverse order
 }
@@ -177,10 +178,10 @@ func (a *App) Store(ctx context.Context) (hermes.Store, error) {
 	return a.Database(ctx)
 }
 
-// Database returns the store as its concrete type, for maintenance.
-func (a *App) Database(ctx context.Context) (*sqlite.Store, error) {
+// Database is Store with all views of the database.
+func (a *App) Database(ctx context.Context) (store.Database, error) {
 	if s := a.opened.Load(); s != nil { // also while Close waits for callers of Database
-		return s, nil
+		return *s, nil
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -188,7 +189,7 @@ func (a *App) Database(ctx context.Context) (*sqlite.Store, error) {
 }
 
 // openStore is called with the lock held.
-func (a *App) openStore(ctx context.Context) (*sqlite.Store, error) {
+func (a *App) openStore(ctx context.Context) (store.Database, error) {
 	if a.store != nil {
 		return a.store, nil
 	}
@@ -201,14 +202,14 @@ func (a *App) openStore(ctx context.Context) (*sqlite.Store, error) {
 		return nil, err
 	}
 	a.store = s
-	a.opened.Store(s)
+	a.opened.Store(&a.store)
 	a.closers = append(a.closers, s.Close)
 	return s, nil
 }
 
 // Reader opens the database for reading. If nothing can be written, for example on a full
 // disk, it can still be read. The caller closes it.
-func (a *App) Reader(ctx context.Context) (*sqlite.Store, error) {
+func (a *App) Reader(ctx context.Context) (store.Database, error) {
 	s, err := a.Database(ctx)
 	if err == nil {
 		return s, nil

@@ -7,6 +7,7 @@ import (
 	"hermes"
 	"hermes/internal/prompt"
 	"hermes/internal/session"
+	"hermes/internal/store"
 	"hermes/internal/store/sqlite"
 	"hermes/internal/toolbox"
 )
@@ -100,10 +101,10 @@ func (a *App) ServiceModels(ctx context.Context, service string) ([]string, erro
 }
 
 // Repair copies what can be read of a damaged database into a new one.
-func (a *App) Repair(ctx context.Context) (sqlite.Repaired, error) {
+func (a *App) Repair(ctx context.Context) (store.Repaired, error) {
 	cfg, err := a.config()
 	if err != nil {
-		return sqlite.Repaired{}, err
+		return store.Repaired{}, err
 	}
 	return sqlite.Repair(ctx, StoreConfig(cfg))
 }

@@ -15,6 +15,7 @@ import (
 	"hermes/internal/replay"
 	"hermes/internal/review"
 	"hermes/internal/session/jobs"
+	"hermes/internal/store"
 	"hermes/internal/tool/skills"
 	"hermes/internal/toolbox"
 )
@@ -42,7 +43,7 @@ func (a *App) makeReview() *review.Runner {
 			}
 			return g.CostOf(ctx, session, auxiliary.Review, auxiliary.Replay)
 		},
-		Queue: func(ctx context.Context) (review.Queue, error) { return a.Database(ctx) },
+		Queue: func(ctx context.Context) (store.Reviews, error) { return a.Database(ctx) },
 		Load: func(ctx context.Context, session string) (review.Conversation, error) {
 			return a.storedConversation(ctx, session, hermes.Range{})
 		},

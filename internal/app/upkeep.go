@@ -8,6 +8,7 @@ import (
 	"hermes/internal/config"
 	"hermes/internal/lease"
 	"hermes/internal/skill"
+	"hermes/internal/store"
 	"hermes/internal/store/sqlite"
 	"hermes/internal/upkeep"
 )
@@ -24,8 +25,8 @@ func (a *App) makeLeaseOwner() string {
 	}
 	a.closing(func() error {
 		return o.Close(func(ctx context.Context) ([]string, error) {
-			if store := a.opened.Load(); store != nil {
-				return store.LeaseOwners(ctx)
+			if db := a.opened.Load(); db != nil {
+				return (*db).LeaseOwners(ctx)
 			}
 			return nil, nil
 		})
@@ -34,10 +35,10 @@ func (a *App) makeLeaseOwner() string {
 }
 
 // upkeep starts what keeps the database well; stop ends it.
-func (a *App) upkeep(store *sqlite.Store, cfg *config.Config) (stop func() error) {
-	db := cfg.Database()
-	return upkeep.Start(store, upkeep.Config{
-		Path: cfg.Home().Database(), Keep: db.Backups, Every: time.Duration(db.BackupHours) * time.Hour, Log: a.log(),
+func (a *App) upkeep(db store.Database, cfg *config.Config) (stop func() error) {
+	s := cfg.Database()
+	return upkeep.Start(db, upkeep.Config{
+		Path: cfg.Home().Database(), Keep: s.Backups, Every: time.Duration(s.BackupHours) * time.Hour, Log: a.log(),
 		Newest: func() (time.Time, error) {
 			list, err := StoreConfig(cfg).BackupFiles()
 			if err != nil || len(list) == 0 {
@@ -50,9 +51,9 @@ func (a *App) upkeep(store *sqlite.Store, cfg *config.Config) (stop func() error
 
 // tidy returns the func that cleans up when the program ends. unused is how long the home was
 // unused before it. Unattended runs do only what other runs may wait for.
-func (a *App) tidy(store *sqlite.Store, cfg *config.Config, unused time.Duration) func() error {
+func (a *App) tidy(db store.Database, cfg *config.Config, unused time.Duration) func() error {
 	return func() error {
-		chores := a.chores(store, cfg, unused)
+		chores := a.chores(db, cfg, unused)
 		if !a.sessions.Attended() {
 			chores = chores[:1]
 		}
@@ -62,13 +63,13 @@ func (a *App) tidy(store *sqlite.Store, cfg *config.Config, unused time.Duration
 }
 
 // chores lists what is cleaned up, in its order.
-func (a *App) chores(store *sqlite.Store, cfg *config.Config, unused time.Duration) []upkeep.Chore {
+func (a *App) chores(db store.Database, cfg *config.Config, unused time.Duration) []upkeep.Chore {
 	s := cfg.Sessions()
 	before := a.opts.Now().AddDate(0, 0, -s.RetentionDays)
 	every := time.Duration(s.MinIntervalHours) * time.Hour
 	return []upkeep.Chore{
 		{Name: "remove lock files", Do: func(ctx context.Context) error {
-			return lease.Tidy(ctx, cfg.Home().Join("run"), store.LeaseOwners)
+			return lease.Tidy(ctx, cfg.Home().Join("run"), db.LeaseOwners)
 		}},
 		{Name: "curate skills", Do: func(ctx context.Context) error {
 			lib, err := a.skills()
@@ -81,7 +82,7 @@ func (a *App) chores(store *sqlite.Store, cfg *config.Config, unused time.Durati
 			if !s.AutoPrune {
 				return nil
 			}
-			done, err := store.AutoPrune(ctx, sqlite.Retention{Before: before}, every)
+			done, err := db.AutoPrune(ctx, store.Retention{Before: before}, every)
 			if !done {
 				err = errors.Join(err, upkeep.ErrNotDue)
 			}
@@ -91,7 +92,7 @@ func (a *App) chores(store *sqlite.Store, cfg *config.Config, unused time.Durati
 			if !s.AutoPrune || !s.VacuumAfterPrune {
 				return nil
 			}
-			_, err := store.AutoShrink(ctx, time.Duration(s.MinVacuumIntervalDays)*24*time.Hour)
+			_, err := db.AutoShrink(ctx, time.Duration(s.MinVacuumIntervalDays)*24*time.Hour)
 			return err
 		}},
 		{Name: "prune caches", Do: func(context.Context) error {

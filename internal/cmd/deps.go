@@ -28,6 +28,7 @@ import (
 	"hermes/internal/home"
 	"hermes/internal/proc"
 	"hermes/internal/setup"
+	"hermes/internal/store"
 	journal "hermes/internal/undo"
 )
 
@@ -151,9 +152,8 @@ func sessionDeps(p Process, g *chat.Options) sessions.Deps {
 		Read: func(ctx context.Context) (hermes.Store, error) {
 			return app.New(g.App).Reader(ctx)
 		},
-		Repair: func(ctx context.Context) (sessions.Repaired, error) {
-			r, err := app.New(g.App).Repair(ctx)
-			return sessions.Repaired{Sessions: r.Sessions, Messages: r.Messages, Lost: r.Lost, Kept: r.Kept, Backup: r.Backup, FromBackup: r.FromBackup}, err
+		Repair: func(ctx context.Context) (store.Repaired, error) {
+			return app.New(g.App).Repair(ctx)
 		},
 		MaxExport: func() (int, error) {
 			c, err := app.New(g.App).Config()

@@ -76,6 +76,7 @@ var layers = []layer{
 	}}},
 
 	{2, "components", "each can be built, tested and replaced alone", [][]row{{
+		{path: "internal/store"},
 		{path: "internal/transport/base"},
 	}, {
 		{path: "bench/instant"},
@@ -97,6 +98,7 @@ var layers = []layer{
 		{path: "internal/skill/hub"},
 		{path: "internal/spend"},
 		{path: "internal/store/sqlite"},
+		{path: "internal/storetest"},
 		{path: "internal/surroundings"},
 		{path: "internal/tool/clarify"},
 		{path: "internal/tool/file"},

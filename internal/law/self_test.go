@@ -38,6 +38,8 @@ func TestForbiddenImports(t *testing.T) {
 		{"internal/memory", "internal/learning", "one row"},
 		{"internal/memory", "internal/transport/base", "libraries only"},
 		{"internal/transport/chat", "internal/transport/base", ""},
+		{"internal/store/sqlite", "internal/store", ""},
+		{"internal/memory", "internal/store", "libraries only"},
 		{"internal/transport/base", "internal/transport/chat", "lower layer"},
 		{"internal/review", "internal/session", "lower layer"},
 		{"internal/review", "internal/agent", ""},

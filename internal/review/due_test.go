@@ -10,9 +10,10 @@ import (
 	"hermes"
 	"hermes/hermestest"
 	"hermes/internal/review"
+	"hermes/internal/store"
 )
 
-// queue is a review.Queue in memory.
+// queue is a store.Reviews in memory.
 type queue struct {
 	reviewed map[string]int64
 	pending  map[string]int64
@@ -60,7 +61,7 @@ func configured(m hermes.Model, b *queue, p review.Pace, change ...func(*review.
 		NewRuntime: func(context.Context, review.Conversation) (review.Runtime, error) {
 			return review.Runtime{Tools: &reviewTools{}}, nil
 		},
-		Queue: func(context.Context) (review.Queue, error) { return b, nil },
+		Queue: func(context.Context) (store.Reviews, error) { return b, nil },
 		Load: func(_ context.Context, id string) (review.Conversation, error) {
 			return review.Conversation{Session: hermes.SessionRef{ID: id, Turn: 3}, Transcript: work(3, "o")}, nil
 		},

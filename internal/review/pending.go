@@ -3,36 +3,15 @@ package review
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"hermes"
+	"hermes/internal/store"
 )
-
-// Queue stores which sessions were reviewed and which reviews are pending: they
-// were begun but not finished, mostly because the program ended. Its methods
-// may be called concurrently, also by several processes.
-type Queue interface {
-	// Reviewed returns the turn up to which a session was reviewed, 0 for none.
-	Reviewed(ctx context.Context, session string) (turn int64, err error)
-	// MarkReviewed stores that turn. A pending review up to it is done.
-	MarkReviewed(ctx context.Context, session string, turn int64) error
-	// AddPendingReview adds a pending review and claims it for the caller.
-	AddPendingReview(ctx context.Context, session string, turn int64, now time.Time) error
-	// ReleaseReview ends the claim, so that others may claim the review.
-	ReleaseReview(ctx context.Context, session string) error
-	// HasPendingReview reports whether there is a review to claim, except that
-	// of one session.
-	HasPendingReview(ctx context.Context, except string, now time.Time) (bool, error)
-	// ClaimReview claims a pending review, except that of one session, or
-	// returns "". It stays pending until it is marked. A review can be claimed
-	// only a few times.
-	ClaimReview(ctx context.Context, except string, now time.Time) (session string, turn int64, err error)
-}
 
 // maxCatchUp is how many pending reviews one process does.
 const maxCatchUp = 3
 
-func (r *Runner) queue(ctx context.Context) (Queue, error) {
+func (r *Runner) queue(ctx context.Context) (store.Reviews, error) {
 	if r.cfg.Queue == nil {
 		return nil, nil
 	}

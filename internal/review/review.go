@@ -23,6 +23,7 @@ import (
 	"hermes/internal/agent"
 	"hermes/internal/lru"
 	"hermes/internal/session/jobs"
+	"hermes/internal/store"
 )
 
 //go:embed system.md
@@ -51,7 +52,7 @@ type Config struct {
 	Cost func(ctx context.Context, session string) (hermes.Money, bool)
 	// Queue opens the queue of pending reviews; nil keeps none after the
 	// process. Load reads a session of the queue; nil does no pending reviews.
-	Queue func(ctx context.Context) (Queue, error)
+	Queue func(ctx context.Context) (store.Reviews, error)
 	Load  func(ctx context.Context, session string) (Conversation, error)
 	Pace  Pace
 	// Input returns how many tokens a model reads; nil means 12,000.

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hermes"
+	"hermes/internal/store"
 )
 
 // Deps is what the verbs work with. Open is required; the other fields have
@@ -29,7 +30,7 @@ type Deps struct {
 	Read func(ctx context.Context) (hermes.Store, error)
 	// Repair recovers what can be read of a damaged database. If nil, there is no
 	// verb repair.
-	Repair func(ctx context.Context) (Repaired, error)
+	Repair func(ctx context.Context) (store.Repaired, error)
 	// MaxExport returns the most messages of a session that is exported, 0 for no limit; nil
 	// means no limit.
 	MaxExport func() (int, error)
@@ -42,15 +43,6 @@ type Deps struct {
 	Dir string
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
-}
-
-// Repaired is the result of a repair.
-type Repaired struct {
-	Sessions, Messages int
-	Lost               int    // parts that could not be read
-	Kept               string // where the damaged file is now
-	Backup             string // the backup that was used, if any
-	FromBackup         int    // messages that were taken from it
 }
 
 func (d Deps) now() time.Time {

@@ -17,6 +17,7 @@ import (
 	"hermes"
 	"hermes/hermestest"
 	"hermes/internal/cmd/sessions"
+	"hermes/internal/store"
 )
 
 var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.Local)
@@ -430,7 +431,7 @@ func TestStatsOptimizeRepair(t *testing.T) {
 func TestRepairSaysWhatMayBeMissing(t *testing.T) {
 	t.Parallel()
 	const newer = "Only what was in these parts and is newer may be missing.\n"
-	for want, r := range map[string]sessions.Repaired{
+	for want, r := range map[string]store.Repaired{
 		"": {},
 		"1 part of the damaged file could not be read.\nThere is no backup to take more from.\n":               {Lost: 1},
 		"2 parts of the damaged file could not be read.\n1 of the messages is from the backup b.db. " + newer:  {Lost: 2, Backup: "b.db", FromBackup: 1},
@@ -438,7 +439,7 @@ func TestRepairSaysWhatMayBeMissing(t *testing.T) {
 		"2 parts of the damaged file could not be read.\nThe backup b.db has no more messages. " + newer:       {Lost: 2, Backup: "b.db"},
 	} {
 		r.Sessions, r.Messages, r.Kept = 2, 3, "old.db"
-		d := sessions.Deps{Repair: func(context.Context) (sessions.Repaired, error) { return r, nil }}
+		d := sessions.Deps{Repair: func(context.Context) (store.Repaired, error) { return r, nil }}
 		want = "Recovered 2 sessions with 3 messages.\n" + want + "The damaged file is kept as old.db.\n"
 		if out, _, err := runWith(t, d, "", "repair"); err != nil || out != want {
 			t.Errorf("%+v: %v\n%s\nwant:\n%s", r, err, out, want)

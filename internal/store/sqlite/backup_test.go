@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/store"
 	"hermes/internal/store/sqlite"
 )
 
@@ -76,7 +77,7 @@ func TestAClockThatIsSetBackStopsNoBackups(t *testing.T) {
 		if did, err := s.AutoBackup(t.Context(), 3, 24*time.Hour); err != nil || !did {
 			t.Fatal(did, err)
 		}
-		if did, err := s.AutoPrune(t.Context(), sqlite.Retention{Platform: "none"}, 24*time.Hour); err != nil || !did {
+		if did, err := s.AutoPrune(t.Context(), store.Retention{Platform: "none"}, 24*time.Hour); err != nil || !did {
 			t.Fatal(did, err)
 		}
 		now = now.Add(25 * time.Hour)
@@ -86,7 +87,7 @@ func TestAClockThatIsSetBackStopsNoBackups(t *testing.T) {
 		if did, err := s.AutoBackup(t.Context(), 3, 24*time.Hour); err != nil || !did {
 			t.Errorf("no backup: %v, %v", did, err)
 		}
-		if did, err := s.AutoPrune(t.Context(), sqlite.Retention{Platform: "none"}, 24*time.Hour); err != nil || !did {
+		if did, err := s.AutoPrune(t.Context(), store.Retention{Platform: "none"}, 24*time.Hour); err != nil || !did {
 			t.Errorf("nothing pruned: %v, %v", did, err)
 		}
 		if did, err := s.AutoBackup(t.Context(), 3, 24*time.Hour); err != nil || did {

@@ -6,19 +6,8 @@ import (
 	"time"
 
 	"hermes"
-	"hermes/hermestest"
 	"hermes/internal/store/sqlite"
 )
-
-func TestLearningsKeepThePromises(t *testing.T) {
-	t.Parallel()
-	hermestest.RunLearnings(t, func(t *testing.T) hermes.Learnings { return mustOpen(t, sqlite.Config{Path: tempPath(t)}) })
-}
-
-func TestRecollectionsKeepThePromises(t *testing.T) {
-	t.Parallel()
-	hermestest.RunRecollections(t, func(t *testing.T) hermes.Recollections { return mustOpen(t, sqlite.Config{Path: tempPath(t)}) })
-}
 
 func BenchmarkRecollect(b *testing.B) {
 	s, err := sqlite.Open(b.Context(), sqlite.Config{Path: tempPath(b)})

@@ -9,17 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hermes"
-	"hermes/hermestest"
 	"hermes/internal/store/sqlite"
 )
 
-func TestLedgerKeepsThePromises(t *testing.T) {
-	t.Parallel()
-	hermestest.RunLedger(t, func(t *testing.T) hermes.Ledger { return mustOpen(t, sqlite.Config{Path: tempPath(t)}) })
-}
-
-// TestActivityOfAPeriod: a session that began before the period, and went on in
-// it, counts with what happened in it.
 func TestActivityOfAPeriod(t *testing.T) {
 	t.Parallel()
 	s := mustOpen(t, sqlite.Config{Path: tempPath(t)})

@@ -5,14 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"time"
-)
 
-// Retention says which sessions may be removed: those that have ended, are not pinned
-// and were last active before a time. Zero fields do not filter.
-type Retention struct {
-	Before   time.Time
-	Platform string
-}
+	"hermes/internal/store"
+)
 
 // pruneBatch limits the sessions that one transaction removes, so that other writes
 // are not delayed.
@@ -20,7 +15,7 @@ const pruneBatch = 20
 
 // Prune removes the sessions past their retention, with their messages, and returns
 // how many. It keeps their children, without a parent.
-func (s *Store) Prune(ctx context.Context, r Retention) (int, error) {
+func (s *Store) Prune(ctx context.Context, r store.Retention) (int, error) {
 	removed, err := s.prune(ctx, r)
 	if err != nil {
 		return removed, err
@@ -28,7 +23,7 @@ func (s *Store) Prune(ctx context.Context, r Retention) (int, error) {
 	return removed, s.shrink(ctx)
 }
 
-func (s *Store) prune(ctx context.Context, r Retention) (int, error) {
+func (s *Store) prune(ctx context.Context, r store.Retention) (int, error) {
 	removed := 0
 	for {
 		n := 0
@@ -52,7 +47,7 @@ func (s *Store) prune(ctx context.Context, r Retention) (int, error) {
 	}
 }
 
-func (t *tx) prunable(r Retention) ([]int64, error) {
+func (t *tx) prunable(r store.Retention) ([]int64, error) {
 	before := int64(1<<63 - 1)
 	if !r.Before.IsZero() {
 		before = nanos(r.Before)
@@ -81,7 +76,7 @@ func (t *tx) prunable(r Retention) ([]int64, error) {
 
 // AutoPrune prunes unless this or another process did so less than every ago. It
 // reports whether it did. It leaves the free pages in the file; see AutoShrink.
-func (s *Store) AutoPrune(ctx context.Context, r Retention, every time.Duration) (bool, error) {
+func (s *Store) AutoPrune(ctx context.Context, r store.Retention, every time.Duration) (bool, error) {
 	due, err := s.due(ctx, "pruned", every, func(*tx) (bool, error) { return true, nil })
 	if err != nil || !due {
 		return false, err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hermes"
+	"hermes/internal/store"
 	"hermes/internal/store/sqlite"
 )
 
@@ -30,46 +31,6 @@ func aged(t *testing.T, s *sqlite.Store, n int) {
 	}
 }
 
-func TestPruneTakesEndedSessionsOnly(t *testing.T) {
-	t.Parallel()
-	s := mustOpen(t, sqlite.Config{Path: tempPath(t)})
-	aged(t, s, 60)
-	pin := true
-	if err := s.UpdateSession(t.Context(), "s01", hermes.SessionChange{Pinned: &pin}); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.CreateSession(t.Context(), hermes.Session{ID: "child", Parent: "s03", Started: start.AddDate(1, 0, 0)}); err != nil {
-		t.Fatal(err)
-	}
-	n, err := s.Prune(t.Context(), sqlite.Retention{Before: start.AddDate(0, 0, 50), Platform: "cron"})
-	if err != nil || n != 12 {
-		t.Errorf("%d sessions of cron were pruned, want 12; %v", n, err)
-	}
-	n, err = s.Prune(t.Context(), sqlite.Retention{Before: start.AddDate(0, 0, 50)})
-	if err != nil || n != 12 {
-		t.Errorf("%d sessions were pruned, want 12; %v", n, err)
-	}
-	rows, err := s.ListSessions(t.Context(), hermes.SessionFilter{Limit: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range rows {
-		if !r.Ended.IsZero() && !r.Pinned && r.Active.Before(start.AddDate(0, 0, 50)) {
-			t.Errorf("%s is still there", r.ID)
-		}
-		if r.Parent != "" {
-			t.Errorf("%s has the parent %s", r.ID, r.Parent)
-		}
-	}
-	if want := 60 + 1 - 24; len(rows) != want {
-		t.Errorf("%d sessions remain, want %d", len(rows), want)
-	}
-	hits, err := s.Search(t.Context(), hermes.SearchQuery{Text: "word3"})
-	if err != nil || len(hits) != 0 {
-		t.Errorf("%d pruned messages are found, %v", len(hits), err)
-	}
-}
-
 func TestAutoPruneWaitsForTheInterval(t *testing.T) {
 	t.Parallel()
 	now := start.AddDate(1, 0, 0)
@@ -81,7 +42,7 @@ func TestAutoPruneWaitsForTheInterval(t *testing.T) {
 		want  bool
 	}{{0, true}, {time.Hour, false}, {24 * time.Hour, true}} {
 		now = now.Add(c.after)
-		did, err := s.AutoPrune(t.Context(), sqlite.Retention{Before: now}, 24*time.Hour)
+		did, err := s.AutoPrune(t.Context(), store.Retention{Before: now}, 24*time.Hour)
 		if err != nil || did != c.want {
 			t.Errorf("%v later: %v, %v", c.after, did, err)
 		}
@@ -109,7 +70,7 @@ func TestAutoShrinkWaitsForFreeSpace(t *testing.T) {
 		before time.Time // what is pruned first
 		want   bool
 	}{{start.AddDate(0, 0, 4), false}, {now, true}, {now, false}} {
-		if _, err := s.AutoPrune(t.Context(), sqlite.Retention{Before: c.before}, 0); err != nil {
+		if _, err := s.AutoPrune(t.Context(), store.Retention{Before: c.before}, 0); err != nil {
 			t.Fatal(err)
 		}
 		did, err := s.AutoShrink(t.Context(), 24*time.Hour)
@@ -130,7 +91,7 @@ func TestPruneAndOptimizeShrinkTheFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Prune(t.Context(), sqlite.Retention{}); err != nil {
+	if _, err := s.Prune(t.Context(), store.Retention{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Optimize(t.Context()); err != nil {

@@ -12,11 +12,11 @@ import (
 
 	_ "modernc.org/sqlite" // the driver
 
-	"hermes"
 	"hermes/internal/liveness"
+	"hermes/internal/store"
 )
 
-var _ hermes.Store = (*Store)(nil)
+var _ store.Database = (*Store)(nil)
 
 // Store is an open database. Its methods may be called concurrently.
 type Store struct {

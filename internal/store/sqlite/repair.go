@@ -10,49 +10,37 @@ import (
 	"strings"
 
 	lib "modernc.org/sqlite/lib"
-)
 
-// Repaired reports what Repair saved.
-type Repaired struct {
-	Sessions, Messages int
-	// Lost counts ranges of rows that could not be read; the number of rows in
-	// them is unknown.
-	Lost int
-	// Kept is where the damaged file is now.
-	Kept string
-	// Backup is the copy from which lost rows were taken, "" if none was needed or there
-	// is none. FromBackup counts the messages among them.
-	Backup     string
-	FromBackup int
-}
+	"hermes/internal/store"
+)
 
 // Repair copies what can be read of a damaged file into a new file, which replaces
 // it. Rows are also found where the schema or the pages above them are lost, and what
 // cannot be read is taken from the newest backup. The damaged file is renamed and kept. Repair returns ErrBusy if a process has
 // the file open.
-func Repair(ctx context.Context, cfg Config) (Repaired, error) {
+func Repair(ctx context.Context, cfg Config) (store.Repaired, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
-		return Repaired{}, err
+		return store.Repaired{}, err
 	}
 	if _, err := os.Stat(cfg.Path); err != nil {
-		return Repaired{}, fmt.Errorf("repair the database: %w", err)
+		return store.Repaired{}, fmt.Errorf("repair the database: %w", err)
 	}
 	fresh := cfg
 	fresh.Path = cfg.Path + ".repairing"
 	if err := removeAll(fresh.Path); err != nil {
-		return Repaired{}, fmt.Errorf("repair the database: %w", err)
+		return store.Repaired{}, fmt.Errorf("repair the database: %w", err)
 	}
 	r := repair{cfg: cfg}
 	if err := r.copyTo(ctx, fresh); err != nil {
-		return Repaired{}, errors.Join(err, removeAll(fresh.Path))
+		return store.Repaired{}, errors.Join(err, removeAll(fresh.Path))
 	}
 	r.report.Kept = cfg.Path + ".damaged-" + cfg.Now().Format("20060102-150405")
 	if err := moveAll(cfg.Path, r.report.Kept); err != nil {
-		return Repaired{}, fmt.Errorf("repair the database: %w", err)
+		return store.Repaired{}, fmt.Errorf("repair the database: %w", err)
 	}
 	if err := moveAll(fresh.Path, cfg.Path); err != nil {
-		return Repaired{}, fmt.Errorf("repair the database: the damaged file is now %s: %w", r.report.Kept, err)
+		return store.Repaired{}, fmt.Errorf("repair the database: the damaged file is now %s: %w", r.report.Kept, err)
 	}
 	return r.report, nil
 }
@@ -84,7 +72,7 @@ type repair struct {
 	old    *sql.Conn
 	new    *Store
 	pages  *pages // of the damaged file, if they were read
-	report Repaired
+	report store.Repaired
 }
 
 func (r *repair) copyTo(ctx context.Context, fresh Config) error {
