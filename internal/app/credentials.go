@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"maps"
 	"net/http"
 	"runtime"
 	"slices"
@@ -86,26 +87,11 @@ func (a *App) PoolNames() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := a.credentials().Pools()
-	if err != nil {
-		return nil, err
-	}
-	for _, row := range models.Rows() {
-		if name, p, err := a.Pool(row.Name); err == nil && p.Any() {
-			names = append(names, name)
-		}
-	}
 	cfg, err := a.config()
 	if err != nil {
 		return nil, err
 	}
-	for id := range cfg.Providers() {
-		if name, p, err := a.Pool(id); err == nil && p.Any() {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names), nil
+	return a.credentials().Filled(models.Pools(slices.Collect(maps.Keys(cfg.Providers()))...))
 }
 
 // Login returns how to log in to the service of a pool, and whether enough of that

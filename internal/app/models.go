@@ -59,37 +59,3 @@ func (a *App) Fallback(ctx context.Context, f config.Fallback) (service, model s
 	}
 	return models.Fallback(ctx, services.Fallback(f, nil))
 }
-
-// ServiceTier returns the service tier that a model is asked for, "" for none.
-func (a *App) ServiceTier(ref string) string {
-	models, err := a.Models()
-	if err != nil {
-		return ""
-	}
-	return models.Tier(ref)
-}
-
-// ModelReferences lists the models of the configured services, for a picker. It skips
-// services that do not answer.
-func (a *App) ModelReferences(ctx context.Context) ([]string, error) {
-	models, err := a.Models()
-	if err != nil {
-		return nil, err
-	}
-	var refs []string
-	for _, id := range models.Configured() {
-		p, err := models.Provider(id)
-		if err != nil {
-			continue
-		}
-		list, err := p.List(ctx)
-		if err != nil {
-			a.log().Warn("list models", "provider", id, "err", err)
-			continue
-		}
-		for _, m := range list {
-			refs = append(refs, p.Name()+":"+m.ID)
-		}
-	}
-	return refs, nil
-}

@@ -81,23 +81,19 @@ func (a *App) CurrentModel(ctx context.Context, c hermes.ModelChoice) (ref, sour
 
 // ServiceModels asks one service for its models.
 func (a *App) ServiceModels(ctx context.Context, service string) ([]string, error) {
-	models, err := a.Models()
-	if err != nil {
-		return nil, err
-	}
-	p, err := models.Provider(service)
-	if err != nil {
-		return nil, err
-	}
-	list, err := p.List(ctx)
-	if err != nil {
-		return nil, err
-	}
-	names := make([]string, len(list))
-	for i, m := range list {
-		names[i] = m.ID
-	}
-	return names, nil
+	return a.models.Names(ctx, service)
+}
+
+// ModelReferences lists the models of the configured services, for a picker. It skips
+// services that do not answer.
+func (a *App) ModelReferences(ctx context.Context) ([]string, error) {
+	return a.models.References(ctx, a.log())
+}
+
+// ServiceTier returns the service tier that a model is asked for, "" for none.
+func (a *App) ServiceTier(ref string) string {
+	_, tier := a.models.Info(ref)
+	return tier
 }
 
 // Repair copies what can be read of a damaged database into a new one.

@@ -17,7 +17,6 @@ import (
 	"hermes/internal/prompt"
 	"hermes/internal/session"
 	"hermes/internal/session/jobs"
-	"hermes/internal/tokens"
 	"hermes/internal/toolbox"
 	"hermes/internal/upkeep"
 )
@@ -220,7 +219,7 @@ func (a *App) prompt(ctx context.Context, cfg *config.Config, run hermes.RunSpec
 		MaxChars: cfg.General().ContextFileMaxChars, ReadTimeout: cfg.General().ContextFileReadTimeout,
 		Environment: prompt.Environment{OS: runtime.GOOS + " (" + runtime.GOARCH + ")", Home: userHome, Dir: run.Workspace.Dir, Shell: shellName(a.opts.Getenv("SHELL"))},
 	}
-	if text := ownPrompt(cfg); text != "" {
+	if text := cfg.OwnPrompt(); text != "" {
 		in.Guides = append(in.Guides, prompt.Section{Name: "own", Tier: prompt.Context, Text: text})
 	}
 	if run.Prompt.PassSessionID {
@@ -235,32 +234,11 @@ func (a *App) prompt(ctx context.Context, cfg *config.Config, run hermes.RunSpec
 		in.Redact = a.Mask
 	}
 	p := prompt.Build(ctx, in, prompt.Disk{Rules: pathRules(cfg)})
-	if w := crowded(p, specs, in.Window); w != "" {
+	if w := p.Crowded(specs, in.Window); w != "" {
 		p.Warnings = append(p.Warnings, w)
 	}
 	for _, w := range p.Warnings {
 		a.log().Warn("system prompt", "session", run.Session, "warning", w)
 	}
 	return p
-}
-
-// ownPrompt returns the user's own text for the system prompt: agent.system_prompt and the chosen
-// personality.
-func ownPrompt(cfg *config.Config) string {
-	agent := cfg.Agent()
-	return strings.TrimSpace(strings.TrimSpace(agent.SystemPrompt) + "\n\n" + strings.TrimSpace(agent.Personalities[cfg.Display().Personality]))
-}
-
-// crowded returns a warning if the prompt and its tools leave too little of a small
-// window for the conversation, else "".
-func crowded(p prompt.Prompt, specs []hermes.Spec, window int) string {
-	system, tools := tokens.Text(p.Text()), 0
-	for _, s := range specs {
-		tools += tokens.Texts(s.Name, s.Description, string(s.Schema)) + 15 // the JSON around it
-	}
-	if window <= 0 || system+tools <= window/2 {
-		return ""
-	}
-	return fmt.Sprintf("the prompt (about %d tokens) and the %d tools (about %d) fill more than half of the model's window of %d; use fewer tools with --toolsets or agent.disabled_toolsets",
-		system, len(specs), tools, window)
 }

@@ -2,9 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"hermes"
@@ -40,17 +37,10 @@ func (a *App) findSpendFault() error {
 	if a.opts.BaseURL != "" { // this run has its own service, which costs nothing
 		return nil
 	}
-	problems := cfg.SpendProblems()
-	if len(problems) == 0 {
-		return nil
+	if fault := cfg.SpendFault(); fault != nil {
+		return &ExitError{Status: 2, Err: fault}
 	}
-	p := problems[0]
-	p.Served = "no turn is started while it is unclear what may be spent"
-	text := strings.TrimSuffix(p.String(), ".")
-	if n := len(problems) - 1; n > 0 {
-		text += fmt.Sprintf(" (and %d more: see `hermes config check`)", n)
-	}
-	return &ExitError{Status: 2, Err: errors.New(text)}
+	return nil
 }
 
 // makeSpend reads the caps. The ledger is opened at the first model call. No model is

@@ -88,7 +88,7 @@ func sudoPassword(cfg *config.Config) func() (hermes.Secret, bool) {
 
 // catalogue joins the toolsets with the table of names.
 func (a *App) catalogue(cfg *config.Config, k *sessionTools) *toolbox.Catalogue {
-	return toolbox.NewCatalogue(k.sets, customToolsets(cfg.CustomToolsets()), a.opts.Now)
+	return toolbox.NewCatalogue(k.sets, toolbox.ParseCustom(cfg.CustomToolsets()), a.opts.Now)
 }
 
 // selection returns which toolsets a session gets: those of its run, else of the platform,
@@ -129,31 +129,4 @@ func (a *App) toolset(cfg *config.Config, name string) (known bool, names []stri
 	_, unknown := c.Expand(context.Background(), name)
 	tools, _ := c.Expand(context.Background(), "all")
 	return len(unknown) == 0, append(names, tools...)
-}
-
-// customToolsets reads custom_toolsets: a list of tools, or a mapping with
-// tools and includes.
-func customToolsets(raw map[string]any) map[string]toolbox.Custom {
-	out := make(map[string]toolbox.Custom, len(raw))
-	for name, v := range raw {
-		switch v := v.(type) {
-		case []any:
-			out[name] = toolbox.Custom{Tools: texts(v)}
-		case map[string]any:
-			tools, _ := v["tools"].([]any)
-			includes, _ := v["includes"].([]any)
-			out[name] = toolbox.Custom{Tools: texts(tools), Includes: texts(includes)}
-		}
-	}
-	return out
-}
-
-func texts(list []any) []string {
-	var out []string
-	for _, v := range list {
-		if s, ok := v.(string); ok {
-			out = append(out, s)
-		}
-	}
-	return out
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"reflect"
@@ -46,6 +47,21 @@ func (c *Config) SpendProblems() []Problem {
 		}
 	}
 	return list
+}
+
+// SpendFault says in words for the user why no turn may start; nil if nothing is unclear.
+func (c *Config) SpendFault() error {
+	problems := c.SpendProblems()
+	if len(problems) == 0 {
+		return nil
+	}
+	p := problems[0]
+	p.Served = "no turn is started while it is unclear what may be spent"
+	text := strings.TrimSuffix(p.String(), ".")
+	if n := len(problems) - 1; n > 0 {
+		text += fmt.Sprintf(" (and %d more: see `hermes config check`)", n)
+	}
+	return errors.New(text)
 }
 
 // noteLostSpend remembers that the section spend of a file that cannot be read is not

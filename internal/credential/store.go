@@ -127,6 +127,22 @@ func (s *Store) Pools() ([]string, error) {
 	return names, nil
 }
 
+// Filled lists the pools that have a credential: those of the file, and of given, which has
+// credentials from elsewhere. It is sorted.
+func (s *Store) Filled(given map[string][]hermes.Key) ([]string, error) {
+	names, err := s.Pools()
+	if err != nil {
+		return nil, err
+	}
+	for name, keys := range given {
+		if s.Pool(name, keys).Any() {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
 // Secrets lists the secrets in the file, which must not be shown. An unreadable
 // file has none.
 func (s *Store) Secrets() []hermes.Secret {

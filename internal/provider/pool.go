@@ -20,3 +20,18 @@ func (c *Catalogue) Pool(name string) (pool string, given []hermes.Key, err erro
 	}
 	return e.pool(), c.given(e), nil
 }
+
+// Pools returns the pools of the services of the catalogue and of those with these names, with
+// the credentials from the settings and the environment.
+func (c *Catalogue) Pools(names ...string) map[string][]hermes.Key {
+	for _, row := range c.rows {
+		names = append(names, row.Name)
+	}
+	out := map[string][]hermes.Key{}
+	for _, name := range names {
+		if pool, given, err := c.Pool(name); err == nil {
+			out[pool] = append(out[pool], given...)
+		}
+	}
+	return out
+}

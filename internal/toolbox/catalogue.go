@@ -14,12 +14,6 @@ import (
 // availableFor is how long the result of a toolset's check is cached.
 const availableFor = 30 * time.Second
 
-// Custom is a toolset that the user defined: tools and other toolsets.
-type Custom struct {
-	Tools    []string
-	Includes []string
-}
-
 // Catalogue joins the table of toolset names with the toolsets that this
 // program has. It serves all sessions and may be used concurrently.
 type Catalogue struct {
