@@ -169,7 +169,7 @@ type Range struct {
 	After  int64 // ids greater than this
 	Before int64 // ids less than this, if not 0
 	Last   int   // only this many from the end, if not 0
-	First  int   // only this many from the beginning, if not 0
+	First  int   // only this many from the beginning, if not 0; Last then counts from their end
 	// Hidden includes messages that were undone or hidden by a compaction.
 	Hidden bool
 	// Raw selects the original transcript: with the messages that compactions

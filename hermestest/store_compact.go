@@ -73,6 +73,9 @@ func compactOrder(t *testing.T, s hermes.Store) {
 	if diff := cmp.Diff(want[:2], spoken(t, s, hermes.Range{First: 2})); diff != "" {
 		t.Error(diff)
 	}
+	if diff := cmp.Diff(want[1:2], spoken(t, s, hermes.Range{First: 2, Last: 1})); diff != "" {
+		t.Error(diff)
+	}
 	add(t, s, l, hermes.UserText("six"))
 	// A second compaction hides the first one's summary.
 	if _, err := s.Compact(t.Context(), l, hermes.Compaction{Hide: put, Insert: []hermes.Insertion{{At: put[0], Message: hermes.UserText("again")}}}); err != nil {

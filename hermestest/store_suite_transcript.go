@@ -143,6 +143,8 @@ func ranges(t *testing.T, s hermes.Store) {
 		{"last", hermes.Range{Last: 3}, []string{"2", "3", "4"}},
 		{"last before", hermes.Range{Last: 1, Before: ids[3]}, []string{"3"}},
 		{"last of few", hermes.Range{Last: 9}, []string{"1", "2", "3", "4"}},
+		{"first", hermes.Range{First: 2}, []string{"1", "2"}},
+		{"last of the first", hermes.Range{First: 3, Last: 2}, []string{"2", "3"}},
 		{"none", hermes.Range{After: ids[3]}, []string{}},
 	} {
 		t.Run(c.name, func(t *testing.T) { same(t, texts(transcript(t, s, "a", c.r)), c.want) })

@@ -159,58 +159,43 @@ func (s *Store) Messages(ctx context.Context, session string, r hermes.Range) ([
 }
 
 func (s *Store) messages(ctx context.Context, key int64, r hermes.Range) ([]hermes.Message, error) {
-	query := `SELECT ` + messageColumns + ` FROM messages WHERE session = ? AND id > ?`
-	args := []any{key, r.After}
-	if r.Before != 0 {
-		query += ` AND id < ?`
-		args = append(args, r.Before)
+	query, args := rangeQuery(key, r)
+	rows, err := s.read.QueryContext(ctx, query, args...)
+	list, err := scanMessages(rows, err)
+	if r.Last <= 0 {
+		return list, err
 	}
+	if r.First <= 0 {
+		slices.Reverse(list)
+	}
+	return list[max(0, len(list)-r.Last):], err
+}
+
+// rangeQuery returns the query of a range. If only the last messages are wanted, it returns
+// them from the end.
+func rangeQuery(key int64, r hermes.Range) (query string, args []any) {
+	query, args = `SELECT `+messageColumns+` FROM messages WHERE session = ?`, []any{key}
+	order := "coalesce(place, id)"
 	switch {
 	case r.Raw:
 		query += ` AND hidden <> 1 AND place IS NULL`
+		order = "id"
 	case !r.Hidden:
-		query += ` AND NOT hidden`
+		query += ` AND hidden = 0` // as the index messages_order says it
 	}
-	moved, err := s.moved(ctx, key)
-	switch {
-	case err != nil:
-		return nil, err
-	case moved && !r.Raw:
-		rows, err := s.read.QueryContext(ctx, query+` ORDER BY coalesce(place, id), id`, args...)
-		list, err := scanMessages(rows, err)
-		return some(list, r), err
-	case r.Last <= 0:
-		query += ` ORDER BY id`
-		if r.First > 0 {
-			query += ` LIMIT ?`
-			args = append(args, r.First)
-		}
-		rows, err := s.read.QueryContext(ctx, query, args...)
-		return scanMessages(rows, err)
+	if r.After != 0 {
+		query, args = query+` AND id > ?`, append(args, r.After)
 	}
-	rows, err := s.read.QueryContext(ctx, query+` ORDER BY id DESC LIMIT ?`, append(args, r.Last)...)
-	list, err := scanMessages(rows, err)
-	slices.Reverse(list)
-	return some(list, hermes.Range{First: r.First}), err
-}
-
-// some keeps the first or the last messages of a list, up to the limit.
-func some(list []hermes.Message, r hermes.Range) []hermes.Message {
+	if r.Before != 0 {
+		query, args = query+` AND id < ?`, append(args, r.Before)
+	}
 	if r.First > 0 {
-		list = list[:min(len(list), r.First)]
+		return query + ` ORDER BY ` + order + `, id LIMIT ?`, append(args, r.First)
 	}
 	if r.Last > 0 {
-		list = list[max(0, len(list)-r.Last):]
+		return query + ` ORDER BY ` + order + ` DESC, id DESC LIMIT ?`, append(args, r.Last)
 	}
-	return list
-}
-
-// moved reports whether a session was compacted, so that its order is not only that of
-// the ids.
-func (s *Store) moved(ctx context.Context, key int64) (bool, error) {
-	var yes bool
-	err := s.read.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM messages INDEXED BY messages_placed WHERE session = ? AND place IS NOT NULL)`, key).Scan(&yes)
-	return yes, err
+	return query + ` ORDER BY ` + order + `, id`, args
 }
 
 // scanMessages reads rows of messageColumns and closes them.
@@ -244,7 +229,7 @@ func (s *Store) Rewind(ctx context.Context, l hermes.Lease, from int64) error {
 			return err
 		}
 		// From its position on, which differs from its id after a compaction.
-		const since = `session = ? AND NOT hidden AND coalesce(place, id) >= (SELECT coalesce(place, id) FROM messages WHERE session = ? AND id = ?)`
+		const since = `session = ? AND hidden = 0 AND coalesce(place, id) >= (SELECT coalesce(place, id) FROM messages WHERE session = ? AND id = ?)`
 		var messages, calls, size int64
 		err = t.row(`SELECT count(*), coalesce(sum(calls), 0),
 			coalesce(sum(coalesce(octet_length(text), 0) + coalesce(octet_length(body), 0)), 0)
