@@ -44,7 +44,7 @@ func (a *App) newSessionTools(cfg *config.Config, wake func(string)) *sessionToo
 		todo: todo.New(),
 	}
 	k.sets = append([]hermes.Toolset{k.files, k.shell, k.todo, sessionsearch.New(a.searched, a.opts.Now), a.memoryTools(), clarify.New(), a.skillTools(), a.learningTools()}, a.opts.Extra...)
-	k.hooks = hook.New(a.log(), k.files.Hook(), a.learningHook())
+	k.hooks = hook.New(a.log(), k.files.Hook(), a.learningHook(), a.review().Hook())
 	return k
 }
 

@@ -66,7 +66,7 @@ func Externals(c ExternalConfig) []External {
 		},
 	}
 	for i, row := range list {
-		list[i].make = func() hermes.MemoryProvider { return masked{row.make(), c.Mask} }
+		list[i].make = func() hermes.MemoryProvider { return masked{newAhead(row.make()), c.Mask} }
 	}
 	return list
 }

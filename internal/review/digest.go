@@ -33,19 +33,22 @@ func Input(set, window int) int {
 
 // digest returns what the reviewer reads: the end of the conversation with
 // each message shortened, and what memory has already.
-func digest(t Conversation, known string, tokens int) string {
+func digest(t Conversation, left []string, known string, tokens int) string {
 	if tokens <= 0 {
 		tokens = defaultInput
 	}
 	r := 4 * tokens
-	var lines []string
-	for i := len(t.Transcript) - 1; i >= 0 && r > 0; i-- {
-		text := describe(t.Transcript[i])
-		if text == "" {
-			continue
+	var lines []string // the last first
+	add := func(text string) bool {
+		if text != "" {
+			lines = append(lines, text)
+			r -= len(text)
 		}
-		lines = append(lines, text)
-		r -= len(text)
+		return r > 0
+	}
+	for i := len(t.Transcript) - 1; i >= 0 && add(describe(t.Transcript[i])); i-- {
+	}
+	for i := len(left) - 1; i >= 0 && r > 0 && add(left[i]); i-- {
 	}
 	var b strings.Builder
 	if known = strings.TrimSpace(known); known != "" {

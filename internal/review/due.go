@@ -89,7 +89,8 @@ func (r *Runner) Due(ctx context.Context, t Conversation) bool {
 }
 
 func (r *Runner) due(ctx context.Context, t Conversation) bool {
-	return r.cfg.Pace.due(t, r.lastOf(ctx, t.Session))
+	last := r.lastOf(ctx, t.Session)
+	return r.cfg.Pace.due(t, last) || r.hasLeft(t, last)
 }
 
 // maxSessions is how many sessions' last reviews are kept in memory.

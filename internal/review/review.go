@@ -80,8 +80,9 @@ type Runner struct {
 
 	mu       sync.Mutex // locked while a review runs
 	rate     sync.Mutex
-	last     *lru.Map[string, int64] // the turn of the last review, by session
-	caughtUp int                     // pending reviews that were done
+	last     *lru.Map[string, int64]    // the turn of the last review, by session
+	left     *lru.Map[string, []string] // what left its transcript since, by session
+	caughtUp int                        // pending reviews that were done
 }
 
 // New returns a runner. It makes no calls.
@@ -89,7 +90,7 @@ func New(c Config) *Runner {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &Runner{cfg: c, last: lru.New[string, int64](maxSessions)}
+	return &Runner{cfg: c, last: lru.New[string, int64](maxSessions), left: lru.New[string, []string](maxSessions / 10)}
 }
 
 // Conversation is the conversation to review.
@@ -136,11 +137,13 @@ func (r *Runner) review(ctx context.Context, t Conversation) (outcome, error) {
 		return outcome{}, err
 	}
 	before, _ := r.cost(limit, t.Session.ID)
-	done := r.run(limit, t, tools)
+	left := r.takeLeft(t.Session.ID)
+	done := r.run(limit, t, left, tools)
 	if tools.Close != nil {
 		done.err = errors.Join(done.err, tools.Close())
 	}
 	if done.err != nil {
+		r.putLeft(t.Session.ID, left)
 		return outcome{}, fmt.Errorf("review the conversation: %w", done.err)
 	}
 	after, priced := r.cost(context.WithoutCancel(ctx), t.Session.ID)
@@ -156,7 +159,7 @@ func (r *Runner) cost(ctx context.Context, session string) (hermes.Money, bool) 
 }
 
 // run runs the side task that reviews the digest.
-func (r *Runner) run(ctx context.Context, t Conversation, tools Runtime) outcome {
+func (r *Runner) run(ctx context.Context, t Conversation, left []string, tools Runtime) outcome {
 	var known string
 	if r.cfg.Known != nil {
 		known = r.cfg.Known(ctx, t.Session)
@@ -168,7 +171,7 @@ func (r *Runner) run(ctx context.Context, t Conversation, tools Runtime) outcome
 	var out outcome
 	work := agent.SideTask{
 		Model: m, Tools: tools.Tools, Environment: tools.Environment, Session: t.Session, System: system,
-		Prompt: digest(t, known, input), Steps: maxSteps, Now: r.cfg.Now,
+		Prompt: digest(t, left, known, input), Steps: maxSteps, Now: r.cfg.Now,
 	}
 	for e := range work.Run(ctx) { // the last event has the error too
 		out.take(e)
